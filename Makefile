@@ -1,0 +1,61 @@
+# A thin front over Meson and Ninja: https://mesonbuild.com works as usual, too.
+#
+#   make            build into $(BUILD)
+#   make demo       profile an example program end to end; installs what it needs
+#   make test       build and run all tests; installs what they need
+#   make bench      compare with LLVM's tools; installs what it needs
+#   make install    PREFIX=/usr/local, DESTDIR for packagers
+#   make fuzz       run every fuzz target for FUZZ_SECONDS
+#   make clean      remove $(BUILD)
+#
+# CC, CFLAGS and LDFLAGS count when $(BUILD) is first set up; MESON_ARGS are given to
+# `meson setup`, TEST_ARGS to scripts/run-tests.
+
+BUILD ?= build
+PREFIX ?= /usr/local
+MESON_ARGS ?=
+TEST_ARGS ?=
+FUZZ_SECONDS ?= 60
+
+MAKEFLAGS += --no-print-directory
+
+.PHONY: build demo test bench install fuzz clean
+
+build: $(BUILD)/build.ninja
+	ninja -C $(BUILD)
+
+$(BUILD)/build.ninja:
+	scripts/deps build
+	meson setup $(BUILD) $(MESON_ARGS)
+
+demo:
+	scripts/deps demo
+	$(MAKE) build
+	scripts/demo $(BUILD)
+
+test:
+	scripts/deps test
+	$(MAKE) $(BUILD)/tests-enabled
+	ninja -C $(BUILD)
+	scripts/run-tests -C $(BUILD) $(TEST_ARGS)
+
+# Without this, the tests that need cmocka are left out where it is missing.
+$(BUILD)/tests-enabled: $(BUILD)/build.ninja
+	meson configure $(BUILD) -Dtests=enabled
+	touch $@
+
+bench:
+	scripts/deps bench
+	$(MAKE) build
+	bench/run $(BUILD)
+
+install: build
+	meson configure $(BUILD) -Dprefix=$(PREFIX)
+	meson install -C $(BUILD) $(if $(DESTDIR),--destdir $(abspath $(DESTDIR)))
+
+fuzz:
+	scripts/deps fuzz
+	scripts/fuzz $(BUILD)/fuzz-clang $(FUZZ_SECONDS)
+
+clean:
+	rm -rf $(BUILD)
