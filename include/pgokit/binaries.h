@@ -1,0 +1,39 @@
+/* The binaries a profile was recorded from: programs and shared libraries with
+ * their debug information, found by build id. */
+#ifndef PGOKIT_BINARIES_H
+#define PGOKIT_BINARIES_H
+
+#include "pgokit/err.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+#pragma GCC visibility push(default)
+
+struct pgk_binaries;
+
+struct pgk_binaries_opts {
+    size_t struct_size;            /* sizeof(struct pgk_binaries_opts) */
+    const char *const *debug_dirs; /* folders with .build-id/xx/yyyy.debug */
+    size_t n_debug_dirs;
+    unsigned threads;              /* for symbolisation; 0: one per processor */
+};
+
+/* An empty set; NULL opts means defaults. Owned by the caller. Not thread-safe
+ * while binaries are added. */
+int pgk_binaries_new(struct pgk_binaries **set, const struct pgk_binaries_opts *opts,
+                     struct pgk_err *err);
+/* Opens the ELF file at `path` and adds it. The same file twice is one entry. */
+int pgk_binaries_add(struct pgk_binaries *set, const char *path, struct pgk_err *err);
+size_t pgk_binaries_count(const struct pgk_binaries *set);
+/* Nulls the pointer; accepts NULL. */
+void pgk_binaries_close(struct pgk_binaries **set);
+
+#pragma GCC visibility pop
+#ifdef __cplusplus
+}
+#endif
+#endif
