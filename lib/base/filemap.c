@@ -1,0 +1,109 @@
+/* A file's bytes: mapped where possible, else read into memory. */
+#include "filemap.h"
+
+#include "mem.h"
+#include "vec.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const uint8_t nothing[1];
+
+enum { READ_BYTES = 1 << 16 };
+
+/* For pipes, for files that cannot be mapped and for those of /proc, whose size is 0
+ * until they are read. */
+static int read_all(struct pgk_filemap *m, int fd, const char *name, struct pgk_err *err)
+{
+    PGK_VEC(uint8_t) buf = {0};
+    int status;
+    for (;;) {
+        if (!pgk_vec_reserve(&buf, READ_BYTES)) {
+            status = pgk_fail(err, PGK_E_NOMEM, .file = name,
+                              .hint = "give a file instead of a pipe, it needs less memory");
+            goto error;
+        }
+        ssize_t got = read(fd, buf.v + buf.n, buf.cap - buf.n);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0) {
+            status = pgk_fail_errno(err, name, "read");
+            goto error;
+        }
+        if (got == 0)
+            break;
+        buf.n += (size_t)got;
+    }
+    if (buf.n == 0) {
+        pgk_vec_free(&buf);
+        *m = (struct pgk_filemap){.bytes = nothing};
+        return 0;
+    }
+    *m = (struct pgk_filemap){.bytes = buf.v, .size = buf.n};
+    return 0;
+
+error:
+    pgk_vec_free(&buf);
+    return status;
+}
+
+static int open_fd(struct pgk_filemap *m, int fd, const char *name, struct pgk_err *err)
+{
+    struct stat st;
+    if (fstat(fd, &st) != 0)
+        return pgk_fail_errno(err, name, "read");
+    if (S_ISDIR(st.st_mode)) {
+        errno = EISDIR;
+        return pgk_fail_errno(err, name, "read");
+    }
+    if (S_ISCHR(st.st_mode) || S_ISBLK(st.st_mode))
+        return pgk_fail(err, PGK_E_IO, .file = name,
+                        .found = isatty(fd) ? "cannot read a profile from a terminal"
+                                            : "cannot read a profile from a device",
+                        .hint = "name a file, or pipe one in and name it '-'");
+    if (S_ISREG(st.st_mode) && st.st_size > 0 && (uint64_t)st.st_size <= PTRDIFF_MAX) {
+        size_t size = (size_t)st.st_size;
+        void *p = mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0);
+        if (p != MAP_FAILED) {
+            (void)madvise(p, size, MADV_SEQUENTIAL);
+            *m = (struct pgk_filemap){.bytes = p, .size = size, .mapped = true};
+            return 0;
+        }
+    }
+    return read_all(m, fd, name, err);
+}
+
+int pgk_filemap_open(struct pgk_filemap *m, const char *path, struct pgk_err *err)
+{
+    if (strcmp(path, "-") == 0)
+        return open_fd(m, STDIN_FILENO, "standard input", err);
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    if (fd < 0)
+        return pgk_fail_errno(err, path, "open");
+    int status = open_fd(m, fd, path, err);
+    close(fd);
+    return status;
+}
+
+void pgk_filemap_done(struct pgk_filemap *m, size_t size)
+{
+    if (!m->mapped)
+        return;
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    size_t whole = (size < m->size ? size : m->size) & ~(page - 1);
+    if (whole)
+        (void)madvise((void *)(uintptr_t)m->bytes, whole, MADV_DONTNEED);
+}
+
+void pgk_filemap_close(struct pgk_filemap *m)
+{
+    if (m->mapped)
+        (void)munmap((void *)(uintptr_t)m->bytes, m->size);
+    else if (m->size)
+        pgk_mem_free((void *)(uintptr_t)m->bytes);
+    *m = (struct pgk_filemap){0};
+}

@@ -1,0 +1,25 @@
+/* A file's bytes, read-only: mapped, or read into memory where mapping is not
+ * possible (pipes, "-" for standard input). */
+#ifndef PGK_FILEMAP_H
+#define PGK_FILEMAP_H
+
+#include "fail.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct pgk_filemap {
+    const uint8_t *bytes;
+    size_t size;
+    bool mapped;
+};
+
+/* Opens a regular file or a pipe. A directory or a device is PGK_E_IO with a
+ * sentence. Sequential access is announced to the kernel. */
+int pgk_filemap_open(struct pgk_filemap *m, const char *path, struct pgk_err *err);
+/* Tells the kernel that the first `size` bytes will not be read again. */
+void pgk_filemap_done(struct pgk_filemap *m, size_t size);
+/* Accepts a zeroed struct; zeroes it. */
+void pgk_filemap_close(struct pgk_filemap *m);
+
+#endif

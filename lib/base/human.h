@@ -1,0 +1,23 @@
+/* Numbers as people read them, always with a unit, and texts that are safe to show.
+ * Each returns `buf`. */
+#ifndef PGK_HUMAN_H
+#define PGK_HUMAN_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define PGK_HUMAN_SIZE 32
+
+/* "0 B", "512 B", "1.50 KiB", "12.3 MiB", "123 GiB": three digits, binary units. What
+ * would need four digits goes to the next unit: 1000 B are "0.98 KiB". */
+const char *pgk_human_bytes(char buf[PGK_HUMAN_SIZE], double bytes);
+/* "0 ms", "37 ms", "1.50 s", "12.3 s", "2 min 5 s", "3 h 20 min", "2 d 4 h" from
+ * milliseconds. */
+const char *pgk_human_ms(char buf[PGK_HUMAN_SIZE], double ms);
+/* "12,345,678" */
+const char *pgk_human_count(char buf[PGK_HUMAN_SIZE], uint64_t n);
+/* A text from a file or a file name, for a terminal: control bytes, invalid UTF-8 and
+ * characters that turn the writing direction become \xNN. Cut to `size` > 0. */
+const char *pgk_human_text(char *buf, size_t size, const char *text);
+
+#endif

@@ -1,0 +1,64 @@
+/* Heap memory: overflow-checked allocation with a switch that makes it fail. */
+#include "mem.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* 0: never fail; 1: fail now and from now on; n: fail after n - 1 more. */
+static _Atomic uint64_t fail_countdown;
+
+void pgk_mem_fail_after(uint64_t nth)
+{
+    atomic_store(&fail_countdown, nth);
+}
+
+static bool told_to_fail(void)
+{
+    uint64_t left = atomic_load_explicit(&fail_countdown, memory_order_relaxed);
+    while (left > 1)
+        if (atomic_compare_exchange_weak(&fail_countdown, &left, left - 1))
+            return false;
+    return left == 1;
+}
+
+/* The byte size of an allocation, never 0 because malloc(0) may give NULL. */
+static bool byte_size(size_t count, size_t size, size_t *bytes)
+{
+    if (__builtin_mul_overflow(count, size, bytes) || *bytes > PTRDIFF_MAX)
+        return false;
+    if (*bytes == 0)
+        *bytes = 1;
+    return !told_to_fail();
+}
+
+void *pgk_mem_alloc(size_t count, size_t size)
+{
+    size_t bytes;
+    return byte_size(count, size, &bytes) ? malloc(bytes) : NULL;
+}
+
+void *pgk_mem_zalloc(size_t count, size_t size)
+{
+    size_t bytes;
+    return byte_size(count, size, &bytes) ? calloc(1, bytes) : NULL;
+}
+
+void *pgk_mem_resize(void *old, size_t count, size_t size)
+{
+    size_t bytes;
+    return byte_size(count, size, &bytes) ? realloc(old, bytes) : NULL;
+}
+
+void pgk_mem_free(void *p)
+{
+    free(p);
+}
+
+char *pgk_mem_strdup(const char *s)
+{
+    size_t size = strlen(s) + 1;
+    char *copy = pgk_mem_alloc(size, 1);
+    return copy ? memcpy(copy, s, size) : NULL;
+}

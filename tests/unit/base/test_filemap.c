@@ -1,0 +1,188 @@
+/* Tests of reading files, pipes and what is neither. */
+#include "pgk_test.h"
+
+#include "filemap.h"
+#include "mem.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/wait.h>
+
+static char folder[TEST_PATH_SIZE];
+
+static int make_folder(void **state)
+{
+    (void)state;
+    test_folder(folder);
+    return 0;
+}
+
+static int remove_folder(void **state)
+{
+    (void)state;
+    test_folder_remove(folder);
+    return 0;
+}
+
+static void maps_a_file(void **state)
+{
+    (void)state;
+    char path[TEST_PATH_SIZE];
+    test_write_file(test_join(path, folder, "plain"), "hello\n", 6);
+    struct pgk_filemap m;
+    assert_int_equal(pgk_filemap_open(&m, path, NULL), 0);
+    assert_true(m.mapped);
+    assert_int_equal(m.size, 6);
+    assert_memory_equal(m.bytes, "hello\n", 6);
+    pgk_filemap_done(&m, 6);
+    pgk_filemap_close(&m);
+    assert_null(m.bytes);
+    pgk_filemap_close(&m);
+}
+
+static void bytes_that_were_let_go_can_be_read_again(void **state)
+{
+    (void)state;
+    char path[TEST_PATH_SIZE];
+    enum { SIZE = 100000 };
+    static char bytes[SIZE];
+    for (int i = 0; i < SIZE; i++)
+        bytes[i] = (char)(i * 7);
+    test_write_file(test_join(path, folder, "large"), bytes, SIZE);
+    struct pgk_filemap m;
+    assert_int_equal(pgk_filemap_open(&m, path, NULL), 0);
+    for (size_t n = 0; n <= SIZE; n += 1111) {
+        pgk_filemap_done(&m, n);
+        assert_memory_equal(m.bytes, bytes, SIZE);
+    }
+    pgk_filemap_done(&m, SIZE_MAX);
+    assert_memory_equal(m.bytes, bytes, SIZE);
+    pgk_filemap_close(&m);
+}
+
+static void an_empty_file_has_bytes_and_no_size(void **state)
+{
+    (void)state;
+    char path[TEST_PATH_SIZE];
+    test_write_file(test_join(path, folder, "empty"), "", 0);
+    struct pgk_filemap m;
+    assert_int_equal(pgk_filemap_open(&m, path, NULL), 0);
+    assert_non_null(m.bytes);
+    assert_int_equal(m.size, 0);
+    pgk_filemap_done(&m, 10);
+    pgk_filemap_close(&m);
+}
+
+static void files_whose_size_is_not_known_are_read(void **state)
+{
+    (void)state;
+    struct pgk_filemap m;
+    assert_int_equal(pgk_filemap_open(&m, "/proc/self/status", NULL), 0);
+    assert_true(m.size > 50);
+    assert_memory_equal(m.bytes, "Name:", 5);
+    pgk_filemap_close(&m);
+}
+
+/* Feeds `size` bytes through a pipe, as standard input or under a name. */
+static void assert_reads_pipe(bool as_stdin, size_t size)
+{
+    char fifo[TEST_PATH_SIZE];
+    int ends[2], old_stdin = -1;
+    if (as_stdin) {
+        assert_int_equal(pipe(ends), 0);
+    } else {
+        test_join(fifo, folder, "fifo");
+        assert_int_equal(mkfifo(fifo, 0600), 0);
+    }
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        int out = as_stdin ? ends[1] : open(fifo, O_WRONLY);
+        for (size_t i = 0; i < size; i++) {
+            char c = (char)(i * 11);
+            if (write(out, &c, 1) != 1)
+                _exit(1);
+        }
+        _exit(0);
+    }
+    if (as_stdin) {
+        old_stdin = dup(STDIN_FILENO);
+        dup2(ends[0], STDIN_FILENO);
+        close(ends[0]);
+        close(ends[1]);
+    }
+    struct pgk_filemap m;
+    assert_int_equal(pgk_filemap_open(&m, as_stdin ? "-" : fifo, NULL), 0);
+    assert_false(m.mapped);
+    assert_int_equal(m.size, size);
+    assert_non_null(m.bytes);
+    for (size_t i = 0; i < size; i++)
+        assert_int_equal(m.bytes[i], (i * 11) & 0xff);
+    pgk_filemap_done(&m, size);
+    pgk_filemap_close(&m);
+    int status;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    if (as_stdin) {
+        dup2(old_stdin, STDIN_FILENO);
+        close(old_stdin);
+    } else {
+        unlink(fifo);
+    }
+}
+
+static void pipes_are_read(void **state)
+{
+    (void)state;
+    assert_reads_pipe(true, 0);
+    assert_reads_pipe(true, 200000);
+    assert_reads_pipe(false, 3);
+}
+
+static void what_is_no_file_is_refused(void **state)
+{
+    (void)state;
+    struct pgk_filemap m = {0};
+    struct pgk_err err;
+    char buf[8192], path[TEST_PATH_SIZE];
+    assert_int_equal(pgk_filemap_open(&m, "/", &err), PGK_E_IO);
+    assert_int_equal(err.sys_errno, EISDIR);
+    assert_string_equal(test_printed(buf, &err),
+                        "/: cannot read: Is a directory. Name a file inside it.");
+    assert_int_equal(pgk_filemap_open(&m, "/dev/null", &err), PGK_E_IO);
+    assert_string_equal(test_printed(buf, &err),
+                        "/dev/null: cannot read a profile from a device. Name a file, or pipe "
+                        "one in and name it '-'.");
+    test_join(path, folder, "missing");
+    assert_int_equal(pgk_filemap_open(&m, path, &err), PGK_E_IO);
+    assert_int_equal(err.sys_errno, ENOENT);
+    assert_non_null(strstr(test_printed(buf, &err), "missing: cannot open: No such file"));
+    assert_int_equal(pgk_filemap_open(&m, "", NULL), PGK_E_IO);
+    assert_null(m.bytes); /* untouched */
+}
+
+static void running_out_of_memory_is_reported(void **state)
+{
+    (void)state;
+    struct pgk_filemap m = {0};
+    struct pgk_err err;
+    pgk_mem_fail_after(1);
+    assert_int_equal(pgk_filemap_open(&m, "/proc/self/status", &err), PGK_E_NOMEM);
+    pgk_mem_fail_after(0);
+    assert_string_equal(err.file, "/proc/self/status");
+    assert_null(m.bytes);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(maps_a_file),
+        cmocka_unit_test(bytes_that_were_let_go_can_be_read_again),
+        cmocka_unit_test(an_empty_file_has_bytes_and_no_size),
+        cmocka_unit_test(files_whose_size_is_not_known_are_read),
+        cmocka_unit_test(pipes_are_read),
+        cmocka_unit_test(what_is_no_file_is_refused),
+        cmocka_unit_test(running_out_of_memory_is_reported),
+    };
+    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}
