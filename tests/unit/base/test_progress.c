@@ -3,7 +3,7 @@
 
 #include "message.h"
 
-#include <fcntl.h>
+#include <poll.h>
 #include <pty.h>
 
 static int terminal, old_stderr;
@@ -14,7 +14,6 @@ static void open_terminal(unsigned short columns)
     struct winsize size = {.ws_row = 24, .ws_col = columns};
     int end;
     assert_int_equal(openpty(&terminal, &end, NULL, NULL, &size), 0);
-    fcntl(terminal, F_SETFL, O_NONBLOCK);
     fflush(stderr);
     old_stderr = dup(STDERR_FILENO);
     dup2(end, STDERR_FILENO);
@@ -23,11 +22,22 @@ static void open_terminal(unsigned short columns)
     pgk_progress_enable(true);
 }
 
-/* What came out since the last call. */
+/* What came out since the last call. The kernel hands it over bit by bit and later, so a
+ * mark is written behind it and all is read up to the mark. */
 static const char *shown(char text[4096])
 {
-    ssize_t n = read(terminal, text, 4095);
-    text[n > 0 ? n : 0] = '\0';
+    static const char mark = '\6';
+    fflush(stderr);
+    assert_int_equal(write(STDERR_FILENO, &mark, 1), 1);
+    size_t n = 0;
+    do {
+        struct pollfd wait = {.fd = terminal, .events = POLLIN};
+        assert_int_equal(poll(&wait, 1, 10000), 1);
+        ssize_t got = read(terminal, text + n, 4096 - n);
+        assert_true(got > 0);
+        n += (size_t)got;
+    } while (text[n - 1] != mark);
+    text[n - 1] = '\0';
     return text;
 }
 
