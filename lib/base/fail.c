@@ -1,7 +1,7 @@
 /* Status sentences, filling a struct pgk_err and printing it. */
 #include "fail.h"
 
-#include "human.h"
+#include "pgokit/human.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -1,5 +1,5 @@
 /* Numbers and texts for people. */
-#include "human.h"
+#include "pgokit/human.h"
 
 #include "compiler.h"
 

@@ -1,7 +1,7 @@
 /* Log messages. */
 #include "message.h"
 
-#include "human.h"
+#include "pgokit/human.h"
 
 #include <stdarg.h>
 #include <stdatomic.h>

@@ -1,6 +1,6 @@
 /* The progress bar. */
 #include "fail.h"
-#include "human.h"
+#include "pgokit/human.h"
 #include "message.h"
 
 #include <stdatomic.h>

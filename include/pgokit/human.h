@@ -1,10 +1,15 @@
 /* Numbers as people read them, always with a unit, and texts that are safe to show.
- * Each returns `buf`. */
-#ifndef PGK_HUMAN_H
-#define PGK_HUMAN_H
+ * Each returns `buf`. Thread-safe. */
+#ifndef PGOKIT_HUMAN_H
+#define PGOKIT_HUMAN_H
 
 #include <stddef.h>
 #include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+#pragma GCC visibility push(default)
 
 #define PGK_HUMAN_SIZE 32
 
@@ -20,4 +25,8 @@ const char *pgk_human_count(char buf[PGK_HUMAN_SIZE], uint64_t n);
  * characters that turn the writing direction become \xNN. Cut to `size` > 0. */
 const char *pgk_human_text(char *buf, size_t size, const char *text);
 
+#pragma GCC visibility pop
+#ifdef __cplusplus
+}
+#endif
 #endif

@@ -1,0 +1,57 @@
+/* The formats that pgokit knows, and reading files of any of them. */
+#ifndef PGOKIT_FORMAT_H
+#define PGOKIT_FORMAT_H
+
+#include "pgokit/err.h"
+#include "pgokit/heap.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+#pragma GCC visibility push(default)
+
+enum pgk_kind { PGK_KIND_HEAP };
+const char *pgk_kind_name(enum pgk_kind kind); /* "heap" */
+
+/* One row of the table of formats. */
+struct pgk_format {
+    const char *name; /* "raw heap profile" */
+    enum pgk_kind kind;
+    const char *reads, *writes; /* versions, for people; "" none */
+    const char *made_by;        /* programs that write such files */
+    const char *page;           /* its specification under docs/formats */
+};
+/* i = 0 .. until NULL. */
+const struct pgk_format *pgk_format_at(size_t i);
+
+/* What a file turned out to be. */
+struct pgk_file_info {
+    const struct pgk_format *format;
+    uint32_t version;         /* of the format */
+    uint32_t memprof_version; /* indexed: of the heap data, 0 none */
+    uint32_t dumps;           /* raw: dumps in the file */
+    bool has_counters;        /* indexed: counters, which this release does not carry */
+    bool has_data_access;     /* indexed: a data access profile, likewise */
+    bool full_schema;         /* indexed: all MIB fields, not only the compiler's */
+    uint64_t size_bytes;
+};
+
+/* "version 12, MemProf V3, 4 fields" in `buf`. */
+const char *pgk_file_info_text(const struct pgk_file_info *info, char *buf, size_t size);
+/* Which releases of LLVM read such a file: "LLVM 19, 22". */
+const char *pgk_file_info_readers(const struct pgk_file_info *info);
+
+/* Reads a heap profile of any format ("-": standard input) and adds it to `heap`.
+ * `info` may be NULL. On failure `heap` may hold a part of the file and is only good for
+ * closing. One thread per heap. */
+int pgk_heap_read(struct pgk_heap *heap, const char *path, struct pgk_file_info *info,
+                  struct pgk_err *err);
+
+#pragma GCC visibility pop
+#ifdef __cplusplus
+}
+#endif
+#endif

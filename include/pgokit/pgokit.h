@@ -1,0 +1,13 @@
+/* The whole library. See docs/library.md for a first program. */
+#ifndef PGOKIT_PGOKIT_H
+#define PGOKIT_PGOKIT_H
+
+#include "pgokit/binaries.h"
+#include "pgokit/err.h"
+#include "pgokit/format.h"
+#include "pgokit/heap.h"
+#include "pgokit/human.h"
+#include "pgokit/log.h"
+#include "pgokit/report.h"
+
+#endif

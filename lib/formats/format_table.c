@@ -1,0 +1,141 @@
+/* The one table of formats, and reading by it. */
+#include "pgokit/format.h"
+
+#include "filemap.h"
+#include "heap_raw.h"
+#include "indexed.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+struct row {
+    struct pgk_format public;
+    bool (*sniff)(const uint8_t *bytes, size_t size);
+    int (*read)(struct pgk_heap *heap, const struct pgk_filemap *map,
+                const struct pgk_source *src, struct pgk_file_info *info, struct pgk_err *err);
+};
+
+static bool starts_with(const uint8_t *bytes, size_t size, uint64_t magic)
+{
+    return size >= sizeof magic && !memcmp(bytes, &magic, sizeof magic);
+}
+
+static bool sniff_raw(const uint8_t *bytes, size_t size)
+{
+    return starts_with(bytes, size, PGK_HEAP_RAW_MAGIC);
+}
+
+static int read_raw(struct pgk_heap *heap, const struct pgk_filemap *map,
+                    const struct pgk_source *src, struct pgk_file_info *info, struct pgk_err *err)
+{
+    struct pgk_heap_raw_info raw;
+    PGK_TRY(pgk_heap_raw_read(heap, map->bytes, map->size, src, &raw, err));
+    info->version = raw.version;
+    info->dumps = raw.dumps;
+    return 0;
+}
+
+static bool sniff_indexed(const uint8_t *bytes, size_t size)
+{
+    return starts_with(bytes, size, PGK_INDEXED_MAGIC);
+}
+
+static int read_indexed(struct pgk_heap *heap, const struct pgk_filemap *map,
+                        const struct pgk_source *src, struct pgk_file_info *info,
+                        struct pgk_err *err)
+{
+    struct pgk_indexed_info indexed;
+    PGK_TRY(pgk_indexed_read(heap, map->bytes, map->size, src, &indexed, err));
+    info->version = indexed.index_version;
+    info->memprof_version = indexed.memprof_version;
+    info->has_counters = indexed.has_counters;
+    info->has_data_access = indexed.has_data_access;
+    info->full_schema = indexed.full_schema;
+    return 0;
+}
+
+static const struct row rows[] = {
+    {{"raw heap profile", PGK_KIND_HEAP, "3, 4, 5", "", "runtimes of clang 17 to 22",
+      "raw-heap.md"},
+     sniff_raw, read_raw},
+    {{"indexed profile", PGK_KIND_HEAP, "index 8 to 13 with MemProf V2, V3, V4",
+      "index 11, 12, 13 with MemProf V2, V3, V4", "llvm-profdata 19 to 22, pgokit",
+      "indexed-heap.md"},
+     sniff_indexed, read_indexed},
+};
+
+const struct pgk_format *pgk_format_at(size_t i)
+{
+    return i < PGK_COUNTOF(rows) ? &rows[i].public : NULL;
+}
+
+const char *pgk_kind_name(enum pgk_kind kind)
+{
+    static const char *const names[] = {[PGK_KIND_HEAP] = "heap"};
+    return names[kind];
+}
+
+const char *pgk_file_info_text(const struct pgk_file_info *info, char *buf, size_t size)
+{
+    int n = snprintf(buf, size, "%s, version %u", info->format->name, info->version);
+    if (info->dumps > 1)
+        snprintf(buf + n, size - (size_t)n, ", %u dumps", info->dumps);
+    else if (info->memprof_version)
+        snprintf(buf + n, size - (size_t)n, ", MemProf V%u with %s fields", info->memprof_version,
+                 info->full_schema ? "all" : "the compiler's");
+    return buf;
+}
+
+const char *pgk_file_info_readers(const struct pgk_file_info *info)
+{
+    if (info->dumps)
+        return info->version <= 4 ? "LLVM 19 and 22" : "LLVM 22";
+    if (info->version >= 13 || info->memprof_version >= 4)
+        return "LLVM 22";
+    return "LLVM 19 and 22";
+}
+
+/* The first bytes as text, for a file of no known format. */
+static const char *first_bytes(char buf[64], const struct pgk_filemap *map)
+{
+    size_t n = map->size < 8 ? map->size : 8;
+    for (size_t i = 0; i < n; i++)
+        snprintf(buf + 3 * i, 4, "%02x ", map->bytes[i]);
+    if (n)
+        buf[3 * n - 1] = 0;
+    else
+        strcpy(buf, "an empty file");
+    return buf;
+}
+
+static int read_mapped(struct pgk_heap *heap, const struct pgk_filemap *map, const char *path,
+                       struct pgk_file_info *info, struct pgk_err *err)
+{
+    for (size_t i = 0; i < PGK_COUNTOF(rows); i++) {
+        if (!rows[i].sniff(map->bytes, map->size))
+            continue;
+        *info = (struct pgk_file_info){.format = &rows[i].public, .size_bytes = map->size};
+        struct pgk_source src = {.file = path, .format = rows[i].public.name};
+        return rows[i].read(heap, map, &src, info, err);
+    }
+    char found[64];
+    return pgk_fail(err, map->size ? PGK_E_FORMAT : PGK_E_TRUNCATED, .file = path,
+                    .offset = &(uint64_t){0}, .field = "magic", .found = first_bytes(found, map),
+                    .expected = "a raw heap profile (81 72 66 6f 72 70 6d ff) or an indexed "
+                                "profile (ff 6c 70 72 6f 66 69 81)",
+                    .hint = map->size ? "see pgokit formats for what is read"
+                                      : "the program wrote nothing: did it end normally?");
+}
+
+int pgk_heap_read(struct pgk_heap *heap, const char *path, struct pgk_file_info *info,
+                  struct pgk_err *err)
+{
+    struct pgk_filemap map;
+    struct pgk_file_info found = {0};
+    PGK_TRY(pgk_filemap_open(&map, path, err));
+    int status = read_mapped(heap, &map, path, &found, err);
+    pgk_filemap_close(&map);
+    if (!status && info)
+        *info = found;
+    return status;
+}

@@ -1,0 +1,314 @@
+/* Tables of the heap model. */
+#include "heap_model.h"
+
+#include "hash.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+int pgk_heap_new(struct pgk_heap **heap, struct pgk_err *err)
+{
+    struct pgk_heap *h = pgk_mem_zalloc(1, sizeof *h);
+    if (!h || !pgk_stack_tree_init(&h->stacks)) {
+        pgk_mem_free(h);
+        return pgk_fail_nomem(err);
+    }
+    *heap = h;
+    return 0;
+}
+
+void pgk_heap_close(struct pgk_heap **heap)
+{
+    struct pgk_heap *h = *heap;
+    if (!h)
+        return;
+    pgk_arena_free(&h->arena);
+    pgk_intern_free(&h->strings);
+    pgk_vec_free(&h->modules);
+    pgk_vec_free(&h->funcs);
+    pgk_vec_free(&h->frames);
+    pgk_stack_tree_free(&h->stacks);
+    pgk_vec_free(&h->contexts);
+    pgk_vec_free(&h->sites);
+    pgk_vec_free(&h->context_of);
+    pgk_index_free(&h->func_index);
+    pgk_index_free(&h->frame_index);
+    pgk_index_free(&h->site_index);
+    pgk_mem_free(h);
+    *heap = NULL;
+}
+
+uint32_t pgk_heap_module(struct pgk_heap *h, const uint8_t *build_id, size_t size,
+                         uint64_t text_size)
+{
+    uint32_t id = pgk_intern(&h->strings, (const char *)build_id, size);
+    if (id == PGK_INDEX_NONE)
+        return id;
+    /* A process has some dozens of modules: a scan is simpler than an index. */
+    for (uint32_t i = 0; i < h->modules.n; i++)
+        if (h->modules.v[i].build_id == id && (id || h->modules.v[i].text_size == text_size))
+            return i;
+    struct pgk_heap_module m = {.build_id = id, .text_size = text_size};
+    return pgk_vec_push(&h->modules, m) ? (uint32_t)h->modules.n - 1 : PGK_INDEX_NONE;
+}
+
+uint32_t pgk_heap_func(struct pgk_heap *h, uint64_t guid, uint32_t name, uint32_t file,
+                       uint32_t decl_line)
+{
+    uint64_t hash = pgk_hash_pair(guid, (uint64_t)name << 32 | file);
+    PGK_INDEX_FOR (&h->func_index, hash, i) {
+        struct pgk_heap_func *f = &h->funcs.v[i];
+        if (f->guid == guid && f->name == name && f->file == file) {
+            if (decl_line && (!f->decl_line || decl_line < f->decl_line))
+                f->decl_line = decl_line;
+            return i;
+        }
+    }
+    struct pgk_heap_func f = {.guid = guid, .name = name, .file = file, .decl_line = decl_line};
+    uint32_t pos = (uint32_t)h->funcs.n;
+    return pgk_vec_push(&h->funcs, f) && pgk_index_add(&h->func_index, hash, pos) ? pos
+                                                                               : PGK_INDEX_NONE;
+}
+
+uint32_t pgk_heap_frame(struct pgk_heap *h, enum pgk_frame_kind kind, uint32_t ref,
+                        uint64_t where)
+{
+    uint64_t hash = pgk_hash_pair(where, (uint64_t)ref << 2 | kind);
+    PGK_INDEX_FOR (&h->frame_index, hash, i) {
+        const struct pgk_frame *f = &h->frames.v[i];
+        if (f->where == where && f->ref == ref && f->kind == kind)
+            return i;
+    }
+    struct pgk_frame f = {.where = where, .ref = ref, .kind = kind};
+    uint32_t pos = (uint32_t)h->frames.n;
+    return pgk_vec_push(&h->frames, f) && pgk_index_add(&h->frame_index, hash, pos)
+               ? pos
+               : PGK_INDEX_NONE;
+}
+
+uint32_t pgk_heap_context_at(const struct pgk_heap *h, uint32_t stack)
+{
+    uint32_t context = stack < h->context_of.n ? h->context_of.v[stack] : 0;
+    return context ? context - 1 : PGK_INDEX_NONE;
+}
+
+static bool copy_histogram(struct pgk_heap *h, struct pgk_mib *m)
+{
+    if (!m->hist_count)
+        return true;
+    uint64_t *copy = pgk_arena_alloc(&h->arena, m->hist_count, sizeof *copy);
+    if (!copy)
+        return false;
+    m->hist = memcpy(copy, m->hist, m->hist_count * sizeof *copy);
+    return true;
+}
+
+int pgk_heap_add(struct pgk_heap *h, uint32_t stack, const struct pgk_mib *mib,
+                 struct pgk_err *err)
+{
+    uint32_t at = pgk_heap_context_at(h, stack);
+    if (at != PGK_INDEX_NONE)
+        return pgk_mib_add(&h->contexts.v[at].mib, mib, &h->arena) ? 0 : pgk_fail_nomem(err);
+
+    if (h->context_of.n <= stack) {
+        size_t more = stack + 1 - h->context_of.n;
+        if (!pgk_vec_reserve(&h->context_of, more))
+            return pgk_fail_nomem(err);
+        memset(h->context_of.v + h->context_of.n, 0, more * sizeof *h->context_of.v);
+        h->context_of.n += more;
+    }
+    struct pgk_heap_context c = {.stack = stack, .mib = *mib};
+    if (!copy_histogram(h, &c.mib) || !pgk_vec_push(&h->contexts, c))
+        return pgk_fail_nomem(err);
+    h->context_of.v[stack] = (uint32_t)h->contexts.n;
+    return 0;
+}
+
+static int compare_u64(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+/* The callees of `site` become the sorted union with the given ones. */
+static bool add_callees(struct pgk_heap *h, struct pgk_heap_site *site, const uint64_t *callees,
+                        size_t n)
+{
+    if (!n)
+        return true;
+    uint64_t *all = pgk_arena_alloc(&h->arena, site->n_callees + n, sizeof *all);
+    if (!all)
+        return false;
+    if (site->n_callees)
+        memcpy(all, site->callees, site->n_callees * sizeof *all);
+    memcpy(all + site->n_callees, callees, n * sizeof *all);
+    n += site->n_callees;
+    qsort(all, n, sizeof *all, compare_u64);
+    size_t kept = 0;
+    for (size_t i = 0; i < n; i++)
+        if (!kept || all[kept - 1] != all[i])
+            all[kept++] = all[i];
+    site->callees = all;
+    site->n_callees = (uint32_t)kept;
+    return true;
+}
+
+int pgk_heap_add_site(struct pgk_heap *h, enum pgk_site_kind kind, uint32_t func, uint32_t stack,
+                      const uint64_t *callees, size_t n_callees, struct pgk_err *err)
+{
+    uint64_t hash = pgk_hash_pair((uint64_t)func << 32 | stack, kind);
+    PGK_INDEX_FOR (&h->site_index, hash, i) {
+        struct pgk_heap_site *s = &h->sites.v[i];
+        if (s->kind == kind && s->func == func && s->stack == stack)
+            return add_callees(h, s, callees, n_callees) ? 0 : pgk_fail_nomem(err);
+    }
+    struct pgk_heap_site s = {.kind = kind, .func = func, .stack = stack};
+    if (!add_callees(h, &s, callees, n_callees) || !pgk_vec_push(&h->sites, s) ||
+        !pgk_index_add(&h->site_index, hash, (uint32_t)h->sites.n - 1))
+        return pgk_fail_nomem(err);
+    return 0;
+}
+
+int pgk_heap_add_alloc_sites(struct pgk_heap *h, uint32_t stack, struct pgk_err *err)
+{
+    for (uint32_t node = stack; node; node = h->stacks.nodes.v[node].parent) {
+        const struct pgk_frame *f = &h->frames.v[h->stacks.nodes.v[node].frame];
+        PGK_TRY(pgk_heap_add_site(h, PGK_SITE_ALLOC, f->ref, stack, NULL, 0, err));
+        if (f->kind != PGK_FRAME_INLINED)
+            break;
+    }
+    return 0;
+}
+
+size_t pgk_heap_contexts(const struct pgk_heap *heap)
+{
+    return heap->contexts.n;
+}
+
+const struct pgk_mib *pgk_heap_mib(const struct pgk_heap *heap, size_t context)
+{
+    return &heap->contexts.v[context].mib;
+}
+
+bool pgk_heap_needs_binaries(const struct pgk_heap *heap)
+{
+    for (size_t i = 0; i < heap->frames.n; i++)
+        if (heap->frames.v[i].kind == PGK_FRAME_ADDRESS)
+            return true;
+    return false;
+}
+
+static void describe_frame(const struct pgk_heap *h, uint32_t frame, struct pgk_heap_frame *out)
+{
+    const struct pgk_frame *f = &h->frames.v[frame];
+    *out = (struct pgk_heap_frame){.is_address = f->kind == PGK_FRAME_ADDRESS,
+                                   .inlined = f->kind == PGK_FRAME_INLINED,
+                                   .function = "", .file = ""};
+    if (out->is_address) {
+        out->address = f->where;
+        if (f->ref != PGK_INDEX_NONE) {
+            uint32_t id = h->modules.v[f->ref].build_id;
+            out->build_id = (const uint8_t *)pgk_intern_str(&h->strings, id);
+            out->build_id_size = pgk_intern_len(&h->strings, id);
+        }
+        return;
+    }
+    const struct pgk_heap_func *fn = &h->funcs.v[f->ref];
+    out->guid = fn->guid;
+    out->function = pgk_intern_str(&h->strings, fn->name);
+    out->file = pgk_intern_str(&h->strings, fn->file);
+    out->decl_line = fn->decl_line;
+    out->line_offset = (uint32_t)(f->where >> 32);
+    out->column = (uint32_t)f->where;
+}
+
+static size_t describe_stack(const struct pgk_heap *h, uint32_t stack,
+                             struct pgk_heap_frame *frames, size_t max)
+{
+    size_t n = 0;
+    for (uint32_t node = stack; node; node = h->stacks.nodes.v[node].parent, n++)
+        if (n < max)
+            describe_frame(h, h->stacks.nodes.v[node].frame, &frames[n]);
+    return n;
+}
+
+size_t pgk_heap_stack(const struct pgk_heap *heap, size_t context,
+                      struct pgk_heap_frame *frames, size_t max)
+{
+    return describe_stack(heap, heap->contexts.v[context].stack, frames, max);
+}
+
+/* Records: sites sorted by GUID, then kind, then order of arrival. */
+
+static int compare_sites(const void *a, const void *b, void *ctx)
+{
+    const struct pgk_heap *h = ctx;
+    uint32_t i = *(const uint32_t *)a, j = *(const uint32_t *)b;
+    const struct pgk_heap_site *s = &h->sites.v[i], *t = &h->sites.v[j];
+    uint64_t g = h->funcs.v[s->func].guid, k = h->funcs.v[t->func].guid;
+    if (g != k)
+        return g < k ? -1 : 1;
+    if (s->kind != t->kind)
+        return s->kind < t->kind ? -1 : 1;
+    return i < j ? -1 : i > j;
+}
+
+struct record_buffers {
+    PGK_VEC(size_t) allocs;
+    PGK_VEC(struct pgk_heap_call_site) calls;
+    struct pgk_arena frames;
+};
+
+static int fill_record(const struct pgk_heap *h, const uint32_t *order, size_t n,
+                       struct record_buffers *b)
+{
+    b->allocs.n = b->calls.n = 0;
+    for (size_t i = 0; i < n; i++) {
+        const struct pgk_heap_site *s = &h->sites.v[order[i]];
+        if (s->kind == PGK_SITE_ALLOC) {
+            if (!pgk_vec_push(&b->allocs, pgk_heap_context_at(h, s->stack)))
+                return PGK_E_NOMEM;
+            continue;
+        }
+        size_t depth = describe_stack(h, s->stack, NULL, 0);
+        struct pgk_heap_frame *frames = pgk_arena_alloc(&b->frames, depth, sizeof *frames);
+        if (!frames)
+            return PGK_E_NOMEM;
+        describe_stack(h, s->stack, frames, depth);
+        struct pgk_heap_call_site c = {frames, depth, s->callees, s->n_callees};
+        if (!pgk_vec_push(&b->calls, c))
+            return PGK_E_NOMEM;
+    }
+    return 0;
+}
+
+int pgk_heap_records(const struct pgk_heap *heap, pgk_heap_record_fn *fn, void *ctx)
+{
+    size_t n = heap->sites.n;
+    uint32_t *order = pgk_mem_alloc(n ? n : 1, sizeof *order);
+    if (!order)
+        return PGK_E_NOMEM;
+    for (size_t i = 0; i < n; i++)
+        order[i] = (uint32_t)i;
+    qsort_r(order, n, sizeof *order, compare_sites, (void *)heap);
+
+    struct record_buffers b = {0};
+    int status = 0;
+    for (size_t first = 0, next; first < n && !status; first = next) {
+        const struct pgk_heap_func *f = &heap->funcs.v[heap->sites.v[order[first]].func];
+        for (next = first + 1; next < n; next++)
+            if (heap->funcs.v[heap->sites.v[order[next]].func].guid != f->guid)
+                break;
+        status = fill_record(heap, order + first, next - first, &b);
+        if (!status)
+            status = fn(ctx, &(struct pgk_heap_record){
+                .guid = f->guid, .function = pgk_intern_str(&heap->strings, f->name),
+                .alloc_sites = b.allocs.v, .n_alloc_sites = b.allocs.n,
+                .call_sites = b.calls.v, .n_call_sites = b.calls.n});
+        pgk_arena_free(&b.frames);
+    }
+    pgk_vec_free(&b.allocs);
+    pgk_vec_free(&b.calls);
+    pgk_mem_free(order);
+    return status;
+}

@@ -1,0 +1,99 @@
+/* The heap model behind struct pgk_heap: tables of interned things, each referred to
+ * by its position.
+ *
+ *   strings ◄── functions ◄── frames ◄── stacks (tree) ◄── contexts
+ *   modules ◄───────────────┘               ▲────────────── sites (function records)
+ *
+ * Readers add to it, rekey.c makes new models of old ones, writers and views read it. */
+#ifndef PGK_HEAP_MODEL_H
+#define PGK_HEAP_MODEL_H
+
+#include "fail.h"
+#include "index.h"
+#include "intern.h"
+#include "mib.h"
+#include "stack_tree.h"
+
+/* A loaded file that addresses refer to. */
+struct pgk_heap_module {
+    uint32_t build_id;   /* string id of the bytes; 0: the file has none */
+    uint64_t text_size;  /* of its executable segments in memory; tells modules
+                            without build id apart */
+};
+
+struct pgk_heap_func {
+    uint64_t guid;
+    uint32_t name, file; /* string ids; 0 unknown */
+    uint32_t decl_line;  /* smallest seen; 0 unknown. Not part of the identity */
+};
+
+enum pgk_frame_kind {
+    PGK_FRAME_ADDRESS, /* ref: module, or PGK_INDEX_NONE; where: address */
+    PGK_FRAME_CALLER,  /* ref: function; where: line offset << 32 | column */
+    PGK_FRAME_INLINED, /* the same, inlined into the next frame */
+};
+
+struct pgk_frame {
+    uint64_t where;
+    uint32_t ref;
+    uint32_t kind;
+};
+
+struct pgk_heap_context {
+    uint32_t stack; /* node of `stacks` */
+    struct pgk_mib mib;
+};
+
+/* Membership in a function's record. */
+enum pgk_site_kind { PGK_SITE_ALLOC, PGK_SITE_CALL };
+struct pgk_heap_site {
+    uint32_t kind;
+    uint32_t func;
+    uint32_t stack;     /* of the context; for a call: its inline chain */
+    uint32_t n_callees;
+    uint64_t *callees;  /* sorted GUIDs, in the arena */
+};
+
+struct pgk_heap {
+    struct pgk_arena arena;
+    struct pgk_intern strings;
+    PGK_VEC(struct pgk_heap_module) modules;
+    PGK_VEC(struct pgk_heap_func) funcs;
+    PGK_VEC(struct pgk_frame) frames;
+    struct pgk_stack_tree stacks;
+    PGK_VEC(struct pgk_heap_context) contexts;
+    PGK_VEC(struct pgk_heap_site) sites;
+    PGK_VEC(uint32_t) context_of; /* by stack node: context + 1, or 0; may be shorter */
+    struct pgk_index func_index, frame_index, site_index;
+};
+
+/* Each of these gives the position of an equal entry, added if new, or
+ * PGK_INDEX_NONE when out of memory. */
+uint32_t pgk_heap_module(struct pgk_heap *h, const uint8_t *build_id, size_t size,
+                         uint64_t text_size);
+/* name, file: string ids. */
+uint32_t pgk_heap_func(struct pgk_heap *h, uint64_t guid, uint32_t name, uint32_t file,
+                       uint32_t decl_line);
+uint32_t pgk_heap_frame(struct pgk_heap *h, enum pgk_frame_kind kind, uint32_t ref,
+                        uint64_t where);
+
+static inline uint64_t pgk_frame_place(uint32_t line_offset, uint32_t column)
+{
+    return (uint64_t)line_offset << 32 | column;
+}
+
+/* Adds `mib` to the context of the stack (rule `across`); its histogram is copied. */
+PGK_MUST_USE int pgk_heap_add(struct pgk_heap *h, uint32_t stack, const struct pgk_mib *mib,
+                              struct pgk_err *err);
+/* Position of the context of the stack, or PGK_INDEX_NONE. */
+uint32_t pgk_heap_context_at(const struct pgk_heap *h, uint32_t stack);
+/* Adds a site; callees are united with those of an equal site. */
+PGK_MUST_USE int pgk_heap_add_site(struct pgk_heap *h, enum pgk_site_kind kind, uint32_t func,
+                                   uint32_t stack, const uint64_t *callees, size_t n_callees,
+                                   struct pgk_err *err);
+
+/* Adds the sites that LLVM derives from a context and its frames, given in `stack`:
+ * the functions of the leaf's inline chain own the allocation. */
+PGK_MUST_USE int pgk_heap_add_alloc_sites(struct pgk_heap *h, uint32_t stack, struct pgk_err *err);
+
+#endif

@@ -1,0 +1,433 @@
+/* Reader of raw heap profiles, versions 3 to 5. docs/formats/raw-heap.md */
+#include "heap_raw.h"
+
+#include "hash.h"
+
+#include <inttypes.h>
+
+struct header {
+#define PGK_RAW_HEADER(name, type, meaning) uint64_t name;
+#include "heap_raw.def"
+#undef PGK_RAW_HEADER
+};
+
+struct segment {
+#define PGK_RAW_SEGMENT(name, type, first, last, meaning) uint64_t name;
+#include "heap_raw.def"
+#undef PGK_RAW_SEGMENT
+    uint32_t module;
+};
+
+enum { HEADER_SIZE = 48, SEGMENT_SIZE = 64, BUILD_ID_MAX = 32 };
+
+/* One stack id of the process. */
+struct entry {
+    uint64_t id;
+    uint32_t node; /* PGK_NODE_NONE until its stack is read */
+    struct pgk_mib mib;
+};
+
+/* The frame of a program counter; a process has few distinct ones, so that a small
+ * table answers nearly all look-ups. */
+struct pc_slot {
+    uint64_t pc;
+    uint32_t frame; /* + 1; 0: empty */
+};
+
+struct reader {
+    struct pgk_heap *heap;
+    struct pgk_err *err;
+    struct pgk_cursor *c;
+    uint32_t dump, version;
+    PGK_VEC(struct entry) entries;
+    struct pgk_index by_id;
+    PGK_VEC(struct segment) segments;
+    bool segments_changed; /* from one dump to another */
+    struct pc_slot *pcs;
+    uint32_t pc_mask, pc_used;
+    PGK_VEC(uint64_t) last_pcs; /* of the stack before, entry of the program first */
+    PGK_VEC(uint32_t) last_nodes;
+};
+
+#define RECORD(r, what, i) PGK_F("dump %u, %s %" PRIu64, (r)->dump, (what), (uint64_t)(i) + 1)
+
+/* Entry of a stack id. Files list ids in the same order in each section, so the
+ * place of the one before is tried first. */
+static uint32_t find_entry(const struct reader *r, uint64_t id, uint32_t guess)
+{
+    if (guess < r->entries.n && r->entries.v[guess].id == id)
+        return guess;
+    PGK_INDEX_FOR (&r->by_id, pgk_hash_u64(id), i)
+        if (r->entries.v[i].id == id)
+            return i;
+    return PGK_INDEX_NONE;
+}
+
+static int read_header(struct pgk_cursor *c, struct header *h, struct pgk_err *err,
+                       const char *record)
+{
+    uint64_t off = pgk_cur_off(c), left = pgk_cur_left(c);
+#define PGK_RAW_HEADER(name, type, meaning) h->name = pgk_cur_##type(c, #name);
+#include "heap_raw.def"
+#undef PGK_RAW_HEADER
+    PGK_TRY(pgk_cur_check(c, err, record));
+    if (h->magic != PGK_HEAP_RAW_MAGIC)
+        return pgk_cur_reject(c, err, PGK_E_CORRUPT, off, .record = record, .field = "magic",
+                              .found = PGK_F("0x%016" PRIx64, h->magic),
+                              .expected = PGK_F("0x%016" PRIx64, PGK_HEAP_RAW_MAGIC),
+                              .hint = "the file is damaged between two dumps, or not a raw "
+                                      "heap profile");
+    if (h->version < PGK_HEAP_RAW_FIRST || h->version > PGK_HEAP_RAW_LAST)
+        return pgk_cur_reject(c, err, PGK_E_VERSION, off + 8, .record = record,
+                              .field = "version", .found = PGK_F("%" PRIu64, h->version),
+                              .expected = PGK_F("%d to %d", PGK_HEAP_RAW_FIRST, PGK_HEAP_RAW_LAST),
+                              .hint = "see pgokit formats for what is read");
+    if (h->total_size < HEADER_SIZE || h->total_size > left)
+        return pgk_cur_reject(c, err,
+                              h->total_size > left ? PGK_E_TRUNCATED : PGK_E_CORRUPT, off + 16,
+                              .record = record, .field = "total_size",
+                              .found = PGK_F("%" PRIu64 " bytes", h->total_size),
+                              .expected = PGK_F("%d to the %" PRIu64 " bytes left", HEADER_SIZE,
+                                                left),
+                              .hint = "the file is cut short or damaged; record it again");
+    c->src.version = (uint32_t)h->version;
+    return 0;
+}
+
+static int read_segments(struct reader *r, uint64_t off)
+{
+    struct pgk_cursor *c = r->c;
+    pgk_cur_seek(c, off, "segment_off");
+    uint64_t count = pgk_cur_count(c, SEGMENT_SIZE, "segment count");
+    PGK_TRY(pgk_cur_check(c, r->err, PGK_F("dump %u, segments", r->dump)));
+    bool first_dump = r->dump == 1;
+    if (!first_dump && count != r->segments.n)
+        r->segments_changed = true;
+    if (r->segments.n < count && !pgk_vec_reserve(&r->segments, count - r->segments.n))
+        return pgk_fail_nomem(r->err);
+
+    for (uint64_t i = 0; i < count; i++) {
+        struct segment s = {0};
+        uint64_t at = pgk_cur_off(c);
+#define PGK_RAW_SEGMENT(name, type, first, last, meaning) s.name = pgk_cur_##type(c, #name);
+#include "heap_raw.def"
+#undef PGK_RAW_SEGMENT
+        const uint8_t *id = pgk_cur_take(c, BUILD_ID_MAX, "build id");
+        PGK_TRY(pgk_cur_check(c, r->err, RECORD(r, "segment", i)));
+        if (s.build_id_size > BUILD_ID_MAX)
+            return pgk_cur_reject(c, r->err, PGK_E_CORRUPT, at + 24,
+                                  .record = RECORD(r, "segment", i), .field = "build_id_size",
+                                  .found = PGK_F("%" PRIu64, s.build_id_size),
+                                  .expected = "0 to 32", .hint = "record the profile again");
+        if (s.end < s.start)
+            return pgk_cur_reject(c, r->err, PGK_E_CORRUPT, at + 8,
+                                  .record = RECORD(r, "segment", i), .field = "end",
+                                  .found = PGK_F("0x%" PRIx64, s.end),
+                                  .expected = PGK_F("at least the start, 0x%" PRIx64, s.start),
+                                  .hint = "record the profile again");
+        s.module = pgk_heap_module(r->heap, id, s.build_id_size, s.end - s.start);
+        if (s.module == PGK_INDEX_NONE)
+            return pgk_fail_nomem(r->err);
+        if (!first_dump && i < r->segments.n) {
+            const struct segment *old = &r->segments.v[i];
+            if (old->start != s.start || old->end != s.end || old->module != s.module)
+                r->segments_changed = true;
+        }
+        r->segments.v[i] = s;
+    }
+    r->segments.n = count;
+    return 0;
+}
+
+/* Version 5 stores 4 bits of exponent and 12 of mantissa. */
+static uint64_t histogram_element(const uint8_t *p, uint64_t version)
+{
+    if (version == 4) {
+        uint64_t v;
+        memcpy(&v, p, sizeof v);
+        return v;
+    }
+    uint16_t v;
+    memcpy(&v, p, sizeof v);
+    return (uint64_t)(v & 0xfff) << (v >> 12);
+}
+
+static int read_histogram(struct reader *r, uint64_t version, struct pgk_mib *m)
+{
+    uint64_t n = m->v[PGK_MIB_AccessHistogramSize];
+    if (!n)
+        return 0;
+    size_t element = version == 4 ? 8 : 2;
+    const uint8_t *p = pgk_cur_take(r->c, n * element, "AccessHistogram");
+    if (!p)
+        return 0; /* the caller checks the cursor */
+    uint64_t *hist = pgk_arena_alloc(&r->heap->arena, n, sizeof *hist);
+    if (!hist)
+        return pgk_fail_nomem(r->err);
+    for (uint64_t i = 0; i < n; i++)
+        hist[i] = histogram_element(p + i * element, version);
+    m->hist = hist;
+    m->hist_count = (uint32_t)n;
+    return 0;
+}
+
+/* The fields of one version, in file order. */
+struct mib_layout {
+    struct {
+        uint8_t id, bytes, off;
+    } fields[PGK_MIB_FIELDS];
+    size_t count, size;
+    uint32_t known;
+};
+
+static struct mib_layout mib_layout(uint64_t version)
+{
+    struct mib_layout l = {0};
+    for (uint8_t id = 0; id < PGK_MIB_FIELDS; id++) {
+        const struct pgk_mib_field *f = &pgk_mib_fields[id];
+        if (version < f->first || version > f->last)
+            continue;
+        l.fields[l.count].id = id;
+        l.fields[l.count].bytes = f->bytes;
+        l.fields[l.count++].off = (uint8_t)l.size;
+        l.size += f->bytes;
+        if (f->step != PGK_RULE_NONE)
+            l.known |= UINT32_C(1) << id;
+    }
+    return l;
+}
+
+static void read_mib(const uint8_t *p, const struct mib_layout *l, struct pgk_mib *m)
+{
+    for (size_t i = 0; i < l->count; i++) {
+        uint32_t narrow;
+        uint64_t wide;
+        memcpy(&narrow, p + l->fields[i].off, sizeof narrow);
+        if (l->fields[i].bytes == 4) {
+            m->v[l->fields[i].id] = narrow;
+        } else {
+            memcpy(&wide, p + l->fields[i].off, sizeof wide);
+            m->v[l->fields[i].id] = wide;
+        }
+    }
+    m->v[PGK_MIB_AccessHistogram] = 0;
+    m->known = l->known;
+}
+
+static int read_mibs(struct reader *r, uint64_t version, uint64_t off)
+{
+    struct pgk_cursor *c = r->c;
+    const struct mib_layout layout = mib_layout(version);
+    pgk_cur_seek(c, off, "mib_off");
+    uint64_t count = pgk_cur_count(c, sizeof(uint64_t) + layout.size, "MIB count");
+    PGK_TRY(pgk_cur_check(c, r->err, PGK_F("dump %u, MIBs", r->dump)));
+    if (!pgk_vec_reserve(&r->entries, count))
+        return pgk_fail_nomem(r->err);
+    for (uint64_t i = 0; i < count; i++) {
+        struct entry e = {.id = pgk_cur_u64(c, "stack id"), .node = PGK_NODE_NONE};
+        const uint8_t *p = pgk_cur_take(c, layout.size, "MIB");
+        if (p) {
+            read_mib(p, &layout, &e.mib);
+            PGK_TRY(read_histogram(r, version, &e.mib));
+        }
+        if (c->failed)
+            return pgk_cur_check(c, r->err, RECORD(r, "MIB", i));
+        uint32_t old = find_entry(r, e.id, PGK_INDEX_NONE);
+        if (old != PGK_INDEX_NONE) {
+            if (!pgk_mib_step(&r->entries.v[old].mib, &e.mib, &r->heap->arena))
+                return pgk_fail_nomem(r->err);
+        } else if (!pgk_vec_push(&r->entries, e) ||
+                   !pgk_index_add(&r->by_id, pgk_hash_u64(e.id), (uint32_t)r->entries.n - 1)) {
+            return pgk_fail_nomem(r->err);
+        }
+    }
+    return 0;
+}
+
+static uint32_t make_frame(struct reader *r, uint64_t pc)
+{
+    for (size_t i = 0; i < r->segments.n; i++) {
+        const struct segment *s = &r->segments.v[i];
+        if (pc >= s->start && pc < s->end)
+            return pgk_heap_frame(r->heap, PGK_FRAME_ADDRESS, s->module, pc - s->offset);
+    }
+    return pgk_heap_frame(r->heap, PGK_FRAME_ADDRESS, PGK_INDEX_NONE, pc);
+}
+
+static bool grow_pcs(struct reader *r)
+{
+    uint32_t mask = r->pcs ? r->pc_mask * 4 + 3 : 4095;
+    struct pc_slot *slots = pgk_mem_zalloc((size_t)mask + 1, sizeof *slots);
+    if (!slots)
+        return false;
+    for (uint32_t i = 0; r->pcs && i <= r->pc_mask; i++) {
+        if (!r->pcs[i].frame)
+            continue;
+        uint32_t at = (uint32_t)pgk_hash_u64(r->pcs[i].pc);
+        while (slots[at & mask].frame)
+            at++;
+        slots[at & mask] = r->pcs[i];
+    }
+    pgk_mem_free(r->pcs);
+    r->pcs = slots;
+    r->pc_mask = mask;
+    return true;
+}
+
+static uint32_t frame_of_pc(struct reader *r, uint64_t pc)
+{
+    if (r->pc_used * 2 >= r->pc_mask && !grow_pcs(r))
+        return PGK_INDEX_NONE;
+    uint32_t at = (uint32_t)pgk_hash_u64(pc);
+    for (; r->pcs[at & r->pc_mask].frame; at++)
+        if (r->pcs[at & r->pc_mask].pc == pc)
+            return r->pcs[at & r->pc_mask].frame - 1;
+    uint32_t frame = make_frame(r, pc);
+    if (frame != PGK_INDEX_NONE) {
+        r->pcs[at & r->pc_mask] = (struct pc_slot){pc, frame + 1};
+        r->pc_used++;
+    }
+    return frame;
+}
+
+static uint64_t pc_at(const uint8_t *pcs, uint64_t i)
+{
+    uint64_t pc;
+    memcpy(&pc, pcs + i * sizeof pc, sizeof pc);
+    return pc;
+}
+
+/* The node of a stack. Neighbours in a file share callers more often than not, so the
+ * path of the stack before is followed as far as it goes. */
+static uint32_t add_stack(struct reader *r, const uint8_t *pcs, uint64_t n)
+{
+    if (!pgk_vec_reserve(&r->last_pcs, n) || !pgk_vec_reserve(&r->last_nodes, n))
+        return PGK_NODE_NONE;
+    uint64_t shared = 0;
+    while (shared < n && shared < r->last_pcs.n &&
+           r->last_pcs.v[shared] == pc_at(pcs, n - 1 - shared))
+        shared++;
+    uint32_t node = shared ? r->last_nodes.v[shared - 1] : 0;
+    r->last_pcs.n = r->last_nodes.n = shared;
+    for (uint64_t i = shared; i < n; i++) {
+        uint64_t pc = pc_at(pcs, n - 1 - i);
+        uint32_t frame = frame_of_pc(r, pc);
+        if (frame == PGK_INDEX_NONE)
+            return PGK_NODE_NONE;
+        node = pgk_stack_push(&r->heap->stacks, node, frame);
+        if (node == PGK_NODE_NONE)
+            return node;
+        r->last_pcs.v[r->last_pcs.n++] = pc;
+        r->last_nodes.v[r->last_nodes.n++] = node;
+    }
+    return node;
+}
+
+static int read_stacks(struct reader *r, uint64_t off)
+{
+    struct pgk_cursor *c = r->c;
+    pgk_cur_seek(c, off, "stack_off");
+    uint64_t count = pgk_cur_count(c, 2 * sizeof(uint64_t), "stack count");
+    PGK_TRY(pgk_cur_check(c, r->err, PGK_F("dump %u, stacks", r->dump)));
+    uint32_t guess = 0;
+    for (uint64_t i = 0; i < count; i++) {
+        uint64_t at = pgk_cur_off(c);
+        uint64_t id = pgk_cur_u64(c, "stack id");
+        uint64_t n = pgk_cur_count(c, sizeof(uint64_t), "number of addresses");
+        const uint8_t *pcs = pgk_cur_take(c, n * sizeof(uint64_t), "addresses");
+        if (c->failed)
+            return pgk_cur_check(c, r->err, RECORD(r, "stack", i));
+        uint32_t e = find_entry(r, id, guess);
+        if (e == PGK_INDEX_NONE)
+            continue; /* a stack without blocks says nothing */
+        guess = e + 1;
+        uint32_t node = add_stack(r, pcs, n);
+        if (node == PGK_NODE_NONE)
+            return pgk_fail_nomem(r->err);
+        uint32_t *known = &r->entries.v[e].node;
+        if (*known == PGK_NODE_NONE)
+            *known = node;
+        else if (*known != node && !r->segments_changed)
+            return pgk_cur_reject(c, r->err, PGK_E_CORRUPT, at, .record = RECORD(r, "stack", i),
+                                  .field = "addresses",
+                                  .found = PGK_F("another stack under id %" PRIu64, id),
+                                  .expected = "one stack for each id of a process",
+                                  .hint = "two processes wrote into one file; record them apart");
+    }
+    return 0;
+}
+
+static int read_dump(struct reader *r, const uint8_t *bytes, size_t size, uint64_t off,
+                     const struct pgk_source *src, size_t *used)
+{
+    struct pgk_source here = *src;
+    here.base_off += off;
+    struct pgk_cursor c;
+    struct header h;
+    pgk_cur_init(&c, bytes + off, size - off, &here);
+    PGK_TRY(read_header(&c, &h, r->err, PGK_F("dump %u, header", r->dump)));
+    c.end = c.start + h.total_size;
+    r->c = &c;
+    r->version = (uint32_t)h.version;
+    /* Addresses belong to the segments of their own dump. */
+    r->pc_used = 0;
+    r->last_pcs.n = r->last_nodes.n = 0;
+    if (r->pcs)
+        memset(r->pcs, 0, ((size_t)r->pc_mask + 1) * sizeof *r->pcs);
+    /* Offsets count from the start of the dump. */
+    if (h.segment_off > h.total_size || h.mib_off > h.total_size || h.stack_off > h.total_size)
+        return pgk_cur_reject(&c, r->err, PGK_E_CORRUPT, here.base_off + 24,
+                              .record = PGK_F("dump %u, header", r->dump),
+                              .field = "section offsets",
+                              .found = PGK_F("%" PRIu64 ", %" PRIu64 ", %" PRIu64, h.segment_off,
+                                             h.mib_off, h.stack_off),
+                              .expected = PGK_F("at most the dump's %" PRIu64 " bytes",
+                                                h.total_size),
+                              .hint = "record the profile again");
+    PGK_TRY(read_segments(r, here.base_off + h.segment_off));
+    PGK_TRY(read_mibs(r, h.version, here.base_off + h.mib_off));
+    PGK_TRY(read_stacks(r, here.base_off + h.stack_off));
+    *used = h.total_size;
+    return 0;
+}
+
+/* Moves the entries into the model. */
+static int add_contexts(struct reader *r, const struct pgk_source *src)
+{
+    for (size_t i = 0; i < r->entries.n; i++) {
+        const struct entry *e = &r->entries.v[i];
+        if (e->node == PGK_NODE_NONE)
+            return pgk_fail(r->err, PGK_E_CORRUPT, .file = src->file, .format = src->format,
+                            .record = RECORD(r, "MIB", i), .field = "stack id",
+                            .found = PGK_F("id %" PRIu64 ", which no stack has", e->id),
+                            .expected = "an id of the stack section",
+                            .hint = "record the profile again");
+        PGK_TRY(pgk_heap_add(r->heap, e->node, &e->mib, r->err));
+    }
+    return 0;
+}
+
+int pgk_heap_raw_read(struct pgk_heap *h, const uint8_t *bytes, size_t size,
+                      const struct pgk_source *src, struct pgk_heap_raw_info *info,
+                      struct pgk_err *err)
+{
+    struct reader r = {.heap = h, .err = err};
+    int status = 0;
+    size_t off = 0, used = 0;
+    do {
+        r.dump++;
+        status = read_dump(&r, bytes, size, off, src, &used);
+        off += used;
+    } while (!status && off < size);
+    if (!status)
+        status = add_contexts(&r, src);
+    if (!status && info)
+        *info = (struct pgk_heap_raw_info){.version = r.version, .dumps = r.dump};
+    pgk_vec_free(&r.entries);
+    pgk_index_free(&r.by_id);
+    pgk_vec_free(&r.segments);
+    pgk_mem_free(r.pcs);
+    pgk_vec_free(&r.last_pcs);
+    pgk_vec_free(&r.last_nodes);
+    return status;
+}

@@ -1,0 +1,175 @@
+/* The field table of memory info blocks, and what follows from it. */
+#include "mib.h"
+
+#include <string.h>
+
+#define WIDTH_u32 4
+#define WIDTH_u64 8
+
+const struct pgk_mib_field pgk_mib_fields[PGK_MIB_FIELDS] = {
+#define PGK_MIB(field, type, first_, last_, tag_, step_, across_, unit_, meaning_)           \
+    [PGK_MIB_##field] = {.name = #field, .unit = unit_, .meaning = meaning_,                 \
+                         .bytes = WIDTH_##type, .first = first_, .last = last_, .tag = tag_, \
+                         .step = PGK_RULE_##step_, .across = PGK_RULE_##across_},
+#include "heap_mib.def"
+#undef PGK_MIB
+};
+
+/* The public enum lists the fields once more, for readers; hold it to the rows. */
+enum {
+#define PGK_MIB(field, ...) ROW_##field,
+#include "heap_mib.def"
+#undef PGK_MIB
+};
+#define PGK_MIB(field, ...) \
+    _Static_assert((int)ROW_##field == (int)PGK_MIB_##field, "order of " #field);
+#include "heap_mib.def"
+#undef PGK_MIB
+
+const char *pgk_mib_info(enum pgk_mib_id id, const char **unit, const char **meaning)
+{
+    const struct pgk_mib_field *f = &pgk_mib_fields[id];
+    if (unit)
+        *unit = f->unit;
+    if (meaning)
+        *meaning = f->meaning;
+    return f->name;
+}
+
+static uint64_t add_saturated(uint64_t a, uint64_t b)
+{
+    uint64_t sum;
+    return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
+}
+
+static uint64_t unknown_value(enum pgk_mib_id id)
+{
+    return id == PGK_MIB_AllocCpuId || id == PGK_MIB_DeallocCpuId ? UINT32_MAX : 0;
+}
+
+/* a: the earlier block before anything is changed, b: the later one. */
+static uint64_t combine(enum pgk_mib_rule rule, enum pgk_mib_id id, const struct pgk_mib *a,
+                        const struct pgk_mib *b)
+{
+    uint64_t x = a->v[id], y = b->v[id];
+    switch (rule) {
+    case PGK_RULE_SUM:
+        return add_saturated(x, y);
+    case PGK_RULE_MIN:
+        return x < y ? x : y;
+    case PGK_RULE_MAX:
+        return x > y ? x : y;
+    case PGK_RULE_LATER:
+        return y;
+    case PGK_RULE_FIRST:
+        return x;
+    case PGK_RULE_SAME:
+        return x == y ? x : unknown_value(id);
+    case PGK_RULE_OVERLAP:
+        return x + (b->v[PGK_MIB_AllocTimestamp] < a->v[PGK_MIB_DeallocTimestamp]);
+    case PGK_RULE_EQ_ALLOC:
+        return x + (a->v[PGK_MIB_AllocCpuId] == b->v[PGK_MIB_AllocCpuId]);
+    case PGK_RULE_EQ_DEALLOC:
+        return x + (a->v[PGK_MIB_DeallocCpuId] == b->v[PGK_MIB_DeallocCpuId]);
+    case PGK_RULE_NONE:
+        break;
+    }
+    return 0;
+}
+
+/* The histogram of `into` belongs to the arena, so it is added to in place. */
+static bool add_histogram(struct pgk_mib *into, const struct pgk_mib *other,
+                          struct pgk_arena *arena)
+{
+    if (into->hist_count < other->hist_count) {
+        uint64_t *longer = pgk_arena_alloc(arena, other->hist_count, sizeof *longer);
+        if (!longer)
+            return false;
+        memset(longer, 0, other->hist_count * sizeof *longer);
+        if (into->hist_count)
+            memcpy(longer, into->hist, into->hist_count * sizeof *longer);
+        into->hist = longer;
+        into->hist_count = other->hist_count;
+    }
+    uint64_t *sum = (uint64_t *)into->hist;
+    for (uint32_t i = 0; i < other->hist_count; i++)
+        sum[i] = add_saturated(sum[i], other->hist[i]);
+    return true;
+}
+
+bool pgk_mib_step(struct pgk_mib *earlier, const struct pgk_mib *later, struct pgk_arena *arena)
+{
+    struct pgk_mib before = *earlier;
+    for (enum pgk_mib_id id = 0; id < PGK_MIB_FIELDS; id++)
+        earlier->v[id] = combine(pgk_mib_fields[id].step, id, &before, later);
+    earlier->known &= later->known;
+    return add_histogram(earlier, later, arena);
+}
+
+bool pgk_mib_add(struct pgk_mib *into, const struct pgk_mib *other, struct pgk_arena *arena)
+{
+    for (enum pgk_mib_id id = 0; id < PGK_MIB_FIELDS; id++)
+        into->v[id] = combine(pgk_mib_fields[id].across, id, into, other);
+    into->known &= other->known;
+    return add_histogram(into, other, arena);
+}
+
+uint64_t pgk_mib_file_value(const struct pgk_mib *m, enum pgk_mib_id id)
+{
+    if (!(m->known >> id & 1))
+        return 0;
+    uint64_t max = pgk_mib_fields[id].bytes == 4 ? UINT32_MAX : UINT64_MAX;
+    return m->v[id] < max ? m->v[id] : max;
+}
+
+/* Labels. The compiler's rules are computed in single precision, as the compiler does. */
+#define COLD_DENSITY 0.05f     /* accesses per byte and second */
+#define COLD_LIFETIME 200000.f /* ms */
+#define HOT_DENSITY 1000.f
+#define SHORT_LIFETIME 10.0 /* ms */
+
+static bool knows(const struct pgk_mib *m, enum pgk_mib_id id)
+{
+    return m->known >> id & 1;
+}
+
+enum pgk_mib_label pgk_mib_label(const struct pgk_mib *m)
+{
+    uint64_t count = pgk_mib_file_value(m, PGK_MIB_AllocCount);
+    if (!count)
+        return PGK_LABEL_NONE;
+    float density =
+        (float)pgk_mib_file_value(m, PGK_MIB_TotalLifetimeAccessDensity) / (float)count / 100;
+    float lifetime = (float)pgk_mib_file_value(m, PGK_MIB_TotalLifetime) / (float)count;
+    if (knows(m, PGK_MIB_TotalLifetimeAccessDensity) && knows(m, PGK_MIB_TotalLifetime) &&
+        density < COLD_DENSITY && lifetime >= COLD_LIFETIME)
+        return PGK_LABEL_COLD;
+    if (knows(m, PGK_MIB_TotalLifetimeAccessDensity) && density > HOT_DENSITY)
+        return PGK_LABEL_HOT;
+    if (knows(m, PGK_MIB_TotalAccessCount) && !m->v[PGK_MIB_TotalAccessCount])
+        return PGK_LABEL_UNUSED;
+    if (knows(m, PGK_MIB_TotalLifetime) && (double)lifetime < SHORT_LIFETIME)
+        return PGK_LABEL_SHORT_LIVED;
+    return PGK_LABEL_NONE;
+}
+
+static const struct {
+    const char *name, *rule;
+} labels[PGK_LABELS] = {
+    [PGK_LABEL_COLD] = {"cold", "the compiler's rule: fewer than 0.05 accesses per byte and "
+                                "second, and an average lifetime of 200 s or more"},
+    [PGK_LABEL_HOT] = {"hot", "the compiler's rule: more than 1000 accesses per byte and second"},
+    [PGK_LABEL_UNUSED] = {"never used", "no load or store was counted"},
+    [PGK_LABEL_SHORT_LIVED] = {"short-lived", "an average lifetime below 10 ms"},
+    [PGK_LABEL_NONE] = {"", "none of the others"},
+};
+
+const char *pgk_mib_label_name(enum pgk_mib_label label)
+{
+    return labels[label].name;
+}
+
+const char *pgk_mib_label_rule(enum pgk_mib_label label)
+{
+    return labels[label].rule;
+}

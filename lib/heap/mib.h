@@ -1,0 +1,37 @@
+/* Memory info blocks in memory: values, what is known, merging, labels. */
+#ifndef PGK_MIB_H
+#define PGK_MIB_H
+
+#include "arena.h"
+#include "pgokit/heap.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* One row of records/heap_mib.def. */
+struct pgk_mib_field {
+    const char *name, *unit, *meaning;
+    uint8_t bytes;       /* width in files: 4 or 8 */
+    uint8_t first, last; /* raw versions that have it */
+    uint8_t tag;         /* in an indexed schema */
+    uint8_t step, across; /* enum pgk_mib_rule */
+};
+extern const struct pgk_mib_field pgk_mib_fields[PGK_MIB_FIELDS];
+
+enum pgk_mib_rule {
+    PGK_RULE_NONE, PGK_RULE_SUM, PGK_RULE_MIN, PGK_RULE_MAX, PGK_RULE_LATER, PGK_RULE_FIRST,
+    PGK_RULE_SAME, PGK_RULE_OVERLAP, PGK_RULE_EQ_ALLOC, PGK_RULE_EQ_DEALLOC,
+};
+
+/* Merges a later block of the same process into an earlier one (rule `step`). */
+bool pgk_mib_step(struct pgk_mib *earlier, const struct pgk_mib *later, struct pgk_arena *arena);
+/* Merges two blocks of one context, in any order (rule `across`). Both add histograms: that
+ * of the first block, which must lie in `arena`, is changed in place or replaced by a
+ * longer one. False when out of memory. */
+bool pgk_mib_add(struct pgk_mib *into, const struct pgk_mib *other, struct pgk_arena *arena);
+
+/* The value as a file field holds it: values too large for the width are cut to
+ * its maximum, and unknown ones are 0. */
+uint64_t pgk_mib_file_value(const struct pgk_mib *m, enum pgk_mib_id id);
+
+#endif

@@ -1,0 +1,132 @@
+/* Copying a heap model into another under a map of frames. */
+#include "rekey.h"
+
+static uint32_t copy_string(struct pgk_heap *to, const struct pgk_heap *from, uint32_t id)
+{
+    return pgk_intern(&to->strings, pgk_intern_str(&from->strings, id),
+                      pgk_intern_len(&from->strings, id));
+}
+
+static int begin(struct pgk_rekey *k, struct pgk_heap *to, const struct pgk_heap *from,
+                 bool names, struct pgk_err *err)
+{
+    *k = (struct pgk_rekey){.to = to, .from = from};
+    k->func_map = pgk_mem_alloc(from->funcs.n + 1, sizeof *k->func_map);
+    k->node_map = pgk_mem_alloc(from->stacks.nodes.n, sizeof *k->node_map);
+    if (!k->func_map || !k->node_map || !pgk_vec_push(&k->map.first, 0))
+        return pgk_fail_nomem(err);
+    for (size_t i = 0; i < from->funcs.n; i++) {
+        const struct pgk_heap_func *f = &from->funcs.v[i];
+        uint32_t name = names ? copy_string(to, from, f->name) : 0;
+        uint32_t file = names ? copy_string(to, from, f->file) : 0;
+        if (name == PGK_INDEX_NONE || file == PGK_INDEX_NONE)
+            return pgk_fail_nomem(err);
+        k->func_map[i] = pgk_heap_func(to, f->guid, name, file, names ? f->decl_line : 0);
+        if (k->func_map[i] == PGK_INDEX_NONE)
+            return pgk_fail_nomem(err);
+    }
+    return 0;
+}
+
+int pgk_rekey_begin(struct pgk_rekey *k, struct pgk_heap *to, const struct pgk_heap *from,
+                    struct pgk_err *err)
+{
+    return begin(k, to, from, true, err);
+}
+
+void pgk_rekey_end(struct pgk_rekey *k)
+{
+    pgk_vec_free(&k->map.first);
+    pgk_vec_free(&k->map.frames);
+    pgk_mem_free(k->func_map);
+    pgk_mem_free(k->node_map);
+}
+
+int pgk_rekey_replace(struct pgk_rekey *k, const uint32_t *frames, size_t n, struct pgk_err *err)
+{
+    if (!pgk_vec_reserve(&k->map.frames, n))
+        return pgk_fail_nomem(err);
+    for (size_t i = 0; i < n; i++)
+        k->map.frames.v[k->map.frames.n++] = frames[i];
+    return pgk_vec_push(&k->map.first, (uint32_t)k->map.frames.n) ? 0 : pgk_fail_nomem(err);
+}
+
+int pgk_rekey_keep(struct pgk_rekey *k, struct pgk_err *err)
+{
+    const struct pgk_frame *f = &k->from->frames.v[k->map.first.n - 1];
+    uint32_t ref = f->ref;
+    if (f->kind != PGK_FRAME_ADDRESS) {
+        ref = k->func_map[ref];
+    } else if (ref != PGK_INDEX_NONE) {
+        const struct pgk_heap_module *m = &k->from->modules.v[ref];
+        ref = pgk_heap_module(
+            k->to, (const uint8_t *)pgk_intern_str(&k->from->strings, m->build_id),
+            pgk_intern_len(&k->from->strings, m->build_id), m->text_size);
+        if (ref == PGK_INDEX_NONE)
+            return pgk_fail_nomem(err);
+    }
+    uint32_t frame = pgk_heap_frame(k->to, (enum pgk_frame_kind)f->kind, ref, f->where);
+    return frame == PGK_INDEX_NONE ? pgk_fail_nomem(err) : pgk_rekey_replace(k, &frame, 1, err);
+}
+
+int pgk_rekey_run(struct pgk_rekey *k, struct pgk_err *err)
+{
+    const struct pgk_heap *from = k->from;
+    k->node_map[0] = 0;
+    for (size_t i = 1; i < from->stacks.nodes.n; i++) {
+        const struct pgk_stack_node *node = &from->stacks.nodes.v[i];
+        uint32_t first = k->map.first.v[node->frame], end = k->map.first.v[node->frame + 1];
+        uint32_t to = k->node_map[node->parent];
+        while (end > first && to != PGK_NODE_NONE)
+            to = pgk_stack_push(&k->to->stacks, to, k->map.frames.v[--end]);
+        if (to == PGK_NODE_NONE)
+            return pgk_fail_nomem(err);
+        k->node_map[i] = to;
+    }
+    for (size_t i = 0; i < from->contexts.n; i++) {
+        const struct pgk_heap_context *c = &from->contexts.v[i];
+        if (k->node_map[c->stack]) {
+            PGK_TRY(pgk_heap_add(k->to, k->node_map[c->stack], &c->mib, err));
+        } else {
+            k->contexts_dropped++;
+            k->bytes_dropped += c->mib.v[PGK_MIB_TotalSize];
+        }
+    }
+    for (size_t i = 0; i < from->sites.n; i++) {
+        const struct pgk_heap_site *s = &from->sites.v[i];
+        PGK_TRY(pgk_heap_add_site(k->to, (enum pgk_site_kind)s->kind, k->func_map[s->func],
+                                  k->node_map[s->stack], s->callees, s->n_callees, err));
+    }
+    return 0;
+}
+
+static int copy_all(struct pgk_heap *into, const struct pgk_heap *from, bool names,
+                    struct pgk_err *err)
+{
+    struct pgk_rekey k;
+    int status = begin(&k, into, from, names, err);
+    for (size_t i = 0; i < from->frames.n && !status; i++)
+        status = pgk_rekey_keep(&k, err);
+    if (!status)
+        status = pgk_rekey_run(&k, err);
+    pgk_rekey_end(&k);
+    return status;
+}
+
+int pgk_heap_merge(struct pgk_heap *into, const struct pgk_heap *from, struct pgk_err *err)
+{
+    return copy_all(into, from, true, err);
+}
+
+int pgk_heap_strip_names(struct pgk_heap **plain, const struct pgk_heap *from,
+                         struct pgk_err *err)
+{
+    struct pgk_heap *to;
+    PGK_TRY(pgk_heap_new(&to, err));
+    int status = copy_all(to, from, false, err);
+    if (status)
+        pgk_heap_close(&to);
+    else
+        *plain = to;
+    return status;
+}

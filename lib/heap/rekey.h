@@ -1,0 +1,42 @@
+/* Copying a heap model into another while each frame is replaced by none, one or
+ * several others: the one mechanism behind merging and symbolisation. */
+#ifndef PGK_REKEY_H
+#define PGK_REKEY_H
+
+#include "heap_model.h"
+
+/* What becomes of frame i of the old model: frames[first[i] .. first[i + 1] - 1] of
+ * the new one, leaf first. */
+struct pgk_frame_map {
+    PGK_VEC(uint32_t) first;
+    PGK_VEC(uint32_t) frames;
+};
+
+struct pgk_rekey {
+    struct pgk_heap *to;
+    const struct pgk_heap *from;
+    struct pgk_frame_map map;
+    uint32_t *func_map; /* old function -> new one */
+    uint32_t *node_map; /* old stack -> new one; 0 where no frame is left */
+    size_t contexts_dropped;
+    uint64_t bytes_dropped;
+};
+
+/* Prepares func_map. End in any case with pgk_rekey_end. */
+PGK_MUST_USE int pgk_rekey_begin(struct pgk_rekey *k, struct pgk_heap *to,
+                                 const struct pgk_heap *from, struct pgk_err *err);
+/* Appends what old frame number `map.first.n` becomes when it is only renumbered. */
+PGK_MUST_USE int pgk_rekey_keep(struct pgk_rekey *k, struct pgk_err *err);
+/* Appends `n` new frames for it. */
+PGK_MUST_USE int pgk_rekey_replace(struct pgk_rekey *k, const uint32_t *frames, size_t n,
+                                   struct pgk_err *err);
+/* Once all frames are mapped: makes node_map, and adds contexts and sites. */
+PGK_MUST_USE int pgk_rekey_run(struct pgk_rekey *k, struct pgk_err *err);
+void pgk_rekey_end(struct pgk_rekey *k);
+
+/* A new model in which functions are known by GUID alone, as in LLVM's files; contexts
+ * that differed only in the file of a static function are added up. */
+PGK_MUST_USE int pgk_heap_strip_names(struct pgk_heap **plain, const struct pgk_heap *from,
+                                      struct pgk_err *err);
+
+#endif

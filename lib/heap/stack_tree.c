@@ -1,0 +1,84 @@
+/* Call stacks as paths in a tree. */
+#include "stack_tree.h"
+
+#include "hash.h"
+
+enum { FIRST_SLOTS = 1024 };
+
+bool pgk_stack_tree_init(struct pgk_stack_tree *t)
+{
+    *t = (struct pgk_stack_tree){0};
+    t->slots = pgk_mem_zalloc(FIRST_SLOTS, sizeof *t->slots);
+    t->mask = FIRST_SLOTS - 1;
+    if (!t->slots || !pgk_vec_push(&t->nodes, (struct pgk_stack_node){PGK_NODE_NONE, PGK_NODE_NONE})) {
+        pgk_stack_tree_free(t);
+        return false;
+    }
+    return true;
+}
+
+void pgk_stack_tree_free(struct pgk_stack_tree *t)
+{
+    pgk_mem_free(t->slots);
+    pgk_vec_free(&t->nodes);
+    *t = (struct pgk_stack_tree){0};
+}
+
+static inline uint32_t slot_start(uint32_t parent, uint32_t frame)
+{
+    uint64_t h = ((uint64_t)parent << 32 | frame) * 0x9e3779b97f4a7c15u;
+    return (uint32_t)((h ^ h >> 29) * 0xbf58476d1ce4e5b9u >> 32);
+}
+
+/* The slot of the pair, or the empty one (node 0) where it belongs. */
+static inline struct pgk_stack_slot *find_slot(struct pgk_stack_slot *slots, uint32_t mask,
+                                               uint32_t parent, uint32_t frame)
+{
+    for (uint32_t i = slot_start(parent, frame);; i++) {
+        struct pgk_stack_slot *s = &slots[i & mask];
+        if (!s->node || (s->parent == parent && s->frame == frame))
+            return s;
+    }
+}
+
+static bool grow(struct pgk_stack_tree *t)
+{
+    uint32_t mask = t->mask * 2 + 1;
+    struct pgk_stack_slot *slots = pgk_mem_zalloc((size_t)mask + 1, sizeof *slots);
+    if (!slots)
+        return false;
+    for (uint32_t n = 1; n < t->nodes.n; n++) {
+        const struct pgk_stack_node *node = &t->nodes.v[n];
+        *find_slot(slots, mask, node->parent, node->frame) =
+            (struct pgk_stack_slot){node->parent, node->frame, n};
+    }
+    pgk_mem_free(t->slots);
+    t->slots = slots;
+    t->mask = mask;
+    return true;
+}
+
+uint32_t pgk_stack_push(struct pgk_stack_tree *t, uint32_t parent, uint32_t frame)
+{
+    struct pgk_stack_slot *s = find_slot(t->slots, t->mask, parent, frame);
+    if (s->node)
+        return s->node;
+    if (t->nodes.n > (uint64_t)t->mask * 5 / 8) {
+        if (t->mask >= UINT32_MAX / 2 || !grow(t))
+            return PGK_NODE_NONE;
+        s = find_slot(t->slots, t->mask, parent, frame);
+    }
+    uint32_t node = (uint32_t)t->nodes.n;
+    if (!pgk_vec_push(&t->nodes, (struct pgk_stack_node){parent, frame}))
+        return PGK_NODE_NONE;
+    *s = (struct pgk_stack_slot){parent, frame, node};
+    return node;
+}
+
+uint32_t pgk_stack_add(struct pgk_stack_tree *t, const uint32_t *frames, size_t n)
+{
+    uint32_t node = 0;
+    while (n && node != PGK_NODE_NONE)
+        node = pgk_stack_push(t, node, frames[--n]);
+    return node;
+}

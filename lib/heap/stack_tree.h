@@ -1,0 +1,44 @@
+/* Call stacks as paths in a tree: a node is a frame and the stack below it (towards
+ * the program's entry), so a stack is the number of its leaf node and equal stacks
+ * are one node. Node 0 is the empty stack. A node's parent has a smaller number, so
+ * one pass in either direction visits parents before or after their children.
+ *
+ *        0 ── main ── parse ── malloc      stack "malloc, parse, main" = node 3
+ *                 └── load ── malloc       stack "malloc, load, main"  = node 5 */
+#ifndef PGK_STACK_TREE_H
+#define PGK_STACK_TREE_H
+
+#include "vec.h"
+
+#include <stdint.h>
+
+#define PGK_NODE_NONE UINT32_MAX
+
+struct pgk_stack_node {
+    uint32_t parent, frame;
+};
+
+/* Slot of the table that finds a node by (parent, frame): the key is kept in the slot,
+ * so that a look-up touches one cache line. */
+struct pgk_stack_slot {
+    uint32_t parent, frame, node;
+};
+
+struct pgk_stack_tree {
+    PGK_VEC(struct pgk_stack_node) nodes;
+    struct pgk_stack_slot *slots;
+    uint32_t mask;
+};
+
+/* A zeroed struct becomes a tree by init; false when out of memory. */
+bool pgk_stack_tree_init(struct pgk_stack_tree *t);
+void pgk_stack_tree_free(struct pgk_stack_tree *t);
+
+/* The node for `frame` on top of `parent`, added if new; PGK_NODE_NONE when out of
+ * memory (or of node numbers). */
+uint32_t pgk_stack_push(struct pgk_stack_tree *t, uint32_t parent, uint32_t frame);
+
+/* The node for frames[0 .. n-1], leaf first. */
+uint32_t pgk_stack_add(struct pgk_stack_tree *t, const uint32_t *frames, size_t n);
+
+#endif

@@ -1,0 +1,389 @@
+/* From addresses to source frames: rekeys a heap model by the debug information of
+ * the binaries. The rules are LLVM's, docs/formats/raw-heap.md section 9. */
+#include "binary_set.h"
+#include "function_name.h"
+#include "message.h"
+#include "rekey.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+/* Source files of allocation runtimes: an address whose innermost frame lies in one of
+ * them belongs to the profiler, not to the program. */
+static const char *const runtime_files[] = {
+    "memprof_malloc_linux.cpp",
+    "memprof_interceptors.cpp",
+    "memprof_new_delete.cpp",
+};
+
+struct symbolise {
+    struct pgk_rekey k;
+    struct pgk_binaries *binaries;
+    struct pgk_err *err;
+    uint32_t *binary_of;           /* by module; PGK_INDEX_NONE: none given */
+    struct pgk_sym_chain *chains;  /* by old frame */
+    struct pgk_arena arena;        /* of the chains */
+    PGK_VEC(uint64_t) guid_of;     /* by string id of the name; 0: not computed yet */
+    PGK_VEC(uint32_t) new_frames;
+    size_t resolved;
+};
+
+static uint64_t text_size(const struct pgk_elf *elf)
+{
+    size_t n;
+    const struct pgk_segment *s = pgk_elf_segments(elf, &n);
+    for (size_t i = 0; i < n; i++)
+        if (s[i].executable)
+            return s[i].memsz;
+    return 0;
+}
+
+/* The binary of a module: by build id; without one, by the size of its text. */
+static uint32_t match_module(const struct symbolise *s, const struct pgk_heap_module *m)
+{
+    const struct pgk_intern *strings = &s->k.from->strings;
+    size_t size = pgk_intern_len(strings, m->build_id);
+    if (size)
+        return pgk_binaries_find(s->binaries,
+                                 (const uint8_t *)pgk_intern_str(strings, m->build_id), size);
+    for (uint32_t i = 0; i < pgk_binaries_count(s->binaries); i++) {
+        const struct pgk_elf *elf = pgk_binaries_elf(s->binaries, i);
+        size_t id_size;
+        pgk_elf_build_id(elf, &id_size);
+        if (!id_size && text_size(elf) == m->text_size)
+            return i;
+    }
+    return PGK_INDEX_NONE;
+}
+
+static void append(char *list, size_t size, const char *item)
+{
+    size_t used = strlen(list);
+    snprintf(list + used, size - used, "%s%s", used ? ", " : "", item);
+}
+
+/* None of the profile's modules is a given binary: names both sides. */
+static int fail_mismatch(const struct symbolise *s)
+{
+    char found[200] = "", expected[200] = "", id[PGK_BUILD_ID_TEXT];
+    const struct pgk_heap *from = s->k.from;
+    for (size_t i = 0; i < from->modules.n; i++) {
+        uint32_t bytes = from->modules.v[i].build_id;
+        append(found, sizeof found,
+               pgk_build_id_text(id, (const uint8_t *)pgk_intern_str(&from->strings, bytes),
+                                 pgk_intern_len(&from->strings, bytes)));
+    }
+    for (uint32_t i = 0; i < pgk_binaries_count(s->binaries); i++) {
+        size_t size;
+        const struct pgk_elf *elf = pgk_binaries_elf(s->binaries, i);
+        const uint8_t *bytes = pgk_elf_build_id(elf, &size);
+        append(expected, sizeof expected,
+               PGK_F("%s of %s", pgk_build_id_text(id, bytes, size), pgk_elf_path(elf)));
+    }
+    if (!pgk_binaries_count(s->binaries))
+        snprintf(expected, sizeof expected, "a binary to look addresses up in");
+    return pgk_fail(s->err, PGK_E_MISMATCH, .format = "heap profile", .record = "modules",
+                    .field = "build id", .found = found, .expected = expected,
+                    .hint = "give the very binary that was run with -b; "
+                            "readelf -n BINARY prints its build id");
+}
+
+static int match_modules(struct symbolise *s)
+{
+    size_t n = s->k.from->modules.n, matched = 0;
+    s->binary_of = pgk_mem_alloc(n + 1, sizeof *s->binary_of);
+    if (!s->binary_of)
+        return pgk_fail_nomem(s->err);
+    for (size_t i = 0; i < n; i++) {
+        s->binary_of[i] = match_module(s, &s->k.from->modules.v[i]);
+        matched += s->binary_of[i] != PGK_INDEX_NONE;
+    }
+    if (!matched && pgk_heap_needs_binaries(s->k.from))
+        return fail_mismatch(s);
+    for (uint32_t b = 0; b < pgk_binaries_count(s->binaries); b++) {
+        bool used = false;
+        for (size_t i = 0; i < n && !used; i++)
+            used = s->binary_of[i] == b;
+        if (!used && n)
+            pgk_warn("%s was not loaded in any run of these profiles (no module has its build "
+                     "id), so it is not used",
+                     pgk_elf_path(pgk_binaries_elf(s->binaries, b)));
+    }
+    return 0;
+}
+
+struct address {
+    uint64_t address;
+    uint32_t frame; /* old frame */
+};
+
+static int compare_addresses(const void *a, const void *b)
+{
+    const struct address *x = a, *y = b;
+    return x->address < y->address ? -1 : x->address > y->address;
+}
+
+/* Looks up all addresses that lie in one binary. */
+static int look_up(struct symbolise *s, uint32_t binary)
+{
+    PGK_VEC(struct address) in = {0};
+    PGK_VEC(uint64_t) addresses = {0};
+    struct pgk_sym_chain *chains = NULL;
+    struct pgk_symboliser *sym;
+    int status = pgk_binaries_symboliser(s->binaries, binary, &sym, s->err);
+    const struct pgk_heap *from = s->k.from;
+
+    for (size_t i = 0; i < from->frames.n && !status; i++) {
+        const struct pgk_frame *f = &from->frames.v[i];
+        if (f->kind == PGK_FRAME_ADDRESS && f->ref != PGK_INDEX_NONE &&
+            s->binary_of[f->ref] == binary &&
+            !pgk_vec_push(&in, (struct address){f->where, (uint32_t)i}))
+            status = pgk_fail_nomem(s->err);
+    }
+    if (in.n)
+        qsort(in.v, in.n, sizeof *in.v, compare_addresses);
+    /* Two modules may be one binary (a file without build id): addresses may repeat. */
+    for (size_t i = 0; i < in.n && !status; i++)
+        if ((!i || in.v[i].address != in.v[i - 1].address) &&
+            !pgk_vec_push(&addresses, in.v[i].address))
+            status = pgk_fail_nomem(s->err);
+    if (!status) {
+        chains = pgk_mem_zalloc(addresses.n + 1, sizeof *chains);
+        status = chains ? pgk_symbolise(sym, addresses.v, addresses.n,
+                                        pgk_binaries_threads(s->binaries), &s->arena, chains,
+                                        s->err)
+                        : pgk_fail_nomem(s->err);
+    }
+    for (size_t i = 0, a = 0; i < in.n && !status; i++) {
+        while (addresses.v[a] != in.v[i].address)
+            a++;
+        s->chains[in.v[i].frame] = chains[a];
+    }
+    pgk_vec_free(&in);
+    pgk_vec_free(&addresses);
+    pgk_mem_free(chains);
+    return status;
+}
+
+static bool is_runtime(const struct pgk_sym_frame *f)
+{
+    if (!f->file)
+        return false;
+    const char *slash = strrchr(f->file, '/');
+    const char *name = slash ? slash + 1 : f->file;
+    for (size_t i = 0; i < PGK_COUNTOF(runtime_files); i++)
+        if (!strcmp(name, runtime_files[i]))
+            return true;
+    return false;
+}
+
+static uint32_t make_func(struct symbolise *s, const struct pgk_sym_frame *f)
+{
+    struct pgk_intern *strings = &s->k.to->strings;
+    uint32_t name = pgk_intern_cstr(strings, f->function);
+    uint32_t file = pgk_intern_cstr(strings, f->decl_file ? f->decl_file : f->file);
+    if (name == PGK_INDEX_NONE || file == PGK_INDEX_NONE)
+        return PGK_INDEX_NONE;
+    while (s->guid_of.n <= name)
+        if (!pgk_vec_push(&s->guid_of, 0))
+            return PGK_INDEX_NONE;
+    if (!s->guid_of.v[name])
+        s->guid_of.v[name] = pgk_heap_guid(pgk_intern_str(strings, name),
+                                           pgk_intern_len(strings, name));
+    return pgk_heap_func(s->k.to, s->guid_of.v[name], name, file, f->decl_line);
+}
+
+/* Maps one old address frame to the frames of its chain. */
+static int map_address(struct symbolise *s, const struct pgk_sym_chain *chain)
+{
+    s->new_frames.n = 0;
+    if (chain->count && chain->frames[0].function && !is_runtime(&chain->frames[0])) {
+        s->resolved++;
+        for (uint32_t i = 0; i < chain->count; i++) {
+            const struct pgk_sym_frame *f = &chain->frames[i];
+            uint32_t func = make_func(s, f);
+            uint32_t frame = func == PGK_INDEX_NONE
+                                 ? func
+                                 : pgk_heap_frame(s->k.to,
+                                                  f->inlined ? PGK_FRAME_INLINED
+                                                             : PGK_FRAME_CALLER,
+                                                  func,
+                                                  pgk_frame_place(f->line - f->decl_line,
+                                                                  f->column));
+            if (frame == PGK_INDEX_NONE || !pgk_vec_push(&s->new_frames, frame))
+                return pgk_fail_nomem(s->err);
+        }
+    }
+    return pgk_rekey_replace(&s->k, s->new_frames.v, s->new_frames.n, s->err);
+}
+
+static int map_frames(struct symbolise *s)
+{
+    const struct pgk_heap *from = s->k.from;
+    s->chains = pgk_mem_zalloc(from->frames.n + 1, sizeof *s->chains);
+    if (!s->chains)
+        return pgk_fail_nomem(s->err);
+    for (uint32_t b = 0; b < pgk_binaries_count(s->binaries); b++)
+        for (size_t m = 0; m < from->modules.n; m++)
+            if (s->binary_of[m] == b) {
+                PGK_TRY(look_up(s, b));
+                break;
+            }
+    for (size_t i = 0; i < from->frames.n; i++)
+        PGK_TRY(from->frames.v[i].kind == PGK_FRAME_ADDRESS ? map_address(s, &s->chains[i])
+                                                            : pgk_rekey_keep(&s->k, s->err));
+    return 0;
+}
+
+/* The inline chain of an old frame as a call site of the functions in it, from frame
+ * `from` of the chain on. */
+static int add_chain(struct symbolise *s, uint32_t frame, uint32_t from)
+{
+    const struct pgk_frame_map *map = &s->k.map;
+    const uint32_t *chain = map->frames.v + map->first.v[frame];
+    uint32_t n = map->first.v[frame + 1] - map->first.v[frame];
+    if (from >= n)
+        return 0;
+    uint32_t stack = pgk_stack_add(&s->k.to->stacks, chain, n);
+    if (stack == PGK_NODE_NONE)
+        return pgk_fail_nomem(s->err);
+    for (uint32_t i = from; i < n; i++)
+        PGK_TRY(pgk_heap_add_site(s->k.to, PGK_SITE_CALL, s->k.to->frames.v[chain[i]].ref, stack,
+                                  NULL, 0, s->err));
+    return 0;
+}
+
+enum { USED_AS_LEAF = 1, USED_AS_CALLER = 2 };
+
+/* Function records: who allocates, and through which calls the allocations are
+ * reached. A chain is a call site of all its functions; only the innermost function
+ * of the first chain of a stack makes the allocation itself. */
+static int add_sites(struct symbolise *s)
+{
+    const struct pgk_heap *from = s->k.from;
+    const struct pgk_stack_node *nodes = from->stacks.nodes.v;
+    const uint32_t *first = s->k.map.first.v;
+    size_t n_nodes = from->stacks.nodes.n;
+    uint8_t *calls = pgk_mem_zalloc(n_nodes, 1), *use = pgk_mem_zalloc(from->frames.n + 1, 1);
+    int status = calls && use ? 0 : pgk_fail_nomem(s->err);
+
+    for (size_t i = 0; i < from->contexts.n && !status; i++) {
+        uint32_t node = from->contexts.v[i].stack;
+        if (!node || from->frames.v[nodes[node].frame].kind != PGK_FRAME_ADDRESS)
+            continue; /* came with its sites */
+        status = s->k.node_map[node]
+                     ? pgk_heap_add_alloc_sites(s->k.to, s->k.node_map[node], s->err)
+                     : 0;
+        while (node && first[nodes[node].frame] == first[nodes[node].frame + 1])
+            node = nodes[node].parent;
+        if (node) {
+            use[nodes[node].frame] |= USED_AS_LEAF;
+            calls[nodes[node].parent] = 1;
+        }
+    }
+    for (size_t i = n_nodes; i-- > 1 && !status;) {
+        if (!calls[i])
+            continue;
+        use[nodes[i].frame] |= USED_AS_CALLER;
+        calls[nodes[i].parent] = 1;
+    }
+    for (size_t i = 0; i < from->frames.n && !status; i++)
+        if (use[i])
+            status = add_chain(s, (uint32_t)i, use[i] & USED_AS_CALLER ? 0 : 1);
+    pgk_mem_free(calls);
+    pgk_mem_free(use);
+    return status;
+}
+
+static int run(struct symbolise *s, struct pgk_heap_symbolised *done)
+{
+    const struct pgk_heap *from = s->k.from;
+    PGK_TRY(match_modules(s));
+    PGK_TRY(map_frames(s));
+    PGK_TRY(pgk_rekey_run(&s->k, s->err));
+    PGK_TRY(add_sites(s));
+    size_t addresses = 0;
+    for (size_t i = 0; i < from->frames.n; i++)
+        addresses += from->frames.v[i].kind == PGK_FRAME_ADDRESS;
+    if (done)
+        *done = (struct pgk_heap_symbolised){
+            .addresses = addresses, .addresses_resolved = s->resolved,
+            .contexts_dropped = s->k.contexts_dropped, .bytes_dropped = s->k.bytes_dropped};
+    if (!s->k.to->contexts.n && from->contexts.n)
+        return pgk_fail(s->err, PGK_E_EMPTY, .format = "heap profile", .record = "contexts",
+                        .found = PGK_F("%zu contexts, %zu addresses, none of which the debug "
+                                       "information of the given binaries covers",
+                                       from->contexts.n, addresses),
+                        .expected = "at least one context with a known function",
+                        .hint = "compile with -g, or -gline-tables-only "
+                                "-fdebug-info-for-profiling");
+    return 0;
+}
+
+int pgk_heap_symbolise(struct pgk_heap **into, const struct pgk_heap *from,
+                       struct pgk_binaries *binaries, struct pgk_heap_symbolised *done,
+                       struct pgk_err *err)
+{
+    struct symbolise s = {.binaries = binaries, .err = err};
+    struct pgk_heap *to;
+    PGK_TRY(pgk_heap_new(&to, err));
+    int status = pgk_rekey_begin(&s.k, to, from, err);
+    if (!status)
+        status = run(&s, done);
+    pgk_rekey_end(&s.k);
+    pgk_mem_free(s.binary_of);
+    pgk_mem_free(s.chains);
+    pgk_arena_free(&s.arena);
+    pgk_vec_free(&s.guid_of);
+    pgk_vec_free(&s.new_frames);
+    if (status)
+        pgk_heap_close(&to);
+    else
+        *into = to;
+    return status;
+}
+
+/* Naming functions that are known by GUID only. */
+
+struct naming {
+    struct pgk_heap *heap;
+    struct pgk_index by_guid; /* functions without name */
+    struct pgk_err *err;
+};
+
+static int name_function(void *ctx, const struct pgk_sym_function *f)
+{
+    struct naming *n = ctx;
+    uint64_t guid = pgk_heap_guid(f->name, strlen(f->name));
+    PGK_INDEX_FOR (&n->by_guid, guid, i) {
+        struct pgk_heap_func *fn = &n->heap->funcs.v[i];
+        if (fn->guid != guid || fn->name)
+            continue;
+        uint32_t name = pgk_intern_cstr(&n->heap->strings, f->name);
+        uint32_t file = pgk_intern_cstr(&n->heap->strings, f->decl_file);
+        if (name == PGK_INDEX_NONE || file == PGK_INDEX_NONE)
+            return pgk_fail_nomem(n->err);
+        fn->name = name;
+        fn->file = file;
+        fn->decl_line = f->decl_line;
+    }
+    return 0;
+}
+
+int pgk_heap_name_functions(struct pgk_heap *heap, struct pgk_binaries *binaries,
+                            struct pgk_err *err)
+{
+    struct naming n = {.heap = heap, .err = err};
+    int status = 0;
+    for (uint32_t i = 0; i < heap->funcs.n && !status; i++)
+        if (!heap->funcs.v[i].name && !pgk_index_add(&n.by_guid, heap->funcs.v[i].guid, i))
+            status = pgk_fail_nomem(err);
+    for (uint32_t b = 0; n.by_guid.used && b < pgk_binaries_count(binaries) && !status; b++) {
+        struct pgk_symboliser *sym;
+        status = pgk_binaries_symboliser(binaries, b, &sym, err);
+        if (!status)
+            status = pgk_symboliser_functions(sym, name_function, &n, err);
+    }
+    pgk_index_free(&n.by_guid);
+    return status;
+}

@@ -1,0 +1,60 @@
+/* Reader of the indexed container: header, and which parts there are. */
+#include "indexed.h"
+
+#include <inttypes.h>
+
+static int read_header(struct pgk_cursor *c, struct pgk_indexed_header *h, struct pgk_err *err)
+{
+    struct pgk_cursor start = *c;
+    pgk_cur_u64(&start, "magic");
+    uint64_t word = pgk_cur_u64(&start, "version");
+    PGK_TRY(pgk_cur_check(&start, err, "header"));
+    h->index_version = (uint32_t)word;
+    h->flags = word >> 32 << 32;
+    if (h->index_version < PGK_INDEXED_FIRST || h->index_version > PGK_INDEXED_LAST)
+        return pgk_cur_reject(c, err, PGK_E_VERSION, c->src.base_off + 8, .record = "header",
+                              .field = "version", .found = PGK_F("%u", h->index_version),
+                              .expected = PGK_F("%d to %d", PGK_INDEXED_FIRST, PGK_INDEXED_LAST),
+                              .hint = "see pgokit formats for what is read");
+    c->src.version = h->index_version;
+#define PGK_INDEXED_HEADER(name, first, meaning) \
+    h->name = h->index_version >= (first) ? pgk_cur_u64(c, #name) : 0;
+#include "indexed.def"
+#undef PGK_INDEXED_HEADER
+    PGK_TRY(pgk_cur_check(c, err, "header"));
+    if (h->magic != PGK_INDEXED_MAGIC)
+        return pgk_cur_reject(c, err, PGK_E_FORMAT, c->src.base_off, .record = "header",
+                              .field = "magic", .found = PGK_F("0x%016" PRIx64, h->magic),
+                              .expected = PGK_F("0x%016" PRIx64, PGK_INDEXED_MAGIC),
+                              .hint = "this is not an indexed profile");
+    return 0;
+}
+
+static bool has_flag(const struct pgk_indexed_header *h, enum pgk_indexed_flag bit)
+{
+    return h->flags >> bit & 1;
+}
+
+int pgk_indexed_read(struct pgk_heap *h, const uint8_t *bytes, size_t size,
+                     const struct pgk_source *src, struct pgk_indexed_info *info,
+                     struct pgk_err *err)
+{
+    struct pgk_cursor c;
+    struct pgk_indexed_header header = {0};
+    struct pgk_indexed_info found = {0};
+    pgk_cur_init(&c, bytes, size, src);
+    PGK_TRY(read_header(&c, &header, err));
+    found.index_version = header.index_version;
+
+    struct pgk_cursor table = c;
+    pgk_cur_seek(&table, header.function_table_off, "function_table_off");
+    pgk_cur_u64(&table, "buckets of the function table");
+    found.has_counters = pgk_cur_u64(&table, "functions") > 0;
+    PGK_TRY(pgk_cur_check(&table, err, "function table"));
+
+    if (has_flag(&header, PGK_INDEXED_MEMPROF))
+        PGK_TRY(pgk_memprof_read(h, &c, header.memprof_off, &found, err));
+    if (info)
+        *info = found;
+    return 0;
+}

@@ -1,0 +1,378 @@
+/* Reader of the MemProf section, V2 to V4. docs/formats/indexed-heap.md sections 4 to 8. */
+#include "indexed.h"
+#include "ondisk_table.h"
+#include "hash.h"
+
+#include <inttypes.h>
+
+struct schema {
+    uint8_t ids[64];
+    size_t count, size; /* fields; bytes of a MIB */
+    uint32_t known;
+};
+
+/* Runtimes record 256 frames at most, each with its inline chain; what is far above that
+ * is damage, and would make a small file expensive. */
+enum { STACK_FRAMES_MAX = 16384 };
+
+/* A stack of the file is named by its position in the radix array (V3, V4) or by an id
+ * (V2). */
+struct reader {
+    struct pgk_heap *heap;
+    struct pgk_cursor file;
+    struct pgk_err *err;
+    uint32_t version;
+    struct schema schema;
+    uint32_t *frames; /* V3, V4: model frames by linear id */
+    uint64_t n_frames;
+    const uint8_t *radix;
+    uint64_t n_radix, radix_off;
+    uint32_t *radix_node;             /* by position; node + 1 of the stack that starts there */
+    struct pgk_index frame_by_id, stack_by_id;
+    PGK_VEC(struct { uint64_t id; uint32_t frame; }) frame_ids;
+    PGK_VEC(struct { uint64_t id; uint32_t node; }) stack_ids;
+    PGK_VEC(uint32_t) stack;          /* scratch: frames of one stack, leaf first */
+    PGK_VEC(uint64_t) callees;
+    PGK_VEC(uint32_t) record_of;      /* by context: the record that gave its values */
+    uint32_t record;
+};
+
+static int read_schema(struct reader *r, struct pgk_cursor *c)
+{
+    struct schema *s = &r->schema;
+    uint64_t at = pgk_cur_off(c);
+    uint64_t n = pgk_cur_count(c, 8, "number of fields");
+    PGK_TRY(pgk_cur_check(c, r->err, "schema"));
+    if (n > PGK_COUNTOF(s->ids))
+        return pgk_cur_reject(c, r->err, PGK_E_LIMIT, at, .record = "schema",
+                              .field = "number of fields", .found = PGK_F("%" PRIu64, n),
+                              .expected = PGK_F("at most %zu", PGK_COUNTOF(s->ids)),
+                              .hint = "the profile is damaged, or of a newer release");
+    for (uint64_t i = 0; i < n; i++) {
+        at = pgk_cur_off(c);
+        uint64_t tag = pgk_cur_u64(c, "field tag");
+        PGK_TRY(pgk_cur_check(c, r->err, "schema"));
+        /* Rows are in tag order, starting at 1. */
+        if (tag < 1 || tag > PGK_MIB_FIELDS)
+            return pgk_cur_reject(c, r->err, PGK_E_CORRUPT, at, .record = "schema",
+                                  .field = "field tag", .found = PGK_F("%" PRIu64, tag),
+                                  .expected = PGK_F("1 to %d", PGK_MIB_FIELDS),
+                                  .hint = "the profile is damaged, or of a newer release");
+        s->ids[s->count++] = (uint8_t)(tag - 1);
+        s->size += pgk_mib_fields[tag - 1].bytes;
+        if (pgk_mib_fields[tag - 1].step != PGK_RULE_NONE)
+            s->known |= UINT32_C(1) << (tag - 1);
+    }
+    return 0;
+}
+
+static void read_mib(struct pgk_cursor *c, const struct schema *s, struct pgk_mib *m)
+{
+    *m = (struct pgk_mib){.known = s->known};
+    for (size_t i = 0; i < s->count; i++) {
+        const struct pgk_mib_field *f = &pgk_mib_fields[s->ids[i]];
+        m->v[s->ids[i]] = f->bytes == 4 ? pgk_cur_u32(c, f->name) : pgk_cur_u64(c, f->name);
+    }
+    m->v[PGK_MIB_AccessHistogram] = 0;
+}
+
+enum { FRAME_SIZE = 17 };
+
+/* The model frame of 17 packed bytes. */
+static uint32_t read_frame(struct reader *r, struct pgk_cursor *c)
+{
+    uint64_t guid = pgk_cur_u64(c, "function");
+    uint32_t line = pgk_cur_u32(c, "line offset"), column = pgk_cur_u32(c, "column");
+    bool inlined = pgk_cur_u8(c, "inline flag");
+    uint32_t func = pgk_heap_func(r->heap, guid, 0, 0, 0);
+    return func == PGK_INDEX_NONE
+               ? func
+               : pgk_heap_frame(r->heap, inlined ? PGK_FRAME_INLINED : PGK_FRAME_CALLER, func,
+                                pgk_frame_place(line, column));
+}
+
+/* Stacks of V3 and V4. */
+
+static uint32_t radix_at(const struct reader *r, uint64_t i)
+{
+    uint32_t v;
+    memcpy(&v, r->radix + i * sizeof v, sizeof v);
+    return v;
+}
+
+static int bad_stack(const struct reader *r, uint64_t at, const char *found, const char *expected)
+{
+    return pgk_cur_reject(&r->file, r->err, PGK_E_CORRUPT, r->radix_off + at * 4,
+                          .record = "call stacks", .field = "element", .found = found,
+                          .expected = expected, .hint = "write the profile again");
+}
+
+static int stack_at(struct reader *r, uint64_t start, uint32_t *node)
+{
+    if (start >= r->n_radix)
+        return bad_stack(r, start, PGK_F("call stack %" PRIu64, start),
+                         PGK_F("below %" PRIu64, r->n_radix));
+    if (r->radix_node[start]) {
+        *node = r->radix_node[start] - 1;
+        return 0;
+    }
+    uint32_t n = radix_at(r, start);
+    if (n > STACK_FRAMES_MAX)
+        return bad_stack(r, start, PGK_F("a stack of %u frames", n),
+                         PGK_F("at most %d", STACK_FRAMES_MAX));
+    r->stack.n = 0;
+    for (uint64_t at = start + 1; r->stack.n < n; at++) {
+        if (at < r->n_radix && radix_at(r, at) >> 31) /* a jump to a shared caller */
+            at += (uint32_t)-radix_at(r, at);
+        if (at >= r->n_radix)
+            return bad_stack(r, start, "a stack that runs past the end", "all its frames");
+        uint32_t frame = radix_at(r, at);
+        if (frame >= r->n_frames)
+            return bad_stack(r, at, PGK_F("frame %u", frame), PGK_F("below %" PRIu64, r->n_frames));
+        if (!pgk_vec_push(&r->stack, r->frames[frame]))
+            return pgk_fail_nomem(r->err);
+    }
+    *node = pgk_stack_add(&r->heap->stacks, r->stack.v, r->stack.n);
+    if (*node == PGK_NODE_NONE)
+        return pgk_fail_nomem(r->err);
+    r->radix_node[start] = *node + 1;
+    return 0;
+}
+
+/* Stacks of V2. */
+
+static int add_frame_by_id(void *ctx, uint64_t key, struct pgk_cursor *c, struct pgk_err *err)
+{
+    struct reader *r = ctx;
+    uint32_t frame = read_frame(r, c);
+    PGK_TRY(pgk_cur_check(c, err, "frame"));
+    if (frame == PGK_INDEX_NONE || !pgk_vec_reserve(&r->frame_ids, 1))
+        return pgk_fail_nomem(err);
+    r->frame_ids.v[r->frame_ids.n].id = key;
+    r->frame_ids.v[r->frame_ids.n].frame = frame;
+    return pgk_index_add(&r->frame_by_id, pgk_hash_u64(key), (uint32_t)r->frame_ids.n++)
+               ? 0
+               : pgk_fail_nomem(err);
+}
+
+static int add_stack_by_id(void *ctx, uint64_t key, struct pgk_cursor *c, struct pgk_err *err)
+{
+    struct reader *r = ctx;
+    r->stack.n = 0;
+    while (pgk_cur_left(c)) {
+        uint64_t at = pgk_cur_off(c), id = pgk_cur_u64(c, "frame id");
+        uint32_t frame = PGK_INDEX_NONE;
+        PGK_TRY(pgk_cur_check(c, err, "call stack"));
+        PGK_INDEX_FOR (&r->frame_by_id, pgk_hash_u64(id), i)
+            if (r->frame_ids.v[i].id == id) {
+                frame = r->frame_ids.v[i].frame;
+                break;
+            }
+        if (frame == PGK_INDEX_NONE)
+            return pgk_cur_reject(c, err, PGK_E_CORRUPT, at, .record = "call stack",
+                                  .field = "frame id", .found = PGK_F("0x%016" PRIx64, id),
+                                  .expected = "an id of the frame table",
+                                  .hint = "write the profile again");
+        if (!pgk_vec_push(&r->stack, frame))
+            return pgk_fail_nomem(err);
+    }
+    uint32_t node = pgk_stack_add(&r->heap->stacks, r->stack.v, r->stack.n);
+    if (node == PGK_NODE_NONE || !pgk_vec_reserve(&r->stack_ids, 1))
+        return pgk_fail_nomem(err);
+    r->stack_ids.v[r->stack_ids.n].id = key;
+    r->stack_ids.v[r->stack_ids.n].node = node;
+    return pgk_index_add(&r->stack_by_id, pgk_hash_u64(key), (uint32_t)r->stack_ids.n++)
+               ? 0
+               : pgk_fail_nomem(err);
+}
+
+/* The stack that a record names next. */
+static int read_stack(struct reader *r, struct pgk_cursor *c, uint32_t *node)
+{
+    uint64_t at = pgk_cur_off(c);
+    if (r->version >= 3) {
+        uint32_t start = pgk_cur_u32(c, "call stack id");
+        PGK_TRY(pgk_cur_check(c, r->err, "function record"));
+        return stack_at(r, start, node);
+    }
+    uint64_t id = pgk_cur_u64(c, "call stack id");
+    PGK_TRY(pgk_cur_check(c, r->err, "function record"));
+    PGK_INDEX_FOR (&r->stack_by_id, pgk_hash_u64(id), i)
+        if (r->stack_ids.v[i].id == id) {
+            *node = r->stack_ids.v[i].node;
+            return 0;
+        }
+    return pgk_cur_reject(c, r->err, PGK_E_CORRUPT, at, .record = "function record",
+                          .field = "call stack id", .found = PGK_F("0x%016" PRIx64, id),
+                          .expected = "an id of the call stack table",
+                          .hint = "write the profile again");
+}
+
+/* A context that is inlined stands in the record of each function of its inline
+ * chain: it counts once, as the first record gives it. Equal stacks inside one record are
+ * blocks that LLVM left apart, and are added up. */
+static int add_alloc(struct reader *r, uint32_t func, uint32_t stack, const struct pgk_mib *m)
+{
+    uint32_t context = pgk_heap_context_at(r->heap, stack);
+    if (context == PGK_INDEX_NONE) {
+        PGK_TRY(pgk_heap_add(r->heap, stack, m, r->err));
+        if (!pgk_vec_push(&r->record_of, r->record))
+            return pgk_fail_nomem(r->err);
+    } else if (r->record_of.v[context] == r->record) {
+        PGK_TRY(pgk_heap_add(r->heap, stack, m, r->err));
+    }
+    return pgk_heap_add_site(r->heap, PGK_SITE_ALLOC, func, stack, NULL, 0, r->err);
+}
+
+static int read_record(void *ctx, uint64_t guid, struct pgk_cursor *c, struct pgk_err *err)
+{
+    struct reader *r = ctx;
+    uint32_t func = pgk_heap_func(r->heap, guid, 0, 0, 0);
+    if (func == PGK_INDEX_NONE)
+        return pgk_fail_nomem(err);
+    r->record++;
+    size_t id_size = r->version >= 3 ? 4 : 8;
+    uint64_t n = pgk_cur_count(c, id_size + r->schema.size, "number of alloc sites");
+    for (uint64_t i = 0; i < n; i++) {
+        uint32_t stack;
+        struct pgk_mib mib;
+        uint64_t at = pgk_cur_off(c);
+        PGK_TRY(read_stack(r, c, &stack));
+        read_mib(c, &r->schema, &mib);
+        PGK_TRY(pgk_cur_check(c, err, "function record"));
+        if (!stack)
+            return pgk_cur_reject(c, err, PGK_E_CORRUPT, at, .record = "function record",
+                                  .field = "call stack", .found = "a stack without frames",
+                                  .expected = "at least one", .hint = "write the profile again");
+        PGK_TRY(add_alloc(r, func, stack, &mib));
+    }
+    n = pgk_cur_count(c, id_size, "number of call sites");
+    for (uint64_t i = 0; i < n; i++) {
+        uint32_t stack;
+        PGK_TRY(read_stack(r, c, &stack));
+        r->callees.n = 0;
+        uint64_t callees = r->version >= 4 ? pgk_cur_count(c, 8, "number of callees") : 0;
+        if (!pgk_vec_reserve(&r->callees, callees))
+            return pgk_fail_nomem(err);
+        while (callees--)
+            r->callees.v[r->callees.n++] = pgk_cur_u64(c, "callee");
+        PGK_TRY(pgk_heap_add_site(r->heap, PGK_SITE_CALL, func, stack, r->callees.v, r->callees.n,
+                                  err));
+    }
+    return pgk_cur_check(c, err, "function record");
+}
+
+/* A part of the file given by its first and last offset. */
+static int check_order(struct reader *r, uint64_t at, const char *field, uint64_t off,
+                       uint64_t floor, uint64_t unit)
+{
+    uint64_t end = r->file.src.base_off + (uint64_t)(r->file.end - r->file.start);
+    if (off >= floor && off <= end && (off - floor) % unit == 0)
+        return 0;
+    return pgk_cur_reject(&r->file, r->err, PGK_E_CORRUPT, at, .record = "MemProf section",
+                          .field = field, .found = PGK_F("0x%" PRIx64, off),
+                          .expected = PGK_F("0x%" PRIx64 " to 0x%" PRIx64
+                                            ", in steps of %" PRIu64,
+                                            floor, end, unit),
+                          .hint = "the profile is damaged; write it again");
+}
+
+static int read_v3(struct reader *r, struct pgk_cursor *c, uint64_t off,
+                   struct pgk_indexed_info *info)
+{
+    uint64_t radix = pgk_cur_u64(c, "call stack offset"), payload = pgk_cur_u64(c, "record offset"),
+             table = pgk_cur_u64(c, "record table offset");
+    if (r->version >= 4) {
+        info->has_data_access = pgk_cur_u64(c, "data access offset") > table;
+        uint32_t fields = pgk_cur_u32(c, "number of summary fields");
+        pgk_cur_take(c, fields * UINT64_C(8), "summary"); /* it is computed, not stored */
+    }
+    PGK_TRY(pgk_cur_check(c, r->err, "MemProf section"));
+    PGK_TRY(read_schema(r, c));
+    uint64_t frames = pgk_cur_off(c);
+    PGK_TRY(check_order(r, off + 8, "call stack offset", radix, frames, FRAME_SIZE));
+    PGK_TRY(check_order(r, off + 16, "record offset", payload, radix, sizeof(uint32_t)));
+    PGK_TRY(check_order(r, off + 24, "record table offset", table, payload, 1));
+
+    r->n_frames = (radix - frames) / FRAME_SIZE;
+    r->n_radix = (payload - radix) / sizeof(uint32_t);
+    r->radix_off = radix;
+    r->frames = pgk_mem_alloc(r->n_frames + 1, sizeof *r->frames);
+    r->radix_node = pgk_mem_zalloc(r->n_radix + 1, sizeof *r->radix_node);
+    if (!r->frames || !r->radix_node)
+        return pgk_fail_nomem(r->err);
+    for (uint64_t i = 0; i < r->n_frames; i++)
+        if ((r->frames[i] = read_frame(r, c)) == PGK_INDEX_NONE)
+            return pgk_fail_nomem(r->err);
+    r->radix = pgk_cur_take(c, payload - radix, "call stacks");
+    PGK_TRY(pgk_cur_check(c, r->err, "MemProf section"));
+    return pgk_ondisk_read(&r->file, payload, table, PGK_ONDISK_KEY_AND_DATA, "function record",
+                           read_record, r, r->err);
+}
+
+static int read_v2(struct reader *r, struct pgk_cursor *c, uint64_t off)
+{
+    uint64_t records = pgk_cur_u64(c, "record table offset"),
+             frames = pgk_cur_u64(c, "frame offset"),
+             frame_table = pgk_cur_u64(c, "frame table offset"),
+             stacks = pgk_cur_u64(c, "call stack offset"),
+             stack_table = pgk_cur_u64(c, "call stack table offset");
+    PGK_TRY(pgk_cur_check(c, r->err, "MemProf section"));
+    PGK_TRY(read_schema(r, c));
+    uint64_t payload = pgk_cur_off(c);
+    PGK_TRY(check_order(r, off + 8, "record table offset", records, payload, 1));
+    PGK_TRY(check_order(r, off + 16, "frame offset", frames, records, 1));
+    PGK_TRY(check_order(r, off + 24, "frame table offset", frame_table, frames, 1));
+    PGK_TRY(check_order(r, off + 32, "call stack offset", stacks, frame_table, 1));
+    PGK_TRY(check_order(r, off + 40, "call stack table offset", stack_table, stacks, 1));
+    PGK_TRY(pgk_ondisk_read(&r->file, frames, frame_table, PGK_ONDISK_KEY_AND_DATA, "frame",
+                            add_frame_by_id, r, r->err));
+    PGK_TRY(pgk_ondisk_read(&r->file, stacks, stack_table, PGK_ONDISK_DATA_ONLY, "call stack",
+                            add_stack_by_id, r, r->err));
+    return pgk_ondisk_read(&r->file, payload, records, PGK_ONDISK_KEY_AND_DATA,
+                           "function record", read_record, r, r->err);
+}
+
+static int read_section(struct reader *r, uint64_t off, struct pgk_indexed_info *info)
+{
+    struct pgk_cursor c = r->file;
+    pgk_cur_seek(&c, off, "memprof_off");
+    uint64_t version = pgk_cur_u64(&c, "MemProf version");
+    PGK_TRY(pgk_cur_check(&c, r->err, "MemProf section"));
+    if (version < PGK_MEMPROF_FIRST || version > PGK_MEMPROF_LAST)
+        /* V0 has no version word: what stands there is an offset. */
+        return pgk_cur_reject(&c, r->err, PGK_E_VERSION, off, .record = "MemProf section",
+                              .field = "version",
+                              .found = version >= 24 ? "0" : PGK_F("%" PRIu64, version),
+                              .expected = PGK_F("%d to %d", PGK_MEMPROF_FIRST, PGK_MEMPROF_LAST),
+                              .hint = "see pgokit formats for what is read");
+    r->version = (uint32_t)version;
+    info->memprof_version = r->version;
+    int status = r->version == 2 ? read_v2(r, &c, off) : read_v3(r, &c, off, info);
+    info->full_schema = r->schema.count > 4;
+    return status;
+}
+
+int pgk_memprof_read(struct pgk_heap *h, const struct pgk_cursor *c, uint64_t off,
+                     struct pgk_indexed_info *info, struct pgk_err *err)
+{
+    /* Into a model of its own first: a stack that `h` has already is added to, while one
+     * that this file mentions twice counts once. */
+    struct reader r = {.file = *c, .err = err};
+    int status = pgk_heap_new(&r.heap, err);
+    if (!status)
+        status = read_section(&r, off, info);
+    if (!status)
+        status = pgk_heap_merge(h, r.heap, err);
+    pgk_heap_close(&r.heap);
+    pgk_mem_free(r.frames);
+    pgk_mem_free(r.radix_node);
+    pgk_vec_free(&r.frame_ids);
+    pgk_vec_free(&r.stack_ids);
+    pgk_index_free(&r.frame_by_id);
+    pgk_index_free(&r.stack_by_id);
+    pgk_vec_free(&r.stack);
+    pgk_vec_free(&r.callees);
+    pgk_vec_free(&r.record_of);
+    return status;
+}

@@ -1,0 +1,369 @@
+/* Writer of the MemProf section, V2 to V4. docs/formats/indexed-heap.md sections 4 to 7. */
+#include "hash.h"
+#include "indexed.h"
+#include "ondisk_table.h"
+#include "radix_stacks.h"
+#include "rekey.h"
+
+#include <stdlib.h>
+
+/* Fields the compiler uses; what is written unless all are asked for. */
+static const uint8_t hot_cold_schema[] = {PGK_MIB_AllocCount, PGK_MIB_TotalSize,
+                                          PGK_MIB_TotalLifetime,
+                                          PGK_MIB_TotalLifetimeAccessDensity};
+
+struct writer {
+    const struct pgk_heap *h; /* functions differ by GUID */
+    struct pgk_sink *out;
+    uint32_t version;
+    struct pgk_radix_stacks radix;
+    uint8_t schema[PGK_MIB_FIELDS];
+    size_t n_fields, mib_size;
+    uint32_t *records;    /* functions by GUID */
+    uint32_t *sites;      /* grouped by function, by rank of the stack in each */
+    uint32_t *first_site; /* by function: its part of `sites` */
+    uint64_t *stack_ids;  /* V2: by rank */
+};
+
+/* Stable counting sort of site numbers by `key` of the site, 0 .. keys-1. */
+static bool sort_sites(const struct writer *w, const uint32_t *in, uint32_t *out, uint32_t *starts,
+                       size_t keys, uint32_t (*key)(const struct writer *, uint32_t))
+{
+    size_t n = w->h->sites.n;
+    uint32_t *at = pgk_mem_zalloc(keys + 1, sizeof *at);
+    if (!at)
+        return false;
+    for (size_t i = 0; i < n; i++)
+        at[key(w, (uint32_t)i) + 1]++;
+    for (size_t k = 1; k <= keys; k++)
+        at[k] += at[k - 1];
+    if (starts)
+        memcpy(starts, at, (keys + 1) * sizeof *at);
+    for (size_t i = 0; i < n; i++) {
+        uint32_t site = in ? in[i] : (uint32_t)i;
+        out[at[key(w, site)]++] = site;
+    }
+    pgk_mem_free(at);
+    return true;
+}
+
+static uint32_t site_rank(const struct writer *w, uint32_t site)
+{
+    return w->radix.stack_rank[w->h->sites.v[site].stack];
+}
+
+static uint32_t site_func(const struct writer *w, uint32_t site)
+{
+    return w->h->sites.v[site].func;
+}
+
+static int by_guid(const void *a, const void *b, void *ctx)
+{
+    const struct pgk_heap *h = ctx;
+    uint64_t x = h->funcs.v[*(const uint32_t *)a].guid, y = h->funcs.v[*(const uint32_t *)b].guid;
+    return x < y ? -1 : x > y;
+}
+
+static int order_sites(struct writer *w, struct pgk_err *err)
+{
+    size_t n = w->h->sites.n, funcs = w->h->funcs.n;
+    w->records = pgk_mem_alloc(funcs + 1, sizeof *w->records);
+    w->sites = pgk_mem_alloc(n + 1, sizeof *w->sites);
+    w->first_site = pgk_mem_alloc(funcs + 1, sizeof *w->first_site);
+    uint32_t *ranked = pgk_mem_alloc(n + 1, sizeof *ranked);
+    bool ok = w->records && w->sites && w->first_site && ranked &&
+              sort_sites(w, NULL, ranked, NULL, w->radix.n_stacks, site_rank) &&
+              sort_sites(w, ranked, w->sites, w->first_site, funcs, site_func);
+    pgk_mem_free(ranked);
+    if (!ok)
+        return pgk_fail_nomem(err);
+    for (size_t i = 0; i < funcs; i++)
+        w->records[i] = (uint32_t)i;
+    qsort_r(w->records, funcs, sizeof *w->records, by_guid, (void *)w->h);
+    return 0;
+}
+
+/* Function records. */
+
+static uint64_t record_size(void *ctx, size_t func)
+{
+    struct writer *w = ctx;
+    uint64_t size = 16, id = w->version >= 3 ? 4 : 8;
+    for (uint32_t i = w->first_site[func]; i < w->first_site[func + 1]; i++) {
+        const struct pgk_heap_site *s = &w->h->sites.v[w->sites[i]];
+        size += id;
+        if (s->kind == PGK_SITE_ALLOC)
+            size += w->mib_size;
+        else if (w->version >= 4)
+            size += 8 + 8 * (uint64_t)s->n_callees;
+    }
+    return size;
+}
+
+static void write_stack_name(struct writer *w, uint32_t stack)
+{
+    if (w->version >= 3)
+        pgk_sink_u32(w->out, w->radix.stack_start[stack]);
+    else
+        pgk_sink_u64(w->out, w->stack_ids[w->radix.stack_rank[stack]]);
+}
+
+static void write_mib(struct writer *w, const struct pgk_mib *m)
+{
+    uint8_t bytes[sizeof m->v];
+    size_t n = 0;
+    for (size_t i = 0; i < w->n_fields; i++) {
+        uint64_t v = pgk_mib_file_value(m, w->schema[i]);
+        memcpy(bytes + n, &v, pgk_mib_fields[w->schema[i]].bytes);
+        n += pgk_mib_fields[w->schema[i]].bytes;
+    }
+    pgk_sink_bytes(w->out, bytes, n);
+}
+
+static void write_sites(struct writer *w, size_t func, enum pgk_site_kind kind)
+{
+    uint64_t n = 0;
+    for (uint32_t i = w->first_site[func]; i < w->first_site[func + 1]; i++)
+        n += w->h->sites.v[w->sites[i]].kind == kind;
+    pgk_sink_u64(w->out, n);
+    for (uint32_t i = w->first_site[func]; i < w->first_site[func + 1]; i++) {
+        const struct pgk_heap_site *s = &w->h->sites.v[w->sites[i]];
+        if (s->kind != kind)
+            continue;
+        write_stack_name(w, s->stack);
+        if (kind == PGK_SITE_ALLOC) {
+            write_mib(w, &w->h->contexts.v[pgk_heap_context_at(w->h, s->stack)].mib);
+        } else if (w->version >= 4) {
+            pgk_sink_u64(w->out, s->n_callees);
+            for (uint32_t c = 0; c < s->n_callees; c++)
+                pgk_sink_u64(w->out, s->callees[c]);
+        }
+    }
+}
+
+static void write_record(void *ctx, size_t func, struct pgk_sink *out)
+{
+    (void)out;
+    write_sites(ctx, func, PGK_SITE_ALLOC);
+    write_sites(ctx, func, PGK_SITE_CALL);
+}
+
+static bool write_records(struct writer *w, uint64_t *table_off)
+{
+    struct pgk_ondisk_writer table = {0};
+    bool ok = true;
+    for (size_t i = 0; i < w->h->funcs.n && ok; i++) {
+        uint32_t f = w->records[i];
+        if (w->first_site[f] < w->first_site[f + 1])
+            ok = pgk_ondisk_add(&table, w->h->funcs.v[f].guid, f);
+    }
+    ok = ok && pgk_ondisk_write(&table, w->out,
+                                &(struct pgk_ondisk_emit){.lengths = PGK_ONDISK_KEY_AND_DATA,
+                                                          .size = record_size,
+                                                          .emit = write_record,
+                                                          .ctx = w},
+                                table_off);
+    pgk_ondisk_free(&table);
+    return ok;
+}
+
+/* V2: frames and stacks in hash tables of their own. */
+
+static uint64_t frame_size(void *ctx, size_t frame)
+{
+    (void)ctx, (void)frame;
+    return PGK_FRAME_BYTES;
+}
+
+static void write_frame(void *ctx, size_t frame, struct pgk_sink *out)
+{
+    const struct writer *w = ctx;
+    uint8_t packed[PGK_FRAME_BYTES];
+    pgk_frame_pack(packed, w->h, (uint32_t)frame);
+    pgk_sink_bytes(out, packed, sizeof packed);
+}
+
+static uint64_t stack_size(void *ctx, size_t rank)
+{
+    const struct writer *w = ctx;
+    uint64_t n = 0;
+    for (uint32_t i = w->radix.stacks[rank]; i; i = w->h->stacks.nodes.v[i].parent)
+        n++;
+    return 8 * n;
+}
+
+static void write_stack(void *ctx, size_t rank, struct pgk_sink *out)
+{
+    const struct writer *w = ctx;
+    const struct pgk_stack_node *nodes = w->h->stacks.nodes.v;
+    for (uint32_t i = w->radix.stacks[rank]; i; i = nodes[i].parent)
+        pgk_sink_u64(out, w->radix.frame_ids[nodes[i].frame]);
+}
+
+static int make_stack_ids(struct writer *w, struct pgk_err *err)
+{
+    const struct pgk_stack_node *nodes = w->h->stacks.nodes.v;
+    PGK_VEC(uint64_t) ids = {0};
+    w->stack_ids = pgk_mem_alloc(w->radix.n_stacks + 1, sizeof *w->stack_ids);
+    bool ok = w->stack_ids != NULL;
+    for (uint32_t rank = 0; rank < w->radix.n_stacks && ok; rank++) {
+        ids.n = 0;
+        for (uint32_t i = w->radix.stacks[rank]; i && ok; i = nodes[i].parent)
+            ok = pgk_vec_push(&ids, w->radix.frame_ids[nodes[i].frame]);
+        w->stack_ids[rank] = pgk_blake3_low64(ids.v, ids.n * sizeof *ids.v);
+    }
+    pgk_vec_free(&ids);
+    return ok ? 0 : pgk_fail_nomem(err);
+}
+
+static bool write_frame_table(struct writer *w, uint64_t *table_off)
+{
+    struct pgk_ondisk_writer table = {0};
+    bool ok = true;
+    for (uint32_t i = 0; i < w->radix.n_frames && ok; i++)
+        ok = pgk_ondisk_add(&table, w->radix.frame_ids[w->radix.order[i]], w->radix.order[i]);
+    ok = ok && pgk_ondisk_write(&table, w->out,
+                                &(struct pgk_ondisk_emit){.lengths = PGK_ONDISK_KEY_AND_DATA,
+                                                          .size = frame_size,
+                                                          .emit = write_frame,
+                                                          .ctx = w},
+                                table_off);
+    pgk_ondisk_free(&table);
+    return ok;
+}
+
+static bool write_stack_table(struct writer *w, uint64_t *table_off)
+{
+    struct pgk_ondisk_writer table = {0};
+    bool ok = true;
+    for (uint32_t rank = 0; rank < w->radix.n_stacks && ok; rank++)
+        ok = pgk_ondisk_add(&table, w->stack_ids[rank], rank);
+    ok = ok && pgk_ondisk_write(&table, w->out,
+                                &(struct pgk_ondisk_emit){.lengths = PGK_ONDISK_DATA_ONLY,
+                                                          .size = stack_size,
+                                                          .emit = write_stack,
+                                                          .ctx = w},
+                                table_off);
+    pgk_ondisk_free(&table);
+    return ok;
+}
+
+static void write_schema(struct writer *w)
+{
+    pgk_sink_u64(w->out, w->n_fields);
+    for (size_t i = 0; i < w->n_fields; i++)
+        pgk_sink_u64(w->out, pgk_mib_fields[w->schema[i]].tag);
+}
+
+static int write_v2(struct writer *w, struct pgk_err *err)
+{
+    PGK_TRY(make_stack_ids(w, err));
+    pgk_sink_u64(w->out, 2);
+    uint64_t offs = pgk_sink_tell(w->out), records, frames, frame_table, stacks, stack_table;
+    pgk_sink_zeros(w->out, 5 * 8);
+    write_schema(w);
+    bool ok = write_records(w, &records);
+    frames = pgk_sink_tell(w->out);
+    ok = ok && write_frame_table(w, &frame_table);
+    stacks = pgk_sink_tell(w->out);
+    ok = ok && write_stack_table(w, &stack_table);
+    if (!ok)
+        return pgk_fail_nomem(err);
+    pgk_sink_patch_u64(w->out, offs, records);
+    pgk_sink_patch_u64(w->out, offs + 8, frames);
+    pgk_sink_patch_u64(w->out, offs + 16, frame_table);
+    pgk_sink_patch_u64(w->out, offs + 24, stacks);
+    pgk_sink_patch_u64(w->out, offs + 32, stack_table);
+    return 0;
+}
+
+/* The summary of V4: contexts, cold, hot; largest TotalSize of a cold, warm, hot one. The
+ * compiler's hot rule is off by default, so LLVM writes no hot ones; neither do we. */
+static void write_summary(struct writer *w)
+{
+    uint64_t fields[6] = {w->h->contexts.n};
+    for (size_t i = 0; i < w->h->contexts.n; i++) {
+        const struct pgk_mib *m = &w->h->contexts.v[i].mib;
+        bool cold = pgk_mib_label(m) == PGK_LABEL_COLD;
+        uint64_t size = pgk_mib_file_value(m, PGK_MIB_TotalSize), *largest = &fields[cold ? 3 : 4];
+        fields[1] += cold;
+        if (size > *largest)
+            *largest = size;
+    }
+    pgk_sink_u32(w->out, PGK_COUNTOF(fields));
+    for (size_t i = 0; i < PGK_COUNTOF(fields); i++)
+        pgk_sink_u64(w->out, fields[i]);
+}
+
+static int write_v3(struct writer *w, struct pgk_err *err)
+{
+    pgk_sink_u64(w->out, w->version);
+    uint64_t offs = pgk_sink_tell(w->out), records;
+    pgk_sink_zeros(w->out, 3 * 8);
+    if (w->version >= 4) {
+        pgk_sink_u64(w->out, 0); /* no data access profile */
+        write_summary(w);
+    }
+    write_schema(w);
+    for (uint32_t i = 0; i < w->radix.n_frames; i++)
+        write_frame(w, w->radix.order[i], w->out);
+    pgk_sink_patch_u64(w->out, offs, pgk_sink_tell(w->out));
+    pgk_sink_bytes(w->out, w->radix.radix.v, w->radix.radix.n * sizeof *w->radix.radix.v);
+    pgk_sink_patch_u64(w->out, offs + 8, pgk_sink_tell(w->out));
+    if (!write_records(w, &records))
+        return pgk_fail_nomem(err);
+    pgk_sink_patch_u64(w->out, offs + 16, records);
+    return 0;
+}
+
+static void choose_schema(struct writer *w, bool full)
+{
+    w->n_fields = full ? PGK_MIB_FIELDS : PGK_COUNTOF(hot_cold_schema);
+    for (size_t i = 0; i < w->n_fields; i++) {
+        w->schema[i] = full ? (uint8_t)i : hot_cold_schema[i];
+        w->mib_size += pgk_mib_fields[w->schema[i]].bytes;
+    }
+}
+
+static int write_section(struct writer *w, const struct pgk_indexed_write_opts *opts,
+                         struct pgk_err *err)
+{
+    choose_schema(w, opts->full_schema);
+    PGK_TRY(pgk_radix_build(&w->radix, w->h, opts->target.frame_ids, err));
+    PGK_TRY(order_sites(w, err));
+    return w->version >= 3 ? write_v3(w, err) : write_v2(w, err);
+}
+
+/* LLVM knows functions by GUID alone, while the model keeps apart static functions of one
+ * name in different files: where there are such, a model without names is written. */
+static int without_names(const struct pgk_heap *h, struct pgk_heap **plain, struct pgk_err *err)
+{
+    struct pgk_index seen = {0};
+    bool ok = true, repeated = false;
+    for (uint32_t i = 0; i < h->funcs.n && ok; i++) {
+        PGK_INDEX_FOR (&seen, pgk_hash_u64(h->funcs.v[i].guid), j)
+            repeated |= h->funcs.v[j].guid == h->funcs.v[i].guid;
+        ok = pgk_index_add(&seen, pgk_hash_u64(h->funcs.v[i].guid), i);
+    }
+    pgk_index_free(&seen);
+    if (!ok)
+        return pgk_fail_nomem(err);
+    return repeated ? pgk_heap_strip_names(plain, h, err) : 0;
+}
+
+int pgk_memprof_write(const struct pgk_heap *h, struct pgk_sink *out,
+                      const struct pgk_indexed_write_opts *opts, struct pgk_err *err)
+{
+    struct pgk_heap *plain = NULL;
+    PGK_TRY(without_names(h, &plain, err));
+    struct writer w = {.h = plain ? plain : h, .out = out,
+                       .version = opts->target.memprof_version};
+    int status = write_section(&w, opts, err);
+    pgk_radix_free(&w.radix);
+    pgk_mem_free(w.records);
+    pgk_mem_free(w.sites);
+    pgk_mem_free(w.first_site);
+    pgk_mem_free(w.stack_ids);
+    pgk_heap_close(&plain);
+    return status;
+}

@@ -1,0 +1,162 @@
+/* LLVM's on-disk chained hash table. */
+#include "ondisk_table.h"
+
+#include <inttypes.h>
+
+enum { FIRST_BUCKETS = 64 };
+
+static void put_front(struct pgk_ondisk_writer *w, uint32_t item)
+{
+    uint32_t *bucket = &w->buckets.v[w->items.v[item].key & (w->buckets.n - 1)];
+    w->items.v[item].next = *bucket;
+    *bucket = item + 1;
+}
+
+/* Buckets are walked in order and items from the front, each put at the front again:
+ * the order inside buckets is part of the bytes. */
+static bool set_buckets(struct pgk_ondisk_writer *w, size_t n)
+{
+    uint32_t *old = w->buckets.v, *fresh = pgk_mem_zalloc(n, sizeof *fresh);
+    size_t n_old = w->buckets.n;
+    if (!fresh)
+        return false;
+    w->buckets.v = fresh;
+    w->buckets.n = w->buckets.cap = n;
+    for (size_t b = 0; b < n_old; b++)
+        for (uint32_t i = old[b], next; i; i = next) {
+            next = w->items.v[i - 1].next;
+            put_front(w, i - 1);
+        }
+    pgk_mem_free(old);
+    return true;
+}
+
+bool pgk_ondisk_add(struct pgk_ondisk_writer *w, uint64_t key, size_t user)
+{
+    size_t count = w->items.n + 1;
+    if (!w->buckets.n && !set_buckets(w, FIRST_BUCKETS))
+        return false;
+    if (count * 4 >= w->buckets.n * 3 && !set_buckets(w, w->buckets.n * 2))
+        return false;
+    if (!pgk_vec_push(&w->items, (struct pgk_ondisk_item){.key = key, .user = user}))
+        return false;
+    put_front(w, (uint32_t)count - 1);
+    return true;
+}
+
+void pgk_ondisk_free(struct pgk_ondisk_writer *w)
+{
+    pgk_vec_free(&w->items);
+    pgk_vec_free(&w->buckets);
+}
+
+static size_t final_buckets(size_t items)
+{
+    size_t n = 1;
+    while (items > 2 && n < items * 4 / 3 + 1)
+        n *= 2;
+    return n;
+}
+
+bool pgk_ondisk_write(struct pgk_ondisk_writer *w, struct pgk_sink *out,
+                      const struct pgk_ondisk_emit *emit, uint64_t *table_off)
+{
+    size_t n = final_buckets(w->items.n);
+    uint64_t *offs = pgk_mem_zalloc(n, sizeof *offs);
+    if (!offs || (n != w->buckets.n && !set_buckets(w, n))) {
+        pgk_mem_free(offs);
+        return false;
+    }
+    for (size_t b = 0; b < n; b++) {
+        uint16_t count = 0;
+        for (uint32_t i = w->buckets.v[b]; i; i = w->items.v[i - 1].next)
+            count++;
+        if (!count)
+            continue;
+        offs[b] = pgk_sink_tell(out);
+        pgk_sink_u16(out, count);
+        for (uint32_t i = w->buckets.v[b]; i; i = w->items.v[i - 1].next) {
+            const struct pgk_ondisk_item *item = &w->items.v[i - 1];
+            pgk_sink_u64(out, item->key);
+            if (emit->lengths == PGK_ONDISK_KEY_AND_DATA)
+                pgk_sink_u64(out, sizeof item->key);
+            pgk_sink_u64(out, emit->size(emit->ctx, item->user));
+            pgk_sink_u64(out, item->key);
+            emit->emit(emit->ctx, item->user, out);
+        }
+    }
+    pgk_sink_align(out, 8);
+    *table_off = pgk_sink_tell(out);
+    pgk_sink_u64(out, n);
+    pgk_sink_u64(out, w->items.n);
+    for (size_t b = 0; b < n; b++)
+        pgk_sink_u64(out, offs[b]);
+    pgk_mem_free(offs);
+    return true;
+}
+
+static int read_item(struct pgk_cursor *c, enum pgk_ondisk_lengths lengths, const char *what,
+                     pgk_ondisk_item_fn *fn, void *ctx, struct pgk_err *err)
+{
+    uint64_t at = pgk_cur_off(c);
+    pgk_cur_u64(c, "hash");
+    uint64_t key_size = lengths == PGK_ONDISK_KEY_AND_DATA ? pgk_cur_u64(c, "key length") : 8;
+    uint64_t size = pgk_cur_u64(c, "data length");
+    PGK_TRY(pgk_cur_check(c, err, what));
+    if (key_size != 8)
+        return pgk_cur_reject(c, err, PGK_E_CORRUPT, at + 8, .record = what,
+                              .field = "key length", .found = PGK_F("%" PRIu64, key_size),
+                              .expected = "8", .hint = "write the profile again");
+    uint64_t key = pgk_cur_u64(c, "key");
+    const uint8_t *data = pgk_cur_take(c, size, "data");
+    PGK_TRY(pgk_cur_check(c, err, what));
+    struct pgk_cursor item = *c;
+    item.start = item.at = data;
+    item.end = data + size;
+    item.src.base_off = pgk_cur_off(c) - size;
+    return fn(ctx, key, &item, err);
+}
+
+int pgk_ondisk_read(const struct pgk_cursor *file, uint64_t payload_off, uint64_t table_off,
+                    enum pgk_ondisk_lengths lengths, const char *what, pgk_ondisk_item_fn *fn,
+                    void *ctx, struct pgk_err *err)
+{
+    struct pgk_cursor t = *file;
+    pgk_cur_seek(&t, table_off, "table offset");
+    uint64_t buckets = pgk_cur_u64(&t, "number of buckets");
+    uint64_t items = pgk_cur_u64(&t, "number of items"), seen = 0;
+    PGK_TRY(pgk_cur_check(&t, err, what));
+    if (buckets > pgk_cur_left(&t) / 8 || !buckets || (buckets & (buckets - 1)))
+        return pgk_cur_reject(&t, err, PGK_E_CORRUPT, table_off, .record = what,
+                              .field = "number of buckets", .found = PGK_F("%" PRIu64, buckets),
+                              .expected = PGK_F("a power of two, at most %zu",
+                                                pgk_cur_left(&t) / 8),
+                              .hint = "write the profile again");
+    for (uint64_t b = 0; b < buckets; b++) {
+        uint64_t slot = pgk_cur_off(&t), off = pgk_cur_u64(&t, "bucket");
+        if (!off)
+            continue;
+        if (off < payload_off || off >= table_off)
+            return pgk_cur_reject(&t, err, PGK_E_CORRUPT, slot, .record = what, .field = "bucket",
+                                  .found = PGK_F("offset 0x%" PRIx64, off),
+                                  .expected = PGK_F("0x%" PRIx64 " to 0x%" PRIx64, payload_off,
+                                                    table_off),
+                                  .hint = "write the profile again");
+        struct pgk_cursor c = *file;
+        pgk_cur_seek(&c, off, "bucket");
+        c.end = c.start + (table_off - c.src.base_off);
+        uint16_t n = pgk_cur_u16(&c, "items of the bucket");
+        PGK_TRY(pgk_cur_check(&c, err, what));
+        seen += n;
+        if (seen > items) /* also bounds the work that overlapping buckets could ask for */
+            break;
+        while (n--)
+            PGK_TRY(read_item(&c, lengths, what, fn, ctx, err));
+    }
+    if (seen != items)
+        return pgk_cur_reject(&t, err, PGK_E_CORRUPT, table_off + 8, .record = what,
+                              .field = "number of items", .found = PGK_F("%" PRIu64, items),
+                              .expected = PGK_F("%" PRIu64 ", the items in the buckets", seen),
+                              .hint = "write the profile again");
+    return 0;
+}

@@ -1,0 +1,45 @@
+/* A mapped ELF file: segments, sections, symbols, build id. Read-only after
+ * opening, so any number of threads may use it. Decoding rests on libelf. */
+#ifndef PGK_ELF_FILE_H
+#define PGK_ELF_FILE_H
+
+#include "fail.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct pgk_elf;
+
+struct pgk_segment { /* one PT_LOAD */
+    uint64_t vaddr, memsz, offset, filesz;
+    bool executable;
+};
+
+struct pgk_elf_sym {
+    const char *name; /* linkage name, points into the mapping */
+    uint64_t addr, size;
+    bool function, local;
+};
+
+/* Opens an ELF file for x86-64 or AArch64, executable or shared object.
+ * PGK_E_FORMAT (not ELF, wrong class/machine), PGK_E_IO, PGK_E_CORRUPT. */
+int pgk_elf_open(struct pgk_elf **elf, const char *path, struct pgk_err *err);
+void pgk_elf_close(struct pgk_elf **elf);
+
+const char *pgk_elf_path(const struct pgk_elf *elf);
+bool pgk_elf_is_pie(const struct pgk_elf *elf); /* ET_DYN */
+uint16_t pgk_elf_machine(const struct pgk_elf *elf); /* EM_... */
+/* PT_LOAD segments in file order. */
+const struct pgk_segment *pgk_elf_segments(const struct pgk_elf *elf, size_t *count);
+/* GNU build id; *size 0 and NULL if the file has none. */
+const uint8_t *pgk_elf_build_id(const struct pgk_elf *elf, size_t *size);
+/* Section contents, decompressed where needed (SHF_COMPRESSED, .zdebug_);
+ * *size 0 and NULL if there is no such section (or it is SHT_NOBITS). Valid until the file is closed. Sections are
+ * decompressed on first use, under a lock. */
+const uint8_t *pgk_elf_section(const struct pgk_elf *elf, const char *name, size_t *size);
+/* Function and object symbols of .symtab (else .dynsym), sorted by address;
+ * loaded on first use. */
+int pgk_elf_symbols(const struct pgk_elf *elf, const struct pgk_elf_sym **syms, size_t *count,
+                    struct pgk_err *err);
+
+#endif

@@ -1,0 +1,77 @@
+/* Addresses to source frames, from DWARF 4 and 5 (also 2, 3 where clang -gdwarf-2/3 write them).
+ *
+ * Names, inline chains and lines come from DWARF alone, never from the symbol
+ * table, because a symbol's name need not be the name that the compiler hashed
+ * (constructor aliases C1/C2 share an address); see memprof-raw.md section 9.
+ *
+ * A symboliser finds its debug information itself: in the file, in a separate
+ * debug file (.gnu_debuglink, .build-id/xx/yyyy.debug under the debug
+ * folders), in split DWARF beside the objects (.dwo, .dwp).
+ *
+ * Each compilation unit is decoded at most once, and only when an address lies
+ * in it. A batch is answered in one sweep over sorted addresses. After
+ * pgk_symboliser_open all calls are thread-safe. */
+#ifndef PGK_SYMBOLISER_H
+#define PGK_SYMBOLISER_H
+
+#include "arena.h"
+#include "intern.h"
+#include "elf_file.h"
+
+struct pgk_symboliser;
+
+struct pgk_symboliser_opts {
+    const char *const *debug_dirs; /* searched before /usr/lib/debug */
+    size_t n_debug_dirs;
+};
+
+/* One source frame. Strings point into the debug information and live as long
+ * as the symboliser; NULL when unknown. */
+struct pgk_sym_frame {
+    const char *function;   /* linkage name, else the plain name */
+    const char *file;       /* of the line below, as recorded (folder/name) */
+    const char *decl_file;  /* of the function's declaration */
+    uint32_t decl_line;     /* of the function; 0 unknown. Found through
+                               DW_AT_specification and DW_AT_abstract_origin. For a
+                               frame that is inlined it is the inlined function's own */
+    uint32_t line;          /* innermost: of the address; else of the call site; 0 unknown */
+    uint32_t column;        /* 0 unknown */
+    uint32_t discriminator; /* DWARF discriminator, 0 none */
+    bool inlined;           /* into the next frame */
+};
+
+/* Frames of one address, innermost first; the last has inlined = false.
+ * count 0: no DWARF function covers the address. */
+struct pgk_sym_chain {
+    const struct pgk_sym_frame *frames;
+    uint32_t count;
+};
+
+/* PGK_E_NODEBUG when no debug information with functions is found; the hint
+ * says which flags to compile with, and err->found lists where a debug file was
+ * looked for. Keeps `elf`, which must stay open. */
+int pgk_symboliser_open(struct pgk_symboliser **sym, const struct pgk_elf *elf,
+                        const struct pgk_symboliser_opts *opts, struct pgk_err *err);
+void pgk_symboliser_close(struct pgk_symboliser **sym);
+
+/* Answers a batch of link-time addresses, sorted ascending, without doubles.
+ * chains[i] belongs to addrs[i]; frames live in `arena`. Units are decoded on up to
+ * `threads` threads (0: one per processor); the answer does not depend on it.
+ * A damaged unit yields count 0 for its addresses and one warning. */
+int pgk_symbolise(struct pgk_symboliser *sym, const uint64_t *addrs, size_t count,
+                  unsigned threads, struct pgk_arena *arena, struct pgk_sym_chain *chains,
+                  struct pgk_err *err);
+
+/* Every function that DWARF names (defined or only inlined), each name and
+ * declaration once per unit; order of the debug information. For turning GUIDs
+ * back into names. `fn` returns 0 to go on. */
+struct pgk_sym_function {
+    const char *name; /* linkage name, else the plain name */
+    const char *decl_file;
+    uint32_t decl_line;
+};
+typedef int pgk_sym_function_fn(void *ctx, const struct pgk_sym_function *f);
+int pgk_symboliser_functions(struct pgk_symboliser *sym, pgk_sym_function_fn *fn, void *ctx,
+                             struct pgk_err *err);
+
+#endif

@@ -1,0 +1,82 @@
+/* Every field of a heap profile as text, for looking at bytes rather than at heaps. */
+#include "heap_view.h"
+
+#include "mem.h"
+
+#include <inttypes.h>
+
+static void print_frame(FILE *out, const char *indent, const struct pgk_heap_frame *f)
+{
+    if (f->is_address) {
+        fprintf(out, "%s0x%016" PRIx64 " build id ", indent, f->address);
+        for (size_t i = 0; i < f->build_id_size; i++)
+            fprintf(out, "%02x", f->build_id[i]);
+        fputs(f->build_id_size ? "\n" : "none\n", out);
+        return;
+    }
+    fprintf(out, "%s0x%016" PRIx64 " +%" PRIu32 ":%" PRIu32 "%s", indent, f->guid, f->line_offset,
+            f->column, f->inlined ? " inlined" : "");
+    if (*f->function)
+        fprintf(out, "  %s", f->function);
+    if (*f->file)
+        fprintf(out, "  %s:%" PRIu32, f->file, pgk_heap_frame_line(f));
+    fputc('\n', out);
+}
+
+static int print_context(const struct pgk_heap *heap, size_t context, FILE *out,
+                         struct pgk_err *err)
+{
+    struct pgk_arena arena = {0};
+    struct pgk_heap_frame *frames;
+    size_t n;
+    const struct pgk_mib *m = pgk_heap_mib(heap, context);
+    fprintf(out, "context %zu\n", context);
+    for (enum pgk_mib_id id = 0; id < PGK_MIB_FIELDS; id++) {
+        const char *unit, *name = pgk_mib_info(id, &unit, NULL);
+        if (m->known >> id & 1)
+            fprintf(out, "  %-27s %" PRIu64 " %s\n", name, m->v[id], unit);
+    }
+    if (m->hist_count) {
+        fputs("  AccessHistogram            ", out);
+        for (uint32_t i = 0; i < m->hist_count; i++)
+            fprintf(out, " %" PRIu64, m->hist[i]);
+        fputc('\n', out);
+    }
+    int status = pgk_heap_view_stack(heap, context, &arena, &frames, &n, err);
+    for (size_t i = 0; !status && i < n; i++)
+        print_frame(out, "    ", &frames[i]);
+    pgk_arena_free(&arena);
+    return status;
+}
+
+static int print_record(void *ctx, const struct pgk_heap_record *r)
+{
+    FILE *out = ctx;
+    fprintf(out, "function 0x%016" PRIx64 "%s%s\n", r->guid, *r->function ? "  " : "",
+            r->function);
+    for (size_t i = 0; i < r->n_alloc_sites; i++)
+        fprintf(out, "  allocates in context %zu\n", r->alloc_sites[i]);
+    for (size_t i = 0; i < r->n_call_sites; i++) {
+        const struct pgk_heap_call_site *c = &r->call_sites[i];
+        fputs("  calls at\n", out);
+        for (size_t f = 0; f < c->n_frames; f++)
+            print_frame(out, "    ", &c->frames[f]);
+        for (size_t k = 0; k < c->n_callees; k++)
+            fprintf(out, "    -> 0x%016" PRIx64 "\n", c->callees[k]);
+    }
+    return 0;
+}
+
+int pgk_report_heap_fields(const struct pgk_heap *heap, const struct pgk_report_opts *opts,
+                           FILE *out, struct pgk_err *err)
+{
+    size_t *order, n;
+    PGK_TRY(pgk_heap_ranking(heap, opts, &order, &n, err));
+    int status = 0;
+    for (size_t i = 0; i < n && !status; i++)
+        status = print_context(heap, order[i], out, err);
+    pgk_mem_free(order);
+    if (!status && pgk_heap_records(heap, print_record, out) < 0)
+        status = pgk_fail_nomem(err);
+    return status;
+}

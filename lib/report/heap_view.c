@@ -1,0 +1,124 @@
+/* What all views of a heap profile share. */
+#include "heap_view.h"
+
+#include "mem.h"
+#include "mib.h"
+
+#include <libiberty/demangle.h>
+#include <stdlib.h>
+#include <string.h>
+
+void pgk_heap_totals(const struct pgk_heap *heap, struct pgk_heap_totals *t)
+{
+    *t = (struct pgk_heap_totals){.contexts = pgk_heap_contexts(heap), .known = UINT32_MAX};
+    for (size_t c = 0; c < t->contexts; c++) {
+        const struct pgk_mib *m = pgk_heap_mib(heap, c);
+        enum pgk_mib_label label = pgk_mib_label(m);
+        t->known &= m->known;
+        t->label_contexts[label]++;
+        t->label_bytes[label] += m->v[PGK_MIB_TotalSize];
+        for (size_t i = 0; i < PGK_MIB_FIELDS; i++)
+            if (pgk_mib_fields[i].across == PGK_RULE_SUM)
+                t->v[i] += m->v[i];
+    }
+}
+
+static bool knows(const struct pgk_mib *m, enum pgk_mib_id id)
+{
+    return m->known >> id & 1;
+}
+
+double pgk_heap_sort_value(const struct pgk_mib *m, enum pgk_heap_sort sort)
+{
+    double count = (double)m->v[PGK_MIB_AllocCount], size = (double)m->v[PGK_MIB_TotalSize];
+    switch (sort) {
+    case PGK_SORT_BYTES:
+        return knows(m, PGK_MIB_TotalSize) ? size : -1;
+    case PGK_SORT_COUNT:
+        return knows(m, PGK_MIB_AllocCount) ? count : -1;
+    case PGK_SORT_ACCESSES:
+        return knows(m, PGK_MIB_TotalAccessCount) ? (double)m->v[PGK_MIB_TotalAccessCount] : -1;
+    case PGK_SORT_LIFETIME:
+        return knows(m, PGK_MIB_TotalLifetime) && count > 0
+                   ? (double)m->v[PGK_MIB_TotalLifetime] / count
+                   : -1;
+    case PGK_SORT_DENSITY:
+        return knows(m, PGK_MIB_TotalAccessCount) && size > 0
+                   ? (double)m->v[PGK_MIB_TotalAccessCount] / size
+                   : -1;
+    case PGK_SORTS:
+        break;
+    }
+    return -1;
+}
+
+const char *pgk_heap_sort_name(enum pgk_heap_sort sort)
+{
+    static const char *const names[PGK_SORTS] = {
+        [PGK_SORT_BYTES] = "bytes",       [PGK_SORT_COUNT] = "count",
+        [PGK_SORT_ACCESSES] = "accesses", [PGK_SORT_LIFETIME] = "lifetime",
+        [PGK_SORT_DENSITY] = "density",
+    };
+    return names[sort];
+}
+
+struct ranked {
+    double value;
+    size_t context;
+};
+
+static int by_value(const void *a, const void *b)
+{
+    const struct ranked *x = a, *y = b;
+    if (x->value != y->value)
+        return x->value > y->value ? -1 : 1;
+    return x->context < y->context ? -1 : x->context > y->context;
+}
+
+int pgk_heap_ranking(const struct pgk_heap *heap, const struct pgk_report_opts *opts,
+                     size_t **order, size_t *count, struct pgk_err *err)
+{
+    size_t n = pgk_heap_contexts(heap);
+    struct ranked *all = pgk_mem_alloc(n + 1, sizeof *all);
+    size_t *result = pgk_mem_alloc(n + 1, sizeof *result);
+    if (!all || !result) {
+        pgk_mem_free(all);
+        pgk_mem_free(result);
+        return pgk_fail_nomem(err);
+    }
+    for (size_t i = 0; i < n; i++)
+        all[i] = (struct ranked){pgk_heap_sort_value(pgk_heap_mib(heap, i), opts->sort), i};
+    qsort(all, n, sizeof *all, by_value);
+    *count = opts->top && opts->top < n ? opts->top : n;
+    for (size_t i = 0; i < *count; i++)
+        result[i] = all[i].context;
+    pgk_mem_free(all);
+    *order = result;
+    return 0;
+}
+
+int pgk_heap_view_stack(const struct pgk_heap *heap, size_t context, struct pgk_arena *arena,
+                        struct pgk_heap_frame **frames, size_t *count, struct pgk_err *err)
+{
+    size_t n = pgk_heap_stack(heap, context, NULL, 0);
+    struct pgk_heap_frame *f = pgk_arena_alloc(arena, n + 1, sizeof *f);
+    if (!f)
+        return pgk_fail_nomem(err);
+    pgk_heap_stack(heap, context, f, n);
+    *frames = f;
+    *count = n;
+    return 0;
+}
+
+char *pgk_demangle(const char *linkage_name)
+{
+    /* cplus_demangle would read a plain C name such as "f" as a type. */
+    if (strncmp(linkage_name, "_Z", 2) && strncmp(linkage_name, "_R", 2))
+        return NULL;
+    return cplus_demangle(linkage_name, DMGL_AUTO);
+}
+
+uint32_t pgk_heap_frame_line(const struct pgk_heap_frame *f)
+{
+    return f->decl_line ? f->decl_line + f->line_offset : 0;
+}

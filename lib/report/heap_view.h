@@ -1,0 +1,38 @@
+/* What all views of a heap profile share: order, totals, names. */
+#ifndef PGK_HEAP_VIEW_H
+#define PGK_HEAP_VIEW_H
+
+#include "arena.h"
+#include "fail.h"
+#include "pgokit/report.h"
+
+struct pgk_heap_totals {
+    size_t contexts;
+    uint32_t known;       /* fields that all contexts have */
+    uint64_t v[PGK_MIB_FIELDS]; /* sums, of fields that add up */
+    size_t label_contexts[PGK_LABELS];
+    uint64_t label_bytes[PGK_LABELS];
+};
+void pgk_heap_totals(const struct pgk_heap *heap, struct pgk_heap_totals *t);
+
+/* The value of a sort key; negative if the profile does not know it. */
+double pgk_heap_sort_value(const struct pgk_mib *m, enum pgk_heap_sort sort);
+
+/* Context numbers, highest value first; opts->top of them (0: all). Free with
+ * pgk_mem_free. */
+PGK_MUST_USE int pgk_heap_ranking(const struct pgk_heap *heap, const struct pgk_report_opts *opts,
+                                  size_t **order, size_t *count, struct pgk_err *err);
+
+/* Frames of a context, in `arena`. */
+PGK_MUST_USE int pgk_heap_view_stack(const struct pgk_heap *heap, size_t context,
+                                     struct pgk_arena *arena, struct pgk_heap_frame **frames,
+                                     size_t *count, struct pgk_err *err);
+
+/* The name that a programmer wrote: demangled, without parameters; allocated with malloc,
+ * NULL if `linkage_name` is not mangled. */
+char *pgk_demangle(const char *linkage_name);
+
+/* Line of a frame in its function's file; 0 unknown. */
+uint32_t pgk_heap_frame_line(const struct pgk_heap_frame *f);
+
+#endif

@@ -1,0 +1,159 @@
+/* What the verbs of the command line share. */
+#include "cli.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void cli_list_add(struct cli_list *list, const char *item)
+{
+    const char **grown = realloc(list->v, (list->n + 1) * sizeof *grown);
+    if (!grown) {
+        fputs("pgokit: out of memory\n", stderr);
+        exit(EXIT_FAILED);
+    }
+    list->v = grown;
+    list->v[list->n++] = item;
+}
+
+void cli_list_free(struct cli_list *list)
+{
+    free(list->v);
+    *list = (struct cli_list){0};
+}
+
+void cli_common_free(struct cli_common *common)
+{
+    cli_list_free(&common->binaries);
+    cli_list_free(&common->debug_dirs);
+}
+
+void cli_usage(const struct cli_verb *verb, const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    fputs("pgokit: ", stderr);
+    vfprintf(stderr, fmt, args);
+    fprintf(stderr, ". Try pgokit %s --help\n", verb->name);
+    va_end(args);
+    exit(EXIT_FAILED);
+}
+
+unsigned long cli_number(const char *option, const char *text, unsigned long lowest,
+                         unsigned long highest)
+{
+    char *end;
+    errno = 0;
+    unsigned long n = strtoul(text, &end, 10);
+    if (errno || end == text || *end || *text == '-' || n < lowest || n > highest) {
+        char safe[64];
+        fprintf(stderr, "pgokit: %s takes a number from %lu to %lu, not '%s'\n", option, lowest,
+                highest, pgk_human_text(safe, sizeof safe, text));
+        exit(EXIT_FAILED);
+    }
+    return n;
+}
+
+int cli_next_option(const struct cli_verb *verb, int argc, char **argv, const char *own_short,
+                    const struct option *options, struct cli_common *common)
+{
+    char spec[64];
+    snprintf(spec, sizeof spec, ":%s%s", CLI_COMMON_SHORT, own_short);
+    for (;;) {
+        int c = getopt_long(argc, argv, spec, options, NULL);
+        switch (c) {
+        case 'b':
+            cli_list_add(&common->binaries, optarg);
+            break;
+        case 'D':
+            cli_list_add(&common->debug_dirs, optarg);
+            break;
+        case 'j':
+            common->threads = (unsigned)cli_number("--jobs", optarg, 1, 1024);
+            break;
+        case 'q':
+            common->quiet = true;
+            pgk_log_level(PGK_LOG_WARNING);
+            pgk_progress_enable(false);
+            break;
+        case 'h':
+            fputs(verb->help, stdout);
+            exit(cli_finish_output(EXIT_DONE));
+        case ':':
+            cli_usage(verb, "%s needs a value", argv[optind - 1]);
+        case '?':
+            cli_usage(verb, "%s has no option %s", verb->name, argv[optind - 1]);
+        default:
+            return c;
+        }
+    }
+}
+
+int cli_fail(const struct pgk_err *err)
+{
+    fputs("pgokit: ", stderr);
+    pgk_err_print(err, stderr);
+    fputc('\n', stderr);
+    return EXIT_FAILED;
+}
+
+int cli_finish_output(int exit_code)
+{
+    if (!fflush(stdout) && !ferror(stdout))
+        return exit_code;
+    fprintf(stderr, "pgokit: cannot write to standard output: %s\n", strerror(errno));
+    return EXIT_FAILED;
+}
+
+int cli_open_binaries(const struct cli_common *common, struct pgk_binaries **set,
+                      struct pgk_err *err)
+{
+    struct pgk_binaries *opened;
+    int status = pgk_binaries_new(&opened,
+                                  &(struct pgk_binaries_opts){
+                                      .struct_size = sizeof(struct pgk_binaries_opts),
+                                      .debug_dirs = common->debug_dirs.v,
+                                      .n_debug_dirs = common->debug_dirs.n,
+                                      .threads = common->threads,
+                                  },
+                                  err);
+    if (status)
+        return status;
+    for (size_t i = 0; i < common->binaries.n && !status; i++)
+        status = pgk_binaries_add(opened, common->binaries.v[i], err);
+    if (status)
+        pgk_binaries_close(&opened);
+    else
+        *set = opened;
+    return status;
+}
+
+bool cli_warn_not_carried(const char *path, const struct pgk_file_info *info)
+{
+    char safe[256];
+    pgk_human_text(safe, sizeof safe, path);
+    if (info->has_counters)
+        fprintf(stderr,
+                "pgokit: warning: %s also holds instrumentation counters, which are not "
+                "written to the output; keep the file for -fprofile-use\n",
+                safe);
+    if (info->has_data_access)
+        fprintf(stderr,
+                "pgokit: warning: %s also holds a data access profile, which is not written "
+                "to the output\n",
+                safe);
+    return info->has_counters || info->has_data_access;
+}
+
+void cli_note_symbolised(const struct pgk_heap_symbolised *done)
+{
+    char bytes[PGK_HUMAN_SIZE];
+    if (done->contexts_dropped)
+        fprintf(stderr,
+                "pgokit: note: %zu contexts (%s) have no frame in the given binaries and are "
+                "left out; shared libraries can be given with further -b\n",
+                done->contexts_dropped, pgk_human_bytes(bytes, (double)done->bytes_dropped));
+}

@@ -1,0 +1,73 @@
+/* pgokit formats: the table of formats. */
+#include "cli.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const char help[] =
+    "usage: pgokit formats [--markdown | --json]\n\n"
+    "Lists the formats and versions that are read and written.\n\n"
+    "      --markdown   as a Markdown table\n"
+    "      --json       as JSON\n" CLI_COMMON_HELP;
+
+enum { OPT_MARKDOWN = 256, OPT_JSON };
+
+static const struct option options[] = {
+    {"markdown", no_argument, NULL, OPT_MARKDOWN},
+    {"json", no_argument, NULL, OPT_JSON},
+    CLI_COMMON_LONG,
+    {0},
+};
+
+static const char *or_dash(const char *text)
+{
+    return *text ? text : "-";
+}
+
+static void print_text(const struct pgk_format *f)
+{
+    printf("%s (%s)\n  reads    %s\n  writes   %s\n  made by  %s\n  page     docs/formats/%s\n",
+           f->name, pgk_kind_name(f->kind), or_dash(f->reads), or_dash(f->writes), f->made_by,
+           f->page);
+}
+
+static void print_markdown(const struct pgk_format *f)
+{
+    printf("| [%s](docs/formats/%s) | %s | %s | %s | %s |\n", f->name, f->page,
+           pgk_kind_name(f->kind), or_dash(f->reads), or_dash(f->writes), f->made_by);
+}
+
+/* The table holds plain words only, so no text needs escaping. */
+static void print_json(const struct pgk_format *f, bool first)
+{
+    printf("%s\n  {\"name\": \"%s\", \"kind\": \"%s\", \"reads\": \"%s\", \"writes\": \"%s\", "
+           "\"made_by\": \"%s\"}",
+           first ? "[" : ",", f->name, pgk_kind_name(f->kind), f->reads, f->writes, f->made_by);
+}
+
+static int run(int argc, char **argv)
+{
+    struct cli_common common = {0};
+    int view = 0;
+    for (int c; (c = cli_next_option(&cmd_formats, argc, argv, "", options, &common)) != -1;)
+        view = c;
+    if (optind != argc)
+        cli_usage(&cmd_formats, "formats takes no file");
+    if (view == OPT_MARKDOWN)
+        puts("| format | kind | reads | writes | made by |\n|---|---|---|---|---|");
+    const struct pgk_format *f;
+    for (size_t i = 0; (f = pgk_format_at(i)); i++) {
+        if (view == OPT_MARKDOWN)
+            print_markdown(f);
+        else if (view == OPT_JSON)
+            print_json(f, !i);
+        else
+            print_text(f);
+    }
+    if (view == OPT_JSON)
+        puts("\n]");
+    cli_common_free(&common);
+    return cli_finish_output(EXIT_DONE);
+}
+
+const struct cli_verb cmd_formats = {"formats", "lists what is read and written", help, run};

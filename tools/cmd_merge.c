@@ -1,0 +1,142 @@
+/* pgokit merge: any number of profiles into one. */
+#include "cli.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const char help[] =
+    "usage: pgokit merge INPUT... [-b BINARY]... -o OUTPUT\n\n"
+    "Merges heap profiles, raw (*.profraw) and indexed (*.profdata), into one indexed\n"
+    "profile for -fmemory-profile-use=. Raw profiles need the binaries that were run.\n"
+    "Contexts with equal call stacks are added up, whichever file they come from.\n\n"
+    "  -o, --output FILE        the profile to write; - for standard output\n"
+    "      --to NAME            who shall read it: any (default), llvm19, llvm22\n"
+    "      --index-version N    11, 12 or 13, instead of what --to means\n"
+    "      --memprof-version N  2, 3 or 4, instead of what --to means\n"
+    "      --full-schema        keep all fields, not only those the compiler uses\n" CLI_COMMON_HELP
+    "\nExamples:\n"
+    "  pgokit merge memprof.profraw.* -b ./app -o app.profdata\n"
+    "  pgokit merge run1.profraw old.profdata -b ./app -b ./libapp.so --to llvm22 -o new.profdata\n"
+    "\nExit status: 0 done, 1 done but some input data are not in the output, 2 could not.\n";
+
+struct merge {
+    struct cli_common common;
+    const char *output;
+    struct pgk_indexed_write_opts write;
+    bool incomplete;
+};
+
+enum { OPT_TO = 256, OPT_INDEX, OPT_MEMPROF, OPT_FULL };
+
+static const struct option options[] = {
+    {"output", required_argument, NULL, 'o'},
+    {"to", required_argument, NULL, OPT_TO},
+    {"index-version", required_argument, NULL, OPT_INDEX},
+    {"memprof-version", required_argument, NULL, OPT_MEMPROF},
+    {"full-schema", no_argument, NULL, OPT_FULL},
+    CLI_COMMON_LONG,
+    {0},
+};
+
+static void parse(struct merge *m, int argc, char **argv)
+{
+    const struct pgk_indexed_target *to = pgk_indexed_target("any");
+    unsigned long index = 0, memprof = 0;
+    for (int c; (c = cli_next_option(&cmd_merge, argc, argv, "o:", options, &m->common)) != -1;) {
+        switch (c) {
+        case 'o':
+            m->output = optarg;
+            break;
+        case OPT_TO:
+            to = pgk_indexed_target(optarg);
+            if (!to)
+                cli_usage(&cmd_merge, "--to takes any, llvm19 or llvm22, not '%s'", optarg);
+            break;
+        case OPT_INDEX:
+            index = cli_number("--index-version", optarg, 11, 13);
+            break;
+        case OPT_MEMPROF:
+            memprof = cli_number("--memprof-version", optarg, 2, 4);
+            break;
+        case OPT_FULL:
+            m->write.full_schema = true;
+            break;
+        }
+    }
+    m->write.struct_size = sizeof m->write;
+    m->write.target = *to;
+    if (index)
+        m->write.target.index_version = (uint32_t)index;
+    if (memprof)
+        m->write.target.memprof_version = (uint32_t)memprof;
+    /* What only LLVM 22 reads is ordered by its own frame ids. */
+    if (m->write.target.index_version >= 13 || m->write.target.memprof_version >= 4)
+        m->write.target.frame_ids = 2;
+    if (optind == argc)
+        cli_usage(&cmd_merge, "nothing to merge: name one input at least");
+    if (!m->output)
+        cli_usage(&cmd_merge, "where to? name the output with -o");
+}
+
+static int read_inputs(struct merge *m, char **inputs, size_t n, struct pgk_heap *heap,
+                       struct pgk_err *err)
+{
+    struct pgk_progress progress;
+    pgk_progress_start(&progress, "reading", "files", n);
+    int status = 0;
+    for (size_t i = 0; i < n && !status; i++) {
+        struct pgk_file_info info;
+        status = pgk_heap_read(heap, inputs[i], &info, err);
+        pgk_progress_add(&progress, 1);
+        if (!status && cli_warn_not_carried(inputs[i], &info))
+            m->incomplete = true;
+    }
+    pgk_progress_end(&progress);
+    return status;
+}
+
+/* Replaces addresses by source frames, where there are any. */
+static int symbolise(struct merge *m, struct pgk_heap **heap, struct pgk_err *err)
+{
+    struct pgk_binaries *binaries;
+    struct pgk_heap *named;
+    struct pgk_heap_symbolised done;
+    if (!pgk_heap_needs_binaries(*heap))
+        return 0;
+    if (!m->common.binaries.n)
+        cli_usage(&cmd_merge, "raw profiles hold addresses: give the binary that was run with -b");
+    int status = cli_open_binaries(&m->common, &binaries, err);
+    if (status)
+        return status;
+    status = pgk_heap_symbolise(&named, *heap, binaries, &done, err);
+    pgk_binaries_close(&binaries);
+    if (status)
+        return status;
+    if (!m->common.quiet)
+        cli_note_symbolised(&done);
+    pgk_heap_close(heap);
+    *heap = named;
+    return 0;
+}
+
+static int run(int argc, char **argv)
+{
+    struct merge m = {0};
+    struct pgk_heap *heap = NULL;
+    struct pgk_err err = {0};
+    parse(&m, argc, argv);
+    int status = pgk_heap_new(&heap, &err);
+    if (!status)
+        status = read_inputs(&m, argv + optind, (size_t)(argc - optind), heap, &err);
+    if (!status)
+        status = symbolise(&m, &heap, &err);
+    if (!status)
+        status = pgk_indexed_write(heap, m.output, &m.write, &err);
+    pgk_heap_close(&heap);
+    cli_common_free(&m.common);
+    if (status)
+        return cli_fail(&err);
+    return m.incomplete ? EXIT_INCOMPLETE : EXIT_DONE;
+}
+
+const struct cli_verb cmd_merge = {"merge", "adds up profiles into one for the compiler", help, run};

@@ -1,0 +1,45 @@
+/* pgokit: the command line. One file per verb, cmd_<verb>.c. */
+#include "cli.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+static const struct cli_verb *const verbs[] = {&cmd_merge, &cmd_show, &cmd_check, &cmd_formats};
+enum { VERBS = sizeof verbs / sizeof *verbs };
+
+static void help(FILE *out)
+{
+    fputs("usage: pgokit VERB [OPTION]... [FILE]...\n\n"
+          "Records, converts, merges and inspects compiler profiles.\n\n",
+          out);
+    for (size_t i = 0; i < VERBS; i++)
+        fprintf(out, "  %-9s %s\n", verbs[i]->name, verbs[i]->summary);
+    fputs("\npgokit VERB --help tells more, with examples.\n"
+          "Exit status: 0 done, 1 done but incomplete, 2 could not.\n",
+          out);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < 2) {
+        help(stderr);
+        return EXIT_FAILED;
+    }
+    if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "help")) {
+        help(stdout);
+        return cli_finish_output(EXIT_DONE);
+    }
+    if (!strcmp(argv[1], "--version")) {
+        puts("pgokit " PGK_VERSION);
+        return cli_finish_output(EXIT_DONE);
+    }
+    pgk_progress_enable(isatty(STDERR_FILENO));
+    for (size_t i = 0; i < VERBS; i++)
+        if (!strcmp(argv[1], verbs[i]->name))
+            return verbs[i]->run(argc - 1, argv + 1);
+    char safe[64];
+    fprintf(stderr, "pgokit: no verb '%s'. Try pgokit --help\n",
+            pgk_human_text(safe, sizeof safe, argv[1]));
+    return EXIT_FAILED;
+}
