@@ -1,0 +1,204 @@
+#!/usr/bin/env python3
+"""Who takes the indexed profiles that pgokit writes: every pair of MemProf and index version
+is read or refused by each LLVM release as expected, and the compilers annotate the same
+allocation calls with our file as with LLVM's own file of the same raw profile.
+"""
+
+import itertools
+import re
+import sys
+
+import profiles
+from peers import Variant, good, main, read, require, run, tool, write
+
+PIE_19 = Variant(19, "-O2", "-pie", "-fpie")
+PIE_22 = Variant(22, "-O2", "-pie", "-fpie")
+
+RELEASES = (14, 16, 19, 22)
+MEMPROF = (2, 3, 4)
+INDEX = (11, 12, 13)
+
+
+def accepts(release, memprof, index):
+    if release == 19:
+        return index <= 12 and memprof <= 3
+    return release == 22
+
+
+# ---- accepted and refused ----
+
+def make(work, program, folder, memprof, index, full):
+    out = f"{folder}/v{memprof}-i{index}.profdata"
+    good(work.pgokit, "merge", program.raw, "-b", program.exe, "-o", out,
+         "--memprof-version", str(memprof), "--index-version", str(index),
+         *(["--full-schema"] if full else []))
+    return out
+
+
+def acceptance(work, memprof, index, full):
+    program = work.build("plain.c", PIE_19)
+    folder = work.temp("accept")
+    path = make(work, program, folder, memprof, index, full)
+    if not full:
+        checked = good(work.pgokit, "check", path)
+        for release in (19, 22):
+            # A release that reads the file is named, one that does not is not.
+            named = re.search(rf"\b{release}\b", checked.partition("read by")[2]) is not None
+            require(named == accepts(release, memprof, index),
+                    f"pgokit check on readers, LLVM {release}: {checked}")
+    said = []
+    for release in RELEASES:
+        shown = run(tool("llvm-profdata", release), "show", path)
+        require((shown.code == 0) == accepts(release, memprof, index),
+                f"llvm-profdata-{release} show\n{shown}")
+        if release in (19, 22):
+            used = run(tool("clang", release), "-O2", "-g", "-c", "-o", f"{folder}/{release}.o",
+                       f"-fmemory-profile-use={path}", "-Wno-backend-plugin",
+                       f"{work.programs}/plain.c")
+            require((used.code == 0) == accepts(release, memprof, index),
+                    f"clang-{release} -fmemory-profile-use\n{used}")
+        said.append(f"{release}: {'yes' if shown.code == 0 else 'no'}")
+    return ", ".join(said)
+
+
+def targets(work, target, readers):
+    """What --to promises."""
+    program = work.build("plain.c", PIE_19)
+    path = f"{work.temp('target')}/out.profdata"
+    good(work.pgokit, "merge", program.raw, "-b", program.exe, "-o", path, "--to", target)
+    for release in (19, 22):
+        shown = run(tool("llvm-profdata", release), "show", path)
+        require((shown.code == 0) == (release in readers), str(shown))
+
+
+# ---- annotated alike ----
+
+def age(data, cold):
+    """A raw profile in which the contexts that `cold` picks by position lived for ten
+    minutes untouched, all others were used a lot: so that the compiler finds both."""
+    dumps = profiles.decode_raw(data)
+    for d in dumps:
+        for i, (_, block) in enumerate(d.blocks):
+            n = block["AllocCount"]
+            if cold(i):
+                block.update(TotalLifetime=600000 * n, TotalLifetimeAccessDensity=0)
+            else:
+                block.update(TotalLifetime=10 * n, TotalLifetimeAccessDensity=50000 * n)
+    return profiles.encode_raw(dumps)
+
+
+LIFE = {
+    "every other context cold": lambda i: i % 2 == 0,
+    "one in three cold": lambda i: i % 3 == 0,
+    "all cold": lambda i: True,
+    "none cold": lambda i: False,
+}
+ANNOTATION = re.compile(r'!memprof|!callsite|"memprof"=')
+
+
+def llvm_file(work, program, raw, release, folder):
+    """LLVM's own indexed file that `release` of the compiler reads, and what it holds."""
+    out = f"{folder}/llvm.profdata"
+    merger = 22 if release == 22 or program.variant.release == 22 else 19
+    options = {
+        (22, 22): ["--memprof-version=4"],
+        (19, 22): ["--memprof-version=3", "--write-prev-version"],
+        (19, 19): ["--memprof-version=3"],
+    }[(release, merger)]
+    good(tool("llvm-profdata", merger), "merge", raw, f"--profiled-binary={program.exe}",
+         "-o", out, *options)
+    return out
+
+
+def added_up(work, program, raw, folder):
+    """LLVM's file of the records with equal call stacks added up: via YAML."""
+    shown = good(tool("llvm-profdata", 22), "show", "--memory", raw,
+                 "--profiled-binary", program.exe)
+    records = profiles.parse_show(shown)
+    yaml = profiles.to_yaml(profiles.plain(records))
+    text = write(f"{folder}/added-up.yaml", yaml.encode())
+    out = f"{folder}/added-up.profdata"
+    good(tool("llvm-profdata", 22), "merge", text, "-o", out, "--memprof-version=3",
+         "--write-prev-version")
+    return out, records.merged_contexts()
+
+
+def compiled(release, source, profile, out, opt_level):
+    good(tool("clang++" if source.endswith(".cpp") else "clang", release), opt_level, "-g",
+         "-fno-optimize-sibling-calls", "-S", "-emit-llvm", "-Wno-backend-plugin",
+         f"-fmemory-profile-use={profile}", source, "-o", out)
+    return read(out).decode()
+
+
+def annotations(work, source, variant, release, life, opt_level="-O2"):
+    program = work.build(source, variant)
+    folder = work.temp("annotate")
+    raw = write(f"{folder}/aged.memprofraw", age(read(program.raw), LIFE[life]))
+    theirs, equal = added_up(work, program, raw, folder)
+    if not equal:
+        theirs = llvm_file(work, program, raw, release, folder)
+    ours = f"{folder}/ours.profdata"
+    files = {"any": [], f"llvm{release}": ["--to", f"llvm{release}"],
+             "v2": ["--memprof-version", "2", "--index-version", "11"],
+             "full schema": ["--full-schema"]}
+    expected = compiled(release, f"{work.programs}/{source}", theirs, f"{folder}/theirs.ll", opt_level)
+    count = len(ANNOTATION.findall(expected))
+    require(count > 0 or life == "none cold", "LLVM's own file annotates nothing")
+    for name, options in files.items():
+        good(work.pgokit, "merge", raw, "-b", program.exe, "-o", ours, *options)
+        got = compiled(release, f"{work.programs}/{source}", ours, f"{folder}/ours.ll", opt_level)
+        if got != expected:
+            raise_difference(name, expected, got)
+    return f"{count} annotated calls and attributes" + (
+        f", {equal} contexts added up" if equal else "")
+
+
+def raise_difference(name, expected, got):
+    for a, b in itertools.zip_longest(expected.splitlines(), got.splitlines()):
+        require(a == b, f"{name}: the compiler's output differs\nLLVM's: {a}\nours:   {b}")
+
+
+def pass_alone(work, release):
+    """The pass on its own, on code that no other pass has touched."""
+    variant = PIE_19 if release == 19 else PIE_22
+    source = "lifetimes.cpp"
+    program = work.build(source, variant)
+    folder = work.temp("pass")
+    raw = write(f"{folder}/aged.memprofraw", age(read(program.raw), LIFE["one in three cold"]))
+    plain = f"{folder}/plain.ll"
+    good(tool("clang++", release), "-O2", "-g", "-fno-optimize-sibling-calls", "-S", "-emit-llvm",
+         "-Xclang", "-disable-llvm-passes", f"{work.programs}/{source}", "-o", plain)
+    ours = f"{folder}/ours.profdata"
+    good(work.pgokit, "merge", raw, "-b", program.exe, "-o", ours, "--to", f"llvm{release}")
+    out = []
+    for path in (llvm_file(work, program, raw, release, folder), ours):
+        out.append(good(tool("opt", release), f"-passes=memprof-use<profile-filename={path}>",
+                        "-S", plain))
+    if out[0] != out[1]:
+        raise_difference("opt", *out)
+    count = len(ANNOTATION.findall(out[1]))
+    require(count > 0, "nothing is annotated")
+    return f"{count} annotated calls and attributes"
+
+
+def add_cases(work, tap):
+    for release in RELEASES:
+        tool("llvm-profdata", release)
+    tool("clang", 19)
+    tool("clang", 22)
+    for memprof, index, full in itertools.product(MEMPROF, INDEX, (False, True)):
+        tap.add(f"MemProf V{memprof}, index {index}, {'full' if full else 'hot/cold'} schema",
+                acceptance, work, memprof, index, full)
+    for target, readers in (("any", (19, 22)), ("llvm19", (19, 22)), ("llvm22", (22,))):
+        tap.add(f"--to {target}", targets, work, target, readers)
+    for release, variant in ((19, PIE_19), (22, PIE_22), (19, PIE_22), (22, PIE_19)):
+        for source in ("lifetimes.cpp", "plain.c", "classes.cpp"):
+            for life in LIFE if source == "lifetimes.cpp" else ("every other context cold",):
+                tap.add(f"clang-{release} annotates {source} of clang-{variant.release}, {life}",
+                        annotations, work, source, variant, release, life)
+    for release in (19, 22):
+        tap.add(f"opt-{release} memprof-use", pass_alone, work, release)
+
+
+if __name__ == "__main__":
+    sys.exit(main(add_cases))

@@ -1,0 +1,322 @@
+"""What the interop tests share: finding peer tools, building and recording the programs
+in programs/, running commands, and reporting in TAP.
+
+A tool that is not there skips its cases with a reason that starts with "missing", which
+scripts/run-tests counts as a failure where CI=true.
+"""
+
+import argparse
+import concurrent.futures
+import contextlib
+import fcntl
+import glob
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import threading
+import traceback
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+PROGRAMS = os.path.join(HERE, "programs")
+JOBS = max(2, os.cpu_count() or 2)
+
+
+class Failure(Exception):
+    """A case does not hold; the text says what differs."""
+
+
+class Skip(Exception):
+    """A case cannot be decided here; the text says why."""
+
+
+def require(condition, text):
+    if not condition:
+        raise Failure(text)
+
+
+# ---- tools ----
+
+def tool(name, release=None):
+    """Path of `name-release` or of `name` in the folder of that LLVM release."""
+    full = f"{name}-{release}" if release else name
+    places = [full]
+    if release:
+        places.append(f"/usr/lib/llvm-{release}/bin/{name}")
+    for place in places:
+        found = shutil.which(place)
+        if found:
+            return found
+    raise Skip(f"missing {full}")
+
+
+class Result:
+    def __init__(self, argv, code, out, err, peak_kib):
+        self.argv, self.code, self.out, self.err, self.peak_kib = argv, code, out, err, peak_kib
+
+    @property
+    def text(self):
+        return self.out.decode("utf-8", "replace")
+
+    @property
+    def errors(self):
+        return self.err.decode("utf-8", "replace")
+
+    def __str__(self):
+        return (f"$ {' '.join(self.argv)}\nexit code {self.code}\n"
+                f"{self.text[-1500:]}{self.errors[-3000:]}")
+
+
+def run(*argv, env=None, cwd=None, timeout=120, stdout=None, before=None):
+    """Runs a command; `stdout` may be an open file, `before` runs in the child."""
+    argv = [os.fspath(a) for a in argv]
+    full_env = dict(os.environ, LC_ALL="C", **(env or {}))
+    with tempfile.TemporaryFile() as err, tempfile.TemporaryFile() as out:
+        child = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=stdout or out, stderr=err,
+                                 env=full_env, cwd=cwd, preexec_fn=before)
+        timer = kill_after(child, timeout)
+        _, status, usage = os.wait4(child.pid, 0)
+        child.returncode = os.waitstatus_to_exitcode(status)
+        timed_out = timer()
+        out.seek(0)
+        err.seek(0)
+        result = Result(argv, child.returncode, out.read(), err.read(), usage.ru_maxrss)
+    require(not timed_out, f"still running after {timeout} s: {' '.join(argv)}")
+    return result
+
+
+def kill_after(child, timeout):
+    """Kills the child after `timeout` seconds; calling the result tells whether it did."""
+    fired = []
+
+    def fire():
+        fired.append(True)
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(child.pid, 9)
+
+    timer = threading.Timer(timeout, fire)
+    timer.daemon = True
+    timer.start()
+
+    def stop():
+        timer.cancel()
+        return bool(fired)
+
+    return stop
+
+
+def good(*argv, **kw):
+    """Runs a command that must succeed; its standard output as text."""
+    result = run(*argv, **kw)
+    require(result.code == 0, str(result))
+    return result.text
+
+
+def read(path):
+    with open(path, "rb") as f:
+        return f.read()
+
+
+def write(path, data):
+    with open(path, "wb") as f:
+        f.write(data)
+    return path
+
+
+# ---- programs ----
+
+FRAME_POINTERS = ["-fno-omit-frame-pointer", "-mno-omit-leaf-frame-pointer",
+                  "-fno-optimize-sibling-calls"]
+HISTOGRAM = ["-mllvm", "-memprof-histogram", "-mllvm", "-memprof-use-callbacks=true"]
+
+
+class Variant:
+    """How a program is built: a compiler release and its flags."""
+
+    def __init__(self, release, *flags, histogram=False):
+        self.release, self.flags, self.histogram = release, list(flags), histogram
+
+    @property
+    def name(self):
+        words = [f.replace("-fuse-ld=", "ld=").lstrip("-").replace("Wl,", "") for f in self.flags]
+        words = [os.path.basename(w) if w.startswith("ld=/") else w for w in words]
+        return " ".join([f"clang-{self.release}"] + words + ["histogram"] * self.histogram)
+
+    def compiler(self, source):
+        return tool("clang++" if source.endswith(".cpp") else "clang", self.release)
+
+
+class Program:
+    """A built and recorded program; everything of it lies in `folder`."""
+
+    def __init__(self, name, variant, folder):
+        self.name, self.variant, self.folder = name, variant, folder
+        self.exe = os.path.join(folder, "prog")
+        self.raw = os.path.join(folder, "prog.memprofraw")
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+
+def fingerprint(*parts):
+    h = hashlib.sha256()
+    for part in parts:
+        h.update(repr(part).encode())
+    return h.hexdigest()[:12]
+
+
+@contextlib.contextmanager
+def locked(path):
+    """One process or thread at a time."""
+    with open(path, "w") as f:
+        fcntl.flock(f, fcntl.LOCK_EX)
+        yield
+
+
+class Work:
+    """The work folder of a test and the built programs in it, which tests share."""
+
+    def __init__(self, pgokit, folder):
+        self.pgokit = pgokit
+        self.programs = PROGRAMS
+        self.cache = os.path.join(folder, "programs")
+        os.makedirs(self.cache, exist_ok=True)
+        self.folder = tempfile.mkdtemp(prefix=os.path.basename(sys.argv[0])[:-3] + "-", dir=folder)
+
+    def close(self):
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def temp(self, label):
+        """A fresh folder for one case."""
+        return tempfile.mkdtemp(prefix=label + "-", dir=self.folder)
+
+    def build(self, source, variant, more=(), record=True):
+        """Builds programs/<source> (several, separated by blanks, are linked together)
+        and runs it once; cached by sources, flags and compiler."""
+        sources = [os.path.join(PROGRAMS, s) for s in source.split()]
+        compiler = variant.compiler(sources[0])
+        flags = ["-g", *FRAME_POINTERS, "-fmemory-profile", "-Wl,--build-id", *variant.flags,
+                 *(HISTOGRAM if variant.histogram else []), *more]
+        stat = os.stat(os.path.realpath(compiler))
+        headers = sorted(glob.glob(os.path.join(PROGRAMS, "*.h")))
+        key = fingerprint(flags, [read(s) for s in sources + headers], stat.st_size,
+                          stat.st_mtime_ns, record)
+        name = os.path.basename(sources[0]).rsplit(".", 1)[0]
+        program = Program(name, variant, os.path.join(self.cache, f"{name}-{key}"))
+        with locked(program.folder + ".lock"):
+            if os.path.exists(program.path("done")):
+                return program
+            shutil.rmtree(program.folder, ignore_errors=True)
+            os.makedirs(program.folder)
+            good(compiler, *flags, *sources, "-o", program.exe, cwd=program.folder, timeout=300)
+            if record:
+                self.record(program)
+            write(program.path("done"), b"")
+        return program
+
+    @staticmethod
+    def record(program, *args, env=None):
+        options = f"print_text=0:log_path={program.folder}/recorded"
+        result = run(program.exe, *args, env={"MEMPROF_OPTIONS": options, **(env or {})})
+        files = glob.glob(program.path("recorded.*"))
+        require(result.code == 0 and len(files) == 1, f"recorded {len(files)} profiles\n{result}")
+        os.rename(files[0], program.raw)
+
+    def modules(self, variant):
+        """A program with a shared library and a plug-in; libraries are lib.so, plugin.so."""
+        names = ["modules.cpp", "module_library.cpp", "module_plugin.cpp"]
+        sources = [os.path.join(PROGRAMS, n) for n in names]
+        compiler = variant.compiler(sources[0])
+        flags = ["-g", *FRAME_POINTERS, "-fmemory-profile", "-Wl,--build-id", *variant.flags,
+                 *(HISTOGRAM if variant.histogram else [])]
+        stat = os.stat(os.path.realpath(compiler))
+        key = fingerprint("modules", flags, [read(s) for s in sources], stat.st_mtime_ns)
+        program = Program("modules", variant, os.path.join(self.cache, f"modules-so-{key}"))
+        shared = [f for f in flags if f not in ("-pie", "-no-pie", "-fpie", "-fno-pie")]
+        with locked(program.folder + ".lock"):
+            if os.path.exists(program.path("done")):
+                return program
+            shutil.rmtree(program.folder, ignore_errors=True)
+            os.makedirs(program.folder)
+            # A library takes the runtime of the program; it must not bring its own.
+            shared = [f for f in shared if f != "-fmemory-profile"]
+            for source, out, more in ((sources[1], "lib.so", []),
+                                      (sources[2], "plugin.so", ["lib.so"])):
+                good(compiler, *shared, "-fmemory-profile", "-fPIC", "-c", source, "-o", out + ".o",
+                     cwd=program.folder)
+                good(compiler, *shared, "-shared", out + ".o", *more, "-o", out,
+                     "-Wl,-rpath,$ORIGIN", cwd=program.folder)
+            good(compiler, *flags, sources[0], "lib.so", "-ldl", "-Wl,-rpath,$ORIGIN", "-o", "prog",
+                 cwd=program.folder)
+            self.record(program, program.path("plugin.so"))
+            write(program.path("done"), b"")
+        return program
+
+
+# ---- reporting ----
+
+class Tap:
+    """Runs cases, several at a time, and reports them in the order they were added."""
+
+    def __init__(self):
+        self.cases = []
+
+    def add(self, name, fn, *args):
+        self.cases.append((name, fn, args))
+
+    def run(self, jobs=JOBS):
+        print(f"1..{len(self.cases)}", flush=True)
+        failed = 0
+        with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+            futures = [pool.submit(fn, *args) for _, fn, args in self.cases]
+            for i, ((name, _, _), future) in enumerate(zip(self.cases, futures), 1):
+                try:
+                    note = future.result()
+                    line, detail = f"ok {i} - {name}", note if isinstance(note, str) else ""
+                except Skip as e:
+                    line, detail = f"ok {i} - {name} # SKIP {e}", ""
+                except Failure as e:
+                    failed += 1
+                    line, detail = f"not ok {i} - {name}", str(e)
+                except Exception:
+                    failed += 1
+                    line, detail = f"not ok {i} - {name}", traceback.format_exc(limit=-4)
+                print(line)
+                for text in detail.splitlines():
+                    print("# " + text)
+                sys.stdout.flush()
+        return 1 if failed else 0
+
+
+def main(add_cases):
+    """A test program: add_cases(work, tap) adds its cases."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("pgokit", help="the program under test")
+    parser.add_argument("folder", help="work folder; built programs stay there")
+    parser.add_argument("--only", default="", help="run only cases with this text in their name")
+    parser.add_argument("--keep", action="store_true", help="keep what the cases wrote")
+    args = parser.parse_args()
+    os.makedirs(args.folder, exist_ok=True)
+    work = Work(os.path.abspath(args.pgokit), os.path.abspath(args.folder))
+    tap = Tap()
+    try:
+        try:
+            add_cases(work, tap)
+        except Skip as e:
+            # One skipped case: a plan without cases would count as a passed one.
+            tap.cases = []
+            reason = str(e)
+
+            def skip():
+                raise Skip(reason)
+            tap.add("all cases", skip)
+        tap.cases = [c for c in tap.cases if args.only in c[0]]
+        status = tap.run()
+    finally:
+        if args.keep:
+            print(f"# kept {work.folder}")
+        else:
+            work.close()
+    return status
