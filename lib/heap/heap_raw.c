@@ -23,6 +23,7 @@ enum { HEADER_SIZE = 48, SEGMENT_SIZE = 64, BUILD_ID_MAX = 32 };
 /* One stack id of the process. */
 struct entry {
     uint64_t id;
+    uint64_t off;  /* where the file names it first */
     uint32_t node; /* PGK_NODE_NONE until its stack is read */
     struct pgk_mib mib;
 };
@@ -224,7 +225,8 @@ static int read_mibs(struct reader *r, uint64_t version, uint64_t off)
     if (!pgk_vec_reserve(&r->entries, count))
         return pgk_fail_nomem(r->err);
     for (uint64_t i = 0; i < count; i++) {
-        struct entry e = {.id = pgk_cur_u64(c, "stack id"), .node = PGK_NODE_NONE};
+        struct entry e = {.off = pgk_cur_off(c), .node = PGK_NODE_NONE};
+        e.id = pgk_cur_u64(c, "stack id");
         const uint8_t *p = pgk_cur_take(c, layout.size, "MIB");
         if (p) {
             read_mib(p, &layout, &e.mib);
@@ -398,6 +400,7 @@ static int add_contexts(struct reader *r, const struct pgk_source *src)
         const struct entry *e = &r->entries.v[i];
         if (e->node == PGK_NODE_NONE)
             return pgk_fail(r->err, PGK_E_CORRUPT, .file = src->file, .format = src->format,
+                            .version = r->version, .offset = &e->off,
                             .record = RECORD(r, "MIB", i), .field = "stack id",
                             .found = PGK_F("id %" PRIu64 ", which no stack has", e->id),
                             .expected = "an id of the stack section",

@@ -50,12 +50,12 @@ static int read_schema(struct reader *r, struct pgk_cursor *c)
                               .hint = "the profile is damaged, or of a newer release");
     for (uint64_t i = 0; i < n; i++) {
         at = pgk_cur_off(c);
-        uint64_t tag = pgk_cur_u64(c, "field tag");
+        uint64_t tag = pgk_cur_u64(c, "tag");
         PGK_TRY(pgk_cur_check(c, r->err, "schema"));
         /* Rows are in tag order, starting at 1. */
         if (tag < 1 || tag > PGK_MIB_FIELDS)
             return pgk_cur_reject(c, r->err, PGK_E_CORRUPT, at, .record = "schema",
-                                  .field = "field tag", .found = PGK_F("%" PRIu64, tag),
+                                  .field = "tag", .found = PGK_F("%" PRIu64, tag),
                                   .expected = PGK_F("1 to %d", PGK_MIB_FIELDS),
                                   .hint = "the profile is damaged, or of a newer release");
         s->ids[s->count++] = (uint8_t)(tag - 1);
@@ -271,9 +271,8 @@ static int check_order(struct reader *r, uint64_t at, const char *field, uint64_
         return 0;
     return pgk_cur_reject(&r->file, r->err, PGK_E_CORRUPT, at, .record = "MemProf section",
                           .field = field, .found = PGK_F("0x%" PRIx64, off),
-                          .expected = PGK_F("0x%" PRIx64 " to 0x%" PRIx64
-                                            ", in steps of %" PRIu64,
-                                            floor, end, unit),
+                          .expected = PGK_F("0x%" PRIx64 " to 0x%" PRIx64 "%s", floor, end,
+                                            unit > 1 ? ", whole elements" : ""),
                           .hint = "the profile is damaged; write it again");
 }
 

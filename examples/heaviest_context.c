@@ -1,0 +1,57 @@
+/* Prints the call stack that allocates most bytes:
+ *
+ *     cc heaviest_context.c $(pkg-config --cflags --libs pgokit) -o heaviest_context
+ *     ./heaviest_context memprof.profraw.4711 ./app */
+#include <pgokit/pgokit.h>
+
+#include <inttypes.h>
+#include <stdio.h>
+
+static int fail(const struct pgk_err *err)
+{
+    pgk_err_print(err, stderr);
+    fputc('\n', stderr);
+    return 1;
+}
+
+static void print_heaviest(const struct pgk_heap *heap)
+{
+    size_t heaviest = 0;
+    for (size_t i = 1; i < pgk_heap_contexts(heap); i++)
+        if (pgk_heap_mib(heap, i)->v[PGK_MIB_TotalSize] >
+            pgk_heap_mib(heap, heaviest)->v[PGK_MIB_TotalSize])
+            heaviest = i;
+
+    struct pgk_heap_frame frames[32];
+    size_t n = pgk_heap_stack(heap, heaviest, frames, 32);
+    printf("%" PRIu64 " B\n", pgk_heap_mib(heap, heaviest)->v[PGK_MIB_TotalSize]);
+    for (size_t i = 0; i < n && i < 32; i++)
+        printf("  %s:%" PRIu32 "\n", frames[i].function,
+               frames[i].decl_line + frames[i].line_offset);
+}
+
+int main(int argc, char **argv)
+{
+    struct pgk_err err = {0};
+    struct pgk_heap *raw = NULL, *heap = NULL;
+    struct pgk_binaries *binaries = NULL;
+    if (argc != 3) {
+        fprintf(stderr, "usage: %s PROFRAW BINARY\n", argv[0]);
+        return 1;
+    }
+    int status = pgk_heap_new(&raw, &err);
+    if (!status)
+        status = pgk_heap_read(raw, argv[1], NULL, &err);
+    if (!status)
+        status = pgk_binaries_new(&binaries, NULL, &err);
+    if (!status)
+        status = pgk_binaries_add(binaries, argv[2], &err);
+    if (!status)
+        status = pgk_heap_symbolise(&heap, raw, binaries, NULL, &err);
+    if (!status)
+        print_heaviest(heap);
+    pgk_heap_close(&heap);
+    pgk_heap_close(&raw);
+    pgk_binaries_close(&binaries);
+    return status ? fail(&err) : 0;
+}

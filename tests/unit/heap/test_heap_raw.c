@@ -1,0 +1,235 @@
+/* The reader of raw heap profiles: what it gives, and what it refuses. */
+#include "heap_raw.h"
+
+#include "heap_samples.h"
+
+static const struct sample_segment segments[] = {
+    {.start = 0x1000, .end = 0x2000, .bias = 0, .id = {1, 2, 3}, .id_size = 20},
+    {.start = 0x700000001000, .end = 0x700000002000, .bias = 0x700000000000, .id = {9},
+     .id_size = 20},
+};
+static const struct sample_stack stacks[] = {
+    {.id = 5, .pcs = {0x1010, 0x1020}, .n = 2},
+    {.id = 6, .pcs = {0x700000001010, 0x1020, 0xdeadbeef00000000}, .n = 3},
+};
+
+static struct sample_block block(uint64_t id, uint64_t size)
+{
+    struct sample_block b = {.id = id};
+    b.mib.v[PGK_MIB_AllocCount] = 1;
+    b.mib.v[PGK_MIB_TotalSize] = b.mib.v[PGK_MIB_MinSize] = b.mib.v[PGK_MIB_MaxSize] = size;
+    return b;
+}
+
+static struct sample_dump dump(uint32_t version, const struct sample_block *blocks, size_t n)
+{
+    return (struct sample_dump){.version = version, .segments = segments, .n_segments = 2,
+                                .blocks = blocks, .n_blocks = n, .stacks = stacks,
+                                .n_stacks = 2};
+}
+
+static int read_bytes(const uint8_t *bytes, size_t size, struct pgk_heap **heap,
+                      struct pgk_heap_raw_info *info, struct pgk_err *err)
+{
+    struct pgk_source src = {.file = "t.profraw", .format = "raw heap profile"};
+    *heap = NULL;
+    *err = (struct pgk_err){0};
+    int status = pgk_heap_new(heap, err);
+    return status ? status : pgk_heap_raw_read(*heap, bytes, size, &src, info, err);
+}
+
+static void test_versions(void **state)
+{
+    (void)state;
+    for (uint32_t version = 3; version <= 5; version++) {
+        struct sample_block blocks[] = {block(5, 30), block(6, 8)};
+        if (version >= 4) {
+            blocks[1].hist_count = 3;
+            /* version 5: 0x1878 is 0x878 << 1 */
+            memcpy(blocks[1].hist, (uint16_t[]){7, 0, version == 5 ? 0x1878 : 4336}, 6);
+        }
+        struct sample_dump d = dump(version, blocks, 2);
+        struct pgk_sink *out;
+        struct pgk_heap *h;
+        struct pgk_heap_raw_info info;
+        struct pgk_err err;
+        size_t size;
+        assert_int_equal(pgk_sink_memory(&out, NULL), 0);
+        sample_write_dump(out, &d);
+        const uint8_t *bytes = pgk_sink_data(out, &size);
+        assert_int_equal(size % 8, 0);
+        assert_int_equal(read_bytes(bytes, size, &h, &info, &err), 0);
+        assert_int_equal(info.version, version);
+        assert_int_equal(info.dumps, 1);
+        assert_int_equal(pgk_heap_contexts(h), 2);
+        assert_int_equal(pgk_heap_mib(h, 0)->v[PGK_MIB_TotalSize], 30);
+
+        struct pgk_heap_frame f[4];
+        assert_int_equal(pgk_heap_stack(h, 1, f, 4), 3);
+        assert_true(f[0].is_address);
+        assert_int_equal(f[0].address, 0x1010); /* less the load bias */
+        assert_int_equal(f[0].build_id_size, 20);
+        assert_int_equal(f[0].build_id[0], 9);
+        assert_int_equal(f[1].address, 0x1020);
+        assert_int_equal(f[1].build_id[0], 1);
+        assert_int_equal(f[2].address, 0xdeadbeef00000000); /* in no module */
+        assert_int_equal(f[2].build_id_size, 0);
+
+        const struct pgk_mib *m = pgk_heap_mib(h, 1);
+        assert_int_equal(m->known >> PGK_MIB_AccessHistogramSize & 1, version >= 4);
+        assert_int_equal(m->hist_count, version >= 4 ? 3 : 0);
+        if (version >= 4) {
+            assert_int_equal(m->hist[0], 7);
+            assert_int_equal(m->hist[2], 4336);
+        }
+        pgk_heap_close(&h);
+        pgk_sink_drop(&out);
+    }
+}
+
+/* Blocks of one stack id are merged in file order, over dumps of any version. */
+static void test_several_dumps(void **state)
+{
+    (void)state;
+    struct sample_block first[] = {block(6, 8), block(5, 30), block(5, 10)}, second[] = {block(5, 20)};
+    first[1].mib.v[PGK_MIB_DeallocTimestamp] = 100;
+    first[2].mib.v[PGK_MIB_AllocTimestamp] = 50;
+    struct sample_dump a = dump(4, first, 3), b = dump(3, second, 1);
+    struct pgk_sink *out;
+    struct pgk_heap *h;
+    struct pgk_heap_raw_info info;
+    struct pgk_err err;
+    size_t size;
+    assert_int_equal(pgk_sink_memory(&out, NULL), 0);
+    sample_write_dump(out, &a);
+    sample_write_dump(out, &b);
+    const uint8_t *bytes = pgk_sink_data(out, &size);
+    assert_int_equal(read_bytes(bytes, size, &h, &info, &err), 0);
+    assert_int_equal(info.dumps, 2);
+    assert_int_equal(info.version, 3);
+    assert_int_equal(pgk_heap_contexts(h), 2);
+    const struct pgk_mib *m = pgk_heap_mib(h, 1);
+    assert_int_equal(m->v[PGK_MIB_AllocCount], 3);
+    assert_int_equal(m->v[PGK_MIB_TotalSize], 60);
+    assert_int_equal(m->v[PGK_MIB_MaxSize], 30);
+    assert_int_equal(m->v[PGK_MIB_NumLifetimeOverlaps], 1);
+    assert_int_equal(m->known >> PGK_MIB_AccessHistogramSize & 1, 0);
+    pgk_heap_close(&h);
+    pgk_sink_drop(&out);
+}
+
+/* Every prefix of a good file, each in memory of its own so that a sanitizer sees a read
+ * past its end. */
+static void test_truncations(void **state)
+{
+    (void)state;
+    struct sample_block blocks[] = {block(5, 30), block(6, 8)};
+    blocks[0].hist_count = 2;
+    struct sample_dump d = dump(5, blocks, 2);
+    struct pgk_sink *out;
+    size_t size;
+    assert_int_equal(pgk_sink_memory(&out, NULL), 0);
+    sample_write_dump(out, &d);
+    const uint8_t *bytes = pgk_sink_data(out, &size);
+    for (size_t n = 0; n < size; n++) {
+        struct pgk_heap *h;
+        struct pgk_err err;
+        uint8_t *part = malloc(n + 1);
+        memcpy(part, bytes, n);
+        assert_true(read_bytes(part, n, &h, NULL, &err) < 0);
+        assert_true(err.offset <= n);
+        assert_true(*err.field && *err.record && *err.found && *err.expected);
+        assert_string_equal(err.file, "t.profraw");
+        pgk_heap_close(&h);
+        free(part);
+    }
+    pgk_sink_drop(&out);
+}
+
+struct refusal {
+    size_t off;     /* a u64 that is overwritten */
+    uint64_t value;
+    int status;
+    const char *field;
+};
+
+static void test_refusals(void **state)
+{
+    (void)state;
+    struct sample_block blocks[] = {block(5, 30), block(6, 8)};
+    struct sample_dump d = dump(4, blocks, 2);
+    struct pgk_sink *out;
+    size_t size;
+    assert_int_equal(pgk_sink_memory(&out, NULL), 0);
+    sample_write_dump(out, &d);
+    const uint8_t *bytes = pgk_sink_data(out, &size);
+    const size_t mibs = 48 + 8 + 2 * 64, stack_section = mibs + 8 + 2 * 152;
+    const struct refusal refusals[] = {
+        {0, 1, PGK_E_CORRUPT, "magic"},
+        {8, 2, PGK_E_VERSION, "version"},
+        {8, 6, PGK_E_VERSION, "version"},
+        {16, 0, PGK_E_CORRUPT, "total_size"},
+        {16, size + 8, PGK_E_TRUNCATED, "total_size"},
+        {24, size + 1, PGK_E_CORRUPT, "section offsets"},
+        {32, UINT64_MAX, PGK_E_CORRUPT, "section offsets"},
+        {40, UINT64_MAX - 7, PGK_E_CORRUPT, "section offsets"},
+        {48, UINT64_MAX, PGK_E_TRUNCATED, "segment count"},
+        {48 + 8 + 8, 0, PGK_E_CORRUPT, "end"},
+        {48 + 8 + 24, 33, PGK_E_CORRUPT, "build_id_size"},
+        {mibs, UINT64_MAX / 152, PGK_E_TRUNCATED, "MIB count"},
+        {mibs + 8, 99, PGK_E_CORRUPT, "stack id"}, /* an id that no stack has */
+        {mibs + 8 + 8 + 132, UINT32_MAX, PGK_E_TRUNCATED, "AccessHistogram"},
+        {stack_section, UINT64_MAX, PGK_E_TRUNCATED, "stack count"},
+        {stack_section + 8 + 8, UINT64_MAX / 4, PGK_E_TRUNCATED, "number of addresses"},
+        {stack_section + 8, 6, PGK_E_CORRUPT, "addresses"}, /* two stacks with one id */
+    };
+    for (size_t i = 0; i < sizeof refusals / sizeof *refusals; i++) {
+        struct pgk_heap *h;
+        struct pgk_err err;
+        char text[8192];
+        uint8_t *bad = malloc(size);
+        memcpy(bad, bytes, size);
+        memcpy(bad + refusals[i].off, &refusals[i].value, 8);
+        assert_int_equal(read_bytes(bad, size, &h, NULL, &err), refusals[i].status);
+        assert_string_equal(err.field, refusals[i].field);
+        assert_non_null(strstr(test_printed(text, &err), "t.profraw: raw heap profile"));
+        pgk_heap_close(&h);
+        free(bad);
+    }
+    pgk_sink_drop(&out);
+}
+
+static void test_out_of_memory(void **state)
+{
+    (void)state;
+    struct sample_block blocks[] = {block(5, 30), block(6, 8)};
+    blocks[0].hist_count = 2;
+    struct sample_dump d = dump(5, blocks, 2);
+    struct pgk_sink *out;
+    size_t size;
+    assert_int_equal(pgk_sink_memory(&out, NULL), 0);
+    sample_write_dump(out, &d);
+    const uint8_t *bytes = pgk_sink_data(out, &size);
+    int status = PGK_E_NOMEM;
+    for (uint64_t nth = 1; status == PGK_E_NOMEM; nth++) {
+        struct pgk_heap *h;
+        struct pgk_err err;
+        pgk_mem_fail_after(nth);
+        status = read_bytes(bytes, size, &h, NULL, &err);
+        pgk_mem_fail_after(0);
+        pgk_heap_close(&h);
+        assert_in_range(nth, 1, 200);
+    }
+    assert_int_equal(status, 0);
+    pgk_sink_drop(&out);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_versions),    cmocka_unit_test(test_several_dumps),
+        cmocka_unit_test(test_truncations), cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_out_of_memory),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

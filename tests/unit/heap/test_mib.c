@@ -1,0 +1,158 @@
+/* Merging rules, labels and file values of memory info blocks. */
+#include "heap_samples.h"
+
+static struct pgk_mib block(uint64_t size, uint64_t alloc_ms, uint64_t dealloc_ms, uint64_t cpu)
+{
+    struct pgk_mib m = {.known = (UINT32_C(1) << PGK_MIB_AccessHistogram) - 1};
+    m.v[PGK_MIB_AllocCount] = 1;
+    m.v[PGK_MIB_TotalSize] = m.v[PGK_MIB_MinSize] = m.v[PGK_MIB_MaxSize] = size;
+    m.v[PGK_MIB_AllocTimestamp] = alloc_ms;
+    m.v[PGK_MIB_DeallocTimestamp] = dealloc_ms;
+    m.v[PGK_MIB_AllocCpuId] = m.v[PGK_MIB_DeallocCpuId] = cpu;
+    m.v[PGK_MIB_NumMigratedCpu] = 1;
+    m.v[PGK_MIB_DataTypeId] = 7;
+    return m;
+}
+
+/* The table of docs/formats/raw-heap.md 8.1. */
+static void test_step(void **state)
+{
+    (void)state;
+    struct pgk_arena arena = {0};
+    struct pgk_mib a = block(30, 10, 20, 1), b = block(10, 15, 40, 1), c = block(20, 50, 60, 2);
+    b.v[PGK_MIB_NumLifetimeOverlaps] = 5;
+    assert_true(pgk_mib_step(&a, &b, &arena));
+    assert_int_equal(a.v[PGK_MIB_AllocCount], 2);
+    assert_int_equal(a.v[PGK_MIB_TotalSize], 40);
+    assert_int_equal(a.v[PGK_MIB_MinSize], 10);
+    assert_int_equal(a.v[PGK_MIB_MaxSize], 30);
+    assert_int_equal(a.v[PGK_MIB_AllocTimestamp], 15);
+    assert_int_equal(a.v[PGK_MIB_DeallocTimestamp], 40);
+    assert_int_equal(a.v[PGK_MIB_NumLifetimeOverlaps], 1); /* the later block's are not added */
+    assert_int_equal(a.v[PGK_MIB_NumSameAllocCpu], 1);
+    assert_int_equal(a.v[PGK_MIB_NumSameDeallocCpu], 1);
+    assert_int_equal(a.v[PGK_MIB_NumMigratedCpu], 1);
+    assert_true(pgk_mib_step(&a, &c, &arena));
+    assert_int_equal(a.v[PGK_MIB_NumLifetimeOverlaps], 1);
+    assert_int_equal(a.v[PGK_MIB_NumSameAllocCpu], 1);
+    assert_int_equal(a.v[PGK_MIB_AllocCpuId], 2);
+    assert_int_equal(a.v[PGK_MIB_DataTypeId], 7);
+    pgk_arena_free(&arena);
+}
+
+static void test_add_is_commutative_and_associative(void **state)
+{
+    (void)state;
+    uint64_t seed = 3;
+    struct pgk_arena arena = {0};
+    for (int i = 0; i < 1000; i++) {
+        struct pgk_mib a = sample_mib(&seed), b = sample_mib(&seed), c = sample_mib(&seed);
+        a.v[PGK_MIB_TotalSize] = sample_random(&seed) % 2 ? UINT64_MAX - 5 : 9;
+        b.known &= sample_random(&seed);
+        struct pgk_mib ab = a, ba = b, bc = b, left, right;
+        assert_true(pgk_mib_add(&ab, &b, &arena) && pgk_mib_add(&ba, &a, &arena));
+        assert_memory_equal(&ab, &ba, sizeof ab);
+        left = ab;
+        assert_true(pgk_mib_add(&bc, &c, &arena) && pgk_mib_add(&left, &c, &arena));
+        right = a;
+        assert_true(pgk_mib_add(&right, &bc, &arena));
+        assert_memory_equal(&left, &right, sizeof left);
+    }
+    pgk_arena_free(&arena);
+}
+
+static void test_add_rules(void **state)
+{
+    (void)state;
+    struct pgk_arena arena = {0};
+    struct pgk_mib a = block(30, 10, 20, 1), b = block(10, 15, 40, 2);
+    a.v[PGK_MIB_AllocCount] = UINT64_MAX;
+    b.v[PGK_MIB_DataTypeId] = 8;
+    assert_true(pgk_mib_add(&a, &b, &arena));
+    assert_int_equal(a.v[PGK_MIB_AllocCount], UINT64_MAX);
+    assert_int_equal(a.v[PGK_MIB_AllocTimestamp], 10);
+    assert_int_equal(a.v[PGK_MIB_DeallocTimestamp], 40);
+    assert_int_equal(a.v[PGK_MIB_AllocCpuId], UINT32_MAX);
+    assert_int_equal(a.v[PGK_MIB_NumMigratedCpu], 2);
+    assert_int_equal(a.v[PGK_MIB_DataTypeId], 0);
+    assert_int_equal(pgk_mib_file_value(&a, PGK_MIB_AllocCount), UINT32_MAX);
+    a.known &= ~(UINT32_C(1) << PGK_MIB_AllocCount);
+    assert_int_equal(pgk_mib_file_value(&a, PGK_MIB_AllocCount), 0);
+    pgk_arena_free(&arena);
+}
+
+static void test_histograms(void **state)
+{
+    (void)state;
+    struct pgk_arena arena = {0};
+    uint64_t short_hist[] = {1, 2}, long_hist[] = {10, UINT64_MAX, 30};
+    struct pgk_mib a = {.hist = short_hist, .hist_count = 2};
+    struct pgk_mib b = {.hist = long_hist, .hist_count = 3};
+    assert_true(pgk_mib_add(&a, &b, &arena));
+    assert_int_equal(a.hist_count, 3);
+    assert_int_equal(a.hist[0], 11);
+    assert_int_equal(a.hist[1], UINT64_MAX);
+    assert_int_equal(a.hist[2], 30);
+    struct pgk_mib none = {0};
+    assert_true(pgk_mib_add(&a, &none, &arena));
+    assert_int_equal(a.hist_count, 3);
+    pgk_mem_fail_after(1);
+    struct pgk_mib small = {0};
+    assert_false(pgk_mib_add(&small, &b, &(struct pgk_arena){0}));
+    pgk_mem_fail_after(0);
+    pgk_arena_free(&arena);
+}
+
+/* The edges of docs/formats/indexed-heap.md section 7. */
+static void test_labels(void **state)
+{
+    (void)state;
+    struct pgk_mib m = block(8, 0, 0, 0);
+    m.v[PGK_MIB_TotalLifetime] = 200000;
+    m.v[PGK_MIB_TotalLifetimeAccessDensity] = 4;
+    m.v[PGK_MIB_TotalAccessCount] = 1;
+    assert_int_equal(pgk_mib_label(&m), PGK_LABEL_COLD);
+    m.v[PGK_MIB_TotalLifetimeAccessDensity] = 5;
+    assert_int_equal(pgk_mib_label(&m), PGK_LABEL_NONE);
+    m.v[PGK_MIB_TotalLifetimeAccessDensity] = 4;
+    m.v[PGK_MIB_TotalLifetime] = 199999;
+    assert_int_equal(pgk_mib_label(&m), PGK_LABEL_NONE);
+    m.v[PGK_MIB_AllocCount] = 0;
+    assert_int_equal(pgk_mib_label(&m), PGK_LABEL_NONE);
+    m.v[PGK_MIB_AllocCount] = 1;
+    m.v[PGK_MIB_TotalLifetimeAccessDensity] = 100001;
+    assert_int_equal(pgk_mib_label(&m), PGK_LABEL_HOT);
+    m.v[PGK_MIB_TotalLifetimeAccessDensity] = 10;
+    m.v[PGK_MIB_TotalAccessCount] = 0;
+    assert_int_equal(pgk_mib_label(&m), PGK_LABEL_UNUSED);
+    m.v[PGK_MIB_TotalAccessCount] = 1;
+    m.v[PGK_MIB_TotalLifetime] = 9;
+    assert_int_equal(pgk_mib_label(&m), PGK_LABEL_SHORT_LIVED);
+    m.known &= ~(UINT32_C(1) << PGK_MIB_TotalLifetime);
+    assert_int_equal(pgk_mib_label(&m), PGK_LABEL_NONE);
+}
+
+static void test_rows(void **state)
+{
+    (void)state;
+    for (enum pgk_mib_id id = 0; id < PGK_MIB_FIELDS; id++) {
+        const char *unit, *meaning;
+        assert_int_equal(pgk_mib_fields[id].tag, id + 1);
+        assert_true(strlen(pgk_mib_info(id, &unit, &meaning)) && *unit && *meaning);
+    }
+    for (enum pgk_mib_label l = 0; l < PGK_LABELS; l++)
+        assert_true(*pgk_mib_label_rule(l));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_step),
+        cmocka_unit_test(test_add_is_commutative_and_associative),
+        cmocka_unit_test(test_add_rules),
+        cmocka_unit_test(test_histograms),
+        cmocka_unit_test(test_labels),
+        cmocka_unit_test(test_rows),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,141 @@
+/* Merging models, and taking names away. */
+#include "rekey.h"
+
+#include "heap_samples.h"
+
+static struct pgk_heap *sample(uint64_t seed, unsigned contexts)
+{
+    struct pgk_heap *h;
+    assert_int_equal(pgk_heap_new(&h, NULL), 0);
+    sample_fill(h, seed, contexts, 9, true);
+    return h;
+}
+
+/* Every context of `part` is in `whole`, by stack. */
+static size_t find_context(const struct pgk_heap *whole, const struct pgk_heap *part, size_t context)
+{
+    struct pgk_heap_frame want[16], have[16];
+    size_t n = pgk_heap_stack(part, context, want, 16);
+    for (size_t c = 0; c < pgk_heap_contexts(whole); c++) {
+        if (pgk_heap_stack(whole, c, have, 16) != n)
+            continue;
+        size_t same = 0;
+        while (same < n && want[same].guid == have[same].guid &&
+               want[same].line_offset == have[same].line_offset &&
+               want[same].column == have[same].column && want[same].inlined == have[same].inlined)
+            same++;
+        if (same == n)
+            return c;
+    }
+    fail_msg("context %zu is missing", context);
+    return 0;
+}
+
+static void test_merge_adds_up(void **state)
+{
+    (void)state;
+    struct pgk_heap *a = sample(1, 40), *b = sample(2, 40), *sum;
+    assert_int_equal(pgk_heap_new(&sum, NULL), 0);
+    assert_int_equal(pgk_heap_merge(sum, a, NULL), 0);
+    assert_int_equal(pgk_heap_merge(sum, b, NULL), 0);
+    assert_int_equal(pgk_heap_merge(sum, a, NULL), 0);
+    uint64_t total = 0, want = 0;
+    for (size_t c = 0; c < pgk_heap_contexts(sum); c++)
+        total += pgk_heap_mib(sum, c)->v[PGK_MIB_TotalSize];
+    for (size_t c = 0; c < pgk_heap_contexts(a); c++) {
+        want += 2 * pgk_heap_mib(a, c)->v[PGK_MIB_TotalSize];
+        find_context(sum, a, c);
+    }
+    for (size_t c = 0; c < pgk_heap_contexts(b); c++) {
+        want += pgk_heap_mib(b, c)->v[PGK_MIB_TotalSize];
+        find_context(sum, b, c);
+    }
+    assert_int_equal(total, want);
+    pgk_heap_close(&a);
+    pgk_heap_close(&b);
+    pgk_heap_close(&sum);
+}
+
+static int count_callees(void *ctx, const struct pgk_heap_record *r)
+{
+    size_t *n = ctx;
+    for (size_t i = 0; i < r->n_call_sites; i++) {
+        for (size_t c = 1; c < r->call_sites[i].n_callees; c++)
+            assert_true(r->call_sites[i].callees[c - 1] < r->call_sites[i].callees[c]);
+        *n += r->call_sites[i].n_callees;
+    }
+    return 0;
+}
+
+/* Call sites are a set, and so are their callees: merging twice changes nothing. */
+static void test_sites_are_sets(void **state)
+{
+    (void)state;
+    struct pgk_heap *a = sample(7, 60), *twice;
+    size_t once = 0, after = 0;
+    assert_int_equal(pgk_heap_new(&twice, NULL), 0);
+    assert_int_equal(pgk_heap_merge(twice, a, NULL), 0);
+    assert_int_equal(pgk_heap_merge(twice, a, NULL), 0);
+    assert_int_equal(a->sites.n, twice->sites.n);
+    assert_int_equal(pgk_heap_records(a, count_callees, &once), 0);
+    assert_int_equal(pgk_heap_records(twice, count_callees, &after), 0);
+    assert_true(once > 0);
+    assert_int_equal(once, after);
+    pgk_heap_close(&a);
+    pgk_heap_close(&twice);
+}
+
+/* Two static functions of one name: apart in the model, one GUID in LLVM's files. */
+static void test_strip_names(void **state)
+{
+    (void)state;
+    struct pgk_heap *h, *plain;
+    uint64_t seed = 5;
+    struct pgk_mib m = sample_mib(&seed);
+    assert_int_equal(pgk_heap_new(&h, NULL), 0);
+    for (int i = 0; i < 2; i++) {
+        uint32_t func = pgk_heap_func(h, 42, pgk_intern_cstr(&h->strings, "make"),
+                                      pgk_intern_cstr(&h->strings, i ? "a.c" : "b.c"), 10);
+        uint32_t frame = pgk_heap_frame(h, PGK_FRAME_CALLER, func, pgk_frame_place(1, 2));
+        uint32_t node = pgk_stack_add(&h->stacks, &frame, 1);
+        assert_int_equal(pgk_heap_add(h, node, &m, NULL), 0);
+        assert_int_equal(pgk_heap_add_alloc_sites(h, node, NULL), 0);
+    }
+    assert_int_equal(pgk_heap_contexts(h), 2);
+    assert_int_equal(pgk_heap_strip_names(&plain, h, NULL), 0);
+    assert_int_equal(pgk_heap_contexts(plain), 1);
+    assert_int_equal(pgk_heap_mib(plain, 0)->v[PGK_MIB_AllocCount], 2);
+    assert_int_equal(plain->sites.n, 1);
+    pgk_heap_close(&h);
+    pgk_heap_close(&plain);
+}
+
+static void test_out_of_memory(void **state)
+{
+    (void)state;
+    struct pgk_heap *a = sample(9, 30);
+    int status = PGK_E_NOMEM;
+    for (uint64_t nth = 1; status == PGK_E_NOMEM; nth++) {
+        struct pgk_heap *copy = NULL;
+        pgk_mem_fail_after(nth);
+        status = pgk_heap_new(&copy, NULL);
+        if (!status)
+            status = pgk_heap_merge(copy, a, NULL);
+        pgk_mem_fail_after(0);
+        pgk_heap_close(&copy);
+        assert_in_range(nth, 1, 2000);
+    }
+    assert_int_equal(status, 0);
+    pgk_heap_close(&a);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_merge_adds_up),
+        cmocka_unit_test(test_sites_are_sets),
+        cmocka_unit_test(test_strip_names),
+        cmocka_unit_test(test_out_of_memory),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,139 @@
+/* Heap profiles for tests: random models, and raw files written field by field. */
+#ifndef HEAP_SAMPLES_H
+#define HEAP_SAMPLES_H
+
+#include "heap_model.h"
+#include "pgk_test.h"
+#include "sink.h"
+
+#include <stdio.h>
+
+static inline uint32_t sample_random(uint64_t *seed)
+{
+    return (uint32_t)(test_random(seed) >> 33);
+}
+
+/* A block of one object, as the runtime makes it. */
+static inline struct pgk_mib sample_mib(uint64_t *seed)
+{
+    struct pgk_mib m = {.known = (UINT32_C(1) << PGK_MIB_AccessHistogram) - 1};
+    uint64_t size = 1 + sample_random(seed) % 4096, accesses = sample_random(seed) % 1000,
+             life = sample_random(seed) % 500000, density = accesses * 100 / size;
+    m.v[PGK_MIB_AllocCount] = 1;
+    m.v[PGK_MIB_TotalAccessCount] = m.v[PGK_MIB_MinAccessCount] = m.v[PGK_MIB_MaxAccessCount] =
+        accesses;
+    m.v[PGK_MIB_TotalSize] = m.v[PGK_MIB_MinSize] = m.v[PGK_MIB_MaxSize] = size;
+    m.v[PGK_MIB_AllocTimestamp] = sample_random(seed) % 1000;
+    m.v[PGK_MIB_DeallocTimestamp] = m.v[PGK_MIB_AllocTimestamp] + life;
+    m.v[PGK_MIB_TotalLifetime] = m.v[PGK_MIB_MinLifetime] = m.v[PGK_MIB_MaxLifetime] = life;
+    m.v[PGK_MIB_AllocCpuId] = sample_random(seed) % 3;
+    m.v[PGK_MIB_DeallocCpuId] = sample_random(seed) % 3;
+    m.v[PGK_MIB_NumMigratedCpu] = m.v[PGK_MIB_AllocCpuId] != m.v[PGK_MIB_DeallocCpuId];
+    m.v[PGK_MIB_TotalAccessDensity] = m.v[PGK_MIB_MinAccessDensity] =
+        m.v[PGK_MIB_MaxAccessDensity] = density;
+    m.v[PGK_MIB_TotalLifetimeAccessDensity] = m.v[PGK_MIB_MinLifetimeAccessDensity] =
+        m.v[PGK_MIB_MaxLifetimeAccessDensity] = density * 1000 / (life ? life : 1);
+    return m;
+}
+
+/* Adds `contexts` random contexts over `funcs` functions, with their sites; callees if asked
+ * for. Stacks share callers, as real ones do. */
+static inline void sample_fill(struct pgk_heap *h, uint64_t seed, unsigned contexts,
+                               unsigned funcs, bool callees)
+{
+    for (unsigned c = 0; c < contexts; c++) {
+        uint32_t node = 0, depth = 1 + sample_random(&seed) % 12;
+        struct pgk_mib mib = sample_mib(&seed);
+        for (uint32_t d = 0; d < depth; d++) {
+            uint64_t guid = (1 + sample_random(&seed) % funcs) * UINT64_C(0x9e3779b97f4a7c15);
+            uint32_t func = pgk_heap_func(h, guid, 0, 0, 0);
+            bool inlined = d && sample_random(&seed) % 3 == 0;
+            uint32_t frame = pgk_heap_frame(
+                h, inlined ? PGK_FRAME_INLINED : PGK_FRAME_CALLER, func,
+                pgk_frame_place(sample_random(&seed) % 4, sample_random(&seed) % 3));
+            node = pgk_stack_push(&h->stacks, node, frame);
+            if (!inlined && d + 1 < depth) {
+                uint64_t called[] = {sample_random(&seed), sample_random(&seed)};
+                uint32_t chain = pgk_stack_add(&h->stacks, &frame, 1);
+                assert_int_equal(pgk_heap_add_site(h, PGK_SITE_CALL, func, chain, called,
+                                                   callees ? sample_random(&seed) % 3 : 0, NULL),
+                                 0);
+            }
+        }
+        assert_int_equal(pgk_heap_add(h, node, &mib, NULL), 0);
+        assert_int_equal(pgk_heap_add_alloc_sites(h, node, NULL), 0);
+    }
+}
+
+/* Raw files. */
+
+struct sample_segment {
+    uint64_t start, end, bias;
+    uint8_t id[20];
+    uint64_t id_size;
+};
+struct sample_block {
+    uint64_t id;
+    struct pgk_mib mib;
+    uint32_t hist_count;
+    uint16_t hist[8]; /* encoded elements for version 5, values for version 4 */
+};
+struct sample_stack {
+    uint64_t id;
+    uint64_t pcs[8];
+    uint64_t n;
+};
+struct sample_dump {
+    uint32_t version;
+    const struct sample_segment *segments;
+    size_t n_segments;
+    const struct sample_block *blocks;
+    size_t n_blocks;
+    const struct sample_stack *stacks;
+    size_t n_stacks;
+};
+
+static inline void sample_write_dump(struct pgk_sink *out, const struct sample_dump *d)
+{
+    uint64_t start = pgk_sink_tell(out);
+    pgk_sink_u64(out, UINT64_C(0xff6d70726f667281));
+    pgk_sink_u64(out, d->version);
+    pgk_sink_zeros(out, 4 * 8);
+    pgk_sink_patch_u64(out, start + 24, pgk_sink_tell(out) - start);
+    pgk_sink_u64(out, d->n_segments);
+    for (size_t i = 0; i < d->n_segments; i++) {
+        const struct sample_segment *s = &d->segments[i];
+        pgk_sink_u64(out, s->start);
+        pgk_sink_u64(out, s->end);
+        pgk_sink_u64(out, s->bias);
+        pgk_sink_u64(out, s->id_size);
+        pgk_sink_bytes(out, s->id, sizeof s->id);
+        pgk_sink_zeros(out, 32 - sizeof s->id);
+    }
+    pgk_sink_patch_u64(out, start + 32, pgk_sink_tell(out) - start);
+    pgk_sink_u64(out, d->n_blocks);
+    for (size_t i = 0; i < d->n_blocks; i++) {
+        const struct sample_block *b = &d->blocks[i];
+        pgk_sink_u64(out, b->id);
+        for (enum pgk_mib_id id = 0; id < PGK_MIB_FIELDS; id++) {
+            const struct pgk_mib_field *f = &pgk_mib_fields[id];
+            uint64_t v = id == PGK_MIB_AccessHistogramSize ? b->hist_count : b->mib.v[id];
+            if (d->version >= f->first && d->version <= f->last)
+                pgk_sink_bytes(out, &v, f->bytes);
+        }
+        for (uint32_t e = 0; e < b->hist_count; e++)
+            pgk_sink_bytes(out, &(uint64_t){b->hist[e]}, d->version == 4 ? 8 : 2);
+    }
+    pgk_sink_align(out, 8);
+    pgk_sink_patch_u64(out, start + 40, pgk_sink_tell(out) - start);
+    pgk_sink_u64(out, d->n_stacks);
+    for (size_t i = 0; i < d->n_stacks; i++) {
+        pgk_sink_u64(out, d->stacks[i].id);
+        pgk_sink_u64(out, d->stacks[i].n);
+        for (uint64_t p = 0; p < d->stacks[i].n; p++)
+            pgk_sink_u64(out, d->stacks[i].pcs[p]);
+    }
+    pgk_sink_patch_u64(out, start + 16, pgk_sink_tell(out) - start);
+}
+
+#endif
