@@ -25,6 +25,7 @@ void pgk_heap_close(struct pgk_heap **heap)
     pgk_arena_free(&h->arena);
     pgk_intern_free(&h->strings);
     pgk_vec_free(&h->modules);
+    pgk_vec_free(&h->loaded);
     pgk_vec_free(&h->funcs);
     pgk_vec_free(&h->frames);
     pgk_stack_tree_free(&h->stacks);
@@ -50,6 +51,16 @@ uint32_t pgk_heap_module(struct pgk_heap *h, const uint8_t *build_id, size_t siz
             return i;
     struct pgk_heap_module m = {.build_id = id, .text_size = text_size};
     return pgk_vec_push(&h->modules, m) ? (uint32_t)h->modules.n - 1 : PGK_INDEX_NONE;
+}
+
+bool pgk_heap_note_loaded(struct pgk_heap *h, const char *profile, uint32_t module)
+{
+    struct pgk_heap_loaded l = {.profile = pgk_intern_cstr(&h->strings, profile),
+                                .module = module};
+    for (size_t i = h->loaded.n; i-- > 0 && h->loaded.v[i].profile == l.profile;)
+        if (h->loaded.v[i].module == module)
+            return true;
+    return l.profile != PGK_INDEX_NONE && pgk_vec_push(&h->loaded, l);
 }
 
 uint32_t pgk_heap_func(struct pgk_heap *h, uint64_t guid, uint32_t name, uint32_t file,

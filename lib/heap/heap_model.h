@@ -21,6 +21,13 @@ struct pgk_heap_module {
                             without build id apart */
 };
 
+/* A module that was loaded while a raw profile was recorded; the program comes first. Tells
+ * which profile does not belong to the binaries that were given. */
+struct pgk_heap_loaded {
+    uint32_t profile; /* string id of the file's name */
+    uint32_t module;
+};
+
 struct pgk_heap_func {
     uint64_t guid;
     uint32_t name, file; /* string ids; 0 unknown */
@@ -58,6 +65,7 @@ struct pgk_heap {
     struct pgk_arena arena;
     struct pgk_intern strings;
     PGK_VEC(struct pgk_heap_module) modules;
+    PGK_VEC(struct pgk_heap_loaded) loaded; /* grouped by profile */
     PGK_VEC(struct pgk_heap_func) funcs;
     PGK_VEC(struct pgk_frame) frames;
     struct pgk_stack_tree stacks;
@@ -71,6 +79,8 @@ struct pgk_heap {
  * PGK_INDEX_NONE when out of memory. */
 uint32_t pgk_heap_module(struct pgk_heap *h, const uint8_t *build_id, size_t size,
                          uint64_t text_size);
+/* Notes that `module` was loaded in the run behind `profile`; false when out of memory. */
+bool pgk_heap_note_loaded(struct pgk_heap *h, const char *profile, uint32_t module);
 /* name, file: string ids. */
 uint32_t pgk_heap_func(struct pgk_heap *h, uint64_t guid, uint32_t name, uint32_t file,
                        uint32_t decl_line);

@@ -127,7 +127,8 @@ static int read_segments(struct reader *r, uint64_t off)
                                   .expected = PGK_F("at least the start, 0x%" PRIx64, s.start),
                                   .hint = "record the profile again");
         s.module = pgk_heap_module(r->heap, id, s.build_id_size, s.end - s.start);
-        if (s.module == PGK_INDEX_NONE)
+        if (s.module == PGK_INDEX_NONE ||
+            !pgk_heap_note_loaded(r->heap, c->src.file, s.module))
             return pgk_fail_nomem(r->err);
         if (!first_dump && i < r->segments.n) {
             const struct segment *old = &r->segments.v[i];

@@ -51,6 +51,13 @@ int pgk_rekey_replace(struct pgk_rekey *k, const uint32_t *frames, size_t n, str
     return pgk_vec_push(&k->map.first, (uint32_t)k->map.frames.n) ? 0 : pgk_fail_nomem(err);
 }
 
+static uint32_t copy_module(struct pgk_heap *to, const struct pgk_heap *from, uint32_t module)
+{
+    const struct pgk_heap_module *m = &from->modules.v[module];
+    return pgk_heap_module(to, (const uint8_t *)pgk_intern_str(&from->strings, m->build_id),
+                           pgk_intern_len(&from->strings, m->build_id), m->text_size);
+}
+
 int pgk_rekey_keep(struct pgk_rekey *k, struct pgk_err *err)
 {
     const struct pgk_frame *f = &k->from->frames.v[k->map.first.n - 1];
@@ -58,10 +65,7 @@ int pgk_rekey_keep(struct pgk_rekey *k, struct pgk_err *err)
     if (f->kind != PGK_FRAME_ADDRESS) {
         ref = k->func_map[ref];
     } else if (ref != PGK_INDEX_NONE) {
-        const struct pgk_heap_module *m = &k->from->modules.v[ref];
-        ref = pgk_heap_module(
-            k->to, (const uint8_t *)pgk_intern_str(&k->from->strings, m->build_id),
-            pgk_intern_len(&k->from->strings, m->build_id), m->text_size);
+        ref = copy_module(k->to, k->from, ref);
         if (ref == PGK_INDEX_NONE)
             return pgk_fail_nomem(err);
     }
@@ -113,8 +117,21 @@ static int copy_all(struct pgk_heap *into, const struct pgk_heap *from, bool nam
     return status;
 }
 
+static int copy_loaded(struct pgk_heap *into, const struct pgk_heap *from, struct pgk_err *err)
+{
+    for (size_t i = 0; i < from->loaded.n; i++) {
+        const struct pgk_heap_loaded *l = &from->loaded.v[i];
+        uint32_t module = copy_module(into, from, l->module);
+        if (module == PGK_INDEX_NONE ||
+            !pgk_heap_note_loaded(into, pgk_intern_str(&from->strings, l->profile), module))
+            return pgk_fail_nomem(err);
+    }
+    return 0;
+}
+
 int pgk_heap_merge(struct pgk_heap *into, const struct pgk_heap *from, struct pgk_err *err)
 {
+    PGK_TRY(copy_loaded(into, from, err));
     return copy_all(into, from, true, err);
 }
 

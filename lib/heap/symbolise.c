@@ -62,44 +62,54 @@ static void append(char *list, size_t size, const char *item)
     snprintf(list + used, size - used, "%s%s", used ? ", " : "", item);
 }
 
-/* None of the profile's modules is a given binary: names both sides. */
-static int fail_mismatch(const struct symbolise *s)
+/* No module of a profile is a given binary: names both sides. */
+static int fail_mismatch(const struct symbolise *s, const struct pgk_heap_loaded *program)
 {
-    char found[200] = "", expected[200] = "", id[PGK_BUILD_ID_TEXT];
-    const struct pgk_heap *from = s->k.from;
-    for (size_t i = 0; i < from->modules.n; i++) {
-        uint32_t bytes = from->modules.v[i].build_id;
-        append(found, sizeof found,
-               pgk_build_id_text(id, (const uint8_t *)pgk_intern_str(&from->strings, bytes),
-                                 pgk_intern_len(&from->strings, bytes)));
-    }
+    char expected[200] = "", id[PGK_BUILD_ID_TEXT];
+    const struct pgk_intern *strings = &s->k.from->strings;
     for (uint32_t i = 0; i < pgk_binaries_count(s->binaries); i++) {
         size_t size;
         const struct pgk_elf *elf = pgk_binaries_elf(s->binaries, i);
         const uint8_t *bytes = pgk_elf_build_id(elf, &size);
         append(expected, sizeof expected,
-               PGK_F("%s of %s", pgk_build_id_text(id, bytes, size), pgk_elf_path(elf)));
+               PGK_F("%s, which is %s", pgk_build_id_text(id, bytes, size), pgk_elf_path(elf)));
     }
-    if (!pgk_binaries_count(s->binaries))
-        snprintf(expected, sizeof expected, "a binary to look addresses up in");
-    return pgk_fail(s->err, PGK_E_MISMATCH, .format = "heap profile", .record = "modules",
-                    .field = "build id", .found = found, .expected = expected,
+    uint32_t bytes = s->k.from->modules.v[program->module].build_id;
+    return pgk_fail(s->err, PGK_E_MISMATCH, .file = pgk_intern_str(strings, program->profile),
+                    .format = "raw heap profile", .record = "segments", .field = "build id",
+                    .found = pgk_build_id_text(id, (const uint8_t *)pgk_intern_str(strings, bytes),
+                                               pgk_intern_len(strings, bytes)),
+                    .expected = *expected ? expected : "a binary to look addresses up in",
                     .hint = "give the very binary that was run with -b; "
-                            "readelf -n BINARY prints its build id");
+                            "'readelf -n BINARY' prints its build id");
+}
+
+/* Each profile must have been recorded with one at least of the binaries. */
+static int check_profiles(const struct symbolise *s)
+{
+    const struct pgk_heap *from = s->k.from;
+    for (size_t i = 0, next; i < from->loaded.n; i = next) {
+        bool matched = false;
+        for (next = i; next < from->loaded.n; next++) {
+            if (from->loaded.v[next].profile != from->loaded.v[i].profile)
+                break;
+            matched |= s->binary_of[from->loaded.v[next].module] != PGK_INDEX_NONE;
+        }
+        if (!matched)
+            return fail_mismatch(s, &from->loaded.v[i]);
+    }
+    return 0;
 }
 
 static int match_modules(struct symbolise *s)
 {
-    size_t n = s->k.from->modules.n, matched = 0;
+    size_t n = s->k.from->modules.n;
     s->binary_of = pgk_mem_alloc(n + 1, sizeof *s->binary_of);
     if (!s->binary_of)
         return pgk_fail_nomem(s->err);
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < n; i++)
         s->binary_of[i] = match_module(s, &s->k.from->modules.v[i]);
-        matched += s->binary_of[i] != PGK_INDEX_NONE;
-    }
-    if (!matched && pgk_heap_needs_binaries(s->k.from))
-        return fail_mismatch(s);
+    PGK_TRY(check_profiles(s));
     for (uint32_t b = 0; b < pgk_binaries_count(s->binaries); b++) {
         bool used = false;
         for (size_t i = 0; i < n && !used; i++)

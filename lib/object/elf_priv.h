@@ -1,0 +1,22 @@
+/* Opening ELF images other than the program itself: debug files, objects, memory. */
+#ifndef PGK_ELF_PRIV_H
+#define PGK_ELF_PRIV_H
+
+#include "elf_file.h"
+
+enum pgk_elf_kind {
+    PGK_ELF_PROGRAM, /* executable or shared object, of a known machine */
+    PGK_ELF_DEBUG,   /* any ELF file that may hold debug sections */
+};
+
+int pgk_elf_open_as(struct pgk_elf **elf, const char *path, enum pgk_elf_kind kind,
+                    struct pgk_err *err);
+/* Does not copy the image, which must outlive `elf`. `name` stands for the path. */
+int pgk_elf_open_memory(struct pgk_elf **elf, const void *image, size_t size, const char *name,
+                        enum pgk_elf_kind kind, struct pgk_err *err);
+/* All bytes of the file. */
+const uint8_t *pgk_elf_bytes(const struct pgk_elf *elf, size_t *size);
+/* True if a section of this name exists, with contents or not. Decompresses nothing. */
+bool pgk_elf_has_section(const struct pgk_elf *elf, const char *name);
+
+#endif
