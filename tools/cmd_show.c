@@ -90,14 +90,27 @@ static void parse(struct show *s, int argc, char **argv)
     s->report.width = terminal_width();
 }
 
+/* Neither raw nor indexed profiles hold names. */
+static void note_no_names(const struct pgk_heap *heap)
+{
+    struct pgk_heap_frame leaf;
+    if (pgk_heap_contexts(heap) && pgk_heap_stack(heap, 0, &leaf, 1) &&
+        (leaf.is_address || !*leaf.function))
+        fputs("pgokit: note: this profile holds no names; give the binary with -b to see them\n",
+              stderr);
+}
+
 /* Gives names to what the profile knows by address or number only. */
 static int name_frames(struct show *s, struct pgk_heap **heap, struct pgk_err *err)
 {
     struct pgk_binaries *binaries;
     struct pgk_heap *named;
     struct pgk_heap_symbolised done;
-    if (!s->common.binaries.n)
+    if (!s->common.binaries.n) {
+        if (s->view == VIEW_TABLE && !s->common.quiet)
+            note_no_names(*heap);
         return 0;
+    }
     int status = cli_open_binaries(&s->common, &binaries, err);
     if (status)
         return status;

@@ -36,7 +36,8 @@ struct pgk_report_opts {
 /* For people: totals, then the heaviest contexts with their stacks. */
 int pgk_report_heap_table(const struct pgk_heap *heap, const struct pgk_report_opts *opts,
                           FILE *out, struct pgk_err *err);
-/* Every field of every context and every function record. */
+/* Every field of every context and every function record; the profile's order if opts->top
+ * is 0. */
 int pgk_report_heap_fields(const struct pgk_heap *heap, const struct pgk_report_opts *opts,
                            FILE *out, struct pgk_err *err);
 /* docs/formats/heap-json.md; schema "pgokit-heap-1". Contexts and records in the profile's

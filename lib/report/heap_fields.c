@@ -70,11 +70,12 @@ static int print_record(void *ctx, const struct pgk_heap_record *r)
 int pgk_report_heap_fields(const struct pgk_heap *heap, const struct pgk_report_opts *opts,
                            FILE *out, struct pgk_err *err)
 {
-    size_t *order, n;
-    PGK_TRY(pgk_heap_ranking(heap, opts, &order, &n, err));
+    size_t *order = NULL, n = pgk_heap_contexts(heap);
+    if (opts->top)
+        PGK_TRY(pgk_heap_ranking(heap, opts, &order, &n, err));
     int status = 0;
     for (size_t i = 0; i < n && !status; i++)
-        status = print_context(heap, order[i], out, err);
+        status = print_context(heap, order ? order[i] : i, out, err);
     pgk_mem_free(order);
     if (!status && pgk_heap_records(heap, print_record, out) < 0)
         status = pgk_fail_nomem(err);

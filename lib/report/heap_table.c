@@ -48,9 +48,10 @@ static void print_labels(const struct table *t)
     uint64_t bytes = t->totals.v[PGK_MIB_TotalSize];
     for (enum pgk_mib_label l = 0; l < PGK_LABEL_NONE; l++)
         if (t->totals.label_contexts[l])
-            fprintf(t->out, "  %s%-16s%s %s contexts, %s (%.1f %% of the bytes)\n", on(t, LABEL),
+            fprintf(t->out, "  %s%-16s%s %s context%s, %s (%.1f %% of the bytes)\n", on(t, LABEL),
                     pgk_mib_label_name(l), off(t), COUNT(t->totals.label_contexts[l]),
-                    BYTES(t->totals.label_bytes[l]), percent(t->totals.label_bytes[l], bytes));
+                    t->totals.label_contexts[l] == 1 ? "" : "s", BYTES(t->totals.label_bytes[l]),
+                    percent(t->totals.label_bytes[l], bytes));
 }
 
 static void print_totals(const struct table *t)
