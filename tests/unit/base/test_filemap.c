@@ -60,6 +60,37 @@ static void bytes_that_were_let_go_can_be_read_again(void **state)
     pgk_filemap_close(&m);
 }
 
+/* Pages of files that are in this process's memory. */
+static long resident_file_pages(void)
+{
+    long size, resident, shared;
+    FILE *f = fopen("/proc/self/statm", "r");
+    assert_non_null(f);
+    assert_int_equal(fscanf(f, "%ld %ld %ld", &size, &resident, &shared), 3);
+    fclose(f);
+    return shared;
+}
+
+static void bytes_that_were_let_go_leave_memory(void **state)
+{
+    (void)state;
+    char path[TEST_PATH_SIZE];
+    enum { SIZE = 32 << 20 };
+    test_write_file(test_join(path, folder, "larger"), "", 0);
+    assert_int_equal(truncate(path, SIZE), 0);
+    struct pgk_filemap m;
+    assert_int_equal(pgk_filemap_open(&m, path, NULL), 0);
+    for (size_t i = 0; i < SIZE; i += 512)
+        assert_int_equal(m.bytes[i], 0);
+    long before = resident_file_pages(), half = SIZE / 2 / sysconf(_SC_PAGESIZE);
+    pgk_filemap_done(&m, SIZE / 2);
+    long after = resident_file_pages();
+    pgk_filemap_close(&m);
+    /* The kernel's count may be some pages behind. */
+    if (before - after < half * 3 / 4 || before - after > half * 5 / 4)
+        fail_msg("%ld pages before, %ld after, %ld to let go", before, after, half);
+}
+
 static void an_empty_file_has_bytes_and_no_size(void **state)
 {
     (void)state;
@@ -178,6 +209,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(maps_a_file),
         cmocka_unit_test(bytes_that_were_let_go_can_be_read_again),
+        cmocka_unit_test(bytes_that_were_let_go_leave_memory),
         cmocka_unit_test(an_empty_file_has_bytes_and_no_size),
         cmocka_unit_test(files_whose_size_is_not_known_are_read),
         cmocka_unit_test(pipes_are_read),

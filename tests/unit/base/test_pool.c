@@ -6,6 +6,7 @@
 
 #include <sched.h>
 #include <stdatomic.h>
+#include <time.h>
 
 enum { JOBS = 5000, THREADS = 16 };
 
@@ -26,7 +27,7 @@ static int square(void *ctx, size_t job, unsigned worker)
         return PGK_E_ARG;
     atomic_fetch_add(&b->runs[job], 1);
     b->result[job] = (uint64_t)job * job;
-    if (job % 64 == 0)
+    if (job % 512 == 0)
         sched_yield();
     atomic_fetch_sub(&b->busy[worker], 1);
     return 0;
@@ -61,8 +62,7 @@ static int fail_some(void *ctx, size_t job, unsigned worker)
         return 0;
     /* The lowest one is slowest, so that higher failures are known first. */
     if (job == b->fail_from)
-        for (int i = 0; i < 50; i++)
-            sched_yield();
+        nanosleep(&(struct timespec){.tv_nsec = 200000}, NULL);
     return -(int)job - 1;
 }
 
@@ -82,6 +82,41 @@ static void the_lowest_failure_decides_for_any_thread_count(void **state)
         if (threads == 1)
             assert_int_equal(b.highest, b.fail_from);
     }
+}
+
+struct late {
+    atomic_int started, failed;
+};
+
+/* Gives up after some seconds, for a machine that grants no second thread. */
+static void wait_until_set(atomic_int *flag)
+{
+    const struct timespec ms = {.tv_nsec = 1000000};
+    for (int i = 0; i < 5000 && !atomic_load(flag); i++)
+        nanosleep(&ms, NULL);
+}
+
+static int fail_in_order(void *ctx, size_t job, unsigned worker)
+{
+    struct late *l = ctx;
+    (void)worker;
+    if (job == 0) {
+        wait_until_set(&l->started);
+        atomic_store(&l->failed, 1);
+        return -10;
+    }
+    atomic_store(&l->started, 1);
+    wait_until_set(&l->failed);
+    nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL);
+    return -11;
+}
+
+static void a_higher_failure_that_comes_later_does_not_count(void **state)
+{
+    (void)state;
+    struct late l = {0};
+    assert_int_equal(pgk_pool_run(2, 2, fail_in_order, &l), -10);
+    assert_int_equal(l.started, 1);
 }
 
 static int never(void *ctx, size_t job, unsigned worker)
@@ -146,6 +181,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(runs_every_job_once),
         cmocka_unit_test(the_lowest_failure_decides_for_any_thread_count),
+        cmocka_unit_test(a_higher_failure_that_comes_later_does_not_count),
         cmocka_unit_test(no_jobs_is_fine),
         cmocka_unit_test(a_single_job_runs_on_the_caller),
         cmocka_unit_test(thread_counts),

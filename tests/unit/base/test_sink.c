@@ -29,10 +29,23 @@ int openat(int dir, const char *name, int flags, ...)
     return (int)syscall(SYS_openat, dir, name, flags, mode);
 }
 
+/* What syncing fails with, if not 0, and how often it was asked for. */
+static int sync_errno, syncs;
+
+int fsync(int fd)
+{
+    syncs++;
+    if (sync_errno) {
+        errno = sync_errno;
+        return -1;
+    }
+    return (int)syscall(SYS_fsync, fd);
+}
+
 static int make_folder(void **state)
 {
     (void)state;
-    unnamed_files_errno = 0;
+    unnamed_files_errno = sync_errno = syncs = 0;
     test_folder(folder);
     test_join(path, folder, "out");
     return 0;
@@ -424,6 +437,32 @@ static void a_failed_write_keeps_the_old_file(void **state)
     assert_int_equal(test_folder_entries(folder), 1);
 }
 
+static void what_cannot_be_synced_keeps_the_old_file(void **state)
+{
+    (void)state;
+    write_text(path, "old");
+    assert_int_equal(syncs, 1);
+    for (int named = 0; named < 2; named++) {
+        unnamed_files_errno = named ? EOPNOTSUPP : 0;
+        sync_errno = EIO;
+        struct pgk_sink *s = open_sink(path);
+        pgk_sink_bytes(s, "new", 3);
+        struct pgk_err err;
+        char buf[8192];
+        assert_int_equal(pgk_sink_commit(&s, &err), PGK_E_IO);
+        assert_null(s);
+        assert_int_equal(err.sys_errno, EIO);
+        assert_non_null(strstr(test_printed(buf, &err), "out: cannot write: Input/output error"));
+        test_assert_file(path, "old");
+        assert_int_equal(test_folder_entries(folder), 1);
+    }
+
+    /* Some file systems know no syncing; that is no reason to lose the file. */
+    sync_errno = EINVAL;
+    write_text(path, "new");
+    test_assert_file(path, "new");
+}
+
 static void patching_what_is_not_there_is_an_error(void **state)
 {
     (void)state;
@@ -531,6 +570,7 @@ int main(void)
         IN_FOLDER(devices_and_pipes_are_written_to),
         IN_FOLDER(standard_output_comes_at_commit_and_in_order),
         IN_FOLDER(a_failed_write_keeps_the_old_file),
+        IN_FOLDER(what_cannot_be_synced_keeps_the_old_file),
         IN_FOLDER(patching_what_is_not_there_is_an_error),
         IN_FOLDER(a_killed_process_leaves_nothing),
         IN_FOLDER(running_out_of_memory_is_sticky),
