@@ -1,7 +1,7 @@
 /* Tests of numbers and texts for people. */
 #include "pgk_test.h"
 
-#include "human.h"
+#include "pgokit/human.h"
 
 #include <math.h>
 
