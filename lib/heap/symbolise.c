@@ -320,7 +320,10 @@ static int run(struct symbolise *s, struct pgk_heap_symbolised *done)
             .addresses = addresses, .addresses_resolved = s->resolved,
             .contexts_dropped = s->k.contexts_dropped, .bytes_dropped = s->k.bytes_dropped};
     if (!s->k.to->contexts.n && from->contexts.n)
-        return pgk_fail(s->err, PGK_E_EMPTY, .format = "heap profile", .record = "contexts",
+        return pgk_fail(s->err, PGK_E_EMPTY, .record = "contexts",
+                        .file = pgk_binaries_count(s->binaries)
+                                    ? pgk_elf_path(pgk_binaries_elf(s->binaries, 0))
+                                    : NULL,
                         .found = PGK_F("%zu contexts, %zu addresses, none of which the debug "
                                        "information of the given binaries covers",
                                        from->contexts.n, addresses),

@@ -35,6 +35,19 @@ static bool has_flag(const struct pgk_indexed_header *h, enum pgk_indexed_flag b
     return h->flags >> bit & 1;
 }
 
+/* A part that says its own size: u64, then as many bytes. Its content is not used, but a
+ * file that ends inside it is not whole. */
+static int check_part(const struct pgk_cursor *c, uint64_t off, const char *name,
+                      struct pgk_err *err)
+{
+    struct pgk_cursor part = *c;
+    if (!off)
+        return 0;
+    pgk_cur_seek(&part, off, name);
+    pgk_cur_take(&part, pgk_cur_count(&part, 1, name), name);
+    return pgk_cur_check(&part, err, name);
+}
+
 int pgk_indexed_read(struct pgk_heap *h, const uint8_t *bytes, size_t size,
                      const struct pgk_source *src, struct pgk_indexed_info *info,
                      struct pgk_err *err)
@@ -54,6 +67,8 @@ int pgk_indexed_read(struct pgk_heap *h, const uint8_t *bytes, size_t size,
 
     if (has_flag(&header, PGK_INDEXED_MEMPROF))
         PGK_TRY(pgk_memprof_read(h, &c, header.memprof_off, &found, err));
+    PGK_TRY(check_part(&c, header.binary_ids_off, "binary ids", err));
+    PGK_TRY(check_part(&c, header.vtable_names_off, "vtable names", err));
     if (info)
         *info = found;
     return 0;
