@@ -2,6 +2,7 @@
 #include "cli.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const char help[] =
@@ -23,7 +24,9 @@ struct merge {
     struct cli_common common;
     const char *output;
     struct pgk_indexed_write_opts write;
-    bool incomplete;
+    char **inputs;
+    size_t n_inputs;
+    struct pgk_file_info *infos; /* of the inputs that were read */
 };
 
 enum { OPT_TO = 256, OPT_INDEX, OPT_MEMPROF, OPT_FULL };
@@ -76,20 +79,23 @@ static void parse(struct merge *m, int argc, char **argv)
         cli_usage(&cmd_merge, "nothing to merge: name one input at least");
     if (!m->output)
         cli_usage(&cmd_merge, "where to? name the output with -o");
+    m->inputs = argv + optind;
+    m->n_inputs = (size_t)(argc - optind);
 }
 
-static int read_inputs(struct merge *m, char **inputs, size_t n, struct pgk_heap *heap,
-                       struct pgk_err *err)
+static int read_inputs(struct merge *m, struct pgk_heap *heap, struct pgk_err *err)
 {
     struct pgk_progress progress;
-    pgk_progress_start(&progress, "reading", "files", n);
+    m->infos = calloc(m->n_inputs, sizeof *m->infos);
+    if (!m->infos) {
+        *err = (struct pgk_err){.status = PGK_E_NOMEM, .offset = PGK_NO_OFFSET};
+        return err->status;
+    }
+    pgk_progress_start(&progress, "reading", "files", m->n_inputs);
     int status = 0;
-    for (size_t i = 0; i < n && !status; i++) {
-        struct pgk_file_info info;
-        status = pgk_heap_read(heap, inputs[i], &info, err);
+    for (size_t i = 0; i < m->n_inputs && !status; i++) {
+        status = pgk_heap_read(heap, m->inputs[i], &m->infos[i], err);
         pgk_progress_add(&progress, 1);
-        if (!status && cli_warn_not_carried(inputs[i], &info))
-            m->incomplete = true;
     }
     pgk_progress_end(&progress);
     return status;
@@ -127,16 +133,20 @@ static int run(int argc, char **argv)
     parse(&m, argc, argv);
     int status = pgk_heap_new(&heap, &err);
     if (!status)
-        status = read_inputs(&m, argv + optind, (size_t)(argc - optind), heap, &err);
+        status = read_inputs(&m, heap, &err);
     if (!status)
         status = symbolise(&m, &heap, &err);
     if (!status)
         status = pgk_indexed_write(heap, m.output, &m.write, &err);
     pgk_heap_close(&heap);
+    int exit_code = status ? cli_fail(&err) : EXIT_DONE;
+    /* Only now: a failure is the one thing to say. */
+    for (size_t i = 0; i < m.n_inputs && !status; i++)
+        if (cli_warn_not_carried(m.inputs[i], &m.infos[i]))
+            exit_code = EXIT_INCOMPLETE;
+    free(m.infos);
     cli_common_free(&m.common);
-    if (status)
-        return cli_fail(&err);
-    return m.incomplete ? EXIT_INCOMPLETE : EXIT_DONE;
+    return exit_code;
 }
 
 const struct cli_verb cmd_merge = {"merge", "adds up profiles into one for the compiler", help, run};
