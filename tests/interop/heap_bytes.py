@@ -33,7 +33,8 @@ def merge(work, out, inputs, binaries, *options):
 
 
 def canonical(work, source, variant, memprof, full):
-    """Our records as YAML, in our order, through llvm-profdata-22."""
+    """Our records as YAML, in our order, through llvm-profdata-22. Not for V2: there the
+    order inside its tables follows LLVM's hash map in memory."""
     program = work.build(source, variant)
     folder = work.temp("canonical")
     schema = ["--full-schema"] if full else []
@@ -176,7 +177,7 @@ def add_cases(work, tap):
     tool("llvm-profdata", 22)
     for variant, sources in ((PIE_22, SOURCES), (NO_COLUMNS, SOURCES[:2]),
                              (HISTOGRAM_22, SOURCES[:1]), (PIE_19, SOURCES[:2])):
-        for source, memprof, full in itertools.product(sources, (2, 3, 4), (False, True)):
+        for source, memprof, full in itertools.product(sources, (3, 4), (False, True)):
             tap.add(f"bytes of LLVM: {source} {variant.name}, V{memprof} "
                     f"{'full' if full else 'hot/cold'}", canonical, work, source, variant, memprof,
                     full)

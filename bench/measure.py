@@ -1,0 +1,62 @@
+"""Timing of whole processes: commands run in turn (A B A B ...), medians of what the system
+accounts to each finished child. CPU time is user plus system over all threads."""
+
+import os
+import statistics
+import subprocess
+import time
+
+
+class Cost:
+    """Medians over the runs of one command."""
+
+    def __init__(self, runs):
+        self.cpu_s = statistics.median(r[0] for r in runs)
+        self.wall_s = statistics.median(r[1] for r in runs)
+        self.peak_mib = statistics.median(r[2] for r in runs)
+
+
+def once(argv):
+    start = time.monotonic()
+    child = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                             stderr=subprocess.PIPE)
+    # Read before waiting: a child that fills the pipe would never end.
+    errors = child.stderr.read()
+    _, status, usage = os.wait4(child.pid, 0)
+    wall = time.monotonic() - start
+    child.returncode = os.waitstatus_to_exitcode(status)
+    child.stderr.close()
+    if child.returncode != 0:
+        raise SystemExit(f"bench: exit code {child.returncode}: {' '.join(argv)}\n"
+                         + errors.decode(errors="replace")[-2000:])
+    return usage.ru_utime + usage.ru_stime, wall, usage.ru_maxrss / 1024
+
+
+def in_turn(commands, runs, warm_up=1):
+    """The Cost of each command."""
+    measured = [[] for _ in commands]
+    for turn in range(warm_up + runs):
+        for argv, results in zip(commands, measured):
+            cost = once(argv)
+            if turn >= warm_up:
+                results.append(cost)
+    return [Cost(results) for results in measured]
+
+
+def first_match(path, key):
+    try:
+        with open(path, encoding="utf-8", errors="replace") as f:
+            for line in f:
+                if line.startswith(key):
+                    return line.partition(":")[2].strip()
+    except OSError:
+        pass
+    return "unknown"
+
+
+def machine():
+    """One line on where the numbers were taken."""
+    memory = first_match("/proc/meminfo", "MemTotal").split()[0]
+    gib = f"{int(memory) / (1 << 20):.0f} GiB" if memory.isdigit() else "unknown memory"
+    return (f"{first_match('/proc/cpuinfo', 'model name')}, {os.cpu_count()} processors, {gib}, "
+            f"Linux {os.uname().release}")

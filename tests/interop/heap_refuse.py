@@ -1,0 +1,512 @@
+#!/usr/bin/env python3
+"""Bad input and bad output: one sentence on stderr that names the file, for a format error
+with offset and field, exit code 2, nothing written and nothing lost.
+"""
+
+import os
+import random
+import re
+import resource
+import shutil
+import signal
+import stat
+import struct
+import sys
+
+import profiles
+from peers import Skip, Variant, good, main, read, require, run, tool, write
+
+PIE_22 = Variant(22, "-O2", "-pie", "-fpie")
+PIE_19 = Variant(19, "-O2", "-pie", "-fpie")
+HISTOGRAM_22 = Variant(22, "-O2", "-no-pie", histogram=True)
+HISTOGRAM_19 = Variant(19, "-O2", "-no-pie", histogram=True)
+
+PLACE = re.compile(r"at offset 0x[0-9a-f]+ \(\d+\)")
+PEAK_KIB = 300 << 10  # far above what a small file needs, far below what a wild count asks for
+OLD = b"what was there before\n"
+
+
+def listing(folder):
+    return {name: (os.lstat(f"{folder}/{name}").st_ino, os.lstat(f"{folder}/{name}").st_mtime_ns)
+            for name in os.listdir(folder)}
+
+
+def one_sentence(result, *names):
+    """Exit code 2 and exactly one line on stderr with these texts in it."""
+    require(result.code == 2, f"exit code {result.code}, not 2\n{result}")
+    text = result.errors
+    require(text.endswith("\n") and text.count("\n") == 1 and text.startswith("pgokit: "),
+            f"not one sentence\n{result}")
+    for name in names:
+        require(str(name) in text, f"does not name {name}\n{result}")
+    require(result.peak_kib < PEAK_KIB or sanitized(result.argv[0]),
+            f"took {result.peak_kib >> 10} MiB\n{result}")
+
+
+def sanitized(path, known={}):
+    if path not in known:
+        known[path] = b"__asan_init" in read(path) or b"__tsan_init" in read(path)
+    return known[path]
+
+
+def refused(work, folder, *args, names=(), place=False, timeout=60):
+    """A `pgokit merge ARGS -o OUT` that fails and leaves OUT, which exists, alone."""
+    out = f"{folder}/out.profdata"
+    if not os.path.exists(out):
+        write(out, OLD)
+    before = listing(folder)
+    result = run(work.pgokit, "merge", *args, "-o", out, timeout=timeout)
+    one_sentence(result, *names)
+    require(not place or PLACE.search(result.errors), f"does not say where\n{result}")
+    require(read(out) == OLD and listing(folder) == before, f"the output folder changed\n{result}")
+    return result
+
+
+def no_output(work, folder, *args):
+    """The same, where no output was there before."""
+    os.makedirs(f"{folder}/empty", exist_ok=True)
+    result = run(work.pgokit, "merge", *args, "-o", f"{folder}/empty/new.profdata")
+    one_sentence(result)
+    require(not os.listdir(f"{folder}/empty"), f"left something behind\n{result}")
+
+
+# ---- small files ----
+
+def small_raw(work, version):
+    """A raw profile of a few hundred bytes: one module, two contexts."""
+    variant = {3: PIE_19, 4: HISTOGRAM_19, 5: HISTOGRAM_22}[version]
+    program = work.build("segments.c", variant)
+    dump = profiles.decode_raw(read(program.raw))[0]
+    stacks = dict(dump.stacks)
+    dump.version = version
+    dump.segments = dump.segments[:1]
+    # The largest blocks: a long histogram would only make the file longer.
+    dump.blocks = sorted(dump.blocks, key=lambda b: len(b[1].get("hist") or []))[:2]
+    dump.stacks = [(i, stacks[i]) for i, _ in dump.blocks]
+    return program, profiles.encode_raw([dump])
+
+
+def small_indexed(work, folder, memprof):
+    program, data = small_raw(work, 5)
+    raw = write(f"{folder}/small.memprofraw", data)
+    out = f"{folder}/small-v{memprof}.profdata"
+    good(work.pgokit, "merge", raw, "-b", program.exe, "-o", out, "--memprof-version",
+         str(memprof), "--index-version", "13")
+    data = read(out)
+    os.unlink(out)
+    os.unlink(raw)
+    return data
+
+
+def usable(work, version):
+    """The small file itself is fine, so that what is refused below is the damage."""
+    program, data = small_raw(work, version)
+    folder = work.temp("usable")
+    raw = write(f"{folder}/small.memprofraw", data)
+    good(work.pgokit, "merge", raw, "-b", program.exe, "-o", f"{folder}/out.profdata")
+    good(work.pgokit, "check", raw, f"{folder}/out.profdata")
+    return f"{len(data)} bytes"
+
+
+def truncated_raw(work, version):
+    program, data = small_raw(work, version)
+    folder = work.temp("truncated")
+    raw = f"{folder}/cut.memprofraw"
+    for n in range(len(data)):
+        write(raw, data[:n])
+        refused(work, folder, raw, "-b", program.exe, names=[raw], place=n >= 8)
+    one_sentence(run(work.pgokit, "check", raw), raw)
+    one_sentence(run(work.pgokit, "show", raw, "-b", program.exe), raw)
+    no_output(work, folder, raw, "-b", program.exe)
+    return f"{len(data)} lengths"
+
+
+def truncated_indexed(work, memprof):
+    folder = work.temp("truncated")
+    data = small_indexed(work, folder, memprof)
+    path = f"{folder}/cut.profdata"
+    for n in range(len(data)):
+        write(path, data[:n])
+        refused(work, folder, path, names=[path], place=n >= 8)
+    one_sentence(run(work.pgokit, "check", path), path)
+    one_sentence(run(work.pgokit, "show", path), path)
+    no_output(work, folder, path)
+    return f"{len(data)} lengths"
+
+
+# ---- wild numbers ----
+
+WILD = (2**64 - 1, 2**63, 2**61 + 1, 2**58 + 1, 2**32, 2**31 + 7, 123456789)
+
+
+def count_fields(data):
+    """(name, offset, bytes) of each number in a raw file that says how much follows, and of
+    each that says where."""
+    _, version, _, seg, mib, stack = struct.unpack_from("<6Q", data, 0)
+    fields = [("total size", 16, 8), ("segment offset", 24, 8), ("MIB offset", 32, 8),
+              ("stack offset", 40, 8), ("segment count", seg, 8), ("MIB count", mib, 8),
+              ("stack count", stack, 8), ("pc count", stack + 16, 8)]
+    if version >= 3:
+        fields.append(("build id size", seg + 8 + 24, 8))
+    if version >= 4:
+        fields.append(("AccessHistogramSize", mib + 8 + 8 + 132, 4))
+    return fields
+
+
+def wild_raw(work, version):
+    program, data = small_raw(work, version)
+    folder = work.temp("wild")
+    raw = f"{folder}/wild.memprofraw"
+    tried = 0
+    for name, at, size in count_fields(data):
+        for value in WILD:
+            if value >= 1 << 8 * size:
+                continue
+            bad = data[:at] + value.to_bytes(size, "little") + data[at + size:]
+            write(raw, bad)
+            result = refused(work, folder, raw, "-b", program.exe, names=[raw], place=True)
+            require("field " in result.errors, f"{name} = {value}: names no field\n{result}")
+            tried += 1
+    return f"{tried} values"
+
+
+def wild_indexed(work, memprof):
+    """Each 8 bytes of the header and of the MemProf section's head, one after the other."""
+    folder = work.temp("wild")
+    data = small_indexed(work, folder, memprof)
+    section, = struct.unpack_from("<Q", data, 40)
+    places = [8, 32, 40] + [section + 8 * i for i in range({2: 6, 3: 4, 4: 4}[memprof])]
+    path = f"{folder}/wild.profdata"
+    tried = 0
+    for at in places:
+        for value in WILD:
+            if at == 8:
+                value |= 1 << 62  # without this bit there is no heap profile to read
+            write(path, data[:at] + struct.pack("<Q", value) + data[at + 8:])
+            refused(work, folder, path, names=[path], place=True)
+            tried += 1
+    # The number of schema fields and the item counts of the tables behind it.
+    head = {2: 48, 3: 32, 4: 92}[memprof]
+    table, = struct.unpack_from("<Q", data, section + (8 if memprof == 2 else 24))
+    for at in (section + head, table, table + 8):
+        for value in WILD:
+            write(path, data[:at] + struct.pack("<Q", value) + data[at + 8:])
+            refused(work, folder, path, names=[path], place=True)
+            tried += 1
+    return f"{tried} values"
+
+
+def wrong_start(work):
+    """Magic and version."""
+    program, data = small_raw(work, 5)
+    folder = work.temp("magic")
+    path = f"{folder}/bad.memprofraw"
+    for bad in (b"\0" * 8 + data[8:], b"\x82" + data[1:], data[:7] + b"\xfe" + data[8:],
+                b"hello, this is not a profile at all\n" * 20,
+                b"---\nHeapProfileRecords:\n"):
+        write(path, bad)
+        refused(work, folder, path, "-b", program.exe, names=[path])
+        one_sentence(run(work.pgokit, "check", path), path)
+    for version in (0, 6, 7, 1000, 2**32 + 5, 2**63 + 5):
+        write(path, data[:8] + struct.pack("<Q", version) + data[16:])
+        refused(work, folder, path, "-b", program.exe, names=[path, "version"])
+    # The second dump of a file, which LLVM does not look at.
+    write(path, data + b"\0" + data[1:])
+    refused(work, folder, path, "-b", program.exe, names=[path], place=True)
+    write(path, data + bytes(8))
+    refused(work, folder, path, "-b", program.exe, names=[path], place=True)
+
+
+# ---- inputs that are no files to read ----
+
+def unreadable(work):
+    program = work.build("segments.c", PIE_22)
+    folder = work.temp("unreadable")
+    empty = write(f"{folder}/empty", b"")
+    cases = [(f"{folder}/nothing-here", "No such file"), (folder, "directory"), (empty, empty),
+             ("/dev/null", "/dev/null")]
+    if os.geteuid() != 0:
+        locked = write(f"{folder}/locked", read(program.raw))
+        os.chmod(locked, 0)
+        cases.append((locked, "Permission denied"))
+    for path, text in cases:
+        refused(work, folder, path, "-b", program.exe, names=[path, text])
+        for verb in ("show", "check"):
+            one_sentence(run(work.pgokit, verb, path), path, text)
+        # As the binary, and after a good input.
+        refused(work, folder, program.raw, "-b", path, names=[path, text])
+        refused(work, folder, program.raw, path, "-b", program.exe, names=[path, text])
+
+
+def many_bad_files(work):
+    """`check` names each unsound file and goes on."""
+    program = work.build("segments.c", PIE_22)
+    folder = work.temp("many")
+    bad = [write(f"{folder}/{i}.memprofraw", read(program.raw)[:100 * i]) for i in (1, 2)]
+    result = run(work.pgokit, "check", bad[0], program.raw, bad[1])
+    lines = result.errors.splitlines()
+    require(result.code == 2 and len(lines) == 2 and bad[0] in lines[0] and bad[1] in lines[1],
+            str(result))
+    require(program.raw in result.text and bad[0] not in result.text, str(result))
+
+
+# ---- binaries ----
+
+def build_id(path):
+    return re.search(r"Build ID: ([0-9a-f]+)", good(tool("readelf"), "-n", path))[1]
+
+
+def wrong_binary(work):
+    """Both files and both build ids."""
+    folder = work.temp("wrong")
+    a, b = work.build("segments.c", PIE_22), work.build("plain.c", PIE_22)
+    refused(work, folder, a.raw, "-b", b.exe,
+            names=[a.raw, b.exe, build_id(a.exe), build_id(b.exe)])
+    one_sentence(run(work.pgokit, "show", a.raw, "-b", b.exe), a.raw, b.exe, build_id(a.exe),
+                 build_id(b.exe))
+
+
+def no_binary(work):
+    program = work.build("segments.c", PIE_22)
+    result = refused(work, work.temp("none"), program.raw)
+    require("-b" in result.errors, f"does not say what to do\n{result}")
+
+
+def no_build_id(work):
+    """A profile with build ids and a binary without one."""
+    program = work.build("segments.c", PIE_22)
+    other = work.build("segments.c", Variant(22, "-O2", "-pie", "-fpie", "-Wl,--build-id=none"))
+    refused(work, work.temp("no-id"), program.raw, "-b", other.exe,
+            names=[program.raw, other.exe, build_id(program.exe), "none"])
+
+
+def no_debug_info(work):
+    folder = work.temp("no-debug")
+    for variant in (Variant(22, "-O2", "-pie", "-fpie", "-g0"),
+                    Variant(22, "-O2", "-no-pie", "-gline-tables-only")):
+        program = work.build("segments.c", variant)
+        result = refused(work, folder, program.raw, "-b", program.exe, names=[program.exe])
+        require("-g" in result.errors, f"does not say what to do\n{result}")
+
+
+def not_elf(work):
+    program = work.build("segments.c", PIE_22)
+    folder = work.temp("not-elf")
+    path = f"{folder}/prog"
+    exe = read(program.exe)
+    for bad in (b"#!/bin/sh\necho no\n", read(program.raw), b"\x7fELF", exe[:4] + b"\x01" + exe[5:],
+                exe[:16] + b"\1\0" + exe[18:], b"!<arch>\n", exe[:5] + b"\x02" + exe[6:]):
+        write(path, bad)
+        refused(work, folder, program.raw, "-b", path, names=[path])
+
+
+def truncated_binary(work):
+    """Cut anywhere, a binary is refused or, where only symbols are lost, still right."""
+    program = work.build("segments.c", PIE_22)
+    folder = work.temp("cut-binary")
+    path = f"{folder}/prog"
+    exe = read(program.exe)
+    lengths = sorted(set(list(range(0, 4096, 61)) + [len(exe) * i // 150 for i in range(150)]))
+    for n in lengths:
+        write(path, exe[:n])
+        refused(work, folder, program.raw, "-b", path, names=[path])
+    return f"{len(lengths)} lengths"
+
+
+# ---- outputs ----
+
+def unwritable(work):
+    program = work.build("segments.c", PIE_22)
+    folder = work.temp("unwritable")
+    plain = write(f"{folder}/plain", OLD)
+    os.mkdir(f"{folder}/sub")
+    cases = [(f"{plain}/out.profdata", "Not a directory"), (f"{folder}/sub", "directory"),
+             (f"{folder}/not/there", "No such file"), (f"{folder}/{'x' * 300}", "too long"),
+             ("/proc/version", "/proc/version")]
+    if os.geteuid() != 0:
+        os.mkdir(f"{folder}/locked", 0o555)
+        cases.append((f"{folder}/locked/out.profdata", "Permission denied"))
+    before = listing(folder)
+    for out, text in cases:
+        result = run(work.pgokit, "merge", program.raw, "-b", program.exe, "-o", out)
+        one_sentence(result, out, text)
+        require(listing(folder) == before and read(plain) == OLD, f"{folder} changed\n{result}")
+
+
+def full_device(work):
+    program = work.build("segments.c", PIE_22)
+    device = os.stat("/dev/full")
+    merge = [work.pgokit, "merge", program.raw, "-b", program.exe, "-o"]
+    one_sentence(run(*merge, "/dev/full"), "/dev/full", "No space left")
+    now = os.stat("/dev/full")
+    require(stat.S_ISCHR(now.st_mode) and now.st_ino == device.st_ino, "/dev/full was replaced")
+    for argv in (merge + ["-"], [work.pgokit, "show", program.raw, "-b", program.exe],
+                 [work.pgokit, "show", program.raw, "-b", program.exe, "--json"],
+                 [work.pgokit, "show", program.raw, "--raw"], [work.pgokit, "check", program.raw],
+                 [work.pgokit, "formats"], [work.pgokit, "--help"], [work.pgokit, "merge", "--help"]):
+        with open("/dev/full", "wb") as full:
+            one_sentence(run(*argv, stdout=full), "standard output", "No space left")
+
+
+def file_size_limit(work):
+    """As a full disk, for anybody: the system refuses to write on."""
+    program = work.build("classes.cpp", PIE_22)
+    folder = work.temp("limit")
+
+    def limit():
+        signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (2000, 2000))
+
+    for old in (None, OLD):
+        out = f"{folder}/out.profdata"
+        if old:
+            write(out, old)
+        before = listing(folder)
+        result = run(work.pgokit, "merge", program.raw, "-b", program.exe, "-o", out,
+                     "--full-schema", before=limit)
+        one_sentence(result, out, "too large")
+        require(listing(folder) == before, f"{folder} changed\n{result}")
+
+
+def full_disk(work):
+    program = work.build("classes.cpp", PIE_22)
+    folder = work.temp("disk")
+    unshare = tool("unshare")
+    script = """
+mount -t tmpfs -o size=64k none "$1" || exit 99
+head -c 49152 /dev/zero >"$1/filler"
+printf old >"$1/out.profdata"
+"$2" merge "$3" -b "$4" -o "$1/out.profdata" --full-schema --to llvm22
+code=$?
+[ "$(cat "$1/out.profdata")" = old ] || exit 98
+[ "$(ls -A "$1" | tr '\\n' ' ')" = "filler out.profdata " ] || exit 97
+exit $code
+"""
+    result = run(unshare, "-m", *([] if os.geteuid() == 0 else ["-r"]), "sh", "-c", script, "sh",
+                 folder, work.pgokit, program.raw, program.exe)
+    if result.code == 99 or "unshare" in result.errors:
+        raise Skip("mounting a small file system is not allowed here")
+    one_sentence(result, f"{folder}/out.profdata", "No space left")
+
+
+def killed(work):
+    """Killed at any moment: the old output is there, nothing else."""
+    program = work.build("classes.cpp", PIE_22)
+    folder = work.temp("killed")
+    out = write(f"{folder}/out.profdata", OLD)
+    for i in range(20):
+        result = run("timeout", "-s", "KILL", f"{0.001 * (i + 1):.3f}", work.pgokit, "merge",
+                     program.raw, "-b", program.exe, "-o", out)
+        require(os.listdir(folder) == ["out.profdata"], f"{os.listdir(folder)}")
+        if result.code == 0:
+            write(out, OLD)
+        else:
+            require(read(out) == OLD, "half an output")
+
+
+# ---- random damage ----
+
+def mutate(data, rng):
+    """A few random changes: bits, bytes, words with a special value, swapped pieces."""
+    data = bytearray(data)
+    for _ in range(rng.choice((1, 1, 2, 4, 16))):
+        at = rng.randrange(len(data))
+        kind = rng.randrange(6)
+        if kind == 0:
+            data[at] ^= 1 << rng.randrange(8)
+        elif kind == 1:
+            data[at] = rng.randrange(256)
+        elif kind in (2, 3):
+            size = 8 if kind == 2 else 4
+            at -= at % size
+            value = rng.choice((0, 1, 2**31, 2**32 - 1, 2**63, 2**64 - 1, len(data),
+                                rng.getrandbits(64))) % (1 << 8 * size)
+            data[at:at + size] = value.to_bytes(size, "little")
+        elif kind == 4:
+            n = rng.randrange(1, 32)
+            data[at:at + n] = data[rng.randrange(len(data)):][:n]
+        else:
+            del data[at:at + rng.randrange(1, 16)]
+            if not data:
+                data = bytearray(b"\0")
+    return bytes(data)
+
+
+def survives(work, what, seed, count):
+    """Damaged files are taken or refused, properly in either case."""
+    rng = random.Random(seed)
+    folder = work.temp("damage")
+    program = work.build("plain.c", HISTOGRAM_22 if what == 5 else PIE_19)
+    if isinstance(what, int):
+        dumps = profiles.decode_raw(read(program.raw))
+        for d in dumps:
+            d.version = what
+            d.blocks, d.stacks = d.blocks[:12], d.stacks[:12]
+        good_bytes = profiles.encode_raw(dumps)
+        binary = ["-b", program.exe]
+    else:
+        memprof = int(what[1])
+        out = f"{folder}/good.profdata"
+        good(work.pgokit, "merge", program.raw, "-b", program.exe, "-o", out, "--memprof-version",
+             str(memprof), "--index-version", "13", *(["--full-schema"] if seed % 2 else []))
+        good_bytes = read(out)
+        binary = []
+    path, out = f"{folder}/damaged", f"{folder}/out/out.profdata"
+    os.mkdir(f"{folder}/out")
+    taken = 0
+    for i in range(count):
+        write(path, mutate(good_bytes, rng))
+        for argv in ([work.pgokit, "merge", path, *binary, "-o", out], [work.pgokit, "check", path],
+                     [work.pgokit, "show", path, "--json"]):
+            if argv[1] != "merge" and i % 5:
+                continue
+            result = run(*argv, timeout=60)
+            kept = f"{work.folder}/crash-{what}-{seed}-{i}"
+            if result.code not in (0, 1, 2):
+                shutil.copy(path, kept)
+            require(result.code in (0, 1, 2), f"{kept}\n{result}")
+            if result.code == 2:
+                one_sentence(result)
+                require(not os.path.exists(out), "an output in spite of the failure")
+        taken += os.path.exists(out)
+        if os.path.exists(out):
+            if i % 7 == 0:
+                good(work.pgokit, "check", out)
+            os.unlink(out)
+        require(not os.listdir(f"{folder}/out"), f"left {os.listdir(f'{folder}/out')}")
+    return f"{taken} of {count} taken"
+
+
+def add_cases(work, tap):
+    tool("clang", 19)
+    tool("clang", 22)
+    tool("readelf")
+    for version in (3, 4, 5):
+        tap.add(f"raw v{version}: the small file is fine", usable, work, version)
+        tap.add(f"raw v{version}: cut at every byte", truncated_raw, work, version)
+        tap.add(f"raw v{version}: wild counts, sizes and offsets", wild_raw, work, version)
+    for memprof in (2, 3, 4):
+        tap.add(f"indexed V{memprof}: cut at every byte", truncated_indexed, work, memprof)
+        tap.add(f"indexed V{memprof}: wild counts, sizes and offsets", wild_indexed, work, memprof)
+    tap.add("wrong magic or version", wrong_start, work)
+    tap.add("missing, empty or unreadable input", unreadable, work)
+    tap.add("check goes on after an unsound file", many_bad_files, work)
+    tap.add("the binary of another program", wrong_binary, work)
+    tap.add("no binary", no_binary, work)
+    tap.add("a binary without build id that is not the program", no_build_id, work)
+    tap.add("a binary without debug information", no_debug_info, work)
+    tap.add("a binary that is none", not_elf, work)
+    tap.add("a binary cut short", truncated_binary, work)
+    tap.add("an output that cannot be made", unwritable, work)
+    tap.add("a full device", full_device, work)
+    tap.add("a limit on file sizes", file_size_limit, work)
+    tap.add("a full disk", full_disk, work)
+    tap.add("killed while writing", killed, work)
+    for seed in range(4):
+        for what in (3, 4, 5, "V2", "V3", "V4"):
+            name = f"raw v{what}" if isinstance(what, int) else f"indexed {what}"
+            tap.add(f"{name}: random damage {seed}", survives, work, what, seed, 85)
+
+
+if __name__ == "__main__":
+    sys.exit(main(add_cases))
