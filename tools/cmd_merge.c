@@ -27,6 +27,7 @@ struct merge {
     char **inputs;
     size_t n_inputs;
     struct pgk_file_info *infos; /* of the inputs that were read */
+    struct pgk_heap_symbolised symbolised;
 };
 
 enum { OPT_TO = 256, OPT_INDEX, OPT_MEMPROF, OPT_FULL };
@@ -106,7 +107,6 @@ static int symbolise(struct merge *m, struct pgk_heap **heap, struct pgk_err *er
 {
     struct pgk_binaries *binaries;
     struct pgk_heap *named;
-    struct pgk_heap_symbolised done;
     if (!pgk_heap_needs_binaries(*heap))
         return 0;
     if (!m->common.binaries.n)
@@ -114,12 +114,10 @@ static int symbolise(struct merge *m, struct pgk_heap **heap, struct pgk_err *er
     int status = cli_open_binaries(&m->common, &binaries, err);
     if (status)
         return status;
-    status = pgk_heap_symbolise(&named, *heap, binaries, &done, err);
+    status = pgk_heap_symbolise(&named, *heap, binaries, &m->symbolised, err);
     pgk_binaries_close(&binaries);
     if (status)
         return status;
-    if (!m->common.quiet)
-        cli_note_symbolised(&done);
     pgk_heap_close(heap);
     *heap = named;
     return 0;
@@ -141,6 +139,8 @@ static int run(int argc, char **argv)
     pgk_heap_close(&heap);
     int exit_code = status ? cli_fail(&err) : EXIT_DONE;
     /* Only now: a failure is the one thing to say. */
+    if (!status && !m.common.quiet)
+        cli_note_symbolised(&m.symbolised);
     for (size_t i = 0; i < m.n_inputs && !status; i++)
         if (cli_warn_not_carried(m.inputs[i], &m.infos[i]))
             exit_code = EXIT_INCOMPLETE;

@@ -41,6 +41,7 @@ struct show {
     struct pgk_report_opts report;
     enum view view;
     const char *path;
+    struct pgk_heap_symbolised symbolised;
 };
 
 static enum pgk_heap_sort parse_sort(const char *text)
@@ -105,7 +106,6 @@ static int name_frames(struct show *s, struct pgk_heap **heap, struct pgk_err *e
 {
     struct pgk_binaries *binaries;
     struct pgk_heap *named;
-    struct pgk_heap_symbolised done;
     if (!s->common.binaries.n) {
         if (s->view == VIEW_TABLE && !s->common.quiet)
             note_no_names(*heap);
@@ -115,12 +115,10 @@ static int name_frames(struct show *s, struct pgk_heap **heap, struct pgk_err *e
     if (status)
         return status;
     if (pgk_heap_needs_binaries(*heap)) {
-        status = pgk_heap_symbolise(&named, *heap, binaries, &done, err);
+        status = pgk_heap_symbolise(&named, *heap, binaries, &s->symbolised, err);
         if (!status) {
             pgk_heap_close(heap);
             *heap = named;
-            if (!s->common.quiet)
-                cli_note_symbolised(&done);
         }
     } else {
         status = pgk_heap_name_functions(*heap, binaries, err);
@@ -159,8 +157,11 @@ static int run(int argc, char **argv)
     if (!status)
         status = print(&s, heap, &err);
     pgk_heap_close(&heap);
+    int exit_code = status ? cli_fail(&err) : cli_finish_output(EXIT_DONE);
+    if (exit_code == EXIT_DONE && !s.common.quiet)
+        cli_note_symbolised(&s.symbolised);
     cli_common_free(&s.common);
-    return status ? cli_fail(&err) : cli_finish_output(EXIT_DONE);
+    return exit_code;
 }
 
 const struct cli_verb cmd_show = {"show", "shows what a profile says", help, run};
