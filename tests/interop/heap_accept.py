@@ -141,12 +141,13 @@ def annotations(work, source, variant, release, life, opt_level="-O2"):
     files = {"any": [], f"llvm{release}": ["--to", f"llvm{release}"],
              "v2": ["--memprof-version", "2", "--index-version", "11"],
              "full schema": ["--full-schema"]}
-    expected = compiled(release, f"{work.programs}/{source}", theirs, f"{folder}/theirs.ll", opt_level)
+    path = f"{work.programs}/{source}"
+    expected = compiled(release, path, theirs, f"{folder}/theirs.ll", opt_level)
     count = len(ANNOTATION.findall(expected))
     require(count > 0 or life == "none cold", "LLVM's own file annotates nothing")
     for name, options in files.items():
         good(work.pgokit, "merge", raw, "-b", program.exe, "-o", ours, *options)
-        got = compiled(release, f"{work.programs}/{source}", ours, f"{folder}/ours.ll", opt_level)
+        got = compiled(release, path, ours, f"{folder}/ours.ll", opt_level)
         if got != expected:
             raise_difference(name, expected, got)
     return f"{count} annotated calls and attributes" + (

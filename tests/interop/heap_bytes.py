@@ -65,7 +65,8 @@ def rewrite(work, source, variant, memprof, index, full):
         merge(work, via, [path], [], "--memprof-version", str(other), "--index-version", "13",
               *(["--full-schema"] if full else []))
         path = via
-    equal("by way of V2, V3 and V4", first, merge(work, f"{folder}/3.profdata", [path], [], *options))
+    third = merge(work, f"{folder}/3.profdata", [path], [], *options)
+    equal("by way of V2, V3 and V4", first, third)
 
 
 def recordings(work, source, variant, count):
@@ -134,9 +135,9 @@ def parts(work, source, variant, full, memprof):
           merge(work, f"{folder}/b.profdata", single[::-1], [], *options))
     merge(work, f"{folder}/01.profdata", single[:2], [], *options)
     merge(work, f"{folder}/23.profdata", raws[2:], [program.exe], *options)
+    pairs = [f"{folder}/23.profdata", f"{folder}/01.profdata"]
     equal("partial files of partial files", at_once,
-          merge(work, f"{folder}/c.profdata", [f"{folder}/23.profdata", f"{folder}/01.profdata"], [],
-                *options))
+          merge(work, f"{folder}/c.profdata", pairs, [], *options))
     equal("raw and indexed files mixed", at_once,
           merge(work, f"{folder}/d.profdata", [raws[3], single[0], raws[1], single[2]],
                 [program.exe], *options))
@@ -191,7 +192,8 @@ def add_cases(work, tap):
                 variant)
         for full, memprof in itertools.product((False, True), (2, 3, 4)):
             tap.add(f"in parts: {source} {variant.name}, V{memprof} "
-                    f"{'full' if full else 'hot/cold'}", parts, work, source, variant, full, memprof)
+                    f"{'full' if full else 'hot/cold'}", parts, work, source, variant, full,
+                    memprof)
         tap.add(f"the same file twice: {source} {variant.name}", twice, work, source, variant)
     tap.add("any thread count", threads, work)
     tap.add("to standard output", standard_output, work)

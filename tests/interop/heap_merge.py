@@ -62,7 +62,8 @@ def several_raw_files(work):
     one = totals(show_ours(work, program.raw, program.exe))
     ours, theirs = ours_and_theirs(work, folder, inputs, program.exe)
     for field, value in one.items():
-        require(totals(ours)[field] == 3 * value, f"{field}: {totals(ours)[field]}, not 3 * {value}")
+        got = totals(ours)[field]
+        require(got == 3 * value, f"{field}: {got}, not 3 * {value}")
     return (f"AllocCount of three files of {one['AllocCount']} each: pgokit "
             f"{totals(ours)['AllocCount']}, llvm-profdata-22 {totals(theirs)['AllocCount']}")
 
@@ -113,7 +114,8 @@ def files_of_both_releases(work):
         require(totals(show_ours(work, inputs[-1])) == one, f"llvm-profdata-{release} {options}")
     good(work.pgokit, "merge", *inputs, "-o", f"{folder}/out.profdata")
     got = totals(show_ours(work, f"{folder}/out.profdata"))
-    require(got == {k: len(inputs) * v for k, v in one.items()}, f"{got}, not {len(inputs)} * {one}")
+    wanted = {k: len(inputs) * v for k, v in one.items()}
+    require(got == wanted, f"{got}, not {wanted}")
     return f"{len(inputs)} files"
 
 

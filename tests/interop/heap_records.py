@@ -85,6 +85,22 @@ def single(work, source, variant):
     return compare(work, work.build(source, variant))
 
 
+def version_3(work, source, variant):
+    """What clang 17 and 18 wrote: the same without histograms."""
+    program = work.build(source, variant)
+    folder = work.temp("v3")
+    dumps = profiles.decode_raw(read(program.raw))
+    for d in dumps:
+        d.version = 3
+    raw = write(f"{folder}/v3.memprofraw", profiles.encode_raw(dumps))
+    fields = [f for f in profiles.COMPARED if f != "AccessHistogramSize"]
+    for release in (19, 22):
+        expected = profiles.parse_show(good(tool("llvm-profdata", release), "show", "--memory", raw,
+                                            "--profiled-binary", program.exe))
+        shown = good(work.pgokit, "show", raw, "-b", program.exe, "--json")
+        same(f"llvm-profdata-{release}", expected, profiles.parse_json(shown), fields)
+
+
 def modules(work, variant):
     """Frames in the library are dropped by both, as only the program is given."""
     return compare(work, work.modules(variant))
@@ -128,6 +144,8 @@ def add_cases(work, tap):
     for variant in VARIANTS:
         for source in SOURCES:
             tap.add(f"{source} {variant.name}", single, work, source, variant)
+    for source in SOURCES:
+        tap.add(f"{source} as raw version 3", version_3, work, source, VARIANTS[1])
     for variant in (VARIANTS[1], VARIANTS[2], VARIANTS[6], VARIANTS[11]):
         tap.add(f"program of three modules {variant.name}", modules, work, variant)
     for variant in (VARIANTS[0], LTO):

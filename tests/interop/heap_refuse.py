@@ -343,7 +343,8 @@ def full_device(work):
     for argv in (merge + ["-"], [work.pgokit, "show", program.raw, "-b", program.exe],
                  [work.pgokit, "show", program.raw, "-b", program.exe, "--json"],
                  [work.pgokit, "show", program.raw, "--raw"], [work.pgokit, "check", program.raw],
-                 [work.pgokit, "formats"], [work.pgokit, "--help"], [work.pgokit, "merge", "--help"]):
+                 [work.pgokit, "formats"], [work.pgokit, "--help"],
+                 [work.pgokit, "merge", "--help"]):
         with open("/dev/full", "wb") as full:
             one_sentence(run(*argv, stdout=full), "standard output", "No space left")
 

@@ -27,6 +27,10 @@ def load_oracle():
     return module
 
 
+def frame(f):
+    return (f.function, f.line, f.column, bool(f.inline))
+
+
 def records_of(decoded):
     """The oracle's {guid: (allocs, calls)}."""
     out = profiles.Records()
@@ -36,10 +40,9 @@ def records_of(decoded):
             block = {k: v for k, v in mib.items() if not k.startswith("_")}
             if mib.get("_hist"):
                 block["hist"] = mib["_hist"]
-            out.add_alloc(guid, [(f.function, f.line, f.column, bool(f.inline)) for f in stack], block)
+            out.add_alloc(guid, map(frame, stack), block)
         for chain, callees in calls:
-            out.add_call(guid, [(f.function, f.line, f.column, bool(f.inline)) for f in chain],
-                         callees or ())
+            out.add_call(guid, map(frame, chain), callees or ())
     return out
 
 

@@ -49,8 +49,14 @@ struct Square : Shape {
 };
 struct Named : virtual Square {
     std::string name;
-    Named(double s, const char *n) : Square(s), name(n) { name += " with a name too long to be kept inside"; }
-    std::unique_ptr<Shape> clone() const override { return std::unique_ptr<Shape>(new Named(*this)); }
+    Named(double s, const char *n) : Square(s), name(n)
+    {
+        name += " with a name too long to be kept inside";
+    }
+    std::unique_ptr<Shape> clone() const override
+    {
+        return std::unique_ptr<Shape>(new Named(*this));
+    }
 };
 
 NOINLINE std::vector<std::unique_ptr<Shape>> shapes(int n)

@@ -37,7 +37,10 @@ NOINLINE void use(std::size_t n)
 struct Record {
     char *payload;
     std::string name;
-    explicit Record(int i) : payload(keep(200)), name("record with a long name, number " + std::to_string(i)) {}
+    explicit Record(int i)
+        : payload(keep(200)), name("record with a long name, number " + std::to_string(i))
+    {
+    }
     ~Record() { delete[] payload; }
 };
 
