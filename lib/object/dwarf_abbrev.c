@@ -53,6 +53,9 @@ static void note_flags(struct pgk_dw_abbrev *a, const struct pgk_dw_spec *s)
     case DW_AT_ranges:
         a->flags |= PGK_DW_A_PC;
         break;
+    case DW_AT_declaration:
+        a->flags |= PGK_DW_A_DECLARATION;
+        break;
     case DW_AT_name:
     case DW_AT_linkage_name:
     case DW_AT_MIPS_linkage_name:
@@ -151,10 +154,8 @@ static uint32_t hot_word(const struct pgk_dw_abbrev *a)
         w |= PGK_DW_HOT_VARIES;
     else
         w |= a->fixed;
-    if (a->flags & (PGK_DW_A_SUBPROGRAM | PGK_DW_A_INLINED))
+    if (a->flags & PGK_DW_A_SUBPROGRAM)
         w |= PGK_DW_HOT_WANTED;
-    if (a->flags & PGK_DW_A_CHILDREN)
-        w |= PGK_DW_HOT_CHILDREN;
     return w;
 }
 

@@ -67,7 +67,8 @@ enum {
     PGK_DW_A_SUBPROGRAM = 4,
     PGK_DW_A_INLINED = 8,
     PGK_DW_A_PC = 16,     /* has attributes of an address range */
-    PGK_DW_A_NAMELESS = 32, /* has no name or declaration: all from DW_AT_abstract_origin */
+    PGK_DW_A_NAMELESS = 32,    /* says nothing itself that a function is known by */
+    PGK_DW_A_DECLARATION = 64, /* has DW_AT_declaration */
 };
 
 struct pgk_dw_spec {
@@ -100,9 +101,9 @@ struct pgk_dw_abbrev {
 enum {
     PGK_DW_HOT_SIZE = 0xffff,     /* all bytes of the attributes, if HOT_VARIES is off */
     PGK_DW_HOT_VARIES = 1 << 16,  /* has steps */
-    PGK_DW_HOT_WANTED = 1 << 17,  /* a subprogram or inlined subroutine */
+    PGK_DW_HOT_WANTED = 1 << 17,  /* a subprogram */
     PGK_DW_HOT_INVALID = 1 << 18, /* no such abbreviation here: ask the slow way */
-    PGK_DW_HOT_CHILDREN = 1 << 19,
+    PGK_DW_HOT_SPECIAL = PGK_DW_HOT_VARIES | PGK_DW_HOT_WANTED | PGK_DW_HOT_INVALID,
 };
 
 struct pgk_dw_abbrevs {
@@ -152,7 +153,8 @@ struct pgk_dw_file {
     PGK_VEC(struct pgk_dw_abbrevs *) abbrevs;
     PGK_VEC(uint64_t) abbrevs_off;
     struct pgk_index abbrevs_index;
-    PGK_VEC(struct pgk_dw_lines *) lines;
+    PGK_VEC(struct pgk_dw_lines *) lines; /* NULL: damaged */
+    PGK_VEC(uint64_t) lines_off;
     struct pgk_index lines_index;
     struct pgk_index signatures; /* of type units */
     bool signatures_made;
@@ -300,6 +302,9 @@ bool pgk_dw_aranges(const struct pgk_dw_file *file, pgk_dw_arange_vec *out);
 
 /* ---- line tables ---- */
 
+/* The first of the sorted addresses that is not below `addr`. */
+size_t pgk_dw_lower_bound(const uint64_t *addrs, size_t count, uint64_t addr);
+
 struct pgk_dw_row {
     uint32_t file, line, column, discriminator;
     bool found;
@@ -328,6 +333,12 @@ void pgk_dw_func_read(struct pgk_dw_die die, struct pgk_dw_func *f);
 
 /* Lists the unit's functions with code, once; false when out of memory. Thread-safe. */
 bool pgk_dw_unit_index(struct pgk_dw_unit *u);
+
+/* Calls `fn` for each subprogram DIE with or without code, in order, until it does not
+ * return 0; returns what it returned. A damaged unit ends early. */
+typedef int pgk_dw_function_fn(void *ctx, const struct pgk_dw_unit *u,
+                               const struct pgk_dw_abbrev *a, uint64_t die);
+int pgk_dw_unit_functions(const struct pgk_dw_unit *u, pgk_dw_function_fn *fn, void *ctx);
 
 /* One DIE of a chain. */
 struct pgk_dw_node {

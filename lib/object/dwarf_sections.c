@@ -260,6 +260,7 @@ void pgk_dw_file_close(struct pgk_dw_file **file)
     pgk_vec_free(&f->abbrevs_off);
     pgk_index_free(&f->abbrevs_index);
     pgk_vec_free(&f->lines);
+    pgk_vec_free(&f->lines_off);
     pgk_index_free(&f->lines_index);
     pgk_index_free(&f->signatures);
     pgk_vec_free(&f->units);

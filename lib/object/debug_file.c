@@ -1,0 +1,226 @@
+/* Finding debug information outside of the program's file.
+ *
+ * Separate debug file, in this order (gdb's):
+ *     DIR/.build-id/xx/yyyy.debug             for each debug folder
+ *     FOLDER/NAME, FOLDER/.debug/NAME         NAME from .gnu_debuglink, FOLDER the
+ *     DIR/FOLDER/NAME                         program's; the checksum must fit
+ * The debug folders are the caller's, then /usr/lib/debug. */
+#include "dwarf_priv.h"
+#include "message.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+#include <zlib.h>
+
+static const char SYSTEM_DIR[] = "/usr/lib/debug";
+
+typedef char path_buf[PATH_MAX];
+
+static void note_tried(struct pgk_dw_search *s, const char *path)
+{
+    size_t used = strlen(s->tried), room = sizeof s->tried - used;
+    size_t need = strlen(path) + (used ? 2 : 0);
+    if (need + sizeof ", ..." <= room)
+        snprintf(s->tried + used, room, "%s%s", used ? ", " : "", path);
+    else if (used && room > sizeof ", ..." && strcmp(s->tried + used - 3, "...") != 0)
+        snprintf(s->tried + used, room, ", ...");
+}
+
+/* Opens a candidate; *elf stays NULL if it does not exist or is no ELF file. */
+static int try_open(struct pgk_dw_search *s, const char *path, struct pgk_elf **elf,
+                    struct pgk_err *err)
+{
+    if (s)
+        note_tried(s, path);
+    if (access(path, F_OK) != 0)
+        return 0;
+    struct pgk_err why = {0};
+    int status = pgk_elf_open_as(elf, path, PGK_ELF_DEBUG, &why);
+    if (status == PGK_E_NOMEM)
+        return pgk_fail_nomem(err);
+    if (status < 0)
+        pgk_warn("debug file %s cannot be used: %s", path, pgk_status_text(status));
+    return 0;
+}
+
+static bool format(path_buf buf, const char *a, const char *b, const char *c, const char *d)
+{
+    int n = snprintf(buf, sizeof(path_buf), "%s%s%s%s", a, b, c, d);
+    return n >= 0 && (size_t)n < sizeof(path_buf);
+}
+
+/* The folder of `path`, with the slash at its end; "" for the current one. */
+static void folder_of(path_buf folder, const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    size_t n = slash ? (size_t)(slash - path) + 1 : 0;
+    if (n >= sizeof(path_buf))
+        n = 0;
+    memcpy(folder, path, n);
+    folder[n] = '\0';
+}
+
+static size_t dir_count(const struct pgk_dw_search *s)
+{
+    return s->n_debug_dirs + 1;
+}
+
+static const char *dir_at(const struct pgk_dw_search *s, size_t i)
+{
+    return i < s->n_debug_dirs ? s->debug_dirs[i] : SYSTEM_DIR;
+}
+
+static bool same_build_id(const struct pgk_elf *elf, const uint8_t *id, size_t size)
+{
+    size_t have_size;
+    const uint8_t *have = pgk_elf_build_id(elf, &have_size);
+    return have_size == size && size && memcmp(have, id, size) == 0;
+}
+
+static bool has_units(const struct pgk_elf *elf)
+{
+    size_t size;
+    return pgk_elf_section(elf, ".debug_info", &size) && size;
+}
+
+static int by_build_id(struct pgk_dw_search *s, const uint8_t *id, size_t size,
+                       struct pgk_elf **found, struct pgk_err *err)
+{
+    char hex[2 * 64 + 1];
+    if (size < 2 || size > 64)
+        return 0;
+    for (size_t i = 0; i < size; i++)
+        snprintf(hex + 2 * i, 3, "%02x", id[i]);
+    for (size_t i = 0; i < dir_count(s) && !*found; i++) {
+        path_buf path, name;
+        snprintf(name, sizeof name, "/.build-id/%.2s/%s.debug", hex, hex + 2);
+        if (!format(path, dir_at(s, i), name, "", ""))
+            continue;
+        PGK_TRY(try_open(s, path, found, err));
+        if (*found && !same_build_id(*found, id, size)) {
+            pgk_warn("debug file %s is not used: its build id is not that of its name", path);
+            pgk_elf_close(found);
+        }
+    }
+    return 0;
+}
+
+static bool checksum_fits(const struct pgk_elf *elf, uint32_t want)
+{
+    size_t size;
+    const uint8_t *bytes = pgk_elf_bytes(elf, &size);
+    uLong crc = crc32(0, NULL, 0);
+    while (size) {
+        uInt n = size < (1u << 30) ? (uInt)size : 1u << 30;
+        crc = crc32(crc, bytes, n);
+        bytes += n;
+        size -= n;
+    }
+    return crc == want;
+}
+
+static int by_link(struct pgk_dw_search *s, const struct pgk_elf *elf, const char *name,
+                   uint32_t crc, struct pgk_elf **found, struct pgk_err *err)
+{
+    path_buf folder, real, path;
+    folder_of(folder, pgk_elf_path(elf));
+    /* Below a debug folder the program's absolute folder is repeated. */
+    if (!realpath(folder[0] ? folder : ".", real))
+        real[0] = '\0';
+    for (size_t i = 0; i < dir_count(s) + 2 && !*found; i++) {
+        bool ok = i == 0   ? format(path, folder, name, "", "")
+                  : i == 1 ? format(path, folder, ".debug/", name, "")
+                           : real[0] && format(path, dir_at(s, i - 2), real, "/", name);
+        if (!ok || strcmp(path, pgk_elf_path(elf)) == 0)
+            continue;
+        PGK_TRY(try_open(s, path, found, err));
+        if (*found && !checksum_fits(*found, crc)) {
+            pgk_warn("debug file %s is not used: its checksum is not the one noted in %s", path,
+                     pgk_elf_path(elf));
+            pgk_elf_close(found);
+        }
+    }
+    return 0;
+}
+
+int pgk_dw_find_separate(struct pgk_dw_search *s, const struct pgk_elf *elf,
+                         struct pgk_elf **debug, struct pgk_err *err)
+{
+    size_t id_size, size;
+    const uint8_t *id = pgk_elf_build_id(elf, &id_size);
+    struct pgk_elf *found = NULL;
+    PGK_TRY(by_build_id(s, id, id_size, &found, err));
+    /* A name, zeros up to a multiple of 4, a checksum. */
+    const uint8_t *link = pgk_elf_section(elf, ".gnu_debuglink", &size);
+    size_t len = link ? strnlen((const char *)link, size) : 0;
+    size_t crc_at = (len + 4) & ~(size_t)3;
+    if (!found && len && len < size && crc_at <= size && size - crc_at >= 4) {
+        uint32_t crc;
+        memcpy(&crc, link + crc_at, sizeof crc);
+        PGK_TRY(by_link(s, elf, (const char *)link, crc, &found, err));
+    }
+    if (found && !has_units(found)) {
+        pgk_warn("debug file %s holds no .debug_info", pgk_elf_path(found));
+        pgk_elf_close(&found);
+    }
+    *debug = found;
+    return 0;
+}
+
+int pgk_dw_find_alt(struct pgk_dw_search *s, const struct pgk_elf *elf, struct pgk_elf **alt,
+                    struct pgk_err *err)
+{
+    /* A name, zero, the build id of the file of that name. */
+    size_t size;
+    const uint8_t *link = pgk_elf_section(elf, ".gnu_debugaltlink", &size);
+    size_t len = link ? strnlen((const char *)link, size) : 0;
+    if (!len || len == size)
+        return 0;
+    const char *name = (const char *)link;
+    const uint8_t *id = link + len + 1;
+    size_t id_size = size - len - 1;
+    path_buf folder, path, real;
+    struct pgk_elf *found = NULL;
+    /* The name counts from the real place of the file, which may be behind a link. */
+    folder_of(folder, realpath(pgk_elf_path(elf), real) ? real : pgk_elf_path(elf));
+    if (format(path, name[0] == '/' ? "" : folder, name, "", "")) {
+        PGK_TRY(try_open(s, path, &found, err));
+        if (found && id_size && !same_build_id(found, id, id_size))
+            pgk_elf_close(&found);
+    }
+    if (!found)
+        PGK_TRY(by_build_id(s, id, id_size, &found, err));
+    if (!found)
+        pgk_warn("%s: its common debug file %s was not found; some names will be missing",
+                 pgk_elf_path(elf), name);
+    *alt = found;
+    return 0;
+}
+
+int pgk_dw_find_dwo(const struct pgk_dw_unit *u, const char *binary, struct pgk_elf **dwo,
+                    struct pgk_err *err)
+{
+    path_buf folder, path;
+    const char *name = u->dwo_name, *base = strrchr(name, '/');
+    folder_of(folder, binary);
+    base = base ? base + 1 : name;
+    struct pgk_elf *found = NULL;
+    for (int i = 0; i < 3 && !found; i++) {
+        bool ok = false;
+        if (i == 0 && name[0] == '/')
+            ok = format(path, name, "", "", "");
+        else if (i == 0)
+            ok = format(path, u->comp_dir ? u->comp_dir : ".", "/", name, "");
+        else if (i == 1 && name[0] != '/')
+            ok = format(path, folder, name, "", "");
+        else if (i == 2)
+            ok = format(path, folder, base, "", "");
+        if (ok)
+            PGK_TRY(try_open(NULL, path, &found, err));
+    }
+    *dwo = found;
+    return 0;
+}

@@ -1,0 +1,309 @@
+/* address -> inline chain within one unit.
+ *
+ * A unit is walked once from end to end to list its functions: in a DIE tree written
+ * without DW_AT_sibling the way to the next function leads over everything between.
+ * The walk needs neither depth nor attributes, so a DIE costs one table word and an
+ * addition. Then only functions that hold a queried
+ * address are walked again, now with their nesting.
+ *
+ * Which DIE an address belongs to is decided as LLVM does: DIEs paint their ranges in
+ * the order of the file, but a range does not paint over one that begins behind it. */
+#include "dwarf_priv.h"
+
+#include <dwarf.h>
+
+/* Steps over the attributes of a DIE with some of varying size. */
+static void skip_attributes(const struct pgk_dw_unit *u, const struct pgk_dw_abbrevs *t,
+                            const struct pgk_dw_abbrev *a, struct pgk_dw_pos *at)
+{
+    pgk_dw_take(at, a->fixed);
+    const struct pgk_dw_step *s = t->steps.v + a->step;
+    for (uint32_t i = 0; i < a->n_steps; i++, s++) {
+        /* Expressions are short, nearly always with a length of one byte. */
+        if (s->form == DW_FORM_exprloc && at->p < at->end && !(*at->p & 0x80))
+            pgk_dw_take(at, UINT64_C(1) + *at->p);
+        else
+            pgk_dw_form_skip(u, s->form, at);
+        pgk_dw_take(at, s->then);
+    }
+}
+
+/* Reads the values of an address range whose attributes begin at `at`. */
+static void read_pc(const struct pgk_dw_unit *u, const struct pgk_dw_abbrevs *t,
+                    const struct pgk_dw_abbrev *a, const struct pgk_dw_pos *at,
+                    struct pgk_dw_pc *pc)
+{
+    struct {
+        struct pgk_dw_value *value;
+        uint16_t form, pos, name;
+    } want[] = {
+        {&pc->low, a->low_form, a->low_at, DW_AT_low_pc},
+        {&pc->high, a->high_form, a->high_at, DW_AT_high_pc},
+        {&pc->ranges, a->ranges_form, a->ranges_at, DW_AT_ranges},
+    };
+    *pc = (struct pgk_dw_pc){0};
+    bool slow = false;
+    for (size_t i = 0; i < PGK_COUNTOF(want); i++) {
+        if (!want[i].form)
+            continue;
+        if (want[i].pos == PGK_DW_NOWHERE || want[i].form == DW_FORM_implicit_const) {
+            slow = true;
+            continue;
+        }
+        struct pgk_dw_pos p = *at;
+        pgk_dw_take(&p, want[i].pos);
+        if (!pgk_dw_form_read(u, want[i].form, 0, &p, want[i].value))
+            want[i].value->form = 0;
+    }
+    if (!slow)
+        return;
+    struct pgk_dw_iter it = {
+        .unit = u,
+        .abbrev = a,
+        .spec = t->specs.v + a->spec,
+        .spec_end = t->specs.v + a->spec + a->n_specs,
+        .pos = *at,
+    };
+    while (pgk_dw_iter_next(&it))
+        for (size_t i = 0; i < PGK_COUNTOF(want); i++)
+            if (it.at == want[i].name)
+                *want[i].value = it.value;
+}
+
+/* Called for a subprogram DIE whose attributes begin at `at`; not 0 ends the walk. */
+typedef int visit_fn(void *ctx, const struct pgk_dw_abbrevs *t, const struct pgk_dw_abbrev *a,
+                     uint64_t die, const struct pgk_dw_pos *at);
+
+static int walk_unit(const struct pgk_dw_unit *u, const struct pgk_dw_abbrevs *t, visit_fn *visit,
+                     void *ctx)
+{
+    struct pgk_dw_bytes b = pgk_dw_unit_bytes(u);
+    const uint8_t *base = b.p;
+    const uint32_t *hot = t->hot;
+    uint64_t n_hot = t->n_hot, off = u->die, end = u->end;
+    while (off < end) {
+        uint64_t die = off, code = base[off++];
+        if (code & 0x80) {
+            if (PGK_LIKELY(off < end && !(base[off] & 0x80))) {
+                code = (code & 0x7f) | (uint64_t)base[off++] << 7;
+            } else {
+                struct pgk_dw_pos p = {base + die, base + end, false};
+                code = pgk_dw_uleb(&p);
+                off = (uint64_t)(p.p - base);
+            }
+        }
+        uint32_t h = code < n_hot ? hot[code] : PGK_DW_HOT_INVALID;
+        if (PGK_LIKELY(!(h & PGK_DW_HOT_SPECIAL))) {
+            off += h & PGK_DW_HOT_SIZE;
+            continue;
+        }
+        const struct pgk_dw_abbrev *a = pgk_dw_abbrev_find(t, code);
+        if (!a)
+            return 0; /* damaged: what follows cannot be told apart */
+        struct pgk_dw_pos at = {base + off, base + end, false};
+        if (a->flags & PGK_DW_A_SUBPROGRAM) {
+            int status = visit(ctx, t, a, die, &at);
+            if (status)
+                return status;
+        }
+        skip_attributes(u, t, a, &at);
+        if (at.bad)
+            return 0;
+        off = (uint64_t)(at.p - base);
+    }
+    return 0;
+}
+
+struct indexing {
+    struct pgk_dw_unit *u;
+    pgk_dw_range_vec ranges;
+};
+
+static int index_function(void *ctx, const struct pgk_dw_abbrevs *t,
+                          const struct pgk_dw_abbrev *a, uint64_t die,
+                          const struct pgk_dw_pos *at)
+{
+    struct indexing *ix = ctx;
+    struct pgk_dw_pc pc;
+    if (!(a->flags & PGK_DW_A_PC))
+        return 0;
+    read_pc(ix->u, t, a, at, &pc);
+    ix->ranges.n = 0;
+    if (!pgk_dw_ranges(ix->u, &pc, &ix->ranges))
+        return PGK_E_NOMEM;
+    for (size_t i = 0; i < ix->ranges.n; i++)
+        if (!pgk_vec_push(&ix->u->funcs,
+                          (struct pgk_dw_func_range){ix->ranges.v[i].low, ix->ranges.v[i].high,
+                                                     die}))
+            return PGK_E_NOMEM;
+    return 0;
+}
+
+bool pgk_dw_unit_index(struct pgk_dw_unit *u)
+{
+    pthread_mutex_lock(&u->indexing);
+    if (!u->indexed) {
+        const struct pgk_dw_abbrevs *t = pgk_dw_unit_abbrevs(u);
+        struct indexing ix = {.u = u};
+        u->funcs.n = 0;
+        u->indexed = t && walk_unit(u, t, index_function, &ix) == 0;
+        pgk_vec_free(&ix.ranges);
+    }
+    bool ok = u->indexed;
+    pthread_mutex_unlock(&u->indexing);
+    return ok;
+}
+
+struct listing {
+    const struct pgk_dw_unit *u;
+    pgk_dw_function_fn *fn;
+    void *ctx;
+};
+
+static int list_one(void *ctx, const struct pgk_dw_abbrevs *t, const struct pgk_dw_abbrev *a,
+                    uint64_t die, const struct pgk_dw_pos *at)
+{
+    const struct listing *l = ctx;
+    (void)t;
+    (void)at;
+    return l->fn(l->ctx, l->u, a, die);
+}
+
+int pgk_dw_unit_functions(const struct pgk_dw_unit *u, pgk_dw_function_fn *fn, void *ctx)
+{
+    const struct pgk_dw_abbrevs *t = pgk_dw_unit_abbrevs(u);
+    struct listing l = {u, fn, ctx};
+    return t ? walk_unit(u, t, list_one, &l) : 0;
+}
+
+/* ---- one function ---- */
+
+/* A function DIE that encloses the current position. */
+struct open_die {
+    uint64_t die, depth;
+    uint32_t node; /* PGK_INDEX_NONE: not made yet */
+    bool inlined;
+};
+
+struct walk {
+    const struct pgk_dw_unit *u;
+    const struct pgk_dw_abbrevs *t;
+    const uint64_t *addrs;
+    size_t count;
+    struct pgk_dw_chains *c;
+    uint64_t *painted_from; /* by address: where the range of its DIE begins */
+    PGK_VEC(struct open_die) open;
+    pgk_dw_range_vec ranges;
+};
+
+/* The node of the innermost open DIE; nodes of the DIEs around it are made, too. */
+static uint32_t make_nodes(struct walk *w)
+{
+    size_t first = w->open.n - 1;
+    while (first && w->open.v[first].inlined && w->open.v[first].node == PGK_INDEX_NONE)
+        first--;
+    for (size_t i = first; i < w->open.n; i++) {
+        struct open_die *o = &w->open.v[i];
+        if (o->node != PGK_INDEX_NONE)
+            continue;
+        uint32_t parent = o->inlined && i ? w->open.v[i - 1].node : PGK_INDEX_NONE;
+        if (!pgk_vec_push(&w->c->nodes, (struct pgk_dw_node){.die = o->die, .parent = parent}))
+            return PGK_INDEX_NONE;
+        o->node = (uint32_t)w->c->nodes.n - 1;
+    }
+    return w->open.v[w->open.n - 1].node;
+}
+
+/* Gives the addresses in the ranges of the innermost open DIE to it. */
+static bool paint(struct walk *w)
+{
+    for (size_t r = 0; r < w->ranges.n; r++) {
+        uint64_t low = w->ranges.v[r].low, high = w->ranges.v[r].high;
+        if (w->addrs[w->count - 1] < low)
+            continue;
+        size_t i = pgk_dw_lower_bound(w->addrs, w->count, low);
+        for (; i < w->count && w->addrs[i] < high; i++) {
+            if (w->c->innermost[i] != PGK_INDEX_NONE && w->painted_from[i] > low)
+                continue;
+            uint32_t node = make_nodes(w);
+            if (node == PGK_INDEX_NONE)
+                return false;
+            w->c->innermost[i] = node;
+            w->painted_from[i] = low;
+        }
+    }
+    return true;
+}
+
+/* Walks the function at `off`. Sets `*end` behind it. */
+static bool walk_function(struct walk *w, uint64_t off, uint64_t *end)
+{
+    struct pgk_dw_bytes b = pgk_dw_unit_bytes(w->u);
+    struct pgk_dw_pos at = {b.p + off, b.p + w->u->end, false};
+    uint64_t depth = 0;
+    w->open.n = 0;
+    do {
+        uint64_t die = (uint64_t)(at.p - b.p), code = pgk_dw_uleb(&at);
+        if (at.bad)
+            break;
+        if (code == 0) {
+            depth--;
+            while (w->open.n && w->open.v[w->open.n - 1].depth >= depth)
+                w->open.n--;
+            continue;
+        }
+        const struct pgk_dw_abbrev *a = pgk_dw_abbrev_find(w->t, code);
+        if (!a)
+            break;
+        if ((a->flags & (PGK_DW_A_SUBPROGRAM | PGK_DW_A_INLINED)) &&
+            (a->flags & (PGK_DW_A_PC | PGK_DW_A_CHILDREN))) {
+            if (!pgk_vec_push(&w->open, (struct open_die){
+                                            .die = die,
+                                            .depth = depth,
+                                            .node = PGK_INDEX_NONE,
+                                            .inlined = (a->flags & PGK_DW_A_INLINED) != 0,
+                                        }))
+                return false;
+            if (a->flags & PGK_DW_A_PC) {
+                struct pgk_dw_pc pc;
+                read_pc(w->u, w->t, a, &at, &pc);
+                w->ranges.n = 0;
+                if (!pgk_dw_ranges(w->u, &pc, &w->ranges) || !paint(w))
+                    return false;
+            }
+            if (!(a->flags & PGK_DW_A_CHILDREN))
+                w->open.n--;
+        }
+        skip_attributes(w->u, w->t, a, &at);
+        if (a->flags & PGK_DW_A_CHILDREN)
+            depth++;
+    } while (depth && !at.bad && at.p < at.end);
+    *end = at.bad ? w->u->end : (uint64_t)(at.p - b.p);
+    return true;
+}
+
+bool pgk_dw_unit_chains(struct pgk_dw_unit *u, const uint64_t *addrs, size_t count,
+                        struct pgk_dw_chains *c)
+{
+    struct walk w = {.u = u, .addrs = addrs, .count = count, .c = c};
+    for (size_t i = 0; i < count; i++)
+        c->innermost[i] = PGK_INDEX_NONE;
+    if (!count)
+        return true;
+    w.t = pgk_dw_unit_abbrevs(u);
+    w.painted_from = pgk_mem_zalloc(count, sizeof *w.painted_from);
+    bool ok = w.t && w.painted_from && pgk_dw_unit_index(u);
+    uint64_t done = 0; /* functions before this offset lie in one that was walked */
+    for (size_t i = 0; ok && i < u->funcs.n; i++) {
+        const struct pgk_dw_func_range *f = &u->funcs.v[i];
+        if (f->die < done || f->low > addrs[count - 1] || f->high <= addrs[0])
+            continue;
+        size_t q = pgk_dw_lower_bound(addrs, count, f->low);
+        if (q < count && addrs[q] < f->high)
+            ok = walk_function(&w, f->die, &done);
+    }
+    pgk_vec_free(&w.open);
+    pgk_vec_free(&w.ranges);
+    pgk_mem_free(w.painted_from);
+    return ok;
+}

@@ -1,0 +1,490 @@
+/* Addresses to source frames: the batch, its distribution over units, and the frames. */
+#include "symboliser.h"
+
+#include "dwarf_priv.h"
+#include "hash.h"
+#include "message.h"
+#include "pool.h"
+
+#include <dwarf.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#ifndef DW_AT_GNU_discriminator
+#define DW_AT_GNU_discriminator 0x2136
+#endif
+
+struct pgk_symboliser {
+    const struct pgk_elf *elf;
+    struct pgk_dw_file *file;
+    struct pgk_dw_file *package; /* .dwp; NULL if there is none */
+    pgk_dw_arange_vec aranges;
+    pthread_mutex_t lock;        /* of split units being looked for */
+    _Atomic(size_t) lost_splits;
+};
+
+/* ---- opening ---- */
+
+static bool has_functions(const struct pgk_dw_file *f)
+{
+    for (size_t i = 0; i < f->units.n; i++) {
+        const struct pgk_dw_unit *u = &f->units.v[i];
+        if (!u->usable)
+            continue;
+        if (u->dwo_name)
+            return true;
+        const struct pgk_dw_abbrevs *t = pgk_dw_unit_abbrevs(u);
+        if (t && t->has_functions)
+            return true;
+    }
+    return false;
+}
+
+static int fail_nodebug(const struct pgk_elf *elf, const struct pgk_dw_search *search,
+                        bool has_units, struct pgk_err *err)
+{
+    return pgk_fail(err, PGK_E_NODEBUG, .file = pgk_elf_path(elf),
+                    .format = "DWARF", .field = ".debug_info",
+                    .found = has_units ? "line tables without functions"
+                             : search->tried[0]
+                                 ? PGK_F("none, nor a debug file at %s", search->tried)
+                                 : "none",
+                    .expected = "DWARF with functions, in the file or in a debug file",
+                    .hint = has_units
+                                ? "compile with -g, or add -fdebug-info-for-profiling to "
+                                  "-gline-tables-only"
+                                : "compile and link with -g and do not strip, or give the "
+                                  "folder of the debug files");
+}
+
+static int open_package(struct pgk_symboliser *s, const struct pgk_elf *elf, struct pgk_err *err)
+{
+    char path[4096];
+    int n = snprintf(path, sizeof path, "%s.dwp", pgk_elf_path(elf));
+    struct pgk_elf *dwp = NULL;
+    if (n < 0 || (size_t)n >= sizeof path || access(path, F_OK) != 0 ||
+        pgk_elf_open_as(&dwp, path, PGK_ELF_DEBUG, NULL) < 0)
+        return 0;
+    return pgk_dw_file_open(&s->package, dwp, dwp, true, err);
+}
+
+static int open_files(struct pgk_symboliser *s, struct pgk_dw_search *search, struct pgk_err *err)
+{
+    struct pgk_elf *separate = NULL, *alt = NULL;
+    size_t size;
+    if (!pgk_elf_section(s->elf, ".debug_info", &size))
+        PGK_TRY(pgk_dw_find_separate(search, s->elf, &separate, err));
+    const struct pgk_elf *debug = separate ? separate : s->elf;
+    PGK_TRY(pgk_dw_file_open(&s->file, debug, separate, false, err));
+    if (!s->file->units.n)
+        return fail_nodebug(s->elf, search, false, err);
+    PGK_TRY(pgk_dw_find_alt(search, debug, &alt, err));
+    if (alt)
+        PGK_TRY(pgk_dw_file_open(&s->file->alt, alt, alt, false, err));
+    if (!has_functions(s->file))
+        return fail_nodebug(s->elf, search, true, err);
+    bool split = false;
+    for (size_t i = 0; i < s->file->units.n && !split; i++)
+        split = s->file->units.v[i].dwo_name != NULL;
+    if (split)
+        PGK_TRY(open_package(s, s->elf, err));
+    if (split && !s->package && separate)
+        PGK_TRY(open_package(s, separate, err));
+    return pgk_dw_aranges(s->file, &s->aranges) ? 0 : pgk_fail_nomem(err);
+}
+
+int pgk_symboliser_open(struct pgk_symboliser **sym, const struct pgk_elf *elf,
+                        const struct pgk_symboliser_opts *opts, struct pgk_err *err)
+{
+    struct pgk_symboliser *s = pgk_mem_zalloc(1, sizeof *s);
+    if (!s)
+        return pgk_fail_nomem(err);
+    struct pgk_dw_search search = {0};
+    if (opts) {
+        search.debug_dirs = opts->debug_dirs;
+        search.n_debug_dirs = opts->n_debug_dirs;
+    }
+    s->elf = elf;
+    pthread_mutex_init(&s->lock, NULL);
+    int status = open_files(s, &search, err);
+    if (status < 0) {
+        pgk_symboliser_close(&s);
+        return status;
+    }
+    *sym = s;
+    return 0;
+}
+
+void pgk_symboliser_close(struct pgk_symboliser **sym)
+{
+    struct pgk_symboliser *s = *sym;
+    if (!s)
+        return;
+    *sym = NULL;
+    pgk_dw_file_close(&s->file);
+    pgk_dw_file_close(&s->package);
+    pgk_vec_free(&s->aranges);
+    pthread_mutex_destroy(&s->lock);
+    pgk_mem_free(s);
+}
+
+/* ---- split units ---- */
+
+static const struct pgk_dw_unit *unit_with_id(struct pgk_dw_file *f, uint64_t id)
+{
+    for (size_t i = 0; f && i < f->n_info_units; i++) {
+        const struct pgk_dw_unit *u = &f->units.v[i];
+        if (u->usable && u->id == id && u->tag == DW_TAG_compile_unit)
+            return u;
+    }
+    return NULL;
+}
+
+static int find_split(struct pgk_symboliser *s, struct pgk_dw_unit *u)
+{
+    struct pgk_dw_unit *split =
+        (struct pgk_dw_unit *)(uintptr_t)unit_with_id(s->package, u->id);
+    if (!split) {
+        struct pgk_elf *dwo = NULL;
+        PGK_TRY(pgk_dw_find_dwo(u, pgk_elf_path(s->elf), &dwo, NULL));
+        if (dwo) {
+            PGK_TRY(pgk_dw_file_open(&u->split_file, dwo, dwo, true, NULL));
+            split = (struct pgk_dw_unit *)(uintptr_t)unit_with_id(u->split_file, u->id);
+            if (!split)
+                pgk_warn("%s does not belong to this program: it has no unit of id %016" PRIx64,
+                         pgk_elf_path(dwo), u->id);
+        }
+    }
+    if (split) {
+        split->skeleton = u;
+        u->split = split;
+    } else if (!atomic_fetch_add(&s->lost_splits, 1)) {
+        pgk_warn("%s: split debug information %s was not found; functions of such units are "
+                 "unknown",
+                 pgk_elf_path(s->elf), u->dwo_name);
+    }
+    return 0;
+}
+
+/* The unit to look for functions in: the unit itself or its split one. */
+static int unit_with_tree(struct pgk_symboliser *s, struct pgk_dw_unit *u,
+                          struct pgk_dw_unit **tree)
+{
+    *tree = u;
+    if (!u->dwo_name)
+        return 0;
+    int status = 0;
+    pthread_mutex_lock(&s->lock);
+    if (!u->split_tried) {
+        status = find_split(s, u);
+        u->split_tried = status == 0;
+    }
+    if (u->split)
+        *tree = (struct pgk_dw_unit *)(uintptr_t)u->split;
+    pthread_mutex_unlock(&s->lock);
+    return status;
+}
+
+/* ---- a batch ---- */
+
+/* The queries that lie in one unit. */
+struct job {
+    struct pgk_dw_unit *unit;
+    size_t first, count;                 /* in the batch's lists */
+    PGK_VEC(struct pgk_sym_frame) frames;
+    PGK_VEC(struct pgk_dw_func) funcs;   /* each read once */
+    PGK_VEC(struct pgk_dw_die) func_dies;
+    struct pgk_index func_index;
+};
+
+struct batch {
+    struct pgk_symboliser *sym;
+    PGK_VEC(struct job) jobs;
+    uint64_t *addrs;     /* grouped by job, ascending */
+    uint32_t *query;     /* number of the query in the caller's arrays */
+    uint32_t *n_frames;  /* parallel to addrs */
+};
+
+static bool known_function(struct job *j, struct pgk_dw_die key, struct pgk_dw_func *f)
+{
+    PGK_INDEX_FOR (&j->func_index, pgk_hash_pair((uintptr_t)key.unit, key.off), i) {
+        if (j->func_dies.v[i].off == key.off && j->func_dies.v[i].unit == key.unit) {
+            *f = j->funcs.v[i];
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Of inlined calls that say nothing themselves the origin is the key, for it is shared. */
+static bool read_function(struct job *j, struct pgk_dw_die key, struct pgk_dw_func *f)
+{
+    if (known_function(j, key, f))
+        return true;
+    pgk_dw_func_read(key, f);
+    return pgk_vec_push(&j->funcs, *f) && pgk_vec_push(&j->func_dies, key) &&
+           pgk_index_add(&j->func_index, pgk_hash_pair((uintptr_t)key.unit, key.off),
+                         (uint32_t)j->funcs.n - 1);
+}
+
+static bool decode_node(struct job *j, const struct pgk_dw_unit *tree, struct pgk_dw_node *n)
+{
+    struct pgk_dw_die key = {tree, n->die}, origin;
+    struct pgk_dw_iter it;
+    uint64_t v;
+    pgk_dw_iter_start(&it, tree, n->die);
+    bool nameless = it.abbrev && (it.abbrev->flags & PGK_DW_A_NAMELESS);
+    while (pgk_dw_iter_next(&it)) {
+        switch (it.at) {
+        case DW_AT_abstract_origin:
+            if (nameless && pgk_dw_reference(tree, &it.value, &origin))
+                key = origin;
+            break;
+        case DW_AT_call_file:
+            n->call_file = pgk_dw_constant(&it.value, &v) ? (uint32_t)v : 0;
+            break;
+        case DW_AT_call_line:
+            n->call_line = pgk_dw_constant(&it.value, &v) ? (uint32_t)v : 0;
+            break;
+        case DW_AT_call_column:
+            n->call_column = pgk_dw_constant(&it.value, &v) ? (uint32_t)v : 0;
+            break;
+        case DW_AT_GNU_discriminator:
+            n->call_discriminator = pgk_dw_constant(&it.value, &v) ? (uint32_t)v : 0;
+            break;
+        default:
+            break;
+        }
+    }
+    n->decoded = true;
+    return read_function(j, key, &n->func);
+}
+
+/* Appends the frames of one address. */
+static bool add_frames(struct job *j, const struct pgk_dw_unit *tree, struct pgk_dw_chains *c,
+                       uint32_t node, const struct pgk_dw_row *row, uint32_t *count)
+{
+    const struct pgk_dw_lines *lines = pgk_dw_unit_lines(j->unit);
+    const struct pgk_dw_node *inner = NULL;
+    for (*count = 0; node != PGK_INDEX_NONE; node = inner->parent, ++*count) {
+        struct pgk_dw_node *n = &c->nodes.v[node];
+        if (!n->decoded && !decode_node(j, tree, n))
+            return false;
+        struct pgk_sym_frame f = {
+            .function = n->func.name,
+            .decl_file = n->func.decl_file,
+            .decl_line = n->func.decl_line,
+            .inlined = n->parent != PGK_INDEX_NONE,
+        };
+        if (!inner && row->found) {
+            f.file = pgk_dw_lines_file(lines, row->file);
+            f.line = row->line;
+            f.column = row->column;
+            f.discriminator = row->discriminator;
+        } else if (inner) {
+            f.file = pgk_dw_lines_file(lines, inner->call_file);
+            f.line = inner->call_line;
+            f.column = inner->call_column;
+            f.discriminator = inner->call_discriminator;
+        }
+        if (!pgk_vec_push(&j->frames, f))
+            return false;
+        inner = n;
+    }
+    return true;
+}
+
+static int run_job(void *ctx, size_t number, unsigned worker)
+{
+    struct batch *b = ctx;
+    struct job *j = &b->jobs.v[number];
+    const uint64_t *addrs = b->addrs + j->first;
+    struct pgk_dw_chains chains = {0};
+    struct pgk_dw_unit *tree;
+    (void)worker;
+    PGK_TRY(unit_with_tree(b->sym, j->unit, &tree));
+    struct pgk_dw_row *rows = pgk_mem_alloc(j->count, sizeof *rows);
+    chains.innermost = pgk_mem_alloc(j->count, sizeof *chains.innermost);
+    bool ok = rows && chains.innermost;
+    if (ok && !pgk_dw_unit_abbrevs(tree)) {
+        pgk_warn("%s: the unit at offset %" PRIu64 " of .debug_info is damaged; functions in it "
+                 "are unknown",
+                 pgk_elf_path(tree->file->elf), tree->off);
+        goto done;
+    }
+    ok = ok && pgk_dw_unit_chains(tree, addrs, j->count, &chains) &&
+         pgk_dw_lines_find(pgk_dw_unit_lines(j->unit), addrs, j->count, rows);
+    for (size_t i = 0; ok && i < j->count; i++)
+        ok = add_frames(j, tree, &chains, chains.innermost[i], &rows[i],
+                        &b->n_frames[j->first + i]);
+done:
+    pgk_vec_free(&chains.nodes);
+    pgk_mem_free(chains.innermost);
+    pgk_mem_free(rows);
+    pgk_vec_free(&j->funcs);
+    pgk_vec_free(&j->func_dies);
+    pgk_index_free(&j->func_index);
+    return ok ? 0 : PGK_E_NOMEM;
+}
+
+static bool in_code(const struct pgk_elf *elf, uint64_t addr)
+{
+    size_t n;
+    const struct pgk_segment *s = pgk_elf_segments(elf, &n);
+    bool any = false;
+    for (size_t i = 0; i < n; i++) {
+        if (!s[i].executable)
+            continue;
+        any = true;
+        if (addr >= s[i].vaddr && addr - s[i].vaddr < s[i].memsz)
+            return true;
+    }
+    return !any;
+}
+
+/* Distributes the queries over units, in the order of the units. */
+static bool make_jobs(struct batch *b, const uint64_t *addrs, size_t count)
+{
+    const struct pgk_symboliser *s = b->sym;
+    size_t n_units = s->file->units.n, a = 0;
+    uint32_t *unit_of = pgk_mem_alloc(count + 1, sizeof *unit_of);
+    size_t *start = pgk_mem_zalloc(n_units + 2, sizeof *start);
+    b->addrs = pgk_mem_alloc(count + 1, sizeof *b->addrs);
+    b->query = pgk_mem_alloc(count + 1, sizeof *b->query);
+    b->n_frames = pgk_mem_zalloc(count + 1, sizeof *b->n_frames);
+    bool ok = unit_of && start && b->addrs && b->query && b->n_frames;
+    for (size_t i = 0; ok && i < count; i++) {
+        while (a < s->aranges.n && s->aranges.v[a].high <= addrs[i])
+            a++;
+        bool inside = a < s->aranges.n && s->aranges.v[a].low <= addrs[i] &&
+                      in_code(s->elf, addrs[i]);
+        unit_of[i] = inside ? s->aranges.v[a].unit : PGK_INDEX_NONE;
+        if (inside)
+            start[unit_of[i] + 1]++;
+    }
+    for (size_t u = 0; ok && u < n_units; u++) {
+        size_t n = start[u + 1];
+        start[u + 1] += start[u];
+        if (n)
+            ok = pgk_vec_push(&b->jobs, (struct job){.unit = &s->file->units.v[u],
+                                                     .first = start[u],
+                                                     .count = n});
+    }
+    for (size_t i = 0; ok && i < count; i++) {
+        if (unit_of[i] == PGK_INDEX_NONE)
+            continue;
+        size_t to = start[unit_of[i]]++;
+        b->addrs[to] = addrs[i];
+        b->query[to] = (uint32_t)i;
+    }
+    pgk_mem_free(unit_of);
+    pgk_mem_free(start);
+    return ok;
+}
+
+static bool collect(const struct batch *b, struct pgk_arena *arena, struct pgk_sym_chain *chains)
+{
+    for (size_t i = 0; i < b->jobs.n; i++) {
+        const struct job *j = &b->jobs.v[i];
+        struct pgk_sym_frame *f = pgk_arena_alloc(arena, j->frames.n, sizeof *f);
+        if (!f)
+            return false;
+        if (j->frames.n)
+            memcpy(f, j->frames.v, j->frames.n * sizeof *f);
+        for (size_t q = j->first; q < j->first + j->count; q++) {
+            if (b->n_frames[q])
+                chains[b->query[q]] = (struct pgk_sym_chain){f, b->n_frames[q]};
+            f += b->n_frames[q];
+        }
+    }
+    return true;
+}
+
+int pgk_symbolise(struct pgk_symboliser *sym, const uint64_t *addrs, size_t count,
+                  unsigned threads, struct pgk_arena *arena, struct pgk_sym_chain *chains,
+                  struct pgk_err *err)
+{
+    if (count > UINT32_MAX - 1)
+        return pgk_fail(err, PGK_E_LIMIT, .field = "addresses", .found = PGK_F("%zu", count),
+                        .expected = "fewer than 2^32 in a batch");
+    for (size_t i = 1; i < count; i++)
+        if (addrs[i - 1] >= addrs[i])
+            return pgk_fail(err, PGK_E_ARG, .field = "addresses",
+                            .found = PGK_F("0x%" PRIx64 " before 0x%" PRIx64, addrs[i - 1],
+                                           addrs[i]),
+                            .expected = "ascending addresses without doubles");
+    struct batch b = {.sym = sym};
+    int status = make_jobs(&b, addrs, count) ? 0 : PGK_E_NOMEM;
+    if (!status)
+        status = pgk_pool_run(threads, b.jobs.n, run_job, &b);
+    if (!status) {
+        memset(chains, 0, count * sizeof *chains);
+        if (!collect(&b, arena, chains))
+            status = PGK_E_NOMEM;
+    }
+    if (status < 0) /* a job fails for want of memory only */
+        (void)pgk_fail_nomem(err);
+    for (size_t i = 0; i < b.jobs.n; i++)
+        pgk_vec_free(&b.jobs.v[i].frames);
+    pgk_vec_free(&b.jobs);
+    pgk_mem_free(b.addrs);
+    pgk_mem_free(b.query);
+    pgk_mem_free(b.n_frames);
+    return status;
+}
+
+/* ---- all functions ---- */
+
+struct listing {
+    pgk_sym_function_fn *fn;
+    void *ctx;
+    int stopped; /* what fn returned */
+    struct pgk_index seen; /* of `names` */
+    PGK_VEC(struct pgk_dw_func) names;
+};
+
+/* Declarations are of functions that are elsewhere. A copy of an abstract function says
+ * nothing of its own, for the abstract one is listed, too. */
+static int list_function(void *ctx, const struct pgk_dw_unit *u, const struct pgk_dw_abbrev *a,
+                         uint64_t die)
+{
+    struct listing *l = ctx;
+    struct pgk_dw_func f;
+    if (a->flags & PGK_DW_A_DECLARATION || (a->origin_form && a->flags & PGK_DW_A_NAMELESS))
+        return 0;
+    pgk_dw_func_read((struct pgk_dw_die){u, die}, &f);
+    if (!f.name)
+        return 0;
+    uint64_t hash = pgk_hash_pair((uintptr_t)f.name, f.decl_line);
+    PGK_INDEX_FOR (&l->seen, hash, i) {
+        const struct pgk_dw_func *g = &l->names.v[i];
+        if (g->name == f.name && g->decl_line == f.decl_line && g->decl_file == f.decl_file)
+            return 0;
+    }
+    if (!pgk_vec_push(&l->names, f) ||
+        !pgk_index_add(&l->seen, hash, (uint32_t)l->names.n - 1))
+        return PGK_E_NOMEM;
+    l->stopped = l->fn(l->ctx, &(struct pgk_sym_function){f.name, f.decl_file, f.decl_line});
+    return l->stopped;
+}
+
+int pgk_symboliser_functions(struct pgk_symboliser *sym, pgk_sym_function_fn *fn, void *ctx,
+                             struct pgk_err *err)
+{
+    int status = 0;
+    for (size_t i = 0; i < sym->file->units.n && !status; i++) {
+        struct pgk_dw_unit *u = &sym->file->units.v[i], *tree;
+        struct listing l = {.fn = fn, .ctx = ctx};
+        if (!u->usable)
+            continue;
+        status = unit_with_tree(sym, u, &tree);
+        if (!status)
+            status = pgk_dw_unit_functions(tree, list_function, &l);
+        pgk_index_free(&l.seen);
+        pgk_vec_free(&l.names);
+        if (l.stopped)
+            return l.stopped;
+    }
+    return status < 0 ? pgk_fail_nomem(err) : status;
+}
