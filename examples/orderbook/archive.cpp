@@ -1,5 +1,6 @@
 #include "archive.hpp"
 
+#include <cstdio>
 #include <cstring>
 #include <utility>
 
@@ -7,37 +8,38 @@ namespace orderbook {
 
 namespace {
 
-// The text that is sent to both parties and filed.
-std::string confirmation_text(const Trade& trade, const std::string& symbol)
+std::unique_ptr<char[]> exact_copy(const char* text, std::size_t length)
 {
-    std::string text = "CONFIRMATION OF TRADE\ninstrument: " + symbol;
-    text += "\nbuyer's order: " + std::to_string(trade.buyer_order);
-    text += "\nseller's order: " + std::to_string(trade.seller_order);
-    text += "\nprice: " + std::to_string(trade.price) + " cents";
-    text += "\nquantity: " + std::to_string(trade.quantity);
-    text += "\nsettlement: two days after the day of the trade, free of charge\n";
-    return text;
+    auto copy = std::make_unique<char[]>(length + 1);
+    std::memcpy(copy.get(), text, length);
+    return copy;
 }
 
-std::unique_ptr<char[]> exact_copy(const std::string& text)
+// The text that is sent to both parties and filed.
+std::unique_ptr<char[]> confirmation(const Trade& trade, const char* symbol)
 {
-    auto copy = std::make_unique<char[]>(text.size() + 1);
-    std::memcpy(copy.get(), text.c_str(), text.size() + 1);
-    return copy;
+    char text[320];
+    int length = std::snprintf(
+        text, sizeof text,
+        "CONFIRMATION OF TRADE\ninstrument: %s\nbuyer's order: %llu\nseller's order: %llu\n"
+        "price: %u cents\nquantity: %u\nsettlement: two days after the trade, free of charge\n",
+        symbol, static_cast<unsigned long long>(trade.buyer_order),
+        static_cast<unsigned long long>(trade.seller_order), trade.price, trade.quantity);
+    return exact_copy(text, static_cast<std::size_t>(length));
 }
 
 } // namespace
 
 void Archive::keep_message(const std::string& message)
 {
-    messages_.push_back(exact_copy(message));
+    messages_.push_back(exact_copy(message.data(), message.size()));
 }
 
 void Archive::keep_trade(const Trade& trade, const std::string& symbol)
 {
     auto record = std::make_unique<Record>();
     record->trade = trade;
-    record->confirmation = exact_copy(confirmation_text(trade, symbol));
+    record->confirmation = confirmation(trade, symbol.c_str());
     volume_ += std::uint64_t{trade.price} * trade.quantity;
     trades_.push_back(std::move(record));
 }

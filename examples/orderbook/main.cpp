@@ -7,6 +7,7 @@
 // arguments only.
 #include "book.hpp"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -43,18 +44,24 @@ public:
 
     std::string next()
     {
+        char text[160];
         unsigned kind = draw(100);
-        std::string symbol = kSymbols[draw(kSymbolCount)];
-        if (kind < workload_.quote_percent)
-            return "QUOTE|" + symbol;
-        if (kind < workload_.quote_percent + workload_.cancel_percent && last_id_ > 0)
-            return "CANCEL|" + symbol + "|" + std::to_string(last_id_ - draw(recent()));
-        bool buy = draw(2) == 0;
-        std::uint32_t away = draw(workload_.spread);
-        std::uint32_t price = buy ? 10200 - away : 10000 + away;
-        return "ORDER|" + symbol + "|" + std::to_string(++last_id_) + (buy ? "|BUY|" : "|SELL|") +
-               std::to_string(price) + "|" + std::to_string(1 + draw(500)) +
-               "|account " + std::to_string(draw(9000)) + ", by telephone, see the log of the desk";
+        const char* symbol = kSymbols[draw(kSymbolCount)];
+        int length;
+        if (kind < workload_.quote_percent) {
+            length = std::snprintf(text, sizeof text, "QUOTE|%s", symbol);
+        } else if (kind < workload_.quote_percent + workload_.cancel_percent && last_id_ > 0) {
+            length = std::snprintf(text, sizeof text, "CANCEL|%s|%llu", symbol,
+                                   last_id_ - draw(recent()));
+        } else {
+            bool buy = draw(2) == 0;
+            std::uint32_t away = draw(workload_.spread);
+            length = std::snprintf(text, sizeof text,
+                                   "ORDER|%s|%llu|%s|%u|%u|account %u, by telephone, see the log",
+                                   symbol, ++last_id_, buy ? "BUY" : "SELL",
+                                   buy ? 10200 - away : 10000 + away, 1 + draw(500), draw(9000));
+        }
+        return std::string(text, static_cast<std::size_t>(length));
     }
 
 private:
@@ -67,12 +74,12 @@ private:
     }
     std::uint32_t recent() const
     {
-        return static_cast<std::uint32_t>(std::min<std::uint64_t>(last_id_, 2000));
+        return static_cast<std::uint32_t>(std::min(last_id_, 2000ull));
     }
 
     const Workload& workload_;
     std::uint64_t state_;
-    std::uint64_t last_id_ = 0;
+    unsigned long long last_id_ = 0;
 };
 
 // The fields of a message: temporaries that are gone before the next message.
