@@ -24,7 +24,7 @@ static bool grow(struct pgk_index *ix, uint64_t slots)
         return false;
     struct pgk_index new = {.mask = (uint32_t)(slots - 1), .used = ix->used};
     new.shift = (uint32_t)__builtin_clz(new.mask);
-    new.slots = pgk_mem_zalloc((size_t)slots, sizeof *new.slots);
+    new.slots = pgk_mem_table((size_t)slots, sizeof *new.slots);
     if (!new.slots)
         return false;
 

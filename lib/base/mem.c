@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 /* 0: never fail; 1: fail now and from now on; n: fail after n - 1 more. */
 static _Atomic uint64_t fail_countdown;
@@ -43,6 +44,21 @@ void *pgk_mem_zalloc(size_t count, size_t size)
 {
     size_t bytes;
     return byte_size(count, size, &bytes) ? calloc(1, bytes) : NULL;
+}
+
+enum { PAGE = 4096, POPULATE_BYTES = 1 << 20 };
+
+void *pgk_mem_table(size_t count, size_t size)
+{
+    char *p = pgk_mem_zalloc(count, size);
+    if (!p || count * size < POPULATE_BYTES)
+        return p;
+    uintptr_t first = ((uintptr_t)p + PAGE - 1) & ~(uintptr_t)(PAGE - 1);
+    uintptr_t end = ((uintptr_t)p + count * size) & ~(uintptr_t)(PAGE - 1);
+    /* Without reading first, which would fault every page in twice. An old kernel refuses, and
+     * pages come one by one. */
+    (void)madvise((void *)first, end - first, MADV_POPULATE_WRITE);
+    return p;
 }
 
 void *pgk_mem_resize(void *old, size_t count, size_t size)

@@ -24,6 +24,12 @@ void pgk_stack_tree_free(struct pgk_stack_tree *t)
     *t = (struct pgk_stack_tree){0};
 }
 
+/* Nodes that a table of mask + 1 slots takes. */
+static inline uint64_t slots_limit(uint32_t mask)
+{
+    return (uint64_t)mask * 5 / 8;
+}
+
 static inline uint32_t slot_start(uint32_t parent, uint32_t frame)
 {
     uint64_t h = ((uint64_t)parent << 32 | frame) * 0x9e3779b97f4a7c15u;
@@ -41,10 +47,9 @@ static inline struct pgk_stack_slot *find_slot(struct pgk_stack_slot *slots, uin
     }
 }
 
-static bool grow(struct pgk_stack_tree *t)
+static bool set_slots(struct pgk_stack_tree *t, uint32_t mask)
 {
-    uint32_t mask = t->mask * 2 + 1;
-    struct pgk_stack_slot *slots = pgk_mem_zalloc((size_t)mask + 1, sizeof *slots);
+    struct pgk_stack_slot *slots = pgk_mem_table((size_t)mask + 1, sizeof *slots);
     if (!slots)
         return false;
     for (uint32_t n = 1; n < t->nodes.n; n++) {
@@ -58,13 +63,22 @@ static bool grow(struct pgk_stack_tree *t)
     return true;
 }
 
+bool pgk_stack_reserve(struct pgk_stack_tree *t, size_t nodes)
+{
+    uint32_t mask = t->mask;
+    while (slots_limit(mask) < nodes && mask < UINT32_MAX / 2)
+        mask = mask * 2 + 1;
+    return pgk_vec_reserve(&t->nodes, nodes > t->nodes.n ? nodes - t->nodes.n : 0) &&
+           (mask == t->mask || set_slots(t, mask));
+}
+
 uint32_t pgk_stack_push(struct pgk_stack_tree *t, uint32_t parent, uint32_t frame)
 {
     struct pgk_stack_slot *s = find_slot(t->slots, t->mask, parent, frame);
     if (s->node)
         return s->node;
-    if (t->nodes.n > (uint64_t)t->mask * 5 / 8) {
-        if (t->mask >= UINT32_MAX / 2 || !grow(t))
+    if (t->nodes.n > slots_limit(t->mask)) {
+        if (t->mask >= UINT32_MAX / 2 || !set_slots(t, t->mask * 2 + 1))
             return PGK_NODE_NONE;
         s = find_slot(t->slots, t->mask, parent, frame);
     }

@@ -32,6 +32,8 @@ struct pgk_stack_tree {
 
 /* A zeroed struct becomes a tree by init; false when out of memory. */
 bool pgk_stack_tree_init(struct pgk_stack_tree *t);
+/* Makes room for so many nodes in all; false when out of memory. */
+bool pgk_stack_reserve(struct pgk_stack_tree *t, size_t nodes);
 void pgk_stack_tree_free(struct pgk_stack_tree *t);
 
 /* The node for `frame` on top of `parent`, added if new; PGK_NODE_NONE when out of
