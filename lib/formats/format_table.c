@@ -3,6 +3,7 @@
 
 #include "filemap.h"
 #include "heap_raw.h"
+#include "heap_yaml.h"
 #include "indexed.h"
 
 #include <inttypes.h>
@@ -56,6 +57,21 @@ static int read_indexed(struct pgk_heap *heap, const struct pgk_filemap *map,
     return 0;
 }
 
+/* LLVM's rule; a text of another kind is told apart by its keys when it is read. */
+static bool sniff_yaml(const uint8_t *bytes, size_t size)
+{
+    return size >= 3 && !memcmp(bytes, "---", 3);
+}
+
+static int read_yaml(struct pgk_heap *heap, const struct pgk_filemap *map,
+                     const struct pgk_source *src, struct pgk_file_info *info, struct pgk_err *err)
+{
+    struct pgk_heap_yaml_info yaml;
+    PGK_TRY(pgk_heap_yaml_read(heap, map->bytes, map->size, src, &yaml, err));
+    info->has_data_access = yaml.has_data_access;
+    return 0;
+}
+
 static const struct row rows[] = {
     {{"raw heap profile", PGK_KIND_HEAP, "1 to 5", "", "runtimes of clang 14 to 22",
       "raw-heap.md"},
@@ -64,6 +80,9 @@ static const struct row rows[] = {
       "index 8 to 13 with MemProf V0 to V4", "llvm-profdata 16 to 22, pgokit",
       "indexed-heap.md"},
      sniff_indexed, read_indexed},
+    {{"YAML heap profile", PGK_KIND_HEAP, "of LLVM 22", "of LLVM 22", "llvm-profdata 22, pgokit",
+      "indexed-heap.md"},
+     sniff_yaml, read_yaml},
 };
 
 const struct pgk_format *pgk_format_at(size_t i)
@@ -79,7 +98,9 @@ const char *pgk_kind_name(enum pgk_kind kind)
 
 const char *pgk_file_info_text(const struct pgk_file_info *info, char *buf, size_t size)
 {
-    int n = snprintf(buf, size, "%s, version %u", info->format->name, info->version);
+    int n = snprintf(buf, size, "%s", info->format->name);
+    if (info->version)
+        n += snprintf(buf + n, size - (size_t)n, ", version %u", info->version);
     if (info->dumps > 1)
         snprintf(buf + n, size - (size_t)n, ", %u dumps", info->dumps);
     else if (info->has_heap)
@@ -95,6 +116,8 @@ const char *pgk_file_info_readers(const struct pgk_file_info *info)
                                       "LLVM 19 and 22", "LLVM 19 and 22", "LLVM 22"};
     if (info->dumps)
         return raw[info->version];
+    if (!info->version) /* YAML */
+        return "LLVM 22";
     /* docs/formats/indexed-heap.md 9.2 */
     if (!info->has_heap)
         return "LLVM";

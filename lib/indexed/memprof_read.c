@@ -1,6 +1,7 @@
 /* Reader of the MemProf section, V0 to V4. docs/formats/indexed-heap.md sections 4 to 8. */
 #include "indexed.h"
 #include "ondisk_table.h"
+#include "record_builder.h"
 #include "hash.h"
 
 #include <inttypes.h>
@@ -33,8 +34,7 @@ struct reader {
     PGK_VEC(struct { uint64_t id; uint32_t node; }) stack_ids;
     PGK_VEC(uint32_t) stack;          /* scratch: frames of one stack, leaf first */
     PGK_VEC(uint64_t) callees;
-    PGK_VEC(uint32_t) record_of;      /* by context: the record that gave its values */
-    uint32_t record;
+    struct pgk_record_builder records;
 };
 
 static int read_schema(struct reader *r, struct pgk_cursor *c)
@@ -220,29 +220,10 @@ static int read_stack(struct reader *r, struct pgk_cursor *c, uint32_t *node)
                           .hint = "write the profile again");
 }
 
-/* A context that is inlined stands in the record of each function of its inline
- * chain: it counts once, as the first record gives it. Equal stacks inside one record are
- * blocks that LLVM left apart, and are added up. */
-static int add_alloc(struct reader *r, uint32_t func, uint32_t stack, const struct pgk_mib *m)
-{
-    uint32_t context = pgk_heap_context_at(r->heap, stack);
-    if (context == PGK_INDEX_NONE) {
-        PGK_TRY(pgk_heap_add(r->heap, stack, m, r->err));
-        if (!pgk_vec_push(&r->record_of, r->record))
-            return pgk_fail_nomem(r->err);
-    } else if (r->record_of.v[context] == r->record) {
-        PGK_TRY(pgk_heap_add(r->heap, stack, m, r->err));
-    }
-    return pgk_heap_add_site(r->heap, PGK_SITE_ALLOC, func, stack, NULL, 0, r->err);
-}
-
 static int read_record(void *ctx, uint64_t guid, struct pgk_cursor *c, struct pgk_err *err)
 {
     struct reader *r = ctx;
-    uint32_t func = pgk_heap_func(r->heap, guid, 0, 0, 0);
-    if (func == PGK_INDEX_NONE)
-        return pgk_fail_nomem(err);
-    r->record++;
+    PGK_TRY(pgk_record_begin(&r->records, guid, err));
     size_t id_size = r->version >= 3 ? 4 : 8;
     uint64_t n = pgk_cur_count(c, id_size + r->schema.size, "number of alloc sites");
     for (uint64_t i = 0; i < n; i++) {
@@ -256,7 +237,7 @@ static int read_record(void *ctx, uint64_t guid, struct pgk_cursor *c, struct pg
             return pgk_cur_reject(c, err, PGK_E_CORRUPT, at, .record = "function record",
                                   .field = "call stack", .found = "a stack without frames",
                                   .expected = "at least one", .hint = "write the profile again");
-        PGK_TRY(add_alloc(r, func, stack, &mib));
+        PGK_TRY(pgk_record_add_alloc(&r->records, stack, &mib, err));
     }
     n = pgk_cur_count(c, id_size, "number of call sites");
     for (uint64_t i = 0; i < n; i++) {
@@ -268,8 +249,7 @@ static int read_record(void *ctx, uint64_t guid, struct pgk_cursor *c, struct pg
             return pgk_fail_nomem(err);
         while (callees--)
             r->callees.v[r->callees.n++] = pgk_cur_u64(c, "callee");
-        PGK_TRY(pgk_heap_add_site(r->heap, PGK_SITE_CALL, func, stack, r->callees.v, r->callees.n,
-                                  err));
+        PGK_TRY(pgk_record_add_call(&r->records, stack, r->callees.v, r->callees.n, err));
     }
     return pgk_cur_check(c, err, "function record");
 }
@@ -385,6 +365,7 @@ int pgk_memprof_read(struct pgk_heap *h, const struct pgk_cursor *c, uint64_t of
      * that this file mentions twice counts once. */
     struct reader r = {.file = *c, .err = err};
     int status = pgk_heap_new(&r.heap, err);
+    r.records.heap = r.heap;
     if (!status)
         status = read_section(&r, off, info);
     if (!status)
@@ -398,6 +379,6 @@ int pgk_memprof_read(struct pgk_heap *h, const struct pgk_cursor *c, uint64_t of
     pgk_index_free(&r.stack_by_id);
     pgk_vec_free(&r.stack);
     pgk_vec_free(&r.callees);
-    pgk_vec_free(&r.record_of);
+    pgk_record_builder_free(&r.records);
     return status;
 }
