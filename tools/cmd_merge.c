@@ -11,9 +11,10 @@ static const char help[] =
     "profile for -fmemory-profile-use=. Raw profiles need the binaries that were run.\n"
     "Contexts with equal call stacks are added up, whichever file they come from.\n\n"
     "  -o, --output FILE        the profile to write; - for standard output\n"
-    "      --to NAME            who shall read it: any (default), llvm19, llvm22\n"
-    "      --index-version N    11, 12 or 13, instead of what --to means\n"
-    "      --memprof-version N  2, 3 or 4, instead of what --to means\n"
+    "      --to NAME            who shall read it: any (default), llvm16, llvm19,\n"
+    "                           llvm22\n"
+    "      --index-version N    8 to 13, instead of what --to means\n"
+    "      --memprof-version N  0 to 4, instead of what --to means\n"
     "      --full-schema        keep all fields, not only those the compiler uses\n" CLI_COMMON_HELP
     "\nExamples:\n"
     "  pgokit merge memprof.profraw.* -b ./app -o app.profdata\n"
@@ -45,7 +46,8 @@ static const struct option options[] = {
 static void parse(struct merge *m, int argc, char **argv)
 {
     const struct pgk_indexed_target *to = pgk_indexed_target("any");
-    unsigned long index = 0, memprof = 0;
+    enum { NOT_GIVEN = 99 };
+    unsigned long index = NOT_GIVEN, memprof = NOT_GIVEN;
     for (int c; (c = cli_next_option(&cmd_merge, argc, argv, "o:", options, &m->common)) != -1;) {
         switch (c) {
         case 'o':
@@ -54,13 +56,13 @@ static void parse(struct merge *m, int argc, char **argv)
         case OPT_TO:
             to = pgk_indexed_target(optarg);
             if (!to)
-                cli_usage(&cmd_merge, "--to takes any, llvm19 or llvm22, not '%s'", optarg);
+                cli_usage(&cmd_merge, "--to takes any, llvm16, llvm19 or llvm22, not '%s'", optarg);
             break;
         case OPT_INDEX:
-            index = cli_number("--index-version", optarg, 11, 13);
+            index = cli_number("--index-version", optarg, 8, 13);
             break;
         case OPT_MEMPROF:
-            memprof = cli_number("--memprof-version", optarg, 2, 4);
+            memprof = cli_number("--memprof-version", optarg, 0, 4);
             break;
         case OPT_FULL:
             m->write.full_schema = true;
@@ -69,9 +71,9 @@ static void parse(struct merge *m, int argc, char **argv)
     }
     m->write.struct_size = sizeof m->write;
     m->write.target = *to;
-    if (index)
+    if (index != NOT_GIVEN)
         m->write.target.index_version = (uint32_t)index;
-    if (memprof)
+    if (memprof != NOT_GIVEN)
         m->write.target.memprof_version = (uint32_t)memprof;
     /* What only LLVM 22 reads is ordered by its own frame ids. */
     if (m->write.target.index_version >= 13 || m->write.target.memprof_version >= 4)

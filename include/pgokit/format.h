@@ -31,7 +31,9 @@ const struct pgk_format *pgk_format_at(size_t i);
 struct pgk_file_info {
     const struct pgk_format *format;
     uint32_t version;         /* of the format */
-    uint32_t memprof_version; /* indexed: of the heap data, 0 none */
+    bool has_heap;            /* indexed: there is heap data */
+    uint32_t memprof_version; /* indexed: of the heap data */
+    uint32_t schema_tag_max;  /* indexed: highest number of a stored MIB field */
     uint32_t dumps;           /* raw: dumps in the file */
     bool has_counters;        /* indexed: counters, which this release does not carry */
     bool has_data_access;     /* indexed: a data access profile, likewise */

@@ -140,10 +140,10 @@ bool pgk_heap_needs_binaries(const struct pgk_heap *heap);
 
 /* What an indexed profile is written for. */
 struct pgk_indexed_target {
-    const char *name;           /* "any", "llvm19", "llvm22" */
+    const char *name;           /* "any", "llvm16", "llvm19", "llvm22" */
     const char *readers;        /* who accepts it, for people */
-    uint32_t index_version;     /* 11, 12, 13 */
-    uint32_t memprof_version;   /* 2, 3, 4 */
+    uint32_t index_version;     /* 8 to 13 */
+    uint32_t memprof_version;   /* 0 to 4 */
     uint32_t frame_ids;         /* generation: 1 up to LLVM 19, 2 LLVM 22 */
 };
 /* The rows by name; NULL if unknown. i = 0 .. until NULL walks them. */

@@ -3,6 +3,7 @@
 
 #include "filemap.h"
 #include "heap_raw.h"
+#include "heap_yaml.h"
 #include "indexed.h"
 
 #include <inttypes.h>
@@ -48,20 +49,40 @@ static int read_indexed(struct pgk_heap *heap, const struct pgk_filemap *map,
     PGK_TRY(pgk_indexed_read(heap, map->bytes, map->size, src, &indexed, err));
     info->version = indexed.index_version;
     info->memprof_version = indexed.memprof_version;
+    info->has_heap = indexed.has_heap;
+    info->schema_tag_max = indexed.schema_tag_max;
     info->has_counters = indexed.has_counters;
     info->has_data_access = indexed.has_data_access;
     info->full_schema = indexed.full_schema;
     return 0;
 }
 
+/* LLVM's rule; a text of another kind is told apart by its keys when it is read. */
+static bool sniff_yaml(const uint8_t *bytes, size_t size)
+{
+    return size >= 3 && !memcmp(bytes, "---", 3);
+}
+
+static int read_yaml(struct pgk_heap *heap, const struct pgk_filemap *map,
+                     const struct pgk_source *src, struct pgk_file_info *info, struct pgk_err *err)
+{
+    struct pgk_heap_yaml_info yaml;
+    PGK_TRY(pgk_heap_yaml_read(heap, map->bytes, map->size, src, &yaml, err));
+    info->has_data_access = yaml.has_data_access;
+    return 0;
+}
+
 static const struct row rows[] = {
-    {{"raw heap profile", PGK_KIND_HEAP, "3, 4, 5", "", "runtimes of clang 17 to 22",
+    {{"raw heap profile", PGK_KIND_HEAP, "1 to 5", "", "runtimes of clang 14 to 22",
       "raw-heap.md"},
      sniff_raw, read_raw},
-    {{"indexed profile", PGK_KIND_HEAP, "index 8 to 13 with MemProf V2, V3, V4",
-      "index 11, 12, 13 with MemProf V2, V3, V4", "llvm-profdata 19 to 22, pgokit",
+    {{"indexed profile", PGK_KIND_HEAP, "index 8 to 13 with MemProf V0 to V4",
+      "index 8 to 13 with MemProf V0 to V4", "llvm-profdata 16 to 22, pgokit",
       "indexed-heap.md"},
      sniff_indexed, read_indexed},
+    {{"YAML heap profile", PGK_KIND_HEAP, "of LLVM 22", "of LLVM 22", "llvm-profdata 22, pgokit",
+      "indexed-heap.md"},
+     sniff_yaml, read_yaml},
 };
 
 const struct pgk_format *pgk_format_at(size_t i)
@@ -77,10 +98,12 @@ const char *pgk_kind_name(enum pgk_kind kind)
 
 const char *pgk_file_info_text(const struct pgk_file_info *info, char *buf, size_t size)
 {
-    int n = snprintf(buf, size, "%s, version %u", info->format->name, info->version);
+    int n = snprintf(buf, size, "%s", info->format->name);
+    if (info->version)
+        n += snprintf(buf + n, size - (size_t)n, ", version %u", info->version);
     if (info->dumps > 1)
         snprintf(buf + n, size - (size_t)n, ", %u dumps", info->dumps);
-    else if (info->memprof_version)
+    else if (info->has_heap)
         snprintf(buf + n, size - (size_t)n, ", MemProf V%u with %s fields", info->memprof_version,
                  info->full_schema ? "all" : "the compiler's");
     return buf;
@@ -88,11 +111,23 @@ const char *pgk_file_info_text(const struct pgk_file_info *info, char *buf, size
 
 const char *pgk_file_info_readers(const struct pgk_file_info *info)
 {
+    /* docs/formats/raw-heap.md section 10 */
+    static const char *const raw[] = {"no release of LLVM", "no release of LLVM", "LLVM 16",
+                                      "LLVM 19 and 22", "LLVM 19 and 22", "LLVM 22"};
     if (info->dumps)
-        return info->version <= 4 ? "LLVM 19 and 22" : "LLVM 22";
-    if (info->version >= 13 || info->memprof_version >= 4)
+        return raw[info->version];
+    if (!info->version) /* YAML */
         return "LLVM 22";
-    return "LLVM 19 and 22";
+    /* docs/formats/indexed-heap.md 9.2 */
+    if (!info->has_heap)
+        return "LLVM";
+    if (info->memprof_version < 2) {
+        if (info->version > 12)
+            return "no release of LLVM";
+        bool llvm16 = info->version <= 9 && !info->memprof_version && info->schema_tag_max <= 25;
+        return llvm16 ? "LLVM 16 and 19" : "LLVM 19";
+    }
+    return info->version >= 13 || info->memprof_version >= 4 ? "LLVM 22" : "LLVM 19 and 22";
 }
 
 /* The first bytes as text, for a file of no known format. */

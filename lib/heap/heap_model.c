@@ -39,17 +39,26 @@ void pgk_heap_close(struct pgk_heap **heap)
     *heap = NULL;
 }
 
-uint32_t pgk_heap_module(struct pgk_heap *h, const uint8_t *build_id, size_t size,
-                         uint64_t text_size)
+static bool same_module(const struct pgk_heap_module *a, const struct pgk_heap_module *b)
 {
-    uint32_t id = pgk_intern(&h->strings, (const char *)build_id, size);
-    if (id == PGK_INDEX_NONE)
-        return id;
+    if (a->build_id || b->build_id)
+        return a->build_id == b->build_id;
+    return a->text_size == b->text_size && a->text_off == b->text_off &&
+           a->by_file_off == b->by_file_off;
+}
+
+uint32_t pgk_heap_module(struct pgk_heap *h, const uint8_t *build_id, size_t size,
+                         uint64_t text_size, uint64_t text_off, bool by_file_off)
+{
+    struct pgk_heap_module m = {.build_id = pgk_intern(&h->strings, (const char *)build_id, size),
+                                .text_size = text_size, .text_off = text_off,
+                                .by_file_off = by_file_off};
+    if (m.build_id == PGK_INDEX_NONE)
+        return m.build_id;
     /* A process has some dozens of modules: a scan is simpler than an index. */
     for (uint32_t i = 0; i < h->modules.n; i++)
-        if (h->modules.v[i].build_id == id && (id || h->modules.v[i].text_size == text_size))
+        if (same_module(&h->modules.v[i], &m))
             return i;
-    struct pgk_heap_module m = {.build_id = id, .text_size = text_size};
     return pgk_vec_push(&h->modules, m) ? (uint32_t)h->modules.n - 1 : PGK_INDEX_NONE;
 }
 

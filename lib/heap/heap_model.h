@@ -17,8 +17,11 @@
 /* A loaded file that addresses refer to. */
 struct pgk_heap_module {
     uint32_t build_id;   /* string id of the bytes; 0: the file has none */
-    uint64_t text_size;  /* of its executable segments in memory; tells modules
-                            without build id apart */
+    /* What tells modules without build id apart: */
+    uint64_t text_size;  /* bytes of the executable segment in memory */
+    uint64_t text_off;   /* where it stands in the file, if by_file_off */
+    bool by_file_off;    /* addresses are offsets in the file, not link addresses: what
+                            profiles of versions 1 and 2 allow to know */
 };
 
 /* A module that was loaded while a raw profile was recorded; the program comes first. Tells
@@ -78,7 +81,7 @@ struct pgk_heap {
 /* Each of these gives the position of an equal entry, added if new, or
  * PGK_INDEX_NONE when out of memory. */
 uint32_t pgk_heap_module(struct pgk_heap *h, const uint8_t *build_id, size_t size,
-                         uint64_t text_size);
+                         uint64_t text_size, uint64_t text_off, bool by_file_off);
 /* Notes that `module` was loaded in the run behind `profile`; false when out of memory. */
 bool pgk_heap_note_loaded(struct pgk_heap *h, const char *profile, uint32_t module);
 /* name, file: string ids. */

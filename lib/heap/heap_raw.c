@@ -1,4 +1,4 @@
-/* Reader of raw heap profiles, versions 3 to 5. docs/formats/raw-heap.md */
+/* Reader of raw heap profiles, versions 1 to 5. docs/formats/raw-heap.md */
 #include "heap_raw.h"
 
 #include "hash.h"
@@ -18,7 +18,13 @@ struct segment {
     uint32_t module;
 };
 
-enum { HEADER_SIZE = 48, SEGMENT_SIZE = 64, BUILD_ID_MAX = 32 };
+enum { HEADER_SIZE = 48, BUILD_ID_MAX = 32 };
+
+/* Up to version 2 a segment has no build id and says where in its file it comes from. */
+static bool has_build_ids(uint64_t version)
+{
+    return version >= 3;
+}
 
 /* One stack id of the process. */
 struct entry {
@@ -95,11 +101,21 @@ static int read_header(struct pgk_cursor *c, struct header *h, struct pgk_err *e
     return 0;
 }
 
-static int read_segments(struct reader *r, uint64_t off)
+static size_t segment_size(uint64_t version)
+{
+    size_t n = BUILD_ID_MAX;
+#define PGK_RAW_SEGMENT(name, type, first, last, meaning) \
+    n += version >= (first) && version <= (last) ? sizeof(uint64_t) : 0;
+#include "heap_raw.def"
+#undef PGK_RAW_SEGMENT
+    return n;
+}
+
+static int read_segments(struct reader *r, uint64_t version, uint64_t off)
 {
     struct pgk_cursor *c = r->c;
     pgk_cur_seek(c, off, "segment_off");
-    uint64_t count = pgk_cur_count(c, SEGMENT_SIZE, "segment count");
+    uint64_t count = pgk_cur_count(c, segment_size(version), "segment count");
     PGK_TRY(pgk_cur_check(c, r->err, PGK_F("dump %u, segments", r->dump)));
     bool first_dump = r->dump == 1;
     if (!first_dump && count != r->segments.n)
@@ -110,7 +126,8 @@ static int read_segments(struct reader *r, uint64_t off)
     for (uint64_t i = 0; i < count; i++) {
         struct segment s = {0};
         uint64_t at = pgk_cur_off(c);
-#define PGK_RAW_SEGMENT(name, type, first, last, meaning) s.name = pgk_cur_##type(c, #name);
+#define PGK_RAW_SEGMENT(name, type, first, last, meaning) \
+    s.name = version >= (first) && version <= (last) ? pgk_cur_##type(c, #name) : 0;
 #include "heap_raw.def"
 #undef PGK_RAW_SEGMENT
         const uint8_t *id = pgk_cur_take(c, BUILD_ID_MAX, "build id");
@@ -126,7 +143,9 @@ static int read_segments(struct reader *r, uint64_t off)
                                   .found = PGK_F("0x%" PRIx64, s.end),
                                   .expected = PGK_F("at least the start, 0x%" PRIx64, s.start),
                                   .hint = "record the profile again");
-        s.module = pgk_heap_module(r->heap, id, s.build_id_size, s.end - s.start);
+        s.module = has_build_ids(version)
+                       ? pgk_heap_module(r->heap, id, s.build_id_size, s.end - s.start, 0, false)
+                       : pgk_heap_module(r->heap, NULL, 0, s.end - s.start, s.offset, true);
         if (s.module == PGK_INDEX_NONE ||
             !pgk_heap_note_loaded(r->heap, c->src.file, s.module))
             return pgk_fail_nomem(r->err);
@@ -193,7 +212,7 @@ static struct mib_layout mib_layout(uint64_t version)
         l.fields[l.count].bytes = f->bytes;
         l.fields[l.count++].off = (uint8_t)l.size;
         l.size += f->bytes;
-        if (f->step != PGK_RULE_NONE)
+        if (f->step != PGK_RULE_NONE && version >= f->sound)
             l.known |= UINT32_C(1) << id;
     }
     return l;
@@ -252,7 +271,9 @@ static uint32_t make_frame(struct reader *r, uint64_t pc)
     for (size_t i = 0; i < r->segments.n; i++) {
         const struct segment *s = &r->segments.v[i];
         if (pc >= s->start && pc < s->end)
-            return pgk_heap_frame(r->heap, PGK_FRAME_ADDRESS, s->module, pc - s->offset);
+            return pgk_heap_frame(r->heap, PGK_FRAME_ADDRESS, s->module,
+                                  has_build_ids(r->version) ? pc - s->offset
+                                                            : pc - s->start + s->offset);
     }
     return pgk_heap_frame(r->heap, PGK_FRAME_ADDRESS, PGK_INDEX_NONE, pc);
 }
@@ -387,7 +408,7 @@ static int read_dump(struct reader *r, const uint8_t *bytes, size_t size, uint64
                               .expected = PGK_F("at most the dump's %" PRIu64 " bytes",
                                                 h.total_size),
                               .hint = "record the profile again");
-    PGK_TRY(read_segments(r, here.base_off + h.segment_off));
+    PGK_TRY(read_segments(r, h.version, here.base_off + h.segment_off));
     PGK_TRY(read_mibs(r, h.version, here.base_off + h.mib_off));
     PGK_TRY(read_stacks(r, here.base_off + h.stack_off));
     *used = h.total_size;

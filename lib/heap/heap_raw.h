@@ -7,7 +7,7 @@
 #include "heap_model.h"
 
 #define PGK_HEAP_RAW_MAGIC UINT64_C(0xff6d70726f667281)
-#define PGK_HEAP_RAW_FIRST 3 /* versions read */
+#define PGK_HEAP_RAW_FIRST 1 /* versions read */
 #define PGK_HEAP_RAW_LAST 5
 
 struct pgk_heap_raw_info {

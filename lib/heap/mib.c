@@ -7,9 +7,10 @@
 #define WIDTH_u64 8
 
 const struct pgk_mib_field pgk_mib_fields[PGK_MIB_FIELDS] = {
-#define PGK_MIB(field, type, first_, last_, tag_, step_, across_, unit_, meaning_)           \
+#define PGK_MIB(field, type, first_, sound_, last_, tag_, step_, across_, unit_, meaning_)   \
     [PGK_MIB_##field] = {.name = #field, .unit = unit_, .meaning = meaning_,                 \
-                         .bytes = WIDTH_##type, .first = first_, .last = last_, .tag = tag_, \
+                         .bytes = WIDTH_##type, .first = first_, .sound = sound_,            \
+                         .last = last_, .tag = tag_,                                         \
                          .step = PGK_RULE_##step_, .across = PGK_RULE_##across_},
 #include "heap_mib.def"
 #undef PGK_MIB

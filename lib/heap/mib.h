@@ -13,6 +13,7 @@ struct pgk_mib_field {
     const char *name, *unit, *meaning;
     uint8_t bytes;       /* width in files: 4 or 8 */
     uint8_t first, last; /* raw versions that have it */
+    uint8_t sound;       /* first of them whose values are right */
     uint8_t tag;         /* in an indexed schema */
     uint8_t step, across; /* enum pgk_mib_rule */
 };

@@ -55,7 +55,8 @@ static uint32_t copy_module(struct pgk_heap *to, const struct pgk_heap *from, ui
 {
     const struct pgk_heap_module *m = &from->modules.v[module];
     return pgk_heap_module(to, (const uint8_t *)pgk_intern_str(&from->strings, m->build_id),
-                           pgk_intern_len(&from->strings, m->build_id), m->text_size);
+                           pgk_intern_len(&from->strings, m->build_id), m->text_size,
+                           m->text_off, m->by_file_off);
 }
 
 int pgk_rekey_keep(struct pgk_rekey *k, struct pgk_err *err)

@@ -28,17 +28,21 @@ struct symbolise {
     size_t resolved;
 };
 
-static uint64_t text_size(const struct pgk_elf *elf)
+enum { PAGE = 4096 };
+
+/* Is `s` what a process maps for the executable segment of the module? */
+static bool is_text_of(const struct pgk_segment *s, const struct pgk_heap_module *m)
 {
-    size_t n;
-    const struct pgk_segment *s = pgk_elf_segments(elf, &n);
-    for (size_t i = 0; i < n; i++)
-        if (s[i].executable)
-            return s[i].memsz;
-    return 0;
+    if (!s->executable)
+        return false;
+    if (!m->by_file_off)
+        return s->memsz == m->text_size;
+    uint64_t off = s->offset & ~(uint64_t)(PAGE - 1);
+    return off == m->text_off &&
+           ((s->offset + s->filesz + PAGE - 1) & ~(uint64_t)(PAGE - 1)) - off == m->text_size;
 }
 
-/* The binary of a module: by build id; without one, by the size of its text. */
+/* The binary of a module: by build id; without one, by its executable segment. */
 static uint32_t match_module(const struct symbolise *s, const struct pgk_heap_module *m)
 {
     const struct pgk_intern *strings = &s->k.from->strings;
@@ -48,12 +52,31 @@ static uint32_t match_module(const struct symbolise *s, const struct pgk_heap_mo
                                  (const uint8_t *)pgk_intern_str(strings, m->build_id), size);
     for (uint32_t i = 0; i < pgk_binaries_count(s->binaries); i++) {
         const struct pgk_elf *elf = pgk_binaries_elf(s->binaries, i);
-        size_t id_size;
+        size_t id_size, n;
         pgk_elf_build_id(elf, &id_size);
-        if (!id_size && text_size(elf) == m->text_size)
-            return i;
+        if (id_size && !m->by_file_off)
+            continue; /* the profile would have recorded the id */
+        const struct pgk_segment *segments = pgk_elf_segments(elf, &n);
+        for (size_t k = 0; k < n; k++)
+            if (is_text_of(&segments[k], m))
+                return i;
     }
     return PGK_INDEX_NONE;
+}
+
+/* The link-time address of an address frame. */
+static uint64_t link_address(const struct symbolise *s, const struct pgk_frame *f)
+{
+    if (!s->k.from->modules.v[f->ref].by_file_off)
+        return f->where;
+    size_t n;
+    const struct pgk_segment *segments =
+        pgk_elf_segments(pgk_binaries_elf(s->binaries, s->binary_of[f->ref]), &n);
+    for (size_t i = 0; i < n; i++)
+        if (segments[i].executable && f->where >= segments[i].offset &&
+            f->where - segments[i].offset < segments[i].filesz)
+            return f->where - segments[i].offset + segments[i].vaddr;
+    return UINT64_MAX; /* padding of the last page: no code */
 }
 
 static void append(char *list, size_t size, const char *item)
@@ -77,8 +100,10 @@ static int fail_mismatch(const struct symbolise *s, const struct pgk_heap_loaded
     uint32_t bytes = s->k.from->modules.v[program->module].build_id;
     return pgk_fail(s->err, PGK_E_MISMATCH, .file = pgk_intern_str(strings, program->profile),
                     .format = "raw heap profile", .record = "segments", .field = "build id",
-                    .found = pgk_build_id_text(id, (const uint8_t *)pgk_intern_str(strings, bytes),
-                                               pgk_intern_len(strings, bytes)),
+                    .found = bytes ? pgk_build_id_text(
+                                         id, (const uint8_t *)pgk_intern_str(strings, bytes),
+                                         pgk_intern_len(strings, bytes))
+                                   : "none, and no binary has such an executable segment",
                     .expected = *expected ? expected : "a binary to look addresses up in",
                     .hint = "give the very binary that was run with -b; "
                             "'readelf -n BINARY' prints its build id");
@@ -147,12 +172,12 @@ static int look_up(struct symbolise *s, uint32_t binary)
         const struct pgk_frame *f = &from->frames.v[i];
         if (f->kind == PGK_FRAME_ADDRESS && f->ref != PGK_INDEX_NONE &&
             s->binary_of[f->ref] == binary &&
-            !pgk_vec_push(&in, (struct address){f->where, (uint32_t)i}))
+            !pgk_vec_push(&in, (struct address){link_address(s, f), (uint32_t)i}))
             status = pgk_fail_nomem(s->err);
     }
     if (in.n)
         qsort(in.v, in.n, sizeof *in.v, compare_addresses);
-    /* Two modules may be one binary (a file without build id): addresses may repeat. */
+    /* Two modules may be one binary (where there are no build ids): addresses may repeat. */
     for (size_t i = 0; i < in.n && !status; i++)
         if ((!i || in.v[i].address != in.v[i - 1].address) &&
             !pgk_vec_push(&addresses, in.v[i].address))

@@ -10,7 +10,7 @@
 #define PGK_INDEXED_MAGIC UINT64_C(0x8169666f72706cff)
 
 enum { PGK_INDEXED_FIRST = 8, PGK_INDEXED_LAST = 13 };
-enum { PGK_MEMPROF_FIRST = 2, PGK_MEMPROF_LAST = 4 };
+enum { PGK_MEMPROF_FIRST = 0, PGK_MEMPROF_LAST = 4 };
 
 struct pgk_indexed_header {
     uint32_t index_version;
@@ -27,7 +27,9 @@ enum pgk_indexed_flag {
 };
 
 struct pgk_indexed_info {
-    uint32_t index_version, memprof_version; /* memprof_version 0: no heap data */
+    uint32_t index_version, memprof_version;
+    bool has_heap;         /* there is heap data; else memprof_version means nothing */
+    uint32_t schema_tag_max; /* highest field tag stored */
     bool has_counters;     /* instrumentation counters, which are not carried yet */
     bool has_data_access;  /* a data access profile, which is not carried yet */
     bool full_schema;      /* more than the fields the compiler uses */

@@ -6,6 +6,7 @@
 
 static const struct pgk_indexed_target targets[] = {
     {"any", "LLVM 19 to 22", 12, 3, 1},
+    {"llvm16", "LLVM 16 and 19", 9, 0, 1},
     {"llvm19", "LLVM 19 to 22", 12, 3, 1},
     {"llvm22", "LLVM 22", 13, 4, 2},
 };
@@ -23,20 +24,25 @@ const struct pgk_indexed_target *pgk_indexed_target(const char *name)
     return NULL;
 }
 
-enum { WRITE_INDEX_FIRST = 11 };
-
 static int check_target(const struct pgk_indexed_target *t, const char *path, struct pgk_err *err)
 {
-    if (t->index_version < WRITE_INDEX_FIRST || t->index_version > PGK_INDEXED_LAST)
+    if (t->index_version < PGK_INDEXED_FIRST || t->index_version > PGK_INDEXED_LAST)
         return pgk_fail(err, PGK_E_ARG, .file = path, .format = "indexed profile",
                         .field = "index version", .found = PGK_F("%u", t->index_version),
-                        .expected = PGK_F("%d to %d", WRITE_INDEX_FIRST, PGK_INDEXED_LAST),
+                        .expected = PGK_F("%d to %d", PGK_INDEXED_FIRST, PGK_INDEXED_LAST),
                         .hint = "choose another --index-version, or a release with --to");
-    if (t->memprof_version < PGK_MEMPROF_FIRST || t->memprof_version > PGK_MEMPROF_LAST)
+    if (t->memprof_version > PGK_MEMPROF_LAST)
         return pgk_fail(err, PGK_E_ARG, .file = path, .format = "indexed profile",
                         .field = "MemProf version", .found = PGK_F("%u", t->memprof_version),
                         .expected = PGK_F("%d to %d", PGK_MEMPROF_FIRST, PGK_MEMPROF_LAST),
                         .hint = "choose another --memprof-version, or a release with --to");
+    if (t->memprof_version < 2 && t->index_version > 12)
+        return pgk_fail(err, PGK_E_ARG, .file = path, .format = "indexed profile",
+                        .field = "MemProf version",
+                        .found = PGK_F("%u in index version %u", t->memprof_version,
+                                       t->index_version),
+                        .expected = "index version 8 to 12 for MemProf V0 and V1",
+                        .hint = "no tool reads such a file; choose another --index-version");
     return 0;
 }
 
@@ -95,8 +101,10 @@ static int write_file(const struct pgk_heap *heap, struct pgk_sink *out,
     pgk_sink_zeros(out, 2 * 8);
     h.memprof_off = pgk_sink_tell(out);
     PGK_TRY(pgk_memprof_write(heap, out, opts, err));
-    h.binary_ids_off = pgk_sink_tell(out);
-    pgk_sink_u64(out, 0);
+    if (h.index_version >= 9) {
+        h.binary_ids_off = pgk_sink_tell(out);
+        pgk_sink_u64(out, 0);
+    }
     if (h.index_version >= 12) {
         h.vtable_names_off = pgk_sink_tell(out);
         pgk_sink_u64(out, 0);

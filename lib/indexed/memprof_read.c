@@ -1,6 +1,7 @@
-/* Reader of the MemProf section, V2 to V4. docs/formats/indexed-heap.md sections 4 to 8. */
+/* Reader of the MemProf section, V0 to V4. docs/formats/indexed-heap.md sections 4 to 8. */
 #include "indexed.h"
 #include "ondisk_table.h"
+#include "record_builder.h"
 #include "hash.h"
 
 #include <inttypes.h>
@@ -15,8 +16,8 @@ struct schema {
  * is damage, and would make a small file expensive. */
 enum { STACK_FRAMES_MAX = 16384 };
 
-/* A stack of the file is named by its position in the radix array (V3, V4) or by an id
- * (V2). */
+/* A stack of the file is named by its position in the radix array (V3, V4), by an id
+ * (V2), or stands in the record itself (V0, V1). */
 struct reader {
     struct pgk_heap *heap;
     struct pgk_cursor file;
@@ -33,8 +34,7 @@ struct reader {
     PGK_VEC(struct { uint64_t id; uint32_t node; }) stack_ids;
     PGK_VEC(uint32_t) stack;          /* scratch: frames of one stack, leaf first */
     PGK_VEC(uint64_t) callees;
-    PGK_VEC(uint32_t) record_of;      /* by context: the record that gave its values */
-    uint32_t record;
+    struct pgk_record_builder records;
 };
 
 static int read_schema(struct reader *r, struct pgk_cursor *c)
@@ -139,7 +139,7 @@ static int stack_at(struct reader *r, uint64_t start, uint32_t *node)
     return 0;
 }
 
-/* Stacks of V2. */
+/* Stacks of V0 to V2: frames, and in V2 stacks, have ids. */
 
 static int add_frame_by_id(void *ctx, uint64_t key, struct pgk_cursor *c, struct pgk_err *err)
 {
@@ -155,29 +155,36 @@ static int add_frame_by_id(void *ctx, uint64_t key, struct pgk_cursor *c, struct
                : pgk_fail_nomem(err);
 }
 
-static int add_stack_by_id(void *ctx, uint64_t key, struct pgk_cursor *c, struct pgk_err *err)
+/* A stack given by `n` frame ids, leaf first. */
+static int read_frame_ids(struct reader *r, struct pgk_cursor *c, uint64_t n, uint32_t *node)
 {
-    struct reader *r = ctx;
-    r->stack.n = 0;
-    while (pgk_cur_left(c)) {
+    for (r->stack.n = 0; n; n--) {
         uint64_t at = pgk_cur_off(c), id = pgk_cur_u64(c, "frame id");
         uint32_t frame = PGK_INDEX_NONE;
-        PGK_TRY(pgk_cur_check(c, err, "call stack"));
+        PGK_TRY(pgk_cur_check(c, r->err, "call stack"));
         PGK_INDEX_FOR (&r->frame_by_id, pgk_hash_u64(id), i)
             if (r->frame_ids.v[i].id == id) {
                 frame = r->frame_ids.v[i].frame;
                 break;
             }
         if (frame == PGK_INDEX_NONE)
-            return pgk_cur_reject(c, err, PGK_E_CORRUPT, at, .record = "call stack",
+            return pgk_cur_reject(c, r->err, PGK_E_CORRUPT, at, .record = "call stack",
                                   .field = "frame id", .found = PGK_F("0x%016" PRIx64, id),
                                   .expected = "an id of the frame table",
                                   .hint = "write the profile again");
         if (!pgk_vec_push(&r->stack, frame))
-            return pgk_fail_nomem(err);
+            return pgk_fail_nomem(r->err);
     }
-    uint32_t node = pgk_stack_add(&r->heap->stacks, r->stack.v, r->stack.n);
-    if (node == PGK_NODE_NONE || !pgk_vec_reserve(&r->stack_ids, 1))
+    *node = pgk_stack_add(&r->heap->stacks, r->stack.v, r->stack.n);
+    return *node == PGK_NODE_NONE ? pgk_fail_nomem(r->err) : 0;
+}
+
+static int add_stack_by_id(void *ctx, uint64_t key, struct pgk_cursor *c, struct pgk_err *err)
+{
+    struct reader *r = ctx;
+    uint32_t node;
+    PGK_TRY(read_frame_ids(r, c, (pgk_cur_left(c) + 7) / 8, &node));
+    if (!pgk_vec_reserve(&r->stack_ids, 1))
         return pgk_fail_nomem(err);
     r->stack_ids.v[r->stack_ids.n].id = key;
     r->stack_ids.v[r->stack_ids.n].node = node;
@@ -195,6 +202,11 @@ static int read_stack(struct reader *r, struct pgk_cursor *c, uint32_t *node)
         PGK_TRY(pgk_cur_check(c, r->err, "function record"));
         return stack_at(r, start, node);
     }
+    if (r->version < 2) {
+        uint64_t n = pgk_cur_count(c, 8, "number of frames");
+        PGK_TRY(pgk_cur_check(c, r->err, "function record"));
+        return read_frame_ids(r, c, n, node);
+    }
     uint64_t id = pgk_cur_u64(c, "call stack id");
     PGK_TRY(pgk_cur_check(c, r->err, "function record"));
     PGK_INDEX_FOR (&r->stack_by_id, pgk_hash_u64(id), i)
@@ -208,29 +220,10 @@ static int read_stack(struct reader *r, struct pgk_cursor *c, uint32_t *node)
                           .hint = "write the profile again");
 }
 
-/* A context that is inlined stands in the record of each function of its inline
- * chain: it counts once, as the first record gives it. Equal stacks inside one record are
- * blocks that LLVM left apart, and are added up. */
-static int add_alloc(struct reader *r, uint32_t func, uint32_t stack, const struct pgk_mib *m)
-{
-    uint32_t context = pgk_heap_context_at(r->heap, stack);
-    if (context == PGK_INDEX_NONE) {
-        PGK_TRY(pgk_heap_add(r->heap, stack, m, r->err));
-        if (!pgk_vec_push(&r->record_of, r->record))
-            return pgk_fail_nomem(r->err);
-    } else if (r->record_of.v[context] == r->record) {
-        PGK_TRY(pgk_heap_add(r->heap, stack, m, r->err));
-    }
-    return pgk_heap_add_site(r->heap, PGK_SITE_ALLOC, func, stack, NULL, 0, r->err);
-}
-
 static int read_record(void *ctx, uint64_t guid, struct pgk_cursor *c, struct pgk_err *err)
 {
     struct reader *r = ctx;
-    uint32_t func = pgk_heap_func(r->heap, guid, 0, 0, 0);
-    if (func == PGK_INDEX_NONE)
-        return pgk_fail_nomem(err);
-    r->record++;
+    PGK_TRY(pgk_record_begin(&r->records, guid, err));
     size_t id_size = r->version >= 3 ? 4 : 8;
     uint64_t n = pgk_cur_count(c, id_size + r->schema.size, "number of alloc sites");
     for (uint64_t i = 0; i < n; i++) {
@@ -244,7 +237,7 @@ static int read_record(void *ctx, uint64_t guid, struct pgk_cursor *c, struct pg
             return pgk_cur_reject(c, err, PGK_E_CORRUPT, at, .record = "function record",
                                   .field = "call stack", .found = "a stack without frames",
                                   .expected = "at least one", .hint = "write the profile again");
-        PGK_TRY(add_alloc(r, func, stack, &mib));
+        PGK_TRY(pgk_record_add_alloc(&r->records, stack, &mib, err));
     }
     n = pgk_cur_count(c, id_size, "number of call sites");
     for (uint64_t i = 0; i < n; i++) {
@@ -256,8 +249,7 @@ static int read_record(void *ctx, uint64_t guid, struct pgk_cursor *c, struct pg
             return pgk_fail_nomem(err);
         while (callees--)
             r->callees.v[r->callees.n++] = pgk_cur_u64(c, "callee");
-        PGK_TRY(pgk_heap_add_site(r->heap, PGK_SITE_CALL, func, stack, r->callees.v, r->callees.n,
-                                  err));
+        PGK_TRY(pgk_record_add_call(&r->records, stack, r->callees.v, r->callees.n, err));
     }
     return pgk_cur_check(c, err, "function record");
 }
@@ -309,46 +301,60 @@ static int read_v3(struct reader *r, struct pgk_cursor *c, uint64_t off,
                            read_record, r, r->err);
 }
 
+/* Three parts of payload and hash table, of which V0 and V1 lack the last: function
+ * records, frames, call stacks. The words from `off` on are the offsets of the record table,
+ * then of payload and table of the others. */
 static int read_v2(struct reader *r, struct pgk_cursor *c, uint64_t off)
 {
-    uint64_t records = pgk_cur_u64(c, "record table offset"),
-             frames = pgk_cur_u64(c, "frame offset"),
-             frame_table = pgk_cur_u64(c, "frame table offset"),
-             stacks = pgk_cur_u64(c, "call stack offset"),
-             stack_table = pgk_cur_u64(c, "call stack table offset");
+    static const char *const names[] = {"record table offset", "frame offset",
+                                        "frame table offset", "call stack offset",
+                                        "call stack table offset"};
+    uint64_t at[PGK_COUNTOF(names)];
+    size_t n = r->version >= 2 ? 5 : 3;
+    for (size_t i = 0; i < n; i++)
+        at[i] = pgk_cur_u64(c, names[i]);
     PGK_TRY(pgk_cur_check(c, r->err, "MemProf section"));
     PGK_TRY(read_schema(r, c));
     uint64_t payload = pgk_cur_off(c);
-    PGK_TRY(check_order(r, off + 8, "record table offset", records, payload, 1));
-    PGK_TRY(check_order(r, off + 16, "frame offset", frames, records, 1));
-    PGK_TRY(check_order(r, off + 24, "frame table offset", frame_table, frames, 1));
-    PGK_TRY(check_order(r, off + 32, "call stack offset", stacks, frame_table, 1));
-    PGK_TRY(check_order(r, off + 40, "call stack table offset", stack_table, stacks, 1));
-    PGK_TRY(pgk_ondisk_read(&r->file, frames, frame_table, PGK_ONDISK_KEY_AND_DATA, "frame",
+    for (size_t i = 0; i < n; i++)
+        PGK_TRY(check_order(r, off + 8 * i, names[i], at[i], i ? at[i - 1] : payload, 1));
+    PGK_TRY(pgk_ondisk_read(&r->file, at[1], at[2], PGK_ONDISK_KEY_AND_DATA, "frame",
                             add_frame_by_id, r, r->err));
-    PGK_TRY(pgk_ondisk_read(&r->file, stacks, stack_table, PGK_ONDISK_DATA_ONLY, "call stack",
-                            add_stack_by_id, r, r->err));
-    return pgk_ondisk_read(&r->file, payload, records, PGK_ONDISK_KEY_AND_DATA,
-                           "function record", read_record, r, r->err);
+    if (r->version >= 2)
+        PGK_TRY(pgk_ondisk_read(&r->file, at[3], at[4], PGK_ONDISK_DATA_ONLY, "call stack",
+                                add_stack_by_id, r, r->err));
+    return pgk_ondisk_read(&r->file, payload, at[0], PGK_ONDISK_KEY_AND_DATA, "function record",
+                           read_record, r, r->err);
 }
+
+/* V0 has no version word: what stands there is an offset, and an offset is never small. */
+enum { SMALLEST_OFFSET = 24 };
 
 static int read_section(struct reader *r, uint64_t off, struct pgk_indexed_info *info)
 {
     struct pgk_cursor c = r->file;
     pgk_cur_seek(&c, off, "memprof_off");
-    uint64_t version = pgk_cur_u64(&c, "MemProf version");
-    PGK_TRY(pgk_cur_check(&c, r->err, "MemProf section"));
-    if (version < PGK_MEMPROF_FIRST || version > PGK_MEMPROF_LAST)
-        /* V0 has no version word: what stands there is an offset. */
+    struct pgk_cursor after_version = c;
+    uint64_t version = pgk_cur_u64(&after_version, "MemProf version");
+    PGK_TRY(pgk_cur_check(&after_version, r->err, "MemProf section"));
+    if (version >= SMALLEST_OFFSET)
+        version = 0;
+    else if (version > PGK_MEMPROF_LAST || !version)
         return pgk_cur_reject(&c, r->err, PGK_E_VERSION, off, .record = "MemProf section",
-                              .field = "version",
-                              .found = version >= 24 ? "0" : PGK_F("%" PRIu64, version),
-                              .expected = PGK_F("%d to %d", PGK_MEMPROF_FIRST, PGK_MEMPROF_LAST),
+                              .field = "version", .found = PGK_F("%" PRIu64, version),
+                              .expected = PGK_F("1 to %d, or the offset of version 0",
+                                                PGK_MEMPROF_LAST),
                               .hint = "see pgokit formats for what is read");
+    else
+        c = after_version;
     r->version = (uint32_t)version;
+    int status = r->version >= 3 ? read_v3(r, &c, off, info) : read_v2(r, &c, pgk_cur_off(&c));
+    info->has_heap = true;
     info->memprof_version = r->version;
-    int status = r->version == 2 ? read_v2(r, &c, off) : read_v3(r, &c, off, info);
     info->full_schema = r->schema.count > 4;
+    for (size_t i = 0; i < r->schema.count; i++)
+        if (pgk_mib_fields[r->schema.ids[i]].tag > info->schema_tag_max)
+            info->schema_tag_max = pgk_mib_fields[r->schema.ids[i]].tag;
     return status;
 }
 
@@ -359,6 +365,7 @@ int pgk_memprof_read(struct pgk_heap *h, const struct pgk_cursor *c, uint64_t of
      * that this file mentions twice counts once. */
     struct reader r = {.file = *c, .err = err};
     int status = pgk_heap_new(&r.heap, err);
+    r.records.heap = r.heap;
     if (!status)
         status = read_section(&r, off, info);
     if (!status)
@@ -372,6 +379,6 @@ int pgk_memprof_read(struct pgk_heap *h, const struct pgk_cursor *c, uint64_t of
     pgk_index_free(&r.stack_by_id);
     pgk_vec_free(&r.stack);
     pgk_vec_free(&r.callees);
-    pgk_vec_free(&r.record_of);
+    pgk_record_builder_free(&r.records);
     return status;
 }

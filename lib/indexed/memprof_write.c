@@ -1,4 +1,4 @@
-/* Writer of the MemProf section, V2 to V4. docs/formats/indexed-heap.md sections 4 to 7. */
+/* Writer of the MemProf section, V0 to V4. docs/formats/indexed-heap.md sections 4 to 7. */
 #include "hash.h"
 #include "indexed.h"
 #include "ondisk_table.h"
@@ -85,13 +85,28 @@ static int order_sites(struct writer *w, struct pgk_err *err)
 
 /* Function records. */
 
+static uint64_t stack_depth(const struct writer *w, uint32_t stack)
+{
+    uint64_t n = 0;
+    for (uint32_t i = stack; i; i = w->h->stacks.nodes.v[i].parent)
+        n++;
+    return n;
+}
+
+static void write_frame_ids(const struct writer *w, uint32_t stack)
+{
+    const struct pgk_stack_node *nodes = w->h->stacks.nodes.v;
+    for (uint32_t i = stack; i; i = nodes[i].parent)
+        pgk_sink_u64(w->out, w->radix.frame_ids[nodes[i].frame]);
+}
+
 static uint64_t record_size(void *ctx, size_t func)
 {
     struct writer *w = ctx;
     uint64_t size = 16, id = w->version >= 3 ? 4 : 8;
     for (uint32_t i = w->first_site[func]; i < w->first_site[func + 1]; i++) {
         const struct pgk_heap_site *s = &w->h->sites.v[w->sites[i]];
-        size += id;
+        size += w->version >= 2 ? id : 8 + 8 * stack_depth(w, s->stack);
         if (s->kind == PGK_SITE_ALLOC)
             size += w->mib_size;
         else if (w->version >= 4)
@@ -102,10 +117,14 @@ static uint64_t record_size(void *ctx, size_t func)
 
 static void write_stack_name(struct writer *w, uint32_t stack)
 {
-    if (w->version >= 3)
+    if (w->version >= 3) {
         pgk_sink_u32(w->out, w->radix.stack_start[stack]);
-    else
+    } else if (w->version == 2) {
         pgk_sink_u64(w->out, w->stack_ids[w->radix.stack_rank[stack]]);
+    } else {
+        pgk_sink_u64(w->out, stack_depth(w, stack));
+        write_frame_ids(w, stack);
+    }
 }
 
 static void write_mib(struct writer *w, const struct pgk_mib *m)
@@ -167,7 +186,7 @@ static bool write_records(struct writer *w, uint64_t *table_off)
     return ok;
 }
 
-/* V2: frames and stacks in hash tables of their own. */
+/* V0 to V2: frames, and in V2 stacks, in hash tables of their own. */
 
 static uint64_t frame_size(void *ctx, size_t frame)
 {
@@ -186,18 +205,14 @@ static void write_frame(void *ctx, size_t frame, struct pgk_sink *out)
 static uint64_t stack_size(void *ctx, size_t rank)
 {
     const struct writer *w = ctx;
-    uint64_t n = 0;
-    for (uint32_t i = w->radix.stacks[rank]; i; i = w->h->stacks.nodes.v[i].parent)
-        n++;
-    return 8 * n;
+    return 8 * stack_depth(w, w->radix.stacks[rank]);
 }
 
 static void write_stack(void *ctx, size_t rank, struct pgk_sink *out)
 {
     const struct writer *w = ctx;
-    const struct pgk_stack_node *nodes = w->h->stacks.nodes.v;
-    for (uint32_t i = w->radix.stacks[rank]; i; i = nodes[i].parent)
-        pgk_sink_u64(out, w->radix.frame_ids[nodes[i].frame]);
+    (void)out;
+    write_frame_ids(w, w->radix.stacks[rank]);
 }
 
 static int make_stack_ids(struct writer *w, struct pgk_err *err)
@@ -257,23 +272,30 @@ static void write_schema(struct writer *w)
 
 static int write_v2(struct writer *w, struct pgk_err *err)
 {
-    PGK_TRY(make_stack_ids(w, err));
-    pgk_sink_u64(w->out, 2);
-    uint64_t offs = pgk_sink_tell(w->out), records, frames, frame_table, stacks, stack_table;
-    pgk_sink_zeros(w->out, 5 * 8);
+    if (w->version >= 2)
+        PGK_TRY(make_stack_ids(w, err));
+    if (w->version >= 1)
+        pgk_sink_u64(w->out, w->version);
+    uint64_t offs = pgk_sink_tell(w->out), records, frames, frame_table, stacks = 0,
+             stack_table = 0;
+    pgk_sink_zeros(w->out, w->version >= 2 ? 5 * 8 : 3 * 8);
     write_schema(w);
     bool ok = write_records(w, &records);
     frames = pgk_sink_tell(w->out);
     ok = ok && write_frame_table(w, &frame_table);
-    stacks = pgk_sink_tell(w->out);
-    ok = ok && write_stack_table(w, &stack_table);
+    if (w->version >= 2) {
+        stacks = pgk_sink_tell(w->out);
+        ok = ok && write_stack_table(w, &stack_table);
+    }
     if (!ok)
         return pgk_fail_nomem(err);
     pgk_sink_patch_u64(w->out, offs, records);
     pgk_sink_patch_u64(w->out, offs + 8, frames);
     pgk_sink_patch_u64(w->out, offs + 16, frame_table);
-    pgk_sink_patch_u64(w->out, offs + 24, stacks);
-    pgk_sink_patch_u64(w->out, offs + 32, stack_table);
+    if (w->version >= 2) {
+        pgk_sink_patch_u64(w->out, offs + 24, stacks);
+        pgk_sink_patch_u64(w->out, offs + 32, stack_table);
+    }
     return 0;
 }
 
@@ -316,9 +338,14 @@ static int write_v3(struct writer *w, struct pgk_err *err)
     return 0;
 }
 
+/* V0 and V1 are always written with all fields, and with those only that LLVM 16 knows: it
+ * refuses a file with others. */
 static void choose_schema(struct writer *w, bool full)
 {
-    w->n_fields = full ? PGK_MIB_FIELDS : PGK_COUNTOF(hot_cold_schema);
+    w->n_fields = w->version < 2 ? PGK_MIB_AccessHistogramSize
+                  : full         ? PGK_MIB_FIELDS
+                                 : PGK_COUNTOF(hot_cold_schema);
+    full |= w->version < 2;
     for (size_t i = 0; i < w->n_fields; i++) {
         w->schema[i] = full ? (uint8_t)i : hot_cold_schema[i];
         w->mib_size += pgk_mib_fields[w->schema[i]].bytes;

@@ -177,7 +177,7 @@ int pgk_report_heap_json(const struct pgk_heap *heap, const struct pgk_report_op
     if (opts->info) {
         print_member(out, "format", json_object_new_string(opts->info->format->name));
         print_member(out, "version", json_object_new_uint64(opts->info->version));
-        if (opts->info->memprof_version)
+        if (opts->info->has_heap)
             print_member(out, "memprof_version",
                          json_object_new_uint64(opts->info->memprof_version));
     }
