@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""What is installed works: the first program of docs/library.md, shared and static.
+"""What is installed works: an example program, with the shared and with the static library.
 
-usage: test_install.py BUILD-FOLDER LIBRARY-PAGE C-COMPILER...
+usage: test_install.py BUILD-FOLDER SOURCE C-COMPILER...
 """
 
 import os
@@ -12,8 +12,6 @@ import sys
 import tempfile
 
 from tap import Report
-
-PROGRAM = re.compile(r"^```c\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 
 
 class Failed(Exception):
@@ -40,9 +38,9 @@ class Installed:
     def compile_and_run(self, compiler, source, *pkg_config_flags):
         flags = run("pkg-config", *pkg_config_flags, "--cflags", "--libs", "pgokit",
                     env=self.env).split()
-        program = source.with_suffix("")
+        program = self.root / "program"
         run(*compiler, "-Wall", "-Wextra", "-Werror", source, *flags, "-o", program)
-        message = run(program, "no-such-profile", expect=2, env=self.env)
+        message = run(program, "no-such-profile", "no-such-binary", expect=1, env=self.env)
         if "no-such-profile" not in message:
             raise Failed(f"the message does not name the file: {message}")
 
@@ -53,7 +51,7 @@ class Installed:
 
 
 def main():
-    build, page, *compiler = sys.argv[1:]
+    build, source, *compiler = sys.argv[1:]
     report = Report()
 
     def case(name, function, *args):
@@ -66,11 +64,7 @@ def main():
         return result
 
     with tempfile.TemporaryDirectory() as folder:
-        folder = pathlib.Path(folder)
-        source = folder / "program.c"
-        text = pathlib.Path(page).read_text(encoding="utf-8")
-        source.write_text(PROGRAM.search(text)[1], encoding="utf-8")
-        installed = case("it installs", Installed, build, folder / "root")
+        installed = case("it installs", Installed, build, pathlib.Path(folder))
         if installed:
             case("pgokit runs", installed.run_pgokit)
             case("a program with the shared library", installed.compile_and_run, compiler, source)
