@@ -11,7 +11,9 @@ import shutil
 import signal
 import stat
 import struct
+import subprocess
 import sys
+import time
 
 import profiles
 from peers import Skip, Variant, good, main, read, require, run, tool, write
@@ -390,19 +392,35 @@ exit $code
     one_sentence(result, f"{folder}/out.profdata", "No space left")
 
 
+TEMPORARY = re.compile(r"\.out\.profdata\.pgokit-\d+-\d+\.tmp")
+
+
 def killed(work):
-    """Killed at any moment: the old output is there, nothing else."""
+    """Killed at any moment: the old output or the new one is there, whole. No handler
+    runs, so a file that has no name yet vanishes, but one that was just given its
+    temporary name may stay; it must not look like an output."""
     program = work.build("classes.cpp", PIE_22)
     folder = work.temp("killed")
-    out = write(f"{folder}/out.profdata", OLD)
-    for i in range(20):
-        result = run("timeout", "-s", "KILL", f"{0.001 * (i + 1):.3f}", work.pgokit, "merge",
-                     program.raw, "-b", program.exe, "-o", out)
-        require(os.listdir(folder) == ["out.profdata"], f"{os.listdir(folder)}")
-        if result.code == 0:
-            write(out, OLD)
-        else:
-            require(read(out) == OLD, "half an output")
+    out = f"{folder}/out.profdata"
+    merge = [work.pgokit, "merge", program.raw, "-b", program.exe, "-o", out]
+    start = time.monotonic()
+    good(*merge)
+    whole = time.monotonic() - start
+    new = read(out)
+    kept = replaced = 0
+    for i in range(40):
+        write(out, OLD)
+        child = subprocess.Popen(merge, stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        time.sleep(whole * i / 30)
+        child.kill()
+        child.wait()
+        for name in os.listdir(folder):
+            require(name == "out.profdata" or TEMPORARY.fullmatch(name), f"left {name}")
+        now = read(out)
+        require(now in (OLD, new), "half an output")
+        kept, replaced = kept + (now == OLD), replaced + (now == new)
+    require(kept > 0, "never killed in time")
+    return f"{kept} times the old output, {replaced} times the new one"
 
 
 # ---- random damage ----
