@@ -151,4 +151,5 @@ static int run(int argc, char **argv)
     return exit_code;
 }
 
-const struct cli_verb cmd_merge = {"merge", "adds up profiles into one for the compiler", help, run};
+const struct cli_verb cmd_merge = {"merge", "adds up profiles into one for the compiler", help,
+                                   run};

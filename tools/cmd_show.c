@@ -49,7 +49,8 @@ static enum pgk_heap_sort parse_sort(const char *text)
     for (enum pgk_heap_sort s = 0; s < PGK_SORTS; s++)
         if (!strcmp(text, pgk_heap_sort_name(s)))
             return s;
-    cli_usage(&cmd_show, "--sort takes bytes, count, accesses, lifetime or density, not '%s'", text);
+    cli_usage(&cmd_show, "--sort takes bytes, count, accesses, lifetime or density, not '%s'",
+              text);
 }
 
 static unsigned terminal_width(void)

@@ -10,7 +10,8 @@ bool pgk_stack_tree_init(struct pgk_stack_tree *t)
     *t = (struct pgk_stack_tree){0};
     t->slots = pgk_mem_zalloc(FIRST_SLOTS, sizeof *t->slots);
     t->mask = FIRST_SLOTS - 1;
-    if (!t->slots || !pgk_vec_push(&t->nodes, (struct pgk_stack_node){PGK_NODE_NONE, PGK_NODE_NONE})) {
+    if (!t->slots ||
+        !pgk_vec_push(&t->nodes, (struct pgk_stack_node){PGK_NODE_NONE, PGK_NODE_NONE})) {
         pgk_stack_tree_free(t);
         return false;
     }

@@ -34,8 +34,8 @@ const struct pgk_segment *pgk_elf_segments(const struct pgk_elf *elf, size_t *co
 /* GNU build id; *size 0 and NULL if the file has none. */
 const uint8_t *pgk_elf_build_id(const struct pgk_elf *elf, size_t *size);
 /* Section contents, decompressed where needed (SHF_COMPRESSED, .zdebug_);
- * *size 0 and NULL if there is no such section (or it is SHT_NOBITS). Valid until the file is closed. Sections are
- * decompressed on first use, under a lock. */
+ * *size 0 and NULL if there is no such section (or it is SHT_NOBITS). Valid until the file
+ * is closed. Sections are decompressed on first use, under a lock. */
 const uint8_t *pgk_elf_section(const struct pgk_elf *elf, const char *name, size_t *size);
 /* Function and object symbols of .symtab (else .dynsym), sorted by address;
  * loaded on first use. */

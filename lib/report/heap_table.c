@@ -181,7 +181,8 @@ static void print_numbers(const struct table *t, size_t rank, const struct pgk_m
     else if (objects)
         fprintf(t->out, " of %s", BYTES((double)bytes / (double)objects));
     if (knows(m->known, PGK_MIB_TotalAccessCount) && bytes)
-        fprintf(t->out, "  %.2f accesses/B", (double)m->v[PGK_MIB_TotalAccessCount] / (double)bytes);
+        fprintf(t->out, "  %.2f accesses/B",
+                (double)m->v[PGK_MIB_TotalAccessCount] / (double)bytes);
     if (knows(m->known, PGK_MIB_TotalLifetime) && objects)
         fprintf(t->out, "  life %s", MS((double)m->v[PGK_MIB_TotalLifetime] / (double)objects));
     if (label != PGK_LABEL_NONE)

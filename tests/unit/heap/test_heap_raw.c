@@ -91,7 +91,8 @@ static void test_versions(void **state)
 static void test_several_dumps(void **state)
 {
     (void)state;
-    struct sample_block first[] = {block(6, 8), block(5, 30), block(5, 10)}, second[] = {block(5, 20)};
+    struct sample_block first[] = {block(6, 8), block(5, 30), block(5, 10)};
+    struct sample_block second[] = {block(5, 20)};
     first[1].mib.v[PGK_MIB_DeallocTimestamp] = 100;
     first[2].mib.v[PGK_MIB_AllocTimestamp] = 50;
     struct sample_dump a = dump(4, first, 3), b = dump(3, second, 1);
@@ -166,7 +167,7 @@ static void test_refusals(void **state)
     const size_t mibs = 48 + 8 + 2 * 64, stack_section = mibs + 8 + 2 * 152;
     const struct refusal refusals[] = {
         {0, 1, PGK_E_CORRUPT, "magic"},
-        {8, 2, PGK_E_VERSION, "version"},
+        {8, 0, PGK_E_VERSION, "version"},
         {8, 6, PGK_E_VERSION, "version"},
         {16, 0, PGK_E_CORRUPT, "total_size"},
         {16, size + 8, PGK_E_TRUNCATED, "total_size"},
