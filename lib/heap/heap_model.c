@@ -189,15 +189,79 @@ int pgk_heap_add_site(struct pgk_heap *h, enum pgk_site_kind kind, uint32_t func
     return 0;
 }
 
-int pgk_heap_add_alloc_sites(struct pgk_heap *h, uint32_t stack, struct pgk_err *err)
+void pgk_heap_own_by_chain(struct pgk_heap *h, uint32_t stack)
 {
+    h->contexts.v[pgk_heap_context_at(h, stack)].owned_by_chain = true;
+}
+
+size_t pgk_heap_chain(const struct pgk_heap *h, uint32_t stack, uint32_t *funcs, size_t max)
+{
+    size_t n = 0;
     for (uint32_t node = stack; node; node = h->stacks.nodes.v[node].parent) {
         const struct pgk_frame *f = &h->frames.v[h->stacks.nodes.v[node].frame];
-        PGK_TRY(pgk_heap_add_site(h, PGK_SITE_ALLOC, f->ref, stack, NULL, 0, err));
+        size_t i = 0;
+        while (i < n && i < max && funcs[i] != f->ref)
+            i++;
+        if (i == n && n++ < max)
+            funcs[i] = f->ref;
         if (f->kind != PGK_FRAME_INLINED)
             break;
     }
-    return 0;
+    return n;
+}
+
+enum { CHAIN_MAX = 64 }; /* functions of a chain that are looked at in one go */
+
+static bool add_chain_members(const struct pgk_heap *h, uint32_t context,
+                              pgk_heap_member_vec *members)
+{
+    uint32_t some[CHAIN_MAX], *funcs = some;
+    size_t n = pgk_heap_chain(h, h->contexts.v[context].stack, some, CHAIN_MAX);
+    if (n > CHAIN_MAX) {
+        /* Functions past the first ones may have been counted twice: n is an upper bound. */
+        funcs = pgk_mem_alloc(n, sizeof *funcs);
+        if (!funcs)
+            return false;
+        n = pgk_heap_chain(h, h->contexts.v[context].stack, funcs, n);
+    }
+    bool ok = pgk_vec_reserve(members, n);
+    for (size_t i = 0; ok && i < n; i++)
+        members->v[members->n++] = (struct pgk_heap_member){funcs[i], context};
+    if (funcs != some)
+        pgk_mem_free(funcs);
+    return ok;
+}
+
+/* Is the site of an allocation said already by the context's inline chain? */
+static bool is_in_chain(const struct pgk_heap *h, const struct pgk_heap_site *s)
+{
+    for (uint32_t node = s->stack; node; node = h->stacks.nodes.v[node].parent) {
+        const struct pgk_frame *f = &h->frames.v[h->stacks.nodes.v[node].frame];
+        if (f->ref == s->func)
+            return true;
+        if (f->kind != PGK_FRAME_INLINED)
+            break;
+    }
+    return false;
+}
+
+bool pgk_heap_members(const struct pgk_heap *h, pgk_heap_member_vec *members)
+{
+    for (uint32_t i = 0; i < h->contexts.n; i++)
+        if (h->contexts.v[i].owned_by_chain && !add_chain_members(h, i, members))
+            return false;
+    for (uint32_t i = 0; i < h->sites.n; i++) {
+        const struct pgk_heap_site *s = &h->sites.v[i];
+        struct pgk_heap_member m = {s->func, PGK_MEMBER_SITE | i};
+        if (s->kind == PGK_SITE_ALLOC) {
+            m.ref = pgk_heap_context_at(h, s->stack);
+            if (h->contexts.v[m.ref].owned_by_chain && is_in_chain(h, s))
+                continue;
+        }
+        if (!pgk_vec_push(members, m))
+            return false;
+    }
+    return true;
 }
 
 size_t pgk_heap_contexts(const struct pgk_heap *heap)
@@ -258,19 +322,16 @@ size_t pgk_heap_stack(const struct pgk_heap *heap, size_t context,
     return describe_stack(heap, heap->contexts.v[context].stack, frames, max);
 }
 
-/* Records: sites sorted by GUID, then kind, then order of arrival. */
+/* Records: members by GUID, contexts first, in order of arrival. */
 
-static int compare_sites(const void *a, const void *b, void *ctx)
+static int compare_members(const void *a, const void *b, void *ctx)
 {
     const struct pgk_heap *h = ctx;
-    uint32_t i = *(const uint32_t *)a, j = *(const uint32_t *)b;
-    const struct pgk_heap_site *s = &h->sites.v[i], *t = &h->sites.v[j];
+    const struct pgk_heap_member *s = a, *t = b;
     uint64_t g = h->funcs.v[s->func].guid, k = h->funcs.v[t->func].guid;
     if (g != k)
         return g < k ? -1 : 1;
-    if (s->kind != t->kind)
-        return s->kind < t->kind ? -1 : 1;
-    return i < j ? -1 : i > j;
+    return s->ref < t->ref ? -1 : s->ref > t->ref;
 }
 
 struct record_buffers {
@@ -279,17 +340,19 @@ struct record_buffers {
     struct pgk_arena frames;
 };
 
-static int fill_record(const struct pgk_heap *h, const uint32_t *order, size_t n,
+static int fill_record(const struct pgk_heap *h, const struct pgk_heap_member *members, size_t n,
                        struct record_buffers *b)
 {
     b->allocs.n = b->calls.n = 0;
     for (size_t i = 0; i < n; i++) {
-        const struct pgk_heap_site *s = &h->sites.v[order[i]];
-        if (s->kind == PGK_SITE_ALLOC) {
-            if (!pgk_vec_push(&b->allocs, pgk_heap_context_at(h, s->stack)))
+        if (!(members[i].ref & PGK_MEMBER_SITE)) {
+            /* Functions of one GUID are one record. */
+            bool again = i && members[i].ref == members[i - 1].ref;
+            if (!again && !pgk_vec_push(&b->allocs, members[i].ref))
                 return PGK_E_NOMEM;
             continue;
         }
+        const struct pgk_heap_site *s = &h->sites.v[members[i].ref & ~PGK_MEMBER_SITE];
         size_t depth = describe_stack(h, s->stack, NULL, 0);
         struct pgk_heap_frame *frames = pgk_arena_alloc(&b->frames, depth, sizeof *frames);
         if (!frames)
@@ -304,22 +367,18 @@ static int fill_record(const struct pgk_heap *h, const uint32_t *order, size_t n
 
 int pgk_heap_records(const struct pgk_heap *heap, pgk_heap_record_fn *fn, void *ctx)
 {
-    size_t n = heap->sites.n;
-    uint32_t *order = pgk_mem_alloc(n ? n : 1, sizeof *order);
-    if (!order)
-        return PGK_E_NOMEM;
-    for (size_t i = 0; i < n; i++)
-        order[i] = (uint32_t)i;
-    qsort_r(order, n, sizeof *order, compare_sites, (void *)heap);
+    pgk_heap_member_vec m = {0};
+    int status = pgk_heap_members(heap, &m) ? 0 : PGK_E_NOMEM;
+    if (m.n)
+        qsort_r(m.v, m.n, sizeof *m.v, compare_members, (void *)heap);
 
     struct record_buffers b = {0};
-    int status = 0;
-    for (size_t first = 0, next; first < n && !status; first = next) {
-        const struct pgk_heap_func *f = &heap->funcs.v[heap->sites.v[order[first]].func];
-        for (next = first + 1; next < n; next++)
-            if (heap->funcs.v[heap->sites.v[order[next]].func].guid != f->guid)
+    for (size_t first = 0, next; first < m.n && !status; first = next) {
+        const struct pgk_heap_func *f = &heap->funcs.v[m.v[first].func];
+        for (next = first + 1; next < m.n; next++)
+            if (heap->funcs.v[m.v[next].func].guid != f->guid)
                 break;
-        status = fill_record(heap, order + first, next - first, &b);
+        status = fill_record(heap, m.v + first, next - first, &b);
         if (!status)
             status = fn(ctx, &(struct pgk_heap_record){
                 .guid = f->guid, .function = pgk_intern_str(&heap->strings, f->name),
@@ -329,6 +388,6 @@ int pgk_heap_records(const struct pgk_heap *heap, pgk_heap_record_fn *fn, void *
     }
     pgk_vec_free(&b.allocs);
     pgk_vec_free(&b.calls);
-    pgk_mem_free(order);
+    pgk_vec_free(&m);
     return status;
 }

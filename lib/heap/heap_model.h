@@ -50,11 +50,13 @@ struct pgk_frame {
 };
 
 struct pgk_heap_context {
-    uint32_t stack; /* node of `stacks` */
+    uint32_t stack;      /* node of `stacks` */
+    bool owned_by_chain; /* stands in the record of each function of its leaf's inline chain,
+                            which is the rule; nearly no context needs a site of its own */
     struct pgk_mib mib;
 };
 
-/* Membership in a function's record. */
+/* Membership in a function's record: of calls, and of contexts beyond the rule. */
 enum pgk_site_kind { PGK_SITE_ALLOC, PGK_SITE_CALL };
 struct pgk_heap_site {
     uint32_t kind;
@@ -105,8 +107,20 @@ PGK_MUST_USE int pgk_heap_add_site(struct pgk_heap *h, enum pgk_site_kind kind, 
                                    uint32_t stack, const uint64_t *callees, size_t n_callees,
                                    struct pgk_err *err);
 
-/* Adds the sites that LLVM derives from a context and its frames, given in `stack`:
- * the functions of the leaf's inline chain own the allocation. */
-PGK_MUST_USE int pgk_heap_add_alloc_sites(struct pgk_heap *h, uint32_t stack, struct pgk_err *err);
+/* Puts the context of the stack into the records of its leaf's inline chain. */
+void pgk_heap_own_by_chain(struct pgk_heap *h, uint32_t stack);
+/* The functions of the leaf's inline chain of a stack, each once, leaf first: fills at most
+ * `max`, returns how many there are. */
+size_t pgk_heap_chain(const struct pgk_heap *h, uint32_t stack, uint32_t *funcs, size_t max);
+
+/* One line of a function's record. */
+struct pgk_heap_member {
+    uint32_t func;
+    uint32_t ref; /* context, or site with PGK_MEMBER_SITE set */
+};
+#define PGK_MEMBER_SITE (UINT32_C(1) << 31)
+typedef PGK_VEC(struct pgk_heap_member) pgk_heap_member_vec;
+/* All of them, each once: contexts in order, then sites. False when out of memory. */
+bool pgk_heap_members(const struct pgk_heap *h, pgk_heap_member_vec *members);
 
 #endif

@@ -431,6 +431,8 @@ int pgk_heap_yaml_read(struct pgk_heap *h, const uint8_t *bytes, size_t size,
     if (!status)
         status = read_stream(&r);
     if (!status)
+        status = pgk_record_end(&r.records, err);
+    if (!status)
         status = pgk_heap_merge(h, r.records.heap, err);
     if (!status && info)
         *info = r.info;

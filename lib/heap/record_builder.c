@@ -13,13 +13,55 @@ int pgk_record_add_alloc(struct pgk_record_builder *b, uint32_t stack, const str
 {
     uint32_t context = pgk_heap_context_at(b->heap, stack);
     if (context == PGK_INDEX_NONE) {
+        context = (uint32_t)b->heap->contexts.n;
         PGK_TRY(pgk_heap_add(b->heap, stack, mib, err));
-        if (!pgk_vec_push(&b->record_of, b->record))
+        if (!pgk_vec_push(&b->seen, (struct pgk_record_seen){.first = b->record}))
             return pgk_fail_nomem(err);
-    } else if (b->record_of.v[context] == b->record) {
+    } else if (b->seen.v[context].first == b->record) {
         PGK_TRY(pgk_heap_add(b->heap, stack, mib, err));
     }
-    return pgk_heap_add_site(b->heap, PGK_SITE_ALLOC, b->func, stack, NULL, 0, err);
+    if (b->seen.v[context].last == b->record)
+        return 0;
+    b->seen.v[context].last = b->record;
+    struct pgk_heap_member m = {b->func, context};
+    return pgk_vec_push(&b->allocs, m) ? 0 : pgk_fail_nomem(err);
+}
+
+static bool is_in_chain(const struct pgk_heap *h, const struct pgk_heap_member *m)
+{
+    for (uint32_t node = h->contexts.v[m->ref].stack; node;) {
+        const struct pgk_stack_node *n = &h->stacks.nodes.v[node];
+        if (h->frames.v[n->frame].ref == m->func)
+            return true;
+        node = h->frames.v[n->frame].kind == PGK_FRAME_INLINED ? n->parent : 0;
+    }
+    return false;
+}
+
+/* A context that all functions of its inline chain own, as the rule is, needs a mark only; where
+ * one is missing, or another function has it, each owner is noted. */
+int pgk_record_end(struct pgk_record_builder *b, struct pgk_err *err)
+{
+    struct pgk_heap *h = b->heap;
+    uint32_t *owners = pgk_mem_zalloc(h->contexts.n + 1, sizeof *owners);
+    if (!owners)
+        return pgk_fail_nomem(err);
+    for (size_t i = 0; i < b->allocs.n; i++)
+        owners[b->allocs.v[i].ref] += is_in_chain(h, &b->allocs.v[i]);
+    for (size_t c = 0; c < h->contexts.n; c++) {
+        uint32_t funcs[32];
+        size_t n = pgk_heap_chain(h, h->contexts.v[c].stack, funcs, PGK_COUNTOF(funcs));
+        h->contexts.v[c].owned_by_chain = n <= PGK_COUNTOF(funcs) && owners[c] == n;
+    }
+    int status = 0;
+    for (size_t i = 0; i < b->allocs.n && !status; i++) {
+        const struct pgk_heap_member *m = &b->allocs.v[i];
+        if (!h->contexts.v[m->ref].owned_by_chain || !is_in_chain(h, m))
+            status = pgk_heap_add_site(h, PGK_SITE_ALLOC, m->func, h->contexts.v[m->ref].stack,
+                                       NULL, 0, err);
+    }
+    pgk_mem_free(owners);
+    return status;
 }
 
 int pgk_record_add_call(struct pgk_record_builder *b, uint32_t stack, const uint64_t *callees,
@@ -30,5 +72,6 @@ int pgk_record_add_call(struct pgk_record_builder *b, uint32_t stack, const uint
 
 void pgk_record_builder_free(struct pgk_record_builder *b)
 {
-    pgk_vec_free(&b->record_of);
+    pgk_vec_free(&b->seen);
+    pgk_vec_free(&b->allocs);
 }

@@ -6,11 +6,16 @@
 
 #include "heap_model.h"
 
+struct pgk_record_seen {
+    uint32_t first, last; /* records that mention the context */
+};
+
 struct pgk_record_builder {
-    struct pgk_heap *heap;        /* new; holds this file only */
-    PGK_VEC(uint32_t) record_of;  /* by context: the record that gave its values */
-    uint32_t record;
-    uint32_t func;                /* of the current record */
+    struct pgk_heap *heap; /* new; holds this file only */
+    uint32_t record;       /* number of the current record, from 1 */
+    uint32_t func;         /* of the current record */
+    PGK_VEC(struct pgk_record_seen) seen; /* by context */
+    pgk_heap_member_vec allocs; /* contexts, in the order of the file */
 };
 
 /* Starts the record of the function with this GUID. */
@@ -23,6 +28,8 @@ PGK_MUST_USE int pgk_record_add_alloc(struct pgk_record_builder *b, uint32_t sta
 PGK_MUST_USE int pgk_record_add_call(struct pgk_record_builder *b, uint32_t stack,
                                      const uint64_t *callees, size_t n_callees,
                                      struct pgk_err *err);
+/* After the last record: says which functions own which contexts. */
+PGK_MUST_USE int pgk_record_end(struct pgk_record_builder *b, struct pgk_err *err);
 void pgk_record_builder_free(struct pgk_record_builder *b);
 
 #endif

@@ -77,6 +77,8 @@ int pgk_rekey_keep(struct pgk_rekey *k, struct pgk_err *err)
 int pgk_rekey_run(struct pgk_rekey *k, struct pgk_err *err)
 {
     const struct pgk_heap *from = k->from;
+    if (!pgk_stack_reserve(&k->to->stacks, k->to->stacks.nodes.n + from->stacks.nodes.n))
+        return pgk_fail_nomem(err);
     k->node_map[0] = 0;
     for (size_t i = 1; i < from->stacks.nodes.n; i++) {
         const struct pgk_stack_node *node = &from->stacks.nodes.v[i];
@@ -92,6 +94,8 @@ int pgk_rekey_run(struct pgk_rekey *k, struct pgk_err *err)
         const struct pgk_heap_context *c = &from->contexts.v[i];
         if (k->node_map[c->stack]) {
             PGK_TRY(pgk_heap_add(k->to, k->node_map[c->stack], &c->mib, err));
+            if (c->owned_by_chain)
+                pgk_heap_own_by_chain(k->to, k->node_map[c->stack]);
         } else {
             k->contexts_dropped++;
             k->bytes_dropped += c->mib.v[PGK_MIB_TotalSize];

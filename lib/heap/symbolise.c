@@ -306,9 +306,8 @@ static int add_sites(struct symbolise *s)
         uint32_t node = from->contexts.v[i].stack;
         if (!node || from->frames.v[nodes[node].frame].kind != PGK_FRAME_ADDRESS)
             continue; /* came with its sites */
-        status = s->k.node_map[node]
-                     ? pgk_heap_add_alloc_sites(s->k.to, s->k.node_map[node], s->err)
-                     : 0;
+        if (s->k.node_map[node])
+            pgk_heap_own_by_chain(s->k.to, s->k.node_map[node]);
         while (node && first[nodes[node].frame] == first[nodes[node].frame + 1])
             node = nodes[node].parent;
         if (node) {

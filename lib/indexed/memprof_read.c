@@ -369,6 +369,8 @@ int pgk_memprof_read(struct pgk_heap *h, const struct pgk_cursor *c, uint64_t of
     if (!status)
         status = read_section(&r, off, info);
     if (!status)
+        status = pgk_record_end(&r.records, err);
+    if (!status)
         status = pgk_heap_merge(h, r.heap, err);
     pgk_heap_close(&r.heap);
     pgk_mem_free(r.frames);

@@ -13,74 +13,147 @@ static const uint8_t hot_cold_schema[] = {PGK_MIB_AllocCount, PGK_MIB_TotalSize,
                                           PGK_MIB_TotalLifetimeAccessDensity};
 
 struct writer {
-    const struct pgk_heap *h; /* functions differ by GUID */
+    const struct pgk_heap *h;
     struct pgk_sink *out;
     uint32_t version;
     struct pgk_radix_stacks radix;
     uint8_t schema[PGK_MIB_FIELDS];
     size_t n_fields, mib_size;
-    uint32_t *records;    /* functions by GUID */
-    uint32_t *sites;      /* grouped by function, by rank of the stack in each */
-    uint32_t *first_site; /* by function: its part of `sites` */
-    uint64_t *stack_ids;  /* V2: by rank */
+    uint8_t *mibs;               /* by context: the block as the file holds it */
+    PGK_VEC(uint64_t) guids;     /* of the records, rising */
+    uint32_t *record_of;         /* by function */
+    pgk_heap_member_vec members; /* by record, contexts first, each by rank of its stack */
+    uint32_t *first_member;      /* by record: its part of `members` */
+    uint64_t *stack_ids;         /* V2: by rank */
 };
 
-/* Stable counting sort of site numbers by `key` of the site, 0 .. keys-1. */
-static bool sort_sites(const struct writer *w, const uint32_t *in, uint32_t *out, uint32_t *starts,
-                       size_t keys, uint32_t (*key)(const struct writer *, uint32_t))
+static bool is_site(const struct pgk_heap_member *m)
 {
-    size_t n = w->h->sites.n;
-    uint32_t *at = pgk_mem_zalloc(keys + 1, sizeof *at);
-    if (!at)
+    return m->ref & PGK_MEMBER_SITE;
+}
+
+static uint32_t stack_of(const struct writer *w, const struct pgk_heap_member *m)
+{
+    return is_site(m) ? w->h->sites.v[m->ref & ~PGK_MEMBER_SITE].stack
+                      : w->h->contexts.v[m->ref].stack;
+}
+
+/* Stable counting sort of members by a key, 0 .. keys-1; `starts` gets keys + 1 positions. */
+static bool sort_members(struct writer *w, size_t keys, uint32_t *starts,
+                         uint32_t (*key)(const struct writer *, const struct pgk_heap_member *))
+{
+    size_t n = w->members.n;
+    uint32_t *at = pgk_mem_zalloc(keys + 2, sizeof *at);
+    struct pgk_heap_member *sorted = pgk_mem_alloc(n + 1, sizeof *sorted);
+    if (!at || !sorted) {
+        pgk_mem_free(at);
+        pgk_mem_free(sorted);
         return false;
+    }
     for (size_t i = 0; i < n; i++)
-        at[key(w, (uint32_t)i) + 1]++;
+        at[key(w, &w->members.v[i]) + 1]++;
     for (size_t k = 1; k <= keys; k++)
         at[k] += at[k - 1];
     if (starts)
         memcpy(starts, at, (keys + 1) * sizeof *at);
-    for (size_t i = 0; i < n; i++) {
-        uint32_t site = in ? in[i] : (uint32_t)i;
-        out[at[key(w, site)]++] = site;
-    }
+    for (size_t i = 0; i < n; i++)
+        sorted[at[key(w, &w->members.v[i])]++] = w->members.v[i];
     pgk_mem_free(at);
+    pgk_mem_free(w->members.v);
+    w->members.v = sorted;
+    w->members.cap = n + 1;
     return true;
 }
 
-static uint32_t site_rank(const struct writer *w, uint32_t site)
+static uint32_t key_rank(const struct writer *w, const struct pgk_heap_member *m)
 {
-    return w->radix.stack_rank[w->h->sites.v[site].stack];
+    return w->radix.stack_rank[stack_of(w, m)];
 }
 
-static uint32_t site_func(const struct writer *w, uint32_t site)
+static uint32_t key_kind(const struct writer *w, const struct pgk_heap_member *m)
 {
-    return w->h->sites.v[site].func;
+    (void)w;
+    return is_site(m);
 }
 
-static int by_guid(const void *a, const void *b, void *ctx)
+static uint32_t key_record(const struct writer *w, const struct pgk_heap_member *m)
 {
-    const struct pgk_heap *h = ctx;
-    uint64_t x = h->funcs.v[*(const uint32_t *)a].guid, y = h->funcs.v[*(const uint32_t *)b].guid;
+    return w->record_of[m->func];
+}
+
+static int compare_u64(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
     return x < y ? -1 : x > y;
 }
 
-static int order_sites(struct writer *w, struct pgk_err *err)
+/* Records by GUID: the functions of one GUID share one. */
+static bool number_records(struct writer *w)
 {
-    size_t n = w->h->sites.n, funcs = w->h->funcs.n;
-    w->records = pgk_mem_alloc(funcs + 1, sizeof *w->records);
-    w->sites = pgk_mem_alloc(n + 1, sizeof *w->sites);
-    w->first_site = pgk_mem_alloc(funcs + 1, sizeof *w->first_site);
-    uint32_t *ranked = pgk_mem_alloc(n + 1, sizeof *ranked);
-    bool ok = w->records && w->sites && w->first_site && ranked &&
-              sort_sites(w, NULL, ranked, NULL, w->radix.n_stacks, site_rank) &&
-              sort_sites(w, ranked, w->sites, w->first_site, funcs, site_func);
-    pgk_mem_free(ranked);
-    if (!ok)
-        return pgk_fail_nomem(err);
-    for (size_t i = 0; i < funcs; i++)
-        w->records[i] = (uint32_t)i;
-    qsort_r(w->records, funcs, sizeof *w->records, by_guid, (void *)w->h);
-    return 0;
+    size_t n = w->h->funcs.n, kept = 0;
+    w->record_of = pgk_mem_alloc(n + 1, sizeof *w->record_of);
+    if (!w->record_of || !pgk_vec_reserve(&w->guids, n + 1))
+        return false;
+    for (size_t i = 0; i < n; i++)
+        w->guids.v[i] = w->h->funcs.v[i].guid;
+    qsort(w->guids.v, n, sizeof *w->guids.v, compare_u64);
+    for (size_t i = 0; i < n; i++)
+        if (!kept || w->guids.v[kept - 1] != w->guids.v[i])
+            w->guids.v[kept++] = w->guids.v[i];
+    w->guids.n = kept;
+    for (size_t i = 0; i < n; i++)
+        w->record_of[i] = (uint32_t)((uint64_t *)bsearch(&w->h->funcs.v[i].guid, w->guids.v, kept,
+                                                         sizeof *w->guids.v, compare_u64) -
+                                     w->guids.v);
+    return true;
+}
+
+/* Two functions of one GUID may own one thing; it stands in their record once. */
+static void drop_repeated(struct writer *w)
+{
+    size_t kept = 0, record = 0;
+    for (size_t i = 0; i < w->members.n; i++) {
+        while (record < w->guids.n && w->first_member[record] <= i)
+            w->first_member[record++] = (uint32_t)kept;
+        const struct pgk_heap_member *m = &w->members.v[i];
+        bool first = kept == w->first_member[record - 1];
+        if (first || is_site(m) != is_site(&w->members.v[kept - 1]) ||
+            stack_of(w, m) != stack_of(w, &w->members.v[kept - 1]))
+            w->members.v[kept++] = *m;
+    }
+    while (record <= w->guids.n)
+        w->first_member[record++] = (uint32_t)kept;
+    w->members.n = kept;
+}
+
+static bool order_members(struct writer *w)
+{
+    if (!number_records(w) || !pgk_heap_members(w->h, &w->members))
+        return false;
+    w->first_member = pgk_mem_alloc(w->guids.n + 1, sizeof *w->first_member);
+    if (!w->first_member || !sort_members(w, w->radix.n_stacks, NULL, key_rank) ||
+        !sort_members(w, 2, NULL, key_kind) ||
+        !sort_members(w, w->guids.n, w->first_member, key_record))
+        return false;
+    drop_repeated(w);
+    return true;
+}
+
+/* A context is written once for each function of its inline chain: its block is packed once. */
+static bool pack_mibs(struct writer *w)
+{
+    size_t n = w->h->contexts.n;
+    w->mibs = pgk_mem_alloc(n + 1, w->mib_size);
+    if (!w->mibs)
+        return false;
+    uint8_t *at = w->mibs;
+    for (size_t c = 0; c < n; c++)
+        for (size_t i = 0; i < w->n_fields; i++) {
+            uint64_t v = pgk_mib_file_value(&w->h->contexts.v[c].mib, w->schema[i]);
+            memcpy(at, &v, pgk_mib_fields[w->schema[i]].bytes);
+            at += pgk_mib_fields[w->schema[i]].bytes;
+        }
+    return true;
 }
 
 /* Function records. */
@@ -100,17 +173,17 @@ static void write_frame_ids(const struct writer *w, uint32_t stack)
         pgk_sink_u64(w->out, w->radix.frame_ids[nodes[i].frame]);
 }
 
-static uint64_t record_size(void *ctx, size_t func)
+static uint64_t record_size(void *ctx, size_t record)
 {
     struct writer *w = ctx;
     uint64_t size = 16, id = w->version >= 3 ? 4 : 8;
-    for (uint32_t i = w->first_site[func]; i < w->first_site[func + 1]; i++) {
-        const struct pgk_heap_site *s = &w->h->sites.v[w->sites[i]];
-        size += w->version >= 2 ? id : 8 + 8 * stack_depth(w, s->stack);
-        if (s->kind == PGK_SITE_ALLOC)
+    for (uint32_t i = w->first_member[record]; i < w->first_member[record + 1]; i++) {
+        const struct pgk_heap_member *m = &w->members.v[i];
+        size += w->version >= 2 ? id : 8 + 8 * stack_depth(w, stack_of(w, m));
+        if (!is_site(m))
             size += w->mib_size;
         else if (w->version >= 4)
-            size += 8 + 8 * (uint64_t)s->n_callees;
+            size += 8 + 8 * (uint64_t)w->h->sites.v[m->ref & ~PGK_MEMBER_SITE].n_callees;
     }
     return size;
 }
@@ -127,55 +200,41 @@ static void write_stack_name(struct writer *w, uint32_t stack)
     }
 }
 
-static void write_mib(struct writer *w, const struct pgk_mib *m)
+static void write_call(struct writer *w, const struct pgk_heap_member *m)
 {
-    uint8_t bytes[sizeof m->v];
-    size_t n = 0;
-    for (size_t i = 0; i < w->n_fields; i++) {
-        uint64_t v = pgk_mib_file_value(m, w->schema[i]);
-        memcpy(bytes + n, &v, pgk_mib_fields[w->schema[i]].bytes);
-        n += pgk_mib_fields[w->schema[i]].bytes;
-    }
-    pgk_sink_bytes(w->out, bytes, n);
+    const struct pgk_heap_site *s = &w->h->sites.v[m->ref & ~PGK_MEMBER_SITE];
+    write_stack_name(w, s->stack);
+    if (w->version < 4)
+        return;
+    pgk_sink_u64(w->out, s->n_callees);
+    for (uint32_t c = 0; c < s->n_callees; c++)
+        pgk_sink_u64(w->out, s->callees[c]);
 }
 
-static void write_sites(struct writer *w, size_t func, enum pgk_site_kind kind)
+static void write_record(void *ctx, size_t record, struct pgk_sink *out)
 {
-    uint64_t n = 0;
-    for (uint32_t i = w->first_site[func]; i < w->first_site[func + 1]; i++)
-        n += w->h->sites.v[w->sites[i]].kind == kind;
-    pgk_sink_u64(w->out, n);
-    for (uint32_t i = w->first_site[func]; i < w->first_site[func + 1]; i++) {
-        const struct pgk_heap_site *s = &w->h->sites.v[w->sites[i]];
-        if (s->kind != kind)
-            continue;
-        write_stack_name(w, s->stack);
-        if (kind == PGK_SITE_ALLOC) {
-            write_mib(w, &w->h->contexts.v[pgk_heap_context_at(w->h, s->stack)].mib);
-        } else if (w->version >= 4) {
-            pgk_sink_u64(w->out, s->n_callees);
-            for (uint32_t c = 0; c < s->n_callees; c++)
-                pgk_sink_u64(w->out, s->callees[c]);
-        }
+    struct writer *w = ctx;
+    const struct pgk_heap_member *m = w->members.v + w->first_member[record],
+                                 *end = w->members.v + w->first_member[record + 1], *calls = m;
+    while (calls < end && !is_site(calls))
+        calls++;
+    pgk_sink_u64(out, (uint64_t)(calls - m));
+    for (; m < calls; m++) {
+        write_stack_name(w, stack_of(w, m));
+        pgk_sink_bytes(out, w->mibs + m->ref * w->mib_size, w->mib_size);
     }
-}
-
-static void write_record(void *ctx, size_t func, struct pgk_sink *out)
-{
-    (void)out;
-    write_sites(ctx, func, PGK_SITE_ALLOC);
-    write_sites(ctx, func, PGK_SITE_CALL);
+    pgk_sink_u64(out, (uint64_t)(end - calls));
+    for (; m < end; m++)
+        write_call(w, m);
 }
 
 static bool write_records(struct writer *w, uint64_t *table_off)
 {
     struct pgk_ondisk_writer table = {0};
     bool ok = true;
-    for (size_t i = 0; i < w->h->funcs.n && ok; i++) {
-        uint32_t f = w->records[i];
-        if (w->first_site[f] < w->first_site[f + 1])
-            ok = pgk_ondisk_add(&table, w->h->funcs.v[f].guid, f);
-    }
+    for (size_t i = 0; i < w->guids.n && ok; i++)
+        if (w->first_member[i] < w->first_member[i + 1])
+            ok = pgk_ondisk_add(&table, w->guids.v[i], i);
     ok = ok && pgk_ondisk_write(&table, w->out,
                                 &(struct pgk_ondisk_emit){.lengths = PGK_ONDISK_KEY_AND_DATA,
                                                           .size = record_size,
@@ -357,20 +416,31 @@ static int write_section(struct writer *w, const struct pgk_indexed_write_opts *
 {
     choose_schema(w, opts->full_schema);
     PGK_TRY(pgk_radix_build(&w->radix, w->h, opts->target.frame_ids, err));
-    PGK_TRY(order_sites(w, err));
+    if (!order_members(w) || !pack_mibs(w))
+        return pgk_fail_nomem(err);
     return w->version >= 3 ? write_v3(w, err) : write_v2(w, err);
 }
 
+static bool same_place(const struct pgk_heap *h, const struct pgk_frame *a,
+                       const struct pgk_frame *b)
+{
+    return a->where == b->where && a->kind == b->kind &&
+           h->funcs.v[a->ref].guid == h->funcs.v[b->ref].guid;
+}
+
 /* LLVM knows functions by GUID alone, while the model keeps apart static functions of one
- * name in different files: where there are such, a model without names is written. */
+ * name in different files. If that makes two frames one, stacks may be equal that were not, and
+ * a model without names is written. */
 static int without_names(const struct pgk_heap *h, struct pgk_heap **plain, struct pgk_err *err)
 {
     struct pgk_index seen = {0};
     bool ok = true, repeated = false;
-    for (uint32_t i = 0; i < h->funcs.n && ok; i++) {
-        PGK_INDEX_FOR (&seen, pgk_hash_u64(h->funcs.v[i].guid), j)
-            repeated |= h->funcs.v[j].guid == h->funcs.v[i].guid;
-        ok = pgk_index_add(&seen, pgk_hash_u64(h->funcs.v[i].guid), i);
+    for (uint32_t i = 0; i < h->frames.n && ok && !repeated; i++) {
+        const struct pgk_frame *f = &h->frames.v[i];
+        uint64_t hash = pgk_hash_pair(h->funcs.v[f->ref].guid, f->where << 1 ^ f->kind);
+        PGK_INDEX_FOR (&seen, hash, j)
+            repeated |= same_place(h, f, &h->frames.v[j]);
+        ok = pgk_index_add(&seen, hash, i);
     }
     pgk_index_free(&seen);
     if (!ok)
@@ -387,9 +457,11 @@ int pgk_memprof_write(const struct pgk_heap *h, struct pgk_sink *out,
                        .version = opts->target.memprof_version};
     int status = write_section(&w, opts, err);
     pgk_radix_free(&w.radix);
-    pgk_mem_free(w.records);
-    pgk_mem_free(w.sites);
-    pgk_mem_free(w.first_site);
+    pgk_mem_free(w.mibs);
+    pgk_vec_free(&w.guids);
+    pgk_mem_free(w.record_of);
+    pgk_vec_free(&w.members);
+    pgk_mem_free(w.first_member);
     pgk_mem_free(w.stack_ids);
     pgk_heap_close(&plain);
     return status;

@@ -212,16 +212,23 @@ static void reverse(struct pgk_radix_stacks *r)
     }
 }
 
+/* 1 if the stack was not in use before. */
+static size_t use_stack(struct builder *b, uint32_t node)
+{
+    bool fresh = node && !b->in_use[node];
+    if (fresh)
+        b->in_use[node] = 1;
+    return fresh;
+}
+
 static int build(struct builder *b, uint32_t generation)
 {
     uint32_t max_depth = 0;
     size_t n_stacks = 0;
-    for (size_t i = 0; i < b->h->sites.n; i++) {
-        uint32_t node = b->h->sites.v[i].stack;
-        n_stacks += !b->in_use[node];
-        b->in_use[node] = 1;
-    }
-    b->in_use[0] = 0;
+    for (size_t i = 0; i < b->h->contexts.n; i++)
+        n_stacks += use_stack(b, b->h->contexts.v[i].stack);
+    for (size_t i = 0; i < b->h->sites.n; i++)
+        n_stacks += use_stack(b, b->h->sites.v[i].stack);
     for (size_t i = 1; i < b->n_nodes; i++) {
         b->depth[i] = b->depth[b->nodes[i].parent] + 1;
         if (b->depth[i] > max_depth)

@@ -20,7 +20,8 @@ struct pgk_radix_stacks {
     PGK_VEC(uint32_t) radix;
 };
 
-/* Over the stacks of all sites of `h`. `generation` of frame ids: 1 up to LLVM 19, 2 LLVM 22. */
+/* Over the stacks of all contexts and sites of `h`. `generation` of frame ids: 1 up to LLVM 19,
+ * 2 LLVM 22. */
 PGK_MUST_USE int pgk_radix_build(struct pgk_radix_stacks *r, const struct pgk_heap *h,
                                  uint32_t generation, struct pgk_err *err);
 void pgk_radix_free(struct pgk_radix_stacks *r);

@@ -61,7 +61,7 @@ static inline void sample_fill(struct pgk_heap *h, uint64_t seed, unsigned conte
             }
         }
         assert_int_equal(pgk_heap_add(h, node, &mib, NULL), 0);
-        assert_int_equal(pgk_heap_add_alloc_sites(h, node, NULL), 0);
+        pgk_heap_own_by_chain(h, node);
     }
 }
 

@@ -121,7 +121,7 @@ static void test_frame_ids(void **state)
         uint64_t seed = 1;
         struct pgk_mib m = sample_mib(&seed);
         assert_int_equal(pgk_heap_add(h, node, &m, NULL), 0);
-        assert_int_equal(pgk_heap_add_alloc_sites(h, node, NULL), 0);
+        pgk_heap_own_by_chain(h, node);
         assert_int_equal(pgk_radix_build(&built, h, generation, NULL), 0);
         if (generation == 1)
             assert_int_equal(built.frame_ids[frame], UINT64_C(0x65a0b72d41c678cc));
