@@ -77,10 +77,12 @@ static const char *name_of(Dwarf_Die *die)
 
 static uint32_t number(Dwarf_Die *die, unsigned name, bool integrate)
 {
-    Dwarf_Attribute attr;
+    Dwarf_Attribute attr, *found;
     Dwarf_Word value;
-    Dwarf_Attribute *found = integrate ? dwarf_attr_integrate(die, name, &attr)
-                                       : dwarf_attr(die, name, &attr);
+    if (integrate)
+        found = dwarf_attr_integrate(die, name, &attr);
+    else
+        found = dwarf_attr(die, name, &attr);
     return found && dwarf_formudata(found, &value) == 0 ? (uint32_t)value : 0;
 }
 
@@ -118,9 +120,8 @@ static bool find_unit(struct plain_symboliser *s, Dwarf_Die *cu, Dwarf_Die *func
         if (type != DW_UT_compile && type != DW_UT_skeleton)
             continue;
         if (dwarf_haspc(cu, s->addr) > 0) {
-            *functions = type == DW_UT_skeleton && dwarf_tag(&split) == DW_TAG_compile_unit
-                             ? split
-                             : *cu;
+            bool is_split = type == DW_UT_skeleton && dwarf_tag(&split) == DW_TAG_compile_unit;
+            *functions = is_split ? split : *cu;
             return true;
         }
     }
@@ -143,7 +144,6 @@ unsigned plain_symbolise(struct plain_symboliser *s, uint64_t addr,
         if (!is_function(die))
             continue;
         struct plain_frame f = {.function = name_of(die),
-                                .decl_file = dwarf_decl_file(die),
                                 .decl_line = number(die, DW_AT_decl_line, true)};
         if (inner) {
             f.file = call_file(&cu, number(inner, DW_AT_call_file, false));

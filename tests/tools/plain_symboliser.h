@@ -8,7 +8,7 @@
 struct plain_symboliser;
 
 struct plain_frame {
-    const char *function, *file, *decl_file; /* files with folders as libdw prints them */
+    const char *function, *file; /* file with its folder as libdw prints it */
     uint32_t decl_line, line, column, discriminator;
 };
 

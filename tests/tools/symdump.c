@@ -1,11 +1,14 @@
 /* Prints what the symboliser says about addresses, for comparison with other tools.
  *
  *     symdump [-t THREADS] [-d DEBUG_DIR]... [-r REPEATS] BINARY < ADDRESSES
- *     symdump -f BINARY        all functions
+ *     symdump -p BINARY < ADDRESSES    from the slow reference on libdw instead
+ *     symdump -f BINARY                all functions
  *
  * Addresses are hexadecimal, one in a line, in any order. Output: the address, then one
  * line per frame: "  NAME|FILE|LINE|COLUMN|DISCRIMINATOR|DECL_FILE|DECL_LINE", "?" for
  * what is unknown. -r prints nothing and repeats the work, to measure it. */
+#include "plain_symboliser.h"
+
 #include "mem.h"
 #include "symboliser.h"
 #include "vec.h"
@@ -49,14 +52,45 @@ static int fail(const struct pgk_err *err)
     return 2;
 }
 
+static void print_frame(const char *function, const char *file, uint32_t line, uint32_t column,
+                        uint32_t discriminator, const char *decl_file, uint32_t decl_line,
+                        const char *end)
+{
+    printf("  %s|%s|%u|%u|%u|%s|%u%s\n", text(function), text(file), line, column, discriminator,
+           text(decl_file), decl_line, end);
+}
+
+static int run_plain(const char *path, const uint64_t *addrs, size_t n)
+{
+    static struct plain_frame frames[PLAIN_MAX_FRAMES];
+    double start = cpu_ms();
+    struct plain_symboliser *s = plain_open(path);
+    if (!s) {
+        fprintf(stderr, "%s: libdw finds no debug information\n", path);
+        return 2;
+    }
+    for (size_t i = 0; i < n; i++) {
+        unsigned count = plain_symbolise(s, addrs[i], frames);
+        printf("0x%" PRIx64 "\n", addrs[i]);
+        for (unsigned k = 0; k < count; k++) {
+            const struct plain_frame *f = &frames[k];
+            print_frame(f->function, f->file, f->line, f->column, f->discriminator, NULL,
+                        f->decl_line, "");
+        }
+    }
+    plain_close(s);
+    fprintf(stderr, "%zu addresses by libdw: %.2f ms\n", n, cpu_ms() - start);
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
     const char *dirs[16];
     struct pgk_symboliser_opts opts = {.debug_dirs = dirs};
     unsigned threads = 1;
     int repeats = 0, option;
-    bool functions = false;
-    while ((option = getopt(argc, argv, "t:d:r:f")) != -1) {
+    bool functions = false, plain = false;
+    while ((option = getopt(argc, argv, "t:d:r:fp")) != -1) {
         if (option == 't')
             threads = (unsigned)atoi(optarg);
         else if (option == 'd' && opts.n_debug_dirs < 16)
@@ -65,6 +99,8 @@ int main(int argc, char **argv)
             repeats = atoi(optarg);
         else if (option == 'f')
             functions = true;
+        else if (option == 'p')
+            plain = true;
         else
             return 2;
     }
@@ -80,6 +116,8 @@ int main(int argc, char **argv)
         if (!i || addrs.v[i] != addrs.v[i - 1])
             addrs.v[n++] = addrs.v[i];
 
+    if (plain)
+        return run_plain(argv[optind], addrs.v, n);
     for (int run = 0; run <= repeats; run++) {
         double start = cpu_ms();
         struct pgk_err err = {0};
@@ -101,9 +139,9 @@ int main(int argc, char **argv)
             printf("0x%" PRIx64 "\n", addrs.v[i]);
             for (uint32_t k = 0; k < chains[i].count; k++) {
                 const struct pgk_sym_frame *f = &chains[i].frames[k];
-                printf("  %s|%s|%u|%u|%u|%s|%u%s\n", text(f->function), text(f->file), f->line,
-                       f->column, f->discriminator, text(f->decl_file), f->decl_line,
-                       f->inlined == (k + 1 < chains[i].count) ? "" : "|BAD CHAIN");
+                print_frame(f->function, f->file, f->line, f->column, f->discriminator,
+                            f->decl_file, f->decl_line,
+                            f->inlined == (k + 1 < chains[i].count) ? "" : "|BAD CHAIN");
             }
         }
         if (repeats || functions) {

@@ -86,6 +86,30 @@ __attribute__((noinline)) int same_body_two(int x)
     return innermost(x) * 7 + 5;
 }
 
+// The same with code on both sides of what is inlined, and a lambda.
+#define LONG_BODY                                                                  \
+    for (int i = 0; i < x; i++)                                                    \
+        sink -= i;                                                                 \
+    int y = innermost(x);                                                          \
+    for (int i = 0; i < y; i++)                                                    \
+        sink += y;                                                                 \
+    auto last = [](int z) { return innermost(z) ^ z; };                            \
+    y += last(y) + last(x);                                                        \
+    sink = y;                                                                      \
+    return sink * 11;
+__attribute__((noinline)) int same_long_one(int x)
+{
+    LONG_BODY
+}
+__attribute__((noinline)) int same_long_two(int x)
+{
+    LONG_BODY
+}
+__attribute__((noinline)) int same_long_three(int x)
+{
+    LONG_BODY
+}
+
 // Nobody calls these: --gc-sections drops them, and their debug information stays.
 __attribute__((noinline)) int dropped(int x)
 {
@@ -144,6 +168,7 @@ int main(int argc, char **)
         wide.push(i * 3);
     }
     int result = outer::total_area(shapes, 2) + lambdas(argc) + local_class(argc + 4);
+    result += same_long_one(argc) + same_long_two(argc + 1) + same_long_three(argc + 2);
     result += same_body_one(argc) + same_body_two(argc + 1) + hot_and_cold(argc) + macros(argc);
     result += Ring<int, 8>::sum(ring) + int(Ring<long long, 4>::sum(wide)) + line_jumps(argc);
     return (result + other_work(argc) + shared_copy(argc) + at_start) & 1;
