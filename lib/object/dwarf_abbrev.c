@@ -20,30 +20,23 @@ void pgk_dw_abbrevs_free(struct pgk_dw_abbrevs *t)
     pgk_mem_free(t);
 }
 
-static void note_position(struct pgk_dw_abbrev *a, const struct pgk_dw_spec *s)
+/* Places of the two values of most address ranges. They are of use only while all
+ * attributes before have a fixed size. */
+struct places {
+    uint32_t low, high; /* UINT32_MAX: none, or of another form */
+    bool ranges;
+};
+
+static void note_place(struct places *p, const struct pgk_dw_abbrev *a,
+                       const struct pgk_dw_spec *s)
 {
-    /* Positions are of use only while all attributes before had a fixed size. */
-    uint16_t at = a->n_steps || a->fixed >= PGK_DW_NOWHERE ? PGK_DW_NOWHERE : (uint16_t)a->fixed;
-    switch (s->at) {
-    case DW_AT_low_pc:
-        a->low_at = at;
-        a->low_form = s->form;
-        break;
-    case DW_AT_high_pc:
-        a->high_at = at;
-        a->high_form = s->form;
-        break;
-    case DW_AT_ranges:
-        a->ranges_at = at;
-        a->ranges_form = s->form;
-        break;
-    case DW_AT_abstract_origin:
-        a->origin_at = at;
-        a->origin_form = s->form;
-        break;
-    default:
-        break;
-    }
+    uint32_t at = a->n_steps ? UINT32_MAX : a->fixed;
+    if (s->at == DW_AT_low_pc)
+        p->low = s->form == DW_FORM_addr ? at : UINT32_MAX;
+    else if (s->at == DW_AT_high_pc)
+        p->high = s->form == DW_FORM_data4 ? at : UINT32_MAX;
+    else if (s->at == DW_AT_ranges)
+        p->ranges = true;
 }
 
 static void note_flags(struct pgk_dw_abbrev *a, const struct pgk_dw_spec *s)
@@ -52,6 +45,9 @@ static void note_flags(struct pgk_dw_abbrev *a, const struct pgk_dw_spec *s)
     case DW_AT_low_pc:
     case DW_AT_ranges:
         a->flags |= PGK_DW_A_PC;
+        break;
+    case DW_AT_abstract_origin:
+        a->has_origin = true;
         break;
     case DW_AT_declaration:
         a->flags |= PGK_DW_A_DECLARATION;
@@ -100,11 +96,8 @@ static int read_one(struct pgk_dw_abbrevs *t, const struct pgk_dw_unit *u,
         .step = (uint32_t)t->steps.n,
         .tag = tag <= UINT16_MAX ? (uint16_t)tag : 0,
         .flags = PGK_DW_A_VALID | PGK_DW_A_NAMELESS,
-        .low_at = PGK_DW_NOWHERE,
-        .high_at = PGK_DW_NOWHERE,
-        .ranges_at = PGK_DW_NOWHERE,
-        .origin_at = PGK_DW_NOWHERE,
     };
+    struct places places = {UINT32_MAX, UINT32_MAX, false};
     if (children)
         a.flags |= PGK_DW_A_CHILDREN;
     if (a.tag == DW_TAG_subprogram)
@@ -126,7 +119,7 @@ static int read_one(struct pgk_dw_abbrevs *t, const struct pgk_dw_unit *u,
             s.form = (uint16_t)(form > UINT16_MAX ? 0 : form);
         }
         note_flags(&a, &s);
-        note_position(&a, &s);
+        note_place(&places, &a, &s);
         if (!pgk_vec_push(&t->specs, s) || !add_size(t, u, &a, s.form))
             return -1;
         a.n_specs++;
@@ -134,6 +127,11 @@ static int read_one(struct pgk_dw_abbrevs *t, const struct pgk_dw_unit *u,
     if (at->bad)
         return 0;
     *code_out = code;
+    if (places.low <= UINT16_MAX && places.high <= UINT16_MAX && !places.ranges) {
+        a.simple_pc = true;
+        a.low_at = (uint16_t)places.low;
+        a.high_at = (uint16_t)places.high;
+    }
     if (keep && !pgk_vec_push(&t->v, a))
         return -1;
     if (keep && (a.flags & (PGK_DW_A_SUBPROGRAM | PGK_DW_A_INLINED)) && (a.flags & PGK_DW_A_PC))
@@ -147,10 +145,14 @@ static int compare_codes(const void *x, const void *y)
     return a->code < b->code ? -1 : a->code > b->code;
 }
 
-static uint32_t hot_word(const struct pgk_dw_abbrev *a)
+static uint32_t hot_word(const struct pgk_dw_abbrevs *t, const struct pgk_dw_abbrev *a)
 {
     uint32_t w = 0;
-    if (a->n_steps || a->fixed > PGK_DW_HOT_SIZE)
+    const struct pgk_dw_step *s = a->n_steps ? &t->steps.v[a->step] : NULL;
+    if (a->n_steps == 1 && s->form == DW_FORM_exprloc && a->fixed <= UINT8_MAX &&
+        s->then <= UINT8_MAX)
+        w |= PGK_DW_HOT_EXPR | a->fixed | s->then << 8;
+    else if (a->n_steps || a->fixed > PGK_DW_HOT_SIZE)
         w |= PGK_DW_HOT_VARIES;
     else
         w |= a->fixed;
@@ -180,7 +182,7 @@ static bool make_direct(struct pgk_dw_abbrevs *t)
         uint64_t code = t->v.v[i].code;
         /* Of two declarations with one code the first is the valid one. */
         if (code < t->n_hot && t->hot[code] == PGK_DW_HOT_INVALID) {
-            t->hot[code] = hot_word(&t->v.v[i]);
+            t->hot[code] = hot_word(t, &t->v.v[i]);
             t->at[code] = (uint32_t)i;
         }
     }
@@ -206,10 +208,8 @@ struct pgk_dw_abbrevs *pgk_dw_abbrevs_read(const struct pgk_dw_unit *u, uint64_t
     return t;
 }
 
-const struct pgk_dw_abbrev *pgk_dw_abbrev_find(const struct pgk_dw_abbrevs *t, uint64_t code)
+const struct pgk_dw_abbrev *pgk_dw_abbrev_search(const struct pgk_dw_abbrevs *t, uint64_t code)
 {
-    if (code < t->n_hot)
-        return code && t->hot[code] != PGK_DW_HOT_INVALID ? &t->v.v[t->at[code]] : NULL;
     size_t low = 0, high = t->v.n;
     while (low < high) {
         size_t mid = low + (high - low) / 2;

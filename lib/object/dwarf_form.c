@@ -3,19 +3,7 @@
 
 #include <dwarf.h>
 
-uint64_t pgk_dw_uint(struct pgk_dw_pos *at, unsigned size)
-{
-    uint64_t v = 0;
-    if (at->bad || (size_t)(at->end - at->p) < size) {
-        at->bad = true;
-        return 0;
-    }
-    memcpy(&v, at->p, size); /* little-endian on both sides */
-    at->p += size;
-    return v;
-}
-
-uint64_t pgk_dw_uleb(struct pgk_dw_pos *at)
+uint64_t pgk_dw_uleb_long(struct pgk_dw_pos *at)
 {
     uint64_t v = 0;
     for (unsigned shift = 0; !at->bad && at->p < at->end; shift += 7) {
@@ -45,17 +33,6 @@ int64_t pgk_dw_sleb(struct pgk_dw_pos *at)
     }
     at->bad = true;
     return 0;
-}
-
-const uint8_t *pgk_dw_take(struct pgk_dw_pos *at, uint64_t size)
-{
-    if (at->bad || (uint64_t)(at->end - at->p) < size) {
-        at->bad = true;
-        return NULL;
-    }
-    const uint8_t *p = at->p;
-    at->p += size;
-    return p;
 }
 
 const char *pgk_dw_cstr(struct pgk_dw_pos *at)

@@ -82,8 +82,6 @@ struct pgk_dw_step {
     uint32_t then;
 };
 
-#define PGK_DW_NOWHERE UINT16_MAX
-
 struct pgk_dw_abbrev {
     uint64_t code;
     uint32_t spec, n_specs; /* in the table's `specs` */
@@ -91,10 +89,11 @@ struct pgk_dw_abbrev {
     uint32_t fixed;         /* bytes before the first step */
     uint16_t tag;
     uint16_t flags;         /* PGK_DW_A_... */
-    /* Byte offsets of the attributes read most, PGK_DW_NOWHERE if the abbreviation has
-     * none or if it lies behind an attribute of varying size. */
-    uint16_t low_at, high_at, ranges_at, origin_at;
-    uint16_t low_form, high_form, ranges_form, origin_form;
+    bool has_origin;        /* DW_AT_abstract_origin */
+    /* DW_AT_low_pc is an address and DW_AT_high_pc 4 bytes, there are no ranges, and these
+     * are their places. */
+    bool simple_pc;
+    uint16_t low_at, high_at;
 };
 
 /* One word per code, so that a walk stays in the first-level cache. */
@@ -103,7 +102,9 @@ enum {
     PGK_DW_HOT_VARIES = 1 << 16,  /* has steps */
     PGK_DW_HOT_WANTED = 1 << 17,  /* a subprogram */
     PGK_DW_HOT_INVALID = 1 << 18, /* no such abbreviation here: ask the slow way */
-    PGK_DW_HOT_SPECIAL = PGK_DW_HOT_VARIES | PGK_DW_HOT_WANTED | PGK_DW_HOT_INVALID,
+    PGK_DW_HOT_EXPR = 1 << 19,    /* one expression; low byte: before it, next byte: behind */
+    PGK_DW_HOT_SPECIAL = PGK_DW_HOT_VARIES | PGK_DW_HOT_WANTED | PGK_DW_HOT_INVALID |
+                         PGK_DW_HOT_EXPR,
 };
 
 struct pgk_dw_abbrevs {
@@ -124,7 +125,15 @@ const struct pgk_dw_abbrevs *pgk_dw_unit_abbrevs(const struct pgk_dw_unit *u);
 /* Decodes declarations at `off`; only the one with code `only` unless that is 0. */
 struct pgk_dw_abbrevs *pgk_dw_abbrevs_read(const struct pgk_dw_unit *u, uint64_t only);
 void pgk_dw_abbrevs_free(struct pgk_dw_abbrevs *t);
-const struct pgk_dw_abbrev *pgk_dw_abbrev_find(const struct pgk_dw_abbrevs *t, uint64_t code);
+const struct pgk_dw_abbrev *pgk_dw_abbrev_search(const struct pgk_dw_abbrevs *t, uint64_t code);
+
+static inline const struct pgk_dw_abbrev *pgk_dw_abbrev_find(const struct pgk_dw_abbrevs *t,
+                                                             uint64_t code)
+{
+    if (PGK_LIKELY(code < t->n_hot && t->hot[code] != PGK_DW_HOT_INVALID && code))
+        return &t->v.v[t->at[code]];
+    return pgk_dw_abbrev_search(t, code);
+}
 
 /* ---- files and units ---- */
 
@@ -147,6 +156,7 @@ struct pgk_dw_file {
     size_t n_info_units;
     PGK_VEC(struct pgk_dw_package_row) package; /* of a .dwp, by (types_section, unit_off) */
     struct pgk_dw_file *alt;                    /* dwz's common file */
+    uint8_t *joined[2]; /* .debug_info.dwo, .debug_types.dwo made of several sections */
 
     /* Made on first use, under the lock. */
     pthread_mutex_t lock;
@@ -228,11 +238,41 @@ struct pgk_dw_pos {
     bool bad;
 };
 
-uint64_t pgk_dw_uint(struct pgk_dw_pos *at, unsigned size);
-uint64_t pgk_dw_uleb(struct pgk_dw_pos *at);
+uint64_t pgk_dw_uleb_long(struct pgk_dw_pos *at);
 int64_t pgk_dw_sleb(struct pgk_dw_pos *at);
-const uint8_t *pgk_dw_take(struct pgk_dw_pos *at, uint64_t size);
 const char *pgk_dw_cstr(struct pgk_dw_pos *at);
+
+/* At most 8 bytes, little-endian. */
+static inline uint64_t pgk_dw_uint(struct pgk_dw_pos *at, unsigned size)
+{
+    uint64_t v = 0;
+    if (PGK_UNLIKELY(at->bad || (size_t)(at->end - at->p) < size)) {
+        at->bad = true;
+        return 0;
+    }
+    memcpy(&v, at->p, size);
+    at->p += size;
+    return v;
+}
+
+static inline const uint8_t *pgk_dw_take(struct pgk_dw_pos *at, uint64_t size)
+{
+    if (PGK_UNLIKELY(at->bad || (uint64_t)(at->end - at->p) < size)) {
+        at->bad = true;
+        return NULL;
+    }
+    const uint8_t *p = at->p;
+    at->p += size;
+    return p;
+}
+
+/* Bits beyond 64 are dropped, as other readers of DWARF do. */
+static inline uint64_t pgk_dw_uleb(struct pgk_dw_pos *at)
+{
+    if (PGK_LIKELY(!at->bad && at->p < at->end && !(*at->p & 0x80)))
+        return *at->p++;
+    return pgk_dw_uleb_long(at);
+}
 
 struct pgk_dw_value {
     uint16_t form; /* after DW_FORM_indirect; 0: none */

@@ -23,8 +23,34 @@ static const char *const section_names[PGK_DW_SECTIONS] = {
     [PGK_DW_TU_INDEX] = ".debug_tu_index",
 };
 
-static void find_sections(struct pgk_dw_file *f)
+/* gcc gives each type unit of a .dwo a section of its own. They are joined, which is
+ * right as no offset in them leads out of its unit. */
+static bool join_sections(struct pgk_dw_file *f, enum pgk_dw_section which, const char *name)
 {
+    PGK_VEC(uint8_t) all = {0};
+    size_t size;
+    if (!pgk_elf_section_nth(f->elf, name, 1, &size))
+        return true;
+    for (size_t i = 0;; i++) {
+        const uint8_t *p = pgk_elf_section_nth(f->elf, name, i, &size);
+        if (!p && i > 1)
+            break;
+        if (!pgk_vec_reserve(&all, size)) {
+            pgk_vec_free(&all);
+            return false;
+        }
+        if (p)
+            memcpy(all.v + all.n, p, size);
+        all.n += size;
+    }
+    f->joined[which == PGK_DW_TYPES] = all.v;
+    f->sec[which] = (struct pgk_dw_bytes){all.v, all.n};
+    return true;
+}
+
+static bool find_sections(struct pgk_dw_file *f)
+{
+    bool ok = true;
     for (int i = 0; i < PGK_DW_SECTIONS; i++) {
         char name[40];
         bool index = i == PGK_DW_CU_INDEX || i == PGK_DW_TU_INDEX;
@@ -32,6 +58,8 @@ static void find_sections(struct pgk_dw_file *f)
         size_t size;
         f->sec[i].p = pgk_elf_section(f->elf, name, &size);
         f->sec[i].n = size;
+        if (f->dwo && (i == PGK_DW_INFO || i == PGK_DW_TYPES))
+            ok = ok && join_sections(f, (enum pgk_dw_section)i, name);
     }
     /* Behind the last zero no string ends; without that part each offset inside is a
      * terminated string and need not be checked again. */
@@ -40,6 +68,7 @@ static void find_sections(struct pgk_dw_file *f)
         const uint8_t *last = b->n ? memrchr(b->p, 0, b->n) : NULL;
         b->n = last ? (uint64_t)(last - b->p) + 1 : 0;
     }
+    return ok;
 }
 
 static bool is_type_unit(const struct pgk_dw_unit *u)
@@ -214,10 +243,10 @@ int pgk_dw_file_open(struct pgk_dw_file **out, const struct pgk_elf *elf, struct
     f->owned = owned;
     f->dwo = dwo;
     pthread_mutex_init(&f->lock, NULL);
-    find_sections(f);
+    bool ok = find_sections(f);
     if (dwo)
         pgk_dw_package_read(f);
-    bool ok = list_units(f, false);
+    ok = ok && list_units(f, false);
     f->n_info_units = f->units.n;
     ok = ok && list_units(f, true);
     for (size_t i = 0; i < f->units.n; i++) {
@@ -265,6 +294,8 @@ void pgk_dw_file_close(struct pgk_dw_file **file)
     pgk_index_free(&f->signatures);
     pgk_vec_free(&f->units);
     pgk_vec_free(&f->package);
+    pgk_mem_free(f->joined[0]);
+    pgk_mem_free(f->joined[1]);
     pthread_mutex_destroy(&f->lock);
     pgk_elf_close(&f->owned);
     pgk_mem_free(f);

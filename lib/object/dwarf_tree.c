@@ -6,14 +6,18 @@
  * addition. Then only functions that hold a queried
  * address are walked again, now with their nesting.
  *
- * Which DIE an address belongs to is decided as LLVM does: DIEs paint their ranges in
- * the order of the file, but a range does not paint over one that begins behind it. */
+ * Which DIE an address belongs to is decided as LLVM does. It enters the ranges of all
+ * function DIEs, in the order of the file, into a map from the first address of a range
+ * to its end and DIE. A new range that begins within an entry splits it; but entries that
+ * begin inside the new range stay. With nested ranges that gives the innermost DIE. With
+ * functions that a linker folded into one it gives a mixture, which is reproduced, too,
+ * because frames must equal those that the compiler's own tools find. */
 #include "dwarf_priv.h"
 
 #include <dwarf.h>
 
 /* Steps over the attributes of a DIE with some of varying size. */
-static void skip_attributes(const struct pgk_dw_unit *u, const struct pgk_dw_abbrevs *t,
+static inline void skip_attributes(const struct pgk_dw_unit *u, const struct pgk_dw_abbrevs *t,
                             const struct pgk_dw_abbrev *a, struct pgk_dw_pos *at)
 {
     pgk_dw_take(at, a->fixed);
@@ -28,35 +32,10 @@ static void skip_attributes(const struct pgk_dw_unit *u, const struct pgk_dw_abb
     }
 }
 
-/* Reads the values of an address range whose attributes begin at `at`. */
-static void read_pc(const struct pgk_dw_unit *u, const struct pgk_dw_abbrevs *t,
-                    const struct pgk_dw_abbrev *a, const struct pgk_dw_pos *at,
-                    struct pgk_dw_pc *pc)
+static void read_pc_slowly(const struct pgk_dw_unit *u, const struct pgk_dw_abbrevs *t,
+                           const struct pgk_dw_abbrev *a, const struct pgk_dw_pos *at,
+                           struct pgk_dw_pc *pc)
 {
-    struct {
-        struct pgk_dw_value *value;
-        uint16_t form, pos, name;
-    } want[] = {
-        {&pc->low, a->low_form, a->low_at, DW_AT_low_pc},
-        {&pc->high, a->high_form, a->high_at, DW_AT_high_pc},
-        {&pc->ranges, a->ranges_form, a->ranges_at, DW_AT_ranges},
-    };
-    *pc = (struct pgk_dw_pc){0};
-    bool slow = false;
-    for (size_t i = 0; i < PGK_COUNTOF(want); i++) {
-        if (!want[i].form)
-            continue;
-        if (want[i].pos == PGK_DW_NOWHERE || want[i].form == DW_FORM_implicit_const) {
-            slow = true;
-            continue;
-        }
-        struct pgk_dw_pos p = *at;
-        pgk_dw_take(&p, want[i].pos);
-        if (!pgk_dw_form_read(u, want[i].form, 0, &p, want[i].value))
-            want[i].value->form = 0;
-    }
-    if (!slow)
-        return;
     struct pgk_dw_iter it = {
         .unit = u,
         .abbrev = a,
@@ -64,10 +43,34 @@ static void read_pc(const struct pgk_dw_unit *u, const struct pgk_dw_abbrevs *t,
         .spec_end = t->specs.v + a->spec + a->n_specs,
         .pos = *at,
     };
-    while (pgk_dw_iter_next(&it))
-        for (size_t i = 0; i < PGK_COUNTOF(want); i++)
-            if (it.at == want[i].name)
-                *want[i].value = it.value;
+    while (pgk_dw_iter_next(&it)) {
+        if (it.at == DW_AT_low_pc)
+            pc->low = it.value;
+        else if (it.at == DW_AT_high_pc)
+            pc->high = it.value;
+        else if (it.at == DW_AT_ranges)
+            pc->ranges = it.value;
+    }
+}
+
+/* Appends the ranges of the DIE whose attributes begin at `at`. Nearly all DIEs have an
+ * address and a length of 4 bytes, at known places. */
+static inline bool read_ranges(const struct pgk_dw_unit *u, const struct pgk_dw_abbrevs *t,
+                               const struct pgk_dw_abbrev *a, const struct pgk_dw_pos *at,
+                               pgk_dw_range_vec *out)
+{
+    struct pgk_dw_pc pc = {0};
+    uint64_t left = (uint64_t)(at->end - at->p);
+    if (a->simple_pc && left >= a->low_at + 8u && left >= a->high_at + 4u) {
+        uint64_t low;
+        uint32_t length;
+        memcpy(&low, at->p + a->low_at, sizeof low);
+        memcpy(&length, at->p + a->high_at, sizeof length);
+        return !length || low > UINT64_MAX - length ||
+               pgk_vec_push(out, (struct pgk_dw_range){low, low + length});
+    }
+    read_pc_slowly(u, t, a, at, &pc);
+    return pgk_dw_ranges(u, &pc, out);
 }
 
 /* Called for a subprogram DIE whose attributes begin at `at`; not 0 ends the walk. */
@@ -97,6 +100,13 @@ static int walk_unit(const struct pgk_dw_unit *u, const struct pgk_dw_abbrevs *t
             off += h & PGK_DW_HOT_SIZE;
             continue;
         }
+        if ((h & PGK_DW_HOT_SPECIAL) == PGK_DW_HOT_EXPR) { /* mostly places of variables */
+            uint64_t expr = off + (h & 0xff);
+            if (PGK_LIKELY(expr < end && !(base[expr] & 0x80))) {
+                off = expr + 1 + base[expr] + (h >> 8 & 0xff);
+                continue;
+            }
+        }
         const struct pgk_dw_abbrev *a = pgk_dw_abbrev_find(t, code);
         if (!a)
             return 0; /* damaged: what follows cannot be told apart */
@@ -124,12 +134,10 @@ static int index_function(void *ctx, const struct pgk_dw_abbrevs *t,
                           const struct pgk_dw_pos *at)
 {
     struct indexing *ix = ctx;
-    struct pgk_dw_pc pc;
     if (!(a->flags & PGK_DW_A_PC))
         return 0;
-    read_pc(ix->u, t, a, at, &pc);
     ix->ranges.n = 0;
-    if (!pgk_dw_ranges(ix->u, &pc, &ix->ranges))
+    if (!read_ranges(ix->u, t, a, at, &ix->ranges))
         return PGK_E_NOMEM;
     for (size_t i = 0; i < ix->ranges.n; i++)
         if (!pgk_vec_push(&ix->u->funcs,
@@ -185,13 +193,18 @@ struct open_die {
     bool inlined;
 };
 
+/* Of LLVM's map from addresses to DIEs, the entry that decides about a query. */
+struct map_entry {
+    uint64_t key, end;
+};
+
 struct walk {
     const struct pgk_dw_unit *u;
     const struct pgk_dw_abbrevs *t;
     const uint64_t *addrs;
     size_t count;
     struct pgk_dw_chains *c;
-    uint64_t *painted_from; /* by address: where the range of its DIE begins */
+    struct map_entry *entry; /* by address */
     PGK_VEC(struct open_die) open;
     pgk_dw_range_vec ranges;
 };
@@ -214,24 +227,37 @@ static uint32_t make_nodes(struct walk *w)
     return w->open.v[w->open.n - 1].node;
 }
 
-/* Gives the addresses in the ranges of the innermost open DIE to it. */
-static bool paint(struct walk *w)
+/* Enters one range of the innermost open DIE into the map. Of each query only the entry
+ * with the greatest key not above it is known, which is enough as long as ranges nest or
+ * are equal. Keys ascend with the queries, so the loop ends early. */
+static bool paint_range(struct walk *w, uint64_t low, uint64_t high)
 {
-    for (size_t r = 0; r < w->ranges.n; r++) {
-        uint64_t low = w->ranges.v[r].low, high = w->ranges.v[r].high;
-        if (w->addrs[w->count - 1] < low)
+    for (size_t i = pgk_dw_lower_bound(w->addrs, w->count, low);
+         i < w->count && w->entry[i].key <= low; i++) {
+        struct map_entry *e = &w->entry[i];
+        uint64_t addr = w->addrs[i];
+        if (addr >= high && low < e->end && high < e->end) {
+            e->key = high; /* what the range leaves of the entry that it splits */
             continue;
-        size_t i = pgk_dw_lower_bound(w->addrs, w->count, low);
-        for (; i < w->count && w->addrs[i] < high; i++) {
-            if (w->c->innermost[i] != PGK_INDEX_NONE && w->painted_from[i] > low)
-                continue;
-            uint32_t node = make_nodes(w);
+        }
+        uint32_t node = PGK_INDEX_NONE;
+        if (addr < high) {
+            node = make_nodes(w);
             if (node == PGK_INDEX_NONE)
                 return false;
-            w->c->innermost[i] = node;
-            w->painted_from[i] = low;
         }
+        *e = (struct map_entry){low, high};
+        w->c->innermost[i] = node;
     }
+    return true;
+}
+
+static bool paint(struct walk *w)
+{
+    for (size_t i = 0; i < w->ranges.n; i++)
+        if (w->ranges.v[i].low <= w->addrs[w->count - 1] &&
+            !paint_range(w, w->ranges.v[i].low, w->ranges.v[i].high))
+            return false;
     return true;
 }
 
@@ -265,10 +291,8 @@ static bool walk_function(struct walk *w, uint64_t off, uint64_t *end)
                                         }))
                 return false;
             if (a->flags & PGK_DW_A_PC) {
-                struct pgk_dw_pc pc;
-                read_pc(w->u, w->t, a, &at, &pc);
                 w->ranges.n = 0;
-                if (!pgk_dw_ranges(w->u, &pc, &w->ranges) || !paint(w))
+                if (!read_ranges(w->u, w->t, a, &at, &w->ranges) || !paint(w))
                     return false;
             }
             if (!(a->flags & PGK_DW_A_CHILDREN))
@@ -291,8 +315,8 @@ bool pgk_dw_unit_chains(struct pgk_dw_unit *u, const uint64_t *addrs, size_t cou
     if (!count)
         return true;
     w.t = pgk_dw_unit_abbrevs(u);
-    w.painted_from = pgk_mem_zalloc(count, sizeof *w.painted_from);
-    bool ok = w.t && w.painted_from && pgk_dw_unit_index(u);
+    w.entry = pgk_mem_zalloc(count, sizeof *w.entry);
+    bool ok = w.t && w.entry && pgk_dw_unit_index(u);
     uint64_t done = 0; /* functions before this offset lie in one that was walked */
     for (size_t i = 0; ok && i < u->funcs.n; i++) {
         const struct pgk_dw_func_range *f = &u->funcs.v[i];
@@ -304,6 +328,6 @@ bool pgk_dw_unit_chains(struct pgk_dw_unit *u, const uint64_t *addrs, size_t cou
     }
     pgk_vec_free(&w.open);
     pgk_vec_free(&w.ranges);
-    pgk_mem_free(w.painted_from);
+    pgk_mem_free(w.entry);
     return ok;
 }

@@ -465,24 +465,25 @@ static bool is_zdebug(const struct section *s, const char *name)
            !strcmp(s->name + 8, name + 7);
 }
 
-static const struct section *find_section(const struct pgk_elf *elf, const char *name)
+static const struct section *find_section(const struct pgk_elf *elf, const char *name, size_t nth)
 {
     for (size_t i = 0; i < elf->sections.n; i++) {
         const struct section *s = &elf->sections.v[i];
-        if (s->name[0] == '.' && (!strcmp(s->name, name) || is_zdebug(s, name)))
+        if (s->name[0] == '.' && (!strcmp(s->name, name) || is_zdebug(s, name)) && !nth--)
             return s;
     }
     return NULL;
 }
 
-bool pgk_elf_has_section(const struct pgk_elf *elf, const char *name)
-{
-    return find_section(elf, name) != NULL;
-}
-
 const uint8_t *pgk_elf_section(const struct pgk_elf *elf, const char *name, size_t *size)
 {
-    const struct section *s = find_section(elf, name);
+    return pgk_elf_section_nth(elf, name, 0, size);
+}
+
+const uint8_t *pgk_elf_section_nth(const struct pgk_elf *elf, const char *name, size_t nth,
+                                   size_t *size)
+{
+    const struct section *s = find_section(elf, name, nth);
     *size = 0;
     if (!s || !s->size)
         return NULL;

@@ -279,11 +279,15 @@ static bool add_frames(struct job *j, const struct pgk_dw_unit *tree, struct pgk
         };
         if (!inner && row->found) {
             f.file = pgk_dw_lines_file(lines, row->file);
+        } else if (inner) {
+            f.file = pgk_dw_lines_file(lines, inner->call_file);
+        }
+        /* As LLVM does: a row whose file has no name tells nothing. */
+        if (!inner && f.file) {
             f.line = row->line;
             f.column = row->column;
             f.discriminator = row->discriminator;
         } else if (inner) {
-            f.file = pgk_dw_lines_file(lines, inner->call_file);
             f.line = inner->call_line;
             f.column = inner->call_column;
             f.discriminator = inner->call_discriminator;
@@ -451,7 +455,7 @@ static int list_function(void *ctx, const struct pgk_dw_unit *u, const struct pg
 {
     struct listing *l = ctx;
     struct pgk_dw_func f;
-    if (a->flags & PGK_DW_A_DECLARATION || (a->origin_form && a->flags & PGK_DW_A_NAMELESS))
+    if (a->flags & PGK_DW_A_DECLARATION || (a->has_origin && a->flags & PGK_DW_A_NAMELESS))
         return 0;
     pgk_dw_func_read((struct pgk_dw_die){u, die}, &f);
     if (!f.name)
