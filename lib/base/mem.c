@@ -46,18 +46,24 @@ void *pgk_mem_zalloc(size_t count, size_t size)
     return byte_size(count, size, &bytes) ? calloc(1, bytes) : NULL;
 }
 
-enum { PAGE = 4096, POPULATE_BYTES = 1 << 20 };
+enum { PAGE = 4096, LARGE_BYTES = 4 << 20 };
+
+/* Large pages, so that look-ups all over the table do not wait for page tables, and all of
+ * them now: a page that is read before it is written would be faulted in twice. A kernel
+ * that knows none of this refuses, and nothing is lost. */
+static void bring_in(void *p, size_t bytes)
+{
+    uintptr_t first = ((uintptr_t)p + PAGE - 1) & ~(uintptr_t)(PAGE - 1);
+    uintptr_t end = ((uintptr_t)p + bytes) & ~(uintptr_t)(PAGE - 1);
+    (void)madvise((void *)first, end - first, MADV_HUGEPAGE);
+    (void)madvise((void *)first, end - first, MADV_POPULATE_WRITE);
+}
 
 void *pgk_mem_table(size_t count, size_t size)
 {
-    char *p = pgk_mem_zalloc(count, size);
-    if (!p || count * size < POPULATE_BYTES)
-        return p;
-    uintptr_t first = ((uintptr_t)p + PAGE - 1) & ~(uintptr_t)(PAGE - 1);
-    uintptr_t end = ((uintptr_t)p + count * size) & ~(uintptr_t)(PAGE - 1);
-    /* Without reading first, which would fault every page in twice. An old kernel refuses, and
-     * pages come one by one. */
-    (void)madvise((void *)first, end - first, MADV_POPULATE_WRITE);
+    void *p = pgk_mem_zalloc(count, size);
+    if (p && count * size >= LARGE_BYTES)
+        bring_in(p, count * size);
     return p;
 }
 

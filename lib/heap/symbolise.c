@@ -216,7 +216,7 @@ static uint32_t make_func(struct symbolise *s, const struct pgk_sym_frame *f)
 {
     struct pgk_intern *strings = &s->k.to->strings;
     uint32_t name = pgk_intern_cstr(strings, f->function);
-    uint32_t file = pgk_intern_cstr(strings, f->decl_file ? f->decl_file : f->file);
+    uint32_t file = pgk_intern_cstr(strings, f->decl_file);
     if (name == PGK_INDEX_NONE || file == PGK_INDEX_NONE)
         return PGK_INDEX_NONE;
     while (s->guid_of.n <= name)

@@ -19,7 +19,9 @@ struct writer {
     struct pgk_radix_stacks radix;
     uint8_t schema[PGK_MIB_FIELDS];
     size_t n_fields, mib_size;
-    uint8_t *mibs;               /* by context: the block as the file holds it */
+    size_t block_size;           /* of an alloc site in a record */
+    uint8_t *blocks;             /* by context: the alloc site as the file holds it */
+    uint32_t *context_rank;      /* by context: rank of its stack */
     PGK_VEC(uint64_t) guids;     /* of the records, rising */
     uint32_t *record_of;         /* by function */
     pgk_heap_member_vec members; /* by record, contexts first, each by rank of its stack */
@@ -65,15 +67,11 @@ static bool sort_members(struct writer *w, size_t keys, uint32_t *starts,
     return true;
 }
 
+/* Contexts before call sites, each by rank of the stack. */
 static uint32_t key_rank(const struct writer *w, const struct pgk_heap_member *m)
 {
-    return w->radix.stack_rank[stack_of(w, m)];
-}
-
-static uint32_t key_kind(const struct writer *w, const struct pgk_heap_member *m)
-{
-    (void)w;
-    return is_site(m);
+    return is_site(m) ? w->radix.n_stacks + w->radix.stack_rank[stack_of(w, m)]
+                      : w->context_rank[m->ref];
 }
 
 static uint32_t key_record(const struct writer *w, const struct pgk_heap_member *m)
@@ -117,8 +115,7 @@ static void drop_repeated(struct writer *w)
             w->first_member[record++] = (uint32_t)kept;
         const struct pgk_heap_member *m = &w->members.v[i];
         bool first = kept == w->first_member[record - 1];
-        if (first || is_site(m) != is_site(&w->members.v[kept - 1]) ||
-            stack_of(w, m) != stack_of(w, &w->members.v[kept - 1]))
+        if (first || key_rank(w, m) != key_rank(w, &w->members.v[kept - 1]))
             w->members.v[kept++] = *m;
     }
     while (record <= w->guids.n)
@@ -131,28 +128,10 @@ static bool order_members(struct writer *w)
     if (!number_records(w) || !pgk_heap_members(w->h, &w->members))
         return false;
     w->first_member = pgk_mem_alloc(w->guids.n + 1, sizeof *w->first_member);
-    if (!w->first_member || !sort_members(w, w->radix.n_stacks, NULL, key_rank) ||
-        !sort_members(w, 2, NULL, key_kind) ||
+    if (!w->first_member || !sort_members(w, 2 * (size_t)w->radix.n_stacks, NULL, key_rank) ||
         !sort_members(w, w->guids.n, w->first_member, key_record))
         return false;
     drop_repeated(w);
-    return true;
-}
-
-/* A context is written once for each function of its inline chain: its block is packed once. */
-static bool pack_mibs(struct writer *w)
-{
-    size_t n = w->h->contexts.n;
-    w->mibs = pgk_mem_alloc(n + 1, w->mib_size);
-    if (!w->mibs)
-        return false;
-    uint8_t *at = w->mibs;
-    for (size_t c = 0; c < n; c++)
-        for (size_t i = 0; i < w->n_fields; i++) {
-            uint64_t v = pgk_mib_file_value(&w->h->contexts.v[c].mib, w->schema[i]);
-            memcpy(at, &v, pgk_mib_fields[w->schema[i]].bytes);
-            at += pgk_mib_fields[w->schema[i]].bytes;
-        }
     return true;
 }
 
@@ -173,37 +152,88 @@ static void write_frame_ids(const struct writer *w, uint32_t stack)
         pgk_sink_u64(w->out, w->radix.frame_ids[nodes[i].frame]);
 }
 
+/* How a record names a stack, for all versions that do not spell it out; returns its size. */
+static size_t pack_stack_name(const struct writer *w, uint32_t stack, uint8_t out[8])
+{
+    if (w->version >= 3) {
+        memcpy(out, &w->radix.stack_start[stack], 4);
+        return 4;
+    }
+    if (w->version == 2) {
+        memcpy(out, &w->stack_ids[w->radix.stack_rank[stack]], 8);
+        return 8;
+    }
+    return 0;
+}
+
+/* A context is written once for each function of its inline chain, so it is packed once. */
+static bool pack_blocks(struct writer *w)
+{
+    uint8_t name[8];
+    size_t n = w->h->contexts.n;
+    w->block_size = w->mib_size + (w->version >= 3 ? 4 : w->version == 2 ? 8 : 0);
+    w->blocks = pgk_mem_alloc(n + 1, w->block_size);
+    if (!w->blocks)
+        return false;
+    uint8_t *at = w->blocks;
+    for (size_t c = 0; c < n; c++) {
+        size_t size = pack_stack_name(w, w->h->contexts.v[c].stack, name);
+        memcpy(at, name, size);
+        at += size;
+        for (size_t i = 0; i < w->n_fields; i++) {
+            uint64_t v = pgk_mib_file_value(&w->h->contexts.v[c].mib, w->schema[i]);
+            memcpy(at, &v, pgk_mib_fields[w->schema[i]].bytes);
+            at += pgk_mib_fields[w->schema[i]].bytes;
+        }
+    }
+    return true;
+}
+
+static bool rank_contexts(struct writer *w)
+{
+    w->context_rank = pgk_mem_alloc(w->h->contexts.n + 1, sizeof *w->context_rank);
+    for (size_t c = 0; w->context_rank && c < w->h->contexts.n; c++)
+        w->context_rank[c] = w->radix.stack_rank[w->h->contexts.v[c].stack];
+    return w->context_rank != NULL;
+}
+
+static uint64_t spelled_size(const struct writer *w, const struct pgk_heap_member *m)
+{
+    return w->version >= 2 ? 0 : 8 + 8 * stack_depth(w, stack_of(w, m));
+}
+
 static uint64_t record_size(void *ctx, size_t record)
 {
     struct writer *w = ctx;
-    uint64_t size = 16, id = w->version >= 3 ? 4 : 8;
+    uint64_t size = 16, name = w->block_size - w->mib_size;
     for (uint32_t i = w->first_member[record]; i < w->first_member[record + 1]; i++) {
         const struct pgk_heap_member *m = &w->members.v[i];
-        size += w->version >= 2 ? id : 8 + 8 * stack_depth(w, stack_of(w, m));
+        size += spelled_size(w, m);
         if (!is_site(m))
-            size += w->mib_size;
-        else if (w->version >= 4)
-            size += 8 + 8 * (uint64_t)w->h->sites.v[m->ref & ~PGK_MEMBER_SITE].n_callees;
+            size += w->block_size;
+        else
+            size += name + (w->version < 4 ? 0
+                                           : 8 + 8 * (uint64_t)w->h->sites
+                                                         .v[m->ref & ~PGK_MEMBER_SITE]
+                                                         .n_callees);
     }
     return size;
 }
 
-static void write_stack_name(struct writer *w, uint32_t stack)
+static void spell_stack(struct writer *w, uint32_t stack)
 {
-    if (w->version >= 3) {
-        pgk_sink_u32(w->out, w->radix.stack_start[stack]);
-    } else if (w->version == 2) {
-        pgk_sink_u64(w->out, w->stack_ids[w->radix.stack_rank[stack]]);
-    } else {
-        pgk_sink_u64(w->out, stack_depth(w, stack));
-        write_frame_ids(w, stack);
-    }
+    if (w->version >= 2)
+        return;
+    pgk_sink_u64(w->out, stack_depth(w, stack));
+    write_frame_ids(w, stack);
 }
 
 static void write_call(struct writer *w, const struct pgk_heap_member *m)
 {
     const struct pgk_heap_site *s = &w->h->sites.v[m->ref & ~PGK_MEMBER_SITE];
-    write_stack_name(w, s->stack);
+    uint8_t name[8];
+    spell_stack(w, s->stack);
+    pgk_sink_bytes(w->out, name, pack_stack_name(w, s->stack, name));
     if (w->version < 4)
         return;
     pgk_sink_u64(w->out, s->n_callees);
@@ -220,8 +250,8 @@ static void write_record(void *ctx, size_t record, struct pgk_sink *out)
         calls++;
     pgk_sink_u64(out, (uint64_t)(calls - m));
     for (; m < calls; m++) {
-        write_stack_name(w, stack_of(w, m));
-        pgk_sink_bytes(out, w->mibs + m->ref * w->mib_size, w->mib_size);
+        spell_stack(w, stack_of(w, m));
+        pgk_sink_bytes(out, w->blocks + m->ref * w->block_size, w->block_size);
     }
     pgk_sink_u64(out, (uint64_t)(end - calls));
     for (; m < end; m++)
@@ -331,8 +361,6 @@ static void write_schema(struct writer *w)
 
 static int write_v2(struct writer *w, struct pgk_err *err)
 {
-    if (w->version >= 2)
-        PGK_TRY(make_stack_ids(w, err));
     if (w->version >= 1)
         pgk_sink_u64(w->out, w->version);
     uint64_t offs = pgk_sink_tell(w->out), records, frames, frame_table, stacks = 0,
@@ -416,7 +444,9 @@ static int write_section(struct writer *w, const struct pgk_indexed_write_opts *
 {
     choose_schema(w, opts->full_schema);
     PGK_TRY(pgk_radix_build(&w->radix, w->h, opts->target.frame_ids, err));
-    if (!order_members(w) || !pack_mibs(w))
+    if (w->version == 2)
+        PGK_TRY(make_stack_ids(w, err));
+    if (!rank_contexts(w) || !order_members(w) || !pack_blocks(w))
         return pgk_fail_nomem(err);
     return w->version >= 3 ? write_v3(w, err) : write_v2(w, err);
 }
@@ -457,7 +487,8 @@ int pgk_memprof_write(const struct pgk_heap *h, struct pgk_sink *out,
                        .version = opts->target.memprof_version};
     int status = write_section(&w, opts, err);
     pgk_radix_free(&w.radix);
-    pgk_mem_free(w.mibs);
+    pgk_mem_free(w.blocks);
+    pgk_mem_free(w.context_rank);
     pgk_vec_free(&w.guids);
     pgk_mem_free(w.record_of);
     pgk_vec_free(&w.members);

@@ -61,43 +61,48 @@ static int by_element(const void *a, const void *b)
     return x->id < y->id ? -1 : x->id > y->id;
 }
 
+/* A stack in use ends at a node, or runs through it. */
+enum { ENDS = 1, PASSED = 2 };
+
 struct builder {
     struct pgk_radix_stacks *r;
     const struct pgk_heap *h;
     const struct pgk_stack_node *nodes;
     size_t n_nodes;
-    uint8_t *in_use;      /* by node: a stack ends here */
+    uint8_t *in_use;      /* by node: ENDS, PASSED */
     uint32_t *depth;      /* by node */
     struct usage *usage;  /* by frame; later sorted */
-    uint32_t *child, *sibling; /* lists of children in falling element order */
+    uint32_t *first_child;     /* by node: where its children start in `children` */
+    uint32_t *children;        /* by parent, in falling element order */
+    uint32_t *element;         /* by frame: place in the element order */
+};
+
+/* Stacks through a node, and the sum of their depths. */
+struct subtree {
+    uint64_t stacks, depths;
 };
 
 static int count_usage(struct builder *b, uint32_t generation)
 {
-    /* stacks through a node, and the sum of their depths */
-    uint64_t *through = pgk_mem_zalloc(b->n_nodes, sizeof *through);
-    uint64_t *depths = pgk_mem_zalloc(b->n_nodes, sizeof *depths);
-    if (!through || !depths) {
-        pgk_mem_free(through);
-        pgk_mem_free(depths);
+    struct subtree *sub = pgk_mem_table(b->n_nodes, sizeof *sub);
+    if (!sub)
         return PGK_E_NOMEM;
-    }
     for (size_t i = 0; i < b->h->frames.n; i++)
         b->usage[i].frame = (uint32_t)i;
     for (size_t i = b->n_nodes; i-- > 1;) {
         const struct pgk_stack_node *node = &b->nodes[i];
-        through[i] += b->in_use[i];
-        depths[i] += b->in_use[i] ? b->depth[i] : 0;
-        through[node->parent] += through[i];
-        depths[node->parent] += depths[i];
+        sub[i].stacks += b->in_use[i];
+        sub[i].depths += b->in_use[i] ? b->depth[i] : 0;
+        sub[node->parent].stacks += sub[i].stacks;
+        sub[node->parent].depths += sub[i].depths;
         struct usage *u = &b->usage[node->frame];
-        u->count += through[i];
-        u->distance += depths[i] - through[i] * b->depth[i];
+        u->count += sub[i].stacks;
+        u->distance += sub[i].depths - sub[i].stacks * b->depth[i];
         /* A node that no stack in use runs through is no child of anything. */
-        b->child[i] = through[i] ? 0 : PGK_NODE_NONE;
+        b->first_child[node->parent] += sub[i].stacks > 0;
+        b->in_use[i] |= sub[i].stacks ? PASSED : 0;
     }
-    pgk_mem_free(through);
-    pgk_mem_free(depths);
+    pgk_mem_free(sub);
     for (size_t i = 0; i < b->h->frames.n; i++)
         if (b->usage[i].count)
             b->r->frame_ids[i] = b->usage[i].id = frame_id(b->h, (uint32_t)i, generation);
@@ -114,31 +119,34 @@ static void order_frames(struct builder *b)
     }
 }
 
-/* Appends each node to the list of its parent in rising element order, at the front. */
-static int order_children(struct builder *b)
+static int by_falling_element(const void *a, const void *b, void *ctx)
 {
-    size_t n = b->h->frames.n;
-    uint32_t *head = pgk_mem_zalloc(n + 1, sizeof *head); /* nodes by frame, + 1 */
-    uint32_t *next = pgk_mem_zalloc(b->n_nodes, sizeof *next);
-    if (head && next) {
-        qsort(b->usage, n, sizeof *b->usage, by_element);
-        for (size_t i = b->n_nodes; i-- > 1;) {
-            if (b->child[i] == PGK_NODE_NONE)
-                continue;
-            next[i] = head[b->nodes[i].frame];
-            head[b->nodes[i].frame] = (uint32_t)i + 1;
-        }
-        for (size_t f = 0; f < n; f++)
-            for (uint32_t i = head[b->usage[f].frame]; i; i = next[i - 1]) {
-                uint32_t *list = &b->child[b->nodes[i - 1].parent];
-                b->sibling[i - 1] = *list;
-                *list = i - 1;
-            }
+    const struct builder *k = ctx;
+    uint32_t x = k->element[k->nodes[*(const uint32_t *)a].frame],
+             y = k->element[k->nodes[*(const uint32_t *)b].frame];
+    return x > y ? -1 : x < y;
+}
+
+/* Children by parent (first_child holds their numbers on entry), each group sorted. */
+static void order_children(struct builder *b)
+{
+    qsort(b->usage, b->h->frames.n, sizeof *b->usage, by_element);
+    for (size_t i = 0; i < b->h->frames.n; i++)
+        b->element[b->usage[i].frame] = (uint32_t)i;
+
+    uint32_t end = 0;
+    for (size_t i = 0; i < b->n_nodes; i++)
+        b->first_child[i] = end += b->first_child[i];
+    b->first_child[b->n_nodes] = end;
+    for (size_t i = b->n_nodes; i-- > 1;)
+        if (b->in_use[i])
+            b->children[--b->first_child[b->nodes[i].parent]] = (uint32_t)i;
+    for (size_t i = 0; i < b->n_nodes; i++) {
+        uint32_t n = b->first_child[i + 1] - b->first_child[i];
+        if (n > 1)
+            qsort_r(b->children + b->first_child[i], n, sizeof *b->children, by_falling_element,
+                    b);
     }
-    int status = head && next ? 0 : PGK_E_NOMEM;
-    pgk_mem_free(head);
-    pgk_mem_free(next);
-    return status;
 }
 
 /* One stack: a jump to the frames it shares with the one before, the rest of its frames from
@@ -163,30 +171,36 @@ static bool encode(struct builder *b, const uint32_t *path, uint32_t depth, uint
     return true;
 }
 
+/* Walks the tree, children before their parent. */
 static int encode_stacks(struct builder *b, uint32_t max_depth)
 {
     uint32_t *path = pgk_mem_alloc(max_depth + 1, sizeof *path);
+    uint32_t *next = pgk_mem_alloc(max_depth + 1, sizeof *next); /* child of path[d - 1] */
     uint32_t *where = pgk_mem_alloc(max_depth + 1, sizeof *where);
     uint32_t depth = 0, shared = 0;
-    bool ok = path && where;
-    uint32_t node = ok ? b->child[0] : 0;
-    while (ok && (node || depth)) {
-        if (node) { /* go down to the first child */
-            path[depth++] = node;
-            node = b->child[node];
+    bool ok = path && next && where;
+    if (ok)
+        next[0] = b->first_child[0];
+    while (ok) {
+        uint32_t parent = depth ? path[depth - 1] : 0;
+        if (next[depth] < b->first_child[parent + 1]) { /* go down */
+            path[depth] = b->children[next[depth]++];
+            next[depth + 1] = b->first_child[path[depth]];
+            depth++;
             continue;
         }
-        uint32_t done = path[depth - 1];
-        if (b->in_use[done]) {
+        if (!depth)
+            break;
+        if (b->in_use[parent] & ENDS) {
             ok = encode(b, path, depth, shared, where);
             shared = depth;
         }
-        node = b->sibling[done];
         depth--;
         if (shared > depth)
             shared = depth;
     }
     pgk_mem_free(path);
+    pgk_mem_free(next);
     pgk_mem_free(where);
     return ok ? 0 : PGK_E_NOMEM;
 }
@@ -217,7 +231,7 @@ static size_t use_stack(struct builder *b, uint32_t node)
 {
     bool fresh = node && !b->in_use[node];
     if (fresh)
-        b->in_use[node] = 1;
+        b->in_use[node] = ENDS;
     return fresh;
 }
 
@@ -239,7 +253,7 @@ static int build(struct builder *b, uint32_t generation)
         return PGK_E_NOMEM;
     PGK_TRY(count_usage(b, generation));
     order_frames(b);
-    PGK_TRY(order_children(b));
+    order_children(b);
     PGK_TRY(encode_stacks(b, max_depth));
     reverse(b->r);
     return 0;
@@ -254,22 +268,24 @@ int pgk_radix_build(struct pgk_radix_stacks *r, const struct pgk_heap *h, uint32
     r->frame_ids = pgk_mem_zalloc(frames, sizeof *r->frame_ids);
     r->linear = pgk_mem_zalloc(frames, sizeof *r->linear);
     r->order = pgk_mem_zalloc(frames, sizeof *r->order);
-    r->stack_start = pgk_mem_zalloc(nodes, sizeof *r->stack_start);
-    r->stack_rank = pgk_mem_zalloc(nodes, sizeof *r->stack_rank);
-    b.in_use = pgk_mem_zalloc(nodes, 1);
-    b.depth = pgk_mem_zalloc(nodes, sizeof *b.depth);
+    r->stack_start = pgk_mem_table(nodes, sizeof *r->stack_start);
+    r->stack_rank = pgk_mem_table(nodes, sizeof *r->stack_rank);
+    b.in_use = pgk_mem_table(nodes, 1);
+    b.depth = pgk_mem_table(nodes, sizeof *b.depth);
     b.usage = pgk_mem_zalloc(frames, sizeof *b.usage);
-    b.child = pgk_mem_zalloc(nodes, sizeof *b.child);
-    b.sibling = pgk_mem_zalloc(nodes, sizeof *b.sibling);
+    b.first_child = pgk_mem_table(nodes + 1, sizeof *b.first_child);
+    b.children = pgk_mem_table(nodes, sizeof *b.children);
+    b.element = pgk_mem_alloc(frames, sizeof *b.element);
     int status = r->frame_ids && r->linear && r->order && r->stack_start && r->stack_rank &&
-                         b.in_use && b.depth && b.usage && b.child && b.sibling
+                         b.in_use && b.depth && b.usage && b.first_child && b.children && b.element
                      ? build(&b, generation)
                      : PGK_E_NOMEM;
     pgk_mem_free(b.in_use);
     pgk_mem_free(b.depth);
     pgk_mem_free(b.usage);
-    pgk_mem_free(b.child);
-    pgk_mem_free(b.sibling);
+    pgk_mem_free(b.first_child);
+    pgk_mem_free(b.children);
+    pgk_mem_free(b.element);
     if (!status)
         return 0;
     pgk_radix_free(r);
