@@ -5,6 +5,7 @@ allocation calls with our file as with LLVM's own file of the same raw profile.
 """
 
 import itertools
+import os
 import re
 import sys
 
@@ -15,14 +16,19 @@ PIE_19 = Variant(19, "-O2", "-pie", "-fpie")
 PIE_22 = Variant(22, "-O2", "-pie", "-fpie")
 
 RELEASES = (14, 16, 19, 22)
-MEMPROF = (2, 3, 4)
-INDEX = (11, 12, 13)
+MEMPROF = (0, 1, 2, 3, 4)
+INDEX = (8, 9, 10, 11, 12, 13)
 
 
 def accepts(release, memprof, index):
-    if release == 19:
-        return index <= 12 and memprof <= 3
-    return release == 22
+    return {14: False,
+            16: index <= 9 and memprof == 0,
+            19: index <= 12 and memprof <= 3,
+            22: memprof >= 2}[release]
+
+
+USE = {16: ("-fprofile-use={}", "-mllvm", "-pgo-match-memprof=true"),
+       19: ("-fmemory-profile-use={}",), 22: ("-fmemory-profile-use={}",)}
 
 
 # ---- accepted and refused ----
@@ -38,10 +44,16 @@ def make(work, program, folder, memprof, index, full):
 def acceptance(work, memprof, index, full):
     program = work.build("plain.c", PIE_19)
     folder = work.temp("accept")
+    if memprof < 2 and index == 13:
+        result = run(work.pgokit, "merge", program.raw, "-b", program.exe, "-o", f"{folder}/no",
+                     "--memprof-version", str(memprof), "--index-version", str(index))
+        require(result.code == 2 and not os.path.exists(f"{folder}/no"),
+                f"wrote what no release reads\n{result}")
+        return "refused, as no release reads it"
     path = make(work, program, folder, memprof, index, full)
     if not full:
         checked = good(work.pgokit, "check", path)
-        for release in (19, 22):
+        for release in RELEASES:
             # A release that reads the file is named, one that does not is not.
             named = re.search(rf"\b{release}\b", checked.partition("read by")[2]) is not None
             require(named == accepts(release, memprof, index),
@@ -51,12 +63,12 @@ def acceptance(work, memprof, index, full):
         shown = run(tool("llvm-profdata", release), "show", path)
         require((shown.code == 0) == accepts(release, memprof, index),
                 f"llvm-profdata-{release} show\n{shown}")
-        if release in (19, 22):
+        if release in USE:
             used = run(tool("clang", release), "-O2", "-g", "-c", "-o", f"{folder}/{release}.o",
-                       f"-fmemory-profile-use={path}", "-Wno-backend-plugin",
-                       f"{work.programs}/plain.c")
+                       *(flag.format(path) for flag in USE[release]), "-Wno-backend-plugin",
+                       "-Wno-profile-instr-unprofiled", f"{work.programs}/plain.c")
             require((used.code == 0) == accepts(release, memprof, index),
-                    f"clang-{release} -fmemory-profile-use\n{used}")
+                    f"clang-{release} {USE[release][0]}\n{used}")
         said.append(f"{release}: {'yes' if shown.code == 0 else 'no'}")
     return ", ".join(said)
 
@@ -66,7 +78,7 @@ def targets(work, target, readers):
     program = work.build("plain.c", PIE_19)
     path = f"{work.temp('target')}/out.profdata"
     good(work.pgokit, "merge", program.raw, "-b", program.exe, "-o", path, "--to", target)
-    for release in (19, 22):
+    for release in RELEASES:
         shown = run(tool("llvm-profdata", release), "show", path)
         require((shown.code == 0) == (release in readers), str(shown))
 
@@ -185,12 +197,13 @@ def pass_alone(work, release):
 def add_cases(work, tap):
     for release in RELEASES:
         tool("llvm-profdata", release)
-    tool("clang", 19)
-    tool("clang", 22)
+    for release in USE:
+        tool("clang", release)
     for memprof, index, full in itertools.product(MEMPROF, INDEX, (False, True)):
         tap.add(f"MemProf V{memprof}, index {index}, {'full' if full else 'hot/cold'} schema",
                 acceptance, work, memprof, index, full)
-    for target, readers in (("any", (19, 22)), ("llvm19", (19, 22)), ("llvm22", (22,))):
+    for target, readers in (("any", (19, 22)), ("llvm16", (16, 19)), ("llvm19", (19, 22)),
+                            ("llvm22", (22,))):
         tap.add(f"--to {target}", targets, work, target, readers)
     for release, variant in ((19, PIE_19), (22, PIE_22), (19, PIE_22), (22, PIE_19)):
         for source in ("lifetimes.cpp", "plain.c", "classes.cpp"):

@@ -182,7 +182,10 @@ def add_cases(work, tap):
             tap.add(f"bytes of LLVM: {source} {variant.name}, V{memprof} "
                     f"{'full' if full else 'hot/cold'}", canonical, work, source, variant, memprof,
                     full)
-    for memprof, index, full in itertools.product((2, 3, 4), (11, 12, 13), (False, True)):
+    # V0 and V1 have no other schema than the full one.
+    for memprof, index, full in itertools.chain(
+            itertools.product((0, 1), (8, 9, 11, 12), (True,)),
+            itertools.product((2, 3, 4), (8, 11, 12, 13), (False, True))):
         tap.add(f"read and written again: V{memprof} index {index} "
                 f"{'full' if full else 'hot/cold'}", rewrite, work, "classes.cpp", PIE_22, memprof,
                 index, full)
