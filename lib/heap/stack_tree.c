@@ -25,13 +25,19 @@ void pgk_stack_tree_free(struct pgk_stack_tree *t)
     *t = (struct pgk_stack_tree){0};
 }
 
-/* Nodes that a table of mask + 1 slots takes. */
+/* A table of mask + 1 slots takes half as many nodes. */
 static inline uint64_t slots_limit(uint32_t mask)
 {
-    return (uint64_t)mask * 5 / 8;
+    return mask / 2;
 }
 
-static inline uint32_t slot_start(uint32_t parent, uint32_t frame)
+/* Children stand near the place of their parent's number: most nodes have one child, and
+ * stacks come in an order in which neighbours share callers, so that a walk from the root
+ * to the leaf stays in the cache. Where a parent has more children than the places near
+ * it take, the rest is spread over the whole table, so that no input makes look-ups slow. */
+enum { NEAR = 8 };
+
+static inline uint32_t far_start(uint32_t parent, uint32_t frame)
 {
     uint64_t h = ((uint64_t)parent << 32 | frame) * 0x9e3779b97f4a7c15u;
     return (uint32_t)((h ^ h >> 29) * 0xbf58476d1ce4e5b9u >> 32);
@@ -41,7 +47,12 @@ static inline uint32_t slot_start(uint32_t parent, uint32_t frame)
 static inline struct pgk_stack_slot *find_slot(struct pgk_stack_slot *slots, uint32_t mask,
                                                uint32_t parent, uint32_t frame)
 {
-    for (uint32_t i = slot_start(parent, frame);; i++) {
+    for (uint32_t i = 0; i < NEAR; i++) {
+        struct pgk_stack_slot *s = &slots[(parent * 2 + i) & mask];
+        if (!s->node || (s->parent == parent && s->frame == frame))
+            return s;
+    }
+    for (uint32_t i = far_start(parent, frame);; i++) {
         struct pgk_stack_slot *s = &slots[i & mask];
         if (!s->node || (s->parent == parent && s->frame == frame))
             return s;
