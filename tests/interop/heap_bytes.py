@@ -46,7 +46,51 @@ def canonical(work, source, variant, memprof, full):
     good(tool("llvm-profdata", 22), "merge", yaml, "-o", theirs, f"--memprof-version={memprof}",
          *(["--memprof-full-schema"] if full else []))
     equal("pgokit against llvm-profdata-22", read(theirs), ours)
+    equal("pgokit from YAML", ours,
+          merge(work, f"{folder}/again.profdata", [yaml], [], "--index-version", "13",
+                "--memprof-version", str(memprof), *schema))
     return f"{len(ours)} bytes"
+
+
+CALLEES = """---
+HeapProfileRecords:
+  - GUID: 0x1111
+    AllocSites:
+      - Callstack:
+          - { Function: 0x1111, LineOffset: 1, Column: 2, IsInlineFrame: true }
+          - { Function: main, LineOffset: 3, Column: 4, IsInlineFrame: false }
+        MemInfoBlock:
+          AllocCount: 3
+          TotalSize: 300
+          TotalLifetime: 900000
+          TotalLifetimeAccessDensity: 1
+    CallSites: []
+  - GUID: main
+    CallSites:
+      - Frames:
+          - { Function: main, LineOffset: 9, Column: 9, IsInlineFrame: false }
+        CalleeGuids: [ 0x123, 0xe413754a191db537 ]
+      - Frames:
+          - { Function: main, LineOffset: 70000, Column: 0, IsInlineFrame: false }
+...
+"""
+
+
+def callees(work):
+    """What only YAML tells: indirect call targets, functions by name."""
+    folder = work.temp("callees")
+    # Records by GUID, as pgokit orders them.
+    yaml = write(f"{folder}/in.yaml", CALLEES.encode())
+    theirs = f"{folder}/theirs.profdata"
+    good(tool("llvm-profdata", 22), "merge", yaml, "-o", theirs, "--memprof-version=4")
+    ours = merge(work, f"{folder}/ours.profdata", [yaml], [], "--to", "llvm22")
+    equal("from YAML", read(theirs), ours)
+    equal("from LLVM's file", ours,
+          merge(work, f"{folder}/again.profdata", [theirs], [], "--to", "llvm22"))
+    printed = good(tool("llvm-profdata", 22), "show", "--memory", theirs)
+    again = write(f"{folder}/printed.yaml", printed.encode())
+    equal("from LLVM's own YAML", ours,
+          merge(work, f"{folder}/third.profdata", [again], [], "--to", "llvm22"))
 
 
 def rewrite(work, source, variant, memprof, index, full):
@@ -198,6 +242,7 @@ def add_cases(work, tap):
                     f"{'full' if full else 'hot/cold'}", parts, work, source, variant, full,
                     memprof)
         tap.add(f"the same file twice: {source} {variant.name}", twice, work, source, variant)
+    tap.add("YAML with callees and names", callees, work)
     tap.add("any thread count", threads, work)
     tap.add("to standard output", standard_output, work)
 

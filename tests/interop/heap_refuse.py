@@ -464,11 +464,13 @@ def survives(work, what, seed, count):
         good_bytes = profiles.encode_raw(dumps)
         binary = ["-b", program.exe]
     else:
-        memprof = int(what[1])
+        memprof = 4 if what == "YAML" else int(what[1])
         out = f"{folder}/good.profdata"
         good(work.pgokit, "merge", program.raw, "-b", program.exe, "-o", out, "--memprof-version",
-             str(memprof), "--index-version", "13", *(["--full-schema"] if seed % 2 else []))
+             str(memprof), "--index-version", "12", *(["--full-schema"] if seed % 2 else []))
         good_bytes = read(out)
+        if what == "YAML":
+            good_bytes = good(tool("llvm-profdata", 22), "show", "--memory", out).encode()
         binary = []
     path, out = f"{folder}/damaged", f"{folder}/out/out.profdata"
     os.mkdir(f"{folder}/out")
@@ -522,7 +524,7 @@ def add_cases(work, tap):
     tap.add("a full disk", full_disk, work)
     tap.add("killed while writing", killed, work)
     for seed in range(4):
-        for what in (3, 4, 5, "V2", "V3", "V4"):
+        for what in (3, 4, 5, "V0", "V1", "V2", "V3", "V4", "YAML"):
             name = f"raw v{what}" if isinstance(what, int) else f"indexed {what}"
             tap.add(f"{name}: random damage {seed}", survives, work, what, seed, 85)
 
