@@ -35,9 +35,17 @@ class Installed:
         self.env = dict(os.environ, PKG_CONFIG_PATH=self.library_folder / "pkgconfig",
                         PKG_CONFIG_SYSROOT_DIR=root, LD_LIBRARY_PATH=self.library_folder)
 
-    def compile_and_run(self, compiler, source, *pkg_config_flags):
-        flags = run("pkg-config", *pkg_config_flags, "--cflags", "--libs", "pgokit",
-                    env=self.env).split()
+    def pkg_config(self, *arguments):
+        return run("pkg-config", *arguments, env=self.env).split()
+
+    def private_libraries(self):
+        """What libpgokit.a needs. Not --static, which wants static elfutils and theirs, too."""
+        names = self.pkg_config("--print-requires-private", "pgokit")
+        text = (self.library_folder / "pkgconfig" / "pgokit.pc").read_text(encoding="utf-8")
+        return self.pkg_config("--libs", *names) + re.search(r"Libs.private:(.*)", text)[1].split()
+
+    def compile_and_run(self, compiler, source, *more_flags):
+        flags = self.pkg_config("--cflags", "--libs", "pgokit") + list(more_flags)
         program = self.root / "program"
         run(*compiler, "-Wall", "-Wextra", "-Werror", source, *flags, "-o", program)
         message = run(program, "no-such-profile", "no-such-binary", expect=1, env=self.env)
@@ -71,7 +79,7 @@ def main():
             for shared in installed.library_folder.glob("libpgokit.so*"):
                 shared.unlink()
             case("a program with the static library", installed.compile_and_run, compiler, source,
-                 "--static")
+                 *installed.private_libraries())
     report.end()
 
 
