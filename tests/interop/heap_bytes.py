@@ -32,16 +32,26 @@ def merge(work, out, inputs, binaries, *options):
     return read(out)
 
 
+def by_guid(shown):
+    """LLVM's YAML with the records by GUID, as pgokit adds them to a file; LLVM prints them
+    in the order of the hash table. Inside a record its order is that of the file."""
+    start, end = "HeapProfileRecords:\n", "...\n"
+    body = shown[shown.index(start) + len(start):shown.rindex(end)]
+    records = body.split("  - GUID:")[1:]
+    records.sort(key=lambda text: int(text.split()[0], 16))
+    return "---\n" + start + "".join("  - GUID:" + text for text in records) + end
+
+
 def canonical(work, source, variant, memprof, full):
-    """Our records as YAML, in our order, through llvm-profdata-22. Not for V2: there the
+    """Our records as YAML, by GUID, through llvm-profdata-22. Not for V2: there the
     order inside its tables follows LLVM's hash map in memory."""
     program = work.build(source, variant)
     folder = work.temp("canonical")
     schema = ["--full-schema"] if full else []
     ours = merge(work, f"{folder}/ours.profdata", [program.raw], [program.exe],
                  "--index-version", "13", "--memprof-version", str(memprof), *schema)
-    shown = good(work.pgokit, "show", f"{folder}/ours.profdata", "--json")
-    yaml = write(f"{folder}/records.yaml", profiles.to_yaml(profiles.in_order(shown)).encode())
+    shown = good(tool("llvm-profdata", 22), "show", "--memory", f"{folder}/ours.profdata")
+    yaml = write(f"{folder}/records.yaml", by_guid(shown).encode())
     theirs = f"{folder}/theirs.profdata"
     good(tool("llvm-profdata", 22), "merge", yaml, "-o", theirs, f"--memprof-version={memprof}",
          *(["--memprof-full-schema"] if full else []))
