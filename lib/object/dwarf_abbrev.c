@@ -194,14 +194,17 @@ struct pgk_dw_abbrevs *pgk_dw_abbrevs_read(const struct pgk_dw_unit *u, uint64_t
     struct pgk_dw_bytes b = pgk_dw_from(u->file->sec[PGK_DW_ABBREV], u->abbrev_off);
     struct pgk_dw_pos at = {b.p, b.p + b.n, b.n == 0};
     struct pgk_dw_abbrevs *t = pgk_mem_zalloc(1, sizeof *t);
-    if (!t)
+    if (!t) {
+        u->file->starved = true;
         return NULL;
+    }
     uint64_t code = 0;
     int more;
     while ((more = read_one(t, u, &at, only, &code)) > 0)
         if (only && code == only)
             break;
     if (more < 0 || !make_direct(t)) {
+        u->file->starved = true;
         pgk_dw_abbrevs_free(t);
         return NULL;
     }
@@ -245,6 +248,7 @@ const struct pgk_dw_abbrevs *pgk_dw_unit_abbrevs(const struct pgk_dw_unit *unit)
             f->abbrevs_off.v[f->abbrevs_off.n++] = key;
             t = made;
         } else {
+            f->starved = true;
             pgk_dw_abbrevs_free(made);
         }
     }

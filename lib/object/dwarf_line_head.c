@@ -22,7 +22,8 @@ void pgk_dw_lines_free(struct pgk_dw_lines *t)
     pgk_mem_free(t);
 }
 
-/* Versions 2 to 4: folders up to an empty name, then files up to an empty name. */
+/* Versions 2 to 4: folders up to an empty name, then files up to an empty name. False when
+ * out of memory. */
 static bool read_old_names(struct pgk_dw_lines *t, struct pgk_dw_pos *at)
 {
     const char *s;
@@ -76,7 +77,8 @@ static void read_entry(const struct entry_format *f, const struct pgk_dw_unit *u
     }
 }
 
-/* Version 5. Folder 0 is the unit's own, which names of files leave out. */
+/* Version 5. Folder 0 is the unit's own, which names of files leave out. False when out of
+ * memory. */
 static bool read_new_names(struct pgk_dw_lines *t, const struct pgk_dw_unit *u,
                            struct pgk_dw_pos *at)
 {
@@ -140,25 +142,30 @@ static bool read_head(struct pgk_dw_lines *t, const struct pgk_dw_unit *u, struc
         t->operands[i] = (uint8_t)pgk_dw_uint(&at, 1);
     if (at.bad)
         return false;
-    if (t->version < 5)
-        return read_old_names(t, &at);
     struct pgk_dw_unit as = {.file = u->file, .version = 5, .off_size = t->off_size,
                              .addr_size = 8, .str_base = u->str_base};
-    return read_new_names(t, &as, &at);
+    bool ok = t->version < 5 ? read_old_names(t, &at) : read_new_names(t, &as, &at);
+    if (!ok)
+        t->file->starved = true;
+    return ok;
 }
 
 struct pgk_dw_lines *pgk_dw_lines_read(const struct pgk_dw_unit *u)
 {
     struct pgk_dw_bytes b = pgk_dw_from(u->file->sec[PGK_DW_LINE], u->line_off);
     struct pgk_dw_lines *t = b.n ? pgk_mem_zalloc(1, sizeof *t) : NULL;
-    if (!t)
+    if (!t) {
+        u->file->starved |= b.n != 0;
         return NULL;
+    }
+    t->file = u->file;
     pthread_mutex_init(&t->lock, NULL);
     if (read_head(t, u, (struct pgk_dw_pos){b.p, b.p + b.n, false}))
         return t;
-    pgk_warn("%s: the line table at offset %" PRIu64 " of .debug_line is damaged or of an "
-             "unknown version; lines of its unit are unknown",
-             pgk_elf_path(u->file->elf), u->line_off);
+    if (!u->file->starved)
+        pgk_warn("%s: the line table at offset %" PRIu64 " of .debug_line is damaged or of an "
+                 "unknown version; lines of its unit are unknown",
+                 pgk_elf_path(u->file->elf), u->line_off);
     pgk_dw_lines_free(t);
     return NULL;
 }
@@ -186,6 +193,8 @@ const struct pgk_dw_lines *pgk_dw_unit_lines(const struct pgk_dw_unit *unit)
         f->lines.v[f->lines.n++] = made;
         f->lines_off.v[f->lines_off.n++] = u->line_off;
         t = made;
+    } else if (!known) {
+        f->starved = true;
     }
     pthread_mutex_unlock(&f->lock);
     if (t)
@@ -208,11 +217,13 @@ static const char *make_path(struct pgk_dw_lines *t, const struct pgk_dw_line_fi
     size_t a = strlen(dir), b = strlen(f->name);
     bool slash = dir[a - 1] != '/';
     char *path = pgk_arena_alloc(&t->arena, 1, a + slash + b + 1);
-    if (path) {
-        memcpy(path, dir, a);
-        path[a] = '/';
-        memcpy(path + a + slash, f->name, b + 1);
+    if (!path) {
+        t->file->starved = true;
+        return NULL;
     }
+    memcpy(path, dir, a);
+    path[a] = '/';
+    memcpy(path + a + slash, f->name, b + 1);
     return path;
 }
 

@@ -17,6 +17,7 @@ struct pgk_dw_sequence {
 };
 
 struct pgk_dw_lines {
+    struct pgk_dw_file *file;
     uint16_t version;
     uint8_t off_size, min_inst, max_ops, line_range, opcode_base;
     int8_t line_base;

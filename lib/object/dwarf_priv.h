@@ -158,6 +158,9 @@ struct pgk_dw_file {
     struct pgk_dw_file *alt;                    /* dwz's common file */
     uint8_t *joined[2]; /* .debug_info.dwo, .debug_types.dwo made of several sections */
 
+    /* Memory ran out where only a missing part could be reported; what was found since is
+     * incomplete and must not be used. */
+    _Atomic(bool) starved;
     /* Made on first use, under the lock. */
     pthread_mutex_t lock;
     PGK_VEC(struct pgk_dw_abbrevs *) abbrevs;
@@ -198,6 +201,8 @@ struct pgk_dw_unit {
     /* Made on first use, under the file's lock, published by a release store. */
     _Atomic(const struct pgk_dw_abbrevs *) abbrevs;
     _Atomic(const struct pgk_dw_lines *) line_table;
+
+    _Atomic(bool) warned; /* that its DIEs are damaged */
 
     /* Functions with code, in the order of their DIEs; under `indexing`. */
     pthread_mutex_t indexing;

@@ -105,8 +105,6 @@ static bool read_header(struct pgk_dw_unit *u, struct pgk_dw_pos *at, const uint
 static bool list_units(struct pgk_dw_file *f, bool types)
 {
     struct pgk_dw_bytes b = f->sec[types ? PGK_DW_TYPES : PGK_DW_INFO];
-    size_t unknown = 0;
-    uint64_t first_unknown = 0;
     for (uint64_t off = 0; b.n - off >= 4;) {
         struct pgk_dw_unit u = {.file = f, .off = off, .in_types = types, .off_size = 4};
         struct pgk_dw_pos at = {b.p + off, b.p + b.n, false};
@@ -126,8 +124,6 @@ static bool list_units(struct pgk_dw_file *f, bool types)
         u.end = (uint64_t)(at.end - b.p);
         u.line_off = UINT64_MAX;
         u.usable = read_header(&u, &at, b.p);
-        if (!u.usable && length && !unknown++)
-            first_unknown = off;
         if (!u.usable)
             u.die = u.end;
         u.str_base = u.version >= 5 ? 2u * u.off_size : 0;
@@ -137,11 +133,6 @@ static bool list_units(struct pgk_dw_file *f, bool types)
             return false;
         off = u.end;
     }
-    if (unknown)
-        pgk_warn("%s: %zu unit%s of an unknown kind left out, the first at offset %" PRIu64
-                 " of %s",
-                 pgk_elf_path(f->elf), unknown, unknown == 1 ? "" : "s", first_unknown,
-                 section_names[types ? PGK_DW_TYPES : PGK_DW_INFO]);
     return true;
 }
 
@@ -249,6 +240,7 @@ int pgk_dw_file_open(struct pgk_dw_file **out, const struct pgk_elf *elf, struct
     ok = ok && list_units(f, false);
     f->n_info_units = f->units.n;
     ok = ok && list_units(f, true);
+    size_t unusable = 0, first = 0;
     for (size_t i = 0; i < f->units.n; i++) {
         struct pgk_dw_unit *u = &f->units.v[i];
         pthread_mutex_init(&u->indexing, NULL);
@@ -257,8 +249,16 @@ int pgk_dw_file_open(struct pgk_dw_file **out, const struct pgk_elf *elf, struct
             apply_package(f, u);
         if (u->usable)
             pgk_dw_unit_read_die(u);
+        if (!u->usable && !unusable++)
+            first = i;
     }
-    if (!ok) {
+    if (unusable && !f->starved)
+        pgk_warn("%s: %zu unit%s damaged or of an unknown version, the first at offset %" PRIu64
+                 " of %s",
+                 pgk_elf_path(elf), unusable, unusable == 1 ? " is" : "s are",
+                 f->units.v[first].off,
+                 section_names[f->units.v[first].in_types ? PGK_DW_TYPES : PGK_DW_INFO]);
+    if (!ok || f->starved) {
         pgk_dw_file_close(&f);
         return pgk_fail_nomem(err);
     }
@@ -323,7 +323,7 @@ const struct pgk_dw_unit *pgk_dw_unit_by_signature(struct pgk_dw_file *f, uint64
         for (size_t i = 0; i < f->units.n; i++)
             if (f->units.v[i].usable && is_type_unit(&f->units.v[i]) &&
                 !pgk_index_add(&f->signatures, pgk_hash_u64(f->units.v[i].id), (uint32_t)i))
-                break;
+                f->starved = true;
     }
     PGK_INDEX_FOR (&f->signatures, pgk_hash_u64(sig), i) {
         if (f->units.v[i].id == sig) {

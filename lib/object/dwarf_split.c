@@ -96,8 +96,10 @@ static void read_index(struct pgk_dw_file *f, struct pgk_dw_bytes bytes)
             read_column(&ix, u32_at(&ix, ix.sections + UINT64_C(4) * c),
                         u32_at(&ix, ix.offsets + cell), u32_at(&ix, ix.sizes + cell), &row);
         }
-        if (!pgk_vec_push(&f->package, row))
+        if (!pgk_vec_push(&f->package, row)) {
+            f->starved = true;
             return;
+        }
     }
 }
 

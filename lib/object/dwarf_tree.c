@@ -13,8 +13,10 @@
  * functions that a linker folded into one it gives a mixture, which is reproduced, too,
  * because frames must equal those that the compiler's own tools find. */
 #include "dwarf_priv.h"
+#include "message.h"
 
 #include <dwarf.h>
+#include <inttypes.h>
 
 /* Steps over the attributes of a DIE with some of varying size. */
 static inline void skip_attributes(const struct pgk_dw_unit *u, const struct pgk_dw_abbrevs *t,
@@ -77,6 +79,18 @@ static inline bool read_ranges(const struct pgk_dw_unit *u, const struct pgk_dw_
 typedef int visit_fn(void *ctx, const struct pgk_dw_abbrevs *t, const struct pgk_dw_abbrev *a,
                      uint64_t die, const struct pgk_dw_pos *at);
 
+/* Without knowing the DIE, what follows cannot be told apart. Once per unit. */
+static int warn_damaged(const struct pgk_dw_unit *unit, uint64_t die)
+{
+    struct pgk_dw_unit *u = (struct pgk_dw_unit *)(uintptr_t)unit;
+    if (!atomic_exchange(&u->warned, true))
+        pgk_warn("%s: %s is damaged at offset %" PRIu64 "; functions behind it, in the unit at "
+                 "offset %" PRIu64 ", are unknown",
+                 pgk_elf_path(u->file->elf), u->in_types ? ".debug_types" : ".debug_info", die,
+                 u->off);
+    return 0;
+}
+
 static int walk_unit(const struct pgk_dw_unit *u, const struct pgk_dw_abbrevs *t, visit_fn *visit,
                      void *ctx)
 {
@@ -109,7 +123,7 @@ static int walk_unit(const struct pgk_dw_unit *u, const struct pgk_dw_abbrevs *t
         }
         const struct pgk_dw_abbrev *a = pgk_dw_abbrev_find(t, code);
         if (!a)
-            return 0; /* damaged: what follows cannot be told apart */
+            return warn_damaged(u, die);
         struct pgk_dw_pos at = {base + off, base + end, false};
         if (a->flags & PGK_DW_A_SUBPROGRAM) {
             int status = visit(ctx, t, a, die, &at);
@@ -118,7 +132,7 @@ static int walk_unit(const struct pgk_dw_unit *u, const struct pgk_dw_abbrevs *t
         }
         skip_attributes(u, t, a, &at);
         if (at.bad)
-            return 0;
+            return warn_damaged(u, die);
         off = (uint64_t)(at.p - base);
     }
     return 0;

@@ -145,6 +145,8 @@ static int find_split(struct pgk_symboliser *s, struct pgk_dw_unit *u)
 {
     struct pgk_dw_unit *split =
         (struct pgk_dw_unit *)(uintptr_t)unit_with_id(s->package, u->id);
+    if (split && split->skeleton != split)
+        split = NULL; /* two skeletons with one id: the package's unit is the first's */
     if (!split) {
         struct pgk_elf *dwo = NULL;
         PGK_TRY(pgk_dw_find_dwo(u, pgk_elf_path(s->elf), &dwo, NULL));
@@ -299,6 +301,11 @@ static bool add_frames(struct job *j, const struct pgk_dw_unit *tree, struct pgk
     return true;
 }
 
+static bool starved(const struct pgk_dw_file *f)
+{
+    return f->starved || (f->alt && f->alt->starved);
+}
+
 static int run_job(void *ctx, size_t number, unsigned worker)
 {
     struct batch *b = ctx;
@@ -311,18 +318,12 @@ static int run_job(void *ctx, size_t number, unsigned worker)
     struct pgk_dw_row *rows = pgk_mem_alloc(j->count, sizeof *rows);
     chains.innermost = pgk_mem_alloc(j->count, sizeof *chains.innermost);
     bool ok = rows && chains.innermost;
-    if (ok && !pgk_dw_unit_abbrevs(tree)) {
-        pgk_warn("%s: the unit at offset %" PRIu64 " of .debug_info is damaged; functions in it "
-                 "are unknown",
-                 pgk_elf_path(tree->file->elf), tree->off);
-        goto done;
-    }
     ok = ok && pgk_dw_unit_chains(tree, addrs, j->count, &chains) &&
          pgk_dw_lines_find(pgk_dw_unit_lines(j->unit), addrs, j->count, rows);
     for (size_t i = 0; ok && i < j->count; i++)
         ok = add_frames(j, tree, &chains, chains.innermost[i], &rows[i],
                         &b->n_frames[j->first + i]);
-done:
+    ok = ok && !starved(j->unit->file) && !starved(tree->file);
     pgk_vec_free(&chains.nodes);
     pgk_mem_free(chains.innermost);
     pgk_mem_free(rows);
@@ -423,7 +424,8 @@ int pgk_symbolise(struct pgk_symboliser *sym, const uint64_t *addrs, size_t coun
     if (!status)
         status = pgk_pool_run(threads, b.jobs.n, run_job, &b);
     if (!status) {
-        memset(chains, 0, count * sizeof *chains);
+        if (count)
+            memset(chains, 0, count * sizeof *chains);
         if (!collect(&b, arena, chains))
             status = PGK_E_NOMEM;
     }
@@ -485,10 +487,12 @@ int pgk_symboliser_functions(struct pgk_symboliser *sym, pgk_sym_function_fn *fn
         status = unit_with_tree(sym, u, &tree);
         if (!status)
             status = pgk_dw_unit_functions(tree, list_function, &l);
+        if (!status && (starved(sym->file) || starved(tree->file)))
+            status = PGK_E_NOMEM;
         pgk_index_free(&l.seen);
         pgk_vec_free(&l.names);
         if (l.stopped)
             return l.stopped;
     }
-    return status < 0 ? pgk_fail_nomem(err) : status;
+    return status < 0 ? pgk_fail_nomem(err) : 0;
 }

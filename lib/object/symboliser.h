@@ -57,7 +57,7 @@ void pgk_symboliser_close(struct pgk_symboliser **sym);
 /* Answers a batch of link-time addresses, sorted ascending, without doubles.
  * chains[i] belongs to addrs[i]; frames live in `arena`. Units are decoded on up to
  * `threads` threads (0: one per processor); the answer does not depend on it.
- * A damaged unit yields count 0 for its addresses and one warning. */
+ * A damaged unit yields what lies before the damage, and one warning. */
 int pgk_symbolise(struct pgk_symboliser *sym, const uint64_t *addrs, size_t count,
                   unsigned threads, struct pgk_arena *arena, struct pgk_sym_chain *chains,
                   struct pgk_err *err);
