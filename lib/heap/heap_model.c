@@ -232,12 +232,11 @@ static bool add_chain_members(const struct pgk_heap *h, uint32_t context,
     return ok;
 }
 
-/* Is the site of an allocation said already by the context's inline chain? */
-static bool is_in_chain(const struct pgk_heap *h, const struct pgk_heap_site *s)
+bool pgk_heap_chain_has(const struct pgk_heap *h, uint32_t stack, uint32_t func)
 {
-    for (uint32_t node = s->stack; node; node = h->stacks.nodes.v[node].parent) {
+    for (uint32_t node = stack; node; node = h->stacks.nodes.v[node].parent) {
         const struct pgk_frame *f = &h->frames.v[h->stacks.nodes.v[node].frame];
-        if (f->ref == s->func)
+        if (f->ref == func)
             return true;
         if (f->kind != PGK_FRAME_INLINED)
             break;
@@ -255,8 +254,8 @@ bool pgk_heap_members(const struct pgk_heap *h, pgk_heap_member_vec *members)
         struct pgk_heap_member m = {s->func, PGK_MEMBER_SITE | i};
         if (s->kind == PGK_SITE_ALLOC) {
             m.ref = pgk_heap_context_at(h, s->stack);
-            if (h->contexts.v[m.ref].owned_by_chain && is_in_chain(h, s))
-                continue;
+            if (h->contexts.v[m.ref].owned_by_chain && pgk_heap_chain_has(h, s->stack, s->func))
+                continue; /* said already */
         }
         if (!pgk_vec_push(members, m))
             return false;

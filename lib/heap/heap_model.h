@@ -113,6 +113,8 @@ void pgk_heap_own_by_chain(struct pgk_heap *h, uint32_t stack);
  * `max`, returns how many there are. */
 size_t pgk_heap_chain(const struct pgk_heap *h, uint32_t stack, uint32_t *funcs, size_t max);
 
+bool pgk_heap_chain_has(const struct pgk_heap *h, uint32_t stack, uint32_t func);
+
 /* One line of a function's record. */
 struct pgk_heap_member {
     uint32_t func;

@@ -29,13 +29,7 @@ int pgk_record_add_alloc(struct pgk_record_builder *b, uint32_t stack, const str
 
 static bool is_in_chain(const struct pgk_heap *h, const struct pgk_heap_member *m)
 {
-    for (uint32_t node = h->contexts.v[m->ref].stack; node;) {
-        const struct pgk_stack_node *n = &h->stacks.nodes.v[node];
-        if (h->frames.v[n->frame].ref == m->func)
-            return true;
-        node = h->frames.v[n->frame].kind == PGK_FRAME_INLINED ? n->parent : 0;
-    }
-    return false;
+    return pgk_heap_chain_has(h, h->contexts.v[m->ref].stack, m->func);
 }
 
 /* A context that all functions of its inline chain own, as the rule is, needs a mark only; where
