@@ -11,8 +11,8 @@ static const char help[] =
     "profile for -fmemory-profile-use=. Raw profiles need the binaries that were run.\n"
     "Contexts with equal call stacks are added up, whichever file they come from.\n\n"
     "  -o, --output FILE        the profile to write; - for standard output\n"
-    "      --to NAME            who shall read it: any (default), llvm16, llvm19,\n"
-    "                           llvm22\n"
+    "      --to NAME            who shall read it: any (default), llvm16, llvm19, llvm22; or\n"
+    "                           yaml, the text form of LLVM 22\n"
     "      --index-version N    8 to 13, instead of what --to means\n"
     "      --memprof-version N  0 to 4, instead of what --to means\n"
     "      --full-schema        keep all fields, not only those the compiler uses\n" CLI_COMMON_HELP
@@ -25,6 +25,7 @@ struct merge {
     struct cli_common common;
     const char *output;
     struct pgk_indexed_write_opts write;
+    bool yaml; /* instead of an indexed profile */
     char **inputs;
     size_t n_inputs;
     struct pgk_file_info *infos; /* of the inputs that were read */
@@ -54,9 +55,11 @@ static void parse(struct merge *m, int argc, char **argv)
             m->output = optarg;
             break;
         case OPT_TO:
-            to = pgk_indexed_target(optarg);
+            m->yaml = !strcmp(optarg, "yaml");
+            to = m->yaml ? pgk_indexed_target("any") : pgk_indexed_target(optarg);
             if (!to)
-                cli_usage(&cmd_merge, "--to takes any, llvm16, llvm19 or llvm22, not '%s'", optarg);
+                cli_usage(&cmd_merge, "--to takes any, llvm16, llvm19, llvm22 or yaml, not '%s'",
+                          optarg);
             break;
         case OPT_INDEX:
             index = cli_number("--index-version", optarg, 8, 13);
@@ -137,7 +140,8 @@ static int run(int argc, char **argv)
     if (!status)
         status = symbolise(&m, &heap, &err);
     if (!status)
-        status = pgk_indexed_write(heap, m.output, &m.write, &err);
+        status = m.yaml ? pgk_heap_yaml_save(heap, m.output, &err)
+                        : pgk_indexed_write(heap, m.output, &m.write, &err);
     pgk_heap_close(&heap);
     int exit_code = status ? cli_fail(&err) : EXIT_DONE;
     /* Only now: a failure is the one thing to say. */

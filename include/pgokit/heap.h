@@ -161,6 +161,11 @@ struct pgk_indexed_write_opts {
 int pgk_indexed_write(const struct pgk_heap *heap, const char *path,
                       const struct pgk_indexed_write_opts *opts, struct pgk_err *err);
 
+/* Writes the profile as YAML, as llvm-profdata 22 prints it, to `path` ("-": standard
+ * output), whole or not at all; for people, for tests and for llvm-profdata 22. Deterministic.
+ * Errors as pgk_indexed_write. */
+int pgk_heap_yaml_save(const struct pgk_heap *heap, const char *path, struct pgk_err *err);
+
 #pragma GCC visibility pop
 #ifdef __cplusplus
 }

@@ -281,6 +281,21 @@ bool pgk_heap_needs_binaries(const struct pgk_heap *heap)
     return false;
 }
 
+int pgk_heap_check_writable(const struct pgk_heap *h, const char *path, const char *format,
+                            struct pgk_err *err)
+{
+    if (pgk_heap_needs_binaries(h))
+        return pgk_fail(err, PGK_E_ARG, .file = path, .format = format,
+                        .record = "contexts", .found = "frames that are addresses",
+                        .expected = "frames that are places in functions",
+                        .hint = "give the profiled binary with -b");
+    if (!h->contexts.n)
+        return pgk_fail(err, PGK_E_EMPTY, .file = path, .format = format,
+                        .record = "contexts", .found = "none", .expected = "at least one",
+                        .hint = "the inputs hold no heap data");
+    return 0;
+}
+
 static void describe_frame(const struct pgk_heap *h, uint32_t frame, struct pgk_heap_frame *out)
 {
     const struct pgk_frame *f = &h->frames.v[frame];

@@ -136,3 +136,15 @@ int pgk_heap_yaml_write(const struct pgk_heap *h, struct pgk_sink *out, struct p
     pgk_sink_printf(out, "%s\n...\n", r.any ? "" : "\n{}");
     return 0;
 }
+
+int pgk_heap_yaml_save(const struct pgk_heap *heap, const char *path, struct pgk_err *err)
+{
+    struct pgk_sink *out;
+    PGK_TRY(pgk_heap_check_writable(heap, path, "YAML heap profile", err));
+    PGK_TRY(pgk_sink_open(&out, path, err));
+    int status = pgk_heap_yaml_write(heap, out, err);
+    if (!status)
+        return pgk_sink_commit(&out, err);
+    pgk_sink_drop(&out);
+    return status;
+}

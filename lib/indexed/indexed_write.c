@@ -117,15 +117,7 @@ int pgk_indexed_write(const struct pgk_heap *heap, const char *path,
                       const struct pgk_indexed_write_opts *opts, struct pgk_err *err)
 {
     PGK_TRY(check_target(&opts->target, path, err));
-    if (pgk_heap_needs_binaries(heap))
-        return pgk_fail(err, PGK_E_ARG, .file = path, .format = "indexed profile",
-                        .record = "contexts", .found = "frames that are addresses",
-                        .expected = "frames that are places in functions",
-                        .hint = "give the profiled binary with -b");
-    if (!heap->contexts.n)
-        return pgk_fail(err, PGK_E_EMPTY, .file = path, .format = "indexed profile",
-                        .record = "contexts", .found = "none", .expected = "at least one",
-                        .hint = "the inputs hold no heap data");
+    PGK_TRY(pgk_heap_check_writable(heap, path, "indexed profile", err));
     struct pgk_sink *out;
     PGK_TRY(pgk_sink_open(&out, path, err));
     int status = write_file(heap, out, opts, err);
