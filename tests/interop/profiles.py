@@ -418,19 +418,6 @@ def to_yaml(records, fields=COMPARED):
     return "".join(out) + "...\n"
 
 
-def in_order(text):
-    """The records of `pgokit show --json` as to_yaml takes them, in the order given."""
-    doc = json.loads(text)
-    out = []
-    for record in doc["records"]:
-        allocs = [(list(map(json_frame, doc["contexts"][i]["stack"])), doc["contexts"][i]["mib"])
-                  for i in record["alloc_sites"]]
-        calls = [(list(map(json_frame, s["frames"])), [int(c, 16) for c in s.get("callees", [])])
-                 for s in record["call_sites"]]
-        out.append((int(record["guid"], 16), allocs, calls))
-    return out
-
-
 def plain(records):
     """A Records as to_yaml takes it, sorted."""
     return [(guid, sorted(r.allocs.items(), key=lambda x: x[0]),

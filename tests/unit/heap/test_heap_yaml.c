@@ -60,7 +60,8 @@ static void test_round_trip(void **state)
 static void test_owners(void **state)
 {
     (void)state;
-    static const char site[] = SITE("          " FRAME("0x1", "true") "          " FRAME("0x2", "false"));
+    static const char site[] =
+        SITE("          " FRAME("0x1", "true") "          " FRAME("0x2", "false"));
     const char *const lists[][3] = {{"0x1", "0x2"}, {"0x1"}, {"0x9"}, {"0x1", "0x2", "0x9"}};
     for (size_t l = 0; l < sizeof lists / sizeof *lists; l++) {
         char text[2000] = HEAD;
