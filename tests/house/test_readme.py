@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""README.md says what the program says.
+"""README.md and the manual pages say what the program says.
 
 usage: test_readme.py [--write] README PGOKIT
 
 With --write, puts the table of formats into README.
 """
 
+import pathlib
 import re
 import subprocess
 import sys
@@ -14,6 +15,23 @@ from tap import Report
 
 TABLE = re.compile(r"(<!-- formats -->\n)(.*?)(<!-- /formats -->)", re.DOTALL)
 SCREEN = re.compile(r"<!-- screen -->\n(.*?)<!-- /screen -->", re.DOTALL)
+VERB = re.compile(r"^  (\w+) {2,}", re.MULTILINE)
+OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]+")
+COMMON_OPTIONS = {"--binary", "--debug-dir", "--help", "--jobs", "--quiet"}
+
+
+def output(*command):
+    return subprocess.run(command, check=True, text=True, stdout=subprocess.PIPE).stdout
+
+
+def differing_options(pgokit, verb, page):
+    """Options that only one of help text and manual page tells of."""
+    helped = set(OPTION.findall(output(pgokit, verb, "--help")))
+    if not page.exists():
+        return [f"there is no {page.name}"]
+    paged = set(OPTION.findall(page.read_text(encoding="utf-8")))
+    return sorted(f"only in the help: {name}" for name in helped - paged - COMMON_OPTIONS) + \
+        sorted(f"only on the page: {name}" for name in paged - helped)
 
 
 def main():
@@ -21,8 +39,7 @@ def main():
     readme, pgokit = [arg for arg in sys.argv[1:] if arg != "--write"]
     with open(readme, encoding="utf-8") as file:
         text = file.read()
-    expected = subprocess.run([pgokit, "formats", "--markdown"], check=True, text=True,
-                              stdout=subprocess.PIPE).stdout
+    expected = output(pgokit, "formats", "--markdown")
     if write:
         text = TABLE.sub(lambda match: match[1] + expected + match[3], text)
         with open(readme, "w", encoding="utf-8") as file:
@@ -34,6 +51,10 @@ def main():
                 [] if table and table[2] == expected else ["README.md should have:", expected])
     report.case("there is a screen of `pgokit show`",
                 [] if screen and "pgokit show" in screen[1] else ["nothing between the markers"])
+    for verb in VERB.findall(output(pgokit, "--help")):
+        page = pathlib.Path(readme).parent / "docs" / "man" / f"pgokit-{verb}.md"
+        report.case(f"options of pgokit {verb} and of its page",
+                    differing_options(pgokit, verb, page))
     report.end()
 
 
