@@ -9,9 +9,10 @@
  * Which DIE an address belongs to is decided as LLVM does. It enters the ranges of all
  * function DIEs, in the order of the file, into a map from the first address of a range
  * to its end and DIE. A new range that begins within an entry splits it; but entries that
- * begin inside the new range stay. With nested ranges that gives the innermost DIE. With
- * functions that a linker folded into one it gives a mixture, which is reproduced, too,
- * because frames must equal those that the compiler's own tools find. */
+ * begin inside the new range stay. With nested ranges that gives the innermost DIE, and it
+ * is enough to follow one entry per query. With functions that a linker folded into one it
+ * gives a mixture, which is reproduced, too, because frames must equal those that the
+ * compiler's own tools find; for such queries the whole map is made. */
 #include "dwarf_priv.h"
 #include "message.h"
 
@@ -207,10 +208,15 @@ struct open_die {
     bool inlined;
 };
 
-/* Of LLVM's map from addresses to DIEs, the entry that decides about a query. */
+/* Of LLVM's map from addresses to DIEs. */
 struct map_entry {
     uint64_t key, end;
+    uint32_t node;
 };
+
+/* Insertion moves what is behind, so a map beyond this size is given up; the functions
+ * of a unit that share an address have some dozens of entries. */
+enum { MAP_MAX = 1 << 15 };
 
 struct walk {
     const struct pgk_dw_unit *u;
@@ -218,7 +224,14 @@ struct walk {
     const uint64_t *addrs;
     size_t count;
     struct pgk_dw_chains *c;
-    struct map_entry *entry; /* by address */
+    struct map_entry *entry; /* by address: the one that decides about it */
+    struct holder {
+        uint64_t die; /* function that holds the address, not inside another */
+        bool known, contested;
+    } *holder; /* by address */
+    bool contested; /* some address has several holders */
+    bool whole_map; /* second round, for those */
+    PGK_VEC(struct map_entry) map; /* ascending keys */
     PGK_VEC(struct open_die) open;
     pgk_dw_range_vec ranges;
 };
@@ -241,9 +254,23 @@ static uint32_t make_nodes(struct walk *w)
     return w->open.v[w->open.n - 1].node;
 }
 
+/* Position of the first entry of the whole map with a key above `addr`. */
+static size_t map_above(const struct walk *w, uint64_t addr)
+{
+    size_t low = 0, high = w->map.n;
+    while (low < high) {
+        size_t mid = low + (high - low) / 2;
+        if (w->map.v[mid].key <= addr)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return low;
+}
+
 /* Enters one range of the innermost open DIE into the map. Of each query only the entry
- * with the greatest key not above it is known, which is enough as long as ranges nest or
- * are equal. Keys ascend with the queries, so the loop ends early. */
+ * with the greatest key not above it is known, which is enough as long as ranges nest.
+ * Keys ascend with the queries, so the loop ends early. */
 static bool paint_range(struct walk *w, uint64_t low, uint64_t high)
 {
     for (size_t i = pgk_dw_lower_bound(w->addrs, w->count, low);
@@ -260,18 +287,53 @@ static bool paint_range(struct walk *w, uint64_t low, uint64_t high)
             if (node == PGK_INDEX_NONE)
                 return false;
         }
-        *e = (struct map_entry){low, high};
-        w->c->innermost[i] = node;
+        *e = (struct map_entry){low, high, node};
     }
     return true;
 }
 
+static bool map_set(struct walk *w, struct map_entry e)
+{
+    size_t i = map_above(w, e.key);
+    if (i && w->map.v[i - 1].key == e.key) {
+        w->map.v[i - 1] = e;
+        return true;
+    }
+    if (!pgk_vec_reserve(&w->map, 1))
+        return false;
+    memmove(w->map.v + i + 1, w->map.v + i, (w->map.n - i) * sizeof *w->map.v);
+    w->map.v[i] = e;
+    w->map.n++;
+    return true;
+}
+
+/* Enters one range of the innermost open DIE into the whole map. */
+static bool map_range(struct walk *w, uint64_t low, uint64_t high)
+{
+    uint32_t node = make_nodes(w);
+    if (node == PGK_INDEX_NONE)
+        return false;
+    if (w->map.n >= MAP_MAX)
+        return true;
+    size_t above = map_above(w, low);
+    if (above && low < w->map.v[above - 1].end) {
+        struct map_entry before = w->map.v[above - 1];
+        if (low > before.key)
+            w->map.v[above - 1].end = low;
+        if (high < before.end && !map_set(w, (struct map_entry){high, before.end, before.node}))
+            return false;
+    }
+    return map_set(w, (struct map_entry){low, high, node});
+}
+
 static bool paint(struct walk *w)
 {
-    for (size_t i = 0; i < w->ranges.n; i++)
-        if (w->ranges.v[i].low <= w->addrs[w->count - 1] &&
-            !paint_range(w, w->ranges.v[i].low, w->ranges.v[i].high))
+    for (size_t i = 0; i < w->ranges.n; i++) {
+        const struct pgk_dw_range *r = &w->ranges.v[i];
+        if (w->whole_map ? !map_range(w, r->low, r->high)
+                         : r->low <= w->addrs[w->count - 1] && !paint_range(w, r->low, r->high))
             return false;
+    }
     return true;
 }
 
@@ -320,28 +382,73 @@ static bool walk_function(struct walk *w, uint64_t off, uint64_t *end)
     return true;
 }
 
+/* Walks the functions that hold a query, or with the whole map a query that several hold.
+ * Notes which queries those are. */
+static bool walk_functions(struct walk *w)
+{
+    uint64_t walked = UINT64_MAX;
+    uint64_t done = 0; /* functions before this offset lie in one that was walked */
+    for (size_t i = 0; i < w->u->funcs.n; i++) {
+        const struct pgk_dw_func_range *f = &w->u->funcs.v[i];
+        if (f->die < done && f->die != walked)
+            continue;
+        bool wanted = false;
+        for (size_t q = pgk_dw_lower_bound(w->addrs, w->count, f->low);
+             q < w->count && w->addrs[q] < f->high; q++) {
+            wanted = wanted || !w->whole_map || w->holder[q].contested;
+            if (w->holder[q].known && w->holder[q].die != f->die && !w->whole_map)
+                w->contested = w->holder[q].contested = true;
+            w->holder[q].known = true;
+            w->holder[q].die = f->die;
+        }
+        if (wanted && f->die >= done) {
+            walked = f->die;
+            if (!walk_function(w, f->die, &done))
+                return false;
+        }
+    }
+    return true;
+}
+
+static bool find_innermost(struct walk *w)
+{
+    w->whole_map = false;
+    if (!walk_functions(w))
+        return false;
+    for (size_t i = 0; i < w->count; i++)
+        w->c->innermost[i] = w->entry[i].node;
+    if (!w->contested)
+        return true;
+    w->whole_map = true;
+    if (!walk_functions(w))
+        return false;
+    for (size_t i = 0; i < w->count; i++) {
+        size_t above = map_above(w, w->addrs[i]);
+        if (w->holder[i].contested && w->map.n < MAP_MAX)
+            w->c->innermost[i] = above && w->addrs[i] < w->map.v[above - 1].end
+                                     ? w->map.v[above - 1].node
+                                     : PGK_INDEX_NONE;
+    }
+    return true;
+}
+
 bool pgk_dw_unit_chains(struct pgk_dw_unit *u, const uint64_t *addrs, size_t count,
                         struct pgk_dw_chains *c)
 {
     struct walk w = {.u = u, .addrs = addrs, .count = count, .c = c};
-    for (size_t i = 0; i < count; i++)
-        c->innermost[i] = PGK_INDEX_NONE;
     if (!count)
         return true;
     w.t = pgk_dw_unit_abbrevs(u);
-    w.entry = pgk_mem_zalloc(count, sizeof *w.entry);
-    bool ok = w.t && w.entry && pgk_dw_unit_index(u);
-    uint64_t done = 0; /* functions before this offset lie in one that was walked */
-    for (size_t i = 0; ok && i < u->funcs.n; i++) {
-        const struct pgk_dw_func_range *f = &u->funcs.v[i];
-        if (f->die < done || f->low > addrs[count - 1] || f->high <= addrs[0])
-            continue;
-        size_t q = pgk_dw_lower_bound(addrs, count, f->low);
-        if (q < count && addrs[q] < f->high)
-            ok = walk_function(&w, f->die, &done);
-    }
+    w.entry = pgk_mem_alloc(count, sizeof *w.entry);
+    w.holder = pgk_mem_zalloc(count, sizeof *w.holder);
+    bool ok = w.t && w.entry && w.holder && pgk_dw_unit_index(u);
+    for (size_t i = 0; ok && i < count; i++)
+        w.entry[i] = (struct map_entry){0, 0, PGK_INDEX_NONE};
+    ok = ok && find_innermost(&w);
     pgk_vec_free(&w.open);
     pgk_vec_free(&w.ranges);
+    pgk_vec_free(&w.map);
     pgk_mem_free(w.entry);
+    pgk_mem_free(w.holder);
     return ok;
 }

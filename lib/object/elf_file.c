@@ -91,6 +91,30 @@ static int check_ident(const struct pgk_elf *elf, struct pgk_err *err)
     return 0;
 }
 
+/* They stand at the end of most files, so a file that was cut lacks them. libelf says
+ * "no sections" then, which would look like a program without debug information. */
+static int check_section_headers(const struct pgk_elf *elf, const GElf_Ehdr *h,
+                                 struct pgk_err *err)
+{
+    uint64_t count = h->e_shnum, one = sizeof(Elf64_Shdr);
+    if (!h->e_shoff)
+        return 0;
+    if (!count && in_file(elf, h->e_shoff, one)) { /* too many for the header: in the first */
+        Elf64_Shdr first;
+        memcpy(&first, elf->map.bytes + h->e_shoff, sizeof first);
+        count = first.sh_size;
+    }
+    if (in_file(elf, h->e_shoff, one) && count <= (elf->map.size - h->e_shoff) / one)
+        return 0;
+    return pgk_fail(err, PGK_E_TRUNCATED, .file = elf->path, .format = FORMAT,
+                    .offset = &(uint64_t){offsetof(Elf64_Ehdr, e_shoff)},
+                    .field = "section header offset",
+                    .found = PGK_F("%" PRIu64 " headers of %" PRIu64 " bytes at offset %" PRIu64,
+                                   count, one, h->e_shoff),
+                    .expected = PGK_F("an end within the file's %zu bytes", elf->map.size),
+                    .hint = "the file was cut off; copy it again");
+}
+
 static int check_header(const struct pgk_elf *elf, const GElf_Ehdr *h, enum pgk_elf_kind kind,
                         struct pgk_err *err)
 {
@@ -107,14 +131,7 @@ static int check_header(const struct pgk_elf *elf, const GElf_Ehdr *h, enum pgk_
                         .offset = &(uint64_t){offsetof(Elf64_Ehdr, e_machine)},
                         .field = "machine", .found = PGK_F("machine %u", h->e_machine),
                         .expected = "x86-64 (62) or AArch64 (183)");
-    if (h->e_shoff > elf->map.size)
-        return pgk_fail(err, PGK_E_TRUNCATED, .file = elf->path, .format = FORMAT,
-                        .offset = &(uint64_t){offsetof(Elf64_Ehdr, e_shoff)},
-                        .field = "section header offset",
-                        .found = PGK_F("%" PRIu64, h->e_shoff),
-                        .expected = PGK_F("at most the file size, %zu", elf->map.size),
-                        .hint = "the file was cut off; copy it again");
-    return 0;
+    return check_section_headers(elf, h, err);
 }
 
 static int fail_libelf(const struct pgk_elf *elf, uint64_t offset, const char *field,

@@ -475,24 +475,33 @@ static int list_function(void *ctx, const struct pgk_dw_unit *u, const struct pg
     return l->stopped;
 }
 
-int pgk_symboliser_functions(struct pgk_symboliser *sym, pgk_sym_function_fn *fn, void *ctx,
-                             struct pgk_err *err)
+static int list_file(struct pgk_symboliser *sym, struct pgk_dw_file *f, struct listing *l)
 {
     int status = 0;
-    for (size_t i = 0; i < sym->file->units.n && !status; i++) {
-        struct pgk_dw_unit *u = &sym->file->units.v[i], *tree;
-        struct listing l = {.fn = fn, .ctx = ctx};
+    for (size_t i = 0; f && i < f->units.n && !status; i++) {
+        struct pgk_dw_unit *u = &f->units.v[i], *tree;
         if (!u->usable)
             continue;
         status = unit_with_tree(sym, u, &tree);
         if (!status)
-            status = pgk_dw_unit_functions(tree, list_function, &l);
-        if (!status && (starved(sym->file) || starved(tree->file)))
+            status = pgk_dw_unit_functions(tree, list_function, l);
+        if (!status && (starved(f) || starved(tree->file)))
             status = PGK_E_NOMEM;
-        pgk_index_free(&l.seen);
-        pgk_vec_free(&l.names);
-        if (l.stopped)
-            return l.stopped;
+        pgk_index_free(&l->seen);
+        pgk_vec_free(&l->names);
     }
+    return status;
+}
+
+int pgk_symboliser_functions(struct pgk_symboliser *sym, pgk_sym_function_fn *fn, void *ctx,
+                             struct pgk_err *err)
+{
+    struct listing l = {.fn = fn, .ctx = ctx};
+    int status = list_file(sym, sym->file, &l);
+    /* What dwz moved there is of several programs, but it cannot be told of which. */
+    if (!status)
+        status = list_file(sym, sym->file->alt, &l);
+    if (l.stopped)
+        return l.stopped;
     return status < 0 ? pgk_fail_nomem(err) : 0;
 }
