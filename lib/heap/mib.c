@@ -134,22 +134,37 @@ static bool knows(const struct pgk_mib *m, enum pgk_mib_id id)
     return m->known >> id & 1;
 }
 
+/* Per object: accesses per byte and second; lifetime in ms. Unknown fields count as 0, as in a
+ * file. */
+static float density(const struct pgk_mib *m, uint64_t count)
+{
+    return (float)pgk_mib_file_value(m, PGK_MIB_TotalLifetimeAccessDensity) / (float)count / 100;
+}
+
+static float lifetime(const struct pgk_mib *m, uint64_t count)
+{
+    return (float)pgk_mib_file_value(m, PGK_MIB_TotalLifetime) / (float)count;
+}
+
+bool pgk_mib_is_cold(const struct pgk_mib *m)
+{
+    uint64_t count = pgk_mib_file_value(m, PGK_MIB_AllocCount);
+    return count && density(m, count) < COLD_DENSITY && lifetime(m, count) >= COLD_LIFETIME;
+}
+
 enum pgk_mib_label pgk_mib_label(const struct pgk_mib *m)
 {
     uint64_t count = pgk_mib_file_value(m, PGK_MIB_AllocCount);
+    bool knows_density = knows(m, PGK_MIB_TotalLifetimeAccessDensity);
     if (!count)
         return PGK_LABEL_NONE;
-    float density =
-        (float)pgk_mib_file_value(m, PGK_MIB_TotalLifetimeAccessDensity) / (float)count / 100;
-    float lifetime = (float)pgk_mib_file_value(m, PGK_MIB_TotalLifetime) / (float)count;
-    if (knows(m, PGK_MIB_TotalLifetimeAccessDensity) && knows(m, PGK_MIB_TotalLifetime) &&
-        density < COLD_DENSITY && lifetime >= COLD_LIFETIME)
+    if (knows_density && knows(m, PGK_MIB_TotalLifetime) && pgk_mib_is_cold(m))
         return PGK_LABEL_COLD;
-    if (knows(m, PGK_MIB_TotalLifetimeAccessDensity) && density > HOT_DENSITY)
+    if (knows_density && density(m, count) > HOT_DENSITY)
         return PGK_LABEL_HOT;
     if (knows(m, PGK_MIB_TotalAccessCount) && !m->v[PGK_MIB_TotalAccessCount])
         return PGK_LABEL_UNUSED;
-    if (knows(m, PGK_MIB_TotalLifetime) && (double)lifetime < SHORT_LIFETIME)
+    if (knows(m, PGK_MIB_TotalLifetime) && (double)lifetime(m, count) < SHORT_LIFETIME)
         return PGK_LABEL_SHORT_LIVED;
     return PGK_LABEL_NONE;
 }

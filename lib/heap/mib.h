@@ -31,6 +31,10 @@ bool pgk_mib_step(struct pgk_mib *earlier, const struct pgk_mib *later, struct p
  * longer one. False when out of memory. */
 bool pgk_mib_add(struct pgk_mib *into, const struct pgk_mib *other, struct pgk_arena *arena);
 
+/* The compiler's rule for a cold context, on the values that a file would hold: unknown ones
+ * are 0. The label of a context asks for known ones. */
+bool pgk_mib_is_cold(const struct pgk_mib *m);
+
 /* The value as a file field holds it: values too large for the width are cut to
  * its maximum, and unknown ones are 0. */
 uint64_t pgk_mib_file_value(const struct pgk_mib *m, enum pgk_mib_id id);

@@ -393,7 +393,7 @@ static void write_summary(struct writer *w)
     uint64_t fields[6] = {w->h->contexts.n};
     for (size_t i = 0; i < w->h->contexts.n; i++) {
         const struct pgk_mib *m = &w->h->contexts.v[i].mib;
-        bool cold = pgk_mib_label(m) == PGK_LABEL_COLD;
+        bool cold = pgk_mib_is_cold(m);
         uint64_t size = pgk_mib_file_value(m, PGK_MIB_TotalSize), *largest = &fields[cold ? 3 : 4];
         fields[1] += cold;
         if (size > *largest)
