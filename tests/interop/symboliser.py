@@ -156,7 +156,7 @@ BUILDS = [
     *[Build(c, "-O2", d, "-gsplit-dwarf") for c in (GCC, 14, 19, 22)
       for d in ("-gdwarf-4", "-gdwarf-5")],
     Build(22, "-O2", "-gdwarf-5", "-gsplit-dwarf", "-fdebug-types-section"),
-    Build(GCC, "-O2", "-gdwarf-5", "-gsplit-dwarf", "-fdebug-types-section"),
+    Build(GCC, "-O2", "-gdwarf-5", "-gsplit-dwarf", "-fdebug-types-section", plain=False),
     Build(GCC, "-O2", "-gdwarf-4", "-gsplit-dwarf", "-fdebug-types-section"),
     Build(22, "-O2", "-gdwarf-5", "-gsplit-dwarf", "-gz"),
     Build(22, "-O2", "-gdwarf-5", "-gsplit-dwarf", steps=[packaged], plain=False),

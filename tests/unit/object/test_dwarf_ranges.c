@@ -70,6 +70,27 @@ static void folded_functions_mix_as_in_llvm(void **state)
     td_free(&d);
 }
 
+/* The same with both sets of inlined code, from the start on. */
+static void folded_functions_with_equal_inlined_code(void **state)
+{
+    (void)state;
+    struct test_dwarf d = {0};
+    common_abbrevs(&d);
+    size_t unit = begin_unit(&d, 0x2000, 0x100, 0xffffffff);
+    size_t in = abstract(&d, "_Zin", 1, 20);
+    static const char *const names[] = {"one", "two"};
+    for (unsigned i = 0; i < 2; i++) {
+        function(&d, names[i], 0x2000, 0x40, 1);
+        inlined(&d, in, 0x2000, 0x10, 8 + i, 3, 0);
+        tb_put(&d.info, "\0\0", 2);
+    }
+    end_unit(&d, unit);
+    EXPECT(&d, {0x2000, "_Zin ?:0:0:0 ?:20 < two ?:9:3:0 ?:1"},
+           {0x200f, "_Zin ?:0:0:0 ?:20 < two ?:9:3:0 ?:1"}, {0x2010, "two ?:0:0:0 ?:1"},
+           {0x203f, "two ?:0:0:0 ?:1"});
+    td_free(&d);
+}
+
 static void aranges_may_leave_out_units(void **state)
 {
     (void)state;
@@ -116,6 +137,7 @@ int main(void)
         cmocka_unit_test(discarded_functions_are_not_there),
         cmocka_unit_test(functions_may_have_several_ranges),
         cmocka_unit_test(folded_functions_mix_as_in_llvm),
+        cmocka_unit_test(folded_functions_with_equal_inlined_code),
         cmocka_unit_test(aranges_may_leave_out_units),
         cmocka_unit_test(indexed_forms_of_version_5),
     };
