@@ -12,6 +12,7 @@ import sys
 import profiles
 from peers import Variant, good, main, read, require, run, tool, write
 
+NO_PIE_16 = Variant(16, "-O2", "-no-pie")
 PIE_19 = Variant(19, "-O2", "-pie", "-fpie")
 PIE_22 = Variant(22, "-O2", "-pie", "-fpie")
 
@@ -29,6 +30,10 @@ def accepts(release, memprof, index):
 
 USE = {16: ("-fprofile-use={}", "-mllvm", "-pgo-match-memprof=true"),
        19: ("-fmemory-profile-use={}",), 22: ("-fmemory-profile-use={}",)}
+
+
+def use_options(release, profile):
+    return [flag.format(profile) for flag in USE[release]]
 
 
 # ---- accepted and refused ----
@@ -65,8 +70,8 @@ def acceptance(work, memprof, index, full):
                 f"llvm-profdata-{release} show\n{shown}")
         if release in USE:
             used = run(tool("clang", release), "-O2", "-g", "-c", "-o", f"{folder}/{release}.o",
-                       *(flag.format(path) for flag in USE[release]), "-Wno-backend-plugin",
-                       "-Wno-profile-instr-unprofiled", f"{work.programs}/plain.c")
+                       *use_options(release, path), "-Wno-backend-plugin",
+                       "-Wno-profile-instr-unprofiled", f"{work.programs}/segments.c")
             require((used.code == 0) == accepts(release, memprof, index),
                     f"clang-{release} {USE[release][0]}\n{used}")
         said.append(f"{release}: {'yes' if shown.code == 0 else 'no'}")
@@ -111,8 +116,9 @@ ANNOTATION = re.compile(r'!memprof|!callsite|"memprof"=')
 def llvm_file(work, program, raw, release, folder):
     """LLVM's own indexed file that `release` of the compiler reads, and what it holds."""
     out = f"{folder}/llvm.profdata"
-    merger = 22 if release == 22 or program.variant.release == 22 else 19
+    merger = 22 if release == 22 or program.variant.release == 22 else release
     options = {
+        (16, 16): [],
         (22, 22): ["--memprof-version=4"],
         (19, 22): ["--memprof-version=3", "--write-prev-version"],
         (19, 19): ["--memprof-version=3"],
@@ -138,7 +144,7 @@ def added_up(work, program, raw, folder):
 def compiled(release, source, profile, out, opt_level):
     good(tool("clang++" if source.endswith(".cpp") else "clang", release), opt_level, "-g",
          "-fno-optimize-sibling-calls", "-S", "-emit-llvm", "-Wno-backend-plugin",
-         f"-fmemory-profile-use={profile}", source, "-o", out)
+         "-Wno-profile-instr-unprofiled", *use_options(release, profile), source, "-o", out)
     return read(out).decode()
 
 
@@ -146,13 +152,15 @@ def annotations(work, source, variant, release, life, opt_level="-O2"):
     program = work.build(source, variant)
     folder = work.temp("annotate")
     raw = write(f"{folder}/aged.memprofraw", age(read(program.raw), LIFE[life]))
-    theirs, equal = added_up(work, program, raw, folder)
+    # LLVM 16 leaves equal call stacks apart and has no YAML to bring them together.
+    theirs, equal = added_up(work, program, raw, folder) if release > 16 else (None, 0)
     if not equal:
         theirs = llvm_file(work, program, raw, release, folder)
     ours = f"{folder}/ours.profdata"
-    files = {"any": [], f"llvm{release}": ["--to", f"llvm{release}"],
-             "v2": ["--memprof-version", "2", "--index-version", "11"],
-             "full schema": ["--full-schema"]}
+    files = {f"llvm{release}": ["--to", f"llvm{release}"]}
+    if release > 16:
+        files.update({"any": [], "v2": ["--memprof-version", "2", "--index-version", "11"],
+                      "full schema": ["--full-schema"]})
     path = f"{work.programs}/{source}"
     expected = compiled(release, path, theirs, f"{folder}/theirs.ll", opt_level)
     count = len(ANNOTATION.findall(expected))
@@ -200,12 +208,15 @@ def add_cases(work, tap):
     for release in USE:
         tool("clang", release)
     for memprof, index, full in itertools.product(MEMPROF, INDEX, (False, True)):
+        if full and index not in (9, 12, 13):
+            continue  # the index version does not change how a schema is read
         tap.add(f"MemProf V{memprof}, index {index}, {'full' if full else 'hot/cold'} schema",
                 acceptance, work, memprof, index, full)
     for target, readers in (("any", (19, 22)), ("llvm16", (16, 19)), ("llvm19", (19, 22)),
                             ("llvm22", (22,))):
         tap.add(f"--to {target}", targets, work, target, readers)
-    for release, variant in ((19, PIE_19), (22, PIE_22), (19, PIE_22), (22, PIE_19)):
+    for release, variant in ((16, NO_PIE_16), (19, PIE_19), (22, PIE_22), (19, PIE_22),
+                             (22, PIE_19)):
         for source in ("lifetimes.cpp", "plain.c", "classes.cpp"):
             for life in LIFE if source == "lifetimes.cpp" else ("every other context cold",):
                 tap.add(f"clang-{release} annotates {source} of clang-{variant.release}, {life}",

@@ -64,7 +64,7 @@ def merge_blocks(a, b, same_process):
     return out
 
 
-# ---- raw files, versions 3 to 5 ----
+# ---- raw files, versions 2 to 5 ----
 
 class Dump:
     def __init__(self, version, segments, blocks, stacks):
@@ -91,10 +91,11 @@ def decode_raw(data):
     dumps, pos = [], 0
     while pos < len(data):
         magic, version, total, seg, mib, stack = struct.unpack_from("<6Q", data, pos)
-        assert magic == MAGIC and 3 <= version <= 5
+        assert magic == MAGIC and 2 <= version <= 5
         p = pos + seg
         n, = struct.unpack_from("<Q", data, p)
-        segments = [data[p + 8 + 64 * i:p + 72 + 64 * i] for i in range(n)]
+        size = 64 if version >= 3 else 56
+        segments = [data[p + 8 + size * i:p + 8 + size * (i + 1)] for i in range(n)]
         p = pos + mib
         n, = struct.unpack_from("<Q", data, p)
         p += 8
