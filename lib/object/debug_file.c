@@ -12,7 +12,7 @@
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
+#include <sys/stat.h>
 #include <zlib.h>
 
 static const char SYSTEM_DIR[] = "/usr/lib/debug";
@@ -29,13 +29,20 @@ static void note_tried(struct pgk_dw_search *s, const char *path)
         snprintf(s->tried + used, room, ", ...");
 }
 
+/* A name comes from the file and may be that of a pipe or a device, which would hang. */
+bool pgk_dw_is_regular(const char *path)
+{
+    struct stat st;
+    return stat(path, &st) == 0 && S_ISREG(st.st_mode);
+}
+
 /* Opens a candidate; *elf stays NULL if it does not exist or is no ELF file. */
 static int try_open(struct pgk_dw_search *s, const char *path, struct pgk_elf **elf,
                     struct pgk_err *err)
 {
     if (s)
         note_tried(s, path);
-    if (access(path, F_OK) != 0)
+    if (!pgk_dw_is_regular(path))
         return 0;
     struct pgk_err why = {0};
     int status = pgk_elf_open_as(elf, path, PGK_ELF_DEBUG, &why);

@@ -241,7 +241,11 @@ const struct pgk_dw_abbrevs *pgk_dw_unit_abbrevs(const struct pgk_dw_unit *unit)
         }
     }
     if (!t) {
-        struct pgk_dw_abbrevs *made = pgk_dw_abbrevs_read(u, 0);
+        /* Tables do not overlap, so all of them together have fewer attributes than the
+         * section has bytes; the factor is for tables read for units of several kinds. */
+        bool plausible = f->n_specs <= 4 * f->sec[PGK_DW_ABBREV].n;
+        struct pgk_dw_abbrevs *made = pgk_dw_abbrevs_read(u, plausible ? 0 : UINT64_MAX);
+        f->n_specs += made ? made->specs.n : 0;
         if (made && pgk_vec_reserve(&f->abbrevs, 1) && pgk_vec_reserve(&f->abbrevs_off, 1) &&
             pgk_index_add(&f->abbrevs_index, key, (uint32_t)f->abbrevs.n)) {
             f->abbrevs.v[f->abbrevs.n++] = made;

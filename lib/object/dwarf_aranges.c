@@ -17,11 +17,12 @@ struct building {
     PGK_VEC(uint32_t) active; /* units that cover the current address, sorted, with doubles */
     uint8_t *listed;          /* by unit: .debug_aranges has it */
     bool sorted;
+    uint64_t limit; /* of points */
 };
 
 static bool add_range(struct building *b, uint32_t unit, uint64_t low, uint64_t high)
 {
-    if (low >= high)
+    if (low >= high || b->points.n >= b->limit)
         return true;
     if (b->points.n && b->points.v[b->points.n - 1].addr > low)
         b->sorted = false;
@@ -161,6 +162,8 @@ bool pgk_dw_aranges(const struct pgk_dw_file *f, pgk_dw_arange_vec *out)
     struct pgk_dw_pos at = {sec.p, sec.p + sec.n, sec.n == 0};
     b.listed = pgk_mem_zalloc(f->units.n + 1, 1);
     bool ok = b.listed != NULL;
+    /* Each list of ranges belongs to one unit. */
+    b.limit = sec.n + f->sec[PGK_DW_RANGES].n + f->sec[PGK_DW_RNGLISTS].n + 2 * f->units.n;
     while (ok && !at.bad && at.p < at.end)
         ok = read_set(&b, f, &at);
     for (size_t i = 0; ok && i < f->n_info_units; i++) {

@@ -189,7 +189,9 @@ const struct pgk_dw_lines *pgk_dw_unit_lines(const struct pgk_dw_unit *unit)
     /* A damaged table is noted, too, so that it is complained about once. */
     if (!known && pgk_vec_reserve(&f->lines, 1) && pgk_vec_reserve(&f->lines_off, 1) &&
         pgk_index_add(&f->lines_index, u->line_off, (uint32_t)f->lines.n)) {
-        struct pgk_dw_lines *made = pgk_dw_lines_read(u);
+        bool plausible = f->n_line_files <= f->sec[PGK_DW_LINE].n;
+        struct pgk_dw_lines *made = plausible ? pgk_dw_lines_read(u) : NULL;
+        f->n_line_files += made ? made->files.n + made->dirs.n : 0;
         f->lines.v[f->lines.n++] = made;
         f->lines_off.v[f->lines_off.n++] = u->line_off;
         t = made;

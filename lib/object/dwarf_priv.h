@@ -1,21 +1,33 @@
 /* DWARF 2 to 5, decoded for one purpose: turning addresses into source frames.
  *
- * Why not libdw: its DIE walk re-reads the abbreviation of every DIE and steps over
- * children one by one, which costs seconds on programs whose compiler writes no
- * DW_AT_sibling (clang). What is needed here is little, and is done on raw bytes:
+ * Why not libdw, as for other formats that pgokit does not exist for: contexts with
+ * their frames are what it does exist for, and libdw is too slow for them. It reads the
+ * abbreviation of each DIE anew and steps over children one by one, for clang writes no
+ * DW_AT_sibling. 2,700 addresses of a program with 24 MB of .debug_info, 2.07 million
+ * DIEs and 0.76 million rows cost, in CPU time:
+ *
+ *   dwarf_getscopes and dwarf_getsrc_die for each address      16,800 ms
+ *   one walk over all DIEs by libdw and dwarf_getsrclines          300 ms
+ *   llvm-symbolizer-22                                             320 ms, 212 MiB
+ *   this                                                            37 ms, 34 MiB
+ *
+ * libdw is the slow plain reference of the tests. Where things are:
  *
  *   dwarf_sections.c  the sections of one file, its list of units
  *   dwarf_abbrev.c    abbreviations, with the size of a DIE worked out beforehand
  *   dwarf_form.c      attribute values
  *   dwarf_ranges.c    address ranges of a DIE
  *   dwarf_aranges.c   address -> unit
- *   dwarf_split.c     .dwo and .dwp
+ *   dwarf_split.c     indexes of .dwp files
  *   dwarf_lines.c     line programs; dwarf_line_head.c their headers
  *   dwarf_func.c      names and declarations of functions
  *   dwarf_tree.c      address -> inline chain within a unit
+ *   debug_file.c      debug files beside the program and in debug folders
+ *   symboliser.c      batches of addresses, units in parallel, frames
  *
  * Offsets count from the start of their section. Everything read is checked against
- * its section; a damaged unit gives fewer answers, never a crash. What is in a
+ * its section; a damaged unit gives fewer answers, never a crash. Tables that only share
+ * bytes in files made to exhaust memory are limited by the size of their section. What is in a
  * struct below is written while the file or unit is opened and only read later,
  * except members under a lock, which say so. */
 #ifndef PGK_DWARF_PRIV_H
@@ -164,9 +176,11 @@ struct pgk_dw_file {
     /* Made on first use, under the lock. */
     pthread_mutex_t lock;
     PGK_VEC(struct pgk_dw_abbrevs *) abbrevs;
+    uint64_t n_specs; /* of all abbreviations */
     PGK_VEC(uint64_t) abbrevs_off;
     struct pgk_index abbrevs_index;
     PGK_VEC(struct pgk_dw_lines *) lines; /* NULL: damaged */
+    uint64_t n_line_files; /* of all line tables */
     PGK_VEC(uint64_t) lines_off;
     struct pgk_index lines_index;
     struct pgk_index signatures; /* of type units */
@@ -404,6 +418,8 @@ bool pgk_dw_unit_chains(struct pgk_dw_unit *u, const uint64_t *addrs, size_t cou
                         struct pgk_dw_chains *c);
 
 /* ---- finding debug files ---- */
+
+bool pgk_dw_is_regular(const char *path);
 
 struct pgk_dw_search {
     const char *const *debug_dirs;

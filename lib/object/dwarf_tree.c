@@ -141,6 +141,7 @@ static int walk_unit(const struct pgk_dw_unit *u, const struct pgk_dw_abbrevs *t
 
 struct indexing {
     struct pgk_dw_unit *u;
+    uint64_t limit;
     pgk_dw_range_vec ranges;
 };
 
@@ -154,6 +155,10 @@ static int index_function(void *ctx, const struct pgk_dw_abbrevs *t,
     ix->ranges.n = 0;
     if (!read_ranges(ix->u, t, a, at, &ix->ranges))
         return PGK_E_NOMEM;
+    if (ix->ranges.n > ix->limit - ix->u->funcs.n) {
+        warn_damaged(ix->u, die);
+        return 1;
+    }
     for (size_t i = 0; i < ix->ranges.n; i++)
         if (!pgk_vec_push(&ix->u->funcs,
                           (struct pgk_dw_func_range){ix->ranges.v[i].low, ix->ranges.v[i].high,
@@ -168,8 +173,11 @@ bool pgk_dw_unit_index(struct pgk_dw_unit *u)
     if (!u->indexed) {
         const struct pgk_dw_abbrevs *t = pgk_dw_unit_abbrevs(u);
         struct indexing ix = {.u = u};
+        /* Each list of ranges belongs to one function. */
+        ix.limit = u->end - u->off + u->file->sec[PGK_DW_RNGLISTS].n +
+                   u->skeleton->file->sec[PGK_DW_RANGES].n;
         u->funcs.n = 0;
-        u->indexed = t && walk_unit(u, t, index_function, &ix) == 0;
+        u->indexed = t && walk_unit(u, t, index_function, &ix) >= 0;
         pgk_vec_free(&ix.ranges);
     }
     bool ok = u->indexed;

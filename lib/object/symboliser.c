@@ -9,7 +9,6 @@
 #include <dwarf.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <unistd.h>
 
 #ifndef DW_AT_GNU_discriminator
 #define DW_AT_GNU_discriminator 0x2136
@@ -63,7 +62,7 @@ static int open_package(struct pgk_symboliser *s, const struct pgk_elf *elf, str
     char path[4096];
     int n = snprintf(path, sizeof path, "%s.dwp", pgk_elf_path(elf));
     struct pgk_elf *dwp = NULL;
-    if (n < 0 || (size_t)n >= sizeof path || access(path, F_OK) != 0 ||
+    if (n < 0 || (size_t)n >= sizeof path || !pgk_dw_is_regular(path) ||
         pgk_elf_open_as(&dwp, path, PGK_ELF_DEBUG, NULL) < 0)
         return 0;
     return pgk_dw_file_open(&s->package, dwp, dwp, true, err);
