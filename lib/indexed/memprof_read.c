@@ -193,8 +193,7 @@ static int add_stack_by_id(void *ctx, uint64_t key, struct pgk_cursor *c, struct
                : pgk_fail_nomem(err);
 }
 
-/* The stack that a record names next. */
-static int read_stack(struct reader *r, struct pgk_cursor *c, uint32_t *node)
+static int read_stack_name(struct reader *r, struct pgk_cursor *c, uint32_t *node)
 {
     uint64_t at = pgk_cur_off(c);
     if (r->version >= 3) {
@@ -220,6 +219,18 @@ static int read_stack(struct reader *r, struct pgk_cursor *c, uint32_t *node)
                           .hint = "write the profile again");
 }
 
+/* The stack that a record names next. */
+static int read_stack(struct reader *r, struct pgk_cursor *c, uint32_t *node)
+{
+    uint64_t at = pgk_cur_off(c);
+    PGK_TRY(read_stack_name(r, c, node));
+    if (*node)
+        return 0;
+    return pgk_cur_reject(c, r->err, PGK_E_CORRUPT, at, .record = "function record",
+                          .field = "call stack", .found = "a stack without frames",
+                          .expected = "at least one", .hint = "write the profile again");
+}
+
 static int read_record(void *ctx, uint64_t guid, struct pgk_cursor *c, struct pgk_err *err)
 {
     struct reader *r = ctx;
@@ -229,14 +240,9 @@ static int read_record(void *ctx, uint64_t guid, struct pgk_cursor *c, struct pg
     for (uint64_t i = 0; i < n; i++) {
         uint32_t stack;
         struct pgk_mib mib;
-        uint64_t at = pgk_cur_off(c);
         PGK_TRY(read_stack(r, c, &stack));
         read_mib(c, &r->schema, &mib);
         PGK_TRY(pgk_cur_check(c, err, "function record"));
-        if (!stack)
-            return pgk_cur_reject(c, err, PGK_E_CORRUPT, at, .record = "function record",
-                                  .field = "call stack", .found = "a stack without frames",
-                                  .expected = "at least one", .hint = "write the profile again");
         PGK_TRY(pgk_record_add_alloc(&r->records, stack, &mib, err));
     }
     n = pgk_cur_count(c, id_size, "number of call sites");
