@@ -1,4 +1,5 @@
 /* Fuzz target: an ELF image in memory, all its functions and the frames of some addresses. */
+#include "dwarf_priv.h"
 #include "elf_priv.h"
 #include "mem.h"
 #include "pgokit/log.h"
@@ -52,6 +53,17 @@ static void choose(const struct pgk_elf *elf, uint64_t addrs[ADDRESSES])
         addrs[i] = base + i * step;
 }
 
+/* As a .dwo or .dwp, which otherwise only a program leads to. */
+static void use_split(const struct pgk_elf *elf)
+{
+    struct pgk_dw_file *file = NULL;
+    if (pgk_dw_file_open(&file, elf, NULL, true, NULL) == 0)
+        for (size_t i = 0; i < file->units.n; i++)
+            if (file->units.v[i].usable)
+                (void)pgk_dw_unit_index(&file->units.v[i]);
+    pgk_dw_file_close(&file);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct pgk_elf *elf;
@@ -73,6 +85,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         pgk_arena_free(&arena);
         pgk_symboliser_close(&sym);
     }
+    use_split(elf);
     pgk_elf_close(&elf);
     return 0;
 }
