@@ -81,6 +81,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         if (pgk_symbolise(sym, addrs, ADDRESSES, 1, &arena, chains, NULL) == 0)
             for (size_t i = 0; i < ADDRESSES; i++)
                 sum += use_chain(&chains[i]);
+        (void)sum;
         (void)pgk_symboliser_functions(sym, use_function, &names, NULL);
         pgk_arena_free(&arena);
         pgk_symboliser_close(&sym);
