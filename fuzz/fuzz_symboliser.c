@@ -82,6 +82,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             for (size_t i = 0; i < ADDRESSES; i++)
                 sum += use_chain(&chains[i]);
         (void)sum;
+        (void)sum;
         (void)pgk_symboliser_functions(sym, use_function, &names, NULL);
         pgk_arena_free(&arena);
         pgk_symboliser_close(&sym);
