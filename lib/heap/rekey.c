@@ -77,7 +77,8 @@ int pgk_rekey_keep(struct pgk_rekey *k, struct pgk_err *err)
 int pgk_rekey_run(struct pgk_rekey *k, struct pgk_err *err)
 {
     const struct pgk_heap *from = k->from;
-    if (!pgk_stack_reserve(&k->to->stacks, k->to->stacks.nodes.n + from->stacks.nodes.n))
+    if (!pgk_stack_reserve(&k->to->stacks, k->to->stacks.nodes.n + from->stacks.nodes.n) ||
+        !pgk_vec_reserve(&k->to->contexts, from->contexts.n))
         return pgk_fail_nomem(err);
     k->node_map[0] = 0;
     for (size_t i = 1; i < from->stacks.nodes.n; i++) {
