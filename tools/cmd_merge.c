@@ -128,28 +128,45 @@ static int symbolise(struct merge *m, struct pgk_heap **heap, struct pgk_err *er
     return 0;
 }
 
+/* What is not in the output although it was in the input; only said once the output is
+ * there, because a failure is the one thing to say. */
+static int report(const struct merge *m, size_t callees)
+{
+    int exit_code = EXIT_DONE;
+    if (!m->common.quiet)
+        cli_note_symbolised(&m->symbolised);
+    for (size_t i = 0; i < m->n_inputs; i++)
+        if (cli_warn_not_carried(m->inputs[i], &m->infos[i]))
+            exit_code = EXIT_INCOMPLETE;
+    if (callees && !m->yaml && m->write.target.memprof_version < 4) {
+        fprintf(stderr,
+                "pgokit: warning: %zu targets of indirect calls are not written, because MemProf "
+                "V%u cannot hold them; --to llvm22 keeps them\n",
+                callees, m->write.target.memprof_version);
+        exit_code = EXIT_INCOMPLETE;
+    }
+    return exit_code;
+}
+
 static int run(int argc, char **argv)
 {
     struct merge m = {0};
     struct pgk_heap *heap = NULL;
     struct pgk_err err = {0};
+    size_t callees = 0;
     parse(&m, argc, argv);
     int status = pgk_heap_new(&heap, &err);
     if (!status)
         status = read_inputs(&m, heap, &err);
     if (!status)
         status = symbolise(&m, &heap, &err);
-    if (!status)
+    if (!status) {
+        callees = pgk_heap_callees(heap);
         status = m.yaml ? pgk_heap_yaml_save(heap, m.output, &err)
                         : pgk_indexed_write(heap, m.output, &m.write, &err);
+    }
     pgk_heap_close(&heap);
-    int exit_code = status ? cli_fail(&err) : EXIT_DONE;
-    /* Only now: a failure is the one thing to say. */
-    if (!status && !m.common.quiet)
-        cli_note_symbolised(&m.symbolised);
-    for (size_t i = 0; i < m.n_inputs && !status; i++)
-        if (cli_warn_not_carried(m.inputs[i], &m.infos[i]))
-            exit_code = EXIT_INCOMPLETE;
+    int exit_code = status ? cli_fail(&err) : report(&m, callees);
     free(m.infos);
     cli_common_free(&m.common);
     return exit_code;

@@ -110,6 +110,9 @@ struct pgk_heap_record {
 typedef int pgk_heap_record_fn(void *ctx, const struct pgk_heap_record *record);
 int pgk_heap_records(const struct pgk_heap *heap, pgk_heap_record_fn *fn, void *ctx);
 
+/* Callees of all call sites: what only MemProf V4 and YAML can hold. */
+size_t pgk_heap_callees(const struct pgk_heap *heap);
+
 /* What happened in pgk_heap_symbolise. */
 struct pgk_heap_symbolised {
     size_t addresses, addresses_resolved; /* distinct ones; in the given binaries */

@@ -273,6 +273,14 @@ const struct pgk_mib *pgk_heap_mib(const struct pgk_heap *heap, size_t context)
     return &heap->contexts.v[context].mib;
 }
 
+size_t pgk_heap_callees(const struct pgk_heap *heap)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < heap->sites.n; i++)
+        n += heap->sites.v[i].n_callees;
+    return n;
+}
+
 bool pgk_heap_needs_binaries(const struct pgk_heap *heap)
 {
     for (size_t i = 0; i < heap->frames.n; i++)
