@@ -34,46 +34,37 @@ static bool byte_size(size_t count, size_t size, size_t *bytes)
     return !told_to_fail();
 }
 
-enum { PAGE = 4096, LARGE_BYTES = 4 << 20 };
-
-/* Advice on the whole pages of a large block. A kernel that does not know it refuses, and
- * nothing is lost. */
-static void *advise(void *p, size_t bytes, int advice)
-{
-    if (p && bytes >= LARGE_BYTES) {
-        uintptr_t first = ((uintptr_t)p + PAGE - 1) & ~(uintptr_t)(PAGE - 1);
-        uintptr_t end = ((uintptr_t)p + bytes) & ~(uintptr_t)(PAGE - 1);
-        (void)madvise((void *)first, end - first, advice);
-    }
-    return p;
-}
-
-/* Large blocks come in large pages: fewer faults, and look-ups all over a table do not wait
- * for page tables. */
 void *pgk_mem_alloc(size_t count, size_t size)
 {
     size_t bytes;
-    return byte_size(count, size, &bytes) ? advise(malloc(bytes), bytes, MADV_HUGEPAGE) : NULL;
+    return byte_size(count, size, &bytes) ? malloc(bytes) : NULL;
 }
 
 void *pgk_mem_zalloc(size_t count, size_t size)
 {
     size_t bytes;
-    return byte_size(count, size, &bytes) ? advise(calloc(1, bytes), bytes, MADV_HUGEPAGE) : NULL;
+    return byte_size(count, size, &bytes) ? calloc(1, bytes) : NULL;
 }
+
+enum { PAGE = 4096, LARGE_BYTES = 1 << 20 };
 
 void *pgk_mem_table(size_t count, size_t size)
 {
     void *p = pgk_mem_zalloc(count, size);
-    /* All pages now: one that is read before it is written would be faulted in twice. */
-    return p ? advise(p, count * size, MADV_POPULATE_WRITE) : NULL;
+    if (p && count * size >= LARGE_BYTES) {
+        /* A page that is read before it is written would be faulted in twice. A kernel that
+         * does not know the advice refuses it, and nothing is lost. Large pages are not
+         * asked for: where memory is scarce of them, making one costs more than it saves. */
+        uintptr_t first = ((uintptr_t)p + PAGE - 1) & ~(uintptr_t)(PAGE - 1);
+        uintptr_t end = ((uintptr_t)p + count * size) & ~(uintptr_t)(PAGE - 1);
+        (void)madvise((void *)first, end - first, MADV_POPULATE_WRITE);
+    }
+    return p;
 }
 
 void *pgk_mem_resize(void *old, size_t count, size_t size)
 {
     size_t bytes;
-    if (!old)
-        return pgk_mem_alloc(count, size);
     return byte_size(count, size, &bytes) ? realloc(old, bytes) : NULL;
 }
 

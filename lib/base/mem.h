@@ -9,7 +9,8 @@
 /* NULL when out of memory or when count * size overflows. Free with pgk_mem_free. */
 void *pgk_mem_alloc(size_t count, size_t size);
 void *pgk_mem_zalloc(size_t count, size_t size);
-/* Zeroed memory that will be touched all over in no order, such as a hash table. */
+/* Zeroed memory that will be touched all over in no order, such as a hash table: the
+ * pages of a large one are brought in at once. */
 void *pgk_mem_table(size_t count, size_t size);
 void *pgk_mem_resize(void *old, size_t count, size_t size);
 void pgk_mem_free(void *p);

@@ -25,10 +25,10 @@ void pgk_stack_tree_free(struct pgk_stack_tree *t)
     *t = (struct pgk_stack_tree){0};
 }
 
-/* A table of mask + 1 slots takes half as many nodes. */
+/* A table of mask + 1 slots takes two thirds as many nodes. */
 static inline uint64_t slots_limit(uint32_t mask)
 {
-    return mask / 2;
+    return (uint64_t)mask * 2 / 3;
 }
 
 /* Children stand near the place of their parent's number: most nodes have one child, and
@@ -37,40 +37,56 @@ static inline uint64_t slots_limit(uint32_t mask)
  * it take, the rest is spread over the whole table, so that no input makes look-ups slow. */
 enum { NEAR = 8 };
 
+static inline uint32_t near_start(uint32_t parent)
+{
+    return parent + parent / 2;
+}
+
 static inline uint32_t far_start(uint32_t parent, uint32_t frame)
 {
     uint64_t h = ((uint64_t)parent << 32 | frame) * 0x9e3779b97f4a7c15u;
     return (uint32_t)((h ^ h >> 29) * 0xbf58476d1ce4e5b9u >> 32);
 }
 
+struct slots {
+    struct pgk_stack_slot *v;
+    uint32_t mask;
+    const struct pgk_stack_node *nodes;
+};
+
+static inline bool fits(const struct slots *t, const struct pgk_stack_slot *s, uint32_t parent,
+                        uint32_t frame)
+{
+    return !s->node || (s->frame == frame && t->nodes[s->node].parent == parent);
+}
+
 /* The slot of the pair, or the empty one (node 0) where it belongs. */
-static inline struct pgk_stack_slot *find_slot(struct pgk_stack_slot *slots, uint32_t mask,
-                                               uint32_t parent, uint32_t frame)
+static inline struct pgk_stack_slot *find_slot(const struct slots *t, uint32_t parent,
+                                               uint32_t frame)
 {
     for (uint32_t i = 0; i < NEAR; i++) {
-        struct pgk_stack_slot *s = &slots[(parent * 2 + i) & mask];
-        if (!s->node || (s->parent == parent && s->frame == frame))
+        struct pgk_stack_slot *s = &t->v[(near_start(parent) + i) & t->mask];
+        if (fits(t, s, parent, frame))
             return s;
     }
     for (uint32_t i = far_start(parent, frame);; i++) {
-        struct pgk_stack_slot *s = &slots[i & mask];
-        if (!s->node || (s->parent == parent && s->frame == frame))
+        struct pgk_stack_slot *s = &t->v[i & t->mask];
+        if (fits(t, s, parent, frame))
             return s;
     }
 }
 
 static bool set_slots(struct pgk_stack_tree *t, uint32_t mask)
 {
-    struct pgk_stack_slot *slots = pgk_mem_table((size_t)mask + 1, sizeof *slots);
-    if (!slots)
+    struct slots grown = {pgk_mem_table((size_t)mask + 1, sizeof *grown.v), mask, t->nodes.v};
+    if (!grown.v)
         return false;
     for (uint32_t n = 1; n < t->nodes.n; n++) {
         const struct pgk_stack_node *node = &t->nodes.v[n];
-        *find_slot(slots, mask, node->parent, node->frame) =
-            (struct pgk_stack_slot){node->parent, node->frame, n};
+        *find_slot(&grown, node->parent, node->frame) = (struct pgk_stack_slot){node->frame, n};
     }
     pgk_mem_free(t->slots);
-    t->slots = slots;
+    t->slots = grown.v;
     t->mask = mask;
     return true;
 }
@@ -86,18 +102,19 @@ bool pgk_stack_reserve(struct pgk_stack_tree *t, size_t nodes)
 
 uint32_t pgk_stack_push(struct pgk_stack_tree *t, uint32_t parent, uint32_t frame)
 {
-    struct pgk_stack_slot *s = find_slot(t->slots, t->mask, parent, frame);
+    struct pgk_stack_slot *s =
+        find_slot(&(struct slots){t->slots, t->mask, t->nodes.v}, parent, frame);
     if (s->node)
         return s->node;
     if (t->nodes.n > slots_limit(t->mask)) {
         if (t->mask >= UINT32_MAX / 2 || !set_slots(t, t->mask * 2 + 1))
             return PGK_NODE_NONE;
-        s = find_slot(t->slots, t->mask, parent, frame);
+        s = find_slot(&(struct slots){t->slots, t->mask, t->nodes.v}, parent, frame);
     }
     uint32_t node = (uint32_t)t->nodes.n;
     if (!pgk_vec_push(&t->nodes, (struct pgk_stack_node){parent, frame}))
         return PGK_NODE_NONE;
-    *s = (struct pgk_stack_slot){parent, frame, node};
+    *s = (struct pgk_stack_slot){frame, node};
     return node;
 }
 

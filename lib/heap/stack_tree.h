@@ -18,10 +18,10 @@ struct pgk_stack_node {
     uint32_t parent, frame;
 };
 
-/* Slot of the table that finds a node by (parent, frame): the key is kept in the slot,
- * so that a look-up touches one cache line. */
+/* Slot of the table that finds a node by (parent, frame). The parent stands in the node
+ * only: a slot with the right frame is nearly always the right one. */
 struct pgk_stack_slot {
-    uint32_t parent, frame, node;
+    uint32_t frame, node; /* node 0: empty */
 };
 
 struct pgk_stack_tree {
