@@ -103,7 +103,7 @@ static void write_segments(struct pgrt_sheet *s, u32 from, u32 to, const struct 
         pgrt_copy(at + i * SEGMENT_BYTES, &list[i], SEGMENT_BYTES);
 }
 
-_Static_assert(sizeof(struct pgrt_segment) == SEGMENT_BYTES, "a segment as versions 3 to 5 have it");
+_Static_assert(sizeof(struct pgrt_segment) == SEGMENT_BYTES, "as versions 3 to 5 have it");
 
 /* A new sheet behind the others, or NULL with *err. */
 static struct pgrt_sheet *new_sheet(int *err)
