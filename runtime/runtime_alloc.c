@@ -143,7 +143,7 @@ static void block_free(struct pgrt_header *h)
     if (h->kind & PGRT_KIND_FAR)
         pgrt_je_free(((void **)h)[-1]);
     else
-        pgrt_je_sdallocx(h, near_bytes(h->size), 0);
+        pgrt_je_free(h);
 }
 
 void *pgrt_alloc(size_t n, size_t align, bool zero, const void *frame)

@@ -125,13 +125,14 @@ u32 pgrt_context_here(struct pgrt_thread *t, const void *frame)
         if (pc < PGRT_PAGE)
             break;
         pcs[n++] = pc - 1;
-        hash = (hash ^ pc) * UINT64_C(0xff51afd7ed558ccd);
-        hash ^= hash >> 29;
+        /* The multiplications do not wait for one another. */
+        hash = (hash << 7 | hash >> 57) ^ (pc * UINT64_C(0xff51afd7ed558ccd));
         if (next <= fp)
             break;
         fp = next;
     }
-    hash = (hash ^ n) * UINT64_C(0xc4ceb9fe1a85ec53);
+    hash = (hash ^ n ^ hash >> 32) * UINT64_C(0xc4ceb9fe1a85ec53);
+    hash ^= hash >> 29;
     struct pgrt_cached *c = &t->cache[(hash >> 40) % PGRT_CACHE];
     if (PGRT_LIKELY(c->hash == hash && c->context))
         return c->context;

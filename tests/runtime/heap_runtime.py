@@ -161,6 +161,46 @@ def preload(folder, *argv):
     return [f"{len(found)} files, {objects} objects"]
 
 
+def cplusplus(folder):
+    program = os.path.join(folder, "program")
+    library = os.path.join(folder, "late.so")
+    flags = [*FRAMES, "-fmemory-profile"]
+    source = os.path.join(HERE, "programs", "objects.cpp")
+    run([tool("clang++-22"), *flags, "-c", source, "-o", program + ".o"], folder)
+    run([tool("clang-22"), *flags, "-fPIC", "-shared", "-fno-memory-profile", "-o", library,
+         late_object(folder, flags)], folder)
+    run([tool("clang++-22"), program + ".o", ARCHIVE, "-o", program, "-no-pie", "-pthread", "-ldl",
+         "-Wl,--build-id", "-rdynamic"], folder)
+    run([program, library], folder)
+    path = one_file(folder)
+    profile = raw_profile.Profile(path)
+    found = profile.by_function(program)
+    require(found.get("plain_new") == [2, 80, 2, 1, 1], f"{found}")
+    require(found.get("wide_new") == [1, 256, 1, 1, 1], f"{found}")
+    late = [values for values in profile.contexts.values() if values[:3] == [1, 33, 25]]
+    require(len(late) == 1, f"the library's object: {list(profile.contexts.values())}")
+    check_sound(path)
+
+
+def late_object(folder, flags):
+    out = os.path.join(folder, "late.o")
+    run([tool("clang-22"), *flags, "-fPIC", "-c", os.path.join(HERE, "programs", "late_library.c"),
+         "-o", out], folder)
+    return out
+
+
+def histograms(folder, version):
+    program = build(folder, "process.c", "clang-22", "archive",
+                    flags=["-mllvm", "-memprof-histogram", "-mllvm", "-memprof-use-callbacks"])
+    child = run([program, "fork"], folder,
+                {"PGOKIT_HEAP_OPTIONS": f"raw_version={version}"}).stdout.strip()
+    path = next(path for path in raw_profile.files(folder) if not path.endswith("." + child))
+    profile = raw_profile.Profile(path)
+    pcs = next(pcs for pcs, values in profile.contexts.items() if values[:3] == [1, 24, 2])
+    require(profile.histograms[pcs] == [2, 0, 0], f"{profile.histograms}")
+    check_sound(path)
+
+
 # ---- processes ----
 
 def forking(folder):
@@ -272,6 +312,9 @@ def main():
                  exact, compiler, link, version, seed, threads)
     case("LLVM's runtime beside ours", beside_llvm)
     case("exported symbols", exports)
+    case("C++: new, delete, exceptions, a library opened late", cplusplus)
+    case("histograms, raw version 4", histograms, 4)
+    case("histograms, raw version 5", histograms, 5)
     case("preload: true", preload, "true")
     case("preload: bash", preload, "bash", "-c", "for i in 1 2 3; do echo $(echo $i | cat); done")
     case("preload: python3", preload, "python3", "-c",

@@ -16,6 +16,7 @@ class Profile:
     def __init__(self, path):
         with open(path, "rb") as file:
             data = file.read()
+        self.histograms = {}
         self.contexts, self.dumps, self.interrupted, self.segments = {}, 0, False, []
         at = 0
         while at < len(data):
@@ -51,7 +52,11 @@ class Profile:
             where = mib + size
             if size == 144:
                 elements, = struct.unpack_from("<I", data, mib + 132)
-                where += elements * (8 if version == 4 else 2)
+                wide = version == 4
+                values = struct.unpack_from(f"<{elements}{'Q' if wide else 'H'}", data, where)
+                self.histograms[pcs[stack]] = [v if wide else (v & 0xfff) << (v >> 12)
+                                               for v in values]
+                where += elements * (8 if wide else 2)
         return at + total
 
     def by_function(self, program):
