@@ -108,15 +108,25 @@ PGRT_EXPORT const int __memprof_rt_version = 1;
 
 bool pgrt_instrumented;
 
+/* Counting code cannot do without counters, and would only crash with less to say. */
+static void need_counters(void)
+{
+    if (!__memprof_shadow_memory_dynamic_address)
+        pgrt_syscall(SYS_exit_group, 1L, 0L, 0L, 0L, 0L, 0L);
+}
+
 void __memprof_init(void)
 {
     pgrt_instrumented = true;
     pgrt_init();
+    need_counters();
 }
 
+/* Only linked into programs that count. */
 void __memprof_preinit(void)
 {
     pgrt_init();
+    need_counters();
 }
 
 void __memprof_version_mismatch_check_v1(void) {}

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 
 struct pgrt_sheet {
@@ -53,6 +54,14 @@ static u64 *count_at(struct pgrt_sheet *s, u64 off)
     return (u64 *)((char *)s + off);
 }
 
+/* A file larger than the process may write costs it a signal that kills. */
+static bool within_limit(u64 bytes)
+{
+    struct rlimit limit;
+    return pgrt_syscall(SYS_prlimit64, 0L, (long)RLIMIT_FSIZE, 0L, &limit, 0L, 0L) < 0 ||
+           limit.rlim_cur == RLIM_INFINITY || bytes <= limit.rlim_cur;
+}
+
 /* Blocks for [from, to) of the file, so that a full disk is an error here and not a signal at
  * some later store. */
 static int reserve_blocks(int fd, u64 from, u64 to)
@@ -76,7 +85,7 @@ static int grow(u64 bytes)
 {
     u64 to = (store.size + bytes + GROW_BYTES - 1) & ~(u64)(GROW_BYTES - 1);
     bool file = store.stream < 0;
-    if (to > RESERVE_BYTES)
+    if (to > RESERVE_BYTES || (file && !within_limit(to)))
         return -EFBIG;
     int err = file ? reserve_blocks(store.fd, store.size, to) : 0;
     if (err)
@@ -352,6 +361,8 @@ bool pgrt_store_open(void)
 static long write_finished(const void *dump, size_t size, u64 pad)
 {
     static const char zeros[PGRT_PAGE];
+    if (!within_limit(store.finished + size + pad))
+        return -EFBIG;
     long fd = create(store.part);
     if (fd < 0)
         return fd;

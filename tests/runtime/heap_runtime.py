@@ -7,6 +7,7 @@ usage: heap_runtime.py PGOKIT ARCHIVE SHARED-LIBRARY EXPORTS
 
 import os
 import random
+import resource
 import shutil
 import subprocess
 import sys
@@ -296,6 +297,18 @@ def full_disk(folder):
         subprocess.run(["umount", mount], check=False)
 
 
+def no_address_space(folder):
+    def limit():
+        resource.setrlimit(resource.RLIMIT_AS, (4 << 30, 4 << 30))
+
+    program = build(folder, "random_access.c", "clang-22", "archive")
+    result = run([program, "1", "1", "10"], folder, check=False, before=limit)
+    require(result.returncode == 1 and "ulimit -v" in result.stderr,
+            f"instrumented: exit {result.returncode}, {result.stderr}")
+    result = run(["/bin/echo", "on"], folder, {"LD_PRELOAD": SHARED}, before=limit)
+    require(result.stdout == "on\n" and result.stderr.count("\n") == 1, f"preload: {result}")
+
+
 def off(folder):
     program = build(folder, "random_access.c", "clang-22", "archive")
     run([program, "1", "2", "1000"], folder, {"PGOKIT_HEAP_OPTIONS": "enabled=0"})
@@ -330,6 +343,9 @@ def main():
     case("killed at any moment", early_kills)
     case("no such place", no_profile, "out=/proc/none/p.profraw", ["no profile"])
     case("full disk", full_disk)
+    case("file size limit", no_profile, "", ["file size limit"],
+         lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (65536, 65536)))
+    case("no address space", no_address_space)
     case("switched off", off)
     print(f"1..{cases}")
     sys.exit(1 if failures else 0)
