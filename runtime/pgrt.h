@@ -262,7 +262,9 @@ void pgrt_free(void *p);
 size_t pgrt_size(const void *p); /* bytes the program asked for; 0 for anything else */
 u64 pgrt_accesses(const struct pgrt_header *h);
 void pgrt_free_now(struct pgrt_thread *t, void *object);
-extern uint8_t pgrt_regions[1 << 22]; /* 32 MiB of address space each: may hold objects */
+/* Where objects have been: 4 MiB of address space each, in the order of the first one. */
+enum { PGRT_REGION_SHIFT = 22, PGRT_REGIONS_MAX = 1 << 18 };
+extern u32 pgrt_region_list[PGRT_REGIONS_MAX], pgrt_region_count;
 
 /* ---- runtime_access.c ---- */
 void pgrt_count_range_slow(uintptr_t start, size_t n);

@@ -19,7 +19,16 @@ void pgrt_je_free(void *p);
 void pgrt_je_sdallocx(void *p, size_t n, int flags);
 enum { JE_ZERO = 0x40 };
 
-uint8_t pgrt_regions[1 << 22];
+u32 pgrt_region_list[PGRT_REGIONS_MAX], pgrt_region_count;
+static uint8_t region_seen[1 << (47 - PGRT_REGION_SHIFT)];
+
+static PGRT_COLD void add_region(uint8_t *region)
+{
+    u32 at;
+    if (!__atomic_exchange_n(region, 1, __ATOMIC_ACQ_REL) &&
+        (at = __atomic_fetch_add(&pgrt_region_count, 1, __ATOMIC_ACQ_REL)) < PGRT_REGIONS_MAX)
+        pgrt_region_list[at] = (u32)(region - region_seen);
+}
 
 enum { LARGE_WORDS = (64 << 10) / 8 };
 
@@ -69,9 +78,10 @@ PGRT_INLINE void start_counting(void *object, size_t n, bool far)
 {
     u64 *word = pgrt_shadow((uintptr_t)object - PGRT_HEADER);
     u64 *end = pgrt_shadow((uintptr_t)object + n - 1) + 1;
-    uint8_t *region = &pgrt_regions[((uintptr_t)object - PGRT_HEADER) >> 25 & 0x3fffff];
+    uint8_t *region = &region_seen[((uintptr_t)object - PGRT_HEADER) >> PGRT_REGION_SHIFT &
+                                   (sizeof region_seen - 1)];
     if (PGRT_UNLIKELY(!*region))
-        *region = 1;
+        add_region(region);
     if (PGRT_UNLIKELY(end - word >= LARGE_WORDS))
         pgrt_shadow_reset_large(word, end);
     else

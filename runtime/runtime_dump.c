@@ -39,10 +39,9 @@ static struct pgrt_header *header_of_mark(u64 word, uintptr_t granule)
 /* Calls back with each live object that no dump has counted. */
 static void each_live(void (*f)(struct merged *all, struct pgrt_header *h), struct merged *all)
 {
-    for (size_t region = 0; region < sizeof pgrt_regions; region++) {
-        if (!pgrt_regions[region])
-            continue;
-        uintptr_t at = (uintptr_t)region << 25, end = at + (1 << 25);
+    for (u32 i = 0; i < pgrt_region_count && i < PGRT_REGIONS_MAX; i++) {
+        uintptr_t at = (uintptr_t)pgrt_region_list[i] << PGRT_REGION_SHIFT,
+                  end = at + ((uintptr_t)1 << PGRT_REGION_SHIFT);
         for (const u64 *word = pgrt_shadow(at); at < end; at += PGRT_GRANULE, word++) {
             struct pgrt_header *h = *word ? header_of_mark(*word, at) : NULL;
             if (h && h->context && h->context < all->n && !(h->kind & PGRT_KIND_SILENT) &&
