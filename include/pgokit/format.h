@@ -38,6 +38,8 @@ struct pgk_file_info {
     bool has_counters;        /* indexed: counters, which this release does not carry */
     bool has_data_access;     /* indexed: a data access profile, likewise */
     bool full_schema;         /* indexed: all MIB fields, not only the compiler's */
+    bool interrupted;         /* raw: the process was killed; its live objects are missing */
+    bool library_accesses;    /* raw: program without instrumentation */
     uint64_t size_bytes;
 };
 

@@ -33,6 +33,8 @@ static int read_raw(struct pgk_heap *heap, const struct pgk_filemap *map,
     PGK_TRY(pgk_heap_raw_read(heap, map->bytes, map->size, src, &raw, err));
     info->version = raw.version;
     info->dumps = raw.dumps;
+    info->interrupted = raw.interrupted;
+    info->library_accesses = raw.library_accesses;
     return 0;
 }
 
@@ -102,10 +104,14 @@ const char *pgk_file_info_text(const struct pgk_file_info *info, char *buf, size
     if (info->version)
         n += snprintf(buf + n, size - (size_t)n, ", version %u", info->version);
     if (info->dumps > 1)
-        snprintf(buf + n, size - (size_t)n, ", %u dumps", info->dumps);
+        n += snprintf(buf + n, size - (size_t)n, ", %u dumps", info->dumps);
     else if (info->has_heap)
         snprintf(buf + n, size - (size_t)n, ", MemProf V%u with %s fields", info->memprof_version,
                  info->full_schema ? "all" : "the compiler's");
+    if (info->interrupted)
+        n += snprintf(buf + n, size - (size_t)n, ", interrupted");
+    if (info->library_accesses)
+        snprintf(buf + n, size - (size_t)n, ", accesses of library functions only");
     return buf;
 }
 

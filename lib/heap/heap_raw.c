@@ -18,6 +18,8 @@ struct segment {
     uint32_t module;
 };
 
+#define NOTES_MAGIC UINT64_C(0x45544f4e544b4750)
+enum { NOTES_SIZE = 32, NOTE_INTERRUPTED = 1, NOTE_LIBRARY_ACCESSES = 2 };
 enum { HEADER_SIZE = 48, BUILD_ID_MAX = 32 };
 
 /* Up to version 2 a segment has no build id and says where in its file it comes from. */
@@ -50,6 +52,7 @@ struct reader {
     struct pgk_index by_id;
     PGK_VEC(struct segment) segments;
     bool segments_changed; /* from one dump to another */
+    uint64_t notes;        /* flags of pgokit's runtime */
     struct pc_slot *pcs;
     uint32_t pc_mask, pc_used;
     PGK_VEC(uint64_t) last_pcs; /* of the stack before, entry of the program first */
@@ -381,6 +384,18 @@ static int read_stacks(struct reader *r, uint64_t off)
     return 0;
 }
 
+/* What pgokit's runtime notes in front of the MIB section, where other writers leave no gap.
+ * docs/formats/interrupted-heap.md */
+static void read_notes(struct reader *r, const struct header *h, uint64_t segments_end)
+{
+    struct pgk_cursor *c = r->c;
+    if (c->failed || h->mib_off < segments_end + NOTES_SIZE)
+        return;
+    pgk_cur_seek(c, c->src.base_off + h->mib_off - NOTES_SIZE, "notes");
+    if (pgk_cur_u64(c, "notes") == NOTES_MAGIC)
+        r->notes |= pgk_cur_u64(c, "notes flags");
+}
+
 static int read_dump(struct reader *r, const uint8_t *bytes, size_t size, uint64_t off,
                      const struct pgk_source *src, size_t *used)
 {
@@ -409,6 +424,7 @@ static int read_dump(struct reader *r, const uint8_t *bytes, size_t size, uint64
                                                 h.total_size),
                               .hint = "record the profile again");
     PGK_TRY(read_segments(r, h.version, here.base_off + h.segment_off));
+    read_notes(r, &h, pgk_cur_off(&c) - here.base_off);
     PGK_TRY(read_mibs(r, h.version, here.base_off + h.mib_off));
     PGK_TRY(read_stacks(r, here.base_off + h.stack_off));
     *used = h.total_size;
@@ -447,7 +463,12 @@ int pgk_heap_raw_read(struct pgk_heap *h, const uint8_t *bytes, size_t size,
     if (!status)
         status = add_contexts(&r, src);
     if (!status && info)
-        *info = (struct pgk_heap_raw_info){.version = r.version, .dumps = r.dump};
+        *info = (struct pgk_heap_raw_info){
+            .version = r.version,
+            .dumps = r.dump,
+            .interrupted = r.notes & NOTE_INTERRUPTED,
+            .library_accesses = r.notes & NOTE_LIBRARY_ACCESSES,
+        };
     pgk_vec_free(&r.entries);
     pgk_index_free(&r.by_id);
     pgk_vec_free(&r.segments);

@@ -13,6 +13,8 @@
 struct pgk_heap_raw_info {
     uint32_t version; /* of the last dump */
     uint32_t dumps;
+    bool interrupted;       /* the process ended before it wrote its last dump */
+    bool library_accesses;  /* accesses are those of library functions only */
 };
 
 /* Adds all dumps of a raw profile to `h` as contexts with address frames. Blocks of one

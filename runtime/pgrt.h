@@ -1,0 +1,291 @@
+/* The heap profiler runtime: what its files share. docs/design/runtime.md has the picture.
+ *
+ * The runtime lives below malloc in somebody else's process: no libc heap, no stdio, no locale,
+ * no lock on the way of an allocation. Everything here is internal; what objects and programs
+ * may call is marked PGRT_EXPORT where it is defined and listed in exports.txt. */
+#ifndef PGRT_H
+#define PGRT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define PGRT_EXPORT __attribute__((visibility("default"), used))
+#define PGRT_LIKELY(x) __builtin_expect(!!(x), 1)
+#define PGRT_UNLIKELY(x) __builtin_expect(!!(x), 0)
+#define PGRT_INLINE static inline __attribute__((always_inline))
+#define PGRT_COLD __attribute__((noinline, cold))
+#define PGRT_TLS __thread __attribute__((tls_model("initial-exec")))
+#define pgrt_compiler_barrier() __asm__ volatile("" ::: "memory")
+
+typedef uint32_t u32;
+typedef uint64_t u64;
+
+enum {
+    PGRT_GRANULE = 64,       /* bytes of memory with one counter; no two objects share one */
+    PGRT_HEADER = 16,        /* bytes in front of an object */
+    PGRT_PAGE = 4096,
+    PGRT_DEPTH_MAX = 255,
+    PGRT_DEPTH_DEFAULT = 30,
+    PGRT_CPU_UNKNOWN = 0xfff,
+    PGRT_CACHE = 2048,       /* entries of a thread's cache of repeated stacks */
+    PGRT_CONTEXTS_MAX = 1 << 22,
+};
+#define PGRT_SIZE_MAX ((UINT64_C(1) << 40) - 1)
+
+/* ---- runtime_sys.c: system calls that set no errno, and text on standard error ---- */
+long pgrt_syscall(long number, ...);
+void *pgrt_map(size_t bytes); /* zeroed private pages, or NULL */
+void pgrt_unmap(void *start, size_t bytes);
+int pgrt_write_all(int fd, const void *bytes, size_t n); /* 0 or a negative error number */
+struct pgrt_text {
+    char *at, *end; /* keeps room for a final zero byte */
+};
+void pgrt_text_init(struct pgrt_text *t, char *buffer, size_t size);
+void pgrt_text_str(struct pgrt_text *t, const char *s);
+void pgrt_text_u64(struct pgrt_text *t, u64 v);
+/* "pgokit heap profiler: A: B" on standard error, where B may be NULL. */
+void pgrt_say(const char *a, const char *b);
+const char *pgrt_errno_name(long err); /* of a negative error number */
+size_t pgrt_strlen(const char *s);
+bool pgrt_streq(const char *a, const char *b);
+void pgrt_zero(void *p, size_t n);
+void pgrt_copy(void *to, const void *from, size_t n);
+void *pgrt_copy_fast(void *to, const void *from, size_t n);
+void *pgrt_move_fast(void *to, const void *from, size_t n);
+void *pgrt_fill_fast(void *to, int c, size_t n);
+const char *pgrt_getenv(const char *name);
+
+/* ---- runtime_options.c ---- */
+struct pgrt_options {
+    u64 depth, raw_version, dump_at_exit, verbosity, realloc_zero_frees, help, enabled;
+    char out[1024], log_path[1024];
+};
+extern struct pgrt_options pgrt_options;
+void pgrt_options_read(void);
+/* Path of this process's profile; false if it does not fit. `fd` gets 1 or 2 for standard
+ * streams, else -1. */
+bool pgrt_profile_path(char *buffer, size_t size, int *fd, bool *unique);
+
+/* ---- runtime_shadow.c ---- */
+/* One 64-bit counter for each 64 bytes of memory, or in histogram mode one byte for each 8.
+ * The words of dead memory hold anything; those of an object are zeroed when it is made. */
+extern uintptr_t __memprof_shadow_memory_dynamic_address;
+extern bool pgrt_histogram; /* byte counters */
+/* Marks of the word of the granule where a live object's header is. Counting never reaches
+ * them: instrumented code increments the low bits of the word, or bytes 2 and up. */
+#define PGRT_MARK_NEAR UINT64_C(0x8000000000000000) /* header at the start of the granule */
+#define PGRT_MARK_FAR UINT64_C(0xc000000000000000)  /* header at its end */
+#define PGRT_MARK_BITS UINT64_C(0xc000000000000000)
+#define PGRT_HIST_NEAR UINT64_C(0xff)
+#define PGRT_HIST_FAR UINT64_C(0xfe)
+bool pgrt_shadow_init(void);
+void pgrt_shadow_reset_large(u64 *first, u64 *end);
+u64 pgrt_shadow_sum_bytes(uintptr_t start, size_t n);
+
+PGRT_INLINE u64 *pgrt_shadow(uintptr_t address)
+{
+    return (u64 *)(__memprof_shadow_memory_dynamic_address +
+                   ((address & ~(uintptr_t)(PGRT_GRANULE - 1)) >> 3));
+}
+
+/* ---- objects ---- */
+enum {
+    PGRT_KIND_FAR = 1,     /* block start is in the word before the header */
+    PGRT_KIND_SPARE = 2,   /* from the spare memory; never given back */
+    PGRT_KIND_SILENT = 4,  /* is in no profile */
+};
+/* In front of each object. */
+struct pgrt_header {
+    u64 size : 40, cpu : 12, kind : 4, generation : 8;
+    u32 context, alloc_ms;
+};
+_Static_assert(sizeof(struct pgrt_header) == PGRT_HEADER, "the header is 16 bytes");
+
+PGRT_INLINE struct pgrt_header *pgrt_header_of(const void *object)
+{
+    return (struct pgrt_header *)((uintptr_t)object - PGRT_HEADER);
+}
+
+/* ---- runtime_table.c: what is known of a context, as the raw file has it ---- */
+struct __attribute__((packed)) pgrt_mib {
+    u64 stack_id;
+#define PGK_MIB(name, type, first, sound, last, tag, step, across, unit, meaning) type name;
+#include "heap_mib.def"
+#undef PGK_MIB
+};
+struct pgrt_thread;
+/* An object that ended: its life and accesses go to its context. */
+void pgrt_table_add(struct pgrt_thread *t, const struct pgrt_header *h, u64 accesses, u32 end_ms,
+                    u32 end_cpu, uintptr_t object);
+void pgrt_mib_one(struct pgrt_mib *m, const struct pgrt_header *h, u64 accesses, u32 end_ms,
+                  u32 end_cpu);
+void pgrt_mib_merge(struct pgrt_mib *a, const struct pgrt_mib *b);
+void pgrt_table_clear(struct pgrt_thread *t);
+/* Histogram elements of a context, for the next dump; NULL when out of memory. */
+struct pgrt_histogram {
+    u64 n;
+    u64 v[];
+};
+void pgrt_histogram_add(u32 context, uintptr_t object, size_t size);
+struct pgrt_histogram *pgrt_histogram_of(u32 context);
+void pgrt_histograms_clear(void);
+
+/* ---- runtime_thread.c ---- */
+struct pgrt_cached {
+    u64 hash;
+    u32 context;
+};
+enum { PGRT_TABLE_SPAN = 512 };
+struct pgrt_sheet;
+struct pgrt_thread {
+    volatile u32 busy; /* inside the runtime: nobody may come in, and a dump waits */
+    bool taken;        /* by a running thread */
+    uintptr_t stack_lo, stack_hi;       /* of the thread */
+    uintptr_t seen_lo, seen_hi;         /* another stack, seen to be mapped */
+    void *volatile deferred;            /* freed by a signal handler while busy */
+    struct pgrt_sheet *sheet;           /* takes new contexts */
+    struct pgrt_thread *next;           /* in the list of all, which only grows */
+    char *bump, *bump_end;              /* memory for the depot */
+    struct pgrt_mib **table[PGRT_CONTEXTS_MAX / PGRT_TABLE_SPAN];
+    struct pgrt_cached cache[PGRT_CACHE];
+};
+extern PGRT_TLS struct pgrt_thread *pgrt_self;
+extern struct pgrt_thread *pgrt_threads;
+
+/* What may be done now. The word is on a page that a fork wipes, so that a child of any kind
+ * finds 0 and starts anew. */
+enum { PGRT_GATE_NEW = 0, PGRT_GATE_OPEN = 1, PGRT_GATE_STOP = 2, PGRT_GATE_OFF = 3 };
+extern volatile u32 *pgrt_gate;
+extern u32 pgrt_generation; /* objects of another one belong to a parent or to an old dump */
+
+/* This thread's record with busy set, or NULL: the caller works without (pgrt_busy() tells
+ * whether because a signal handler interrupted the runtime). */
+struct pgrt_thread *pgrt_enter_slow(void);
+bool pgrt_busy(void);
+void pgrt_leave_slow(struct pgrt_thread *t);
+void pgrt_stop_world(void);
+void pgrt_start_world(void);
+void pgrt_threads_init(void);
+void pgrt_threads_after_fork(void);
+
+PGRT_INLINE struct pgrt_thread *pgrt_enter(void)
+{
+    struct pgrt_thread *t = pgrt_self;
+    if (PGRT_UNLIKELY(!t || t->busy))
+        return pgrt_enter_slow();
+    t->busy = 1;
+    pgrt_compiler_barrier();
+    if (PGRT_UNLIKELY(*pgrt_gate != PGRT_GATE_OPEN)) {
+        t->busy = 0;
+        return pgrt_enter_slow();
+    }
+    return t;
+}
+
+PGRT_INLINE void pgrt_leave(struct pgrt_thread *t)
+{
+    pgrt_compiler_barrier();
+    t->busy = 0;
+    pgrt_compiler_barrier();
+    if (PGRT_UNLIKELY(t->deferred))
+        pgrt_leave_slow(t);
+}
+
+/* ---- runtime_depot.c ---- */
+struct pgrt_context {
+    u64 hash;
+    const u64 *pcs; /* return addresses minus one, innermost first */
+    u32 n, next;
+};
+/* Context of the stack whose innermost frame is the caller of the function with this frame
+ * address. 0 when there are too many. */
+u32 pgrt_context_here(struct pgrt_thread *t, const void *frame);
+const struct pgrt_context *pgrt_context(u32 id);
+u32 pgrt_contexts(void); /* ids below this one may be in use */
+
+/* ---- runtime_modules.c ---- */
+struct pgrt_segment {
+    u64 start, end, bias, id_size;
+    uint8_t id[32];
+};
+void pgrt_modules_refresh(void);
+bool pgrt_modules_know(u64 pc);
+u32 pgrt_modules(const struct pgrt_segment **segments);
+
+/* ---- runtime_store.c: the mapped file ---- */
+bool pgrt_store_open(void);   /* false: no profile can be kept; said why */
+void pgrt_store_forked(void); /* forget the parent's */
+/* Room for a new context in a sheet of this thread, stack written; NULL when there is none.
+ * The entry counts once pgrt_store_publish is called. */
+struct pgrt_mib *pgrt_store_entry(struct pgrt_thread *t, u32 context);
+void pgrt_store_publish(struct pgrt_thread *t);
+/* Calls back with each entry of each sheet. */
+void pgrt_store_each(void (*f)(void *arg, const struct pgrt_mib *m), void *arg);
+/* Puts a dump behind those that are finished and empties the sheets. `last` leaves none. */
+bool pgrt_store_finish(const void *dump, size_t size, bool last);
+void pgrt_store_forget(void); /* finished dumps are not carried into the next file */
+bool pgrt_store_is_open(void);
+struct pgrt_raw_header {
+#define PGK_RAW_HEADER(name, type, meaning) type name;
+#include "heap_raw.def"
+#undef PGK_RAW_HEADER
+};
+#define PGRT_RAW_MAGIC UINT64_C(0xff6d70726f667281)
+/* In front of the MIB section. docs/formats/interrupted-heap.md */
+struct pgrt_notes {
+    u64 magic, flags, dropped, reserved;
+};
+#define PGRT_NOTES_MAGIC UINT64_C(0x45544f4e544b4750) /* "PGKTNOTE" */
+enum { PGRT_NOTE_INTERRUPTED = 1, PGRT_NOTE_LIBRARY_ACCESSES = 2 };
+u64 pgrt_notes_flags(void);
+extern u64 pgrt_dropped; /* objects that no context took */
+
+/* ---- runtime_dump.c ---- */
+void pgrt_dump(bool last);
+
+/* ---- runtime_start.c ---- */
+void pgrt_init(void); /* idempotent */
+void pgrt_child_init(void);
+/* Turns profiling off for good and says why. */
+void pgrt_off(const char *why, const char *detail);
+u32 pgrt_now_ms(void); /* since the start */
+u32 pgrt_cpu(void);
+extern int pgrt_pid;
+
+/* ---- runtime_alloc.c ---- */
+/* A new object, NULL when there is no memory; leaves errno alone. `frame` is the frame address
+ * of the function that the program called. */
+void *pgrt_alloc(size_t n, size_t align, bool zero, const void *frame);
+void *pgrt_realloc(void *p, size_t n, const void *frame);
+void pgrt_free(void *p);
+size_t pgrt_size(const void *p); /* bytes the program asked for; 0 for anything else */
+u64 pgrt_accesses(const struct pgrt_header *h);
+void pgrt_free_now(struct pgrt_thread *t, void *object);
+/* Where objects have been: 4 MiB of address space each, in the order of the first one. */
+enum { PGRT_REGION_SHIFT = 22, PGRT_REGIONS_MAX = 1 << 18 };
+extern u32 pgrt_region_list[PGRT_REGIONS_MAX], pgrt_region_count;
+
+/* ---- runtime_access.c ---- */
+void pgrt_count_range_slow(uintptr_t start, size_t n);
+extern bool pgrt_instrumented; /* some object of the process counts its accesses */
+
+PGRT_INLINE void pgrt_count(uintptr_t address)
+{
+    if (PGRT_UNLIKELY(pgrt_histogram)) {
+        uint8_t *c = (uint8_t *)(__memprof_shadow_memory_dynamic_address + (address >> 3));
+        if (*c < 255)
+            ++*c;
+    } else {
+        ++*pgrt_shadow(address);
+    }
+}
+
+/* Reads or writes of n bytes by a library function: one count per 8 bytes. */
+PGRT_INLINE void pgrt_count_range(const void *start, size_t n)
+{
+    if (n && __memprof_shadow_memory_dynamic_address)
+        pgrt_count_range_slow((uintptr_t)start, n);
+}
+
+#endif

@@ -1,0 +1,95 @@
+/* Counting accesses: what instrumented objects call, and ranges of the library functions. */
+#include "pgrt.h"
+
+
+/* One count per 8 bytes from start on, to the granule that byte is in. */
+void pgrt_count_range_slow(uintptr_t start, size_t n)
+{
+    if (PGRT_UNLIKELY(pgrt_histogram)) {
+        for (uintptr_t a = start; a < start + n; a += 8)
+            pgrt_count(a);
+        return;
+    }
+    u64 *word = pgrt_shadow(start);
+    size_t left = (n + 7) / 8, offset = start & (PGRT_GRANULE - 1);
+    size_t here = (PGRT_GRANULE - offset + 7) / 8;
+    while (left > here) {
+        *word++ += here;
+        left -= here;
+        /* An unaligned range has its words at the same offset modulo 8 in each granule. */
+        here = 8;
+    }
+    *word += left;
+}
+
+PGRT_EXPORT void __memprof_load(uintptr_t a);
+PGRT_EXPORT void __memprof_store(uintptr_t a);
+PGRT_EXPORT void __memprof_hist_load(uintptr_t a);
+PGRT_EXPORT void __memprof_hist_store(uintptr_t a);
+PGRT_EXPORT void __memprof_record_access(const volatile void *p);
+PGRT_EXPORT void __memprof_record_access_hist(const volatile void *p);
+PGRT_EXPORT void __memprof_record_access_range(const volatile void *p, size_t n);
+PGRT_EXPORT void __memprof_record_access_range_hist(const volatile void *p, size_t n);
+PGRT_EXPORT void *__memprof_memcpy(void *to, const void *from, size_t n);
+PGRT_EXPORT void *__memprof_memmove(void *to, const void *from, size_t n);
+PGRT_EXPORT void *__memprof_memset(void *to, int c, size_t n);
+
+void __memprof_load(uintptr_t a)
+{
+    pgrt_count(a);
+}
+
+void __memprof_store(uintptr_t a)
+{
+    pgrt_count(a);
+}
+
+void __memprof_hist_load(uintptr_t a)
+{
+    pgrt_count(a);
+}
+
+void __memprof_hist_store(uintptr_t a)
+{
+    pgrt_count(a);
+}
+
+void __memprof_record_access(const volatile void *p)
+{
+    pgrt_count((uintptr_t)p);
+}
+
+void __memprof_record_access_hist(const volatile void *p)
+{
+    pgrt_count((uintptr_t)p);
+}
+
+void __memprof_record_access_range(const volatile void *p, size_t n)
+{
+    pgrt_count_range((const void *)p, n);
+}
+
+void __memprof_record_access_range_hist(const volatile void *p, size_t n)
+{
+    pgrt_count_range((const void *)p, n);
+}
+
+void *__memprof_memcpy(void *to, const void *from, size_t n)
+{
+    pgrt_count_range(from, n);
+    pgrt_count_range(to, n);
+    return pgrt_copy_fast(to, from, n);
+}
+
+void *__memprof_memmove(void *to, const void *from, size_t n)
+{
+    pgrt_count_range(from, n);
+    pgrt_count_range(to, n);
+    return pgrt_move_fast(to, from, n);
+}
+
+void *__memprof_memset(void *to, int c, size_t n)
+{
+    pgrt_count_range(to, n);
+    return pgrt_fill_fast(to, c, n);
+}

@@ -1,0 +1,266 @@
+/* Allocation: blocks come from jemalloc, are laid out so that no two objects share a granule,
+ * and are counted when they end.
+ *
+ *   near   | header 16 | object ...        |   block 64-aligned, object at block + 16
+ *   far    | ... | block | header 16 | object ...   alignment of 32 and more: the header closes
+ *                                                   a granule of its own in front of the object
+ *
+ * Memory that a signal handler asks for while its thread is inside the runtime comes from a
+ * spare region that is never given back. */
+#include "pgrt.h"
+
+#include <errno.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+
+void *pgrt_je_malloc(size_t n);
+void *pgrt_je_mallocx(size_t n, int flags);
+void pgrt_je_free(void *p);
+void pgrt_je_sdallocx(void *p, size_t n, int flags);
+enum { JE_ZERO = 0x40 };
+
+u32 pgrt_region_list[PGRT_REGIONS_MAX], pgrt_region_count;
+static uint8_t region_seen[1 << (47 - PGRT_REGION_SHIFT)];
+
+static PGRT_COLD void add_region(uint8_t *region)
+{
+    u32 at;
+    if (!__atomic_exchange_n(region, 1, __ATOMIC_ACQ_REL) &&
+        (at = __atomic_fetch_add(&pgrt_region_count, 1, __ATOMIC_ACQ_REL)) < PGRT_REGIONS_MAX)
+        pgrt_region_list[at] = (u32)(region - region_seen);
+}
+
+enum { LARGE_WORDS = (64 << 10) / 8 };
+
+#define SPARE_BYTES (UINT64_C(1) << 32)
+static char *spare, *spare_at;
+
+/* Bytes of a near block. */
+PGRT_INLINE size_t near_bytes(size_t n)
+{
+    return (n + PGRT_HEADER + PGRT_GRANULE - 1) & ~(size_t)(PGRT_GRANULE - 1);
+}
+
+static PGRT_COLD void *spare_alloc(size_t n, size_t align)
+{
+    if (!spare) {
+        long p = pgrt_syscall(SYS_mmap, 0L, SPARE_BYTES, (long)(PROT_READ | PROT_WRITE),
+                              (long)(MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE), -1L, 0L);
+        char *none = NULL;
+        if (p < 0)
+            return NULL;
+        if (__atomic_compare_exchange_n(&spare, &none, (char *)p, false, __ATOMIC_ACQ_REL,
+                                        __ATOMIC_ACQUIRE))
+            __atomic_store_n(&spare_at, (char *)p, __ATOMIC_RELEASE);
+        else
+            pgrt_unmap((void *)p, SPARE_BYTES);
+    }
+    char *at, *object;
+    do {
+        at = __atomic_load_n(&spare_at, __ATOMIC_ACQUIRE);
+        object = (char *)(((uintptr_t)at + PGRT_HEADER + align - 1) & ~(align - 1));
+        if (!at || n > SPARE_BYTES / 2 || object + n > spare + SPARE_BYTES)
+            return NULL;
+    } while (!__atomic_compare_exchange_n(&spare_at, &at, object + n, false, __ATOMIC_ACQ_REL,
+                                          __ATOMIC_ACQUIRE));
+    *pgrt_header_of(object) =
+        (struct pgrt_header){.size = n, .kind = PGRT_KIND_SPARE | PGRT_KIND_SILENT};
+    return object;
+}
+
+static bool is_spare(const void *p)
+{
+    return spare && (uintptr_t)p - (uintptr_t)spare < SPARE_BYTES;
+}
+
+/* Words of the object's granules, zeroed; the mark goes onto the header's. */
+PGRT_INLINE void start_counting(void *object, size_t n, bool far)
+{
+    u64 *word = pgrt_shadow((uintptr_t)object - PGRT_HEADER);
+    u64 *end = pgrt_shadow((uintptr_t)object + n - 1) + 1;
+    uint8_t *region = &region_seen[((uintptr_t)object - PGRT_HEADER) >> PGRT_REGION_SHIFT &
+                                   (sizeof region_seen - 1)];
+    if (PGRT_UNLIKELY(!*region))
+        add_region(region);
+    if (PGRT_UNLIKELY(end - word >= LARGE_WORDS))
+        pgrt_shadow_reset_large(word, end);
+    else
+        for (u64 *w = word + 1; w < end; w++)
+            *w = 0;
+    if (PGRT_UNLIKELY(pgrt_histogram))
+        *word = far ? PGRT_HIST_FAR : PGRT_HIST_NEAR;
+    else
+        *word = far ? PGRT_MARK_FAR : PGRT_MARK_NEAR;
+}
+
+/* An object by the mark of its granule; false for anything that did not come from here. */
+PGRT_INLINE bool is_object(const void *p, bool *far)
+{
+    if (PGRT_UNLIKELY(!__memprof_shadow_memory_dynamic_address)) {
+        *far = !((uintptr_t)p & (PGRT_GRANULE - 1));
+        return true;
+    }
+    u64 word = *pgrt_shadow((uintptr_t)p - PGRT_HEADER);
+    u32 inside = (uintptr_t)p & (PGRT_GRANULE - 1);
+    if (PGRT_UNLIKELY(pgrt_histogram))
+        word = (word & 0xff) == PGRT_HIST_NEAR  ? PGRT_MARK_NEAR
+               : (word & 0xff) == PGRT_HIST_FAR ? PGRT_MARK_FAR
+                                                : 0;
+    *far = inside == 0;
+    return (word & PGRT_MARK_BITS) == (*far ? PGRT_MARK_FAR : PGRT_MARK_NEAR) &&
+           (*far || inside == PGRT_HEADER);
+}
+
+/* Accesses of an object so far. */
+PGRT_INLINE u64 accesses(const struct pgrt_header *h)
+{
+    const uintptr_t object = (uintptr_t)(h + 1);
+    if (PGRT_UNLIKELY(pgrt_histogram))
+        return pgrt_shadow_sum_bytes(object, h->size);
+    const u64 *word = pgrt_shadow(object), *end = pgrt_shadow(object + h->size - 1) + 1;
+    u64 sum = *word & ~PGRT_MARK_BITS;
+    while (++word < end)
+        sum += *word;
+    return sum;
+}
+
+u64 pgrt_accesses(const struct pgrt_header *h)
+{
+    return accesses(h);
+}
+
+static void *block_alloc(size_t n, size_t align, bool zero)
+{
+    if (PGRT_LIKELY(align <= PGRT_HEADER)) {
+        char *block = zero ? pgrt_je_mallocx(near_bytes(n), JE_ZERO)
+                           : pgrt_je_malloc(near_bytes(n));
+        return block ? block + PGRT_HEADER : NULL;
+    }
+    if (align < PGRT_GRANULE)
+        align = PGRT_GRANULE;
+    size_t bytes = align + ((n + PGRT_GRANULE - 1) & ~(size_t)(PGRT_GRANULE - 1));
+    if (bytes < n)
+        return NULL;
+    char *block = pgrt_je_mallocx(bytes, __builtin_ctzl(align) | (zero ? JE_ZERO : 0));
+    if (!block)
+        return NULL;
+    *(void **)(block + align - PGRT_HEADER - sizeof(void *)) = block;
+    return block + align;
+}
+
+static void block_free(struct pgrt_header *h)
+{
+    if (h->kind & PGRT_KIND_FAR)
+        pgrt_je_free(((void **)h)[-1]);
+    else
+        pgrt_je_free(h);
+}
+
+void *pgrt_alloc(size_t n, size_t align, bool zero, const void *frame)
+{
+    if (PGRT_UNLIKELY(!n))
+        n = 1;
+    if (PGRT_UNLIKELY(n > PGRT_SIZE_MAX))
+        return NULL;
+    struct pgrt_thread *t = pgrt_enter();
+    if (PGRT_UNLIKELY(!t && pgrt_busy()))
+        return spare_alloc(n, align < PGRT_HEADER ? PGRT_HEADER : align);
+    void *object = block_alloc(n, align, zero);
+    if (PGRT_LIKELY(object)) {
+        struct pgrt_header *h = pgrt_header_of(object);
+        bool far = align > PGRT_HEADER;
+        *h = (struct pgrt_header){
+            .size = n,
+            .cpu = pgrt_cpu(),
+            .kind = (far ? PGRT_KIND_FAR : 0) | (t ? 0 : PGRT_KIND_SILENT),
+            .generation = pgrt_generation & 0xff,
+            .context = t ? pgrt_context_here(t, frame) : 0,
+            .alloc_ms = pgrt_now_ms(),
+        };
+        if (PGRT_LIKELY(__memprof_shadow_memory_dynamic_address))
+            start_counting(object, n, far);
+    }
+    if (PGRT_LIKELY(t))
+        pgrt_leave(t);
+    return object;
+}
+
+/* The end of an object; t may be NULL when nothing is recorded. */
+PGRT_INLINE void free_inside(struct pgrt_thread *t, void *object)
+{
+    struct pgrt_header *h = pgrt_header_of(object);
+    bool shadow = __memprof_shadow_memory_dynamic_address;
+    if (PGRT_LIKELY(t && !(h->kind & PGRT_KIND_SILENT) &&
+                    h->generation == (pgrt_generation & 0xff)))
+        pgrt_table_add(t, h, accesses(h), pgrt_now_ms(), pgrt_cpu(), (uintptr_t)object);
+    if (PGRT_LIKELY(shadow)) {
+        u64 *word = pgrt_shadow((uintptr_t)h), *end = pgrt_shadow((uintptr_t)object + h->size - 1);
+        *word = 0;
+        if (PGRT_UNLIKELY(end - word >= LARGE_WORDS))
+            pgrt_shadow_reset_large(word, end + 1);
+    }
+    block_free(h);
+}
+
+void pgrt_free_now(struct pgrt_thread *t, void *object)
+{
+    free_inside(*pgrt_gate == PGRT_GATE_OPEN ? t : NULL, object);
+}
+
+/* A signal handler frees while its thread is inside: later, when the thread is out. */
+static PGRT_COLD void free_later(void *object)
+{
+    struct pgrt_thread *t = pgrt_self;
+    if (!t)
+        return;
+    void *list = t->deferred;
+    do
+        *(void **)object = list;
+    while (!__atomic_compare_exchange_n(&t->deferred, &list, object, false, __ATOMIC_ACQ_REL,
+                                        __ATOMIC_ACQUIRE));
+}
+
+void pgrt_free(void *p)
+{
+    bool far;
+    if (!p || PGRT_UNLIKELY(is_spare(p)))
+        return;
+    if (PGRT_UNLIKELY(!is_object(p, &far))) {
+        static volatile u32 said;
+        if (!__atomic_exchange_n(&said, 1, __ATOMIC_RELAXED))
+            pgrt_say("free of memory that is not an object was left alone", NULL);
+        return;
+    }
+    struct pgrt_thread *t = pgrt_enter();
+    if (PGRT_UNLIKELY(!t && pgrt_busy())) {
+        free_later(p);
+        return;
+    }
+    free_inside(t, p);
+    if (PGRT_LIKELY(t))
+        pgrt_leave(t);
+}
+
+/* Bytes the program asked for. */
+size_t pgrt_size(const void *p)
+{
+    bool far;
+    if (!p || !(is_spare(p) || is_object(p, &far)))
+        return 0;
+    return pgrt_header_of(p)->size;
+}
+
+void *pgrt_realloc(void *p, size_t n, const void *frame)
+{
+    if (p && !n && pgrt_options.realloc_zero_frees) {
+        pgrt_free(p);
+        return NULL;
+    }
+    void *object = pgrt_alloc(n, 0, false, frame);
+    if (object && p) {
+        size_t old = pgrt_size(p);
+        pgrt_copy_fast(object, p, old < n ? old : n);
+        pgrt_free(p);
+    }
+    return object;
+}

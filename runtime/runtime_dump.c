@@ -1,0 +1,210 @@
+/* Dumps: everything freed since the last one and every object alive now, as one standard raw
+ * profile of the version asked for. */
+#include "pgrt.h"
+
+/* What goes into a dump: one entry per context, indexed by its number; count 0: none. */
+struct merged {
+    struct pgrt_mib *mibs;
+    u32 n;
+};
+
+static void take(void *arg, const struct pgrt_mib *m)
+{
+    struct merged *all = arg;
+    if (!m->AllocCount || m->stack_id >= all->n)
+        return;
+    struct pgrt_mib *to = &all->mibs[m->stack_id];
+    if (to->AllocCount)
+        pgrt_mib_merge(to, m);
+    else
+        *to = *m;
+}
+
+/* Header of the object whose granule has this shadow word, or NULL. */
+static struct pgrt_header *header_of_mark(u64 word, uintptr_t granule)
+{
+    bool far;
+    if (pgrt_histogram) {
+        if ((word & 0xff) != PGRT_HIST_NEAR && (word & 0xff) != PGRT_HIST_FAR)
+            return NULL;
+        far = (word & 0xff) == PGRT_HIST_FAR;
+    } else {
+        if (!(word & PGRT_MARK_NEAR))
+            return NULL;
+        far = (word & PGRT_MARK_BITS) == PGRT_MARK_FAR;
+    }
+    return (struct pgrt_header *)(granule + (far ? PGRT_GRANULE - PGRT_HEADER : 0));
+}
+
+/* Calls back with each live object that no dump has counted. */
+static void each_live(void (*f)(struct merged *all, struct pgrt_header *h), struct merged *all)
+{
+    for (u32 i = 0; i < pgrt_region_count && i < PGRT_REGIONS_MAX; i++) {
+        uintptr_t at = (uintptr_t)pgrt_region_list[i] << PGRT_REGION_SHIFT,
+                  end = at + ((uintptr_t)1 << PGRT_REGION_SHIFT);
+        for (const u64 *word = pgrt_shadow(at); at < end; at += PGRT_GRANULE, word++) {
+            struct pgrt_header *h = *word ? header_of_mark(*word, at) : NULL;
+            if (h && h->context && h->context < all->n && !(h->kind & PGRT_KIND_SILENT) &&
+                h->generation == (pgrt_generation & 0xff))
+                f(all, h);
+        }
+    }
+}
+
+static void take_live(struct merged *all, struct pgrt_header *h)
+{
+    struct pgrt_mib one;
+    pgrt_mib_one(&one, h, pgrt_accesses(h), pgrt_now_ms(), pgrt_cpu());
+    take(all, &one);
+    if (pgrt_histogram)
+        pgrt_histogram_add(h->context, (uintptr_t)(h + 1), h->size);
+}
+
+static void mark_counted(struct merged *all, struct pgrt_header *h)
+{
+    (void)all;
+    h->kind |= PGRT_KIND_SILENT;
+}
+
+static u32 mib_size(u64 version)
+{
+    u32 n = sizeof(u64);
+#define PGK_MIB(name, type, first, sound, last, tag, step, across, unit, meaning) \
+    n += version >= (first) && version <= (last) ? sizeof(type) : 0;
+#include "heap_mib.def"
+#undef PGK_MIB
+    return n;
+}
+
+/* Four bits of exponent and twelve of mantissa; each halving rounds up. */
+static uint16_t short_float(u64 v)
+{
+    u32 exponent = 0;
+    if (v > UINT64_C(4095) << 15)
+        v = UINT64_C(4095) << 15;
+    for (; v > 4095; exponent++)
+        v = (v + 1) >> 1;
+    return (uint16_t)(exponent << 12 | v);
+}
+
+static char *put(char *p, const void *bytes, size_t n)
+{
+    pgrt_copy(p, bytes, n);
+    return p + n;
+}
+
+static char *put_u64(char *p, u64 v)
+{
+    return put(p, &v, sizeof v);
+}
+
+static char *put_mib(char *p, u64 version, struct pgrt_mib *m, const struct pgrt_histogram *hist)
+{
+    m->AccessHistogramSize = hist ? (u32)hist->n : 0;
+    p = put_u64(p, m->stack_id);
+#define PGK_MIB(name, type, first, sound, last, tag, step, across, unit, meaning) \
+    if (version >= (first) && version <= (last))                          \
+        p = put(p, (const char *)m + offsetof(struct pgrt_mib, name), sizeof(type));
+#include "heap_mib.def"
+#undef PGK_MIB
+    for (u64 i = 0; hist && i < hist->n; i++) {
+        uint16_t narrow = short_float(hist->v[i]);
+        p = version == 4 ? put_u64(p, hist->v[i]) : put(p, &narrow, sizeof narrow);
+    }
+    return p;
+}
+
+static const struct pgrt_histogram *histogram(u64 version, u32 context)
+{
+    return pgrt_histogram && version >= 4 ? pgrt_histogram_of(context) : NULL;
+}
+
+/* The dump as bytes, or NULL; *room is the size of its mapping. */
+static char *encode(const struct merged *all, size_t *size, size_t *room)
+{
+    const struct pgrt_segment *segments;
+    const u64 version = pgrt_options.raw_version;
+    u64 n_segments = pgrt_modules(&segments), n = 0, stack_bytes = 0, elements = 0;
+    for (u32 id = 1; id < all->n; id++) {
+        const struct pgrt_histogram *hist = histogram(version, id);
+        if (!all->mibs[id].AllocCount)
+            continue;
+        n++;
+        stack_bytes += (2 + pgrt_context(id)->n) * sizeof(u64);
+        elements += hist ? hist->n : 0;
+    }
+    u64 notes = pgrt_notes_flags() || pgrt_dropped ? sizeof(struct pgrt_notes) : 0;
+    struct pgrt_raw_header h = {.magic = PGRT_RAW_MAGIC, .version = version};
+    h.segment_off = sizeof h;
+    h.mib_off = h.segment_off + sizeof(u64) + n_segments * sizeof *segments + notes;
+    h.stack_off = (h.mib_off + sizeof(u64) + n * mib_size(version) +
+                   elements * (version == 4 ? sizeof(u64) : sizeof(uint16_t)) + 7) &
+                  ~UINT64_C(7);
+    h.total_size = h.stack_off + sizeof(u64) + stack_bytes;
+    *size = h.total_size;
+    *room = (h.total_size + PGRT_PAGE - 1) & ~(size_t)(PGRT_PAGE - 1);
+    char *bytes = pgrt_map(*room), *p = bytes;
+    if (!bytes)
+        return NULL;
+    p = put(p, &h, sizeof h);
+    p = put_u64(p, n_segments);
+    p = put(p, segments, n_segments * sizeof *segments);
+    if (notes)
+        p = put(p,
+                &(struct pgrt_notes){PGRT_NOTES_MAGIC, pgrt_notes_flags(), pgrt_dropped, 0},
+                sizeof(struct pgrt_notes));
+    p = put_u64(p, n);
+    for (u32 id = 1; id < all->n; id++)
+        if (all->mibs[id].AllocCount)
+            p = put_mib(p, version, &all->mibs[id], histogram(version, id));
+    p = put_u64(bytes + h.stack_off, n);
+    for (u32 id = 1; id < all->n; id++) {
+        const struct pgrt_context *c = pgrt_context(id);
+        if (!all->mibs[id].AllocCount)
+            continue;
+        p = put_u64(p, id);
+        p = put_u64(p, c->n);
+        p = put(p, c->pcs, c->n * sizeof *c->pcs);
+    }
+    return bytes;
+}
+
+/* A child that recorded nothing leaves no file. */
+static bool empty(const struct merged *all)
+{
+    for (u32 id = 1; id < all->n; id++)
+        if (all->mibs[id].AllocCount)
+            return false;
+    return true;
+}
+
+void pgrt_dump(bool last)
+{
+    size_t size, room;
+    pgrt_modules_refresh(); /* now: a stopped thread may hold the dynamic linker's lock */
+    pgrt_stop_world();
+    struct merged all = {.n = pgrt_contexts()};
+    size_t mibs_bytes = (size_t)(all.n + 1) * sizeof *all.mibs;
+    all.mibs = pgrt_map(mibs_bytes);
+    if (all.mibs && *pgrt_gate == PGRT_GATE_STOP) {
+        pgrt_store_each(take, &all);
+        each_live(take_live, &all);
+        bool skip = last && !pgrt_store_is_open() && empty(&all);
+        char *bytes = skip ? NULL : encode(&all, &size, &room);
+        if (bytes && (pgrt_store_is_open() || pgrt_store_open())) {
+            if (pgrt_store_finish(bytes, size, last)) {
+                each_live(mark_counted, &all);
+                pgrt_histograms_clear();
+            }
+        } else if (!skip) {
+            pgrt_say("no dump", "out of memory");
+        }
+        if (bytes)
+            pgrt_unmap(bytes, room);
+    }
+    if (all.mibs)
+        pgrt_unmap(all.mibs, mibs_bytes);
+    if (last)
+        *pgrt_gate = PGRT_GATE_OFF;
+    pgrt_start_world();
+}

@@ -1,0 +1,45 @@
+/* The shadow: counters of all memory, reserved as one range of 2^44 bytes. */
+#include "pgrt.h"
+
+#include <sys/mman.h>
+#include <sys/syscall.h>
+
+PGRT_EXPORT uintptr_t __memprof_shadow_memory_dynamic_address;
+bool pgrt_histogram;
+
+#define SHADOW_BYTES (UINT64_C(1) << 44)
+
+bool pgrt_shadow_init(void)
+{
+    char *p = pgrt_map(SHADOW_BYTES);
+    if (!p)
+        return false;
+    /* Counters are sparse, so huge pages would waste memory; a core dump needs none of them. */
+    pgrt_syscall(SYS_madvise, p, SHADOW_BYTES, (long)MADV_NOHUGEPAGE, 0L, 0L, 0L);
+    pgrt_syscall(SYS_madvise, p, SHADOW_BYTES, (long)MADV_DONTDUMP, 0L, 0L, 0L);
+    __memprof_shadow_memory_dynamic_address = (uintptr_t)p;
+    return true;
+}
+
+/* Whole pages go back to the system, which is also the fastest way to zero them. */
+void pgrt_shadow_reset_large(u64 *first, u64 *end)
+{
+    uintptr_t lo = ((uintptr_t)first + PGRT_PAGE - 1) & ~(uintptr_t)(PGRT_PAGE - 1);
+    uintptr_t hi = (uintptr_t)end & ~(uintptr_t)(PGRT_PAGE - 1);
+    if (lo >= hi || pgrt_syscall(SYS_madvise, lo, hi - lo, (long)MADV_DONTNEED, 0L, 0L, 0L) < 0) {
+        pgrt_zero(first, (size_t)((char *)end - (char *)first));
+        return;
+    }
+    pgrt_zero(first, lo - (uintptr_t)first);
+    pgrt_zero((void *)hi, (uintptr_t)end - hi);
+}
+
+/* Sum of the byte counters of an object. */
+u64 pgrt_shadow_sum_bytes(uintptr_t start, size_t n)
+{
+    const uint8_t *c = (const uint8_t *)(__memprof_shadow_memory_dynamic_address + (start >> 3));
+    u64 sum = 0;
+    for (size_t i = 0; i < (n + 7) / 8; i++)
+        sum += c[i];
+    return sum;
+}

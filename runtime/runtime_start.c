@@ -1,0 +1,175 @@
+/* Start and end: what has to happen before the first object, in a child, and at exit. */
+#include "pgrt.h"
+
+#include <linux/rseq.h>
+#include <sched.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+int pgrt_pid;
+
+static u64 start_ms;
+static bool started;
+
+extern const ptrdiff_t __rseq_offset __attribute__((weak));
+extern const unsigned int __rseq_size __attribute__((weak));
+extern const uint8_t __memprof_histogram __attribute__((weak));
+
+static u64 clock_ms(void)
+{
+    struct timespec now;
+    /* Coarse: the kernel keeps it in a page of ours, a load and no instruction that waits. */
+    if (clock_gettime(CLOCK_MONOTONIC_COARSE, &now))
+        return 0;
+    return (u64)now.tv_sec * 1000 + (u64)now.tv_nsec / 1000000;
+}
+
+u32 pgrt_now_ms(void)
+{
+    return (u32)(clock_ms() - start_ms);
+}
+
+/* The C library registers an area that the kernel keeps up to date. */
+u32 pgrt_cpu(void)
+{
+    int cpu;
+    if (PGRT_LIKELY(&__rseq_size && __rseq_size)) {
+        const char *self;
+        __asm__("movq %%fs:0, %0" : "=r"(self));
+        cpu = (int)*(const volatile u32 *)(self + __rseq_offset + offsetof(struct rseq, cpu_id));
+    } else {
+        cpu = sched_getcpu();
+    }
+    return cpu >= 0 && cpu < PGRT_CPU_UNKNOWN ? (u32)cpu : PGRT_CPU_UNKNOWN;
+}
+
+void pgrt_off(const char *why, const char *detail)
+{
+    if (*pgrt_gate != PGRT_GATE_OFF)
+        pgrt_say(why, detail);
+    *pgrt_gate = PGRT_GATE_OFF;
+}
+
+u64 pgrt_notes_flags(void)
+{
+    return pgrt_instrumented ? 0 : PGRT_NOTE_LIBRARY_ACCESSES;
+}
+
+void pgrt_init(void)
+{
+    static volatile u32 once;
+    if (__atomic_exchange_n(&once, 1, __ATOMIC_ACQ_REL))
+        return;
+    pgrt_pid = (int)pgrt_syscall(SYS_getpid, 0L, 0L, 0L, 0L, 0L, 0L);
+    start_ms = clock_ms();
+    pgrt_histogram = &__memprof_histogram && __memprof_histogram;
+    bool shadow = pgrt_shadow_init();
+    pgrt_threads_init();
+    pgrt_options_read();
+    if (!shadow) {
+        pgrt_off("recording nothing",
+                 "no room for the counters; lift the limit on address space (ulimit -v)");
+        return;
+    }
+    if (!pgrt_options.enabled) {
+        *pgrt_gate = PGRT_GATE_OFF;
+        return;
+    }
+    pgrt_modules_refresh();
+    if (pgrt_store_open())
+        *pgrt_gate = PGRT_GATE_OPEN;
+    started = true;
+}
+
+/* Objects that live now are the parent's; a child that only runs another program makes no file. */
+void pgrt_child_init(void)
+{
+    if (!started)
+        return;
+    pgrt_pid = (int)pgrt_syscall(SYS_getpid, 0L, 0L, 0L, 0L, 0L, 0L);
+    pgrt_generation++;
+    pgrt_store_forked();
+    pgrt_threads_after_fork();
+    pgrt_histograms_clear();
+    pgrt_dropped = 0;
+    *pgrt_gate = PGRT_GATE_OPEN;
+}
+
+/* ---- entry points of objects ---- */
+
+PGRT_EXPORT void __memprof_init(void);
+PGRT_EXPORT void __memprof_preinit(void);
+PGRT_EXPORT void __memprof_version_mismatch_check_v1(void);
+PGRT_EXPORT int __memprof_profile_dump(void);
+PGRT_EXPORT void __memprof_profile_reset(void);
+PGRT_EXPORT void __memprof_print_accumulated_stats(void);
+PGRT_EXPORT const int __memprof_rt_version = 1;
+
+bool pgrt_instrumented;
+
+/* Counting code cannot do without counters, and would only crash with less to say. */
+static void need_counters(void)
+{
+    if (!__memprof_shadow_memory_dynamic_address)
+        pgrt_syscall(SYS_exit_group, 1L, 0L, 0L, 0L, 0L, 0L);
+}
+
+void __memprof_init(void)
+{
+    pgrt_instrumented = true;
+    pgrt_init();
+    need_counters();
+}
+
+/* Only linked into programs that count. */
+void __memprof_preinit(void)
+{
+    pgrt_init();
+    need_counters();
+}
+
+void __memprof_version_mismatch_check_v1(void) {}
+
+static bool can_dump(void)
+{
+    if (pgrt_busy())
+        return false; /* a signal handler inside the runtime */
+    struct pgrt_thread *t = pgrt_enter();
+    if (!t)
+        return false;
+    pgrt_leave(t);
+    return true;
+}
+
+int __memprof_profile_dump(void)
+{
+    if (!can_dump())
+        return 1;
+    pgrt_dump(false);
+    return 0;
+}
+
+void __memprof_profile_reset(void)
+{
+    pgrt_store_forget();
+}
+
+void __memprof_print_accumulated_stats(void)
+{
+    char line[200];
+    struct pgrt_text t;
+    pgrt_text_init(&t, line, sizeof line);
+    pgrt_text_u64(&t, pgrt_contexts() - 1);
+    pgrt_text_str(&t, " contexts, ");
+    pgrt_text_u64(&t, pgrt_dropped);
+    pgrt_text_str(&t, " objects in none");
+    pgrt_say(line, NULL);
+}
+
+/* After the destructors of the program; what they still free is in the profile. */
+__attribute__((destructor(101))) static void at_exit(void)
+{
+    if (pgrt_options.dump_at_exit && can_dump())
+        pgrt_dump(true);
+}

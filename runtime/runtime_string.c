@@ -1,0 +1,219 @@
+/* Library functions that read and write the program's memory: counted by the rules in
+ * docs/design/runtime.md, done by functions of the C library that nobody replaces. */
+#include "pgrt.h"
+
+#include <stdbool.h>
+
+#include <emmintrin.h>
+
+char *strchrnul(const char *s, int c);
+void *memrchr(const void *s, int c, size_t n);
+
+PGRT_EXPORT void *memcpy(void *restrict to, const void *restrict from, size_t n);
+PGRT_EXPORT void *memmove(void *to, const void *from, size_t n);
+PGRT_EXPORT void *memset(void *to, int c, size_t n);
+PGRT_EXPORT void bzero(void *to, size_t n);
+PGRT_EXPORT int memcmp(const void *a, const void *b, size_t n);
+PGRT_EXPORT int bcmp(const void *a, const void *b, size_t n);
+PGRT_EXPORT void *memchr(const void *s, int c, size_t n);
+PGRT_EXPORT size_t strlen(const char *s);
+PGRT_EXPORT size_t strnlen(const char *s, size_t max);
+PGRT_EXPORT char *strcpy(char *restrict to, const char *restrict from);
+PGRT_EXPORT char *strncpy(char *restrict to, const char *restrict from, size_t n);
+PGRT_EXPORT char *strcat(char *restrict to, const char *restrict from);
+PGRT_EXPORT char *strncat(char *restrict to, const char *restrict from, size_t n);
+PGRT_EXPORT int strcmp(const char *a, const char *b);
+PGRT_EXPORT int strncmp(const char *a, const char *b, size_t n);
+PGRT_EXPORT char *strchr(const char *s, int c);
+PGRT_EXPORT char *strrchr(const char *s, int c);
+
+void *memcpy(void *restrict to, const void *restrict from, size_t n)
+{
+    pgrt_count_range(from, n);
+    pgrt_count_range(to, n);
+    return pgrt_copy_fast(to, from, n);
+}
+
+void *memmove(void *to, const void *from, size_t n)
+{
+    pgrt_count_range(from, n);
+    pgrt_count_range(to, n);
+    return pgrt_move_fast(to, from, n);
+}
+
+void *memset(void *to, int c, size_t n)
+{
+    pgrt_count_range(to, n);
+    return pgrt_fill_fast(to, c, n);
+}
+
+void bzero(void *to, size_t n)
+{
+    pgrt_count_range(to, n);
+    pgrt_fill_fast(to, 0, n);
+}
+
+/* Index of the first difference in n bytes, or n. */
+static size_t difference(const unsigned char *a, const unsigned char *b, size_t n)
+{
+    size_t i = 0;
+    for (; i + 16 <= n; i += 16) {
+        __m128i x = _mm_loadu_si128((const __m128i *)(const void *)(a + i));
+        __m128i y = _mm_loadu_si128((const __m128i *)(const void *)(b + i));
+        unsigned same = (unsigned)_mm_movemask_epi8(_mm_cmpeq_epi8(x, y));
+        if (same != 0xffff)
+            return i + (size_t)__builtin_ctz(~same);
+    }
+    while (i < n && a[i] == b[i])
+        i++;
+    return i;
+}
+
+/* The whole length on both sides, wherever they differ. */
+int memcmp(const void *a, const void *b, size_t n)
+{
+    const unsigned char *x = a, *y = b;
+    pgrt_count_range(a, n);
+    pgrt_count_range(b, n);
+    size_t i = difference(x, y, n);
+    return i == n ? 0 : x[i] - y[i];
+}
+
+int bcmp(const void *a, const void *b, size_t n)
+{
+    const unsigned char *x = a, *y = b;
+    pgrt_count_range(a, n);
+    pgrt_count_range(b, n);
+    return difference(x, y, n) != n;
+}
+
+/* Index of byte c in n bytes, or n. Aligned loads never leave a page that holds a byte of it. */
+static size_t find_byte(const unsigned char *s, unsigned char c, size_t n)
+{
+    const __m128i wanted = _mm_set1_epi8((char)c);
+    size_t skip = (uintptr_t)s & 15;
+    for (const unsigned char *p = s - skip; n && p < s + n; p += 16) {
+        __m128i x = _mm_load_si128((const __m128i *)(const void *)p);
+        unsigned hits = (unsigned)_mm_movemask_epi8(_mm_cmpeq_epi8(x, wanted));
+        if (p < s)
+            hits &= ~0U << skip;
+        if (hits) {
+            size_t i = (size_t)(p + __builtin_ctz(hits) - s);
+            return i < n ? i : n;
+        }
+        if ((uintptr_t)p > UINTPTR_MAX - 32)
+            break;
+    }
+    return n;
+}
+
+void *memchr(const void *s, int c, size_t n)
+{
+    /* Some ask for "until found" with a length past the end of the address space. */
+    size_t most = UINTPTR_MAX - (uintptr_t)s;
+    size_t i = find_byte(s, (unsigned char)c, n < most ? n : most);
+    pgrt_count_range(s, i < n ? i + 1 : n);
+    return i < n ? (char *)(uintptr_t)s + i : NULL;
+}
+
+static size_t length(const char *s)
+{
+    return (size_t)(strchrnul(s, 0) - s);
+}
+
+static size_t length_to(const char *s, size_t max)
+{
+    size_t most = UINTPTR_MAX - (uintptr_t)s;
+    return find_byte((const unsigned char *)s, 0, max < most ? max : most);
+}
+
+size_t strlen(const char *s)
+{
+    size_t n = length(s);
+    pgrt_count_range(s, n + 1);
+    return n;
+}
+
+size_t strnlen(const char *s, size_t max)
+{
+    size_t n = length_to(s, max);
+    pgrt_count_range(s, n < max ? n + 1 : n);
+    return n;
+}
+
+char *strcpy(char *restrict to, const char *restrict from)
+{
+    size_t n = length(from) + 1;
+    pgrt_count_range(from, n);
+    pgrt_count_range(to, n);
+    return pgrt_copy_fast(to, from, n);
+}
+
+char *strncpy(char *restrict to, const char *restrict from, size_t n)
+{
+    size_t used = length_to(from, n);
+    pgrt_count_range(from, used < n ? used + 1 : n);
+    pgrt_count_range(to, n);
+    pgrt_copy_fast(to, from, used);
+    pgrt_fill_fast(to + used, 0, n - used);
+    return to;
+}
+
+static char *append(char *to, const char *from, size_t n, size_t read)
+{
+    size_t old = length(to);
+    pgrt_count_range(from, read);
+    pgrt_count_range(to, old);
+    pgrt_count_range(to + old, n + 1);
+    pgrt_copy_fast(to + old, from, n);
+    to[old + n] = 0;
+    return to;
+}
+
+char *strcat(char *restrict to, const char *restrict from)
+{
+    size_t n = length(from);
+    return append(to, from, n, n + 1);
+}
+
+char *strncat(char *restrict to, const char *restrict from, size_t max)
+{
+    size_t n = length_to(from, max);
+    return append(to, from, n, n < max ? n + 1 : n);
+}
+
+/* Up to and including the difference or the end. */
+static int compare(const char *a, const char *b, size_t max)
+{
+    size_t i = 0;
+    while (i < max && a[i] == b[i] && a[i])
+        i++;
+    size_t read = i < max ? i + 1 : max;
+    pgrt_count_range(a, read);
+    pgrt_count_range(b, read);
+    return i == max ? 0 : (unsigned char)a[i] - (unsigned char)b[i];
+}
+
+int strcmp(const char *a, const char *b)
+{
+    return compare(a, b, SIZE_MAX);
+}
+
+int strncmp(const char *a, const char *b, size_t n)
+{
+    return compare(a, b, n);
+}
+
+char *strchr(const char *s, int c)
+{
+    char *hit = strchrnul(s, c);
+    pgrt_count_range(s, (size_t)(hit - s) + 1);
+    return *hit == (char)c ? hit : NULL;
+}
+
+char *strrchr(const char *s, int c)
+{
+    size_t n = length(s) + 1;
+    pgrt_count_range(s, n);
+    return memrchr(s, c, n);
+}

@@ -1,0 +1,248 @@
+/* What is known of each context: a thread adds the objects it frees to entries of its own,
+ * which lie in the mapped file; a dump merges the entries of all threads. */
+#include "pgrt.h"
+
+u64 pgrt_dropped;
+
+static u32 cut32(u64 v)
+{
+    return v < UINT32_MAX ? (u32)v : UINT32_MAX;
+}
+
+static u32 cpu32(u32 cpu)
+{
+    return cpu == PGRT_CPU_UNKNOWN ? UINT32_MAX : cpu;
+}
+
+/* The values of one object that are not simply stored. */
+struct life {
+    u32 lifetime;
+    u64 density, lifetime_density;
+};
+
+PGRT_INLINE struct life life_of(const struct pgrt_header *h, u64 accesses, u32 end_ms)
+{
+    struct life l = {.lifetime = end_ms - h->alloc_ms};
+    if (accesses) {
+        l.density = accesses * 100 / h->size;
+        l.lifetime_density = l.density * 1000;
+        if (l.lifetime > 1)
+            l.lifetime_density /= l.lifetime;
+    }
+    return l;
+}
+
+void pgrt_mib_one(struct pgrt_mib *m, const struct pgrt_header *h, u64 accesses, u32 end_ms,
+                  u32 end_cpu)
+{
+    const struct life l = life_of(h, accesses, end_ms);
+    *m = (struct pgrt_mib){
+        .stack_id = h->context,
+        .AllocCount = 1,
+        .TotalAccessCount = accesses,
+        .MinAccessCount = accesses,
+        .MaxAccessCount = accesses,
+        .TotalSize = h->size,
+        .MinSize = cut32(h->size),
+        .MaxSize = cut32(h->size),
+        .AllocTimestamp = h->alloc_ms,
+        .DeallocTimestamp = end_ms,
+        .TotalLifetime = l.lifetime,
+        .MinLifetime = l.lifetime,
+        .MaxLifetime = l.lifetime,
+        .AllocCpuId = cpu32(h->cpu),
+        .DeallocCpuId = cpu32(end_cpu),
+        .NumMigratedCpu = h->cpu != end_cpu,
+        .TotalAccessDensity = l.density,
+        .MinAccessDensity = cut32(l.density),
+        .MaxAccessDensity = cut32(l.density),
+        .TotalLifetimeAccessDensity = l.lifetime_density,
+        .MinLifetimeAccessDensity = cut32(l.lifetime_density),
+        .MaxLifetimeAccessDensity = cut32(l.lifetime_density),
+    };
+}
+
+#define LOWER(field, value)   \
+    do {                      \
+        if ((value) < (field)) \
+            (field) = (value); \
+    } while (0)
+#define RAISE(field, value)   \
+    do {                      \
+        if ((value) > (field)) \
+            (field) = (value); \
+    } while (0)
+
+/* The same as merging pgrt_mib_one, without building it. */
+static void add(struct pgrt_mib *m, const struct pgrt_header *h, u64 accesses, u32 end_ms,
+                u32 end_cpu)
+{
+    const struct life l = life_of(h, accesses, end_ms);
+    const u32 size = cut32(h->size), density = cut32(l.density),
+              lifetime_density = cut32(l.lifetime_density), alloc_cpu = cpu32(h->cpu),
+              dealloc_cpu = cpu32(end_cpu);
+    m->AllocCount++;
+    m->TotalAccessCount += accesses;
+    LOWER(m->MinAccessCount, accesses);
+    RAISE(m->MaxAccessCount, accesses);
+    m->TotalSize += h->size;
+    LOWER(m->MinSize, size);
+    RAISE(m->MaxSize, size);
+    m->TotalLifetime += l.lifetime;
+    LOWER(m->MinLifetime, l.lifetime);
+    RAISE(m->MaxLifetime, l.lifetime);
+    m->NumMigratedCpu += alloc_cpu != dealloc_cpu;
+    m->NumLifetimeOverlaps += h->alloc_ms < m->DeallocTimestamp;
+    m->NumSameAllocCpu += alloc_cpu == m->AllocCpuId;
+    m->NumSameDeallocCpu += dealloc_cpu == m->DeallocCpuId;
+    m->AllocTimestamp = h->alloc_ms;
+    m->DeallocTimestamp = end_ms;
+    m->AllocCpuId = alloc_cpu;
+    m->DeallocCpuId = dealloc_cpu;
+    m->TotalAccessDensity += l.density;
+    LOWER(m->MinAccessDensity, density);
+    RAISE(m->MaxAccessDensity, density);
+    m->TotalLifetimeAccessDensity += l.lifetime_density;
+    LOWER(m->MinLifetimeAccessDensity, lifetime_density);
+    RAISE(m->MaxLifetimeAccessDensity, lifetime_density);
+}
+
+static PGRT_COLD void add_first(struct pgrt_thread *t, const struct pgrt_header *h, u64 accesses,
+                                u32 end_ms, u32 end_cpu)
+{
+    struct pgrt_mib ***span = &t->table[h->context / PGRT_TABLE_SPAN], *m = NULL;
+    if (!h->context || h->context >= PGRT_CONTEXTS_MAX) {
+        __atomic_fetch_add(&pgrt_dropped, 1, __ATOMIC_RELAXED);
+        return;
+    }
+    if (!*span)
+        *span = pgrt_map(PGRT_TABLE_SPAN * sizeof **span);
+    if (*span)
+        m = pgrt_store_entry(t, h->context);
+    if (!m) {
+        __atomic_fetch_add(&pgrt_dropped, 1, __ATOMIC_RELAXED);
+        return;
+    }
+    pgrt_mib_one(m, h, accesses, end_ms, end_cpu);
+    pgrt_compiler_barrier(); /* a kill finds the entry whole or not at all */
+    pgrt_store_publish(t);
+    (*span)[h->context % PGRT_TABLE_SPAN] = m;
+}
+
+void pgrt_table_add(struct pgrt_thread *t, const struct pgrt_header *h, u64 accesses, u32 end_ms,
+                    u32 end_cpu, uintptr_t object)
+{
+    struct pgrt_mib **span = t->table[h->context / PGRT_TABLE_SPAN], *m;
+    if (PGRT_UNLIKELY(pgrt_histogram))
+        pgrt_histogram_add(h->context, object, h->size);
+    if (PGRT_LIKELY(span && (m = span[h->context % PGRT_TABLE_SPAN])))
+        add(m, h, accesses, end_ms, end_cpu);
+    else
+        add_first(t, h, accesses, end_ms, end_cpu);
+}
+
+void pgrt_table_clear(struct pgrt_thread *t)
+{
+    for (u32 i = 0; i < PGRT_CONTEXTS_MAX / PGRT_TABLE_SPAN; i++)
+        if (t->table[i]) {
+            pgrt_unmap(t->table[i], PGRT_TABLE_SPAN * sizeof **t->table);
+            t->table[i] = NULL;
+        }
+    t->sheet = NULL;
+}
+
+#define MERGE_SUM(f) a->f += b->f
+#define MERGE_MIN(f) LOWER(a->f, b->f)
+#define MERGE_MAX(f) RAISE(a->f, b->f)
+#define MERGE_SAME(f) a->f = later ? b->f : a->f
+#define MERGE_NONE(f) a->f = 0
+
+/* Two threads' knowledge of a context: what the list calls "across", except that of the CPUs
+ * the later one stays. */
+void pgrt_mib_merge(struct pgrt_mib *a, const struct pgrt_mib *b)
+{
+    const bool later = b->DeallocTimestamp >= a->DeallocTimestamp;
+    const u32 overlap = b->AllocTimestamp < a->DeallocTimestamp,
+              same_alloc = b->AllocCpuId == a->AllocCpuId,
+              same_dealloc = b->DeallocCpuId == a->DeallocCpuId;
+#define PGK_MIB(name, type, first, sound, last, tag, step, across, unit, meaning) \
+    MERGE_##across(name);
+#include "heap_mib.def"
+#undef PGK_MIB
+    a->NumLifetimeOverlaps += overlap;
+    a->NumSameAllocCpu += same_alloc;
+    a->NumSameDeallocCpu += same_dealloc;
+}
+
+/* ---- histograms ---- */
+
+/* Sums per context, shared by all threads: histogram mode is for looking closely, not for
+ * speed. The lock is only held by threads that are inside the runtime. */
+enum { HIST_SPAN = 512 };
+static struct pgrt_histogram **hist_spans[PGRT_CONTEXTS_MAX / HIST_SPAN];
+static volatile u32 hist_lock;
+
+struct pgrt_histogram *pgrt_histogram_of(u32 context)
+{
+    struct pgrt_histogram **span = hist_spans[context / HIST_SPAN];
+    return span ? span[context % HIST_SPAN] : NULL;
+}
+
+static size_t hist_bytes(u64 n)
+{
+    return (sizeof(struct pgrt_histogram) + n * sizeof(u64) + PGRT_PAGE - 1) &
+           ~(size_t)(PGRT_PAGE - 1);
+}
+
+/* Room for n elements, those that were there kept. */
+static struct pgrt_histogram *hist_room(u32 context, u64 n)
+{
+    struct pgrt_histogram ***span = &hist_spans[context / HIST_SPAN];
+    if (!*span)
+        *span = pgrt_map(HIST_SPAN * sizeof **span);
+    if (!*span)
+        return NULL;
+    struct pgrt_histogram **slot = &(*span)[context % HIST_SPAN], *old = *slot;
+    if (old && hist_bytes(n) <= hist_bytes(old->n)) {
+        if (old->n < n)
+            old->n = n;
+        return old;
+    }
+    struct pgrt_histogram *h = pgrt_map(hist_bytes(n));
+    if (!h)
+        return old;
+    if (old) {
+        pgrt_copy(h, old, sizeof *old + old->n * sizeof(u64));
+        pgrt_unmap(old, hist_bytes(old->n));
+    }
+    h->n = n;
+    return *slot = h;
+}
+
+void pgrt_histogram_add(u32 context, uintptr_t object, size_t size)
+{
+    if (!context || context >= PGRT_CONTEXTS_MAX)
+        return;
+    const uint8_t *c = (const uint8_t *)(__memprof_shadow_memory_dynamic_address + (object >> 3));
+    u64 n = (size + 7) / 8;
+    while (__atomic_exchange_n(&hist_lock, 1, __ATOMIC_ACQUIRE))
+        __builtin_ia32_pause();
+    struct pgrt_histogram *h = hist_room(context, n);
+    for (u64 i = 0; h && i < n && i < h->n; i++)
+        h->v[i] += c[i];
+    __atomic_store_n(&hist_lock, 0, __ATOMIC_RELEASE);
+}
+
+void pgrt_histograms_clear(void)
+{
+    hist_lock = 0;
+    for (u32 i = 0; i < PGRT_CONTEXTS_MAX / HIST_SPAN; i++) {
+        if (!hist_spans[i])
+            continue;
+        for (u32 j = 0; j < HIST_SPAN; j++)
+            if (hist_spans[i][j])
+                pgrt_unmap(hist_spans[i][j], hist_bytes(hist_spans[i][j]->n));
+        pgrt_unmap(hist_spans[i], HIST_SPAN * sizeof **hist_spans);
+        hist_spans[i] = NULL;
+    }
+}

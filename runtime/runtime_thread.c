@@ -1,0 +1,223 @@
+/* Threads: who is inside the runtime, stopping all at its door, and fork. */
+#include "pgrt.h"
+
+#include <linux/membarrier.h>
+#include <pthread.h>
+#include <sched.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+
+PGRT_TLS struct pgrt_thread *pgrt_self;
+struct pgrt_thread *pgrt_threads;
+u32 pgrt_generation;
+
+/* Closed until pgrt_threads_init gives it a page of its own. */
+static volatile u32 no_gate;
+volatile u32 *pgrt_gate = &no_gate;
+
+static PGRT_TLS bool making; /* the thread's record */
+static pthread_key_t key;
+static bool key_made;
+static bool barrier_made;
+static volatile u32 stopper; /* a thread that stops the others: one at a time */
+
+extern void *__libc_stack_end __attribute__((weak));
+
+/* Where frame pointers of this thread may point. */
+static void find_stack(struct pgrt_thread *t)
+{
+    uintptr_t here = (uintptr_t)__builtin_frame_address(0), top = (uintptr_t)pthread_self();
+    /* The C library keeps a thread's record at the top of its stack. That of the first thread
+     * is elsewhere, its stack grows down from where the program was entered. */
+    pthread_attr_t attr;
+    void *start;
+    size_t size;
+    t->stack_lo = here & ~(uintptr_t)(PGRT_PAGE - 1);
+    t->stack_hi = t->stack_lo + PGRT_PAGE;
+    if (pgrt_syscall(SYS_gettid, 0L, 0L, 0L, 0L, 0L, 0L) == pgrt_pid && &__libc_stack_end) {
+        struct rlimit limit;
+        u64 bytes = UINT64_C(8) << 20;
+        if (pgrt_syscall(SYS_prlimit64, 0L, (long)RLIMIT_STACK, 0L, &limit, 0L, 0L) == 0)
+            bytes = limit.rlim_cur < UINT64_C(1) << 30 ? limit.rlim_cur : UINT64_C(1) << 30;
+        top = (uintptr_t)__libc_stack_end;
+        if (here < top && top - here < bytes) {
+            t->stack_hi = top;
+            t->stack_lo = top - bytes;
+        }
+    } else if (here < top && pthread_getattr_np(pthread_self(), &attr) == 0) {
+        if (pthread_attr_getstack(&attr, &start, &size) == 0 && here > (uintptr_t)start &&
+            here - (uintptr_t)start < size) {
+            t->stack_lo = (uintptr_t)start;
+            t->stack_hi = (uintptr_t)start + size;
+        }
+        pthread_attr_destroy(&attr);
+    }
+}
+
+static void give_back(void *record)
+{
+    struct pgrt_thread *t = record;
+    if (pgrt_self != t)
+        return;
+    pgrt_self = NULL;
+    __atomic_store_n(&t->taken, false, __ATOMIC_RELEASE);
+}
+
+static struct pgrt_thread *take_record(void)
+{
+    for (struct pgrt_thread *t = __atomic_load_n(&pgrt_threads, __ATOMIC_ACQUIRE); t; t = t->next)
+        if (!t->taken && !__atomic_exchange_n(&t->taken, true, __ATOMIC_ACQ_REL))
+            return t;
+    struct pgrt_thread *t = pgrt_map((sizeof *t + PGRT_PAGE - 1) & ~(size_t)(PGRT_PAGE - 1));
+    if (!t)
+        return NULL;
+    t->taken = true;
+    t->next = __atomic_load_n(&pgrt_threads, __ATOMIC_RELAXED);
+    while (!__atomic_compare_exchange_n(&pgrt_threads, &t->next, t, false, __ATOMIC_RELEASE,
+                                        __ATOMIC_RELAXED))
+        continue;
+    return t;
+}
+
+/* The C library may allocate in here; `making` sends that to the spare memory. */
+static struct pgrt_thread *make_self(void)
+{
+    making = true;
+    struct pgrt_thread *t = take_record();
+    if (t) {
+        t->busy = 1;
+        t->deferred = NULL;
+        t->seen_lo = t->seen_hi = 0;
+        find_stack(t);
+        if (key_made)
+            pthread_setspecific(key, t);
+        pgrt_self = t;
+        t->busy = 0;
+    }
+    making = false;
+    return t;
+}
+
+bool pgrt_busy(void)
+{
+    return making || (pgrt_self && pgrt_self->busy);
+}
+
+PGRT_COLD struct pgrt_thread *pgrt_enter_slow(void)
+{
+    if (pgrt_busy())
+        return NULL;
+    for (;;) {
+        switch (*pgrt_gate) {
+        case PGRT_GATE_NEW:
+            if (pgrt_gate == &no_gate)
+                pgrt_init();
+            else
+                pgrt_child_init();
+            if (*pgrt_gate == PGRT_GATE_NEW)
+                return NULL;
+            break;
+        case PGRT_GATE_OFF:
+            return NULL;
+        case PGRT_GATE_STOP:
+            pgrt_syscall(SYS_sched_yield, 0L, 0L, 0L, 0L, 0L, 0L);
+            break;
+        default: {
+            struct pgrt_thread *t = pgrt_self ? pgrt_self : make_self();
+            if (!t)
+                return NULL;
+            t->busy = 1;
+            pgrt_compiler_barrier();
+            if (*pgrt_gate == PGRT_GATE_OPEN)
+                return t;
+            t->busy = 0;
+        }
+        }
+    }
+}
+
+/* What a signal handler freed while this thread was inside. */
+PGRT_COLD void pgrt_leave_slow(struct pgrt_thread *t)
+{
+    void *list = __atomic_exchange_n(&t->deferred, NULL, __ATOMIC_ACQ_REL);
+    while (list) {
+        void *next = *(void **)list;
+        t->busy = 1;
+        pgrt_compiler_barrier();
+        pgrt_free_now(t, list);
+        pgrt_compiler_barrier();
+        t->busy = 0;
+        list = next;
+    }
+}
+
+static void barrier(void)
+{
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+    if (!barrier_made || pgrt_syscall(SYS_membarrier, (long)MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0L,
+                                      0L, 0L, 0L, 0L) < 0) {
+        /* The slow way to see every thread's last store: run once on each processor. */
+        pgrt_syscall(SYS_membarrier, (long)MEMBARRIER_CMD_GLOBAL, 0L, 0L, 0L, 0L, 0L);
+    }
+}
+
+/* Afterwards no other thread is inside the runtime, and none comes in. */
+void pgrt_stop_world(void)
+{
+    while (__atomic_exchange_n(&stopper, 1, __ATOMIC_ACQUIRE))
+        pgrt_syscall(SYS_sched_yield, 0L, 0L, 0L, 0L, 0L, 0L);
+    __atomic_store_n(pgrt_gate, PGRT_GATE_STOP, __ATOMIC_SEQ_CST);
+    barrier();
+    for (struct pgrt_thread *t = pgrt_threads; t; t = t->next)
+        while (t != pgrt_self && t->taken && t->busy)
+            pgrt_syscall(SYS_sched_yield, 0L, 0L, 0L, 0L, 0L, 0L);
+}
+
+void pgrt_start_world(void)
+{
+    u32 stopped = PGRT_GATE_STOP;
+    __atomic_compare_exchange_n(pgrt_gate, &stopped, PGRT_GATE_OPEN, false, __ATOMIC_SEQ_CST,
+                                __ATOMIC_SEQ_CST);
+    __atomic_store_n(&stopper, 0, __ATOMIC_RELEASE);
+}
+
+static void child(void)
+{
+    *pgrt_gate = PGRT_GATE_NEW;
+}
+
+int __register_atfork(void (*)(void), void (*)(void), void (*)(void), void *)
+    __attribute__((weak));
+
+void pgrt_threads_init(void)
+{
+    making = true;
+    key_made = pthread_key_create(&key, give_back) == 0;
+    barrier_made = pgrt_syscall(SYS_membarrier,
+                                (long)MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0L, 0L, 0L, 0L,
+                                0L) == 0;
+    volatile u32 *page = pgrt_map(PGRT_PAGE);
+    if (page) {
+        /* Every kind of fork empties the page; where the kernel cannot, fork() itself does. */
+        if (pgrt_syscall(SYS_madvise, page, (long)PGRT_PAGE, (long)MADV_WIPEONFORK, 0L, 0L,
+                         0L) < 0 &&
+            __register_atfork)
+            __register_atfork(NULL, NULL, child, NULL);
+        *page = *pgrt_gate;
+        pgrt_gate = page;
+    }
+    making = false;
+}
+
+/* Only the forking thread lives on; what the others had belongs to the parent. */
+void pgrt_threads_after_fork(void)
+{
+    stopper = 0;
+    for (struct pgrt_thread *t = pgrt_threads; t; t = t->next) {
+        pgrt_table_clear(t);
+        t->busy = 0;
+        t->deferred = NULL;
+        t->taken = t == pgrt_self;
+    }
+}

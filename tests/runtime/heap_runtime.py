@@ -1,0 +1,354 @@
+#!/usr/bin/env python3
+"""The heap profiler runtime in real processes: exact counts, ways of linking, fork, signals,
+dumps, kills, and what happens when a profile cannot be written.
+
+usage: heap_runtime.py PGOKIT ARCHIVE SHARED-LIBRARY EXPORTS
+"""
+
+import os
+import random
+import resource
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, HERE)
+import raw_profile  # noqa: E402
+
+PGOKIT, ARCHIVE, SHARED, EXPORTS = map(os.path.abspath, sys.argv[1:5])
+FRAMES = ["-g", "-O2", "-fno-omit-frame-pointer", "-mno-omit-leaf-frame-pointer",
+          "-fno-optimize-sibling-calls"]
+KILLS = int(os.environ.get("PGOKIT_TEST_KILLS", "30"))
+cases = failures = 0
+
+
+class Failure(Exception):
+    pass
+
+
+class Skip(Exception):
+    pass
+
+
+def require(condition, text):
+    if not condition:
+        raise Failure(text)
+
+
+def tool(name):
+    found = shutil.which(name)
+    if not found:
+        raise Skip(f"missing {name}")
+    return found
+
+
+def run(argv, cwd, env=None, check=True, timeout=120, before=None):
+    result = subprocess.run(argv, cwd=cwd, env=dict(os.environ, **(env or {})), timeout=timeout,
+                            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                            stderr=subprocess.PIPE, text=True, errors="replace",
+                            check=False, preexec_fn=before)
+    if check:
+        require(result.returncode == 0, f"{argv}: exit {result.returncode}\n{result.stderr}")
+    return result
+
+
+def case(name, function, *args):
+    global cases, failures
+    cases += 1
+    with tempfile.TemporaryDirectory(prefix="pgokit-runtime-") as folder:
+        try:
+            notes = function(folder, *args) or []
+            print(f"ok {cases} - {name}")
+        except Skip as reason:
+            notes = []
+            print(f"ok {cases} - {name} # SKIP {reason}")
+        except (Failure, ValueError, subprocess.TimeoutExpired) as reason:
+            failures += 1
+            notes = str(reason).splitlines()
+            print(f"not ok {cases} - {name}")
+    for note in notes:
+        print(f"# {note}")
+    sys.stdout.flush()
+
+
+def build(folder, source, compiler, link, name="program", flags=()):
+    """Compiles with instrumentation and links with our runtime, or with LLVM's own."""
+    out = os.path.join(folder, name)
+    count = ["-fsanitize=thread"] if compiler.startswith("gcc") else ["-fmemory-profile"]
+    run([tool(compiler), *FRAMES, *count, *flags, "-c", os.path.join(HERE, "programs", source),
+         "-o", out + ".o"], folder)
+    how = {"archive": [ARCHIVE, "-pthread"],
+           "static": ["-static", ARCHIVE, "-pthread"],
+           "shared": [SHARED, "-pthread", f"-Wl,-rpath,{os.path.dirname(SHARED)}"],
+           "llvm": ["-fmemory-profile", "-pthread"]}[link]
+    run([tool(compiler), out + ".o", "-o", out, "-no-pie", "-Wl,--build-id", *how], folder)
+    return out
+
+
+def one_file(folder):
+    found = raw_profile.files(folder)
+    require(len(found) == 1, f"profiles: {found}")
+    return found[0]
+
+
+def check_sound(*paths):
+    return run([PGOKIT, "check", *paths], "/").stdout
+
+
+# ---- exactness ----
+
+def exact(folder, compiler, link, version, seed, threads):
+    program = build(folder, "random_access.c", compiler, link)
+    truth = {}
+    out = run([program, str(seed), str(threads), "20000"], folder,
+              {"PGOKIT_HEAP_OPTIONS": f"raw_version={version}"}).stdout
+    for line in out.splitlines():
+        name, *values = line.split()
+        truth[name] = [int(value) for value in values]
+    path = one_file(folder)
+    profile = raw_profile.Profile(path)
+    check_sound(path)
+    require(not profile.interrupted, "a finished profile says it was interrupted")
+    found = profile.by_function(program)
+    if link == "static":
+        found = {name: found.get(name, [0] * 5) for name in truth}
+    wrong = [f"{name}: counted {found.get(name)}, truth {truth[name]}"
+             for name in truth if found.get(name) != truth[name]]
+    require(not wrong, "\n".join(wrong))
+    return None
+
+
+def beside_llvm(folder):
+    """No test of ours: what LLVM's runtime counts in the same program."""
+    program = build(folder, "random_access.c", "clang-22", "llvm")
+    out = run([program, "1", "1", "20000"], folder).stdout
+    total = sum(int(line.split()[3]) for line in out.splitlines())
+    profile = raw_profile.Profile(one_file(folder))
+    functions = raw_profile.symbols(program)
+    sites = [(name, start, end) for name, start, end in functions if name.startswith("site_")]
+    counted = sum(values[2] for pcs, values in profile.contexts.items()
+                  if any(start <= pc < end for pc in pcs for _, start, end in sites))
+    return [f"accesses executed: {total}; counted by LLVM's runtime: {counted} "
+            f"({counted / total:.2f} times)"]
+
+
+# ---- ways of linking ----
+
+def exports(_):
+    with open(EXPORTS, encoding="utf-8") as file:
+        wanted = set(file.read().split())
+    for argv in (["nm", "-D", "--defined-only", SHARED], ["nm", "-g", "--defined-only", ARCHIVE]):
+        listing = run(argv, "/").stdout.splitlines()
+        found = {line.split()[-1] for line in listing if len(line.split()) == 3}
+        require(found == wanted, f"{argv[-1]}: more {sorted(found - wanted)}, "
+                                 f"less {sorted(wanted - found)}")
+
+
+def preload(folder, *argv):
+    tool(argv[0])
+    plain = run(argv, folder)
+    profiled = run(argv, folder, {"LD_PRELOAD": SHARED, "PGOKIT_HEAP_OPTIONS":
+                                  f"out={folder}/%p.profraw"})
+    require(plain.stdout == profiled.stdout, f"other output: {profiled.stdout[-500:]}")
+    require(not profiled.stderr.strip() or profiled.stderr == plain.stderr, profiled.stderr)
+    found = raw_profile.files(folder)
+    require(found, "no profile")
+    objects = sum(values[0] for path in found
+                  for values in raw_profile.Profile(path).contexts.values())
+    require("library functions only" in check_sound(*found), "no word about the accesses")
+    return [f"{len(found)} files, {objects} objects"]
+
+
+def cplusplus(folder):
+    program = os.path.join(folder, "program")
+    library = os.path.join(folder, "late.so")
+    flags = [*FRAMES, "-fmemory-profile"]
+    source = os.path.join(HERE, "programs", "objects.cpp")
+    run([tool("clang++-22"), *flags, "-c", source, "-o", program + ".o"], folder)
+    run([tool("clang-22"), *flags, "-fPIC", "-shared", "-fno-memory-profile", "-o", library,
+         late_object(folder, flags)], folder)
+    run([tool("clang++-22"), program + ".o", ARCHIVE, "-o", program, "-no-pie", "-pthread", "-ldl",
+         "-Wl,--build-id", "-rdynamic"], folder)
+    run([program, library], folder)
+    path = one_file(folder)
+    profile = raw_profile.Profile(path)
+    found = profile.by_function(program)
+    require(found.get("plain_new") == [2, 80, 2, 1, 1], f"{found}")
+    require(found.get("wide_new") == [1, 256, 1, 1, 1], f"{found}")
+    late = [values for values in profile.contexts.values() if values[:3] == [1, 33, 25]]
+    require(len(late) == 1, f"the library's object: {list(profile.contexts.values())}")
+    check_sound(path)
+
+
+def late_object(folder, flags):
+    out = os.path.join(folder, "late.o")
+    run([tool("clang-22"), *flags, "-fPIC", "-c", os.path.join(HERE, "programs", "late_library.c"),
+         "-o", out], folder)
+    return out
+
+
+def histograms(folder, version):
+    program = build(folder, "process.c", "clang-22", "archive",
+                    flags=["-mllvm", "-memprof-histogram", "-mllvm", "-memprof-use-callbacks"])
+    child = run([program, "fork"], folder,
+                {"PGOKIT_HEAP_OPTIONS": f"raw_version={version}"}).stdout.strip()
+    path = next(path for path in raw_profile.files(folder) if not path.endswith("." + child))
+    profile = raw_profile.Profile(path)
+    pcs = next(pcs for pcs, values in profile.contexts.items() if values[:3] == [1, 24, 2])
+    require(profile.histograms[pcs] == [2, 0, 0], f"{profile.histograms}")
+    check_sound(path)
+
+
+# ---- processes ----
+
+def forking(folder):
+    program = build(folder, "process.c", "clang-22", "archive")
+    child = run([program, "fork"], folder).stdout.strip()
+    files = raw_profile.files(folder)
+    require(len(files) == 2, f"profiles: {files}")
+    of_child = [path for path in files if path.endswith("." + child)]
+    require(of_child, f"no profile of process {child} in {files}")
+    of_parent = [path for path in files if path not in of_child]
+    mine = raw_profile.Profile(of_child[0]).by_function(program)
+    theirs = raw_profile.Profile(of_parent[0]).by_function(program)
+    require(mine.get("in_child", [0])[0] == 10 and "in_parent" not in mine, f"child: {mine}")
+    require(theirs.get("in_parent") == [1, 24, 2, 2, 2] and "in_child" not in theirs,
+            f"parent: {theirs}")
+
+
+def dumping(folder, what, objects_before):
+    program = build(folder, "process.c", "clang-22", "archive")
+    run([program, what], folder)
+    profile = raw_profile.Profile(one_file(folder))
+    found = profile.by_function(program)
+    require(found.get("before", [0])[0] == objects_before and found["after"][0] == 3, str(found))
+    check_sound(one_file(folder))
+
+
+def signalling(folder):
+    program = build(folder, "process.c", "clang-22", "archive")
+    run([program, "signals"], folder)
+    found = raw_profile.Profile(one_file(folder)).by_function(program)
+    require(found["in_main"][0] == found["in_main"][2], f"{found}")
+
+
+def killing(folder):
+    program = build(folder, "process.c", "clang-22", "archive")
+    at_random = random.Random(1)
+    for round_ in range(KILLS):
+        for path in raw_profile.files(folder):
+            os.unlink(path)
+        with subprocess.Popen([program, "churn", "4"], cwd=folder, stdout=subprocess.PIPE) as child:
+            child.stdout.readline()
+            time.sleep(at_random.random() / 50)
+            child.kill()
+        path = one_file(folder)
+        profile = raw_profile.Profile(path)
+        require(profile.interrupted, f"round {round_}: not marked as interrupted")
+        found = profile.by_function(program)
+        require(found.get("in_main", [0])[0] >= 4000, f"round {round_}: {found}")
+    require("interrupted" in check_sound(path), "pgokit does not say that it was interrupted")
+    if shutil.which("llvm-profdata-22"):
+        run(["llvm-profdata-22", "show", "--memory", path, f"--profiled-binary={program}"], folder)
+    return [f"{KILLS} kills"]
+
+
+def early_kills(folder):
+    """At any moment, start and growth of the file included."""
+    program = build(folder, "random_access.c", "clang-22", "archive")
+    at_random = random.Random(2)
+    for round_ in range(KILLS):
+        for path in raw_profile.files(folder):
+            os.unlink(path)
+        with subprocess.Popen([program, str(round_), "4", "1000000"], cwd=folder,
+                              stdout=subprocess.DEVNULL) as child:
+            time.sleep(at_random.random() / 20)
+            child.kill()
+        for path in raw_profile.files(folder):
+            if not path.endswith(".part"):
+                raw_profile.Profile(path)
+
+
+# ---- what goes wrong ----
+
+def no_profile(folder, options, words, before=None):
+    program = build(folder, "random_access.c", "clang-22", "archive")
+    result = run([program, "1", "2", "1000"], folder, {"PGOKIT_HEAP_OPTIONS": options},
+                 before=before)
+    lines = result.stderr.splitlines()
+    require(result.stdout.count("site_") == 12, "the program did not go on")
+    require(lines and any(word in result.stderr for word in words), result.stderr)
+
+
+def full_disk(folder):
+    if os.geteuid():
+        raise Skip("takes root to mount a small file system")
+    mount = os.path.join(folder, "small")
+    os.mkdir(mount)
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "none", mount],
+                      check=False, stderr=subprocess.DEVNULL).returncode:
+        raise Skip("cannot mount here")
+    try:
+        no_profile(folder, f"out={mount}/p.profraw", ["no space left"])
+    finally:
+        subprocess.run(["umount", mount], check=False)
+
+
+def no_address_space(folder):
+    def limit():
+        resource.setrlimit(resource.RLIMIT_AS, (4 << 30, 4 << 30))
+
+    program = build(folder, "random_access.c", "clang-22", "archive")
+    result = run([program, "1", "1", "10"], folder, check=False, before=limit)
+    require(result.returncode == 1 and "ulimit -v" in result.stderr,
+            f"instrumented: exit {result.returncode}, {result.stderr}")
+    result = run(["/bin/echo", "on"], folder, {"LD_PRELOAD": SHARED}, before=limit)
+    require(result.stdout == "on\n" and result.stderr.count("\n") == 1, f"preload: {result}")
+
+
+def off(folder):
+    program = build(folder, "random_access.c", "clang-22", "archive")
+    run([program, "1", "2", "1000"], folder, {"PGOKIT_HEAP_OPTIONS": "enabled=0"})
+    require(not raw_profile.files(folder), "a profile all the same")
+
+
+def main():
+    for seed, (compiler, link, version) in enumerate([
+            ("clang-14", "archive", 5), ("clang-16", "archive", 4), ("clang-19", "archive", 3),
+            ("clang-22", "archive", 5), ("clang-22", "static", 5), ("clang-22", "shared", 5),
+            ("gcc", "shared", 5)]):
+        for threads in (1, 4):
+            case(f"exact: {compiler}, {link}, raw version {version}, {threads} threads",
+                 exact, compiler, link, version, seed, threads)
+    case("LLVM's runtime beside ours", beside_llvm)
+    case("exported symbols", exports)
+    case("C++: new, delete, exceptions, a library opened late", cplusplus)
+    case("histograms, raw version 4", histograms, 4)
+    case("histograms, raw version 5", histograms, 5)
+    case("preload: true", preload, "true")
+    case("preload: bash", preload, "bash", "-c", "for i in 1 2 3; do echo $(echo $i | cat); done")
+    case("preload: python3", preload, "python3", "-c",
+         "import json, re, threading; print(len(json.dumps(list(range(100000)))))")
+    case("preload: sqlite3", preload, "sqlite3", ":memory:",
+         "create table t(a); insert into t values(1), (2); select sum(a) from t")
+    case("preload: git", preload, "git", "--version")
+    case("fork: each process counts its own", forking)
+    case("dumps: an object alive at a dump counts once", dumping, "dump", 2)
+    case("reset: finished dumps are left out", dumping, "reset", 0)
+    case("signal handlers allocate anywhere", signalling)
+    case("killed threads leave a sound profile", killing)
+    case("killed at any moment", early_kills)
+    case("no such place", no_profile, "out=/proc/none/p.profraw", ["no profile"])
+    case("full disk", full_disk)
+    case("file size limit", no_profile, "", ["file size limit"],
+         lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (65536, 65536)))
+    case("no address space", no_address_space)
+    case("switched off", off)
+    print(f"1..{cases}")
+    sys.exit(1 if failures else 0)
+
+
+main()

@@ -1,0 +1,144 @@
+/* What processes do besides allocating: fork, threads, dumps, signals, dying.
+ *
+ * usage: process fork | dump | signals | churn THREADS | reset */
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+int __memprof_profile_dump(void) __attribute__((weak));
+void __memprof_profile_reset(void) __attribute__((weak));
+
+#define SITE(name)                                       \
+    __attribute__((noinline)) volatile char *name(void); \
+    volatile char *name(void)                            \
+    {                                                    \
+        volatile char *p = malloc(24);                   \
+        __asm__ volatile("" ::: "memory");               \
+        return p;                                        \
+    }
+
+SITE(in_parent)
+SITE(in_child)
+SITE(before)
+SITE(after)
+SITE(in_handler)
+SITE(in_main)
+
+static int forking(void)
+{
+    volatile char *mine = in_parent();
+    mine[0] = 1;
+    fflush(stdout);
+    pid_t child = fork();
+    if (!child) {
+        for (int i = 0; i < 10; i++) {
+            volatile char *p = in_child();
+            p[0] = 1;
+            if (i % 2)
+                free((void *)p);
+        }
+        free((void *)mine);
+        return 0;
+    }
+    int status;
+    waitpid(child, &status, 0);
+    mine[1] = 1;
+    free((void *)mine);
+    printf("%d\n", child);
+    return status;
+}
+
+static int dumping(int reset)
+{
+    volatile char *old = before();
+    old[0] = 1;
+    free((void *)before());
+    if (__memprof_profile_dump())
+        return 1;
+    if (reset)
+        __memprof_profile_reset();
+    free((void *)after());
+    free((void *)after());
+    if (__memprof_profile_dump())
+        return 1;
+    free((void *)old);
+    free((void *)after());
+    return 0;
+}
+
+static volatile sig_atomic_t handled;
+
+static void handler(int sig)
+{
+    (void)sig;
+    volatile char *p = in_handler(), *q = malloc(5000);
+    p[0] = 1;
+    q[4999] = 1;
+    free((void *)p);
+    free((void *)q);
+    handled++;
+}
+
+static int signalling(void)
+{
+    struct itimerval timer = {{0, 200}, {0, 200}};
+    signal(SIGALRM, handler);
+    setitimer(ITIMER_REAL, &timer, NULL);
+    for (long i = 0; handled < 200 && i < 100000000; i++) {
+        volatile char *p = in_main();
+        p[0] = 1;
+        free((void *)p);
+    }
+    timer = (struct itimerval){{0, 0}, {0, 0}};
+    setitimer(ITIMER_REAL, &timer, NULL);
+    return handled < 200;
+}
+
+static void *churn(void *arg)
+{
+    for (uint64_t i = 0;; i++) {
+        volatile char *p = in_main();
+        p[i % 24] = 1;
+        free((void *)p);
+        if (i == 1000) {
+            *(volatile char *)arg = 1;
+        }
+    }
+    return NULL;
+}
+
+static int churning(int threads)
+{
+    static char ready[64];
+    pthread_t id;
+    for (int i = 0; i < threads; i++)
+        pthread_create(&id, NULL, churn, &ready[i]);
+    for (int i = 0; i < threads; i++)
+        while (!((volatile char *)ready)[i])
+            usleep(100);
+    puts("ready");
+    fflush(stdout);
+    pause();
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    const char *what = argc > 1 ? argv[1] : "";
+    if (!strcmp(what, "fork"))
+        return forking();
+    if (!strcmp(what, "dump") || !strcmp(what, "reset"))
+        return dumping(what[0] == 'r');
+    if (!strcmp(what, "signals"))
+        return signalling();
+    if (!strcmp(what, "churn"))
+        return churning(argc > 2 ? atoi(argv[2]) : 2);
+    return 2;
+}

@@ -1,0 +1,85 @@
+"""Reads raw heap profiles of version 3 to 5 as far as the tests of the runtime need it."""
+
+import glob
+import os
+import struct
+import subprocess
+
+MAGIC = 0xff6d70726f667281
+NOTES = 0x45544f4e544b4750
+INTERRUPTED = 1
+
+
+class Profile:
+    """Contexts of all dumps of a file: (program counters) -> [count, size, accesses, min, max]."""
+
+    def __init__(self, path):
+        with open(path, "rb") as file:
+            data = file.read()
+        self.histograms = {}
+        self.contexts, self.dumps, self.interrupted, self.segments = {}, 0, False, []
+        at = 0
+        while at < len(data):
+            at = self.read_dump(data, at)
+        if at != len(data):
+            raise ValueError(f"{path}: dumps end at {at}, the file at {len(data)}")
+
+    def read_dump(self, data, at):
+        magic, version, total, segments, mibs, stacks = struct.unpack_from("<6Q", data, at)
+        if magic != MAGIC or not total or at + total > len(data):
+            raise ValueError(f"no sound dump at {at}: {magic:#x}, {total} bytes")
+        self.dumps += 1
+        count, = struct.unpack_from("<Q", data, at + segments)
+        self.segments = [struct.unpack_from("<3Q", data, at + segments + 8 + 64 * i)
+                         for i in range(count)]
+        if mibs >= segments + 8 + 64 * count + 32:
+            word, flags = struct.unpack_from("<2Q", data, at + mibs - 32)
+            self.interrupted |= word == NOTES and bool(flags & INTERRUPTED)
+        pcs, where = {}, at + stacks + 8
+        for _ in range(struct.unpack_from("<Q", data, at + stacks)[0]):
+            stack, n = struct.unpack_from("<2Q", data, where)
+            pcs[stack] = struct.unpack_from(f"<{n}Q", data, where + 16)
+            where += 16 + 8 * n
+        where = at + mibs + 8
+        size = {3: 132, 4: 144, 5: 144}[version]
+        for _ in range(struct.unpack_from("<Q", data, at + mibs)[0]):
+            stack, = struct.unpack_from("<Q", data, where)
+            mib = where + 8
+            objects, accesses, least, most, bytes_ = struct.unpack_from("<I4Q", data, mib)
+            old = self.contexts.get(pcs[stack], [0, 0, 0, least, most])
+            self.contexts[pcs[stack]] = [old[0] + objects, old[1] + bytes_, old[2] + accesses,
+                                         min(old[3], least), max(old[4], most)]
+            where = mib + size
+            if size == 144:
+                elements, = struct.unpack_from("<I", data, mib + 132)
+                wide = version == 4
+                values = struct.unpack_from(f"<{elements}{'Q' if wide else 'H'}", data, where)
+                self.histograms[pcs[stack]] = [v if wide else (v & 0xfff) << (v >> 12)
+                                               for v in values]
+                where += elements * (8 if wide else 2)
+        return at + total
+
+    def by_function(self, program):
+        """Sums per innermost function of the program that is in its symbol table."""
+        found = {}
+        functions = symbols(program)
+        bias = self.segments[0][2]
+        for pcs, (objects, bytes_, accesses, least, most) in self.contexts.items():
+            name = next((function for pc in pcs[:1] for function, start, end in functions
+                         if start <= pc - bias < end), "?")
+            old = found.get(name, [0, 0, 0, least, most])
+            found[name] = [old[0] + objects, old[1] + bytes_, old[2] + accesses,
+                           min(old[3], least), max(old[4], most)]
+        return found
+
+
+def symbols(program):
+    lines = subprocess.run(["nm", "-S", "--defined-only", program], check=True, text=True,
+                           stdout=subprocess.PIPE).stdout.splitlines()
+    rows = [line.split() for line in lines]
+    return [(row[3], int(row[0], 16), int(row[0], 16) + int(row[1], 16))
+            for row in rows if len(row) == 4 and row[2] in "tT"]
+
+
+def files(folder):
+    return sorted(glob.glob(os.path.join(folder, "*profraw*")))
