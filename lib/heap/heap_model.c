@@ -2,6 +2,7 @@
 #include "heap_model.h"
 
 #include "hash.h"
+#include "u64_set.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -144,12 +145,6 @@ int pgk_heap_add(struct pgk_heap *h, uint32_t stack, const struct pgk_mib *mib,
     return 0;
 }
 
-static int compare_u64(const void *a, const void *b)
-{
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return x < y ? -1 : x > y;
-}
-
 /* The callees of `site` become the sorted union with the given ones. */
 static bool add_callees(struct pgk_heap *h, struct pgk_heap_site *site, const uint64_t *callees,
                         size_t n)
@@ -163,13 +158,8 @@ static bool add_callees(struct pgk_heap *h, struct pgk_heap_site *site, const ui
         memcpy(all, site->callees, site->n_callees * sizeof *all);
     memcpy(all + site->n_callees, callees, n * sizeof *all);
     n += site->n_callees;
-    qsort(all, n, sizeof *all, compare_u64);
-    size_t kept = 0;
-    for (size_t i = 0; i < n; i++)
-        if (!kept || all[kept - 1] != all[i])
-            all[kept++] = all[i];
     site->callees = all;
-    site->n_callees = (uint32_t)kept;
+    site->n_callees = (uint32_t)pgk_u64_set(all, n);
     return true;
 }
 

@@ -4,6 +4,7 @@
 #include "ondisk_table.h"
 #include "radix_stacks.h"
 #include "rekey.h"
+#include "u64_set.h"
 
 #include <stdlib.h>
 
@@ -79,30 +80,19 @@ static uint32_t key_record(const struct writer *w, const struct pgk_heap_member 
     return w->record_of[m->func];
 }
 
-static int compare_u64(const void *a, const void *b)
-{
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return x < y ? -1 : x > y;
-}
-
 /* Records by GUID: the functions of one GUID share one. */
 static bool number_records(struct writer *w)
 {
-    size_t n = w->h->funcs.n, kept = 0;
+    size_t n = w->h->funcs.n;
     w->record_of = pgk_mem_alloc(n + 1, sizeof *w->record_of);
     if (!w->record_of || !pgk_vec_reserve(&w->guids, n + 1))
         return false;
     for (size_t i = 0; i < n; i++)
         w->guids.v[i] = w->h->funcs.v[i].guid;
-    qsort(w->guids.v, n, sizeof *w->guids.v, compare_u64);
+    w->guids.n = pgk_u64_set(w->guids.v, n);
     for (size_t i = 0; i < n; i++)
-        if (!kept || w->guids.v[kept - 1] != w->guids.v[i])
-            w->guids.v[kept++] = w->guids.v[i];
-    w->guids.n = kept;
-    for (size_t i = 0; i < n; i++)
-        w->record_of[i] = (uint32_t)((uint64_t *)bsearch(&w->h->funcs.v[i].guid, w->guids.v, kept,
-                                                         sizeof *w->guids.v, compare_u64) -
-                                     w->guids.v);
+        w->record_of[i] =
+            (uint32_t)pgk_u64_find(w->guids.v, w->guids.n, w->h->funcs.v[i].guid);
     return true;
 }
 
