@@ -1,5 +1,5 @@
 /* pgokit show for heap profiles. */
-#include "cli.h"
+#include "heap_input.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,7 +39,6 @@ struct show {
     struct pgk_report_opts report;
     enum view view;
     const char *path;
-    struct pgk_heap_symbolised symbolised;
 };
 
 static enum pgk_heap_sort parse_sort(const char *text)
@@ -90,42 +89,6 @@ static void parse(struct show *s, int argc, char **argv)
     s->report.width = terminal_width();
 }
 
-/* Neither raw nor indexed profiles hold names. */
-static void note_no_names(const struct pgk_heap *heap)
-{
-    struct pgk_heap_frame leaf;
-    if (pgk_heap_contexts(heap) && pgk_heap_stack(heap, 0, &leaf, 1) &&
-        (leaf.is_address || !*leaf.function))
-        fputs("pgokit: note: this profile holds no names; give the binary with -b to see them\n",
-              stderr);
-}
-
-/* Gives names to what the profile knows by address or number only. */
-static int name_frames(struct show *s, struct pgk_heap **heap, struct pgk_err *err)
-{
-    struct pgk_binaries *binaries;
-    struct pgk_heap *named;
-    if (!s->common.binaries.n) {
-        if (s->view == VIEW_TABLE && !s->common.quiet)
-            note_no_names(*heap);
-        return 0;
-    }
-    int status = cli_open_binaries(&s->common, &binaries, err);
-    if (status)
-        return status;
-    if (pgk_heap_needs_binaries(*heap)) {
-        status = pgk_heap_symbolise(&named, *heap, binaries, &s->symbolised, err);
-        if (!status) {
-            pgk_heap_close(heap);
-            *heap = named;
-        }
-    } else {
-        status = pgk_heap_name_functions(*heap, binaries, err);
-    }
-    pgk_binaries_close(&binaries);
-    return status;
-}
-
 static int print(const struct show *s, const struct pgk_heap *heap, struct pgk_err *err)
 {
     switch (s->view) {
@@ -142,23 +105,20 @@ static int print(const struct show *s, const struct pgk_heap *heap, struct pgk_e
 static int run(int argc, char **argv)
 {
     struct show s = {0};
-    struct pgk_heap *heap = NULL;
+    struct heap_input in = {0};
     struct pgk_err err = {0};
-    struct pgk_file_info info;
     parse(&s, argc, argv);
-    int status = pgk_heap_new(&heap, &err);
-    if (!status)
-        status = pgk_heap_read(heap, s.path, &info, &err);
+    int status = heap_input_read(&in, s.path, &s.common, &err);
     if (!status) {
-        s.report.info = &info;
-        status = name_frames(&s, &heap, &err);
+        s.report.info = &in.info;
+        if (s.view == VIEW_TABLE && !s.common.quiet && !s.common.binaries.n)
+            heap_input_note_no_names(in.heap);
+        status = print(&s, in.heap, &err);
     }
-    if (!status)
-        status = print(&s, heap, &err);
-    pgk_heap_close(&heap);
+    pgk_heap_close(&in.heap);
     int exit_code = status ? cli_fail(&err) : cli_finish_output(EXIT_DONE);
     if (exit_code == EXIT_DONE && !s.common.quiet)
-        cli_note_symbolised(&s.symbolised);
+        cli_note_symbolised(&in.symbolised);
     cli_common_free(&s.common);
     return exit_code;
 }

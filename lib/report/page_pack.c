@@ -1,8 +1,7 @@
 /* The HTML page: the template with data inside. */
 #include "page_pack.h"
 
-#include <string.h>
-#include <zlib.h>
+#include "deflate_out.h"
 
 /* Whole groups of 3 bytes become 4 characters; what is left over waits for the next piece. */
 struct base64 {
@@ -22,8 +21,9 @@ static void put_group(struct base64 *b, const uint8_t *in, size_t n)
     pgk_sink_bytes(b->out, text, sizeof text);
 }
 
-static void put_bytes(struct base64 *b, const uint8_t *in, size_t n)
+static void put_bytes(void *ctx, const uint8_t *in, size_t n)
 {
+    struct base64 *b = ctx;
     for (size_t i = 0; i < n; i++) {
         b->rest[b->n_rest++] = in[i];
         if (b->n_rest == 3) {
@@ -33,36 +33,11 @@ static void put_bytes(struct base64 *b, const uint8_t *in, size_t n)
     }
 }
 
-/* zlib takes its input in pieces of 32 bits. */
-static int deflate_to(struct base64 *b, const uint8_t *in, size_t size, struct pgk_err *err)
-{
-    enum { PIECE = 1 << 30 };
-    uint8_t buf[1 << 14];
-    z_stream z = {0};
-    int ended = Z_OK;
-    if (deflateInit(&z, Z_BEST_COMPRESSION) != Z_OK)
-        return pgk_fail_nomem(err);
-    while (ended == Z_OK) {
-        if (!z.avail_in && size) {
-            z.next_in = (Bytef *)in;
-            z.avail_in = (uInt)(size < PIECE ? size : PIECE);
-            in += z.avail_in;
-            size -= z.avail_in;
-        }
-        z.next_out = buf;
-        z.avail_out = sizeof buf;
-        ended = deflate(&z, size ? Z_NO_FLUSH : Z_FINISH);
-        put_bytes(b, buf, sizeof buf - z.avail_out);
-    }
-    deflateEnd(&z);
-    return 0;
-}
-
 int pgk_page_write(struct pgk_sink *out, const uint8_t *json, size_t size, struct pgk_err *err)
 {
     struct base64 b = {.out = out};
     pgk_sink_bytes(out, pgk_page_head, pgk_page_head_size);
-    PGK_TRY(deflate_to(&b, json, size, err));
+    PGK_TRY(pgk_deflate(json, size, false, put_bytes, &b, err));
     if (b.n_rest)
         put_group(&b, b.rest, b.n_rest);
     pgk_sink_bytes(out, pgk_page_tail, pgk_page_tail_size);
