@@ -14,40 +14,40 @@
 
 const struct pgk_advice_text pgk_advice_texts[PGK_ADVICE_RULES] = {
     [PGK_ADVICE_UNUSED] =
-        {"never-used", "Allocated, never used",
+        {"never-used", "Allocated, never used", "are never read or written",
          "Leave the allocation out, or make it when its data are first needed.",
          "contexts without a single load or store; all their bytes count"},
     [PGK_ADVICE_SHORT_LIVED] =
-        {"short-lived", "Gone within 10 ms",
+        {"short-lived", "Gone within 10 ms", "live for less than 10 ms on average",
          "Keep the objects on the stack, use one buffer again, or take them from a pool.",
          "contexts of 1,000 objects or more with an average lifetime below 10 ms; all their "
          "bytes count"},
     [PGK_ADVICE_COLD_PART] =
-        {"cold-part", "Cold bytes inside busy objects",
+        {"cold-part", "Cold bytes inside busy objects", "are never touched, between others that are",
          "Move the fields that are never touched into an object of their own, or behind the busy "
          "ones.",
          "8-byte words without access that stand before the last word with accesses, in contexts "
          "of one object size with a histogram; word size times objects counts"},
     [PGK_ADVICE_TOO_LARGE] =
-        {"too-large", "Larger than what is used",
+        {"too-large", "Larger than what is used", "lie beyond what is used of their objects",
          "Ask for less: reserve what is needed, or grow on demand.",
          "with a histogram, bytes behind the last word with accesses, of objects that all reach "
          "beyond it; without, bytes beyond 64 for each load and store, which is the most that "
          "one of them can touch. Contexts count where this is half of their bytes or more"},
     [PGK_ADVICE_FOREIGN_FREE] =
-        {"foreign-free", "Freed on another CPU",
+        {"foreign-free", "Freed on another CPU", "are freed on another CPU than they were allocated on",
          "Free where the object was made, or hand over batches: such frees move cache lines and "
          "allocator locks between CPUs.",
          "contexts of which half of the objects or more were freed on another CPU than they were "
          "allocated on; the bytes of such objects count, by the average size"},
     [PGK_ADVICE_COLD] =
-        {"cold-hint", "Worth a cold hint",
+        {"cold-hint", "Worth a cold hint", "are cold by the compiler's rule",
          "Compile with -fmemory-profile-use and link an allocator with hot_cold_t: rarely used "
          "objects then leave the pages of busy ones.",
          "the compiler's rule for cold: fewer than 0.05 accesses per byte and second, and an "
          "average lifetime of 200 s or more"},
     [PGK_ADVICE_HOT] =
-        {"hot-hint", "Worth a hot hint",
+        {"hot-hint", "Worth a hot hint", "are hot by the compiler's rule",
          "Compile with -fmemory-profile-use and -mllvm -memprof-use-hot-hints: busy objects then "
          "share pages.",
          "the compiler's rule for hot: more than 1000 accesses per byte and second"},

@@ -19,6 +19,7 @@ enum pgk_advice_rule {
 struct pgk_advice_text {
     const char *name;   /* "short-lived": in JSON */
     const char *title;  /* what is wrong: "Gone within 10 ms" */
+    const char *says;   /* the same of the bytes at stake: "live for less than 10 ms" */
     const char *action; /* what to do, one sentence */
     const char *rule;   /* how contexts are chosen and bytes counted */
 };

@@ -8,10 +8,6 @@
 
 #include <string.h>
 
-#define BYTES(x) pgk_human_bytes((char[PGK_HUMAN_SIZE]){0}, (double)(x))
-#define MS(x) pgk_human_ms((char[PGK_HUMAN_SIZE]){0}, (x))
-#define COUNT(x) pgk_human_count((char[PGK_HUMAN_SIZE]){0}, (x))
-
 static void member_text(struct pgk_sink *out, const char *key, const char *text)
 {
     pgk_sink_printf(out, ",\"%s\":", key);
@@ -98,6 +94,7 @@ static void put_advice(struct pgk_page *p)
         member_number(p->out, "objects", a->objects);
         member_text(p->out, "name", text->name);
         member_text(p->out, "title", text->title);
+        member_text(p->out, "says", text->says);
         member_text(p->out, "action", text->action);
         member_text(p->out, "rule", text->rule);
         put_stakes(p, a);
