@@ -4,6 +4,7 @@
  * bounded from below, never an estimate from above. */
 #include "heap_advice.h"
 
+#include "heap_view.h"
 #include "vec.h"
 
 #include <stdlib.h>
@@ -50,7 +51,8 @@ const struct pgk_advice_text pgk_advice_texts[PGK_ADVICE_RULES] = {
         {"hot-hint", "Worth a hot hint", "are hot by the compiler's rule",
          "Compile with -fmemory-profile-use and -mllvm -memprof-use-hot-hints: busy objects then "
          "share pages.",
-         "the compiler's rule for hot: more than 1000 accesses per byte and second"},
+         "the compiler's rule for hot: more than 1000 accesses per byte and second; not told where "
+         "most of the bytes are hot"},
 };
 
 static bool knows(const struct pgk_mib *m, enum pgk_mib_id id)
@@ -152,9 +154,17 @@ static int by_stake(const void *a, const void *b)
     return x->context < y->context ? -1 : x->context > y->context;
 }
 
-static int by_bytes(const void *a, const void *b)
+/* Hints leave the code as it is, so what can be saved comes first. */
+static bool is_hint(const struct pgk_advice *a)
+{
+    return a->rule == PGK_ADVICE_COLD || a->rule == PGK_ADVICE_HOT;
+}
+
+static int by_gain(const void *a, const void *b)
 {
     const struct pgk_advice *x = a, *y = b;
+    if (is_hint(x) != is_hint(y))
+        return is_hint(x) ? 1 : -1;
     if (x->bytes != y->bytes)
         return x->bytes > y->bytes ? -1 : 1;
     return (int)x->rule - (int)y->rule;
@@ -164,7 +174,9 @@ int pgk_heap_advise(const struct pgk_heap *heap, struct pgk_advice_list *list,
                     struct pgk_err *err)
 {
     PGK_VEC(struct pgk_advice_stake) stakes = {0};
+    struct pgk_heap_totals totals;
     size_t contexts = pgk_heap_contexts(heap);
+    pgk_heap_totals(heap, &totals);
     *list = (struct pgk_advice_list){0};
     for (enum pgk_advice_rule rule = 0; rule < PGK_ADVICE_RULES; rule++) {
         struct pgk_advice advice = {.rule = rule, .first = stakes.n};
@@ -181,12 +193,13 @@ int pgk_heap_advise(const struct pgk_heap *heap, struct pgk_advice_list *list,
             advice.objects += m->v[PGK_MIB_AllocCount];
         }
         advice.n = stakes.n - advice.first;
-        if (!advice.n)
+        /* Where most is hot, to keep the hot apart gains nothing. */
+        if (!advice.n || (rule == PGK_ADVICE_HOT && advice.bytes > totals.v[PGK_MIB_TotalSize] / 2))
             continue;
         qsort(stakes.v + advice.first, advice.n, sizeof *stakes.v, by_stake);
         list->v[list->n++] = advice;
     }
-    qsort(list->v, list->n, sizeof *list->v, by_bytes);
+    qsort(list->v, list->n, sizeof *list->v, by_gain);
     list->stakes = stakes.v;
     return 0;
 }

@@ -37,7 +37,7 @@ struct pgk_advice {
     size_t first, n;  /* its contexts in `stakes` */
 };
 
-/* Rules that found something, most bytes first; so are the contexts of a rule. */
+/* Rules that found something, most bytes first, hints last; contexts of a rule by bytes. */
 struct pgk_advice_list {
     struct pgk_advice v[PGK_ADVICE_RULES];
     size_t n;

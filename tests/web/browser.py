@@ -104,7 +104,7 @@ class Page:
         self.call("Page.navigate", url="file://" + os.path.abspath(path))
         self.wait("document.readyState === 'complete' && "
                   "(document.documentElement.dataset.ready || "
-                  "/cannot be shown/.test(document.body.textContent))", seconds=60)
+                  "document.getElementById('app').textContent.includes('cannot be shown'))", seconds=60)
 
     def call(self, method, **params):
         return self.browser.call(method, self.session, **params)
@@ -126,12 +126,9 @@ class Page:
         return result["result"].get("value")
 
     def wait(self, script, seconds=10):
-        """Until the script gives something true, which is returned."""
+        """Until the script gives something true."""
         end = time.monotonic() + seconds
-        while True:
-            value = self.evaluate(script)
-            if value:
-                return value
+        while not self.evaluate(f"Boolean({script})"):
             if time.monotonic() > end:
                 raise Failure(f"not within {seconds} s: {script}")
             time.sleep(0.02)

@@ -167,39 +167,69 @@ function place(f: Frame): string {
   return `line +${f.lineOffset}${f.column ? `, column ${f.column}` : ""}`;
 }
 
+/** Runs of frames: library frames stand between those of the program, and matter less. */
+function runs(model: HeapModel, context: number): { library: boolean; nodes: number[] }[] {
+  const list: { library: boolean; nodes: number[] }[] = [];
+  for (const node of model.stack(context)) {
+    const library = model.frame(node).library;
+    const last = list.at(-1);
+    if (last?.library === library) last.nodes.push(node);
+    else list.push({ library, nodes: [node] });
+  }
+  return list;
+}
+
 function Stack({ model, context }: { model: HeapModel; context: number }) {
+  const list = runs(model, context);
   return (
     <>
       <h3>Call stack</h3>
-      <ol class="stack">
-        {model.stack(context).map((node, i) => {
-          const f = model.frame(node);
-          const lines = model.excerpt(node);
+      <div class="stack">
+        {list.map(({ library, nodes }, i) => {
+          const frames = (
+            <ol key={i}>
+              {nodes.map((node) => (
+                <StackFrame key={node} model={model} node={node} />
+              ))}
+            </ol>
+          );
+          if (!library || list.length === 1) return frames;
           return (
-            <li key={i} class={f.library ? "library" : ""}>
-              <span class="function" title={f.linkage}>
-                {f.name}
-              </span>
-              <span class="quiet">
-                {place(f)}
-                {f.inlined && " (inlined)"}
-              </span>
-              {lines.length > 0 && (
-                <pre>
-                  {lines.map(([number, text]) => (
-                    <span key={number} class={number === f.line ? "line here" : "line"}>
-                      <span class="line-number">{number}</span>
-                      {text}
-                      {"\n"}
-                    </span>
-                  ))}
-                </pre>
-              )}
-            </li>
+            <details key={i}>
+              <summary>{format.plural(nodes.length, "frame")} of libraries</summary>
+              {frames}
+            </details>
           );
         })}
-      </ol>
+      </div>
     </>
+  );
+}
+
+function StackFrame({ model, node }: { model: HeapModel; node: number }) {
+  const f = model.frame(node);
+  const lines = model.excerpt(node);
+  return (
+    <li class={f.library ? "library" : ""}>
+      <span class="function" title={f.linkage || f.name}>
+        {f.name.length > 120 ? format.shorten(f.name) : f.name}
+      </span>
+      <span class="quiet">
+        {place(f)}
+        {f.inlined && " (inlined)"}
+      </span>
+      {lines.length > 0 && (
+        <pre>
+          {lines.map(([number, text]) => (
+            <span key={number} class={number === f.line ? "line here" : "line"}>
+              <span class="line-number">{number}</span>
+              {text}
+              {"\n"}
+            </span>
+          ))}
+        </pre>
+      )}
+    </li>
   );
 }
 

@@ -193,7 +193,7 @@ function Row(props: Props & { context: number; columns: TableColumn[]; selected:
         <td key={c.key} class="number">
           {c.key === "density" && (
             <span
-              class={`dot ${densityClass(model.density[context]!, model.data.now.TotalAccessCount)}`}
+              class={`dot ${densityClass(model, model.density[context]!)}`}
             />
           )}
           {c.text(context)}

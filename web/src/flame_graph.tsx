@@ -91,7 +91,7 @@ export function FlameGraph({ model, matches, onOpen, onFilter }: Props) {
     tree.func[node]! < 0 ? "whole program" : model.funcName(tree.func[node]!);
   const colour = (node: number) => {
     if (s.before) return changeClass(s.before[node]!, sumsNow(node));
-    return densityClass(s.accesses[node]! / s.bytes[node]!, model.data.now.TotalAccessCount);
+    return densityClass(model, s.accesses[node]! / s.bytes[node]!);
   };
   const now = useMemo(
     () => (before ? sums(tree, model.weights(weight)) : null),
@@ -219,8 +219,8 @@ export function FlameGraph({ model, matches, onOpen, onFilter }: Props) {
           </button>
         )}
       </div>
-      <Legend isDiff={model.isDiff} known={model.data.now.TotalAccessCount !== undefined} />
-      <div class="boxes-frame">
+      <Legend model={model} />
+      <div class="boxes-frame" style={{ minHeight: `${Math.min(470, levels * 22)}px` }}>
         <div
           ref={area}
           class="boxes"

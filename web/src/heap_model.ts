@@ -36,6 +36,7 @@ export class HeapModel {
   readonly density: Float64Array; // accesses per byte; NaN: unknown
   readonly lifeBytes: Float64Array; // byte seconds
   readonly bytesBefore: Float64Array | null;
+  readonly averageDensity: number; // of the whole profile; NaN: unknown
   readonly isDiff: boolean;
   private readonly nodeParent: Int32Array;
   private readonly sourceOf = new Map<number, Record<string, string>>();
@@ -50,6 +51,7 @@ export class HeapModel {
     this.life = life.map((v, i) => v / this.count[i]!);
     this.density = this.accesses.map((v, i) => v / this.bytes[i]!);
     this.lifeBytes = this.life.map((v, i) => (Number.isNaN(v) ? 0 : (v * this.bytes[i]!) / 1000));
+    this.averageDensity = (data.totals.TotalAccessCount ?? NaN) / (data.totals.TotalSize || NaN);
     this.bytesBefore = data.before ? column(data.before.TotalSize, n, 0) : null;
     this.nodeParent = Int32Array.from(data.nodes.parent, (step, i) => i - step);
     for (const [file, lines] of data.sources) this.sourceOf.set(file, lines);

@@ -1,14 +1,17 @@
 // Colours with a meaning: how often a byte is accessed, and how much something changed.
 import { scaleThreshold } from "d3-scale";
-import type { Column } from "./data";
+import * as format from "./format";
+import type { HeapModel } from "./heap_model";
 
-const steps = [0.03, 0.1, 0.3, 1, 3, 10];
+// Programs differ by orders of magnitude, so heat is told against the program's own average.
+const steps = [0.05, 0.2, 0.5, 2, 5, 20];
 const densityStep = scaleThreshold<number, string>()
   .domain(steps)
   .range(["heat-0", "heat-1", "heat-2", "heat-3", "heat-4", "heat-5", "heat-6"]);
 
-export function densityClass(density: number, known: Column | undefined): string {
-  return known && !Number.isNaN(density) ? densityStep(density) : "heat-none";
+export function densityClass(model: HeapModel, density: number): string {
+  const relative = density / model.averageDensity;
+  return Number.isNaN(relative) ? "heat-none" : densityStep(relative);
 }
 
 const changeStep = scaleThreshold<number, string>()
@@ -20,8 +23,8 @@ export function changeClass(before: number, now: number): string {
   return before ? changeStep(now / before) : "change-2";
 }
 
-export function Legend({ isDiff, known }: { isDiff: boolean; known: boolean }) {
-  if (isDiff)
+export function Legend({ model }: { model: HeapModel }) {
+  if (model.isDiff)
     return (
       <p class="legend quiet">
         <span>change:</span>
@@ -33,18 +36,19 @@ export function Legend({ isDiff, known }: { isDiff: boolean; known: boolean }) {
         <span class="swatch change-new" /> new
       </p>
     );
-  if (!known) return <p class="legend quiet">no access counts in this profile</p>;
+  if (Number.isNaN(model.averageDensity))
+    return <p class="legend quiet">no access counts in this profile</p>;
   return (
     <p class="legend quiet">
-      <span>accesses per byte: cold</span>
+      <span>cold</span>
       {densityStep.range().map((c, i) => (
         <span
           key={c}
           class={`swatch ${c}`}
-          title={i === 0 ? `below ${steps[0]}` : `${steps[i - 1]} or more`}
+          title={i === 0 ? `below ${steps[0]} times` : `${steps[i - 1]} times or more`}
         />
       ))}
-      <span>hot</span>
+      <span>hot: accesses per byte against the average of {format.density(model.averageDensity)}</span>
     </p>
   );
 }
