@@ -45,6 +45,42 @@ int pgk_report_heap_fields(const struct pgk_heap *heap, const struct pgk_report_
 int pgk_report_heap_json(const struct pgk_heap *heap, const struct pgk_report_opts *opts,
                          FILE *out, struct pgk_err *err);
 
+struct pgk_tree_opts {
+    size_t struct_size;
+    double least;  /* share of the bytes below which a branch is summed up; 0 to 1 */
+    size_t depth;  /* levels shown; 0: all */
+    bool colour;   /* ANSI colours */
+    bool library;  /* frames of libraries, too */
+};
+/* Calling functions from the program's entry on, with what is allocated below each. */
+int pgk_report_heap_tree(const struct pgk_heap *heap, const struct pgk_tree_opts *opts, FILE *out,
+                         struct pgk_err *err);
+
+struct pgk_diff_opts {
+    size_t struct_size;
+    const char *before_title, *now_title; /* file names */
+    size_t top;     /* contexts shown of each list; 0: all */
+    size_t depth;   /* frames shown of a stack; 0: all */
+    unsigned width; /* columns; 0: 100 */
+    bool colour;    /* ANSI colours */
+    bool json;      /* docs/formats/heap-json.md; schema "pgokit-heap-diff-1" */
+};
+
+/* What limits can be set on. */
+struct pgk_diff_figures {
+    uint64_t bytes, bytes_before;     /* allocated in all */
+    uint64_t objects, objects_before;
+    uint64_t new_bytes;               /* in contexts that are new */
+    double overlap;                   /* share of the bytes allocated in the same places, 0 to 1 */
+};
+
+/* Compares two profiles context by context. Stacks that are equal are the same context; of
+ * those left over, the ones through the same functions are paired in order of their lines.
+ * `figures` may be NULL. */
+int pgk_report_heap_diff(const struct pgk_heap *before, const struct pgk_heap *now,
+                         const struct pgk_diff_opts *opts, FILE *out,
+                         struct pgk_diff_figures *figures, struct pgk_err *err);
+
 /* What else a heap profile can be written as. */
 enum pgk_heap_export {
     PGK_EXPORT_HTML,       /* one page to look at, docs/report.md */
