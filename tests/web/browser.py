@@ -27,6 +27,7 @@ class Browser:
     def __init__(self, folder):
         self.number = 0
         self.events = []
+        self.page = None
         to_browser, self.to_browser = os.pipe()
         self.from_browser, from_browser = os.pipe()
 
@@ -85,7 +86,11 @@ class Browser:
                 self.events.append(answer)
 
     def open(self, path, width=1400, height=900, dark=False):
-        return Page(self, path, width, height, dark)
+        """One page at a time: a browser draws nothing on pages behind another."""
+        if self.page:
+            self.call("Target.closeTarget", targetId=self.page.target)
+        self.page = Page(self, path, width, height, dark)
+        return self.page
 
 
 class Page:
@@ -118,9 +123,9 @@ class Page:
         """Until what was asked for is on the screen."""
         self.evaluate("new Promise(r => requestAnimationFrame(() => requestAnimationFrame(r)))")
 
-    def evaluate(self, script):
+    def evaluate(self, script, **options):
         result = self.call("Runtime.evaluate", expression=script, returnByValue=True,
-                           awaitPromise=True)
+                           awaitPromise=True, **options)
         if "exceptionDetails" in result:
             raise Failure(f"{script}: {json.dumps(result['exceptionDetails'])[:600]}")
         return result["result"].get("value")
@@ -184,6 +189,3 @@ class Page:
                          captureBeyondViewport=whole)["data"]
         with open(path, "wb") as file:
             file.write(base64.b64decode(data))
-
-    def close(self):
-        self.browser.call("Target.closeTarget", targetId=self.target)

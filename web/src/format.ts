@@ -60,6 +60,7 @@ export function shorten(name: string): string {
   let out = "";
   let depth = 0;
   for (const c of name) {
+    if (c === "<" && depth === 0 && !/\w$/.test(out)) return name;
     if (c === "<" && depth++ === 0) out += "<…";
     if (c === ">" && depth > 0) depth--;
     if (depth === 0) out += c;

@@ -95,11 +95,11 @@ function Rest({ data }: { data: HeapData }) {
     <footer class="quiet">
       {rest.contexts > 0 && (
         <p id="rest">
-          {format.plural(rest.contexts, "context")} that are each at most{" "}
-          {format.percent(rest.largest_share)} of bytes, objects, accesses and lifetime are summed
-          up, not shown one by one: {format.bytes(rest.TotalSize)} (
-          {format.percent(rest.TotalSize / (totals.TotalSize || 1))} of the bytes),{" "}
-          {format.plural(rest.AllocCount, "object")}.
+          Not shown one by one: {format.plural(rest.contexts, "context")}, together{" "}
+          {format.bytes(rest.TotalSize)} (
+          {format.percent(rest.TotalSize / (totals.TotalSize || 1))} of the bytes) in{" "}
+          {format.plural(rest.AllocCount, "object")}. None of them has more than{" "}
+          {format.percent(rest.largest_share)} of all bytes, objects, accesses or lifetime.
         </p>
       )}
       <p>
