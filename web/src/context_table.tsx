@@ -178,6 +178,7 @@ function Row(props: Props & { context: number; columns: TableColumn[]; selected:
   const site = model.site(context);
   const tag = model.isDiff ? model.change(context) : model.label(context);
   const place = site?.file && site.line ? `${format.fileName(site.file)}:${site.line}` : "";
+  const caller = model.caller(context);
   return (
     <tr class={props.selected ? "selected" : ""} onClick={() => onOpen(context)}>
       <th scope="row">
@@ -186,6 +187,7 @@ function Row(props: Props & { context: number; columns: TableColumn[]; selected:
         </button>
         <span class="quiet place">
           {place}
+          {caller && ` ← ${format.fit(caller.name, 40)}`}
           {tag && tag !== "same" && <span class={`tag tag-${tag.replace(" ", "-")}`}>{tag}</span>}
         </span>
       </th>

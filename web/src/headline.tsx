@@ -9,64 +9,80 @@ interface Tile {
   value: string;
   detail: string;
   exact: number; // as in the JSON of `pgokit show`
+  change?: number; // of the value, now / before
 }
 
-function ratio(part: number | undefined, whole: number | undefined): number {
-  return part !== undefined && whole ? part / whole : NaN;
+/** The figure of a tile: what it is called, and how it comes from totals. */
+interface Figure {
+  key: keyof Totals;
+  label: string;
+  of: (t: Totals) => number | undefined;
+  text: (v: number) => string;
+  detail: (t: Totals) => string;
 }
+
+function ratio(part: number | undefined, whole: number | undefined): number | undefined {
+  return part !== undefined && whole ? part / whole : undefined;
+}
+
+const figures: Figure[] = [
+  {
+    key: "TotalSize",
+    label: "Allocated",
+    of: (t) => t.TotalSize,
+    text: format.bytes,
+    detail: (t) => `${format.bytes(ratio(t.TotalSize, t.AllocCount) ?? 0)} per object`,
+  },
+  {
+    key: "AllocCount",
+    label: "Objects",
+    of: (t) => t.AllocCount,
+    text: format.count,
+    detail: (t) => `in ${format.plural(t.contexts, "context")}`,
+  },
+  {
+    key: "TotalAccessCount",
+    label: "Accesses",
+    of: (t) => ratio(t.TotalAccessCount, t.TotalSize),
+    text: (v) => `${format.density(v)} per byte`,
+    detail: (t) => `${format.count(t.TotalAccessCount ?? 0)} in all`,
+  },
+  {
+    key: "TotalLifetime",
+    label: "Average life",
+    of: (t) => ratio(t.TotalLifetime, t.AllocCount),
+    text: format.ms,
+    detail: () => "of an object",
+  },
+];
 
 function tiles(data: HeapData): Tile[] {
-  const t = data.totals;
-  const bytes = t.TotalSize ?? 0;
-  const count = t.AllocCount ?? 0;
-  const list: Tile[] = [
-    {
-      key: "TotalSize",
-      label: "Allocated",
-      value: format.bytes(bytes),
-      detail: count ? `${format.bytes(bytes / count)} per object` : "",
-      exact: bytes,
-    },
-    {
-      key: "AllocCount",
-      label: "Objects",
-      value: format.count(count),
-      detail: `in ${format.plural(t.contexts, "context")}`,
-      exact: count,
-    },
-  ];
-  if (t.TotalAccessCount !== undefined)
-    list.push({
-      key: "TotalAccessCount",
-      label: "Accesses",
-      value: `${format.density(ratio(t.TotalAccessCount, bytes) || 0)} per byte`,
-      detail: `${format.count(t.TotalAccessCount)} loads and stores`,
-      exact: t.TotalAccessCount,
-    });
-  if (t.TotalLifetime !== undefined && count)
-    list.push({
-      key: "TotalLifetime",
-      label: "Average life",
-      value: format.ms(t.TotalLifetime / count),
-      detail: "of an object",
-      exact: t.TotalLifetime,
-    });
+  const list: Tile[] = [];
+  for (const { key, label, of, text, detail } of figures) {
+    const now = of(data.totals);
+    const before = data.totals_before && of(data.totals_before);
+    if (now === undefined) continue;
+    const tile: Tile = {
+      key,
+      label,
+      value: text(now),
+      detail: detail(data.totals),
+      exact: data.totals[key]!,
+    };
+    if (before) tile.change = now / before;
+    list.push(tile);
+  }
+  const bytes = data.totals.TotalSize;
   for (const label of data.labels)
     if (label.name && label.contexts)
       list.push({
         key: label.name,
         label: label.name[0]!.toUpperCase() + label.name.slice(1),
-        value: format.percent(bytes ? label.bytes / bytes : 0),
+        value: format.percent(ratio(label.bytes, bytes) ?? 0),
         detail: `${format.bytes(label.bytes)} in ${format.plural(label.contexts, "context")}`,
         exact: label.bytes,
       });
   return list;
-}
-
-function change(data: HeapData, key: string): string {
-  const before = data.totals_before?.[key as keyof Totals];
-  const now = data.totals[key as keyof Totals];
-  return before && now !== undefined ? format.signedPercent(now / before) : "";
 }
 
 /** One sentence on what a comparison shows. */
@@ -108,13 +124,13 @@ export function Headline({ model }: { model: HeapModel }) {
         {tiles(data).map((tile) => (
           <div key={tile.key} class="tile" data-figure={tile.key} data-exact={tile.exact}>
             <dt>{tile.label}</dt>
-            <dd class="value">
-              {tile.value}
-              {model.isDiff && change(data, tile.key) && (
-                <span class="delta">{change(data, tile.key)}</span>
+            <dd class="value">{tile.value}</dd>
+            <dd class="quiet">
+              {tile.change !== undefined && (
+                <span class="delta">{format.signedPercent(tile.change)} </span>
               )}
+              {tile.detail}
             </dd>
-            <dd class="quiet">{tile.detail}</dd>
           </div>
         ))}
       </dl>

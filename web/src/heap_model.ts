@@ -119,6 +119,18 @@ export class HeapModel {
     return node ? this.frame(node) : null;
   }
 
+  /** The function of the program that calls the one of the site; null: there is none. */
+  caller(context: number): Frame | null {
+    const site = this.data.contexts.site[context]!;
+    if (!site) return null;
+    const { name } = this.frame(site);
+    for (let n = this.nodeParent[site]!; n > 0; n = this.nodeParent[n]!) {
+      const frame = this.frame(n);
+      if (!frame.library && frame.name !== name) return frame;
+    }
+    return null;
+  }
+
   /** Nodes of a context's stack, leaf first. */
   stack(context: number): number[] {
     const nodes = [];

@@ -4,7 +4,7 @@ import * as format from "./format";
 import type { HeapModel } from "./heap_model";
 
 // Programs differ by orders of magnitude, so heat is told against the program's own average.
-const steps = [0.05, 0.2, 0.5, 2, 5, 20];
+const steps = [0.1, 0.4, 0.8, 1.25, 2.5, 10];
 const densityStep = scaleThreshold<number, string>()
   .domain(steps)
   .range(["heat-0", "heat-1", "heat-2", "heat-3", "heat-4", "heat-5", "heat-6"]);
@@ -40,7 +40,7 @@ export function Legend({ model }: { model: HeapModel }) {
     return <p class="legend quiet">no access counts in this profile</p>;
   return (
     <p class="legend quiet">
-      <span>cold</span>
+      <span>accesses per byte: cold</span>
       {densityStep.range().map((c, i) => (
         <span
           key={c}
@@ -48,7 +48,7 @@ export function Legend({ model }: { model: HeapModel }) {
           title={i === 0 ? `below ${steps[0]} times` : `${steps[i - 1]} times or more`}
         />
       ))}
-      <span>hot: accesses per byte against the average of {format.density(model.averageDensity)}</span>
+      <span>hot, against the average of {format.density(model.averageDensity)}</span>
     </p>
   );
 }

@@ -131,6 +131,13 @@ export function Scatter({ model, matches, filter, open, onOpen }: Props) {
           ? "A circle is a context, as large as its bytes. Click one to open it."
           : "This profile has no access counts; pgokit merge --full-schema keeps them."}
       </p>
+      <p class="legend quiet">
+        {labels(model).map((name) => (
+          <span key={name}>
+            <span class={`dot label-${name.replace(" ", "-") || "plain"}`} /> {name || "other"}
+          </span>
+        ))}
+      </p>
       <div class="plot" ref={frame}>
         <svg width={width} height={HEIGHT} aria-hidden="true">
           <polygon class="region-hot" points={region(plot, HOT_PER_S, true, 0)} />
@@ -217,6 +224,11 @@ export function Scatter({ model, matches, filter, open, onOpen }: Props) {
       )}
     </section>
   );
+}
+
+/** Labels that contexts of the profile have. */
+function labels(model: HeapModel): string[] {
+  return model.data.labels.filter((label) => label.contexts).map((label) => label.name);
 }
 
 function lifeTick(v: number): string {
