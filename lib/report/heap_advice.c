@@ -9,22 +9,22 @@
 
 #include <stdlib.h>
 
-#define WORD 8      /* bytes behind an element of the histogram */
-#define GRANULE 64  /* bytes that one access can touch at most in the runtime's counters */
-#define MANY 1000   /* objects from which on a pool or the stack pays */
+#define WORD    8    /* bytes behind an element of the histogram */
+#define GRANULE 64   /* bytes that one access can touch at most in the runtime's counters */
+#define MANY    1000 /* objects from which on a pool or the stack pays */
 
 const struct pgk_advice_text pgk_advice_texts[PGK_ADVICE_RULES] = {
-    [PGK_ADVICE_UNUSED] =
-        {"never-used", "Allocated, never used", "are never read or written",
-         "Leave the allocation out, or make it when its data are first needed.",
-         "contexts without a single load or store; all their bytes count"},
+    [PGK_ADVICE_UNUSED] = {"never-used", "Allocated, never used", "are never read or written",
+                           "Leave the allocation out, or make it when its data are first needed.",
+                           "contexts without a single load or store; all their bytes count"},
     [PGK_ADVICE_SHORT_LIVED] =
         {"short-lived", "Gone within 10 ms", "live for less than 10 ms on average",
          "Keep the objects on the stack, use one buffer again, or take them from a pool.",
          "contexts of 1,000 objects or more with an average lifetime below 10 ms; all their "
          "bytes count"},
     [PGK_ADVICE_COLD_PART] =
-        {"cold-part", "Cold bytes inside busy objects", "are never touched, between others that are",
+        {"cold-part", "Cold bytes inside busy objects",
+         "are never touched, between others that are",
          "Move the fields that are never touched into an object of their own, or behind the busy "
          "ones.",
          "8-byte words without access that stand before the last word with accesses, in contexts "
@@ -36,7 +36,8 @@ const struct pgk_advice_text pgk_advice_texts[PGK_ADVICE_RULES] = {
          "beyond it; without, bytes beyond 64 for each load and store, which is the most that "
          "one of them can touch. Contexts count where this is half of their bytes or more"},
     [PGK_ADVICE_FOREIGN_FREE] =
-        {"foreign-free", "Freed on another CPU", "are freed on another CPU than they were allocated on",
+        {"foreign-free", "Freed on another CPU",
+         "are freed on another CPU than they were allocated on",
          "Free where the object was made, or hand over batches: such frees move cache lines and "
          "allocator locks between CPUs.",
          "contexts of which half of the objects or more were freed on another CPU than they were "
@@ -170,8 +171,7 @@ static int by_gain(const void *a, const void *b)
     return (int)x->rule - (int)y->rule;
 }
 
-int pgk_heap_advise(const struct pgk_heap *heap, struct pgk_advice_list *list,
-                    struct pgk_err *err)
+int pgk_heap_advise(const struct pgk_heap *heap, struct pgk_advice_list *list, struct pgk_err *err)
 {
     PGK_VEC(struct pgk_advice_stake) stakes = {0};
     struct pgk_heap_totals totals;

@@ -82,8 +82,7 @@ static int map_functions(struct aligner *w, struct pgk_err *err)
         return pgk_fail_nomem(err);
     for (uint32_t node = 1; node < t->stacks.nodes.n; node++) {
         uint32_t parent = w->functions_of[t->stacks.nodes.v[node].parent];
-        uint32_t mapped =
-            pgk_stack_push(&w->functions, parent, pgk_frames_at(t, node)->func);
+        uint32_t mapped = pgk_stack_push(&w->functions, parent, pgk_frames_at(t, node)->func);
         if (mapped == PGK_NODE_NONE)
             return pgk_fail_nomem(err);
         w->functions_of[node] = mapped;
@@ -121,14 +120,14 @@ static int collect_lonely(struct aligner *w, struct pgk_err *err)
     for (size_t i = 0; i < w->n_now && fits; i++) {
         const struct pgk_heap_pair *p = &w->a->pairs[i];
         if (p->before == PGK_NO_CONTEXT)
-            fits = pgk_vec_push(&w->lonely, (struct lonely){w->functions_of[p->node], p->node,
-                                                            p->now, true});
+            fits = pgk_vec_push(&w->lonely,
+                                (struct lonely){w->functions_of[p->node], p->node, p->now, true});
     }
     for (size_t c = 0; c < w->n_before && fits; c++)
         if (!w->paired[c])
-            fits = pgk_vec_push(&w->lonely,
-                                (struct lonely){w->functions_of[w->before_nodes[c]],
-                                                w->before_nodes[c], (uint32_t)c, false});
+            fits =
+                pgk_vec_push(&w->lonely, (struct lonely){w->functions_of[w->before_nodes[c]],
+                                                         w->before_nodes[c], (uint32_t)c, false});
     return fits ? 0 : pgk_fail_nomem(err);
 }
 

@@ -10,7 +10,7 @@
 
 #define BYTES(x) pgk_human_bytes((char[PGK_HUMAN_SIZE]){0}, (double)(x))
 #define COUNT(x) pgk_human_count((char[PGK_HUMAN_SIZE]){0}, (x))
-#define MS(x) pgk_human_ms((char[PGK_HUMAN_SIZE]){0}, (x))
+#define MS(x)    pgk_human_ms((char[PGK_HUMAN_SIZE]){0}, (x))
 
 struct diff {
     const struct pgk_heap *before, *now;
@@ -194,8 +194,8 @@ static struct json_object *pair_json(const struct diff *d, const struct pgk_heap
     static const char *const names[] = {"before", "now"};
     const uint32_t ids[] = {p->before, p->now};
     struct json_object *o = json_object_new_object();
-    put(o, "change", json_object_new_string(pgk_heap_change_name(pgk_heap_change(sides[1],
-                                                                                 sides[0]))));
+    put(o, "change",
+        json_object_new_string(pgk_heap_change_name(pgk_heap_change(sides[1], sides[0]))));
     put(o, "moved", json_object_new_boolean(p->moved));
     for (size_t s = 0; s < PGK_COUNTOF(sides); s++) {
         if (!sides[s])

@@ -107,9 +107,8 @@ static int export_html(const struct pgk_heap *heap, const struct pgk_export_opts
     return status;
 }
 
-static int export_to(struct pgk_sink *out, const struct pgk_heap *heap,
-                     enum pgk_heap_export format, const struct pgk_export_opts *opts,
-                     struct pgk_err *err)
+static int export_to(struct pgk_sink *out, const struct pgk_heap *heap, enum pgk_heap_export format,
+                     const struct pgk_export_opts *opts, struct pgk_err *err)
 {
     switch (format) {
     case PGK_EXPORT_HTML:
@@ -130,9 +129,8 @@ static int export_to(struct pgk_sink *out, const struct pgk_heap *heap,
     return pgk_fail(err, PGK_E_ARG, .field = "format", .expected = "a format of the list");
 }
 
-int pgk_heap_export_save(const struct pgk_heap *heap, enum pgk_heap_export format,
-                         const char *path, const struct pgk_export_opts *opts,
-                         struct pgk_err *err)
+int pgk_heap_export_save(const struct pgk_heap *heap, enum pgk_heap_export format, const char *path,
+                         const struct pgk_export_opts *opts, struct pgk_err *err)
 {
     struct pgk_export_opts defaults = {.struct_size = sizeof defaults};
     struct pgk_sink *out;

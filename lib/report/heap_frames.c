@@ -45,11 +45,11 @@ static bool begins(const char *text, const char *start)
 /* Frames that stand between the code that wants memory and the allocator. */
 static bool is_library(const char *name, const char *file)
 {
-    static const char *const names[] = {"std::", "__gnu_cxx::", "operator new", "malloc",
-                                        "calloc", "realloc", "aligned_alloc", "posix_memalign",
-                                        "__interceptor_", "__libc_", "__cxxabiv1::"};
+    static const char *const names[] = {
+        "std::",         "__gnu_cxx::",    "operator new",   "malloc",  "calloc",      "realloc",
+        "aligned_alloc", "posix_memalign", "__interceptor_", "__libc_", "__cxxabiv1::"};
     static const char *const folders[] = {"/include/c++/", "/lib/gcc/", "/lib/clang/",
-                                          "/libstdc++", "/libcxx/", "/compiler-rt/"};
+                                          "/libstdc++",    "/libcxx/",  "/compiler-rt/"};
     for (size_t i = 0; i < PGK_COUNTOF(names); i++)
         if (begins(name, names[i]))
             return true;
@@ -59,8 +59,7 @@ static bool is_library(const char *name, const char *file)
     return begins(file, "/usr/include/");
 }
 
-static uint32_t add_func(struct pgk_heap_frames *t, const struct pgk_view_func *func,
-                         uint64_t hash)
+static uint32_t add_func(struct pgk_heap_frames *t, const struct pgk_view_func *func, uint64_t hash)
 {
     if (func->name == PGK_INDEX_NONE || func->linkage == PGK_INDEX_NONE ||
         func->file == PGK_INDEX_NONE || func->module == PGK_INDEX_NONE ||

@@ -108,8 +108,7 @@ static bool number_nodes(struct pgk_page *p)
     enum { USED = 1 };
     p->nodes.number_of[0] = USED;
     for (size_t i = 0; i < p->n_shown; i++)
-        for (uint32_t n = p->rows[i].pair.node; !p->nodes.number_of[n];
-             n = tree->nodes.v[n].parent)
+        for (uint32_t n = p->rows[i].pair.node; !p->nodes.number_of[n]; n = tree->nodes.v[n].parent)
             p->nodes.number_of[n] = USED;
     for (uint32_t n = 0; n < tree->nodes.n; n++) {
         if (!p->nodes.number_of[n])

@@ -31,8 +31,9 @@ static void put_titles(struct pgk_page *p)
                 pgk_human_text(title, sizeof title, p->opts->title ? p->opts->title : ""));
     member_text(p->out, "format", text);
     if (p->before)
-        member_text(p->out, "base", pgk_human_text(title, sizeof title,
-                                                   p->opts->base_title ? p->opts->base_title : ""));
+        member_text(
+            p->out, "base",
+            pgk_human_text(title, sizeof title, p->opts->base_title ? p->opts->base_title : ""));
 }
 
 static void put_totals(struct pgk_sink *out, const char *key, const struct pgk_heap_totals *t)

@@ -81,8 +81,8 @@ static int put_files(struct excerpts *e, struct pgk_err *err)
         bool first_line = true;
         if (!pgk_page_text(e->page, id, &number))
             return pgk_fail_nomem(err);
-        PGK_TRY(pgk_source_find(&e->sources, pgk_frames_text(&e->page->align.frames, id), &file,
-                                err));
+        PGK_TRY(
+            pgk_source_find(&e->sources, pgk_frames_text(&e->page->align.frames, id), &file, err));
         pgk_json_comma(out, &first_file);
         pgk_sink_printf(out, "[%u,{", number);
         for (; i < n && e->lines.v[i] >> 32 == id; i++) {

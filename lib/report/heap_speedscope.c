@@ -49,14 +49,13 @@ static int put_stack(struct pgk_stacks_of *s, uint32_t stack, struct pgk_sink *o
     return 0;
 }
 
-static int put_profile(struct pgk_stacks_of *s, enum pgk_heap_weight weight,
-                       struct pgk_sink *out, struct pgk_err *err)
+static int put_profile(struct pgk_stacks_of *s, enum pgk_heap_weight weight, struct pgk_sink *out,
+                       struct pgk_err *err)
 {
     bool first = true;
     double sum = 0;
     pgk_sink_printf(out, "{\"type\":\"sampled\",\"name\":\"%s\",\"unit\":\"%s\",\"samples\":[",
-                    pgk_weight_texts[weight].name,
-                    weight == PGK_WEIGHT_BYTES ? "bytes" : "none");
+                    pgk_weight_texts[weight].name, weight == PGK_WEIGHT_BYTES ? "bytes" : "none");
     for (size_t c = 0; c < pgk_heap_contexts(s->heap); c++) {
         pgk_json_comma(out, &first);
         PGK_TRY(put_stack(s, s->nodes[c], out, err));
@@ -79,8 +78,10 @@ int pgk_heap_speedscope(struct pgk_stacks_of *s, struct pgk_sink *out, struct pg
 {
     char title[1024];
     bool first = true;
-    pgk_sink_printf(out, "{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\","
-                         "\"exporter\":\"pgokit %s\",\"name\":", PGK_VERSION);
+    pgk_sink_printf(out,
+                    "{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\","
+                    "\"exporter\":\"pgokit %s\",\"name\":",
+                    PGK_VERSION);
     pgk_json_text(out, pgk_human_text(title, sizeof title, s->opts->title ? s->opts->title : ""));
     pgk_sink_printf(out, ",\"activeProfileIndex\":0,");
     put_frames(s, out);

@@ -100,8 +100,9 @@ static void print_frame(const struct pgk_text_style *s, const struct pgk_heap_fr
     size_t width = s->width > INDENT + PLACE + 20 ? s->width - INDENT - PLACE : 20;
     char *name = function_text(f, width - 1);
     place_text(place, sizeof place, f);
-    fprintf(s->out, "%*s%-*s%s%s%s%s\n", INDENT, "", (int)width, name ? name : "?", pgk_style_on(s, PGK_STYLE_DIM),
-            place, f->inlined ? " (inlined)" : "", pgk_style_off(s));
+    fprintf(s->out, "%*s%-*s%s%s%s%s\n", INDENT, "", (int)width, name ? name : "?",
+            pgk_style_on(s, PGK_STYLE_DIM), place, f->inlined ? " (inlined)" : "",
+            pgk_style_off(s));
     free(name);
 }
 

@@ -3,8 +3,8 @@
 #include "heap_stack_text.h"
 #include "heap_view.h"
 
-#include "pgokit/human.h"
 #include "mem.h"
+#include "pgokit/human.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +18,7 @@ struct table {
 };
 
 #define BYTES(x) pgk_human_bytes((char[PGK_HUMAN_SIZE]){0}, (double)(x))
-#define MS(x) pgk_human_ms((char[PGK_HUMAN_SIZE]){0}, (x))
+#define MS(x)    pgk_human_ms((char[PGK_HUMAN_SIZE]){0}, (x))
 #define COUNT(x) pgk_human_count((char[PGK_HUMAN_SIZE]){0}, (x))
 
 static bool knows(uint32_t known, enum pgk_mib_id id)
@@ -37,8 +37,9 @@ static void print_labels(const struct table *t)
     uint64_t bytes = t->totals.v[PGK_MIB_TotalSize];
     for (enum pgk_mib_label l = 0; l < PGK_LABEL_NONE; l++)
         if (t->totals.label_contexts[l])
-            fprintf(t->out, "  %s%-16s%s %s context%s, %s (%.1f %% of the bytes)\n", pgk_style_on(&t->style, PGK_STYLE_LABEL),
-                    pgk_mib_label_name(l), pgk_style_off(&t->style), COUNT(t->totals.label_contexts[l]),
+            fprintf(t->out, "  %s%-16s%s %s context%s, %s (%.1f %% of the bytes)\n",
+                    pgk_style_on(&t->style, PGK_STYLE_LABEL), pgk_mib_label_name(l),
+                    pgk_style_off(&t->style), COUNT(t->totals.label_contexts[l]),
                     t->totals.label_contexts[l] == 1 ? "" : "s", BYTES(t->totals.label_bytes[l]),
                     percent(t->totals.label_bytes[l], bytes));
 }
@@ -49,7 +50,8 @@ static void print_totals(const struct table *t)
     uint64_t objects = s->v[PGK_MIB_AllocCount], bytes = s->v[PGK_MIB_TotalSize];
     if (t->opts->title) {
         char text[160] = "";
-        fprintf(t->out, "%s%s%s", pgk_style_on(&t->style, PGK_STYLE_BOLD), t->opts->title, pgk_style_off(&t->style));
+        fprintf(t->out, "%s%s%s", pgk_style_on(&t->style, PGK_STYLE_BOLD), t->opts->title,
+                pgk_style_off(&t->style));
         if (t->opts->info)
             fprintf(t->out, ": %s", pgk_file_info_text(t->opts->info, text, sizeof text));
         fputs("\n\n", t->out);
@@ -75,8 +77,9 @@ static void print_numbers(const struct table *t, size_t rank, const struct pgk_m
 {
     uint64_t objects = m->v[PGK_MIB_AllocCount], bytes = m->v[PGK_MIB_TotalSize];
     enum pgk_mib_label label = pgk_mib_label(m);
-    fprintf(t->out, "\n%s#%-3zu %s%s (%.1f %%)  %s object%s", pgk_style_on(&t->style, PGK_STYLE_BOLD), rank, BYTES(bytes),
-            pgk_style_off(&t->style), percent(bytes, t->totals.v[PGK_MIB_TotalSize]), COUNT(objects),
+    fprintf(t->out, "\n%s#%-3zu %s%s (%.1f %%)  %s object%s",
+            pgk_style_on(&t->style, PGK_STYLE_BOLD), rank, BYTES(bytes), pgk_style_off(&t->style),
+            percent(bytes, t->totals.v[PGK_MIB_TotalSize]), COUNT(objects),
             objects == 1 ? "" : "s");
     if (knows(m->known, PGK_MIB_MinSize) && m->v[PGK_MIB_MinSize] != m->v[PGK_MIB_MaxSize])
         fprintf(t->out, " of %s to %s", BYTES(m->v[PGK_MIB_MinSize]), BYTES(m->v[PGK_MIB_MaxSize]));
@@ -88,7 +91,8 @@ static void print_numbers(const struct table *t, size_t rank, const struct pgk_m
     if (knows(m->known, PGK_MIB_TotalLifetime) && objects)
         fprintf(t->out, "  life %s", MS((double)m->v[PGK_MIB_TotalLifetime] / (double)objects));
     if (label != PGK_LABEL_NONE)
-        fprintf(t->out, "  %s%s%s", pgk_style_on(&t->style, PGK_STYLE_LABEL), pgk_mib_label_name(label), pgk_style_off(&t->style));
+        fprintf(t->out, "  %s%s%s", pgk_style_on(&t->style, PGK_STYLE_LABEL),
+                pgk_mib_label_name(label), pgk_style_off(&t->style));
     fputc('\n', t->out);
 }
 
@@ -131,7 +135,9 @@ static int print_advice(const struct table *t, struct pgk_err *err)
 int pgk_report_heap_table(const struct pgk_heap *heap, const struct pgk_report_opts *opts,
                           FILE *out, struct pgk_err *err)
 {
-    struct table t = {.heap = heap, .opts = opts, .out = out,
+    struct table t = {.heap = heap,
+                      .opts = opts,
+                      .out = out,
                       .style = {out, opts->width ? opts->width : 100, opts->depth, opts->colour}};
     size_t *order, n;
     pgk_heap_totals(heap, &t.totals);

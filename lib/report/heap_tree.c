@@ -7,9 +7,9 @@
 
 /* A function below a chain of callers: contexts that differ in lines only are one branch. */
 struct branch {
-    uint32_t node;          /* in `functions` */
-    uint64_t bytes, count;  /* of it and all below */
-    size_t first, n;        /* its callees in `order` */
+    uint32_t node;         /* in `functions` */
+    uint64_t bytes, count; /* of it and all below */
+    size_t first, n;       /* its callees in `order` */
 };
 
 struct tree {

@@ -187,7 +187,8 @@ class Exports:
     def csv_has_a_row_per_context(self):
         for path in (self.small, self.indexed, self.raw):
             text = self.export(path, "csv").decode()
-            rows, contexts = list(csv.DictReader(io.StringIO(text, newline=""))), self.contexts(path)
+            rows = list(csv.DictReader(io.StringIO(text, newline="")))
+            contexts = self.contexts(path)
             expect(len(rows), len(contexts), "rows")
             for row, context in zip(rows, contexts):
                 expect(int(row["TotalSize (B)"]), context["mib"]["TotalSize"], "bytes")

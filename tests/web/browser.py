@@ -38,8 +38,9 @@ class Browser:
             os.dup2(write, 4)
 
         self.process = subprocess.Popen(
-            [find_chromium(), "--headless=new", "--no-sandbox", "--disable-gpu", "--hide-scrollbars",
-             "--disable-dev-shm-usage", "--no-first-run", "--disable-extensions",
+            [find_chromium(), "--headless=new", "--no-sandbox", "--disable-gpu",
+             "--hide-scrollbars", "--disable-dev-shm-usage", "--no-first-run",
+             "--disable-extensions",
              "--host-resolver-rules=MAP * ~NOTFOUND", f"--user-data-dir={folder}/chromium",
              "--remote-debugging-pipe", "about:blank"],
             preexec_fn=keep_pipes, pass_fds=(3, 4), stdin=subprocess.DEVNULL,
@@ -109,7 +110,8 @@ class Page:
         self.call("Page.navigate", url="file://" + os.path.abspath(path))
         self.wait("document.readyState === 'complete' && "
                   "(document.documentElement.dataset.ready || "
-                  "document.getElementById('app').textContent.includes('cannot be shown'))", seconds=60)
+                  "document.getElementById('app').textContent.includes('cannot be shown'))",
+                  seconds=60)
 
     def call(self, method, **params):
         return self.browser.call(method, self.session, **params)
@@ -141,7 +143,8 @@ class Page:
     def click(self, selector):
         """With the mouse, in the middle of the element."""
         spot = self.evaluate(
-            f"(() => {{ const e = document.querySelector({json.dumps(selector)}); if (!e) return null;"
+            f"(() => {{ const e = document.querySelector({json.dumps(selector)});"
+            "if (!e) return null;"
             "e.scrollIntoView({block: 'center'}); const b = e.getBoundingClientRect();"
             "return [b.x + b.width / 2, b.y + b.height / 2]; })()")
         if not spot:

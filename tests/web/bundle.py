@@ -53,7 +53,7 @@ def main():
     report = Report()
     report.case("the packages of the lock file are to be had", problems(installed))
     if installed.returncode == 0:
-        report.case("the sources pass the type check", problems(run(work, "npx", "tsc", "--noEmit")))
+        report.case("the sources have sound types", problems(run(work, "npx", "tsc", "--noEmit")))
         built = run(work, "node", "build.mjs", "report.html")
         report.case("the sources can be bundled", problems(built))
         same = built.returncode == 0 and \

@@ -268,7 +268,8 @@ class Suite:
         dark, page = self.open(dark=True).evaluate(paper), self.open()
         require(page.evaluate(paper) != dark, "the system's choice")
         page.evaluate("(() => { const s = document.querySelector('.theme select'); "
-                      "s.value = 'dark'; s.dispatchEvent(new Event('change', {bubbles: true})) })()")
+                      "s.value = 'dark'; s.dispatchEvent(new Event('change', {bubbles: true}));"
+                      "})()")
         page.settle()
         expect(page.evaluate(paper), dark, "the reader's choice")
 
@@ -287,8 +288,8 @@ class Suite:
         page.click("#contexts tbody button")
         page.wait("document.querySelector('#panel')")
         nodes = page.call("Accessibility.getFullAXTree")["nodes"]
-        named = {"button", "checkbox", "radio", "searchbox", "combobox", "treeitem", "tree", "image",
-                 "img", "dialog", "textbox", "link"}
+        named = {"button", "checkbox", "radio", "searchbox", "combobox", "treeitem", "tree",
+                 "image", "img", "dialog", "textbox", "link"}
         missing = [node["role"]["value"] for node in nodes
                    if not node.get("ignored") and node.get("role", {}).get("value") in named
                    and not node.get("name", {}).get("value")]
