@@ -161,8 +161,8 @@ static void print_member(FILE *out, const char *key, struct json_object *value)
 static int print_advice(const struct pgk_heap *heap, FILE *out, struct pgk_err *err)
 {
     struct pgk_advice_list list;
-    struct json_object *all = json_object_new_array();
     PGK_TRY(pgk_heap_advise(heap, &list, err));
+    struct json_object *all = json_object_new_array();
     for (size_t i = 0; i < list.n; i++) {
         const struct pgk_advice *a = &list.v[i];
         struct json_object *o = json_object_new_object(), *contexts = json_object_new_array();
