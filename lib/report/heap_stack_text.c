@@ -18,29 +18,6 @@ const char *pgk_style_off(const struct pgk_text_style *s)
     return s->colour ? "\033[0m" : "";
 }
 
-/* Template arguments of a long name say little in a table: "a<b<c>, d>::e" becomes
- * "a<...>::e". Operators that hold the signs are left alone. */
-static void shorten_templates(char *name)
-{
-    char *to = name;
-    int depth = 0;
-    for (const char *s = name; *s; s++) {
-        bool is_operator = s - name >= 8 && !strncmp(s - 8, "operator", 8);
-        if (*s == '<' && !is_operator) {
-            if (!depth++) {
-                memcpy(to, "<...", 4);
-                to += 4;
-            }
-        } else if (*s == '>' && depth && s[-1] != '-') {
-            if (!--depth)
-                *to++ = '>';
-        } else if (!depth) {
-            *to++ = *s;
-        }
-    }
-    *to = 0;
-}
-
 /* "std::vector<...>::push_back", as wide as fits; malloc'ed. */
 static char *function_text(const struct pgk_heap_frame *f, size_t width)
 {
@@ -54,8 +31,13 @@ static char *function_text(const struct pgk_heap_frame *f, size_t width)
         return text;
     }
     /* "<...>" may be longer than what it stands for, so only long names are touched. */
-    if (strlen(text) > width)
-        shorten_templates(text);
+    if (strlen(text) > width) {
+        char *shorter = pgk_shorten_templates(text);
+        if (shorter) {
+            free(text);
+            text = shorter;
+        }
+    }
     if (strlen(text) > width && width > 3)
         strcpy(text + width - 3, "...");
     for (char *c = text; *c; c++)

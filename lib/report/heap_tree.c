@@ -4,6 +4,7 @@
 #include "pgokit/human.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* A function below a chain of callers: contexts that differ in lines only are one branch. */
 struct branch {
@@ -113,11 +114,15 @@ static int link_branches(struct tree *t, struct pgk_err *err)
 static void print_line(const struct tree *t, size_t level, uint64_t bytes, uint64_t count,
                        const char *name)
 {
+    enum { LONG = 60 }; /* letters */
+    char *shorter = strlen(name) > LONG ? pgk_shorten_templates(name) : NULL;
     char size[PGK_HUMAN_SIZE], objects[PGK_HUMAN_SIZE];
     uint64_t all = t->branches[0].bytes;
     fprintf(t->out, "%10s %6.1f %% %15s  %*s%s\n", pgk_human_bytes(size, (double)bytes),
             all ? 100.0 * (double)bytes / (double)all : 0, pgk_human_count(objects, count),
-            (int)(2 * level), "", name);
+            (int)(2 * level), "",
+            shorter ? shorter : name);
+    free(shorter);
 }
 
 /* Which callee of a branch comes next on the way through the tree. */

@@ -3,6 +3,7 @@
 
 #include "compiler.h"
 #include "filemap.h"
+#include "hash.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -30,6 +31,7 @@ void pgk_source_lines_free(struct pgk_source_lines *s)
     for (size_t i = 0; i < s->files.n; i++)
         file_free(s->files.v[i]);
     pgk_vec_free(&s->files);
+    pgk_index_free(&s->index);
 }
 
 static bool is_source_name(const char *name)
@@ -88,7 +90,8 @@ int pgk_source_find(struct pgk_source_lines *s, const char *name,
                     const struct pgk_source_file **file, struct pgk_err *err)
 {
     struct pgk_source_file *f = NULL;
-    for (size_t i = 0; i < s->files.n && !f; i++)
+    uint64_t hash = pgk_hash_bytes(name, strlen(name));
+    PGK_INDEX_FOR (&s->index, hash, i)
         if (!strcmp(s->files.v[i]->name, name))
             f = s->files.v[i];
     if (!f) {
@@ -96,10 +99,12 @@ int pgk_source_find(struct pgk_source_lines *s, const char *name,
         if (!f)
             return pgk_fail_nomem(err);
         f->name = pgk_mem_strdup(name);
-        if (!f->name || !load(s, f) || !pgk_vec_push(&s->files, f)) {
+        if (!f->name || !load(s, f) || !pgk_vec_reserve(&s->files, 1) ||
+            !pgk_index_add(&s->index, hash, (uint32_t)s->files.n)) {
             file_free(f);
             return pgk_fail_nomem(err);
         }
+        s->files.v[s->files.n++] = f;
     }
     *file = f->starts.n ? f : NULL;
     return 0;

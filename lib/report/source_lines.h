@@ -6,6 +6,7 @@
 #define PGK_SOURCE_LINES_H
 
 #include "fail.h"
+#include "index.h"
 #include "vec.h"
 
 #include <stdint.h>
@@ -14,7 +15,8 @@ struct pgk_source_file;
 struct pgk_source_lines {
     const char *const *folders; /* besides where the files were when they were compiled */
     size_t n_folders;
-    PGK_VEC(struct pgk_source_file *) files;
+    PGK_VEC(struct pgk_source_file *) files; /* also those that are not there */
+    struct pgk_index index;                  /* by name */
 };
 
 /* The file of this name, looked for as it is, then below each folder with fewer and fewer of

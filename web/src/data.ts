@@ -86,7 +86,9 @@ export type PageData = HeapData;
 
 export async function readPage(): Promise<PageData> {
     const text = document.getElementById("data")?.textContent ?? "";
-    const bytes = Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
+    const packed = atob(text);
+    const bytes = new Uint8Array(packed.length);
+    for (let i = 0; i < packed.length; i++) bytes[i] = packed.charCodeAt(i);
     const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
     return (await new Response(stream).json()) as PageData;
 }
