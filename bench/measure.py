@@ -33,11 +33,12 @@ def once(argv):
 
 
 def in_turn(commands, runs, warm_up=1):
-    """The Cost of each command."""
+    """The Cost of each command: arguments, or a function that runs something and returns what
+    once() returns."""
     measured = [[] for _ in commands]
     for turn in range(warm_up + runs):
         for argv, results in zip(commands, measured):
-            cost = once(argv)
+            cost = argv() if callable(argv) else once(argv)
             if turn >= warm_up:
                 results.append(cost)
     return [Cost(results) for results in measured]
