@@ -125,15 +125,20 @@ WORKLOADS = {"sqlite3": sqlite, "lua": lua, "jq": jq, "zstd": zstd, "leveldb": l
 # ---- tables ----
 
 class Added:
-    """What the runtimes add to counting alone, CPU time."""
+    """What the runtimes add to counting alone, CPU time; by medians, and by the fastest runs, which
+    a busy machine disturbs less."""
 
     def __init__(self, name, costs):
         self.name, self.costs = name, costs
-        base = costs["counting"].cpu_s
-        # Below what can be told apart, it adds nothing; a ratio takes numbers above 0.
-        self.llvm = max(costs["llvm"].cpu_s - base, 0.001)
-        self.ours = max(costs["pgokit"].cpu_s - base, 0.001)
+        self.ours, self.llvm = self.added(lambda cost: cost.cpu_s)
         self.ratio = self.ours / self.llvm
+        ours, llvm = self.added(lambda cost: cost.fastest_cpu_s)
+        self.fastest_ratio = ours / llvm
+
+    def added(self, value):
+        base = value(self.costs["counting"])
+        # Below what can be told apart, it adds nothing; a ratio takes numbers above 0.
+        return [max(value(self.costs[variant]) - base, 0.001) for variant in ("pgokit", "llvm")]
 
     def misses(self):
         found = []
@@ -151,7 +156,7 @@ def print_head():
     print("\nCPU time in s, times plain in brackets; added: above counting alone; memory below "
           f"{floor:.0f} MiB is not told\n"
           f"{'':<9}{'plain':>7}{'counting':>15}{'LLVM':>15}{'pgokit':>15}"
-          f"{'added':>7}{'LLVM':>7}{'ratio':>7}{'peak MiB':>10}{'LLVM':>8}{'plain':>8}")
+          f"{'added':>7}{'LLVM':>7}{'ratio':>7}{'fastest':>9}{'peak MiB':>10}{'LLVM':>8}{'plain':>8}")
 
 
 def print_row(added):
@@ -159,7 +164,7 @@ def print_row(added):
     print(f"{added.name:<9}{plain:>7.2f}"
           + "".join(f"{c[v].cpu_s:>8.2f} ({c[v].cpu_s / plain:4.2f})"
                     for v in ("counting", "llvm", "pgokit"))
-          + f"{added.ours:>7.2f}{added.llvm:>7.2f}{added.ratio:>7.2f}"
+          + f"{added.ours:>7.2f}{added.llvm:>7.2f}{added.ratio:>7.2f}{added.fastest_ratio:>9.2f}"
           + f"{c['pgokit'].peak_mib:>10.1f}{c['llvm'].peak_mib:>8.1f}{c['plain'].peak_mib:>8.1f}")
     for miss in added.misses():
         print(f"{'':<9}MISS: {miss}")
@@ -169,6 +174,10 @@ def profiles_into(folder):
     """Where both runtimes put their profiles; emptied between runs by their fixed name."""
     os.environ["PGOKIT_HEAP_OPTIONS"] = f"out={folder}/profile"
     os.environ["MEMPROF_OPTIONS"] = f"log_path={folder}/llvm.profraw"
+
+
+def geometric_mean(numbers):
+    return math.exp(statistics.fmean(map(math.log, numbers)))
 
 
 def run_programs(bench, scratch, runs, names):
@@ -183,11 +192,13 @@ def run_programs(bench, scratch, runs, names):
         rows.append(Added(name, costs))
         print_row(rows[-1])
         print(end="", flush=True)
-    allocating = [row.ratio for row in rows if row.name in ALLOCATING]
+    allocating = [row for row in rows if row.name in ALLOCATING]
     if len(allocating) > 1:
-        mean = math.exp(statistics.fmean(math.log(ratio) for ratio in allocating))
-        print(f"geometric mean of the ratio, programs that allocate: {mean:.2f}, required "
-              f"{REQUIRED_MEAN}: {'pass' if mean <= REQUIRED_MEAN else 'MISS'}")
+        mean = geometric_mean(row.ratio for row in allocating)
+        fastest = geometric_mean(row.fastest_ratio for row in allocating)
+        print(f"geometric mean of the ratio, programs that allocate: {mean:.2f}, of the fastest "
+              f"runs {fastest:.2f}; required {REQUIRED_MEAN}: "
+              f"{'pass' if mean <= REQUIRED_MEAN else 'MISS'}")
     return rows
 
 

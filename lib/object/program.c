@@ -84,16 +84,39 @@ static int find_histogram(struct pgk_program *program, const struct pgk_elf *elf
     return 0;
 }
 
+/* What people try and the ELF reader does not know: says what a recorder can do with it. */
+static int check_ident(const struct pgk_filemap *map, const char *path, struct pgk_err *err)
+{
+    const uint8_t *b = map->bytes;
+    if (map->size < EI_NIDENT || memcmp(b, ELFMAG, SELFMAG) != 0)
+        return pgk_fail(err, PGK_E_FORMAT, .file = path, .format = "program",
+                        .offset = &(uint64_t){0}, .field = "magic",
+                        .found = map->size < EI_NIDENT
+                                     ? PGK_F("%zu bytes", map->size)
+                                     : PGK_F("%02x %02x %02x %02x", b[0], b[1], b[2], b[3]),
+                        .expected = "an ELF program or a script that begins with #!",
+                        .hint = "run a script without #! by its interpreter: sh SCRIPT");
+    if (b[EI_CLASS] != ELFCLASS64)
+        return pgk_fail(err, PGK_E_FORMAT, .file = path, .format = "program",
+                        .offset = &(uint64_t){EI_CLASS}, .field = "class",
+                        .found = b[EI_CLASS] == ELFCLASS32 ? "a 32-bit program"
+                                                           : PGK_F("%u", b[EI_CLASS]),
+                        .expected = "a 64-bit program",
+                        .hint = "build it for x86-64, for which there is a runtime");
+    return 0;
+}
+
 static int inspect_elf(struct pgk_program *program, const char *path, struct pgk_err *err)
 {
     struct pgk_elf *elf;
     PGK_TRY(pgk_elf_open(&elf, path, err));
     int status = 0;
     if (pgk_elf_machine(elf) != EM_X86_64)
-        status = pgk_fail(err, PGK_E_FORMAT, .file = path, .format = "ELF",
+        status = pgk_fail(err, PGK_E_FORMAT, .file = path, .format = "program",
                           .offset = &(uint64_t){offsetof(Elf64_Ehdr, e_machine)},
                           .field = "machine", .found = PGK_F("%u", pgk_elf_machine(elf)),
-                          .expected = "x86-64 (62), for which there is a runtime");
+                          .expected = "x86-64 (62)",
+                          .hint = "build it for x86-64, for which there is a runtime");
     if (!status) {
         program->kind = has_section(elf, ".interp") ? PGK_PROGRAM_DYNAMIC : PGK_PROGRAM_STATIC;
         program->heap_runtime = runtime_of(elf);
@@ -122,13 +145,17 @@ int pgk_program_inspect(struct pgk_program *program, const char *path, struct pg
     struct pgk_filemap map;
     PGK_TRY(pgk_filemap_open(&map, path, err));
     bool script = map.size >= 2 && !memcmp(map.bytes, "#!", 2);
+    int status = 0;
     if (script) {
         found.kind = PGK_PROGRAM_SCRIPT;
         read_interpreter(&found, &map);
+    } else {
+        status = check_ident(&map, path, err);
     }
     pgk_filemap_close(&map);
-    if (!script)
-        PGK_TRY(inspect_elf(&found, path, err));
-    *program = found;
-    return 0;
+    if (!status && !script)
+        status = inspect_elf(&found, path, err);
+    if (!status)
+        *program = found;
+    return status;
 }

@@ -337,7 +337,8 @@ def unrecordable(folder):
     refused(folder, ["no-such-program-anywhere"], 127, "PATH")
     refused(folder, [folder], 126, "it is no file")
     refused(folder, [write(folder, "data", "x\n", 0o644)], 126, "not executable")
-    refused(folder, [write(folder, "text", "echo hello\n")], 126, "ELF")
+    refused(folder, [write(folder, "text", "echo hello, world\n")], 126, "ELF",
+            "sh SCRIPT")
     refused(folder, [write(folder, "script", "#!/no/such/shell\n")], 126, "/no/such/shell")
     refused(folder, [plain(folder)], 125, "PGOKIT_RUNTIME", env={"PGOKIT_RUNTIME": folder})
 
