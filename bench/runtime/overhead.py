@@ -156,7 +156,8 @@ def print_head():
     print("\nCPU time in s, times plain in brackets; added: above counting alone; memory below "
           f"{floor:.0f} MiB is not told\n"
           f"{'':<9}{'plain':>7}{'counting':>15}{'LLVM':>15}{'pgokit':>15}"
-          f"{'added':>7}{'LLVM':>7}{'ratio':>7}{'fastest':>9}{'peak MiB':>10}{'LLVM':>8}{'plain':>8}")
+          f"{'added':>7}{'LLVM':>7}{'ratio':>7}{'fastest':>9}"
+          f"{'peak MiB':>10}{'LLVM':>8}{'plain':>8}")
 
 
 def print_row(added):
