@@ -14,6 +14,7 @@ class Cost:
         self.cpu_s = statistics.median(r[0] for r in runs)
         self.wall_s = statistics.median(r[1] for r in runs)
         self.fastest_cpu_s = min(r[0] for r in runs)
+        self.fastest_wall_s = min(r[1] for r in runs)
         self.peak_mib = statistics.median(r[2] for r in runs)
 
 

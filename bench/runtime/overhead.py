@@ -223,12 +223,13 @@ def run_pairs(paths, runs):
 
 
 def run_starts(paths):
-    print("\nstart of an empty program: CPU time and time passed in ms")
+    print(f"\nstart of an empty program, the fastest of {STARTS}: CPU time and time passed in ms")
     costs = dict(zip(programs.VARIANTS,
                      measure.in_turn([[paths[variant]] for variant in programs.VARIANTS], STARTS)))
     for variant in ("plain", "llvm", "pgokit"):
-        print(f"{variant:<9}{costs[variant].cpu_s * 1e3:>9.2f}{costs[variant].wall_s * 1e3:>9.2f}")
-    extra = (costs["pgokit"].wall_s - costs["plain"].wall_s) * 1e3
+        cost = costs[variant]
+        print(f"{variant:<9}{cost.fastest_cpu_s * 1e3:>9.2f}{cost.fastest_wall_s * 1e3:>9.2f}")
+    extra = (costs["pgokit"].fastest_wall_s - costs["plain"].fastest_wall_s) * 1e3
     print(f"{'':<9}pgokit adds {extra:.2f}, required below {START_MS}: "
           f"{'pass' if extra < START_MS else 'MISS'}")
     return costs
