@@ -6,8 +6,14 @@
 #include <string.h>
 #include <unistd.h>
 
-static const struct cli_verb *const verbs[] = {&cmd_record, &cmd_merge,   &cmd_show,
-                                               &cmd_check,  &cmd_formats, &cmd_config};
+static const struct cli_verb *const verbs[] = {
+    &cmd_record,
+    &cmd_merge,
+    &cmd_show,
+    &cmd_check,
+    &cmd_formats,
+    &cmd_config,
+};
 enum { VERBS = sizeof verbs / sizeof *verbs };
 
 static void help(FILE *out)
