@@ -46,23 +46,29 @@ static bool found_at(char path[PATH_MAX], const char *folder, const char *below,
     return n < PATH_MAX;
 }
 
-bool heap_runtime_find(char path[PATH_MAX], const char *file)
+static bool found_below(char path[PATH_MAX], const char *folder, const char *const *below,
+                        const char *file)
 {
-    /* Build folder, its links, installed, installed links. */
-    static const char *const below[] = {"../runtime", ".", PGK_BIN_TO_LIB,
-                                        PGK_BIN_TO_LIB "/pgokit"};
-    char folder[PATH_MAX];
-    const char *given = getenv("PGOKIT_RUNTIME");
-    if (given && *given) { /* the folder, or the library in it */
-        snprintf(folder, sizeof folder, "%s", given);
-        char *slash = strrchr(folder, '/');
-        if (!is_folder(folder) && slash)
-            *slash = 0;
-        return found_at(path, folder, ".", file);
-    }
-    own_folder(folder);
-    for (size_t i = 0; i < sizeof below / sizeof *below; i++)
-        if (found_at(path, folder, below[i], file))
+    for (; *below; below++)
+        if (found_at(path, folder, *below, file))
             return true;
     return false;
+}
+
+bool heap_runtime_find(char path[PATH_MAX], const char *file)
+{
+    static const char *const of_build_or_prefix[] = {"../runtime", PGK_BIN_TO_LIB,
+                                                     PGK_BIN_TO_LIB "/pgokit", NULL};
+    static const char *const of_given[] = {".", "pgokit", NULL};
+    char folder[PATH_MAX];
+    const char *given = getenv("PGOKIT_RUNTIME");
+    if (!given || !*given) {
+        own_folder(folder);
+        return found_below(path, folder, of_build_or_prefix, file);
+    }
+    snprintf(folder, sizeof folder, "%s", given); /* the folder, or the library in it */
+    char *slash = strrchr(folder, '/');
+    if (!is_folder(folder) && slash)
+        *slash = 0;
+    return found_below(path, folder, of_given, file);
 }
