@@ -139,7 +139,8 @@ def compiled(folder, compiler, *link):
 def one_command(folder):
     """Compile and link at once."""
     out = os.path.join(folder, "inventory")
-    run([tool("clang-22"), *config("--cflags", "--ldflags", "--libs"), INVENTORY, "-o", out],
+    run([tool("clang-22"), *config("--cflags", "--ldflags", "--libs", "--cc", "clang"),
+         INVENTORY, "-o", out],
         folder)
     through(folder, out)
 
@@ -205,13 +206,15 @@ def installed(folder):
     run([tool("meson"), "install", "-C", BUILD, "--no-rebuild", "--destdir", root], folder)
     program = next(os.path.join(at, "pgokit") for at, _, names in os.walk(root)
                    if at.endswith("/bin") and "pgokit" in names)
-    flags = run([program, "config", "--cflags", "--libs", "heap"], folder).stdout.split()
+    own = {"PGOKIT_RUNTIME": ""}
+    flags = run([program, "config", "--cflags", "--libs", "heap", "--cc", "clang"], folder,
+                env=own).stdout.split()
     require(any(word.startswith(root) for word in flags), str(flags))
     run([tool("clang-22"), *flags, INVENTORY, "-o", "inventory"], folder)
-    told = run([program, "record", "heap", "./inventory"], folder).stderr
+    told = run([program, "record", "heap", "./inventory"], folder, env=own).stderr
     require(EXPECTED in told, told)
     run([tool("gcc"), INVENTORY, "-o", "plain"], folder)
-    told = run([program, "record", "heap", "./plain"], folder).stderr
+    told = run([program, "record", "heap", "./plain"], folder, env=own).stderr
     require("by library functions alone" in told, told)
 
 
