@@ -28,7 +28,7 @@ static void pass_on(int number, siginfo_t *info, void *context)
 
 struct saved_signals {
     sigset_t mask;
-    struct sigaction actions[PASSED_ON];
+    struct sigaction actions[PASSED_ON], of_child;
 };
 
 /* Held back until the child's number is known. What is ignored stays so, as nohup wants. */
@@ -41,6 +41,8 @@ static void catch_signals(struct saved_signals *saved)
     for (int i = 0; i < PASSED_ON; i++)
         sigaddset(&block, passed_on[i]);
     sigprocmask(SIG_BLOCK, &block, &saved->mask);
+    /* Who started us may have it ignored; then there would be nothing to wait for. */
+    sigaction(SIGCHLD, &(struct sigaction){.sa_handler = SIG_DFL}, &saved->of_child);
     for (int i = 0; i < PASSED_ON; i++) {
         sigaction(passed_on[i], NULL, &saved->actions[i]);
         if (saved->actions[i].sa_handler != SIG_IGN)
@@ -52,6 +54,7 @@ static void restore_signals(const struct saved_signals *saved)
 {
     for (int i = 0; i < PASSED_ON; i++)
         sigaction(passed_on[i], &saved->actions[i], NULL);
+    sigaction(SIGCHLD, &saved->of_child, NULL);
     sigprocmask(SIG_SETMASK, &saved->mask, NULL);
 }
 
@@ -77,7 +80,7 @@ static double seconds(void)
 
 static void wait_for(struct record_ended *ended)
 {
-    int status;
+    int status = 0;
     while (wait4(ended->pid, &status, 0, &ended->usage) < 0 && errno == EINTR)
         continue;
     ended->signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;

@@ -306,6 +306,13 @@ def forwards_signals(folder):
     require(child.returncode == 5 and "exit status 5" in told, f"{child.returncode}: {told}")
 
 
+def ignored_children(folder):
+    """Started with SIGCHLD ignored, as some daemons start programs."""
+    told = record(folder, "sh", "-c", "exit 9", status=9,
+                  preexec_fn=lambda: signal.signal(signal.SIGCHLD, signal.SIG_IGN)).stderr
+    require("exit status 9" in told, told)
+
+
 def interrupt_of_terminal(folder):
     """^C goes to both: the program ends, pgokit still tells."""
     what = "echo ready; while :; do sleep 0.05; done"
@@ -416,6 +423,7 @@ def main():
     case("exit status of the program", status_of, "exit 42", 42, "exit status 42")
     case("killed by a signal", status_of, "kill -SEGV $$", 139, "signal 11")
     case("signals are passed on", forwards_signals)
+    case("SIGCHLD ignored", ignored_children)
     case("interrupt of the terminal", interrupt_of_terminal)
     case("script", script)
     case("programs that cannot be recorded", unrecordable)
