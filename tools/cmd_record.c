@@ -7,8 +7,7 @@
 static const char help[] =
     "usage: pgokit record KIND [OPTION]... -- PROGRAM [ARGUMENT]...\n\n"
     "Runs a program and records a profile of it. KIND is\n\n"
-    "  heap    what is allocated where, how long it lives, how often it is accessed\n\n"
-    "pgokit record KIND --help tells more.\n";
+    "  heap    what is allocated where, how long it lives, how often it is accessed\n";
 
 static const struct {
     const char *name;
@@ -23,7 +22,11 @@ static int run(int argc, char **argv)
         if (!strcmp(argv[1], kinds[i].name))
             return kinds[i].verb->run(argc - 1, argv + 1);
     if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h")) {
-        cli_print_help(&cmd_record);
+        fputs(help, stdout);
+        for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+            putchar('\n');
+            cli_print_help(kinds[i].verb);
+        }
         return cli_finish_output(EXIT_DONE);
     }
     char safe[64];
@@ -32,4 +35,4 @@ static int run(int argc, char **argv)
 
 const struct cli_verb cmd_record = {
     .name = "record", .summary = "runs a program and records a profile", .help = help,
-    .exit_help = "see there", .run = run};
+    .run = run};
