@@ -275,6 +275,7 @@ class Suite:
 
     def fits_a_phone(self):
         page = self.open(width=390, height=844)
+        page.settle()
         wide = page.evaluate("Array.from(document.querySelectorAll('body *')).filter((e) => "
                              "e.getBoundingClientRect().right > innerWidth + 1 && "
                              "!e.closest('.table-frame, .boxes-frame, pre')).map((e) => "

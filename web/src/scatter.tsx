@@ -286,8 +286,6 @@ function draw(
     const ink = resolve("ink");
     canvas.width = width * scale;
     canvas.height = HEIGHT * scale;
-    canvas.style.width = `${width}px`;
-    canvas.style.height = `${HEIGHT}px`;
     pen.scale(scale, scale);
     for (const p of [...points].sort((a, b) => b.r - a.r)) {
         const colour = colours[model.data.contexts.label[p.context]!]!;
