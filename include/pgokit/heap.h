@@ -133,6 +133,34 @@ int pgk_heap_symbolise(struct pgk_heap **into, const struct pgk_heap *from,
 /* Adds all of `from` to `into`; stacks that are equal become one context. */
 int pgk_heap_merge(struct pgk_heap *into, const struct pgk_heap *from, struct pgk_err *err);
 
+/* Makes the profile count `times` times (at least 1): what merging so many copies gives. */
+void pgk_heap_scale(struct pgk_heap *heap, uint64_t times);
+
+/* What to leave out of a profile; zero or false: nothing. */
+struct pgk_heap_prune_opts {
+    size_t struct_size;
+    uint64_t min_bytes;        /* contexts of fewer bytes (TotalSize) */
+    uint64_t min_count;        /* contexts of fewer objects (AllocCount) */
+    bool cold_only, hot_only;  /* other contexts than these; both: all that are neither */
+    struct pgk_binaries *leaves_in; /* contexts whose leaf is no function of these; may be NULL */
+    bool collapse_recursion;   /* frames that repeat the ones before, alone or as a group */
+    size_t max_depth;          /* frames further from the leaf; an inlined frame stays with
+                                  the function it is inlined into */
+};
+struct pgk_heap_pruned {
+    size_t contexts, contexts_left;
+    uint64_t bytes, bytes_left; /* TotalSize, saturating */
+    size_t stacks_shortened;    /* of contexts that stay */
+};
+
+/* A new profile without what the options name. Contexts are chosen by their own numbers first;
+ * then stacks are shortened, and those that are equal now are added up. Call sites that no
+ * stack runs through any more go, too. Only for symbolised profiles. `from` is not changed;
+ * PGK_E_EMPTY if nothing is left. `done` may be NULL. */
+int pgk_heap_prune(struct pgk_heap **into, const struct pgk_heap *from,
+                   const struct pgk_heap_prune_opts *opts, struct pgk_heap_pruned *done,
+                   struct pgk_err *err);
+
 /* Fills in function names, files and lines, which indexed profiles lack, for the GUIDs
  * that the binaries' debug information knows. */
 int pgk_heap_name_functions(struct pgk_heap *heap, struct pgk_binaries *binaries,

@@ -145,6 +145,12 @@ int pgk_heap_add(struct pgk_heap *h, uint32_t stack, const struct pgk_mib *mib,
     return 0;
 }
 
+void pgk_heap_scale(struct pgk_heap *heap, uint64_t times)
+{
+    for (size_t i = 0; i < heap->contexts.n; i++)
+        pgk_mib_scale(&heap->contexts.v[i].mib, times);
+}
+
 /* The callees of `site` become the sorted union with the given ones. */
 static bool add_callees(struct pgk_heap *h, struct pgk_heap_site *site, const uint64_t *callees,
                         size_t n)

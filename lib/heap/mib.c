@@ -37,12 +37,6 @@ const char *pgk_mib_info(enum pgk_mib_id id, const char **unit, const char **mea
     return f->name;
 }
 
-static uint64_t add_saturated(uint64_t a, uint64_t b)
-{
-    uint64_t sum;
-    return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
-}
-
 static uint64_t unknown_value(enum pgk_mib_id id)
 {
     return id == PGK_MIB_AllocCpuId || id == PGK_MIB_DeallocCpuId ? UINT32_MAX : 0;
@@ -55,7 +49,7 @@ static uint64_t combine(enum pgk_mib_rule rule, enum pgk_mib_id id, const struct
     uint64_t x = a->v[id], y = b->v[id];
     switch (rule) {
     case PGK_RULE_SUM:
-        return add_saturated(x, y);
+        return pgk_add_saturated(x, y);
     case PGK_RULE_MIN:
         return x < y ? x : y;
     case PGK_RULE_MAX:
@@ -94,7 +88,7 @@ static bool add_histogram(struct pgk_mib *into, const struct pgk_mib *other,
     }
     uint64_t *sum = (uint64_t *)into->hist;
     for (uint32_t i = 0; i < other->hist_count; i++)
-        sum[i] = add_saturated(sum[i], other->hist[i]);
+        sum[i] = pgk_add_saturated(sum[i], other->hist[i]);
     return true;
 }
 
@@ -113,6 +107,23 @@ bool pgk_mib_add(struct pgk_mib *into, const struct pgk_mib *other, struct pgk_a
         into->v[id] = combine(pgk_mib_fields[id].across, id, into, other);
     into->known &= other->known;
     return add_histogram(into, other, arena);
+}
+
+static uint64_t multiply_saturated(uint64_t a, uint64_t b)
+{
+    uint64_t product;
+    return __builtin_mul_overflow(a, b, &product) ? UINT64_MAX : product;
+}
+
+/* Sums grow; what is the smallest, largest or common value of one copy is that of all. */
+void pgk_mib_scale(struct pgk_mib *m, uint64_t times)
+{
+    uint64_t *hist = (uint64_t *)m->hist;
+    for (enum pgk_mib_id id = 0; id < PGK_MIB_FIELDS; id++)
+        if (pgk_mib_fields[id].across == PGK_RULE_SUM)
+            m->v[id] = multiply_saturated(m->v[id], times);
+    for (uint32_t i = 0; i < m->hist_count; i++)
+        hist[i] = multiply_saturated(hist[i], times);
 }
 
 uint64_t pgk_mib_file_value(const struct pgk_mib *m, enum pgk_mib_id id)

@@ -24,12 +24,21 @@ enum pgk_mib_rule {
     PGK_RULE_SAME, PGK_RULE_OVERLAP, PGK_RULE_EQ_ALLOC, PGK_RULE_EQ_DEALLOC,
 };
 
+static inline uint64_t pgk_add_saturated(uint64_t a, uint64_t b)
+{
+    uint64_t sum;
+    return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
+}
+
 /* Merges a later block of the same process into an earlier one (rule `step`). */
 bool pgk_mib_step(struct pgk_mib *earlier, const struct pgk_mib *later, struct pgk_arena *arena);
 /* Merges two blocks of one context, in any order (rule `across`). Both add histograms: that
  * of the first block, which must lie in `arena`, is changed in place or replaced by a
  * longer one. False when out of memory. */
 bool pgk_mib_add(struct pgk_mib *into, const struct pgk_mib *other, struct pgk_arena *arena);
+
+/* The block of `times` equal ones: what pgk_mib_add makes of so many copies. */
+void pgk_mib_scale(struct pgk_mib *m, uint64_t times);
 
 /* The compiler's rule for a cold context, on the values that a file would hold: unknown ones
  * are 0. The label of a context asks for known ones. */
