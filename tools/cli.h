@@ -80,6 +80,11 @@ extern const struct cli_check check_heap;
  * they are read: holds their bytes in memory instead. Exits with EXIT_FAILED if it cannot. */
 void cli_keep_stdin(int n_operands, char *const *operands);
 
+/* An operand FILE or FILE@N, which counts N times. A file that has the whole name is meant first.
+ * The path lives as long as the process. Exits with EXIT_FAILED on a weight that is none. */
+#define CLI_WEIGHT_MAX 4294967295ul
+struct pgk_input cli_input(const struct cli_verb *verb, const char *operand);
+
 /* Next option that is the verb's own, or -1 after the last; common ones are taken in. Prints
  * what is wrong and exits with EXIT_FAILED on a wrong one, and with EXIT_DONE on --help. */
 int cli_next_option(const struct cli_verb *verb, int argc, char **argv, const char *own_short,

@@ -24,7 +24,7 @@ struct merge {
     const char *output;
     struct pgk_indexed_write_opts write;
     bool yaml; /* instead of an indexed profile */
-    char **inputs;
+    struct pgk_input *inputs;
     size_t n_inputs;
     struct pgk_file_info *infos; /* of the inputs that were read */
     struct pgk_heap_symbolised symbolised;
@@ -83,26 +83,13 @@ static void parse(struct merge *m, int argc, char **argv)
         cli_usage(&cmd_merge, "nothing to merge: name one input at least");
     if (!m->output)
         cli_usage(&cmd_merge, "where to? name the output with -o");
-    m->inputs = argv + optind;
     m->n_inputs = (size_t)(argc - optind);
-}
-
-static int read_inputs(struct merge *m, struct pgk_heap *heap, struct pgk_err *err)
-{
-    struct pgk_progress progress;
+    m->inputs = calloc(m->n_inputs, sizeof *m->inputs);
     m->infos = calloc(m->n_inputs, sizeof *m->infos);
-    if (!m->infos) {
-        *err = (struct pgk_err){.status = PGK_E_NOMEM, .offset = PGK_NO_OFFSET};
-        return err->status;
-    }
-    pgk_progress_start(&progress, "reading", "files", m->n_inputs);
-    int status = 0;
-    for (size_t i = 0; i < m->n_inputs && !status; i++) {
-        status = pgk_heap_read(heap, m->inputs[i], &m->infos[i], err);
-        pgk_progress_add(&progress, 1);
-    }
-    pgk_progress_end(&progress);
-    return status;
+    if (!m->inputs || !m->infos)
+        cli_usage(&cmd_merge, "out of memory");
+    for (size_t i = 0; i < m->n_inputs; i++)
+        m->inputs[i] = cli_input(&cmd_merge, argv[optind + (int)i]);
 }
 
 /* Replaces addresses by source frames, where there are any. */
@@ -134,7 +121,7 @@ static int report(const struct merge *m, size_t callees)
     if (!m->common.quiet)
         cli_note_symbolised(&m->symbolised);
     for (size_t i = 0; i < m->n_inputs; i++)
-        if (cli_warn_not_carried(m->inputs[i], &m->infos[i]))
+        if (cli_warn_not_carried(m->inputs[i].path, &m->infos[i]))
             exit_code = EXIT_INCOMPLETE;
     if (callees && !m->yaml && m->write.target.memprof_version < 4) {
         fprintf(stderr,
@@ -153,9 +140,7 @@ static int run(int argc, char **argv)
     struct pgk_err err = {0};
     size_t callees = 0;
     parse(&m, argc, argv);
-    int status = pgk_heap_new(&heap, &err);
-    if (!status)
-        status = read_inputs(&m, heap, &err);
+    int status = pgk_heap_read_all(&heap, m.inputs, m.n_inputs, m.common.threads, m.infos, &err);
     if (!status)
         status = symbolise(&m, &heap, &err);
     if (!status) {
@@ -165,6 +150,7 @@ static int run(int argc, char **argv)
     }
     pgk_heap_close(&heap);
     int exit_code = status ? cli_fail(&err) : report(&m, callees);
+    free(m.inputs);
     free(m.infos);
     cli_common_free(&m.common);
     return exit_code;

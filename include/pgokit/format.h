@@ -61,6 +61,18 @@ const char *pgk_file_info_readers(const struct pgk_file_info *info);
 int pgk_heap_read(struct pgk_heap *heap, const char *path, struct pgk_file_info *info,
                   struct pgk_err *err);
 
+/* A profile to add, and how often it counts (at least 1). */
+struct pgk_input {
+    const char *path;
+    uint64_t weight;
+};
+/* Reads any number of heap profiles into a new one, on up to `threads` threads (0: one per
+ * processor): each file is opened, added and closed before the next one of its thread. The
+ * result is the same for any number of threads. infos[i], if not NULL, is of inputs[i]. Shows
+ * its progress. */
+int pgk_heap_read_all(struct pgk_heap **heap, const struct pgk_input *inputs, size_t count,
+                      unsigned threads, struct pgk_file_info *infos, struct pgk_err *err);
+
 #pragma GCC visibility pop
 #ifdef __cplusplus
 }
