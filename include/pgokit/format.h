@@ -47,6 +47,7 @@ struct pgk_file_info {
     bool full_schema;         /* indexed: all MIB fields, not only the compiler's */
     bool interrupted;         /* raw: the process was killed; its live objects are missing */
     bool library_accesses;    /* raw: program without instrumentation */
+    bool partial;             /* of pgokit merge --partial */
     uint64_t size_bytes;
 };
 

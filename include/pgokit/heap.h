@@ -197,6 +197,12 @@ int pgk_indexed_write(const struct pgk_heap *heap, const char *path,
  * Errors as pgk_indexed_write. */
 int pgk_heap_yaml_save(const struct pgk_heap *heap, const char *path, struct pgk_err *err);
 
+/* Writes all that the profile holds, addresses and functions alike, as a partial profile
+ * (docs/formats/partial-heap.md) to `path` ("-": standard output), whole or not at all. Merging
+ * partial profiles gives what merging their inputs gives. Deterministic; equal profiles give
+ * equal bytes in whatever order they were filled. */
+int pgk_heap_partial_save(const struct pgk_heap *heap, const char *path, struct pgk_err *err);
+
 #pragma GCC visibility pop
 #ifdef __cplusplus
 }

@@ -2,6 +2,7 @@
 #include "pgokit/format.h"
 
 #include "filemap.h"
+#include "heap_partial.h"
 #include "heap_raw.h"
 #include "heap_yaml.h"
 #include "indexed.h"
@@ -75,6 +76,21 @@ static int read_yaml(struct pgk_heap *heap, const struct pgk_filemap *map,
     return 0;
 }
 
+static bool sniff_partial(const uint8_t *bytes, size_t size)
+{
+    return starts_with(bytes, size, PGK_HEAP_PARTIAL_MAGIC);
+}
+
+static int read_partial(struct pgk_heap *heap, const struct pgk_filemap *map,
+                        const struct pgk_source *src, struct pgk_file_info *info,
+                        struct pgk_err *err)
+{
+    PGK_TRY(pgk_heap_partial_read(heap, map->bytes, map->size, src, err));
+    info->version = PGK_HEAP_PARTIAL_VERSION;
+    info->partial = true;
+    return 0;
+}
+
 static const struct row rows[] = {
     {.public = {"raw heap profile", PGK_KIND_HEAP, "1 to 5", "", "runtimes of clang 14 to 22",
                 "raw-heap.md"},
@@ -89,6 +105,10 @@ static const struct row rows[] = {
                 "llvm-profdata 22, pgokit", "indexed-heap.md"},
      .sniff = sniff_yaml,
      .read_heap = read_yaml},
+    {.public = {"partial heap profile", PGK_KIND_HEAP, "1", "1", "pgokit merge --partial",
+                "partial-heap.md"},
+     .sniff = sniff_partial,
+     .read_heap = read_partial},
 };
 
 const struct pgk_format *pgk_format_at(size_t i)
@@ -140,6 +160,8 @@ const char *pgk_file_info_readers(const struct pgk_file_info *info)
     /* docs/formats/raw-heap.md section 10 */
     static const char *const raw[] = {"no release of LLVM", "no release of LLVM", "LLVM 16",
                                       "LLVM 19 and 22",     "LLVM 19 and 22",     "LLVM 22"};
+    if (info->partial)
+        return "pgokit";
     if (info->dumps)
         return raw[info->version];
     if (!info->version) /* YAML */
