@@ -50,21 +50,27 @@ void cli_list_free(struct cli_list *list);
 
 /* Options every verb has; --help and --version are answered by the caller. */
 struct cli_common {
-    struct cli_list binaries, debug_dirs;
+    struct cli_list binaries, debug_dirs, sysroots;
     unsigned threads;
-    bool quiet;
+    bool quiet, no_cache;
 };
 #define CLI_COMMON_SHORT "b:j:qh"
 #define CLI_COMMON_LONG                              \
     {"binary", required_argument, NULL, 'b'},        \
     {"debug-dir", required_argument, NULL, 'D'},     \
+    {"sysroot", required_argument, NULL, 'S'},       \
+    {"no-cache", no_argument, NULL, 'N'},            \
     {"jobs", required_argument, NULL, 'j'},          \
     {"quiet", no_argument, NULL, 'q'},               \
     {"help", no_argument, NULL, 'h'}
 #define CLI_COMMON_HELP                                                                  \
     "  -b, --binary FILE    a profiled program or library, with debug information; may be\n" \
     "                       repeated\n"                                                  \
-    "      --debug-dir DIR  where to look for separate debug files; may be repeated\n"   \
+    "      --debug-dir DIR  where to look for debug files, and for binaries that were not\n"  \
+    "                       given, as .build-id/xx/yyyy.debug; may be repeated\n"        \
+    "      --sysroot DIR    a copy of the target's root folder, to look for both; may be\n" \
+    "                       repeated\n"                                                  \
+    "      --no-cache       look all addresses up again, and keep none of the answers\n" \
     "  -j, --jobs N         threads, 1 to 1024 (default: one per processor)\n"           \
     "  -q, --quiet          no notes and no progress, only warnings and errors\n"         \
     "  -h, --help           this text\n"
@@ -102,6 +108,8 @@ int cli_fail(const struct pgk_err *err);
 /* Flushes standard output; EXIT_FAILED with a sentence if it could not be written. */
 int cli_finish_output(int exit_code);
 
+/* True if something was given to find binaries by. */
+bool cli_has_binaries(const struct cli_common *common);
 /* The binaries of -b, opened. */
 int cli_open_binaries(const struct cli_common *common, struct pgk_binaries **set,
                       struct pgk_err *err);

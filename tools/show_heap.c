@@ -105,7 +105,7 @@ static int name_frames(struct show *s, struct pgk_heap **heap, struct pgk_err *e
 {
     struct pgk_binaries *binaries;
     struct pgk_heap *named;
-    if (!s->common.binaries.n) {
+    if (!cli_has_binaries(&s->common)) {
         if (s->view == VIEW_TABLE && !s->common.quiet)
             note_no_names(*heap);
         return 0;

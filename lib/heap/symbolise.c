@@ -42,14 +42,9 @@ static bool is_text_of(const struct pgk_segment *s, const struct pgk_heap_module
            ((s->offset + s->filesz + PAGE - 1) & ~(uint64_t)(PAGE - 1)) - off == m->text_size;
 }
 
-/* The binary of a module: by build id; without one, by its executable segment. */
-static uint32_t match_module(const struct symbolise *s, const struct pgk_heap_module *m)
+/* The binary of a module without build id: by its executable segment. */
+static uint32_t match_segment(const struct symbolise *s, const struct pgk_heap_module *m)
 {
-    const struct pgk_intern *strings = &s->k.from->strings;
-    size_t size = pgk_intern_len(strings, m->build_id);
-    if (size)
-        return pgk_binaries_find(s->binaries,
-                                 (const uint8_t *)pgk_intern_str(strings, m->build_id), size);
     for (uint32_t i = 0; i < pgk_binaries_count(s->binaries); i++) {
         const struct pgk_elf *elf = pgk_binaries_elf(s->binaries, i);
         size_t id_size, n;
@@ -62,6 +57,19 @@ static uint32_t match_module(const struct symbolise *s, const struct pgk_heap_mo
                 return i;
     }
     return PGK_INDEX_NONE;
+}
+
+static int match_module(const struct symbolise *s, const struct pgk_heap_module *m,
+                        uint32_t *binary)
+{
+    const struct pgk_intern *strings = &s->k.from->strings;
+    size_t size = pgk_intern_len(strings, m->build_id);
+    if (size)
+        return pgk_binaries_look_for(s->binaries,
+                                     (const uint8_t *)pgk_intern_str(strings, m->build_id), size,
+                                     binary, s->err);
+    *binary = match_segment(s, m);
+    return 0;
 }
 
 /* The link-time address of an address frame. */
@@ -133,7 +141,7 @@ static int match_modules(struct symbolise *s)
     if (!s->binary_of)
         return pgk_fail_nomem(s->err);
     for (size_t i = 0; i < n; i++)
-        s->binary_of[i] = match_module(s, &s->k.from->modules.v[i]);
+        PGK_TRY(match_module(s, &s->k.from->modules.v[i], &s->binary_of[i]));
     PGK_TRY(check_profiles(s));
     for (uint32_t b = 0; b < pgk_binaries_count(s->binaries); b++) {
         bool used = false;
@@ -164,8 +172,7 @@ static int look_up(struct symbolise *s, uint32_t binary)
     PGK_VEC(struct address) in = {0};
     PGK_VEC(uint64_t) addresses = {0};
     struct pgk_sym_chain *chains = NULL;
-    struct pgk_symboliser *sym;
-    int status = pgk_binaries_symboliser(s->binaries, binary, &sym, s->err);
+    int status = 0;
     const struct pgk_heap *from = s->k.from;
 
     for (size_t i = 0; i < from->frames.n && !status; i++) {
@@ -184,9 +191,8 @@ static int look_up(struct symbolise *s, uint32_t binary)
             status = pgk_fail_nomem(s->err);
     if (!status) {
         chains = pgk_mem_zalloc(addresses.n + 1, sizeof *chains);
-        status = chains ? pgk_symbolise(sym, addresses.v, addresses.n,
-                                        pgk_binaries_threads(s->binaries), &s->arena, chains,
-                                        s->err)
+        status = chains ? pgk_binaries_symbolise(s->binaries, binary, addresses.v, addresses.n,
+                                                 &s->arena, chains, s->err)
                         : pgk_fail_nomem(s->err);
     }
     for (size_t i = 0, a = 0; i < in.n && !status; i++) {
