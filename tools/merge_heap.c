@@ -132,7 +132,6 @@ static void parse(struct merge *m, int argc, char **argv)
 static int symbolise(struct merge *m, struct pgk_heap **heap, struct pgk_err *err)
 {
     struct pgk_binaries *binaries;
-    struct pgk_heap *named;
     bool has_binaries = cli_has_binaries(&m->common);
     if (!pgk_heap_needs_binaries(*heap) || (m->partial && !has_binaries))
         return 0;
@@ -141,13 +140,9 @@ static int symbolise(struct merge *m, struct pgk_heap **heap, struct pgk_err *er
     int status = cli_open_binaries(&m->common, &binaries, err);
     if (status)
         return status;
-    status = pgk_heap_symbolise(&named, *heap, binaries, &m->symbolised, err);
+    status = pgk_heap_symbolise_in_place(heap, binaries, &m->symbolised, err);
     pgk_binaries_close(&binaries);
-    if (status)
-        return status;
-    pgk_heap_close(heap);
-    *heap = named;
-    return 0;
+    return status;
 }
 
 static int save(const struct merge *m, const struct pgk_heap *heap, struct pgk_err *err)

@@ -104,7 +104,6 @@ static void note_no_names(const struct pgk_heap *heap)
 static int name_frames(struct show *s, struct pgk_heap **heap, struct pgk_err *err)
 {
     struct pgk_binaries *binaries;
-    struct pgk_heap *named;
     if (!cli_has_binaries(&s->common)) {
         if (s->view == VIEW_TABLE && !s->common.quiet)
             note_no_names(*heap);
@@ -113,15 +112,10 @@ static int name_frames(struct show *s, struct pgk_heap **heap, struct pgk_err *e
     int status = cli_open_binaries(&s->common, &binaries, err);
     if (status)
         return status;
-    if (pgk_heap_needs_binaries(*heap)) {
-        status = pgk_heap_symbolise(&named, *heap, binaries, &s->symbolised, err);
-        if (!status) {
-            pgk_heap_close(heap);
-            *heap = named;
-        }
-    } else {
+    if (pgk_heap_needs_binaries(*heap))
+        status = pgk_heap_symbolise_in_place(heap, binaries, &s->symbolised, err);
+    else
         status = pgk_heap_name_functions(*heap, binaries, err);
-    }
     pgk_binaries_close(&binaries);
     return status;
 }

@@ -130,6 +130,11 @@ int pgk_heap_symbolise(struct pgk_heap **into, const struct pgk_heap *from,
                        struct pgk_binaries *binaries, struct pgk_heap_symbolised *done,
                        struct pgk_err *err);
 
+/* The same, where the old profile is not needed any more: takes less memory. On failure `*heap`
+ * is only good for closing. */
+int pgk_heap_symbolise_in_place(struct pgk_heap **heap, struct pgk_binaries *binaries,
+                                struct pgk_heap_symbolised *done, struct pgk_err *err);
+
 /* Adds all of `from` to `into`; stacks that are equal become one context. */
 int pgk_heap_merge(struct pgk_heap *into, const struct pgk_heap *from, struct pgk_err *err);
 

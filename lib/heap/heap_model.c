@@ -124,6 +124,18 @@ static bool copy_histogram(struct pgk_heap *h, struct pgk_mib *m)
     return true;
 }
 
+int pgk_heap_reserve_contexts(struct pgk_heap *h, size_t stacks, struct pgk_err *err)
+{
+    if (h->context_of.n >= stacks)
+        return 0;
+    size_t more = stacks - h->context_of.n;
+    if (!pgk_vec_reserve(&h->context_of, more))
+        return pgk_fail_nomem(err);
+    memset(h->context_of.v + h->context_of.n, 0, more * sizeof *h->context_of.v);
+    h->context_of.n += more;
+    return 0;
+}
+
 int pgk_heap_add(struct pgk_heap *h, uint32_t stack, const struct pgk_mib *mib,
                  struct pgk_err *err)
 {
@@ -131,13 +143,7 @@ int pgk_heap_add(struct pgk_heap *h, uint32_t stack, const struct pgk_mib *mib,
     if (at != PGK_INDEX_NONE)
         return pgk_mib_add(&h->contexts.v[at].mib, mib, &h->arena) ? 0 : pgk_fail_nomem(err);
 
-    if (h->context_of.n <= stack) {
-        size_t more = stack + 1 - h->context_of.n;
-        if (!pgk_vec_reserve(&h->context_of, more))
-            return pgk_fail_nomem(err);
-        memset(h->context_of.v + h->context_of.n, 0, more * sizeof *h->context_of.v);
-        h->context_of.n += more;
-    }
+    PGK_TRY(pgk_heap_reserve_contexts(h, (size_t)stack + 1, err));
     struct pgk_heap_context c = {.stack = stack, .mib = *mib};
     if (!copy_histogram(h, &c.mib) || !pgk_vec_push(&h->contexts, c))
         return pgk_fail_nomem(err);

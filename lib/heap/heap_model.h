@@ -100,6 +100,8 @@ static inline uint64_t pgk_frame_place(uint32_t line_offset, uint32_t column)
 /* Adds `mib` to the context of the stack (rule `across`); its histogram is copied. */
 PGK_MUST_USE int pgk_heap_add(struct pgk_heap *h, uint32_t stack, const struct pgk_mib *mib,
                               struct pgk_err *err);
+/* Makes room in `context_of` for so many stacks. */
+PGK_MUST_USE int pgk_heap_reserve_contexts(struct pgk_heap *h, size_t stacks, struct pgk_err *err);
 /* Position of the context of the stack, or PGK_INDEX_NONE. */
 uint32_t pgk_heap_context_at(const struct pgk_heap *h, uint32_t stack);
 /* Adds a site; callees are united with those of an equal site. */

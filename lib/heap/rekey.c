@@ -74,11 +74,10 @@ int pgk_rekey_keep(struct pgk_rekey *k, struct pgk_err *err)
     return frame == PGK_INDEX_NONE ? pgk_fail_nomem(err) : pgk_rekey_replace(k, &frame, 1, err);
 }
 
-int pgk_rekey_run(struct pgk_rekey *k, struct pgk_err *err)
+int pgk_rekey_stacks(struct pgk_rekey *k, struct pgk_err *err)
 {
     const struct pgk_heap *from = k->from;
-    if (!pgk_stack_reserve(&k->to->stacks, k->to->stacks.nodes.n + from->stacks.nodes.n) ||
-        !pgk_vec_reserve(&k->to->contexts, from->contexts.n))
+    if (!pgk_stack_reserve(&k->to->stacks, k->to->stacks.nodes.n + from->stacks.nodes.n))
         return pgk_fail_nomem(err);
     k->node_map[0] = 0;
     for (size_t i = 1; i < from->stacks.nodes.n; i++) {
@@ -91,23 +90,80 @@ int pgk_rekey_run(struct pgk_rekey *k, struct pgk_err *err)
             return pgk_fail_nomem(err);
         k->node_map[i] = to;
     }
+    return 0;
+}
+
+static void drop_context(struct pgk_rekey *k, const struct pgk_heap_context *c)
+{
+    k->contexts_dropped++;
+    k->bytes_dropped += c->mib.v[PGK_MIB_TotalSize];
+}
+
+static int copy_contexts(struct pgk_rekey *k, struct pgk_err *err)
+{
+    const struct pgk_heap *from = k->from;
+    if (!pgk_vec_reserve(&k->to->contexts, from->contexts.n))
+        return pgk_fail_nomem(err);
     for (size_t i = 0; i < from->contexts.n; i++) {
         const struct pgk_heap_context *c = &from->contexts.v[i];
-        if (k->node_map[c->stack]) {
-            PGK_TRY(pgk_heap_add(k->to, k->node_map[c->stack], &c->mib, err));
-            if (c->owned_by_chain)
-                pgk_heap_own_by_chain(k->to, k->node_map[c->stack]);
+        if (!k->node_map[c->stack]) {
+            drop_context(k, c);
+            continue;
+        }
+        PGK_TRY(pgk_heap_add(k->to, k->node_map[c->stack], &c->mib, err));
+        if (c->owned_by_chain)
+            pgk_heap_own_by_chain(k->to, k->node_map[c->stack]);
+    }
+    return 0;
+}
+
+/* The old contexts become the new ones where they are; histograms stay where they are, too. */
+static int move_contexts(struct pgk_rekey *k, struct pgk_err *err)
+{
+    struct pgk_heap *to = k->to, *from = k->taken;
+    PGK_TRY(pgk_heap_reserve_contexts(to, to->stacks.nodes.n, err));
+    to->arena = from->arena;
+    from->arena = (struct pgk_arena){0};
+    pgk_vec_free(&to->contexts);
+    to->contexts.v = from->contexts.v;
+    to->contexts.cap = from->contexts.cap;
+    size_t n = from->contexts.n;
+    memset(&from->contexts, 0, sizeof from->contexts);
+    for (size_t i = 0; i < n; i++) {
+        struct pgk_heap_context *c = &to->contexts.v[i];
+        uint32_t stack = k->node_map[c->stack], *place = &to->context_of.v[stack];
+        if (!stack) {
+            drop_context(k, c);
+        } else if (*place) {
+            struct pgk_heap_context *same = &to->contexts.v[*place - 1];
+            same->owned_by_chain |= c->owned_by_chain;
+            if (!pgk_mib_add(&same->mib, &c->mib, &to->arena))
+                return pgk_fail_nomem(err);
         } else {
-            k->contexts_dropped++;
-            k->bytes_dropped += c->mib.v[PGK_MIB_TotalSize];
+            c->stack = stack;
+            to->contexts.v[to->contexts.n++] = *c;
+            *place = (uint32_t)to->contexts.n;
         }
     }
+    return 0;
+}
+
+int pgk_rekey_rest(struct pgk_rekey *k, struct pgk_err *err)
+{
+    const struct pgk_heap *from = k->from;
+    PGK_TRY(k->taken ? move_contexts(k, err) : copy_contexts(k, err));
     for (size_t i = 0; i < from->sites.n; i++) {
         const struct pgk_heap_site *s = &from->sites.v[i];
         PGK_TRY(pgk_heap_add_site(k->to, (enum pgk_site_kind)s->kind, k->func_map[s->func],
                                   k->node_map[s->stack], s->callees, s->n_callees, err));
     }
     return 0;
+}
+
+int pgk_rekey_run(struct pgk_rekey *k, struct pgk_err *err)
+{
+    PGK_TRY(pgk_rekey_stacks(k, err));
+    return pgk_rekey_rest(k, err);
 }
 
 static int copy_all(struct pgk_heap *into, const struct pgk_heap *from, bool names,

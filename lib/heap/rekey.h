@@ -15,6 +15,8 @@ struct pgk_frame_map {
 struct pgk_rekey {
     struct pgk_heap *to;
     const struct pgk_heap *from;
+    struct pgk_heap *taken; /* the same, if it is not needed any more: what cannot be used again is
+                               given back early, and contexts are moved; else NULL */
     struct pgk_frame_map map;
     uint32_t *func_map; /* old function -> new one */
     uint32_t *node_map; /* old stack -> new one; 0 where no frame is left */
@@ -32,6 +34,9 @@ PGK_MUST_USE int pgk_rekey_replace(struct pgk_rekey *k, const uint32_t *frames, 
                                    struct pgk_err *err);
 /* Once all frames are mapped: makes node_map, and adds contexts and sites. */
 PGK_MUST_USE int pgk_rekey_run(struct pgk_rekey *k, struct pgk_err *err);
+/* The same in two steps: stacks first, then all else. */
+PGK_MUST_USE int pgk_rekey_stacks(struct pgk_rekey *k, struct pgk_err *err);
+PGK_MUST_USE int pgk_rekey_rest(struct pgk_rekey *k, struct pgk_err *err);
 void pgk_rekey_end(struct pgk_rekey *k);
 
 /* A new model in which functions are known by GUID alone, as in LLVM's files; contexts

@@ -18,16 +18,10 @@ struct pgk_stack_node {
     uint32_t parent, frame;
 };
 
-/* Slot of the table that finds a node by (parent, frame). The parent stands in the node
- * only: a slot with the right frame is nearly always the right one. */
-struct pgk_stack_slot {
-    uint32_t frame, node; /* node 0: empty */
-};
-
 struct pgk_stack_tree {
     PGK_VEC(struct pgk_stack_node) nodes;
-    struct pgk_stack_slot *slots;
-    uint32_t mask;
+    uint32_t *slots; /* nodes by (parent, frame), 0: empty; NULL while at rest */
+    uint32_t mask;   /* number of slots - 1 */
 };
 
 /* A zeroed struct becomes a tree by init; false when out of memory. */
@@ -35,6 +29,8 @@ bool pgk_stack_tree_init(struct pgk_stack_tree *t);
 /* Makes room for so many nodes in all; false when out of memory. */
 bool pgk_stack_reserve(struct pgk_stack_tree *t, size_t nodes);
 void pgk_stack_tree_free(struct pgk_stack_tree *t);
+/* Gives back what only adding needs; the next addition makes it anew. */
+void pgk_stack_tree_rest(struct pgk_stack_tree *t);
 
 /* The node for `frame` on top of `parent`, added if new; PGK_NODE_NONE when out of
  * memory (or of node numbers). */

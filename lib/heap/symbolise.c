@@ -25,6 +25,7 @@ struct symbolise {
     struct pgk_arena arena;        /* of the chains */
     PGK_VEC(uint64_t) guid_of;     /* by string id of the name; 0: not computed yet */
     PGK_VEC(uint32_t) new_frames;
+    uint8_t *use;                  /* by old frame: USED_... */
     size_t resolved;
 };
 
@@ -298,68 +299,115 @@ enum { USED_AS_LEAF = 1, USED_AS_CALLER = 2 };
 
 /* Function records: who allocates, and through which calls the allocations are
  * reached. A chain is a call site of all its functions; only the innermost function
- * of the first chain of a stack makes the allocation itself. */
-static int add_sites(struct symbolise *s)
+ * of the first chain of a stack makes the allocation itself. Notes how each old frame is
+ * used, and that contexts stand in the records of their chains. */
+static int note_uses(struct symbolise *s)
 {
-    const struct pgk_heap *from = s->k.from;
+    struct pgk_heap *from = s->k.taken;
     const struct pgk_stack_node *nodes = from->stacks.nodes.v;
     const uint32_t *first = s->k.map.first.v;
     size_t n_nodes = from->stacks.nodes.n;
-    uint8_t *calls = pgk_mem_zalloc(n_nodes, 1), *use = pgk_mem_zalloc(from->frames.n + 1, 1);
-    int status = calls && use ? 0 : pgk_fail_nomem(s->err);
-
-    for (size_t i = 0; i < from->contexts.n && !status; i++) {
+    uint8_t *calls = pgk_mem_zalloc(n_nodes, 1);
+    s->use = pgk_mem_zalloc(from->frames.n + 1, 1);
+    if (!calls || !s->use) {
+        pgk_mem_free(calls);
+        return pgk_fail_nomem(s->err);
+    }
+    for (size_t i = 0; i < from->contexts.n; i++) {
         uint32_t node = from->contexts.v[i].stack;
         if (!node || from->frames.v[nodes[node].frame].kind != PGK_FRAME_ADDRESS)
             continue; /* came with its sites */
-        if (s->k.node_map[node])
-            pgk_heap_own_by_chain(s->k.to, s->k.node_map[node]);
+        from->contexts.v[i].owned_by_chain = true;
         while (node && first[nodes[node].frame] == first[nodes[node].frame + 1])
             node = nodes[node].parent;
         if (node) {
-            use[nodes[node].frame] |= USED_AS_LEAF;
+            s->use[nodes[node].frame] |= USED_AS_LEAF;
             calls[nodes[node].parent] = 1;
         }
     }
-    for (size_t i = n_nodes; i-- > 1 && !status;) {
+    for (size_t i = n_nodes; i-- > 1;) {
         if (!calls[i])
             continue;
-        use[nodes[i].frame] |= USED_AS_CALLER;
+        s->use[nodes[i].frame] |= USED_AS_CALLER;
         calls[nodes[i].parent] = 1;
     }
-    for (size_t i = 0; i < from->frames.n && !status; i++)
-        if (use[i])
-            status = add_chain(s, (uint32_t)i, use[i] & USED_AS_CALLER ? 0 : 1);
     pgk_mem_free(calls);
-    pgk_mem_free(use);
-    return status;
+    return 0;
+}
+
+static int add_sites(struct symbolise *s)
+{
+    for (size_t i = 0; i < s->k.from->frames.n; i++)
+        if (s->use[i])
+            PGK_TRY(add_chain(s, (uint32_t)i, s->use[i] & USED_AS_CALLER ? 0 : 1));
+    return 0;
+}
+
+/* With every step some table of the old profile has been used for the last time. */
+static int rekey(struct symbolise *s)
+{
+    struct pgk_heap *from = s->k.taken;
+    pgk_index_free(&from->frame_index);
+    pgk_vec_free(&from->context_of);
+    pgk_stack_tree_rest(&from->stacks);
+    PGK_TRY(note_uses(s));
+    PGK_TRY(pgk_rekey_stacks(&s->k, s->err));
+    PGK_TRY(add_sites(s));
+    pgk_vec_free(&from->stacks.nodes);
+    pgk_stack_tree_rest(&s->k.to->stacks);
+    return pgk_rekey_rest(&s->k, s->err);
 }
 
 static int run(struct symbolise *s, struct pgk_heap_symbolised *done)
 {
     const struct pgk_heap *from = s->k.from;
+    size_t addresses = 0, contexts = from->contexts.n;
     PGK_TRY(match_modules(s));
     PGK_TRY(map_frames(s));
-    PGK_TRY(pgk_rekey_run(&s->k, s->err));
-    PGK_TRY(add_sites(s));
-    size_t addresses = 0;
+    PGK_TRY(rekey(s));
     for (size_t i = 0; i < from->frames.n; i++)
         addresses += from->frames.v[i].kind == PGK_FRAME_ADDRESS;
     if (done)
         *done = (struct pgk_heap_symbolised){
             .addresses = addresses, .addresses_resolved = s->resolved,
             .contexts_dropped = s->k.contexts_dropped, .bytes_dropped = s->k.bytes_dropped};
-    if (!s->k.to->contexts.n && from->contexts.n)
+    if (!s->k.to->contexts.n && contexts)
         return pgk_fail(s->err, PGK_E_EMPTY, .record = "contexts",
                         .file = pgk_binaries_count(s->binaries)
                                     ? pgk_elf_path(pgk_binaries_elf(s->binaries, 0))
                                     : NULL,
                         .found = PGK_F("%zu contexts, %zu addresses, none of which the debug "
                                        "information of the given binaries covers",
-                                       from->contexts.n, addresses),
+                                       contexts, addresses),
                         .expected = "at least one context with a known function",
                         .hint = "compile with -g, or -gline-tables-only "
                                 "-fdebug-info-for-profiling");
+    return 0;
+}
+
+int pgk_heap_symbolise_in_place(struct pgk_heap **heap, struct pgk_binaries *binaries,
+                                struct pgk_heap_symbolised *done, struct pgk_err *err)
+{
+    struct symbolise s = {.binaries = binaries, .err = err};
+    struct pgk_heap *to;
+    PGK_TRY(pgk_heap_new(&to, err));
+    int status = pgk_rekey_begin(&s.k, to, *heap, err);
+    s.k.taken = *heap;
+    if (!status)
+        status = run(&s, done);
+    pgk_rekey_end(&s.k);
+    pgk_mem_free(s.binary_of);
+    pgk_mem_free(s.chains);
+    pgk_mem_free(s.use);
+    pgk_arena_free(&s.arena);
+    pgk_vec_free(&s.guid_of);
+    pgk_vec_free(&s.new_frames);
+    if (status) {
+        pgk_heap_close(&to);
+        return status;
+    }
+    pgk_heap_close(heap);
+    *heap = to;
     return 0;
 }
 
@@ -367,22 +415,15 @@ int pgk_heap_symbolise(struct pgk_heap **into, const struct pgk_heap *from,
                        struct pgk_binaries *binaries, struct pgk_heap_symbolised *done,
                        struct pgk_err *err)
 {
-    struct symbolise s = {.binaries = binaries, .err = err};
-    struct pgk_heap *to;
-    PGK_TRY(pgk_heap_new(&to, err));
-    int status = pgk_rekey_begin(&s.k, to, from, err);
+    struct pgk_heap *copy;
+    PGK_TRY(pgk_heap_new(&copy, err));
+    int status = pgk_heap_merge(copy, from, err);
     if (!status)
-        status = run(&s, done);
-    pgk_rekey_end(&s.k);
-    pgk_mem_free(s.binary_of);
-    pgk_mem_free(s.chains);
-    pgk_arena_free(&s.arena);
-    pgk_vec_free(&s.guid_of);
-    pgk_vec_free(&s.new_frames);
+        status = pgk_heap_symbolise_in_place(&copy, binaries, done, err);
     if (status)
-        pgk_heap_close(&to);
+        pgk_heap_close(&copy);
     else
-        *into = to;
+        *into = copy;
     return status;
 }
 
