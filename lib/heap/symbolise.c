@@ -347,6 +347,7 @@ static int add_sites(struct symbolise *s)
 static int rekey(struct symbolise *s)
 {
     struct pgk_heap *from = s->k.taken;
+    pgk_binaries_rest(s->binaries); /* names are strings of the new profile by now */
     pgk_index_free(&from->frame_index);
     pgk_vec_free(&from->context_of);
     pgk_stack_tree_rest(&from->stacks);

@@ -146,7 +146,7 @@ static void write_frame_ids(const struct writer *w, uint32_t stack)
 static size_t pack_stack_name(const struct writer *w, uint32_t stack, uint8_t out[8])
 {
     if (w->version >= 3) {
-        memcpy(out, &w->radix.stack_start[stack], 4);
+        memcpy(out, &w->radix.starts[w->radix.stack_rank[stack]], 4);
         return 4;
     }
     if (w->version == 2) {

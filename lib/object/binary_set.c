@@ -266,6 +266,15 @@ int pgk_binaries_symbolise(struct pgk_binaries *set, uint32_t pos, const uint64_
     return pgk_symbolise(sym, addrs, count, set->threads, arena, chains, err);
 }
 
+void pgk_binaries_rest(struct pgk_binaries *set)
+{
+    for (size_t i = 0; i < set->v.n; i++) {
+        pgk_symboliser_close(&set->v.v[i].sym);
+        pgk_symbol_cache_close(&set->v.v[i].cache);
+        pgk_elf_rest(set->v.v[i].elf);
+    }
+}
+
 const char *pgk_build_id_text(char buf[PGK_BUILD_ID_TEXT], const uint8_t *id, size_t size)
 {
     static const char digits[] = "0123456789abcdef";

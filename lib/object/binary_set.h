@@ -22,6 +22,8 @@ int pgk_binaries_symboliser(struct pgk_binaries *set, uint32_t pos, struct pgk_s
 int pgk_binaries_symbolise(struct pgk_binaries *set, uint32_t pos, const uint64_t *addrs,
                            size_t count, struct pgk_arena *arena, struct pgk_sym_chain *chains,
                            struct pgk_err *err);
+/* Gives back what look-ups have taken; later ones take it again. Strings of chains end here. */
+void pgk_binaries_rest(struct pgk_binaries *set);
 /* Build id as lower-case hex; "none" for size 0. Returns buf. */
 #define PGK_BUILD_ID_TEXT 80
 const char *pgk_build_id_text(char buf[PGK_BUILD_ID_TEXT], const uint8_t *id, size_t size);

@@ -493,6 +493,12 @@ static const struct section *find_section(const struct pgk_elf *elf, const char 
     return NULL;
 }
 
+void pgk_elf_rest(struct pgk_elf *elf)
+{
+    if (elf->mapped)
+        pgk_filemap_done(&elf->map, elf->map.size);
+}
+
 const uint8_t *pgk_elf_raw_section(const struct pgk_elf *elf, const char *name, size_t *size)
 {
     const struct section *s = find_section(elf, name, 0);
