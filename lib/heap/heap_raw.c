@@ -20,7 +20,7 @@ struct segment {
 
 #define NOTES_MAGIC UINT64_C(0x45544f4e544b4750)
 enum { NOTES_SIZE = 32, NOTE_INTERRUPTED = 1, NOTE_LIBRARY_ACCESSES = 2 };
-enum { HEADER_SIZE = 48, BUILD_ID_MAX = 32 };
+enum { HEADER_SIZE = 48, BUILD_ID_MAX = 32, CACHE_LINE = 64 };
 
 /* Up to version 2 a segment has no build id and says where in its file it comes from. */
 static bool has_build_ids(uint64_t version)
@@ -431,11 +431,28 @@ static int read_dump(struct reader *r, const uint8_t *bytes, size_t size, uint64
     return 0;
 }
 
+/* Contexts lie all over the model: what will be needed soon is asked for early, first the
+ * position of the context, then the context. */
+static void look_ahead(const struct reader *r, size_t i)
+{
+    enum { FAR = 16, NEAR = 8 };
+    const struct pgk_heap *h = r->heap;
+    if (i + FAR < r->entries.n && r->entries.v[i + FAR].node < h->context_of.n)
+        __builtin_prefetch(&h->context_of.v[r->entries.v[i + FAR].node]);
+    uint32_t at = i + NEAR < r->entries.n ? pgk_heap_context_at(h, r->entries.v[i + NEAR].node)
+                                          : PGK_INDEX_NONE;
+    if (at == PGK_INDEX_NONE)
+        return;
+    for (size_t byte = 0; byte < sizeof *h->contexts.v; byte += CACHE_LINE)
+        __builtin_prefetch((const char *)&h->contexts.v[at] + byte, 1);
+}
+
 /* Moves the entries into the model. */
 static int add_contexts(struct reader *r, const struct pgk_source *src)
 {
     for (size_t i = 0; i < r->entries.n; i++) {
         const struct entry *e = &r->entries.v[i];
+        look_ahead(r, i);
         if (e->node == PGK_NODE_NONE)
             return pgk_fail(r->err, PGK_E_CORRUPT, .file = src->file, .format = src->format,
                             .version = r->version, .offset = &e->off,

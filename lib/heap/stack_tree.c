@@ -32,10 +32,10 @@ void pgk_stack_tree_rest(struct pgk_stack_tree *t)
     t->slots = NULL;
 }
 
-/* A table of mask + 1 slots takes two thirds as many nodes. */
+/* A table of mask + 1 slots takes half as many nodes. */
 static inline uint64_t slots_limit(uint32_t mask)
 {
-    return (uint64_t)mask * 2 / 3;
+    return mask / 2;
 }
 
 /* Children stand near the place of their parent's number: most nodes have one child, and
@@ -46,7 +46,7 @@ enum { NEAR = 8 };
 
 static inline uint32_t near_start(uint32_t parent)
 {
-    return parent + parent / 2;
+    return 2 * parent;
 }
 
 static inline uint32_t far_start(uint32_t parent, uint32_t frame)
