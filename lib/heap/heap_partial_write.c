@@ -11,7 +11,8 @@
 #include <stdlib.h>
 
 /* Things of one part: their order, and the number of each; NOT_USED for what is left out. */
-enum { NOT_USED = UINT32_MAX, USED = 0 };
+#define NOT_USED UINT32_MAX
+#define USED 0
 struct ranks {
     uint32_t *order; /* positions in the model, by number */
     uint32_t *of;    /* number, by position in the model */

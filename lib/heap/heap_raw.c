@@ -43,6 +43,15 @@ struct pc_slot {
     uint32_t frame; /* + 1; 0: empty */
 };
 
+/* A stack on its way into the model. */
+struct lane {
+    uint64_t number, off; /* of the stack in the file */
+    uint32_t entry;
+    size_t first, end;    /* its frames that are not in the tree yet, in `frames` */
+    uint32_t node;        /* of those that are */
+};
+enum { LANES = 8 };
+
 struct reader {
     struct pgk_heap *heap;
     struct pgk_err *err;
@@ -55,8 +64,9 @@ struct reader {
     uint64_t notes;        /* flags of pgokit's runtime */
     struct pc_slot *pcs;
     uint32_t pc_mask, pc_used;
-    PGK_VEC(uint64_t) last_pcs; /* of the stack before, entry of the program first */
-    PGK_VEC(uint32_t) last_nodes;
+    struct lane lanes[LANES];   /* stacks that were read and are not in the model yet */
+    size_t n_lanes;
+    PGK_VEC(uint32_t) frames;   /* of these, each from the program's entry on */
 };
 
 #define RECORD(r, what, i) PGK_F("dump %u, %s %" PRIu64, (r)->dump, (what), (uint64_t)(i) + 1)
@@ -324,30 +334,75 @@ static uint64_t pc_at(const uint8_t *pcs, uint64_t i)
     return pc;
 }
 
-/* The node of a stack. Neighbours in a file share callers more often than not, so the
- * path of the stack before is followed as far as it goes. */
-static uint32_t add_stack(struct reader *r, const uint8_t *pcs, uint64_t n)
+static int add_lane(struct reader *r, uint32_t entry, uint64_t number, uint64_t off,
+                    const uint8_t *pcs, uint64_t n)
 {
-    if (!pgk_vec_reserve(&r->last_pcs, n) || !pgk_vec_reserve(&r->last_nodes, n))
-        return PGK_NODE_NONE;
-    uint64_t shared = 0;
-    while (shared < n && shared < r->last_pcs.n &&
-           r->last_pcs.v[shared] == pc_at(pcs, n - 1 - shared))
-        shared++;
-    uint32_t node = shared ? r->last_nodes.v[shared - 1] : 0;
-    r->last_pcs.n = r->last_nodes.n = shared;
-    for (uint64_t i = shared; i < n; i++) {
-        uint64_t pc = pc_at(pcs, n - 1 - i);
-        uint32_t frame = frame_of_pc(r, pc);
+    struct lane *l = &r->lanes[r->n_lanes++];
+    *l = (struct lane){.number = number, .off = off, .entry = entry, .first = r->frames.n};
+    if (!pgk_vec_reserve(&r->frames, n))
+        return pgk_fail_nomem(r->err);
+    for (uint64_t i = n; i-- > 0;) {
+        uint32_t frame = frame_of_pc(r, pc_at(pcs, i));
         if (frame == PGK_INDEX_NONE)
-            return PGK_NODE_NONE;
-        node = pgk_stack_push(&r->heap->stacks, node, frame);
-        if (node == PGK_NODE_NONE)
-            return node;
-        r->last_pcs.v[r->last_pcs.n++] = pc;
-        r->last_nodes.v[r->last_nodes.n++] = node;
+            return pgk_fail_nomem(r->err);
+        r->frames.v[r->frames.n++] = frame;
     }
-    return node;
+    l->end = r->frames.n;
+    return 0;
+}
+
+/* Follows all lanes as far as their stacks are known, step by step side by side, so that one
+ * does not wait for memory while another could go on. */
+static void follow_lanes(struct reader *r)
+{
+    const struct pgk_stack_tree *t = &r->heap->stacks;
+    struct lane *going[LANES];
+    size_t n = 0;
+    for (size_t i = 0; i < r->n_lanes; i++)
+        if (r->lanes[i].first < r->lanes[i].end)
+            going[n++] = &r->lanes[i];
+    while (n) {
+        size_t left = 0;
+        for (size_t i = 0; i < n; i++)
+            pgk_stack_prefetch_child(t, going[i]->node);
+        for (size_t i = 0; i < n; i++) {
+            struct lane *l = going[i];
+            uint32_t child = pgk_stack_find(t, l->node, r->frames.v[l->first]);
+            if (!child)
+                continue;
+            l->node = child;
+            if (++l->first < l->end) {
+                pgk_stack_prefetch(t, child);
+                going[left++] = l;
+            }
+        }
+        n = left;
+    }
+}
+
+/* Puts the stacks that were read into the tree, one after the other what is new of them. */
+static int add_stacks(struct reader *r)
+{
+    follow_lanes(r);
+    for (size_t i = 0; i < r->n_lanes; i++) {
+        struct lane *l = &r->lanes[i];
+        for (; l->first < l->end && l->node != PGK_NODE_NONE; l->first++)
+            l->node = pgk_stack_push(&r->heap->stacks, l->node, r->frames.v[l->first]);
+        if (l->node == PGK_NODE_NONE)
+            return pgk_fail_nomem(r->err);
+        uint32_t *known = &r->entries.v[l->entry].node;
+        if (*known == PGK_NODE_NONE)
+            *known = l->node;
+        else if (*known != l->node && !r->segments_changed)
+            return pgk_cur_reject(r->c, r->err, PGK_E_CORRUPT, l->off,
+                                  .record = RECORD(r, "stack", l->number), .field = "addresses",
+                                  .found = PGK_F("another stack under id %" PRIu64,
+                                                 r->entries.v[l->entry].id),
+                                  .expected = "one stack for each id of a process",
+                                  .hint = "two processes wrote into one file; record them apart");
+    }
+    r->n_lanes = r->frames.n = 0;
+    return 0;
 }
 
 static int read_stacks(struct reader *r, uint64_t off)
@@ -362,26 +417,19 @@ static int read_stacks(struct reader *r, uint64_t off)
         uint64_t id = pgk_cur_u64(c, "stack id");
         uint64_t n = pgk_cur_count(c, sizeof(uint64_t), "number of addresses");
         const uint8_t *pcs = pgk_cur_take(c, n * sizeof(uint64_t), "addresses");
-        if (c->failed)
+        if (c->failed) {
+            PGK_TRY(add_stacks(r)); /* what is wrong further in front is said first */
             return pgk_cur_check(c, r->err, RECORD(r, "stack", i));
+        }
         uint32_t e = find_entry(r, id, guess);
         if (e == PGK_INDEX_NONE)
             continue; /* a stack without blocks says nothing */
         guess = e + 1;
-        uint32_t node = add_stack(r, pcs, n);
-        if (node == PGK_NODE_NONE)
-            return pgk_fail_nomem(r->err);
-        uint32_t *known = &r->entries.v[e].node;
-        if (*known == PGK_NODE_NONE)
-            *known = node;
-        else if (*known != node && !r->segments_changed)
-            return pgk_cur_reject(c, r->err, PGK_E_CORRUPT, at, .record = RECORD(r, "stack", i),
-                                  .field = "addresses",
-                                  .found = PGK_F("another stack under id %" PRIu64, id),
-                                  .expected = "one stack for each id of a process",
-                                  .hint = "two processes wrote into one file; record them apart");
+        PGK_TRY(add_lane(r, e, i, at, pcs, n));
+        if (r->n_lanes == LANES)
+            PGK_TRY(add_stacks(r));
     }
-    return 0;
+    return add_stacks(r);
 }
 
 /* What pgokit's runtime notes in front of the MIB section, where other writers leave no gap.
@@ -410,7 +458,6 @@ static int read_dump(struct reader *r, const uint8_t *bytes, size_t size, uint64
     r->version = (uint32_t)h.version;
     /* Addresses belong to the segments of their own dump. */
     r->pc_used = 0;
-    r->last_pcs.n = r->last_nodes.n = 0;
     if (r->pcs)
         memset(r->pcs, 0, ((size_t)r->pc_mask + 1) * sizeof *r->pcs);
     /* Offsets count from the start of the dump. */
@@ -490,7 +537,6 @@ int pgk_heap_raw_read(struct pgk_heap *h, const uint8_t *bytes, size_t size,
     pgk_index_free(&r.by_id);
     pgk_vec_free(&r.segments);
     pgk_mem_free(r.pcs);
-    pgk_vec_free(&r.last_pcs);
-    pgk_vec_free(&r.last_nodes);
+    pgk_vec_free(&r.frames);
     return status;
 }

@@ -127,6 +127,24 @@ uint32_t pgk_stack_push(struct pgk_stack_tree *t, uint32_t parent, uint32_t fram
     return node;
 }
 
+uint32_t pgk_stack_find(const struct pgk_stack_tree *t, uint32_t parent, uint32_t frame)
+{
+    return t->slots ? *find_slot(&(struct slots){t->slots, t->mask, t->nodes.v}, parent, frame)
+                    : 0;
+}
+
+void pgk_stack_prefetch(const struct pgk_stack_tree *t, uint32_t parent)
+{
+    if (t->slots)
+        __builtin_prefetch(&t->slots[near_start(parent) & t->mask]);
+}
+
+void pgk_stack_prefetch_child(const struct pgk_stack_tree *t, uint32_t parent)
+{
+    if (t->slots)
+        __builtin_prefetch(&t->nodes.v[t->slots[near_start(parent) & t->mask]]);
+}
+
 uint32_t pgk_stack_add(struct pgk_stack_tree *t, const uint32_t *frames, size_t n)
 {
     uint32_t node = 0;

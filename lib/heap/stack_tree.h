@@ -36,6 +36,13 @@ void pgk_stack_tree_rest(struct pgk_stack_tree *t);
  * memory (or of node numbers). */
 uint32_t pgk_stack_push(struct pgk_stack_tree *t, uint32_t parent, uint32_t frame);
 
+/* The same, but 0 if it is not there. */
+uint32_t pgk_stack_find(const struct pgk_stack_tree *t, uint32_t parent, uint32_t frame);
+/* For a caller who goes on with other work: asks for what finding a child of `parent` will read,
+ * in two steps with work in between. */
+void pgk_stack_prefetch(const struct pgk_stack_tree *t, uint32_t parent);
+void pgk_stack_prefetch_child(const struct pgk_stack_tree *t, uint32_t parent);
+
 /* The node for frames[0 .. n-1], leaf first. */
 uint32_t pgk_stack_add(struct pgk_stack_tree *t, const uint32_t *frames, size_t n);
 
