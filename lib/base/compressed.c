@@ -117,7 +117,8 @@ static int read_gzip(struct job *j)
         z.next_out = j->out.v + j->out.n;
         z.avail_out = asked;
         answer = inflate(&z, Z_NO_FLUSH);
-        if (answer == Z_BUF_ERROR || (answer == Z_OK && z.avail_in == given && z.avail_out == asked))
+        bool stuck = answer == Z_OK && z.avail_in == given && z.avail_out == asked;
+        if (answer == Z_BUF_ERROR || stuck)
             status = fail_short(j);
         else if (answer == Z_MEM_ERROR)
             status = pgk_fail_nomem(j->err);

@@ -3,7 +3,7 @@
 
 #include "compressed.h"
 #include "mem.h"
-#include "unfinished.h"
+#include "unfinished_list.h"
 #include "vec.h"
 
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* The list of named temporary files. A handler may run at any time and on any thread, so
  * the list has no lock: a place is taken by its state, and filled in before it is published. */
-#include "unfinished.h"
+#include "unfinished_list.h"
 
 #include <stdatomic.h>
 #include <stddef.h>

@@ -17,8 +17,8 @@ unsigned pgk_binaries_threads(const struct pgk_binaries *set);
 /* The symboliser of the binary, opened on first use. Not thread-safe. */
 int pgk_binaries_symboliser(struct pgk_binaries *set, uint32_t pos, struct pgk_symboliser **sym,
                             struct pgk_err *err);
-/* As pgk_symbolise, by the symboliser of the binary or from the cache. Strings of the chains live as
- * long as the set. Not thread-safe. */
+/* As pgk_symbolise, by the symboliser of the binary or from the cache. Strings of the chains
+ * live as long as the set, or until it rests. Not thread-safe. */
 int pgk_binaries_symbolise(struct pgk_binaries *set, uint32_t pos, const uint64_t *addrs,
                            size_t count, struct pgk_arena *arena, struct pgk_sym_chain *chains,
                            struct pgk_err *err);

@@ -2,7 +2,7 @@
 #include "pgk_test.h"
 
 #include "sink.h"
-#include "unfinished.h"
+#include "unfinished_list.h"
 
 #include <errno.h>
 #include <fcntl.h>

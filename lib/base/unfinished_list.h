@@ -1,7 +1,7 @@
 /* Temporary files that have a name, so that a signal handler can take them away: on a file
  * system with unnamed files there are none. */
-#ifndef PGK_UNFINISHED_H
-#define PGK_UNFINISHED_H
+#ifndef PGK_UNFINISHED_LIST_H
+#define PGK_UNFINISHED_LIST_H
 
 #include "pgokit/unfinished.h"
 
