@@ -130,6 +130,14 @@ int pgk_heap_symbolise(struct pgk_heap **into, const struct pgk_heap *from,
                        struct pgk_binaries *binaries, struct pgk_heap_symbolised *done,
                        struct pgk_err *err);
 
+/* A new profile in which the addresses of modules are counted as raw profiles of that version do:
+ * 1 and 2 know a module by the place of its code in the file, later ones by its build id.
+ * What a module is in the other way is told by its binary; modules without are kept as they
+ * are. PGK_E_MISMATCH if there are modules to be told and no binary is one of them. `from` is not
+ * changed; `binaries` may be NULL. */
+int pgk_heap_rebase(struct pgk_heap **into, const struct pgk_heap *from,
+                    struct pgk_binaries *binaries, uint32_t raw_version, struct pgk_err *err);
+
 /* Adds all of `from` to `into`; stacks that are equal become one context. */
 int pgk_heap_merge(struct pgk_heap *into, const struct pgk_heap *from, struct pgk_err *err);
 
@@ -163,6 +171,13 @@ struct pgk_indexed_write_opts {
  * contexts, PGK_E_ARG for an unsupported pair of versions or address frames left. */
 int pgk_indexed_write(const struct pgk_heap *heap, const char *path,
                       const struct pgk_indexed_write_opts *opts, struct pgk_err *err);
+
+/* Writes a raw profile of version 1 to 5 to `path` ("-": standard output), whole or not at all,
+ * from a profile that was not symbolised. Deterministic. PGK_E_EMPTY without contexts, PGK_E_ARG
+ * for another version or where a frame is a place in a function. Addresses in modules that
+ * this version cannot describe are written as addresses in no module; pgk_heap_rebase avoids it. */
+int pgk_heap_raw_save(const struct pgk_heap *heap, const char *path, uint32_t version,
+                      struct pgk_err *err);
 
 /* Writes the profile as YAML, as llvm-profdata 22 prints it, to `path` ("-": standard
  * output), whole or not at all; for people, for tests and for llvm-profdata 22. Deterministic.

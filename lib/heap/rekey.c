@@ -51,14 +51,6 @@ int pgk_rekey_replace(struct pgk_rekey *k, const uint32_t *frames, size_t n, str
     return pgk_vec_push(&k->map.first, (uint32_t)k->map.frames.n) ? 0 : pgk_fail_nomem(err);
 }
 
-static uint32_t copy_module(struct pgk_heap *to, const struct pgk_heap *from, uint32_t module)
-{
-    const struct pgk_heap_module *m = &from->modules.v[module];
-    return pgk_heap_module(to, (const uint8_t *)pgk_intern_str(&from->strings, m->build_id),
-                           pgk_intern_len(&from->strings, m->build_id), m->text_size,
-                           m->text_off, m->by_file_off);
-}
-
 int pgk_rekey_keep(struct pgk_rekey *k, struct pgk_err *err)
 {
     const struct pgk_frame *f = &k->from->frames.v[k->map.first.n - 1];
@@ -66,7 +58,7 @@ int pgk_rekey_keep(struct pgk_rekey *k, struct pgk_err *err)
     if (f->kind != PGK_FRAME_ADDRESS) {
         ref = k->func_map[ref];
     } else if (ref != PGK_INDEX_NONE) {
-        ref = copy_module(k->to, k->from, ref);
+        ref = pgk_heap_copy_module(k->to, k->from, ref);
         if (ref == PGK_INDEX_NONE)
             return pgk_fail_nomem(err);
     }
@@ -77,6 +69,7 @@ int pgk_rekey_keep(struct pgk_rekey *k, struct pgk_err *err)
 int pgk_rekey_run(struct pgk_rekey *k, struct pgk_err *err)
 {
     const struct pgk_heap *from = k->from;
+    struct pgk_data_store data = pgk_heap_data_store(k->to);
     if (!pgk_stack_reserve(&k->to->stacks, k->to->stacks.nodes.n + from->stacks.nodes.n) ||
         !pgk_vec_reserve(&k->to->contexts, from->contexts.n))
         return pgk_fail_nomem(err);
@@ -107,7 +100,7 @@ int pgk_rekey_run(struct pgk_rekey *k, struct pgk_err *err)
         PGK_TRY(pgk_heap_add_site(k->to, (enum pgk_site_kind)s->kind, k->func_map[s->func],
                                   k->node_map[s->stack], s->callees, s->n_callees, err));
     }
-    return 0;
+    return pgk_data_access_merge(&data, &from->data, &from->strings) ? 0 : pgk_fail_nomem(err);
 }
 
 static int copy_all(struct pgk_heap *into, const struct pgk_heap *from, bool names,
@@ -127,9 +120,15 @@ static int copy_loaded(struct pgk_heap *into, const struct pgk_heap *from, struc
 {
     for (size_t i = 0; i < from->loaded.n; i++) {
         const struct pgk_heap_loaded *l = &from->loaded.v[i];
-        uint32_t module = copy_module(into, from, l->module);
+        uint32_t module = pgk_heap_copy_module(into, from, l->module);
         if (module == PGK_INDEX_NONE ||
             !pgk_heap_note_loaded(into, pgk_intern_str(&from->strings, l->profile), module))
+            return pgk_fail_nomem(err);
+    }
+    for (size_t i = 0; i < from->texts.n; i++) {
+        const struct pgk_heap_text *t = &from->texts.v[i];
+        uint32_t module = pgk_heap_copy_module(into, from, t->module);
+        if (module == PGK_INDEX_NONE || !pgk_heap_note_text(into, module, t->at, t->size))
             return pgk_fail_nomem(err);
     }
     return 0;

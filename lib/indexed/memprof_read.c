@@ -278,9 +278,10 @@ static int read_v3(struct reader *r, struct pgk_cursor *c, uint64_t off,
                    struct pgk_indexed_info *info)
 {
     uint64_t radix = pgk_cur_u64(c, "call stack offset"), payload = pgk_cur_u64(c, "record offset"),
-             table = pgk_cur_u64(c, "record table offset");
+             table = pgk_cur_u64(c, "record table offset"), data_access = 0;
     if (r->version >= 4) {
-        info->has_data_access = pgk_cur_u64(c, "data access offset") > table;
+        data_access = pgk_cur_u64(c, "data access offset");
+        info->has_data_access = data_access > table;
         uint32_t fields = pgk_cur_u32(c, "number of summary fields");
         pgk_cur_take(c, fields * UINT64_C(8), "summary"); /* it is computed, not stored */
     }
@@ -303,8 +304,13 @@ static int read_v3(struct reader *r, struct pgk_cursor *c, uint64_t off,
             return pgk_fail_nomem(r->err);
     r->radix = pgk_cur_take(c, payload - radix, "call stacks");
     PGK_TRY(pgk_cur_check(c, r->err, "MemProf section"));
-    return pgk_ondisk_read(&r->file, payload, table, PGK_ONDISK_KEY_AND_DATA, "function record",
-                           read_record, r, r->err);
+    PGK_TRY(pgk_ondisk_read(&r->file, payload, table, PGK_ONDISK_KEY_AND_DATA, "function record",
+                            read_record, r, r->err));
+    if (!info->has_data_access)
+        return 0;
+    struct pgk_cursor part = r->file;
+    pgk_cur_seek(&part, data_access, "data access offset");
+    return pgk_data_access_read(r->heap, &part, r->err);
 }
 
 /* Three parts of payload and hash table, of which V0 and V1 lack the last: function

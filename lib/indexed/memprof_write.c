@@ -400,7 +400,7 @@ static int write_v3(struct writer *w, struct pgk_err *err)
     uint64_t offs = pgk_sink_tell(w->out), records;
     pgk_sink_zeros(w->out, 3 * 8);
     if (w->version >= 4) {
-        pgk_sink_u64(w->out, 0); /* no data access profile */
+        pgk_sink_u64(w->out, 0); /* of the data access profile, if there is one */
         write_summary(w);
     }
     write_schema(w);
@@ -412,7 +412,10 @@ static int write_v3(struct writer *w, struct pgk_err *err)
     if (!write_records(w, &records))
         return pgk_fail_nomem(err);
     pgk_sink_patch_u64(w->out, offs + 16, records);
-    return 0;
+    if (w->version < 4 || !pgk_data_access_any(&w->h->data))
+        return 0;
+    pgk_sink_patch_u64(w->out, offs + 24, pgk_sink_tell(w->out));
+    return pgk_data_access_write(w->h, w->out, err);
 }
 
 /* V0 and V1 are always written with all fields, and with those only that LLVM 16 knows: it
