@@ -128,7 +128,7 @@ static int symbolise(struct merge *m, struct pgk_heap **heap, struct pgk_err *er
 
 /* What is not in the output although it was in the input; only said once the output is
  * there, because a failure is the one thing to say. */
-static int report(const struct merge *m, size_t callees)
+static int report(const struct merge *m, size_t callees, bool data_access)
 {
     int exit_code = EXIT_DONE;
     if (!m->common.quiet)
@@ -143,6 +143,13 @@ static int report(const struct merge *m, size_t callees)
                 callees, m->write.target.memprof_version);
         exit_code = EXIT_INCOMPLETE;
     }
+    if (data_access && !m->yaml && m->write.target.memprof_version < 4) {
+        fprintf(stderr,
+                "pgokit: warning: the data access profile is not written, because MemProf V%u "
+                "cannot hold it; --to llvm22 keeps it\n",
+                m->write.target.memprof_version);
+        exit_code = EXIT_INCOMPLETE;
+    }
     return exit_code;
 }
 
@@ -152,6 +159,7 @@ static int run(int argc, char **argv)
     struct pgk_heap *heap = NULL;
     struct pgk_err err = {0};
     size_t callees = 0;
+    bool data_access = false;
     parse(&m, argc, argv);
     int status = pgk_heap_new(&heap, &err);
     if (!status)
@@ -160,11 +168,12 @@ static int run(int argc, char **argv)
         status = symbolise(&m, &heap, &err);
     if (!status) {
         callees = pgk_heap_callees(heap);
+        data_access = pgk_heap_has_data_access(heap);
         status = m.yaml ? pgk_heap_yaml_save(heap, m.output, &err)
                         : pgk_indexed_write(heap, m.output, &m.write, &err);
     }
     pgk_heap_close(&heap);
-    int exit_code = status ? cli_fail(&err) : report(&m, callees);
+    int exit_code = status ? cli_fail(&err) : report(&m, callees, data_access);
     free(m.infos);
     cli_common_free(&m.common);
     return exit_code;

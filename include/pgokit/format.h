@@ -43,8 +43,9 @@ struct pgk_file_info {
     uint32_t schema_tag_max;  /* indexed: highest number of a stored MIB field */
     uint32_t dumps;           /* raw: dumps in the file */
     bool has_counters;        /* indexed: counters, which this release does not carry */
-    bool has_data_access;     /* indexed: a data access profile, likewise */
+    bool has_data_access;     /* indexed: a data access profile */
     bool full_schema;         /* indexed: all MIB fields, not only the compiler's */
+    bool has_positions;       /* frames are source positions, with names of functions */
     bool interrupted;         /* raw: the process was killed; its live objects are missing */
     bool library_accesses;    /* raw: program without instrumentation */
     uint64_t size_bytes;

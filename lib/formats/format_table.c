@@ -2,6 +2,7 @@
 #include "pgokit/format.h"
 
 #include "filemap.h"
+#include "heap_paths.h"
 #include "heap_raw.h"
 #include "heap_yaml.h"
 #include "indexed.h"
@@ -75,8 +76,21 @@ static int read_yaml(struct pgk_heap *heap, const struct pgk_filemap *map,
     return 0;
 }
 
+static bool sniff_paths(const uint8_t *bytes, size_t size)
+{
+    return starts_with(bytes, size, PGK_HEAP_PATHS_MAGIC);
+}
+
+static int read_paths(struct pgk_heap *heap, const struct pgk_filemap *map,
+                      const struct pgk_source *src, struct pgk_file_info *info,
+                      struct pgk_err *err)
+{
+    info->has_positions = true;
+    return pgk_heap_paths_read(heap, map->bytes, map->size, src, &info->version, err);
+}
+
 static const struct row rows[] = {
-    {.public = {"raw heap profile", PGK_KIND_HEAP, "1 to 5", "", "runtimes of clang 14 to 22",
+    {.public = {"raw heap profile", PGK_KIND_HEAP, "1 to 5", "1 to 5", "runtimes of clang 14 to 22, pgokit",
                 "raw-heap.md"},
      .sniff = sniff_raw,
      .read_heap = read_raw},
@@ -89,6 +103,10 @@ static const struct row rows[] = {
                 "llvm-profdata 22, pgokit", "indexed-heap.md"},
      .sniff = sniff_yaml,
      .read_heap = read_yaml},
+    {.public = {"heap profile of source positions", PGK_KIND_HEAP, "1", "1", "pgokit",
+                "heap-paths.md"},
+     .sniff = sniff_paths,
+     .read_heap = read_paths},
 };
 
 const struct pgk_format *pgk_format_at(size_t i)
@@ -142,6 +160,8 @@ const char *pgk_file_info_readers(const struct pgk_file_info *info)
                                       "LLVM 19 and 22",     "LLVM 19 and 22",     "LLVM 22"};
     if (info->dumps)
         return raw[info->version];
+    if (info->has_positions)
+        return "no release of LLVM";
     if (!info->version) /* YAML */
         return "LLVM 22";
     /* docs/formats/indexed-heap.md 9.2 */

@@ -123,11 +123,19 @@ uint32_t pgk_heap_frame(struct pgk_heap *h, enum pgk_frame_kind kind, uint32_t r
         if (f->where == where && f->ref == ref && f->kind == kind)
             return i;
     }
-    struct pgk_frame f = {.where = where, .ref = ref, .kind = kind};
+    struct pgk_frame f = {.where = where, .ref = ref, .kind = kind,
+                          .discriminator = PGK_DISCRIMINATOR_MAX};
     uint32_t pos = (uint32_t)h->frames.n;
     return pgk_vec_push(&h->frames, f) && pgk_index_add(&h->frame_index, hash, pos)
                ? pos
                : PGK_INDEX_NONE;
+}
+
+void pgk_heap_note_discriminator(struct pgk_heap *h, uint32_t frame, uint32_t discriminator)
+{
+    struct pgk_frame *f = &h->frames.v[frame];
+    if (discriminator < f->discriminator)
+        f->discriminator = discriminator & PGK_DISCRIMINATOR_MAX;
 }
 
 uint32_t pgk_heap_context_at(const struct pgk_heap *h, uint32_t stack)
@@ -294,6 +302,11 @@ size_t pgk_heap_callees(const struct pgk_heap *heap)
     return n;
 }
 
+bool pgk_heap_has_data_access(const struct pgk_heap *heap)
+{
+    return pgk_data_access_any(&heap->data);
+}
+
 bool pgk_heap_needs_binaries(const struct pgk_heap *heap)
 {
     for (size_t i = 0; i < heap->frames.n; i++)
@@ -339,6 +352,8 @@ static void describe_frame(const struct pgk_heap *h, uint32_t frame, struct pgk_
     out->decl_line = fn->decl_line;
     out->line_offset = (uint32_t)(f->where >> 32);
     out->column = (uint32_t)f->where;
+    if (f->discriminator != PGK_DISCRIMINATOR_MAX)
+        out->discriminator = f->discriminator;
 }
 
 static size_t describe_stack(const struct pgk_heap *h, uint32_t stack,

@@ -58,8 +58,12 @@ enum pgk_frame_kind {
 struct pgk_frame {
     uint64_t where;
     uint32_t ref;
-    uint32_t kind;
+    uint32_t kind : 2;
+    /* Tells apart calls of one line and column, as DWARF does; the smallest one seen, because LLVM's
+     * formats do not have it. Not part of the identity. */
+    uint32_t discriminator : 30;
 };
+enum { PGK_DISCRIMINATOR_MAX = (1 << 30) - 1 };
 
 struct pgk_heap_context {
     uint32_t stack;      /* node of `stacks` */
@@ -108,6 +112,9 @@ uint32_t pgk_heap_func(struct pgk_heap *h, uint64_t guid, uint32_t name, uint32_
                        uint32_t decl_line);
 uint32_t pgk_heap_frame(struct pgk_heap *h, enum pgk_frame_kind kind, uint32_t ref,
                         uint64_t where);
+
+/* Notes the discriminator with which the frame was met. */
+void pgk_heap_note_discriminator(struct pgk_heap *h, uint32_t frame, uint32_t discriminator);
 
 static inline uint64_t pgk_frame_place(uint32_t line_offset, uint32_t column)
 {

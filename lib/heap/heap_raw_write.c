@@ -300,7 +300,10 @@ static void write_mib(struct writer *w, const struct pgk_mib *m)
 {
     for (enum pgk_mib_id id = 0; id < PGK_MIB_FIELDS; id++) {
         const struct pgk_mib_field *f = &pgk_mib_fields[id];
-        uint64_t v = id == PGK_MIB_AccessHistogramSize ? m->hist_count : pgk_mib_file_value(m, id);
+        /* Fields that readers of this version do not believe say nothing. */
+        uint64_t v = id == PGK_MIB_AccessHistogramSize ? m->hist_count
+                     : w->version >= f->sound          ? pgk_mib_file_value(m, id)
+                                                       : 0;
         if (w->version >= f->first && w->version <= f->last)
             pgk_sink_bytes(w->out, &v, f->bytes);
     }

@@ -115,6 +115,12 @@ bool pgk_mib_add(struct pgk_mib *into, const struct pgk_mib *other, struct pgk_a
     return add_histogram(into, other, arena);
 }
 
+bool pgk_mib_is_compilers(enum pgk_mib_id id)
+{
+    return id == PGK_MIB_AllocCount || id == PGK_MIB_TotalSize || id == PGK_MIB_TotalLifetime ||
+           id == PGK_MIB_TotalLifetimeAccessDensity;
+}
+
 uint64_t pgk_mib_file_value(const struct pgk_mib *m, enum pgk_mib_id id)
 {
     if (!(m->known >> id & 1))

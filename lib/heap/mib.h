@@ -35,6 +35,9 @@ bool pgk_mib_add(struct pgk_mib *into, const struct pgk_mib *other, struct pgk_a
  * are 0. The label of a context asks for known ones. */
 bool pgk_mib_is_cold(const struct pgk_mib *m);
 
+/* One of the fields that compilers use: what an indexed profile holds at least. */
+bool pgk_mib_is_compilers(enum pgk_mib_id id);
+
 /* The value as a file field holds it: values too large for the width are cut to
  * its maximum, and unknown ones are 0. */
 uint64_t pgk_mib_file_value(const struct pgk_mib *m, enum pgk_mib_id id);

@@ -136,6 +136,14 @@ static int match(struct rebase *r)
                     .hint = "the binary that was run tells one from the other: give it with -b");
 }
 
+size_t pgk_heap_build_ids(const struct pgk_heap *heap)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < heap->modules.n; i++)
+        n += heap->modules.v[i].build_id != 0;
+    return n;
+}
+
 int pgk_heap_rebase(struct pgk_heap **into, const struct pgk_heap *from,
                     struct pgk_binaries *binaries, uint32_t raw_version, struct pgk_err *err)
 {

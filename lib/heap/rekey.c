@@ -63,7 +63,10 @@ int pgk_rekey_keep(struct pgk_rekey *k, struct pgk_err *err)
             return pgk_fail_nomem(err);
     }
     uint32_t frame = pgk_heap_frame(k->to, (enum pgk_frame_kind)f->kind, ref, f->where);
-    return frame == PGK_INDEX_NONE ? pgk_fail_nomem(err) : pgk_rekey_replace(k, &frame, 1, err);
+    if (frame == PGK_INDEX_NONE)
+        return pgk_fail_nomem(err);
+    pgk_heap_note_discriminator(k->to, frame, f->discriminator);
+    return pgk_rekey_replace(k, &frame, 1, err);
 }
 
 int pgk_rekey_run(struct pgk_rekey *k, struct pgk_err *err)

@@ -200,6 +200,7 @@ static int map_address(struct symbolise *s, const struct pgk_sym_chain *chain)
                                                                   f->column));
             if (frame == PGK_INDEX_NONE || !pgk_vec_push(&s->new_frames, frame))
                 return pgk_fail_nomem(s->err);
+            pgk_heap_note_discriminator(s->k.to, frame, f->discriminator);
         }
     }
     return pgk_rekey_replace(&s->k, s->new_frames.v, s->new_frames.n, s->err);

@@ -8,11 +8,6 @@
 
 #include <stdlib.h>
 
-/* Fields the compiler uses; what is written unless all are asked for. */
-static const uint8_t hot_cold_schema[] = {PGK_MIB_AllocCount, PGK_MIB_TotalSize,
-                                          PGK_MIB_TotalLifetime,
-                                          PGK_MIB_TotalLifetimeAccessDensity};
-
 struct writer {
     const struct pgk_heap *h;
     struct pgk_sink *out;
@@ -422,13 +417,12 @@ static int write_v3(struct writer *w, struct pgk_err *err)
  * refuses a file with others. */
 static void choose_schema(struct writer *w, bool full)
 {
-    w->n_fields = w->version < 2 ? PGK_MIB_AccessHistogramSize
-                  : full         ? PGK_MIB_FIELDS
-                                 : PGK_COUNTOF(hot_cold_schema);
-    full |= w->version < 2;
-    for (size_t i = 0; i < w->n_fields; i++) {
-        w->schema[i] = full ? (uint8_t)i : hot_cold_schema[i];
-        w->mib_size += pgk_mib_fields[w->schema[i]].bytes;
+    uint8_t end = w->version < 2 ? PGK_MIB_AccessHistogramSize : PGK_MIB_FIELDS;
+    for (uint8_t id = 0; id < end; id++) {
+        if (!full && w->version >= 2 && !pgk_mib_is_compilers(id))
+            continue;
+        w->schema[w->n_fields++] = id;
+        w->mib_size += pgk_mib_fields[id].bytes;
     }
 }
 
