@@ -46,6 +46,7 @@ struct pgk_file_info {
     bool has_data_access;     /* indexed: a data access profile */
     bool full_schema;         /* indexed: all MIB fields, not only the compiler's */
     bool has_positions;       /* frames are source positions, with names of functions */
+    bool is_printed;          /* the text of a runtime */
     bool interrupted;         /* raw: the process was killed; its live objects are missing */
     bool library_accesses;    /* raw: program without instrumentation */
     uint64_t size_bytes;

@@ -4,6 +4,7 @@
 #include "filemap.h"
 #include "heap_paths.h"
 #include "heap_raw.h"
+#include "heap_text.h"
 #include "heap_yaml.h"
 #include "indexed.h"
 
@@ -89,6 +90,13 @@ static int read_paths(struct pgk_heap *heap, const struct pgk_filemap *map,
     return pgk_heap_paths_read(heap, map->bytes, map->size, src, &info->version, err);
 }
 
+static int read_text(struct pgk_heap *heap, const struct pgk_filemap *map,
+                     const struct pgk_source *src, struct pgk_file_info *info, struct pgk_err *err)
+{
+    info->is_printed = true;
+    return pgk_heap_text_read(heap, map->bytes, map->size, src, err);
+}
+
 static const struct row rows[] = {
     {.public = {"raw heap profile", PGK_KIND_HEAP, "1 to 5", "1 to 5", "runtimes of clang 14 to 22, pgokit",
                 "raw-heap.md"},
@@ -103,6 +111,10 @@ static const struct row rows[] = {
                 "llvm-profdata 22, pgokit", "indexed-heap.md"},
      .sniff = sniff_yaml,
      .read_heap = read_yaml},
+    {.public = {"printed heap profile", PGK_KIND_HEAP, "of clang 13 to 22", "",
+                "runtimes of clang 13; 14 to 22 with print_text", "raw-heap.md"},
+     .sniff = pgk_heap_text_sniff,
+     .read_heap = read_text},
     {.public = {"heap profile of source positions", PGK_KIND_HEAP, "1", "1", "pgokit",
                 "heap-paths.md"},
      .sniff = sniff_paths,
@@ -160,7 +172,7 @@ const char *pgk_file_info_readers(const struct pgk_file_info *info)
                                       "LLVM 19 and 22",     "LLVM 19 and 22",     "LLVM 22"};
     if (info->dumps)
         return raw[info->version];
-    if (info->has_positions)
+    if (info->has_positions || info->is_printed)
         return "no release of LLVM";
     if (!info->version) /* YAML */
         return "LLVM 22";

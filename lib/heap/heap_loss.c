@@ -71,6 +71,10 @@ static void lose_fields(struct losses *l)
                  names);
         say(l, text);
     }
+    const uint32_t density = UINT32_C(1) << PGK_MIB_TotalLifetimeAccessDensity;
+    if (zeroed & density && l->target->form == PGK_HEAP_INDEXED && l->h->contexts.n)
+        say(l, "that the density of accesses is not known: compilers see 0, and take what lives "
+               "long for cold");
     if (cut) {
         snprintf(text, sizeof text, "%" PRIu64 " values too large for their field, which stop at "
                  "4294967295", cut);

@@ -106,6 +106,15 @@ static int copy_loaded(struct rebase *r)
     return 0;
 }
 
+/* Texts of runtimes tell of a module neither where its code begins nor where it ends. */
+static bool has_text(const struct pgk_heap *h, uint32_t module)
+{
+    for (size_t i = 0; i < h->texts.n; i++)
+        if (h->texts.v[i].module == module)
+            return true;
+    return false;
+}
+
 static int match(struct rebase *r)
 {
     const struct pgk_heap *from = r->k.from;
@@ -115,7 +124,7 @@ static int match(struct rebase *r)
         return pgk_fail_nomem(r->err);
     for (uint32_t i = 0; i < from->modules.n; i++) {
         const struct pgk_heap_module *m = &from->modules.v[i];
-        bool told = m->by_file_off == r->by_file_off && !m->name;
+        bool told = m->by_file_off == r->by_file_off && has_text(from, i);
         r->binary_of[i] = told ? PGK_INDEX_NONE : pgk_module_binary(from, i, r->binaries);
         wanted += !told;
         matched += r->binary_of[i] != PGK_INDEX_NONE;
