@@ -73,6 +73,9 @@ struct cli_common {
 struct cli_check {
     enum pgk_kind kind;
     int (*run)(const char *path, const struct cli_common *common, struct pgk_err *err);
+    /* Writes what can be read to `output` and prints what is lost; how many losses there are, or
+     * a negative status. NULL: not supported. */
+    int (*repair)(const char *path, const char *output, struct pgk_err *err);
 };
 extern const struct cli_check check_heap;
 

@@ -63,6 +63,13 @@ const char *pgk_file_info_readers(const struct pgk_file_info *info);
 int pgk_heap_read(struct pgk_heap *heap, const char *path, struct pgk_file_info *info,
                   struct pgk_err *err);
 
+/* Reads what can be read of a damaged raw or indexed file, record by record, and adds it to `heap`;
+ * calls `fn` for everything that is lost. Returns how many such things there are, or a negative
+ * status if nothing can be read, or the format has no records to save (PGK_E_ARG). `info` may be
+ * NULL. One thread per heap. */
+int pgk_heap_salvage(struct pgk_heap *heap, const char *path, struct pgk_file_info *info,
+                     pgk_heap_loss_fn *fn, void *ctx, struct pgk_err *err);
+
 #pragma GCC visibility pop
 #ifdef __cplusplus
 }

@@ -154,19 +154,34 @@ static void lose_modules(struct losses *l)
 /* Functions that LLVM's files cannot tell apart. */
 static int lose_functions(struct losses *l, struct pgk_err *err)
 {
-    struct pgk_heap *plain;
+    struct pgk_heap *plain = NULL;
     char text[160];
+    size_t lines = 0;
     if (l->target->form == PGK_HEAP_RAW || l->target->form == PGK_HEAP_PATHS)
         return 0;
-    PGK_TRY(pgk_heap_strip_names(&plain, l->h, err));
+    PGK_TRY(pgk_heap_for_llvm(&plain, l->h, err));
+    if (!plain)
+        return 0;
     size_t contexts = l->h->contexts.n - plain->contexts.n,
            functions = l->h->funcs.n - plain->funcs.n;
     pgk_heap_close(&plain);
-    if (!functions)
-        return 0;
-    snprintf(text, sizeof text, "what tells %zu functions from others of the same name in other "
-             "files; contexts that are added up for it: %zu", functions, contexts);
-    say(l, text);
+    for (size_t i = 0; i < l->h->frames.n; i++)
+        lines += l->h->frames.v[i].where >> 32 > PGK_LLVM_LINE_MASK;
+    if (functions) {
+        snprintf(text, sizeof text, "what tells %zu functions from others of the same name in "
+                 "other files", functions);
+        say(l, text);
+    }
+    if (lines) {
+        snprintf(text, sizeof text, "all but 16 bits of %zu line offsets, more of which no "
+                 "compiler matches", lines);
+        say(l, text);
+    }
+    if (contexts) {
+        snprintf(text, sizeof text, "what tells %zu contexts from others, which they are added to",
+                 contexts);
+        say(l, text);
+    }
     return 0;
 }
 

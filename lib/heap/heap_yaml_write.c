@@ -1,6 +1,7 @@
 /* Writer of YAML heap profiles: the very bytes that llvm-profdata 22 prints for records in
  * this order, with the fields that a context knows. */
 #include "heap_yaml.h"
+#include "rekey.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -247,7 +248,7 @@ static void write_data_access(struct writer *w, const struct pgk_heap *h)
     pgk_sink_printf(w->out, " ]");
 }
 
-int pgk_heap_yaml_write(const struct pgk_heap *h, struct pgk_sink *out, struct pgk_err *err)
+static int write_plain(const struct pgk_heap *h, struct pgk_sink *out, struct pgk_err *err)
 {
     struct records r = {.w = {.out = out}, .h = h, .err = err};
     pgk_sink_printf(out, "---");
@@ -260,6 +261,15 @@ int pgk_heap_yaml_write(const struct pgk_heap *h, struct pgk_sink *out, struct p
         pgk_sink_printf(out, "\n{}");
     pgk_sink_printf(out, "\n...\n");
     return 0;
+}
+
+int pgk_heap_yaml_write(const struct pgk_heap *h, struct pgk_sink *out, struct pgk_err *err)
+{
+    struct pgk_heap *plain = NULL;
+    PGK_TRY(pgk_heap_for_llvm(&plain, h, err));
+    int status = write_plain(plain ? plain : h, out, err);
+    pgk_heap_close(&plain);
+    return status;
 }
 
 int pgk_heap_yaml_save(const struct pgk_heap *heap, const char *path, struct pgk_err *err)

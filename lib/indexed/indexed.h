@@ -42,9 +42,17 @@ PGK_MUST_USE int pgk_indexed_read(struct pgk_heap *h, const uint8_t *bytes, size
                                   const struct pgk_source *src, struct pgk_indexed_info *info,
                                   struct pgk_err *err);
 
+/* The same for a damaged file: function records that are not whole are told and passed over. Fails
+ * where nothing can be read at all. */
+struct pgk_salvage;
+PGK_MUST_USE int pgk_indexed_salvage(struct pgk_heap *h, const uint8_t *bytes, size_t size,
+                                     const struct pgk_source *src, struct pgk_salvage *salvage,
+                                     struct pgk_indexed_info *info, struct pgk_err *err);
+
 /* memprof_read.c: the section at `off` of the file under `c`. */
 PGK_MUST_USE int pgk_memprof_read(struct pgk_heap *h, const struct pgk_cursor *c, uint64_t off,
-                                  struct pgk_indexed_info *info, struct pgk_err *err);
+                                  struct pgk_salvage *salvage, struct pgk_indexed_info *info,
+                                  struct pgk_err *err);
 /* data_access_part.c: under the cursor; after what is written so far. */
 PGK_MUST_USE int pgk_data_access_read(struct pgk_heap *h, struct pgk_cursor *c,
                                       struct pgk_err *err);

@@ -438,38 +438,11 @@ static int write_section(struct writer *w, const struct pgk_indexed_write_opts *
     return w->version >= 3 ? write_v3(w, err) : write_v2(w, err);
 }
 
-static bool same_place(const struct pgk_heap *h, const struct pgk_frame *a,
-                       const struct pgk_frame *b)
-{
-    return a->where == b->where && a->kind == b->kind &&
-           h->funcs.v[a->ref].guid == h->funcs.v[b->ref].guid;
-}
-
-/* LLVM knows functions by GUID alone, while the model keeps apart static functions of one
- * name in different files. If that makes two frames one, stacks may be equal that were not, and
- * a model without names is written. */
-static int without_names(const struct pgk_heap *h, struct pgk_heap **plain, struct pgk_err *err)
-{
-    struct pgk_index seen = {0};
-    bool ok = true, repeated = false;
-    for (uint32_t i = 0; i < h->frames.n && ok && !repeated; i++) {
-        const struct pgk_frame *f = &h->frames.v[i];
-        uint64_t hash = pgk_hash_pair(h->funcs.v[f->ref].guid, f->where << 1 ^ f->kind);
-        PGK_INDEX_FOR (&seen, hash, j)
-            repeated |= same_place(h, f, &h->frames.v[j]);
-        ok = pgk_index_add(&seen, hash, i);
-    }
-    pgk_index_free(&seen);
-    if (!ok)
-        return pgk_fail_nomem(err);
-    return repeated ? pgk_heap_strip_names(plain, h, err) : 0;
-}
-
 int pgk_memprof_write(const struct pgk_heap *h, struct pgk_sink *out,
                       const struct pgk_indexed_write_opts *opts, struct pgk_err *err)
 {
     struct pgk_heap *plain = NULL;
-    PGK_TRY(without_names(h, &plain, err));
+    PGK_TRY(pgk_heap_for_llvm(&plain, h, err));
     struct writer w = {.h = plain ? plain : h, .out = out,
                        .version = opts->target.memprof_version};
     int status = write_section(&w, opts, err);
