@@ -220,6 +220,11 @@ class Records:
                 out.add_call(guid, low(chain), callees)
         return out
 
+    def far_lines(self):
+        """Frames whose line offset no compiler compares to its end."""
+        return len({frame for r in self.by_guid.values() for stack in [*r.allocs, *r.calls]
+                    for frame in stack if frame[1] > 0xFFFF})
+
     def merged_contexts(self):
         """Contexts that were added up because their stacks are equal."""
         return self.contexts - sum(len(r.allocs) for r in self.by_guid.values())
