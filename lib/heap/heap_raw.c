@@ -175,7 +175,8 @@ static int read_segments(struct reader *r, uint64_t version, uint64_t off)
         PGK_TRY(note_module(r, version, &s, id));
         if (!first_dump && i < r->segments.n) {
             const struct segment *old = &r->segments.v[i];
-            if (old->start != s.start || old->end != s.end || old->module != s.module)
+            if (old->start != s.start || old->end != s.end || old->offset != s.offset ||
+                old->module != s.module)
                 r->segments_changed = true;
         }
         r->segments.v[i] = s;

@@ -8,6 +8,7 @@
 #include "salvage.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 
 enum { BUILD_ID_MAX = 32 };
 
@@ -22,6 +23,7 @@ struct piece {
     uint64_t id; /* of the stack */
     uint64_t off, size;
     size_t dump;
+    size_t last_dump; /* of the first stack of an id: the last dump that has it */
 };
 
 struct dump {
@@ -145,7 +147,7 @@ static bool scan_mibs(struct salvage *s, const struct dump *d, uint64_t off, uin
     return true;
 }
 
-static const struct piece *find_stack(const struct salvage *s, uint64_t id)
+static struct piece *find_stack(const struct salvage *s, uint64_t id)
 {
     PGK_INDEX_FOR (&s->stack_by_id, pgk_hash_u64(id), i)
         if (s->stacks.v[i].id == id)
@@ -157,15 +159,17 @@ static const struct piece *find_stack(const struct salvage *s, uint64_t id)
  * first one is kept. */
 static bool keep_stack(struct salvage *s, const struct piece *p)
 {
-    const struct piece *same = find_stack(s, p->id);
+    struct piece *same = find_stack(s, p->id);
     if (same && (same->size != p->size ||
                  memcmp(s->bytes + same->off, s->bytes + p->off, p->size) != 0)) {
         pgk_salvage_say(s->tell, "dump %zu: a stack at offset 0x%" PRIx64 ", because id %" PRIu64
                         " has another one", p->dump + 1, p->off, p->id);
         return true;
     }
-    return same || (pgk_vec_push(&s->stacks, *p) &&
-                    pgk_index_add(&s->stack_by_id, pgk_hash_u64(p->id),
+    if (same)
+        same->last_dump = p->dump;
+    return pgk_vec_push(&s->stacks, *p) &&
+           (same || pgk_index_add(&s->stack_by_id, pgk_hash_u64(p->id),
                                   (uint32_t)s->stacks.n - 1));
 }
 
@@ -177,7 +181,8 @@ static bool scan_stacks(struct salvage *s, uint64_t off, uint64_t end)
     }
     uint64_t stated = u64_at(s, off), at = off + 8, found = 0;
     for (; found < stated && end - at >= 16; found++) {
-        struct piece p = {.id = u64_at(s, at), .off = at, .dump = s->dumps.n};
+        struct piece p = {.id = u64_at(s, at), .off = at, .dump = s->dumps.n,
+                          .last_dump = s->dumps.n};
         uint64_t n = u64_at(s, at + 8);
         if (n > (end - at - 16) / 8)
             break;
@@ -246,13 +251,29 @@ static bool scan(struct salvage *s)
     return true;
 }
 
-/* MIBs without stack go. */
-static void join(struct salvage *s)
+static int compare_dumps(const void *a, const void *b)
+{
+    const struct piece *x = a, *y = b;
+    if (x->dump != y->dump)
+        return x->dump < y->dump ? -1 : 1;
+    return x->off < y->off ? -1 : x->off > y->off;
+}
+
+/* MIBs without stack go. Readers know a stack by a MIB that came before it, so that one which only
+ * an earlier dump has is repeated. */
+static bool join(struct salvage *s)
 {
     size_t kept = 0;
     for (size_t i = 0; i < s->mibs.n; i++) {
-        struct piece *p = &s->mibs.v[i];
-        if (!find_stack(s, p->id)) {
+        struct piece *p = &s->mibs.v[i], *stack = find_stack(s, p->id);
+        if (stack && stack->last_dump < p->dump) {
+            stack->last_dump = p->dump;
+            struct piece copy = *stack;
+            copy.dump = p->dump;
+            if (!pgk_vec_push(&s->stacks, copy))
+                return false;
+        }
+        if (!stack) {
             pgk_salvage_say(s->tell, "dump %zu: the MIB at offset 0x%" PRIx64
                             ", whose stack (id %" PRIu64 ") is lost", p->dump + 1, p->off, p->id);
             continue;
@@ -261,8 +282,11 @@ static void join(struct salvage *s)
         s->mibs.v[kept++] = *p;
     }
     s->mibs.n = kept;
+    if (s->stacks.n)
+        qsort(s->stacks.v, s->stacks.n, sizeof *s->stacks.v, compare_dumps);
     for (size_t i = 0; i < s->stacks.n; i++)
         s->dumps.v[s->stacks.v[i].dump].n_stacks++;
+    return true;
 }
 
 static void write_pieces(const struct salvage *s, struct pgk_sink *out, const struct piece *p,
@@ -305,9 +329,8 @@ int pgk_heap_raw_salvage(struct pgk_sink *clean, const uint8_t *bytes, size_t si
                          struct pgk_err *err)
 {
     struct salvage s = {.bytes = bytes, .size = size, .tell = salvage};
-    int status = scan(&s) ? 0 : pgk_fail_nomem(err);
+    int status = scan(&s) && join(&s) ? 0 : pgk_fail_nomem(err);
     if (!status) {
-        join(&s);
         if (s.mibs.n)
             write(&s, clean);
         else

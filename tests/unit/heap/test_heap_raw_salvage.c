@@ -33,7 +33,9 @@ static int save(const uint8_t *bytes, size_t size, struct said *s, uint64_t *tot
     } else {
         const uint8_t *whole = pgk_sink_data(clean, &size);
         assert_int_equal(pgk_heap_new(&h, NULL), 0);
-        assert_int_equal(pgk_heap_raw_read(h, whole, size, &src, NULL, &err), 0);
+        char text[8192];
+        if (pgk_heap_raw_read(h, whole, size, &src, NULL, &err))
+            fail_msg("%s", test_printed(text, &err));
         contexts = (int)h->contexts.n;
         *total = 0;
         for (size_t i = 0; i < h->contexts.n; i++)
