@@ -183,7 +183,8 @@ static int report(const struct convert *c, const struct pgk_file_info *info,
     if (!c->common.quiet)
         cli_note_symbolised(&c->symbolised);
     if (c->paths.plain_bytes && !c->common.quiet)
-        fprintf(stderr, "pgokit: note: call stacks take %s; as plain strings %s, %.1f times as much\n",
+        fprintf(stderr,
+                "pgokit: note: call stacks take %s; as plain strings %s, %.1f times as much\n",
                 pgk_human_bytes(size, (double)c->paths.stack_bytes),
                 pgk_human_bytes(plain, (double)c->paths.plain_bytes),
                 (double)c->paths.plain_bytes / (double)c->paths.stack_bytes);

@@ -199,8 +199,8 @@ int pgk_indexed_write(const struct pgk_heap *heap, const char *path,
 int pgk_heap_raw_save(const struct pgk_heap *heap, const char *path, uint32_t version,
                       struct pgk_err *err);
 
-/* How large call stacks are in a file of source positions, and as strings FILE:LINE:DISCRIMINATOR
- * with one byte between two of them, stack by stack. */
+/* How large call stacks are in a file of source positions, and as strings that tell the
+ * same, FUNCTION FILE:LINE:COLUMN:DISCRIMINATOR and one byte, stack by stack. */
 struct pgk_heap_paths_size {
     uint64_t stack_bytes; /* strings, path tree, functions, frames and stack tree */
     uint64_t plain_bytes;

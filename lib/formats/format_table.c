@@ -135,7 +135,8 @@ static int read_text(struct pgk_heap *heap, const struct pgk_filemap *map,
 }
 
 static const struct row rows[] = {
-    {.public = {"raw heap profile", PGK_KIND_HEAP, "1 to 5", "1 to 5", "runtimes of clang 14 to 22, pgokit",
+    {.public = {"raw heap profile", PGK_KIND_HEAP, "1 to 5", "1 to 5",
+                "runtimes of clang 14 to 22, pgokit",
                 "raw-heap.md"},
      .sniff = sniff_raw,
      .read_heap = read_raw,

@@ -59,8 +59,8 @@ struct pgk_frame {
     uint64_t where;
     uint32_t ref;
     uint32_t kind : 2;
-    /* Tells apart calls of one line and column, as DWARF does; the smallest one seen, because LLVM's
-     * formats do not have it. Not part of the identity. */
+    /* Tells apart calls of one line and column, as DWARF does; the smallest one seen, because
+     * LLVM's formats do not have it. Not part of the identity. */
     uint32_t discriminator : 30;
 };
 enum { PGK_DISCRIMINATOR_MAX = (1 << 30) - 1 };

@@ -316,7 +316,8 @@ static int find_sections(struct reader *r, struct pgk_cursor found[PGK_PATHS_SEC
             return pgk_cur_reject(&c, r->err, PGK_E_TRUNCATED, at, .record = r->record,
                                   .field = "section offset",
                                   .found = PGK_F("%" PRIu64 " bytes at 0x%" PRIx64, size, off),
-                                  .expected = PGK_F("inside of the file's %" PRIu64 " bytes", whole),
+                                  .expected = PGK_F("inside of the file's %" PRIu64 " bytes",
+                                                    whole),
                                   .hint = "the file is cut short or damaged; convert it again");
         struct pgk_source src = r->file.src;
         src.base_off += off;

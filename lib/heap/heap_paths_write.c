@@ -358,12 +358,13 @@ static unsigned digits(uint64_t v)
     return n;
 }
 
-/* What a frame takes as FILE:LINE:DISCRIMINATOR and a byte behind it. */
+/* What a frame takes as FUNCTION FILE:LINE:COLUMN:DISCRIMINATOR and a byte behind it. */
 static uint64_t plain_size(const struct writer *w, const struct pgk_frame *f)
 {
     const struct pgk_heap_func *fn = &w->h->funcs.v[f->ref];
     uint32_t line = fn->decl_line + (uint32_t)(f->where >> 32);
-    return pgk_intern_len(&w->h->strings, fn->file) + 3 + digits(line) +
+    return pgk_intern_len(&w->h->strings, fn->name) + pgk_intern_len(&w->h->strings, fn->file) + 5 +
+           digits(line) + digits((uint32_t)f->where) +
            digits(f->discriminator == PGK_DISCRIMINATOR_MAX ? 0 : f->discriminator);
 }
 

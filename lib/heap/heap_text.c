@@ -351,7 +351,8 @@ static int read_stack(struct reader *r, struct line l)
         if (take(&l, FRAME_START))
             PGK_TRY(read_frame(r, l));
     }
-    return reject(r, &l, PGK_F("stack %" PRIu64, s.id), "end", "an empty line behind the last frame");
+    return reject(r, &l, PGK_F("stack %" PRIu64, s.id), "end",
+                  "an empty line behind the last frame");
 }
 
 /* A symbolised address without module: of the program if it is near. */

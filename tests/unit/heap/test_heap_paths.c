@@ -111,8 +111,8 @@ static void test_content(void **state)
     size_t n;
     struct pgk_heap_paths_size size;
     uint8_t *bytes = write_bytes(h, &n, &size);
-    /* "/src/a.c:7:4" and "/src/a.c:70010:0", each with a byte behind it */
-    assert_int_equal(size.plain_bytes, 13 + 17);
+    /* "make /src/a.c:7:7:4" and "make /src/a.c:70010:0:0", each with a byte behind it */
+    assert_int_equal(size.plain_bytes, 20 + 24);
     assert_true(size.stack_bytes > 0 && size.stack_bytes < n);
     assert_int_equal(read_bytes(bytes, n, &back, &err), 0);
     struct pgk_heap_frame f[2];

@@ -144,7 +144,8 @@ static void test_totals(void **state)
     uint64_t seed = 3;
     for (int i = 0; i < 300; i++) {
         char text[900];
-        uint64_t count = 1 + sample_random(&seed) % 100, total = count + sample_random(&seed) % 5000;
+        uint64_t count = 1 + sample_random(&seed) % 100,
+                 total = count + sample_random(&seed) % 5000;
         snprintf(text, sizeof text,
                  "MIB:5/%llu/%llu.%02llu/1/9999/0.00/0/0/0.00/0/0/0/0/0/0\n" STACK("5"),
                  (unsigned long long)count, (unsigned long long)(total / count),
