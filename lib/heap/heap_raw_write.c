@@ -163,11 +163,11 @@ static bool module_span(const struct writer *w, uint32_t module, uint64_t *low, 
         if (t->module != module)
             continue;
         uint64_t end = t->at + t->size;
-        *low = !any || t->at < *low ? t->at : *low;
-        *high = !any || end > *high ? end : *high;
+        bool wraps = end < t->at;
+        uint64_t first = wraps ? 0 : t->at, last = wraps ? UINT64_MAX : end;
+        *low = !any || first < *low ? first : *low;
+        *high = !any || last > *high ? last : *high;
         any = true;
-        if (end < t->at)
-            *high = UINT64_MAX;
     }
     return any;
 }

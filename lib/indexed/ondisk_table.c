@@ -203,7 +203,7 @@ int pgk_ondisk_salvage(const struct pgk_cursor *file, uint64_t payload_off, uint
     uint64_t reached = 0; /* buckets do not overlap */
     for (size_t i = 0; i < starts.n && !status; i++) {
         struct pgk_cursor c = *file;
-        if (starts.v[i] < reached)
+        if (starts.v[i] < reached || starts.v[i] >= end)
             continue;
         pgk_cur_seek(&c, starts.v[i], "bucket");
         c.end = c.start + (end - c.src.base_off);
