@@ -9,7 +9,7 @@ static const char help[] =
     "Raw profiles (*.profraw), indexed ones (*.profdata) and YAML become one indexed profile for\n"
     "-fmemory-profile-use=. Raw profiles need the binaries that were run. Contexts with equal\n"
     "call stacks are added up, whichever file they come from.\n\n"
-    "      --to NAME            who shall read it: any (default), llvm16, llvm19, llvm22; or\n"
+    "      --to NAME            who shall read it: any (default), llvm15 to llvm22; or\n"
     "                           yaml, the text form of LLVM 22\n"
     "      --index-version N    8 to 13, instead of what --to means\n"
     "      --memprof-version N  0 to 4, instead of what --to means\n"
@@ -56,7 +56,7 @@ static void parse(struct merge *m, int argc, char **argv)
             m->yaml = !strcmp(optarg, "yaml");
             to = m->yaml ? pgk_indexed_target("any") : pgk_indexed_target(optarg);
             if (!to)
-                cli_usage(&cmd_merge, "--to takes any, llvm16, llvm19, llvm22 or yaml, not '%s'",
+                cli_usage(&cmd_merge, "--to takes any, llvm15 to llvm22 or yaml, not '%s'",
                           optarg);
             break;
         case OPT_INDEX:
