@@ -159,12 +159,7 @@ bool cli_warn_not_carried(const char *path, const struct pgk_file_info *info)
                 "pgokit: warning: %s also holds instrumentation counters, which are not "
                 "written to the output; keep the file for -fprofile-use\n",
                 safe);
-    if (info->has_data_access)
-        fprintf(stderr,
-                "pgokit: warning: %s also holds a data access profile, which is not written "
-                "to the output\n",
-                safe);
-    return info->has_counters || info->has_data_access;
+    return info->has_counters;
 }
 
 void cli_note_symbolised(const struct pgk_heap_symbolised *done)

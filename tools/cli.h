@@ -30,9 +30,11 @@ struct cli_verb {
     const struct cli_action *const *actions; /* ends with NULL; the first one works on no file */
 };
 extern const struct cli_verb cmd_check;
+extern const struct cli_verb cmd_convert;
 extern const struct cli_verb cmd_formats;
 extern const struct cli_verb cmd_merge;
 extern const struct cli_verb cmd_show;
+extern const struct cli_action convert_heap;
 extern const struct cli_action merge_heap;
 extern const struct cli_action show_heap;
 
@@ -83,6 +85,9 @@ struct cli_common {
 struct cli_check {
     enum pgk_kind kind;
     int (*run)(const char *path, const struct cli_common *common, struct pgk_err *err);
+    /* Writes what can be read to `output` and prints what is lost; how many losses there are, or
+     * a negative status. NULL: not supported. */
+    int (*repair)(const char *path, const char *output, struct pgk_err *err);
 };
 extern const struct cli_check check_heap;
 

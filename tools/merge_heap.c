@@ -10,7 +10,7 @@ static const char help[] =
     "-fmemory-profile-use=. Raw profiles need the binaries that were run. Contexts with equal\n"
     "call stacks are added up, whichever file they come from. FILE@N counts N times. Files may be\n"
     "compressed (zstd, gzip); an output that ends in .zst will be.\n\n"
-    "      --to NAME            who shall read it: any (default), llvm16, llvm19, llvm22; or\n"
+    "      --to NAME            who shall read it: any (default), llvm15 to llvm22; or\n"
     "                           yaml, the text form of LLVM 22\n"
     "      --index-version N    8 to 13, instead of what --to means\n"
     "      --memprof-version N  0 to 4, instead of what --to means\n"
@@ -95,7 +95,7 @@ static void parse(struct merge *m, int argc, char **argv)
             m->yaml = !strcmp(optarg, "yaml");
             to = m->yaml ? pgk_indexed_target("any") : pgk_indexed_target(optarg);
             if (!to)
-                cli_usage(&cmd_merge, "--to takes any, llvm16, llvm19, llvm22 or yaml, not '%s'",
+                cli_usage(&cmd_merge, "--to takes any, llvm15 to llvm22 or yaml, not '%s'",
                           optarg);
             break;
         case OPT_INDEX:
@@ -155,7 +155,7 @@ static int save(const struct merge *m, const struct pgk_heap *heap, struct pgk_e
 
 /* What is not in the output although it was in the input; only said once the output is
  * there, because a failure is the one thing to say. */
-static int report(const struct merge *m, size_t callees)
+static int report(const struct merge *m, size_t callees, bool data_access)
 {
     int exit_code = EXIT_DONE;
     if (!m->common.quiet)
@@ -170,6 +170,13 @@ static int report(const struct merge *m, size_t callees)
                 callees, m->write.target.memprof_version);
         exit_code = EXIT_INCOMPLETE;
     }
+    if (data_access && !m->yaml && !m->partial && m->write.target.memprof_version < 4) {
+        fprintf(stderr,
+                "pgokit: warning: the data access profile is not written, because MemProf V%u "
+                "cannot hold it; --to llvm22 keeps it\n",
+                m->write.target.memprof_version);
+        exit_code = EXIT_INCOMPLETE;
+    }
     return exit_code;
 }
 
@@ -179,6 +186,7 @@ static int run(int argc, char **argv)
     struct pgk_heap *heap = NULL;
     struct pgk_err err = {0};
     size_t callees = 0;
+    bool data_access = false;
     parse(&m, argc, argv);
     int status = pgk_heap_read_all(&heap, m.inputs, m.n_inputs, m.common.threads, m.infos, &err);
     if (!status)
@@ -187,10 +195,11 @@ static int run(int argc, char **argv)
         status = cli_prune(&m.prune, &m.common, &heap, &err);
     if (!status) {
         callees = pgk_heap_callees(heap);
+        data_access = pgk_heap_has_data_access(heap);
         status = save(&m, heap, &err);
     }
     pgk_heap_close(&heap);
-    int exit_code = status ? cli_fail(&err) : report(&m, callees);
+    int exit_code = status ? cli_fail(&err) : report(&m, callees, data_access);
     free(m.inputs);
     free(m.infos);
     cli_common_free(&m.common);

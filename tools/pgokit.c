@@ -8,6 +8,7 @@
 
 static const struct cli_verb *const verbs[] = {
     &cmd_merge,
+    &cmd_convert,
     &cmd_show,
     &cmd_check,
     &cmd_formats,

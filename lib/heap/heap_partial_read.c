@@ -26,6 +26,9 @@ struct reader {
     PGK_VEC(struct node) nodes;
     PGK_VEC(uint8_t) fields; /* MIB fields, by place in the list */
     PGK_VEC(uint64_t) numbers; /* scratch */
+    PGK_VEC(struct pgk_data_place) places;
+    struct pgk_data_access data; /* added to the model when all is read */
+    struct pgk_data_store data_store;
 };
 
 static const struct {
@@ -118,17 +121,35 @@ static int read_strings(struct reader *r)
 
 static int read_modules(struct reader *r)
 {
-    uint64_t n, id, by_file_off;
+    uint64_t n, id, name, by_file_off;
     PGK_TRY(begin_part(r, PGK_PARTIAL_modules, &n));
     for (uint64_t i = 0; i < n; i++) {
         PGK_TRY(read_below(r, r->strings.n, RECORD(modules, i), "build id", &id));
         PGK_TRY(read_below(r, 2, RECORD(modules, i), "kind of addresses", &by_file_off));
-        uint64_t size = pgk_cur_uleb(&r->c, "text size"), off = pgk_cur_uleb(&r->c, "text offset");
+        struct pgk_heap_module m = {.build_id = r->strings.v[id], .by_file_off = by_file_off};
+        m.text_size = pgk_cur_uleb(&r->c, "text size");
+        m.text_off = pgk_cur_uleb(&r->c, "text offset");
+        PGK_TRY(read_below(r, r->strings.n, RECORD(modules, i), "name", &name));
+        m.name = r->strings.v[name];
+        uint64_t fixed = pgk_cur_uleb(&r->c, "fixed"), bias = pgk_cur_uleb(&r->c, "bias");
         PGK_TRY(pgk_cur_check(&r->c, r->err, RECORD(modules, i)));
-        uint32_t string = r->strings.v[id];
-        NOTE(r, &r->modules,
-             pgk_heap_module(r->heap, (const uint8_t *)pgk_intern_str(&r->heap->strings, string),
-                             pgk_intern_len(&r->heap->strings, string), size, off, by_file_off));
+        m.fixed = fixed;
+        m.bias = bias;
+        NOTE(r, &r->modules, pgk_heap_module(r->heap, &m));
+    }
+    return 0;
+}
+
+static int read_texts(struct reader *r)
+{
+    uint64_t n, module;
+    PGK_TRY(begin_part(r, PGK_PARTIAL_texts, &n));
+    for (uint64_t i = 0; i < n; i++) {
+        PGK_TRY(read_below(r, r->modules.n, RECORD(texts, i), "module", &module));
+        uint64_t at = pgk_cur_uleb(&r->c, "address"), size = pgk_cur_uleb(&r->c, "size");
+        PGK_TRY(pgk_cur_check(&r->c, r->err, RECORD(texts, i)));
+        if (!pgk_heap_note_text(r->heap, r->modules.v[module], at, size))
+            return pgk_fail_nomem(r->err);
     }
     return 0;
 }
@@ -166,7 +187,7 @@ static int read_functions(struct reader *r)
 
 static int read_frames(struct reader *r)
 {
-    uint64_t n, kind, ref;
+    uint64_t n, kind, ref, discriminator;
     PGK_TRY(begin_part(r, PGK_PARTIAL_frames, &n));
     for (uint64_t i = 0; i < n; i++) {
         PGK_TRY(read_below(r, PGK_FRAME_INLINED + 1, RECORD(frames, i), "kind", &kind));
@@ -174,11 +195,15 @@ static int read_frames(struct reader *r)
         PGK_TRY(read_below(r, is_address ? r->modules.n + 1 : r->functions.n, RECORD(frames, i),
                            is_address ? "module" : "function", &ref));
         uint64_t where = pgk_cur_uleb(&r->c, "place");
-        PGK_TRY(pgk_cur_check(&r->c, r->err, RECORD(frames, i)));
+        PGK_TRY(read_below(r, (uint64_t)PGK_DISCRIMINATOR_MAX + 1, RECORD(frames, i),
+                           "discriminator", &discriminator));
         uint32_t to = !is_address ? r->functions.v[ref]
                       : ref       ? r->modules.v[ref - 1]
                                   : PGK_INDEX_NONE;
         NOTE(r, &r->frames, pgk_heap_frame(r->heap, (enum pgk_frame_kind)kind, to, where));
+        if (discriminator) /* 0: never met with one */
+            pgk_heap_note_discriminator(r->heap, r->frames.v[r->frames.n - 1],
+                                        (uint32_t)discriminator - 1);
     }
     return 0;
 }
@@ -302,6 +327,63 @@ static int read_sites(struct reader *r)
     return 0;
 }
 
+/* A string that is not empty. */
+static int read_name(struct reader *r, const char *record, const char *field, uint32_t *string)
+{
+    uint64_t off = pgk_cur_off(&r->c), id;
+    PGK_TRY(read_below(r, r->strings.n, record, field, &id));
+    *string = r->strings.v[id];
+    return id ? 0 : reject(r, off, record, field, "the empty string", "a name");
+}
+
+static int read_data(struct reader *r)
+{
+    uint64_t n, symbol, file;
+    PGK_TRY(begin_part(r, PGK_PARTIAL_data, &n));
+    for (uint64_t i = 0; i < n; i++) {
+        PGK_TRY(read_below(r, r->strings.n, RECORD(data, i), "symbol", &symbol));
+        uint64_t hash = pgk_cur_u64(&r->c, "hash"), count = pgk_cur_uleb(&r->c, "accesses");
+        uint64_t places = pgk_cur_uleb_count(&r->c, 2, "number of places");
+        PGK_TRY(pgk_cur_check(&r->c, r->err, RECORD(data, i)));
+        r->places.n = 0;
+        while (places--) {
+            struct pgk_data_place p;
+            PGK_TRY(read_below(r, r->strings.n, RECORD(data, i), "file", &file));
+            PGK_TRY(read_u32(r, RECORD(data, i), "line", &p.line));
+            p.file = r->strings.v[file];
+            if (!pgk_vec_push(&r->places, p))
+                return pgk_fail_nomem(r->err);
+        }
+        if (!pgk_data_access_add(&r->data_store, r->strings.v[symbol], hash, count, r->places.v,
+                                 r->places.n))
+            return pgk_fail_nomem(r->err);
+    }
+    return 0;
+}
+
+static int read_cold_symbols(struct reader *r)
+{
+    uint64_t n;
+    uint32_t symbol;
+    PGK_TRY(begin_part(r, PGK_PARTIAL_cold_symbols, &n));
+    for (uint64_t i = 0; i < n; i++) {
+        PGK_TRY(read_name(r, RECORD(cold_symbols, i), "symbol", &symbol));
+        if (!pgk_data_access_add_cold_symbol(&r->data_store, symbol))
+            return pgk_fail_nomem(r->err);
+    }
+    return 0;
+}
+
+static int read_cold_literals(struct reader *r)
+{
+    uint64_t n;
+    PGK_TRY(begin_part(r, PGK_PARTIAL_cold_literals, &n));
+    for (uint64_t i = 0; i < n; i++)
+        if (!pgk_data_access_add_cold_hash(&r->data_store, pgk_cur_u64(&r->c, "hash")))
+            return pgk_fail_nomem(r->err);
+    return pgk_cur_check(&r->c, r->err, "cold_literals");
+}
+
 static int read_header(struct reader *r)
 {
     uint64_t start = pgk_cur_off(&r->c), size = pgk_cur_left(&r->c);
@@ -335,15 +417,17 @@ static int read_all(struct reader *r)
 #include "heap_partial.def"
 #undef PGK_PARTIAL_PART
     if (pgk_cur_left(&r->c))
-        return reject(r, pgk_cur_off(&r->c), "sites", "end",
+        return reject(r, pgk_cur_off(&r->c), "last part", "end",
                       PGK_F("%zu bytes more", pgk_cur_left(&r->c)), "the end of the file");
-    return 0;
+    struct pgk_data_store into = pgk_heap_data_store(r->heap);
+    return pgk_data_access_merge(&into, &r->data, &r->heap->strings) ? 0 : pgk_fail_nomem(r->err);
 }
 
 int pgk_heap_partial_read(struct pgk_heap *h, const uint8_t *bytes, size_t size,
                           const struct pgk_source *src, struct pgk_err *err)
 {
     struct reader r = {.heap = h, .err = err};
+    r.data_store = (struct pgk_data_store){&r.data, &h->strings, &h->arena};
     pgk_cur_init(&r.c, bytes, size, src);
     int status = read_all(&r);
     pgk_vec_free(&r.strings);
@@ -353,5 +437,7 @@ int pgk_heap_partial_read(struct pgk_heap *h, const uint8_t *bytes, size_t size,
     pgk_vec_free(&r.nodes);
     pgk_vec_free(&r.fields);
     pgk_vec_free(&r.numbers);
+    pgk_vec_free(&r.places);
+    pgk_data_access_free(&r.data);
     return status;
 }

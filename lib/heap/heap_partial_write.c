@@ -80,6 +80,7 @@ static int compare_modules(const void *a, const void *b, void *ctx)
     COMPARE(x->by_file_off, y->by_file_off);
     COMPARE(x->text_size, y->text_size);
     COMPARE(x->text_off, y->text_off);
+    COMPARE(w->strings.of[x->name], w->strings.of[y->name]);
     return 0;
 }
 
@@ -177,9 +178,19 @@ static void use_rest(struct writer *w)
         w->modules.of[h->loaded.v[i].module] = USED;
         w->strings.of[h->loaded.v[i].profile] = USED;
     }
+    for (size_t i = 0; i < h->texts.n; i++)
+        w->modules.of[h->texts.v[i].module] = USED;
     for (size_t i = 0; i < h->modules.n; i++)
         if (w->modules.of[i] != NOT_USED)
-            w->strings.of[h->modules.v[i].build_id] = USED;
+            w->strings.of[h->modules.v[i].build_id] = w->strings.of[h->modules.v[i].name] = USED;
+    for (size_t i = 0; i < h->data.entries.n; i++) {
+        const struct pgk_data_entry *e = &h->data.entries.v[i];
+        w->strings.of[e->symbol] = USED;
+        for (uint32_t k = 0; k < e->n_places; k++)
+            w->strings.of[e->places[k].file] = USED;
+    }
+    for (size_t i = 0; i < h->data.cold_symbols.n; i++)
+        w->strings.of[h->data.cold_symbols.v[i]] = USED;
     for (size_t i = 0; i < h->funcs.n; i++)
         if (w->funcs.of[i] != NOT_USED)
             w->strings.of[h->funcs.v[i].name] = w->strings.of[h->funcs.v[i].file] = USED;
@@ -310,7 +321,39 @@ static bool write_modules(struct writer *w)
         pgk_sink_uleb(w->out, m->by_file_off);
         pgk_sink_uleb(w->out, m->build_id ? 0 : m->text_size);
         pgk_sink_uleb(w->out, m->build_id ? 0 : m->text_off);
+        pgk_sink_uleb(w->out, m->build_id ? 0 : w->strings.of[m->name]);
+        pgk_sink_uleb(w->out, m->fixed);
+        pgk_sink_uleb(w->out, m->bias);
     }
+    return true;
+}
+
+static int compare_texts(const void *a, const void *b, void *ctx)
+{
+    const struct writer *w = ctx;
+    const struct pgk_heap_text *x = a, *y = b;
+    COMPARE(w->modules.of[x->module], w->modules.of[y->module]);
+    COMPARE(x->at, y->at);
+    COMPARE(x->size, y->size);
+    return 0;
+}
+
+static bool write_texts(struct writer *w)
+{
+    size_t n = w->h->texts.n;
+    struct pgk_heap_text *texts = pgk_mem_alloc(n + 1, sizeof *texts);
+    if (!texts)
+        return false;
+    for (size_t i = 0; i < n; i++)
+        texts[i] = w->h->texts.v[i];
+    qsort_r(texts, n, sizeof *texts, compare_texts, w);
+    pgk_sink_uleb(w->out, n);
+    for (size_t i = 0; i < n; i++) {
+        pgk_sink_uleb(w->out, w->modules.of[texts[i].module]);
+        pgk_sink_uleb(w->out, texts[i].at);
+        pgk_sink_uleb(w->out, texts[i].size);
+    }
+    pgk_mem_free(texts);
     return true;
 }
 
@@ -356,6 +399,8 @@ static bool write_frames(struct writer *w)
         pgk_sink_uleb(w->out, f->kind);
         pgk_sink_uleb(w->out, ref_of(w, f));
         pgk_sink_uleb(w->out, f->where);
+        pgk_sink_uleb(w->out, f->discriminator == PGK_DISCRIMINATOR_MAX ? 0
+                                                                        : f->discriminator + 1);
     }
     return true;
 }
@@ -410,6 +455,40 @@ static bool write_sites(struct writer *w)
         pgk_sink_uleb(w->out, s->n_callees);
         pgk_sink_bytes(w->out, s->callees, s->n_callees * sizeof *s->callees);
     }
+    return true;
+}
+
+/* The model keeps these parts in an order of their own, which depends on their content alone. */
+static bool write_data(struct writer *w)
+{
+    pgk_sink_uleb(w->out, w->h->data.entries.n);
+    for (size_t i = 0; i < w->h->data.entries.n; i++) {
+        const struct pgk_data_entry *e = &w->h->data.entries.v[i];
+        pgk_sink_uleb(w->out, w->strings.of[e->symbol]);
+        pgk_sink_u64(w->out, e->hash);
+        pgk_sink_uleb(w->out, e->count);
+        pgk_sink_uleb(w->out, e->n_places);
+        for (uint32_t k = 0; k < e->n_places; k++) {
+            pgk_sink_uleb(w->out, w->strings.of[e->places[k].file]);
+            pgk_sink_uleb(w->out, e->places[k].line);
+        }
+    }
+    return true;
+}
+
+static bool write_cold_symbols(struct writer *w)
+{
+    pgk_sink_uleb(w->out, w->h->data.cold_symbols.n);
+    for (size_t i = 0; i < w->h->data.cold_symbols.n; i++)
+        pgk_sink_uleb(w->out, w->strings.of[w->h->data.cold_symbols.v[i]]);
+    return true;
+}
+
+static bool write_cold_literals(struct writer *w)
+{
+    pgk_sink_uleb(w->out, w->h->data.cold_hashes.n);
+    for (size_t i = 0; i < w->h->data.cold_hashes.n; i++)
+        pgk_sink_u64(w->out, w->h->data.cold_hashes.v[i]);
     return true;
 }
 

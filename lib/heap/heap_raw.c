@@ -124,6 +124,32 @@ static size_t segment_size(uint64_t version)
     return n;
 }
 
+/* Programs that are not position-independent are linked below this address; everything
+ * else is loaded above. */
+#define FIXED_BELOW (UINT64_C(1) << 32)
+
+static int note_module(struct reader *r, uint64_t version, struct segment *s, const uint8_t *id)
+{
+    struct pgk_heap_module m = {.text_size = s->end - s->start};
+    uint64_t at;
+    if (has_build_ids(version)) {
+        m.build_id = pgk_intern(&r->heap->strings, (const char *)id, s->build_id_size);
+        m.fixed = !s->offset;
+        at = s->start - s->offset;
+        m.text_off = m.build_id ? 0 : at;
+    } else {
+        m.by_file_off = true;
+        m.text_off = at = s->offset;
+        m.bias = s->start - s->offset;
+        m.fixed = s->end < FIXED_BELOW;
+    }
+    s->module = m.build_id == PGK_INDEX_NONE ? m.build_id : pgk_heap_module(r->heap, &m);
+    if (s->module == PGK_INDEX_NONE || !pgk_heap_note_loaded(r->heap, r->c->src.file, s->module) ||
+        !pgk_heap_note_text(r->heap, s->module, at, m.text_size))
+        return pgk_fail_nomem(r->err);
+    return 0;
+}
+
 static int read_segments(struct reader *r, uint64_t version, uint64_t off)
 {
     struct pgk_cursor *c = r->c;
@@ -156,15 +182,11 @@ static int read_segments(struct reader *r, uint64_t version, uint64_t off)
                                   .found = PGK_F("0x%" PRIx64, s.end),
                                   .expected = PGK_F("at least the start, 0x%" PRIx64, s.start),
                                   .hint = "record the profile again");
-        s.module = has_build_ids(version)
-                       ? pgk_heap_module(r->heap, id, s.build_id_size, s.end - s.start, 0, false)
-                       : pgk_heap_module(r->heap, NULL, 0, s.end - s.start, s.offset, true);
-        if (s.module == PGK_INDEX_NONE ||
-            !pgk_heap_note_loaded(r->heap, c->src.file, s.module))
-            return pgk_fail_nomem(r->err);
+        PGK_TRY(note_module(r, version, &s, id));
         if (!first_dump && i < r->segments.n) {
             const struct segment *old = &r->segments.v[i];
-            if (old->start != s.start || old->end != s.end || old->module != s.module)
+            if (old->start != s.start || old->end != s.end || old->offset != s.offset ||
+                old->module != s.module)
                 r->segments_changed = true;
         }
         r->segments.v[i] = s;
@@ -173,7 +195,6 @@ static int read_segments(struct reader *r, uint64_t version, uint64_t off)
     return 0;
 }
 
-/* Version 5 stores 4 bits of exponent and 12 of mantissa. */
 static uint64_t histogram_element(const uint8_t *p, uint64_t version)
 {
     if (version == 4) {
@@ -183,7 +204,7 @@ static uint64_t histogram_element(const uint8_t *p, uint64_t version)
     }
     uint16_t v;
     memcpy(&v, p, sizeof v);
-    return (uint64_t)(v & 0xfff) << (v >> 12);
+    return pgk_heap_raw_decode(v);
 }
 
 static int read_histogram(struct reader *r, uint64_t version, struct pgk_mib *m)

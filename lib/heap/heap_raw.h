@@ -5,6 +5,7 @@
 
 #include "cursor.h"
 #include "heap_model.h"
+#include "sink.h"
 
 #define PGK_HEAP_RAW_MAGIC UINT64_C(0xff6d70726f667281)
 #define PGK_HEAP_RAW_FIRST 1 /* versions read */
@@ -24,5 +25,18 @@ struct pgk_heap_raw_info {
 PGK_MUST_USE int pgk_heap_raw_read(struct pgk_heap *h, const uint8_t *bytes, size_t size,
                                    const struct pgk_source *src, struct pgk_heap_raw_info *info,
                                    struct pgk_err *err);
+
+/* Writes one dump of the version. PGK_E_ARG for a version that is not, and where a frame is a
+ * place in a function; addresses in modules that this version cannot describe (see
+ * pgk_heap_rebase) are written as addresses in no module. `path` is for messages. */
+PGK_MUST_USE int pgk_heap_raw_write(const struct pgk_heap *h, struct pgk_sink *out,
+                                    uint32_t version, const char *path, struct pgk_err *err);
+/* How version 5 stores an element of a histogram: 4 bits of exponent, 12 of mantissa, rounded up;
+ * counts beyond the largest become that. */
+uint16_t pgk_heap_raw_code(uint64_t count);
+static inline uint64_t pgk_heap_raw_decode(uint16_t code)
+{
+    return (uint64_t)(code & 0xfff) << (code >> 12);
+}
 
 #endif

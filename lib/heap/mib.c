@@ -113,21 +113,21 @@ bool pgk_mib_add(struct pgk_mib *into, const struct pgk_mib *other, struct pgk_a
     return !other->hist_count || add_histogram(into, other, arena);
 }
 
-static uint64_t multiply_saturated(uint64_t a, uint64_t b)
-{
-    uint64_t product;
-    return __builtin_mul_overflow(a, b, &product) ? UINT64_MAX : product;
-}
-
 /* Sums grow; what is the smallest, largest or common value of one copy is that of all. */
 void pgk_mib_scale(struct pgk_mib *m, uint64_t times)
 {
     uint64_t *hist = (uint64_t *)m->hist;
     for (enum pgk_mib_id id = 0; id < PGK_MIB_FIELDS; id++)
         if (pgk_mib_fields[id].across == PGK_RULE_SUM)
-            m->v[id] = multiply_saturated(m->v[id], times);
+            m->v[id] = pgk_multiply_saturated(m->v[id], times);
     for (uint32_t i = 0; i < m->hist_count; i++)
-        hist[i] = multiply_saturated(hist[i], times);
+        hist[i] = pgk_multiply_saturated(hist[i], times);
+}
+
+bool pgk_mib_is_compilers(enum pgk_mib_id id)
+{
+    return id == PGK_MIB_AllocCount || id == PGK_MIB_TotalSize || id == PGK_MIB_TotalLifetime ||
+           id == PGK_MIB_TotalLifetimeAccessDensity;
 }
 
 uint64_t pgk_mib_file_value(const struct pgk_mib *m, enum pgk_mib_id id)

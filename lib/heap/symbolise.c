@@ -3,6 +3,7 @@
 #include "binary_set.h"
 #include "function_name.h"
 #include "message.h"
+#include "module_match.h"
 #include "rekey.h"
 
 #include <inttypes.h>
@@ -29,69 +30,24 @@ struct symbolise {
     size_t resolved;
 };
 
-enum { PAGE = 4096 };
-
-/* Is `s` what a process maps for the executable segment of the module? */
-static bool is_text_of(const struct pgk_segment *s, const struct pgk_heap_module *m)
-{
-    if (!s->executable)
-        return false;
-    if (!m->by_file_off)
-        return s->memsz == m->text_size;
-    uint64_t off = s->offset & ~(uint64_t)(PAGE - 1);
-    return off == m->text_off &&
-           ((s->offset + s->filesz + PAGE - 1) & ~(uint64_t)(PAGE - 1)) - off == m->text_size;
-}
-
-/* The binary of a module without build id: by its executable segment. */
-static uint32_t match_segment(const struct symbolise *s, const struct pgk_heap_module *m)
-{
-    for (uint32_t i = 0; i < pgk_binaries_count(s->binaries); i++) {
-        const struct pgk_elf *elf = pgk_binaries_elf(s->binaries, i);
-        size_t id_size, n;
-        pgk_elf_build_id(elf, &id_size);
-        if (id_size && !m->by_file_off)
-            continue; /* the profile would have recorded the id */
-        const struct pgk_segment *segments = pgk_elf_segments(elf, &n);
-        for (size_t k = 0; k < n; k++)
-            if (is_text_of(&segments[k], m))
-                return i;
-    }
-    return PGK_INDEX_NONE;
-}
-
-static int match_module(const struct symbolise *s, const struct pgk_heap_module *m,
-                        uint32_t *binary)
-{
-    const struct pgk_intern *strings = &s->k.from->strings;
-    size_t size = pgk_intern_len(strings, m->build_id);
-    if (size)
-        return pgk_binaries_look_for(s->binaries,
-                                     (const uint8_t *)pgk_intern_str(strings, m->build_id), size,
-                                     binary, s->err);
-    *binary = match_segment(s, m);
-    return 0;
-}
-
-/* The link-time address of an address frame. */
-static uint64_t link_address(const struct symbolise *s, const struct pgk_frame *f)
-{
-    if (!s->k.from->modules.v[f->ref].by_file_off)
-        return f->where;
-    size_t n;
-    const struct pgk_segment *segments =
-        pgk_elf_segments(pgk_binaries_elf(s->binaries, s->binary_of[f->ref]), &n);
-    for (size_t i = 0; i < n; i++)
-        if (segments[i].executable && f->where >= segments[i].offset &&
-            f->where - segments[i].offset < segments[i].filesz)
-            return f->where - segments[i].offset + segments[i].vaddr;
-    return UINT64_MAX; /* padding of the last page: no code */
-}
-
 static void append(char *list, size_t size, const char *item)
 {
     size_t used = strlen(list);
     snprintf(list + used, size - used, "%s%s", used ? ", " : "", item);
+}
+
+/* The binary of a module; one with a build id that was not given may be found in folders. */
+static int find_binary(struct symbolise *s, uint32_t module)
+{
+    const struct pgk_heap *h = s->k.from;
+    uint32_t id = h->modules.v[module].build_id;
+    if (id)
+        return pgk_binaries_look_for(s->binaries,
+                                     (const uint8_t *)pgk_intern_str(&h->strings, id),
+                                     pgk_intern_len(&h->strings, id), &s->binary_of[module],
+                                     s->err);
+    s->binary_of[module] = pgk_module_binary(h, module, s->binaries);
+    return 0;
 }
 
 /* No module of a profile is a given binary: names both sides. */
@@ -142,7 +98,7 @@ static int match_modules(struct symbolise *s)
     if (!s->binary_of)
         return pgk_fail_nomem(s->err);
     for (size_t i = 0; i < n; i++)
-        PGK_TRY(match_module(s, &s->k.from->modules.v[i], &s->binary_of[i]));
+        PGK_TRY(find_binary(s, (uint32_t)i));
     PGK_TRY(check_profiles(s));
     for (uint32_t b = 0; b < pgk_binaries_count(s->binaries); b++) {
         bool used = false;
@@ -180,7 +136,10 @@ static int look_up(struct symbolise *s, uint32_t binary)
         const struct pgk_frame *f = &from->frames.v[i];
         if (f->kind == PGK_FRAME_ADDRESS && f->ref != PGK_INDEX_NONE &&
             s->binary_of[f->ref] == binary &&
-            !pgk_vec_push(&in, (struct address){link_address(s, f), (uint32_t)i}))
+            !pgk_vec_push(&in, (struct address){
+                pgk_module_link_address(from, f->ref, pgk_binaries_elf(s->binaries, binary),
+                                        f->where),
+                (uint32_t)i}))
             status = pgk_fail_nomem(s->err);
     }
     if (in.n)
@@ -254,6 +213,7 @@ static int map_address(struct symbolise *s, const struct pgk_sym_chain *chain)
                                                                   f->column));
             if (frame == PGK_INDEX_NONE || !pgk_vec_push(&s->new_frames, frame))
                 return pgk_fail_nomem(s->err);
+            pgk_heap_note_discriminator(s->k.to, frame, f->discriminator);
         }
     }
     return pgk_rekey_replace(&s->k, s->new_frames.v, s->new_frames.n, s->err);
