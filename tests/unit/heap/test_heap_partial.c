@@ -52,7 +52,7 @@ static void read_into(struct pgk_heap *h, struct bytes b)
 static struct pgk_heap *sample(uint64_t seed)
 {
     struct pgk_heap *h = new_heap();
-    sample_fill(h, seed, 40, 9, true);
+    sample_fill(h, seed, 12, 9, true);
     for (size_t i = 0; i < h->funcs.n; i++)
         h->funcs.v[i].decl_line = 10 + (uint32_t)(h->funcs.v[i].guid % 1000);
     struct pgk_mib m = sample_mib(&seed);
@@ -232,7 +232,7 @@ static void damage_does_no_harm(void **state)
     struct pgk_heap *h = sample(4);
     struct bytes b = written(h);
     struct pgk_err err;
-    static const uint8_t wild[] = {0, 1, 0x7f, 0x80, 0xff};
+    static const uint8_t wild[] = {0, 0x7f, 0xff};
     size_t refused = 0;
     for (size_t at = 0; at < b.n; at++) {
         for (size_t k = 0; k < sizeof wild; k++) {
