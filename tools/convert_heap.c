@@ -207,6 +207,10 @@ static int run(int argc, char **argv)
     int status = pgk_heap_new(&heap, &err);
     if (!status)
         status = pgk_heap_read(heap, c.input, &info, &err);
+    if (info.interrupted)
+        keep_loss(&losses, "that the process was killed before it wrote its last dump");
+    if (info.library_accesses)
+        keep_loss(&losses, "that accesses are those of library functions only");
     if (!status)
         status = prepare(&c, &heap, &losses, &err);
     if (!status)
