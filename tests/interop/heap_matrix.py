@@ -278,18 +278,25 @@ NOINLINE void above() {
 #line 100
     keep = new char[30];
 }
+#line 600
+NOINLINE void without_line() {
+#line 0
+    keep = new char[40];
+}
 #line 700
 int main() {
     near_by();
     far_below();
     above();
+    without_line();
 }
 """
 
 
 def far_lines(work, release):
     """Calls whose line differs from their function's by more than 16 bits can say: clang finds them
-    with our file, and never with that of llvm-profdata."""
+    with our file, and never with that of llvm-profdata. So it is with line 0, for which
+    clang 22 notes another place in the binary than it looks for."""
     folder = work.temp("far")
     source = f"{folder}/far.cpp"
     with open(source, "w", encoding="utf-8") as f:
@@ -308,9 +315,10 @@ def far_lines(work, release):
              "-Wno-profile-instr-unprofiled", *use_options(release, f"{folder}/{name}"), source,
              "-o", f"{folder}/{name}.ll")
         found[name] = annotated(read(f"{folder}/{name}.ll").decode())
-    require(found["ours"] == {10, 20, 30}, f"annotated with our file: {found['ours']}")
+    expected = {10, 20, 30, 40} if release < 22 else {10, 20, 30}
+    require(found["ours"] == expected, f"annotated with our file: {found['ours']}")
     require(found["theirs"] == {10}, f"annotated with LLVM's file: {found['theirs']}")
-    return "with llvm-profdata 1 of 3 calls, with pgokit 3 of 3"
+    return f"of 4 calls with llvm-profdata 1, with pgokit {len(expected)}"
 
 
 def annotated(text):
