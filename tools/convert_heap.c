@@ -180,15 +180,20 @@ static int report(const struct convert *c, const struct pgk_file_info *info,
     pgk_human_text(safe, sizeof safe, c->output);
     for (size_t i = 0; i < losses->n; i++)
         fprintf(stderr, "pgokit: warning: %s: lost: %s\n", safe, losses->v[i]);
-    if (!c->common.quiet)
-        cli_note_symbolised(&c->symbolised);
+    const struct pgk_heap_symbolised *done = &c->symbolised;
+    if (done->contexts_dropped)
+        fprintf(stderr,
+                "pgokit: warning: %s: lost: %zu contexts (%s) that have no frame in the given "
+                "binaries; shared libraries can be given with further -b\n",
+                safe, done->contexts_dropped,
+                pgk_human_bytes(size, (double)done->bytes_dropped));
     if (c->paths.plain_bytes && !c->common.quiet)
         fprintf(stderr,
                 "pgokit: note: call stacks take %s; as plain strings %s, %.1f times as much\n",
                 pgk_human_bytes(size, (double)c->paths.stack_bytes),
                 pgk_human_bytes(plain, (double)c->paths.plain_bytes),
                 (double)c->paths.plain_bytes / (double)c->paths.stack_bytes);
-    return losses->n ? EXIT_INCOMPLETE : exit_code;
+    return losses->n || done->contexts_dropped ? EXIT_INCOMPLETE : exit_code;
 }
 
 static int run(int argc, char **argv)
@@ -202,6 +207,10 @@ static int run(int argc, char **argv)
     int status = pgk_heap_new(&heap, &err);
     if (!status)
         status = pgk_heap_read(heap, c.input, &info, &err);
+    if (info.interrupted)
+        keep_loss(&losses, "that the process was killed before it wrote its last dump");
+    if (info.library_accesses)
+        keep_loss(&losses, "that accesses are those of library functions only");
     if (!status)
         status = prepare(&c, &heap, &losses, &err);
     if (!status)

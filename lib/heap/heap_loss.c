@@ -134,7 +134,7 @@ static void lose_data_access(struct losses *l)
 
 static void lose_modules(struct losses *l)
 {
-    bool by_file_off = l->target->version < 3;
+    bool by_file_off = !pgk_heap_raw_has_build_ids(l->target->version);
     size_t frames = 0;
     char text[160];
     if (l->target->form != PGK_HEAP_RAW)

@@ -5,12 +5,6 @@
 
 #include <inttypes.h>
 
-struct header {
-#define PGK_RAW_HEADER(name, type, meaning) uint64_t name;
-#include "heap_raw.def"
-#undef PGK_RAW_HEADER
-};
-
 struct segment {
 #define PGK_RAW_SEGMENT(name, type, first, last, meaning) uint64_t name;
 #include "heap_raw.def"
@@ -20,13 +14,7 @@ struct segment {
 
 #define NOTES_MAGIC UINT64_C(0x45544f4e544b4750)
 enum { NOTES_SIZE = 32, NOTE_INTERRUPTED = 1, NOTE_LIBRARY_ACCESSES = 2 };
-enum { HEADER_SIZE = 48, BUILD_ID_MAX = 32, CACHE_LINE = 64 };
-
-/* Up to version 2 a segment has no build id and says where in its file it comes from. */
-static bool has_build_ids(uint64_t version)
-{
-    return version >= 3;
-}
+enum { HEADER_SIZE = 48, CACHE_LINE = 64 };
 
 /* One stack id of the process. */
 struct entry {
@@ -83,7 +71,7 @@ static uint32_t find_entry(const struct reader *r, uint64_t id, uint32_t guess)
     return PGK_INDEX_NONE;
 }
 
-static int read_header(struct pgk_cursor *c, struct header *h, struct pgk_err *err,
+static int read_header(struct pgk_cursor *c, struct pgk_heap_raw_header *h, struct pgk_err *err,
                        const char *record)
 {
     uint64_t off = pgk_cur_off(c), left = pgk_cur_left(c);
@@ -114,9 +102,9 @@ static int read_header(struct pgk_cursor *c, struct header *h, struct pgk_err *e
     return 0;
 }
 
-static size_t segment_size(uint64_t version)
+size_t pgk_heap_raw_segment_size(uint64_t version)
 {
-    size_t n = BUILD_ID_MAX;
+    size_t n = PGK_HEAP_RAW_ID_MAX;
 #define PGK_RAW_SEGMENT(name, type, first, last, meaning) \
     n += version >= (first) && version <= (last) ? sizeof(uint64_t) : 0;
 #include "heap_raw.def"
@@ -132,7 +120,7 @@ static int note_module(struct reader *r, uint64_t version, struct segment *s, co
 {
     struct pgk_heap_module m = {.text_size = s->end - s->start};
     uint64_t at;
-    if (has_build_ids(version)) {
+    if (pgk_heap_raw_has_build_ids(version)) {
         m.build_id = pgk_intern(&r->heap->strings, (const char *)id, s->build_id_size);
         m.fixed = !s->offset;
         at = s->start - s->offset;
@@ -154,7 +142,7 @@ static int read_segments(struct reader *r, uint64_t version, uint64_t off)
 {
     struct pgk_cursor *c = r->c;
     pgk_cur_seek(c, off, "segment_off");
-    uint64_t count = pgk_cur_count(c, segment_size(version), "segment count");
+    uint64_t count = pgk_cur_count(c, pgk_heap_raw_segment_size(version), "segment count");
     PGK_TRY(pgk_cur_check(c, r->err, PGK_F("dump %u, segments", r->dump)));
     bool first_dump = r->dump == 1;
     if (!first_dump && count != r->segments.n)
@@ -169,9 +157,9 @@ static int read_segments(struct reader *r, uint64_t version, uint64_t off)
     s.name = version >= (first) && version <= (last) ? pgk_cur_##type(c, #name) : 0;
 #include "heap_raw.def"
 #undef PGK_RAW_SEGMENT
-        const uint8_t *id = pgk_cur_take(c, BUILD_ID_MAX, "build id");
+        const uint8_t *id = pgk_cur_take(c, PGK_HEAP_RAW_ID_MAX, "build id");
         PGK_TRY(pgk_cur_check(c, r->err, RECORD(r, "segment", i)));
-        if (s.build_id_size > BUILD_ID_MAX)
+        if (s.build_id_size > PGK_HEAP_RAW_ID_MAX)
             return pgk_cur_reject(c, r->err, PGK_E_CORRUPT, at + 24,
                                   .record = RECORD(r, "segment", i), .field = "build_id_size",
                                   .found = PGK_F("%" PRIu64, s.build_id_size),
@@ -252,6 +240,11 @@ static struct mib_layout mib_layout(uint64_t version)
     return l;
 }
 
+size_t pgk_heap_raw_mib_size(uint64_t version)
+{
+    return mib_layout(version).size;
+}
+
 static void read_mib(const uint8_t *p, const struct mib_layout *l, struct pgk_mib *m)
 {
     for (size_t i = 0; i < l->count; i++) {
@@ -306,7 +299,7 @@ static uint32_t make_frame(struct reader *r, uint64_t pc)
         const struct segment *s = &r->segments.v[i];
         if (pc >= s->start && pc < s->end)
             return pgk_heap_frame(r->heap, PGK_FRAME_ADDRESS, s->module,
-                                  has_build_ids(r->version) ? pc - s->offset
+                                  pgk_heap_raw_has_build_ids(r->version) ? pc - s->offset
                                                             : pc - s->start + s->offset);
     }
     return pgk_heap_frame(r->heap, PGK_FRAME_ADDRESS, PGK_INDEX_NONE, pc);
@@ -455,7 +448,7 @@ static int read_stacks(struct reader *r, uint64_t off)
 
 /* What pgokit's runtime notes in front of the MIB section, where other writers leave no gap.
  * docs/formats/interrupted-heap.md */
-static void read_notes(struct reader *r, const struct header *h, uint64_t segments_end)
+static void read_notes(struct reader *r, const struct pgk_heap_raw_header *h, uint64_t segments_end)
 {
     struct pgk_cursor *c = r->c;
     if (c->failed || h->mib_off < segments_end + NOTES_SIZE)
@@ -471,7 +464,7 @@ static int read_dump(struct reader *r, const uint8_t *bytes, size_t size, uint64
     struct pgk_source here = *src;
     here.base_off += off;
     struct pgk_cursor c;
-    struct header h;
+    struct pgk_heap_raw_header h;
     pgk_cur_init(&c, bytes + off, size - off, &here);
     PGK_TRY(read_header(&c, &h, r->err, PGK_F("dump %u, header", r->dump)));
     c.end = c.start + h.total_size;

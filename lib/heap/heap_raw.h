@@ -11,6 +11,23 @@
 #define PGK_HEAP_RAW_FIRST 1 /* versions read */
 #define PGK_HEAP_RAW_LAST 5
 
+enum { PGK_HEAP_RAW_ID_MAX = 32 }; /* bytes of a build id */
+
+struct pgk_heap_raw_header {
+#define PGK_RAW_HEADER(name, type, meaning) uint64_t name;
+#include "heap_raw.def"
+#undef PGK_RAW_HEADER
+};
+
+/* Bytes of a segment, and of a MIB without stack id and histogram. */
+size_t pgk_heap_raw_segment_size(uint64_t version);
+size_t pgk_heap_raw_mib_size(uint64_t version);
+/* Up to version 2 a segment has no build id and says where in its file it comes from. */
+static inline bool pgk_heap_raw_has_build_ids(uint64_t version)
+{
+    return version >= 3;
+}
+
 struct pgk_heap_raw_info {
     uint32_t version; /* of the last dump */
     uint32_t dumps;

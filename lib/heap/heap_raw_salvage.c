@@ -10,14 +10,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-enum { BUILD_ID_MAX = 32 };
-
-struct header {
-#define PGK_RAW_HEADER(name, type, meaning) uint64_t name;
-#include "heap_raw.def"
-#undef PGK_RAW_HEADER
-};
-
 /* A record of the file: where, and how many bytes. */
 struct piece {
     uint64_t id; /* of the stack */
@@ -53,7 +45,8 @@ static uint64_t u64_at(const struct salvage *s, uint64_t off)
 
 static bool is_magic(const struct salvage *s, uint64_t off)
 {
-    return s->size - off >= sizeof(struct header) && u64_at(s, off) == PGK_HEAP_RAW_MAGIC;
+    return s->size - off >= sizeof(struct pgk_heap_raw_header) &&
+           u64_at(s, off) == PGK_HEAP_RAW_MAGIC;
 }
 
 /* Where the next dump begins, or the end of the file. Dumps are multiples of 8 bytes. */
@@ -72,31 +65,15 @@ static uint64_t next_dump(const struct salvage *s, uint64_t off)
     return s->size;
 }
 
-static size_t segment_size(uint64_t version)
-{
-    size_t n = BUILD_ID_MAX;
-#define PGK_RAW_SEGMENT(name, type, first, last, meaning) \
-    n += version >= (first) && version <= (last) ? sizeof(uint64_t) : 0;
-#include "heap_raw.def"
-#undef PGK_RAW_SEGMENT
-    return n;
-}
-
-/* Bytes of a MIB before its histogram. */
-static size_t mib_size(uint64_t version)
-{
-    size_t n = 0;
-    for (size_t i = 0; i < PGK_MIB_FIELDS; i++)
-        if (version >= pgk_mib_fields[i].first && version <= pgk_mib_fields[i].last)
-            n += pgk_mib_fields[i].bytes;
-    return n;
-}
+/* The size of the histogram stands behind all that the version without histograms has. */
+enum { HISTOGRAM_BEHIND = 3 };
 
 static uint64_t histogram_bytes(const struct salvage *s, uint64_t version, uint64_t mib)
 {
     uint32_t elements = 0;
     if (version >= pgk_mib_fields[PGK_MIB_AccessHistogramSize].first)
-        memcpy(&elements, s->bytes + mib + mib_size(3), sizeof elements);
+        memcpy(&elements, s->bytes + mib + pgk_heap_raw_mib_size(HISTOGRAM_BEHIND),
+               sizeof elements);
     return elements * (version == 4 ? UINT64_C(8) : UINT64_C(2));
 }
 
@@ -110,7 +87,7 @@ static void count_lost(struct salvage *s, size_t dump, const char *what, uint64_
 
 static void scan_segments(struct salvage *s, struct dump *d, uint64_t off, uint64_t end)
 {
-    size_t size = segment_size(d->version);
+    size_t size = pgk_heap_raw_segment_size(d->version);
     if (off > end || end - off < 8) {
         pgk_salvage_say(s->tell, "dump %zu: all segments; addresses lie in no module now",
                         s->dumps.n + 1);
@@ -120,7 +97,7 @@ static void scan_segments(struct salvage *s, struct dump *d, uint64_t off, uint6
     d->segments.off = at;
     for (; d->n_segments < stated && end - at >= size; at += size, d->n_segments++)
         if (u64_at(s, at + 8) < u64_at(s, at) ||
-            (d->version >= 3 && u64_at(s, at + 24) > BUILD_ID_MAX))
+            (d->version >= 3 && u64_at(s, at + 24) > PGK_HEAP_RAW_ID_MAX))
             break;
     d->segments.size = d->n_segments * size;
     count_lost(s, s->dumps.n, "segments", stated, d->n_segments, at);
@@ -128,7 +105,7 @@ static void scan_segments(struct salvage *s, struct dump *d, uint64_t off, uint6
 
 static bool scan_mibs(struct salvage *s, const struct dump *d, uint64_t off, uint64_t end)
 {
-    size_t fixed = 8 + mib_size(d->version);
+    size_t fixed = 8 + pgk_heap_raw_mib_size(d->version);
     if (off > end || end - off < 8) {
         pgk_salvage_say(s->tell, "dump %zu: all MIBs", s->dumps.n + 1);
         return true;
@@ -198,7 +175,7 @@ static bool scan_stacks(struct salvage *s, uint64_t off, uint64_t end)
 /* The dump at `off`; *next is where to go on. */
 static bool scan_dump(struct salvage *s, uint64_t off, uint64_t *next)
 {
-    struct header h;
+    struct pgk_heap_raw_header h;
     memcpy(&h, s->bytes + off, sizeof h);
     struct dump d = {.version = h.version};
     uint64_t end = off + h.total_size, left = s->size - off;
@@ -306,7 +283,7 @@ static void write(const struct salvage *s, struct pgk_sink *out)
         uint64_t start = pgk_sink_tell(out), at[3];
         pgk_sink_u64(out, PGK_HEAP_RAW_MAGIC);
         pgk_sink_u64(out, d->version);
-        pgk_sink_zeros(out, sizeof(struct header) - 16);
+        pgk_sink_zeros(out, sizeof(struct pgk_heap_raw_header) - 16);
         at[0] = pgk_sink_tell(out) - start;
         pgk_sink_u64(out, d->n_segments);
         pgk_sink_bytes(out, s->bytes + d->segments.off, d->segments.size);
@@ -314,11 +291,11 @@ static void write(const struct salvage *s, struct pgk_sink *out)
         write_pieces(s, out, mibs, d->n_mibs);
         at[2] = pgk_sink_tell(out) - start;
         write_pieces(s, out, stacks, d->n_stacks);
-        pgk_sink_patch_u64(out, start + offsetof(struct header, total_size),
+        pgk_sink_patch_u64(out, start + offsetof(struct pgk_heap_raw_header, total_size),
                            pgk_sink_tell(out) - start);
-        pgk_sink_patch_u64(out, start + offsetof(struct header, segment_off), at[0]);
-        pgk_sink_patch_u64(out, start + offsetof(struct header, mib_off), at[1]);
-        pgk_sink_patch_u64(out, start + offsetof(struct header, stack_off), at[2]);
+        pgk_sink_patch_u64(out, start + offsetof(struct pgk_heap_raw_header, segment_off), at[0]);
+        pgk_sink_patch_u64(out, start + offsetof(struct pgk_heap_raw_header, mib_off), at[1]);
+        pgk_sink_patch_u64(out, start + offsetof(struct pgk_heap_raw_header, stack_off), at[2]);
         mibs += d->n_mibs;
         stacks += d->n_stacks;
     }

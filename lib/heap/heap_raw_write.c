@@ -8,14 +8,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-enum { BUILD_ID_MAX = 32 };
-enum {
-#define PGK_RAW_HEADER(name, type, meaning) HEADER_##name,
-#include "heap_raw.def"
-#undef PGK_RAW_HEADER
-    HEADER_WORDS
-};
-
 #define FIRST_PLACE (UINT64_C(1) << 40) /* above fixed programs, below stacks and libraries */
 #define PLACE_GAP UINT64_C(0x10000)     /* LLVM counts the first byte behind a segment to it */
 #define SPAN_MAX (UINT64_C(1) << 40)    /* of the segments of a module */
@@ -40,7 +32,7 @@ struct writer {
 
 static bool by_file_off(const struct writer *w)
 {
-    return w->version < 3;
+    return !pgk_heap_raw_has_build_ids(w->version);
 }
 
 /* Can this version say that the address belongs to the module? */
@@ -282,7 +274,7 @@ static void write_segments(struct writer *w)
 #include "heap_raw.def"
 #undef PGK_RAW_SEGMENT
         pgk_sink_bytes(w->out, pgk_intern_str(&w->h->strings, id), s.build_id_size);
-        pgk_sink_zeros(w->out, BUILD_ID_MAX - s.build_id_size);
+        pgk_sink_zeros(w->out, PGK_HEAP_RAW_ID_MAX - s.build_id_size);
     }
 }
 
@@ -328,27 +320,30 @@ static void write_dump(struct writer *w)
 {
     struct pgk_sink *out = w->out;
     size_t n = w->h->contexts.n;
-    uint64_t start = pgk_sink_tell(out), header[HEADER_WORDS] = {
-        [HEADER_magic] = PGK_HEAP_RAW_MAGIC, [HEADER_version] = w->version};
+    struct pgk_heap_raw_header header = {.magic = PGK_HEAP_RAW_MAGIC, .version = w->version};
+    uint64_t start = pgk_sink_tell(out), off = start;
     pgk_sink_zeros(out, sizeof header);
-    header[HEADER_segment_off] = pgk_sink_tell(out) - start;
+    header.segment_off = pgk_sink_tell(out) - start;
     write_segments(w);
-    header[HEADER_mib_off] = pgk_sink_tell(out) - start;
+    header.mib_off = pgk_sink_tell(out) - start;
     pgk_sink_u64(out, n);
     for (size_t i = 0; i < n; i++) {
         pgk_sink_u64(out, i + 1); /* the stack id */
         write_mib(w, &w->h->contexts.v[w->contexts[i]].mib);
     }
     pgk_sink_align(out, 8);
-    header[HEADER_stack_off] = pgk_sink_tell(out) - start;
+    header.stack_off = pgk_sink_tell(out) - start;
     pgk_sink_u64(out, n);
     for (size_t i = 0; i < n; i++) {
         pgk_sink_u64(out, i + 1);
         write_stack(w, w->h->contexts.v[w->contexts[i]].stack);
     }
-    header[HEADER_total_size] = pgk_sink_tell(out) - start;
-    for (size_t i = 0; i < HEADER_WORDS; i++)
-        pgk_sink_patch_u64(out, start + i * sizeof *header, header[i]);
+    header.total_size = pgk_sink_tell(out) - start;
+#define PGK_RAW_HEADER(name, type, meaning)     \
+    pgk_sink_patch_u64(out, off, header.name); \
+    off += sizeof header.name;
+#include "heap_raw.def"
+#undef PGK_RAW_HEADER
 }
 
 static int check(const struct pgk_heap *h, const char *path, uint32_t version, struct pgk_err *err)

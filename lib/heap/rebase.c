@@ -1,5 +1,6 @@
 /* Saying of addresses in modules in the way of raw profiles 1 and 2, which have no build ids but
  * offsets in files, what later ones say by build ids and link-time addresses, and back. */
+#include "heap_raw.h"
 #include "module_match.h"
 #include "rekey.h"
 
@@ -156,7 +157,9 @@ size_t pgk_heap_build_ids(const struct pgk_heap *heap)
 int pgk_heap_rebase(struct pgk_heap **into, const struct pgk_heap *from,
                     struct pgk_binaries *binaries, uint32_t raw_version, struct pgk_err *err)
 {
-    struct rebase r = {.binaries = binaries, .by_file_off = raw_version < 3, .err = err};
+    struct rebase r = {.binaries = binaries,
+                       .by_file_off = !pgk_heap_raw_has_build_ids(raw_version),
+                       .err = err};
     struct pgk_heap *to;
     PGK_TRY(pgk_heap_new(&to, err));
     int status = pgk_rekey_begin(&r.k, to, from, err);

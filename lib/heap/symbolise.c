@@ -50,10 +50,26 @@ static int find_binary(struct symbolise *s, uint32_t module)
     return 0;
 }
 
+/* What a profile tells of a module that no given binary is. */
+static const char *module_text(const struct pgk_heap *h, uint32_t module, char *buf, size_t size)
+{
+    const struct pgk_heap_module *m = &h->modules.v[module];
+    char id[PGK_BUILD_ID_TEXT];
+    if (m->build_id)
+        return pgk_format(buf, size, "%s",
+                          pgk_build_id_text(
+                              id, (const uint8_t *)pgk_intern_str(&h->strings, m->build_id),
+                              pgk_intern_len(&h->strings, m->build_id)));
+    if (m->name)
+        return pgk_format(buf, size, "none, and no binary is named as %s",
+                          pgk_intern_str(&h->strings, m->name));
+    return "none, and no binary has such an executable segment";
+}
+
 /* No module of a profile is a given binary: names both sides. */
 static int fail_mismatch(const struct symbolise *s, const struct pgk_heap_loaded *program)
 {
-    char expected[200] = "", id[PGK_BUILD_ID_TEXT];
+    char expected[200] = "", found[200], id[PGK_BUILD_ID_TEXT];
     const struct pgk_intern *strings = &s->k.from->strings;
     for (uint32_t i = 0; i < pgk_binaries_count(s->binaries); i++) {
         size_t size;
@@ -62,13 +78,9 @@ static int fail_mismatch(const struct symbolise *s, const struct pgk_heap_loaded
         append(expected, sizeof expected,
                PGK_F("%s, which is %s", pgk_build_id_text(id, bytes, size), pgk_elf_path(elf)));
     }
-    uint32_t bytes = s->k.from->modules.v[program->module].build_id;
     return pgk_fail(s->err, PGK_E_MISMATCH, .file = pgk_intern_str(strings, program->profile),
                     .format = "raw heap profile", .record = "segments", .field = "build id",
-                    .found = bytes ? pgk_build_id_text(
-                                         id, (const uint8_t *)pgk_intern_str(strings, bytes),
-                                         pgk_intern_len(strings, bytes))
-                                   : "none, and no binary has such an executable segment",
+                    .found = module_text(s->k.from, program->module, found, sizeof found),
                     .expected = *expected ? expected : "a binary to look addresses up in",
                     .hint = "give the very binary that was run with -b; "
                             "'readelf -n BINARY' prints its build id");

@@ -111,12 +111,71 @@ static void test_forged(void **state)
     pgk_heap_close(&h);
 }
 
+/* Merging in any order and grouping gives the same bytes. */
+static void test_any_order(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed < 20; seed++) {
+        const unsigned orders[][3] = {{0, 1, 2}, {2, 1, 0}, {1, 0, 2}};
+        struct pgk_heap *parts[] = {sample(seed), sample(seed + 20), sample(seed + 40)};
+        uint8_t *first = NULL;
+        size_t n = 0, m;
+        for (size_t i = 0; i < PGK_COUNTOF(orders); i++) {
+            struct pgk_heap *pair, *all;
+            assert_int_equal(pgk_heap_new(&pair, NULL), 0);
+            assert_int_equal(pgk_heap_new(&all, NULL), 0);
+            assert_int_equal(pgk_heap_merge(pair, parts[orders[i][0]], NULL), 0);
+            assert_int_equal(pgk_heap_merge(pair, parts[orders[i][1]], NULL), 0);
+            assert_int_equal(pgk_heap_merge(all, i ? pair : parts[orders[i][2]], NULL), 0);
+            assert_int_equal(pgk_heap_merge(all, i ? parts[orders[i][2]] : pair, NULL), 0);
+            uint8_t *bytes = write_bytes(all, &m);
+            if (first) {
+                assert_int_equal(n, m);
+                assert_memory_equal(first, bytes, n);
+                free(bytes);
+            } else {
+                first = bytes;
+                n = m;
+            }
+            pgk_heap_close(&pair);
+            pgk_heap_close(&all);
+        }
+        free(first);
+        for (size_t i = 0; i < 3; i++)
+            pgk_heap_close(&parts[i]);
+    }
+}
+
+static void test_out_of_memory(void **state)
+{
+    (void)state;
+    struct pgk_heap *h = sample(3), *back;
+    size_t size;
+    uint8_t *bytes = write_bytes(h, &size);
+    int status = PGK_E_NOMEM;
+    for (uint64_t nth = 1; status == PGK_E_NOMEM; nth++) {
+        struct pgk_cursor c;
+        pgk_cur_init(&c, bytes, size, &(struct pgk_source){.file = "t"});
+        assert_int_equal(pgk_heap_new(&back, NULL), 0);
+        pgk_mem_fail_after(nth);
+        status = pgk_data_access_read(back, &c, NULL);
+        pgk_mem_fail_after(0);
+        pgk_heap_close(&back);
+        assert_in_range(nth, 1, 500);
+    }
+    assert_int_equal(status, 0);
+    free(bytes);
+    pgk_heap_close(&h);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_round_trip),
         cmocka_unit_test(test_truncations),
         cmocka_unit_test(test_forged),
+        cmocka_unit_test(test_any_order),
+        cmocka_unit_test(test_out_of_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
