@@ -16,7 +16,7 @@ import sys
 import time
 
 import profiles
-from peers import Failure, Skip, Variant, good, main, read, require, run, tool, write
+from peers import HERE, Variant, good, main, read, require, run, tool, write
 
 PIE_22 = Variant(22, "-O2", "-pie", "-fpie")
 HISTOGRAM_22 = Variant(22, "-O2", "-no-pie", histogram=True)
@@ -25,8 +25,8 @@ RELEASE_14 = Variant(14, "-O2", "-no-pie")
 
 
 class Inputs:
-    """Raw profiles of several programs and releases, some with several dumps, one with fields
-    that are not known, an indexed one and a YAML one."""
+    """Raw profiles of several programs and releases, with histograms, with fields that are not
+    known; an indexed one, a YAML one, and one with a data access profile."""
 
     def __init__(self, work):
         programs = [work.build("classes.cpp", PIE_22), work.build("lifetimes.cpp", HISTOGRAM_22),
@@ -38,7 +38,8 @@ class Inputs:
              "--full-schema", "--to", "llvm22")
         good(work.pgokit, "merge", programs[1].raw, *self.binaries[2:4], "-o", yaml, "--to",
              "yaml")
-        self.paths = [p.raw for p in programs] + [indexed, yaml]
+        data_access = os.path.join(HERE, "..", "golden", "yaml", "data_access.yaml")
+        self.paths = [p.raw for p in programs] + [indexed, yaml, data_access]
 
 
 def merged(work, folder, inputs, *options, before=None, env=None):
