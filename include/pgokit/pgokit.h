@@ -10,5 +10,6 @@
 #include "pgokit/log.h"
 #include "pgokit/program.h"
 #include "pgokit/report.h"
+#include "pgokit/unfinished.h"
 
 #endif
