@@ -48,8 +48,6 @@ struct pgk_sample_info {
     bool names_missing;      /* some names are known by their GUID alone */
     bool symbols;            /* there is a list of the program's symbols */
     size_t functions;        /* functions or contexts with a profile of their own */
-    size_t inlinees;
-    size_t lines, targets, vtable_counts; /* records */
     size_t n_symbols;
     size_t conflicts;        /* profiles left out as their checksum lost against another */
     uint64_t conflict_samples; /* samples in them */
@@ -60,6 +58,12 @@ struct pgk_sample_info {
 int pgk_sample_finish(struct pgk_sample *profile, struct pgk_err *err);
 /* Of a finished profile. */
 void pgk_sample_info(const struct pgk_sample *profile, struct pgk_sample_info *info);
+
+/* Numbers of records. Takes a walk over all of them. */
+struct pgk_sample_sizes {
+    size_t inlinees, lines, targets, vtables;
+};
+void pgk_sample_sizes(const struct pgk_sample *profile, struct pgk_sample_sizes *sizes);
 
 /* Adds `from`, which need not be finished, `weight` times to `into`. The order of merging
  * never matters. PGK_E_MISMATCH if only one has contexts or probes. */

@@ -24,6 +24,7 @@ void pgk_sample_close(struct pgk_sample **profile)
     pgk_sample_names_free(&p->names);
     pgk_vec_free(&p->nodes);
     pgk_index_free(&p->index);
+    pgk_index_free(&p->paths);
     pgk_vec_free(&p->function_of);
     pgk_rec_heap_free(&p->recs);
     if (p->symbols)
@@ -166,6 +167,35 @@ uint32_t pgk_sample_inlinee(struct pgk_sample *p, uint32_t parent, uint64_t loc,
 uint32_t pgk_sample_context(struct pgk_sample *p, uint32_t caller, uint64_t loc, uint32_t name)
 {
     return any_child(p, caller, loc, name, PGK_NODE_CONTEXT);
+}
+
+static uint32_t build_context(struct pgk_sample *p, const struct pgk_sample_frame *frames, size_t n)
+{
+    uint32_t id = pgk_sample_root(p, frames[0].name);
+    for (size_t i = 1; i < n && id; i++)
+        id = pgk_sample_context(p, id, frames[i - 1].loc, frames[i].name);
+    return id;
+}
+
+uint32_t pgk_sample_context_of(struct pgk_sample *p, const struct pgk_sample_frame *frames,
+                               size_t n)
+{
+    uint64_t path = n, other = 0;
+    for (size_t i = 0; i < n; i++) {
+        uint64_t loc = i + 1 < n ? frames[i].loc : 0;
+        path = pgk_hash_pair(path, loc << 1 ^ frames[i].name * UINT64_C(0x9e3779b97f4a7c15));
+        other = (other ^ loc ^ (uint64_t)frames[i].name << 24) * UINT64_C(0xd6e8feb86659fd93);
+        other ^= other >> 32;
+    }
+    path |= 1;
+    PGK_INDEX_FOR (&p->paths, other, id)
+        if (p->nodes.v[id].path == path && p->nodes.v[id].name == frames[n - 1].name)
+            return id;
+    uint32_t id = build_context(p, frames, n);
+    if (!id || !pgk_index_add(&p->paths, other, id))
+        return 0;
+    p->nodes.v[id].path = path;
+    return id;
 }
 
 void pgk_sample_make_top(struct pgk_sample *p, uint32_t node)
