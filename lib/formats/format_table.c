@@ -222,7 +222,7 @@ static int find_row(const struct row **row, const struct pgk_filemap *map, const
 int pgk_format_detect(const char *path, const struct pgk_format **format, struct pgk_err *err)
 {
     struct pgk_filemap map;
-    const struct row *row;
+    const struct row *row = NULL;
     PGK_TRY(pgk_filemap_open(&map, path, err));
     int status = find_row(&row, &map, path, err);
     pgk_filemap_close(&map);
@@ -247,7 +247,7 @@ static int fail_kind(const struct row *row, enum pgk_kind wanted, const char *pa
 static int read_mapped(struct pgk_heap *heap, const struct pgk_filemap *map, const char *path,
                        struct pgk_file_info *info, struct pgk_err *err)
 {
-    const struct row *row;
+    const struct row *row = NULL;
     PGK_TRY(find_row(&row, map, path, err));
     if (!row->read_heap)
         return fail_kind(row, PGK_KIND_HEAP, path, err);
@@ -273,7 +273,7 @@ static int read_sample_mapped(struct pgk_sample *profile, const struct pgk_filem
                               const char *path, uint64_t weight, struct pgk_file_info *info,
                               struct pgk_err *err)
 {
-    const struct row *row;
+    const struct row *row = NULL;
     PGK_TRY(find_row(&row, map, path, err));
     if (!row->read_sample)
         return fail_kind(row, PGK_KIND_SAMPLE, path, err);

@@ -9,13 +9,18 @@
 
 #define DAMAGED "the file is damaged; copy it again, or make it anew"
 
+/* A context of the file's table, in the model. */
+struct context {
+    uint32_t node, name;
+};
+
 struct reader {
     struct pgk_sample *p;
     struct pgk_ext_sections sections;
     uint64_t weight;
     bool contexts, probes, attributes, vtables;
     struct pgk_sample_name_table names;
-    PGK_VEC(uint32_t) context_table; /* nodes */
+    PGK_VEC(struct context) context_table;
     PGK_VEC(struct pgk_sample_frame) frames;
     struct pgk_sample_metadata metadata;
     /* A function is committed when the next one has been decoded: meanwhile the processor
@@ -109,34 +114,58 @@ static int read_frame(struct reader *r, struct pgk_cursor *c, struct pgk_err *er
     return pgk_vec_push(&r->frames, f) ? 0 : pgk_fail_nomem(err);
 }
 
-static int read_context(struct reader *r, struct pgk_cursor *c, uint64_t n_frames,
+enum { BATCH = 16 };
+
+/* Contexts whose frames have been read: each is looked up while the table is being fetched
+ * for the ones behind it. */
+struct batch {
+    size_t n;
+    struct { size_t first, n_frames; struct pgk_sample_path path; } v[BATCH];
+};
+
+static int find_contexts(struct reader *r, struct batch *b, struct pgk_err *err)
+{
+    for (size_t i = 0; i < b->n; i++) {
+        const struct pgk_sample_frame *frames = &r->frames.v[b->v[i].first];
+        uint32_t node = pgk_sample_context_at(r->p, b->v[i].path, frames, b->v[i].n_frames);
+        struct context context = {node, frames[b->v[i].n_frames - 1].name};
+        if (!node || !pgk_vec_push(&r->context_table, context))
+            return pgk_fail_nomem(err);
+    }
+    b->n = r->frames.n = 0;
+    return 0;
+}
+
+static int read_context(struct reader *r, struct pgk_cursor *c, struct batch *b,
                         struct pgk_err *err)
 {
-    r->frames.n = 0;
+    size_t first = r->frames.n;
+    uint64_t off = pgk_cur_off(c), n_frames = pgk_sample_uleb(c, "number of frames");
+    PGK_TRY(pgk_cur_check(c, err, "context table"));
+    if (!n_frames || n_frames > PGK_SAMPLE_MAX_DEPTH)
+        return pgk_cur_reject(c, err, PGK_E_LIMIT, off, .record = "context table",
+                              .field = "number of frames", .found = PGK_F("%" PRIu64, n_frames),
+                              .expected = "1 to 1000", .hint = DAMAGED);
     for (uint64_t i = 0; i < n_frames; i++)
         PGK_TRY(read_frame(r, c, err));
-    uint32_t context = pgk_sample_context_of(r->p, r->frames.v, r->frames.n);
-    return context && pgk_vec_push(&r->context_table, context) ? 0 : pgk_fail_nomem(err);
+    b->v[b->n].first = first;
+    b->v[b->n].n_frames = n_frames;
+    b->v[b->n++].path = pgk_sample_path(r->p, &r->frames.v[first], n_frames);
+    return b->n == BATCH ? find_contexts(r, b, err) : 0;
 }
 
 static int read_contexts(struct reader *r, struct pgk_err *err)
 {
     struct pgk_cursor c;
+    struct batch batch = {.n = 0};
     struct pgk_ext_section *s = pgk_ext_find(&r->sections, PGK_SEC_CONTEXTS, 0);
     if (!s || !r->contexts)
         return 0;
     PGK_TRY(pgk_ext_cursor(&r->sections, s, &c, err));
     uint64_t n = pgk_cur_uleb(&c, "number of contexts");
-    for (uint64_t i = 0; i < n && !c.failed; i++) {
-        uint64_t off = pgk_cur_off(&c), n_frames = pgk_sample_uleb(&c, "number of frames");
-        if (!c.failed && (!n_frames || n_frames > PGK_SAMPLE_MAX_DEPTH))
-            return pgk_cur_reject(&c, err, PGK_E_LIMIT, off, .record = "context table",
-                                  .field = "number of frames",
-                                  .found = PGK_F("%" PRIu64, n_frames),
-                                  .expected = "1 to 1000", .hint = DAMAGED);
-        if (!c.failed)
-            PGK_TRY(read_context(r, &c, n_frames, err));
-    }
+    for (uint64_t i = 0; i < n && !c.failed; i++)
+        PGK_TRY(read_context(r, &c, &batch, err));
+    PGK_TRY(find_contexts(r, &batch, err));
     PGK_TRY(pgk_cur_check(&c, err, "context table"));
     return leftover(&c, "context table", err);
 }
@@ -171,13 +200,15 @@ static int read_top(struct reader *r, struct pgk_cursor *c, struct pgk_err *err)
     uint64_t index, head = pgk_sample_uleb(c, "head samples");
     struct pgk_sample_stage *stage = &r->stages[r->waiting == &r->stages[0]];
     PGK_TRY(read_identity(r, c, "profiles", &index, err));
-    uint32_t node = r->contexts ? r->context_table.v[index] : 0;
-    uint32_t name = r->contexts ? r->p->nodes.v[node].name : r->names.ids.v[index];
+    uint32_t node = r->contexts ? r->context_table.v[index].node : 0;
+    uint32_t name = r->contexts ? r->context_table.v[index].name : r->names.ids.v[index];
     const char *spelling = r->p->names.v.v[name].s;
     struct pgk_record_reader records = {
         .c = c, .p = r->p, .stage = stage, .names = &r->names, .vtables = r->vtables,
         .name = spelling ? spelling : "a function known by its GUID"};
-    if (!r->contexts)
+    if (r->contexts)
+        pgk_sample_prefetch_node(r->p, node);
+    else
         pgk_sample_prefetch_function(r->p, name);
     if (!pgk_stage_begin(stage, name))
         return pgk_fail_nomem(err);

@@ -177,25 +177,40 @@ static uint32_t build_context(struct pgk_sample *p, const struct pgk_sample_fram
     return id;
 }
 
+struct pgk_sample_path pgk_sample_path(const struct pgk_sample *p,
+                                       const struct pgk_sample_frame *frames, size_t n)
+{
+    struct pgk_sample_path path = {.hash = n};
+    for (size_t i = 0; i < n; i++) {
+        uint64_t loc = i + 1 < n ? frames[i].loc : 0, other = path.other_hash;
+        path.hash = pgk_hash_pair(path.hash,
+                                  loc << 1 ^ frames[i].name * UINT64_C(0x9e3779b97f4a7c15));
+        other = (other ^ loc ^ (uint64_t)frames[i].name << 24) * UINT64_C(0xd6e8feb86659fd93);
+        path.other_hash = other ^ other >> 32;
+    }
+    path.hash |= 1;
+    if (p->paths.slots)
+        __builtin_prefetch(&p->paths.slots[pgk_index_tag(path.other_hash) >> p->paths.shift]);
+    return path;
+}
+
+uint32_t pgk_sample_context_at(struct pgk_sample *p, struct pgk_sample_path path,
+                               const struct pgk_sample_frame *frames, size_t n)
+{
+    PGK_INDEX_FOR (&p->paths, path.other_hash, id)
+        if (p->nodes.v[id].path == path.hash && p->nodes.v[id].name == frames[n - 1].name)
+            return id;
+    uint32_t id = build_context(p, frames, n);
+    if (!id || !pgk_index_add(&p->paths, path.other_hash, id))
+        return 0;
+    p->nodes.v[id].path = path.hash;
+    return id;
+}
+
 uint32_t pgk_sample_context_of(struct pgk_sample *p, const struct pgk_sample_frame *frames,
                                size_t n)
 {
-    uint64_t path = n, other = 0;
-    for (size_t i = 0; i < n; i++) {
-        uint64_t loc = i + 1 < n ? frames[i].loc : 0;
-        path = pgk_hash_pair(path, loc << 1 ^ frames[i].name * UINT64_C(0x9e3779b97f4a7c15));
-        other = (other ^ loc ^ (uint64_t)frames[i].name << 24) * UINT64_C(0xd6e8feb86659fd93);
-        other ^= other >> 32;
-    }
-    path |= 1;
-    PGK_INDEX_FOR (&p->paths, other, id)
-        if (p->nodes.v[id].path == path && p->nodes.v[id].name == frames[n - 1].name)
-            return id;
-    uint32_t id = build_context(p, frames, n);
-    if (!id || !pgk_index_add(&p->paths, other, id))
-        return 0;
-    p->nodes.v[id].path = path;
-    return id;
+    return pgk_sample_context_at(p, pgk_sample_path(p, frames, n), frames, n);
 }
 
 void pgk_sample_make_top(struct pgk_sample *p, uint32_t node)

@@ -193,6 +193,14 @@ struct pgk_sample_frame {
  * bits of hash. */
 uint32_t pgk_sample_context_of(struct pgk_sample *p, const struct pgk_sample_frame *frames,
                                size_t n);
+/* The same in two steps, so that the table can be fetched for many contexts at once. */
+struct pgk_sample_path {
+    uint64_t hash, other_hash;
+};
+struct pgk_sample_path pgk_sample_path(const struct pgk_sample *p,
+                                       const struct pgk_sample_frame *frames, size_t n);
+uint32_t pgk_sample_context_at(struct pgk_sample *p, struct pgk_sample_path path,
+                               const struct pgk_sample_frame *frames, size_t n);
 void pgk_sample_make_top(struct pgk_sample *p, uint32_t node);
 /* A function or context that is no top yet; pgk_sample_function = this and make_top. */
 uint32_t pgk_sample_root(struct pgk_sample *p, uint32_t name);
@@ -232,14 +240,17 @@ bool pgk_sample_add_sorted(struct pgk_sample *p, uint32_t node, const struct pgk
  * that it probably is. flags: PGK_NODE_CONTEXT or 0. */
 uint32_t pgk_sample_child(struct pgk_sample *p, uint32_t parent, uint64_t loc, uint32_t name,
                           uint32_t flags, uint64_t checksum, uint32_t hint);
-/* Asks for the memory of the function's node, of which more is wanted soon. */
+/* Asks for the memory of a node, which is wanted soon. */
+static inline void pgk_sample_prefetch_node(const struct pgk_sample *p, uint32_t node)
+{
+    const char *bytes = (const char *)&p->nodes.v[node];
+    __builtin_prefetch(bytes);
+    __builtin_prefetch(bytes + 64);
+}
 static inline void pgk_sample_prefetch_function(const struct pgk_sample *p, uint32_t name)
 {
-    if (name < p->function_of.n && p->function_of.v[name]) {
-        const char *node = (const char *)&p->nodes.v[p->function_of.v[name]];
-        __builtin_prefetch(node);
-        __builtin_prefetch(node + 64);
-    }
+    if (name < p->function_of.n)
+        pgk_sample_prefetch_node(p, p->function_of.v[name]);
 }
 /* Asks for the memory of the node's records. */
 static inline void pgk_sample_prefetch_records(const struct pgk_sample *p, uint32_t node)
