@@ -107,6 +107,10 @@ uint64_t pgk_sample_cold_count(const struct pgk_sample_summary *summary);
 int pgk_sample_filter(struct pgk_sample *profile, const char *keep, const char *drop,
                       struct pgk_err *err);
 
+/* Leaves only that function, in all contexts; PGK_E_EMPTY if there is none. */
+int pgk_sample_keep_function(struct pgk_sample *profile, const char *function,
+                             struct pgk_err *err);
+
 enum pgk_sample_layout {
     PGK_SAMPLE_FLAT,   /* functions: samples of inlinees go to the function inlined */
     PGK_SAMPLE_NESTED, /* contexts become inlinees of their callers */

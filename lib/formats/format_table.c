@@ -294,3 +294,36 @@ int pgk_sample_read(struct pgk_sample *profile, const char *path, uint64_t weigh
         *info = found;
     return status;
 }
+
+/* Only extensible binaries have a table to find a function by. */
+static int read_function_mapped(struct pgk_sample *profile, const struct pgk_filemap *map,
+                                const char *path, const char *function,
+                                struct pgk_file_info *info, struct pgk_err *err)
+{
+    const struct row *row = NULL;
+    PGK_TRY(find_row(&row, map, path, err));
+    if (!row->read_sample)
+        return fail_kind(row, PGK_KIND_SAMPLE, path, err);
+    struct pgk_source src = {.file = path, .format = row->public.name};
+    *info = (struct pgk_file_info){.format = &row->public, .size_bytes = map->size};
+    if (row->read_sample == pgk_read_sample_ext) {
+        int status = pgk_sample_read_one(profile, map, &src, function, info, err);
+        if (status != PGK_E_ARG)
+            return status;
+    }
+    PGK_TRY(row->read_sample(profile, map, &src, 1, info, err));
+    return pgk_sample_keep_function(profile, function, err);
+}
+
+int pgk_sample_read_function(struct pgk_sample *profile, const char *path, const char *function,
+                             struct pgk_file_info *info, struct pgk_err *err)
+{
+    struct pgk_filemap map;
+    struct pgk_file_info found = {0};
+    PGK_TRY(pgk_filemap_open(&map, path, err));
+    int status = read_function_mapped(profile, &map, path, function, &found, err);
+    pgk_filemap_close(&map);
+    if (!status && info)
+        *info = found;
+    return status;
+}

@@ -91,6 +91,14 @@ int pgk_read_sample_text(struct pgk_sample *profile, const struct pgk_filemap *m
     return pgk_sample_text_read(profile, map->bytes, map->size, src, weight, err);
 }
 
+int pgk_sample_read_one(struct pgk_sample *profile, const struct pgk_filemap *map,
+                        const struct pgk_source *src, const char *function,
+                        struct pgk_file_info *info, struct pgk_err *err)
+{
+    info->version = PGK_SAMPLE_VERSION;
+    return pgk_sample_ext_read_function(profile, map->bytes, map->size, src, function, err);
+}
+
 /* docs/formats/sample-binary.md "Who reads what" */
 const char *pgk_sample_file_readers(const struct pgk_file_info *info)
 {
@@ -106,7 +114,7 @@ const char *pgk_sample_file_readers(const struct pgk_file_info *info)
 
 /* Each worker adds up a share of the files; the shares are added up at the end. More than a
  * few workers do not pay: what they read has to be added again. */
-enum { FILES_PER_WORKER = 8, MAX_WORKERS = 8 };
+enum { FILES_PER_WORKER = 32, MAX_WORKERS = 8 };
 
 struct shares {
     const struct pgk_sample_input *inputs;
