@@ -29,10 +29,14 @@ bool pgk_sniff_sample_compact(const uint8_t *bytes, size_t size)
     return has_magic(bytes, size, PGK_SAMPLE_MAGIC_COMPACT);
 }
 
+/* The version is looked at, too, because four letters are no strong magic. */
 bool pgk_sniff_sample_gcc(const uint8_t *bytes, size_t size)
 {
-    size_t n = strlen(PGK_SAMPLE_GCC_MAGIC);
-    return size >= n && !memcmp(bytes, PGK_SAMPLE_GCC_MAGIC, n);
+    static const char *const starts[] = {"adcg*704", "adcg\1\0\0\0", "adcg\2\0\0\0"};
+    for (size_t i = 0; i < PGK_COUNTOF(starts); i++)
+        if (size >= 8 && !memcmp(bytes, starts[i], 8))
+            return true;
+    return false;
 }
 
 bool pgk_sniff_sample_text(const uint8_t *bytes, size_t size)

@@ -59,7 +59,7 @@ class Texts:
                 self.body(depth + 1, out)
         if self.probe:
             out.append(f"{pad}!CFGChecksum: {self.checksum(out, depth)}")
-        if self.kind == "preinlined" or (self.contexts and r.random() < 0.3):
+        if self.kind == "preinlined" or (self.contexts and self.checksum(out, depth) % 3 == 0):
             out.append(f"{pad}!Attributes: {2 if self.kind == 'preinlined' else 1}")
 
     def checksum(self, out, depth):
