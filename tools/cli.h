@@ -29,8 +29,9 @@ struct cli_verb {
     int (*run)(int argc, char **argv);
     const struct cli_action *const *actions; /* ends with NULL; the first one works on no file */
 };
-extern const struct cli_verb cmd_merge, cmd_show, cmd_check, cmd_convert, cmd_formats;
-extern const struct cli_action convert_sample, merge_heap, merge_sample, show_heap, show_sample;
+extern const struct cli_verb cmd_merge, cmd_show, cmd_check, cmd_convert, cmd_diff,
+    cmd_formats;
+extern const struct cli_action convert_sample, diff_sample, merge_heap, merge_sample, show_heap, show_sample;
 
 /* Prints the help of a verb with those of its actions. */
 void cli_print_help(const struct cli_verb *verb);
@@ -39,6 +40,10 @@ int cli_run_action(const struct cli_verb *verb, int argc, char **argv);
 /* Replaces `--files-from FILE` by the names in FILE, one per line; "-": standard input. The new
  * arguments live as long as the process. Exits with EXIT_FAILED if it cannot. */
 void cli_expand_files_from(const struct cli_verb *verb, int *argc, char ***argv);
+
+/* Operands of merge may be FILE@N, N times the file: cuts "@N" off and gives N; 1 where there
+ * is none, or where a file of the whole name exists. */
+unsigned long cli_cut_weight(char *operand);
 
 /* A growing list of arguments that belong to one option. */
 struct cli_list {

@@ -114,6 +114,29 @@ void cli_keep_stdin(int n_operands, char *const *operands)
     }
 }
 
+unsigned long cli_cut_weight(char *operand)
+{
+    char *at = strrchr(operand, '@');
+    if (!at || at == operand || !at[1] || at[1 + strspn(at + 1, "0123456789")] ||
+        access(operand, F_OK) == 0)
+        return 1;
+    unsigned long weight = cli_number("a weight, FILE@N,", at + 1, 1, -1ul);
+    *at = '\0';
+    return weight;
+}
+
+/* pgk_format_detect of an operand that may have a weight. */
+static int detect(const char *operand, const struct pgk_format **format, struct pgk_err *err)
+{
+    char *path = strdup(operand);
+    if (!path)
+        die("look at", operand);
+    cli_cut_weight(path);
+    int status = pgk_format_detect(path, format, err);
+    free(path);
+    return status;
+}
+
 int cli_run_action(const struct cli_verb *verb, int argc, char **argv)
 {
     int first = find_operands(verb, argc, argv);
@@ -123,7 +146,7 @@ int cli_run_action(const struct cli_verb *verb, int argc, char **argv)
 
     struct pgk_err err = {0};
     const struct pgk_format *format;
-    if (pgk_format_detect(argv[first], &format, &err))
+    if (detect(argv[first], &format, &err))
         return cli_fail(&err);
     for (size_t i = 0; verb->actions[i]; i++)
         if (verb->actions[i]->kind == format->kind)

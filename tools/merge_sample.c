@@ -3,8 +3,6 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 static const char help[] =
     "Sample profiles of any encoding become one. INPUT@N counts a file N times. Contexts, probes\n"
@@ -24,21 +22,6 @@ struct merge {
     size_t n_inputs;
 };
 
-/* FILE@N, unless there is a file of that very name. */
-static struct pgk_sample_input parse_input(char *text)
-{
-    struct pgk_sample_input input = {.path = text, .weight = 1};
-    char *at = strrchr(text, '@'), *end;
-    if (!at || at == text || !at[1] || access(text, F_OK) == 0)
-        return input;
-    strtoul(at + 1, &end, 10);
-    if (*end)
-        return input;
-    input.weight = cli_number("a weight, FILE@N,", at + 1, 1, -1ul);
-    *at = '\0';
-    return input;
-}
-
 static void parse(struct merge *m, int argc, char **argv)
 {
     for (int c; (c = cli_next_option(&cmd_merge, argc, argv, "o:", options, &m->common)) != -1;)
@@ -51,8 +34,10 @@ static void parse(struct merge *m, int argc, char **argv)
     m->inputs = calloc(m->n_inputs, sizeof *m->inputs);
     if (!m->inputs)
         cli_usage(&cmd_merge, "out of memory");
-    for (size_t i = 0; i < m->n_inputs; i++)
-        m->inputs[i] = parse_input(argv[optind + (int)i]);
+    for (size_t i = 0; i < m->n_inputs; i++) {
+        m->inputs[i].path = argv[optind + (int)i];
+        m->inputs[i].weight = cli_cut_weight(argv[optind + (int)i]);
+    }
 }
 
 static int run(int argc, char **argv)

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 static const struct cli_verb *const verbs[] = {&cmd_merge,   &cmd_convert, &cmd_show,
-                                              &cmd_check, &cmd_formats};
+                                              &cmd_diff,    &cmd_check,   &cmd_formats};
 enum { VERBS = sizeof verbs / sizeof *verbs };
 
 static void help(FILE *out)

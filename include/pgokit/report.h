@@ -65,6 +65,10 @@ int pgk_report_sample_json(const struct pgk_sample *profile,
                            const struct pgk_report_sample_opts *opts, FILE *out,
                            struct pgk_err *err);
 
+/* Schema "pgokit-sample-diff-1"; the first `top` functions, 0: all. */
+int pgk_report_sample_diff_json(const struct pgk_sample_diff *diff, size_t top, FILE *out,
+                                struct pgk_err *err);
+
 #pragma GCC visibility pop
 #ifdef __cplusplus
 }

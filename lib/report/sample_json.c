@@ -171,3 +171,52 @@ int pgk_report_sample_json(const struct pgk_sample *p, const struct pgk_report_s
     pgk_order_free(&v.order);
     return failed ? pgk_fail_nomem(err) : 0;
 }
+
+static struct json_object *split_json(uint64_t both, uint64_t base, uint64_t test)
+{
+    struct json_object *o = json_object_new_object();
+    put(o, "both", number(both));
+    put(o, "base", number(base));
+    put(o, "test", number(test));
+    return o;
+}
+
+static struct json_object *change_json(const struct pgk_sample_change *c)
+{
+    struct json_object *o = json_object_new_object();
+    put(o, "function", json_object_new_string(c->function));
+    put(o, "base_samples", number(c->base_samples));
+    put(o, "test_samples", number(c->test_samples));
+    put(o, "base_share", json_object_new_double(c->base_share));
+    put(o, "test_share", json_object_new_double(c->test_share));
+    put(o, "similarity", json_object_new_double(c->similarity));
+    put(o, "overlap", json_object_new_double(c->overlap));
+    return o;
+}
+
+int pgk_report_sample_diff_json(const struct pgk_sample_diff *diff, size_t top, FILE *out,
+                                struct pgk_err *err)
+{
+    const struct pgk_sample_overlap *v = pgk_sample_diff_overlap(diff);
+    struct json_object *o = json_object_new_object(), *functions = json_object_new_array();
+    size_t n;
+    const struct pgk_sample_change *changes = pgk_sample_diff_changes(diff, &n);
+    (void)err;
+    put(o, "schema", json_object_new_string("pgokit-sample-diff-1"));
+    put(o, "similarity", json_object_new_double(v->similarity));
+    put(o, "sample_overlap", json_object_new_double(v->sample_overlap));
+    put(o, "base_unique", json_object_new_double(v->base_unique));
+    put(o, "test_unique", json_object_new_double(v->test_unique));
+    put(o, "base_samples", number(v->base_samples));
+    put(o, "test_samples", number(v->test_samples));
+    put(o, "functions", split_json(v->functions_both, v->functions_base, v->functions_test));
+    put(o, "hot_functions", split_json(v->hot_functions_both, v->hot_functions_base,
+                                       v->hot_functions_test));
+    put(o, "hot_lines", split_json(v->hot_lines_both, v->hot_lines_base, v->hot_lines_test));
+    for (size_t i = 0; i < n && (!top || i < top); i++)
+        json_object_array_add(functions, change_json(&changes[i]));
+    put(o, "changes", functions);
+    print(o, out);
+    fputc('\n', out);
+    return 0;
+}
