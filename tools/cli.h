@@ -31,7 +31,8 @@ struct cli_verb {
 };
 extern const struct cli_verb cmd_merge, cmd_show, cmd_check, cmd_convert, cmd_diff,
     cmd_formats;
-extern const struct cli_action convert_sample, diff_sample, merge_heap, merge_sample, show_heap, show_sample;
+extern const struct cli_action convert_sample, diff_sample, merge_heap, merge_sample, show_heap,
+    show_sample;
 
 /* Prints the help of a verb with those of its actions. */
 void cli_print_help(const struct cli_verb *verb);

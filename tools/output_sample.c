@@ -10,7 +10,8 @@ static enum pgk_sample_encoding parse_encoding(const struct cli_verb *verb, cons
     for (enum pgk_sample_encoding e = 0; e < PGK_SAMPLE_ENCODINGS; e++)
         if (!strcmp(text, pgk_sample_encoding_name(e)))
             return e;
-    cli_usage(verb, "--to takes extbinary, text, binary or gcc for sample profiles, not '%s'", text);
+    cli_usage(verb, "--to takes extbinary, text, binary or gcc for sample profiles, not '%s'",
+              text);
 }
 
 static enum pgk_sample_layout parse_layout(const struct cli_verb *verb, const char *text)

@@ -103,7 +103,7 @@ static const struct row rows[] = {
                 "sample-binary.md"},
      .sniff = pgk_sniff_sample_compact,
      .read_sample = pgk_read_sample_compact},
-    {.public = {"GCC AutoFDO profile", PGK_KIND_SAMPLE, "of GCC 4.9 to 14", "of GCC 10 to 14",
+    {.public = {"GCC AutoFDO profile", PGK_KIND_SAMPLE, "*704, 1, 2", "2",
                 "create_gcov, pgokit", "sample-gcc.md"},
      .sniff = pgk_sniff_sample_gcc,
      .read_sample = pgk_read_sample_gcc},

@@ -139,8 +139,8 @@ static struct json_object *summary_json(const struct pgk_sample_summary *s)
 
 static void print(struct json_object *o, FILE *out)
 {
-    fputs(json_object_to_json_string_ext(o, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE),
-          out);
+    int flags = JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE;
+    fputs(json_object_to_json_string_ext(o, flags), out);
     json_object_put(o);
 }
 

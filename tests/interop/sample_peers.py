@@ -70,7 +70,7 @@ mixed:1000:1000
 
 def body_lines(text):
     """Lines of a text without what releases print in another way: order, attributes."""
-    return sorted(line for line in text.splitlines() if "!" not in line)
+    return sorted(" ".join(sorted(line.split())) for line in text.splitlines() if "!" not in line)
 
 
 def accepted(work, form, kind):

@@ -115,7 +115,8 @@ static void test_merging(void **state)
     assert_non_null(strstr(copies, " 9: vtables _ZTV1A:200 _ZTV1B:400 \n"));
     free(copies);
 
-    const char *full[] = {"f:18446744073709551615:1\n 1: 18446744073709551614 g:9\n", "f:1:1\n 1: 5 g:1\n"};
+    const char *full[] = {"f:18446744073709551615:1\n 1: 18446744073709551614 g:9\n",
+                          "f:1:1\n 1: 5 g:1\n"};
     case_expect(sum(full, 2, 1), "f:18446744073709551615:2\n 1: 18446744073709551615 g:10\n");
 }
 
