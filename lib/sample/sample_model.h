@@ -256,7 +256,7 @@ static inline void pgk_sample_prefetch_function(const struct pgk_sample *p, uint
 static inline void pgk_sample_prefetch_records(const struct pgk_sample *p, uint32_t node)
 {
     const char *v = (const char *)p->nodes.v[node].recs.v;
-    for (unsigned line = 0; line < 4; line++)
+    for (unsigned line = 0; v && line < 4; line++)
         __builtin_prefetch(v + 64 * line);
 }
 /* Says that what is added is of this kind; PGK_E_MISMATCH if the profile is of another. */

@@ -5,7 +5,8 @@ run.py PGOKIT            compares, TAP output
 run.py PGOKIT --rebase   rewrites the twins from what PGOKIT prints now
 
 FILE.txt holds what `pgokit show --raw FILE` prints; in sample/, what FILE is as text. Files
-under reject/ must be refused: their FILE.txt holds the message. HOWTO.md says how the profiles were made.
+under reject/ must be refused: their FILE.txt holds the message. HOWTO.md says how the
+profiles were made.
 """
 import os
 import subprocess

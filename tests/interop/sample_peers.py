@@ -51,13 +51,13 @@ int main(int c, char **v)
 }
 """
 PROFILE = """hot:100000:10
- 1: 10
- 2: 10000
+ 2: 10
  3: 10000
- 4: 9000 times:8000 mixed:1000
- 6: 1000
- 8: 10
- 6: small:2000
+ 4: 10000
+ 5: 9000 times:8000 mixed:1000
+ 7: 1000
+ 9: 10
+ 7: small:2000
   2: 2000
 main:20:1
  2: 10 hot:10
@@ -176,9 +176,9 @@ def gcc_takes_it(work):
     require(compiled.code == 0, f"{compiled}")
     dump = read(glob.glob(f"{folder}/*i.afdo")[0]).decode()
     require("hist->count 8000 hist->all 9000" in dump, "GCC did not see the call targets")
-    require("count 10000 (auto FDO)" in dump, "GCC did not see the samples of the loop")
+    require("(auto FDO), maybe hot" in dump, "GCC did not see the samples of the loop")
     again = good(work.pgokit, "convert", f"{folder}/p.afdo", "--to", "text", "-o", "-")
-    require(" 4: 9000 times:8000 mixed:1000" in again, again)
+    require(" 5: 9000 times:8000 mixed:1000" in again, again)
     return "counts and call targets are used"
 
 

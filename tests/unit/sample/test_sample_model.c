@@ -108,9 +108,10 @@ static void test_merging(void **state)
 {
     (void)state;
     const char *twice[] = {CASE_PLAIN, CASE_PLAIN};
-    char *copies = case_text(sum(twice, 2, 1));
-    struct pgk_sample *weighted = sum(twice, 1, 2);
-    case_expect(weighted, copies);
+    struct pgk_sample *added = sum(twice, 2, 1);
+    char *copies = case_text(added);
+    pgk_sample_close(&added);
+    case_expect(sum(twice, 1, 2), copies);
     assert_non_null(strstr(copies, "main:368038:14\n"));
     assert_non_null(strstr(copies, " 9: vtables _ZTV1A:200 _ZTV1B:400 \n"));
     free(copies);

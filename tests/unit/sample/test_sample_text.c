@@ -130,7 +130,7 @@ static void test_sniffing(void **state)
 {
     (void)state;
     static const char *const good[] = {"f:1:1\n", "# x\n\nf:1:1", "[a @ b]:1:1\r\n"};
-    static const char *const bad[] = {"", "\n\n", "# x\n", " f:1:1\n", "f:1\n", "\x7f" "ELF",
+    static const char *const bad[] = {"", "\n\n", "# x\n", " f:1:1\n", "f:1\n", "\x7f\x45LF",
                                       "---\n"};
     for (size_t i = 0; i < sizeof good / sizeof *good; i++)
         assert_true(pgk_sample_text_sniff((const uint8_t *)good[i], strlen(good[i])));
