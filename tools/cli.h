@@ -29,10 +29,20 @@ struct cli_verb {
     int (*run)(int argc, char **argv);
     const struct cli_action *const *actions; /* ends with NULL; the first one works on no file */
 };
-extern const struct cli_verb cmd_merge, cmd_show, cmd_check, cmd_convert, cmd_diff,
-    cmd_formats;
-extern const struct cli_action convert_sample, diff_sample, merge_heap, merge_sample, show_heap,
-    show_sample;
+extern const struct cli_verb cmd_check;
+extern const struct cli_verb cmd_config;
+extern const struct cli_verb cmd_convert;
+extern const struct cli_verb cmd_diff;
+extern const struct cli_verb cmd_formats;
+extern const struct cli_verb cmd_merge;
+extern const struct cli_verb cmd_record;
+extern const struct cli_verb cmd_show;
+extern const struct cli_action convert_sample;
+extern const struct cli_action diff_sample;
+extern const struct cli_action merge_heap;
+extern const struct cli_action merge_sample;
+extern const struct cli_action show_heap;
+extern const struct cli_action show_sample;
 
 /* Prints the help of a verb with those of its actions. */
 void cli_print_help(const struct cli_verb *verb);
@@ -86,7 +96,8 @@ extern const struct cli_check check_heap, check_sample;
  * they are read: holds their bytes in memory instead. Exits with EXIT_FAILED if it cannot. */
 void cli_keep_stdin(int n_operands, char *const *operands);
 
-/* Next option that is the verb's own, or -1 after the last; common ones are taken in. Prints
+/* Next option that is the verb's own, or -1 after the last, which a `+` before `own_short`
+ * makes the last before the first operand; common ones are taken in. Prints
  * what is wrong and exits with EXIT_FAILED on a wrong one, and with EXIT_DONE on --help. */
 int cli_next_option(const struct cli_verb *verb, int argc, char **argv, const char *own_short,
                     const struct option *options, struct cli_common *common);

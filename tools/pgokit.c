@@ -6,8 +6,16 @@
 #include <string.h>
 #include <unistd.h>
 
-static const struct cli_verb *const verbs[] = {&cmd_merge,   &cmd_convert, &cmd_show,
-                                              &cmd_diff,    &cmd_check,   &cmd_formats};
+static const struct cli_verb *const verbs[] = {
+    &cmd_record,
+    &cmd_merge,
+    &cmd_convert,
+    &cmd_show,
+    &cmd_diff,
+    &cmd_check,
+    &cmd_formats,
+    &cmd_config,
+};
 enum { VERBS = sizeof verbs / sizeof *verbs };
 
 static void help(FILE *out)
