@@ -55,7 +55,8 @@ class Profile:
             line += 1 if args.kind == "probes" else r.choice((1, 1, 1, 2, 3, 8))
             targets = []
             if r.random() < 0.3:
-                targets = [self.callee(r) for _ in range(1 if r.random() < 0.8 else r.randint(2, 6))]
+                wanted = 1 if r.random() < 0.8 else r.randint(2, 6)
+                targets = [self.callee(r) for _ in range(wanted)]
             mentioned = seen.random() < 0.9
             count = int(weight * 2 * seen.random()) + (weight >= 1)
             if mentioned:
