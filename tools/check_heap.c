@@ -26,8 +26,8 @@ static int run(const char *path, const struct cli_common *common, struct pgk_err
 static void tell(void *ctx, const char *what)
 {
     char safe[256];
-    fprintf(stderr, "pgokit: warning: %s: lost: %s\n",
-            pgk_human_text(safe, sizeof safe, ctx), what);
+    fprintf(stderr, "pgokit: warning: %s: lost: %s\n", pgk_human_text(safe, sizeof safe, ctx),
+            what);
 }
 
 /* In the format and version of the damaged file. */
@@ -39,7 +39,8 @@ static int write_again(const struct pgk_heap *heap, const struct pgk_file_info *
     bool newest = info->version >= 13 || info->memprof_version >= 4;
     const struct pgk_indexed_write_opts opts = {
         .struct_size = sizeof opts,
-        .target = {.index_version = info->version, .memprof_version = info->memprof_version,
+        .target = {.index_version = info->version,
+                   .memprof_version = info->memprof_version,
                    .frame_ids = newest ? 2 : 1},
         .full_schema = info->full_schema,
     };
@@ -58,8 +59,7 @@ static int repair(const char *path, const char *output, struct pgk_err *err)
     status = lost < 0 ? lost : write_again(heap, &info, output, err);
     if (!status)
         printf("%s: %s contexts saved%s\n", pgk_human_text(safe, sizeof safe, output),
-               pgk_human_count(contexts, pgk_heap_contexts(heap)),
-               lost ? "" : ", nothing is lost");
+               pgk_human_count(contexts, pgk_heap_contexts(heap)), lost ? "" : ", nothing is lost");
     pgk_heap_close(&heap);
     return status ? status : lost;
 }

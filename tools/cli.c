@@ -127,20 +127,18 @@ int cli_open_binaries(const struct cli_common *common, struct pgk_binaries **set
 {
     struct pgk_binaries *opened;
     char cache[4096];
-    int status = pgk_binaries_new(&opened,
-                                  &(struct pgk_binaries_opts){
-                                      .struct_size = sizeof(struct pgk_binaries_opts),
-                                      .debug_dirs = common->debug_dirs.v,
-                                      .n_debug_dirs = common->debug_dirs.n,
-                                      .threads = common->threads,
-                                      .sysroots = common->sysroots.v,
-                                      .n_sysroots = common->sysroots.n,
-                                      .cache_folder = common->no_cache
-                                                          ? NULL
-                                                          : pgk_symbol_cache_folder(
-                                                                cache, sizeof cache),
-                                  },
-                                  err);
+    int status = pgk_binaries_new(
+        &opened,
+        &(struct pgk_binaries_opts){
+            .struct_size = sizeof(struct pgk_binaries_opts),
+            .debug_dirs = common->debug_dirs.v,
+            .n_debug_dirs = common->debug_dirs.n,
+            .threads = common->threads,
+            .sysroots = common->sysroots.v,
+            .n_sysroots = common->sysroots.n,
+            .cache_folder = common->no_cache ? NULL : pgk_symbol_cache_folder(cache, sizeof cache),
+        },
+        err);
     if (status)
         return status;
     for (size_t i = 0; i < common->binaries.n && !status; i++)

@@ -39,10 +39,14 @@ extern const struct cli_verb cmd_record;
 extern const struct cli_verb cmd_report;
 extern const struct cli_verb cmd_show;
 extern const struct cli_action convert_heap;
+extern const struct cli_action convert_sample;
 extern const struct cli_action diff_heap;
+extern const struct cli_action diff_sample;
 extern const struct cli_action merge_heap;
+extern const struct cli_action merge_sample;
 extern const struct cli_action report_heap;
 extern const struct cli_action show_heap;
+extern const struct cli_action show_sample;
 
 /* Prints the help of a verb with those of its actions. */
 void cli_print_help(const struct cli_verb *verb);
@@ -96,6 +100,7 @@ struct cli_check {
     int (*repair)(const char *path, const char *output, struct pgk_err *err);
 };
 extern const struct cli_check check_heap;
+extern const struct cli_check check_sample;
 
 /* Standard input and pipes among the operands can be read once only, but are looked at before
  * they are read: holds their bytes in memory instead. Exits with EXIT_FAILED if it cannot. */

@@ -185,8 +185,7 @@ static int report(const struct convert *c, const struct pgk_file_info *info,
         fprintf(stderr,
                 "pgokit: warning: %s: lost: %zu contexts (%s) that have no frame in the given "
                 "binaries; shared libraries can be given with further -b\n",
-                safe, done->contexts_dropped,
-                pgk_human_bytes(size, (double)done->bytes_dropped));
+                safe, done->contexts_dropped, pgk_human_bytes(size, (double)done->bytes_dropped));
     if (c->paths.plain_bytes && !c->common.quiet)
         fprintf(stderr,
                 "pgokit: note: call stacks take %s; as plain strings %s, %.1f times as much\n",

@@ -14,8 +14,7 @@ void heap_input_note_no_names(const struct pgk_heap *heap)
 }
 
 /* Gives names to what the profile knows by address or number only. */
-static int name_frames(struct heap_input *in, struct pgk_binaries *binaries,
-                       struct pgk_err *err)
+static int name_frames(struct heap_input *in, struct pgk_binaries *binaries, struct pgk_err *err)
 {
     if (!pgk_heap_needs_binaries(in->heap))
         return pgk_heap_name_functions(in->heap, binaries, err);

@@ -60,8 +60,7 @@ static void say(const struct pgk_heap_pruned *p, size_t contexts)
             "%s contexts are left\n",
             pgk_human_count(count[0], p->contexts - p->contexts_left),
             pgk_human_count(count[1], p->contexts), pgk_human_bytes(left_out, bytes),
-            pgk_human_bytes(all, (double)p->bytes),
-            p->bytes ? 100 * bytes / (double)p->bytes : 0.0,
+            pgk_human_bytes(all, (double)p->bytes), p->bytes ? 100 * bytes / (double)p->bytes : 0.0,
             pgk_human_count(count[2], p->stacks_shortened), pgk_human_count(n, contexts));
 }
 

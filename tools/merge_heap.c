@@ -16,9 +16,8 @@ static const char help[] =
     "      --memprof-version N  0 to 4, instead of what --to means\n"
     "      --full-schema        keep all fields, not only those the compiler uses\n"
     "      --partial            write a partial profile, which loses nothing: merging partial\n"
-    "                           profiles is merging all their inputs. Binaries may come later\n"
-    CLI_PRUNE_HELP
-    "\nExamples:\n"
+    "                           profiles is merging all their inputs. Binaries may come "
+    "later\n" CLI_PRUNE_HELP "\nExamples:\n"
     "  pgokit merge memprof.profraw.* -b ./app -o app.profdata\n"
     "  pgokit merge --files-from shard3.txt --partial -o shard3.pgk.zst\n"
     "  pgokit merge shard*.pgk.zst -b ./app --min-bytes 64k -o app.profdata\n"
@@ -95,8 +94,7 @@ static void parse(struct merge *m, int argc, char **argv)
             m->yaml = !strcmp(optarg, "yaml");
             to = m->yaml ? pgk_indexed_target("any") : pgk_indexed_target(optarg);
             if (!to)
-                cli_usage(&cmd_merge, "--to takes any, llvm15 to llvm22 or yaml, not '%s'",
-                          optarg);
+                cli_usage(&cmd_merge, "--to takes any, llvm15 to llvm22 or yaml, not '%s'", optarg);
             break;
         case OPT_INDEX:
             index = cli_number("--index-version", optarg, 8, 13);

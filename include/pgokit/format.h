@@ -4,6 +4,7 @@
 
 #include "pgokit/err.h"
 #include "pgokit/heap.h"
+#include "pgokit/sample.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -50,6 +51,12 @@ struct pgk_file_info {
     bool interrupted;         /* raw: the process was killed; its live objects are missing */
     bool library_accesses;    /* raw: program without instrumentation */
     bool partial;             /* of pgokit merge --partial */
+    bool has_vtables;         /* sample: there are types of objects */
+    bool compressed;          /* sample, extensible binary: sections are */
+    bool guid_names;          /* sample, extensible binary: names are GUIDs */
+    bool split_layout;        /* sample, extensible binary */
+    bool has_summary;         /* sample: `summary` is stored in the file */
+    struct pgk_sample_summary summary;
     uint64_t size_bytes;
 };
 
@@ -81,6 +88,20 @@ int pgk_heap_read_all(struct pgk_heap **heap, const struct pgk_input *inputs, si
  * NULL. One thread per heap. */
 int pgk_heap_salvage(struct pgk_heap *heap, const char *path, struct pgk_file_info *info,
                      pgk_heap_loss_fn *fn, void *ctx, struct pgk_err *err);
+
+/* The same for a sample profile; each count is multiplied by `weight`, which is at least 1. */
+int pgk_sample_read(struct pgk_sample *profile, const char *path, uint64_t weight,
+                    struct pgk_file_info *info, struct pgk_err *err);
+/* Reads only what an extensible binary has of one function, in any context, without looking
+ * at the rest; other formats are read as a whole. PGK_E_EMPTY if the function is not there. */
+int pgk_sample_read_function(struct pgk_sample *profile, const char *path, const char *function,
+                             struct pgk_file_info *info, struct pgk_err *err);
+
+/* Reads and adds up files on up to `threads` threads (0: one per processor); each file is
+ * closed before the next is opened. The result is the same for any number of threads and any
+ * order of files. */
+int pgk_sample_read_files(struct pgk_sample *profile, const struct pgk_input *inputs,
+                          size_t n, unsigned threads, struct pgk_err *err);
 
 #pragma GCC visibility pop
 #ifdef __cplusplus

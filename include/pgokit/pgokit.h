@@ -11,5 +11,6 @@
 #include "pgokit/program.h"
 #include "pgokit/report.h"
 #include "pgokit/unfinished.h"
+#include "pgokit/sample.h"
 
 #endif

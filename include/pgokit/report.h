@@ -4,6 +4,7 @@
 
 #include "pgokit/format.h"
 #include "pgokit/heap.h"
+#include "pgokit/sample.h"
 
 #include <stdio.h>
 
@@ -122,6 +123,29 @@ struct pgk_export_opts {
 int pgk_heap_export_save(const struct pgk_heap *heap, enum pgk_heap_export format,
                          const char *path, const struct pgk_export_opts *opts,
                          struct pgk_err *err);
+
+/* ---- sample profiles, which must be finished ---- */
+
+struct pgk_report_sample_opts {
+    size_t struct_size;               /* sizeof(struct pgk_report_sample_opts) */
+    const char *title;                /* what is shown: a file name */
+    const struct pgk_file_info *info; /* may be NULL */
+    size_t top;                       /* functions shown, hottest first; 0: all */
+    bool lines;                       /* each with its lines, calls, types and inlinees */
+    bool linkage_names;               /* names as the linker knows them */
+};
+/* For people: totals and the summary, then functions by samples. */
+int pgk_report_sample_table(const struct pgk_sample *profile,
+                            const struct pgk_report_sample_opts *opts, FILE *out,
+                            struct pgk_err *err);
+/* docs/formats/sample-json.md; schema "pgokit-sample-1". */
+int pgk_report_sample_json(const struct pgk_sample *profile,
+                           const struct pgk_report_sample_opts *opts, FILE *out,
+                           struct pgk_err *err);
+
+/* Schema "pgokit-sample-diff-1"; the first `top` functions, 0: all. */
+int pgk_report_sample_diff_json(const struct pgk_sample_diff *diff, size_t top, FILE *out,
+                                struct pgk_err *err);
 
 #pragma GCC visibility pop
 #ifdef __cplusplus

@@ -9,6 +9,7 @@
 #include "heap_yaml.h"
 #include "indexed.h"
 #include "salvage.h"
+#include "sample_files.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -23,6 +24,7 @@ struct row {
     int (*salvage_heap)(struct pgk_heap *heap, const struct pgk_filemap *map,
                         const struct pgk_source *src, struct pgk_salvage *salvage,
                         struct pgk_file_info *info, struct pgk_err *err);
+    pgk_read_sample_fn *read_sample;
 };
 
 static bool starts_with(const uint8_t *bytes, size_t size, uint64_t magic)
@@ -136,8 +138,7 @@ static bool sniff_paths(const uint8_t *bytes, size_t size)
 }
 
 static int read_paths(struct pgk_heap *heap, const struct pgk_filemap *map,
-                      const struct pgk_source *src, struct pgk_file_info *info,
-                      struct pgk_err *err)
+                      const struct pgk_source *src, struct pgk_file_info *info, struct pgk_err *err)
 {
     info->has_positions = true;
     return pgk_heap_paths_read(heap, map->bytes, map->size, src, &info->version, err);
@@ -152,8 +153,7 @@ static int read_text(struct pgk_heap *heap, const struct pgk_filemap *map,
 
 static const struct row rows[] = {
     {.public = {"raw heap profile", PGK_KIND_HEAP, "1 to 5", "1 to 5",
-                "runtimes of clang 14 to 22, pgokit",
-                "raw-heap.md"},
+                "runtimes of clang 14 to 22, pgokit", "raw-heap.md"},
      .sniff = sniff_raw,
      .read_heap = read_raw,
      .salvage_heap = salvage_raw},
@@ -179,6 +179,26 @@ static const struct row rows[] = {
                 "heap-paths.md"},
      .sniff = sniff_paths,
      .read_heap = read_paths},
+    {.public = {"extensible sample profile", PGK_KIND_SAMPLE, "103", "103",
+                "llvm-profdata 14 to 22, llvm-profgen, pgokit", "sample-binary.md"},
+     .sniff = pgk_sniff_sample_ext,
+     .read_sample = pgk_read_sample_ext},
+    {.public = {"raw binary sample profile", PGK_KIND_SAMPLE, "103", "103",
+                "llvm-profdata 13 to 22, pgokit", "sample-binary.md"},
+     .sniff = pgk_sniff_sample_binary,
+     .read_sample = pgk_read_sample_binary},
+    {.public = {"compact sample profile", PGK_KIND_SAMPLE, "103", "", "llvm-profdata 13 to 16",
+                "sample-binary.md"},
+     .sniff = pgk_sniff_sample_compact,
+     .read_sample = pgk_read_sample_compact},
+    {.public = {"GCC AutoFDO profile", PGK_KIND_SAMPLE, "*704, 1, 2", "2", "create_gcov, pgokit",
+                "sample-gcc.md"},
+     .sniff = pgk_sniff_sample_gcc,
+     .read_sample = pgk_read_sample_gcc},
+    {.public = {"text sample profile", PGK_KIND_SAMPLE, "of LLVM 13 to 22", "of LLVM 13 to 22",
+                "llvm-profdata, llvm-profgen, pgokit", "sample-text.md"},
+     .sniff = pgk_sniff_sample_text,
+     .read_sample = pgk_read_sample_text},
 };
 
 const struct pgk_format *pgk_format_at(size_t i)
@@ -221,12 +241,22 @@ const char *pgk_file_info_text(const struct pgk_file_info *info, char *buf, size
     if (info->interrupted)
         n += snprintf(buf + n, size - (size_t)n, ", interrupted");
     if (info->library_accesses)
-        snprintf(buf + n, size - (size_t)n, ", accesses of library functions only");
+        n += snprintf(buf + n, size - (size_t)n, ", accesses of library functions only");
+    if (info->guid_names)
+        n += snprintf(buf + n, size - (size_t)n, ", names as GUIDs");
+    if (info->compressed)
+        n += snprintf(buf + n, size - (size_t)n, ", compressed");
+    if (info->split_layout)
+        n += snprintf(buf + n, size - (size_t)n, ", split layout");
+    if (info->has_vtables)
+        snprintf(buf + n, size - (size_t)n, ", with vtables");
     return buf;
 }
 
 const char *pgk_file_info_readers(const struct pgk_file_info *info)
 {
+    if (info->format->kind == PGK_KIND_SAMPLE)
+        return pgk_sample_file_readers(info);
     /* docs/formats/raw-heap.md section 10 */
     static const char *const raw[] = {"no release of LLVM", "no release of LLVM", "LLVM 16",
                                       "LLVM 19 and 22",     "LLVM 19 and 22",     "LLVM 22"};
@@ -284,7 +314,7 @@ static int find_row(const struct row **row, const struct pgk_filemap *map, const
 int pgk_format_detect(const char *path, const struct pgk_format **format, struct pgk_err *err)
 {
     struct pgk_filemap map;
-    const struct row *row;
+    const struct row *row = NULL;
     PGK_TRY(pgk_filemap_open(&map, path, err));
     int status = find_row(&row, &map, path, err);
     pgk_filemap_close(&map);
@@ -309,7 +339,7 @@ static int fail_kind(const struct row *row, enum pgk_kind wanted, const char *pa
 static int read_mapped(struct pgk_heap *heap, const struct pgk_filemap *map, const char *path,
                        struct pgk_file_info *info, struct pgk_err *err)
 {
-    const struct row *row;
+    const struct row *row = NULL;
     PGK_TRY(find_row(&row, map, path, err));
     if (!row->read_heap)
         return fail_kind(row, PGK_KIND_HEAP, path, err);
@@ -340,10 +370,9 @@ static int salvage_mapped(struct pgk_heap *heap, const struct pgk_filemap *map, 
     struct pgk_source src = {.file = path, .format = row->public.name};
     *info = (struct pgk_file_info){.format = &row->public, .size_bytes = map->size};
     if (!row->salvage_heap)
-        return pgk_fail(err, PGK_E_ARG, .file = path, .format = row->public.name,
-                        .field = "format", .found = "a file that is not made of records",
-                        .expected = "a raw or an indexed profile",
-                        .hint = "make it anew");
+        return pgk_fail(err, PGK_E_ARG, .file = path, .format = row->public.name, .field = "format",
+                        .found = "a file that is not made of records",
+                        .expected = "a raw or an indexed profile", .hint = "make it anew");
     return row->salvage_heap(heap, map, &src, salvage, info, err);
 }
 
@@ -361,4 +390,63 @@ int pgk_heap_salvage(struct pgk_heap *heap, const char *path, struct pgk_file_in
     if (info)
         *info = found;
     return (int)salvage.lost;
+}
+
+static int read_sample_mapped(struct pgk_sample *profile, const struct pgk_filemap *map,
+                              const char *path, uint64_t weight, struct pgk_file_info *info,
+                              struct pgk_err *err)
+{
+    const struct row *row = NULL;
+    PGK_TRY(find_row(&row, map, path, err));
+    if (!row->read_sample)
+        return fail_kind(row, PGK_KIND_SAMPLE, path, err);
+    *info = (struct pgk_file_info){.format = &row->public, .size_bytes = map->size};
+    struct pgk_source src = {.file = path, .format = row->public.name};
+    return row->read_sample(profile, map, &src, weight, info, err);
+}
+
+int pgk_sample_read(struct pgk_sample *profile, const char *path, uint64_t weight,
+                    struct pgk_file_info *info, struct pgk_err *err)
+{
+    struct pgk_filemap map;
+    struct pgk_file_info found = {0};
+    PGK_TRY(pgk_filemap_open(&map, path, err));
+    int status = read_sample_mapped(profile, &map, path, weight, &found, err);
+    pgk_filemap_close(&map);
+    if (!status && info)
+        *info = found;
+    return status;
+}
+
+/* Only extensible binaries have a table to find a function by. */
+static int read_function_mapped(struct pgk_sample *profile, const struct pgk_filemap *map,
+                                const char *path, const char *function, struct pgk_file_info *info,
+                                struct pgk_err *err)
+{
+    const struct row *row = NULL;
+    PGK_TRY(find_row(&row, map, path, err));
+    if (!row->read_sample)
+        return fail_kind(row, PGK_KIND_SAMPLE, path, err);
+    struct pgk_source src = {.file = path, .format = row->public.name};
+    *info = (struct pgk_file_info){.format = &row->public, .size_bytes = map->size};
+    if (row->read_sample == pgk_read_sample_ext) {
+        int status = pgk_sample_read_one(profile, map, &src, function, info, err);
+        if (status != PGK_E_ARG)
+            return status;
+    }
+    PGK_TRY(row->read_sample(profile, map, &src, 1, info, err));
+    return pgk_sample_keep_function(profile, function, err);
+}
+
+int pgk_sample_read_function(struct pgk_sample *profile, const char *path, const char *function,
+                             struct pgk_file_info *info, struct pgk_err *err)
+{
+    struct pgk_filemap map;
+    struct pgk_file_info found = {0};
+    PGK_TRY(pgk_filemap_open(&map, path, err));
+    int status = read_function_mapped(profile, &map, path, function, &found, err);
+    pgk_filemap_close(&map);
+    if (!status && info)
+        *info = found;
+    return status;
 }

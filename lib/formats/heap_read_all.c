@@ -146,8 +146,8 @@ int pgk_heap_read_all(struct pgk_heap **heap, const struct pgk_input *inputs, si
 {
     if (!count)
         return pgk_heap_new(heap, err);
-    struct read_all r = {.inputs = inputs, .infos = infos,
-                         .n_parts = pgk_pool_threads(threads, count)};
+    struct read_all r = {
+        .inputs = inputs, .infos = infos, .n_parts = pgk_pool_threads(threads, count)};
     r.sizes = pgk_mem_alloc(count, sizeof *r.sizes);
     r.parts = pgk_mem_zalloc(r.n_parts, sizeof *r.parts);
     int status = r.sizes && r.parts ? 0 : pgk_fail_nomem(err);

@@ -4,8 +4,9 @@
 run.py PGOKIT            compares, TAP output
 run.py PGOKIT --rebase   rewrites the twins from what PGOKIT prints now
 
-FILE.txt holds what `pgokit show --raw FILE` prints. Files under reject/ must be refused:
-their FILE.txt holds the message. HOWTO.md says how the profiles were made.
+FILE.txt holds what `pgokit show --raw FILE` prints; in sample/, what FILE is as text. Files
+under reject/ must be refused: their FILE.txt holds the message. HOWTO.md says how the
+profiles were made.
 """
 import os
 import subprocess
@@ -18,6 +19,8 @@ def run(pgokit, folder, name):
     """What pgokit prints for a file, with its exit status where it should be refused."""
     reject = folder == "reject"
     verb = ["check"] if reject else ["show", "--raw"]
+    if folder == "sample":
+        verb = ["convert", "--to", "text", "--vtables", "--drop-symbols", "-o", "-"]
     r = subprocess.run([pgokit, *verb, name], cwd=os.path.join(HERE, folder),
                        capture_output=True, text=True, timeout=60)
     text = r.stderr if reject else r.stdout
