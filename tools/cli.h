@@ -29,7 +29,7 @@ struct cli_verb {
     int (*run)(int argc, char **argv);
     const struct cli_action *const *actions; /* ends with NULL; the first one works on no file */
 };
-extern const struct cli_verb cmd_merge, cmd_show, cmd_check, cmd_formats;
+extern const struct cli_verb cmd_merge, cmd_show, cmd_check, cmd_disasm, cmd_formats;
 extern const struct cli_action merge_heap, show_heap;
 
 /* Prints the help of a verb with those of its actions. */

@@ -24,6 +24,9 @@ extern "C" {
 
 #define PGK_PROBE_NONE UINT32_MAX /* no node, no descriptor, no probe */
 
+/* No node of a tree is deeper than this many callers. */
+enum { PGK_PROBE_MAX_DEPTH = 2000 };
+
 struct pgk_probes;
 
 /* Opens the ELF file at `path`. PGK_E_EMPTY without probe sections, PGK_E_TRUNCATED or
@@ -92,7 +95,12 @@ int pgk_probe_index_ranges(struct pgk_probe_index **index, const struct pgk_prob
 /* Nulls the pointer; accepts NULL. */
 void pgk_probe_index_close(struct pgk_probe_index **index);
 
-enum pgk_probe_type { PGK_PROBE_BLOCK, PGK_PROBE_INDIRECT_CALL, PGK_PROBE_DIRECT_CALL, PGK_PROBE_TYPES };
+enum pgk_probe_type {
+    PGK_PROBE_BLOCK,
+    PGK_PROBE_INDIRECT_CALL,
+    PGK_PROBE_DIRECT_CALL,
+    PGK_PROBE_TYPES
+};
 const char *pgk_probe_type_name(enum pgk_probe_type type); /* "Block", "IndirectCall", ... */
 
 struct pgk_probe {
@@ -114,8 +122,12 @@ size_t pgk_probe_node_count(const struct pgk_probe_index *index);
 struct pgk_probe pgk_probe(const struct pgk_probe_index *index, uint32_t probe);
 struct pgk_probe_node pgk_probe_node(const struct pgk_probe_index *index, uint32_t node);
 
+/* Descriptor of a node's function, without looking for its probes. */
+uint32_t pgk_probe_function(const struct pgk_probe_index *index, uint32_t node);
+
 /* Probes by address; of one address in the order of the section. */
 uint32_t pgk_probe_by_address(const struct pgk_probe_index *index, size_t position);
+uint64_t pgk_probe_address_at(const struct pgk_probe_index *index, size_t position);
 /* Position of the first probe at `addr` or behind it. */
 size_t pgk_probe_lower_bound(const struct pgk_probe_index *index, uint64_t addr);
 /* Probes at an address: returns how many there are, *first is the position of the first. */

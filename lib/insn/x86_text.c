@@ -86,6 +86,11 @@ static const ZydisDecodedOperand *memory_operand(const ZydisDecodedInstruction *
     return NULL;
 }
 
+static bool is_string(const ZydisDecodedInstruction *in)
+{
+    return in->meta.category == ZYDIS_CATEGORY_STRINGOP;
+}
+
 /* "cmpltsd", "vpcmpneqb": the predicate stands in the name. Those without name stay. */
 static bool put_compare(struct text *t, const ZydisDecodedInstruction *in)
 {
@@ -150,17 +155,45 @@ static bool is_bare(const ZydisDecodedInstruction *in)
     }
 }
 
+/* Names that are not the mnemonic's own; NULL if there is none. */
+static const char *other_name(const ZydisDecodedInstruction *in)
+{
+    if (is_string(in)) { /* SSE has instructions of the same names */
+        if (in->mnemonic == ZYDIS_MNEMONIC_MOVSD)
+            return "movsl";
+        return in->mnemonic == ZYDIS_MNEMONIC_CMPSD ? "cmpsl" : NULL;
+    }
+    if (in->mnemonic == ZYDIS_MNEMONIC_MOV && in->raw.imm[0].size == 64)
+        return "movabsq";
+    /* An old mistake of AT&T's assembler, kept for ever: with a destination other than the top
+     * of the stack, the reversed operations have each other's names. */
+    if ((in->opcode != 0xdc && in->opcode != 0xde) || in->raw.modrm.mod != 3)
+        return NULL;
+    switch (in->mnemonic) {
+    case ZYDIS_MNEMONIC_FSUB: return "fsubr";
+    case ZYDIS_MNEMONIC_FSUBR: return "fsub";
+    case ZYDIS_MNEMONIC_FDIV: return "fdivr";
+    case ZYDIS_MNEMONIC_FDIVR: return "fdiv";
+    case ZYDIS_MNEMONIC_FSUBP: return "fsubrp";
+    case ZYDIS_MNEMONIC_FSUBRP: return "fsubp";
+    case ZYDIS_MNEMONIC_FDIVP: return "fdivrp";
+    case ZYDIS_MNEMONIC_FDIVRP: return "fdivp";
+    default: return NULL;
+    }
+}
+
 /* Writes the mnemonic; true if an immediate went into it. */
 static bool put_mnemonic(struct text *t, const ZydisDecodedInstruction *in,
                          const ZydisDecodedOperand *ops)
 {
     const struct pgk_x86_name *name = &pgk_x86_names[in->mnemonic];
-    if (name->suffix == PGK_X86_COMPARE && put_compare(t, in))
-        return true;
-    if (in->mnemonic == ZYDIS_MNEMONIC_MOV && in->raw.imm[0].size == 64) {
-        put(t, "movabsq");
+    const char *other = other_name(in);
+    if (other) {
+        put_str(t, other);
         return false;
     }
+    if (name->suffix == PGK_X86_COMPARE && put_compare(t, in))
+        return true;
     put_bytes(t, name->text, name->len);
     if (name->suffix && !is_bare(in))
         put_suffix(t, in, ops, name->suffix);
@@ -169,15 +202,29 @@ static bool put_mnemonic(struct text *t, const ZydisDecodedInstruction *in,
 
 /* ---- operands ---- */
 
+/* The segment of a prefix, also where it means nothing: CS in a nop that fills. */
+static void put_segment(struct text *t, const ZydisDecodedInstruction *in)
+{
+    if (in->raw.prefix_count == 0)
+        return;
+    for (unsigned i = in->raw.prefix_count; i-- > 0;) {
+        switch (in->raw.prefixes[i].value) {
+        case 0x26: put(t, "%es:"); return;
+        case 0x2e: put(t, "%cs:"); return;
+        case 0x36: put(t, "%ss:"); return;
+        case 0x3e: put(t, "%ds:"); return;
+        case 0x64: put(t, "%fs:"); return;
+        case 0x65: put(t, "%gs:"); return;
+        }
+    }
+}
+
 static void put_memory(struct text *t, const ZydisDecodedInstruction *in,
                        const ZydisDecodedOperand *op)
 {
     const ZydisDecodedOperandMem *m = &op->mem;
     bool base = m->base != ZYDIS_REGISTER_NONE, index = m->index != ZYDIS_REGISTER_NONE;
-    if (in->attributes & ZYDIS_ATTRIB_HAS_SEGMENT) {
-        put_register(t, m->segment);
-        put_char(t, ':');
-    }
+    put_segment(t, in);
     if (m->disp.value || (!base && !index))
         put_number(t, m->disp.value);
     if (!base && !index)
@@ -211,7 +258,8 @@ static void put_immediate(struct text *t, const ZydisDecodedInstruction *in,
     unsigned bits = in->raw.imm[nth].size;
     uint64_t v = op->imm.value.u;
     put_char(t, '$');
-    if (pgk_x86_names[in->mnemonic].unsigned_imm && bits && bits < 64)
+    bool full = bits > 8 && bits == in->operand_width; /* nothing to extend */
+    if ((pgk_x86_names[in->mnemonic].unsigned_imm || full) && bits < 64)
         put_number(t, (int64_t)(v & (((uint64_t)1 << bits) - 1)));
     else
         put_number(t, sign_extend(v, bits));
@@ -267,8 +315,7 @@ static void put_mask(struct text *t, const ZydisDecodedInstruction *in)
     put(t, " {");
     put_register(t, in->avx.mask.reg);
     put_char(t, '}');
-    if (in->avx.mask.mode == ZYDIS_MASK_MODE_ZEROING ||
-        in->avx.mask.mode == ZYDIS_MASK_MODE_CONTROL_ZEROING)
+    if (in->raw.evex.z)
         put(t, " {z}");
 }
 
@@ -320,44 +367,58 @@ static bool put_string_operands(struct text *t, const ZydisDecodedInstruction *i
     }
 }
 
-static bool is_string(const ZydisDecodedInstruction *in)
+/* Operands that are not written: masks stand at the destination, the 1 of "shift by one" is in
+ * the opcode, and of the two of a long nop LLVM knows one. */
+static bool is_silent(const ZydisDecodedInstruction *in, const ZydisDecodedOperand *ops, unsigned i,
+                      unsigned nth_imm, bool drop_imm)
 {
-    return in->meta.category == ZYDIS_CATEGORY_STRINGOP;
+    if (ops[i].encoding == ZYDIS_OPERAND_ENCODING_MASK)
+        return true;
+    if (ops[i].type == ZYDIS_OPERAND_TYPE_IMMEDIATE)
+        return drop_imm || !in->raw.imm[nth_imm].size;
+    return in->mnemonic == ZYDIS_MNEMONIC_NOP && i > 0;
 }
 
 static void put_operands(struct text *t, const ZydisDecodedInstruction *in,
                          const ZydisDecodedOperand *ops, uint64_t next, bool drop_imm)
 {
+    unsigned n = in->operand_count_visible, imms = 0;
+    /* Of two registers to exchange, LLVM names the first one first. */
+    bool forward = in->mnemonic == ZYDIS_MNEMONIC_XCHG && !memory_operand(in, ops);
     bool first = true;
-    unsigned imms = 0;
-    for (unsigned i = 0; i < in->operand_count_visible; i++)
+    for (unsigned i = 0; i < n; i++)
         imms += ops[i].type == ZYDIS_OPERAND_TYPE_IMMEDIATE;
-    for (unsigned i = in->operand_count_visible; i-- > 0;) {
-        const ZydisDecodedOperand *op = &ops[i];
-        bool imm = op->type == ZYDIS_OPERAND_TYPE_IMMEDIATE;
-        imms -= imm;
-        if (op->encoding == ZYDIS_OPERAND_ENCODING_MASK || (imm && drop_imm))
+    for (unsigned k = 0; k < n; k++) {
+        unsigned i = forward ? k : n - 1 - k;
+        imms -= ops[i].type == ZYDIS_OPERAND_TYPE_IMMEDIATE;
+        if (is_silent(in, ops, i, imms, drop_imm))
             continue;
         put_str(t, first ? "\t" : ", ");
         if (first && put_rounding(t, in))
             put(t, ", ");
         first = false;
-        put_operand(t, in, op, next, imms);
+        put_operand(t, in, &ops[i], next, imms);
         if (i == 0 && in->encoding == ZYDIS_INSTRUCTION_ENCODING_EVEX)
             put_mask(t, in);
     }
 }
 
-static void put_prefixes(struct text *t, const ZydisDecodedInstruction *in)
+/* Prefixes that the instruction has no use for, or that repeat it. */
+static void put_prefixes(struct text *t, const ZydisDecodedInstruction *in,
+                         const ZydisDecodedOperand *ops)
 {
     if (in->attributes & ZYDIS_ATTRIB_HAS_LOCK)
-        put(t, "lock ");
-    if (in->attributes & ZYDIS_ATTRIB_HAS_NOTRACK)
-        put(t, "notrack\t\t");
-    if (in->attributes & (ZYDIS_ATTRIB_HAS_REP | ZYDIS_ATTRIB_HAS_REPE))
-        put(t, "rep\t\t");
-    if (in->attributes & (ZYDIS_ATTRIB_HAS_REPNE | ZYDIS_ATTRIB_HAS_BND))
-        put(t, "repne\t\t");
+        put(t, "lock\t\t");
+    for (unsigned i = 0; i < in->raw.prefix_count; i++) {
+        if (in->raw.prefixes[i].type == ZYDIS_PREFIX_TYPE_MANDATORY && !is_string(in))
+            continue;
+        if (in->raw.prefixes[i].value == 0xf3)
+            put(t, "rep\t\t");
+        else if (in->raw.prefixes[i].value == 0xf2)
+            put(t, "repne\t\t");
+        else if (in->raw.prefixes[i].value == 0x67 && !is_string(in) && !memory_operand(in, ops))
+            put(t, "addr32\t\t");
+    }
 }
 
 size_t pgk_x86_text(const struct pgk_insn_decoder *d, const uint8_t *bytes, size_t n,
@@ -377,7 +438,7 @@ size_t pgk_x86_text(const struct pgk_insn_decoder *d, const uint8_t *bytes, size
         put(&t, "<unknown>");
     } else {
         pgk_x86_classify(&in, addr, insn);
-        put_prefixes(&t, &in);
+        put_prefixes(&t, &in, ops);
         bool dropped = put_mnemonic(&t, &in, ops);
         if (!is_string(&in) || !put_string_operands(&t, &in))
             put_operands(&t, &in, ops, addr + in.length, dropped);

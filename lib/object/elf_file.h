@@ -37,6 +37,10 @@ const uint8_t *pgk_elf_build_id(const struct pgk_elf *elf, size_t *size);
  * *size 0 and NULL if there is no such section (or it is SHT_NOBITS). Valid until the file
  * is closed. Sections are decompressed on first use, under a lock. */
 const uint8_t *pgk_elf_section(const struct pgk_elf *elf, const char *name, size_t *size);
+/* As pgk_elf_section, of the section of this name number `nth`, from 0: objects may have
+ * several. */
+const uint8_t *pgk_elf_section_nth(const struct pgk_elf *elf, const char *name, size_t nth,
+                                   size_t *size);
 /* Headers of all sections, number 0 (the null section) included. */
 struct pgk_elf_section_info {
     const char *name;

@@ -3,9 +3,8 @@
 #define PGK_PROBE_PRIV_H
 
 #include "cursor.h"
-#include "elf_priv.h"
 #include "index.h"
-#include "pgokit/probe.h"
+#include "probes.h"
 #include "vec.h"
 
 #define PGK_PROBE_FORMAT "pseudo probes"
@@ -51,9 +50,6 @@ struct pgk_probes {
     struct pgk_err first_issue; /* of what is lost or outside */
 };
 
-/* As pgk_probes_open, of a file that is open and stays so. */
-int pgk_probes_open_elf(struct pgk_probes **probes, const struct pgk_elf *elf,
-                        struct pgk_err *err);
 int pgk_probe_descs_read(struct pgk_probes *p, const struct pgk_probe_section *section,
                          struct pgk_err *err);
 int pgk_probe_starts_read(struct pgk_probes *p, struct pgk_err *err);

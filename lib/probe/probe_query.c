@@ -72,9 +72,19 @@ struct pgk_probe_node pgk_probe_node(const struct pgk_probe_index *ix, uint32_t 
     };
 }
 
+uint32_t pgk_probe_function(const struct pgk_probe_index *ix, uint32_t node)
+{
+    return ix->nodes[node].desc;
+}
+
 uint32_t pgk_probe_by_address(const struct pgk_probe_index *ix, size_t position)
 {
     return ix->order[position];
+}
+
+uint64_t pgk_probe_address_at(const struct pgk_probe_index *ix, size_t position)
+{
+    return ix->base + ix->probes[ix->order[position]].addr_off;
 }
 
 size_t pgk_probe_lower_bound(const struct pgk_probe_index *ix, uint64_t addr)
@@ -99,7 +109,7 @@ size_t pgk_probe_at(const struct pgk_probe_index *ix, uint64_t addr, size_t *fir
 {
     size_t at = pgk_probe_lower_bound(ix, addr), n = 0;
     *first = at;
-    while (at + n < ix->n_probes && ix->base + ix->probes[ix->order[at + n]].addr_off == addr)
+    while (at + n < ix->n_probes && pgk_probe_address_at(ix, at + n) == addr)
         n++;
     return n;
 }
@@ -130,27 +140,16 @@ size_t pgk_probe_context(const struct pgk_probe_index *ix, uint32_t node,
 size_t pgk_probe_context_text(const struct pgk_probe_index *ix, uint32_t node, char *buf,
                               size_t size)
 {
-    enum { SOME = 64 };
-    struct pgk_probe_frame some[SOME];
-    size_t depth = pgk_probe_context(ix, node, some, SOME), len = 0;
+    struct pgk_probe_frame frames[PGK_PROBE_MAX_DEPTH];
+    size_t depth = pgk_probe_context(ix, node, frames, PGK_PROBE_MAX_DEPTH), len = 0;
     for (size_t i = 0; i <= depth; i++) {
-        uint32_t desc = ix->nodes[node].desc, site = 0;
-        if (i < depth && i < SOME) {
-            desc = some[i].desc;
-            site = some[i].site;
-        } else if (i < depth) { /* rare: up from the leaf each time */
-            uint32_t n = node;
-            for (size_t up = depth - 1; up > i; up--)
-                n = ix->nodes[n].parent;
-            desc = ix->nodes[ix->nodes[n].parent].desc;
-            site = ix->nodes[n].site;
-        }
-        const struct pgk_probe_desc *d = &ix->source->descs.v[desc];
-        char tail[32] = "";
-        if (i < depth)
-            snprintf(tail, sizeof tail, ":%u @ ", site);
-        int n = snprintf(len < size ? buf + len : NULL, len < size ? size - len : 0, "%.*s%s",
-                         (int)d->name_len, d->name, tail);
+        const struct pgk_probe_desc *d =
+            &ix->source->descs.v[i < depth ? frames[i].desc : ix->nodes[node].desc];
+        size_t room = len < size ? size - len : 0;
+        char *at = room ? buf + len : NULL;
+        int n = i < depth ? snprintf(at, room, "%.*s:%u @ ", (int)d->name_len, d->name,
+                                     frames[i].site)
+                          : snprintf(at, room, "%.*s", (int)d->name_len, d->name);
         len += n > 0 ? (size_t)n : 0;
     }
     return len;

@@ -9,8 +9,7 @@
 #include <stdlib.h>
 
 enum {
-    MAX_DEPTH = 2000,      /* inlining of real programs is below 100 deep */
-    MAX_INDEX = 1 << 29,   /* what an index has room for */
+    MAX_INDEX = 1 << 29, /* what an index has room for */
 };
 
 struct scan {
@@ -38,8 +37,8 @@ static int scan_node(struct pgk_probe_walk *w, void *ctx, uint64_t guid, uint32_
     (void)site;
     if (PGK_UNLIKELY(!guid))
         return pgk_probe_walk_reject(w, "GUID", "0", "the GUID of a function", PGK_E_CORRUPT, err);
-    if (PGK_UNLIKELY(level >= MAX_DEPTH))
-        return pgk_probe_walk_reject(w, "inline depth", PGK_F("%zu", level + 1), "at most 2000",
+    if (PGK_UNLIKELY(level > PGK_PROBE_MAX_DEPTH))
+        return pgk_probe_walk_reject(w, "inline depth", PGK_F("%zu callers", level), "at most 2000 callers",
                            PGK_E_LIMIT, err);
     if (!level) {
         begin_root(w, guid);
