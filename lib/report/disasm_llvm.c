@@ -1,47 +1,32 @@
 /* The listing of llvm-profgen 22: --show-disassembly-only, with --show-pseudo-probe and
  * --show-source-locations. Byte for byte; docs/man/pgokit-disasm.md lists what is not. */
 #include "disasm_priv.h"
+#include "llvm_sort.h"
 
 #include "mem.h"
-
-#include <stdlib.h>
-
-static int compare_guids(const void *a, const void *b)
-{
-    const struct pgk_probe_desc *x = *(const struct pgk_probe_desc *const *)a,
-                                *y = *(const struct pgk_probe_desc *const *)b;
-    if (x->guid != y->guid)
-        return x->guid < y->guid ? -1 : 1;
-    return x < y ? -1 : x > y;
-}
 
 static int print_descs(struct pgk_disasm *d, struct pgk_err *err)
 {
     size_t n = pgk_probe_descs(d->probes);
     struct pgk_text_out *o = &d->out;
     struct pgk_probe_desc *descs = pgk_mem_alloc(n + 1, sizeof *descs);
-    struct pgk_probe_desc **order = pgk_mem_alloc(n + 1, sizeof *order);
-    bool ok = descs && order;
-    for (size_t i = 0; ok && i < n; i++) {
+    if (!descs)
+        return pgk_fail_nomem(err);
+    for (size_t i = 0; i < n; i++)
         descs[i] = pgk_probe_desc(d->probes, i);
-        order[i] = &descs[i];
-    }
-    if (ok && n)
-        qsort(order, n, sizeof *order, compare_guids);
-    if (ok)
-        pgk_text_lit(o, "Pseudo Probe Desc:\n");
-    for (size_t i = 0; ok && i < n; i++) {
+    pgk_llvm_sort_descs(descs, n);
+    pgk_text_lit(o, "Pseudo Probe Desc:\n");
+    for (size_t i = 0; i < n; i++) {
         pgk_text_lit(o, "GUID: ");
-        pgk_text_u64(o, order[i]->guid);
+        pgk_text_u64(o, descs[i].guid);
         pgk_text_lit(o, " Name: ");
-        pgk_text_bytes(o, order[i]->name, order[i]->name_len);
+        pgk_text_bytes(o, descs[i].name, descs[i].name_len);
         pgk_text_lit(o, "\nHash: ");
-        pgk_text_u64(o, order[i]->hash);
+        pgk_text_u64(o, descs[i].hash);
         pgk_text_lit(o, "\n");
     }
     pgk_mem_free(descs);
-    pgk_mem_free(order);
-    return ok ? 0 : pgk_fail_nomem(err);
+    return 0;
 }
 
 static int begin(struct pgk_disasm *d, struct pgk_err *err)
