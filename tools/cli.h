@@ -30,7 +30,7 @@ struct cli_verb {
     const struct cli_action *const *actions; /* ends with NULL; the first one works on no file */
 };
 extern const struct cli_verb cmd_merge, cmd_show, cmd_check, cmd_disasm, cmd_formats;
-extern const struct cli_action merge_heap, show_heap;
+extern const struct cli_action merge_heap, show_heap, show_binary;
 
 /* Prints the help of a verb with those of its actions. */
 void cli_print_help(const struct cli_verb *verb);
@@ -74,7 +74,7 @@ struct cli_check {
     enum pgk_kind kind;
     int (*run)(const char *path, const struct cli_common *common, struct pgk_err *err);
 };
-extern const struct cli_check check_heap;
+extern const struct cli_check check_heap, check_binary;
 
 /* Standard input and pipes among the operands can be read once only, but are looked at before
  * they are read: holds their bytes in memory instead. Exits with EXIT_FAILED if it cannot. */

@@ -21,7 +21,7 @@ static const char help[] =
     "\nExamples:\n"
     "  pgokit disasm ./app --probes --function 'Cache::lookup'\n"
     "  pgokit disasm ./app --format llvm --probes > app.probes.txt\n"
-    "  pgokit disasm ./app --json --source | jq '.functions[].name'\n\n";
+    "  pgokit disasm ./app --json --source | jq '.functions[].name'\n";
 
 enum { OPT_PROBES = 256, OPT_SOURCE, OPT_FORMAT, OPT_JSON };
 
@@ -127,5 +127,6 @@ const struct cli_verb cmd_disasm = {
     .name = "disasm",
     .summary = "shows machine code with its probes",
     .help = help,
+    .exit_help = "0 done, 1 done but parts are no code or have no place, 2 could not",
     .run = run,
 };

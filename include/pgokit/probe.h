@@ -122,8 +122,9 @@ size_t pgk_probe_node_count(const struct pgk_probe_index *index);
 struct pgk_probe pgk_probe(const struct pgk_probe_index *index, uint32_t probe);
 struct pgk_probe_node pgk_probe_node(const struct pgk_probe_index *index, uint32_t node);
 
-/* Descriptor of a node's function, without looking for its probes. */
+/* Descriptor and parent of a node, without looking for its probes. */
 uint32_t pgk_probe_function(const struct pgk_probe_index *index, uint32_t node);
+uint32_t pgk_probe_parent(const struct pgk_probe_index *index, uint32_t node);
 
 /* Probes by address; of one address in the order of the section. */
 uint32_t pgk_probe_by_address(const struct pgk_probe_index *index, size_t position);

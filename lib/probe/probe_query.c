@@ -77,6 +77,11 @@ uint32_t pgk_probe_function(const struct pgk_probe_index *ix, uint32_t node)
     return ix->nodes[node].desc;
 }
 
+uint32_t pgk_probe_parent(const struct pgk_probe_index *ix, uint32_t node)
+{
+    return ix->nodes[node].parent;
+}
+
 uint32_t pgk_probe_by_address(const struct pgk_probe_index *ix, size_t position)
 {
     return ix->order[position];

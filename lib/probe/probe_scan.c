@@ -34,7 +34,7 @@ static int scan_node(struct pgk_probe_walk *w, void *ctx, uint64_t guid, uint32_
                      size_t level, uint32_t probes, struct pgk_err *err)
 {
     struct scan *s = ctx;
-    (void)site;
+    (void)site, (void)probes;
     if (PGK_UNLIKELY(!guid))
         return pgk_probe_walk_reject(w, "GUID", "0", "the GUID of a function", PGK_E_CORRUPT, err);
     if (PGK_UNLIKELY(level > PGK_PROBE_MAX_DEPTH))
@@ -47,7 +47,6 @@ static int scan_node(struct pgk_probe_walk *w, void *ctx, uint64_t guid, uint32_
     if (level >= s->p->depth)
         s->p->depth = (uint32_t)level + 1;
     s->place->root.nodes++;
-    s->place->root.probes += probes;
     return 0;
 }
 
@@ -56,6 +55,7 @@ static void scan_probe(struct pgk_probe_walk *w, void *ctx, const struct pgk_pro
     struct scan *s = ctx;
     struct pgk_probe_root *root = &s->place->root;
     (void)w;
+    root->probes++;
     if (PGK_UNLIKELY(seen->addr - s->text_low > s->text_high - s->text_low)) {
         s->outside++;
         return;
