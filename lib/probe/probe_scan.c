@@ -127,6 +127,7 @@ static int scan_section(struct scan *s, struct pgk_probe_walk *w, uint32_t numbe
     pgk_cur_init(&w->cur, section->bytes, section->size, &src);
     w->last = 0;
     w->absolute = false;
+    w->guid_off = section->file_off;
     if (section->size >= UINT32_MAX)
         return pgk_probe_walk_reject(w, "size", PGK_F("%zu bytes", section->size), "less than 4 GiB",
                            PGK_E_LIMIT, err);

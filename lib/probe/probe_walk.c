@@ -46,7 +46,7 @@ int pgk_probe_walk_reject(const struct pgk_probe_walk *w, const char *field, con
                           const char *expected, int status, struct pgk_err *err)
 {
     char record[64];
-    return pgk_cur_reject(&w->cur, err, status, pgk_cur_off(&w->cur),
+    return pgk_cur_reject(&w->cur, err, status, w->guid_off,
                           .record = pgk_probe_record(w->probes, w->guid, record), .field = field,
                           .found = found, .expected = expected, .hint = "build the program again");
 }

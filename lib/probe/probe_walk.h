@@ -18,7 +18,7 @@ struct pgk_probe_walk {
     const struct pgk_probes *probes;
     struct pgk_cursor cur;
     uint64_t last;                /* address of the last probe */
-    uint64_t guid;                /* of the body being read, for messages */
+    uint64_t guid, guid_off;      /* of the body being read, for messages */
     PGK_VEC(uint32_t) pending;    /* per level: children still to come */
     uint64_t start;               /* of the root: what its first delta counts from */
     const struct pgk_probe_start *symbol; /* until the first delta: may be the start instead */
@@ -77,6 +77,7 @@ PGK_PROBE_INLINE uint32_t walk_u32(struct pgk_cursor *c, const char *field)
 }
 
 int pgk_probe_walk_fail(const struct pgk_probe_walk *w, struct pgk_err *err);
+/* What is wrong with the body begins at its GUID. */
 int pgk_probe_walk_reject(const struct pgk_probe_walk *w, const char *field, const char *found,
                           const char *expected, int status, struct pgk_err *err);
 int pgk_probe_walk_bad_type(const struct pgk_probe_walk *w, uint64_t off, unsigned type,
@@ -129,6 +130,7 @@ PGK_PROBE_INLINE int pgk_probe_walk_root(struct pgk_probe_walk *w, void *ctx,
     do {
         size_t level = w->pending.n;
         uint32_t site = level ? walk_u32(c, "inline site") : 0;
+        w->guid_off = pgk_cur_off(c);
         w->guid = pgk_cur_u64(c, "GUID");
         uint64_t counts_off = pgk_cur_off(c);
         uint32_t probes = walk_u32(c, "number of probes");
