@@ -29,8 +29,14 @@ struct cli_verb {
     int (*run)(int argc, char **argv);
     const struct cli_action *const *actions; /* ends with NULL; the first one works on no file */
 };
-extern const struct cli_verb cmd_merge, cmd_show, cmd_check, cmd_disasm, cmd_formats;
-extern const struct cli_action merge_heap, show_heap, show_binary;
+extern const struct cli_verb cmd_check;
+extern const struct cli_verb cmd_disasm;
+extern const struct cli_verb cmd_formats;
+extern const struct cli_verb cmd_merge;
+extern const struct cli_verb cmd_show;
+extern const struct cli_action merge_heap;
+extern const struct cli_action show_binary;
+extern const struct cli_action show_heap;
 
 /* Prints the help of a verb with those of its actions. */
 void cli_print_help(const struct cli_verb *verb);
