@@ -3,7 +3,6 @@
 #include "pgokit/log.h"
 #include "probes.h"
 
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void ignore_message(void *ctx, enum pgk_log_level level, const char *text)

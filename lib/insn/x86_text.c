@@ -95,10 +95,10 @@ static bool is_string(const ZydisDecodedInstruction *in)
 static bool put_compare(struct text *t, const ZydisDecodedInstruction *in)
 {
     static const char *const predicates[32] = {
-        "eq", "lt", "le", "unord", "neq", "nlt", "nle", "ord", "eq_uq", "nge", "ngt", "false",
-        "neq_oq", "ge", "gt", "true", "eq_os", "lt_oq", "le_oq", "unord_s", "neq_us", "nlt_uq",
-        "nle_uq", "ord_s", "eq_us", "nge_uq", "ngt_uq", "false_os", "neq_os", "ge_oq", "gt_oq",
-        "true_us"};
+        "eq",    "lt",     "le",     "unord",    "neq",    "nlt",    "nle",    "ord",
+        "eq_uq", "nge",    "ngt",    "false",    "neq_oq", "ge",     "gt",     "true",
+        "eq_os", "lt_oq",  "le_oq",  "unord_s",  "neq_us", "nlt_uq", "nle_uq", "ord_s",
+        "eq_us", "nge_uq", "ngt_uq", "false_os", "neq_os", "ge_oq",  "gt_oq",  "true_us"};
     const struct pgk_x86_name *name = &pgk_x86_names[in->mnemonic];
     const char *cmp = strstr(name->text, "cmp") + 3;
     uint64_t imm = in->raw.imm[0].value.u & 0xff;
@@ -170,15 +170,24 @@ static const char *other_name(const ZydisDecodedInstruction *in)
     if ((in->opcode != 0xdc && in->opcode != 0xde) || in->raw.modrm.mod != 3)
         return NULL;
     switch (in->mnemonic) {
-    case ZYDIS_MNEMONIC_FSUB: return "fsubr";
-    case ZYDIS_MNEMONIC_FSUBR: return "fsub";
-    case ZYDIS_MNEMONIC_FDIV: return "fdivr";
-    case ZYDIS_MNEMONIC_FDIVR: return "fdiv";
-    case ZYDIS_MNEMONIC_FSUBP: return "fsubrp";
-    case ZYDIS_MNEMONIC_FSUBRP: return "fsubp";
-    case ZYDIS_MNEMONIC_FDIVP: return "fdivrp";
-    case ZYDIS_MNEMONIC_FDIVRP: return "fdivp";
-    default: return NULL;
+    case ZYDIS_MNEMONIC_FSUB:
+        return "fsubr";
+    case ZYDIS_MNEMONIC_FSUBR:
+        return "fsub";
+    case ZYDIS_MNEMONIC_FDIV:
+        return "fdivr";
+    case ZYDIS_MNEMONIC_FDIVR:
+        return "fdiv";
+    case ZYDIS_MNEMONIC_FSUBP:
+        return "fsubrp";
+    case ZYDIS_MNEMONIC_FSUBRP:
+        return "fsubp";
+    case ZYDIS_MNEMONIC_FDIVP:
+        return "fdivrp";
+    case ZYDIS_MNEMONIC_FDIVRP:
+        return "fdivp";
+    default:
+        return NULL;
     }
 }
 
@@ -209,12 +218,24 @@ static void put_segment(struct text *t, const ZydisDecodedInstruction *in)
         return;
     for (unsigned i = in->raw.prefix_count; i-- > 0;) {
         switch (in->raw.prefixes[i].value) {
-        case 0x26: put(t, "%es:"); return;
-        case 0x2e: put(t, "%cs:"); return;
-        case 0x36: put(t, "%ss:"); return;
-        case 0x3e: put(t, "%ds:"); return;
-        case 0x64: put(t, "%fs:"); return;
-        case 0x65: put(t, "%gs:"); return;
+        case 0x26:
+            put(t, "%es:");
+            return;
+        case 0x2e:
+            put(t, "%cs:");
+            return;
+        case 0x36:
+            put(t, "%ss:");
+            return;
+        case 0x3e:
+            put(t, "%ds:");
+            return;
+        case 0x64:
+            put(t, "%fs:");
+            return;
+        case 0x65:
+            put(t, "%gs:");
+            return;
         }
     }
 }
@@ -278,11 +299,11 @@ static void put_x87(struct text *t, const ZydisDecodedOperand *op)
 static void put_operand(struct text *t, const ZydisDecodedInstruction *in,
                         const ZydisDecodedOperand *op, uint64_t next, unsigned nth_imm)
 {
-    static const char *const broadcasts[] = {"",       "1to2",  "1to4", "1to8", "1to16",
-                                             "1to32",  "1to64", "2to4", "2to8", "2to16",
-                                             "4to8",   "4to16", "8to16"};
-    bool branch = in->meta.category == ZYDIS_CATEGORY_CALL ||
-                  in->meta.category == ZYDIS_CATEGORY_UNCOND_BR;
+    static const char *const broadcasts[] = {"",      "1to2",  "1to4", "1to8", "1to16",
+                                             "1to32", "1to64", "2to4", "2to8", "2to16",
+                                             "4to8",  "4to16", "8to16"};
+    bool branch =
+        in->meta.category == ZYDIS_CATEGORY_CALL || in->meta.category == ZYDIS_CATEGORY_UNCOND_BR;
     if (branch && op->type != ZYDIS_OPERAND_TYPE_IMMEDIATE)
         put_char(t, '*');
     switch (op->type) {
@@ -342,24 +363,34 @@ static bool put_string_operands(struct text *t, const ZydisDecodedInstruction *i
                                  : in->operand_width == 32 ? 2
                                                            : 3];
     switch (in->mnemonic) {
-    case ZYDIS_MNEMONIC_MOVSB: case ZYDIS_MNEMONIC_MOVSW:
-    case ZYDIS_MNEMONIC_MOVSD: case ZYDIS_MNEMONIC_MOVSQ:
+    case ZYDIS_MNEMONIC_MOVSB:
+    case ZYDIS_MNEMONIC_MOVSW:
+    case ZYDIS_MNEMONIC_MOVSD:
+    case ZYDIS_MNEMONIC_MOVSQ:
         put(t, "\t(%rsi), %es:(%rdi)");
         return true;
-    case ZYDIS_MNEMONIC_CMPSB: case ZYDIS_MNEMONIC_CMPSW:
-    case ZYDIS_MNEMONIC_CMPSD: case ZYDIS_MNEMONIC_CMPSQ:
+    case ZYDIS_MNEMONIC_CMPSB:
+    case ZYDIS_MNEMONIC_CMPSW:
+    case ZYDIS_MNEMONIC_CMPSD:
+    case ZYDIS_MNEMONIC_CMPSQ:
         put(t, "\t%es:(%rdi), (%rsi)");
         return true;
-    case ZYDIS_MNEMONIC_STOSB: case ZYDIS_MNEMONIC_STOSW:
-    case ZYDIS_MNEMONIC_STOSD: case ZYDIS_MNEMONIC_STOSQ:
+    case ZYDIS_MNEMONIC_STOSB:
+    case ZYDIS_MNEMONIC_STOSW:
+    case ZYDIS_MNEMONIC_STOSD:
+    case ZYDIS_MNEMONIC_STOSQ:
         put_char(t, '\t'), put_str(t, a), put(t, ", %es:(%rdi)");
         return true;
-    case ZYDIS_MNEMONIC_LODSB: case ZYDIS_MNEMONIC_LODSW:
-    case ZYDIS_MNEMONIC_LODSD: case ZYDIS_MNEMONIC_LODSQ:
+    case ZYDIS_MNEMONIC_LODSB:
+    case ZYDIS_MNEMONIC_LODSW:
+    case ZYDIS_MNEMONIC_LODSD:
+    case ZYDIS_MNEMONIC_LODSQ:
         put(t, "\t(%rsi), "), put_str(t, a);
         return true;
-    case ZYDIS_MNEMONIC_SCASB: case ZYDIS_MNEMONIC_SCASW:
-    case ZYDIS_MNEMONIC_SCASD: case ZYDIS_MNEMONIC_SCASQ:
+    case ZYDIS_MNEMONIC_SCASB:
+    case ZYDIS_MNEMONIC_SCASW:
+    case ZYDIS_MNEMONIC_SCASD:
+    case ZYDIS_MNEMONIC_SCASQ:
         put(t, "\t%es:(%rdi), "), put_str(t, a);
         return true;
     default:
@@ -421,8 +452,8 @@ static void put_prefixes(struct text *t, const ZydisDecodedInstruction *in,
     }
 }
 
-size_t pgk_x86_text(const struct pgk_insn_decoder *d, const uint8_t *bytes, size_t n,
-                    uint64_t addr, struct pgk_insn *insn, char text[PGK_INSN_TEXT_SIZE])
+size_t pgk_x86_text(const struct pgk_insn_decoder *d, const uint8_t *bytes, size_t n, uint64_t addr,
+                    struct pgk_insn *insn, char text[PGK_INSN_TEXT_SIZE])
 {
     struct text t = {text, d->style == PGK_INSN_READABLE};
     ZydisDecodedInstruction in;
@@ -432,8 +463,8 @@ size_t pgk_x86_text(const struct pgk_insn_decoder *d, const uint8_t *bytes, size
         *insn = (struct pgk_insn){.addr = addr, .length = 1, .valid = true};
         put(&t, "lock");
     } else if (!ZYAN_SUCCESS(ZydisDecoderDecodeInstruction(d->zydis, &context, bytes, n, &in)) ||
-               !ZYAN_SUCCESS(ZydisDecoderDecodeOperands(d->zydis, &context, &in, ops,
-                                                        in.operand_count))) {
+               !ZYAN_SUCCESS(
+                   ZydisDecoderDecodeOperands(d->zydis, &context, &in, ops, in.operand_count))) {
         *insn = (struct pgk_insn){.addr = addr, .length = 1};
         put(&t, "<unknown>");
     } else {

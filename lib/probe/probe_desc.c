@@ -18,9 +18,8 @@ static bool add_desc(struct pgk_probes *p, struct pgk_probe_desc d)
 int pgk_probe_descs_read(struct pgk_probes *p, const struct pgk_probe_section *section,
                          struct pgk_err *err)
 {
-    struct pgk_source src = {.file = pgk_elf_path(p->elf),
-                             .format = PGK_PROBE_FORMAT,
-                             .base_off = section->file_off};
+    struct pgk_source src = {
+        .file = pgk_elf_path(p->elf), .format = PGK_PROBE_FORMAT, .base_off = section->file_off};
     struct pgk_cursor c;
     pgk_cur_init(&c, section->bytes, section->size, &src);
     if (section->size / MIN_DESC_BYTES + p->descs.n >= PGK_INDEX_NONE)
@@ -39,8 +38,7 @@ int pgk_probe_descs_read(struct pgk_probes *p, const struct pgk_probe_section *s
             return pgk_cur_check(&c, err, PGK_F(".pseudo_probe_desc, descriptor %zu", p->descs.n));
         if (!len || !d.guid || len > UINT32_MAX)
             return pgk_cur_reject(&c, err, PGK_E_CORRUPT, off,
-                                  .record = PGK_F(".pseudo_probe_desc, descriptor %zu",
-                                                  p->descs.n),
+                                  .record = PGK_F(".pseudo_probe_desc, descriptor %zu", p->descs.n),
                                   .field = d.guid ? "name length" : "GUID",
                                   .found = d.guid ? PGK_F("%" PRIu64, len) : "0",
                                   .expected = "a function with a name",

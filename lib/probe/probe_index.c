@@ -39,8 +39,8 @@ static int fill_node(struct pgk_probe_walk *w, void *ctx, uint64_t guid, uint32_
     uint32_t desc = desc_of(f, guid);
     if (PGK_UNLIKELY(desc == PGK_PROBE_NONE))
         return pgk_probe_walk_reject(w, "GUID", PGK_F("%" PRIu64, guid),
-                                     "the GUID of a function in .pseudo_probe_desc",
-                                     PGK_E_CORRUPT, err);
+                                     "the GUID of a function in .pseudo_probe_desc", PGK_E_CORRUPT,
+                                     err);
     f->at_level[level] = (uint32_t)ix->n_nodes;
     ix->nodes[ix->n_nodes++] = (struct pgk_probe_packed_node){
         .parent = level ? f->at_level[level - 1] : PGK_PROBE_NONE,
@@ -250,10 +250,10 @@ int pgk_probe_index_ranges(struct pgk_probe_index **index, const struct pgk_prob
 {
     for (size_t i = 1; i < count; i++)
         if (ranges[i].low < ranges[i - 1].high)
-            return pgk_fail(err, PGK_E_ARG, .field = "ranges",
-                            .found = PGK_F("0x%" PRIx64 " after 0x%" PRIx64, ranges[i].low,
-                                           ranges[i - 1].high),
-                            .expected = "ascending ranges that do not overlap");
+            return pgk_fail(
+                err, PGK_E_ARG, .field = "ranges",
+                .found = PGK_F("0x%" PRIx64 " after 0x%" PRIx64, ranges[i].low, ranges[i - 1].high),
+                .expected = "ascending ranges that do not overlap");
     uint8_t *chosen = pgk_mem_zalloc(p->places.n + 1, 1);
     if (!chosen)
         return pgk_fail_nomem(err);

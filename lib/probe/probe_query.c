@@ -137,8 +137,8 @@ size_t pgk_probe_context(const struct pgk_probe_index *ix, uint32_t node,
     size_t at = depth;
     for (uint32_t n = node; ix->nodes[n].parent != PGK_PROBE_NONE; n = ix->nodes[n].parent)
         if (--at < max)
-            frames[at] = (struct pgk_probe_frame){ix->nodes[ix->nodes[n].parent].desc,
-                                                  ix->nodes[n].site};
+            frames[at] =
+                (struct pgk_probe_frame){ix->nodes[ix->nodes[n].parent].desc, ix->nodes[n].site};
     return depth;
 }
 
@@ -152,9 +152,9 @@ size_t pgk_probe_context_text(const struct pgk_probe_index *ix, uint32_t node, c
             &ix->source->descs.v[i < depth ? frames[i].desc : ix->nodes[node].desc];
         size_t room = len < size ? size - len : 0;
         char *at = room ? buf + len : NULL;
-        int n = i < depth ? snprintf(at, room, "%.*s:%u @ ", (int)d->name_len, d->name,
-                                     frames[i].site)
-                          : snprintf(at, room, "%.*s", (int)d->name_len, d->name);
+        int n = i < depth
+                    ? snprintf(at, room, "%.*s:%u @ ", (int)d->name_len, d->name, frames[i].site)
+                    : snprintf(at, room, "%.*s", (int)d->name_len, d->name);
         len += n > 0 ? (size_t)n : 0;
     }
     return len;

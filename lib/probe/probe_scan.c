@@ -38,8 +38,8 @@ static int scan_node(struct pgk_probe_walk *w, void *ctx, uint64_t guid, uint32_
     if (PGK_UNLIKELY(!guid))
         return pgk_probe_walk_reject(w, "GUID", "0", "the GUID of a function", PGK_E_CORRUPT, err);
     if (PGK_UNLIKELY(level > PGK_PROBE_MAX_DEPTH))
-        return pgk_probe_walk_reject(w, "inline depth", PGK_F("%zu callers", level), "at most 2000 callers",
-                           PGK_E_LIMIT, err);
+        return pgk_probe_walk_reject(w, "inline depth", PGK_F("%zu callers", level),
+                                     "at most 2000 callers", PGK_E_LIMIT, err);
     if (!level) {
         begin_root(w, guid);
         s->place->root.guid = guid;
@@ -121,21 +121,20 @@ static int scan_section(struct scan *s, struct pgk_probe_walk *w, uint32_t numbe
 {
     struct pgk_probes *p = s->p;
     const struct pgk_probe_section *section = &p->trees.v[number];
-    struct pgk_source src = {.file = pgk_elf_path(p->elf),
-                             .format = PGK_PROBE_FORMAT,
-                             .base_off = section->file_off};
+    struct pgk_source src = {
+        .file = pgk_elf_path(p->elf), .format = PGK_PROBE_FORMAT, .base_off = section->file_off};
     pgk_cur_init(&w->cur, section->bytes, section->size, &src);
     w->last = 0;
     w->absolute = false;
     w->guid_off = section->file_off;
     if (section->size >= UINT32_MAX)
-        return pgk_probe_walk_reject(w, "size", PGK_F("%zu bytes", section->size), "less than 4 GiB",
-                           PGK_E_LIMIT, err);
+        return pgk_probe_walk_reject(w, "size", PGK_F("%zu bytes", section->size),
+                                     "less than 4 GiB", PGK_E_LIMIT, err);
     while (pgk_cur_left(&w->cur)) {
-        struct pgk_probe_place place = {.section = number,
-                                        .at = (uint32_t)(w->cur.at - w->cur.start),
-                                        .root = {.offset = pgk_cur_off(&w->cur),
-                                                 .low = UINT64_MAX}};
+        struct pgk_probe_place place = {
+            .section = number,
+            .at = (uint32_t)(w->cur.at - w->cur.start),
+            .root = {.offset = pgk_cur_off(&w->cur), .low = UINT64_MAX}};
         if (!pgk_vec_push(&p->places, place))
             return pgk_fail_nomem(err);
         s->place = &p->places.v[p->places.n - 1];
@@ -144,7 +143,7 @@ static int scan_section(struct scan *s, struct pgk_probe_walk *w, uint32_t numbe
         end_root(s, w);
         if (s->highest_index >= MAX_INDEX)
             return pgk_probe_walk_reject(w, "probe index", PGK_F("%" PRIu32, s->highest_index),
-                               "less than 2^29", PGK_E_LIMIT, err);
+                                         "less than 2^29", PGK_E_LIMIT, err);
     }
     return 0;
 }
@@ -162,10 +161,10 @@ int pgk_probe_scan(struct pgk_probes *p, struct pgk_err *err)
         status = scan_section(&s, &w, i, err);
     pgk_vec_free(&w.pending);
     if (!status && p->totals.probes >= PGK_PROBE_NONE)
-        status = pgk_fail(err, PGK_E_LIMIT, .file = pgk_elf_path(p->elf),
-                          .format = PGK_PROBE_FORMAT, .field = "probes",
-                          .found = PGK_F("%" PRIu64, p->totals.probes),
-                          .expected = "fewer than 2^32");
+        status =
+            pgk_fail(err, PGK_E_LIMIT, .file = pgk_elf_path(p->elf), .format = PGK_PROBE_FORMAT,
+                     .field = "probes", .found = PGK_F("%" PRIu64, p->totals.probes),
+                     .expected = "fewer than 2^32");
     return status;
 }
 
@@ -224,8 +223,7 @@ static int read_all(struct pgk_probes *p, struct pgk_err *err)
     PGK_TRY(find_sections(p, ".pseudo_probe_desc", &descs, err));
     PGK_TRY(find_sections(p, ".pseudo_probe", &trees, err));
     if (!descs || !trees)
-        return pgk_fail(err, PGK_E_EMPTY, .file = pgk_elf_path(p->elf),
-                        .format = PGK_PROBE_FORMAT,
+        return pgk_fail(err, PGK_E_EMPTY, .file = pgk_elf_path(p->elf), .format = PGK_PROBE_FORMAT,
                         .field = descs ? ".pseudo_probe" : ".pseudo_probe_desc",
                         .found = "no such section", .expected = "a program with pseudo probes",
                         .hint = "compile with -fpseudo-probe-for-profiling");

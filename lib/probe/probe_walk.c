@@ -34,8 +34,8 @@ int pgk_probe_walk_bad_counts(const struct pgk_probe_walk *w, uint64_t off, uint
 {
     char record[64];
     return pgk_cur_reject(
-        &w->cur, err, PGK_E_TRUNCATED, off,
-        .record = pgk_probe_record(w->probes, w->guid, record), .field = "number of probes",
+        &w->cur, err, PGK_E_TRUNCATED, off, .record = pgk_probe_record(w->probes, w->guid, record),
+        .field = "number of probes",
         .found = PGK_F("%" PRIu32 " probes and %" PRIu32 " inlined functions, but %zu bytes left",
                        probes, children, pgk_cur_left(&w->cur)),
         .expected = "at least 3 bytes a probe and 11 a function",

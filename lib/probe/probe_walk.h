@@ -116,7 +116,8 @@ PGK_PROBE_INLINE int walk_probe(struct pgk_probe_walk *w, struct pgk_probe_seen 
         return pgk_probe_walk_fail(w, err);
     unsigned type = seen->packed & PGK_PROBE_TYPE_MASK;
     if (PGK_UNLIKELY(type >= PGK_PROBE_TYPES))
-        return pgk_probe_walk_bad_type(w, c->src.base_off + (uint64_t)(begin - c->start), type, err);
+        return pgk_probe_walk_bad_type(w, c->src.base_off + (uint64_t)(begin - c->start), type,
+                                       err);
     return 0;
 }
 

@@ -138,8 +138,7 @@ static int choose_functions(struct pgk_disasm *d, struct pgk_err *err)
         for (end = first; end < d->symbols.n && d->symbols.v[end].section == section;)
             end++;
         /* What llvm-profgen leaves out is of no use to others either: it has no symbols. */
-        if (is_listed(&s) && strcmp(s.name, ".plt") != 0 &&
-            !add_functions(d, section, first, end))
+        if (is_listed(&s) && strcmp(s.name, ".plt") != 0 && !add_functions(d, section, first, end))
             return pgk_fail_nomem(err);
     }
     if (d->functions.n || !d->opts->n_functions || d->style->every_symbol)

@@ -47,8 +47,10 @@ static void print_descs(struct json *j)
     for (size_t i = 0; i < n; i++) {
         struct pgk_probe_desc d = pgk_probe_desc(j->probes, i);
         pgk_text_str(&j->out, i ? ",\n    " : "\n    ");
-        pgk_text_printf(&j->out, "{\"guid\": \"0x%016" PRIx64 "\", \"hash\": \"0x%016" PRIx64
-                                 "\", \"name\": ", d.guid, d.hash);
+        pgk_text_printf(
+            &j->out,
+            "{\"guid\": \"0x%016" PRIx64 "\", \"hash\": \"0x%016" PRIx64 "\", \"name\": ", d.guid,
+            d.hash);
         pgk_text_json(&j->out, d.name, d.name_len);
         pgk_text_lit(&j->out, "}");
     }
@@ -69,9 +71,9 @@ static void print_node(void *ctx, uint32_t node, uint32_t depth, uint32_t first,
     pgk_text_lit(o, ", \"probes\": [");
     for (uint32_t i = first; i < first + count; i++) {
         struct pgk_probe p = pgk_probe(j->index, i);
-        pgk_text_printf(o, "%s{\"index\": %" PRIu32 ", \"type\": \"%s\", \"address\": \"0x%" PRIx64
-                           "\"", i > first ? ", " : "", p.index, pgk_probe_type_name(p.type),
-                        p.addr);
+        pgk_text_printf(
+            o, "%s{\"index\": %" PRIu32 ", \"type\": \"%s\", \"address\": \"0x%" PRIx64 "\"",
+            i > first ? ", " : "", p.index, pgk_probe_type_name(p.type), p.addr);
         if (p.discriminator)
             pgk_text_printf(o, ", \"discriminator\": %" PRIu32, p.discriminator);
         pgk_text_lit(o, "}");
@@ -80,8 +82,7 @@ static void print_node(void *ctx, uint32_t node, uint32_t depth, uint32_t first,
 }
 
 int pgk_report_probes_json(const struct pgk_probes *probes, const struct pgk_probe_index *index,
-                           const struct pgk_probe_report_opts *opts, FILE *out,
-                           struct pgk_err *err)
+                           const struct pgk_probe_report_opts *opts, FILE *out, struct pgk_err *err)
 {
     struct pgk_probe_stats stats;
     PGK_TRY(pgk_probe_stats(probes, index, &stats, err));

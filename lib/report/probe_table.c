@@ -82,8 +82,10 @@ static void print_summary(struct table *t, const struct pgk_probe_stats *s)
                     per(n->probes, n->roots));
     print_types(t, s);
     if (n->lost_probes)
-        pgk_text_printf(o, "  without code     %14s  probes of %s functions that are not in the "
-                           "program\n", COUNT(n->lost_probes), COUNT(n->lost_roots));
+        pgk_text_printf(o,
+                        "  without code     %14s  probes of %s functions that are not in the "
+                        "program\n",
+                        COUNT(n->lost_probes), COUNT(n->lost_roots));
     pgk_text_printf(o, "  .pseudo_probe    %14s  %.1f B per probe, %.0f %% of the code's %s\n",
                     BYTES(n->probe_bytes), per(n->probe_bytes, n->probes + n->lost_probes),
                     share(n->probe_bytes, n->text_bytes), BYTES(n->text_bytes));

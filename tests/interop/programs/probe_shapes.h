@@ -1,6 +1,6 @@
 /* What probes.cpp and probes_other.cpp share: inline functions, of which each object has a copy. */
-#ifndef PROBES_H
-#define PROBES_H
+#ifndef PROBE_SHAPES_H
+#define PROBE_SHAPES_H
 
 struct shape {
     virtual ~shape() = default;
