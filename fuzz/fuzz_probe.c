@@ -17,7 +17,7 @@ static void use_nodes(const struct pgk_probe_index *ix)
     char text[128];
     for (uint32_t n = 0; n < pgk_probe_node_count(ix) && n < SOME; n++) {
         struct pgk_probe_frame frames[FRAMES];
-        struct pgk_probe_node node = pgk_probe_node(ix, n);
+        struct pgk_probe_node node = pgk_probe_node_at(ix, n);
         size_t depth = pgk_probe_context(ix, n, frames, FRAMES);
         (void)pgk_probe_context_text(ix, n, text, sizeof text);
         if (depth <= FRAMES)
@@ -30,7 +30,7 @@ static void use_index(struct pgk_probe_index *ix)
 {
     volatile uint64_t sum = 0;
     for (size_t i = 0; i < pgk_probe_count(ix); i++) {
-        struct pgk_probe p = pgk_probe(ix, pgk_probe_by_address(ix, i));
+        struct pgk_probe p = pgk_probe_get(ix, pgk_probe_by_address(ix, i));
         size_t first, n = pgk_probe_at(ix, p.addr, &first);
         sum += n + pgk_probe_call_at(ix, p.addr) + p.index + p.discriminator;
         if (i < 64)
@@ -49,13 +49,13 @@ static void use_probes(struct pgk_probes *probes)
     struct pgk_probe_range range = {0, t.text_bytes};
     volatile uint64_t sum = 0;
     for (size_t i = 0; i < pgk_probe_descs(probes); i++) {
-        struct pgk_probe_desc d = pgk_probe_desc(probes, i);
+        struct pgk_probe_desc d = pgk_probe_desc_at(probes, i);
         sum += d.guid + (unsigned char)d.name[d.name_len - 1];
     }
     (void)sum;
     (void)sum;
     for (size_t i = 0; i < pgk_probe_roots(probes); i++) {
-        struct pgk_probe_root root = pgk_probe_root(probes, i);
+        struct pgk_probe_root root = pgk_probe_root_at(probes, i);
         range = (struct pgk_probe_range){root.low, root.high};
         if (i < 4 && pgk_probe_index_functions(&ix, probes, &root.guid, 1, NULL) == 0)
             use_index(ix);

@@ -94,7 +94,7 @@ size_t pgk_probe_descs(const struct pgk_probes *p)
     return p->descs.n;
 }
 
-struct pgk_probe_desc pgk_probe_desc(const struct pgk_probes *p, size_t number)
+struct pgk_probe_desc pgk_probe_desc_at(const struct pgk_probes *p, size_t number)
 {
     return p->descs.v[number];
 }

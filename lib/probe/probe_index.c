@@ -7,7 +7,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-enum { RECENT = 2048 };
+enum { RECENT = 1 << 13 };
 
 /* A walk that fills an index. */
 struct fill {
@@ -132,7 +132,7 @@ static int sort_by_address(struct pgk_probe_index *ix, struct pgk_err *err)
         shift++;
     size_t buckets = (size_t)(ix->span >> shift) + 1;
     uint32_t *end = pgk_mem_zalloc(buckets + 1, sizeof *end);
-    ix->order = pgk_mem_alloc(n + 1, sizeof *ix->order);
+    ix->order = pgk_mem_table(n + 1, sizeof *ix->order);
     if (!end || !ix->order) {
         pgk_mem_free(end);
         return pgk_fail_nomem(err);
@@ -144,7 +144,8 @@ static int sort_by_address(struct pgk_probe_index *ix, struct pgk_err *err)
     for (size_t i = 0; i < n; i++)
         ix->order[end[ix->probes[i].addr_off >> shift]++] = (uint32_t)i;
     for (size_t b = 0, from = 0; b < buckets; from = end[b++])
-        sort_bucket(ix->probes, ix->order + from, end[b] - from);
+        if (end[b] - from > 1)
+            sort_bucket(ix->probes, ix->order + from, end[b] - from);
     pgk_mem_free(end);
     return 0;
 }
@@ -163,8 +164,8 @@ static int allocate(struct pgk_probe_index *ix, struct fill *f, const uint8_t *c
             nodes += r->nodes;
         }
     }
-    ix->probes = pgk_mem_alloc(probes + 1, sizeof *ix->probes);
-    ix->nodes = pgk_mem_alloc(nodes + 1, sizeof *ix->nodes);
+    ix->probes = pgk_mem_table(probes + 1, sizeof *ix->probes);
+    ix->nodes = pgk_mem_table(nodes + 1, sizeof *ix->nodes);
     f->at_level = pgk_mem_alloc(p->depth + 1, sizeof *f->at_level);
     return ix->probes && ix->nodes && f->at_level ? 0 : pgk_fail_nomem(err);
 }

@@ -32,7 +32,7 @@ static uint32_t discriminator_of(const struct pgk_probe_index *ix, uint32_t prob
     return ix->discriminators.v[from].value;
 }
 
-struct pgk_probe pgk_probe(const struct pgk_probe_index *ix, uint32_t number)
+struct pgk_probe pgk_probe_get(const struct pgk_probe_index *ix, uint32_t number)
 {
     const struct pgk_probe_packed *p = &ix->probes[number];
     return (struct pgk_probe){
@@ -58,7 +58,7 @@ static uint32_t first_probe(const struct pgk_probe_index *ix, uint32_t number)
     return (uint32_t)from;
 }
 
-struct pgk_probe_node pgk_probe_node(const struct pgk_probe_index *ix, uint32_t number)
+struct pgk_probe_node pgk_probe_node_at(const struct pgk_probe_index *ix, uint32_t number)
 {
     const struct pgk_probe_packed_node *n = &ix->nodes[number];
     uint32_t first = first_probe(ix, number);

@@ -283,7 +283,7 @@ size_t pgk_probe_roots(const struct pgk_probes *p)
     return p->places.n;
 }
 
-struct pgk_probe_root pgk_probe_root(const struct pgk_probes *p, size_t number)
+struct pgk_probe_root pgk_probe_root_at(const struct pgk_probes *p, size_t number)
 {
     return p->places.v[number].root;
 }

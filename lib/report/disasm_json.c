@@ -82,14 +82,14 @@ static void function_end(struct pgk_disasm *d)
 
 static void print_function(struct pgk_disasm *d, uint32_t desc)
 {
-    struct pgk_probe_desc p = pgk_probe_desc(d->probes, desc);
+    struct pgk_probe_desc p = pgk_probe_desc_at(d->probes, desc);
     print_key(d, "function");
     pgk_text_json(&d->out, p.name, p.name_len);
 }
 
 static void print_probe(struct pgk_disasm *d, uint32_t number)
 {
-    struct pgk_probe p = pgk_probe(d->index, number);
+    struct pgk_probe p = pgk_probe_get(d->index, number);
     struct pgk_probe_frame frames[PGK_PROBE_MAX_DEPTH];
     uint32_t copies = pgk_probe_copies(d->index, number);
     open(d, NULL, "{");

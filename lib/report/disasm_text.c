@@ -36,7 +36,7 @@ static void print_name(struct pgk_disasm *d, const char *name)
 
 static void print_desc(struct pgk_disasm *d, uint32_t desc)
 {
-    struct pgk_probe_desc p = pgk_probe_desc(d->probes, desc);
+    struct pgk_probe_desc p = pgk_probe_desc_at(d->probes, desc);
     char name[512];
     size_t n = p.name_len < sizeof name ? p.name_len : sizeof name - 1;
     memcpy(name, p.name, n);
@@ -75,7 +75,7 @@ static void function_end(struct pgk_disasm *d)
 static void print_probe(struct pgk_disasm *d, uint32_t number)
 {
     struct pgk_text_out *o = &d->out;
-    struct pgk_probe p = pgk_probe(d->index, number);
+    struct pgk_probe p = pgk_probe_get(d->index, number);
     struct pgk_probe_frame frames[PGK_PROBE_MAX_DEPTH];
     colour(d, PROBE);
     pgk_text_lit(o, "          [Probe]: FUNC: ");

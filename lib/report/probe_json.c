@@ -45,7 +45,7 @@ static void print_descs(struct json *j)
     size_t n = pgk_probe_descs(j->probes);
     pgk_text_lit(&j->out, ",\n  \"descriptors\": [");
     for (size_t i = 0; i < n; i++) {
-        struct pgk_probe_desc d = pgk_probe_desc(j->probes, i);
+        struct pgk_probe_desc d = pgk_probe_desc_at(j->probes, i);
         pgk_text_str(&j->out, i ? ",\n    " : "\n    ");
         pgk_text_printf(
             &j->out,
@@ -61,16 +61,16 @@ static void print_node(void *ctx, uint32_t node, uint32_t depth, uint32_t first,
 {
     struct json *j = ctx;
     struct pgk_text_out *o = &j->out;
-    struct pgk_probe_desc d = pgk_probe_desc(j->probes, pgk_probe_function(j->index, node));
+    struct pgk_probe_desc d = pgk_probe_desc_at(j->probes, pgk_probe_function(j->index, node));
     pgk_text_str(o, node ? ",\n    " : "\n    ");
     pgk_text_lit(o, "{\"function\": ");
     pgk_text_json(o, d.name, d.name_len);
     if (depth)
         pgk_text_printf(o, ", \"parent\": %" PRIu32 ", \"site\": %" PRIu32,
-                        pgk_probe_parent(j->index, node), pgk_probe_node(j->index, node).site);
+                        pgk_probe_parent(j->index, node), pgk_probe_node_at(j->index, node).site);
     pgk_text_lit(o, ", \"probes\": [");
     for (uint32_t i = first; i < first + count; i++) {
-        struct pgk_probe p = pgk_probe(j->index, i);
+        struct pgk_probe p = pgk_probe_get(j->index, i);
         pgk_text_printf(
             o, "%s{\"index\": %" PRIu32 ", \"type\": \"%s\", \"address\": \"0x%" PRIx64 "\"",
             i > first ? ", " : "", p.index, pgk_probe_type_name(p.type), p.addr);

@@ -92,7 +92,7 @@ static void same_context(struct sample *s, const struct pgk_probe_index *ix, uin
 {
     const struct plain_node *nodes = s->plain.nodes;
     for (;;) {
-        struct pgk_probe_node n = pgk_probe_node(ix, node);
+        struct pgk_probe_node n = pgk_probe_node_at(ix, node);
         assert_true(n.guid == nodes[plain].guid);
         assert_int_equal(n.site, nodes[plain].site);
         assert_int_equal(n.parent == PGK_PROBE_NONE, nodes[plain].parent == 0);
@@ -113,7 +113,7 @@ static void everything_is_as_in_the_plain_decoder(void **state)
         assert_int_equal(pgk_probe_count(ix), s->plain.n_probes);
         assert_int_equal(pgk_probe_node_count(ix), s->plain.n_nodes);
         for (uint32_t i = 0; i < s->plain.n_probes; i++) {
-            struct pgk_probe p = pgk_probe(ix, i);
+            struct pgk_probe p = pgk_probe_get(ix, i);
             const struct plain_probe *q = &s->plain.probes[i];
             assert_true(p.addr == q->addr);
             assert_int_equal(p.index, q->index);
@@ -180,9 +180,9 @@ static void only_what_is_asked_for_is_decoded(void **state)
                     root = s->plain.nodes[root].parent - 1;
                 if (s->plain.nodes[root].guid != guid)
                     continue;
-                assert_true(pgk_probe(by_name, (uint32_t)at).addr == s->plain.probes[i].addr);
-                assert_true(pgk_probe(by_range, (uint32_t)at).addr == s->plain.probes[i].addr);
-                same_context(s, by_name, pgk_probe(by_name, (uint32_t)at).node,
+                assert_true(pgk_probe_get(by_name, (uint32_t)at).addr == s->plain.probes[i].addr);
+                assert_true(pgk_probe_get(by_range, (uint32_t)at).addr == s->plain.probes[i].addr);
+                same_context(s, by_name, pgk_probe_get(by_name, (uint32_t)at).node,
                              s->plain.probes[i].node);
                 at++;
             }
@@ -247,9 +247,9 @@ static void contexts_are_written_from_the_outside(void **state)
     struct pgk_elf *elf = link_program(&p);
     assert_int_equal(pgk_probes_open_elf(&probes, elf, NULL), 0);
     assert_int_equal(pgk_probe_index_all(&ix, probes, NULL), 0);
-    assert_int_equal(pgk_probe_context_text(ix, pgk_probe(ix, 1).node, text, sizeof text), 20);
+    assert_int_equal(pgk_probe_context_text(ix, pgk_probe_get(ix, 1).node, text, sizeof text), 20);
     assert_string_equal(text, "main:3 @ foo:2 @ bar");
-    assert_int_equal(pgk_probe_context_text(ix, pgk_probe(ix, 1).node, text, 10), 20);
+    assert_int_equal(pgk_probe_context_text(ix, pgk_probe_get(ix, 1).node, text, 10), 20);
     assert_string_equal(text, "main:3 @ ");
     assert_int_equal(pgk_probe_desc_by_name(probes, "foo"), 1);
     assert_int_equal(pgk_probe_desc_by_name(probes, "fo"), PGK_PROBE_NONE);
@@ -302,7 +302,7 @@ static void random_damage_is_survived(void **state)
             status = pgk_probe_index_all(&ix, probes, &err);
         assert_int_equal(status, err.status);
         for (uint32_t i = 0; ix && i < pgk_probe_count(ix); i++) {
-            struct pgk_probe p = pgk_probe(ix, i);
+            struct pgk_probe p = pgk_probe_get(ix, i);
             assert_in_range(p.addr, TEXT, TEXT + TEXT_SIZE);
             (void)pgk_probe_context_text(ix, p.node, text, sizeof text);
         }

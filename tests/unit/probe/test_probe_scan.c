@@ -22,7 +22,7 @@ static void expect_probes(struct program *p, const char *expected)
     char text[1024] = "";
     assert_int_equal(pgk_probe_index_all(&ix, probes, NULL), 0);
     for (uint32_t i = 0; i < pgk_probe_count(ix); i++) {
-        struct pgk_probe probe = pgk_probe(ix, i);
+        struct pgk_probe probe = pgk_probe_get(ix, i);
         size_t n = strlen(text);
         snprintf(text + n, sizeof text - n, "%s%llx:%u", i ? " " : "",
                  (unsigned long long)probe.addr, probe.index);
