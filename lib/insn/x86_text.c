@@ -88,7 +88,8 @@ static const ZydisDecodedOperand *memory_operand(const ZydisDecodedInstruction *
 
 static bool is_string(const ZydisDecodedInstruction *in)
 {
-    return in->meta.category == ZYDIS_CATEGORY_STRINGOP;
+    return in->meta.category == ZYDIS_CATEGORY_STRINGOP ||
+           in->meta.category == ZYDIS_CATEGORY_IOSTRINGOP;
 }
 
 /* "cmpltsd", "vpcmpneqb": the predicate stands in the name. Those without name stay. */
@@ -118,7 +119,13 @@ static void put_suffix(struct text *t, const ZydisDecodedInstruction *in,
     const ZydisDecodedOperand *mem = memory_operand(in, ops);
     switch (suffix) {
     case PGK_X86_SIZED:
-        put_char(t, size_letter(in->operand_width));
+        /* What goes to memory from a segment register has 16 bits whatever the prefixes say. */
+        if (in->mnemonic == ZYDIS_MNEMONIC_MOV && in->opcode == 0x8c && mem)
+            put_char(t, 'w');
+        else if (in->mnemonic == ZYDIS_MNEMONIC_CRC32)
+            put_char(t, size_letter(ops[1].size)); /* of what is summed */
+        else
+            put_char(t, size_letter(in->operand_width));
         break;
     case PGK_X86_FLOAT:
         if (mem)
@@ -132,12 +139,12 @@ static void put_suffix(struct text *t, const ZydisDecodedInstruction *in,
             put_char(t, size_letter(mem->size));
         break;
     case PGK_X86_VECTOR_MEM:
-        if (mem && in->avx.vector_length < 512)
+        if (mem && in->avx.vector_length < 512 && !in->avx.broadcast.mode)
             put_char(t, in->avx.vector_length == 128 ? 'x' : 'y');
         break;
     case PGK_X86_EXTEND:
         put_char(t, size_letter(ops[1].size));
-        put_char(t, size_letter(in->operand_width));
+        put_char(t, in->mnemonic == ZYDIS_MNEMONIC_MOVSXD ? 'q' : size_letter(in->operand_width));
         break;
     }
 }
@@ -155,6 +162,24 @@ static bool is_bare(const ZydisDecodedInstruction *in)
     }
 }
 
+static const char *far_name(const ZydisDecodedInstruction *in)
+{
+    static const char *const names[3][3] = {{"ljmpw", "ljmpl", "ljmpq"},
+                                            {"lcallw", "lcalll", "lcallq"},
+                                            {"lretw", "lretl", "lretq"}};
+    unsigned size = in->operand_width == 16 ? 0 : in->operand_width == 32 ? 1 : 2;
+    switch (in->mnemonic) {
+    case ZYDIS_MNEMONIC_JMP:
+        return names[0][size];
+    case ZYDIS_MNEMONIC_CALL:
+        return names[1][size];
+    case ZYDIS_MNEMONIC_RET:
+        return names[2][size];
+    default:
+        return NULL;
+    }
+}
+
 /* Names that are not the mnemonic's own; NULL if there is none. */
 static const char *other_name(const ZydisDecodedInstruction *in)
 {
@@ -165,6 +190,8 @@ static const char *other_name(const ZydisDecodedInstruction *in)
     }
     if (in->mnemonic == ZYDIS_MNEMONIC_MOV && in->raw.imm[0].size == 64)
         return "movabsq";
+    if (in->meta.branch_type == ZYDIS_BRANCH_TYPE_FAR && in->mnemonic != ZYDIS_MNEMONIC_IRETQ)
+        return far_name(in);
     /* An old mistake of AT&T's assembler, kept for ever: with a destination other than the top
      * of the stack, the reversed operations have each other's names. */
     if ((in->opcode != 0xdc && in->opcode != 0xde) || in->raw.modrm.mod != 3)
@@ -203,7 +230,10 @@ static bool put_mnemonic(struct text *t, const ZydisDecodedInstruction *in,
     }
     if (name->suffix == PGK_X86_COMPARE && put_compare(t, in))
         return true;
-    put_bytes(t, name->text, name->len);
+    if (in->mnemonic == ZYDIS_MNEMONIC_MOV && in->raw.disp.size == 64)
+        put(t, "movabs"); /* an address of 64 bits */
+    else
+        put_bytes(t, name->text, name->len);
     if (name->suffix && !is_bare(in))
         put_suffix(t, in, ops, name->suffix);
     return false;
@@ -240,6 +270,14 @@ static void put_segment(struct text *t, const ZydisDecodedInstruction *in)
     }
 }
 
+/* An index byte without index, which only a base of %rsp or %r12 needs. */
+static bool has_idle_index(const ZydisDecodedInstruction *in, const ZydisDecodedOperandMem *m)
+{
+    bool sib = (in->attributes & ZYDIS_ATTRIB_HAS_MODRM) && in->raw.modrm.mod != 3 &&
+               in->raw.modrm.rm == 4;
+    return sib && (in->raw.sib.base != 4 || in->raw.sib.scale) && m->base != ZYDIS_REGISTER_RIP;
+}
+
 static void put_memory(struct text *t, const ZydisDecodedInstruction *in,
                        const ZydisDecodedOperand *op)
 {
@@ -248,18 +286,23 @@ static void put_memory(struct text *t, const ZydisDecodedInstruction *in,
     put_segment(t, in);
     if (m->disp.value || (!base && !index))
         put_number(t, m->disp.value);
-    if (!base && !index)
+    bool idle = !index && has_idle_index(in, m);
+    if (!base && !index && !(idle && in->raw.sib.scale))
         return;
     put_char(t, '(');
     if (base)
         put_register(t, m->base);
+    unsigned scale = m->scale;
     if (index) {
         put_char(t, ',');
         put_register(t, m->index);
-        if (m->scale > 1) {
-            put_char(t, ',');
-            put_char(t, (char)('0' + m->scale));
-        }
+    } else if (idle) {
+        put(t, ",%riz");
+        scale = 1u << in->raw.sib.scale;
+    }
+    if ((index || idle) && scale > 1) {
+        put_char(t, ',');
+        put_char(t, (char)('0' + scale));
     }
     put_char(t, ')');
 }
@@ -286,10 +329,17 @@ static void put_immediate(struct text *t, const ZydisDecodedInstruction *in,
         put_number(t, sign_extend(v, bits));
 }
 
+/* The register that an x87 instruction always takes, as against one it names. */
+static bool is_stack_top(const ZydisDecodedOperand *op)
+{
+    return op->type == ZYDIS_OPERAND_TYPE_REGISTER &&
+           op->encoding == ZYDIS_OPERAND_ENCODING_NONE && op->reg.value == ZYDIS_REGISTER_ST0;
+}
+
 static void put_x87(struct text *t, const ZydisDecodedOperand *op)
 {
     put(t, "%st");
-    if (op->encoding == ZYDIS_OPERAND_ENCODING_NONE && op->reg.value == ZYDIS_REGISTER_ST0)
+    if (is_stack_top(op))
         return;
     put_char(t, '(');
     put_char(t, (char)('0' + op->reg.value - ZYDIS_REGISTER_ST0));
@@ -393,13 +443,31 @@ static bool put_string_operands(struct text *t, const ZydisDecodedInstruction *i
     case ZYDIS_MNEMONIC_SCASQ:
         put(t, "\t%es:(%rdi), "), put_str(t, a);
         return true;
+    case ZYDIS_MNEMONIC_INSB:
+    case ZYDIS_MNEMONIC_INSW:
+    case ZYDIS_MNEMONIC_INSD:
+        put(t, "\t%dx, %es:(%rdi)");
+        return true;
+    case ZYDIS_MNEMONIC_OUTSB:
+    case ZYDIS_MNEMONIC_OUTSW:
+    case ZYDIS_MNEMONIC_OUTSD:
+        put(t, "\t(%rsi), %dx");
+        return true;
     default:
         return false;
     }
 }
 
+/* Their mask is always the first register, which is written all the same. */
+static bool is_sse_blend(const ZydisDecodedInstruction *in)
+{
+    return in->mnemonic == ZYDIS_MNEMONIC_BLENDVPD || in->mnemonic == ZYDIS_MNEMONIC_BLENDVPS ||
+           in->mnemonic == ZYDIS_MNEMONIC_PBLENDVB;
+}
+
 /* Operands that are not written: masks stand at the destination, the 1 of "shift by one" is in
- * the opcode, and of the two of a long nop LLVM knows one. */
+ * the opcode, and of the two of a long nop LLVM knows one;
+ * comparisons with the top of the x87 stack do not name it. */
 static bool is_silent(const ZydisDecodedInstruction *in, const ZydisDecodedOperand *ops, unsigned i,
                       unsigned nth_imm, bool drop_imm)
 {
@@ -407,6 +475,10 @@ static bool is_silent(const ZydisDecodedInstruction *in, const ZydisDecodedOpera
         return true;
     if (ops[i].type == ZYDIS_OPERAND_TYPE_IMMEDIATE)
         return drop_imm || !in->raw.imm[nth_imm].size;
+    if (is_stack_top(&ops[i]) &&
+        (in->mnemonic == ZYDIS_MNEMONIC_FCOM || in->mnemonic == ZYDIS_MNEMONIC_FCOMP ||
+         in->mnemonic == ZYDIS_MNEMONIC_FUCOM || in->mnemonic == ZYDIS_MNEMONIC_FUCOMP))
+        return true;
     return in->mnemonic == ZYDIS_MNEMONIC_NOP && i > 0;
 }
 
@@ -415,41 +487,54 @@ static void put_operands(struct text *t, const ZydisDecodedInstruction *in,
 {
     unsigned n = in->operand_count_visible, imms = 0;
     /* Of two registers to exchange, LLVM names the first one first. */
-    bool forward = in->mnemonic == ZYDIS_MNEMONIC_XCHG && !memory_operand(in, ops);
-    bool first = true;
+    bool forward = (in->mnemonic == ZYDIS_MNEMONIC_XCHG && !memory_operand(in, ops)) ||
+                   in->mnemonic == ZYDIS_MNEMONIC_ENTER;
+    bool first = true, rounded = false; /* the mode stands before the first vector */
+    if (in->mnemonic == ZYDIS_MNEMONIC_SHA256RNDS2 || is_sse_blend(in)) {
+        put(t, "\t%xmm0");
+        first = false;
+    }
     for (unsigned i = 0; i < n; i++)
         imms += ops[i].type == ZYDIS_OPERAND_TYPE_IMMEDIATE;
     for (unsigned k = 0; k < n; k++) {
         unsigned i = forward ? k : n - 1 - k;
         imms -= ops[i].type == ZYDIS_OPERAND_TYPE_IMMEDIATE;
-        if (is_silent(in, ops, i, imms, drop_imm))
+        if (is_silent(in, ops, i, forward ? k : imms, drop_imm))
             continue;
         put_str(t, first ? "\t" : ", ");
-        if (first && put_rounding(t, in))
+        bool general = ops[i].type != ZYDIS_OPERAND_TYPE_REGISTER ||
+                       ZydisRegisterGetClass(ops[i].reg.value) <= ZYDIS_REGCLASS_GPR64;
+        if (!rounded && !general && put_rounding(t, in))
             put(t, ", ");
+        rounded |= !general;
         first = false;
-        put_operand(t, in, &ops[i], next, imms);
+        put_operand(t, in, &ops[i], next, forward ? k : imms);
         if (i == 0 && in->encoding == ZYDIS_INSTRUCTION_ENCODING_EVEX)
             put_mask(t, in);
     }
 }
 
-/* Prefixes that the instruction has no use for, or that repeat it. */
+/* Prefixes that the instruction has no use for, or that repeat it; of two the last one counts. */
 static void put_prefixes(struct text *t, const ZydisDecodedInstruction *in,
                          const ZydisDecodedOperand *ops)
 {
+    unsigned repeat = 0;
+    bool addr32 = false;
     if (in->attributes & ZYDIS_ATTRIB_HAS_LOCK)
         put(t, "lock\t\t");
     for (unsigned i = 0; i < in->raw.prefix_count; i++) {
+        unsigned value = in->raw.prefixes[i].value;
         if (in->raw.prefixes[i].type == ZYDIS_PREFIX_TYPE_MANDATORY && !is_string(in))
             continue;
-        if (in->raw.prefixes[i].value == 0xf3)
-            put(t, "rep\t\t");
-        else if (in->raw.prefixes[i].value == 0xf2)
-            put(t, "repne\t\t");
-        else if (in->raw.prefixes[i].value == 0x67 && !is_string(in) && !memory_operand(in, ops))
-            put(t, "addr32\t\t");
+        if (value == 0xf3 || value == 0xf2)
+            repeat = value;
+        addr32 |= value == 0x67 && !is_string(in) && !memory_operand(in, ops);
     }
+    /* Behind 0f they choose the instruction, or are as good as not there. */
+    if (repeat && in->opcode_map == ZYDIS_OPCODE_MAP_DEFAULT)
+        put_str(t, repeat == 0xf3 ? "rep\t\t" : "repne\t\t");
+    if (addr32)
+        put(t, "addr32\t\t");
 }
 
 size_t pgk_x86_text(const struct pgk_insn_decoder *d, const uint8_t *bytes, size_t n, uint64_t addr,
