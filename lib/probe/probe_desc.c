@@ -63,7 +63,8 @@ static int add_start(void *ctx, const struct pgk_elf_entry *e)
     struct pgk_probes *p = ctx;
     if (!names_code(e))
         return 0;
-    struct pgk_probe_start start = {pgk_md5_low64(e->name, strlen(e->name)), e->addr, e->size};
+    struct pgk_probe_start start = {
+        .guid = pgk_md5_low64(e->name, strlen(e->name)), .addr = e->addr, .size = e->size};
     PGK_INDEX_FOR (&p->start_index, start.guid, i) {
         if (p->starts.v[i].guid == start.guid) {
             p->starts.v[i] = start;
@@ -81,7 +82,7 @@ int pgk_probe_starts_read(struct pgk_probes *p, struct pgk_err *err)
     return pgk_elf_entries(p->elf, add_start, p) < 0 ? pgk_fail_nomem(err) : 0;
 }
 
-const struct pgk_probe_start *pgk_probe_start_of(const struct pgk_probes *p, uint64_t guid)
+struct pgk_probe_start *pgk_probe_start_of(const struct pgk_probes *p, uint64_t guid)
 {
     PGK_INDEX_FOR (&p->start_index, guid, i)
         if (p->starts.v[i].guid == guid)

@@ -81,11 +81,7 @@ static int fill_places(struct fill *f, const uint8_t *chosen, struct pgk_err *er
         const struct pgk_probe_place *place = &p->places.v[i];
         if (!place->root.located || (chosen && !chosen[i]))
             continue;
-        const struct pgk_probe_section *s = &p->trees.v[place->section];
-        struct pgk_source src = {.file = pgk_elf_path(p->elf),
-                                 .format = PGK_PROBE_FORMAT,
-                                 .base_off = s->file_off + place->at};
-        pgk_cur_init(&w.cur, s->bytes + place->at, s->size - place->at, &src);
+        pgk_probe_cursor(p, place, &w.cur);
         w.last = place->start;
         status = pgk_probe_walk_root(&w, f, fill_node, fill_probe, err);
         if (!status && f->no_memory)

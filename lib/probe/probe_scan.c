@@ -22,8 +22,9 @@ struct scan {
 
 static void begin_root(struct pgk_probe_walk *w, uint64_t guid)
 {
-    const struct pgk_probe_start *s = pgk_probe_start_of(w->probes, guid);
+    struct pgk_probe_start *s = pgk_probe_start_of(w->probes, guid);
     w->symbol = w->absolute ? s : NULL;
+    w->doubtful = false;
     w->lost_guid = !s && !w->absolute ? guid : 0;
     if (s && !w->absolute)
         w->last = s->addr;
@@ -88,32 +89,23 @@ static void note_issue(struct pgk_probes *p, const struct pgk_probe_root *root, 
                        .found = found, .expected = expected, .hint = hint);
 }
 
-static void end_root(struct scan *s, const struct pgk_probe_walk *w)
+/* Reads the root at the cursor into `place`, which tells where it is. */
+static int scan_root(struct scan *s, struct pgk_probe_walk *w, struct pgk_probe_place *place,
+                     struct pgk_err *err)
 {
-    struct pgk_probes *p = s->p;
-    struct pgk_probe_root *root = &s->place->root;
-    bool empty = root->low > root->high;
-    if (empty)
+    struct pgk_probe_root *root = &place->root;
+    *root = (struct pgk_probe_root){.offset = pgk_cur_off(&w->cur), .low = UINT64_MAX};
+    s->place = place;
+    s->outside = 0;
+    PGK_TRY(pgk_probe_walk_root(w, s, scan_node, scan_probe, err));
+    if (root->low > root->high)
         root->low = root->high = 0;
     root->located = !w->lost_guid;
-    s->place->start = w->start;
-    if (!root->located) {
-        p->totals.lost_roots++;
-        p->totals.lost_probes += root->probes;
-        note_issue(p, root, "symbol", PGK_F("no symbol whose name has GUID %" PRIu64, w->lost_guid),
-                   "a symbol where the code starts",
-                   "the linker removed the code but kept its probes, or the program was stripped");
-        return;
-    }
-    p->totals.roots++;
-    p->totals.nodes += root->nodes;
-    p->totals.probes += root->probes;
-    p->totals.outside += s->outside;
-    if (s->outside || (!empty && (!in_text(p, root->low) || !in_text(p, root->high))))
-        note_issue(p, root, "address",
-                   s->outside ? PGK_F("%" PRIu64 " probes outside of the code", s->outside)
-                              : PGK_F("0x%" PRIx64 " to 0x%" PRIx64, root->low, root->high),
-                   "addresses inside executable sections", "build the program again");
+    place->start = w->start;
+    place->lost = w->lost_guid;
+    place->doubtful = w->doubtful;
+    place->outside = s->outside;
+    return 0;
 }
 
 static int scan_section(struct scan *s, struct pgk_probe_walk *w, uint32_t number,
@@ -131,21 +123,55 @@ static int scan_section(struct scan *s, struct pgk_probe_walk *w, uint32_t numbe
         return pgk_probe_walk_reject(w, "size", PGK_F("%zu bytes", section->size),
                                      "less than 4 GiB", PGK_E_LIMIT, err);
     while (pgk_cur_left(&w->cur)) {
-        struct pgk_probe_place place = {
-            .section = number,
-            .at = (uint32_t)(w->cur.at - w->cur.start),
-            .root = {.offset = pgk_cur_off(&w->cur), .low = UINT64_MAX}};
+        struct pgk_probe_place place = {.section = number,
+                                        .at = (uint32_t)(w->cur.at - w->cur.start)};
         if (!pgk_vec_push(&p->places, place))
             return pgk_fail_nomem(err);
-        s->place = &p->places.v[p->places.n - 1];
-        s->outside = 0;
-        PGK_TRY(pgk_probe_walk_root(w, s, scan_node, scan_probe, err));
-        end_root(s, w);
+        PGK_TRY(scan_root(s, w, &p->places.v[p->places.n - 1], err));
         if (s->highest_index >= MAX_INDEX)
             return pgk_probe_walk_reject(w, "probe index", PGK_F("%" PRIu32, s->highest_index),
                                          "less than 2^29", PGK_E_LIMIT, err);
     }
     return 0;
+}
+
+/* Roots that lead nowhere by their chain, and that no other root leads to, are of a later release
+ * than those before them: they begin at their symbols. */
+static int settle_doubts(struct scan *s, struct pgk_probe_walk *w, struct pgk_err *err)
+{
+    struct pgk_probes *p = s->p;
+    for (size_t i = 0; i < p->places.n; i++) {
+        struct pgk_probe_place *place = &p->places.v[i];
+        if (!place->doubtful || pgk_probe_start_of(p, place->root.guid)->rooted)
+            continue;
+        pgk_probe_cursor(p, place, &w->cur);
+        w->absolute = false;
+        PGK_TRY(scan_root(s, w, place, err));
+    }
+    return 0;
+}
+
+static void add_up(struct pgk_probes *p, const struct pgk_probe_place *place)
+{
+    const struct pgk_probe_root *root = &place->root;
+    if (place->lost) {
+        p->totals.lost_roots++;
+        p->totals.lost_probes += root->probes;
+        note_issue(p, root, "symbol", PGK_F("no symbol whose name has GUID %" PRIu64, place->lost),
+                   "a symbol where the code starts",
+                   "the linker removed the code but kept its probes, or the program was stripped");
+        return;
+    }
+    p->totals.roots++;
+    p->totals.nodes += root->nodes;
+    p->totals.probes += root->probes;
+    p->totals.outside += place->outside;
+    bool empty = root->probes == place->outside;
+    if (place->outside || (!empty && (!in_text(p, root->low) || !in_text(p, root->high))))
+        note_issue(p, root, "address",
+                   place->outside ? PGK_F("%" PRIu64 " probes outside of the code", place->outside)
+                                  : PGK_F("0x%" PRIx64 " to 0x%" PRIx64, root->low, root->high),
+                   "addresses inside executable sections", "build the program again");
 }
 
 int pgk_probe_scan(struct pgk_probes *p, struct pgk_err *err)
@@ -159,7 +185,11 @@ int pgk_probe_scan(struct pgk_probes *p, struct pgk_err *err)
     }
     for (uint32_t i = 0; i < p->trees.n && !status; i++)
         status = scan_section(&s, &w, i, err);
+    if (!status)
+        status = settle_doubts(&s, &w, err);
     pgk_vec_free(&w.pending);
+    for (size_t i = 0; i < p->places.n && !status; i++)
+        add_up(p, &p->places.v[i]);
     if (!status && p->totals.probes >= PGK_PROBE_NONE)
         status =
             pgk_fail(err, PGK_E_LIMIT, .file = pgk_elf_path(p->elf), .format = PGK_PROBE_FORMAT,

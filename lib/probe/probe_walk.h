@@ -21,8 +21,9 @@ struct pgk_probe_walk {
     uint64_t guid, guid_off;      /* of the body being read, for messages */
     PGK_VEC(uint32_t) pending;    /* per level: children still to come */
     uint64_t start;               /* of the root: what its first delta counts from */
-    const struct pgk_probe_start *symbol; /* until the first delta: may be the start instead */
-    bool absolute;                /* an absolute address was read */
+    struct pgk_probe_start *symbol; /* until the first delta: may be the start instead */
+    bool doubtful;                /* what pgk_probe_walk_base found */
+    bool absolute;                /* the chain began with an absolute address */
     uint64_t lost_guid;           /* of a root or sentinel without symbol; else 0 */
 };
 
@@ -84,8 +85,8 @@ int pgk_probe_walk_bad_type(const struct pgk_probe_walk *w, uint64_t off, unsign
                             struct pgk_err *err);
 int pgk_probe_walk_bad_counts(const struct pgk_probe_walk *w, uint64_t off, uint32_t probes,
                               uint32_t children, struct pgk_err *err);
-/* The address that the first delta of a root counts from. */
-uint64_t pgk_probe_walk_base(struct pgk_probe_walk *w, int64_t delta);
+/* Compares where the first delta of a root leads from the last address and from its symbol. */
+void pgk_probe_walk_base(struct pgk_probe_walk *w, int64_t delta);
 uint64_t pgk_probe_walk_sentinel(struct pgk_probe_walk *w, uint64_t guid);
 
 PGK_PROBE_INLINE int walk_probe(struct pgk_probe_walk *w, struct pgk_probe_seen *seen,
@@ -98,7 +99,7 @@ PGK_PROBE_INLINE int walk_probe(struct pgk_probe_walk *w, struct pgk_probe_seen 
     if (PGK_LIKELY(seen->packed & PGK_PROBE_DELTA)) {
         int64_t delta = walk_sleb(c, "address delta");
         if (PGK_UNLIKELY(w->symbol))
-            w->last = pgk_probe_walk_base(w, delta);
+            pgk_probe_walk_base(w, delta);
         w->last += (uint64_t)delta;
     } else if (seen->packed & PGK_PROBE_SENTINEL) {
         w->last = pgk_probe_walk_sentinel(w, pgk_cur_u64(c, "linkage name GUID"));

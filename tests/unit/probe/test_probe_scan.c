@@ -82,6 +82,21 @@ static void old_and_new_objects_mix(void **state)
     program_free(&p);
 }
 
+/* Clang 14: what is left of a function in another one stands in that one's chain, although the
+ * function's own symbol would be a place, too. */
+static void remains_of_functions_stay_in_the_chain(void **state)
+{
+    (void)state;
+    struct program p = {0};
+    add_desc(&p, "host", 1), add_desc(&p, "guest", 1);
+    add_symbol(&p, "host", TEXT, 0x100), add_symbol(&p, "guest", TEXT + 0x400, 0x100);
+    add_body(&p, "host", 1, 0), add_absolute(&p, 1, BLOCK, TEXT + 4);
+    add_body(&p, "guest", 1, 0), add_probe(&p, 2, BLOCK, 6);
+    add_body(&p, "guest", 1, 0), add_probe(&p, 1, BLOCK, 0x3f6);
+    expect_probes(&p, "2004:1 200a:2 2400:1");
+    program_free(&p);
+}
+
 static void sentinels_name_the_symbol(void **state)
 {
     (void)state;
@@ -261,6 +276,7 @@ int main(void)
         cmocka_unit_test(functions_begin_at_their_symbols),
         cmocka_unit_test(absolute_addresses_begin_chains),
         cmocka_unit_test(old_and_new_objects_mix),
+        cmocka_unit_test(remains_of_functions_stay_in_the_chain),
         cmocka_unit_test(sentinels_name_the_symbol),
         cmocka_unit_test(code_that_is_gone_has_no_probes),
         cmocka_unit_test(addresses_outside_of_the_code_are_left_out),
