@@ -16,7 +16,7 @@ static const char help[] =
     "      --probes         the pseudo probes before each instruction\n"
     "      --source         the source line, and what is inlined into what\n"
     "      --format FORMAT  text (default), json (docs/formats/disasm-json.md), or llvm: what\n"
-    "                       llvm-profgen prints with --show-disassembly-only\n"
+    "                       llvm-profgen 22 prints when it shows disassembly only\n"
     "      --json           the same as --format json\n"
     "\nExamples:\n"
     "  pgokit disasm ./app --probes --function 'Cache::lookup'\n"

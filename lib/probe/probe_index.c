@@ -5,7 +5,6 @@
 #include "u64_set.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 
 enum { RECENT = 1 << 13 };
 
@@ -93,22 +92,11 @@ static int fill_places(struct fill *f, const uint8_t *chosen, struct pgk_err *er
 
 /* ---- order by address ---- */
 
-static int compare_probes(const void *a, const void *b, void *ctx)
-{
-    const struct pgk_probe_packed *probes = ctx;
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    if (probes[x].addr_off != probes[y].addr_off)
-        return probes[x].addr_off < probes[y].addr_off ? -1 : 1;
-    return x < y ? -1 : x > y;
-}
+enum { STRETCH_BITS = 9, STRETCH = 1 << STRETCH_BITS, FEW = 24 };
 
-static void sort_bucket(const struct pgk_probe_packed *probes, uint32_t *v, size_t n)
+/* Few elements by insertion. */
+static void sort_few(const struct pgk_probe_packed *probes, uint32_t *v, size_t n)
 {
-    enum { SMALL = 64 };
-    if (n > SMALL) {
-        qsort_r(v, n, sizeof *v, compare_probes, (void *)(uintptr_t)probes);
-        return;
-    }
     for (size_t i = 1; i < n; i++) {
         uint32_t x = v[i];
         size_t j = i;
@@ -118,30 +106,49 @@ static void sort_bucket(const struct pgk_probe_packed *probes, uint32_t *v, size
     }
 }
 
+/* The probes of one stretch of code by counting; `room` is for `n` of them. */
+static void sort_stretch(const struct pgk_probe_packed *probes, uint32_t *v, size_t n,
+                         uint32_t *room)
+{
+    uint32_t end[STRETCH + 1] = {0};
+    for (size_t i = 0; i < n; i++)
+        end[(probes[v[i]].addr_off & (STRETCH - 1)) + 1]++;
+    for (size_t b = 0; b < STRETCH; b++)
+        end[b + 1] += end[b];
+    for (size_t i = 0; i < n; i++)
+        room[end[probes[v[i]].addr_off & (STRETCH - 1)]++] = v[i];
+    memcpy(v, room, n * sizeof *v);
+}
+
 /* Probes of a function lie together in the section and in the code, so that a distribution
- * over small stretches of code works in the cache and leaves little to sort. */
+ * over stretches of code, and then within each, works in the cache. */
 static int sort_by_address(struct pgk_probe_index *ix, struct pgk_err *err)
 {
-    size_t n = ix->n_probes;
-    unsigned shift = 0;
-    while (ix->span >> shift > n / 2 + 16)
-        shift++;
-    size_t buckets = (size_t)(ix->span >> shift) + 1;
-    uint32_t *end = pgk_mem_zalloc(buckets + 1, sizeof *end);
+    size_t n = ix->n_probes, stretches = (size_t)(ix->span >> STRETCH_BITS) + 1, most = 0;
+    uint32_t *end = pgk_mem_zalloc(stretches + 1, sizeof *end), *room = NULL;
     ix->order = pgk_mem_table(n + 1, sizeof *ix->order);
-    if (!end || !ix->order) {
+    if (end && ix->order) {
+        for (size_t i = 0; i < n; i++)
+            end[(ix->probes[i].addr_off >> STRETCH_BITS) + 1]++;
+        for (size_t s = 0; s < stretches; s++) {
+            most = end[s + 1] > most ? end[s + 1] : most;
+            end[s + 1] += end[s];
+        }
+        room = pgk_mem_alloc(most + 1, sizeof *room);
+    }
+    if (!room) {
         pgk_mem_free(end);
         return pgk_fail_nomem(err);
     }
     for (size_t i = 0; i < n; i++)
-        end[(ix->probes[i].addr_off >> shift) + 1]++;
-    for (size_t b = 0; b < buckets; b++)
-        end[b + 1] += end[b];
-    for (size_t i = 0; i < n; i++)
-        ix->order[end[ix->probes[i].addr_off >> shift]++] = (uint32_t)i;
-    for (size_t b = 0, from = 0; b < buckets; from = end[b++])
-        if (end[b] - from > 1)
-            sort_bucket(ix->probes, ix->order + from, end[b] - from);
+        ix->order[end[ix->probes[i].addr_off >> STRETCH_BITS]++] = (uint32_t)i;
+    for (size_t s = 0, from = 0; s < stretches; from = end[s++]) {
+        if (end[s] - from > FEW)
+            sort_stretch(ix->probes, ix->order + from, end[s] - from, room);
+        else
+            sort_few(ix->probes, ix->order + from, end[s] - from);
+    }
+    pgk_mem_free(room);
     pgk_mem_free(end);
     return 0;
 }
