@@ -5,6 +5,7 @@
 #include "u64_set.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 
 enum { RECENT = 1 << 13 };
 
@@ -120,14 +121,37 @@ static void sort_stretch(const struct pgk_probe_packed *probes, uint32_t *v, siz
     memcpy(v, room, n * sizeof *v);
 }
 
+static int compare_probes(const void *a, const void *b, void *ctx)
+{
+    const struct pgk_probe_packed *probes = ctx;
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    if (probes[x].addr_off != probes[y].addr_off)
+        return probes[x].addr_off < probes[y].addr_off ? -1 : 1;
+    return x < y ? -1 : x > y;
+}
+
+/* Few probes in much code: a table of stretches would take more than they do. */
+static void sort_sparse(struct pgk_probe_index *ix)
+{
+    for (size_t i = 0; i < ix->n_probes; i++)
+        ix->order[i] = (uint32_t)i;
+    qsort_r(ix->order, ix->n_probes, sizeof *ix->order, compare_probes, ix->probes);
+}
+
 /* Probes of a function lie together in the section and in the code, so that a distribution
  * over stretches of code, and then within each, works in the cache. */
 static int sort_by_address(struct pgk_probe_index *ix, struct pgk_err *err)
 {
     size_t n = ix->n_probes, stretches = (size_t)(ix->span >> STRETCH_BITS) + 1, most = 0;
-    uint32_t *end = pgk_mem_zalloc(stretches + 1, sizeof *end), *room = NULL;
     ix->order = pgk_mem_table(n + 1, sizeof *ix->order);
-    if (end && ix->order) {
+    if (!ix->order)
+        return pgk_fail_nomem(err);
+    if (stretches / 2 > n) {
+        sort_sparse(ix);
+        return 0;
+    }
+    uint32_t *end = pgk_mem_zalloc(stretches + 1, sizeof *end), *room = NULL;
+    if (end) {
         for (size_t i = 0; i < n; i++)
             end[(ix->probes[i].addr_off >> STRETCH_BITS) + 1]++;
         for (size_t s = 0; s < stretches; s++) {

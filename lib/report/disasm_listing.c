@@ -355,6 +355,9 @@ int pgk_disasm(const char *path, const struct pgk_disasm_opts *opts, FILE *out,
     pgk_probe_index_close(&d->index);
     pgk_probes_close(&d->probes);
     pgk_insn_decoder_close(&d->decoder);
+    pgk_mem_free(d->desc_names);
+    pgk_mem_free(d->symbol_names);
+    pgk_arena_free(&d->names);
     pgk_vec_free(&d->functions);
     pgk_vec_free(&d->symbols);
     pgk_elf_close(&d->elf);
