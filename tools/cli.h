@@ -32,12 +32,16 @@ struct cli_verb {
 extern const struct cli_verb cmd_check;
 extern const struct cli_verb cmd_config;
 extern const struct cli_verb cmd_disasm;
+extern const struct cli_verb cmd_diff;
 extern const struct cli_verb cmd_formats;
 extern const struct cli_verb cmd_merge;
 extern const struct cli_verb cmd_record;
+extern const struct cli_verb cmd_report;
 extern const struct cli_verb cmd_show;
+extern const struct cli_action diff_heap;
 extern const struct cli_action merge_heap;
 extern const struct cli_action show_binary;
+extern const struct cli_action report_heap;
 extern const struct cli_action show_heap;
 
 /* Prints the help of a verb with those of its actions. */

@@ -10,6 +10,8 @@ static const struct cli_verb *const verbs[] = {
     &cmd_record,
     &cmd_merge,
     &cmd_show,
+    &cmd_diff,
+    &cmd_report,
     &cmd_check,
     &cmd_disasm,
     &cmd_formats,
