@@ -12,5 +12,6 @@
 #include "pgokit/probe.h"
 #include "pgokit/program.h"
 #include "pgokit/report.h"
+#include "pgokit/unfinished.h"
 
 #endif

@@ -2,9 +2,13 @@
 #include "pgokit/format.h"
 
 #include "filemap.h"
+#include "heap_partial.h"
+#include "heap_paths.h"
 #include "heap_raw.h"
+#include "heap_text.h"
 #include "heap_yaml.h"
 #include "indexed.h"
+#include "salvage.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -15,6 +19,10 @@ struct row {
     bool (*sniff)(const uint8_t *bytes, size_t size);
     int (*read_heap)(struct pgk_heap *heap, const struct pgk_filemap *map,
                      const struct pgk_source *src, struct pgk_file_info *info, struct pgk_err *err);
+    /* What can be read of a damaged file; NULL: not supported. */
+    int (*salvage_heap)(struct pgk_heap *heap, const struct pgk_filemap *map,
+                        const struct pgk_source *src, struct pgk_salvage *salvage,
+                        struct pgk_file_info *info, struct pgk_err *err);
 };
 
 static bool starts_with(const uint8_t *bytes, size_t size, uint64_t magic)
@@ -39,9 +47,37 @@ static int read_raw(struct pgk_heap *heap, const struct pgk_filemap *map,
     return 0;
 }
 
+/* By way of a sound profile in memory. */
+static int salvage_raw(struct pgk_heap *heap, const struct pgk_filemap *map,
+                       const struct pgk_source *src, struct pgk_salvage *salvage,
+                       struct pgk_file_info *info, struct pgk_err *err)
+{
+    struct pgk_sink *clean;
+    PGK_TRY(pgk_sink_memory(&clean, err));
+    int status = pgk_heap_raw_salvage(clean, map->bytes, map->size, src, salvage, err);
+    struct pgk_filemap whole = {0};
+    if (!status) {
+        whole.bytes = pgk_sink_data(clean, &whole.size);
+        status = whole.bytes ? read_raw(heap, &whole, src, info, err) : pgk_fail_nomem(err);
+    }
+    pgk_sink_drop(&clean);
+    return status;
+}
+
 static bool sniff_indexed(const uint8_t *bytes, size_t size)
 {
     return starts_with(bytes, size, PGK_INDEXED_MAGIC);
+}
+
+static void note_indexed(struct pgk_file_info *info, const struct pgk_indexed_info *indexed)
+{
+    info->version = indexed->index_version;
+    info->memprof_version = indexed->memprof_version;
+    info->has_heap = indexed->has_heap;
+    info->schema_tag_max = indexed->schema_tag_max;
+    info->has_counters = indexed->has_counters;
+    info->has_data_access = indexed->has_data_access;
+    info->full_schema = indexed->full_schema;
 }
 
 static int read_indexed(struct pgk_heap *heap, const struct pgk_filemap *map,
@@ -50,13 +86,17 @@ static int read_indexed(struct pgk_heap *heap, const struct pgk_filemap *map,
 {
     struct pgk_indexed_info indexed;
     PGK_TRY(pgk_indexed_read(heap, map->bytes, map->size, src, &indexed, err));
-    info->version = indexed.index_version;
-    info->memprof_version = indexed.memprof_version;
-    info->has_heap = indexed.has_heap;
-    info->schema_tag_max = indexed.schema_tag_max;
-    info->has_counters = indexed.has_counters;
-    info->has_data_access = indexed.has_data_access;
-    info->full_schema = indexed.full_schema;
+    note_indexed(info, &indexed);
+    return 0;
+}
+
+static int salvage_indexed(struct pgk_heap *heap, const struct pgk_filemap *map,
+                           const struct pgk_source *src, struct pgk_salvage *salvage,
+                           struct pgk_file_info *info, struct pgk_err *err)
+{
+    struct pgk_indexed_info indexed;
+    PGK_TRY(pgk_indexed_salvage(heap, map->bytes, map->size, src, salvage, &indexed, err));
+    note_indexed(info, &indexed);
     return 0;
 }
 
@@ -80,20 +120,70 @@ static bool sniff_elf(const uint8_t *bytes, size_t size)
     return size >= 4 && !memcmp(bytes, "\177ELF", 4);
 }
 
+static bool sniff_partial(const uint8_t *bytes, size_t size)
+{
+    return starts_with(bytes, size, PGK_HEAP_PARTIAL_MAGIC);
+}
+
+static int read_partial(struct pgk_heap *heap, const struct pgk_filemap *map,
+                        const struct pgk_source *src, struct pgk_file_info *info,
+                        struct pgk_err *err)
+{
+    PGK_TRY(pgk_heap_partial_read(heap, map->bytes, map->size, src, err));
+    info->version = PGK_HEAP_PARTIAL_VERSION;
+    info->partial = true;
+    return 0;
+}
+
+static bool sniff_paths(const uint8_t *bytes, size_t size)
+{
+    return starts_with(bytes, size, PGK_HEAP_PATHS_MAGIC);
+}
+
+static int read_paths(struct pgk_heap *heap, const struct pgk_filemap *map,
+                      const struct pgk_source *src, struct pgk_file_info *info,
+                      struct pgk_err *err)
+{
+    info->has_positions = true;
+    return pgk_heap_paths_read(heap, map->bytes, map->size, src, &info->version, err);
+}
+
+static int read_text(struct pgk_heap *heap, const struct pgk_filemap *map,
+                     const struct pgk_source *src, struct pgk_file_info *info, struct pgk_err *err)
+{
+    info->is_printed = true;
+    return pgk_heap_text_read(heap, map->bytes, map->size, src, err);
+}
+
 static const struct row rows[] = {
-    {.public = {"raw heap profile", PGK_KIND_HEAP, "1 to 5", "", "runtimes of clang 14 to 22",
+    {.public = {"raw heap profile", PGK_KIND_HEAP, "1 to 5", "1 to 5",
+                "runtimes of clang 14 to 22, pgokit",
                 "raw-heap.md"},
      .sniff = sniff_raw,
-     .read_heap = read_raw},
+     .read_heap = read_raw,
+     .salvage_heap = salvage_raw},
     {.public = {"indexed profile", PGK_KIND_HEAP, "index 8 to 13 with MemProf V0 to V4",
                 "index 8 to 13 with MemProf V0 to V4", "llvm-profdata 16 to 22, pgokit",
                 "indexed-heap.md"},
      .sniff = sniff_indexed,
-     .read_heap = read_indexed},
+     .read_heap = read_indexed,
+     .salvage_heap = salvage_indexed},
     {.public = {"YAML heap profile", PGK_KIND_HEAP, "of LLVM 22", "of LLVM 22",
                 "llvm-profdata 22, pgokit", "indexed-heap.md"},
      .sniff = sniff_yaml,
      .read_heap = read_yaml},
+    {.public = {"partial heap profile", PGK_KIND_HEAP, "1", "1", "pgokit merge --partial",
+                "partial-heap.md"},
+     .sniff = sniff_partial,
+     .read_heap = read_partial},
+    {.public = {"printed heap profile", PGK_KIND_HEAP, "of clang 13 to 22", "",
+                "runtimes of clang 13; 14 to 22 with print_text", "raw-heap.md"},
+     .sniff = pgk_heap_text_sniff,
+     .read_heap = read_text},
+    {.public = {"heap profile of source positions", PGK_KIND_HEAP, "1", "1", "pgokit",
+                "heap-paths.md"},
+     .sniff = sniff_paths,
+     .read_heap = read_paths},
     {.public = {"ELF binary with pseudo probes", PGK_KIND_BINARY, "of clang 13 to 22", "",
                 "clang -fpseudo-probe-for-profiling", "pseudo-probe.md"},
      .sniff = sniff_elf},
@@ -148,8 +238,12 @@ const char *pgk_file_info_readers(const struct pgk_file_info *info)
     /* docs/formats/raw-heap.md section 10 */
     static const char *const raw[] = {"no release of LLVM", "no release of LLVM", "LLVM 16",
                                       "LLVM 19 and 22",     "LLVM 19 and 22",     "LLVM 22"};
+    if (info->partial)
+        return "pgokit";
     if (info->dumps)
         return raw[info->version];
+    if (info->has_positions || info->is_printed)
+        return "no release of LLVM";
     if (!info->version) /* YAML */
         return "LLVM 22";
     /* docs/formats/indexed-heap.md 9.2 */
@@ -243,4 +337,36 @@ int pgk_heap_read(struct pgk_heap *heap, const char *path, struct pgk_file_info 
     if (!status && info)
         *info = found;
     return status;
+}
+
+static int salvage_mapped(struct pgk_heap *heap, const struct pgk_filemap *map, const char *path,
+                          struct pgk_salvage *salvage, struct pgk_file_info *info,
+                          struct pgk_err *err)
+{
+    const struct row *row;
+    PGK_TRY(find_row(&row, map, path, err));
+    struct pgk_source src = {.file = path, .format = row->public.name};
+    *info = (struct pgk_file_info){.format = &row->public, .size_bytes = map->size};
+    if (!row->salvage_heap)
+        return pgk_fail(err, PGK_E_ARG, .file = path, .format = row->public.name,
+                        .field = "format", .found = "a file that is not made of records",
+                        .expected = "a raw or an indexed profile",
+                        .hint = "make it anew");
+    return row->salvage_heap(heap, map, &src, salvage, info, err);
+}
+
+int pgk_heap_salvage(struct pgk_heap *heap, const char *path, struct pgk_file_info *info,
+                     pgk_heap_loss_fn *fn, void *ctx, struct pgk_err *err)
+{
+    struct pgk_filemap map;
+    struct pgk_file_info found = {0};
+    struct pgk_salvage salvage = {.fn = fn, .ctx = ctx};
+    PGK_TRY(pgk_filemap_open(&map, path, err));
+    int status = salvage_mapped(heap, &map, path, &salvage, &found, err);
+    pgk_filemap_close(&map);
+    if (status)
+        return status;
+    if (info)
+        *info = found;
+    return (int)salvage.lost;
 }
