@@ -33,6 +33,7 @@ extern const struct cli_verb cmd_check;
 extern const struct cli_verb cmd_config;
 extern const struct cli_verb cmd_convert;
 extern const struct cli_verb cmd_diff;
+extern const struct cli_verb cmd_disasm;
 extern const struct cli_verb cmd_formats;
 extern const struct cli_verb cmd_merge;
 extern const struct cli_verb cmd_record;
@@ -45,6 +46,7 @@ extern const struct cli_action diff_sample;
 extern const struct cli_action merge_heap;
 extern const struct cli_action merge_sample;
 extern const struct cli_action report_heap;
+extern const struct cli_action show_binary;
 extern const struct cli_action show_heap;
 extern const struct cli_action show_sample;
 
@@ -99,6 +101,7 @@ struct cli_check {
      * a negative status. NULL: not supported. */
     int (*repair)(const char *path, const char *output, struct pgk_err *err);
 };
+extern const struct cli_check check_binary;
 extern const struct cli_check check_heap;
 extern const struct cli_check check_sample;
 

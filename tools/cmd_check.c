@@ -22,7 +22,12 @@ static const struct option options[] = {
     {0},
 };
 
-static const struct cli_check *const kinds[] = {&check_heap, &check_sample, NULL};
+static const struct cli_check *const kinds[] = {
+    &check_heap,
+    &check_sample,
+    &check_binary,
+    NULL,
+};
 
 /* The row for the kind of the file. */
 static int find_kind(const char *path, const struct cli_check **kind, struct pgk_err *err)

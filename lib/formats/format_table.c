@@ -117,6 +117,11 @@ static int read_yaml(struct pgk_heap *heap, const struct pgk_filemap *map,
     return 0;
 }
 
+static bool sniff_elf(const uint8_t *bytes, size_t size)
+{
+    return size >= 4 && !memcmp(bytes, "\177ELF", 4);
+}
+
 static bool sniff_partial(const uint8_t *bytes, size_t size)
 {
     return starts_with(bytes, size, PGK_HEAP_PARTIAL_MAGIC);
@@ -179,6 +184,9 @@ static const struct row rows[] = {
                 "heap-paths.md"},
      .sniff = sniff_paths,
      .read_heap = read_paths},
+    {.public = {"ELF binary with pseudo probes", PGK_KIND_BINARY, "of clang 13 to 22", "",
+                "clang -fpseudo-probe-for-profiling", "pseudo-probe.md"},
+     .sniff = sniff_elf},
     {.public = {"extensible sample profile", PGK_KIND_SAMPLE, "103", "103",
                 "llvm-profdata 14 to 22, llvm-profgen, pgokit", "sample-binary.md"},
      .sniff = pgk_sniff_sample_ext,
