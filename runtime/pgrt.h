@@ -58,7 +58,8 @@ const char *pgrt_getenv(const char *name);
 
 /* ---- runtime_options.c ---- */
 struct pgrt_options {
-    u64 depth, raw_version, dump_at_exit, verbosity, realloc_zero_frees, help, enabled;
+    u64 depth, raw_version, dump_at_exit, verbosity, realloc_zero_frees, help, enabled,
+        frame_pointers;
     char out[1024], log_path[1024];
 };
 extern struct pgrt_options pgrt_options;
@@ -136,13 +137,16 @@ struct pgrt_cached {
     u64 hash;
     u32 context;
 };
-enum { PGRT_TABLE_SPAN = 512 };
+enum { PGRT_TABLE_SPAN = 512, PGRT_STACKS = 4 };
 struct pgrt_sheet;
 struct pgrt_thread {
     volatile u32 busy; /* inside the runtime: nobody may come in, and a dump waits */
     bool taken;        /* by a running thread */
     uintptr_t stack_lo, stack_hi;       /* of the thread */
-    uintptr_t seen_lo, seen_hi;         /* another stack, seen to be mapped */
+    struct pgrt_stack {
+        uintptr_t lo, hi, good; /* frames of [lo, good) are good to walk up to hi */
+    } seen[PGRT_STACKS];                /* other stacks, seen to be mapped */
+    u32 seen_next;
     void *volatile deferred;            /* freed by a signal handler while busy */
     struct pgrt_sheet *sheet;           /* takes new contexts */
     struct pgrt_thread *next;           /* in the list of all, which only grows */
@@ -204,13 +208,69 @@ u32 pgrt_context_here(struct pgrt_thread *t, const void *frame);
 const struct pgrt_context *pgrt_context(u32 id);
 u32 pgrt_contexts(void); /* ids below this one may be in use */
 
+/* ---- runtime_walk.c ---- */
+/* Code addresses of the stack, innermost first, at most `depth`: return addresses minus one. The
+ * first one is the caller of the function with this frame address. */
+u32 pgrt_walk(struct pgrt_thread *t, const void *frame, u64 *pcs, u32 depth);
+
+/* ---- runtime_frames.c: how to leave a frame, from the unwind tables ---- */
+enum pgrt_cfa {
+    PGRT_CFA_FRAME_POINTER = 1, /* no table knows: the frame pointer plus 16 */
+    PGRT_CFA_SP,                /* stack pointer plus cfa_off */
+    PGRT_CFA_BP,                /* rbp plus cfa_off */
+    PGRT_CFA_AT_SP,             /* what is at the stack pointer plus cfa_off, plus `plus` */
+    PGRT_CFA_AT_BP,             /* the same with rbp */
+    PGRT_CFA_SIGNAL,            /* the kernel's frame: registers are in the context there */
+    PGRT_CFA_END,               /* nobody called this function */
+};
+enum pgrt_bp { PGRT_BP_SAME = 0, PGRT_BP_AT_CFA, PGRT_BP_AT_BP, PGRT_BP_LOST };
+/* The CFA is the address above the return address; the caller's rbp is kept at bp_off of it. */
+struct pgrt_rule {
+    u32 cfa : 4, bp : 4, plus : 8;
+    int bp_off : 16;
+    int32_t cfa_off;
+};
+_Static_assert(sizeof(struct pgrt_rule) == sizeof(u64), "a rule is stored as one word");
+/* Whether addresses can be looked up: not before the C library has set itself up. */
+extern bool pgrt_tables_ready;
+struct pgrt_rule pgrt_rule_find(u64 pc); /* without the cache */
+struct pgrt_rule pgrt_rule_miss(u64 pc);
+void pgrt_rules_forget(void);
+/* A reader that meets a slot half written sees an address that is not its own. */
+struct pgrt_rule_slot {
+    u64 pc_xor_rule, rule;
+};
+enum { PGRT_RULES_SHIFT = 52 };
+extern struct pgrt_rule_slot pgrt_rules[1 << (64 - PGRT_RULES_SHIFT)];
+
+PGRT_INLINE struct pgrt_rule_slot *pgrt_rule_slot(u64 pc)
+{
+    return &pgrt_rules[pc * UINT64_C(0x9e3779b97f4a7c15) >> PGRT_RULES_SHIFT];
+}
+
+/* How to leave the frame that executes the code at pc. */
+PGRT_INLINE struct pgrt_rule pgrt_rule(u64 pc)
+{
+    struct pgrt_rule_slot *slot = pgrt_rule_slot(pc);
+    union {
+        u64 word;
+        struct pgrt_rule rule;
+    } u = {__atomic_load_n(&slot->rule, __ATOMIC_RELAXED)};
+    if (PGRT_LIKELY((__atomic_load_n(&slot->pc_xor_rule, __ATOMIC_RELAXED) ^ u.word) == pc))
+        return u.rule;
+    return pgrt_rule_miss(pc);
+}
+
 /* ---- runtime_modules.c ---- */
 struct pgrt_segment {
     u64 start, end, bias, id_size;
     uint8_t id[32];
 };
-void pgrt_modules_refresh(void);
-bool pgrt_modules_know(u64 pc);
+void pgrt_modules_refresh(void); /* all modules; takes the dynamic linker's lock */
+/* The modules of these code addresses, without a lock. True if one of them lies where another
+ * one was, so that what is known of its code is wrong. */
+bool pgrt_modules_learn(const u64 *pcs, u32 n);
+void pgrt_modules_after_fork(void);
 u32 pgrt_modules(const struct pgrt_segment **segments);
 
 /* ---- runtime_store.c: the mapped file ---- */
@@ -245,7 +305,8 @@ extern u64 pgrt_dropped; /* objects that no context took */
 void pgrt_dump(bool last);
 
 /* ---- runtime_start.c ---- */
-void pgrt_init(void); /* idempotent */
+void pgrt_init(void);   /* idempotent */
+void pgrt_ready(void);  /* the C library is: called before anything of the program runs */
 void pgrt_child_init(void);
 /* Turns profiling off for good and says why. */
 void pgrt_off(const char *why, const char *detail);

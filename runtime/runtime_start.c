@@ -82,6 +82,12 @@ void pgrt_init(void)
     started = true;
 }
 
+void pgrt_ready(void)
+{
+    pgrt_tables_ready = true;
+    pgrt_init();
+}
+
 /* Objects that live now are the parent's; a child that only runs another program makes no file. */
 void pgrt_child_init(void)
 {
@@ -91,6 +97,7 @@ void pgrt_child_init(void)
     pgrt_generation++;
     pgrt_store_forked();
     pgrt_threads_after_fork();
+    pgrt_modules_after_fork();
     pgrt_histograms_clear();
     pgrt_dropped = 0;
     *pgrt_gate = PGRT_GATE_OPEN;
@@ -125,7 +132,7 @@ void __memprof_init(void)
 /* Only linked into programs that count. */
 void __memprof_preinit(void)
 {
-    pgrt_init();
+    pgrt_ready();
     need_counters();
 }
 

@@ -24,30 +24,24 @@ static volatile u32 stopper; /* a thread that stops the others: one at a time */
 
 extern void *__libc_stack_end __attribute__((weak));
 
-/* Where frame pointers of this thread may point. */
+/* The thread's own stack. It may be on another one now, which is looked at as it comes. */
 static void find_stack(struct pgrt_thread *t)
 {
-    uintptr_t here = (uintptr_t)__builtin_frame_address(0), top = (uintptr_t)pthread_self();
-    /* The C library keeps a thread's record at the top of its stack. That of the first thread
-     * is elsewhere, its stack grows down from where the program was entered. */
     pthread_attr_t attr;
     void *start;
     size_t size;
-    t->stack_lo = here & ~(uintptr_t)(PGRT_PAGE - 1);
-    t->stack_hi = t->stack_lo + PGRT_PAGE;
+    t->stack_lo = t->stack_hi = 0;
+    pgrt_zero(t->seen, sizeof t->seen);
+    /* That of the first thread grows down from where the program was entered. */
     if (pgrt_syscall(SYS_gettid, 0L, 0L, 0L, 0L, 0L, 0L) == pgrt_pid && &__libc_stack_end) {
         struct rlimit limit;
         u64 bytes = UINT64_C(8) << 20;
         if (pgrt_syscall(SYS_prlimit64, 0L, (long)RLIMIT_STACK, 0L, &limit, 0L, 0L) == 0)
             bytes = limit.rlim_cur < UINT64_C(1) << 30 ? limit.rlim_cur : UINT64_C(1) << 30;
-        top = (uintptr_t)__libc_stack_end;
-        if (here < top && top - here < bytes) {
-            t->stack_hi = top;
-            t->stack_lo = top - bytes;
-        }
-    } else if (here < top && pthread_getattr_np(pthread_self(), &attr) == 0) {
-        if (pthread_attr_getstack(&attr, &start, &size) == 0 && here > (uintptr_t)start &&
-            here - (uintptr_t)start < size) {
+        t->stack_hi = (uintptr_t)__libc_stack_end;
+        t->stack_lo = t->stack_hi - bytes;
+    } else if (pthread_getattr_np(pthread_self(), &attr) == 0) {
+        if (pthread_attr_getstack(&attr, &start, &size) == 0) {
             t->stack_lo = (uintptr_t)start;
             t->stack_hi = (uintptr_t)start + size;
         }
@@ -88,7 +82,6 @@ static struct pgrt_thread *make_self(void)
     if (t) {
         t->busy = 1;
         t->deferred = NULL;
-        t->seen_lo = t->seen_hi = 0;
         find_stack(t);
         if (key_made)
             pthread_setspecific(key, t);

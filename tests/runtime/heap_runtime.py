@@ -202,6 +202,40 @@ def histograms(folder, version):
     check_sound(path)
 
 
+# ---- stacks ----
+
+def stacks(folder, compiler, seed, flags):
+    """Every stack is the one that the C library's own unwinder sees, but for the place in the
+    function that calls both."""
+    program = os.path.join(folder, "program")
+    programs = os.path.join(HERE, "programs")
+    for i, size in enumerate((40, 4000)):
+        run([tool(compiler), "-O2", "-fPIC", "-shared", f"-DFRAME_BYTES={size}",
+             os.path.join(programs, "visited_library.c"), "-o", f"{program}.so.{i}"], folder)
+    run([tool(compiler), "-O2", "-g", *flags, os.path.join(programs, "stacks.c"), "-o", program,
+         "-no-pie", "-pthread", "-Wl,--build-id"], folder)
+    out = run([program, str(seed), "1500", f"{program}.so"], folder,
+              {"LD_PRELOAD": SHARED, "PGOKIT_HEAP_OPTIONS": f"out={folder}/p.profraw:depth=64"})
+    require(not out.stderr, out.stderr)
+    (start, end), = [row[1:] for row in raw_profile.symbols(program) if row[0] == "leaf"]
+    contexts = raw_profile.Profile(os.path.join(folder, "p.profraw")).contexts
+    found = {pcs[1:]: values[0] for pcs, values in contexts.items()
+             if pcs and start <= pcs[0] < end}
+    # A return address is recorded as one less; where a signal came in, the address as it is.
+    wrong, truth = [], {}
+    for line in out.stdout.splitlines():
+        pcs = tuple(int(pc, 16) for pc in line.split())[1:]
+        truth[pcs] = truth.get(pcs, 0) + 1
+    for pcs, objects in truth.items():
+        matches = [mine for mine in found if len(mine) == len(pcs) and
+                   all(theirs - ours in (0, 1) for ours, theirs in zip(mine, pcs))]
+        if sum(found[mine] for mine in matches) != objects:
+            wrong.append("no " + " ".join(f"{pc:x}" for pc in pcs))
+    require(not wrong, "\n".join(wrong[:5]) + f"\n{len(wrong)} of {len(truth)} stacks")
+    require(sum(found.values()) == sum(truth.values()), "stacks that nobody had")
+    return [f"{len(truth)} stacks"]
+
+
 # ---- processes ----
 
 def forking(folder):
@@ -335,6 +369,10 @@ def main():
     case("preload: sqlite3", preload, "sqlite3", ":memory:",
          "create table t(a); insert into t values(1), (2); select sum(a) from t")
     case("preload: git", preload, "git", "--version")
+    for seed, (compiler, flags) in enumerate([
+            ("gcc", []), ("gcc", ["-fno-omit-frame-pointer"]),
+            ("gcc", ["-O3", "-mavx2"]), ("clang-22", []), ("clang-14", ["-O1"])]):
+        case(f"stacks: {' '.join([compiler, *flags])}", stacks, compiler, seed, flags)
     case("fork: each process counts its own", forking)
     case("dumps: an object alive at a dump counts once", dumping, "dump", 2)
     case("reset: finished dumps are left out", dumping, "reset", 0)
