@@ -137,6 +137,14 @@ struct pgrt_cached {
     u64 hash;
     u32 context;
 };
+/* A walk: the words it read, by their place above the frame it began with. */
+enum { PGRT_READS = 48, PGRT_WALKED_SHIFT = 58 };
+struct pgrt_walked {
+    uintptr_t frame;
+    u32 context, epoch, n;
+    u32 off[PGRT_READS];
+    u64 word[PGRT_READS];
+};
 enum { PGRT_TABLE_SPAN = 512, PGRT_STACKS = 4 };
 struct pgrt_sheet;
 struct pgrt_thread {
@@ -146,13 +154,14 @@ struct pgrt_thread {
     struct pgrt_stack {
         uintptr_t lo, hi, good; /* frames of [lo, good) are good to walk up to hi */
     } seen[PGRT_STACKS];                /* other stacks, seen to be mapped */
-    u32 seen_next;
+    u32 seen_next, walks;
     void *volatile deferred;            /* freed by a signal handler while busy */
     struct pgrt_sheet *sheet;           /* takes new contexts */
     struct pgrt_thread *next;           /* in the list of all, which only grows */
     char *bump, *bump_end;              /* memory for the depot */
     struct pgrt_mib **table[PGRT_CONTEXTS_MAX / PGRT_TABLE_SPAN];
     struct pgrt_cached cache[PGRT_CACHE];
+    struct pgrt_walked walked[1 << (64 - PGRT_WALKED_SHIFT)][2];
 };
 extern PGRT_TLS struct pgrt_thread *pgrt_self;
 extern struct pgrt_thread *pgrt_threads;
@@ -209,9 +218,12 @@ const struct pgrt_context *pgrt_context(u32 id);
 u32 pgrt_contexts(void); /* ids below this one may be in use */
 
 /* ---- runtime_walk.c ---- */
-/* Code addresses of the stack, innermost first, at most `depth`: return addresses minus one. The
- * first one is the caller of the function with this frame address. */
-u32 pgrt_walk(struct pgrt_thread *t, const void *frame, u64 *pcs, u32 depth);
+/* Code addresses of the stack, innermost first, as many as the options say: return addresses
+ * minus one. The first one is the caller of the function with this frame address. */
+u32 pgrt_walk(struct pgrt_thread *t, const void *frame, u64 *pcs, struct pgrt_walked **reads);
+void pgrt_walk_remember(struct pgrt_walked *reads, u32 context);
+u32 pgrt_walk_known(struct pgrt_thread *t, const void *frame); /* context, or 0 */
+extern u32 pgrt_walk_epoch; /* walks of another one have to be done again */
 
 /* ---- runtime_frames.c: how to leave a frame, from the unwind tables ---- */
 enum pgrt_cfa {

@@ -100,9 +100,10 @@ static u64 hash_of(const u64 *pcs, u32 n)
 /* A stack that is not in the thread's cache, and perhaps nowhere. */
 static PGRT_COLD u32 context_miss(struct pgrt_thread *t, const void *frame, u64 *pcs, u32 n)
 {
+    struct pgrt_walked *reads;
     if (pgrt_modules_learn(pcs, n)) {
         pgrt_rules_forget();
-        n = pgrt_walk(t, frame, pcs, (u32)pgrt_options.depth);
+        n = pgrt_walk(t, frame, pcs, &reads);
         pgrt_modules_learn(pcs, n);
     }
     u64 hash = hash_of(pcs, n);
@@ -111,13 +112,20 @@ static PGRT_COLD u32 context_miss(struct pgrt_thread *t, const void *frame, u64 
     return id;
 }
 
-u32 pgrt_context_here(struct pgrt_thread *t, const void *frame)
+static PGRT_COLD u32 context_walk(struct pgrt_thread *t, const void *frame)
 {
     u64 pcs[PGRT_DEPTH_MAX];
-    u32 n = pgrt_walk(t, frame, pcs, (u32)pgrt_options.depth);
+    struct pgrt_walked *reads;
+    u32 n = pgrt_walk(t, frame, pcs, &reads);
     u64 hash = hash_of(pcs, n);
     struct pgrt_cached *c = &t->cache[(hash >> 40) % PGRT_CACHE];
-    if (PGRT_LIKELY(c->hash == hash && c->context))
-        return c->context;
-    return context_miss(t, frame, pcs, n);
+    u32 id = c->hash == hash && c->context ? c->context : context_miss(t, frame, pcs, n);
+    pgrt_walk_remember(reads, id);
+    return id;
+}
+
+u32 pgrt_context_here(struct pgrt_thread *t, const void *frame)
+{
+    u32 known = pgrt_walk_known(t, frame);
+    return PGRT_LIKELY(known) ? known : context_walk(t, frame);
 }

@@ -346,7 +346,7 @@ static bool fits(int64_t v, unsigned bits)
 static struct pgrt_rule rule_of(const struct program *p)
 {
     const struct row *row = &p->now;
-    struct pgrt_rule rule = {.cfa = PGRT_CFA_FRAME_POINTER};
+    struct pgrt_rule rule = {.cfa = PGRT_CFA_FRAME_POINTER, .bp = PGRT_BP_AT_BP};
     if (p->is_signal)
         return (struct pgrt_rule){.cfa = PGRT_CFA_SIGNAL};
     if (row->ra.how == SAVED_UNDEFINED)
@@ -367,7 +367,7 @@ static struct pgrt_rule rule_of(const struct program *p)
 
 struct pgrt_rule pgrt_rule_find(u64 pc)
 {
-    const struct pgrt_rule none = {.cfa = PGRT_CFA_FRAME_POINTER};
+    const struct pgrt_rule none = {.cfa = PGRT_CFA_FRAME_POINTER, .bp = PGRT_BP_AT_BP};
     struct dl_find_object module;
     struct program p = {.now = {.cfa = PGRT_CFA_FRAME_POINTER}, .pc = pc};
     if (_dl_find_object((void *)pc, &module) || !module.dlfo_eh_frame)
@@ -414,4 +414,5 @@ void pgrt_rules_forget(void)
         __atomic_store_n(&pgrt_rules[i].rule, 0, __ATOMIC_RELAXED);
         __atomic_store_n(&pgrt_rules[i].pc_xor_rule, 0, __ATOMIC_RELAXED);
     }
+    __atomic_fetch_add(&pgrt_walk_epoch, 1, __ATOMIC_RELAXED);
 }

@@ -85,6 +85,7 @@ void pgrt_init(void)
 void pgrt_ready(void)
 {
     pgrt_tables_ready = true;
+    __atomic_fetch_add(&pgrt_walk_epoch, 1, __ATOMIC_RELAXED);
     pgrt_init();
 }
 

@@ -32,6 +32,8 @@ static void find_stack(struct pgrt_thread *t)
     size_t size;
     t->stack_lo = t->stack_hi = 0;
     pgrt_zero(t->seen, sizeof t->seen);
+    for (size_t i = 0; i < sizeof t->walked / sizeof *t->walked; i++)
+        t->walked[i][0].frame = t->walked[i][1].frame = 0;
     /* That of the first thread grows down from where the program was entered. */
     if (pgrt_syscall(SYS_gettid, 0L, 0L, 0L, 0L, 0L, 0L) == pgrt_pid && &__libc_stack_end) {
         struct rlimit limit;
