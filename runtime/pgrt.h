@@ -285,6 +285,23 @@ bool pgrt_modules_learn(const u64 *pcs, u32 n);
 void pgrt_modules_after_fork(void);
 u32 pgrt_modules(const struct pgrt_segment **segments);
 
+/* ---- runtime_file.c: the file on disk. Errors are negative error numbers. ---- */
+struct pgrt_file {
+    char path[1100], part[1110]; /* it is made under the second name */
+    int fd, stream;              /* stream: 1 or 2 when there is no file */
+    u64 device, inode;
+};
+bool pgrt_file_may_open(void); /* the program has not locked itself in since the start */
+void pgrt_file_init(void); /* names are relative to the directory of the start */
+bool pgrt_file_choose(struct pgrt_file *f); /* false: the name is too long */
+long pgrt_file_create(struct pgrt_file *f, bool directories); /* under its second name */
+void pgrt_file_take(struct pgrt_file *f, int fd); /* it is this one from now on */
+void pgrt_file_leave(struct pgrt_file *f);
+int pgrt_file_publish(const struct pgrt_file *f); /* under its first name */
+void pgrt_file_drop(const struct pgrt_file *f, int fd);
+int pgrt_file_grow(struct pgrt_file *f, u64 from, u64 to, const void *page); /* whole pages */
+bool pgrt_file_within_limit(u64 bytes); /* larger files cost the process a signal that kills */
+
 /* ---- runtime_store.c: the mapped file ---- */
 bool pgrt_store_open(void);   /* false: no profile can be kept; said why */
 void pgrt_store_forked(void); /* forget the parent's */
@@ -295,7 +312,8 @@ void pgrt_store_publish(struct pgrt_thread *t);
 /* Calls back with each entry of each sheet. */
 void pgrt_store_each(void (*f)(void *arg, const struct pgrt_mib *m), void *arg);
 /* Puts a dump behind those that are finished and empties the sheets. `last` leaves none. */
-bool pgrt_store_finish(const void *dump, size_t size, bool last);
+int pgrt_store_finish(const void *dump, size_t size, bool last);
+void pgrt_store_close_in_place(void); /* nothing comes after what the sheets have */
 void pgrt_store_forget(void); /* finished dumps are not carried into the next file */
 bool pgrt_store_is_open(void);
 struct pgrt_raw_header {

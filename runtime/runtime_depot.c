@@ -1,4 +1,5 @@
-/* Calling contexts: the depot that gives each distinct stack a number. Numbers are never taken back, so they mean the same over all dumps of a process.
+/* Calling contexts: the depot that gives each distinct stack a number. Numbers are never taken
+ * back, so they mean the same over all dumps of a process.
  * The depot only grows, by compare-and-swap, and so needs no lock. */
 #include "pgrt.h"
 

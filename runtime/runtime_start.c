@@ -67,6 +67,7 @@ void pgrt_init(void)
     bool shadow = pgrt_shadow_init();
     pgrt_threads_init();
     pgrt_options_read();
+    pgrt_file_init();
     if (!shadow) {
         pgrt_off("recording nothing",
                  "no room for the counters; lift the limit on address space (ulimit -v)");
