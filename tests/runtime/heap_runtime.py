@@ -102,23 +102,25 @@ def check_sound(*paths):
 
 def exact(folder, compiler, link, version, seed, threads):
     program = build(folder, "random_access.c", compiler, link)
-    truth = {}
     out = run([program, str(seed), str(threads), "20000"], folder,
               {"PGOKIT_HEAP_OPTIONS": f"raw_version={version}"}).stdout
+    path = one_file(folder)
+    check_sound(path)
+    require_exact(program, out, raw_profile.Profile(path))
+
+
+def require_exact(program, out, profile):
+    """The profile has what the program says of itself."""
+    truth = {}
     for line in out.splitlines():
         name, *values = line.split()
         truth[name] = [int(value) for value in values]
-    path = one_file(folder)
-    profile = raw_profile.Profile(path)
-    check_sound(path)
+    require(len(truth) == 12, f"the program said {out}")
     require(not profile.interrupted, "a finished profile says it was interrupted")
     found = profile.by_function(program)
-    if link == "static":
-        found = {name: found.get(name, [0] * 5) for name in truth}
     wrong = [f"{name}: counted {found.get(name)}, truth {truth[name]}"
              for name in truth if found.get(name) != truth[name]]
     require(not wrong, "\n".join(wrong))
-    return None
 
 
 def beside_llvm(folder):
@@ -308,27 +310,104 @@ def early_kills(folder):
 
 # ---- what goes wrong ----
 
-def no_profile(folder, options, words, before=None):
-    program = build(folder, "random_access.c", "clang-22", "archive")
-    result = run([program, "1", "2", "1000"], folder, {"PGOKIT_HEAP_OPTIONS": options},
-                 before=before)
+def leaving(folder, what):
+    """A program that changes where it is, or what it may do: the profile is whole all the same."""
+    program = build(folder, "process.c", "clang-22", "archive")
+    result = run([program, what], folder, check=False)
+    if result.returncode == 77:
+        raise Skip(f"{what} is not allowed here")
+    require(result.returncode == 0 and not result.stderr, f"{result}")
+    profile = raw_profile.Profile(one_file(folder))
+    require(not profile.interrupted, "the profile says it was interrupted")
+    found = profile.by_function(program)
+    require(found["before"] == [1, 24, 2, 2, 2] and found["after"] == [1, 24, 1, 1, 1], str(found))
+    require(found["in_main"][0] == (5 if what == "closing" else 1) * 1024, str(found))
+    check_sound(one_file(folder))
+
+
+def unprofiled(folder, argv, options, words, before=None, env=None):
+    """The program goes on, and one line says why it is not profiled."""
+    result = run(argv, folder, dict(env or {}, PGOKIT_HEAP_OPTIONS=options), before=before)
+    require(result.stdout.strip(), "the program did not go on")
     lines = result.stderr.splitlines()
-    require(result.stdout.count("site_") == 12, "the program did not go on")
-    require(lines and any(word in result.stderr for word in words), result.stderr)
+    require(len(lines) == 1 and words in lines[0], f"not one line with '{words}': {result.stderr}")
 
 
-def full_disk(folder):
+def no_profile(folder, options, words, before=None):
+    """Instrumented and preloaded."""
+    program = build(folder, "random_access.c", "clang-22", "archive")
+    unprofiled(folder, [program, "1", "2", "1000"], options, words, before)
+    unprofiled(folder, ["/bin/echo", "on"], options, words, before, {"LD_PRELOAD": SHARED})
+
+
+def mounted(folder, options, name, words):
     if os.geteuid():
-        raise Skip("takes root to mount a small file system")
-    mount = os.path.join(folder, "small")
+        raise Skip("takes root to mount a file system")
+    mount = os.path.join(folder, "mounted")
     os.mkdir(mount)
-    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "none", mount],
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", options, "none", mount],
                       check=False, stderr=subprocess.DEVNULL).returncode:
         raise Skip("cannot mount here")
     try:
-        no_profile(folder, f"out={mount}/p.profraw", ["no space left"])
+        no_profile(folder, f"out={mount}/{name}", words)
     finally:
         subprocess.run(["umount", mount], check=False)
+
+
+def late_full_disk(folder):
+    """There is room to begin with."""
+    if os.geteuid():
+        raise Skip("takes root to mount a file system")
+    mount = os.path.join(folder, "mounted")
+    os.mkdir(mount)
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=256k", "none", mount],
+                      check=False, stderr=subprocess.DEVNULL).returncode:
+        raise Skip("cannot mount here")
+    try:
+        program = build(folder, "process.c", "clang-22", "archive")
+        result = run([program, "chdir"], folder, {"PGOKIT_HEAP_OPTIONS": f"out={mount}/profraw"})
+        require(result.stderr.count("\n") == 1 and "no space left" in result.stderr, f"{result}")
+        check_sound(os.path.join(mount, "profraw"))
+    finally:
+        subprocess.run(["umount", mount], check=False)
+
+
+def confined(folder, what):
+    wrapper = os.path.join(folder, "confined")
+    run([tool("gcc"), "-O2", os.path.join(HERE, "programs", "confined.c"), "-o", wrapper], folder)
+    program = build(folder, "random_access.c", "clang-22", "archive")
+    if run([wrapper, what, "true"], folder, check=False).returncode == 77:
+        raise Skip("seccomp is not allowed here")
+    argv = [wrapper, what, program, "1", "4", "20000"]
+    if what == "no-create":
+        unprofiled(folder, argv, "", "operation not permitted")
+        unprofiled(folder, [wrapper, what, "/bin/echo", "on"], "", "operation not permitted",
+                   env={"LD_PRELOAD": SHARED})
+        return
+    out = run(argv, folder)
+    require(not out.stderr, out.stderr)
+    require_exact(program, out.stdout, raw_profile.Profile(one_file(folder)))
+
+
+def no_descriptors(folder):
+    # Dynamically linked programs do not even start then.
+    program = build(folder, "random_access.c", "clang-22", "static")
+    unprofiled(folder, [program, "1", "2", "1000"], "", "too many open files",
+               lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (3, 3)))
+
+
+def without_proc(folder):
+    program = build(folder, "random_access.c", "clang-22", "archive")
+    script = f"mount -t tmpfs none /proc && exec {program} 1 2 20000"
+    result = run(["unshare", "-m", "sh", "-c", script], folder, check=False)
+    if "unshare failed" in result.stderr or "permission denied" in result.stderr:
+        raise Skip("cannot mount here")
+    require(result.returncode == 0 and not result.stderr, f"{result}")
+    require_exact(program, result.stdout, raw_profile.Profile(one_file(folder)))
+    result = run(["unshare", "-m", "sh", "-c", f"mount -t tmpfs none /proc && LD_PRELOAD={SHARED} "
+                  f"PGOKIT_HEAP_OPTIONS=out={folder}/%e.%p exec sqlite3 :memory: 'select 1'"],
+                 folder, check=False)
+    require(result.stdout == "1\n" and not result.stderr, f"{result}")
 
 
 def no_address_space(folder):
@@ -339,8 +418,7 @@ def no_address_space(folder):
     result = run([program, "1", "1", "10"], folder, check=False, before=limit)
     require(result.returncode == 1 and "ulimit -v" in result.stderr,
             f"instrumented: exit {result.returncode}, {result.stderr}")
-    result = run(["/bin/echo", "on"], folder, {"LD_PRELOAD": SHARED}, before=limit)
-    require(result.stdout == "on\n" and result.stderr.count("\n") == 1, f"preload: {result}")
+    unprofiled(folder, ["/bin/echo", "on"], "", "ulimit -v", limit, {"LD_PRELOAD": SHARED})
 
 
 def off(folder):
@@ -379,10 +457,20 @@ def main():
     case("signal handlers allocate anywhere", signalling)
     case("killed threads leave a sound profile", killing)
     case("killed at any moment", early_kills)
-    case("no such place", no_profile, "out=/proc/none/p.profraw", ["no profile"])
-    case("full disk", full_disk)
-    case("file size limit", no_profile, "", ["file size limit"],
+    for what in ("chdir", "chroot", "sandbox", "closing"):
+        case(f"a program that goes away from its profile: {what}", leaving, what)
+    case("no such place", no_profile, "out=/proc/none/p.profraw", "no such directory")
+    case("a device in its place", no_profile, "out=/dev/full", "is no file")
+    case("a directory in its place", no_profile, "out=/", "is a directory")
+    case("full disk", mounted, "size=64k", "p.profraw", "no space left")
+    case("disk that gets full", late_full_disk)
+    case("read-only file system", mounted, "ro", "p.profraw", "read-only")
+    case("file size limit", no_profile, "", "file size limit",
          lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (65536, 65536)))
+    case("no descriptors", no_descriptors)
+    case("seccomp: no file can be made", confined, "no-create")
+    case("seccomp: an old kernel", confined, "old-kernel")
+    case("no /proc", without_proc)
     case("no address space", no_address_space)
     case("switched off", off)
     print(f"1..{cases}")
