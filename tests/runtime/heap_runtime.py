@@ -150,18 +150,117 @@ def exports(_):
 
 
 def preload(folder, *argv):
+    """The program does what it does without us."""
     tool(argv[0])
-    plain = run(argv, folder)
-    profiled = run(argv, folder, {"LD_PRELOAD": SHARED, "PGOKIT_HEAP_OPTIONS":
-                                  f"out={folder}/%p.profraw"})
+    results = []
+    for name, env in (("plain", {}), ("profiled", {"LD_PRELOAD": SHARED, "PGOKIT_HEAP_OPTIONS":
+                                                   f"out={folder}/%p.profraw"})):
+        where = os.path.join(folder, name)
+        os.mkdir(where)
+        results.append(run(argv, where, dict(env, TZ="UTC", GIT_CONFIG_GLOBAL="/dev/null")))
+    plain, profiled = results
     require(plain.stdout == profiled.stdout, f"other output: {profiled.stdout[-500:]}")
-    require(not profiled.stderr.strip() or profiled.stderr == plain.stderr, profiled.stderr)
+    require(profiled.stderr == plain.stderr, profiled.stderr)
+    return preloaded_profiles(folder)
+
+
+def preloaded_profiles(folder):
     found = raw_profile.files(folder)
     require(found, "no profile")
     objects = sum(values[0] for path in found
                   for values in raw_profile.Profile(path).contexts.values())
     require("library functions only" in check_sound(*found), "no word about the accesses")
     return [f"{len(found)} files, {objects} objects"]
+
+
+SQL = """create table t(a integer primary key, b text);
+with recursive n(i) as (select 1 union all select i + 1 from n where i < 20000)
+insert into t select i, 'text ' || (i * 7919 % 10007) from n;
+create index tb on t(b);
+select count(*), sum(a), min(b), max(b) from t where b like 'text 1%';
+delete from t where a % 3 = 0;
+select group_concat(b) from (select b from t order by b, a limit 20);
+pragma integrity_check;
+"""
+
+PYTHON = """
+import collections, hashlib, json, re, subprocess, sys, threading
+data = [{"n": i, "s": "x" * (i % 97), "l": list(range(i % 13))} for i in range(20000)]
+text = json.dumps(data)
+print(hashlib.sha256(text.encode()).hexdigest(), json.loads(text) == data)
+print(collections.Counter(re.findall(r"x{3,9}", text)).most_common(3))
+out = []
+threads = [threading.Thread(target=lambda: out.append(sum(len(str(i)) for i in range(20000))))
+           for _ in range(4)]
+[t.start() for t in threads], [t.join() for t in threads]
+print(out)
+print(subprocess.run([sys.executable, "-c", "print(sum(range(1000)))"],
+                     stdout=subprocess.PIPE).stdout)
+try:
+    raise KeyError("x" * 1000)
+except KeyError as e:
+    print(len(str(e)))
+"""
+
+GIT = """set -e
+export GIT_AUTHOR_DATE='2024-01-01T00:00:00Z' GIT_COMMITTER_DATE='2024-01-01T00:00:00Z'
+git init -q -b main .; git config user.name n; git config user.email e
+for i in 1 2 3 4 5; do seq $((i * 1000)) >f$i; git add .; git commit -q -m "commit $i"; done
+git checkout -q -b side HEAD~2; echo x >g; git add g; git commit -q -m g; git merge -q -m m main
+git log --oneline --graph --stat; git gc -q; git fsck --no-progress; git diff HEAD~1 --stat
+git grep -c 99 | head; git rev-parse HEAD
+"""
+
+BASH = """
+declare -A m; for i in {1..3000}; do m[k$((i % 50))]+=x$i; done
+for k in $(printf '%s\\n' "${!m[@]}" | sort); do echo "$k ${#m[$k]}"; done | md5sum
+f() { local a=("$@"); ((${#a[@]} > 200)) || f "${a[@]}" x y; echo -n .; }; f 1 2; echo
+trap 'echo trapped' USR1; kill -USR1 $$; wait; (exit 3); echo $?
+for i in 1 2 3; do echo $(echo $i | cat) & done | sort; cat <(seq 3) <(seq 4 6)
+"""
+
+
+def compiling(folder):
+    """gcc's cc1, as, ld and collect2, with what they run."""
+    source = os.path.join(HERE, "programs", "random_access.c")
+    for name, env in (("plain", {}), ("profiled", {"LD_PRELOAD": SHARED, "PGOKIT_HEAP_OPTIONS":
+                                                   f"out={folder}/%e.%p.profraw"})):
+        run([tool("gcc"), "-O2", "-g", source, "-o", name, "-pthread", "-frandom-seed=1"],
+            folder, env)
+    with open(os.path.join(folder, "plain"), "rb") as one, \
+            open(os.path.join(folder, "profiled"), "rb") as other:
+        require(one.read() == other.read(), "another program comes out")
+    require(any("cc1." in path for path in raw_profile.files(folder)), "no profile of cc1")
+    return preloaded_profiles(folder)
+
+
+def redis(folder):
+    tool("redis-cli")
+    answers = []
+    script = "".join(f"set key:{i} {'v' * (i % 300)}\nlpush list:{i % 7} {i}\n"
+                     f"zadd z {i * 37 % 101} m{i}\nhset h{i % 5} f{i} {i}\n" for i in range(400))
+    script += ("eval 'local s = 0; for i = 1, 1000 do s = s + i end; return s' 0\n"
+               "lrange list:3 0 -1\nzrange z 0 -1 withscores\nhlen h1\ndbsize\nsave\n"
+               "get key:299\nunlink key:1 key:2 z\ndbsize\nflushall\ndbsize\n")
+    for name, env in (("plain", {}), ("profiled", {"LD_PRELOAD": SHARED, "PGOKIT_HEAP_OPTIONS":
+                                                   f"out={folder}/redis.%p.profraw"})):
+        where = os.path.join(folder, name)
+        os.mkdir(where)
+        with subprocess.Popen([tool("redis-server"), "--port", "0", "--unixsocket", "s", "--dir",
+                               where], cwd=where, env=dict(os.environ, **env),
+                              stdout=subprocess.DEVNULL) as server:
+            for _ in range(200):
+                if os.path.exists(os.path.join(where, "s")):
+                    break
+                time.sleep(0.05)
+            out = subprocess.run(["redis-cli", "-s", "s"], cwd=where, input=script, text=True,
+                                 stdout=subprocess.PIPE, check=True, timeout=100).stdout
+            subprocess.run(["redis-cli", "-s", "s", "shutdown", "nosave"], cwd=where, check=True,
+                           timeout=100)
+            require(server.wait(60) == 0, f"{name}: exit {server.returncode}")
+        answers.append(out)
+    require(answers[0] == answers[1] and "500500" in answers[0], "other answers")
+    return preloaded_profiles(folder)
 
 
 def cplusplus(folder):
@@ -441,12 +540,12 @@ def main():
     case("histograms, raw version 4", histograms, 4)
     case("histograms, raw version 5", histograms, 5)
     case("preload: true", preload, "true")
-    case("preload: bash", preload, "bash", "-c", "for i in 1 2 3; do echo $(echo $i | cat); done")
-    case("preload: python3", preload, "python3", "-c",
-         "import json, re, threading; print(len(json.dumps(list(range(100000)))))")
-    case("preload: sqlite3", preload, "sqlite3", ":memory:",
-         "create table t(a); insert into t values(1), (2); select sum(a) from t")
-    case("preload: git", preload, "git", "--version")
+    case("preload: bash", preload, "bash", "-c", BASH)
+    case("preload: python3", preload, "python3", "-c", PYTHON)
+    case("preload: sqlite3", preload, "sqlite3", ":memory:", SQL)
+    case("preload: git", preload, "sh", "-c", GIT)
+    case("preload: gcc", compiling)
+    case("preload: redis-server", redis)
     for seed, (compiler, flags) in enumerate([
             ("gcc", []), ("gcc", ["-fno-omit-frame-pointer"]),
             ("gcc", ["-O3", "-mavx2"]), ("clang-22", []), ("clang-14", ["-O1"])]):
