@@ -59,7 +59,7 @@ const char *pgrt_getenv(const char *name);
 /* ---- runtime_options.c ---- */
 struct pgrt_options {
     u64 depth, raw_version, dump_at_exit, verbosity, realloc_zero_frees, help, enabled,
-        frame_pointers;
+        frame_pointers, dump_signal, dump_every, dump_memory;
     char out[1024], log_path[1024];
 };
 extern struct pgrt_options pgrt_options;
@@ -313,7 +313,8 @@ void pgrt_store_publish(struct pgrt_thread *t);
 void pgrt_store_each(void (*f)(void *arg, const struct pgrt_mib *m), void *arg);
 /* Puts a dump behind those that are finished and empties the sheets. `last` leaves none. */
 int pgrt_store_finish(const void *dump, size_t size, bool last);
-void pgrt_store_close_in_place(void); /* nothing comes after what the sheets have */
+void pgrt_store_mark(bool complete); /* whether anything comes after what the sheets have */
+bool pgrt_store_is_file(void);
 void pgrt_store_forget(void); /* finished dumps are not carried into the next file */
 bool pgrt_store_is_open(void);
 struct pgrt_raw_header {
@@ -333,6 +334,15 @@ extern u64 pgrt_dropped; /* objects that no context took */
 
 /* ---- runtime_dump.c ---- */
 void pgrt_dump(bool last);
+/* Around exec: the profile is complete as it is, or goes on. */
+void pgrt_exec_begins(void);
+void pgrt_exec_failed(void);
+
+/* ---- runtime_trigger.c: dumps that nobody calls for ---- */
+extern volatile u32 pgrt_dump_due; /* ms since the start; the first allocation from then on dumps */
+void pgrt_triggers_init(void);
+void pgrt_dump_if_due(void);
+void pgrt_memory_grew(u32 regions); /* that have held objects so far */
 
 /* ---- runtime_start.c ---- */
 void pgrt_init(void);   /* idempotent */

@@ -3,6 +3,7 @@
 #include "pgrt.h"
 
 #include <errno.h>
+#include <sys/syscall.h>
 
 /* What goes into a dump: one entry per context, indexed by its number; count 0: none. */
 struct merged {
@@ -192,7 +193,7 @@ static void complete_in_place(struct merged *all, int err)
 {
     const bool less = pgrt_histogram || pgrt_options.raw_version != 5;
     each_live(end_now, all);
-    pgrt_store_close_in_place();
+    pgrt_store_mark(true);
     if (less || pgrt_options.verbosity)
         pgrt_say(less ? "no new file, so the profile is of version 5 without histograms"
                       : "no new file, the profile was completed where it is",
@@ -228,7 +229,6 @@ static void dump(struct merged *all, bool last)
 
 void pgrt_dump(bool last)
 {
-    pgrt_modules_refresh(); /* now: a stopped thread may hold the dynamic linker's lock */
     pgrt_stop_world();
     struct merged all = {.n = pgrt_contexts()};
     size_t mibs_bytes = (size_t)(all.n + 1) * sizeof *all.mibs;
@@ -244,4 +244,27 @@ void pgrt_dump(bool last)
     if (last)
         *pgrt_gate = PGRT_GATE_OFF;
     pgrt_start_world();
+}
+
+/* What happens up to the call that replaces the program is in the sheets anyway. A child that
+ * shares its parent's memory, or that recorded nothing, has nothing to complete. */
+void pgrt_exec_begins(void)
+{
+    if (*pgrt_gate != PGRT_GATE_OPEN || pgrt_busy() || !pgrt_self || !pgrt_store_is_file() ||
+        pgrt_syscall(SYS_getpid, 0L, 0L, 0L, 0L, 0L, 0L) != pgrt_pid)
+        return;
+    pgrt_stop_world();
+    if (*pgrt_gate == PGRT_GATE_STOP) {
+        struct merged all = {.n = pgrt_contexts()};
+        each_live(end_now, &all);
+        pgrt_store_mark(true);
+    }
+    pgrt_start_world();
+}
+
+void pgrt_exec_failed(void)
+{
+    if (*pgrt_gate == PGRT_GATE_OPEN && pgrt_store_is_file() &&
+        pgrt_syscall(SYS_getpid, 0L, 0L, 0L, 0L, 0L, 0L) == pgrt_pid)
+        pgrt_store_mark(false);
 }

@@ -78,6 +78,7 @@ void pgrt_init(void)
         return;
     }
     pgrt_modules_refresh();
+    pgrt_triggers_init();
     if (pgrt_store_open())
         *pgrt_gate = PGRT_GATE_OPEN;
     started = true;
@@ -88,6 +89,10 @@ void pgrt_ready(void)
     pgrt_tables_ready = true;
     __atomic_fetch_add(&pgrt_walk_epoch, 1, __ATOMIC_RELAXED);
     pgrt_init();
+    /* An allocation of the C library's own start came before it knew its modules. */
+    const struct pgrt_segment *list;
+    if (*pgrt_gate == PGRT_GATE_OPEN && !pgrt_modules(&list))
+        pgrt_modules_refresh();
 }
 
 /* Objects that live now are the parent's; a child that only runs another program makes no file. */

@@ -366,12 +366,17 @@ int pgrt_store_finish(const void *dump, size_t size, bool last)
     return err;
 }
 
-void pgrt_store_close_in_place(void)
+bool pgrt_store_is_file(void)
+{
+    return store.open && store.file.stream < 0;
+}
+
+void pgrt_store_mark(bool complete)
 {
     for (u64 off = store.finished; store.open && off < store.used;) {
         struct pgrt_sheet *s = (struct pgrt_sheet *)(store.base + off);
         struct pgrt_notes *notes = notes_of(s);
-        notes->flags &= ~(u64)PGRT_NOTE_INTERRUPTED;
+        notes->flags = pgrt_notes_flags() | (complete ? 0 : PGRT_NOTE_INTERRUPTED);
         notes->dropped = off == store.finished ? pgrt_dropped : 0;
         off += s->h.total_size;
     }

@@ -157,11 +157,16 @@ static void barrier(void)
     }
 }
 
-/* Afterwards no other thread is inside the runtime, and none comes in. */
+/* Afterwards no other thread is inside the runtime, and none comes in. This one is, so that a
+ * signal handler that interrupts it neither waits for it nor comes here. */
 void pgrt_stop_world(void)
 {
-    while (__atomic_exchange_n(&stopper, 1, __ATOMIC_ACQUIRE))
+    pgrt_self->busy = 1;
+    while (__atomic_exchange_n(&stopper, 1, __ATOMIC_ACQUIRE)) {
+        pgrt_self->busy = 0; /* somebody else waits for this thread */
         pgrt_syscall(SYS_sched_yield, 0L, 0L, 0L, 0L, 0L, 0L);
+        pgrt_self->busy = 1;
+    }
     __atomic_store_n(pgrt_gate, PGRT_GATE_STOP, __ATOMIC_SEQ_CST);
     barrier();
     for (struct pgrt_thread *t = pgrt_threads; t; t = t->next)
@@ -175,6 +180,7 @@ void pgrt_start_world(void)
     __atomic_compare_exchange_n(pgrt_gate, &stopped, PGRT_GATE_OPEN, false, __ATOMIC_SEQ_CST,
                                 __ATOMIC_SEQ_CST);
     __atomic_store_n(&stopper, 0, __ATOMIC_RELEASE);
+    pgrt_leave(pgrt_self);
 }
 
 static void child(void)

@@ -363,6 +363,34 @@ def dumping(folder, what, objects_before):
     check_sound(one_file(folder))
 
 
+def executing(folder):
+    """What was recorded is complete before another program comes, and goes on if none does."""
+    program = build(folder, "process.c", "clang-22", "archive")
+    run([program, "exec"], folder)
+    files = raw_profile.files(folder)
+    require(len(files) == 2 and files[1] == files[0] + ".2", f"profiles: {files}")
+    first, second = [raw_profile.Profile(path) for path in files]
+    require(not first.interrupted and not second.interrupted, "interrupted")
+    found = first.by_function(program)
+    require(found["before"][:3] == [2, 48, 1] and found["after"][0] == 1 and
+            found["in_parent"] == [1, 24, 2, 2, 2], f"{found}")
+    require(second.by_function(program)["in_child"][0] == 1, "the second program")
+    check_sound(*files)
+
+
+def triggered(folder, options, seconds, mebibytes, dumps):
+    program = build(folder, "process.c", "clang-22", "archive")
+    n = int(run([program, "triggers", str(seconds), str(mebibytes)], folder,
+                {"PGOKIT_HEAP_OPTIONS": "dump_signal=12:" + options}).stdout)
+    profile = raw_profile.Profile(one_file(folder))
+    found = profile.by_function(program)
+    require(found["before"] == [1, 24, 1, 1, 1] and found["after"][0] == 3, f"{found}")
+    require(found.get("in_main", [0])[0] == n, f"{found}, allocated {n}")
+    require(found.get("in_child", [0])[0] == mebibytes, f"{found}")
+    require(profile.dumps >= dumps, f"{profile.dumps} dumps")
+    check_sound(one_file(folder))
+
+
 def signalling(folder):
     program = build(folder, "process.c", "clang-22", "archive")
     run([program, "signals"], folder)
@@ -553,6 +581,10 @@ def main():
     case("fork: each process counts its own", forking)
     case("dumps: an object alive at a dump counts once", dumping, "dump", 2)
     case("reset: finished dumps are left out", dumping, "reset", 0)
+    case("exec: the profile is completed", executing)
+    case("dumps on a signal", triggered, "", 0, 0, 4)
+    case("dumps every second", triggered, "dump_every=1", 3, 0, 6)
+    case("dumps when memory grows", triggered, "dump_memory=8", 0, 60, 8)
     case("signal handlers allocate anywhere", signalling)
     case("killed threads leave a sound profile", killing)
     case("killed at any moment", early_kills)

@@ -1,8 +1,10 @@
 /* What processes do besides allocating: fork, threads, dumps, signals, dying.
  *
  * usage: process fork | dump | signals | churn THREADS | reset
+ *        process exec | tail | triggers SECONDS MEBIBYTES
  *        process chdir | chroot | sandbox | closing */
 #define _GNU_SOURCE
+#include <errno.h>
 #include <fcntl.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -18,6 +20,7 @@
 #include <sys/stat.h>
 #include <sys/time.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 int __memprof_profile_dump(void) __attribute__((weak));
@@ -137,6 +140,40 @@ static int churning(int threads)
     return 0;
 }
 
+static int executing(char *self)
+{
+    volatile char *old = before();
+    old[0] = 1;
+    free((void *)before());
+    if (execlp("no-such-program-anywhere", "x", NULL) != -1 || errno != ENOENT)
+        return 3;
+    free((void *)after());
+    volatile char *p = in_parent();
+    p[0] = p[1] = 1;
+    return execl(self, self, "tail", NULL);
+}
+
+/* Signals itself, takes time, and grows. */
+static int triggering(int seconds, int mebibytes)
+{
+    volatile char *old = before();
+    long n = 0;
+    old[0] = 1;
+    for (int i = 0; i < 3; i++) {
+        raise(SIGUSR2);
+        free((void *)after());
+    }
+    for (time_t end = time(NULL) + seconds; time(NULL) < end; n++)
+        free((void *)in_main());
+    for (int i = 0; i < mebibytes; i++) {
+        volatile char *p = malloc(1 << 20);
+        p[0] = 1;
+        free((void *)in_child());
+    }
+    printf("%ld\n", n);
+    return 0;
+}
+
 /* 2^depth contexts of one object each. */
 __attribute__((noinline)) void many(int depth);
 void many(int depth)
@@ -210,9 +247,15 @@ int main(int argc, char **argv)
         return forking();
     if (!strcmp(what, "dump") || !strcmp(what, "reset"))
         return dumping(what[0] == 'r');
+    if (!strcmp(what, "exec"))
+        return executing(argv[0]);
+    if (!strcmp(what, "tail"))
+        free((void *)in_child());
+    if (!strcmp(what, "triggers") && argc > 3)
+        return triggering(atoi(argv[2]), atoi(argv[3]));
     if (!strcmp(what, "signals"))
         return signalling();
     if (!strcmp(what, "churn"))
         return churning(argc > 2 ? atoi(argv[2]) : 2);
-    return *what ? leaving(what) : 2;
+    return strcmp(what, "tail") ? leaving(what) : 0;
 }
