@@ -109,18 +109,25 @@ def exact(folder, compiler, link, version, seed, threads):
     require_exact(program, out, raw_profile.Profile(path))
 
 
-def require_exact(program, out, profile):
+def require_exact(program, out, profile, sites=12):
     """The profile has what the program says of itself."""
     truth = {}
     for line in out.splitlines():
         name, *values = line.split()
         truth[name] = [int(value) for value in values]
-    require(len(truth) == 12, f"the program said {out}")
+    require(len(truth) == sites, f"the program said {out}")
     require(not profile.interrupted, "a finished profile says it was interrupted")
     found = profile.by_function(program)
     wrong = [f"{name}: counted {found.get(name)}, truth {truth[name]}"
              for name in truth if found.get(name) != truth[name]]
     require(not wrong, "\n".join(wrong))
+
+
+def library_calls(folder, compiler, flags):
+    program = build(folder, "library_calls.c", compiler, "archive",
+                    flags=["-fno-builtin", "-Wno-error", *flags])
+    out = run([program], folder).stdout
+    require_exact(program, out, raw_profile.Profile(one_file(folder)), 37)
 
 
 def beside_llvm(folder):
@@ -562,6 +569,8 @@ def main():
         for threads in (1, 4):
             case(f"exact: {compiler}, {link}, raw version {version}, {threads} threads",
                  exact, compiler, link, version, seed, threads)
+    for compiler, flags in (("clang-22", []), ("gcc", []), ("gcc", ["-D_FORTIFY_SOURCE=2"])):
+        case(f"library calls: {' '.join([compiler, *flags])}", library_calls, compiler, flags)
     case("LLVM's runtime beside ours", beside_llvm)
     case("exported symbols", exports)
     case("C++: new, delete, exceptions, a library opened late", cplusplus)
