@@ -5,8 +5,10 @@ dumps, kills, and what happens when a profile cannot be written.
 usage: heap_runtime.py PGOKIT ARCHIVE SHARED-LIBRARY EXPORTS
 """
 
+import json
 import os
 import random
+import re
 import resource
 import shutil
 import subprocess
@@ -83,9 +85,24 @@ def build(folder, source, compiler, link, name="program", flags=()):
     how = {"archive": [ARCHIVE, "-pthread"],
            "static": ["-static", ARCHIVE, "-pthread"],
            "shared": [SHARED, "-pthread", f"-Wl,-rpath,{os.path.dirname(SHARED)}"],
+           "overruled": ["-fmemory-profile", "-fno-memory-profile", ARCHIVE, "-pthread"],
+           "resources": ["-fmemory-profile", f"-resource-dir={folder}/resources"],
+           "takeover": ["-fmemory-profile", "-shared-libsan", "-pthread"],
            "llvm": ["-fmemory-profile", "-pthread"]}[link]
+    stand_in(folder, link)
     run([tool(compiler), out + ".o", "-o", out, "-no-pie", "-Wl,--build-id", *how], folder)
     return out
+
+
+def stand_in(folder, link):
+    """Our runtime under the names of LLVM's."""
+    if link == "resources":
+        libraries = os.path.join(folder, "resources", "lib", "linux")
+        os.makedirs(libraries)
+        os.symlink(ARCHIVE, os.path.join(libraries, "libclang_rt.memprof-x86_64.a"))
+    if link == "takeover":
+        os.mkdir(os.path.join(folder, "taken"))
+        os.symlink(SHARED, os.path.join(folder, "taken", "libclang_rt.memprof-x86_64.so"))
 
 
 def one_file(folder):
@@ -103,7 +120,8 @@ def check_sound(*paths):
 def exact(folder, compiler, link, version, seed, threads):
     program = build(folder, "random_access.c", compiler, link)
     out = run([program, str(seed), str(threads), "20000"], folder,
-              {"PGOKIT_HEAP_OPTIONS": f"raw_version={version}"}).stdout
+              {"PGOKIT_HEAP_OPTIONS": f"raw_version={version}",
+               "LD_LIBRARY_PATH": f"{folder}/taken"}).stdout
     path = one_file(folder)
     check_sound(path)
     require_exact(program, out, raw_profile.Profile(path))
@@ -128,6 +146,34 @@ def library_calls(folder, compiler, flags):
                     flags=["-fno-builtin", "-Wno-error", *flags])
     out = run([program], folder).stdout
     require_exact(program, out, raw_profile.Profile(one_file(folder)), 37)
+
+
+def beside_dhat(folder):
+    """valgrind sees every access of the plain program. It counts bytes, not accesses, and a
+    reallocated block as the one it was."""
+    tool("valgrind")
+    arguments = ["3", "1", "20000", "bytes"]
+    program = build(folder, "random_access.c", "clang-22", "archive")
+    run([program, *arguments], folder)
+    found = raw_profile.Profile(one_file(folder)).by_function(program)
+    plain = os.path.join(folder, "plain")
+    run([tool("clang-22"), *FRAMES, os.path.join(HERE, "programs", "random_access.c"), "-pthread",
+         "-o", plain], folder)
+    run(["valgrind", "-q", "--tool=dhat", "--dhat-out-file=dhat", plain, *arguments], folder)
+    with open(os.path.join(folder, "dhat"), encoding="utf-8") as file:
+        dhat = json.load(file)
+    theirs = {}
+    for point in dhat["pps"]:
+        frames = " ".join(dhat["ftbl"][i] for i in point["fs"])
+        site = re.search(r"\bsite_\d+\b", frames)
+        if site:
+            sums = theirs.setdefault(site[0], [0, 0, 0])
+            for i, value in enumerate((point["tbk"], point["tb"], point["rb"] + point["wb"])):
+                sums[i] += value
+    ours = {name: found[name][:3] for name in found if name.startswith("site_")}
+    require(len(ours) == 11 and ours == theirs, f"ours {ours}, valgrind's {theirs}")
+    return [f"{sum(v[0] for v in ours.values())} objects, {sum(v[2] for v in ours.values())} "
+            "accesses: the same"]
 
 
 def beside_llvm(folder):
@@ -563,14 +609,16 @@ def off(folder):
 
 def main():
     for seed, (compiler, link, version) in enumerate([
-            ("clang-14", "archive", 5), ("clang-16", "archive", 4), ("clang-19", "archive", 3),
+            ("clang-13", "archive", 5), ("clang-14", "archive", 5), ("clang-16", "archive", 4), ("clang-19", "archive", 3),
             ("clang-22", "archive", 5), ("clang-22", "static", 5), ("clang-22", "shared", 5),
-            ("gcc", "shared", 5)]):
+            ("clang-22", "overruled", 5), ("clang-22", "resources", 5), ("clang-16", "takeover", 5),
+            ("gcc", "archive", 5), ("gcc", "static", 5), ("gcc", "shared", 5)]):
         for threads in (1, 4):
             case(f"exact: {compiler}, {link}, raw version {version}, {threads} threads",
                  exact, compiler, link, version, seed, threads)
     for compiler, flags in (("clang-22", []), ("gcc", []), ("gcc", ["-D_FORTIFY_SOURCE=2"])):
         case(f"library calls: {' '.join([compiler, *flags])}", library_calls, compiler, flags)
+    case("valgrind's counts per site", beside_dhat)
     case("LLVM's runtime beside ours", beside_llvm)
     case("exported symbols", exports)
     case("C++: new, delete, exceptions, a library opened late", cplusplus)
