@@ -148,7 +148,7 @@ struct pgrt_walked {
 enum { PGRT_TABLE_SPAN = 512, PGRT_STACKS = 4 };
 struct pgrt_sheet;
 struct pgrt_thread {
-    volatile u32 busy; /* inside the runtime: nobody may come in, and a dump waits */
+    u32 busy;          /* inside the runtime: nobody may come in, and a dump waits */
     bool taken;        /* by a running thread */
     uintptr_t stack_lo, stack_hi;       /* of the thread */
     struct pgrt_stack {
@@ -169,7 +169,18 @@ extern struct pgrt_thread *pgrt_threads;
 /* What may be done now. The word is on a page that a fork wipes, so that a child of any kind
  * finds 0 and starts anew. */
 enum { PGRT_GATE_NEW = 0, PGRT_GATE_OPEN = 1, PGRT_GATE_STOP = 2, PGRT_GATE_OFF = 3 };
-extern volatile u32 *pgrt_gate;
+extern u32 *pgrt_gate;
+
+PGRT_INLINE u32 pgrt_gate_now(void)
+{
+    return __atomic_load_n(pgrt_gate, __ATOMIC_ACQUIRE);
+}
+
+PGRT_INLINE void pgrt_gate_set(u32 state)
+{
+    __atomic_store_n(pgrt_gate, state, __ATOMIC_RELEASE);
+}
+
 extern u32 pgrt_generation; /* objects of another one belong to a parent or to an old dump */
 
 /* This thread's record with busy set, or NULL: the caller works without (pgrt_busy() tells
@@ -182,15 +193,26 @@ void pgrt_start_world(void);
 void pgrt_threads_init(void);
 void pgrt_threads_after_fork(void);
 
+/* What a thread did inside is seen by who sees it outside. */
+PGRT_INLINE void pgrt_busy_set(struct pgrt_thread *t, u32 inside)
+{
+    __atomic_store_n(&t->busy, inside, __ATOMIC_RELEASE);
+}
+
+PGRT_INLINE u32 pgrt_busy_now(const struct pgrt_thread *t)
+{
+    return __atomic_load_n(&t->busy, __ATOMIC_ACQUIRE);
+}
+
 PGRT_INLINE struct pgrt_thread *pgrt_enter(void)
 {
     struct pgrt_thread *t = pgrt_self;
-    if (PGRT_UNLIKELY(!t || t->busy))
+    if (PGRT_UNLIKELY(!t || pgrt_busy_now(t)))
         return pgrt_enter_slow();
-    t->busy = 1;
+    pgrt_busy_set(t, 1);
     pgrt_compiler_barrier();
-    if (PGRT_UNLIKELY(*pgrt_gate != PGRT_GATE_OPEN)) {
-        t->busy = 0;
+    if (PGRT_UNLIKELY(pgrt_gate_now() != PGRT_GATE_OPEN)) {
+        pgrt_busy_set(t, 0);
         return pgrt_enter_slow();
     }
     return t;
@@ -199,7 +221,7 @@ PGRT_INLINE struct pgrt_thread *pgrt_enter(void)
 PGRT_INLINE void pgrt_leave(struct pgrt_thread *t)
 {
     pgrt_compiler_barrier();
-    t->busy = 0;
+    pgrt_busy_set(t, 0);
     pgrt_compiler_barrier();
     if (PGRT_UNLIKELY(t->deferred))
         pgrt_leave_slow(t);

@@ -82,7 +82,7 @@ PGRT_INLINE void start_counting(void *object, size_t n, bool far)
     u64 *end = pgrt_shadow((uintptr_t)object + n - 1) + 1;
     uint8_t *region = &region_seen[((uintptr_t)object - PGRT_HEADER) >> PGRT_REGION_SHIFT &
                                    (sizeof region_seen - 1)];
-    if (PGRT_UNLIKELY(!*region))
+    if (PGRT_UNLIKELY(!__atomic_load_n(region, __ATOMIC_RELAXED)))
         add_region(region);
     if (PGRT_UNLIKELY(end - word >= LARGE_WORDS))
         pgrt_shadow_reset_large(word, end);
@@ -210,7 +210,7 @@ PGRT_INLINE void free_inside(struct pgrt_thread *t, void *object)
 
 void pgrt_free_now(struct pgrt_thread *t, void *object)
 {
-    free_inside(*pgrt_gate == PGRT_GATE_OPEN ? t : NULL, object);
+    free_inside(pgrt_gate_now() == PGRT_GATE_OPEN ? t : NULL, object);
 }
 
 /* A signal handler frees while its thread is inside: later, when the thread is out. */

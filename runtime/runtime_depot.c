@@ -17,7 +17,7 @@ u32 pgrt_contexts(void)
 
 const struct pgrt_context *pgrt_context(u32 id)
 {
-    return &spans[id / SPAN][id % SPAN];
+    return &__atomic_load_n(&spans[id / SPAN], __ATOMIC_ACQUIRE)[id % SPAN];
 }
 
 static void *bump(struct pgrt_thread *t, size_t bytes)
@@ -75,7 +75,7 @@ static PGRT_COLD u32 intern(struct pgrt_thread *t, u64 hash, const u64 *pcs, u32
         return 0;
     for (u32 i = 0; i < n; i++)
         copy[i] = pcs[i];
-    struct pgrt_context *c = &spans[id / SPAN][id % SPAN];
+    struct pgrt_context *c = &__atomic_load_n(&spans[id / SPAN], __ATOMIC_ACQUIRE)[id % SPAN];
     *c = (struct pgrt_context){.hash = hash, .pcs = copy, .n = n, .next = head};
     while (!__atomic_compare_exchange_n(bucket, &head, id, false, __ATOMIC_ACQ_REL,
                                         __ATOMIC_ACQUIRE)) {

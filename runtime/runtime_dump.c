@@ -232,7 +232,7 @@ void pgrt_dump(bool last)
     pgrt_stop_world();
     struct merged all = {.n = pgrt_contexts()};
     size_t mibs_bytes = (size_t)(all.n + 1) * sizeof *all.mibs;
-    if (*pgrt_gate == PGRT_GATE_STOP) {
+    if (pgrt_gate_now() == PGRT_GATE_STOP) {
         all.mibs = pgrt_map(mibs_bytes);
         if (all.mibs)
             dump(&all, last);
@@ -242,7 +242,7 @@ void pgrt_dump(bool last)
     if (all.mibs)
         pgrt_unmap(all.mibs, mibs_bytes);
     if (last)
-        *pgrt_gate = PGRT_GATE_OFF;
+        pgrt_gate_set(PGRT_GATE_OFF);
     pgrt_start_world();
 }
 
@@ -250,11 +250,11 @@ void pgrt_dump(bool last)
  * shares its parent's memory, or that recorded nothing, has nothing to complete. */
 void pgrt_exec_begins(void)
 {
-    if (*pgrt_gate != PGRT_GATE_OPEN || pgrt_busy() || !pgrt_self || !pgrt_store_is_file() ||
+    if (pgrt_gate_now() != PGRT_GATE_OPEN || pgrt_busy() || !pgrt_self || !pgrt_store_is_file() ||
         pgrt_syscall(SYS_getpid, 0L, 0L, 0L, 0L, 0L, 0L) != pgrt_pid)
         return;
     pgrt_stop_world();
-    if (*pgrt_gate == PGRT_GATE_STOP) {
+    if (pgrt_gate_now() == PGRT_GATE_STOP) {
         struct merged all = {.n = pgrt_contexts()};
         each_live(end_now, &all);
         pgrt_store_mark(true);
@@ -264,7 +264,7 @@ void pgrt_exec_begins(void)
 
 void pgrt_exec_failed(void)
 {
-    if (*pgrt_gate == PGRT_GATE_OPEN && pgrt_store_is_file() &&
+    if (pgrt_gate_now() == PGRT_GATE_OPEN && pgrt_store_is_file() &&
         pgrt_syscall(SYS_getpid, 0L, 0L, 0L, 0L, 0L, 0L) == pgrt_pid)
         pgrt_store_mark(false);
 }

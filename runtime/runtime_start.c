@@ -46,9 +46,9 @@ u32 pgrt_cpu(void)
 
 void pgrt_off(const char *why, const char *detail)
 {
-    if (*pgrt_gate != PGRT_GATE_OFF)
+    if (pgrt_gate_now() != PGRT_GATE_OFF)
         pgrt_say(why, detail);
-    *pgrt_gate = PGRT_GATE_OFF;
+    pgrt_gate_set(PGRT_GATE_OFF);
 }
 
 u64 pgrt_notes_flags(void)
@@ -74,13 +74,13 @@ void pgrt_init(void)
         return;
     }
     if (!pgrt_options.enabled) {
-        *pgrt_gate = PGRT_GATE_OFF;
+        pgrt_gate_set(PGRT_GATE_OFF);
         return;
     }
     pgrt_modules_refresh();
     pgrt_triggers_init();
     if (pgrt_store_open())
-        *pgrt_gate = PGRT_GATE_OPEN;
+        pgrt_gate_set(PGRT_GATE_OPEN);
     started = true;
 }
 
@@ -91,7 +91,7 @@ void pgrt_ready(void)
     pgrt_init();
     /* An allocation of the C library's own start came before it knew its modules. */
     const struct pgrt_segment *list;
-    if (*pgrt_gate == PGRT_GATE_OPEN && !pgrt_modules(&list))
+    if (pgrt_gate_now() == PGRT_GATE_OPEN && !pgrt_modules(&list))
         pgrt_modules_refresh();
 }
 
@@ -107,7 +107,7 @@ void pgrt_child_init(void)
     pgrt_modules_after_fork();
     pgrt_histograms_clear();
     pgrt_dropped = 0;
-    *pgrt_gate = PGRT_GATE_OPEN;
+    pgrt_gate_set(PGRT_GATE_OPEN);
 }
 
 /* ---- entry points of objects ---- */

@@ -13,8 +13,8 @@ struct pgrt_thread *pgrt_threads;
 u32 pgrt_generation;
 
 /* Closed until pgrt_threads_init gives it a page of its own. */
-static volatile u32 no_gate;
-volatile u32 *pgrt_gate = &no_gate;
+static u32 no_gate;
+u32 *pgrt_gate = &no_gate;
 
 static PGRT_TLS bool making; /* the thread's record */
 static pthread_key_t key;
@@ -63,7 +63,8 @@ static void give_back(void *record)
 static struct pgrt_thread *take_record(void)
 {
     for (struct pgrt_thread *t = __atomic_load_n(&pgrt_threads, __ATOMIC_ACQUIRE); t; t = t->next)
-        if (!t->taken && !__atomic_exchange_n(&t->taken, true, __ATOMIC_ACQ_REL))
+        if (!__atomic_load_n(&t->taken, __ATOMIC_RELAXED) &&
+            !__atomic_exchange_n(&t->taken, true, __ATOMIC_ACQ_REL))
             return t;
     struct pgrt_thread *t = pgrt_map((sizeof *t + PGRT_PAGE - 1) & ~(size_t)(PGRT_PAGE - 1));
     if (!t)
@@ -82,13 +83,13 @@ static struct pgrt_thread *make_self(void)
     making = true;
     struct pgrt_thread *t = take_record();
     if (t) {
-        t->busy = 1;
+        pgrt_busy_set(t, 1);
         t->deferred = NULL;
         find_stack(t);
         if (key_made)
             pthread_setspecific(key, t);
         pgrt_self = t;
-        t->busy = 0;
+        pgrt_busy_set(t, 0);
     }
     making = false;
     return t;
@@ -96,7 +97,7 @@ static struct pgrt_thread *make_self(void)
 
 bool pgrt_busy(void)
 {
-    return making || (pgrt_self && pgrt_self->busy);
+    return making || (pgrt_self && pgrt_busy_now(pgrt_self));
 }
 
 PGRT_COLD struct pgrt_thread *pgrt_enter_slow(void)
@@ -104,13 +105,13 @@ PGRT_COLD struct pgrt_thread *pgrt_enter_slow(void)
     if (pgrt_busy())
         return NULL;
     for (;;) {
-        switch (*pgrt_gate) {
+        switch (pgrt_gate_now()) {
         case PGRT_GATE_NEW:
             if (pgrt_gate == &no_gate)
                 pgrt_init();
             else
                 pgrt_child_init();
-            if (*pgrt_gate == PGRT_GATE_NEW)
+            if (pgrt_gate_now() == PGRT_GATE_NEW)
                 return NULL;
             break;
         case PGRT_GATE_OFF:
@@ -122,11 +123,11 @@ PGRT_COLD struct pgrt_thread *pgrt_enter_slow(void)
             struct pgrt_thread *t = pgrt_self ? pgrt_self : make_self();
             if (!t)
                 return NULL;
-            t->busy = 1;
+            pgrt_busy_set(t, 1);
             pgrt_compiler_barrier();
-            if (*pgrt_gate == PGRT_GATE_OPEN)
+            if (pgrt_gate_now() == PGRT_GATE_OPEN)
                 return t;
-            t->busy = 0;
+            pgrt_busy_set(t, 0);
         }
         }
     }
@@ -138,11 +139,11 @@ PGRT_COLD void pgrt_leave_slow(struct pgrt_thread *t)
     void *list = __atomic_exchange_n(&t->deferred, NULL, __ATOMIC_ACQ_REL);
     while (list) {
         void *next = *(void **)list;
-        t->busy = 1;
+        pgrt_busy_set(t, 1);
         pgrt_compiler_barrier();
         pgrt_free_now(t, list);
         pgrt_compiler_barrier();
-        t->busy = 0;
+        pgrt_busy_set(t, 0);
         list = next;
     }
 }
@@ -161,16 +162,16 @@ static void barrier(void)
  * signal handler that interrupts it neither waits for it nor comes here. */
 void pgrt_stop_world(void)
 {
-    pgrt_self->busy = 1;
+    pgrt_busy_set(pgrt_self, 1);
     while (__atomic_exchange_n(&stopper, 1, __ATOMIC_ACQUIRE)) {
-        pgrt_self->busy = 0; /* somebody else waits for this thread */
+        pgrt_busy_set(pgrt_self, 0); /* somebody else waits for this thread */
         pgrt_syscall(SYS_sched_yield, 0L, 0L, 0L, 0L, 0L, 0L);
-        pgrt_self->busy = 1;
+        pgrt_busy_set(pgrt_self, 1);
     }
     __atomic_store_n(pgrt_gate, PGRT_GATE_STOP, __ATOMIC_SEQ_CST);
     barrier();
-    for (struct pgrt_thread *t = pgrt_threads; t; t = t->next)
-        while (t != pgrt_self && t->taken && t->busy)
+    for (struct pgrt_thread *t = __atomic_load_n(&pgrt_threads, __ATOMIC_ACQUIRE); t; t = t->next)
+        while (t != pgrt_self && __atomic_load_n(&t->taken, __ATOMIC_ACQUIRE) && pgrt_busy_now(t))
             pgrt_syscall(SYS_sched_yield, 0L, 0L, 0L, 0L, 0L, 0L);
 }
 
@@ -185,7 +186,7 @@ void pgrt_start_world(void)
 
 static void child(void)
 {
-    *pgrt_gate = PGRT_GATE_NEW;
+    pgrt_gate_set(PGRT_GATE_NEW);
 }
 
 int __register_atfork(void (*)(void), void (*)(void), void (*)(void), void *)
@@ -198,14 +199,14 @@ void pgrt_threads_init(void)
     barrier_made = pgrt_syscall(SYS_membarrier,
                                 (long)MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0L, 0L, 0L, 0L,
                                 0L) == 0;
-    volatile u32 *page = pgrt_map(PGRT_PAGE);
+    u32 *page = pgrt_map(PGRT_PAGE);
     if (page) {
         /* Every kind of fork empties the page; where the kernel cannot, fork() itself does. */
         if (pgrt_syscall(SYS_madvise, page, (long)PGRT_PAGE, (long)MADV_WIPEONFORK, 0L, 0L,
                          0L) < 0 &&
             __register_atfork)
             __register_atfork(NULL, NULL, child, NULL);
-        *page = *pgrt_gate;
+        *page = pgrt_gate_now();
         pgrt_gate = page;
     }
     making = false;
@@ -217,7 +218,7 @@ void pgrt_threads_after_fork(void)
     stopper = 0;
     for (struct pgrt_thread *t = pgrt_threads; t; t = t->next) {
         pgrt_table_clear(t);
-        t->busy = 0;
+        pgrt_busy_set(t, 0);
         t->deferred = NULL;
         t->taken = t == pgrt_self;
     }

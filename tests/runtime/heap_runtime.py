@@ -444,6 +444,25 @@ def triggered(folder, options, seconds, mebibytes, dumps):
     check_sound(one_file(folder))
 
 
+def races(folder):
+    runtime = os.path.dirname(EXPORTS)
+    parts = ["access", "alloc", "depot", "dump", "file", "frames", "modules", "options", "start",
+             "store", "sys", "table", "thread", "trigger", "walk"]
+    run([tool("clang-22"), "-g", "-O1", "-fsanitize=thread", "-fno-omit-frame-pointer",
+         f"-I{runtime}", f"-I{runtime}/../lib/records", os.path.join(HERE, "programs", "races.c"),
+         *[f"{runtime}/runtime_{part}.c" for part in parts], "-D_GNU_SOURCE", "-mcx16",
+         "-Wl,--wrap=pgrt_map,--wrap=pgrt_unmap", "-pthread", "-o", "races"], folder)
+    # The sanitizer's own start-up does not know the address-space layout of every kernel.
+    run(["setarch", "-R", "true"], folder)
+    out = run(["setarch", "-R", "./races", "5"], folder, {"TSAN_OPTIONS": "exitcode=66"})
+    require(not out.stderr, out.stderr[:3000])
+    profile = raw_profile.Profile(one_file(folder))
+    counted = sum(values[0] for values in profile.contexts.values())
+    require(counted == int(out.stdout), f"{counted} objects of {out.stdout}")
+    require(len(profile.contexts) == 256, f"{len(profile.contexts)} contexts")
+    return [f"{counted} objects, {len(profile.contexts)} contexts, {profile.dumps} dumps"]
+
+
 def signalling(folder):
     program = build(folder, "process.c", "clang-22", "archive")
     run([program, "signals"], folder)
@@ -642,6 +661,7 @@ def main():
     case("dumps on a signal", triggered, "", 0, 0, 4)
     case("dumps every second", triggered, "dump_every=1", 3, 0, 6)
     case("dumps when memory grows", triggered, "dump_memory=8", 0, 60, 8)
+    case("thread sanitizer on the runtime's tables", races)
     case("signal handlers allocate anywhere", signalling)
     case("killed threads leave a sound profile", killing)
     case("killed at any moment", early_kills)
