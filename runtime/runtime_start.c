@@ -70,7 +70,7 @@ void pgrt_init(void)
     pgrt_file_init();
     if (!shadow) {
         pgrt_off("recording nothing",
-                 "no room for the counters; lift the limit on address space (ulimit -v)");
+                 "no room for the counters; lift the limit on address space (ulimit -v, -d)");
         return;
     }
     if (!pgrt_options.enabled) {

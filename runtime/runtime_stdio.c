@@ -139,10 +139,19 @@ static bool conversion(const char **at, va_list *args, enum width *width, int *p
         else
             break;
     }
-    for (; *s == 'h' || *s == 'l' || *s == 'q' || *s == 'j' || *s == 'z' || *s == 't' || *s == 'Z' ||
-           *s == 'L';
-         s++)
-        *width = *s == 'h' ? *width : *s == 'L' ? LONG_DOUBLE : *s == 'l' ? LONG : MAX_WIDE;
+    for (;; s++) {
+        switch (*s) {
+        case 'h': continue;
+        case 'l': *width = LONG; continue;
+        case 'L': *width = LONG_DOUBLE; continue;
+        case 'q':
+        case 'j':
+        case 'z':
+        case 'Z':
+        case 't': *width = MAX_WIDE; continue;
+        }
+        break;
+    }
     *at = s;
     return true;
 }

@@ -1,6 +1,7 @@
 /* Threads: who is inside the runtime, stopping all at its door, and fork. */
 #include "pgrt.h"
 
+#include <errno.h>
 #include <linux/membarrier.h>
 #include <pthread.h>
 #include <sched.h>
@@ -121,8 +122,10 @@ PGRT_COLD struct pgrt_thread *pgrt_enter_slow(void)
             break;
         default: {
             struct pgrt_thread *t = pgrt_self ? pgrt_self : make_self();
-            if (!t)
+            if (!t) {
+                pgrt_off("recording stops", pgrt_errno_name(-ENOMEM));
                 return NULL;
+            }
             pgrt_busy_set(t, 1);
             pgrt_compiler_barrier();
             if (pgrt_gate_now() == PGRT_GATE_OPEN)

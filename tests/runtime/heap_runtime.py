@@ -628,8 +628,9 @@ def off(folder):
 
 def main():
     for seed, (compiler, link, version) in enumerate([
-            ("clang-13", "archive", 5), ("clang-14", "archive", 5), ("clang-16", "archive", 4), ("clang-19", "archive", 3),
-            ("clang-22", "archive", 5), ("clang-22", "static", 5), ("clang-22", "shared", 5),
+            ("clang-13", "archive", 5), ("clang-14", "archive", 5), ("clang-16", "archive", 4),
+            ("clang-19", "archive", 3), ("clang-22", "archive", 5), ("clang-22", "static", 5),
+            ("clang-22", "shared", 5),
             ("clang-22", "overruled", 5), ("clang-22", "resources", 5), ("clang-16", "takeover", 5),
             ("gcc", "archive", 5), ("gcc", "static", 5), ("gcc", "shared", 5)]):
         for threads in (1, 4):
