@@ -117,8 +117,15 @@ int execvp(const char *file, char *const argv[])
     return execvpe(file, argv, __environ);
 }
 
-/* The arguments up to NULL as an array; `after` gets what follows it, if wanted. */
-static const char **gather(const char *first, va_list args, size_t *bytes, char *const **after)
+/* An argument list as an array. A child of vfork shares its parent's memory, so the usual number
+ * of arguments takes none. */
+struct list {
+    const char *few[512], **argv;
+    size_t bytes; /* of a mapping; 0: there is none */
+};
+
+/* The arguments up to NULL; `after` gets what follows it, if wanted. False: no memory. */
+static bool gather(struct list *l, const char *first, va_list args, char *const **after)
 {
     va_list again;
     size_t n = 1;
@@ -126,32 +133,33 @@ static const char **gather(const char *first, va_list args, size_t *bytes, char 
     for (const char *arg = first; arg; arg = va_arg(again, const char *))
         n++;
     va_end(again);
-    *bytes = n * sizeof first;
-    const char **argv = pgrt_map(*bytes);
-    for (size_t i = 0; argv && i < n; i++)
-        argv[i] = i ? va_arg(args, const char *) : first;
-    if (argv && after)
+    l->bytes = n * sizeof first > sizeof l->few ? n * sizeof first : 0;
+    l->argv = l->bytes ? pgrt_map(l->bytes) : l->few;
+    if (!l->argv)
+        return false;
+    for (size_t i = 0; i < n; i++)
+        l->argv[i] = i ? va_arg(args, const char *) : first;
+    if (after)
         *after = va_arg(args, char *const *);
-    return argv;
+    return true;
 }
 
 /* name, parameter, whether an environment follows, what does it */
-#define LIST(name, file, environment, call)                                     \
-    int name(const char *file, const char *arg, ...)                            \
-    {                                                                           \
-        size_t bytes;                                                           \
-        va_list args;                                                           \
-        char *const *envp = __environ;                                          \
-        va_start(args, arg);                                                    \
-        const char **argv = gather(arg, args, &bytes, environment);            \
-        va_end(args);                                                           \
-        if (!argv)                                                              \
-            return failed(-ENOMEM);                                             \
-        call(file, (char *const *)argv, envp);                                  \
-        int error = errno;                                                      \
-        pgrt_unmap(argv, bytes);                                                \
-        errno = error;                                                          \
-        return -1;                                                              \
+#define LIST(name, file, environment, call)                     \
+    int name(const char *file, const char *arg, ...)            \
+    {                                                           \
+        struct list l;                                          \
+        va_list args;                                           \
+        char *const *envp = __environ;                          \
+        va_start(args, arg);                                    \
+        bool gathered = gather(&l, arg, args, environment);     \
+        va_end(args);                                           \
+        if (!gathered)                                          \
+            return failed(-ENOMEM);                             \
+        call(file, (char *const *)l.argv, envp);                \
+        if (l.bytes)                                            \
+            pgrt_unmap(l.argv, l.bytes);                        \
+        return -1;                                              \
     }
 
 LIST(execl, path, NULL, execve)
