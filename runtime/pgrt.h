@@ -142,8 +142,8 @@ enum { PGRT_READS = 48, PGRT_WALKED_SHIFT = 58 };
 struct pgrt_walked {
     uintptr_t frame;
     u32 context, epoch, n;
-    u32 off[PGRT_READS];
-    u64 word[PGRT_READS];
+    u32 off[PGRT_READS + 1];
+    u64 word[PGRT_READS + 1];
 };
 enum { PGRT_TABLE_SPAN = 512, PGRT_STACKS = 4 };
 struct pgrt_sheet;
@@ -155,6 +155,7 @@ struct pgrt_thread {
         uintptr_t lo, hi, good; /* frames of [lo, good) are good to walk up to hi */
     } seen[PGRT_STACKS];                /* other stacks, seen to be mapped */
     u32 seen_next, walks;
+    u32 strangers; /* how often a stack was not known again, less how often it was */
     void *volatile deferred;            /* freed by a signal handler while busy */
     struct pgrt_sheet *sheet;           /* takes new contexts */
     struct pgrt_thread *next;           /* in the list of all, which only grows */
@@ -242,6 +243,7 @@ u32 pgrt_contexts(void); /* ids below this one may be in use */
 /* ---- runtime_walk.c ---- */
 /* Code addresses of the stack, innermost first, as many as the options say: return addresses
  * minus one. The first one is the caller of the function with this frame address. */
+/* *reads is NULL for a walk that is not to be remembered. */
 u32 pgrt_walk(struct pgrt_thread *t, const void *frame, u64 *pcs, struct pgrt_walked **reads);
 void pgrt_walk_remember(struct pgrt_walked *reads, u32 context);
 u32 pgrt_walk_known(struct pgrt_thread *t, const void *frame); /* context, or 0 */

@@ -61,6 +61,12 @@ static u32 find(u32 from, u32 until, u64 hash, const u64 *pcs, u32 n)
     return 0;
 }
 
+/* The number of a stack that has one, or 0. */
+static u32 lookup(u64 hash, const u64 *pcs, u32 n)
+{
+    return find(__atomic_load_n(&buckets[hash >> 48], __ATOMIC_ACQUIRE), 0, hash, pcs, n);
+}
+
 static PGRT_COLD u32 intern(struct pgrt_thread *t, u64 hash, const u64 *pcs, u32 n)
 {
     volatile u32 *bucket = &buckets[hash >> 48];
@@ -98,8 +104,8 @@ static u64 hash_of(const u64 *pcs, u32 n)
     return hash ^ hash >> 29;
 }
 
-/* A stack that is not in the thread's cache, and perhaps nowhere. */
-static PGRT_COLD u32 context_miss(struct pgrt_thread *t, const void *frame, u64 *pcs, u32 n)
+/* A stack that nobody had. */
+static PGRT_COLD u32 context_new(struct pgrt_thread *t, const void *frame, u64 *pcs, u32 n)
 {
     struct pgrt_walked *reads;
     if (pgrt_modules_learn(pcs, n)) {
@@ -107,20 +113,23 @@ static PGRT_COLD u32 context_miss(struct pgrt_thread *t, const void *frame, u64 
         n = pgrt_walk(t, frame, pcs, &reads);
         pgrt_modules_learn(pcs, n);
     }
-    u64 hash = hash_of(pcs, n);
-    u32 id = intern(t, hash, pcs, n);
-    t->cache[(hash >> 40) % PGRT_CACHE] = (struct pgrt_cached){hash, id};
-    return id;
+    return intern(t, hash_of(pcs, n), pcs, n);
 }
 
-static PGRT_COLD u32 context_walk(struct pgrt_thread *t, const void *frame)
+static __attribute__((noinline)) u32 context_walk(struct pgrt_thread *t, const void *frame)
 {
     u64 pcs[PGRT_DEPTH_MAX];
     struct pgrt_walked *reads;
     u32 n = pgrt_walk(t, frame, pcs, &reads);
     u64 hash = hash_of(pcs, n);
     struct pgrt_cached *c = &t->cache[(hash >> 40) % PGRT_CACHE];
-    u32 id = c->hash == hash && c->context ? c->context : context_miss(t, frame, pcs, n);
+    u32 id = c->context;
+    if (PGRT_UNLIKELY(c->hash != hash || !id)) {
+        id = lookup(hash, pcs, n);
+        if (!id)
+            id = context_new(t, frame, pcs, n);
+        *c = (struct pgrt_cached){hash, id};
+    }
     pgrt_walk_remember(reads, id);
     return id;
 }

@@ -22,7 +22,7 @@ struct place {
     uintptr_t sp;    /* as it sees it */
     uintptr_t bp_at; /* where its rbp is kept; 0: nobody knows */
     uintptr_t hi;    /* end of its stack */
-    struct pgrt_walked *reads;
+    u32 reads;       /* words read so far */
 };
 
 /* A stack that the program made itself: as far up as its pages are mapped, at most 256 KiB from
@@ -51,21 +51,22 @@ PGRT_INLINE bool readable(const struct place *p, uintptr_t address)
     return address >= p->sp && address < p->hi - 7 && !(address & 7);
 }
 
-PGRT_INLINE uintptr_t word_at(struct place *p, uintptr_t address)
+/* `w`, where words are noted, is NULL if the walk will not be remembered. */
+PGRT_INLINE uintptr_t word_at(struct place *p, struct pgrt_walked *w, uintptr_t address)
 {
     uintptr_t word = *(const uintptr_t *)address;
-    struct pgrt_walked *w = p->reads;
-    if (w->n < PGRT_READS) {
-        w->off[w->n] = (u32)(address - w->frame);
-        w->word[w->n] = word;
-    }
-    w->n++;
+    if (!w)
+        return word;
+    u32 at = p->reads < PGRT_READS ? p->reads : PGRT_READS; /* the last place is for all others */
+    w->off[at] = (u32)(address - w->frame);
+    w->word[at] = word;
+    p->reads++;
     return word;
 }
 
-PGRT_INLINE uintptr_t bp(struct place *p)
+PGRT_INLINE uintptr_t bp(struct place *p, struct pgrt_walked *w)
 {
-    return p->bp_at ? word_at(p, p->bp_at) : 0;
+    return p->bp_at ? word_at(p, w, p->bp_at) : 0;
 }
 
 /* A signal handler returns to the code that was interrupted, maybe on another stack. */
@@ -80,7 +81,7 @@ static PGRT_COLD bool leave_signal(const struct pgrt_thread *t, struct place *p)
     p->pc = (u64)regs[REG_RIP];
     p->sp = (uintptr_t)regs[REG_RSP];
     p->bp_at = (uintptr_t)&regs[REG_RBP];
-    p->reads->n = PGRT_READS + 1; /* not worth remembering */
+    p->reads = PGRT_READS + 1; /* not worth remembering */
     if (p->sp > old_sp && p->sp < old_hi)
         return true;
     /* Back from the stack for signals: at most once, as that one is no thread's. */
@@ -88,58 +89,92 @@ static PGRT_COLD bool leave_signal(const struct pgrt_thread *t, struct place *p)
     return old_hi != t->stack_hi && p->sp - t->stack_lo < t->stack_hi - t->stack_lo;
 }
 
-/* Leaves the frame; false at the end of the stack. */
-PGRT_INLINE bool leave(const struct pgrt_thread *t, struct place *p, struct pgrt_rule rule)
+/* The CFA of a frame that is not simply above one of the two pointers; 0 at the end. */
+static PGRT_COLD uintptr_t rare_cfa(struct place *p, struct pgrt_walked *w, struct pgrt_rule rule)
 {
-    const uintptr_t off = (uintptr_t)(intptr_t)rule.cfa_off;
-    uintptr_t cfa, kept;
+    uintptr_t at;
     switch ((enum pgrt_cfa)rule.cfa) {
-    case PGRT_CFA_SP: cfa = p->sp + off; break;
-    case PGRT_CFA_BP: cfa = bp(p) + off; break;
     case PGRT_CFA_AT_SP:
     case PGRT_CFA_AT_BP:
-        cfa = (rule.cfa == PGRT_CFA_AT_SP ? p->sp : bp(p)) + off;
-        if (!readable(p, cfa))
-            return false;
-        cfa = word_at(p, cfa) + rule.plus;
-        break;
-    case PGRT_CFA_SIGNAL: return leave_signal(t, p);
-    case PGRT_CFA_FRAME_POINTER: cfa = bp(p) + 16; break;
-    default: return false;
+        at = (rule.cfa == PGRT_CFA_AT_SP ? p->sp : bp(p, w)) + (uintptr_t)(intptr_t)rule.cfa_off;
+        return readable(p, at) ? word_at(p, w, at) + rule.plus : 0;
+    case PGRT_CFA_FRAME_POINTER: return bp(p, w) + 16;
+    default: return 0;
+    }
+}
+
+/* Leaves the frame; false at the end of the stack. What is rare works on a copy of the place, so
+ * that the place itself stays in registers. */
+PGRT_INLINE bool leave(const struct pgrt_thread *t, struct place *p, struct pgrt_walked *w,
+                       struct pgrt_rule rule)
+{
+    uintptr_t cfa = (uintptr_t)(intptr_t)rule.cfa_off, kept;
+    if (rule.cfa == PGRT_CFA_BP) {
+        cfa += bp(p, w);
+    } else if (rule.cfa == PGRT_CFA_SP) {
+        cfa += p->sp;
+    } else {
+        struct place copy = *p;
+        bool left = false;
+        if (rule.cfa == PGRT_CFA_SIGNAL)
+            left = leave_signal(t, &copy);
+        else
+            cfa = rare_cfa(&copy, w, rule);
+        *p = copy;
+        if (rule.cfa == PGRT_CFA_SIGNAL)
+            return left;
     }
     if (!readable(p, cfa - 8))
         return false;
-    switch ((enum pgrt_bp)rule.bp) {
-    case PGRT_BP_SAME: break;
-    case PGRT_BP_AT_CFA:
-    case PGRT_BP_AT_BP:
-        kept = (rule.bp == PGRT_BP_AT_CFA ? cfa : bp(p)) + (uintptr_t)(intptr_t)rule.bp_off;
+    if (rule.bp == PGRT_BP_AT_CFA || rule.bp == PGRT_BP_AT_BP) {
+        kept = (rule.bp == PGRT_BP_AT_CFA ? cfa : bp(p, w)) + (uintptr_t)(intptr_t)rule.bp_off;
         p->bp_at = readable(p, kept) ? kept : 0;
-        break;
-    default: p->bp_at = 0;
+    } else if (rule.bp == PGRT_BP_LOST) {
+        p->bp_at = 0;
     }
-    p->pc = word_at(p, cfa - 8) - 1;
+    p->pc = word_at(p, w, cfa - 8) - 1;
     p->sp = cfa;
     return true;
 }
 
-static u32 walk(struct pgrt_thread *t, struct pgrt_walked *reads, u64 *pcs)
+/* By far the most frequent rule: push %rbp, mov %rsp, %rbp. */
+PGRT_INLINE bool is_framed(struct pgrt_rule rule)
+{
+    const struct pgrt_rule framed = {.cfa = PGRT_CFA_BP, .bp = PGRT_BP_AT_CFA, .bp_off = -16,
+                                     .cfa_off = 16};
+    return __builtin_memcmp(&rule, &framed, sizeof rule) == 0;
+}
+
+PGRT_INLINE u32 walk(struct pgrt_thread *t, uintptr_t frame, struct pgrt_walked *w, u64 *pcs)
 {
     const bool tables = pgrt_tables_ready && !pgrt_options.frame_pointers;
     const u32 depth = (u32)pgrt_options.depth;
-    const uintptr_t frame = reads->frame;
-    struct place p = {.sp = frame + 16, .bp_at = frame, .hi = t->stack_hi, .reads = reads};
+    struct place p = {.sp = frame + 16, .bp_at = frame, .hi = t->stack_hi};
     u32 n = 0;
     if (PGRT_UNLIKELY(frame - t->stack_lo >= t->stack_hi - t->stack_lo)) {
         p.hi = see_stack(t, frame);
-        reads->n = PGRT_READS + 1; /* what is above may be gone next time */
+        p.reads = PGRT_READS + 1; /* what is above may be gone next time */
     }
-    p.pc = word_at(&p, frame + 8) - 1;
+    p.pc = word_at(&p, w, frame + 8) - 1;
     while (n < depth && p.pc >= PGRT_PAGE - 1) {
         pcs[n++] = p.pc;
-        if (!leave(t, &p, tables ? pgrt_rule(p.pc) : over_frame_pointers))
+        const struct pgrt_rule rule = tables ? pgrt_rule(p.pc) : over_frame_pointers;
+        if (!is_framed(rule)) {
+            if (!leave(t, &p, w, rule))
+                break;
+            continue;
+        }
+        uintptr_t above = bp(&p, w) + 8;
+        if (!readable(&p, above))
             break;
+        p.bp_at = above - 8;
+        if (PGRT_UNLIKELY(p.bp_at < p.sp))
+            p.bp_at = 0;
+        p.pc = word_at(&p, w, above) - 1;
+        p.sp = above + 8;
     }
+    if (w)
+        w->n = p.reads;
     return n;
 }
 
@@ -161,27 +196,44 @@ PGRT_INLINE bool same(const struct pgrt_walked *w, uintptr_t frame)
     return !other;
 }
 
+/* A program that never comes the same way again, as over a tree, is asked now and then only. */
+enum { STRANGERS_MANY = 256, STRANGERS_MOST = 512, ASK_EVERY = 16 };
+
+PGRT_INLINE bool worth_it(const struct pgrt_thread *t)
+{
+    return t->strangers < STRANGERS_MANY || t->walks % ASK_EVERY == 0;
+}
+
 u32 pgrt_walk_known(struct pgrt_thread *t, const void *frame)
 {
+    if (PGRT_UNLIKELY(!worth_it(t)))
+        return 0;
     const struct pgrt_walked *w = places(t, (uintptr_t)frame);
     for (int way = 0; way < 2; way++, w++)
-        if (same(w, (uintptr_t)frame))
+        if (same(w, (uintptr_t)frame)) {
+            t->strangers -= t->strangers < ASK_EVERY ? t->strangers : ASK_EVERY;
             return w->context;
+        }
+    t->strangers += t->strangers < STRANGERS_MOST;
     return 0;
 }
 
 u32 pgrt_walk(struct pgrt_thread *t, const void *frame, u64 *pcs, struct pgrt_walked **reads)
 {
+    const bool remember = worth_it(t);
     struct pgrt_walked *w = places(t, (uintptr_t)frame) + (t->walks++ & 1);
+    *reads = remember ? w : NULL;
+    if (!remember)
+        return walk(t, (uintptr_t)frame, NULL, pcs);
     w->frame = (uintptr_t)frame;
-    w->n = 0;
     w->epoch = 0;
-    *reads = w;
-    return walk(t, w, pcs);
+    return walk(t, (uintptr_t)frame, w, pcs);
 }
 
 void pgrt_walk_remember(struct pgrt_walked *w, u32 context)
 {
+    if (!w)
+        return;
     w->context = context;
     if (w->n <= PGRT_READS)
         w->epoch = pgrt_walk_epoch;
