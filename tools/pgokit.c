@@ -7,10 +7,12 @@
 #include <unistd.h>
 
 static const struct cli_verb *const verbs[] = {
+    &cmd_record,
     &cmd_merge,
     &cmd_show,
     &cmd_check,
     &cmd_formats,
+    &cmd_config,
 };
 enum { VERBS = sizeof verbs / sizeof *verbs };
 

@@ -8,6 +8,7 @@
 #include "pgokit/heap.h"
 #include "pgokit/human.h"
 #include "pgokit/log.h"
+#include "pgokit/program.h"
 #include "pgokit/report.h"
 
 #endif
