@@ -620,6 +620,35 @@ def no_address_space(folder):
     unprofiled(folder, ["/bin/echo", "on"], "", "ulimit -v", limit, {"LD_PRELOAD": SHARED})
 
 
+def options(folder):
+    """The help has every row of the table, in the page for people too; names have their parts."""
+    program = build(folder, "random_access.c", "clang-22", "archive")
+    help_ = run([program, "1", "1", "10"], folder, {"PGOKIT_HEAP_OPTIONS": "help=1:depth=0x10"})
+    runtime = os.path.dirname(EXPORTS)
+    with open(os.path.join(runtime, "options.def"), encoding="utf-8") as file:
+        rows = re.findall(r"^PGRT_(?:NUMBER|STRING)\((\w+)", file.read(), re.M)
+    with open(os.path.join(runtime, "../docs/man/libpgokit_heap.md"), encoding="utf-8") as file:
+        page = file.read()
+    printed = re.findall(r"^pgokit heap profiler: (\w+) \(", help_.stderr, re.M)
+    require(len(rows) > 8 and printed == rows, f"table {rows}, printed {printed}")
+    require("depth (16):" in help_.stderr, help_.stderr)
+    missing = [row for row in rows if row != "help" and f"| `{row}` |" not in page]
+    require(not missing, f"not in the page: {missing}")
+    for path in raw_profile.files(folder):
+        os.unlink(path)
+    before = int(time.time())
+    run([program, "1", "1", "10"], folder,
+        {"PGOKIT_HEAP_OPTIONS": "out=new/%e-%h-%t-%%-%p.profraw"})
+    name = os.listdir(os.path.join(folder, "new"))[0]
+    parts = re.fullmatch(rf"program-{re.escape(os.uname().nodename)}-(\d+)-%-(\d+)\.profraw", name)
+    require(parts and before <= int(parts[1]) <= time.time(), name)
+    run([program, "1", "1", "10"], folder,
+        {"MEMPROF_OPTIONS": "log_path=llvm:malloc_context_size=1"})
+    profile = raw_profile.Profile(next(os.path.join(folder, name) for name in os.listdir(folder)
+                                       if re.fullmatch(r"llvm\.\d+", name)))
+    require({len(pcs) for pcs in profile.contexts} == {1}, "deeper than one frame")
+
+
 def off(folder):
     program = build(folder, "random_access.c", "clang-22", "archive")
     run([program, "1", "2", "1000"], folder, {"PGOKIT_HEAP_OPTIONS": "enabled=0"})
@@ -681,6 +710,7 @@ def main():
     case("seccomp: an old kernel", confined, "old-kernel")
     case("no /proc", without_proc)
     case("no address space", no_address_space)
+    case("options", options)
     case("switched off", off)
     print(f"1..{cases}")
     sys.exit(1 if failures else 0)
