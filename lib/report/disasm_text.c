@@ -141,9 +141,11 @@ static void print_heat(struct pgk_disasm *d, const struct pgk_disasm_function *f
         pgk_text_printf(&d->out, ", %s at its head", pgk_human_count(number, heat.head));
     if (heat.profiles > 1)
         pgk_text_printf(&d->out, ", in %s contexts", pgk_human_count(number, heat.profiles));
+    pgk_text_lit(&d->out, "\n");
     colour(d, DIM);
-    pgk_text_lit(&d->out, "\n      samples heat\n");
+    pgk_text_lit(&d->out, "      samples heat");
     colour(d, OFF);
+    pgk_text_lit(&d->out, "\n");
 }
 
 static void print_stale(struct pgk_disasm *d, uint32_t probe)
