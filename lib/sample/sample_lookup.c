@@ -33,17 +33,39 @@ static void each_node(struct pgk_sample_lookup *l,
         each_below(l, l->p->by_identity.v[i], fn);
 }
 
+static bool is_function(const struct pgk_sample_lookup *l, uint32_t node)
+{
+    const struct pgk_sample_node *n = pgk_sample_node(l->p, node);
+    return n->flags & PGK_NODE_CONTEXT && !n->parent;
+}
+
 static void count_node(struct pgk_sample_lookup *l, uint32_t node)
 {
     const struct pgk_sample_node *n = pgk_sample_node(l->p, node);
     l->first[n->name + 1]++;
-    l->any_copy &= n->flags & PGK_NODE_CONTEXT && !n->parent;
+    l->any_copy &= is_function(l, node);
 }
 
 /* Leaves first[name] where the name's nodes end. */
 static void place_node(struct pgk_sample_lookup *l, uint32_t node)
 {
     l->nodes[l->first[pgk_sample_node(l->p, node)->name]++] = node;
+}
+
+static void place_below(struct pgk_sample_lookup *l, uint32_t node)
+{
+    if (!is_function(l, node))
+        place_node(l, node);
+}
+
+/* A function before its copies. */
+static void place_all(struct pgk_sample_lookup *l)
+{
+    const struct pgk_sample *p = l->p;
+    for (size_t i = 0; i < p->by_identity.n; i++)
+        if (is_function(l, p->by_identity.v[i]))
+            place_node(l, p->by_identity.v[i]);
+    each_node(l, place_below);
 }
 
 static bool index_nodes(struct pgk_sample_lookup *l)
@@ -59,7 +81,7 @@ static bool index_nodes(struct pgk_sample_lookup *l)
     l->nodes = pgk_mem_alloc((size_t)l->first[names + 1] + 1, sizeof *l->nodes);
     if (!l->nodes)
         return false;
-    each_node(l, place_node);
+    place_all(l);
     for (size_t i = names + 1; i > 0; i--)
         l->first[i] = l->first[i - 1];
     l->first[0] = 0;
@@ -102,8 +124,25 @@ uint32_t pgk_sample_lookup_name(const struct pgk_sample_lookup *l, const char *n
     return plain < len ? pgk_sample_names_find(&l->p->names, name, plain) : id;
 }
 
-static bool is_copy(const struct pgk_sample_lookup *l, uint32_t node,
-                    const struct pgk_sample_frame *stack, size_t n)
+/* The only node of a plain profile with this path, or 0. A small function is inlined all over,
+ * so that looking at all nodes of its name would take too long. */
+static uint32_t descend(const struct pgk_sample_lookup *l, const struct pgk_sample_frame *stack,
+                        size_t n)
+{
+    uint32_t node = 0;
+    for (uint32_t i = l->first[stack[0].name]; i < l->first[stack[0].name + 1] && !node; i++)
+        node = pgk_sample_node(l->p, l->nodes[i])->parent ? 0 : l->nodes[i];
+    for (size_t i = 1; i < n && node; i++) {
+        node = pgk_sample_first(l->p, node);
+        while (node && (pgk_sample_node(l->p, node)->loc != stack[i - 1].loc ||
+                        pgk_sample_node(l->p, node)->name != stack[i].name))
+            node = pgk_sample_next(l->p, node);
+    }
+    return node;
+}
+
+static bool is_context(const struct pgk_sample_lookup *l, uint32_t node,
+                       const struct pgk_sample_frame *stack, size_t n)
 {
     while (--n) {
         uint64_t loc = pgk_sample_node(l->p, node)->loc;
@@ -112,7 +151,7 @@ static bool is_copy(const struct pgk_sample_lookup *l, uint32_t node,
             pgk_sample_node(l->p, node)->name != stack[n - 1].name)
             return false;
     }
-    return l->any_caller || !pgk_sample_node(l->p, node)->parent;
+    return true;
 }
 
 bool pgk_sample_lookup(const struct pgk_sample_lookup *l, const struct pgk_sample_frame *stack,
@@ -125,8 +164,12 @@ bool pgk_sample_lookup(const struct pgk_sample_lookup *l, const struct pgk_sampl
         stack += n - 1;
         n = 1;
     }
+    if (!l->any_caller) {
+        uint32_t node = stack[0].name ? descend(l, stack, n) : 0;
+        return !node || pgk_vec_push(nodes, node);
+    }
     for (uint32_t i = l->first[name]; i < l->first[name + 1]; i++)
-        if (is_copy(l, l->nodes[i], stack, n) && !pgk_vec_push(nodes, l->nodes[i]))
+        if (is_context(l, l->nodes[i], stack, n) && !pgk_vec_push(nodes, l->nodes[i]))
             return false;
     return true;
 }
