@@ -102,8 +102,10 @@ PGRT_INLINE struct bytes64 load64(const char *p)
 
 PGRT_INLINE void store64(char *p, struct bytes64 b)
 {
-    for (int i = 0; i < 4; i++)
-        pgrt_store16(p + i * PGRT_BYTES16, b.v[i]);
+    pgrt_store16(p, b.v[0]);
+    pgrt_store16(p + 16, b.v[1]);
+    pgrt_store16(p + 32, b.v[2]);
+    pgrt_store16(p + 48, b.v[3]);
 }
 
 static void move_down(char *to, const char *from, size_t n)
