@@ -7,6 +7,7 @@
 #include "pgokit/format.h"
 #include "pgokit/heap.h"
 #include "pgokit/human.h"
+#include "pgokit/instr.h"
 #include "pgokit/log.h"
 #include "pgokit/report.h"
 

@@ -6,6 +6,7 @@
 #include "cursor.h"
 #include "heap_model.h"
 #include "sink.h"
+#include "variant.h"
 
 #define PGK_INDEXED_MAGIC UINT64_C(0x8169666f72706cff)
 
@@ -18,12 +19,6 @@ struct pgk_indexed_header {
 #define PGK_INDEXED_HEADER(name, first, meaning) uint64_t name;
 #include "indexed.def"
 #undef PGK_INDEXED_HEADER
-};
-
-enum pgk_indexed_flag {
-#define PGK_INDEXED_FLAG(name, bit, meaning) PGK_INDEXED_##name = (bit),
-#include "indexed.def"
-#undef PGK_INDEXED_FLAG
 };
 
 struct pgk_indexed_info {
