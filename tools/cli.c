@@ -80,7 +80,7 @@ int cli_next_option(const struct cli_verb *verb, int argc, char **argv, const ch
             pgk_progress_enable(false);
             break;
         case 'h':
-            fputs(verb->help, stdout);
+            cli_print_help(verb);
             exit(cli_finish_output(EXIT_DONE));
         case ':':
             cli_usage(verb, "%s needs a value", argv[optind - 1]);

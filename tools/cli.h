@@ -10,11 +10,35 @@
 
 enum { EXIT_DONE = 0, EXIT_INCOMPLETE = 1, EXIT_FAILED = 2 };
 
+/* What a verb does with files of one kind: a row of a verb, in a file <verb>_<kind>.c. */
+struct cli_action {
+    enum pgk_kind kind;
+    const char *help; /* of its own options and examples */
+    /* For getopt_long. An option that two kinds share has one form and one meaning. */
+    const char *short_options;
+    const struct option *options;
+    int (*run)(int argc, char **argv);
+};
+
+/* A verb finds the kind of its first file and leaves all to the action for that kind; or, where
+ * there is no such choice, has a `run` of its own. argv[0] is the verb; the result an EXIT_... */
 struct cli_verb {
-    const char *name, *summary, *help;
-    int (*run)(int argc, char **argv); /* argv[0] is the verb; returns an EXIT_... */
+    const char *name, *summary;
+    const char *help;     /* usage, and what holds for every kind */
+    const char *exit_help; /* meaning of the exit status, if the verb adds to the usual one */
+    int (*run)(int argc, char **argv);
+    const struct cli_action *const *actions; /* ends with NULL; the first one works on no file */
 };
 extern const struct cli_verb cmd_merge, cmd_show, cmd_check, cmd_formats;
+extern const struct cli_action merge_heap, show_heap;
+
+/* Prints the help of a verb with those of its actions. */
+void cli_print_help(const struct cli_verb *verb);
+/* Runs the action for the kind of the first operand. */
+int cli_run_action(const struct cli_verb *verb, int argc, char **argv);
+/* Replaces `--files-from FILE` by the names in FILE, one per line; "-": standard input. The new
+ * arguments live as long as the process. Exits with EXIT_FAILED if it cannot. */
+void cli_expand_files_from(const struct cli_verb *verb, int *argc, char ***argv);
 
 /* A growing list of arguments that belong to one option. */
 struct cli_list {
@@ -44,6 +68,17 @@ struct cli_common {
     "  -j, --jobs N         threads, 1 to 1024 (default: one per processor)\n"           \
     "  -q, --quiet          no notes and no progress, only warnings and errors\n"         \
     "  -h, --help           this text\n"
+
+/* `pgokit check` for one kind: prints what a sound file holds. */
+struct cli_check {
+    enum pgk_kind kind;
+    int (*run)(const char *path, const struct cli_common *common, struct pgk_err *err);
+};
+extern const struct cli_check check_heap;
+
+/* Standard input and pipes among the operands can be read once only, but are looked at before
+ * they are read: holds their bytes in memory instead. Exits with EXIT_FAILED if it cannot. */
+void cli_keep_stdin(int n_operands, char *const *operands);
 
 /* Next option that is the verb's own, or -1 after the last; common ones are taken in. Prints
  * what is wrong and exits with EXIT_FAILED on a wrong one, and with EXIT_DONE on --help. */

@@ -6,30 +6,27 @@
 static const char help[] =
     "usage: pgokit check FILE...\n\n"
     "Reads each file to its last byte and says whether it is sound, what it holds, and which\n"
-    "other tools read it.\n\n" CLI_COMMON_HELP
-    "\nExample:\n"
-    "  pgokit check memprof.profraw.* app.profdata\n"
-    "\nExit status: 0 all are sound, 2 some are not.\n";
+    "other tools read it. The files may be of different kinds.\n\n"
+    "  pgokit check memprof.profraw.* app.profdata\n";
 
 static const struct option options[] = {CLI_COMMON_LONG, {0}};
 
-static int check(const char *path, struct pgk_err *err)
+static const struct cli_check *const kinds[] = {&check_heap, NULL};
+
+static int check(const char *path, const struct cli_common *common, struct pgk_err *err)
 {
-    struct pgk_heap *heap;
-    struct pgk_file_info info;
-    char text[160], safe[512], size[PGK_HUMAN_SIZE], contexts[PGK_HUMAN_SIZE];
-    int status = pgk_heap_new(&heap, err);
+    const struct pgk_format *format;
+    int status = pgk_format_detect(path, &format, err);
     if (status)
         return status;
-    status = pgk_heap_read(heap, path, &info, err);
-    if (!status)
-        printf("%s: sound: %s, %s, %s contexts; read by %s\n",
-               pgk_human_text(safe, sizeof safe, path),
-               pgk_file_info_text(&info, text, sizeof text),
-               pgk_human_bytes(size, (double)info.size_bytes),
-               pgk_human_count(contexts, pgk_heap_contexts(heap)), pgk_file_info_readers(&info));
-    pgk_heap_close(&heap);
-    return status;
+    for (size_t i = 0; kinds[i]; i++)
+        if (kinds[i]->kind == format->kind)
+            return kinds[i]->run(path, common, err);
+    *err = (struct pgk_err){.status = PGK_E_ARG, .offset = PGK_NO_OFFSET};
+    snprintf(err->file, sizeof err->file, "%s", path);
+    snprintf(err->found, sizeof err->found, "a file of the kind %s, which check does not know",
+             pgk_kind_name(format->kind));
+    return err->status;
 }
 
 static int run(int argc, char **argv)
@@ -40,13 +37,20 @@ static int run(int argc, char **argv)
         continue;
     if (optind == argc)
         cli_usage(&cmd_check, "nothing to check: name one file at least");
+    cli_keep_stdin(argc - optind, argv + optind);
     for (int i = optind; i < argc; i++) {
         struct pgk_err err = {0};
-        if (check(argv[i], &err))
+        if (check(argv[i], &common, &err))
             exit_code = cli_fail(&err);
     }
     cli_common_free(&common);
     return cli_finish_output(exit_code);
 }
 
-const struct cli_verb cmd_check = {"check", "says whether files are sound", help, run};
+const struct cli_verb cmd_check = {
+    .name = "check",
+    .summary = "says whether files are sound",
+    .help = help,
+    .exit_help = "0 all are sound, 2 some are not",
+    .run = run,
+};

@@ -4,11 +4,10 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char help[] =
-    "usage: pgokit formats [--markdown | --json]\n\n"
-    "Lists the formats and versions that are read and written.\n\n"
-    "      --markdown   as a Markdown table\n"
-    "      --json       as JSON\n" CLI_COMMON_HELP;
+static const char help[] = "usage: pgokit formats [--markdown | --json]\n\n"
+                           "Lists the formats and versions that are read and written.\n\n"
+                           "      --markdown   as a Markdown table\n"
+                           "      --json       as JSON\n";
 
 enum { OPT_MARKDOWN = 256, OPT_JSON };
 
@@ -70,4 +69,5 @@ static int run(int argc, char **argv)
     return cli_finish_output(EXIT_DONE);
 }
 
-const struct cli_verb cmd_formats = {"formats", "lists what is read and written", help, run};
+const struct cli_verb cmd_formats = {
+    .name = "formats", .summary = "lists what is read and written", .help = help, .run = run};

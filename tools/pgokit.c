@@ -40,7 +40,8 @@ int main(int argc, char **argv)
     pgk_progress_enable(isatty(STDERR_FILENO));
     for (size_t i = 0; i < VERBS; i++)
         if (!strcmp(argv[1], verbs[i]->name))
-            return verbs[i]->run(argc - 1, argv + 1);
+            return verbs[i]->run ? verbs[i]->run(argc - 1, argv + 1)
+                                 : cli_run_action(verbs[i], argc - 1, argv + 1);
     char safe[64];
     fprintf(stderr, "pgokit: no verb '%s'. Try pgokit --help\n",
             pgk_human_text(safe, sizeof safe, argv[1]));

@@ -13,8 +13,11 @@ extern "C" {
 #endif
 #pragma GCC visibility push(default)
 
-enum pgk_kind { PGK_KIND_HEAP };
-const char *pgk_kind_name(enum pgk_kind kind); /* "heap" */
+/* What a file is about. BINARY: a program or library, shown for the probes in it. */
+enum pgk_kind { PGK_KIND_HEAP, PGK_KIND_SAMPLE, PGK_KIND_INSTR, PGK_KIND_BINARY, PGK_KINDS };
+const char *pgk_kind_name(enum pgk_kind kind); /* "heap", "sample", "instr", "binary" */
+/* The kind in a sentence: "heap profiles", ..., "binaries". */
+const char *pgk_kind_plural(enum pgk_kind kind);
 
 /* One row of the table of formats. */
 struct pgk_format {
@@ -26,6 +29,10 @@ struct pgk_format {
 };
 /* i = 0 .. until NULL. */
 const struct pgk_format *pgk_format_at(size_t i);
+
+/* Finds the format of a file ("-": standard input, which is then read) by its first bytes.
+ * PGK_E_FORMAT if it is none of the table, PGK_E_TRUNCATED for an empty file. */
+int pgk_format_detect(const char *path, const struct pgk_format **format, struct pgk_err *err);
 
 /* What a file turned out to be. */
 struct pgk_file_info {

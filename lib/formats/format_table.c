@@ -9,11 +9,12 @@
 #include <inttypes.h>
 #include <string.h>
 
+/* One reader per kind of profile that a file of the format can hold; NULL: it holds none. */
 struct row {
     struct pgk_format public;
     bool (*sniff)(const uint8_t *bytes, size_t size);
-    int (*read)(struct pgk_heap *heap, const struct pgk_filemap *map,
-                const struct pgk_source *src, struct pgk_file_info *info, struct pgk_err *err);
+    int (*read_heap)(struct pgk_heap *heap, const struct pgk_filemap *map,
+                     const struct pgk_source *src, struct pgk_file_info *info, struct pgk_err *err);
 };
 
 static bool starts_with(const uint8_t *bytes, size_t size, uint64_t magic)
@@ -75,16 +76,19 @@ static int read_yaml(struct pgk_heap *heap, const struct pgk_filemap *map,
 }
 
 static const struct row rows[] = {
-    {{"raw heap profile", PGK_KIND_HEAP, "1 to 5", "", "runtimes of clang 14 to 22",
-      "raw-heap.md"},
-     sniff_raw, read_raw},
-    {{"indexed profile", PGK_KIND_HEAP, "index 8 to 13 with MemProf V0 to V4",
-      "index 8 to 13 with MemProf V0 to V4", "llvm-profdata 16 to 22, pgokit",
-      "indexed-heap.md"},
-     sniff_indexed, read_indexed},
-    {{"YAML heap profile", PGK_KIND_HEAP, "of LLVM 22", "of LLVM 22", "llvm-profdata 22, pgokit",
-      "indexed-heap.md"},
-     sniff_yaml, read_yaml},
+    {.public = {"raw heap profile", PGK_KIND_HEAP, "1 to 5", "", "runtimes of clang 14 to 22",
+                "raw-heap.md"},
+     .sniff = sniff_raw,
+     .read_heap = read_raw},
+    {.public = {"indexed profile", PGK_KIND_HEAP, "index 8 to 13 with MemProf V0 to V4",
+                "index 8 to 13 with MemProf V0 to V4", "llvm-profdata 16 to 22, pgokit",
+                "indexed-heap.md"},
+     .sniff = sniff_indexed,
+     .read_heap = read_indexed},
+    {.public = {"YAML heap profile", PGK_KIND_HEAP, "of LLVM 22", "of LLVM 22",
+                "llvm-profdata 22, pgokit", "indexed-heap.md"},
+     .sniff = sniff_yaml,
+     .read_heap = read_yaml},
 };
 
 const struct pgk_format *pgk_format_at(size_t i)
@@ -94,7 +98,23 @@ const struct pgk_format *pgk_format_at(size_t i)
 
 const char *pgk_kind_name(enum pgk_kind kind)
 {
-    static const char *const names[] = {[PGK_KIND_HEAP] = "heap"};
+    static const char *const names[PGK_KINDS] = {
+        [PGK_KIND_HEAP] = "heap",
+        [PGK_KIND_SAMPLE] = "sample",
+        [PGK_KIND_INSTR] = "instr",
+        [PGK_KIND_BINARY] = "binary",
+    };
+    return names[kind];
+}
+
+const char *pgk_kind_plural(enum pgk_kind kind)
+{
+    static const char *const names[PGK_KINDS] = {
+        [PGK_KIND_HEAP] = "heap profiles",
+        [PGK_KIND_SAMPLE] = "sample profiles",
+        [PGK_KIND_INSTR] = "instrumentation profiles",
+        [PGK_KIND_BINARY] = "binaries",
+    };
     return names[kind];
 }
 
@@ -119,7 +139,7 @@ const char *pgk_file_info_readers(const struct pgk_file_info *info)
 {
     /* docs/formats/raw-heap.md section 10 */
     static const char *const raw[] = {"no release of LLVM", "no release of LLVM", "LLVM 16",
-                                      "LLVM 19 and 22", "LLVM 19 and 22", "LLVM 22"};
+                                      "LLVM 19 and 22",     "LLVM 19 and 22",     "LLVM 22"};
     if (info->dumps)
         return raw[info->version];
     if (!info->version) /* YAML */
@@ -149,23 +169,59 @@ static const char *first_bytes(char buf[64], const struct pgk_filemap *map)
     return buf;
 }
 
-static int read_mapped(struct pgk_heap *heap, const struct pgk_filemap *map, const char *path,
-                       struct pgk_file_info *info, struct pgk_err *err)
+static int find_row(const struct row **row, const struct pgk_filemap *map, const char *path,
+                    struct pgk_err *err)
 {
     for (size_t i = 0; i < PGK_COUNTOF(rows); i++) {
-        if (!rows[i].sniff(map->bytes, map->size))
-            continue;
-        *info = (struct pgk_file_info){.format = &rows[i].public, .size_bytes = map->size};
-        struct pgk_source src = {.file = path, .format = rows[i].public.name};
-        return rows[i].read(heap, map, &src, info, err);
+        if (rows[i].sniff(map->bytes, map->size)) {
+            *row = &rows[i];
+            return 0;
+        }
     }
     char found[64];
     return pgk_fail(err, map->size ? PGK_E_FORMAT : PGK_E_TRUNCATED, .file = path,
                     .offset = &(uint64_t){0}, .field = "magic", .found = first_bytes(found, map),
-                    .expected = "a raw heap profile (81 72 66 6f 72 70 6d ff) or an indexed "
-                                "profile (ff 6c 70 72 6f 66 69 81)",
+                    .expected = "the start of a profile, such as 81 72 66 6f 72 70 6d ff (raw "
+                                "heap) or ff 6c 70 72 6f 66 69 81 (indexed)",
                     .hint = map->size ? "see pgokit formats for what is read"
                                       : "the program wrote nothing: did it end normally?");
+}
+
+int pgk_format_detect(const char *path, const struct pgk_format **format, struct pgk_err *err)
+{
+    struct pgk_filemap map;
+    const struct row *row;
+    PGK_TRY(pgk_filemap_open(&map, path, err));
+    int status = find_row(&row, &map, path, err);
+    pgk_filemap_close(&map);
+    if (!status)
+        *format = &row->public;
+    return status;
+}
+
+/* The file is sound as far as we know, but of another kind than the caller works on. */
+static int fail_kind(const struct row *row, enum pgk_kind wanted, const char *path,
+                     struct pgk_err *err)
+{
+    char found[80], expected[80];
+    snprintf(found, sizeof found, "one of the %s (%s)", pgk_kind_plural(row->public.kind),
+             row->public.name);
+    snprintf(expected, sizeof expected, "one of the %s", pgk_kind_plural(wanted));
+    return pgk_fail(err, PGK_E_MISMATCH, .file = path, .offset = &(uint64_t){0},
+                    .field = "kind of file", .found = found, .expected = expected,
+                    .hint = "give files of one kind only");
+}
+
+static int read_mapped(struct pgk_heap *heap, const struct pgk_filemap *map, const char *path,
+                       struct pgk_file_info *info, struct pgk_err *err)
+{
+    const struct row *row;
+    PGK_TRY(find_row(&row, map, path, err));
+    if (!row->read_heap)
+        return fail_kind(row, PGK_KIND_HEAP, path, err);
+    *info = (struct pgk_file_info){.format = &row->public, .size_bytes = map->size};
+    struct pgk_source src = {.file = path, .format = row->public.name};
+    return row->read_heap(heap, map, &src, info, err);
 }
 
 int pgk_heap_read(struct pgk_heap *heap, const char *path, struct pgk_file_info *info,

@@ -1,0 +1,184 @@
+/* Choosing what a verb does by the kind of its files. */
+#include "cli.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static _Noreturn void die(const char *what, const char *name)
+{
+    char safe[256];
+    fprintf(stderr, "pgokit: %s: cannot %s: %s\n", pgk_human_text(safe, sizeof safe, name), what,
+            strerror(errno));
+    exit(EXIT_FAILED);
+}
+
+void cli_print_help(const struct cli_verb *verb)
+{
+    fputs(verb->help, stdout);
+    for (size_t i = 0; verb->actions && verb->actions[i]; i++)
+        printf("\nWith %s:\n%s", pgk_kind_plural(verb->actions[i]->kind), verb->actions[i]->help);
+    printf("\nEverywhere:\n%s\nExit status: %s.\n", CLI_COMMON_HELP,
+           verb->exit_help ? verb->exit_help : "0 done, 2 could not");
+}
+
+/* All options of all actions, so that the operands can be told from values of options. */
+struct option_table {
+    struct option *rows;
+    char *letters;
+};
+
+static struct option_table all_options(const struct cli_verb *verb)
+{
+    size_t n_rows = 1, n_letters = sizeof CLI_COMMON_SHORT + 1;
+    for (size_t i = 0; verb->actions[i]; i++) {
+        for (const struct option *o = verb->actions[i]->options; o->name; o++)
+            n_rows++;
+        n_letters += strlen(verb->actions[i]->short_options);
+    }
+    struct option_table t = {calloc(n_rows, sizeof *t.rows), calloc(n_letters, 1)};
+    if (!t.rows || !t.letters)
+        die("look at the options", verb->name);
+    strcpy(t.letters, ":" CLI_COMMON_SHORT);
+    struct option *row = t.rows;
+    for (size_t i = 0; verb->actions[i]; i++) {
+        for (const struct option *o = verb->actions[i]->options; o->name; o++)
+            *row++ = *o;
+        strcat(t.letters, verb->actions[i]->short_options);
+    }
+    return t;
+}
+
+/* Moves the operands to the end of `argv` and returns the position of the first. */
+static int find_operands(const struct cli_verb *verb, int argc, char **argv)
+{
+    struct option_table t = all_options(verb);
+    int c;
+    optind = 0;
+    while ((c = getopt_long(argc, argv, t.letters, t.rows, NULL)) != -1) {
+        if (c == 'h') {
+            cli_print_help(verb);
+            exit(cli_finish_output(EXIT_DONE));
+        }
+    }
+    free(t.rows);
+    free(t.letters);
+    int first = optind;
+    optind = 0; /* to be parsed again, by the action */
+    return first;
+}
+
+/* Copies what is left in `fd` to memory, from where it can be read twice. */
+static void keep_pipe(int fd, const char *name)
+{
+    char buf[1 << 16];
+    ssize_t got;
+    int kept = memfd_create("pgokit-input", MFD_CLOEXEC);
+    if (kept < 0)
+        die("keep", name);
+    while ((got = read(fd, buf, sizeof buf)) != 0) {
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0)
+            die("read", name);
+        for (ssize_t done = 0, n; done < got; done += n)
+            if ((n = write(kept, buf + done, (size_t)(got - done))) < 0)
+                die("keep", name);
+    }
+    if (lseek(kept, 0, SEEK_SET) || dup2(kept, fd) < 0)
+        die("keep", name);
+    close(kept);
+}
+
+/* The descriptor of "-", or of a shell's <(command); -1 if it is neither. */
+static int inherited_fd(const char *operand)
+{
+    int fd;
+    char rest;
+    if (!strcmp(operand, "-"))
+        return STDIN_FILENO;
+    return sscanf(operand, "/dev/fd/%d%c", &fd, &rest) == 1 ? fd : -1;
+}
+
+void cli_keep_stdin(int n_operands, char *const *operands)
+{
+    for (int i = 0; i < n_operands; i++) {
+        struct stat st;
+        int fd = inherited_fd(operands[i]);
+        if (fd >= 0 && !fstat(fd, &st) && S_ISFIFO(st.st_mode))
+            keep_pipe(fd, fd == STDIN_FILENO ? "standard input" : operands[i]);
+    }
+}
+
+int cli_run_action(const struct cli_verb *verb, int argc, char **argv)
+{
+    int first = find_operands(verb, argc, argv);
+    if (first == argc) /* which the action has words for */
+        return verb->actions[0]->run(argc, argv);
+    cli_keep_stdin(argc - first, argv + first);
+
+    struct pgk_err err = {0};
+    const struct pgk_format *format;
+    if (pgk_format_detect(argv[first], &format, &err))
+        return cli_fail(&err);
+    for (size_t i = 0; verb->actions[i]; i++)
+        if (verb->actions[i]->kind == format->kind)
+            return verb->actions[i]->run(argc, argv);
+    char safe[256];
+    fprintf(stderr, "pgokit: %s is a %s; pgokit %s does not work on %s\n",
+            pgk_human_text(safe, sizeof safe, argv[first]), format->name, verb->name,
+            pgk_kind_plural(format->kind));
+    return EXIT_FAILED;
+}
+
+/* Grows `list` by the lines of a file, which are names even if they look like options. */
+static void add_lines(struct cli_list *list, const char *path)
+{
+    FILE *in = strcmp(path, "-") ? fopen(path, "re") : stdin;
+    if (!in)
+        die("open", path);
+    char *line = NULL;
+    size_t cap = 0;
+    for (ssize_t n; (n = getline(&line, &cap, in)) >= 0;) {
+        if (n && line[n - 1] == '\n')
+            line[--n] = 0;
+        char *name;
+        if (!n)
+            continue;
+        if (asprintf(&name, "%s%s", *line == '-' && line[1] ? "./" : "", line) < 0)
+            die("read", path);
+        cli_list_add(list, name);
+    }
+    if (ferror(in))
+        die("read", path);
+    free(line);
+    if (in != stdin)
+        fclose(in);
+}
+
+void cli_expand_files_from(const struct cli_verb *verb, int *argc, char ***argv)
+{
+    static const char option[] = "--files-from";
+    struct cli_list list = {0};
+    bool operands_only = false;
+    for (int i = 0; i < *argc; i++) {
+        char *arg = (*argv)[i];
+        operands_only |= !strcmp(arg, "--");
+        if (operands_only || strncmp(arg, option, strlen(option))) {
+            cli_list_add(&list, arg);
+        } else if (arg[strlen(option)] == '=') {
+            add_lines(&list, arg + strlen(option) + 1);
+        } else {
+            if (++i == *argc)
+                cli_usage(verb, "%s needs a value", option);
+            add_lines(&list, (*argv)[i]);
+        }
+    }
+    *argc = (int)list.n;
+    cli_list_add(&list, NULL);
+    *argv = (char **)(uintptr_t)list.v;
+}

@@ -1,0 +1,166 @@
+/* pgokit show for heap profiles. */
+#include "cli.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+static const char help[] =
+    "Totals, then the heaviest allocation contexts with their call stacks. With the profiled\n"
+    "binaries, addresses and function numbers become names and source lines.\n\n"
+    "      --sort KEY       bytes (default), count, accesses, lifetime, density\n"
+    "      --top N          contexts shown (default 10; 0: all)\n"
+    "      --depth N        frames shown of a stack (default 12; 0: all)\n"
+    "      --json           all of it as JSON (docs/formats/heap-json.md)\n"
+    "      --raw            every field of every context\n"
+    "\nExamples:\n"
+    "  pgokit show memprof.profraw.4711 -b ./app\n"
+    "  pgokit show app.profdata -b ./app --sort lifetime --top 20\n"
+    "  pgokit show app.profdata --json | jq .totals\n";
+
+enum { OPT_SORT = 256, OPT_TOP, OPT_DEPTH, OPT_JSON, OPT_RAW };
+
+static const struct option options[] = {
+    {"sort", required_argument, NULL, OPT_SORT},
+    {"top", required_argument, NULL, OPT_TOP},
+    {"depth", required_argument, NULL, OPT_DEPTH},
+    {"json", no_argument, NULL, OPT_JSON},
+    {"raw", no_argument, NULL, OPT_RAW},
+    CLI_COMMON_LONG,
+    {0},
+};
+
+enum view { VIEW_TABLE, VIEW_JSON, VIEW_FIELDS };
+
+struct show {
+    struct cli_common common;
+    struct pgk_report_opts report;
+    enum view view;
+    const char *path;
+    struct pgk_heap_symbolised symbolised;
+};
+
+static enum pgk_heap_sort parse_sort(const char *text)
+{
+    for (enum pgk_heap_sort s = 0; s < PGK_SORTS; s++)
+        if (!strcmp(text, pgk_heap_sort_name(s)))
+            return s;
+    cli_usage(&cmd_show, "--sort takes bytes, count, accesses, lifetime or density, not '%s'",
+              text);
+}
+
+static unsigned terminal_width(void)
+{
+    struct winsize size;
+    return !ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) && size.ws_col ? size.ws_col : 100;
+}
+
+static void parse(struct show *s, int argc, char **argv)
+{
+    enum { NOT_GIVEN = -1 };
+    long top = NOT_GIVEN;
+    s->report = (struct pgk_report_opts){.struct_size = sizeof s->report, .depth = 12};
+    for (int c; (c = cli_next_option(&cmd_show, argc, argv, "", options, &s->common)) != -1;) {
+        switch (c) {
+        case OPT_SORT:
+            s->report.sort = parse_sort(optarg);
+            break;
+        case OPT_TOP:
+            top = (long)cli_number("--top", optarg, 0, 1000000000);
+            break;
+        case OPT_DEPTH:
+            s->report.depth = cli_number("--depth", optarg, 0, 1000000000);
+            break;
+        case OPT_JSON:
+            s->view = VIEW_JSON;
+            break;
+        case OPT_RAW:
+            s->view = VIEW_FIELDS;
+            break;
+        }
+    }
+    if (optind + 1 != argc)
+        cli_usage(&cmd_show, "show takes one file");
+    s->path = argv[optind];
+    s->report.title = s->path;
+    s->report.top = top == NOT_GIVEN ? (s->view == VIEW_TABLE ? 10 : 0) : (size_t)top;
+    s->report.colour = isatty(STDOUT_FILENO) && !getenv("NO_COLOR");
+    s->report.width = terminal_width();
+}
+
+/* Neither raw nor indexed profiles hold names. */
+static void note_no_names(const struct pgk_heap *heap)
+{
+    struct pgk_heap_frame leaf;
+    if (pgk_heap_contexts(heap) && pgk_heap_stack(heap, 0, &leaf, 1) &&
+        (leaf.is_address || !*leaf.function))
+        fputs("pgokit: note: this profile holds no names; give the binary with -b to see them\n",
+              stderr);
+}
+
+/* Gives names to what the profile knows by address or number only. */
+static int name_frames(struct show *s, struct pgk_heap **heap, struct pgk_err *err)
+{
+    struct pgk_binaries *binaries;
+    struct pgk_heap *named;
+    if (!s->common.binaries.n) {
+        if (s->view == VIEW_TABLE && !s->common.quiet)
+            note_no_names(*heap);
+        return 0;
+    }
+    int status = cli_open_binaries(&s->common, &binaries, err);
+    if (status)
+        return status;
+    if (pgk_heap_needs_binaries(*heap)) {
+        status = pgk_heap_symbolise(&named, *heap, binaries, &s->symbolised, err);
+        if (!status) {
+            pgk_heap_close(heap);
+            *heap = named;
+        }
+    } else {
+        status = pgk_heap_name_functions(*heap, binaries, err);
+    }
+    pgk_binaries_close(&binaries);
+    return status;
+}
+
+static int print(const struct show *s, const struct pgk_heap *heap, struct pgk_err *err)
+{
+    switch (s->view) {
+    case VIEW_JSON:
+        return pgk_report_heap_json(heap, &s->report, stdout, err);
+    case VIEW_FIELDS:
+        return pgk_report_heap_fields(heap, &s->report, stdout, err);
+    case VIEW_TABLE:
+        break;
+    }
+    return pgk_report_heap_table(heap, &s->report, stdout, err);
+}
+
+static int run(int argc, char **argv)
+{
+    struct show s = {0};
+    struct pgk_heap *heap = NULL;
+    struct pgk_err err = {0};
+    struct pgk_file_info info;
+    parse(&s, argc, argv);
+    int status = pgk_heap_new(&heap, &err);
+    if (!status)
+        status = pgk_heap_read(heap, s.path, &info, &err);
+    if (!status) {
+        s.report.info = &info;
+        status = name_frames(&s, &heap, &err);
+    }
+    if (!status)
+        status = print(&s, heap, &err);
+    pgk_heap_close(&heap);
+    int exit_code = status ? cli_fail(&err) : cli_finish_output(EXIT_DONE);
+    if (exit_code == EXIT_DONE && !s.common.quiet)
+        cli_note_symbolised(&s.symbolised);
+    cli_common_free(&s.common);
+    return exit_code;
+}
+
+const struct cli_action show_heap = {PGK_KIND_HEAP, help, "", options, run};
