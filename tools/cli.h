@@ -28,9 +28,13 @@ struct cli_verb {
     const char *exit_help; /* meaning of the exit status, if the verb adds to the usual one */
     int (*run)(int argc, char **argv);
     const struct cli_action *const *actions; /* ends with NULL; the first one works on no file */
+    /* Which file's format decides about the action; NULL: the first file's. */
+    int (*decide)(int n_operands, char *const *operands, const struct pgk_format **format,
+                  struct pgk_err *err);
 };
 extern const struct cli_verb cmd_merge, cmd_show, cmd_check, cmd_formats;
 extern const struct cli_action merge_heap, show_heap;
+extern const struct cli_action merge_instr, show_instr;
 
 /* Prints the help of a verb with those of its actions. */
 void cli_print_help(const struct cli_verb *verb);
@@ -74,7 +78,15 @@ struct cli_check {
     enum pgk_kind kind;
     int (*run)(const char *path, const struct cli_common *common, struct pgk_err *err);
 };
-extern const struct cli_check check_heap;
+extern const struct cli_check check_heap, check_instr;
+
+/* An operand FILE or FILE@N, N being how often its counts shall count. A file whose whole name is
+ * that is meant as such. Exits with EXIT_FAILED if N is no number of 1 or more. */
+struct cli_weighted {
+    char *path; /* to be freed */
+    unsigned long weight;
+};
+struct cli_weighted cli_weighted(const char *operand);
 
 /* Standard input and pipes among the operands can be read once only, but are looked at before
  * they are read: holds their bytes in memory instead. Exits with EXIT_FAILED if it cannot. */

@@ -4,6 +4,7 @@
 
 #include "pgokit/err.h"
 #include "pgokit/heap.h"
+#include "pgokit/instr.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -42,7 +43,8 @@ struct pgk_file_info {
     uint32_t memprof_version; /* indexed: of the heap data */
     uint32_t schema_tag_max;  /* indexed: highest number of a stored MIB field */
     uint32_t dumps;           /* raw: dumps in the file */
-    bool has_counters;        /* indexed: counters, which this release does not carry */
+    uint32_t images;          /* raw counters: images in the file */
+    bool has_counters;        /* indexed: there are functions with counters */
     bool has_data_access;     /* indexed: a data access profile, likewise */
     bool full_schema;         /* indexed: all MIB fields, not only the compiler's */
     bool interrupted;         /* raw: the process was killed; its live objects are missing */
@@ -60,6 +62,13 @@ const char *pgk_file_info_readers(const struct pgk_file_info *info);
  * closing. One thread per heap. */
 int pgk_heap_read(struct pgk_heap *heap, const char *path, struct pgk_file_info *info,
                   struct pgk_err *err);
+
+/* Reads an instrumentation profile of any format and adds it, each count times `weight` (1 or
+ * more), to `instr`; otherwise as pgk_heap_read. PGK_E_MISMATCH if the file's counters mean
+ * something else than those read before. Heap data of an indexed profile is passed over;
+ * pgk_heap_read reads it. */
+int pgk_instr_read(struct pgk_instr *instr, const char *path, uint64_t weight,
+                   struct pgk_file_info *info, struct pgk_err *err);
 
 #pragma GCC visibility pop
 #ifdef __cplusplus

@@ -144,12 +144,14 @@ struct pgk_instr_loss {
     size_t vtable_functions; /* functions with virtual tables: before 12 */
     size_t traces;           /* before 10 */
     size_t binary_ids;       /* before 9 */
+    bool hashes;             /* front-end hashes of LLVM 22 are not looked up before 13 */
 };
 void pgk_instr_loss(const struct pgk_instr *profile, uint32_t index_version,
                     struct pgk_instr_loss *loss);
 
-/* The index version that compilers meant by `wanted` look functions up in: front-end hashes
- * are read by it, older ones up to 12, those of LLVM 22 from 13 on. */
+/* The index version to write instead of `wanted` so that some compiler finds all functions:
+ * front-end profiles of LLVM 22 need 13 or later, since their hashes are looked up by the
+ * version. All others can be written at any. */
 uint32_t pgk_instr_index_version(const struct pgk_instr *profile, uint32_t wanted);
 
 /* Writes one indexed profile (.profdata) with counters, heap data or both: either may be NULL.

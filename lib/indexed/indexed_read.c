@@ -48,6 +48,22 @@ static int check_part(const struct pgk_cursor *c, uint64_t off, const char *name
     return pgk_cur_check(&part, err, name);
 }
 
+/* The header, and the number of functions. The cursor then stands behind the header. */
+static int open_file(struct pgk_cursor *c, const uint8_t *bytes, size_t size,
+                     const struct pgk_source *src, struct pgk_indexed_header *header,
+                     struct pgk_indexed_info *info, struct pgk_err *err)
+{
+    pgk_cur_init(c, bytes, size, src);
+    PGK_TRY(read_header(c, header, err));
+    info->index_version = header->index_version;
+
+    struct pgk_cursor table = *c;
+    pgk_cur_seek(&table, header->function_table_off, "function_table_off");
+    pgk_cur_u64(&table, "buckets of the function table");
+    info->has_counters = pgk_cur_u64(&table, "functions") > 0;
+    return pgk_cur_check(&table, err, "function table");
+}
+
 int pgk_indexed_read(struct pgk_heap *h, const uint8_t *bytes, size_t size,
                      const struct pgk_source *src, struct pgk_indexed_info *info,
                      struct pgk_err *err)
@@ -55,16 +71,7 @@ int pgk_indexed_read(struct pgk_heap *h, const uint8_t *bytes, size_t size,
     struct pgk_cursor c;
     struct pgk_indexed_header header = {0};
     struct pgk_indexed_info found = {0};
-    pgk_cur_init(&c, bytes, size, src);
-    PGK_TRY(read_header(&c, &header, err));
-    found.index_version = header.index_version;
-
-    struct pgk_cursor table = c;
-    pgk_cur_seek(&table, header.function_table_off, "function_table_off");
-    pgk_cur_u64(&table, "buckets of the function table");
-    found.has_counters = pgk_cur_u64(&table, "functions") > 0;
-    PGK_TRY(pgk_cur_check(&table, err, "function table"));
-
+    PGK_TRY(open_file(&c, bytes, size, src, &header, &found, err));
     if (has_flag(&header, PGK_INDEXED_MEMPROF))
         PGK_TRY(pgk_memprof_read(h, &c, header.memprof_off, &found, err));
     PGK_TRY(check_part(&c, header.binary_ids_off, "binary ids", err));
@@ -72,4 +79,28 @@ int pgk_indexed_read(struct pgk_heap *h, const uint8_t *bytes, size_t size,
     if (info)
         *info = found;
     return 0;
+}
+
+int pgk_indexed_read_instr(struct pgk_instr_adder *a, const uint8_t *bytes, size_t size,
+                           const struct pgk_source *src, struct pgk_indexed_info *info,
+                           struct pgk_err *err)
+{
+    struct pgk_cursor c;
+    struct pgk_indexed_header header = {0};
+    struct pgk_indexed_info found = {0};
+    PGK_TRY(open_file(&c, bytes, size, src, &header, &found, err));
+    PGK_TRY(pgk_instr_parts_read(a, &c, &header, err));
+    found.has_heap = has_flag(&header, PGK_INDEXED_MEMPROF);
+    if (info)
+        *info = found;
+    return 0;
+}
+
+bool pgk_indexed_is_heap_only(const uint8_t *bytes, size_t size)
+{
+    struct pgk_cursor c;
+    struct pgk_indexed_header header = {0};
+    struct pgk_indexed_info info = {0};
+    return !open_file(&c, bytes, size, &(struct pgk_source){0}, &header, &info, NULL) &&
+           has_flag(&header, PGK_INDEXED_MEMPROF) && !info.has_counters;
 }

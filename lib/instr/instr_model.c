@@ -219,7 +219,7 @@ void pgk_instr_conflict(const struct pgk_instr *p, size_t i, struct pgk_instr_co
 int pgk_instr_check_writable(const struct pgk_instr *p, const char *path, const char *format,
                              struct pgk_err *err)
 {
-    for (size_t i = 0; i < p->disputes.n; i++) {
+    for (size_t i = 0; p && i < p->disputes.n; i++) {
         const struct pgk_instr_dispute *d = &p->disputes.v[i];
         const struct pgk_instr_name *name = &p->names.v.v[d->name];
         if (pgk_instr_find(p, name->ref, d->hash) != PGK_INDEX_NONE)
@@ -228,7 +228,7 @@ int pgk_instr_check_writable(const struct pgk_instr *p, const char *path, const 
                             .expected = PGK_F("%" PRIu64 ", as in the inputs before", d->one),
                             .hint = "--keep-going leaves such functions out");
     }
-    if (!p->funcs.n)
+    if (!p || !p->funcs.n)
         return pgk_fail(err, PGK_E_EMPTY, .file = path, .format = format,
                         .found = "no functions",
                         .hint = "did the program run and end normally?");

@@ -31,6 +31,9 @@
 /* Bit of a function's hash: counted in its context. */
 #define PGK_HASH_CONTEXTUAL_BIT 60
 
+/* What LLVM 22 keeps of the hashes that clang's front end makes. */
+#define PGK_HASH_SHORT_MASK ((UINT64_C(1) << 60) - 1)
+
 /* Names by the first 8 bytes of their MD5. */
 struct pgk_instr_name {
     uint64_t ref;
@@ -134,6 +137,10 @@ uint32_t pgk_names_find(const struct pgk_instr_names *t, uint64_t ref);
 
 /* The function's position, or PGK_INDEX_NONE. */
 uint32_t pgk_instr_find(const struct pgk_instr *p, uint64_t name_ref, uint64_t hash);
+/* A function's hash as a file of the index version has it. */
+uint64_t pgk_instr_written_hash(const struct pgk_instr *p, uint64_t hash,
+                                uint32_t index_version);
+
 bool pgk_instr_add_binary_id(struct pgk_instr *p, const uint8_t *bytes, size_t size);
 /* Takes a copy; a trace without names is not kept. False when out of memory. */
 bool pgk_instr_add_trace(struct pgk_instr *p, uint64_t weight, const uint64_t *refs, size_t n);
@@ -147,7 +154,7 @@ PGK_MUST_USE int pgk_instr_order_ids(const struct pgk_instr *p, const struct pgk
 PGK_MUST_USE int pgk_instr_order_traces(const struct pgk_instr *p,
                                         const struct pgk_instr_trace ***order,
                                         struct pgk_err *err);
-/* Refuses a profile without functions, or with conflicts that are still in it. */
+/* Refuses a profile without functions (or NULL), or with conflicts that are still in it. */
 PGK_MUST_USE int pgk_instr_check_writable(const struct pgk_instr *p, const char *path,
                                           const char *format, struct pgk_err *err);
 

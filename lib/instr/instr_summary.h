@@ -16,8 +16,9 @@ enum { PGK_SUMMARY_CUTOFFS = 0
 #undef PGK_SUMMARY_CUTOFF
 };
 
-/* NULL for `p` gives the summary of no functions. */
+/* As a file of the index version has it. NULL for `p` gives the summary of no functions. */
 PGK_MUST_USE int pgk_instr_summarise(const struct pgk_instr *p, bool contextual,
+                                     uint32_t index_version,
                                      struct pgk_instr_summary *sums,
                                      struct pgk_summary_cutoff cutoffs[PGK_SUMMARY_CUTOFFS],
                                      struct pgk_err *err);

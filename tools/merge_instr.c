@@ -1,0 +1,278 @@
+/* pgokit merge for instrumentation profiles, and for these together with heap profiles. */
+#include "cli.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char help[] =
+    "Raw profiles (*.profraw), indexed ones (*.profdata) and texts (*.proftext) become one indexed\n"
+    "profile for -fprofile-use=. An input FILE@N counts N times. Heap profiles among the inputs\n"
+    "go into the same file, for -fmemory-profile-use=; raw ones need the binaries with -b.\n\n"
+    "      --to NAME            who shall read it: any (default), llvm14, llvm16, llvm19, llvm22;\n"
+    "                           or text, the counters as llvm-profdata merge --text\n"
+    "      --index-version N    5 to 13, instead of what --to means\n"
+    "      --memprof-version N  0 to 4, of heap data, instead of what --to means\n"
+    "      --full-schema        all fields of heap data, not only those the compiler uses\n"
+    "      --sparse             leave out functions that never ran\n"
+    "      --keep-going         leave out functions whose inputs contradict each other\n"
+    "\nExamples:\n"
+    "  pgokit merge default_*.profraw -o app.profdata\n"
+    "  pgokit merge nightly.profdata@10 today.profraw --sparse -o app.profdata\n"
+    "  pgokit merge default_*.profraw memprof.profraw.* -b ./app -o both.profdata\n";
+
+struct merge {
+    struct cli_common common;
+    const char *output;
+    struct pgk_indexed_write_opts write;
+    bool any_release, text, sparse, keep_going;
+    char **inputs;
+    size_t n_inputs;
+    struct pgk_instr *instr;
+    struct pgk_heap *heap;
+    bool has_heap;
+    struct pgk_heap_symbolised symbolised;
+};
+
+enum { OPT_TO = 256, OPT_INDEX, OPT_MEMPROF, OPT_FULL, OPT_SPARSE, OPT_KEEP_GOING };
+
+static const struct option options[] = {
+    {"output", required_argument, NULL, 'o'},
+    {"to", required_argument, NULL, OPT_TO},
+    {"index-version", required_argument, NULL, OPT_INDEX},
+    {"memprof-version", required_argument, NULL, OPT_MEMPROF},
+    {"full-schema", no_argument, NULL, OPT_FULL},
+    {"sparse", no_argument, NULL, OPT_SPARSE},
+    {"keep-going", no_argument, NULL, OPT_KEEP_GOING},
+    CLI_COMMON_LONG,
+    {0},
+};
+
+static const struct pgk_indexed_target *parse_target(struct merge *m, const char *name)
+{
+    m->text = !strcmp(name, "text");
+    m->any_release = m->text || !strcmp(name, "any");
+    const struct pgk_indexed_target *to = pgk_indexed_target(m->text ? "any" : name);
+    if (!to)
+        cli_usage(&cmd_merge,
+                  "--to takes any, llvm14, llvm16, llvm19, llvm22 or text, not '%s'", name);
+    return to;
+}
+
+static void parse(struct merge *m, int argc, char **argv)
+{
+    enum { NOT_GIVEN = 99 };
+    unsigned long index = NOT_GIVEN, memprof = NOT_GIVEN;
+    const struct pgk_indexed_target *to = parse_target(m, "any");
+    for (int c; (c = cli_next_option(&cmd_merge, argc, argv, "o:", options, &m->common)) != -1;) {
+        switch (c) {
+        case 'o':
+            m->output = optarg;
+            break;
+        case OPT_TO:
+            to = parse_target(m, optarg);
+            break;
+        case OPT_INDEX:
+            index = cli_number("--index-version", optarg, 5, 13);
+            break;
+        case OPT_MEMPROF:
+            memprof = cli_number("--memprof-version", optarg, 0, 4);
+            break;
+        case OPT_FULL:
+            m->write.full_schema = true;
+            break;
+        case OPT_SPARSE:
+            m->sparse = true;
+            break;
+        case OPT_KEEP_GOING:
+            m->keep_going = true;
+            break;
+        }
+    }
+    m->write.struct_size = sizeof m->write;
+    m->write.target = *to;
+    if (index != NOT_GIVEN) {
+        m->write.target.index_version = (uint32_t)index;
+        m->any_release = false;
+    }
+    if (memprof != NOT_GIVEN)
+        m->write.target.memprof_version = (uint32_t)memprof;
+    if (!m->output)
+        cli_usage(&cmd_merge, "where to? name the output with -o");
+    m->inputs = argv + optind;
+    m->n_inputs = (size_t)(argc - optind);
+}
+
+/* A file of counters, of heap data, or of both. */
+static int read_input(struct merge *m, const char *operand, struct pgk_err *err)
+{
+    const struct pgk_format *format;
+    struct cli_weighted input = cli_weighted(operand);
+    struct pgk_file_info info = {0};
+    int status = pgk_format_detect(input.path, &format, err);
+    bool heap = !status && format->kind == PGK_KIND_HEAP;
+    if (!status && !heap) {
+        status = pgk_instr_read(m->instr, input.path, input.weight, &info, err);
+        heap = info.has_heap;
+    }
+    if (!status && heap) {
+        m->has_heap = true;
+        status = pgk_heap_read(m->heap, input.path, &info, err);
+    }
+    if (!status && heap && input.weight > 1)
+        fprintf(stderr, "pgokit: note: the weight %lu of %s holds for its counters; heap data has "
+                        "no weights\n", input.weight, input.path);
+    free(input.path);
+    return status;
+}
+
+static int read_inputs(struct merge *m, struct pgk_err *err)
+{
+    struct pgk_progress progress;
+    pgk_progress_start(&progress, "reading", "files", m->n_inputs);
+    int status = 0;
+    for (size_t i = 0; i < m->n_inputs && !status; i++) {
+        status = read_input(m, m->inputs[i], err);
+        pgk_progress_add(&progress, 1);
+    }
+    pgk_progress_end(&progress);
+    return status;
+}
+
+/* Replaces addresses of heap data by source frames, where there are any. */
+static int symbolise(struct merge *m, struct pgk_err *err)
+{
+    struct pgk_binaries *binaries;
+    struct pgk_heap *named;
+    if (!m->has_heap || !pgk_heap_needs_binaries(m->heap))
+        return 0;
+    if (!m->common.binaries.n)
+        cli_usage(&cmd_merge,
+                  "raw heap profiles hold addresses: give the binary that was run with -b");
+    int status = cli_open_binaries(&m->common, &binaries, err);
+    if (status)
+        return status;
+    status = pgk_heap_symbolise(&named, m->heap, binaries, &m->symbolised, err);
+    pgk_binaries_close(&binaries);
+    if (status)
+        return status;
+    pgk_heap_close(&m->heap);
+    m->heap = named;
+    return 0;
+}
+
+/* Every function is named: what to do about it depends on which it is. */
+static void print_conflicts(const struct merge *m)
+{
+    char safe[256], file[256];
+    size_t n = pgk_instr_conflicts(m->instr);
+    for (size_t i = 0; i < n; i++) {
+        struct pgk_instr_conflict c;
+        pgk_instr_conflict(m->instr, i, &c);
+        fprintf(stderr, "pgokit: %s: %s, hash 0x%016llx: %llu %s, %llu in the inputs before\n",
+                pgk_human_text(file, sizeof file, c.file), pgk_human_text(safe, sizeof safe, c.name),
+                (unsigned long long)c.hash, (unsigned long long)c.other, c.what,
+                (unsigned long long)c.one);
+    }
+    fprintf(stderr, "pgokit: %zu function%s %s in shape from input to input%s\n", n,
+            n == 1 ? "" : "s", n == 1 ? "differs" : "differ",
+            m->keep_going ? " and left out"
+                          : "; --keep-going leaves such functions out");
+}
+
+/* Makes ready for writing what was read. */
+static int prepare(struct merge *m, struct pgk_err *err)
+{
+    uint32_t *version = &m->write.target.index_version;
+    int status = symbolise(m, err);
+    if (!status && m->keep_going)
+        status = pgk_instr_drop_conflicts(m->instr, err);
+    if (!status && m->sparse)
+        status = pgk_instr_drop_unused(m->instr, NULL, err);
+    uint32_t wanted = *version;
+    if (m->any_release)
+        *version = pgk_instr_index_version(m->instr, wanted);
+    if (*version != wanted && !m->text && !m->common.quiet)
+        fprintf(stderr, "pgokit: note: written as index version %u, by the look of its hashes for "
+                        "the front end of LLVM 22; --to llvm19 is for older ones\n", *version);
+    /* What only LLVM 22 reads is ordered by its own frame ids. */
+    if (*version >= 13 || m->write.target.memprof_version >= 4)
+        m->write.target.frame_ids = 2;
+    return status;
+}
+
+static int write_output(const struct merge *m, struct pgk_err *err)
+{
+    if (m->text)
+        return pgk_instr_text_save(m->instr, m->output, err);
+    const struct pgk_instr *instr =
+        pgk_instr_origin(m->instr) == PGK_INSTR_NONE ? NULL : m->instr;
+    return pgk_indexed_write_all(m->has_heap ? m->heap : NULL, instr, m->output, &m->write, err);
+}
+
+static bool warn_lost(size_t n, const char *what, const char *why)
+{
+    if (n)
+        fprintf(stderr, "pgokit: warning: %zu %s not written, %s\n", n, what, why);
+    return n > 0;
+}
+
+/* What is not in the output although it was in the input. */
+static int report(const struct merge *m)
+{
+    struct pgk_instr_loss loss;
+    uint32_t version = m->write.target.index_version;
+    bool lost = m->keep_going && pgk_instr_conflicts(m->instr);
+    if (lost)
+        print_conflicts(m);
+    if (m->text) {
+        lost |= warn_lost(m->has_heap ? pgk_heap_contexts(m->heap) : 0, "heap contexts are",
+                          "because the text holds counters only");
+    } else {
+        const char *why = "because this index version cannot hold them";
+        pgk_instr_loss(m->instr, version, &loss);
+        lost |= warn_lost(loss.bitmap_functions, "bitmaps of functions are", why);
+        lost |= warn_lost(loss.vtable_functions, "functions' virtual tables are", why);
+        lost |= warn_lost(loss.traces, "temporal traces are", why);
+        if (m->has_heap && m->write.target.memprof_version < 4)
+            lost |= warn_lost(pgk_heap_callees(m->heap), "targets of indirect calls in heap data are",
+                              "because only MemProf V4 holds them; --to llvm22 keeps them");
+        if (loss.hashes)
+            fputs("pgokit: warning: hashes of the front end of LLVM 22 are not found in a file of "
+                  "this index version; --to llvm22 writes another\n", stderr);
+    }
+    if (!m->common.quiet)
+        cli_note_symbolised(&m->symbolised);
+    return lost ? EXIT_INCOMPLETE : EXIT_DONE;
+}
+
+static int run(int argc, char **argv)
+{
+    struct merge m = {0};
+    struct pgk_err err = {0};
+    parse(&m, argc, argv);
+    int status = pgk_instr_new(&m.instr, &err);
+    if (!status)
+        status = pgk_heap_new(&m.heap, &err);
+    if (!status)
+        status = read_inputs(&m, &err);
+    if (!status && pgk_instr_conflicts(m.instr) && !m.keep_going) {
+        print_conflicts(&m);
+        status = PGK_E_MISMATCH;
+    } else if (!status) {
+        status = prepare(&m, &err);
+        if (!status)
+            status = write_output(&m, &err);
+        if (status)
+            cli_fail(&err);
+    } else {
+        cli_fail(&err);
+    }
+    int exit_code = status ? EXIT_FAILED : report(&m);
+    pgk_instr_close(&m.instr);
+    pgk_heap_close(&m.heap);
+    cli_common_free(&m.common);
+    return exit_code;
+}
+
+const struct cli_action merge_instr = {PGK_KIND_INSTR, help, "o:", options, run};
