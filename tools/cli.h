@@ -32,9 +32,9 @@ struct cli_verb {
     int (*decide)(int n_operands, char *const *operands, const struct pgk_format **format,
                   struct pgk_err *err);
 };
-extern const struct cli_verb cmd_merge, cmd_show, cmd_check, cmd_formats;
+extern const struct cli_verb cmd_merge, cmd_show, cmd_check, cmd_convert, cmd_diff, cmd_formats;
 extern const struct cli_action merge_heap, show_heap;
-extern const struct cli_action merge_instr, show_instr;
+extern const struct cli_action convert_instr, diff_instr, merge_instr, show_instr;
 
 /* Prints the help of a verb with those of its actions. */
 void cli_print_help(const struct cli_verb *verb);

@@ -5,23 +5,33 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define OUTPUT_HELP                                                                            \
+    "      --to NAME            who shall read it: any (default), llvm14, llvm16, llvm19, llvm22;\n" \
+    "                           or text, the counters as llvm-profdata merge --text\n"              \
+    "      --index-version N    5 to 13, instead of what --to means\n"                               \
+    "      --memprof-version N  0 to 4, of heap data, instead of what --to means\n"                  \
+    "      --full-schema        all fields of heap data, not only those the compiler uses\n"         \
+    "      --sparse             leave out functions that never ran\n"                                \
+    "      --keep-going         leave out functions whose inputs contradict each other\n"
+
+static const char convert_help[] =
+    "A raw profile, an indexed one or a text becomes an indexed profile of another version, or a\n"
+    "text. Heap data in an indexed profile goes along.\n\n" OUTPUT_HELP
+    "\nExamples:\n"
+    "  pgokit convert app.profdata --to llvm16 -o app-16.profdata\n"
+    "  pgokit convert app.profdata --to text -o app.proftext\n";
+
 static const char help[] =
     "Raw profiles (*.profraw), indexed ones (*.profdata) and texts (*.proftext) become one indexed\n"
     "profile for -fprofile-use=. An input FILE@N counts N times. Heap profiles among the inputs\n"
-    "go into the same file, for -fmemory-profile-use=; raw ones need the binaries with -b.\n\n"
-    "      --to NAME            who shall read it: any (default), llvm14, llvm16, llvm19, llvm22;\n"
-    "                           or text, the counters as llvm-profdata merge --text\n"
-    "      --index-version N    5 to 13, instead of what --to means\n"
-    "      --memprof-version N  0 to 4, of heap data, instead of what --to means\n"
-    "      --full-schema        all fields of heap data, not only those the compiler uses\n"
-    "      --sparse             leave out functions that never ran\n"
-    "      --keep-going         leave out functions whose inputs contradict each other\n"
+    "go into the same file, for -fmemory-profile-use=; raw ones need the binaries with -b.\n\n" OUTPUT_HELP
     "\nExamples:\n"
     "  pgokit merge default_*.profraw -o app.profdata\n"
     "  pgokit merge nightly.profdata@10 today.profraw --sparse -o app.profdata\n"
     "  pgokit merge default_*.profraw memprof.profraw.* -b ./app -o both.profdata\n";
 
 struct merge {
+    const struct cli_verb *verb; /* merge or convert */
     struct cli_common common;
     const char *output;
     struct pgk_indexed_write_opts write;
@@ -54,7 +64,7 @@ static const struct pgk_indexed_target *parse_target(struct merge *m, const char
     m->any_release = m->text || !strcmp(name, "any");
     const struct pgk_indexed_target *to = pgk_indexed_target(m->text ? "any" : name);
     if (!to)
-        cli_usage(&cmd_merge,
+        cli_usage(m->verb,
                   "--to takes any, llvm14, llvm16, llvm19, llvm22 or text, not '%s'", name);
     return to;
 }
@@ -64,7 +74,7 @@ static void parse(struct merge *m, int argc, char **argv)
     enum { NOT_GIVEN = 99 };
     unsigned long index = NOT_GIVEN, memprof = NOT_GIVEN;
     const struct pgk_indexed_target *to = parse_target(m, "any");
-    for (int c; (c = cli_next_option(&cmd_merge, argc, argv, "o:", options, &m->common)) != -1;) {
+    for (int c; (c = cli_next_option(m->verb, argc, argv, "o:", options, &m->common)) != -1;) {
         switch (c) {
         case 'o':
             m->output = optarg;
@@ -98,7 +108,9 @@ static void parse(struct merge *m, int argc, char **argv)
     if (memprof != NOT_GIVEN)
         m->write.target.memprof_version = (uint32_t)memprof;
     if (!m->output)
-        cli_usage(&cmd_merge, "where to? name the output with -o");
+        cli_usage(m->verb, "where to? name the output with -o");
+    if (m->verb == &cmd_convert && optind + 1 != argc)
+        cli_usage(m->verb, "convert takes one file");
     m->inputs = argv + optind;
     m->n_inputs = (size_t)(argc - optind);
 }
@@ -147,7 +159,7 @@ static int symbolise(struct merge *m, struct pgk_err *err)
     if (!m->has_heap || !pgk_heap_needs_binaries(m->heap))
         return 0;
     if (!m->common.binaries.n)
-        cli_usage(&cmd_merge,
+        cli_usage(m->verb,
                   "raw heap profiles hold addresses: give the binary that was run with -b");
     int status = cli_open_binaries(&m->common, &binaries, err);
     if (status)
@@ -246,9 +258,9 @@ static int report(const struct merge *m)
     return lost ? EXIT_INCOMPLETE : EXIT_DONE;
 }
 
-static int run(int argc, char **argv)
+static int run_as(const struct cli_verb *verb, int argc, char **argv)
 {
-    struct merge m = {0};
+    struct merge m = {.verb = verb};
     struct pgk_err err = {0};
     parse(&m, argc, argv);
     int status = pgk_instr_new(&m.instr, &err);
@@ -275,4 +287,16 @@ static int run(int argc, char **argv)
     return exit_code;
 }
 
-const struct cli_action merge_instr = {PGK_KIND_INSTR, help, "o:", options, run};
+static int run_merge(int argc, char **argv)
+{
+    return run_as(&cmd_merge, argc, argv);
+}
+
+/* Converting is merging one file. */
+static int run_convert(int argc, char **argv)
+{
+    return run_as(&cmd_convert, argc, argv);
+}
+
+const struct cli_action merge_instr = {PGK_KIND_INSTR, help, "o:", options, run_merge};
+const struct cli_action convert_instr = {PGK_KIND_INSTR, convert_help, "o:", options, run_convert};

@@ -6,7 +6,9 @@
 #include <string.h>
 #include <unistd.h>
 
-static const struct cli_verb *const verbs[] = {&cmd_merge, &cmd_show, &cmd_check, &cmd_formats};
+static const struct cli_verb *const verbs[] = {
+    &cmd_merge, &cmd_show, &cmd_convert, &cmd_diff, &cmd_check, &cmd_formats,
+};
 enum { VERBS = sizeof verbs / sizeof *verbs };
 
 static void help(FILE *out)

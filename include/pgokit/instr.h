@@ -126,12 +126,13 @@ struct pgk_instr_overlap {
     size_t mismatched;                /* in both by name, not by hash or shape */
     size_t only_base, only_test;
 };
+/* Of functions with or without context. PGK_E_MISMATCH if the counters of the two mean different
+ * things, PGK_E_EMPTY if one has no counts. */
 int pgk_instr_overlap(const struct pgk_instr *base, const struct pgk_instr *test,
-                      struct pgk_instr_overlap *overlap, struct pgk_err *err);
-/* Share of the profiles that a function of both has: its part of `counters`. PGK_E_MISMATCH if
- * it is not in both. */
-int pgk_instr_overlap_function(const struct pgk_instr *base, const struct pgk_instr *test,
-                               size_t base_function, double *share);
+                      bool contextual, struct pgk_instr_overlap *overlap, struct pgk_err *err);
+
+/* Position of a function by its name's id and its hash; SIZE_MAX if there is none. */
+size_t pgk_instr_lookup(const struct pgk_instr *profile, uint64_t id, uint64_t hash);
 
 /* Writes the profile as text (.proftext), as llvm-profdata does, to `path` ("-": standard
  * output), whole or not at all. Deterministic. PGK_E_EMPTY without functions,
