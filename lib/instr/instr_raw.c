@@ -196,13 +196,10 @@ static int read_version(struct reader *r, uint32_t *version)
     return 0;
 }
 
-static struct part take_part(struct reader *r, uint64_t count, uint64_t size, const char *field)
+static struct part take_part(struct reader *r, uint64_t count, size_t size, const char *field)
 {
-    struct part p = {.off = pgk_cur_off(r->c)};
-    if (count > pgk_cur_left(r->c) / size)
-        count = UINT64_MAX / size; /* more than there is, whatever it says */
-    p.size = count * size;
-    p.bytes = pgk_cur_take(r->c, p.size, field);
+    struct part p = {.off = pgk_cur_off(r->c), .size = count * size};
+    p.bytes = pgk_cur_take_items(r->c, count, size, field);
     return p;
 }
 
