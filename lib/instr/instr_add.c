@@ -199,27 +199,43 @@ static void copy_counts(struct pgk_instr_func *f, const struct pgk_instr_record 
 {
     for (size_t i = 0; i < r->n_counts; i++)
         f->counts[i] = pgk_count_add(0, count_at(r, i), weight, PGK_COUNT_MAX);
-    if (is_pseudo(count_at(r, 0)))
+    f->pseudo = is_pseudo(count_at(r, 0));
+    if (f->pseudo)
         f->counts[0] = count_at(r, 0);
 }
 
 static void add_counts(struct pgk_instr_func *f, const struct pgk_instr_record *r,
                        uint64_t weight)
 {
-    for (size_t i = 0; i < r->n_counts; i++)
+    for (size_t i = 0; weight == 1 && i < r->n_counts; i++) {
+        uint64_t more = count_at(r, i), sum = f->counts[i] + more;
+        f->counts[i] = sum < more || sum > PGK_COUNT_MAX ? PGK_COUNT_MAX : sum;
+    }
+    for (size_t i = 0; weight != 1 && i < r->n_counts; i++)
         f->counts[i] = pgk_count_add(f->counts[i], count_at(r, i), weight, PGK_COUNT_MAX);
+}
+
+/* Most functions of a large program do not run, and their counters are not even looked at. */
+static bool has_counts(const struct pgk_instr_record *r)
+{
+    uint64_t any = 0;
+    for (size_t i = 0; i < r->n_counts; i++)
+        any |= count_at(r, i);
+    return any != 0;
 }
 
 static void merge_counts(struct pgk_instr_func *f, const struct pgk_instr_record *r,
                          uint64_t weight)
 {
-    uint64_t mine = f->counts[0], theirs = count_at(r, 0);
-    if (PGK_LIKELY(!is_pseudo(mine) && !is_pseudo(theirs)))
-        add_counts(f, r, weight);
-    else if (is_pseudo(mine) && is_pseudo(theirs))
-        f->counts[0] = mine > theirs ? mine : theirs;
-    else if (is_pseudo(mine))
+    bool pseudo = is_pseudo(count_at(r, 0));
+    if (PGK_LIKELY(!f->pseudo && !pseudo)) {
+        if (has_counts(r))
+            add_counts(f, r, weight);
+    } else if (f->pseudo && pseudo) {
+        f->counts[0] = f->counts[0] > count_at(r, 0) ? f->counts[0] : count_at(r, 0);
+    } else if (f->pseudo) {
         copy_counts(f, r, weight);
+    }
 }
 
 static bool merge_bitmap(struct pgk_arena *arena, struct pgk_instr_func *f,

@@ -58,6 +58,7 @@ struct pgk_instr_func {
     uint32_t name;                /* position in `names` */
     uint32_t n_counts, n_bitmap;
     uint32_t n_sites[PGK_VALUE_KINDS];
+    bool pseudo;   /* only known to be hot or warm */
     bool disputed; /* inputs contradict each other: in no output */
     bool merged;   /* of several inputs; sites are sorted by value, then largest count first.
                       Of one input: as there, which decides between equal counts */

@@ -79,7 +79,7 @@ struct reader {
 
 enum { u16 = 2, u32 = 4, u64 = 8, ptr = 0 };
 
-static uint64_t number(const struct reader *r, const uint8_t *p, unsigned size)
+static inline uint64_t number(const struct reader *r, const uint8_t *p, unsigned size)
 {
     uint16_t half;
     uint32_t word;
@@ -331,6 +331,9 @@ static int make_functions(struct reader *r)
 {
     struct symbols *s = &r->functions;
     s->made = true;
+    if (r->h.n_records >= PGK_INDEX_NONE ||
+        !pgk_index_reserve(&s->by_start, (uint32_t)r->h.n_records))
+        return pgk_fail_nomem(r->err);
     for (uint64_t i = 0; i < r->h.n_records; i++) {
         const uint8_t *p = r->records.bytes + i * r->layout.bytes;
         uint64_t start = FIELD(r, p, &r->layout, address), ref = FIELD(r, p, &r->layout, name_ref);
@@ -411,8 +414,9 @@ static int name_values(struct reader *r)
     return 0;
 }
 
-static int read_values(struct reader *r, const uint8_t *record, uint64_t i, bool *any)
+static int read_values(struct reader *r, const uint8_t *record, uint32_t name, bool *any)
 {
+    const char *function = r->a->profile->names.v.v[name].s;
     const struct record_layout *l = &r->layout;
     const uint64_t sites[PGK_VALUE_KINDS] = {FIELD(r, record, l, sites_call),
                                              FIELD(r, record, l, sites_size),
@@ -421,11 +425,11 @@ static int read_values(struct reader *r, const uint8_t *record, uint64_t i, bool
     if (!*any)
         return 0;
     uint64_t at = pgk_cur_off(r->c);
-    PGK_TRY(pgk_value_data_read(&r->values, r->c, r->swap, RECORD(r, "function", i), r->err));
+    PGK_TRY(pgk_value_data_read(&r->values, r->c, r->swap, function, r->err));
     for (int k = 0; k < PGK_VALUE_KINDS; k++)
         if (r->values.kind[k].counts.n != sites[k])
             return pgk_cur_reject(r->c, r->err, PGK_E_CORRUPT, at,
-                                  .record = RECORD(r, "function", i), .field = "value sites",
+                                  .record = function, .field = "value sites",
                                   .found = PGK_F("%zu of %s", r->values.kind[k].counts.n,
                                                  pgk_value_kind_name((enum pgk_value_kind)k)),
                                   .expected = PGK_F("%" PRIu64 ", as the function's record says",
@@ -512,7 +516,7 @@ static int read_function(struct reader *r, uint64_t i)
         PGK_TRY(locate(r, &r->bitmap, FIELD(r, record, &r->layout, bitmap_ptr),
                        r->h.bitmap_delta, i, out.n_bitmap, &r->bitmap_used, "bitmap_ptr",
                        &out.bitmap));
-    PGK_TRY(read_values(r, record, i, &any_values));
+    PGK_TRY(read_values(r, record, out.name, &any_values));
     out.values = any_values ? &r->values : NULL;
     return pgk_instr_add(r->a, &out, r->err);
 }
