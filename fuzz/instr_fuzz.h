@@ -46,7 +46,8 @@ static inline int fuzz_read_text(struct pgk_instr_adder *a, const uint8_t *bytes
     return pgk_instr_text_read(a, bytes, size, &src, err);
 }
 
-/* Names that the text cannot hold, with line ends or as numbers, are left alone. */
+/* Names that the text cannot hold, with line ends, commas, blanks around or as numbers, are left
+ * alone. */
 static inline bool fuzz_is_plain(const struct pgk_instr *p)
 {
     const struct pgk_instr_names *tables[] = {&p->names, &p->vtables};
@@ -54,7 +55,9 @@ static inline bool fuzz_is_plain(const struct pgk_instr *p)
         for (size_t i = 0; i < tables[t]->v.n; i++) {
             const struct pgk_instr_name *n = &tables[t]->v.v[i];
             if (!n->len || n->s[0] == '#' || n->s[0] == ':' || n->s[0] == '$' ||
-                n->s[n->len - 1] == '\r' || memchr(n->s, '\n', n->len) ||
+                n->s[n->len - 1] == '\r' || memchr(n->s, '\n', n->len) || memchr(n->s, ',', n->len) ||
+                n->s[0] == ' ' || n->s[0] == '\t' || n->s[n->len - 1] == ' ' ||
+                n->s[n->len - 1] == '\t' ||
                 strspn(n->s, "0123456789") == n->len)
                 return false;
         }

@@ -106,8 +106,6 @@ static void merge_sorted(struct pgk_value_site *s, const struct pgk_instr_value 
 static bool merge_site(struct pgk_arena *arena, struct pgk_value_site *s,
                        struct pgk_instr_value *v, uint32_t n, uint64_t weight)
 {
-    if (!n)
-        return true;
     sort_by_value(v, n);
     uint32_t fresh = count_new(s, v, n);
     if (!grow_site(arena, s, s->n + fresh))
@@ -142,14 +140,14 @@ static bool make_sites(struct pgk_arena *arena, struct pgk_instr_func *f,
     }
     if (!more)
         return true;
-    struct pgk_value_site *sites = pgk_arena_alloc(arena, total, sizeof *sites), *at = sites,
-                          *old = f->sites;
+    struct pgk_value_site *sites = pgk_arena_alloc(arena, total, sizeof *sites);
+    size_t at = 0, old = 0;
     if (!sites)
         return false;
     memset(sites, 0, total * sizeof *sites);
     for (int k = 0; k < PGK_VALUE_KINDS; k++) {
         if (f->n_sites[k])
-            memcpy(at, old, f->n_sites[k] * sizeof *at);
+            memcpy(&sites[at], &f->sites[old], f->n_sites[k] * sizeof *sites);
         old += f->n_sites[k];
         if (!f->n_sites[k])
             f->n_sites[k] = (uint32_t)d->kind[k].counts.n;
@@ -165,17 +163,19 @@ static bool add_values(const struct pgk_instr_adder *a, struct pgk_instr_func *f
     struct pgk_arena *arena = &a->profile->arena;
     if (!make_sites(arena, f, d))
         return false;
-    struct pgk_value_site *site = f->sites;
+    size_t first = 0;
     for (int k = 0; k < PGK_VALUE_KINDS; k++) {
-        struct pgk_instr_value *v = d->kind[k].values.v;
+        size_t at = 0;
         for (size_t i = 0; i < d->kind[k].counts.n; i++) {
             uint32_t n = d->kind[k].counts.v[i];
-            if (n && !(f->merged ? merge_site(arena, &site[i], v, n, a->weight)
-                                 : fill_site(arena, &site[i], v, n, a->weight)))
+            struct pgk_value_site *site = &f->sites[first + i];
+            struct pgk_instr_value *v = n ? &d->kind[k].values.v[at] : NULL;
+            if (n && !(f->merged ? merge_site(arena, site, v, n, a->weight)
+                                 : fill_site(arena, site, v, n, a->weight)))
                 return false;
-            v += n;
+            at += n;
         }
-        site += f->n_sites[k];
+        first += f->n_sites[k];
     }
     return true;
 }

@@ -35,26 +35,50 @@ static void write_flags(struct writer *w)
             pgk_sink_bytes(w->out, flags[i].text, strlen(flags[i].text));
 }
 
+/* Functions without a record have no name in a text, so that they are left out of traces. */
+static uint32_t traced_name(const struct writer *w, uint64_t ref)
+{
+    uint32_t name = pgk_names_find(&w->p->names, ref);
+    return name != PGK_INDEX_NONE && w->has_record[name] ? name : PGK_INDEX_NONE;
+}
+
+static bool has_names(const struct writer *w, const struct pgk_instr_trace *t)
+{
+    for (size_t i = 0; i < t->n; i++)
+        if (traced_name(w, t->refs[i]) != PGK_INDEX_NONE)
+            return true;
+    return false;
+}
+
+static void write_trace(struct writer *w, const struct pgk_instr_trace *t)
+{
+    pgk_sink_printf(w->out, "# Weight:\n%" PRIu64 "\n", t->weight);
+    for (size_t i = 0; i < t->n; i++) {
+        uint32_t name = traced_name(w, t->refs[i]);
+        if (name != PGK_INDEX_NONE) {
+            put_name(w, &w->p->names, name);
+            pgk_sink_u8(w->out, ',');
+        }
+    }
+    pgk_sink_u8(w->out, '\n');
+}
+
 static int write_traces(struct writer *w)
 {
     const struct pgk_instr *p = w->p;
     const struct pgk_instr_trace **order;
+    size_t n = 0;
     if (!(p->flags >> PGK_INDEXED_TEMPORAL & 1))
         return 0;
     PGK_TRY(pgk_instr_order_traces(p, &order, w->err));
+    for (size_t i = 0; i < p->traces.n; i++)
+        n += has_names(w, order[i]);
     pgk_sink_printf(w->out, ":temporal_prof_traces\n# Num Temporal Profile Traces:\n%zu\n"
                             "# Temporal Profile Trace Stream Size:\n%" PRIu64 "\n",
-                    p->traces.n, p->trace_stream);
-    for (size_t i = 0; i < p->traces.n; i++) {
-        pgk_sink_printf(w->out, "# Weight:\n%" PRIu64 "\n", order[i]->weight);
-        for (size_t k = 0; k < order[i]->n; k++) {
-            uint32_t name = pgk_names_find(&p->names, order[i]->refs[k]);
-            if (name != PGK_INDEX_NONE)
-                put_name(w, &p->names, name);
-            pgk_sink_u8(w->out, ',');
-        }
-        pgk_sink_u8(w->out, '\n');
-    }
+                    n, p->trace_stream);
+    for (size_t i = 0; i < p->traces.n; i++)
+        if (has_names(w, order[i]))
+            write_trace(w, order[i]);
     pgk_sink_u8(w->out, '\n');
     pgk_mem_free(order);
     return 0;
