@@ -7,7 +7,7 @@
 
 #define OUTPUT_HELP                                                                            \
     "      --to NAME            who shall read it: any (default), llvm14, llvm16, llvm19, llvm22;\n" \
-    "                           or text, the counters as llvm-profdata merge --text\n"              \
+    "                           or text, the counters as llvm-profdata prints them\n"          \
     "      --index-version N    5 to 13, instead of what --to means\n"                               \
     "      --memprof-version N  0 to 4, of heap data, instead of what --to means\n"                  \
     "      --full-schema        all fields of heap data, not only those the compiler uses\n"         \
