@@ -32,9 +32,18 @@ struct cli_verb {
     int (*decide)(int n_operands, char *const *operands, const struct pgk_format **format,
                   struct pgk_err *err);
 };
-extern const struct cli_verb cmd_merge, cmd_show, cmd_check, cmd_convert, cmd_diff, cmd_formats;
-extern const struct cli_action merge_heap, show_heap;
-extern const struct cli_action convert_instr, diff_instr, merge_instr, show_instr;
+extern const struct cli_verb cmd_check;
+extern const struct cli_verb cmd_convert;
+extern const struct cli_verb cmd_diff;
+extern const struct cli_verb cmd_formats;
+extern const struct cli_verb cmd_merge;
+extern const struct cli_verb cmd_show;
+extern const struct cli_action convert_instr;
+extern const struct cli_action diff_instr;
+extern const struct cli_action merge_heap;
+extern const struct cli_action merge_instr;
+extern const struct cli_action show_heap;
+extern const struct cli_action show_instr;
 
 /* Prints the help of a verb with those of its actions. */
 void cli_print_help(const struct cli_verb *verb);
@@ -78,7 +87,8 @@ struct cli_check {
     enum pgk_kind kind;
     int (*run)(const char *path, const struct cli_common *common, struct pgk_err *err);
 };
-extern const struct cli_check check_heap, check_instr;
+extern const struct cli_check check_heap;
+extern const struct cli_check check_instr;
 
 /* An operand FILE or FILE@N, N being how often its counts shall count. A file whose whole name is
  * that is meant as such. Exits with EXIT_FAILED if N is no number of 1 or more. */

@@ -7,7 +7,12 @@
 #include <unistd.h>
 
 static const struct cli_verb *const verbs[] = {
-    &cmd_merge, &cmd_show, &cmd_convert, &cmd_diff, &cmd_check, &cmd_formats,
+    &cmd_merge,
+    &cmd_show,
+    &cmd_convert,
+    &cmd_diff,
+    &cmd_check,
+    &cmd_formats,
 };
 enum { VERBS = sizeof verbs / sizeof *verbs };
 

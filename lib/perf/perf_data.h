@@ -1,0 +1,26 @@
+/* Reading perf.data, as `perf record` writes it to a file or a pipe.
+ * docs/formats/perf-data.md */
+#ifndef PGK_PERF_DATA_H
+#define PGK_PERF_DATA_H
+
+#include "cursor.h"
+#include "perf_event.h"
+
+#define PGK_PERF_DATA_MAGIC UINT64_C(0x32454c4946524550)
+
+struct pgk_perf_data;
+
+/* Reads what comes before the samples: events, names, build ids. The bytes must outlive `file`.
+ * PGK_E_VERSION for a recording of a machine of the other byte order. */
+int pgk_perf_data_open(struct pgk_perf_data **file, const uint8_t *bytes, size_t size,
+                       const struct pgk_source *src, struct pgk_err *err);
+/* Tells `handler` all mappings and tasks of the file, in its order, then all samples and
+ * traces. */
+int pgk_perf_data_read(struct pgk_perf_data *file, const struct pgk_perf_handler *handler,
+                       struct pgk_err *err);
+/* Texts in it live as long as `file`. Counts are those of the last pgk_perf_data_read. */
+const struct pgk_perf_info *pgk_perf_data_info(const struct pgk_perf_data *file);
+/* Nulls the pointer; accepts NULL. */
+void pgk_perf_data_close(struct pgk_perf_data **file);
+
+#endif

@@ -1,0 +1,86 @@
+/* Reading a recording of any form. */
+#include "perf_input.h"
+
+#include "mem.h"
+#include "perf_data.h"
+#include "perf_text.h"
+
+struct pgk_perf_input {
+    struct pgk_filemap map;
+    struct pgk_source src;
+    char *path;
+    struct pgk_perf_data *data; /* NULL: a text */
+    struct pgk_perf_info text_info;
+};
+
+static bool is_perf_data(const uint8_t *bytes, size_t size)
+{
+    return size >= 8 && (!memcmp(bytes, "PERFILE2", 8) || !memcmp(bytes, "2ELIFREP", 8));
+}
+
+bool pgk_perf_sniff(const uint8_t *bytes, size_t size)
+{
+    return is_perf_data(bytes, size) || pgk_perf_text_sniff(bytes, size);
+}
+
+static int open_mapped(struct pgk_perf_input *input, struct pgk_err *err)
+{
+    const uint8_t *bytes = input->map.bytes;
+    size_t size = input->map.size;
+    if (is_perf_data(bytes, size)) {
+        input->src.format = "perf.data";
+        return pgk_perf_data_open(&input->data, bytes, size, &input->src, err);
+    }
+    input->src.format = "text of perf";
+    if (!pgk_perf_text_sniff(bytes, size))
+        return pgk_fail(err, PGK_E_FORMAT, .file = input->path, .offset = &(uint64_t){0},
+                        .field = "start of the file",
+                        .found = size ? "no event of perf" : "an empty file",
+                        .expected = "perf.data, or text of perf script or perf report -D",
+                        .hint = "perf script -F ip,brstack --show-mmap-events prints such text");
+    input->text_info = (struct pgk_perf_info){.form = "text of perf", .cpu = "", .bytes = size};
+    return 0;
+}
+
+int pgk_perf_input_open(struct pgk_perf_input **into, const char *path, struct pgk_err *err)
+{
+    struct pgk_perf_input *input = pgk_mem_zalloc(1, sizeof *input);
+    if (!input || !(input->path = pgk_mem_strdup(path))) {
+        pgk_mem_free(input);
+        return pgk_fail_nomem(err);
+    }
+    input->src.file = input->path;
+    int status = pgk_filemap_open(&input->map, path, err);
+    if (!status)
+        status = open_mapped(input, err);
+    if (status)
+        pgk_perf_input_close(&input);
+    else
+        *into = input;
+    return status;
+}
+
+int pgk_perf_input_read(struct pgk_perf_input *input, const struct pgk_perf_handler *handler,
+                        struct pgk_err *err)
+{
+    return input->data ? pgk_perf_data_read(input->data, handler, err)
+                       : pgk_perf_text_read(input->map.bytes, input->map.size, &input->src, handler,
+                                            &input->text_info, err);
+}
+
+const struct pgk_perf_info *pgk_perf_input_info(const struct pgk_perf_input *input)
+{
+    return input->data ? pgk_perf_data_info(input->data) : &input->text_info;
+}
+
+void pgk_perf_input_close(struct pgk_perf_input **input)
+{
+    struct pgk_perf_input *in = *input;
+    if (!in)
+        return;
+    pgk_perf_data_close(&in->data);
+    pgk_filemap_close(&in->map);
+    pgk_mem_free(in->path);
+    pgk_mem_free(in);
+    *input = NULL;
+}

@@ -1,0 +1,24 @@
+/* Reading a recording of any form. */
+#ifndef PGK_PERF_INPUT_H
+#define PGK_PERF_INPUT_H
+
+#include "filemap.h"
+#include "perf_event.h"
+
+struct pgk_perf_input;
+
+/* Opens perf.data (file or pipe), or text of `perf script` or `perf report -D`; "-" is standard
+ * input. PGK_E_FORMAT if it is none of them. */
+int pgk_perf_input_open(struct pgk_perf_input **input, const char *path, struct pgk_err *err);
+/* Tells `handler` what is in it (see perf_event.h). May be called again. */
+int pgk_perf_input_read(struct pgk_perf_input *input, const struct pgk_perf_handler *handler,
+                        struct pgk_err *err);
+/* Events are known from the start, counts after reading. */
+const struct pgk_perf_info *pgk_perf_input_info(const struct pgk_perf_input *input);
+/* Nulls the pointer; accepts NULL. */
+void pgk_perf_input_close(struct pgk_perf_input **input);
+
+/* Whether bytes are the start of a recording, for the table of formats. */
+bool pgk_perf_sniff(const uint8_t *bytes, size_t size);
+
+#endif

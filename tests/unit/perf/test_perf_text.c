@@ -1,0 +1,173 @@
+/* Text of perf script and perf report -D. */
+#include "perf_text.h"
+
+#include "pgk_test.h"
+
+#include <inttypes.h>
+
+/* What was told, as text. */
+struct told {
+    char text[4096];
+    size_t len;
+};
+
+#define TELL(told, ...) \
+    ((told)->len += (size_t)snprintf((told)->text + (told)->len, \
+                                     sizeof (told)->text - (told)->len, __VA_ARGS__))
+
+static int tell_mapping(void *ctx, const struct pgk_perf_mapping *m)
+{
+    TELL((struct told *)ctx, "map %d %" PRIx64 "+%" PRIx64 "@%" PRIx64 " %u %.*s id%u\n", m->pid,
+         m->start, m->size, m->file_offset, m->prot, (int)m->path_len, m->path,
+         m->build_id_size);
+    return 0;
+}
+
+static int tell_task(void *ctx, const struct pgk_perf_task *t)
+{
+    TELL((struct told *)ctx, "task %d %d/%d parent %d %.*s\n", t->kind, t->pid, t->tid, t->parent,
+         (int)t->name_len, t->name ? t->name : "");
+    return 0;
+}
+
+static int tell_sample(void *ctx, const struct pgk_perf_sample *s)
+{
+    struct told *told = ctx;
+    TELL(told, "sample x%" PRIu64 " ip %" PRIx64, s->count, s->ip);
+    if (s->has & PGK_PERF_HAS_ADDR)
+        TELL(told, " addr %" PRIx64 " pid %d", s->addr, s->pid);
+    for (size_t i = 0; i < s->n_chain; i++)
+        TELL(told, " <%" PRIx64, s->chain[i]);
+    for (size_t i = 0; i < s->n_branches; i++)
+        TELL(told, " %" PRIx64 ">%" PRIx64, s->branches[i].from, s->branches[i].to);
+    TELL(told, "\n");
+    return 0;
+}
+
+static struct pgk_perf_info check(const char *text, const char *expected)
+{
+    struct told told = {.len = 0};
+    struct pgk_source src = {.file = "t"};
+    struct pgk_perf_info info;
+    const struct pgk_perf_handler handler = {&told, tell_mapping, tell_task, tell_sample, NULL};
+    /* a copy of its own, so that reading past the end is noticed */
+    size_t size = strlen(text);
+    uint8_t *bytes = malloc(size ? size : 1);
+    assert_non_null(bytes);
+    memcpy(bytes, text, size);
+    assert_int_equal(pgk_perf_text_read(bytes, size, &src, &handler, &info, NULL), 0);
+    free(bytes);
+    assert_string_equal(told.text, expected);
+    return info;
+}
+
+static void test_branch_lines(void **state)
+{
+    (void)state;
+    struct pgk_perf_info info =
+        check("     558c4317a260 0x1a/0x2b/P/-/-/0/  0x3c/0x4d/P/-/-/0/COND/SPEC \n"
+              " 0x5/0x6/M/-/-/0  0x7/0x8\r\n"
+              "7\n"
+              " 9 0xa/0xb/P/-/-/0\n"
+              " 1 0xffffffffffffffff/0x0/-/-/-/0",
+              "sample x1 ip 558c4317a260 1a>2b 3c>4d\n"
+              "sample x1 ip 0 5>6 7>8\n"
+              "sample x7 ip 9 a>b\n"
+              "sample x1 ip 1 ffffffffffffffff>0\n");
+    assert_int_equal(info.samples, 4);
+    assert_int_equal(info.unreadable.n, 0);
+}
+
+static void test_broken_branches(void **state)
+{
+    (void)state;
+    struct pgk_perf_info info = check(" 1 0x1/0x2/P 0x3/x/P 0x4/0x5/P\n"
+                                      " 1 0x11112222333344445/0x2/P\n"
+                                      "something else\n",
+                                      "sample x1 ip 1 1>2\n");
+    assert_int_equal(info.unreadable.n, 3);
+    assert_int_equal(info.unreadable.first, 1);
+    assert_string_equal(info.unreadable.example, "0x1/0x2/P 0x3/x/P 0x4/0x5/P");
+}
+
+static void test_call_chains(void **state)
+{
+    (void)state;
+    check("\n\t    401150\n\t    7f0000001000\n 0x1/0x2/P/-/-/0/\n\n"
+          "5\n\t  a1 main+0x3 (/opt/a)\n\t  a2\n\n"
+          "\t  b1\n",
+          "sample x1 ip 401150 <401150 <7f0000001000 1>2\n"
+          "sample x5 ip a1 <a1 <a2\n"
+          "sample x1 ip b1 <b1\n");
+}
+
+static void test_addresses_alone(void **state)
+{
+    (void)state;
+    check("    401150\n    401151\n", "sample x1 ip 401150\nsample x1 ip 401151\n");
+}
+
+static void test_records(void **state)
+{
+    (void)state;
+    struct pgk_perf_info info = check(
+        "lua  5 PERF_RECORD_MMAP2 12/13: [0x55(0x1000) @ 0x2000 08:01 7 0]: r-xp /opt/a b\n"
+        "PERF_RECORD_MMAP2 12/12: [0x66(0x10) @ 0 <89bf1122>]: rw-p /x]: y\r\n"
+        "PERF_RECORD_MMAP -1/0: [0xffffffff81000000(0x12) @ 0xffffffff81000000]: x [kernel]_text\n"
+        "PERF_RECORD_MMAP2 12/12: [55(0x10) @ 0 <89bf1122>]: rw-p /bad\n"
+        "PERF_RECORD_COMM exec: my program: 2:12/12\n"
+        "PERF_RECORD_FORK(13:14):(12:12)\n"
+        "PERF_RECORD_EXIT(13:14):(12:12)\n"
+        "PERF_RECORD_FINISHED_ROUND\n",
+        "map 12 55+1000@2000 5 /opt/a b id0\n"
+        "map 12 66+10@0 3 /x]: y id4\n"
+        "map -2 ffffffff81000000+12@ffffffff81000000 4 [kernel]_text id0\n"
+        "task 3 12/12 parent 0 my program: 2\n"
+        "task 0 13/14 parent 12 \n"
+        "task 1 13/14 parent 12 \n");
+    assert_int_equal(info.unreadable.n, 1);
+    assert_int_equal(info.unreadable.first, 4);
+}
+
+static void test_dump(void **state)
+{
+    (void)state;
+    struct pgk_perf_info info = check(
+        "1 0x87b0 [0x60]: PERF_RECORD_SAMPLE(IP, 0x4002): 23884/23885: 0x56 period: 233 "
+        "addr: 0x78\n"
+        ".  0000:  09 00 00 00\n"
+        " . data_src: 0x68100142\n"
+        "1 0x87b0 [0x60]: PERF_RECORD_SAMPLE(IP, 0x1): 1/1: 0xff period: 2 addr: 0\n",
+        "sample x1 ip 56 addr 78 pid 23884\nsample x1 ip ff\n");
+    assert_int_equal(info.unreadable.n, 0);
+}
+
+static void test_sniff(void **state)
+{
+    (void)state;
+    static const struct { const char *text; bool is; } cases[] = {
+        {"PERF_RECORD_MMAP2 1/1: [0x1(0x1) @ 0]: r /a\n", true},
+        {" 0x1/0x2/P/-/-/0\n", true},
+        {"# comment\n\n    401150 0x1/0x2/P\n", true},
+        {"\t    401150\n", true},
+        {"", false},
+        {"main:100:1\n 1: 5\n", false},
+        {"deadbeef\n", false},
+        {"once upon a time\n", false},
+    };
+    for (size_t i = 0; i < PGK_COUNTOF(cases); i++)
+        assert_int_equal(pgk_perf_text_sniff((const uint8_t *)cases[i].text,
+                                             strlen(cases[i].text)),
+                         cases[i].is);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_branch_lines),    cmocka_unit_test(test_broken_branches),
+        cmocka_unit_test(test_call_chains),     cmocka_unit_test(test_addresses_alone),
+        cmocka_unit_test(test_records),         cmocka_unit_test(test_dump),
+        cmocka_unit_test(test_sniff),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
