@@ -55,9 +55,9 @@ static inline bool fuzz_is_plain(const struct pgk_instr *p)
         for (size_t i = 0; i < tables[t]->v.n; i++) {
             const struct pgk_instr_name *n = &tables[t]->v.v[i];
             if (!n->len || n->s[0] == '#' || n->s[0] == ':' || n->s[0] == '$' ||
-                n->s[n->len - 1] == '\r' || memchr(n->s, '\n', n->len) || memchr(n->s, ',', n->len) ||
-                n->s[0] == ' ' || n->s[0] == '\t' || n->s[n->len - 1] == ' ' ||
-                n->s[n->len - 1] == '\t' ||
+                n->s[n->len - 1] == '\r' || memchr(n->s, '\n', n->len) ||
+                memchr(n->s, ',', n->len) || n->s[0] == ' ' || n->s[0] == '\t' ||
+                n->s[n->len - 1] == ' ' || n->s[n->len - 1] == '\t' ||
                 strspn(n->s, "0123456789") == n->len)
                 return false;
         }

@@ -5,27 +5,28 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define OUTPUT_HELP                                                                            \
-    "      --to NAME            who shall read it: any (default), llvm14, llvm16, llvm19, llvm22;\n" \
-    "                           or text, the counters as llvm-profdata prints them\n"          \
-    "      --index-version N    5 to 13, instead of what --to means\n"                               \
-    "      --memprof-version N  0 to 4, of heap data, instead of what --to means\n"                  \
-    "      --full-schema        all fields of heap data, not only those the compiler uses\n"         \
-    "      --sparse             leave out functions that never ran\n"                                \
+#define OUTPUT_HELP                                                                          \
+    "      --to NAME            who shall read it: any (default), llvm14, llvm16, llvm19, "  \
+    "llvm22;\n"                                                                              \
+    "                           or text, the counters as llvm-profdata prints them\n"        \
+    "      --index-version N    5 to 13, instead of what --to means\n"                       \
+    "      --memprof-version N  0 to 4, of heap data, instead of what --to means\n"          \
+    "      --full-schema        all fields of heap data, not only those the compiler uses\n" \
+    "      --sparse             leave out functions that never ran\n"                        \
     "      --keep-going         leave out functions whose inputs contradict each other\n"
 
 static const char convert_help[] =
     "A raw profile, an indexed one or a text becomes an indexed profile of another version, or a\n"
-    "text. Heap data in an indexed profile goes along.\n\n" OUTPUT_HELP
-    "\nExamples:\n"
+    "text. Heap data in an indexed profile goes along.\n\n" OUTPUT_HELP "\nExamples:\n"
     "  pgokit convert app.profdata --to llvm16 -o app-16.profdata\n"
     "  pgokit convert app.profdata --to text -o app.proftext\n";
 
 static const char help[] =
-    "Raw profiles (*.profraw), indexed ones (*.profdata) and texts (*.proftext) become one indexed\n"
+    "Raw profiles (*.profraw), indexed ones (*.profdata) and texts (*.proftext) become one "
+    "indexed\n"
     "profile for -fprofile-use=. An input FILE@N counts N times. Heap profiles among the inputs\n"
-    "go into the same file, for -fmemory-profile-use=; raw ones need the binaries with -b.\n\n" OUTPUT_HELP
-    "\nExamples:\n"
+    "go into the same file, for -fmemory-profile-use=; raw ones need the binaries with "
+    "-b.\n\n" OUTPUT_HELP "\nExamples:\n"
     "  pgokit merge default_*.profraw -o app.profdata\n"
     "  pgokit merge nightly.profdata@10 today.profraw --sparse -o app.profdata\n"
     "  pgokit merge default_*.profraw memprof.profraw.* -b ./app -o both.profdata\n";
@@ -64,8 +65,8 @@ static const struct pgk_indexed_target *parse_target(struct merge *m, const char
     m->any_release = m->text || !strcmp(name, "any");
     const struct pgk_indexed_target *to = pgk_indexed_target(m->text ? "any" : name);
     if (!to)
-        cli_usage(m->verb,
-                  "--to takes any, llvm14, llvm16, llvm19, llvm22 or text, not '%s'", name);
+        cli_usage(m->verb, "--to takes any, llvm14, llvm16, llvm19, llvm22 or text, not '%s'",
+                  name);
     return to;
 }
 
@@ -132,8 +133,10 @@ static int read_input(struct merge *m, const char *operand, struct pgk_err *err)
         status = pgk_heap_read(m->heap, input.path, &info, err);
     }
     if (!status && heap && input.weight > 1)
-        fprintf(stderr, "pgokit: note: the weight %lu of %s holds for its counters; heap data has "
-                        "no weights\n", input.weight, input.path);
+        fprintf(stderr,
+                "pgokit: note: the weight %lu of %s holds for its counters; heap data has "
+                "no weights\n",
+                input.weight, input.path);
     free(input.path);
     return status;
 }
@@ -182,14 +185,13 @@ static void print_conflicts(const struct merge *m)
         struct pgk_instr_conflict c;
         pgk_instr_conflict(m->instr, i, &c);
         fprintf(stderr, "pgokit: %s: %s, hash 0x%016llx: %llu %s, %llu in the inputs before\n",
-                pgk_human_text(file, sizeof file, c.file), pgk_human_text(safe, sizeof safe, c.name),
-                (unsigned long long)c.hash, (unsigned long long)c.other, c.what,
-                (unsigned long long)c.one);
+                pgk_human_text(file, sizeof file, c.file),
+                pgk_human_text(safe, sizeof safe, c.name), (unsigned long long)c.hash,
+                (unsigned long long)c.other, c.what, (unsigned long long)c.one);
     }
     fprintf(stderr, "pgokit: %zu function%s %s in shape from input to input%s\n", n,
             n == 1 ? "" : "s", n == 1 ? "differs" : "differ",
-            m->keep_going ? " and left out"
-                          : "; --keep-going leaves such functions out");
+            m->keep_going ? " and left out" : "; --keep-going leaves such functions out");
 }
 
 /* Makes ready for writing what was read. */
@@ -205,8 +207,10 @@ static int prepare(struct merge *m, struct pgk_err *err)
     if (m->any_release)
         *version = pgk_instr_index_version(m->instr, wanted);
     if (*version != wanted && !m->text && !m->common.quiet)
-        fprintf(stderr, "pgokit: note: written as index version %u, by the look of its hashes for "
-                        "the front end of LLVM 22; --to llvm19 is for older ones\n", *version);
+        fprintf(stderr,
+                "pgokit: note: written as index version %u, by the look of its hashes for "
+                "the front end of LLVM 22; --to llvm19 is for older ones\n",
+                *version);
     /* What only LLVM 22 reads is ordered by its own frame ids. */
     if (*version >= 13 || m->write.target.memprof_version >= 4)
         m->write.target.frame_ids = 2;
@@ -217,8 +221,7 @@ static int write_output(const struct merge *m, struct pgk_err *err)
 {
     if (m->text)
         return pgk_instr_text_save(m->instr, m->output, err);
-    const struct pgk_instr *instr =
-        pgk_instr_origin(m->instr) == PGK_INSTR_NONE ? NULL : m->instr;
+    const struct pgk_instr *instr = pgk_instr_origin(m->instr) == PGK_INSTR_NONE ? NULL : m->instr;
     return pgk_indexed_write_all(m->has_heap ? m->heap : NULL, instr, m->output, &m->write, err);
 }
 
@@ -247,11 +250,13 @@ static int report(const struct merge *m)
         lost |= warn_lost(loss.vtable_functions, "functions' virtual tables are", why);
         lost |= warn_lost(loss.traces, "temporal traces are", why);
         if (m->has_heap && m->write.target.memprof_version < 4)
-            lost |= warn_lost(pgk_heap_callees(m->heap), "targets of indirect calls in heap data are",
-                              "because only MemProf V4 holds them; --to llvm22 keeps them");
+            lost |=
+                warn_lost(pgk_heap_callees(m->heap), "targets of indirect calls in heap data are",
+                          "because only MemProf V4 holds them; --to llvm22 keeps them");
         if (loss.hashes)
             fputs("pgokit: warning: hashes of the front end of LLVM 22 are not found in a file of "
-                  "this index version; --to llvm22 writes another\n", stderr);
+                  "this index version; --to llvm22 writes another\n",
+                  stderr);
     }
     if (!m->common.quiet)
         cli_note_symbolised(&m->symbolised);

@@ -74,8 +74,8 @@ static void parse(struct show *s, int argc, char **argv)
     if (optind + 1 != argc)
         cli_usage(&cmd_show, "show takes one file");
     s->path = s->report.title = argv[optind];
-    s->report.top = top == NOT_GIVEN ? (s->view == VIEW_TABLE && !s->report.function ? 10 : 0)
-                                     : (size_t)top;
+    s->report.top =
+        top == NOT_GIVEN ? (s->view == VIEW_TABLE && !s->report.function ? 10 : 0) : (size_t)top;
     s->report.colour = isatty(STDOUT_FILENO) && !getenv("NO_COLOR");
 }
 
@@ -83,8 +83,11 @@ static void parse(struct show *s, int argc, char **argv)
 static int print_heap(const struct show *s, const struct pgk_file_info *info, struct pgk_err *err)
 {
     struct pgk_heap *heap;
-    struct pgk_report_opts opts = {.struct_size = sizeof opts, .info = info, .top = s->report.top,
-                                   .depth = 12, .colour = s->report.colour};
+    struct pgk_report_opts opts = {.struct_size = sizeof opts,
+                                   .info = info,
+                                   .top = s->report.top,
+                                   .depth = 12,
+                                   .colour = s->report.colour};
     int status = pgk_heap_new(&heap, err);
     if (status)
         return status;

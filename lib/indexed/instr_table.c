@@ -11,8 +11,13 @@
 #include <stdlib.h>
 
 /* First index versions of what records may hold. */
-enum { WITH_BINARY_IDS = 9, WITH_TRACES = 10, WITH_BITMAPS = 11, WITH_VTABLES = 12,
-       WITH_NEW_HASHES = 13 };
+enum {
+    WITH_BINARY_IDS = 9,
+    WITH_TRACES = 10,
+    WITH_BITMAPS = 11,
+    WITH_VTABLES = 12,
+    WITH_NEW_HASHES = 13
+};
 
 /* ---- reading ---- */
 
@@ -47,9 +52,9 @@ static int find_name(struct reader *r, uint64_t ref, const struct pgk_cursor *it
     *name = r->a->next < p->funcs.n ? p->funcs.v[r->a->next].name : PGK_INDEX_NONE;
     if (*name == PGK_INDEX_NONE || p->names.v.v[*name].ref != ref)
         *name = pgk_names_find(&p->names, ref);
-    bool sound = *name == PGK_INDEX_NONE ? pgk_md5_low64(s, len) == ref
-                                         : p->names.v.v[*name].len == len &&
-                                               !memcmp(p->names.v.v[*name].s, s, len);
+    bool sound = *name == PGK_INDEX_NONE
+                     ? pgk_md5_low64(s, len) == ref
+                     : p->names.v.v[*name].len == len && !memcmp(p->names.v.v[*name].s, s, len);
     if (!sound)
         return pgk_cur_reject(item, r->err, PGK_E_CORRUPT, item->src.base_off, .record = "function",
                               .field = "name",
@@ -182,8 +187,8 @@ static int read_traces(struct reader *r, const struct pgk_cursor *file, uint64_t
             return pgk_fail_nomem(r->err);
         if (n)
             memcpy(r->refs.v, refs, n * 8);
-        if (!pgk_instr_add_trace(p, pgk_count_add(0, weight, r->a->weight, UINT64_MAX),
-                                 r->refs.v, n))
+        if (!pgk_instr_add_trace(p, pgk_count_add(0, weight, r->a->weight, UINT64_MAX), r->refs.v,
+                                 n))
             return pgk_fail_nomem(r->err);
     }
     return 0;
@@ -229,9 +234,9 @@ int pgk_instr_parts_read(struct pgk_instr_adder *a, const struct pgk_cursor *c,
 struct writer {
     const struct pgk_instr *p;
     uint32_t version;
-    uint32_t *order;     /* functions by name, then hash */
+    uint32_t *order; /* functions by name, then hash */
     pgk_ranked_vec ranked;
-    bool failed;         /* out of memory on the way */
+    bool failed; /* out of memory on the way */
 };
 
 uint64_t pgk_instr_variant_bits(const struct pgk_instr *p, uint32_t index_version)
@@ -262,8 +267,8 @@ static int write_summary(const struct pgk_instr *p, bool contextual, uint32_t in
     struct pgk_instr_summary s;
     struct pgk_summary_cutoff cutoffs[PGK_SUMMARY_CUTOFFS];
     PGK_TRY(pgk_instr_summarise(p, contextual, index_version, &s, cutoffs, err));
-    const uint64_t fields[] = {s.functions,       s.counters,  s.max_entry_count,
-                               s.max_count,       s.max_inner_count, s.total_count};
+    const uint64_t fields[] = {s.functions, s.counters,        s.max_entry_count,
+                               s.max_count, s.max_inner_count, s.total_count};
     pgk_sink_u64(out, PGK_COUNTOF(fields));
     pgk_sink_u64(out, PGK_COUNTOF(cutoffs));
     pgk_sink_bytes(out, fields, sizeof fields);
@@ -443,8 +448,7 @@ static int join_names(const struct pgk_instr_names *t, struct pgk_sink *plain, s
     return 0;
 }
 
-static int write_vtable_names(const struct pgk_instr *p, struct pgk_sink *out,
-                              struct pgk_err *err)
+static int write_vtable_names(const struct pgk_instr *p, struct pgk_sink *out, struct pgk_err *err)
 {
     struct pgk_sink *plain;
     uint64_t at = pgk_sink_tell(out);
@@ -456,8 +460,8 @@ static int write_vtable_names(const struct pgk_instr *p, struct pgk_sink *out,
     int status = join_names(&p->vtables, plain, err);
     const uint8_t *bytes = pgk_sink_data(plain, &size);
     if (!status)
-        status = bytes ? pgk_name_block_write(out, (const char *)bytes, size, err)
-                       : pgk_fail_nomem(err);
+        status =
+            bytes ? pgk_name_block_write(out, (const char *)bytes, size, err) : pgk_fail_nomem(err);
     pgk_sink_drop(&plain);
     uint64_t blob = pgk_sink_tell(out) - at - 8;
     pgk_sink_patch_u64(out, at, blob);

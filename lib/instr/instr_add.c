@@ -103,8 +103,8 @@ static void merge_sorted(struct pgk_value_site *s, const struct pgk_instr_value 
     }
 }
 
-static bool merge_site(struct pgk_arena *arena, struct pgk_value_site *s,
-                       struct pgk_instr_value *v, uint32_t n, uint64_t weight)
+static bool merge_site(struct pgk_arena *arena, struct pgk_value_site *s, struct pgk_instr_value *v,
+                       uint32_t n, uint64_t weight)
 {
     sort_by_value(v, n);
     uint32_t fresh = count_new(s, v, n);
@@ -121,8 +121,8 @@ static bool fill_site(struct pgk_arena *arena, struct pgk_value_site *s,
     if (!grow_site(arena, s, n))
         return false;
     for (uint32_t i = 0; i < n; i++)
-        s->v[i] = (struct pgk_instr_value){
-            v[i].value, pgk_count_add(0, v[i].count, weight, UINT64_MAX)};
+        s->v[i] =
+            (struct pgk_instr_value){v[i].value, pgk_count_add(0, v[i].count, weight, UINT64_MAX)};
     s->n = n;
     return true;
 }
@@ -194,8 +194,7 @@ static bool is_pseudo(uint64_t first)
     return first >= PGK_COUNT_WARM;
 }
 
-static void copy_counts(struct pgk_instr_func *f, const struct pgk_instr_record *r,
-                        uint64_t weight)
+static void copy_counts(struct pgk_instr_func *f, const struct pgk_instr_record *r, uint64_t weight)
 {
     for (size_t i = 0; i < r->n_counts; i++)
         f->counts[i] = pgk_count_add(0, count_at(r, i), weight, PGK_COUNT_MAX);
@@ -204,8 +203,7 @@ static void copy_counts(struct pgk_instr_func *f, const struct pgk_instr_record 
         f->counts[0] = count_at(r, 0);
 }
 
-static void add_counts(struct pgk_instr_func *f, const struct pgk_instr_record *r,
-                       uint64_t weight)
+static void add_counts(struct pgk_instr_func *f, const struct pgk_instr_record *r, uint64_t weight)
 {
     for (size_t i = 0; weight == 1 && i < r->n_counts; i++) {
         uint64_t more = count_at(r, i), sum = f->counts[i] + more;
@@ -333,8 +331,7 @@ static uint32_t find(const struct pgk_instr_adder *a, const struct pgk_instr_rec
     return pgk_instr_find(p, p->names.v.v[r->name].ref, r->hash);
 }
 
-int pgk_instr_add(struct pgk_instr_adder *a, const struct pgk_instr_record *r,
-                  struct pgk_err *err)
+int pgk_instr_add(struct pgk_instr_adder *a, const struct pgk_instr_record *r, struct pgk_err *err)
 {
     struct pgk_instr *p = a->profile;
     uint32_t at = find(a, r);
@@ -394,8 +391,12 @@ static int merge_function(struct pgk_instr_adder *a, const struct pgk_instr *fro
                           struct pgk_err *err)
 {
     const struct pgk_instr_name *name = &from->names.v.v[f->name];
-    struct pgk_instr_record r = {.hash = f->hash, .counts = f->counts, .n_counts = f->n_counts,
-                                 .bitmap = f->bitmap, .n_bitmap = f->n_bitmap, .values = d};
+    struct pgk_instr_record r = {.hash = f->hash,
+                                 .counts = f->counts,
+                                 .n_counts = f->n_counts,
+                                 .bitmap = f->bitmap,
+                                 .n_bitmap = f->n_bitmap,
+                                 .values = d};
     r.name = pgk_names_add(&a->profile->names, &a->profile->arena, name->ref, name->s, name->len);
     if (r.name == PGK_INDEX_NONE)
         return pgk_fail_nomem(err);
@@ -431,8 +432,7 @@ static int merge_rest(struct pgk_instr *into, const struct pgk_instr *from, uint
                 return pgk_fail_nomem(err);
         }
     for (size_t i = 0; i < from->binary_ids.n; i++)
-        if (!pgk_instr_add_binary_id(into, from->binary_ids.v[i].bytes,
-                                     from->binary_ids.v[i].size))
+        if (!pgk_instr_add_binary_id(into, from->binary_ids.v[i].bytes, from->binary_ids.v[i].size))
             return pgk_fail_nomem(err);
     for (size_t i = 0; i < from->traces.n; i++) {
         const struct pgk_instr_trace *t = &from->traces.v[i];

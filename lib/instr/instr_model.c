@@ -90,8 +90,9 @@ uint32_t pgk_instr_find(const struct pgk_instr *p, uint64_t name_ref, uint64_t h
 }
 
 /* The positions that `keep` wants, with an index of them. */
-static int squeeze(struct pgk_instr *p, bool (*keep)(const void *ctx, const struct pgk_instr_func *),
-                   const void *ctx, struct pgk_err *err)
+static int squeeze(struct pgk_instr *p,
+                   bool (*keep)(const void *ctx, const struct pgk_instr_func *), const void *ctx,
+                   struct pgk_err *err)
 {
     struct pgk_index fresh = {0};
     size_t n = 0;
@@ -167,16 +168,21 @@ void pgk_instr_function(const struct pgk_instr *p, size_t i, struct pgk_instr_fu
 {
     const struct pgk_instr_func *f = &p->funcs.v[i];
     const struct pgk_instr_name *name = &p->names.v.v[f->name];
-    *function = (struct pgk_instr_function){
-        .name = name->s, .name_len = name->len, .id = name->ref, .hash = f->hash,
-        .contextual = is_contextual(p, f), .counts = f->counts, .n_counts = f->n_counts,
-        .bitmap = f->bitmap, .n_bitmap = f->n_bitmap};
+    *function = (struct pgk_instr_function){.name = name->s,
+                                            .name_len = name->len,
+                                            .id = name->ref,
+                                            .hash = f->hash,
+                                            .contextual = is_contextual(p, f),
+                                            .counts = f->counts,
+                                            .n_counts = f->n_counts,
+                                            .bitmap = f->bitmap,
+                                            .n_bitmap = f->n_bitmap};
     for (int k = 0; k < PGK_VALUE_KINDS; k++)
         function->n_sites[k] = f->n_sites[k];
 }
 
-const struct pgk_value_site *pgk_func_site(const struct pgk_instr_func *f,
-                                           enum pgk_value_kind kind, size_t site)
+const struct pgk_value_site *pgk_func_site(const struct pgk_instr_func *f, enum pgk_value_kind kind,
+                                           size_t site)
 {
     for (int k = 0; k < (int)kind; k++)
         site += f->n_sites[k];
@@ -211,8 +217,11 @@ size_t pgk_instr_conflicts(const struct pgk_instr *p)
 void pgk_instr_conflict(const struct pgk_instr *p, size_t i, struct pgk_instr_conflict *conflict)
 {
     const struct pgk_instr_dispute *d = &p->disputes.v[i];
-    *conflict = (struct pgk_instr_conflict){.name = p->names.v.v[d->name].s, .hash = d->hash,
-                                            .what = d->what, .one = d->one, .other = d->other,
+    *conflict = (struct pgk_instr_conflict){.name = p->names.v.v[d->name].s,
+                                            .hash = d->hash,
+                                            .what = d->what,
+                                            .one = d->one,
+                                            .other = d->other,
                                             .file = d->file};
 }
 
@@ -229,8 +238,7 @@ int pgk_instr_check_writable(const struct pgk_instr *p, const char *path, const 
                             .hint = "--keep-going leaves such functions out");
     }
     if (!p || !p->funcs.n)
-        return pgk_fail(err, PGK_E_EMPTY, .file = path, .format = format,
-                        .found = "no functions",
+        return pgk_fail(err, PGK_E_EMPTY, .file = path, .format = format, .found = "no functions",
                         .hint = "did the program run and end normally?");
     return 0;
 }
@@ -290,8 +298,9 @@ static bool has(const struct pgk_instr *p, enum pgk_indexed_flag bit)
 
 enum pgk_instr_origin pgk_instr_origin(const struct pgk_instr *p)
 {
-    return !p->flags_file ? PGK_INSTR_NONE : has(p, PGK_INDEXED_IR) ? PGK_INSTR_IR
-                                                                   : PGK_INSTR_FRONT_END;
+    return !p->flags_file           ? PGK_INSTR_NONE
+           : has(p, PGK_INDEXED_IR) ? PGK_INSTR_IR
+                                    : PGK_INSTR_FRONT_END;
 }
 
 const char *pgk_instr_origin_text(const struct pgk_instr *p)

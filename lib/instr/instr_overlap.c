@@ -120,8 +120,7 @@ static int compare(const struct pgk_instr *base, const struct pgk_instr *test, b
         uint64_t ref = base->names.v.v[f->name].ref;
         if (!is_of(base, i, contextual))
             continue;
-        uint32_t at = pgk_instr_find(test, ref, f->hash),
-                 name = pgk_names_find(&test->names, ref);
+        uint32_t at = pgk_instr_find(test, ref, f->hash), name = pgk_names_find(&test->names, ref);
         if (at != PGK_INDEX_NONE && is_of(test, at, contextual) &&
             same_shape(f, &test->funcs.v[at])) {
             o->matched++;
@@ -136,23 +135,20 @@ static int compare(const struct pgk_instr *base, const struct pgk_instr *test, b
     return 0;
 }
 
-int pgk_instr_overlap(const struct pgk_instr *base, const struct pgk_instr *test,
-                      bool contextual, struct pgk_instr_overlap *overlap, struct pgk_err *err)
+int pgk_instr_overlap(const struct pgk_instr *base, const struct pgk_instr *test, bool contextual,
+                      struct pgk_instr_overlap *overlap, struct pgk_err *err)
 {
     struct pgk_instr_overlap o = {0};
     if (pgk_instr_origin(base) != pgk_instr_origin(test))
         return pgk_fail(err, PGK_E_MISMATCH, .file = test->flags_file, .field = "instrumentation",
                         .found = pgk_instr_origin_text(test),
-                        .expected = PGK_F("%s, as the other profile",
-                                          pgk_instr_origin_text(base)),
+                        .expected = PGK_F("%s, as the other profile", pgk_instr_origin_text(base)),
                         .hint = "compare profiles of one kind of instrumentation");
     bool *names = names_of(test, contextual), *base_names = names_of(base, contextual);
     int status = names && base_names ? compare(base, test, contextual, names, &o) : PGK_E_NOMEM;
     for (size_t i = 0; !status && i < test->funcs.n; i++) {
-        uint32_t name = pgk_names_find(&base->names,
-                                       test->names.v.v[test->funcs.v[i].name].ref);
-        o.only_test += is_of(test, i, contextual) &&
-                       (name == PGK_INDEX_NONE || !base_names[name]);
+        uint32_t name = pgk_names_find(&base->names, test->names.v.v[test->funcs.v[i].name].ref);
+        o.only_test += is_of(test, i, contextual) && (name == PGK_INDEX_NONE || !base_names[name]);
     }
     pgk_mem_free(names);
     pgk_mem_free(base_names);

@@ -98,8 +98,7 @@ static inline uint64_t number(const struct reader *r, const uint8_t *p, unsigned
     return 0;
 }
 
-#define FIELD(r, bytes, layout, name) \
-    number((r), (bytes) + (layout)->name.off, (layout)->name.size)
+#define FIELD(r, bytes, layout, name) number((r), (bytes) + (layout)->name.off, (layout)->name.size)
 
 static struct place place_field(size_t *at, unsigned size)
 {
@@ -112,8 +111,8 @@ static struct place place_field(size_t *at, unsigned size)
 static struct record_layout record_layout(uint32_t version, unsigned pointer)
 {
     struct record_layout l = {0};
-#define PGK_INSTR_RECORD(name, type, first, meaning)                     \
-    if (version >= (first))                                              \
+#define PGK_INSTR_RECORD(name, type, first, meaning) \
+    if (version >= (first))                          \
         l.name = place_field(&l.bytes, (type) ? (unsigned)(type) : pointer);
 #include "instr_raw.def"
 #undef PGK_INSTR_RECORD
@@ -180,12 +179,11 @@ static int read_version(struct reader *r, uint32_t *version)
         word = __builtin_bswap64(word);
     *version = (uint32_t)word;
     if (*version < PGK_INSTR_RAW_FIRST || *version > PGK_INSTR_RAW_LAST)
-        return pgk_cur_reject(r->c, r->err, PGK_E_VERSION, off + 8,
-                              .record = PGK_F("image %u, header", r->image), .field = "version",
-                              .found = PGK_F("%u", *version),
-                              .expected = PGK_F("%d to %d", PGK_INSTR_RAW_FIRST,
-                                                PGK_INSTR_RAW_LAST),
-                              .hint = "see pgokit formats for what is read");
+        return pgk_cur_reject(
+            r->c, r->err, PGK_E_VERSION, off + 8, .record = PGK_F("image %u, header", r->image),
+            .field = "version", .found = PGK_F("%u", *version),
+            .expected = PGK_F("%d to %d", PGK_INSTR_RAW_FIRST, PGK_INSTR_RAW_LAST),
+            .hint = "see pgokit formats for what is read");
     if (word >> PGK_INDEXED_DEBUG_INFO & 1)
         return pgk_cur_reject(r->c, r->err, PGK_E_VERSION, off + 8,
                               .record = PGK_F("image %u, header", r->image), .field = "version",
@@ -428,13 +426,12 @@ static int read_values(struct reader *r, const uint8_t *record, uint32_t name, b
     PGK_TRY(pgk_value_data_read(&r->values, r->c, r->swap, function, r->err));
     for (int k = 0; k < PGK_VALUE_KINDS; k++)
         if (r->values.kind[k].counts.n != sites[k])
-            return pgk_cur_reject(r->c, r->err, PGK_E_CORRUPT, at,
-                                  .record = function, .field = "value sites",
-                                  .found = PGK_F("%zu of %s", r->values.kind[k].counts.n,
-                                                 pgk_value_kind_name((enum pgk_value_kind)k)),
-                                  .expected = PGK_F("%" PRIu64 ", as the function's record says",
-                                                    sites[k]),
-                                  .hint = "record the profile again");
+            return pgk_cur_reject(
+                r->c, r->err, PGK_E_CORRUPT, at, .record = function, .field = "value sites",
+                .found = PGK_F("%zu of %s", r->values.kind[k].counts.n,
+                               pgk_value_kind_name((enum pgk_value_kind)k)),
+                .expected = PGK_F("%" PRIu64 ", as the function's record says", sites[k]),
+                .hint = "record the profile again");
     return name_values(r);
 }
 
@@ -443,19 +440,17 @@ static int read_values(struct reader *r, const uint8_t *record, uint32_t name, b
 /* Where a pointer of record `i` leads to in its part; checks that `size` bytes are there, and
  * that all functions together use no more than there is. */
 static int locate(struct reader *r, const struct part *part, uint64_t pointer, uint64_t delta,
-                  uint64_t i, uint64_t size, uint64_t *used, const char *field,
-                  const uint8_t **at)
+                  uint64_t i, uint64_t size, uint64_t *used, const char *field, const uint8_t **at)
 {
     uint64_t off = pointer - delta + i * r->layout.bytes;
     if (r->pointer == 4)
         off = (uint32_t)off;
     if (off > part->size || size > part->size - off || size > part->size - *used)
-        return pgk_cur_reject(r->c, r->err, PGK_E_CORRUPT,
-                              r->records.off + i * r->layout.bytes,
+        return pgk_cur_reject(r->c, r->err, PGK_E_CORRUPT, r->records.off + i * r->layout.bytes,
                               .record = RECORD(r, "function", i), .field = field,
                               .found = PGK_F("%" PRIu64 " bytes at 0x%" PRIx64, size, off),
-                              .expected = PGK_F("a range of its own in %" PRIu64 " bytes",
-                                                part->size),
+                              .expected =
+                                  PGK_F("a range of its own in %" PRIu64 " bytes", part->size),
                               .hint = "the file is damaged; record the profile again");
     *used += size;
     *at = part->bytes + off;
@@ -474,19 +469,17 @@ static int read_counters(struct reader *r, const uint8_t *record, uint64_t i,
     uint64_t n = FIELD(r, record, &r->layout, n_counters);
     unsigned each = r->bytes_count ? 1 : 8, stamp = r->stamped ? 8 / each : 0;
     if (n <= stamp)
-        return pgk_cur_reject(r->c, r->err, PGK_E_CORRUPT,
-                              r->records.off + i * r->layout.bytes,
+        return pgk_cur_reject(r->c, r->err, PGK_E_CORRUPT, r->records.off + i * r->layout.bytes,
                               .record = RECORD(r, "function", i), .field = "n_counters",
                               .found = PGK_F("%" PRIu64, n),
                               .expected = PGK_F("at least %u", stamp + 1),
                               .hint = "the file is damaged; record the profile again");
-    PGK_TRY(locate(r, &r->counters, FIELD(r, record, &r->layout, counter_ptr),
-                   r->h.counters_delta, i, n * each, &r->counters_used, "counter_ptr", &p));
+    PGK_TRY(locate(r, &r->counters, FIELD(r, record, &r->layout, counter_ptr), r->h.counters_delta,
+                   i, n * each, &r->counters_used, "counter_ptr", &p));
     if (r->stamped) {
         uint64_t when = number(r, p, 8);
         if (when && when != UINT64_MAX &&
-            !pgk_vec_push(&r->stamps,
-                          (struct stamp){when, FIELD(r, record, &r->layout, name_ref)}))
+            !pgk_vec_push(&r->stamps, (struct stamp){when, FIELD(r, record, &r->layout, name_ref)}))
             return pgk_fail_nomem(r->err);
         p += 8;
         n -= stamp;
@@ -513,9 +506,8 @@ static int read_function(struct reader *r, uint64_t i)
     PGK_TRY(read_counters(r, record, i, &out));
     out.n_bitmap = FIELD(r, record, &r->layout, n_bitmap);
     if (out.n_bitmap)
-        PGK_TRY(locate(r, &r->bitmap, FIELD(r, record, &r->layout, bitmap_ptr),
-                       r->h.bitmap_delta, i, out.n_bitmap, &r->bitmap_used, "bitmap_ptr",
-                       &out.bitmap));
+        PGK_TRY(locate(r, &r->bitmap, FIELD(r, record, &r->layout, bitmap_ptr), r->h.bitmap_delta,
+                       i, out.n_bitmap, &r->bitmap_used, "bitmap_ptr", &out.bitmap));
     PGK_TRY(read_values(r, record, out.name, &any_values));
     out.values = any_values ? &r->values : NULL;
     return pgk_instr_add(r->a, &out, r->err);

@@ -88,8 +88,7 @@ static void cut(const uint64_t *v, size_t n, uint64_t total,
 
 int pgk_instr_summarise(const struct pgk_instr *p, bool contextual, uint32_t index_version,
                         struct pgk_instr_summary *sums,
-                        struct pgk_summary_cutoff cutoffs[PGK_SUMMARY_CUTOFFS],
-                        struct pgk_err *err)
+                        struct pgk_summary_cutoff cutoffs[PGK_SUMMARY_CUTOFFS], struct pgk_err *err)
 {
     static const uint32_t ppm[PGK_SUMMARY_CUTOFFS] = {
 #define PGK_SUMMARY_CUTOFF(parts) parts,
@@ -102,8 +101,8 @@ int pgk_instr_summarise(const struct pgk_instr *p, bool contextual, uint32_t ind
         cutoffs[i] = (struct pgk_summary_cutoff){.ppm = ppm[i]};
     if (!p)
         return 0;
-    uint64_t context_bit = pgk_instr_written_hash(p, UINT64_C(1) << PGK_HASH_CONTEXTUAL_BIT,
-                                                  index_version);
+    uint64_t context_bit =
+        pgk_instr_written_hash(p, UINT64_C(1) << PGK_HASH_CONTEXTUAL_BIT, index_version);
     sum_up(p, contextual, context_bit, sums);
     uint64_t *v = sorted_counts(p, contextual, context_bit, sums->counters, &n);
     if (!v)

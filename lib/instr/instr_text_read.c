@@ -66,8 +66,8 @@ static int refuse(const struct reader *r, const struct line *line, const char *f
     char record[64];
     return pgk_fail(r->err, PGK_E_CORRUPT, .file = r->src.file, .format = r->src.format,
                     .offset = &(uint64_t){line->off}, .record = record_text(r, record),
-                    .field = field, .found = PGK_F("'%.*s'", (int)(line->len < 60 ? line->len : 60),
-                                                   line->s),
+                    .field = field,
+                    .found = PGK_F("'%.*s'", (int)(line->len < 60 ? line->len : 60), line->s),
                     .expected = expected, .hint = "correct the line, or write the text again");
 }
 
@@ -98,8 +98,9 @@ static bool parse_u64(const char *s, size_t len, unsigned base, uint64_t *v)
     uint64_t n = 0;
     for (size_t i = 0; i < len; i++) {
         unsigned c = (unsigned char)s[i], lower = c | 0x20,
-                 digit = c >= '0' && c <= '9' ? c - '0'
-                         : lower >= 'a' && lower <= 'f' ? lower - 'a' + 10 : 99;
+                 digit = c >= '0' && c <= '9'           ? c - '0'
+                         : lower >= 'a' && lower <= 'f' ? lower - 'a' + 10
+                                                        : 99;
         if (digit >= base || __builtin_mul_overflow(n, base, &n) ||
             __builtin_add_overflow(n, digit, &n))
             return false;
@@ -125,8 +126,8 @@ static int want_count(struct reader *r, const char *field, uint64_t *v)
     uint64_t most = ((uint64_t)(r->end - r->at) + 1) / 2;
     if (parse_u64(line.s, line.len, 10, v) && *v <= most)
         return 0;
-    return refuse(r, &line, field, PGK_F("a number up to %" PRIu64 ", the lines left at most",
-                                         most));
+    return refuse(r, &line, field,
+                  PGK_F("a number up to %" PRIu64 ", the lines left at most", most));
 }
 
 /* ---- header ---- */
@@ -152,8 +153,8 @@ static int read_trace(struct reader *r)
         if (len && !pgk_vec_push(&r->counts, pgk_md5_low64(s, len)))
             return pgk_fail_nomem(r->err);
     }
-    return pgk_instr_add_trace(p, pgk_count_add(0, weight, r->a->weight, UINT64_MAX),
-                               r->counts.v, r->counts.n)
+    return pgk_instr_add_trace(p, pgk_count_add(0, weight, r->a->weight, UINT64_MAX), r->counts.v,
+                               r->counts.n)
                ? 0
                : pgk_fail_nomem(r->err);
 }
@@ -363,8 +364,8 @@ int pgk_instr_text_read(struct pgk_instr_adder *a, const uint8_t *bytes, size_t 
 
 bool pgk_instr_text_sniff(const uint8_t *bytes, size_t size)
 {
-    struct reader r = {.start = (const char *)bytes, .at = (const char *)bytes,
-                       .end = (const char *)bytes + size};
+    struct reader r = {
+        .start = (const char *)bytes, .at = (const char *)bytes, .end = (const char *)bytes + size};
     struct line line;
     uint64_t number;
     if (!next_line(&r, &line))

@@ -73,8 +73,9 @@ static int write_traces(struct writer *w)
     PGK_TRY(pgk_instr_order_traces(p, &order, w->err));
     for (size_t i = 0; i < p->traces.n; i++)
         n += has_names(w, order[i]);
-    pgk_sink_printf(w->out, ":temporal_prof_traces\n# Num Temporal Profile Traces:\n%zu\n"
-                            "# Temporal Profile Trace Stream Size:\n%" PRIu64 "\n",
+    pgk_sink_printf(w->out,
+                    ":temporal_prof_traces\n# Num Temporal Profile Traces:\n%zu\n"
+                    "# Temporal Profile Trace Stream Size:\n%" PRIu64 "\n",
                     n, p->trace_stream);
     for (size_t i = 0; i < p->traces.n; i++)
         if (has_names(w, order[i]))
@@ -131,8 +132,10 @@ static int write_sites(struct writer *w, const struct pgk_instr_func *f)
 static int write_function(struct writer *w, const struct pgk_instr_func *f)
 {
     put_name(w, &w->p->names, f->name);
-    pgk_sink_printf(w->out, "\n# Func Hash:\n%" PRIu64 "\n# Num Counters:\n%u\n"
-                            "# Counter Values:\n", f->hash, f->n_counts);
+    pgk_sink_printf(w->out,
+                    "\n# Func Hash:\n%" PRIu64 "\n# Num Counters:\n%u\n"
+                    "# Counter Values:\n",
+                    f->hash, f->n_counts);
     for (uint32_t i = 0; i < f->n_counts; i++)
         pgk_sink_printf(w->out, "%" PRIu64 "\n", f->counts[i]);
     if (f->n_bitmap) {

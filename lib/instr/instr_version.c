@@ -38,7 +38,7 @@ uint32_t pgk_instr_index_version(const struct pgk_instr *p, uint32_t wanted)
 
 uint64_t pgk_instr_written_hash(const struct pgk_instr *p, uint64_t hash, uint32_t index_version)
 {
-    bool shorten = pgk_instr_origin(p) == PGK_INSTR_FRONT_END &&
-                   index_version > LAST_OF_LONG_HASHES;
+    bool shorten =
+        pgk_instr_origin(p) == PGK_INSTR_FRONT_END && index_version > LAST_OF_LONG_HASHES;
     return shorten ? hash & PGK_HASH_SHORT_MASK : hash;
 }

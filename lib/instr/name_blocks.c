@@ -29,10 +29,10 @@ static int inflate_block(struct pgk_cursor *c, const char *record, uint64_t plai
     const uint8_t *packed = pgk_cur_take(c, packed_size, "compressed names");
     PGK_TRY(pgk_cur_check(c, err, record));
     if (plain_size > packed_size * ZLIB_GAIN_MAX + ZLIB_GAIN_BASE)
-        return pgk_cur_reject(c, err, PGK_E_CORRUPT, at, .record = record,
-                              .field = "size of names", .found = PGK_F("%" PRIu64, plain_size),
-                              .expected = PGK_F("what %" PRIu64 " compressed bytes can hold",
-                                                packed_size),
+        return pgk_cur_reject(c, err, PGK_E_CORRUPT, at, .record = record, .field = "size of names",
+                              .found = PGK_F("%" PRIu64, plain_size),
+                              .expected =
+                                  PGK_F("what %" PRIu64 " compressed bytes can hold", packed_size),
                               .hint = "the profile is damaged; record it again");
     char *plain = pgk_mem_alloc(plain_size + 1, 1);
     if (!plain)
@@ -42,13 +42,11 @@ static int inflate_block(struct pgk_cursor *c, const char *record, uint64_t plai
     if (status == Z_MEM_ERROR)
         status = pgk_fail_nomem(err);
     else if (status != Z_OK || got != plain_size)
-        status = pgk_cur_reject(c, err, PGK_E_CORRUPT, at, .record = record,
-                                .field = "compressed names",
-                                .found = status == Z_OK ? PGK_F("%lu bytes", got)
-                                                        : "no zlib stream",
-                                .expected = PGK_F("a zlib stream of %" PRIu64 " bytes",
-                                                  plain_size),
-                                .hint = "the profile is damaged; record it again");
+        status =
+            pgk_cur_reject(c, err, PGK_E_CORRUPT, at, .record = record, .field = "compressed names",
+                           .found = status == Z_OK ? PGK_F("%lu bytes", got) : "no zlib stream",
+                           .expected = PGK_F("a zlib stream of %" PRIu64 " bytes", plain_size),
+                           .hint = "the profile is damaged; record it again");
     else
         status = split(plain, plain_size, fn, ctx);
     pgk_mem_free(plain);
@@ -76,13 +74,12 @@ int pgk_name_blocks_read(struct pgk_cursor *c, const char *record, pgk_name_fn *
     }
 }
 
-int pgk_name_block_write(struct pgk_sink *out, const char *plain, size_t size,
-                         struct pgk_err *err)
+int pgk_name_block_write(struct pgk_sink *out, const char *plain, size_t size, struct pgk_err *err)
 {
     uLongf packed_size = compressBound(size);
     uint8_t *packed = pgk_mem_alloc(packed_size, 1);
-    if (!packed || compress2(packed, &packed_size, (const Bytef *)plain, size,
-                             Z_BEST_COMPRESSION) != Z_OK) {
+    if (!packed ||
+        compress2(packed, &packed_size, (const Bytef *)plain, size, Z_BEST_COMPRESSION) != Z_OK) {
         pgk_mem_free(packed);
         return pgk_fail_nomem(err);
     }

@@ -34,14 +34,14 @@ static int read_values(struct pgk_value_data *d, int kind, struct pgk_cursor *c,
     if (n)
         memcpy(v, p, n * sizeof *v);
     for (uint64_t i = 0; swap && i < n; i++)
-        v[i] = (struct pgk_instr_value){__builtin_bswap64(v[i].value),
-                                        __builtin_bswap64(v[i].count)};
+        v[i] =
+            (struct pgk_instr_value){__builtin_bswap64(v[i].value), __builtin_bswap64(v[i].count)};
     d->kind[kind].values.n = n;
     return 0;
 }
 
-static int read_kind(struct pgk_value_data *d, struct pgk_cursor *c, bool swap,
-                     const char *record, struct pgk_err *err)
+static int read_kind(struct pgk_value_data *d, struct pgk_cursor *c, bool swap, const char *record,
+                     struct pgk_err *err)
 {
     uint64_t at = pgk_cur_off(c);
     uint32_t kind = read_u32(c, swap, "value kind"), sites = read_u32(c, swap, "value sites");
@@ -78,10 +78,10 @@ int pgk_value_data_read(struct pgk_value_data *d, struct pgk_cursor *c, bool swa
     while (kinds--)
         PGK_TRY(read_kind(d, c, swap, record, err));
     if (pgk_cur_off(c) - at != size)
-        return pgk_cur_reject(c, err, PGK_E_CORRUPT, at, .record = record,
-                              .field = "size of value data", .found = PGK_F("%u", size),
-                              .expected = PGK_F("%" PRIu64 ", the size of what it holds",
-                                                pgk_cur_off(c) - at),
-                              .hint = "the profile is damaged; record it again");
+        return pgk_cur_reject(
+            c, err, PGK_E_CORRUPT, at, .record = record, .field = "size of value data",
+            .found = PGK_F("%u", size),
+            .expected = PGK_F("%" PRIu64 ", the size of what it holds", pgk_cur_off(c) - at),
+            .hint = "the profile is damaged; record it again");
     return 0;
 }

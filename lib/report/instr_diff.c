@@ -41,8 +41,8 @@ static double share_in(const struct pgk_instr *p, const struct pgk_instr_functio
     return pgk_function_total(&g) / total;
 }
 
-static int find_changes(const struct pgk_instr *base, const struct pgk_instr *test,
-                        bool contextual, struct diff *d, struct pgk_err *err)
+static int find_changes(const struct pgk_instr *base, const struct pgk_instr *test, bool contextual,
+                        struct diff *d, struct pgk_err *err)
 {
     const struct pgk_instr *sides[] = {base, test};
     d->changes = pgk_mem_alloc(pgk_instr_functions(base) + pgk_instr_functions(test) + 1,

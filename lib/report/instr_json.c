@@ -22,8 +22,8 @@ static struct json_object *value_json(const struct pgk_instr *p, enum pgk_value_
                                       const struct pgk_instr_value *v)
 {
     struct json_object *o = json_object_new_object();
-    const char *name = kind == PGK_VALUE_SIZE || !v->value ? NULL
-                                                           : pgk_instr_name(p, kind, v->value);
+    const char *name =
+        kind == PGK_VALUE_SIZE || !v->value ? NULL : pgk_instr_name(p, kind, v->value);
     if (name)
         put(o, "name", json_object_new_string(name));
     put(o, "value", kind == PGK_VALUE_SIZE ? json_object_new_uint64(v->value) : hex(v->value));
@@ -31,8 +31,8 @@ static struct json_object *value_json(const struct pgk_instr *p, enum pgk_value_
     return o;
 }
 
-static struct json_object *sites_json(const struct pgk_instr *p, size_t i,
-                                      enum pgk_value_kind kind, size_t n_sites)
+static struct json_object *sites_json(const struct pgk_instr *p, size_t i, enum pgk_value_kind kind,
+                                      size_t n_sites)
 {
     struct json_object *sites = json_object_new_array();
     for (size_t s = 0; s < n_sites; s++) {

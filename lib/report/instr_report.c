@@ -73,11 +73,11 @@ static void print_rows(const struct pgk_instr *p, const size_t *order, size_t n,
         char name[200];
         pgk_instr_function(p, order[i], &f);
         const char *pseudo = pgk_function_pseudo(&f);
-        fprintf(out, "  %5.1f %%  %15s  %15s  %s%s\n",
-                t.count ? 100 * pgk_function_total(&f) / t.count : 0,
-                pseudo ? pseudo : COUNT(f.counts[0]), pseudo ? "unknown"
-                                                             : COUNT(pgk_function_max(&f)),
-                pgk_instr_shown_name(name, sizeof name, f.name), f.contextual ? " (in context)" : "");
+        fprintf(
+            out, "  %5.1f %%  %15s  %15s  %s%s\n",
+            t.count ? 100 * pgk_function_total(&f) / t.count : 0,
+            pseudo ? pseudo : COUNT(f.counts[0]), pseudo ? "unknown" : COUNT(pgk_function_max(&f)),
+            pgk_instr_shown_name(name, sizeof name, f.name), f.contextual ? " (in context)" : "");
     }
 }
 
@@ -147,8 +147,7 @@ int pgk_report_instr_table(const struct pgk_instr *p, const struct pgk_instr_rep
         if (n)
             print_rows(p, order, n, out);
         if (n < pgk_instr_functions(p))
-            fprintf(out, "  and %s more (--top 0 shows all)\n",
-                    COUNT(pgk_instr_functions(p) - n));
+            fprintf(out, "  and %s more (--top 0 shows all)\n", COUNT(pgk_instr_functions(p) - n));
     }
     pgk_mem_free(order);
     return 0;

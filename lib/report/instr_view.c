@@ -16,9 +16,7 @@ const char *pgk_instr_sort_name(enum pgk_instr_sort sort)
 
 const char *pgk_function_pseudo(const struct pgk_instr_function *f)
 {
-    return f->counts[0] == UINT64_MAX       ? "hot"
-           : f->counts[0] == UINT64_MAX - 1 ? "warm"
-                                            : NULL;
+    return f->counts[0] == UINT64_MAX ? "hot" : f->counts[0] == UINT64_MAX - 1 ? "warm" : NULL;
 }
 
 double pgk_function_total(const struct pgk_instr_function *f)
@@ -61,11 +59,15 @@ struct ranked {
 static double sort_key(const struct pgk_instr_function *f, enum pgk_instr_sort sort)
 {
     switch (sort) {
-    case PGK_INSTR_SORT_ENTRY: return pgk_function_pseudo(f) ? 0 : (double)f->counts[0];
-    case PGK_INSTR_SORT_MAX: return (double)pgk_function_max(f);
-    case PGK_INSTR_SORT_TOTAL: return pgk_function_total(f);
+    case PGK_INSTR_SORT_ENTRY:
+        return pgk_function_pseudo(f) ? 0 : (double)f->counts[0];
+    case PGK_INSTR_SORT_MAX:
+        return (double)pgk_function_max(f);
+    case PGK_INSTR_SORT_TOTAL:
+        return pgk_function_total(f);
     case PGK_INSTR_SORT_NAME:
-    case PGK_INSTR_SORTS: break;
+    case PGK_INSTR_SORTS:
+        break;
     }
     return 0;
 }
@@ -116,8 +118,8 @@ const char *pgk_instr_shown_name(char *buf, size_t size, const char *name)
     if (!symbol)
         symbol = strrchr(name, ':');
     if (symbol && symbol[1])
-        snprintf(file, sizeof file, "%.*s", (int)(symbol + 1 - name < 150 ? symbol + 1 - name : 150),
-                 name);
+        snprintf(file, sizeof file, "%.*s",
+                 (int)(symbol + 1 - name < 150 ? symbol + 1 - name : 150), name);
     const char *plain = *file ? symbol + 1 : name;
     char *demangled = pgk_demangle(plain);
     char text[1024];

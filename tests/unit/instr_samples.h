@@ -144,8 +144,9 @@ static inline void sample_write_raw(struct pgk_sink *out, const struct sample_ra
     static const unsigned n_counters[] = {2, 1, 1};
     const unsigned v = s->version, p = s->pointer;
     const uint64_t table = p == 8 ? UINT64_C(0x7f0012340000) : 0x12340000;
-    uint64_t record = v == 8 ? (p == 8 ? 48 : 40) : v == 9 ? (p == 8 ? 64 : 48)
-                                                           : (p == 8 ? 64 : 48);
+    uint64_t record = v == 8   ? (p == 8 ? 48 : 40)
+                      : v == 9 ? (p == 8 ? 64 : 48)
+                               : (p == 8 ? 64 : 48);
     bool bytes = s->flags & SAMPLE_BIT(BYTE_COVERAGE);
     uint64_t delta = 0 - 3 * record;
     raw_number(out, s, p == 8 ? UINT64_C(0xff6c70726f667281) : UINT64_C(0xff6c70726f665281), 8);

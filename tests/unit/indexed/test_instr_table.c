@@ -218,8 +218,7 @@ static void test_refused_targets(void **state)
     opts.target.index_version = 7;
     assert_int_equal(pgk_indexed_write_all(NULL, empty, "/nonexistent/x", &opts, &err),
                      PGK_E_EMPTY);
-    assert_int_equal(pgk_indexed_write_all(NULL, NULL, "/nonexistent/x", &opts, &err),
-                     PGK_E_EMPTY);
+    assert_int_equal(pgk_indexed_write_all(NULL, NULL, "/nonexistent/x", &opts, &err), PGK_E_EMPTY);
     pgk_heap_close(&h);
     pgk_instr_close(&p);
     pgk_instr_close(&empty);
@@ -261,9 +260,9 @@ static void test_out_of_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_versions),          cmocka_unit_test(test_damage),
-        cmocka_unit_test(test_front_end_hashes),  cmocka_unit_test(test_summary),
-        cmocka_unit_test(test_refused_targets),   cmocka_unit_test(test_out_of_memory),
+        cmocka_unit_test(test_versions),         cmocka_unit_test(test_damage),
+        cmocka_unit_test(test_front_end_hashes), cmocka_unit_test(test_summary),
+        cmocka_unit_test(test_refused_targets),  cmocka_unit_test(test_out_of_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

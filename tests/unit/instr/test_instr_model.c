@@ -15,7 +15,8 @@ static void assert_same_text(const struct pgk_instr *a, const struct pgk_instr *
 static void test_order_and_grouping(void **state)
 {
     (void)state;
-    static const int orders[][3] = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
+    static const int orders[][3] = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2},
+                                    {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
     static const uint64_t weights[] = {1, 10, 3};
     for (uint64_t seed = 1; seed <= 30; seed++) {
         struct pgk_instr *want = NULL;
@@ -91,17 +92,17 @@ static void test_sites_against_plain(void **state)
         struct pgk_instr_value plain[64];
         size_t n = 0;
         assert_true(pgk_instr_adder_init(&a, p, "t", 1));
-        struct pgk_instr_record r = {.name = sample_name(p, &p->names, 1), .counts = &seed,
-                                     .n_counts = 1, .values = &d};
+        struct pgk_instr_record r = {
+            .name = sample_name(p, &p->names, 1), .counts = &seed, .n_counts = 1, .values = &d};
         for (int input = 0; input < 4; input++) {
             pgk_value_data_clear(&d);
             a.weight = 1 + sample_below(&seed, 3);
             uint32_t m = (uint32_t)sample_below(&seed, 8);
             assert_true(pgk_vec_push(&d.kind[1].counts, m));
             for (uint32_t i = 0; i < m; i++)
-                assert_true(pgk_vec_push(&d.kind[1].values,
-                                         (struct pgk_instr_value){sample_below(&seed, 4),
-                                                                  sample_below(&seed, 9)}));
+                assert_true(pgk_vec_push(
+                    &d.kind[1].values,
+                    (struct pgk_instr_value){sample_below(&seed, 4), sample_below(&seed, 9)}));
             n = plain_merge(plain, n, d.kind[1].values.v, m, a.weight);
             assert_int_equal(pgk_instr_add(&a, &r, NULL), 0);
         }
@@ -178,8 +179,10 @@ static void test_conflicts(void **state)
             struct pgk_err err = {0};
             assert_int_equal(sample_read_text(p, pairs[i][turn], 1, NULL), 0);
             assert_int_equal(sample_read_text(p, pairs[i][!turn], 1, NULL), 0);
-            assert_int_equal(sample_read_text(p, pairs[i][0][0] == ':' ? ":ir\ng\n1\n1\n1\n"
-                                                                       : "g\n1\n1\n1\n", 1, NULL), 0);
+            assert_int_equal(
+                sample_read_text(p, pairs[i][0][0] == ':' ? ":ir\ng\n1\n1\n1\n" : "g\n1\n1\n1\n", 1,
+                                 NULL),
+                0);
             assert_int_equal(pgk_instr_conflicts(p), 1);
             pgk_instr_conflict(p, 0, &c);
             assert_string_equal(c.name, "f");
@@ -233,8 +236,8 @@ static void test_drop_unused(void **state)
     struct pgk_instr *p = sample_instr();
     size_t dropped;
     /* All hashes of a name stay if one of them ran. */
-    assert_int_equal(sample_read_text(p, "a\n1\n1\n0\nb\n1\n1\n0\nb\n2\n1\n3\nc\n1\n1\n0\n$1\n4\n", 1,
-                                      NULL), 0);
+    assert_int_equal(
+        sample_read_text(p, "a\n1\n1\n0\nb\n1\n1\n0\nb\n2\n1\n3\nc\n1\n1\n0\n$1\n4\n", 1, NULL), 0);
     assert_int_equal(pgk_instr_drop_unused(p, &dropped, NULL), 0);
     assert_int_equal(dropped, 1);
     assert_int_equal(pgk_instr_functions(p), 3);
@@ -294,11 +297,16 @@ static void test_out_of_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_order_and_grouping), cmocka_unit_test(test_sites_against_plain),
-        cmocka_unit_test(test_saturation),         cmocka_unit_test(test_pseudo_counts),
-        cmocka_unit_test(test_conflicts),          cmocka_unit_test(test_missing_parts),
-        cmocka_unit_test(test_kinds_do_not_mix),   cmocka_unit_test(test_drop_unused),
-        cmocka_unit_test(test_overlap),            cmocka_unit_test(test_out_of_memory),
+        cmocka_unit_test(test_order_and_grouping),
+        cmocka_unit_test(test_sites_against_plain),
+        cmocka_unit_test(test_saturation),
+        cmocka_unit_test(test_pseudo_counts),
+        cmocka_unit_test(test_conflicts),
+        cmocka_unit_test(test_missing_parts),
+        cmocka_unit_test(test_kinds_do_not_mix),
+        cmocka_unit_test(test_drop_unused),
+        cmocka_unit_test(test_overlap),
+        cmocka_unit_test(test_out_of_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -25,16 +25,16 @@ static int read_raw(struct pgk_instr **p, const uint8_t *bytes, size_t size, str
     return pgk_instr_raw_read(&a, bytes, size, &src, NULL, err);
 }
 
-#define FIRST(a, b) "first\n# Func Hash:\n256\n# Num Counters:\n2\n# Counter Values:\n" a "\n" b "\n"
-#define SITES(kinds, a, b, c, d)                                                         \
-    "# Num Value Kinds:\n" kinds "\n# ValueKind = IPVK_IndirectCallTarget:\n0\n"          \
-    "# NumValueSites:\n1\n3\nsecond:" a "\n** External Symbol **:" b                     \
-    "\n** External Symbol **:" c "\n# ValueKind = IPVK_MemOPSize:\n1\n# NumValueSites:\n1\n1\n17:" d \
-    "\n"
+#define FIRST(a, b) \
+    "first\n# Func Hash:\n256\n# Num Counters:\n2\n# Counter Values:\n" a "\n" b "\n"
+#define SITES(kinds, a, b, c, d)                                                                  \
+    "# Num Value Kinds:\n" kinds "\n# ValueKind = IPVK_IndirectCallTarget:\n0\n"                  \
+    "# NumValueSites:\n1\n3\nsecond:" a "\n** External Symbol **:" b "\n** External Symbol **:" c \
+    "\n# ValueKind = IPVK_MemOPSize:\n1\n# NumValueSites:\n1\n1\n17:" d "\n"
 #define VTABLE(a) "# ValueKind = IPVK_VTableTarget:\n2\n# NumValueSites:\n1\n1\n_ZTV1:" a "\n"
 #define SECOND(a) "\nsecond\n# Func Hash:\n257\n# Num Counters:\n1\n# Counter Values:\n" a "\n"
-#define BITMAP "# Num Bitmap Bytes:\n$2\n# Bitmap Byte Values:\n0x2a\n0x1\n\n"
-#define THIRD "\nthird\n# Func Hash:\n258\n# Num Counters:\n1\n# Counter Values:\n0\n\n"
+#define BITMAP    "# Num Bitmap Bytes:\n$2\n# Bitmap Byte Values:\n0x2a\n0x1\n\n"
+#define THIRD     "\nthird\n# Func Hash:\n258\n# Num Counters:\n1\n# Counter Values:\n0\n\n"
 
 static const char *const single[] = {
     FIRST("5", "7") SITES("2", "9", "4", "2", "6") SECOND("3") THIRD,
@@ -212,9 +212,9 @@ static void test_out_of_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_versions),  cmocka_unit_test(test_byte_coverage),
+        cmocka_unit_test(test_versions),    cmocka_unit_test(test_byte_coverage),
         cmocka_unit_test(test_truncations), cmocka_unit_test(test_mutations),
-        cmocka_unit_test(test_forged),    cmocka_unit_test(test_out_of_memory),
+        cmocka_unit_test(test_forged),      cmocka_unit_test(test_out_of_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

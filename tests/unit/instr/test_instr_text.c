@@ -8,7 +8,8 @@ static void test_round_trip(void **state)
     for (uint64_t seed = 1; seed <= 50; seed++) {
         struct pgk_instr *p = sample_instr(), *back = sample_instr();
         sample_instr_fill(p, seed, 1 + (unsigned)seed,
-                          seed & 1 ? SAMPLE_BIT(IR) | SAMPLE_BIT(TEMPORAL) : SAMPLE_BIT(ENTRY_FIRST),
+                          seed & 1 ? SAMPLE_BIT(IR) | SAMPLE_BIT(TEMPORAL)
+                                   : SAMPLE_BIT(ENTRY_FIRST),
                           1 + seed % 3);
         sample_instr_fill(p, seed + 1, 1 + (unsigned)seed, seed & 1 ? SAMPLE_BIT(IR) : 0, 1);
         if (pgk_instr_functions(p)) {
@@ -90,9 +91,15 @@ static void test_refusals(void **state)
 static void test_sniff(void **state)
 {
     (void)state;
-    static const char *const others[] = {"", "\n\n", "# only\n", "main:184:0\n 4: 534\n 4.2: 534\n",
-                                         "---\nHeapProfileRecords:\n", "f\n1\n", "f\n1\nx\n",
-                                         ":unknown\nf\n1\n1\n1\n", "\1f\n1\n1\n"};
+    static const char *const others[] = {"",
+                                         "\n\n",
+                                         "# only\n",
+                                         "main:184:0\n 4: 534\n 4.2: 534\n",
+                                         "---\nHeapProfileRecords:\n",
+                                         "f\n1\n",
+                                         "f\n1\nx\n",
+                                         ":unknown\nf\n1\n1\n1\n",
+                                         "\1f\n1\n1\n"};
     for (size_t i = 0; i < PGK_COUNTOF(others); i++)
         assert_false(pgk_instr_text_sniff((const uint8_t *)others[i], strlen(others[i])));
     assert_true(pgk_instr_text_sniff((const uint8_t *)":ir\n", 4));
