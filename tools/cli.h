@@ -40,8 +40,10 @@ extern const struct cli_verb cmd_merge;
 extern const struct cli_verb cmd_show;
 extern const struct cli_action convert_instr;
 extern const struct cli_action diff_instr;
+extern const struct cli_action merge_gcov;
 extern const struct cli_action merge_heap;
 extern const struct cli_action merge_instr;
+extern const struct cli_action show_gcov;
 extern const struct cli_action show_heap;
 extern const struct cli_action show_instr;
 
@@ -87,6 +89,7 @@ struct cli_check {
     enum pgk_kind kind;
     int (*run)(const char *path, const struct cli_common *common, struct pgk_err *err);
 };
+extern const struct cli_check check_gcov;
 extern const struct cli_check check_heap;
 extern const struct cli_check check_instr;
 

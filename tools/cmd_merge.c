@@ -10,7 +10,7 @@ static const char help[] =
     "  -o, --output FILE        the profile to write; - for standard output\n"
     "      --files-from FILE    names of further inputs, one per line; - for standard input\n";
 
-static const struct cli_action *const actions[] = {&merge_heap, &merge_instr, NULL};
+static const struct cli_action *const actions[] = {&merge_heap, &merge_instr, &merge_gcov, NULL};
 
 /* Heap profiles among counters are the business of the action for counters. */
 static int decide(int n_operands, char *const *operands, const struct pgk_format **format,

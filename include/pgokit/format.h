@@ -3,6 +3,7 @@
 #define PGOKIT_FORMAT_H
 
 #include "pgokit/err.h"
+#include "pgokit/gcov.h"
 #include "pgokit/heap.h"
 #include "pgokit/instr.h"
 
@@ -15,8 +16,15 @@ extern "C" {
 #pragma GCC visibility push(default)
 
 /* What a file is about. BINARY: a program or library, shown for the probes in it. */
-enum pgk_kind { PGK_KIND_HEAP, PGK_KIND_SAMPLE, PGK_KIND_INSTR, PGK_KIND_BINARY, PGK_KINDS };
-const char *pgk_kind_name(enum pgk_kind kind); /* "heap", "sample", "instr", "binary" */
+enum pgk_kind {
+    PGK_KIND_HEAP,
+    PGK_KIND_SAMPLE,
+    PGK_KIND_INSTR,
+    PGK_KIND_GCOV,
+    PGK_KIND_BINARY,
+    PGK_KINDS
+};
+const char *pgk_kind_name(enum pgk_kind kind); /* "heap", "sample", "instr", "gcov", "binary" */
 /* The kind in a sentence: "heap profiles", ..., "binaries". */
 const char *pgk_kind_plural(enum pgk_kind kind);
 

@@ -5,6 +5,7 @@
 #include "pgokit/binaries.h"
 #include "pgokit/err.h"
 #include "pgokit/format.h"
+#include "pgokit/gcov.h"
 #include "pgokit/heap.h"
 #include "pgokit/human.h"
 #include "pgokit/instr.h"

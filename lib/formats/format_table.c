@@ -2,6 +2,7 @@
 #include "pgokit/format.h"
 
 #include "filemap.h"
+#include "gcov_model.h"
 #include "heap_raw.h"
 #include "heap_yaml.h"
 #include "indexed.h"
@@ -17,6 +18,8 @@ struct row {
     bool (*sniff)(const uint8_t *bytes, size_t size);
     int (*read_heap)(struct pgk_heap *heap, const struct pgk_filemap *map,
                      const struct pgk_source *src, struct pgk_file_info *info, struct pgk_err *err);
+    int (*read_gcov)(struct pgk_gcov *gcov, const struct pgk_filemap *map,
+                     const struct pgk_source *src, uint64_t weight, struct pgk_err *err);
     int (*read_instr)(struct pgk_instr_adder *adder, const struct pgk_filemap *map,
                       const struct pgk_source *src, struct pgk_file_info *info,
                       struct pgk_err *err);
@@ -119,6 +122,12 @@ static int read_yaml(struct pgk_heap *heap, const struct pgk_filemap *map,
     return 0;
 }
 
+static int read_gcov(struct pgk_gcov *gcov, const struct pgk_filemap *map,
+                     const struct pgk_source *src, uint64_t weight, struct pgk_err *err)
+{
+    return pgk_gcov_add(gcov, map->bytes, map->size, src, weight, err);
+}
+
 static const struct row rows[] = {
     {.public = {"raw heap profile", PGK_KIND_HEAP, "1 to 5", "", "runtimes of clang 14 to 22",
                 "raw-heap.md"},
@@ -143,6 +152,10 @@ static const struct row rows[] = {
                 "llvm-profdata 22, pgokit", "indexed-heap.md"},
      .sniff = sniff_yaml,
      .read_heap = read_yaml},
+    {.public = {"gcc counters", PGK_KIND_GCOV, ".gcda and .gcno of gcc 12", ".gcda of gcc 12",
+                "gcc 12, gcov-tool, pgokit", "gcov.md"},
+     .sniff = pgk_gcov_sniff,
+     .read_gcov = read_gcov},
     {.public = {"text counters", PGK_KIND_INSTR, "of LLVM 14 to 22", "of LLVM 14 to 22",
                 "llvm-profdata, pgokit", "instr-text.md"},
      .sniff = pgk_instr_text_sniff,
@@ -160,6 +173,7 @@ const char *pgk_kind_name(enum pgk_kind kind)
         [PGK_KIND_HEAP] = "heap",
         [PGK_KIND_SAMPLE] = "sample",
         [PGK_KIND_INSTR] = "instr",
+        [PGK_KIND_GCOV] = "gcov",
         [PGK_KIND_BINARY] = "binary",
     };
     return names[kind];
@@ -171,6 +185,7 @@ const char *pgk_kind_plural(enum pgk_kind kind)
         [PGK_KIND_HEAP] = "heap profiles",
         [PGK_KIND_SAMPLE] = "sample profiles",
         [PGK_KIND_INSTR] = "instrumentation profiles",
+        [PGK_KIND_GCOV] = "counters of gcc",
         [PGK_KIND_BINARY] = "binaries",
     };
     return names[kind];
@@ -288,6 +303,25 @@ static int read_mapped(struct pgk_heap *heap, const struct pgk_filemap *map, con
     *info = (struct pgk_file_info){.format = &row->public, .size_bytes = map->size};
     struct pgk_source src = {.file = path, .format = row->public.name};
     return row->read_heap(heap, map, &src, info, err);
+}
+
+int pgk_gcov_read(struct pgk_gcov *gcov, const char *path, uint64_t weight,
+                  struct pgk_file_info *info, struct pgk_err *err)
+{
+    struct pgk_filemap map;
+    const struct row *row;
+    PGK_TRY(pgk_filemap_open(&map, path, err));
+    int status = find_row(&row, &map, path, err);
+    if (!status && !row->read_gcov)
+        status = fail_kind(row, PGK_KIND_GCOV, path, err);
+    if (!status) {
+        struct pgk_source src = {.file = path, .format = row->public.name};
+        status = row->read_gcov(gcov, &map, &src, weight, err);
+    }
+    if (!status && info)
+        *info = (struct pgk_file_info){.format = &row->public, .size_bytes = map.size};
+    pgk_filemap_close(&map);
+    return status;
 }
 
 static int read_mapped_instr(struct pgk_instr_adder *adder, const struct pgk_filemap *map,
