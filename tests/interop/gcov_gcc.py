@@ -15,7 +15,7 @@ def recorded(folder):
     """The program's .gcda of each run, and where gcc looks for it."""
     compiler = tool("g++-12")
     shutil.copy(os.path.join(PROGRAMS, SOURCE), folder)
-    good(compiler, "-O1", "-fprofile-generate", "-ftest-coverage", "-c", SOURCE, "-o", "counted.o",
+    good(compiler, "-O2", "-fprofile-generate", "-ftest-coverage", "-c", SOURCE, "-o", "counted.o",
          cwd=folder)
     good(compiler, "-fprofile-generate", "counted.o", "-o", "counted", cwd=folder)
     runs = []
