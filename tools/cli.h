@@ -100,6 +100,8 @@ struct cli_weighted {
     unsigned long weight;
 };
 struct cli_weighted cli_weighted(const char *operand);
+/* True for what a program leaves that was killed before it wrote its counters. */
+bool cli_is_empty(const char *path);
 
 /* Standard input and pipes among the operands can be read once only, but are looked at before
  * they are read: holds their bytes in memory instead. Exits with EXIT_FAILED if it cannot. */

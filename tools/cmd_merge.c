@@ -16,14 +16,18 @@ static const struct cli_action *const actions[] = {&merge_heap, &merge_instr, &m
 static int decide(int n_operands, char *const *operands, const struct pgk_format **format,
                   struct pgk_err *err)
 {
+    *format = NULL;
     for (int i = 0; i < n_operands; i++) {
         struct cli_weighted input = cli_weighted(operands[i]);
         const struct pgk_format *found;
         int status = pgk_format_detect(input.path, &found, err);
+        bool passed_over = status && cli_is_empty(input.path) && (i + 1 < n_operands || *format);
         free(input.path);
+        if (passed_over) /* the action has words for it */
+            continue;
         if (status)
             return status;
-        if (!i || found->kind == PGK_KIND_INSTR)
+        if (!*format || found->kind == PGK_KIND_INSTR)
             *format = found;
         if ((*format)->kind != PGK_KIND_HEAP)
             return 0;

@@ -42,6 +42,7 @@ struct merge {
     struct pgk_instr *instr;
     struct pgk_heap *heap;
     bool has_heap;
+    size_t empty; /* inputs without any bytes */
     struct pgk_heap_symbolised symbolised;
 };
 
@@ -122,6 +123,15 @@ static int read_input(struct merge *m, const char *operand, struct pgk_err *err)
     const struct pgk_format *format;
     struct cli_weighted input = cli_weighted(operand);
     struct pgk_file_info info = {0};
+    if (cli_is_empty(input.path)) {
+        char safe[256];
+        fprintf(stderr,
+                "pgokit: warning: %s is empty and left out: did the program end normally?\n",
+                pgk_human_text(safe, sizeof safe, input.path));
+        m->empty++;
+        free(input.path);
+        return 0;
+    }
     int status = pgk_format_detect(input.path, &format, err);
     bool heap = !status && format->kind == PGK_KIND_HEAP;
     if (!status && !heap) {
@@ -237,9 +247,11 @@ static int report(const struct merge *m)
 {
     struct pgk_instr_loss loss;
     uint32_t version = m->write.target.index_version;
-    bool lost = m->keep_going && pgk_instr_conflicts(m->instr);
-    if (lost)
+    bool lost = m->empty > 0;
+    if (m->keep_going && pgk_instr_conflicts(m->instr)) {
         print_conflicts(m);
+        lost = true;
+    }
     if (m->text) {
         lost |= warn_lost(m->has_heap ? pgk_heap_contexts(m->heap) : 0, "heap contexts are",
                           "because the text holds counters only");

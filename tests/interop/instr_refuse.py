@@ -56,6 +56,18 @@ def nothing(work):
     says(run(work.pgokit, "diff", zero, zero), "no counts")
 
 
+def empty_file(work):
+    """Left by a program that was killed. The others are merged."""
+    folder = work.temp("empty")
+    empty = write(f"{folder}/empty.profraw", b"")
+    a = counted(work, "ir", 22).raws[0]
+    merge(work, f"{folder}/alone", a)
+    for inputs in ((empty, a), (a, empty), (empty, a, empty)):
+        says(merge(work, f"{folder}/out", *inputs, code=1), "empty.profraw is empty")
+        require(read(f"{folder}/out") == read(f"{folder}/alone"), "another output")
+    says(merge(work, f"{folder}/none", empty, code=2), "empty file")
+
+
 def weight_in_name(work):
     """A file whose name looks like one with a weight."""
     folder = work.temp("names")
@@ -76,7 +88,7 @@ def heap_needs_binary(work):
 
 
 def add_cases(work, tap):
-    for case in (mixing, conflicts, losses, nothing, weight_in_name, heap_needs_binary):
+    for case in (mixing, conflicts, losses, nothing, empty_file, weight_in_name, heap_needs_binary):
         tap.add(case.__name__.replace("_", " "), case, work)
 
 
