@@ -204,6 +204,42 @@ static void print_conflicts(const struct merge *m)
             m->keep_going ? " and left out" : "; --keep-going leaves such functions out");
 }
 
+static int by_text(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* Names the functions that changed from input to input, each once. */
+static void print_changed(const struct merge *m)
+{
+    enum { SHOWN = 10 };
+    size_t all = pgk_instr_functions(m->instr), n = 0, names = 0;
+    const char **changed = calloc(all + 1, sizeof *changed);
+    for (size_t i = 0; changed && i < all; i++) {
+        struct pgk_instr_function f;
+        pgk_instr_function(m->instr, i, &f);
+        if (pgk_instr_changed(m->instr, i))
+            changed[n++] = f.name;
+    }
+    if (n)
+        qsort(changed, n, sizeof *changed, by_text);
+    for (size_t i = 0; i < n; i++)
+        if (!i || strcmp(changed[i - 1], changed[i]))
+            changed[names++] = changed[i];
+    if (names)
+        fprintf(stderr,
+                "pgokit: note: %zu function%s changed between the inputs; compilers use the "
+                "counts that fit their source:\n",
+                names, names == 1 ? "" : "s");
+    for (size_t i = 0; i < names && i < SHOWN; i++) {
+        char safe[256];
+        fprintf(stderr, "pgokit:   %s\n", pgk_human_text(safe, sizeof safe, changed[i]));
+    }
+    if (names > SHOWN)
+        fprintf(stderr, "pgokit:   and %zu more\n", names - SHOWN);
+    free(changed);
+}
+
 /* Makes ready for writing what was read. */
 static int prepare(struct merge *m, struct pgk_err *err)
 {
@@ -270,8 +306,10 @@ static int report(const struct merge *m)
                   "this index version; --to llvm22 writes another\n",
                   stderr);
     }
-    if (!m->common.quiet)
+    if (!m->common.quiet) {
+        print_changed(m);
         cli_note_symbolised(&m->symbolised);
+    }
     return lost ? EXIT_INCOMPLETE : EXIT_DONE;
 }
 

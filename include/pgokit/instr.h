@@ -75,6 +75,11 @@ size_t pgk_instr_site(const struct pgk_instr *profile, size_t i, enum pgk_value_
 const char *pgk_instr_name(const struct pgk_instr *profile, enum pgk_value_kind kind,
                            uint64_t id);
 
+/* True for a function of which some input has only another hash: its source, or how it was
+ * compiled, has changed between the inputs. All hashes are kept, and compilers take the one that
+ * fits. */
+bool pgk_instr_changed(const struct pgk_instr *profile, size_t i);
+
 /* What else a profile holds. */
 size_t pgk_instr_binary_ids(const struct pgk_instr *profile);
 const uint8_t *pgk_instr_binary_id(const struct pgk_instr *profile, size_t i, size_t *size);

@@ -9,7 +9,8 @@ bool pgk_instr_adder_init(struct pgk_instr_adder *a, struct pgk_instr *p, const 
                           uint64_t weight)
 {
     const char *copy = pgk_arena_copy(&p->arena, file, strlen(file));
-    *a = (struct pgk_instr_adder){.profile = p, .weight = weight, .file = copy};
+    *a = (struct pgk_instr_adder){
+        .profile = p, .weight = weight, .file = copy, .input = ++p->inputs};
     return copy != NULL;
 }
 
@@ -331,14 +332,20 @@ static uint32_t find(const struct pgk_instr_adder *a, const struct pgk_instr_rec
     return pgk_instr_find(p, p->names.v.v[r->name].ref, r->hash);
 }
 
-int pgk_instr_add(struct pgk_instr_adder *a, const struct pgk_instr_record *r, struct pgk_err *err)
+/* Inputs are counted once, however many images they have. */
+static void note_input(const struct pgk_instr_adder *a, struct pgk_instr_func *f)
+{
+    struct pgk_instr_name *name = &a->profile->names.v.v[f->name];
+    f->inputs += f->last_input != a->input;
+    f->last_input = a->input;
+    name->inputs += name->last_input != a->input;
+    name->last_input = a->input;
+}
+
+static int merge_function(const struct pgk_instr_adder *a, struct pgk_instr_func *f,
+                          const struct pgk_instr_record *r, struct pgk_err *err)
 {
     struct pgk_instr *p = a->profile;
-    uint32_t at = find(a, r);
-    if (at == PGK_INDEX_NONE)
-        return add_function(a, r, err);
-    struct pgk_instr_func *f = &p->funcs.v[at];
-    a->next = at + 1;
     uint64_t one, other;
     const char *what = differs(f, r, &one, &other);
     if (what)
@@ -348,6 +355,21 @@ int pgk_instr_add(struct pgk_instr_adder *a, const struct pgk_instr_record *r, s
     merge_counts(f, r, a->weight);
     if (!merge_bitmap(&p->arena, f, r) || (r->values && !add_values(a, f, r->values)))
         return pgk_fail_nomem(err);
+    return 0;
+}
+
+int pgk_instr_add(struct pgk_instr_adder *a, const struct pgk_instr_record *r, struct pgk_err *err)
+{
+    struct pgk_instr *p = a->profile;
+    uint32_t at = find(a, r);
+    if (at == PGK_INDEX_NONE) {
+        PGK_TRY(add_function(a, r, err));
+        at = (uint32_t)p->funcs.n - 1;
+    } else {
+        a->next = at + 1;
+        PGK_TRY(merge_function(a, &p->funcs.v[at], r, err));
+    }
+    note_input(a, &p->funcs.v[at]);
     return 0;
 }
 
@@ -386,9 +408,9 @@ int pgk_instr_note_flags(struct pgk_instr_adder *a, uint64_t flags, const char *
 
 /* ---- whole profiles ---- */
 
-static int merge_function(struct pgk_instr_adder *a, const struct pgk_instr *from,
-                          const struct pgk_instr_func *f, struct pgk_value_data *d,
-                          struct pgk_err *err)
+static int copy_function(struct pgk_instr_adder *a, const struct pgk_instr *from,
+                         const struct pgk_instr_func *f, struct pgk_value_data *d,
+                         struct pgk_err *err)
 {
     const struct pgk_instr_name *name = &from->names.v.v[f->name];
     struct pgk_instr_record r = {.hash = f->hash,
@@ -456,7 +478,7 @@ int pgk_instr_merge(struct pgk_instr *into, const struct pgk_instr *from, uint64
         PGK_TRY(pgk_instr_note_flags(&a, from->flags, "", err));
     int status = 0;
     for (size_t i = 0; i < from->funcs.n && !status; i++)
-        status = merge_function(&a, from, &from->funcs.v[i], &d, err);
+        status = copy_function(&a, from, &from->funcs.v[i], &d, err);
     pgk_value_data_free(&d);
     for (size_t i = 0; i < from->disputes.n && !status; i++) {
         const struct pgk_instr_dispute *x = &from->disputes.v[i];

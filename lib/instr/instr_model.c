@@ -56,7 +56,7 @@ uint32_t pgk_names_add(struct pgk_instr_names *t, struct pgk_arena *arena, uint6
     if (known != PGK_INDEX_NONE)
         return known;
     char *copy = pgk_arena_copy(arena, s, len);
-    if (!copy || !pgk_vec_push(&t->v, (struct pgk_instr_name){ref, copy, len}))
+    if (!copy || !pgk_vec_push(&t->v, (struct pgk_instr_name){.ref = ref, .s = copy, .len = len}))
         return PGK_INDEX_NONE;
     if (!pgk_index_add(&t->by_ref, ref, (uint32_t)t->v.n - 1)) {
         t->v.n--;
@@ -208,6 +208,12 @@ size_t pgk_instr_site(const struct pgk_instr *p, size_t i, enum pgk_value_kind k
 }
 
 /* ---- conflicts ---- */
+
+bool pgk_instr_changed(const struct pgk_instr *p, size_t i)
+{
+    const struct pgk_instr_func *f = &p->funcs.v[i];
+    return f->inputs < p->names.v.v[f->name].inputs;
+}
 
 size_t pgk_instr_conflicts(const struct pgk_instr *p)
 {

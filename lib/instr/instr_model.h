@@ -39,6 +39,7 @@ struct pgk_instr_name {
     uint64_t ref;
     const char *s; /* NUL-terminated, in the arena */
     size_t len;
+    uint32_t inputs, last_input; /* in how many there is a function of it; of those the last */
 };
 struct pgk_instr_names {
     PGK_VEC(struct pgk_instr_name) v;
@@ -56,6 +57,7 @@ struct pgk_instr_func {
     uint8_t *bitmap;
     struct pgk_value_site *sites; /* of all kinds, kind by kind */
     uint32_t name;                /* position in `names` */
+    uint32_t inputs, last_input;  /* as of its name */
     uint32_t n_counts, n_bitmap;
     uint32_t n_sites[PGK_VALUE_KINDS];
     bool pseudo;   /* only known to be hot or warm */
@@ -97,6 +99,7 @@ struct pgk_instr {
     uint64_t trace_stream;  /* traces that those were taken from */
     uint64_t flags;         /* variant bits of the version word */
     const char *flags_file; /* the first input with functions; NULL none */
+    uint32_t inputs;        /* numbers the inputs, from 1 */
     unsigned hash_age;      /* pgk_hash_age, united */
 };
 
@@ -116,6 +119,7 @@ struct pgk_instr_adder {
     struct pgk_instr *profile;
     uint64_t weight;
     const char *file; /* lives as long as the profile */
+    uint32_t input;
     uint32_t next;    /* the function that probably comes next: files of one program are
                          alike */
 };

@@ -56,6 +56,20 @@ def nothing(work):
     says(run(work.pgokit, "diff", zero, zero), "no counts")
 
 
+def changed_functions(work):
+    """Of another hash in another input: told, and all of them kept. Two hashes in one input are
+    nothing to tell of."""
+    folder = work.temp("changed")
+    old = write(f"{folder}/old.proftext", b"f\n1\n1\n1\n\ng\n7\n1\n1\n\ng\n8\n1\n1\n\n")
+    new = write(f"{folder}/new.proftext", b"f\n2\n1\n1\n\ng\n7\n1\n1\n\ng\n8\n1\n1\n\n")
+    for inputs in ((old, new), (new, old)):
+        result = merge(work, f"{folder}/out", *inputs, "--to", "text")
+        says(result, "1 function changed", "\npgokit:   f\n")
+        require("   g" not in result.errors, str(result))
+        require(read(f"{folder}/out").count(b"f\n# Func") == 2, "a hash is missing")
+    require(not merge(work, f"{folder}/out", old, old).errors, "nothing has changed")
+
+
 def empty_file(work):
     """Left by a program that was killed. The others are merged."""
     folder = work.temp("empty")
@@ -88,7 +102,7 @@ def heap_needs_binary(work):
 
 
 def add_cases(work, tap):
-    for case in (mixing, conflicts, losses, nothing, empty_file, weight_in_name, heap_needs_binary):
+    for case in (mixing, conflicts, losses, nothing, changed_functions, empty_file, weight_in_name, heap_needs_binary):
         tap.add(case.__name__.replace("_", " "), case, work)
 
 
