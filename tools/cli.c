@@ -61,7 +61,9 @@ int cli_next_option(const struct cli_verb *verb, int argc, char **argv, const ch
                     const struct option *options, struct cli_common *common)
 {
     char spec[64];
-    snprintf(spec, sizeof spec, ":%s%s", CLI_COMMON_SHORT, own_short);
+    bool first_only = *own_short == '+';
+    snprintf(spec, sizeof spec, "%s:%s%s", first_only ? "+" : "", CLI_COMMON_SHORT,
+             own_short + first_only);
     for (;;) {
         int c = getopt_long(argc, argv, spec, options, NULL);
         switch (c) {

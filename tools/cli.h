@@ -33,10 +33,12 @@ struct cli_verb {
                   struct pgk_err *err);
 };
 extern const struct cli_verb cmd_check;
+extern const struct cli_verb cmd_config;
 extern const struct cli_verb cmd_convert;
 extern const struct cli_verb cmd_diff;
 extern const struct cli_verb cmd_formats;
 extern const struct cli_verb cmd_merge;
+extern const struct cli_verb cmd_record;
 extern const struct cli_verb cmd_show;
 extern const struct cli_action convert_instr;
 extern const struct cli_action diff_instr;
@@ -107,7 +109,8 @@ bool cli_is_empty(const char *path);
  * they are read: holds their bytes in memory instead. Exits with EXIT_FAILED if it cannot. */
 void cli_keep_stdin(int n_operands, char *const *operands);
 
-/* Next option that is the verb's own, or -1 after the last; common ones are taken in. Prints
+/* Next option that is the verb's own, or -1 after the last, which a `+` before `own_short`
+ * makes the last before the first operand; common ones are taken in. Prints
  * what is wrong and exits with EXIT_FAILED on a wrong one, and with EXIT_DONE on --help. */
 int cli_next_option(const struct cli_verb *verb, int argc, char **argv, const char *own_short,
                     const struct option *options, struct cli_common *common);

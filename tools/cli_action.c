@@ -164,7 +164,7 @@ static void add_lines(struct cli_list *list, const char *path)
 void cli_expand_files_from(const struct cli_verb *verb, int *argc, char ***argv)
 {
     static const char option[] = "--files-from";
-    struct cli_list list = {0};
+    static struct cli_list list; /* as long-lived as the arguments of main */
     bool operands_only = false;
     for (int i = 0; i < *argc; i++) {
         char *arg = (*argv)[i];

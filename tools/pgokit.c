@@ -7,12 +7,14 @@
 #include <unistd.h>
 
 static const struct cli_verb *const verbs[] = {
+    &cmd_record,
     &cmd_merge,
     &cmd_show,
     &cmd_convert,
     &cmd_diff,
     &cmd_check,
     &cmd_formats,
+    &cmd_config,
 };
 enum { VERBS = sizeof verbs / sizeof *verbs };
 

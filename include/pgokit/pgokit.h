@@ -10,6 +10,7 @@
 #include "pgokit/human.h"
 #include "pgokit/instr.h"
 #include "pgokit/log.h"
+#include "pgokit/program.h"
 #include "pgokit/report.h"
 
 #endif

@@ -102,7 +102,8 @@ def heap_needs_binary(work):
 
 
 def add_cases(work, tap):
-    for case in (mixing, conflicts, losses, nothing, changed_functions, empty_file, weight_in_name, heap_needs_binary):
+    for case in (mixing, conflicts, losses, nothing, changed_functions, empty_file,
+                 weight_in_name, heap_needs_binary):
         tap.add(case.__name__.replace("_", " "), case, work)
 
 
