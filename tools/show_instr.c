@@ -79,6 +79,20 @@ static void parse(struct show *s, int argc, char **argv)
     s->report.colour = isatty(STDOUT_FILENO) && !getenv("NO_COLOR");
 }
 
+/* Gives names to the functions of heap data, which knows them by number. */
+static int name_heap(const struct show *s, struct pgk_heap *heap, struct pgk_err *err)
+{
+    struct pgk_binaries *binaries;
+    if (!s->common.binaries.n)
+        return 0;
+    int status = cli_open_binaries(&s->common, &binaries, err);
+    if (status)
+        return status;
+    status = pgk_heap_name_functions(heap, binaries, err);
+    pgk_binaries_close(&binaries);
+    return status;
+}
+
 /* The heap data of the same file. */
 static int print_heap(const struct show *s, const struct pgk_file_info *info, struct pgk_err *err)
 {
@@ -92,6 +106,8 @@ static int print_heap(const struct show *s, const struct pgk_file_info *info, st
     if (status)
         return status;
     status = pgk_heap_read(heap, s->path, NULL, err);
+    if (!status)
+        status = name_heap(s, heap, err);
     if (!status && fputs("\nheap data\n\n", stdout) >= 0)
         status = pgk_report_heap_table(heap, &opts, stdout, err);
     pgk_heap_close(&heap);
