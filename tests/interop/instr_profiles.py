@@ -18,6 +18,7 @@ KINDS = {
     "temporal": (["-fprofile-generate", "-mllvm", "-pgo-temporal-instrumentation"], (22,)),
     "entry": (["-fprofile-generate", "-mllvm", "-pgo-function-entry-coverage"], (22,)),
     "blocks": (["-fprofile-generate", "-mllvm", "-pgo-block-coverage"], (22,)),
+    "loops": (["-fprofile-generate", "-mllvm", "-pgo-instrument-loop-entries"], (22,)),
     "csir": (["-fcs-profile-generate"], (14, 16, 19, 22)),
 }
 
