@@ -1,14 +1,16 @@
-/* pgokit diff: how two profiles of one kind differ. */
+/* pgokit diff: what changed between two profiles of one kind. */
 #include "cli.h"
 
-static const char help[] = "usage: pgokit diff BEFORE AFTER\n\n"
-                           "Tells how far two profiles of one kind agree, and what changed.\n";
+static const char help[] = "usage: pgokit diff BEFORE NOW [-b BINARY]...\n\n"
+                           "Says what changed between two profiles, for people, for programs, and\n"
+                           "for continuous integration.\n";
 
-static const struct cli_action *const actions[] = {&diff_instr, NULL};
+static const struct cli_action *const actions[] = {&diff_heap, &diff_instr, NULL};
 
 const struct cli_verb cmd_diff = {
     .name = "diff",
-    .summary = "tells how two profiles differ",
+    .summary = "says what changed between two profiles",
     .help = help,
+    .exit_help = "0 done, 2 could not, 3 done and a limit of --fail-on is passed",
     .actions = actions,
 };

@@ -12,6 +12,7 @@ static const struct cli_verb *const verbs[] = {
     &cmd_show,
     &cmd_convert,
     &cmd_diff,
+    &cmd_report,
     &cmd_check,
     &cmd_formats,
     &cmd_config,
