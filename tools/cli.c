@@ -29,6 +29,7 @@ void cli_common_free(struct cli_common *common)
 {
     cli_list_free(&common->binaries);
     cli_list_free(&common->debug_dirs);
+    cli_list_free(&common->sysroots);
 }
 
 void cli_usage(const struct cli_verb *verb, const char *fmt, ...)
@@ -73,6 +74,12 @@ int cli_next_option(const struct cli_verb *verb, int argc, char **argv, const ch
         case 'D':
             cli_list_add(&common->debug_dirs, optarg);
             break;
+        case 'S':
+            cli_list_add(&common->sysroots, optarg);
+            break;
+        case 'N':
+            common->no_cache = true;
+            break;
         case 'j':
             common->threads = (unsigned)cli_number("--jobs", optarg, 1, 1024);
             break;
@@ -110,18 +117,28 @@ int cli_finish_output(int exit_code)
     return EXIT_FAILED;
 }
 
+bool cli_has_binaries(const struct cli_common *common)
+{
+    return common->binaries.n || common->debug_dirs.n || common->sysroots.n;
+}
+
 int cli_open_binaries(const struct cli_common *common, struct pgk_binaries **set,
                       struct pgk_err *err)
 {
     struct pgk_binaries *opened;
-    int status = pgk_binaries_new(&opened,
-                                  &(struct pgk_binaries_opts){
-                                      .struct_size = sizeof(struct pgk_binaries_opts),
-                                      .debug_dirs = common->debug_dirs.v,
-                                      .n_debug_dirs = common->debug_dirs.n,
-                                      .threads = common->threads,
-                                  },
-                                  err);
+    char cache[4096];
+    int status = pgk_binaries_new(
+        &opened,
+        &(struct pgk_binaries_opts){
+            .struct_size = sizeof(struct pgk_binaries_opts),
+            .debug_dirs = common->debug_dirs.v,
+            .n_debug_dirs = common->debug_dirs.n,
+            .threads = common->threads,
+            .sysroots = common->sysroots.v,
+            .n_sysroots = common->sysroots.n,
+            .cache_folder = common->no_cache ? NULL : pgk_symbol_cache_folder(cache, sizeof cache),
+        },
+        err);
     if (status)
         return status;
     for (size_t i = 0; i < common->binaries.n && !status; i++)
@@ -133,29 +150,12 @@ int cli_open_binaries(const struct cli_common *common, struct pgk_binaries **set
     return status;
 }
 
-bool cli_warn_not_carried(const char *path, const struct pgk_file_info *info)
-{
-    char safe[256];
-    pgk_human_text(safe, sizeof safe, path);
-    if (info->has_counters)
-        fprintf(stderr,
-                "pgokit: warning: %s also holds instrumentation counters, which are not "
-                "written to the output; keep the file for -fprofile-use\n",
-                safe);
-    if (info->has_data_access)
-        fprintf(stderr,
-                "pgokit: warning: %s also holds a data access profile, which is not written "
-                "to the output\n",
-                safe);
-    return info->has_counters || info->has_data_access;
-}
-
 void cli_note_symbolised(const struct pgk_heap_symbolised *done)
 {
     char bytes[PGK_HUMAN_SIZE];
     if (done->contexts_dropped)
         fprintf(stderr,
                 "pgokit: note: %zu contexts (%s) have no frame in the given binaries and are "
-                "left out; shared libraries can be given with further -b\n",
+                "left out; libraries can be given with further -b, or found with --sysroot\n",
                 done->contexts_dropped, pgk_human_bytes(bytes, (double)done->bytes_dropped));
 }

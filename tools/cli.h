@@ -36,21 +36,28 @@ extern const struct cli_verb cmd_check;
 extern const struct cli_verb cmd_config;
 extern const struct cli_verb cmd_convert;
 extern const struct cli_verb cmd_diff;
+extern const struct cli_verb cmd_disasm;
 extern const struct cli_verb cmd_formats;
 extern const struct cli_verb cmd_merge;
 extern const struct cli_verb cmd_record;
 extern const struct cli_verb cmd_report;
 extern const struct cli_verb cmd_show;
+extern const struct cli_action convert_heap;
 extern const struct cli_action convert_instr;
+extern const struct cli_action convert_sample;
 extern const struct cli_action diff_heap;
 extern const struct cli_action diff_instr;
+extern const struct cli_action diff_sample;
 extern const struct cli_action merge_gcov;
 extern const struct cli_action merge_heap;
 extern const struct cli_action merge_instr;
+extern const struct cli_action merge_sample;
 extern const struct cli_action report_heap;
+extern const struct cli_action show_binary;
 extern const struct cli_action show_gcov;
 extern const struct cli_action show_heap;
 extern const struct cli_action show_instr;
+extern const struct cli_action show_sample;
 
 /* Prints the help of a verb with those of its actions. */
 void cli_print_help(const struct cli_verb *verb);
@@ -70,21 +77,27 @@ void cli_list_free(struct cli_list *list);
 
 /* Options every verb has; --help and --version are answered by the caller. */
 struct cli_common {
-    struct cli_list binaries, debug_dirs;
+    struct cli_list binaries, debug_dirs, sysroots;
     unsigned threads;
-    bool quiet;
+    bool quiet, no_cache;
 };
 #define CLI_COMMON_SHORT "b:j:qh"
 #define CLI_COMMON_LONG                              \
     {"binary", required_argument, NULL, 'b'},        \
     {"debug-dir", required_argument, NULL, 'D'},     \
+    {"sysroot", required_argument, NULL, 'S'},       \
+    {"no-cache", no_argument, NULL, 'N'},            \
     {"jobs", required_argument, NULL, 'j'},          \
     {"quiet", no_argument, NULL, 'q'},               \
     {"help", no_argument, NULL, 'h'}
 #define CLI_COMMON_HELP                                                                  \
     "  -b, --binary FILE    a profiled program or library, with debug information; may be\n" \
     "                       repeated\n"                                                  \
-    "      --debug-dir DIR  where to look for separate debug files; may be repeated\n"   \
+    "      --debug-dir DIR  where to look for debug files, and for binaries that were not\n"  \
+    "                       given, as .build-id/xx/yyyy.debug; may be repeated\n"        \
+    "      --sysroot DIR    a copy of the target's root folder, to look for both; may be\n" \
+    "                       repeated\n"                                                  \
+    "      --no-cache       look all addresses up again, and keep none of the answers\n" \
     "  -j, --jobs N         threads, 1 to 1024 (default: one per processor)\n"           \
     "  -q, --quiet          no notes and no progress, only warnings and errors\n"         \
     "  -h, --help           this text\n"
@@ -93,24 +106,27 @@ struct cli_common {
 struct cli_check {
     enum pgk_kind kind;
     int (*run)(const char *path, const struct cli_common *common, struct pgk_err *err);
+    /* Writes what can be read to `output` and prints what is lost; how many losses there are, or
+     * a negative status. NULL: not supported. */
+    int (*repair)(const char *path, const char *output, struct pgk_err *err);
 };
+extern const struct cli_check check_binary;
 extern const struct cli_check check_gcov;
 extern const struct cli_check check_heap;
 extern const struct cli_check check_instr;
+extern const struct cli_check check_sample;
 
-/* An operand FILE or FILE@N, N being how often its counts shall count. A file whose whole name is
- * that is meant as such. Exits with EXIT_FAILED if N is no number of 1 or more. */
-struct cli_weighted {
-    char *path; /* to be freed */
-    unsigned long weight;
-};
-struct cli_weighted cli_weighted(const char *operand);
 /* True for what a program leaves that was killed before it wrote its counters. */
 bool cli_is_empty(const char *path);
 
 /* Standard input and pipes among the operands can be read once only, but are looked at before
  * they are read: holds their bytes in memory instead. Exits with EXIT_FAILED if it cannot. */
 void cli_keep_stdin(int n_operands, char *const *operands);
+
+/* An operand FILE or FILE@N, which counts N times. A file that has the whole name is meant first.
+ * The path lives as long as the process. Exits with EXIT_FAILED on a weight that is none. */
+#define CLI_WEIGHT_MAX 4294967295ul
+struct pgk_input cli_input(const struct cli_verb *verb, const char *operand);
 
 /* Next option that is the verb's own, or -1 after the last, which a `+` before `own_short`
  * makes the last before the first operand; common ones are taken in. Prints
@@ -130,12 +146,12 @@ int cli_fail(const struct pgk_err *err);
 /* Flushes standard output; EXIT_FAILED with a sentence if it could not be written. */
 int cli_finish_output(int exit_code);
 
+/* True if something was given to find binaries by. */
+bool cli_has_binaries(const struct cli_common *common);
 /* The binaries of -b, opened. */
 int cli_open_binaries(const struct cli_common *common, struct pgk_binaries **set,
                       struct pgk_err *err);
 
-/* Says what a file holds that this release does not carry on; true if there is such. */
-bool cli_warn_not_carried(const char *path, const struct pgk_file_info *info);
 /* Says what symbolisation could not name. */
 void cli_note_symbolised(const struct pgk_heap_symbolised *done);
 

@@ -52,13 +52,27 @@ static void parse(struct config *c, int argc, char **argv)
 {
     for (int o; (o = cli_next_option(&cmd_config, argc, argv, "", options, &c->common)) != -1;) {
         switch (o) {
-        case OPT_CFLAGS: c->cflags = true; break;
-        case OPT_LDFLAGS: c->ldflags = true; break;
-        case OPT_LIBS: c->libs = true; break;
-        case OPT_CC: c->cc = optarg; break;
-        case OPT_STATIC: c->shared = false; break;
-        case OPT_SHARED: c->shared = true; break;
-        case OPT_HISTOGRAM: c->histogram = true; break;
+        case OPT_CFLAGS:
+            c->cflags = true;
+            break;
+        case OPT_LDFLAGS:
+            c->ldflags = true;
+            break;
+        case OPT_LIBS:
+            c->libs = true;
+            break;
+        case OPT_CC:
+            c->cc = optarg;
+            break;
+        case OPT_STATIC:
+            c->shared = false;
+            break;
+        case OPT_SHARED:
+            c->shared = true;
+            break;
+        case OPT_HISTOGRAM:
+            c->histogram = true;
+            break;
         }
     }
     if (optind + 1 != argc || strcmp(argv[optind], "heap") != 0)
@@ -96,13 +110,17 @@ static void find_library(char path[PATH_MAX], const char *file)
 {
     char safe[256];
     if (!heap_runtime_find(path, file)) {
-        fprintf(stderr, "pgokit: %s is not in this build or installation of pgokit. Set "
-                "PGOKIT_RUNTIME to the folder where it is\n", file);
+        fprintf(stderr,
+                "pgokit: %s is not in this build or installation of pgokit. Set "
+                "PGOKIT_RUNTIME to the folder where it is\n",
+                file);
         exit(EXIT_FAILED);
     }
     if (path[strcspn(path, " \t\n,:")]) {
-        fprintf(stderr, "pgokit: the path of the runtime has a blank, a comma or a colon, which "
-                "command lines split: %s\n", pgk_human_text(safe, sizeof safe, path));
+        fprintf(stderr,
+                "pgokit: the path of the runtime has a blank, a comma or a colon, which "
+                "command lines split: %s\n",
+                pgk_human_text(safe, sizeof safe, path));
         exit(EXIT_FAILED);
     }
 }
@@ -146,6 +164,7 @@ static int run(int argc, char **argv)
     return cli_finish_output(EXIT_DONE);
 }
 
-const struct cli_verb cmd_config = {
-    .name = "config", .summary = "prints flags to build programs for recording", .help = help,
-    .run = run};
+const struct cli_verb cmd_config = {.name = "config",
+                                    .summary = "prints flags to build programs for recording",
+                                    .help = help,
+                                    .run = run};

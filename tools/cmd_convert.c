@@ -7,7 +7,12 @@ static const char help[] =
     "and lists what is lost.\n\n"
     "  -o, --output FILE        the profile to write; - for standard output\n";
 
-static const struct cli_action *const actions[] = {&convert_instr, NULL};
+static const struct cli_action *const actions[] = {
+    &convert_heap,
+    &convert_instr,
+    &convert_sample,
+    NULL,
+};
 
 static int run(int argc, char **argv)
 {

@@ -2,10 +2,15 @@
 #include "cli.h"
 
 static const char help[] = "usage: pgokit diff BEFORE NOW [-b BINARY]...\n\n"
-                           "Says what changed between two profiles, for people, for programs, and\n"
-                           "for continuous integration.\n";
+                           "Says what changed between two profiles of one kind, for people, for\n"
+                           "programs, and for continuous integration.\n";
 
-static const struct cli_action *const actions[] = {&diff_heap, &diff_instr, NULL};
+static const struct cli_action *const actions[] = {
+    &diff_heap,
+    &diff_instr,
+    &diff_sample,
+    NULL,
+};
 
 const struct cli_verb cmd_diff = {
     .name = "diff",

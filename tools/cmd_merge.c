@@ -1,8 +1,6 @@
 /* pgokit merge: any number of profiles of one kind into one. */
 #include "cli.h"
 
-#include <stdlib.h>
-
 static const char help[] =
     "usage: pgokit merge INPUT... [-b BINARY]... -o OUTPUT\n\n"
     "Adds up profiles of one kind, of any formats and versions, into one for the compiler. Heap\n"
@@ -10,7 +8,13 @@ static const char help[] =
     "  -o, --output FILE        the profile to write; - for standard output\n"
     "      --files-from FILE    names of further inputs, one per line; - for standard input\n";
 
-static const struct cli_action *const actions[] = {&merge_heap, &merge_instr, &merge_gcov, NULL};
+static const struct cli_action *const actions[] = {
+    &merge_heap,
+    &merge_instr,
+    &merge_gcov,
+    &merge_sample,
+    NULL,
+};
 
 /* Heap profiles among counters are the business of the action for counters. */
 static int decide(int n_operands, char *const *operands, const struct pgk_format **format,
@@ -18,11 +22,10 @@ static int decide(int n_operands, char *const *operands, const struct pgk_format
 {
     *format = NULL;
     for (int i = 0; i < n_operands; i++) {
-        struct cli_weighted input = cli_weighted(operands[i]);
+        const char *path = cli_input(&cmd_merge, operands[i]).path;
         const struct pgk_format *found;
-        int status = pgk_format_detect(input.path, &found, err);
-        bool passed_over = status && cli_is_empty(input.path) && (i + 1 < n_operands || *format);
-        free(input.path);
+        int status = pgk_format_detect(path, &found, err);
+        bool passed_over = status && cli_is_empty(path) && (i + 1 < n_operands || *format);
         if (passed_over) /* the action has words for it */
             continue;
         if (status)

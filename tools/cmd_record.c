@@ -34,5 +34,4 @@ static int run(int argc, char **argv)
 }
 
 const struct cli_verb cmd_record = {
-    .name = "record", .summary = "runs a program and records a profile", .help = help,
-    .run = run};
+    .name = "record", .summary = "runs a program and records a profile", .help = help, .run = run};

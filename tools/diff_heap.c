@@ -130,7 +130,7 @@ static int run(int argc, char **argv)
     if (!status)
         status = heap_input_read(&now, d.opts.now_title, &d.common, &err);
     if (!status) {
-        if (!d.common.quiet && !d.opts.json && !d.common.binaries.n)
+        if (!d.common.quiet && !d.opts.json && !cli_has_binaries(&d.common))
             heap_input_note_no_names(now.heap);
         status = pgk_report_heap_diff(before.heap, now.heap, &d.opts, stdout, &figures, &err);
     }

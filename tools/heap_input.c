@@ -14,18 +14,11 @@ void heap_input_note_no_names(const struct pgk_heap *heap)
 }
 
 /* Gives names to what the profile knows by address or number only. */
-static int name_frames(struct heap_input *in, struct pgk_binaries *binaries,
-                       struct pgk_err *err)
+static int name_frames(struct heap_input *in, struct pgk_binaries *binaries, struct pgk_err *err)
 {
-    struct pgk_heap *named;
     if (!pgk_heap_needs_binaries(in->heap))
         return pgk_heap_name_functions(in->heap, binaries, err);
-    int status = pgk_heap_symbolise(&named, in->heap, binaries, &in->symbolised, err);
-    if (!status) {
-        pgk_heap_close(&in->heap);
-        in->heap = named;
-    }
-    return status;
+    return pgk_heap_symbolise_in_place(&in->heap, binaries, &in->symbolised, err);
 }
 
 int heap_input_read(struct heap_input *in, const char *path, const struct cli_common *common,
@@ -35,7 +28,7 @@ int heap_input_read(struct heap_input *in, const char *path, const struct cli_co
     int status = pgk_heap_new(&in->heap, err);
     if (!status)
         status = pgk_heap_read(in->heap, path, &in->info, err);
-    if (status || !common->binaries.n)
+    if (status || !cli_has_binaries(common))
         return status;
     status = cli_open_binaries(common, &binaries, err);
     if (status)

@@ -34,8 +34,8 @@ static bool found_at(char path[PATH_MAX], const char *folder, const char *below,
 {
     char joined[3 * PATH_MAX], *real = NULL;
     bool absolute = *below == '/';
-    snprintf(joined, sizeof joined, "%s%s%s/%s", absolute ? "" : folder, absolute ? "" : "/",
-             below, file);
+    snprintf(joined, sizeof joined, "%s%s%s/%s", absolute ? "" : folder, absolute ? "" : "/", below,
+             file);
     if (!is_file(joined))
         return false;
     /* The folder's links are resolved, the file's own is kept: its name counts. */

@@ -2,7 +2,6 @@
 #include "cli.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 
 static const char help[] = "The .gcda files that one object file left in several runs become one, "
                            "for gcc's -fprofile-use\n"
@@ -18,10 +17,8 @@ static const struct option options[] = {
 
 static int read_input(struct pgk_gcov *gcov, const char *operand, struct pgk_err *err)
 {
-    struct cli_weighted input = cli_weighted(operand);
-    int status = pgk_gcov_read(gcov, input.path, input.weight, NULL, err);
-    free(input.path);
-    return status;
+    struct pgk_input input = cli_input(&cmd_merge, operand);
+    return pgk_gcov_read(gcov, input.path, input.weight, NULL, err);
 }
 
 static int run(int argc, char **argv)

@@ -43,10 +43,19 @@ static char *pattern_of(const char *template)
             continue;
         }
         switch (*++s) {
-        case 'p': case 't': put(pattern, &n, number, false); break;
-        case 'h': put(pattern, &n, host.nodename, true); break;
-        case 'e': put(pattern, &n, "*", false); break;
-        case '%': put(pattern, &n, "%", true); break;
+        case 'p':
+        case 't':
+            put(pattern, &n, number, false);
+            break;
+        case 'h':
+            put(pattern, &n, host.nodename, true);
+            break;
+        case 'e':
+            put(pattern, &n, "*", false);
+            break;
+        case '%':
+            put(pattern, &n, "%", true);
+            break;
         default:
             one[1] = *s;
             put(pattern, &n, one, true);
@@ -78,9 +87,11 @@ static void add(struct record_files *files, const char *path)
     if (!grown || !copy)
         out_of_memory();
     files->v = grown;
-    files->v[files->n++] = (struct record_file){
-        .path = copy, .device = s.st_dev, .inode = s.st_ino,
-        .changed_ns = s.st_mtim.tv_sec * 1000000000LL + s.st_mtim.tv_nsec};
+    files->v[files->n++] =
+        (struct record_file){.path = copy,
+                             .device = s.st_dev,
+                             .inode = s.st_ino,
+                             .changed_ns = s.st_mtim.tv_sec * 1000000000LL + s.st_mtim.tv_nsec};
 }
 
 /* Everything the template matches, sorted, each file once. */

@@ -13,7 +13,7 @@
 #define SHARED_RUNTIME "libpgokit_heap.so"
 /* The name under which programs of clang -shared-libsan look for their runtime. */
 #define TAKEOVER_RUNTIME "libclang_rt.memprof-x86_64.so"
-#define DEFAULT_NAME "memprof.profraw.%p"
+#define DEFAULT_NAME     "memprof.profraw.%p"
 
 static const char help[] =
     "usage: pgokit record heap [OPTION]... -- PROGRAM [ARGUMENT]...\n\n"
@@ -114,8 +114,8 @@ static void find_program(char path[PATH_MAX], const char *name)
         if (is_program(path))
             return;
         if (stat(path, &s))
-            refuse(errno == ENOENT || errno == ENOTDIR ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE,
-                   name, "%s", strerror(errno));
+            refuse(errno == ENOENT || errno == ENOTDIR ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE, name,
+                   "%s", strerror(errno));
         if (!S_ISREG(s.st_mode))
             refuse(EXIT_NOT_EXECUTABLE, name, "it is no file");
         refuse(EXIT_NOT_EXECUTABLE, name, "it is not executable. Try chmod +x");
@@ -259,7 +259,7 @@ static void choose_template(struct record *r)
     const char *name = r->output;
     if (!name)
         name = out_of_options(own, sizeof own, environment("PGOKIT_HEAP_OPTIONS")) ? own
-                                                                                  : DEFAULT_NAME;
+                                                                                   : DEFAULT_NAME;
     bool into = !stat(name, &s) && S_ISDIR(s.st_mode);
     if (*name != '/' && !getcwd(folder, sizeof folder))
         refuse(EXIT_RECORD_FAILED, r->program, "the current folder: %s", strerror(errno));
@@ -321,7 +321,8 @@ static void find_runtime(const struct record *r, char path[PATH_MAX], const char
     if (strpbrk(path, ": "))
         refuse(EXIT_RECORD_FAILED, r->program,
                "the path of the runtime has a blank or a colon, which the dynamic linker cannot "
-               "read: %s", path);
+               "read: %s",
+               path);
 }
 
 static void set_environment(const struct record *r)
@@ -335,7 +336,8 @@ static void set_environment(const struct record *r)
         set_options_of_llvm(r);
         if (!r->common.quiet)
             fputs("pgokit: note: the program is linked with LLVM's runtime, so that one "
-                  "records; for pgokit's, link as pgokit config --libs heap says\n", stderr);
+                  "records; for pgokit's, link as pgokit config --libs heap says\n",
+                  stderr);
         break;
     case PGK_HEAP_RUNTIME_LLVM_SHARED:
         check_can_preload(r);
@@ -373,7 +375,10 @@ static int run(int argc, char **argv)
 }
 
 const struct cli_verb record_heap = {
-    .name = "record heap", .summary = "what is allocated where, and how it is used", .help = help,
+    .name = "record heap",
+    .summary = "what is allocated where, and how it is used",
+    .help = help,
     .exit_help = "that of the program, 128 and its number if a signal ended it;\n125 could not, "
                  "126 the program cannot be run or recorded, 127 there is no such program,\n"
-                 "2 wrong usage", .run = run};
+                 "2 wrong usage",
+    .run = run};

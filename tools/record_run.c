@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 /* What someone may send to us and mean the program. */
-static const int passed_on[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGWINCH,
-                                SIGALRM};
+static const int passed_on[] = {SIGHUP,  SIGINT,  SIGQUIT,  SIGTERM,
+                                SIGUSR1, SIGUSR2, SIGWINCH, SIGALRM};
 enum { PASSED_ON = sizeof passed_on / sizeof *passed_on };
 
 static volatile sig_atomic_t child;

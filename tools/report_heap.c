@@ -99,7 +99,7 @@ static int run(int argc, char **argv)
     if (!status && r.base)
         status = heap_input_read(&base, r.base, &r.common, &err);
     if (!status) {
-        if (!r.common.quiet && !r.common.binaries.n)
+        if (!r.common.quiet && !cli_has_binaries(&r.common))
             heap_input_note_no_names(now.heap);
         r.export.title = file_name(r.path);
         r.export.info = &now.info;

@@ -6,6 +6,7 @@
 #include "pgokit/gcov.h"
 #include "pgokit/heap.h"
 #include "pgokit/instr.h"
+#include "pgokit/sample.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -53,10 +54,19 @@ struct pgk_file_info {
     uint32_t dumps;           /* raw: dumps in the file */
     uint32_t images;          /* raw counters: images in the file */
     bool has_counters;        /* indexed: there are functions with counters */
-    bool has_data_access;     /* indexed: a data access profile, likewise */
+    bool has_data_access;     /* indexed: a data access profile */
     bool full_schema;         /* indexed: all MIB fields, not only the compiler's */
+    bool has_positions;       /* frames are source positions, with names of functions */
+    bool is_printed;          /* the text of a runtime */
     bool interrupted;         /* raw: the process was killed; its live objects are missing */
     bool library_accesses;    /* raw: program without instrumentation */
+    bool partial;             /* of pgokit merge --partial */
+    bool has_vtables;         /* sample: there are types of objects */
+    bool compressed;          /* sample, extensible binary: sections are */
+    bool guid_names;          /* sample, extensible binary: names are GUIDs */
+    bool split_layout;        /* sample, extensible binary */
+    bool has_summary;         /* sample: `summary` is stored in the file */
+    struct pgk_sample_summary summary;
     uint64_t size_bytes;
 };
 
@@ -77,6 +87,37 @@ int pgk_heap_read(struct pgk_heap *heap, const char *path, struct pgk_file_info 
  * pgk_heap_read reads it. */
 int pgk_instr_read(struct pgk_instr *instr, const char *path, uint64_t weight,
                    struct pgk_file_info *info, struct pgk_err *err);
+/* A profile to add, and how often it counts (at least 1). */
+struct pgk_input {
+    const char *path;
+    uint64_t weight;
+};
+/* Reads any number of heap profiles into a new one, on up to `threads` threads (0: one per
+ * processor): each file is opened, added and closed before the next one of its thread. The
+ * result is the same for any number of threads. infos[i], if not NULL, is of inputs[i]. Shows
+ * its progress. */
+int pgk_heap_read_all(struct pgk_heap **heap, const struct pgk_input *inputs, size_t count,
+                      unsigned threads, struct pgk_file_info *infos, struct pgk_err *err);
+/* Reads what can be read of a damaged raw or indexed file, record by record, and adds it to `heap`;
+ * calls `fn` for everything that is lost. Returns how many such things there are, or a negative
+ * status if nothing can be read, or the format has no records to save (PGK_E_ARG). `info` may be
+ * NULL. One thread per heap. */
+int pgk_heap_salvage(struct pgk_heap *heap, const char *path, struct pgk_file_info *info,
+                     pgk_heap_loss_fn *fn, void *ctx, struct pgk_err *err);
+
+/* The same for a sample profile; each count is multiplied by `weight`, which is at least 1. */
+int pgk_sample_read(struct pgk_sample *profile, const char *path, uint64_t weight,
+                    struct pgk_file_info *info, struct pgk_err *err);
+/* Reads only what an extensible binary has of one function, in any context, without looking
+ * at the rest; other formats are read as a whole. PGK_E_EMPTY if the function is not there. */
+int pgk_sample_read_function(struct pgk_sample *profile, const char *path, const char *function,
+                             struct pgk_file_info *info, struct pgk_err *err);
+
+/* Reads and adds up files on up to `threads` threads (0: one per processor); each file is
+ * closed before the next is opened. The result is the same for any number of threads and any
+ * order of files. */
+int pgk_sample_read_files(struct pgk_sample *profile, const struct pgk_input *inputs,
+                          size_t n, unsigned threads, struct pgk_err *err);
 
 #pragma GCC visibility pop
 #ifdef __cplusplus

@@ -3,6 +3,7 @@
 #define PGOKIT_PGOKIT_H
 
 #include "pgokit/binaries.h"
+#include "pgokit/disasm.h"
 #include "pgokit/err.h"
 #include "pgokit/format.h"
 #include "pgokit/gcov.h"
@@ -10,7 +11,10 @@
 #include "pgokit/human.h"
 #include "pgokit/instr.h"
 #include "pgokit/log.h"
+#include "pgokit/probe.h"
 #include "pgokit/program.h"
 #include "pgokit/report.h"
+#include "pgokit/unfinished.h"
+#include "pgokit/sample.h"
 
 #endif

@@ -5,6 +5,8 @@
 #include "pgokit/format.h"
 #include "pgokit/heap.h"
 #include "pgokit/instr.h"
+#include "pgokit/probe.h"
+#include "pgokit/sample.h"
 
 #include <stdio.h>
 
@@ -158,6 +160,45 @@ int pgk_report_instr_json(const struct pgk_instr *instr, const struct pgk_instr_
 int pgk_report_instr_diff(const struct pgk_instr *base, const struct pgk_instr *test,
                           bool contextual, bool json, const struct pgk_instr_report_opts *opts,
                           FILE *out, struct pgk_err *err);
+
+struct pgk_probe_report_opts {
+    size_t struct_size;
+    const char *title; /* what is shown: a file name */
+    bool list;         /* every function with its tree of probes */
+    bool colour;       /* ANSI colours */
+};
+/* For people: how many probes of what type, how deep functions are inlined, what the sections
+ * take; then, if asked for, the functions by address. `index` is of all functions. */
+int pgk_report_probes_table(const struct pgk_probes *probes, const struct pgk_probe_index *index,
+                            const struct pgk_probe_report_opts *opts, FILE *out,
+                            struct pgk_err *err);
+/* docs/formats/probes-json.md; schema "pgokit-probes-1". */
+int pgk_report_probes_json(const struct pgk_probes *probes, const struct pgk_probe_index *index,
+                           const struct pgk_probe_report_opts *opts, FILE *out,
+                           struct pgk_err *err);
+
+/* ---- sample profiles, which must be finished ---- */
+
+struct pgk_report_sample_opts {
+    size_t struct_size;               /* sizeof(struct pgk_report_sample_opts) */
+    const char *title;                /* what is shown: a file name */
+    const struct pgk_file_info *info; /* may be NULL */
+    size_t top;                       /* functions shown, hottest first; 0: all */
+    bool lines;                       /* each with its lines, calls, types and inlinees */
+    bool linkage_names;               /* names as the linker knows them */
+};
+/* For people: totals and the summary, then functions by samples. */
+int pgk_report_sample_table(const struct pgk_sample *profile,
+                            const struct pgk_report_sample_opts *opts, FILE *out,
+                            struct pgk_err *err);
+/* docs/formats/sample-json.md; schema "pgokit-sample-1". */
+int pgk_report_sample_json(const struct pgk_sample *profile,
+                           const struct pgk_report_sample_opts *opts, FILE *out,
+                           struct pgk_err *err);
+
+/* Schema "pgokit-sample-diff-1"; the first `top` functions, 0: all. */
+int pgk_report_sample_diff_json(const struct pgk_sample_diff *diff, size_t top, FILE *out,
+                                struct pgk_err *err);
 
 #pragma GCC visibility pop
 #ifdef __cplusplus

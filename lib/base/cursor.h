@@ -94,6 +94,7 @@ int64_t pgk_cur_sleb(struct pgk_cursor *c, const char *field);
 /* A u64 that says how many items of at least `item_size` bytes follow: a count
  * that cannot fit into the bytes left is a failure, so it is safe to allocate by. */
 uint64_t pgk_cur_count(struct pgk_cursor *c, size_t item_size, const char *field);
+uint64_t pgk_cur_uleb_count(struct pgk_cursor *c, size_t item_size, const char *field);
 
 /* Address of `count` items of `item_size` bytes, which are consumed; NULL and failed if there are
  * not as many. For counts that stood elsewhere. */

@@ -44,6 +44,8 @@ static struct json_object *frame_json(const struct pgk_heap_frame *f)
     put(o, "guid", hex(f->guid));
     put(o, "line_offset", json_object_new_uint64(f->line_offset));
     put(o, "column", json_object_new_uint64(f->column));
+    if (f->discriminator)
+        put(o, "discriminator", json_object_new_uint64(f->discriminator));
     put(o, "inline", json_object_new_boolean(f->inlined));
     if (*f->file) {
         put(o, "file", json_object_new_string(f->file));
