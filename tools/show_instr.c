@@ -93,53 +93,59 @@ static int name_heap(const struct show *s, struct pgk_heap *heap, struct pgk_err
     return status;
 }
 
-/* The heap data of the same file. */
-static int print_heap(const struct show *s, const struct pgk_file_info *info, struct pgk_err *err)
+/* The heap data of the same file; completes `info`. */
+static int read_heap(const struct show *s, struct pgk_heap **heap, struct pgk_file_info *info,
+                     struct pgk_err *err)
 {
-    struct pgk_heap *heap;
+    int status = pgk_heap_new(heap, err);
+    if (!status)
+        status = pgk_heap_read(*heap, s->path, info, err);
+    return status ? status : name_heap(s, *heap, err);
+}
+
+static int print_heap(const struct show *s, const struct pgk_heap *heap, struct pgk_err *err)
+{
     struct pgk_report_opts opts = {.struct_size = sizeof opts,
-                                   .info = info,
+                                   .info = s->report.info,
                                    .top = s->report.top,
                                    .depth = 12,
                                    .colour = s->report.colour};
-    int status = pgk_heap_new(&heap, err);
-    if (status)
-        return status;
-    status = pgk_heap_read(heap, s->path, NULL, err);
-    if (!status)
-        status = name_heap(s, heap, err);
-    if (!status && fputs("\nheap data\n\n", stdout) >= 0)
-        status = pgk_report_heap_table(heap, &opts, stdout, err);
-    pgk_heap_close(&heap);
-    return status;
+    if (fputs("\nheap data\n\n", stdout) < 0)
+        return 0; /* which cli_finish_output has words for */
+    return pgk_report_heap_table(heap, &opts, stdout, err);
 }
 
-static int print(const struct show *s, const struct pgk_instr *instr,
-                 const struct pgk_file_info *info, struct pgk_err *err)
+/* `heap` is NULL if there is none. */
+static int print(const struct show *s, const struct pgk_instr *instr, const struct pgk_heap *heap,
+                 struct pgk_err *err)
 {
     if (s->view == VIEW_TEXT)
         return pgk_instr_text_save(instr, "-", err);
     if (s->view == VIEW_JSON)
         return pgk_report_instr_json(instr, &s->report, stdout, err);
     int status = pgk_report_instr_table(instr, &s->report, stdout, err);
-    return !status && info->has_heap && !s->report.function ? print_heap(s, info, err) : status;
+    return !status && heap && !s->report.function ? print_heap(s, heap, err) : status;
 }
 
 static int run(int argc, char **argv)
 {
     struct show s = {0};
     struct pgk_instr *instr = NULL;
+    struct pgk_heap *heap = NULL;
     struct pgk_err err = {0};
     struct pgk_file_info info;
     parse(&s, argc, argv);
     int status = pgk_instr_new(&instr, &err);
     if (!status)
         status = pgk_instr_read(instr, s.path, 1, &info, &err);
+    if (!status && info.has_heap)
+        status = read_heap(&s, &heap, &info, &err);
     if (!status) {
         s.report.info = &info;
-        status = print(&s, instr, &info, &err);
+        status = print(&s, instr, heap, &err);
     }
     pgk_instr_close(&instr);
+    pgk_heap_close(&heap);
     cli_common_free(&s.common);
     return status ? cli_fail(&err) : cli_finish_output(EXIT_DONE);
 }

@@ -50,7 +50,7 @@ def nothing(work):
     says(merge(work, f"{folder}/out", empty, code=2), "no functions")
     zero = write(f"{folder}/zero.proftext", b":ir\nf\n1\n1\n0\n")
     says(merge(work, f"{folder}/out", "--sparse", zero, code=2), "no functions")
-    says(merge(work, f"{folder}/out", f"{zero}@0", code=2), "@N")
+    says(merge(work, f"{folder}/out", f"{zero}@0", code=2), "weight", "1 to 4294967295")
     says(run(work.pgokit, "convert", zero, zero, "-o", f"{folder}/out"), "one file")
     says(run(work.pgokit, "show", zero, "--function", "main"), "no function of this name")
     says(run(work.pgokit, "diff", zero, zero), "no counts")
