@@ -151,6 +151,23 @@ bool pgk_sample_names_unspelled(const struct pgk_sample_names *t)
     return false;
 }
 
+/* The suffixes in this order, each at the last place where it stands, and only if no further
+ * dot follows it. */
+size_t pgk_sample_drop_suffixes(const char *s, size_t len)
+{
+    static const char *const suffixes[] = {".llvm.", ".part."};
+    for (size_t i = 0; i < PGK_COUNTOF(suffixes); i++) {
+        size_t n = strlen(suffixes[i]);
+        const char *last_dot = memrchr(s, '.', len);
+        if (!last_dot || (size_t)(last_dot - s) + 1 < n)
+            continue;
+        const char *start = last_dot + 1 - n;
+        if (!memcmp(start, suffixes[i], n))
+            len = (size_t)(start - s);
+    }
+    return len;
+}
+
 /* ---- order ---- */
 
 /* The first bytes as a big-endian number decide nearly every comparison in registers. */

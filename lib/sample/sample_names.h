@@ -39,6 +39,10 @@ uint64_t pgk_sample_names_guid(struct pgk_sample_names *t, uint32_t id);
 /* True if some name is known by its GUID alone. */
 bool pgk_sample_names_unspelled(const struct pgk_sample_names *t);
 
+/* Length of a function's name without what the compiler drops when it looks the function up:
+ * ".llvm.N" and ".part.N". */
+size_t pgk_sample_drop_suffixes(const char *s, size_t len);
+
 /* Sets rank[id] so that ranks order names as LLVM does: GUIDs by number, then spellings
  * bytewise. `rank` has room for t->v.n numbers. False when out of memory. */
 bool pgk_sample_names_rank(const struct pgk_sample_names *t, uint32_t *rank);
