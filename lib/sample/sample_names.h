@@ -30,6 +30,15 @@ struct pgk_sample_names {
 void pgk_sample_names_free(struct pgk_sample_names *t);
 /* The id of the name, added if new; 0 when out of memory. */
 uint32_t pgk_sample_names_add(struct pgk_sample_names *t, const char *s, size_t len);
+/* Many names at once, which is faster as the memory of the table is asked for ahead: sets the
+ * id of each. False when out of memory. */
+struct pgk_spelling {
+    const char *s;
+    size_t len;
+    uint64_t hash; /* of the bytes; the caller leaves it alone */
+    uint32_t id;
+};
+bool pgk_sample_names_add_many(struct pgk_sample_names *t, struct pgk_spelling *v, size_t n);
 uint32_t pgk_sample_names_add_guid(struct pgk_sample_names *t, uint64_t guid);
 /* The id of a name that is there, or 0. */
 uint32_t pgk_sample_names_find(const struct pgk_sample_names *t, const char *s, size_t len);
