@@ -454,7 +454,7 @@ bool pgk_heap_text_sniff(const uint8_t *bytes, size_t size)
     struct pgk_source src = {0};
     struct reader r = {.start = text, .next = text, .src = &src,
                        .end = text + (size < SNIFF_BYTES ? size : SNIFF_BYTES)};
-    if (memchr(bytes, 0, (size_t)(r.end - r.start)))
+    if (size && memchr(bytes, 0, (size_t)(r.end - r.start)))
         return false;
     for (struct line l; next_line(&r, &l);)
         for (size_t i = 0; i < PGK_COUNTOF(starts); i++)
