@@ -30,11 +30,15 @@ struct cli_verb {
     const struct cli_action *const *actions; /* ends with NULL; the first one works on no file */
 };
 extern const struct cli_verb cmd_check;
+extern const struct cli_verb cmd_convert;
 extern const struct cli_verb cmd_formats;
 extern const struct cli_verb cmd_merge;
 extern const struct cli_verb cmd_show;
+extern const struct cli_action convert_sample;
 extern const struct cli_action merge_heap;
+extern const struct cli_action merge_sample;
 extern const struct cli_action show_heap;
+extern const struct cli_action show_sample;
 
 /* Prints the help of a verb with those of its actions. */
 void cli_print_help(const struct cli_verb *verb);
@@ -79,6 +83,7 @@ struct cli_check {
     int (*run)(const char *path, const struct cli_common *common, struct pgk_err *err);
 };
 extern const struct cli_check check_heap;
+extern const struct cli_check check_sample;
 
 /* Standard input and pipes among the operands can be read once only, but are looked at before
  * they are read: holds their bytes in memory instead. Exits with EXIT_FAILED if it cannot. */

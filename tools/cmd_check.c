@@ -11,7 +11,7 @@ static const char help[] =
 
 static const struct option options[] = {CLI_COMMON_LONG, {0}};
 
-static const struct cli_check *const kinds[] = {&check_heap, NULL};
+static const struct cli_check *const kinds[] = {&check_heap, &check_sample, NULL};
 
 static int check(const char *path, const struct cli_common *common, struct pgk_err *err)
 {

@@ -7,7 +7,7 @@ static const char help[] =
     "  -o, --output FILE        the profile to write; - for standard output\n"
     "      --files-from FILE    names of further inputs, one per line; - for standard input\n";
 
-static const struct cli_action *const actions[] = {&merge_heap, NULL};
+static const struct cli_action *const actions[] = {&merge_heap, &merge_sample, NULL};
 
 static int run(int argc, char **argv)
 {

@@ -9,6 +9,7 @@
 static const struct cli_verb *const verbs[] = {
     &cmd_merge,
     &cmd_show,
+    &cmd_convert,
     &cmd_check,
     &cmd_formats,
 };

@@ -4,6 +4,7 @@
 
 #include "pgokit/err.h"
 #include "pgokit/heap.h"
+#include "pgokit/sample.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -47,6 +48,12 @@ struct pgk_file_info {
     bool full_schema;         /* indexed: all MIB fields, not only the compiler's */
     bool interrupted;         /* raw: the process was killed; its live objects are missing */
     bool library_accesses;    /* raw: program without instrumentation */
+    bool has_vtables;         /* sample: there are types of objects */
+    bool compressed;          /* sample, extensible binary: sections are */
+    bool guid_names;          /* sample, extensible binary: names are GUIDs */
+    bool split_layout;        /* sample, extensible binary */
+    bool has_summary;         /* sample: `summary` is stored in the file */
+    struct pgk_sample_summary summary;
     uint64_t size_bytes;
 };
 
@@ -60,6 +67,24 @@ const char *pgk_file_info_readers(const struct pgk_file_info *info);
  * closing. One thread per heap. */
 int pgk_heap_read(struct pgk_heap *heap, const char *path, struct pgk_file_info *info,
                   struct pgk_err *err);
+
+/* The same for a sample profile; each count is multiplied by `weight`, which is at least 1. */
+int pgk_sample_read(struct pgk_sample *profile, const char *path, uint64_t weight,
+                    struct pgk_file_info *info, struct pgk_err *err);
+/* Reads only what an extensible binary has of one function, in any context, without looking
+ * at the rest; other formats are read as a whole. PGK_E_EMPTY if the function is not there. */
+int pgk_sample_read_function(struct pgk_sample *profile, const char *path, const char *function,
+                             struct pgk_file_info *info, struct pgk_err *err);
+
+struct pgk_sample_input {
+    const char *path;
+    uint64_t weight; /* at least 1 */
+};
+/* Reads and adds up files on up to `threads` threads (0: one per processor); each file is
+ * closed before the next is opened. The result is the same for any number of threads and any
+ * order of files. */
+int pgk_sample_read_files(struct pgk_sample *profile, const struct pgk_sample_input *inputs,
+                          size_t n, unsigned threads, struct pgk_err *err);
 
 #pragma GCC visibility pop
 #ifdef __cplusplus

@@ -9,5 +9,6 @@
 #include "pgokit/human.h"
 #include "pgokit/log.h"
 #include "pgokit/report.h"
+#include "pgokit/sample.h"
 
 #endif

@@ -5,6 +5,7 @@
 #include "heap_raw.h"
 #include "heap_yaml.h"
 #include "indexed.h"
+#include "sample_files.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -15,6 +16,7 @@ struct row {
     bool (*sniff)(const uint8_t *bytes, size_t size);
     int (*read_heap)(struct pgk_heap *heap, const struct pgk_filemap *map,
                      const struct pgk_source *src, struct pgk_file_info *info, struct pgk_err *err);
+    pgk_read_sample_fn *read_sample;
 };
 
 static bool starts_with(const uint8_t *bytes, size_t size, uint64_t magic)
@@ -89,6 +91,26 @@ static const struct row rows[] = {
                 "llvm-profdata 22, pgokit", "indexed-heap.md"},
      .sniff = sniff_yaml,
      .read_heap = read_yaml},
+    {.public = {"extensible sample profile", PGK_KIND_SAMPLE, "103", "103",
+                "llvm-profdata 14 to 22, llvm-profgen, pgokit", "sample-binary.md"},
+     .sniff = pgk_sniff_sample_ext,
+     .read_sample = pgk_read_sample_ext},
+    {.public = {"raw binary sample profile", PGK_KIND_SAMPLE, "103", "103",
+                "llvm-profdata 13 to 22, pgokit", "sample-binary.md"},
+     .sniff = pgk_sniff_sample_binary,
+     .read_sample = pgk_read_sample_binary},
+    {.public = {"compact sample profile", PGK_KIND_SAMPLE, "103", "", "llvm-profdata 13 to 16",
+                "sample-binary.md"},
+     .sniff = pgk_sniff_sample_compact,
+     .read_sample = pgk_read_sample_compact},
+    {.public = {"GCC AutoFDO profile", PGK_KIND_SAMPLE, "of GCC 4.9 to 14", "of GCC 10 to 14",
+                "create_gcov, pgokit", "sample-gcc.md"},
+     .sniff = pgk_sniff_sample_gcc,
+     .read_sample = pgk_read_sample_gcc},
+    {.public = {"text sample profile", PGK_KIND_SAMPLE, "of LLVM 13 to 22", "of LLVM 13 to 22",
+                "llvm-profdata, llvm-profgen, pgokit", "sample-text.md"},
+     .sniff = pgk_sniff_sample_text,
+     .read_sample = pgk_read_sample_text},
 };
 
 const struct pgk_format *pgk_format_at(size_t i)
@@ -131,12 +153,22 @@ const char *pgk_file_info_text(const struct pgk_file_info *info, char *buf, size
     if (info->interrupted)
         n += snprintf(buf + n, size - (size_t)n, ", interrupted");
     if (info->library_accesses)
-        snprintf(buf + n, size - (size_t)n, ", accesses of library functions only");
+        n += snprintf(buf + n, size - (size_t)n, ", accesses of library functions only");
+    if (info->guid_names)
+        n += snprintf(buf + n, size - (size_t)n, ", names as GUIDs");
+    if (info->compressed)
+        n += snprintf(buf + n, size - (size_t)n, ", compressed");
+    if (info->split_layout)
+        n += snprintf(buf + n, size - (size_t)n, ", split layout");
+    if (info->has_vtables)
+        snprintf(buf + n, size - (size_t)n, ", with vtables");
     return buf;
 }
 
 const char *pgk_file_info_readers(const struct pgk_file_info *info)
 {
+    if (info->format->kind == PGK_KIND_SAMPLE)
+        return pgk_sample_file_readers(info);
     /* docs/formats/raw-heap.md section 10 */
     static const char *const raw[] = {"no release of LLVM", "no release of LLVM", "LLVM 16",
                                       "LLVM 19 and 22",     "LLVM 19 and 22",     "LLVM 22"};
@@ -231,6 +263,32 @@ int pgk_heap_read(struct pgk_heap *heap, const char *path, struct pgk_file_info 
     struct pgk_file_info found = {0};
     PGK_TRY(pgk_filemap_open(&map, path, err));
     int status = read_mapped(heap, &map, path, &found, err);
+    pgk_filemap_close(&map);
+    if (!status && info)
+        *info = found;
+    return status;
+}
+
+static int read_sample_mapped(struct pgk_sample *profile, const struct pgk_filemap *map,
+                              const char *path, uint64_t weight, struct pgk_file_info *info,
+                              struct pgk_err *err)
+{
+    const struct row *row;
+    PGK_TRY(find_row(&row, map, path, err));
+    if (!row->read_sample)
+        return fail_kind(row, PGK_KIND_SAMPLE, path, err);
+    *info = (struct pgk_file_info){.format = &row->public, .size_bytes = map->size};
+    struct pgk_source src = {.file = path, .format = row->public.name};
+    return row->read_sample(profile, map, &src, weight, info, err);
+}
+
+int pgk_sample_read(struct pgk_sample *profile, const char *path, uint64_t weight,
+                    struct pgk_file_info *info, struct pgk_err *err)
+{
+    struct pgk_filemap map;
+    struct pgk_file_info found = {0};
+    PGK_TRY(pgk_filemap_open(&map, path, err));
+    int status = read_sample_mapped(profile, &map, path, weight, &found, err);
     pgk_filemap_close(&map);
     if (!status && info)
         *info = found;

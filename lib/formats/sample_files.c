@@ -1,0 +1,168 @@
+/* The rows of sample profiles in the table of formats, and reading many files at once. */
+#include "sample_files.h"
+
+#include "pool.h"
+#include "sample_binary.h"
+#include "sample_format.h"
+#include "sample_text.h"
+
+static bool has_magic(const uint8_t *bytes, size_t size, uint64_t magic)
+{
+    uint8_t uleb[PGK_SAMPLE_MAGIC_BYTES];
+    for (size_t i = 0; i < sizeof uleb; i++, magic >>= 7)
+        uleb[i] = (uint8_t)(magic & 0x7f) | (i + 1 < sizeof uleb ? 0x80 : 0);
+    return size >= sizeof uleb && !memcmp(bytes, uleb, sizeof uleb);
+}
+
+bool pgk_sniff_sample_ext(const uint8_t *bytes, size_t size)
+{
+    return has_magic(bytes, size, PGK_SAMPLE_MAGIC_EXT);
+}
+
+bool pgk_sniff_sample_binary(const uint8_t *bytes, size_t size)
+{
+    return has_magic(bytes, size, PGK_SAMPLE_MAGIC_BINARY);
+}
+
+bool pgk_sniff_sample_compact(const uint8_t *bytes, size_t size)
+{
+    return has_magic(bytes, size, PGK_SAMPLE_MAGIC_COMPACT);
+}
+
+bool pgk_sniff_sample_gcc(const uint8_t *bytes, size_t size)
+{
+    size_t n = strlen(PGK_SAMPLE_GCC_MAGIC);
+    return size >= n && !memcmp(bytes, PGK_SAMPLE_GCC_MAGIC, n);
+}
+
+bool pgk_sniff_sample_text(const uint8_t *bytes, size_t size)
+{
+    return pgk_sample_text_sniff(bytes, size);
+}
+
+int pgk_read_sample_ext(struct pgk_sample *profile, const struct pgk_filemap *map,
+                        const struct pgk_source *src, uint64_t weight, struct pgk_file_info *info,
+                        struct pgk_err *err)
+{
+    struct pgk_sample_ext_info ext;
+    PGK_TRY(pgk_sample_ext_read(profile, map->bytes, map->size, src, weight, &ext, err));
+    info->version = PGK_SAMPLE_VERSION;
+    info->compressed = ext.compressed;
+    info->guid_names = ext.md5;
+    info->split_layout = ext.split_layout;
+    info->has_vtables = ext.has_vtables;
+    info->has_summary = ext.has_summary;
+    info->summary = ext.summary;
+    return 0;
+}
+
+int pgk_read_sample_binary(struct pgk_sample *profile, const struct pgk_filemap *map,
+                           const struct pgk_source *src, uint64_t weight,
+                           struct pgk_file_info *info, struct pgk_err *err)
+{
+    PGK_TRY(pgk_sample_raw_read(profile, map->bytes, map->size, src, weight, err));
+    info->version = PGK_SAMPLE_VERSION;
+    return 0;
+}
+
+int pgk_read_sample_compact(struct pgk_sample *profile, const struct pgk_filemap *map,
+                            const struct pgk_source *src, uint64_t weight,
+                            struct pgk_file_info *info, struct pgk_err *err)
+{
+    PGK_TRY(pgk_sample_compact_read(profile, map->bytes, map->size, src, weight, err));
+    info->version = PGK_SAMPLE_VERSION;
+    info->guid_names = true;
+    return 0;
+}
+
+int pgk_read_sample_gcc(struct pgk_sample *profile, const struct pgk_filemap *map,
+                        const struct pgk_source *src, uint64_t weight, struct pgk_file_info *info,
+                        struct pgk_err *err)
+{
+    (void)info;
+    return pgk_sample_gcc_read(profile, map->bytes, map->size, src, weight, err);
+}
+
+int pgk_read_sample_text(struct pgk_sample *profile, const struct pgk_filemap *map,
+                         const struct pgk_source *src, uint64_t weight,
+                         struct pgk_file_info *info, struct pgk_err *err)
+{
+    (void)info;
+    return pgk_sample_text_read(profile, map->bytes, map->size, src, weight, err);
+}
+
+/* docs/formats/sample-binary.md "Who reads what" */
+const char *pgk_sample_file_readers(const struct pgk_file_info *info)
+{
+    if (info->has_vtables)
+        return "LLVM 22";
+    const char *name = info->format->name;
+    if (strstr(name, "compact"))
+        return "LLVM 13 to 16";
+    return strstr(name, "GCC") ? "GCC and LLVM 14 to 22" : "LLVM 14 to 22";
+}
+
+/* ---- many files ---- */
+
+/* Each worker adds up a share of the files; the shares are added up at the end. More than a
+ * few workers do not pay: what they read has to be added again. */
+enum { FILES_PER_WORKER = 8, MAX_WORKERS = 8 };
+
+struct shares {
+    const struct pgk_sample_input *inputs;
+    size_t n, workers;
+    struct pgk_sample *profiles[MAX_WORKERS];
+    struct pgk_err errs[MAX_WORKERS];
+};
+
+static int read_share(void *ctx, size_t share, unsigned worker)
+{
+    struct shares *s = ctx;
+    size_t first = s->n * share / s->workers, end = s->n * (share + 1) / s->workers;
+    (void)worker;
+    for (size_t i = first; i < end; i++)
+        PGK_TRY(pgk_sample_read(s->profiles[share], s->inputs[i].path, s->inputs[i].weight, NULL,
+                                &s->errs[share]));
+    return 0;
+}
+
+static int first_error(const struct shares *s, int status, struct pgk_err *err)
+{
+    for (size_t i = 0; i < s->workers; i++) {
+        if (s->errs[i].status == status) {
+            if (err)
+                *err = s->errs[i];
+            return status;
+        }
+    }
+    return pgk_fail_nomem(err);
+}
+
+static int read_shares(struct shares *s, unsigned threads, struct pgk_err *err)
+{
+    for (size_t i = 1; i < s->workers; i++)
+        PGK_TRY(pgk_sample_new(&s->profiles[i], err));
+    int status = pgk_pool_run(threads, s->workers, read_share, s);
+    if (status)
+        return first_error(s, status, err);
+    for (size_t i = 1; i < s->workers; i++) {
+        PGK_TRY(pgk_sample_merge(s->profiles[0], s->profiles[i], 1, err));
+        pgk_sample_close(&s->profiles[i]);
+    }
+    return 0;
+}
+
+int pgk_sample_read_files(struct pgk_sample *profile, const struct pgk_sample_input *inputs,
+                          size_t n, unsigned threads, struct pgk_err *err)
+{
+    struct shares s = {.inputs = inputs, .n = n, .profiles = {profile}};
+    s.workers = pgk_pool_threads(threads, n / FILES_PER_WORKER);
+    if (s.workers > MAX_WORKERS)
+        s.workers = MAX_WORKERS;
+    if (s.workers < 1)
+        s.workers = 1;
+    int status = read_shares(&s, threads, err);
+    for (size_t i = 1; i < s.workers; i++)
+        pgk_sample_close(&s.profiles[i]);
+    return status;
+}

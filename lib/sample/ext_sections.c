@@ -1,0 +1,174 @@
+/* The section table of an extensible binary, and the bytes of its sections. */
+#include "ext_sections.h"
+
+#include "sample_records.h"
+
+#include <inttypes.h>
+#include <zlib.h>
+
+#define DAMAGED "the file is damaged; copy it again, or make it anew"
+
+const char *pgk_ext_section_name(uint64_t type)
+{
+    switch (type) {
+#define X(name, number, text) case number: return text;
+    PGK_SAMPLE_SECTIONS(X)
+#undef X
+    }
+    return "section of an unknown type";
+}
+
+static int check_section(const struct pgk_cursor *c, const struct pgk_ext_section *s,
+                         uint64_t entry_off, uint64_t file_size, struct pgk_err *err)
+{
+    if (s->off <= file_size && s->size <= file_size - s->off)
+        return 0;
+    return pgk_cur_reject(c, err, PGK_E_TRUNCATED, entry_off, .record = "section table",
+                          .field = pgk_ext_section_name(s->type),
+                          .found = PGK_F("%" PRIu64 " bytes at offset %" PRIu64, s->size, s->off),
+                          .expected = PGK_F("a section within %" PRIu64 " bytes", file_size),
+                          .hint = DAMAGED);
+}
+
+static int check_single(const struct pgk_ext_sections *all, const struct pgk_cursor *c,
+                        const struct pgk_ext_section *s, uint64_t entry_off, struct pgk_err *err)
+{
+    bool may_be_two = s->type == PGK_SEC_OFFSETS || s->type == PGK_SEC_PROFILES;
+    for (size_t i = 0; i < all->v.n; i++) {
+        const struct pgk_ext_section *other = &all->v.v[i];
+        bool same_half = !((s->flags ^ other->flags) & PGK_SECF_FLAT);
+        if (other->type == s->type && (same_half || !may_be_two))
+            return pgk_cur_reject(c, err, PGK_E_CORRUPT, entry_off, .record = "section table",
+                                  .field = pgk_ext_section_name(s->type),
+                                  .found = "a second section of that type",
+                                  .expected = "one", .hint = DAMAGED);
+    }
+    return 0;
+}
+
+static int read_table(struct pgk_ext_sections *all, struct pgk_cursor *c, uint64_t n,
+                      uint64_t file_size, struct pgk_err *err)
+{
+    if (!pgk_vec_reserve(&all->v, n))
+        return pgk_fail_nomem(err);
+    for (uint64_t i = 0; i < n; i++) {
+        uint64_t off = pgk_cur_off(c);
+        struct pgk_ext_section s = {.type = pgk_cur_u64(c, "type"),
+                                    .flags = pgk_cur_u64(c, "flags"),
+                                    .off = pgk_cur_u64(c, "offset"),
+                                    .size = pgk_cur_u64(c, "size")};
+        PGK_TRY(pgk_cur_check(c, err, "section table"));
+        if (s.size)
+            PGK_TRY(check_section(c, &s, off, file_size, err));
+        bool known = strcmp(pgk_ext_section_name(s.type), pgk_ext_section_name(0)) != 0;
+        if (!known)
+            continue;
+        PGK_TRY(check_single(all, c, &s, off, err));
+        all->v.v[all->v.n++] = s;
+    }
+    return 0;
+}
+
+int pgk_ext_open(struct pgk_ext_sections *s, const uint8_t *bytes, size_t size,
+                 const struct pgk_source *src, struct pgk_err *err)
+{
+    struct pgk_cursor c;
+    *s = (struct pgk_ext_sections){.bytes = bytes, .src = *src};
+    pgk_cur_init(&c, bytes, size, src);
+    pgk_cur_take(&c, PGK_SAMPLE_MAGIC_BYTES, "magic");
+    PGK_TRY(pgk_sample_read_version(&c, err));
+    s->src.version = c.src.version;
+    uint64_t n = pgk_cur_count(&c, 4 * sizeof(uint64_t), "number of sections");
+    PGK_TRY(pgk_cur_check(&c, err, "header"));
+    return read_table(s, &c, n, size, err);
+}
+
+void pgk_ext_close(struct pgk_ext_sections *s)
+{
+    for (size_t i = 0; i < s->v.n; i++)
+        pgk_mem_free(s->v.v[i].plain);
+    pgk_vec_free(&s->v);
+}
+
+struct pgk_ext_section *pgk_ext_find(struct pgk_ext_sections *s, enum pgk_sample_section type,
+                                     unsigned nth)
+{
+    for (size_t i = 0; i < s->v.n; i++)
+        if (s->v.v[i].type == type && s->v.v[i].size && !nth--)
+            return &s->v.v[i];
+    return NULL;
+}
+
+/* ---- compression ---- */
+
+/* What a profile may grow to: real ones shrink to a third or a tenth. */
+enum { BOMB_RATIO = 200 };
+#define SMALL_ENOUGH (UINT64_C(64) << 20)
+
+static int inflate_all(const uint8_t *packed, uint64_t packed_size, uint8_t *plain,
+                       uint64_t plain_size)
+{
+    z_stream z = {.next_in = (Bytef *)(uintptr_t)packed, .next_out = plain};
+    if (inflateInit(&z) != Z_OK)
+        return Z_MEM_ERROR;
+    int status = Z_OK;
+    const uint8_t *end = plain + plain_size, *packed_end = packed + packed_size;
+    while (status == Z_OK) {
+        size_t in = (size_t)(packed_end - z.next_in), out = (size_t)(end - z.next_out);
+        z.avail_in = (uInt)(in < UINT32_MAX ? in : UINT32_MAX);
+        z.avail_out = (uInt)(out < UINT32_MAX ? out : UINT32_MAX);
+        status = inflate(&z, Z_NO_FLUSH);
+    }
+    bool complete = status == Z_STREAM_END && z.next_out == end;
+    inflateEnd(&z);
+    return complete ? Z_OK : status == Z_MEM_ERROR ? Z_MEM_ERROR : Z_DATA_ERROR;
+}
+
+static int decompress(struct pgk_ext_sections *all, struct pgk_ext_section *s,
+                      struct pgk_err *err)
+{
+    struct pgk_cursor c;
+    struct pgk_source src = all->src;
+    const char *name = pgk_ext_section_name(s->type);
+    src.base_off += s->off;
+    pgk_cur_init(&c, all->bytes + s->off, s->size, &src);
+    uint64_t plain = pgk_cur_uleb(&c, "size before compression");
+    uint64_t packed = pgk_cur_uleb(&c, "compressed size"), off = pgk_cur_off(&c);
+    const uint8_t *bytes = pgk_cur_take(&c, packed, "compressed bytes");
+    PGK_TRY(pgk_cur_check(&c, err, name));
+    if (plain > SMALL_ENOUGH && plain / BOMB_RATIO > packed)
+        return pgk_cur_reject(&c, err, PGK_E_LIMIT, src.base_off, .record = name,
+                              .field = "size before compression",
+                              .found = PGK_F("%" PRIu64 " bytes in %" PRIu64, plain, packed),
+                              .expected = "at most 200 times as many",
+                              .hint = "this is no profile but a trap for its reader");
+    s->plain = pgk_mem_alloc(plain + 1, 1);
+    if (!s->plain)
+        return pgk_fail_nomem(err);
+    s->plain_size = plain;
+    int status = inflate_all(bytes, packed, s->plain, plain);
+    if (status == Z_MEM_ERROR)
+        return pgk_fail_nomem(err);
+    if (status != Z_OK)
+        return pgk_cur_reject(&c, err, PGK_E_CORRUPT, off, .record = name,
+                              .field = "compressed bytes",
+                              .found = PGK_F("no zlib stream of %" PRIu64 " bytes", plain),
+                              .expected = "one", .hint = DAMAGED);
+    return 0;
+}
+
+int pgk_ext_cursor(struct pgk_ext_sections *all, struct pgk_ext_section *s, struct pgk_cursor *c,
+                   struct pgk_err *err)
+{
+    struct pgk_source src = all->src;
+    if (!(s->flags & PGK_SECF_COMPRESSED)) {
+        src.base_off += s->off;
+        pgk_cur_init(c, all->bytes + s->off, s->size, &src);
+        return 0;
+    }
+    if (!s->plain)
+        PGK_TRY(decompress(all, s, err));
+    src.base_off = 0;
+    pgk_cur_init(c, s->plain, s->plain_size, &src);
+    return 0;
+}

@@ -1,0 +1,35 @@
+/* The section table of an extensible binary, and the bytes of its sections. */
+#ifndef PGK_EXT_SECTIONS_H
+#define PGK_EXT_SECTIONS_H
+
+#include "cursor.h"
+#include "sample_format.h"
+#include "vec.h"
+
+struct pgk_ext_section {
+    uint64_t type, flags, off, size; /* as the table has them */
+    uint8_t *plain;                  /* NULL: not compressed */
+    uint64_t plain_size;
+};
+
+struct pgk_ext_sections {
+    struct pgk_source src;
+    const uint8_t *bytes;
+    PGK_VEC(struct pgk_ext_section) v;
+};
+
+/* Header and section table. Refuses sections outside the file, and several of one type but
+ * for the two halves of a split layout. */
+PGK_MUST_USE int pgk_ext_open(struct pgk_ext_sections *s, const uint8_t *bytes, size_t size,
+                              const struct pgk_source *src, struct pgk_err *err);
+void pgk_ext_close(struct pgk_ext_sections *s);
+/* The `nth` section of the type that is not empty, or NULL. */
+struct pgk_ext_section *pgk_ext_find(struct pgk_ext_sections *s, enum pgk_sample_section type,
+                                     unsigned nth);
+/* A cursor over the section's bytes, which are decompressed if need be. Offsets in messages
+ * are those of the file, or of the section where it is compressed. */
+PGK_MUST_USE int pgk_ext_cursor(struct pgk_ext_sections *s, struct pgk_ext_section *section,
+                                struct pgk_cursor *c, struct pgk_err *err);
+const char *pgk_ext_section_name(uint64_t type);
+
+#endif

@@ -1,0 +1,46 @@
+/* Sample profiles in LLVM's binary encodings. docs/formats/sample-binary.md */
+#ifndef PGK_SAMPLE_BINARY_H
+#define PGK_SAMPLE_BINARY_H
+
+#include "cursor.h"
+#include "sample_model.h"
+#include "sink.h"
+
+/* What the reader of an extensible binary saw beside the profile. */
+struct pgk_sample_ext_info {
+    bool compressed, md5, split_layout, has_vtables;
+    bool has_summary;
+    struct pgk_sample_summary summary; /* as stored */
+};
+
+/* Each adds the profile to `p`, each count times `weight`; nothing points into `bytes`
+ * afterwards. On failure `p` is only good for closing. */
+PGK_MUST_USE int pgk_sample_ext_read(struct pgk_sample *p, const uint8_t *bytes, size_t size,
+                                     const struct pgk_source *src, uint64_t weight,
+                                     struct pgk_sample_ext_info *info, struct pgk_err *err);
+/* Adds only functions of that name, in any context, found by the function offset table; the
+ * rest of the profiles is not looked at. PGK_E_EMPTY if there is none. */
+PGK_MUST_USE int pgk_sample_ext_read_function(struct pgk_sample *p, const uint8_t *bytes,
+                                              size_t size, const struct pgk_source *src,
+                                              const char *name, struct pgk_err *err);
+PGK_MUST_USE int pgk_sample_raw_read(struct pgk_sample *p, const uint8_t *bytes, size_t size,
+                                     const struct pgk_source *src, uint64_t weight,
+                                     struct pgk_err *err);
+/* The compact binary of LLVM 13 to 16. */
+PGK_MUST_USE int pgk_sample_compact_read(struct pgk_sample *p, const uint8_t *bytes, size_t size,
+                                         const struct pgk_source *src, uint64_t weight,
+                                         struct pgk_err *err);
+PGK_MUST_USE int pgk_sample_gcc_read(struct pgk_sample *p, const uint8_t *bytes, size_t size,
+                                     const struct pgk_source *src, uint64_t weight,
+                                     struct pgk_err *err);
+
+/* Each writes the first `n` tops by heat. */
+PGK_MUST_USE int pgk_sample_ext_write(const struct pgk_sample *p, size_t n,
+                                      const struct pgk_sample_write_opts *opts,
+                                      struct pgk_sink *out, struct pgk_err *err);
+PGK_MUST_USE int pgk_sample_raw_write(const struct pgk_sample *p, size_t n, struct pgk_sink *out,
+                                      struct pgk_err *err);
+PGK_MUST_USE int pgk_sample_gcc_write(const struct pgk_sample *p, size_t n, struct pgk_sink *out,
+                                      struct pgk_err *err);
+
+#endif

@@ -1,0 +1,301 @@
+/* Reading sample profiles in LLVM's extensible binary. */
+#include "sample_binary.h"
+
+#include "ext_sections.h"
+#include "sample_metadata.h"
+#include "sample_records.h"
+
+#include <inttypes.h>
+
+#define DAMAGED "the file is damaged; copy it again, or make it anew"
+
+/* A context of the file: its leaf, and where that is called. */
+struct context {
+    uint32_t name;
+    struct pgk_stage_place place;
+};
+
+/* A frame of the context read last, with the node of the context that ends there. */
+struct frame {
+    uint32_t name, node;
+    uint64_t loc;
+};
+
+struct reader {
+    struct pgk_sample *p;
+    struct pgk_ext_sections sections;
+    uint64_t weight;
+    bool contexts, probes, attributes, vtables;
+    struct pgk_sample_name_table names;
+    PGK_VEC(struct context) context_table;
+    PGK_VEC(struct frame) frames;
+    struct pgk_sample_metadata metadata;
+    struct pgk_sample_stage stage;
+};
+
+static int leftover(const struct pgk_cursor *c, const char *record, struct pgk_err *err)
+{
+    if (!pgk_cur_left(c))
+        return 0;
+    return pgk_cur_reject(c, err, PGK_E_CORRUPT, pgk_cur_off(c), .record = record,
+                          .field = "end of section",
+                          .found = PGK_F("%zu bytes behind the last item", pgk_cur_left(c)),
+                          .expected = "none", .hint = DAMAGED);
+}
+
+static int read_summary(struct reader *r, struct pgk_sample_ext_info *info, struct pgk_err *err)
+{
+    struct pgk_cursor c;
+    struct pgk_ext_section *s = pgk_ext_find(&r->sections, PGK_SEC_SUMMARY, 0);
+    if (!s)
+        return 0;
+    r->contexts = s->flags & PGK_SECF_SUMMARY_CONTEXTS;
+    r->vtables = s->flags & PGK_SECF_SUMMARY_VTABLES;
+    r->p->preinlined |= (s->flags & PGK_SECF_SUMMARY_PREINLINED) != 0;
+    r->p->fs |= (s->flags & PGK_SECF_SUMMARY_FS) != 0;
+    r->p->partial |= (s->flags & PGK_SECF_SUMMARY_PARTIAL) != 0;
+    info->has_summary = true;
+    PGK_TRY(pgk_ext_cursor(&r->sections, s, &c, err));
+    PGK_TRY(pgk_sample_read_summary(&c, &info->summary, err));
+    return leftover(&c, "summary", err);
+}
+
+/* ---- names ---- */
+
+static int read_guids(struct reader *r, struct pgk_cursor *c, bool fixed, struct pgk_err *err)
+{
+    uint64_t off = pgk_cur_off(c), n = pgk_cur_uleb(c, "number of names");
+    size_t item = fixed ? sizeof(uint64_t) : 1;
+    PGK_TRY(pgk_cur_check(c, err, "name table"));
+    if (n > pgk_cur_left(c) / item)
+        return pgk_cur_reject(c, err, PGK_E_TRUNCATED, off, .record = "name table",
+                              .field = "number of names", .found = PGK_F("%" PRIu64, n),
+                              .expected = PGK_F("at most %zu", pgk_cur_left(c) / item),
+                              .hint = DAMAGED);
+    if (!pgk_vec_reserve(&r->names.ids, n))
+        return pgk_fail_nomem(err);
+    for (uint64_t i = 0; i < n; i++) {
+        uint64_t guid = fixed ? pgk_cur_u64(c, "GUID") : pgk_cur_uleb(c, "GUID");
+        uint32_t id = pgk_sample_name_guid(r->p, guid);
+        if (!id)
+            return pgk_fail_nomem(err);
+        r->names.ids.v[r->names.ids.n++] = id;
+    }
+    return pgk_cur_check(c, err, "name table");
+}
+
+static int read_names(struct reader *r, struct pgk_sample_ext_info *info, struct pgk_err *err)
+{
+    struct pgk_cursor c;
+    struct pgk_ext_section *s = pgk_ext_find(&r->sections, PGK_SEC_NAMES, 0);
+    if (!s)
+        return 0;
+    PGK_TRY(pgk_ext_cursor(&r->sections, s, &c, err));
+    bool fixed = s->flags & PGK_SECF_NAMES_FIXED;
+    info->md5 = fixed || s->flags & PGK_SECF_NAMES_MD5;
+    PGK_TRY(info->md5 ? read_guids(r, &c, fixed, err)
+                      : pgk_sample_read_strings(&c, r->p, &r->names, err));
+    return leftover(&c, "name table", err);
+}
+
+/* ---- contexts ---- */
+
+static int read_frame(struct reader *r, struct pgk_cursor *c, struct frame *f, struct pgk_err *err)
+{
+    PGK_TRY(pgk_sample_read_name(c, &r->names, "function of a frame", "context table", &f->name,
+                                 err));
+    uint64_t off = pgk_cur_off(c), line = pgk_sample_uleb(c, "line offset of a frame");
+    uint64_t discriminator = pgk_sample_uleb(c, "discriminator of a frame");
+    PGK_TRY(pgk_cur_check(c, err, "context table"));
+    if (line > UINT32_MAX || discriminator > UINT32_MAX)
+        return pgk_cur_reject(c, err, PGK_E_CORRUPT, off, .record = "context table",
+                              .field = "line offset of a frame",
+                              .found = PGK_F("%" PRIu64 ".%" PRIu64, line, discriminator),
+                              .expected = "numbers of 32 bits", .hint = DAMAGED);
+    f->loc = pgk_sample_loc((uint32_t)line, (uint32_t)discriminator);
+    f->node = 0;
+    return 0;
+}
+
+/* Contexts are in order, so that most begin as the one before; `same` frames do. */
+static int read_context(struct reader *r, struct pgk_cursor *c, uint64_t n_frames,
+                        struct pgk_err *err)
+{
+    uint32_t caller = 0;
+    uint64_t loc = 0;
+    bool same = true;
+    for (uint64_t i = 0; i < n_frames; i++) {
+        struct frame f;
+        PGK_TRY(read_frame(r, c, &f, err));
+        if (i + 1 == n_frames) {
+            struct context leaf = {f.name, {.caller = caller, .loc = loc}};
+            r->frames.n = i;
+            return pgk_vec_push(&r->context_table, leaf) ? 0 : pgk_fail_nomem(err);
+        }
+        const struct frame *old = i < r->frames.n ? &r->frames.v[i] : NULL;
+        same = same && old && old->name == f.name;
+        if (same)
+            f.node = old->node;
+        else
+            f.node = caller ? pgk_sample_context(r->p, caller, loc, f.name)
+                            : pgk_sample_root(r->p, f.name);
+        same = same && old->loc == f.loc;
+        if (i < r->frames.n)
+            r->frames.v[i] = f;
+        else if (!pgk_vec_push(&r->frames, f))
+            return pgk_fail_nomem(err);
+        if (!f.node)
+            return pgk_fail_nomem(err);
+        caller = f.node;
+        loc = f.loc;
+    }
+    return 0;
+}
+
+static int read_contexts(struct reader *r, struct pgk_err *err)
+{
+    struct pgk_cursor c;
+    struct pgk_ext_section *s = pgk_ext_find(&r->sections, PGK_SEC_CONTEXTS, 0);
+    if (!s || !r->contexts)
+        return 0;
+    PGK_TRY(pgk_ext_cursor(&r->sections, s, &c, err));
+    uint64_t n = pgk_cur_uleb(&c, "number of contexts");
+    for (uint64_t i = 0; i < n && !c.failed; i++) {
+        uint64_t off = pgk_cur_off(&c), n_frames = pgk_sample_uleb(&c, "number of frames");
+        if (!c.failed && (!n_frames || n_frames > PGK_SAMPLE_MAX_DEPTH))
+            return pgk_cur_reject(&c, err, PGK_E_LIMIT, off, .record = "context table",
+                                  .field = "number of frames",
+                                  .found = PGK_F("%" PRIu64, n_frames),
+                                  .expected = "1 to 1000", .hint = DAMAGED);
+        PGK_TRY(read_context(r, &c, c.failed ? 0 : n_frames, err));
+    }
+    PGK_TRY(pgk_cur_check(&c, err, "context table"));
+    return leftover(&c, "context table", err);
+}
+
+/* ---- profiles ---- */
+
+/* A function or a context, by its index in the table for it. */
+static int read_identity(struct reader *r, struct pgk_cursor *c, const char *record,
+                         uint64_t *index, struct pgk_err *err)
+{
+    uint64_t off = pgk_cur_off(c);
+    size_t n = r->contexts ? r->context_table.n : r->names.ids.n;
+    *index = pgk_sample_uleb(c, r->contexts ? "context" : "function");
+    PGK_TRY(pgk_cur_check(c, err, record));
+    if (*index < n)
+        return 0;
+    return pgk_cur_reject(c, err, PGK_E_CORRUPT, off, .record = record,
+                          .field = r->contexts ? "context" : "function",
+                          .found = PGK_F("index %" PRIu64, *index),
+                          .expected = PGK_F("an index below %zu", n), .hint = DAMAGED);
+}
+
+static int read_top(struct reader *r, struct pgk_cursor *c, struct pgk_err *err)
+{
+    uint64_t index, head = pgk_sample_uleb(c, "head samples");
+    PGK_TRY(read_identity(r, c, "profiles", &index, err));
+    struct context top = r->contexts ? r->context_table.v[index]
+                                     : (struct context){.name = r->names.ids.v[index]};
+    const char *name = r->p->names.v.v[top.name].s;
+    struct pgk_record_reader records = {.c = c, .p = r->p, .stage = &r->stage,
+                                        .names = &r->names, .vtables = r->vtables,
+                                        .name = name ? name : "a function known by its GUID"};
+    if (!pgk_stage_begin(&r->stage, top.name))
+        return pgk_fail_nomem(err);
+    r->stage.slots.v[0].head = head;
+    PGK_TRY(pgk_sample_read_record(&records, err));
+    PGK_TRY(pgk_metadata_apply(&r->metadata, index, &r->stage, err));
+    return pgk_stage_commit(&r->stage, r->p, top.place, r->weight, err);
+}
+
+static int read_profiles(struct reader *r, struct pgk_err *err)
+{
+    struct pgk_ext_section *s;
+    for (unsigned half = 0; (s = pgk_ext_find(&r->sections, PGK_SEC_PROFILES, half)); half++) {
+        struct pgk_cursor c;
+        PGK_TRY(pgk_ext_cursor(&r->sections, s, &c, err));
+        while (pgk_cur_left(&c))
+            PGK_TRY(read_top(r, &c, err));
+    }
+    return 0;
+}
+
+static int read_symbols(struct reader *r, struct pgk_err *err)
+{
+    struct pgk_cursor c;
+    struct pgk_ext_section *s = pgk_ext_find(&r->sections, PGK_SEC_SYMBOLS, 0);
+    if (!s)
+        return 0;
+    PGK_TRY(pgk_ext_cursor(&r->sections, s, &c, err));
+    while (pgk_cur_left(&c)) {
+        const uint8_t *end = memchr(c.at, 0, pgk_cur_left(&c));
+        if (!end)
+            return pgk_cur_reject(&c, err, PGK_E_TRUNCATED, pgk_cur_off(&c),
+                                  .record = "symbol list", .field = "symbol",
+                                  .found = "no NUL byte behind the name",
+                                  .expected = "one behind each name", .hint = DAMAGED);
+        if (!pgk_sample_add_symbol(r->p, (const char *)c.at, (size_t)(end - c.at)))
+            return pgk_fail_nomem(err);
+        c.at = end + 1;
+    }
+    return 0;
+}
+
+static int open_metadata(struct reader *r, struct pgk_err *err)
+{
+    struct pgk_cursor c;
+    struct pgk_ext_section *s = pgk_ext_find(&r->sections, PGK_SEC_METADATA, 0);
+    for (size_t i = 0; i < r->sections.v.n; i++)
+        if (r->sections.v.v[i].type == PGK_SEC_METADATA)
+            r->probes = r->sections.v.v[i].flags & PGK_SECF_METADATA_CHECKSUMS;
+    if (!s)
+        return 0;
+    struct pgk_metadata_layout layout = {
+        .checksums = r->probes, .attributes = s->flags & PGK_SECF_METADATA_ATTRIBUTES,
+        .nested = !r->contexts,
+        .n_identities = r->contexts ? r->context_table.n : r->names.ids.n};
+    PGK_TRY(pgk_ext_cursor(&r->sections, s, &c, err));
+    return pgk_metadata_open(&r->metadata, &c, &layout, &r->names, err);
+}
+
+static int read_all(struct reader *r, struct pgk_sample_ext_info *info, struct pgk_err *err)
+{
+    PGK_TRY(read_summary(r, info, err));
+    PGK_TRY(read_names(r, info, err));
+    PGK_TRY(read_contexts(r, err));
+    PGK_TRY(open_metadata(r, err));
+    PGK_TRY(pgk_sample_set_kind(r->p, r->contexts, r->probes, r->sections.src.file, err));
+    PGK_TRY(read_profiles(r, err));
+    info->has_vtables = r->vtables;
+    for (size_t i = 0; i < r->sections.v.n; i++) {
+        info->compressed |= (r->sections.v.v[i].flags & PGK_SECF_COMPRESSED) != 0;
+        info->split_layout |= (r->sections.v.v[i].flags & PGK_SECF_FLAT) != 0;
+    }
+    return read_symbols(r, err);
+}
+
+static void close_reader(struct reader *r)
+{
+    pgk_ext_close(&r->sections);
+    pgk_vec_free(&r->names.ids);
+    pgk_vec_free(&r->context_table);
+    pgk_vec_free(&r->frames);
+    pgk_metadata_close(&r->metadata);
+    pgk_stage_free(&r->stage);
+}
+
+int pgk_sample_ext_read(struct pgk_sample *p, const uint8_t *bytes, size_t size,
+                        const struct pgk_source *src, uint64_t weight,
+                        struct pgk_sample_ext_info *info, struct pgk_err *err)
+{
+    struct reader r = {.p = p, .weight = weight};
+    struct pgk_sample_ext_info ignored;
+    info = info ? info : &ignored;
+    *info = (struct pgk_sample_ext_info){0};
+    int status = pgk_ext_open(&r.sections, bytes, size, src, err);
+    if (!status)
+        status = read_all(&r, info, err);
+    close_reader(&r);
+    return status;
+}

@@ -1,0 +1,307 @@
+/* Sample profiles as GCC's -fauto-profile reads them. docs/formats/sample-gcc.md
+ *
+ * A file is words of 32 bits; numbers of 64 bits are two of them, the low one first. */
+#include "sample_binary.h"
+
+#include "record_writer.h"
+#include "sample_format.h"
+#include "sample_stage.h"
+
+#include <inttypes.h>
+
+enum {
+    GCC_TAG_NAMES = (int)0xaa000000,
+    GCC_TAG_FUNCTIONS = (int)0xac000000,
+    GCC_TAG_MODULES = (int)0xae000000,
+    GCC_INDIRECT_CALLS = 7, /* the kind of histogram of call targets */
+    GCC_VERSION = 2,        /* of GCC 10 to 14 */
+};
+#define DAMAGED "the file is damaged; copy it again, or make it anew"
+
+/* ---- reading ---- */
+
+struct reader {
+    struct pgk_sample *p;
+    struct pgk_cursor c;
+    PGK_VEC(uint32_t) names;
+    PGK_VEC(bool) seen;       /* by index: a function with samples */
+    struct pgk_sample_stage stage;
+    uint64_t weight;
+};
+
+static int reject(struct reader *r, struct pgk_err *err, uint64_t off, const char *record,
+                  const char *field, uint64_t found, const char *expected)
+{
+    return pgk_cur_reject(&r->c, err, PGK_E_CORRUPT, off, .record = record, .field = field,
+                          .found = PGK_F("%" PRIu64 " (0x%" PRIx64 ")", found, found),
+                          .expected = expected, .hint = DAMAGED);
+}
+
+static int read_tag(struct reader *r, uint32_t expected, const char *field, struct pgk_err *err)
+{
+    uint64_t off = pgk_cur_off(&r->c);
+    uint32_t tag = pgk_cur_u32(&r->c, field);
+    pgk_cur_u32(&r->c, "length of section");
+    PGK_TRY(pgk_cur_check(&r->c, err, "header"));
+    if (tag == expected)
+        return 0;
+    return reject(r, err, off, "header", field, tag, PGK_F("0x%" PRIx32, expected));
+}
+
+static int read_name(struct reader *r, struct pgk_err *err)
+{
+    uint32_t words = 0;
+    while (!words && pgk_cur_left(&r->c)) /* zero words are stuffing */
+        words = pgk_cur_u32(&r->c, "length of name");
+    uint64_t size = (uint64_t)words * 4;
+    const char *s = (const char *)pgk_cur_take(&r->c, size ? size : 1, "name");
+    PGK_TRY(pgk_cur_check(&r->c, err, "name table"));
+    uint32_t id = pgk_sample_name(r->p, s, strnlen(s, size));
+    return id && pgk_vec_push(&r->names, id) && pgk_vec_push(&r->seen, false)
+               ? 0 : pgk_fail_nomem(err);
+}
+
+static int read_names(struct reader *r, struct pgk_err *err)
+{
+    PGK_TRY(read_tag(r, (uint32_t)GCC_TAG_NAMES, "tag of names", err));
+    uint32_t n = pgk_cur_u32(&r->c, "number of names");
+    PGK_TRY(pgk_cur_check(&r->c, err, "name table"));
+    for (uint32_t i = 0; i < n; i++)
+        PGK_TRY(read_name(r, err));
+    return 0;
+}
+
+static int read_index(struct reader *r, uint64_t (*read)(struct pgk_cursor *, const char *),
+                      const char *field, uint64_t *index, struct pgk_err *err)
+{
+    uint64_t off = pgk_cur_off(&r->c);
+    *index = read(&r->c, field);
+    PGK_TRY(pgk_cur_check(&r->c, err, "function"));
+    if (*index < r->names.n)
+        return 0;
+    return reject(r, err, off, "function", field, *index,
+                  PGK_F("an index below %zu", r->names.n));
+}
+
+static uint64_t read_word(struct pgk_cursor *c, const char *field)
+{
+    return pgk_cur_u32(c, field);
+}
+
+static uint64_t unpack_loc(uint32_t packed)
+{
+    return pgk_sample_loc(packed >> 16, packed & 0xffff);
+}
+
+static int read_targets(struct reader *r, uint32_t slot, uint64_t loc, uint32_t n,
+                        struct pgk_err *err)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        uint64_t index, off = pgk_cur_off(&r->c);
+        uint32_t kind = pgk_cur_u32(&r->c, "kind of histogram");
+        PGK_TRY(pgk_cur_check(&r->c, err, "function"));
+        if (kind != GCC_INDIRECT_CALLS)
+            return reject(r, err, off, "function", "kind of histogram", kind, "7, call targets");
+        PGK_TRY(read_index(r, pgk_cur_u64, "call target", &index, err));
+        uint64_t count = pgk_cur_u64(&r->c, "calls");
+        if (!pgk_stage_add(&r->stage, slot, loc, r->names.v[index], count))
+            return pgk_fail_nomem(err);
+    }
+    return pgk_cur_check(&r->c, err, "function");
+}
+
+/* The totals of callers include those of what is inlined into them. */
+static void add_to_totals(struct reader *r, uint32_t slot, uint64_t count)
+{
+    struct pgk_stage_node *v = r->stage.slots.v;
+    for (;; slot = v[slot].parent) {
+        v[slot].total = pgk_sample_sum(v[slot].total, count);
+        if (!slot)
+            return;
+    }
+}
+
+static int read_instance(struct reader *r, uint32_t slot, uint32_t n_lines, uint32_t n_inlinees,
+                         struct pgk_err *err)
+{
+    for (uint32_t i = 0; i < n_lines; i++) {
+        uint64_t loc = unpack_loc(pgk_cur_u32(&r->c, "place of samples"));
+        uint32_t n_targets = pgk_cur_u32(&r->c, "number of call targets");
+        uint64_t count = pgk_cur_u64(&r->c, "samples");
+        PGK_TRY(pgk_cur_check(&r->c, err, "function"));
+        if (!pgk_stage_add(&r->stage, slot, loc, PGK_REC_BODY, count))
+            return pgk_fail_nomem(err);
+        add_to_totals(r, slot, count);
+        PGK_TRY(read_targets(r, slot, loc, n_targets, err));
+    }
+    for (uint32_t i = 0; i < n_inlinees; i++) {
+        uint64_t index, loc = unpack_loc(pgk_cur_u32(&r->c, "place of inlinee"));
+        PGK_TRY(read_index(r, read_word, "inlinee", &index, err));
+        uint64_t off = pgk_cur_off(&r->c);
+        uint32_t lines = pgk_cur_u32(&r->c, "number of places");
+        uint32_t inlinees = pgk_cur_u32(&r->c, "number of inlinees");
+        PGK_TRY(pgk_cur_check(&r->c, err, "function"));
+        if (r->stage.slots.v[slot].depth >= PGK_SAMPLE_MAX_DEPTH)
+            return reject(r, err, off, "function", "number of inlinees",
+                          r->stage.slots.v[slot].depth, "nesting of at most 1000 levels");
+        uint32_t inlinee = pgk_stage_inlinee(&r->stage, slot, loc, r->names.v[index]);
+        if (inlinee == PGK_STAGE_NONE)
+            return pgk_fail_nomem(err);
+        PGK_TRY(read_instance(r, inlinee, lines, inlinees, err));
+    }
+    return 0;
+}
+
+/* A second function of the same name is an alias: its samples are those of the first. */
+static int read_function(struct reader *r, struct pgk_err *err)
+{
+    uint64_t index, head = pgk_cur_u64(&r->c, "head samples");
+    PGK_TRY(read_index(r, read_word, "function", &index, err));
+    uint32_t lines = pgk_cur_u32(&r->c, "number of places");
+    uint32_t inlinees = pgk_cur_u32(&r->c, "number of inlinees");
+    PGK_TRY(pgk_cur_check(&r->c, err, "function"));
+    if (!pgk_stage_begin(&r->stage, r->names.v[index]))
+        return pgk_fail_nomem(err);
+    PGK_TRY(read_instance(r, 0, lines, inlinees, err));
+    if (r->seen.v[index] && !pgk_stage_begin(&r->stage, r->names.v[index]))
+        return pgk_fail_nomem(err);
+    r->stage.slots.v[0].head = head;
+    r->seen.v[index] |= r->stage.slots.v[0].total != 0;
+    return pgk_stage_commit(&r->stage, r->p, (struct pgk_stage_place){0}, r->weight, err);
+}
+
+static int read_all(struct reader *r, struct pgk_err *err)
+{
+    pgk_cur_take(&r->c, strlen(PGK_SAMPLE_GCC_MAGIC), "magic");
+    r->c.src.version = pgk_cur_u32(&r->c, "version");
+    PGK_TRY(pgk_cur_check(&r->c, err, "header"));
+    PGK_TRY(pgk_sample_set_kind(r->p, false, false, r->c.src.file, err));
+    PGK_TRY(read_names(r, err));
+    PGK_TRY(read_tag(r, (uint32_t)GCC_TAG_FUNCTIONS, "tag of functions", err));
+    uint32_t n = pgk_cur_u32(&r->c, "number of functions");
+    PGK_TRY(pgk_cur_check(&r->c, err, "header"));
+    for (uint32_t i = 0; i < n; i++)
+        PGK_TRY(read_function(r, err));
+    return 0;
+}
+
+int pgk_sample_gcc_read(struct pgk_sample *p, const uint8_t *bytes, size_t size,
+                        const struct pgk_source *src, uint64_t weight, struct pgk_err *err)
+{
+    struct reader r = {.p = p, .weight = weight};
+    pgk_cur_init(&r.c, bytes, size, src);
+    int status = read_all(&r, err);
+    pgk_vec_free(&r.names);
+    pgk_vec_free(&r.seen);
+    pgk_stage_free(&r.stage);
+    return status;
+}
+
+/* ---- writing ---- */
+
+static void put_word(struct pgk_line *l, uint32_t v)
+{
+    pgk_line_bytes(l, &v, sizeof v);
+}
+
+static void put_dword(struct pgk_line *l, uint64_t v)
+{
+    pgk_line_bytes(l, &v, sizeof v);
+}
+
+static uint32_t pack_loc(uint64_t loc)
+{
+    return pgk_sample_line(loc) << 16 | (pgk_sample_discriminator(loc) & 0xffff);
+}
+
+static uint32_t count_lines(const struct pgk_sample_recs *recs)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < recs->n; i++)
+        n += recs->v[i].what == PGK_REC_BODY;
+    return n;
+}
+
+static void put_instance(struct pgk_record_writer *w, uint32_t node)
+{
+    const struct pgk_sample_recs *recs = &w->p->nodes.v[node].recs;
+    struct pgk_sample_place place;
+    put_word(w->line, w->names.index_of.v[w->p->nodes.v[node].name]);
+    put_word(w->line, count_lines(recs));
+    put_word(w->line, (uint32_t)pgk_count_inlinees(w->p, node));
+    for (uint32_t i = 0; i < recs->n;) {
+        i = pgk_order_place(&w->order, recs, i, &place);
+        if (!place.has_body)
+            continue;
+        put_word(w->line, pack_loc(place.loc));
+        put_word(w->line, (uint32_t)place.n_targets);
+        put_dword(w->line, place.samples);
+        for (size_t k = 0; k < place.n_targets; k++) {
+            put_word(w->line, GCC_INDIRECT_CALLS);
+            put_dword(w->line, w->names.index_of.v[pgk_rec_name(&place.targets[k])]);
+            put_dword(w->line, place.targets[k].count);
+        }
+    }
+    for (uint32_t c = pgk_sample_first(w->p, node); c; c = pgk_sample_next(w->p, c)) {
+        put_word(w->line, pack_loc(w->p->nodes.v[c].loc));
+        put_instance(w, c);
+    }
+}
+
+static void put_name(struct pgk_line *l, const struct pgk_sample_name *name)
+{
+    uint32_t words = name->len / 4 + 1; /* with a NUL at least */
+    put_word(l, words);
+    pgk_line_bytes(l, name->s, name->len);
+    for (size_t i = name->len; i < (size_t)words * 4; i++)
+        pgk_line_byte(l, '\0');
+}
+
+static int write_all(struct pgk_record_writer *w, size_t n, struct pgk_sink *out,
+                     struct pgk_err *err)
+{
+    if (!pgk_used_names(&w->names, w->p, n, false))
+        return pgk_fail_nomem(err);
+    pgk_line_bytes(w->line, PGK_SAMPLE_GCC_MAGIC, strlen(PGK_SAMPLE_GCC_MAGIC));
+    put_word(w->line, GCC_VERSION);
+    put_word(w->line, (uint32_t)GCC_TAG_NAMES);
+    put_word(w->line, 0);
+    put_word(w->line, (uint32_t)w->names.ids.n);
+    for (size_t i = 0; i < w->names.ids.n; i++)
+        put_name(w->line, &w->p->names.v.v[w->names.ids.v[i]]);
+    put_word(w->line, (uint32_t)GCC_TAG_FUNCTIONS);
+    put_word(w->line, 0);
+    put_word(w->line, (uint32_t)n);
+    for (size_t i = 0; i < n; i++) {
+        put_dword(w->line, w->p->nodes.v[w->p->by_heat.v[i]].head);
+        put_instance(w, w->p->by_heat.v[i]);
+        pgk_line_flush(w->line, out, PGK_LINE_FLUSH_BYTES);
+    }
+    /* An empty list of modules, which GCC wants to see. */
+    put_word(w->line, (uint32_t)GCC_TAG_MODULES);
+    put_word(w->line, 0);
+    put_word(w->line, 0);
+    pgk_line_flush(w->line, out, 1);
+    return w->line->failed || w->order.failed ? pgk_fail_nomem(err) : 0;
+}
+
+int pgk_sample_gcc_write(const struct pgk_sample *p, size_t n, struct pgk_sink *out,
+                         struct pgk_err *err)
+{
+    const char *found = p->kind.contexts ? "a context-sensitive profile"
+                        : p->kind.probes ? "a profile whose places are probes"
+                        : pgk_sample_names_unspelled(&p->names)
+                            ? "names that are known by their GUIDs alone"
+                            : NULL;
+    if (found)
+        return pgk_fail(err, PGK_E_ARG, .format = "GCC AutoFDO", .found = found,
+                        .expected = "functions by name and line, which is all that GCC takes",
+                        .hint = "contexts go away with --layout=flat");
+    struct pgk_line line = {0};
+    struct pgk_record_writer w = {.p = p, .line = &line, .order = {.p = p}};
+    int status = write_all(&w, n, out, err);
+    pgk_line_free(&line);
+    pgk_used_names_free(&w.names);
+    pgk_order_free(&w.order);
+    return status;
+}

@@ -1,0 +1,134 @@
+/* The function metadata section of an extensible binary. */
+#include "sample_metadata.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#define RECORD "function metadata"
+#define DAMAGED "the file is damaged; copy it again, or make it anew"
+
+void pgk_metadata_close(struct pgk_sample_metadata *m)
+{
+    pgk_vec_free(&m->entry_of);
+    pgk_vec_free(&m->slots);
+}
+
+static int compare_slots(const void *pa, const void *pb, void *stage)
+{
+    const struct pgk_stage_node *slots = ((struct pgk_sample_stage *)stage)->slots.v;
+    uint32_t ia = *(const uint32_t *)pa, ib = *(const uint32_t *)pb;
+    const struct pgk_stage_node *a = &slots[ia], *b = &slots[ib];
+    if (a->parent != b->parent)
+        return a->parent < b->parent ? -1 : 1;
+    if (a->loc != b->loc)
+        return a->loc < b->loc ? -1 : 1;
+    if (a->name != b->name)
+        return a->name < b->name ? -1 : 1;
+    return ia < ib ? -1 : ia > ib;
+}
+
+/* The first inlinee at that place, or PGK_STAGE_NONE. */
+static uint32_t find_slot(const struct pgk_sample_metadata *m,
+                          const struct pgk_sample_stage *stage, uint32_t parent, uint64_t loc,
+                          uint32_t name)
+{
+    size_t low = 0, high = m->slots.n;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        const struct pgk_stage_node *n = &stage->slots.v[m->slots.v[middle]];
+        bool below = n->parent != parent ? n->parent < parent
+                     : n->loc != loc     ? n->loc < loc
+                                         : n->name < name;
+        if (below)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low == m->slots.n)
+        return PGK_STAGE_NONE;
+    const struct pgk_stage_node *n = &stage->slots.v[m->slots.v[low]];
+    bool same = n->parent == parent && n->loc == loc && n->name == name;
+    return same ? m->slots.v[low] : PGK_STAGE_NONE;
+}
+
+/* Reads an entry behind its identity; with a stage, gives it to the slot, if there is one. */
+static int read_entry(struct pgk_sample_metadata *m, struct pgk_sample_stage *stage,
+                      uint32_t slot, unsigned depth, struct pgk_err *err)
+{
+    struct pgk_cursor *c = &m->c;
+    struct pgk_stage_node *to = slot == PGK_STAGE_NONE ? NULL : &stage->slots.v[slot];
+    if (m->layout.checksums) {
+        uint64_t checksum = pgk_sample_uleb(c, "checksum");
+        if (to)
+            to->checksum = checksum;
+    }
+    if (m->layout.attributes) {
+        uint64_t attributes = pgk_sample_uleb(c, "attributes");
+        if (to)
+            to->attributes = (uint32_t)attributes;
+    }
+    if (!m->layout.nested)
+        return pgk_cur_check(c, err, RECORD);
+    uint64_t off = pgk_cur_off(c), n = pgk_sample_uleb(c, "number of inlinees");
+    PGK_TRY(pgk_cur_check(c, err, RECORD));
+    if (n > pgk_cur_left(c) / 4 || (n && depth >= PGK_SAMPLE_MAX_DEPTH))
+        return pgk_cur_reject(c, err, PGK_E_CORRUPT, off, .record = RECORD,
+                              .field = "number of inlinees",
+                              .found = PGK_F("%" PRIu64 " at depth %u", n, depth),
+                              .expected = PGK_F("at most %zu, nested to 1000 levels",
+                                                pgk_cur_left(c) / 4),
+                              .hint = DAMAGED);
+    for (uint64_t i = 0; i < n; i++) {
+        uint64_t line = pgk_sample_uleb(c, "line offset of inlinee");
+        uint64_t discriminator = pgk_sample_uleb(c, "discriminator of inlinee");
+        uint32_t name, inlinee = PGK_STAGE_NONE;
+        PGK_TRY(pgk_sample_read_name(c, m->names, "inlinee", RECORD, &name, err));
+        if (to)
+            inlinee = find_slot(m, stage, slot,
+                                pgk_sample_loc((uint32_t)line, (uint32_t)discriminator), name);
+        PGK_TRY(read_entry(m, stage, inlinee, depth + 1, err));
+    }
+    return 0;
+}
+
+int pgk_metadata_open(struct pgk_sample_metadata *m, const struct pgk_cursor *c,
+                      const struct pgk_metadata_layout *layout,
+                      const struct pgk_sample_name_table *names, struct pgk_err *err)
+{
+    m->layout = *layout;
+    m->c = *c;
+    m->names = names;
+    if (!pgk_vec_reserve(&m->entry_of, layout->n_identities + 1))
+        return pgk_fail_nomem(err);
+    memset(m->entry_of.v, 0, layout->n_identities * sizeof *m->entry_of.v);
+    m->entry_of.n = layout->n_identities;
+    while (pgk_cur_left(&m->c)) {
+        uint64_t off = pgk_cur_off(&m->c), identity = pgk_sample_uleb(&m->c, "function");
+        PGK_TRY(pgk_cur_check(&m->c, err, RECORD));
+        if (identity >= m->entry_of.n)
+            return pgk_cur_reject(&m->c, err, PGK_E_CORRUPT, off, .record = RECORD,
+                                  .field = "function", .found = PGK_F("index %" PRIu64, identity),
+                                  .expected = PGK_F("an index below %zu", m->entry_of.n),
+                                  .hint = DAMAGED);
+        m->entry_of.v[identity] = (uint64_t)(m->c.at - m->c.start) + 1;
+        PGK_TRY(read_entry(m, NULL, PGK_STAGE_NONE, 0, err));
+    }
+    return 0;
+}
+
+int pgk_metadata_apply(struct pgk_sample_metadata *m, uint64_t identity,
+                       struct pgk_sample_stage *stage, struct pgk_err *err)
+{
+    if (identity >= m->entry_of.n || !m->entry_of.v[identity])
+        return 0;
+    m->slots.n = 0;
+    if (m->layout.nested && stage->n > 1) {
+        if (!pgk_vec_reserve(&m->slots, stage->n))
+            return pgk_fail_nomem(err);
+        for (uint32_t slot = 1; slot < stage->n; slot++)
+            m->slots.v[m->slots.n++] = slot;
+        qsort_r(m->slots.v, m->slots.n, sizeof *m->slots.v, compare_slots, stage);
+    }
+    m->c.at = m->c.start + (m->entry_of.v[identity] - 1);
+    return read_entry(m, stage, 0, 0, err);
+}

@@ -1,0 +1,32 @@
+/* The function metadata section of an extensible binary: checksums and attributes, which stand
+ * apart from the functions they belong to and in no order. */
+#ifndef PGK_SAMPLE_METADATA_H
+#define PGK_SAMPLE_METADATA_H
+
+#include "sample_records.h"
+
+struct pgk_metadata_layout {
+    bool checksums, attributes;
+    bool nested;          /* inlinees have entries of their own */
+    size_t n_identities;
+};
+
+struct pgk_sample_metadata {
+    struct pgk_metadata_layout layout;
+    struct pgk_cursor c;
+    const struct pgk_sample_name_table *names;
+    PGK_VEC(uint64_t) entry_of; /* by identity: position in the section + 1, or 0 */
+    PGK_VEC(uint32_t) slots;    /* inlinees of the function at hand, by place */
+};
+
+/* Looks through the section, whose bytes must outlive the struct. */
+PGK_MUST_USE int pgk_metadata_open(struct pgk_sample_metadata *m, const struct pgk_cursor *c,
+                                   const struct pgk_metadata_layout *layout,
+                                   const struct pgk_sample_name_table *names,
+                                   struct pgk_err *err);
+void pgk_metadata_close(struct pgk_sample_metadata *m);
+/* Gives the staged function and its inlinees what the section has for them. */
+PGK_MUST_USE int pgk_metadata_apply(struct pgk_sample_metadata *m, uint64_t identity,
+                                    struct pgk_sample_stage *stage, struct pgk_err *err);
+
+#endif

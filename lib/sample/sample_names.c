@@ -1,0 +1,212 @@
+/* Names of functions and vtables, by spelling and by GUID. */
+#include "sample_names.h"
+
+#include "hash.h"
+
+#include <stdlib.h>
+
+void pgk_sample_names_free(struct pgk_sample_names *t)
+{
+    pgk_arena_free(&t->arena);
+    pgk_vec_free(&t->v);
+    pgk_index_free(&t->by_spelling);
+    pgk_index_free(&t->by_guid);
+    t->guids = false;
+}
+
+bool pgk_sample_name_is_guid(const char *s, size_t len, uint64_t *guid)
+{
+    /* 2^32 has ten digits, 2^64 - 1 twenty. Functions named by such a number exist only
+     * where a GUID was printed. */
+    if (len < 10 || len > 20 || s[0] < '1' || s[0] > '9')
+        return false;
+    uint64_t v = 0;
+    for (size_t i = 0; i < len; i++) {
+        unsigned digit = (unsigned)(unsigned char)s[i] - '0';
+        if (digit > 9 || __builtin_mul_overflow(v, 10, &v) || __builtin_add_overflow(v, digit, &v))
+            return false;
+    }
+    *guid = v;
+    return v > UINT32_MAX;
+}
+
+static uint32_t find_spelling(const struct pgk_sample_names *t, uint64_t hash, const char *s,
+                              size_t len)
+{
+    PGK_INDEX_FOR (&t->by_spelling, hash, id)
+        if (t->v.v[id].len == len && memcmp(t->v.v[id].s, s, len) == 0)
+            return id;
+    return 0;
+}
+
+static uint32_t find_guid(const struct pgk_sample_names *t, uint64_t guid)
+{
+    PGK_INDEX_FOR (&t->by_guid, guid, id)
+        if (t->v.v[id].guid == guid)
+            return id;
+    return 0;
+}
+
+static uint32_t push(struct pgk_sample_names *t, struct pgk_sample_name name)
+{
+    if (t->v.n == 0 && !pgk_vec_push(&t->v, (struct pgk_sample_name){0}))
+        return 0;
+    /* Ids leave the top bit to others, and stay below PGK_INDEX_NONE. */
+    if (t->v.n > INT32_MAX || !pgk_vec_push(&t->v, name))
+        return 0;
+    return (uint32_t)(t->v.n - 1);
+}
+
+uint64_t pgk_sample_names_guid(struct pgk_sample_names *t, uint32_t id)
+{
+    struct pgk_sample_name *name = &t->v.v[id];
+    if (!name->has_guid) {
+        name->guid = pgk_md5_low64(name->s, name->len);
+        name->has_guid = true;
+    }
+    return name->guid;
+}
+
+/* From the first GUID on, every name can be found by its GUID. */
+static bool start_guids(struct pgk_sample_names *t)
+{
+    if (t->guids)
+        return true;
+    for (uint32_t id = 1; id < t->v.n; id++) {
+        uint64_t guid = pgk_sample_names_guid(t, id);
+        if (!find_guid(t, guid) && !pgk_index_add(&t->by_guid, guid, id))
+            return false;
+    }
+    t->guids = true;
+    return true;
+}
+
+uint32_t pgk_sample_names_add_guid(struct pgk_sample_names *t, uint64_t guid)
+{
+    if (!start_guids(t))
+        return 0;
+    uint32_t id = find_guid(t, guid);
+    if (id)
+        return id;
+    id = push(t, (struct pgk_sample_name){.guid = guid, .has_guid = true});
+    return id && pgk_index_add(&t->by_guid, guid, id) ? id : 0;
+}
+
+/* The new spelling of a name that was a GUID so far, or of a new name. */
+static uint32_t add_spelling(struct pgk_sample_names *t, const char *copy, size_t len)
+{
+    struct pgk_sample_name name = {.s = copy, .len = (uint32_t)len};
+    if (!t->guids)
+        return push(t, name);
+    name.guid = pgk_md5_low64(copy, len);
+    name.has_guid = true;
+    uint32_t id = find_guid(t, name.guid);
+    if (id && !t->v.v[id].s) {
+        t->v.v[id] = name;
+        return id;
+    }
+    bool collides = id != 0;
+    id = push(t, name);
+    return id && (collides || pgk_index_add(&t->by_guid, name.guid, id)) ? id : 0;
+}
+
+uint32_t pgk_sample_names_add(struct pgk_sample_names *t, const char *s, size_t len)
+{
+    uint64_t guid;
+    if (pgk_sample_name_is_guid(s, len, &guid))
+        return pgk_sample_names_add_guid(t, guid);
+    uint64_t hash = pgk_hash_bytes(s, len);
+    uint32_t id = find_spelling(t, hash, s, len);
+    if (id)
+        return id;
+    const char *copy = len < UINT32_MAX ? pgk_arena_copy(&t->arena, s, len) : NULL;
+    if (!copy)
+        return 0;
+    id = add_spelling(t, copy, len);
+    return id && pgk_index_add(&t->by_spelling, hash, id) ? id : 0;
+}
+
+uint32_t pgk_sample_names_find(const struct pgk_sample_names *t, const char *s, size_t len)
+{
+    uint64_t guid;
+    if (pgk_sample_name_is_guid(s, len, &guid))
+        return t->guids ? find_guid(t, guid) : 0;
+    uint32_t id = find_spelling(t, pgk_hash_bytes(s, len), s, len);
+    if (!id && t->guids)
+        id = find_guid(t, pgk_md5_low64(s, len));
+    return id;
+}
+
+bool pgk_sample_names_spell(struct pgk_sample_names *t, const char *s, size_t len)
+{
+    uint32_t id = t->guids ? find_guid(t, pgk_md5_low64(s, len)) : 0;
+    return !id || t->v.v[id].s || pgk_sample_names_add(t, s, len);
+}
+
+bool pgk_sample_names_unspelled(const struct pgk_sample_names *t)
+{
+    for (uint32_t id = 1; t->guids && id < t->v.n; id++)
+        if (!t->v.v[id].s)
+            return true;
+    return false;
+}
+
+/* ---- order ---- */
+
+/* The first bytes as a big-endian number decide nearly every comparison in registers. */
+struct key {
+    uint64_t first;  /* of a GUID: itself */
+    const char *s;   /* NULL: a GUID */
+    uint32_t len, id;
+};
+
+static uint64_t first_bytes(const char *s, size_t len)
+{
+    uint64_t v = 0;
+    memcpy(&v, s, len < 8 ? len : 8);
+    return __builtin_bswap64(v);
+}
+
+static int compare_keys(const void *pa, const void *pb)
+{
+    const struct key *a = pa, *b = pb;
+    if (!a->s != !b->s)
+        return a->s ? 1 : -1;
+    if (a->first != b->first)
+        return a->first < b->first ? -1 : 1;
+    uint32_t shorter = a->len < b->len ? a->len : b->len;
+    int c = shorter > 8 ? memcmp(a->s + 8, b->s + 8, shorter - 8) : 0;
+    if (c)
+        return c;
+    return a->len < b->len ? -1 : a->len > b->len;
+}
+
+static bool in_order(const struct key *keys, size_t n)
+{
+    for (size_t i = 1; i < n; i++)
+        if (compare_keys(&keys[i - 1], &keys[i]) > 0)
+            return false;
+    return true;
+}
+
+bool pgk_sample_names_rank(const struct pgk_sample_names *t, uint32_t *rank)
+{
+    size_t n = t->v.n ? t->v.n - 1 : 0;
+    if (!n)
+        return true;
+    struct key *keys = pgk_mem_alloc(n, sizeof *keys);
+    if (!keys)
+        return false;
+    for (size_t i = 0; i < n; i++) {
+        const struct pgk_sample_name *name = &t->v.v[i + 1];
+        keys[i] = (struct key){.first = name->s ? first_bytes(name->s, name->len) : name->guid,
+                               .s = name->s, .len = name->len, .id = (uint32_t)(i + 1)};
+    }
+    if (!in_order(keys, n))
+        qsort(keys, n, sizeof *keys, compare_keys);
+    rank[0] = 0;
+    for (size_t i = 0; i < n; i++)
+        rank[keys[i].id] = (uint32_t)(i + 1);
+    pgk_mem_free(keys);
+    return true;
+}

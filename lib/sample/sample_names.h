@@ -1,0 +1,49 @@
+/* Names of functions and vtables in a sample profile: 32-bit ids, 0 being none.
+ *
+ * A name is known by its spelling, by its GUID (the first 8 bytes of its MD5), or by both. A
+ * name seen as a GUID in one file and spelled out in another is one name, whichever came
+ * first. A decimal number beyond 32 bits is a GUID that a careless tool spelled out.
+ *
+ * The MD5 of a spelling is taken only when a GUID has been seen, or when it is asked for. */
+#ifndef PGK_SAMPLE_NAMES_H
+#define PGK_SAMPLE_NAMES_H
+
+#include "arena.h"
+#include "index.h"
+#include "vec.h"
+
+struct pgk_sample_name {
+    const char *s;   /* NUL behind it; NULL: known by its GUID alone */
+    uint64_t guid;   /* valid if has_guid */
+    uint32_t len;
+    bool has_guid;
+};
+
+struct pgk_sample_names {
+    struct pgk_arena arena;
+    PGK_VEC(struct pgk_sample_name) v; /* v[0] is not used */
+    struct pgk_index by_spelling;
+    struct pgk_index by_guid;          /* complete once `guids` is set */
+    bool guids;                        /* some name came as a GUID */
+};
+
+void pgk_sample_names_free(struct pgk_sample_names *t);
+/* The id of the name, added if new; 0 when out of memory. */
+uint32_t pgk_sample_names_add(struct pgk_sample_names *t, const char *s, size_t len);
+uint32_t pgk_sample_names_add_guid(struct pgk_sample_names *t, uint64_t guid);
+/* The id of a name that is there, or 0. */
+uint32_t pgk_sample_names_find(const struct pgk_sample_names *t, const char *s, size_t len);
+/* If a name is known by the GUID of this spelling alone, spells it. False when out of memory. */
+bool pgk_sample_names_spell(struct pgk_sample_names *t, const char *s, size_t len);
+uint64_t pgk_sample_names_guid(struct pgk_sample_names *t, uint32_t id);
+/* True if some name is known by its GUID alone. */
+bool pgk_sample_names_unspelled(const struct pgk_sample_names *t);
+
+/* Sets rank[id] so that ranks order names as LLVM does: GUIDs by number, then spellings
+ * bytewise. `rank` has room for t->v.n numbers. False when out of memory. */
+bool pgk_sample_names_rank(const struct pgk_sample_names *t, uint32_t *rank);
+
+/* If the bytes are a GUID in decimal: true, and *guid is set. */
+bool pgk_sample_name_is_guid(const char *s, size_t len, uint64_t *guid);
+
+#endif

@@ -1,0 +1,205 @@
+/* Function records, name tables and summaries as the binary formats hold them. */
+#include "sample_records.h"
+
+#include "sample_format.h"
+
+#include <inttypes.h>
+
+#define DAMAGED "the file is damaged; copy it again, or make it anew"
+
+int pgk_sample_read_version(struct pgk_cursor *c, struct pgk_err *err)
+{
+    uint64_t off = pgk_cur_off(c), version = pgk_cur_uleb(c, "version");
+    PGK_TRY(pgk_cur_check(c, err, "header"));
+    if (version != PGK_SAMPLE_VERSION)
+        return pgk_cur_reject(c, err, PGK_E_VERSION, off, .record = "header", .field = "version",
+                              .found = PGK_F("version %" PRIu64, version),
+                              .expected = "version 103",
+                              .hint = "all releases of LLVM from 13 to 22 write version 103");
+    c->src.version = (uint32_t)version;
+    return 0;
+}
+
+int pgk_sample_read_strings(struct pgk_cursor *c, struct pgk_sample *p,
+                            struct pgk_sample_name_table *names, struct pgk_err *err)
+{
+    uint64_t off = pgk_cur_off(c), n = pgk_cur_uleb(c, "number of names");
+    PGK_TRY(pgk_cur_check(c, err, "name table"));
+    if (n > pgk_cur_left(c))
+        return pgk_cur_reject(c, err, PGK_E_TRUNCATED, off, .record = "name table",
+                              .field = "number of names", .found = PGK_F("%" PRIu64 " names", n),
+                              .expected = PGK_F("at most %zu, one per byte left", pgk_cur_left(c)),
+                              .hint = DAMAGED);
+    if (!pgk_vec_reserve(&names->ids, n))
+        return pgk_fail_nomem(err);
+    for (uint64_t i = 0; i < n; i++) {
+        const uint8_t *end = memchr(c->at, 0, pgk_cur_left(c));
+        if (!end)
+            return pgk_cur_reject(c, err, PGK_E_TRUNCATED, pgk_cur_off(c), .record = "name table",
+                                  .field = PGK_F("name %" PRIu64, i),
+                                  .found = "no NUL byte behind the name",
+                                  .expected = PGK_F("%" PRIu64 " names", n), .hint = DAMAGED);
+        uint32_t id = pgk_sample_name(p, (const char *)c->at, (size_t)(end - c->at));
+        if (!id)
+            return pgk_fail_nomem(err);
+        names->ids.v[names->ids.n++] = id;
+        c->at = end + 1;
+    }
+    return 0;
+}
+
+int pgk_sample_read_name(struct pgk_cursor *c, const struct pgk_sample_name_table *names,
+                         const char *field, const char *record, uint32_t *id,
+                         struct pgk_err *err)
+{
+    uint64_t off = pgk_cur_off(c), i = pgk_sample_uleb(c, field);
+    if (PGK_LIKELY(i < names->ids.n && !c->failed)) {
+        *id = names->ids.v[i];
+        return 0;
+    }
+    PGK_TRY(pgk_cur_check(c, err, record));
+    return pgk_cur_reject(c, err, PGK_E_CORRUPT, off, .record = record, .field = field,
+                          .found = PGK_F("name %" PRIu64, i),
+                          .expected = PGK_F("an index below %zu", names->ids.n), .hint = DAMAGED);
+}
+
+/* A number of items that take at least `item` bytes each. */
+static int read_count(struct pgk_record_reader *r, unsigned item, const char *field, uint64_t *n,
+                      struct pgk_err *err)
+{
+    uint64_t off = pgk_cur_off(r->c);
+    *n = pgk_sample_uleb(r->c, field);
+    if (PGK_LIKELY(*n <= pgk_cur_left(r->c) / item && !r->c->failed))
+        return 0;
+    PGK_TRY(pgk_cur_check(r->c, err, r->name));
+    return pgk_cur_reject(r->c, err, PGK_E_TRUNCATED, off, .record = r->name, .field = field,
+                          .found = PGK_F("%" PRIu64, *n),
+                          .expected = PGK_F("at most %zu, as %zu bytes are left",
+                                            pgk_cur_left(r->c) / item, pgk_cur_left(r->c)),
+                          .hint = DAMAGED);
+}
+
+static int read_loc(struct pgk_record_reader *r, const char *field, uint64_t *loc,
+                    struct pgk_err *err)
+{
+    uint64_t off = pgk_cur_off(r->c), line = pgk_sample_uleb(r->c, field);
+    uint64_t discriminator = pgk_sample_uleb(r->c, "discriminator");
+    if (PGK_LIKELY(line <= PGK_SAMPLE_MAX_LINE && discriminator <= UINT32_MAX && !r->c->failed)) {
+        *loc = pgk_sample_loc((uint32_t)line, (uint32_t)discriminator);
+        return 0;
+    }
+    PGK_TRY(pgk_cur_check(r->c, err, r->name));
+    return pgk_cur_reject(r->c, err, PGK_E_CORRUPT, off, .record = r->name, .field = field,
+                          .found = PGK_F("%" PRIu64 ".%" PRIu64, line, discriminator),
+                          .expected = "a line offset of 16 bits, a discriminator of 32",
+                          .hint = DAMAGED);
+}
+
+static int add(struct pgk_record_reader *r, uint32_t slot, uint64_t loc, uint32_t what,
+               uint64_t count, struct pgk_err *err)
+{
+    return pgk_stage_add(r->stage, slot, loc, what, count) ? 0 : pgk_fail_nomem(err);
+}
+
+static int read_lines(struct pgk_record_reader *r, uint32_t slot, struct pgk_err *err)
+{
+    uint64_t n, n_calls, loc;
+    PGK_TRY(read_count(r, 4, "number of lines", &n, err));
+    for (uint64_t i = 0; i < n; i++) {
+        PGK_TRY(read_loc(r, "line offset", &loc, err));
+        uint64_t count = pgk_sample_uleb(r->c, "samples");
+        PGK_TRY(read_count(r, 2, "number of call targets", &n_calls, err));
+        PGK_TRY(add(r, slot, loc, PGK_REC_BODY, count, err));
+        for (uint64_t k = 0; k < n_calls; k++) {
+            uint32_t target;
+            PGK_TRY(pgk_sample_read_name(r->c, r->names, "call target", r->name, &target, err));
+            count = pgk_sample_uleb(r->c, "calls");
+            PGK_TRY(add(r, slot, loc, target, count, err));
+        }
+    }
+    return 0;
+}
+
+static int read_vtables(struct pgk_record_reader *r, uint32_t slot, struct pgk_err *err)
+{
+    uint64_t n, n_types, loc;
+    PGK_TRY(read_count(r, 3, "number of places with vtables", &n, err));
+    r->p->has_vtables |= n != 0;
+    for (uint64_t i = 0; i < n; i++) {
+        PGK_TRY(read_loc(r, "line offset of vtables", &loc, err));
+        PGK_TRY(read_count(r, 2, "number of vtables", &n_types, err));
+        for (uint64_t k = 0; k < n_types; k++) {
+            uint32_t vtable;
+            PGK_TRY(pgk_sample_read_name(r->c, r->names, "vtable", r->name, &vtable, err));
+            uint64_t count = pgk_sample_uleb(r->c, "objects of a vtable");
+            PGK_TRY(add(r, slot, loc, vtable | PGK_REC_VTABLE, count, err));
+        }
+    }
+    return 0;
+}
+
+static int read_node(struct pgk_record_reader *r, uint32_t slot, struct pgk_err *err);
+
+static int read_inlinees(struct pgk_record_reader *r, uint32_t slot, struct pgk_err *err)
+{
+    uint64_t n, loc, off = pgk_cur_off(r->c);
+    PGK_TRY(read_count(r, 6, "number of inlinees", &n, err));
+    if (n && r->stage->slots.v[slot].depth >= PGK_SAMPLE_MAX_DEPTH)
+        return pgk_cur_reject(r->c, err, PGK_E_LIMIT, off, .record = r->name,
+                              .field = "number of inlinees",
+                              .found = "inlinees nested deeper than 1000 levels",
+                              .expected = "at most 1000", .hint = DAMAGED);
+    for (uint64_t i = 0; i < n; i++) {
+        uint32_t name;
+        PGK_TRY(read_loc(r, "line offset of inlinee", &loc, err));
+        PGK_TRY(pgk_sample_read_name(r->c, r->names, "inlinee", r->name, &name, err));
+        uint32_t inlinee = pgk_stage_inlinee(r->stage, slot, loc, name);
+        if (inlinee == PGK_STAGE_NONE)
+            return pgk_fail_nomem(err);
+        PGK_TRY(read_node(r, inlinee, err));
+    }
+    return 0;
+}
+
+static int read_node(struct pgk_record_reader *r, uint32_t slot, struct pgk_err *err)
+{
+    uint64_t total = pgk_sample_uleb(r->c, "total samples");
+    r->stage->slots.v[slot].total = total;
+    PGK_TRY(read_lines(r, slot, err));
+    PGK_TRY(read_inlinees(r, slot, err));
+    if (r->vtables)
+        PGK_TRY(read_vtables(r, slot, err));
+    return pgk_cur_check(r->c, err, r->name);
+}
+
+int pgk_sample_read_record(struct pgk_record_reader *r, struct pgk_err *err)
+{
+    return read_node(r, 0, err);
+}
+
+int pgk_sample_read_summary(struct pgk_cursor *c, struct pgk_sample_summary *s,
+                            struct pgk_err *err)
+{
+    *s = (struct pgk_sample_summary){0};
+    s->total_count = pgk_cur_uleb(c, "total count");
+    s->max_count = pgk_cur_uleb(c, "largest count");
+    s->max_function_count = pgk_cur_uleb(c, "largest head count");
+    s->num_counts = pgk_cur_uleb(c, "number of counts");
+    s->num_functions = pgk_cur_uleb(c, "number of functions");
+    uint64_t off = pgk_cur_off(c), n = pgk_cur_uleb(c, "number of cutoffs");
+    PGK_TRY(pgk_cur_check(c, err, "summary"));
+    if (n > pgk_cur_left(c) / 3)
+        return pgk_cur_reject(c, err, PGK_E_TRUNCATED, off, .record = "summary",
+                              .field = "number of cutoffs", .found = PGK_F("%" PRIu64, n),
+                              .expected = PGK_F("at most %zu", pgk_cur_left(c) / 3),
+                              .hint = DAMAGED);
+    for (uint64_t i = 0; i < n; i++) {
+        struct pgk_sample_cutoff cutoff = {.ppm = pgk_cur_uleb(c, "cutoff"),
+                                           .min_count = pgk_cur_uleb(c, "smallest count"),
+                                           .num_counts = pgk_cur_uleb(c, "number of counts")};
+        if (i < PGK_SAMPLE_CUTOFFS)
+            s->cutoffs[i] = cutoff;
+    }
+    s->n_cutoffs = n < PGK_SAMPLE_CUTOFFS ? (size_t)n : PGK_SAMPLE_CUTOFFS;
+    return pgk_cur_check(c, err, "summary");
+}

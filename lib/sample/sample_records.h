@@ -1,0 +1,47 @@
+/* Function records as the binary formats hold them.
+ * docs/formats/sample-binary.md "Function records" */
+#ifndef PGK_SAMPLE_RECORDS_H
+#define PGK_SAMPLE_RECORDS_H
+
+#include "cursor.h"
+#include "sample_stage.h"
+
+/* Every number of these formats is a ULEB128, most of one byte. */
+static inline uint64_t pgk_sample_uleb(struct pgk_cursor *c, const char *field)
+{
+    if (PGK_LIKELY(c->at < c->end && *c->at < 0x80 && !c->failed))
+        return *c->at++;
+    return pgk_cur_uleb(c, field);
+}
+
+/* The names of a file, by their index there: ids of the model. */
+struct pgk_sample_name_table {
+    PGK_VEC(uint32_t) ids;
+};
+
+struct pgk_record_reader {
+    struct pgk_cursor *c;
+    struct pgk_sample *p;
+    struct pgk_sample_stage *stage;
+    const struct pgk_sample_name_table *names;
+    bool vtables;        /* records end with a vtable part */
+    const char *name;    /* of the function being read, for messages */
+};
+
+/* A table of `count` strings with NULs behind them. */
+PGK_MUST_USE int pgk_sample_read_strings(struct pgk_cursor *c, struct pgk_sample *p,
+                                         struct pgk_sample_name_table *names,
+                                         struct pgk_err *err);
+/* Head samples have been read and the stage begun: the rest of a top record. */
+PGK_MUST_USE int pgk_sample_read_record(struct pgk_record_reader *r, struct pgk_err *err);
+/* A name index, as an id; 0 and a failure if it is out of range. */
+PGK_MUST_USE int pgk_sample_read_name(struct pgk_cursor *c,
+                                      const struct pgk_sample_name_table *names, const char *field,
+                                      const char *record, uint32_t *id, struct pgk_err *err);
+/* A stored summary; its numbers are recomputed whenever they are needed. */
+PGK_MUST_USE int pgk_sample_read_summary(struct pgk_cursor *c, struct pgk_sample_summary *summary,
+                                         struct pgk_err *err);
+/* The version behind the magic number, which must be 103. */
+PGK_MUST_USE int pgk_sample_read_version(struct pgk_cursor *c, struct pgk_err *err);
+
+#endif

@@ -1,0 +1,324 @@
+/* Names of a profile: canonical ones, others by a file, spellings for GUIDs; and filters. */
+#include "sample_layout.h"
+
+#include "binary_set.h"
+#include "filemap.h"
+#include "hash.h"
+#include "line_buffer.h"
+#include "sample_text.h"
+
+#include <regex.h>
+
+/* ---- lines of a file ---- */
+
+typedef int line_fn(void *ctx, const char *line, size_t len, uint64_t number,
+                    struct pgk_err *err);
+
+/* Calls `fn` for each line without the blanks around it, if anything is left. */
+static int each_line(const char *path, line_fn *fn, void *ctx, struct pgk_err *err)
+{
+    struct pgk_filemap map;
+    PGK_TRY(pgk_filemap_open(&map, path, err));
+    const char *s = (const char *)map.bytes, *end = s + map.size;
+    int status = 0;
+    for (uint64_t number = 1; s < end && !status; number++) {
+        const char *newline = memchr(s, '\n', (size_t)(end - s));
+        const char *next = newline ? newline + 1 : end, *stop = newline ? newline : end;
+        while (stop > s && strchr(" \t\r", stop[-1]))
+            stop--;
+        while (s < stop && (*s == ' ' || *s == '\t'))
+            s++;
+        if (s < stop)
+            status = fn(ctx, s, (size_t)(stop - s), number, err);
+        s = next;
+    }
+    pgk_filemap_close(&map);
+    return status;
+}
+
+static int add_symbol(void *profile, const char *line, size_t len, uint64_t number,
+                      struct pgk_err *err)
+{
+    (void)number;
+    return pgk_sample_add_symbol(profile, line, len) ? 0 : pgk_fail_nomem(err);
+}
+
+int pgk_sample_add_symbols(struct pgk_sample *p, const char *path, struct pgk_err *err)
+{
+    p->has_symbols = true;
+    return each_line(path, add_symbol, p, err);
+}
+
+/* ---- spellings for GUIDs ---- */
+
+static int spell(void *profile, const char *line, size_t len, uint64_t number,
+                 struct pgk_err *err)
+{
+    struct pgk_sample *p = profile;
+    (void)number;
+    return pgk_sample_names_spell(&p->names, line, len) ? 0 : pgk_fail_nomem(err);
+}
+
+int pgk_sample_name_from_file(struct pgk_sample *p, const char *path, struct pgk_err *err)
+{
+    p->finished = false;
+    return each_line(path, spell, p, err);
+}
+
+struct speller {
+    struct pgk_sample *p;
+    struct pgk_err *err;
+};
+
+static int spell_function(void *ctx, const struct pgk_sym_function *f)
+{
+    struct speller *s = ctx;
+    return spell(s->p, f->name, strlen(f->name), 0, s->err);
+}
+
+/* Functions that were inlined everywhere are known to the debug information only, vtables to
+ * the symbol table only. */
+static int spell_binary(struct speller *s, struct pgk_binaries *binaries, uint32_t pos,
+                        struct pgk_err *err)
+{
+    const struct pgk_elf_sym *syms;
+    struct pgk_symboliser *sym;
+    size_t n;
+    PGK_TRY(pgk_elf_symbols(pgk_binaries_elf(binaries, pos), &syms, &n, err));
+    for (size_t i = 0; i < n; i++)
+        PGK_TRY(spell(s->p, syms[i].name, strlen(syms[i].name), 0, err));
+    int status = pgk_binaries_symboliser(binaries, pos, &sym, err);
+    if (status == PGK_E_NODEBUG)
+        return 0;
+    return status ? status : pgk_symboliser_functions(sym, spell_function, s, err);
+}
+
+int pgk_sample_name_from_binaries(struct pgk_sample *p, struct pgk_binaries *binaries,
+                                  struct pgk_err *err)
+{
+    struct speller s = {.p = p, .err = err};
+    p->finished = false;
+    for (uint32_t pos = 0; pos < pgk_binaries_count(binaries); pos++)
+        PGK_TRY(spell_binary(&s, binaries, pos, err));
+    return 0;
+}
+
+/* ---- canonical names ---- */
+
+/* What the compiler drops when it looks a function up: the suffixes in this order, each at the
+ * last place where it stands, and only if no further dot follows it. */
+static size_t drop_selected(const char *s, size_t len)
+{
+    static const char *const suffixes[] = {".llvm.", ".part."};
+    for (size_t i = 0; i < PGK_COUNTOF(suffixes); i++) {
+        size_t n = strlen(suffixes[i]);
+        const char *last_dot = memrchr(s, '.', len);
+        if (!last_dot || (size_t)(last_dot - s) + 1 < n)
+            continue;
+        const char *start = last_dot + 1 - n;
+        if (!memcmp(start, suffixes[i], n))
+            len = (size_t)(start - s);
+    }
+    return len;
+}
+
+static uint32_t canonical_name(void *ctx, struct pgk_sample *into,
+                               const struct pgk_sample_name *name)
+{
+    enum pgk_sample_suffixes suffixes = *(const enum pgk_sample_suffixes *)ctx;
+    if (!name->s)
+        return pgk_sample_name_guid(into, name->guid);
+    const char *dot = memchr(name->s, '.', name->len);
+    size_t len = name->len;
+    if (dot && dot > name->s)
+        len = suffixes == PGK_SAMPLE_SUFFIXES_ALL ? (size_t)(dot - name->s)
+                                                  : drop_selected(name->s, name->len);
+    return pgk_sample_name(into, name->s, len ? len : name->len);
+}
+
+struct renaming {
+    pgk_rename_fn *fn;
+    void *ctx;
+};
+
+static int make_renamed(void *ctx, struct pgk_sample *into, const struct pgk_sample *from,
+                        struct pgk_err *err)
+{
+    const struct renaming *r = ctx;
+    struct pgk_sample_merger m;
+    PGK_TRY(pgk_sample_set_kind(into, from->kind.contexts, from->kind.probes, NULL, err));
+    int status = pgk_merger_open(&m, into, from, err);
+    m.rename = r->fn;
+    m.rename_ctx = r->ctx;
+    if (!status)
+        status = pgk_merger_add_all(&m, 1, err);
+    pgk_merger_close(&m);
+    return status;
+}
+
+int pgk_sample_canonicalise(struct pgk_sample **profile, enum pgk_sample_suffixes suffixes,
+                            struct pgk_err *err)
+{
+    struct renaming r = {canonical_name, &suffixes};
+    return pgk_sample_replace(profile, make_renamed, &r, err);
+}
+
+/* ---- names by a file ---- */
+
+struct pairs {
+    const char *path;
+    struct pgk_sample_names names;  /* old ones */
+    PGK_VEC(uint32_t) new_of;       /* by old one: its new one, among the same names */
+};
+
+static int add_pair(void *ctx, const char *line, size_t len, uint64_t number, struct pgk_err *err)
+{
+    struct pairs *p = ctx;
+    size_t n_old = 0, gap = 0;
+    if (*line == '#')
+        return 0;
+    while (n_old < len && line[n_old] != ' ' && line[n_old] != '\t')
+        n_old++;
+    while (n_old + gap < len && (line[n_old + gap] == ' ' || line[n_old + gap] == '\t'))
+        gap++;
+    const char *new = line + n_old + gap;
+    size_t n_new = len - n_old - gap;
+    if (!n_new || memchr(new, ' ', n_new) || memchr(new, '\t', n_new))
+        return pgk_fail(err, PGK_E_CORRUPT, .file = p->path,
+                        .record = PGK_F("line %llu", (unsigned long long)number),
+                        .field = "pair of names",
+                        .found = PGK_F("'%.*s'", len < 80 ? (int)len : 80, line),
+                        .expected = "OLD NEW", .hint = "correct the line");
+    uint32_t old_id = pgk_sample_names_add(&p->names, line, n_old);
+    uint32_t new_id = pgk_sample_names_add(&p->names, new, n_new);
+    size_t more = p->names.v.n - p->new_of.n;
+    if (!old_id || !new_id || !pgk_vec_reserve(&p->new_of, more))
+        return pgk_fail_nomem(err);
+    memset(p->new_of.v + p->new_of.n, 0, more * sizeof *p->new_of.v);
+    p->new_of.n += more;
+    p->new_of.v[old_id] = new_id;
+    return 0;
+}
+
+static const struct pgk_sample_name *new_name(struct pairs *p, const struct pgk_sample_name *name)
+{
+    uint32_t id = 0;
+    if (name->s)
+        id = pgk_sample_names_find(&p->names, name->s, name->len);
+    else
+        for (uint32_t i = 1; i < p->names.v.n && !id; i++) /* rare: GUIDs and no spelling */
+            id = pgk_sample_names_guid(&p->names, i) == name->guid ? i : 0;
+    return id && p->new_of.v[id] ? &p->names.v.v[p->new_of.v[id]] : name;
+}
+
+static uint32_t remapped_name(void *ctx, struct pgk_sample *into,
+                              const struct pgk_sample_name *name)
+{
+    const struct pgk_sample_name *new = new_name(ctx, name);
+    return new->s ? pgk_sample_name(into, new->s, new->len)
+                  : pgk_sample_name_guid(into, new->guid);
+}
+
+static int remap_symbols(struct pairs *pairs, struct pgk_sample *p, struct pgk_err *err)
+{
+    struct pgk_intern *old = p->symbols;
+    if (!old)
+        return 0;
+    p->symbols = NULL;
+    int status = 0;
+    for (size_t i = 1; i < old->strs.n && !status; i++) {
+        struct pgk_sample_name symbol = {.s = old->strs.v[i].s, .len = old->strs.v[i].len};
+        const struct pgk_sample_name *new = new_name(pairs, &symbol);
+        if (!pgk_sample_add_symbol(p, new->s ? new->s : symbol.s, new->s ? new->len : symbol.len))
+            status = pgk_fail_nomem(err);
+    }
+    pgk_intern_free(old);
+    pgk_mem_free(old);
+    return status;
+}
+
+int pgk_sample_remap(struct pgk_sample **profile, const char *path, struct pgk_err *err)
+{
+    struct pairs pairs = {.path = path};
+    struct renaming r = {remapped_name, &pairs};
+    int status = each_line(path, add_pair, &pairs, err);
+    if (!status)
+        status = pgk_sample_replace(profile, make_renamed, &r, err);
+    if (!status)
+        status = remap_symbols(&pairs, *profile, err);
+    pgk_sample_names_free(&pairs.names);
+    pgk_vec_free(&pairs.new_of);
+    return status;
+}
+
+/* ---- filters ---- */
+
+struct pattern {
+    bool given;
+    regex_t regex;
+    uint64_t guid; /* of the pattern as a name */
+};
+
+static int compile(struct pattern *p, const char *text, struct pgk_err *err)
+{
+    if (!text)
+        return 0;
+    int wrong = regcomp(&p->regex, text, REG_EXTENDED | REG_NOSUB);
+    if (wrong) {
+        char why[100];
+        regerror(wrong, &p->regex, why, sizeof why);
+        return pgk_fail(err, PGK_E_ARG, .field = "pattern",
+                        .found = PGK_F("'%s': %s", text, why),
+                        .expected = "an extended regular expression",
+                        .hint = "put a backslash before characters that are meant as they are");
+    }
+    p->given = true;
+    p->guid = pgk_md5_low64(text, strlen(text));
+    return 0;
+}
+
+static bool matches(const struct pattern *p, const char *identity,
+                    const struct pgk_sample_name *name)
+{
+    if (!name->s && name->guid == p->guid)
+        return true;
+    return !regexec(&p->regex, identity, 0, NULL, 0);
+}
+
+static int filter(struct pgk_sample *p, const struct pattern *keep, const struct pattern *drop,
+                  struct pgk_err *err)
+{
+    struct pgk_line line = {0};
+    for (uint32_t id = 1; id < p->nodes.n && !line.failed; id++) {
+        if (!pgk_sample_is_top(p, id))
+            continue;
+        const struct pgk_sample_name *name = &p->names.v.v[p->nodes.v[id].name];
+        line.v.n = 0;
+        pgk_sample_put_identity(p, id, &line);
+        pgk_line_byte(&line, '\0');
+        const char *identity = (const char *)line.v.v;
+        if (!line.failed && ((keep->given && !matches(keep, identity, name)) ||
+                             (drop->given && matches(drop, identity, name))))
+            p->nodes.v[id].flags &= ~(uint32_t)PGK_NODE_TOP;
+    }
+    bool failed = line.failed;
+    pgk_line_free(&line);
+    p->finished = false;
+    return failed ? pgk_fail_nomem(err) : 0;
+}
+
+int pgk_sample_filter(struct pgk_sample *profile, const char *keep, const char *drop,
+                      struct pgk_err *err)
+{
+    struct pattern k = {0}, d = {0};
+    int status = compile(&k, keep, err);
+    if (!status)
+        status = compile(&d, drop, err);
+    if (!status)
+        status = filter(profile, &k, &d, err);
+    if (k.given)
+        regfree(&k.regex);
+    if (d.given)
+        regfree(&d.regex);
+    return status;
+}

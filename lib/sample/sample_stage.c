@@ -1,0 +1,115 @@
+/* Staging of one function, and adding it to the model. */
+#include "sample_stage.h"
+
+#include "sample_recs.h"
+
+void pgk_stage_free(struct pgk_sample_stage *s)
+{
+    for (size_t i = 0; i < s->slots.n; i++)
+        pgk_vec_free(&s->slots.v[i].recs);
+    pgk_vec_free(&s->slots);
+    s->n = 0;
+}
+
+static struct pgk_stage_node *next_slot(struct pgk_sample_stage *s)
+{
+    if (s->n == s->slots.n && (s->n == PGK_STAGE_NONE - 1 ||
+                               !pgk_vec_push(&s->slots, (struct pgk_stage_node){0})))
+        return NULL;
+    struct pgk_stage_node *n = &s->slots.v[s->n++];
+    n->loc = n->total = n->head = n->checksum = 0;
+    n->parent = n->attributes = n->depth = n->id = n->last_child = 0;
+    n->ordered = true;
+    n->recs.n = 0;
+    return n;
+}
+
+bool pgk_stage_begin(struct pgk_sample_stage *s, uint32_t name)
+{
+    s->n = 0;
+    struct pgk_stage_node *n = next_slot(s);
+    if (n)
+        n->name = name;
+    return n != NULL;
+}
+
+uint32_t pgk_stage_inlinee(struct pgk_sample_stage *s, uint32_t parent, uint64_t loc,
+                           uint32_t name)
+{
+    struct pgk_stage_node *n = next_slot(s);
+    if (!n)
+        return PGK_STAGE_NONE;
+    n->parent = parent;
+    n->loc = loc;
+    n->name = name;
+    n->depth = s->slots.v[parent].depth + 1;
+    return s->n - 1;
+}
+
+/* Places come in order; the targets of a place come by count. Moving a few of them is
+ * cheaper than sorting it all later. */
+static void sink_into_order(struct pgk_stage_node *n)
+{
+    enum { MAX_MOVES = 16 };
+    struct pgk_sample_rec *v = n->recs.v, new = v[n->recs.n - 1];
+    size_t i = n->recs.n - 1;
+    for (size_t moves = 0; i && moves < MAX_MOVES; i--, moves++) {
+        if (pgk_rec_compare(&v[i - 1], &new) <= 0)
+            break;
+        v[i] = v[i - 1];
+    }
+    v[i] = new;
+    n->ordered = n->ordered && (!i || pgk_rec_compare(&v[i - 1], &new) < 0);
+}
+
+bool pgk_stage_add(struct pgk_sample_stage *s, uint32_t slot, uint64_t loc, uint32_t what,
+                   uint64_t count)
+{
+    struct pgk_stage_node *n = &s->slots.v[slot];
+    struct pgk_sample_rec rec = {.loc = loc, .what = what, .count = count};
+    if (!pgk_vec_push(&n->recs, rec))
+        return false;
+    if (n->recs.n > 1 && pgk_rec_compare(&n->recs.v[n->recs.n - 2], &rec) >= 0)
+        sink_into_order(n);
+    return true;
+}
+
+static bool add_node(struct pgk_sample_stage *s, uint32_t slot, struct pgk_sample *p,
+                     uint64_t weight)
+{
+    struct pgk_stage_node *from = &s->slots.v[slot];
+    struct pgk_sample_node *to = &p->nodes.v[from->id];
+    to->total = pgk_sample_sum(to->total, pgk_sample_product(from->total, weight));
+    to->head = pgk_sample_sum(to->head, pgk_sample_product(from->head, weight));
+    to->attributes |= from->attributes;
+    if (from->attributes & PGK_SAMPLE_SHOULD_INLINE)
+        p->preinlined = true;
+    if (!from->ordered)
+        from->recs.n = pgk_recs_sort(from->recs.v, from->recs.n);
+    return pgk_sample_add_sorted(p, from->id, from->recs.v, from->recs.n, weight);
+}
+
+static uint32_t inlinee_id(struct pgk_sample_stage *s, const struct pgk_stage_node *n,
+                           struct pgk_sample *p)
+{
+    struct pgk_stage_node *up = &s->slots.v[n->parent];
+    uint32_t hint = up->last_child ? p->nodes.v[up->last_child].next
+                                   : p->nodes.v[up->id].first_child;
+    up->last_child = pgk_sample_child(p, up->id, n->loc, n->name, 0, n->checksum, hint);
+    return up->last_child;
+}
+
+int pgk_stage_commit(struct pgk_sample_stage *s, struct pgk_sample *p,
+                     struct pgk_stage_place place, uint64_t weight, struct pgk_err *err)
+{
+    for (uint32_t slot = 0; slot < s->n; slot++) {
+        struct pgk_stage_node *n = &s->slots.v[slot];
+        n->id = slot ? inlinee_id(s, n, p)
+                     : pgk_sample_child(p, place.caller, place.loc, n->name, PGK_NODE_CONTEXT,
+                                        n->checksum, 0);
+        if (!n->id || !add_node(s, slot, p, weight))
+            return pgk_fail_nomem(err);
+    }
+    pgk_sample_make_top(p, s->slots.v[0].id);
+    return 0;
+}

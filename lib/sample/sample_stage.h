@@ -1,0 +1,47 @@
+/* Staging of one top of a profile: readers put down what they read, in order and without
+ * looking anything up, and commit it to the model when it is complete. Only then are its
+ * checksums known, which decide what it may be added to. */
+#ifndef PGK_SAMPLE_STAGE_H
+#define PGK_SAMPLE_STAGE_H
+
+#include "sample_model.h"
+
+#define PGK_STAGE_NONE UINT32_MAX
+
+/* A function or an inlinee below it; slot 0 is the function. Parents come first. */
+struct pgk_stage_node {
+    uint64_t loc, total, head, checksum;
+    uint32_t name, parent, attributes;
+    uint32_t depth;
+    uint32_t id;         /* in the model, once committed */
+    uint32_t last_child; /* in the model, the one committed last: its sibling is the hint */
+    bool ordered;        /* the records are in order */
+    PGK_VEC(struct pgk_sample_rec) recs;
+};
+
+struct pgk_sample_stage {
+    PGK_VEC(struct pgk_stage_node) slots; /* all ever used; they keep their memory */
+    uint32_t n;                           /* used now */
+};
+
+void pgk_stage_free(struct pgk_sample_stage *s);
+/* Starts a new function; its slot is 0. False when out of memory. */
+bool pgk_stage_begin(struct pgk_sample_stage *s, uint32_t name);
+/* The slot of an inlinee; PGK_STAGE_NONE when out of memory. */
+uint32_t pgk_stage_inlinee(struct pgk_sample_stage *s, uint32_t parent, uint64_t loc,
+                           uint32_t name);
+/* Any number of times for one key; `what` as in a model's record. False when out of memory. */
+bool pgk_stage_add(struct pgk_sample_stage *s, uint32_t slot, uint64_t loc, uint32_t what,
+                   uint64_t count);
+
+/* Where the top belongs: below `caller` at `loc`, or on its own with caller 0. */
+struct pgk_stage_place {
+    uint32_t caller;
+    uint64_t loc;
+};
+/* Adds all to the model, times `weight`. */
+PGK_MUST_USE int pgk_stage_commit(struct pgk_sample_stage *s, struct pgk_sample *p,
+                                  struct pgk_stage_place place, uint64_t weight,
+                                  struct pgk_err *err);
+
+#endif

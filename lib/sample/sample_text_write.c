@@ -1,0 +1,203 @@
+/* Writing sample profiles as text. */
+#include "sample_text.h"
+
+#include "line_buffer.h"
+#include "sample_order.h"
+#include "used_names.h"
+
+struct writer {
+    const struct pgk_sample *p;
+    struct pgk_sample_order order;
+    struct pgk_line line;
+    struct pgk_sink *out;
+    bool vtables;
+};
+
+static void put_str(struct pgk_line *l, const char *s)
+{
+    pgk_line_bytes(l, s, strlen(s));
+}
+
+static void put_name(const struct pgk_sample *p, uint32_t name, struct pgk_line *l)
+{
+    pgk_put_spelling(l, &p->names.v.v[name]);
+}
+
+static void put_loc(struct pgk_line *l, uint64_t loc)
+{
+    pgk_line_decimal(l, pgk_sample_line(loc));
+    if (pgk_sample_discriminator(loc)) {
+        pgk_line_byte(l, '.');
+        pgk_line_decimal(l, pgk_sample_discriminator(loc));
+    }
+}
+
+/* Frames from the outermost in: the path is walked up first. */
+void pgk_sample_put_identity(const struct pgk_sample *p, uint32_t top, struct pgk_line *l)
+{
+    PGK_VEC(uint32_t) path = {0};
+    for (uint32_t id = top; id; id = p->nodes.v[id].parent)
+        l->failed |= !pgk_vec_push(&path, id);
+    for (size_t i = path.n; i > 0; i--) {
+        put_name(p, p->nodes.v[path.v[i - 1]].name, l);
+        if (i == 1)
+            break;
+        pgk_line_byte(l, ':');
+        put_loc(l, p->nodes.v[path.v[i - 2]].loc);
+        put_str(l, " @ ");
+    }
+    pgk_vec_free(&path);
+}
+
+static void indent(struct pgk_line *l, unsigned depth)
+{
+    for (unsigned i = 0; i < depth; i++)
+        pgk_line_byte(l, ' ');
+}
+
+static void put_counts(struct writer *w, const struct pgk_sample_rec *v, size_t n,
+                       bool blank_behind)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (!blank_behind)
+            pgk_line_byte(&w->line, ' ');
+        put_name(w->p, pgk_rec_name(&v[i]), &w->line);
+        pgk_line_byte(&w->line, ':');
+        pgk_line_decimal(&w->line, v[i].count);
+        if (blank_behind)
+            pgk_line_byte(&w->line, ' ');
+    }
+}
+
+static void put_vtables(struct writer *w, const struct pgk_sample_place *place, unsigned depth)
+{
+    if (!w->vtables)
+        return;
+    indent(&w->line, depth);
+    put_loc(&w->line, place->loc);
+    put_str(&w->line, ": vtables ");
+    put_counts(w, place->vtables, place->n_vtables, true);
+    pgk_line_byte(&w->line, '\n');
+}
+
+static void put_body(struct writer *w, const struct pgk_sample_place *place, unsigned depth)
+{
+    indent(&w->line, depth);
+    put_loc(&w->line, place->loc);
+    put_str(&w->line, ": ");
+    pgk_line_decimal(&w->line, place->samples);
+    put_counts(w, place->targets, place->n_targets, false);
+    pgk_line_byte(&w->line, '\n');
+}
+
+/* LLVM 22 prints the vtables of a place after its samples and after its inlinees, so twice if
+ * there are both, and not at all if there are neither. Here each place has them once: behind
+ * the samples, or else behind the inlinees, or else where the samples would be. */
+static void put_node(struct writer *w, uint32_t node, unsigned depth);
+
+static void put_records(struct writer *w, uint32_t node, unsigned depth)
+{
+    const struct pgk_sample_recs *recs = &w->p->nodes.v[node].recs;
+    struct pgk_sample_place place;
+    uint32_t inlinee = pgk_sample_first(w->p, node);
+    for (uint32_t i = 0; i < recs->n;) {
+        i = pgk_order_place(&w->order, recs, i, &place);
+        while (inlinee && w->p->nodes.v[inlinee].loc < place.loc)
+            inlinee = pgk_sample_next(w->p, inlinee);
+        bool behind_inlinees = inlinee && w->p->nodes.v[inlinee].loc == place.loc;
+        if (place.has_body)
+            put_body(w, &place, depth);
+        if (place.n_vtables && (place.has_body || !behind_inlinees))
+            put_vtables(w, &place, depth);
+    }
+}
+
+/* The vtables of a place that has inlinees and no samples. */
+static void put_late_vtables(struct writer *w, uint32_t node, uint64_t loc, unsigned depth)
+{
+    const struct pgk_sample_recs *recs = &w->p->nodes.v[node].recs;
+    uint32_t i = pgk_order_find_place(recs, loc);
+    struct pgk_sample_place place;
+    if (i == recs->n || recs->v[i].loc != loc)
+        return;
+    pgk_order_place(&w->order, recs, i, &place);
+    if (!place.has_body && place.n_vtables)
+        put_vtables(w, &place, depth);
+}
+
+static void put_inlinees(struct writer *w, uint32_t node, unsigned depth)
+{
+    for (uint32_t c = pgk_sample_first(w->p, node); c;) {
+        const struct pgk_sample_node *n = &w->p->nodes.v[c];
+        indent(&w->line, depth);
+        put_loc(&w->line, n->loc);
+        put_str(&w->line, ": ");
+        put_name(w->p, n->name, &w->line);
+        pgk_line_byte(&w->line, ':');
+        pgk_line_decimal(&w->line, n->total);
+        pgk_line_byte(&w->line, '\n');
+        put_node(w, c, depth + 1);
+        c = n->next;
+        if (!c || w->p->nodes.v[c].loc != n->loc)
+            put_late_vtables(w, node, n->loc, depth);
+    }
+}
+
+static void put_number(struct writer *w, const char *what, uint64_t v, unsigned depth)
+{
+    indent(&w->line, depth);
+    put_str(&w->line, what);
+    pgk_line_decimal(&w->line, v);
+    pgk_line_byte(&w->line, '\n');
+}
+
+static void put_node(struct writer *w, uint32_t node, unsigned depth)
+{
+    const struct pgk_sample_node *n = &w->p->nodes.v[node];
+    put_records(w, node, depth);
+    put_inlinees(w, node, depth);
+    if (w->p->kind.probes)
+        put_number(w, "!CFGChecksum: ", n->checksum, depth);
+    if (n->attributes)
+        put_number(w, "!Attributes: ", n->attributes, depth);
+    pgk_line_flush(&w->line, w->out, PGK_LINE_FLUSH_BYTES);
+}
+
+static void put_top(struct writer *w, uint32_t top, bool flat_marks)
+{
+    const struct pgk_sample_node *n = &w->p->nodes.v[top];
+    bool bracket = w->p->kind.contexts;
+    if (bracket)
+        pgk_line_byte(&w->line, '[');
+    pgk_sample_put_identity(w->p, top, &w->line);
+    put_str(&w->line, bracket ? "]:" : ":");
+    pgk_line_decimal(&w->line, n->total);
+    pgk_line_byte(&w->line, ':');
+    pgk_line_decimal(&w->line, n->head);
+    pgk_line_byte(&w->line, '\n');
+    /* LLVM puts the mark last, where its own reader takes it to clear the attributes. */
+    if (flat_marks && !n->first_child && n->attributes) {
+        put_records(w, top, 1);
+        if (w->p->kind.probes)
+            put_number(w, "!CFGChecksum: ", n->checksum, 1);
+        put_str(&w->line, " !Flat\n");
+        put_number(w, "!Attributes: ", n->attributes, 1);
+        return;
+    }
+    put_node(w, top, 1);
+    if (flat_marks && !n->first_child)
+        put_str(&w->line, " !Flat\n");
+}
+
+int pgk_sample_text_write(const struct pgk_sample *p, size_t n, bool flat_marks,
+                          bool vtables, struct pgk_sink *out, struct pgk_err *err)
+{
+    struct writer w = {.p = p, .out = out, .order = {.p = p}, .vtables = vtables};
+    for (size_t i = 0; i < n; i++)
+        put_top(&w, p->by_heat.v[i], flat_marks);
+    pgk_line_flush(&w.line, out, 1);
+    bool failed = w.line.failed || w.order.failed;
+    pgk_line_free(&w.line);
+    pgk_order_free(&w.order);
+    return failed ? pgk_fail_nomem(err) : 0;
+}

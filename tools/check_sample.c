@@ -1,0 +1,60 @@
+/* pgokit check for sample profiles. */
+#include "cli.h"
+
+#include <stdio.h>
+
+/* Compilers take hot and cold from the stored summary. */
+static bool same_summary(const struct pgk_sample_summary *a, const struct pgk_sample_summary *b)
+{
+    bool same = a->total_count == b->total_count && a->max_count == b->max_count &&
+                a->max_function_count == b->max_function_count && a->num_counts == b->num_counts &&
+                a->num_functions == b->num_functions;
+    for (size_t i = 0; i < a->n_cutoffs && same; i++)
+        same = a->n_cutoffs != b->n_cutoffs || a->cutoffs[i].ppm != b->cutoffs[i].ppm ||
+               (a->cutoffs[i].min_count == b->cutoffs[i].min_count &&
+                a->cutoffs[i].num_counts == b->cutoffs[i].num_counts);
+    return same;
+}
+
+static const char *kind_text(const struct pgk_sample_info *info)
+{
+    if (info->contexts)
+        return info->probes ? "contexts with probes" : "contexts";
+    return info->probes ? "functions with probes" : "functions";
+}
+
+static int run(const char *path, const struct cli_common *common, struct pgk_err *err)
+{
+    (void)common;
+    struct pgk_sample *profile;
+    struct pgk_file_info file;
+    struct pgk_sample_summary summary;
+    struct pgk_sample_info info = {.struct_size = sizeof info};
+    char text[160], safe[512], size[PGK_HUMAN_SIZE], functions[PGK_HUMAN_SIZE],
+        samples[PGK_HUMAN_SIZE];
+    int status = pgk_sample_new(&profile, err);
+    if (status)
+        return status;
+    status = pgk_sample_read(profile, path, 1, &file, err);
+    if (!status)
+        status = pgk_sample_finish(profile, err);
+    if (!status)
+        status = pgk_sample_summarise(profile, &summary, err);
+    if (!status) {
+        pgk_sample_info(profile, &info);
+        file.has_vtables |= info.vtables;
+        pgk_human_text(safe, sizeof safe, path);
+        printf("%s: sound: %s, %s, %s %s, %s samples; read by %s\n", safe,
+               pgk_file_info_text(&file, text, sizeof text),
+               pgk_human_bytes(size, (double)file.size_bytes),
+               pgk_human_count(functions, info.functions), kind_text(&info),
+               pgk_human_count(samples, summary.total_count), pgk_file_info_readers(&file));
+        if (file.has_summary && !same_summary(&file.summary, &summary))
+            printf("%s: note: the stored summary is not that of the samples; pgokit merge writes "
+                   "the right one\n", safe);
+    }
+    pgk_sample_close(&profile);
+    return status;
+}
+
+const struct cli_check check_sample = {PGK_KIND_SAMPLE, run};

@@ -1,0 +1,24 @@
+/* pgokit convert: a profile in another format or version. */
+#include "cli.h"
+
+static const char help[] =
+    "usage: pgokit convert INPUT [-b BINARY]... --to NAME -o OUTPUT\n\n"
+    "Writes a profile in another format or version of its kind, with all that this one can hold,\n"
+    "and lists what is lost.\n\n"
+    "  -o, --output FILE        the profile to write; - for standard output\n";
+
+static const struct cli_action *const actions[] = {&convert_sample, NULL};
+
+static int run(int argc, char **argv)
+{
+    return cli_run_action(&cmd_convert, argc, argv);
+}
+
+const struct cli_verb cmd_convert = {
+    .name = "convert",
+    .summary = "writes a profile in another format or version",
+    .help = help,
+    .exit_help = "0 done, 1 done but the output cannot hold all of the input, 2 could not",
+    .run = run,
+    .actions = actions,
+};

@@ -1,0 +1,37 @@
+/* pgokit convert for sample profiles. */
+#include "output_sample.h"
+
+#include <stdio.h>
+
+static const char help[] =
+    "Any sample profile becomes any other that can hold it.\n\n" SAMPLE_OUTPUT_HELP
+    "\nExamples:\n"
+    "  pgokit convert app.afdo --to text -o -\n"
+    "  pgokit convert app.afdo --to gcc -o app.fbdata\n"
+    "  pgokit convert app.txt --vtables --compress -o app.afdo\n"
+    "  pgokit convert contexts.afdo --layout=nested -o app.afdo\n";
+
+static const struct option options[] = {SAMPLE_OUTPUT_LONG, CLI_COMMON_LONG, {0}};
+
+static int run(int argc, char **argv)
+{
+    struct cli_common common = {0};
+    struct sample_output output = {.keep_partial = true};
+    struct pgk_sample *profile = NULL;
+    struct pgk_err err = {0};
+    for (int c; (c = cli_next_option(&cmd_convert, argc, argv, "o:", options, &common)) != -1;)
+        sample_output_option(&output, &cmd_convert, c, optarg);
+    if (optind + 1 != argc)
+        cli_usage(&cmd_convert, "convert takes one file");
+    if (!output.path)
+        cli_usage(&cmd_convert, "where to? name the output with -o");
+    int status = pgk_sample_new(&profile, &err);
+    if (!status)
+        status = pgk_sample_read(profile, argv[optind], 1, NULL, &err);
+    int exit_code = status ? cli_fail(&err) : sample_output_write(&output, &profile, &common);
+    pgk_sample_close(&profile);
+    cli_common_free(&common);
+    return exit_code;
+}
+
+const struct cli_action convert_sample = {PGK_KIND_SAMPLE, help, "o:", options, run};

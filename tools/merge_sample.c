@@ -1,0 +1,74 @@
+/* pgokit merge for sample profiles. */
+#include "output_sample.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char help[] =
+    "Sample profiles of any encoding become one. INPUT@N counts a file N times. Contexts, probes\n"
+    "and plain profiles do not mix. Where functions differ in checksum, the build with the most\n"
+    "samples stays.\n\n" SAMPLE_OUTPUT_HELP
+    "\nExamples:\n"
+    "  pgokit merge host1.afdo host2.afdo -o fleet.afdo\n"
+    "  pgokit merge canary.afdo@10 rest.afdo --gen-partial -o lib.afdo\n"
+    "  ls profiles/*.afdo | pgokit merge --files-from - --merge-cold --trim-cold -o all.afdo\n";
+
+static const struct option options[] = {SAMPLE_OUTPUT_LONG, CLI_COMMON_LONG, {0}};
+
+struct merge {
+    struct cli_common common;
+    struct sample_output output;
+    struct pgk_sample_input *inputs;
+    size_t n_inputs;
+};
+
+/* FILE@N, unless there is a file of that very name. */
+static struct pgk_sample_input parse_input(char *text)
+{
+    struct pgk_sample_input input = {.path = text, .weight = 1};
+    char *at = strrchr(text, '@'), *end;
+    if (!at || at == text || !at[1] || access(text, F_OK) == 0)
+        return input;
+    strtoul(at + 1, &end, 10);
+    if (*end)
+        return input;
+    input.weight = cli_number("a weight, FILE@N,", at + 1, 1, -1ul);
+    *at = '\0';
+    return input;
+}
+
+static void parse(struct merge *m, int argc, char **argv)
+{
+    for (int c; (c = cli_next_option(&cmd_merge, argc, argv, "o:", options, &m->common)) != -1;)
+        sample_output_option(&m->output, &cmd_merge, c, optarg);
+    if (optind == argc)
+        cli_usage(&cmd_merge, "nothing to merge: name one input at least");
+    if (!m->output.path)
+        cli_usage(&cmd_merge, "where to? name the output with -o");
+    m->n_inputs = (size_t)(argc - optind);
+    m->inputs = calloc(m->n_inputs, sizeof *m->inputs);
+    if (!m->inputs)
+        cli_usage(&cmd_merge, "out of memory");
+    for (size_t i = 0; i < m->n_inputs; i++)
+        m->inputs[i] = parse_input(argv[optind + (int)i]);
+}
+
+static int run(int argc, char **argv)
+{
+    struct merge m = {0};
+    struct pgk_sample *profile = NULL;
+    struct pgk_err err = {0};
+    parse(&m, argc, argv);
+    int status = pgk_sample_new(&profile, &err);
+    if (!status)
+        status = pgk_sample_read_files(profile, m.inputs, m.n_inputs, m.common.threads, &err);
+    int exit_code = status ? cli_fail(&err) : sample_output_write(&m.output, &profile, &m.common);
+    pgk_sample_close(&profile);
+    free(m.inputs);
+    cli_common_free(&m.common);
+    return exit_code;
+}
+
+const struct cli_action merge_sample = {PGK_KIND_SAMPLE, help, "o:", options, run};

@@ -1,0 +1,190 @@
+/* Writing sample profiles: the options that merge and convert share. */
+#include "output_sample.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static enum pgk_sample_encoding parse_encoding(const struct cli_verb *verb, const char *text)
+{
+    for (enum pgk_sample_encoding e = 0; e < PGK_SAMPLE_ENCODINGS; e++)
+        if (!strcmp(text, pgk_sample_encoding_name(e)))
+            return e;
+    cli_usage(verb, "--to takes extbinary, text, binary or gcc for sample profiles, not '%s'", text);
+}
+
+static enum pgk_sample_layout parse_layout(const struct cli_verb *verb, const char *text)
+{
+    if (strcmp(text, "flat") && strcmp(text, "nested"))
+        cli_usage(verb, "--layout takes flat or nested, not '%s'", text);
+    return *text == 'f' ? PGK_SAMPLE_FLAT : PGK_SAMPLE_NESTED;
+}
+
+static enum pgk_sample_suffixes parse_suffixes(const struct cli_verb *verb, const char *text)
+{
+    if (text && strcmp(text, "selected") && strcmp(text, "all"))
+        cli_usage(verb, "--canonical takes selected or all, not '%s'", text);
+    return text && *text == 'a' ? PGK_SAMPLE_SUFFIXES_ALL : PGK_SAMPLE_SUFFIXES_SELECTED;
+}
+
+static bool trim_option(struct sample_output *o, int c, const char *value)
+{
+    switch (c) {
+    case OPT_TRIM_COLD: o->trim.trim = true; return true;
+    case OPT_MERGE_COLD: o->trim.merge = true; return true;
+    case OPT_COLD_DEPTH:
+        o->trim.depth = (unsigned)cli_number("--cold-depth", value, 1, 1000);
+        return true;
+    case OPT_COLD_BELOW:
+        o->trim.cold_below = cli_number("--cold-below", value, 1, -1ul);
+        return true;
+    }
+    return false;
+}
+
+static bool encoding_option(struct sample_output *o, const struct cli_verb *verb, int c,
+                            const char *value)
+{
+    switch (c) {
+    case 'o': o->path = value; return true;
+    case OPT_SAMPLE_TO: o->write.encoding = parse_encoding(verb, value); return true;
+    case OPT_MD5: o->write.md5 = true; return true;
+    case OPT_COMPRESS: o->write.compress = true; return true;
+    case OPT_VTABLES: o->write.vtables = true; return true;
+    case OPT_NO_VTABLES: o->drop_vtables = true; return true;
+    case OPT_SPLIT: o->write.split_layout = true; return true;
+    case OPT_PARTIAL: o->write.partial = true; return true;
+    case OPT_DROP_SYMBOLS: o->write.drop_symbols = true; return true;
+    case OPT_SIZE_LIMIT:
+        o->write.size_limit = cli_number("--size-limit", value, 1, -1ul);
+        return true;
+    }
+    return false;
+}
+
+bool sample_output_option(struct sample_output *o, const struct cli_verb *verb, int c,
+                          const char *value)
+{
+    switch (c) {
+    case OPT_SYMBOLS: o->symbols = value; return true;
+    case OPT_FUNCTION: o->function = value; return true;
+    case OPT_NO_FUNCTION: o->no_function = value; return true;
+    case OPT_REMAP: o->remap = value; return true;
+    case OPT_NAMES: o->names = value; return true;
+    case OPT_LAYOUT:
+        o->layout = parse_layout(verb, value);
+        o->relayout = true;
+        return true;
+    case OPT_CANONICAL:
+        o->suffixes = parse_suffixes(verb, value);
+        o->canonical = true;
+        return true;
+    }
+    return trim_option(o, c, value) || encoding_option(o, verb, c, value);
+}
+
+static int name_guids(const struct sample_output *o, struct pgk_sample *profile,
+                      const struct cli_common *common, struct pgk_err *err)
+{
+    int status = o->names ? pgk_sample_name_from_file(profile, o->names, err) : 0;
+    struct pgk_binaries *binaries;
+    if (status || !common->binaries.n)
+        return status;
+    status = cli_open_binaries(common, &binaries, err);
+    if (status)
+        return status;
+    status = pgk_sample_name_from_binaries(profile, binaries, err);
+    pgk_binaries_close(&binaries);
+    return status;
+}
+
+/* Names first, because filters and renaming go by them. */
+static int change(struct sample_output *o, struct pgk_sample **profile,
+                  const struct cli_common *common, struct pgk_err *err)
+{
+    int status = name_guids(o, *profile, common, err);
+    if (!status && o->symbols)
+        status = pgk_sample_add_symbols(*profile, o->symbols, err);
+    if (!status && o->remap)
+        status = pgk_sample_remap(profile, o->remap, err);
+    if (!status && o->canonical)
+        status = pgk_sample_canonicalise(profile, o->suffixes, err);
+    if (!status && (o->function || o->no_function))
+        status = pgk_sample_filter(*profile, o->function, o->no_function, err);
+    o->trim.struct_size = sizeof o->trim;
+    if (!status)
+        status = pgk_sample_trim(profile, &o->trim, err);
+    if (!status && o->relayout)
+        status = pgk_sample_relayout(profile, o->layout, err);
+    return status ? status : pgk_sample_finish(*profile, err);
+}
+
+/* A text with vtables is not refused by LLVM 14 to 19, but misread. */
+static bool would_be_misread(const struct sample_output *o, const struct pgk_sample_info *info)
+{
+    return o->write.encoding == PGK_SAMPLE_TEXT && info->vtables && !o->write.vtables &&
+           !o->drop_vtables;
+}
+
+static int lost(bool *any, const char *what, size_t n, const char *why)
+{
+    char count[PGK_HUMAN_SIZE];
+    *any = true;
+    return n ? fprintf(stderr, "pgokit: warning: %s %s are not in the output: %s\n",
+                       pgk_human_count(count, n), what, why)
+             : fprintf(stderr, "pgokit: warning: %s are not in the output: %s\n", what, why);
+}
+
+static int report(const struct sample_output *o, const struct pgk_sample_info *info,
+                  const struct pgk_sample_written *w, bool quiet)
+{
+    bool any = false;
+    char count[PGK_HUMAN_SIZE], samples[PGK_HUMAN_SIZE];
+    const char *format = "the format cannot hold them";
+    if (info->conflicts) {
+        any = true;
+        fprintf(stderr,
+                "pgokit: warning: %s profiles with %s samples are not in the output: another "
+                "checksum of the same function has more samples; merge profiles of one build\n",
+                pgk_human_count(count, info->conflicts),
+                pgk_human_count(samples, info->conflict_samples));
+    }
+    if (w->vtables_dropped && !o->drop_vtables)
+        lost(&any, "counts of types (vtables)", w->vtables_dropped,
+             o->write.encoding == PGK_SAMPLE_EXT_BINARY
+                 ? "LLVM before 22 cannot read them; --vtables writes them" : format);
+    if (w->symbols_dropped)
+        lost(&any, "the symbols", info->n_symbols, format);
+    if (w->checksums_dropped)
+        lost(&any, "checksums of functions", 0, format);
+    if (w->attributes_dropped)
+        lost(&any, "attributes of functions", 0, format);
+    if (w->functions_dropped)
+        lost(&any, "functions, the coldest ones,", w->functions_dropped, "of --size-limit");
+    if (w->md5 && !quiet)
+        fputs("pgokit: note: all names are written as GUIDs, because some are known by their "
+              "GUIDs alone; -b BINARY or --names FILE may spell them\n", stderr);
+    return any ? EXIT_INCOMPLETE : EXIT_DONE;
+}
+
+int sample_output_write(struct sample_output *o, struct pgk_sample **profile,
+                        const struct cli_common *common)
+{
+    struct pgk_err err = {0};
+    struct pgk_sample_written written = {0};
+    struct pgk_sample_info info = {.struct_size = sizeof info};
+    o->write.struct_size = sizeof o->write;
+    if (change(o, profile, common, &err))
+        return cli_fail(&err);
+    pgk_sample_info(*profile, &info);
+    o->write.partial |= o->keep_partial && info.partial;
+    if (would_be_misread(o, &info)) {
+        fputs("pgokit: LLVM 14 to 19 would take the types (vtables) in a text for inlined "
+              "functions. Give --vtables to write them for LLVM 22, or --no-vtables to leave "
+              "them out.\n", stderr);
+        return EXIT_FAILED;
+    }
+    if (pgk_sample_write(*profile, o->path, &o->write, &written, &err))
+        return cli_fail(&err);
+    return report(o, &info, &written, common->quiet);
+}

@@ -1,0 +1,80 @@
+/* Writing sample profiles: the options that merge and convert share. */
+#ifndef PGK_OUTPUT_SAMPLE_H
+#define PGK_OUTPUT_SAMPLE_H
+
+#include "cli.h"
+
+struct sample_output {
+    const char *path;
+    struct pgk_sample_write_opts write;
+    bool drop_vtables; /* without a word */
+    bool keep_partial; /* the mark of the input stays */
+    const char *function, *no_function; /* patterns */
+    const char *symbols;                /* file with symbols to add */
+    const char *remap;                  /* file with pairs of names */
+    const char *names;                  /* file with names that GUIDs may stand for */
+    enum pgk_sample_layout layout;
+    bool relayout;                      /* a layout was asked for */
+    bool canonical;                     /* a policy was asked for */
+    enum pgk_sample_suffixes suffixes;
+    struct pgk_sample_trim_opts trim;
+};
+
+enum {
+    OPT_SAMPLE_TO = 512, OPT_MD5, OPT_COMPRESS, OPT_VTABLES, OPT_NO_VTABLES, OPT_SPLIT,
+    OPT_PARTIAL, OPT_SYMBOLS, OPT_DROP_SYMBOLS, OPT_SIZE_LIMIT, OPT_FUNCTION, OPT_NO_FUNCTION,
+    OPT_REMAP, OPT_NAMES, OPT_LAYOUT, OPT_CANONICAL, OPT_TRIM_COLD, OPT_MERGE_COLD, OPT_COLD_DEPTH,
+    OPT_COLD_BELOW,
+};
+#define SAMPLE_OUTPUT_LONG                                     \
+    {"output", required_argument, NULL, 'o'},                  \
+    {"to", required_argument, NULL, OPT_SAMPLE_TO},            \
+    {"md5", no_argument, NULL, OPT_MD5},                       \
+    {"compress", no_argument, NULL, OPT_COMPRESS},             \
+    {"vtables", no_argument, NULL, OPT_VTABLES},               \
+    {"no-vtables", no_argument, NULL, OPT_NO_VTABLES},         \
+    {"split-layout", no_argument, NULL, OPT_SPLIT},            \
+    {"gen-partial", no_argument, NULL, OPT_PARTIAL},           \
+    {"symbols", required_argument, NULL, OPT_SYMBOLS},         \
+    {"drop-symbols", no_argument, NULL, OPT_DROP_SYMBOLS},     \
+    {"size-limit", required_argument, NULL, OPT_SIZE_LIMIT},   \
+    {"function", required_argument, NULL, OPT_FUNCTION},       \
+    {"no-function", required_argument, NULL, OPT_NO_FUNCTION}, \
+    {"remap", required_argument, NULL, OPT_REMAP},             \
+    {"names", required_argument, NULL, OPT_NAMES},             \
+    {"layout", required_argument, NULL, OPT_LAYOUT},           \
+    {"canonical", optional_argument, NULL, OPT_CANONICAL},     \
+    {"trim-cold", no_argument, NULL, OPT_TRIM_COLD},           \
+    {"merge-cold", no_argument, NULL, OPT_MERGE_COLD},         \
+    {"cold-depth", required_argument, NULL, OPT_COLD_DEPTH},   \
+    {"cold-below", required_argument, NULL, OPT_COLD_BELOW}
+#define SAMPLE_OUTPUT_HELP                                                                    \
+    "      --to NAME            extbinary (default), text, binary, or gcc for -fauto-profile\n"   \
+    "      --vtables            write types of objects, which LLVM before 22 misreads\n"          \
+    "      --no-vtables         leave them out without a word\n"                                 \
+    "      --md5                names as GUIDs\n"                                                \
+    "      --compress           sections with zlib\n"                                            \
+    "      --split-layout       functions without inlinees apart, for ThinLTO\n"                 \
+    "      --gen-partial        mark as the profile of shared code\n"                            \
+    "      --symbols FILE       add the program's symbols, one per line\n"                       \
+    "      --drop-symbols       write no symbols\n"                                              \
+    "      --size-limit BYTES   leave out the coldest functions to fit\n"                        \
+    "      --function REGEX     only functions or contexts that match; extended syntax\n"        \
+    "      --no-function REGEX  none that match\n"                                               \
+    "      --remap FILE         rename functions: lines 'OLD NEW'\n"                             \
+    "      --names FILE         names to find GUIDs among, one per line; -b does so, too\n"      \
+    "      --layout NAME        flat: no inlinees, no contexts; nested: contexts as inlinees\n"  \
+    "      --canonical[=POLICY] drop suffixes of names: selected (default: .llvm., .part.) or all\n" \
+    "      --merge-cold         cold contexts become those of their last frames\n"               \
+    "      --trim-cold          leave cold contexts out\n"                                       \
+    "      --cold-depth N       frames that --merge-cold keeps (default 1)\n"                    \
+    "      --cold-below N       samples under which a context is cold (default: LLVM's rule)\n"
+
+/* True if the option was one of these. */
+bool sample_output_option(struct sample_output *o, const struct cli_verb *verb, int c,
+                          const char *value);
+/* Does what was asked for to the profile, and writes it: an EXIT_... */
+int sample_output_write(struct sample_output *o, struct pgk_sample **profile,
+                        const struct cli_common *common);
+
+#endif
