@@ -31,12 +31,14 @@ struct cli_verb {
 };
 extern const struct cli_verb cmd_check;
 extern const struct cli_verb cmd_convert;
+extern const struct cli_verb cmd_disasm;
 extern const struct cli_verb cmd_formats;
 extern const struct cli_verb cmd_merge;
 extern const struct cli_verb cmd_show;
 extern const struct cli_action convert_sample;
 extern const struct cli_action merge_heap;
 extern const struct cli_action merge_sample;
+extern const struct cli_action show_binary;
 extern const struct cli_action show_heap;
 extern const struct cli_action show_sample;
 
@@ -82,8 +84,6 @@ struct cli_check {
     enum pgk_kind kind;
     int (*run)(const char *path, const struct cli_common *common, struct pgk_err *err);
 };
-extern const struct cli_check check_heap;
-extern const struct cli_check check_sample;
 
 /* Standard input and pipes among the operands can be read once only, but are looked at before
  * they are read: holds their bytes in memory instead. Exits with EXIT_FAILED if it cannot. */

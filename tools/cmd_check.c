@@ -11,7 +11,12 @@ static const char help[] =
 
 static const struct option options[] = {CLI_COMMON_LONG, {0}};
 
-static const struct cli_check *const kinds[] = {&check_heap, &check_sample, NULL};
+static const struct cli_check *const kinds[] = {
+    &check_heap,
+    &check_sample,
+    &check_binary,
+    NULL,
+};
 
 static int check(const char *path, const struct cli_common *common, struct pgk_err *err)
 {

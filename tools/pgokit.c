@@ -11,6 +11,7 @@ static const struct cli_verb *const verbs[] = {
     &cmd_show,
     &cmd_convert,
     &cmd_check,
+    &cmd_disasm,
     &cmd_formats,
 };
 enum { VERBS = sizeof verbs / sizeof *verbs };

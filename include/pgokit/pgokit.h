@@ -3,11 +3,13 @@
 #define PGOKIT_PGOKIT_H
 
 #include "pgokit/binaries.h"
+#include "pgokit/disasm.h"
 #include "pgokit/err.h"
 #include "pgokit/format.h"
 #include "pgokit/heap.h"
 #include "pgokit/human.h"
 #include "pgokit/log.h"
+#include "pgokit/probe.h"
 #include "pgokit/report.h"
 #include "pgokit/sample.h"
 

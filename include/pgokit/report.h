@@ -1,9 +1,10 @@
-/* Views of heap profiles, written to a stdio stream. */
+/* Views of heap profiles and of pseudo probes, written to a stdio stream. */
 #ifndef PGOKIT_REPORT_H
 #define PGOKIT_REPORT_H
 
 #include "pgokit/format.h"
 #include "pgokit/heap.h"
+#include "pgokit/probe.h"
 
 #include <stdio.h>
 
@@ -44,6 +45,22 @@ int pgk_report_heap_fields(const struct pgk_heap *heap, const struct pgk_report_
  * order if opts->top is 0, else the heaviest contexts and no records. */
 int pgk_report_heap_json(const struct pgk_heap *heap, const struct pgk_report_opts *opts,
                          FILE *out, struct pgk_err *err);
+
+struct pgk_probe_report_opts {
+    size_t struct_size;
+    const char *title; /* what is shown: a file name */
+    bool list;         /* every function with its tree of probes */
+    bool colour;       /* ANSI colours */
+};
+/* For people: how many probes of what type, how deep functions are inlined, what the sections
+ * take; then, if asked for, the functions by address. `index` is of all functions. */
+int pgk_report_probes_table(const struct pgk_probes *probes, const struct pgk_probe_index *index,
+                            const struct pgk_probe_report_opts *opts, FILE *out,
+                            struct pgk_err *err);
+/* docs/formats/probes-json.md; schema "pgokit-probes-1". */
+int pgk_report_probes_json(const struct pgk_probes *probes, const struct pgk_probe_index *index,
+                           const struct pgk_probe_report_opts *opts, FILE *out,
+                           struct pgk_err *err);
 
 #pragma GCC visibility pop
 #ifdef __cplusplus

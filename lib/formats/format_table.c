@@ -77,6 +77,11 @@ static int read_yaml(struct pgk_heap *heap, const struct pgk_filemap *map,
     return 0;
 }
 
+static bool sniff_elf(const uint8_t *bytes, size_t size)
+{
+    return size >= 4 && !memcmp(bytes, "\177ELF", 4);
+}
+
 static const struct row rows[] = {
     {.public = {"raw heap profile", PGK_KIND_HEAP, "1 to 5", "", "runtimes of clang 14 to 22",
                 "raw-heap.md"},
@@ -91,6 +96,9 @@ static const struct row rows[] = {
                 "llvm-profdata 22, pgokit", "indexed-heap.md"},
      .sniff = sniff_yaml,
      .read_heap = read_yaml},
+    {.public = {"ELF binary with pseudo probes", PGK_KIND_BINARY, "of clang 13 to 22", "",
+                "clang -fpseudo-probe-for-profiling", "pseudo-probe.md"},
+     .sniff = sniff_elf},
     {.public = {"extensible sample profile", PGK_KIND_SAMPLE, "103", "103",
                 "llvm-profdata 14 to 22, llvm-profgen, pgokit", "sample-binary.md"},
      .sniff = pgk_sniff_sample_ext,

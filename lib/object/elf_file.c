@@ -24,7 +24,7 @@ struct section {
     const char *name; /* in the mapping, terminated; "" if damaged */
     const uint8_t *bytes;
     uint64_t size; /* 0 when NOBITS or outside of the file */
-    uint64_t offset, flags, entsize;
+    uint64_t addr, header_size, offset, flags, entsize;
     uint32_t type, link;
 };
 
@@ -197,6 +197,8 @@ static int read_sections(struct pgk_elf *elf, Elf *libelf, const GElf_Ehdr *h,
                                               .name = "",
                                               .bytes = elf->map.bytes + (here ? s.sh_offset : 0),
                                               .size = here ? s.sh_size : 0,
+                                              .addr = s.sh_addr,
+                                              .header_size = s.sh_size,
                                               .offset = s.sh_offset,
                                               .flags = s.sh_flags,
                                               .entsize = s.sh_entsize,
@@ -520,6 +522,62 @@ const uint8_t *pgk_elf_section_nth(const struct pgk_elf *elf, const char *name, 
     return p->size ? p->bytes : NULL;
 }
 
+size_t pgk_elf_section_count(const struct pgk_elf *elf)
+{
+    return elf->sections.n;
+}
+
+struct pgk_elf_section_info pgk_elf_section_at(const struct pgk_elf *elf, size_t number)
+{
+    const struct section *s = &elf->sections.v[number];
+    return (struct pgk_elf_section_info){
+        .name = s->name,
+        .addr = s->addr,
+        .offset = s->offset,
+        .size = s->header_size,
+        .flags = s->flags,
+        .type = s->type,
+        .bytes = s->size ? s->bytes : NULL,
+    };
+}
+
+/* .symtab, else .dynsym; NULL if there is neither. */
+static const struct section *symbol_table(const struct pgk_elf *elf)
+{
+    const struct section *table = NULL;
+    for (size_t i = 0; i < elf->sections.n; i++) {
+        const struct section *s = &elf->sections.v[i];
+        if (s->size && (s->type == SHT_SYMTAB || (s->type == SHT_DYNSYM && !table)))
+            table = s;
+        if (table && table->type == SHT_SYMTAB)
+            break;
+    }
+    if (!table || table->link >= elf->sections.n || (table->flags & SHF_COMPRESSED))
+        return NULL;
+    return table;
+}
+
+int pgk_elf_entries(const struct pgk_elf *elf, pgk_elf_entry_fn *fn, void *ctx)
+{
+    const struct section *table = symbol_table(elf);
+    if (!table)
+        return 0;
+    const struct section *names = &elf->sections.v[table->link];
+    int status = 0;
+    for (uint64_t at = sizeof(Elf64_Sym); at <= table->size && !status &&
+                                          table->size - at >= sizeof(Elf64_Sym);
+         at += sizeof(Elf64_Sym)) {
+        Elf64_Sym s;
+        memcpy(&s, table->bytes + at, sizeof s);
+        struct pgk_elf_entry e = {section_name(names, s.st_name), s.st_value, s.st_size, s.st_shndx,
+                                  ELF64_ST_TYPE(s.st_info)};
+        if (e.type == STT_SECTION && e.section < elf->sections.n)
+            e.name = elf->sections.v[e.section].name;
+        status = fn(ctx, &e);
+    }
+    return status;
+}
+
 static int compare_syms(const void *a, const void *b)
 {
     const struct pgk_elf_sym *x = a, *y = b;
@@ -533,15 +591,8 @@ static int compare_syms(const void *a, const void *b)
 
 static bool load_symbols(const struct pgk_elf *elf, struct lazy *lazy)
 {
-    const struct section *table = NULL;
-    for (size_t i = 0; i < elf->sections.n; i++) {
-        const struct section *s = &elf->sections.v[i];
-        if (s->size && (s->type == SHT_SYMTAB || (s->type == SHT_DYNSYM && !table)))
-            table = s;
-        if (table && table->type == SHT_SYMTAB)
-            break;
-    }
-    if (!table || table->link >= elf->sections.n || (table->flags & SHF_COMPRESSED))
+    const struct section *table = symbol_table(elf);
+    if (!table)
         return true;
     const struct section *names = &elf->sections.v[table->link];
     PGK_VEC(struct pgk_elf_sym) syms = {0};

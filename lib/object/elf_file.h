@@ -37,6 +37,30 @@ const uint8_t *pgk_elf_build_id(const struct pgk_elf *elf, size_t *size);
  * *size 0 and NULL if there is no such section (or it is SHT_NOBITS). Valid until the file
  * is closed. Sections are decompressed on first use, under a lock. */
 const uint8_t *pgk_elf_section(const struct pgk_elf *elf, const char *name, size_t *size);
+/* As pgk_elf_section, of the section of this name number `nth`, from 0: objects may have
+ * several. */
+const uint8_t *pgk_elf_section_nth(const struct pgk_elf *elf, const char *name, size_t nth,
+                                   size_t *size);
+/* Headers of all sections, number 0 (the null section) included. */
+struct pgk_elf_section_info {
+    const char *name;
+    uint64_t addr, offset, size; /* size as in the header, also of SHT_NOBITS */
+    uint64_t flags;              /* SHF_... */
+    uint32_t type;               /* SHT_... */
+    const uint8_t *bytes;        /* as stored; NULL without bytes in the file */
+};
+size_t pgk_elf_section_count(const struct pgk_elf *elf);
+struct pgk_elf_section_info pgk_elf_section_at(const struct pgk_elf *elf, size_t number);
+/* Entries of .symtab (else .dynsym), of any type, as they stand there; a section's symbol has
+ * the section's name. `fn` returns 0 to go on, else its result is returned. */
+struct pgk_elf_entry {
+    const char *name;
+    uint64_t addr, size;
+    uint32_t section; /* SHN_... or the section's number */
+    uint8_t type;     /* STT_... */
+};
+typedef int pgk_elf_entry_fn(void *ctx, const struct pgk_elf_entry *entry);
+int pgk_elf_entries(const struct pgk_elf *elf, pgk_elf_entry_fn *fn, void *ctx);
 /* Function and object symbols of .symtab (else .dynsym), sorted by address;
  * loaded on first use. */
 int pgk_elf_symbols(const struct pgk_elf *elf, const struct pgk_elf_sym **syms, size_t *count,

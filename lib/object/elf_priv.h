@@ -16,9 +16,5 @@ int pgk_elf_open_memory(struct pgk_elf **elf, const void *image, size_t size, co
                         enum pgk_elf_kind kind, struct pgk_err *err);
 /* All bytes of the file. */
 const uint8_t *pgk_elf_bytes(const struct pgk_elf *elf, size_t *size);
-/* As pgk_elf_section, of the section of this name number `nth`, from 0: objects may have
- * several. */
-const uint8_t *pgk_elf_section_nth(const struct pgk_elf *elf, const char *name, size_t nth,
-                                   size_t *size);
 
 #endif

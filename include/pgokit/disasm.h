@@ -1,0 +1,54 @@
+/* Disassembly of programs for x86-64 and AArch64, with the pseudo probes, source lines and
+ * counts that belong to each instruction. */
+#ifndef PGOKIT_DISASM_H
+#define PGOKIT_DISASM_H
+
+#include "pgokit/err.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+#pragma GCC visibility push(default)
+
+enum pgk_disasm_format {
+    PGK_DISASM_TEXT, /* for people */
+    PGK_DISASM_LLVM, /* what llvm-profgen 22 prints with --show-disassembly-only */
+    PGK_DISASM_JSON, /* docs/formats/disasm-json.md; schema "pgokit-disasm-1" */
+};
+
+struct pgk_disasm_opts {
+    size_t struct_size;
+    enum pgk_disasm_format format;
+    const char *const *functions; /* linkage names, in TEXT and JSON also demangled ones; none: all */
+    size_t n_functions;
+    bool probes;                  /* the binary's pseudo probes */
+    bool source;                  /* lines and inlined functions, from debug information */
+    const char *const *debug_dirs; /* where separate debug files are */
+    size_t n_debug_dirs;
+    unsigned threads;             /* for debug information; 0: one per processor */
+    bool colour;                  /* TEXT: ANSI colours */
+};
+
+struct pgk_disasm_done {
+    uint64_t functions, instructions, probes; /* shown */
+    uint64_t invalid_runs;                    /* runs of bytes that are no instructions */
+    uint64_t lost_probes;                     /* probes of code that is not in the program */
+};
+
+/* Writes the disassembly of an ELF file to `out`, section by section, symbol by symbol. NULL
+ * opts: all functions as TEXT. `done` may be NULL. PGK_E_EMPTY if a function was asked for that
+ * no symbol has (not with LLVM, which shows nothing then), or probes where there are none;
+ * PGK_E_NODEBUG if lines were asked for. Memory does not grow with the output. */
+int pgk_disasm(const char *path, const struct pgk_disasm_opts *opts, FILE *out,
+               struct pgk_disasm_done *done, struct pgk_err *err);
+
+#pragma GCC visibility pop
+#ifdef __cplusplus
+}
+#endif
+#endif

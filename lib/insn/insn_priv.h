@@ -1,0 +1,20 @@
+/* The two machines behind insn.h. */
+#ifndef PGK_INSN_PRIV_H
+#define PGK_INSN_PRIV_H
+
+#include "insn.h"
+
+int pgk_x86_open(struct pgk_insn_decoder *d, struct pgk_err *err);
+void pgk_x86_decode(const struct pgk_insn_decoder *d, const uint8_t *bytes, size_t n,
+                    uint64_t addr, struct pgk_insn *insn);
+size_t pgk_x86_text(const struct pgk_insn_decoder *d, const uint8_t *bytes, size_t n,
+                    uint64_t addr, struct pgk_insn *insn, char text[PGK_INSN_TEXT_SIZE]);
+
+int pgk_arm64_open(struct pgk_insn_decoder *d, struct pgk_err *err);
+void pgk_arm64_close(struct pgk_insn_decoder *d);
+void pgk_arm64_decode(const struct pgk_insn_decoder *d, const uint8_t *bytes, size_t n,
+                      uint64_t addr, struct pgk_insn *insn);
+size_t pgk_arm64_text(const struct pgk_insn_decoder *d, const uint8_t *bytes, size_t n,
+                      uint64_t addr, struct pgk_insn *insn, char text[PGK_INSN_TEXT_SIZE]);
+
+#endif

@@ -1,0 +1,37 @@
+/* What decoding and text of x86-64 share. */
+#ifndef PGK_X86_PRIV_H
+#define PGK_X86_PRIV_H
+
+#include "insn_priv.h"
+
+#include <Zydis/Zydis.h>
+
+void pgk_x86_classify(const ZydisDecodedInstruction *in, uint64_t addr, struct pgk_insn *insn);
+
+/* LLVM reads a lock prefix as an instruction of its own. */
+static inline bool pgk_x86_is_split(const struct pgk_insn_decoder *d, const uint8_t *bytes,
+                                    size_t n)
+{
+    return n > 1 && bytes[0] == 0xf0 && d->style == PGK_INSN_LLVM;
+}
+
+/* How AT&T syntax spells a mnemonic. */
+enum pgk_x86_suffix {
+    PGK_X86_PLAIN,
+    PGK_X86_SIZED,    /* b, w, l, q by the width of the operation */
+    PGK_X86_FLOAT,    /* s, l, t by the size of the memory operand */
+    PGK_X86_FLOAT_INT, /* s, l, ll by the size of the memory operand */
+    PGK_X86_SIZED_MEM, /* l, q by the size of the memory operand, if there is one */
+    PGK_X86_VECTOR_MEM, /* x, y, z by the size of the memory operand, if there is one */
+    PGK_X86_EXTEND,   /* movz, movs: from and to */
+    PGK_X86_COMPARE,  /* the immediate is part of the name */
+};
+struct pgk_x86_name {
+    const char *text;
+    uint8_t len, suffix;
+    bool unsigned_imm; /* immediates are not sign-extended */
+};
+extern struct pgk_x86_name pgk_x86_names[ZYDIS_MNEMONIC_MAX_VALUE + 1];
+void pgk_x86_names_init(void); /* once; thread-safe */
+
+#endif

@@ -1,0 +1,278 @@
+/* Decoding chosen roots into flat arrays, and the order by address. */
+#include "probe_index.h"
+
+#include "mem.h"
+#include "u64_set.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+enum { RECENT = 2048 };
+
+/* A walk that fills an index. */
+struct fill {
+    struct pgk_probe_index *ix;
+    uint32_t *at_level; /* the open node of each level */
+    bool no_memory;
+    /* Descriptors found last, by GUID: the same small functions are inlined all over, and the
+     * table of all descriptors is too large for the cache. */
+    struct recent {
+        uint64_t guid;
+        uint32_t desc;
+    } recent[RECENT];
+};
+
+static inline uint32_t desc_of(struct fill *f, uint64_t guid)
+{
+    struct recent *r = &f->recent[guid % RECENT];
+    if (PGK_UNLIKELY(r->guid != guid))
+        *r = (struct recent){guid, pgk_probe_desc_by_guid(f->ix->source, guid)};
+    return r->desc;
+}
+
+static int fill_node(struct pgk_probe_walk *w, void *ctx, uint64_t guid, uint32_t site,
+                     size_t level, uint32_t probes, struct pgk_err *err)
+{
+    struct fill *f = ctx;
+    struct pgk_probe_index *ix = f->ix;
+    (void)probes;
+    uint32_t desc = desc_of(f, guid);
+    if (PGK_UNLIKELY(desc == PGK_PROBE_NONE))
+        return pgk_probe_walk_reject(w, "GUID", PGK_F("%" PRIu64, guid),
+                                     "the GUID of a function in .pseudo_probe_desc",
+                                     PGK_E_CORRUPT, err);
+    f->at_level[level] = (uint32_t)ix->n_nodes;
+    ix->nodes[ix->n_nodes++] = (struct pgk_probe_packed_node){
+        .parent = level ? f->at_level[level - 1] : PGK_PROBE_NONE,
+        .site = site,
+        .desc = desc,
+    };
+    return 0;
+}
+
+static void fill_probe(struct pgk_probe_walk *w, void *ctx, const struct pgk_probe_seen *seen)
+{
+    struct fill *f = ctx;
+    struct pgk_probe_index *ix = f->ix;
+    (void)w;
+    uint64_t off = seen->addr - ix->base;
+    if (PGK_UNLIKELY(off > ix->span))
+        return;
+    bool has_discriminator = seen->discriminator != 0;
+    if (PGK_UNLIKELY(has_discriminator) &&
+        !pgk_vec_push(&ix->discriminators,
+                      (struct pgk_probe_value){(uint32_t)ix->n_probes, seen->discriminator}))
+        f->no_memory = true;
+    ix->probes[ix->n_probes++] = (struct pgk_probe_packed){
+        .addr_off = (uint32_t)off,
+        .node = (uint32_t)ix->n_nodes - 1,
+        .bits = seen->index << PGK_PROBE_INDEX_SHIFT |
+                (has_discriminator ? PGK_PROBE_DISCRIMINATOR_BIT : 0) |
+                (seen->packed & PGK_PROBE_TYPE_BITS),
+    };
+}
+
+static int fill_places(struct fill *f, const uint8_t *chosen, struct pgk_err *err)
+{
+    const struct pgk_probes *p = f->ix->source;
+    struct pgk_probe_walk w = {.probes = p};
+    int status = 0;
+    for (size_t i = 0; i < p->places.n && !status; i++) {
+        const struct pgk_probe_place *place = &p->places.v[i];
+        if (!place->root.located || (chosen && !chosen[i]))
+            continue;
+        const struct pgk_probe_section *s = &p->trees.v[place->section];
+        struct pgk_source src = {.file = pgk_elf_path(p->elf),
+                                 .format = PGK_PROBE_FORMAT,
+                                 .base_off = s->file_off + place->at};
+        pgk_cur_init(&w.cur, s->bytes + place->at, s->size - place->at, &src);
+        w.last = place->start;
+        status = pgk_probe_walk_root(&w, f, fill_node, fill_probe, err);
+        if (!status && f->no_memory)
+            status = pgk_fail_nomem(err);
+    }
+    pgk_vec_free(&w.pending);
+    return status;
+}
+
+/* ---- order by address ---- */
+
+static int compare_probes(const void *a, const void *b, void *ctx)
+{
+    const struct pgk_probe_packed *probes = ctx;
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    if (probes[x].addr_off != probes[y].addr_off)
+        return probes[x].addr_off < probes[y].addr_off ? -1 : 1;
+    return x < y ? -1 : x > y;
+}
+
+static void sort_bucket(const struct pgk_probe_packed *probes, uint32_t *v, size_t n)
+{
+    enum { SMALL = 64 };
+    if (n > SMALL) {
+        qsort_r(v, n, sizeof *v, compare_probes, (void *)(uintptr_t)probes);
+        return;
+    }
+    for (size_t i = 1; i < n; i++) {
+        uint32_t x = v[i];
+        size_t j = i;
+        for (; j && probes[v[j - 1]].addr_off > probes[x].addr_off; j--)
+            v[j] = v[j - 1];
+        v[j] = x;
+    }
+}
+
+/* Probes of a function lie together in the section and in the code, so that a distribution
+ * over small stretches of code works in the cache and leaves little to sort. */
+static int sort_by_address(struct pgk_probe_index *ix, struct pgk_err *err)
+{
+    size_t n = ix->n_probes;
+    unsigned shift = 0;
+    while (ix->span >> shift > n / 2 + 16)
+        shift++;
+    size_t buckets = (size_t)(ix->span >> shift) + 1;
+    uint32_t *end = pgk_mem_zalloc(buckets + 1, sizeof *end);
+    ix->order = pgk_mem_alloc(n + 1, sizeof *ix->order);
+    if (!end || !ix->order) {
+        pgk_mem_free(end);
+        return pgk_fail_nomem(err);
+    }
+    for (size_t i = 0; i < n; i++)
+        end[(ix->probes[i].addr_off >> shift) + 1]++;
+    for (size_t b = 0; b < buckets; b++)
+        end[b + 1] += end[b];
+    for (size_t i = 0; i < n; i++)
+        ix->order[end[ix->probes[i].addr_off >> shift]++] = (uint32_t)i;
+    for (size_t b = 0, from = 0; b < buckets; from = end[b++])
+        sort_bucket(ix->probes, ix->order + from, end[b] - from);
+    pgk_mem_free(end);
+    return 0;
+}
+
+/* ---- making an index ---- */
+
+static int allocate(struct pgk_probe_index *ix, struct fill *f, const uint8_t *chosen,
+                    struct pgk_err *err)
+{
+    const struct pgk_probes *p = ix->source;
+    uint64_t probes = 0, nodes = 0;
+    for (size_t i = 0; i < p->places.n; i++) {
+        const struct pgk_probe_root *r = &p->places.v[i].root;
+        if (r->located && (!chosen || chosen[i])) {
+            probes += r->probes;
+            nodes += r->nodes;
+        }
+    }
+    ix->probes = pgk_mem_alloc(probes + 1, sizeof *ix->probes);
+    ix->nodes = pgk_mem_alloc(nodes + 1, sizeof *ix->nodes);
+    f->at_level = pgk_mem_alloc(p->depth + 1, sizeof *f->at_level);
+    return ix->probes && ix->nodes && f->at_level ? 0 : pgk_fail_nomem(err);
+}
+
+static int make(struct pgk_probe_index **index, const struct pgk_probes *p, const uint8_t *chosen,
+                struct pgk_err *err)
+{
+    struct pgk_probe_index *ix = pgk_mem_zalloc(1, sizeof *ix);
+    struct fill *f = pgk_mem_zalloc(1, sizeof *f);
+    if (!ix || !f) {
+        pgk_mem_free(ix);
+        pgk_mem_free(f);
+        return pgk_fail_nomem(err);
+    }
+    f->ix = ix;
+    ix->source = p;
+    if (p->text.n) {
+        ix->base = p->text.v[0].low;
+        ix->span = p->text.v[p->text.n - 1].high - ix->base;
+    }
+    int status = 0;
+    if (ix->span >= UINT32_MAX)
+        status = pgk_fail(err, PGK_E_LIMIT, .file = pgk_elf_path(p->elf), .format = "ELF",
+                          .field = "executable sections",
+                          .found = PGK_F("code over %" PRIu64 " bytes", ix->span),
+                          .expected = "less than 4 GiB from the first to the last");
+    if (!status)
+        status = allocate(ix, f, chosen, err);
+    if (!status)
+        status = fill_places(f, chosen, err);
+    if (!status)
+        status = sort_by_address(ix, err);
+    pgk_mem_free(f->at_level);
+    pgk_mem_free(f);
+    if (status < 0)
+        pgk_probe_index_close(&ix);
+    else
+        *index = ix;
+    return status;
+}
+
+int pgk_probe_index_all(struct pgk_probe_index **index, const struct pgk_probes *p,
+                        struct pgk_err *err)
+{
+    return make(index, p, NULL, err);
+}
+
+int pgk_probe_index_functions(struct pgk_probe_index **index, const struct pgk_probes *p,
+                              const uint64_t *guids, size_t count, struct pgk_err *err)
+{
+    uint8_t *chosen = pgk_mem_zalloc(p->places.n + 1, 1);
+    uint64_t *set = pgk_mem_alloc(count + 1, sizeof *set);
+    int status = chosen && set ? 0 : pgk_fail_nomem(err);
+    if (!status) {
+        if (count)
+            memcpy(set, guids, count * sizeof *set);
+        count = pgk_u64_set(set, count);
+        for (size_t i = 0; i < p->places.n; i++)
+            chosen[i] = pgk_u64_find(set, count, p->places.v[i].root.guid) < count;
+        status = make(index, p, chosen, err);
+    }
+    pgk_mem_free(chosen);
+    pgk_mem_free(set);
+    return status;
+}
+
+/* True if [low, high] and a range have an address in common. */
+static bool touches(const struct pgk_probe_range *ranges, size_t count, uint64_t low, uint64_t high)
+{
+    size_t from = 0, to = count; /* the first range that ends behind `low` */
+    while (from < to) {
+        size_t mid = from + (to - from) / 2;
+        if (ranges[mid].high <= low)
+            from = mid + 1;
+        else
+            to = mid;
+    }
+    return from < count && ranges[from].low <= high;
+}
+
+int pgk_probe_index_ranges(struct pgk_probe_index **index, const struct pgk_probes *p,
+                           const struct pgk_probe_range *ranges, size_t count, struct pgk_err *err)
+{
+    for (size_t i = 1; i < count; i++)
+        if (ranges[i].low < ranges[i - 1].high)
+            return pgk_fail(err, PGK_E_ARG, .field = "ranges",
+                            .found = PGK_F("0x%" PRIx64 " after 0x%" PRIx64, ranges[i].low,
+                                           ranges[i - 1].high),
+                            .expected = "ascending ranges that do not overlap");
+    uint8_t *chosen = pgk_mem_zalloc(p->places.n + 1, 1);
+    if (!chosen)
+        return pgk_fail_nomem(err);
+    for (size_t i = 0; i < p->places.n; i++)
+        chosen[i] = touches(ranges, count, p->places.v[i].root.low, p->places.v[i].root.high);
+    int status = make(index, p, chosen, err);
+    pgk_mem_free(chosen);
+    return status;
+}
+
+void pgk_probe_index_close(struct pgk_probe_index **index)
+{
+    struct pgk_probe_index *ix = *index;
+    if (!ix)
+        return;
+    *index = NULL;
+    pgk_mem_free(ix->probes);
+    pgk_mem_free(ix->nodes);
+    pgk_mem_free(ix->order);
+    pgk_vec_free(&ix->discriminators);
+    pgk_mem_free(ix);
+}

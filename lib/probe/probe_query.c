@@ -1,0 +1,215 @@
+/* What an index answers. */
+#include "probe_index.h"
+
+#include <stdio.h>
+
+const char *pgk_probe_type_name(enum pgk_probe_type type)
+{
+    static const char *const names[] = {"Block", "IndirectCall", "DirectCall"};
+    return names[type];
+}
+
+size_t pgk_probe_count(const struct pgk_probe_index *ix)
+{
+    return ix->n_probes;
+}
+
+size_t pgk_probe_node_count(const struct pgk_probe_index *ix)
+{
+    return ix->n_nodes;
+}
+
+static uint32_t discriminator_of(const struct pgk_probe_index *ix, uint32_t probe)
+{
+    size_t from = 0, to = ix->discriminators.n;
+    while (from < to) {
+        size_t mid = from + (to - from) / 2;
+        if (ix->discriminators.v[mid].probe < probe)
+            from = mid + 1;
+        else
+            to = mid;
+    }
+    return ix->discriminators.v[from].value;
+}
+
+struct pgk_probe pgk_probe(const struct pgk_probe_index *ix, uint32_t number)
+{
+    const struct pgk_probe_packed *p = &ix->probes[number];
+    return (struct pgk_probe){
+        .addr = ix->base + p->addr_off,
+        .node = p->node,
+        .index = p->bits >> PGK_PROBE_INDEX_SHIFT,
+        .discriminator = p->bits & PGK_PROBE_DISCRIMINATOR_BIT ? discriminator_of(ix, number) : 0,
+        .type = p->bits & PGK_PROBE_TYPE_BITS,
+    };
+}
+
+/* The first probe of node `number` or of one behind it. */
+static uint32_t first_probe(const struct pgk_probe_index *ix, uint32_t number)
+{
+    size_t from = 0, to = ix->n_probes;
+    while (from < to) {
+        size_t mid = from + (to - from) / 2;
+        if (ix->probes[mid].node < number)
+            from = mid + 1;
+        else
+            to = mid;
+    }
+    return (uint32_t)from;
+}
+
+struct pgk_probe_node pgk_probe_node(const struct pgk_probe_index *ix, uint32_t number)
+{
+    const struct pgk_probe_packed_node *n = &ix->nodes[number];
+    uint32_t first = first_probe(ix, number);
+    return (struct pgk_probe_node){
+        .guid = ix->source->descs.v[n->desc].guid,
+        .desc = n->desc,
+        .parent = n->parent,
+        .site = n->site,
+        .first_probe = first,
+        .probes = first_probe(ix, number + 1) - first,
+    };
+}
+
+uint32_t pgk_probe_function(const struct pgk_probe_index *ix, uint32_t node)
+{
+    return ix->nodes[node].desc;
+}
+
+uint32_t pgk_probe_parent(const struct pgk_probe_index *ix, uint32_t node)
+{
+    return ix->nodes[node].parent;
+}
+
+uint32_t pgk_probe_by_address(const struct pgk_probe_index *ix, size_t position)
+{
+    return ix->order[position];
+}
+
+uint64_t pgk_probe_address_at(const struct pgk_probe_index *ix, size_t position)
+{
+    return ix->base + ix->probes[ix->order[position]].addr_off;
+}
+
+size_t pgk_probe_lower_bound(const struct pgk_probe_index *ix, uint64_t addr)
+{
+    if (addr <= ix->base)
+        return 0;
+    if (addr - ix->base > ix->span)
+        return ix->n_probes;
+    uint32_t off = (uint32_t)(addr - ix->base);
+    size_t from = 0, to = ix->n_probes;
+    while (from < to) {
+        size_t mid = from + (to - from) / 2;
+        if (ix->probes[ix->order[mid]].addr_off < off)
+            from = mid + 1;
+        else
+            to = mid;
+    }
+    return from;
+}
+
+size_t pgk_probe_at(const struct pgk_probe_index *ix, uint64_t addr, size_t *first)
+{
+    size_t at = pgk_probe_lower_bound(ix, addr), n = 0;
+    *first = at;
+    while (at + n < ix->n_probes && pgk_probe_address_at(ix, at + n) == addr)
+        n++;
+    return n;
+}
+
+uint32_t pgk_probe_call_at(const struct pgk_probe_index *ix, uint64_t addr)
+{
+    size_t first, n = pgk_probe_at(ix, addr, &first);
+    for (size_t i = first; i < first + n; i++)
+        if ((ix->probes[ix->order[i]].bits & PGK_PROBE_TYPE_BITS) != PGK_PROBE_BLOCK)
+            return ix->order[i];
+    return PGK_PROBE_NONE;
+}
+
+size_t pgk_probe_context(const struct pgk_probe_index *ix, uint32_t node,
+                         struct pgk_probe_frame *frames, size_t max)
+{
+    size_t depth = 0;
+    for (uint32_t n = node; ix->nodes[n].parent != PGK_PROBE_NONE; n = ix->nodes[n].parent)
+        depth++;
+    size_t at = depth;
+    for (uint32_t n = node; ix->nodes[n].parent != PGK_PROBE_NONE; n = ix->nodes[n].parent)
+        if (--at < max)
+            frames[at] = (struct pgk_probe_frame){ix->nodes[ix->nodes[n].parent].desc,
+                                                  ix->nodes[n].site};
+    return depth;
+}
+
+size_t pgk_probe_context_text(const struct pgk_probe_index *ix, uint32_t node, char *buf,
+                              size_t size)
+{
+    struct pgk_probe_frame frames[PGK_PROBE_MAX_DEPTH];
+    size_t depth = pgk_probe_context(ix, node, frames, PGK_PROBE_MAX_DEPTH), len = 0;
+    for (size_t i = 0; i <= depth; i++) {
+        const struct pgk_probe_desc *d =
+            &ix->source->descs.v[i < depth ? frames[i].desc : ix->nodes[node].desc];
+        size_t room = len < size ? size - len : 0;
+        char *at = room ? buf + len : NULL;
+        int n = i < depth ? snprintf(at, room, "%.*s:%u @ ", (int)d->name_len, d->name,
+                                     frames[i].site)
+                          : snprintf(at, room, "%.*s", (int)d->name_len, d->name);
+        len += n > 0 ? (size_t)n : 0;
+    }
+    return len;
+}
+
+uint32_t pgk_probe_next_copy(const struct pgk_probe_index *ix, uint64_t guid, uint32_t after)
+{
+    uint32_t desc = pgk_probe_desc_by_guid(ix->source, guid);
+    if (desc == PGK_PROBE_NONE)
+        return PGK_PROBE_NONE;
+    for (size_t n = after == PGK_PROBE_NONE ? 0 : (size_t)after + 1; n < ix->n_nodes; n++)
+        if (ix->nodes[n].desc == desc)
+            return (uint32_t)n;
+    return PGK_PROBE_NONE;
+}
+
+uint32_t pgk_probe_find_context(const struct pgk_probe_index *ix,
+                                const struct pgk_probe_frame *frames, size_t count, uint64_t guid)
+{
+    const struct pgk_probe_desc *descs = ix->source->descs.v;
+    for (uint32_t n = pgk_probe_next_copy(ix, guid, PGK_PROBE_NONE); n != PGK_PROBE_NONE;
+         n = pgk_probe_next_copy(ix, guid, n)) {
+        uint32_t at = n;
+        size_t left = count;
+        for (; left && ix->nodes[at].parent != PGK_PROBE_NONE; at = ix->nodes[at].parent) {
+            left--;
+            if (ix->nodes[at].site != frames[left].site ||
+                descs[ix->nodes[ix->nodes[at].parent].desc].guid != descs[frames[left].desc].guid) {
+                left = SIZE_MAX;
+                break;
+            }
+        }
+        if (!left && ix->nodes[at].parent == PGK_PROBE_NONE)
+            return n;
+    }
+    return PGK_PROBE_NONE;
+}
+
+uint32_t pgk_probe_copies(const struct pgk_probe_index *ix, uint32_t probe)
+{
+    uint32_t node = ix->probes[probe].node, bits = ix->probes[probe].bits, copies = 0;
+    for (size_t i = first_probe(ix, node); i < ix->n_probes && ix->probes[i].node == node; i++)
+        copies += ix->probes[i].bits >> PGK_PROBE_INDEX_SHIFT == bits >> PGK_PROBE_INDEX_SHIFT;
+    return copies;
+}
+
+uint32_t pgk_probe_next_callee(const struct pgk_probe_index *ix, uint32_t node, uint32_t site,
+                               uint32_t after)
+{
+    for (size_t n = (after == PGK_PROBE_NONE ? node : after) + (size_t)1; n < ix->n_nodes; n++) {
+        uint32_t parent = ix->nodes[n].parent;
+        if (parent == PGK_PROBE_NONE || parent < node)
+            break; /* behind the node's subtree */
+        if (parent == node && ix->nodes[n].site == site)
+            return (uint32_t)n;
+    }
+    return PGK_PROBE_NONE;
+}

@@ -1,0 +1,73 @@
+/* What the listing and its three styles share. */
+#ifndef PGK_DISASM_PRIV_H
+#define PGK_DISASM_PRIV_H
+
+#include "arena.h"
+#include "elf_file.h"
+#include "insn.h"
+#include "pgokit/disasm.h"
+#include "pgokit/probe.h"
+#include "symboliser.h"
+#include "text_out.h"
+#include "vec.h"
+
+struct pgk_disasm_symbol {
+    const char *name;
+    uint64_t addr;
+    uint32_t section;
+    bool code; /* function or label, not a section, a file or a mark such as $x */
+};
+
+/* One instruction with all that belongs to it. */
+struct pgk_disasm_row {
+    struct pgk_insn insn;
+    const char *text;
+    size_t text_len;
+    size_t first_probe, n_probes;       /* positions in the order by address */
+    const struct pgk_sym_chain *source; /* NULL: not asked for */
+};
+
+/* A stretch of code with a name. */
+struct pgk_disasm_function {
+    const struct pgk_disasm_symbol *symbol;
+    uint64_t low, high;
+    uint32_t section;
+    const struct pgk_disasm_symbol *aliases; /* earlier names of the same address */
+    size_t n_aliases;
+};
+
+struct pgk_disasm {
+    const char *path;
+    const struct pgk_disasm_opts *opts;
+    const struct pgk_disasm_style *style;
+    struct pgk_elf *elf;
+    struct pgk_probes *probes;       /* NULL: none, or not asked for */
+    struct pgk_probe_index *index;
+    struct pgk_symboliser *sym;
+    struct pgk_insn_decoder decoder;
+    PGK_VEC(struct pgk_disasm_symbol) symbols; /* by section, address, name */
+    PGK_VEC(struct pgk_disasm_function) functions; /* to be listed, in the same order */
+    struct pgk_disasm_done done;
+    bool comma;                              /* JSON: something stands before in its bracket */
+    const struct pgk_sym_chain *last_source; /* TEXT: the line printed last */
+    struct pgk_text_out out;
+};
+
+/* What a style prints of it, in this order; NULL: nothing. */
+struct pgk_disasm_style {
+    enum pgk_insn_style insns;
+    bool every_symbol; /* also those that are no code, and aliases on their own */
+    int (*begin)(struct pgk_disasm *d, struct pgk_err *err);
+    void (*section)(struct pgk_disasm *d, const struct pgk_elf_section_info *s);
+    void (*function)(struct pgk_disasm *d, const struct pgk_disasm_function *f);
+    void (*insn)(struct pgk_disasm *d, const struct pgk_disasm_row *row);
+    void (*function_end)(struct pgk_disasm *d);
+    void (*end)(struct pgk_disasm *d);
+};
+extern const struct pgk_disasm_style pgk_disasm_text, pgk_disasm_llvm, pgk_disasm_json;
+
+/* The function symbol that holds `addr` (the last one at or before it in its section); NULL
+ * if there is none. */
+const struct pgk_disasm_symbol *pgk_disasm_find(const struct pgk_disasm *d, uint64_t addr);
+
+#endif

@@ -1,0 +1,190 @@
+/* The listing for people: names instead of addresses, lines where they change. */
+#include "disasm_priv.h"
+#include "heap_view.h"
+#include "pgokit/human.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#define BOLD   "\033[1m"
+#define DIM    "\033[2m"
+#define PROBE  "\033[36m"
+#define SOURCE "\033[32m"
+#define BRANCH "\033[33m"
+#define BAD    "\033[31m"
+#define OFF    "\033[0m"
+
+static void colour(struct pgk_disasm *d, const char *code)
+{
+    if (d->opts->colour)
+        pgk_text_str(&d->out, code);
+}
+
+/* Names come from files: no control bytes to the terminal. */
+static void print_safe(struct pgk_disasm *d, const char *name)
+{
+    char safe[512];
+    pgk_text_str(&d->out, pgk_human_text(safe, sizeof safe, name));
+}
+
+static void print_name(struct pgk_disasm *d, const char *name)
+{
+    char *plain = pgk_demangle(name);
+    print_safe(d, plain ? plain : name);
+    free(plain);
+}
+
+static void print_desc(struct pgk_disasm *d, uint32_t desc)
+{
+    struct pgk_probe_desc p = pgk_probe_desc(d->probes, desc);
+    char name[512];
+    size_t n = p.name_len < sizeof name ? p.name_len : sizeof name - 1;
+    memcpy(name, p.name, n);
+    name[n] = 0;
+    print_name(d, name);
+}
+
+static void section(struct pgk_disasm *d, const struct pgk_elf_section_info *s)
+{
+    (void)s;
+    d->last_source = NULL;
+}
+
+static void function(struct pgk_disasm *d, const struct pgk_disasm_function *f)
+{
+    char size[PGK_HUMAN_SIZE];
+    colour(d, BOLD);
+    print_name(d, f->symbol->name);
+    colour(d, OFF);
+    pgk_text_printf(&d->out, "  0x%" PRIx64 ", %s, ", f->low,
+                    pgk_human_bytes(size, (double)(f->high - f->low)));
+    print_safe(d, pgk_elf_section_at(d->elf, f->section).name);
+    for (size_t i = 0; i < f->n_aliases; i++) {
+        pgk_text_str(&d->out, i ? ", " : "\n  also ");
+        print_name(d, f->aliases[i].name);
+    }
+    pgk_text_lit(&d->out, "\n");
+    d->last_source = NULL;
+}
+
+static void function_end(struct pgk_disasm *d)
+{
+    pgk_text_lit(&d->out, "\n");
+}
+
+static void print_probe(struct pgk_disasm *d, uint32_t number)
+{
+    struct pgk_text_out *o = &d->out;
+    struct pgk_probe p = pgk_probe(d->index, number);
+    struct pgk_probe_frame frames[PGK_PROBE_MAX_DEPTH];
+    colour(d, PROBE);
+    pgk_text_lit(o, "          [Probe]: FUNC: ");
+    print_desc(d, pgk_probe_function(d->index, p.node));
+    pgk_text_printf(o, " Index: %" PRIu32, p.index);
+    if (p.discriminator)
+        pgk_text_printf(o, " Discriminator: %" PRIu32, p.discriminator);
+    pgk_text_printf(o, " Type: %s", pgk_probe_type_name(p.type));
+    size_t depth = pgk_probe_context(d->index, p.node, frames, PGK_PROBE_MAX_DEPTH);
+    for (size_t i = 0; i < depth; i++) {
+        pgk_text_str(o, i ? " @ " : " Inlined: @ ");
+        print_desc(d, frames[i].desc);
+        pgk_text_printf(o, ":%" PRIu32, frames[i].site);
+    }
+    colour(d, OFF);
+    pgk_text_lit(o, "\n");
+}
+
+static bool same_place(const struct pgk_sym_chain *a, const struct pgk_sym_chain *b)
+{
+    if (!a || !b || a->count != b->count)
+        return false;
+    for (uint32_t i = 0; i < a->count; i++) {
+        const struct pgk_sym_frame *x = &a->frames[i], *y = &b->frames[i];
+        if (x->function != y->function || x->line != y->line || x->file != y->file)
+            return false;
+    }
+    return true;
+}
+
+/* "file.c:12 foo, inlined at file.c:40 into main" */
+static void print_source(struct pgk_disasm *d, const struct pgk_sym_chain *chain)
+{
+    if (!chain->count || same_place(chain, d->last_source))
+        return;
+    d->last_source = chain;
+    colour(d, SOURCE);
+    for (uint32_t i = 0; i < chain->count; i++) {
+        const struct pgk_sym_frame *f = &chain->frames[i];
+        const char *slash = f->file ? strrchr(f->file, '/') : NULL;
+        pgk_text_str(&d->out, i ? ", inlined at " : "          ");
+        print_safe(d, slash ? slash + 1 : f->file ? f->file : "?");
+        pgk_text_printf(&d->out, ":%" PRIu32 "%s ", f->line, i ? " into" : "");
+        print_name(d, f->function ? f->function : "?");
+    }
+    colour(d, OFF);
+    pgk_text_lit(&d->out, "\n");
+}
+
+/* " <symbol+0x10>", if there is a symbol. */
+static void print_symbol(struct pgk_disasm *d, uint64_t addr)
+{
+    const struct pgk_disasm_symbol *s = pgk_disasm_find(d, addr);
+    if (!s)
+        return;
+    colour(d, DIM);
+    pgk_text_lit(&d->out, " <");
+    print_name(d, s->name);
+    if (addr != s->addr)
+        pgk_text_printf(&d->out, "+0x%" PRIx64, addr - s->addr);
+    pgk_text_lit(&d->out, ">");
+    colour(d, OFF);
+}
+
+/* The mnemonic in columns; prefixes are set off by tabs of their own. */
+static void print_text(struct pgk_disasm *d, const struct pgk_disasm_row *row)
+{
+    enum { MNEMONIC = 8 };
+    const char *s = row->text, *tab = strrchr(s, '\t');
+    size_t len = 0, n = tab ? (size_t)(tab - s) : row->text_len;
+    bool branch = row->insn.kind != PGK_INSN_OTHER;
+    colour(d, !row->insn.valid ? BAD : branch ? BRANCH : "");
+    for (size_t i = 0; i < n; i++) {
+        if (s[i] == '\t' && i && s[i - 1] == '\t')
+            continue;
+        pgk_text_bytes(&d->out, s[i] == '\t' ? " " : s + i, 1);
+        len++;
+    }
+    colour(d, !row->insn.valid || branch ? OFF : "");
+    if (!tab)
+        return;
+    pgk_text_fill(&d->out, ' ', len < MNEMONIC ? MNEMONIC - len : 1);
+    pgk_text_str(&d->out, tab + 1);
+}
+
+static void insn(struct pgk_disasm *d, const struct pgk_disasm_row *row)
+{
+    if (row->source)
+        print_source(d, row->source);
+    for (size_t i = 0; i < row->n_probes; i++)
+        print_probe(d, pgk_probe_by_address(d->index, row->first_probe + i));
+    colour(d, DIM);
+    pgk_text_hex(&d->out, row->insn.addr, 8);
+    colour(d, OFF);
+    pgk_text_lit(&d->out, "  ");
+    print_text(d, row);
+    if (row->insn.target)
+        print_symbol(d, row->insn.target);
+    if (row->insn.data) {
+        pgk_text_printf(&d->out, "  # 0x%" PRIx64, row->insn.data);
+        print_symbol(d, row->insn.data);
+    }
+    pgk_text_lit(&d->out, "\n");
+}
+
+const struct pgk_disasm_style pgk_disasm_text = {
+    .insns = PGK_INSN_READABLE,
+    .section = section,
+    .function = function,
+    .insn = insn,
+    .function_end = function_end,
+};

@@ -1,0 +1,31 @@
+/* pgokit check for binaries: their pseudo probes. */
+#include "cli.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+static int run(const char *path, const struct cli_common *common, struct pgk_err *err)
+{
+    struct pgk_probes *probes;
+    struct pgk_probe_index *index = NULL;
+    (void)common;
+    int status = pgk_probes_open(&probes, path, err);
+    if (status)
+        return status;
+    status = pgk_probe_index_all(&index, probes, err); /* finds functions without descriptor */
+    if (!status)
+        status = pgk_probes_check(probes, err);
+    if (!status) {
+        char safe[512], n[PGK_HUMAN_SIZE], functions[PGK_HUMAN_SIZE], size[PGK_HUMAN_SIZE];
+        struct pgk_probes_totals t = pgk_probes_totals(probes);
+        printf("%s: sound: pseudo probes, %s, %s probes of %s functions; read by LLVM 14 to 22\n",
+               pgk_human_text(safe, sizeof safe, path),
+               pgk_human_bytes(size, (double)(t.probe_bytes + t.desc_bytes)),
+               pgk_human_count(n, t.probes), pgk_human_count(functions, t.roots));
+    }
+    pgk_probe_index_close(&index);
+    pgk_probes_close(&probes);
+    return status;
+}
+
+const struct cli_check check_binary = {PGK_KIND_BINARY, run};

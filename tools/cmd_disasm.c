@@ -1,0 +1,132 @@
+/* pgokit disasm: machine code with what profiles say about it. */
+#include "cli.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char help[] =
+    "usage: pgokit disasm BINARY [OPTION]...\n\n"
+    "Disassembles a program for x86-64 or AArch64, and shows at each instruction the pseudo\n"
+    "probes and source lines that belong to it.\n\n"
+    "  -f, --function NAME  only this function, by its linkage name or as a programmer writes\n"
+    "                       it, without parameters; may be repeated\n"
+    "      --probes         the pseudo probes before each instruction\n"
+    "      --source         the source line, and what is inlined into what\n"
+    "      --format FORMAT  text (default), json (docs/formats/disasm-json.md), or llvm: what\n"
+    "                       llvm-profgen prints with --show-disassembly-only\n"
+    "      --json           the same as --format json\n"
+    "\nExamples:\n"
+    "  pgokit disasm ./app --probes --function 'Cache::lookup'\n"
+    "  pgokit disasm ./app --format llvm --probes > app.probes.txt\n"
+    "  pgokit disasm ./app --json --source | jq '.functions[].name'\n";
+
+enum { OPT_PROBES = 256, OPT_SOURCE, OPT_FORMAT, OPT_JSON };
+
+static const struct option options[] = {
+    {"function", required_argument, NULL, 'f'},
+    {"probes", no_argument, NULL, OPT_PROBES},
+    {"source", no_argument, NULL, OPT_SOURCE},
+    {"format", required_argument, NULL, OPT_FORMAT},
+    {"json", no_argument, NULL, OPT_JSON},
+    CLI_COMMON_LONG,
+    {0},
+};
+
+struct disasm {
+    struct cli_common common;
+    struct cli_list functions;
+    struct pgk_disasm_opts opts;
+    const char *path;
+};
+
+static enum pgk_disasm_format parse_format(const char *text)
+{
+    static const char *const names[] = {
+        [PGK_DISASM_TEXT] = "text", [PGK_DISASM_LLVM] = "llvm", [PGK_DISASM_JSON] = "json"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (!strcmp(text, names[i]))
+            return (enum pgk_disasm_format)i;
+    cli_usage(&cmd_disasm, "--format takes text, llvm or json, not '%s'", text);
+}
+
+/* The binary is the operand, or that of -b. */
+static void take_binary(struct disasm *d, int argc, char **argv)
+{
+    size_t given = d->common.binaries.n + (size_t)(argc - optind);
+    if (given != 1)
+        cli_usage(&cmd_disasm, "disasm takes one binary, not %zu", given);
+    d->path = optind < argc ? argv[optind] : d->common.binaries.v[0];
+}
+
+static void parse(struct disasm *d, int argc, char **argv)
+{
+    d->opts = (struct pgk_disasm_opts){.struct_size = sizeof d->opts};
+    for (int c; (c = cli_next_option(&cmd_disasm, argc, argv, "f:", options, &d->common)) != -1;) {
+        switch (c) {
+        case 'f':
+            cli_list_add(&d->functions, optarg);
+            break;
+        case OPT_PROBES:
+            d->opts.probes = true;
+            break;
+        case OPT_SOURCE:
+            d->opts.source = true;
+            break;
+        case OPT_FORMAT:
+            d->opts.format = parse_format(optarg);
+            break;
+        case OPT_JSON:
+            d->opts.format = PGK_DISASM_JSON;
+            break;
+        }
+    }
+    take_binary(d, argc, argv);
+    d->opts.functions = d->functions.v;
+    d->opts.n_functions = d->functions.n;
+    d->opts.debug_dirs = d->common.debug_dirs.v;
+    d->opts.n_debug_dirs = d->common.debug_dirs.n;
+    d->opts.threads = d->common.threads;
+    d->opts.colour = isatty(STDOUT_FILENO) && !getenv("NO_COLOR");
+}
+
+/* What was left out; true if something was. */
+static bool note_incomplete(const struct disasm *d, const struct pgk_disasm_done *done)
+{
+    char n[PGK_HUMAN_SIZE];
+    if (done->invalid_runs)
+        fprintf(stderr, "pgokit: warning: %s pieces of code are no valid instructions\n",
+                pgk_human_count(n, done->invalid_runs));
+    if (done->lost_probes)
+        fprintf(stderr,
+                "pgokit: warning: %s probes belong to code that is not in the program; "
+                "pgokit check %s says more\n",
+                pgk_human_count(n, done->lost_probes), d->path);
+    return done->invalid_runs || done->lost_probes;
+}
+
+static int run(int argc, char **argv)
+{
+    struct disasm d = {0};
+    struct pgk_err err = {0};
+    struct pgk_disasm_done done = {0};
+    parse(&d, argc, argv);
+    int exit_code = pgk_disasm(d.path, &d.opts, stdout, &done, &err)
+                        ? cli_fail(&err)
+                        : cli_finish_output(EXIT_DONE);
+    if (exit_code == EXIT_DONE && note_incomplete(&d, &done) && d.opts.format != PGK_DISASM_LLVM)
+        exit_code = EXIT_INCOMPLETE;
+    cli_list_free(&d.functions);
+    cli_common_free(&d.common);
+    return exit_code;
+}
+
+const struct cli_verb cmd_disasm = {
+    .name = "disasm",
+    .summary = "shows machine code with its probes",
+    .help = help,
+    .exit_help = "0 done, 1 done but parts are no code or have no place, 2 could not",
+    .run = run,
+};

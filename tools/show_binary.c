@@ -1,0 +1,81 @@
+/* pgokit show for binaries: their pseudo probes. */
+#include "cli.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+static const char help[] =
+    "The pseudo probes of a program: how many of what type, how deep functions are inlined, and\n"
+    "what the sections take.\n\n"
+    "      --probes         then every function with its tree of probes\n"
+    "      --json           all of it as JSON (docs/formats/probes-json.md)\n"
+    "\nExamples:\n"
+    "  pgokit show ./app\n"
+    "  pgokit show ./app --probes | less\n";
+
+enum { OPT_PROBES = 512, OPT_JSON };
+
+static const struct option options[] = {
+    {"probes", no_argument, NULL, OPT_PROBES},
+    {"json", no_argument, NULL, OPT_JSON},
+    CLI_COMMON_LONG,
+    {0},
+};
+
+struct show {
+    struct cli_common common;
+    struct pgk_probe_report_opts report;
+    bool json;
+};
+
+static void parse(struct show *s, int argc, char **argv)
+{
+    s->report = (struct pgk_probe_report_opts){.struct_size = sizeof s->report};
+    for (int c; (c = cli_next_option(&cmd_show, argc, argv, "", options, &s->common)) != -1;) {
+        if (c == OPT_PROBES)
+            s->report.list = true;
+        else if (c == OPT_JSON)
+            s->json = true;
+    }
+    if (optind + 1 != argc)
+        cli_usage(&cmd_show, "show takes one file");
+    s->report.title = argv[optind];
+    s->report.colour = isatty(STDOUT_FILENO) && !getenv("NO_COLOR");
+}
+
+static int print(const struct show *s, const struct pgk_probes *probes, struct pgk_err *err)
+{
+    struct pgk_probe_index *index;
+    int status = pgk_probe_index_all(&index, probes, err);
+    if (status)
+        return status;
+    status = (s->json ? pgk_report_probes_json : pgk_report_probes_table)(probes, index, &s->report,
+                                                                          stdout, err);
+    pgk_probe_index_close(&index);
+    return status;
+}
+
+static int run(int argc, char **argv)
+{
+    struct show s = {0};
+    struct pgk_err err = {0};
+    struct pgk_probes *probes = NULL;
+    parse(&s, argc, argv);
+    int status = pgk_probes_open(&probes, s.report.title, &err);
+    if (!status)
+        status = print(&s, probes, &err);
+    int exit_code = status ? cli_fail(&err) : cli_finish_output(EXIT_DONE);
+    if (!status && pgk_probes_check(probes, &err) && !s.common.quiet) {
+        fputs("pgokit: warning: ", stderr);
+        pgk_err_print(&err, stderr);
+        fputc('\n', stderr);
+        exit_code = EXIT_INCOMPLETE;
+    }
+    pgk_probes_close(&probes);
+    cli_common_free(&s.common);
+    return exit_code;
+}
+
+const struct cli_action show_binary = {PGK_KIND_BINARY, help, "", options, run};
