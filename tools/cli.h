@@ -84,6 +84,9 @@ struct cli_check {
     enum pgk_kind kind;
     int (*run)(const char *path, const struct cli_common *common, struct pgk_err *err);
 };
+extern const struct cli_check check_binary;
+extern const struct cli_check check_heap;
+extern const struct cli_check check_sample;
 
 /* Standard input and pipes among the operands can be read once only, but are looked at before
  * they are read: holds their bytes in memory instead. Exits with EXIT_FAILED if it cannot. */
