@@ -33,6 +33,7 @@ extern const struct cli_verb cmd_check;
 extern const struct cli_verb cmd_convert;
 extern const struct cli_verb cmd_disasm;
 extern const struct cli_verb cmd_formats;
+extern const struct cli_verb cmd_gen;
 extern const struct cli_verb cmd_merge;
 extern const struct cli_verb cmd_show;
 extern const struct cli_action convert_sample;

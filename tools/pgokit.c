@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 static const struct cli_verb *const verbs[] = {
+    &cmd_gen,
     &cmd_merge,
     &cmd_show,
     &cmd_convert,

@@ -1,0 +1,163 @@
+/* Functions of a binary by address. */
+#include "functions.h"
+
+#include "hash.h"
+#include "index.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+size_t pgk_canonical_length(const char *name)
+{
+    static const char *const suffixes[] = {".llvm.", ".part."};
+    size_t len = strlen(name);
+    for (size_t i = 0; i < PGK_COUNTOF(suffixes); i++) {
+        size_t n = strlen(suffixes[i]);
+        const char *last = NULL;
+        for (const char *p = name; (p = memmem(p, len - (size_t)(p - name), suffixes[i], n)); p++)
+            last = p;
+        const char *dot = memrchr(name, '.', len);
+        /* The suffix with its number must be the end of the name. */
+        if (last && last != name && (size_t)(dot - name) + 1 == (size_t)(last - name) + n)
+            len = (size_t)(last - name);
+    }
+    return len;
+}
+
+static uint32_t function_of(struct pgk_functions *f, struct pgk_index *by_name, const char *name)
+{
+    uint64_t hash = pgk_hash_bytes(name, strlen(name));
+    PGK_INDEX_FOR (by_name, hash, i)
+        if (!strcmp(f->functions.v[i].name, name))
+            return i;
+    uint32_t added = (uint32_t)f->functions.n;
+    return pgk_vec_push(&f->functions, (struct pgk_function){.name = name}) &&
+                   pgk_index_add(by_name, hash, added)
+               ? added
+               : PGK_INDEX_NONE;
+}
+
+struct ordered {
+    struct pgk_sym_code code;
+    size_t order;
+};
+
+static int compare_ordered(const void *a, const void *b)
+{
+    const struct ordered *x = a, *y = b;
+    if (x->code.low != y->code.low)
+        return x->code.low < y->code.low ? -1 : 1;
+    return x->order < y->order ? -1 : 1;
+}
+
+/* Ranges by address; the first of those that start at one address stays. */
+static int add_ranges(struct pgk_functions *f, struct ordered *v, size_t n, struct pgk_err *err)
+{
+    struct pgk_index by_name = {0};
+    int status = 0;
+    if (n)
+        qsort(v, n, sizeof *v, compare_ordered);
+    for (size_t i = 0; i < n && !status; i++) {
+        if (i && v[i].code.low == v[i - 1].code.low) {
+            f->same_start++;
+            continue;
+        }
+        uint32_t function = function_of(f, &by_name, v[i].code.function);
+        struct pgk_function_range r = {v[i].code.low, v[i].code.high, function, false};
+        if (function == PGK_INDEX_NONE || !pgk_vec_push(&f->ranges, r))
+            status = pgk_fail_nomem(err);
+        else
+            f->functions.v[function].n++;
+    }
+    pgk_index_free(&by_name);
+    return status;
+}
+
+/* The ranges of each function, one behind the other. */
+static int group(struct pgk_functions *f, struct pgk_err *err)
+{
+    uint32_t first = 0;
+    if (!pgk_vec_reserve(&f->by_function, f->ranges.n))
+        return pgk_fail_nomem(err);
+    f->by_function.n = f->ranges.n;
+    for (size_t i = 0; i < f->functions.n; i++) {
+        f->functions.v[i].first = first;
+        first += f->functions.v[i].n;
+        f->functions.v[i].n = 0;
+    }
+    for (size_t i = 0; i < f->ranges.n; i++) {
+        struct pgk_function *function = &f->functions.v[f->ranges.v[i].function];
+        f->by_function.v[function->first + function->n++] = (uint32_t)i;
+    }
+    return 0;
+}
+
+/* A symbol says that a range is entered: always if it is the function's only one, else if it is
+ * the symbol of that name, so that the cold part of a split function does not count. */
+static int mark_entry(void *ctx, const struct pgk_elf_entry *e)
+{
+    struct pgk_functions *f = ctx;
+    struct pgk_function_range *r =
+        (struct pgk_function_range *)(uintptr_t)pgk_functions_at(f, e->addr);
+    if (!r || r->is_entry)
+        return 0;
+    const struct pgk_function *function = &f->functions.v[r->function];
+    size_t len = pgk_canonical_length(e->name);
+    r->is_entry = function->n == 1 ||
+                  (strlen(function->name) == len && !memcmp(function->name, e->name, len));
+    return 0;
+}
+
+int pgk_functions_open(struct pgk_functions *f, struct pgk_symboliser *sym,
+                       const struct pgk_elf *elf, const uint64_t *addrs, size_t n, unsigned threads,
+                       struct pgk_err *err)
+{
+    struct pgk_sym_code *code;
+    size_t n_code, n_named = 0;
+    *f = (struct pgk_functions){0};
+    int status = pgk_symboliser_code(sym, addrs, n, threads, &f->arena, &code, &n_code, err);
+    struct ordered *v = status ? NULL : pgk_mem_alloc(n_code + 1, sizeof *v);
+    if (!status && !v)
+        status = pgk_fail_nomem(err);
+    for (size_t i = 0; !status && i < n_code; i++)
+        if (code[i].function)
+            v[n_named++] = (struct ordered){code[i], i};
+    if (!status)
+        status = add_ranges(f, v, n_named, err);
+    if (!status)
+        status = group(f, err);
+    if (!status)
+        (void)pgk_elf_entries(elf, mark_entry, f);
+    pgk_mem_free(v);
+    if (status)
+        pgk_functions_close(f);
+    return status;
+}
+
+void pgk_functions_close(struct pgk_functions *f)
+{
+    pgk_arena_free(&f->arena);
+    pgk_vec_free(&f->ranges);
+    pgk_vec_free(&f->by_function);
+    pgk_vec_free(&f->functions);
+}
+
+const struct pgk_function_range *pgk_functions_at(const struct pgk_functions *f, uint64_t addr)
+{
+    size_t low = 0, high = f->ranges.n;
+    while (low < high) { /* the first range behind `addr` */
+        size_t mid = low + (high - low) / 2;
+        if (f->ranges.v[mid].low > addr)
+            high = mid;
+        else
+            low = mid + 1;
+    }
+    const struct pgk_function_range *r = low ? &f->ranges.v[low - 1] : NULL;
+    return r && addr < r->high ? r : NULL;
+}
+
+const struct pgk_function *pgk_functions_entered(const struct pgk_functions *f, uint64_t addr)
+{
+    const struct pgk_function_range *r = pgk_functions_at(f, addr);
+    return r && r->low == addr && r->is_entry ? &f->functions.v[r->function] : NULL;
+}

@@ -1,0 +1,131 @@
+/* pgokit gen: a sample profile from recordings of perf. */
+#include "cli.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+static const char help[] =
+    "usage: pgokit gen INPUT... -b BINARY... -o OUTPUT\n\n"
+    "Makes a sample profile for -fprofile-sample-use= from perf.data, or from text of perf script\n"
+    "and perf report -D. Branch stacks (perf record -b) give counts of lines and call targets,\n"
+    "samples of loads give types of objects at virtual calls.\n\n"
+    "  -o, --output FILE   the profile to write; - for standard output\n"
+    "      --format NAME   extbinary (default), text, binary, gcc\n"
+    "      --no-vtables    leave types of objects out, which only LLVM 22 reads\n"
+    "      --pid N         only samples of this process\n"
+    "\nExamples:\n"
+    "  perf record -b -e branches:u -- ./app; pgokit gen perf.data -b ./app -o app.afdo\n"
+    "  pgokit gen perf.data loads.data -b ./app -b ./libapp.so -o app.afdo\n";
+
+enum { OPT_FORMAT = 256, OPT_NO_VTABLES, OPT_PID };
+
+static const struct option options[] = {
+    {"output", required_argument, NULL, 'o'},
+    {"format", required_argument, NULL, OPT_FORMAT},
+    {"no-vtables", no_argument, NULL, OPT_NO_VTABLES},
+    {"pid", required_argument, NULL, OPT_PID},
+    CLI_COMMON_LONG,
+    {0},
+};
+
+struct gen {
+    struct cli_common common;
+    const char *output;
+    struct pgk_gen_opts opts;
+    struct pgk_sample_write_opts write;
+};
+
+static enum pgk_sample_encoding parse_format(const char *text)
+{
+    for (enum pgk_sample_encoding e = 0; e < PGK_SAMPLE_ENCODINGS; e++)
+        if (!strcmp(text, pgk_sample_encoding_name(e)))
+            return e;
+    cli_usage(&cmd_gen, "--format takes extbinary, text, binary or gcc, not '%s'", text);
+}
+
+static void parse(struct gen *g, int argc, char **argv)
+{
+    g->opts.struct_size = sizeof g->opts;
+    g->write = (struct pgk_sample_write_opts){.struct_size = sizeof g->write, .vtables = true};
+    for (int c; (c = cli_next_option(&cmd_gen, argc, argv, "o:", options, &g->common)) != -1;) {
+        switch (c) {
+        case 'o':
+            g->output = optarg;
+            break;
+        case OPT_FORMAT:
+            g->write.encoding = parse_format(optarg);
+            break;
+        case OPT_NO_VTABLES:
+            g->opts.no_vtables = true;
+            break;
+        case OPT_PID:
+            g->opts.pid = (int32_t)cli_number("--pid", optarg, 1, INT32_MAX);
+            break;
+        }
+    }
+    g->opts.threads = g->common.threads;
+    if (optind == argc)
+        cli_usage(&cmd_gen, "nothing to read: name a recording");
+    if (!g->output)
+        cli_usage(&cmd_gen, "where to? name the output with -o");
+    if (!g->common.binaries.n)
+        cli_usage(&cmd_gen, "which program was recorded? give it with -b");
+}
+
+static void row(const char *name, uint64_t n, uint64_t of)
+{
+    char text[PGK_HUMAN_SIZE];
+    if (n)
+        fprintf(stderr, "  %-22s %s (%.1f %%)\n", name, pgk_human_count(text, n),
+                of ? 100.0 * (double)n / (double)of : 0.0);
+}
+
+static void report(const struct pgk_gen_stats *s)
+{
+    char text[PGK_HUMAN_SIZE];
+    fprintf(stderr, "  %-22s %s\n", "samples", pgk_human_count(text, s->samples));
+    row("other process", s->other_process, s->samples);
+    row("in the kernel", s->in_kernel, s->samples);
+    row("without branches", s->without_branches, s->samples);
+    row("outside the binary", s->outside, s->samples);
+    row("branches outside", s->branches_outside, s->branches);
+    row("impossible ranges", s->ranges_bad, s->ranges);
+    row("loads of vtables", s->vtable_samples, s->load_samples);
+    row("lines with a source", s->symbolised, s->instructions);
+    fprintf(stderr, "  %-22s %s\n", "functions", pgk_human_count(text, s->functions));
+}
+
+static int run(int argc, char **argv)
+{
+    struct gen g = {0};
+    struct pgk_err err = {0};
+    struct pgk_binaries *binaries = NULL;
+    struct pgk_gen *gen = NULL;
+    struct pgk_sample *profile = NULL;
+    parse(&g, argc, argv);
+    int status = cli_open_binaries(&g.common, &binaries, &err);
+    if (!status)
+        status = pgk_gen_new(&gen, binaries, &g.opts, &err);
+    for (int i = optind; !status && i < argc; i++)
+        status = pgk_gen_add(gen, argv[i], &err);
+    if (!status)
+        status = pgk_gen_profile(gen, &profile, &err);
+    if (!status)
+        status = pgk_sample_write(profile, g.output, &g.write, NULL, &err);
+    int exit_code = status ? cli_fail(&err) : EXIT_DONE;
+    if (!status && !g.common.quiet)
+        report(pgk_gen_stats(gen));
+    pgk_sample_close(&profile);
+    pgk_gen_close(&gen);
+    pgk_binaries_close(&binaries);
+    cli_common_free(&g.common);
+    return exit_code;
+}
+
+const struct cli_verb cmd_gen = {
+    .name = "gen",
+    .summary = "makes a sample profile of recordings of perf",
+    .help = help,
+    .run = run,
+};
