@@ -12,17 +12,19 @@ static const char help[] =
     "samples of loads give types of objects at virtual calls.\n\n"
     "  -o, --output FILE   the profile to write; - for standard output\n"
     "      --format NAME   extbinary (default), text, binary, gcc\n"
+    "      --mode NAME     auto (default: by probes if there are, else by lines), autofdo, probe\n"
     "      --no-vtables    leave types of objects out, which only LLVM 22 reads\n"
     "      --pid N         only samples of this process\n"
     "\nExamples:\n"
     "  perf record -b -e branches:u -- ./app; pgokit gen perf.data -b ./app -o app.afdo\n"
     "  pgokit gen perf.data loads.data -b ./app -b ./libapp.so -o app.afdo\n";
 
-enum { OPT_FORMAT = 256, OPT_NO_VTABLES, OPT_PID };
+enum { OPT_FORMAT = 256, OPT_MODE, OPT_NO_VTABLES, OPT_PID };
 
 static const struct option options[] = {
     {"output", required_argument, NULL, 'o'},
     {"format", required_argument, NULL, OPT_FORMAT},
+    {"mode", required_argument, NULL, OPT_MODE},
     {"no-vtables", no_argument, NULL, OPT_NO_VTABLES},
     {"pid", required_argument, NULL, OPT_PID},
     CLI_COMMON_LONG,
@@ -44,6 +46,14 @@ static enum pgk_sample_encoding parse_format(const char *text)
     cli_usage(&cmd_gen, "--format takes extbinary, text, binary or gcc, not '%s'", text);
 }
 
+static enum pgk_gen_mode parse_mode(const char *text)
+{
+    for (enum pgk_gen_mode m = 0; m < PGK_GEN_MODES; m++)
+        if (!strcmp(text, pgk_gen_mode_name(m)))
+            return m;
+    cli_usage(&cmd_gen, "--mode takes auto, autofdo or probe, not '%s'", text);
+}
+
 static void parse(struct gen *g, int argc, char **argv)
 {
     g->opts.struct_size = sizeof g->opts;
@@ -55,6 +65,9 @@ static void parse(struct gen *g, int argc, char **argv)
             break;
         case OPT_FORMAT:
             g->write.encoding = parse_format(optarg);
+            break;
+        case OPT_MODE:
+            g->opts.mode = parse_mode(optarg);
             break;
         case OPT_NO_VTABLES:
             g->opts.no_vtables = true;

@@ -19,8 +19,17 @@ extern "C" {
 #endif
 #pragma GCC visibility push(default)
 
+enum pgk_gen_mode {
+    PGK_GEN_AUTO,  /* by probes if the first binary has them, else by lines */
+    PGK_GEN_LINES, /* by source lines: AutoFDO */
+    PGK_GEN_PROBES,
+    PGK_GEN_MODES
+};
+const char *pgk_gen_mode_name(enum pgk_gen_mode mode); /* "auto", "autofdo", "probe" */
+
 struct pgk_gen_opts {
     size_t struct_size;  /* sizeof(struct pgk_gen_opts) */
+    enum pgk_gen_mode mode;
     int32_t pid;         /* only this process; 0: all */
     unsigned threads;    /* 0: one per processor */
     bool no_vtables;     /* leave out types of objects, which need samples of loads */

@@ -7,21 +7,33 @@
 #include <stdlib.h>
 #include <string.h>
 
-size_t pgk_canonical_length(const char *name)
+/* Length of a name without those suffixes, each cut once, if it ends the name but for a number. */
+static size_t length_without(const char *name, const char *const *suffixes, size_t count)
 {
-    static const char *const suffixes[] = {".llvm.", ".part."};
     size_t len = strlen(name);
-    for (size_t i = 0; i < PGK_COUNTOF(suffixes); i++) {
+    for (size_t i = 0; i < count; i++) {
         size_t n = strlen(suffixes[i]);
-        const char *last = NULL;
+        const char *last = NULL, *dot = memrchr(name, '.', len);
         for (const char *p = name; (p = memmem(p, len - (size_t)(p - name), suffixes[i], n)); p++)
             last = p;
-        const char *dot = memrchr(name, '.', len);
-        /* The suffix with its number must be the end of the name. */
-        if (last && last != name && (size_t)(dot - name) + 1 == (size_t)(last - name) + n)
+        if (last && (dot == last || dot == last + n - 1))
             len = (size_t)(last - name);
     }
     return len;
+}
+
+size_t pgk_canonical_length(const char *name)
+{
+    static const char *const suffixes[] = {".llvm.", ".part."};
+    return length_without(name, suffixes, PGK_COUNTOF(suffixes));
+}
+
+size_t pgk_symbol_length(const char *name)
+{
+    static const char *const suffixes[] = {".cleanup",    ".destroy",  ".resume", ".cold",
+                                           ".warm",       ".llvm.",    ".part.",  ".isra.",
+                                           ".constprop.", ".lto_priv."};
+    return length_without(name, suffixes, PGK_COUNTOF(suffixes));
 }
 
 static uint32_t function_of(struct pgk_functions *f, struct pgk_index *by_name, const char *name)
@@ -42,6 +54,8 @@ struct ordered {
     size_t order;
 };
 
+typedef PGK_VEC(struct ordered) ordered_vec;
+
 static int compare_ordered(const void *a, const void *b)
 {
     const struct ordered *x = a, *y = b;
@@ -51,12 +65,12 @@ static int compare_ordered(const void *a, const void *b)
 }
 
 /* Ranges by address; the first of those that start at one address stays. */
-static int add_ranges(struct pgk_functions *f, struct ordered *v, size_t n, struct pgk_err *err)
+static int add_ranges(struct pgk_functions *f, const ordered_vec *all, struct pgk_err *err)
 {
+    const struct ordered *v = all->v;
+    size_t n = all->n;
     struct pgk_index by_name = {0};
     int status = 0;
-    if (n)
-        qsort(v, n, sizeof *v, compare_ordered);
     for (size_t i = 0; i < n && !status; i++) {
         if (i && v[i].code.low == v[i - 1].code.low) {
             f->same_start++;
@@ -108,27 +122,75 @@ static int mark_entry(void *ctx, const struct pgk_elf_entry *e)
     return 0;
 }
 
-int pgk_functions_open(struct pgk_functions *f, struct pgk_symboliser *sym,
-                       const struct pgk_elf *elf, const uint64_t *addrs, size_t n, unsigned threads,
-                       struct pgk_err *err)
+struct symbols {
+    struct pgk_functions *f;
+    ordered_vec *all;
+    size_t n_debug; /* of `all`, which are of debug information and sorted */
+};
+
+static bool is_inside(const ordered_vec *all, size_t n, uint64_t addr)
+{
+    size_t low = 0, high = n;
+    while (low < high) {
+        size_t mid = low + (high - low) / 2;
+        if (all->v[mid].code.low > addr)
+            high = mid;
+        else
+            low = mid + 1;
+    }
+    return low && addr < all->v[low - 1].code.high;
+}
+
+static int add_symbol(void *ctx, const struct pgk_elf_entry *e)
+{
+    enum { FUNCTION = 2 }; /* STT_FUNC */
+    struct symbols *s = ctx;
+    if (e->type != FUNCTION || !e->size || !e->section || !*e->name ||
+        is_inside(s->all, s->n_debug, e->addr))
+        return 0;
+    char *name = pgk_arena_copy(&s->f->arena, e->name, pgk_symbol_length(e->name));
+    struct pgk_sym_code code = {e->addr, e->addr + e->size, name};
+    return name && pgk_vec_push(s->all, (struct ordered){code, s->all->n}) ? 0 : PGK_E_NOMEM;
+}
+
+static int add_debug(struct pgk_functions *f, struct pgk_symboliser *sym, const uint64_t *addrs,
+                     size_t n, unsigned threads, ordered_vec *all, struct pgk_err *err)
 {
     struct pgk_sym_code *code;
-    size_t n_code, n_named = 0;
+    size_t n_code;
+    PGK_TRY(pgk_symboliser_code(sym, addrs, n, threads, &f->arena, &code, &n_code, err));
+    for (size_t i = 0; i < n_code; i++)
+        if (code[i].function && !pgk_vec_push(all, (struct ordered){code[i], i}))
+            return pgk_fail_nomem(err);
+    return 0;
+}
+
+static void sort_ordered(ordered_vec *all)
+{
+    if (all->n)
+        qsort(all->v, all->n, sizeof *all->v, compare_ordered);
+}
+
+int pgk_functions_open(struct pgk_functions *f, struct pgk_symboliser *sym,
+                       const struct pgk_elf *elf, bool symbols, const uint64_t *addrs, size_t n,
+                       unsigned threads, struct pgk_err *err)
+{
+    ordered_vec all = {0};
     *f = (struct pgk_functions){0};
-    int status = pgk_symboliser_code(sym, addrs, n, threads, &f->arena, &code, &n_code, err);
-    struct ordered *v = status ? NULL : pgk_mem_alloc(n_code + 1, sizeof *v);
-    if (!status && !v)
-        status = pgk_fail_nomem(err);
-    for (size_t i = 0; !status && i < n_code; i++)
-        if (code[i].function)
-            v[n_named++] = (struct ordered){code[i], i};
+    int status = sym ? add_debug(f, sym, addrs, n, threads, &all, err) : 0;
+    sort_ordered(&all);
+    if (!status && symbols) {
+        if (pgk_elf_entries(elf, add_symbol, &(struct symbols){f, &all, all.n}))
+            status = pgk_fail_nomem(err);
+        sort_ordered(&all);
+    }
     if (!status)
-        status = add_ranges(f, v, n_named, err);
+        status = add_ranges(f, &all, err);
     if (!status)
         status = group(f, err);
     if (!status)
         (void)pgk_elf_entries(elf, mark_entry, f);
-    pgk_mem_free(v);
+    pgk_vec_free(&all);
     if (status)
         pgk_functions_close(f);
     return status;

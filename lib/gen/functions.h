@@ -27,9 +27,10 @@ struct pgk_functions {
     size_t same_start; /* ranges left out, since another starts there */
 };
 
-/* Functions in the units of debug information that the sorted addresses lie in. */
+/* Functions in the units of debug information (`sym`, or NULL) that the sorted addresses lie in;
+ * with `symbols` also those that only the symbol table has. */
 int pgk_functions_open(struct pgk_functions *f, struct pgk_symboliser *sym,
-                       const struct pgk_elf *elf, const uint64_t *addrs, size_t n,
+                       const struct pgk_elf *elf, bool symbols, const uint64_t *addrs, size_t n,
                        unsigned threads, struct pgk_err *err);
 void pgk_functions_close(struct pgk_functions *f);
 
@@ -41,5 +42,7 @@ const struct pgk_function *pgk_functions_entered(const struct pgk_functions *f, 
 /* Length of a name without the suffixes .llvm.N and .part.N, which compilers drop when they look
  * for a profile. */
 size_t pgk_canonical_length(const char *name);
+/* Without all that compilers append to the symbols of parts and copies of a function. */
+size_t pgk_symbol_length(const char *name);
 
 #endif

@@ -6,6 +6,7 @@
 #include "mem.h"
 #include "perf_hardware.h"
 #include "perf_input.h"
+#include "probes.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -64,6 +65,7 @@ void pgk_gen_close(struct pgk_gen **gen)
             pgk_code_close(&g->v.v[i].code);
         pgk_counters_free(&g->v.v[i].counters);
         pgk_pairs_free(&g->v.v[i].vtables);
+        pgk_probes_close(&g->v.v[i].probes);
     }
     pgk_vec_free(&g->v);
     pgk_sample_close(&g->profile);
@@ -346,17 +348,52 @@ static int find_mark(void *ctx, const struct pgk_elf_entry *e)
     return !strcmp(e->name, "__llvm_fs_discriminator__");
 }
 
+const char *pgk_gen_mode_name(enum pgk_gen_mode mode)
+{
+    static const char *const names[PGK_GEN_MODES] = {"auto", "autofdo", "probe"};
+    return names[mode];
+}
+
+/* Probes that are there are used, unless lines were asked for. */
+static int open_probes(struct pgk_gen *g, struct pgk_gen_binary *b, struct pgk_err *err)
+{
+    struct pgk_err why = {0};
+    if (g->opts.mode == PGK_GEN_LINES)
+        return 0;
+    int status = pgk_probes_open_elf(&b->probes, b->elf, &why);
+    if (status == PGK_E_EMPTY && g->opts.mode == PGK_GEN_AUTO)
+        return 0;
+    if (status && err)
+        *err = why;
+    return status;
+}
+
+static int add_binary(struct pgk_gen *g, uint32_t number, bool by_probes, struct pgk_err *err)
+{
+    struct pgk_gen_binary *b = &g->v.v[number];
+    int status = pgk_binaries_symboliser(g->binaries, number, &b->sym, err);
+    if (status == PGK_E_NODEBUG && by_probes) /* probes and symbols are enough */
+        status = 0;
+    PGK_TRY(status);
+    b->flow_sensitive = pgk_elf_entries(b->elf, find_mark, NULL);
+    pgk_gen_settle(b, &g->stats);
+    return by_probes ? pgk_gen_probes(g->profile, b, g->opts.threads, &g->stats, err)
+                     : pgk_gen_lines(g->profile, b, g->opts.threads, &g->stats, err);
+}
+
 int pgk_gen_profile(struct pgk_gen *g, struct pgk_sample **profile, struct pgk_err *err)
 {
-    bool any = false;
+    bool any = false, by_probes = false;
     for (uint32_t i = 0; i < g->v.n; i++) {
         struct pgk_gen_binary *b = &g->v.v[i];
         if (!has_counts(b))
             continue;
+        PGK_TRY(open_probes(g, b, err));
+        if (any && by_probes != !!b->probes)
+            continue; /* a profile has lines or probes; the first binary decides */
+        by_probes = b->probes;
         any = true;
-        b->flow_sensitive = pgk_elf_entries(b->elf, find_mark, NULL);
-        PGK_TRY(pgk_binaries_symboliser(g->binaries, i, &b->sym, err));
-        PGK_TRY(pgk_gen_lines(g->profile, b, g->opts.threads, &g->stats, err));
+        PGK_TRY(add_binary(g, i, by_probes, err));
     }
     if (!any)
         return pgk_fail(err, PGK_E_EMPTY, .field = "samples",
@@ -364,6 +401,7 @@ int pgk_gen_profile(struct pgk_gen *g, struct pgk_sample **profile, struct pgk_e
                                        (unsigned long long)g->stats.samples),
                         .expected = "samples with branch stacks (perf record -b)",
                         .hint = "pgokit perf-check tells what can be recorded here");
+    PGK_TRY(pgk_sample_set_kind(g->profile, false, by_probes, "recording", err));
     PGK_TRY(pgk_sample_finish(g->profile, err));
     struct pgk_sample_info info = {.struct_size = sizeof info};
     pgk_sample_info(g->profile, &info);
