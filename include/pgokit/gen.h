@@ -20,12 +20,16 @@ extern "C" {
 #pragma GCC visibility push(default)
 
 enum pgk_gen_mode {
-    PGK_GEN_AUTO,  /* by probes if the first binary has them, else by lines */
+    PGK_GEN_AUTO,  /* with calling contexts if samples have call chains; by probes if the first
+                    * binary has them, else by lines */
     PGK_GEN_LINES, /* by source lines: AutoFDO */
     PGK_GEN_PROBES,
+    PGK_GEN_CONTEXTS,      /* with calling contexts, by probes or else by lines */
+    PGK_GEN_CONTEXT_LINES, /* with calling contexts, by lines */
     PGK_GEN_MODES
 };
-const char *pgk_gen_mode_name(enum pgk_gen_mode mode); /* "auto", "autofdo", "probe" */
+/* "auto", "autofdo", "probe", "cs", "cs-autofdo" */
+const char *pgk_gen_mode_name(enum pgk_gen_mode mode);
 
 struct pgk_gen_opts {
     size_t struct_size;  /* sizeof(struct pgk_gen_opts) */
@@ -33,6 +37,14 @@ struct pgk_gen_opts {
     int32_t pid;         /* only this process; 0: all */
     unsigned threads;    /* 0: one per processor */
     bool no_vtables;     /* leave out types of objects, which need samples of loads */
+    bool ignore_chains;  /* PGK_GEN_AUTO: call chains do not make it context-sensitive */
+
+    /* Of profiles with contexts: */
+    bool no_preinliner;      /* keep all contexts, not only those worth inlining */
+    bool keep_cold_contexts; /* without the pre-inliner, cold contexts are merged */
+    bool trim_cold;          /* leave out what is not hot */
+    bool keep_contexts;      /* do not turn contexts into inlinees of their callers */
+    bool no_missing_frames;  /* do not look for callers that tail calls hide */
 };
 
 /* What became of the samples. Counts of samples take aggregated ones as often as they stand
@@ -42,6 +54,8 @@ struct pgk_gen_stats {
     uint64_t other_process;      /* left out: not the asked process */
     uint64_t in_kernel;          /* left out */
     uint64_t without_branches;   /* left out: neither branches nor a data address */
+    uint64_t between_frames;         /* left out: call chain of a frame that was being set up */
+    uint64_t stacks_cut;             /* of those used: call chain is wrong further out */
     uint64_t outside;            /* left out: no branch of it touches a given binary */
     uint64_t branches;           /* of samples that are used */
     uint64_t branches_outside;   /* of these, from and to elsewhere */

@@ -191,3 +191,19 @@ bool pgk_code_is_straight(struct pgk_code *code, uint64_t start, uint64_t end)
     }
     return true;
 }
+
+static bool starts_region(const struct pgk_code *code, uint64_t addr)
+{
+    size_t i = region_behind(code, addr);
+    return i < code->regions.n && code->regions.v[i].low == addr;
+}
+
+bool pgk_code_is_frame_edge(struct pgk_code *code, uint64_t addr)
+{
+    uint8_t mark = pgk_code_mark(code, addr);
+    uint8_t next = pgk_code_mark(code, addr + (mark & PGK_CODE_LENGTH));
+    if (pgk_code_kind(mark) == PGK_INSN_RET || pgk_code_kind(next) == PGK_INSN_RET)
+        return true;
+    uint64_t before = pgk_code_before(code, addr);
+    return starts_region(code, addr) || (before != UINT64_MAX && starts_region(code, before));
+}

@@ -70,4 +70,8 @@ uint64_t pgk_code_before(struct pgk_code *code, uint64_t addr);
  * return or direct jump in [start, end). Both must be instructions. */
 bool pgk_code_is_straight(struct pgk_code *code, uint64_t start, uint64_t end);
 
+/* Whether a function's frame is not there yet or no more: its first two instructions, and a return
+ * and the instruction before. */
+bool pgk_code_is_frame_edge(struct pgk_code *code, uint64_t addr);
+
 #endif

@@ -1,6 +1,7 @@
 /* What generation keeps of one binary. */
 #include "gen_binary.h"
 
+#include "hash.h"
 #include "u64_set.h"
 
 bool pgk_gen_is_start_up(const char *name, size_t len)
@@ -28,31 +29,139 @@ static void drop_bad_ranges(struct pgk_gen_binary *b, struct pgk_gen_stats *stat
             stats->ranges_bad += r->count;
     }
     ranges->v.n = kept;
+    struct pgk_call_counts *calls = &b->calls.ranges;
+    kept = 0;
+    for (size_t i = 0; i < calls->v.n; i++) {
+        const struct pgk_call_count *r = &calls->v.v[i];
+        stats->ranges += r->count;
+        if (r->impossible)
+            stats->ranges_bad += r->count;
+        else
+            calls->v.v[kept++] = *r;
+    }
+    calls->v.n = kept;
 }
 
 void pgk_gen_settle(struct pgk_gen_binary *b, struct pgk_gen_stats *stats)
 {
     pgk_pairs_sort(&b->counters.ranges);
     pgk_pairs_sort(&b->counters.branches);
-    pgk_pairs_sort(&b->vtables);
+    pgk_call_trie_sort(&b->calls);
     drop_bad_ranges(b, stats);
+}
+
+/* What was sampled, as a set. */
+static bool list_sampled(const struct pgk_gen_binary *b, bool range_ends, pgk_addr_vec *addrs)
+{
+    const struct pgk_counters *c = &b->counters;
+    const struct pgk_call_trie *t = &b->calls;
+    bool ok = pgk_vec_reserve(addrs, 2 * (c->ranges.v.n + c->branches.v.n + t->ranges.v.n +
+                                          t->branches.v.n) + t->nodes.n + t->vtables.v.n);
+    for (size_t i = 0; ok && i < c->ranges.v.n; i++) {
+        addrs->v[addrs->n++] = c->ranges.v.v[i].from;
+        if (range_ends)
+            addrs->v[addrs->n++] = c->ranges.v.v[i].to;
+    }
+    for (size_t i = 0; ok && i < c->branches.v.n; i++) {
+        addrs->v[addrs->n++] = c->branches.v.v[i].from;
+        addrs->v[addrs->n++] = c->branches.v.v[i].to;
+    }
+    for (size_t i = 0; ok && i < t->ranges.v.n; i++) {
+        addrs->v[addrs->n++] = t->ranges.v.v[i].from;
+        if (range_ends)
+            addrs->v[addrs->n++] = t->ranges.v.v[i].to;
+    }
+    for (size_t i = 0; ok && i < t->branches.v.n; i++) {
+        addrs->v[addrs->n++] = t->branches.v.v[i].from;
+        addrs->v[addrs->n++] = t->branches.v.v[i].to;
+    }
+    for (size_t i = 1; ok && i < t->nodes.n; i++)
+        addrs->v[addrs->n++] = t->nodes.v[i].addr;
+    for (size_t i = 0; ok && i < t->vtables.v.n; i++)
+        addrs->v[addrs->n++] = t->vtables.v.v[i].from;
+    if (ok)
+        addrs->n = pgk_u64_set(addrs->v, addrs->n);
+    return ok;
 }
 
 int pgk_gen_functions(const struct pgk_gen_binary *b, struct pgk_functions *functions, bool symbols,
                       unsigned threads, struct pgk_err *err)
 {
-    PGK_VEC(uint64_t) addrs = {0};
-    const struct pgk_counters *c = &b->counters;
-    const struct pgk_pairs *const pairs[] = {&c->ranges, &c->branches};
-    bool ok = true;
-    for (size_t k = 0; k < PGK_COUNTOF(pairs); k++)
-        for (size_t i = 0; ok && i < pairs[k]->v.n; i++)
-            ok = pgk_vec_push(&addrs, pairs[k]->v.v[i].from) &&
-                 pgk_vec_push(&addrs, pairs[k]->v.v[i].to);
-    addrs.n = pgk_u64_set(addrs.v, addrs.n);
-    int status =
-        ok ? pgk_functions_open(functions, b->sym, b->elf, symbols, addrs.v, addrs.n, threads, err)
-           : pgk_fail_nomem(err);
+    pgk_addr_vec addrs = {0};
+    int status = list_sampled(b, true, &addrs)
+                     ? pgk_functions_open(functions, b->sym, b->elf, symbols, addrs.v, addrs.n,
+                                          threads, err)
+                     : pgk_fail_nomem(err);
     pgk_vec_free(&addrs);
     return status;
+}
+
+/* ---- probes ---- */
+
+struct guids {
+    const struct pgk_functions *f;
+    bool *taken; /* by function */
+    PGK_VEC(uint64_t) v;
+};
+
+static bool add_guid(struct guids *g, const char *name, size_t len)
+{
+    return pgk_vec_push(&g->v, pgk_md5_low64(name, len));
+}
+
+/* Debug information may call a part of a function otherwise than its symbol does. */
+static int add_symbol(void *ctx, const struct pgk_elf_entry *e)
+{
+    struct guids *g = ctx;
+    const struct pgk_function_range *r = pgk_functions_at(g->f, e->addr);
+    if (!r || r->low != e->addr || !g->taken[r->function])
+        return 0;
+    return add_guid(g, e->name, pgk_symbol_length(e->name)) ? 0 : PGK_E_NOMEM;
+}
+
+static bool list_guids(const struct pgk_gen_binary *b, struct guids *g)
+{
+    pgk_addr_vec addrs = {0};
+    g->taken = pgk_mem_zalloc(g->f->functions.n + 1, sizeof *g->taken);
+    bool ok = g->taken && list_sampled(b, false, &addrs);
+    for (size_t i = 0; ok && i < addrs.n; i++) {
+        const struct pgk_function_range *r = pgk_functions_at(g->f, addrs.v[i]);
+        if (r)
+            g->taken[r->function] = true;
+    }
+    pgk_vec_free(&addrs);
+    for (size_t i = 0; ok && i < g->f->functions.n; i++)
+        if (g->taken[i])
+            ok = add_guid(g, g->f->functions.v[i].name, strlen(g->f->functions.v[i].name));
+    ok = ok && !pgk_elf_entries(b->elf, add_symbol, g);
+    g->v.n = pgk_u64_set(g->v.v, g->v.n);
+    return ok;
+}
+
+int pgk_gen_probe_index(const struct pgk_gen_binary *b, const struct pgk_functions *functions,
+                        struct pgk_probe_index **index, struct pgk_err *err)
+{
+    struct guids g = {.f = functions};
+    int status = list_guids(b, &g)
+                     ? pgk_probe_index_functions(index, b->probes, g.v.v, g.v.n, err)
+                     : pgk_fail_nomem(err);
+    pgk_mem_free(g.taken);
+    pgk_vec_free(&g.v);
+    return status;
+}
+
+uint32_t pgk_gen_call_behind(struct pgk_gen_binary *b,
+                             const struct pgk_probe_index *index, uint64_t addr)
+{
+    enum { FAR = 32 }; /* instructions */
+    for (unsigned i = 0; i < FAR; i++) {
+        uint8_t mark = pgk_code_mark(&b->code, addr);
+        enum pgk_insn_kind kind = pgk_code_kind(mark);
+        if (mark & PGK_CODE_INDIRECT)
+            return pgk_probe_call_at(index, addr);
+        if (!mark || kind == PGK_INSN_CALL || kind == PGK_INSN_RET || kind == PGK_INSN_JUMP)
+            break;
+        addr += mark & PGK_CODE_LENGTH;
+    }
+    return PGK_PROBE_NONE;
 }

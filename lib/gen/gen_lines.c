@@ -8,8 +8,7 @@
 #include "gen_binary.h"
 
 #include "discriminator.h"
-#include "functions.h"
-#include "hash.h"
+#include "frames.h"
 #include "line_counts.h"
 #include "pieces.h"
 #include "u64_set.h"
@@ -29,19 +28,11 @@ struct lines {
     struct pgk_sample *p;
     struct pgk_gen_binary *b;
     struct pgk_functions functions;
-    struct pgk_arena arena; /* of the frames */
     pgk_piece_vec pieces;
-    PGK_VEC(uint64_t) addrs; /* of all instructions that count; ascending */
-    struct pgk_sym_chain *chains;
-    struct site *sites; /* of addrs */
+    struct pgk_frames frames; /* of all instructions that count */
+    struct site *sites;       /* of these */
     struct pgk_line_counts counts;
-    /* Names that were looked up, by the place of their text. */
-    PGK_VEC(struct known_name {
-        const char *text;
-        uint32_t name;
-    })
-    known;
-    struct pgk_index known_index;
+    struct pgk_frame_names names;
 };
 
 /* ---- frames ---- */
@@ -54,41 +45,24 @@ static int list_addresses(struct lines *l, struct pgk_err *err)
         const struct pgk_piece *p = &l->pieces.v[i];
         for (uint64_t at = p->low; (at = pgk_code_first(code, at, p->high)) != UINT64_MAX;
              at += pgk_code_mark(code, at) & PGK_CODE_LENGTH)
-            if (!pgk_vec_push(&l->addrs, at))
+            if (!pgk_vec_push(&l->frames.addrs, at))
                 return pgk_fail_nomem(err);
     }
-    const struct pgk_pairs *const more[] = {&l->b->counters.branches, &l->b->vtables};
-    for (size_t k = 0; k < PGK_COUNTOF(more); k++)
-        for (size_t i = 0; i < more[k]->v.n; i++)
-            if (more[k]->v.v[i].from != PGK_ADDR_EXTERNAL &&
-                !pgk_vec_push(&l->addrs, more[k]->v.v[i].from))
-                return pgk_fail_nomem(err);
-    l->addrs.n = pgk_u64_set(l->addrs.v, l->addrs.n);
+    const struct pgk_pairs *branches = &l->b->counters.branches;
+    for (size_t i = 0; i < branches->v.n; i++)
+        if (branches->v.v[i].from != PGK_ADDR_EXTERNAL &&
+            !pgk_vec_push(&l->frames.addrs, branches->v.v[i].from))
+            return pgk_fail_nomem(err);
+    const struct pgk_call_counts *vtables = &l->b->calls.vtables;
+    for (size_t i = 0; i < vtables->v.n; i++)
+        if (!pgk_vec_push(&l->frames.addrs, vtables->v.v[i].from))
+            return pgk_fail_nomem(err);
     return 0;
-}
-
-static uint32_t name_of(struct lines *l, const char *text)
-{
-    uint64_t hash = pgk_hash_u64((uintptr_t)text);
-    PGK_INDEX_FOR (&l->known_index, hash, i)
-        if (l->known.v[i].text == text)
-            return l->known.v[i].name;
-    uint32_t name = pgk_sample_name(l->p, text, pgk_canonical_length(text));
-    return name && pgk_vec_push(&l->known, (struct known_name){text, name}) &&
-                   pgk_index_add(&l->known_index, hash, (uint32_t)l->known.n - 1)
-               ? name
-               : 0;
 }
 
 static uint64_t frame_loc(const struct lines *l, const struct pgk_sym_frame *f)
 {
-    return pgk_sample_loc((f->line - f->decl_line) & 0xffff,
-                          pgk_discriminator_base(f->discriminator, l->b->flow_sensitive));
-}
-
-static bool has_name(const struct pgk_sym_frame *f)
-{
-    return f->function && *f->function && strcmp(f->function, "<invalid>") != 0;
+    return pgk_frame_loc(f, l->b->flow_sensitive);
 }
 
 static bool is_start_up(const char *name)
@@ -101,14 +75,14 @@ static bool find_site(struct lines *l, const struct pgk_sym_chain *chain, struct
 {
     uint32_t i = chain->count;
     *site = (struct site){.found = true};
-    if (!i || !has_name(&chain->frames[i - 1]) || is_start_up(chain->frames[i - 1].function))
+    if (!i || !pgk_frame_has_name(&chain->frames[i - 1]) || is_start_up(chain->frames[i - 1].function))
         return true;
-    uint32_t name = name_of(l, chain->frames[--i].function);
+    uint32_t name = pgk_frame_name(&l->names, chain->frames[--i].function);
     uint32_t node = name ? pgk_sample_function(l->p, name) : 0;
-    for (; node && i && has_name(&chain->frames[i - 1]); i--) {
+    for (; node && i && pgk_frame_has_name(&chain->frames[i - 1]); i--) {
         if ((site->no_lines = is_start_up(chain->frames[i - 1].function)))
             break;
-        name = name_of(l, chain->frames[i - 1].function);
+        name = pgk_frame_name(&l->names, chain->frames[i - 1].function);
         node = name ? pgk_sample_inlinee(l->p, node, frame_loc(l, &chain->frames[i]), name) : 0;
     }
     site->node = node;
@@ -128,16 +102,14 @@ static bool same_outer(const struct pgk_sym_chain *a, const struct pgk_sym_chain
             x->discriminator != y->discriminator)
             return false;
     }
-    return has_name(&a->frames[0]);
+    return pgk_frame_has_name(&a->frames[0]);
 }
 
 static int read_frames(struct lines *l, unsigned threads, struct pgk_err *err)
 {
-    l->chains = pgk_mem_alloc(l->addrs.n + 1, sizeof *l->chains);
-    l->sites = pgk_mem_zalloc(l->addrs.n + 1, sizeof *l->sites);
-    if (!l->chains || !l->sites)
-        return pgk_fail_nomem(err);
-    return pgk_symbolise(l->b->sym, l->addrs.v, l->addrs.n, threads, &l->arena, l->chains, err);
+    PGK_TRY(pgk_frames_read(&l->frames, l->b->sym, threads, err));
+    l->sites = pgk_mem_zalloc(l->frames.addrs.n + 1, sizeof *l->sites);
+    return l->sites ? 0 : pgk_fail_nomem(err);
 }
 
 /* The site of the address number `i`, found on first use: a profile has no functions that are
@@ -145,7 +117,7 @@ static int read_frames(struct lines *l, unsigned threads, struct pgk_err *err)
 static const struct site *site_at(struct lines *l, size_t i)
 {
     struct site *s = &l->sites[i];
-    const struct pgk_sym_chain *chain = &l->chains[i];
+    const struct pgk_sym_chain *chain = &l->frames.chains[i];
     if (s->found)
         return s;
     if (!i || !s[-1].found || !same_outer(chain, chain - 1))
@@ -159,7 +131,7 @@ static const struct site *site_at(struct lines *l, size_t i)
 /* The site of an address that is listed. */
 static const struct site *site_of(struct lines *l, uint64_t addr)
 {
-    return site_at(l, pgk_u64_find(l->addrs.v, l->addrs.n, addr));
+    return site_at(l, pgk_u64_find(l->frames.addrs.v, l->frames.addrs.n, addr));
 }
 
 /* ---- counts ---- */
@@ -169,13 +141,13 @@ static int count_pieces(struct lines *l, struct pgk_gen_stats *stats, struct pgk
     size_t a = 0;
     for (size_t i = 0; i < l->pieces.n; i++) {
         const struct pgk_piece *p = &l->pieces.v[i];
-        while (a < l->addrs.n && l->addrs.v[a] < p->low)
+        while (a < l->frames.addrs.n && l->frames.addrs.v[a] < p->low)
             a++;
-        for (; a < l->addrs.n && l->addrs.v[a] <= p->high; a++) {
+        for (; a < l->frames.addrs.n && l->frames.addrs.v[a] <= p->high; a++) {
             const struct site *s = site_at(l, a);
             if (!s)
                 return pgk_fail_nomem(err);
-            uint8_t length = pgk_code_mark(&l->b->code, l->addrs.v[a]) & PGK_CODE_LENGTH;
+            uint8_t length = pgk_code_mark(&l->b->code, l->frames.addrs.v[a]) & PGK_CODE_LENGTH;
             stats->instructions += p->count != 0;
             stats->symbolised += p->count && s->node;
             if (s->node &&
@@ -198,7 +170,7 @@ static int count_branches(struct lines *l, struct pgk_err *err)
         const struct pgk_function *callee = pgk_functions_entered(&l->functions, b->to);
         if (!callee || is_start_up(callee->name))
             continue;
-        uint32_t name = name_of(l, callee->name);
+        uint32_t name = pgk_frame_name(&l->names, callee->name);
         uint32_t node = name ? pgk_sample_function(l->p, name) : 0;
         if (!node)
             return pgk_fail_nomem(err);
@@ -217,9 +189,9 @@ static int count_branches(struct lines *l, struct pgk_err *err)
 
 static int count_vtables(struct lines *l, struct pgk_gen_stats *stats, struct pgk_err *err)
 {
-    const struct pgk_pairs *vtables = &l->b->vtables;
+    const struct pgk_call_counts *vtables = &l->b->calls.vtables;
     for (size_t i = 0; i < vtables->v.n; i++) {
-        const struct pgk_pair *v = &vtables->v.v[i];
+        const struct pgk_call_count *v = &vtables->v.v[i];
         const struct site *s = site_of(l, v->from);
         if (!s)
             return pgk_fail_nomem(err);
@@ -250,17 +222,14 @@ static int generate(struct lines *l, unsigned threads, struct pgk_gen_stats *sta
 int pgk_gen_lines(struct pgk_sample *into, struct pgk_gen_binary *binary, unsigned threads,
                   struct pgk_gen_stats *stats, struct pgk_err *err)
 {
-    struct lines l = {.p = into, .b = binary, .counts = {.p = into}};
+    struct lines l = {.p = into, .b = binary, .counts = {.p = into}, .names = {.p = into}};
     into->fs |= binary->flow_sensitive;
     int status = generate(&l, threads, stats, err);
     pgk_functions_close(&l.functions);
-    pgk_arena_free(&l.arena);
     pgk_vec_free(&l.pieces);
-    pgk_vec_free(&l.addrs);
-    pgk_mem_free(l.chains);
+    pgk_frames_free(&l.frames);
     pgk_mem_free(l.sites);
     pgk_line_counts_free(&l.counts);
-    pgk_vec_free(&l.known);
-    pgk_index_free(&l.known_index);
+    pgk_frame_names_free(&l.names);
     return status;
 }

@@ -6,10 +6,8 @@
  * docs/formats/profile-generation.md section 6 */
 #include "gen_binary.h"
 
-#include "hash.h"
 #include "line_counts.h"
 #include "pieces.h"
-#include "u64_set.h"
 
 enum { ENTRY_PROBE = 1 };
 
@@ -29,60 +27,6 @@ struct probes {
     struct pgk_line_counts counts;
     PGK_VEC(struct place) places; /* by node of the index */
 };
-
-static void take(const struct pgk_functions *f, bool *taken, uint64_t addr)
-{
-    const struct pgk_function_range *r = pgk_functions_at(f, addr);
-    if (r)
-        taken[r->function] = true;
-}
-
-struct guids {
-    const struct pgk_functions *f;
-    const bool *taken;
-    PGK_VEC(uint64_t) v;
-};
-
-static bool add_guid(struct guids *g, const char *name, size_t len)
-{
-    return pgk_vec_push(&g->v, pgk_md5_low64(name, len));
-}
-
-/* Debug information may call a part of a function otherwise than its symbol does. */
-static int add_symbol(void *ctx, const struct pgk_elf_entry *e)
-{
-    struct guids *g = ctx;
-    const struct pgk_function_range *r = pgk_functions_at(g->f, e->addr);
-    if (!r || r->low != e->addr || !g->taken[r->function])
-        return 0;
-    return add_guid(g, e->name, pgk_symbol_length(e->name)) ? 0 : PGK_E_NOMEM;
-}
-
-/* The probes of the functions that were sampled. */
-static int open_index(struct probes *l, struct pgk_err *err)
-{
-    const struct pgk_counters *c = &l->b->counters;
-    struct guids g = {.f = &l->functions};
-    bool *taken = pgk_mem_zalloc(g.f->functions.n + 1, sizeof *taken);
-    bool ok = taken;
-    for (size_t i = 0; ok && i < c->ranges.v.n; i++)
-        take(g.f, taken, c->ranges.v.v[i].from);
-    for (size_t i = 0; ok && i < c->branches.v.n; i++) {
-        take(g.f, taken, c->branches.v.v[i].from);
-        take(g.f, taken, c->branches.v.v[i].to);
-    }
-    for (size_t i = 0; ok && i < g.f->functions.n; i++)
-        if (taken[i])
-            ok = add_guid(&g, g.f->functions.v[i].name, strlen(g.f->functions.v[i].name));
-    g.taken = taken;
-    ok = ok && !pgk_elf_entries(l->b->elf, add_symbol, &g);
-    g.v.n = pgk_u64_set(g.v.v, g.v.n);
-    int status = ok ? pgk_probe_index_functions(&l->index, l->b->probes, g.v.v, g.v.n, err)
-                    : pgk_fail_nomem(err);
-    pgk_mem_free(taken);
-    pgk_vec_free(&g.v);
-    return status;
-}
 
 static uint32_t add_node(struct probes *l, uint32_t parent, uint32_t site,
                          const struct pgk_probe_desc *desc)
@@ -182,20 +126,44 @@ static int count_branches(struct probes *l, struct pgk_err *err)
     return 0;
 }
 
+static int count_vtables(struct probes *l, struct pgk_gen_stats *stats, struct pgk_err *err)
+{
+    const struct pgk_call_counts *vtables = &l->b->calls.vtables;
+    for (size_t i = 0; i < vtables->v.n; i++) {
+        const struct pgk_call_count *v = &vtables->v.v[i];
+        uint32_t call = pgk_gen_call_behind(l->b, l->index, v->from);
+        if (call == PGK_PROBE_NONE)
+            continue;
+        struct pgk_probe probe = pgk_probe(l->index, call);
+        const struct place *place = place_of(l, probe.node);
+        if (!place)
+            return pgk_fail_nomem(err);
+        if (place->no_lines)
+            continue;
+        stats->vtable_samples += v->count;
+        if (!pgk_sample_add_vtable(l->p, place->node, pgk_sample_loc(probe.index, 0),
+                                   (uint32_t)v->to, v->count))
+            return pgk_fail_nomem(err);
+    }
+    return 0;
+}
+
 static int generate(struct probes *l, unsigned threads, struct pgk_gen_stats *stats,
                     struct pgk_err *err)
 {
     PGK_TRY(pgk_gen_functions(l->b, &l->functions, true, threads, err));
     if (!pgk_pieces_make(&l->pieces, &l->b->counters.ranges, &l->functions))
         return pgk_fail_nomem(err);
-    PGK_TRY(open_index(l, err));
+    PGK_TRY(pgk_gen_probe_index(l->b, &l->functions, &l->index, err));
     size_t n = pgk_probe_node_count(l->index);
     if (!pgk_vec_reserve(&l->places, n + 1))
         return pgk_fail_nomem(err);
     memset(l->places.v, 0, n * sizeof *l->places.v);
     PGK_TRY(count_pieces(l, stats, err));
     PGK_TRY(count_branches(l, err));
-    return pgk_line_counts_write(&l->counts) ? 0 : pgk_fail_nomem(err);
+    if (!pgk_line_counts_write(&l->counts))
+        return pgk_fail_nomem(err);
+    return count_vtables(l, stats, err);
 }
 
 int pgk_gen_probes(struct pgk_sample *into, struct pgk_gen_binary *binary, unsigned threads,
