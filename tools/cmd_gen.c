@@ -12,14 +12,24 @@ static const char help[] =
     "samples of loads give types of objects at virtual calls.\n\n"
     "  -o, --output FILE   the profile to write; - for standard output\n"
     "      --format NAME   extbinary (default), text, binary, gcc\n"
-    "      --mode NAME     auto (default: by probes if there are, else by lines), autofdo, probe\n"
+    "      --mode NAME     autofdo: by source lines; probe: by pseudo probes; cs: with calling\n"
+    "                      contexts, by probes or else by lines; cs-autofdo: by lines;\n"
+    "                      auto (default): what recording and program have\n"
+    "      --ignore-stack  call chains do not make it context-sensitive\n"
     "      --no-vtables    leave types of objects out, which only LLVM 22 reads\n"
     "      --pid N         only samples of this process\n"
+    "\nOf profiles with calling contexts:\n"
+    "      --no-preinline  keep contexts that are not worth inlining\n"
+    "      --keep-cold     without the pre-inliner, do not merge cold contexts\n"
+    "      --trim-cold     leave out what is not hot\n"
+    "      --contexts      keep contexts, do not turn them into inlinees\n"
+    "      --no-tail-calls do not look for callers that tail calls hide\n"
     "\nExamples:\n"
     "  perf record -b -e branches:u -- ./app; pgokit gen perf.data -b ./app -o app.afdo\n"
     "  pgokit gen perf.data loads.data -b ./app -b ./libapp.so -o app.afdo\n";
 
-enum { OPT_FORMAT = 256, OPT_MODE, OPT_NO_VTABLES, OPT_PID };
+enum { OPT_FORMAT = 256, OPT_MODE, OPT_NO_VTABLES, OPT_PID, OPT_IGNORE_STACK, OPT_NO_PREINLINE,
+       OPT_KEEP_COLD, OPT_TRIM_COLD, OPT_CONTEXTS, OPT_NO_TAIL_CALLS };
 
 static const struct option options[] = {
     {"output", required_argument, NULL, 'o'},
@@ -27,6 +37,12 @@ static const struct option options[] = {
     {"mode", required_argument, NULL, OPT_MODE},
     {"no-vtables", no_argument, NULL, OPT_NO_VTABLES},
     {"pid", required_argument, NULL, OPT_PID},
+    {"ignore-stack", no_argument, NULL, OPT_IGNORE_STACK},
+    {"no-preinline", no_argument, NULL, OPT_NO_PREINLINE},
+    {"keep-cold", no_argument, NULL, OPT_KEEP_COLD},
+    {"trim-cold", no_argument, NULL, OPT_TRIM_COLD},
+    {"contexts", no_argument, NULL, OPT_CONTEXTS},
+    {"no-tail-calls", no_argument, NULL, OPT_NO_TAIL_CALLS},
     CLI_COMMON_LONG,
     {0},
 };
@@ -51,7 +67,7 @@ static enum pgk_gen_mode parse_mode(const char *text)
     for (enum pgk_gen_mode m = 0; m < PGK_GEN_MODES; m++)
         if (!strcmp(text, pgk_gen_mode_name(m)))
             return m;
-    cli_usage(&cmd_gen, "--mode takes auto, autofdo or probe, not '%s'", text);
+    cli_usage(&cmd_gen, "--mode takes auto, autofdo, probe, cs or cs-autofdo, not '%s'", text);
 }
 
 static void parse(struct gen *g, int argc, char **argv)
@@ -71,6 +87,24 @@ static void parse(struct gen *g, int argc, char **argv)
             break;
         case OPT_NO_VTABLES:
             g->opts.no_vtables = true;
+            break;
+        case OPT_IGNORE_STACK:
+            g->opts.ignore_chains = true;
+            break;
+        case OPT_NO_PREINLINE:
+            g->opts.no_preinliner = true;
+            break;
+        case OPT_KEEP_COLD:
+            g->opts.keep_cold_contexts = true;
+            break;
+        case OPT_TRIM_COLD:
+            g->opts.trim_cold = true;
+            break;
+        case OPT_CONTEXTS:
+            g->opts.keep_contexts = true;
+            break;
+        case OPT_NO_TAIL_CALLS:
+            g->opts.no_missing_frames = true;
             break;
         case OPT_PID:
             g->opts.pid = (int32_t)cli_number("--pid", optarg, 1, INT32_MAX);

@@ -32,3 +32,8 @@ uint32_t pgk_discriminator_copies(uint32_t d, bool flow_sensitive)
     uint32_t copies = prefix(d & 1 ? d >> 1 : d >> (d & 0x40 ? 14 : 7));
     return copies ? copies : 1;
 }
+
+uint32_t pgk_discriminator_probe(uint32_t d)
+{
+    return d >> 3 & (d >> 28 & 1 ? 0x1fff : 0xffff);
+}

@@ -45,6 +45,8 @@ void pgk_gen_close(struct pgk_gen **gen)
             pgk_code_close(&g->v.v[i].code);
         pgk_counters_free(&g->v.v[i].counters);
         pgk_call_trie_free(&g->v.v[i].calls);
+        pgk_functions_close(&g->v.v[i].functions);
+        pgk_probe_index_close(&g->v.v[i].index);
         pgk_probes_close(&g->v.v[i].probes);
     }
     pgk_vec_free(&g->v);
@@ -172,6 +174,10 @@ int pgk_gen_profile(struct pgk_gen *g, struct pgk_sample **profile, struct pgk_e
     if (g->contexts && !by_probes)
         PGK_TRY(pgk_gen_complete_calls(g->profile, err));
     PGK_TRY(pgk_sample_set_kind(g->profile, g->contexts, by_probes, "recording", err));
+    if (g->contexts) {
+        PGK_TRY(pgk_gen_finish_contexts(&g->profile, g->v.v, g->v.n, &g->opts, err));
+        pgk_gen_drop_start_up(g->profile);
+    }
     PGK_TRY(pgk_sample_finish(g->profile, err));
     struct pgk_sample_info info = {.struct_size = sizeof info};
     pgk_sample_info(g->profile, &info);

@@ -51,7 +51,8 @@ void pgk_gen_settle(struct pgk_gen_binary *b, struct pgk_gen_stats *stats)
 }
 
 /* What was sampled, as a set. */
-static bool list_sampled(const struct pgk_gen_binary *b, bool range_ends, pgk_addr_vec *addrs)
+static bool list_sampled(const struct pgk_gen_binary *b, bool range_ends, bool callers,
+                         pgk_addr_vec *addrs)
 {
     const struct pgk_counters *c = &b->counters;
     const struct pgk_call_trie *t = &b->calls;
@@ -75,7 +76,7 @@ static bool list_sampled(const struct pgk_gen_binary *b, bool range_ends, pgk_ad
         addrs->v[addrs->n++] = t->branches.v.v[i].from;
         addrs->v[addrs->n++] = t->branches.v.v[i].to;
     }
-    for (size_t i = 1; ok && i < t->nodes.n; i++)
+    for (size_t i = 1; ok && callers && i < t->nodes.n; i++)
         addrs->v[addrs->n++] = t->nodes.v[i].addr;
     for (size_t i = 0; ok && i < t->vtables.v.n; i++)
         addrs->v[addrs->n++] = t->vtables.v.v[i].from;
@@ -88,12 +89,30 @@ int pgk_gen_functions(const struct pgk_gen_binary *b, struct pgk_functions *func
                       unsigned threads, struct pgk_err *err)
 {
     pgk_addr_vec addrs = {0};
-    int status = list_sampled(b, true, &addrs)
+    int status = list_sampled(b, true, true, &addrs)
                      ? pgk_functions_open(functions, b->sym, b->elf, symbols, addrs.v, addrs.n,
                                           threads, err)
                      : pgk_fail_nomem(err);
     pgk_vec_free(&addrs);
     return status;
+}
+
+bool *pgk_gen_sampled(const struct pgk_gen_binary *b, const struct pgk_functions *functions,
+                      bool callers)
+{
+    pgk_addr_vec addrs = {0};
+    bool *sampled = pgk_mem_zalloc(functions->functions.n + 1, sizeof *sampled);
+    if (sampled && !list_sampled(b, false, callers, &addrs)) {
+        pgk_mem_free(sampled);
+        sampled = NULL;
+    }
+    for (size_t i = 0; sampled && i < addrs.n; i++) {
+        const struct pgk_function_range *r = pgk_functions_at(functions, addrs.v[i]);
+        if (r)
+            sampled[r->function] = true;
+    }
+    pgk_vec_free(&addrs);
+    return sampled;
 }
 
 /* ---- probes ---- */
@@ -121,15 +140,7 @@ static int add_symbol(void *ctx, const struct pgk_elf_entry *e)
 
 static bool list_guids(const struct pgk_gen_binary *b, struct guids *g)
 {
-    pgk_addr_vec addrs = {0};
-    g->taken = pgk_mem_zalloc(g->f->functions.n + 1, sizeof *g->taken);
-    bool ok = g->taken && list_sampled(b, false, &addrs);
-    for (size_t i = 0; ok && i < addrs.n; i++) {
-        const struct pgk_function_range *r = pgk_functions_at(g->f, addrs.v[i]);
-        if (r)
-            g->taken[r->function] = true;
-    }
-    pgk_vec_free(&addrs);
+    bool ok = (g->taken = pgk_gen_sampled(b, g->f, true)) != NULL;
     for (size_t i = 0; ok && i < g->f->functions.n; i++)
         if (g->taken[i])
             ok = add_guid(g, g->f->functions.v[i].name, strlen(g->f->functions.v[i].name));

@@ -19,6 +19,8 @@ struct pgk_gen_binary {
     struct pgk_symboliser *sym;    /* once needed; NULL without debug information */
     struct pgk_probes *probes;     /* once needed */
     struct pgk_counters counters;  /* as seen: ranges need not be sound */
+    struct pgk_functions functions;  /* around what was counted with contexts */
+    struct pgk_probe_index *index;   /* of these */
     struct pgk_call_trie calls;    /* the same by calling context, and loads of vtables */
 };
 
@@ -35,6 +37,11 @@ int pgk_gen_probe_index(const struct pgk_gen_binary *binary, const struct pgk_fu
  * control comes to next. PGK_PROBE_NONE if there is none. */
 uint32_t pgk_gen_call_behind(struct pgk_gen_binary *binary, const struct pgk_probe_index *index,
                              uint64_t addr);
+
+/* Which functions were sampled, by number: for each of `functions` true or false. With `callers`
+ * also those that only call chains name. NULL when out of memory; to be freed. */
+bool *pgk_gen_sampled(const struct pgk_gen_binary *binary, const struct pgk_functions *functions,
+                      bool callers);
 
 /* Functions that start a module run once, whatever the input: they have no profile. */
 bool pgk_gen_is_start_up(const char *name, size_t len);
@@ -53,5 +60,12 @@ int pgk_gen_complete_calls(struct pgk_sample *profile, struct pgk_err *err);
 int pgk_gen_context_probes(struct pgk_sample *into, struct pgk_gen_binary *binary,
                            const struct pgk_gen_opts *opts, struct pgk_gen_stats *stats,
                            struct pgk_err *err);
+
+/* What makes a profile with contexts fit for a compiler: the pre-inliner, which needs the code of
+ * the `n` binaries, leaving out cold contexts, and nesting. */
+int pgk_gen_finish_contexts(struct pgk_sample **profile, struct pgk_gen_binary *binaries, size_t n,
+                            const struct pgk_gen_opts *opts, struct pgk_err *err);
+/* Leaves functions out that start a module; the profile must not be finished. */
+void pgk_gen_drop_start_up(struct pgk_sample *profile);
 
 #endif

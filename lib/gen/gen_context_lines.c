@@ -25,7 +25,6 @@ struct stretch {
 struct lines {
     struct pgk_sample *p;
     struct pgk_gen_binary *b;
-    struct pgk_functions functions;
     struct pgk_frames frames;
     struct pgk_frame_names names;
     struct pgk_context_path path;
@@ -193,7 +192,7 @@ static bool cut_range(struct lines *l, const struct pgk_call_count *r)
 
 static bool count_branch(struct lines *l, const struct pgk_call_count *b)
 {
-    const struct pgk_function *callee = pgk_functions_entered(&l->functions, b->to);
+    const struct pgk_function *callee = pgk_functions_entered(&l->b->functions, b->to);
     uint32_t name = callee ? pgk_frame_name(&l->names, callee->name) : 0, node = 0;
     if (callee && !name)
         return false;
@@ -394,7 +393,7 @@ static bool count_all(struct lines *l, struct pgk_gen_stats *stats)
 static int generate(struct lines *l, unsigned threads, struct pgk_gen_stats *stats,
                     struct pgk_err *err)
 {
-    PGK_TRY(pgk_gen_functions(l->b, &l->functions, false, threads, err));
+    PGK_TRY(pgk_gen_functions(l->b, &l->b->functions, false, threads, err));
     if (!list_addresses(l))
         return pgk_fail_nomem(err);
     PGK_TRY(pgk_frames_read(&l->frames, l->b->sym, threads, err));
@@ -408,7 +407,6 @@ int pgk_gen_context_lines(struct pgk_sample *into, struct pgk_gen_binary *binary
         .p = into, .b = binary, .names = {.p = into}, .path = {.p = into}};
     into->fs |= binary->flow_sensitive;
     int status = generate(&l, threads, stats, err);
-    pgk_functions_close(&l.functions);
     pgk_frames_free(&l.frames);
     pgk_frame_names_free(&l.names);
     pgk_context_path_free(&l.path);

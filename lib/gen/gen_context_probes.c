@@ -27,8 +27,7 @@ struct contexts {
     struct pgk_sample *p;
     struct pgk_gen_binary *b;
     bool find_missing;
-    struct pgk_functions functions;
-    struct pgk_probe_index *index;
+    const struct pgk_probe_index *index;
     struct pgk_missing_frames missing;
     struct pgk_context_path path;
     uint32_t *names; /* by descriptor; 0: not looked up */
@@ -141,7 +140,7 @@ static uint32_t make_context(struct contexts *c, const struct pgk_probe *probe)
 static uint32_t context_of(struct contexts *c, const struct pgk_probe *probe)
 {
     const struct pgk_function_range *r =
-        c->find_missing ? pgk_functions_at(&c->functions, probe->addr) : NULL;
+        c->find_missing ? pgk_functions_at(&c->b->functions, probe->addr) : NULL;
     struct context key = {.probe_node = probe->node, .function = r ? r->function : NO_FUNCTION};
     uint64_t hash = pgk_hash_pair(key.probe_node, key.function);
     PGK_INDEX_FOR (&c->known_index, hash, i)
@@ -289,7 +288,7 @@ static bool count_branches(struct contexts *c, const struct pgk_call_count *v, s
             continue;
         struct pgk_probe probe = pgk_probe(c->index, call);
         uint32_t node = context_of(c, &probe);
-        const struct pgk_function *callee = pgk_functions_entered(&c->functions, v[i].to);
+        const struct pgk_function *callee = pgk_functions_entered(&c->b->functions, v[i].to);
         uint32_t name = callee ? pgk_sample_name(c->p, callee->name,
                                                  pgk_canonical_length(callee->name))
                                : 0;
@@ -356,14 +355,15 @@ static int count_all(struct contexts *c, struct pgk_gen_stats *stats, struct pgk
 static int generate(struct contexts *c, unsigned threads, struct pgk_gen_stats *stats,
                     struct pgk_err *err)
 {
-    PGK_TRY(pgk_gen_functions(c->b, &c->functions, true, threads, err));
-    PGK_TRY(pgk_gen_probe_index(c->b, &c->functions, &c->index, err));
+    PGK_TRY(pgk_gen_functions(c->b, &c->b->functions, true, threads, err));
+    PGK_TRY(pgk_gen_probe_index(c->b, &c->b->functions, &c->b->index, err));
+    c->index = c->b->index;
     c->names = pgk_mem_zalloc(pgk_probe_descs(c->b->probes) + 1, sizeof *c->names);
     c->counts = pgk_mem_zalloc(pgk_probe_count(c->index) + 1, sizeof *c->counts);
     if (!c->names || !c->counts)
         return pgk_fail_nomem(err);
     if (c->find_missing)
-        PGK_TRY(pgk_missing_frames_open(&c->missing, &c->functions, &c->b->code,
+        PGK_TRY(pgk_missing_frames_open(&c->missing, &c->b->functions, &c->b->code,
                                         &c->b->calls.branches, err));
     return count_all(c, stats, err);
 }
@@ -377,8 +377,6 @@ int pgk_gen_context_probes(struct pgk_sample *into, struct pgk_gen_binary *binar
                          .find_missing = !opts->no_missing_frames,
                          .path = {.p = into}};
     int status = generate(&c, opts->threads, stats, err);
-    pgk_functions_close(&c.functions);
-    pgk_probe_index_close(&c.index);
     pgk_missing_frames_close(&c.missing);
     pgk_context_path_free(&c.path);
     pgk_mem_free(c.names);
