@@ -281,6 +281,9 @@ static int trim_with(const struct trimmer *t, struct pgk_sample *into, struct pg
     }
     pgk_merger_close(&hot);
     pgk_merger_close(&shortened);
+    for (uint32_t id = 1; id < cold->nodes.n; id++)
+        if (pgk_sample_is_top(cold, id))
+            cold->nodes.v[id].attributes = 0; /* they speak of the contexts there were */
     return status ? status : add_shortened(t, into, cold, err);
 }
 
