@@ -22,6 +22,11 @@ struct node {
     uint32_t profile; /* node of the profile; 0: none */
 };
 
+struct hashed {
+    uint64_t hash;
+    uint32_t id;
+};
+
 struct candidate {
     uint64_t count, guid;
     uint32_t size, node;
@@ -38,7 +43,8 @@ struct inliner {
     bool *is_merged;  /* by node of the profile */
     bool *is_inlined; /* by node of the profile */
     pgk_arc_vec arcs;
-    PGK_VEC(struct candidate) candidates;
+    PGK_VEC(struct candidate) candidates; /* a heap */
+    PGK_VEC(struct hashed) children;
 };
 
 /* ---- the tree ---- */
@@ -106,35 +112,34 @@ static bool build_tree(struct inliner *in)
     return true;
 }
 
-struct hashed {
-    uint64_t hash;
-    uint32_t id;
-};
-
 static int compare_hashed(const void *a, const void *b)
 {
     const struct hashed *x = a, *y = b;
     return x->hash < y->hash ? -1 : x->hash > y->hash;
 }
 
-/* The nodes breadth first, siblings in LLVM's order. */
-static bool list_nodes(struct inliner *in)
+/* Fills `children` with those of a node, in LLVM's order. */
+static bool list_children(struct inliner *in, uint32_t id)
 {
-    PGK_VEC(struct hashed) children = {0};
+    in->children.n = 0;
+    for (uint32_t c = in->nodes.v[id].first_child; c; c = in->nodes.v[c].next) {
+        uint64_t hash = pgk_call_site_hash(in->p, in->nodes.v[c].name, in->nodes.v[c].loc);
+        if (!pgk_vec_push(&in->children, (struct hashed){hash, c}))
+            return false;
+    }
+    if (in->children.n > 1)
+        qsort(in->children.v, in->children.n, sizeof *in->children.v, compare_hashed);
+    return true;
+}
+
+static bool list_breadth_first(struct inliner *in)
+{
     bool ok = pgk_vec_push(&in->breadth_first, 0);
     for (size_t i = 0; ok && i < in->breadth_first.n; i++) {
-        children.n = 0;
-        for (uint32_t c = in->nodes.v[in->breadth_first.v[i]].first_child; ok && c;
-             c = in->nodes.v[c].next) {
-            uint64_t hash = pgk_call_site_hash(in->p, in->nodes.v[c].name, in->nodes.v[c].loc);
-            ok = pgk_vec_push(&children, (struct hashed){hash, c});
-        }
-        if (children.n > 1)
-            qsort(children.v, children.n, sizeof *children.v, compare_hashed);
-        for (size_t k = 0; ok && k < children.n; k++)
-            ok = pgk_vec_push(&in->breadth_first, children.v[k].id);
+        ok = list_children(in, in->breadth_first.v[i]);
+        for (size_t k = 0; ok && k < in->children.n; k++)
+            ok = pgk_vec_push(&in->breadth_first, in->children.v[k].id);
     }
-    pgk_vec_free(&children);
     return ok;
 }
 
@@ -235,9 +240,55 @@ static bool gather(struct inliner *in, const struct by_function *by, uint32_t na
 
 /* ---- choosing ---- */
 
+/* What takes no space first, then what is called most often, then the smallest. */
+static bool is_worse(const struct candidate *a, const struct candidate *b)
+{
+    if (!a->size != !b->size)
+        return !b->size;
+    if (a->count != b->count)
+        return a->count < b->count;
+    if (a->size != b->size)
+        return a->size > b->size;
+    return a->guid < b->guid;
+}
+
+/* The heap moves as that of the C++ library that llvm-profgen is built with, so that equals come
+ * out in its order, too: one function is often called as often from several places. */
+static void sift_up(struct candidate *heap, size_t at, struct candidate c)
+{
+    while (at && is_worse(&heap[(at - 1) / 2], &c)) {
+        heap[at] = heap[(at - 1) / 2];
+        at = (at - 1) / 2;
+    }
+    heap[at] = c;
+}
+
+static struct candidate take_best(struct inliner *in)
+{
+    struct candidate *heap = in->candidates.v, best = heap[0], last;
+    size_t n = --in->candidates.n, at = 0;
+    last = heap[n];
+    while (2 * at + 2 < n) {
+        size_t child = 2 * at + 2;
+        child -= is_worse(&heap[child], &heap[child - 1]);
+        heap[at] = heap[child];
+        at = child;
+    }
+    if (2 * at + 2 == n) {
+        heap[at] = heap[n - 1];
+        at = n - 1;
+    }
+    if (n)
+        sift_up(heap, at, last);
+    return best;
+}
+
 static bool add_candidates(struct inliner *in, uint32_t id)
 {
-    for (uint32_t c = in->nodes.v[id].first_child; c; c = in->nodes.v[c].next) {
+    if (!list_children(in, id))
+        return false;
+    for (size_t i = 0; i < in->children.n; i++) {
+        uint32_t c = in->children.v[i].id;
         if (!in->nodes.v[c].profile)
             continue;
         struct candidate candidate = {
@@ -248,30 +299,9 @@ static bool add_candidates(struct inliner *in, uint32_t id)
         };
         if (!pgk_vec_push(&in->candidates, candidate))
             return false;
+        sift_up(in->candidates.v, in->candidates.n - 1, candidate);
     }
     return true;
-}
-
-static bool is_better(const struct candidate *a, const struct candidate *b)
-{
-    if (!a->size != !b->size)
-        return !a->size;
-    if (a->count != b->count)
-        return a->count > b->count;
-    if (a->size != b->size)
-        return a->size < b->size;
-    return a->guid != b->guid ? a->guid > b->guid : a->node < b->node;
-}
-
-static struct candidate take_best(struct inliner *in)
-{
-    size_t best = 0;
-    for (size_t i = 1; i < in->candidates.n; i++)
-        if (is_better(&in->candidates.v[i], &in->candidates.v[best]))
-            best = i;
-    struct candidate taken = in->candidates.v[best];
-    in->candidates.v[best] = in->candidates.v[--in->candidates.n];
-    return taken;
 }
 
 /* The more often it is called, the larger it may be; and much larger if it was inlined before. */
@@ -388,7 +418,7 @@ static bool choose(struct inliner *in)
     uint32_t *number = pgk_mem_zalloc(n_names + 1, sizeof *number);
     uint32_t *names = pgk_mem_zalloc(n_names + 1, sizeof *names);
     uint32_t *order = pgk_mem_zalloc(n_names + 1, sizeof *order);
-    bool ok = number && names && order && build_tree(in) && list_nodes(in) &&
+    bool ok = number && names && order && build_tree(in) && list_breadth_first(in) &&
               list_by_function(in, &by);
     if (ok) {
         uint32_t n = number_functions(in, number, names);
@@ -464,6 +494,7 @@ int pgk_preinline(struct pgk_sample **profile, const struct pgk_function_sizes *
     pgk_vec_free(&in.breadth_first);
     pgk_vec_free(&in.arcs);
     pgk_vec_free(&in.candidates);
+    pgk_vec_free(&in.children);
     pgk_mem_free(in.where);
     pgk_mem_free(in.is_merged);
     pgk_mem_free(in.is_inlined);
