@@ -51,8 +51,8 @@ def cases(bench):
         yield (f"merge {len(raws)} profile{'s' * (len(raws) > 1)}, {count} contexts",
                [peer, "merge", *raws, f"--profiled-binary={binary}", "-o", bench.out("peer")],
                [bench.pgokit, "merge", *raws, "-b", binary, "-o", bench.out("ours"), "--to",
-                "llvm22"],
+                "llvm22", "--no-cache"],
                REQUIRED[len(raws)])
     yield (f"show 1 profile, {contexts(one)} contexts",
            [peer, "show", "--memory", one, f"--profiled-binary={binary}"],
-           [bench.pgokit, "show", one, "-b", binary], {})
+           [bench.pgokit, "show", one, "-b", binary, "--no-cache"], {})

@@ -8,11 +8,13 @@ import time
 
 
 class Cost:
-    """Medians over the runs of one command."""
+    """Medians over the runs of one command, and the fastest of them."""
 
     def __init__(self, runs):
         self.cpu_s = statistics.median(r[0] for r in runs)
         self.wall_s = statistics.median(r[1] for r in runs)
+        self.fastest_cpu_s = min(r[0] for r in runs)
+        self.fastest_wall_s = min(r[1] for r in runs)
         self.peak_mib = statistics.median(r[2] for r in runs)
 
 
@@ -33,11 +35,12 @@ def once(argv):
 
 
 def in_turn(commands, runs, warm_up=1):
-    """The Cost of each command."""
+    """The Cost of each command: arguments, or a function that runs something and returns what
+    once() returns."""
     measured = [[] for _ in commands]
     for turn in range(warm_up + runs):
         for argv, results in zip(commands, measured):
-            cost = once(argv)
+            cost = argv() if callable(argv) else once(argv)
             if turn >= warm_up:
                 results.append(cost)
     return [Cost(results) for results in measured]

@@ -30,7 +30,7 @@ static struct pgk_heap *read_section(const struct pgk_sink *section)
     pgk_cur_init(&c, bytes, size, &(struct pgk_source){.file = "fuzz"});
     if (pgk_heap_new(&h, NULL))
         return NULL;
-    if (pgk_memprof_read(h, &c, 8, &info, NULL))
+    if (pgk_memprof_read(h, &c, 8, NULL, &info, NULL))
         abort(); /* we must read what we write */
     return h;
 }

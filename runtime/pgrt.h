@@ -58,7 +58,8 @@ const char *pgrt_getenv(const char *name);
 
 /* ---- runtime_options.c ---- */
 struct pgrt_options {
-    u64 depth, raw_version, dump_at_exit, verbosity, realloc_zero_frees, help, enabled;
+    u64 depth, raw_version, dump_at_exit, verbosity, realloc_zero_frees, help, enabled,
+        frame_pointers, dump_signal, dump_every, dump_memory;
     char out[1024], log_path[1024];
 };
 extern struct pgrt_options pgrt_options;
@@ -136,19 +137,32 @@ struct pgrt_cached {
     u64 hash;
     u32 context;
 };
-enum { PGRT_TABLE_SPAN = 512 };
+/* A walk: the words it read, by their place above the frame it began with. */
+enum { PGRT_READS = 48, PGRT_WALKED_SHIFT = 58 };
+struct pgrt_walked {
+    uintptr_t frame;
+    u32 context, epoch, n;
+    u32 off[PGRT_READS + 1];
+    u64 word[PGRT_READS + 1];
+};
+enum { PGRT_TABLE_SPAN = 512, PGRT_STACKS = 4 };
 struct pgrt_sheet;
 struct pgrt_thread {
-    volatile u32 busy; /* inside the runtime: nobody may come in, and a dump waits */
+    u32 busy;          /* inside the runtime: nobody may come in, and a dump waits */
     bool taken;        /* by a running thread */
     uintptr_t stack_lo, stack_hi;       /* of the thread */
-    uintptr_t seen_lo, seen_hi;         /* another stack, seen to be mapped */
+    struct pgrt_stack {
+        uintptr_t lo, hi, good; /* frames of [lo, good) are good to walk up to hi */
+    } seen[PGRT_STACKS];                /* other stacks, seen to be mapped */
+    u32 seen_next, walks;
+    u32 strangers; /* how often a stack was not known again, less how often it was */
     void *volatile deferred;            /* freed by a signal handler while busy */
     struct pgrt_sheet *sheet;           /* takes new contexts */
     struct pgrt_thread *next;           /* in the list of all, which only grows */
     char *bump, *bump_end;              /* memory for the depot */
     struct pgrt_mib **table[PGRT_CONTEXTS_MAX / PGRT_TABLE_SPAN];
     struct pgrt_cached cache[PGRT_CACHE];
+    struct pgrt_walked walked[1 << (64 - PGRT_WALKED_SHIFT)][2];
 };
 extern PGRT_TLS struct pgrt_thread *pgrt_self;
 extern struct pgrt_thread *pgrt_threads;
@@ -156,7 +170,18 @@ extern struct pgrt_thread *pgrt_threads;
 /* What may be done now. The word is on a page that a fork wipes, so that a child of any kind
  * finds 0 and starts anew. */
 enum { PGRT_GATE_NEW = 0, PGRT_GATE_OPEN = 1, PGRT_GATE_STOP = 2, PGRT_GATE_OFF = 3 };
-extern volatile u32 *pgrt_gate;
+extern u32 *pgrt_gate;
+
+PGRT_INLINE u32 pgrt_gate_now(void)
+{
+    return __atomic_load_n(pgrt_gate, __ATOMIC_ACQUIRE);
+}
+
+PGRT_INLINE void pgrt_gate_set(u32 state)
+{
+    __atomic_store_n(pgrt_gate, state, __ATOMIC_RELEASE);
+}
+
 extern u32 pgrt_generation; /* objects of another one belong to a parent or to an old dump */
 
 /* This thread's record with busy set, or NULL: the caller works without (pgrt_busy() tells
@@ -169,15 +194,26 @@ void pgrt_start_world(void);
 void pgrt_threads_init(void);
 void pgrt_threads_after_fork(void);
 
+/* What a thread did inside is seen by who sees it outside. */
+PGRT_INLINE void pgrt_busy_set(struct pgrt_thread *t, u32 inside)
+{
+    __atomic_store_n(&t->busy, inside, __ATOMIC_RELEASE);
+}
+
+PGRT_INLINE u32 pgrt_busy_now(const struct pgrt_thread *t)
+{
+    return __atomic_load_n(&t->busy, __ATOMIC_ACQUIRE);
+}
+
 PGRT_INLINE struct pgrt_thread *pgrt_enter(void)
 {
     struct pgrt_thread *t = pgrt_self;
-    if (PGRT_UNLIKELY(!t || t->busy))
+    if (PGRT_UNLIKELY(!t || pgrt_busy_now(t)))
         return pgrt_enter_slow();
-    t->busy = 1;
+    pgrt_busy_set(t, 1);
     pgrt_compiler_barrier();
-    if (PGRT_UNLIKELY(*pgrt_gate != PGRT_GATE_OPEN)) {
-        t->busy = 0;
+    if (PGRT_UNLIKELY(pgrt_gate_now() != PGRT_GATE_OPEN)) {
+        pgrt_busy_set(t, 0);
         return pgrt_enter_slow();
     }
     return t;
@@ -186,7 +222,7 @@ PGRT_INLINE struct pgrt_thread *pgrt_enter(void)
 PGRT_INLINE void pgrt_leave(struct pgrt_thread *t)
 {
     pgrt_compiler_barrier();
-    t->busy = 0;
+    pgrt_busy_set(t, 0);
     pgrt_compiler_barrier();
     if (PGRT_UNLIKELY(t->deferred))
         pgrt_leave_slow(t);
@@ -204,14 +240,91 @@ u32 pgrt_context_here(struct pgrt_thread *t, const void *frame);
 const struct pgrt_context *pgrt_context(u32 id);
 u32 pgrt_contexts(void); /* ids below this one may be in use */
 
+/* ---- runtime_walk.c ---- */
+/* Code addresses of the stack, innermost first, as many as the options say: return addresses
+ * minus one. The first one is the caller of the function with this frame address. */
+/* *reads is NULL for a walk that is not to be remembered. */
+u32 pgrt_walk(struct pgrt_thread *t, const void *frame, u64 *pcs, struct pgrt_walked **reads);
+void pgrt_walk_remember(struct pgrt_walked *reads, u32 context);
+u32 pgrt_walk_known(struct pgrt_thread *t, const void *frame); /* context, or 0 */
+extern u32 pgrt_walk_epoch; /* walks of another one have to be done again */
+
+/* ---- runtime_frames.c: how to leave a frame, from the unwind tables ---- */
+enum pgrt_cfa {
+    PGRT_CFA_FRAME_POINTER = 1, /* no table knows: the frame pointer plus 16 */
+    PGRT_CFA_SP,                /* stack pointer plus cfa_off */
+    PGRT_CFA_BP,                /* rbp plus cfa_off */
+    PGRT_CFA_AT_SP,             /* what is at the stack pointer plus cfa_off, plus `plus` */
+    PGRT_CFA_AT_BP,             /* the same with rbp */
+    PGRT_CFA_SIGNAL,            /* the kernel's frame: registers are in the context there */
+    PGRT_CFA_END,               /* nobody called this function */
+};
+enum pgrt_bp { PGRT_BP_SAME = 0, PGRT_BP_AT_CFA, PGRT_BP_AT_BP, PGRT_BP_LOST };
+/* The CFA is the address above the return address; the caller's rbp is kept at bp_off of it. */
+struct pgrt_rule {
+    u32 cfa : 4, bp : 4, plus : 8;
+    int bp_off : 16;
+    int32_t cfa_off;
+};
+_Static_assert(sizeof(struct pgrt_rule) == sizeof(u64), "a rule is stored as one word");
+/* Whether addresses can be looked up: not before the C library has set itself up. */
+extern bool pgrt_tables_ready;
+struct pgrt_rule pgrt_rule_find(u64 pc); /* without the cache */
+struct pgrt_rule pgrt_rule_miss(u64 pc);
+void pgrt_rules_forget(void);
+/* A reader that meets a slot half written sees an address that is not its own. */
+struct pgrt_rule_slot {
+    u64 pc_xor_rule, rule;
+};
+enum { PGRT_RULES_SHIFT = 52 };
+extern struct pgrt_rule_slot pgrt_rules[1 << (64 - PGRT_RULES_SHIFT)];
+
+PGRT_INLINE struct pgrt_rule_slot *pgrt_rule_slot(u64 pc)
+{
+    return &pgrt_rules[pc * UINT64_C(0x9e3779b97f4a7c15) >> PGRT_RULES_SHIFT];
+}
+
+/* How to leave the frame that executes the code at pc. */
+PGRT_INLINE struct pgrt_rule pgrt_rule(u64 pc)
+{
+    struct pgrt_rule_slot *slot = pgrt_rule_slot(pc);
+    union {
+        u64 word;
+        struct pgrt_rule rule;
+    } u = {__atomic_load_n(&slot->rule, __ATOMIC_RELAXED)};
+    if (PGRT_LIKELY((__atomic_load_n(&slot->pc_xor_rule, __ATOMIC_RELAXED) ^ u.word) == pc))
+        return u.rule;
+    return pgrt_rule_miss(pc);
+}
+
 /* ---- runtime_modules.c ---- */
 struct pgrt_segment {
     u64 start, end, bias, id_size;
     uint8_t id[32];
 };
-void pgrt_modules_refresh(void);
-bool pgrt_modules_know(u64 pc);
+void pgrt_modules_refresh(void); /* all modules; takes the dynamic linker's lock */
+/* The modules of these code addresses, without a lock. True if one of them lies where another
+ * one was, so that what is known of its code is wrong. */
+bool pgrt_modules_learn(const u64 *pcs, u32 n);
+void pgrt_modules_after_fork(void);
 u32 pgrt_modules(const struct pgrt_segment **segments);
+
+/* ---- runtime_file.c: the file on disk. Errors are negative error numbers. ---- */
+struct pgrt_file {
+    char path[1100], part[1110]; /* it is made under the second name */
+    int fd, stream;              /* stream: 1 or 2 when there is no file */
+    u64 device, inode;
+};
+bool pgrt_file_may_open(void); /* the program has not locked itself in since the start */
+void pgrt_file_init(void); /* names are relative to the directory of the start */
+bool pgrt_file_choose(struct pgrt_file *f); /* false: the name is too long */
+long pgrt_file_create(struct pgrt_file *f, bool directories); /* under its second name */
+void pgrt_file_take(struct pgrt_file *f, int fd); /* it is this one from now on */
+void pgrt_file_leave(struct pgrt_file *f);
+int pgrt_file_publish(const struct pgrt_file *f); /* under its first name */
+void pgrt_file_drop(const struct pgrt_file *f, int fd);
+int pgrt_file_grow(struct pgrt_file *f, u64 from, u64 to, const void *page); /* whole pages */
+bool pgrt_file_within_limit(u64 bytes); /* larger files cost the process a signal that kills */
 
 /* ---- runtime_store.c: the mapped file ---- */
 bool pgrt_store_open(void);   /* false: no profile can be kept; said why */
@@ -223,7 +336,9 @@ void pgrt_store_publish(struct pgrt_thread *t);
 /* Calls back with each entry of each sheet. */
 void pgrt_store_each(void (*f)(void *arg, const struct pgrt_mib *m), void *arg);
 /* Puts a dump behind those that are finished and empties the sheets. `last` leaves none. */
-bool pgrt_store_finish(const void *dump, size_t size, bool last);
+int pgrt_store_finish(const void *dump, size_t size, bool last);
+void pgrt_store_mark(bool complete); /* whether anything comes after what the sheets have */
+bool pgrt_store_is_file(void);
 void pgrt_store_forget(void); /* finished dumps are not carried into the next file */
 bool pgrt_store_is_open(void);
 struct pgrt_raw_header {
@@ -243,9 +358,19 @@ extern u64 pgrt_dropped; /* objects that no context took */
 
 /* ---- runtime_dump.c ---- */
 void pgrt_dump(bool last);
+/* Around exec: the profile is complete as it is, or goes on. */
+void pgrt_exec_begins(void);
+void pgrt_exec_failed(void);
+
+/* ---- runtime_trigger.c: dumps that nobody calls for ---- */
+extern volatile u32 pgrt_dump_due; /* ms since the start; the first allocation from then on dumps */
+void pgrt_triggers_init(void);
+void pgrt_dump_if_due(void);
+void pgrt_memory_grew(u32 regions); /* that have held objects so far */
 
 /* ---- runtime_start.c ---- */
-void pgrt_init(void); /* idempotent */
+void pgrt_init(void);   /* idempotent */
+void pgrt_ready(void);  /* the C library is: called before anything of the program runs */
 void pgrt_child_init(void);
 /* Turns profiling off for good and says why. */
 void pgrt_off(const char *why, const char *detail);

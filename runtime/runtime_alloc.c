@@ -26,8 +26,10 @@ static PGRT_COLD void add_region(uint8_t *region)
 {
     u32 at;
     if (!__atomic_exchange_n(region, 1, __ATOMIC_ACQ_REL) &&
-        (at = __atomic_fetch_add(&pgrt_region_count, 1, __ATOMIC_ACQ_REL)) < PGRT_REGIONS_MAX)
+        (at = __atomic_fetch_add(&pgrt_region_count, 1, __ATOMIC_ACQ_REL)) < PGRT_REGIONS_MAX) {
         pgrt_region_list[at] = (u32)(region - region_seen);
+        pgrt_memory_grew(at + 1);
+    }
 }
 
 enum { LARGE_WORDS = (64 << 10) / 8 };
@@ -80,7 +82,7 @@ PGRT_INLINE void start_counting(void *object, size_t n, bool far)
     u64 *end = pgrt_shadow((uintptr_t)object + n - 1) + 1;
     uint8_t *region = &region_seen[((uintptr_t)object - PGRT_HEADER) >> PGRT_REGION_SHIFT &
                                    (sizeof region_seen - 1)];
-    if (PGRT_UNLIKELY(!*region))
+    if (PGRT_UNLIKELY(!__atomic_load_n(region, __ATOMIC_RELAXED)))
         add_region(region);
     if (PGRT_UNLIKELY(end - word >= LARGE_WORDS))
         pgrt_shadow_reset_large(word, end);
@@ -165,6 +167,7 @@ void *pgrt_alloc(size_t n, size_t align, bool zero, const void *frame)
     struct pgrt_thread *t = pgrt_enter();
     if (PGRT_UNLIKELY(!t && pgrt_busy()))
         return spare_alloc(n, align < PGRT_HEADER ? PGRT_HEADER : align);
+    const u32 now = pgrt_now_ms();
     void *object = block_alloc(n, align, zero);
     if (PGRT_LIKELY(object)) {
         struct pgrt_header *h = pgrt_header_of(object);
@@ -175,13 +178,16 @@ void *pgrt_alloc(size_t n, size_t align, bool zero, const void *frame)
             .kind = (far ? PGRT_KIND_FAR : 0) | (t ? 0 : PGRT_KIND_SILENT),
             .generation = pgrt_generation & 0xff,
             .context = t ? pgrt_context_here(t, frame) : 0,
-            .alloc_ms = pgrt_now_ms(),
+            .alloc_ms = now,
         };
         if (PGRT_LIKELY(__memprof_shadow_memory_dynamic_address))
             start_counting(object, n, far);
     }
-    if (PGRT_LIKELY(t))
+    if (PGRT_LIKELY(t)) {
         pgrt_leave(t);
+        if (PGRT_UNLIKELY(now >= pgrt_dump_due))
+            pgrt_dump_if_due();
+    }
     return object;
 }
 
@@ -204,7 +210,7 @@ PGRT_INLINE void free_inside(struct pgrt_thread *t, void *object)
 
 void pgrt_free_now(struct pgrt_thread *t, void *object)
 {
-    free_inside(*pgrt_gate == PGRT_GATE_OPEN ? t : NULL, object);
+    free_inside(pgrt_gate_now() == PGRT_GATE_OPEN ? t : NULL, object);
 }
 
 /* A signal handler frees while its thread is inside: later, when the thread is out. */

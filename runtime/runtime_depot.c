@@ -1,10 +1,7 @@
-/* Calling contexts: the walk over frame pointers and the depot that gives each distinct stack
- * a number. Numbers are never taken back, so they mean the same over all dumps of a process.
+/* Calling contexts: the depot that gives each distinct stack a number. Numbers are never taken
+ * back, so they mean the same over all dumps of a process.
  * The depot only grows, by compare-and-swap, and so needs no lock. */
 #include "pgrt.h"
-
-#include <sys/mman.h>
-#include <sys/syscall.h>
 
 enum { SPAN = 4096, BUCKETS = 1 << 16, BUMP_BYTES = 256 << 10 };
 
@@ -20,7 +17,7 @@ u32 pgrt_contexts(void)
 
 const struct pgrt_context *pgrt_context(u32 id)
 {
-    return &spans[id / SPAN][id % SPAN];
+    return &__atomic_load_n(&spans[id / SPAN], __ATOMIC_ACQUIRE)[id % SPAN];
 }
 
 static void *bump(struct pgrt_thread *t, size_t bytes)
@@ -64,17 +61,18 @@ static u32 find(u32 from, u32 until, u64 hash, const u64 *pcs, u32 n)
     return 0;
 }
 
+/* The number of a stack that has one, or 0. */
+static u32 lookup(u64 hash, const u64 *pcs, u32 n)
+{
+    return find(__atomic_load_n(&buckets[hash >> 48], __ATOMIC_ACQUIRE), 0, hash, pcs, n);
+}
+
 static PGRT_COLD u32 intern(struct pgrt_thread *t, u64 hash, const u64 *pcs, u32 n)
 {
     volatile u32 *bucket = &buckets[hash >> 48];
     u32 head = __atomic_load_n(bucket, __ATOMIC_ACQUIRE), id = find(head, 0, hash, pcs, n);
     if (id)
         return id;
-    for (u32 i = 0; i < n; i++)
-        if (!pgrt_modules_know(pcs[i])) {
-            pgrt_modules_refresh();
-            break;
-        }
     u64 *copy = bump(t, n * sizeof *copy);
     if (!copy || __atomic_load_n(&used, __ATOMIC_RELAXED) >= PGRT_CONTEXTS_MAX)
         return 0;
@@ -83,7 +81,7 @@ static PGRT_COLD u32 intern(struct pgrt_thread *t, u64 hash, const u64 *pcs, u32
         return 0;
     for (u32 i = 0; i < n; i++)
         copy[i] = pcs[i];
-    struct pgrt_context *c = &spans[id / SPAN][id % SPAN];
+    struct pgrt_context *c = &__atomic_load_n(&spans[id / SPAN], __ATOMIC_ACQUIRE)[id % SPAN];
     *c = (struct pgrt_context){.hash = hash, .pcs = copy, .n = n, .next = head};
     while (!__atomic_compare_exchange_n(bucket, &head, id, false, __ATOMIC_ACQ_REL,
                                         __ATOMIC_ACQUIRE)) {
@@ -96,47 +94,48 @@ static PGRT_COLD u32 intern(struct pgrt_thread *t, u64 hash, const u64 *pcs, u32
     return id;
 }
 
-/* A stack that the program made itself: as far up as its pages are mapped, at most 64 KiB. */
-static PGRT_COLD void see_stack(struct pgrt_thread *t, uintptr_t frame)
+static u64 hash_of(const u64 *pcs, u32 n)
 {
-    uintptr_t lo = frame & ~(uintptr_t)(PGRT_PAGE - 1), hi = lo;
-    unsigned char in_core[1];
-    while (hi < lo + 16 * PGRT_PAGE &&
-           pgrt_syscall(SYS_mincore, hi, (long)PGRT_PAGE, in_core, 0L, 0L, 0L) == 0)
-        hi += PGRT_PAGE;
-    t->seen_lo = lo;
-    t->seen_hi = hi;
+    u64 hash = 0x9e3779b97f4a7c15;
+    /* The multiplications do not wait for one another. */
+    for (u32 i = 0; i < n; i++)
+        hash = (hash << 7 | hash >> 57) ^ (pcs[i] * UINT64_C(0xff51afd7ed558ccd));
+    hash = (hash ^ n ^ hash >> 32) * UINT64_C(0xc4ceb9fe1a85ec53);
+    return hash ^ hash >> 29;
+}
+
+/* A stack that nobody had. */
+static PGRT_COLD u32 context_new(struct pgrt_thread *t, const void *frame, u64 *pcs, u32 n)
+{
+    struct pgrt_walked *reads;
+    if (pgrt_modules_learn(pcs, n)) {
+        pgrt_rules_forget();
+        n = pgrt_walk(t, frame, pcs, &reads);
+        pgrt_modules_learn(pcs, n);
+    }
+    return intern(t, hash_of(pcs, n), pcs, n);
+}
+
+static __attribute__((noinline)) u32 context_walk(struct pgrt_thread *t, const void *frame)
+{
+    u64 pcs[PGRT_DEPTH_MAX];
+    struct pgrt_walked *reads;
+    u32 n = pgrt_walk(t, frame, pcs, &reads);
+    u64 hash = hash_of(pcs, n);
+    struct pgrt_cached *c = &t->cache[(hash >> 40) % PGRT_CACHE];
+    u32 id = c->context;
+    if (PGRT_UNLIKELY(c->hash != hash || !id)) {
+        id = lookup(hash, pcs, n);
+        if (!id)
+            id = context_new(t, frame, pcs, n);
+        *c = (struct pgrt_cached){hash, id};
+    }
+    pgrt_walk_remember(reads, id);
+    return id;
 }
 
 u32 pgrt_context_here(struct pgrt_thread *t, const void *frame)
 {
-    u64 pcs[PGRT_DEPTH_MAX], hash = 0x9e3779b97f4a7c15;
-    u32 n = 0, depth = (u32)pgrt_options.depth;
-    uintptr_t fp = (uintptr_t)frame, lo = t->stack_lo, hi = t->stack_hi;
-    if (PGRT_UNLIKELY(fp - lo >= hi - lo)) {
-        if (fp - t->seen_lo >= t->seen_hi - t->seen_lo)
-            see_stack(t, fp);
-        lo = t->seen_lo;
-        hi = t->seen_hi;
-    }
-    hi -= 2 * sizeof(uintptr_t) - 1;
-    while (n < depth && fp >= lo && fp < hi && !(fp & 7)) {
-        uintptr_t next = ((const uintptr_t *)fp)[0], pc = ((const uintptr_t *)fp)[1];
-        if (pc < PGRT_PAGE)
-            break;
-        pcs[n++] = pc - 1;
-        /* The multiplications do not wait for one another. */
-        hash = (hash << 7 | hash >> 57) ^ (pc * UINT64_C(0xff51afd7ed558ccd));
-        if (next <= fp)
-            break;
-        fp = next;
-    }
-    hash = (hash ^ n ^ hash >> 32) * UINT64_C(0xc4ceb9fe1a85ec53);
-    hash ^= hash >> 29;
-    struct pgrt_cached *c = &t->cache[(hash >> 40) % PGRT_CACHE];
-    if (PGRT_LIKELY(c->hash == hash && c->context))
-        return c->context;
-    u32 id = intern(t, hash, pcs, n);
-    *c = (struct pgrt_cached){hash, id};
-    return id;
+    u32 known = pgrt_walk_known(t, frame);
+    return PGRT_LIKELY(known) ? known : context_walk(t, frame);
 }

@@ -2,6 +2,9 @@
  * profile of the version asked for. */
 #include "pgrt.h"
 
+#include <errno.h>
+#include <sys/syscall.h>
+
 /* What goes into a dump: one entry per context, indexed by its number; count 0: none. */
 struct merged {
     struct pgrt_mib *mibs;
@@ -178,33 +181,90 @@ static bool empty(const struct merged *all)
     return true;
 }
 
-void pgrt_dump(bool last)
+/* Ends an object in the sheets, as if it were freed now. */
+static void end_now(struct merged *all, struct pgrt_header *h)
+{
+    pgrt_table_add(pgrt_self, h, pgrt_accesses(h), pgrt_now_ms(), pgrt_cpu(), (uintptr_t)(h + 1));
+    mark_counted(all, h);
+}
+
+/* Where no file can be made any more, the one that is mapped takes what is alive. */
+static void complete_in_place(struct merged *all, int err)
+{
+    const bool less = pgrt_histogram || pgrt_options.raw_version != 5;
+    each_live(end_now, all);
+    pgrt_store_mark(true);
+    if (less || pgrt_options.verbosity)
+        pgrt_say(less ? "no new file, so the profile is of version 5 without histograms"
+                      : "no new file, the profile was completed where it is",
+                 pgrt_errno_name(err));
+}
+
+/* With the world stopped. */
+static void dump(struct merged *all, bool last)
 {
     size_t size, room;
-    pgrt_modules_refresh(); /* now: a stopped thread may hold the dynamic linker's lock */
+    pgrt_store_each(take, all);
+    each_live(take_live, all);
+    if (last && !pgrt_store_is_open() && empty(all))
+        return;
+    if (!pgrt_store_is_open() && !pgrt_store_open())
+        return;
+    char *bytes = encode(all, &size, &room);
+    int err = !bytes                          ? -ENOMEM
+              : last && !pgrt_file_may_open() ? -EPERM
+                                              : pgrt_store_finish(bytes, size, last);
+    if (!err) {
+        each_live(mark_counted, all);
+        pgrt_histograms_clear();
+    } else if (last) {
+        complete_in_place(all, err);
+    } else {
+        pgrt_say("the dump was not written, the profile keeps what was freed",
+                 pgrt_errno_name(err));
+    }
+    if (bytes)
+        pgrt_unmap(bytes, room);
+}
+
+void pgrt_dump(bool last)
+{
     pgrt_stop_world();
     struct merged all = {.n = pgrt_contexts()};
     size_t mibs_bytes = (size_t)(all.n + 1) * sizeof *all.mibs;
-    all.mibs = pgrt_map(mibs_bytes);
-    if (all.mibs && *pgrt_gate == PGRT_GATE_STOP) {
-        pgrt_store_each(take, &all);
-        each_live(take_live, &all);
-        bool skip = last && !pgrt_store_is_open() && empty(&all);
-        char *bytes = skip ? NULL : encode(&all, &size, &room);
-        if (bytes && (pgrt_store_is_open() || pgrt_store_open())) {
-            if (pgrt_store_finish(bytes, size, last)) {
-                each_live(mark_counted, &all);
-                pgrt_histograms_clear();
-            }
-        } else if (!skip) {
-            pgrt_say("no dump", "out of memory");
-        }
-        if (bytes)
-            pgrt_unmap(bytes, room);
+    if (pgrt_gate_now() == PGRT_GATE_STOP) {
+        all.mibs = pgrt_map(mibs_bytes);
+        if (all.mibs)
+            dump(&all, last);
+        else
+            pgrt_say("no dump", pgrt_errno_name(-ENOMEM));
     }
     if (all.mibs)
         pgrt_unmap(all.mibs, mibs_bytes);
     if (last)
-        *pgrt_gate = PGRT_GATE_OFF;
+        pgrt_gate_set(PGRT_GATE_OFF);
     pgrt_start_world();
+}
+
+/* What happens up to the call that replaces the program is in the sheets anyway. A child that
+ * shares its parent's memory, or that recorded nothing, has nothing to complete. */
+void pgrt_exec_begins(void)
+{
+    if (pgrt_gate_now() != PGRT_GATE_OPEN || pgrt_busy() || !pgrt_self || !pgrt_store_is_file() ||
+        pgrt_syscall(SYS_getpid, 0L, 0L, 0L, 0L, 0L, 0L) != pgrt_pid)
+        return;
+    pgrt_stop_world();
+    if (pgrt_gate_now() == PGRT_GATE_STOP) {
+        struct merged all = {.n = pgrt_contexts()};
+        each_live(end_now, &all);
+        pgrt_store_mark(true);
+    }
+    pgrt_start_world();
+}
+
+void pgrt_exec_failed(void)
+{
+    if (pgrt_gate_now() == PGRT_GATE_OPEN && pgrt_store_is_file() &&
+        pgrt_syscall(SYS_getpid, 0L, 0L, 0L, 0L, 0L, 0L) == pgrt_pid)
+        pgrt_store_mark(false);
 }

@@ -3,5 +3,5 @@
 
 __attribute__((constructor(101))) static void at_load(void)
 {
-    pgrt_init();
+    pgrt_ready();
 }

@@ -2,27 +2,28 @@
  * library that was closed stays, so that its addresses can still be named. */
 #include "pgrt.h"
 
+#include <dlfcn.h>
 #include <elf.h>
 #include <link.h>
+#include <sys/syscall.h>
 
 enum { SEGMENTS_MAX = 4096 };
 
 static struct pgrt_segment *segments;
 static u32 count;
+static volatile u32 adding; /* one thread at a time */
+
+/* Modules as they were when an address of theirs was last looked up. */
+static struct module {
+    const char *start, *end;
+    const void *tables;
+} modules[SEGMENTS_MAX];
+static u32 module_count;
 
 u32 pgrt_modules(const struct pgrt_segment **list)
 {
     *list = segments;
     return __atomic_load_n(&count, __ATOMIC_ACQUIRE);
-}
-
-bool pgrt_modules_know(u64 pc)
-{
-    u32 n = __atomic_load_n(&count, __ATOMIC_ACQUIRE);
-    for (u32 i = 0; i < n; i++)
-        if (pc - segments[i].start < segments[i].end - segments[i].start)
-            return true;
-    return false;
 }
 
 /* The GNU build id among the notes of a module. */
@@ -52,11 +53,8 @@ static void find_build_id(const struct dl_phdr_info *info, struct pgrt_segment *
     }
 }
 
-/* Runs under the dynamic linker's own lock, which is what keeps two threads apart here. */
-static int add_module(struct dl_phdr_info *info, size_t size, void *arg)
+static void add_module(const struct dl_phdr_info *info)
 {
-    (void)size;
-    (void)arg;
     for (int i = 0; i < info->dlpi_phnum; i++) {
         const ElfW(Phdr) *p = &info->dlpi_phdr[i];
         if (p->p_type != PT_LOAD || !(p->p_flags & PF_X) || !p->p_memsz)
@@ -72,13 +70,98 @@ static int add_module(struct dl_phdr_info *info, size_t size, void *arg)
         segments[count] = s;
         __atomic_store_n(&count, count + 1, __ATOMIC_RELEASE);
     }
+}
+
+static void lock(void)
+{
+    while (__atomic_exchange_n(&adding, 1, __ATOMIC_ACQUIRE))
+        pgrt_syscall(SYS_sched_yield, 0L, 0L, 0L, 0L, 0L, 0L);
+}
+
+static void unlock(void)
+{
+    __atomic_store_n(&adding, 0, __ATOMIC_RELEASE);
+}
+
+static int add_listed(struct dl_phdr_info *info, size_t size, void *arg)
+{
+    (void)size;
+    (void)arg;
+    lock();
+    add_module(info);
+    unlock();
     return 0;
+}
+
+static bool have_list(void)
+{
+    if (!segments)
+        segments = pgrt_map(SEGMENTS_MAX * sizeof *segments);
+    return segments;
 }
 
 void pgrt_modules_refresh(void)
 {
-    if (!segments)
-        segments = pgrt_map(SEGMENTS_MAX * sizeof *segments);
-    if (segments)
-        dl_iterate_phdr(add_module, NULL);
+    if (have_list())
+        dl_iterate_phdr(add_listed, NULL);
+}
+
+void pgrt_modules_after_fork(void)
+{
+    adding = 0;
+}
+
+/* The program headers of a module lie behind the file's header at the start of its mapping. */
+static void add_mapped(const struct dl_find_object *module)
+{
+    const ElfW(Ehdr) *header = module->dlfo_map_start;
+    size_t bytes = (size_t)((const char *)module->dlfo_map_end - (const char *)header);
+    if (bytes < sizeof *header || *(const u32 *)(const void *)header->e_ident != 0x464c457f ||
+        header->e_phentsize != sizeof(ElfW(Phdr)) || header->e_phoff > PGRT_PAGE ||
+        header->e_phoff + header->e_phnum * sizeof(ElfW(Phdr)) > bytes)
+        return;
+    const struct dl_phdr_info info = {
+        .dlpi_addr = module->dlfo_link_map->l_addr,
+        .dlpi_phdr = (const void *)((const char *)header + header->e_phoff),
+        .dlpi_phnum = header->e_phnum,
+    };
+    add_module(&info);
+}
+
+/* Whether the module was not there before. `replaced`: something else was in its place. */
+static bool is_new(const struct dl_find_object *found, bool *replaced)
+{
+    const struct module m = {found->dlfo_map_start, found->dlfo_map_end, found->dlfo_eh_frame};
+    u32 at = 0;
+    while (at < module_count && (modules[at].end <= m.start || modules[at].start >= m.end))
+        at++;
+    if (at < module_count) {
+        if (modules[at].start == m.start && modules[at].end == m.end &&
+            modules[at].tables == m.tables)
+            return false;
+        *replaced = true;
+    } else if (module_count < SEGMENTS_MAX) {
+        module_count++;
+    } else {
+        return true;
+    }
+    modules[at] = m;
+    return true;
+}
+
+bool pgrt_modules_learn(const u64 *pcs, u32 n)
+{
+    bool replaced = false;
+    const void *last = NULL;
+    for (u32 i = 0; i < n && pgrt_tables_ready; i++) {
+        struct dl_find_object module;
+        if (_dl_find_object((void *)pcs[i], &module) || module.dlfo_map_start == last)
+            continue;
+        last = module.dlfo_map_start;
+        lock();
+        if (is_new(&module, &replaced) && have_list())
+            add_mapped(&module);
+        unlock();
+    }
+    return replaced;
 }

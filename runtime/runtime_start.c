@@ -46,9 +46,9 @@ u32 pgrt_cpu(void)
 
 void pgrt_off(const char *why, const char *detail)
 {
-    if (*pgrt_gate != PGRT_GATE_OFF)
+    if (pgrt_gate_now() != PGRT_GATE_OFF)
         pgrt_say(why, detail);
-    *pgrt_gate = PGRT_GATE_OFF;
+    pgrt_gate_set(PGRT_GATE_OFF);
 }
 
 u64 pgrt_notes_flags(void)
@@ -67,19 +67,32 @@ void pgrt_init(void)
     bool shadow = pgrt_shadow_init();
     pgrt_threads_init();
     pgrt_options_read();
+    pgrt_file_init();
     if (!shadow) {
         pgrt_off("recording nothing",
-                 "no room for the counters; lift the limit on address space (ulimit -v)");
+                 "no room for the counters; lift the limit on address space (ulimit -v, -d)");
         return;
     }
     if (!pgrt_options.enabled) {
-        *pgrt_gate = PGRT_GATE_OFF;
+        pgrt_gate_set(PGRT_GATE_OFF);
         return;
     }
     pgrt_modules_refresh();
+    pgrt_triggers_init();
     if (pgrt_store_open())
-        *pgrt_gate = PGRT_GATE_OPEN;
+        pgrt_gate_set(PGRT_GATE_OPEN);
     started = true;
+}
+
+void pgrt_ready(void)
+{
+    pgrt_tables_ready = true;
+    __atomic_fetch_add(&pgrt_walk_epoch, 1, __ATOMIC_RELAXED);
+    pgrt_init();
+    /* An allocation of the C library's own start came before it knew its modules. */
+    const struct pgrt_segment *list;
+    if (pgrt_gate_now() == PGRT_GATE_OPEN && !pgrt_modules(&list))
+        pgrt_modules_refresh();
 }
 
 /* Objects that live now are the parent's; a child that only runs another program makes no file. */
@@ -91,9 +104,10 @@ void pgrt_child_init(void)
     pgrt_generation++;
     pgrt_store_forked();
     pgrt_threads_after_fork();
+    pgrt_modules_after_fork();
     pgrt_histograms_clear();
     pgrt_dropped = 0;
-    *pgrt_gate = PGRT_GATE_OPEN;
+    pgrt_gate_set(PGRT_GATE_OPEN);
 }
 
 /* ---- entry points of objects ---- */
@@ -125,7 +139,7 @@ void __memprof_init(void)
 /* Only linked into programs that count. */
 void __memprof_preinit(void)
 {
-    pgrt_init();
+    pgrt_ready();
     need_counters();
 }
 

@@ -5,9 +5,7 @@
 #include "pgrt.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <sys/syscall.h>
 
 struct pgrt_sheet {
@@ -17,21 +15,21 @@ struct pgrt_sheet {
 enum {
     SHEET_BYTES = 64 << 10,
     SPARE_SEGMENTS = 8, /* room for libraries that come later */
+    FIRST_BYTES = 128 << 10, /* growth of the file */
     GROW_BYTES = 1 << 20,
     SEGMENT_BYTES = 64,
 };
 #define RESERVE_BYTES (UINT64_C(64) << 30)
 
 static struct {
-    char path[1100], part[1110];
-    int fd, stream; /* stream: 1 or 2 when the profile goes there, then sheets are anonymous */
-    char *base;     /* of the whole file */
+    struct pgrt_file file; /* with a stream, sheets are in anonymous memory */
+    char *base;            /* of the whole file */
     u64 size, used, finished;
     struct pgrt_sheet *last;
     struct pgrt_sheet *unowned; /* the first sheet, until a thread takes it */
     bool open, forget;
     volatile u32 lock;
-} store = {.fd = -1, .stream = -1};
+} store = {.file = {.fd = -1, .stream = -1}};
 
 static void lock(void)
 {
@@ -54,54 +52,20 @@ static u64 *count_at(struct pgrt_sheet *s, u64 off)
     return (u64 *)((char *)s + off);
 }
 
-/* A file larger than the process may write costs it a signal that kills. */
-static bool within_limit(u64 bytes)
+/* Maps what the file has grown by. */
+static int map_more(u64 to)
 {
-    struct rlimit limit;
-    return pgrt_syscall(SYS_prlimit64, 0L, (long)RLIMIT_FSIZE, 0L, &limit, 0L, 0L) < 0 ||
-           limit.rlim_cur == RLIM_INFINITY || bytes <= limit.rlim_cur;
-}
-
-/* Blocks for [from, to) of the file, so that a full disk is an error here and not a signal at
- * some later store. */
-static int reserve_blocks(int fd, u64 from, u64 to)
-{
-    static const char zeros[PGRT_PAGE];
-    long err = pgrt_syscall(SYS_fallocate, (long)fd, (long)FALLOC_FL_KEEP_SIZE, from, to - from,
-                            0L, 0L);
-    if (err == 0)
-        return (int)pgrt_syscall(SYS_ftruncate, (long)fd, to, 0L, 0L, 0L, 0L);
-    if (err != -EOPNOTSUPP && err != -ENOSYS)
-        return (int)err;
-    for (u64 off = from; off < to; off += sizeof zeros) {
-        err = pgrt_syscall(SYS_pwrite64, (long)fd, zeros, sizeof zeros, off, 0L, 0L);
-        if (err != (long)sizeof zeros)
-            return err < 0 ? (int)err : -ENOSPC;
-    }
-    return 0;
-}
-
-static int grow(u64 bytes)
-{
-    u64 to = (store.size + bytes + GROW_BYTES - 1) & ~(u64)(GROW_BYTES - 1);
-    bool file = store.stream < 0;
-    if (to > RESERVE_BYTES || (file && !within_limit(to)))
-        return -EFBIG;
-    int err = file ? reserve_blocks(store.fd, store.size, to) : 0;
-    if (err)
-        return err;
+    bool file = store.file.stream < 0;
     long p = pgrt_syscall(SYS_mmap, store.base + store.size, to - store.size,
                           (long)(PROT_READ | PROT_WRITE),
                           (long)(MAP_FIXED | (file ? MAP_SHARED : MAP_SHARED | MAP_ANONYMOUS)),
-                          file ? (long)store.fd : -1L, file ? store.size : 0UL);
+                          file ? (long)store.file.fd : -1L, file ? store.size : 0UL);
     if (p < 0)
         return (int)p;
     /* A child must not write into its parent's profile. */
     pgrt_syscall(SYS_madvise, store.base + store.size, to - store.size, (long)MADV_DONTFORK, 0L,
                  0L, 0L);
     store.size = to;
-    if (store.last)
-        store.last->h.total_size = to - (u64)((char *)store.last - store.base);
     return 0;
 }
 
@@ -113,6 +77,47 @@ static void write_segments(struct pgrt_sheet *s, u32 from, u32 to, const struct 
 }
 
 _Static_assert(sizeof(struct pgrt_segment) == SEGMENT_BYTES, "as versions 3 to 5 have it");
+
+/* A page that is a whole dump without contexts. The file grows by copies of it, so that it is
+ * sound at whatever page a kill stops the growth. */
+static const void *empty_dump(void)
+{
+    static struct {
+        struct pgrt_raw_header h;
+        u64 words[(PGRT_PAGE - sizeof(struct pgrt_raw_header)) / sizeof(u64)];
+    } page;
+    enum { SEGMENTS = (PGRT_PAGE - sizeof page.h - 3 * sizeof(u64)) / SEGMENT_BYTES };
+    const struct pgrt_segment *list;
+    u32 n = pgrt_modules(&list);
+    n = n < SEGMENTS ? n : SEGMENTS;
+    page.h = (struct pgrt_raw_header){
+        .magic = PGRT_RAW_MAGIC,
+        .version = 5,
+        .total_size = PGRT_PAGE,
+        .segment_off = sizeof page.h,
+        .mib_off = sizeof page.h + sizeof(u64) + n * SEGMENT_BYTES,
+        .stack_off = sizeof page.h + 2 * sizeof(u64) + n * SEGMENT_BYTES,
+    };
+    page.words[0] = n;
+    write_segments((struct pgrt_sheet *)&page, 0, n, list);
+    page.words[1 + n * SEGMENT_BYTES / sizeof(u64)] = 0;
+    page.words[2 + n * SEGMENT_BYTES / sizeof(u64)] = 0;
+    return &page;
+}
+
+static int grow(u64 bytes)
+{
+    const u64 step = store.size ? GROW_BYTES : FIRST_BYTES;
+    u64 to = (store.size + bytes + step - 1) & ~(step - 1);
+    int err = to > RESERVE_BYTES ? -EFBIG : 0;
+    if (!err && store.file.stream < 0)
+        err = pgrt_file_grow(&store.file, store.size, to, empty_dump());
+    if (!err)
+        err = map_more(to);
+    if (!err && store.last)
+        store.last->h.total_size = to - (u64)((char *)store.last - store.base);
+    return err;
+}
 
 /* A new sheet behind the others, or NULL with *err. */
 static struct pgrt_sheet *new_sheet(int *err)
@@ -136,6 +141,7 @@ static struct pgrt_sheet *new_sheet(int *err)
     };
     write_segments(s, 0, n, list);
     *count_at(s, s->h.segment_off) = n;
+    *count_at(s, s->h.mib_off) = *count_at(s, s->h.stack_off) = 0;
     *notes_of(s) = (struct pgrt_notes){PGRT_NOTES_MAGIC,
                                        PGRT_NOTE_INTERRUPTED | pgrt_notes_flags(), 0, 0};
     pgrt_compiler_barrier();
@@ -233,82 +239,23 @@ void pgrt_store_forget(void)
 
 void pgrt_store_forked(void)
 {
-    if (store.fd >= 0)
-        pgrt_syscall(SYS_close, (long)store.fd, 0L, 0L, 0L, 0L, 0L);
-    store.fd = -1;
+    pgrt_file_leave(&store.file);
     store.size = store.used = store.finished = 0;
     store.last = store.unowned = NULL;
     store.open = store.forget = false;
     store.lock = 0;
 }
 
-static long create(const char *path)
+static PGRT_COLD bool no_profile(const char *what, const char *path, int err)
 {
-    /* Above the descriptors that shells hand around. */
-    long fd = pgrt_syscall(SYS_openat, (long)AT_FDCWD, path,
-                           (long)(O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW), 0644L, 0L,
-                           0L);
-    if (fd < 0)
-        return fd;
-    long high = pgrt_syscall(SYS_fcntl, fd, (long)F_DUPFD_CLOEXEC, 200L, 0L, 0L, 0L);
-    if (high < 0)
-        return fd;
-    pgrt_syscall(SYS_close, fd, 0L, 0L, 0L, 0L, 0L);
-    return high;
-}
-
-static long rename_part(void)
-{
-    return pgrt_syscall(SYS_rename, store.part, store.path, 0L, 0L, 0L, 0L);
-}
-
-static void drop_part(int fd)
-{
-    pgrt_syscall(SYS_close, (long)fd, 0L, 0L, 0L, 0L, 0L);
-    pgrt_syscall(SYS_unlink, store.part, 0L, 0L, 0L, 0L, 0L);
-}
-
-static void make_directories(char *path)
-{
-    for (char *p = path + 1; *p; p++) {
-        if (*p != '/')
-            continue;
-        *p = 0;
-        pgrt_syscall(SYS_mkdir, path, 0777L, 0L, 0L, 0L, 0L);
-        *p = '/';
-    }
-}
-
-static void put(struct pgrt_text *t, const char *path, unsigned number)
-{
-    pgrt_text_str(t, path);
-    if (number > 1) {
-        pgrt_text_str(t, ".");
-        pgrt_text_u64(t, number);
-    }
-}
-
-/* A name that has the process number and exists belongs to an earlier program of the same
- * process, or to a process long gone: both stay. */
-static bool choose_path(void)
-{
-    char wanted[1024];
-    bool unique;
-    if (!pgrt_profile_path(wanted, sizeof wanted, &store.stream, &unique))
-        return false;
-    for (unsigned number = 1; number < 1000; number++) {
-        struct pgrt_text t;
-        pgrt_text_init(&t, store.path, sizeof store.path);
-        put(&t, wanted, number);
-        if (store.stream >= 0 || !unique ||
-            pgrt_syscall(SYS_faccessat, (long)AT_FDCWD, store.path, 0L, 0L, 0L, 0L) < 0)
-            break;
-    }
+    char line[1300];
     struct pgrt_text t;
-    pgrt_text_init(&t, store.part, sizeof store.part);
-    pgrt_text_str(&t, store.path);
-    pgrt_text_str(&t, ".part");
-    return true;
+    pgrt_text_init(&t, line, sizeof line);
+    pgrt_text_str(&t, "no profile: ");
+    pgrt_text_str(&t, what);
+    pgrt_text_str(&t, path);
+    pgrt_off(line, pgrt_errno_name(err));
+    return false;
 }
 
 /* Called with the lock, or before there are threads. */
@@ -316,22 +263,15 @@ bool pgrt_store_open(void)
 {
     long fd = -1;
     int err = 0;
-    if (!choose_path()) {
+    if (!pgrt_file_choose(&store.file)) {
         pgrt_off("no profile", "its name is too long");
         return false;
     }
-    if (store.stream < 0) {
-        fd = create(store.part);
-        if (fd == -ENOENT) {
-            make_directories(store.part);
-            fd = create(store.part);
-        }
-        if (fd < 0) {
-            pgrt_say("cannot create", store.part);
-            pgrt_off("no profile", pgrt_errno_name(fd));
-            return false;
-        }
-        store.fd = (int)fd;
+    if (store.file.stream < 0) {
+        fd = pgrt_file_create(&store.file, true);
+        if (fd < 0)
+            return no_profile("cannot create ", store.file.path, (int)fd);
+        pgrt_file_take(&store.file, (int)fd);
     }
     if (!store.base) {
         long p = pgrt_syscall(SYS_mmap, 0L, RESERVE_BYTES, (long)PROT_NONE,
@@ -341,18 +281,16 @@ bool pgrt_store_open(void)
     }
     if (store.base)
         store.unowned = new_sheet(&err);
-    if (store.unowned && store.stream < 0)
-        err = (int)rename_part();
+    if (store.unowned && store.file.stream < 0)
+        err = pgrt_file_publish(&store.file);
     if (err) {
-        if (store.stream < 0)
-            drop_part(store.fd);
-        store.fd = -1;
-        pgrt_say("cannot write", store.path);
-        pgrt_off("no profile", pgrt_errno_name(err));
-        return false;
+        if (store.file.stream < 0)
+            pgrt_file_drop(&store.file, store.file.fd);
+        store.file.fd = -1;
+        return no_profile("cannot write ", store.file.path, err);
     }
-    if (pgrt_options.verbosity && store.stream < 0)
-        pgrt_say("profile", store.path);
+    if (pgrt_options.verbosity && store.file.stream < 0)
+        pgrt_say("profile", store.file.path);
     store.open = true;
     return true;
 }
@@ -361,9 +299,9 @@ bool pgrt_store_open(void)
 static long write_finished(const void *dump, size_t size, u64 pad)
 {
     static const char zeros[PGRT_PAGE];
-    if (!within_limit(store.finished + size + pad))
+    if (!pgrt_file_within_limit(store.finished + size + pad))
         return -EFBIG;
-    long fd = create(store.part);
+    long fd = pgrt_file_create(&store.file, false);
     if (fd < 0)
         return fd;
     int err = store.forget ? 0 : pgrt_write_all((int)fd, store.base, store.finished);
@@ -373,34 +311,37 @@ static long write_finished(const void *dump, size_t size, u64 pad)
         err = pgrt_write_all((int)fd, zeros, pad);
     if (!err)
         return fd;
-    drop_part((int)fd);
+    pgrt_file_drop(&store.file, (int)fd);
     return err;
 }
 
 /* From now on the sheets are in the file behind fd. */
 static int move_to(int fd, u64 finished)
 {
-    int old = store.fd, err = 0;
+    int err = 0;
     pgrt_syscall(SYS_mmap, store.base, store.size, (long)PROT_NONE,
                  (long)(MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED), -1L, 0L);
-    store.fd = fd;
+    pgrt_file_leave(&store.file);
+    if (fd >= 0)
+        pgrt_file_take(&store.file, fd);
     store.size = 0;
     store.finished = store.used = finished;
     store.last = NULL;
     for (struct pgrt_thread *t = pgrt_threads; t; t = t->next)
         pgrt_table_clear(t);
-    store.unowned = new_sheet(&err);
-    if (old >= 0)
-        pgrt_syscall(SYS_close, (long)old, 0L, 0L, 0L, 0L, 0L);
+    if (finished)
+        err = map_more(finished);
+    if (!err)
+        store.unowned = new_sheet(&err);
     return err;
 }
 
-bool pgrt_store_finish(const void *dump, size_t size, bool last)
+int pgrt_store_finish(const void *dump, size_t size, bool last)
 {
     u64 kept = store.forget ? 0 : store.finished, pad = 0;
     int err = 0;
-    if (store.stream >= 0) {
-        err = pgrt_write_all(store.stream, dump, size);
+    if (store.file.stream >= 0) {
+        err = pgrt_write_all(store.file.stream, dump, size);
         if (!last && !err)
             err = move_to(-1, 0);
     } else {
@@ -414,16 +355,29 @@ bool pgrt_store_finish(const void *dump, size_t size, bool last)
         if (!err && !last)
             err = move_to((int)fd, kept + size + pad);
         if (!err)
-            err = (int)rename_part();
+            err = pgrt_file_publish(&store.file);
         if (!err && last) {
             pgrt_syscall(SYS_close, fd, 0L, 0L, 0L, 0L, 0L);
-            pgrt_syscall(SYS_close, (long)store.fd, 0L, 0L, 0L, 0L, 0L);
-            store.fd = -1;
+            pgrt_file_leave(&store.file);
         }
     }
-    store.forget = false;
-    if (err)
-        pgrt_say("the dump was not written, the profile keeps what was freed",
-                 pgrt_errno_name(err));
-    return !err;
+    if (!err)
+        store.forget = false;
+    return err;
+}
+
+bool pgrt_store_is_file(void)
+{
+    return store.open && store.file.stream < 0;
+}
+
+void pgrt_store_mark(bool complete)
+{
+    for (u64 off = store.finished; store.open && off < store.used;) {
+        struct pgrt_sheet *s = (struct pgrt_sheet *)(store.base + off);
+        struct pgrt_notes *notes = notes_of(s);
+        notes->flags = pgrt_notes_flags() | (complete ? 0 : PGRT_NOTE_INTERRUPTED);
+        notes->dropped = off == store.finished ? pgrt_dropped : 0;
+        off += s->h.total_size;
+    }
 }

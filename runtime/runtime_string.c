@@ -3,6 +3,7 @@
 #include "pgrt.h"
 
 #include <stdbool.h>
+#include <wchar.h>
 
 #include <emmintrin.h>
 
@@ -217,3 +218,145 @@ char *strrchr(const char *s, int c)
     pgrt_count_range(s, n);
     return memrchr(s, c, n);
 }
+
+/* ---- rarer ones ---- */
+
+PGRT_EXPORT void *mempcpy(void *restrict to, const void *restrict from, size_t n);
+PGRT_EXPORT char *stpcpy(char *restrict to, const char *restrict from);
+PGRT_EXPORT char *strstr(const char *s, const char *part);
+PGRT_EXPORT size_t strspn(const char *s, const char *set);
+PGRT_EXPORT size_t strcspn(const char *s, const char *set);
+PGRT_EXPORT char *strpbrk(const char *s, const char *set);
+PGRT_EXPORT wchar_t *wmemcpy(wchar_t *restrict to, const wchar_t *restrict from, size_t n);
+PGRT_EXPORT wchar_t *wmemmove(wchar_t *to, const wchar_t *from, size_t n);
+PGRT_EXPORT wchar_t *wmemset(wchar_t *to, wchar_t c, size_t n);
+PGRT_EXPORT size_t wcslen(const wchar_t *s);
+PGRT_EXPORT wchar_t *wcscpy(wchar_t *restrict to, const wchar_t *restrict from);
+
+void *mempcpy(void *restrict to, const void *restrict from, size_t n)
+{
+    return (char *)memcpy(to, from, n) + n;
+}
+
+char *stpcpy(char *restrict to, const char *restrict from)
+{
+    size_t n = length(from);
+    memcpy(to, from, n + 1);
+    return to + n;
+}
+
+void *memmem(const void *s, size_t n, const void *part, size_t part_length);
+
+/* Up to the end of the match, or the whole string; the part is read once. */
+char *strstr(const char *s, const char *part)
+{
+    size_t n = length(s), m = length(part);
+    char *hit = memmem(s, n, part, m);
+    pgrt_count_range(part, m + 1);
+    pgrt_count_range(s, hit ? (size_t)(hit - s) + m : n + 1);
+    return hit;
+}
+
+/* Bytes in front of the first one that is in the set, or is not. */
+static size_t span(const char *s, const char *set, bool inside)
+{
+    bool in[256] = {false};
+    size_t n = 0, m = length(set);
+    for (size_t i = 0; i < m; i++)
+        in[(unsigned char)set[i]] = true;
+    while (s[n] && in[(unsigned char)s[n]] == inside)
+        n++;
+    pgrt_count_range(set, m + 1);
+    pgrt_count_range(s, n + 1);
+    return n;
+}
+
+size_t strspn(const char *s, const char *set)
+{
+    return span(s, set, true);
+}
+
+size_t strcspn(const char *s, const char *set)
+{
+    return span(s, set, false);
+}
+
+char *strpbrk(const char *s, const char *set)
+{
+    const char *hit = s + span(s, set, false);
+    return *hit ? (char *)(uintptr_t)hit : NULL;
+}
+
+wchar_t *wmemcpy(wchar_t *restrict to, const wchar_t *restrict from, size_t n)
+{
+    return memcpy(to, from, n * sizeof *to);
+}
+
+wchar_t *wmemmove(wchar_t *to, const wchar_t *from, size_t n)
+{
+    return memmove(to, from, n * sizeof *to);
+}
+
+wchar_t *wmemset(wchar_t *to, wchar_t c, size_t n)
+{
+    pgrt_count_range(to, n * sizeof *to);
+    for (size_t i = 0; i < n; i++) {
+        to[i] = c;
+        pgrt_compiler_barrier();
+    }
+    return to;
+}
+
+static size_t wide_length(const wchar_t *s)
+{
+    size_t n = 0;
+    while (s[n]) {
+        n++;
+        pgrt_compiler_barrier();
+    }
+    return n;
+}
+
+size_t wcslen(const wchar_t *s)
+{
+    size_t n = wide_length(s);
+    pgrt_count_range(s, (n + 1) * sizeof *s);
+    return n;
+}
+
+wchar_t *wcscpy(wchar_t *restrict to, const wchar_t *restrict from)
+{
+    return memcpy(to, from, (wide_length(from) + 1) * sizeof *to);
+}
+
+/* ---- what the C library's headers make of them when a buffer's size is known ---- */
+
+void __chk_fail(void) __attribute__((noreturn));
+
+/* name, result type, parameters, bytes it needs, the function that does it */
+#define CHECKED(name, type, params, need, call)  \
+    PGRT_EXPORT type name params;                \
+    type name params                             \
+    {                                            \
+        if (PGRT_UNLIKELY((need) > room))        \
+            __chk_fail();                        \
+        return call;                             \
+    }
+
+CHECKED(__memcpy_chk, void *, (void *to, const void *from, size_t n, size_t room), n,
+        memcpy(to, from, n))
+CHECKED(__memmove_chk, void *, (void *to, const void *from, size_t n, size_t room), n,
+        memmove(to, from, n))
+CHECKED(__mempcpy_chk, void *, (void *to, const void *from, size_t n, size_t room), n,
+        mempcpy(to, from, n))
+CHECKED(__memset_chk, void *, (void *to, int c, size_t n, size_t room), n, memset(to, c, n))
+CHECKED(__strcpy_chk, char *, (char *to, const char *from, size_t room), length(from) + 1,
+        strcpy(to, from))
+CHECKED(__stpcpy_chk, char *, (char *to, const char *from, size_t room), length(from) + 1,
+        stpcpy(to, from))
+CHECKED(__strncpy_chk, char *, (char *to, const char *from, size_t n, size_t room), n,
+        strncpy(to, from, n))
+CHECKED(__strcat_chk, char *, (char *to, const char *from, size_t room),
+        length(to) + length(from) + 1, strcat(to, from))
+CHECKED(__strncat_chk, char *, (char *to, const char *from, size_t n, size_t room),
+        length(to) + length_to(from, n) + 1, strncat(to, from, n))

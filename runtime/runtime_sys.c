@@ -183,7 +183,7 @@ const char *pgrt_errno_name(long err)
     case ENFILE: return "too many open files";
     case ENAMETOOLONG: return "the name is too long";
     case EISDIR: return "it is a directory";
-    case EEXIST: return "it exists";
+    case EEXIST: return "it exists and is no file";
     default: return "refused by the system";
     }
 }

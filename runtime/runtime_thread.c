@@ -1,6 +1,7 @@
 /* Threads: who is inside the runtime, stopping all at its door, and fork. */
 #include "pgrt.h"
 
+#include <errno.h>
 #include <linux/membarrier.h>
 #include <pthread.h>
 #include <sched.h>
@@ -13,8 +14,8 @@ struct pgrt_thread *pgrt_threads;
 u32 pgrt_generation;
 
 /* Closed until pgrt_threads_init gives it a page of its own. */
-static volatile u32 no_gate;
-volatile u32 *pgrt_gate = &no_gate;
+static u32 no_gate;
+u32 *pgrt_gate = &no_gate;
 
 static PGRT_TLS bool making; /* the thread's record */
 static pthread_key_t key;
@@ -24,30 +25,26 @@ static volatile u32 stopper; /* a thread that stops the others: one at a time */
 
 extern void *__libc_stack_end __attribute__((weak));
 
-/* Where frame pointers of this thread may point. */
+/* The thread's own stack. It may be on another one now, which is looked at as it comes. */
 static void find_stack(struct pgrt_thread *t)
 {
-    uintptr_t here = (uintptr_t)__builtin_frame_address(0), top = (uintptr_t)pthread_self();
-    /* The C library keeps a thread's record at the top of its stack. That of the first thread
-     * is elsewhere, its stack grows down from where the program was entered. */
     pthread_attr_t attr;
     void *start;
     size_t size;
-    t->stack_lo = here & ~(uintptr_t)(PGRT_PAGE - 1);
-    t->stack_hi = t->stack_lo + PGRT_PAGE;
+    t->stack_lo = t->stack_hi = 0;
+    pgrt_zero(t->seen, sizeof t->seen);
+    for (size_t i = 0; i < sizeof t->walked / sizeof *t->walked; i++)
+        t->walked[i][0].frame = t->walked[i][1].frame = 0;
+    /* That of the first thread grows down from where the program was entered. */
     if (pgrt_syscall(SYS_gettid, 0L, 0L, 0L, 0L, 0L, 0L) == pgrt_pid && &__libc_stack_end) {
         struct rlimit limit;
         u64 bytes = UINT64_C(8) << 20;
         if (pgrt_syscall(SYS_prlimit64, 0L, (long)RLIMIT_STACK, 0L, &limit, 0L, 0L) == 0)
             bytes = limit.rlim_cur < UINT64_C(1) << 30 ? limit.rlim_cur : UINT64_C(1) << 30;
-        top = (uintptr_t)__libc_stack_end;
-        if (here < top && top - here < bytes) {
-            t->stack_hi = top;
-            t->stack_lo = top - bytes;
-        }
-    } else if (here < top && pthread_getattr_np(pthread_self(), &attr) == 0) {
-        if (pthread_attr_getstack(&attr, &start, &size) == 0 && here > (uintptr_t)start &&
-            here - (uintptr_t)start < size) {
+        t->stack_hi = (uintptr_t)__libc_stack_end;
+        t->stack_lo = t->stack_hi - bytes;
+    } else if (pthread_getattr_np(pthread_self(), &attr) == 0) {
+        if (pthread_attr_getstack(&attr, &start, &size) == 0) {
             t->stack_lo = (uintptr_t)start;
             t->stack_hi = (uintptr_t)start + size;
         }
@@ -67,7 +64,8 @@ static void give_back(void *record)
 static struct pgrt_thread *take_record(void)
 {
     for (struct pgrt_thread *t = __atomic_load_n(&pgrt_threads, __ATOMIC_ACQUIRE); t; t = t->next)
-        if (!t->taken && !__atomic_exchange_n(&t->taken, true, __ATOMIC_ACQ_REL))
+        if (!__atomic_load_n(&t->taken, __ATOMIC_RELAXED) &&
+            !__atomic_exchange_n(&t->taken, true, __ATOMIC_ACQ_REL))
             return t;
     struct pgrt_thread *t = pgrt_map((sizeof *t + PGRT_PAGE - 1) & ~(size_t)(PGRT_PAGE - 1));
     if (!t)
@@ -86,14 +84,13 @@ static struct pgrt_thread *make_self(void)
     making = true;
     struct pgrt_thread *t = take_record();
     if (t) {
-        t->busy = 1;
+        pgrt_busy_set(t, 1);
         t->deferred = NULL;
-        t->seen_lo = t->seen_hi = 0;
         find_stack(t);
         if (key_made)
             pthread_setspecific(key, t);
         pgrt_self = t;
-        t->busy = 0;
+        pgrt_busy_set(t, 0);
     }
     making = false;
     return t;
@@ -101,7 +98,7 @@ static struct pgrt_thread *make_self(void)
 
 bool pgrt_busy(void)
 {
-    return making || (pgrt_self && pgrt_self->busy);
+    return making || (pgrt_self && pgrt_busy_now(pgrt_self));
 }
 
 PGRT_COLD struct pgrt_thread *pgrt_enter_slow(void)
@@ -109,13 +106,13 @@ PGRT_COLD struct pgrt_thread *pgrt_enter_slow(void)
     if (pgrt_busy())
         return NULL;
     for (;;) {
-        switch (*pgrt_gate) {
+        switch (pgrt_gate_now()) {
         case PGRT_GATE_NEW:
             if (pgrt_gate == &no_gate)
                 pgrt_init();
             else
                 pgrt_child_init();
-            if (*pgrt_gate == PGRT_GATE_NEW)
+            if (pgrt_gate_now() == PGRT_GATE_NEW)
                 return NULL;
             break;
         case PGRT_GATE_OFF:
@@ -125,13 +122,15 @@ PGRT_COLD struct pgrt_thread *pgrt_enter_slow(void)
             break;
         default: {
             struct pgrt_thread *t = pgrt_self ? pgrt_self : make_self();
-            if (!t)
+            if (!t) {
+                pgrt_off("recording stops", pgrt_errno_name(-ENOMEM));
                 return NULL;
-            t->busy = 1;
+            }
+            pgrt_busy_set(t, 1);
             pgrt_compiler_barrier();
-            if (*pgrt_gate == PGRT_GATE_OPEN)
+            if (pgrt_gate_now() == PGRT_GATE_OPEN)
                 return t;
-            t->busy = 0;
+            pgrt_busy_set(t, 0);
         }
         }
     }
@@ -143,11 +142,11 @@ PGRT_COLD void pgrt_leave_slow(struct pgrt_thread *t)
     void *list = __atomic_exchange_n(&t->deferred, NULL, __ATOMIC_ACQ_REL);
     while (list) {
         void *next = *(void **)list;
-        t->busy = 1;
+        pgrt_busy_set(t, 1);
         pgrt_compiler_barrier();
         pgrt_free_now(t, list);
         pgrt_compiler_barrier();
-        t->busy = 0;
+        pgrt_busy_set(t, 0);
         list = next;
     }
 }
@@ -162,15 +161,20 @@ static void barrier(void)
     }
 }
 
-/* Afterwards no other thread is inside the runtime, and none comes in. */
+/* Afterwards no other thread is inside the runtime, and none comes in. This one is, so that a
+ * signal handler that interrupts it neither waits for it nor comes here. */
 void pgrt_stop_world(void)
 {
-    while (__atomic_exchange_n(&stopper, 1, __ATOMIC_ACQUIRE))
+    pgrt_busy_set(pgrt_self, 1);
+    while (__atomic_exchange_n(&stopper, 1, __ATOMIC_ACQUIRE)) {
+        pgrt_busy_set(pgrt_self, 0); /* somebody else waits for this thread */
         pgrt_syscall(SYS_sched_yield, 0L, 0L, 0L, 0L, 0L, 0L);
+        pgrt_busy_set(pgrt_self, 1);
+    }
     __atomic_store_n(pgrt_gate, PGRT_GATE_STOP, __ATOMIC_SEQ_CST);
     barrier();
-    for (struct pgrt_thread *t = pgrt_threads; t; t = t->next)
-        while (t != pgrt_self && t->taken && t->busy)
+    for (struct pgrt_thread *t = __atomic_load_n(&pgrt_threads, __ATOMIC_ACQUIRE); t; t = t->next)
+        while (t != pgrt_self && __atomic_load_n(&t->taken, __ATOMIC_ACQUIRE) && pgrt_busy_now(t))
             pgrt_syscall(SYS_sched_yield, 0L, 0L, 0L, 0L, 0L, 0L);
 }
 
@@ -180,11 +184,12 @@ void pgrt_start_world(void)
     __atomic_compare_exchange_n(pgrt_gate, &stopped, PGRT_GATE_OPEN, false, __ATOMIC_SEQ_CST,
                                 __ATOMIC_SEQ_CST);
     __atomic_store_n(&stopper, 0, __ATOMIC_RELEASE);
+    pgrt_leave(pgrt_self);
 }
 
 static void child(void)
 {
-    *pgrt_gate = PGRT_GATE_NEW;
+    pgrt_gate_set(PGRT_GATE_NEW);
 }
 
 int __register_atfork(void (*)(void), void (*)(void), void (*)(void), void *)
@@ -197,14 +202,14 @@ void pgrt_threads_init(void)
     barrier_made = pgrt_syscall(SYS_membarrier,
                                 (long)MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0L, 0L, 0L, 0L,
                                 0L) == 0;
-    volatile u32 *page = pgrt_map(PGRT_PAGE);
+    u32 *page = pgrt_map(PGRT_PAGE);
     if (page) {
         /* Every kind of fork empties the page; where the kernel cannot, fork() itself does. */
         if (pgrt_syscall(SYS_madvise, page, (long)PGRT_PAGE, (long)MADV_WIPEONFORK, 0L, 0L,
                          0L) < 0 &&
             __register_atfork)
             __register_atfork(NULL, NULL, child, NULL);
-        *page = *pgrt_gate;
+        *page = pgrt_gate_now();
         pgrt_gate = page;
     }
     making = false;
@@ -216,7 +221,7 @@ void pgrt_threads_after_fork(void)
     stopper = 0;
     for (struct pgrt_thread *t = pgrt_threads; t; t = t->next) {
         pgrt_table_clear(t);
-        t->busy = 0;
+        pgrt_busy_set(t, 0);
         t->deferred = NULL;
         t->taken = t == pgrt_self;
     }

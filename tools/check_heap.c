@@ -23,4 +23,45 @@ static int run(const char *path, const struct cli_common *common, struct pgk_err
     return status;
 }
 
-const struct cli_check check_heap = {PGK_KIND_HEAP, run};
+static void tell(void *ctx, const char *what)
+{
+    char safe[256];
+    fprintf(stderr, "pgokit: warning: %s: lost: %s\n", pgk_human_text(safe, sizeof safe, ctx),
+            what);
+}
+
+/* In the format and version of the damaged file. */
+static int write_again(const struct pgk_heap *heap, const struct pgk_file_info *info,
+                       const char *output, struct pgk_err *err)
+{
+    if (!info->has_heap)
+        return pgk_heap_raw_save(heap, output, info->version, err);
+    bool newest = info->version >= 13 || info->memprof_version >= 4;
+    const struct pgk_indexed_write_opts opts = {
+        .struct_size = sizeof opts,
+        .target = {.index_version = info->version,
+                   .memprof_version = info->memprof_version,
+                   .frame_ids = newest ? 2 : 1},
+        .full_schema = info->full_schema,
+    };
+    return pgk_indexed_write(heap, output, &opts, err);
+}
+
+static int repair(const char *path, const char *output, struct pgk_err *err)
+{
+    struct pgk_heap *heap;
+    struct pgk_file_info info;
+    char safe[512], contexts[PGK_HUMAN_SIZE];
+    int status = pgk_heap_new(&heap, err);
+    if (status)
+        return status;
+    int lost = pgk_heap_salvage(heap, path, &info, tell, (void *)(uintptr_t)path, err);
+    status = lost < 0 ? lost : write_again(heap, &info, output, err);
+    if (!status)
+        printf("%s: %s contexts saved%s\n", pgk_human_text(safe, sizeof safe, output),
+               pgk_human_count(contexts, pgk_heap_contexts(heap)), lost ? "" : ", nothing is lost");
+    pgk_heap_close(&heap);
+    return status ? status : lost;
+}
+
+const struct cli_check check_heap = {PGK_KIND_HEAP, run, repair};

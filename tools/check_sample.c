@@ -51,7 +51,8 @@ static int run(const char *path, const struct cli_common *common, struct pgk_err
                pgk_human_count(samples, summary.total_count), pgk_file_info_readers(&file));
         if (file.has_summary && !same_summary(&file.summary, &summary))
             printf("%s: note: the stored summary is not that of the samples; pgokit merge writes "
-                   "the right one\n", safe);
+                   "the right one\n",
+                   safe);
     }
     pgk_sample_close(&profile);
     return status;

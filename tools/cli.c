@@ -29,6 +29,7 @@ void cli_common_free(struct cli_common *common)
 {
     cli_list_free(&common->binaries);
     cli_list_free(&common->debug_dirs);
+    cli_list_free(&common->sysroots);
 }
 
 void cli_usage(const struct cli_verb *verb, const char *fmt, ...)
@@ -61,7 +62,9 @@ int cli_next_option(const struct cli_verb *verb, int argc, char **argv, const ch
                     const struct option *options, struct cli_common *common)
 {
     char spec[64];
-    snprintf(spec, sizeof spec, ":%s%s", CLI_COMMON_SHORT, own_short);
+    bool first_only = *own_short == '+';
+    snprintf(spec, sizeof spec, "%s:%s%s", first_only ? "+" : "", CLI_COMMON_SHORT,
+             own_short + first_only);
     for (;;) {
         int c = getopt_long(argc, argv, spec, options, NULL);
         switch (c) {
@@ -70,6 +73,12 @@ int cli_next_option(const struct cli_verb *verb, int argc, char **argv, const ch
             break;
         case 'D':
             cli_list_add(&common->debug_dirs, optarg);
+            break;
+        case 'S':
+            cli_list_add(&common->sysroots, optarg);
+            break;
+        case 'N':
+            common->no_cache = true;
             break;
         case 'j':
             common->threads = (unsigned)cli_number("--jobs", optarg, 1, 1024);
@@ -108,18 +117,28 @@ int cli_finish_output(int exit_code)
     return EXIT_FAILED;
 }
 
+bool cli_has_binaries(const struct cli_common *common)
+{
+    return common->binaries.n || common->debug_dirs.n || common->sysroots.n;
+}
+
 int cli_open_binaries(const struct cli_common *common, struct pgk_binaries **set,
                       struct pgk_err *err)
 {
     struct pgk_binaries *opened;
-    int status = pgk_binaries_new(&opened,
-                                  &(struct pgk_binaries_opts){
-                                      .struct_size = sizeof(struct pgk_binaries_opts),
-                                      .debug_dirs = common->debug_dirs.v,
-                                      .n_debug_dirs = common->debug_dirs.n,
-                                      .threads = common->threads,
-                                  },
-                                  err);
+    char cache[4096];
+    int status = pgk_binaries_new(
+        &opened,
+        &(struct pgk_binaries_opts){
+            .struct_size = sizeof(struct pgk_binaries_opts),
+            .debug_dirs = common->debug_dirs.v,
+            .n_debug_dirs = common->debug_dirs.n,
+            .threads = common->threads,
+            .sysroots = common->sysroots.v,
+            .n_sysroots = common->sysroots.n,
+            .cache_folder = common->no_cache ? NULL : pgk_symbol_cache_folder(cache, sizeof cache),
+        },
+        err);
     if (status)
         return status;
     for (size_t i = 0; i < common->binaries.n && !status; i++)
@@ -140,12 +159,7 @@ bool cli_warn_not_carried(const char *path, const struct pgk_file_info *info)
                 "pgokit: warning: %s also holds instrumentation counters, which are not "
                 "written to the output; keep the file for -fprofile-use\n",
                 safe);
-    if (info->has_data_access)
-        fprintf(stderr,
-                "pgokit: warning: %s also holds a data access profile, which is not written "
-                "to the output\n",
-                safe);
-    return info->has_counters || info->has_data_access;
+    return info->has_counters;
 }
 
 void cli_note_symbolised(const struct pgk_heap_symbolised *done)
@@ -154,6 +168,6 @@ void cli_note_symbolised(const struct pgk_heap_symbolised *done)
     if (done->contexts_dropped)
         fprintf(stderr,
                 "pgokit: note: %zu contexts (%s) have no frame in the given binaries and are "
-                "left out; shared libraries can be given with further -b\n",
+                "left out; libraries can be given with further -b, or found with --sysroot\n",
                 done->contexts_dropped, pgk_human_bytes(bytes, (double)done->bytes_dropped));
 }

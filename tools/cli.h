@@ -30,15 +30,23 @@ struct cli_verb {
     const struct cli_action *const *actions; /* ends with NULL; the first one works on no file */
 };
 extern const struct cli_verb cmd_check;
+extern const struct cli_verb cmd_config;
 extern const struct cli_verb cmd_convert;
+extern const struct cli_verb cmd_diff;
 extern const struct cli_verb cmd_disasm;
 extern const struct cli_verb cmd_formats;
 extern const struct cli_verb cmd_gen;
 extern const struct cli_verb cmd_merge;
+extern const struct cli_verb cmd_record;
+extern const struct cli_verb cmd_report;
 extern const struct cli_verb cmd_show;
+extern const struct cli_action convert_heap;
 extern const struct cli_action convert_sample;
+extern const struct cli_action diff_heap;
+extern const struct cli_action diff_sample;
 extern const struct cli_action merge_heap;
 extern const struct cli_action merge_sample;
+extern const struct cli_action report_heap;
 extern const struct cli_action show_binary;
 extern const struct cli_action show_heap;
 extern const struct cli_action show_sample;
@@ -61,21 +69,27 @@ void cli_list_free(struct cli_list *list);
 
 /* Options every verb has; --help and --version are answered by the caller. */
 struct cli_common {
-    struct cli_list binaries, debug_dirs;
+    struct cli_list binaries, debug_dirs, sysroots;
     unsigned threads;
-    bool quiet;
+    bool quiet, no_cache;
 };
 #define CLI_COMMON_SHORT "b:j:qh"
 #define CLI_COMMON_LONG                              \
     {"binary", required_argument, NULL, 'b'},        \
     {"debug-dir", required_argument, NULL, 'D'},     \
+    {"sysroot", required_argument, NULL, 'S'},       \
+    {"no-cache", no_argument, NULL, 'N'},            \
     {"jobs", required_argument, NULL, 'j'},          \
     {"quiet", no_argument, NULL, 'q'},               \
     {"help", no_argument, NULL, 'h'}
 #define CLI_COMMON_HELP                                                                  \
     "  -b, --binary FILE    a profiled program or library, with debug information; may be\n" \
     "                       repeated\n"                                                  \
-    "      --debug-dir DIR  where to look for separate debug files; may be repeated\n"   \
+    "      --debug-dir DIR  where to look for debug files, and for binaries that were not\n"  \
+    "                       given, as .build-id/xx/yyyy.debug; may be repeated\n"        \
+    "      --sysroot DIR    a copy of the target's root folder, to look for both; may be\n" \
+    "                       repeated\n"                                                  \
+    "      --no-cache       look all addresses up again, and keep none of the answers\n" \
     "  -j, --jobs N         threads, 1 to 1024 (default: one per processor)\n"           \
     "  -q, --quiet          no notes and no progress, only warnings and errors\n"         \
     "  -h, --help           this text\n"
@@ -84,6 +98,9 @@ struct cli_common {
 struct cli_check {
     enum pgk_kind kind;
     int (*run)(const char *path, const struct cli_common *common, struct pgk_err *err);
+    /* Writes what can be read to `output` and prints what is lost; how many losses there are, or
+     * a negative status. NULL: not supported. */
+    int (*repair)(const char *path, const char *output, struct pgk_err *err);
 };
 extern const struct cli_check check_binary;
 extern const struct cli_check check_heap;
@@ -93,7 +110,13 @@ extern const struct cli_check check_sample;
  * they are read: holds their bytes in memory instead. Exits with EXIT_FAILED if it cannot. */
 void cli_keep_stdin(int n_operands, char *const *operands);
 
-/* Next option that is the verb's own, or -1 after the last; common ones are taken in. Prints
+/* An operand FILE or FILE@N, which counts N times. A file that has the whole name is meant first.
+ * The path lives as long as the process. Exits with EXIT_FAILED on a weight that is none. */
+#define CLI_WEIGHT_MAX 4294967295ul
+struct pgk_input cli_input(const struct cli_verb *verb, const char *operand);
+
+/* Next option that is the verb's own, or -1 after the last, which a `+` before `own_short`
+ * makes the last before the first operand; common ones are taken in. Prints
  * what is wrong and exits with EXIT_FAILED on a wrong one, and with EXIT_DONE on --help. */
 int cli_next_option(const struct cli_verb *verb, int argc, char **argv, const char *own_short,
                     const struct option *options, struct cli_common *common);
@@ -110,6 +133,8 @@ int cli_fail(const struct pgk_err *err);
 /* Flushes standard output; EXIT_FAILED with a sentence if it could not be written. */
 int cli_finish_output(int exit_code);
 
+/* True if something was given to find binaries by. */
+bool cli_has_binaries(const struct cli_common *common);
 /* The binaries of -b, opened. */
 int cli_open_binaries(const struct cli_common *common, struct pgk_binaries **set,
                       struct pgk_err *err);

@@ -123,7 +123,7 @@ int cli_run_action(const struct cli_verb *verb, int argc, char **argv)
 
     struct pgk_err err = {0};
     const struct pgk_format *format;
-    if (pgk_format_detect(argv[first], &format, &err))
+    if (pgk_format_detect(cli_input(verb, argv[first]).path, &format, &err))
         return cli_fail(&err);
     for (size_t i = 0; verb->actions[i]; i++)
         if (verb->actions[i]->kind == format->kind)
@@ -163,7 +163,7 @@ static void add_lines(struct cli_list *list, const char *path)
 void cli_expand_files_from(const struct cli_verb *verb, int *argc, char ***argv)
 {
     static const char option[] = "--files-from";
-    struct cli_list list = {0};
+    static struct cli_list list; /* as long-lived as the arguments of main */
     bool operands_only = false;
     for (int i = 0; i < *argc; i++) {
         char *arg = (*argv)[i];

@@ -4,12 +4,23 @@
 #include <stdio.h>
 
 static const char help[] =
-    "usage: pgokit check FILE...\n\n"
+    "usage: pgokit check FILE...\n"
+    "       pgokit check --repair OUTPUT FILE\n\n"
     "Reads each file to its last byte and says whether it is sound, what it holds, and which\n"
     "other tools read it. The files may be of different kinds.\n\n"
-    "  pgokit check memprof.profraw.* app.profdata\n";
+    "      --repair OUTPUT  write what can be read of a damaged file, record by record, in the\n"
+    "                       same format and version, and list what is lost\n"
+    "\nExamples:\n"
+    "  pgokit check memprof.profraw.* app.profdata\n"
+    "  pgokit check --repair saved.profraw memprof.profraw.4711\n";
 
-static const struct option options[] = {CLI_COMMON_LONG, {0}};
+enum { OPT_REPAIR = 256 };
+
+static const struct option options[] = {
+    {"repair", required_argument, NULL, OPT_REPAIR},
+    CLI_COMMON_LONG,
+    {0},
+};
 
 static const struct cli_check *const kinds[] = {
     &check_heap,
@@ -18,7 +29,8 @@ static const struct cli_check *const kinds[] = {
     NULL,
 };
 
-static int check(const char *path, const struct cli_common *common, struct pgk_err *err)
+/* The row for the kind of the file. */
+static int find_kind(const char *path, const struct cli_check **kind, struct pgk_err *err)
 {
     const struct pgk_format *format;
     int status = pgk_format_detect(path, &format, err);
@@ -26,7 +38,7 @@ static int check(const char *path, const struct cli_common *common, struct pgk_e
         return status;
     for (size_t i = 0; kinds[i]; i++)
         if (kinds[i]->kind == format->kind)
-            return kinds[i]->run(path, common, err);
+            return *kind = kinds[i], 0;
     *err = (struct pgk_err){.status = PGK_E_ARG, .offset = PGK_NO_OFFSET};
     snprintf(err->file, sizeof err->file, "%s", path);
     snprintf(err->found, sizeof err->found, "a file of the kind %s, which check does not know",
@@ -34,16 +46,41 @@ static int check(const char *path, const struct cli_common *common, struct pgk_e
     return err->status;
 }
 
+static int check(const char *path, const struct cli_common *common, struct pgk_err *err)
+{
+    const struct cli_check *kind;
+    int status = find_kind(path, &kind, err);
+    return status ? status : kind->run(path, common, err);
+}
+
+static int repair(const char *path, const char *output)
+{
+    struct pgk_err err = {0};
+    const struct cli_check *kind;
+    int status = find_kind(path, &kind, &err);
+    if (!status && !kind->repair)
+        cli_usage(&cmd_check, "--repair does not work on %s", pgk_kind_plural(kind->kind));
+    if (!status)
+        status = kind->repair(path, output, &err);
+    return status < 0 ? cli_fail(&err) : status ? EXIT_INCOMPLETE : EXIT_DONE;
+}
+
 static int run(int argc, char **argv)
 {
     struct cli_common common = {0};
     int exit_code = EXIT_DONE;
-    while (cli_next_option(&cmd_check, argc, argv, "", options, &common) != -1)
-        continue;
+    const char *output = NULL;
+    for (int c; (c = cli_next_option(&cmd_check, argc, argv, "", options, &common)) != -1;)
+        if (c == OPT_REPAIR)
+            output = optarg;
     if (optind == argc)
         cli_usage(&cmd_check, "nothing to check: name one file at least");
+    if (output && optind + 1 != argc)
+        cli_usage(&cmd_check, "--repair takes one file");
     cli_keep_stdin(argc - optind, argv + optind);
-    for (int i = optind; i < argc; i++) {
+    if (output)
+        exit_code = repair(argv[optind], output);
+    for (int i = optind; i < argc && !output; i++) {
         struct pgk_err err = {0};
         if (check(argv[i], &common, &err))
             exit_code = cli_fail(&err);
@@ -56,6 +93,6 @@ const struct cli_verb cmd_check = {
     .name = "check",
     .summary = "says whether files are sound",
     .help = help,
-    .exit_help = "0 all are sound, 2 some are not",
+    .exit_help = "0 all are sound, 1 repaired with losses, 2 some are not",
     .run = run,
 };

@@ -7,7 +7,11 @@ static const char help[] =
     "and lists what is lost.\n\n"
     "  -o, --output FILE        the profile to write; - for standard output\n";
 
-static const struct cli_action *const actions[] = {&convert_sample, NULL};
+static const struct cli_action *const actions[] = {
+    &convert_heap,
+    &convert_sample,
+    NULL,
+};
 
 static int run(int argc, char **argv)
 {

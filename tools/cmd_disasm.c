@@ -16,7 +16,7 @@ static const char help[] =
     "      --probes         the pseudo probes before each instruction\n"
     "      --source         the source line, and what is inlined into what\n"
     "      --format FORMAT  text (default), json (docs/formats/disasm-json.md), or llvm: what\n"
-    "                       llvm-profgen prints with --show-disassembly-only\n"
+    "                       llvm-profgen 22 prints when it shows disassembly only\n"
     "      --json           the same as --format json\n"
     "\nExamples:\n"
     "  pgokit disasm ./app --probes --function 'Cache::lookup'\n"
@@ -113,9 +113,8 @@ static int run(int argc, char **argv)
     struct pgk_err err = {0};
     struct pgk_disasm_done done = {0};
     parse(&d, argc, argv);
-    int exit_code = pgk_disasm(d.path, &d.opts, stdout, &done, &err)
-                        ? cli_fail(&err)
-                        : cli_finish_output(EXIT_DONE);
+    int exit_code = pgk_disasm(d.path, &d.opts, stdout, &done, &err) ? cli_fail(&err)
+                                                                     : cli_finish_output(EXIT_DONE);
     if (exit_code == EXIT_DONE && note_incomplete(&d, &done) && d.opts.format != PGK_DISASM_LLVM)
         exit_code = EXIT_INCOMPLETE;
     cli_list_free(&d.functions);

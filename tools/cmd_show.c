@@ -4,7 +4,12 @@
 static const char help[] = "usage: pgokit show FILE [-b BINARY]...\n\n"
                            "Shows what a file says, for people or as JSON.\n";
 
-static const struct cli_action *const actions[] = {&show_heap, &show_binary, NULL};
+static const struct cli_action *const actions[] = {
+    &show_heap,
+    &show_sample,
+    &show_binary,
+    NULL,
+};
 
 const struct cli_verb cmd_show = {
     .name = "show",

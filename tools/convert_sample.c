@@ -4,8 +4,7 @@
 #include <stdio.h>
 
 static const char help[] =
-    "Any sample profile becomes any other that can hold it.\n\n" SAMPLE_OUTPUT_HELP
-    "\nExamples:\n"
+    "Any sample profile becomes any other that can hold it.\n\n" SAMPLE_OUTPUT_HELP "\nExamples:\n"
     "  pgokit convert app.afdo --to text -o -\n"
     "  pgokit convert app.afdo --to gcc -o app.fbdata\n"
     "  pgokit convert app.txt --vtables --compress -o app.afdo\n"

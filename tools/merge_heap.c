@@ -1,5 +1,5 @@
 /* pgokit merge for heap profiles. */
-#include "cli.h"
+#include "cli_heap.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,14 +8,19 @@
 static const char help[] =
     "Raw profiles (*.profraw), indexed ones (*.profdata) and YAML become one indexed profile for\n"
     "-fmemory-profile-use=. Raw profiles need the binaries that were run. Contexts with equal\n"
-    "call stacks are added up, whichever file they come from.\n\n"
-    "      --to NAME            who shall read it: any (default), llvm16, llvm19, llvm22; or\n"
+    "call stacks are added up, whichever file they come from. FILE@N counts N times. Files may be\n"
+    "compressed (zstd, gzip); an output that ends in .zst will be.\n\n"
+    "      --to NAME            who shall read it: any (default), llvm15 to llvm22; or\n"
     "                           yaml, the text form of LLVM 22\n"
     "      --index-version N    8 to 13, instead of what --to means\n"
     "      --memprof-version N  0 to 4, instead of what --to means\n"
     "      --full-schema        keep all fields, not only those the compiler uses\n"
-    "\nExamples:\n"
+    "      --partial            write a partial profile, which loses nothing: merging partial\n"
+    "                           profiles is merging all their inputs. Binaries may come "
+    "later\n" CLI_PRUNE_HELP "\nExamples:\n"
     "  pgokit merge memprof.profraw.* -b ./app -o app.profdata\n"
+    "  pgokit merge --files-from shard3.txt --partial -o shard3.pgk.zst\n"
+    "  pgokit merge shard*.pgk.zst -b ./app --min-bytes 64k -o app.profdata\n"
     "  pgokit merge run1.profraw old.profdata -b ./app -b ./libapp.so --to llvm22 -o "
     "new.profdata\n";
 
@@ -23,14 +28,15 @@ struct merge {
     struct cli_common common;
     const char *output;
     struct pgk_indexed_write_opts write;
-    bool yaml; /* instead of an indexed profile */
-    char **inputs;
+    bool yaml, partial; /* instead of an indexed profile */
+    struct cli_prune prune;
+    struct pgk_input *inputs;
     size_t n_inputs;
     struct pgk_file_info *infos; /* of the inputs that were read */
     struct pgk_heap_symbolised symbolised;
 };
 
-enum { OPT_TO = 256, OPT_INDEX, OPT_MEMPROF, OPT_FULL };
+enum { OPT_TO = 256, OPT_INDEX, OPT_MEMPROF, OPT_FULL, OPT_PARTIAL };
 
 static const struct option options[] = {
     {"output", required_argument, NULL, 'o'},
@@ -38,26 +44,57 @@ static const struct option options[] = {
     {"index-version", required_argument, NULL, OPT_INDEX},
     {"memprof-version", required_argument, NULL, OPT_MEMPROF},
     {"full-schema", no_argument, NULL, OPT_FULL},
+    {"partial", no_argument, NULL, OPT_PARTIAL},
+    CLI_PRUNE_LONG,
     CLI_COMMON_LONG,
     {0},
 };
+
+static void check_options(const struct merge *m, bool has_target)
+{
+    if (!m->output)
+        cli_usage(&cmd_merge, "where to? name the output with -o");
+    if (m->partial && m->prune.wanted)
+        cli_usage(&cmd_merge, "a part cannot be pruned, for what is small in it may be large in "
+                              "all; prune when the parts are merged");
+    if (m->partial && (has_target || m->write.full_schema))
+        cli_usage(&cmd_merge, "--partial writes all there is; say what for when the parts are "
+                              "merged");
+    if (m->prune.unknown_leaf && !cli_has_binaries(&m->common))
+        cli_usage(&cmd_merge, "--drop-unknown-leaf needs the binaries: give them with -b");
+}
+
+/* The operands, weights apart. */
+static void take_inputs(struct merge *m, int n, char **operands)
+{
+    if (!n)
+        cli_usage(&cmd_merge, "nothing to merge: name one input at least");
+    m->n_inputs = (size_t)n;
+    m->inputs = calloc(m->n_inputs, sizeof *m->inputs);
+    m->infos = calloc(m->n_inputs, sizeof *m->infos);
+    if (!m->inputs || !m->infos)
+        cli_usage(&cmd_merge, "out of memory");
+    for (int i = 0; i < n; i++)
+        m->inputs[i] = cli_input(&cmd_merge, operands[i]);
+}
 
 static void parse(struct merge *m, int argc, char **argv)
 {
     const struct pgk_indexed_target *to = pgk_indexed_target("any");
     enum { NOT_GIVEN = 99 };
     unsigned long index = NOT_GIVEN, memprof = NOT_GIVEN;
+    bool given = false; /* any of --to and versions */
     for (int c; (c = cli_next_option(&cmd_merge, argc, argv, "o:", options, &m->common)) != -1;) {
         switch (c) {
         case 'o':
             m->output = optarg;
             break;
         case OPT_TO:
+            given = true;
             m->yaml = !strcmp(optarg, "yaml");
             to = m->yaml ? pgk_indexed_target("any") : pgk_indexed_target(optarg);
             if (!to)
-                cli_usage(&cmd_merge, "--to takes any, llvm16, llvm19, llvm22 or yaml, not '%s'",
-                          optarg);
+                cli_usage(&cmd_merge, "--to takes any, llvm15 to llvm22 or yaml, not '%s'", optarg);
             break;
         case OPT_INDEX:
             index = cli_number("--index-version", optarg, 8, 13);
@@ -68,8 +105,14 @@ static void parse(struct merge *m, int argc, char **argv)
         case OPT_FULL:
             m->write.full_schema = true;
             break;
+        case OPT_PARTIAL:
+            m->partial = true;
+            break;
+        default:
+            cli_prune_option(&cmd_merge, c, &m->prune);
         }
     }
+    given |= index != NOT_GIVEN || memprof != NOT_GIVEN;
     m->write.struct_size = sizeof m->write;
     m->write.target = *to;
     if (index != NOT_GIVEN)
@@ -79,68 +122,57 @@ static void parse(struct merge *m, int argc, char **argv)
     /* What only LLVM 22 reads is ordered by its own frame ids. */
     if (m->write.target.index_version >= 13 || m->write.target.memprof_version >= 4)
         m->write.target.frame_ids = 2;
-    if (optind == argc)
-        cli_usage(&cmd_merge, "nothing to merge: name one input at least");
-    if (!m->output)
-        cli_usage(&cmd_merge, "where to? name the output with -o");
-    m->inputs = argv + optind;
-    m->n_inputs = (size_t)(argc - optind);
-}
-
-static int read_inputs(struct merge *m, struct pgk_heap *heap, struct pgk_err *err)
-{
-    struct pgk_progress progress;
-    m->infos = calloc(m->n_inputs, sizeof *m->infos);
-    if (!m->infos) {
-        *err = (struct pgk_err){.status = PGK_E_NOMEM, .offset = PGK_NO_OFFSET};
-        return err->status;
-    }
-    pgk_progress_start(&progress, "reading", "files", m->n_inputs);
-    int status = 0;
-    for (size_t i = 0; i < m->n_inputs && !status; i++) {
-        status = pgk_heap_read(heap, m->inputs[i], &m->infos[i], err);
-        pgk_progress_add(&progress, 1);
-    }
-    pgk_progress_end(&progress);
-    return status;
+    take_inputs(m, argc - optind, argv + optind);
+    check_options(m, given);
 }
 
 /* Replaces addresses by source frames, where there are any. */
 static int symbolise(struct merge *m, struct pgk_heap **heap, struct pgk_err *err)
 {
     struct pgk_binaries *binaries;
-    struct pgk_heap *named;
-    if (!pgk_heap_needs_binaries(*heap))
+    bool has_binaries = cli_has_binaries(&m->common);
+    if (!pgk_heap_needs_binaries(*heap) || (m->partial && !has_binaries))
         return 0;
-    if (!m->common.binaries.n)
+    if (!has_binaries)
         cli_usage(&cmd_merge, "raw profiles hold addresses: give the binary that was run with -b");
     int status = cli_open_binaries(&m->common, &binaries, err);
     if (status)
         return status;
-    status = pgk_heap_symbolise(&named, *heap, binaries, &m->symbolised, err);
+    status = pgk_heap_symbolise_in_place(heap, binaries, &m->symbolised, err);
     pgk_binaries_close(&binaries);
-    if (status)
-        return status;
-    pgk_heap_close(heap);
-    *heap = named;
-    return 0;
+    return status;
+}
+
+static int save(const struct merge *m, const struct pgk_heap *heap, struct pgk_err *err)
+{
+    if (m->partial)
+        return pgk_heap_partial_save(heap, m->output, err);
+    return m->yaml ? pgk_heap_yaml_save(heap, m->output, err)
+                   : pgk_indexed_write(heap, m->output, &m->write, err);
 }
 
 /* What is not in the output although it was in the input; only said once the output is
  * there, because a failure is the one thing to say. */
-static int report(const struct merge *m, size_t callees)
+static int report(const struct merge *m, size_t callees, bool data_access)
 {
     int exit_code = EXIT_DONE;
     if (!m->common.quiet)
         cli_note_symbolised(&m->symbolised);
     for (size_t i = 0; i < m->n_inputs; i++)
-        if (cli_warn_not_carried(m->inputs[i], &m->infos[i]))
+        if (cli_warn_not_carried(m->inputs[i].path, &m->infos[i]))
             exit_code = EXIT_INCOMPLETE;
-    if (callees && !m->yaml && m->write.target.memprof_version < 4) {
+    if (callees && !m->yaml && !m->partial && m->write.target.memprof_version < 4) {
         fprintf(stderr,
                 "pgokit: warning: %zu targets of indirect calls are not written, because MemProf "
                 "V%u cannot hold them; --to llvm22 keeps them\n",
                 callees, m->write.target.memprof_version);
+        exit_code = EXIT_INCOMPLETE;
+    }
+    if (data_access && !m->yaml && !m->partial && m->write.target.memprof_version < 4) {
+        fprintf(stderr,
+                "pgokit: warning: the data access profile is not written, because MemProf V%u "
+                "cannot hold it; --to llvm22 keeps it\n",
+                m->write.target.memprof_version);
         exit_code = EXIT_INCOMPLETE;
     }
     return exit_code;
@@ -152,19 +184,21 @@ static int run(int argc, char **argv)
     struct pgk_heap *heap = NULL;
     struct pgk_err err = {0};
     size_t callees = 0;
+    bool data_access = false;
     parse(&m, argc, argv);
-    int status = pgk_heap_new(&heap, &err);
-    if (!status)
-        status = read_inputs(&m, heap, &err);
+    int status = pgk_heap_read_all(&heap, m.inputs, m.n_inputs, m.common.threads, m.infos, &err);
     if (!status)
         status = symbolise(&m, &heap, &err);
+    if (!status)
+        status = cli_prune(&m.prune, &m.common, &heap, &err);
     if (!status) {
         callees = pgk_heap_callees(heap);
-        status = m.yaml ? pgk_heap_yaml_save(heap, m.output, &err)
-                        : pgk_indexed_write(heap, m.output, &m.write, &err);
+        data_access = pgk_heap_has_data_access(heap);
+        status = save(&m, heap, &err);
     }
     pgk_heap_close(&heap);
-    int exit_code = status ? cli_fail(&err) : report(&m, callees);
+    int exit_code = status ? cli_fail(&err) : report(&m, callees, data_access);
+    free(m.inputs);
     free(m.infos);
     cli_common_free(&m.common);
     return exit_code;

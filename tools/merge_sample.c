@@ -3,14 +3,11 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 static const char help[] =
     "Sample profiles of any encoding become one. INPUT@N counts a file N times. Contexts, probes\n"
     "and plain profiles do not mix. Where functions differ in checksum, the build with the most\n"
-    "samples stays.\n\n" SAMPLE_OUTPUT_HELP
-    "\nExamples:\n"
+    "samples stays.\n\n" SAMPLE_OUTPUT_HELP "\nExamples:\n"
     "  pgokit merge host1.afdo host2.afdo -o fleet.afdo\n"
     "  pgokit merge canary.afdo@10 rest.afdo --gen-partial -o lib.afdo\n"
     "  ls profiles/*.afdo | pgokit merge --files-from - --merge-cold --trim-cold -o all.afdo\n";
@@ -20,24 +17,9 @@ static const struct option options[] = {SAMPLE_OUTPUT_LONG, CLI_COMMON_LONG, {0}
 struct merge {
     struct cli_common common;
     struct sample_output output;
-    struct pgk_sample_input *inputs;
+    struct pgk_input *inputs;
     size_t n_inputs;
 };
-
-/* FILE@N, unless there is a file of that very name. */
-static struct pgk_sample_input parse_input(char *text)
-{
-    struct pgk_sample_input input = {.path = text, .weight = 1};
-    char *at = strrchr(text, '@'), *end;
-    if (!at || at == text || !at[1] || access(text, F_OK) == 0)
-        return input;
-    strtoul(at + 1, &end, 10);
-    if (*end)
-        return input;
-    input.weight = cli_number("a weight, FILE@N,", at + 1, 1, -1ul);
-    *at = '\0';
-    return input;
-}
 
 static void parse(struct merge *m, int argc, char **argv)
 {
@@ -52,7 +34,7 @@ static void parse(struct merge *m, int argc, char **argv)
     if (!m->inputs)
         cli_usage(&cmd_merge, "out of memory");
     for (size_t i = 0; i < m->n_inputs; i++)
-        m->inputs[i] = parse_input(argv[optind + (int)i]);
+        m->inputs[i] = cli_input(&cmd_merge, argv[optind + (int)i]);
 }
 
 static int run(int argc, char **argv)

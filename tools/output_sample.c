@@ -10,7 +10,8 @@ static enum pgk_sample_encoding parse_encoding(const struct cli_verb *verb, cons
     for (enum pgk_sample_encoding e = 0; e < PGK_SAMPLE_ENCODINGS; e++)
         if (!strcmp(text, pgk_sample_encoding_name(e)))
             return e;
-    cli_usage(verb, "--to takes extbinary, text, binary or gcc for sample profiles, not '%s'", text);
+    cli_usage(verb, "--to takes extbinary, text, binary or gcc for sample profiles, not '%s'",
+              text);
 }
 
 static enum pgk_sample_layout parse_layout(const struct cli_verb *verb, const char *text)
@@ -30,8 +31,12 @@ static enum pgk_sample_suffixes parse_suffixes(const struct cli_verb *verb, cons
 static bool trim_option(struct sample_output *o, int c, const char *value)
 {
     switch (c) {
-    case OPT_TRIM_COLD: o->trim.trim = true; return true;
-    case OPT_MERGE_COLD: o->trim.merge = true; return true;
+    case OPT_TRIM_COLD:
+        o->trim.trim = true;
+        return true;
+    case OPT_MERGE_COLD:
+        o->trim.merge = true;
+        return true;
     case OPT_COLD_DEPTH:
         o->trim.depth = (unsigned)cli_number("--cold-depth", value, 1, 1000);
         return true;
@@ -46,15 +51,33 @@ static bool encoding_option(struct sample_output *o, const struct cli_verb *verb
                             const char *value)
 {
     switch (c) {
-    case 'o': o->path = value; return true;
-    case OPT_SAMPLE_TO: o->write.encoding = parse_encoding(verb, value); return true;
-    case OPT_MD5: o->write.md5 = true; return true;
-    case OPT_COMPRESS: o->write.compress = true; return true;
-    case OPT_VTABLES: o->write.vtables = true; return true;
-    case OPT_NO_VTABLES: o->drop_vtables = true; return true;
-    case OPT_SPLIT: o->write.split_layout = true; return true;
-    case OPT_PARTIAL: o->write.partial = true; return true;
-    case OPT_DROP_SYMBOLS: o->write.drop_symbols = true; return true;
+    case 'o':
+        o->path = value;
+        return true;
+    case OPT_SAMPLE_TO:
+        o->write.encoding = parse_encoding(verb, value);
+        return true;
+    case OPT_MD5:
+        o->write.md5 = true;
+        return true;
+    case OPT_COMPRESS:
+        o->write.compress = true;
+        return true;
+    case OPT_VTABLES:
+        o->write.vtables = true;
+        return true;
+    case OPT_NO_VTABLES:
+        o->drop_vtables = true;
+        return true;
+    case OPT_SPLIT:
+        o->write.split_layout = true;
+        return true;
+    case OPT_PARTIAL:
+        o->write.partial = true;
+        return true;
+    case OPT_DROP_SYMBOLS:
+        o->write.drop_symbols = true;
+        return true;
     case OPT_SIZE_LIMIT:
         o->write.size_limit = cli_number("--size-limit", value, 1, -1ul);
         return true;
@@ -66,11 +89,21 @@ bool sample_output_option(struct sample_output *o, const struct cli_verb *verb, 
                           const char *value)
 {
     switch (c) {
-    case OPT_SYMBOLS: o->symbols = value; return true;
-    case OPT_FUNCTION: o->function = value; return true;
-    case OPT_NO_FUNCTION: o->no_function = value; return true;
-    case OPT_REMAP: o->remap = value; return true;
-    case OPT_NAMES: o->names = value; return true;
+    case OPT_SYMBOLS:
+        o->symbols = value;
+        return true;
+    case OPT_FUNCTION:
+        o->function = value;
+        return true;
+    case OPT_NO_FUNCTION:
+        o->no_function = value;
+        return true;
+    case OPT_REMAP:
+        o->remap = value;
+        return true;
+    case OPT_NAMES:
+        o->names = value;
+        return true;
     case OPT_LAYOUT:
         o->layout = parse_layout(verb, value);
         o->relayout = true;
@@ -152,7 +185,8 @@ static int report(const struct sample_output *o, const struct pgk_sample_info *i
     if (w->vtables_dropped && !o->drop_vtables)
         lost(&any, "counts of types (vtables)", w->vtables_dropped,
              o->write.encoding == PGK_SAMPLE_EXT_BINARY
-                 ? "LLVM before 22 cannot read them; --vtables writes them" : format);
+                 ? "LLVM before 22 cannot read them; --vtables writes them"
+                 : format);
     if (w->symbols_dropped)
         lost(&any, "the symbols", info->n_symbols, format);
     if (w->checksums_dropped)
@@ -163,7 +197,8 @@ static int report(const struct sample_output *o, const struct pgk_sample_info *i
         lost(&any, "functions, the coldest ones,", w->functions_dropped, "of --size-limit");
     if (w->md5 && !quiet)
         fputs("pgokit: note: all names are written as GUIDs, because some are known by their "
-              "GUIDs alone; -b BINARY or --names FILE may spell them\n", stderr);
+              "GUIDs alone; -b BINARY or --names FILE may spell them\n",
+              stderr);
     return any ? EXIT_INCOMPLETE : EXIT_DONE;
 }
 
@@ -181,7 +216,8 @@ int sample_output_write(struct sample_output *o, struct pgk_sample **profile,
     if (would_be_misread(o, &info)) {
         fputs("pgokit: LLVM 14 to 19 would take the types (vtables) in a text for inlined "
               "functions. Give --vtables to write them for LLVM 22, or --no-vtables to leave "
-              "them out.\n", stderr);
+              "them out.\n",
+              stderr);
         return EXIT_FAILED;
     }
     if (pgk_sample_write(*profile, o->path, &o->write, &written, &err))

@@ -7,13 +7,17 @@
 #include <unistd.h>
 
 static const struct cli_verb *const verbs[] = {
+    &cmd_record,
     &cmd_gen,
     &cmd_merge,
     &cmd_show,
     &cmd_convert,
+    &cmd_diff,
     &cmd_check,
+    &cmd_report,
     &cmd_disasm,
     &cmd_formats,
+    &cmd_config,
 };
 enum { VERBS = sizeof verbs / sizeof *verbs };
 
@@ -29,8 +33,29 @@ static void help(FILE *out)
           out);
 }
 
+/* Ends as the signal would have ended it, but leaves no temporary file behind. The disposition
+ * is the default one again by now. */
+static void clean_up(int number)
+{
+    pgk_unfinished_delete();
+    raise(number);
+}
+
+/* A signal that is ignored, as under nohup, stays so. */
+static void clean_up_on_signals(void)
+{
+    static const int signals[] = {SIGHUP, SIGINT, SIGTERM};
+    const struct sigaction action = {.sa_handler = clean_up,
+                                     .sa_flags = (int)SA_RESETHAND | SA_NODEFER};
+    struct sigaction old;
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
+        if (!sigaction(signals[i], NULL, &old) && old.sa_handler == SIG_DFL)
+            sigaction(signals[i], &action, NULL);
+}
+
 int main(int argc, char **argv)
 {
+    clean_up_on_signals();
     /* A write beyond `ulimit -f` then fails with EFBIG, which gets a sentence. */
     signal(SIGXFSZ, SIG_IGN);
     if (argc < 2) {

@@ -1,5 +1,5 @@
 /* pgokit show for heap profiles. */
-#include "cli.h"
+#include "heap_input.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,12 +15,16 @@ static const char help[] =
     "      --depth N        frames shown of a stack (default 12; 0: all)\n"
     "      --json           all of it as JSON (docs/formats/heap-json.md)\n"
     "      --raw            every field of every context\n"
+    "      --tree           calling functions with what is allocated below each; --depth\n"
+    "                       counts levels (default: all)\n"
+    "      --least PERCENT  with --tree: share below which a branch is summed up (default 1)\n"
+    "      --library        with --tree: frames of libraries, too\n"
     "\nExamples:\n"
     "  pgokit show memprof.profraw.4711 -b ./app\n"
     "  pgokit show app.profdata -b ./app --sort lifetime --top 20\n"
     "  pgokit show app.profdata --json | jq .totals\n";
 
-enum { OPT_SORT = 256, OPT_TOP, OPT_DEPTH, OPT_JSON, OPT_RAW };
+enum { OPT_SORT = 256, OPT_TOP, OPT_DEPTH, OPT_JSON, OPT_RAW, OPT_TREE, OPT_LEAST, OPT_LIBRARY };
 
 static const struct option options[] = {
     {"sort", required_argument, NULL, OPT_SORT},
@@ -28,18 +32,21 @@ static const struct option options[] = {
     {"depth", required_argument, NULL, OPT_DEPTH},
     {"json", no_argument, NULL, OPT_JSON},
     {"raw", no_argument, NULL, OPT_RAW},
+    {"tree", no_argument, NULL, OPT_TREE},
+    {"least", required_argument, NULL, OPT_LEAST},
+    {"library", no_argument, NULL, OPT_LIBRARY},
     CLI_COMMON_LONG,
     {0},
 };
 
-enum view { VIEW_TABLE, VIEW_JSON, VIEW_FIELDS };
+enum view { VIEW_TABLE, VIEW_JSON, VIEW_FIELDS, VIEW_TREE };
 
 struct show {
     struct cli_common common;
     struct pgk_report_opts report;
+    struct pgk_tree_opts tree;
     enum view view;
     const char *path;
-    struct pgk_heap_symbolised symbolised;
 };
 
 static enum pgk_heap_sort parse_sort(const char *text)
@@ -62,6 +69,7 @@ static void parse(struct show *s, int argc, char **argv)
     enum { NOT_GIVEN = -1 };
     long top = NOT_GIVEN;
     s->report = (struct pgk_report_opts){.struct_size = sizeof s->report, .depth = 12};
+    s->tree = (struct pgk_tree_opts){.struct_size = sizeof s->tree, .least = 0.01};
     for (int c; (c = cli_next_option(&cmd_show, argc, argv, "", options, &s->common)) != -1;) {
         switch (c) {
         case OPT_SORT:
@@ -71,7 +79,16 @@ static void parse(struct show *s, int argc, char **argv)
             top = (long)cli_number("--top", optarg, 0, 1000000000);
             break;
         case OPT_DEPTH:
-            s->report.depth = cli_number("--depth", optarg, 0, 1000000000);
+            s->report.depth = s->tree.depth = cli_number("--depth", optarg, 0, 1000000000);
+            break;
+        case OPT_TREE:
+            s->view = VIEW_TREE;
+            break;
+        case OPT_LEAST:
+            s->tree.least = (double)cli_number("--least", optarg, 0, 100) / 100;
+            break;
+        case OPT_LIBRARY:
+            s->tree.library = true;
             break;
         case OPT_JSON:
             s->view = VIEW_JSON;
@@ -86,44 +103,8 @@ static void parse(struct show *s, int argc, char **argv)
     s->path = argv[optind];
     s->report.title = s->path;
     s->report.top = top == NOT_GIVEN ? (s->view == VIEW_TABLE ? 10 : 0) : (size_t)top;
-    s->report.colour = isatty(STDOUT_FILENO) && !getenv("NO_COLOR");
+    s->report.colour = s->tree.colour = isatty(STDOUT_FILENO) && !getenv("NO_COLOR");
     s->report.width = terminal_width();
-}
-
-/* Neither raw nor indexed profiles hold names. */
-static void note_no_names(const struct pgk_heap *heap)
-{
-    struct pgk_heap_frame leaf;
-    if (pgk_heap_contexts(heap) && pgk_heap_stack(heap, 0, &leaf, 1) &&
-        (leaf.is_address || !*leaf.function))
-        fputs("pgokit: note: this profile holds no names; give the binary with -b to see them\n",
-              stderr);
-}
-
-/* Gives names to what the profile knows by address or number only. */
-static int name_frames(struct show *s, struct pgk_heap **heap, struct pgk_err *err)
-{
-    struct pgk_binaries *binaries;
-    struct pgk_heap *named;
-    if (!s->common.binaries.n) {
-        if (s->view == VIEW_TABLE && !s->common.quiet)
-            note_no_names(*heap);
-        return 0;
-    }
-    int status = cli_open_binaries(&s->common, &binaries, err);
-    if (status)
-        return status;
-    if (pgk_heap_needs_binaries(*heap)) {
-        status = pgk_heap_symbolise(&named, *heap, binaries, &s->symbolised, err);
-        if (!status) {
-            pgk_heap_close(heap);
-            *heap = named;
-        }
-    } else {
-        status = pgk_heap_name_functions(*heap, binaries, err);
-    }
-    pgk_binaries_close(&binaries);
-    return status;
 }
 
 static int print(const struct show *s, const struct pgk_heap *heap, struct pgk_err *err)
@@ -133,6 +114,8 @@ static int print(const struct show *s, const struct pgk_heap *heap, struct pgk_e
         return pgk_report_heap_json(heap, &s->report, stdout, err);
     case VIEW_FIELDS:
         return pgk_report_heap_fields(heap, &s->report, stdout, err);
+    case VIEW_TREE:
+        return pgk_report_heap_tree(heap, &s->tree, stdout, err);
     case VIEW_TABLE:
         break;
     }
@@ -142,23 +125,20 @@ static int print(const struct show *s, const struct pgk_heap *heap, struct pgk_e
 static int run(int argc, char **argv)
 {
     struct show s = {0};
-    struct pgk_heap *heap = NULL;
+    struct heap_input in = {0};
     struct pgk_err err = {0};
-    struct pgk_file_info info;
     parse(&s, argc, argv);
-    int status = pgk_heap_new(&heap, &err);
-    if (!status)
-        status = pgk_heap_read(heap, s.path, &info, &err);
+    int status = heap_input_read(&in, s.path, &s.common, &err);
     if (!status) {
-        s.report.info = &info;
-        status = name_frames(&s, &heap, &err);
+        s.report.info = &in.info;
+        if (s.view == VIEW_TABLE && !s.common.quiet && !cli_has_binaries(&s.common))
+            heap_input_note_no_names(in.heap);
+        status = print(&s, in.heap, &err);
     }
-    if (!status)
-        status = print(&s, heap, &err);
-    pgk_heap_close(&heap);
+    pgk_heap_close(&in.heap);
     int exit_code = status ? cli_fail(&err) : cli_finish_output(EXIT_DONE);
     if (exit_code == EXIT_DONE && !s.common.quiet)
-        cli_note_symbolised(&s.symbolised);
+        cli_note_symbolised(&in.symbolised);
     cli_common_free(&s.common);
     return exit_code;
 }

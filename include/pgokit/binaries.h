@@ -1,5 +1,5 @@
 /* The binaries a profile was recorded from: programs and shared libraries with
- * their debug information, found by build id. */
+ * their debug information, given or found by build id. */
 #ifndef PGOKIT_BINARIES_H
 #define PGOKIT_BINARIES_H
 
@@ -17,10 +17,19 @@ struct pgk_binaries;
 
 struct pgk_binaries_opts {
     size_t struct_size;            /* sizeof(struct pgk_binaries_opts) */
-    const char *const *debug_dirs; /* folders with .build-id/xx/yyyy.debug */
+    const char *const *debug_dirs; /* folders with .build-id/xx/yyyy.debug: debug files of the
+                                      binaries, and binaries that a profile names but were not
+                                      given */
     size_t n_debug_dirs;
     unsigned threads;              /* for symbolisation; 0: one per processor */
+    const char *const *sysroots;   /* folders like a root folder, with such binaries anywhere */
+    size_t n_sysroots;
+    const char *cache_folder;      /* of what symbolisation found; NULL: keep nothing */
 };
+
+/* Where the cache of this user is: $XDG_CACHE_HOME/pgokit, or $HOME/.cache/pgokit, in `buf`; NULL
+ * if neither is set or it does not fit. The folder need not exist. */
+const char *pgk_symbol_cache_folder(char *buf, size_t size);
 
 /* An empty set; NULL opts means defaults. Owned by the caller. Not thread-safe
  * while binaries are added. */

@@ -24,8 +24,8 @@ enum pgk_disasm_format {
 struct pgk_disasm_opts {
     size_t struct_size;
     enum pgk_disasm_format format;
-    const char *const *functions; /* linkage names, in TEXT and JSON also demangled ones; none: all */
-    size_t n_functions;
+    const char *const *functions; /* linkage names, in TEXT and JSON also demangled ones */
+    size_t n_functions;           /* 0: all */
     bool probes;                  /* the binary's pseudo probes */
     bool source;                  /* lines and inlined functions, from debug information */
     const char *const *debug_dirs; /* where separate debug files are */

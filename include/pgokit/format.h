@@ -44,10 +44,13 @@ struct pgk_file_info {
     uint32_t schema_tag_max;  /* indexed: highest number of a stored MIB field */
     uint32_t dumps;           /* raw: dumps in the file */
     bool has_counters;        /* indexed: counters, which this release does not carry */
-    bool has_data_access;     /* indexed: a data access profile, likewise */
+    bool has_data_access;     /* indexed: a data access profile */
     bool full_schema;         /* indexed: all MIB fields, not only the compiler's */
+    bool has_positions;       /* frames are source positions, with names of functions */
+    bool is_printed;          /* the text of a runtime */
     bool interrupted;         /* raw: the process was killed; its live objects are missing */
     bool library_accesses;    /* raw: program without instrumentation */
+    bool partial;             /* of pgokit merge --partial */
     bool has_vtables;         /* sample: there are types of objects */
     bool compressed;          /* sample, extensible binary: sections are */
     bool guid_names;          /* sample, extensible binary: names are GUIDs */
@@ -68,6 +71,24 @@ const char *pgk_file_info_readers(const struct pgk_file_info *info);
 int pgk_heap_read(struct pgk_heap *heap, const char *path, struct pgk_file_info *info,
                   struct pgk_err *err);
 
+/* A profile to add, and how often it counts (at least 1). */
+struct pgk_input {
+    const char *path;
+    uint64_t weight;
+};
+/* Reads any number of heap profiles into a new one, on up to `threads` threads (0: one per
+ * processor): each file is opened, added and closed before the next one of its thread. The
+ * result is the same for any number of threads. infos[i], if not NULL, is of inputs[i]. Shows
+ * its progress. */
+int pgk_heap_read_all(struct pgk_heap **heap, const struct pgk_input *inputs, size_t count,
+                      unsigned threads, struct pgk_file_info *infos, struct pgk_err *err);
+/* Reads what can be read of a damaged raw or indexed file, record by record, and adds it to `heap`;
+ * calls `fn` for everything that is lost. Returns how many such things there are, or a negative
+ * status if nothing can be read, or the format has no records to save (PGK_E_ARG). `info` may be
+ * NULL. One thread per heap. */
+int pgk_heap_salvage(struct pgk_heap *heap, const char *path, struct pgk_file_info *info,
+                     pgk_heap_loss_fn *fn, void *ctx, struct pgk_err *err);
+
 /* The same for a sample profile; each count is multiplied by `weight`, which is at least 1. */
 int pgk_sample_read(struct pgk_sample *profile, const char *path, uint64_t weight,
                     struct pgk_file_info *info, struct pgk_err *err);
@@ -76,14 +97,10 @@ int pgk_sample_read(struct pgk_sample *profile, const char *path, uint64_t weigh
 int pgk_sample_read_function(struct pgk_sample *profile, const char *path, const char *function,
                              struct pgk_file_info *info, struct pgk_err *err);
 
-struct pgk_sample_input {
-    const char *path;
-    uint64_t weight; /* at least 1 */
-};
 /* Reads and adds up files on up to `threads` threads (0: one per processor); each file is
  * closed before the next is opened. The result is the same for any number of threads and any
  * order of files. */
-int pgk_sample_read_files(struct pgk_sample *profile, const struct pgk_sample_input *inputs,
+int pgk_sample_read_files(struct pgk_sample *profile, const struct pgk_input *inputs,
                           size_t n, unsigned threads, struct pgk_err *err);
 
 #pragma GCC visibility pop

@@ -77,6 +77,7 @@ struct pgk_heap_frame {
     uint32_t decl_line;   /* of the function; 0 unknown */
     uint32_t line_offset; /* line - decl_line modulo 2^32 */
     uint32_t column;      /* 0 unknown */
+    uint32_t discriminator; /* 0 none, or unknown */
     /* an address in a module */
     uint64_t address;         /* link-time address; load address without module */
     const uint8_t *build_id;  /* of the module */
@@ -130,13 +131,72 @@ int pgk_heap_symbolise(struct pgk_heap **into, const struct pgk_heap *from,
                        struct pgk_binaries *binaries, struct pgk_heap_symbolised *done,
                        struct pgk_err *err);
 
+/* The same, where the old profile is not needed any more: takes less memory. On failure `*heap`
+ * is only good for closing. */
+int pgk_heap_symbolise_in_place(struct pgk_heap **heap, struct pgk_binaries *binaries,
+                                struct pgk_heap_symbolised *done, struct pgk_err *err);
+/* A new profile in which the addresses of modules are counted as raw profiles of that version do:
+ * 1 and 2 know a module by the place of its code in the file, later ones by its build id.
+ * What a module is in the other way is told by its binary; modules without are kept as they
+ * are. PGK_E_MISMATCH if there are modules to be told and no binary is one of them. `from` is not
+ * changed; `binaries` may be NULL. */
+int pgk_heap_rebase(struct pgk_heap **into, const struct pgk_heap *from,
+                    struct pgk_binaries *binaries, uint32_t raw_version, struct pgk_err *err);
+/* Build ids of modules, which raw versions 1 and 2 do not have. */
+size_t pgk_heap_build_ids(const struct pgk_heap *heap);
+
 /* Adds all of `from` to `into`; stacks that are equal become one context. */
 int pgk_heap_merge(struct pgk_heap *into, const struct pgk_heap *from, struct pgk_err *err);
+
+/* Makes the profile count `times` times (at least 1): what merging so many copies gives. */
+void pgk_heap_scale(struct pgk_heap *heap, uint64_t times);
+
+/* What to leave out of a profile; zero or false: nothing. */
+struct pgk_heap_prune_opts {
+    size_t struct_size;
+    uint64_t min_bytes;        /* contexts of fewer bytes (TotalSize) */
+    uint64_t min_count;        /* contexts of fewer objects (AllocCount) */
+    bool cold_only, hot_only;  /* other contexts than these; both: all that are neither */
+    struct pgk_binaries *leaves_in; /* contexts whose leaf is no function of these; may be NULL */
+    bool collapse_recursion;   /* frames that repeat the ones before, alone or as a group */
+    size_t max_depth;          /* frames further from the leaf; an inlined frame stays with
+                                  the function it is inlined into */
+};
+struct pgk_heap_pruned {
+    size_t contexts, contexts_left;
+    uint64_t bytes, bytes_left; /* TotalSize, saturating */
+    size_t stacks_shortened;    /* of contexts that stay */
+};
+
+/* A new profile without what the options name. Contexts are chosen by their own numbers first;
+ * then stacks are shortened, and those that are equal now are added up. Call sites that no
+ * stack runs through any more go, too. Only for symbolised profiles. `from` is not changed;
+ * PGK_E_EMPTY if nothing is left. `done` may be NULL. */
+int pgk_heap_prune(struct pgk_heap **into, const struct pgk_heap *from,
+                   const struct pgk_heap_prune_opts *opts, struct pgk_heap_pruned *done,
+                   struct pgk_err *err);
 
 /* Fills in function names, files and lines, which indexed profiles lack, for the GUIDs
  * that the binaries' debug information knows. */
 int pgk_heap_name_functions(struct pgk_heap *heap, struct pgk_binaries *binaries,
                             struct pgk_err *err);
+
+/* The forms of heap profiles on disk; `version` is that of raw files, or of MemProf. */
+enum pgk_heap_form { PGK_HEAP_RAW, PGK_HEAP_INDEXED, PGK_HEAP_YAML, PGK_HEAP_PATHS };
+struct pgk_heap_target {
+    enum pgk_heap_form form;
+    uint32_t version;
+    bool full_schema; /* indexed */
+};
+/* Receives what is lost, to be read after "lost: ". */
+typedef void pgk_heap_loss_fn(void *ctx, const char *what);
+/* Calls `fn` for everything that the profile tells and that the target cannot hold; returns how
+ * many such things there are, or a negative status. */
+int pgk_heap_losses(const struct pgk_heap *heap, const struct pgk_heap_target *target,
+                    pgk_heap_loss_fn *fn, void *ctx, struct pgk_err *err);
+
+/* True if there is a data access profile, which only MemProf V4 and YAML can hold. */
+bool pgk_heap_has_data_access(const struct pgk_heap *heap);
 
 /* True if a stack has address frames, so that binaries are needed to go on. */
 bool pgk_heap_needs_binaries(const struct pgk_heap *heap);
@@ -164,10 +224,35 @@ struct pgk_indexed_write_opts {
 int pgk_indexed_write(const struct pgk_heap *heap, const char *path,
                       const struct pgk_indexed_write_opts *opts, struct pgk_err *err);
 
+/* Writes a raw profile of version 1 to 5 to `path` ("-": standard output), whole or not at all,
+ * from a profile that was not symbolised. Deterministic. PGK_E_EMPTY without contexts, PGK_E_ARG
+ * for another version or where a frame is a place in a function. Addresses in modules that
+ * this version cannot describe are written as addresses in no module; pgk_heap_rebase avoids it. */
+int pgk_heap_raw_save(const struct pgk_heap *heap, const char *path, uint32_t version,
+                      struct pgk_err *err);
+
+/* How large call stacks are in a file of source positions, and as strings that tell the
+ * same, FUNCTION FILE:LINE:COLUMN:DISCRIMINATOR and one byte, stack by stack. */
+struct pgk_heap_paths_size {
+    uint64_t stack_bytes; /* strings, path tree, functions, frames and stack tree */
+    uint64_t plain_bytes;
+};
+/* Writes the profile with source positions for frames (docs/formats/heap-paths.md) to `path` ("-":
+ * standard output), whole or not at all. Deterministic. `size` may be NULL. Errors as
+ * pgk_indexed_write. */
+int pgk_heap_paths_save(const struct pgk_heap *heap, const char *path,
+                        struct pgk_heap_paths_size *size, struct pgk_err *err);
+
 /* Writes the profile as YAML, as llvm-profdata 22 prints it, to `path` ("-": standard
  * output), whole or not at all; for people, for tests and for llvm-profdata 22. Deterministic.
  * Errors as pgk_indexed_write. */
 int pgk_heap_yaml_save(const struct pgk_heap *heap, const char *path, struct pgk_err *err);
+
+/* Writes all that the profile holds, addresses and functions alike, as a partial profile
+ * (docs/formats/partial-heap.md) to `path` ("-": standard output), whole or not at all. Merging
+ * partial profiles gives what merging their inputs gives. Deterministic; equal profiles give
+ * equal bytes in whatever order they were filled. */
+int pgk_heap_partial_save(const struct pgk_heap *heap, const char *path, struct pgk_err *err);
 
 #pragma GCC visibility pop
 #ifdef __cplusplus

@@ -32,7 +32,7 @@ struct pgk_progress {
 };
 void pgk_progress_enable(bool on); /* process-wide; default off */
 void pgk_progress_start(struct pgk_progress *p, const char *what, const char *unit, uint64_t total);
-void pgk_progress_add(struct pgk_progress *p, uint64_t more); /* from one thread only */
+void pgk_progress_add(struct pgk_progress *p, uint64_t more); /* one thread at a time */
 void pgk_progress_end(struct pgk_progress *p);                /* wipes the bar */
 
 #pragma GCC visibility pop

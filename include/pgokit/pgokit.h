@@ -11,7 +11,9 @@
 #include "pgokit/human.h"
 #include "pgokit/log.h"
 #include "pgokit/probe.h"
+#include "pgokit/program.h"
 #include "pgokit/report.h"
+#include "pgokit/unfinished.h"
 #include "pgokit/sample.h"
 
 #endif

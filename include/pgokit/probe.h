@@ -46,7 +46,7 @@ struct pgk_probe_desc {
 };
 /* In the order of the file; an inline function may stand there several times. */
 size_t pgk_probe_descs(const struct pgk_probes *probes);
-struct pgk_probe_desc pgk_probe_desc(const struct pgk_probes *probes, size_t number);
+struct pgk_probe_desc pgk_probe_desc_at(const struct pgk_probes *probes, size_t number);
 /* Number of the first descriptor of a function, or PGK_PROBE_NONE. */
 uint32_t pgk_probe_desc_by_guid(const struct pgk_probes *probes, uint64_t guid);
 uint32_t pgk_probe_desc_by_name(const struct pgk_probes *probes, const char *name);
@@ -61,7 +61,7 @@ struct pgk_probe_root {
     bool located;         /* false: no symbol says where its code is, so it is left out */
 };
 size_t pgk_probe_roots(const struct pgk_probes *probes);
-struct pgk_probe_root pgk_probe_root(const struct pgk_probes *probes, size_t number);
+struct pgk_probe_root pgk_probe_root_at(const struct pgk_probes *probes, size_t number);
 
 struct pgk_probes_totals {
     uint64_t desc_bytes, probe_bytes; /* sizes of the sections */
@@ -119,8 +119,8 @@ struct pgk_probe_node {
 };
 size_t pgk_probe_count(const struct pgk_probe_index *index);
 size_t pgk_probe_node_count(const struct pgk_probe_index *index);
-struct pgk_probe pgk_probe(const struct pgk_probe_index *index, uint32_t probe);
-struct pgk_probe_node pgk_probe_node(const struct pgk_probe_index *index, uint32_t node);
+struct pgk_probe pgk_probe_get(const struct pgk_probe_index *index, uint32_t probe);
+struct pgk_probe_node pgk_probe_node_at(const struct pgk_probe_index *index, uint32_t node);
 
 /* Descriptor and parent of a node, without looking for its probes. */
 uint32_t pgk_probe_function(const struct pgk_probe_index *index, uint32_t node);

@@ -5,6 +5,7 @@
 #include "pgokit/format.h"
 #include "pgokit/heap.h"
 #include "pgokit/probe.h"
+#include "pgokit/sample.h"
 
 #include <stdio.h>
 
@@ -46,6 +47,84 @@ int pgk_report_heap_fields(const struct pgk_heap *heap, const struct pgk_report_
 int pgk_report_heap_json(const struct pgk_heap *heap, const struct pgk_report_opts *opts,
                          FILE *out, struct pgk_err *err);
 
+struct pgk_tree_opts {
+    size_t struct_size;
+    double least;  /* share of the bytes below which a branch is summed up; 0 to 1 */
+    size_t depth;  /* levels shown; 0: all */
+    bool colour;   /* ANSI colours */
+    bool library;  /* frames of libraries, too */
+};
+/* Calling functions from the program's entry on, with what is allocated below each. */
+int pgk_report_heap_tree(const struct pgk_heap *heap, const struct pgk_tree_opts *opts, FILE *out,
+                         struct pgk_err *err);
+
+struct pgk_diff_opts {
+    size_t struct_size;
+    const char *before_title, *now_title; /* file names */
+    size_t top;     /* contexts shown of each list; 0: all */
+    size_t depth;   /* frames shown of a stack; 0: all */
+    unsigned width; /* columns; 0: 100 */
+    bool colour;    /* ANSI colours */
+    bool json;      /* docs/formats/heap-json.md; schema "pgokit-heap-diff-1" */
+};
+
+/* What limits can be set on. */
+struct pgk_diff_figures {
+    uint64_t bytes, bytes_before;     /* allocated in all */
+    uint64_t objects, objects_before;
+    uint64_t new_bytes;               /* in contexts that are new */
+    double overlap;                   /* share of the bytes allocated in the same places, 0 to 1 */
+};
+
+/* Compares two profiles context by context. Stacks that are equal are the same context; of
+ * those left over, the ones through the same functions are paired in order of their lines.
+ * `figures` may be NULL. */
+int pgk_report_heap_diff(const struct pgk_heap *before, const struct pgk_heap *now,
+                         const struct pgk_diff_opts *opts, FILE *out,
+                         struct pgk_diff_figures *figures, struct pgk_err *err);
+
+/* What else a heap profile can be written as. */
+enum pgk_heap_export {
+    PGK_EXPORT_HTML,       /* one page to look at, docs/report.md */
+    PGK_EXPORT_PPROF,      /* gzipped profile.proto, for `go tool pprof` */
+    PGK_EXPORT_FOLDED,     /* "main;parse;malloc 4096" a line, for flame graph tools */
+    PGK_EXPORT_SPEEDSCOPE, /* for https://www.speedscope.app */
+    PGK_EXPORT_CSV,        /* a row per context, RFC 4180 */
+    PGK_EXPORT_JSON,       /* as pgk_report_heap_json */
+    PGK_EXPORTS
+};
+const char *pgk_heap_export_name(enum pgk_heap_export format); /* "html", ... */
+
+/* What is added up over the contexts of a stack. */
+enum pgk_heap_weight {
+    PGK_WEIGHT_BYTES,    /* bytes allocated */
+    PGK_WEIGHT_COUNT,    /* objects */
+    PGK_WEIGHT_ACCESSES, /* loads and stores */
+    PGK_WEIGHT_LIFETIME, /* bytes times average lifetime, in byte seconds */
+    PGK_WEIGHTS
+};
+const char *pgk_heap_weight_name(enum pgk_heap_weight weight); /* "bytes", ... */
+
+struct pgk_export_opts {
+    size_t struct_size;
+    const char *title;                /* what is shown: a file name */
+    const struct pgk_file_info *info; /* may be NULL */
+    enum pgk_heap_weight weight;      /* folded stacks only */
+    /* The page only: */
+    const struct pgk_heap *base; /* an older profile to compare with, or NULL */
+    const char *base_title;
+    size_t max_contexts;            /* shown one by one; 0: 50,000. The rest is summed up */
+    const char *const *source_dirs; /* where to look for sources, besides where they were */
+    size_t n_source_dirs;
+    bool without_sources; /* no excerpts of source files on the page */
+};
+
+/* Writes the profile to `path` ("-": standard output), whole or not at all. Deterministic:
+ * equal profiles and source files give equal bytes. PGK_E_EMPTY without contexts. */
+int pgk_heap_export_save(const struct pgk_heap *heap, enum pgk_heap_export format,
+                         const char *path, const struct pgk_export_opts *opts,
+                         struct pgk_err *err);
+
 struct pgk_probe_report_opts {
     size_t struct_size;
     const char *title; /* what is shown: a file name */
@@ -61,6 +140,29 @@ int pgk_report_probes_table(const struct pgk_probes *probes, const struct pgk_pr
 int pgk_report_probes_json(const struct pgk_probes *probes, const struct pgk_probe_index *index,
                            const struct pgk_probe_report_opts *opts, FILE *out,
                            struct pgk_err *err);
+
+/* ---- sample profiles, which must be finished ---- */
+
+struct pgk_report_sample_opts {
+    size_t struct_size;               /* sizeof(struct pgk_report_sample_opts) */
+    const char *title;                /* what is shown: a file name */
+    const struct pgk_file_info *info; /* may be NULL */
+    size_t top;                       /* functions shown, hottest first; 0: all */
+    bool lines;                       /* each with its lines, calls, types and inlinees */
+    bool linkage_names;               /* names as the linker knows them */
+};
+/* For people: totals and the summary, then functions by samples. */
+int pgk_report_sample_table(const struct pgk_sample *profile,
+                            const struct pgk_report_sample_opts *opts, FILE *out,
+                            struct pgk_err *err);
+/* docs/formats/sample-json.md; schema "pgokit-sample-1". */
+int pgk_report_sample_json(const struct pgk_sample *profile,
+                           const struct pgk_report_sample_opts *opts, FILE *out,
+                           struct pgk_err *err);
+
+/* Schema "pgokit-sample-diff-1"; the first `top` functions, 0: all. */
+int pgk_report_sample_diff_json(const struct pgk_sample_diff *diff, size_t top, FILE *out,
+                                struct pgk_err *err);
 
 #pragma GCC visibility pop
 #ifdef __cplusplus

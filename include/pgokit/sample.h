@@ -48,8 +48,6 @@ struct pgk_sample_info {
     bool names_missing;      /* some names are known by their GUID alone */
     bool symbols;            /* there is a list of the program's symbols */
     size_t functions;        /* functions or contexts with a profile of their own */
-    size_t inlinees;
-    size_t lines, targets, vtable_counts; /* records */
     size_t n_symbols;
     size_t conflicts;        /* profiles left out as their checksum lost against another */
     uint64_t conflict_samples; /* samples in them */
@@ -60,6 +58,12 @@ struct pgk_sample_info {
 int pgk_sample_finish(struct pgk_sample *profile, struct pgk_err *err);
 /* Of a finished profile. */
 void pgk_sample_info(const struct pgk_sample *profile, struct pgk_sample_info *info);
+
+/* Numbers of records. Takes a walk over all of them. */
+struct pgk_sample_sizes {
+    size_t inlinees, lines, targets, vtables;
+};
+void pgk_sample_sizes(const struct pgk_sample *profile, struct pgk_sample_sizes *sizes);
 
 /* Adds `from`, which need not be finished, `weight` times to `into`. The order of merging
  * never matters. PGK_E_MISMATCH if only one has contexts or probes. */
@@ -92,6 +96,37 @@ int pgk_sample_summarise(const struct pgk_sample *profile, struct pgk_sample_sum
 uint64_t pgk_sample_hot_count(const struct pgk_sample_summary *summary);
 uint64_t pgk_sample_cold_count(const struct pgk_sample_summary *summary);
 
+/* ---- comparing ---- */
+
+/* How much two profiles have in common. Shares are 0 to 1; a line, function or block is of one
+ * side if the other has it not, or not hot. */
+struct pgk_sample_overlap {
+    double similarity;      /* of where the samples are, by share; 1: the same everywhere */
+    double sample_overlap;  /* samples that both have, of those that either has */
+    double base_unique, test_unique; /* samples in places that the other side has not */
+    uint64_t base_samples, test_samples;
+    uint64_t functions_both, functions_base, functions_test;
+    uint64_t hot_functions_both, hot_functions_base, hot_functions_test;
+    uint64_t hot_lines_both, hot_lines_base, hot_lines_test;
+};
+/* A function or context on one side or both. */
+struct pgk_sample_change {
+    const char *function;           /* as the text format has it; of the diff */
+    uint64_t base_samples, test_samples;
+    double base_share, test_share;  /* of all samples */
+    double similarity, overlap;     /* 0 to 1; 0 if one side does not have it */
+};
+struct pgk_sample_diff;
+/* Compares two finished profiles, which must outlive the result. PGK_E_EMPTY if one has no
+ * samples. */
+int pgk_sample_compare(struct pgk_sample_diff **diff, const struct pgk_sample *base,
+                       const struct pgk_sample *test, struct pgk_err *err);
+const struct pgk_sample_overlap *pgk_sample_diff_overlap(const struct pgk_sample_diff *diff);
+/* All functions, the one first whose share of all samples moved most. */
+const struct pgk_sample_change *pgk_sample_diff_changes(const struct pgk_sample_diff *diff,
+                                                        size_t *n);
+void pgk_sample_diff_close(struct pgk_sample_diff **diff);
+
 /* ---- changing ----
  *
  * Each of these may be called before or after pgk_sample_finish. Those that take the address
@@ -102,6 +137,10 @@ uint64_t pgk_sample_cold_count(const struct pgk_sample_summary *summary);
  * name of a function known by its GUID matches, too. */
 int pgk_sample_filter(struct pgk_sample *profile, const char *keep, const char *drop,
                       struct pgk_err *err);
+
+/* Leaves only that function, in all contexts; PGK_E_EMPTY if there is none. */
+int pgk_sample_keep_function(struct pgk_sample *profile, const char *function,
+                             struct pgk_err *err);
 
 enum pgk_sample_layout {
     PGK_SAMPLE_FLAT,   /* functions: samples of inlinees go to the function inlined */

@@ -89,10 +89,10 @@ int64_t pgk_cur_sleb(struct pgk_cursor *c, const char *field)
     return (int64_t)value;
 }
 
-uint64_t pgk_cur_count(struct pgk_cursor *c, size_t item_size, const char *field)
+/* `count` was read at `start`. */
+static uint64_t check_count(struct pgk_cursor *c, const uint8_t *start, uint64_t count,
+                            size_t item_size, const char *field)
 {
-    const uint8_t *start = c->at;
-    uint64_t count = pgk_cur_u64(c, field);
     size_t size = item_size ? item_size : 1;
     if (count <= pgk_cur_left(c) / size)
         return count;
@@ -101,6 +101,20 @@ uint64_t pgk_cur_count(struct pgk_cursor *c, size_t item_size, const char *field
     fail_at(c, PGK_CUR_ITEMS, start, count, field);
     c->fail_left = left;
     return 0;
+}
+
+uint64_t pgk_cur_count(struct pgk_cursor *c, size_t item_size, const char *field)
+{
+    const uint8_t *start = c->at;
+    uint64_t count = pgk_cur_u64(c, field);
+    return check_count(c, start, count, item_size, field);
+}
+
+uint64_t pgk_cur_uleb_count(struct pgk_cursor *c, size_t item_size, const char *field)
+{
+    const uint8_t *start = c->at;
+    uint64_t count = pgk_cur_uleb(c, field);
+    return check_count(c, start, count, item_size, field);
 }
 
 bool pgk_cur_seek(struct pgk_cursor *c, uint64_t file_off, const char *field)

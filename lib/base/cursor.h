@@ -94,6 +94,7 @@ int64_t pgk_cur_sleb(struct pgk_cursor *c, const char *field);
 /* A u64 that says how many items of at least `item_size` bytes follow: a count
  * that cannot fit into the bytes left is a failure, so it is safe to allocate by. */
 uint64_t pgk_cur_count(struct pgk_cursor *c, size_t item_size, const char *field);
+uint64_t pgk_cur_uleb_count(struct pgk_cursor *c, size_t item_size, const char *field);
 
 /* Moves to an absolute file offset inside the window; false and failed if outside. */
 bool pgk_cur_seek(struct pgk_cursor *c, uint64_t file_off, const char *field);

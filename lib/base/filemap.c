@@ -1,6 +1,7 @@
 /* A file's bytes: mapped where possible, else read into memory. */
 #include "filemap.h"
 
+#include "compressed.h"
 #include "mem.h"
 #include "vec.h"
 
@@ -51,7 +52,7 @@ error:
     return status;
 }
 
-static int open_fd(struct pgk_filemap *m, int fd, const char *name, struct pgk_err *err)
+static int map_fd(struct pgk_filemap *m, int fd, const char *name, struct pgk_err *err)
 {
     struct stat st;
     if (fstat(fd, &st) != 0)
@@ -75,6 +76,28 @@ static int open_fd(struct pgk_filemap *m, int fd, const char *name, struct pgk_e
         }
     }
     return read_all(m, fd, name, err);
+}
+
+/* The content of a compressed file takes the place of its bytes. */
+static int open_fd(struct pgk_filemap *m, int fd, const char *name, struct pgk_err *err)
+{
+    struct pgk_filemap raw = {0};
+    uint8_t *bytes;
+    size_t size;
+    PGK_TRY(map_fd(&raw, fd, name, err));
+    enum pgk_compression how = pgk_compression_of(raw.bytes, raw.size);
+    if (how == PGK_PLAIN) {
+        *m = raw;
+        return 0;
+    }
+    int status = pgk_decompress(how, raw.bytes, raw.size, name, &bytes, &size, err);
+    pgk_filemap_close(&raw);
+    if (status)
+        return status;
+    if (!size)
+        pgk_mem_free(bytes);
+    *m = (struct pgk_filemap){.bytes = size ? bytes : nothing, .size = size};
+    return 0;
 }
 
 int pgk_filemap_open(struct pgk_filemap *m, const char *path, struct pgk_err *err)

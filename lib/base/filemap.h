@@ -1,5 +1,6 @@
 /* A file's bytes, read-only: mapped, or read into memory where mapping is not
- * possible (pipes, "-" for standard input). */
+ * possible (pipes, "-" for standard input). What is compressed by zstd or gzip, whatever its
+ * name, is decompressed into memory. */
 #ifndef PGK_FILEMAP_H
 #define PGK_FILEMAP_H
 

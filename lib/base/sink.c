@@ -1,7 +1,9 @@
 /* Atomic output: buffered writing to a temporary file that becomes the target. */
 #include "sink.h"
 
+#include "compressed.h"
 #include "mem.h"
+#include "unfinished_list.h"
 #include "vec.h"
 
 #include <errno.h>
@@ -25,6 +27,19 @@ enum sink_kind {
     SINK_FILE,   /* written to a temporary file whenever the buffer is full */
 };
 
+/* Where signals wait, so that none comes between making a temporary name and noting it. */
+static void hold_signals(sigset_t *old)
+{
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, old);
+}
+
+static void let_signals(const sigset_t *old)
+{
+    pthread_sigmask(SIG_SETMASK, old, NULL);
+}
+
 struct pgk_sink {
     enum sink_kind kind;
     int fd;     /* SINK_FILE: temporary file; SINK_STREAM: the target; else -1 */
@@ -34,6 +49,7 @@ struct pgk_sink {
     char *path;               /* as the user typed it */
     char name[NAME_MAX + 1];  /* of the target in its folder */
     char temp[NAME_MAX + 1];  /* of the temporary file; empty: it has no name */
+    bool compress;            /* all bytes stay in memory until commit */
     bool failed;
     struct pgk_err err;       /* the first failure */
 };
@@ -155,15 +171,18 @@ static int open_temp(struct pgk_sink *s, struct pgk_err *err)
         return fail_io(err, s->path, "create");
     if (s->fd >= 0)
         close(s->fd);
+    sigset_t old;
+    hold_signals(&old);
     do {
         make_temp_name(s);
         s->fd = openat(s->dir_fd, s->temp, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0666);
     } while (s->fd < 0 && errno == EEXIST);
-    if (s->fd < 0) {
+    if (s->fd >= 0)
+        pgk_unfinished_add(s->dir_fd, s->temp);
+    else
         s->temp[0] = '\0';
-        return fail_io(err, s->path, "create");
-    }
-    return 0;
+    let_signals(&old);
+    return s->fd < 0 ? fail_io(err, s->path, "create") : 0;
 }
 
 /* The new file takes over what a user may have set on the old one. Only root can give a
@@ -213,6 +232,7 @@ static int open_target(struct pgk_sink *s, const char *path, struct pgk_err *err
         return fail_io(err, path, "write to");
     }
     s->kind = !exists || S_ISREG(st.st_mode) ? SINK_FILE : SINK_STREAM;
+    s->compress = pgk_compression_for(path) == PGK_ZSTD;
     if (s->kind == SINK_FILE)
         return open_file(s, exists ? &st : NULL, err);
     s->fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
@@ -283,11 +303,17 @@ static void flush(struct pgk_sink *s)
     s->buf.n = 0;
 }
 
+/* True if bytes go to the file as soon as the buffer is full. */
+static bool is_flushed(const struct pgk_sink *s)
+{
+    return s->kind == SINK_FILE && !s->compress;
+}
+
 /* Where the next `n` bytes go, which are counted as written; NULL after a failure. For
  * a file `n` is at most the buffer's size. */
 static uint8_t *room_for(struct pgk_sink *s, size_t n)
 {
-    if (s->kind == SINK_FILE && n > s->buf.cap - s->buf.n)
+    if (is_flushed(s) && n > s->buf.cap - s->buf.n)
         flush(s);
     if (s->failed)
         return NULL;
@@ -304,7 +330,7 @@ void pgk_sink_bytes(struct pgk_sink *s, const void *bytes, size_t n)
 {
     if (n == 0 || s->failed)
         return;
-    if (s->kind == SINK_FILE && n >= s->buf.cap) {
+    if (is_flushed(s) && n >= s->buf.cap) {
         flush(s);
         if (!s->failed && !write_all(s->fd, bytes, n))
             stick_errno(s, "write");
@@ -451,24 +477,43 @@ static bool put_in_place(struct pgk_sink *s)
     }
     if (renameat(s->dir_fd, s->temp, s->dir_fd, s->name) != 0)
         return false;
+    pgk_unfinished_remove(s->dir_fd, s->temp);
     s->temp[0] = '\0';
     return true;
 }
 
+static bool put_compressed(void *ctx, const uint8_t *bytes, size_t size)
+{
+    struct pgk_sink *s = ctx;
+    if (!write_all(s->fd, bytes, size))
+        stick_errno(s, "write");
+    return !s->failed;
+}
+
+/* Writes what is in memory. */
+static void write_out(struct pgk_sink *s)
+{
+    if (s->failed)
+        return;
+    if (!s->compress)
+        flush(s);
+    else if (!pgk_compress(s->buf.v, s->buf.n, put_compressed, s))
+        stick_nomem(s);
+}
+
 static void finish_file(struct pgk_sink *s)
 {
-    flush(s);
+    write_out(s);
     if (!s->failed && fsync(s->fd) != 0 && errno != EINVAL && errno != ENOSYS)
         stick_errno(s, "write");
     if (s->failed)
         return;
     /* Signals wait, so that none leaves the temporary name behind. */
-    sigset_t all, old;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &old);
+    sigset_t old;
+    hold_signals(&old);
     if (!put_in_place(s))
         stick_errno(s, "create");
-    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    let_signals(&old);
 }
 
 static void finish_stream(struct pgk_sink *s)
@@ -476,8 +521,9 @@ static void finish_stream(struct pgk_sink *s)
     if (s->failed)
         return;
     /* What the program printed before comes first. */
-    if (fflush(stdout) != 0 || !write_all(s->fd, s->buf.v, s->buf.n))
+    if (fflush(stdout) != 0)
         stick_errno(s, "write");
+    write_out(s);
 }
 
 int pgk_sink_commit(struct pgk_sink **sink, struct pgk_err *err)
@@ -499,8 +545,10 @@ void pgk_sink_drop(struct pgk_sink **sink)
     struct pgk_sink *s = *sink;
     if (!s)
         return;
-    if (s->temp[0])
+    if (s->temp[0]) {
         (void)unlinkat(s->dir_fd, s->temp, 0);
+        pgk_unfinished_remove(s->dir_fd, s->temp);
+    }
     if (s->fd >= 0)
         close(s->fd);
     if (s->dir_fd >= 0)

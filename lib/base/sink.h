@@ -8,6 +8,8 @@
  * "-" is standard output. It, and a target that is a pipe or a device, cannot be
  * replaced: bytes are kept in memory and written at commit.
  *
+ * A target whose name ends in ".zst" is compressed; it, too, is kept in memory until commit.
+ *
  * Errors are sticky; commit reports the first. Not thread-safe. */
 #ifndef PGK_SINK_H
 #define PGK_SINK_H

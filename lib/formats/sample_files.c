@@ -29,10 +29,14 @@ bool pgk_sniff_sample_compact(const uint8_t *bytes, size_t size)
     return has_magic(bytes, size, PGK_SAMPLE_MAGIC_COMPACT);
 }
 
+/* The version is looked at, too, because four letters are no strong magic. */
 bool pgk_sniff_sample_gcc(const uint8_t *bytes, size_t size)
 {
-    size_t n = strlen(PGK_SAMPLE_GCC_MAGIC);
-    return size >= n && !memcmp(bytes, PGK_SAMPLE_GCC_MAGIC, n);
+    static const char *const starts[] = {"adcg*704", "adcg\1\0\0\0", "adcg\2\0\0\0"};
+    for (size_t i = 0; i < PGK_COUNTOF(starts); i++)
+        if (size >= 8 && !memcmp(bytes, starts[i], 8))
+            return true;
+    return false;
 }
 
 bool pgk_sniff_sample_text(const uint8_t *bytes, size_t size)
@@ -84,11 +88,19 @@ int pgk_read_sample_gcc(struct pgk_sample *profile, const struct pgk_filemap *ma
 }
 
 int pgk_read_sample_text(struct pgk_sample *profile, const struct pgk_filemap *map,
-                         const struct pgk_source *src, uint64_t weight,
-                         struct pgk_file_info *info, struct pgk_err *err)
+                         const struct pgk_source *src, uint64_t weight, struct pgk_file_info *info,
+                         struct pgk_err *err)
 {
     (void)info;
     return pgk_sample_text_read(profile, map->bytes, map->size, src, weight, err);
+}
+
+int pgk_sample_read_one(struct pgk_sample *profile, const struct pgk_filemap *map,
+                        const struct pgk_source *src, const char *function,
+                        struct pgk_file_info *info, struct pgk_err *err)
+{
+    info->version = PGK_SAMPLE_VERSION;
+    return pgk_sample_ext_read_function(profile, map->bytes, map->size, src, function, err);
 }
 
 /* docs/formats/sample-binary.md "Who reads what" */
@@ -106,10 +118,10 @@ const char *pgk_sample_file_readers(const struct pgk_file_info *info)
 
 /* Each worker adds up a share of the files; the shares are added up at the end. More than a
  * few workers do not pay: what they read has to be added again. */
-enum { FILES_PER_WORKER = 8, MAX_WORKERS = 8 };
+enum { FILES_PER_WORKER = 32, MAX_WORKERS = 8 };
 
 struct shares {
-    const struct pgk_sample_input *inputs;
+    const struct pgk_input *inputs;
     size_t n, workers;
     struct pgk_sample *profiles[MAX_WORKERS];
     struct pgk_err errs[MAX_WORKERS];
@@ -152,8 +164,8 @@ static int read_shares(struct shares *s, unsigned threads, struct pgk_err *err)
     return 0;
 }
 
-int pgk_sample_read_files(struct pgk_sample *profile, const struct pgk_sample_input *inputs,
-                          size_t n, unsigned threads, struct pgk_err *err)
+int pgk_sample_read_files(struct pgk_sample *profile, const struct pgk_input *inputs, size_t n,
+                          unsigned threads, struct pgk_err *err)
 {
     struct shares s = {.inputs = inputs, .n = n, .profiles = {profile}};
     s.workers = pgk_pool_threads(threads, n / FILES_PER_WORKER);

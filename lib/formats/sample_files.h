@@ -19,6 +19,11 @@ typedef int pgk_read_sample_fn(struct pgk_sample *profile, const struct pgk_file
 pgk_read_sample_fn pgk_read_sample_ext, pgk_read_sample_binary, pgk_read_sample_compact,
     pgk_read_sample_gcc, pgk_read_sample_text;
 
+/* Adds one function of an extensible binary; PGK_E_ARG if it has to be read as a whole. */
+int pgk_sample_read_one(struct pgk_sample *profile, const struct pgk_filemap *map,
+                        const struct pgk_source *src, const char *function,
+                        struct pgk_file_info *info, struct pgk_err *err);
+
 /* Which compilers and tools read such a file. */
 const char *pgk_sample_file_readers(const struct pgk_file_info *info);
 

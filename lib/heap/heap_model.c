@@ -27,12 +27,14 @@ void pgk_heap_close(struct pgk_heap **heap)
     pgk_intern_free(&h->strings);
     pgk_vec_free(&h->modules);
     pgk_vec_free(&h->loaded);
+    pgk_vec_free(&h->texts);
     pgk_vec_free(&h->funcs);
     pgk_vec_free(&h->frames);
     pgk_stack_tree_free(&h->stacks);
     pgk_vec_free(&h->contexts);
     pgk_vec_free(&h->sites);
     pgk_vec_free(&h->context_of);
+    pgk_data_access_free(&h->data);
     pgk_index_free(&h->func_index);
     pgk_index_free(&h->frame_index);
     pgk_index_free(&h->site_index);
@@ -44,23 +46,44 @@ static bool same_module(const struct pgk_heap_module *a, const struct pgk_heap_m
 {
     if (a->build_id || b->build_id)
         return a->build_id == b->build_id;
-    return a->text_size == b->text_size && a->text_off == b->text_off &&
+    return a->name == b->name && a->text_size == b->text_size && a->text_off == b->text_off &&
            a->by_file_off == b->by_file_off;
 }
 
-uint32_t pgk_heap_module(struct pgk_heap *h, const uint8_t *build_id, size_t size,
-                         uint64_t text_size, uint64_t text_off, bool by_file_off)
+uint32_t pgk_heap_module(struct pgk_heap *h, const struct pgk_heap_module *m)
 {
-    struct pgk_heap_module m = {.build_id = pgk_intern(&h->strings, (const char *)build_id, size),
-                                .text_size = text_size, .text_off = text_off,
-                                .by_file_off = by_file_off};
-    if (m.build_id == PGK_INDEX_NONE)
-        return m.build_id;
     /* A process has some dozens of modules: a scan is simpler than an index. */
-    for (uint32_t i = 0; i < h->modules.n; i++)
-        if (same_module(&h->modules.v[i], &m))
-            return i;
-    return pgk_vec_push(&h->modules, m) ? (uint32_t)h->modules.n - 1 : PGK_INDEX_NONE;
+    for (uint32_t i = 0; i < h->modules.n; i++) {
+        struct pgk_heap_module *old = &h->modules.v[i];
+        if (!same_module(old, m))
+            continue;
+        if (m->fixed && (!old->fixed || m->bias < old->bias)) {
+            old->fixed = true;
+            old->bias = m->bias;
+        }
+        return i;
+    }
+    return pgk_vec_push(&h->modules, *m) ? (uint32_t)h->modules.n - 1 : PGK_INDEX_NONE;
+}
+
+uint32_t pgk_heap_copy_module(struct pgk_heap *to, const struct pgk_heap *from, uint32_t module)
+{
+    struct pgk_heap_module m = from->modules.v[module];
+    m.build_id = pgk_intern(&to->strings, pgk_intern_str(&from->strings, m.build_id),
+                            pgk_intern_len(&from->strings, m.build_id));
+    m.name = pgk_intern_cstr(&to->strings, pgk_intern_str(&from->strings, m.name));
+    return m.build_id == PGK_INDEX_NONE || m.name == PGK_INDEX_NONE ? PGK_INDEX_NONE
+                                                                  : pgk_heap_module(to, &m);
+}
+
+bool pgk_heap_note_text(struct pgk_heap *h, uint32_t module, uint64_t at, uint64_t size)
+{
+    for (size_t i = 0; i < h->texts.n; i++) {
+        const struct pgk_heap_text *t = &h->texts.v[i];
+        if (t->module == module && t->at == at && t->size == size)
+            return true;
+    }
+    return pgk_vec_push(&h->texts, (struct pgk_heap_text){module, at, size});
 }
 
 bool pgk_heap_note_loaded(struct pgk_heap *h, const char *profile, uint32_t module)
@@ -100,11 +123,19 @@ uint32_t pgk_heap_frame(struct pgk_heap *h, enum pgk_frame_kind kind, uint32_t r
         if (f->where == where && f->ref == ref && f->kind == kind)
             return i;
     }
-    struct pgk_frame f = {.where = where, .ref = ref, .kind = kind};
+    struct pgk_frame f = {.where = where, .ref = ref, .kind = kind,
+                          .discriminator = PGK_DISCRIMINATOR_MAX};
     uint32_t pos = (uint32_t)h->frames.n;
     return pgk_vec_push(&h->frames, f) && pgk_index_add(&h->frame_index, hash, pos)
                ? pos
                : PGK_INDEX_NONE;
+}
+
+void pgk_heap_note_discriminator(struct pgk_heap *h, uint32_t frame, uint32_t discriminator)
+{
+    struct pgk_frame *f = &h->frames.v[frame];
+    if (discriminator < f->discriminator)
+        f->discriminator = discriminator & PGK_DISCRIMINATOR_MAX;
 }
 
 uint32_t pgk_heap_context_at(const struct pgk_heap *h, uint32_t stack)
@@ -124,6 +155,18 @@ static bool copy_histogram(struct pgk_heap *h, struct pgk_mib *m)
     return true;
 }
 
+int pgk_heap_reserve_contexts(struct pgk_heap *h, size_t stacks, struct pgk_err *err)
+{
+    if (h->context_of.n >= stacks)
+        return 0;
+    size_t more = stacks - h->context_of.n;
+    if (!pgk_vec_reserve(&h->context_of, more))
+        return pgk_fail_nomem(err);
+    memset(h->context_of.v + h->context_of.n, 0, more * sizeof *h->context_of.v);
+    h->context_of.n += more;
+    return 0;
+}
+
 int pgk_heap_add(struct pgk_heap *h, uint32_t stack, const struct pgk_mib *mib,
                  struct pgk_err *err)
 {
@@ -131,18 +174,21 @@ int pgk_heap_add(struct pgk_heap *h, uint32_t stack, const struct pgk_mib *mib,
     if (at != PGK_INDEX_NONE)
         return pgk_mib_add(&h->contexts.v[at].mib, mib, &h->arena) ? 0 : pgk_fail_nomem(err);
 
-    if (h->context_of.n <= stack) {
-        size_t more = stack + 1 - h->context_of.n;
-        if (!pgk_vec_reserve(&h->context_of, more))
-            return pgk_fail_nomem(err);
-        memset(h->context_of.v + h->context_of.n, 0, more * sizeof *h->context_of.v);
-        h->context_of.n += more;
-    }
+    PGK_TRY(pgk_heap_reserve_contexts(h, (size_t)stack + 1, err));
     struct pgk_heap_context c = {.stack = stack, .mib = *mib};
     if (!copy_histogram(h, &c.mib) || !pgk_vec_push(&h->contexts, c))
         return pgk_fail_nomem(err);
     h->context_of.v[stack] = (uint32_t)h->contexts.n;
     return 0;
+}
+
+void pgk_heap_scale(struct pgk_heap *heap, uint64_t times)
+{
+    for (size_t i = 0; i < heap->contexts.n; i++)
+        pgk_mib_scale(&heap->contexts.v[i].mib, times);
+    for (size_t i = 0; i < heap->data.entries.n; i++)
+        heap->data.entries.v[i].count =
+            pgk_multiply_saturated(heap->data.entries.v[i].count, times);
 }
 
 /* The callees of `site` become the sorted union with the given ones. */
@@ -271,6 +317,11 @@ size_t pgk_heap_callees(const struct pgk_heap *heap)
     return n;
 }
 
+bool pgk_heap_has_data_access(const struct pgk_heap *heap)
+{
+    return pgk_data_access_any(&heap->data);
+}
+
 bool pgk_heap_needs_binaries(const struct pgk_heap *heap)
 {
     for (size_t i = 0; i < heap->frames.n; i++)
@@ -287,7 +338,7 @@ int pgk_heap_check_writable(const struct pgk_heap *h, const char *path, const ch
                         .record = "contexts", .found = "frames that are addresses",
                         .expected = "frames that are places in functions",
                         .hint = "give the profiled binary with -b");
-    if (!h->contexts.n)
+    if (!h->contexts.n && !pgk_data_access_any(&h->data))
         return pgk_fail(err, PGK_E_EMPTY, .file = path, .format = format,
                         .record = "contexts", .found = "none", .expected = "at least one",
                         .hint = "the inputs hold no heap data");
@@ -316,6 +367,8 @@ static void describe_frame(const struct pgk_heap *h, uint32_t frame, struct pgk_
     out->decl_line = fn->decl_line;
     out->line_offset = (uint32_t)(f->where >> 32);
     out->column = (uint32_t)f->where;
+    if (f->discriminator != PGK_DISCRIMINATOR_MAX)
+        out->discriminator = f->discriminator;
 }
 
 static size_t describe_stack(const struct pgk_heap *h, uint32_t stack,

@@ -8,6 +8,7 @@
 #ifndef PGK_HEAP_MODEL_H
 #define PGK_HEAP_MODEL_H
 
+#include "data_access.h"
 #include "fail.h"
 #include "index.h"
 #include "intern.h"
@@ -22,6 +23,17 @@ struct pgk_heap_module {
     uint64_t text_off;   /* where it stands in the file, if by_file_off */
     bool by_file_off;    /* addresses are offsets in the file, not link addresses: what
                             profiles of versions 1 and 2 allow to know */
+    uint32_t name;       /* string id of the file's name, where nothing else is known (texts) */
+    /* Not part of the identity: a program that is always loaded at one place, and what that
+     * adds to its addresses. */
+    bool fixed;
+    uint64_t bias;
+};
+
+/* An executable segment of a module, in the module's addresses. */
+struct pgk_heap_text {
+    uint32_t module;
+    uint64_t at, size;
 };
 
 /* A module that was loaded while a raw profile was recorded; the program comes first. Tells
@@ -46,8 +58,12 @@ enum pgk_frame_kind {
 struct pgk_frame {
     uint64_t where;
     uint32_t ref;
-    uint32_t kind;
+    uint32_t kind : 2;
+    /* Tells apart calls of one line and column, as DWARF does; the smallest one seen, because
+     * LLVM's formats do not have it. Not part of the identity. */
+    uint32_t discriminator : 30;
 };
+enum { PGK_DISCRIMINATOR_MAX = (1 << 30) - 1 };
 
 struct pgk_heap_context {
     uint32_t stack;      /* node of `stacks` */
@@ -71,35 +87,50 @@ struct pgk_heap {
     struct pgk_intern strings;
     PGK_VEC(struct pgk_heap_module) modules;
     PGK_VEC(struct pgk_heap_loaded) loaded; /* grouped by profile */
+    PGK_VEC(struct pgk_heap_text) texts;
     PGK_VEC(struct pgk_heap_func) funcs;
     PGK_VEC(struct pgk_frame) frames;
     struct pgk_stack_tree stacks;
     PGK_VEC(struct pgk_heap_context) contexts;
     PGK_VEC(struct pgk_heap_site) sites;
+    struct pgk_data_access data;
     PGK_VEC(uint32_t) context_of; /* by stack node: context + 1, or 0; may be shorter */
     struct pgk_index func_index, frame_index, site_index;
 };
 
 /* Each of these gives the position of an equal entry, added if new, or
  * PGK_INDEX_NONE when out of memory. */
-uint32_t pgk_heap_module(struct pgk_heap *h, const uint8_t *build_id, size_t size,
-                         uint64_t text_size, uint64_t text_off, bool by_file_off);
+uint32_t pgk_heap_module(struct pgk_heap *h, const struct pgk_heap_module *m);
+/* The same for a module of another model. */
+uint32_t pgk_heap_copy_module(struct pgk_heap *to, const struct pgk_heap *from, uint32_t module);
 /* Notes that `module` was loaded in the run behind `profile`; false when out of memory. */
 bool pgk_heap_note_loaded(struct pgk_heap *h, const char *profile, uint32_t module);
+/* Notes an executable segment; false when out of memory. */
+bool pgk_heap_note_text(struct pgk_heap *h, uint32_t module, uint64_t at, uint64_t size);
 /* name, file: string ids. */
 uint32_t pgk_heap_func(struct pgk_heap *h, uint64_t guid, uint32_t name, uint32_t file,
                        uint32_t decl_line);
 uint32_t pgk_heap_frame(struct pgk_heap *h, enum pgk_frame_kind kind, uint32_t ref,
                         uint64_t where);
 
+/* Notes the discriminator with which the frame was met. */
+void pgk_heap_note_discriminator(struct pgk_heap *h, uint32_t frame, uint32_t discriminator);
+
 static inline uint64_t pgk_frame_place(uint32_t line_offset, uint32_t column)
 {
     return (uint64_t)line_offset << 32 | column;
 }
 
+static inline struct pgk_data_store pgk_heap_data_store(struct pgk_heap *h)
+{
+    return (struct pgk_data_store){&h->data, &h->strings, &h->arena};
+}
+
 /* Adds `mib` to the context of the stack (rule `across`); its histogram is copied. */
 PGK_MUST_USE int pgk_heap_add(struct pgk_heap *h, uint32_t stack, const struct pgk_mib *mib,
                               struct pgk_err *err);
+/* Makes room in `context_of` for so many stacks. */
+PGK_MUST_USE int pgk_heap_reserve_contexts(struct pgk_heap *h, size_t stacks, struct pgk_err *err);
 /* Position of the context of the stack, or PGK_INDEX_NONE. */
 uint32_t pgk_heap_context_at(const struct pgk_heap *h, uint32_t stack);
 /* Adds a site; callees are united with those of an equal site. */

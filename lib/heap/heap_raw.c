@@ -5,12 +5,6 @@
 
 #include <inttypes.h>
 
-struct header {
-#define PGK_RAW_HEADER(name, type, meaning) uint64_t name;
-#include "heap_raw.def"
-#undef PGK_RAW_HEADER
-};
-
 struct segment {
 #define PGK_RAW_SEGMENT(name, type, first, last, meaning) uint64_t name;
 #include "heap_raw.def"
@@ -20,13 +14,7 @@ struct segment {
 
 #define NOTES_MAGIC UINT64_C(0x45544f4e544b4750)
 enum { NOTES_SIZE = 32, NOTE_INTERRUPTED = 1, NOTE_LIBRARY_ACCESSES = 2 };
-enum { HEADER_SIZE = 48, BUILD_ID_MAX = 32 };
-
-/* Up to version 2 a segment has no build id and says where in its file it comes from. */
-static bool has_build_ids(uint64_t version)
-{
-    return version >= 3;
-}
+enum { HEADER_SIZE = 48, CACHE_LINE = 64 };
 
 /* One stack id of the process. */
 struct entry {
@@ -43,6 +31,15 @@ struct pc_slot {
     uint32_t frame; /* + 1; 0: empty */
 };
 
+/* A stack on its way into the model. */
+struct lane {
+    uint64_t number, off; /* of the stack in the file */
+    uint32_t entry;
+    size_t first, end;    /* its frames that are not in the tree yet, in `frames` */
+    uint32_t node;        /* of those that are */
+};
+enum { LANES = 8 };
+
 struct reader {
     struct pgk_heap *heap;
     struct pgk_err *err;
@@ -55,8 +52,9 @@ struct reader {
     uint64_t notes;        /* flags of pgokit's runtime */
     struct pc_slot *pcs;
     uint32_t pc_mask, pc_used;
-    PGK_VEC(uint64_t) last_pcs; /* of the stack before, entry of the program first */
-    PGK_VEC(uint32_t) last_nodes;
+    struct lane lanes[LANES];   /* stacks that were read and are not in the model yet */
+    size_t n_lanes;
+    PGK_VEC(uint32_t) frames;   /* of these, each from the program's entry on */
 };
 
 #define RECORD(r, what, i) PGK_F("dump %u, %s %" PRIu64, (r)->dump, (what), (uint64_t)(i) + 1)
@@ -73,7 +71,7 @@ static uint32_t find_entry(const struct reader *r, uint64_t id, uint32_t guess)
     return PGK_INDEX_NONE;
 }
 
-static int read_header(struct pgk_cursor *c, struct header *h, struct pgk_err *err,
+static int read_header(struct pgk_cursor *c, struct pgk_heap_raw_header *h, struct pgk_err *err,
                        const char *record)
 {
     uint64_t off = pgk_cur_off(c), left = pgk_cur_left(c);
@@ -104,9 +102,9 @@ static int read_header(struct pgk_cursor *c, struct header *h, struct pgk_err *e
     return 0;
 }
 
-static size_t segment_size(uint64_t version)
+size_t pgk_heap_raw_segment_size(uint64_t version)
 {
-    size_t n = BUILD_ID_MAX;
+    size_t n = PGK_HEAP_RAW_ID_MAX;
 #define PGK_RAW_SEGMENT(name, type, first, last, meaning) \
     n += version >= (first) && version <= (last) ? sizeof(uint64_t) : 0;
 #include "heap_raw.def"
@@ -114,11 +112,37 @@ static size_t segment_size(uint64_t version)
     return n;
 }
 
+/* Programs that are not position-independent are linked below this address; everything
+ * else is loaded above. */
+#define FIXED_BELOW (UINT64_C(1) << 32)
+
+static int note_module(struct reader *r, uint64_t version, struct segment *s, const uint8_t *id)
+{
+    struct pgk_heap_module m = {.text_size = s->end - s->start};
+    uint64_t at;
+    if (pgk_heap_raw_has_build_ids(version)) {
+        m.build_id = pgk_intern(&r->heap->strings, (const char *)id, s->build_id_size);
+        m.fixed = !s->offset;
+        at = s->start - s->offset;
+        m.text_off = m.build_id ? 0 : at;
+    } else {
+        m.by_file_off = true;
+        m.text_off = at = s->offset;
+        m.bias = s->start - s->offset;
+        m.fixed = s->end < FIXED_BELOW;
+    }
+    s->module = m.build_id == PGK_INDEX_NONE ? m.build_id : pgk_heap_module(r->heap, &m);
+    if (s->module == PGK_INDEX_NONE || !pgk_heap_note_loaded(r->heap, r->c->src.file, s->module) ||
+        !pgk_heap_note_text(r->heap, s->module, at, m.text_size))
+        return pgk_fail_nomem(r->err);
+    return 0;
+}
+
 static int read_segments(struct reader *r, uint64_t version, uint64_t off)
 {
     struct pgk_cursor *c = r->c;
     pgk_cur_seek(c, off, "segment_off");
-    uint64_t count = pgk_cur_count(c, segment_size(version), "segment count");
+    uint64_t count = pgk_cur_count(c, pgk_heap_raw_segment_size(version), "segment count");
     PGK_TRY(pgk_cur_check(c, r->err, PGK_F("dump %u, segments", r->dump)));
     bool first_dump = r->dump == 1;
     if (!first_dump && count != r->segments.n)
@@ -133,9 +157,9 @@ static int read_segments(struct reader *r, uint64_t version, uint64_t off)
     s.name = version >= (first) && version <= (last) ? pgk_cur_##type(c, #name) : 0;
 #include "heap_raw.def"
 #undef PGK_RAW_SEGMENT
-        const uint8_t *id = pgk_cur_take(c, BUILD_ID_MAX, "build id");
+        const uint8_t *id = pgk_cur_take(c, PGK_HEAP_RAW_ID_MAX, "build id");
         PGK_TRY(pgk_cur_check(c, r->err, RECORD(r, "segment", i)));
-        if (s.build_id_size > BUILD_ID_MAX)
+        if (s.build_id_size > PGK_HEAP_RAW_ID_MAX)
             return pgk_cur_reject(c, r->err, PGK_E_CORRUPT, at + 24,
                                   .record = RECORD(r, "segment", i), .field = "build_id_size",
                                   .found = PGK_F("%" PRIu64, s.build_id_size),
@@ -146,15 +170,11 @@ static int read_segments(struct reader *r, uint64_t version, uint64_t off)
                                   .found = PGK_F("0x%" PRIx64, s.end),
                                   .expected = PGK_F("at least the start, 0x%" PRIx64, s.start),
                                   .hint = "record the profile again");
-        s.module = has_build_ids(version)
-                       ? pgk_heap_module(r->heap, id, s.build_id_size, s.end - s.start, 0, false)
-                       : pgk_heap_module(r->heap, NULL, 0, s.end - s.start, s.offset, true);
-        if (s.module == PGK_INDEX_NONE ||
-            !pgk_heap_note_loaded(r->heap, c->src.file, s.module))
-            return pgk_fail_nomem(r->err);
+        PGK_TRY(note_module(r, version, &s, id));
         if (!first_dump && i < r->segments.n) {
             const struct segment *old = &r->segments.v[i];
-            if (old->start != s.start || old->end != s.end || old->module != s.module)
+            if (old->start != s.start || old->end != s.end || old->offset != s.offset ||
+                old->module != s.module)
                 r->segments_changed = true;
         }
         r->segments.v[i] = s;
@@ -163,7 +183,6 @@ static int read_segments(struct reader *r, uint64_t version, uint64_t off)
     return 0;
 }
 
-/* Version 5 stores 4 bits of exponent and 12 of mantissa. */
 static uint64_t histogram_element(const uint8_t *p, uint64_t version)
 {
     if (version == 4) {
@@ -173,7 +192,7 @@ static uint64_t histogram_element(const uint8_t *p, uint64_t version)
     }
     uint16_t v;
     memcpy(&v, p, sizeof v);
-    return (uint64_t)(v & 0xfff) << (v >> 12);
+    return pgk_heap_raw_decode(v);
 }
 
 static int read_histogram(struct reader *r, uint64_t version, struct pgk_mib *m)
@@ -219,6 +238,11 @@ static struct mib_layout mib_layout(uint64_t version)
             l.known |= UINT32_C(1) << id;
     }
     return l;
+}
+
+size_t pgk_heap_raw_mib_size(uint64_t version)
+{
+    return mib_layout(version).size;
 }
 
 static void read_mib(const uint8_t *p, const struct mib_layout *l, struct pgk_mib *m)
@@ -275,7 +299,7 @@ static uint32_t make_frame(struct reader *r, uint64_t pc)
         const struct segment *s = &r->segments.v[i];
         if (pc >= s->start && pc < s->end)
             return pgk_heap_frame(r->heap, PGK_FRAME_ADDRESS, s->module,
-                                  has_build_ids(r->version) ? pc - s->offset
+                                  pgk_heap_raw_has_build_ids(r->version) ? pc - s->offset
                                                             : pc - s->start + s->offset);
     }
     return pgk_heap_frame(r->heap, PGK_FRAME_ADDRESS, PGK_INDEX_NONE, pc);
@@ -324,30 +348,75 @@ static uint64_t pc_at(const uint8_t *pcs, uint64_t i)
     return pc;
 }
 
-/* The node of a stack. Neighbours in a file share callers more often than not, so the
- * path of the stack before is followed as far as it goes. */
-static uint32_t add_stack(struct reader *r, const uint8_t *pcs, uint64_t n)
+static int add_lane(struct reader *r, uint32_t entry, uint64_t number, uint64_t off,
+                    const uint8_t *pcs, uint64_t n)
 {
-    if (!pgk_vec_reserve(&r->last_pcs, n) || !pgk_vec_reserve(&r->last_nodes, n))
-        return PGK_NODE_NONE;
-    uint64_t shared = 0;
-    while (shared < n && shared < r->last_pcs.n &&
-           r->last_pcs.v[shared] == pc_at(pcs, n - 1 - shared))
-        shared++;
-    uint32_t node = shared ? r->last_nodes.v[shared - 1] : 0;
-    r->last_pcs.n = r->last_nodes.n = shared;
-    for (uint64_t i = shared; i < n; i++) {
-        uint64_t pc = pc_at(pcs, n - 1 - i);
-        uint32_t frame = frame_of_pc(r, pc);
+    struct lane *l = &r->lanes[r->n_lanes++];
+    *l = (struct lane){.number = number, .off = off, .entry = entry, .first = r->frames.n};
+    if (!pgk_vec_reserve(&r->frames, n))
+        return pgk_fail_nomem(r->err);
+    for (uint64_t i = n; i-- > 0;) {
+        uint32_t frame = frame_of_pc(r, pc_at(pcs, i));
         if (frame == PGK_INDEX_NONE)
-            return PGK_NODE_NONE;
-        node = pgk_stack_push(&r->heap->stacks, node, frame);
-        if (node == PGK_NODE_NONE)
-            return node;
-        r->last_pcs.v[r->last_pcs.n++] = pc;
-        r->last_nodes.v[r->last_nodes.n++] = node;
+            return pgk_fail_nomem(r->err);
+        r->frames.v[r->frames.n++] = frame;
     }
-    return node;
+    l->end = r->frames.n;
+    return 0;
+}
+
+/* Follows all lanes as far as their stacks are known, step by step side by side, so that one
+ * does not wait for memory while another could go on. */
+static void follow_lanes(struct reader *r)
+{
+    const struct pgk_stack_tree *t = &r->heap->stacks;
+    struct lane *going[LANES];
+    size_t n = 0;
+    for (size_t i = 0; i < r->n_lanes; i++)
+        if (r->lanes[i].first < r->lanes[i].end)
+            going[n++] = &r->lanes[i];
+    while (n) {
+        size_t left = 0;
+        for (size_t i = 0; i < n; i++)
+            pgk_stack_prefetch_child(t, going[i]->node);
+        for (size_t i = 0; i < n; i++) {
+            struct lane *l = going[i];
+            uint32_t child = pgk_stack_find(t, l->node, r->frames.v[l->first]);
+            if (!child)
+                continue;
+            l->node = child;
+            if (++l->first < l->end) {
+                pgk_stack_prefetch(t, child);
+                going[left++] = l;
+            }
+        }
+        n = left;
+    }
+}
+
+/* Puts the stacks that were read into the tree, one after the other what is new of them. */
+static int add_stacks(struct reader *r)
+{
+    follow_lanes(r);
+    for (size_t i = 0; i < r->n_lanes; i++) {
+        struct lane *l = &r->lanes[i];
+        for (; l->first < l->end && l->node != PGK_NODE_NONE; l->first++)
+            l->node = pgk_stack_push(&r->heap->stacks, l->node, r->frames.v[l->first]);
+        if (l->node == PGK_NODE_NONE)
+            return pgk_fail_nomem(r->err);
+        uint32_t *known = &r->entries.v[l->entry].node;
+        if (*known == PGK_NODE_NONE)
+            *known = l->node;
+        else if (*known != l->node && !r->segments_changed)
+            return pgk_cur_reject(r->c, r->err, PGK_E_CORRUPT, l->off,
+                                  .record = RECORD(r, "stack", l->number), .field = "addresses",
+                                  .found = PGK_F("another stack under id %" PRIu64,
+                                                 r->entries.v[l->entry].id),
+                                  .expected = "one stack for each id of a process",
+                                  .hint = "two processes wrote into one file; record them apart");
+    }
+    r->n_lanes = r->frames.n = 0;
+    return 0;
 }
 
 static int read_stacks(struct reader *r, uint64_t off)
@@ -362,31 +431,24 @@ static int read_stacks(struct reader *r, uint64_t off)
         uint64_t id = pgk_cur_u64(c, "stack id");
         uint64_t n = pgk_cur_count(c, sizeof(uint64_t), "number of addresses");
         const uint8_t *pcs = pgk_cur_take(c, n * sizeof(uint64_t), "addresses");
-        if (c->failed)
+        if (c->failed) {
+            PGK_TRY(add_stacks(r)); /* what is wrong further in front is said first */
             return pgk_cur_check(c, r->err, RECORD(r, "stack", i));
+        }
         uint32_t e = find_entry(r, id, guess);
         if (e == PGK_INDEX_NONE)
             continue; /* a stack without blocks says nothing */
         guess = e + 1;
-        uint32_t node = add_stack(r, pcs, n);
-        if (node == PGK_NODE_NONE)
-            return pgk_fail_nomem(r->err);
-        uint32_t *known = &r->entries.v[e].node;
-        if (*known == PGK_NODE_NONE)
-            *known = node;
-        else if (*known != node && !r->segments_changed)
-            return pgk_cur_reject(c, r->err, PGK_E_CORRUPT, at, .record = RECORD(r, "stack", i),
-                                  .field = "addresses",
-                                  .found = PGK_F("another stack under id %" PRIu64, id),
-                                  .expected = "one stack for each id of a process",
-                                  .hint = "two processes wrote into one file; record them apart");
+        PGK_TRY(add_lane(r, e, i, at, pcs, n));
+        if (r->n_lanes == LANES)
+            PGK_TRY(add_stacks(r));
     }
-    return 0;
+    return add_stacks(r);
 }
 
 /* What pgokit's runtime notes in front of the MIB section, where other writers leave no gap.
  * docs/formats/interrupted-heap.md */
-static void read_notes(struct reader *r, const struct header *h, uint64_t segments_end)
+static void read_notes(struct reader *r, const struct pgk_heap_raw_header *h, uint64_t segments_end)
 {
     struct pgk_cursor *c = r->c;
     if (c->failed || h->mib_off < segments_end + NOTES_SIZE)
@@ -402,7 +464,7 @@ static int read_dump(struct reader *r, const uint8_t *bytes, size_t size, uint64
     struct pgk_source here = *src;
     here.base_off += off;
     struct pgk_cursor c;
-    struct header h;
+    struct pgk_heap_raw_header h;
     pgk_cur_init(&c, bytes + off, size - off, &here);
     PGK_TRY(read_header(&c, &h, r->err, PGK_F("dump %u, header", r->dump)));
     c.end = c.start + h.total_size;
@@ -410,7 +472,6 @@ static int read_dump(struct reader *r, const uint8_t *bytes, size_t size, uint64
     r->version = (uint32_t)h.version;
     /* Addresses belong to the segments of their own dump. */
     r->pc_used = 0;
-    r->last_pcs.n = r->last_nodes.n = 0;
     if (r->pcs)
         memset(r->pcs, 0, ((size_t)r->pc_mask + 1) * sizeof *r->pcs);
     /* Offsets count from the start of the dump. */
@@ -431,11 +492,28 @@ static int read_dump(struct reader *r, const uint8_t *bytes, size_t size, uint64
     return 0;
 }
 
+/* Contexts lie all over the model: what will be needed soon is asked for early, first the
+ * position of the context, then the context. */
+static void look_ahead(const struct reader *r, size_t i)
+{
+    enum { FAR = 16, NEAR = 8 };
+    const struct pgk_heap *h = r->heap;
+    if (i + FAR < r->entries.n && r->entries.v[i + FAR].node < h->context_of.n)
+        __builtin_prefetch(&h->context_of.v[r->entries.v[i + FAR].node]);
+    uint32_t at = i + NEAR < r->entries.n ? pgk_heap_context_at(h, r->entries.v[i + NEAR].node)
+                                          : PGK_INDEX_NONE;
+    if (at == PGK_INDEX_NONE)
+        return;
+    for (size_t byte = 0; byte < sizeof *h->contexts.v; byte += CACHE_LINE)
+        __builtin_prefetch((const char *)&h->contexts.v[at] + byte, 1);
+}
+
 /* Moves the entries into the model. */
 static int add_contexts(struct reader *r, const struct pgk_source *src)
 {
     for (size_t i = 0; i < r->entries.n; i++) {
         const struct entry *e = &r->entries.v[i];
+        look_ahead(r, i);
         if (e->node == PGK_NODE_NONE)
             return pgk_fail(r->err, PGK_E_CORRUPT, .file = src->file, .format = src->format,
                             .version = r->version, .offset = &e->off,
@@ -473,7 +551,6 @@ int pgk_heap_raw_read(struct pgk_heap *h, const uint8_t *bytes, size_t size,
     pgk_index_free(&r.by_id);
     pgk_vec_free(&r.segments);
     pgk_mem_free(r.pcs);
-    pgk_vec_free(&r.last_pcs);
-    pgk_vec_free(&r.last_nodes);
+    pgk_vec_free(&r.frames);
     return status;
 }

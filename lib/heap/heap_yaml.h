@@ -8,7 +8,7 @@
 #include "sink.h"
 
 struct pgk_heap_yaml_info {
-    bool has_data_access; /* a data access profile, which is not carried yet */
+    bool has_data_access;
 };
 
 /* Adds the records of a YAML profile to `h`; nothing points into `bytes` afterwards. On

@@ -29,6 +29,7 @@ struct reader {
     PGK_VEC(struct call_site) calls;
     PGK_VEC(uint64_t) callees;
     PGK_VEC(uint32_t) frames; /* of the stack being read */
+    PGK_VEC(struct pgk_data_place) places; /* of the data access entry being read */
     const char *record;       /* names the surroundings in messages */
 };
 
@@ -112,9 +113,12 @@ static int missing_key(const struct reader *r, const char *key)
                   "all required keys");
 }
 
-static int read_number(struct reader *r, const char *field, uint64_t max, uint64_t *value)
+/* The current event as a number. */
+static int current_number(struct reader *r, const char *field, uint64_t max, uint64_t *value)
 {
-    PGK_TRY(expect(r, YAML_SCALAR_EVENT, field, "a number"));
+    if (r->event.type != YAML_SCALAR_EVENT)
+        return reject(r, PGK_E_CORRUPT, &r->event.start_mark, field, event_name(&r->event),
+                      "a number");
     const char *text = (const char *)r->event.data.scalar.value;
     bool hex = text[0] == '0' && (text[1] == 'x' || text[1] == 'X');
     char *end = NULL;
@@ -125,6 +129,12 @@ static int read_number(struct reader *r, const char *field, uint64_t max, uint64
                       PGK_F("a number up to %" PRIu64, max));
     *value = v;
     return 0;
+}
+
+static int read_number(struct reader *r, const char *field, uint64_t max, uint64_t *value)
+{
+    PGK_TRY(next(r));
+    return current_number(r, field, max, value);
 }
 
 /* A function: a hexadecimal GUID, or a name. */
@@ -356,26 +366,133 @@ static int read_record(struct reader *r)
     return 0;
 }
 
-/* Passes over a node of any kind; nesting is counted, not recursed into. */
-static int skip_node(struct reader *r)
+/* Data access profiles. */
+
+/* The current event as a name; symbols without suffixes of compilers. */
+static int current_text(struct reader *r, const char *field, bool symbol, uint32_t *id)
 {
-    size_t depth = 0;
-    do {
-        PGK_TRY(next(r));
-        switch (r->event.type) {
-        case YAML_MAPPING_START_EVENT:
-        case YAML_SEQUENCE_START_EVENT:
-            depth++;
+    struct pgk_intern *strings = &r->records.heap->strings;
+    if (r->event.type != YAML_SCALAR_EVENT)
+        return reject(r, PGK_E_CORRUPT, &r->event.start_mark, field, event_name(&r->event),
+                      "a name");
+    const char *text = (const char *)r->event.data.scalar.value;
+    size_t len = r->event.data.scalar.length;
+    if (!len || memchr(text, 0, len) || memchr(text, 1, len))
+        return reject(r, PGK_E_CORRUPT, &r->event.start_mark, field,
+                      len ? "a control character" : "an empty name", "a name");
+    *id = symbol ? pgk_data_access_symbol(strings, text, len) : pgk_intern(strings, text, len);
+    return *id == PGK_INDEX_NONE ? pgk_fail_nomem(r->err) : 0;
+}
+
+static int read_text(struct reader *r, const char *field, bool symbol, uint32_t *id)
+{
+    PGK_TRY(next(r));
+    return current_text(r, field, symbol, id);
+}
+
+static int read_place(struct reader *r)
+{
+    struct pgk_data_place p = {0};
+    uint64_t line = 0;
+    unsigned seen = 0;
+    for (const char *key;;) {
+        PGK_TRY(next_key(r, &key));
+        if (!key)
             break;
-        case YAML_MAPPING_END_EVENT:
-        case YAML_SEQUENCE_END_EVENT:
-            depth--;
-            break;
-        default:
-            break;
+        if (!strcmp(key, "FileName")) {
+            PGK_TRY(read_text(r, "FileName", false, &p.file));
+            seen |= 1;
+        } else if (!strcmp(key, "Line")) {
+            PGK_TRY(read_number(r, "Line", UINT32_MAX, &line));
+            seen |= 2;
+        } else {
+            return unknown_key(r, key, "FileName or Line");
         }
-    } while (depth);
-    return 0;
+    }
+    if (seen != 3)
+        return missing_key(r, "FileName or Line");
+    p.line = (uint32_t)line;
+    return pgk_vec_push(&r->places, p) ? 0 : pgk_fail_nomem(r->err);
+}
+
+static int read_data_entry(struct reader *r)
+{
+    uint32_t symbol = 0;
+    uint64_t hash = 0, count = 0;
+    bool has_hash = false, has_count = false;
+    r->places.n = 0;
+    for (const char *key;;) {
+        PGK_TRY(next_key(r, &key));
+        if (!key)
+            break;
+        if (!strcmp(key, "Symbol")) {
+            PGK_TRY(read_text(r, "Symbol", true, &symbol));
+        } else if (!strcmp(key, "Hash")) {
+            PGK_TRY(read_number(r, "Hash", UINT64_MAX, &hash));
+            has_hash = true;
+        } else if (!strcmp(key, "AccessCount")) {
+            PGK_TRY(read_number(r, "AccessCount", UINT64_MAX, &count));
+            has_count = true;
+        } else if (!strcmp(key, "Locations")) {
+            PGK_TRY(read_sites(r, "Locations", read_place));
+        } else {
+            return unknown_key(r, key, "Symbol, Hash, AccessCount or Locations");
+        }
+    }
+    if (!has_count || !symbol == !has_hash)
+        return missing_key(r, has_count ? "Symbol or Hash, of which there is one" : "AccessCount");
+    struct pgk_data_store to = pgk_heap_data_store(r->records.heap);
+    return pgk_data_access_add(&to, symbol, hash, count, r->places.v, r->places.n)
+               ? 0
+               : pgk_fail_nomem(r->err);
+}
+
+static int read_cold_symbols(struct reader *r)
+{
+    struct pgk_data_store to = pgk_heap_data_store(r->records.heap);
+    PGK_TRY(expect(r, YAML_SEQUENCE_START_EVENT, "KnownColdSymbols", "a list"));
+    for (bool more;;) {
+        uint32_t symbol;
+        PGK_TRY(next_element(r, &more));
+        if (!more)
+            return 0;
+        PGK_TRY(current_text(r, "KnownColdSymbols", true, &symbol));
+        if (!pgk_data_access_add_cold_symbol(&to, symbol))
+            return pgk_fail_nomem(r->err);
+    }
+}
+
+static int read_cold_hashes(struct reader *r)
+{
+    struct pgk_data_store to = pgk_heap_data_store(r->records.heap);
+    PGK_TRY(expect(r, YAML_SEQUENCE_START_EVENT, "KnownColdStrHashes", "a list"));
+    for (bool more;;) {
+        uint64_t hash;
+        PGK_TRY(next_element(r, &more));
+        if (!more)
+            return 0;
+        PGK_TRY(current_number(r, "KnownColdStrHashes", UINT64_MAX, &hash));
+        if (!pgk_data_access_add_cold_hash(&to, hash))
+            return pgk_fail_nomem(r->err);
+    }
+}
+
+static int read_data_access(struct reader *r)
+{
+    PGK_TRY(expect(r, YAML_MAPPING_START_EVENT, "DataAccessProfiles", "a map"));
+    for (const char *key;;) {
+        PGK_TRY(next_key(r, &key));
+        if (!key)
+            return 0;
+        if (!strcmp(key, "SampledRecords"))
+            PGK_TRY(read_sites(r, "SampledRecords", read_data_entry));
+        else if (!strcmp(key, "KnownColdSymbols"))
+            PGK_TRY(read_cold_symbols(r));
+        else if (!strcmp(key, "KnownColdStrHashes"))
+            PGK_TRY(read_cold_hashes(r));
+        else
+            return unknown_key(r, key, "SampledRecords, KnownColdSymbols or KnownColdStrHashes");
+    }
 }
 
 static int read_top(struct reader *r)
@@ -389,7 +506,7 @@ static int read_top(struct reader *r)
             PGK_TRY(read_sites(r, "HeapProfileRecords", read_record));
         } else if (!strcmp(key, "DataAccessProfiles")) {
             r->info.has_data_access = true;
-            PGK_TRY(skip_node(r));
+            PGK_TRY(read_data_access(r));
         } else {
             return unknown_key(r, key, "HeapProfileRecords or DataAccessProfiles");
         }
@@ -432,8 +549,11 @@ int pgk_heap_yaml_read(struct pgk_heap *h, const uint8_t *bytes, size_t size,
         status = read_stream(&r);
     if (!status)
         status = pgk_record_end(&r.records, err);
-    if (!status)
+    if (!status) {
+        struct pgk_data_store data = pgk_heap_data_store(r.records.heap);
+        pgk_data_access_sort(&data);
         status = pgk_heap_merge(h, r.records.heap, err);
+    }
     if (!status && info)
         *info = r.info;
     yaml_event_delete(&r.event);
@@ -444,5 +564,6 @@ int pgk_heap_yaml_read(struct pgk_heap *h, const uint8_t *bytes, size_t size,
     pgk_vec_free(&r.calls);
     pgk_vec_free(&r.callees);
     pgk_vec_free(&r.frames);
+    pgk_vec_free(&r.places);
     return status;
 }

@@ -1,8 +1,10 @@
 /* Writer of YAML heap profiles: the very bytes that llvm-profdata 22 prints for records in
  * this order, with the fields that a context knows. */
 #include "heap_yaml.h"
+#include "rekey.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 
 /* Flow lists break the line before an item once a column is passed. */
 enum { BREAK_COLUMN = 80 };
@@ -126,15 +128,148 @@ static int write_record(void *ctx, const struct pgk_heap_record *record)
     return 0;
 }
 
-int pgk_heap_yaml_write(const struct pgk_heap *h, struct pgk_sink *out, struct pgk_err *err)
+/* Could a reader take the text for a number? */
+static bool is_number(const char *s)
+{
+    static const char *const words[] = {".nan", ".NaN", ".NAN", ".inf", ".Inf", ".INF"};
+    for (size_t i = 0; i < PGK_COUNTOF(words); i++)
+        if (!strcmp(s, words[i]))
+            return true;
+    char *end = NULL;
+    if ((*s >= '0' && *s <= '9') || *s == '.')
+        strtod(s, &end);
+    return end && end != s && !*end;
+}
+
+enum quotes { QUOTES_NONE, QUOTES_SINGLE, QUOTES_DOUBLE };
+
+/* As LLVM does it. */
+static enum quotes quotes_for(const char *s)
+{
+    static const char *const words[] = {"~", "null", "Null", "NULL", "true", "True", "TRUE",
+                                        "false", "False", "FALSE"};
+    enum quotes quotes = QUOTES_NONE;
+    for (size_t i = 0; i < PGK_COUNTOF(words); i++)
+        if (!strcmp(s, words[i]))
+            quotes = QUOTES_SINGLE;
+    if (*s == ' ' || *s == '\t' || *s == '-' || s[strlen(s) - 1] == ' ' ||
+        s[strlen(s) - 1] == '\t' || is_number(s))
+        quotes = QUOTES_SINGLE;
+    for (; *s; s++) {
+        unsigned char c = (unsigned char)*s, letter = c | 32;
+        if ((c >= '0' && c <= '9') || (letter >= 'a' && letter <= 'z') || strchr("_-^., \t", c))
+            continue;
+        if (c >= 0x7f || c < 0x20)
+            return QUOTES_DOUBLE;
+        quotes = QUOTES_SINGLE;
+    }
+    return quotes;
+}
+
+static void write_escaped(struct writer *w, unsigned char c)
+{
+    static const char controls[] = "\a\b\t\n\v\f\r\033", letters[] = "abtnvfre";
+    const char *control = c ? strchr(controls, c) : NULL;
+    if (control)
+        pgk_sink_printf(w->out, "\\%c", letters[control - controls]);
+    else if (c < 0x20 || c == 0x7f)
+        pgk_sink_printf(w->out, "\\x%02X", c);
+    else
+        pgk_sink_printf(w->out, c == '"' || c == '\\' ? "\\%c" : "%c", c);
+}
+
+static void write_text(struct writer *w, const char *s)
+{
+    enum quotes quotes = quotes_for(s);
+    static const char *const marks[] = {"", "'", "\""};
+    pgk_sink_printf(w->out, "%s", marks[quotes]);
+    for (; *s; s++) {
+        if (quotes == QUOTES_DOUBLE)
+            write_escaped(w, (unsigned char)*s);
+        else
+            pgk_sink_printf(w->out, quotes == QUOTES_SINGLE && *s == '\'' ? "''" : "%c", *s);
+    }
+    pgk_sink_printf(w->out, "%s", marks[quotes]);
+}
+
+static void write_entry(struct writer *w, const struct pgk_heap *h, const struct pgk_data_entry *e)
+{
+    start_line(w, 4);
+    if (e->symbol) {
+        pgk_sink_printf(w->out, "- Symbol:          ");
+        write_text(w, pgk_intern_str(&h->strings, e->symbol));
+    } else {
+        pgk_sink_printf(w->out, "- Hash:            %" PRIu64, e->hash);
+    }
+    start_line(w, 6);
+    pgk_sink_printf(w->out, "AccessCount:     %" PRIu64, e->count);
+    if (!e->n_places)
+        return;
+    start_line(w, 6);
+    pgk_sink_printf(w->out, "Locations:");
+    for (uint32_t i = 0; i < e->n_places; i++) {
+        start_line(w, 8);
+        pgk_sink_printf(w->out, "- FileName:        ");
+        write_text(w, pgk_intern_str(&h->strings, e->places[i].file));
+        start_line(w, 10);
+        pgk_sink_printf(w->out, "Line:            %" PRIu32, e->places[i].line);
+    }
+}
+
+static void write_data_access(struct writer *w, const struct pgk_heap *h)
+{
+    const struct pgk_data_access *d = &h->data;
+    pgk_sink_printf(w->out, "\nDataAccessProfiles:");
+    if (d->entries.n) {
+        start_line(w, 2);
+        pgk_sink_printf(w->out, "SampledRecords:");
+    }
+    for (size_t i = 0; i < d->entries.n; i++)
+        write_entry(w, h, &d->entries.v[i]);
+    if (d->cold_symbols.n) {
+        start_line(w, 2);
+        pgk_sink_printf(w->out, "KnownColdSymbols:");
+    }
+    for (size_t i = 0; i < d->cold_symbols.n; i++) {
+        start_line(w, 4);
+        pgk_sink_printf(w->out, "- ");
+        write_text(w, pgk_intern_str(&h->strings, d->cold_symbols.v[i]));
+    }
+    if (!d->cold_hashes.n)
+        return;
+    start_line(w, 2);
+    pgk_sink_printf(w->out, "KnownColdStrHashes: ");
+    unsigned bracket = column(w);
+    pgk_sink_printf(w->out, "[");
+    for (size_t i = 0; i < d->cold_hashes.n; i++) {
+        separate(w, i, bracket);
+        pgk_sink_printf(w->out, "%" PRIu64, d->cold_hashes.v[i]);
+    }
+    pgk_sink_printf(w->out, " ]");
+}
+
+static int write_plain(const struct pgk_heap *h, struct pgk_sink *out, struct pgk_err *err)
 {
     struct records r = {.w = {.out = out}, .h = h, .err = err};
     pgk_sink_printf(out, "---");
     int status = pgk_heap_records(h, write_record, &r);
     if (status)
         return status == PGK_E_NOMEM ? pgk_fail_nomem(err) : status;
-    pgk_sink_printf(out, "%s\n...\n", r.any ? "" : "\n{}");
+    if (pgk_data_access_any(&h->data))
+        write_data_access(&r.w, h);
+    else if (!r.any)
+        pgk_sink_printf(out, "\n{}");
+    pgk_sink_printf(out, "\n...\n");
     return 0;
+}
+
+int pgk_heap_yaml_write(const struct pgk_heap *h, struct pgk_sink *out, struct pgk_err *err)
+{
+    struct pgk_heap *plain = NULL;
+    PGK_TRY(pgk_heap_for_llvm(&plain, h, err));
+    int status = write_plain(plain ? plain : h, out, err);
+    pgk_heap_close(&plain);
+    return status;
 }
 
 int pgk_heap_yaml_save(const struct pgk_heap *heap, const char *path, struct pgk_err *err)

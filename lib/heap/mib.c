@@ -37,25 +37,19 @@ const char *pgk_mib_info(enum pgk_mib_id id, const char **unit, const char **mea
     return f->name;
 }
 
-static uint64_t add_saturated(uint64_t a, uint64_t b)
-{
-    uint64_t sum;
-    return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
-}
-
 static uint64_t unknown_value(enum pgk_mib_id id)
 {
     return id == PGK_MIB_AllocCpuId || id == PGK_MIB_DeallocCpuId ? UINT32_MAX : 0;
 }
 
 /* a: the earlier block before anything is changed, b: the later one. */
-static uint64_t combine(enum pgk_mib_rule rule, enum pgk_mib_id id, const struct pgk_mib *a,
+static inline uint64_t combine(enum pgk_mib_rule rule, enum pgk_mib_id id, const struct pgk_mib *a,
                         const struct pgk_mib *b)
 {
     uint64_t x = a->v[id], y = b->v[id];
     switch (rule) {
     case PGK_RULE_SUM:
-        return add_saturated(x, y);
+        return pgk_add_saturated(x, y);
     case PGK_RULE_MIN:
         return x < y ? x : y;
     case PGK_RULE_MAX:
@@ -94,7 +88,7 @@ static bool add_histogram(struct pgk_mib *into, const struct pgk_mib *other,
     }
     uint64_t *sum = (uint64_t *)into->hist;
     for (uint32_t i = 0; i < other->hist_count; i++)
-        sum[i] = add_saturated(sum[i], other->hist[i]);
+        sum[i] = pgk_add_saturated(sum[i], other->hist[i]);
     return true;
 }
 
@@ -107,12 +101,33 @@ bool pgk_mib_step(struct pgk_mib *earlier, const struct pgk_mib *later, struct p
     return add_histogram(earlier, later, arena);
 }
 
+/* Spelled out field by field, so that no rule is decided at run time: a merge of many files
+ * spends much of its time here. */
 bool pgk_mib_add(struct pgk_mib *into, const struct pgk_mib *other, struct pgk_arena *arena)
 {
-    for (enum pgk_mib_id id = 0; id < PGK_MIB_FIELDS; id++)
-        into->v[id] = combine(pgk_mib_fields[id].across, id, into, other);
+#define PGK_MIB(field, type, first, sound, last, tag, step, across, unit, meaning) \
+    into->v[PGK_MIB_##field] = combine(PGK_RULE_##across, PGK_MIB_##field, into, other);
+#include "heap_mib.def"
+#undef PGK_MIB
     into->known &= other->known;
-    return add_histogram(into, other, arena);
+    return !other->hist_count || add_histogram(into, other, arena);
+}
+
+/* Sums grow; what is the smallest, largest or common value of one copy is that of all. */
+void pgk_mib_scale(struct pgk_mib *m, uint64_t times)
+{
+    uint64_t *hist = (uint64_t *)m->hist;
+    for (enum pgk_mib_id id = 0; id < PGK_MIB_FIELDS; id++)
+        if (pgk_mib_fields[id].across == PGK_RULE_SUM)
+            m->v[id] = pgk_multiply_saturated(m->v[id], times);
+    for (uint32_t i = 0; i < m->hist_count; i++)
+        hist[i] = pgk_multiply_saturated(hist[i], times);
+}
+
+bool pgk_mib_is_compilers(enum pgk_mib_id id)
+{
+    return id == PGK_MIB_AllocCount || id == PGK_MIB_TotalSize || id == PGK_MIB_TotalLifetime ||
+           id == PGK_MIB_TotalLifetimeAccessDensity;
 }
 
 uint64_t pgk_mib_file_value(const struct pgk_mib *m, enum pgk_mib_id id)

@@ -24,6 +24,18 @@ enum pgk_mib_rule {
     PGK_RULE_SAME, PGK_RULE_OVERLAP, PGK_RULE_EQ_ALLOC, PGK_RULE_EQ_DEALLOC,
 };
 
+static inline uint64_t pgk_add_saturated(uint64_t a, uint64_t b)
+{
+    uint64_t sum;
+    return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
+}
+
+static inline uint64_t pgk_multiply_saturated(uint64_t a, uint64_t b)
+{
+    uint64_t product;
+    return __builtin_mul_overflow(a, b, &product) ? UINT64_MAX : product;
+}
+
 /* Merges a later block of the same process into an earlier one (rule `step`). */
 bool pgk_mib_step(struct pgk_mib *earlier, const struct pgk_mib *later, struct pgk_arena *arena);
 /* Merges two blocks of one context, in any order (rule `across`). Both add histograms: that
@@ -31,9 +43,15 @@ bool pgk_mib_step(struct pgk_mib *earlier, const struct pgk_mib *later, struct p
  * longer one. False when out of memory. */
 bool pgk_mib_add(struct pgk_mib *into, const struct pgk_mib *other, struct pgk_arena *arena);
 
+/* The block of `times` equal ones: what pgk_mib_add makes of so many copies. */
+void pgk_mib_scale(struct pgk_mib *m, uint64_t times);
+
 /* The compiler's rule for a cold context, on the values that a file would hold: unknown ones
  * are 0. The label of a context asks for known ones. */
 bool pgk_mib_is_cold(const struct pgk_mib *m);
+
+/* One of the fields that compilers use: what an indexed profile holds at least. */
+bool pgk_mib_is_compilers(enum pgk_mib_id id);
 
 /* The value as a file field holds it: values too large for the width are cut to
  * its maximum, and unknown ones are 0. */

@@ -1,6 +1,8 @@
 /* Copying a heap model into another under a map of frames. */
 #include "rekey.h"
 
+#include "hash.h"
+
 static uint32_t copy_string(struct pgk_heap *to, const struct pgk_heap *from, uint32_t id)
 {
     return pgk_intern(&to->strings, pgk_intern_str(&from->strings, id),
@@ -10,7 +12,9 @@ static uint32_t copy_string(struct pgk_heap *to, const struct pgk_heap *from, ui
 static int begin(struct pgk_rekey *k, struct pgk_heap *to, const struct pgk_heap *from,
                  bool names, struct pgk_err *err)
 {
-    *k = (struct pgk_rekey){.to = to, .from = from};
+    *k = (struct pgk_rekey){.to = to, .from = from,
+                            .place_mask = names ? UINT64_MAX : pgk_frame_place(PGK_LLVM_LINE_MASK,
+                                                                               UINT32_MAX)};
     k->func_map = pgk_mem_alloc(from->funcs.n + 1, sizeof *k->func_map);
     k->node_map = pgk_mem_alloc(from->stacks.nodes.n, sizeof *k->node_map);
     if (!k->func_map || !k->node_map || !pgk_vec_push(&k->map.first, 0))
@@ -51,14 +55,6 @@ int pgk_rekey_replace(struct pgk_rekey *k, const uint32_t *frames, size_t n, str
     return pgk_vec_push(&k->map.first, (uint32_t)k->map.frames.n) ? 0 : pgk_fail_nomem(err);
 }
 
-static uint32_t copy_module(struct pgk_heap *to, const struct pgk_heap *from, uint32_t module)
-{
-    const struct pgk_heap_module *m = &from->modules.v[module];
-    return pgk_heap_module(to, (const uint8_t *)pgk_intern_str(&from->strings, m->build_id),
-                           pgk_intern_len(&from->strings, m->build_id), m->text_size,
-                           m->text_off, m->by_file_off);
-}
-
 int pgk_rekey_keep(struct pgk_rekey *k, struct pgk_err *err)
 {
     const struct pgk_frame *f = &k->from->frames.v[k->map.first.n - 1];
@@ -66,19 +62,22 @@ int pgk_rekey_keep(struct pgk_rekey *k, struct pgk_err *err)
     if (f->kind != PGK_FRAME_ADDRESS) {
         ref = k->func_map[ref];
     } else if (ref != PGK_INDEX_NONE) {
-        ref = copy_module(k->to, k->from, ref);
+        ref = pgk_heap_copy_module(k->to, k->from, ref);
         if (ref == PGK_INDEX_NONE)
             return pgk_fail_nomem(err);
     }
-    uint32_t frame = pgk_heap_frame(k->to, (enum pgk_frame_kind)f->kind, ref, f->where);
-    return frame == PGK_INDEX_NONE ? pgk_fail_nomem(err) : pgk_rekey_replace(k, &frame, 1, err);
+    uint64_t where = f->kind == PGK_FRAME_ADDRESS ? f->where : f->where & k->place_mask;
+    uint32_t frame = pgk_heap_frame(k->to, (enum pgk_frame_kind)f->kind, ref, where);
+    if (frame == PGK_INDEX_NONE)
+        return pgk_fail_nomem(err);
+    pgk_heap_note_discriminator(k->to, frame, f->discriminator);
+    return pgk_rekey_replace(k, &frame, 1, err);
 }
 
-int pgk_rekey_run(struct pgk_rekey *k, struct pgk_err *err)
+int pgk_rekey_stacks(struct pgk_rekey *k, struct pgk_err *err)
 {
     const struct pgk_heap *from = k->from;
-    if (!pgk_stack_reserve(&k->to->stacks, k->to->stacks.nodes.n + from->stacks.nodes.n) ||
-        !pgk_vec_reserve(&k->to->contexts, from->contexts.n))
+    if (!pgk_stack_reserve(&k->to->stacks, k->to->stacks.nodes.n + from->stacks.nodes.n))
         return pgk_fail_nomem(err);
     k->node_map[0] = 0;
     for (size_t i = 1; i < from->stacks.nodes.n; i++) {
@@ -91,23 +90,81 @@ int pgk_rekey_run(struct pgk_rekey *k, struct pgk_err *err)
             return pgk_fail_nomem(err);
         k->node_map[i] = to;
     }
+    return 0;
+}
+
+static void drop_context(struct pgk_rekey *k, const struct pgk_heap_context *c)
+{
+    k->contexts_dropped++;
+    k->bytes_dropped += c->mib.v[PGK_MIB_TotalSize];
+}
+
+static int copy_contexts(struct pgk_rekey *k, struct pgk_err *err)
+{
+    const struct pgk_heap *from = k->from;
+    if (!pgk_vec_reserve(&k->to->contexts, from->contexts.n))
+        return pgk_fail_nomem(err);
     for (size_t i = 0; i < from->contexts.n; i++) {
         const struct pgk_heap_context *c = &from->contexts.v[i];
-        if (k->node_map[c->stack]) {
-            PGK_TRY(pgk_heap_add(k->to, k->node_map[c->stack], &c->mib, err));
-            if (c->owned_by_chain)
-                pgk_heap_own_by_chain(k->to, k->node_map[c->stack]);
+        if (!k->node_map[c->stack]) {
+            drop_context(k, c);
+            continue;
+        }
+        PGK_TRY(pgk_heap_add(k->to, k->node_map[c->stack], &c->mib, err));
+        if (c->owned_by_chain)
+            pgk_heap_own_by_chain(k->to, k->node_map[c->stack]);
+    }
+    return 0;
+}
+
+/* The old contexts become the new ones where they are; histograms stay where they are, too. */
+static int move_contexts(struct pgk_rekey *k, struct pgk_err *err)
+{
+    struct pgk_heap *to = k->to, *from = k->taken;
+    PGK_TRY(pgk_heap_reserve_contexts(to, to->stacks.nodes.n, err));
+    to->arena = from->arena;
+    from->arena = (struct pgk_arena){0};
+    pgk_vec_free(&to->contexts);
+    to->contexts.v = from->contexts.v;
+    to->contexts.cap = from->contexts.cap;
+    size_t n = from->contexts.n;
+    memset(&from->contexts, 0, sizeof from->contexts);
+    for (size_t i = 0; i < n; i++) {
+        struct pgk_heap_context *c = &to->contexts.v[i];
+        uint32_t stack = k->node_map[c->stack], *place = &to->context_of.v[stack];
+        if (!stack) {
+            drop_context(k, c);
+        } else if (*place) {
+            struct pgk_heap_context *same = &to->contexts.v[*place - 1];
+            same->owned_by_chain |= c->owned_by_chain;
+            if (!pgk_mib_add(&same->mib, &c->mib, &to->arena))
+                return pgk_fail_nomem(err);
         } else {
-            k->contexts_dropped++;
-            k->bytes_dropped += c->mib.v[PGK_MIB_TotalSize];
+            c->stack = stack;
+            to->contexts.v[to->contexts.n++] = *c;
+            *place = (uint32_t)to->contexts.n;
         }
     }
+    return 0;
+}
+
+int pgk_rekey_rest(struct pgk_rekey *k, struct pgk_err *err)
+{
+    const struct pgk_heap *from = k->from;
+    struct pgk_data_store data = pgk_heap_data_store(k->to);
+    PGK_TRY(k->taken ? move_contexts(k, err) : copy_contexts(k, err));
     for (size_t i = 0; i < from->sites.n; i++) {
         const struct pgk_heap_site *s = &from->sites.v[i];
         PGK_TRY(pgk_heap_add_site(k->to, (enum pgk_site_kind)s->kind, k->func_map[s->func],
                                   k->node_map[s->stack], s->callees, s->n_callees, err));
     }
-    return 0;
+    return pgk_data_access_merge(&data, &from->data, &from->strings) ? 0 : pgk_fail_nomem(err);
+}
+
+int pgk_rekey_run(struct pgk_rekey *k, struct pgk_err *err)
+{
+    PGK_TRY(pgk_rekey_stacks(k, err));
+    return pgk_rekey_rest(k, err);
 }
 
 static int copy_all(struct pgk_heap *into, const struct pgk_heap *from, bool names,
@@ -127,9 +184,15 @@ static int copy_loaded(struct pgk_heap *into, const struct pgk_heap *from, struc
 {
     for (size_t i = 0; i < from->loaded.n; i++) {
         const struct pgk_heap_loaded *l = &from->loaded.v[i];
-        uint32_t module = copy_module(into, from, l->module);
+        uint32_t module = pgk_heap_copy_module(into, from, l->module);
         if (module == PGK_INDEX_NONE ||
             !pgk_heap_note_loaded(into, pgk_intern_str(&from->strings, l->profile), module))
+            return pgk_fail_nomem(err);
+    }
+    for (size_t i = 0; i < from->texts.n; i++) {
+        const struct pgk_heap_text *t = &from->texts.v[i];
+        uint32_t module = pgk_heap_copy_module(into, from, t->module);
+        if (module == PGK_INDEX_NONE || !pgk_heap_note_text(into, module, t->at, t->size))
             return pgk_fail_nomem(err);
     }
     return 0;
@@ -141,10 +204,44 @@ int pgk_heap_merge(struct pgk_heap *into, const struct pgk_heap *from, struct pg
     return copy_all(into, from, true, err);
 }
 
-int pgk_heap_strip_names(struct pgk_heap **plain, const struct pgk_heap *from,
-                         struct pgk_err *err)
+/* As files hold it. */
+static uint64_t llvm_place(const struct pgk_frame *f)
 {
+    return f->where & pgk_frame_place(PGK_LLVM_LINE_MASK, UINT32_MAX);
+}
+
+static bool same_for_llvm(const struct pgk_heap *h, const struct pgk_frame *a,
+                          const struct pgk_frame *b)
+{
+    return llvm_place(a) == llvm_place(b) && a->kind == b->kind &&
+           h->funcs.v[a->ref].guid == h->funcs.v[b->ref].guid;
+}
+
+/* Are all frames as LLVM's files hold them, and no two of them alike? */
+static int check_frames(const struct pgk_heap *h, bool *as_llvm, struct pgk_err *err)
+{
+    struct pgk_index seen = {0};
+    bool ok = true;
+    *as_llvm = true;
+    for (uint32_t i = 0; i < h->frames.n && ok && *as_llvm; i++) {
+        const struct pgk_frame *f = &h->frames.v[i];
+        *as_llvm = f->where == llvm_place(f);
+        uint64_t hash = pgk_hash_pair(h->funcs.v[f->ref].guid, f->where << 1 ^ f->kind);
+        PGK_INDEX_FOR (&seen, hash, j)
+            *as_llvm &= !same_for_llvm(h, f, &h->frames.v[j]);
+        ok = pgk_index_add(&seen, hash, i);
+    }
+    pgk_index_free(&seen);
+    return ok ? 0 : pgk_fail_nomem(err);
+}
+
+int pgk_heap_for_llvm(struct pgk_heap **plain, const struct pgk_heap *from, struct pgk_err *err)
+{
+    bool as_llvm;
     struct pgk_heap *to;
+    PGK_TRY(check_frames(from, &as_llvm, err));
+    if (as_llvm)
+        return 0;
     PGK_TRY(pgk_heap_new(&to, err));
     int status = copy_all(to, from, false, err);
     if (status)

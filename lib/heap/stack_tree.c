@@ -1,6 +1,7 @@
 /* Call stacks as paths in a tree. */
 #include "stack_tree.h"
 
+#include "compiler.h"
 #include "hash.h"
 
 enum { FIRST_SLOTS = 1024 };
@@ -25,10 +26,16 @@ void pgk_stack_tree_free(struct pgk_stack_tree *t)
     *t = (struct pgk_stack_tree){0};
 }
 
-/* A table of mask + 1 slots takes two thirds as many nodes. */
+void pgk_stack_tree_rest(struct pgk_stack_tree *t)
+{
+    pgk_mem_free(t->slots);
+    t->slots = NULL;
+}
+
+/* A table of mask + 1 slots takes half as many nodes. */
 static inline uint64_t slots_limit(uint32_t mask)
 {
-    return (uint64_t)mask * 2 / 3;
+    return mask / 2;
 }
 
 /* Children stand near the place of their parent's number: most nodes have one child, and
@@ -39,7 +46,7 @@ enum { NEAR = 8 };
 
 static inline uint32_t near_start(uint32_t parent)
 {
-    return parent + parent / 2;
+    return 2 * parent;
 }
 
 static inline uint32_t far_start(uint32_t parent, uint32_t frame)
@@ -49,29 +56,29 @@ static inline uint32_t far_start(uint32_t parent, uint32_t frame)
 }
 
 struct slots {
-    struct pgk_stack_slot *v;
+    uint32_t *v;
     uint32_t mask;
     const struct pgk_stack_node *nodes;
 };
 
-static inline bool fits(const struct slots *t, const struct pgk_stack_slot *s, uint32_t parent,
-                        uint32_t frame)
+/* A slot holds the node alone, which says itself what it is: as nodes stand near their parents,
+ * this is cheaper than a table of twice the size. */
+static inline bool fits(const struct slots *t, uint32_t node, uint32_t parent, uint32_t frame)
 {
-    return !s->node || (s->frame == frame && t->nodes[s->node].parent == parent);
+    return !node || (t->nodes[node].frame == frame && t->nodes[node].parent == parent);
 }
 
-/* The slot of the pair, or the empty one (node 0) where it belongs. */
-static inline struct pgk_stack_slot *find_slot(const struct slots *t, uint32_t parent,
-                                               uint32_t frame)
+/* The slot of the pair, or the empty one where it belongs. */
+static inline uint32_t *find_slot(const struct slots *t, uint32_t parent, uint32_t frame)
 {
     for (uint32_t i = 0; i < NEAR; i++) {
-        struct pgk_stack_slot *s = &t->v[(near_start(parent) + i) & t->mask];
-        if (fits(t, s, parent, frame))
+        uint32_t *s = &t->v[(near_start(parent) + i) & t->mask];
+        if (fits(t, *s, parent, frame))
             return s;
     }
     for (uint32_t i = far_start(parent, frame);; i++) {
-        struct pgk_stack_slot *s = &t->v[i & t->mask];
-        if (fits(t, s, parent, frame))
+        uint32_t *s = &t->v[i & t->mask];
+        if (fits(t, *s, parent, frame))
             return s;
     }
 }
@@ -81,10 +88,8 @@ static bool set_slots(struct pgk_stack_tree *t, uint32_t mask)
     struct slots grown = {pgk_mem_table((size_t)mask + 1, sizeof *grown.v), mask, t->nodes.v};
     if (!grown.v)
         return false;
-    for (uint32_t n = 1; n < t->nodes.n; n++) {
-        const struct pgk_stack_node *node = &t->nodes.v[n];
-        *find_slot(&grown, node->parent, node->frame) = (struct pgk_stack_slot){node->frame, n};
-    }
+    for (uint32_t n = 1; n < t->nodes.n; n++)
+        *find_slot(&grown, t->nodes.v[n].parent, t->nodes.v[n].frame) = n;
     pgk_mem_free(t->slots);
     t->slots = grown.v;
     t->mask = mask;
@@ -97,25 +102,47 @@ bool pgk_stack_reserve(struct pgk_stack_tree *t, size_t nodes)
     while (slots_limit(mask) < nodes && mask < UINT32_MAX / 2)
         mask = mask * 2 + 1;
     return pgk_vec_reserve(&t->nodes, nodes > t->nodes.n ? nodes - t->nodes.n : 0) &&
-           (mask == t->mask || set_slots(t, mask));
+           ((mask == t->mask && t->slots) || set_slots(t, mask));
+}
+
+/* Makes room for one more node. */
+static bool make_room(struct pgk_stack_tree *t)
+{
+    if (t->nodes.n <= slots_limit(t->mask))
+        return t->slots || set_slots(t, t->mask);
+    return t->mask < UINT32_MAX / 2 && set_slots(t, t->mask * 2 + 1);
 }
 
 uint32_t pgk_stack_push(struct pgk_stack_tree *t, uint32_t parent, uint32_t frame)
 {
-    struct pgk_stack_slot *s =
-        find_slot(&(struct slots){t->slots, t->mask, t->nodes.v}, parent, frame);
-    if (s->node)
-        return s->node;
-    if (t->nodes.n > slots_limit(t->mask)) {
-        if (t->mask >= UINT32_MAX / 2 || !set_slots(t, t->mask * 2 + 1))
-            return PGK_NODE_NONE;
-        s = find_slot(&(struct slots){t->slots, t->mask, t->nodes.v}, parent, frame);
-    }
+    if (PGK_UNLIKELY(!t->slots || t->nodes.n > slots_limit(t->mask)) && !make_room(t))
+        return PGK_NODE_NONE;
+    uint32_t *s = find_slot(&(struct slots){t->slots, t->mask, t->nodes.v}, parent, frame);
+    if (*s)
+        return *s;
     uint32_t node = (uint32_t)t->nodes.n;
     if (!pgk_vec_push(&t->nodes, (struct pgk_stack_node){parent, frame}))
         return PGK_NODE_NONE;
-    *s = (struct pgk_stack_slot){frame, node};
+    *s = node;
     return node;
+}
+
+uint32_t pgk_stack_find(const struct pgk_stack_tree *t, uint32_t parent, uint32_t frame)
+{
+    return t->slots ? *find_slot(&(struct slots){t->slots, t->mask, t->nodes.v}, parent, frame)
+                    : 0;
+}
+
+void pgk_stack_prefetch(const struct pgk_stack_tree *t, uint32_t parent)
+{
+    if (t->slots)
+        __builtin_prefetch(&t->slots[near_start(parent) & t->mask]);
+}
+
+void pgk_stack_prefetch_child(const struct pgk_stack_tree *t, uint32_t parent)
+{
+    if (t->slots)
+        __builtin_prefetch(&t->nodes.v[t->slots[near_start(parent) & t->mask]]);
 }
 
 uint32_t pgk_stack_add(struct pgk_stack_tree *t, const uint32_t *frames, size_t n)

@@ -18,16 +18,10 @@ struct pgk_stack_node {
     uint32_t parent, frame;
 };
 
-/* Slot of the table that finds a node by (parent, frame). The parent stands in the node
- * only: a slot with the right frame is nearly always the right one. */
-struct pgk_stack_slot {
-    uint32_t frame, node; /* node 0: empty */
-};
-
 struct pgk_stack_tree {
     PGK_VEC(struct pgk_stack_node) nodes;
-    struct pgk_stack_slot *slots;
-    uint32_t mask;
+    uint32_t *slots; /* nodes by (parent, frame), 0: empty; NULL while at rest */
+    uint32_t mask;   /* number of slots - 1 */
 };
 
 /* A zeroed struct becomes a tree by init; false when out of memory. */
@@ -35,10 +29,19 @@ bool pgk_stack_tree_init(struct pgk_stack_tree *t);
 /* Makes room for so many nodes in all; false when out of memory. */
 bool pgk_stack_reserve(struct pgk_stack_tree *t, size_t nodes);
 void pgk_stack_tree_free(struct pgk_stack_tree *t);
+/* Gives back what only adding needs; the next addition makes it anew. */
+void pgk_stack_tree_rest(struct pgk_stack_tree *t);
 
 /* The node for `frame` on top of `parent`, added if new; PGK_NODE_NONE when out of
  * memory (or of node numbers). */
 uint32_t pgk_stack_push(struct pgk_stack_tree *t, uint32_t parent, uint32_t frame);
+
+/* The same, but 0 if it is not there. */
+uint32_t pgk_stack_find(const struct pgk_stack_tree *t, uint32_t parent, uint32_t frame);
+/* For a caller who goes on with other work: asks for what finding a child of `parent` will read,
+ * in two steps with work in between. */
+void pgk_stack_prefetch(const struct pgk_stack_tree *t, uint32_t parent);
+void pgk_stack_prefetch_child(const struct pgk_stack_tree *t, uint32_t parent);
 
 /* The node for frames[0 .. n-1], leaf first. */
 uint32_t pgk_stack_add(struct pgk_stack_tree *t, const uint32_t *frames, size_t n);

@@ -3,6 +3,7 @@
 #include "binary_set.h"
 #include "function_name.h"
 #include "message.h"
+#include "module_match.h"
 #include "rekey.h"
 
 #include <inttypes.h>
@@ -25,59 +26,9 @@ struct symbolise {
     struct pgk_arena arena;        /* of the chains */
     PGK_VEC(uint64_t) guid_of;     /* by string id of the name; 0: not computed yet */
     PGK_VEC(uint32_t) new_frames;
+    uint8_t *use;                  /* by old frame: USED_... */
     size_t resolved;
 };
-
-enum { PAGE = 4096 };
-
-/* Is `s` what a process maps for the executable segment of the module? */
-static bool is_text_of(const struct pgk_segment *s, const struct pgk_heap_module *m)
-{
-    if (!s->executable)
-        return false;
-    if (!m->by_file_off)
-        return s->memsz == m->text_size;
-    uint64_t off = s->offset & ~(uint64_t)(PAGE - 1);
-    return off == m->text_off &&
-           ((s->offset + s->filesz + PAGE - 1) & ~(uint64_t)(PAGE - 1)) - off == m->text_size;
-}
-
-/* The binary of a module: by build id; without one, by its executable segment. */
-static uint32_t match_module(const struct symbolise *s, const struct pgk_heap_module *m)
-{
-    const struct pgk_intern *strings = &s->k.from->strings;
-    size_t size = pgk_intern_len(strings, m->build_id);
-    if (size)
-        return pgk_binaries_find(s->binaries,
-                                 (const uint8_t *)pgk_intern_str(strings, m->build_id), size);
-    for (uint32_t i = 0; i < pgk_binaries_count(s->binaries); i++) {
-        const struct pgk_elf *elf = pgk_binaries_elf(s->binaries, i);
-        size_t id_size, n;
-        pgk_elf_build_id(elf, &id_size);
-        if (id_size && !m->by_file_off)
-            continue; /* the profile would have recorded the id */
-        const struct pgk_segment *segments = pgk_elf_segments(elf, &n);
-        for (size_t k = 0; k < n; k++)
-            if (is_text_of(&segments[k], m))
-                return i;
-    }
-    return PGK_INDEX_NONE;
-}
-
-/* The link-time address of an address frame. */
-static uint64_t link_address(const struct symbolise *s, const struct pgk_frame *f)
-{
-    if (!s->k.from->modules.v[f->ref].by_file_off)
-        return f->where;
-    size_t n;
-    const struct pgk_segment *segments =
-        pgk_elf_segments(pgk_binaries_elf(s->binaries, s->binary_of[f->ref]), &n);
-    for (size_t i = 0; i < n; i++)
-        if (segments[i].executable && f->where >= segments[i].offset &&
-            f->where - segments[i].offset < segments[i].filesz)
-            return f->where - segments[i].offset + segments[i].vaddr;
-    return UINT64_MAX; /* padding of the last page: no code */
-}
 
 static void append(char *list, size_t size, const char *item)
 {
@@ -85,10 +36,40 @@ static void append(char *list, size_t size, const char *item)
     snprintf(list + used, size - used, "%s%s", used ? ", " : "", item);
 }
 
+/* The binary of a module; one with a build id that was not given may be found in folders. */
+static int find_binary(struct symbolise *s, uint32_t module)
+{
+    const struct pgk_heap *h = s->k.from;
+    uint32_t id = h->modules.v[module].build_id;
+    if (id)
+        return pgk_binaries_look_for(s->binaries,
+                                     (const uint8_t *)pgk_intern_str(&h->strings, id),
+                                     pgk_intern_len(&h->strings, id), &s->binary_of[module],
+                                     s->err);
+    s->binary_of[module] = pgk_module_binary(h, module, s->binaries);
+    return 0;
+}
+
+/* What a profile tells of a module that no given binary is. */
+static const char *module_text(const struct pgk_heap *h, uint32_t module, char *buf, size_t size)
+{
+    const struct pgk_heap_module *m = &h->modules.v[module];
+    char id[PGK_BUILD_ID_TEXT];
+    if (m->build_id)
+        return pgk_format(buf, size, "%s",
+                          pgk_build_id_text(
+                              id, (const uint8_t *)pgk_intern_str(&h->strings, m->build_id),
+                              pgk_intern_len(&h->strings, m->build_id)));
+    if (m->name)
+        return pgk_format(buf, size, "none, and no binary is named as %s",
+                          pgk_intern_str(&h->strings, m->name));
+    return "none, and no binary has such an executable segment";
+}
+
 /* No module of a profile is a given binary: names both sides. */
 static int fail_mismatch(const struct symbolise *s, const struct pgk_heap_loaded *program)
 {
-    char expected[200] = "", id[PGK_BUILD_ID_TEXT];
+    char expected[200] = "", found[200], id[PGK_BUILD_ID_TEXT];
     const struct pgk_intern *strings = &s->k.from->strings;
     for (uint32_t i = 0; i < pgk_binaries_count(s->binaries); i++) {
         size_t size;
@@ -97,13 +78,9 @@ static int fail_mismatch(const struct symbolise *s, const struct pgk_heap_loaded
         append(expected, sizeof expected,
                PGK_F("%s, which is %s", pgk_build_id_text(id, bytes, size), pgk_elf_path(elf)));
     }
-    uint32_t bytes = s->k.from->modules.v[program->module].build_id;
     return pgk_fail(s->err, PGK_E_MISMATCH, .file = pgk_intern_str(strings, program->profile),
                     .format = "raw heap profile", .record = "segments", .field = "build id",
-                    .found = bytes ? pgk_build_id_text(
-                                         id, (const uint8_t *)pgk_intern_str(strings, bytes),
-                                         pgk_intern_len(strings, bytes))
-                                   : "none, and no binary has such an executable segment",
+                    .found = module_text(s->k.from, program->module, found, sizeof found),
                     .expected = *expected ? expected : "a binary to look addresses up in",
                     .hint = "give the very binary that was run with -b; "
                             "'readelf -n BINARY' prints its build id");
@@ -133,7 +110,7 @@ static int match_modules(struct symbolise *s)
     if (!s->binary_of)
         return pgk_fail_nomem(s->err);
     for (size_t i = 0; i < n; i++)
-        s->binary_of[i] = match_module(s, &s->k.from->modules.v[i]);
+        PGK_TRY(find_binary(s, (uint32_t)i));
     PGK_TRY(check_profiles(s));
     for (uint32_t b = 0; b < pgk_binaries_count(s->binaries); b++) {
         bool used = false;
@@ -164,15 +141,17 @@ static int look_up(struct symbolise *s, uint32_t binary)
     PGK_VEC(struct address) in = {0};
     PGK_VEC(uint64_t) addresses = {0};
     struct pgk_sym_chain *chains = NULL;
-    struct pgk_symboliser *sym;
-    int status = pgk_binaries_symboliser(s->binaries, binary, &sym, s->err);
+    int status = 0;
     const struct pgk_heap *from = s->k.from;
 
     for (size_t i = 0; i < from->frames.n && !status; i++) {
         const struct pgk_frame *f = &from->frames.v[i];
         if (f->kind == PGK_FRAME_ADDRESS && f->ref != PGK_INDEX_NONE &&
             s->binary_of[f->ref] == binary &&
-            !pgk_vec_push(&in, (struct address){link_address(s, f), (uint32_t)i}))
+            !pgk_vec_push(&in, (struct address){
+                pgk_module_link_address(from, f->ref, pgk_binaries_elf(s->binaries, binary),
+                                        f->where),
+                (uint32_t)i}))
             status = pgk_fail_nomem(s->err);
     }
     if (in.n)
@@ -184,9 +163,8 @@ static int look_up(struct symbolise *s, uint32_t binary)
             status = pgk_fail_nomem(s->err);
     if (!status) {
         chains = pgk_mem_zalloc(addresses.n + 1, sizeof *chains);
-        status = chains ? pgk_symbolise(sym, addresses.v, addresses.n,
-                                        pgk_binaries_threads(s->binaries), &s->arena, chains,
-                                        s->err)
+        status = chains ? pgk_binaries_symbolise(s->binaries, binary, addresses.v, addresses.n,
+                                                 &s->arena, chains, s->err)
                         : pgk_fail_nomem(s->err);
     }
     for (size_t i = 0, a = 0; i < in.n && !status; i++) {
@@ -247,6 +225,7 @@ static int map_address(struct symbolise *s, const struct pgk_sym_chain *chain)
                                                                   f->column));
             if (frame == PGK_INDEX_NONE || !pgk_vec_push(&s->new_frames, frame))
                 return pgk_fail_nomem(s->err);
+            pgk_heap_note_discriminator(s->k.to, frame, f->discriminator);
         }
     }
     return pgk_rekey_replace(&s->k, s->new_frames.v, s->new_frames.n, s->err);
@@ -292,68 +271,116 @@ enum { USED_AS_LEAF = 1, USED_AS_CALLER = 2 };
 
 /* Function records: who allocates, and through which calls the allocations are
  * reached. A chain is a call site of all its functions; only the innermost function
- * of the first chain of a stack makes the allocation itself. */
-static int add_sites(struct symbolise *s)
+ * of the first chain of a stack makes the allocation itself. Notes how each old frame is
+ * used, and that contexts stand in the records of their chains. */
+static int note_uses(struct symbolise *s)
 {
-    const struct pgk_heap *from = s->k.from;
+    struct pgk_heap *from = s->k.taken;
     const struct pgk_stack_node *nodes = from->stacks.nodes.v;
     const uint32_t *first = s->k.map.first.v;
     size_t n_nodes = from->stacks.nodes.n;
-    uint8_t *calls = pgk_mem_zalloc(n_nodes, 1), *use = pgk_mem_zalloc(from->frames.n + 1, 1);
-    int status = calls && use ? 0 : pgk_fail_nomem(s->err);
-
-    for (size_t i = 0; i < from->contexts.n && !status; i++) {
+    uint8_t *calls = pgk_mem_zalloc(n_nodes, 1);
+    s->use = pgk_mem_zalloc(from->frames.n + 1, 1);
+    if (!calls || !s->use) {
+        pgk_mem_free(calls);
+        return pgk_fail_nomem(s->err);
+    }
+    for (size_t i = 0; i < from->contexts.n; i++) {
         uint32_t node = from->contexts.v[i].stack;
         if (!node || from->frames.v[nodes[node].frame].kind != PGK_FRAME_ADDRESS)
             continue; /* came with its sites */
-        if (s->k.node_map[node])
-            pgk_heap_own_by_chain(s->k.to, s->k.node_map[node]);
+        from->contexts.v[i].owned_by_chain = true;
         while (node && first[nodes[node].frame] == first[nodes[node].frame + 1])
             node = nodes[node].parent;
         if (node) {
-            use[nodes[node].frame] |= USED_AS_LEAF;
+            s->use[nodes[node].frame] |= USED_AS_LEAF;
             calls[nodes[node].parent] = 1;
         }
     }
-    for (size_t i = n_nodes; i-- > 1 && !status;) {
+    for (size_t i = n_nodes; i-- > 1;) {
         if (!calls[i])
             continue;
-        use[nodes[i].frame] |= USED_AS_CALLER;
+        s->use[nodes[i].frame] |= USED_AS_CALLER;
         calls[nodes[i].parent] = 1;
     }
-    for (size_t i = 0; i < from->frames.n && !status; i++)
-        if (use[i])
-            status = add_chain(s, (uint32_t)i, use[i] & USED_AS_CALLER ? 0 : 1);
     pgk_mem_free(calls);
-    pgk_mem_free(use);
-    return status;
+    return 0;
+}
+
+static int add_sites(struct symbolise *s)
+{
+    for (size_t i = 0; i < s->k.from->frames.n; i++)
+        if (s->use[i])
+            PGK_TRY(add_chain(s, (uint32_t)i, s->use[i] & USED_AS_CALLER ? 0 : 1));
+    return 0;
+}
+
+/* With every step some table of the old profile has been used for the last time. */
+static int rekey(struct symbolise *s)
+{
+    struct pgk_heap *from = s->k.taken;
+    pgk_binaries_rest(s->binaries); /* names are strings of the new profile by now */
+    pgk_index_free(&from->frame_index);
+    pgk_vec_free(&from->context_of);
+    pgk_stack_tree_rest(&from->stacks);
+    PGK_TRY(note_uses(s));
+    PGK_TRY(pgk_rekey_stacks(&s->k, s->err));
+    PGK_TRY(add_sites(s));
+    pgk_vec_free(&from->stacks.nodes);
+    pgk_stack_tree_rest(&s->k.to->stacks);
+    return pgk_rekey_rest(&s->k, s->err);
 }
 
 static int run(struct symbolise *s, struct pgk_heap_symbolised *done)
 {
     const struct pgk_heap *from = s->k.from;
+    size_t addresses = 0, contexts = from->contexts.n;
     PGK_TRY(match_modules(s));
     PGK_TRY(map_frames(s));
-    PGK_TRY(pgk_rekey_run(&s->k, s->err));
-    PGK_TRY(add_sites(s));
-    size_t addresses = 0;
+    PGK_TRY(rekey(s));
     for (size_t i = 0; i < from->frames.n; i++)
         addresses += from->frames.v[i].kind == PGK_FRAME_ADDRESS;
     if (done)
         *done = (struct pgk_heap_symbolised){
             .addresses = addresses, .addresses_resolved = s->resolved,
             .contexts_dropped = s->k.contexts_dropped, .bytes_dropped = s->k.bytes_dropped};
-    if (!s->k.to->contexts.n && from->contexts.n)
+    if (!s->k.to->contexts.n && contexts)
         return pgk_fail(s->err, PGK_E_EMPTY, .record = "contexts",
                         .file = pgk_binaries_count(s->binaries)
                                     ? pgk_elf_path(pgk_binaries_elf(s->binaries, 0))
                                     : NULL,
                         .found = PGK_F("%zu contexts, %zu addresses, none of which the debug "
                                        "information of the given binaries covers",
-                                       from->contexts.n, addresses),
+                                       contexts, addresses),
                         .expected = "at least one context with a known function",
                         .hint = "compile with -g, or -gline-tables-only "
                                 "-fdebug-info-for-profiling");
+    return 0;
+}
+
+int pgk_heap_symbolise_in_place(struct pgk_heap **heap, struct pgk_binaries *binaries,
+                                struct pgk_heap_symbolised *done, struct pgk_err *err)
+{
+    struct symbolise s = {.binaries = binaries, .err = err};
+    struct pgk_heap *to;
+    PGK_TRY(pgk_heap_new(&to, err));
+    int status = pgk_rekey_begin(&s.k, to, *heap, err);
+    s.k.taken = *heap;
+    if (!status)
+        status = run(&s, done);
+    pgk_rekey_end(&s.k);
+    pgk_mem_free(s.binary_of);
+    pgk_mem_free(s.chains);
+    pgk_mem_free(s.use);
+    pgk_arena_free(&s.arena);
+    pgk_vec_free(&s.guid_of);
+    pgk_vec_free(&s.new_frames);
+    if (status) {
+        pgk_heap_close(&to);
+        return status;
+    }
+    pgk_heap_close(heap);
+    *heap = to;
     return 0;
 }
 
@@ -361,22 +388,15 @@ int pgk_heap_symbolise(struct pgk_heap **into, const struct pgk_heap *from,
                        struct pgk_binaries *binaries, struct pgk_heap_symbolised *done,
                        struct pgk_err *err)
 {
-    struct symbolise s = {.binaries = binaries, .err = err};
-    struct pgk_heap *to;
-    PGK_TRY(pgk_heap_new(&to, err));
-    int status = pgk_rekey_begin(&s.k, to, from, err);
+    struct pgk_heap *copy;
+    PGK_TRY(pgk_heap_new(&copy, err));
+    int status = pgk_heap_merge(copy, from, err);
     if (!status)
-        status = run(&s, done);
-    pgk_rekey_end(&s.k);
-    pgk_mem_free(s.binary_of);
-    pgk_mem_free(s.chains);
-    pgk_arena_free(&s.arena);
-    pgk_vec_free(&s.guid_of);
-    pgk_vec_free(&s.new_frames);
+        status = pgk_heap_symbolise_in_place(&copy, binaries, done, err);
     if (status)
-        pgk_heap_close(&to);
+        pgk_heap_close(&copy);
     else
-        *into = to;
+        *into = copy;
     return status;
 }
 

@@ -31,7 +31,7 @@ struct pgk_indexed_info {
     bool has_heap;         /* there is heap data; else memprof_version means nothing */
     uint32_t schema_tag_max; /* highest field tag stored */
     bool has_counters;     /* instrumentation counters, which are not carried yet */
-    bool has_data_access;  /* a data access profile, which is not carried yet */
+    bool has_data_access;  /* a data access profile */
     bool full_schema;      /* more than the fields the compiler uses */
 };
 
@@ -42,9 +42,22 @@ PGK_MUST_USE int pgk_indexed_read(struct pgk_heap *h, const uint8_t *bytes, size
                                   const struct pgk_source *src, struct pgk_indexed_info *info,
                                   struct pgk_err *err);
 
+/* The same for a damaged file: function records that are not whole are told and passed over. Fails
+ * where nothing can be read at all. */
+struct pgk_salvage;
+PGK_MUST_USE int pgk_indexed_salvage(struct pgk_heap *h, const uint8_t *bytes, size_t size,
+                                     const struct pgk_source *src, struct pgk_salvage *salvage,
+                                     struct pgk_indexed_info *info, struct pgk_err *err);
+
 /* memprof_read.c: the section at `off` of the file under `c`. */
 PGK_MUST_USE int pgk_memprof_read(struct pgk_heap *h, const struct pgk_cursor *c, uint64_t off,
-                                  struct pgk_indexed_info *info, struct pgk_err *err);
+                                  struct pgk_salvage *salvage, struct pgk_indexed_info *info,
+                                  struct pgk_err *err);
+/* data_access_part.c: under the cursor; after what is written so far. */
+PGK_MUST_USE int pgk_data_access_read(struct pgk_heap *h, struct pgk_cursor *c,
+                                      struct pgk_err *err);
+PGK_MUST_USE int pgk_data_access_write(const struct pgk_heap *h, struct pgk_sink *out,
+                                       struct pgk_err *err);
 /* memprof_write.c */
 PGK_MUST_USE int pgk_memprof_write(const struct pgk_heap *h, struct pgk_sink *out,
                                    const struct pgk_indexed_write_opts *opts, struct pgk_err *err);

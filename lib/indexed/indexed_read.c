@@ -1,5 +1,6 @@
 /* Reader of the indexed container: header, and which parts there are. */
 #include "indexed.h"
+#include "salvage.h"
 
 #include <inttypes.h>
 
@@ -35,22 +36,31 @@ static bool has_flag(const struct pgk_indexed_header *h, enum pgk_indexed_flag b
     return h->flags >> bit & 1;
 }
 
+static int check_or_tell(const struct pgk_cursor *c, const char *name, struct pgk_salvage *salvage,
+                         struct pgk_err *err)
+{
+    struct pgk_err why = {0};
+    if (!salvage)
+        return pgk_cur_check(c, err, name);
+    return pgk_salvage_skip(salvage, pgk_cur_check(c, &why, name), &why);
+}
+
 /* A part that says its own size: u64, then as many bytes. Its content is not used, but a
  * file that ends inside it is not whole. */
 static int check_part(const struct pgk_cursor *c, uint64_t off, const char *name,
-                      struct pgk_err *err)
+                      struct pgk_salvage *salvage, struct pgk_err *err)
 {
     struct pgk_cursor part = *c;
     if (!off)
         return 0;
     pgk_cur_seek(&part, off, name);
     pgk_cur_take(&part, pgk_cur_count(&part, 1, name), name);
-    return pgk_cur_check(&part, err, name);
+    return check_or_tell(&part, name, salvage, err);
 }
 
-int pgk_indexed_read(struct pgk_heap *h, const uint8_t *bytes, size_t size,
-                     const struct pgk_source *src, struct pgk_indexed_info *info,
-                     struct pgk_err *err)
+static int read_file(struct pgk_heap *h, const uint8_t *bytes, size_t size,
+                     const struct pgk_source *src, struct pgk_salvage *salvage,
+                     struct pgk_indexed_info *info, struct pgk_err *err)
 {
     struct pgk_cursor c;
     struct pgk_indexed_header header = {0};
@@ -63,13 +73,27 @@ int pgk_indexed_read(struct pgk_heap *h, const uint8_t *bytes, size_t size,
     pgk_cur_seek(&table, header.function_table_off, "function_table_off");
     pgk_cur_u64(&table, "buckets of the function table");
     found.has_counters = pgk_cur_u64(&table, "functions") > 0;
-    PGK_TRY(pgk_cur_check(&table, err, "function table"));
+    PGK_TRY(check_or_tell(&table, "function table", salvage, err));
 
     if (has_flag(&header, PGK_INDEXED_MEMPROF))
-        PGK_TRY(pgk_memprof_read(h, &c, header.memprof_off, &found, err));
-    PGK_TRY(check_part(&c, header.binary_ids_off, "binary ids", err));
-    PGK_TRY(check_part(&c, header.vtable_names_off, "vtable names", err));
+        PGK_TRY(pgk_memprof_read(h, &c, header.memprof_off, salvage, &found, err));
+    PGK_TRY(check_part(&c, header.binary_ids_off, "binary ids", salvage, err));
+    PGK_TRY(check_part(&c, header.vtable_names_off, "vtable names", salvage, err));
     if (info)
         *info = found;
     return 0;
+}
+
+int pgk_indexed_read(struct pgk_heap *h, const uint8_t *bytes, size_t size,
+                     const struct pgk_source *src, struct pgk_indexed_info *info,
+                     struct pgk_err *err)
+{
+    return read_file(h, bytes, size, src, NULL, info, err);
+}
+
+int pgk_indexed_salvage(struct pgk_heap *h, const uint8_t *bytes, size_t size,
+                        const struct pgk_source *src, struct pgk_salvage *salvage,
+                        struct pgk_indexed_info *info, struct pgk_err *err)
+{
+    return read_file(h, bytes, size, src, salvage, info, err);
 }

@@ -3,6 +3,7 @@
 #include "ondisk_table.h"
 #include "record_builder.h"
 #include "hash.h"
+#include "salvage.h"
 
 #include <inttypes.h>
 
@@ -21,6 +22,7 @@ enum { STACK_FRAMES_MAX = 16384 };
 struct reader {
     struct pgk_heap *heap;
     struct pgk_cursor file;
+    struct pgk_salvage *salvage; /* NULL: damage is an error */
     struct pgk_err *err;
     uint32_t version;
     struct schema schema;
@@ -144,6 +146,7 @@ static int stack_at(struct reader *r, uint64_t start, uint32_t *node)
 static int add_frame_by_id(void *ctx, uint64_t key, struct pgk_cursor *c, struct pgk_err *err)
 {
     struct reader *r = ctx;
+    r->err = err;
     uint32_t frame = read_frame(r, c);
     PGK_TRY(pgk_cur_check(c, err, "frame"));
     if (frame == PGK_INDEX_NONE || !pgk_vec_reserve(&r->frame_ids, 1))
@@ -183,6 +186,7 @@ static int add_stack_by_id(void *ctx, uint64_t key, struct pgk_cursor *c, struct
 {
     struct reader *r = ctx;
     uint32_t node;
+    r->err = err;
     PGK_TRY(read_frame_ids(r, c, (pgk_cur_left(c) + 7) / 8, &node));
     if (!pgk_vec_reserve(&r->stack_ids, 1))
         return pgk_fail_nomem(err);
@@ -234,6 +238,7 @@ static int read_stack(struct reader *r, struct pgk_cursor *c, uint32_t *node)
 static int read_record(void *ctx, uint64_t guid, struct pgk_cursor *c, struct pgk_err *err)
 {
     struct reader *r = ctx;
+    r->err = err;
     PGK_TRY(pgk_record_begin(&r->records, guid, err));
     size_t id_size = r->version >= 3 ? 4 : 8;
     uint64_t n = pgk_cur_count(c, id_size + r->schema.size, "number of alloc sites");
@@ -274,13 +279,36 @@ static int check_order(struct reader *r, uint64_t at, const char *field, uint64_
                           .hint = "the profile is damaged; write it again");
 }
 
+static int read_table(struct reader *r, uint64_t payload, uint64_t table,
+                      enum pgk_ondisk_lengths lengths, const char *what, pgk_ondisk_item_fn *fn)
+{
+    struct pgk_err *err = r->err; /* items have one of their own when damage is no error */
+    int status = r->salvage ? pgk_ondisk_salvage(&r->file, payload, table, lengths, what, fn, r,
+                                                 r->salvage, err)
+                            : pgk_ondisk_read(&r->file, payload, table, lengths, what, fn, r, err);
+    r->err = err;
+    return status;
+}
+
+/* Part of the section that is behind the records. */
+static int read_data_access(struct reader *r, uint64_t off)
+{
+    struct pgk_err why = {0};
+    struct pgk_cursor part = r->file;
+    pgk_cur_seek(&part, off, "data access offset");
+    if (!r->salvage)
+        return pgk_data_access_read(r->heap, &part, r->err);
+    return pgk_salvage_skip(r->salvage, pgk_data_access_read(r->heap, &part, &why), &why);
+}
+
 static int read_v3(struct reader *r, struct pgk_cursor *c, uint64_t off,
                    struct pgk_indexed_info *info)
 {
     uint64_t radix = pgk_cur_u64(c, "call stack offset"), payload = pgk_cur_u64(c, "record offset"),
-             table = pgk_cur_u64(c, "record table offset");
+             table = pgk_cur_u64(c, "record table offset"), data_access = 0;
     if (r->version >= 4) {
-        info->has_data_access = pgk_cur_u64(c, "data access offset") > table;
+        data_access = pgk_cur_u64(c, "data access offset");
+        info->has_data_access = data_access > table;
         uint32_t fields = pgk_cur_u32(c, "number of summary fields");
         pgk_cur_take(c, fields * UINT64_C(8), "summary"); /* it is computed, not stored */
     }
@@ -289,7 +317,8 @@ static int read_v3(struct reader *r, struct pgk_cursor *c, uint64_t off,
     uint64_t frames = pgk_cur_off(c);
     PGK_TRY(check_order(r, off + 8, "call stack offset", radix, frames, FRAME_SIZE));
     PGK_TRY(check_order(r, off + 16, "record offset", payload, radix, sizeof(uint32_t)));
-    PGK_TRY(check_order(r, off + 24, "record table offset", table, payload, 1));
+    if (!r->salvage)
+        PGK_TRY(check_order(r, off + 24, "record table offset", table, payload, 1));
 
     r->n_frames = (radix - frames) / FRAME_SIZE;
     r->n_radix = (payload - radix) / sizeof(uint32_t);
@@ -303,8 +332,9 @@ static int read_v3(struct reader *r, struct pgk_cursor *c, uint64_t off,
             return pgk_fail_nomem(r->err);
     r->radix = pgk_cur_take(c, payload - radix, "call stacks");
     PGK_TRY(pgk_cur_check(c, r->err, "MemProf section"));
-    return pgk_ondisk_read(&r->file, payload, table, PGK_ONDISK_KEY_AND_DATA, "function record",
-                           read_record, r, r->err);
+    PGK_TRY(read_table(r, payload, table, PGK_ONDISK_KEY_AND_DATA, "function record",
+                       read_record));
+    return info->has_data_access ? read_data_access(r, data_access) : 0;
 }
 
 /* Three parts of payload and hash table, of which V0 and V1 lack the last: function
@@ -322,15 +352,12 @@ static int read_v2(struct reader *r, struct pgk_cursor *c, uint64_t off)
     PGK_TRY(pgk_cur_check(c, r->err, "MemProf section"));
     PGK_TRY(read_schema(r, c));
     uint64_t payload = pgk_cur_off(c);
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n && !r->salvage; i++)
         PGK_TRY(check_order(r, off + 8 * i, names[i], at[i], i ? at[i - 1] : payload, 1));
-    PGK_TRY(pgk_ondisk_read(&r->file, at[1], at[2], PGK_ONDISK_KEY_AND_DATA, "frame",
-                            add_frame_by_id, r, r->err));
+    PGK_TRY(read_table(r, at[1], at[2], PGK_ONDISK_KEY_AND_DATA, "frame", add_frame_by_id));
     if (r->version >= 2)
-        PGK_TRY(pgk_ondisk_read(&r->file, at[3], at[4], PGK_ONDISK_DATA_ONLY, "call stack",
-                                add_stack_by_id, r, r->err));
-    return pgk_ondisk_read(&r->file, payload, at[0], PGK_ONDISK_KEY_AND_DATA, "function record",
-                           read_record, r, r->err);
+        PGK_TRY(read_table(r, at[3], at[4], PGK_ONDISK_DATA_ONLY, "call stack", add_stack_by_id));
+    return read_table(r, payload, at[0], PGK_ONDISK_KEY_AND_DATA, "function record", read_record);
 }
 
 /* V0 has no version word: what stands there is an offset, and an offset is never small. */
@@ -365,11 +392,12 @@ static int read_section(struct reader *r, uint64_t off, struct pgk_indexed_info 
 }
 
 int pgk_memprof_read(struct pgk_heap *h, const struct pgk_cursor *c, uint64_t off,
-                     struct pgk_indexed_info *info, struct pgk_err *err)
+                     struct pgk_salvage *salvage, struct pgk_indexed_info *info,
+                     struct pgk_err *err)
 {
     /* Into a model of its own first: a stack that `h` has already is added to, while one
      * that this file mentions twice counts once. */
-    struct reader r = {.file = *c, .err = err};
+    struct reader r = {.file = *c, .salvage = salvage, .err = err};
     int status = pgk_heap_new(&r.heap, err);
     r.records.heap = r.heap;
     if (!status)

@@ -8,11 +8,6 @@
 
 #include <stdlib.h>
 
-/* Fields the compiler uses; what is written unless all are asked for. */
-static const uint8_t hot_cold_schema[] = {PGK_MIB_AllocCount, PGK_MIB_TotalSize,
-                                          PGK_MIB_TotalLifetime,
-                                          PGK_MIB_TotalLifetimeAccessDensity};
-
 struct writer {
     const struct pgk_heap *h;
     struct pgk_sink *out;
@@ -146,7 +141,7 @@ static void write_frame_ids(const struct writer *w, uint32_t stack)
 static size_t pack_stack_name(const struct writer *w, uint32_t stack, uint8_t out[8])
 {
     if (w->version >= 3) {
-        memcpy(out, &w->radix.stack_start[stack], 4);
+        memcpy(out, &w->radix.starts[w->radix.stack_rank[stack]], 4);
         return 4;
     }
     if (w->version == 2) {
@@ -400,7 +395,7 @@ static int write_v3(struct writer *w, struct pgk_err *err)
     uint64_t offs = pgk_sink_tell(w->out), records;
     pgk_sink_zeros(w->out, 3 * 8);
     if (w->version >= 4) {
-        pgk_sink_u64(w->out, 0); /* no data access profile */
+        pgk_sink_u64(w->out, 0); /* of the data access profile, if there is one */
         write_summary(w);
     }
     write_schema(w);
@@ -412,20 +407,22 @@ static int write_v3(struct writer *w, struct pgk_err *err)
     if (!write_records(w, &records))
         return pgk_fail_nomem(err);
     pgk_sink_patch_u64(w->out, offs + 16, records);
-    return 0;
+    if (w->version < 4 || !pgk_data_access_any(&w->h->data))
+        return 0;
+    pgk_sink_patch_u64(w->out, offs + 24, pgk_sink_tell(w->out));
+    return pgk_data_access_write(w->h, w->out, err);
 }
 
 /* V0 and V1 are always written with all fields, and with those only that LLVM 16 knows: it
  * refuses a file with others. */
 static void choose_schema(struct writer *w, bool full)
 {
-    w->n_fields = w->version < 2 ? PGK_MIB_AccessHistogramSize
-                  : full         ? PGK_MIB_FIELDS
-                                 : PGK_COUNTOF(hot_cold_schema);
-    full |= w->version < 2;
-    for (size_t i = 0; i < w->n_fields; i++) {
-        w->schema[i] = full ? (uint8_t)i : hot_cold_schema[i];
-        w->mib_size += pgk_mib_fields[w->schema[i]].bytes;
+    uint8_t end = w->version < 2 ? PGK_MIB_AccessHistogramSize : PGK_MIB_FIELDS;
+    for (uint8_t id = 0; id < end; id++) {
+        if (!full && w->version >= 2 && !pgk_mib_is_compilers(id))
+            continue;
+        w->schema[w->n_fields++] = id;
+        w->mib_size += pgk_mib_fields[id].bytes;
     }
 }
 
@@ -441,38 +438,11 @@ static int write_section(struct writer *w, const struct pgk_indexed_write_opts *
     return w->version >= 3 ? write_v3(w, err) : write_v2(w, err);
 }
 
-static bool same_place(const struct pgk_heap *h, const struct pgk_frame *a,
-                       const struct pgk_frame *b)
-{
-    return a->where == b->where && a->kind == b->kind &&
-           h->funcs.v[a->ref].guid == h->funcs.v[b->ref].guid;
-}
-
-/* LLVM knows functions by GUID alone, while the model keeps apart static functions of one
- * name in different files. If that makes two frames one, stacks may be equal that were not, and
- * a model without names is written. */
-static int without_names(const struct pgk_heap *h, struct pgk_heap **plain, struct pgk_err *err)
-{
-    struct pgk_index seen = {0};
-    bool ok = true, repeated = false;
-    for (uint32_t i = 0; i < h->frames.n && ok && !repeated; i++) {
-        const struct pgk_frame *f = &h->frames.v[i];
-        uint64_t hash = pgk_hash_pair(h->funcs.v[f->ref].guid, f->where << 1 ^ f->kind);
-        PGK_INDEX_FOR (&seen, hash, j)
-            repeated |= same_place(h, f, &h->frames.v[j]);
-        ok = pgk_index_add(&seen, hash, i);
-    }
-    pgk_index_free(&seen);
-    if (!ok)
-        return pgk_fail_nomem(err);
-    return repeated ? pgk_heap_strip_names(plain, h, err) : 0;
-}
-
 int pgk_memprof_write(const struct pgk_heap *h, struct pgk_sink *out,
                       const struct pgk_indexed_write_opts *opts, struct pgk_err *err)
 {
     struct pgk_heap *plain = NULL;
-    PGK_TRY(without_names(h, &plain, err));
+    PGK_TRY(pgk_heap_for_llvm(&plain, h, err));
     struct writer w = {.h = plain ? plain : h, .out = out,
                        .version = opts->target.memprof_version};
     int status = write_section(&w, opts, err);

@@ -1,6 +1,9 @@
 /* LLVM's on-disk chained hash table. */
 #include "ondisk_table.h"
 
+#include "salvage.h"
+#include "u64_set.h"
+
 #include <inttypes.h>
 
 enum { FIRST_BUCKETS = 64 };
@@ -159,4 +162,70 @@ int pgk_ondisk_read(const struct pgk_cursor *file, uint64_t payload_off, uint64_
                               .expected = PGK_F("%" PRIu64 ", the items in the buckets", seen),
                               .hint = "write the profile again");
     return 0;
+}
+
+typedef PGK_VEC(uint64_t) u64_vec;
+
+/* Where buckets begin, as far as the table is there; else one, from which the others follow. */
+static bool bucket_starts(const struct pgk_cursor *file, uint64_t payload_off, uint64_t end,
+                          uint64_t table_off, u64_vec *starts, bool *known)
+{
+    struct pgk_cursor t = *file;
+    pgk_cur_seek(&t, table_off, "table offset");
+    uint64_t buckets = pgk_cur_u64(&t, "number of buckets");
+    pgk_cur_u64(&t, "number of items");
+    *known = !t.failed && buckets && buckets <= pgk_cur_left(&t) / 8;
+    if (!*known)
+        return pgk_vec_push(starts, payload_off);
+    while (buckets--) {
+        uint64_t off = pgk_cur_u64(&t, "bucket");
+        if (off >= payload_off && off < end && !pgk_vec_push(starts, off))
+            return false;
+    }
+    starts->n = pgk_u64_set(starts->v, starts->n);
+    return true;
+}
+
+int pgk_ondisk_salvage(const struct pgk_cursor *file, uint64_t payload_off, uint64_t table_off,
+                       enum pgk_ondisk_lengths lengths, const char *what, pgk_ondisk_item_fn *fn,
+                       void *ctx, struct pgk_salvage *salvage, struct pgk_err *err)
+{
+    uint64_t whole = file->src.base_off + (uint64_t)(file->end - file->start),
+             end = table_off < whole ? table_off : whole;
+    u64_vec starts = {0};
+    bool known;
+    int status = bucket_starts(file, payload_off, end, table_off, &starts, &known)
+                     ? 0
+                     : pgk_fail_nomem(err);
+    if (!status && !known)
+        pgk_salvage_say(salvage, "the table of the %ss at offset 0x%" PRIx64
+                        "; they are read one after the other", what, table_off);
+    uint64_t reached = 0; /* buckets do not overlap */
+    for (size_t i = 0; i < starts.n && !status; i++) {
+        struct pgk_cursor c = *file;
+        if (starts.v[i] < reached || starts.v[i] >= end)
+            continue;
+        pgk_cur_seek(&c, starts.v[i], "bucket");
+        c.end = c.start + (end - c.src.base_off);
+        do {
+            struct pgk_err why = {0};
+            uint16_t n = pgk_cur_left(&c) >= 2 ? pgk_cur_u16(&c, "items of the bucket") : 0;
+            if (!n)
+                break;
+            while (n && !c.failed && !status) {
+                n--;
+                int item = read_item(&c, lengths, what, fn, ctx, &why);
+                status = pgk_salvage_skip(salvage, item, &why);
+                if (item && c.failed)
+                    break;
+            }
+            if (n)
+                pgk_salvage_say(salvage, "%u more %ss of the bucket", n, what);
+        } while (!known && !c.failed && !status);
+        reached = pgk_cur_off(&c);
+    }
+    if (status && err && !err->status)
+        pgk_fail_nomem(err);
+    pgk_vec_free(&starts);
+    return status;
 }

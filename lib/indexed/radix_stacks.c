@@ -70,39 +70,39 @@ struct builder {
     const struct pgk_stack_node *nodes;
     size_t n_nodes;
     uint8_t *in_use;      /* by node: ENDS, PASSED */
-    uint32_t *depth;      /* by node */
     struct usage *usage;  /* by frame; later sorted */
     uint32_t *first_child;     /* by node: where its children start in `children` */
     uint32_t *children;        /* by parent, in falling element order */
     uint32_t *element;         /* by frame: place in the element order */
 };
 
-/* Stacks through a node, and the sum of their depths. */
-struct subtree {
-    uint64_t stacks, depths;
-};
-
+/* How many stacks run through each node, and how far away their leaves are together: those of a
+ * callee are one further away from its caller. */
 static int count_usage(struct builder *b, uint32_t generation)
 {
-    struct subtree *sub = pgk_mem_table(b->n_nodes, sizeof *sub);
-    if (!sub)
+    uint32_t *stacks = pgk_mem_table(b->n_nodes, sizeof *stacks);
+    uint64_t *distance = pgk_mem_table(b->n_nodes, sizeof *distance);
+    if (!stacks || !distance) {
+        pgk_mem_free(stacks);
+        pgk_mem_free(distance);
         return PGK_E_NOMEM;
+    }
     for (size_t i = 0; i < b->h->frames.n; i++)
         b->usage[i].frame = (uint32_t)i;
     for (size_t i = b->n_nodes; i-- > 1;) {
         const struct pgk_stack_node *node = &b->nodes[i];
-        sub[i].stacks += b->in_use[i];
-        sub[i].depths += b->in_use[i] ? b->depth[i] : 0;
-        sub[node->parent].stacks += sub[i].stacks;
-        sub[node->parent].depths += sub[i].depths;
-        struct usage *u = &b->usage[node->frame];
-        u->count += sub[i].stacks;
-        u->distance += sub[i].depths - sub[i].stacks * b->depth[i];
-        /* A node that no stack in use runs through is no child of anything. */
-        b->first_child[node->parent] += sub[i].stacks > 0;
-        b->in_use[i] |= sub[i].stacks ? PASSED : 0;
+        stacks[i] += b->in_use[i];
+        if (!stacks[i])
+            continue; /* no child of anything */
+        stacks[node->parent] += stacks[i];
+        distance[node->parent] += distance[i] + stacks[i];
+        b->usage[node->frame].count += stacks[i];
+        b->usage[node->frame].distance += distance[i];
+        b->first_child[node->parent]++;
+        b->in_use[i] |= PASSED;
     }
-    pgk_mem_free(sub);
+    pgk_mem_free(stacks);
+    pgk_mem_free(distance);
     for (size_t i = 0; i < b->h->frames.n; i++)
         if (b->usage[i].count)
             b->r->frame_ids[i] = b->usage[i].id = frame_id(b->h, (uint32_t)i, generation);
@@ -149,59 +149,59 @@ static void order_children(struct builder *b)
     }
 }
 
+/* A node on the way from the root. */
+struct step {
+    uint32_t node, next; /* child to go to */
+    uint32_t where;      /* its frame in the array */
+};
+typedef PGK_VEC(struct step) path_vec;
+
 /* One stack: a jump to the frames it shares with the one before, the rest of its frames from
  * the root on, its length. The array is built backwards and reversed at the end. */
-static bool encode(struct builder *b, const uint32_t *path, uint32_t depth, uint32_t shared,
-                   uint32_t *where)
+static bool encode(struct builder *b, const path_vec *path, uint32_t shared)
 {
     struct pgk_radix_stacks *r = b->r;
+    uint32_t depth = (uint32_t)path->n - 1;
     if (!pgk_vec_reserve(&r->radix, depth - shared + 2))
         return false;
     if (shared) {
         uint32_t at = (uint32_t)r->radix.n;
-        r->radix.v[r->radix.n++] = where[shared - 1] - at;
+        r->radix.v[r->radix.n++] = path->v[shared].where - at;
     }
-    for (uint32_t i = shared; i < depth; i++) {
-        where[i] = (uint32_t)r->radix.n;
-        r->radix.v[r->radix.n++] = r->linear[b->nodes[path[i]].frame];
+    for (uint32_t i = shared + 1; i <= depth; i++) {
+        path->v[i].where = (uint32_t)r->radix.n;
+        r->radix.v[r->radix.n++] = r->linear[b->nodes[path->v[i].node].frame];
     }
-    r->stack_start[path[depth - 1]] = (uint32_t)r->radix.n;
+    r->starts[r->n_stacks] = (uint32_t)r->radix.n;
     r->radix.v[r->radix.n++] = depth;
-    r->stacks[r->n_stacks++] = path[depth - 1];
+    r->stacks[r->n_stacks++] = path->v[depth].node;
     return true;
 }
 
 /* Walks the tree, children before their parent. */
-static int encode_stacks(struct builder *b, uint32_t max_depth)
+static int encode_stacks(struct builder *b)
 {
-    uint32_t *path = pgk_mem_alloc(max_depth + 1, sizeof *path);
-    uint32_t *next = pgk_mem_alloc(max_depth + 1, sizeof *next); /* child of path[d - 1] */
-    uint32_t *where = pgk_mem_alloc(max_depth + 1, sizeof *where);
-    uint32_t depth = 0, shared = 0;
-    bool ok = path && next && where;
-    if (ok)
-        next[0] = b->first_child[0];
+    path_vec path = {0}; /* with the root */
+    uint32_t shared = 0; /* frames of the stack before that are on the path */
+    bool ok = pgk_vec_push(&path, (struct step){.next = b->first_child[0]});
     while (ok) {
-        uint32_t parent = depth ? path[depth - 1] : 0;
-        if (next[depth] < b->first_child[parent + 1]) { /* go down */
-            path[depth] = b->children[next[depth]++];
-            next[depth + 1] = b->first_child[path[depth]];
-            depth++;
+        struct step *last = &path.v[path.n - 1];
+        if (last->next < b->first_child[last->node + 1]) { /* go down */
+            uint32_t child = b->children[last->next++];
+            ok = pgk_vec_push(&path, (struct step){child, b->first_child[child], 0});
             continue;
         }
-        if (!depth)
+        if (path.n == 1)
             break;
-        if (b->in_use[parent] & ENDS) {
-            ok = encode(b, path, depth, shared, where);
-            shared = depth;
+        if (b->in_use[last->node] & ENDS) {
+            ok = encode(b, &path, shared);
+            shared = (uint32_t)path.n - 1;
         }
-        depth--;
-        if (shared > depth)
-            shared = depth;
+        path.n--;
+        if (shared > path.n - 1)
+            shared = (uint32_t)path.n - 1;
     }
-    pgk_mem_free(path);
-    pgk_mem_free(next);
-    pgk_mem_free(where);
+    pgk_vec_free(&path);
     return ok ? 0 : PGK_E_NOMEM;
 }
 
@@ -215,14 +215,16 @@ static void reverse(struct pgk_radix_stacks *r)
         r->radix.v[n - 1 - i] = v;
     }
     for (size_t i = 0; i < r->n_stacks / 2; i++) {
-        uint32_t v = r->stacks[i];
-        r->stacks[i] = r->stacks[r->n_stacks - 1 - i];
-        r->stacks[r->n_stacks - 1 - i] = v;
+        size_t other = r->n_stacks - 1 - i;
+        uint32_t node = r->stacks[i], start = r->starts[i];
+        r->stacks[i] = r->stacks[other];
+        r->starts[i] = r->starts[other];
+        r->stacks[other] = node;
+        r->starts[other] = start;
     }
     for (uint32_t i = 0; i < r->n_stacks; i++) {
-        uint32_t node = r->stacks[i];
-        r->stack_start[node] = (uint32_t)n - 1 - r->stack_start[node];
-        r->stack_rank[node] = i;
+        r->starts[i] = (uint32_t)n - 1 - r->starts[i];
+        r->stack_rank[r->stacks[i]] = i;
     }
 }
 
@@ -235,53 +237,53 @@ static size_t use_stack(struct builder *b, uint32_t node)
     return fresh;
 }
 
+/* Tables by node are large: each is made when it is needed and not before. */
 static int build(struct builder *b, uint32_t generation)
 {
-    uint32_t max_depth = 0;
-    size_t n_stacks = 0;
+    struct pgk_radix_stacks *r = b->r;
+    size_t n_stacks = 0, frames = b->h->frames.n + 1;
+    b->in_use = pgk_mem_table(b->n_nodes, 1);
+    b->first_child = pgk_mem_table(b->n_nodes + 1, sizeof *b->first_child);
+    b->usage = pgk_mem_zalloc(frames, sizeof *b->usage);
+    b->element = pgk_mem_alloc(frames, sizeof *b->element);
+    r->frame_ids = pgk_mem_zalloc(frames, sizeof *r->frame_ids);
+    r->linear = pgk_mem_zalloc(frames, sizeof *r->linear);
+    r->order = pgk_mem_zalloc(frames, sizeof *r->order);
+    if (!b->in_use || !b->first_child || !b->usage || !b->element || !r->frame_ids ||
+        !r->linear || !r->order)
+        return PGK_E_NOMEM;
     for (size_t i = 0; i < b->h->contexts.n; i++)
         n_stacks += use_stack(b, b->h->contexts.v[i].stack);
     for (size_t i = 0; i < b->h->sites.n; i++)
         n_stacks += use_stack(b, b->h->sites.v[i].stack);
-    for (size_t i = 1; i < b->n_nodes; i++) {
-        b->depth[i] = b->depth[b->nodes[i].parent] + 1;
-        if (b->depth[i] > max_depth)
-            max_depth = b->depth[i];
-    }
-    b->r->stacks = pgk_mem_alloc(n_stacks + 1, sizeof *b->r->stacks);
-    if (!b->r->stacks)
+    r->stacks = pgk_mem_alloc(n_stacks + 1, sizeof *r->stacks);
+    r->starts = pgk_mem_alloc(n_stacks + 1, sizeof *r->starts);
+    if (!r->stacks || !r->starts)
         return PGK_E_NOMEM;
     PGK_TRY(count_usage(b, generation));
     order_frames(b);
+    b->children = pgk_mem_table(b->n_nodes, sizeof *b->children);
+    if (!b->children)
+        return PGK_E_NOMEM;
     order_children(b);
-    PGK_TRY(encode_stacks(b, max_depth));
-    reverse(b->r);
+    PGK_TRY(encode_stacks(b));
+    pgk_mem_free(b->children);
+    b->children = NULL;
+    r->stack_rank = pgk_mem_table(b->n_nodes, sizeof *r->stack_rank);
+    if (!r->stack_rank)
+        return PGK_E_NOMEM;
+    reverse(r);
     return 0;
 }
 
 int pgk_radix_build(struct pgk_radix_stacks *r, const struct pgk_heap *h, uint32_t generation,
                     struct pgk_err *err)
 {
-    size_t nodes = h->stacks.nodes.n, frames = h->frames.n + 1;
-    struct builder b = {.r = r, .h = h, .nodes = h->stacks.nodes.v, .n_nodes = nodes};
+    struct builder b = {.r = r, .h = h, .nodes = h->stacks.nodes.v,
+                        .n_nodes = h->stacks.nodes.n};
     *r = (struct pgk_radix_stacks){0};
-    r->frame_ids = pgk_mem_zalloc(frames, sizeof *r->frame_ids);
-    r->linear = pgk_mem_zalloc(frames, sizeof *r->linear);
-    r->order = pgk_mem_zalloc(frames, sizeof *r->order);
-    r->stack_start = pgk_mem_table(nodes, sizeof *r->stack_start);
-    r->stack_rank = pgk_mem_table(nodes, sizeof *r->stack_rank);
-    b.in_use = pgk_mem_table(nodes, 1);
-    b.depth = pgk_mem_table(nodes, sizeof *b.depth);
-    b.usage = pgk_mem_zalloc(frames, sizeof *b.usage);
-    b.first_child = pgk_mem_table(nodes + 1, sizeof *b.first_child);
-    b.children = pgk_mem_table(nodes, sizeof *b.children);
-    b.element = pgk_mem_alloc(frames, sizeof *b.element);
-    int status = r->frame_ids && r->linear && r->order && r->stack_start && r->stack_rank &&
-                         b.in_use && b.depth && b.usage && b.first_child && b.children && b.element
-                     ? build(&b, generation)
-                     : PGK_E_NOMEM;
+    int status = build(&b, generation);
     pgk_mem_free(b.in_use);
-    pgk_mem_free(b.depth);
     pgk_mem_free(b.usage);
     pgk_mem_free(b.first_child);
     pgk_mem_free(b.children);
@@ -297,9 +299,9 @@ void pgk_radix_free(struct pgk_radix_stacks *r)
     pgk_mem_free(r->frame_ids);
     pgk_mem_free(r->linear);
     pgk_mem_free(r->order);
-    pgk_mem_free(r->stack_start);
     pgk_mem_free(r->stack_rank);
     pgk_mem_free(r->stacks);
+    pgk_mem_free(r->starts);
     pgk_vec_free(&r->radix);
     *r = (struct pgk_radix_stacks){0};
 }

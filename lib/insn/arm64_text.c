@@ -94,8 +94,8 @@ static bool moved_constant(uint32_t word, const char *operands, int64_t *value)
 
 struct text {
     char *at, *end;
-    bool hex;        /* numbers from 10 on in hexadecimal */
-    bool mask;       /* all numbers in hexadecimal */
+    bool hex;         /* numbers from 10 on in hexadecimal */
+    bool mask;        /* all numbers in hexadecimal */
     bool has_address; /* one operand is an address: `address`, printed as `shown` */
     uint64_t address, shown;
 };
@@ -153,7 +153,6 @@ static bool put_byte_mask(struct text *t, const cs_insn *cs)
     return true;
 }
 
-
 static void put_operands(struct text *t, const char *s)
 {
     for (; *s; s++) {
@@ -199,8 +198,8 @@ static void spell(const struct pgk_insn_decoder *d, const cs_insn *cs, uint32_t 
     const char *mnemonic = cs->mnemonic;
     bool llvm = d->style == PGK_INSN_LLVM;
     t->hex = !llvm;
-    bool branch = insn->kind == PGK_INSN_COND || insn->kind == PGK_INSN_JUMP ||
-                  insn->kind == PGK_INSN_CALL;
+    bool branch =
+        insn->kind == PGK_INSN_COND || insn->kind == PGK_INSN_JUMP || insn->kind == PGK_INSN_CALL;
     bool literal = (word & 0x1f000000) == 0x10000000 || (word & 0x3b000000) == 0x18000000;
     t->has_address = (branch && !insn->indirect) || literal;
     t->address = t->shown = branch ? insn->target : insn->data;

@@ -3,8 +3,6 @@
 
 #include "mem.h"
 
-
-
 int pgk_x86_open(struct pgk_insn_decoder *d, struct pgk_err *err)
 {
     ZydisDecoder *z = pgk_mem_zalloc(1, sizeof *z);
@@ -22,11 +20,16 @@ int pgk_x86_open(struct pgk_insn_decoder *d, struct pgk_err *err)
 static enum pgk_insn_kind kind_of(const ZydisDecodedInstruction *in)
 {
     switch (in->meta.category) {
-    case ZYDIS_CATEGORY_CALL: return PGK_INSN_CALL;
-    case ZYDIS_CATEGORY_RET: return PGK_INSN_RET;
-    case ZYDIS_CATEGORY_COND_BR: return PGK_INSN_COND;
-    case ZYDIS_CATEGORY_UNCOND_BR: return PGK_INSN_JUMP;
-    default: break;
+    case ZYDIS_CATEGORY_CALL:
+        return PGK_INSN_CALL;
+    case ZYDIS_CATEGORY_RET:
+        return PGK_INSN_RET;
+    case ZYDIS_CATEGORY_COND_BR:
+        return PGK_INSN_COND;
+    case ZYDIS_CATEGORY_UNCOND_BR:
+        return PGK_INSN_JUMP;
+    default:
+        break;
     }
     if (in->mnemonic == ZYDIS_MNEMONIC_UD2 || in->mnemonic == ZYDIS_MNEMONIC_HLT)
         return PGK_INSN_STOP;
@@ -50,8 +53,8 @@ void pgk_x86_classify(const ZydisDecodedInstruction *in, uint64_t addr, struct p
         insn->data = next + (uint64_t)in->raw.disp.value;
 }
 
-void pgk_x86_decode(const struct pgk_insn_decoder *d, const uint8_t *bytes, size_t n,
-                    uint64_t addr, struct pgk_insn *insn)
+void pgk_x86_decode(const struct pgk_insn_decoder *d, const uint8_t *bytes, size_t n, uint64_t addr,
+                    struct pgk_insn *insn)
 {
     ZydisDecodedInstruction in;
     if (pgk_x86_is_split(d, bytes, n))

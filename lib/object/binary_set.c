@@ -1,7 +1,11 @@
 /* A set of binaries and their symbolisers, opened when first asked for. */
 #include "binary_set.h"
 
+#include "elf_priv.h"
 #include "mem.h"
+#include "message.h"
+#include "symbol_cache.h"
+#include "sysroot.h"
 #include "vec.h"
 
 #include <limits.h>
@@ -12,15 +16,56 @@
 struct binary {
     struct pgk_elf *elf;
     struct pgk_symboliser *sym;
+    struct pgk_symbol_cache cache;
     dev_t device;
     ino_t inode;
 };
 
+typedef PGK_VEC(const char *) name_vec; /* copies */
+
 struct pgk_binaries {
     PGK_VEC(struct binary) v;
-    PGK_VEC(const char *) debug_dirs; /* copies */
+    name_vec debug_dirs, sysroots;
+    struct pgk_sysroot in_sysroots;
+    char *cache_folder;               /* NULL: no cache */
     unsigned threads;
 };
+
+static bool copy_all(name_vec *to, const char *const *names, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        char *copy = pgk_mem_strdup(names[i]);
+        if (!copy || !pgk_vec_push(to, copy)) {
+            pgk_mem_free(copy);
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Where a system keeps its debug files. */
+static bool add_debug_dirs(struct pgk_binaries *set)
+{
+    static const char inside[] = "/usr/lib/debug";
+    for (size_t i = 0; i < set->sysroots.n; i++) {
+        size_t n = strlen(set->sysroots.v[i]);
+        char *dir = pgk_mem_alloc(n + sizeof inside, 1);
+        if (!dir || !pgk_vec_push(&set->debug_dirs, dir)) {
+            pgk_mem_free(dir);
+            return false;
+        }
+        memcpy(dir, set->sysroots.v[i], n);
+        memcpy(dir + n, inside, sizeof inside);
+    }
+    return true;
+}
+
+static void free_all(name_vec *names)
+{
+    for (size_t i = 0; i < names->n; i++)
+        pgk_mem_free((char *)(uintptr_t)names->v[i]);
+    pgk_vec_free(names);
+}
 
 int pgk_binaries_new(struct pgk_binaries **out, const struct pgk_binaries_opts *opts,
                      struct pgk_err *err)
@@ -43,13 +88,11 @@ int pgk_binaries_new(struct pgk_binaries **out, const struct pgk_binaries_opts *
     if (!set)
         return pgk_fail_nomem(err);
     set->threads = opts->threads;
-    for (size_t i = 0; i < opts->n_debug_dirs; i++) {
-        char *copy = pgk_mem_strdup(opts->debug_dirs[i]);
-        if (!copy || !pgk_vec_push(&set->debug_dirs, copy)) {
-            pgk_mem_free(copy);
-            pgk_binaries_close(&set);
-            return pgk_fail_nomem(err);
-        }
+    if (!copy_all(&set->debug_dirs, opts->debug_dirs, opts->n_debug_dirs) ||
+        !copy_all(&set->sysroots, opts->sysroots, opts->n_sysroots) || !add_debug_dirs(set) ||
+        (opts->cache_folder && !(set->cache_folder = pgk_mem_strdup(opts->cache_folder)))) {
+        pgk_binaries_close(&set);
+        return pgk_fail_nomem(err);
     }
     *out = set;
     return 0;
@@ -88,12 +131,14 @@ void pgk_binaries_close(struct pgk_binaries **set_at)
     *set_at = NULL;
     for (size_t i = 0; i < set->v.n; i++) {
         pgk_symboliser_close(&set->v.v[i].sym);
+        pgk_symbol_cache_close(&set->v.v[i].cache);
         pgk_elf_close(&set->v.v[i].elf);
     }
-    for (size_t i = 0; i < set->debug_dirs.n; i++)
-        pgk_mem_free((char *)(uintptr_t)set->debug_dirs.v[i]);
     pgk_vec_free(&set->v);
-    pgk_vec_free(&set->debug_dirs);
+    free_all(&set->debug_dirs);
+    free_all(&set->sysroots);
+    pgk_sysroot_free(&set->in_sysroots);
+    pgk_mem_free(set->cache_folder);
     pgk_mem_free(set);
 }
 
@@ -106,6 +151,40 @@ uint32_t pgk_binaries_find(const struct pgk_binaries *set, const uint8_t *build_
             return (uint32_t)i;
     }
     return PGK_INDEX_NONE;
+}
+
+int pgk_binaries_look_for(struct pgk_binaries *set, const uint8_t *build_id, size_t size,
+                          uint32_t *pos, struct pgk_err *err)
+{
+    struct binary b = {0};
+    struct pgk_symboliser *sym;
+    *pos = pgk_binaries_find(set, build_id, size);
+    if (*pos != PGK_INDEX_NONE || !size)
+        return 0;
+    PGK_TRY(pgk_find_in_debug_dirs(&b.elf, set->debug_dirs.v, set->debug_dirs.n, build_id, size,
+                                   err));
+    if (!b.elf)
+        PGK_TRY(pgk_find_in_sysroots(&b.elf, &set->in_sysroots, set->sysroots.v, set->sysroots.n,
+                                     build_id, size, err));
+    if (!b.elf)
+        return 0;
+    if (!pgk_vec_push(&set->v, b)) {
+        pgk_elf_close(&b.elf);
+        return pgk_fail_nomem(err);
+    }
+    /* Nobody asked for this very file, so that it is no error if it does not help. */
+    size_t debug_size;
+    int status = pgk_elf_raw_section(b.elf, ".debug_info", &debug_size)
+                     ? 0 /* the cache may make a symboliser needless */
+                     : pgk_binaries_symboliser(set, (uint32_t)set->v.n - 1, &sym, NULL);
+    if (!status) {
+        *pos = (uint32_t)set->v.n - 1;
+        return 0;
+    }
+    pgk_note("%s is not used: it has no debug information", pgk_elf_path(b.elf));
+    set->v.n--;
+    pgk_elf_close(&b.elf);
+    return status == PGK_E_NOMEM ? pgk_fail_nomem(err) : 0;
 }
 
 const struct pgk_elf *pgk_binaries_elf(const struct pgk_binaries *set, uint32_t pos)
@@ -128,6 +207,72 @@ int pgk_binaries_symboliser(struct pgk_binaries *set, uint32_t pos, struct pgk_s
     }
     *sym = b->sym;
     return 0;
+}
+
+/* Looks up what the cache does not know, and adds it there. */
+static int look_up_missing(struct pgk_binaries *set, uint32_t pos, const uint64_t *addrs,
+                           const uint32_t *missing, size_t n, struct pgk_arena *arena,
+                           struct pgk_sym_chain *chains, struct pgk_err *err)
+{
+    struct pgk_symboliser *sym = NULL;
+    uint64_t *some = pgk_mem_alloc(n, sizeof *some);
+    struct pgk_sym_chain *found = pgk_mem_alloc(n, sizeof *found);
+    int status = some && found ? pgk_binaries_symboliser(set, pos, &sym, err)
+                               : pgk_fail_nomem(err);
+    for (size_t i = 0; i < n && !status; i++)
+        some[i] = addrs[missing[i]];
+    if (!status)
+        status = pgk_symbolise(sym, some, n, set->threads, arena, found, err);
+    for (size_t i = 0; i < n && !status; i++)
+        chains[missing[i]] = found[i];
+    pgk_mem_free(some);
+    pgk_mem_free(found);
+    return status;
+}
+
+static int symbolise_cached(struct pgk_binaries *set, uint32_t pos,
+                            const struct pgk_symbol_cache_place *place, const uint64_t *addrs,
+                            size_t count, struct pgk_arena *arena, struct pgk_sym_chain *chains,
+                            struct pgk_err *err)
+{
+    struct binary *b = &set->v.v[pos];
+    uint32_t *missing = pgk_mem_alloc(count + 1, sizeof *missing);
+    size_t n = 0;
+    if (!missing)
+        return pgk_fail_nomem(err);
+    if (!b->cache.count)
+        pgk_symbol_cache_open(&b->cache, place);
+    for (size_t i = 0; i < count; i++)
+        if (!pgk_symbol_cache_find(&b->cache, addrs[i], arena, &chains[i]))
+            missing[n++] = (uint32_t)i;
+    int status = n ? look_up_missing(set, pos, addrs, missing, n, arena, chains, err) : 0;
+    if (!status && n && pgk_symboliser_is_whole(b->sym))
+        pgk_symbol_cache_save(place, &b->cache, addrs, chains, count, PGK_SYMBOL_CACHE_BYTES);
+    pgk_mem_free(missing);
+    return status;
+}
+
+int pgk_binaries_symbolise(struct pgk_binaries *set, uint32_t pos, const uint64_t *addrs,
+                           size_t count, struct pgk_arena *arena, struct pgk_sym_chain *chains,
+                           struct pgk_err *err)
+{
+    const struct pgk_symboliser_opts opts = {set->debug_dirs.v, set->debug_dirs.n};
+    struct pgk_symbol_cache_place place;
+    struct pgk_symboliser *sym;
+    if (set->cache_folder && count && count < UINT32_MAX &&
+        pgk_symbol_cache_place(&place, set->cache_folder, set->v.v[pos].elf, &opts))
+        return symbolise_cached(set, pos, &place, addrs, count, arena, chains, err);
+    PGK_TRY(pgk_binaries_symboliser(set, pos, &sym, err));
+    return pgk_symbolise(sym, addrs, count, set->threads, arena, chains, err);
+}
+
+void pgk_binaries_rest(struct pgk_binaries *set)
+{
+    for (size_t i = 0; i < set->v.n; i++) {
+        pgk_symboliser_close(&set->v.v[i].sym);
+        pgk_symbol_cache_close(&set->v.v[i].cache);
+        pgk_elf_rest(set->v.v[i].elf);
+    }
 }
 
 const char *pgk_build_id_text(char buf[PGK_BUILD_ID_TEXT], const uint8_t *id, size_t size)

@@ -7,11 +7,23 @@
 
 /* Position of the binary with this build id, or PGK_INDEX_NONE. */
 uint32_t pgk_binaries_find(const struct pgk_binaries *set, const uint8_t *build_id, size_t size);
+/* The same, and if it was not given, looks for it in the debug folders and sysroots that were:
+ * it becomes one of the set if there is debug information for it. *pos is PGK_INDEX_NONE if
+ * it was not found. */
+int pgk_binaries_look_for(struct pgk_binaries *set, const uint8_t *build_id, size_t size,
+                          uint32_t *pos, struct pgk_err *err);
 const struct pgk_elf *pgk_binaries_elf(const struct pgk_binaries *set, uint32_t pos);
 unsigned pgk_binaries_threads(const struct pgk_binaries *set);
 /* The symboliser of the binary, opened on first use. Not thread-safe. */
 int pgk_binaries_symboliser(struct pgk_binaries *set, uint32_t pos, struct pgk_symboliser **sym,
                             struct pgk_err *err);
+/* As pgk_symbolise, by the symboliser of the binary or from the cache. Strings of the chains
+ * live as long as the set, or until it rests. Not thread-safe. */
+int pgk_binaries_symbolise(struct pgk_binaries *set, uint32_t pos, const uint64_t *addrs,
+                           size_t count, struct pgk_arena *arena, struct pgk_sym_chain *chains,
+                           struct pgk_err *err);
+/* Gives back what look-ups have taken; later ones take it again. Strings of chains end here. */
+void pgk_binaries_rest(struct pgk_binaries *set);
 /* Build id as lower-case hex; "none" for size 0. Returns buf. */
 #define PGK_BUILD_ID_TEXT 80
 const char *pgk_build_id_text(char buf[PGK_BUILD_ID_TEXT], const uint8_t *id, size_t size);

@@ -159,7 +159,7 @@ bool pgk_dw_aranges(const struct pgk_dw_file *f, pgk_dw_arange_vec *out)
     struct building b = {.sorted = true};
     pgk_dw_range_vec ranges = {0};
     struct pgk_dw_bytes sec = f->sec[PGK_DW_ARANGES];
-    struct pgk_dw_pos at = {sec.p, sec.p + sec.n, sec.n == 0};
+    struct pgk_dw_pos at = {sec.p, sec.n ? sec.p + sec.n : sec.p, sec.n == 0};
     b.listed = pgk_mem_zalloc(f->units.n + 1, 1);
     bool ok = b.listed != NULL;
     /* Each list of ranges belongs to one unit. */

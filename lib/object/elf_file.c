@@ -3,6 +3,7 @@
 #include "elf_priv.h"
 
 #include "filemap.h"
+#include "hash.h"
 #include "mem.h"
 #include "message.h"
 #include "vec.h"
@@ -492,6 +493,33 @@ static const struct section *find_section(const struct pgk_elf *elf, const char 
             return s;
     }
     return NULL;
+}
+
+void pgk_elf_rest(struct pgk_elf *elf)
+{
+    if (elf->mapped)
+        pgk_filemap_done(&elf->map, elf->map.size);
+}
+
+const uint8_t *pgk_elf_raw_section(const struct pgk_elf *elf, const char *name, size_t *size)
+{
+    const struct section *s = find_section(elf, name, 0);
+    *size = s ? (size_t)s->size : 0;
+    return *size ? s->bytes : NULL;
+}
+
+uint64_t pgk_elf_raw_debug_hash(const struct pgk_elf *elf)
+{
+    uint64_t hash = 0;
+    for (size_t i = 0; i < elf->sections.n; i++) {
+        const struct section *s = &elf->sections.v[i];
+        if (strncmp(s->name, ".debug_", 7) && strncmp(s->name, ".zdebug_", 8))
+            continue;
+        hash = pgk_hash_pair(hash, pgk_md5_low64(s->name, strlen(s->name)));
+        hash = pgk_hash_pair(hash, s->offset);
+        hash = pgk_hash_pair(hash, s->size);
+    }
+    return hash;
 }
 
 const uint8_t *pgk_elf_section(const struct pgk_elf *elf, const char *name, size_t *size)

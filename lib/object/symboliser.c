@@ -126,6 +126,14 @@ void pgk_symboliser_close(struct pgk_symboliser **sym)
     pgk_mem_free(s);
 }
 
+bool pgk_symboliser_is_whole(const struct pgk_symboliser *sym)
+{
+    bool split = sym->package != NULL;
+    for (size_t i = 0; i < sym->file->units.n && !split; i++)
+        split = sym->file->units.v[i].dwo_name != NULL;
+    return !split && !sym->file->alt;
+}
+
 /* ---- split units ---- */
 
 static const struct pgk_dw_unit *unit_with_id(struct pgk_dw_file *f, uint64_t id)

@@ -54,6 +54,10 @@ int pgk_symboliser_open(struct pgk_symboliser **sym, const struct pgk_elf *elf,
                         const struct pgk_symboliser_opts *opts, struct pgk_err *err);
 void pgk_symboliser_close(struct pgk_symboliser **sym);
 
+/* True if all that it knows is in the program or in its one separate debug file, so that what
+ * it answers depends on nothing else. */
+bool pgk_symboliser_is_whole(const struct pgk_symboliser *sym);
+
 /* Answers a batch of link-time addresses, sorted ascending, without doubles.
  * chains[i] belongs to addrs[i]; frames live in `arena`. Units are decoded on up to
  * `threads` threads (0: one per processor); the answer does not depend on it.

@@ -18,9 +18,8 @@ static bool add_desc(struct pgk_probes *p, struct pgk_probe_desc d)
 int pgk_probe_descs_read(struct pgk_probes *p, const struct pgk_probe_section *section,
                          struct pgk_err *err)
 {
-    struct pgk_source src = {.file = pgk_elf_path(p->elf),
-                             .format = PGK_PROBE_FORMAT,
-                             .base_off = section->file_off};
+    struct pgk_source src = {
+        .file = pgk_elf_path(p->elf), .format = PGK_PROBE_FORMAT, .base_off = section->file_off};
     struct pgk_cursor c;
     pgk_cur_init(&c, section->bytes, section->size, &src);
     if (section->size / MIN_DESC_BYTES + p->descs.n >= PGK_INDEX_NONE)
@@ -39,8 +38,7 @@ int pgk_probe_descs_read(struct pgk_probes *p, const struct pgk_probe_section *s
             return pgk_cur_check(&c, err, PGK_F(".pseudo_probe_desc, descriptor %zu", p->descs.n));
         if (!len || !d.guid || len > UINT32_MAX)
             return pgk_cur_reject(&c, err, PGK_E_CORRUPT, off,
-                                  .record = PGK_F(".pseudo_probe_desc, descriptor %zu",
-                                                  p->descs.n),
+                                  .record = PGK_F(".pseudo_probe_desc, descriptor %zu", p->descs.n),
                                   .field = d.guid ? "name length" : "GUID",
                                   .found = d.guid ? PGK_F("%" PRIu64, len) : "0",
                                   .expected = "a function with a name",
@@ -65,7 +63,8 @@ static int add_start(void *ctx, const struct pgk_elf_entry *e)
     struct pgk_probes *p = ctx;
     if (!names_code(e))
         return 0;
-    struct pgk_probe_start start = {pgk_md5_low64(e->name, strlen(e->name)), e->addr, e->size};
+    struct pgk_probe_start start = {
+        .guid = pgk_md5_low64(e->name, strlen(e->name)), .addr = e->addr, .size = e->size};
     PGK_INDEX_FOR (&p->start_index, start.guid, i) {
         if (p->starts.v[i].guid == start.guid) {
             p->starts.v[i] = start;
@@ -83,7 +82,7 @@ int pgk_probe_starts_read(struct pgk_probes *p, struct pgk_err *err)
     return pgk_elf_entries(p->elf, add_start, p) < 0 ? pgk_fail_nomem(err) : 0;
 }
 
-const struct pgk_probe_start *pgk_probe_start_of(const struct pgk_probes *p, uint64_t guid)
+struct pgk_probe_start *pgk_probe_start_of(const struct pgk_probes *p, uint64_t guid)
 {
     PGK_INDEX_FOR (&p->start_index, guid, i)
         if (p->starts.v[i].guid == guid)
@@ -96,7 +95,7 @@ size_t pgk_probe_descs(const struct pgk_probes *p)
     return p->descs.n;
 }
 
-struct pgk_probe_desc pgk_probe_desc(const struct pgk_probes *p, size_t number)
+struct pgk_probe_desc pgk_probe_desc_at(const struct pgk_probes *p, size_t number)
 {
     return p->descs.v[number];
 }
@@ -109,12 +108,20 @@ uint32_t pgk_probe_desc_by_guid(const struct pgk_probes *p, uint64_t guid)
     return PGK_PROBE_NONE;
 }
 
+static bool has_name(const struct pgk_probe_desc *d, const char *name, size_t len)
+{
+    return d->name_len == len && !memcmp(d->name, name, len);
+}
+
+/* A GUID is the hash of the name, but nothing forces a compiler. */
 uint32_t pgk_probe_desc_by_name(const struct pgk_probes *p, const char *name)
 {
     size_t len = strlen(name);
     uint32_t i = pgk_probe_desc_by_guid(p, pgk_md5_low64(name, len));
-    if (i != PGK_PROBE_NONE && p->descs.v[i].name_len == len &&
-        !memcmp(p->descs.v[i].name, name, len))
+    if (i != PGK_PROBE_NONE && has_name(&p->descs.v[i], name, len))
         return i;
+    for (i = 0; i < p->descs.n; i++)
+        if (has_name(&p->descs.v[i], name, len))
+            return i;
     return PGK_PROBE_NONE;
 }

@@ -7,7 +7,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-enum { RECENT = 2048 };
+enum { RECENT = 1 << 13 };
 
 /* A walk that fills an index. */
 struct fill {
@@ -39,8 +39,8 @@ static int fill_node(struct pgk_probe_walk *w, void *ctx, uint64_t guid, uint32_
     uint32_t desc = desc_of(f, guid);
     if (PGK_UNLIKELY(desc == PGK_PROBE_NONE))
         return pgk_probe_walk_reject(w, "GUID", PGK_F("%" PRIu64, guid),
-                                     "the GUID of a function in .pseudo_probe_desc",
-                                     PGK_E_CORRUPT, err);
+                                     "the GUID of a function in .pseudo_probe_desc", PGK_E_CORRUPT,
+                                     err);
     f->at_level[level] = (uint32_t)ix->n_nodes;
     ix->nodes[ix->n_nodes++] = (struct pgk_probe_packed_node){
         .parent = level ? f->at_level[level - 1] : PGK_PROBE_NONE,
@@ -81,11 +81,7 @@ static int fill_places(struct fill *f, const uint8_t *chosen, struct pgk_err *er
         const struct pgk_probe_place *place = &p->places.v[i];
         if (!place->root.located || (chosen && !chosen[i]))
             continue;
-        const struct pgk_probe_section *s = &p->trees.v[place->section];
-        struct pgk_source src = {.file = pgk_elf_path(p->elf),
-                                 .format = PGK_PROBE_FORMAT,
-                                 .base_off = s->file_off + place->at};
-        pgk_cur_init(&w.cur, s->bytes + place->at, s->size - place->at, &src);
+        pgk_probe_cursor(p, place, &w.cur);
         w.last = place->start;
         status = pgk_probe_walk_root(&w, f, fill_node, fill_probe, err);
         if (!status && f->no_memory)
@@ -97,22 +93,11 @@ static int fill_places(struct fill *f, const uint8_t *chosen, struct pgk_err *er
 
 /* ---- order by address ---- */
 
-static int compare_probes(const void *a, const void *b, void *ctx)
-{
-    const struct pgk_probe_packed *probes = ctx;
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    if (probes[x].addr_off != probes[y].addr_off)
-        return probes[x].addr_off < probes[y].addr_off ? -1 : 1;
-    return x < y ? -1 : x > y;
-}
+enum { STRETCH_BITS = 9, STRETCH = 1 << STRETCH_BITS, FEW = 24 };
 
-static void sort_bucket(const struct pgk_probe_packed *probes, uint32_t *v, size_t n)
+/* Few elements by insertion. */
+static void sort_few(const struct pgk_probe_packed *probes, uint32_t *v, size_t n)
 {
-    enum { SMALL = 64 };
-    if (n > SMALL) {
-        qsort_r(v, n, sizeof *v, compare_probes, (void *)(uintptr_t)probes);
-        return;
-    }
     for (size_t i = 1; i < n; i++) {
         uint32_t x = v[i];
         size_t j = i;
@@ -122,29 +107,72 @@ static void sort_bucket(const struct pgk_probe_packed *probes, uint32_t *v, size
     }
 }
 
+/* The probes of one stretch of code by counting; `room` is for `n` of them. */
+static void sort_stretch(const struct pgk_probe_packed *probes, uint32_t *v, size_t n,
+                         uint32_t *room)
+{
+    uint32_t end[STRETCH + 1] = {0};
+    for (size_t i = 0; i < n; i++)
+        end[(probes[v[i]].addr_off & (STRETCH - 1)) + 1]++;
+    for (size_t b = 0; b < STRETCH; b++)
+        end[b + 1] += end[b];
+    for (size_t i = 0; i < n; i++)
+        room[end[probes[v[i]].addr_off & (STRETCH - 1)]++] = v[i];
+    memcpy(v, room, n * sizeof *v);
+}
+
+static int compare_probes(const void *a, const void *b, void *ctx)
+{
+    const struct pgk_probe_packed *probes = ctx;
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    if (probes[x].addr_off != probes[y].addr_off)
+        return probes[x].addr_off < probes[y].addr_off ? -1 : 1;
+    return x < y ? -1 : x > y;
+}
+
+/* Few probes in much code: a table of stretches would take more than they do. */
+static void sort_sparse(struct pgk_probe_index *ix)
+{
+    for (size_t i = 0; i < ix->n_probes; i++)
+        ix->order[i] = (uint32_t)i;
+    qsort_r(ix->order, ix->n_probes, sizeof *ix->order, compare_probes, ix->probes);
+}
+
 /* Probes of a function lie together in the section and in the code, so that a distribution
- * over small stretches of code works in the cache and leaves little to sort. */
+ * over stretches of code, and then within each, works in the cache. */
 static int sort_by_address(struct pgk_probe_index *ix, struct pgk_err *err)
 {
-    size_t n = ix->n_probes;
-    unsigned shift = 0;
-    while (ix->span >> shift > n / 2 + 16)
-        shift++;
-    size_t buckets = (size_t)(ix->span >> shift) + 1;
-    uint32_t *end = pgk_mem_zalloc(buckets + 1, sizeof *end);
-    ix->order = pgk_mem_alloc(n + 1, sizeof *ix->order);
-    if (!end || !ix->order) {
+    size_t n = ix->n_probes, stretches = (size_t)(ix->span >> STRETCH_BITS) + 1, most = 0;
+    ix->order = pgk_mem_table(n + 1, sizeof *ix->order);
+    if (!ix->order)
+        return pgk_fail_nomem(err);
+    if (stretches / 2 > n) {
+        sort_sparse(ix);
+        return 0;
+    }
+    uint32_t *end = pgk_mem_zalloc(stretches + 1, sizeof *end), *room = NULL;
+    if (end) {
+        for (size_t i = 0; i < n; i++)
+            end[(ix->probes[i].addr_off >> STRETCH_BITS) + 1]++;
+        for (size_t s = 0; s < stretches; s++) {
+            most = end[s + 1] > most ? end[s + 1] : most;
+            end[s + 1] += end[s];
+        }
+        room = pgk_mem_alloc(most + 1, sizeof *room);
+    }
+    if (!room) {
         pgk_mem_free(end);
         return pgk_fail_nomem(err);
     }
     for (size_t i = 0; i < n; i++)
-        end[(ix->probes[i].addr_off >> shift) + 1]++;
-    for (size_t b = 0; b < buckets; b++)
-        end[b + 1] += end[b];
-    for (size_t i = 0; i < n; i++)
-        ix->order[end[ix->probes[i].addr_off >> shift]++] = (uint32_t)i;
-    for (size_t b = 0, from = 0; b < buckets; from = end[b++])
-        sort_bucket(ix->probes, ix->order + from, end[b] - from);
+        ix->order[end[ix->probes[i].addr_off >> STRETCH_BITS]++] = (uint32_t)i;
+    for (size_t s = 0, from = 0; s < stretches; from = end[s++]) {
+        if (end[s] - from > FEW)
+            sort_stretch(ix->probes, ix->order + from, end[s] - from, room);
+        else
+            sort_few(ix->probes, ix->order + from, end[s] - from);
+    }
+    pgk_mem_free(room);
     pgk_mem_free(end);
     return 0;
 }
@@ -163,8 +191,8 @@ static int allocate(struct pgk_probe_index *ix, struct fill *f, const uint8_t *c
             nodes += r->nodes;
         }
     }
-    ix->probes = pgk_mem_alloc(probes + 1, sizeof *ix->probes);
-    ix->nodes = pgk_mem_alloc(nodes + 1, sizeof *ix->nodes);
+    ix->probes = pgk_mem_table(probes + 1, sizeof *ix->probes);
+    ix->nodes = pgk_mem_table(nodes + 1, sizeof *ix->nodes);
     f->at_level = pgk_mem_alloc(p->depth + 1, sizeof *f->at_level);
     return ix->probes && ix->nodes && f->at_level ? 0 : pgk_fail_nomem(err);
 }
@@ -250,10 +278,10 @@ int pgk_probe_index_ranges(struct pgk_probe_index **index, const struct pgk_prob
 {
     for (size_t i = 1; i < count; i++)
         if (ranges[i].low < ranges[i - 1].high)
-            return pgk_fail(err, PGK_E_ARG, .field = "ranges",
-                            .found = PGK_F("0x%" PRIx64 " after 0x%" PRIx64, ranges[i].low,
-                                           ranges[i - 1].high),
-                            .expected = "ascending ranges that do not overlap");
+            return pgk_fail(
+                err, PGK_E_ARG, .field = "ranges",
+                .found = PGK_F("0x%" PRIx64 " after 0x%" PRIx64, ranges[i].low, ranges[i - 1].high),
+                .expected = "ascending ranges that do not overlap");
     uint8_t *chosen = pgk_mem_zalloc(p->places.n + 1, 1);
     if (!chosen)
         return pgk_fail_nomem(err);

@@ -20,6 +20,7 @@ enum {
 /* Where the code of a symbol is; the GUID is that of its name. */
 struct pgk_probe_start {
     uint64_t guid, addr, size;
+    bool rooted; /* a root of this GUID leads here by its chain */
 };
 
 struct pgk_probe_section {
@@ -31,6 +32,9 @@ struct pgk_probe_section {
 struct pgk_probe_place {
     struct pgk_probe_root root;
     uint64_t start;   /* the address that the first delta is relative to */
+    uint64_t lost;    /* the GUID that no symbol has; else 0 */
+    uint64_t outside; /* probes that are not in the code */
+    bool doubtful;    /* may start at its own symbol, see pgk_probe_walk_base */
     uint32_t section; /* position in `trees` */
     uint32_t at;      /* offset of the body in that section */
 };
@@ -53,7 +57,10 @@ struct pgk_probes {
 int pgk_probe_descs_read(struct pgk_probes *p, const struct pgk_probe_section *section,
                          struct pgk_err *err);
 int pgk_probe_starts_read(struct pgk_probes *p, struct pgk_err *err);
-const struct pgk_probe_start *pgk_probe_start_of(const struct pgk_probes *p, uint64_t guid);
+struct pgk_probe_start *pgk_probe_start_of(const struct pgk_probes *p, uint64_t guid);
+/* A cursor at the root's first byte. */
+void pgk_probe_cursor(const struct pgk_probes *p, const struct pgk_probe_place *place,
+                      struct pgk_cursor *c);
 /* Walks all bodies: counts, checks, finds their places. */
 int pgk_probe_scan(struct pgk_probes *p, struct pgk_err *err);
 /* "function NAME" or "function with GUID n" for messages; in `buf`. */

@@ -32,7 +32,7 @@ static uint32_t discriminator_of(const struct pgk_probe_index *ix, uint32_t prob
     return ix->discriminators.v[from].value;
 }
 
-struct pgk_probe pgk_probe(const struct pgk_probe_index *ix, uint32_t number)
+struct pgk_probe pgk_probe_get(const struct pgk_probe_index *ix, uint32_t number)
 {
     const struct pgk_probe_packed *p = &ix->probes[number];
     return (struct pgk_probe){
@@ -58,7 +58,7 @@ static uint32_t first_probe(const struct pgk_probe_index *ix, uint32_t number)
     return (uint32_t)from;
 }
 
-struct pgk_probe_node pgk_probe_node(const struct pgk_probe_index *ix, uint32_t number)
+struct pgk_probe_node pgk_probe_node_at(const struct pgk_probe_index *ix, uint32_t number)
 {
     const struct pgk_probe_packed_node *n = &ix->nodes[number];
     uint32_t first = first_probe(ix, number);
@@ -137,8 +137,8 @@ size_t pgk_probe_context(const struct pgk_probe_index *ix, uint32_t node,
     size_t at = depth;
     for (uint32_t n = node; ix->nodes[n].parent != PGK_PROBE_NONE; n = ix->nodes[n].parent)
         if (--at < max)
-            frames[at] = (struct pgk_probe_frame){ix->nodes[ix->nodes[n].parent].desc,
-                                                  ix->nodes[n].site};
+            frames[at] =
+                (struct pgk_probe_frame){ix->nodes[ix->nodes[n].parent].desc, ix->nodes[n].site};
     return depth;
 }
 
@@ -152,9 +152,9 @@ size_t pgk_probe_context_text(const struct pgk_probe_index *ix, uint32_t node, c
             &ix->source->descs.v[i < depth ? frames[i].desc : ix->nodes[node].desc];
         size_t room = len < size ? size - len : 0;
         char *at = room ? buf + len : NULL;
-        int n = i < depth ? snprintf(at, room, "%.*s:%u @ ", (int)d->name_len, d->name,
-                                     frames[i].site)
-                          : snprintf(at, room, "%.*s", (int)d->name_len, d->name);
+        int n = i < depth
+                    ? snprintf(at, room, "%.*s:%u @ ", (int)d->name_len, d->name, frames[i].site)
+                    : snprintf(at, room, "%.*s", (int)d->name_len, d->name);
         len += n > 0 ? (size_t)n : 0;
     }
     return len;

@@ -22,8 +22,9 @@ struct scan {
 
 static void begin_root(struct pgk_probe_walk *w, uint64_t guid)
 {
-    const struct pgk_probe_start *s = pgk_probe_start_of(w->probes, guid);
+    struct pgk_probe_start *s = pgk_probe_start_of(w->probes, guid);
     w->symbol = w->absolute ? s : NULL;
+    w->doubtful = false;
     w->lost_guid = !s && !w->absolute ? guid : 0;
     if (s && !w->absolute)
         w->last = s->addr;
@@ -38,8 +39,8 @@ static int scan_node(struct pgk_probe_walk *w, void *ctx, uint64_t guid, uint32_
     if (PGK_UNLIKELY(!guid))
         return pgk_probe_walk_reject(w, "GUID", "0", "the GUID of a function", PGK_E_CORRUPT, err);
     if (PGK_UNLIKELY(level > PGK_PROBE_MAX_DEPTH))
-        return pgk_probe_walk_reject(w, "inline depth", PGK_F("%zu callers", level), "at most 2000 callers",
-                           PGK_E_LIMIT, err);
+        return pgk_probe_walk_reject(w, "inline depth", PGK_F("%zu callers", level),
+                                     "at most 2000 callers", PGK_E_LIMIT, err);
     if (!level) {
         begin_root(w, guid);
         s->place->root.guid = guid;
@@ -88,32 +89,23 @@ static void note_issue(struct pgk_probes *p, const struct pgk_probe_root *root, 
                        .found = found, .expected = expected, .hint = hint);
 }
 
-static void end_root(struct scan *s, const struct pgk_probe_walk *w)
+/* Reads the root at the cursor into `place`, which tells where it is. */
+static int scan_root(struct scan *s, struct pgk_probe_walk *w, struct pgk_probe_place *place,
+                     struct pgk_err *err)
 {
-    struct pgk_probes *p = s->p;
-    struct pgk_probe_root *root = &s->place->root;
-    bool empty = root->low > root->high;
-    if (empty)
+    struct pgk_probe_root *root = &place->root;
+    *root = (struct pgk_probe_root){.offset = pgk_cur_off(&w->cur), .low = UINT64_MAX};
+    s->place = place;
+    s->outside = 0;
+    PGK_TRY(pgk_probe_walk_root(w, s, scan_node, scan_probe, err));
+    if (root->low > root->high)
         root->low = root->high = 0;
     root->located = !w->lost_guid;
-    s->place->start = w->start;
-    if (!root->located) {
-        p->totals.lost_roots++;
-        p->totals.lost_probes += root->probes;
-        note_issue(p, root, "symbol", PGK_F("no symbol whose name has GUID %" PRIu64, w->lost_guid),
-                   "a symbol where the code starts",
-                   "the linker removed the code but kept its probes, or the program was stripped");
-        return;
-    }
-    p->totals.roots++;
-    p->totals.nodes += root->nodes;
-    p->totals.probes += root->probes;
-    p->totals.outside += s->outside;
-    if (s->outside || (!empty && (!in_text(p, root->low) || !in_text(p, root->high))))
-        note_issue(p, root, "address",
-                   s->outside ? PGK_F("%" PRIu64 " probes outside of the code", s->outside)
-                              : PGK_F("0x%" PRIx64 " to 0x%" PRIx64, root->low, root->high),
-                   "addresses inside executable sections", "build the program again");
+    place->start = w->start;
+    place->lost = w->lost_guid;
+    place->doubtful = w->doubtful;
+    place->outside = s->outside;
+    return 0;
 }
 
 static int scan_section(struct scan *s, struct pgk_probe_walk *w, uint32_t number,
@@ -121,31 +113,65 @@ static int scan_section(struct scan *s, struct pgk_probe_walk *w, uint32_t numbe
 {
     struct pgk_probes *p = s->p;
     const struct pgk_probe_section *section = &p->trees.v[number];
-    struct pgk_source src = {.file = pgk_elf_path(p->elf),
-                             .format = PGK_PROBE_FORMAT,
-                             .base_off = section->file_off};
+    struct pgk_source src = {
+        .file = pgk_elf_path(p->elf), .format = PGK_PROBE_FORMAT, .base_off = section->file_off};
     pgk_cur_init(&w->cur, section->bytes, section->size, &src);
     w->last = 0;
     w->absolute = false;
+    w->guid_off = section->file_off;
     if (section->size >= UINT32_MAX)
-        return pgk_probe_walk_reject(w, "size", PGK_F("%zu bytes", section->size), "less than 4 GiB",
-                           PGK_E_LIMIT, err);
+        return pgk_probe_walk_reject(w, "size", PGK_F("%zu bytes", section->size),
+                                     "less than 4 GiB", PGK_E_LIMIT, err);
     while (pgk_cur_left(&w->cur)) {
         struct pgk_probe_place place = {.section = number,
-                                        .at = (uint32_t)(w->cur.at - w->cur.start),
-                                        .root = {.offset = pgk_cur_off(&w->cur),
-                                                 .low = UINT64_MAX}};
+                                        .at = (uint32_t)(w->cur.at - w->cur.start)};
         if (!pgk_vec_push(&p->places, place))
             return pgk_fail_nomem(err);
-        s->place = &p->places.v[p->places.n - 1];
-        s->outside = 0;
-        PGK_TRY(pgk_probe_walk_root(w, s, scan_node, scan_probe, err));
-        end_root(s, w);
+        PGK_TRY(scan_root(s, w, &p->places.v[p->places.n - 1], err));
         if (s->highest_index >= MAX_INDEX)
             return pgk_probe_walk_reject(w, "probe index", PGK_F("%" PRIu32, s->highest_index),
-                               "less than 2^29", PGK_E_LIMIT, err);
+                                         "less than 2^29", PGK_E_LIMIT, err);
     }
     return 0;
+}
+
+/* Roots that lead nowhere by their chain, and that no other root leads to, are of a later release
+ * than those before them: they begin at their symbols. */
+static int settle_doubts(struct scan *s, struct pgk_probe_walk *w, struct pgk_err *err)
+{
+    struct pgk_probes *p = s->p;
+    for (size_t i = 0; i < p->places.n; i++) {
+        struct pgk_probe_place *place = &p->places.v[i];
+        if (!place->doubtful || pgk_probe_start_of(p, place->root.guid)->rooted)
+            continue;
+        pgk_probe_cursor(p, place, &w->cur);
+        w->absolute = false;
+        PGK_TRY(scan_root(s, w, place, err));
+    }
+    return 0;
+}
+
+static void add_up(struct pgk_probes *p, const struct pgk_probe_place *place)
+{
+    const struct pgk_probe_root *root = &place->root;
+    if (place->lost) {
+        p->totals.lost_roots++;
+        p->totals.lost_probes += root->probes;
+        note_issue(p, root, "symbol", PGK_F("no symbol whose name has GUID %" PRIu64, place->lost),
+                   "a symbol where the code starts",
+                   "the linker removed the code but kept its probes, or the program was stripped");
+        return;
+    }
+    p->totals.roots++;
+    p->totals.nodes += root->nodes;
+    p->totals.probes += root->probes;
+    p->totals.outside += place->outside;
+    bool empty = root->probes == place->outside;
+    if (place->outside || (!empty && (!in_text(p, root->low) || !in_text(p, root->high))))
+        note_issue(p, root, "address",
+                   place->outside ? PGK_F("%" PRIu64 " probes outside of the code", place->outside)
+                                  : PGK_F("0x%" PRIx64 " to 0x%" PRIx64, root->low, root->high),
+                   "addresses inside executable sections", "build the program again");
 }
 
 int pgk_probe_scan(struct pgk_probes *p, struct pgk_err *err)
@@ -159,12 +185,16 @@ int pgk_probe_scan(struct pgk_probes *p, struct pgk_err *err)
     }
     for (uint32_t i = 0; i < p->trees.n && !status; i++)
         status = scan_section(&s, &w, i, err);
+    if (!status)
+        status = settle_doubts(&s, &w, err);
     pgk_vec_free(&w.pending);
+    for (size_t i = 0; i < p->places.n && !status; i++)
+        add_up(p, &p->places.v[i]);
     if (!status && p->totals.probes >= PGK_PROBE_NONE)
-        status = pgk_fail(err, PGK_E_LIMIT, .file = pgk_elf_path(p->elf),
-                          .format = PGK_PROBE_FORMAT, .field = "probes",
-                          .found = PGK_F("%" PRIu64, p->totals.probes),
-                          .expected = "fewer than 2^32");
+        status =
+            pgk_fail(err, PGK_E_LIMIT, .file = pgk_elf_path(p->elf), .format = PGK_PROBE_FORMAT,
+                     .field = "probes", .found = PGK_F("%" PRIu64, p->totals.probes),
+                     .expected = "fewer than 2^32");
     return status;
 }
 
@@ -223,8 +253,7 @@ static int read_all(struct pgk_probes *p, struct pgk_err *err)
     PGK_TRY(find_sections(p, ".pseudo_probe_desc", &descs, err));
     PGK_TRY(find_sections(p, ".pseudo_probe", &trees, err));
     if (!descs || !trees)
-        return pgk_fail(err, PGK_E_EMPTY, .file = pgk_elf_path(p->elf),
-                        .format = PGK_PROBE_FORMAT,
+        return pgk_fail(err, PGK_E_EMPTY, .file = pgk_elf_path(p->elf), .format = PGK_PROBE_FORMAT,
                         .field = descs ? ".pseudo_probe" : ".pseudo_probe_desc",
                         .found = "no such section", .expected = "a program with pseudo probes",
                         .hint = "compile with -fpseudo-probe-for-profiling");
@@ -284,7 +313,7 @@ size_t pgk_probe_roots(const struct pgk_probes *p)
     return p->places.n;
 }
 
-struct pgk_probe_root pgk_probe_root(const struct pgk_probes *p, size_t number)
+struct pgk_probe_root pgk_probe_root_at(const struct pgk_probes *p, size_t number)
 {
     return p->places.v[number].root;
 }

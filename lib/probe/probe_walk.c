@@ -34,8 +34,8 @@ int pgk_probe_walk_bad_counts(const struct pgk_probe_walk *w, uint64_t off, uint
 {
     char record[64];
     return pgk_cur_reject(
-        &w->cur, err, PGK_E_TRUNCATED, off,
-        .record = pgk_probe_record(w->probes, w->guid, record), .field = "number of probes",
+        &w->cur, err, PGK_E_TRUNCATED, off, .record = pgk_probe_record(w->probes, w->guid, record),
+        .field = "number of probes",
         .found = PGK_F("%" PRIu32 " probes and %" PRIu32 " inlined functions, but %zu bytes left",
                        probes, children, pgk_cur_left(&w->cur)),
         .expected = "at least 3 bytes a probe and 11 a function",
@@ -46,9 +46,19 @@ int pgk_probe_walk_reject(const struct pgk_probe_walk *w, const char *field, con
                           const char *expected, int status, struct pgk_err *err)
 {
     char record[64];
-    return pgk_cur_reject(&w->cur, err, status, pgk_cur_off(&w->cur),
+    return pgk_cur_reject(&w->cur, err, status, w->guid_off,
                           .record = pgk_probe_record(w->probes, w->guid, record), .field = field,
                           .found = found, .expected = expected, .hint = "build the program again");
+}
+
+void pgk_probe_cursor(const struct pgk_probes *p, const struct pgk_probe_place *place,
+                      struct pgk_cursor *c)
+{
+    const struct pgk_probe_section *s = &p->trees.v[place->section];
+    struct pgk_source src = {.file = pgk_elf_path(p->elf),
+                             .format = PGK_PROBE_FORMAT,
+                             .base_off = s->file_off + place->at};
+    pgk_cur_init(c, s->bytes + place->at, s->size - place->at, &src);
 }
 
 static bool inside(const struct pgk_probe_start *s, uint64_t addr)
@@ -56,24 +66,26 @@ static bool inside(const struct pgk_probe_start *s, uint64_t addr)
     return addr - s->addr <= s->size;
 }
 
-/* Up to clang 15 the first probe of a section has an absolute address and all others, across
- * functions, count from the one before. Later releases begin each function at its symbol.
- * After linking, both may stand in one section and nothing tells them apart but where they
- * lead: to the function itself or not. */
-uint64_t pgk_probe_walk_base(struct pgk_probe_walk *w, int64_t delta)
+/* Clang 14 gives the first probe of a section an absolute address, and all others, across
+ * functions, count from the one before. Later releases begin each function at its symbol. After
+ * linking, both may stand in one section, and nothing tells them apart but where they lead: to
+ * the function itself or not. What is left of a function that was inlined elsewhere does not
+ * lead there either, but then the function has another root that does. */
+void pgk_probe_walk_base(struct pgk_probe_walk *w, int64_t delta)
 {
-    const struct pgk_probe_start *s = w->symbol;
+    struct pgk_probe_start *s = w->symbol;
     w->symbol = NULL;
-    bool chain = inside(s, w->last + (uint64_t)delta);
-    if (!chain && inside(s, s->addr + (uint64_t)delta))
-        w->start = s->addr;
-    return w->start;
+    if (inside(s, w->last + (uint64_t)delta))
+        s->rooted = true;
+    else
+        w->doubtful = inside(s, s->addr + (uint64_t)delta);
 }
 
 uint64_t pgk_probe_walk_sentinel(struct pgk_probe_walk *w, uint64_t guid)
 {
     const struct pgk_probe_start *s = pgk_probe_start_of(w->probes, guid);
     w->symbol = NULL;
+    w->absolute = false; /* releases with sentinels have no chains across functions */
     w->lost_guid = s ? 0 : guid;
     return s ? s->addr : guid;
 }

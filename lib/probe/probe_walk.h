@@ -18,11 +18,12 @@ struct pgk_probe_walk {
     const struct pgk_probes *probes;
     struct pgk_cursor cur;
     uint64_t last;                /* address of the last probe */
-    uint64_t guid;                /* of the body being read, for messages */
+    uint64_t guid, guid_off;      /* of the body being read, for messages */
     PGK_VEC(uint32_t) pending;    /* per level: children still to come */
     uint64_t start;               /* of the root: what its first delta counts from */
-    const struct pgk_probe_start *symbol; /* until the first delta: may be the start instead */
-    bool absolute;                /* an absolute address was read */
+    struct pgk_probe_start *symbol; /* until the first delta: may be the start instead */
+    bool doubtful;                /* what pgk_probe_walk_base found */
+    bool absolute;                /* the chain began with an absolute address */
     uint64_t lost_guid;           /* of a root or sentinel without symbol; else 0 */
 };
 
@@ -77,14 +78,15 @@ PGK_PROBE_INLINE uint32_t walk_u32(struct pgk_cursor *c, const char *field)
 }
 
 int pgk_probe_walk_fail(const struct pgk_probe_walk *w, struct pgk_err *err);
+/* What is wrong with the body begins at its GUID. */
 int pgk_probe_walk_reject(const struct pgk_probe_walk *w, const char *field, const char *found,
                           const char *expected, int status, struct pgk_err *err);
 int pgk_probe_walk_bad_type(const struct pgk_probe_walk *w, uint64_t off, unsigned type,
                             struct pgk_err *err);
 int pgk_probe_walk_bad_counts(const struct pgk_probe_walk *w, uint64_t off, uint32_t probes,
                               uint32_t children, struct pgk_err *err);
-/* The address that the first delta of a root counts from. */
-uint64_t pgk_probe_walk_base(struct pgk_probe_walk *w, int64_t delta);
+/* Compares where the first delta of a root leads from the last address and from its symbol. */
+void pgk_probe_walk_base(struct pgk_probe_walk *w, int64_t delta);
 uint64_t pgk_probe_walk_sentinel(struct pgk_probe_walk *w, uint64_t guid);
 
 PGK_PROBE_INLINE int walk_probe(struct pgk_probe_walk *w, struct pgk_probe_seen *seen,
@@ -97,7 +99,7 @@ PGK_PROBE_INLINE int walk_probe(struct pgk_probe_walk *w, struct pgk_probe_seen 
     if (PGK_LIKELY(seen->packed & PGK_PROBE_DELTA)) {
         int64_t delta = walk_sleb(c, "address delta");
         if (PGK_UNLIKELY(w->symbol))
-            w->last = pgk_probe_walk_base(w, delta);
+            pgk_probe_walk_base(w, delta);
         w->last += (uint64_t)delta;
     } else if (seen->packed & PGK_PROBE_SENTINEL) {
         w->last = pgk_probe_walk_sentinel(w, pgk_cur_u64(c, "linkage name GUID"));
@@ -115,7 +117,8 @@ PGK_PROBE_INLINE int walk_probe(struct pgk_probe_walk *w, struct pgk_probe_seen 
         return pgk_probe_walk_fail(w, err);
     unsigned type = seen->packed & PGK_PROBE_TYPE_MASK;
     if (PGK_UNLIKELY(type >= PGK_PROBE_TYPES))
-        return pgk_probe_walk_bad_type(w, c->src.base_off + (uint64_t)(begin - c->start), type, err);
+        return pgk_probe_walk_bad_type(w, c->src.base_off + (uint64_t)(begin - c->start), type,
+                                       err);
     return 0;
 }
 
@@ -129,6 +132,7 @@ PGK_PROBE_INLINE int pgk_probe_walk_root(struct pgk_probe_walk *w, void *ctx,
     do {
         size_t level = w->pending.n;
         uint32_t site = level ? walk_u32(c, "inline site") : 0;
+        w->guid_off = pgk_cur_off(c);
         w->guid = pgk_cur_u64(c, "GUID");
         uint64_t counts_off = pgk_cur_off(c);
         uint32_t probes = walk_u32(c, "number of probes");

@@ -3,11 +3,11 @@
  * Printed as it is made, so that memory does not grow with the program. */
 #include "disasm_priv.h"
 
-#include <inttypes.h>
-
 static void print_key(struct pgk_disasm *d, const char *key)
 {
-    pgk_text_printf(&d->out, "%s\"%s\": ", d->comma ? ", " : "", key);
+    pgk_text_str(&d->out, d->comma ? ", \"" : "\"");
+    pgk_text_str(&d->out, key);
+    pgk_text_lit(&d->out, "\": ");
     d->comma = true;
 }
 
@@ -27,7 +27,9 @@ static void print_number(struct pgk_disasm *d, const char *key, uint64_t value)
 static void print_hex(struct pgk_disasm *d, const char *key, uint64_t value)
 {
     print_key(d, key);
-    pgk_text_printf(&d->out, "\"0x%" PRIx64 "\"", value);
+    pgk_text_lit(&d->out, "\"0x");
+    pgk_text_hex(&d->out, value, 0);
+    pgk_text_lit(&d->out, "\"");
 }
 
 static void open(struct pgk_disasm *d, const char *key, const char *bracket)
@@ -82,14 +84,14 @@ static void function_end(struct pgk_disasm *d)
 
 static void print_function(struct pgk_disasm *d, uint32_t desc)
 {
-    struct pgk_probe_desc p = pgk_probe_desc(d->probes, desc);
+    struct pgk_probe_desc p = pgk_probe_desc_at(d->probes, desc);
     print_key(d, "function");
     pgk_text_json(&d->out, p.name, p.name_len);
 }
 
 static void print_probe(struct pgk_disasm *d, uint32_t number)
 {
-    struct pgk_probe p = pgk_probe(d->index, number);
+    struct pgk_probe p = pgk_probe_get(d->index, number);
     struct pgk_probe_frame frames[PGK_PROBE_MAX_DEPTH];
     uint32_t copies = pgk_probe_copies(d->index, number);
     open(d, NULL, "{");

@@ -138,8 +138,7 @@ static int choose_functions(struct pgk_disasm *d, struct pgk_err *err)
         for (end = first; end < d->symbols.n && d->symbols.v[end].section == section;)
             end++;
         /* What llvm-profgen leaves out is of no use to others either: it has no symbols. */
-        if (is_listed(&s) && strcmp(s.name, ".plt") != 0 &&
-            !add_functions(d, section, first, end))
+        if (is_listed(&s) && strcmp(s.name, ".plt") != 0 && !add_functions(d, section, first, end))
             return pgk_fail_nomem(err);
     }
     if (d->functions.n || !d->opts->n_functions || d->style->every_symbol)
@@ -356,6 +355,9 @@ int pgk_disasm(const char *path, const struct pgk_disasm_opts *opts, FILE *out,
     pgk_probe_index_close(&d->index);
     pgk_probes_close(&d->probes);
     pgk_insn_decoder_close(&d->decoder);
+    pgk_mem_free(d->desc_names);
+    pgk_mem_free(d->symbol_names);
+    pgk_arena_free(&d->names);
     pgk_vec_free(&d->functions);
     pgk_vec_free(&d->symbols);
     pgk_elf_close(&d->elf);

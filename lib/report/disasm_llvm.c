@@ -13,7 +13,7 @@ static int print_descs(struct pgk_disasm *d, struct pgk_err *err)
     if (!descs)
         return pgk_fail_nomem(err);
     for (size_t i = 0; i < n; i++)
-        descs[i] = pgk_probe_desc(d->probes, i);
+        descs[i] = pgk_probe_desc_at(d->probes, i);
     pgk_llvm_sort_descs(descs, n);
     pgk_text_lit(o, "Pseudo Probe Desc:\n");
     for (size_t i = 0; i < n; i++) {
@@ -64,14 +64,14 @@ static void function_end(struct pgk_disasm *d)
 
 static void print_name(struct pgk_disasm *d, uint32_t desc)
 {
-    struct pgk_probe_desc name = pgk_probe_desc(d->probes, desc);
+    struct pgk_probe_desc name = pgk_probe_desc_at(d->probes, desc);
     pgk_text_bytes(&d->out, name.name, name.name_len);
 }
 
 static void print_probe(struct pgk_disasm *d, uint32_t number)
 {
     struct pgk_text_out *o = &d->out;
-    struct pgk_probe p = pgk_probe(d->index, number);
+    struct pgk_probe p = pgk_probe_get(d->index, number);
     struct pgk_probe_frame frames[PGK_PROBE_MAX_DEPTH];
     pgk_text_lit(o, " [Probe]:\tFUNC: ");
     print_name(d, pgk_probe_function(d->index, p.node));

@@ -50,6 +50,9 @@ struct pgk_disasm {
     struct pgk_disasm_done done;
     bool comma;                              /* JSON: something stands before in its bracket */
     const struct pgk_sym_chain *last_source; /* TEXT: the line printed last */
+    const char **desc_names;                 /* TEXT: as shown, by descriptor; NULL: not yet */
+    const char **symbol_names;               /* TEXT: the same by symbol */
+    struct pgk_arena names;
     struct pgk_text_out out;
 };
 

@@ -1,6 +1,7 @@
 /* The listing for people: names instead of addresses, lines where they change. */
 #include "disasm_priv.h"
 #include "heap_view.h"
+#include "mem.h"
 #include "pgokit/human.h"
 
 #include <inttypes.h>
@@ -34,14 +35,39 @@ static void print_name(struct pgk_disasm *d, const char *name)
     free(plain);
 }
 
+/* The same, of names that come again and again: demangling takes longer than all the rest. */
+static void print_cached(struct pgk_disasm *d, const char **cached, const char *name)
+{
+    if (!*cached) {
+        char *plain = pgk_demangle(name), safe[512];
+        pgk_human_text(safe, sizeof safe, plain ? plain : name);
+        *cached = pgk_arena_copy(&d->names, safe, strlen(safe));
+        free(plain);
+    }
+    pgk_text_str(&d->out, *cached ? *cached : name);
+}
+
+static void print_symbol_name(struct pgk_disasm *d, const struct pgk_disasm_symbol *s)
+{
+    print_cached(d, &d->symbol_names[s - d->symbols.v], s->name);
+}
+
 static void print_desc(struct pgk_disasm *d, uint32_t desc)
 {
-    struct pgk_probe_desc p = pgk_probe_desc(d->probes, desc);
+    struct pgk_probe_desc p = pgk_probe_desc_at(d->probes, desc);
     char name[512];
     size_t n = p.name_len < sizeof name ? p.name_len : sizeof name - 1;
     memcpy(name, p.name, n);
     name[n] = 0;
-    print_name(d, name);
+    print_cached(d, &d->desc_names[desc], name);
+}
+
+static int begin(struct pgk_disasm *d, struct pgk_err *err)
+{
+    size_t descs = d->probes ? pgk_probe_descs(d->probes) : 0;
+    d->desc_names = pgk_mem_zalloc(descs + 1, sizeof *d->desc_names);
+    d->symbol_names = pgk_mem_zalloc(d->symbols.n + 1, sizeof *d->symbol_names);
+    return d->desc_names && d->symbol_names ? 0 : pgk_fail_nomem(err);
 }
 
 static void section(struct pgk_disasm *d, const struct pgk_elf_section_info *s)
@@ -54,7 +80,7 @@ static void function(struct pgk_disasm *d, const struct pgk_disasm_function *f)
 {
     char size[PGK_HUMAN_SIZE];
     colour(d, BOLD);
-    print_name(d, f->symbol->name);
+    print_symbol_name(d, f->symbol);
     colour(d, OFF);
     pgk_text_printf(&d->out, "  0x%" PRIx64 ", %s, ", f->low,
                     pgk_human_bytes(size, (double)(f->high - f->low)));
@@ -75,7 +101,7 @@ static void function_end(struct pgk_disasm *d)
 static void print_probe(struct pgk_disasm *d, uint32_t number)
 {
     struct pgk_text_out *o = &d->out;
-    struct pgk_probe p = pgk_probe(d->index, number);
+    struct pgk_probe p = pgk_probe_get(d->index, number);
     struct pgk_probe_frame frames[PGK_PROBE_MAX_DEPTH];
     colour(d, PROBE);
     pgk_text_lit(o, "          [Probe]: FUNC: ");
@@ -133,7 +159,7 @@ static void print_symbol(struct pgk_disasm *d, uint64_t addr)
         return;
     colour(d, DIM);
     pgk_text_lit(&d->out, " <");
-    print_name(d, s->name);
+    print_symbol_name(d, s);
     if (addr != s->addr)
         pgk_text_printf(&d->out, "+0x%" PRIx64, addr - s->addr);
     pgk_text_lit(&d->out, ">");
@@ -183,6 +209,7 @@ static void insn(struct pgk_disasm *d, const struct pgk_disasm_row *row)
 
 const struct pgk_disasm_style pgk_disasm_text = {
     .insns = PGK_INSN_READABLE,
+    .begin = begin,
     .section = section,
     .function = function,
     .insn = insn,

@@ -2,6 +2,7 @@
  *
  * Objects are made and printed one context at a time, so that memory does not grow with
  * the profile. */
+#include "heap_advice.h"
 #include "heap_view.h"
 
 #include "mem.h"
@@ -43,6 +44,8 @@ static struct json_object *frame_json(const struct pgk_heap_frame *f)
     put(o, "guid", hex(f->guid));
     put(o, "line_offset", json_object_new_uint64(f->line_offset));
     put(o, "column", json_object_new_uint64(f->column));
+    if (f->discriminator)
+        put(o, "discriminator", json_object_new_uint64(f->discriminator));
     put(o, "inline", json_object_new_boolean(f->inlined));
     if (*f->file) {
         put(o, "file", json_object_new_string(f->file));
@@ -149,6 +152,37 @@ static struct json_object *totals_json(const struct pgk_heap *heap)
     return o;
 }
 
+static void print_member(FILE *out, const char *key, struct json_object *value)
+{
+    fprintf(out, "  \"%s\": %s,\n", key,
+            json_object_to_json_string_ext(value, JSON_C_TO_STRING_NOSLASHESCAPE));
+    json_object_put(value);
+}
+
+/* As on the page and in the table: bytes at stake by rule, and the contexts. */
+static int print_advice(const struct pgk_heap *heap, FILE *out, struct pgk_err *err)
+{
+    struct pgk_advice_list list;
+    PGK_TRY(pgk_heap_advise(heap, &list, err));
+    struct json_object *all = json_object_new_array();
+    for (size_t i = 0; i < list.n; i++) {
+        const struct pgk_advice *a = &list.v[i];
+        struct json_object *o = json_object_new_object(), *contexts = json_object_new_array();
+        put(o, "rule", json_object_new_string(pgk_advice_texts[a->rule].name));
+        put(o, "bytes", json_object_new_uint64(a->bytes));
+        put(o, "objects", json_object_new_uint64(a->objects));
+        put(o, "action", json_object_new_string(pgk_advice_texts[a->rule].action));
+        for (size_t c = 0; c < a->n; c++)
+            json_object_array_add(contexts,
+                                  json_object_new_uint64(list.stakes[a->first + c].context));
+        put(o, "contexts", contexts);
+        json_object_array_add(all, o);
+    }
+    pgk_advice_free(&list);
+    print_member(out, "advice", all);
+    return 0;
+}
+
 static struct json_object *units_json(void)
 {
     struct json_object *o = json_object_new_object();
@@ -157,13 +191,6 @@ static struct json_object *units_json(void)
         put(o, name, json_object_new_string(unit));
     }
     return o;
-}
-
-static void print_member(FILE *out, const char *key, struct json_object *value)
-{
-    fprintf(out, "  \"%s\": %s,\n", key,
-            json_object_to_json_string_ext(value, JSON_C_TO_STRING_NOSLASHESCAPE));
-    json_object_put(value);
 }
 
 int pgk_report_heap_json(const struct pgk_heap *heap, const struct pgk_report_opts *opts,
@@ -183,8 +210,8 @@ int pgk_report_heap_json(const struct pgk_heap *heap, const struct pgk_report_op
     }
     print_member(out, "units", units_json());
     print_member(out, "totals", totals_json(heap));
+    int status = opts->top ? 0 : print_advice(heap, out, err); /* by positions of contexts */
     fputs("  \"contexts\": [", out);
-    int status = 0;
     for (size_t i = 0; i < n && !status; i++)
         status = print_context(heap, order ? order[i] : i, !i, out, err);
     fputs("\n  ],\n  \"records\": [", out);

@@ -118,6 +118,30 @@ char *pgk_demangle(const char *linkage_name)
     return cplus_demangle(linkage_name, DMGL_AUTO);
 }
 
+char *pgk_shorten_templates(const char *name)
+{
+    static const char dots[] = "<...";
+    char *text = malloc(sizeof dots * strlen(name) + 1), *to = text;
+    int depth = 0;
+    if (!text)
+        return NULL;
+    for (const char *s = name; *s; s++) {
+        bool is_operator = (s - name >= 8 && !strncmp(s - 8, "operator", 8)) ||
+                           (s - name >= 9 && !strncmp(s - 9, "operator<", 9));
+        if (*s == '<' && !is_operator) {
+            if (!depth++)
+                to = stpcpy(to, dots);
+        } else if (*s == '>' && depth && s[-1] != '-') {
+            if (!--depth)
+                *to++ = '>';
+        } else if (!depth) {
+            *to++ = *s;
+        }
+    }
+    *to = 0;
+    return text;
+}
+
 uint32_t pgk_heap_frame_line(const struct pgk_heap_frame *f)
 {
     return f->decl_line ? f->decl_line + f->line_offset : 0;

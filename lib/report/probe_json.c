@@ -45,10 +45,12 @@ static void print_descs(struct json *j)
     size_t n = pgk_probe_descs(j->probes);
     pgk_text_lit(&j->out, ",\n  \"descriptors\": [");
     for (size_t i = 0; i < n; i++) {
-        struct pgk_probe_desc d = pgk_probe_desc(j->probes, i);
+        struct pgk_probe_desc d = pgk_probe_desc_at(j->probes, i);
         pgk_text_str(&j->out, i ? ",\n    " : "\n    ");
-        pgk_text_printf(&j->out, "{\"guid\": \"0x%016" PRIx64 "\", \"hash\": \"0x%016" PRIx64
-                                 "\", \"name\": ", d.guid, d.hash);
+        pgk_text_printf(
+            &j->out,
+            "{\"guid\": \"0x%016" PRIx64 "\", \"hash\": \"0x%016" PRIx64 "\", \"name\": ", d.guid,
+            d.hash);
         pgk_text_json(&j->out, d.name, d.name_len);
         pgk_text_lit(&j->out, "}");
     }
@@ -59,19 +61,19 @@ static void print_node(void *ctx, uint32_t node, uint32_t depth, uint32_t first,
 {
     struct json *j = ctx;
     struct pgk_text_out *o = &j->out;
-    struct pgk_probe_desc d = pgk_probe_desc(j->probes, pgk_probe_function(j->index, node));
+    struct pgk_probe_desc d = pgk_probe_desc_at(j->probes, pgk_probe_function(j->index, node));
     pgk_text_str(o, node ? ",\n    " : "\n    ");
     pgk_text_lit(o, "{\"function\": ");
     pgk_text_json(o, d.name, d.name_len);
     if (depth)
         pgk_text_printf(o, ", \"parent\": %" PRIu32 ", \"site\": %" PRIu32,
-                        pgk_probe_parent(j->index, node), pgk_probe_node(j->index, node).site);
+                        pgk_probe_parent(j->index, node), pgk_probe_node_at(j->index, node).site);
     pgk_text_lit(o, ", \"probes\": [");
     for (uint32_t i = first; i < first + count; i++) {
-        struct pgk_probe p = pgk_probe(j->index, i);
-        pgk_text_printf(o, "%s{\"index\": %" PRIu32 ", \"type\": \"%s\", \"address\": \"0x%" PRIx64
-                           "\"", i > first ? ", " : "", p.index, pgk_probe_type_name(p.type),
-                        p.addr);
+        struct pgk_probe p = pgk_probe_get(j->index, i);
+        pgk_text_printf(
+            o, "%s{\"index\": %" PRIu32 ", \"type\": \"%s\", \"address\": \"0x%" PRIx64 "\"",
+            i > first ? ", " : "", p.index, pgk_probe_type_name(p.type), p.addr);
         if (p.discriminator)
             pgk_text_printf(o, ", \"discriminator\": %" PRIu32, p.discriminator);
         pgk_text_lit(o, "}");
@@ -80,8 +82,7 @@ static void print_node(void *ctx, uint32_t node, uint32_t depth, uint32_t first,
 }
 
 int pgk_report_probes_json(const struct pgk_probes *probes, const struct pgk_probe_index *index,
-                           const struct pgk_probe_report_opts *opts, FILE *out,
-                           struct pgk_err *err)
+                           const struct pgk_probe_report_opts *opts, FILE *out, struct pgk_err *err)
 {
     struct pgk_probe_stats stats;
     PGK_TRY(pgk_probe_stats(probes, index, &stats, err));

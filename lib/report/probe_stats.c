@@ -18,7 +18,7 @@ int pgk_probe_walk_nodes(const struct pgk_probe_index *index, pgk_probe_visit *v
     for (uint32_t n = 0; n < nodes; n++) {
         uint32_t parent = pgk_probe_parent(index, n), first = at;
         depth[n] = parent == PGK_PROBE_NONE ? 0 : depth[parent] + 1;
-        while (at < probes && pgk_probe(index, at).node == n)
+        while (at < probes && pgk_probe_get(index, at).node == n)
             at++;
         visit(ctx, n, depth[n], first, at - first);
     }
@@ -52,7 +52,7 @@ static void count_node(void *ctx, uint32_t node, uint32_t depth, uint32_t first,
         s->deepest = depth;
     c->numbers.n = 0;
     for (uint32_t i = first; i < first + n; i++) {
-        struct pgk_probe p = pgk_probe(c->index, i);
+        struct pgk_probe p = pgk_probe_get(c->index, i);
         s->by_type[p.type]++;
         if (!pgk_vec_push(&c->numbers, p.index))
             c->no_memory = true;
@@ -73,7 +73,7 @@ int pgk_probe_stats(const struct pgk_probes *probes, const struct pgk_probe_inde
         return pgk_fail_nomem(err);
     *stats = (struct pgk_probe_stats){.totals = pgk_probes_totals(probes)};
     for (uint32_t i = 0; i < n; i++)
-        stats->described += pgk_probe_desc_by_guid(probes, pgk_probe_desc(probes, i).guid) == i;
+        stats->described += pgk_probe_desc_by_guid(probes, pgk_probe_desc_at(probes, i).guid) == i;
     int status = pgk_probe_walk_nodes(index, count_node, &c, err);
     if (!status && c.no_memory)
         status = pgk_fail_nomem(err);

@@ -82,8 +82,10 @@ static void print_summary(struct table *t, const struct pgk_probe_stats *s)
                     per(n->probes, n->roots));
     print_types(t, s);
     if (n->lost_probes)
-        pgk_text_printf(o, "  without code     %14s  probes of %s functions that are not in the "
-                           "program\n", COUNT(n->lost_probes), COUNT(n->lost_roots));
+        pgk_text_printf(o,
+                        "  without code     %14s  probes of %s functions that are not in the "
+                        "program\n",
+                        COUNT(n->lost_probes), COUNT(n->lost_roots));
     pgk_text_printf(o, "  .pseudo_probe    %14s  %.1f B per probe, %.0f %% of the code's %s\n",
                     BYTES(n->probe_bytes), per(n->probe_bytes, n->probes + n->lost_probes),
                     share(n->probe_bytes, n->text_bytes), BYTES(n->text_bytes));
@@ -94,7 +96,7 @@ static void print_summary(struct table *t, const struct pgk_probe_stats *s)
 
 static void print_name(struct table *t, uint32_t desc)
 {
-    struct pgk_probe_desc d = pgk_probe_desc(t->probes, desc);
+    struct pgk_probe_desc d = pgk_probe_desc_at(t->probes, desc);
     char name[512], safe[512];
     size_t n = d.name_len < sizeof name ? d.name_len : sizeof name - 1;
     memcpy(name, d.name, n);
@@ -117,12 +119,12 @@ static void list_node(void *ctx, uint32_t node, uint32_t depth, uint32_t first, 
     pgk_text_fill(o, ' ', indent);
     colour(t, BOLD);
     if (depth)
-        pgk_text_printf(o, "%" PRIu32 ": ", pgk_probe_node(t->index, node).site);
+        pgk_text_printf(o, "%" PRIu32 ": ", pgk_probe_node_at(t->index, node).site);
     print_name(t, pgk_probe_function(t->index, node));
     colour(t, OFF);
     pgk_text_lit(o, "\n");
     for (uint32_t i = first; i < first + count; i++) {
-        struct pgk_probe p = pgk_probe(t->index, i);
+        struct pgk_probe p = pgk_probe_get(t->index, i);
         pgk_text_fill(o, ' ', indent + 2);
         pgk_text_printf(o, "%-4" PRIu32 " ", p.index);
         colour(t, DIM);

@@ -78,10 +78,21 @@ static size_t utf8_length(const unsigned char *s, size_t n)
     return overlong || outside ? 0 : len;
 }
 
+/* How many bytes stand for themselves. */
+static size_t plain_length(const char *s, size_t n)
+{
+    size_t i = 0;
+    while (i < n && s[i] >= 0x20 && s[i] < 0x7f && s[i] != '"' && s[i] != '\\')
+        i++;
+    return i;
+}
+
 void pgk_text_json(struct pgk_text_out *o, const char *s, size_t n)
 {
     pgk_text_lit(o, "\"");
-    for (size_t i = 0; i < n;) {
+    size_t plain = plain_length(s, n);
+    pgk_text_bytes(o, s, plain);
+    for (size_t i = plain; i < n;) {
         unsigned char c = (unsigned char)s[i];
         size_t len = c < 0x80 ? 1 : utf8_length((const unsigned char *)s + i, n - i);
         if (c < 0x20 || c == 0x7f)

@@ -18,8 +18,9 @@ struct pgk_sample_ext_info {
 PGK_MUST_USE int pgk_sample_ext_read(struct pgk_sample *p, const uint8_t *bytes, size_t size,
                                      const struct pgk_source *src, uint64_t weight,
                                      struct pgk_sample_ext_info *info, struct pgk_err *err);
-/* Adds only functions of that name, in any context, found by the function offset table; the
- * rest of the profiles is not looked at. PGK_E_EMPTY if there is none. */
+/* Adds only the function of that name, found by the function offset table; the rest of the
+ * profiles is not looked at. PGK_E_EMPTY if there is none, PGK_E_ARG if the profile is
+ * context-sensitive and has to be read as a whole. */
 PGK_MUST_USE int pgk_sample_ext_read_function(struct pgk_sample *p, const uint8_t *bytes,
                                               size_t size, const struct pgk_source *src,
                                               const char *name, struct pgk_err *err);

@@ -9,16 +9,9 @@
 
 #define DAMAGED "the file is damaged; copy it again, or make it anew"
 
-/* A context of the file: its leaf, and where that is called. */
+/* A context of the file's table, in the model. */
 struct context {
-    uint32_t name;
-    struct pgk_stage_place place;
-};
-
-/* A frame of the context read last, with the node of the context that ends there. */
-struct frame {
-    uint32_t name, node;
-    uint64_t loc;
+    uint32_t node, name;
 };
 
 struct reader {
@@ -28,9 +21,13 @@ struct reader {
     bool contexts, probes, attributes, vtables;
     struct pgk_sample_name_table names;
     PGK_VEC(struct context) context_table;
-    PGK_VEC(struct frame) frames;
+    PGK_VEC(struct pgk_sample_frame) frames;
     struct pgk_sample_metadata metadata;
-    struct pgk_sample_stage stage;
+    /* A function is committed when the next one has been decoded: meanwhile the processor
+     * fetches what it will be added to. */
+    struct pgk_sample_stage stages[2];
+    struct pgk_stage_place place; /* of the function that waits in `waiting` */
+    struct pgk_sample_stage *waiting;
 };
 
 static int leftover(const struct pgk_cursor *c, const char *record, struct pgk_err *err)
@@ -100,9 +97,10 @@ static int read_names(struct reader *r, struct pgk_sample_ext_info *info, struct
 
 /* ---- contexts ---- */
 
-static int read_frame(struct reader *r, struct pgk_cursor *c, struct frame *f, struct pgk_err *err)
+static int read_frame(struct reader *r, struct pgk_cursor *c, struct pgk_err *err)
 {
-    PGK_TRY(pgk_sample_read_name(c, &r->names, "function of a frame", "context table", &f->name,
+    struct pgk_sample_frame f;
+    PGK_TRY(pgk_sample_read_name(c, &r->names, "function of a frame", "context table", &f.name,
                                  err));
     uint64_t off = pgk_cur_off(c), line = pgk_sample_uleb(c, "line offset of a frame");
     uint64_t discriminator = pgk_sample_uleb(c, "discriminator of a frame");
@@ -112,63 +110,62 @@ static int read_frame(struct reader *r, struct pgk_cursor *c, struct frame *f, s
                               .field = "line offset of a frame",
                               .found = PGK_F("%" PRIu64 ".%" PRIu64, line, discriminator),
                               .expected = "numbers of 32 bits", .hint = DAMAGED);
-    f->loc = pgk_sample_loc((uint32_t)line, (uint32_t)discriminator);
-    f->node = 0;
+    f.loc = pgk_sample_loc((uint32_t)line, (uint32_t)discriminator);
+    return pgk_vec_push(&r->frames, f) ? 0 : pgk_fail_nomem(err);
+}
+
+enum { BATCH = 16 };
+
+/* Contexts whose frames have been read: each is looked up while the table is being fetched
+ * for the ones behind it. */
+struct batch {
+    size_t n;
+    struct { size_t first, n_frames; struct pgk_sample_path path; } v[BATCH];
+};
+
+static int find_contexts(struct reader *r, struct batch *b, struct pgk_err *err)
+{
+    for (size_t i = 0; i < b->n; i++) {
+        const struct pgk_sample_frame *frames = &r->frames.v[b->v[i].first];
+        uint32_t node = pgk_sample_context_at(r->p, b->v[i].path, frames, b->v[i].n_frames);
+        struct context context = {node, frames[b->v[i].n_frames - 1].name};
+        if (!node || !pgk_vec_push(&r->context_table, context))
+            return pgk_fail_nomem(err);
+    }
+    b->n = r->frames.n = 0;
     return 0;
 }
 
-/* Contexts are in order, so that most begin as the one before; `same` frames do. */
-static int read_context(struct reader *r, struct pgk_cursor *c, uint64_t n_frames,
+static int read_context(struct reader *r, struct pgk_cursor *c, struct batch *b,
                         struct pgk_err *err)
 {
-    uint32_t caller = 0;
-    uint64_t loc = 0;
-    bool same = true;
-    for (uint64_t i = 0; i < n_frames; i++) {
-        struct frame f;
-        PGK_TRY(read_frame(r, c, &f, err));
-        if (i + 1 == n_frames) {
-            struct context leaf = {f.name, {.caller = caller, .loc = loc}};
-            r->frames.n = i;
-            return pgk_vec_push(&r->context_table, leaf) ? 0 : pgk_fail_nomem(err);
-        }
-        const struct frame *old = i < r->frames.n ? &r->frames.v[i] : NULL;
-        same = same && old && old->name == f.name;
-        if (same)
-            f.node = old->node;
-        else
-            f.node = caller ? pgk_sample_context(r->p, caller, loc, f.name)
-                            : pgk_sample_root(r->p, f.name);
-        same = same && old->loc == f.loc;
-        if (i < r->frames.n)
-            r->frames.v[i] = f;
-        else if (!pgk_vec_push(&r->frames, f))
-            return pgk_fail_nomem(err);
-        if (!f.node)
-            return pgk_fail_nomem(err);
-        caller = f.node;
-        loc = f.loc;
-    }
-    return 0;
+    size_t first = r->frames.n;
+    uint64_t off = pgk_cur_off(c), n_frames = pgk_sample_uleb(c, "number of frames");
+    PGK_TRY(pgk_cur_check(c, err, "context table"));
+    if (!n_frames || n_frames > PGK_SAMPLE_MAX_DEPTH)
+        return pgk_cur_reject(c, err, PGK_E_LIMIT, off, .record = "context table",
+                              .field = "number of frames", .found = PGK_F("%" PRIu64, n_frames),
+                              .expected = "1 to 1000", .hint = DAMAGED);
+    for (uint64_t i = 0; i < n_frames; i++)
+        PGK_TRY(read_frame(r, c, err));
+    b->v[b->n].first = first;
+    b->v[b->n].n_frames = n_frames;
+    b->v[b->n++].path = pgk_sample_path(r->p, &r->frames.v[first], n_frames);
+    return b->n == BATCH ? find_contexts(r, b, err) : 0;
 }
 
 static int read_contexts(struct reader *r, struct pgk_err *err)
 {
     struct pgk_cursor c;
+    struct batch batch = {.n = 0};
     struct pgk_ext_section *s = pgk_ext_find(&r->sections, PGK_SEC_CONTEXTS, 0);
     if (!s || !r->contexts)
         return 0;
     PGK_TRY(pgk_ext_cursor(&r->sections, s, &c, err));
     uint64_t n = pgk_cur_uleb(&c, "number of contexts");
-    for (uint64_t i = 0; i < n && !c.failed; i++) {
-        uint64_t off = pgk_cur_off(&c), n_frames = pgk_sample_uleb(&c, "number of frames");
-        if (!c.failed && (!n_frames || n_frames > PGK_SAMPLE_MAX_DEPTH))
-            return pgk_cur_reject(&c, err, PGK_E_LIMIT, off, .record = "context table",
-                                  .field = "number of frames",
-                                  .found = PGK_F("%" PRIu64, n_frames),
-                                  .expected = "1 to 1000", .hint = DAMAGED);
-        PGK_TRY(read_context(r, &c, c.failed ? 0 : n_frames, err));
-    }
+    for (uint64_t i = 0; i < n && !c.failed; i++)
+        PGK_TRY(read_context(r, &c, &batch, err));
+    PGK_TRY(find_contexts(r, &batch, err));
     PGK_TRY(pgk_cur_check(&c, err, "context table"));
     return leftover(&c, "context table", err);
 }
@@ -191,22 +188,40 @@ static int read_identity(struct reader *r, struct pgk_cursor *c, const char *rec
                           .expected = PGK_F("an index below %zu", n), .hint = DAMAGED);
 }
 
+static int commit_waiting(struct reader *r, struct pgk_err *err)
+{
+    struct pgk_sample_stage *stage = r->waiting;
+    r->waiting = NULL;
+    return stage ? pgk_stage_commit(stage, r->p, r->place, r->weight, err) : 0;
+}
+
 static int read_top(struct reader *r, struct pgk_cursor *c, struct pgk_err *err)
 {
     uint64_t index, head = pgk_sample_uleb(c, "head samples");
+    struct pgk_sample_stage *stage = &r->stages[r->waiting == &r->stages[0]];
     PGK_TRY(read_identity(r, c, "profiles", &index, err));
-    struct context top = r->contexts ? r->context_table.v[index]
-                                     : (struct context){.name = r->names.ids.v[index]};
-    const char *name = r->p->names.v.v[top.name].s;
-    struct pgk_record_reader records = {.c = c, .p = r->p, .stage = &r->stage,
-                                        .names = &r->names, .vtables = r->vtables,
-                                        .name = name ? name : "a function known by its GUID"};
-    if (!pgk_stage_begin(&r->stage, top.name))
+    uint32_t node = r->contexts ? r->context_table.v[index].node : 0;
+    uint32_t name = r->contexts ? r->context_table.v[index].name : r->names.ids.v[index];
+    const char *spelling = r->p->names.v.v[name].s;
+    struct pgk_record_reader records = {
+        .c = c, .p = r->p, .stage = stage, .names = &r->names, .vtables = r->vtables,
+        .name = spelling ? spelling : "a function known by its GUID"};
+    if (r->contexts)
+        pgk_sample_prefetch_node(r->p, node);
+    else
+        pgk_sample_prefetch_function(r->p, name);
+    if (!pgk_stage_begin(stage, name))
         return pgk_fail_nomem(err);
-    r->stage.slots.v[0].head = head;
+    stage->slots.v[0].head = head;
     PGK_TRY(pgk_sample_read_record(&records, err));
-    PGK_TRY(pgk_metadata_apply(&r->metadata, index, &r->stage, err));
-    return pgk_stage_commit(&r->stage, r->p, top.place, r->weight, err);
+    PGK_TRY(pgk_metadata_apply(&r->metadata, index, stage, err));
+    if (!r->contexts && name < r->p->function_of.n)
+        node = r->p->function_of.v[name];
+    pgk_sample_prefetch_records(r->p, node);
+    PGK_TRY(commit_waiting(r, err));
+    r->waiting = stage;
+    r->place = r->contexts ? pgk_stage_place_of(r->p, node) : (struct pgk_stage_place){0};
+    return 0;
 }
 
 static int read_profiles(struct reader *r, struct pgk_err *err)
@@ -218,7 +233,7 @@ static int read_profiles(struct reader *r, struct pgk_err *err)
         while (pgk_cur_left(&c))
             PGK_TRY(read_top(r, &c, err));
     }
-    return 0;
+    return commit_waiting(r, err);
 }
 
 static int read_symbols(struct reader *r, struct pgk_err *err)
@@ -282,7 +297,8 @@ static void close_reader(struct reader *r)
     pgk_vec_free(&r->context_table);
     pgk_vec_free(&r->frames);
     pgk_metadata_close(&r->metadata);
-    pgk_stage_free(&r->stage);
+    pgk_stage_free(&r->stages[0]);
+    pgk_stage_free(&r->stages[1]);
 }
 
 int pgk_sample_ext_read(struct pgk_sample *p, const uint8_t *bytes, size_t size,

@@ -250,17 +250,25 @@ int pgk_sample_finish(struct pgk_sample *p, struct pgk_err *err)
     return 0;
 }
 
-static void count_records(const struct pgk_sample *p, uint32_t node, struct pgk_sample_info *info)
+static void count_records(const struct pgk_sample *p, uint32_t node, struct pgk_sample_sizes *n)
 {
     const struct pgk_sample_recs *recs = &p->nodes.v[node].recs;
-    info->inlinees++;
+    n->inlinees++;
     for (uint32_t i = 0; i < recs->n; i++) {
-        info->lines += recs->v[i].what == PGK_REC_BODY;
-        info->targets += pgk_rec_is_target(&recs->v[i]);
-        info->vtable_counts += pgk_rec_is_vtable(&recs->v[i]);
+        n->lines += recs->v[i].what == PGK_REC_BODY;
+        n->targets += pgk_rec_is_target(&recs->v[i]);
+        n->vtables += pgk_rec_is_vtable(&recs->v[i]);
     }
     for (uint32_t c = pgk_sample_first(p, node); c; c = pgk_sample_next(p, c))
-        count_records(p, c, info);
+        count_records(p, c, n);
+}
+
+void pgk_sample_sizes(const struct pgk_sample *p, struct pgk_sample_sizes *sizes)
+{
+    *sizes = (struct pgk_sample_sizes){0};
+    for (size_t i = 0; i < p->by_heat.n; i++)
+        count_records(p, p->by_heat.v[i], sizes);
+    sizes->inlinees -= p->by_heat.n;
 }
 
 void pgk_sample_info(const struct pgk_sample *p, struct pgk_sample_info *info)
@@ -273,9 +281,9 @@ void pgk_sample_info(const struct pgk_sample *p, struct pgk_sample_info *info)
         .functions = p->by_heat.n, .conflicts = p->lost, .conflict_samples = p->lost_samples,
         .n_symbols = p->symbols && p->symbols->strs.n ? p->symbols->strs.n - 1 : 0,
     };
-    for (size_t t = 0; t < p->by_heat.n; t++)
-        count_records(p, p->by_heat.v[t], &i);
-    i.inlinees -= i.functions;
-    i.vtables = i.vtable_counts != 0;
+    struct pgk_sample_sizes sizes = {0};
+    if (p->has_vtables)
+        pgk_sample_sizes(p, &sizes);
+    i.vtables = sizes.vtables != 0;
     memcpy(info, &i, size < sizeof i ? size : sizeof i);
 }

@@ -11,7 +11,7 @@ enum { PGK_SAMPLE_MAGIC_BYTES = 9, PGK_SAMPLE_VERSION = 103, PGK_SAMPLE_MAX_LINE
 #define PGK_SAMPLE_MAGIC_BINARY PGK_SAMPLE_MAGIC(0xff)
 #define PGK_SAMPLE_MAGIC_EXT PGK_SAMPLE_MAGIC(0x04)
 #define PGK_SAMPLE_MAGIC_COMPACT PGK_SAMPLE_MAGIC(0x02)
-#define PGK_SAMPLE_GCC_MAGIC "adcg*704"
+#define PGK_SAMPLE_GCC_MAGIC "adcg"
 
 /* Sections of the extensible binary: name here, number in files, name for people. */
 #define PGK_SAMPLE_SECTIONS(X)                     \

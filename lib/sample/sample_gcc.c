@@ -1,6 +1,7 @@
 /* Sample profiles as GCC's -fauto-profile reads them. docs/formats/sample-gcc.md
  *
- * A file is words of 32 bits; numbers of 64 bits are two of them, the low one first. */
+ * Numbers have 32 bits, or 64 as two of these, the low one first. Up to version 1 names are
+ * padded to words and their lengths count words; in version 2 they count bytes. */
 #include "sample_binary.h"
 
 #include "record_writer.h"
@@ -14,7 +15,8 @@ enum {
     GCC_TAG_FUNCTIONS = (int)0xac000000,
     GCC_TAG_MODULES = (int)0xae000000,
     GCC_INDIRECT_CALLS = 7, /* the kind of histogram of call targets */
-    GCC_VERSION = 2,        /* of GCC 10 to 14 */
+    GCC_4_VERSION = 0x3430372a, /* "*704": what LLVM's reader wants to see */
+    GCC_VERSION = 2,        /* what GCC 12 wants to see */
 };
 #define DAMAGED "the file is damaged; copy it again, or make it anew"
 
@@ -50,10 +52,10 @@ static int read_tag(struct reader *r, uint32_t expected, const char *field, stru
 
 static int read_name(struct reader *r, struct pgk_err *err)
 {
-    uint32_t words = 0;
-    while (!words && pgk_cur_left(&r->c)) /* zero words are stuffing */
-        words = pgk_cur_u32(&r->c, "length of name");
-    uint64_t size = (uint64_t)words * 4;
+    uint32_t length = 0;
+    while (!length && pgk_cur_left(&r->c)) /* zero words are stuffing */
+        length = pgk_cur_u32(&r->c, "length of name");
+    uint64_t size = r->c.src.version == GCC_VERSION ? length : (uint64_t)length * 4;
     const char *s = (const char *)pgk_cur_take(&r->c, size ? size : 1, "name");
     PGK_TRY(pgk_cur_check(&r->c, err, "name table"));
     uint32_t id = pgk_sample_name(r->p, s, strnlen(s, size));
@@ -173,7 +175,9 @@ static int read_function(struct reader *r, struct pgk_err *err)
 static int read_all(struct reader *r, struct pgk_err *err)
 {
     pgk_cur_take(&r->c, strlen(PGK_SAMPLE_GCC_MAGIC), "magic");
-    r->c.src.version = pgk_cur_u32(&r->c, "version");
+    uint32_t version = pgk_cur_u32(&r->c, "version");
+    pgk_cur_u32(&r->c, "word behind the version");
+    r->c.src.version = version == GCC_4_VERSION ? 0 : version;
     PGK_TRY(pgk_cur_check(&r->c, err, "header"));
     PGK_TRY(pgk_sample_set_kind(r->p, false, false, r->c.src.file, err));
     PGK_TRY(read_names(r, err));
@@ -209,6 +213,12 @@ static void put_dword(struct pgk_line *l, uint64_t v)
     pgk_line_bytes(l, &v, sizeof v);
 }
 
+/* GCC takes name 0 for none, so the table begins with an empty one. */
+static uint32_t index_of(const struct pgk_record_writer *w, uint32_t name)
+{
+    return w->names.index_of.v[name] + 1;
+}
+
 static uint32_t pack_loc(uint64_t loc)
 {
     return pgk_sample_line(loc) << 16 | (pgk_sample_discriminator(loc) & 0xffff);
@@ -226,7 +236,7 @@ static void put_instance(struct pgk_record_writer *w, uint32_t node)
 {
     const struct pgk_sample_recs *recs = &w->p->nodes.v[node].recs;
     struct pgk_sample_place place;
-    put_word(w->line, w->names.index_of.v[w->p->nodes.v[node].name]);
+    put_word(w->line, index_of(w, w->p->nodes.v[node].name));
     put_word(w->line, count_lines(recs));
     put_word(w->line, (uint32_t)pgk_count_inlinees(w->p, node));
     for (uint32_t i = 0; i < recs->n;) {
@@ -238,7 +248,7 @@ static void put_instance(struct pgk_record_writer *w, uint32_t node)
         put_dword(w->line, place.samples);
         for (size_t k = 0; k < place.n_targets; k++) {
             put_word(w->line, GCC_INDIRECT_CALLS);
-            put_dword(w->line, w->names.index_of.v[pgk_rec_name(&place.targets[k])]);
+            put_dword(w->line, index_of(w, pgk_rec_name(&place.targets[k])));
             put_dword(w->line, place.targets[k].count);
         }
     }
@@ -250,11 +260,8 @@ static void put_instance(struct pgk_record_writer *w, uint32_t node)
 
 static void put_name(struct pgk_line *l, const struct pgk_sample_name *name)
 {
-    uint32_t words = name->len / 4 + 1; /* with a NUL at least */
-    put_word(l, words);
-    pgk_line_bytes(l, name->s, name->len);
-    for (size_t i = name->len; i < (size_t)words * 4; i++)
-        pgk_line_byte(l, '\0');
+    put_word(l, name->len + 1);
+    pgk_line_bytes(l, name->s, (size_t)name->len + 1);
 }
 
 static int write_all(struct pgk_record_writer *w, size_t n, struct pgk_sink *out,
@@ -264,9 +271,11 @@ static int write_all(struct pgk_record_writer *w, size_t n, struct pgk_sink *out
         return pgk_fail_nomem(err);
     pgk_line_bytes(w->line, PGK_SAMPLE_GCC_MAGIC, strlen(PGK_SAMPLE_GCC_MAGIC));
     put_word(w->line, GCC_VERSION);
+    put_word(w->line, 0);
     put_word(w->line, (uint32_t)GCC_TAG_NAMES);
     put_word(w->line, 0);
-    put_word(w->line, (uint32_t)w->names.ids.n);
+    put_word(w->line, (uint32_t)w->names.ids.n + 1);
+    put_name(w->line, &(struct pgk_sample_name){.s = ""});
     for (size_t i = 0; i < w->names.ids.n; i++)
         put_name(w->line, &w->p->names.v.v[w->names.ids.v[i]]);
     put_word(w->line, (uint32_t)GCC_TAG_FUNCTIONS);

@@ -74,13 +74,19 @@ static int flatten_all(struct pgk_sample *into, const struct pgk_sample *from, s
     return status;
 }
 
+/* Attributes speak of a context, and are of no use for what became of it. */
+static void clear_attributes(struct pgk_sample *p)
+{
+    for (uint32_t id = 1; id < p->nodes.n; id++)
+        if (pgk_sample_is_top(p, id))
+            p->nodes.v[id].attributes = 0;
+}
+
 static int flatten_contexts(struct pgk_sample *into, const struct pgk_sample *from,
                             struct pgk_err *err)
 {
     PGK_TRY(pgk_sample_merge_contexts(into, from, from->by_heat.n, err));
-    for (uint32_t id = 1; id < into->nodes.n; id++)
-        if (pgk_sample_is_top(into, id))
-            into->nodes.v[id].attributes = 0; /* they speak of contexts */
+    clear_attributes(into);
     return 0;
 }
 
@@ -180,6 +186,8 @@ static int nest_all(struct nester *n, struct pgk_err *err)
         if (!name || !pgk_stage_begin(&n->m.stage, name))
             return pgk_fail_nomem(err);
         PGK_TRY(nest(n, top, 0, err));
+        if (caller)
+            n->m.stage.slots.v[0].attributes = 0;
         PGK_TRY(pgk_stage_commit(&n->m.stage, n->m.into, (struct pgk_stage_place){0}, 1, err));
     }
     return 0;
@@ -281,10 +289,10 @@ static int trim_with(const struct trimmer *t, struct pgk_sample *into, struct pg
     }
     pgk_merger_close(&hot);
     pgk_merger_close(&shortened);
-    for (uint32_t id = 1; id < cold->nodes.n; id++)
-        if (pgk_sample_is_top(cold, id))
-            cold->nodes.v[id].attributes = 0; /* they speak of the contexts there were */
-    return status ? status : add_shortened(t, into, cold, err);
+    if (status)
+        return status;
+    clear_attributes(cold);
+    return add_shortened(t, into, cold, err);
 }
 
 static int make_trimmed(void *ctx, struct pgk_sample *into, const struct pgk_sample *from,

@@ -20,7 +20,8 @@ static uint32_t map_context(struct pgk_sample_merger *m, uint32_t node, unsigned
     PGK_VEC(uint32_t) path = {0};
     bool whole = frames == PGK_ALL_FRAMES;
     uint32_t id = node, to = 0;
-    for (; id && path.n < frames && !(whole && m->node_of.v[id]); id = m->from->nodes.v[id].parent)
+    for (; id && path.n < frames && !(whole && m->node_of.v[id]);
+         id = m->from->nodes.v[id].parent)
         if (!pgk_vec_push(&path, id))
             goto done;
     to = id && whole ? m->node_of.v[id] : 0;
@@ -40,7 +41,8 @@ done:
     return to;
 }
 
-static bool stage_records(struct pgk_sample_merger *m, uint32_t slot, const struct pgk_sample_recs *recs)
+static bool stage_records(struct pgk_sample_merger *m, uint32_t slot,
+                          const struct pgk_sample_recs *recs)
 {
     for (uint32_t i = 0; i < recs->n; i++) {
         const struct pgk_sample_rec *r = &recs->v[i];

@@ -81,11 +81,14 @@ static int read_entry(struct pgk_sample_metadata *m, struct pgk_sample_stage *st
     for (uint64_t i = 0; i < n; i++) {
         uint64_t line = pgk_sample_uleb(c, "line offset of inlinee");
         uint64_t discriminator = pgk_sample_uleb(c, "discriminator of inlinee");
+        uint64_t loc = pgk_sample_loc((uint32_t)line, (uint32_t)discriminator);
         uint32_t name, inlinee = PGK_STAGE_NONE;
-        PGK_TRY(pgk_sample_read_name(c, m->names, "inlinee", RECORD, &name, err));
-        if (to)
-            inlinee = find_slot(m, stage, slot,
-                                pgk_sample_loc((uint32_t)line, (uint32_t)discriminator), name);
+        if (to) {
+            PGK_TRY(pgk_sample_read_name(c, m->names, "inlinee", RECORD, &name, err));
+            inlinee = find_slot(m, stage, slot, loc, name);
+        } else {
+            pgk_sample_uleb(c, "inlinee");
+        }
         PGK_TRY(read_entry(m, stage, inlinee, depth + 1, err));
     }
     return 0;

@@ -24,6 +24,7 @@ void pgk_sample_close(struct pgk_sample **profile)
     pgk_sample_names_free(&p->names);
     pgk_vec_free(&p->nodes);
     pgk_index_free(&p->index);
+    pgk_index_free(&p->paths);
     pgk_vec_free(&p->function_of);
     pgk_rec_heap_free(&p->recs);
     if (p->symbols)
@@ -166,6 +167,50 @@ uint32_t pgk_sample_inlinee(struct pgk_sample *p, uint32_t parent, uint64_t loc,
 uint32_t pgk_sample_context(struct pgk_sample *p, uint32_t caller, uint64_t loc, uint32_t name)
 {
     return any_child(p, caller, loc, name, PGK_NODE_CONTEXT);
+}
+
+static uint32_t build_context(struct pgk_sample *p, const struct pgk_sample_frame *frames, size_t n)
+{
+    uint32_t id = pgk_sample_root(p, frames[0].name);
+    for (size_t i = 1; i < n && id; i++)
+        id = pgk_sample_context(p, id, frames[i - 1].loc, frames[i].name);
+    return id;
+}
+
+struct pgk_sample_path pgk_sample_path(const struct pgk_sample *p,
+                                       const struct pgk_sample_frame *frames, size_t n)
+{
+    struct pgk_sample_path path = {.hash = n};
+    for (size_t i = 0; i < n; i++) {
+        uint64_t loc = i + 1 < n ? frames[i].loc : 0, other = path.other_hash;
+        path.hash = pgk_hash_pair(path.hash,
+                                  loc << 1 ^ frames[i].name * UINT64_C(0x9e3779b97f4a7c15));
+        other = (other ^ loc ^ (uint64_t)frames[i].name << 24) * UINT64_C(0xd6e8feb86659fd93);
+        path.other_hash = other ^ other >> 32;
+    }
+    path.hash |= 1;
+    if (p->paths.slots)
+        __builtin_prefetch(&p->paths.slots[pgk_index_tag(path.other_hash) >> p->paths.shift]);
+    return path;
+}
+
+uint32_t pgk_sample_context_at(struct pgk_sample *p, struct pgk_sample_path path,
+                               const struct pgk_sample_frame *frames, size_t n)
+{
+    PGK_INDEX_FOR (&p->paths, path.other_hash, id)
+        if (p->nodes.v[id].path == path.hash && p->nodes.v[id].name == frames[n - 1].name)
+            return id;
+    uint32_t id = build_context(p, frames, n);
+    if (!id || !pgk_index_add(&p->paths, path.other_hash, id))
+        return 0;
+    p->nodes.v[id].path = path.hash;
+    return id;
+}
+
+uint32_t pgk_sample_context_of(struct pgk_sample *p, const struct pgk_sample_frame *frames,
+                               size_t n)
+{
+    return pgk_sample_context_at(p, pgk_sample_path(p, frames, n), frames, n);
 }
 
 void pgk_sample_make_top(struct pgk_sample *p, uint32_t node)

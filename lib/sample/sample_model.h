@@ -121,6 +121,7 @@ struct pgk_sample_node {
     uint32_t last_child;
     uint32_t next;         /* sibling among inlinees; 0: none */
     uint32_t variant;      /* same place and function, other checksum; 0: none */
+    uint64_t path;         /* hash of the frames, once the context was found by them; else 0 */
     struct pgk_sample_recs recs;
 };
 
@@ -143,6 +144,7 @@ struct pgk_sample {
     struct pgk_sample_names names;
     PGK_VEC(struct pgk_sample_node) nodes; /* [0] is not used */
     struct pgk_index index;                /* of nodes that have a parent */
+    struct pgk_index paths;                /* of contexts that were found by their frames */
     PGK_VEC(uint32_t) function_of;         /* by name: its function's node, or 0 */
     struct pgk_rec_heap recs;
     struct pgk_sample_kind kind;
@@ -181,6 +183,24 @@ uint32_t pgk_sample_inlinee(struct pgk_sample *p, uint32_t parent, uint64_t loc,
 /* The function `name` called from `caller` at `loc`, which must be a function or a context.
  * It becomes a top when pgk_sample_make_top says so; callers on the way need not be tops. */
 uint32_t pgk_sample_context(struct pgk_sample *p, uint32_t caller, uint64_t loc, uint32_t name);
+/* A frame of a context: a function, and where it calls the next one. */
+struct pgk_sample_frame {
+    uint64_t loc;
+    uint32_t name;
+};
+/* The context of these frames, outermost first; `n` is 1 at least. A context that was found
+ * this way before is found by one look into a table: its frames are told from others' by 96
+ * bits of hash. */
+uint32_t pgk_sample_context_of(struct pgk_sample *p, const struct pgk_sample_frame *frames,
+                               size_t n);
+/* The same in two steps, so that the table can be fetched for many contexts at once. */
+struct pgk_sample_path {
+    uint64_t hash, other_hash;
+};
+struct pgk_sample_path pgk_sample_path(const struct pgk_sample *p,
+                                       const struct pgk_sample_frame *frames, size_t n);
+uint32_t pgk_sample_context_at(struct pgk_sample *p, struct pgk_sample_path path,
+                               const struct pgk_sample_frame *frames, size_t n);
 void pgk_sample_make_top(struct pgk_sample *p, uint32_t node);
 /* A function or context that is no top yet; pgk_sample_function = this and make_top. */
 uint32_t pgk_sample_root(struct pgk_sample *p, uint32_t name);
@@ -220,6 +240,25 @@ bool pgk_sample_add_sorted(struct pgk_sample *p, uint32_t node, const struct pgk
  * that it probably is. flags: PGK_NODE_CONTEXT or 0. */
 uint32_t pgk_sample_child(struct pgk_sample *p, uint32_t parent, uint64_t loc, uint32_t name,
                           uint32_t flags, uint64_t checksum, uint32_t hint);
+/* Asks for the memory of a node, which is wanted soon. */
+static inline void pgk_sample_prefetch_node(const struct pgk_sample *p, uint32_t node)
+{
+    const char *bytes = (const char *)&p->nodes.v[node];
+    __builtin_prefetch(bytes);
+    __builtin_prefetch(bytes + 64);
+}
+static inline void pgk_sample_prefetch_function(const struct pgk_sample *p, uint32_t name)
+{
+    if (name < p->function_of.n)
+        pgk_sample_prefetch_node(p, p->function_of.v[name]);
+}
+/* Asks for the memory of the node's records. */
+static inline void pgk_sample_prefetch_records(const struct pgk_sample *p, uint32_t node)
+{
+    const char *v = (const char *)p->nodes.v[node].recs.v;
+    for (unsigned line = 0; v && line < 4; line++)
+        __builtin_prefetch(v + 64 * line);
+}
 /* Says that what is added is of this kind; PGK_E_MISMATCH if the profile is of another. */
 PGK_MUST_USE int pgk_sample_set_kind(struct pgk_sample *p, bool contexts, bool probes,
                                      const char *file, struct pgk_err *err);

@@ -48,14 +48,24 @@ int pgk_sample_read_strings(struct pgk_cursor *c, struct pgk_sample *p,
     return 0;
 }
 
+static uint32_t resolve_lazily(const struct pgk_sample_name_table *names, uint64_t i)
+{
+    const uint8_t *bytes = names->lazy_bytes + names->lazy_off.v[i];
+    uint64_t guid;
+    if (!names->lazy_guids)
+        return pgk_sample_name(names->lazy_into, (const char *)bytes, strlen((const char *)bytes));
+    memcpy(&guid, bytes, sizeof guid);
+    return pgk_sample_name_guid(names->lazy_into, guid);
+}
+
 int pgk_sample_read_name(struct pgk_cursor *c, const struct pgk_sample_name_table *names,
                          const char *field, const char *record, uint32_t *id,
                          struct pgk_err *err)
 {
     uint64_t off = pgk_cur_off(c), i = pgk_sample_uleb(c, field);
     if (PGK_LIKELY(i < names->ids.n && !c->failed)) {
-        *id = names->ids.v[i];
-        return 0;
+        *id = names->lazy_into ? resolve_lazily(names, i) : names->ids.v[i];
+        return *id ? 0 : pgk_fail_nomem(err);
     }
     PGK_TRY(pgk_cur_check(c, err, record));
     return pgk_cur_reject(c, err, PGK_E_CORRUPT, off, .record = record, .field = field,

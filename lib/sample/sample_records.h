@@ -14,9 +14,14 @@ static inline uint64_t pgk_sample_uleb(struct pgk_cursor *c, const char *field)
     return pgk_cur_uleb(c, field);
 }
 
-/* The names of a file, by their index there: ids of the model. */
+/* The names of a file, by their index there: ids of the model. Where only few names will be
+ * needed, ids are 0 until they are. */
 struct pgk_sample_name_table {
     PGK_VEC(uint32_t) ids;
+    struct pgk_sample *lazy_into;  /* NULL: all ids are known */
+    PGK_VEC(uint32_t) lazy_off;    /* of the spellings, or GUIDs */
+    const uint8_t *lazy_bytes;
+    bool lazy_guids;
 };
 
 struct pgk_record_reader {

@@ -307,6 +307,23 @@ static int filter(struct pgk_sample *p, const struct pattern *keep, const struct
     return failed ? pgk_fail_nomem(err) : 0;
 }
 
+int pgk_sample_keep_function(struct pgk_sample *p, const char *function, struct pgk_err *err)
+{
+    uint32_t wanted = pgk_sample_names_find(&p->names, function, strlen(function));
+    size_t kept = 0;
+    p->finished = false;
+    for (uint32_t id = 1; id < p->nodes.n; id++) {
+        if (!wanted || p->nodes.v[id].name != wanted)
+            p->nodes.v[id].flags &= ~(uint32_t)PGK_NODE_TOP;
+        kept += pgk_sample_is_top(p, id);
+    }
+    if (kept)
+        return 0;
+    return pgk_fail(err, PGK_E_EMPTY, .field = "function",
+                    .found = PGK_F("no profile of '%s'", function), .expected = "one",
+                    .hint = "give the name as the linker knows it; pgokit show lists them");
+}
+
 int pgk_sample_filter(struct pgk_sample *profile, const char *keep, const char *drop,
                       struct pgk_err *err)
 {

@@ -66,12 +66,22 @@ bool pgk_stage_add(struct pgk_sample_stage *s, uint32_t slot, uint64_t loc, uint
                    uint64_t count)
 {
     struct pgk_stage_node *n = &s->slots.v[slot];
-    struct pgk_sample_rec rec = {.loc = loc, .what = what, .count = count};
-    if (!pgk_vec_push(&n->recs, rec))
+    if (PGK_UNLIKELY(!pgk_vec_reserve(&n->recs, 1)))
         return false;
-    if (n->recs.n > 1 && pgk_rec_compare(&n->recs.v[n->recs.n - 2], &rec) >= 0)
+    struct pgk_sample_rec *rec = &n->recs.v[n->recs.n++];
+    rec->loc = loc;
+    rec->count = count;
+    rec->what = what;
+    rec->reserved = 0;
+    if (n->recs.n > 1 && (rec[-1].loc > loc || (rec[-1].loc == loc && rec[-1].what >= what)))
         sink_into_order(n);
     return true;
+}
+
+struct pgk_stage_place pgk_stage_place_of(const struct pgk_sample *p, uint32_t context)
+{
+    const struct pgk_sample_node *n = &p->nodes.v[context];
+    return (struct pgk_stage_place){.caller = n->parent, .loc = n->loc, .hint = context};
 }
 
 static bool add_node(struct pgk_sample_stage *s, uint32_t slot, struct pgk_sample *p,
@@ -106,7 +116,7 @@ int pgk_stage_commit(struct pgk_sample_stage *s, struct pgk_sample *p,
         struct pgk_stage_node *n = &s->slots.v[slot];
         n->id = slot ? inlinee_id(s, n, p)
                      : pgk_sample_child(p, place.caller, place.loc, n->name, PGK_NODE_CONTEXT,
-                                        n->checksum, 0);
+                                        n->checksum, place.hint);
         if (!n->id || !add_node(s, slot, p, weight))
             return pgk_fail_nomem(err);
     }

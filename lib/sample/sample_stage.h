@@ -34,11 +34,14 @@ uint32_t pgk_stage_inlinee(struct pgk_sample_stage *s, uint32_t parent, uint64_t
 bool pgk_stage_add(struct pgk_sample_stage *s, uint32_t slot, uint64_t loc, uint32_t what,
                    uint64_t count);
 
-/* Where the top belongs: below `caller` at `loc`, or on its own with caller 0. */
+/* Where the top belongs: below `caller` at `loc`, or on its own with caller 0. `hint` is 0 or
+ * its node, or that of a profile with another checksum. */
 struct pgk_stage_place {
-    uint32_t caller;
+    uint32_t caller, hint;
     uint64_t loc;
 };
+/* The place of a context that is in the model. */
+struct pgk_stage_place pgk_stage_place_of(const struct pgk_sample *p, uint32_t context);
 /* Adds all to the model, times `weight`. */
 PGK_MUST_USE int pgk_stage_commit(struct pgk_sample_stage *s, struct pgk_sample *p,
                                   struct pgk_stage_place place, uint64_t weight,

@@ -29,6 +29,7 @@ struct reader {
     PGK_VEC(uint32_t) open;    /* slots of the nesting: open.v[d - 1] has depth d */
     size_t metadata_depth;     /* of the last line, if it was metadata; else 0 */
     PGK_VEC(struct target) targets;
+    PGK_VEC(struct pgk_sample_frame) frames;
     bool contexts, probes;
 };
 
@@ -131,28 +132,26 @@ static const char *find_separator(const char *s, const char *end)
 /* "main:3 @ parse:1.2 @ peek": sets the place, gives the leaf's name. */
 static int parse_context(struct reader *r, const char *s, const char *end, uint32_t *leaf)
 {
-    uint32_t caller = 0;
-    uint64_t loc = 0;
-    for (size_t depth = 0;; depth++) {
+    for (r->frames.n = 0;;) {
         const char *at = find_separator(s, end);
         const char *frame_end = at ? at : end, *colon = find(s, frame_end, ':');
-        uint32_t name = pgk_sample_name(r->p, s, (size_t)((colon ? colon : frame_end) - s));
-        if (!name)
+        struct pgk_sample_frame frame = {
+            .name = pgk_sample_name(r->p, s, (size_t)((colon ? colon : frame_end) - s)),
+            .loc = colon ? parse_frame_loc(colon + 1, frame_end) : 0};
+        if (!frame.name || !pgk_vec_push(&r->frames, frame))
             return pgk_fail_nomem(r->err);
-        if (!at || at + 3 >= end) {
-            *leaf = name;
-            r->place = (struct pgk_stage_place){.caller = caller, .loc = loc};
-            return 0;
-        }
-        if (depth >= PGK_SAMPLE_MAX_DEPTH)
+        if (!at || at + 3 >= end)
+            break;
+        if (r->frames.n >= PGK_SAMPLE_MAX_DEPTH)
             return reject(r, s, end, "context", "at most 1000 frames");
-        caller = caller ? pgk_sample_context(r->p, caller, loc, name)
-                        : pgk_sample_root(r->p, name);
-        if (!caller)
-            return pgk_fail_nomem(r->err);
-        loc = colon ? parse_frame_loc(colon + 1, frame_end) : 0;
         s = at + 3;
     }
+    uint32_t context = pgk_sample_context_of(r->p, r->frames.v, r->frames.n);
+    if (!context)
+        return pgk_fail_nomem(r->err);
+    *leaf = r->p->nodes.v[context].name;
+    r->place = pgk_stage_place_of(r->p, context);
+    return 0;
 }
 
 struct header {
@@ -446,5 +445,6 @@ int pgk_sample_text_read(struct pgk_sample *p, const uint8_t *bytes, size_t size
     pgk_stage_free(&r.stage);
     pgk_vec_free(&r.open);
     pgk_vec_free(&r.targets);
+    pgk_vec_free(&r.frames);
     return status;
 }

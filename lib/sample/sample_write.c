@@ -65,9 +65,12 @@ static void note_left_out(const struct pgk_sample *p, size_t n,
 {
     struct pgk_sample_info info = {.struct_size = sizeof info};
     bool ext = opts->encoding == PGK_SAMPLE_EXT_BINARY, text = opts->encoding == PGK_SAMPLE_TEXT;
+    struct pgk_sample_sizes sizes = {0};
     pgk_sample_info(p, &info);
+    if (info.vtables && !((text || ext) && opts->vtables))
+        pgk_sample_sizes(p, &sizes);
     w->functions_dropped = p->by_heat.n - n;
-    w->vtables_dropped = (text || ext) && opts->vtables ? 0 : info.vtable_counts;
+    w->vtables_dropped = sizes.vtables;
     w->symbols_dropped = !ext && !opts->drop_symbols && info.n_symbols;
     w->checksums_dropped = !ext && !text && info.probes;
     w->attributes_dropped = !ext && !text && (info.preinlined || info.contexts);

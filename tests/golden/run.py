@@ -4,20 +4,26 @@
 run.py PGOKIT            compares, TAP output
 run.py PGOKIT --rebase   rewrites the twins from what PGOKIT prints now
 
-FILE.txt holds what `pgokit show --raw FILE` prints. Files under reject/ must be refused:
-their FILE.txt holds the message. HOWTO.md says how the profiles were made.
+FILE.txt holds what `pgokit show --raw FILE` prints; in sample/, what FILE is as text; in probe/,
+what `pgokit disasm --format llvm --probes FILE` prints. Files under reject/ must be refused:
+their FILE.txt holds the message. HOWTO.md says how the files were made.
 """
 import os
 import subprocess
 import sys
 
+VERBS = {
+    "probe": ["disasm", "--format", "llvm", "--probes"],
+    "reject": ["check"],
+    "sample": ["convert", "--to", "text", "--vtables", "--drop-symbols", "-o", "-"],
+}
 HERE = os.path.dirname(os.path.abspath(__file__))
 
 
 def run(pgokit, folder, name):
     """What pgokit prints for a file, with its exit status where it should be refused."""
     reject = folder == "reject"
-    verb = ["check"] if reject else ["show", "--raw"]
+    verb = VERBS.get(folder, ["show", "--raw"])
     r = subprocess.run([pgokit, *verb, name], cwd=os.path.join(HERE, folder),
                        capture_output=True, text=True, timeout=60)
     text = r.stderr if reject else r.stdout

@@ -81,7 +81,7 @@ HeapProfileRecords:
           - { Function: main, LineOffset: 9, Column: 9, IsInlineFrame: false }
         CalleeGuids: [ 0x123, 0xe413754a191db537 ]
       - Frames:
-          - { Function: main, LineOffset: 70000, Column: 0, IsInlineFrame: false }
+          - { Function: main, LineOffset: 7000, Column: 0, IsInlineFrame: false }
 ...
 """
 
@@ -161,7 +161,7 @@ def any_order(work, source, variant):
         sum_of_all.add(profiles.parse_json(
             good(work.pgokit, "show", raw, "-b", program.exe, "--json")))
     shown = profiles.parse_json(good(work.pgokit, "show", f"{folder}/out0.profdata", "--json"))
-    difference = profiles.first_difference(sum_of_all, shown)
+    difference = profiles.first_difference(sum_of_all.low_lines(), shown)
     require(not difference, f"the sum of the files: {difference}")
     return f"{tried} orders"
 

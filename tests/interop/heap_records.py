@@ -79,8 +79,8 @@ def compare(work, program):
             ("v2-full", ["--memprof-version", "2", "--index-version", "11", "--full-schema"],
              profiles.COMPARED)):
         llvm, ours = merged_show(work, program, folder, name, *options)
-        same(f"{name} read by llvm-profdata-22", expected, llvm, fields)
-        same(f"{name} read by pgokit", expected, ours, fields)
+        same(f"{name} read by llvm-profdata-22", expected.low_lines(), llvm, fields)
+        same(f"{name} read by pgokit", expected.low_lines(), ours, fields)
     return (f"{len(expected.by_guid)} records, {expected.contexts} alloc sites, "
             f"{expected.merged_contexts()} of them equal to another")
 
@@ -115,7 +115,7 @@ def version_2(work, source, variant):
     out = f"{work.temp('v2')}/out.profdata"
     good(work.pgokit, "merge", program.raw, "-b", program.exe, "-o", out, "--full-schema")
     written = good(tool("llvm-profdata", 22), "show", "--memory", out)
-    same("written for all", expected, profiles.parse_yaml(written), fields)
+    same("written for all", expected.low_lines(), profiles.parse_yaml(written), fields)
 
 
 def version_2_pie(work, source, release):

@@ -204,6 +204,27 @@ class Records:
                 self.add_call(guid, chain, callees)
         self.names.update(other.names)
 
+    def low_lines(self):
+        """As pgokit writes them to LLVM's formats: with the 16 bits of a line offset that
+        compilers compare. llvm-profdata writes 32, which never match beyond that."""
+        def low(stack):
+            return tuple((guid, line & 0xFFFF, column, inline)
+                         for guid, line, column, inline in stack)
+        out = Records()
+        out.names = self.names
+        for guid, record in self.by_guid.items():
+            out.record(guid)
+            for stack, block in record.allocs.items():
+                out.add_alloc(guid, low(stack), block)
+            for chain, callees in record.calls.items():
+                out.add_call(guid, low(chain), callees)
+        return out
+
+    def far_lines(self):
+        """Frames whose line offset no compiler compares to its end."""
+        return len({frame for r in self.by_guid.values() for stack in [*r.allocs, *r.calls]
+                    for frame in stack if frame[1] > 0xFFFF})
+
     def merged_contexts(self):
         """Contexts that were added up because their stacks are equal."""
         return self.contexts - sum(len(r.allocs) for r in self.by_guid.values())

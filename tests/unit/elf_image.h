@@ -82,6 +82,7 @@ struct test_section {
     const void *bytes;
     size_t size;
     uint32_t link;
+    uint64_t addr;
 };
 
 enum { TEST_CODE = 0x1000, TEST_CODE_SIZE = 0x100000 }; /* the executable segment */
@@ -124,6 +125,7 @@ static inline struct test_bytes test_elf(uint16_t type, const struct test_sectio
             s.sh_flags = sections[i].flags;
             s.sh_size = sections[i].size;
             s.sh_link = sections[i].link;
+            s.sh_addr = sections[i].addr;
             if (s.sh_type != SHT_NOBITS)
                 tb_put(&b, sections[i].bytes, sections[i].size);
         }

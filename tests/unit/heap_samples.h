@@ -65,6 +65,52 @@ static inline void sample_fill(struct pgk_heap *h, uint64_t seed, unsigned conte
     }
 }
 
+/* Adds random contexts of addresses in `modules` modules, the first a program that is always loaded
+ * at one place, and outside of all. `by_file_off`: as raw versions 1 and 2 know modules. */
+static inline void sample_fill_addresses(struct pgk_heap *h, uint64_t seed, unsigned contexts,
+                                         unsigned modules, bool by_file_off, bool histograms)
+{
+    uint32_t ids[8];
+    for (unsigned i = 0; i < modules; i++) {
+        struct pgk_heap_module m = {.text_size = 0x4000 + 0x1000 * i, .fixed = !i};
+        uint64_t at = 0x1000 + 0x10 * i;
+        if (by_file_off) {
+            m.by_file_off = true;
+            m.text_off = at = 0x1000 * (i + 1);
+            m.bias = i ? 0 : 0x400000;
+        } else {
+            uint8_t id[20] = {(uint8_t)(i + 1), (uint8_t)(7 * i)};
+            m.build_id = pgk_intern(&h->strings, (const char *)id, sizeof id);
+        }
+        ids[i] = pgk_heap_module(h, &m);
+        assert_true(pgk_heap_note_loaded(h, "a.profraw", ids[i]));
+        assert_true(pgk_heap_note_text(h, ids[i], at, m.text_size));
+    }
+    for (unsigned c = 0; c < contexts; c++) {
+        uint32_t node = 0, depth = 1 + sample_random(&seed) % 10;
+        struct pgk_mib mib = sample_mib(&seed);
+        uint64_t hist[5] = {sample_random(&seed) % 9, 4095, sample_random(&seed), 0, 1};
+        if (histograms && c % 3) {
+            mib.hist = hist;
+            mib.hist_count = 1 + c % 5;
+            mib.v[PGK_MIB_AccessHistogramSize] = mib.hist_count;
+        }
+        mib.known |= UINT32_C(1) << PGK_MIB_AccessHistogramSize;
+        for (uint32_t d = 0; d < depth; d++) {
+            unsigned in = sample_random(&seed) % (modules + 1);
+            uint32_t frame =
+                in == modules
+                    ? pgk_heap_frame(h, PGK_FRAME_ADDRESS, PGK_INDEX_NONE,
+                                     0x10000000000 + sample_random(&seed) % 64 * 0x1000)
+                    : pgk_heap_frame(h, PGK_FRAME_ADDRESS, ids[in],
+                                     (by_file_off ? 0x1000 * (in + 1) : 0x1000 + 0x10 * in) +
+                                         sample_random(&seed) % 64);
+            node = pgk_stack_push(&h->stacks, node, frame);
+        }
+        assert_int_equal(pgk_heap_add(h, node, &mib, NULL), 0);
+    }
+}
+
 /* Raw files. */
 
 struct sample_segment {

@@ -1,6 +1,6 @@
 /* Code of many shapes for the tests of pseudo probes: loops to unroll, calls to inline at
  * several places, indirect calls, exceptions, functions that are weak, local, comdat or dead. */
-#include "probes.h"
+#include "probe_shapes.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* The other object of probes.cpp. */
-#include "probes.h"
+#include "probe_shapes.h"
 
 namespace {
 

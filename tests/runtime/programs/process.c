@@ -1,15 +1,26 @@
 /* What processes do besides allocating: fork, threads, dumps, signals, dying.
  *
- * usage: process fork | dump | signals | churn THREADS | reset */
+ * usage: process fork | dump | signals | churn THREADS | reset
+ *        process exec | tail | triggers SECONDS MEBIBYTES
+ *        process chdir | chroot | sandbox | closing */
 #define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/stat.h>
 #include <sys/time.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 int __memprof_profile_dump(void) __attribute__((weak));
@@ -129,6 +140,106 @@ static int churning(int threads)
     return 0;
 }
 
+static int executing(char *self)
+{
+    volatile char *old = before();
+    old[0] = 1;
+    free((void *)before());
+    if (execlp("no-such-program-anywhere", "x", NULL) != -1 || errno != ENOENT)
+        return 3;
+    free((void *)after());
+    volatile char *p = in_parent();
+    p[0] = p[1] = 1;
+    return execl(self, self, "tail", NULL);
+}
+
+/* Signals itself, takes time, and grows. */
+static int triggering(int seconds, int mebibytes)
+{
+    volatile char *old = before();
+    long n = 0;
+    old[0] = 1;
+    for (int i = 0; i < 3; i++) {
+        raise(SIGUSR2);
+        free((void *)after());
+    }
+    for (time_t end = time(NULL) + seconds; time(NULL) < end; n++)
+        free((void *)in_main());
+    for (int i = 0; i < mebibytes; i++) {
+        volatile char *p = malloc(1 << 20);
+        p[0] = 1;
+        free((void *)in_child());
+    }
+    printf("%ld\n", n);
+    return 0;
+}
+
+/* 2^depth contexts of one object each. */
+__attribute__((noinline)) void many(int depth);
+void many(int depth)
+{
+    if (!depth) {
+        free((void *)in_main());
+        return;
+    }
+    many(depth - 1);
+    __asm__ volatile("nop" ::: "memory");
+    many(depth - 1);
+    __asm__ volatile("" ::: "memory");
+}
+
+/* From here on a call that opens a file kills. */
+static int sandbox(void)
+{
+    struct sock_filter filter[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_openat, 1, 0),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_open, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    struct sock_fprog program = {sizeof filter / sizeof *filter, filter};
+    return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
+           prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
+}
+
+/* Every descriptor is closed and belongs to a file of the program then. */
+static int closing(void)
+{
+    char name[32];
+    struct stat file;
+    for (int fd = 3; fd < 1024; fd++)
+        close(fd);
+    for (int fd = 3; fd < 300; fd++) {
+        snprintf(name, sizeof name, "own.%d", fd);
+        if (open(name, O_RDWR | O_CREAT, 0600) != fd)
+            return 3;
+    }
+    many(12);
+    for (int fd = 3; fd < 300; fd++)
+        if (fstat(fd, &file) || file.st_size)
+            return 4;
+    return 0;
+}
+
+/* Takes itself away from where the profile is, between an object's begin and its end. */
+static int leaving(const char *what)
+{
+    volatile char *p = before();
+    p[0] = 1;
+    int failed = !strcmp(what, "chdir")     ? chdir("/")
+                 : !strcmp(what, "chroot")  ? chroot("/proc") || chdir("/")
+                 : !strcmp(what, "sandbox") ? sandbox()
+                                            : closing();
+    if (failed)
+        return failed < 0 ? 77 : failed;
+    p[1] = 1;
+    many(10);
+    volatile char *q = after();
+    q[0] = 1;
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
     const char *what = argc > 1 ? argv[1] : "";
@@ -136,9 +247,15 @@ int main(int argc, char **argv)
         return forking();
     if (!strcmp(what, "dump") || !strcmp(what, "reset"))
         return dumping(what[0] == 'r');
+    if (!strcmp(what, "exec"))
+        return executing(argv[0]);
+    if (!strcmp(what, "tail"))
+        free((void *)in_child());
+    if (!strcmp(what, "triggers") && argc > 3)
+        return triggering(atoi(argv[2]), atoi(argv[3]));
     if (!strcmp(what, "signals"))
         return signalling();
     if (!strcmp(what, "churn"))
         return churning(argc > 2 ? atoi(argv[2]) : 2);
-    return 2;
+    return strcmp(what, "tail") ? leaving(what) : 0;
 }

@@ -2,7 +2,10 @@
  * each allocation site, in memory that is not on the heap. Prints `site objects bytes accesses
  * least most` for each.
  *
- * usage: random_access SEED THREADS OPERATIONS */
+ * With "bytes" each access is of one byte and nothing is reallocated, so that counting accesses
+ * and counting bytes come to the same; and all is done by the first thread.
+ *
+ * usage: random_access SEED THREADS OPERATIONS [bytes] */
 #define _GNU_SOURCE
 #include <malloc.h>
 #include <pthread.h>
@@ -32,6 +35,7 @@ struct worker {
 };
 
 static struct worker workers[THREADS_MAX];
+static int bytes_only;
 
 #define SITE(n, expression)                                            \
     __attribute__((noinline)) void *site_##n(void *old, size_t size);  \
@@ -100,6 +104,8 @@ static void start(struct worker *w, struct slot *s)
 {
     int site = (int)random_below(w, SITES);
     size_t size = random_size(w);
+    if (bytes_only && site == 10)
+        site = 11;
     char *old = (char *)s->p;
     end(w, s);
     if (site != 10) {
@@ -152,9 +158,12 @@ static void *work(void *arg)
             free((void *)s->p);
             end(w, s);
             break;
-        case 2: fill(w, s); break;
+        case 2:
+            if (!bytes_only)
+                fill(w, s);
+            break;
         case 3:
-            if (other->p && other != s)
+            if (other->p && other != s && !bytes_only)
                 copy(w, s, other);
             break;
         default: touch(w, s);
@@ -169,13 +178,16 @@ int main(int argc, char **argv)
     pthread_t ids[THREADS_MAX];
     if (argc < 4 || threads < 1 || threads > THREADS_MAX)
         return 2;
+    bytes_only = argc > 4;
     for (int i = 0; i < threads; i++) {
         workers[i].random = strtoull(argv[1], NULL, 0) * 1000 + (uint64_t)i;
         workers[i].operations = atol(argv[3]);
-        if (pthread_create(&ids[i], NULL, work, &workers[i]))
+        if (bytes_only)
+            work(&workers[i]);
+        else if (pthread_create(&ids[i], NULL, work, &workers[i]))
             return 2;
     }
-    for (int i = 0; i < threads; i++)
+    for (int i = 0; i < threads && !bytes_only; i++)
         pthread_join(ids[i], NULL);
     /* Half of what is left stays to the end of the process. */
     for (int i = 0; i < threads; i++)

@@ -87,10 +87,10 @@ static void test_sites_are_sets(void **state)
 }
 
 /* Two static functions of one name: apart in the model, one GUID in LLVM's files. */
-static void test_strip_names(void **state)
+static void test_for_llvm(void **state)
 {
     (void)state;
-    struct pgk_heap *h, *plain;
+    struct pgk_heap *h, *plain = NULL, *again = NULL;
     uint64_t seed = 5;
     struct pgk_mib m = sample_mib(&seed);
     assert_int_equal(pgk_heap_new(&h, NULL), 0);
@@ -103,10 +103,41 @@ static void test_strip_names(void **state)
         pgk_heap_own_by_chain(h, node);
     }
     assert_int_equal(pgk_heap_contexts(h), 2);
-    assert_int_equal(pgk_heap_strip_names(&plain, h, NULL), 0);
+    assert_int_equal(pgk_heap_for_llvm(&plain, h, NULL), 0);
     assert_int_equal(pgk_heap_contexts(plain), 1);
     assert_int_equal(pgk_heap_mib(plain, 0)->v[PGK_MIB_AllocCount], 2);
     assert_true(plain->contexts.v[0].owned_by_chain);
+    assert_int_equal(pgk_heap_for_llvm(&again, plain, NULL), 0);
+    assert_null(again); /* it is one already */
+    pgk_heap_close(&h);
+    pgk_heap_close(&plain);
+}
+
+/* A call 70000 lines below its function, or above it behind a #line: compilers compare 16 bits. */
+static void test_far_lines(void **state)
+{
+    (void)state;
+    struct pgk_heap *h, *plain = NULL;
+    uint64_t seed = 6;
+    const uint32_t offsets[] = {70000, 70000 - 65536, (uint32_t)-400};
+    struct pgk_mib m = sample_mib(&seed);
+    assert_int_equal(pgk_heap_new(&h, NULL), 0);
+    uint32_t func = pgk_heap_func(h, 42, 0, 0, 0);
+    for (size_t i = 0; i < PGK_COUNTOF(offsets); i++) {
+        uint32_t frame =
+            pgk_heap_frame(h, PGK_FRAME_CALLER, func, pgk_frame_place(offsets[i], 2));
+        assert_int_equal(pgk_heap_add(h, pgk_stack_add(&h->stacks, &frame, 1), &m, NULL), 0);
+    }
+    assert_int_equal(pgk_heap_for_llvm(&plain, h, NULL), 0);
+    assert_int_equal(pgk_heap_contexts(plain), 2);
+    struct pgk_heap_frame f;
+    pgk_heap_stack(plain, 0, &f, 1);
+    assert_int_equal(f.line_offset, 4464);
+    assert_int_equal(pgk_heap_mib(plain, 0)->v[PGK_MIB_AllocCount], 2);
+    pgk_heap_stack(plain, 1, &f, 1);
+    assert_int_equal(f.line_offset, 65136);
+    pgk_heap_stack(h, 2, &f, 1);
+    assert_int_equal(f.line_offset, (uint32_t)-400); /* the model keeps what was recorded */
     pgk_heap_close(&h);
     pgk_heap_close(&plain);
 }
@@ -135,7 +166,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_merge_adds_up),
         cmocka_unit_test(test_sites_are_sets),
-        cmocka_unit_test(test_strip_names),
+        cmocka_unit_test(test_for_llvm),
+        cmocka_unit_test(test_far_lines),
         cmocka_unit_test(test_out_of_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

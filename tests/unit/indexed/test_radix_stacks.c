@@ -90,7 +90,7 @@ static void check(uint64_t seed, unsigned contexts, unsigned funcs, uint32_t gen
         uint32_t node = built.stacks[i], depth = 0;
         for (uint32_t at = node; at; at = h->stacks.nodes.v[at].parent)
             depth++;
-        assert_int_equal(built.radix.v[built.stack_start[node]], depth);
+        assert_int_equal(built.radix.v[built.starts[built.stack_rank[node]]], depth);
         assert_int_equal(built.stack_rank[node], i);
     }
     for (uint32_t i = 1; i < built.n_frames; i++)

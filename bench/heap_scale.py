@@ -1,0 +1,85 @@
+"""Hundreds of raw heap profiles: pgokit against llvm-profdata-22, against itself with five times
+as many files, with more threads, with a warm cache and by way of shards; sizes of the files.
+
+Only with --full, for the first run makes a hundred profiles.
+"""
+
+import os
+import shutil
+import statistics
+import subprocess
+
+from heap_merge import contexts, profile_list
+
+OURS = ("pgokit, one", "pgokit, other")
+
+
+def human(size):
+    return f"{size / (1 << 20):,.1f} MiB"
+
+
+def print_sizes(bench, raws, binary):
+    """The table of the format's proposal for this set of profiles."""
+    counts, sizes = [contexts(p) for p in raws], [os.path.getsize(p) for p in raws]
+    packed = []
+    for path in raws:
+        out = bench.out("packed.zst")
+        subprocess.run(["zstd", "-qf", path, "-o", out], check=True)
+        packed.append(os.path.getsize(out))
+    indexed = []
+    for path in (raws[counts.index(c)] for c in
+                 (min(counts), statistics.median_low(counts), max(counts))):
+        out = bench.out("one.profdata")
+        subprocess.run([bench.pgokit, "merge", "-q", path, "-b", binary, "-o", out], check=True)
+        indexed.append(os.path.getsize(out))
+    print(f"\nsizes of {len(raws)} raw profiles of cppcheck ({human(os.path.getsize(binary))})")
+    print(f"  {'':<22}{'min':>14}{'median':>14}{'max':>14}{'all':>14}")
+
+    def row(name, values, show):
+        cells = [min(values), statistics.median_low(values), max(values), sum(values)]
+        print(f"  {name:<22}" + "".join(f"{show(c):>14}" for c in cells))
+
+    row("contexts", counts, lambda n: f"{n:,}")
+    row("raw", sizes, human)
+    row("raw, zstd", packed, human)
+    print(f"  {'indexed, of those':<22}" + "".join(f"{human(s):>14}" for s in indexed))
+    outs = {"indexed, of all": [], "partial, of all": ["--partial"],
+            "partial, zstd": ["--partial"]}
+    for name, options in outs.items():
+        out = bench.out("all" + (".zst" if "zstd" in name else ""))
+        subprocess.run([bench.pgokit, "merge", "-q", *raws, *options, "-b", binary, "-o", out],
+                       check=True)
+        print(f"  {name:<22}{'':>42}{human(os.path.getsize(out)):>14}")
+
+
+def cases(bench):
+    if not bench.full:
+        return
+    subprocess.run([os.path.join(bench.here, "workloads"), bench.data, "100"], check=True)
+    peer, binary = shutil.which("llvm-profdata-22"), os.path.join(bench.data, "cppcheck.memprof")
+    raws = profile_list(bench.data, "hundred.txt")
+    print_sizes(bench, raws, binary)
+
+    def merge(files, *options):
+        return [bench.pgokit, "merge", "-q", *files, "-b", binary, "-o", bench.out("ours"),
+                *(options or ["--no-cache"])]
+
+    yield (f"merge {len(raws)} profiles, {sum(map(contexts, raws))} contexts",
+           [peer, "merge", *raws, f"--profiled-binary={binary}", "-o", bench.out("peer")],
+           merge(raws), {"cpu": 1 / 20, "peak": 1 / 3})
+    many = []
+    for i in range(5):
+        for path in raws:
+            many.append(bench.out(f"{i}-{os.path.basename(path)}"))
+            os.symlink(path, many[-1])
+    yield (f"merge {len(raws)} and {len(many)} profiles", merge(raws), merge(many), {"cpu": 5},
+           OURS)
+    yield (f"merge {len(raws)} profiles with 1 thread and with 2",
+           merge(raws, "-j1", "--no-cache"), merge(raws, "-j2", "--no-cache"),
+           {"wall": 1 / 1.6}, OURS)
+    yield (f"merge {len(raws)} profiles without and with a warm cache", merge(raws),
+           ["env", f"XDG_CACHE_HOME={bench.scratch}", *merge(raws, "-j1")], {}, OURS)
+    largest = max(raws, key=contexts)
+    yield (f"show 1 profile, {contexts(largest)} contexts",
+           [peer, "show", "--memory", largest, f"--profiled-binary={binary}"],
+           [bench.pgokit, "show", largest, "-b", binary, "--no-cache"], {"cpu": 1 / 20})

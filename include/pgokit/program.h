@@ -1,0 +1,45 @@
+/* What a program file is, as far as recording a profile of it depends on it. */
+#ifndef PGOKIT_PROGRAM_H
+#define PGOKIT_PROGRAM_H
+
+#include "pgokit/err.h"
+
+#include <stdbool.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+#pragma GCC visibility push(default)
+
+enum pgk_program_kind {
+    PGK_PROGRAM_DYNAMIC, /* the dynamic linker starts it, and preloads libraries */
+    PGK_PROGRAM_STATIC,
+    PGK_PROGRAM_SCRIPT, /* its interpreter runs it */
+};
+
+/* Which runtime records heap profiles of a program. */
+enum pgk_heap_runtime {
+    PGK_HEAP_RUNTIME_NONE,
+    PGK_HEAP_RUNTIME_PGOKIT,      /* libpgokit_heap, in the program or as its library */
+    PGK_HEAP_RUNTIME_LLVM,        /* that of clang -fmemory-profile, in the program */
+    PGK_HEAP_RUNTIME_LLVM_SHARED, /* the same as a library, of clang -shared-libsan */
+};
+
+struct pgk_program {
+    enum pgk_program_kind kind;
+    char interpreter[256]; /* of a script: the program behind #! */
+    enum pgk_heap_runtime heap_runtime;
+    bool histogram_known; /* the next field was found; stripped programs do not tell */
+    bool histogram;       /* built to count accesses by place in the object */
+};
+
+/* Looks into the program at `path`: an x86-64 executable or a script. `program` is untouched on
+ * failure: PGK_E_IO, PGK_E_FORMAT (neither of them, or for another machine), PGK_E_CORRUPT.
+ * Thread-safe. */
+int pgk_program_inspect(struct pgk_program *program, const char *path, struct pgk_err *err);
+
+#pragma GCC visibility pop
+#ifdef __cplusplus
+}
+#endif
+#endif

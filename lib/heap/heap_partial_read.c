@@ -1,0 +1,443 @@
+/* Reader of partial heap profiles. docs/formats/partial-heap.md */
+#include "heap_partial.h"
+
+#include "hash.h"
+
+#include <inttypes.h>
+
+/* As in an indexed profile: what is far above what runtimes record is damage, and would make a
+ * small file expensive. */
+enum { STACK_FRAMES_MAX = 16384 };
+
+/* What is known of a stack. */
+struct node {
+    uint32_t to;     /* node of the model */
+    uint16_t depth;
+    bool is_address; /* of addresses; else of functions */
+    bool has_context;
+};
+
+struct reader {
+    struct pgk_heap *heap;
+    struct pgk_cursor c;
+    struct pgk_err *err;
+    /* By id of the file: what it is in the model. */
+    PGK_VEC(uint32_t) strings, modules, functions, frames;
+    PGK_VEC(struct node) nodes;
+    PGK_VEC(uint8_t) fields; /* MIB fields, by place in the list */
+    PGK_VEC(uint64_t) numbers; /* scratch */
+    PGK_VEC(struct pgk_data_place) places;
+    struct pgk_data_access data; /* added to the model when all is read */
+    struct pgk_data_store data_store;
+};
+
+static const struct {
+    const char *name;
+    size_t least;
+} parts[] = {
+#define PGK_PARTIAL_PART(name, least, meaning) {#name, least},
+#include "heap_partial.def"
+#undef PGK_PARTIAL_PART
+};
+
+#define RECORD(part, i) PGK_F("%s, item %" PRIu64, parts[PGK_PARTIAL_##part].name, (uint64_t)(i))
+
+static int reject(struct reader *r, uint64_t off, const char *record, const char *field,
+                  const char *found, const char *expected)
+{
+    return pgk_cur_reject(&r->c, r->err, PGK_E_CORRUPT, off, .record = record, .field = field,
+                          .found = found, .expected = expected,
+                          .hint = "the file is damaged; make it anew with pgokit merge --partial");
+}
+
+/* A number below `end`. */
+static int read_below(struct reader *r, uint64_t end, const char *record, const char *field,
+                      uint64_t *v)
+{
+    uint64_t off = pgk_cur_off(&r->c);
+    *v = pgk_cur_uleb(&r->c, field);
+    PGK_TRY(pgk_cur_check(&r->c, r->err, record));
+    return *v < end ? 0
+                    : reject(r, off, record, field, PGK_F("%" PRIu64, *v),
+                             PGK_F("below %" PRIu64, end));
+}
+
+static int read_u32(struct reader *r, const char *record, const char *field, uint32_t *v)
+{
+    uint64_t wide;
+    PGK_TRY(read_below(r, UINT64_C(1) << 32, record, field, &wide));
+    *v = (uint32_t)wide;
+    return 0;
+}
+
+/* The number of items of a part. */
+static int begin_part(struct reader *r, enum pgk_partial_part part, uint64_t *n)
+{
+    *n = pgk_cur_uleb_count(&r->c, parts[part].least, "number of items");
+    return pgk_cur_check(&r->c, r->err, parts[part].name);
+}
+
+/* Notes what the next id of the file is in the model. */
+#define NOTE(r, list, id)                                          \
+    do {                                                           \
+        uint32_t note_id = (id);                                   \
+        if (note_id == PGK_INDEX_NONE || !pgk_vec_push(list, note_id)) \
+            return pgk_fail_nomem((r)->err);                       \
+    } while (0)
+
+static int read_fields(struct reader *r)
+{
+    uint64_t n, tag, start = pgk_cur_off(&r->c);
+    PGK_TRY(begin_part(r, PGK_PARTIAL_fields, &n));
+    if (n > PGK_MIB_FIELDS)
+        return reject(r, start, "fields", "number of items", PGK_F("%" PRIu64, n),
+                      PGK_F("at most %d", PGK_MIB_FIELDS));
+    for (uint64_t i = 0; i < n; i++) {
+        uint64_t off = pgk_cur_off(&r->c);
+        PGK_TRY(read_below(r, PGK_MIB_FIELDS + 1, RECORD(fields, i), "tag", &tag));
+        /* Rows are in tag order, starting at 1. */
+        if (!tag || (r->fields.n && tag - 1 <= r->fields.v[r->fields.n - 1]))
+            return reject(r, off, RECORD(fields, i), "tag", PGK_F("%" PRIu64, tag),
+                          "numbers that rise, from 1 on");
+        if (!pgk_vec_push(&r->fields, (uint8_t)(tag - 1)))
+            return pgk_fail_nomem(r->err);
+    }
+    return 0;
+}
+
+static int read_strings(struct reader *r)
+{
+    uint64_t n;
+    PGK_TRY(begin_part(r, PGK_PARTIAL_strings, &n));
+    NOTE(r, &r->strings, 0);
+    for (uint64_t i = 0; i < n; i++) {
+        uint64_t len = pgk_cur_uleb_count(&r->c, 1, "length");
+        const uint8_t *bytes = pgk_cur_take(&r->c, len, "bytes");
+        PGK_TRY(pgk_cur_check(&r->c, r->err, RECORD(strings, i)));
+        NOTE(r, &r->strings, pgk_intern(&r->heap->strings, (const char *)bytes, len));
+    }
+    return 0;
+}
+
+static int read_modules(struct reader *r)
+{
+    uint64_t n, id, name, by_file_off;
+    PGK_TRY(begin_part(r, PGK_PARTIAL_modules, &n));
+    for (uint64_t i = 0; i < n; i++) {
+        PGK_TRY(read_below(r, r->strings.n, RECORD(modules, i), "build id", &id));
+        PGK_TRY(read_below(r, 2, RECORD(modules, i), "kind of addresses", &by_file_off));
+        struct pgk_heap_module m = {.build_id = r->strings.v[id], .by_file_off = by_file_off};
+        m.text_size = pgk_cur_uleb(&r->c, "text size");
+        m.text_off = pgk_cur_uleb(&r->c, "text offset");
+        PGK_TRY(read_below(r, r->strings.n, RECORD(modules, i), "name", &name));
+        m.name = r->strings.v[name];
+        uint64_t fixed = pgk_cur_uleb(&r->c, "fixed"), bias = pgk_cur_uleb(&r->c, "bias");
+        PGK_TRY(pgk_cur_check(&r->c, r->err, RECORD(modules, i)));
+        m.fixed = fixed;
+        m.bias = bias;
+        NOTE(r, &r->modules, pgk_heap_module(r->heap, &m));
+    }
+    return 0;
+}
+
+static int read_texts(struct reader *r)
+{
+    uint64_t n, module;
+    PGK_TRY(begin_part(r, PGK_PARTIAL_texts, &n));
+    for (uint64_t i = 0; i < n; i++) {
+        PGK_TRY(read_below(r, r->modules.n, RECORD(texts, i), "module", &module));
+        uint64_t at = pgk_cur_uleb(&r->c, "address"), size = pgk_cur_uleb(&r->c, "size");
+        PGK_TRY(pgk_cur_check(&r->c, r->err, RECORD(texts, i)));
+        if (!pgk_heap_note_text(r->heap, r->modules.v[module], at, size))
+            return pgk_fail_nomem(r->err);
+    }
+    return 0;
+}
+
+static int read_runs(struct reader *r)
+{
+    uint64_t n, profile, module;
+    PGK_TRY(begin_part(r, PGK_PARTIAL_runs, &n));
+    for (uint64_t i = 0; i < n; i++) {
+        PGK_TRY(read_below(r, r->strings.n, RECORD(runs, i), "profile", &profile));
+        PGK_TRY(read_below(r, r->modules.n, RECORD(runs, i), "module", &module));
+        if (!pgk_heap_note_loaded(r->heap,
+                                  pgk_intern_str(&r->heap->strings, r->strings.v[profile]),
+                                  r->modules.v[module]))
+            return pgk_fail_nomem(r->err);
+    }
+    return 0;
+}
+
+static int read_functions(struct reader *r)
+{
+    uint64_t n, name, file;
+    uint32_t line = 0;
+    PGK_TRY(begin_part(r, PGK_PARTIAL_functions, &n));
+    for (uint64_t i = 0; i < n; i++) {
+        uint64_t guid = pgk_cur_u64(&r->c, "GUID");
+        PGK_TRY(read_below(r, r->strings.n, RECORD(functions, i), "name", &name));
+        PGK_TRY(read_below(r, r->strings.n, RECORD(functions, i), "file", &file));
+        PGK_TRY(read_u32(r, RECORD(functions, i), "line", &line));
+        NOTE(r, &r->functions, pgk_heap_func(r->heap, guid, r->strings.v[name],
+                                             r->strings.v[file], line));
+    }
+    return 0;
+}
+
+static int read_frames(struct reader *r)
+{
+    uint64_t n, kind, ref, discriminator;
+    PGK_TRY(begin_part(r, PGK_PARTIAL_frames, &n));
+    for (uint64_t i = 0; i < n; i++) {
+        PGK_TRY(read_below(r, PGK_FRAME_INLINED + 1, RECORD(frames, i), "kind", &kind));
+        bool is_address = kind == PGK_FRAME_ADDRESS;
+        PGK_TRY(read_below(r, is_address ? r->modules.n + 1 : r->functions.n, RECORD(frames, i),
+                           is_address ? "module" : "function", &ref));
+        uint64_t where = pgk_cur_uleb(&r->c, "place");
+        PGK_TRY(read_below(r, (uint64_t)PGK_DISCRIMINATOR_MAX + 1, RECORD(frames, i),
+                           "discriminator", &discriminator));
+        uint32_t to = !is_address ? r->functions.v[ref]
+                      : ref       ? r->modules.v[ref - 1]
+                                  : PGK_INDEX_NONE;
+        NOTE(r, &r->frames, pgk_heap_frame(r->heap, (enum pgk_frame_kind)kind, to, where));
+        if (discriminator) /* 0: never met with one */
+            pgk_heap_note_discriminator(r->heap, r->frames.v[r->frames.n - 1],
+                                        (uint32_t)discriminator - 1);
+    }
+    return 0;
+}
+
+static int read_node(struct reader *r, uint64_t i)
+{
+    uint64_t off = pgk_cur_off(&r->c), distance, frame;
+    PGK_TRY(read_below(r, r->nodes.n + 1, RECORD(nodes, i), "distance", &distance));
+    PGK_TRY(read_below(r, r->frames.n, RECORD(nodes, i), "frame", &frame));
+    if (!distance)
+        return reject(r, off, RECORD(nodes, i), "distance", "0", "at least 1");
+    const struct node *caller = &r->nodes.v[r->nodes.n - distance];
+    const struct pgk_frame *f = &r->heap->frames.v[r->frames.v[frame]];
+    struct node node = {.depth = (uint16_t)(caller->depth + 1),
+                        .is_address = f->kind == PGK_FRAME_ADDRESS};
+    if (node.depth > STACK_FRAMES_MAX)
+        return reject(r, off, RECORD(nodes, i), "distance",
+                      PGK_F("a stack of more than %d frames", STACK_FRAMES_MAX), "a shorter one");
+    if (caller->depth && caller->is_address != node.is_address)
+        return reject(r, off, RECORD(nodes, i), "frame", "addresses and functions in one stack",
+                      "one of them");
+    node.to = pgk_stack_push(&r->heap->stacks, caller->to, r->frames.v[frame]);
+    return node.to != PGK_NODE_NONE && pgk_vec_push(&r->nodes, node) ? 0
+                                                                     : pgk_fail_nomem(r->err);
+}
+
+static int read_nodes(struct reader *r)
+{
+    uint64_t n;
+    PGK_TRY(begin_part(r, PGK_PARTIAL_nodes, &n));
+    if (!pgk_stack_reserve(&r->heap->stacks, r->heap->stacks.nodes.n + n) ||
+        !pgk_vec_reserve(&r->nodes, n + 1))
+        return pgk_fail_nomem(r->err);
+    r->nodes.v[r->nodes.n++] = (struct node){0};
+    for (uint64_t i = 0; i < n; i++)
+        PGK_TRY(read_node(r, i));
+    return 0;
+}
+
+/* A stack that is not empty. */
+static int read_stack(struct reader *r, const char *record, struct node **node)
+{
+    uint64_t off = pgk_cur_off(&r->c), id;
+    PGK_TRY(read_below(r, r->nodes.n, record, "node", &id));
+    *node = &r->nodes.v[id];
+    return id ? 0 : reject(r, off, record, "node", "the empty stack", "one frame at least");
+}
+
+static int read_mib(struct reader *r, const char *record, struct pgk_mib *m)
+{
+    uint64_t mask;
+    PGK_TRY(read_below(r, UINT64_C(1) << r->fields.n, record, "known fields", &mask));
+    *m = (struct pgk_mib){0};
+    for (size_t i = 0; i < r->fields.n; i++) {
+        if (!(mask >> i & 1))
+            continue;
+        m->known |= UINT32_C(1) << r->fields.v[i];
+        m->v[r->fields.v[i]] = pgk_cur_uleb(&r->c, pgk_mib_fields[r->fields.v[i]].name);
+    }
+    uint64_t n = pgk_cur_uleb_count(&r->c, 1, "size of the histogram");
+    PGK_TRY(pgk_cur_check(&r->c, r->err, record));
+    r->numbers.n = 0;
+    if (!pgk_vec_reserve(&r->numbers, n))
+        return pgk_fail_nomem(r->err);
+    while (n--)
+        r->numbers.v[r->numbers.n++] = pgk_cur_uleb(&r->c, "histogram");
+    m->hist = r->numbers.n ? r->numbers.v : NULL;
+    m->hist_count = (uint32_t)r->numbers.n;
+    return pgk_cur_check(&r->c, r->err, record);
+}
+
+static int read_contexts(struct reader *r)
+{
+    uint64_t n, owned;
+    PGK_TRY(begin_part(r, PGK_PARTIAL_contexts, &n));
+    for (uint64_t i = 0; i < n; i++) {
+        struct node *node;
+        struct pgk_mib mib;
+        PGK_TRY(read_stack(r, RECORD(contexts, i), &node));
+        PGK_TRY(read_below(r, node->is_address ? 1 : 2, RECORD(contexts, i), "owned by its chain",
+                           &owned));
+        PGK_TRY(read_mib(r, RECORD(contexts, i), &mib));
+        PGK_TRY(pgk_heap_add(r->heap, node->to, &mib, r->err));
+        node->has_context = true;
+        if (owned)
+            pgk_heap_own_by_chain(r->heap, node->to);
+    }
+    return 0;
+}
+
+static int read_site(struct reader *r, const char *record)
+{
+    uint64_t off = pgk_cur_off(&r->c), kind, func, n;
+    struct node *node;
+    PGK_TRY(read_below(r, PGK_SITE_CALL + 1, record, "kind", &kind));
+    PGK_TRY(read_below(r, r->functions.n, record, "function", &func));
+    PGK_TRY(read_stack(r, record, &node));
+    if (node->is_address)
+        return reject(r, off, record, "node", "a stack of addresses", "a stack of functions");
+    if (kind == PGK_SITE_ALLOC && !node->has_context)
+        return reject(r, off, record, "node", "a stack that no context has",
+                      "the stack of a context");
+    n = pgk_cur_uleb_count(&r->c, sizeof(uint64_t), "number of callees");
+    PGK_TRY(pgk_cur_check(&r->c, r->err, record));
+    r->numbers.n = 0;
+    if (!pgk_vec_reserve(&r->numbers, n))
+        return pgk_fail_nomem(r->err);
+    while (n--)
+        r->numbers.v[r->numbers.n++] = pgk_cur_u64(&r->c, "callee");
+    PGK_TRY(pgk_cur_check(&r->c, r->err, record));
+    return pgk_heap_add_site(r->heap, (enum pgk_site_kind)kind, r->functions.v[func], node->to,
+                             r->numbers.v, r->numbers.n, r->err);
+}
+
+static int read_sites(struct reader *r)
+{
+    uint64_t n;
+    PGK_TRY(begin_part(r, PGK_PARTIAL_sites, &n));
+    for (uint64_t i = 0; i < n; i++)
+        PGK_TRY(read_site(r, RECORD(sites, i)));
+    return 0;
+}
+
+/* A string that is not empty. */
+static int read_name(struct reader *r, const char *record, const char *field, uint32_t *string)
+{
+    uint64_t off = pgk_cur_off(&r->c), id;
+    PGK_TRY(read_below(r, r->strings.n, record, field, &id));
+    *string = r->strings.v[id];
+    return id ? 0 : reject(r, off, record, field, "the empty string", "a name");
+}
+
+static int read_data(struct reader *r)
+{
+    uint64_t n, symbol, file;
+    PGK_TRY(begin_part(r, PGK_PARTIAL_data, &n));
+    for (uint64_t i = 0; i < n; i++) {
+        PGK_TRY(read_below(r, r->strings.n, RECORD(data, i), "symbol", &symbol));
+        uint64_t hash = pgk_cur_u64(&r->c, "hash"), count = pgk_cur_uleb(&r->c, "accesses");
+        uint64_t places = pgk_cur_uleb_count(&r->c, 2, "number of places");
+        PGK_TRY(pgk_cur_check(&r->c, r->err, RECORD(data, i)));
+        r->places.n = 0;
+        while (places--) {
+            struct pgk_data_place p;
+            PGK_TRY(read_below(r, r->strings.n, RECORD(data, i), "file", &file));
+            PGK_TRY(read_u32(r, RECORD(data, i), "line", &p.line));
+            p.file = r->strings.v[file];
+            if (!pgk_vec_push(&r->places, p))
+                return pgk_fail_nomem(r->err);
+        }
+        if (!pgk_data_access_add(&r->data_store, r->strings.v[symbol], hash, count, r->places.v,
+                                 r->places.n))
+            return pgk_fail_nomem(r->err);
+    }
+    return 0;
+}
+
+static int read_cold_symbols(struct reader *r)
+{
+    uint64_t n;
+    uint32_t symbol;
+    PGK_TRY(begin_part(r, PGK_PARTIAL_cold_symbols, &n));
+    for (uint64_t i = 0; i < n; i++) {
+        PGK_TRY(read_name(r, RECORD(cold_symbols, i), "symbol", &symbol));
+        if (!pgk_data_access_add_cold_symbol(&r->data_store, symbol))
+            return pgk_fail_nomem(r->err);
+    }
+    return 0;
+}
+
+static int read_cold_literals(struct reader *r)
+{
+    uint64_t n;
+    PGK_TRY(begin_part(r, PGK_PARTIAL_cold_literals, &n));
+    for (uint64_t i = 0; i < n; i++)
+        if (!pgk_data_access_add_cold_hash(&r->data_store, pgk_cur_u64(&r->c, "hash")))
+            return pgk_fail_nomem(r->err);
+    return pgk_cur_check(&r->c, r->err, "cold_literals");
+}
+
+static int read_header(struct reader *r)
+{
+    uint64_t start = pgk_cur_off(&r->c), size = pgk_cur_left(&r->c);
+    uint64_t magic = pgk_cur_u64(&r->c, "magic"), version = pgk_cur_u64(&r->c, "version"),
+             total = pgk_cur_u64(&r->c, "size of the file");
+    PGK_TRY(pgk_cur_check(&r->c, r->err, "header"));
+    if (magic != PGK_HEAP_PARTIAL_MAGIC)
+        return pgk_cur_reject(&r->c, r->err, PGK_E_FORMAT, start, .record = "header",
+                              .field = "magic", .found = PGK_F("0x%016" PRIx64, magic),
+                              .expected = PGK_F("0x%016" PRIx64, PGK_HEAP_PARTIAL_MAGIC),
+                              .hint = "this is not a partial heap profile");
+    if (version != PGK_HEAP_PARTIAL_VERSION)
+        return pgk_cur_reject(&r->c, r->err, PGK_E_VERSION, start + 8, .record = "header",
+                              .field = "version", .found = PGK_F("%" PRIu64, version),
+                              .expected = PGK_F("%d", PGK_HEAP_PARTIAL_VERSION),
+                              .hint = "read it with the pgokit that made it, or a newer one");
+    r->c.src.version = PGK_HEAP_PARTIAL_VERSION;
+    if (total != size)
+        return pgk_cur_reject(&r->c, r->err, total > size ? PGK_E_TRUNCATED : PGK_E_CORRUPT,
+                              start + 16, .record = "header", .field = "size of the file",
+                              .found = PGK_F("%" PRIu64 " bytes", total),
+                              .expected = PGK_F("%" PRIu64 " bytes, as there are", size),
+                              .hint = "the file is cut short or damaged; copy it again");
+    return 0;
+}
+
+static int read_all(struct reader *r)
+{
+    PGK_TRY(read_header(r));
+#define PGK_PARTIAL_PART(name, least, meaning) PGK_TRY(read_##name(r));
+#include "heap_partial.def"
+#undef PGK_PARTIAL_PART
+    if (pgk_cur_left(&r->c))
+        return reject(r, pgk_cur_off(&r->c), "last part", "end",
+                      PGK_F("%zu bytes more", pgk_cur_left(&r->c)), "the end of the file");
+    struct pgk_data_store into = pgk_heap_data_store(r->heap);
+    return pgk_data_access_merge(&into, &r->data, &r->heap->strings) ? 0 : pgk_fail_nomem(r->err);
+}
+
+int pgk_heap_partial_read(struct pgk_heap *h, const uint8_t *bytes, size_t size,
+                          const struct pgk_source *src, struct pgk_err *err)
+{
+    struct reader r = {.heap = h, .err = err};
+    r.data_store = (struct pgk_data_store){&r.data, &h->strings, &h->arena};
+    pgk_cur_init(&r.c, bytes, size, src);
+    int status = read_all(&r);
+    pgk_vec_free(&r.strings);
+    pgk_vec_free(&r.modules);
+    pgk_vec_free(&r.functions);
+    pgk_vec_free(&r.frames);
+    pgk_vec_free(&r.nodes);
+    pgk_vec_free(&r.fields);
+    pgk_vec_free(&r.numbers);
+    pgk_vec_free(&r.places);
+    pgk_data_access_free(&r.data);
+    return status;
+}

@@ -1,0 +1,74 @@
+/* Matching the modules of a heap profile with binaries. */
+#include "module_match.h"
+
+#include <string.h>
+
+enum { PAGE = 4096 };
+
+struct pgk_mapped_text pgk_mapped_text(const struct pgk_segment *s)
+{
+    uint64_t off = s->offset & ~(uint64_t)(PAGE - 1),
+             end = (s->offset + s->filesz + PAGE - 1) & ~(uint64_t)(PAGE - 1);
+    return (struct pgk_mapped_text){off, end - off};
+}
+
+/* Is `s` what a process maps for the executable segment of the module? */
+static bool is_text_of(const struct pgk_segment *s, const struct pgk_heap_module *m)
+{
+    if (!s->executable)
+        return false;
+    if (!m->by_file_off)
+        return s->memsz == m->text_size;
+    struct pgk_mapped_text text = pgk_mapped_text(s);
+    return text.off == m->text_off && text.size == m->text_size;
+}
+
+static bool has_text_of(const struct pgk_elf *elf, const struct pgk_heap_module *m)
+{
+    size_t id_size, n;
+    pgk_elf_build_id(elf, &id_size);
+    if (id_size && !m->by_file_off)
+        return false; /* the profile would have recorded the id */
+    const struct pgk_segment *segments = pgk_elf_segments(elf, &n);
+    for (size_t k = 0; k < n; k++)
+        if (is_text_of(&segments[k], m))
+            return true;
+    return false;
+}
+
+static const char *last_component(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+uint32_t pgk_module_binary(const struct pgk_heap *h, uint32_t module,
+                           const struct pgk_binaries *binaries)
+{
+    const struct pgk_heap_module *m = &h->modules.v[module];
+    size_t size = pgk_intern_len(&h->strings, m->build_id);
+    if (size)
+        return pgk_binaries_find(
+            binaries, (const uint8_t *)pgk_intern_str(&h->strings, m->build_id), size);
+    const char *name = last_component(pgk_intern_str(&h->strings, m->name));
+    for (uint32_t i = 0; i < pgk_binaries_count(binaries); i++) {
+        const struct pgk_elf *elf = pgk_binaries_elf(binaries, i);
+        if (*name ? !strcmp(name, last_component(pgk_elf_path(elf))) : has_text_of(elf, m))
+            return i;
+    }
+    return PGK_INDEX_NONE;
+}
+
+uint64_t pgk_module_link_address(const struct pgk_heap *h, uint32_t module,
+                                 const struct pgk_elf *elf, uint64_t where)
+{
+    if (!h->modules.v[module].by_file_off)
+        return where;
+    size_t n;
+    const struct pgk_segment *segments = pgk_elf_segments(elf, &n);
+    for (size_t i = 0; i < n; i++)
+        if (segments[i].executable && where >= segments[i].offset &&
+            where - segments[i].offset < segments[i].filesz)
+            return where - segments[i].offset + segments[i].vaddr;
+    return UINT64_MAX; /* padding of the last page: no code */
+}

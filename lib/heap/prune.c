@@ -1,0 +1,256 @@
+/* Pruning: leaving out contexts that do not matter, and the far ends of stacks. */
+#include "binary_set.h"
+#include "function_name.h"
+#include "rekey.h"
+#include "u64_set.h"
+
+#include <inttypes.h>
+
+/* Frames of a group that repeats; recursion through more functions is rare, and looking for
+ * longer groups costs time for each frame. */
+enum { GROUP_MAX = 16 };
+
+typedef PGK_VEC(uint32_t) frame_vec;
+
+struct prune {
+    struct pgk_rekey k;
+    const struct pgk_heap_prune_opts *opts;
+    struct pgk_err *err;
+    PGK_VEC(uint64_t) leaves; /* sorted GUIDs; of opts->leaves_in */
+    frame_vec stack;          /* of the current context, leaf first; frames of the old model */
+    uint8_t *in_use;          /* by old frame: a stack that is left has it */
+    struct pgk_heap_pruned done;
+};
+
+/* ---- which contexts ---- */
+
+static int add_leaf(void *ctx, const struct pgk_sym_function *f)
+{
+    struct prune *p = ctx;
+    return pgk_vec_push(&p->leaves, pgk_heap_guid(f->name, strlen(f->name)))
+               ? 0
+               : pgk_fail_nomem(p->err);
+}
+
+/* All functions of the binaries, those that are only inlined too: an allocation in one of
+ * them has it as its leaf. */
+static int find_leaves(struct prune *p)
+{
+    for (uint32_t b = 0; b < pgk_binaries_count(p->opts->leaves_in); b++) {
+        struct pgk_symboliser *sym;
+        PGK_TRY(pgk_binaries_symboliser(p->opts->leaves_in, b, &sym, p->err));
+        PGK_TRY(pgk_symboliser_functions(sym, add_leaf, p, p->err));
+    }
+    p->leaves.n = pgk_u64_set(p->leaves.v, p->leaves.n);
+    return 0;
+}
+
+static bool is_leaf_known(const struct prune *p, uint32_t stack)
+{
+    const struct pgk_heap *from = p->k.from;
+    const struct pgk_frame *f = &from->frames.v[from->stacks.nodes.v[stack].frame];
+    return pgk_u64_find(p->leaves.v, p->leaves.n, from->funcs.v[f->ref].guid) < p->leaves.n;
+}
+
+static bool is_kept(const struct prune *p, const struct pgk_heap_context *c)
+{
+    const struct pgk_heap_prune_opts *o = p->opts;
+    enum pgk_mib_label label = pgk_mib_label(&c->mib);
+    if (c->mib.v[PGK_MIB_TotalSize] < o->min_bytes || c->mib.v[PGK_MIB_AllocCount] < o->min_count)
+        return false;
+    if ((o->cold_only || o->hot_only) && !(o->cold_only && label == PGK_LABEL_COLD) &&
+        !(o->hot_only && label == PGK_LABEL_HOT))
+        return false;
+    return !o->leaves_in || is_leaf_known(p, c->stack);
+}
+
+/* ---- what becomes of a stack ---- */
+
+static void reverse(frame_vec *s)
+{
+    for (size_t i = 0; i < s->n / 2; i++) {
+        uint32_t f = s->v[i];
+        s->v[i] = s->v[s->n - 1 - i];
+        s->v[s->n - 1 - i] = f;
+    }
+}
+
+/* From the program's entry on, a group of frames that the same group precedes is taken out. What
+ * stands before the group had no repetition and has none again, so one pass is enough. */
+static void collapse(frame_vec *s)
+{
+    size_t kept = 0;
+    reverse(s);
+    for (size_t i = 0; i < s->n; i++) {
+        s->v[kept++] = s->v[i];
+        for (size_t group = 1; group <= GROUP_MAX && 2 * group <= kept; group++)
+            if (!memcmp(s->v + kept - group, s->v + kept - 2 * group, group * sizeof *s->v)) {
+                kept -= group;
+                break;
+            }
+    }
+    s->n = kept;
+    reverse(s);
+}
+
+static bool is_inlined(const struct prune *p, uint32_t frame)
+{
+    return p->k.from->frames.v[frame].kind == PGK_FRAME_INLINED;
+}
+
+static void cut(const struct prune *p, frame_vec *s)
+{
+    size_t n = p->opts->max_depth;
+    if (n >= s->n)
+        return;
+    while (n < s->n && is_inlined(p, s->v[n - 1]))
+        n++;
+    s->n = n;
+}
+
+static int read_stack(struct prune *p, uint32_t node)
+{
+    const struct pgk_stack_node *nodes = p->k.from->stacks.nodes.v;
+    p->stack.n = 0;
+    for (; node; node = nodes[node].parent)
+        if (!pgk_vec_push(&p->stack, nodes[node].frame))
+            return pgk_fail_nomem(p->err);
+    return 0;
+}
+
+static int keep(struct prune *p, const struct pgk_heap_context *c)
+{
+    struct pgk_heap *to = p->k.to;
+    frame_vec *s = &p->stack;
+    PGK_TRY(read_stack(p, c->stack));
+    size_t depth = s->n;
+    if (p->opts->collapse_recursion)
+        collapse(s);
+    if (p->opts->max_depth)
+        cut(p, s);
+    p->done.stacks_shortened += s->n < depth;
+    uint32_t node = 0;
+    for (size_t i = s->n; i-- > 0 && node != PGK_NODE_NONE;) {
+        p->in_use[s->v[i]] = 1;
+        node = pgk_stack_push(&to->stacks, node, p->k.map.frames.v[s->v[i]]);
+    }
+    if (node == PGK_NODE_NONE)
+        return pgk_fail_nomem(p->err);
+    p->k.node_map[c->stack] = node;
+    PGK_TRY(pgk_heap_add(to, node, &c->mib, p->err));
+    if (c->owned_by_chain)
+        pgk_heap_own_by_chain(to, node);
+    return 0;
+}
+
+/* ---- all of it ---- */
+
+static int prune_contexts(struct prune *p)
+{
+    const struct pgk_heap *from = p->k.from;
+    for (size_t i = 0; i < from->contexts.n; i++) {
+        const struct pgk_heap_context *c = &from->contexts.v[i];
+        uint64_t bytes = c->mib.v[PGK_MIB_TotalSize];
+        bool kept = is_kept(p, c);
+        p->done.contexts++;
+        p->done.contexts_left += kept;
+        p->done.bytes = pgk_add_saturated(p->done.bytes, bytes);
+        if (!kept)
+            continue;
+        p->done.bytes_left = pgk_add_saturated(p->done.bytes_left, bytes);
+        PGK_TRY(keep(p, c));
+    }
+    return 0;
+}
+
+/* A call site is left if all frames of its inline chain are. */
+static int prune_call(struct prune *p, const struct pgk_heap_site *s)
+{
+    struct pgk_heap *to = p->k.to;
+    uint32_t chain = 0;
+    PGK_TRY(read_stack(p, s->stack));
+    for (size_t i = p->stack.n; i-- > 0 && chain != PGK_NODE_NONE;) {
+        if (!p->in_use[p->stack.v[i]])
+            return 0;
+        chain = pgk_stack_push(&to->stacks, chain, p->k.map.frames.v[p->stack.v[i]]);
+    }
+    if (chain == PGK_NODE_NONE)
+        return pgk_fail_nomem(p->err);
+    return pgk_heap_add_site(to, PGK_SITE_CALL, p->k.func_map[s->func], chain, s->callees,
+                             s->n_callees, p->err);
+}
+
+static int prune_sites(struct prune *p)
+{
+    const struct pgk_heap *from = p->k.from;
+    for (size_t i = 0; i < from->sites.n; i++) {
+        const struct pgk_heap_site *s = &from->sites.v[i];
+        if (s->kind == PGK_SITE_CALL)
+            PGK_TRY(prune_call(p, s));
+        else if (p->k.node_map[s->stack])
+            PGK_TRY(pgk_heap_add_site(p->k.to, PGK_SITE_ALLOC, p->k.func_map[s->func],
+                                      p->k.node_map[s->stack], NULL, 0, p->err));
+    }
+    return 0;
+}
+
+static int run(struct prune *p)
+{
+    const struct pgk_heap *from = p->k.from;
+    p->in_use = pgk_mem_zalloc(from->frames.n + 1, 1);
+    if (!p->in_use)
+        return pgk_fail_nomem(p->err);
+    memset(p->k.node_map, 0, from->stacks.nodes.n * sizeof *p->k.node_map);
+    if (p->opts->leaves_in)
+        PGK_TRY(find_leaves(p));
+    /* One new frame for each old one, so that a position in the map is the old frame. */
+    for (size_t i = 0; i < from->frames.n; i++)
+        PGK_TRY(pgk_rekey_keep(&p->k, p->err));
+    PGK_TRY(prune_contexts(p));
+    PGK_TRY(prune_sites(p));
+    struct pgk_data_store data = pgk_heap_data_store(p->k.to);
+    if (!pgk_data_access_merge(&data, &from->data, &from->strings))
+        return pgk_fail_nomem(p->err);
+    if (!p->done.contexts_left)
+        return pgk_fail(p->err, PGK_E_EMPTY, .record = "contexts",
+                        .found = PGK_F("none that is left of %zu", p->done.contexts),
+                        .expected = "at least one",
+                        .hint = "prune less, or look at the profile with pgokit show first");
+    return 0;
+}
+
+static int check_opts(const struct pgk_heap *from, const struct pgk_heap_prune_opts *opts,
+                      struct pgk_err *err)
+{
+    if (opts->struct_size != sizeof *opts)
+        return pgk_fail(err, PGK_E_ARG, .field = "struct_size",
+                        .found = PGK_F("%zu", opts->struct_size),
+                        .expected = PGK_F("%zu", sizeof *opts),
+                        .hint = "set it to sizeof(struct pgk_heap_prune_opts)");
+    return pgk_heap_check_writable(from, NULL, "heap profile to prune", err);
+}
+
+int pgk_heap_prune(struct pgk_heap **into, const struct pgk_heap *from,
+                   const struct pgk_heap_prune_opts *opts, struct pgk_heap_pruned *done,
+                   struct pgk_err *err)
+{
+    struct pgk_heap *to;
+    struct prune p = {.opts = opts, .err = err};
+    PGK_TRY(check_opts(from, opts, err));
+    PGK_TRY(pgk_heap_new(&to, err));
+    int status = pgk_rekey_begin(&p.k, to, from, err);
+    if (!status)
+        status = run(&p);
+    pgk_rekey_end(&p.k);
+    pgk_vec_free(&p.leaves);
+    pgk_vec_free(&p.stack);
+    pgk_mem_free(p.in_use);
+    if (status) {
+        pgk_heap_close(&to);
+        return status;
+    }
+    if (done)
+        *done = p.done;
+    *into = to;
+    return 0;
+}

@@ -1,0 +1,211 @@
+/* What a heap profile suggests to change, by rules on single contexts.
+ *
+ * A rule only speaks of what the profile knows, and its bytes are what is certain or
+ * bounded from below, never an estimate from above. */
+#include "heap_advice.h"
+
+#include "heap_view.h"
+#include "vec.h"
+
+#include <stdlib.h>
+
+#define WORD    8    /* bytes behind an element of the histogram */
+#define GRANULE 64   /* bytes that one access can touch at most in the runtime's counters */
+#define MANY    1000 /* objects from which on a pool or the stack pays */
+
+const struct pgk_advice_text pgk_advice_texts[PGK_ADVICE_RULES] = {
+    [PGK_ADVICE_UNUSED] = {"never-used", "Allocated, never used", "are never read or written",
+                           "Leave the allocation out, or make it when its data are first needed.",
+                           "contexts without a single load or store; all their bytes count"},
+    [PGK_ADVICE_SHORT_LIVED] =
+        {"short-lived", "Gone within 10 ms", "live for less than 10 ms on average",
+         "Keep the objects on the stack, use one buffer again, or take them from a pool.",
+         "contexts of 1,000 objects or more with an average lifetime below 10 ms; all their "
+         "bytes count"},
+    [PGK_ADVICE_COLD_PART] =
+        {"cold-part", "Cold bytes inside busy objects",
+         "are never touched, between others that are",
+         "Move the fields that are never touched into an object of their own, or behind the busy "
+         "ones.",
+         "8-byte words without access that stand before the last word with accesses, in contexts "
+         "of one object size with a histogram; word size times objects counts"},
+    [PGK_ADVICE_TOO_LARGE] =
+        {"too-large", "Larger than what is used", "lie beyond what is used of their objects",
+         "Ask for less: reserve what is needed, or grow on demand.",
+         "with a histogram, bytes behind the last word with accesses, of objects that all reach "
+         "beyond it; without, bytes beyond 64 for each load and store, which is the most that "
+         "one of them can touch. Contexts count where this is half of their bytes or more"},
+    [PGK_ADVICE_FOREIGN_FREE] =
+        {"foreign-free", "Freed on another CPU",
+         "are freed on another CPU than they were allocated on",
+         "Free where the object was made, or hand over batches: such frees move cache lines and "
+         "allocator locks between CPUs.",
+         "contexts of which half of the objects or more were freed on another CPU than they were "
+         "allocated on; the bytes of such objects count, by the average size"},
+    [PGK_ADVICE_COLD] =
+        {"cold-hint", "Worth a cold hint", "are cold by the compiler's rule",
+         "Compile with -fmemory-profile-use and link an allocator with hot_cold_t: rarely used "
+         "objects then leave the pages of busy ones.",
+         "the compiler's rule for cold: fewer than 0.05 accesses per byte and second, and an "
+         "average lifetime of 200 s or more"},
+    [PGK_ADVICE_HOT] =
+        {"hot-hint", "Worth a hot hint", "are hot by the compiler's rule",
+         "Compile with -fmemory-profile-use and -mllvm -memprof-use-hot-hints: busy objects then "
+         "share pages.",
+         "the compiler's rule for hot: more than 1000 accesses per byte and second; not told where "
+         "most of the bytes are hot"},
+};
+
+static bool knows(const struct pgk_mib *m, enum pgk_mib_id id)
+{
+    return m->known >> id & 1;
+}
+
+static uint64_t times(uint64_t a, uint64_t b)
+{
+    uint64_t product;
+    return __builtin_mul_overflow(a, b, &product) ? UINT64_MAX : product;
+}
+
+static uint64_t at_most(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Elements of the histogram up to the last one with accesses; 0: none has. */
+static uint64_t used_words(const struct pgk_mib *m)
+{
+    uint64_t n = m->hist_count;
+    while (n && !m->hist[n - 1])
+        n--;
+    return n;
+}
+
+/* Objects of several sizes share the histogram, so that a word without access may
+ * lie beyond most of them. */
+static uint64_t cold_part(const struct pgk_mib *m)
+{
+    uint64_t used = used_words(m), untouched = 0;
+    if (!knows(m, PGK_MIB_MinSize) || !knows(m, PGK_MIB_MaxSize) ||
+        m->v[PGK_MIB_MinSize] != m->v[PGK_MIB_MaxSize])
+        return 0;
+    for (uint64_t i = 0; i < used; i++)
+        untouched += !m->hist[i];
+    return at_most(times(untouched * WORD, m->v[PGK_MIB_AllocCount]), m->v[PGK_MIB_TotalSize]);
+}
+
+static uint64_t beyond_use(const struct pgk_mib *m)
+{
+    uint64_t bytes = m->v[PGK_MIB_TotalSize], reached;
+    if (m->hist_count) {
+        uint64_t used = used_words(m) * WORD;
+        if (!used || !knows(m, PGK_MIB_MinSize) || m->v[PGK_MIB_MinSize] < used)
+            return 0;
+        reached = times(used, m->v[PGK_MIB_AllocCount]);
+    } else {
+        if (!knows(m, PGK_MIB_TotalAccessCount) || !m->v[PGK_MIB_TotalAccessCount])
+            return 0;
+        reached = times(m->v[PGK_MIB_TotalAccessCount], GRANULE);
+    }
+    return reached <= bytes / 2 ? bytes - reached : 0;
+}
+
+static uint64_t foreign_free(const struct pgk_mib *m)
+{
+    uint64_t objects = m->v[PGK_MIB_AllocCount], moved = m->v[PGK_MIB_NumMigratedCpu];
+    if (!knows(m, PGK_MIB_NumMigratedCpu) || !moved || moved < objects - moved)
+        return 0;
+    return moved >= objects
+               ? m->v[PGK_MIB_TotalSize]
+               : (uint64_t)((double)m->v[PGK_MIB_TotalSize] / (double)objects * (double)moved);
+}
+
+uint64_t pgk_advice_stake(enum pgk_advice_rule rule, const struct pgk_mib *m)
+{
+    uint64_t bytes = m->v[PGK_MIB_TotalSize], objects = m->v[PGK_MIB_AllocCount];
+    enum pgk_mib_label label = pgk_mib_label(m);
+    if (!objects || !knows(m, PGK_MIB_TotalSize))
+        return 0;
+    switch (rule) {
+    case PGK_ADVICE_UNUSED:
+        return knows(m, PGK_MIB_TotalAccessCount) && !m->v[PGK_MIB_TotalAccessCount] ? bytes : 0;
+    case PGK_ADVICE_SHORT_LIVED:
+        return label == PGK_LABEL_SHORT_LIVED && objects >= MANY ? bytes : 0;
+    case PGK_ADVICE_COLD_PART:
+        return cold_part(m);
+    case PGK_ADVICE_TOO_LARGE:
+        return beyond_use(m);
+    case PGK_ADVICE_FOREIGN_FREE:
+        return foreign_free(m);
+    case PGK_ADVICE_COLD:
+        return label == PGK_LABEL_COLD ? bytes : 0;
+    case PGK_ADVICE_HOT:
+        return label == PGK_LABEL_HOT ? bytes : 0;
+    case PGK_ADVICE_RULES:
+        break;
+    }
+    return 0;
+}
+
+static int by_stake(const void *a, const void *b)
+{
+    const struct pgk_advice_stake *x = a, *y = b;
+    if (x->bytes != y->bytes)
+        return x->bytes > y->bytes ? -1 : 1;
+    return x->context < y->context ? -1 : x->context > y->context;
+}
+
+/* Hints leave the code as it is, so what can be saved comes first. */
+static bool is_hint(const struct pgk_advice *a)
+{
+    return a->rule == PGK_ADVICE_COLD || a->rule == PGK_ADVICE_HOT;
+}
+
+static int by_gain(const void *a, const void *b)
+{
+    const struct pgk_advice *x = a, *y = b;
+    if (is_hint(x) != is_hint(y))
+        return is_hint(x) ? 1 : -1;
+    if (x->bytes != y->bytes)
+        return x->bytes > y->bytes ? -1 : 1;
+    return (int)x->rule - (int)y->rule;
+}
+
+int pgk_heap_advise(const struct pgk_heap *heap, struct pgk_advice_list *list, struct pgk_err *err)
+{
+    PGK_VEC(struct pgk_advice_stake) stakes = {0};
+    struct pgk_heap_totals totals;
+    size_t contexts = pgk_heap_contexts(heap);
+    pgk_heap_totals(heap, &totals);
+    *list = (struct pgk_advice_list){0};
+    for (enum pgk_advice_rule rule = 0; rule < PGK_ADVICE_RULES; rule++) {
+        struct pgk_advice advice = {.rule = rule, .first = stakes.n};
+        for (size_t c = 0; c < contexts; c++) {
+            const struct pgk_mib *m = pgk_heap_mib(heap, c);
+            uint64_t bytes = pgk_advice_stake(rule, m);
+            if (!bytes)
+                continue;
+            if (!pgk_vec_push(&stakes, (struct pgk_advice_stake){bytes, (uint32_t)c})) {
+                pgk_vec_free(&stakes);
+                return pgk_fail_nomem(err);
+            }
+            advice.bytes += at_most(bytes, UINT64_MAX - advice.bytes);
+            advice.objects += m->v[PGK_MIB_AllocCount];
+        }
+        advice.n = stakes.n - advice.first;
+        /* Where most is hot, to keep the hot apart gains nothing. */
+        if (!advice.n || (rule == PGK_ADVICE_HOT && advice.bytes > totals.v[PGK_MIB_TotalSize] / 2))
+            continue;
+        qsort(stakes.v + advice.first, advice.n, sizeof *stakes.v, by_stake);
+        list->v[list->n++] = advice;
+    }
+    qsort(list->v, list->n, sizeof *list->v, by_gain);
+    list->stakes = stakes.v;
+    return 0;
+}
+
+void pgk_advice_free(struct pgk_advice_list *list)
+{
+    pgk_mem_free(list->stakes);
+    *list = (struct pgk_advice_list){0};
+}

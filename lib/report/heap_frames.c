@@ -1,0 +1,176 @@
+/* The call stacks of heap profiles as one tree with names. */
+#include "heap_frames.h"
+
+#include "hash.h"
+#include "heap_view.h"
+#include "pgokit/human.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+int pgk_heap_frames_init(struct pgk_heap_frames *t, struct pgk_err *err)
+{
+    *t = (struct pgk_heap_frames){0};
+    return pgk_stack_tree_init(&t->stacks) ? 0 : pgk_fail_nomem(err);
+}
+
+void pgk_heap_frames_free(struct pgk_heap_frames *t)
+{
+    pgk_intern_free(&t->strings);
+    pgk_vec_free(&t->funcs);
+    pgk_vec_free(&t->frames);
+    pgk_stack_tree_free(&t->stacks);
+    pgk_index_free(&t->func_index);
+    pgk_index_free(&t->frame_index);
+}
+
+/* The id of a text made safe to show. */
+static uint32_t safe_text(struct pgk_heap_frames *t, const char *text)
+{
+    size_t size = 4 * strlen(text) + 1;
+    char *safe = pgk_mem_alloc(size, 1);
+    if (!safe)
+        return PGK_INDEX_NONE;
+    uint32_t id = pgk_intern_cstr(&t->strings, pgk_human_text(safe, size, text));
+    pgk_mem_free(safe);
+    return id;
+}
+
+static bool begins(const char *text, const char *start)
+{
+    return !strncmp(text, start, strlen(start));
+}
+
+/* Frames that stand between the code that wants memory and the allocator. */
+static bool is_library(const char *name, const char *file)
+{
+    static const char *const names[] = {
+        "std::",         "__gnu_cxx::",    "operator new",   "malloc",  "calloc",      "realloc",
+        "aligned_alloc", "posix_memalign", "__interceptor_", "__libc_", "__cxxabiv1::"};
+    static const char *const folders[] = {"/include/c++/", "/lib/gcc/", "/lib/clang/",
+                                          "/libstdc++",    "/libcxx/",  "/compiler-rt/"};
+    for (size_t i = 0; i < PGK_COUNTOF(names); i++)
+        if (begins(name, names[i]))
+            return true;
+    for (size_t i = 0; i < PGK_COUNTOF(folders); i++)
+        if (strstr(file, folders[i]))
+            return true;
+    return begins(file, "/usr/include/");
+}
+
+static uint32_t add_func(struct pgk_heap_frames *t, const struct pgk_view_func *func, uint64_t hash)
+{
+    if (func->name == PGK_INDEX_NONE || func->linkage == PGK_INDEX_NONE ||
+        func->file == PGK_INDEX_NONE || func->module == PGK_INDEX_NONE ||
+        t->funcs.n >= PGK_INDEX_NONE || !pgk_vec_push(&t->funcs, *func) ||
+        !pgk_index_add(&t->func_index, hash, (uint32_t)t->funcs.n - 1))
+        return PGK_INDEX_NONE;
+    return (uint32_t)t->funcs.n - 1;
+}
+
+/* A function is known by its id and its file, as static functions share ids. */
+static uint32_t named_func(struct pgk_heap_frames *t, const struct pgk_heap_frame *f)
+{
+    uint32_t file = safe_text(t, f->file);
+    uint64_t hash = pgk_hash_pair(f->guid, file);
+    PGK_INDEX_FOR (&t->func_index, hash, i)
+        if (t->funcs.v[i].guid == f->guid && t->funcs.v[i].file == file && !t->funcs.v[i].module)
+            return i;
+    char number[32];
+    snprintf(number, sizeof number, "function 0x%016" PRIx64, f->guid);
+    char *written = *f->function ? pgk_demangle(f->function) : NULL;
+    const char *name = written ? written : *f->function ? f->function : number;
+    struct pgk_view_func func = {
+        .guid = f->guid,
+        .name = safe_text(t, name),
+        .linkage = safe_text(t, f->function),
+        .file = file,
+        .decl_line = f->decl_line,
+        .library = is_library(name, f->file),
+    };
+    free(written);
+    return add_func(t, &func, hash);
+}
+
+static uint32_t address_func(struct pgk_heap_frames *t, const struct pgk_heap_frame *f)
+{
+    char module[2 * 64 + 1] = "no known module", name[24];
+    for (size_t i = 0; i < f->build_id_size && i < 64; i++)
+        snprintf(module + 2 * i, 3, "%02x", f->build_id[i]);
+    uint32_t module_id = pgk_intern_cstr(&t->strings, module);
+    uint64_t hash = pgk_hash_pair(f->address, module_id);
+    PGK_INDEX_FOR (&t->func_index, hash, i)
+        if (t->funcs.v[i].guid == f->address && t->funcs.v[i].module == module_id)
+            return i;
+    snprintf(name, sizeof name, "0x%" PRIx64, f->address);
+    struct pgk_view_func func = {
+        .guid = f->address, .name = pgk_intern_cstr(&t->strings, name), .module = module_id};
+    return add_func(t, &func, hash);
+}
+
+static uint32_t add_frame(struct pgk_heap_frames *t, const struct pgk_heap_frame *f)
+{
+    uint32_t func = f->is_address ? address_func(t, f) : named_func(t, f);
+    if (func == PGK_INDEX_NONE)
+        return PGK_INDEX_NONE;
+    struct pgk_view_frame frame = {
+        .address = f->is_address ? f->address : 0,
+        .func = func,
+        .line_offset = f->is_address ? 0 : f->line_offset,
+        .line = f->is_address ? 0 : pgk_heap_frame_line(f),
+        .column = f->is_address ? 0 : f->column,
+        .inlined = !f->is_address && f->inlined,
+        .is_address = f->is_address,
+    };
+    uint64_t place = (uint64_t)frame.line_offset << 32 | frame.column;
+    uint64_t hash = pgk_hash_pair((uint64_t)func << 1 | frame.inlined, place);
+    PGK_INDEX_FOR (&t->frame_index, hash, i) {
+        const struct pgk_view_frame *known = &t->frames.v[i];
+        if (known->func == func && known->line_offset == frame.line_offset &&
+            known->column == frame.column && known->inlined == frame.inlined)
+            return i;
+    }
+    if (t->frames.n >= PGK_INDEX_NONE || !pgk_vec_push(&t->frames, frame) ||
+        !pgk_index_add(&t->frame_index, hash, (uint32_t)t->frames.n - 1))
+        return PGK_INDEX_NONE;
+    return (uint32_t)t->frames.n - 1;
+}
+
+static int add_stack(struct pgk_heap_frames *t, const struct pgk_heap *heap, size_t context,
+                     struct pgk_arena *arena, uint32_t *node, struct pgk_err *err)
+{
+    struct pgk_heap_frame *frames;
+    size_t n;
+    PGK_TRY(pgk_heap_view_stack(heap, context, arena, &frames, &n, err));
+    uint32_t at = 0;
+    for (size_t i = n; i-- > 0;) {
+        uint32_t frame = add_frame(t, &frames[i]);
+        at = frame == PGK_INDEX_NONE ? PGK_NODE_NONE : pgk_stack_push(&t->stacks, at, frame);
+        if (at == PGK_NODE_NONE)
+            return pgk_fail_nomem(err);
+    }
+    *node = at;
+    return 0;
+}
+
+int pgk_heap_frames_add(struct pgk_heap_frames *t, const struct pgk_heap *heap, uint32_t *nodes,
+                        struct pgk_err *err)
+{
+    size_t n = pgk_heap_contexts(heap);
+    int status = 0;
+    for (size_t c = 0; c < n && !status; c++) {
+        struct pgk_arena arena = {0};
+        status = add_stack(t, heap, c, &arena, &nodes[c], err);
+        pgk_arena_free(&arena);
+    }
+    return status;
+}
+
+uint32_t pgk_frames_site(const struct pgk_heap_frames *t, uint32_t stack)
+{
+    for (uint32_t node = stack; node; node = t->stacks.nodes.v[node].parent)
+        if (!pgk_frames_func(t, node)->library)
+            return node;
+    return stack;
+}

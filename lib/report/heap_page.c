@@ -1,0 +1,164 @@
+/* The data of a heap report page: which contexts are on it, and what they refer to. */
+#include "heap_page.h"
+
+#include <stdlib.h>
+
+enum { DEFAULT_CONTEXTS = 50000 };
+
+static double share(const struct pgk_mib *m, const struct pgk_heap_totals *t, enum pgk_mib_id id)
+{
+    return t->v[id] && (m->known >> id & 1) ? (double)m->v[id] / (double)t->v[id] : 0;
+}
+
+static double largest_share(const struct pgk_mib *m, const struct pgk_heap_totals *t)
+{
+    static const enum pgk_mib_id ids[] = {PGK_MIB_TotalSize, PGK_MIB_AllocCount,
+                                          PGK_MIB_TotalAccessCount, PGK_MIB_TotalLifetime};
+    double largest = 0;
+    for (size_t i = 0; m && i < PGK_COUNTOF(ids); i++)
+        if (share(m, t, ids[i]) > largest)
+            largest = share(m, t, ids[i]);
+    return largest;
+}
+
+/* The order of two contexts that are otherwise equal: as in the profile, gone ones last. */
+static int by_context(const struct pgk_page_row *x, const struct pgk_page_row *y)
+{
+    if (x->pair.now != y->pair.now)
+        return x->pair.now < y->pair.now ? -1 : 1;
+    return x->pair.before < y->pair.before ? -1 : x->pair.before > y->pair.before;
+}
+
+static int by_weight(const void *a, const void *b)
+{
+    const struct pgk_page_row *x = a, *y = b;
+    if (x->weight != y->weight)
+        return x->weight > y->weight ? -1 : 1;
+    return by_context(x, y);
+}
+
+static int by_bytes(const void *a, const void *b)
+{
+    const struct pgk_page_row *x = a, *y = b;
+    if (x->bytes != y->bytes)
+        return x->bytes > y->bytes ? -1 : 1;
+    return by_context(x, y);
+}
+
+static int choose_rows(struct pgk_page *p, struct pgk_err *err)
+{
+    size_t most = p->opts->max_contexts ? p->opts->max_contexts : DEFAULT_CONTEXTS;
+    p->n_rows = p->align.n;
+    p->n_shown = p->n_rows < most ? p->n_rows : most;
+    p->rows = pgk_mem_zalloc(p->n_rows + 1, sizeof *p->rows);
+    p->row_of = pgk_mem_alloc(p->totals.contexts + 1, sizeof *p->row_of);
+    if (!p->rows || !p->row_of)
+        return pgk_fail_nomem(err);
+    for (size_t i = 0; i < p->n_rows; i++) {
+        p->rows[i].pair = p->align.pairs[i];
+        const struct pgk_mib *now = pgk_page_now(p, i), *before = pgk_page_before(p, i);
+        double old = largest_share(before, &p->totals_before);
+        p->rows[i].weight = largest_share(now, &p->totals);
+        if (old > p->rows[i].weight)
+            p->rows[i].weight = old;
+        p->rows[i].bytes = (now ? now : before)->v[PGK_MIB_TotalSize];
+    }
+    qsort(p->rows, p->n_rows, sizeof *p->rows, by_weight);
+    qsort(p->rows, p->n_shown, sizeof *p->rows, by_bytes);
+    for (size_t i = 0; i < p->n_rows; i++)
+        if (p->rows[i].pair.now != PGK_NO_CONTEXT)
+            p->row_of[p->rows[i].pair.now] = (uint32_t)i;
+    return 0;
+}
+
+static bool table_init(struct pgk_page_table *t, size_t n)
+{
+    t->number_of = pgk_mem_zalloc(n + 1, sizeof *t->number_of);
+    return t->number_of != NULL;
+}
+
+static void table_free(struct pgk_page_table *t)
+{
+    pgk_mem_free(t->number_of);
+    pgk_vec_free(&t->old);
+}
+
+static bool table_add(struct pgk_page_table *t, uint32_t old)
+{
+    if (t->number_of[old])
+        return true;
+    if (!pgk_vec_push(&t->old, old))
+        return false;
+    t->number_of[old] = (uint32_t)t->old.n;
+    return true;
+}
+
+bool pgk_page_text(struct pgk_page *p, uint32_t id, uint32_t *number)
+{
+    if (!table_add(&p->texts, id))
+        return false;
+    *number = p->texts.number_of[id] - 1;
+    return true;
+}
+
+/* Nodes keep their order, in which parents stand before their children. */
+static bool number_nodes(struct pgk_page *p)
+{
+    const struct pgk_stack_tree *tree = &p->align.frames.stacks;
+    enum { USED = 1 };
+    p->nodes.number_of[0] = USED;
+    for (size_t i = 0; i < p->n_shown; i++)
+        for (uint32_t n = p->rows[i].pair.node; !p->nodes.number_of[n]; n = tree->nodes.v[n].parent)
+            p->nodes.number_of[n] = USED;
+    for (uint32_t n = 0; n < tree->nodes.n; n++) {
+        if (!p->nodes.number_of[n])
+            continue;
+        if (!pgk_vec_push(&p->nodes.old, n))
+            return false;
+        p->nodes.number_of[n] = (uint32_t)p->nodes.old.n;
+    }
+    return true;
+}
+
+static int number_all(struct pgk_page *p, struct pgk_err *err)
+{
+    const struct pgk_heap_frames *t = &p->align.frames;
+    uint32_t ignored;
+    bool fits = table_init(&p->nodes, t->stacks.nodes.n) && table_init(&p->frames, t->frames.n) &&
+                table_init(&p->funcs, t->funcs.n) && table_init(&p->texts, t->strings.strs.n) &&
+                pgk_page_text(p, 0, &ignored) && number_nodes(p);
+    for (size_t i = 1; fits && i < p->nodes.old.n; i++)
+        fits = table_add(&p->frames, t->stacks.nodes.v[p->nodes.old.v[i]].frame);
+    for (size_t i = 0; fits && i < p->frames.old.n; i++)
+        fits = table_add(&p->funcs, t->frames.v[p->frames.old.v[i]].func);
+    for (size_t i = 0; fits && i < p->funcs.old.n; i++) {
+        const struct pgk_view_func *f = &t->funcs.v[p->funcs.old.v[i]];
+        fits = table_add(&p->texts, f->name) && table_add(&p->texts, f->linkage) &&
+               table_add(&p->texts, f->file) && table_add(&p->texts, f->module);
+    }
+    return fits ? 0 : pgk_fail_nomem(err);
+}
+
+int pgk_page_make(struct pgk_page *p, struct pgk_err *err)
+{
+    p->before = p->opts->base;
+    pgk_heap_totals(p->now, &p->totals);
+    if (p->before)
+        pgk_heap_totals(p->before, &p->totals_before);
+    PGK_TRY(pgk_heap_align(&p->align, p->now, p->before, err));
+    PGK_TRY(pgk_heap_advise(p->now, &p->advice, err));
+    PGK_TRY(choose_rows(p, err));
+    return number_all(p, err);
+}
+
+void pgk_page_free(struct pgk_page *p)
+{
+    pgk_heap_alignment_free(&p->align);
+    pgk_advice_free(&p->advice);
+    pgk_mem_free(p->rows);
+    pgk_mem_free(p->row_of);
+    table_free(&p->nodes);
+    table_free(&p->frames);
+    table_free(&p->funcs);
+    table_free(&p->texts);
+}

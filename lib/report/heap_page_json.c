@@ -1,0 +1,414 @@
+/* The data of a heap report page as JSON, in columns: numbers that are alike stand side by
+ * side, which compresses well and loads fast. docs/report.md tells the keys. */
+#include "heap_page.h"
+
+#include "json_out.h"
+#include "mib.h"
+#include "pgokit/human.h"
+
+#include <string.h>
+
+static void member_text(struct pgk_sink *out, const char *key, const char *text)
+{
+    pgk_sink_printf(out, ",\"%s\":", key);
+    pgk_json_text(out, text);
+}
+
+static void member_number(struct pgk_sink *out, const char *key, uint64_t v)
+{
+    pgk_sink_printf(out, ",\"%s\":", key);
+    pgk_json_number(out, v);
+}
+
+static void put_titles(struct pgk_page *p)
+{
+    char title[1024], text[256] = "";
+    if (p->opts->info)
+        pgk_file_info_text(p->opts->info, text, sizeof text);
+    pgk_sink_printf(p->out, "\"schema\":\"pgokit-page-1\",\"kind\":\"heap\"");
+    member_text(p->out, "generator", "pgokit " PGK_VERSION);
+    member_text(p->out, "title",
+                pgk_human_text(title, sizeof title, p->opts->title ? p->opts->title : ""));
+    member_text(p->out, "format", text);
+    if (p->before)
+        member_text(
+            p->out, "base",
+            pgk_human_text(title, sizeof title, p->opts->base_title ? p->opts->base_title : ""));
+}
+
+static void put_totals(struct pgk_sink *out, const char *key, const struct pgk_heap_totals *t)
+{
+    static const enum pgk_mib_id sums[] = {PGK_MIB_AllocCount, PGK_MIB_TotalSize,
+                                           PGK_MIB_TotalAccessCount, PGK_MIB_TotalLifetime};
+    pgk_sink_printf(out, ",\"%s\":{\"contexts\":%zu", key, t->contexts);
+    for (size_t i = 0; i < PGK_COUNTOF(sums); i++)
+        if (t->known >> sums[i] & 1)
+            member_number(out, pgk_mib_info(sums[i], NULL, NULL), t->v[sums[i]]);
+    pgk_sink_printf(out, "}");
+}
+
+static void put_labels(struct pgk_page *p)
+{
+    bool first = true;
+    pgk_sink_printf(p->out, ",\"labels\":[");
+    for (enum pgk_mib_label l = 0; l < PGK_LABELS; l++) {
+        pgk_json_comma(p->out, &first);
+        pgk_sink_printf(p->out, "{\"contexts\":%zu", p->totals.label_contexts[l]);
+        member_number(p->out, "bytes", p->totals.label_bytes[l]);
+        member_text(p->out, "name", pgk_mib_label_name(l));
+        member_text(p->out, "rule", pgk_mib_label_rule(l));
+        pgk_sink_printf(p->out, "}");
+    }
+    pgk_sink_printf(p->out, "]");
+}
+
+/* Contexts of advice that are on the page: pairs of row and bytes, some hundreds at most. */
+static void put_stakes(struct pgk_page *p, const struct pgk_advice *a)
+{
+    enum { MOST = 200 };
+    bool first = true;
+    size_t put = 0;
+    pgk_sink_printf(p->out, ",\"rows\":[");
+    for (size_t i = 0; i < a->n && put < MOST; i++) {
+        const struct pgk_advice_stake *s = &p->advice.stakes[a->first + i];
+        if (p->row_of[s->context] >= p->n_shown)
+            continue;
+        pgk_json_comma(p->out, &first);
+        pgk_sink_printf(p->out, "[%u,", p->row_of[s->context]);
+        pgk_json_number(p->out, s->bytes);
+        pgk_sink_printf(p->out, "]");
+        put++;
+    }
+    pgk_sink_printf(p->out, "]");
+}
+
+static void put_advice(struct pgk_page *p)
+{
+    bool first = true;
+    pgk_sink_printf(p->out, ",\"advice\":[");
+    for (size_t i = 0; i < p->advice.n; i++) {
+        const struct pgk_advice *a = &p->advice.v[i];
+        const struct pgk_advice_text *text = &pgk_advice_texts[a->rule];
+        pgk_json_comma(p->out, &first);
+        pgk_sink_printf(p->out, "{\"contexts\":%zu", a->n);
+        member_number(p->out, "bytes", a->bytes);
+        member_number(p->out, "objects", a->objects);
+        member_text(p->out, "name", text->name);
+        member_text(p->out, "title", text->title);
+        member_text(p->out, "says", text->says);
+        member_text(p->out, "action", text->action);
+        member_text(p->out, "rule", text->rule);
+        put_stakes(p, a);
+        pgk_sink_printf(p->out, "}");
+    }
+    pgk_sink_printf(p->out, "]");
+}
+
+/* A column of numbers: `value` of the old numbers of a table's entries. */
+typedef uint64_t column_fn(const struct pgk_page *p, uint32_t old);
+
+static void put_column(struct pgk_page *p, const char *key, const struct pgk_page_table *t,
+                       bool first_member, column_fn *value)
+{
+    bool first = true;
+    pgk_sink_printf(p->out, "%s\"%s\":[", first_member ? "" : ",", key);
+    for (size_t i = 0; i < t->old.n; i++) {
+        pgk_json_comma(p->out, &first);
+        pgk_json_number(p->out, value(p, t->old.v[i]));
+    }
+    pgk_sink_printf(p->out, "]");
+}
+
+static const struct pgk_view_func *func_of(const struct pgk_page *p, uint32_t old)
+{
+    return &p->align.frames.funcs.v[old];
+}
+
+static uint64_t text_number(const struct pgk_page *p, uint32_t id)
+{
+    return p->texts.number_of[id] - 1;
+}
+
+static uint64_t func_name(const struct pgk_page *p, uint32_t old)
+{
+    return text_number(p, func_of(p, old)->name);
+}
+
+static uint64_t func_linkage(const struct pgk_page *p, uint32_t old)
+{
+    return text_number(p, func_of(p, old)->linkage);
+}
+
+static uint64_t func_file(const struct pgk_page *p, uint32_t old)
+{
+    return text_number(p, func_of(p, old)->file);
+}
+
+static uint64_t func_module(const struct pgk_page *p, uint32_t old)
+{
+    return text_number(p, func_of(p, old)->module);
+}
+
+static uint64_t func_library(const struct pgk_page *p, uint32_t old)
+{
+    return func_of(p, old)->library;
+}
+
+static const struct pgk_view_frame *frame_of(const struct pgk_page *p, uint32_t old)
+{
+    return &p->align.frames.frames.v[old];
+}
+
+static uint64_t frame_func(const struct pgk_page *p, uint32_t old)
+{
+    return p->funcs.number_of[frame_of(p, old)->func] - 1;
+}
+
+static uint64_t frame_line(const struct pgk_page *p, uint32_t old)
+{
+    return frame_of(p, old)->line;
+}
+
+static uint64_t frame_line_offset(const struct pgk_page *p, uint32_t old)
+{
+    return frame_of(p, old)->line_offset;
+}
+
+static uint64_t frame_column(const struct pgk_page *p, uint32_t old)
+{
+    return frame_of(p, old)->column;
+}
+
+static uint64_t frame_inlined(const struct pgk_page *p, uint32_t old)
+{
+    return frame_of(p, old)->inlined;
+}
+
+/* Parents as a distance, which is 1 nearly always. */
+static uint64_t node_parent(const struct pgk_page *p, uint32_t old)
+{
+    if (!old)
+        return 0;
+    uint32_t parent = p->align.frames.stacks.nodes.v[old].parent;
+    return p->nodes.number_of[old] - p->nodes.number_of[parent];
+}
+
+static uint64_t node_frame(const struct pgk_page *p, uint32_t old)
+{
+    return old ? p->frames.number_of[p->align.frames.stacks.nodes.v[old].frame] - 1 : 0;
+}
+
+static void put_stacks(struct pgk_page *p)
+{
+    pgk_sink_printf(p->out, ",\"funcs\":{");
+    put_column(p, "name", &p->funcs, true, func_name);
+    put_column(p, "linkage", &p->funcs, false, func_linkage);
+    put_column(p, "file", &p->funcs, false, func_file);
+    put_column(p, "module", &p->funcs, false, func_module);
+    put_column(p, "library", &p->funcs, false, func_library);
+    pgk_sink_printf(p->out, "},\"frames\":{");
+    put_column(p, "func", &p->frames, true, frame_func);
+    put_column(p, "line", &p->frames, false, frame_line);
+    put_column(p, "line_offset", &p->frames, false, frame_line_offset);
+    put_column(p, "column", &p->frames, false, frame_column);
+    put_column(p, "inlined", &p->frames, false, frame_inlined);
+    pgk_sink_printf(p->out, "},\"nodes\":{");
+    put_column(p, "parent", &p->nodes, true, node_parent);
+    put_column(p, "frame", &p->nodes, false, node_frame);
+    pgk_sink_printf(p->out, "}");
+}
+
+typedef const struct pgk_mib *side_fn(const struct pgk_page *p, size_t row);
+
+/* One column per field that some context knows; null where a context does not. */
+static void put_fields(struct pgk_page *p, const char *key, side_fn *side)
+{
+    bool first_field = true;
+    pgk_sink_printf(p->out, ",\"%s\":{", key);
+    for (enum pgk_mib_id id = 0; id < PGK_MIB_AccessHistogramSize; id++) {
+        bool any = false, first = true;
+        for (size_t i = 0; i < p->n_shown && !any; i++)
+            any = side(p, i) && side(p, i)->known >> id & 1;
+        if (!any)
+            continue;
+        pgk_json_key(p->out, &first_field, pgk_mib_info(id, NULL, NULL));
+        pgk_sink_printf(p->out, "[");
+        for (size_t i = 0; i < p->n_shown; i++) {
+            const struct pgk_mib *m = side(p, i);
+            pgk_json_comma(p->out, &first);
+            if (m && m->known >> id & 1)
+                pgk_json_number(p->out, m->v[id]);
+            else
+                pgk_sink_bytes(p->out, "null", 4);
+        }
+        pgk_sink_printf(p->out, "]");
+    }
+    pgk_sink_printf(p->out, "}");
+}
+
+static uint64_t row_context(const struct pgk_page *p, size_t row)
+{
+    const struct pgk_heap_pair *pair = &p->rows[row].pair;
+    return pair->now == PGK_NO_CONTEXT ? pair->before : pair->now;
+}
+
+static uint64_t row_node(const struct pgk_page *p, size_t row)
+{
+    return p->nodes.number_of[p->rows[row].pair.node] - 1;
+}
+
+static uint64_t row_site(const struct pgk_page *p, size_t row)
+{
+    return p->nodes.number_of[pgk_frames_site(&p->align.frames, p->rows[row].pair.node)] - 1;
+}
+
+static uint64_t row_label(const struct pgk_page *p, size_t row)
+{
+    const struct pgk_mib *now = pgk_page_now(p, row);
+    return pgk_mib_label(now ? now : pgk_page_before(p, row));
+}
+
+static uint64_t row_change(const struct pgk_page *p, size_t row)
+{
+    return pgk_heap_change(pgk_page_now(p, row), pgk_page_before(p, row));
+}
+
+static uint64_t row_moved(const struct pgk_page *p, size_t row)
+{
+    return p->rows[row].pair.moved;
+}
+
+static void put_row_column(struct pgk_page *p, const char *key, bool first_member,
+                           uint64_t (*value)(const struct pgk_page *p, size_t row))
+{
+    bool first = true;
+    pgk_sink_printf(p->out, "%s\"%s\":[", first_member ? "" : ",", key);
+    for (size_t i = 0; i < p->n_shown; i++) {
+        pgk_json_comma(p->out, &first);
+        pgk_json_number(p->out, value(p, i));
+    }
+    pgk_sink_printf(p->out, "]");
+}
+
+static void put_histograms(struct pgk_page *p)
+{
+    bool first = true;
+    pgk_sink_printf(p->out, ",\"histograms\":{");
+    for (size_t i = 0; i < p->n_shown; i++) {
+        const struct pgk_mib *m = pgk_page_now(p, i);
+        bool first_word = true;
+        char key[24];
+        if (!m || !m->hist_count)
+            continue;
+        snprintf(key, sizeof key, "%zu", i);
+        pgk_json_key(p->out, &first, key);
+        pgk_sink_printf(p->out, "[");
+        for (uint32_t w = 0; w < m->hist_count; w++) {
+            pgk_json_comma(p->out, &first_word);
+            pgk_json_number(p->out, m->hist[w]);
+        }
+        pgk_sink_printf(p->out, "]");
+    }
+    pgk_sink_printf(p->out, "}");
+}
+
+static void put_rows(struct pgk_page *p)
+{
+    pgk_sink_printf(p->out, ",\"contexts\":{");
+    put_row_column(p, "id", true, row_context);
+    put_row_column(p, "node", false, row_node);
+    put_row_column(p, "site", false, row_site);
+    put_row_column(p, "label", false, row_label);
+    if (p->before) {
+        put_row_column(p, "change", false, row_change);
+        put_row_column(p, "moved", false, row_moved);
+    }
+    pgk_sink_printf(p->out, "}");
+    put_fields(p, "now", pgk_page_now);
+    if (p->before)
+        put_fields(p, "before", pgk_page_before);
+    put_histograms(p);
+}
+
+static void put_diff(struct pgk_page *p)
+{
+    bool first = true;
+    pgk_sink_printf(p->out, ",\"overlap\":");
+    pgk_json_double(p->out, pgk_heap_overlap(&p->align, p->now, p->before));
+    pgk_sink_printf(p->out, ",\"changes\":[");
+    for (enum pgk_heap_change c = 0; c < PGK_CHANGES; c++) {
+        pgk_json_comma(p->out, &first);
+        pgk_json_text(p->out, pgk_heap_change_name(c));
+    }
+    pgk_sink_printf(p->out, "]");
+}
+
+static void put_rest(struct pgk_page *p)
+{
+    struct pgk_mib sum = {0};
+    double largest = 0;
+    for (size_t i = p->n_shown; i < p->n_rows; i++) {
+        const struct pgk_mib *m = pgk_page_now(p, i);
+        if (p->rows[i].weight > largest)
+            largest = p->rows[i].weight;
+        for (enum pgk_mib_id id = 0; m && id < PGK_MIB_FIELDS; id++)
+            if (pgk_mib_fields[id].across == PGK_RULE_SUM)
+                sum.v[id] += m->v[id];
+    }
+    pgk_sink_printf(p->out, ",\"rest\":{\"contexts\":%zu", p->n_rows - p->n_shown);
+    member_number(p->out, "TotalSize", sum.v[PGK_MIB_TotalSize]);
+    member_number(p->out, "AllocCount", sum.v[PGK_MIB_AllocCount]);
+    member_number(p->out, "TotalAccessCount", sum.v[PGK_MIB_TotalAccessCount]);
+    pgk_sink_printf(p->out, ",\"largest_share\":");
+    pgk_json_double(p->out, largest);
+    pgk_sink_printf(p->out, "}");
+}
+
+static void put_units(struct pgk_page *p)
+{
+    bool first = true;
+    pgk_sink_printf(p->out, ",\"fields\":{");
+    for (enum pgk_mib_id id = 0; id < PGK_MIB_AccessHistogramSize; id++) {
+        const char *unit, *meaning, *name = pgk_mib_info(id, &unit, &meaning);
+        pgk_json_key(p->out, &first, name);
+        pgk_sink_printf(p->out, "[");
+        pgk_json_text(p->out, unit);
+        pgk_sink_printf(p->out, ",");
+        pgk_json_text(p->out, meaning);
+        pgk_sink_printf(p->out, "]");
+    }
+    pgk_sink_printf(p->out, "}");
+}
+
+/* Last, because others add to them. */
+static void put_texts(struct pgk_page *p)
+{
+    bool first = true;
+    pgk_sink_printf(p->out, ",\"texts\":[");
+    for (size_t i = 0; i < p->texts.old.n; i++) {
+        pgk_json_comma(p->out, &first);
+        pgk_json_text(p->out, pgk_frames_text(&p->align.frames, p->texts.old.v[i]));
+    }
+    pgk_sink_printf(p->out, "]");
+}
+
+int pgk_page_json(struct pgk_page *p, struct pgk_err *err)
+{
+    pgk_sink_printf(p->out, "{");
+    put_titles(p);
+    put_totals(p->out, "totals", &p->totals);
+    if (p->before)
+        put_totals(p->out, "totals_before", &p->totals_before);
+    put_labels(p);
+    put_advice(p);
+    put_units(p);
+    put_stacks(p);
+    put_rows(p);
+    if (p->before)
+        put_diff(p);
+    put_rest(p);
+    PGK_TRY(pgk_page_sources(p, err));
+    put_texts(p);
+    pgk_sink_printf(p->out, "}");
+    return 0;
+}

@@ -1,0 +1,108 @@
+/* Call stacks on a terminal. */
+#include "heap_stack_text.h"
+
+#include "heap_view.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+const char *pgk_style_on(const struct pgk_text_style *s, enum pgk_style style)
+{
+    static const char *const codes[] = {
+        [PGK_STYLE_BOLD] = "\033[1m", [PGK_STYLE_DIM] = "\033[2m", [PGK_STYLE_LABEL] = "\033[33m"};
+    return s->colour ? codes[style] : "";
+}
+
+const char *pgk_style_off(const struct pgk_text_style *s)
+{
+    return s->colour ? "\033[0m" : "";
+}
+
+/* "std::vector<...>::push_back", as wide as fits; malloc'ed. */
+static char *function_text(const struct pgk_heap_frame *f, size_t width)
+{
+    char *text = *f->function ? pgk_demangle(f->function) : NULL;
+    if (!text)
+        text = *f->function ? strdup(f->function) : NULL;
+    if (!text) {
+        text = malloc(32);
+        if (text)
+            snprintf(text, 32, "function 0x%016llx", (unsigned long long)f->guid);
+        return text;
+    }
+    /* "<...>" may be longer than what it stands for, so only long names are touched. */
+    if (strlen(text) > width) {
+        char *shorter = pgk_shorten_templates(text);
+        if (shorter) {
+            free(text);
+            text = shorter;
+        }
+    }
+    if (strlen(text) > width && width > 3)
+        strcpy(text + width - 3, "...");
+    for (char *c = text; *c; c++)
+        if ((unsigned char)*c < ' ' || *c == 127)
+            *c = '?'; /* names come from files: no control codes to the terminal */
+    return text;
+}
+
+static void place_text(char *buf, size_t size, const struct pgk_heap_frame *f)
+{
+    const char *slash = strrchr(f->file, '/'), *file = slash ? slash + 1 : f->file;
+    uint32_t line = pgk_heap_frame_line(f);
+    if (*file && line)
+        snprintf(buf, size, "%s:%u", file, line);
+    else
+        snprintf(buf, size, "line +%u, column %u", f->line_offset, f->column);
+    for (char *c = buf; *c; c++)
+        if ((unsigned char)*c < ' ' || *c == 127)
+            *c = '?';
+}
+
+static void print_address(const struct pgk_text_style *s, const struct pgk_heap_frame *f)
+{
+    fprintf(s->out, "      0x%llx in ", (unsigned long long)f->address);
+    if (!f->build_id_size)
+        fputs("no known module", s->out);
+    else
+        fputs("module ", s->out);
+    for (size_t i = 0; i < f->build_id_size && i < 8; i++)
+        fprintf(s->out, "%02x", f->build_id[i]);
+    fputc('\n', s->out);
+}
+
+static void print_frame(const struct pgk_text_style *s, const struct pgk_heap_frame *f)
+{
+    char place[256];
+    if (f->is_address) {
+        print_address(s, f);
+        return;
+    }
+    enum { INDENT = 6, PLACE = 30 };
+    size_t width = s->width > INDENT + PLACE + 20 ? s->width - INDENT - PLACE : 20;
+    char *name = function_text(f, width - 1);
+    place_text(place, sizeof place, f);
+    fprintf(s->out, "%*s%-*s%s%s%s%s\n", INDENT, "", (int)width, name ? name : "?",
+            pgk_style_on(s, PGK_STYLE_DIM), place, f->inlined ? " (inlined)" : "",
+            pgk_style_off(s));
+    free(name);
+}
+
+int pgk_heap_print_stack(const struct pgk_heap *heap, size_t context,
+                         const struct pgk_text_style *s, struct pgk_err *err)
+{
+    struct pgk_arena arena = {0};
+    struct pgk_heap_frame *frames;
+    size_t n;
+    int status = pgk_heap_view_stack(heap, context, &arena, &frames, &n, err);
+    if (!status) {
+        size_t shown = s->depth && s->depth < n ? s->depth : n;
+        for (size_t i = 0; i < shown; i++)
+            print_frame(s, &frames[i]);
+        if (shown < n)
+            fprintf(s->out, "      %s... %zu more frame%s%s\n", pgk_style_on(s, PGK_STYLE_DIM),
+                    n - shown, n - shown == 1 ? "" : "s", pgk_style_off(s));
+    }
+    pgk_arena_free(&arena);
+    return status;
+}

@@ -1,0 +1,25 @@
+/* Call stacks on a terminal. */
+#ifndef PGK_HEAP_STACK_TEXT_H
+#define PGK_HEAP_STACK_TEXT_H
+
+#include "fail.h"
+#include "pgokit/heap.h"
+
+#include <stdio.h>
+
+struct pgk_text_style {
+    FILE *out;
+    unsigned width; /* columns */
+    size_t depth;   /* frames shown of a stack; 0: all */
+    bool colour;    /* ANSI colours */
+};
+
+enum pgk_style { PGK_STYLE_BOLD, PGK_STYLE_DIM, PGK_STYLE_LABEL };
+const char *pgk_style_on(const struct pgk_text_style *s, enum pgk_style style);
+const char *pgk_style_off(const struct pgk_text_style *s);
+
+/* A frame in each line, leaf first. */
+PGK_MUST_USE int pgk_heap_print_stack(const struct pgk_heap *heap, size_t context,
+                                      const struct pgk_text_style *s, struct pgk_err *err);
+
+#endif

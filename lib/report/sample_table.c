@@ -1,0 +1,164 @@
+/* A sample profile for people: totals, functions by heat, and their lines as a tree. */
+#include "heap_view.h"
+#include "line_buffer.h"
+#include "pgokit/human.h"
+#include "sample_order.h"
+#include "sample_text.h"
+#include "used_names.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+struct view {
+    const struct pgk_sample *p;
+    const struct pgk_report_sample_opts *opts;
+    struct pgk_sample_summary summary;
+    struct pgk_sample_order order;
+    struct pgk_line text; /* of a name */
+    FILE *out;
+};
+
+/* The name as a person reads it; valid until the next one. */
+static const char *name_text(struct view *v, uint32_t name, char safe[512])
+{
+    const struct pgk_sample_name *n = &v->p->names.v.v[name];
+    char *readable = n->s && !v->opts->linkage_names ? pgk_demangle(n->s) : NULL;
+    v->text.v.n = 0;
+    pgk_put_spelling(&v->text, n);
+    pgk_line_byte(&v->text, '\0');
+    const char *text = readable ? readable : v->text.failed ? "" : (const char *)v->text.v.v;
+    pgk_human_text(safe, 512, text);
+    free(readable);
+    return safe;
+}
+
+static const char *loc_text(char buf[24], uint64_t loc)
+{
+    uint32_t discriminator = pgk_sample_discriminator(loc);
+    if (discriminator)
+        snprintf(buf, 24, "%" PRIu32 ".%" PRIu32, pgk_sample_line(loc), discriminator);
+    else
+        snprintf(buf, 24, "%" PRIu32, pgk_sample_line(loc));
+    return buf;
+}
+
+static void put_counts(struct view *v, const char *label, const struct pgk_sample_rec *recs,
+                       size_t n, int indent)
+{
+    char safe[512], count[PGK_HUMAN_SIZE];
+    for (size_t i = 0; i < n; i++)
+        fprintf(v->out, "%*s%s %s: %s\n", indent + 12, "", label,
+                name_text(v, pgk_rec_name(&recs[i]), safe),
+                pgk_human_count(count, recs[i].count));
+}
+
+static void put_place(struct view *v, const struct pgk_sample_place *place, int indent)
+{
+    char loc[24], count[PGK_HUMAN_SIZE];
+    if (place->has_body)
+        fprintf(v->out, "%*s%-10s  %s\n", indent, "", loc_text(loc, place->loc),
+                pgk_human_count(count, place->samples));
+    else
+        fprintf(v->out, "%*s%-10s\n", indent, "", loc_text(loc, place->loc));
+    put_counts(v, "calls", place->targets, place->n_targets, indent);
+    put_counts(v, "type", place->vtables, place->n_vtables, indent);
+}
+
+static void put_lines(struct view *v, uint32_t node, int indent);
+
+static void put_inlinee(struct view *v, uint32_t node, int indent)
+{
+    const struct pgk_sample_node *n = &v->p->nodes.v[node];
+    char loc[24], safe[512], count[PGK_HUMAN_SIZE];
+    fprintf(v->out, "%*s%-10s  inlined %s: %s samples\n", indent, "", loc_text(loc, n->loc),
+            name_text(v, n->name, safe), pgk_human_count(count, n->total));
+    put_lines(v, node, indent + 4);
+}
+
+/* Lines and inlinees in one order of places. */
+static void put_lines(struct view *v, uint32_t node, int indent)
+{
+    const struct pgk_sample_node *n = &v->p->nodes.v[node];
+    struct pgk_sample_place place;
+    uint32_t inlinee = pgk_sample_first(v->p, node);
+    if (n->checksum)
+        fprintf(v->out, "%*schecksum 0x%016" PRIx64 "\n", indent, "", n->checksum);
+    for (uint32_t i = 0; i < n->recs.n;) {
+        for (; inlinee && v->p->nodes.v[inlinee].loc < n->recs.v[i].loc;
+             inlinee = pgk_sample_next(v->p, inlinee))
+            put_inlinee(v, inlinee, indent);
+        i = pgk_order_place(&v->order, &n->recs, i, &place);
+        put_place(v, &place, indent);
+    }
+    for (; inlinee; inlinee = pgk_sample_next(v->p, inlinee))
+        put_inlinee(v, inlinee, indent);
+}
+
+static void put_attributes(struct view *v, uint32_t attributes)
+{
+    if (attributes & PGK_SAMPLE_WAS_INLINED)
+        fputs(", was inlined", v->out);
+    if (attributes & PGK_SAMPLE_SHOULD_INLINE)
+        fputs(", should be inlined", v->out);
+    if (attributes & PGK_SAMPLE_IN_BASE)
+        fputs(", also in its function", v->out);
+}
+
+static void put_function(struct view *v, uint32_t top)
+{
+    const struct pgk_sample_node *n = &v->p->nodes.v[top];
+    char safe[512], total[PGK_HUMAN_SIZE], head[PGK_HUMAN_SIZE];
+    double all = (double)v->summary.total_count;
+    fprintf(v->out, "%14s samples %5.1f %%  %14s at its head  %s", pgk_human_count(total, n->total),
+            all > 0 ? 100 * (double)n->total / all : 0, pgk_human_count(head, n->head),
+            name_text(v, n->name, safe));
+    for (uint32_t id = top; v->p->nodes.v[id].parent; id = v->p->nodes.v[id].parent) {
+        uint32_t caller = v->p->nodes.v[id].parent;
+        char loc[24];
+        fprintf(v->out, " <- %s:%s", name_text(v, v->p->nodes.v[caller].name, safe),
+                loc_text(loc, v->p->nodes.v[id].loc));
+    }
+    put_attributes(v, n->attributes);
+    fputc('\n', v->out);
+    if (v->opts->lines)
+        put_lines(v, top, 4);
+}
+
+static void put_totals(struct view *v)
+{
+    struct pgk_sample_info info = {.struct_size = sizeof info};
+    struct pgk_sample_sizes sizes;
+    char safe[512], text[160], a[PGK_HUMAN_SIZE], b[PGK_HUMAN_SIZE], c[PGK_HUMAN_SIZE],
+        d[PGK_HUMAN_SIZE];
+    pgk_sample_info(v->p, &info);
+    pgk_sample_sizes(v->p, &sizes);
+    if (v->opts->title)
+        fprintf(v->out, "%s", pgk_human_text(safe, sizeof safe, v->opts->title));
+    if (v->opts->info)
+        fprintf(v->out, ": %s", pgk_file_info_text(v->opts->info, text, sizeof text));
+    fprintf(v->out, "\n%s samples in %s lines of %s %s with %s inlinees\n",
+            pgk_human_count(a, v->summary.total_count), pgk_human_count(b, sizes.lines),
+            pgk_human_count(c, info.functions), info.contexts ? "contexts" : "functions",
+            pgk_human_count(d, sizes.inlinees));
+    fprintf(v->out, "%s call targets, %s counts of types, %s symbols\n",
+            pgk_human_count(a, sizes.targets), pgk_human_count(b, sizes.vtables),
+            pgk_human_count(c, info.n_symbols));
+    fprintf(v->out, "hot: lines with %s samples or more; cold: with fewer than %s\n\n",
+            pgk_human_count(a, pgk_sample_hot_count(&v->summary)),
+            pgk_human_count(b, pgk_sample_cold_count(&v->summary)));
+}
+
+int pgk_report_sample_table(const struct pgk_sample *p, const struct pgk_report_sample_opts *opts,
+                            FILE *out, struct pgk_err *err)
+{
+    struct view v = {.p = p, .opts = opts, .out = out, .order = {.p = p}};
+    PGK_TRY(pgk_sample_summarise(p, &v.summary, err));
+    size_t n = opts->top && opts->top < p->by_heat.n ? opts->top : p->by_heat.n;
+    put_totals(&v);
+    for (size_t i = 0; i < n; i++)
+        put_function(&v, p->by_heat.v[i]);
+    bool failed = v.text.failed || v.order.failed;
+    pgk_line_free(&v.text);
+    pgk_order_free(&v.order);
+    return failed ? pgk_fail_nomem(err) : 0;
+}

@@ -1,0 +1,167 @@
+/* The exec family: what a process recorded is completed before another program takes its place.
+ * The C library's own functions call one another past us, so all of them are here. */
+#include "pgrt.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+PGRT_EXPORT int execve(const char *path, char *const argv[], char *const envp[]);
+PGRT_EXPORT int execv(const char *path, char *const argv[]);
+PGRT_EXPORT int execvp(const char *file, char *const argv[]);
+PGRT_EXPORT int execvpe(const char *file, char *const argv[], char *const envp[]);
+PGRT_EXPORT int execl(const char *path, const char *arg, ...);
+PGRT_EXPORT int execlp(const char *file, const char *arg, ...);
+PGRT_EXPORT int execle(const char *path, const char *arg, ...);
+PGRT_EXPORT int fexecve(int fd, char *const argv[], char *const envp[]);
+
+extern char **__environ;
+
+static long run(long dir, const char *path, char *const argv[], char *const envp[], long flags)
+{
+    return pgrt_syscall(SYS_execveat, dir, path, argv, envp, flags, 0L);
+}
+
+static int failed(long err)
+{
+    pgrt_exec_failed();
+    errno = (int)-err;
+    return -1;
+}
+
+int execve(const char *path, char *const argv[], char *const envp[])
+{
+    pgrt_exec_begins();
+    return failed(run(AT_FDCWD, path, argv, envp, 0));
+}
+
+int fexecve(int fd, char *const argv[], char *const envp[])
+{
+    pgrt_exec_begins();
+    return failed(run(fd, "", argv, envp, AT_EMPTY_PATH));
+}
+
+int execv(const char *path, char *const argv[])
+{
+    return execve(path, argv, __environ);
+}
+
+static size_t count(char *const argv[])
+{
+    size_t n = 0;
+    while (argv[n])
+        n++;
+    return n;
+}
+
+/* A file that the kernel does not know is a script of the shell. */
+static long run_or_script(const char *path, char *const argv[], char *const envp[])
+{
+    long err = run(AT_FDCWD, path, argv, envp, 0);
+    if (err != -ENOEXEC)
+        return err;
+    size_t n = count(argv), bytes = (n + 3) * sizeof *argv;
+    const char **with_shell = pgrt_map(bytes);
+    if (!with_shell)
+        return -ENOMEM;
+    with_shell[0] = "/bin/sh";
+    with_shell[1] = path;
+    for (size_t i = 1; i < n; i++)
+        with_shell[i + 1] = argv[i];
+    err = run(AT_FDCWD, "/bin/sh", (char *const *)with_shell, envp, 0);
+    pgrt_unmap(with_shell, bytes);
+    return err;
+}
+
+static long search(const char *file, char *const argv[], char *const envp[])
+{
+    const char *path = pgrt_getenv("PATH");
+    long denied = 0, err = -ENOENT;
+    if (!*file)
+        return -ENOENT;
+    for (const char *c = file; *c; c++)
+        if (*c == '/')
+            return run_or_script(file, argv, envp);
+    for (const char *at = path ? path : "/bin:/usr/bin", *end; at; at = *end ? end + 1 : NULL) {
+        char name[4096];
+        size_t n = 0, length = pgrt_strlen(file);
+        for (end = at; *end && *end != ':'; end++)
+            continue;
+        n = (size_t)(end - at);
+        if (n + length + 2 > sizeof name)
+            continue;
+        pgrt_copy(name, at, n);
+        if (n)
+            name[n++] = '/';
+        pgrt_copy(name + n, file, length + 1);
+        err = run_or_script(name, argv, envp);
+        if (err == -EACCES)
+            denied = err;
+        else if (err != -ENOENT && err != -ESTALE && err != -ENOTDIR && err != -ENODEV &&
+                 err != -ETIMEDOUT)
+            return err;
+    }
+    return denied ? denied : err;
+}
+
+int execvpe(const char *file, char *const argv[], char *const envp[])
+{
+    pgrt_exec_begins();
+    return failed(search(file, argv, envp));
+}
+
+int execvp(const char *file, char *const argv[])
+{
+    return execvpe(file, argv, __environ);
+}
+
+/* An argument list as an array. A child of vfork shares its parent's memory, so the usual number
+ * of arguments takes none. */
+struct list {
+    const char *few[512], **argv;
+    size_t bytes; /* of a mapping; 0: there is none */
+};
+
+/* The arguments up to NULL; `after` gets what follows it, if wanted. False: no memory. */
+static bool gather(struct list *l, const char *first, va_list args, char *const **after)
+{
+    va_list again;
+    size_t n = 1;
+    va_copy(again, args);
+    for (const char *arg = first; arg; arg = va_arg(again, const char *))
+        n++;
+    va_end(again);
+    l->bytes = n * sizeof first > sizeof l->few ? n * sizeof first : 0;
+    l->argv = l->bytes ? pgrt_map(l->bytes) : l->few;
+    if (!l->argv)
+        return false;
+    for (size_t i = 0; i < n; i++)
+        l->argv[i] = i ? va_arg(args, const char *) : first;
+    if (after)
+        *after = va_arg(args, char *const *);
+    return true;
+}
+
+/* name, parameter, whether an environment follows, what does it */
+#define LIST(name, file, environment, call)                     \
+    int name(const char *file, const char *arg, ...)            \
+    {                                                           \
+        struct list l;                                          \
+        va_list args;                                           \
+        char *const *envp = __environ;                          \
+        va_start(args, arg);                                    \
+        bool gathered = gather(&l, arg, args, environment);     \
+        va_end(args);                                           \
+        if (!gathered)                                          \
+            return failed(-ENOMEM);                             \
+        call(file, (char *const *)l.argv, envp);                \
+        if (l.bytes)                                            \
+            pgrt_unmap(l.argv, l.bytes);                        \
+        return -1;                                              \
+    }
+
+LIST(execl, path, NULL, execve)
+LIST(execle, path, &envp, execve)
+LIST(execlp, file, NULL, execvpe)

@@ -1,0 +1,418 @@
+/* How to leave a frame: the unwind tables that compilers put beside the code (.eh_frame), found
+ * through the sorted index that linkers make of them (.eh_frame_hdr), and boiled down to one word
+ * per return address, which is kept. No lock, no memory, no call that takes one: the module of an
+ * address comes from _dl_find_object, which is made for unwinding from anywhere. */
+#include "pgrt.h"
+
+#include <dlfcn.h>
+
+bool pgrt_tables_ready;
+struct pgrt_rule_slot pgrt_rules[1 << (64 - PGRT_RULES_SHIFT)];
+
+enum { REG_BP = 6, REG_SP = 7, REG_RA = 16 };
+enum { OP_DEREF = 0x06, OP_PLUS_UCONST = 0x23, OP_BREG0 = 0x70 };
+enum { ENC_OMIT = 0xff, ENC_PCREL = 0x10, ENC_DATAREL = 0x30 };
+
+/* Bytes of a table; past the end everything is 0 and `bad` stays set. */
+struct bytes {
+    const uint8_t *at, *end;
+    bool bad;
+};
+
+static u64 fixed(struct bytes *b, unsigned size, bool is_signed)
+{
+    u64 v = 0;
+    if ((size_t)(b->end - b->at) < size) {
+        b->bad = true;
+        return 0;
+    }
+    for (unsigned i = 0; i < size; i++)
+        v |= (u64)b->at[i] << (8 * i);
+    b->at += size;
+    if (is_signed && size < 8 && v >> (8 * size - 1))
+        v |= ~UINT64_C(0) << (8 * size);
+    return v;
+}
+
+static u64 leb(struct bytes *b, bool is_signed)
+{
+    u64 v = 0;
+    for (unsigned shift = 0; shift < 70; shift += 7) {
+        u64 byte = fixed(b, 1, false);
+        if (shift < 64)
+            v |= (byte & 0x7f) << shift;
+        if (byte & 0x80)
+            continue;
+        if (is_signed && byte & 0x40 && shift + 7 < 64)
+            v |= ~UINT64_C(0) << (shift + 7);
+        return v;
+    }
+    b->bad = true;
+    return 0;
+}
+
+static u64 uleb(struct bytes *b)
+{
+    return leb(b, false);
+}
+
+static int64_t sleb(struct bytes *b)
+{
+    return (int64_t)leb(b, true);
+}
+
+/* An encoded pointer; `data` is what "relative to the data" means. */
+static u64 pointer(struct bytes *b, uint8_t encoding, u64 data)
+{
+    u64 base = 0, v;
+    switch (encoding & 0x70) {
+    case 0: break;
+    case ENC_PCREL: base = (u64)b->at; break;
+    case ENC_DATAREL: base = data; break;
+    default: b->bad = true;
+    }
+    switch (encoding & 0x0f) {
+    case 0x00:
+    case 0x04:
+    case 0x0c: v = fixed(b, 8, false); break;
+    case 0x01: v = uleb(b); break;
+    case 0x02: v = fixed(b, 2, false); break;
+    case 0x03: v = fixed(b, 4, false); break;
+    case 0x09: v = (u64)sleb(b); break;
+    case 0x0a: v = fixed(b, 2, true); break;
+    case 0x0b: v = fixed(b, 4, true); break;
+    default: b->bad = true; v = 0;
+    }
+    return base + v;
+}
+
+static struct bytes rest(const uint8_t *at, const uint8_t *end)
+{
+    return (struct bytes){at, end, at > end};
+}
+
+/* The description of the function that pc may be in, by bisection; NULL without one. */
+static const uint8_t *find_description(const struct dl_find_object *module, u64 pc)
+{
+    enum { ROW_DATAREL_INT32 = 0x3b };
+    const uint8_t *index = module->dlfo_eh_frame, *end = module->dlfo_map_end;
+    struct bytes b = rest(index, end);
+    if (fixed(&b, 1, false) != 1)
+        return NULL;
+    uint8_t to_frames = (uint8_t)fixed(&b, 1, false), of_count = (uint8_t)fixed(&b, 1, false),
+            of_rows = (uint8_t)fixed(&b, 1, false);
+    if (of_count == ENC_OMIT || of_rows != ROW_DATAREL_INT32)
+        return NULL;
+    pointer(&b, to_frames, (u64)index);
+    u64 count = pointer(&b, of_count, (u64)index);
+    if (b.bad || !count || count > (u64)(b.end - b.at) / 8)
+        return NULL;
+    const int32_t *rows = (const int32_t *)(const void *)b.at;
+    int64_t wanted = (int64_t)(pc - (u64)index);
+    if (wanted < rows[0])
+        return NULL;
+    u64 low = 0; /* the last row at or below pc is in [low, count) */
+    while (count - low > 1) {
+        u64 middle = low + (count - low) / 2;
+        if (rows[2 * middle] <= wanted)
+            low = middle;
+        else
+            count = middle;
+    }
+    return index + rows[2 * low + 1];
+}
+
+/* What a register's value in the caller is. */
+struct saved {
+    enum { SAVED_SAME, SAVED_AT_CFA, SAVED_AT_BP, SAVED_UNDEFINED, SAVED_OTHER } how;
+    int64_t off;
+};
+
+struct row {
+    enum pgrt_cfa cfa; /* FRAME_POINTER: in no way that can be kept */
+    int64_t cfa_off, plus;
+    struct saved bp, ra;
+};
+
+struct program {
+    u64 code_align, ra_register;
+    int64_t data_align;
+    uint8_t pointers; /* their encoding */
+    bool has_length, is_signal;
+    u64 start, pc;
+    struct row now, initial, stack[8];
+    unsigned depth;
+};
+
+static struct saved *saved(struct program *p, u64 reg)
+{
+    return reg == REG_BP ? &p->now.bp : reg == REG_RA ? &p->now.ra : NULL;
+}
+
+static void save(struct program *p, u64 reg, int how, int64_t off)
+{
+    struct saved *s = saved(p, reg);
+    if (s) {
+        s->how = how;
+        s->off = off;
+    }
+}
+
+static void restore(struct program *p, u64 reg)
+{
+    if (reg == REG_BP)
+        p->now.bp = p->initial.bp;
+    else if (reg == REG_RA)
+        p->now.ra = p->initial.ra;
+}
+
+static void set_cfa(struct program *p, u64 reg, int64_t off)
+{
+    p->now.cfa = reg == REG_SP   ? PGRT_CFA_SP
+                 : reg == REG_BP ? PGRT_CFA_BP
+                                 : PGRT_CFA_FRAME_POINTER;
+    p->now.cfa_off = off;
+    p->now.plus = 0;
+}
+
+static struct bytes block(struct bytes *b)
+{
+    u64 n = uleb(b);
+    if (n > (u64)(b->end - b->at)) {
+        b->bad = true;
+        n = 0;
+    }
+    struct bytes inside = rest(b->at, b->at + n);
+    b->at += n;
+    return inside;
+}
+
+/* breg N; deref; maybe plus a constant: where stacks are realigned. */
+static void set_cfa_expression(struct program *p, struct bytes e)
+{
+    u64 reg = fixed(&e, 1, false) - OP_BREG0;
+    int64_t off = sleb(&e);
+    p->now.cfa = PGRT_CFA_FRAME_POINTER;
+    if (fixed(&e, 1, false) != OP_DEREF || e.bad || (reg != REG_SP && reg != REG_BP))
+        return;
+    p->now.plus = 0;
+    if (e.at < e.end && fixed(&e, 1, false) == OP_PLUS_UCONST)
+        p->now.plus = (int64_t)uleb(&e);
+    if (e.at != e.end || e.bad)
+        return;
+    p->now.cfa = reg == REG_SP ? PGRT_CFA_AT_SP : PGRT_CFA_AT_BP;
+    p->now.cfa_off = off;
+}
+
+/* A register kept at rbp plus something, the other way to describe such frames. */
+static void save_expression(struct program *p, u64 reg, struct bytes e)
+{
+    bool of_bp = fixed(&e, 1, false) == OP_BREG0 + REG_BP;
+    int64_t off = sleb(&e);
+    save(p, reg, of_bp && e.at == e.end && !e.bad ? SAVED_AT_BP : SAVED_OTHER, off);
+}
+
+/* One instruction with operands of its own; false: it is none. */
+static bool execute_extended(struct program *p, struct bytes *b, uint8_t op, u64 *at)
+{
+    u64 reg;
+    switch (op) {
+    case 0x00: return true;                                               /* nop */
+    case 0x01: *at = pointer(b, p->pointers, 0); return true;              /* set_loc */
+    case 0x02: *at += fixed(b, 1, false) * p->code_align; return true;     /* advance_loc1 */
+    case 0x03: *at += fixed(b, 2, false) * p->code_align; return true;     /* advance_loc2 */
+    case 0x04: *at += fixed(b, 4, false) * p->code_align; return true;     /* advance_loc4 */
+    case 0x05:                                                            /* offset_extended */
+        reg = uleb(b);
+        save(p, reg, SAVED_AT_CFA, (int64_t)uleb(b) * p->data_align);
+        return true;
+    case 0x06: restore(p, uleb(b)); return true;                           /* restore_extended */
+    case 0x07: save(p, uleb(b), SAVED_UNDEFINED, 0); return true;          /* undefined */
+    case 0x08: save(p, uleb(b), SAVED_SAME, 0); return true;               /* same_value */
+    case 0x09:                                                            /* register */
+        save(p, uleb(b), SAVED_OTHER, 0);
+        uleb(b);
+        return true;
+    case 0x0a:                                                            /* remember_state */
+        if (p->depth == sizeof p->stack / sizeof *p->stack)
+            return false;
+        p->stack[p->depth++] = p->now;
+        return true;
+    case 0x0b:                                                            /* restore_state */
+        if (!p->depth)
+            return false;
+        p->now = p->stack[--p->depth];
+        return true;
+    case 0x0c:                                                            /* def_cfa */
+        reg = uleb(b);
+        set_cfa(p, reg, (int64_t)uleb(b));
+        return true;
+    case 0x0d: set_cfa(p, uleb(b), p->now.cfa_off); return true;           /* def_cfa_register */
+    case 0x0e: p->now.cfa_off = (int64_t)uleb(b); return true;             /* def_cfa_offset */
+    case 0x0f: set_cfa_expression(p, block(b)); return true;
+    case 0x10:                                                            /* expression */
+        reg = uleb(b);
+        save_expression(p, reg, block(b));
+        return true;
+    case 0x11:                                                            /* offset_extended_sf */
+        reg = uleb(b);
+        save(p, reg, SAVED_AT_CFA, sleb(b) * p->data_align);
+        return true;
+    case 0x12:                                                            /* def_cfa_sf */
+        reg = uleb(b);
+        set_cfa(p, reg, sleb(b) * p->data_align);
+        return true;
+    case 0x13: p->now.cfa_off = sleb(b) * p->data_align; return true;      /* def_cfa_offset_sf */
+    case 0x14:                                                            /* val_offset, _sf */
+    case 0x15:
+        save(p, uleb(b), SAVED_OTHER, 0);
+        uleb(b);
+        return true;
+    case 0x16:                                                            /* val_expression */
+        save(p, uleb(b), SAVED_OTHER, 0);
+        block(b);
+        return true;
+    case 0x2e: uleb(b); return true;                                       /* GNU_args_size */
+    default: return false;
+    }
+}
+
+/* Instructions up to the row of pc; false when one is unknown. */
+static bool execute(struct program *p, struct bytes b)
+{
+    u64 at = p->start;
+    while (b.at < b.end && at <= p->pc && !b.bad) {
+        uint8_t byte = (uint8_t)fixed(&b, 1, false), low = byte & 0x3f;
+        switch (byte >> 6) {
+        case 1: at += low * p->code_align; break;
+        case 2: save(p, low, SAVED_AT_CFA, (int64_t)uleb(&b) * p->data_align); break;
+        case 3: restore(p, low); break;
+        default:
+            if (!execute_extended(p, &b, low, &at))
+                return false;
+        }
+    }
+    return !b.bad;
+}
+
+/* What the functions of a compilation have in common. */
+static bool read_common(struct program *p, struct bytes b, struct bytes *instructions)
+{
+    u64 length = fixed(&b, 4, false);
+    if (b.bad || length > (u64)(b.end - b.at))
+        return false;
+    b.end = b.at + length;
+    uint64_t id = fixed(&b, 4, false), version = fixed(&b, 1, false);
+    const char *letters = (const char *)b.at;
+    while (fixed(&b, 1, false))
+        continue;
+    p->code_align = uleb(&b);
+    p->data_align = sleb(&b);
+    p->ra_register = version == 1 ? fixed(&b, 1, false) : uleb(&b);
+    if (b.bad || id || (version != 1 && version != 3) || p->ra_register != REG_RA)
+        return false;
+    p->pointers = 0;
+    p->has_length = *letters == 'z';
+    if (p->has_length) {
+        struct bytes extra = block(&b);
+        while (*++letters) {
+            uint8_t encoding;
+            switch (*letters) {
+            case 'R': p->pointers = (uint8_t)fixed(&extra, 1, false); break;
+            case 'L': fixed(&extra, 1, false); break;
+            case 'S': p->is_signal = true; break;
+            case 'P':
+                encoding = (uint8_t)fixed(&extra, 1, false);
+                pointer(&extra, encoding & 0x0f, 0);
+                break;
+            default: return false;
+            }
+        }
+        if (extra.bad)
+            return false;
+    } else if (*letters) {
+        return false;
+    }
+    *instructions = b;
+    return !b.bad;
+}
+
+static bool fits(int64_t v, unsigned bits)
+{
+    return v >= -(INT64_C(1) << (bits - 1)) && v < INT64_C(1) << (bits - 1);
+}
+
+/* A row as a rule, if it is one of those that there are. */
+static struct pgrt_rule rule_of(const struct program *p)
+{
+    const struct row *row = &p->now;
+    struct pgrt_rule rule = {.cfa = PGRT_CFA_FRAME_POINTER, .bp = PGRT_BP_AT_BP};
+    if (p->is_signal)
+        return (struct pgrt_rule){.cfa = PGRT_CFA_SIGNAL};
+    if (row->ra.how == SAVED_UNDEFINED)
+        return (struct pgrt_rule){.cfa = PGRT_CFA_END};
+    if (row->ra.how != SAVED_AT_CFA || row->ra.off != -8 || !fits(row->cfa_off, 32) ||
+        row->plus < 0 || row->plus > UINT8_MAX || row->cfa == PGRT_CFA_FRAME_POINTER)
+        return rule;
+    rule.cfa = row->cfa;
+    rule.cfa_off = (int32_t)row->cfa_off;
+    rule.plus = (u32)row->plus & UINT8_MAX;
+    rule.bp = row->bp.how == SAVED_SAME ? PGRT_BP_SAME : PGRT_BP_LOST;
+    if ((row->bp.how == SAVED_AT_CFA || row->bp.how == SAVED_AT_BP) && fits(row->bp.off, 16)) {
+        rule.bp = row->bp.how == SAVED_AT_CFA ? PGRT_BP_AT_CFA : PGRT_BP_AT_BP;
+        rule.bp_off = (int16_t)row->bp.off;
+    }
+    return rule;
+}
+
+struct pgrt_rule pgrt_rule_find(u64 pc)
+{
+    const struct pgrt_rule none = {.cfa = PGRT_CFA_FRAME_POINTER, .bp = PGRT_BP_AT_BP};
+    struct dl_find_object module;
+    struct program p = {.now = {.cfa = PGRT_CFA_FRAME_POINTER}, .pc = pc};
+    if (_dl_find_object((void *)pc, &module) || !module.dlfo_eh_frame)
+        return none;
+    const uint8_t *first = module.dlfo_map_start, *end = module.dlfo_map_end;
+    const uint8_t *description = find_description(&module, pc);
+    if (!description || description < first || description >= end)
+        return none;
+    struct bytes b = rest(description, end), common;
+    u64 length = fixed(&b, 4, false);
+    if (b.bad || length > (u64)(b.end - b.at))
+        return none;
+    b.end = b.at + length;
+    const uint8_t *here = b.at, *parent = here - fixed(&b, 4, false);
+    if (parent < first || parent >= end || !read_common(&p, rest(parent, end), &common))
+        return none;
+    p.start = pointer(&b, p.pointers, 0);
+    u64 bytes = pointer(&b, p.pointers & 0x0f, 0);
+    if (b.bad || pc - p.start >= bytes)
+        return none;
+    if (p.has_length)
+        block(&b);
+    if (!execute(&p, common))
+        return none;
+    p.initial = p.now;
+    return execute(&p, b) ? rule_of(&p) : none;
+}
+
+PGRT_COLD struct pgrt_rule pgrt_rule_miss(u64 pc)
+{
+    union {
+        struct pgrt_rule rule;
+        u64 word;
+    } u = {pgrt_rule_find(pc)};
+    struct pgrt_rule_slot *slot = pgrt_rule_slot(pc);
+    __atomic_store_n(&slot->rule, u.word, __ATOMIC_RELAXED);
+    __atomic_store_n(&slot->pc_xor_rule, u.word ^ pc, __ATOMIC_RELAXED);
+    return u.rule;
+}
+
+void pgrt_rules_forget(void)
+{
+    for (size_t i = 0; i < sizeof pgrt_rules / sizeof *pgrt_rules; i++) {
+        __atomic_store_n(&pgrt_rules[i].rule, 0, __ATOMIC_RELAXED);
+        __atomic_store_n(&pgrt_rules[i].pc_xor_rule, 0, __ATOMIC_RELAXED);
+    }
+    __atomic_fetch_add(&pgrt_walk_epoch, 1, __ATOMIC_RELAXED);
+}

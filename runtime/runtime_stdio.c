@@ -1,0 +1,254 @@
+/* Input, output and formatting: what they read and write of the program's memory. The work is
+ * done by the C library's functions under names that nobody replaces. */
+#include "pgrt.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <sys/auxv.h>
+#include <wchar.h>
+
+size_t _IO_fread(void *to, size_t size, size_t n, FILE *f);
+size_t _IO_fwrite(const void *from, size_t size, size_t n, FILE *f);
+char *_IO_fgets(char *to, int n, FILE *f);
+int _IO_fputs(const char *s, FILE *f);
+int _IO_puts(const char *s);
+int _IO_vsprintf(char *to, const char *format, va_list args);
+int __vsnprintf(char *to, size_t n, const char *format, va_list args);
+int __vsprintf_chk(char *to, int flag, size_t room, const char *format, va_list args);
+int __vsnprintf_chk(char *to, size_t n, int flag, size_t room, const char *format, va_list args);
+int __vfprintf_chk(FILE *f, int flag, const char *format, va_list args);
+char *strchrnul(const char *s, int c);
+ssize_t __read(int fd, void *to, size_t n);
+ssize_t __write(int fd, const void *from, size_t n);
+
+PGRT_EXPORT ssize_t read(int fd, void *to, size_t n);
+PGRT_EXPORT ssize_t write(int fd, const void *from, size_t n);
+PGRT_EXPORT size_t fread(void *restrict to, size_t size, size_t n, FILE *restrict f);
+PGRT_EXPORT size_t fwrite(const void *restrict from, size_t size, size_t n, FILE *restrict f);
+PGRT_EXPORT char *fgets(char *restrict to, int n, FILE *restrict f);
+PGRT_EXPORT int fputs(const char *restrict s, FILE *restrict f);
+PGRT_EXPORT int puts(const char *s);
+PGRT_EXPORT int printf(const char *restrict format, ...);
+PGRT_EXPORT int fprintf(FILE *restrict f, const char *restrict format, ...);
+PGRT_EXPORT int sprintf(char *restrict to, const char *restrict format, ...);
+PGRT_EXPORT int snprintf(char *restrict to, size_t n, const char *restrict format, ...);
+PGRT_EXPORT int vsnprintf(char *restrict to, size_t n, const char *restrict format, va_list args);
+PGRT_EXPORT int __printf_chk(int flag, const char *restrict format, ...);
+PGRT_EXPORT int __fprintf_chk(FILE *restrict f, int flag, const char *restrict format, ...);
+PGRT_EXPORT int __sprintf_chk(char *restrict to, int flag, size_t room,
+                              const char *restrict format, ...);
+PGRT_EXPORT int __snprintf_chk(char *restrict to, size_t n, int flag, size_t room,
+                               const char *restrict format, ...);
+
+/* In a static program the C library's copies come through our memcpy and count there. */
+static void count(const void *start, size_t n)
+{
+    static int8_t linked_statically = -1;
+    if (PGRT_UNLIKELY(linked_statically < 0))
+        linked_statically = !getauxval(AT_BASE);
+    if (!linked_statically)
+        pgrt_count_range(start, n);
+}
+
+static void count_string(const char *s)
+{
+    count(s, (size_t)(strchrnul(s, 0) - s) + 1);
+}
+
+ssize_t read(int fd, void *to, size_t n)
+{
+    ssize_t got = __read(fd, to, n);
+    if (got > 0)
+        pgrt_count_range(to, (size_t)got);
+    return got;
+}
+
+ssize_t write(int fd, const void *from, size_t n)
+{
+    ssize_t done = __write(fd, from, n);
+    if (done > 0)
+        pgrt_count_range(from, (size_t)done);
+    return done;
+}
+
+size_t fread(void *restrict to, size_t size, size_t n, FILE *restrict f)
+{
+    size_t got = _IO_fread(to, size, n, f);
+    count(to, got * size);
+    return got;
+}
+
+size_t fwrite(const void *restrict from, size_t size, size_t n, FILE *restrict f)
+{
+    size_t done = _IO_fwrite(from, size, n, f);
+    count(from, done * size);
+    return done;
+}
+
+char *fgets(char *restrict to, int n, FILE *restrict f)
+{
+    char *got = _IO_fgets(to, n, f);
+    if (got)
+        count_string(got);
+    return got;
+}
+
+int fputs(const char *restrict s, FILE *restrict f)
+{
+    int done = _IO_fputs(s, f);
+    if (done >= 0)
+        count_string(s);
+    return done;
+}
+
+int puts(const char *s)
+{
+    int done = _IO_puts(s);
+    if (done >= 0)
+        count_string(s);
+    return done;
+}
+
+/* One conversion's size of its argument. */
+enum width { NARROW, LONG, MAX_WIDE, LONG_DOUBLE };
+
+/* Passes over a conversion's flags, width, precision and length; false where its arguments are
+ * numbered, which would take a second pass. */
+static bool conversion(const char **at, va_list *args, enum width *width, int *precision)
+{
+    const char *s = *at;
+    *precision = -1;
+    *width = NARROW;
+    while (*s == '-' || *s == '+' || *s == ' ' || *s == '#' || *s == '0' || *s == '\'' || *s == 'I')
+        s++;
+    for (int part = 0; part < 2; part++) {
+        int v = 0;
+        if (*s == '*') {
+            v = va_arg(*args, int);
+            s++;
+        } else {
+            for (; *s >= '0' && *s <= '9' && v < 100000000; s++)
+                v = v * 10 + (*s - '0');
+        }
+        if (*s == '$')
+            return false;
+        if (part)
+            *precision = v;
+        else if (*s == '.')
+            s++;
+        else
+            break;
+    }
+    for (;; s++) {
+        switch (*s) {
+        case 'h': continue;
+        case 'l': *width = LONG; continue;
+        case 'L': *width = LONG_DOUBLE; continue;
+        case 'q':
+        case 'j':
+        case 'z':
+        case 'Z':
+        case 't': *width = MAX_WIDE; continue;
+        }
+        break;
+    }
+    *at = s;
+    return true;
+}
+
+static void count_argument(const char *s, int precision)
+{
+    size_t n = 0, most = precision < 0 ? SIZE_MAX : (size_t)precision;
+    while (s && n < most && s[n]) {
+        n++;
+        pgrt_compiler_barrier();
+    }
+    if (s)
+        count(s, n < most ? n + 1 : n);
+}
+
+static void count_wide_argument(const wchar_t *s, int precision)
+{
+    size_t n = 0;
+    while (s && precision < 0 && s[n])
+        n++;
+    if (s && precision < 0)
+        count(s, (n + 1) * sizeof *s);
+}
+
+/* The strings that a format reads. */
+static void count_arguments(const char *format, va_list given)
+{
+    va_list args;
+    va_copy(args, given);
+    for (const char *s = format; *s; s++) {
+        enum width width;
+        int precision;
+        if (*s != '%')
+            continue;
+        s++;
+        if (!conversion(&s, &args, &width, &precision) || !*s)
+            break;
+        if (*s == 's' && width == LONG)
+            count_wide_argument(va_arg(args, const wchar_t *), precision);
+        else if (*s == 's')
+            count_argument(va_arg(args, const char *), precision);
+        else if (*s == 'S')
+            count_wide_argument(va_arg(args, const wchar_t *), precision);
+        else if (*s == 'p' || *s == 'n')
+            va_arg(args, void *);
+        else if (*s == 'm' || *s == '%')
+            continue;
+        else if ((*s | 32) == 'e' || (*s | 32) == 'f' || (*s | 32) == 'g' || (*s | 32) == 'a') {
+            if (width == LONG_DOUBLE)
+                va_arg(args, long double);
+            else
+                va_arg(args, double);
+        } else if (width == NARROW)
+            va_arg(args, int);
+        else
+            va_arg(args, long);
+    }
+    va_end(args);
+}
+
+static int written(const char *to, size_t room, int n)
+{
+    if (n >= 0 && room)
+        count(to, (size_t)n + 1 < room ? (size_t)n + 1 : room);
+    return n;
+}
+
+int vsnprintf(char *restrict to, size_t n, const char *restrict format, va_list args)
+{
+    count_arguments(format, args);
+    return written(to, n, __vsnprintf(to, n, format, args));
+}
+
+/* name, parameters, the function that does it, what to return */
+#define FORMAT(name, params, call, result) \
+    int name params                        \
+    {                                      \
+        va_list args;                      \
+        va_start(args, format);            \
+        count_arguments(format, args);     \
+        int n = call;                      \
+        va_end(args);                      \
+        return result;                     \
+    }
+
+FORMAT(printf, (const char *restrict format, ...), vfprintf(stdout, format, args), n)
+FORMAT(fprintf, (FILE *restrict f, const char *restrict format, ...), vfprintf(f, format, args), n)
+FORMAT(sprintf, (char *restrict to, const char *restrict format, ...),
+       _IO_vsprintf(to, format, args), written(to, SIZE_MAX, n))
+FORMAT(snprintf, (char *restrict to, size_t size, const char *restrict format, ...),
+       __vsnprintf(to, size, format, args), written(to, size, n))
+FORMAT(__printf_chk, (int flag, const char *restrict format, ...),
+       __vfprintf_chk(stdout, flag, format, args), n)
+FORMAT(__fprintf_chk, (FILE *restrict f, int flag, const char *restrict format, ...),
+       __vfprintf_chk(f, flag, format, args), n)
+FORMAT(__sprintf_chk, (char *restrict to, int flag, size_t room, const char *restrict format, ...),
+       __vsprintf_chk(to, flag, room, format, args), written(to, SIZE_MAX, n))
+FORMAT(__snprintf_chk,
+       (char *restrict to, size_t size, int flag, size_t room, const char *restrict format, ...),
+       __vsnprintf_chk(to, size, flag, room, format, args), written(to, size, n))

@@ -1,0 +1,240 @@
+/* The walk up a stack, by the rules of the unwind tables, and over frame pointers where there are
+ * none. It reads nothing outside the stack it began on: a wrong table or a broken frame pointer
+ * ends it early.
+ *
+ * A walk is determined by the words that it read. A thread remembers those of its last walks, and
+ * as long as all of them are the same at the same frame, the stack is the same: to see that takes
+ * a few loads that do not wait for one another. */
+#include "pgrt.h"
+
+#include <sys/syscall.h>
+#include <ucontext.h>
+
+u32 pgrt_walk_epoch = 1;
+static const struct pgrt_rule over_frame_pointers = {
+    .cfa = PGRT_CFA_FRAME_POINTER,
+    .bp = PGRT_BP_AT_BP,
+};
+
+/* Of the frame that is left next. */
+struct place {
+    u64 pc;          /* of code in it */
+    uintptr_t sp;    /* as it sees it */
+    uintptr_t bp_at; /* where its rbp is kept; 0: nobody knows */
+    uintptr_t hi;    /* end of its stack */
+    u32 reads;       /* words read so far */
+};
+
+/* A stack that the program made itself: as far up as its pages are mapped, at most 256 KiB from
+ * the frame. Frames in the upper half of what was cut off there have it looked at again. */
+static PGRT_COLD uintptr_t see_stack(struct pgrt_thread *t, uintptr_t frame)
+{
+    struct pgrt_stack *s = t->seen;
+    for (; s < t->seen + PGRT_STACKS; s++)
+        if (frame - s->lo < s->good - s->lo)
+            return s->hi;
+    unsigned char in_core[64];
+    uintptr_t lo = frame & ~(uintptr_t)(PGRT_PAGE - 1), hi = lo;
+    for (size_t pages = sizeof in_core; pages && hi < lo + sizeof in_core * PGRT_PAGE;)
+        if (pgrt_syscall(SYS_mincore, hi, pages * PGRT_PAGE, in_core, 0L, 0L, 0L) == 0)
+            hi += pages * PGRT_PAGE;
+        else
+            pages /= 2;
+    t->seen[t->seen_next++ % PGRT_STACKS] = (struct pgrt_stack){
+        lo, hi, hi < lo + sizeof in_core * PGRT_PAGE ? hi : lo + (hi - lo) / 2};
+    return hi;
+}
+
+/* Whether a word may be read there: above the stack pointer, inside the stack. */
+PGRT_INLINE bool readable(const struct place *p, uintptr_t address)
+{
+    return address >= p->sp && address < p->hi - 7 && !(address & 7);
+}
+
+/* `w`, where words are noted, is NULL if the walk will not be remembered. */
+PGRT_INLINE uintptr_t word_at(struct place *p, struct pgrt_walked *w, uintptr_t address)
+{
+    uintptr_t word = *(const uintptr_t *)address;
+    if (!w)
+        return word;
+    u32 at = p->reads < PGRT_READS ? p->reads : PGRT_READS; /* the last place is for all others */
+    w->off[at] = (u32)(address - w->frame);
+    w->word[at] = word;
+    p->reads++;
+    return word;
+}
+
+PGRT_INLINE uintptr_t bp(struct place *p, struct pgrt_walked *w)
+{
+    return p->bp_at ? word_at(p, w, p->bp_at) : 0;
+}
+
+/* A signal handler returns to the code that was interrupted, maybe on another stack. */
+static PGRT_COLD bool leave_signal(const struct pgrt_thread *t, struct place *p)
+{
+    const ucontext_t *context = (const ucontext_t *)p->sp;
+    uintptr_t end = p->sp + offsetof(ucontext_t, uc_mcontext) + sizeof context->uc_mcontext;
+    if (end > p->hi || (p->sp & 7))
+        return false;
+    const greg_t *regs = context->uc_mcontext.gregs;
+    uintptr_t old_hi = p->hi, old_sp = p->sp;
+    p->pc = (u64)regs[REG_RIP];
+    p->sp = (uintptr_t)regs[REG_RSP];
+    p->bp_at = (uintptr_t)&regs[REG_RBP];
+    p->reads = PGRT_READS + 1; /* not worth remembering */
+    if (p->sp > old_sp && p->sp < old_hi)
+        return true;
+    /* Back from the stack for signals: at most once, as that one is no thread's. */
+    p->hi = t->stack_hi;
+    return old_hi != t->stack_hi && p->sp - t->stack_lo < t->stack_hi - t->stack_lo;
+}
+
+/* The CFA of a frame that is not simply above one of the two pointers; 0 at the end. */
+static PGRT_COLD uintptr_t rare_cfa(struct place *p, struct pgrt_walked *w, struct pgrt_rule rule)
+{
+    uintptr_t at;
+    switch ((enum pgrt_cfa)rule.cfa) {
+    case PGRT_CFA_AT_SP:
+    case PGRT_CFA_AT_BP:
+        at = (rule.cfa == PGRT_CFA_AT_SP ? p->sp : bp(p, w)) + (uintptr_t)(intptr_t)rule.cfa_off;
+        return readable(p, at) ? word_at(p, w, at) + rule.plus : 0;
+    case PGRT_CFA_FRAME_POINTER: return bp(p, w) + 16;
+    default: return 0;
+    }
+}
+
+/* Leaves the frame; false at the end of the stack. What is rare works on a copy of the place, so
+ * that the place itself stays in registers. */
+PGRT_INLINE bool leave(const struct pgrt_thread *t, struct place *p, struct pgrt_walked *w,
+                       struct pgrt_rule rule)
+{
+    uintptr_t cfa = (uintptr_t)(intptr_t)rule.cfa_off, kept;
+    if (rule.cfa == PGRT_CFA_BP) {
+        cfa += bp(p, w);
+    } else if (rule.cfa == PGRT_CFA_SP) {
+        cfa += p->sp;
+    } else {
+        struct place copy = *p;
+        bool left = false;
+        if (rule.cfa == PGRT_CFA_SIGNAL)
+            left = leave_signal(t, &copy);
+        else
+            cfa = rare_cfa(&copy, w, rule);
+        *p = copy;
+        if (rule.cfa == PGRT_CFA_SIGNAL)
+            return left;
+    }
+    if (!readable(p, cfa - 8))
+        return false;
+    if (rule.bp == PGRT_BP_AT_CFA || rule.bp == PGRT_BP_AT_BP) {
+        kept = (rule.bp == PGRT_BP_AT_CFA ? cfa : bp(p, w)) + (uintptr_t)(intptr_t)rule.bp_off;
+        p->bp_at = readable(p, kept) ? kept : 0;
+    } else if (rule.bp == PGRT_BP_LOST) {
+        p->bp_at = 0;
+    }
+    p->pc = word_at(p, w, cfa - 8) - 1;
+    p->sp = cfa;
+    return true;
+}
+
+/* By far the most frequent rule: push %rbp, mov %rsp, %rbp. */
+PGRT_INLINE bool is_framed(struct pgrt_rule rule)
+{
+    const struct pgrt_rule framed = {.cfa = PGRT_CFA_BP, .bp = PGRT_BP_AT_CFA, .bp_off = -16,
+                                     .cfa_off = 16};
+    return __builtin_memcmp(&rule, &framed, sizeof rule) == 0;
+}
+
+PGRT_INLINE u32 walk(struct pgrt_thread *t, uintptr_t frame, struct pgrt_walked *w, u64 *pcs)
+{
+    const bool tables = pgrt_tables_ready && !pgrt_options.frame_pointers;
+    const u32 depth = (u32)pgrt_options.depth;
+    struct place p = {.sp = frame + 16, .bp_at = frame, .hi = t->stack_hi};
+    u32 n = 0;
+    if (PGRT_UNLIKELY(frame - t->stack_lo >= t->stack_hi - t->stack_lo)) {
+        p.hi = see_stack(t, frame);
+        p.reads = PGRT_READS + 1; /* what is above may be gone next time */
+    }
+    p.pc = word_at(&p, w, frame + 8) - 1;
+    while (n < depth && p.pc >= PGRT_PAGE - 1) {
+        pcs[n++] = p.pc;
+        const struct pgrt_rule rule = tables ? pgrt_rule(p.pc) : over_frame_pointers;
+        if (!is_framed(rule)) {
+            if (!leave(t, &p, w, rule))
+                break;
+            continue;
+        }
+        uintptr_t above = bp(&p, w) + 8;
+        if (!readable(&p, above))
+            break;
+        p.bp_at = above - 8;
+        if (PGRT_UNLIKELY(p.bp_at < p.sp))
+            p.bp_at = 0;
+        p.pc = word_at(&p, w, above) - 1;
+        p.sp = above + 8;
+    }
+    if (w)
+        w->n = p.reads;
+    return n;
+}
+
+/* The two places where a walk that began here is remembered. */
+PGRT_INLINE struct pgrt_walked *places(struct pgrt_thread *t, uintptr_t frame)
+{
+    u64 pc = ((const u64 *)frame)[1];
+    return t->walked[((frame ^ pc * UINT64_C(0x9e3779b97f4a7c15)) *
+                      UINT64_C(0xc4ceb9fe1a85ec53)) >> PGRT_WALKED_SHIFT];
+}
+
+PGRT_INLINE bool same(const struct pgrt_walked *w, uintptr_t frame)
+{
+    u64 other = 0;
+    if (w->frame != frame || w->epoch != pgrt_walk_epoch)
+        return false;
+    for (u32 i = 0; i < w->n; i++)
+        other |= *(const u64 *)(frame + w->off[i]) ^ w->word[i];
+    return !other;
+}
+
+/* A program that never comes the same way again, as over a tree, is asked now and then only. */
+enum { STRANGERS_MANY = 256, STRANGERS_MOST = 512, ASK_EVERY = 16 };
+
+PGRT_INLINE bool worth_it(const struct pgrt_thread *t)
+{
+    return t->strangers < STRANGERS_MANY || t->walks % ASK_EVERY == 0;
+}
+
+u32 pgrt_walk_known(struct pgrt_thread *t, const void *frame)
+{
+    if (PGRT_UNLIKELY(!worth_it(t)))
+        return 0;
+    const struct pgrt_walked *w = places(t, (uintptr_t)frame);
+    for (int way = 0; way < 2; way++, w++)
+        if (same(w, (uintptr_t)frame)) {
+            t->strangers -= t->strangers < ASK_EVERY ? t->strangers : ASK_EVERY;
+            return w->context;
+        }
+    t->strangers += t->strangers < STRANGERS_MOST;
+    return 0;
+}
+
+u32 pgrt_walk(struct pgrt_thread *t, const void *frame, u64 *pcs, struct pgrt_walked **reads)
+{
+    const bool remember = worth_it(t);
+    struct pgrt_walked *w = places(t, (uintptr_t)frame) + (t->walks++ & 1);
+    *reads = remember ? w : NULL;
+    if (!remember)
+        return walk(t, (uintptr_t)frame, NULL, pcs);
+    w->frame = (uintptr_t)frame;
+    w->epoch = 0;
+    return walk(t, (uintptr_t)frame, w, pcs);
+}
+
+void pgrt_walk_remember(struct pgrt_walked *w, u32 context)
+{
+    if (!w)
+        return;
+    w->context = context;
+    if (w->n <= PGRT_READS)
+        w->epoch = pgrt_walk_epoch;
+}

@@ -1,0 +1,219 @@
+#!/usr/bin/env python3
+"""Who reads the sample profiles that pgokit writes: llvm-profdata and clang of every release,
+and GCC 12; and that a profile that went through every encoding makes the same program.
+"""
+
+import glob
+import re
+import sys
+
+import sample_texts
+from peers import good, main, read, require, run, tool, write
+
+RELEASES = (14, 16, 19, 22)
+# form: options of convert, the releases that read it, the kinds it can hold
+ALL = sample_texts.KINDS
+FORMS = {
+    "text": (["--to", "text"], RELEASES, ALL),
+    "extbinary": ([], RELEASES, ALL),
+    "md5": (["--md5"], RELEASES, ALL),
+    "compressed": (["--compress"], RELEASES, ALL),
+    "split": (["--split-layout"], RELEASES, ("flat", "nested", "probe")),
+    "binary": (["--to", "binary"], RELEASES, ("flat", "nested")),
+}
+
+PROGRAM = r"""
+#include <stdio.h>
+#include <stdlib.h>
+typedef int (*fn)(int);
+__attribute__((noinline)) int times(int x) { return x * 3 + 1; }
+__attribute__((noinline)) int mixed(int x) { return x ^ 5; }
+fn table[2] = {times, mixed};
+static int small(int x)
+{
+    return x > 100 ? x - 100 : x + 7;
+}
+int hot(int n, int s)
+{
+    int r = s;
+    for (int i = 0; i < n; i++) {
+        if (r & 1)
+            r = table[i & 1](r);
+        else
+            r += small(i);
+    }
+    return r;
+}
+int main(int c, char **v)
+{
+    printf("%d\n", hot(c > 1 ? atoi(v[1]) : 1000, c));
+    return 0;
+}
+"""
+PROFILE = """hot:100000:10
+ 2: 10
+ 3: 10000
+ 4: 10000
+ 5: 9000 times:8000 mixed:1000
+ 7: 1000
+ 9: 10
+ 7: small:2000
+  2: 2000
+main:20:1
+ 2: 10 hot:10
+times:8000:8000
+ 0: 8000
+mixed:1000:1000
+ 0: 1000
+"""
+
+
+def body_lines(text):
+    """Lines of a text without what releases print in another way: order, attributes."""
+    return sorted(" ".join(sorted(line.split())) for line in text.splitlines() if "!" not in line)
+
+
+def accepted(work, form, kind):
+    options, releases, _ = FORMS[form]
+    folder = work.temp("peers")
+    write(f"{folder}/in.txt", sample_texts.text(7, kind).encode())
+    good(work.pgokit, "convert", f"{folder}/in.txt", *options, "-o", f"{folder}/ours")
+    want = good(work.pgokit, "convert", f"{folder}/ours", "--to", "text", "-o", "-")
+    for release in releases:
+        shown = run(tool("llvm-profdata", release), "merge", "--sample", "--text",
+                    f"{folder}/ours", "-o", f"{folder}/{release}.txt")
+        require(shown.code == 0, f"llvm-profdata-{release}\n{shown}")
+        got = read(f"{folder}/{release}.txt").decode()
+        require(body_lines(got) == body_lines(want),
+                f"llvm-profdata-{release} reads\n{got}\npgokit means\n{want}")
+    return "read by " + ", ".join(map(str, releases))
+
+
+def written(work, release, kind):
+    """What each release writes is read, and means the same."""
+    folder = work.temp("peers")
+    write(f"{folder}/in.txt", sample_texts.text(3, kind).encode())
+    want = good(work.pgokit, "convert", f"{folder}/in.txt", "--to", "text", "-o", "-")
+    forms = [["--extbinary"], ["--extbinary", "--use-md5"],
+             ["--extbinary", "--compress-all-sections"], ["--text"]]
+    if kind in ("flat", "nested"):
+        forms.append(["--binary"])
+        if release < 19:
+            forms.append(["--compbinary"])
+    done = 0
+    for form in forms:
+        made = run(tool("llvm-profdata", release), "merge", "--sample", *form, f"{folder}/in.txt",
+                   "-o", f"{folder}/theirs")
+        require(made.code == 0, f"{made}")
+        if "--use-md5" in form or "--compbinary" in form:
+            names = re.findall(r"[^\s:@\[\]]+", want)
+            write(f"{folder}/names", "\n".join([*names, *sample_texts.FUNCTIONS]).encode())
+            more = ["--names", f"{folder}/names"]
+        else:
+            more = []
+        got = good(work.pgokit, "convert", f"{folder}/theirs", *more, "--to", "text", "-o", "-")
+        require(body_lines(got) == body_lines(want), f"{form}:\n{got}\nexpected\n{want}")
+        done += 1
+    return f"{done} forms"
+
+
+def compile_with(release, folder, profile, out):
+    return run(tool("clang", release), "-O2", "-g", "-S", f"{folder}/t.c", "-o", out,
+               f"-fprofile-sample-use={profile}", "-Werror=backend-plugin")
+
+
+def program(work):
+    folder = work.temp("peers")
+    write(f"{folder}/t.c", PROGRAM.encode())
+    write(f"{folder}/p.txt", PROFILE.encode())
+    return folder
+
+
+def same_program(work, release):
+    """A profile through five conversions makes the program that the original makes."""
+    folder = program(work)
+    steps = [["--md5"], ["--to", "text"], ["--compress"], ["--split-layout"], []]
+    source = f"{folder}/p.txt"
+    for i, options in enumerate(steps):
+        target = f"{folder}/{i}"
+        extra = ["--names", f"{folder}/names"] if i else []
+        write(f"{folder}/names", b"hot\nmain\ntimes\nmixed\nsmall\n")
+        good(work.pgokit, "convert", source, *extra, *options, "-o", target)
+        source = target
+    require(good(work.pgokit, "convert", source, "--to", "text", "-o", "-") ==
+            good(work.pgokit, "convert", f"{folder}/p.txt", "--to", "text", "-o", "-"),
+            "five conversions changed the profile")
+    for name, profile in (("plain", None), ("first", f"{folder}/p.txt"), ("last", source)):
+        if profile:
+            result = compile_with(release, folder, profile, f"{folder}/{name}.s")
+        else:
+            result = run(tool("clang", release), "-O2", "-g", "-S", f"{folder}/t.c", "-o",
+                         f"{folder}/{name}.s")
+        require(result.code == 0, f"{result}")
+    require(read(f"{folder}/first.s") == read(f"{folder}/last.s"), "another program")
+    require(read(f"{folder}/first.s") != read(f"{folder}/plain.s"), "the profile did nothing")
+    return "the same assembly"
+
+
+def every_form_compiles(work, release):
+    folder = program(work)
+    want = compile_with(release, folder, f"{folder}/p.txt", f"{folder}/want.s")
+    require(want.code == 0, f"{want}")
+    for form, (options, _, _) in FORMS.items():
+        good(work.pgokit, "convert", f"{folder}/p.txt", *options, "-o", f"{folder}/{form}")
+        result = compile_with(release, folder, f"{folder}/{form}", f"{folder}/{form}.s")
+        require(result.code == 0, f"{form}\n{result}")
+        require(read(f"{folder}/{form}.s") == read(f"{folder}/want.s"), f"{form}: another program")
+    return f"{len(FORMS)} forms make one program"
+
+
+def gcc_takes_it(work):
+    folder = program(work)
+    good(work.pgokit, "convert", f"{folder}/p.txt", "--to", "gcc", "-o", f"{folder}/p.afdo")
+    compiled = run(tool("gcc-12"), "-O2", "-g", f"-fauto-profile={folder}/p.afdo",
+                   "-fdump-ipa-afdo-blocks-details", "-S", f"{folder}/t.c", "-o",
+                   f"{folder}/gcc.s", "-dumpdir", f"{folder}/")
+    require(compiled.code == 0, f"{compiled}")
+    dump = read(glob.glob(f"{folder}/*i.afdo")[0]).decode()
+    require("hist->count 8000 hist->all 9000" in dump, "GCC did not see the call targets")
+    require("(auto FDO), maybe hot" in dump, "GCC did not see the samples of the loop")
+    again = good(work.pgokit, "convert", f"{folder}/p.afdo", "--to", "text", "-o", "-")
+    require(" 5: 9000 times:8000 mixed:1000" in again, again)
+    return "counts and call targets are used"
+
+
+def vtables(work):
+    """Types of objects: LLVM 22 reads them, old releases do not get to see them."""
+    folder = work.temp("peers")
+    write(f"{folder}/in.txt", sample_texts.text(5, "nested", True).encode())
+    plain = run(work.pgokit, "convert", f"{folder}/in.txt", "-o", f"{folder}/plain")
+    require(plain.code == 1 and "vtables" in plain.errors, f"{plain}")
+    refused = run(work.pgokit, "convert", f"{folder}/in.txt", "--to", "text", "-o", "-")
+    require(refused.code == 2 and "--vtables" in refused.errors, f"{refused}")
+    for release in RELEASES:
+        good(tool("llvm-profdata", release), "merge", "--sample", f"{folder}/plain", "-o",
+             f"{folder}/out")
+    source = f"{folder}/in.txt"
+    for i, options in enumerate((["--compress"], ["--to", "text"], ["--split-layout"],
+                                 ["--to", "text"], [])):
+        good(work.pgokit, "convert", source, "--vtables", *options, "-o", f"{folder}/{i}")
+        source = f"{folder}/{i}"
+    good(tool("llvm-profdata", 22), "merge", "--sample", "--text", source, "-o", f"{folder}/22")
+    require(read(f"{folder}/22") == read(f"{folder}/3"), "LLVM 22 reads other types")
+    return "none lost, none doubled"
+
+
+def add_cases(work, tap):
+    for form, (_, _, kinds) in FORMS.items():
+        for kind in kinds:
+            tap.add(f"llvm-profdata reads {form}, {kind}", accepted, work, form, kind)
+    for release in RELEASES:
+        for kind in sample_texts.KINDS:
+            tap.add(f"LLVM {release} writes, {kind}", written, work, release, kind)
+        tap.add(f"clang-{release} after five conversions", same_program, work, release)
+        tap.add(f"clang-{release} with every form", every_form_compiles, work, release)
+    tap.add("gcc -fauto-profile", gcc_takes_it, work)
+    tap.add("vtables", vtables, work)
+
+
+sys.exit(main(add_cases))

@@ -1,0 +1,438 @@
+#!/usr/bin/env python3
+"""pgokit record and pgokit config as a user types them: compilers, build systems, programs
+that cannot be recorded, signals, children.
+
+usage: record.py PGOKIT BUILD-FOLDER
+"""
+
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(os.path.dirname(HERE))
+PGOKIT, BUILD = map(os.path.abspath, sys.argv[1:3])
+INVENTORY = os.path.join(ROOT, "examples", "build-systems", "inventory.c")
+# What the program does: 1000 items of 24 bytes, three stores and three loads each; and the
+# buffer of stdio.
+EXPECTED = "1,001 objects (27.4 KiB), 6,000 accesses; "
+cases = failures = 0
+
+
+class Failure(Exception):
+    pass
+
+
+class Skip(Exception):
+    pass
+
+
+def require(condition, text):
+    if not condition:
+        raise Failure(text)
+
+
+def tool(name):
+    found = shutil.which(name)
+    if not found:
+        raise Skip(f"missing {name}")
+    return found
+
+
+def run(argv, cwd, status=0, env=None, **kw):
+    result = subprocess.run(argv, cwd=cwd, env=dict(os.environ, **(env or {})), timeout=120,
+                            stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                            errors="replace", check=False, **kw)
+    if status is not None:
+        require(result.returncode == status, f"$ {' '.join(argv)}\nexit status "
+                f"{result.returncode}\n{result.stdout}{result.stderr}")
+    return result
+
+
+def record(folder, *command, options=(), **kw):
+    return run([PGOKIT, "record", "heap", *options, "--", *command], folder, **kw)
+
+
+def config(*arguments):
+    return run([PGOKIT, "config", "heap", *arguments], "/").stdout.split()
+
+
+def case(name, function, *args):
+    global cases, failures
+    cases += 1
+    with tempfile.TemporaryDirectory(prefix="pgokit-record-") as folder:
+        notes = []
+        try:
+            function(folder, *args)
+            print(f"ok {cases} - {name}")
+        except Skip as reason:
+            print(f"ok {cases} - {name} # SKIP {reason}")
+        except (Failure, OSError, subprocess.TimeoutExpired) as reason:
+            failures += 1
+            notes = str(reason).splitlines()
+            print(f"not ok {cases} - {name}")
+    for note in notes:
+        print(f"# {note}")
+    sys.stdout.flush()
+
+
+# ---- building ----
+
+def build(folder, compiler, link=(), source=INVENTORY, more=(), name="inventory"):
+    """As the manual page says: compile, link, both with what `pgokit config` prints."""
+    cc = ["--cc", compiler]
+    out = os.path.join(folder, name)
+    run([tool(compiler), "-O1", *config("--cflags", *cc), *more, "-c", source, "-o", out + ".o"],
+        folder)
+    run([tool(compiler), "-O1", *config("--cflags", *cc), out + ".o",
+         *config("--ldflags", "--libs", *cc, *[word for word in link if word != "-static"]),
+         *[word for word in link if word == "-static"], "-o", out], folder)
+    return out
+
+
+def profile_of(folder, told):
+    found = re.findall(r"pgokit show (\S+) -b (\S+)", told)
+    require(len(found) == 1, told)
+    return [os.path.join(folder, name) for name in found[0]]
+
+
+def check_items(folder, file, *binaries):
+    """The profile's context of new_item holds what the program does."""
+    shown = run([PGOKIT, "show", "--json", file, *binaries], folder).stdout
+    found = [context["mib"] for context in json.loads(shown)["contexts"]
+             if "new_item" in context["stack"][0].get("function", "")]
+    require(len(found) == 1, shown)
+    mib = found[0]
+    require([mib["AllocCount"], mib["TotalSize"], mib["TotalAccessCount"]] == [1000, 24000, 6000],
+            shown)
+
+
+def through(folder, program):
+    """record, then what it says to type next."""
+    told = record(folder, program).stderr
+    require("library functions" not in told, told)
+    raw, binary = profile_of(folder, told)
+    shown = run([PGOKIT, "show", raw, "-b", binary], folder).stdout
+    require("new_item" in shown and "inventory.c" in shown, shown)
+    check_items(folder, raw, "-b", binary)
+    merge = re.search(r"^ *pgokit (merge .*)$", told, re.M)[1].split()
+    run([PGOKIT, *merge, "--full-schema"], folder)
+    check_items(folder, merge[-1], "-b", binary)
+
+
+def compiled(folder, compiler, *link):
+    source = INVENTORY
+    if "++" in compiler:
+        source = os.path.join(folder, "inventory.cpp")
+        with open(INVENTORY, encoding="utf-8") as c, open(source, "w", encoding="utf-8") as cpp:
+            cpp.write(c.read().replace("(struct item *)malloc(sizeof *item)", "new struct item")
+                      .replace("free(shelf[i])", "delete shelf[i]"))
+    through(folder, build(folder, compiler, link, source))
+
+
+def one_command(folder):
+    """Compile and link at once."""
+    out = os.path.join(folder, "inventory")
+    run([tool("clang-22"), *config("--cflags", "--ldflags", "--libs", "--cc", "clang"),
+         INVENTORY, "-o", out],
+        folder)
+    through(folder, out)
+
+
+def histogram(folder, compiler):
+    flags = config("--cflags", "--histogram", "--cc", compiler)
+    program = build(folder, compiler, more=flags)
+    told = record(folder, program, options=["--histogram"]).stderr
+    raw, _ = profile_of(folder, told)
+    fields = run([PGOKIT, "show", "--raw", raw], folder).stdout
+    require(re.search(r"AccessHistogram:? *\[?2000,? *2000,? *2000\b", fields), fields)
+
+
+def stripped(folder):
+    program = build(folder, "clang-22")
+    run([tool("strip"), program], folder)
+    told = record(folder, program).stderr
+    require(EXPECTED in told, told)
+    told = record(folder, program, options=["--histogram"], status=126).stderr
+    require("stripped" in told, told)
+
+
+def package_folder(folder):
+    """Our packages as if installed: with a prefix that leads to the build folder."""
+    packages = os.path.join(folder, "pkgconfig")
+    os.mkdir(packages)
+    for name in ("pgokit-heap.pc", "pgokit-heap-gcc.pc"):
+        with open(os.path.join(BUILD, "meson-private", name), encoding="utf-8") as file:
+            text = file.read()
+        with open(os.path.join(packages, name), "w", encoding="utf-8") as file:
+            file.write(re.sub(r"(?m)^libdir=.*", f"libdir={BUILD}/runtime", text))
+    return {"PKG_CONFIG_PATH": packages}
+
+
+def pkg_config(folder):
+    environment = package_folder(folder)
+    words = run([tool("pkg-config"), "--cflags", "--libs", "pgokit-heap"], folder,
+                env=environment).stdout.split()
+    run([tool("clang-22"), INVENTORY, *words, "-o", "inventory"], folder)
+    through(folder, os.path.join(folder, "inventory"))
+
+
+def cmake(folder, compiler):
+    example = os.path.dirname(INVENTORY)
+    environment = dict(package_folder(folder), CC=tool(compiler))
+    run([tool("cmake"), "-S", example, "-B", "built", "-DPROFILE_HEAP=ON"], folder,
+        env=environment)
+    run([tool("cmake"), "--build", "built"], folder)
+    through(folder, os.path.join(folder, "built", "inventory"))
+
+
+def meson(folder, compiler):
+    example = os.path.dirname(INVENTORY)
+    environment = dict(package_folder(folder), CC=tool(compiler))
+    run([tool("meson"), "setup", "built", example, "-Dprofile_heap=true"], folder,
+        env=environment)
+    run([tool("ninja"), "-C", "built"], folder)
+    through(folder, os.path.join(folder, "built", "inventory"))
+
+
+def installed(folder):
+    root = os.path.join(folder, "root")
+    run([tool("meson"), "install", "-C", BUILD, "--no-rebuild", "--destdir", root], folder)
+    program = next(os.path.join(at, "pgokit") for at, _, names in os.walk(root)
+                   if at.endswith("/bin") and "pgokit" in names)
+    own = {"PGOKIT_RUNTIME": ""}
+    flags = run([program, "config", "--cflags", "--libs", "heap", "--cc", "clang"], folder,
+                env=own).stdout.split()
+    require(any(word.startswith(root) for word in flags), str(flags))
+    run([tool("clang-22"), *flags, INVENTORY, "-o", "inventory"], folder)
+    told = run([program, "record", "heap", "./inventory"], folder, env=own).stderr
+    require(EXPECTED in told, told)
+    run([tool("gcc"), INVENTORY, "-o", "plain"], folder)
+    told = run([program, "record", "heap", "./plain"], folder, env=own).stderr
+    require("by library functions alone" in told, told)
+
+
+# ---- running ----
+
+def plain(folder, name="plain", *flags):
+    out = os.path.join(folder, name)
+    run([tool("gcc"), "-g", *flags, INVENTORY, "-o", out], folder)
+    return out
+
+
+def preloaded(folder):
+    told = record(folder, plain(folder)).stderr
+    require("1,001 objects" in told and "by library functions alone" in told, told)
+
+
+def llvm_shared(folder):
+    """A program of clang -shared-libsan gets our runtime in place of LLVM's."""
+    source = [tool("clang-22"), "-g", "-fmemory-profile", "-fno-omit-frame-pointer",
+              "-mno-omit-leaf-frame-pointer", INVENTORY, "-o", "inventory"]
+    library = run([tool("clang-22"), "-print-file-name=libclang_rt.memprof-x86_64.so"],
+                  folder).stdout.strip()
+    run([*source, "-shared-libsan", f"-Wl,-rpath,{os.path.dirname(library)}"], folder)
+    told = record(folder, "./inventory").stderr
+    require(EXPECTED in told, told)
+    os.unlink(os.path.join(folder, "inventory"))
+    run(source, folder)
+    told = record(folder, "./inventory").stderr
+    require("linked with LLVM's runtime" in told and "1,001 objects" in told, told)
+    told = record(folder, "./inventory", options=["-o", "named"], status=125).stderr
+    require("NAME.%p" in told, told)
+
+
+def wrapped(folder):
+    """A program with the runtime in it, started by a shell without: both are recorded."""
+    program = build(folder, "clang-22")
+    told = record(folder, "sh", "-c", f"{program} && {program}; exit 7", status=7).stderr
+    require(told.count(EXPECTED) == 2, told)
+    require("exit status 7" in told and "files in all" in told, told)
+
+
+def children(folder):
+    told = record(folder, "bash", "-c", "for i in 1 2 3; do ls >/dev/null; done; true",
+                  options=["-o", "runs/%e.%p"]).stderr
+    names = os.listdir(os.path.join(folder, "runs"))
+    require(len([name for name in names if name.startswith("ls.")]) == 3, str(names))
+    require(told.count("runs/ls.") >= 3, told)
+    told = record(folder, "bash", "-c", "ls >/dev/null; ls >/dev/null; true",
+                  options=["-o", "fixed"]).stderr
+    require(re.search(r"\bfixed: ", told) and len(re.findall(r"fixed\.\d+: ", told)) == 2, told)
+
+
+def options(folder):
+    program = build(folder, "clang-22")
+    environment = {"PGOKIT_HEAP_OPTIONS": "depth=7:out='own name'"}
+    told = record(folder, program, env=environment, options=["--raw-version", "3"]).stderr
+    require("'own name'" in told, told)
+    checked = run([PGOKIT, "check", "own name"], folder).stdout
+    require("version 3" in checked, checked)
+    record(folder, program, env=environment, options=["-o", "mine", "--depth", "1", "-q"])
+    shown = run([PGOKIT, "show", "--json", "mine"], folder).stdout
+    require({len(context["stack"]) for context in json.loads(shown)["contexts"]} == {1}, shown)
+    require(not record(folder, program, options=["-q"]).stderr, "quiet, but it talks")
+    told = record(folder, plain(folder), options=["--histogram"], status=126).stderr
+    require("was not built to count by place" in told, told)
+
+
+def old_files_stay_out(folder):
+    program = build(folder, "clang-22")
+    record(folder, program)
+    record(folder, program)
+    told = record(folder, program).stderr
+    require(told.count(EXPECTED) == 1 and "files in all" not in told, told)
+
+
+def status_of(folder, what, status, text):
+    told = record(folder, "sh", "-c", what, status=status).stderr
+    require(text in told, told)
+
+
+def forwards_signals(folder):
+    """SIGTERM to pgokit alone reaches the program, which ends as it likes."""
+    what = "trap 'exit 5' TERM; echo ready; while :; do sleep 0.05; done"
+    with subprocess.Popen([PGOKIT, "record", "heap", "--", "sh", "-c", what], cwd=folder, text=True,
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE) as child:
+        child.stdout.readline()
+        child.terminate()
+        told = child.communicate(timeout=60)[1]
+    require(child.returncode == 5 and "exit status 5" in told, f"{child.returncode}: {told}")
+
+
+def ignored_children(folder):
+    """Started with SIGCHLD ignored, as some daemons start programs."""
+    told = record(folder, "sh", "-c", "exit 9", status=9,
+                  preexec_fn=lambda: signal.signal(signal.SIGCHLD, signal.SIG_IGN)).stderr
+    require("exit status 9" in told, told)
+
+
+def interrupt_of_terminal(folder):
+    """^C goes to both: the program ends, pgokit still tells."""
+    what = "echo ready; while :; do sleep 0.05; done"
+    with subprocess.Popen([PGOKIT, "record", "heap", "--", "sh", "-c", what], cwd=folder, text=True,
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          start_new_session=True) as child:
+        child.stdout.readline()
+        time.sleep(0.2)
+        os.killpg(child.pid, signal.SIGINT)
+        told = child.communicate(timeout=60)[1]
+    require(child.returncode == 130 and "signal 2" in told, f"{child.returncode}: {told}")
+
+
+# ---- what cannot be recorded ----
+
+def refused(folder, argv, status, *words, **kw):
+    told = record(folder, *argv, status=status, **kw).stderr
+    require(all(word in told for word in words), told)
+    require(len(told.strip().splitlines()) == 1, told)
+
+
+def write(folder, name, text, mode=0o755):
+    path = os.path.join(folder, name)
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text)
+    os.chmod(path, mode)
+    return path
+
+
+def unrecordable(folder):
+    refused(folder, ["./nothing"], 127, "No such file")
+    refused(folder, ["no-such-program-anywhere"], 127, "PATH")
+    refused(folder, [folder], 126, "it is no file")
+    refused(folder, [write(folder, "data", "x\n", 0o644)], 126, "not executable")
+    refused(folder, [write(folder, "text", "echo hello, world\n")], 126, "ELF",
+            "sh SCRIPT")
+    refused(folder, [write(folder, "script", "#!/no/such/shell\n")], 126, "/no/such/shell")
+    refused(folder, [plain(folder)], 125, "PGOKIT_RUNTIME", env={"PGOKIT_RUNTIME": folder})
+
+
+def static_program(folder):
+    refused(folder, [plain(folder, "static", "-static")], 126, "statically linked",
+            "pgokit config")
+
+
+def program_of_32_bits(folder):
+    image = bytearray(64)
+    image[:20] = b"\x7fELF\x01\x01\x01" + bytes(9) + b"\x02\0\x03\0"
+    path = os.path.join(folder, "old")
+    with open(path, "wb") as file:
+        file.write(image)
+    os.chmod(path, 0o755)
+    refused(folder, ["./old"], 126, "32-bit", "64-bit")
+
+
+def setuid_program(folder):
+    if os.geteuid():
+        raise Skip("takes root to make a program of another user")
+    program = plain(folder)
+    os.chown(program, 12345, 12345)
+    os.chmod(program, 0o4755)
+    refused(folder, ["./plain"], 126, "setuid", "pgokit config")
+
+
+def script(folder):
+    """The interpreter is what gets recorded."""
+    path = write(folder, "script", "#! /bin/bash -e\nx=$(echo hello)\necho $x\n")
+    result = record(folder, path)
+    require(result.stdout == "hello\n", result.stdout)
+    require("by library functions alone" in result.stderr and "-b /bin/bash" in result.stderr,
+            result.stderr)
+
+
+def wrong_usage(folder):
+    for arguments, word in [(["record"], "kind"), (["record", "heap"], "which program"),
+                            (["record", "cpu", "x"], "cpu"), (["config", "heap"], "--cflags"),
+                            (["config", "--libs"], "heap"),
+                            (["record", "heap", "--depth", "0", "--", "true"], "--depth"),
+                            (["config", "--cflags", "heap", "--cc", "clang-12"], "13"),
+                            (["config", "--cflags", "heap", "--cc", "icc"], "icc"),
+                            (["config", "--cflags", "--histogram", "heap", "--cc", "gcc"], "19")]:
+        told = run([PGOKIT, *arguments], folder, status=2).stderr
+        require(word in told and told.startswith("pgokit: "), told)
+
+
+def main():
+    for compiler in ("gcc", "g++", "clang-14", "clang++-14", "clang-16", "clang++-16", "clang-19",
+                     "clang++-19", "clang-22", "clang++-22"):
+        case(f"config, record, show, merge: {compiler}", compiled, compiler)
+    for compiler in ("gcc", "clang-14", "clang-22"):
+        case(f"shared runtime: {compiler}", compiled, compiler, "--shared")
+        case(f"static program: {compiler}", compiled, compiler, "-static")
+    case("compile and link at once", one_command)
+    case("histogram: clang-19", histogram, "clang-19")
+    case("histogram: clang-22", histogram, "clang-22")
+    case("stripped program with the runtime in it", stripped)
+    case("pkg-config", pkg_config)
+    for compiler in ("gcc", "clang-22"):
+        case(f"CMake example: {compiler}", cmake, compiler)
+        case(f"Meson example: {compiler}", meson, compiler)
+    case("installed", installed)
+    case("program not rebuilt", preloaded)
+    case("programs with LLVM's runtime", llvm_shared)
+    case("program with the runtime, started by a shell", wrapped)
+    case("children: one file each", children)
+    case("options", options)
+    case("files of earlier runs stay out", old_files_stay_out)
+    case("exit status of the program", status_of, "exit 42", 42, "exit status 42")
+    case("killed by a signal", status_of, "kill -SEGV $$", 139, "signal 11")
+    case("signals are passed on", forwards_signals)
+    case("SIGCHLD ignored", ignored_children)
+    case("interrupt of the terminal", interrupt_of_terminal)
+    case("script", script)
+    case("programs that cannot be recorded", unrecordable)
+    case("static program without the runtime", static_program)
+    case("program of 32 bits", program_of_32_bits)
+    case("setuid program", setuid_program)
+    case("wrong usage", wrong_usage)
+    print(f"1..{cases}")
+    sys.exit(1 if failures else 0)
+
+
+main()

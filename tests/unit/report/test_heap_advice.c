@@ -1,0 +1,189 @@
+#include "heap_advice.h"
+#include "heap_samples.h"
+#include "pgk_test.h"
+
+/* 1000 objects of 64 B that live for a second each and are used a bit: nothing to say. */
+static struct pgk_mib ordinary(void)
+{
+    struct pgk_mib m = {.known = (UINT32_C(1) << PGK_MIB_AccessHistogram) - 1};
+    m.v[PGK_MIB_AllocCount] = 1000;
+    m.v[PGK_MIB_TotalSize] = 64000;
+    m.v[PGK_MIB_MinSize] = m.v[PGK_MIB_MaxSize] = 64;
+    m.v[PGK_MIB_TotalAccessCount] = 5000;
+    m.v[PGK_MIB_TotalLifetime] = 1000 * 1000;
+    m.v[PGK_MIB_TotalLifetimeAccessDensity] = 1000 * 100;
+    return m;
+}
+
+static void expect_only(const struct pgk_mib *m, enum pgk_advice_rule rule, uint64_t bytes)
+{
+    for (enum pgk_advice_rule r = 0; r < PGK_ADVICE_RULES; r++)
+        assert_int_equal(pgk_advice_stake(r, m), r == rule ? bytes : 0);
+}
+
+static void test_ordinary_contexts_need_no_advice(void **state)
+{
+    (void)state;
+    struct pgk_mib m = ordinary();
+    expect_only(&m, PGK_ADVICE_RULES, 0);
+    m.v[PGK_MIB_AllocCount] = 0;
+    expect_only(&m, PGK_ADVICE_RULES, 0);
+}
+
+static void test_never_used(void **state)
+{
+    (void)state;
+    struct pgk_mib m = ordinary();
+    m.v[PGK_MIB_TotalAccessCount] = 0;
+    expect_only(&m, PGK_ADVICE_UNUSED, 64000);
+    m.known &= ~(UINT32_C(1) << PGK_MIB_TotalAccessCount);
+    expect_only(&m, PGK_ADVICE_RULES, 0);
+}
+
+static void test_short_lived_takes_many_objects(void **state)
+{
+    (void)state;
+    struct pgk_mib m = ordinary();
+    m.v[PGK_MIB_TotalLifetime] = 9999;
+    expect_only(&m, PGK_ADVICE_SHORT_LIVED, 64000);
+    m.v[PGK_MIB_TotalLifetime] = 10000;
+    expect_only(&m, PGK_ADVICE_RULES, 0);
+    m.v[PGK_MIB_TotalLifetime] = 0;
+    m.v[PGK_MIB_AllocCount] = 999;
+    expect_only(&m, PGK_ADVICE_RULES, 0);
+}
+
+static void test_cold_words_between_busy_ones(void **state)
+{
+    (void)state;
+    const uint64_t hist[8] = {900, 0, 0, 100, 0, 0, 0, 5};
+    struct pgk_mib m = ordinary();
+    m.hist = hist;
+    m.hist_count = 8;
+    expect_only(&m, PGK_ADVICE_COLD_PART, 5 * 8 * 1000);
+    /* objects of several sizes share a histogram */
+    m.v[PGK_MIB_MinSize] = 8;
+    expect_only(&m, PGK_ADVICE_RULES, 0);
+}
+
+static void test_tail_that_is_never_reached(void **state)
+{
+    (void)state;
+    const uint64_t hist[8] = {900, 100};
+    struct pgk_mib m = ordinary();
+    m.hist = hist;
+    m.hist_count = 8;
+    expect_only(&m, PGK_ADVICE_TOO_LARGE, 64000 - 16 * 1000);
+    /* an object may end before the last word used: then nothing is certain */
+    m.v[PGK_MIB_MinSize] = 8;
+    m.v[PGK_MIB_MaxSize] = 120;
+    expect_only(&m, PGK_ADVICE_RULES, 0);
+}
+
+static void test_too_few_accesses_to_reach_all(void **state)
+{
+    (void)state;
+    struct pgk_mib m = ordinary();
+    m.v[PGK_MIB_TotalAccessCount] = 100;
+    expect_only(&m, PGK_ADVICE_TOO_LARGE, 64000 - 100 * 64);
+    m.v[PGK_MIB_TotalAccessCount] = 500;
+    expect_only(&m, PGK_ADVICE_TOO_LARGE, 32000);
+    m.v[PGK_MIB_TotalAccessCount] = 501;
+    expect_only(&m, PGK_ADVICE_RULES, 0);
+    m.v[PGK_MIB_TotalAccessCount] = UINT64_MAX;
+    expect_only(&m, PGK_ADVICE_RULES, 0);
+}
+
+static void test_freed_elsewhere(void **state)
+{
+    (void)state;
+    struct pgk_mib m = ordinary();
+    m.v[PGK_MIB_NumMigratedCpu] = 499;
+    expect_only(&m, PGK_ADVICE_RULES, 0);
+    m.v[PGK_MIB_NumMigratedCpu] = 500;
+    expect_only(&m, PGK_ADVICE_FOREIGN_FREE, 32000);
+    m.v[PGK_MIB_NumMigratedCpu] = UINT64_MAX;
+    expect_only(&m, PGK_ADVICE_FOREIGN_FREE, 64000);
+}
+
+static void test_hints_follow_the_compiler(void **state)
+{
+    (void)state;
+    struct pgk_mib m = ordinary();
+    m.v[PGK_MIB_TotalLifetimeAccessDensity] = 1000 * UINT64_C(100001);
+    expect_only(&m, PGK_ADVICE_HOT, 64000);
+    m.v[PGK_MIB_TotalLifetimeAccessDensity] = 0;
+    m.v[PGK_MIB_TotalLifetime] = UINT64_C(1000) * 200000;
+    expect_only(&m, PGK_ADVICE_COLD, 64000);
+}
+
+static void add(struct pgk_heap *h, uint64_t guid, const struct pgk_mib *m)
+{
+    uint32_t frame = pgk_heap_frame(h, PGK_FRAME_CALLER, pgk_heap_func(h, guid, 0, 0, 0), 0);
+    assert_int_equal(pgk_heap_add(h, pgk_stack_push(&h->stacks, 0, frame), m, NULL), 0);
+}
+
+static void test_savings_before_hints_and_large_before_small(void **state)
+{
+    (void)state;
+    struct pgk_heap *h;
+    struct pgk_advice_list list;
+    struct pgk_mib cold = ordinary(), unused = ordinary(), more = ordinary();
+    assert_int_equal(pgk_heap_new(&h, NULL), 0);
+    cold.v[PGK_MIB_TotalLifetimeAccessDensity] = 0;
+    cold.v[PGK_MIB_TotalLifetime] = UINT64_C(1000) * 200000;
+    cold.v[PGK_MIB_TotalSize] = 1 << 30;
+    cold.v[PGK_MIB_TotalAccessCount] = 1 << 30;
+    unused.v[PGK_MIB_TotalAccessCount] = more.v[PGK_MIB_TotalAccessCount] = 0;
+    more.v[PGK_MIB_TotalSize] = 70000;
+    add(h, 1, &cold);
+    add(h, 2, &unused);
+    add(h, 3, &more);
+    assert_int_equal(pgk_heap_advise(h, &list, NULL), 0);
+    assert_int_equal(list.n, 2);
+    assert_int_equal(list.v[0].rule, PGK_ADVICE_UNUSED);
+    assert_int_equal(list.v[0].bytes, 134000);
+    assert_int_equal(list.v[0].objects, 2000);
+    assert_int_equal(list.stakes[list.v[0].first].context, 2);
+    assert_int_equal(list.stakes[list.v[0].first + 1].context, 1);
+    assert_int_equal(list.v[1].rule, PGK_ADVICE_COLD);
+    pgk_advice_free(&list);
+    pgk_heap_close(&h);
+}
+
+static void test_hot_hints_only_where_few_are_hot(void **state)
+{
+    (void)state;
+    struct pgk_heap *h;
+    struct pgk_advice_list list;
+    struct pgk_mib hot = ordinary(), other = ordinary();
+    hot.v[PGK_MIB_TotalLifetimeAccessDensity] = 1000 * UINT64_C(100001);
+    assert_int_equal(pgk_heap_new(&h, NULL), 0);
+    add(h, 1, &hot);
+    assert_int_equal(pgk_heap_advise(h, &list, NULL), 0);
+    assert_int_equal(list.n, 0);
+    pgk_advice_free(&list);
+    add(h, 2, &other);
+    assert_int_equal(pgk_heap_advise(h, &list, NULL), 0);
+    assert_int_equal(list.n, 1);
+    assert_int_equal(list.v[0].rule, PGK_ADVICE_HOT);
+    pgk_advice_free(&list);
+    pgk_heap_close(&h);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_ordinary_contexts_need_no_advice),
+        cmocka_unit_test(test_never_used),
+        cmocka_unit_test(test_short_lived_takes_many_objects),
+        cmocka_unit_test(test_cold_words_between_busy_ones),
+        cmocka_unit_test(test_tail_that_is_never_reached),
+        cmocka_unit_test(test_too_few_accesses_to_reach_all),
+        cmocka_unit_test(test_freed_elsewhere),
+        cmocka_unit_test(test_hints_follow_the_compiler),
+        cmocka_unit_test(test_savings_before_hints_and_large_before_small),
+        cmocka_unit_test(test_hot_hints_only_where_few_are_hot),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,87 @@
+#include "heap_samples.h"
+#include "pgk_test.h"
+#include "pgokit/report.h"
+
+static char folder[TEST_PATH_SIZE];
+
+static int setup(void **state)
+{
+    (void)state;
+    test_folder(folder);
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    test_folder_remove(folder);
+    return 0;
+}
+
+static struct pgk_heap *sample(uint64_t seed)
+{
+    struct pgk_heap *h;
+    assert_int_equal(pgk_heap_new(&h, NULL), 0);
+    sample_fill(h, seed, 20, 6, false);
+    return h;
+}
+
+static void test_an_empty_profile_is_refused(void **state)
+{
+    struct pgk_heap *h;
+    char path[TEST_PATH_SIZE];
+    (void)state;
+    assert_int_equal(pgk_heap_new(&h, NULL), 0);
+    for (enum pgk_heap_export f = 0; f < PGK_EXPORTS; f++)
+        assert_int_equal(
+            pgk_heap_export_save(h, f, test_join(path, folder, "empty"), NULL, NULL), PGK_E_EMPTY);
+    assert_int_equal(test_folder_entries(folder), 0);
+    pgk_heap_close(&h);
+}
+
+/* A run that fails leaves what was there before. */
+static void test_out_of_memory_anywhere(void **state)
+{
+    struct pgk_heap *h = sample(5), *base = sample(6);
+    char path[TEST_PATH_SIZE];
+    (void)state;
+    test_join(path, folder, "out");
+    for (enum pgk_heap_export f = 0; f < PGK_EXPORTS; f++) {
+        struct pgk_export_opts opts = {.struct_size = sizeof opts, .title = "t"};
+        opts.base = f == PGK_EXPORT_HTML ? base : NULL;
+        for (uint64_t nth = 1, failed = 1; failed; nth++) {
+            size_t size;
+            test_write_file(path, "old", 3);
+            pgk_mem_fail_after(nth);
+            int status = pgk_heap_export_save(h, f, path, &opts, NULL);
+            pgk_mem_fail_after(0);
+            failed = status != 0;
+            assert_true(!status || status == PGK_E_NOMEM);
+            char *now = test_read_file(path, &size);
+            assert_int_equal(size == 3 && !memcmp(now, "old", 3), failed);
+            free(now);
+        }
+    }
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(test_folder_entries(folder), 0);
+    pgk_heap_close(&h);
+    pgk_heap_close(&base);
+}
+
+static void test_weights(void **state)
+{
+    static const char *const names[] = {"bytes", "count", "accesses", "lifetime-bytes"};
+    (void)state;
+    for (enum pgk_heap_weight w = 0; w < PGK_WEIGHTS; w++)
+        assert_string_equal(pgk_heap_weight_name(w), names[w]);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_an_empty_profile_is_refused),
+        cmocka_unit_test(test_out_of_memory_anywhere),
+        cmocka_unit_test(test_weights),
+    };
+    return cmocka_run_group_tests(tests, setup, teardown);
+}

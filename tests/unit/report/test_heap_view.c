@@ -1,0 +1,47 @@
+#include "heap_view.h"
+#include "pgk_test.h"
+
+static void expect_short(const char *name, const char *wanted)
+{
+    char *text = pgk_shorten_templates(name);
+    assert_non_null(text);
+    assert_string_equal(text, wanted);
+    free(text);
+}
+
+static void test_template_arguments_are_left_out(void **state)
+{
+    (void)state;
+    expect_short("a<b<c>, d>::e", "a<...>::e");
+    expect_short("plain", "plain");
+    expect_short("", "");
+    expect_short("std::operator<< <char>", "std::operator<< <...>");
+    expect_short("f<a->b>::g", "f<...>::g");
+}
+
+/* The dots are longer than what they stand for. */
+static void test_short_arguments_do_not_overwrite_the_rest(void **state)
+{
+    (void)state;
+    expect_short("a<b>::c<>", "a<...>::c<...>");
+    expect_short("<>", "<...>");
+    expect_short("a<i>b<i>c<i>d<i>e<i>", "a<...>b<...>c<...>d<...>e<...>");
+}
+
+static void test_names_that_do_not_close(void **state)
+{
+    (void)state;
+    expect_short("a<b<c", "a<...");
+    expect_short("a>b", "a>b");
+    expect_short(">", ">");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_template_arguments_are_left_out),
+        cmocka_unit_test(test_short_arguments_do_not_overwrite_the_rest),
+        cmocka_unit_test(test_names_that_do_not_close),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,322 @@
+/* The binary encodings of sample profiles: round trips, truncations, forged numbers. */
+#include "sample_cases.h"
+
+#include "sample_format.h"
+
+typedef struct pgk_sample_write_opts opts_t;
+
+static int read_bytes(const uint8_t *bytes, size_t size, enum pgk_sample_encoding encoding,
+                      struct pgk_sample **p, struct pgk_err *err)
+{
+    *p = NULL;
+    *err = (struct pgk_err){0};
+    int status = pgk_sample_new(p, err);
+    if (status)
+        return status;
+    switch (encoding) {
+    case PGK_SAMPLE_BINARY:
+        return pgk_sample_raw_read(*p, bytes, size, &case_source, 1, err);
+    case PGK_SAMPLE_GCC:
+        return pgk_sample_gcc_read(*p, bytes, size, &case_source, 1, err);
+    default:
+        return pgk_sample_ext_read(*p, bytes, size, &case_source, 1, NULL, err);
+    }
+}
+
+static void round_trip(const char *text, opts_t opts, const char *means)
+{
+    struct pgk_sink *out = case_encode(text, &opts);
+    struct pgk_sample *p;
+    struct pgk_err err;
+    char printed[8192];
+    size_t size;
+    const uint8_t *bytes = pgk_sink_data(out, &size);
+    if (read_bytes(bytes, size, opts.encoding, &p, &err))
+        fail_msg("%s", test_printed(printed, &err));
+    case_expect(p, means);
+    pgk_sink_drop(&out);
+}
+
+/* CASE_PLAIN as it is without vtables. */
+static const char PLAIN_BODY[] =
+    "main:184019:7\n 4: 534\n 4.2: 534\n 9: 2064 _Z3bari:1471 _Z3fooi:631\n"
+    " 10: inline1:1000\n  1: 1000\n  2: deep:10\n   1: 10 _Z3fooi:10\n"
+    "_Z3bari:20301:1437\n 1: 1437\n_Z3fooi:7711:610\n 1: 610\n";
+
+static void test_round_trips(void **state)
+{
+    (void)state;
+    for (int bits = 0; bits < 4; bits++) {
+        bool compress = bits & 1, split = bits & 2;
+        round_trip(CASE_PLAIN, (opts_t){.vtables = true, .compress = compress,
+                                        .split_layout = split}, CASE_PLAIN);
+        round_trip(CASE_PROBES, (opts_t){.compress = compress, .split_layout = split},
+                   CASE_PROBES);
+        round_trip(CASE_CONTEXTS, (opts_t){.compress = compress, .vtables = split},
+                   CASE_CONTEXTS);
+    }
+    round_trip(CASE_PLAIN, (opts_t){.encoding = PGK_SAMPLE_EXT_BINARY}, PLAIN_BODY);
+    round_trip(CASE_PLAIN, (opts_t){.encoding = PGK_SAMPLE_BINARY}, PLAIN_BODY);
+    /* LLVM drops attributes of a profile that is not preinlined. */
+    round_trip("f:1:1\n 1: 1\n !Attributes: 1\n", (opts_t){0},
+               "f:1:1\n 1: 1\n !Attributes: 1\n");
+}
+
+static void test_md5(void **state)
+{
+    (void)state;
+    round_trip("foo:14:1\n 1: 10 bar:7\n 1: vtables _ZTV1A:3 \n 2.1: baz:4\n  1: 4\n",
+               (opts_t){.md5 = true, .vtables = true},
+               "6699318081062747564:14:1\n 1: 10 16434608426314478903:7\n"
+               " 1: vtables 12105754951942688208:3 \n 2.1: 7546896869197086323:4\n  1: 4\n");
+    /* What is known by GUID alone makes all names GUIDs, and is no longer a string of digits. */
+    round_trip("6699318081062747564:1:1\n 1: 1 bar:1\n", (opts_t){0},
+               "6699318081062747564:1:1\n 1: 1 16434608426314478903:1\n");
+}
+
+/* GCC's form has no totals: they are sums of what is there. */
+static void test_gcc(void **state)
+{
+    (void)state;
+    round_trip("f:1:7\n 1: 10 g:3\n 2.3: h:9\n  4: 5\n", (opts_t){.encoding = PGK_SAMPLE_GCC},
+               "f:15:7\n 1: 10 g:3\n 2.3: h:5\n  4: 5\n");
+}
+
+/* The bytes that llvm-profdata-22 writes for this profile, from the format's page. */
+static void test_bytes(void **state)
+{
+    (void)state;
+    struct pgk_sink *out = case_encode("foo:14:1\n 1: 10 bar:7\n 1: vtables _ZTV1A:3 \n"
+                                       " 2.1: baz:4\n  1: 4\n",
+                                       &(opts_t){.vtables = true});
+    static const uint8_t profiles[] = {1, 3, 14, 1, 1, 0, 10, 1, 1, 7, 1, 2, 1, 2, 4,
+                                       1, 1, 0, 4, 0, 0, 0, 1, 1, 0, 1, 0, 3};
+    static const uint8_t names[] = "\4_ZTV1A\0bar\0baz\0foo";
+    size_t size;
+    const uint8_t *bytes = pgk_sink_data(out, &size);
+    assert_int_equal(size, 379);
+    assert_memory_equal(bytes + 0x147, names, sizeof names);
+    assert_memory_equal(bytes + 0x15c, profiles, sizeof profiles);
+    assert_memory_equal(bytes + 0x178, "\1\3\0", 3);
+    pgk_sink_drop(&out);
+}
+
+static const struct truncation {
+    const char *text;
+    opts_t opts;
+} truncations[] = {
+    {CASE_PLAIN, {.vtables = true}},
+    {CASE_PLAIN, {.vtables = true, .compress = true, .md5 = true}},
+    {CASE_PROBES, {.split_layout = true}},
+    {CASE_CONTEXTS, {0}},
+    {CASE_PLAIN, {.encoding = PGK_SAMPLE_GCC}},
+};
+
+/* Each prefix in memory of its own, so that a sanitizer sees a read past its end. */
+static void test_truncations(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof truncations / sizeof *truncations; i++) {
+        struct pgk_sink *out = case_encode(truncations[i].text, &truncations[i].opts);
+        size_t size;
+        const uint8_t *bytes = pgk_sink_data(out, &size);
+        /* Behind the functions GCC's form has an empty list that nobody needs. */
+        size_t needed = truncations[i].opts.encoding == PGK_SAMPLE_GCC ? size - 12 : size;
+        for (size_t n = 0; n < needed; n++) {
+            struct pgk_sample *p;
+            struct pgk_err err;
+            uint8_t *part = malloc(n + 1);
+            memcpy(part, bytes, n);
+            if (!read_bytes(part, n, truncations[i].opts.encoding, &p, &err))
+                fail_msg("case %zu: %zu of %zu bytes are taken for a whole", i, n, size);
+            assert_true(*err.field && *err.record && *err.found && *err.expected);
+            assert_string_equal(err.file, "t.prof");
+            pgk_sample_close(&p);
+            free(part);
+        }
+        pgk_sink_drop(&out);
+    }
+}
+
+/* A raw binary has no count of functions: it may end between two. */
+static void test_raw_truncations(void **state)
+{
+    (void)state;
+    opts_t opts = {.encoding = PGK_SAMPLE_BINARY};
+    struct pgk_sink *out = case_encode(CASE_PLAIN, &opts);
+    size_t size, whole = 0;
+    const uint8_t *bytes = pgk_sink_data(out, &size);
+    for (size_t n = 0; n <= size; n++) {
+        struct pgk_sample *p;
+        struct pgk_err err;
+        whole += !read_bytes(bytes, n, PGK_SAMPLE_BINARY, &p, &err);
+        pgk_sample_close(&p);
+    }
+    assert_int_equal(whole, 4); /* with 0, 1, 2 and 3 functions */
+    pgk_sink_drop(&out);
+}
+
+struct forgery {
+    size_t off, size;
+    uint64_t value;
+    int status;
+    const char *field;
+};
+
+static void test_forged_numbers(void **state)
+{
+    (void)state;
+    const struct forgery forgeries[] = {
+        {9, 1, 104, PGK_E_VERSION, "version"},
+        {10, 8, UINT64_MAX, PGK_E_TRUNCATED, "number of sections"},
+        {0x12 + 16, 8, UINT64_MAX, PGK_E_TRUNCATED, "summary"},
+        {0x12 + 24, 8, 84, PGK_E_TRUNCATED, NULL},
+        {0x12 + 24, 8, 86, PGK_E_CORRUPT, "end of section"},
+        {0x32, 8, 1, PGK_E_CORRUPT, "summary"}, /* two summaries */
+        {0x147, 1, 3, PGK_E_CORRUPT, "end of section"},
+        {0x147, 1, 127, PGK_E_TRUNCATED, "number of names"},
+        {0x147, 1, 5, PGK_E_TRUNCATED, NULL},
+        {0x15d, 1, 4, PGK_E_CORRUPT, "function"},
+        {0x15f, 1, 127, PGK_E_TRUNCATED, "number of lines"},
+        {0x163, 1, 127, PGK_E_TRUNCATED, "number of call targets"},
+        {0x164, 1, 4, PGK_E_CORRUPT, "call target"},
+        {0x166, 1, 127, PGK_E_TRUNCATED, "number of inlinees"},
+        {0x169, 1, 4, PGK_E_CORRUPT, "inlinee"},
+        {0x172, 1, 127, PGK_E_TRUNCATED, "number of places with vtables"},
+        {0x175, 1, 127, PGK_E_TRUNCATED, "number of vtables"},
+        {0x176, 1, 4, PGK_E_CORRUPT, "vtable"},
+    };
+    struct pgk_sink *out = case_encode("foo:14:1\n 1: 10 bar:7\n 1: vtables _ZTV1A:3 \n"
+                                       " 2.1: baz:4\n  1: 4\n",
+                                       &(opts_t){.vtables = true});
+    size_t size;
+    const uint8_t *bytes = pgk_sink_data(out, &size);
+    for (size_t i = 0; i < sizeof forgeries / sizeof *forgeries; i++) {
+        struct pgk_sample *p;
+        struct pgk_err err;
+        uint8_t *bad = malloc(size);
+        memcpy(bad, bytes, size);
+        memcpy(bad + forgeries[i].off, &forgeries[i].value, forgeries[i].size);
+        if (read_bytes(bad, size, PGK_SAMPLE_EXT_BINARY, &p, &err) != forgeries[i].status)
+            fail_msg("forgery %zu: status %d, field %s", i, err.status, err.field);
+        if (forgeries[i].field)
+            assert_string_equal(err.field, forgeries[i].field);
+        pgk_sample_close(&p);
+        free(bad);
+    }
+    pgk_sink_drop(&out);
+}
+
+/* A file of one section, a profile section, of these bytes. */
+static struct pgk_sink *one_section(uint64_t type, uint64_t flags, const void *bytes, size_t n)
+{
+    struct pgk_sink *out;
+    assert_int_equal(pgk_sink_memory(&out, NULL), 0);
+    pgk_sink_uleb(out, PGK_SAMPLE_MAGIC_EXT);
+    pgk_sink_uleb(out, PGK_SAMPLE_VERSION);
+    pgk_sink_u64(out, 1);
+    pgk_sink_u64(out, type);
+    pgk_sink_u64(out, flags);
+    pgk_sink_u64(out, 50);
+    pgk_sink_u64(out, n);
+    pgk_sink_bytes(out, bytes, n);
+    return out;
+}
+
+static void test_bombs(void **state)
+{
+    (void)state;
+    struct pgk_sample *p;
+    struct pgk_err err;
+    size_t size;
+    /* 1 GiB said to be in 10 bytes. */
+    static const uint8_t bomb[] = {0x80, 0x80, 0x80, 0x80, 4, 10, 0x78, 0xda, 1, 2, 3, 4, 5, 6,
+                                   7, 8};
+    struct pgk_sink *out = one_section(PGK_SEC_NAMES, PGK_SECF_COMPRESSED, bomb, sizeof bomb);
+    const uint8_t *bytes = pgk_sink_data(out, &size);
+    assert_int_equal(read_bytes(bytes, size, PGK_SAMPLE_EXT_BINARY, &p, &err), PGK_E_LIMIT);
+    pgk_sample_close(&p);
+    pgk_sink_drop(&out);
+
+    /* A thousand and more inlinees, one in the other: by raw binary, which has no sections. */
+    assert_int_equal(pgk_sink_memory(&out, NULL), 0);
+    pgk_sink_uleb(out, PGK_SAMPLE_MAGIC_BINARY);
+    pgk_sink_uleb(out, PGK_SAMPLE_VERSION);
+    pgk_sink_zeros(out, 6);
+    pgk_sink_bytes(out, "\1f\0\0\0", 5); /* one name, head samples, name 0 */
+    for (int i = 0; i < 100000; i++)
+        pgk_sink_bytes(out, "\1\0\1\1\0\0", 6);
+    pgk_sink_zeros(out, 3);
+    bytes = pgk_sink_data(out, &size);
+    assert_int_equal(read_bytes(bytes, size, PGK_SAMPLE_BINARY, &p, &err), PGK_E_LIMIT);
+    assert_string_equal(err.field, "number of inlinees");
+    pgk_sample_close(&p);
+    pgk_sink_drop(&out);
+}
+
+/* One function by the offset table is what the whole file has of it. */
+static void test_one_function(void **state)
+{
+    (void)state;
+    for (int bits = 0; bits < 8; bits++) {
+        opts_t opts = {.vtables = true, .compress = bits & 1, .split_layout = bits & 2,
+                       .md5 = bits & 4};
+        struct pgk_sink *out = case_encode(CASE_PLAIN, &opts);
+        struct pgk_sample *p;
+        struct pgk_err err;
+        size_t size;
+        const uint8_t *bytes = pgk_sink_data(out, &size);
+        assert_int_equal(pgk_sample_new(&p, NULL), 0);
+        assert_int_equal(pgk_sample_ext_read_function(p, bytes, size, &case_source, "_Z3bari",
+                                                      &err), 0);
+        case_expect(p, "_Z3bari:20301:1437\n 1: 1437\n");
+        assert_int_equal(pgk_sample_new(&p, NULL), 0);
+        assert_int_equal(pgk_sample_ext_read_function(p, bytes, size, &case_source, "inline1",
+                                                      &err), PGK_E_EMPTY);
+        pgk_sample_close(&p);
+        pgk_sink_drop(&out);
+    }
+}
+
+static void test_out_of_memory(void **state)
+{
+    (void)state;
+    opts_t opts = {.vtables = true, .compress = true};
+    struct pgk_sink *out = case_encode(CASE_PLAIN, &opts);
+    size_t size;
+    const uint8_t *bytes = pgk_sink_data(out, &size);
+    int status = PGK_E_NOMEM;
+    for (uint64_t nth = 1; status == PGK_E_NOMEM; nth++) {
+        struct pgk_sample *p;
+        struct pgk_sink *again = NULL;
+        struct pgk_err err;
+        pgk_mem_fail_after(nth);
+        status = read_bytes(bytes, size, PGK_SAMPLE_EXT_BINARY, &p, &err);
+        if (!status)
+            status = pgk_sample_finish(p, &err);
+        if (!status)
+            status = pgk_sink_memory(&again, &err);
+        if (!status)
+            status = pgk_sample_ext_write(p, p->by_heat.n, &opts, again, &err);
+        if (!status)
+            status = pgk_sink_commit(&again, &err);
+        pgk_mem_fail_after(0);
+        pgk_sink_drop(&again);
+        pgk_sample_close(&p);
+        assert_in_range(nth, 1, 500);
+    }
+    assert_int_equal(status, 0);
+    pgk_sink_drop(&out);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_round_trips),     cmocka_unit_test(test_md5),
+        cmocka_unit_test(test_gcc),             cmocka_unit_test(test_bytes),
+        cmocka_unit_test(test_truncations),     cmocka_unit_test(test_raw_truncations),
+        cmocka_unit_test(test_forged_numbers),  cmocka_unit_test(test_bombs),
+        cmocka_unit_test(test_one_function),    cmocka_unit_test(test_out_of_memory),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,384 @@
+#!/usr/bin/env python3
+"""The report page in a real browser: what it shows is what the profile holds.
+
+usage: report_page.py PGOKIT [CASE...]      a case as it is printed
+"""
+
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE), str(HERE.parent / "house")]
+
+from browser import Browser, Failure, find_chromium  # noqa: E402
+import shop  # noqa: E402
+
+GOLDEN = HERE.parent / "golden"
+# What the table shows of a row: the context's number on the page and its texts.
+ROWS = """Array.from(document.querySelectorAll('#contexts tbody tr'), (r) => [
+    r.querySelector('button').textContent, ...Array.from(r.querySelectorAll('td'),
+    (d) => d.textContent)])"""
+FIGURES = """Object.fromEntries(Array.from(document.querySelectorAll('[data-figure]'),
+    (t) => [t.dataset.figure, Number(t.dataset.exact)]))"""
+TEXTS = """Object.fromEntries(Array.from(document.querySelectorAll('[data-figure]'),
+    (t) => [t.dataset.figure, t.querySelector('.value').textContent]))"""
+
+
+def expect(found, wanted, what):
+    if found != wanted:
+        raise Failure(f"{what}: found {found!r}, expected {wanted!r}")
+
+
+def require(true, what):
+    if not true:
+        raise Failure(what)
+
+
+class Suite:
+    def __init__(self, pgokit, folder, browser):
+        self.pgokit, self.folder, self.browser = pgokit, folder, browser
+        self.before = shop.Profile(pgokit, folder, "before")
+        self.slow = shop.Profile(pgokit, folder, "slow", "-DSLOW")
+
+    def run(self, *args):
+        return subprocess.run([self.pgokit, *map(str, args)], check=True, capture_output=True,
+                              text=True, cwd=self.folder).stdout
+
+    def report(self, profile, *args):
+        """The page of a profile, as a file."""
+        page = self.folder / "report.html"
+        self.run("report", profile.path, "-b", profile.binary, "-q", "-o", page, *args)
+        return page
+
+    def json(self, profile):
+        return json.loads(self.run("show", "--json", profile.path, "-b", profile.binary))
+
+    def open(self, *args, profile=None, **window):
+        return self.browser.open(self.report(profile or self.before, *args), **window)
+
+    # ---- cases ----
+
+    def loads_without_a_complaint(self):
+        for dark in (False, True):
+            page = self.open(dark=dark)
+            expect(page.problems(), [], "problems")
+            expect(page.evaluate("document.title"), "before.profdata – pgokit report", "title")
+
+    def figures_are_those_of_show(self):
+        data, page = self.json(self.before), self.open()
+        figures = page.evaluate(FIGURES)
+        for key in ("TotalSize", "AllocCount", "TotalAccessCount", "TotalLifetime"):
+            expect(figures[key], data["totals"][key], key)
+        for name, label in data["totals"]["labels"].items():
+            expect(figures.get(name, 0), label["TotalSize"], name)
+        advice = page.evaluate("Array.from(document.querySelectorAll('[data-advice]'), "
+                               "(a) => [a.dataset.advice, Number(a.dataset.exact)])")
+        expect(advice, [[a["rule"], a["bytes"]] for a in data["advice"]], "advice")
+        require({"short-lived", "too-large"} <= {name for name, _ in advice},
+                f"advice on what the program does wrong: {advice}")
+
+    def figures_read_as_on_the_terminal(self):
+        page, table = self.open(), self.run("show", self.before.path, "-b", self.before.binary)
+        texts = page.evaluate(TEXTS)
+        for label, key in (("allocated", "TotalSize"), ("objects", "AllocCount"),
+                           ("average life", "TotalLifetime")):
+            line = next(line for line in table.splitlines() if line.strip().startswith(label))
+            require(texts[key] in line, f"{texts[key]!r} not in {line!r}")
+
+    def table_holds_every_context(self):
+        data, page = self.json(self.before), self.open()
+        rows = page.evaluate(ROWS)
+        expect(page.evaluate("document.querySelector('#found').textContent"),
+               f"{data['totals']['contexts']} contexts", "count")
+        expect(sum(int(row[2].replace(",", "")) for row in rows), data["totals"]["AllocCount"],
+               "objects of all rows")
+
+    def table_sorts_by_a_column(self):
+        data, page = self.json(self.before), self.open()
+        page.click("#contexts thead th:nth-child(3) button")
+        objects = [int(row[2].replace(",", "")) for row in page.evaluate(ROWS)]
+        counts = sorted((c["mib"]["AllocCount"] for c in data["contexts"]), reverse=True)
+        expect(objects, counts[:len(objects)], "objects, falling")
+        expect(page.evaluate("document.querySelector('#contexts thead th:nth-child(3)').ariaSort"),
+               "descending", "what a screen reader says")
+        page.click("#contexts thead th:nth-child(3) button")
+        objects = [int(row[2].replace(",", "")) for row in page.evaluate(ROWS)]
+        expect(objects, sorted(counts)[:len(objects)], "objects, rising")
+
+    def views_switch(self):
+        data, page = self.json(self.before), self.open()
+        width = """(() => { const w = (e) => e.getBoundingClientRect().width;
+            const box = Array.from(document.querySelectorAll('.box')).find(
+                (b) => b.ariaLabel.startsWith('print_labels'));
+            return box ? w(box) / w(document.querySelector('.boxes')) : 0; })()"""
+        field = {"bytes": "TotalSize", "count": "AllocCount", "accesses": "TotalAccessCount"}
+        for weight, key in field.items():
+            page.click(f"input[value={weight}] + span")
+            mine = sum(c["mib"][key] for c in data["contexts"]
+                       if any("print_labels" in f.get("function", "") for f in c["stack"]))
+            share = mine / data["totals"][key]
+            require(abs(page.evaluate(width) - share) < 0.005,
+                    f"{weight}: width {page.evaluate(width)}, share {share}")
+
+    def search_finds_a_context(self):
+        page = self.open()
+        page.type("#search", "MAKE_label")
+        page.wait("document.querySelector('#found').textContent.startsWith('1 of ')")
+        expect([row[0] for row in page.evaluate(ROWS)], ["make_label"], "rows")
+        page.evaluate("document.querySelector('#search').select()")
+        page.type("#search", "no such function")
+        page.wait("document.querySelector('#found').textContent.startsWith('0 of ')")
+
+    def click_opens_the_panel(self):
+        page = self.open("--source", HERE)
+        page.type("#search", "make_orders")
+        page.wait("document.querySelectorAll('#contexts tbody tr').length === 1")
+        page.click("#contexts tbody button")
+        page.wait("document.querySelector('#panel')")
+        text = page.evaluate("document.querySelector('#panel').textContent")
+        require("make_orders" in text and "main" in text, f"call stack in {text[:500]!r}")
+        require("return new Order[n];" in text, "the source line")
+        require("62.5 KiB" in text, "its bytes: 1000 orders of 64 B")
+        page.press("Escape")
+        page.wait("!document.querySelector('#panel')")
+        expect(page.evaluate("document.activeElement.textContent"), "make_orders",
+               "where the focus returns to")
+
+    def sources_can_be_left_out(self):
+        self.open("--source", HERE)
+        data = self.report(self.before, "--source", HERE, "--no-source")
+        page = self.browser.open(data)
+        page.click("#contexts tbody button")
+        page.wait("document.querySelector('#panel')")
+        expect(page.evaluate("document.querySelectorAll('#panel pre').length"), 0, "excerpts")
+
+    def flame_graph_goes_in_and_back(self):
+        data, page = self.json(self.before), self.open()
+        page.evaluate("Array.from(document.querySelectorAll('.box')).find((b) => "
+                      "b.ariaLabel.startsWith('print_labels')).id = 'target'")
+        page.click("#target")
+        inside = sum(any("print_labels" in f.get("function", "") for f in c["stack"])
+                     for c in data["contexts"])
+        page.wait(f"document.querySelector('#found').textContent.startsWith('{inside} of')")
+        page.press("Escape")
+        page.click(".chip")
+        page.wait(f"document.querySelector('#found').textContent === "
+                  f"'{data['totals']['contexts']} contexts'")
+
+    def flame_graph_works_by_keys(self):
+        page = self.open()
+        page.evaluate("document.querySelector('.boxes').focus()")
+        active = "document.getElementById(document.querySelector('.boxes')" \
+                 ".getAttribute('aria-activedescendant')).ariaLabel"
+        require(page.evaluate(active).startswith("whole program"), "starts at the root")
+        page.press("ArrowDown")
+        page.wait(f"{active}.startsWith('main')")
+        page.press("ArrowDown")
+        page.wait(f"!{active}.startsWith('main')")
+        first = page.evaluate(active)
+        page.press("Enter")
+        page.wait("document.querySelector('.chip') && document.querySelector('.box.faded')")
+        page.wait("document.querySelector('#panel')")
+        page.press("Escape")
+        page.wait("!document.querySelector('#panel')")
+        expect(page.evaluate(active), first,
+               "the box that was entered")
+        page.press("Escape")
+        page.wait("!document.querySelector('.box.faded')")
+
+    def scatter_opens_what_it_points_at(self):
+        page = self.open()
+        page.evaluate("document.querySelector('.plot').scrollIntoView({block: 'center'})")
+        page.settle()
+        left, top = page.evaluate("(() => { const b = document.querySelector('.plot canvas')"
+                                  ".getBoundingClientRect(); return [b.x, b.y]; })()")
+        for x, y in ((x, y) for y in range(20, 320, 20) for x in range(60, 460, 20)):
+            page.hover(left + x, top + y)
+            page.settle()
+            if page.evaluate("Boolean(document.querySelector('.tip'))"):
+                break
+        else:
+            raise Failure("no circle anywhere")
+        name = page.evaluate("document.querySelector('.tip strong').textContent").split(" ")[0]
+        for kind in ("mousePressed", "mouseReleased"):
+            page.call("Input.dispatchMouseEvent", type=kind, x=left + x, y=top + y, button="left",
+                      clickCount=1)
+        page.wait("document.querySelector('#panel')")
+        title = page.evaluate("document.querySelector('#panel-title').textContent")
+        require(title.startswith(name.split("<")[0]), f"{title!r} opened, {name!r} pointed at")
+
+    def advice_opens_its_context(self):
+        page = self.open()
+        page.click("[data-advice=too-large] .link")
+        page.wait("document.querySelector('#panel')")
+        expect(page.evaluate("document.querySelector('#panel-title').textContent"),
+               "reserve_too_much", "what is too large")
+
+    def histogram_is_drawn(self):
+        profile = shop.Profile(self.pgokit, self.folder, "histogram", *shop.HISTOGRAM)
+        profile.path = profile.raw  # indexed profiles hold no histograms
+        page, data = self.open(profile=profile), self.json(profile)
+        expect(page.problems(), [], "problems")
+        page.type("#search", "make_orders")
+        page.wait("document.querySelectorAll('#contexts tbody tr').length === 1")
+        page.click("#contexts tbody button")
+        page.wait("document.querySelector('#panel .histogram')")
+        words = next(c["histogram"] for c in data["contexts"]
+                     if any("make_orders" in f.get("function", "") for f in c["stack"]))
+        text = page.evaluate("document.querySelector('#panel figcaption').textContent")
+        require("never accessed" in text and len(words) > 100, text)
+        bars = page.evaluate("document.querySelectorAll('.bars span').length")
+        require(0 < bars <= 128, f"{bars} bars")
+
+    def names_are_text(self):
+        page = self.open("--source", self.folder,
+                         profile=shop.evil_profile(self.pgokit, self.folder))
+        page.evaluate("Array.from(document.querySelectorAll('#contexts tbody button'))"
+                      ".find((b) => b.textContent.includes('onerror')).click()")
+        page.wait("document.querySelector('#panel')")
+        text = page.evaluate("document.querySelector('#panel').textContent")
+        require(shop.EVIL_NAME in text, f"the name of the function in {text[:300]!r}")
+        require("</script><img src=x onerror=window.evil=1>.cpp" in text, "the name of the file")
+        expect(page.evaluate("document.images.length"), 0, "images")
+        expect(page.evaluate("typeof window.evil"), "undefined", "what the name tried to set")
+        expect(page.problems(), [], "problems")
+        html = (self.folder / "report.html").read_text(encoding="utf-8")
+        require("onerror=" not in html, "the name stands in the markup")
+
+    def policy_refuses_other_scripts(self):
+        page = self.open()
+        policy = page.evaluate("document.querySelector('meta[http-equiv]').content")
+        require("default-src 'none'" in policy and "unsafe" not in policy, policy)
+        page.evaluate("(() => { const s = document.createElement('script');"
+                      "s.textContent = 'window.injected = 1'; document.body.append(s);"
+                      "const i = new Image(); i.src = 'https://example.org/x.png'; })()")
+        expect(page.evaluate("typeof window.injected"), "undefined", "a script from elsewhere")
+        page.wait("true")
+        said = " ".join(page.problems())
+        require("Content Security Policy" in said, f"the browser says: {said!r}")
+        expect(page.evaluate("(() => { try { return eval('1') } catch { return 'refused' } })()",
+                             allowUnsafeEvalBlockedByCSP=False), "refused", "eval")
+
+    def themes_differ(self):
+        paper = "getComputedStyle(document.documentElement).backgroundColor"
+        dark, page = self.open(dark=True).evaluate(paper), self.open()
+        require(page.evaluate(paper) != dark, "the system's choice")
+        page.evaluate("(() => { const s = document.querySelector('.theme select'); "
+                      "s.value = 'dark'; s.dispatchEvent(new Event('change', {bubbles: true}));"
+                      "})()")
+        page.settle()
+        expect(page.evaluate(paper), dark, "the reader's choice")
+
+    def fits_a_phone(self):
+        page = self.open(width=390, height=844)
+        page.settle()
+        wide = page.evaluate("Array.from(document.querySelectorAll('body *')).filter((e) => "
+                             "e.getBoundingClientRect().right > innerWidth + 1 && "
+                             "!e.closest('.table-frame, .boxes-frame, pre')).map((e) => "
+                             "e.outerHTML.slice(0, 90))")
+        expect([page.evaluate("document.documentElement.scrollWidth"), wide], [390, []],
+               "width of the page, and what is beyond the screen")
+        expect(page.problems(), [], "problems")
+
+    def everything_has_a_name(self):
+        page = self.open()
+        page.click("#contexts tbody button")
+        page.wait("document.querySelector('#panel')")
+        nodes = page.call("Accessibility.getFullAXTree")["nodes"]
+        named = {"button", "checkbox", "radio", "searchbox", "combobox", "treeitem", "tree",
+                 "image", "img", "dialog", "textbox", "link"}
+        missing = [node["role"]["value"] for node in nodes
+                   if not node.get("ignored") and node.get("role", {}).get("value") in named
+                   and not node.get("name", {}).get("value")]
+        expect(missing, [], "controls without a name")
+        require(sum(n.get("role", {}).get("value") == "treeitem" for n in nodes) > 3, "a tree")
+
+    def contexts_beyond_the_limit_are_summed_up(self):
+        data, page = self.json(self.before), self.open("--contexts", "3")
+        expect(len(page.evaluate(ROWS)), 3, "rows")
+        text = page.evaluate("document.querySelector('#rest').textContent")
+        left = data["totals"]["contexts"] - 3
+        require(f": {left} context{'s' if left > 1 else ''}, together" in text, text)
+        expect(page.evaluate(FIGURES)["TotalSize"], data["totals"]["TotalSize"],
+               "the headline is of all")
+
+    def difference_shows_the_regression(self):
+        page = self.open("--base", self.before.path, "-b", self.before.binary, profile=self.slow)
+        expect(page.problems(), [], "problems")
+        data = json.loads(self.run("diff", "--json", self.before.path, self.slow.path, "-b",
+                                   self.before.binary, "-b", self.slow.binary))
+        first = page.evaluate(ROWS)[0]
+        expect(first[0], "cache_that_nobody_asked_for", "the largest change")
+        expect(first[1:4], ["8.00 MiB", "0 B", "+8.00 MiB"], "its figures")
+        tags = page.evaluate("Array.from(document.querySelectorAll('#contexts tbody tr')).map("
+                             "(r) => [r.querySelector('button').textContent,"
+                             " r.querySelector('.tag')?.textContent])")
+        expect(dict(map(tuple, tags))["cache_that_nobody_asked_for"], "new", "its tag")
+        news = sum(c["change"] == "new" for c in data["contexts"])
+        verdict = page.evaluate("document.querySelector('#verdict').textContent")
+        require(f"{news} new" in verdict, f"{news} new contexts, the page says: {verdict}")
+        grown = data["now"]["TotalSize"] / data["before"]["TotalSize"] * 100 - 100
+        require(f"+{grown:.1f} %" in verdict, f"grown by {grown:.1f} %: {verdict}")
+
+    def equal_profiles_do_not_differ(self):
+        page = self.open("--base", self.before.path)
+        verdict = page.evaluate("document.querySelector('#verdict').textContent")
+        require("none changed" in verdict and "100.0 %" in verdict, verdict)
+
+    def profile_without_access_counts(self):
+        page = self.browser.open(self.report_of(GOLDEN / "indexed" / "llvm19-v2.profdata"))
+        expect(page.problems(), [], "problems")
+
+    def raw_profile_without_names(self):
+        page = self.browser.open(self.report_of(GOLDEN / "heap-raw" / "clang22.profraw"))
+        expect(page.problems(), [], "problems")
+        page.click("#contexts tbody button")
+        page.wait("document.querySelector('#panel')")
+        require("0x" in page.evaluate("document.querySelector('#panel').textContent"), "addresses")
+
+    def report_of(self, path):
+        page = self.folder / "golden.html"
+        self.run("report", path, "-q", "-o", page)
+        return page
+
+    def same_bytes_for_the_same_profile(self):
+        first = self.report(self.before).read_bytes()
+        expect(self.report(self.before).read_bytes() == first, True, "equal bytes")
+
+
+def cases():
+    return [name for name, value in vars(Suite).items()
+            if callable(value) and not name.startswith("_")
+            and name not in ("run", "report", "json", "open", "report_of")]
+
+
+def main():
+    pgokit, asked = os.path.abspath(sys.argv[1]), [arg.replace(" ", "_") for arg in sys.argv[2:]]
+    names = [name for name in cases() if not asked or name in asked]
+    print(f"1..{len(names)}", flush=True)
+    missing = [what for what, found in (("chromium", find_chromium()),
+                                        ("clang++-22", shop.find_compiler())) if not found]
+    if missing:
+        for number, name in enumerate(names, 1):
+            print(f"ok {number} - {name.replace('_', ' ')} # SKIP missing {', '.join(missing)}")
+        return 0
+    failed = 0
+    with tempfile.TemporaryDirectory() as folder, Browser(folder) as browser:
+        suite = Suite(pgokit, pathlib.Path(folder), browser)
+        for number, name in enumerate(names, 1):
+            try:
+                getattr(suite, name)()
+                print(f"ok {number} - {name.replace('_', ' ')}", flush=True)
+            except (Failure, subprocess.CalledProcessError, KeyError, StopIteration) as error:
+                failed += 1
+                print(f"not ok {number} - {name.replace('_', ' ')}")
+                said = f"{error!r} {getattr(error, 'stderr', '') or ''}"
+                print("\n".join("# " + line for line in said.splitlines()), flush=True)
+    return 1 if failed else 0
+
+
+sys.exit(main())

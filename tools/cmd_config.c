@@ -1,0 +1,170 @@
+/* pgokit config: what a build system adds to build programs for recording. */
+#include "record.h"
+
+#include "heap_flags.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char help[] =
+    "usage: pgokit config --cflags | --ldflags | --libs heap [OPTION]...\n\n"
+    "Prints, on one line, what to add where a program is built that pgokit record heap shall\n"
+    "record with its loads and stores: flags to compile with, flags to link with, libraries\n"
+    "to link. Several can be asked for at once.\n\n"
+    "      --cflags      for compiling C and C++\n"
+    "      --ldflags     for linking, behind all flags of the compiler\n"
+    "      --libs        the runtime; its place in the line does not matter\n"
+    "      --cc CC       compiler: gcc, clang, clang-22, a path; default $CC, else clang\n"
+    "      --static      the runtime becomes part of the program (default); also for -static\n"
+    "      --shared      the runtime as a library\n"
+    "      --histogram   count accesses by place in the object; clang 19 or newer\n"
+    "\nExamples:\n"
+    "  clang -O2 $(pgokit config --cflags heap) -c app.c\n"
+    "  clang app.o $(pgokit config --ldflags --libs heap) -o app\n"
+    "  make CC=gcc CFLAGS=\"-O2 $(pgokit config --cflags heap --cc gcc)\" \\\n"
+    "      LDFLAGS=\"$(pgokit config --ldflags --libs heap --cc gcc)\"\n";
+
+enum { OPT_CFLAGS = 256, OPT_LDFLAGS, OPT_LIBS, OPT_CC, OPT_STATIC, OPT_SHARED, OPT_HISTOGRAM };
+
+static const struct option options[] = {
+    {"cflags", no_argument, NULL, OPT_CFLAGS},
+    {"ldflags", no_argument, NULL, OPT_LDFLAGS},
+    {"libs", no_argument, NULL, OPT_LIBS},
+    {"cc", required_argument, NULL, OPT_CC},
+    {"static", no_argument, NULL, OPT_STATIC},
+    {"shared", no_argument, NULL, OPT_SHARED},
+    {"histogram", no_argument, NULL, OPT_HISTOGRAM},
+    CLI_COMMON_LONG,
+    {0},
+};
+
+struct config {
+    struct cli_common common;
+    bool cflags, ldflags, libs, shared, histogram;
+    const char *cc;
+    bool clang;
+    unsigned long release; /* of clang; 0: not in its name */
+};
+
+static void parse(struct config *c, int argc, char **argv)
+{
+    for (int o; (o = cli_next_option(&cmd_config, argc, argv, "", options, &c->common)) != -1;) {
+        switch (o) {
+        case OPT_CFLAGS:
+            c->cflags = true;
+            break;
+        case OPT_LDFLAGS:
+            c->ldflags = true;
+            break;
+        case OPT_LIBS:
+            c->libs = true;
+            break;
+        case OPT_CC:
+            c->cc = optarg;
+            break;
+        case OPT_STATIC:
+            c->shared = false;
+            break;
+        case OPT_SHARED:
+            c->shared = true;
+            break;
+        case OPT_HISTOGRAM:
+            c->histogram = true;
+            break;
+        }
+    }
+    if (optind + 1 != argc || strcmp(argv[optind], "heap") != 0)
+        cli_usage(&cmd_config, "for which kind of profile? name it: heap");
+    if (!c->cflags && !c->ldflags && !c->libs)
+        cli_usage(&cmd_config, "print what? name --cflags, --ldflags or --libs");
+}
+
+/* By its name: "ccache clang++-19 -m64" is clang 19. */
+static void know_compiler(struct config *c)
+{
+    const char *name = c->cc ? c->cc : getenv("CC");
+    if (!name || !*name)
+        name = "clang";
+    const char *clang = strstr(name, "clang");
+    c->clang = clang != NULL;
+    if (clang) {
+        clang += strlen("clang");
+        clang += clang[0] == '+' && clang[1] == '+' ? 2 : 0;
+        if (*clang == '-' && isdigit((unsigned char)clang[1]))
+            c->release = strtoul(clang + 1, NULL, 10);
+    } else if (!strstr(name, "gcc") && !strstr(name, "g++")) {
+        char safe[64];
+        cli_usage(&cmd_config, "is '%s' a gcc or a clang? Say --cc gcc or --cc clang",
+                  pgk_human_text(safe, sizeof safe, name));
+    }
+    if (c->release && c->release < 13)
+        cli_usage(&cmd_config, "clang %lu has no heap profiler; 13 is the first", c->release);
+    if (c->histogram && (!c->clang || (c->release && c->release < 19)))
+        cli_usage(&cmd_config, "histograms of accesses take clang 19 or newer");
+}
+
+/* Words go into command lines through $(...), which splits at blanks and knows no quotes. */
+static void find_library(char path[PATH_MAX], const char *file)
+{
+    char safe[256];
+    if (!heap_runtime_find(path, file)) {
+        fprintf(stderr,
+                "pgokit: %s is not in this build or installation of pgokit. Set "
+                "PGOKIT_RUNTIME to the folder where it is\n",
+                file);
+        exit(EXIT_FAILED);
+    }
+    if (path[strcspn(path, " \t\n,:")]) {
+        fprintf(stderr,
+                "pgokit: the path of the runtime has a blank, a comma or a colon, which "
+                "command lines split: %s\n",
+                pgk_human_text(safe, sizeof safe, path));
+        exit(EXIT_FAILED);
+    }
+}
+
+static void print_cflags(const struct config *c)
+{
+    printf(" %s", c->clang ? HEAP_CFLAGS_CLANG : HEAP_CFLAGS_GCC);
+    if (c->histogram)
+        printf(" %s", HEAP_CFLAGS_HISTOGRAM);
+    /* 19 has no inline code for it. */
+    if (c->histogram && c->release < 22)
+        printf(" %s", HEAP_CFLAGS_CALLBACKS);
+}
+
+static void print_libs(const struct config *c)
+{
+    char path[PATH_MAX];
+    find_library(path, c->shared ? "libpgokit_heap.so" : "libpgokit_heap.a");
+    if (!c->shared) {
+        printf(" " HEAP_LIBS_BEFORE "%s" HEAP_LIBS_AFTER, path);
+        return;
+    }
+    printf(" %s", path);
+    *strrchr(path, '/') = 0;
+    printf(" -Wl,-rpath,%s -pthread", path);
+}
+
+static int run(int argc, char **argv)
+{
+    struct config c = {0};
+    parse(&c, argc, argv);
+    know_compiler(&c);
+    if (c.cflags)
+        print_cflags(&c);
+    if (c.ldflags)
+        printf(" %s", c.clang ? HEAP_LDFLAGS_CLANG : HEAP_LDFLAGS_GCC);
+    if (c.libs)
+        print_libs(&c);
+    putchar('\n');
+    cli_common_free(&c.common);
+    return cli_finish_output(EXIT_DONE);
+}
+
+const struct cli_verb cmd_config = {.name = "config",
+                                    .summary = "prints flags to build programs for recording",
+                                    .help = help,
+                                    .run = run};

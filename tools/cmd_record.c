@@ -1,0 +1,37 @@
+/* pgokit record: runs a program and records a profile. One file per kind, record_<kind>.c. */
+#include "record.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const char help[] =
+    "usage: pgokit record KIND [OPTION]... -- PROGRAM [ARGUMENT]...\n\n"
+    "Runs a program and records a profile of it. KIND is\n\n"
+    "  heap    what is allocated where, how long it lives, how often it is accessed\n";
+
+static const struct {
+    const char *name;
+    const struct cli_verb *verb;
+} kinds[] = {{"heap", &record_heap}};
+
+static int run(int argc, char **argv)
+{
+    if (argc < 2)
+        cli_usage(&cmd_record, "record what? name a kind: heap");
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (!strcmp(argv[1], kinds[i].name))
+            return kinds[i].verb->run(argc - 1, argv + 1);
+    if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h")) {
+        fputs(help, stdout);
+        for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+            putchar('\n');
+            cli_print_help(kinds[i].verb);
+        }
+        return cli_finish_output(EXIT_DONE);
+    }
+    char safe[64];
+    cli_usage(&cmd_record, "no kind '%s'", pgk_human_text(safe, sizeof safe, argv[1]));
+}
+
+const struct cli_verb cmd_record = {
+    .name = "record", .summary = "runs a program and records a profile", .help = help, .run = run};

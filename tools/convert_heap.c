@@ -1,0 +1,228 @@
+/* pgokit convert for heap profiles. */
+#include "cli.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char help[] =
+    "Any heap profile becomes any other. Only a profile that was never symbolised can become a\n"
+    "raw one; raw ones and texts need the binaries that were run to become anything else.\n\n"
+    "      --to NAME            what to write, or who shall read it: any (the default: indexed,\n"
+    "                           for LLVM 19 to 22), llvm14 to llvm22, raw, yaml, paths\n"
+    "      --format-version N   of raw profiles: 1 to 5 (default 5)\n"
+    "      --index-version N    of indexed profiles: 8 to 13, instead of what --to means\n"
+    "      --memprof-version N  of indexed profiles: 0 to 4, instead of what --to means\n"
+    "      --compiler-fields    of indexed profiles: only the fields that the compiler uses\n"
+    "\nExamples:\n"
+    "  pgokit convert memprof.profraw.4711 --to raw --format-version 4 -o for-llvm-19.profraw\n"
+    "  pgokit convert app.profdata --to yaml -o -\n"
+    "  pgokit convert new.profdata --to llvm16 -o old.profdata\n"
+    "  pgokit convert memprof.profraw.4711 -b ./app --to paths -o app.heappaths\n";
+
+struct convert {
+    struct cli_common common;
+    const char *input, *output;
+    struct pgk_heap_target target;
+    struct pgk_indexed_write_opts indexed;
+    struct pgk_heap_symbolised symbolised;
+    struct pgk_heap_paths_size paths;
+};
+
+enum { OPT_TO = 256, OPT_FORMAT, OPT_INDEX, OPT_MEMPROF, OPT_FIELDS };
+
+static const struct option options[] = {
+    {"output", required_argument, NULL, 'o'},
+    {"to", required_argument, NULL, OPT_TO},
+    {"format-version", required_argument, NULL, OPT_FORMAT},
+    {"index-version", required_argument, NULL, OPT_INDEX},
+    {"memprof-version", required_argument, NULL, OPT_MEMPROF},
+    {"compiler-fields", no_argument, NULL, OPT_FIELDS},
+    CLI_COMMON_LONG,
+    {0},
+};
+
+enum { NOT_GIVEN = 99, RAW_DEFAULT = 5, RAW_OF_LLVM_14 = 1 };
+
+static void choose_target(struct convert *c, const char *name)
+{
+    static const struct {
+        const char *name;
+        struct pgk_heap_target target;
+    } others[] = {
+        {"raw", {PGK_HEAP_RAW, RAW_DEFAULT, false}},
+        /* LLVM 14 has no indexed heap profiles: all it reads is a raw one. */
+        {"llvm14", {PGK_HEAP_RAW, RAW_OF_LLVM_14, false}},
+        {"yaml", {PGK_HEAP_YAML, 0, false}},
+        {"paths", {PGK_HEAP_PATHS, 0, false}},
+    };
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        if (!strcmp(name, others[i].name)) {
+            c->target = others[i].target;
+            return;
+        }
+    }
+    const struct pgk_indexed_target *to = pgk_indexed_target(name);
+    if (!to)
+        cli_usage(&cmd_convert, "--to takes any, llvm14 to llvm22, raw, yaml or paths, not '%s'",
+                  name);
+    c->indexed.target = *to;
+    c->target = (struct pgk_heap_target){PGK_HEAP_INDEXED, to->memprof_version, true};
+}
+
+static void parse(struct convert *c, int argc, char **argv)
+{
+    unsigned long format = NOT_GIVEN, index = NOT_GIVEN, memprof = NOT_GIVEN;
+    bool compiler_fields = false;
+    choose_target(c, "any");
+    for (int o; (o = cli_next_option(&cmd_convert, argc, argv, "o:", options, &c->common)) != -1;) {
+        switch (o) {
+        case 'o':
+            c->output = optarg;
+            break;
+        case OPT_TO:
+            choose_target(c, optarg);
+            break;
+        case OPT_FORMAT:
+            format = cli_number("--format-version", optarg, 1, 5);
+            break;
+        case OPT_INDEX:
+            index = cli_number("--index-version", optarg, 8, 13);
+            break;
+        case OPT_MEMPROF:
+            memprof = cli_number("--memprof-version", optarg, 0, 4);
+            break;
+        case OPT_FIELDS:
+            compiler_fields = true;
+            break;
+        }
+    }
+    bool raw = c->target.form == PGK_HEAP_RAW, is_indexed = c->target.form == PGK_HEAP_INDEXED;
+    if (format != NOT_GIVEN && !raw)
+        cli_usage(&cmd_convert, "--format-version is for --to raw");
+    if ((index != NOT_GIVEN || memprof != NOT_GIVEN || compiler_fields) && !is_indexed)
+        cli_usage(&cmd_convert, "--index-version, --memprof-version and --compiler-fields are for "
+                                "indexed profiles");
+    if (format != NOT_GIVEN)
+        c->target.version = (uint32_t)format;
+    if (index != NOT_GIVEN)
+        c->indexed.target.index_version = (uint32_t)index;
+    if (memprof != NOT_GIVEN)
+        c->indexed.target.memprof_version = c->target.version = (uint32_t)memprof;
+    /* What only LLVM 22 reads is ordered by its own frame ids. */
+    if (c->indexed.target.index_version >= 13 || c->indexed.target.memprof_version >= 4)
+        c->indexed.target.frame_ids = 2;
+    c->indexed.struct_size = sizeof c->indexed;
+    c->indexed.full_schema = c->target.full_schema = !compiler_fields;
+    if (optind + 1 != argc)
+        cli_usage(&cmd_convert, "convert takes one file; pgokit merge adds up several");
+    if (!c->output)
+        cli_usage(&cmd_convert, "where to? name the output with -o");
+    c->input = argv[optind];
+}
+
+/* Losses are gathered before writing, and said once the output is there. */
+static void keep_loss(void *ctx, const char *what)
+{
+    cli_list_add(ctx, strdup(what));
+}
+
+/* Makes frames what the target has: addresses of its kind, or source positions. */
+static int prepare(struct convert *c, struct pgk_heap **heap, struct cli_list *losses,
+                   struct pgk_err *err)
+{
+    struct pgk_binaries *binaries = NULL;
+    struct pgk_heap *prepared = NULL;
+    bool raw = c->target.form == PGK_HEAP_RAW;
+    if (!raw && !pgk_heap_needs_binaries(*heap))
+        return 0;
+    if (!raw && !cli_has_binaries(&c->common))
+        cli_usage(&cmd_convert, "this profile holds addresses, or names as people read them: give "
+                                "the binary that was run with -b");
+    size_t build_ids = raw && c->target.version < 3 ? pgk_heap_build_ids(*heap) : 0;
+    if (build_ids) {
+        char text[80];
+        snprintf(text, sizeof text, "%zu build ids", build_ids);
+        keep_loss(losses, text);
+    }
+    int status = cli_open_binaries(&c->common, &binaries, err);
+    if (!status)
+        status = raw ? pgk_heap_rebase(&prepared, *heap, binaries, c->target.version, err)
+                     : pgk_heap_symbolise(&prepared, *heap, binaries, &c->symbolised, err);
+    pgk_binaries_close(&binaries);
+    if (!status) {
+        pgk_heap_close(heap);
+        *heap = prepared;
+    }
+    return status;
+}
+
+static int write_output(struct convert *c, const struct pgk_heap *heap, struct pgk_err *err)
+{
+    switch (c->target.form) {
+    case PGK_HEAP_RAW:
+        return pgk_heap_raw_save(heap, c->output, c->target.version, err);
+    case PGK_HEAP_YAML:
+        return pgk_heap_yaml_save(heap, c->output, err);
+    case PGK_HEAP_PATHS:
+        return pgk_heap_paths_save(heap, c->output, &c->paths, err);
+    case PGK_HEAP_INDEXED:
+        break;
+    }
+    return pgk_indexed_write(heap, c->output, &c->indexed, err);
+}
+
+static int report(const struct convert *c, const struct pgk_file_info *info,
+                  const struct cli_list *losses)
+{
+    char safe[256], size[PGK_HUMAN_SIZE], plain[PGK_HUMAN_SIZE];
+    int exit_code = cli_warn_not_carried(c->input, info) ? EXIT_INCOMPLETE : EXIT_DONE;
+    pgk_human_text(safe, sizeof safe, c->output);
+    for (size_t i = 0; i < losses->n; i++)
+        fprintf(stderr, "pgokit: warning: %s: lost: %s\n", safe, losses->v[i]);
+    const struct pgk_heap_symbolised *done = &c->symbolised;
+    if (done->contexts_dropped)
+        fprintf(stderr,
+                "pgokit: warning: %s: lost: %zu contexts (%s) that have no frame in the given "
+                "binaries; shared libraries can be given with further -b\n",
+                safe, done->contexts_dropped, pgk_human_bytes(size, (double)done->bytes_dropped));
+    if (c->paths.plain_bytes && !c->common.quiet)
+        fprintf(stderr,
+                "pgokit: note: call stacks take %s; as plain strings %s, %.1f times as much\n",
+                pgk_human_bytes(size, (double)c->paths.stack_bytes),
+                pgk_human_bytes(plain, (double)c->paths.plain_bytes),
+                (double)c->paths.plain_bytes / (double)c->paths.stack_bytes);
+    return losses->n || done->contexts_dropped ? EXIT_INCOMPLETE : exit_code;
+}
+
+static int run(int argc, char **argv)
+{
+    struct convert c = {0};
+    struct pgk_heap *heap = NULL;
+    struct pgk_err err = {0};
+    struct pgk_file_info info = {0};
+    struct cli_list losses = {0};
+    parse(&c, argc, argv);
+    int status = pgk_heap_new(&heap, &err);
+    if (!status)
+        status = pgk_heap_read(heap, c.input, &info, &err);
+    if (info.interrupted)
+        keep_loss(&losses, "that the process was killed before it wrote its last dump");
+    if (info.library_accesses)
+        keep_loss(&losses, "that accesses are those of library functions only");
+    if (!status)
+        status = prepare(&c, &heap, &losses, &err);
+    if (!status)
+        status = pgk_heap_losses(heap, &c.target, keep_loss, &losses, &err);
+    if (status >= 0)
+        status = write_output(&c, heap, &err);
+    pgk_heap_close(&heap);
+    int exit_code = status ? cli_fail(&err) : report(&c, &info, &losses);
+    for (size_t i = 0; i < losses.n; i++)
+        free((char *)(uintptr_t)losses.v[i]);
+    cli_list_free(&losses);
+    cli_common_free(&c.common);
+    return exit_code;
+}
+
+const struct cli_action convert_heap = {PGK_KIND_HEAP, help, "o:", options, run};

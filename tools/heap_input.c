@@ -1,0 +1,39 @@
+/* Reading a heap profile for people: with names, where binaries are given. */
+#include "heap_input.h"
+
+#include <stdio.h>
+
+/* Neither raw nor indexed profiles hold names. */
+void heap_input_note_no_names(const struct pgk_heap *heap)
+{
+    struct pgk_heap_frame leaf;
+    if (pgk_heap_contexts(heap) && pgk_heap_stack(heap, 0, &leaf, 1) &&
+        (leaf.is_address || !*leaf.function))
+        fputs("pgokit: note: this profile holds no names; give the binary with -b to see them\n",
+              stderr);
+}
+
+/* Gives names to what the profile knows by address or number only. */
+static int name_frames(struct heap_input *in, struct pgk_binaries *binaries, struct pgk_err *err)
+{
+    if (!pgk_heap_needs_binaries(in->heap))
+        return pgk_heap_name_functions(in->heap, binaries, err);
+    return pgk_heap_symbolise_in_place(&in->heap, binaries, &in->symbolised, err);
+}
+
+int heap_input_read(struct heap_input *in, const char *path, const struct cli_common *common,
+                    struct pgk_err *err)
+{
+    struct pgk_binaries *binaries;
+    int status = pgk_heap_new(&in->heap, err);
+    if (!status)
+        status = pgk_heap_read(in->heap, path, &in->info, err);
+    if (status || !cli_has_binaries(common))
+        return status;
+    status = cli_open_binaries(common, &binaries, err);
+    if (status)
+        return status;
+    status = name_frames(in, binaries, err);
+    pgk_binaries_close(&binaries);
+    return status;
+}

@@ -1,0 +1,19 @@
+/* Reading a heap profile for people: with names, where binaries are given. */
+#ifndef HEAP_INPUT_H
+#define HEAP_INPUT_H
+
+#include "cli.h"
+
+struct heap_input {
+    struct pgk_heap *heap;
+    struct pgk_file_info info;
+    struct pgk_heap_symbolised symbolised;
+};
+
+/* Close in->heap in any case. */
+int heap_input_read(struct heap_input *in, const char *path, const struct cli_common *common,
+                    struct pgk_err *err);
+/* Says how to get names if the profile has none. */
+void heap_input_note_no_names(const struct pgk_heap *heap);
+
+#endif

@@ -1,0 +1,187 @@
+/* What a recorded heap profile holds, and what to type next. */
+#include "record.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { SHOWN = 10 }; /* files told of one by one, and named in a command */
+
+struct sums {
+    uint64_t contexts, objects, bytes, accesses, file_bytes;
+    size_t files, empty, interrupted, library_accesses, damaged;
+};
+
+struct tell {
+    struct sums sums;
+    const char **paths; /* of the files with contexts, as one would type them */
+    char here[PATH_MAX];
+};
+
+/* Relative to the current folder where that is shorter. */
+static const char *as_typed(const struct tell *t, const char *path)
+{
+    size_t n = strlen(t->here);
+    return n > 1 && !strncmp(path, t->here, n) && path[n] == '/' ? path + n + 1 : path;
+}
+
+static int read_sums(struct sums *sums, const char *path, struct pgk_file_info *info,
+                     struct pgk_err *err)
+{
+    struct pgk_heap *heap;
+    int status = pgk_heap_new(&heap, err);
+    if (status)
+        return status;
+    status = pgk_heap_read(heap, path, info, err);
+    sums->contexts = status ? 0 : pgk_heap_contexts(heap);
+    for (size_t i = 0; i < sums->contexts; i++) {
+        const struct pgk_mib *mib = pgk_heap_mib(heap, i);
+        sums->objects += mib->v[PGK_MIB_AllocCount];
+        sums->bytes += mib->v[PGK_MIB_TotalSize];
+        sums->accesses += mib->v[PGK_MIB_TotalAccessCount];
+    }
+    pgk_heap_close(&heap);
+    return status;
+}
+
+static void print_sums(const char *name, const struct sums *s, const char *remarks)
+{
+    char contexts[PGK_HUMAN_SIZE], objects[PGK_HUMAN_SIZE], accesses[PGK_HUMAN_SIZE];
+    char bytes[PGK_HUMAN_SIZE], file_bytes[PGK_HUMAN_SIZE], safe[512];
+    fprintf(stderr, "  %s: %s context%s, %s object%s (%s), %s access%s%s; %s\n",
+            pgk_human_text(safe, sizeof safe, name), pgk_human_count(contexts, s->contexts),
+            s->contexts == 1 ? "" : "s", pgk_human_count(objects, s->objects),
+            s->objects == 1 ? "" : "s", pgk_human_bytes(bytes, (double)s->bytes),
+            pgk_human_count(accesses, s->accesses), s->accesses == 1 ? "" : "es", remarks,
+            pgk_human_bytes(file_bytes, (double)s->file_bytes));
+}
+
+static void tell_file(struct tell *t, const char *path, bool quiet)
+{
+    struct pgk_file_info info = {0};
+    struct pgk_err err = {0};
+    struct sums one = {0}, *all = &t->sums;
+    if (read_sums(&one, path, &info, &err)) {
+        all->damaged++;
+        cli_fail(&err);
+        return;
+    }
+    if (!one.contexts) {
+        all->empty++;
+        return;
+    }
+    one.file_bytes = info.size_bytes;
+    t->paths[all->files++] = as_typed(t, path);
+    if (!quiet && all->files <= SHOWN) {
+        char remarks[100];
+        snprintf(remarks, sizeof remarks, "%s%s",
+                 info.library_accesses ? " by library functions alone" : "",
+                 info.interrupted ? ", interrupted: without objects still alive" : "");
+        print_sums(as_typed(t, path), &one, remarks);
+    }
+    all->contexts += one.contexts;
+    all->objects += one.objects;
+    all->bytes += one.bytes;
+    all->accesses += one.accesses;
+    all->file_bytes += one.file_bytes;
+    all->library_accesses += info.library_accesses;
+    all->interrupted += info.interrupted;
+}
+
+/* A word as the shell reads it. */
+static void print_word(const char *word)
+{
+    char safe[PATH_MAX];
+    pgk_human_text(safe, sizeof safe, word);
+    if (*word && !word[strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                    "0123456789%+,-./:=@_")]) {
+        fprintf(stderr, " %s", safe);
+        return;
+    }
+    fputs(" '", stderr);
+    for (const char *s = safe; *s; s++)
+        fputs(*s == '\'' ? "'\\''" : (const char[]){*s, 0}, stderr);
+    fputc('\'', stderr);
+}
+
+static void tell_next(const struct tell *t, const char *binary)
+{
+    const char *slash = strrchr(binary, '/'), *name = slash ? slash + 1 : binary;
+    size_t n = t->sums.files;
+    char output[PATH_MAX];
+    fputs("next:\n  pgokit show", stderr);
+    print_word(t->paths[0]);
+    fputs(" -b", stderr);
+    print_word(binary);
+    fputs("\n  pgokit merge", stderr);
+    for (size_t i = 0; i < n && i < SHOWN; i++)
+        print_word(t->paths[i]);
+    if (n > SHOWN)
+        fprintf(stderr, " ... (%zu more)", n - SHOWN);
+    fputs(" -b", stderr);
+    print_word(binary);
+    snprintf(output, sizeof output, "%s.profdata", name);
+    fputs(" -o", stderr);
+    print_word(output);
+    fputc('\n', stderr);
+}
+
+static void tell_run(const struct record_ended *ended)
+{
+    char wall[PGK_HUMAN_SIZE], cpu[PGK_HUMAN_SIZE], peak[PGK_HUMAN_SIZE];
+    const struct rusage *u = &ended->usage;
+    double cpu_ms = (double)(u->ru_utime.tv_sec + u->ru_stime.tv_sec) * 1e3 +
+                    (double)(u->ru_utime.tv_usec + u->ru_stime.tv_usec) / 1e3;
+    if (ended->signal)
+        fprintf(stderr, "  ended by signal %d (%s)\n", ended->signal, strsignal(ended->signal));
+    else if (ended->exit_code)
+        fprintf(stderr, "  exit status %d\n", ended->exit_code);
+    fprintf(stderr, "  ran %s with %s of CPU time and %s of memory at most, recording included\n",
+            pgk_human_ms(wall, ended->wall_s * 1e3), pgk_human_ms(cpu, cpu_ms),
+            pgk_human_bytes(peak, (double)u->ru_maxrss * 1024));
+}
+
+static void tell_all(struct tell *t, const struct record_files *files)
+{
+    fprintf(stderr, "recorded:\n");
+    for (size_t i = 0; i < files->n; i++)
+        tell_file(t, files->v[i].path, false);
+    const struct sums *s = &t->sums;
+    if (s->files > SHOWN)
+        fprintf(stderr, "  ... and %zu more\n", s->files - SHOWN);
+    if (s->files > 1) {
+        char name[60];
+        snprintf(name, sizeof name, "%zu files in all", s->files);
+        print_sums(name, s, s->library_accesses ? ", some or all by library functions alone" : "");
+    }
+    if (s->empty)
+        fprintf(stderr, "  %zu more file%s without a context: nothing was allocated\n", s->empty,
+                s->empty == 1 ? "" : "s");
+}
+
+void record_heap_tell(const struct record_files *files, const struct record_ended *ended,
+                      const char *binary, bool quiet)
+{
+    struct tell t = {.paths = calloc(files->n + 1, sizeof *t.paths)};
+    if (!t.paths) {
+        fputs("pgokit: out of memory\n", stderr);
+        exit(EXIT_RECORD_FAILED);
+    }
+    if (!getcwd(t.here, sizeof t.here))
+        t.here[0] = 0;
+    if (!files->n) {
+        fputs("pgokit: warning: nothing was recorded: the program left no profile\n", stderr);
+    } else if (quiet) {
+        for (size_t i = 0; i < files->n; i++)
+            tell_file(&t, files->v[i].path, true);
+    } else {
+        tell_all(&t, files);
+    }
+    if (!quiet) {
+        tell_run(ended);
+        if (t.sums.files)
+            tell_next(&t, binary);
+    }
+    free(t.paths);
+}

@@ -1,0 +1,117 @@
+/* Runs the program that is recorded, as if it had been started without us. */
+#include "record.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+/* What someone may send to us and mean the program. */
+static const int passed_on[] = {SIGHUP,  SIGINT,  SIGQUIT,  SIGTERM,
+                                SIGUSR1, SIGUSR2, SIGWINCH, SIGALRM};
+enum { PASSED_ON = sizeof passed_on / sizeof *passed_on };
+
+static volatile sig_atomic_t child;
+
+/* What the terminal sends goes to the program without us. */
+static void pass_on(int number, siginfo_t *info, void *context)
+{
+    (void)context;
+    int saved = errno;
+    if (child > 0 && info->si_code <= 0)
+        kill((pid_t)child, number);
+    errno = saved;
+}
+
+struct saved_signals {
+    sigset_t mask;
+    struct sigaction actions[PASSED_ON], of_child;
+};
+
+/* Held back until the child's number is known. What is ignored stays so, as nohup wants. */
+static void catch_signals(struct saved_signals *saved)
+{
+    struct sigaction catch = {.sa_sigaction = pass_on, .sa_flags = SA_SIGINFO | SA_RESTART};
+    sigset_t block;
+    sigfillset(&catch.sa_mask);
+    sigemptyset(&block);
+    for (int i = 0; i < PASSED_ON; i++)
+        sigaddset(&block, passed_on[i]);
+    sigprocmask(SIG_BLOCK, &block, &saved->mask);
+    /* Who started us may have it ignored; then there would be nothing to wait for. */
+    sigaction(SIGCHLD, &(struct sigaction){.sa_handler = SIG_DFL}, &saved->of_child);
+    for (int i = 0; i < PASSED_ON; i++) {
+        sigaction(passed_on[i], NULL, &saved->actions[i]);
+        if (saved->actions[i].sa_handler != SIG_IGN)
+            sigaction(passed_on[i], &catch, NULL);
+    }
+}
+
+static void restore_signals(const struct saved_signals *saved)
+{
+    for (int i = 0; i < PASSED_ON; i++)
+        sigaction(passed_on[i], &saved->actions[i], NULL);
+    sigaction(SIGCHLD, &saved->of_child, NULL);
+    sigprocmask(SIG_SETMASK, &saved->mask, NULL);
+}
+
+/* The child's way: starts the program, or tells why not. */
+static _Noreturn void start(const char *program, char **argv, const struct saved_signals *saved,
+                            int tell)
+{
+    restore_signals(saved);
+    signal(SIGXFSZ, SIG_DFL); /* which main() ignores */
+    execv(program, argv);
+    int why = errno;
+    if (write(tell, &why, sizeof why) != sizeof why)
+        why = 0;
+    _exit(EXIT_NOT_EXECUTABLE);
+}
+
+static double seconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+static void wait_for(struct record_ended *ended)
+{
+    int status = 0;
+    while (wait4(ended->pid, &status, 0, &ended->usage) < 0 && errno == EINTR)
+        continue;
+    ended->signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+    ended->exit_code = ended->signal ? 128 + ended->signal : WEXITSTATUS(status);
+}
+
+bool record_run(const char *program, char **argv, struct record_ended *ended)
+{
+    struct saved_signals saved;
+    int tell[2], why = 0;
+    *ended = (struct record_ended){0};
+    if (pipe2(tell, O_CLOEXEC))
+        return false;
+    catch_signals(&saved);
+    double begun = seconds();
+    ended->pid = fork();
+    if (!ended->pid)
+        start(program, argv, &saved, tell[1]);
+    why = ended->pid < 0 ? errno : 0;
+    close(tell[1]);
+    if (!why) {
+        child = ended->pid;
+        sigprocmask(SIG_SETMASK, &saved.mask, NULL);
+        if (read(tell[0], &why, sizeof why) != sizeof why)
+            why = 0;
+        wait_for(ended);
+        child = 0;
+    }
+    close(tell[0]);
+    ended->wall_s = seconds() - begun;
+    restore_signals(&saved);
+    errno = why;
+    return !why;
+}

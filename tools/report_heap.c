@@ -1,0 +1,122 @@
+/* pgokit report for heap profiles. */
+#include "export_heap.h"
+#include "heap_input.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const char help[] =
+    "The page shows headline figures, a flame graph of calling contexts, contexts by access\n"
+    "density and lifetime, a table, and what to change (docs/report.md).\n\n"
+    "      --format NAME    " EXPORT_HEAP_FORMATS "\n"
+    "      --base OLD       an older profile to compare with, on the page\n"
+    "      --source DIR     where to look for sources, besides where they were compiled; may\n"
+    "                       be repeated\n"
+    "      --no-source      no excerpts of sources on the page\n"
+    "      --contexts N     contexts on the page one by one (default 50000); the rest is\n"
+    "                       summed up\n"
+    "      --weight NAME    what folded stacks count: bytes (default), count, accesses,\n"
+    "                       lifetime-bytes\n"
+    "\nExamples:\n"
+    "  pgokit report app.profdata -b ./app -o report.html\n"
+    "  pgokit report new.profdata --base old.profdata -b ./app -o diff.html\n"
+    "  pgokit report app.profdata -b ./app --format pprof -o heap.pb.gz\n"
+    "  pgokit report app.profdata -b ./app --format folded | flamegraph.pl > heap.svg\n";
+
+enum { OPT_FORMAT = 256, OPT_BASE, OPT_SOURCE, OPT_NO_SOURCE, OPT_CONTEXTS, OPT_WEIGHT };
+
+static const struct option options[] = {
+    {"output", required_argument, NULL, 'o'},
+    {"format", required_argument, NULL, OPT_FORMAT},
+    {"base", required_argument, NULL, OPT_BASE},
+    {"source", required_argument, NULL, OPT_SOURCE},
+    {"no-source", no_argument, NULL, OPT_NO_SOURCE},
+    {"contexts", required_argument, NULL, OPT_CONTEXTS},
+    {"weight", required_argument, NULL, OPT_WEIGHT},
+    CLI_COMMON_LONG,
+    {0},
+};
+
+struct report {
+    struct cli_common common;
+    struct cli_list sources;
+    enum pgk_heap_export format;
+    struct pgk_export_opts export;
+    const char *path, *base, *output;
+};
+
+static void parse(struct report *r, int argc, char **argv)
+{
+    r->export.struct_size = sizeof r->export;
+    for (int c; (c = cli_next_option(&cmd_report, argc, argv, "o:", options, &r->common)) != -1;) {
+        switch (c) {
+        case 'o':
+            r->output = optarg;
+            break;
+        case OPT_FORMAT:
+            r->format = export_heap_format(&cmd_report, optarg);
+            break;
+        case OPT_BASE:
+            r->base = optarg;
+            break;
+        case OPT_SOURCE:
+            cli_list_add(&r->sources, optarg);
+            break;
+        case OPT_NO_SOURCE:
+            r->export.without_sources = true;
+            break;
+        case OPT_CONTEXTS:
+            r->export.max_contexts = cli_number("--contexts", optarg, 1, 10000000);
+            break;
+        case OPT_WEIGHT:
+            r->export.weight = export_heap_weight(&cmd_report, optarg);
+            break;
+        }
+    }
+    if (optind + 1 != argc)
+        cli_usage(&cmd_report, "report takes one profile");
+    if (r->base && r->format != PGK_EXPORT_HTML)
+        cli_usage(&cmd_report, "--base compares on the page only; see pgokit diff");
+    r->path = argv[optind];
+    if (!r->output)
+        r->output = r->format == PGK_EXPORT_HTML ? "report.html" : "-";
+}
+
+/* The name of a file without its folders. */
+static const char *file_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash && slash[1] ? slash + 1 : path;
+}
+
+static int run(int argc, char **argv)
+{
+    struct report r = {0};
+    struct heap_input now = {0}, base = {0};
+    struct pgk_err err = {0};
+    parse(&r, argc, argv);
+    int status = heap_input_read(&now, r.path, &r.common, &err);
+    if (!status && r.base)
+        status = heap_input_read(&base, r.base, &r.common, &err);
+    if (!status) {
+        if (!r.common.quiet && !cli_has_binaries(&r.common))
+            heap_input_note_no_names(now.heap);
+        r.export.title = file_name(r.path);
+        r.export.info = &now.info;
+        r.export.base = base.heap;
+        r.export.base_title = r.base ? file_name(r.base) : NULL;
+        r.export.source_dirs = r.sources.v;
+        r.export.n_source_dirs = r.sources.n;
+        status = pgk_heap_export_save(now.heap, r.format, r.output, &r.export, &err);
+    }
+    pgk_heap_close(&now.heap);
+    pgk_heap_close(&base.heap);
+    int exit_code = status ? cli_fail(&err) : EXIT_DONE;
+    if (exit_code == EXIT_DONE && !r.common.quiet)
+        cli_note_symbolised(&now.symbolised);
+    cli_list_free(&r.sources);
+    cli_common_free(&r.common);
+    return exit_code;
+}
+
+const struct cli_action report_heap = {PGK_KIND_HEAP, help, "o:", options, run};

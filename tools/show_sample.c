@@ -1,0 +1,117 @@
+/* pgokit show for sample profiles. */
+#include "cli.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const char help[] =
+    "Totals, what counts as hot and cold, then the functions with the most samples. With\n"
+    "--function, one function with its lines, call targets, types and inlinees; of an extensible\n"
+    "binary nothing else is read.\n\n"
+    "      --top N          functions shown (default 20; 0: all)\n"
+    "      --function NAME  this function only, with its lines\n"
+    "      --lines          lines of all functions shown\n"
+    "      --linkage-names  names as the linker knows them, not as the programmer does\n"
+    "      --json           all of it as JSON (docs/formats/sample-json.md)\n"
+    "\nExamples:\n"
+    "  pgokit show app.afdo\n"
+    "  pgokit show app.afdo --function _ZN3net7Session5flushEv\n"
+    "  pgokit show app.afdo --json | jq '.functions[0].lines'\n";
+
+enum { OPT_TOP = 256, OPT_JSON, OPT_ONE, OPT_LINES, OPT_LINKAGE };
+
+static const struct option options[] = {
+    {"top", required_argument, NULL, OPT_TOP},
+    {"json", no_argument, NULL, OPT_JSON},
+    {"function", required_argument, NULL, OPT_ONE},
+    {"lines", no_argument, NULL, OPT_LINES},
+    {"linkage-names", no_argument, NULL, OPT_LINKAGE},
+    CLI_COMMON_LONG,
+    {0},
+};
+
+struct show {
+    struct cli_common common;
+    struct pgk_report_sample_opts report;
+    const char *path, *function;
+    bool json;
+};
+
+static void parse(struct show *s, int argc, char **argv)
+{
+    bool top_given = false;
+    s->report.struct_size = sizeof s->report;
+    for (int c; (c = cli_next_option(&cmd_show, argc, argv, "", options, &s->common)) != -1;) {
+        switch (c) {
+        case OPT_TOP:
+            s->report.top = cli_number("--top", optarg, 0, 1000000000);
+            top_given = true;
+            break;
+        case OPT_JSON:
+            s->json = true;
+            break;
+        case OPT_ONE:
+            s->function = optarg;
+            break;
+        case OPT_LINES:
+            s->report.lines = true;
+            break;
+        case OPT_LINKAGE:
+            s->report.linkage_names = true;
+            break;
+        }
+    }
+    if (optind + 1 != argc)
+        cli_usage(&cmd_show, "show takes one file");
+    s->path = s->report.title = argv[optind];
+    s->report.lines |= s->function != NULL;
+    if (!top_given && !s->json && !s->function)
+        s->report.top = 20;
+}
+
+static int name_guids(const struct show *s, struct pgk_sample *profile, struct pgk_err *err)
+{
+    struct pgk_binaries *binaries;
+    if (!s->common.binaries.n)
+        return 0;
+    int status = cli_open_binaries(&s->common, &binaries, err);
+    if (status)
+        return status;
+    status = pgk_sample_name_from_binaries(profile, binaries, err);
+    pgk_binaries_close(&binaries);
+    return status;
+}
+
+static int show(const struct show *s, struct pgk_sample *profile, struct pgk_err *err)
+{
+    struct pgk_file_info info;
+    struct pgk_report_sample_opts report = s->report;
+    int status = s->function ? pgk_sample_read_function(profile, s->path, s->function, &info, err)
+                             : pgk_sample_read(profile, s->path, 1, &info, err);
+    if (!status)
+        status = name_guids(s, profile, err);
+    if (!status)
+        status = pgk_sample_finish(profile, err);
+    report.info = &info;
+    if (status)
+        return status;
+    return s->json ? pgk_report_sample_json(profile, &report, stdout, err)
+                   : pgk_report_sample_table(profile, &report, stdout, err);
+}
+
+static int run(int argc, char **argv)
+{
+    struct show s = {0};
+    struct pgk_sample *profile = NULL;
+    struct pgk_err err = {0};
+    parse(&s, argc, argv);
+    int status = pgk_sample_new(&profile, &err);
+    if (!status)
+        status = show(&s, profile, &err);
+    pgk_sample_close(&profile);
+    int exit_code = status ? cli_fail(&err) : cli_finish_output(EXIT_DONE);
+    cli_common_free(&s.common);
+    return exit_code;
+}
+
+const struct cli_action show_sample = {PGK_KIND_SAMPLE, help, "", options, run};

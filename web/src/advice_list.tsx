@@ -1,0 +1,83 @@
+// What to change, most bytes first, with the rule that says so.
+import * as format from "./format";
+import type { Filter } from "./heap_report";
+import type { HeapModel } from "./heap_model";
+
+interface Props {
+    model: HeapModel;
+    onOpen: (context: number) => void;
+    onFilter: (filter: Filter) => void;
+}
+
+const SHOWN = 3; // contexts named under a piece of advice
+
+export function AdviceList({ model, onOpen, onFilter }: Props) {
+    const { advice, totals } = model.data;
+    const whole = totals.TotalSize || 1;
+    return (
+        <section class="card advice" aria-labelledby="advice-title">
+            <h2 id="advice-title">What to change</h2>
+            {advice.length === 0 && <p>No rule found anything to change.</p>}
+            <ol>
+                {advice.map((a) => (
+                    <li key={a.name} data-advice={a.name} data-exact={a.bytes}>
+                        <h3>
+                            {a.title}
+                            <span class="stake">
+                                {format.bytes(a.bytes)}{" "}
+                                <span class="quiet">{format.percent(a.bytes / whole)}</span>
+                            </span>
+                        </h3>
+                        <div class="bar" aria-hidden="true">
+                            <span
+                                style={{ width: `${Math.min(100, (100 * a.bytes) / whole)}%` }}
+                            />
+                        </div>
+                        <p>{a.action}</p>
+                        <ul>
+                            {a.rows.slice(0, SHOWN).map(([row, bytes]) => (
+                                <li key={row}>
+                                    <button
+                                        type="button"
+                                        class="link"
+                                        onClick={() => onOpen(row)}
+                                    >
+                                        {siteName(model, row)}
+                                    </button>
+                                    <span class="quiet">{format.bytes(bytes)}</span>
+                                </li>
+                            ))}
+                        </ul>
+                        {a.contexts > SHOWN && (
+                            <button
+                                type="button"
+                                class="link small"
+                                onClick={() => {
+                                    const rows = new Set(a.rows.map(([row]) => row));
+                                    onFilter({ text: a.title, has: (c) => rows.has(c) });
+                                    document.getElementById("contexts")?.scrollIntoView();
+                                }}
+                            >
+                                {a.contexts > a.rows.length
+                                    ? `the ${a.rows.length} largest of ${format.count(a.contexts)}`
+                                    : `all ${format.count(a.contexts)} contexts`}
+                            </button>
+                        )}
+                        <details>
+                            <summary>The rule</summary>
+                            <p class="quiet">{a.rule}.</p>
+                        </details>
+                    </li>
+                ))}
+            </ol>
+        </section>
+    );
+}
+
+/** The place that asks for memory, in short. */
+export function siteName(model: HeapModel, context: number): string {
+    const site = model.site(context);
+    if (!site) return "(no stack)";
+    const place = site.file && site.line ? ` ${format.fileName(site.file)}:${site.line}` : "";
+    return format.shorten(site.name) + place;
+}

@@ -1,0 +1,145 @@
+// The figures to know before anything else.
+import type { HeapData, Totals } from "./data";
+import * as format from "./format";
+import type { HeapModel } from "./heap_model";
+
+interface Tile {
+    key: string;
+    label: string;
+    value: string;
+    detail: string;
+    exact: number; // as in the JSON of `pgokit show`
+    change?: number; // of the value, now / before
+}
+
+/** The figure of a tile: what it is called, and how it comes from totals. */
+interface Figure {
+    key: keyof Totals;
+    label: string;
+    of: (t: Totals) => number | undefined;
+    text: (v: number) => string;
+    detail: (t: Totals) => string;
+}
+
+function ratio(part: number | undefined, whole: number | undefined): number | undefined {
+    return part !== undefined && whole ? part / whole : undefined;
+}
+
+const figures: Figure[] = [
+    {
+        key: "TotalSize",
+        label: "Allocated",
+        of: (t) => t.TotalSize,
+        text: format.bytes,
+        detail: (t) => `${format.bytes(ratio(t.TotalSize, t.AllocCount) ?? 0)} per object`,
+    },
+    {
+        key: "AllocCount",
+        label: "Objects",
+        of: (t) => t.AllocCount,
+        text: format.count,
+        detail: (t) => `in ${format.plural(t.contexts, "context")}`,
+    },
+    {
+        key: "TotalAccessCount",
+        label: "Accesses",
+        of: (t) => ratio(t.TotalAccessCount, t.TotalSize),
+        text: (v) => `${format.density(v)} per byte`,
+        detail: (t) => `${format.count(t.TotalAccessCount ?? 0)} in all`,
+    },
+    {
+        key: "TotalLifetime",
+        label: "Average life",
+        of: (t) => ratio(t.TotalLifetime, t.AllocCount),
+        text: format.ms,
+        detail: () => "of an object",
+    },
+];
+
+function tiles(data: HeapData): Tile[] {
+    const list: Tile[] = [];
+    for (const { key, label, of, text, detail } of figures) {
+        const now = of(data.totals);
+        const before = data.totals_before && of(data.totals_before);
+        if (now === undefined) continue;
+        const tile: Tile = {
+            key,
+            label,
+            value: text(now),
+            detail: detail(data.totals),
+            exact: data.totals[key]!,
+        };
+        if (before) tile.change = now / before;
+        list.push(tile);
+    }
+    const bytes = data.totals.TotalSize;
+    for (const label of data.labels)
+        if (label.name && label.contexts)
+            list.push({
+                key: label.name,
+                label: label.name[0]!.toUpperCase() + label.name.slice(1),
+                value: format.percent(ratio(label.bytes, bytes) ?? 0),
+                detail: `${format.bytes(label.bytes)}, ${format.plural(label.contexts, "context")}`,
+                exact: label.bytes,
+            });
+    return list;
+}
+
+/** One sentence on what a comparison shows. */
+function compared(data: HeapData): string {
+    const states = data.contexts.change!.map((c) => data.changes![c]!);
+    const number = (state: string) => states.filter((s) => s === state).length;
+    const before = data.totals_before?.TotalSize ?? 0;
+    const now = data.totals.TotalSize ?? 0;
+    const words = { new: "new", gone: "gone", grew: "grown", shrank: "shrunk", cooled: "cooler" };
+    const parts = Object.entries(words)
+        .filter(([state]) => number(state))
+        .map(([state, word]) => `${format.count(number(state))} ${word}`);
+    return (
+        `${format.bytes(before)} before, ${format.bytes(now)} now ` +
+        `(${format.signedPercent(now / before)}). ` +
+        `Contexts: ${parts.length ? parts.join(", ") : "none changed by 10 % or more"}. ` +
+        `Both profiles allocate ${format.percent(data.overlap ?? 0)} in the same places.`
+    );
+}
+
+/** One sentence on what a profile shows. */
+function summed(data: HeapData): string {
+    const first = data.advice[0];
+    const bytes = data.totals.TotalSize ?? 0;
+    if (!first || !bytes) return "No rule of the report found anything to change.";
+    return (
+        `${format.bytes(first.bytes)} of the ${format.bytes(bytes)} allocated, ` +
+        `${format.percent(first.bytes / bytes)}, ${first.says}.`
+    );
+}
+
+export function Headline({ model }: { model: HeapModel }) {
+    const { data } = model;
+    return (
+        <section aria-label="Headline figures">
+            <p class="verdict" id="verdict">
+                {model.isDiff ? compared(data) : summed(data)}
+            </p>
+            <dl class="tiles">
+                {tiles(data).map((tile) => (
+                    <div
+                        key={tile.key}
+                        class="tile"
+                        data-figure={tile.key}
+                        data-exact={tile.exact}
+                    >
+                        <dt>{tile.label}</dt>
+                        <dd class="value">{tile.value}</dd>
+                        <dd class="quiet">
+                            {tile.change !== undefined && (
+                                <span class="delta">{format.signedPercent(tile.change)} </span>
+                            )}
+                            {tile.detail}
+                        </dd>
+                    </div>
+                ))}
+            </dl>
+        </section>
+    );
+}

@@ -1,0 +1,261 @@
+// A heap profile as the views want it: contexts with derived numbers, and the tree of calling
+// functions with sums.
+import type { Column, HeapData } from "./data";
+
+export type Weight = "bytes" | "count" | "accesses" | "lifetime";
+
+export interface Frame {
+    name: string;
+    linkage: string;
+    file: string;
+    module: string;
+    line: number;
+    lineOffset: number;
+    column: number;
+    inlined: boolean;
+    library: boolean;
+}
+
+/** Sums per node of a tree whose parents stand before their children. */
+export interface CallTree {
+    parent: Int32Array;
+    func: Int32Array; // -1 at the root
+    firstChild: Int32Array;
+    nextSibling: Int32Array;
+    /** Node of each context's stack. */
+    nodeOf: Int32Array;
+    contexts: Int32Array; // contexts at or below a node
+}
+
+export class HeapModel {
+    readonly n: number;
+    readonly bytes: Float64Array;
+    readonly count: Float64Array;
+    readonly accesses: Float64Array; // NaN: unknown
+    readonly life: Float64Array; // average, ms; NaN: unknown
+    readonly density: Float64Array; // accesses per byte; NaN: unknown
+    readonly lifeBytes: Float64Array; // byte seconds
+    readonly bytesBefore: Float64Array | null;
+    readonly averageDensity: number; // of the whole profile; NaN: unknown
+    readonly isDiff: boolean;
+    private readonly nodeParent: Int32Array;
+    private readonly sourceOf = new Map<number, Record<string, string>>();
+
+    constructor(readonly data: HeapData) {
+        const n = (this.n = data.contexts.id.length);
+        this.isDiff = data.before !== undefined;
+        this.bytes = column(data.now.TotalSize, n, 0);
+        this.count = column(data.now.AllocCount, n, 0);
+        this.accesses = column(data.now.TotalAccessCount, n, NaN);
+        const life = column(data.now.TotalLifetime, n, NaN);
+        this.life = life.map((v, i) => v / this.count[i]!);
+        this.density = this.accesses.map((v, i) => v / this.bytes[i]!);
+        this.lifeBytes = this.life.map((v, i) =>
+            Number.isNaN(v) ? 0 : (v * this.bytes[i]!) / 1000,
+        );
+        this.averageDensity =
+            (data.totals.TotalAccessCount ?? NaN) / (data.totals.TotalSize || NaN);
+        this.bytesBefore = data.before ? column(data.before.TotalSize, n, 0) : null;
+        this.nodeParent = Int32Array.from(data.nodes.parent, (step, i) => i - step);
+        for (const [file, lines] of data.sources) this.sourceOf.set(file, lines);
+    }
+
+    weights(weight: Weight, before = false): Float64Array {
+        const data = before ? this.data.before : undefined;
+        if (data) {
+            const size = column(data.TotalSize, this.n, 0);
+            if (weight === "bytes") return size;
+            const objects = column(data.AllocCount, this.n, 0);
+            if (weight === "count") return objects;
+            if (weight === "accesses") return column(data.TotalAccessCount, this.n, 0);
+            const life = column(data.TotalLifetime, this.n, 0);
+            return life.map((v, i) => (objects[i] ? (v * size[i]!) / objects[i]! / 1000 : 0));
+        }
+        switch (weight) {
+            case "bytes":
+                return this.bytes;
+            case "count":
+                return this.count;
+            case "accesses":
+                return this.accesses.map((v) => (Number.isNaN(v) ? 0 : v));
+            case "lifetime":
+                return this.lifeBytes;
+        }
+    }
+
+    /** Which weights the profile knows at all. */
+    knownWeights(): Weight[] {
+        const known: Weight[] = ["bytes", "count"];
+        if (this.data.now.TotalAccessCount) known.push("accesses");
+        if (this.data.now.TotalLifetime) known.push("lifetime");
+        return known;
+    }
+
+    text(id: number): string {
+        return this.data.texts[id]!;
+    }
+
+    funcName(func: number): string {
+        return this.text(this.data.funcs.name[func]!);
+    }
+
+    frame(node: number): Frame {
+        const { funcs, frames, nodes } = this.data;
+        const f = nodes.frame[node]!;
+        const func = frames.func[f]!;
+        return {
+            name: this.funcName(func),
+            linkage: this.text(funcs.linkage[func]!),
+            file: this.text(funcs.file[func]!),
+            module: this.text(funcs.module[func]!),
+            line: frames.line[f]!,
+            lineOffset: frames.line_offset[f]!,
+            column: frames.column[f]!,
+            inlined: frames.inlined[f] === 1,
+            library: funcs.library[func] === 1,
+        };
+    }
+
+    /** The frame in which the program asks for the memory of a context; null: no stack. */
+    site(context: number): Frame | null {
+        const node = this.data.contexts.site[context]!;
+        return node ? this.frame(node) : null;
+    }
+
+    /** The function of the program that calls the one of the site; null: there is none. */
+    caller(context: number): Frame | null {
+        const site = this.data.contexts.site[context]!;
+        if (!site) return null;
+        const { name } = this.frame(site);
+        for (let n = this.nodeParent[site]!; n > 0; n = this.nodeParent[n]!) {
+            const frame = this.frame(n);
+            if (!frame.library && frame.name !== name) return frame;
+        }
+        return null;
+    }
+
+    /** Nodes of a context's stack, leaf first. */
+    stack(context: number): number[] {
+        const nodes = [];
+        for (let n = this.data.contexts.node[context]!; n > 0; n = this.nodeParent[n]!)
+            nodes.push(n);
+        return nodes;
+    }
+
+    /** Source lines around a frame: [number, text] pairs. */
+    excerpt(node: number): [number, string][] {
+        const { funcs, frames, nodes } = this.data;
+        const f = nodes.frame[node]!;
+        const lines = this.sourceOf.get(funcs.file[frames.func[f]!]!);
+        const line = frames.line[f]!;
+        const found: [number, string][] = [];
+        if (lines?.[line] === undefined) return found;
+        for (let i = line - 2; i <= line + 2; i++) {
+            const text = lines[i];
+            if (text !== undefined) found.push([i, text]);
+        }
+        return found;
+    }
+
+    field(context: number, name: string, before = false): number | null {
+        const side = before ? this.data.before : this.data.now;
+        return side?.[name]?.[context] ?? null;
+    }
+
+    label(context: number): string {
+        return this.data.labels[this.data.contexts.label[context]!]!.name;
+    }
+
+    change(context: number): string {
+        return this.data.changes?.[this.data.contexts.change![context]!] ?? "";
+    }
+
+    /** Contexts whose stack has a function or file with this text in its name. */
+    search(query: string): Uint8Array {
+        const wanted = query.trim().toLowerCase();
+        const { texts, funcs, frames, nodes, contexts } = this.data;
+        const inText = texts.map((t) => t.toLowerCase().includes(wanted));
+        const inFunc = funcs.name.map(
+            (name, i) => inText[name] || inText[funcs.linkage[i]!] || inText[funcs.file[i]!],
+        );
+        const inNode = new Uint8Array(nodes.frame.length);
+        for (let n = 1; n < inNode.length; n++)
+            inNode[n] =
+                inFunc[frames.func[nodes.frame[n]!]!] || inNode[this.nodeParent[n]!] ? 1 : 0;
+        return Uint8Array.from(contexts.node, (node) => inNode[node]!);
+    }
+
+    /** The tree of functions; frames of libraries are left out if `programOnly`, except where a
+     * stack has nothing else. */
+    callTree(programOnly: boolean): CallTree {
+        const { funcs, frames, nodes, contexts } = this.data;
+        const parent = [-1];
+        const func = [-1];
+        const known = new Map<number, number>();
+        const width = funcs.name.length + 1;
+        const child = (at: number, f: number): number => {
+            const key = at * width + f;
+            let node = known.get(key);
+            if (node === undefined) {
+                node = parent.length;
+                known.set(key, node);
+                parent.push(at);
+                func.push(f);
+            }
+            return node;
+        };
+        const mapped = new Int32Array(nodes.frame.length);
+        for (let n = 1; n < mapped.length; n++) {
+            const f = frames.func[nodes.frame[n]!]!;
+            const at = mapped[this.nodeParent[n]!]!;
+            mapped[n] = programOnly && funcs.library[f] ? at : child(at, f);
+        }
+        const nodeOf = new Int32Array(this.n);
+        for (let c = 0; c < this.n; c++) {
+            const node = contexts.node[c]!;
+            nodeOf[c] =
+                mapped[node] || !node
+                    ? mapped[node]!
+                    : child(0, frames.func[nodes.frame[node]!]!);
+        }
+        return link(parent, func, nodeOf);
+    }
+}
+
+function column(values: Column | undefined, n: number, unknown: number): Float64Array {
+    const out = new Float64Array(n).fill(unknown);
+    values?.forEach((v, i) => {
+        if (v !== null) out[i] = v;
+    });
+    return out;
+}
+
+function link(parents: number[], funcs: number[], nodeOf: Int32Array): CallTree {
+    const n = parents.length;
+    const tree: CallTree = {
+        parent: Int32Array.from(parents),
+        func: Int32Array.from(funcs),
+        firstChild: new Int32Array(n).fill(-1),
+        nextSibling: new Int32Array(n).fill(-1),
+        nodeOf,
+        contexts: new Int32Array(n),
+    };
+    for (let i = n - 1; i > 0; i--) {
+        tree.nextSibling[i] = tree.firstChild[parents[i]!]!;
+        tree.firstChild[parents[i]!] = i;
+    }
+    for (const node of nodeOf) tree.contexts[node]!++;
+    for (let i = n - 1; i > 0; i--) tree.contexts[parents[i]!]! += tree.contexts[i]!;
+    return tree;
+}
+
+/** Adds up a number per context over the tree, for each node with all below it. */
+export function sums(tree: CallTree, values: Float64Array): Float64Array {
+    const out = new Float64Array(tree.parent.length);
+    tree.nodeOf.forEach((node, context) => {
+        const v = values[context]!;
+        if (!Number.isNaN(v)) out[node]! += v;
+    });
+    for (let i = out.length - 1; i > 0; i--) out[tree.parent[i]!]! += out[i]!;
+    return out;
+}

@@ -1,0 +1,128 @@
+// The report of a heap profile, or of two: headline, flame graph, advice, scatter, table, and
+// a panel for one context.
+import { useCallback, useEffect, useMemo, useState } from "preact/hooks";
+import { AdviceList } from "./advice_list";
+import { ContextPanel } from "./context_panel";
+import { ContextTable } from "./context_table";
+import type { HeapData } from "./data";
+import { FlameGraph } from "./flame_graph";
+import * as format from "./format";
+import { Headline } from "./headline";
+import { HeapModel } from "./heap_model";
+import { Scatter } from "./scatter";
+import { ThemeSwitch } from "./theme_switch";
+
+/** What the table is narrowed to, besides the search. */
+export interface Filter {
+    text: string;
+    has: (context: number) => boolean;
+}
+
+export function HeapReport({ data }: { data: HeapData }) {
+    const model = useMemo(() => new HeapModel(data), [data]);
+    const [query, setQuery] = useState("");
+    const [filter, setFilter] = useState<Filter | null>(null);
+    const [open, setOpen] = useState<number | null>(null);
+    const matches = useMemo(() => (query.trim() ? model.search(query) : null), [model, query]);
+
+    const close = useCallback(() => setOpen(null), []);
+    useEffect(() => {
+        const onKey = (event: KeyboardEvent) => {
+            const typing = event.target instanceof HTMLInputElement;
+            if (event.key === "Escape" && open !== null) close();
+            if (event.key === "/" && !typing) {
+                event.preventDefault();
+                document.getElementById("search")?.focus();
+            }
+        };
+        document.addEventListener("keydown", onKey);
+        return () => document.removeEventListener("keydown", onKey);
+    }, [open, close]);
+
+    return (
+        <>
+            <header class="top">
+                <div>
+                    <h1>{data.title}</h1>
+                    <p class="quiet">
+                        {data.base !== undefined
+                            ? `Heap profile compared with ${data.base}`
+                            : "Heap profile"}
+                        {data.format && ` · ${data.format}`} ·{" "}
+                        {format.plural(data.totals.contexts, "context")}
+                    </p>
+                </div>
+                <search>
+                    <label for="search" class="hidden">
+                        Search functions and files
+                    </label>
+                    <input
+                        id="search"
+                        type="search"
+                        placeholder="Search functions and files ( / )"
+                        value={query}
+                        onInput={(e) => setQuery(e.currentTarget.value)}
+                    />
+                </search>
+                <ThemeSwitch />
+            </header>
+            <main>
+                <Headline model={model} />
+                <div class="columns wide-left">
+                    <FlameGraph
+                        model={model}
+                        matches={matches}
+                        onOpen={setOpen}
+                        onFilter={setFilter}
+                    />
+                    <AdviceList model={model} onOpen={setOpen} onFilter={setFilter} />
+                </div>
+                <div class="columns wide-right">
+                    <Scatter
+                        model={model}
+                        matches={matches}
+                        filter={filter}
+                        onOpen={setOpen}
+                        open={open}
+                    />
+                    <ContextTable
+                        model={model}
+                        matches={matches}
+                        query={query}
+                        filter={filter}
+                        onClearFilter={() => setFilter(null)}
+                        onOpen={setOpen}
+                        open={open}
+                    />
+                </div>
+                <Rest data={data} />
+            </main>
+            {open !== null && <ContextPanel model={model} context={open} onClose={close} />}
+        </>
+    );
+}
+
+/** What the page leaves out, and how much that is. */
+function Rest({ data }: { data: HeapData }) {
+    const { rest, totals } = data;
+    return (
+        <footer class="quiet">
+            {rest.contexts > 0 && (
+                <p id="rest">
+                    Not shown one by one: {format.plural(rest.contexts, "context")}, together{" "}
+                    {format.bytes(rest.TotalSize)} (
+                    {format.percent(rest.TotalSize / (totals.TotalSize || 1))} of the bytes) in{" "}
+                    {format.plural(rest.AllocCount, "object")}. None of them has more than{" "}
+                    {format.percent(rest.largest_share)} of all bytes, objects, accesses or
+                    lifetime.
+                </p>
+            )}
+            <p>
+                {data.labels
+                    .filter((label) => label.name && label.contexts)
+                    .map((label) => `${label.name}: ${label.rule}. `)}
+                Made by {data.generator}.
+            </p>
+        </footer>
+    );
+}
