@@ -142,17 +142,17 @@ static bool add_probes(struct code *c)
 {
     const struct pgk_probe_index *index = c->b->index;
     for (uint32_t i = 0; i < pgk_probe_node_count(index); i++) {
-        struct pgk_probe_node n = pgk_probe_node(index, i);
+        struct pgk_probe_node n = pgk_probe_node_at(index, i);
         uint32_t node = 0;
         uint64_t site = 0;
         for (uint32_t at = i; n.probes && at != PGK_PROBE_NONE; at = pgk_probe_parent(index, at)) {
             struct pgk_probe_desc d =
-                pgk_probe_desc(c->b->probes, pgk_probe_function(index, at));
+                pgk_probe_desc_at(c->b->probes, pgk_probe_function(index, at));
             uint32_t name = pgk_sample_name(c->sizes->p, d.name, d.name_len);
             node = name ? need_child(c->sizes, node, site, name) : 0;
             if (!node)
                 return false;
-            site = pgk_sample_loc(pgk_probe_node(index, at).site, 0);
+            site = pgk_sample_loc(pgk_probe_node_at(index, at).site, 0);
         }
         if (node && !c->sizes->nodes.v[node].size)
             c->sizes->nodes.v[node].size = 1;

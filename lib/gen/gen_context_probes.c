@@ -51,7 +51,7 @@ struct contexts {
 static uint32_t name_of(struct contexts *c, uint32_t desc)
 {
     if (!c->names[desc]) {
-        struct pgk_probe_desc d = pgk_probe_desc(c->b->probes, desc);
+        struct pgk_probe_desc d = pgk_probe_desc_at(c->b->probes, desc);
         c->names[desc] = pgk_sample_name(c->p, d.name, d.name_len);
     }
     return c->names[desc];
@@ -84,7 +84,7 @@ static bool make_callers(struct contexts *c)
     c->callers.n = 0;
     for (; first < c->complete.n; first++) {
         struct pgk_probe probe =
-            pgk_probe(c->index, pgk_probe_call_at(c->index, c->complete.v[first]));
+            pgk_probe_get(c->index, pgk_probe_call_at(c->index, c->complete.v[first]));
         if (!add_frames(c, &probe, &c->callers))
             return false;
     }
@@ -129,7 +129,7 @@ static uint32_t make_context(struct contexts *c, const struct pgk_probe *probe)
     if (!node)
         return 0;
     struct pgk_sample_node *n = &c->p->nodes.v[node];
-    n->checksum = pgk_probe_desc(c->b->probes, pgk_probe_function(c->index, probe->node)).hash;
+    n->checksum = pgk_probe_desc_at(c->b->probes, pgk_probe_function(c->index, probe->node)).hash;
     if (pgk_probe_parent(c->index, probe->node) != PGK_PROBE_NONE)
         n->attributes |= PGK_SAMPLE_WAS_INLINED;
     pgk_sample_make_top(c->p, node);
@@ -173,13 +173,16 @@ static bool enter_node(struct contexts *c, uint32_t node)
 
 /* ---- counts ---- */
 
-/* An inlined function that was entered was called by its caller, if there was no call. */
-static bool count_entry(struct contexts *c, uint32_t node, bool inlined, uint64_t count)
+/* An inlined function that was entered was called by its caller, if there was no call. `caller` is
+ * the copy of it that it is inlined into. */
+static bool count_entry(struct contexts *c, uint32_t node, uint32_t caller, uint64_t count)
 {
     pgk_sample_add_head(c->p, node, count);
     struct pgk_sample_node n = c->p->nodes.v[node];
-    if (!inlined || !n.parent)
+    if (caller == PGK_PROBE_NONE || !n.parent)
         return true;
+    c->p->nodes.v[n.parent].checksum =
+        pgk_probe_desc_at(c->b->probes, pgk_probe_function(c->index, caller)).hash;
     pgk_sample_make_top(c->p, n.parent);
     pgk_sample_add_total(c->p, n.parent, count);
     return pgk_sample_add_body(c->p, n.parent, n.loc, count) &&
@@ -190,26 +193,26 @@ static bool count_entry(struct contexts *c, uint32_t node, bool inlined, uint64_
  * counts, of which the ones of the context `node` are taken and set to 0. */
 static bool count_copy(struct contexts *c, uint32_t node, const uint32_t *probes, size_t n)
 {
-    uint32_t copy = pgk_probe(c->index, probes[0]).node;
-    struct pgk_probe_node pn = pgk_probe_node(c->index, copy);
+    uint32_t copy = pgk_probe_get(c->index, probes[0]).node;
+    struct pgk_probe_node pn = pgk_probe_node_at(c->index, copy);
     uint64_t total = 0;
     c->recs.n = 0;
     if (!pgk_vec_reserve(&c->recs, pn.probes))
         return false;
     for (uint32_t i = 0; i < pn.probes; i++) {
-        struct pgk_probe p = pgk_probe(c->index, pn.first_probe + i);
+        struct pgk_probe p = pgk_probe_get(c->index, pn.first_probe + i);
         c->recs.v[c->recs.n++] =
             (struct pgk_sample_rec){.loc = pgk_sample_loc(p.index, p.discriminator)};
     }
     for (size_t i = 0; i < n; i++) {
-        struct pgk_probe p = pgk_probe(c->index, probes[i]);
+        struct pgk_probe p = pgk_probe_get(c->index, probes[i]);
         uint64_t *count = &c->counts[probes[i]];
         if (!*count || context_of(c, &p) != node)
             continue;
         c->recs.v[probes[i] - pn.first_probe].count = *count;
         total = pgk_sample_sum(total, *count);
         if (p.index == ENTRY_PROBE &&
-            !count_entry(c, node, pn.parent != PGK_PROBE_NONE, *count))
+            !count_entry(c, node, pn.parent, *count))
             return false;
         *count = 0;
     }
@@ -231,11 +234,11 @@ static bool count_probes(struct contexts *c)
     if (n)
         qsort(c->probes.v, n, sizeof *c->probes.v, compare_numbers);
     for (size_t i = 0; i < n; i = end) {
-        uint32_t copy = pgk_probe(c->index, c->probes.v[i]).node;
-        for (end = i; end < n && pgk_probe(c->index, c->probes.v[end]).node == copy; end++)
+        uint32_t copy = pgk_probe_get(c->index, c->probes.v[i]).node;
+        for (end = i; end < n && pgk_probe_get(c->index, c->probes.v[end]).node == copy; end++)
             continue;
         for (size_t k = i; k < end; k++) {
-            struct pgk_probe p = pgk_probe(c->index, c->probes.v[k]);
+            struct pgk_probe p = pgk_probe_get(c->index, c->probes.v[k]);
             if (!c->counts[c->probes.v[k]])
                 continue; /* was in the context of one before */
             uint32_t node = context_of(c, &p);
@@ -257,7 +260,7 @@ static bool add_probe_counts(struct contexts *c, struct pgk_gen_stats *stats)
             uint32_t number = pgk_probe_by_address(c->index, at);
             stats->instructions++;
             stats->symbolised++;
-            if (pgk_probe(c->index, number).type != PGK_PROBE_BLOCK)
+            if (pgk_probe_get(c->index, number).type != PGK_PROBE_BLOCK)
                 continue;
             if (!c->counts[number] && !pgk_vec_push(&c->probes, number))
                 return false;
@@ -286,7 +289,7 @@ static bool count_branches(struct contexts *c, const struct pgk_call_count *v, s
                                                        : PGK_PROBE_NONE;
         if (call == PGK_PROBE_NONE)
             continue;
-        struct pgk_probe probe = pgk_probe(c->index, call);
+        struct pgk_probe probe = pgk_probe_get(c->index, call);
         uint32_t node = context_of(c, &probe);
         const struct pgk_function *callee = pgk_functions_entered(&c->b->functions, v[i].to);
         uint32_t name = callee ? pgk_sample_name(c->p, callee->name,
@@ -312,7 +315,7 @@ static bool count_vtables(struct contexts *c, const struct pgk_call_count *v, si
         uint32_t call = pgk_gen_call_behind(c->b, c->index, v[i].from);
         if (call == PGK_PROBE_NONE)
             continue;
-        struct pgk_probe probe = pgk_probe(c->index, call);
+        struct pgk_probe probe = pgk_probe_get(c->index, call);
         uint32_t node = context_of(c, &probe);
         if (!node || !pgk_sample_add_vtable(c->p, node, pgk_sample_loc(probe.index, 0),
                                             (uint32_t)v[i].to, v[i].count))

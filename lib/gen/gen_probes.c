@@ -53,8 +53,8 @@ static const struct place *place_of(struct probes *l, uint32_t number)
     struct place *known = &l->places.v[number];
     if (known->found)
         return known;
-    struct pgk_probe_node n = pgk_probe_node(l->index, number);
-    struct pgk_probe_desc desc = pgk_probe_desc(l->b->probes, n.desc);
+    struct pgk_probe_node n = pgk_probe_node_at(l->index, number);
+    struct pgk_probe_desc desc = pgk_probe_desc_at(l->b->probes, n.desc);
     bool alone = n.parent == PGK_PROBE_NONE || !n.site;
     struct place place = {.found = true, .no_lines = is_start_up(&desc)};
     if (!alone) {
@@ -94,7 +94,7 @@ static int count_pieces(struct probes *l, struct pgk_gen_stats *stats, struct pg
         const struct pgk_piece *p = &l->pieces.v[i];
         for (size_t at = pgk_probe_lower_bound(l->index, p->low);
              at < n && pgk_probe_address_at(l->index, at) <= p->high; at++) {
-            struct pgk_probe probe = pgk_probe(l->index, pgk_probe_by_address(l->index, at));
+            struct pgk_probe probe = pgk_probe_get(l->index, pgk_probe_by_address(l->index, at));
             PGK_TRY(count_probe(l, &probe, p->count, err));
             stats->instructions += p->count != 0;
             stats->symbolised += p->count != 0;
@@ -114,7 +114,7 @@ static int count_branches(struct probes *l, struct pgk_err *err)
                             : PGK_PROBE_NONE;
         if (call == PGK_PROBE_NONE)
             continue;
-        struct pgk_probe probe = pgk_probe(l->index, call);
+        struct pgk_probe probe = pgk_probe_get(l->index, call);
         const struct place *place = place_of(l, probe.node);
         uint32_t name = pgk_sample_name(l->p, callee->name, pgk_canonical_length(callee->name));
         if (!place || !name ||
@@ -134,7 +134,7 @@ static int count_vtables(struct probes *l, struct pgk_gen_stats *stats, struct p
         uint32_t call = pgk_gen_call_behind(l->b, l->index, v->from);
         if (call == PGK_PROBE_NONE)
             continue;
-        struct pgk_probe probe = pgk_probe(l->index, call);
+        struct pgk_probe probe = pgk_probe_get(l->index, call);
         const struct place *place = place_of(l, probe.node);
         if (!place)
             return pgk_fail_nomem(err);

@@ -446,16 +446,15 @@ static int copy(struct inliner *in, struct pgk_sample_merger *m, uint32_t id, ui
     uint32_t name = pgk_merger_name(m, n->name);
     if (!name)
         return pgk_fail_nomem(err);
-    if (n->profile && (!n->parent || in->is_inlined[n->profile])) {
-        if (!pgk_stage_begin(&m->stage, name) || !pgk_merger_stage(m, 0, n->profile))
-            return pgk_fail_nomem(err);
-        PGK_TRY(pgk_stage_commit(&m->stage, m->into, (struct pgk_stage_place){caller, n->loc}, 1,
-                                 err));
-    }
     uint32_t node = caller ? pgk_sample_context(m->into, caller, n->loc, name)
                            : pgk_sample_root(m->into, name);
     if (!node)
         return pgk_fail_nomem(err);
+    if (n->profile && (!n->parent || in->is_inlined[n->profile])) {
+        if (!pgk_stage_begin(&m->stage, name) || !pgk_merger_stage(m, 0, n->profile))
+            return pgk_fail_nomem(err);
+        PGK_TRY(pgk_stage_commit(&m->stage, m->into, pgk_stage_place_of(m->into, node), 1, err));
+    }
     for (uint32_t c = n->first_child; c; c = in->nodes.v[c].next)
         PGK_TRY(copy(in, m, c, node, err));
     return 0;
