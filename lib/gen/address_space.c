@@ -67,33 +67,46 @@ int pgk_address_space_add(struct pgk_address_space *space, const struct pgk_perf
     return 0;
 }
 
-/* Whether a mapping from that offset on shows the segment. */
-static bool shows(const struct pgk_segment *s, uint64_t file_offset)
+enum { PAGE = 4096 };
+
+/* Whether the byte of the file belongs to the segment, or at least its page. */
+static bool holds(const struct pgk_segment *s, uint64_t off, bool page)
 {
-    enum { PAGE = 4096 };
-    uint64_t low = s->offset & ~(uint64_t)(PAGE - 1);
-    uint64_t high = (s->offset + s->filesz + PAGE - 1) & ~(uint64_t)(PAGE - 1);
-    return file_offset >= low && file_offset < high;
+    uint64_t low = s->offset, high = s->offset + s->filesz;
+    if (page) {
+        low &= ~(uint64_t)(PAGE - 1);
+        high = (high + PAGE - 1) & ~(uint64_t)(PAGE - 1);
+    }
+    return off >= low && off < high;
 }
 
-/* Where the first byte of a mapping lies in its binary. Segments share pages of the file: the one
- * with the mapping's protection comes first. */
-static bool link_address(const struct pgk_elf *elf, const struct pgk_process_mapping *m,
-                         uint64_t *addr)
+/* The segment that a byte of the file was mapped for. Segments share pages of the file: the one
+ * with the byte comes first, and among several the one with the mapping's protection. */
+static const struct pgk_segment *segment_of(const struct pgk_elf *elf,
+                                            const struct pgk_process_mapping *m, uint64_t off,
+                                            bool page)
 {
     size_t n;
     const struct pgk_segment *s = pgk_elf_segments(elf, &n), *found = NULL;
     for (size_t i = 0; i < n; i++) {
         bool same = s[i].executable == !!(m->prot & PGK_PROT_EXEC);
-        if (shows(&s[i], m->file_offset) && (!found || same)) {
-            found = &s[i];
-            if (same)
-                break;
-        }
+        if (!holds(&s[i], off, page) || (found && !same))
+            continue;
+        found = &s[i];
+        if (same)
+            break;
     }
-    if (found)
-        *addr = found->vaddr - found->offset + m->file_offset;
     return found;
+}
+
+/* Cuts the window to the bytes of the file from `low` to `high`. */
+static void cut(struct pgk_address_window *w, const struct pgk_process_mapping *m, uint64_t low,
+                uint64_t high)
+{
+    uint64_t start = m->start + (low > m->file_offset ? low - m->file_offset : 0);
+    uint64_t end = m->start + (high - m->file_offset);
+    w->start = start > w->start ? start : w->start;
+    w->end = end < w->end ? end : w->end;
 }
 
 struct pgk_address_window pgk_address_window(const struct pgk_address_space *space, int32_t pid,
@@ -102,14 +115,22 @@ struct pgk_address_window pgk_address_window(const struct pgk_address_space *spa
     struct pgk_process_place place = pgk_process_map_find(space->map, pid, time, addr);
     struct pgk_address_window w = {place.start, place.end, place.from,   place.until,
                                    pid,         0,         PGK_NO_BINARY};
-    uint64_t first;
-    if (!place.mapping)
+    const struct pgk_process_mapping *m = place.mapping;
+    if (!m)
         return w;
-    uint32_t binary = space->binary_of_file.v[place.mapping->file];
-    if (binary == PGK_NO_BINARY ||
-        !link_address(pgk_binaries_elf(space->binaries, binary), place.mapping, &first))
+    uint32_t binary = space->binary_of_file.v[m->file];
+    if (binary == PGK_NO_BINARY)
+        return w;
+    const struct pgk_elf *elf = pgk_binaries_elf(space->binaries, binary);
+    uint64_t off = addr - m->start + m->file_offset, page = off & ~(uint64_t)(PAGE - 1);
+    const struct pgk_segment *s = segment_of(elf, m, off, false);
+    if (s)
+        cut(&w, m, s->offset, s->offset + s->filesz);
+    else if ((s = segment_of(elf, m, off, true)))
+        cut(&w, m, page, off + 1);
+    if (!s)
         return w;
     w.binary = binary;
-    w.bias = place.mapping->start - first;
+    w.bias = m->start - m->file_offset - (s->vaddr - s->offset);
     return w;
 }

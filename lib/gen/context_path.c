@@ -8,7 +8,8 @@ static bool same_frame(const struct pgk_context_frame *a, const struct pgk_conte
     return a->name == b->name && a->loc == b->loc;
 }
 
-uint32_t pgk_context_node(struct pgk_context_path *path, struct pgk_context_frame *frames, size_t n)
+uint32_t pgk_context_node(struct pgk_context_path *path, struct pgk_context_frame *frames,
+                          size_t n)
 {
     size_t callers = pgk_compress_recursion(frames, n - 1, sizeof *frames), same = 0;
     frames[callers] = (struct pgk_context_frame){.name = frames[n - 1].name};

@@ -20,7 +20,8 @@ struct pgk_context_path {
 
 /* The node of the context that ends in `frames[n - 1]`, whose location is of no matter; recursion
  * among the callers is compressed, which changes `frames`. 0 when out of memory. */
-uint32_t pgk_context_node(struct pgk_context_path *path, struct pgk_context_frame *frames, size_t n);
+uint32_t pgk_context_node(struct pgk_context_path *path, struct pgk_context_frame *frames,
+                          size_t n);
 void pgk_context_path_free(struct pgk_context_path *path);
 
 #endif

@@ -2,7 +2,7 @@
 #include "function_sizes.h"
 
 #include "discriminator.h"
-#include "frames.h"
+#include "source_frames.h"
 #include "hash.h"
 
 uint64_t pgk_call_site_hash(struct pgk_sample *p, uint32_t name, uint64_t loc)

@@ -10,7 +10,7 @@
 
 #include "context_path.h"
 #include "discriminator.h"
-#include "frames.h"
+#include "source_frames.h"
 #include "pieces.h"
 #include "sample_recs.h"
 

@@ -8,7 +8,7 @@
 #include "gen_binary.h"
 
 #include "discriminator.h"
-#include "frames.h"
+#include "source_frames.h"
 #include "line_counts.h"
 #include "pieces.h"
 #include "u64_set.h"
@@ -75,7 +75,8 @@ static bool find_site(struct lines *l, const struct pgk_sym_chain *chain, struct
 {
     uint32_t i = chain->count;
     *site = (struct site){.found = true};
-    if (!i || !pgk_frame_has_name(&chain->frames[i - 1]) || is_start_up(chain->frames[i - 1].function))
+    if (!i || !pgk_frame_has_name(&chain->frames[i - 1]) ||
+        is_start_up(chain->frames[i - 1].function))
         return true;
     uint32_t name = pgk_frame_name(&l->names, chain->frames[--i].function);
     uint32_t node = name ? pgk_sample_function(l->p, name) : 0;

@@ -16,7 +16,8 @@ static const struct pgk_address_window *window_of(struct pgk_gen *g,
     return w;
 }
 
-static struct pgk_gen_place place_of(struct pgk_gen *g, const struct pgk_perf_sample *s, uint64_t addr)
+static struct pgk_gen_place place_of(struct pgk_gen *g, const struct pgk_perf_sample *s,
+                                     uint64_t addr)
 {
     if (g->stats.no_mapping)
         return (struct pgk_gen_place){0, addr};
@@ -366,4 +367,3 @@ int pgk_gen_on_task(void *ctx, const struct pgk_perf_task *t)
     struct pgk_gen *g = ctx;
     return pgk_process_map_task(g->space.map, t, g->err);
 }
-

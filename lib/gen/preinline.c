@@ -12,7 +12,8 @@
 
 #include <stdlib.h>
 
-enum { SIZE_GROWTH = 12, MAX_GROWN = 50000, MIN_GROWN = 100, HOT_SIZE = 1500, INLINED_BEFORE = 100 };
+enum { SIZE_GROWTH = 12, MAX_GROWN = 50000, MIN_GROWN = 100 }; /* times; bytes; bytes */
+enum { HOT_SIZE = 1500, INLINED_BEFORE = 100 };
 
 /* A context, or a place on the way to one. The root is 0. */
 struct node {

@@ -1,5 +1,5 @@
 /* Source frames of instructions, as a profile names them. */
-#include "frames.h"
+#include "source_frames.h"
 
 #include "discriminator.h"
 #include "functions.h"

@@ -1,6 +1,6 @@
 /* Source frames of instructions, as a profile names them. */
-#ifndef PGK_FRAMES_H
-#define PGK_FRAMES_H
+#ifndef PGK_SOURCE_FRAMES_H
+#define PGK_SOURCE_FRAMES_H
 
 #include "call_trie.h"
 #include "sample_model.h"
