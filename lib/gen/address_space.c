@@ -29,9 +29,9 @@ static void note_foreign(struct pgk_address_space *space, const struct pgk_proce
     char recorded[PGK_BUILD_ID_TEXT], given[PGK_BUILD_ID_TEXT];
     if (!space->foreign++)
         snprintf(space->foreign_text, sizeof space->foreign_text,
-                 "%s ran with build id %s, %s has %s", file->path,
+                 "build id %s, the given file has %s (%s)",
                  pgk_build_id_text(recorded, file->build_id, file->build_id_size),
-                 pgk_elf_path(elf), pgk_build_id_text(given, id, id_size));
+                 pgk_build_id_text(given, id, id_size), pgk_elf_path(elf));
 }
 
 static uint32_t match_file(struct pgk_address_space *space, const struct pgk_process_file *file)
