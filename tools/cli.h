@@ -37,6 +37,7 @@ extern const struct cli_verb cmd_disasm;
 extern const struct cli_verb cmd_formats;
 extern const struct cli_verb cmd_gen;
 extern const struct cli_verb cmd_merge;
+extern const struct cli_verb cmd_perf_check;
 extern const struct cli_verb cmd_record;
 extern const struct cli_verb cmd_report;
 extern const struct cli_verb cmd_show;

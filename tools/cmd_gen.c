@@ -18,6 +18,7 @@ static const char help[] =
     "      --ignore-stack  call chains do not make it context-sensitive\n"
     "      --no-vtables    leave types of objects out, which only LLVM 22 reads\n"
     "      --pid N         only samples of this process\n"
+    "      --json          the report as JSON on standard output\n"
     "\nOf profiles with calling contexts:\n"
     "      --no-preinline  keep contexts that are not worth inlining\n"
     "      --keep-cold     without the pre-inliner, do not merge cold contexts\n"
@@ -29,7 +30,7 @@ static const char help[] =
     "  pgokit gen perf.data loads.data -b ./app -b ./libapp.so -o app.afdo\n";
 
 enum { OPT_FORMAT = 256, OPT_MODE, OPT_NO_VTABLES, OPT_PID, OPT_IGNORE_STACK, OPT_NO_PREINLINE,
-       OPT_KEEP_COLD, OPT_TRIM_COLD, OPT_CONTEXTS, OPT_NO_TAIL_CALLS };
+       OPT_KEEP_COLD, OPT_TRIM_COLD, OPT_CONTEXTS, OPT_NO_TAIL_CALLS, OPT_JSON };
 
 static const struct option options[] = {
     {"output", required_argument, NULL, 'o'},
@@ -37,6 +38,7 @@ static const struct option options[] = {
     {"mode", required_argument, NULL, OPT_MODE},
     {"no-vtables", no_argument, NULL, OPT_NO_VTABLES},
     {"pid", required_argument, NULL, OPT_PID},
+    {"json", no_argument, NULL, OPT_JSON},
     {"ignore-stack", no_argument, NULL, OPT_IGNORE_STACK},
     {"no-preinline", no_argument, NULL, OPT_NO_PREINLINE},
     {"keep-cold", no_argument, NULL, OPT_KEEP_COLD},
@@ -50,6 +52,7 @@ static const struct option options[] = {
 struct gen {
     struct cli_common common;
     const char *output;
+    bool json;
     struct pgk_gen_opts opts;
     struct pgk_sample_write_opts write;
 };
@@ -88,6 +91,9 @@ static void parse(struct gen *g, int argc, char **argv)
         case OPT_NO_VTABLES:
             g->opts.no_vtables = true;
             break;
+        case OPT_JSON:
+            g->json = true;
+            break;
         case OPT_IGNORE_STACK:
             g->opts.ignore_chains = true;
             break;
@@ -116,31 +122,71 @@ static void parse(struct gen *g, int argc, char **argv)
         cli_usage(&cmd_gen, "nothing to read: name a recording");
     if (!g->output)
         cli_usage(&cmd_gen, "where to? name the output with -o");
+    if (g->json && !strcmp(g->output, "-"))
+        cli_usage(&cmd_gen, "--json and -o - both want standard output");
     if (!g->common.binaries.n)
         cli_usage(&cmd_gen, "which program was recorded? give it with -b");
 }
 
-static void row(const char *name, uint64_t n, uint64_t of)
+/* What is told of the samples; a part is told with its share of the whole. */
+struct line {
+    const char *text, *key;
+    uint64_t n, of;
+};
+enum { LINES = 14 };
+
+static void list_lines(const struct pgk_gen_stats *s, struct line lines[LINES])
 {
-    char text[PGK_HUMAN_SIZE];
-    if (n)
-        fprintf(stderr, "  %-22s %s (%.1f %%)\n", name, pgk_human_count(text, n),
-                of ? 100.0 * (double)n / (double)of : 0.0);
+    const struct line all[LINES] = {
+        {"samples", "samples", s->samples, 0},
+        {"other process", "other_process", s->other_process, s->samples},
+        {"in the kernel", "in_kernel", s->in_kernel, s->samples},
+        {"without branches", "without_branches", s->without_branches, s->samples},
+        {"outside the binary", "outside", s->outside, s->samples},
+        {"frame not set up", "between_frames", s->between_frames, s->samples},
+        {"call chain cut", "stacks_cut", s->stacks_cut, s->samples},
+        {"lost by perf", "lost", s->lost, s->samples},
+        {"branches outside", "branches_outside", s->branches_outside, s->branches},
+        {"impossible ranges", "ranges_bad", s->ranges_bad, s->ranges},
+        {"loads of vtables", "vtable_samples", s->vtable_samples, s->load_samples},
+        {"lines with a source", "symbolised", s->symbolised, s->instructions},
+        {"unreadable lines", "unreadable", s->unreadable, 0},
+        {"functions", "functions", s->functions, 0},
+    };
+    memcpy(lines, all, sizeof all);
 }
 
 static void report(const struct pgk_gen_stats *s)
 {
+    struct line lines[LINES];
     char text[PGK_HUMAN_SIZE];
-    fprintf(stderr, "  %-22s %s\n", "samples", pgk_human_count(text, s->samples));
-    row("other process", s->other_process, s->samples);
-    row("in the kernel", s->in_kernel, s->samples);
-    row("without branches", s->without_branches, s->samples);
-    row("outside the binary", s->outside, s->samples);
-    row("branches outside", s->branches_outside, s->branches);
-    row("impossible ranges", s->ranges_bad, s->ranges);
-    row("loads of vtables", s->vtable_samples, s->load_samples);
-    row("lines with a source", s->symbolised, s->instructions);
-    fprintf(stderr, "  %-22s %s\n", "functions", pgk_human_count(text, s->functions));
+    list_lines(s, lines);
+    for (size_t i = 0; i < LINES; i++) {
+        const struct line *l = &lines[i];
+        if (!l->n && i)
+            continue;
+        fprintf(stderr, "  %-22s %s", l->text, pgk_human_count(text, l->n));
+        if (l->of)
+            fprintf(stderr, " (%.1f %%)", 100.0 * (double)l->n / (double)l->of);
+        fputc('\n', stderr);
+    }
+    if (s->unreadable)
+        fprintf(stderr, "  the first one: line %" PRIu64 ": %s\n", s->unreadable_line,
+                s->unreadable_example);
+    if (s->no_mapping)
+        fputs("  no mapping of the binary: addresses were taken as they stand\n", stderr);
+}
+
+static void report_json(const struct pgk_gen_stats *s)
+{
+    struct line lines[LINES];
+    list_lines(s, lines);
+    printf("{\"format\": \"pgokit-gen\", \"version\": 1");
+    for (size_t i = 0; i < LINES; i++)
+        printf(",\n \"%s\": %" PRIu64, lines[i].key, lines[i].n);
+    printf(",\n \"branches\": %" PRIu64 ",\n \"ranges\": %" PRIu64 ",\n \"loads\": %" PRIu64
+           ",\n \"instructions\": %" PRIu64 "}\n",
+           s->branches, s->ranges, s->load_samples, s->instructions);
 }
 
 static int run(int argc, char **argv)
@@ -161,7 +207,9 @@ static int run(int argc, char **argv)
     if (!status)
         status = pgk_sample_write(profile, g.output, &g.write, NULL, &err);
     int exit_code = status ? cli_fail(&err) : EXIT_DONE;
-    if (!status && !g.common.quiet)
+    if (!status && g.json)
+        report_json(pgk_gen_stats(gen));
+    else if (!status && !g.common.quiet)
         report(pgk_gen_stats(gen));
     pgk_sample_close(&profile);
     pgk_gen_close(&gen);
