@@ -8,7 +8,7 @@
 #include "binary_set.h"
 #include "process_map.h"
 
-enum { PGK_NO_BINARY = UINT32_MAX };
+#define PGK_NO_BINARY UINT32_MAX
 
 struct pgk_address_space {
     const struct pgk_binaries *binaries;

@@ -15,7 +15,8 @@
 
 #include <stdlib.h>
 
-enum { ENTRY_PROBE = 1, NO_FUNCTION = UINT32_MAX };
+enum { ENTRY_PROBE = 1 };
+#define NO_FUNCTION UINT32_MAX
 
 /* The context of a copy of a function under the node in hand. */
 struct context {
@@ -335,6 +336,11 @@ static size_t run_of(const struct pgk_call_counts *c, size_t first, uint32_t nod
     return end - first;
 }
 
+static const struct pgk_call_count *from_on(const struct pgk_call_counts *c, size_t first)
+{
+    return c->v.n ? c->v.v + first : NULL;
+}
+
 static int count_all(struct contexts *c, struct pgk_gen_stats *stats, struct pgk_err *err)
 {
     const struct pgk_call_trie *t = &c->b->calls;
@@ -344,9 +350,9 @@ static int count_all(struct contexts *c, struct pgk_gen_stats *stats, struct pgk
         size_t nv = run_of(&t->vtables, v, node);
         if (!nr && !nb && !nv)
             continue;
-        if (!enter_node(c, node) || !count_ranges(c, t->ranges.v.v + r, nr, stats) ||
-            !count_branches(c, t->branches.v.v + b, nb) ||
-            !count_vtables(c, t->vtables.v.v + v, nv, stats))
+        if (!enter_node(c, node) || !count_ranges(c, from_on(&t->ranges, r), nr, stats) ||
+            !count_branches(c, from_on(&t->branches, b), nb) ||
+            !count_vtables(c, from_on(&t->vtables, v), nv, stats))
             return pgk_fail_nomem(err);
         r += nr;
         b += nb;

@@ -12,6 +12,8 @@
 
 #include <stdlib.h>
 
+#define NOWHERE UINT32_MAX /* parent of a node that was taken out */
+
 enum { SIZE_GROWTH = 12, MAX_GROWN = 50000, MIN_GROWN = 100 }; /* times; bytes; bytes */
 enum { HOT_SIZE = 1500, INLINED_BEFORE = 100 };
 
@@ -81,7 +83,6 @@ static bool attach(struct inliner *in, uint32_t id, uint32_t parent, uint64_t lo
 
 static void detach(struct inliner *in, uint32_t id)
 {
-    enum { NOWHERE = UINT32_MAX };
     struct node *n = &in->nodes.v[id];
     if (n->prev)
         in->nodes.v[n->prev].next = n->next;

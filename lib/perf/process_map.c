@@ -207,6 +207,8 @@ static bool cut(struct space *s, uint64_t start, uint64_t end, uint64_t time)
         if (!pgk_vec_push(&s->past, p))
             return false;
     }
+    if (first == last)
+        return true; /* nothing was mapped there */
     if (!pgk_vec_reserve(&s->alive, n_rest))
         return false;
     memmove(s->alive.v + first + n_rest, s->alive.v + last,
