@@ -113,8 +113,8 @@ def equal(mine, peer):
 
 
 def without_marks(text):
-    """Without the attributes of functions: llvm-profgen keeps those that spoke of a context when the
-    caller is left out and the context becomes the function's own profile."""
+    """Without the attributes of functions: llvm-profgen keeps those that spoke of a context when
+    the caller is left out and the context becomes the function's own profile."""
     return re.sub(r"^ !Attributes: \d+\n", "", text, flags=re.M)
 
 
