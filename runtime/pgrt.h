@@ -51,9 +51,10 @@ size_t pgrt_strlen(const char *s);
 bool pgrt_streq(const char *a, const char *b);
 void pgrt_zero(void *p, size_t n);
 void pgrt_copy(void *to, const void *from, size_t n);
-void *pgrt_copy_fast(void *to, const void *from, size_t n);
-void *pgrt_move_fast(void *to, const void *from, size_t n);
-void *pgrt_fill_fast(void *to, int c, size_t n);
+/* Of pgrt_bytes.h, for lengths that are not short. */
+void *pgrt_copy_long(void *to, const void *from, size_t n);
+void *pgrt_move_long(void *to, const void *from, size_t n);
+void *pgrt_fill_long(void *to, int c, size_t n);
 const char *pgrt_getenv(const char *name);
 
 /* ---- runtime_options.c ---- */
@@ -73,6 +74,7 @@ bool pgrt_profile_path(char *buffer, size_t size, int *fd, bool *unique);
  * The words of dead memory hold anything; those of an object are zeroed when it is made. */
 extern uintptr_t __memprof_shadow_memory_dynamic_address;
 extern bool pgrt_histogram; /* byte counters */
+extern uintptr_t pgrt_words; /* the shadow, if it has words; 0 also before it is there */
 /* Marks of the word of the granule where a live object's header is. Counting never reaches
  * them: instrumented code increments the low bits of the word, or bytes 2 and up. */
 #define PGRT_MARK_NEAR UINT64_C(0x8000000000000000) /* header at the start of the granule */
@@ -406,11 +408,18 @@ PGRT_INLINE void pgrt_count(uintptr_t address)
     }
 }
 
-/* Reads or writes of n bytes by a library function: one count per 8 bytes. */
+/* Reads or writes of n bytes by a library function: one count per 8 bytes. Most ranges are short
+ * and have all of them in one granule. */
 PGRT_INLINE void pgrt_count_range(const void *start, size_t n)
 {
-    if (n && __memprof_shadow_memory_dynamic_address)
-        pgrt_count_range_slow((uintptr_t)start, n);
+    const uintptr_t at = (uintptr_t)start;
+    const size_t words = (n + 7) / 8, here = (PGRT_GRANULE + 7 - at % PGRT_GRANULE) / 8;
+    if (!n)
+        return;
+    if (PGRT_UNLIKELY(!pgrt_words || words > here))
+        pgrt_count_range_slow(at, n);
+    else
+        *(u64 *)(pgrt_words + at / PGRT_GRANULE * sizeof(u64)) += words;
 }
 
 #endif

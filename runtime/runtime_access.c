@@ -1,11 +1,12 @@
 /* Counting accesses: what instrumented objects call, and ranges of the library functions. */
-#include "pgrt.h"
-
+#include "pgrt_bytes.h"
 
 /* One count per 8 bytes from start on, to the granule that byte is in. */
 void pgrt_count_range_slow(uintptr_t start, size_t n)
 {
-    if (PGRT_UNLIKELY(pgrt_histogram)) {
+    if (PGRT_UNLIKELY(!pgrt_words)) {
+        if (!__memprof_shadow_memory_dynamic_address)
+            return;
         for (uintptr_t a = start; a < start + n; a += 8)
             pgrt_count(a);
         return;

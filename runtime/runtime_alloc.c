@@ -7,7 +7,7 @@
  *
  * Memory that a signal handler asks for while its thread is inside the runtime comes from a
  * spare region that is never given back. */
-#include "pgrt.h"
+#include "pgrt_bytes.h"
 
 #include <errno.h>
 #include <sys/mman.h>

@@ -1,6 +1,6 @@
 /* What C programs allocate with. Every function passes its own frame on, so that the stack of
  * an object begins with the function that called here. */
-#include "pgrt.h"
+#include "pgrt_bytes.h"
 
 #include <errno.h>
 #include <wchar.h>
@@ -158,11 +158,7 @@ int __sanitizer_get_ownership(const volatile void *p)
 /* The source is read up to its end, the copy is not counted. */
 static char *copy_string(const char *s, size_t max, const void *frame)
 {
-    size_t n = 0;
-    while (n < max && s[n]) {
-        n++;
-        pgrt_compiler_barrier();
-    }
+    size_t n = pgrt_find_byte((const unsigned char *)s, 0, max);
     pgrt_count_range(s, n < max ? n + 1 : n);
     char *copy = or_enomem(pgrt_alloc(n + 1, 0, false, frame));
     if (copy) {

@@ -6,6 +6,7 @@
 
 PGRT_EXPORT uintptr_t __memprof_shadow_memory_dynamic_address;
 bool pgrt_histogram;
+uintptr_t pgrt_words;
 
 #define SHADOW_BYTES (UINT64_C(1) << 44)
 
@@ -18,6 +19,7 @@ bool pgrt_shadow_init(void)
     pgrt_syscall(SYS_madvise, p, SHADOW_BYTES, (long)MADV_NOHUGEPAGE, 0L, 0L, 0L);
     pgrt_syscall(SYS_madvise, p, SHADOW_BYTES, (long)MADV_DONTDUMP, 0L, 0L, 0L);
     __memprof_shadow_memory_dynamic_address = (uintptr_t)p;
+    pgrt_words = pgrt_histogram ? 0 : (uintptr_t)p;
     return true;
 }
 

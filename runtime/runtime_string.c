@@ -1,11 +1,9 @@
 /* Library functions that read and write the program's memory: counted by the rules in
  * docs/design/runtime.md, done by functions of the C library that nobody replaces. */
-#include "pgrt.h"
+#include "pgrt_bytes.h"
 
 #include <stdbool.h>
 #include <wchar.h>
-
-#include <emmintrin.h>
 
 char *strchrnul(const char *s, int c);
 void *memrchr(const void *s, int c, size_t n);
@@ -54,29 +52,13 @@ void bzero(void *to, size_t n)
     pgrt_fill_fast(to, 0, n);
 }
 
-/* Index of the first difference in n bytes, or n. */
-static size_t difference(const unsigned char *a, const unsigned char *b, size_t n)
-{
-    size_t i = 0;
-    for (; i + 16 <= n; i += 16) {
-        __m128i x = _mm_loadu_si128((const __m128i *)(const void *)(a + i));
-        __m128i y = _mm_loadu_si128((const __m128i *)(const void *)(b + i));
-        unsigned same = (unsigned)_mm_movemask_epi8(_mm_cmpeq_epi8(x, y));
-        if (same != 0xffff)
-            return i + (size_t)__builtin_ctz(~same);
-    }
-    while (i < n && a[i] == b[i])
-        i++;
-    return i;
-}
-
 /* The whole length on both sides, wherever they differ. */
 int memcmp(const void *a, const void *b, size_t n)
 {
     const unsigned char *x = a, *y = b;
     pgrt_count_range(a, n);
     pgrt_count_range(b, n);
-    size_t i = difference(x, y, n);
+    size_t i = pgrt_difference(x, y, n);
     return i == n ? 0 : x[i] - y[i];
 }
 
@@ -85,34 +67,12 @@ int bcmp(const void *a, const void *b, size_t n)
     const unsigned char *x = a, *y = b;
     pgrt_count_range(a, n);
     pgrt_count_range(b, n);
-    return difference(x, y, n) != n;
-}
-
-/* Index of byte c in n bytes, or n. Aligned loads never leave a page that holds a byte of it. */
-static size_t find_byte(const unsigned char *s, unsigned char c, size_t n)
-{
-    const __m128i wanted = _mm_set1_epi8((char)c);
-    size_t skip = (uintptr_t)s & 15;
-    for (const unsigned char *p = s - skip; n && p < s + n; p += 16) {
-        __m128i x = _mm_load_si128((const __m128i *)(const void *)p);
-        unsigned hits = (unsigned)_mm_movemask_epi8(_mm_cmpeq_epi8(x, wanted));
-        if (p < s)
-            hits &= ~0U << skip;
-        if (hits) {
-            size_t i = (size_t)(p + __builtin_ctz(hits) - s);
-            return i < n ? i : n;
-        }
-        if ((uintptr_t)p > UINTPTR_MAX - 32)
-            break;
-    }
-    return n;
+    return pgrt_difference(x, y, n) != n;
 }
 
 void *memchr(const void *s, int c, size_t n)
 {
-    /* Some ask for "until found" with a length past the end of the address space. */
-    size_t most = UINTPTR_MAX - (uintptr_t)s;
-    size_t i = find_byte(s, (unsigned char)c, n < most ? n : most);
+    size_t i = pgrt_find_byte(s, (unsigned char)c, n);
     pgrt_count_range(s, i < n ? i + 1 : n);
     return i < n ? (char *)(uintptr_t)s + i : NULL;
 }
@@ -124,8 +84,7 @@ static size_t length(const char *s)
 
 static size_t length_to(const char *s, size_t max)
 {
-    size_t most = UINTPTR_MAX - (uintptr_t)s;
-    return find_byte((const unsigned char *)s, 0, max < most ? max : most);
+    return pgrt_find_byte((const unsigned char *)s, 0, max);
 }
 
 size_t strlen(const char *s)
@@ -186,9 +145,7 @@ char *strncat(char *restrict to, const char *restrict from, size_t max)
 /* Up to and including the difference or the end. */
 static int compare(const char *a, const char *b, size_t max)
 {
-    size_t i = 0;
-    while (i < max && a[i] == b[i] && a[i])
-        i++;
+    size_t i = pgrt_difference_string(a, b, max);
     size_t read = i < max ? i + 1 : max;
     pgrt_count_range(a, read);
     pgrt_count_range(b, read);

@@ -1,5 +1,5 @@
 /* System calls, text and memory, without the C library's state. */
-#include "pgrt.h"
+#include "pgrt_bytes.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -82,49 +82,72 @@ void pgrt_copy(void *to, const void *from, size_t n)
  * names end in memcpy, which is ours. */
 void *__mempcpy(void *to, const void *from, size_t n);
 
-void *pgrt_copy_fast(void *to, const void *from, size_t n)
+void *pgrt_copy_long(void *to, const void *from, size_t n)
 {
     __mempcpy(to, from, n);
     return to;
 }
 
-typedef u64 pair __attribute__((vector_size(16), aligned(1), may_alias));
+/* More than 64 bytes to lower addresses, or to higher ones: 64 at a time. The last, or first, 64
+ * are loaded before anything is stored, and stored after all the others. */
+struct bytes64 {
+    __m128i v[4];
+};
 
-/* Towards higher addresses everything is moved from the end. */
-void *pgrt_move_fast(void *to, const void *from, size_t n)
+PGRT_INLINE struct bytes64 load64(const char *p)
 {
-    char *t = to;
-    const char *f = from;
-    if ((uintptr_t)t - (uintptr_t)f >= n && (uintptr_t)f - (uintptr_t)t >= n)
-        return pgrt_copy_fast(to, from, n);
-    if (t <= f) {
-        for (; n >= sizeof(pair); t += sizeof(pair), f += sizeof(pair), n -= sizeof(pair))
-            *(pair *)t = *(const pair *)f;
-        pgrt_copy(t, f, n);
-        return to;
-    }
-    for (; n >= sizeof(pair); n -= sizeof(pair))
-        *(pair *)(t + n - sizeof(pair)) = *(const pair *)(f + n - sizeof(pair));
-    while (n--) {
-        t[n] = f[n];
-        pgrt_compiler_barrier();
-    }
+    return (struct bytes64){{pgrt_load16(p), pgrt_load16(p + 16), pgrt_load16(p + 32),
+                             pgrt_load16(p + 48)}};
+}
+
+PGRT_INLINE void store64(char *p, struct bytes64 b)
+{
+    pgrt_store16(p, b.v[0]);
+    pgrt_store16(p + 16, b.v[1]);
+    pgrt_store16(p + 32, b.v[2]);
+    pgrt_store16(p + 48, b.v[3]);
+}
+
+static void move_down(char *to, const char *from, size_t n)
+{
+    const struct bytes64 last = load64(from + n - 64);
+    for (size_t i = 0; i < n - 64; i += 64)
+        store64(to + i, load64(from + i));
+    store64(to + n - 64, last);
+}
+
+static void move_up(char *to, const char *from, size_t n)
+{
+    const struct bytes64 first = load64(from);
+    for (size_t left = n; left > 64; left -= 64)
+        store64(to + left - 64, load64(from + left - 64));
+    store64(to, first);
+}
+
+void *pgrt_move_long(void *to, const void *from, size_t n)
+{
+    if ((uintptr_t)to - (uintptr_t)from >= n && (uintptr_t)from - (uintptr_t)to >= n)
+        return pgrt_copy_long(to, from, n);
+    if (to <= from)
+        move_down(to, from, n);
+    else
+        move_up(to, from, n);
     return to;
 }
 
-void *pgrt_fill_fast(void *to, int c, size_t n)
+/* At least 16 bytes. */
+void *pgrt_fill_long(void *to, int c, size_t n)
 {
     char *p = to;
-    u64 word = (unsigned char)c * UINT64_C(0x0101010101010101);
-    const pair both = {word, word};
-    if (n < sizeof(pair) || n >= 1024) {
+    const __m128i all = _mm_set1_epi8((char)c);
+    if (n >= 1024) {
         size_t left = n;
         __asm__ volatile("rep stosb" : "+D"(p), "+c"(left) : "a"(c) : "memory");
         return to;
     }
-    for (size_t i = 0; i + sizeof(pair) <= n; i += sizeof(pair))
-        *(pair *)(p + i) = both;
-    *(pair *)(p + n - sizeof(pair)) = both;
+    for (size_t i = 0; i + PGRT_BYTES16 <= n; i += PGRT_BYTES16)
+        pgrt_store16(p + i, all);
+    pgrt_store16(p + n - PGRT_BYTES16, all);
     return to;
 }
 

@@ -150,18 +150,6 @@ int cli_open_binaries(const struct cli_common *common, struct pgk_binaries **set
     return status;
 }
 
-bool cli_warn_not_carried(const char *path, const struct pgk_file_info *info)
-{
-    char safe[256];
-    pgk_human_text(safe, sizeof safe, path);
-    if (info->has_counters)
-        fprintf(stderr,
-                "pgokit: warning: %s also holds instrumentation counters, which are not "
-                "written to the output; keep the file for -fprofile-use\n",
-                safe);
-    return info->has_counters;
-}
-
 void cli_note_symbolised(const struct pgk_heap_symbolised *done)
 {
     char bytes[PGK_HUMAN_SIZE];

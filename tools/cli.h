@@ -28,6 +28,9 @@ struct cli_verb {
     const char *exit_help; /* meaning of the exit status, if the verb adds to the usual one */
     int (*run)(int argc, char **argv);
     const struct cli_action *const *actions; /* ends with NULL; the first one works on no file */
+    /* Which file's format decides about the action; NULL: the first file's. */
+    int (*decide)(int n_operands, char *const *operands, const struct pgk_format **format,
+                  struct pgk_err *err);
 };
 extern const struct cli_verb cmd_check;
 extern const struct cli_verb cmd_config;
@@ -42,14 +45,20 @@ extern const struct cli_verb cmd_record;
 extern const struct cli_verb cmd_report;
 extern const struct cli_verb cmd_show;
 extern const struct cli_action convert_heap;
+extern const struct cli_action convert_instr;
 extern const struct cli_action convert_sample;
 extern const struct cli_action diff_heap;
+extern const struct cli_action diff_instr;
 extern const struct cli_action diff_sample;
+extern const struct cli_action merge_gcov;
 extern const struct cli_action merge_heap;
+extern const struct cli_action merge_instr;
 extern const struct cli_action merge_sample;
 extern const struct cli_action report_heap;
 extern const struct cli_action show_binary;
+extern const struct cli_action show_gcov;
 extern const struct cli_action show_heap;
+extern const struct cli_action show_instr;
 extern const struct cli_action show_sample;
 
 /* Prints the help of a verb with those of its actions. */
@@ -104,8 +113,13 @@ struct cli_check {
     int (*repair)(const char *path, const char *output, struct pgk_err *err);
 };
 extern const struct cli_check check_binary;
+extern const struct cli_check check_gcov;
 extern const struct cli_check check_heap;
+extern const struct cli_check check_instr;
 extern const struct cli_check check_sample;
+
+/* True for what a program leaves that was killed before it wrote its counters. */
+bool cli_is_empty(const char *path);
 
 /* Standard input and pipes among the operands can be read once only, but are looked at before
  * they are read: holds their bytes in memory instead. Exits with EXIT_FAILED if it cannot. */
@@ -140,8 +154,6 @@ bool cli_has_binaries(const struct cli_common *common);
 int cli_open_binaries(const struct cli_common *common, struct pgk_binaries **set,
                       struct pgk_err *err);
 
-/* Says what a file holds that this release does not carry on; true if there is such. */
-bool cli_warn_not_carried(const char *path, const struct pgk_file_info *info);
 /* Says what symbolisation could not name. */
 void cli_note_symbolised(const struct pgk_heap_symbolised *done);
 

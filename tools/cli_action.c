@@ -123,7 +123,8 @@ int cli_run_action(const struct cli_verb *verb, int argc, char **argv)
 
     struct pgk_err err = {0};
     const struct pgk_format *format;
-    if (pgk_format_detect(cli_input(verb, argv[first]).path, &format, &err))
+    if (verb->decide ? verb->decide(argc - first, argv + first, &format, &err)
+                     : pgk_format_detect(cli_input(verb, argv[first]).path, &format, &err))
         return cli_fail(&err);
     for (size_t i = 0; verb->actions[i]; i++)
         if (verb->actions[i]->kind == format->kind)

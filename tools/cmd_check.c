@@ -24,6 +24,8 @@ static const struct option options[] = {
 
 static const struct cli_check *const kinds[] = {
     &check_heap,
+    &check_instr,
+    &check_gcov,
     &check_sample,
     &check_binary,
     NULL,

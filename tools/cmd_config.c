@@ -14,7 +14,7 @@ static const char help[] =
     "record with its loads and stores: flags to compile with, flags to link with, libraries\n"
     "to link. Several can be asked for at once.\n\n"
     "      --cflags      for compiling C and C++\n"
-    "      --ldflags     for linking, behind all flags of the compiler\n"
+    "      --ldflags     for linking\n"
     "      --libs        the runtime; its place in the line does not matter\n"
     "      --cc CC       compiler: gcc, clang, clang-22, a path; default $CC, else clang\n"
     "      --static      the runtime becomes part of the program (default); also for -static\n"
@@ -135,6 +135,17 @@ static void print_cflags(const struct config *c)
         printf(" %s", HEAP_CFLAGS_CALLBACKS);
 }
 
+static void print_ldflags(const struct config *c)
+{
+    char path[PATH_MAX];
+    if (!c->clang) {
+        find_library(path, "libtsan_preinit.o");
+        *strrchr(path, '/') = 0;
+        printf(" " HEAP_NO_LIBTSAN "%s", path);
+    }
+    printf(" %s", c->clang ? HEAP_LDFLAGS_CLANG : HEAP_LDFLAGS_GCC);
+}
+
 static void print_libs(const struct config *c)
 {
     char path[PATH_MAX];
@@ -156,7 +167,7 @@ static int run(int argc, char **argv)
     if (c.cflags)
         print_cflags(&c);
     if (c.ldflags)
-        printf(" %s", c.clang ? HEAP_LDFLAGS_CLANG : HEAP_LDFLAGS_GCC);
+        print_ldflags(&c);
     if (c.libs)
         print_libs(&c);
     putchar('\n');

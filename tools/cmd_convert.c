@@ -9,6 +9,7 @@ static const char help[] =
 
 static const struct cli_action *const actions[] = {
     &convert_heap,
+    &convert_instr,
     &convert_sample,
     NULL,
 };

@@ -7,6 +7,7 @@ static const char help[] = "usage: pgokit diff BEFORE NOW [-b BINARY]...\n\n"
 
 static const struct cli_action *const actions[] = {
     &diff_heap,
+    &diff_instr,
     &diff_sample,
     NULL,
 };

@@ -18,12 +18,16 @@ static const char help[] =
     "      --format FORMAT  text (default), json (docs/formats/disasm-json.md), or llvm: what\n"
     "                       llvm-profgen 22 prints when it shows disassembly only\n"
     "      --json           the same as --format json\n"
+    "      --profile FILE   the samples of a sample profile beside each instruction, or each\n"
+    "                       probe if it is a profile by probes; not with --format llvm\n"
+    "      --top N          only the N functions with the most samples, hottest first\n"
     "\nExamples:\n"
     "  pgokit disasm ./app --probes --function 'Cache::lookup'\n"
+    "  pgokit disasm ./app --profile app.afdo --top 5\n"
     "  pgokit disasm ./app --format llvm --probes > app.probes.txt\n"
     "  pgokit disasm ./app --json --source | jq '.functions[].name'\n";
 
-enum { OPT_PROBES = 256, OPT_SOURCE, OPT_FORMAT, OPT_JSON };
+enum { OPT_PROBES = 256, OPT_SOURCE, OPT_FORMAT, OPT_JSON, OPT_PROFILE, OPT_TOP };
 
 static const struct option options[] = {
     {"function", required_argument, NULL, 'f'},
@@ -31,6 +35,8 @@ static const struct option options[] = {
     {"source", no_argument, NULL, OPT_SOURCE},
     {"format", required_argument, NULL, OPT_FORMAT},
     {"json", no_argument, NULL, OPT_JSON},
+    {"profile", required_argument, NULL, OPT_PROFILE},
+    {"top", required_argument, NULL, OPT_TOP},
     CLI_COMMON_LONG,
     {0},
 };
@@ -39,7 +45,8 @@ struct disasm {
     struct cli_common common;
     struct cli_list functions;
     struct pgk_disasm_opts opts;
-    const char *path;
+    const char *path, *profile_path;
+    struct pgk_sample *profile;
 };
 
 static enum pgk_disasm_format parse_format(const char *text)
@@ -81,9 +88,20 @@ static void parse(struct disasm *d, int argc, char **argv)
         case OPT_JSON:
             d->opts.format = PGK_DISASM_JSON;
             break;
+        case OPT_PROFILE:
+            d->profile_path = optarg;
+            break;
+        case OPT_TOP:
+            d->opts.top = cli_number("--top", optarg, 1, 1000000000);
+            break;
         }
     }
     take_binary(d, argc, argv);
+    if (d->profile_path && d->opts.format == PGK_DISASM_LLVM)
+        cli_usage(&cmd_disasm, "--profile is for the formats text and json: llvm-profgen shows "
+                               "no counts");
+    if (d->opts.top && !d->profile_path)
+        cli_usage(&cmd_disasm, "--top needs a --profile, whose samples say which functions");
     d->opts.functions = d->functions.v;
     d->opts.n_functions = d->functions.n;
     d->opts.debug_dirs = d->common.debug_dirs.v;
@@ -104,7 +122,26 @@ static bool note_incomplete(const struct disasm *d, const struct pgk_disasm_done
                 "pgokit: warning: %s probes belong to code that is not in the program; "
                 "pgokit check %s says more\n",
                 pgk_human_count(n, done->lost_probes), d->path);
-    return done->invalid_runs || done->lost_probes;
+    if (done->stale_functions)
+        fprintf(stderr,
+                "pgokit: warning: %s functions have other code than the program that was "
+                "profiled; their counts may be of other places\n",
+                pgk_human_count(n, done->stale_functions));
+    return done->invalid_runs || done->lost_probes || done->stale_functions;
+}
+
+static int disassemble(struct disasm *d, struct pgk_disasm_done *done, struct pgk_err *err)
+{
+    int status = 0;
+    if (d->profile_path) {
+        status = pgk_sample_new(&d->profile, err);
+        if (!status)
+            status = pgk_sample_read(d->profile, d->profile_path, 1, NULL, err);
+        if (!status)
+            status = pgk_sample_finish(d->profile, err);
+        d->opts.profile = d->profile;
+    }
+    return status ? status : pgk_disasm(d->path, &d->opts, stdout, done, err);
 }
 
 static int run(int argc, char **argv)
@@ -113,10 +150,10 @@ static int run(int argc, char **argv)
     struct pgk_err err = {0};
     struct pgk_disasm_done done = {0};
     parse(&d, argc, argv);
-    int exit_code = pgk_disasm(d.path, &d.opts, stdout, &done, &err) ? cli_fail(&err)
-                                                                     : cli_finish_output(EXIT_DONE);
+    int exit_code = disassemble(&d, &done, &err) ? cli_fail(&err) : cli_finish_output(EXIT_DONE);
     if (exit_code == EXIT_DONE && note_incomplete(&d, &done) && d.opts.format != PGK_DISASM_LLVM)
         exit_code = EXIT_INCOMPLETE;
+    pgk_sample_close(&d.profile);
     cli_list_free(&d.functions);
     cli_common_free(&d.common);
     return exit_code;
@@ -126,6 +163,6 @@ const struct cli_verb cmd_disasm = {
     .name = "disasm",
     .summary = "shows machine code with its probes",
     .help = help,
-    .exit_help = "0 done, 1 done but parts are no code or have no place, 2 could not",
+    .exit_help = "0 done, 1 done but parts are no code, have no place or other counts, 2 could not",
     .run = run,
 };

@@ -3,11 +3,40 @@
 
 static const char help[] =
     "usage: pgokit merge INPUT... [-b BINARY]... -o OUTPUT\n\n"
-    "Adds up profiles of one kind, of any formats and versions, into one for the compiler.\n\n"
+    "Adds up profiles of one kind, of any formats and versions, into one for the compiler. Heap\n"
+    "profiles and counters go into one file together.\n\n"
     "  -o, --output FILE        the profile to write; - for standard output\n"
     "      --files-from FILE    names of further inputs, one per line; - for standard input\n";
 
-static const struct cli_action *const actions[] = {&merge_heap, &merge_sample, NULL};
+static const struct cli_action *const actions[] = {
+    &merge_heap,
+    &merge_instr,
+    &merge_gcov,
+    &merge_sample,
+    NULL,
+};
+
+/* Heap profiles among counters are the business of the action for counters. */
+static int decide(int n_operands, char *const *operands, const struct pgk_format **format,
+                  struct pgk_err *err)
+{
+    *format = NULL;
+    for (int i = 0; i < n_operands; i++) {
+        const char *path = cli_input(&cmd_merge, operands[i]).path;
+        const struct pgk_format *found;
+        int status = pgk_format_detect(path, &found, err);
+        bool passed_over = status && cli_is_empty(path) && (i + 1 < n_operands || *format);
+        if (passed_over) /* the action has words for it */
+            continue;
+        if (status)
+            return status;
+        if (!*format || found->kind == PGK_KIND_INSTR)
+            *format = found;
+        if ((*format)->kind != PGK_KIND_HEAP)
+            return 0;
+    }
+    return 0;
+}
 
 static int run(int argc, char **argv)
 {
@@ -22,4 +51,5 @@ const struct cli_verb cmd_merge = {
     .exit_help = "0 done, 1 done but some input data are not in the output, 2 could not",
     .run = run,
     .actions = actions,
+    .decide = decide,
 };

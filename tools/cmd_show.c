@@ -6,6 +6,8 @@ static const char help[] = "usage: pgokit show FILE [-b BINARY]...\n\n"
 
 static const struct cli_action *const actions[] = {
     &show_heap,
+    &show_instr,
+    &show_gcov,
     &show_sample,
     &show_binary,
     NULL,

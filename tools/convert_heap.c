@@ -172,11 +172,9 @@ static int write_output(struct convert *c, const struct pgk_heap *heap, struct p
     return pgk_indexed_write(heap, c->output, &c->indexed, err);
 }
 
-static int report(const struct convert *c, const struct pgk_file_info *info,
-                  const struct cli_list *losses)
+static int report(const struct convert *c, const struct cli_list *losses)
 {
     char safe[256], size[PGK_HUMAN_SIZE], plain[PGK_HUMAN_SIZE];
-    int exit_code = cli_warn_not_carried(c->input, info) ? EXIT_INCOMPLETE : EXIT_DONE;
     pgk_human_text(safe, sizeof safe, c->output);
     for (size_t i = 0; i < losses->n; i++)
         fprintf(stderr, "pgokit: warning: %s: lost: %s\n", safe, losses->v[i]);
@@ -192,7 +190,7 @@ static int report(const struct convert *c, const struct pgk_file_info *info,
                 pgk_human_bytes(size, (double)c->paths.stack_bytes),
                 pgk_human_bytes(plain, (double)c->paths.plain_bytes),
                 (double)c->paths.plain_bytes / (double)c->paths.stack_bytes);
-    return losses->n || done->contexts_dropped ? EXIT_INCOMPLETE : exit_code;
+    return losses->n || done->contexts_dropped ? EXIT_INCOMPLETE : EXIT_DONE;
 }
 
 static int run(int argc, char **argv)
@@ -217,7 +215,7 @@ static int run(int argc, char **argv)
     if (status >= 0)
         status = write_output(&c, heap, &err);
     pgk_heap_close(&heap);
-    int exit_code = status ? cli_fail(&err) : report(&c, &info, &losses);
+    int exit_code = status ? cli_fail(&err) : report(&c, &losses);
     for (size_t i = 0; i < losses.n; i++)
         free((char *)(uintptr_t)losses.v[i]);
     cli_list_free(&losses);

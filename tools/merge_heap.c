@@ -32,9 +32,11 @@ struct merge {
     struct cli_prune prune;
     struct pgk_input *inputs;
     size_t n_inputs;
-    struct pgk_file_info *infos; /* of the inputs that were read */
     struct pgk_heap_symbolised symbolised;
 };
+
+/* The first index version with heap data. */
+enum { INDEX_FIRST = 8 };
 
 enum { OPT_TO = 256, OPT_INDEX, OPT_MEMPROF, OPT_FULL, OPT_PARTIAL };
 
@@ -71,8 +73,7 @@ static void take_inputs(struct merge *m, int n, char **operands)
         cli_usage(&cmd_merge, "nothing to merge: name one input at least");
     m->n_inputs = (size_t)n;
     m->inputs = calloc(m->n_inputs, sizeof *m->inputs);
-    m->infos = calloc(m->n_inputs, sizeof *m->infos);
-    if (!m->inputs || !m->infos)
+    if (!m->inputs)
         cli_usage(&cmd_merge, "out of memory");
     for (int i = 0; i < n; i++)
         m->inputs[i] = cli_input(&cmd_merge, operands[i]);
@@ -93,11 +94,11 @@ static void parse(struct merge *m, int argc, char **argv)
             given = true;
             m->yaml = !strcmp(optarg, "yaml");
             to = m->yaml ? pgk_indexed_target("any") : pgk_indexed_target(optarg);
-            if (!to)
+            if (!to || to->index_version < INDEX_FIRST)
                 cli_usage(&cmd_merge, "--to takes any, llvm15 to llvm22 or yaml, not '%s'", optarg);
             break;
         case OPT_INDEX:
-            index = cli_number("--index-version", optarg, 8, 13);
+            index = cli_number("--index-version", optarg, INDEX_FIRST, 13);
             break;
         case OPT_MEMPROF:
             memprof = cli_number("--memprof-version", optarg, 0, 4);
@@ -158,9 +159,6 @@ static int report(const struct merge *m, size_t callees, bool data_access)
     int exit_code = EXIT_DONE;
     if (!m->common.quiet)
         cli_note_symbolised(&m->symbolised);
-    for (size_t i = 0; i < m->n_inputs; i++)
-        if (cli_warn_not_carried(m->inputs[i].path, &m->infos[i]))
-            exit_code = EXIT_INCOMPLETE;
     if (callees && !m->yaml && !m->partial && m->write.target.memprof_version < 4) {
         fprintf(stderr,
                 "pgokit: warning: %zu targets of indirect calls are not written, because MemProf "
@@ -186,7 +184,7 @@ static int run(int argc, char **argv)
     size_t callees = 0;
     bool data_access = false;
     parse(&m, argc, argv);
-    int status = pgk_heap_read_all(&heap, m.inputs, m.n_inputs, m.common.threads, m.infos, &err);
+    int status = pgk_heap_read_all(&heap, m.inputs, m.n_inputs, m.common.threads, NULL, &err);
     if (!status)
         status = symbolise(&m, &heap, &err);
     if (!status)
@@ -199,7 +197,6 @@ static int run(int argc, char **argv)
     pgk_heap_close(&heap);
     int exit_code = status ? cli_fail(&err) : report(&m, callees, data_access);
     free(m.inputs);
-    free(m.infos);
     cli_common_free(&m.common);
     return exit_code;
 }

@@ -4,6 +4,7 @@
 #define PGOKIT_DISASM_H
 
 #include "pgokit/err.h"
+#include "pgokit/sample.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -32,12 +33,17 @@ struct pgk_disasm_opts {
     size_t n_debug_dirs;
     unsigned threads;             /* for debug information; 0: one per processor */
     bool colour;                  /* TEXT: ANSI colours */
+    /* A finished profile, whose counts TEXT and JSON show. One by probes needs those of the
+     * binary and shows them, too; one by lines needs debug information. NULL: none. */
+    const struct pgk_sample *profile;
+    size_t top; /* with a profile: the functions with the most samples only; 0: all */
 };
 
 struct pgk_disasm_done {
     uint64_t functions, instructions, probes; /* shown */
     uint64_t invalid_runs;                    /* runs of bytes that are no instructions */
     uint64_t lost_probes;                     /* probes of code that is not in the program */
+    uint64_t stale_functions;                 /* whose code the profile has otherwise */
 };
 
 /* Writes the disassembly of an ELF file to `out`, section by section, symbol by symbol. NULL

@@ -3,7 +3,9 @@
 #define PGOKIT_FORMAT_H
 
 #include "pgokit/err.h"
+#include "pgokit/gcov.h"
 #include "pgokit/heap.h"
+#include "pgokit/instr.h"
 #include "pgokit/sample.h"
 
 #include <stddef.h>
@@ -15,8 +17,15 @@ extern "C" {
 #pragma GCC visibility push(default)
 
 /* What a file is about. BINARY: a program or library, shown for the probes in it. */
-enum pgk_kind { PGK_KIND_HEAP, PGK_KIND_SAMPLE, PGK_KIND_INSTR, PGK_KIND_BINARY, PGK_KINDS };
-const char *pgk_kind_name(enum pgk_kind kind); /* "heap", "sample", "instr", "binary" */
+enum pgk_kind {
+    PGK_KIND_HEAP,
+    PGK_KIND_SAMPLE,
+    PGK_KIND_INSTR,
+    PGK_KIND_GCOV,
+    PGK_KIND_BINARY,
+    PGK_KINDS
+};
+const char *pgk_kind_name(enum pgk_kind kind); /* "heap", "sample", "instr", "gcov", "binary" */
 /* The kind in a sentence: "heap profiles", ..., "binaries". */
 const char *pgk_kind_plural(enum pgk_kind kind);
 
@@ -43,7 +52,8 @@ struct pgk_file_info {
     uint32_t memprof_version; /* indexed: of the heap data */
     uint32_t schema_tag_max;  /* indexed: highest number of a stored MIB field */
     uint32_t dumps;           /* raw: dumps in the file */
-    bool has_counters;        /* indexed: counters, which this release does not carry */
+    uint32_t images;          /* raw counters: images in the file */
+    bool has_counters;        /* indexed: there are functions with counters */
     bool has_data_access;     /* indexed: a data access profile */
     bool full_schema;         /* indexed: all MIB fields, not only the compiler's */
     bool has_positions;       /* frames are source positions, with names of functions */
@@ -71,6 +81,12 @@ const char *pgk_file_info_readers(const struct pgk_file_info *info);
 int pgk_heap_read(struct pgk_heap *heap, const char *path, struct pgk_file_info *info,
                   struct pgk_err *err);
 
+/* Reads an instrumentation profile of any format and adds it, each count times `weight` (1 or
+ * more), to `instr`; otherwise as pgk_heap_read. PGK_E_MISMATCH if the file's counters mean
+ * something else than those read before. Heap data of an indexed profile is passed over;
+ * pgk_heap_read reads it. */
+int pgk_instr_read(struct pgk_instr *instr, const char *path, uint64_t weight,
+                   struct pgk_file_info *info, struct pgk_err *err);
 /* A profile to add, and how often it counts (at least 1). */
 struct pgk_input {
     const char *path;

@@ -203,7 +203,8 @@ bool pgk_heap_needs_binaries(const struct pgk_heap *heap);
 
 /* What an indexed profile is written for. */
 struct pgk_indexed_target {
-    const char *name;           /* "any", "llvm16", "llvm19", "llvm22" */
+    const char *name;           /* "any", "llvm14" (counters only), "llvm16", "llvm19",
+                                   "llvm22" */
     const char *readers;        /* who accepts it, for people */
     uint32_t index_version;     /* 8 to 13 */
     uint32_t memprof_version;   /* 0 to 4 */

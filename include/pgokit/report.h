@@ -1,9 +1,10 @@
-/* Views of heap profiles and of pseudo probes, written to a stdio stream. */
+/* Views of profiles, written to a stdio stream. */
 #ifndef PGOKIT_REPORT_H
 #define PGOKIT_REPORT_H
 
 #include "pgokit/format.h"
 #include "pgokit/heap.h"
+#include "pgokit/instr.h"
 #include "pgokit/probe.h"
 #include "pgokit/sample.h"
 
@@ -124,6 +125,41 @@ struct pgk_export_opts {
 int pgk_heap_export_save(const struct pgk_heap *heap, enum pgk_heap_export format,
                          const char *path, const struct pgk_export_opts *opts,
                          struct pgk_err *err);
+/* ---- instrumentation profiles ---- */
+
+enum pgk_instr_sort {
+    PGK_INSTR_SORT_TOTAL, /* all counters of the function */
+    PGK_INSTR_SORT_ENTRY, /* calls */
+    PGK_INSTR_SORT_MAX,   /* its largest counter */
+    PGK_INSTR_SORT_NAME,  /* rising */
+    PGK_INSTR_SORTS
+};
+const char *pgk_instr_sort_name(enum pgk_instr_sort sort); /* "total", ... */
+
+struct pgk_instr_report_opts {
+    size_t struct_size;
+    const char *title;                /* what is shown: a file name */
+    const struct pgk_file_info *info; /* may be NULL */
+    enum pgk_instr_sort sort;         /* falling but for names; ties by name, then hash */
+    size_t top;                       /* functions shown; 0: all */
+    const char *function;             /* only functions of this name, with all counters and
+                                         values; NULL: all functions */
+    bool colour;                      /* ANSI colours */
+};
+
+/* For people: totals, then the functions that ran most. PGK_E_EMPTY if there is none of the
+ * wanted name. */
+int pgk_report_instr_table(const struct pgk_instr *instr, const struct pgk_instr_report_opts *opts,
+                           FILE *out, struct pgk_err *err);
+/* docs/formats/instr-json.md; schema "pgokit-instr-1". */
+int pgk_report_instr_json(const struct pgk_instr *instr, const struct pgk_instr_report_opts *opts,
+                          FILE *out, struct pgk_err *err);
+
+/* How two profiles differ: their overlap, and the opts->top functions whose shares of the whole
+ * changed most. */
+int pgk_report_instr_diff(const struct pgk_instr *base, const struct pgk_instr *test,
+                          bool contextual, bool json, const struct pgk_instr_report_opts *opts,
+                          FILE *out, struct pgk_err *err);
 
 struct pgk_probe_report_opts {
     size_t struct_size;

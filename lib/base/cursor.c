@@ -117,6 +117,16 @@ uint64_t pgk_cur_uleb_count(struct pgk_cursor *c, size_t item_size, const char *
     return check_count(c, start, count, item_size, field);
 }
 
+const uint8_t *pgk_cur_take_items(struct pgk_cursor *c, uint64_t count, size_t item_size,
+                                  const char *field)
+{
+    if (count <= pgk_cur_left(c) / item_size)
+        return pgk_cur_take(c, count * item_size, field);
+    c->fail_item_size = c->failed ? c->fail_item_size : item_size;
+    fail_at(c, PGK_CUR_ITEMS, c->at, count, field);
+    return NULL;
+}
+
 bool pgk_cur_seek(struct pgk_cursor *c, uint64_t file_off, const char *field)
 {
     if (c->failed)

@@ -96,6 +96,11 @@ int64_t pgk_cur_sleb(struct pgk_cursor *c, const char *field);
 uint64_t pgk_cur_count(struct pgk_cursor *c, size_t item_size, const char *field);
 uint64_t pgk_cur_uleb_count(struct pgk_cursor *c, size_t item_size, const char *field);
 
+/* Address of `count` items of `item_size` bytes, which are consumed; NULL and failed if there are
+ * not as many. For counts that stood elsewhere. */
+const uint8_t *pgk_cur_take_items(struct pgk_cursor *c, uint64_t count, size_t item_size,
+                                  const char *field);
+
 /* Moves to an absolute file offset inside the window; false and failed if outside. */
 bool pgk_cur_seek(struct pgk_cursor *c, uint64_t file_off, const char *field);
 

@@ -2,12 +2,15 @@
 #include "pgokit/format.h"
 
 #include "filemap.h"
+#include "gcov_model.h"
 #include "heap_partial.h"
 #include "heap_paths.h"
 #include "heap_raw.h"
 #include "heap_text.h"
 #include "heap_yaml.h"
 #include "indexed.h"
+#include "instr_raw.h"
+#include "instr_text.h"
 #include "salvage.h"
 #include "sample_files.h"
 
@@ -25,6 +28,11 @@ struct row {
                         const struct pgk_source *src, struct pgk_salvage *salvage,
                         struct pgk_file_info *info, struct pgk_err *err);
     pgk_read_sample_fn *read_sample;
+    int (*read_gcov)(struct pgk_gcov *gcov, const struct pgk_filemap *map,
+                     const struct pgk_source *src, uint64_t weight, struct pgk_err *err);
+    int (*read_instr)(struct pgk_instr_adder *adder, const struct pgk_filemap *map,
+                      const struct pgk_source *src, struct pgk_file_info *info,
+                      struct pgk_err *err);
 };
 
 static bool starts_with(const uint8_t *bytes, size_t size, uint64_t magic)
@@ -71,6 +79,11 @@ static bool sniff_indexed(const uint8_t *bytes, size_t size)
     return starts_with(bytes, size, PGK_INDEXED_MAGIC);
 }
 
+static bool sniff_indexed_heap(const uint8_t *bytes, size_t size)
+{
+    return sniff_indexed(bytes, size) && pgk_indexed_is_heap_only(bytes, size);
+}
+
 static void note_indexed(struct pgk_file_info *info, const struct pgk_indexed_info *indexed)
 {
     info->version = indexed->index_version;
@@ -102,6 +115,35 @@ static int salvage_indexed(struct pgk_heap *heap, const struct pgk_filemap *map,
     return 0;
 }
 
+static int read_indexed_instr(struct pgk_instr_adder *adder, const struct pgk_filemap *map,
+                              const struct pgk_source *src, struct pgk_file_info *info,
+                              struct pgk_err *err)
+{
+    struct pgk_indexed_info indexed;
+    PGK_TRY(pgk_indexed_read_instr(adder, map->bytes, map->size, src, &indexed, err));
+    note_indexed(info, &indexed);
+    return 0;
+}
+
+static int read_instr_raw(struct pgk_instr_adder *adder, const struct pgk_filemap *map,
+                          const struct pgk_source *src, struct pgk_file_info *info,
+                          struct pgk_err *err)
+{
+    struct pgk_instr_raw_info raw;
+    PGK_TRY(pgk_instr_raw_read(adder, map->bytes, map->size, src, &raw, err));
+    info->version = raw.version;
+    info->images = raw.images;
+    return 0;
+}
+
+static int read_instr_text(struct pgk_instr_adder *adder, const struct pgk_filemap *map,
+                           const struct pgk_source *src, struct pgk_file_info *info,
+                           struct pgk_err *err)
+{
+    (void)info;
+    return pgk_instr_text_read(adder, map->bytes, map->size, src, err);
+}
+
 /* LLVM's rule; a text of another kind is told apart by its keys when it is read. */
 static bool sniff_yaml(const uint8_t *bytes, size_t size)
 {
@@ -115,6 +157,12 @@ static int read_yaml(struct pgk_heap *heap, const struct pgk_filemap *map,
     PGK_TRY(pgk_heap_yaml_read(heap, map->bytes, map->size, src, &yaml, err));
     info->has_data_access = yaml.has_data_access;
     return 0;
+}
+
+static int read_gcov(struct pgk_gcov *gcov, const struct pgk_filemap *map,
+                     const struct pgk_source *src, uint64_t weight, struct pgk_err *err)
+{
+    return pgk_gcov_add(gcov, map->bytes, map->size, src, weight, err);
 }
 
 static bool sniff_elf(const uint8_t *bytes, size_t size)
@@ -165,9 +213,20 @@ static const struct row rows[] = {
     {.public = {"indexed profile", PGK_KIND_HEAP, "index 8 to 13 with MemProf V0 to V4",
                 "index 8 to 13 with MemProf V0 to V4", "llvm-profdata 16 to 22, pgokit",
                 "indexed-heap.md"},
+     .sniff = sniff_indexed_heap,
+     .read_heap = read_indexed,
+     .salvage_heap = salvage_indexed,
+     .read_instr = read_indexed_instr},
+    {.public = {"indexed profile", PGK_KIND_INSTR, "index 5 to 13", "index 5 to 13",
+                "llvm-profdata 14 to 22, pgokit", "instr-indexed.md"},
      .sniff = sniff_indexed,
      .read_heap = read_indexed,
-     .salvage_heap = salvage_indexed},
+     .salvage_heap = salvage_indexed,
+     .read_instr = read_indexed_instr},
+    {.public = {"raw counters", PGK_KIND_INSTR, "8 to 10", "", "runtimes of clang 14 to 22",
+                "instr-raw.md"},
+     .sniff = pgk_instr_raw_sniff,
+     .read_instr = read_instr_raw},
     {.public = {"YAML heap profile", PGK_KIND_HEAP, "of LLVM 22", "of LLVM 22",
                 "llvm-profdata 22, pgokit", "indexed-heap.md"},
      .sniff = sniff_yaml,
@@ -203,6 +262,15 @@ static const struct row rows[] = {
                 "sample-gcc.md"},
      .sniff = pgk_sniff_sample_gcc,
      .read_sample = pgk_read_sample_gcc},
+    /* Begins as an AutoFDO profile of GCC does, but for the version. */
+    {.public = {"gcc counters", PGK_KIND_GCOV, ".gcda and .gcno of gcc 12", ".gcda of gcc 12",
+                "gcc 12, gcov-tool, pgokit", "gcov.md"},
+     .sniff = pgk_gcov_sniff,
+     .read_gcov = read_gcov},
+    {.public = {"text counters", PGK_KIND_INSTR, "of LLVM 14 to 22", "of LLVM 14 to 22",
+                "llvm-profdata, pgokit", "instr-text.md"},
+     .sniff = pgk_instr_text_sniff,
+     .read_instr = read_instr_text},
     {.public = {"text sample profile", PGK_KIND_SAMPLE, "of LLVM 13 to 22", "of LLVM 13 to 22",
                 "llvm-profdata, llvm-profgen, pgokit", "sample-text.md"},
      .sniff = pgk_sniff_sample_text,
@@ -220,6 +288,7 @@ const char *pgk_kind_name(enum pgk_kind kind)
         [PGK_KIND_HEAP] = "heap",
         [PGK_KIND_SAMPLE] = "sample",
         [PGK_KIND_INSTR] = "instr",
+        [PGK_KIND_GCOV] = "gcov",
         [PGK_KIND_BINARY] = "binary",
     };
     return names[kind];
@@ -231,6 +300,7 @@ const char *pgk_kind_plural(enum pgk_kind kind)
         [PGK_KIND_HEAP] = "heap profiles",
         [PGK_KIND_SAMPLE] = "sample profiles",
         [PGK_KIND_INSTR] = "instrumentation profiles",
+        [PGK_KIND_GCOV] = "counters of gcc",
         [PGK_KIND_BINARY] = "binaries",
     };
     return names[kind];
@@ -241,6 +311,8 @@ const char *pgk_file_info_text(const struct pgk_file_info *info, char *buf, size
     int n = snprintf(buf, size, "%s", info->format->name);
     if (info->version)
         n += snprintf(buf + n, size - (size_t)n, ", version %u", info->version);
+    if (info->images > 1)
+        n += snprintf(buf + n, size - (size_t)n, ", %u images", info->images);
     if (info->dumps > 1)
         n += snprintf(buf + n, size - (size_t)n, ", %u dumps", info->dumps);
     else if (info->has_heap)
@@ -274,11 +346,17 @@ const char *pgk_file_info_readers(const struct pgk_file_info *info)
         return raw[info->version];
     if (info->has_positions || info->is_printed)
         return "no release of LLVM";
-    if (!info->version) /* YAML */
-        return "LLVM 22";
+    if (info->images) /* docs/formats/instr-raw.md */
+        return info->version == 8 ? "LLVM 14 and 16"
+                                  : info->version == 9 ? "LLVM 17 and 18" : "LLVM 19 and 22";
+    if (!info->version) /* text */
+        return info->format->kind == PGK_KIND_INSTR ? "LLVM 14 to 22" : "LLVM 22";
+    if (!info->has_heap) /* docs/formats/instr-indexed.md */
+        return info->version <= 7    ? "LLVM 14 to 22"
+               : info->version <= 9  ? "LLVM 16 to 22"
+               : info->version <= 12 ? "LLVM 19 to 22"
+                                     : "LLVM 22";
     /* docs/formats/indexed-heap.md 9.2 */
-    if (!info->has_heap)
-        return "LLVM";
     if (info->memprof_version < 2) {
         if (info->version > 12)
             return "no release of LLVM";
@@ -354,6 +432,56 @@ static int read_mapped(struct pgk_heap *heap, const struct pgk_filemap *map, con
     *info = (struct pgk_file_info){.format = &row->public, .size_bytes = map->size};
     struct pgk_source src = {.file = path, .format = row->public.name};
     return row->read_heap(heap, map, &src, info, err);
+}
+
+int pgk_gcov_read(struct pgk_gcov *gcov, const char *path, uint64_t weight,
+                  struct pgk_file_info *info, struct pgk_err *err)
+{
+    struct pgk_filemap map;
+    const struct row *row;
+    PGK_TRY(pgk_filemap_open(&map, path, err));
+    int status = find_row(&row, &map, path, err);
+    if (!status && !row->read_gcov)
+        status = fail_kind(row, PGK_KIND_GCOV, path, err);
+    if (!status) {
+        struct pgk_source src = {.file = path, .format = row->public.name};
+        status = row->read_gcov(gcov, &map, &src, weight, err);
+    }
+    if (!status && info)
+        *info = (struct pgk_file_info){.format = &row->public, .size_bytes = map.size};
+    pgk_filemap_close(&map);
+    return status;
+}
+
+static int read_mapped_instr(struct pgk_instr_adder *adder, const struct pgk_filemap *map,
+                             const char *path, struct pgk_file_info *info, struct pgk_err *err)
+{
+    const struct row *row;
+    PGK_TRY(find_row(&row, map, path, err));
+    if (!row->read_instr)
+        return fail_kind(row, PGK_KIND_INSTR, path, err);
+    *info = (struct pgk_file_info){.format = &row->public, .size_bytes = map->size};
+    struct pgk_source src = {.file = path, .format = row->public.name};
+    return row->read_instr(adder, map, &src, info, err);
+}
+
+int pgk_instr_read(struct pgk_instr *instr, const char *path, uint64_t weight,
+                   struct pgk_file_info *info, struct pgk_err *err)
+{
+    struct pgk_filemap map;
+    struct pgk_file_info found = {0};
+    struct pgk_instr_adder adder;
+    if (!weight)
+        return pgk_fail(err, PGK_E_ARG, .file = path, .field = "weight", .found = "0",
+                        .expected = "1 or more", .hint = "leave the file out instead");
+    if (!pgk_instr_adder_init(&adder, instr, path, weight))
+        return pgk_fail_nomem(err);
+    PGK_TRY(pgk_filemap_open(&map, path, err));
+    int status = read_mapped_instr(&adder, &map, path, &found, err);
+    pgk_filemap_close(&map);
+    if (!status && info)
+        *info = found;
+    return status;
 }
 
 int pgk_heap_read(struct pgk_heap *heap, const char *path, struct pgk_file_info *info,

@@ -1,15 +1,17 @@
-/* Indexed profiles (.profdata): the container and its MemProf section.
- * docs/formats/indexed-heap.md */
+/* Indexed profiles (.profdata): the container, its counters and its MemProf section.
+ * docs/formats/indexed-heap.md, docs/formats/instr-indexed.md */
 #ifndef PGK_INDEXED_H
 #define PGK_INDEXED_H
 
 #include "cursor.h"
 #include "heap_model.h"
+#include "instr_model.h"
 #include "sink.h"
+#include "variant.h"
 
 #define PGK_INDEXED_MAGIC UINT64_C(0x8169666f72706cff)
 
-enum { PGK_INDEXED_FIRST = 8, PGK_INDEXED_LAST = 13 };
+enum { PGK_INDEXED_FIRST = 5, PGK_INDEXED_LAST = 13, PGK_INDEXED_FIRST_HEAP = 8 };
 enum { PGK_MEMPROF_FIRST = 0, PGK_MEMPROF_LAST = 4 };
 
 struct pgk_indexed_header {
@@ -20,17 +22,11 @@ struct pgk_indexed_header {
 #undef PGK_INDEXED_HEADER
 };
 
-enum pgk_indexed_flag {
-#define PGK_INDEXED_FLAG(name, bit, meaning) PGK_INDEXED_##name = (bit),
-#include "indexed.def"
-#undef PGK_INDEXED_FLAG
-};
-
 struct pgk_indexed_info {
     uint32_t index_version, memprof_version;
     bool has_heap;         /* there is heap data; else memprof_version means nothing */
     uint32_t schema_tag_max; /* highest field tag stored */
-    bool has_counters;     /* instrumentation counters, which are not carried yet */
+    bool has_counters;     /* there are functions */
     bool has_data_access;  /* a data access profile */
     bool full_schema;      /* more than the fields the compiler uses */
 };
@@ -41,6 +37,26 @@ struct pgk_indexed_info {
 PGK_MUST_USE int pgk_indexed_read(struct pgk_heap *h, const uint8_t *bytes, size_t size,
                                   const struct pgk_source *src, struct pgk_indexed_info *info,
                                   struct pgk_err *err);
+/* Adds all but the heap data, to the adder's profile. */
+PGK_MUST_USE int pgk_indexed_read_instr(struct pgk_instr_adder *a, const uint8_t *bytes,
+                                        size_t size, const struct pgk_source *src,
+                                        struct pgk_indexed_info *info, struct pgk_err *err);
+/* True if the bytes are an indexed profile of which the heap data is the only content. */
+bool pgk_indexed_is_heap_only(const uint8_t *bytes, size_t size);
+
+/* instr_table.c: the parts of counters. `c` stands behind the file's header. */
+PGK_MUST_USE int pgk_instr_parts_read(struct pgk_instr_adder *a, const struct pgk_cursor *c,
+                                      const struct pgk_indexed_header *header,
+                                      struct pgk_err *err);
+/* The summaries, which stand in front, and the table of functions; `p` may be NULL. */
+PGK_MUST_USE int pgk_instr_table_write(const struct pgk_instr *p, struct pgk_sink *out,
+                                       uint32_t index_version, uint64_t *table_off,
+                                       struct pgk_err *err);
+/* What comes behind the heap data; notes the offsets in the header. */
+PGK_MUST_USE int pgk_instr_rest_write(const struct pgk_instr *p, struct pgk_sink *out,
+                                      struct pgk_indexed_header *header, struct pgk_err *err);
+/* The variant bits that a file of the version has. */
+uint64_t pgk_instr_variant_bits(const struct pgk_instr *p, uint32_t index_version);
 
 /* The same for a damaged file: function records that are not whole are told and passed over. Fails
  * where nothing can be read at all. */

@@ -58,6 +58,23 @@ static int check_part(const struct pgk_cursor *c, uint64_t off, const char *name
     return check_or_tell(&part, name, salvage, err);
 }
 
+/* The header, and the number of functions. The cursor then stands behind the header. */
+static int open_file(struct pgk_cursor *c, const uint8_t *bytes, size_t size,
+                     const struct pgk_source *src, struct pgk_salvage *salvage,
+                     struct pgk_indexed_header *header, struct pgk_indexed_info *info,
+                     struct pgk_err *err)
+{
+    pgk_cur_init(c, bytes, size, src);
+    PGK_TRY(read_header(c, header, err));
+    info->index_version = header->index_version;
+
+    struct pgk_cursor table = *c;
+    pgk_cur_seek(&table, header->function_table_off, "function_table_off");
+    pgk_cur_u64(&table, "buckets of the function table");
+    info->has_counters = pgk_cur_u64(&table, "functions") > 0;
+    return check_or_tell(&table, "function table", salvage, err);
+}
+
 static int read_file(struct pgk_heap *h, const uint8_t *bytes, size_t size,
                      const struct pgk_source *src, struct pgk_salvage *salvage,
                      struct pgk_indexed_info *info, struct pgk_err *err)
@@ -65,16 +82,7 @@ static int read_file(struct pgk_heap *h, const uint8_t *bytes, size_t size,
     struct pgk_cursor c;
     struct pgk_indexed_header header = {0};
     struct pgk_indexed_info found = {0};
-    pgk_cur_init(&c, bytes, size, src);
-    PGK_TRY(read_header(&c, &header, err));
-    found.index_version = header.index_version;
-
-    struct pgk_cursor table = c;
-    pgk_cur_seek(&table, header.function_table_off, "function_table_off");
-    pgk_cur_u64(&table, "buckets of the function table");
-    found.has_counters = pgk_cur_u64(&table, "functions") > 0;
-    PGK_TRY(check_or_tell(&table, "function table", salvage, err));
-
+    PGK_TRY(open_file(&c, bytes, size, src, salvage, &header, &found, err));
     if (has_flag(&header, PGK_INDEXED_MEMPROF))
         PGK_TRY(pgk_memprof_read(h, &c, header.memprof_off, salvage, &found, err));
     PGK_TRY(check_part(&c, header.binary_ids_off, "binary ids", salvage, err));
@@ -96,4 +104,29 @@ int pgk_indexed_salvage(struct pgk_heap *h, const uint8_t *bytes, size_t size,
                         struct pgk_indexed_info *info, struct pgk_err *err)
 {
     return read_file(h, bytes, size, src, salvage, info, err);
+}
+
+int pgk_indexed_read_instr(struct pgk_instr_adder *a, const uint8_t *bytes, size_t size,
+                           const struct pgk_source *src, struct pgk_indexed_info *info,
+                           struct pgk_err *err)
+{
+    struct pgk_cursor c;
+    struct pgk_indexed_header header = {0};
+    struct pgk_indexed_info found = {0};
+    PGK_TRY(open_file(&c, bytes, size, src, NULL, &header, &found, err));
+    PGK_TRY(pgk_instr_parts_read(a, &c, &header, err));
+    found.has_heap = has_flag(&header, PGK_INDEXED_MEMPROF);
+    if (info)
+        *info = found;
+    return 0;
+}
+
+/* A damaged file is what it says as far as it can be read, so that its heap data can be saved. */
+bool pgk_indexed_is_heap_only(const uint8_t *bytes, size_t size)
+{
+    struct pgk_cursor c;
+    struct pgk_indexed_header header = {0};
+    struct pgk_indexed_info info = {0};
+    (void)open_file(&c, bytes, size, &(struct pgk_source){0}, NULL, &header, &info, NULL);
+    return has_flag(&header, PGK_INDEXED_MEMPROF) && !info.has_counters;
 }

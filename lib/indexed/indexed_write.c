@@ -6,6 +6,7 @@
 
 static const struct pgk_indexed_target targets[] = {
     {"any", "LLVM 19 to 22", 12, 3, 1},
+    {"llvm14", "LLVM 14 to 22", 7, 0, 1},
     {"llvm15", "LLVM 15 to 19", 8, 0, 1},
     {"llvm16", "LLVM 16 to 19", 9, 0, 1},
     {"llvm17", "LLVM 16 to 19", 9, 0, 1},
@@ -29,13 +30,18 @@ const struct pgk_indexed_target *pgk_indexed_target(const char *name)
     return NULL;
 }
 
-static int check_target(const struct pgk_indexed_target *t, const char *path, struct pgk_err *err)
+static int check_target(const struct pgk_indexed_target *t, bool heap, const char *path,
+                        struct pgk_err *err)
 {
-    if (t->index_version < PGK_INDEXED_FIRST || t->index_version > PGK_INDEXED_LAST)
+    uint32_t first = heap ? PGK_INDEXED_FIRST_HEAP : PGK_INDEXED_FIRST;
+    if (t->index_version < first || t->index_version > PGK_INDEXED_LAST)
         return pgk_fail(err, PGK_E_ARG, .file = path, .format = "indexed profile",
                         .field = "index version", .found = PGK_F("%u", t->index_version),
-                        .expected = PGK_F("%d to %d", PGK_INDEXED_FIRST, PGK_INDEXED_LAST),
+                        .expected = PGK_F("%u to %d%s", first, PGK_INDEXED_LAST,
+                                          heap ? " for heap data" : ""),
                         .hint = "choose another --index-version, or a release with --to");
+    if (!heap)
+        return 0;
     if (t->memprof_version > PGK_MEMPROF_LAST)
         return pgk_fail(err, PGK_E_ARG, .file = path, .format = "indexed profile",
                         .field = "MemProf version", .found = PGK_F("%u", t->memprof_version),
@@ -49,24 +55,6 @@ static int check_target(const struct pgk_indexed_target *t, const char *path, st
                         .expected = "index version 8 to 12 for MemProf V0 and V1",
                         .hint = "no tool reads such a file; choose another --index-version");
     return 0;
-}
-
-/* The profile summary of the counters: no functions, so all zero. */
-static void write_empty_summary(struct pgk_sink *out)
-{
-    static const uint32_t cutoffs[] = {
-#define PGK_SUMMARY_CUTOFF(ppm) ppm,
-#include "indexed.def"
-#undef PGK_SUMMARY_CUTOFF
-    };
-    enum { SUMMARY_FIELDS = 6 };
-    pgk_sink_u64(out, SUMMARY_FIELDS);
-    pgk_sink_u64(out, PGK_COUNTOF(cutoffs));
-    pgk_sink_zeros(out, SUMMARY_FIELDS * 8);
-    for (size_t i = 0; i < PGK_COUNTOF(cutoffs); i++) {
-        pgk_sink_u64(out, cutoffs[i]);
-        pgk_sink_zeros(out, 2 * 8);
-    }
 }
 
 /* Writes zeros for the header; header offsets are patched in when all is known. */
@@ -91,44 +79,46 @@ static void patch_header(struct pgk_sink *out, const struct pgk_indexed_header *
 #undef PGK_INDEXED_HEADER
 }
 
-static int write_file(const struct pgk_heap *heap, struct pgk_sink *out,
-                      const struct pgk_indexed_write_opts *opts, struct pgk_err *err)
+static int write_file(const struct pgk_heap *heap, const struct pgk_instr *instr,
+                      struct pgk_sink *out, const struct pgk_indexed_write_opts *opts,
+                      struct pgk_err *err)
 {
-    struct pgk_indexed_header h = {
-        .index_version = opts->target.index_version,
-        .magic = PGK_INDEXED_MAGIC,
-        .version = opts->target.index_version | UINT64_C(1) << PGK_INDEXED_MEMPROF,
-    };
-    pgk_sink_zeros(out, header_size(h.index_version));
-    write_empty_summary(out);
-    h.function_table_off = pgk_sink_tell(out);
-    pgk_sink_u64(out, 1); /* an empty hash table: one bucket, no items */
-    pgk_sink_zeros(out, 2 * 8);
-    h.memprof_off = pgk_sink_tell(out);
-    PGK_TRY(pgk_memprof_write(heap, out, opts, err));
-    if (h.index_version >= 9) {
-        h.binary_ids_off = pgk_sink_tell(out);
-        pgk_sink_u64(out, 0);
+    uint32_t version = opts->target.index_version;
+    struct pgk_indexed_header h = {.index_version = version, .magic = PGK_INDEXED_MAGIC};
+    h.version = version | pgk_instr_variant_bits(instr, version) |
+                (uint64_t)(heap != NULL) << PGK_INDEXED_MEMPROF;
+    pgk_sink_zeros(out, header_size(version));
+    PGK_TRY(pgk_instr_table_write(instr, out, version, &h.function_table_off, err));
+    if (heap) {
+        h.memprof_off = pgk_sink_tell(out);
+        PGK_TRY(pgk_memprof_write(heap, out, opts, err));
     }
-    if (h.index_version >= 12) {
-        h.vtable_names_off = pgk_sink_tell(out);
-        pgk_sink_u64(out, 0);
-    }
+    PGK_TRY(pgk_instr_rest_write(instr, out, &h, err));
     patch_header(out, &h);
     return 0;
 }
 
-int pgk_indexed_write(const struct pgk_heap *heap, const char *path,
-                      const struct pgk_indexed_write_opts *opts, struct pgk_err *err)
+int pgk_indexed_write_all(const struct pgk_heap *heap, const struct pgk_instr *instr,
+                          const char *path, const struct pgk_indexed_write_opts *opts,
+                          struct pgk_err *err)
 {
-    PGK_TRY(check_target(&opts->target, path, err));
-    PGK_TRY(pgk_heap_check_writable(heap, path, "indexed profile", err));
+    PGK_TRY(check_target(&opts->target, heap != NULL, path, err));
+    if (heap)
+        PGK_TRY(pgk_heap_check_writable(heap, path, "indexed profile", err));
+    if (instr || !heap)
+        PGK_TRY(pgk_instr_check_writable(instr, path, "indexed profile", err));
     struct pgk_sink *out;
     PGK_TRY(pgk_sink_open(&out, path, err));
-    int status = write_file(heap, out, opts, err);
+    int status = write_file(heap, instr, out, opts, err);
     if (status) {
         pgk_sink_drop(&out);
         return status;
     }
     return pgk_sink_commit(&out, err);
+}
+
+int pgk_indexed_write(const struct pgk_heap *heap, const char *path,
+                      const struct pgk_indexed_write_opts *opts, struct pgk_err *err)
+{
+    return pgk_indexed_write_all(heap, NULL, path, opts, err);
 }

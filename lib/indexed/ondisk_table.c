@@ -80,11 +80,15 @@ bool pgk_ondisk_write(struct pgk_ondisk_writer *w, struct pgk_sink *out,
         pgk_sink_u16(out, count);
         for (uint32_t i = w->buckets.v[b]; i; i = w->items.v[i - 1].next) {
             const struct pgk_ondisk_item *item = &w->items.v[i - 1];
+            const char *key = (const char *)&item->key;
+            size_t key_size = sizeof item->key;
+            if (emit->lengths == PGK_ONDISK_NAMES)
+                key = emit->name(emit->ctx, item->user, &key_size);
             pgk_sink_u64(out, item->key);
-            if (emit->lengths == PGK_ONDISK_KEY_AND_DATA)
-                pgk_sink_u64(out, sizeof item->key);
+            if (emit->lengths != PGK_ONDISK_DATA_ONLY)
+                pgk_sink_u64(out, key_size);
             pgk_sink_u64(out, emit->size(emit->ctx, item->user));
-            pgk_sink_u64(out, item->key);
+            pgk_sink_bytes(out, key, key_size);
             emit->emit(emit->ctx, item->user, out);
         }
     }
@@ -96,6 +100,28 @@ bool pgk_ondisk_write(struct pgk_ondisk_writer *w, struct pgk_sink *out,
         pgk_sink_u64(out, offs[b]);
     pgk_mem_free(offs);
     return true;
+}
+
+/* A named item: its hash says in which bucket it is found, so that no item can stand in several. */
+static int read_named(struct pgk_cursor *c, uint64_t bucket, uint64_t buckets, const char *what,
+                      pgk_ondisk_item_fn *fn, void *ctx, struct pgk_err *err)
+{
+    uint64_t at = pgk_cur_off(c), hash = pgk_cur_u64(c, "hash"),
+             name_size = pgk_cur_u64(c, "name length"), size = pgk_cur_u64(c, "data length");
+    const uint8_t *name = pgk_cur_take(c, name_size, "name");
+    pgk_cur_take(c, size, "data");
+    PGK_TRY(pgk_cur_check(c, err, what));
+    if ((hash & (buckets - 1)) != bucket)
+        return pgk_cur_reject(c, err, PGK_E_CORRUPT, at, .record = what, .field = "hash",
+                              .found = PGK_F("0x%016" PRIx64 " in bucket %" PRIu64, hash, bucket),
+                              .expected = PGK_F("bucket %" PRIu64, hash & (buckets - 1)),
+                              .hint = "write the profile again");
+    struct pgk_cursor item = *c;
+    item.start = name;
+    item.at = name + name_size;
+    item.end = item.at + size;
+    item.src.base_off = pgk_cur_off(c) - size - name_size;
+    return fn(ctx, hash, &item, err);
 }
 
 static int read_item(struct pgk_cursor *c, enum pgk_ondisk_lengths lengths, const char *what,
@@ -154,7 +180,9 @@ int pgk_ondisk_read(const struct pgk_cursor *file, uint64_t payload_off, uint64_
         if (seen > items) /* also bounds the work that overlapping buckets could ask for */
             break;
         while (n--)
-            PGK_TRY(read_item(&c, lengths, what, fn, ctx, err));
+            PGK_TRY(lengths == PGK_ONDISK_NAMES
+                        ? read_named(&c, b, buckets, what, fn, ctx, err)
+                        : read_item(&c, lengths, what, fn, ctx, err));
     }
     if (seen != items)
         return pgk_cur_reject(&t, err, PGK_E_CORRUPT, table_off + 8, .record = what,

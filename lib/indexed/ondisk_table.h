@@ -9,13 +9,13 @@
 #include "sink.h"
 #include "vec.h"
 
-/* Which lengths stand between hash and key. */
-enum pgk_ondisk_lengths { PGK_ONDISK_KEY_AND_DATA, PGK_ONDISK_DATA_ONLY };
+/* Which lengths stand between hash and key. With NAMES the key is a string whose hash stands in
+ * front, else it is the hash itself. */
+enum pgk_ondisk_lengths { PGK_ONDISK_KEY_AND_DATA, PGK_ONDISK_DATA_ONLY, PGK_ONDISK_NAMES };
 
-/* Writing: items are added in the order of insertion, then written at once. The hash
- * of an item is its key. */
+/* Writing: items are added in the order of insertion, then written at once. */
 struct pgk_ondisk_item {
-    uint64_t key;
+    uint64_t key;    /* or the hash of its name */
     uint32_t next;   /* in its bucket, position + 1 */
     size_t user;     /* what the writer callbacks know the item by */
 };
@@ -31,13 +31,15 @@ struct pgk_ondisk_emit {
     enum pgk_ondisk_lengths lengths;
     uint64_t (*size)(void *ctx, size_t user);
     void (*emit)(void *ctx, size_t user, struct pgk_sink *out);
+    const char *(*name)(void *ctx, size_t user, size_t *len); /* PGK_ONDISK_NAMES only */
     void *ctx;
 };
 bool pgk_ondisk_write(struct pgk_ondisk_writer *w, struct pgk_sink *out,
                       const struct pgk_ondisk_emit *emit, uint64_t *table_off);
 
-/* Reading: calls `fn` with a cursor over the data of each item, in bucket order.
- * `payload_off` bounds the payload from below. */
+/* Reading: calls `fn` with a cursor over the data of each item, in bucket order; with
+ * PGK_ONDISK_NAMES its window starts at the name, data->start to data->at. `payload_off` bounds
+ * the payload from below. */
 typedef int pgk_ondisk_item_fn(void *ctx, uint64_t key, struct pgk_cursor *data,
                                struct pgk_err *err);
 PGK_MUST_USE int pgk_ondisk_read(const struct pgk_cursor *file, uint64_t payload_off,

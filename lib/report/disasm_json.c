@@ -48,12 +48,81 @@ static void close(struct pgk_disasm *d, const char *bracket)
     d->comma = true;
 }
 
+static void print_flag(struct pgk_disasm *d, const char *key, bool value)
+{
+    print_key(d, key);
+    pgk_text_str(&d->out, value ? "true" : "false");
+}
+
+/* ---- counts ---- */
+
+static void print_profile(struct pgk_disasm *d)
+{
+    const struct pgk_sample *p = pgk_disasm_profile(d->counts);
+    const struct pgk_sample_summary *s = pgk_disasm_summary(d->counts);
+    open(d, "profile", "{");
+    print_string(d, "places", p->kind.probes ? "probes" : "lines");
+    print_flag(d, "contexts", p->kind.contexts);
+    print_number(d, "samples", s->total_count);
+    print_number(d, "max", s->max_count);
+    print_number(d, "hot", pgk_sample_hot_count(s));
+    print_number(d, "cold", pgk_sample_cold_count(s));
+    close(d, "}");
+}
+
+static void print_values(struct pgk_disasm *d, const char *key, bool targets,
+                         const struct pgk_disasm_count *count)
+{
+    bool any = false;
+    for (size_t i = 0; i < count->n_values; i++) {
+        const struct pgk_sample_rec *v = &count->values[i];
+        const struct pgk_sample_name *name =
+            &pgk_disasm_profile(d->counts)->names.v.v[pgk_rec_name(v)];
+        if (pgk_rec_is_target(v) != targets)
+            continue;
+        if (!any)
+            open(d, key, "[");
+        any = true;
+        open(d, NULL, "{");
+        if (name->s)
+            print_string(d, "name", name->s);
+        else
+            print_hex(d, "guid", name->guid);
+        print_number(d, "samples", v->count);
+        close(d, "}");
+    }
+    if (any)
+        close(d, "]");
+}
+
+static void print_count(struct pgk_disasm *d, const struct pgk_disasm_count *count)
+{
+    if (count->known)
+        print_number(d, "samples", count->samples);
+    print_values(d, "targets", true, count);
+    print_values(d, "types", false, count);
+}
+
+static void print_heat(struct pgk_disasm *d, const struct pgk_disasm_function *f)
+{
+    struct pgk_disasm_heat heat = pgk_disasm_function_heat(d, f);
+    if (!heat.profiles)
+        return;
+    print_number(d, "samples", heat.samples);
+    print_number(d, "head", heat.head);
+    print_number(d, "profiles", heat.profiles);
+}
+
+/* ---- the listing ---- */
+
 static int begin(struct pgk_disasm *d, struct pgk_err *err)
 {
     (void)err;
     open(d, NULL, "{");
     print_string(d, "schema", "pgokit-disasm-1");
     print_string(d, "binary", d->path);
+    if (d->counts)
+        print_profile(d);
     open(d, "functions", "[");
     return 0;
 }
@@ -73,6 +142,8 @@ static void function(struct pgk_disasm *d, const struct pgk_disasm_function *f)
     print_string(d, "section", pgk_elf_section_at(d->elf, f->section).name);
     print_hex(d, "address", f->low);
     print_number(d, "size", f->high - f->low);
+    if (d->counts)
+        print_heat(d, f);
     open(d, "instructions", "[");
 }
 
@@ -102,6 +173,12 @@ static void print_probe(struct pgk_disasm *d, uint32_t number)
         print_number(d, "discriminator", p.discriminator);
     if (copies > 1)
         print_number(d, "copies", copies);
+    if (d->counts) {
+        struct pgk_disasm_count count = pgk_disasm_count_probe(d->counts, number);
+        print_count(d, &count);
+        if (pgk_disasm_is_stale(d->counts, number))
+            print_flag(d, "stale", true);
+    }
     size_t depth = pgk_probe_context(d->index, p.node, frames, PGK_PROBE_MAX_DEPTH);
     if (depth) {
         open(d, "inlined", "[");
@@ -157,6 +234,7 @@ static void insn(struct pgk_disasm *d, const struct pgk_disasm_row *row)
         print_target(d, "target", "target_symbol", row->insn.target);
     if (row->insn.data)
         print_target(d, "data", "data_symbol", row->insn.data);
+    print_count(d, &row->count);
     if (row->n_probes) {
         open(d, "probes", "[");
         for (size_t i = 0; i < row->n_probes; i++)

@@ -34,6 +34,7 @@ static int compare_symbols(const void *a, const void *b)
 static int add_symbol(void *ctx, const struct pgk_elf_entry *e)
 {
     struct pgk_disasm *d = ctx;
+    d->flow_sensitive |= !strcmp(e->name, "__llvm_fs_discriminator__");
     if (e->section == SHN_UNDEF || e->section >= pgk_elf_section_count(d->elf))
         return 0;
     bool code = (e->type == STT_FUNC || e->type == STT_GNU_IFUNC || e->type == STT_NOTYPE) &&
@@ -149,6 +150,69 @@ static int choose_functions(struct pgk_disasm *d, struct pgk_err *err)
                     .hint = "names are linkage names, or demangled without parameters; see nm");
 }
 
+/* ---- counts ---- */
+
+static bool has_counts_by_probes(const struct pgk_disasm *d)
+{
+    return d->counts && pgk_disasm_profile(d->counts)->kind.probes;
+}
+
+static bool has_counts_by_lines(const struct pgk_disasm *d)
+{
+    return d->counts && !pgk_disasm_profile(d->counts)->kind.probes;
+}
+
+static bool is_ranked(const struct pgk_disasm *d)
+{
+    return d->counts && d->opts->top;
+}
+
+struct ranked {
+    struct pgk_disasm_function function;
+    uint64_t samples;
+};
+
+static int compare_heat(const void *a, const void *b)
+{
+    const struct ranked *x = a, *y = b;
+    if (x->samples != y->samples)
+        return x->samples > y->samples ? -1 : 1;
+    return x->function.symbol < y->function.symbol ? -1 : x->function.symbol > y->function.symbol;
+}
+
+struct pgk_disasm_heat pgk_disasm_function_heat(const struct pgk_disasm *d,
+                                                const struct pgk_disasm_function *f)
+{
+    struct pgk_disasm_heat heat = pgk_disasm_heat(d->counts, f->symbol->name);
+    for (size_t i = 0; i < f->n_aliases && !heat.profiles; i++)
+        heat = pgk_disasm_heat(d->counts, f->aliases[i].name);
+    return heat;
+}
+
+/* Leaves the `top` functions with the most samples, hottest first. */
+static int choose_hottest(struct pgk_disasm *d, struct pgk_err *err)
+{
+    struct ranked *ranked = pgk_mem_alloc(d->functions.n + 1, sizeof *ranked);
+    size_t n = 0;
+    if (!ranked)
+        return pgk_fail_nomem(err);
+    for (size_t i = 0; i < d->functions.n; i++) {
+        const struct pgk_disasm_function *f = &d->functions.v[i];
+        struct pgk_disasm_heat heat = pgk_disasm_function_heat(d, f);
+        if (heat.samples)
+            ranked[n++] = (struct ranked){*f, heat.samples};
+    }
+    if (n)
+        qsort(ranked, n, sizeof *ranked, compare_heat);
+    d->functions.n = n < d->opts->top ? n : d->opts->top;
+    for (size_t i = 0; i < d->functions.n; i++)
+        d->functions.v[i] = ranked[i].function;
+    pgk_mem_free(ranked);
+    return 0;
+}
+
+/* ---- instructions ---- */
+
 static const uint8_t *bytes_at(const struct pgk_elf_section_info *s, uint64_t addr, size_t *n)
 {
     *n = (size_t)(s->addr + s->size - addr);
@@ -176,7 +240,7 @@ static void list_insns(struct pgk_disasm *d, const struct pgk_disasm_function *f
     struct pgk_disasm_row row = {.text = text};
     size_t position = d->index ? pgk_probe_lower_bound(d->index, f->low) : 0;
     size_t n_probes = d->index ? pgk_probe_count(d->index) : 0;
-    bool was_valid = true;
+    bool was_valid = true, by_lines = has_counts_by_lines(d);
     for (uint64_t at = f->low; at < f->high; at += row.insn.length) {
         size_t left;
         const uint8_t *bytes = bytes_at(&s, at, &left);
@@ -187,7 +251,10 @@ static void list_insns(struct pgk_disasm *d, const struct pgk_disasm_function *f
         while (position < n_probes && pgk_probe_address_at(d->index, position) == at)
             position++;
         row.n_probes = position - row.first_probe;
-        row.source = d->sym ? &b->chains[pgk_u64_find(b->addrs.v, b->addrs.n, at)] : NULL;
+        row.frames = d->sym ? &b->chains[pgk_u64_find(b->addrs.v, b->addrs.n, at)] : NULL;
+        row.source = d->opts->source ? row.frames : NULL;
+        if (by_lines)
+            row.count = pgk_disasm_count_frames(d->counts, row.frames);
         d->style->insn(d, &row);
         d->done.instructions += row.insn.valid;
         d->done.probes += row.n_probes;
@@ -227,12 +294,21 @@ static int list_batch(struct pgk_disasm *d, size_t first, size_t *next, struct p
         d->style->function(d, &f[i]);
         list_insns(d, &f[i], &b);
         d->style->function_end(d);
+        if (d->counts && pgk_disasm_counts_failed(d->counts))
+            status = pgk_fail_nomem(err);
     }
     d->done.functions += last - first;
     pgk_arena_free(&b.arena);
     pgk_vec_free(&b.addrs);
     *next = last;
     return status;
+}
+
+static int list_all(struct pgk_disasm *d, struct pgk_err *err)
+{
+    for (size_t at = 0; at < d->functions.n;)
+        PGK_TRY(list_batch(d, at, &at, err));
+    return 0;
 }
 
 static int list_sections(struct pgk_disasm *d, struct pgk_err *err)
@@ -296,7 +372,7 @@ static int open_probes(struct pgk_disasm *d, struct pgk_err *err)
         return 0;
     PGK_TRY(status);
     d->done.lost_probes = pgk_probes_totals(d->probes).lost_probes;
-    if (!d->opts->n_functions)
+    if (!d->opts->n_functions && !is_ranked(d))
         return pgk_probe_index_all(&d->index, d->probes, err);
     return d->opts->format == PGK_DISASM_LLVM ? index_names(d, err) : index_functions(d, err);
 }
@@ -310,9 +386,17 @@ static int open_all(struct pgk_disasm *d, struct pgk_err *err)
     if (d->symbols.n)
         qsort(d->symbols.v, d->symbols.n, sizeof *d->symbols.v, compare_symbols);
     PGK_TRY(choose_functions(d, err));
-    if (d->opts->probes)
+    if (d->opts->profile && d->opts->format != PGK_DISASM_LLVM)
+        PGK_TRY(pgk_disasm_counts_open(&d->counts, d->opts->profile, err));
+    if (is_ranked(d))
+        PGK_TRY(choose_hottest(d, err));
+    if (d->opts->probes || has_counts_by_probes(d))
         PGK_TRY(open_probes(d, err));
-    if (d->opts->source) {
+    if (has_counts_by_probes(d))
+        PGK_TRY(pgk_disasm_counts_use_probes(d->counts, d->probes, d->index, err));
+    if (has_counts_by_lines(d))
+        pgk_disasm_counts_use_lines(d->counts, d->flow_sensitive);
+    if (d->opts->source || has_counts_by_lines(d)) {
         struct pgk_symboliser_opts opts = {.debug_dirs = d->opts->debug_dirs,
                                            .n_debug_dirs = d->opts->n_debug_dirs};
         PGK_TRY(pgk_symboliser_open(&d->sym, d->elf, &opts, err));
@@ -325,9 +409,11 @@ static int run(struct pgk_disasm *d, struct pgk_err *err)
     PGK_TRY(open_all(d, err));
     if (d->style->begin)
         PGK_TRY(d->style->begin(d, err));
-    PGK_TRY(list_sections(d, err));
+    PGK_TRY(is_ranked(d) ? list_all(d, err) : list_sections(d, err));
     if (d->style->end)
         d->style->end(d);
+    if (d->counts)
+        d->done.stale_functions = pgk_disasm_stale_functions(d->counts);
     pgk_text_flush(&d->out);
     return 0;
 }
@@ -351,6 +437,7 @@ int pgk_disasm(const char *path, const struct pgk_disasm_opts *opts, FILE *out,
     int status = run(d, err);
     if (!status && done)
         *done = d->done;
+    pgk_disasm_counts_close(&d->counts);
     pgk_symboliser_close(&d->sym);
     pgk_probe_index_close(&d->index);
     pgk_probes_close(&d->probes);

@@ -1,6 +1,7 @@
 /* The listing of llvm-profgen 22: --show-disassembly-only, with --show-pseudo-probe and
  * --show-source-locations. Byte for byte; docs/man/pgokit-disasm.md lists what is not. */
 #include "disasm_priv.h"
+#include "discriminator.h"
 #include "llvm_sort.h"
 
 #include "mem.h"
@@ -94,13 +95,6 @@ static void print_probe(struct pgk_disasm *d, uint32_t number)
     pgk_text_lit(o, "\n");
 }
 
-/* A probe's number as it stands in a call's discriminator; ordinary ones are taken for it, too. */
-static uint32_t probe_of_discriminator(uint32_t d)
-{
-    bool has_base = d >> 28 & 1;
-    return d >> 3 & (has_base ? 0x1fff : 0xffff);
-}
-
 static void print_source(struct pgk_disasm *d, const struct pgk_disasm_row *row)
 {
     enum { COLUMNS = 40 };
@@ -117,7 +111,7 @@ static void print_source(struct pgk_disasm *d, const struct pgk_disasm_row *row)
         pgk_text_str(o, f->function);
         pgk_text_lit(o, ":");
         if (d->opts->probes) {
-            pgk_text_u64(o, probe_of_discriminator(f->discriminator));
+            pgk_text_u64(o, pgk_discriminator_probe(f->discriminator));
             continue;
         }
         pgk_text_u64(o, (f->line - f->decl_line) & 0xffff);

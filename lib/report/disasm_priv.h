@@ -3,6 +3,7 @@
 #define PGK_DISASM_PRIV_H
 
 #include "arena.h"
+#include "disasm_counts.h"
 #include "elf_file.h"
 #include "insn.h"
 #include "pgokit/disasm.h"
@@ -24,7 +25,9 @@ struct pgk_disasm_row {
     const char *text;
     size_t text_len;
     size_t first_probe, n_probes;       /* positions in the order by address */
-    const struct pgk_sym_chain *source; /* NULL: not asked for */
+    const struct pgk_sym_chain *frames; /* NULL: not looked up */
+    const struct pgk_sym_chain *source; /* the same, to be shown; NULL: not asked for */
+    struct pgk_disasm_count count;      /* of a profile by lines */
 };
 
 /* A stretch of code with a name. */
@@ -45,8 +48,10 @@ struct pgk_disasm {
     struct pgk_probe_index *index;
     struct pgk_symboliser *sym;
     struct pgk_insn_decoder decoder;
+    struct pgk_disasm_counts *counts; /* NULL: no profile */
     PGK_VEC(struct pgk_disasm_symbol) symbols; /* by section, address, name */
     PGK_VEC(struct pgk_disasm_function) functions; /* to be listed, in the same order */
+    bool flow_sensitive; /* the program's discriminators */
     struct pgk_disasm_done done;
     bool comma;                              /* JSON: something stands before in its bracket */
     const struct pgk_sym_chain *last_source; /* TEXT: the line printed last */
@@ -72,5 +77,9 @@ extern const struct pgk_disasm_style pgk_disasm_text, pgk_disasm_llvm, pgk_disas
 /* The function symbol that holds `addr` (the last one at or before it in its section); NULL
  * if there is none. */
 const struct pgk_disasm_symbol *pgk_disasm_find(const struct pgk_disasm *d, uint64_t addr);
+
+/* From the profile, which there must be. */
+struct pgk_disasm_heat pgk_disasm_function_heat(const struct pgk_disasm *d,
+                                                const struct pgk_disasm_function *f);
 
 #endif

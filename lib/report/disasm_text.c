@@ -13,6 +13,8 @@
 #define SOURCE "\033[32m"
 #define BRANCH "\033[33m"
 #define BAD    "\033[31m"
+#define HOT    "\033[1;31m"
+#define WARM   "\033[33m"
 #define OFF    "\033[0m"
 
 static void colour(struct pgk_disasm *d, const char *code)
@@ -62,6 +64,107 @@ static void print_desc(struct pgk_disasm *d, uint32_t desc)
     print_cached(d, &d->desc_names[desc], name);
 }
 
+/* ---- counts ---- */
+
+enum { COUNT_COLUMNS = 13, HEAT_COLUMNS = COUNT_COLUMNS + 1 + PGK_DISASM_MARKS + 2 };
+
+static void print_count(struct pgk_disasm *d, const struct pgk_disasm_count *count)
+{
+    static const char *const colours[] = {[PGK_DISASM_NEVER] = DIM, [PGK_DISASM_COLD] = "",
+                                          [PGK_DISASM_WARM] = WARM, [PGK_DISASM_HOT] = HOT};
+    char number[PGK_HUMAN_SIZE];
+    if (!count->known) {
+        pgk_text_fill(&d->out, ' ', HEAT_COLUMNS);
+        return;
+    }
+    unsigned marks = pgk_disasm_marks(d->counts, count->samples);
+    pgk_human_count(number, count->samples);
+    size_t width = strlen(number);
+    pgk_text_fill(&d->out, ' ', width < COUNT_COLUMNS ? COUNT_COLUMNS - width : 0);
+    colour(d, colours[pgk_disasm_temperature(d->counts, count->samples)]);
+    pgk_text_str(&d->out, number);
+    pgk_text_lit(&d->out, " ");
+    pgk_text_fill(&d->out, '#', marks);
+    colour(d, OFF);
+    pgk_text_fill(&d->out, ' ', PGK_DISASM_MARKS - marks + 2);
+}
+
+/* Where there is no count on a line. */
+static void skip_count(struct pgk_disasm *d)
+{
+    if (d->counts)
+        pgk_text_fill(&d->out, ' ', HEAT_COLUMNS);
+}
+
+static void print_value_name(struct pgk_disasm *d, uint32_t id)
+{
+    const struct pgk_sample_name *name = &pgk_disasm_profile(d->counts)->names.v.v[id];
+    if (name->s)
+        print_name(d, name->s);
+    else
+        pgk_text_printf(&d->out, "GUID 0x%016" PRIx64, name->guid);
+}
+
+/* "# calls foo 70, bar 3; types A 2", of what a call's place has. */
+static void print_values(struct pgk_disasm *d, const struct pgk_disasm_count *count)
+{
+    char number[PGK_HUMAN_SIZE];
+    if (!count->n_values)
+        return;
+    skip_count(d);
+    colour(d, DIM);
+    pgk_text_lit(&d->out, "          #");
+    for (size_t i = 0; i < count->n_values; i++) {
+        const struct pgk_sample_rec *v = &count->values[i];
+        bool first = !i || pgk_rec_is_target(v) != pgk_rec_is_target(v - 1);
+        pgk_text_str(&d->out, !first ? ", " : i ? "; type " : pgk_rec_is_target(v) ? " calls "
+                                                                                   : " type ");
+        print_value_name(d, pgk_rec_name(v));
+        pgk_text_lit(&d->out, " ");
+        pgk_text_str(&d->out, pgk_human_count(number, v->count));
+    }
+    colour(d, OFF);
+    pgk_text_lit(&d->out, "\n");
+}
+
+static void print_heat(struct pgk_disasm *d, const struct pgk_disasm_function *f)
+{
+    struct pgk_disasm_heat heat = pgk_disasm_function_heat(d, f);
+    char number[PGK_HUMAN_SIZE];
+    if (!heat.profiles) {
+        pgk_text_lit(&d->out, "  not in the profile\n");
+        return;
+    }
+    pgk_text_printf(&d->out, "  %s samples, %.1f %% of the profile",
+                    pgk_human_count(number, heat.samples), 100 * heat.share);
+    if (heat.head)
+        pgk_text_printf(&d->out, ", %s at its head", pgk_human_count(number, heat.head));
+    if (heat.profiles > 1)
+        pgk_text_printf(&d->out, ", in %s contexts", pgk_human_count(number, heat.profiles));
+    pgk_text_lit(&d->out, "\n");
+    colour(d, DIM);
+    pgk_text_lit(&d->out, "      samples heat");
+    colour(d, OFF);
+    pgk_text_lit(&d->out, "\n");
+}
+
+static void print_stale(struct pgk_disasm *d, uint32_t probe)
+{
+    uint64_t theirs, ours;
+    if (!pgk_disasm_first_stale(d->counts, probe, &theirs, &ours))
+        return;
+    skip_count(d);
+    colour(d, BAD);
+    pgk_text_lit(&d->out, "          # ");
+    print_desc(d, pgk_probe_function(d->index, pgk_probe_get(d->index, probe).node));
+    pgk_text_printf(&d->out,
+                    ": the profile is of other code (checksum 0x%" PRIx64 ", here 0x%" PRIx64
+                    "), its counts may be of other places",
+                    theirs, ours);
+    colour(d, OFF);
+    pgk_text_lit(&d->out, "\n");
+}
+
 static int begin(struct pgk_disasm *d, struct pgk_err *err)
 {
     size_t descs = d->probes ? pgk_probe_descs(d->probes) : 0;
@@ -90,6 +193,8 @@ static void function(struct pgk_disasm *d, const struct pgk_disasm_function *f)
         print_name(d, f->aliases[i].name);
     }
     pgk_text_lit(&d->out, "\n");
+    if (d->counts)
+        print_heat(d, f);
     d->last_source = NULL;
 }
 
@@ -103,6 +208,12 @@ static void print_probe(struct pgk_disasm *d, uint32_t number)
     struct pgk_text_out *o = &d->out;
     struct pgk_probe p = pgk_probe_get(d->index, number);
     struct pgk_probe_frame frames[PGK_PROBE_MAX_DEPTH];
+    struct pgk_disasm_count count = {0};
+    if (d->counts) {
+        count = pgk_disasm_count_probe(d->counts, number);
+        print_stale(d, number);
+        print_count(d, &count);
+    }
     colour(d, PROBE);
     pgk_text_lit(o, "          [Probe]: FUNC: ");
     print_desc(d, pgk_probe_function(d->index, p.node));
@@ -116,8 +227,12 @@ static void print_probe(struct pgk_disasm *d, uint32_t number)
         print_desc(d, frames[i].desc);
         pgk_text_printf(o, ":%" PRIu32, frames[i].site);
     }
+    uint32_t copies = d->counts ? pgk_probe_copies(d->index, number) : 1;
+    if (copies > 1)
+        pgk_text_printf(o, " Copies: %" PRIu32, copies);
     colour(d, OFF);
     pgk_text_lit(o, "\n");
+    print_values(d, &count);
 }
 
 static bool same_place(const struct pgk_sym_chain *a, const struct pgk_sym_chain *b)
@@ -138,6 +253,7 @@ static void print_source(struct pgk_disasm *d, const struct pgk_sym_chain *chain
     if (!chain->count || same_place(chain, d->last_source))
         return;
     d->last_source = chain;
+    skip_count(d);
     colour(d, SOURCE);
     for (uint32_t i = 0; i < chain->count; i++) {
         const struct pgk_sym_frame *f = &chain->frames[i];
@@ -193,6 +309,8 @@ static void insn(struct pgk_disasm *d, const struct pgk_disasm_row *row)
         print_source(d, row->source);
     for (size_t i = 0; i < row->n_probes; i++)
         print_probe(d, pgk_probe_by_address(d->index, row->first_probe + i));
+    if (d->counts)
+        print_count(d, &row->count);
     colour(d, DIM);
     pgk_text_hex(&d->out, row->insn.addr, 8);
     colour(d, OFF);
@@ -205,6 +323,8 @@ static void insn(struct pgk_disasm *d, const struct pgk_disasm_row *row)
         print_symbol(d, row->insn.data);
     }
     pgk_text_lit(&d->out, "\n");
+    if (row->insn.kind == PGK_INSN_CALL || row->insn.kind == PGK_INSN_JUMP)
+        print_values(d, &row->count);
 }
 
 const struct pgk_disasm_style pgk_disasm_text = {

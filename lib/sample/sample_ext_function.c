@@ -128,8 +128,7 @@ static int read_at(struct finder *f, unsigned half, uint64_t off, struct pgk_err
                               .found = PGK_F("function %" PRIu64 " there", index),
                               .expected = PGK_F("function %" PRIu64, f->index), .hint = DAMAGED);
     struct pgk_record_reader records = {.c = &c, .p = f->p, .stage = &f->stage,
-                                        .names = &f->names, .vtables = f->vtables,
-                                        .name = f->name};
+                                        .names = &f->names, .vtables = f->vtables};
     uint32_t name = pgk_sample_name(f->p, f->name, strlen(f->name));
     if (!name || !pgk_stage_begin(&f->stage, name))
         return pgk_fail_nomem(err);

@@ -14,6 +14,16 @@ struct context {
     uint32_t node, name;
 };
 
+/* A function that has been decoded. It is committed when some more have been: meanwhile the
+ * processor fetches what it will be added to, which takes one step for each pointer on the
+ * way. */
+struct waiting {
+    struct pgk_sample_stage stage;
+    uint64_t identity;
+    uint32_t name, node; /* node: of its context; without contexts, what it probably is */
+};
+enum { NODE_STEP = 1, RECORDS_STEP = 3, COMMIT_STEP = 5, QUEUE = 6 };
+
 struct reader {
     struct pgk_sample *p;
     struct pgk_ext_sections sections;
@@ -23,11 +33,8 @@ struct reader {
     PGK_VEC(struct context) context_table;
     PGK_VEC(struct pgk_sample_frame) frames;
     struct pgk_sample_metadata metadata;
-    /* A function is committed when the next one has been decoded: meanwhile the processor
-     * fetches what it will be added to. */
-    struct pgk_sample_stage stages[2];
-    struct pgk_stage_place place; /* of the function that waits in `waiting` */
-    struct pgk_sample_stage *waiting;
+    struct waiting queue[QUEUE];
+    uint64_t n_read, n_committed; /* function i waits at queue[i % QUEUE] */
 };
 
 static int leftover(const struct pgk_cursor *c, const char *record, struct pgk_err *err)
@@ -188,39 +195,49 @@ static int read_identity(struct reader *r, struct pgk_cursor *c, const char *rec
                           .expected = PGK_F("an index below %zu", n), .hint = DAMAGED);
 }
 
-static int commit_waiting(struct reader *r, struct pgk_err *err)
+static int commit_next(struct reader *r, struct pgk_err *err)
 {
-    struct pgk_sample_stage *stage = r->waiting;
-    r->waiting = NULL;
-    return stage ? pgk_stage_commit(stage, r->p, r->place, r->weight, err) : 0;
+    struct waiting *w = &r->queue[r->n_committed++ % QUEUE];
+    struct pgk_stage_place place = {0};
+    PGK_TRY(pgk_metadata_apply(&r->metadata, w->identity, &w->stage, err));
+    if (r->contexts)
+        place = pgk_stage_place_of(r->p, w->node);
+    return pgk_stage_commit(&w->stage, r->p, place, r->weight, err);
+}
+
+/* Function i is about to be decoded: those before it make a step. */
+static int step(struct reader *r, uint64_t i, struct pgk_err *err)
+{
+    if (i >= NODE_STEP) {
+        struct waiting *w = &r->queue[(i - NODE_STEP) % QUEUE];
+        if (!r->contexts && w->name < r->p->function_of.n)
+            w->node = r->p->function_of.v[w->name];
+        pgk_sample_prefetch_node(r->p, w->node);
+        pgk_metadata_prefetch(&r->metadata, w->identity);
+    }
+    if (i >= RECORDS_STEP)
+        pgk_sample_prefetch_records(r->p, r->queue[(i - RECORDS_STEP) % QUEUE].node);
+    return i >= COMMIT_STEP ? commit_next(r, err) : 0;
 }
 
 static int read_top(struct reader *r, struct pgk_cursor *c, struct pgk_err *err)
 {
-    uint64_t index, head = pgk_sample_uleb(c, "head samples");
-    struct pgk_sample_stage *stage = &r->stages[r->waiting == &r->stages[0]];
-    PGK_TRY(read_identity(r, c, "profiles", &index, err));
-    uint32_t node = r->contexts ? r->context_table.v[index].node : 0;
-    uint32_t name = r->contexts ? r->context_table.v[index].name : r->names.ids.v[index];
-    const char *spelling = r->p->names.v.v[name].s;
-    struct pgk_record_reader records = {
-        .c = c, .p = r->p, .stage = stage, .names = &r->names, .vtables = r->vtables,
-        .name = spelling ? spelling : "a function known by its GUID"};
-    if (r->contexts)
-        pgk_sample_prefetch_node(r->p, node);
-    else
-        pgk_sample_prefetch_function(r->p, name);
-    if (!pgk_stage_begin(stage, name))
+    struct waiting *w = &r->queue[r->n_read % QUEUE];
+    uint64_t head = pgk_sample_uleb(c, "head samples");
+    PGK_TRY(read_identity(r, c, "profiles", &w->identity, err));
+    w->node = r->contexts ? r->context_table.v[w->identity].node : 0;
+    w->name = r->contexts ? r->context_table.v[w->identity].name : r->names.ids.v[w->identity];
+    pgk_metadata_prefetch_entry(&r->metadata, w->identity);
+    if (!r->contexts && w->name < r->p->function_of.n)
+        __builtin_prefetch(&r->p->function_of.v[w->name]);
+    PGK_TRY(step(r, r->n_read, err));
+    struct pgk_record_reader records = {.c = c, .p = r->p, .stage = &w->stage,
+                                        .names = &r->names, .vtables = r->vtables};
+    if (!pgk_stage_begin(&w->stage, w->name))
         return pgk_fail_nomem(err);
-    stage->slots.v[0].head = head;
+    w->stage.slots.v[0].head = head;
     PGK_TRY(pgk_sample_read_record(&records, err));
-    PGK_TRY(pgk_metadata_apply(&r->metadata, index, stage, err));
-    if (!r->contexts && name < r->p->function_of.n)
-        node = r->p->function_of.v[name];
-    pgk_sample_prefetch_records(r->p, node);
-    PGK_TRY(commit_waiting(r, err));
-    r->waiting = stage;
-    r->place = r->contexts ? pgk_stage_place_of(r->p, node) : (struct pgk_stage_place){0};
+    r->n_read++;
     return 0;
 }
 
@@ -233,7 +250,9 @@ static int read_profiles(struct reader *r, struct pgk_err *err)
         while (pgk_cur_left(&c))
             PGK_TRY(read_top(r, &c, err));
     }
-    return commit_waiting(r, err);
+    while (r->n_committed < r->n_read)
+        PGK_TRY(commit_next(r, err));
+    return 0;
 }
 
 static int read_symbols(struct reader *r, struct pgk_err *err)
@@ -297,8 +316,8 @@ static void close_reader(struct reader *r)
     pgk_vec_free(&r->context_table);
     pgk_vec_free(&r->frames);
     pgk_metadata_close(&r->metadata);
-    pgk_stage_free(&r->stages[0]);
-    pgk_stage_free(&r->stages[1]);
+    for (unsigned i = 0; i < QUEUE; i++)
+        pgk_stage_free(&r->queue[i].stage);
 }
 
 int pgk_sample_ext_read(struct pgk_sample *p, const uint8_t *bytes, size_t size,

@@ -104,6 +104,7 @@ static void put_profiles(struct writer *w, bool flat)
     w->n_starts = 0;
     for (size_t i = 0; i < w->n; i++) {
         uint32_t top = w->p->by_heat.v[i];
+        pgk_sample_prefetch_behind(w->p, i, w->n);
         if (!belongs(w, top, flat))
             continue;
         w->starts[w->n_starts++] = (struct start){.top = top, .off = w->line.v.n};

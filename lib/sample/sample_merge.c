@@ -169,8 +169,10 @@ int pgk_sample_merge_contexts(struct pgk_sample *into, const struct pgk_sample *
     struct pgk_sample_merger m;
     PGK_TRY(pgk_sample_set_kind(into, false, from->kind.probes, NULL, err));
     int status = pgk_merger_open(&m, into, from, err);
-    for (size_t i = 0; i < n && !status; i++)
+    for (size_t i = 0; i < n && !status; i++) {
+        pgk_sample_prefetch_behind(from, i, n);
         status = pgk_merger_add(&m, from->by_heat.v[i], 1, 1, err);
+    }
     pgk_merger_close(&m);
     return status;
 }

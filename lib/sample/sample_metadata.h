@@ -25,6 +25,18 @@ PGK_MUST_USE int pgk_metadata_open(struct pgk_sample_metadata *m, const struct p
                                    const struct pgk_sample_name_table *names,
                                    struct pgk_err *err);
 void pgk_metadata_close(struct pgk_sample_metadata *m);
+/* Ask for the memory that pgk_metadata_apply will want: first where it is known, then of it. */
+static inline void pgk_metadata_prefetch_entry(const struct pgk_sample_metadata *m,
+                                               uint64_t identity)
+{
+    if (identity < m->entry_of.n)
+        __builtin_prefetch(&m->entry_of.v[identity]);
+}
+static inline void pgk_metadata_prefetch(const struct pgk_sample_metadata *m, uint64_t identity)
+{
+    if (identity < m->entry_of.n && m->entry_of.v[identity])
+        __builtin_prefetch(m->c.start + (m->entry_of.v[identity] - 1));
+}
 /* Gives the staged function and its inlinees what the section has for them. */
 PGK_MUST_USE int pgk_metadata_apply(struct pgk_sample_metadata *m, uint64_t identity,
                                     struct pgk_sample_stage *stage, struct pgk_err *err);

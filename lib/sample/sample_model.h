@@ -247,17 +247,13 @@ static inline void pgk_sample_prefetch_node(const struct pgk_sample *p, uint32_t
     __builtin_prefetch(bytes);
     __builtin_prefetch(bytes + 64);
 }
-static inline void pgk_sample_prefetch_function(const struct pgk_sample *p, uint32_t name)
-{
-    if (name < p->function_of.n)
-        pgk_sample_prefetch_node(p, p->function_of.v[name]);
-}
-/* Asks for the memory of the node's records. */
+/* Asks for the memory of the node's first records; what follows them the processor foresees. */
 static inline void pgk_sample_prefetch_records(const struct pgk_sample *p, uint32_t node)
 {
-    const char *v = (const char *)p->nodes.v[node].recs.v;
-    for (unsigned line = 0; v && line < 4; line++)
-        __builtin_prefetch(v + 64 * line);
+    const struct pgk_sample_recs *recs = &p->nodes.v[node].recs;
+    const char *v = (const char *)recs->v, *end = (const char *)(recs->v + recs->n);
+    for (unsigned line = 0; line < 6 && v < end; line++, v += 64)
+        __builtin_prefetch(v);
 }
 /* Says that what is added is of this kind; PGK_E_MISMATCH if the profile is of another. */
 PGK_MUST_USE int pgk_sample_set_kind(struct pgk_sample *p, bool contexts, bool probes,
@@ -275,6 +271,16 @@ static inline const struct pgk_sample_node *pgk_sample_node(const struct pgk_sam
 static inline bool pgk_sample_is_top(const struct pgk_sample *p, uint32_t node)
 {
     return (p->nodes.v[node].flags & (PGK_NODE_TOP | PGK_NODE_LOST)) == PGK_NODE_TOP;
+}
+/* For walks over the first `n` tops by heat, which is no order of memory: when the ith is
+ * dealt with, asks for the memory of some behind it. */
+static inline void pgk_sample_prefetch_behind(const struct pgk_sample *p, size_t i, size_t n)
+{
+    enum { NODES = 12, RECORDS = 6 };
+    if (i + NODES < n)
+        pgk_sample_prefetch_node(p, p->by_heat.v[i + NODES]);
+    if (i + RECORDS < n)
+        pgk_sample_prefetch_records(p, p->by_heat.v[i + RECORDS]);
 }
 /* The children that count: for (uint32_t c = pgk_sample_first(p, n); c; c = ..._next(p, c)) */
 static inline uint32_t pgk_sample_first(const struct pgk_sample *p, uint32_t node)

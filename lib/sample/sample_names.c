@@ -110,12 +110,11 @@ static uint32_t add_spelling(struct pgk_sample_names *t, const char *copy, size_
     return id && (collides || pgk_index_add(&t->by_guid, name.guid, id)) ? id : 0;
 }
 
-uint32_t pgk_sample_names_add(struct pgk_sample_names *t, const char *s, size_t len)
+static uint32_t add_hashed(struct pgk_sample_names *t, uint64_t hash, const char *s, size_t len)
 {
     uint64_t guid;
     if (pgk_sample_name_is_guid(s, len, &guid))
         return pgk_sample_names_add_guid(t, guid);
-    uint64_t hash = pgk_hash_bytes(s, len);
     uint32_t id = find_spelling(t, hash, s, len);
     if (id)
         return id;
@@ -124,6 +123,46 @@ uint32_t pgk_sample_names_add(struct pgk_sample_names *t, const char *s, size_t 
         return 0;
     id = add_spelling(t, copy, len);
     return id && pgk_index_add(&t->by_spelling, hash, id) ? id : 0;
+}
+
+uint32_t pgk_sample_names_add(struct pgk_sample_names *t, const char *s, size_t len)
+{
+    return add_hashed(t, pgk_hash_bytes(s, len), s, len);
+}
+
+/* Asks for the table, then for the names that it may mean, then for their spellings. */
+static void prefetch(const struct pgk_sample_names *t, struct pgk_spelling *v, size_t n)
+{
+    const struct pgk_index *ix = &t->by_spelling;
+    for (size_t i = 0; i < n; i++) {
+        v[i].hash = pgk_hash_bytes(v[i].s, v[i].len);
+        if (ix->slots)
+            __builtin_prefetch(&ix->slots[pgk_index_tag(v[i].hash) >> ix->shift]);
+    }
+    for (size_t i = 0; i < n; i++) {
+        uint32_t at = 0, id = pgk_index_next(ix, v[i].hash, &at);
+        v[i].id = id == PGK_INDEX_NONE ? 0 : id;
+        if (v[i].id)
+            __builtin_prefetch(&t->v.v[v[i].id]);
+    }
+    for (size_t i = 0; i < n; i++)
+        if (v[i].id)
+            __builtin_prefetch(t->v.v[v[i].id].s);
+}
+
+bool pgk_sample_names_add_many(struct pgk_sample_names *t, struct pgk_spelling *v, size_t n)
+{
+    enum { BATCH = 16 };
+    for (size_t done = 0; done < n;) {
+        size_t end = n - done < BATCH ? n : done + BATCH;
+        prefetch(t, v + done, end - done);
+        for (; done < end; done++) {
+            v[done].id = add_hashed(t, v[done].hash, v[done].s, v[done].len);
+            if (!v[done].id)
+                return false;
+        }
+    }
+    return true;
 }
 
 uint32_t pgk_sample_names_find(const struct pgk_sample_names *t, const char *s, size_t len)
@@ -149,6 +188,23 @@ bool pgk_sample_names_unspelled(const struct pgk_sample_names *t)
         if (!t->v.v[id].s)
             return true;
     return false;
+}
+
+/* The suffixes in this order, each at the last place where it stands, and only if no further
+ * dot follows it. */
+size_t pgk_sample_drop_suffixes(const char *s, size_t len)
+{
+    static const char *const suffixes[] = {".llvm.", ".part."};
+    for (size_t i = 0; i < PGK_COUNTOF(suffixes); i++) {
+        size_t n = strlen(suffixes[i]);
+        const char *last_dot = memrchr(s, '.', len);
+        if (!last_dot || (size_t)(last_dot - s) + 1 < n)
+            continue;
+        const char *start = last_dot + 1 - n;
+        if (!memcmp(start, suffixes[i], n))
+            len = (size_t)(start - s);
+    }
+    return len;
 }
 
 /* ---- order ---- */

@@ -30,6 +30,15 @@ struct pgk_sample_names {
 void pgk_sample_names_free(struct pgk_sample_names *t);
 /* The id of the name, added if new; 0 when out of memory. */
 uint32_t pgk_sample_names_add(struct pgk_sample_names *t, const char *s, size_t len);
+/* Many names at once, which is faster as the memory of the table is asked for ahead: sets the
+ * id of each. False when out of memory. */
+struct pgk_spelling {
+    const char *s;
+    size_t len;
+    uint64_t hash; /* of the bytes; the caller leaves it alone */
+    uint32_t id;
+};
+bool pgk_sample_names_add_many(struct pgk_sample_names *t, struct pgk_spelling *v, size_t n);
 uint32_t pgk_sample_names_add_guid(struct pgk_sample_names *t, uint64_t guid);
 /* The id of a name that is there, or 0. */
 uint32_t pgk_sample_names_find(const struct pgk_sample_names *t, const char *s, size_t len);
@@ -38,6 +47,10 @@ bool pgk_sample_names_spell(struct pgk_sample_names *t, const char *s, size_t le
 uint64_t pgk_sample_names_guid(struct pgk_sample_names *t, uint32_t id);
 /* True if some name is known by its GUID alone. */
 bool pgk_sample_names_unspelled(const struct pgk_sample_names *t);
+
+/* Length of a function's name without what the compiler drops when it looks the function up:
+ * ".llvm.N" and ".part.N". */
+size_t pgk_sample_drop_suffixes(const char *s, size_t len);
 
 /* Sets rank[id] so that ranks order names as LLVM does: GUIDs by number, then spellings
  * bytewise. `rank` has room for t->v.n numbers. False when out of memory. */

@@ -23,10 +23,8 @@ static int read_tops(struct reader *r, struct pgk_err *err)
         uint64_t head = pgk_sample_uleb(&r->c, "head samples");
         uint32_t name;
         PGK_TRY(pgk_sample_read_name(&r->c, &r->names, "function", "profiles", &name, err));
-        const char *spelling = r->p->names.v.v[name].s;
         struct pgk_record_reader records = {.c = &r->c, .p = r->p, .stage = &r->stage,
-                                            .names = &r->names,
-                                            .name = spelling ? spelling : "a function"};
+                                            .names = &r->names};
         if (!pgk_stage_begin(&r->stage, name))
             return pgk_fail_nomem(err);
         r->stage.slots.v[0].head = head;
@@ -124,6 +122,7 @@ static int write_raw(struct pgk_record_writer *w, size_t n, struct pgk_sink *out
     pgk_put_string_names(w);
     for (size_t i = 0; i < n; i++) {
         uint32_t top = w->p->by_heat.v[i];
+        pgk_sample_prefetch_behind(w->p, i, n);
         pgk_line_uleb(w->line, w->p->nodes.v[top].head);
         pgk_put_name_index(w, w->p->nodes.v[top].name);
         pgk_put_record(w, top);

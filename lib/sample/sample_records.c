@@ -20,9 +20,22 @@ int pgk_sample_read_version(struct pgk_cursor *c, struct pgk_err *err)
     return 0;
 }
 
+static int add_batch(struct pgk_sample *p, struct pgk_sample_name_table *names,
+                     struct pgk_spelling *batch, size_t *n, struct pgk_err *err)
+{
+    if (!pgk_sample_names_add_many(&p->names, batch, *n))
+        return pgk_fail_nomem(err);
+    for (size_t i = 0; i < *n; i++)
+        names->ids.v[names->ids.n++] = batch[i].id;
+    *n = 0;
+    return 0;
+}
+
 int pgk_sample_read_strings(struct pgk_cursor *c, struct pgk_sample *p,
                             struct pgk_sample_name_table *names, struct pgk_err *err)
 {
+    struct pgk_spelling batch[16];
+    size_t n_batch = 0;
     uint64_t off = pgk_cur_off(c), n = pgk_cur_uleb(c, "number of names");
     PGK_TRY(pgk_cur_check(c, err, "name table"));
     if (n > pgk_cur_left(c))
@@ -39,10 +52,10 @@ int pgk_sample_read_strings(struct pgk_cursor *c, struct pgk_sample *p,
                                   .field = PGK_F("name %" PRIu64, i),
                                   .found = "no NUL byte behind the name",
                                   .expected = PGK_F("%" PRIu64 " names", n), .hint = DAMAGED);
-        uint32_t id = pgk_sample_name(p, (const char *)c->at, (size_t)(end - c->at));
-        if (!id)
-            return pgk_fail_nomem(err);
-        names->ids.v[names->ids.n++] = id;
+        batch[n_batch++] = (struct pgk_spelling){.s = (const char *)c->at,
+                                                 .len = (size_t)(end - c->at)};
+        if (n_batch == PGK_COUNTOF(batch) || i + 1 == n)
+            PGK_TRY(add_batch(p, names, batch, &n_batch, err));
         c->at = end + 1;
     }
     return 0;
@@ -58,12 +71,12 @@ static uint32_t resolve_lazily(const struct pgk_sample_name_table *names, uint64
     return pgk_sample_name_guid(names->lazy_into, guid);
 }
 
-int pgk_sample_read_name(struct pgk_cursor *c, const struct pgk_sample_name_table *names,
-                         const char *field, const char *record, uint32_t *id,
-                         struct pgk_err *err)
+/* Name `i` of the file, whose index stands at `off`, if it is not an easy one. */
+static int resolve(struct pgk_cursor *c, const struct pgk_sample_name_table *names, uint64_t i,
+                   uint64_t off, const char *field, const char *record, uint32_t *id,
+                   struct pgk_err *err)
 {
-    uint64_t off = pgk_cur_off(c), i = pgk_sample_uleb(c, field);
-    if (PGK_LIKELY(i < names->ids.n && !c->failed)) {
+    if (i < names->ids.n && !c->failed) {
         *id = names->lazy_into ? resolve_lazily(names, i) : names->ids.v[i];
         return *id ? 0 : pgk_fail_nomem(err);
     }
@@ -71,6 +84,33 @@ int pgk_sample_read_name(struct pgk_cursor *c, const struct pgk_sample_name_tabl
     return pgk_cur_reject(c, err, PGK_E_CORRUPT, off, .record = record, .field = field,
                           .found = PGK_F("name %" PRIu64, i),
                           .expected = PGK_F("an index below %zu", names->ids.n), .hint = DAMAGED);
+}
+
+int pgk_sample_read_name(struct pgk_cursor *c, const struct pgk_sample_name_table *names,
+                         const char *field, const char *record, uint32_t *id,
+                         struct pgk_err *err)
+{
+    uint64_t off = pgk_cur_off(c), i = pgk_sample_uleb(c, field);
+    return resolve(c, names, i, off, field, record, id, err);
+}
+
+/* Of the function being read, for messages. */
+static const char *record_name(const struct pgk_record_reader *r)
+{
+    const char *spelling = r->p->names.v.v[r->stage->slots.v[0].name].s;
+    return spelling ? spelling : "a function known by its GUID";
+}
+
+static int read_name(struct pgk_record_reader *r, const char *field, uint32_t *id,
+                     struct pgk_err *err)
+{
+    const struct pgk_sample_name_table *names = r->names;
+    uint64_t off = pgk_cur_off(r->c), i = pgk_sample_uleb(r->c, field);
+    if (PGK_LIKELY(i < names->ids.n && !r->c->failed && !names->lazy_into)) {
+        *id = names->ids.v[i];
+        return 0;
+    }
+    return resolve(r->c, names, i, off, field, record_name(r), id, err);
 }
 
 /* A number of items that take at least `item` bytes each. */
@@ -81,8 +121,8 @@ static int read_count(struct pgk_record_reader *r, unsigned item, const char *fi
     *n = pgk_sample_uleb(r->c, field);
     if (PGK_LIKELY(*n <= pgk_cur_left(r->c) / item && !r->c->failed))
         return 0;
-    PGK_TRY(pgk_cur_check(r->c, err, r->name));
-    return pgk_cur_reject(r->c, err, PGK_E_TRUNCATED, off, .record = r->name, .field = field,
+    PGK_TRY(pgk_cur_check(r->c, err, record_name(r)));
+    return pgk_cur_reject(r->c, err, PGK_E_TRUNCATED, off, .record = record_name(r), .field = field,
                           .found = PGK_F("%" PRIu64, *n),
                           .expected = PGK_F("at most %zu, as %zu bytes are left",
                                             pgk_cur_left(r->c) / item, pgk_cur_left(r->c)),
@@ -98,8 +138,8 @@ static int read_loc(struct pgk_record_reader *r, const char *field, uint64_t *lo
         *loc = pgk_sample_loc((uint32_t)line, (uint32_t)discriminator);
         return 0;
     }
-    PGK_TRY(pgk_cur_check(r->c, err, r->name));
-    return pgk_cur_reject(r->c, err, PGK_E_CORRUPT, off, .record = r->name, .field = field,
+    PGK_TRY(pgk_cur_check(r->c, err, record_name(r)));
+    return pgk_cur_reject(r->c, err, PGK_E_CORRUPT, off, .record = record_name(r), .field = field,
                           .found = PGK_F("%" PRIu64 ".%" PRIu64, line, discriminator),
                           .expected = "a line offset of 16 bits, a discriminator of 32",
                           .hint = DAMAGED);
@@ -122,7 +162,7 @@ static int read_lines(struct pgk_record_reader *r, uint32_t slot, struct pgk_err
         PGK_TRY(add(r, slot, loc, PGK_REC_BODY, count, err));
         for (uint64_t k = 0; k < n_calls; k++) {
             uint32_t target;
-            PGK_TRY(pgk_sample_read_name(r->c, r->names, "call target", r->name, &target, err));
+            PGK_TRY(read_name(r, "call target", &target, err));
             count = pgk_sample_uleb(r->c, "calls");
             PGK_TRY(add(r, slot, loc, target, count, err));
         }
@@ -140,7 +180,7 @@ static int read_vtables(struct pgk_record_reader *r, uint32_t slot, struct pgk_e
         PGK_TRY(read_count(r, 2, "number of vtables", &n_types, err));
         for (uint64_t k = 0; k < n_types; k++) {
             uint32_t vtable;
-            PGK_TRY(pgk_sample_read_name(r->c, r->names, "vtable", r->name, &vtable, err));
+            PGK_TRY(read_name(r, "vtable", &vtable, err));
             uint64_t count = pgk_sample_uleb(r->c, "objects of a vtable");
             PGK_TRY(add(r, slot, loc, vtable | PGK_REC_VTABLE, count, err));
         }
@@ -155,14 +195,14 @@ static int read_inlinees(struct pgk_record_reader *r, uint32_t slot, struct pgk_
     uint64_t n, loc, off = pgk_cur_off(r->c);
     PGK_TRY(read_count(r, 6, "number of inlinees", &n, err));
     if (n && r->stage->slots.v[slot].depth >= PGK_SAMPLE_MAX_DEPTH)
-        return pgk_cur_reject(r->c, err, PGK_E_LIMIT, off, .record = r->name,
+        return pgk_cur_reject(r->c, err, PGK_E_LIMIT, off, .record = record_name(r),
                               .field = "number of inlinees",
                               .found = "inlinees nested deeper than 1000 levels",
                               .expected = "at most 1000", .hint = DAMAGED);
     for (uint64_t i = 0; i < n; i++) {
         uint32_t name;
         PGK_TRY(read_loc(r, "line offset of inlinee", &loc, err));
-        PGK_TRY(pgk_sample_read_name(r->c, r->names, "inlinee", r->name, &name, err));
+        PGK_TRY(read_name(r, "inlinee", &name, err));
         uint32_t inlinee = pgk_stage_inlinee(r->stage, slot, loc, name);
         if (inlinee == PGK_STAGE_NONE)
             return pgk_fail_nomem(err);
@@ -179,7 +219,7 @@ static int read_node(struct pgk_record_reader *r, uint32_t slot, struct pgk_err 
     PGK_TRY(read_inlinees(r, slot, err));
     if (r->vtables)
         PGK_TRY(read_vtables(r, slot, err));
-    return pgk_cur_check(r->c, err, r->name);
+    return r->c->failed ? pgk_cur_check(r->c, err, record_name(r)) : 0;
 }
 
 int pgk_sample_read_record(struct pgk_record_reader *r, struct pgk_err *err)

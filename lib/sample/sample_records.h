@@ -30,7 +30,6 @@ struct pgk_record_reader {
     struct pgk_sample_stage *stage;
     const struct pgk_sample_name_table *names;
     bool vtables;        /* records end with a vtable part */
-    const char *name;    /* of the function being read, for messages */
 };
 
 /* A table of `count` strings with NULs behind them. */

@@ -105,23 +105,6 @@ int pgk_sample_name_from_binaries(struct pgk_sample *p, struct pgk_binaries *bin
 
 /* ---- canonical names ---- */
 
-/* What the compiler drops when it looks a function up: the suffixes in this order, each at the
- * last place where it stands, and only if no further dot follows it. */
-static size_t drop_selected(const char *s, size_t len)
-{
-    static const char *const suffixes[] = {".llvm.", ".part."};
-    for (size_t i = 0; i < PGK_COUNTOF(suffixes); i++) {
-        size_t n = strlen(suffixes[i]);
-        const char *last_dot = memrchr(s, '.', len);
-        if (!last_dot || (size_t)(last_dot - s) + 1 < n)
-            continue;
-        const char *start = last_dot + 1 - n;
-        if (!memcmp(start, suffixes[i], n))
-            len = (size_t)(start - s);
-    }
-    return len;
-}
-
 static uint32_t canonical_name(void *ctx, struct pgk_sample *into,
                                const struct pgk_sample_name *name)
 {
@@ -132,7 +115,7 @@ static uint32_t canonical_name(void *ctx, struct pgk_sample *into,
     size_t len = name->len;
     if (dot && dot > name->s)
         len = suffixes == PGK_SAMPLE_SUFFIXES_ALL ? (size_t)(dot - name->s)
-                                                  : drop_selected(name->s, name->len);
+                                                  : pgk_sample_drop_suffixes(name->s, name->len);
     return pgk_sample_name(into, name->s, len ? len : name->len);
 }
 

@@ -112,14 +112,19 @@ static uint32_t inlinee_id(struct pgk_sample_stage *s, const struct pgk_stage_no
 int pgk_stage_commit(struct pgk_sample_stage *s, struct pgk_sample *p,
                      struct pgk_stage_place place, uint64_t weight, struct pgk_err *err)
 {
+    /* In two passes, so that the records of all are on their way before the first are met. */
     for (uint32_t slot = 0; slot < s->n; slot++) {
         struct pgk_stage_node *n = &s->slots.v[slot];
         n->id = slot ? inlinee_id(s, n, p)
                      : pgk_sample_child(p, place.caller, place.loc, n->name, PGK_NODE_CONTEXT,
                                         n->checksum, place.hint);
-        if (!n->id || !add_node(s, slot, p, weight))
+        if (!n->id)
             return pgk_fail_nomem(err);
+        pgk_sample_prefetch_records(p, n->id);
     }
+    for (uint32_t slot = 0; slot < s->n; slot++)
+        if (!add_node(s, slot, p, weight))
+            return pgk_fail_nomem(err);
     pgk_sample_make_top(p, s->slots.v[0].id);
     return 0;
 }

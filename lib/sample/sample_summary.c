@@ -104,6 +104,7 @@ static int summarise(const struct pgk_sample *p, size_t n, struct pgk_sample_sum
     c.small = pgk_mem_zalloc(SMALL_COUNTS, sizeof *c.small);
     bool ok = c.small != NULL;
     for (size_t i = 0; i < n && ok; i++) {
+        pgk_sample_prefetch_behind(p, i, n);
         uint64_t head = p->nodes.v[p->by_heat.v[i]].head;
         if (head > s->max_function_count)
             s->max_function_count = head;

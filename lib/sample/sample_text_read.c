@@ -14,6 +14,16 @@ struct target {
     uint32_t nth; /* on its line */
 };
 
+/* What a line says of a slot. Names are looked up together when the function is complete:
+ * until then they are numbers of spellings, in the slots, too. */
+enum entry_kind { BODY, TARGET, VTABLE };
+struct entry {
+    uint64_t loc, count;
+    uint32_t slot;
+    uint32_t name; /* of a target: its spelling; of a vtable: its id */
+    enum entry_kind kind;
+};
+
 struct reader {
     struct pgk_sample *p;
     const struct pgk_source *src;
@@ -26,6 +36,8 @@ struct reader {
     /* the function being read */
     struct pgk_sample_stage stage;
     struct pgk_stage_place place;
+    PGK_VEC(struct pgk_spelling) spellings;
+    PGK_VEC(struct entry) entries;
     PGK_VEC(uint32_t) open;    /* slots of the nesting: open.v[d - 1] has depth d */
     size_t metadata_depth;     /* of the last line, if it was metadata; else 0 */
     PGK_VEC(struct target) targets;
@@ -101,6 +113,112 @@ static const char *skip_blanks(const char *s, const char *end)
 
 #define A_COUNT "a decimal number up to 18446744073709551615"
 
+/* ---- names ---- */
+
+static bool put_entry(struct reader *r, uint32_t slot, uint64_t loc, enum entry_kind kind,
+                      uint32_t name, uint64_t count)
+{
+    return pgk_vec_push(&r->entries, (struct entry){.loc = loc, .count = count, .slot = slot,
+                                                    .name = name, .kind = kind});
+}
+
+/* The number of the spelling; UINT32_MAX when out of memory. */
+static uint32_t put_spelling(struct reader *r, const char *s, const char *end)
+{
+    struct pgk_spelling spelling = {.s = s, .len = (size_t)(end - s)};
+    if (r->spellings.n == UINT32_MAX || !pgk_vec_push(&r->spellings, spelling))
+        return UINT32_MAX;
+    return (uint32_t)r->spellings.n - 1;
+}
+
+static int compare_targets(const void *pa, const void *pb)
+{
+    const struct target *a = pa, *b = pb;
+    if (a->name != b->name)
+        return a->name < b->name ? -1 : 1;
+    return a->nth < b->nth ? -1 : a->nth > b->nth;
+}
+
+static void sort_targets(struct target *v, size_t n)
+{
+    enum { FEW = 16 };
+    if (n > FEW) {
+        qsort(v, n, sizeof *v, compare_targets);
+        return;
+    }
+    for (size_t i = 1; i < n; i++) {
+        struct target moving = v[i];
+        size_t k = i;
+        for (; k && compare_targets(&v[k - 1], &moving) > 0; k--)
+            v[k] = v[k - 1];
+        v[k] = moving;
+    }
+}
+
+/* Of a target that a line names twice, the last count is meant. */
+static void drop_repeated(struct reader *r)
+{
+    struct target *v = r->targets.v;
+    size_t kept = 0;
+    if (r->targets.n < 2)
+        return;
+    sort_targets(v, r->targets.n);
+    for (size_t i = 0; i < r->targets.n; i++)
+        if (i + 1 == r->targets.n || v[i].name != v[i + 1].name)
+            v[kept++] = v[i];
+    r->targets.n = kept;
+}
+
+/* Stages the targets of the line whose first entry is i, and returns where they end. */
+static bool stage_targets(struct reader *r, size_t *i)
+{
+    const struct entry first = r->entries.v[*i];
+    r->targets.n = 0;
+    for (; *i < r->entries.n && r->entries.v[*i].kind == TARGET; ++*i) {
+        const struct entry *e = &r->entries.v[*i];
+        if (!pgk_vec_push(&r->targets, (struct target){.count = e->count,
+                                                       .name = r->spellings.v[e->name].id,
+                                                       .nth = (uint32_t)r->targets.n}))
+            return false;
+    }
+    drop_repeated(r);
+    for (size_t k = 0; k < r->targets.n; k++)
+        if (!pgk_stage_add(&r->stage, first.slot, first.loc, r->targets.v[k].name,
+                           r->targets.v[k].count))
+            return false;
+    return true;
+}
+
+static bool stage_entries(struct reader *r)
+{
+    for (size_t i = 0; i < r->entries.n;) {
+        const struct entry *e = &r->entries.v[i];
+        if (e->kind == TARGET) {
+            if (!stage_targets(r, &i))
+                return false;
+            continue;
+        }
+        uint32_t what = e->kind == BODY ? PGK_REC_BODY : e->name | PGK_REC_VTABLE;
+        if (!pgk_stage_add(&r->stage, e->slot, e->loc, what, e->count))
+            return false;
+        i++;
+    }
+    return true;
+}
+
+/* Names and records of the function that has been read. False when out of memory. */
+static bool complete(struct reader *r)
+{
+    if (!pgk_sample_names_add_many(&r->p->names, r->spellings.v, r->spellings.n))
+        return false;
+    for (uint32_t slot = 0; slot < r->stage.n; slot++)
+        r->stage.slots.v[slot].name = r->spellings.v[r->stage.slots.v[slot].name].id;
+    if (!stage_entries(r))
+        return false;
+    r->spellings.n = r->entries.n = 0;
+    return true;
+}
+
 /* ---- functions ---- */
 
 static int commit(struct reader *r)
@@ -109,6 +227,8 @@ static int commit(struct reader *r)
         return 0;
     r->open.n = 0;
     r->probes |= r->stage.slots.v[0].checksum != 0;
+    if (!complete(r))
+        return pgk_fail_nomem(r->err);
     return pgk_stage_commit(&r->stage, r->p, r->place, r->weight, r->err);
 }
 
@@ -130,13 +250,17 @@ static const char *find_separator(const char *s, const char *end)
 }
 
 /* "main:3 @ parse:1.2 @ peek": sets the place, gives the leaf's name. */
-static int parse_context(struct reader *r, const char *s, const char *end, uint32_t *leaf)
+/* Sets the place, and where the name of the innermost frame stands. */
+static int parse_context(struct reader *r, const char *s, const char *end, const char **name,
+                         const char **name_end)
 {
     for (r->frames.n = 0;;) {
         const char *at = find_separator(s, end);
         const char *frame_end = at ? at : end, *colon = find(s, frame_end, ':');
+        *name = s;
+        *name_end = colon ? colon : frame_end;
         struct pgk_sample_frame frame = {
-            .name = pgk_sample_name(r->p, s, (size_t)((colon ? colon : frame_end) - s)),
+            .name = pgk_sample_name(r->p, s, (size_t)(*name_end - s)),
             .loc = colon ? parse_frame_loc(colon + 1, frame_end) : 0};
         if (!frame.name || !pgk_vec_push(&r->frames, frame))
             return pgk_fail_nomem(r->err);
@@ -149,7 +273,6 @@ static int parse_context(struct reader *r, const char *s, const char *end, uint3
     uint32_t context = pgk_sample_context_of(r->p, r->frames.v, r->frames.n);
     if (!context)
         return pgk_fail_nomem(r->err);
-    *leaf = r->p->nodes.v[context].name;
     r->place = pgk_stage_place_of(r->p, context);
     return 0;
 }
@@ -173,7 +296,6 @@ static bool parse_header(const char *s, const char *end, struct header *h)
 static int read_header(struct reader *r, const char *s, const char *end)
 {
     struct header h;
-    uint32_t name = 0;
     PGK_TRY(commit(r));
     if (!parse_header(s, end, &h))
         return reject(r, s, end, "head of a function", "NAME:TOTAL:HEAD in the first column");
@@ -182,11 +304,10 @@ static int read_header(struct reader *r, const char *s, const char *end)
         r->contexts = true;
         if (h.name_end - s < 3)
             return reject(r, s, end, "context", "[FUNCTION] or [FUNCTION:LINE @ FUNCTION]");
-        PGK_TRY(parse_context(r, s + 1, h.name_end - 1, &name));
-    } else {
-        name = pgk_sample_name(r->p, s, (size_t)(h.name_end - s));
+        PGK_TRY(parse_context(r, s + 1, h.name_end - 1, &s, &h.name_end));
     }
-    if (!name || !pgk_stage_begin(&r->stage, name) || !pgk_vec_push(&r->open, 0))
+    uint32_t name = put_spelling(r, s, h.name_end);
+    if (name == UINT32_MAX || !pgk_stage_begin(&r->stage, name) || !pgk_vec_push(&r->open, 0))
         return pgk_fail_nomem(r->err);
     r->stage.slots.v[0].total = h.total;
     r->stage.slots.v[0].head = h.head;
@@ -213,50 +334,22 @@ static const char *end_of_target(const char *s, const char *end, const char **nu
     return NULL;
 }
 
-static int compare_targets(const void *pa, const void *pb)
-{
-    const struct target *a = pa, *b = pb;
-    if (a->name != b->name)
-        return a->name < b->name ? -1 : 1;
-    return a->nth < b->nth ? -1 : a->nth > b->nth;
-}
-
-/* Of a target that a line names twice, the last count is meant. */
-static void drop_repeated(struct reader *r)
-{
-    struct target *v = r->targets.v;
-    size_t kept = 0;
-    if (r->targets.n < 2)
-        return;
-    qsort(v, r->targets.n, sizeof *v, compare_targets);
-    for (size_t i = 0; i < r->targets.n; i++)
-        if (i + 1 == r->targets.n || v[i].name != v[i + 1].name)
-            v[kept++] = v[i];
-    r->targets.n = kept;
-}
-
 static int read_targets(struct reader *r, const char *s, const char *end, uint32_t slot,
                         uint64_t loc)
 {
-    r->targets.n = 0;
     for (;;) {
         uint64_t count;
         const char *number_end, *name = skip_blanks(s, end);
         const char *colon = end_of_target(name, end, &number_end, &count);
         if (!colon || colon == name)
             return reject(r, name, end, "call target", "NAME:COUNT");
-        uint32_t id = pgk_sample_name(r->p, name, (size_t)(colon - name));
-        struct target target = {.count = count, .name = id, .nth = (uint32_t)r->targets.n};
-        if (!id || !pgk_vec_push(&r->targets, target))
+        uint32_t spelling = put_spelling(r, name, colon);
+        if (spelling == UINT32_MAX || !put_entry(r, slot, loc, TARGET, spelling, count))
             return pgk_fail_nomem(r->err);
         if (number_end == end)
             break;
         s = number_end;
     }
-    drop_repeated(r);
-    for (size_t i = 0; i < r->targets.n; i++)
-        if (!pgk_stage_add(&r->stage, slot, loc, r->targets.v[i].name, r->targets.v[i].count))
-            return pgk_fail_nomem(r->err);
     return 0;
 }
 
@@ -266,7 +359,7 @@ static int read_body(struct reader *r, const char *s, const char *end, uint32_t 
     const char *blank = find(s, end, ' ');
     if (!parse_number(s, blank ? blank : end, &count))
         return reject(r, s, end, "samples", A_COUNT);
-    if (!pgk_stage_add(&r->stage, slot, loc, PGK_REC_BODY, count))
+    if (!put_entry(r, slot, loc, BODY, 0, count))
         return pgk_fail_nomem(r->err);
     return blank ? read_targets(r, blank, end, slot, loc) : 0;
 }
@@ -286,7 +379,7 @@ static int read_vtables(struct reader *r, const char *s, const char *end, uint32
         uint32_t id = pgk_sample_name(r->p, s, (size_t)(colon - s));
         struct target target = {.name = id, .nth = (uint32_t)r->targets.n};
         if (!id || !pgk_vec_push(&r->targets, target) ||
-            !pgk_stage_add(&r->stage, slot, loc, id | PGK_REC_VTABLE, count))
+            !put_entry(r, slot, loc, VTABLE, id, count))
             return pgk_fail_nomem(r->err);
         s = stop;
     }
@@ -304,8 +397,9 @@ static int read_inlinee(struct reader *r, const char *s, const char *end, uint32
         return reject(r, s, end, "inlinee", "NAME:SAMPLES");
     if (r->stage.slots.v[slot].depth >= PGK_SAMPLE_MAX_DEPTH)
         return reject(r, s, end, "inlinee", "nesting of at most 1000 levels");
-    uint32_t name = pgk_sample_name(r->p, s, (size_t)(colon - s));
-    uint32_t inlinee = name ? pgk_stage_inlinee(&r->stage, slot, loc, name) : PGK_STAGE_NONE;
+    uint32_t name = put_spelling(r, s, colon);
+    uint32_t inlinee = name == UINT32_MAX ? PGK_STAGE_NONE
+                                          : pgk_stage_inlinee(&r->stage, slot, loc, name);
     if (inlinee == PGK_STAGE_NONE || !pgk_vec_push(&r->open, inlinee))
         return pgk_fail_nomem(r->err);
     r->stage.slots.v[inlinee].total = total;
@@ -443,6 +537,8 @@ int pgk_sample_text_read(struct pgk_sample *p, const uint8_t *bytes, size_t size
                        .weight = weight, .err = err};
     int status = read_lines(&r);
     pgk_stage_free(&r.stage);
+    pgk_vec_free(&r.spellings);
+    pgk_vec_free(&r.entries);
     pgk_vec_free(&r.open);
     pgk_vec_free(&r.targets);
     pgk_vec_free(&r.frames);

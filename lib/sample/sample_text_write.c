@@ -193,8 +193,10 @@ int pgk_sample_text_write(const struct pgk_sample *p, size_t n, bool flat_marks,
                           bool vtables, struct pgk_sink *out, struct pgk_err *err)
 {
     struct writer w = {.p = p, .out = out, .order = {.p = p}, .vtables = vtables};
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
+        pgk_sample_prefetch_behind(p, i, n);
         put_top(&w, p->by_heat.v[i], flat_marks);
+    }
     pgk_line_flush(&w.line, out, 1);
     bool failed = w.line.failed || w.order.failed;
     pgk_line_free(&w.line);

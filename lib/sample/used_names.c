@@ -30,6 +30,7 @@ bool pgk_used_names(struct pgk_used_names *used, const struct pgk_sample *p, siz
         uint32_t *marks = used->index_of.v;
         memset(marks, 0, n_names * sizeof *marks);
         for (size_t i = 0; i < n; i++) {
+            pgk_sample_prefetch_behind(p, i, n);
             mark(marks, p, p->by_heat.v[i], vtables);
             for (uint32_t id = p->by_heat.v[i]; id; id = p->nodes.v[id].parent)
                 marks[p->nodes.v[id].name] = USED;

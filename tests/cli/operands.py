@@ -17,6 +17,7 @@ from tap import Report  # noqa: E402
 
 GOLDEN = HERE.parent / "golden" / "indexed"
 PROFILE, OTHER = GOLDEN / "llvm22-v4.profdata", GOLDEN / "llvm19-v3.profdata"
+COUNTERS = GOLDEN.parent / "instr-raw" / "clang22-ir.profraw"
 
 
 class Cli:
@@ -46,6 +47,45 @@ def says(done, *words):
 def bash(cli, script):
     return subprocess.run(["bash", "-c", script, "bash", cli.pgokit, PROFILE, OTHER],
                           cwd=cli.folder, check=False, capture_output=True)
+
+
+def heap_beside_counters(report, cli):
+    def merge(out, *args):
+        return cli("merge", *args, "--to", "llvm22", "-o", out)
+
+    def shown(*args):
+        """What heap data holds, whatever shares the file with it."""
+        text = cli(*args).stdout.decode()
+        return text[text.index("  contexts"):]
+
+    merge("both", COUNTERS, f"{PROFILE}@3")
+    merge("thrice", PROFILE, PROFILE, PROFILE)
+    report.case("a weight of heap data beside counters", expect(
+        "heap data", shown("show", "both"), shown("show", "thrice")))
+    report.case("versions of heap data beside counters", expect(
+        "in the first line", b"MemProf V4" in cli("show", "both").stdout.split(b"\n")[0], True))
+    merge("pruned", COUNTERS, PROFILE, "--min-bytes", "90")
+    merge("pruned-heap", PROFILE, "--min-bytes", "90")
+    report.case("pruning heap data beside counters", expect(
+        "heap data", shown("show", "pruned"), shown("show", "pruned-heap")) + expect(
+        "anything pruned", shown("show", "pruned") != shown("show", "both"), True))
+    report.case("pruning counters", says(
+        merge("out", COUNTERS, "--min-bytes", "90"), "no heap data to prune"))
+    report.case("a part with counters", says(
+        cli("merge", COUNTERS, PROFILE, "--partial", "-o", "out"), "--partial", "counters"))
+    report.case("heap data in an index version before it", says(
+        cli("merge", COUNTERS, PROFILE, "--to", "llvm14", "-o", "out"), "found 7", "8 to 13"))
+    report.case("a page of heap data beside counters", expect(
+        "exit status", cli("report", "both", "-o", "page.html").returncode, 0))
+    report.case("a page of counters alone", says(
+        cli("report", COUNTERS, "-o", "page.html"), "does not work on instrumentation profiles"))
+    # The offset of the table of functions: no reader can tell any more whether there are any.
+    damaged = bytearray((cli.folder / "thrice").read_bytes())
+    damaged[32:40] = b"\xff" * 8
+    (cli.folder / "damaged").write_bytes(damaged)
+    report.case("a damaged heap profile is one still", expect(
+        "exit status", cli("check", "--repair", "saved", "damaged").returncode, 1) + expect(
+        "heap data", shown("show", "saved"), shown("show", "thrice")))
 
 
 def main():
@@ -85,6 +125,7 @@ def main():
         report.case("a file of no known format", says(
             cli("show", "text"), "text", "pgokit formats"))
         report.case("no file", says(cli("show", "gone"), "gone", "cannot open"))
+        heap_beside_counters(report, cli)
         report.case("no operand", says(cli("show"), "show takes one file"))
     report.end()
 

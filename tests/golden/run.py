@@ -5,7 +5,8 @@ run.py PGOKIT            compares, TAP output
 run.py PGOKIT --rebase   rewrites the twins from what PGOKIT prints now
 
 FILE.txt holds what `pgokit show --raw FILE` prints; in sample/, what FILE is as text; in probe/,
-what `pgokit disasm --format llvm --probes FILE` prints. Files under reject/ must be refused:
+what `pgokit disasm --format llvm --probes FILE` prints; in counts/, the listing of a program of
+probe/ with the counts of the profile. Files under reject/ must be refused:
 their FILE.txt holds the message. HOWTO.md says how the files were made.
 """
 import os
@@ -13,6 +14,7 @@ import subprocess
 import sys
 
 VERBS = {
+    "counts": ["disasm", "../probe/foo2-clang22", "--profile"],
     "probe": ["disasm", "--format", "llvm", "--probes"],
     "reject": ["check"],
     "sample": ["convert", "--to", "text", "--vtables", "--drop-symbols", "-o", "-"],

@@ -69,7 +69,7 @@ class Result:
                 f"{self.text[-1500:]}{self.errors[-3000:]}")
 
 
-def run(*argv, env=None, cwd=None, timeout=120, stdout=None, before=None):
+def run(*argv, env=None, cwd=None, timeout=300, stdout=None, before=None):
     """Runs a command; `stdout` may be an open file, `before` runs in the child."""
     argv = [os.fspath(a) for a in argv]
     full_env = dict(os.environ, LC_ALL="C", **(env or {}))

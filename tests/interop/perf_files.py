@@ -128,7 +128,7 @@ RECORDINGS = {
     "call chains": ("-e", "cpu-clock", "-F", "5000", "-g"),
     "data addresses": ("-e", "cpu-clock", "-F", "5000", "-d"),
     "two events": ("-e", "cpu-clock,task-clock", "-c", "200000", "-g", "-d"),
-    "a group of events": ("-e", "{cpu-clock,page-faults}", "-c", "1000"),
+    "a group of events": ("-e", "{cpu-clock,page-faults}", "-c", "100000"),
     "compressed": ("-e", "cpu-clock", "-F", "5000", "-g", "-z"),
     "compressed much": ("-e", "cpu-clock,page-faults", "-c", "30000", "-g", "-d", "-z22"),
     "build ids of mappings": ("-e", "cpu-clock", "-F", "5000", "--buildid-mmap"),

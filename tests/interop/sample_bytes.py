@@ -59,7 +59,7 @@ CASES = [
      ("flat", "nested", "probe")),
     ("raw binary", ["--to", "binary"], ["--binary"], "ab", same_text, ("flat", "nested")),
     ("weights", TEXT[0], TEXT[1], "ab3", same_text, None),
-    ("size limit", [*TEXT[0], "--size-limit", "900"], [*TEXT[1], "--output-size-limit=900"], "a",
+    ("size limit", [*TEXT[0], "--size-limit", "1500"], [*TEXT[1], "--output-size-limit=1500"], "a",
      same_text, None),
     ("filters", [*TEXT[0], "--function", "a", "--no-function", "main"],
      [*TEXT[1], "--function=a", "--no-function=main"], "a", same_text, None),

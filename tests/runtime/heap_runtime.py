@@ -148,6 +148,13 @@ def library_calls(folder, compiler, flags):
     require_exact(program, out, raw_profile.Profile(one_file(folder)), 37)
 
 
+def memory_functions(folder, compiler, link):
+    """The compiler writes none of the calls out, so that all of them are the runtime's."""
+    program = build(folder, "memory_functions.c", compiler, link, flags=["-fno-builtin"])
+    out = run([program], folder).stdout
+    require(int(out.split()[0]) > 80000 and "checks, 0 wrong" in out, out)
+
+
 def beside_dhat(folder):
     """valgrind sees every access of the plain program. It counts bytes, not accesses, and a
     reallocated block as the one it was."""
@@ -667,6 +674,8 @@ def main():
                  exact, compiler, link, version, seed, threads)
     for compiler, flags in (("clang-22", []), ("gcc", []), ("gcc", ["-D_FORTIFY_SOURCE=2"])):
         case(f"library calls: {' '.join([compiler, *flags])}", library_calls, compiler, flags)
+    for compiler, link in (("clang-22", "archive"), ("clang-22", "static"), ("gcc", "shared")):
+        case(f"results of memory functions: {compiler}, {link}", memory_functions, compiler, link)
     case("valgrind's counts per site", beside_dhat)
     case("LLVM's runtime beside ours", beside_llvm)
     case("exported symbols", exports)

@@ -92,8 +92,15 @@ def build(folder, compiler, link=(), source=INVENTORY, more=(), name="inventory"
         folder)
     run([tool(compiler), "-O1", *config("--cflags", *cc), out + ".o",
          *config("--ldflags", "--libs", *cc, *[word for word in link if word != "-static"]),
-         *[word for word in link if word == "-static"], "-o", out], folder)
+         *static_words(compiler, link), "-o", out], folder)
     return out
+
+
+def static_words(compiler, link):
+    """gcc links no code of -fsanitize=thread statically if it is told so in the link, too."""
+    if "-static" not in link:
+        return []
+    return ["-static"] + ([] if "clang" in compiler else ["-fno-sanitize=thread"])
 
 
 def profile_of(folder, told):
@@ -136,10 +143,10 @@ def compiled(folder, compiler, *link):
     through(folder, build(folder, compiler, link, source))
 
 
-def one_command(folder):
+def one_command(folder, compiler):
     """Compile and link at once."""
     out = os.path.join(folder, "inventory")
-    run([tool("clang-22"), *config("--cflags", "--ldflags", "--libs", "--cc", "clang"),
+    run([tool(compiler), *config("--cflags", "--ldflags", "--libs", "--cc", compiler),
          INVENTORY, "-o", out],
         folder)
     through(folder, out)
@@ -171,15 +178,16 @@ def package_folder(folder):
         with open(os.path.join(BUILD, "meson-private", name), encoding="utf-8") as file:
             text = file.read()
         with open(os.path.join(packages, name), "w", encoding="utf-8") as file:
-            file.write(re.sub(r"(?m)^libdir=.*", f"libdir={BUILD}/runtime", text))
+            text = re.sub(r"(?m)^libdir=.*", f"libdir={BUILD}/runtime", text)
+            file.write(text.replace("-B${libdir}/pgokit ", "-B${libdir} "))
     return {"PKG_CONFIG_PATH": packages}
 
 
-def pkg_config(folder):
+def pkg_config(folder, package, compiler):
     environment = package_folder(folder)
-    words = run([tool("pkg-config"), "--cflags", "--libs", "pgokit-heap"], folder,
+    words = run([tool("pkg-config"), "--cflags", "--libs", package], folder,
                 env=environment).stdout.split()
-    run([tool("clang-22"), INVENTORY, *words, "-o", "inventory"], folder)
+    run([tool(compiler), INVENTORY, *words, "-o", "inventory"], folder)
     through(folder, os.path.join(folder, "inventory"))
 
 
@@ -405,11 +413,13 @@ def main():
     for compiler in ("gcc", "clang-14", "clang-22"):
         case(f"shared runtime: {compiler}", compiled, compiler, "--shared")
         case(f"static program: {compiler}", compiled, compiler, "-static")
-    case("compile and link at once", one_command)
+    for compiler in ("gcc", "clang-22"):
+        case(f"compile and link at once: {compiler}", one_command, compiler)
     case("histogram: clang-19", histogram, "clang-19")
     case("histogram: clang-22", histogram, "clang-22")
     case("stripped program with the runtime in it", stripped)
-    case("pkg-config", pkg_config)
+    case("pkg-config: clang-22", pkg_config, "pgokit-heap", "clang-22")
+    case("pkg-config: gcc", pkg_config, "pgokit-heap-gcc", "gcc")
     for compiler in ("gcc", "clang-22"):
         case(f"CMake example: {compiler}", cmake, compiler)
         case(f"Meson example: {compiler}", meson, compiler)

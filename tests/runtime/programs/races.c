@@ -20,7 +20,7 @@ static __thread char *piece, *piece_end;
 static void *slots[SLOTS];
 static long objects;
 
-uintptr_t __memprof_shadow_memory_dynamic_address;
+uintptr_t __memprof_shadow_memory_dynamic_address, pgrt_words;
 bool pgrt_histogram;
 
 int __memprof_profile_dump(void);
@@ -33,6 +33,7 @@ void pgrt_je_free(void *p);
 bool pgrt_shadow_init(void)
 {
     __memprof_shadow_memory_dynamic_address = (uintptr_t)counters - ((uintptr_t)arena >> 3);
+    pgrt_words = __memprof_shadow_memory_dynamic_address;
     return true;
 }
 

@@ -256,9 +256,27 @@ static void rejects_with_the_source(void **state)
                         "found 99, expected at most 64");
 }
 
+static void test_take_items(void **state)
+{
+    (void)state;
+    static const uint8_t bytes[10];
+    struct pgk_cursor c;
+    struct pgk_err err = {0};
+    pgk_cur_init(&c, bytes, sizeof bytes, &(struct pgk_source){.file = "t"});
+    assert_ptr_equal(pgk_cur_take_items(&c, 2, 4, "words"), bytes);
+    assert_int_equal(pgk_cur_left(&c), 2);
+    assert_non_null(pgk_cur_take_items(&c, 0, 4, "words"));
+    assert_null(pgk_cur_take_items(&c, UINT64_MAX, 4, "words"));
+    assert_null(pgk_cur_take_items(&c, 1, 1, "bytes"));
+    assert_int_equal(pgk_cur_check(&c, &err, "record"), PGK_E_TRUNCATED);
+    assert_string_equal(err.field, "words");
+    assert_int_equal(err.offset, 8);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_take_items),
         cmocka_unit_test(reads_straight_down_a_layout),
         cmocka_unit_test(the_first_failure_sticks),
         cmocka_unit_test(a_loop_over_what_is_left_ends),

@@ -1,0 +1,79 @@
+/* Counters of gcc: .gcda files, one for each object file of a program built with
+ * -fprofile-generate or --coverage, and the names of its functions from .gcno files.
+ *
+ * Positions are 0 .. count-1, in the order of the file. What accessors return belongs to the
+ * profile. A profile may be read by any number of threads while none changes it. */
+#ifndef PGOKIT_GCOV_H
+#define PGOKIT_GCOV_H
+
+#include "pgokit/err.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+#pragma GCC visibility push(default)
+
+struct pgk_gcov;
+struct pgk_file_info;
+
+int pgk_gcov_new(struct pgk_gcov **profile, struct pgk_err *err);
+/* Nulls the pointer; accepts NULL. */
+void pgk_gcov_close(struct pgk_gcov **profile);
+
+/* Adds a .gcda file, each count times `weight` (1 or more), or names from a .gcno file ("-":
+ * standard input). Counts that get too large stay at the largest. The result does not depend on
+ * the order of files, but that of functions is the first file's. PGK_E_MISMATCH for files of
+ * different builds. On failure `profile` is only good for closing. `info` may be NULL. One thread
+ * per profile. */
+int pgk_gcov_read(struct pgk_gcov *profile, const char *path, uint64_t weight,
+                  struct pgk_file_info *info, struct pgk_err *err);
+
+/* Kinds of counters, by the numbers that files have for them. */
+enum pgk_gcov_kind {
+    PGK_GCOV_ARCS,         /* how often branches were taken */
+    PGK_GCOV_INTERVAL,     /* values in an interval, and beside it */
+    PGK_GCOV_POWER,        /* values that were powers of two, and others */
+    PGK_GCOV_TOP,          /* most frequent values: lists */
+    PGK_GCOV_CALLS,        /* most frequent targets of indirect calls: lists */
+    PGK_GCOV_AVERAGE,      /* pairs of sum and number */
+    PGK_GCOV_OR,           /* bits that were set in any value */
+    PGK_GCOV_FIRST_CALL,   /* when the function was first called; 0: never */
+    PGK_GCOV_KINDS
+};
+const char *pgk_gcov_kind_name(enum pgk_gcov_kind kind); /* "arcs", ... */
+
+struct pgk_gcov_function {
+    uint32_t ident, lineno_checksum, cfg_checksum;
+    const char *name, *source;   /* of a .gcno file; "" unknown */
+    uint32_t line;               /* 0 unknown */
+    const int64_t *counts[PGK_GCOV_KINDS]; /* not of lists */
+    size_t n_counts[PGK_GCOV_KINDS];       /* of lists: their number */
+};
+size_t pgk_gcov_functions(const struct pgk_gcov *profile);
+void pgk_gcov_function(const struct pgk_gcov *profile, size_t i,
+                       struct pgk_gcov_function *function);
+
+struct pgk_gcov_value {
+    int64_t value, count;
+};
+/* A list of a function: fills at most `max` values, most frequent first; returns how many there
+ * are. `total` is how often the place was reached. */
+size_t pgk_gcov_list(const struct pgk_gcov *profile, size_t i, enum pgk_gcov_kind kind,
+                     size_t list, struct pgk_gcov_value *values, size_t max, uint64_t *total);
+
+uint32_t pgk_gcov_runs(const struct pgk_gcov *profile); /* of the program */
+bool pgk_gcov_has_counts(const struct pgk_gcov *profile); /* a .gcda file was read */
+
+/* Writes a .gcda file to `path` ("-": standard output), whole or not at all. PGK_E_EMPTY without
+ * counts. */
+int pgk_gcov_save(const struct pgk_gcov *profile, const char *path, struct pgk_err *err);
+
+#pragma GCC visibility pop
+#ifdef __cplusplus
+}
+#endif
+#endif

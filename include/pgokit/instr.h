@@ -1,0 +1,174 @@
+/* Instrumentation profiles: how often each place of a program ran.
+ *
+ * A profile is a set of functions, each known by its name and by a hash of its structure:
+ * one name has several hashes where it was compiled from different sources or by
+ * different options. A function holds counters, bitmaps of conditions (MC/DC), and what
+ * values were seen at its value sites.
+ *
+ * Positions are 0 .. count-1, sorted by nothing, valid until the profile is changed. What
+ * accessors return belongs to the profile. A profile may be read by any number of threads
+ * while none changes it. */
+#ifndef PGOKIT_INSTR_H
+#define PGOKIT_INSTR_H
+
+#include "pgokit/err.h"
+#include "pgokit/heap.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+#pragma GCC visibility push(default)
+
+/* What the values of a site are. */
+enum pgk_value_kind {
+    PGK_VALUE_CALL,   /* targets of an indirect call: function ids, 0 unknown */
+    PGK_VALUE_SIZE,   /* sizes of a memory operation, in bytes: 0 to 8 and powers of two up to
+                         512 exactly; else 1 above the power of two below */
+    PGK_VALUE_VTABLE, /* virtual tables of an object: their ids, 0 unknown */
+    PGK_VALUE_KINDS
+};
+const char *pgk_value_kind_name(enum pgk_value_kind kind); /* "indirect calls", ... */
+
+struct pgk_instr_value {
+    uint64_t value;
+    uint64_t count; /* how often it was seen */
+};
+
+/* What instrumented the program. */
+enum pgk_instr_origin { PGK_INSTR_NONE, PGK_INSTR_FRONT_END, PGK_INSTR_IR };
+
+struct pgk_instr;
+
+int pgk_instr_new(struct pgk_instr **profile, struct pgk_err *err);
+/* Nulls the pointer; accepts NULL. */
+void pgk_instr_close(struct pgk_instr **profile);
+
+/* PGK_INSTR_NONE while there is no function. */
+enum pgk_instr_origin pgk_instr_origin(const struct pgk_instr *profile);
+/* "IR", "IR with contexts", "front-end", ... of the profile. */
+const char *pgk_instr_origin_text(const struct pgk_instr *profile);
+
+struct pgk_instr_function {
+    const char *name; /* linkage name, with the file in front if it is local; NUL-terminated */
+    size_t name_len;
+    uint64_t id;      /* first 8 bytes of the MD5 of the name */
+    uint64_t hash;    /* of the structure */
+    bool contextual;  /* counted in its calling context, by a second round (CSIR) */
+    const uint64_t *counts; /* the first one is the entry count */
+    size_t n_counts;
+    const uint8_t *bitmap;
+    size_t n_bitmap;
+    size_t n_sites[PGK_VALUE_KINDS];
+};
+size_t pgk_instr_functions(const struct pgk_instr *profile);
+void pgk_instr_function(const struct pgk_instr *profile, size_t i,
+                        struct pgk_instr_function *function);
+/* Values of a site of a function, sorted by count, largest first. Fills at most `max`, returns
+ * how many there are. */
+size_t pgk_instr_site(const struct pgk_instr *profile, size_t i, enum pgk_value_kind kind,
+                      size_t site, struct pgk_instr_value *values, size_t max);
+/* Name of a function or virtual table by its id; NULL if the profile does not know it. */
+const char *pgk_instr_name(const struct pgk_instr *profile, enum pgk_value_kind kind,
+                           uint64_t id);
+
+/* True for a function of which some input has only another hash: its source, or how it was
+ * compiled, has changed between the inputs. All hashes are kept, and compilers take the one that
+ * fits. */
+bool pgk_instr_changed(const struct pgk_instr *profile, size_t i);
+
+/* What else a profile holds. */
+size_t pgk_instr_binary_ids(const struct pgk_instr *profile);
+const uint8_t *pgk_instr_binary_id(const struct pgk_instr *profile, size_t i, size_t *size);
+size_t pgk_instr_traces(const struct pgk_instr *profile); /* orders of first calls */
+size_t pgk_instr_vtables(const struct pgk_instr *profile); /* names of virtual tables */
+
+/* Sums over the functions, with or without context: what compilers call the profile summary. */
+struct pgk_instr_summary {
+    uint64_t functions, counters;
+    uint64_t max_entry_count, max_count, max_inner_count, total_count;
+};
+void pgk_instr_summary(const struct pgk_instr *profile, bool contextual,
+                       struct pgk_instr_summary *summary);
+
+/* Functions whose inputs contradict each other: equal name and hash, but another number of
+ * counters, bitmap bytes or value sites. A profile with such functions cannot be
+ * written. */
+struct pgk_instr_conflict {
+    const char *name;
+    uint64_t hash;
+    const char *what;      /* "counters", ... */
+    uint64_t one, other;   /* how many of them */
+    const char *file;      /* the input that differed from those before */
+};
+size_t pgk_instr_conflicts(const struct pgk_instr *profile);
+void pgk_instr_conflict(const struct pgk_instr *profile, size_t i,
+                        struct pgk_instr_conflict *conflict);
+/* Takes the functions in conflict out, after the last input; they stay in the list of
+ * conflicts. PGK_E_NOMEM. */
+int pgk_instr_drop_conflicts(struct pgk_instr *profile, struct pgk_err *err);
+
+/* Adds all of `from`, each count times `weight` (1 or more), to `into`; counts that get too
+ * large stay at the largest. The result does not depend on the order of additions.
+ * PGK_E_MISMATCH if one comes from the front end and the other from IR. */
+int pgk_instr_merge(struct pgk_instr *into, const struct pgk_instr *from, uint64_t weight,
+                    struct pgk_err *err);
+
+/* Takes out functions, all hashes of a name together, that never ran; `dropped`, which may be
+ * NULL, is their number. */
+int pgk_instr_drop_unused(struct pgk_instr *profile, size_t *dropped, struct pgk_err *err);
+
+/* How far two profiles agree: for each pair of counters the smaller share of its profile's
+ * total, summed up. 1: the same distribution, 0: nothing in common. */
+struct pgk_instr_overlap {
+    double counters;                  /* 0 to 1 */
+    double values[PGK_VALUE_KINDS];   /* of values seen, likewise; -1: neither has any */
+    double base_total, test_total;    /* sums of all counters */
+    size_t matched;                   /* functions in both */
+    size_t mismatched;                /* in both by name, not by hash or shape */
+    size_t only_base, only_test;
+};
+/* Of functions with or without context. PGK_E_MISMATCH if the counters of the two mean different
+ * things, PGK_E_EMPTY if one has no counts. */
+int pgk_instr_overlap(const struct pgk_instr *base, const struct pgk_instr *test,
+                      bool contextual, struct pgk_instr_overlap *overlap, struct pgk_err *err);
+
+/* Position of a function by its name's id and its hash; SIZE_MAX if there is none. */
+size_t pgk_instr_lookup(const struct pgk_instr *profile, uint64_t id, uint64_t hash);
+
+/* Writes the profile as text (.proftext), as llvm-profdata does, to `path` ("-": standard
+ * output), whole or not at all. Deterministic. PGK_E_EMPTY without functions,
+ * PGK_E_MISMATCH with conflicts. */
+int pgk_instr_text_save(const struct pgk_instr *profile, const char *path, struct pgk_err *err);
+
+/* What a file of the given index version cannot hold, so that it is not written. */
+struct pgk_instr_loss {
+    size_t bitmap_functions; /* functions with bitmaps: before index version 11 */
+    size_t vtable_functions; /* functions with virtual tables: before 12 */
+    size_t traces;           /* before 10 */
+    size_t binary_ids;       /* before 9 */
+    bool hashes;             /* front-end hashes of LLVM 22 are not looked up before 13 */
+};
+void pgk_instr_loss(const struct pgk_instr *profile, uint32_t index_version,
+                    struct pgk_instr_loss *loss);
+
+/* The index version to write instead of `wanted` so that some compiler finds all functions:
+ * front-end profiles of LLVM 22 need 13 or later, since their hashes are looked up by the
+ * version. All others can be written at any. */
+uint32_t pgk_instr_index_version(const struct pgk_instr *profile, uint32_t wanted);
+
+/* Writes one indexed profile (.profdata) with counters, heap data or both: either may be NULL.
+ * What pgk_indexed_write says holds here, too; index versions are 5 to 13 without heap
+ * data. */
+int pgk_indexed_write_all(const struct pgk_heap *heap, const struct pgk_instr *instr,
+                          const char *path, const struct pgk_indexed_write_opts *opts,
+                          struct pgk_err *err);
+
+#pragma GCC visibility pop
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,503 @@
+/* The counters of an indexed profile: summaries, the table of functions, and the parts behind
+ * the heap data. docs/formats/instr-indexed.md */
+#include "indexed.h"
+
+#include "hash.h"
+#include "instr_summary.h"
+#include "name_blocks.h"
+#include "ondisk_table.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+/* First index versions of what records may hold. */
+enum {
+    WITH_BINARY_IDS = 9,
+    WITH_TRACES = 10,
+    WITH_BITMAPS = 11,
+    WITH_VTABLES = 12,
+    WITH_NEW_HASHES = 13
+};
+
+/* ---- reading ---- */
+
+struct reader {
+    struct pgk_instr_adder *a;
+    struct pgk_err *err;
+    uint32_t version;
+    uint64_t functions; /* of all names */
+    struct pgk_value_data values;
+    PGK_VEC(uint8_t) bitmap;
+    PGK_VEC(uint64_t) refs;
+};
+
+/* Each is counts, then cutoffs; what they say follows from the counters. */
+static int skip_summary(struct pgk_cursor *c, struct pgk_err *err)
+{
+    uint64_t fields = pgk_cur_count(c, 8, "summary fields"),
+             cutoffs = pgk_cur_count(c, 24, "summary cutoffs");
+    if (!c->failed) {
+        pgk_cur_take(c, fields * 8, "summary fields");
+        pgk_cur_take(c, cutoffs * 24, "summary cutoffs");
+    }
+    return pgk_cur_check(c, err, "summary");
+}
+
+/* Names are checked once each: the compiler looks them up by their MD5. */
+static int find_name(struct reader *r, uint64_t ref, const struct pgk_cursor *item, uint32_t *name)
+{
+    struct pgk_instr *p = r->a->profile;
+    const char *s = (const char *)item->start;
+    size_t len = (size_t)(item->at - item->start);
+    *name = r->a->next < p->funcs.n ? p->funcs.v[r->a->next].name : PGK_INDEX_NONE;
+    if (*name == PGK_INDEX_NONE || p->names.v.v[*name].ref != ref)
+        *name = pgk_names_find(&p->names, ref);
+    bool sound = *name == PGK_INDEX_NONE
+                     ? pgk_md5_low64(s, len) == ref
+                     : p->names.v.v[*name].len == len && !memcmp(p->names.v.v[*name].s, s, len);
+    if (!sound)
+        return pgk_cur_reject(item, r->err, PGK_E_CORRUPT, item->src.base_off, .record = "function",
+                              .field = "name",
+                              .found = PGK_F("'%.*s'", (int)(len < 100 ? len : 100), s),
+                              .expected = PGK_F("the name whose hash is 0x%016" PRIx64, ref),
+                              .hint = "the profile is damaged; write it again");
+    if (*name == PGK_INDEX_NONE)
+        *name = pgk_names_add(&p->names, &p->arena, ref, s, len);
+    return *name == PGK_INDEX_NONE ? pgk_fail_nomem(r->err) : 0;
+}
+
+/* A byte of a bitmap takes eight. */
+static int read_bitmap(struct reader *r, struct pgk_cursor *c, const char *record)
+{
+    uint64_t n = pgk_cur_count(c, 8, "bitmap bytes");
+    const uint8_t *p = c->failed ? NULL : pgk_cur_take(c, n * 8, "bitmap bytes");
+    PGK_TRY(pgk_cur_check(c, r->err, record));
+    if (!pgk_vec_reserve(&r->bitmap, n))
+        return pgk_fail_nomem(r->err);
+    for (uint64_t i = 0; i < n; i++) {
+        uint64_t byte;
+        memcpy(&byte, p + i * 8, 8);
+        if (byte > UINT8_MAX)
+            return pgk_cur_reject(c, r->err, PGK_E_CORRUPT, pgk_cur_off(c) - (n - i) * 8,
+                                  .record = record, .field = "bitmap byte",
+                                  .found = PGK_F("%" PRIu64, byte), .expected = "0 to 255",
+                                  .hint = "the profile is damaged; write it again");
+        r->bitmap.v[i] = (uint8_t)byte;
+    }
+    r->bitmap.n = n;
+    return 0;
+}
+
+static int read_record(struct reader *r, struct pgk_cursor *c, uint32_t name)
+{
+    const char *record = r->a->profile->names.v.v[name].s;
+    struct pgk_instr_record out = {.name = name, .hash = pgk_cur_u64(c, "function hash")};
+    uint64_t at = pgk_cur_off(c);
+    out.n_counts = pgk_cur_count(c, 8, "number of counters");
+    out.counts = c->failed ? NULL : pgk_cur_take(c, out.n_counts * 8, "counters");
+    PGK_TRY(pgk_cur_check(c, r->err, record));
+    if (!out.n_counts || out.n_counts > UINT32_MAX)
+        return pgk_cur_reject(c, r->err, PGK_E_CORRUPT, at, .record = record,
+                              .field = "number of counters", .found = PGK_F("%zu", out.n_counts),
+                              .expected = "1 or more",
+                              .hint = "the profile is damaged; write it again");
+    r->bitmap.n = 0;
+    if (r->version >= WITH_BITMAPS)
+        PGK_TRY(read_bitmap(r, c, record));
+    PGK_TRY(pgk_value_data_read(&r->values, c, false, record, r->err));
+    out.bitmap = r->bitmap.v;
+    out.n_bitmap = r->bitmap.n;
+    out.values = &r->values;
+    return pgk_instr_add(r->a, &out, r->err);
+}
+
+static int read_item(void *ctx, uint64_t ref, struct pgk_cursor *c, struct pgk_err *err)
+{
+    struct reader *r = ctx;
+    uint32_t name;
+    (void)err;
+    PGK_TRY(find_name(r, ref, c, &name));
+    while (pgk_cur_left(c))
+        PGK_TRY(read_record(r, c, name));
+    return 0;
+}
+
+static int read_binary_ids(struct reader *r, const struct pgk_cursor *file, uint64_t off)
+{
+    struct pgk_cursor c = *file;
+    if (!off)
+        return 0;
+    pgk_cur_seek(&c, off, "binary ids");
+    uint64_t size = pgk_cur_count(&c, 1, "size of binary ids");
+    PGK_TRY(pgk_cur_check(&c, r->err, "binary ids"));
+    c.end = c.at + size;
+    while (pgk_cur_left(&c)) {
+        uint64_t at = pgk_cur_off(&c), n = pgk_cur_count(&c, 1, "length of binary id");
+        const uint8_t *id = pgk_cur_take(&c, n, "binary id");
+        pgk_cur_take(&c, -n & 7, "padding of binary id");
+        PGK_TRY(pgk_cur_check(&c, r->err, "binary ids"));
+        if (!n)
+            return pgk_cur_reject(&c, r->err, PGK_E_CORRUPT, at, .record = "binary ids",
+                                  .field = "length of binary id", .found = "0",
+                                  .expected = "1 or more", .hint = "write the profile again");
+        if (!pgk_instr_add_binary_id(r->a->profile, id, n))
+            return pgk_fail_nomem(r->err);
+    }
+    return 0;
+}
+
+static int add_vtable(void *ctx, const char *name, size_t len)
+{
+    struct reader *r = ctx;
+    struct pgk_instr *p = r->a->profile;
+    return pgk_names_add(&p->vtables, &p->arena, pgk_md5_low64(name, len), name, len) ==
+                   PGK_INDEX_NONE
+               ? pgk_fail_nomem(r->err)
+               : 0;
+}
+
+static int read_vtable_names(struct reader *r, const struct pgk_cursor *file, uint64_t off)
+{
+    struct pgk_cursor c = *file;
+    if (!off)
+        return 0;
+    pgk_cur_seek(&c, off, "vtable names");
+    uint64_t size = pgk_cur_count(&c, 1, "size of vtable names");
+    PGK_TRY(pgk_cur_check(&c, r->err, "vtable names"));
+    c.end = c.at + size;
+    return pgk_name_blocks_read(&c, "vtable names", add_vtable, r, r->err);
+}
+
+static int read_traces(struct reader *r, const struct pgk_cursor *file, uint64_t off)
+{
+    struct pgk_instr *p = r->a->profile;
+    struct pgk_cursor c = *file;
+    pgk_cur_seek(&c, off, "temporal traces");
+    uint64_t traces = pgk_cur_count(&c, 16, "number of traces"),
+             stream = pgk_cur_u64(&c, "size of the stream of traces");
+    PGK_TRY(pgk_cur_check(&c, r->err, "temporal traces"));
+    p->trace_stream = pgk_count_add(p->trace_stream, stream, 1, UINT64_MAX);
+    while (traces--) {
+        uint64_t weight = pgk_cur_u64(&c, "weight of the trace"),
+                 n = pgk_cur_count(&c, 8, "functions of the trace");
+        const uint8_t *refs = c.failed ? NULL : pgk_cur_take(&c, n * 8, "functions of the trace");
+        PGK_TRY(pgk_cur_check(&c, r->err, "temporal traces"));
+        r->refs.n = 0;
+        if (!pgk_vec_reserve(&r->refs, n))
+            return pgk_fail_nomem(r->err);
+        if (n)
+            memcpy(r->refs.v, refs, n * 8);
+        if (!pgk_instr_add_trace(p, pgk_count_add(0, weight, r->a->weight, UINT64_MAX), r->refs.v,
+                                 n))
+            return pgk_fail_nomem(r->err);
+    }
+    return 0;
+}
+
+static int read_parts(struct reader *r, const struct pgk_cursor *file,
+                      const struct pgk_indexed_header *h)
+{
+    struct pgk_cursor c = *file;
+    PGK_TRY(skip_summary(&c, r->err));
+    if (h->flags >> PGK_INDEXED_CONTEXT_SENSITIVE & 1)
+        PGK_TRY(skip_summary(&c, r->err));
+    PGK_TRY(pgk_ondisk_read(file, pgk_cur_off(&c), h->function_table_off, PGK_ONDISK_NAMES,
+                            "function table", read_item, r, r->err));
+    PGK_TRY(read_binary_ids(r, file, h->binary_ids_off));
+    PGK_TRY(read_vtable_names(r, file, h->vtable_names_off));
+    if (h->temporal_off && h->flags >> PGK_INDEXED_TEMPORAL & 1)
+        PGK_TRY(read_traces(r, file, h->temporal_off));
+    return 0;
+}
+
+int pgk_instr_parts_read(struct pgk_instr_adder *a, const struct pgk_cursor *c,
+                         const struct pgk_indexed_header *h, struct pgk_err *err)
+{
+    struct reader r = {.a = a, .err = err, .version = h->index_version};
+    struct pgk_cursor table = *c;
+    pgk_cur_seek(&table, h->function_table_off, "function_table_off");
+    pgk_cur_u64(&table, "number of buckets");
+    if (pgk_cur_u64(&table, "number of items")) {
+        PGK_TRY(pgk_instr_note_flags(a, h->flags, c->src.format, err));
+        a->profile->hash_age |=
+            h->index_version < WITH_NEW_HASHES ? PGK_HASHES_OLD : PGK_HASHES_NEW;
+    }
+    int status = read_parts(&r, c, h);
+    pgk_value_data_free(&r.values);
+    pgk_vec_free(&r.bitmap);
+    pgk_vec_free(&r.refs);
+    return status;
+}
+
+/* ---- writing ---- */
+
+struct writer {
+    const struct pgk_instr *p;
+    uint32_t version;
+    uint32_t *order; /* functions by name, then hash */
+    pgk_ranked_vec ranked;
+    bool failed; /* out of memory on the way */
+};
+
+uint64_t pgk_instr_variant_bits(const struct pgk_instr *p, uint32_t index_version)
+{
+    uint64_t flags = p ? p->flags : 0;
+    if (index_version < WITH_TRACES)
+        flags &= ~(UINT64_C(1) << PGK_INDEXED_TEMPORAL);
+    return flags;
+}
+
+void pgk_instr_loss(const struct pgk_instr *p, uint32_t index_version, struct pgk_instr_loss *loss)
+{
+    *loss = (struct pgk_instr_loss){0};
+    for (size_t i = 0; i < p->funcs.n; i++) {
+        const struct pgk_instr_func *f = &p->funcs.v[i];
+        loss->bitmap_functions += index_version < WITH_BITMAPS && f->n_bitmap;
+        loss->vtable_functions += index_version < WITH_VTABLES && f->n_sites[PGK_VALUE_VTABLE];
+    }
+    loss->traces = index_version < WITH_TRACES ? p->traces.n : 0;
+    loss->binary_ids = index_version < WITH_BINARY_IDS ? p->binary_ids.n : 0;
+    loss->hashes = index_version < WITH_NEW_HASHES && p->hash_age & PGK_HASHES_NEW &&
+                   pgk_instr_origin(p) == PGK_INSTR_FRONT_END;
+}
+
+static int write_summary(const struct pgk_instr *p, bool contextual, uint32_t index_version,
+                         struct pgk_sink *out, struct pgk_err *err)
+{
+    struct pgk_instr_summary s;
+    struct pgk_summary_cutoff cutoffs[PGK_SUMMARY_CUTOFFS];
+    PGK_TRY(pgk_instr_summarise(p, contextual, index_version, &s, cutoffs, err));
+    const uint64_t fields[] = {s.functions, s.counters,        s.max_entry_count,
+                               s.max_count, s.max_inner_count, s.total_count};
+    pgk_sink_u64(out, PGK_COUNTOF(fields));
+    pgk_sink_u64(out, PGK_COUNTOF(cutoffs));
+    pgk_sink_bytes(out, fields, sizeof fields);
+    for (size_t i = 0; i < PGK_COUNTOF(cutoffs); i++) {
+        pgk_sink_u64(out, cutoffs[i].ppm);
+        pgk_sink_u64(out, cutoffs[i].min_count);
+        pgk_sink_u64(out, cutoffs[i].n_counts);
+    }
+    return 0;
+}
+
+static int n_kinds(const struct writer *w)
+{
+    return w->version >= WITH_VTABLES ? PGK_VALUE_KINDS : PGK_VALUE_VTABLE;
+}
+
+static uint64_t values_size(const struct writer *w, const struct pgk_instr_func *f)
+{
+    uint64_t size = 8;
+    for (int k = 0; k < n_kinds(w); k++) {
+        if (!f->n_sites[k])
+            continue;
+        size += (8 + (uint64_t)f->n_sites[k] + 7) & ~UINT64_C(7);
+        const struct pgk_value_site *s = pgk_func_site(f, (enum pgk_value_kind)k, 0);
+        for (uint32_t i = 0; i < f->n_sites[k]; i++)
+            size += 16 * (s[i].n < PGK_SITE_VALUES_MAX ? s[i].n : PGK_SITE_VALUES_MAX);
+    }
+    return size;
+}
+
+static void write_kind(struct writer *w, const struct pgk_instr_func *f, int kind,
+                       struct pgk_sink *out)
+{
+    const struct pgk_value_site *s = pgk_func_site(f, (enum pgk_value_kind)kind, 0);
+    uint32_t n = f->n_sites[kind];
+    pgk_sink_u32(out, (uint32_t)kind);
+    pgk_sink_u32(out, n);
+    for (uint32_t i = 0; i < n; i++)
+        pgk_sink_u8(out, (uint8_t)(s[i].n < PGK_SITE_VALUES_MAX ? s[i].n : PGK_SITE_VALUES_MAX));
+    pgk_sink_zeros(out, -(size_t)n & 7);
+    for (uint32_t i = 0; i < n; i++) {
+        w->failed |= !pgk_site_rank(&s[i], &w->ranked);
+        for (size_t v = 0; v < w->ranked.n; v++)
+            pgk_sink_bytes(out, &w->ranked.v[v].v, sizeof w->ranked.v[v].v);
+    }
+}
+
+static void write_record(struct writer *w, const struct pgk_instr_func *f, struct pgk_sink *out)
+{
+    int kinds = 0;
+    pgk_sink_u64(out, pgk_instr_written_hash(w->p, f->hash, w->version));
+    pgk_sink_u64(out, f->n_counts);
+    pgk_sink_bytes(out, f->counts, f->n_counts * sizeof *f->counts);
+    if (w->version >= WITH_BITMAPS) {
+        pgk_sink_u64(out, f->n_bitmap);
+        for (uint32_t i = 0; i < f->n_bitmap; i++)
+            pgk_sink_u64(out, f->bitmap[i]);
+    }
+    for (int k = 0; k < n_kinds(w); k++)
+        kinds += f->n_sites[k] > 0;
+    pgk_sink_u32(out, (uint32_t)values_size(w, f));
+    pgk_sink_u32(out, (uint32_t)kinds);
+    for (int k = 0; k < n_kinds(w); k++)
+        if (f->n_sites[k])
+            write_kind(w, f, k, out);
+}
+
+/* An item is a name: its functions follow each other in the order, from position `first`. */
+static const struct pgk_instr_func *func_at(const struct writer *w, size_t first, size_t i)
+{
+    if (i >= w->p->funcs.n)
+        return NULL;
+    const struct pgk_instr_func *f = &w->p->funcs.v[w->order[i]];
+    return f->name == w->p->funcs.v[w->order[first]].name ? f : NULL;
+}
+
+static uint64_t item_size(void *ctx, size_t first)
+{
+    const struct writer *w = ctx;
+    const struct pgk_instr_func *f;
+    uint64_t size = 0;
+    for (size_t i = first; (f = func_at(w, first, i)); i++)
+        size += 16 + 8 * (uint64_t)f->n_counts +
+                (w->version >= WITH_BITMAPS ? 8 + 8 * (uint64_t)f->n_bitmap : 0) +
+                values_size(w, f);
+    return size;
+}
+
+static void emit_item(void *ctx, size_t first, struct pgk_sink *out)
+{
+    struct writer *w = ctx;
+    const struct pgk_instr_func *f;
+    for (size_t i = first; (f = func_at(w, first, i)); i++)
+        write_record(w, f, out);
+}
+
+static const char *item_name(void *ctx, size_t first, size_t *len)
+{
+    const struct writer *w = ctx;
+    const struct pgk_instr_name *name = &w->p->names.v.v[w->p->funcs.v[w->order[first]].name];
+    *len = name->len;
+    return name->s;
+}
+
+static int write_table(struct writer *w, struct pgk_sink *out, uint64_t *table_off,
+                       struct pgk_err *err)
+{
+    struct pgk_ondisk_writer table = {0};
+    struct pgk_ondisk_emit emit = {PGK_ONDISK_NAMES, item_size, emit_item, item_name, w};
+    size_t n = w->p ? w->p->funcs.n : 0;
+    bool ok = true;
+    for (size_t i = 0; i < n && ok; i++) {
+        uint32_t name = w->p->funcs.v[w->order[i]].name;
+        if (!i || w->p->funcs.v[w->order[i - 1]].name != name)
+            ok = pgk_ondisk_add(&table, w->p->names.v.v[name].ref, i);
+    }
+    ok = ok && pgk_ondisk_write(&table, out, &emit, table_off) && !w->failed;
+    pgk_ondisk_free(&table);
+    return ok ? 0 : pgk_fail_nomem(err);
+}
+
+int pgk_instr_table_write(const struct pgk_instr *p, struct pgk_sink *out, uint32_t index_version,
+                          uint64_t *table_off, struct pgk_err *err)
+{
+    struct writer w = {.p = p, .version = index_version};
+    PGK_TRY(write_summary(p, false, index_version, out, err));
+    if (p && p->flags >> PGK_INDEXED_CONTEXT_SENSITIVE & 1)
+        PGK_TRY(write_summary(p, true, index_version, out, err));
+    if (p)
+        PGK_TRY(pgk_instr_order(p, &w.order, err));
+    int status = write_table(&w, out, table_off, err);
+    pgk_mem_free(w.order);
+    pgk_vec_free(&w.ranked);
+    return status;
+}
+
+static int write_binary_ids(const struct pgk_instr *p, struct pgk_sink *out, struct pgk_err *err)
+{
+    const struct pgk_instr_id **order = NULL;
+    uint64_t size = 0;
+    size_t n = p ? p->binary_ids.n : 0;
+    if (n)
+        PGK_TRY(pgk_instr_order_ids(p, &order, err));
+    for (size_t i = 0; i < n; i++)
+        size += 8 + ((order[i]->size + 7) & ~UINT64_C(7));
+    pgk_sink_u64(out, size);
+    for (size_t i = 0; i < n; i++) {
+        pgk_sink_u64(out, order[i]->size);
+        pgk_sink_bytes(out, order[i]->bytes, order[i]->size);
+        pgk_sink_zeros(out, -order[i]->size & 7);
+    }
+    pgk_mem_free(order);
+    return 0;
+}
+
+static int by_name(const void *a, const void *b)
+{
+    const struct pgk_instr_name *x = a, *y = b;
+    int d = memcmp(x->s, y->s, x->len < y->len ? x->len : y->len);
+    return d ? d : x->len < y->len ? -1 : x->len > y->len;
+}
+
+/* The names joined, in order. */
+static int join_names(const struct pgk_instr_names *t, struct pgk_sink *plain, struct pgk_err *err)
+{
+    struct pgk_instr_name *sorted = pgk_mem_alloc(t->v.n, sizeof *sorted);
+    if (!sorted)
+        return pgk_fail_nomem(err);
+    memcpy(sorted, t->v.v, t->v.n * sizeof *sorted);
+    qsort(sorted, t->v.n, sizeof *sorted, by_name);
+    for (size_t i = 0; i < t->v.n; i++) {
+        if (i)
+            pgk_sink_u8(plain, 1);
+        pgk_sink_bytes(plain, sorted[i].s, sorted[i].len);
+    }
+    pgk_mem_free(sorted);
+    return 0;
+}
+
+static int write_vtable_names(const struct pgk_instr *p, struct pgk_sink *out, struct pgk_err *err)
+{
+    struct pgk_sink *plain;
+    uint64_t at = pgk_sink_tell(out);
+    size_t size;
+    pgk_sink_u64(out, 0);
+    if (!p || !p->vtables.v.n)
+        return 0;
+    PGK_TRY(pgk_sink_memory(&plain, err));
+    int status = join_names(&p->vtables, plain, err);
+    const uint8_t *bytes = pgk_sink_data(plain, &size);
+    if (!status)
+        status =
+            bytes ? pgk_name_block_write(out, (const char *)bytes, size, err) : pgk_fail_nomem(err);
+    pgk_sink_drop(&plain);
+    uint64_t blob = pgk_sink_tell(out) - at - 8;
+    pgk_sink_patch_u64(out, at, blob);
+    pgk_sink_zeros(out, -blob & 7);
+    return status;
+}
+
+static int write_traces(const struct pgk_instr *p, struct pgk_sink *out, struct pgk_err *err)
+{
+    const struct pgk_instr_trace **order;
+    PGK_TRY(pgk_instr_order_traces(p, &order, err));
+    pgk_sink_u64(out, p->traces.n);
+    pgk_sink_u64(out, p->trace_stream);
+    for (size_t i = 0; i < p->traces.n; i++) {
+        pgk_sink_u64(out, order[i]->weight);
+        pgk_sink_u64(out, order[i]->n);
+        pgk_sink_bytes(out, order[i]->refs, order[i]->n * sizeof *order[i]->refs);
+    }
+    pgk_mem_free(order);
+    return 0;
+}
+
+int pgk_instr_rest_write(const struct pgk_instr *p, struct pgk_sink *out,
+                         struct pgk_indexed_header *h, struct pgk_err *err)
+{
+    if (h->index_version >= WITH_BINARY_IDS) {
+        h->binary_ids_off = pgk_sink_tell(out);
+        PGK_TRY(write_binary_ids(p, out, err));
+    }
+    if (h->index_version >= WITH_VTABLES) {
+        h->vtable_names_off = pgk_sink_tell(out);
+        PGK_TRY(write_vtable_names(p, out, err));
+    }
+    if (h->version >> PGK_INDEXED_TEMPORAL & 1) {
+        h->temporal_off = pgk_sink_tell(out);
+        PGK_TRY(write_traces(p, out, err));
+    }
+    return 0;
+}

@@ -1,0 +1,24 @@
+/* Raw instrumentation profiles (.profraw), versions 8 to 10. docs/formats/instr-raw.md */
+#ifndef PGK_INSTR_RAW_H
+#define PGK_INSTR_RAW_H
+
+#include "instr_model.h"
+
+/* As read from a little-endian file; of a big-endian one in the other order. */
+#define PGK_INSTR_RAW_MAGIC_64 UINT64_C(0xff6c70726f667281)
+#define PGK_INSTR_RAW_MAGIC_32 UINT64_C(0xff6c70726f665281)
+
+enum { PGK_INSTR_RAW_FIRST = 8, PGK_INSTR_RAW_LAST = 10 };
+
+struct pgk_instr_raw_info {
+    uint32_t version, images; /* of the last image; how many follow each other */
+};
+
+bool pgk_instr_raw_sniff(const uint8_t *bytes, size_t size);
+
+/* Adds all images of a file. Nothing points into `bytes` afterwards. `info` may be NULL. */
+PGK_MUST_USE int pgk_instr_raw_read(struct pgk_instr_adder *a, const uint8_t *bytes, size_t size,
+                                    const struct pgk_source *src,
+                                    struct pgk_instr_raw_info *info, struct pgk_err *err);
+
+#endif

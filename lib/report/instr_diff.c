@@ -1,0 +1,146 @@
+/* How two instrumentation profiles differ. */
+#include "instr_view.h"
+
+#include "mem.h"
+#include "pgokit/human.h"
+
+#include <json-c/json.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A function's shares of the two wholes. */
+struct change {
+    struct pgk_instr_function f;
+    double base, test;
+};
+
+struct diff {
+    struct pgk_instr_overlap overlap;
+    struct change *changes;
+    size_t n, shown;
+};
+
+static int by_change(const void *a, const void *b)
+{
+    const struct change *x = a, *y = b;
+    double p = fabs(x->test - x->base), q = fabs(y->test - y->base);
+    if (p != q)
+        return p > q ? -1 : 1;
+    int d = strcmp(x->f.name, y->f.name);
+    return d ? d : x->f.hash < y->f.hash ? -1 : x->f.hash > y->f.hash;
+}
+
+static double share_in(const struct pgk_instr *p, const struct pgk_instr_function *f, double total)
+{
+    size_t at = pgk_instr_lookup(p, f->id, f->hash);
+    struct pgk_instr_function g;
+    if (at == SIZE_MAX || !total)
+        return 0;
+    pgk_instr_function(p, at, &g);
+    return pgk_function_total(&g) / total;
+}
+
+static int find_changes(const struct pgk_instr *base, const struct pgk_instr *test, bool contextual,
+                        struct diff *d, struct pgk_err *err)
+{
+    const struct pgk_instr *sides[] = {base, test};
+    d->changes = pgk_mem_alloc(pgk_instr_functions(base) + pgk_instr_functions(test) + 1,
+                               sizeof *d->changes);
+    if (!d->changes)
+        return pgk_fail_nomem(err);
+    for (int s = 0; s < 2; s++)
+        for (size_t i = 0; i < pgk_instr_functions(sides[s]); i++) {
+            struct change *c = &d->changes[d->n];
+            pgk_instr_function(sides[s], i, &c->f);
+            if (c->f.contextual != contextual ||
+                (s && pgk_instr_lookup(base, c->f.id, c->f.hash) != SIZE_MAX))
+                continue;
+            c->base = share_in(base, &c->f, d->overlap.base_total);
+            c->test = share_in(test, &c->f, d->overlap.test_total);
+            d->n += c->base != c->test;
+        }
+    if (d->n)
+        qsort(d->changes, d->n, sizeof *d->changes, by_change);
+    return 0;
+}
+
+static void print_text(const struct diff *d, FILE *out)
+{
+    const struct pgk_instr_overlap *o = &d->overlap;
+    fprintf(out, "  overlap           %.3f %% of the counters\n", 100 * o->counters);
+    for (int k = 0; k < PGK_VALUE_KINDS; k++)
+        if (o->values[k] >= 0)
+            fprintf(out, "                    %.3f %% of %s\n", 100 * o->values[k],
+                    pgk_value_kind_name((enum pgk_value_kind)k));
+    fprintf(out, "  functions         %zu in both, %zu changed, %zu only before, %zu only after\n",
+            o->matched, o->mismatched, o->only_base, o->only_test);
+    fprintf(out, "  counts            %.6g before, %.6g after\n", o->base_total, o->test_total);
+    if (d->shown)
+        fprintf(out, "\n  %8s  %8s  %10s  %s\n", "before", "after", "change", "function");
+    for (size_t i = 0; i < d->shown; i++) {
+        char name[200];
+        const struct change *c = &d->changes[i];
+        fprintf(out, "  %6.2f %%  %6.2f %%  %+8.2f %%  %s\n", 100 * c->base, 100 * c->test,
+                100 * (c->test - c->base), pgk_instr_shown_name(name, sizeof name, c->f.name));
+    }
+    if (d->shown < d->n)
+        fprintf(out, "  and %zu more (--top 0 shows all)\n", d->n - d->shown);
+}
+
+static void put(struct json_object *o, const char *key, struct json_object *value)
+{
+    json_object_object_add(o, key, value);
+}
+
+static struct json_object *overlap_json(const struct pgk_instr_overlap *o)
+{
+    static const char *const keys[] = {"calls", "sizes", "vtables"};
+    struct json_object *j = json_object_new_object();
+    put(j, "counters", json_object_new_double(o->counters));
+    for (int k = 0; k < PGK_VALUE_KINDS; k++)
+        if (o->values[k] >= 0)
+            put(j, keys[k], json_object_new_double(o->values[k]));
+    put(j, "functions_matched", json_object_new_uint64(o->matched));
+    put(j, "functions_mismatched", json_object_new_uint64(o->mismatched));
+    put(j, "functions_only_base", json_object_new_uint64(o->only_base));
+    put(j, "functions_only_test", json_object_new_uint64(o->only_test));
+    put(j, "base_total", json_object_new_double(o->base_total));
+    put(j, "test_total", json_object_new_double(o->test_total));
+    return j;
+}
+
+static void print_json(const struct diff *d, FILE *out)
+{
+    struct json_object *j = json_object_new_object(), *list = json_object_new_array();
+    put(j, "schema", json_object_new_string("pgokit-instr-diff-1"));
+    put(j, "overlap", overlap_json(&d->overlap));
+    for (size_t i = 0; i < d->shown; i++) {
+        struct json_object *c = json_object_new_object();
+        put(c, "name", json_object_new_string(d->changes[i].f.name));
+        put(c, "base_share", json_object_new_double(d->changes[i].base));
+        put(c, "test_share", json_object_new_double(d->changes[i].test));
+        json_object_array_add(list, c);
+    }
+    put(j, "changes", list);
+    fprintf(out, "%s\n",
+            json_object_to_json_string_ext(j, JSON_C_TO_STRING_PRETTY |
+                                                  JSON_C_TO_STRING_NOSLASHESCAPE));
+    json_object_put(j);
+}
+
+int pgk_report_instr_diff(const struct pgk_instr *base, const struct pgk_instr *test,
+                          bool contextual, bool json, const struct pgk_instr_report_opts *opts,
+                          FILE *out, struct pgk_err *err)
+{
+    struct diff d = {0};
+    PGK_TRY(pgk_instr_overlap(base, test, contextual, &d.overlap, err));
+    PGK_TRY(find_changes(base, test, contextual, &d, err));
+    d.shown = opts->top && opts->top < d.n ? opts->top : d.n;
+    if (json)
+        print_json(&d, out);
+    else
+        print_text(&d, out);
+    pgk_mem_free(d.changes);
+    return 0;
+}

@@ -1,0 +1,154 @@
+/* An instrumentation profile on a terminal: totals, then the functions that ran most, or all of
+ * one function. */
+#include "instr_view.h"
+
+#include "mem.h"
+#include "pgokit/human.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#define COUNT(x) pgk_human_count((char[PGK_HUMAN_SIZE]){0}, (x))
+
+static void print_title(const struct pgk_instr_report_opts *o, FILE *out)
+{
+    char text[160], safe[512];
+    if (!o->title)
+        return;
+    fprintf(out, "%s%s%s", o->colour ? "\033[1m" : "", pgk_human_text(safe, sizeof safe, o->title),
+            o->colour ? "\033[0m" : "");
+    if (o->info)
+        fprintf(out, ": %s", pgk_file_info_text(o->info, text, sizeof text));
+    fputs("\n\n", out);
+}
+
+static void print_summary(const struct pgk_instr *p, bool contextual, FILE *out)
+{
+    struct pgk_instr_summary s;
+    pgk_instr_summary(p, contextual, &s);
+    fprintf(out, "  %s%s calls of one function, %s at any counter\n",
+            contextual ? "in context        at most " : "largest           ",
+            COUNT(s.max_entry_count), COUNT(s.max_count));
+}
+
+static void print_totals(const struct pgk_instr *p, FILE *out)
+{
+    struct pgk_instr_totals t;
+    pgk_instr_totals(p, &t);
+    fprintf(out, "  instrumentation   %s\n", pgk_instr_origin_text(p));
+    fprintf(out, "  functions         %s, of which %s ran", COUNT(t.functions), COUNT(t.ran));
+    if (t.contextual)
+        fprintf(out, "; %s in context", COUNT(t.contextual));
+    fprintf(out, "\n  counters          %s, together %.6g\n", COUNT(t.counters), t.count);
+    print_summary(p, false, out);
+    if (t.contextual)
+        print_summary(p, true, out);
+    for (int k = 0; k < PGK_VALUE_KINDS; k++)
+        if (t.sites[k])
+            fprintf(out, "  value sites       %s of %s\n", COUNT(t.sites[k]),
+                    pgk_value_kind_name((enum pgk_value_kind)k));
+    if (t.bitmaps)
+        fprintf(out, "  bitmaps           of %s functions\n", COUNT(t.bitmaps));
+    if (pgk_instr_traces(p))
+        fprintf(out, "  temporal traces   %s\n", COUNT(pgk_instr_traces(p)));
+    if (pgk_instr_vtables(p))
+        fprintf(out, "  virtual tables    %s names\n", COUNT(pgk_instr_vtables(p)));
+    for (size_t i = 0; i < pgk_instr_binary_ids(p); i++) {
+        size_t size;
+        const uint8_t *id = pgk_instr_binary_id(p, i, &size);
+        fputs(i ? "                    " : "  binary ids        ", out);
+        for (size_t b = 0; b < size && b < 32; b++)
+            fprintf(out, "%02x", id[b]);
+        fputc('\n', out);
+    }
+}
+
+static void print_rows(const struct pgk_instr *p, const size_t *order, size_t n, FILE *out)
+{
+    struct pgk_instr_totals t;
+    pgk_instr_totals(p, &t);
+    fprintf(out, "\n  %7s  %15s  %15s  %s\n", "share", "calls", "largest counter", "function");
+    for (size_t i = 0; i < n; i++) {
+        struct pgk_instr_function f;
+        char name[200];
+        pgk_instr_function(p, order[i], &f);
+        const char *pseudo = pgk_function_pseudo(&f);
+        fprintf(
+            out, "  %5.1f %%  %15s  %15s  %s%s\n",
+            t.count ? 100 * pgk_function_total(&f) / t.count : 0,
+            pseudo ? pseudo : COUNT(f.counts[0]), pseudo ? "unknown" : COUNT(pgk_function_max(&f)),
+            pgk_instr_shown_name(name, sizeof name, f.name), f.contextual ? " (in context)" : "");
+    }
+}
+
+static void print_site(const struct pgk_instr *p, size_t function, enum pgk_value_kind kind,
+                       size_t site, FILE *out)
+{
+    enum { SHOWN = 8 };
+    struct pgk_instr_value v[SHOWN];
+    char name[200];
+    size_t n = pgk_instr_site(p, function, kind, site, v, SHOWN);
+    fprintf(out, "    site %zu of %s:%s\n", site + 1, pgk_value_kind_name(kind),
+            n ? "" : " no values");
+    for (size_t i = 0; i < n && i < SHOWN; i++) {
+        const char *known = kind == PGK_VALUE_SIZE ? NULL : pgk_instr_name(p, kind, v[i].value);
+        if (kind == PGK_VALUE_SIZE)
+            snprintf(name, sizeof name, "%" PRIu64 " B%s", v[i].value,
+                     v[i].value > 8 && v[i].value & (v[i].value - 1) ? " or more" : "");
+        else
+            pgk_instr_shown_name(name, sizeof name, known ? known : "(not in the profile)");
+        fprintf(out, "      %15s  %s\n", COUNT(v[i].count), name);
+    }
+    if (n > SHOWN)
+        fprintf(out, "      and %zu more values\n", n - SHOWN);
+}
+
+static void print_function(const struct pgk_instr *p, size_t i, FILE *out)
+{
+    struct pgk_instr_function f;
+    char name[512];
+    pgk_instr_function(p, i, &f);
+    fprintf(out, "  %s\n    hash 0x%016" PRIx64 "%s\n    counters:",
+            pgk_instr_shown_name(name, sizeof name, f.name), f.hash,
+            f.contextual ? ", in context" : "");
+    if (pgk_function_pseudo(&f))
+        fprintf(out, " only known to be %s", pgk_function_pseudo(&f));
+    for (size_t c = 0; c < f.n_counts && !pgk_function_pseudo(&f); c++)
+        fprintf(out, "%s%s", c % 8 ? "  " : "\n      ", COUNT(f.counts[c]));
+    fputc('\n', out);
+    if (f.n_bitmap)
+        fputs("    bitmap:", out);
+    for (size_t b = 0; b < f.n_bitmap; b++)
+        fprintf(out, " %02x", f.bitmap[b]);
+    if (f.n_bitmap)
+        fputc('\n', out);
+    for (int k = 0; k < PGK_VALUE_KINDS; k++)
+        for (size_t s = 0; s < f.n_sites[k]; s++)
+            print_site(p, i, (enum pgk_value_kind)k, s, out);
+}
+
+int pgk_report_instr_table(const struct pgk_instr *p, const struct pgk_instr_report_opts *o,
+                           FILE *out, struct pgk_err *err)
+{
+    size_t *order, n;
+    PGK_TRY(pgk_instr_ranking(p, o, &order, &n, err));
+    if (o->function && !n) {
+        pgk_mem_free(order);
+        return pgk_fail(err, PGK_E_EMPTY, .file = o->title, .field = "function",
+                        .found = "no function of this name", .expected = o->function,
+                        .hint = "names are linkage names; show without --function lists some");
+    }
+    print_title(o, out);
+    if (o->function) {
+        for (size_t i = 0; i < n; i++)
+            print_function(p, order[i], out);
+    } else {
+        print_totals(p, out);
+        if (n)
+            print_rows(p, order, n, out);
+        if (n < pgk_instr_functions(p))
+            fprintf(out, "  and %s more (--top 0 shows all)\n", COUNT(pgk_instr_functions(p) - n));
+    }
+    pgk_mem_free(order);
+    return 0;
+}

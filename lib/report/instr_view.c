@@ -1,0 +1,129 @@
+/* Order, totals and names of an instrumentation profile. */
+#include "instr_view.h"
+
+#include "heap_view.h"
+#include "mem.h"
+#include "pgokit/human.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+const char *pgk_instr_sort_name(enum pgk_instr_sort sort)
+{
+    static const char *const names[] = {"total", "entry", "max", "name"};
+    return names[sort];
+}
+
+const char *pgk_function_pseudo(const struct pgk_instr_function *f)
+{
+    return f->counts[0] == UINT64_MAX ? "hot" : f->counts[0] == UINT64_MAX - 1 ? "warm" : NULL;
+}
+
+double pgk_function_total(const struct pgk_instr_function *f)
+{
+    double sum = 0;
+    for (size_t i = 0; i < f->n_counts && !pgk_function_pseudo(f); i++)
+        sum += (double)f->counts[i];
+    return sum;
+}
+
+uint64_t pgk_function_max(const struct pgk_instr_function *f)
+{
+    uint64_t max = 0;
+    for (size_t i = 0; i < f->n_counts && !pgk_function_pseudo(f); i++)
+        max = f->counts[i] > max ? f->counts[i] : max;
+    return max;
+}
+
+void pgk_instr_totals(const struct pgk_instr *p, struct pgk_instr_totals *t)
+{
+    *t = (struct pgk_instr_totals){.functions = pgk_instr_functions(p)};
+    for (size_t i = 0; i < t->functions; i++) {
+        struct pgk_instr_function f;
+        pgk_instr_function(p, i, &f);
+        t->ran += pgk_function_pseudo(&f) || pgk_function_max(&f);
+        t->contextual += f.contextual;
+        t->bitmaps += f.n_bitmap > 0;
+        t->counters += f.n_counts;
+        t->count += pgk_function_total(&f);
+        for (int k = 0; k < PGK_VALUE_KINDS; k++)
+            t->sites[k] += f.n_sites[k];
+    }
+}
+
+struct ranked {
+    double key;
+    size_t i;
+};
+
+static double sort_key(const struct pgk_instr_function *f, enum pgk_instr_sort sort)
+{
+    switch (sort) {
+    case PGK_INSTR_SORT_ENTRY:
+        return pgk_function_pseudo(f) ? 0 : (double)f->counts[0];
+    case PGK_INSTR_SORT_MAX:
+        return (double)pgk_function_max(f);
+    case PGK_INSTR_SORT_TOTAL:
+        return pgk_function_total(f);
+    case PGK_INSTR_SORT_NAME:
+    case PGK_INSTR_SORTS:
+        break;
+    }
+    return 0;
+}
+
+static int by_key(const void *a, const void *b, void *ctx)
+{
+    const struct ranked *x = a, *y = b;
+    struct pgk_instr_function f, g;
+    if (x->key != y->key)
+        return x->key > y->key ? -1 : 1;
+    pgk_instr_function(ctx, x->i, &f);
+    pgk_instr_function(ctx, y->i, &g);
+    int d = strcmp(f.name, g.name);
+    return d ? d : f.hash < g.hash ? -1 : f.hash > g.hash;
+}
+
+int pgk_instr_ranking(const struct pgk_instr *p, const struct pgk_instr_report_opts *opts,
+                      size_t **order, size_t *count, struct pgk_err *err)
+{
+    size_t all = pgk_instr_functions(p), n = 0;
+    struct ranked *ranked = pgk_mem_alloc(all + 1, sizeof *ranked);
+    size_t *out = pgk_mem_alloc(all + 1, sizeof *out);
+    if (!ranked || !out) {
+        pgk_mem_free(ranked);
+        pgk_mem_free(out);
+        return pgk_fail_nomem(err);
+    }
+    for (size_t i = 0; i < all; i++) {
+        struct pgk_instr_function f;
+        pgk_instr_function(p, i, &f);
+        if (!opts->function || !strcmp(opts->function, f.name))
+            ranked[n++] = (struct ranked){sort_key(&f, opts->sort), i};
+    }
+    if (n)
+        qsort_r(ranked, n, sizeof *ranked, by_key, (void *)p);
+    for (size_t i = 0; i < n; i++)
+        out[i] = ranked[i].i;
+    pgk_mem_free(ranked);
+    *order = out;
+    *count = opts->top && opts->top < n ? opts->top : n;
+    return 0;
+}
+
+const char *pgk_instr_shown_name(char *buf, size_t size, const char *name)
+{
+    char file[160] = "";
+    const char *symbol = strrchr(name, ';');
+    if (!symbol)
+        symbol = strrchr(name, ':');
+    if (symbol && symbol[1])
+        snprintf(file, sizeof file, "%.*s",
+                 (int)(symbol + 1 - name < 150 ? symbol + 1 - name : 150), name);
+    const char *plain = *file ? symbol + 1 : name;
+    char *demangled = pgk_demangle(plain);
+    char text[1024];
+    snprintf(text, sizeof text, "%s%s", file, demangled ? demangled : plain);
+    free(demangled);
+    return pgk_human_text(buf, size, text);
+}

@@ -1,0 +1,170 @@
+/* Copying, filling, comparing and searching bytes. Short lengths, which are most, are done where
+ * they are asked for: a call of the C library's would cost more than the work. Only SSE2, which
+ * every x86-64 has, and no load outside of the bytes or of a page that has one of them. */
+#ifndef PGRT_BYTES_H
+#define PGRT_BYTES_H
+
+#include "pgrt.h"
+
+#include <emmintrin.h>
+
+typedef u64 pgrt_unaligned64 __attribute__((aligned(1), may_alias));
+typedef u32 pgrt_unaligned32 __attribute__((aligned(1), may_alias));
+enum { PGRT_BYTES16 = sizeof(__m128i), PGRT_SHORT = 4 * PGRT_BYTES16 };
+
+PGRT_INLINE __m128i pgrt_load16(const void *p)
+{
+    return _mm_loadu_si128((const __m128i *)p);
+}
+
+PGRT_INLINE void pgrt_store16(void *p, __m128i v)
+{
+    _mm_storeu_si128((__m128i *)p, v);
+}
+
+/* At most PGRT_SHORT bytes, which may overlap: all are loaded before one is stored. */
+PGRT_INLINE void pgrt_move_short(char *to, const char *from, size_t n)
+{
+    if (n > 2 * PGRT_BYTES16) {
+        __m128i a = pgrt_load16(from), b = pgrt_load16(from + 16),
+                c = pgrt_load16(from + n - 32), d = pgrt_load16(from + n - 16);
+        pgrt_store16(to, a);
+        pgrt_store16(to + 16, b);
+        pgrt_store16(to + n - 32, c);
+        pgrt_store16(to + n - 16, d);
+    } else if (n >= PGRT_BYTES16) {
+        __m128i a = pgrt_load16(from), b = pgrt_load16(from + n - 16);
+        pgrt_store16(to, a);
+        pgrt_store16(to + n - 16, b);
+    } else if (n >= 8) {
+        u64 a = *(const pgrt_unaligned64 *)from, b = *(const pgrt_unaligned64 *)(from + n - 8);
+        *(pgrt_unaligned64 *)to = a;
+        *(pgrt_unaligned64 *)(to + n - 8) = b;
+    } else if (n >= 4) {
+        u32 a = *(const pgrt_unaligned32 *)from, b = *(const pgrt_unaligned32 *)(from + n - 4);
+        *(pgrt_unaligned32 *)to = a;
+        *(pgrt_unaligned32 *)(to + n - 4) = b;
+    } else if (n) {
+        char a = from[0], b = from[n / 2], c = from[n - 1];
+        to[0] = a;
+        to[n / 2] = b;
+        to[n - 1] = c;
+    }
+}
+
+PGRT_INLINE void *pgrt_copy_fast(void *to, const void *from, size_t n)
+{
+    if (PGRT_UNLIKELY(n > PGRT_SHORT))
+        return pgrt_copy_long(to, from, n);
+    pgrt_move_short(to, from, n);
+    return to;
+}
+
+PGRT_INLINE void *pgrt_move_fast(void *to, const void *from, size_t n)
+{
+    if (PGRT_UNLIKELY(n > PGRT_SHORT))
+        return pgrt_move_long(to, from, n);
+    pgrt_move_short(to, from, n);
+    return to;
+}
+
+PGRT_INLINE void *pgrt_fill_fast(void *to, int c, size_t n)
+{
+    char *p = to;
+    const u64 word = (unsigned char)c * UINT64_C(0x0101010101010101);
+    if (n >= PGRT_BYTES16)
+        return pgrt_fill_long(to, c, n);
+    if (n >= 8) {
+        *(pgrt_unaligned64 *)p = word;
+        *(pgrt_unaligned64 *)(p + n - 8) = word;
+    } else if (n >= 4) {
+        *(pgrt_unaligned32 *)p = (u32)word;
+        *(pgrt_unaligned32 *)(p + n - 4) = (u32)word;
+    } else if (n) {
+        p[0] = p[n / 2] = p[n - 1] = (char)c;
+    }
+    return to;
+}
+
+/* A bit for each byte of 16 that is not the same. */
+PGRT_INLINE u32 pgrt_unlike16(const unsigned char *a, const unsigned char *b)
+{
+    return 0xffff ^ (u32)_mm_movemask_epi8(_mm_cmpeq_epi8(pgrt_load16(a), pgrt_load16(b)));
+}
+
+/* Index of the first difference in n bytes, or n. What is left over at the end is compared
+ * together with bytes in front of it that are known to be the same. */
+PGRT_INLINE size_t pgrt_difference(const unsigned char *a, const unsigned char *b, size_t n)
+{
+    size_t i = 0;
+    if (n >= PGRT_BYTES16) {
+        u32 unlike;
+        for (; i + PGRT_BYTES16 <= n; i += PGRT_BYTES16)
+            if ((unlike = pgrt_unlike16(a + i, b + i)))
+                return i + (size_t)__builtin_ctz(unlike);
+        if (i < n && (unlike = pgrt_unlike16(a + n - 16, b + n - 16)))
+            return n - PGRT_BYTES16 + (size_t)__builtin_ctz(unlike);
+        return n;
+    }
+    if (n >= 8) {
+        u64 unlike = *(const pgrt_unaligned64 *)a ^ *(const pgrt_unaligned64 *)b;
+        if (unlike)
+            return (size_t)__builtin_ctzl(unlike) / 8;
+        i = n - 8;
+        unlike = *(const pgrt_unaligned64 *)(a + i) ^ *(const pgrt_unaligned64 *)(b + i);
+        return unlike ? i + (size_t)__builtin_ctzl(unlike) / 8 : n;
+    }
+    while (i < n && a[i] == b[i])
+        i++;
+    return i;
+}
+
+/* Index of byte c in n bytes, or n. Aligned loads never leave a page that holds a byte of it. */
+PGRT_INLINE size_t pgrt_find_byte(const unsigned char *s, unsigned char c, size_t n)
+{
+    const __m128i wanted = _mm_set1_epi8((char)c);
+    const size_t skip = (uintptr_t)s & 15, most = UINTPTR_MAX - (uintptr_t)s;
+    /* Some ask for "until found" with a length past the end of the address space. */
+    const unsigned char *const end = s + (n < most ? n : most);
+    for (const unsigned char *p = s - skip; n && p < end; p += PGRT_BYTES16) {
+        __m128i x = _mm_load_si128((const __m128i *)(const void *)p);
+        unsigned hits = (unsigned)_mm_movemask_epi8(_mm_cmpeq_epi8(x, wanted));
+        if (p < s)
+            hits &= ~0U << skip;
+        if (hits) {
+            size_t i = (size_t)(p + __builtin_ctz(hits) - s);
+            return i < n ? i : n;
+        }
+        if ((uintptr_t)p > UINTPTR_MAX - 32)
+            break;
+    }
+    return n;
+}
+
+/* Index of the first difference of two strings, of their end, or max. */
+PGRT_INLINE size_t pgrt_difference_string(const char *a, const char *b, size_t max)
+{
+    size_t i = 0;
+    while (i < max) {
+        const uintptr_t at = (uintptr_t)(a + i) % PGRT_PAGE, bt = (uintptr_t)(b + i) % PGRT_PAGE;
+        size_t until = i + PGRT_BYTES16;
+        if (PGRT_LIKELY((at > bt ? at : bt) <= PGRT_PAGE - PGRT_BYTES16)) {
+            __m128i x = pgrt_load16(a + i), same = _mm_cmpeq_epi8(x, pgrt_load16(b + i));
+            /* A byte of 0 where it ends, be it that they differ or that it is a 0. */
+            __m128i goes_on = _mm_min_epu8(x, same);
+            u32 ends = (u32)_mm_movemask_epi8(_mm_cmpeq_epi8(goes_on, _mm_setzero_si128()));
+            if (ends) {
+                i += (size_t)__builtin_ctz(ends);
+                return i < max ? i : max;
+            }
+            i = until;
+            continue;
+        }
+        for (; i < until && i < max; i++)
+            if (a[i] != b[i] || !a[i])
+                return i;
+    }
+    return max;
+}
+
+#endif

@@ -1,0 +1,151 @@
+"""Counters of gcc: merged as gcov-tool merges, and used by gcc."""
+
+import os
+import re
+import shutil
+import sys
+
+from instr_profiles import SOURCE, merge
+from peers import PROGRAMS, good, main, read, require, run, tool
+
+RUNS = (10, 100, 1000)
+
+
+def recorded(folder):
+    """The program's .gcda of each run, and where gcc looks for it."""
+    compiler = tool("g++-12")
+    shutil.copy(os.path.join(PROGRAMS, SOURCE), folder)
+    good(compiler, "-O2", "-fprofile-generate", "-ftest-coverage", "-c", SOURCE, "-o", "counted.o",
+         cwd=folder)
+    good(compiler, "-fprofile-generate", "counted.o", "-o", "counted", cwd=folder)
+    runs = []
+    for n in RUNS:
+        good(f"{folder}/counted", str(n), cwd=folder)
+        os.makedirs(f"{folder}/{n}")
+        runs.append(shutil.move(f"{folder}/counted.gcda", f"{folder}/{n}/counted.gcda"))
+    return runs
+
+
+def dump(path):
+    """Counters as gcov-dump prints them: lists as sets, without those that were cut."""
+    functions, numbers, kind = [], [], ""
+
+    def finish():
+        if kind in ("topn", "indirect_call") and numbers:
+            functions.append((kind, lists(numbers)))
+        elif kind:
+            functions.append((kind, tuple(numbers)))
+
+    for line in good(tool("gcov-dump-12"), "-l", path).splitlines():
+        line = line[len(path) + 1:]
+        if record := re.match(r" +\w{8}: +\S+(FUNCTION|SUMMARY|COUNTERS)\s?(.*)", line):
+            finish()
+            numbers = []
+            kind = record[2].split()[0] if record[1] == "COUNTERS" else record[1] + record[2]
+        elif values := re.match(r" +\d+: ([-\d ]+)$", line):
+            numbers += [int(x) for x in values[1].split()]
+    finish()
+    return functions
+
+
+def lists(numbers):
+    out, at = [], 0
+    while at + 1 < len(numbers):
+        total, n = numbers[at], numbers[at + 1]
+        pairs = numbers[at + 2:at + 2 + 2 * n]
+        out.append((total, () if total < 0 else tuple(sorted(zip(pairs[::2], pairs[1::2])))))
+        at += 2 + 2 * n
+    return tuple(out)
+
+
+def like_gcov_tool(work):
+    folder = work.temp("gcov")
+    runs = recorded(folder)
+    merge(work, f"{folder}/two.gcda", *runs[:2])
+    good(tool("gcov-tool-12"), "merge", f"{folder}/10", f"{folder}/100", "-o", f"{folder}/merged")
+    theirs, ours = dump(f"{folder}/merged/counted.gcda"), dump(f"{folder}/two.gcda")
+    # gcov-tool leaves out empty records.
+    require([r for r in theirs if r[1]] == [r for r in ours if r[1]],
+            f"theirs {theirs}\nours {ours}")
+    require(any(r[0] == "indirect_call" and r[1] for r in ours), "no indirect calls")
+    # A file alone stays as it is but for the order of lists.
+    merge(work, f"{folder}/one.gcda", runs[0])
+    require(dump(f"{folder}/one.gcda") == dump(runs[0]), "one file changes")
+
+
+def any_order(work):
+    folder = work.temp("gcov-order")
+    a, b, c = recorded(folder)
+    merge(work, f"{folder}/abc", a, b, c)
+    want = read(f"{folder}/abc")
+    for name, inputs in (("cba", (c, b, a)), ("bac", (b, a, c))):
+        merge(work, f"{folder}/{name}", *inputs)
+        require(read(f"{folder}/{name}") == want, f"{name} differs")
+    merge(work, f"{folder}/weighted", f"{a}@3", b)
+    merge(work, f"{folder}/repeated", a, b, a, a)
+    require(read(f"{folder}/weighted") == read(f"{folder}/repeated"), "a weight is not so many")
+
+
+def used_by_gcc(work):
+    """Objects by our file are those by gcov-tool's."""
+    folder = work.temp("gcov-use")
+    runs = recorded(folder)
+    merge(work, f"{folder}/ours.gcda", *runs[:2])
+    good(tool("gcov-tool-12"), "merge", f"{folder}/10", f"{folder}/100", "-o", f"{folder}/merged")
+    objects = []
+    for profile in (f"{folder}/merged/counted.gcda", f"{folder}/ours.gcda", None):
+        if profile:
+            shutil.copy(profile, f"{folder}/counted.gcda")
+        result = run(tool("g++-12"), "-O2", "-c", SOURCE, "-o", "counted.o",
+                     *(["-fprofile-use", "-Wmissing-profile", "-Wcoverage-mismatch",
+                        "-Werror=coverage-mismatch"] if profile else []), cwd=folder)
+        require(result.code == 0 and "profile" not in result.errors, str(result))
+        objects.append(read(f"{folder}/counted.o"))
+    require(objects[0] == objects[1], "the objects differ")
+    require(objects[0] != objects[2], "the profile has no effect")
+
+
+def named(work):
+    folder = work.temp("gcov-names")
+    runs = recorded(folder)
+    shutil.copy(f"{folder}/counted.gcno", f"{folder}/10/counted.gcno")
+    shown = good(work.pgokit, "show", runs[0], "--top", "0")
+    for name in ("_Z5callsi", "_Z4condiii", SOURCE):
+        require(name in shown, shown)
+    raw = good(work.pgokit, "show", "--raw", runs[0])
+    require("indirect calls: reached 10 times" in raw, raw)
+    require("names" in good(work.pgokit, "check", f"{folder}/counted.gcno"), "no names")
+
+
+def refused(work):
+    folder = work.temp("gcov-refuse")
+    a = recorded(folder)[0]
+    other = work.temp("gcov-other")
+    with open(f"{other}/{SOURCE}", "w", encoding="ascii") as f:
+        f.write("int main() { return 0; }\n")
+    good(tool("g++-12"), "-fprofile-generate", "-c", SOURCE, "-o", "counted.o", cwd=other)
+    good(tool("g++-12"), "-fprofile-generate", "counted.o", "-o", "counted", cwd=other)
+    good(f"{other}/counted", cwd=other)
+    result = merge(work, f"{folder}/out", a, f"{other}/counted.gcda", code=2)
+    for word in ("stamp", a, "different builds"):
+        require(word in result.errors, str(result))
+    data = read(a)
+    for n in range(4, len(data) - 5, 7):
+        with open(f"{folder}/cut.gcda", "wb") as f:
+            f.write(data[:n])
+        result = run(work.pgokit, "check", f"{folder}/cut.gcda")
+        # A file may end behind any record.
+        require(result.code in (0, 2) and (result.code == 0 or "offset" in result.errors),
+                str(result))
+
+
+def add_cases(work, tap):
+    tap.add("gcc: merged like gcov-tool", like_gcov_tool, work)
+    tap.add("gcc: any order, weights", any_order, work)
+    tap.add("gcc: objects", used_by_gcc, work)
+    tap.add("gcc: names of functions", named, work)
+    tap.add("gcc: refused", refused, work)
+
+
+if __name__ == "__main__":
+    sys.exit(main(add_cases))

@@ -1,0 +1,175 @@
+"""Counters of real programs: what pgokit merges is what llvm-profdata of the same release
+merges, as text, in bytes where they are defined, and in its reading of our files."""
+
+import os
+import sys
+
+from instr_profiles import KINDS, counted, each, keep, merge, profdata, same_text, text
+from peers import good, main, read, require
+
+# Byte for byte: 14 and 16 write in the order of a hash table in memory, and the order of names of
+# virtual tables is such an order in all releases.
+SAME_BYTES = [(k, r) for k, r in each() if r >= 19 and k != "vtables"]
+
+
+def parts(program):
+    # Traces of several runs are put in an order of their own.
+    return [program.raws[:1]] + ([program.raws] if program.kind != "temporal" else [])
+
+
+def as_text(work, kind, release):
+    program = counted(work, kind, release)
+    folder = work.temp("text")
+    for raws in parts(program):
+        merge(work, f"{folder}/out.proftext", "--to", "text", *raws)
+        same_text(text(release, *raws), read(f"{folder}/out.proftext").decode(),
+                  f"{len(raws)} profiles")
+
+
+def shown(release, tables, path):
+    """Lines in an order of their own: functions come in that of the file's hash table."""
+    return "\n".join(sorted(good(profdata(release), "show", *tables, path).splitlines()))
+
+
+def read_by_them(work, kind, release):
+    program = counted(work, kind, release)
+    folder = work.temp("indexed")
+    for raws in parts(program):
+        merge(work, f"{folder}/ours", "--to", f"llvm{release}", *raws)
+        good(profdata(release), "merge", *keep(release), "-j", "1", *raws, "-o", f"{folder}/theirs")
+        same_text(text(release, f"{folder}/theirs"), text(release, f"{folder}/ours"), "their text")
+        for tables in (["--all-functions", "--counts", "--ic-targets", "--memop-sizes"],
+                       ["--detailed-summary", "--binary-ids"] if release >= 16
+                       else ["--detailed-summary"]):
+            same_text(shown(release, tables, f"{folder}/theirs"),
+                      shown(release, tables, f"{folder}/ours"), "show")
+
+
+def same_bytes(work, kind, release):
+    program = counted(work, kind, release)
+    folder = work.temp("bytes")
+    for raws in parts(program):
+        merge(work, f"{folder}/ours", "--to", f"llvm{release}", *raws)
+        good(profdata(release), "merge", "-j", "1", *raws, "-o", f"{folder}/theirs")
+        require(read(f"{folder}/ours") == read(f"{folder}/theirs"),
+                f"{len(raws)} profiles: the bytes differ")
+
+
+def theirs_read_by_us(work, kind, release):
+    """Raw, indexed and text of one profile are the same to us."""
+    program = counted(work, kind, release)
+    folder = work.temp("theirs")
+    good(profdata(release), "merge", *keep(release), program.raws[1], "-o", f"{folder}/indexed")
+    good(profdata(release), "merge", *keep(release), "--text", program.raws[1], "-o",
+         f"{folder}/text")
+    texts = []
+    for source in (program.raws[1], f"{folder}/indexed", f"{folder}/text"):
+        merge(work, f"{folder}/out", "--to", "text", source)
+        texts.append(read(f"{folder}/out").decode())
+        same_text(texts[0], texts[-1], os.path.basename(source))
+
+
+def any_order(work, kind, release):
+    """Order, grouping, threads and the kind of files in between do not show."""
+    program = counted(work, kind, release)
+    folder = work.temp("order")
+    a, b, c = program.raws
+    to = ["--to", "llvm22" if release == 22 else "llvm19"]
+    merge(work, f"{folder}/abc", *to, a, b, c)
+    want = read(f"{folder}/abc")
+    merge(work, f"{folder}/cab", *to, "-j", "1", c, a, b)
+    merge(work, f"{folder}/ab", *to, a, b)
+    merge(work, f"{folder}/ab-c", *to, f"{folder}/ab", c)
+    merge(work, f"{folder}/bc", "--to", "text", b, c)
+    merge(work, f"{folder}/a-bc", *to, f"{folder}/bc", a)
+    for name in ("cab", "ab-c"):
+        require(read(f"{folder}/{name}") == want, f"{name} differs")
+    # Texts do not hold binary ids.
+    same_text(text(22, f"{folder}/abc"), text(22, f"{folder}/a-bc"), "by way of a text")
+
+
+def concatenated(work, kind, release):
+    program = counted(work, kind, release)
+    folder = work.temp("cat")
+    with open(f"{folder}/cat.profraw", "wb") as f:
+        for raw in program.raws:
+            f.write(read(raw))
+    merge(work, f"{folder}/one", f"{folder}/cat.profraw")
+    merge(work, f"{folder}/three", *program.raws)
+    require(read(f"{folder}/one") == read(f"{folder}/three"), "differs from the files apart")
+
+
+def weights(work, kind, release):
+    """A weight is so many times the file; of counters llvm-profdata says the same."""
+    program = counted(work, kind, release)
+    folder = work.temp("weights")
+    a, b, _ = program.raws
+    merge(work, f"{folder}/weighted", f"{a}@3", b, "--to", "text")
+    merge(work, f"{folder}/repeated", a, b, a, a, "--to", "text")
+    same_text(read(f"{folder}/repeated").decode(), read(f"{folder}/weighted").decode(), "weights")
+    theirs = good(profdata(release), "merge", "--text", *keep(release), "-j", "1",
+                  f"-weighted-input=3,{a}", f"-weighted-input=1,{b}", "-o", "-")
+    same_text(counters_only(theirs), counters_only(read(f"{folder}/weighted").decode()),
+              "counters")
+
+
+def counters_only(profile):
+    """The text without its value sites, where llvm-profdata forgets weights."""
+    records = profile.split("\n\n")
+    return "\n\n".join(r.split("# Num Value Kinds")[0].rstrip("\n") for r in records)
+
+
+def sparse(work, kind, release):
+    program = counted(work, kind, release)
+    folder = work.temp("sparse")
+    merge(work, f"{folder}/ours", "--sparse", "--to", "text", program.raws[0])
+    theirs = good(profdata(release), "merge", "--sparse", "--text", *keep(release),
+                  program.raws[0], "-o", "-")
+    same_text(theirs, read(f"{folder}/ours").decode(), "sparse")
+
+
+def overlap(work, kind, release):
+    program = counted(work, kind, release)
+    folder = work.temp("overlap")
+    for i in (0, 2):
+        merge(work, f"{folder}/{i}", "--to", f"llvm{release}", program.raws[i])
+    theirs = good(profdata(release), "overlap", f"{folder}/0", f"{folder}/2",
+                  *(["--cs"] if kind == "csir" else []))
+    ours = good(work.pgokit, "diff", f"{folder}/0", f"{folder}/2",
+                *(["--contextual"] if kind == "csir" else []))
+    lines = {"Edge": "of the counters", "IndirectCall": "of indirect calls",
+             "MemOP": "of memory operation sizes", "VTable": "of virtual tables"}
+    seen = 0
+    for line in theirs.splitlines():
+        for name, label in lines.items():
+            if line.strip().startswith(f"{name} profile overlap:"):
+                want = float(line.split(":")[1].strip().rstrip("%"))
+                found = [x.split() for x in ours.splitlines() if x.endswith(label)]
+                have = [float(w[w.index("%") - 1]) for w in found]
+                require(len(have) == 1 and abs(have[0] - want) < 0.0011,
+                        f"{name}: theirs {want}, ours {have}\n{ours}")
+                seen += 1
+    require(seen >= 1, f"nothing to compare in\n{theirs}")
+
+
+def add_cases(work, tap):
+    for kind, release in each():
+        label = f"{kind} of clang {release}"
+        tap.add(f"text: {label}", as_text, work, kind, release)
+        tap.add(f"read by llvm-profdata {release}: {label}", read_by_them, work, kind, release)
+        tap.add(f"raw, indexed, text: {label}", theirs_read_by_us, work, kind, release)
+        tap.add(f"any order and grouping: {label}", any_order, work, kind, release)
+        # Images of one file are of one run, so that their time stamps make one trace.
+        if kind != "temporal":
+            tap.add(f"one file of several: {label}", concatenated, work, kind, release)
+            tap.add(f"weights: {label}", weights, work, kind, release)
+        tap.add(f"sparse: {label}", sparse, work, kind, release)
+    for kind, release in SAME_BYTES:
+        tap.add(f"bytes: {kind} of clang {release}", same_bytes, work, kind, release)
+    for kind in ("ir", "fe", "vtables", "csir"):
+        for release in KINDS[kind][1]:
+            tap.add(f"overlap: {kind} of clang {release}", overlap, work, kind, release)
+
+
+if __name__ == "__main__":
+    sys.exit(main(add_cases))

@@ -1,0 +1,95 @@
+"""Counted programs: built by each release with each kind of instrumentation and run with several
+arguments; and comparing what pgokit and llvm-profdata make of the profiles."""
+
+import os
+import shutil
+
+from peers import PROGRAMS, fingerprint, good, locked, read, require, run, tool, write
+
+SOURCE = "counted.cpp"
+RUNS = (10, 100, 1000)
+
+# kind: (flags, releases)
+KINDS = {
+    "ir": (["-fprofile-generate"], (14, 16, 19, 22)),
+    "fe": (["-fprofile-instr-generate"], (14, 16, 19, 22)),
+    "mcdc": (["-fprofile-instr-generate", "-fcoverage-mapping", "-fcoverage-mcdc"], (19, 22)),
+    "vtables": (["-fprofile-generate", "-mllvm", "-enable-vtable-value-profiling"], (19, 22)),
+    "temporal": (["-fprofile-generate", "-mllvm", "-pgo-temporal-instrumentation"], (22,)),
+    "entry": (["-fprofile-generate", "-mllvm", "-pgo-function-entry-coverage"], (22,)),
+    "blocks": (["-fprofile-generate", "-mllvm", "-pgo-block-coverage"], (22,)),
+    "loops": (["-fprofile-generate", "-mllvm", "-pgo-instrument-loop-entries"], (22,)),
+    "csir": (["-fcs-profile-generate"], (14, 16, 19, 22)),
+}
+
+
+def profdata(release):
+    return tool("llvm-profdata", release)
+
+
+def keep(release):
+    """So that llvm-profdata, too, keeps the names of virtual tables."""
+    return ["--keep-vtable-symbols"] if release >= 19 else []
+
+
+class Counted:
+    def __init__(self, kind, release, folder):
+        self.kind, self.release, self.folder = kind, release, folder
+        self.exe = os.path.join(folder, "prog")
+        self.raws = [os.path.join(folder, f"{n}.profraw") for n in RUNS]
+        self.source = os.path.join(PROGRAMS, SOURCE)
+        self.first = os.path.join(folder, "first.profdata")  # csir: of the first round
+
+    def __str__(self):
+        return f"{self.kind} of clang {self.release}"
+
+
+def counted(work, kind, release):
+    """The program with its profiles, cached."""
+    compiler, flags = tool("clang++", release), list(KINDS[kind][0])
+    source = os.path.join(PROGRAMS, SOURCE)
+    key = fingerprint("counted", kind, read(source), os.stat(os.path.realpath(compiler)).st_size)
+    program = Counted(kind, release, os.path.join(work.cache, f"counted-{release}-{key}"))
+    with locked(program.folder + ".lock"):
+        if os.path.exists(os.path.join(program.folder, "done")):
+            return program
+        shutil.rmtree(program.folder, ignore_errors=True)
+        os.makedirs(program.folder)
+        if kind == "csir":
+            plain = counted(work, "ir", release)
+            good(profdata(release), "merge", *plain.raws, "-o", program.first)
+            flags += ["-fprofile-use=" + program.first, "-O2"]
+        good(compiler, "-O1", *flags, "-Wl,--build-id", source, "-o", program.exe, timeout=300)
+        for n, raw in zip(RUNS, program.raws):
+            good(program.exe, str(n), env={"LLVM_PROFILE_FILE": raw})
+            require(os.path.exists(raw), f"{program}: no profile was written")
+        write(os.path.join(program.folder, "done"), b"")
+    return program
+
+
+def each(kinds=KINDS):
+    return [(kind, release) for kind in kinds for release in KINDS[kind][1]]
+
+
+def merge(work, out, *args, code=0):
+    result = run(work.pgokit, "merge", *args, "-o", out)
+    require(result.code == code, f"exit code {code} expected\n{result}")
+    return result
+
+
+def text(release, *inputs):
+    """What llvm-profdata makes of the inputs as text. One thread, because values depend on the
+    number of threads."""
+    return good(profdata(release), "merge", "--text", *keep(release), "-j", "1", *inputs, "-o", "-")
+
+
+def first_difference(theirs, ours, what):
+    a, b = theirs.splitlines(), ours.splitlines()
+    for i, (x, y) in enumerate(zip(a + [""] * len(b), b + [""] * len(a))):
+        if x != y:
+            return f"{what}: line {i + 1}: theirs {x!r}, ours {y!r}"
+    return f"{what}: differ"
+
+
+def same_text(theirs, ours, what):
+    require(theirs == ours, first_difference(theirs, ours, what))

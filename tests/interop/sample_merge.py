@@ -1,0 +1,77 @@
+#!/usr/bin/env python3
+"""Merging sample profiles through files: the order of files, the way they are put together
+and the number of threads leave no trace; n copies are one file of weight n; counts stop at
+2^64 - 1.
+"""
+
+import itertools
+import sys
+
+import sample_texts
+from peers import good, main, read, require, write
+
+SEEDS = 3
+HIGHEST = (1 << 64) - 1
+FORMS = {"text": ["--to", "text"], "extbinary": []}
+
+
+class Merger:
+    def __init__(self, work, form, vtables):
+        self.work, self.folder = work, work.temp("sample-merge")
+        self.options = FORMS[form] + (["--vtables"] if vtables else [])
+        self.files = 0
+
+    def new_path(self):
+        self.files += 1
+        return f"{self.folder}/{self.files}"
+
+    def text(self, text):
+        return write(self.new_path(), text.encode())
+
+    def merge(self, *inputs, options=()):
+        path = self.new_path()
+        good(self.work.pgokit, "merge", *inputs, *self.options, *options, "-o", path)
+        return path
+
+    def same(self, expected, path, what):
+        require(read(expected) == read(path), f"{what}: {expected} and {path} differ")
+
+
+def laws(work, form, kind, vtables):
+    merges = 0
+    for seed in range(SEEDS):
+        m = Merger(work, form, vtables)
+        a, b, c = (m.text(sample_texts.text(seed, kind, vtables, variant))
+                   for variant in range(3))
+        whole = m.merge(a, b, c)
+        require(len({read(m.merge(x)) for x in (a, b, c)}) == 3, "the files are the same")
+        for order in itertools.permutations((a, b, c)):
+            m.same(whole, m.merge(*order), f"seed {seed}: order of files")
+        for threads in ("1", "2", "5"):
+            m.same(whole, m.merge(a, b, c, options=["-j", threads]),
+                   f"seed {seed}: {threads} threads")
+        m.same(whole, m.merge(m.merge(a, b), c), f"seed {seed}: (a + b) + c")
+        m.same(whole, m.merge(a, m.merge(b, c)), f"seed {seed}: a + (b + c)")
+        m.same(m.merge(a, a, a, b), m.merge(f"{a}@3", b), f"seed {seed}: weight 3")
+        merges += m.files - 3
+    return f"{merges} merges"
+
+
+def saturation(work, form):
+    m = Merger(work, form, True)
+    one = m.text(f"main:{HIGHEST}:{HIGHEST}\n 1: {HIGHEST} foo:{HIGHEST}\n"
+                 f" 1: vtables _ZTV1A:{HIGHEST} \n 2: inner:{HIGHEST}\n  1: {HIGHEST}\n")
+    m.same(m.merge(one), m.merge(one, one), "a sum")
+    m.same(m.merge(one), m.merge(f"{one}@7"), "a product")
+
+
+def add_cases(work, tap):
+    for form in FORMS:
+        for kind in sample_texts.KINDS:
+            for vtables in (False, True):
+                label = f"laws of merging, {form}, {kind}{' with vtables' if vtables else ''}"
+                tap.add(label, laws, work, form, kind, vtables)
+        tap.add(f"saturation, {form}", saturation, work, form)
+
+
+sys.exit(main(add_cases))

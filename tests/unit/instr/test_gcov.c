@@ -1,0 +1,193 @@
+/* Counters of gcc: merging kind by kind, cut and damaged files. */
+#include "gcov_model.h"
+
+#include "pgk_test.h"
+#include "sink.h"
+
+struct sample {
+    uint32_t stamp, checksum;
+    int64_t arcs[2], or_bits, first_call;
+    int64_t total;
+    struct pgk_gcov_value values[40];
+    unsigned n_values;
+};
+
+static void put_words(struct pgk_sink *out, const uint32_t *words, size_t n)
+{
+    pgk_sink_bytes(out, words, n * sizeof *words);
+}
+
+static uint8_t *bytes_of(const struct sample *s, size_t *size)
+{
+    struct pgk_sink *out;
+    assert_int_equal(pgk_sink_memory(&out, NULL), 0);
+    put_words(out, (uint32_t[]){0x67636461, 0x4232322a, s->stamp, 7}, 4);
+    put_words(out, (uint32_t[]){0xa1000000, 8, 1, 10}, 4);
+    put_words(out, (uint32_t[]){0x01000000, 12, 99, s->checksum, 5}, 5);
+    put_words(out, (uint32_t[]){0x01a10000, 16}, 2);
+    pgk_sink_u64(out, (uint64_t)s->arcs[0]);
+    pgk_sink_u64(out, (uint64_t)s->arcs[1]);
+    put_words(out, (uint32_t[]){0x01a70000, 16 + 16 * s->n_values}, 2);
+    pgk_sink_u64(out, (uint64_t)s->total);
+    pgk_sink_u64(out, s->n_values);
+    pgk_sink_bytes(out, s->values, s->n_values * sizeof *s->values);
+    put_words(out, (uint32_t[]){0x01ab0000, (uint32_t)-16}, 2); /* two zeros */
+    put_words(out, (uint32_t[]){0x01ad0000, 8}, 2);
+    pgk_sink_u64(out, (uint64_t)s->or_bits);
+    put_words(out, (uint32_t[]){0x01af0000, 8}, 2);
+    pgk_sink_u64(out, (uint64_t)s->first_call);
+    pgk_sink_u32(out, 0);
+    const uint8_t *bytes = pgk_sink_data(out, size);
+    uint8_t *copy = malloc(*size);
+    memcpy(copy, bytes, *size);
+    pgk_sink_drop(&out);
+    return copy;
+}
+
+static int add(struct pgk_gcov *g, const struct sample *s, uint64_t weight, struct pgk_err *err)
+{
+    struct pgk_source src = {.file = "t.gcda", .format = "gcc counters"};
+    size_t size;
+    uint8_t *bytes = bytes_of(s, &size);
+    int status = pgk_gcov_add(g, bytes, size, &src, weight, err);
+    free(bytes);
+    return status;
+}
+
+static struct pgk_gcov *fresh(void)
+{
+    struct pgk_gcov *g;
+    assert_int_equal(pgk_gcov_new(&g, NULL), 0);
+    return g;
+}
+
+static const struct sample one = {1, 2, {5, 0}, 4, 9, 7, {{100, 4}, {200, 3}}, 2},
+                           two = {1, 2, {1, INT64_MAX}, 3, 6, 5, {{200, 4}, {300, 1}}, 2};
+
+static void test_merging(void **state)
+{
+    (void)state;
+    for (int turn = 0; turn < 2; turn++) {
+        struct pgk_gcov *g = fresh();
+        struct pgk_gcov_function f;
+        struct pgk_gcov_value v[4];
+        uint64_t total;
+        assert_int_equal(add(g, turn ? &two : &one, turn ? 2 : 1, NULL), 0);
+        assert_int_equal(add(g, turn ? &one : &two, turn ? 1 : 2, NULL), 0);
+        pgk_gcov_function(g, 0, &f);
+        assert_int_equal(f.counts[PGK_GCOV_ARCS][0], 7);
+        assert_int_equal(f.counts[PGK_GCOV_ARCS][1], INT64_MAX);
+        assert_int_equal(f.counts[PGK_GCOV_OR][0], 7);
+        assert_int_equal(f.counts[PGK_GCOV_FIRST_CALL][0], 6);
+        assert_int_equal(f.n_counts[PGK_GCOV_AVERAGE], 2);
+        assert_int_equal(pgk_gcov_list(g, 0, PGK_GCOV_TOP, 0, v, 4, &total), 3);
+        assert_int_equal(total, 17);
+        assert_int_equal(v[0].value, 200);
+        assert_int_equal(v[0].count, 11);
+        assert_int_equal(v[1].value, 100);
+        assert_int_equal(v[2].count, 2);
+        assert_int_equal(pgk_gcov_runs(g), 3);
+        pgk_gcov_close(&g);
+    }
+}
+
+/* A list that gets too long keeps what is most frequent, and says that it was cut. */
+static void test_long_list(void **state)
+{
+    (void)state;
+    char folder[TEST_PATH_SIZE], path[TEST_PATH_SIZE];
+    struct sample s = one;
+    struct pgk_gcov *g = fresh(), *back = fresh();
+    struct pgk_source src = {.file = "t.gcda"};
+    struct pgk_gcov_value v[40];
+    uint64_t total;
+    size_t size;
+    s.n_values = 40;
+    for (int i = 0; i < 40; i++)
+        s.values[i] = (struct pgk_gcov_value){i, 1 + i};
+    assert_int_equal(add(g, &s, 1, NULL), 0);
+    test_folder(folder);
+    test_join(path, folder, "out.gcda");
+    assert_int_equal(pgk_gcov_save(g, path, NULL), 0);
+    uint8_t *bytes = (uint8_t *)test_read_file(path, &size);
+    assert_int_equal(pgk_gcov_add(back, bytes, size, &src, 1, NULL), 0);
+    assert_int_equal(pgk_gcov_list(back, 0, PGK_GCOV_TOP, 0, v, 40, &total), PGK_GCOV_LIST_MAX);
+    assert_int_equal(v[0].count, 40);
+    assert_int_equal(v[31].count, 9);
+    assert_true(back->funcs.v[0].kind[PGK_GCOV_TOP].lists[0].cut);
+    assert_int_equal(total, 7);
+    free(bytes);
+    test_folder_remove(folder);
+    pgk_gcov_close(&g);
+    pgk_gcov_close(&back);
+}
+
+static void test_mismatches(void **state)
+{
+    (void)state;
+    struct sample stamp = one, checksum = one, shape = one;
+    struct pgk_err err = {0};
+    struct pgk_gcov *g = fresh();
+    stamp.stamp = 8;
+    checksum.checksum = 8;
+    shape.n_values = 0; /* the same number of lists: fits */
+    assert_int_equal(add(g, &one, 1, NULL), 0);
+    assert_int_equal(add(g, &shape, 1, NULL), 0);
+    assert_int_equal(add(g, &stamp, 1, &err), PGK_E_MISMATCH);
+    assert_string_equal(err.field, "stamp");
+    assert_int_equal(add(g, &checksum, 1, &err), PGK_E_MISMATCH);
+    assert_string_equal(err.field, "checksum");
+    pgk_gcov_close(&g);
+    g = fresh();
+    assert_int_equal(pgk_gcov_save(g, "/nonexistent/x", &err), PGK_E_EMPTY);
+    pgk_gcov_close(&g);
+}
+
+static void test_damage(void **state)
+{
+    (void)state;
+    uint64_t seed = 4;
+    size_t size, refused = 0;
+    uint8_t *bytes = bytes_of(&one, &size);
+    struct pgk_source src = {.file = "t.gcda"};
+    for (size_t n = 0; n < size; n++) {
+        struct pgk_gcov *g = fresh();
+        struct pgk_err err = {0};
+        uint8_t *part = malloc(n + 1);
+        memcpy(part, bytes, n);
+        /* Behind a record a file may end. */
+        if (pgk_gcov_add(g, part, n, &src, 1, &err))
+            assert_true(*err.field && *err.found && *err.expected);
+        else
+            assert_true(n >= 16 && n % 4 == 0);
+        free(part);
+        pgk_gcov_close(&g);
+    }
+    for (int i = 0; i < 20000; i++) {
+        struct pgk_gcov *g = fresh();
+        struct pgk_err err = {0};
+        uint8_t *bad = malloc(size);
+        memcpy(bad, bytes, size);
+        bad[test_random(&seed) % size] = (uint8_t)test_random(&seed);
+        bad[test_random(&seed) % size] ^= (uint8_t)(1 << test_random(&seed) % 8);
+        if (pgk_gcov_add(g, bad, size, &src, 1, &err)) {
+            refused++;
+            assert_true(*err.field && *err.file);
+        }
+        free(bad);
+        pgk_gcov_close(&g);
+    }
+    free(bytes);
+    assert_in_range(refused, 2000, 20000);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_merging),
+        cmocka_unit_test(test_long_list),
+        cmocka_unit_test(test_mismatches),
+        cmocka_unit_test(test_damage),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

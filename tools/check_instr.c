@@ -1,0 +1,45 @@
+/* pgokit check for instrumentation profiles. */
+#include "cli.h"
+
+#include <stdio.h>
+
+static int read_all(const char *path, struct pgk_instr *instr, struct pgk_heap *heap,
+                    struct pgk_file_info *info, struct pgk_err *err)
+{
+    int status = pgk_instr_read(instr, path, 1, info, err);
+    return !status && info->has_heap ? pgk_heap_read(heap, path, info, err) : status;
+}
+
+static int run(const char *path, const struct cli_common *common, struct pgk_err *err)
+{
+    (void)common;
+    struct pgk_instr *instr = NULL;
+    struct pgk_heap *heap = NULL;
+    struct pgk_file_info info;
+    struct pgk_instr_summary plain, contextual;
+    char text[160], safe[512], size[PGK_HUMAN_SIZE], functions[PGK_HUMAN_SIZE],
+        counters[PGK_HUMAN_SIZE], contexts[PGK_HUMAN_SIZE];
+    int status = pgk_instr_new(&instr, err);
+    if (!status)
+        status = pgk_heap_new(&heap, err);
+    if (!status)
+        status = read_all(path, instr, heap, &info, err);
+    if (!status) {
+        pgk_instr_summary(instr, false, &plain);
+        pgk_instr_summary(instr, true, &contextual);
+        printf("%s: sound: %s, %s, %s: %s functions with %s counters",
+               pgk_human_text(safe, sizeof safe, path),
+               pgk_file_info_text(&info, text, sizeof text),
+               pgk_human_bytes(size, (double)info.size_bytes), pgk_instr_origin_text(instr),
+               pgk_human_count(functions, pgk_instr_functions(instr)),
+               pgk_human_count(counters, plain.counters + contextual.counters));
+        if (info.has_heap)
+            printf(", %s heap contexts", pgk_human_count(contexts, pgk_heap_contexts(heap)));
+        printf("; read by %s\n", pgk_file_info_readers(&info));
+    }
+    pgk_instr_close(&instr);
+    pgk_heap_close(&heap);
+    return status;
+}
+
+const struct cli_check check_instr = {PGK_KIND_INSTR, run};

@@ -1,0 +1,392 @@
+/* pgokit merge for instrumentation profiles, and for these together with heap profiles. */
+#include "cli_heap.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define OUTPUT_HELP                                                                          \
+    "      --to NAME            who shall read it: any (default), llvm14 to llvm22; or\n"    \
+    "                           text, the counters as llvm-profdata prints them\n"           \
+    "      --index-version N    5 to 13, instead of what --to means\n"                       \
+    "      --memprof-version N  0 to 4, of heap data, instead of what --to means\n"          \
+    "      --sparse             leave out functions that never ran\n"                        \
+    "      --keep-going         leave out functions whose inputs contradict each other\n"
+
+static const char convert_help[] =
+    "A raw profile, an indexed one or a text becomes an indexed profile of another version, or a\n"
+    "text. Heap data in an indexed profile goes along.\n\n" OUTPUT_HELP
+    "      --compiler-fields    of heap data, only the fields that the compiler uses\n"
+    "\nExamples:\n"
+    "  pgokit convert app.profdata --to llvm16 -o app-16.profdata\n"
+    "  pgokit convert app.profdata --to text -o app.proftext\n";
+
+static const char help[] =
+    "Raw profiles (*.profraw), indexed ones (*.profdata) and texts (*.proftext) become one "
+    "indexed\n"
+    "profile for -fprofile-use=. An input FILE@N counts N times. Heap profiles among the inputs\n"
+    "go into the same file, for -fmemory-profile-use=; raw ones need the binaries with "
+    "-b.\n\n" OUTPUT_HELP
+    "      --full-schema        all fields of heap data, not only those the compiler uses\n"
+    "Options that prune heap profiles work on the heap data.\n"
+    "\nExamples:\n"
+    "  pgokit merge default_*.profraw -o app.profdata\n"
+    "  pgokit merge nightly.profdata@10 today.profraw --sparse -o app.profdata\n"
+    "  pgokit merge default_*.profraw memprof.profraw.* -b ./app -o both.profdata\n";
+
+struct merge {
+    const struct cli_verb *verb; /* merge or convert */
+    struct cli_common common;
+    const char *output;
+    struct pgk_indexed_write_opts write;
+    bool any_release, text, sparse, keep_going;
+    struct cli_prune prune;
+    char **inputs;
+    size_t n_inputs, empty; /* without any bytes */
+    struct pgk_input *heap_inputs; /* those with heap data */
+    size_t n_heap_inputs;
+    struct pgk_instr *instr;
+    struct pgk_heap *heap;
+    struct pgk_heap_symbolised symbolised;
+};
+
+enum {
+    OPT_TO = 256, OPT_INDEX, OPT_MEMPROF, OPT_FULL, OPT_FIELDS, OPT_PARTIAL, OPT_SPARSE,
+    OPT_KEEP_GOING
+};
+
+#define OUTPUT_LONG                                          \
+    {"output", required_argument, NULL, 'o'},                \
+    {"to", required_argument, NULL, OPT_TO},                 \
+    {"index-version", required_argument, NULL, OPT_INDEX},   \
+    {"memprof-version", required_argument, NULL, OPT_MEMPROF}, \
+    {"sparse", no_argument, NULL, OPT_SPARSE},               \
+    {"keep-going", no_argument, NULL, OPT_KEEP_GOING}
+
+static const struct option convert_options[] = {
+    OUTPUT_LONG,
+    {"compiler-fields", no_argument, NULL, OPT_FIELDS},
+    CLI_COMMON_LONG,
+    {0},
+};
+
+static const struct option merge_options[] = {
+    OUTPUT_LONG,
+    {"full-schema", no_argument, NULL, OPT_FULL},
+    {"partial", no_argument, NULL, OPT_PARTIAL},
+    CLI_PRUNE_LONG,
+    CLI_COMMON_LONG,
+    {0},
+};
+
+static const struct pgk_indexed_target *parse_target(struct merge *m, const char *name)
+{
+    m->text = !strcmp(name, "text");
+    m->any_release = m->text || !strcmp(name, "any");
+    const struct pgk_indexed_target *to = pgk_indexed_target(m->text ? "any" : name);
+    if (!to)
+        cli_usage(m->verb, "--to takes any, llvm14 to llvm22 or text, not '%s'",
+                  name);
+    return to;
+}
+
+static void parse(struct merge *m, int argc, char **argv)
+{
+    enum { NOT_GIVEN = 99 };
+    unsigned long index = NOT_GIVEN, memprof = NOT_GIVEN;
+    const struct pgk_indexed_target *to = parse_target(m, "any");
+    bool converts = m->verb == &cmd_convert;
+    const struct option *options = converts ? convert_options : merge_options;
+    m->write.full_schema = converts; /* which keeps all that the output can hold */
+    for (int c; (c = cli_next_option(m->verb, argc, argv, "o:", options, &m->common)) != -1;) {
+        switch (c) {
+        case 'o':
+            m->output = optarg;
+            break;
+        case OPT_TO:
+            to = parse_target(m, optarg);
+            break;
+        case OPT_INDEX:
+            index = cli_number("--index-version", optarg, 5, 13);
+            break;
+        case OPT_MEMPROF:
+            memprof = cli_number("--memprof-version", optarg, 0, 4);
+            break;
+        case OPT_FULL:
+            m->write.full_schema = true;
+            break;
+        case OPT_FIELDS:
+            m->write.full_schema = false;
+            break;
+        case OPT_PARTIAL:
+            cli_usage(m->verb, "--partial is for heap profiles alone; there are counters among "
+                               "the inputs");
+        case OPT_SPARSE:
+            m->sparse = true;
+            break;
+        case OPT_KEEP_GOING:
+            m->keep_going = true;
+            break;
+        default:
+            cli_prune_option(m->verb, c, &m->prune);
+        }
+    }
+    m->write.struct_size = sizeof m->write;
+    m->write.target = *to;
+    if (index != NOT_GIVEN) {
+        m->write.target.index_version = (uint32_t)index;
+        m->any_release = false;
+    }
+    if (memprof != NOT_GIVEN)
+        m->write.target.memprof_version = (uint32_t)memprof;
+    if (!m->output)
+        cli_usage(m->verb, "where to? name the output with -o");
+    if (converts && optind + 1 != argc)
+        cli_usage(m->verb, "convert takes one file; pgokit merge adds up several");
+    if (m->prune.unknown_leaf && !cli_has_binaries(&m->common))
+        cli_usage(m->verb, "--drop-unknown-leaf needs the binaries: give them with -b");
+    m->inputs = argv + optind;
+    m->n_inputs = (size_t)(argc - optind);
+    m->heap_inputs = calloc(m->n_inputs, sizeof *m->heap_inputs);
+    if (!m->heap_inputs)
+        cli_usage(m->verb, "out of memory");
+}
+
+/* A file of counters, of heap data, or of both. Heap data is noted only, to be read later. */
+static int read_input(struct merge *m, const char *operand, struct pgk_err *err)
+{
+    const struct pgk_format *format;
+    struct pgk_input input = {operand, 1};
+    struct pgk_file_info info = {0};
+    if (m->verb == &cmd_merge)
+        input = cli_input(m->verb, operand);
+    if (cli_is_empty(input.path)) {
+        char safe[256];
+        fprintf(stderr,
+                "pgokit: warning: %s is empty and left out: did the program end normally?\n",
+                pgk_human_text(safe, sizeof safe, input.path));
+        m->empty++;
+        return 0;
+    }
+    int status = pgk_format_detect(input.path, &format, err);
+    bool heap = !status && format->kind == PGK_KIND_HEAP;
+    if (!status && !heap) {
+        status = pgk_instr_read(m->instr, input.path, input.weight, &info, err);
+        heap = info.has_heap;
+    }
+    if (heap)
+        m->heap_inputs[m->n_heap_inputs++] = input;
+    return status;
+}
+
+static int read_inputs(struct merge *m, struct pgk_err *err)
+{
+    struct pgk_progress progress;
+    pgk_progress_start(&progress, "reading", "files", m->n_inputs);
+    int status = 0;
+    for (size_t i = 0; i < m->n_inputs && !status; i++) {
+        status = read_input(m, m->inputs[i], err);
+        pgk_progress_add(&progress, 1);
+    }
+    pgk_progress_end(&progress);
+    if (!status && m->prune.wanted && !m->n_heap_inputs)
+        cli_usage(m->verb, "there is no heap data to prune among the inputs");
+    if (!status && m->n_heap_inputs)
+        status = pgk_heap_read_all(&m->heap, m->heap_inputs, m->n_heap_inputs, m->common.threads,
+                                   NULL, err);
+    return status;
+}
+
+/* Replaces addresses of heap data by source frames, where there are any, and prunes it. */
+static int prepare_heap(struct merge *m, struct pgk_err *err)
+{
+    struct pgk_binaries *binaries;
+    int status = 0;
+    if (!m->heap)
+        return 0;
+    if (pgk_heap_needs_binaries(m->heap)) {
+        if (!cli_has_binaries(&m->common))
+            cli_usage(m->verb,
+                      "raw heap profiles hold addresses: give the binary that was run with -b");
+        status = cli_open_binaries(&m->common, &binaries, err);
+        if (status)
+            return status;
+        status = pgk_heap_symbolise_in_place(&m->heap, binaries, &m->symbolised, err);
+        pgk_binaries_close(&binaries);
+    }
+    return status ? status : cli_prune(&m->prune, &m->common, &m->heap, err);
+}
+
+/* Every function is named: what to do about it depends on which it is. */
+static void print_conflicts(const struct merge *m)
+{
+    char safe[256], file[256];
+    size_t n = pgk_instr_conflicts(m->instr);
+    for (size_t i = 0; i < n; i++) {
+        struct pgk_instr_conflict c;
+        pgk_instr_conflict(m->instr, i, &c);
+        fprintf(stderr, "pgokit: %s: %s, hash 0x%016llx: %llu %s, %llu in the inputs before\n",
+                pgk_human_text(file, sizeof file, c.file),
+                pgk_human_text(safe, sizeof safe, c.name), (unsigned long long)c.hash,
+                (unsigned long long)c.other, c.what, (unsigned long long)c.one);
+    }
+    fprintf(stderr, "pgokit: %zu function%s %s in shape from input to input%s\n", n,
+            n == 1 ? "" : "s", n == 1 ? "differs" : "differ",
+            m->keep_going ? " and left out" : "; --keep-going leaves such functions out");
+}
+
+static int by_text(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* Names the functions that changed from input to input, each once. */
+static void print_changed(const struct merge *m)
+{
+    enum { SHOWN = 10 };
+    size_t all = pgk_instr_functions(m->instr), n = 0, names = 0;
+    const char **changed = calloc(all + 1, sizeof *changed);
+    for (size_t i = 0; changed && i < all; i++) {
+        struct pgk_instr_function f;
+        pgk_instr_function(m->instr, i, &f);
+        if (pgk_instr_changed(m->instr, i))
+            changed[n++] = f.name;
+    }
+    if (n)
+        qsort(changed, n, sizeof *changed, by_text);
+    for (size_t i = 0; i < n; i++)
+        if (!i || strcmp(changed[i - 1], changed[i]))
+            changed[names++] = changed[i];
+    if (names)
+        fprintf(stderr,
+                "pgokit: note: %zu function%s changed between the inputs; compilers use the "
+                "counts that fit their source:\n",
+                names, names == 1 ? "" : "s");
+    for (size_t i = 0; i < names && i < SHOWN; i++) {
+        char safe[256];
+        fprintf(stderr, "pgokit:   %s\n", pgk_human_text(safe, sizeof safe, changed[i]));
+    }
+    if (names > SHOWN)
+        fprintf(stderr, "pgokit:   and %zu more\n", names - SHOWN);
+    free(changed);
+}
+
+/* Makes ready for writing what was read. */
+static int prepare(struct merge *m, struct pgk_err *err)
+{
+    uint32_t *version = &m->write.target.index_version;
+    int status = prepare_heap(m, err);
+    if (!status && m->keep_going)
+        status = pgk_instr_drop_conflicts(m->instr, err);
+    if (!status && m->sparse)
+        status = pgk_instr_drop_unused(m->instr, NULL, err);
+    uint32_t wanted = *version;
+    if (m->any_release)
+        *version = pgk_instr_index_version(m->instr, wanted);
+    if (*version != wanted && !m->text && !m->common.quiet)
+        fprintf(stderr,
+                "pgokit: note: written as index version %u, by the look of its hashes for "
+                "the front end of LLVM 22; --to llvm19 is for older ones\n",
+                *version);
+    /* What only LLVM 22 reads is ordered by its own frame ids. */
+    if (*version >= 13 || m->write.target.memprof_version >= 4)
+        m->write.target.frame_ids = 2;
+    return status;
+}
+
+static int write_output(const struct merge *m, struct pgk_err *err)
+{
+    if (m->text)
+        return pgk_instr_text_save(m->instr, m->output, err);
+    const struct pgk_instr *instr = pgk_instr_origin(m->instr) == PGK_INSTR_NONE ? NULL : m->instr;
+    return pgk_indexed_write_all(m->heap, instr, m->output, &m->write, err);
+}
+
+static bool warn_lost(size_t n, const char *what, const char *why)
+{
+    if (n)
+        fprintf(stderr, "pgokit: warning: %zu %s not written, %s\n", n, what, why);
+    return n > 0;
+}
+
+/* What is not in the output although it was in the input. */
+static int report(const struct merge *m)
+{
+    struct pgk_instr_loss loss;
+    uint32_t version = m->write.target.index_version;
+    bool lost = m->empty > 0;
+    if (m->keep_going && pgk_instr_conflicts(m->instr)) {
+        print_conflicts(m);
+        lost = true;
+    }
+    if (m->text) {
+        lost |= warn_lost(m->heap ? pgk_heap_contexts(m->heap) : 0, "heap contexts are",
+                          "because the text holds counters only");
+    } else {
+        const char *why = "because this index version cannot hold them";
+        pgk_instr_loss(m->instr, version, &loss);
+        lost |= warn_lost(loss.bitmap_functions, "bitmaps of functions are", why);
+        lost |= warn_lost(loss.vtable_functions, "functions' virtual tables are", why);
+        lost |= warn_lost(loss.traces, "temporal traces are", why);
+        if (m->heap && m->write.target.memprof_version < 4) {
+            static const char only_v4[] = "because only MemProf V4 holds them; --to llvm22 "
+                                          "keeps them";
+            lost |= warn_lost(pgk_heap_callees(m->heap),
+                              "targets of indirect calls in heap data are", only_v4);
+            lost |= warn_lost(pgk_heap_has_data_access(m->heap), "data access profiles are",
+                              only_v4);
+        }
+        if (loss.hashes)
+            fputs("pgokit: warning: hashes of the front end of LLVM 22 are not found in a file of "
+                  "this index version; --to llvm22 writes another\n",
+                  stderr);
+    }
+    if (!m->common.quiet) {
+        print_changed(m);
+        cli_note_symbolised(&m->symbolised);
+    }
+    return lost ? EXIT_INCOMPLETE : EXIT_DONE;
+}
+
+static int run_as(const struct cli_verb *verb, int argc, char **argv)
+{
+    struct merge m = {.verb = verb};
+    struct pgk_err err = {0};
+    parse(&m, argc, argv);
+    int status = pgk_instr_new(&m.instr, &err);
+    if (!status)
+        status = read_inputs(&m, &err);
+    if (!status && pgk_instr_conflicts(m.instr) && !m.keep_going) {
+        print_conflicts(&m);
+        status = PGK_E_MISMATCH;
+    } else if (!status) {
+        status = prepare(&m, &err);
+        if (!status)
+            status = write_output(&m, &err);
+        if (status)
+            cli_fail(&err);
+    } else {
+        cli_fail(&err);
+    }
+    int exit_code = status ? EXIT_FAILED : report(&m);
+    pgk_instr_close(&m.instr);
+    pgk_heap_close(&m.heap);
+    free(m.heap_inputs);
+    cli_common_free(&m.common);
+    return exit_code;
+}
+
+static int run_merge(int argc, char **argv)
+{
+    return run_as(&cmd_merge, argc, argv);
+}
+
+/* Converting is merging one file. */
+static int run_convert(int argc, char **argv)
+{
+    return run_as(&cmd_convert, argc, argv);
+}
+
+const struct cli_action merge_instr = {PGK_KIND_INSTR, help, "o:", merge_options, run_merge};
+const struct cli_action convert_instr = {PGK_KIND_INSTR, convert_help, "o:", convert_options,
+                                         run_convert};

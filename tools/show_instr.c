@@ -1,0 +1,153 @@
+/* pgokit show for instrumentation profiles. */
+#include "cli.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char help[] =
+    "Totals, then the functions that ran most. Of a file that also holds heap data the heaviest\n"
+    "contexts follow.\n\n"
+    "      --sort KEY       total (default), entry, max, name\n"
+    "      --top N          functions shown (default 10; 0: all)\n"
+    "      --function NAME  counters and values of one function, by its linkage name\n"
+    "      --json           all of it as JSON (docs/formats/instr-json.md)\n"
+    "      --raw            every counter and value, as text profile\n"
+    "\nExamples:\n"
+    "  pgokit show default_123_0.profraw\n"
+    "  pgokit show app.profdata --function main\n";
+
+enum { OPT_SORT = 256, OPT_TOP, OPT_JSON, OPT_RAW, OPT_FUNCTION };
+
+static const struct option options[] = {
+    {"sort", required_argument, NULL, OPT_SORT},
+    {"top", required_argument, NULL, OPT_TOP},
+    {"json", no_argument, NULL, OPT_JSON},
+    {"raw", no_argument, NULL, OPT_RAW},
+    {"function", required_argument, NULL, OPT_FUNCTION},
+    CLI_COMMON_LONG,
+    {0},
+};
+
+enum view { VIEW_TABLE, VIEW_JSON, VIEW_TEXT };
+
+struct show {
+    struct cli_common common;
+    struct pgk_instr_report_opts report;
+    enum view view;
+    const char *path;
+};
+
+static enum pgk_instr_sort parse_sort(const char *text)
+{
+    for (enum pgk_instr_sort s = 0; s < PGK_INSTR_SORTS; s++)
+        if (!strcmp(text, pgk_instr_sort_name(s)))
+            return s;
+    cli_usage(&cmd_show, "--sort takes total, entry, max or name with counters, not '%s'", text);
+}
+
+static void parse(struct show *s, int argc, char **argv)
+{
+    enum { NOT_GIVEN = -1 };
+    long top = NOT_GIVEN;
+    s->report.struct_size = sizeof s->report;
+    for (int c; (c = cli_next_option(&cmd_show, argc, argv, "", options, &s->common)) != -1;) {
+        switch (c) {
+        case OPT_SORT:
+            s->report.sort = parse_sort(optarg);
+            break;
+        case OPT_TOP:
+            top = (long)cli_number("--top", optarg, 0, 1000000000);
+            break;
+        case OPT_JSON:
+            s->view = VIEW_JSON;
+            break;
+        case OPT_RAW:
+            s->view = VIEW_TEXT;
+            break;
+        case OPT_FUNCTION:
+            s->report.function = optarg;
+            break;
+        }
+    }
+    if (optind + 1 != argc)
+        cli_usage(&cmd_show, "show takes one file");
+    s->path = s->report.title = argv[optind];
+    s->report.top =
+        top == NOT_GIVEN ? (s->view == VIEW_TABLE && !s->report.function ? 10 : 0) : (size_t)top;
+    s->report.colour = isatty(STDOUT_FILENO) && !getenv("NO_COLOR");
+}
+
+/* Gives names to the functions of heap data, which knows them by number. */
+static int name_heap(const struct show *s, struct pgk_heap *heap, struct pgk_err *err)
+{
+    struct pgk_binaries *binaries;
+    if (!s->common.binaries.n)
+        return 0;
+    int status = cli_open_binaries(&s->common, &binaries, err);
+    if (status)
+        return status;
+    status = pgk_heap_name_functions(heap, binaries, err);
+    pgk_binaries_close(&binaries);
+    return status;
+}
+
+/* The heap data of the same file; completes `info`. */
+static int read_heap(const struct show *s, struct pgk_heap **heap, struct pgk_file_info *info,
+                     struct pgk_err *err)
+{
+    int status = pgk_heap_new(heap, err);
+    if (!status)
+        status = pgk_heap_read(*heap, s->path, info, err);
+    return status ? status : name_heap(s, *heap, err);
+}
+
+static int print_heap(const struct show *s, const struct pgk_heap *heap, struct pgk_err *err)
+{
+    struct pgk_report_opts opts = {.struct_size = sizeof opts,
+                                   .info = s->report.info,
+                                   .top = s->report.top,
+                                   .depth = 12,
+                                   .colour = s->report.colour};
+    if (fputs("\nheap data\n\n", stdout) < 0)
+        return 0; /* which cli_finish_output has words for */
+    return pgk_report_heap_table(heap, &opts, stdout, err);
+}
+
+/* `heap` is NULL if there is none. */
+static int print(const struct show *s, const struct pgk_instr *instr, const struct pgk_heap *heap,
+                 struct pgk_err *err)
+{
+    if (s->view == VIEW_TEXT)
+        return pgk_instr_text_save(instr, "-", err);
+    if (s->view == VIEW_JSON)
+        return pgk_report_instr_json(instr, &s->report, stdout, err);
+    int status = pgk_report_instr_table(instr, &s->report, stdout, err);
+    return !status && heap && !s->report.function ? print_heap(s, heap, err) : status;
+}
+
+static int run(int argc, char **argv)
+{
+    struct show s = {0};
+    struct pgk_instr *instr = NULL;
+    struct pgk_heap *heap = NULL;
+    struct pgk_err err = {0};
+    struct pgk_file_info info;
+    parse(&s, argc, argv);
+    int status = pgk_instr_new(&instr, &err);
+    if (!status)
+        status = pgk_instr_read(instr, s.path, 1, &info, &err);
+    if (!status && info.has_heap)
+        status = read_heap(&s, &heap, &info, &err);
+    if (!status) {
+        s.report.info = &info;
+        status = print(&s, instr, heap, &err);
+    }
+    pgk_instr_close(&instr);
+    pgk_heap_close(&heap);
+    cli_common_free(&s.common);
+    return status ? cli_fail(&err) : cli_finish_output(EXIT_DONE);
+}
+
+const struct cli_action show_instr = {PGK_KIND_INSTR, help, "", options, run};
