@@ -40,7 +40,7 @@ static int touch_sample(void *ctx, const struct pgk_perf_sample *s)
         touch_op(ctx, &op);
     if (pgk_process_map_ready(ctx, NULL))
         return PGK_E_NOMEM;
-    sum += pgk_process_map_find(ctx, s->pid, s->time, s->ip) != NULL;
+    sum += pgk_process_map_find(ctx, s->pid, s->time, s->ip).end;
     return 0;
 }
 

@@ -8,6 +8,8 @@
 
 static const struct cli_verb *const verbs[] = {
     &cmd_record,
+    &cmd_perf_check,
+    &cmd_gen,
     &cmd_merge,
     &cmd_show,
     &cmd_convert,

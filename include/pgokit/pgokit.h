@@ -7,6 +7,7 @@
 #include "pgokit/err.h"
 #include "pgokit/format.h"
 #include "pgokit/gcov.h"
+#include "pgokit/gen.h"
 #include "pgokit/heap.h"
 #include "pgokit/human.h"
 #include "pgokit/instr.h"

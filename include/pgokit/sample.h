@@ -154,6 +154,7 @@ struct pgk_sample_trim_opts {
     bool merge, trim;     /* add cold contexts to shorter ones; leave cold ones out */
     unsigned depth;       /* frames that a merged context keeps; 0: 1 */
     uint64_t cold_below;  /* samples; 0: the summary's count of the coldest lines */
+    bool functions_only;  /* of trim without merge: contexts stay */
 };
 /* Of a context-sensitive profile; any other is left as it is. */
 int pgk_sample_trim(struct pgk_sample **profile, const struct pgk_sample_trim_opts *opts,

@@ -19,7 +19,7 @@ struct pgk_symboliser {
     struct pgk_dw_file *file;
     struct pgk_dw_file *package; /* .dwp; NULL if there is none */
     pgk_dw_arange_vec aranges;
-    pthread_mutex_t lock;        /* of split units being looked for */
+    pthread_mutex_t lock; /* of split units being looked for */
     _Atomic(size_t) lost_splits;
 };
 
@@ -43,18 +43,16 @@ static bool has_functions(const struct pgk_dw_file *f)
 static int fail_nodebug(const struct pgk_elf *elf, const struct pgk_dw_search *search,
                         bool has_units, struct pgk_err *err)
 {
-    return pgk_fail(err, PGK_E_NODEBUG, .file = pgk_elf_path(elf),
-                    .format = "DWARF", .field = ".debug_info",
-                    .found = has_units ? "line tables without functions"
-                             : search->tried[0]
-                                 ? PGK_F("none, nor a debug file at %s", search->tried)
-                                 : "none",
-                    .expected = "DWARF with functions, in the file or in a debug file",
-                    .hint = has_units
-                                ? "compile with -g, or add -fdebug-info-for-profiling to "
-                                  "-gline-tables-only"
-                                : "compile and link with -g and do not strip, or give the "
-                                  "folder of the debug files");
+    return pgk_fail(
+        err, PGK_E_NODEBUG, .file = pgk_elf_path(elf), .format = "DWARF", .field = ".debug_info",
+        .found = has_units          ? "line tables without functions"
+                 : search->tried[0] ? PGK_F("none, nor a debug file at %s", search->tried)
+                                    : "none",
+        .expected = "DWARF with functions, in the file or in a debug file",
+        .hint = has_units ? "compile with -g, or add -fdebug-info-for-profiling to "
+                            "-gline-tables-only"
+                          : "compile and link with -g and do not strip, or give the "
+                            "folder of the debug files");
 }
 
 static int open_package(struct pgk_symboliser *s, const struct pgk_elf *elf, struct pgk_err *err)
@@ -150,8 +148,7 @@ static const struct pgk_dw_unit *unit_with_id(struct pgk_dw_file *f, uint64_t id
 
 static int find_split(struct pgk_symboliser *s, struct pgk_dw_unit *u)
 {
-    struct pgk_dw_unit *split =
-        (struct pgk_dw_unit *)(uintptr_t)unit_with_id(s->package, u->id);
+    struct pgk_dw_unit *split = (struct pgk_dw_unit *)(uintptr_t)unit_with_id(s->package, u->id);
     if (split && split->skeleton != split)
         split = NULL; /* two skeletons with one id: the package's unit is the first's */
     if (!split) {
@@ -200,9 +197,9 @@ static int unit_with_tree(struct pgk_symboliser *s, struct pgk_dw_unit *u,
 /* The queries that lie in one unit. */
 struct job {
     struct pgk_dw_unit *unit;
-    size_t first, count;                 /* in the batch's lists */
+    size_t first, count; /* in the batch's lists */
     PGK_VEC(struct pgk_sym_frame) frames;
-    PGK_VEC(struct pgk_dw_func) funcs;   /* each read once */
+    PGK_VEC(struct pgk_dw_func) funcs; /* each read once */
     PGK_VEC(struct pgk_dw_die) func_dies;
     struct pgk_index func_index;
 };
@@ -210,9 +207,9 @@ struct job {
 struct batch {
     struct pgk_symboliser *sym;
     PGK_VEC(struct job) jobs;
-    uint64_t *addrs;     /* grouped by job, ascending */
-    uint32_t *query;     /* number of the query in the caller's arrays */
-    uint32_t *n_frames;  /* parallel to addrs */
+    uint64_t *addrs;    /* grouped by job, ascending */
+    uint32_t *query;    /* number of the query in the caller's arrays */
+    uint32_t *n_frames; /* parallel to addrs */
 };
 
 static bool known_function(struct job *j, struct pgk_dw_die key, struct pgk_dw_func *f)
@@ -328,8 +325,8 @@ static int run_job(void *ctx, size_t number, unsigned worker)
     ok = ok && pgk_dw_unit_chains(tree, addrs, j->count, &chains) &&
          pgk_dw_lines_find(pgk_dw_unit_lines(j->unit), addrs, j->count, rows);
     for (size_t i = 0; ok && i < j->count; i++)
-        ok = add_frames(j, tree, &chains, chains.innermost[i], &rows[i],
-                        &b->n_frames[j->first + i]);
+        ok =
+            add_frames(j, tree, &chains, chains.innermost[i], &rows[i], &b->n_frames[j->first + i]);
     ok = ok && !starved(j->unit->file) && !starved(tree->file);
     pgk_vec_free(&chains.nodes);
     pgk_mem_free(chains.innermost);
@@ -369,8 +366,8 @@ static bool make_jobs(struct batch *b, const uint64_t *addrs, size_t count)
     for (size_t i = 0; ok && i < count; i++) {
         while (a < s->aranges.n && s->aranges.v[a].high <= addrs[i])
             a++;
-        bool inside = a < s->aranges.n && s->aranges.v[a].low <= addrs[i] &&
-                      in_code(s->elf, addrs[i]);
+        bool inside =
+            a < s->aranges.n && s->aranges.v[a].low <= addrs[i] && in_code(s->elf, addrs[i]);
         unit_of[i] = inside ? s->aranges.v[a].unit : PGK_INDEX_NONE;
         if (inside)
             start[unit_of[i] + 1]++;
@@ -379,9 +376,9 @@ static bool make_jobs(struct batch *b, const uint64_t *addrs, size_t count)
         size_t n = start[u + 1];
         start[u + 1] += start[u];
         if (n)
-            ok = pgk_vec_push(&b->jobs, (struct job){.unit = &s->file->units.v[u],
-                                                     .first = start[u],
-                                                     .count = n});
+            ok = pgk_vec_push(
+                &b->jobs,
+                (struct job){.unit = &s->file->units.v[u], .first = start[u], .count = n});
     }
     for (size_t i = 0; ok && i < count; i++) {
         if (unit_of[i] == PGK_INDEX_NONE)
@@ -413,9 +410,8 @@ static bool collect(const struct batch *b, struct pgk_arena *arena, struct pgk_s
     return true;
 }
 
-int pgk_symbolise(struct pgk_symboliser *sym, const uint64_t *addrs, size_t count,
-                  unsigned threads, struct pgk_arena *arena, struct pgk_sym_chain *chains,
-                  struct pgk_err *err)
+int pgk_symbolise(struct pgk_symboliser *sym, const uint64_t *addrs, size_t count, unsigned threads,
+                  struct pgk_arena *arena, struct pgk_sym_chain *chains, struct pgk_err *err)
 {
     if (count > UINT32_MAX - 1)
         return pgk_fail(err, PGK_E_LIMIT, .field = "addresses", .found = PGK_F("%zu", count),
@@ -423,8 +419,8 @@ int pgk_symbolise(struct pgk_symboliser *sym, const uint64_t *addrs, size_t coun
     for (size_t i = 1; i < count; i++)
         if (addrs[i - 1] >= addrs[i])
             return pgk_fail(err, PGK_E_ARG, .field = "addresses",
-                            .found = PGK_F("0x%" PRIx64 " before 0x%" PRIx64, addrs[i - 1],
-                                           addrs[i]),
+                            .found =
+                                PGK_F("0x%" PRIx64 " before 0x%" PRIx64, addrs[i - 1], addrs[i]),
                             .expected = "ascending addresses without doubles");
     struct batch b = {.sym = sym};
     int status = make_jobs(&b, addrs, count) ? 0 : PGK_E_NOMEM;
@@ -447,12 +443,90 @@ int pgk_symbolise(struct pgk_symboliser *sym, const uint64_t *addrs, size_t coun
     return status;
 }
 
+/* ---- ranges of functions ---- */
+
+struct code_job {
+    struct pgk_dw_unit *unit;
+    PGK_VEC(struct pgk_sym_code) code;
+};
+
+struct code_batch {
+    struct pgk_symboliser *sym;
+    PGK_VEC(struct code_job) jobs;
+};
+
+static int run_code_job(void *ctx, size_t number, unsigned worker)
+{
+    struct code_batch *b = ctx;
+    struct code_job *j = &b->jobs.v[number];
+    struct pgk_dw_unit *tree;
+    (void)worker;
+    PGK_TRY(unit_with_tree(b->sym, j->unit, &tree));
+    if (!pgk_dw_unit_index(tree) || !pgk_vec_reserve(&j->code, tree->funcs.n))
+        return PGK_E_NOMEM;
+    uint64_t last = UINT64_MAX;
+    struct pgk_dw_func f = {0};
+    for (size_t i = 0; i < tree->funcs.n; i++) {
+        const struct pgk_dw_func_range *r = &tree->funcs.v[i];
+        if (r->die != last)
+            pgk_dw_func_read((struct pgk_dw_die){tree, r->die}, &f);
+        last = r->die;
+        j->code.v[j->code.n++] = (struct pgk_sym_code){r->low, r->high, f.name};
+    }
+    return starved(j->unit->file) || starved(tree->file) ? PGK_E_NOMEM : 0;
+}
+
+/* One job for each unit that an address lies in. */
+static bool make_code_jobs(struct code_batch *b, const uint64_t *addrs, size_t count)
+{
+    const struct pgk_symboliser *s = b->sym;
+    bool *taken = pgk_mem_zalloc(s->file->units.n + 1, sizeof *taken);
+    bool ok = taken;
+    for (size_t i = 0, a = 0; ok && i < count; i++) {
+        while (a < s->aranges.n && s->aranges.v[a].high <= addrs[i])
+            a++;
+        if (a == s->aranges.n || s->aranges.v[a].low > addrs[i] || taken[s->aranges.v[a].unit])
+            continue;
+        taken[s->aranges.v[a].unit] = true;
+        ok = pgk_vec_push(&b->jobs,
+                          (struct code_job){.unit = &s->file->units.v[s->aranges.v[a].unit]});
+    }
+    pgk_mem_free(taken);
+    return ok;
+}
+
+int pgk_symboliser_code(struct pgk_symboliser *sym, const uint64_t *addrs, size_t count,
+                        unsigned threads, struct pgk_arena *arena, struct pgk_sym_code **code,
+                        size_t *n_code, struct pgk_err *err)
+{
+    struct code_batch b = {.sym = sym};
+    size_t n = 0;
+    int status = make_code_jobs(&b, addrs, count) ? 0 : PGK_E_NOMEM;
+    if (!status)
+        status = pgk_pool_run(threads, b.jobs.n, run_code_job, &b);
+    for (size_t i = 0; i < b.jobs.n; i++)
+        n += b.jobs.v[i].code.n;
+    struct pgk_sym_code *all = status ? NULL : pgk_arena_alloc(arena, n + 1, sizeof *all);
+    for (size_t i = 0, at = 0; i < b.jobs.n; at += b.jobs.v[i].code.n, i++) {
+        if (all && b.jobs.v[i].code.n)
+            memcpy(all + at, b.jobs.v[i].code.v, b.jobs.v[i].code.n * sizeof *all);
+    }
+    for (size_t i = 0; i < b.jobs.n; i++)
+        pgk_vec_free(&b.jobs.v[i].code);
+    pgk_vec_free(&b.jobs);
+    if (!all)
+        return pgk_fail_nomem(err);
+    *code = all;
+    *n_code = n;
+    return 0;
+}
+
 /* ---- all functions ---- */
 
 struct listing {
     pgk_sym_function_fn *fn;
     void *ctx;
-    int stopped; /* what fn returned */
+    int stopped;           /* what fn returned */
     struct pgk_index seen; /* of `names` */
     PGK_VEC(struct pgk_dw_func) names;
 };
@@ -475,8 +549,7 @@ static int list_function(void *ctx, const struct pgk_dw_unit *u, const struct pg
         if (g->name == f.name && g->decl_line == f.decl_line && g->decl_file == f.decl_file)
             return 0;
     }
-    if (!pgk_vec_push(&l->names, f) ||
-        !pgk_index_add(&l->seen, hash, (uint32_t)l->names.n - 1))
+    if (!pgk_vec_push(&l->names, f) || !pgk_index_add(&l->seen, hash, (uint32_t)l->names.n - 1))
         return PGK_E_NOMEM;
     l->stopped = l->fn(l->ctx, &(struct pgk_sym_function){f.name, f.decl_file, f.decl_line});
     return l->stopped;

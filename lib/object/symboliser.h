@@ -66,6 +66,18 @@ int pgk_symbolise(struct pgk_symboliser *sym, const uint64_t *addrs, size_t coun
                   unsigned threads, struct pgk_arena *arena, struct pgk_sym_chain *chains,
                   struct pgk_err *err);
 
+/* A range of code of a function; a function that was split has several. */
+struct pgk_sym_code {
+    uint64_t low, high;   /* low < high */
+    const char *function; /* linkage name, else the plain name; NULL unknown */
+};
+/* Ranges of all functions in the units of debug information that the addresses lie in, which are
+ * sorted ascending, without doubles. By unit, then in the order of the debug information; owned
+ * by `arena`. */
+int pgk_symboliser_code(struct pgk_symboliser *sym, const uint64_t *addrs, size_t count,
+                        unsigned threads, struct pgk_arena *arena, struct pgk_sym_code **code,
+                        size_t *n_code, struct pgk_err *err);
+
 /* Every function that DWARF names (defined or only inlined), each name and
  * declaration once per unit; order of the debug information. For turning GUIDs
  * back into names. `fn` returns 0 to go on. */

@@ -207,8 +207,8 @@ static bool cut(struct space *s, uint64_t start, uint64_t end, uint64_t time)
         if (!pgk_vec_push(&s->past, p))
             return false;
     }
-    if (last == first)
-        return true;
+    if (first == last)
+        return true; /* nothing was mapped there */
     if (!pgk_vec_reserve(&s->alive, n_rest))
         return false;
     memmove(s->alive.v + first + n_rest, s->alive.v + last,
@@ -369,14 +369,17 @@ static const struct piece *find_piece(const struct space *s, uint64_t time, uint
     return NULL;
 }
 
-const struct pgk_process_mapping *pgk_process_map_find(const struct pgk_process_map *m, int32_t pid,
-                                                       uint64_t time, uint64_t addr)
+struct pgk_process_place pgk_process_map_find(const struct pgk_process_map *m, int32_t pid,
+                                              uint64_t time, uint64_t addr)
 {
     const struct space *s = find_space(m, pid);
     const struct piece *p = find_piece(s ? s : find_space(m, PGK_PID_UNKNOWN), time, addr);
     if (!p)
         p = find_piece(find_space(m, PGK_PID_KERNEL), time, addr);
-    return p ? &m->mappings.v[p->mapping] : NULL;
+    if (!p)
+        return (struct pgk_process_place){addr, addr, time, time, NULL};
+    return (struct pgk_process_place){p->start, p->end, p->from, p->until,
+                                      &m->mappings.v[p->mapping]};
 }
 
 const struct pgk_process_file *pgk_process_map_files(const struct pgk_process_map *m, size_t *n)

@@ -37,12 +37,16 @@ int pgk_process_map_task(struct pgk_process_map *map, const struct pgk_perf_task
 /* Works in what was added since the last call; cheap if that is nothing. */
 int pgk_process_map_ready(struct pgk_process_map *map, struct pgk_err *err);
 
-/* The mapping that covers `addr` in process `pid` (PGK_PID_UNKNOWN: in any) at `time`; NULL if
- * none does. PGK_PID_KERNEL's mappings belong to every process. The map must be ready; then any
- * number of threads may ask. */
-const struct pgk_process_mapping *pgk_process_map_find(const struct pgk_process_map *map,
-                                                       int32_t pid, uint64_t time,
-                                                       uint64_t addr);
+/* A stretch of addresses that shows one mapping for some time. */
+struct pgk_process_place {
+    uint64_t start, end;
+    uint64_t from, until;
+    const struct pgk_process_mapping *mapping; /* NULL: nothing was mapped there */
+};
+/* The place of `addr` in process `pid` (PGK_PID_UNKNOWN: in any) at `time`. PGK_PID_KERNEL's
+ * mappings belong to every process. The map must be ready; then any number of threads may ask. */
+struct pgk_process_place pgk_process_map_find(const struct pgk_process_map *map, int32_t pid,
+                                              uint64_t time, uint64_t addr);
 
 /* All distinct files that were mapped. */
 const struct pgk_process_file *pgk_process_map_files(const struct pgk_process_map *map, size_t *n);

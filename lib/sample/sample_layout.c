@@ -251,7 +251,8 @@ struct trimmer {
 
 static bool is_cold(const struct trimmer *t, const struct pgk_sample *p, uint32_t top)
 {
-    return p->nodes.v[top].total < t->threshold;
+    bool whole = t->opts.functions_only && !t->opts.merge && p->nodes.v[top].parent;
+    return !whole && p->nodes.v[top].total < t->threshold;
 }
 
 /* Adds what cold contexts became, unless it is cold still and stands alone. */

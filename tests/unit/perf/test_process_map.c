@@ -25,8 +25,11 @@ static const char *at(struct pgk_process_map *m, int32_t pid, uint64_t time, uin
 {
     size_t n;
     assert_int_equal(pgk_process_map_ready(m, NULL), 0);
-    const struct pgk_process_mapping *found = pgk_process_map_find(m, pid, time, addr);
-    return found ? pgk_process_map_files(m, &n)[found->file].path : "nothing";
+    struct pgk_process_place p = pgk_process_map_find(m, pid, time, addr);
+    if (!p.mapping)
+        return "nothing";
+    assert_true(p.start <= addr && addr < p.end);
+    return pgk_process_map_files(m, &n)[p.mapping->file].path;
 }
 
 static struct pgk_process_map *fresh(void)

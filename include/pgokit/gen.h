@@ -1,0 +1,97 @@
+/* Sample profiles from recordings of perf.
+ *
+ * Inputs are read one after the other; only counts of distinct ranges and branches are kept of
+ * them, so memory does not grow with samples. Source of the algorithm:
+ * docs/formats/profile-generation.md. */
+#ifndef PGOKIT_GEN_H
+#define PGOKIT_GEN_H
+
+#include "pgokit/binaries.h"
+#include "pgokit/err.h"
+#include "pgokit/sample.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+#pragma GCC visibility push(default)
+
+enum pgk_gen_mode {
+    PGK_GEN_AUTO,  /* with calling contexts if samples have call chains; by probes if the first
+                    * binary has them, else by lines */
+    PGK_GEN_LINES, /* by source lines: AutoFDO */
+    PGK_GEN_PROBES,
+    PGK_GEN_CONTEXTS,      /* with calling contexts, by probes or else by lines */
+    PGK_GEN_CONTEXT_LINES, /* with calling contexts, by lines */
+    PGK_GEN_MODES
+};
+/* "auto", "autofdo", "probe", "cs", "cs-autofdo" */
+const char *pgk_gen_mode_name(enum pgk_gen_mode mode);
+
+struct pgk_gen_opts {
+    size_t struct_size;  /* sizeof(struct pgk_gen_opts) */
+    enum pgk_gen_mode mode;
+    int32_t pid;         /* only this process; 0: all */
+    unsigned threads;    /* 0: one per processor */
+    bool no_vtables;     /* leave out types of objects, which need samples of loads */
+    bool ignore_chains;  /* PGK_GEN_AUTO: call chains do not make it context-sensitive */
+
+    /* Of profiles with contexts: */
+    bool no_preinliner;      /* keep all contexts, not only those worth inlining */
+    bool keep_cold_contexts; /* without the pre-inliner, cold contexts are merged */
+    bool trim_cold;          /* leave out what is not hot */
+    bool keep_contexts;      /* do not turn contexts into inlinees of their callers */
+    bool no_missing_frames;  /* do not look for callers that tail calls hide */
+};
+
+/* What became of the samples. Counts of samples take aggregated ones as often as they stand
+ * for. */
+struct pgk_gen_stats {
+    uint64_t samples;            /* read */
+    uint64_t other_process;      /* left out: not the asked process */
+    uint64_t in_kernel;          /* left out */
+    uint64_t without_branches;   /* left out: neither branches nor a data address */
+    uint64_t between_frames;         /* left out: call chain of a frame that was being set up */
+    uint64_t stacks_cut;             /* of those used: call chain is wrong further out */
+    uint64_t outside;            /* left out: no branch of it touches a given binary */
+    uint64_t branches;           /* of samples that are used */
+    uint64_t branches_outside;   /* of these, from and to elsewhere */
+    uint64_t ranges, ranges_bad; /* straight code between branches; of these, impossible ones */
+    uint64_t load_samples, vtable_samples; /* with a data address; of these, of a vtable */
+    uint64_t lost;               /* by the recording itself */
+    uint64_t unreadable;         /* lines of a text */
+    char unreadable_example[80]; /* the first of them */
+    uint64_t unreadable_line;    /* its number */
+    uint64_t functions;          /* with a profile of their own */
+    uint64_t instructions, symbolised; /* that were sampled; of these, with a source line */
+    bool no_mapping; /* no mapping of a given binary is in the input: addresses are taken as they
+                      * stand in the first binary */
+};
+
+struct pgk_gen;
+
+/* `binaries` holds the programs and libraries that were run, in which case it must outlive
+ * `gen`. One thread per generator. */
+int pgk_gen_new(struct pgk_gen **gen, struct pgk_binaries *binaries,
+                const struct pgk_gen_opts *opts, struct pgk_err *err);
+/* Nulls the pointer; accepts NULL. */
+void pgk_gen_close(struct pgk_gen **gen);
+
+/* Reads perf.data or text of perf ("-": standard input). PGK_E_MISMATCH if the recording names
+ * a given binary, but with another build id only. On failure the generator is only good for
+ * closing. */
+int pgk_gen_add(struct pgk_gen *gen, const char *path, struct pgk_err *err);
+
+/* The profile of all that was added; finished. To be called once. PGK_E_EMPTY if there is nothing
+ * to count, PGK_E_NODEBUG for a binary without debug information. */
+int pgk_gen_profile(struct pgk_gen *gen, struct pgk_sample **profile, struct pgk_err *err);
+const struct pgk_gen_stats *pgk_gen_stats(const struct pgk_gen *gen);
+
+#pragma GCC visibility pop
+#ifdef __cplusplus
+}
+#endif
+#endif

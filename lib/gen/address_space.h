@@ -1,0 +1,48 @@
+/* From an address of a running process to one of a binary.
+ *
+ * A mapped file is one of the binaries if their build ids are equal, or, where one has none, if
+ * their names are. */
+#ifndef PGK_ADDRESS_SPACE_H
+#define PGK_ADDRESS_SPACE_H
+
+#include "binary_set.h"
+#include "process_map.h"
+
+#define PGK_NO_BINARY UINT32_MAX
+
+struct pgk_address_space {
+    const struct pgk_binaries *binaries;
+    struct pgk_process_map *map;
+    PGK_VEC(uint32_t) binary_of_file; /* by number of the mapped file */
+    size_t foreign; /* mapped files with the name of a binary, but another build id */
+    char foreign_text[256]; /* about the first of them */
+    bool any_matched;
+};
+
+int pgk_address_space_open(struct pgk_address_space *space, const struct pgk_binaries *binaries,
+                           struct pgk_err *err);
+void pgk_address_space_close(struct pgk_address_space *space);
+int pgk_address_space_add(struct pgk_address_space *space, const struct pgk_perf_mapping *mapping,
+                          struct pgk_err *err);
+
+/* A stretch of a process in which addresses differ from those of a binary by a constant. */
+struct pgk_address_window {
+    uint64_t start, end;
+    uint64_t from, until; /* when it holds */
+    int32_t pid;          /* for which process */
+    uint64_t bias;        /* subtract to get the address in the binary */
+    uint32_t binary;      /* PGK_NO_BINARY: none of ours */
+};
+
+static inline bool pgk_address_in_window(const struct pgk_address_window *w, int32_t pid,
+                                         uint64_t time, uint64_t addr)
+{
+    return addr >= w->start && addr < w->end && pid == w->pid && time >= w->from &&
+           time < w->until;
+}
+
+/* The window around `addr`; an empty one if nothing was mapped there. The map must be ready. */
+struct pgk_address_window pgk_address_window(const struct pgk_address_space *space, int32_t pid,
+                                             uint64_t time, uint64_t addr);
+
+#endif

@@ -1,0 +1,27 @@
+/* Frames of a calling context to the context's node in a profile. */
+#ifndef PGK_CONTEXT_PATH_H
+#define PGK_CONTEXT_PATH_H
+
+#include "sample_model.h"
+
+/* A function, and where in it the next one is called. No padding: frames are compared by byte. */
+struct pgk_context_frame {
+    uint64_t loc;
+    uint64_t name;
+};
+typedef PGK_VEC(struct pgk_context_frame) pgk_context_vec;
+
+/* Contexts come in runs with the same callers, so the last path is kept. */
+struct pgk_context_path {
+    struct pgk_sample *p;
+    pgk_context_vec known;
+    PGK_VEC(uint32_t) nodes; /* of `known` */
+};
+
+/* The node of the context that ends in `frames[n - 1]`, whose location is of no matter; recursion
+ * among the callers is compressed, which changes `frames`. 0 when out of memory. */
+uint32_t pgk_context_node(struct pgk_context_path *path, struct pgk_context_frame *frames,
+                          size_t n);
+void pgk_context_path_free(struct pgk_context_path *path);
+
+#endif

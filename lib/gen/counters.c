@@ -1,0 +1,48 @@
+/* Counts of pairs of addresses. */
+#include "counters.h"
+
+#include "hash.h"
+
+#include <stdlib.h>
+
+bool pgk_pairs_add(struct pgk_pairs *pairs, uint64_t from, uint64_t to, uint64_t count)
+{
+    uint64_t hash = pgk_hash_pair(from, to);
+    PGK_INDEX_FOR (&pairs->index, hash, i) {
+        struct pgk_pair *p = &pairs->v.v[i];
+        if (p->from == from && p->to == to) {
+            if (__builtin_add_overflow(p->count, count, &p->count))
+                p->count = UINT64_MAX;
+            return true;
+        }
+    }
+    return pgk_vec_push(&pairs->v, (struct pgk_pair){from, to, count}) &&
+           pgk_index_add(&pairs->index, hash, (uint32_t)pairs->v.n - 1);
+}
+
+static int compare_pairs(const void *a, const void *b)
+{
+    const struct pgk_pair *x = a, *y = b;
+    if (x->from != y->from)
+        return x->from < y->from ? -1 : 1;
+    return x->to < y->to ? -1 : x->to > y->to;
+}
+
+void pgk_pairs_sort(struct pgk_pairs *pairs)
+{
+    pgk_index_free(&pairs->index);
+    if (pairs->v.n)
+        qsort(pairs->v.v, pairs->v.n, sizeof *pairs->v.v, compare_pairs);
+}
+
+void pgk_pairs_free(struct pgk_pairs *pairs)
+{
+    pgk_index_free(&pairs->index);
+    pgk_vec_free(&pairs->v);
+}
+
+void pgk_counters_free(struct pgk_counters *counters)
+{
+    pgk_pairs_free(&counters->ranges);
+    pgk_pairs_free(&counters->branches);
+}

@@ -1,0 +1,177 @@
+/* How large the code of a function is. docs/formats/profile-generation.md section 7 */
+#include "function_sizes.h"
+
+#include "discriminator.h"
+#include "source_frames.h"
+#include "hash.h"
+
+uint64_t pgk_call_site_hash(struct pgk_sample *p, uint32_t name, uint64_t loc)
+{
+    uint64_t site = (uint64_t)pgk_sample_discriminator(loc) << 32 | pgk_sample_line(loc);
+    return pgk_sample_names_guid(&p->names, name) + (site << 5) + site;
+}
+
+static uint64_t place_hash(uint32_t parent, uint64_t loc, uint32_t name)
+{
+    return pgk_hash_pair((uint64_t)parent << 32 | name, loc ^ loc >> 29);
+}
+
+uint32_t pgk_function_sizes_child(const struct pgk_function_sizes *s, uint32_t parent,
+                                  uint64_t loc, uint32_t name)
+{
+    PGK_INDEX_FOR (&s->index, place_hash(parent, loc, name), i) {
+        const struct pgk_size_node *n = &s->nodes.v[i];
+        if (n->parent == parent && n->loc == loc && n->name == name)
+            return i;
+    }
+    return 0;
+}
+
+/* 0 when out of memory. */
+static uint32_t need_child(struct pgk_function_sizes *s, uint32_t parent, uint64_t loc,
+                           uint32_t name)
+{
+    uint32_t id = pgk_function_sizes_child(s, parent, loc, name);
+    if (id || !name)
+        return id;
+    struct pgk_size_node n = {.loc = loc, .name = name, .parent = parent,
+                              .hash = pgk_call_site_hash(s->p, name, loc)};
+    id = (uint32_t)s->nodes.n;
+    if (!pgk_vec_push(&s->nodes, n) || !pgk_index_add(&s->index, place_hash(parent, loc, name), id))
+        return 0;
+    struct pgk_size_node *up = &s->nodes.v[parent];
+    if (!up->first_child || n.hash < s->nodes.v[up->first_child].hash)
+        up->first_child = id;
+    return id;
+}
+
+int pgk_function_sizes_open(struct pgk_function_sizes *s, struct pgk_sample *p,
+                            struct pgk_err *err)
+{
+    *s = (struct pgk_function_sizes){.p = p};
+    return pgk_vec_push(&s->nodes, (struct pgk_size_node){0}) ? 0 : pgk_fail_nomem(err);
+}
+
+void pgk_function_sizes_close(struct pgk_function_sizes *s)
+{
+    pgk_vec_free(&s->nodes);
+    pgk_index_free(&s->index);
+}
+
+/* ---- code ---- */
+
+struct code {
+    struct pgk_function_sizes *sizes;
+    struct pgk_gen_binary *b;
+    bool *sampled; /* by function */
+    struct pgk_frames frames;
+    struct pgk_frame_names names;
+};
+
+static bool list_code(struct code *c)
+{
+    const struct pgk_functions *f = &c->b->functions;
+    struct pgk_code *code = &c->b->code;
+    for (size_t i = 0; i < f->ranges.n; i++) {
+        const struct pgk_function_range *r = &f->ranges.v[i];
+        if (!c->sampled[r->function])
+            continue;
+        for (uint64_t at = r->low; (at = pgk_code_first(code, at, r->high - 1)) != UINT64_MAX;
+             at += pgk_code_mark(code, at) & PGK_CODE_LENGTH)
+            if (!pgk_vec_push(&c->frames.addrs, at))
+                return false;
+    }
+    return true;
+}
+
+static uint64_t call_site(const struct code *c, const struct pgk_sym_frame *f)
+{
+    return c->b->index ? pgk_sample_loc(pgk_discriminator_probe(f->discriminator), 0)
+                       : pgk_sample_loc(pgk_frame_offset(f), f->discriminator);
+}
+
+/* The node of an instruction; 0 when out of memory. */
+static uint32_t node_of(struct code *c, const struct pgk_sym_chain *chain, uint32_t n)
+{
+    uint32_t node = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        const struct pgk_sym_frame *f = &chain->frames[chain->count - n + i];
+        uint32_t name = pgk_frame_name(&c->names, f->function);
+        node = name ? need_child(c->sizes, node, i ? call_site(c, f) : 0, name) : 0;
+        if (!node)
+            return 0;
+    }
+    return node;
+}
+
+/* All but the line in the innermost function. */
+static bool same_copy(const struct pgk_sym_chain *a, const struct pgk_sym_chain *b)
+{
+    if (a->count != b->count || !a->count || a->frames[0].function != b->frames[0].function)
+        return false;
+    for (uint32_t i = 1; i < a->count; i++) {
+        const struct pgk_sym_frame *x = &a->frames[i], *y = &b->frames[i];
+        if (x->function != y->function || x->line != y->line ||
+            x->discriminator != y->discriminator)
+            return false;
+    }
+    return true;
+}
+
+static bool add_code(struct code *c)
+{
+    uint32_t node = 0;
+    for (size_t i = 0; i < c->frames.addrs.n; i++) {
+        const struct pgk_sym_chain *chain = &c->frames.chains[i];
+        uint32_t n = pgk_frame_count(chain);
+        if (!n) {
+            node = 0;
+            continue;
+        }
+        if ((!node || !same_copy(chain, chain - 1)) && !(node = node_of(c, chain, n)))
+            return false;
+        uint32_t *size = &c->sizes->nodes.v[node].size;
+        *size += !*size;
+        *size += pgk_code_mark(&c->b->code, c->frames.addrs.v[i]) & PGK_CODE_LENGTH;
+    }
+    return true;
+}
+
+/* Copies of which the optimiser left nothing but their probes have no code. */
+static bool add_probes(struct code *c)
+{
+    const struct pgk_probe_index *index = c->b->index;
+    for (uint32_t i = 0; i < pgk_probe_node_count(index); i++) {
+        struct pgk_probe_node n = pgk_probe_node_at(index, i);
+        uint32_t node = 0;
+        uint64_t site = 0;
+        for (uint32_t at = i; n.probes && at != PGK_PROBE_NONE; at = pgk_probe_parent(index, at)) {
+            struct pgk_probe_desc d =
+                pgk_probe_desc_at(c->b->probes, pgk_probe_function(index, at));
+            uint32_t name = pgk_sample_name(c->sizes->p, d.name, d.name_len);
+            node = name ? need_child(c->sizes, node, site, name) : 0;
+            if (!node)
+                return false;
+            site = pgk_sample_loc(pgk_probe_node_at(index, at).site, 0);
+        }
+        if (node && !c->sizes->nodes.v[node].size)
+            c->sizes->nodes.v[node].size = 1;
+    }
+    return true;
+}
+
+int pgk_function_sizes_add(struct pgk_function_sizes *sizes, struct pgk_gen_binary *binary,
+                           unsigned threads, struct pgk_err *err)
+{
+    struct code c = {.sizes = sizes, .b = binary, .names = {.p = sizes->p}};
+    c.sampled = pgk_gen_sampled(binary, &binary->functions, binary->index != NULL);
+    int status = c.sampled && list_code(&c)
+                     ? pgk_frames_read(&c.frames, binary->sym, threads, err)
+                     : pgk_fail_nomem(err);
+    if (!status && (!add_code(&c) || (binary->index && !add_probes(&c))))
+        status = pgk_fail_nomem(err);
+    pgk_mem_free(c.sampled);
+    pgk_frames_free(&c.frames);
+    pgk_frame_names_free(&c.names);
+    return status;
+}

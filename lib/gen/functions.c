@@ -1,0 +1,225 @@
+/* Functions of a binary by address. */
+#include "functions.h"
+
+#include "hash.h"
+#include "index.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Length of a name without those suffixes, each cut once, if it ends the name but for a number. */
+static size_t length_without(const char *name, const char *const *suffixes, size_t count)
+{
+    size_t len = strlen(name);
+    for (size_t i = 0; i < count; i++) {
+        size_t n = strlen(suffixes[i]);
+        const char *last = NULL, *dot = memrchr(name, '.', len);
+        for (const char *p = name; (p = memmem(p, len - (size_t)(p - name), suffixes[i], n)); p++)
+            last = p;
+        if (last && (dot == last || dot == last + n - 1))
+            len = (size_t)(last - name);
+    }
+    return len;
+}
+
+size_t pgk_canonical_length(const char *name)
+{
+    static const char *const suffixes[] = {".llvm.", ".part."};
+    return length_without(name, suffixes, PGK_COUNTOF(suffixes));
+}
+
+size_t pgk_symbol_length(const char *name)
+{
+    static const char *const suffixes[] = {".cleanup",    ".destroy",  ".resume", ".cold",
+                                           ".warm",       ".llvm.",    ".part.",  ".isra.",
+                                           ".constprop.", ".lto_priv."};
+    return length_without(name, suffixes, PGK_COUNTOF(suffixes));
+}
+
+static uint32_t function_of(struct pgk_functions *f, struct pgk_index *by_name, const char *name)
+{
+    uint64_t hash = pgk_hash_bytes(name, strlen(name));
+    PGK_INDEX_FOR (by_name, hash, i)
+        if (!strcmp(f->functions.v[i].name, name))
+            return i;
+    uint32_t added = (uint32_t)f->functions.n;
+    return pgk_vec_push(&f->functions, (struct pgk_function){.name = name}) &&
+                   pgk_index_add(by_name, hash, added)
+               ? added
+               : PGK_INDEX_NONE;
+}
+
+struct ordered {
+    struct pgk_sym_code code;
+    size_t order;
+};
+
+typedef PGK_VEC(struct ordered) ordered_vec;
+
+static int compare_ordered(const void *a, const void *b)
+{
+    const struct ordered *x = a, *y = b;
+    if (x->code.low != y->code.low)
+        return x->code.low < y->code.low ? -1 : 1;
+    return x->order < y->order ? -1 : 1;
+}
+
+/* Ranges by address; the first of those that start at one address stays. */
+static int add_ranges(struct pgk_functions *f, const ordered_vec *all, struct pgk_err *err)
+{
+    const struct ordered *v = all->v;
+    size_t n = all->n;
+    struct pgk_index by_name = {0};
+    int status = 0;
+    for (size_t i = 0; i < n && !status; i++) {
+        if (i && v[i].code.low == v[i - 1].code.low) {
+            f->same_start++;
+            continue;
+        }
+        uint32_t function = function_of(f, &by_name, v[i].code.function);
+        struct pgk_function_range r = {v[i].code.low, v[i].code.high, function, false};
+        if (function == PGK_INDEX_NONE || !pgk_vec_push(&f->ranges, r))
+            status = pgk_fail_nomem(err);
+        else
+            f->functions.v[function].n++;
+    }
+    pgk_index_free(&by_name);
+    return status;
+}
+
+/* The ranges of each function, one behind the other. */
+static int group(struct pgk_functions *f, struct pgk_err *err)
+{
+    uint32_t first = 0;
+    if (!pgk_vec_reserve(&f->by_function, f->ranges.n))
+        return pgk_fail_nomem(err);
+    f->by_function.n = f->ranges.n;
+    for (size_t i = 0; i < f->functions.n; i++) {
+        f->functions.v[i].first = first;
+        first += f->functions.v[i].n;
+        f->functions.v[i].n = 0;
+    }
+    for (size_t i = 0; i < f->ranges.n; i++) {
+        struct pgk_function *function = &f->functions.v[f->ranges.v[i].function];
+        f->by_function.v[function->first + function->n++] = (uint32_t)i;
+    }
+    return 0;
+}
+
+/* A symbol says that a range is entered: always if it is the function's only one, else if it is
+ * the symbol of that name, so that the cold part of a split function does not count. */
+static int mark_entry(void *ctx, const struct pgk_elf_entry *e)
+{
+    struct pgk_functions *f = ctx;
+    struct pgk_function_range *r =
+        (struct pgk_function_range *)(uintptr_t)pgk_functions_at(f, e->addr);
+    if (!r || r->is_entry)
+        return 0;
+    const struct pgk_function *function = &f->functions.v[r->function];
+    size_t len = pgk_canonical_length(e->name);
+    r->is_entry = function->n == 1 ||
+                  (strlen(function->name) == len && !memcmp(function->name, e->name, len));
+    return 0;
+}
+
+struct symbols {
+    struct pgk_functions *f;
+    ordered_vec *all;
+    size_t n_debug; /* of `all`, which are of debug information and sorted */
+};
+
+static bool is_inside(const ordered_vec *all, size_t n, uint64_t addr)
+{
+    size_t low = 0, high = n;
+    while (low < high) {
+        size_t mid = low + (high - low) / 2;
+        if (all->v[mid].code.low > addr)
+            high = mid;
+        else
+            low = mid + 1;
+    }
+    return low && addr < all->v[low - 1].code.high;
+}
+
+static int add_symbol(void *ctx, const struct pgk_elf_entry *e)
+{
+    enum { FUNCTION = 2 }; /* STT_FUNC */
+    struct symbols *s = ctx;
+    if (e->type != FUNCTION || !e->size || !e->section || !*e->name ||
+        is_inside(s->all, s->n_debug, e->addr))
+        return 0;
+    char *name = pgk_arena_copy(&s->f->arena, e->name, pgk_symbol_length(e->name));
+    struct pgk_sym_code code = {e->addr, e->addr + e->size, name};
+    return name && pgk_vec_push(s->all, (struct ordered){code, s->all->n}) ? 0 : PGK_E_NOMEM;
+}
+
+static int add_debug(struct pgk_functions *f, struct pgk_symboliser *sym, const uint64_t *addrs,
+                     size_t n, unsigned threads, ordered_vec *all, struct pgk_err *err)
+{
+    struct pgk_sym_code *code;
+    size_t n_code;
+    PGK_TRY(pgk_symboliser_code(sym, addrs, n, threads, &f->arena, &code, &n_code, err));
+    for (size_t i = 0; i < n_code; i++)
+        if (code[i].function && !pgk_vec_push(all, (struct ordered){code[i], i}))
+            return pgk_fail_nomem(err);
+    return 0;
+}
+
+static void sort_ordered(ordered_vec *all)
+{
+    if (all->n)
+        qsort(all->v, all->n, sizeof *all->v, compare_ordered);
+}
+
+int pgk_functions_open(struct pgk_functions *f, struct pgk_symboliser *sym,
+                       const struct pgk_elf *elf, bool symbols, const uint64_t *addrs, size_t n,
+                       unsigned threads, struct pgk_err *err)
+{
+    ordered_vec all = {0};
+    *f = (struct pgk_functions){0};
+    int status = sym ? add_debug(f, sym, addrs, n, threads, &all, err) : 0;
+    sort_ordered(&all);
+    if (!status && symbols) {
+        if (pgk_elf_entries(elf, add_symbol, &(struct symbols){f, &all, all.n}))
+            status = pgk_fail_nomem(err);
+        sort_ordered(&all);
+    }
+    if (!status)
+        status = add_ranges(f, &all, err);
+    if (!status)
+        status = group(f, err);
+    if (!status)
+        (void)pgk_elf_entries(elf, mark_entry, f);
+    pgk_vec_free(&all);
+    if (status)
+        pgk_functions_close(f);
+    return status;
+}
+
+void pgk_functions_close(struct pgk_functions *f)
+{
+    pgk_arena_free(&f->arena);
+    pgk_vec_free(&f->ranges);
+    pgk_vec_free(&f->by_function);
+    pgk_vec_free(&f->functions);
+}
+
+const struct pgk_function_range *pgk_functions_at(const struct pgk_functions *f, uint64_t addr)
+{
+    size_t low = 0, high = f->ranges.n;
+    while (low < high) { /* the first range behind `addr` */
+        size_t mid = low + (high - low) / 2;
+        if (f->ranges.v[mid].low > addr)
+            high = mid;
+        else
+            low = mid + 1;
+    }
+    const struct pgk_function_range *r = low ? &f->ranges.v[low - 1] : NULL;
+    return r && addr < r->high ? r : NULL;
+}
+
+const struct pgk_function *pgk_functions_entered(const struct pgk_functions *f, uint64_t addr)
+{
+    const struct pgk_function_range *r = pgk_functions_at(f, addr);
+    return r && r->low == addr && r->is_entry ? &f->functions.v[r->function] : NULL;
+}

@@ -1,0 +1,188 @@
+/* Sample profiles from recordings: samples to counters of each binary, then to a profile. */
+#include "gen_priv.h"
+#include "mem.h"
+#include "probes.h"
+
+#include <stdio.h>
+#include <string.h>
+
+int pgk_gen_new(struct pgk_gen **into, struct pgk_binaries *binaries,
+                const struct pgk_gen_opts *opts, struct pgk_err *err)
+{
+    struct pgk_gen *g = pgk_mem_zalloc(1, sizeof *g);
+    if (!g)
+        return pgk_fail_nomem(err);
+    g->binaries = binaries;
+    if (opts)
+        g->opts = *opts;
+    g->contexts = g->opts.mode >= PGK_GEN_CONTEXTS;
+    g->decided = g->opts.mode != PGK_GEN_AUTO;
+    size_t n = pgk_binaries_count(binaries);
+    int status =
+        n ? 0
+          : pgk_fail(err, PGK_E_ARG, .field = "binaries", .found = "none",
+                     .expected = "the program that was recorded", .hint = "give it with -b");
+    if (!status && !pgk_vec_reserve(&g->v, n))
+        status = pgk_fail_nomem(err);
+    for (size_t i = 0; !status && i < n; i++)
+        g->v.v[g->v.n++] = (struct pgk_gen_binary){.elf = pgk_binaries_elf(binaries, (uint32_t)i)};
+    if (!status)
+        status = pgk_sample_new(&g->profile, err);
+    if (status)
+        pgk_gen_close(&g);
+    else
+        *into = g;
+    return status;
+}
+
+void pgk_gen_close(struct pgk_gen **gen)
+{
+    struct pgk_gen *g = *gen;
+    if (!g)
+        return;
+    for (size_t i = 0; i < g->v.n; i++) {
+        if (g->v.v[i].has_code)
+            pgk_code_close(&g->v.v[i].code);
+        pgk_counters_free(&g->v.v[i].counters);
+        pgk_call_trie_free(&g->v.v[i].calls);
+        pgk_functions_close(&g->v.v[i].functions);
+        pgk_probe_index_close(&g->v.v[i].index);
+        pgk_probes_close(&g->v.v[i].probes);
+    }
+    pgk_vec_free(&g->v);
+    pgk_vec_free(&g->branches);
+    pgk_vec_free(&g->chain);
+    pgk_vec_free(&g->pairs);
+    pgk_vec_free(&g->callers);
+    pgk_sample_close(&g->profile);
+    pgk_mem_free(g);
+    *gen = NULL;
+}
+
+const struct pgk_gen_stats *pgk_gen_stats(const struct pgk_gen *gen)
+{
+    return &gen->stats;
+}
+
+static void take_info(struct pgk_gen *g)
+{
+    const struct pgk_perf_info *info = pgk_perf_input_info(g->input);
+    struct pgk_gen_stats *s = &g->stats;
+    s->lost += info->lost_samples;
+    if (info->unreadable.n && !s->unreadable) {
+        s->unreadable_line = info->unreadable.first;
+        memcpy(s->unreadable_example, info->unreadable.example, sizeof s->unreadable_example);
+    }
+    s->unreadable += info->unreadable.n;
+}
+
+int pgk_gen_add(struct pgk_gen *g, const char *path, struct pgk_err *err)
+{
+    g->err = err;
+    PGK_TRY(pgk_perf_input_open(&g->input, path, err));
+    memset(g->windows, 0, sizeof g->windows);
+    int status = pgk_address_space_open(&g->space, g->binaries, err);
+    if (!status)
+        status = pgk_perf_input_read(g->input,
+                                     &(struct pgk_perf_handler){.ctx = g,
+                                                                .mapping = pgk_gen_on_mapping,
+                                                                .task = pgk_gen_on_task,
+                                                                .sample = pgk_gen_on_sample,
+                                                                .trace = pgk_gen_on_trace},
+                                     err);
+    take_info(g);
+    if (!status && !g->space.any_matched && g->space.foreign)
+        status = pgk_fail(err, PGK_E_MISMATCH, .file = path, .field = "build id",
+                          .found = g->space.foreign_text, .expected = "the binary that was run",
+                          .hint = "give the very file that was recorded with -b");
+    pgk_address_space_close(&g->space);
+    pgk_perf_input_close(&g->input);
+    return status;
+}
+
+/* ---- the profile ---- */
+
+static bool has_counts(const struct pgk_gen_binary *b)
+{
+    return b->counters.ranges.v.n || b->counters.branches.v.n || b->calls.ranges.v.n ||
+           b->calls.branches.v.n || b->calls.vtables.v.n;
+}
+
+static int find_mark(void *ctx, const struct pgk_elf_entry *e)
+{
+    (void)ctx;
+    return !strcmp(e->name, "__llvm_fs_discriminator__");
+}
+
+const char *pgk_gen_mode_name(enum pgk_gen_mode mode)
+{
+    static const char *const names[PGK_GEN_MODES] = {"auto", "autofdo", "probe", "cs",
+                                                     "cs-autofdo"};
+    return names[mode];
+}
+
+/* Probes that are there are used, unless lines were asked for. */
+static int open_probes(struct pgk_gen *g, struct pgk_gen_binary *b, struct pgk_err *err)
+{
+    struct pgk_err why = {0};
+    if (g->opts.mode == PGK_GEN_LINES || g->opts.mode == PGK_GEN_CONTEXT_LINES)
+        return 0;
+    int status = pgk_probes_open_elf(&b->probes, b->elf, &why);
+    if (status == PGK_E_EMPTY && g->opts.mode != PGK_GEN_PROBES)
+        return 0;
+    if (status && err)
+        *err = why;
+    return status;
+}
+
+static int add_binary(struct pgk_gen *g, uint32_t number, bool by_probes, struct pgk_err *err)
+{
+    struct pgk_gen_binary *b = &g->v.v[number];
+    int status = pgk_binaries_symboliser(g->binaries, number, &b->sym, err);
+    if (status == PGK_E_NODEBUG && by_probes) /* probes and symbols are enough */
+        status = 0;
+    PGK_TRY(status);
+    b->flow_sensitive = pgk_elf_entries(b->elf, find_mark, NULL);
+    pgk_gen_settle(b, &g->stats);
+    if (g->contexts)
+        return by_probes ? pgk_gen_context_probes(g->profile, b, &g->opts, &g->stats, err)
+                         : pgk_gen_context_lines(g->profile, b, g->opts.threads, &g->stats, err);
+    return by_probes ? pgk_gen_probes(g->profile, b, g->opts.threads, &g->stats, err)
+                     : pgk_gen_lines(g->profile, b, g->opts.threads, &g->stats, err);
+}
+
+int pgk_gen_profile(struct pgk_gen *g, struct pgk_sample **profile, struct pgk_err *err)
+{
+    bool any = false, by_probes = false;
+    for (uint32_t i = 0; i < g->v.n; i++) {
+        struct pgk_gen_binary *b = &g->v.v[i];
+        if (!has_counts(b))
+            continue;
+        PGK_TRY(open_probes(g, b, err));
+        if (any && by_probes != !!b->probes)
+            continue; /* a profile has lines or probes; the first binary decides */
+        by_probes = b->probes;
+        any = true;
+        PGK_TRY(add_binary(g, i, by_probes, err));
+    }
+    if (!any)
+        return pgk_fail(err, PGK_E_EMPTY, .field = "samples",
+                        .found = PGK_F("%llu, none with a branch in a given binary",
+                                       (unsigned long long)g->stats.samples),
+                        .expected = "samples with branch stacks (perf record -b)",
+                        .hint = "pgokit perf-check tells what can be recorded here");
+    if (g->contexts && !by_probes)
+        PGK_TRY(pgk_gen_complete_calls(g->profile, err));
+    PGK_TRY(pgk_sample_set_kind(g->profile, g->contexts, by_probes, "recording", err));
+    if (g->contexts) {
+        PGK_TRY(pgk_gen_finish_contexts(&g->profile, g->v.v, g->v.n, &g->opts, err));
+        pgk_gen_drop_start_up(g->profile);
+    }
+    PGK_TRY(pgk_sample_finish(g->profile, err));
+    struct pgk_sample_info info = {.struct_size = sizeof info};
+    pgk_sample_info(g->profile, &info);
+    g->stats.functions = info.functions;
+    *profile = g->profile;
+    g->profile = NULL;
+    return 0;
+}

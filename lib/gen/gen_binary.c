@@ -1,0 +1,178 @@
+/* What generation keeps of one binary. */
+#include "gen_binary.h"
+
+#include "hash.h"
+#include "u64_set.h"
+
+bool pgk_gen_is_start_up(const char *name, size_t len)
+{
+    static const char *const prefixes[] = {"__cxx_global_var_init", "__tls_init"};
+    for (size_t i = 0; i < PGK_COUNTOF(prefixes); i++) {
+        size_t n = strlen(prefixes[i]);
+        if (len >= n && !memcmp(name, prefixes[i], n))
+            return true;
+    }
+    return false;
+}
+
+/* Ranges that control cannot have run through come of broken samples. */
+static void drop_bad_ranges(struct pgk_gen_binary *b, struct pgk_gen_stats *stats)
+{
+    struct pgk_pairs *ranges = &b->counters.ranges;
+    size_t kept = 0;
+    for (size_t i = 0; i < ranges->v.n; i++) {
+        const struct pgk_pair *r = &ranges->v.v[i];
+        stats->ranges += r->count;
+        if (pgk_code_is_straight(&b->code, r->from, r->to))
+            ranges->v.v[kept++] = *r;
+        else
+            stats->ranges_bad += r->count;
+    }
+    ranges->v.n = kept;
+    struct pgk_call_counts *calls = &b->calls.ranges;
+    kept = 0;
+    for (size_t i = 0; i < calls->v.n; i++) {
+        const struct pgk_call_count *r = &calls->v.v[i];
+        stats->ranges += r->count;
+        if (r->impossible)
+            stats->ranges_bad += r->count;
+        else
+            calls->v.v[kept++] = *r;
+    }
+    calls->v.n = kept;
+}
+
+void pgk_gen_settle(struct pgk_gen_binary *b, struct pgk_gen_stats *stats)
+{
+    pgk_pairs_sort(&b->counters.ranges);
+    pgk_pairs_sort(&b->counters.branches);
+    pgk_call_trie_sort(&b->calls);
+    drop_bad_ranges(b, stats);
+}
+
+/* What was sampled, as a set. */
+static bool list_sampled(const struct pgk_gen_binary *b, bool range_ends, bool callers,
+                         pgk_addr_vec *addrs)
+{
+    const struct pgk_counters *c = &b->counters;
+    const struct pgk_call_trie *t = &b->calls;
+    bool ok = pgk_vec_reserve(addrs, 2 * (c->ranges.v.n + c->branches.v.n + t->ranges.v.n +
+                                          t->branches.v.n) + t->nodes.n + t->vtables.v.n);
+    for (size_t i = 0; ok && i < c->ranges.v.n; i++) {
+        addrs->v[addrs->n++] = c->ranges.v.v[i].from;
+        if (range_ends)
+            addrs->v[addrs->n++] = c->ranges.v.v[i].to;
+    }
+    for (size_t i = 0; ok && i < c->branches.v.n; i++) {
+        addrs->v[addrs->n++] = c->branches.v.v[i].from;
+        addrs->v[addrs->n++] = c->branches.v.v[i].to;
+    }
+    for (size_t i = 0; ok && i < t->ranges.v.n; i++) {
+        addrs->v[addrs->n++] = t->ranges.v.v[i].from;
+        if (range_ends)
+            addrs->v[addrs->n++] = t->ranges.v.v[i].to;
+    }
+    for (size_t i = 0; ok && i < t->branches.v.n; i++) {
+        addrs->v[addrs->n++] = t->branches.v.v[i].from;
+        addrs->v[addrs->n++] = t->branches.v.v[i].to;
+    }
+    for (size_t i = 1; ok && callers && i < t->nodes.n; i++)
+        addrs->v[addrs->n++] = t->nodes.v[i].addr;
+    for (size_t i = 0; ok && i < t->vtables.v.n; i++)
+        addrs->v[addrs->n++] = t->vtables.v.v[i].from;
+    if (ok)
+        addrs->n = pgk_u64_set(addrs->v, addrs->n);
+    return ok;
+}
+
+int pgk_gen_functions(const struct pgk_gen_binary *b, struct pgk_functions *functions, bool symbols,
+                      unsigned threads, struct pgk_err *err)
+{
+    pgk_addr_vec addrs = {0};
+    int status = list_sampled(b, true, true, &addrs)
+                     ? pgk_functions_open(functions, b->sym, b->elf, symbols, addrs.v, addrs.n,
+                                          threads, err)
+                     : pgk_fail_nomem(err);
+    pgk_vec_free(&addrs);
+    return status;
+}
+
+bool *pgk_gen_sampled(const struct pgk_gen_binary *b, const struct pgk_functions *functions,
+                      bool callers)
+{
+    pgk_addr_vec addrs = {0};
+    bool *sampled = pgk_mem_zalloc(functions->functions.n + 1, sizeof *sampled);
+    if (sampled && !list_sampled(b, false, callers, &addrs)) {
+        pgk_mem_free(sampled);
+        sampled = NULL;
+    }
+    for (size_t i = 0; sampled && i < addrs.n; i++) {
+        const struct pgk_function_range *r = pgk_functions_at(functions, addrs.v[i]);
+        if (r)
+            sampled[r->function] = true;
+    }
+    pgk_vec_free(&addrs);
+    return sampled;
+}
+
+/* ---- probes ---- */
+
+struct guids {
+    const struct pgk_functions *f;
+    bool *taken; /* by function */
+    PGK_VEC(uint64_t) v;
+};
+
+static bool add_guid(struct guids *g, const char *name, size_t len)
+{
+    return pgk_vec_push(&g->v, pgk_md5_low64(name, len));
+}
+
+/* Debug information may call a part of a function otherwise than its symbol does. */
+static int add_symbol(void *ctx, const struct pgk_elf_entry *e)
+{
+    struct guids *g = ctx;
+    const struct pgk_function_range *r = pgk_functions_at(g->f, e->addr);
+    if (!r || r->low != e->addr || !g->taken[r->function])
+        return 0;
+    return add_guid(g, e->name, pgk_symbol_length(e->name)) ? 0 : PGK_E_NOMEM;
+}
+
+static bool list_guids(const struct pgk_gen_binary *b, struct guids *g)
+{
+    bool ok = (g->taken = pgk_gen_sampled(b, g->f, true)) != NULL;
+    for (size_t i = 0; ok && i < g->f->functions.n; i++)
+        if (g->taken[i])
+            ok = add_guid(g, g->f->functions.v[i].name, strlen(g->f->functions.v[i].name));
+    ok = ok && !pgk_elf_entries(b->elf, add_symbol, g);
+    g->v.n = pgk_u64_set(g->v.v, g->v.n);
+    return ok;
+}
+
+int pgk_gen_probe_index(const struct pgk_gen_binary *b, const struct pgk_functions *functions,
+                        struct pgk_probe_index **index, struct pgk_err *err)
+{
+    struct guids g = {.f = functions};
+    int status = list_guids(b, &g)
+                     ? pgk_probe_index_functions(index, b->probes, g.v.v, g.v.n, err)
+                     : pgk_fail_nomem(err);
+    pgk_mem_free(g.taken);
+    pgk_vec_free(&g.v);
+    return status;
+}
+
+uint32_t pgk_gen_call_behind(struct pgk_gen_binary *b,
+                             const struct pgk_probe_index *index, uint64_t addr)
+{
+    enum { FAR = 32 }; /* instructions */
+    for (unsigned i = 0; i < FAR; i++) {
+        uint8_t mark = pgk_code_mark(&b->code, addr);
+        enum pgk_insn_kind kind = pgk_code_kind(mark);
+        if (mark & PGK_CODE_INDIRECT)
+            return pgk_probe_call_at(index, addr);
+        if (!mark || kind == PGK_INSN_CALL || kind == PGK_INSN_RET || kind == PGK_INSN_JUMP)
+            break;
+        addr += mark & PGK_CODE_LENGTH;
+    }
+    return PGK_PROBE_NONE;
+}

@@ -1,0 +1,71 @@
+/* What generation keeps of one binary. */
+#ifndef PGK_GEN_BINARY_H
+#define PGK_GEN_BINARY_H
+
+#include "call_trie.h"
+#include "code.h"
+#include "counters.h"
+#include "functions.h"
+#include "pgokit/gen.h"
+#include "pgokit/probe.h"
+#include "sample_model.h"
+#include "symboliser.h"
+
+struct pgk_gen_binary {
+    const struct pgk_elf *elf;
+    struct pgk_code code;
+    bool has_code;                 /* `code` is open */
+    bool flow_sensitive;           /* its discriminators are */
+    struct pgk_symboliser *sym;    /* once needed; NULL without debug information */
+    struct pgk_probes *probes;     /* once needed */
+    struct pgk_counters counters;  /* as seen: ranges need not be sound */
+    struct pgk_functions functions;  /* around what was counted with contexts */
+    struct pgk_probe_index *index;   /* of these */
+    struct pgk_call_trie calls;    /* the same by calling context, and loads of vtables */
+};
+
+/* Sorts the counters and drops ranges that cannot be; nothing may be counted any more. */
+void pgk_gen_settle(struct pgk_gen_binary *binary, struct pgk_gen_stats *stats);
+/* The functions around what was counted; with `symbols` also those without debug information. */
+int pgk_gen_functions(const struct pgk_gen_binary *binary, struct pgk_functions *functions,
+                      bool symbols, unsigned threads, struct pgk_err *err);
+/* The probes of the functions that were sampled. */
+int pgk_gen_probe_index(const struct pgk_gen_binary *binary, const struct pgk_functions *functions,
+                        struct pgk_probe_index **index, struct pgk_err *err);
+
+/* The call probe of the indirect call that a load is for: at the load itself, or at the call that
+ * control comes to next. PGK_PROBE_NONE if there is none. */
+uint32_t pgk_gen_call_behind(struct pgk_gen_binary *binary, const struct pgk_probe_index *index,
+                             uint64_t addr);
+
+/* Which functions were sampled, by number: for each of `functions` true or false. With `callers`
+ * also those that only call chains name. NULL when out of memory; to be freed. */
+bool *pgk_gen_sampled(const struct pgk_gen_binary *binary, const struct pgk_functions *functions,
+                      bool callers);
+
+/* Functions that start a module run once, whatever the input: they have no profile. */
+bool pgk_gen_is_start_up(const char *name, size_t len);
+
+/* Add the counts of a binary, which are settled, to the profile: by source lines; by probes. */
+int pgk_gen_lines(struct pgk_sample *into, struct pgk_gen_binary *binary, unsigned threads,
+                  struct pgk_gen_stats *stats, struct pgk_err *err);
+int pgk_gen_probes(struct pgk_sample *into, struct pgk_gen_binary *binary, unsigned threads,
+                   struct pgk_gen_stats *stats, struct pgk_err *err);
+
+/* The same with calling contexts. */
+int pgk_gen_context_lines(struct pgk_sample *into, struct pgk_gen_binary *binary, unsigned threads,
+                          struct pgk_gen_stats *stats, struct pgk_err *err);
+/* To be called when the lines of all binaries are counted. */
+int pgk_gen_complete_calls(struct pgk_sample *profile, struct pgk_err *err);
+int pgk_gen_context_probes(struct pgk_sample *into, struct pgk_gen_binary *binary,
+                           const struct pgk_gen_opts *opts, struct pgk_gen_stats *stats,
+                           struct pgk_err *err);
+
+/* What makes a profile with contexts fit for a compiler: the pre-inliner, which needs the code of
+ * the `n` binaries, leaving out cold contexts, and nesting. */
+int pgk_gen_finish_contexts(struct pgk_sample **profile, struct pgk_gen_binary *binaries, size_t n,
+                            const struct pgk_gen_opts *opts, struct pgk_err *err);
+/* Leaves functions out that start a module; the profile must not be finished. */
+void pgk_gen_drop_start_up(struct pgk_sample *profile);
+
+#endif

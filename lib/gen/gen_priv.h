@@ -1,0 +1,45 @@
+/* Inside of a generator. */
+#ifndef PGK_GEN_PRIV_H
+#define PGK_GEN_PRIV_H
+
+#include "address_space.h"
+#include "gen_binary.h"
+#include "perf_input.h"
+
+enum { PGK_GEN_WINDOWS = 4 };
+
+/* A place in one of the binaries. */
+struct pgk_gen_place {
+    uint32_t binary; /* PGK_NO_BINARY: elsewhere */
+    uint64_t addr;
+};
+
+struct pgk_gen {
+    struct pgk_binaries *binaries;
+    struct pgk_gen_opts opts;
+    struct pgk_gen_stats stats;
+    bool decided, contexts; /* counters are kept by calling context */
+    struct pgk_sample *profile;       /* names of vtables go there as they are met */
+    PGK_VEC(struct pgk_gen_binary) v; /* parallel to the set of binaries */
+
+    /* Of the input that is being read: */
+    struct pgk_address_space space;
+    struct pgk_address_window windows[PGK_GEN_WINDOWS]; /* that addresses were found in lately */
+    unsigned next_window;
+    struct pgk_err *err;
+    struct pgk_perf_input *input;
+
+    /* Of the sample that is being counted: */
+    PGK_VEC(struct pgk_gen_place) branches; /* source, target, source, ... */
+    PGK_VEC(struct pgk_gen_place) chain;
+    PGK_VEC(struct pgk_pair) pairs; /* as one binary sees them */
+    pgk_addr_vec callers;
+};
+
+/* What is to be done with what an input tells. `gen` is a struct pgk_gen. */
+int pgk_gen_on_mapping(void *gen, const struct pgk_perf_mapping *mapping);
+int pgk_gen_on_task(void *gen, const struct pgk_perf_task *task);
+int pgk_gen_on_sample(void *gen, const struct pgk_perf_sample *sample);
+int pgk_gen_on_trace(void *gen, const struct pgk_perf_trace *trace);
+
+#endif

@@ -1,0 +1,369 @@
+/* Samples to counters: addresses of processes become those of binaries. */
+#include "gen_priv.h"
+
+#include "perf_hardware.h"
+
+/* ---- addresses ---- */
+
+static const struct pgk_address_window *window_of(struct pgk_gen *g,
+                                                  const struct pgk_perf_sample *s, uint64_t addr)
+{
+    for (unsigned i = 0; i < PGK_GEN_WINDOWS; i++)
+        if (pgk_address_in_window(&g->windows[i], s->pid, s->time, addr))
+            return &g->windows[i];
+    struct pgk_address_window *w = &g->windows[g->next_window++ % PGK_GEN_WINDOWS];
+    *w = pgk_address_window(&g->space, s->pid, s->time, addr);
+    return w;
+}
+
+static struct pgk_gen_place place_of(struct pgk_gen *g, const struct pgk_perf_sample *s,
+                                     uint64_t addr)
+{
+    if (g->stats.no_mapping)
+        return (struct pgk_gen_place){0, addr};
+    const struct pgk_address_window *w = window_of(g, s, addr);
+    return (struct pgk_gen_place){w->binary, addr - w->bias};
+}
+
+static int need_code(struct pgk_gen *g, struct pgk_gen_binary *b)
+{
+    if (b->has_code)
+        return 0;
+    PGK_TRY(pgk_code_open(&b->code, b->elf, g->err));
+    b->has_code = true;
+    return 0;
+}
+
+/* The place of an address of code; elsewhere, if no instruction starts there. */
+static int code_place(struct pgk_gen *g, const struct pgk_perf_sample *s, uint64_t addr,
+                      struct pgk_gen_place *place)
+{
+    *place = place_of(g, s, addr);
+    if (place->binary == PGK_NO_BINARY)
+        return 0;
+    struct pgk_gen_binary *b = &g->v.v[place->binary];
+    PGK_TRY(need_code(g, b));
+    if (!pgk_code_is(&b->code, place->addr))
+        place->binary = PGK_NO_BINARY;
+    return 0;
+}
+
+/* ---- samples ---- */
+
+/* Between the target of a branch and the source of the next one, control ran straight on. */
+static int count_branches(struct pgk_gen *g, const struct pgk_perf_sample *s)
+{
+    struct pgk_gen_place end = {.binary = PGK_NO_BINARY};
+    bool any = false;
+    for (size_t i = 0; i < s->n_branches; i++) {
+        struct pgk_gen_place from, to;
+        PGK_TRY(code_place(g, s, s->branches[i].from, &from));
+        PGK_TRY(code_place(g, s, s->branches[i].to, &to));
+        g->stats.branches += s->count;
+        if (from.binary == PGK_NO_BINARY && to.binary == PGK_NO_BINARY) {
+            g->stats.branches_outside += s->count;
+            continue;
+        }
+        any = true;
+        if (to.binary != PGK_NO_BINARY) {
+            struct pgk_counters *c = &g->v.v[to.binary].counters;
+            uint64_t source = from.binary == to.binary ? from.addr : PGK_ADDR_EXTERNAL;
+            if (!pgk_pairs_add(&c->branches, source, to.addr, s->count) ||
+                (end.binary == to.binary &&
+                 !pgk_pairs_add(&c->ranges, to.addr, end.addr, s->count)))
+                return pgk_fail_nomem(g->err);
+        }
+        end = from;
+    }
+    if (!any)
+        g->stats.outside += s->count;
+    return 0;
+}
+
+/* ---- samples with a call chain ---- */
+
+/* The part of a call chain that is of the program, leaf first. */
+static size_t user_chain(const struct pgk_perf_sample *s, const uint64_t **chain)
+{
+    const uint64_t user = (uint64_t)-512; /* PERF_CONTEXT_USER */
+    bool marked = false;
+    for (size_t i = 0; i < s->n_chain; i++) {
+        if (s->chain[i] == user) {
+            *chain = &s->chain[i + 1];
+            size_t n = 0;
+            while (i + 1 + n < s->n_chain && !pgk_perf_is_marker(s->chain[i + 1 + n]))
+                n++;
+            return n;
+        }
+        marked |= pgk_perf_is_marker(s->chain[i]);
+    }
+    *chain = s->chain;
+    return marked ? 0 : s->n_chain;
+}
+
+static int place_sample(struct pgk_gen *g, const struct pgk_perf_sample *s)
+{
+    const uint64_t *chain;
+    size_t n_chain = user_chain(s, &chain);
+    g->branches.n = g->chain.n = 0;
+    if (!pgk_vec_reserve(&g->branches, 2 * s->n_branches) || !pgk_vec_reserve(&g->chain, n_chain))
+        return pgk_fail_nomem(g->err);
+    for (size_t i = 0; i < s->n_branches; i++) {
+        PGK_TRY(code_place(g, s, s->branches[i].from, &g->branches.v[g->branches.n++]));
+        PGK_TRY(code_place(g, s, s->branches[i].to, &g->branches.v[g->branches.n++]));
+    }
+    for (size_t i = 0; i < n_chain; i++)
+        PGK_TRY(code_place(g, s, chain[i], &g->chain.v[g->chain.n++]));
+    return 0;
+}
+
+static uint64_t seen_from(const struct pgk_gen_place *place, uint32_t binary)
+{
+    return place->binary == binary ? place->addr : PGK_ADDR_EXTERNAL;
+}
+
+/* The calls that lead to the sampled instruction. What is no return address, and all outside of
+ * it, comes of code without frame pointers. */
+static bool list_callers(struct pgk_gen *g, uint32_t binary, uint64_t count)
+{
+    struct pgk_code *code = &g->v.v[binary].code;
+    g->callers.n = 0;
+    bool elsewhere = g->chain.n && g->chain.v[0].binary != binary;
+    for (size_t i = 1; i < g->chain.n; i++) {
+        uint64_t at = seen_from(&g->chain.v[i], binary);
+        bool was_elsewhere = elsewhere;
+        elsewhere = at == PGK_ADDR_EXTERNAL;
+        if (elsewhere && was_elsewhere)
+            continue;
+        uint64_t call = elsewhere ? at : pgk_code_call_before(code, at);
+        if (!call) {
+            g->stats.stacks_cut += count;
+            break;
+        }
+        if (!pgk_vec_push(&g->callers, call))
+            return false;
+    }
+    if (g->callers.n && g->callers.v[g->callers.n - 1] == PGK_ADDR_EXTERNAL)
+        g->callers.n--;
+    return true;
+}
+
+static bool list_branches(struct pgk_gen *g, uint32_t binary)
+{
+    g->pairs.n = 0;
+    for (size_t i = 0; i < g->branches.n; i += 2) {
+        struct pgk_pair pair = {.from = seen_from(&g->branches.v[i], binary),
+                                .to = seen_from(&g->branches.v[i + 1], binary)};
+        if ((pair.from != PGK_ADDR_EXTERNAL || pair.to != PGK_ADDR_EXTERNAL) &&
+            !pgk_vec_push(&g->pairs, pair))
+            return false;
+    }
+    return true;
+}
+
+/* A chain that was taken where a frame is being set up or taken down lacks the caller. */
+static bool is_between_frames(struct pgk_gen *g, uint32_t binary)
+{
+    return g->chain.n && g->chain.v[0].binary == binary &&
+           pgk_code_is_frame_edge(&g->v.v[binary].code, g->chain.v[0].addr);
+}
+
+static int unwind_in(struct pgk_gen *g, uint32_t binary, uint64_t count, bool *any)
+{
+    struct pgk_gen_binary *b = &g->v.v[binary];
+    if (!list_branches(g, binary))
+        return pgk_fail_nomem(g->err);
+    if (!g->pairs.n)
+        return 0;
+    *any = true;
+    if (is_between_frames(g, binary)) {
+        g->stats.between_frames += count;
+        return 0;
+    }
+    if (!list_callers(g, binary, count))
+        return pgk_fail_nomem(g->err);
+    struct pgk_call_sample sample = {.callers = g->callers.v,
+                                     .n_callers = g->callers.n,
+                                     .branches = g->pairs.v,
+                                     .n_branches = g->pairs.n,
+                                     .count = count};
+    return pgk_call_trie_unwind(&b->calls, &b->code, &sample, g->err);
+}
+
+static int count_stack(struct pgk_gen *g, const struct pgk_perf_sample *s)
+{
+    bool any = false;
+    PGK_TRY(place_sample(g, s));
+    g->stats.branches += s->count * s->n_branches;
+    for (size_t i = 0; i < g->branches.n; i += 2)
+        if (g->branches.v[i].binary == PGK_NO_BINARY &&
+            g->branches.v[i + 1].binary == PGK_NO_BINARY)
+            g->stats.branches_outside += s->count;
+    for (uint32_t i = 0; i < g->v.n; i++)
+        PGK_TRY(unwind_in(g, i, s->count, &any));
+    if (!any)
+        g->stats.outside += s->count;
+    return 0;
+}
+
+/* ---- loads ---- */
+
+/* The object that holds an address, if it is a vtable. */
+static int find_vtable(struct pgk_gen *g, struct pgk_gen_place at, uint32_t *name)
+{
+    const struct pgk_elf_sym *syms;
+    size_t n, low = 0;
+    PGK_TRY(pgk_elf_symbols(g->v.v[at.binary].elf, &syms, &n, g->err));
+    for (size_t high = n; low < high;) { /* the first symbol behind the address */
+        size_t mid = low + (high - low) / 2;
+        if (syms[mid].addr > at.addr)
+            high = mid;
+        else
+            low = mid + 1;
+    }
+    *name = 0;
+    for (; low && at.addr - syms[low - 1].addr < syms[low - 1].size; low--) {
+        const struct pgk_elf_sym *sym = &syms[low - 1];
+        if (sym->function || strncmp(sym->name, "_ZTV", 4) != 0)
+            continue;
+        *name = pgk_sample_name(g->profile, sym->name, strlen(sym->name));
+        return *name ? 0 : pgk_fail_nomem(g->err);
+    }
+    return 0;
+}
+
+/* A load from a vtable tells the type of the object whose function is about to be called. */
+static int count_load(struct pgk_gen *g, const struct pgk_perf_sample *s, uint64_t ip,
+                      uint64_t addr)
+{
+    struct pgk_gen_place code, data = place_of(g, s, addr);
+    uint32_t name;
+    g->stats.load_samples += s->count;
+    PGK_TRY(code_place(g, s, ip, &code));
+    if (code.binary == PGK_NO_BINARY || data.binary == PGK_NO_BINARY)
+        return 0;
+    PGK_TRY(find_vtable(g, data, &name));
+    if (!name)
+        return 0;
+    struct pgk_gen_binary *b = &g->v.v[code.binary];
+    g->callers.n = 0;
+    if (s->n_chain && g->contexts) {
+        PGK_TRY(place_sample(g, s));
+        if (!is_between_frames(g, code.binary) && !list_callers(g, code.binary, s->count))
+            return pgk_fail_nomem(g->err);
+    }
+    uint32_t node = pgk_call_trie_find(&b->calls, g->callers.v, g->callers.n);
+    return node != PGK_INDEX_NONE &&
+                   pgk_call_counts_add(&b->calls.vtables, node, code.addr, name, s->count)
+               ? 0
+               : pgk_fail_nomem(g->err);
+}
+
+/* PERF_MEM_OP_LOAD of the data source; samples without one are taken for loads. */
+static bool is_load(const struct pgk_perf_sample *s)
+{
+    enum { NOT_AVAILABLE = 1, LOAD = 2 };
+    return !(s->has & PGK_PERF_HAS_DATA_SRC) || s->data_src & (LOAD | NOT_AVAILABLE);
+}
+
+/* What the sample says of data; AMD's raw data is used where the kernel does not decode it. */
+static int count_data(struct pgk_gen *g, const struct pgk_perf_sample *s, bool *used)
+{
+    struct pgk_hw_op op;
+    const struct pgk_perf_info *info = pgk_perf_input_info(g->input);
+    *used = false;
+    if (g->opts.no_vtables)
+        return 0;
+    if (s->has & PGK_PERF_HAS_ADDR && s->addr && is_load(s)) {
+        *used = true;
+        return count_load(g, s, s->ip, s->addr);
+    }
+    if (s->raw_size && s->event < info->n_events &&
+        !strncmp(info->events[s->event].pmu, "ibs_op", 6) &&
+        pgk_hw_ibs_op(s->raw, s->raw_size, &op) && op.is_load && op.addr) {
+        *used = true;
+        return count_load(g, s, op.pc, op.addr);
+    }
+    return 0;
+}
+
+/* The first sample with branches tells whether there are call chains, too. */
+static int count_taken(struct pgk_gen *g, const struct pgk_perf_sample *s)
+{
+    if (!g->decided) {
+        g->contexts = s->n_chain && !g->opts.ignore_chains;
+        g->decided = true;
+    }
+    return g->contexts ? count_stack(g, s) : count_branches(g, s);
+}
+
+int pgk_gen_on_sample(void *ctx, const struct pgk_perf_sample *s)
+{
+    struct pgk_gen *g = ctx;
+    bool used;
+    g->stats.samples += s->count;
+    if (g->opts.pid && s->pid != PGK_PID_UNKNOWN && s->pid != g->opts.pid) {
+        g->stats.other_process += s->count;
+        return 0;
+    }
+    PGK_TRY(pgk_process_map_ready(g->space.map, g->err));
+    g->stats.no_mapping = !g->space.any_matched;
+    PGK_TRY(count_data(g, s, &used));
+    if (s->n_branches)
+        return count_taken(g, s);
+    if (!used)
+        g->stats.without_branches += s->count;
+    return 0;
+}
+
+/* ARM's unit writes no samples, but operations: loads, and branches of one entry. */
+static int on_op(void *ctx, const struct pgk_hw_op *op)
+{
+    struct pgk_gen *g = ctx;
+    struct pgk_perf_branch branches[2] = {{op->pc, op->target, 0},
+                                          {PGK_ADDR_EXTERNAL, op->earlier_target, 0}};
+    struct pgk_perf_sample s = {
+        .pid = op->context ? (int32_t)op->context : PGK_PID_UNKNOWN,
+        .time = UINT64_MAX - 1,
+        .count = 1,
+        .branches = branches,
+        .n_branches = op->earlier_target ? 2 : 1,
+    };
+    g->stats.samples++;
+    if (op->in_kernel) {
+        g->stats.in_kernel++;
+        return 0;
+    }
+    if (op->is_load && op->addr && !g->opts.no_vtables)
+        return count_load(g, &s, op->pc, op->addr);
+    if (op->is_branch && op->target)
+        return count_taken(g, &s);
+    g->stats.without_branches++;
+    return 0;
+}
+
+int pgk_gen_on_trace(void *ctx, const struct pgk_perf_trace *t)
+{
+    struct pgk_gen *g = ctx;
+    struct pgk_source src = {.file = "trace", .format = "ARM SPE", .base_off = t->file_offset};
+    if (t->type != PGK_PERF_TRACE_SPE)
+        return 0;
+    PGK_TRY(pgk_process_map_ready(g->space.map, g->err));
+    g->stats.no_mapping = !g->space.any_matched;
+    return pgk_hw_spe(t->bytes, t->size, &src, on_op, g, g->err);
+}
+
+int pgk_gen_on_mapping(void *ctx, const struct pgk_perf_mapping *m)
+{
+    struct pgk_gen *g = ctx;
+    if (g->opts.pid && m->pid != g->opts.pid && m->pid != PGK_PID_KERNEL)
+        return 0;
+    memset(g->windows, 0, sizeof g->windows);
+    return pgk_address_space_add(&g->space, m, g->err);
+}
+
+int pgk_gen_on_task(void *ctx, const struct pgk_perf_task *t)
+{
+    struct pgk_gen *g = ctx;
+    return pgk_process_map_task(g->space.map, t, g->err);
+}

@@ -1,0 +1,152 @@
+#!/usr/bin/env python3
+"""Profiles of programs that were single-stepped: `pgokit gen` writes what llvm-profgen 22 writes,
+in every mode, for programs of several clang releases.
+"""
+
+import os
+import re
+import sys
+
+from peers import PROGRAMS, Failure, good, main, require, run, tool
+
+LLD = "-fuse-ld=/usr/bin/ld.lld-22"
+SOURCES = ["walks.cpp", "walks_other.cpp"]
+PROBES = "-fpseudo-probe-for-profiling"
+LINES = "-fdebug-info-for-profiling"
+FRAMES = "-fno-omit-frame-pointer"
+
+
+class Build:
+    def __init__(self, release, *flags):
+        self.release, self.flags = release, list(flags)
+
+    @property
+    def name(self):
+        words = [os.path.basename(f) if f.startswith("-fuse-ld=/") else f for f in self.flags]
+        return f"clang {self.release} {' '.join(words)}"
+
+
+# Lines of calling contexts agree only where calls have no discriminators: llvm-profgen looks for
+# the callee under the discriminator as it stands, but for the caller under its base part.
+RAW = ["--csspgo-preinliner=0", "--gen-cs-nested-profile=0", "--csprof-merge-cold-context=0"]
+MODES = {
+    "plain": ([], [], []),
+    "lines": ([], ["--use-dwarf-correlation"], ["--mode", "autofdo"]),
+    "contexts": ([], RAW, ["--no-preinline", "--contexts", "--keep-cold"]),
+    "contexts, without tail calls": (
+        [PROBES], [*RAW, "--infer-missing-frames=0"],
+        ["--no-preinline", "--contexts", "--keep-cold", "--no-tail-calls"]),
+    "contexts, cold ones merged": (
+        [PROBES], RAW[:2], ["--no-preinline", "--contexts"]),
+    "contexts, cold ones left out": (
+        [PROBES], [*RAW[:2], "--trim-cold-profile"],
+        ["--no-preinline", "--contexts", "--trim-cold"]),
+    "contexts nested": ([PROBES], [RAW[0], RAW[2]], ["--no-preinline", "--keep-cold"]),
+    "pre-inlined contexts": ([PROBES], [RAW[1]], ["--contexts"]),
+    "pre-inlined": ([PROBES], [], []),
+    "pre-inlined, cold ones left out": ([PROBES], ["--trim-cold-profile"], ["--trim-cold"]),
+}
+
+BUILDS = [
+    *[Build(r, o, kind, FRAMES) for r in (14, 19, 22) for o in ("-O1", "-O2", "-O3")
+      for kind in (PROBES, LINES)],
+    *[Build(r, "-O2", FRAMES) for r in (14, 19, 22)],
+    *[Build(22, "-O2", kind, FRAMES, "-no-pie") for kind in (PROBES, LINES)],
+    Build(22, "-O2", PROBES, FRAMES, "-fPIE", "-pie", LLD),
+    Build(22, "-O2", PROBES, FRAMES, "-g0"),
+    Build(22, "-O2", LINES, FRAMES, "-mllvm", "-enable-fs-discriminator=1"),
+    Build(19, "-O2", LINES, FRAMES, "-mllvm", "-hot-cold-split=true"),
+    Build(22, "-O2", PROBES),
+]
+
+
+def build(work, b):
+    folder = work.temp("gen")
+    for flag in b.flags:
+        if flag.startswith("-fuse-ld="):
+            tool(flag.removeprefix("-fuse-ld="))
+    exe = os.path.join(folder, "walks")
+    good(tool("clang++", b.release), "-g", *b.flags,
+         *[os.path.join(PROGRAMS, s) for s in SOURCES], "-o", exe, timeout=300)
+    return exe
+
+
+def record(work, exe):
+    out = exe + ".trace"
+    good(work.recorder, "-g", "-e", "211", "-n", "1500", out, exe, "100000", timeout=300)
+    return out
+
+
+def without_chains(trace):
+    """The branches alone; llvm-profgen leaves samples out of which it takes the chain for wrong,
+    even where it is told to ignore it."""
+    out = trace + ".plain"
+    with open(trace, encoding="utf-8") as f, open(out, "w", encoding="utf-8") as g:
+        g.writelines(line for line in f if line.strip() and not line.startswith("\t"))
+    return out
+
+
+def ours(work, exe, trace, *options):
+    return good(work.pgokit, "gen", "-q", trace, "-b", exe, "--format", "text", "-o", "-",
+                *options, timeout=120)
+
+
+def theirs(exe, trace, *options):
+    out = exe + ".profile"
+    result = run(tool("llvm-profgen", 22), f"--perfscript={trace}", f"--binary={exe}",
+                 "--format=text", "-o", out, *options, timeout=300)
+    require(result.code == 0, str(result))
+    with open(out, encoding="utf-8") as f:
+        return f.read()
+
+
+def equal(mine, peer):
+    if mine == peer:
+        return
+    a, b = mine.split("\n"), peer.split("\n")
+    for number, (x, y) in enumerate(zip(a, b), 1):
+        if x != y:
+            context = "\n".join("    " + line[:200] for line in a[max(0, number - 4):number - 1])
+            raise Failure(f"line {number} of {len(a)}, llvm-profgen {len(b)}\n{context}\n"
+                          f"  pgokit       {x[:300]!r}\n  llvm-profgen {y[:300]!r}")
+    raise Failure(f"{len(a)} lines, llvm-profgen {len(b)}")
+
+
+def without_marks(text):
+    """Without the attributes of functions: llvm-profgen keeps those that spoke of a context when
+    the caller is left out and the context becomes the function's own profile."""
+    return re.sub(r"^ !Attributes: \d+\n", "", text, flags=re.M)
+
+
+def same_profiles(work, b):
+    exe = build(work, b)
+    trace = record(work, exe)
+    plain = without_chains(trace)
+    by_probes = PROBES in b.flags
+    failures = []
+    for name, (needs, peer, own) in MODES.items():
+        if any(flag not in b.flags for flag in needs):
+            continue
+        if name == "lines" and "-g0" in b.flags:
+            continue
+        if name == "contexts" and not by_probes and LINES in b.flags:
+            continue
+        used = plain if name in ("plain", "lines") else trace
+        try:
+            mine, other = ours(work, exe, used, *own), theirs(exe, used, *peer)
+            if name == "pre-inlined, cold ones left out":
+                mine, other = without_marks(mine), without_marks(other)
+            equal(mine, other)
+        except Failure as e:
+            failures.append(f"{name}: {e}")
+    require(not failures, "\n".join(failures))
+
+
+def add_cases(work, tap):
+    work.recorder = os.path.abspath(os.environ["BRANCH_TRACE"])
+    for b in BUILDS:
+        tap.add(f"profiles of {b.name}", same_profiles, work, b)
+
+
+if __name__ == "__main__":
+    sys.exit(main(add_cases))

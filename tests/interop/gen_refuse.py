@@ -1,0 +1,142 @@
+#!/usr/bin/env python3
+"""What `pgokit gen` says to recordings and programs that do not fit, and how it keeps processes
+apart.
+"""
+
+import os
+import sys
+
+from gen_profiles import FRAMES, LINES
+from gen_types import mappings
+from peers import PROGRAMS, good, main, read, require, run, tool, write
+from perf_writer import BRANCH, IP, TID, TIME, Event, Recording
+
+
+def build(work, *flags):
+    exe = os.path.join(work.temp("refuse"), "types")
+    good(tool("clang++", 22), "-O2", *flags, FRAMES, "-fPIE", "-pie", "-Wl,--build-id",
+         os.path.join(PROGRAMS, "types.cpp"), "-o", exe)
+    trace = exe + ".trace"
+    good(work.recorder, "-e", "53", "-n", "300", trace, exe, "100000", timeout=300)
+    return exe, trace
+
+
+def refused(work, words, *args):
+    """It fails with a sentence that holds all words, and leaves no file."""
+    out = os.path.join(work.temp("out"), "profile")
+    result = run(work.pgokit, "gen", *args, "-o", out)
+    require(result.code == 2, str(result))
+    for word in words:
+        require(word in result.errors, f"'{word}' is not said\n{result}")
+    require(not os.path.exists(out), "a file was left")
+
+
+def empty_input(work):
+    exe, trace = build(work, "-g", LINES)
+    refused(work, ["empty"], write(trace + ".empty", b""), "-b", exe)
+
+
+def no_branches(work):
+    exe, trace = build(work, "-g", LINES)
+    text = b"\n".join(line for line in read(trace).split(b"\n") if b"PERF_RECORD" in line)
+    refused(work, ["branch", "perf record -b"], write(trace + ".maps", text + b"\n"), "-b", exe)
+
+
+def no_debug_information(work):
+    exe, trace = build(work, "-g0")
+    refused(work, ["debug", "-g"], trace, "-b", exe)
+
+
+def stripped(work):
+    exe, trace = build(work, "-g", LINES)
+    good(tool("strip"), "-s", exe)
+    refused(work, ["symbol"], trace, "-b", exe)
+
+
+def no_probes(work):
+    exe, trace = build(work, "-g", LINES)
+    refused(work, ["probe"], trace, "-b", exe, "--mode", "probe")
+
+
+def branches_of(exe, trace):
+    """(from, to) pairs of a text, as link-time addresses."""
+    base = None
+    for line in read(trace).decode().splitlines():
+        if "MMAP2" in line and line.endswith(exe):
+            base = int(line.split("[0x")[1].split("(")[0], 16) - 0x1000
+        elif "/" in line and "MMAP2" not in line and base is not None:
+            entries = [w.split("/")[:2] for w in line.split() if "/" in w]
+            yield [(int(f, 16) - base, int(t, 16) - base) for f, t in entries]
+
+
+def as_perf_data(exe, trace, path, bases):
+    r = Recording(Event(IP | TID | TIME | BRANCH, name="branches:u"))
+    for pid, base in bases.items():
+        for start, size, offset, executable in mappings(exe):
+            r.mmap(pid, start - 0x555500000000 + base, size, offset, exe,
+                   prot=5 if executable else 1)
+    pids = list(bases)
+    for number, pairs in enumerate(branches_of(exe, trace)):
+        pid = pids[number % len(pids)]
+        base = bases[pid]
+        inside = [(f + base, t + base) for f, t in pairs if 0 <= f < 1 << 20 and 0 <= t < 1 << 20]
+        if inside:
+            r.sample(pid=pid, tid=pid, ip=inside[0][1], branches=inside)
+    r.write_file(path)
+    return path
+
+
+def profile(work, exe, *inputs, **kw):
+    return good(work.pgokit, "gen", "-q", *inputs, "-b", exe, "--format", "text", "-o", "-",
+                *kw.get("options", ()))
+
+
+def two_processes(work):
+    """Two processes of one program at different addresses count as one at one address."""
+    exe, trace = build(work, "-g", LINES)
+    one = as_perf_data(exe, trace, exe + ".one", {7: 0x555500000000})
+    two = as_perf_data(exe, trace, exe + ".two", {7: 0x555500000000, 8: 0x777700000000})
+    alone, both = profile(work, exe, one), profile(work, exe, two)
+    require(alone == both and "_Z11calls_firstP4Basei" in alone, f"{alone}\n---\n{both}")
+    first = profile(work, exe, two, options=["--pid", "7"])
+    require(first != both and first.count("\n") > 5, "--pid leaves nothing out")
+
+
+def other_build_id(work):
+    """Both build ids are named."""
+    exe, trace = build(work, "-g", LINES)
+    other, _ = build(work, "-g", LINES, "-DOTHER=1", "-O1")
+    text = good(tool("readelf"), "-n", exe)
+    ours = text.split("Build ID: ")[1].split()[0]
+    theirs = good(tool("readelf"), "-n", other).split("Build ID: ")[1].split()[0]
+    lines = [line.replace(b" 00:00 0 0]", b" <" + ours.encode() + b">]") if line.endswith(b"/types")
+             else line for line in read(trace).split(b"\n")]
+    refused(work, [ours, theirs], write(trace + ".ids", b"\n".join(lines)), "-b", other)
+
+
+def cut_off(work):
+    """A file that ends anywhere is refused or read up to there, never worse."""
+    exe, trace = build(work, "-g", LINES)
+    data = read(as_perf_data(exe, trace, exe + ".data", {7: 0x555500000000}))
+    for size in range(0, len(data), max(1, len(data) // 60)):
+        result = run(work.pgokit, "gen", "-q", write(exe + ".cut", data[:size]), "-b", exe, "-o",
+                     os.devnull)
+        require(result.code in (0, 2), str(result))
+    garbage = bytearray(data)
+    for at in range(104, len(garbage), 97):
+        garbage[at] ^= 0x55
+    result = run(work.pgokit, "gen", "-q", write(exe + ".bad", bytes(garbage)), "-b", exe, "-o",
+                 os.devnull)
+    require(result.code in (0, 2), str(result))
+    require(len(data) > 1000, "nothing was cut")
+
+
+def add_cases(work, tap):
+    work.recorder = os.path.abspath(os.environ["BRANCH_TRACE"])
+    for fn in (empty_input, no_branches, no_debug_information, stripped, no_probes, two_processes,
+               other_build_id, cut_off):
+        tap.add(fn.__name__.replace("_", " "), fn, work)
+
+
+if __name__ == "__main__":
+    sys.exit(main(add_cases))

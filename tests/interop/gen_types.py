@@ -1,0 +1,183 @@
+#!/usr/bin/env python3
+"""Types of objects from samples of loads: a virtual function that is called through two classes,
+three times as often through one. The loads come as text of perf report -D, as perf.data with
+addresses, as AMD IBS raw data and as ARM SPE; profiles are by lines, by probes and with calling
+contexts.
+"""
+
+import os
+import re
+import sys
+
+from gen_profiles import FRAMES, LINES, PROBES
+from peers import PROGRAMS, good, main, require, tool
+from perf_writer import (ADDR, CHAIN, CONTEXT_USER, DATA_SRC, IP, PERIOD, RAW, TID, TIME, Event,
+                         Recording, ibs_raw, spe_record)
+
+BASE, PID, LOAD, SLOT = 0x555500000000, 77, 0x68100142, 16
+SITES = ["_Z11calls_firstP4Basei", "_Z12calls_secondP4Basei"]
+OFTEN, RARELY = 300, 100
+
+
+def build(work, kind):
+    exe = os.path.join(work.temp("types"), "types")
+    good(tool("clang++", 22), "-O2", "-g", kind, FRAMES, "-fPIE", "-pie",
+         os.path.join(PROGRAMS, "types.cpp"), "-o", exe)
+    trace = exe + ".trace"
+    good(work.recorder, "-g", "-e", "53", "-n", "1500", trace, exe, "100000", timeout=300)
+    return exe, trace
+
+
+def symbols(exe):
+    found = {}
+    for line in good(tool("nm"), "-S", exe).splitlines():
+        words = line.split()
+        if len(words) == 4:
+            found[words[3]] = int(words[0], 16)
+    return found
+
+
+def call_of(exe, function):
+    """The indirect call in a function, which loads from the vtable."""
+    text = good(tool("objdump"), "-d", "--no-show-raw-insn", f"--disassemble={function}", exe)
+    return int(re.search(r"^\s*([0-9a-f]+):\s+(?:call|jmp)q?\s+\*", text, re.M).group(1), 16)
+
+
+def segments(exe):
+    """(file offset, address, size, executable) of what is loaded."""
+    text = good(tool("readelf"), "-lW", exe)
+    rows = re.findall(r"^\s+LOAD\s+(\S+) (\S+) \S+ (\S+) \S+ (...)", text, re.M)
+    return [(int(o, 16), int(a, 16), int(n, 16), "E" in flags) for o, a, n, flags in rows]
+
+
+def mappings(exe):
+    for offset, addr, size, executable in segments(exe):
+        low = addr & ~4095
+        yield BASE + low, (addr + size - low + 4095) & ~4095, offset & ~4095, executable
+
+
+def loads(exe):
+    """(instruction, data address), three of one class for each of the other."""
+    names = symbols(exe)
+    for function in SITES:
+        call = call_of(exe, function)
+        for i in range(OFTEN + RARELY):
+            table = names["_ZTV5Often" if i % 4 else "_ZTV6Rarely"]
+            yield BASE + call, BASE + table + SLOT + 16
+
+
+def as_text(exe, path):
+    with open(path, "w", encoding="utf-8") as f:
+        for start, size, offset, executable in mappings(exe):
+            f.write(f"0 0x1 [0x60]: PERF_RECORD_MMAP2 {PID}/{PID}: [{start:#x}({size:#x}) @ "
+                    f"{offset:#x} 08:01 1 0]: {'r-xp' if executable else 'r--p'} {exe}\n")
+        for ip, addr in loads(exe):
+            f.write(f"1 0x2 [0x60]: PERF_RECORD_SAMPLE(IP, 0x4002): {PID}/{PID}: {ip:#x} "
+                    f"period: 100 addr: {addr:#x}\n")
+
+
+def recording(exe, event, pmus=()):
+    r = Recording(event, pmus=((4, "cpu"), *pmus))
+    for start, size, offset, executable in mappings(exe):
+        r.mmap(PID, start, size, offset, exe, prot=5 if executable else 1)
+    return r
+
+
+def as_perf_data(exe, path):
+    r = recording(exe, Event(IP | TID | TIME | ADDR | PERIOD | DATA_SRC, name="loads:upp"))
+    for ip, addr in loads(exe):
+        r.sample(ip=ip, addr=addr, data_src=LOAD)
+    r.write_file(path)
+
+
+def return_address(exe, callee):
+    """Behind the call in main."""
+    text = good(tool("objdump"), "-d", "--no-show-raw-insn", "--disassemble=main", exe)
+    found = re.search(rf"call\S*\s+[0-9a-f]+ <{callee}>\n\s*([0-9a-f]+):", text)
+    return BASE + int(found.group(1), 16)
+
+
+def as_chains(exe, path):
+    """With call chains, so that types belong to a calling context."""
+    r = recording(exe, Event(IP | TID | TIME | ADDR | PERIOD | CHAIN | DATA_SRC, name="loads:upp"))
+    callers = [return_address(exe, site) for site in SITES]
+    for number, (ip, addr) in enumerate(loads(exe)):
+        caller = callers[number // (OFTEN + RARELY)]
+        r.sample(ip=ip, addr=addr, data_src=LOAD, chain=(CONTEXT_USER, ip, caller))
+    r.write_file(path)
+
+
+def as_ibs(exe, path):
+    r = recording(exe, Event(IP | TID | TIME | PERIOD | RAW, name="ibs_op//", pmu=11),
+                  pmus=((11, "ibs_op"),))
+    for ip, addr in loads(exe):
+        r.sample(ip=ip, raw=ibs_raw(ip, addr))
+    r.write_file(path)
+
+
+def as_spe(exe, path):
+    r = recording(exe, Event(IP | TID | TIME, name="arm_spe_0//", pmu=12),
+                  pmus=((12, "arm_spe_0"),))
+    r.spe_trace(b"".join(spe_record(ip, addr=addr) for ip, addr in loads(exe)))
+    r.write_file(path)
+
+
+FORMS = {"perf report -D": as_text, "perf.data": as_perf_data, "call chains": as_chains,
+         "IBS": as_ibs, "SPE": as_spe}
+MODES = {
+    "lines": (LINES, ["--mode", "autofdo"]),
+    "probes": (PROBES, ["--mode", "probe"]),
+    "contexts by probes": (PROBES, ["--mode", "cs"]),
+    "contexts by lines": (LINES, ["--mode", "cs"]),
+    "contexts kept": (PROBES, ["--mode", "cs", "--contexts"]),
+}
+
+
+def counts(text):
+    """Function (or context) to its vtable counts."""
+    found, stack = {}, []
+    for line in text.splitlines():
+        depth = len(line) - len(line.lstrip(" "))
+        words = line.split()
+        if depth == 0 or (depth <= len(stack) and re.match(r" *[\d.]+: [^\d\s]\S*:\d+$", line)
+                          and "vtables" not in line):
+            name = re.sub(r":\d+(:\d+)?$", "", line.split(" @ ")[-1].split(": ")[-1].strip())
+            stack = stack[:depth] + [name.strip("[]")]
+        if "vtables" in words:
+            pairs = [w.rsplit(":", 1) for w in words[words.index("vtables") + 1:]]
+            table = found.setdefault(stack[depth - 1], {})
+            for name, count in pairs:
+                table[name] = table.get(name, 0) + int(count)
+    return found
+
+
+def check(text, what):
+    found = counts(text)
+    for site in SITES:
+        require(found.get(site) == {"_ZTV5Often": OFTEN, "_ZTV6Rarely": RARELY},
+                f"{what}: types at {site}: {found.get(site)}; all: {found}")
+
+
+def types(work, form, mode):
+    kind, options = MODES[mode]
+    exe, trace = build(work, kind)
+    recorded = exe + ".loads"
+    FORMS[form](exe, recorded)
+    out = exe + ".profile"
+    command = [work.pgokit, "gen", "-q", trace, recorded, "-b", exe, *options]
+    check(good(*command, "--format", "text", "-o", "-"), "text")
+    good(*command, "-o", out)
+    check(good(tool("llvm-profdata", 22), "merge", "--sample", "--text",
+               out, "-o", "-"), "llvm-profdata")
+
+
+def add_cases(work, tap):
+    work.recorder = os.path.abspath(os.environ["BRANCH_TRACE"])
+    for form in FORMS:
+        tap.add(f"types of {form} by lines", types, work, form, "lines")
+    for mode in list(MODES)[1:]:
+        tap.add(f"types of call chains, {mode}", types, work, "call chains", mode)
+
+
+if __name__ == "__main__":
+    sys.exit(main(add_cases))

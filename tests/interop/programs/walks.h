@@ -1,0 +1,2 @@
+#pragma once
+unsigned other_work(unsigned x);

@@ -1,0 +1,80 @@
+/* Calling contexts without recursion, paths of the tree of calls. */
+#include "call_trie.h"
+
+#include "pgk_test.h"
+
+#include <string.h>
+
+/* Letters stand for frames. */
+static void check_compressed(const char *frames, const char *expected)
+{
+    char v[64];
+    size_t n = strlen(frames);
+    memcpy(v, frames, n);
+    v[pgk_compress_recursion(v, n, 1)] = 0;
+    assert_string_equal(v, expected);
+}
+
+static void test_compress(void **state)
+{
+    (void)state;
+    check_compressed("", "");
+    check_compressed("a", "a");
+    check_compressed("aa", "a");
+    check_compressed("ababc", "abc");
+    check_compressed("aabb", "ab");
+    check_compressed("abcabcabc", "abc");
+    check_compressed("aaabaaab", "ab"); /* the shortest period first */
+    check_compressed("abcb", "abcb");   /* repetitions must be neighbours */
+    check_compressed("xababyababz", "xabyabz");
+}
+
+static void test_path(void **state)
+{
+    (void)state;
+    struct pgk_call_trie trie = {0};
+    pgk_addr_vec calls = {0};
+    const uint64_t callers[] = {0x30, 0x20, 0x10}; /* innermost first */
+    uint32_t node = pgk_call_trie_find(&trie, callers, 3);
+    assert_int_not_equal(node, PGK_INDEX_NONE);
+    assert_int_equal(pgk_call_trie_find(&trie, callers, 3), node);
+    assert_true(pgk_call_trie_path(&trie, node, &calls));
+    assert_int_equal(calls.n, 3);
+    assert_int_equal(calls.v[0], 0x10);
+    assert_int_equal(calls.v[2], 0x30);
+
+    /* What called from elsewhere hides its callers; 0 is no call. */
+    const uint64_t mixed[] = {0x50, 0, PGK_ADDR_EXTERNAL, 0x10};
+    node = pgk_call_trie_find(&trie, mixed, 4);
+    assert_true(pgk_call_trie_path(&trie, node, &calls));
+    assert_int_equal(calls.n, 1);
+    assert_int_equal(calls.v[0], 0x50);
+    assert_int_equal(pgk_call_trie_find(&trie, NULL, 0), PGK_CALL_ROOT);
+    pgk_vec_free(&calls);
+    pgk_call_trie_free(&trie);
+}
+
+static void test_counts(void **state)
+{
+    (void)state;
+    struct pgk_call_trie trie = {0};
+    assert_true(pgk_call_counts_add(&trie.branches, 2, 8, 9, 5));
+    assert_true(pgk_call_counts_add(&trie.branches, 1, 8, 9, 1));
+    assert_true(pgk_call_counts_add(&trie.branches, 2, 8, 9, UINT64_MAX));
+    pgk_call_trie_sort(&trie);
+    assert_int_equal(trie.branches.v.n, 2);
+    assert_int_equal(trie.branches.v.v[0].node, 1);
+    assert_int_equal(trie.branches.v.v[0].count, 1);
+    assert_true(trie.branches.v.v[1].count == UINT64_MAX); /* sums stop there */
+    pgk_call_trie_free(&trie);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_compress),
+        cmocka_unit_test(test_path),
+        cmocka_unit_test(test_counts),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,226 @@
+/* pgokit gen: a sample profile from recordings of perf. */
+#include "cli.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+static const char help[] =
+    "usage: pgokit gen INPUT... -b BINARY... -o OUTPUT\n\n"
+    "Makes a sample profile for -fprofile-sample-use= from perf.data, or from text of perf script\n"
+    "and perf report -D. Branch stacks (perf record -b) give counts of lines and call targets,\n"
+    "samples of loads give types of objects at virtual calls.\n\n"
+    "  -o, --output FILE   the profile to write; - for standard output\n"
+    "      --format NAME   extbinary (default), text, binary, gcc\n"
+    "      --mode NAME     autofdo: by source lines; probe: by pseudo probes; cs: with calling\n"
+    "                      contexts, by probes or else by lines; cs-autofdo: by lines;\n"
+    "                      auto (default): what recording and program have\n"
+    "      --ignore-stack  call chains do not make it context-sensitive\n"
+    "      --no-vtables    leave types of objects out, which only LLVM 22 reads\n"
+    "      --pid N         only samples of this process\n"
+    "      --json          the report as JSON on standard output\n"
+    "\nOf profiles with calling contexts:\n"
+    "      --no-preinline  keep contexts that are not worth inlining\n"
+    "      --keep-cold     without the pre-inliner, do not merge cold contexts\n"
+    "      --trim-cold     leave out what is not hot\n"
+    "      --contexts      keep contexts, do not turn them into inlinees\n"
+    "      --no-tail-calls do not look for callers that tail calls hide\n"
+    "\nExamples:\n"
+    "  perf record -b -e branches:u -- ./app; pgokit gen perf.data -b ./app -o app.afdo\n"
+    "  pgokit gen perf.data loads.data -b ./app -b ./libapp.so -o app.afdo\n";
+
+enum { OPT_FORMAT = 256, OPT_MODE, OPT_NO_VTABLES, OPT_PID, OPT_IGNORE_STACK, OPT_NO_PREINLINE,
+       OPT_KEEP_COLD, OPT_TRIM_COLD, OPT_CONTEXTS, OPT_NO_TAIL_CALLS, OPT_JSON };
+
+static const struct option options[] = {
+    {"output", required_argument, NULL, 'o'},
+    {"format", required_argument, NULL, OPT_FORMAT},
+    {"mode", required_argument, NULL, OPT_MODE},
+    {"no-vtables", no_argument, NULL, OPT_NO_VTABLES},
+    {"pid", required_argument, NULL, OPT_PID},
+    {"json", no_argument, NULL, OPT_JSON},
+    {"ignore-stack", no_argument, NULL, OPT_IGNORE_STACK},
+    {"no-preinline", no_argument, NULL, OPT_NO_PREINLINE},
+    {"keep-cold", no_argument, NULL, OPT_KEEP_COLD},
+    {"trim-cold", no_argument, NULL, OPT_TRIM_COLD},
+    {"contexts", no_argument, NULL, OPT_CONTEXTS},
+    {"no-tail-calls", no_argument, NULL, OPT_NO_TAIL_CALLS},
+    CLI_COMMON_LONG,
+    {0},
+};
+
+struct gen {
+    struct cli_common common;
+    const char *output;
+    bool json;
+    struct pgk_gen_opts opts;
+    struct pgk_sample_write_opts write;
+};
+
+static enum pgk_sample_encoding parse_format(const char *text)
+{
+    for (enum pgk_sample_encoding e = 0; e < PGK_SAMPLE_ENCODINGS; e++)
+        if (!strcmp(text, pgk_sample_encoding_name(e)))
+            return e;
+    cli_usage(&cmd_gen, "--format takes extbinary, text, binary or gcc, not '%s'", text);
+}
+
+static enum pgk_gen_mode parse_mode(const char *text)
+{
+    for (enum pgk_gen_mode m = 0; m < PGK_GEN_MODES; m++)
+        if (!strcmp(text, pgk_gen_mode_name(m)))
+            return m;
+    cli_usage(&cmd_gen, "--mode takes auto, autofdo, probe, cs or cs-autofdo, not '%s'", text);
+}
+
+static void parse(struct gen *g, int argc, char **argv)
+{
+    g->opts.struct_size = sizeof g->opts;
+    g->write = (struct pgk_sample_write_opts){.struct_size = sizeof g->write, .vtables = true};
+    for (int c; (c = cli_next_option(&cmd_gen, argc, argv, "o:", options, &g->common)) != -1;) {
+        switch (c) {
+        case 'o':
+            g->output = optarg;
+            break;
+        case OPT_FORMAT:
+            g->write.encoding = parse_format(optarg);
+            break;
+        case OPT_MODE:
+            g->opts.mode = parse_mode(optarg);
+            break;
+        case OPT_NO_VTABLES:
+            g->opts.no_vtables = true;
+            break;
+        case OPT_JSON:
+            g->json = true;
+            break;
+        case OPT_IGNORE_STACK:
+            g->opts.ignore_chains = true;
+            break;
+        case OPT_NO_PREINLINE:
+            g->opts.no_preinliner = true;
+            break;
+        case OPT_KEEP_COLD:
+            g->opts.keep_cold_contexts = true;
+            break;
+        case OPT_TRIM_COLD:
+            g->opts.trim_cold = true;
+            break;
+        case OPT_CONTEXTS:
+            g->opts.keep_contexts = true;
+            break;
+        case OPT_NO_TAIL_CALLS:
+            g->opts.no_missing_frames = true;
+            break;
+        case OPT_PID:
+            g->opts.pid = (int32_t)cli_number("--pid", optarg, 1, INT32_MAX);
+            break;
+        }
+    }
+    g->opts.threads = g->common.threads;
+    if (optind == argc)
+        cli_usage(&cmd_gen, "nothing to read: name a recording");
+    if (!g->output)
+        cli_usage(&cmd_gen, "where to? name the output with -o");
+    if (g->json && !strcmp(g->output, "-"))
+        cli_usage(&cmd_gen, "--json and -o - both want standard output");
+    if (!g->common.binaries.n)
+        cli_usage(&cmd_gen, "which program was recorded? give it with -b");
+}
+
+/* What is told of the samples; a part is told with its share of the whole. */
+struct line {
+    const char *text, *key;
+    uint64_t n, of;
+};
+enum { LINES = 14 };
+
+static void list_lines(const struct pgk_gen_stats *s, struct line lines[LINES])
+{
+    const struct line all[LINES] = {
+        {"samples", "samples", s->samples, 0},
+        {"other process", "other_process", s->other_process, s->samples},
+        {"in the kernel", "in_kernel", s->in_kernel, s->samples},
+        {"without branches", "without_branches", s->without_branches, s->samples},
+        {"outside the binary", "outside", s->outside, s->samples},
+        {"frame not set up", "between_frames", s->between_frames, s->samples},
+        {"call chain cut", "stacks_cut", s->stacks_cut, s->samples},
+        {"lost by perf", "lost", s->lost, s->samples},
+        {"branches outside", "branches_outside", s->branches_outside, s->branches},
+        {"impossible ranges", "ranges_bad", s->ranges_bad, s->ranges},
+        {"loads of vtables", "vtable_samples", s->vtable_samples, s->load_samples},
+        {"lines with a source", "symbolised", s->symbolised, s->instructions},
+        {"unreadable lines", "unreadable", s->unreadable, 0},
+        {"functions", "functions", s->functions, 0},
+    };
+    memcpy(lines, all, sizeof all);
+}
+
+static void report(const struct pgk_gen_stats *s)
+{
+    struct line lines[LINES];
+    char text[PGK_HUMAN_SIZE];
+    list_lines(s, lines);
+    for (size_t i = 0; i < LINES; i++) {
+        const struct line *l = &lines[i];
+        if (!l->n && i)
+            continue;
+        fprintf(stderr, "  %-22s %s", l->text, pgk_human_count(text, l->n));
+        if (l->of)
+            fprintf(stderr, " (%.1f %%)", 100.0 * (double)l->n / (double)l->of);
+        fputc('\n', stderr);
+    }
+    if (s->unreadable)
+        fprintf(stderr, "  the first one: line %" PRIu64 ": %s\n", s->unreadable_line,
+                s->unreadable_example);
+    if (s->no_mapping)
+        fputs("  no mapping of the binary: addresses were taken as they stand\n", stderr);
+}
+
+static void report_json(const struct pgk_gen_stats *s)
+{
+    struct line lines[LINES];
+    list_lines(s, lines);
+    printf("{\"format\": \"pgokit-gen\", \"version\": 1");
+    for (size_t i = 0; i < LINES; i++)
+        printf(",\n \"%s\": %" PRIu64, lines[i].key, lines[i].n);
+    printf(",\n \"branches\": %" PRIu64 ",\n \"ranges\": %" PRIu64 ",\n \"loads\": %" PRIu64
+           ",\n \"instructions\": %" PRIu64 "}\n",
+           s->branches, s->ranges, s->load_samples, s->instructions);
+}
+
+static int run(int argc, char **argv)
+{
+    struct gen g = {0};
+    struct pgk_err err = {0};
+    struct pgk_binaries *binaries = NULL;
+    struct pgk_gen *gen = NULL;
+    struct pgk_sample *profile = NULL;
+    parse(&g, argc, argv);
+    int status = cli_open_binaries(&g.common, &binaries, &err);
+    if (!status)
+        status = pgk_gen_new(&gen, binaries, &g.opts, &err);
+    for (int i = optind; !status && i < argc; i++)
+        status = pgk_gen_add(gen, argv[i], &err);
+    if (!status)
+        status = pgk_gen_profile(gen, &profile, &err);
+    if (!status)
+        status = pgk_sample_write(profile, g.output, &g.write, NULL, &err);
+    int exit_code = status ? cli_fail(&err) : EXIT_DONE;
+    if (!status && g.json)
+        report_json(pgk_gen_stats(gen));
+    else if (!status && !g.common.quiet)
+        report(pgk_gen_stats(gen));
+    pgk_sample_close(&profile);
+    pgk_gen_close(&gen);
+    pgk_binaries_close(&binaries);
+    cli_common_free(&g.common);
+    return exit_code;
+}
+
+const struct cli_verb cmd_gen = {
+    .name = "gen",
+    .summary = "makes a sample profile of recordings of perf",
+    .help = help,
+    .run = run,
+};

@@ -1,0 +1,135 @@
+/* pgokit perf-check: what this machine can record, and the perf record line for it. */
+#include "cli.h"
+
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static const char help[] =
+    "usage: pgokit perf-check\n\n"
+    "Tries what perf record needs for sample profiles on this machine, and prints the commands\n"
+    "to type. Nothing is recorded, and nothing is changed.\n";
+
+static const struct option options[] = {CLI_COMMON_LONG, {0}};
+
+/* 0, or why the kernel refuses to count that event of this process. */
+static int try_event(struct perf_event_attr attr)
+{
+    attr.size = sizeof attr;
+    attr.disabled = attr.exclude_kernel = attr.exclude_hv = 1;
+    long fd = syscall(SYS_perf_event_open, &attr, 0, -1, -1, 0);
+    if (fd < 0)
+        return errno;
+    close((int)fd);
+    return 0;
+}
+
+static bool has_device(const char *name)
+{
+    char path[128];
+    snprintf(path, sizeof path, "/sys/bus/event_source/devices/%s/type", name);
+    return !access(path, R_OK);
+}
+
+static bool first_line(const char *path, char *line, int size)
+{
+    FILE *f = fopen(path, "r");
+    bool ok = f && fgets(line, size, f);
+    if (f)
+        fclose(f);
+    line[ok ? strcspn(line, "\n") : 0] = 0;
+    return ok;
+}
+
+static const char *reason(int error)
+{
+    switch (error) {
+    case EACCES:
+    case EPERM: return "not permitted: lower kernel.perf_event_paranoid, or use CAP_PERFMON";
+    case ENOSYS: return "refused: a container's seccomp profile forbids perf_event_open";
+    case ENOENT:
+    case EOPNOTSUPP:
+    case EINVAL:
+    case ENODEV: return "not there: the processor, or its virtual machine, has none";
+    default: return strerror(error);
+    }
+}
+
+static void tell(const char *what, int error)
+{
+    printf("%-16s %s\n", what, error ? reason(error) : "yes");
+}
+
+static bool is_intel(void)
+{
+    char line[256];
+    bool intel = false;
+    FILE *f = fopen("/proc/cpuinfo", "r");
+    while (f && !intel && fgets(line, sizeof line, f))
+        intel = !strncmp(line, "vendor_id", 9) && strstr(line, "GenuineIntel");
+    if (f)
+        fclose(f);
+    return intel;
+}
+
+static void tell_commands(bool branches, bool intel)
+{
+    puts("\nrecord with");
+    if (branches)
+        puts("  perf record -b -e branches:u -c 100003 -- PROGRAM          counts\n"
+             "  perf record -b -g -e branches:u -c 100003 -- PROGRAM       with calling contexts");
+    else
+        puts("  (no branch stacks here: record on a machine that has them, with\n"
+             "   perf record -b -e branches:u -c 100003 -- PROGRAM)");
+    if (has_device("ibs_op"))
+        puts("  perf record -d -e ibs_op// -c 100003 -- PROGRAM            types of objects");
+    else if (has_device("arm_spe_0"))
+        puts("  perf record -e arm_spe_0/load_filter=1/ -- PROGRAM         types of objects");
+    else if (intel)
+        puts("  perf record -d -e mem_inst_retired.all_loads:upp -c 10007 -- PROGRAM\n"
+             "                                                             types of objects");
+}
+
+static int run(int argc, char **argv)
+{
+    struct cli_common common = {0};
+    char paranoid[32];
+    while (cli_next_option(&cmd_perf_check, argc, argv, "", options, &common) != -1)
+        continue;
+    if (optind != argc)
+        cli_usage(&cmd_perf_check, "perf-check takes no file");
+    struct perf_event_attr clock = {.type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_TASK_CLOCK};
+    struct perf_event_attr cycles = {.type = PERF_TYPE_HARDWARE,
+                                     .config = PERF_COUNT_HW_CPU_CYCLES};
+    struct perf_event_attr branches = {
+        .type = PERF_TYPE_HARDWARE,
+        .config = PERF_COUNT_HW_BRANCH_INSTRUCTIONS,
+        .sample_period = 100003,
+        .sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_BRANCH_STACK,
+        .branch_sample_type = PERF_SAMPLE_BRANCH_USER | PERF_SAMPLE_BRANCH_ANY};
+    int stacks = try_event(branches);
+    tell("events", try_event(clock));
+    tell("counters", try_event(cycles));
+    tell("branch stacks", stacks);
+    printf("%-16s %s\n", "loads",
+           has_device("ibs_op")      ? "AMD IBS"
+           : has_device("arm_spe_0") ? "ARM SPE"
+           : is_intel() && !try_event(cycles) ? "Intel PEBS, if perf list shows mem_inst_retired"
+                                              : "no");
+    if (first_line("/proc/sys/kernel/perf_event_paranoid", paranoid, sizeof paranoid))
+        printf("%-16s %s\n", "paranoid", paranoid);
+    tell_commands(!stacks, is_intel());
+    cli_common_free(&common);
+    return EXIT_DONE;
+}
+
+const struct cli_verb cmd_perf_check = {
+    .name = "perf-check",
+    .summary = "tells what this machine can record for sample profiles",
+    .help = help,
+    .run = run,
+};
