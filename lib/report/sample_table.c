@@ -13,6 +13,7 @@ struct view {
     const struct pgk_sample *p;
     const struct pgk_report_sample_opts *opts;
     struct pgk_sample_summary summary;
+    uint64_t functions_total; /* totals count bytes of code by lines, so they are more than lines */
     struct pgk_sample_order order;
     struct pgk_line text; /* of a name */
     FILE *out;
@@ -108,7 +109,7 @@ static void put_function(struct view *v, uint32_t top)
 {
     const struct pgk_sample_node *n = &v->p->nodes.v[top];
     char safe[512], total[PGK_HUMAN_SIZE], head[PGK_HUMAN_SIZE];
-    double all = (double)v->summary.total_count;
+    double all = (double)v->functions_total;
     fprintf(v->out, "%14s samples %5.1f %%  %14s at its head  %s", pgk_human_count(total, n->total),
             all > 0 ? 100 * (double)n->total / all : 0, pgk_human_count(head, n->head),
             name_text(v, n->name, safe));
@@ -155,6 +156,8 @@ int pgk_report_sample_table(const struct pgk_sample *p, const struct pgk_report_
     PGK_TRY(pgk_sample_summarise(p, &v.summary, err));
     size_t n = opts->top && opts->top < p->by_heat.n ? opts->top : p->by_heat.n;
     put_totals(&v);
+    for (size_t i = 0; i < p->by_heat.n; i++)
+        v.functions_total = pgk_sample_sum(v.functions_total, p->nodes.v[p->by_heat.v[i]].total);
     for (size_t i = 0; i < n; i++)
         put_function(&v, p->by_heat.v[i]);
     bool failed = v.text.failed || v.order.failed;
