@@ -5,7 +5,7 @@
 // The page's policy allows the one script and the one style sheet in it, by their hashes, and
 // nothing else. The same sources and the same lock file give the same bytes.
 import { createHash } from "node:crypto";
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { build } from "esbuild";
 
 const output = process.argv[2];
@@ -52,6 +52,18 @@ function licences(inputs) {
 
 const hash = (text) => `'sha256-${createHash("sha256").update(text).digest("base64")}'`;
 
+/** Of all files that the page is made of, so that it can be told without node whether the bundle
+ * is theirs; tests/web/bundle.py does the same sum. */
+function sourcesHash() {
+    const own = ["build.mjs", "package-lock.json", "package.json", "tsconfig.json"];
+    const sum = createHash("sha256");
+    for (const name of [...own, ...readdirSync("src").map((f) => `src/${f}`)].sort()) {
+        const bytes = readFileSync(name);
+        sum.update(`${name}\n${bytes.length}\n`).update(bytes);
+    }
+    return sum.digest("hex");
+}
+
 const script = await bundle("src/main.tsx");
 const style = await bundle("src/style.css");
 const policy = [
@@ -67,6 +79,7 @@ const parts = {
     style: style.text,
     script: script.text,
     licences: licences(script.inputs),
+    sources: sourcesHash(),
 };
 const page = readFileSync("src/page.html", "utf8").replace(
     /\{\{(\w+)\}\}/g,

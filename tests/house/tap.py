@@ -16,6 +16,10 @@ class Report:
                 print(f"# {line}")
         self.failures += bool(problems)
 
+    def skip(self, name, reason):
+        self.cases += 1
+        print(f"ok {self.cases} - {name} # SKIP {reason}")
+
     def end(self):
         print(f"1..{self.cases}", flush=True)
         sys.exit(1 if self.failures else 0)
