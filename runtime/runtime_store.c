@@ -327,7 +327,7 @@ static int move_to(int fd, u64 finished)
     store.size = 0;
     store.finished = store.used = finished;
     store.last = NULL;
-    for (struct pgrt_thread *t = pgrt_threads; t; t = t->next)
+    for (struct pgrt_thread *t = __atomic_load_n(&pgrt_threads, __ATOMIC_ACQUIRE); t; t = t->next)
         pgrt_table_clear(t);
     if (finished)
         err = map_more(finished);
