@@ -119,24 +119,24 @@ PGRT_INLINE size_t pgrt_difference(const unsigned char *a, const unsigned char *
     return i;
 }
 
-/* Index of byte c in n bytes, or n. Aligned loads never leave a page that holds a byte of it. */
+/* Index of byte c in n bytes, or n. Aligned loads never leave a page that holds a byte of it. Some
+ * ask for "until found" with a length past the end of the address space, so addresses are numbers
+ * here: a compiler takes pointers to stay within an object. */
 PGRT_INLINE size_t pgrt_find_byte(const unsigned char *s, unsigned char c, size_t n)
 {
     const __m128i wanted = _mm_set1_epi8((char)c);
-    const size_t skip = (uintptr_t)s & 15, most = UINTPTR_MAX - (uintptr_t)s;
-    /* Some ask for "until found" with a length past the end of the address space. */
-    const unsigned char *const end = s + (n < most ? n : most);
-    for (const unsigned char *p = s - skip; n && p < end; p += PGRT_BYTES16) {
-        __m128i x = _mm_load_si128((const __m128i *)(const void *)p);
-        unsigned hits = (unsigned)_mm_movemask_epi8(_mm_cmpeq_epi8(x, wanted));
-        if (p < s)
-            hits &= ~0U << skip;
+    const uintptr_t start = (uintptr_t)s, skip = start & (PGRT_BYTES16 - 1);
+    if (!n)
+        return n;
+    for (uintptr_t at = start - skip; at < start || at - start < n; at += PGRT_BYTES16) {
+        __m128i x = _mm_load_si128((const __m128i *)at);
+        u32 hits = (u32)_mm_movemask_epi8(_mm_cmpeq_epi8(x, wanted));
+        if (at < start)
+            hits &= ~UINT32_C(0) << skip;
         if (hits) {
-            size_t i = (size_t)(p + __builtin_ctz(hits) - s);
+            size_t i = at + (uintptr_t)__builtin_ctz(hits) - start;
             return i < n ? i : n;
         }
-        if ((uintptr_t)p > UINTPTR_MAX - 32)
-            break;
     }
     return n;
 }
