@@ -164,7 +164,7 @@ class Suite:
         inside = sum(any("print_labels" in f.get("function", "") for f in c["stack"])
                      for c in data["contexts"])
         page.wait(f"document.querySelector('#found').textContent.startsWith('{inside} of')")
-        # Where the key meets the page before the graph has the focus, it takes the choice back, too.
+        # If the key meets the page before the graph has the focus, it takes the choice back, too.
         page.press("Escape")
         page.settle()
         if page.evaluate("Boolean(document.querySelector('.chip'))"):
