@@ -285,11 +285,8 @@ const struct pgk_format *pgk_format_at(size_t i)
 const char *pgk_kind_name(enum pgk_kind kind)
 {
     static const char *const names[PGK_KINDS] = {
-        [PGK_KIND_HEAP] = "heap",
-        [PGK_KIND_SAMPLE] = "sample",
-        [PGK_KIND_INSTR] = "instr",
-        [PGK_KIND_GCOV] = "gcov",
-        [PGK_KIND_BINARY] = "binary",
+        [PGK_KIND_HEAP] = "heap", [PGK_KIND_SAMPLE] = "sample", [PGK_KIND_INSTR] = "instr",
+        [PGK_KIND_GCOV] = "gcov", [PGK_KIND_BINARY] = "binary",
     };
     return names[kind];
 }
@@ -347,8 +344,9 @@ const char *pgk_file_info_readers(const struct pgk_file_info *info)
     if (info->has_positions || info->is_printed)
         return "no release of LLVM";
     if (info->images) /* docs/formats/instr-raw.md */
-        return info->version == 8 ? "LLVM 14 and 16"
-                                  : info->version == 9 ? "LLVM 17 and 18" : "LLVM 19 and 22";
+        return info->version == 8   ? "LLVM 14 and 16"
+               : info->version == 9 ? "LLVM 17 and 18"
+                                    : "LLVM 19 and 22";
     if (!info->version) /* text */
         return info->format->kind == PGK_KIND_INSTR ? "LLVM 14 to 22" : "LLVM 22";
     if (!info->has_heap) /* docs/formats/instr-indexed.md */
@@ -397,16 +395,43 @@ static int find_row(const struct row **row, const struct pgk_filemap *map, const
                                       : "the program wrote nothing: did it end normally?");
 }
 
+/* A file that is open, and the row that it fits. */
+struct opened {
+    struct pgk_filemap map;
+    const struct row *row;
+    struct pgk_source src;
+    struct pgk_file_info info;
+};
+
+static int open_file(struct opened *f, const char *path, struct pgk_err *err)
+{
+    *f = (struct opened){0};
+    PGK_TRY(pgk_filemap_open(&f->map, path, err));
+    int status = find_row(&f->row, &f->map, path, err);
+    if (status) {
+        pgk_filemap_close(&f->map);
+        return status;
+    }
+    f->src = (struct pgk_source){.file = path, .format = f->row->public.name};
+    f->info = (struct pgk_file_info){.format = &f->row->public, .size_bytes = f->map.size};
+    return 0;
+}
+
+/* Closes it; what it turned out to be is told if `status` says that it was read. */
+static int close_file(struct opened *f, int status, struct pgk_file_info *info)
+{
+    pgk_filemap_close(&f->map);
+    if (!status && info)
+        *info = f->info;
+    return status;
+}
+
 int pgk_format_detect(const char *path, const struct pgk_format **format, struct pgk_err *err)
 {
-    struct pgk_filemap map;
-    const struct row *row = NULL;
-    PGK_TRY(pgk_filemap_open(&map, path, err));
-    int status = find_row(&row, &map, path, err);
-    pgk_filemap_close(&map);
-    if (!status)
-        *format = &row->public;
-    return status;
+    struct opened f;
+    PGK_TRY(open_file(&f, path, err));
+    *format = &f.row->public;
+    return close_file(&f, 0, NULL);
 }
 
 /* The file is sound as far as we know, but of another kind than the caller works on. */
@@ -422,167 +447,95 @@ static int fail_kind(const struct row *row, enum pgk_kind wanted, const char *pa
                     .hint = "give files of one kind only");
 }
 
-static int read_mapped(struct pgk_heap *heap, const struct pgk_filemap *map, const char *path,
-                       struct pgk_file_info *info, struct pgk_err *err)
+int pgk_heap_read(struct pgk_heap *heap, const char *path, struct pgk_file_info *info,
+                  struct pgk_err *err)
 {
-    const struct row *row = NULL;
-    PGK_TRY(find_row(&row, map, path, err));
-    if (!row->read_heap)
-        return fail_kind(row, PGK_KIND_HEAP, path, err);
-    *info = (struct pgk_file_info){.format = &row->public, .size_bytes = map->size};
-    struct pgk_source src = {.file = path, .format = row->public.name};
-    return row->read_heap(heap, map, &src, info, err);
+    struct opened f;
+    PGK_TRY(open_file(&f, path, err));
+    int status = f.row->read_heap ? f.row->read_heap(heap, &f.map, &f.src, &f.info, err)
+                                  : fail_kind(f.row, PGK_KIND_HEAP, path, err);
+    return close_file(&f, status, info);
+}
+
+static int fail_no_records(const struct opened *f, struct pgk_err *err)
+{
+    return pgk_fail(err, PGK_E_ARG, .file = f->src.file, .format = f->src.format, .field = "format",
+                    .found = "a file that is not made of records",
+                    .expected = "a raw or an indexed profile", .hint = "make it anew");
+}
+
+int pgk_heap_salvage(struct pgk_heap *heap, const char *path, struct pgk_file_info *info,
+                     pgk_heap_loss_fn *fn, void *ctx, struct pgk_err *err)
+{
+    struct opened f;
+    struct pgk_salvage salvage = {.fn = fn, .ctx = ctx};
+    PGK_TRY(open_file(&f, path, err));
+    int status = f.row->salvage_heap
+                     ? f.row->salvage_heap(heap, &f.map, &f.src, &salvage, &f.info, err)
+                     : fail_no_records(&f, err);
+    status = close_file(&f, status, info);
+    return status ? status : (int)salvage.lost;
 }
 
 int pgk_gcov_read(struct pgk_gcov *gcov, const char *path, uint64_t weight,
                   struct pgk_file_info *info, struct pgk_err *err)
 {
-    struct pgk_filemap map;
-    const struct row *row;
-    PGK_TRY(pgk_filemap_open(&map, path, err));
-    int status = find_row(&row, &map, path, err);
-    if (!status && !row->read_gcov)
-        status = fail_kind(row, PGK_KIND_GCOV, path, err);
-    if (!status) {
-        struct pgk_source src = {.file = path, .format = row->public.name};
-        status = row->read_gcov(gcov, &map, &src, weight, err);
-    }
-    if (!status && info)
-        *info = (struct pgk_file_info){.format = &row->public, .size_bytes = map.size};
-    pgk_filemap_close(&map);
-    return status;
-}
-
-static int read_mapped_instr(struct pgk_instr_adder *adder, const struct pgk_filemap *map,
-                             const char *path, struct pgk_file_info *info, struct pgk_err *err)
-{
-    const struct row *row;
-    PGK_TRY(find_row(&row, map, path, err));
-    if (!row->read_instr)
-        return fail_kind(row, PGK_KIND_INSTR, path, err);
-    *info = (struct pgk_file_info){.format = &row->public, .size_bytes = map->size};
-    struct pgk_source src = {.file = path, .format = row->public.name};
-    return row->read_instr(adder, map, &src, info, err);
+    struct opened f;
+    PGK_TRY(open_file(&f, path, err));
+    int status = f.row->read_gcov ? f.row->read_gcov(gcov, &f.map, &f.src, weight, err)
+                                  : fail_kind(f.row, PGK_KIND_GCOV, path, err);
+    return close_file(&f, status, info);
 }
 
 int pgk_instr_read(struct pgk_instr *instr, const char *path, uint64_t weight,
                    struct pgk_file_info *info, struct pgk_err *err)
 {
-    struct pgk_filemap map;
-    struct pgk_file_info found = {0};
+    struct opened f;
     struct pgk_instr_adder adder;
     if (!weight)
         return pgk_fail(err, PGK_E_ARG, .file = path, .field = "weight", .found = "0",
                         .expected = "1 or more", .hint = "leave the file out instead");
     if (!pgk_instr_adder_init(&adder, instr, path, weight))
         return pgk_fail_nomem(err);
-    PGK_TRY(pgk_filemap_open(&map, path, err));
-    int status = read_mapped_instr(&adder, &map, path, &found, err);
-    pgk_filemap_close(&map);
-    if (!status && info)
-        *info = found;
-    return status;
+    PGK_TRY(open_file(&f, path, err));
+    int status = f.row->read_instr ? f.row->read_instr(&adder, &f.map, &f.src, &f.info, err)
+                                   : fail_kind(f.row, PGK_KIND_INSTR, path, err);
+    return close_file(&f, status, info);
 }
 
-int pgk_heap_read(struct pgk_heap *heap, const char *path, struct pgk_file_info *info,
-                  struct pgk_err *err)
+static int read_sample(struct pgk_sample *profile, struct opened *f, uint64_t weight,
+                       struct pgk_err *err)
 {
-    struct pgk_filemap map;
-    struct pgk_file_info found = {0};
-    PGK_TRY(pgk_filemap_open(&map, path, err));
-    int status = read_mapped(heap, &map, path, &found, err);
-    pgk_filemap_close(&map);
-    if (!status && info)
-        *info = found;
-    return status;
-}
-
-static int salvage_mapped(struct pgk_heap *heap, const struct pgk_filemap *map, const char *path,
-                          struct pgk_salvage *salvage, struct pgk_file_info *info,
-                          struct pgk_err *err)
-{
-    const struct row *row;
-    PGK_TRY(find_row(&row, map, path, err));
-    struct pgk_source src = {.file = path, .format = row->public.name};
-    *info = (struct pgk_file_info){.format = &row->public, .size_bytes = map->size};
-    if (!row->salvage_heap)
-        return pgk_fail(err, PGK_E_ARG, .file = path, .format = row->public.name, .field = "format",
-                        .found = "a file that is not made of records",
-                        .expected = "a raw or an indexed profile", .hint = "make it anew");
-    return row->salvage_heap(heap, map, &src, salvage, info, err);
-}
-
-int pgk_heap_salvage(struct pgk_heap *heap, const char *path, struct pgk_file_info *info,
-                     pgk_heap_loss_fn *fn, void *ctx, struct pgk_err *err)
-{
-    struct pgk_filemap map;
-    struct pgk_file_info found = {0};
-    struct pgk_salvage salvage = {.fn = fn, .ctx = ctx};
-    PGK_TRY(pgk_filemap_open(&map, path, err));
-    int status = salvage_mapped(heap, &map, path, &salvage, &found, err);
-    pgk_filemap_close(&map);
-    if (status)
-        return status;
-    if (info)
-        *info = found;
-    return (int)salvage.lost;
-}
-
-static int read_sample_mapped(struct pgk_sample *profile, const struct pgk_filemap *map,
-                              const char *path, uint64_t weight, struct pgk_file_info *info,
-                              struct pgk_err *err)
-{
-    const struct row *row = NULL;
-    PGK_TRY(find_row(&row, map, path, err));
-    if (!row->read_sample)
-        return fail_kind(row, PGK_KIND_SAMPLE, path, err);
-    *info = (struct pgk_file_info){.format = &row->public, .size_bytes = map->size};
-    struct pgk_source src = {.file = path, .format = row->public.name};
-    return row->read_sample(profile, map, &src, weight, info, err);
+    return f->row->read_sample
+               ? f->row->read_sample(profile, &f->map, &f->src, weight, &f->info, err)
+               : fail_kind(f->row, PGK_KIND_SAMPLE, f->src.file, err);
 }
 
 int pgk_sample_read(struct pgk_sample *profile, const char *path, uint64_t weight,
                     struct pgk_file_info *info, struct pgk_err *err)
 {
-    struct pgk_filemap map;
-    struct pgk_file_info found = {0};
-    PGK_TRY(pgk_filemap_open(&map, path, err));
-    int status = read_sample_mapped(profile, &map, path, weight, &found, err);
-    pgk_filemap_close(&map);
-    if (!status && info)
-        *info = found;
-    return status;
+    struct opened f;
+    PGK_TRY(open_file(&f, path, err));
+    return close_file(&f, read_sample(profile, &f, weight, err), info);
 }
 
 /* Only extensible binaries have a table to find a function by. */
-static int read_function_mapped(struct pgk_sample *profile, const struct pgk_filemap *map,
-                                const char *path, const char *function, struct pgk_file_info *info,
-                                struct pgk_err *err)
+static int read_function(struct pgk_sample *profile, struct opened *f, const char *function,
+                         struct pgk_err *err)
 {
-    const struct row *row = NULL;
-    PGK_TRY(find_row(&row, map, path, err));
-    if (!row->read_sample)
-        return fail_kind(row, PGK_KIND_SAMPLE, path, err);
-    struct pgk_source src = {.file = path, .format = row->public.name};
-    *info = (struct pgk_file_info){.format = &row->public, .size_bytes = map->size};
-    if (row->read_sample == pgk_read_sample_ext) {
-        int status = pgk_sample_read_one(profile, map, &src, function, info, err);
+    if (f->row->read_sample == pgk_read_sample_ext) {
+        int status = pgk_sample_read_one(profile, &f->map, &f->src, function, &f->info, err);
         if (status != PGK_E_ARG)
             return status;
     }
-    PGK_TRY(row->read_sample(profile, map, &src, 1, info, err));
+    PGK_TRY(read_sample(profile, f, 1, err));
     return pgk_sample_keep_function(profile, function, err);
 }
 
 int pgk_sample_read_function(struct pgk_sample *profile, const char *path, const char *function,
                              struct pgk_file_info *info, struct pgk_err *err)
 {
-    struct pgk_filemap map;
-    struct pgk_file_info found = {0};
-    PGK_TRY(pgk_filemap_open(&map, path, err));
-    int status = read_function_mapped(profile, &map, path, function, &found, err);
-    pgk_filemap_close(&map);
-    if (!status && info)
-        *info = found;
-    return status;
+    struct opened f;
+    PGK_TRY(open_file(&f, path, err));
+    return close_file(&f, read_function(profile, &f, function, err), info);
 }
