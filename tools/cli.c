@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 void cli_list_add(struct cli_list *list, const char *item)
 {
@@ -99,6 +100,11 @@ int cli_next_option(const struct cli_verb *verb, int argc, char **argv, const ch
             return c;
         }
     }
+}
+
+bool cli_colour(void)
+{
+    return isatty(STDOUT_FILENO) && !getenv("NO_COLOR");
 }
 
 int cli_fail(const struct pgk_err *err)

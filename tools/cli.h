@@ -143,6 +143,8 @@ unsigned long cli_number(const char *option, const char *text, unsigned long low
 /* Prints "pgokit: ..." and exits with EXIT_FAILED. */
 _Noreturn void cli_usage(const struct cli_verb *verb, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
+/* Whether standard output is a terminal whose user has not refused colours. */
+bool cli_colour(void);
 /* Prints the error; returns EXIT_FAILED. */
 int cli_fail(const struct pgk_err *err);
 /* Flushes standard output; EXIT_FAILED with a sentence if it could not be written. */

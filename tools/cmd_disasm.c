@@ -3,9 +3,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 static const char help[] =
     "usage: pgokit disasm BINARY [OPTION]...\n\n"
@@ -107,7 +105,7 @@ static void parse(struct disasm *d, int argc, char **argv)
     d->opts.debug_dirs = d->common.debug_dirs.v;
     d->opts.n_debug_dirs = d->common.debug_dirs.n;
     d->opts.threads = d->common.threads;
-    d->opts.colour = isatty(STDOUT_FILENO) && !getenv("NO_COLOR");
+    d->opts.colour = cli_colour();
 }
 
 /* What was left out; true if something was. */

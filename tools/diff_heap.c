@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 static const char help[] =
     "Totals of both, an overlap score, and the contexts that changed most. With binaries of\n"
@@ -92,7 +91,7 @@ static void parse(struct diff *d, int argc, char **argv)
     d->opts.before_title = argv[optind];
     d->opts.now_title = argv[optind + 1];
     d->opts.top = top >= 0 ? (size_t)top : d->opts.json ? 0 : 10;
-    d->opts.colour = isatty(STDOUT_FILENO) && !getenv("NO_COLOR");
+    d->opts.colour = cli_colour();
 }
 
 static double percent_of(uint64_t part, uint64_t whole)

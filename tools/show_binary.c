@@ -3,8 +3,6 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <unistd.h>
 
 static const char help[] =
     "The pseudo probes of a program: how many of what type, how deep functions are inlined, and\n"
@@ -42,7 +40,7 @@ static void parse(struct show *s, int argc, char **argv)
     if (optind + 1 != argc)
         cli_usage(&cmd_show, "show takes one file");
     s->report.title = argv[optind];
-    s->report.colour = isatty(STDOUT_FILENO) && !getenv("NO_COLOR");
+    s->report.colour = cli_colour();
 }
 
 static int print(const struct show *s, const struct pgk_probes *probes, struct pgk_err *err)

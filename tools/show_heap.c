@@ -2,7 +2,6 @@
 #include "heap_input.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -103,7 +102,7 @@ static void parse(struct show *s, int argc, char **argv)
     s->path = argv[optind];
     s->report.title = s->path;
     s->report.top = top == NOT_GIVEN ? (s->view == VIEW_TABLE ? 10 : 0) : (size_t)top;
-    s->report.colour = s->tree.colour = isatty(STDOUT_FILENO) && !getenv("NO_COLOR");
+    s->report.colour = s->tree.colour = cli_colour();
     s->report.width = terminal_width();
 }
 

@@ -2,9 +2,7 @@
 #include "cli.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 static const char help[] =
     "Totals, then the functions that ran most. Of a file that also holds heap data the heaviest\n"
@@ -76,7 +74,7 @@ static void parse(struct show *s, int argc, char **argv)
     s->path = s->report.title = argv[optind];
     s->report.top =
         top == NOT_GIVEN ? (s->view == VIEW_TABLE && !s->report.function ? 10 : 0) : (size_t)top;
-    s->report.colour = isatty(STDOUT_FILENO) && !getenv("NO_COLOR");
+    s->report.colour = cli_colour();
 }
 
 /* Gives names to the functions of heap data, which knows them by number. */

@@ -3,15 +3,20 @@
 
 #include "hash.h"
 #include "index.h"
+#include "sample_names.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Length of a name without those suffixes, each cut once, if it ends the name but for a number. */
-static size_t length_without(const char *name, const char *const *suffixes, size_t count)
+/* The suffixes in this order, each at the last place where it stands, and only if it ends the name
+ * but for a number. */
+size_t pgk_symbol_length(const char *name)
 {
+    static const char *const suffixes[] = {".cleanup",    ".destroy",  ".resume", ".cold",
+                                           ".warm",       ".llvm.",    ".part.",  ".isra.",
+                                           ".constprop.", ".lto_priv."};
     size_t len = strlen(name);
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < PGK_COUNTOF(suffixes); i++) {
         size_t n = strlen(suffixes[i]);
         const char *last = NULL, *dot = memrchr(name, '.', len);
         for (const char *p = name; (p = memmem(p, len - (size_t)(p - name), suffixes[i], n)); p++)
@@ -20,20 +25,6 @@ static size_t length_without(const char *name, const char *const *suffixes, size
             len = (size_t)(last - name);
     }
     return len;
-}
-
-size_t pgk_canonical_length(const char *name)
-{
-    static const char *const suffixes[] = {".llvm.", ".part."};
-    return length_without(name, suffixes, PGK_COUNTOF(suffixes));
-}
-
-size_t pgk_symbol_length(const char *name)
-{
-    static const char *const suffixes[] = {".cleanup",    ".destroy",  ".resume", ".cold",
-                                           ".warm",       ".llvm.",    ".part.",  ".isra.",
-                                           ".constprop.", ".lto_priv."};
-    return length_without(name, suffixes, PGK_COUNTOF(suffixes));
 }
 
 static uint32_t function_of(struct pgk_functions *f, struct pgk_index *by_name, const char *name)
@@ -116,7 +107,7 @@ static int mark_entry(void *ctx, const struct pgk_elf_entry *e)
     if (!r || r->is_entry)
         return 0;
     const struct pgk_function *function = &f->functions.v[r->function];
-    size_t len = pgk_canonical_length(e->name);
+    size_t len = pgk_sample_drop_suffixes(e->name, strlen(e->name));
     r->is_entry = function->n == 1 ||
                   (strlen(function->name) == len && !memcmp(function->name, e->name, len));
     return 0;

@@ -39,10 +39,8 @@ const struct pgk_function_range *pgk_functions_at(const struct pgk_functions *f,
 /* The function that a branch to `addr` enters; NULL if it is no entry of one. */
 const struct pgk_function *pgk_functions_entered(const struct pgk_functions *f, uint64_t addr);
 
-/* Length of a name without the suffixes .llvm.N and .part.N, which compilers drop when they look
- * for a profile. */
-size_t pgk_canonical_length(const char *name);
-/* Without all that compilers append to the symbols of parts and copies of a function. */
+/* Length of a symbol's name without all that compilers append to those of parts and copies of a
+ * function. */
 size_t pgk_symbol_length(const char *name);
 
 #endif

@@ -31,7 +31,7 @@ struct contexts {
     const struct pgk_probe_index *index;
     struct pgk_missing_frames missing;
     struct pgk_context_path path;
-    uint32_t *names; /* by descriptor; 0: not looked up */
+    uint32_t *names;  /* by descriptor; 0: not looked up */
     uint64_t *counts; /* by probe, of the node in hand */
 
     /* Of the node in hand: */
@@ -212,8 +212,7 @@ static bool count_copy(struct contexts *c, uint32_t node, const uint32_t *probes
             continue;
         c->recs.v[probes[i] - pn.first_probe].count = *count;
         total = pgk_sample_sum(total, *count);
-        if (p.index == ENTRY_PROBE &&
-            !count_entry(c, node, pn.parent, *count))
+        if (p.index == ENTRY_PROBE && !count_entry(c, node, pn.parent, *count))
             return false;
         *count = 0;
     }
@@ -293,9 +292,10 @@ static bool count_branches(struct contexts *c, const struct pgk_call_count *v, s
         struct pgk_probe probe = pgk_probe_get(c->index, call);
         uint32_t node = context_of(c, &probe);
         const struct pgk_function *callee = pgk_functions_entered(&c->b->functions, v[i].to);
-        uint32_t name = callee ? pgk_sample_name(c->p, callee->name,
-                                                 pgk_canonical_length(callee->name))
-                               : 0;
+        uint32_t name =
+            callee ? pgk_sample_name(c->p, callee->name,
+                                     pgk_sample_drop_suffixes(callee->name, strlen(callee->name)))
+                   : 0;
         if (!node || (callee && !name) ||
             !pgk_sample_add_body(c->p, node, pgk_sample_loc(probe.index, 0), v[i].count) ||
             (callee &&
@@ -381,10 +381,8 @@ int pgk_gen_context_probes(struct pgk_sample *into, struct pgk_gen_binary *binar
                            const struct pgk_gen_opts *opts, struct pgk_gen_stats *stats,
                            struct pgk_err *err)
 {
-    struct contexts c = {.p = into,
-                         .b = binary,
-                         .find_missing = !opts->no_missing_frames,
-                         .path = {.p = into}};
+    struct contexts c = {
+        .p = into, .b = binary, .find_missing = !opts->no_missing_frames, .path = {.p = into}};
     int status = generate(&c, opts->threads, stats, err);
     pgk_missing_frames_close(&c.missing);
     pgk_context_path_free(&c.path);

@@ -116,7 +116,8 @@ static int count_branches(struct probes *l, struct pgk_err *err)
             continue;
         struct pgk_probe probe = pgk_probe_get(l->index, call);
         const struct place *place = place_of(l, probe.node);
-        uint32_t name = pgk_sample_name(l->p, callee->name, pgk_canonical_length(callee->name));
+        uint32_t name = pgk_sample_name(
+            l->p, callee->name, pgk_sample_drop_suffixes(callee->name, strlen(callee->name)));
         if (!place || !name ||
             (!place->no_lines &&
              !pgk_line_counts_target(&l->counts, place->node, pgk_sample_loc(probe.index, 0), name,

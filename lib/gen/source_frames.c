@@ -12,7 +12,7 @@ uint32_t pgk_frame_name(struct pgk_frame_names *names, const char *text)
     PGK_INDEX_FOR (&names->index, hash, i)
         if (names->known.v[i].text == text)
             return names->known.v[i].name;
-    uint32_t name = pgk_sample_name(names->p, text, pgk_canonical_length(text));
+    uint32_t name = pgk_sample_name(names->p, text, pgk_sample_drop_suffixes(text, strlen(text)));
     return name && pgk_vec_push(&names->known, (struct pgk_frame_name){text, name}) &&
                    pgk_index_add(&names->index, hash, (uint32_t)names->known.n - 1)
                ? name
@@ -51,8 +51,7 @@ int pgk_frames_read(struct pgk_frames *f, struct pgk_symboliser *sym, unsigned t
     f->chains = pgk_mem_zalloc(f->addrs.n + 1, sizeof *f->chains);
     if (!f->chains)
         return pgk_fail_nomem(err);
-    return sym ? pgk_symbolise(sym, f->addrs.v, f->addrs.n, threads, &f->arena, f->chains, err)
-               : 0;
+    return sym ? pgk_symbolise(sym, f->addrs.v, f->addrs.n, threads, &f->arena, f->chains, err) : 0;
 }
 
 struct pgk_sym_chain pgk_frames_of(const struct pgk_frames *f, uint64_t addr)
