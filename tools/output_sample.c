@@ -1,6 +1,8 @@
 /* Writing sample profiles: the options that merge and convert share. */
 #include "output_sample.h"
 
+#include "sample_input.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -120,20 +122,12 @@ static int name_guids(const struct sample_output *o, struct pgk_sample *profile,
                       const struct cli_common *common, struct pgk_err *err)
 {
     int status = o->names ? pgk_sample_name_from_file(profile, o->names, err) : 0;
-    struct pgk_binaries *binaries;
-    if (status || !common->binaries.n)
-        return status;
-    status = cli_open_binaries(common, &binaries, err);
-    if (status)
-        return status;
-    status = pgk_sample_name_from_binaries(profile, binaries, err);
-    pgk_binaries_close(&binaries);
-    return status;
+    return status ? status : sample_input_name(profile, common, err);
 }
 
 /* Names first, because filters and renaming go by them. */
-static int change(struct sample_output *o, struct pgk_sample **profile,
-                  const struct cli_common *common, struct pgk_err *err)
+int sample_output_change(struct sample_output *o, struct pgk_sample **profile,
+                         const struct cli_common *common, struct pgk_err *err)
 {
     int status = name_guids(o, *profile, common, err);
     if (!status && o->symbols)
@@ -209,7 +203,7 @@ int sample_output_write(struct sample_output *o, struct pgk_sample **profile,
     struct pgk_sample_written written = {0};
     struct pgk_sample_info info = {.struct_size = sizeof info};
     o->write.struct_size = sizeof o->write;
-    if (change(o, profile, common, &err))
+    if (sample_output_change(o, profile, common, &err))
         return cli_fail(&err);
     pgk_sample_info(*profile, &info);
     o->write.partial |= o->keep_partial && info.partial;

@@ -1,5 +1,5 @@
 /* pgokit show for sample profiles. */
-#include "cli.h"
+#include "sample_input.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -69,19 +69,6 @@ static void parse(struct show *s, int argc, char **argv)
         s->report.top = 20;
 }
 
-static int name_guids(const struct show *s, struct pgk_sample *profile, struct pgk_err *err)
-{
-    struct pgk_binaries *binaries;
-    if (!s->common.binaries.n)
-        return 0;
-    int status = cli_open_binaries(&s->common, &binaries, err);
-    if (status)
-        return status;
-    status = pgk_sample_name_from_binaries(profile, binaries, err);
-    pgk_binaries_close(&binaries);
-    return status;
-}
-
 static int show(const struct show *s, struct pgk_sample *profile, struct pgk_err *err)
 {
     struct pgk_file_info info;
@@ -89,7 +76,7 @@ static int show(const struct show *s, struct pgk_sample *profile, struct pgk_err
     int status = s->function ? pgk_sample_read_function(profile, s->path, s->function, &info, err)
                              : pgk_sample_read(profile, s->path, 1, &info, err);
     if (!status)
-        status = name_guids(s, profile, err);
+        status = sample_input_name(profile, &s->common, err);
     if (!status)
         status = pgk_sample_finish(profile, err);
     report.info = &info;

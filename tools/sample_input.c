@@ -1,0 +1,28 @@
+/* Reading a sample profile for people: with names, where binaries are given. */
+#include "sample_input.h"
+
+int sample_input_name(struct pgk_sample *profile, const struct cli_common *common,
+                      struct pgk_err *err)
+{
+    struct pgk_binaries *binaries;
+    if (!common->binaries.n)
+        return 0;
+    int status = cli_open_binaries(common, &binaries, err);
+    if (status)
+        return status;
+    status = pgk_sample_name_from_binaries(profile, binaries, err);
+    pgk_binaries_close(&binaries);
+    return status;
+}
+
+int sample_input_read(struct pgk_sample **profile, const char *path,
+                      const struct cli_common *common, struct pgk_file_info *info,
+                      struct pgk_err *err)
+{
+    int status = pgk_sample_new(profile, err);
+    if (!status)
+        status = pgk_sample_read(*profile, path, 1, info, err);
+    if (!status)
+        status = sample_input_name(*profile, common, err);
+    return status ? status : pgk_sample_finish(*profile, err);
+}
