@@ -1,7 +1,7 @@
 // What to change, most bytes first, with the rule that says so.
 import * as format from "./format";
-import type { Filter } from "./heap_report";
 import type { HeapModel } from "./heap_model";
+import type { Filter } from "./page_frame";
 
 interface Props {
     model: HeapModel;

@@ -3,11 +3,11 @@
 import { quadtree } from "d3-quadtree";
 import { scaleLog, scaleSqrt } from "d3-scale";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { Tip } from "./flame_graph";
 import { siteName } from "./advice_list";
 import * as format from "./format";
-import type { Filter } from "./heap_report";
 import type { HeapModel } from "./heap_model";
+import type { Filter } from "./page_frame";
+import { Tip } from "./tip";
 import { useWidth } from "./use_width";
 
 interface Props {
