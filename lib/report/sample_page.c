@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 /* What is beyond these is folded or left out, so that the page stays small and opens fast. */
-enum { DEFAULT_FUNCTIONS = 50000, MAX_INLINEES = 60000, MAX_RECORDS = 150000 };
+enum { DEFAULT_FUNCTIONS = 50000, MAX_INLINEES = 60000, MAX_RECORDS = 120000 };
 
 static int measure(struct pgk_sample_page_side *side, const struct pgk_sample *p,
                    struct pgk_err *err)
@@ -70,6 +70,23 @@ static int find_changes(struct pgk_sample_page *p, struct pgk_err *err)
     return ok ? 0 : pgk_fail_nomem(err);
 }
 
+/* Functions that have a profile in whatever context. */
+static int count_distinct(struct pgk_sample_page *p, struct pgk_err *err)
+{
+    bool *seen = pgk_mem_zalloc(p->tree.funcs.n + 1, sizeof *seen);
+    if (!seen)
+        return pgk_fail_nomem(err);
+    for (size_t i = 0; i < p->n_rows; i++) {
+        const struct pgk_sample_tree_node *node = &p->tree.nodes.v[p->rows[i].node];
+        if (!node->now || !pgk_sample_is_top(p->tree.now, node->now))
+            continue;
+        p->distinct += !seen[node->func];
+        seen[node->func] = true;
+    }
+    pgk_mem_free(seen);
+    return 0;
+}
+
 static int by_weight(const void *pa, const void *pb)
 {
     const struct pgk_sample_page_row *a = pa, *b = pb;
@@ -87,6 +104,7 @@ static int choose_rows(struct pgk_sample_page *p, struct pgk_err *err)
     for (uint32_t n = 1; n < p->tree.nodes.n; n++)
         if (p->tree.nodes.v[n].top)
             p->rows[p->n_rows++].node = n;
+    PGK_TRY(count_distinct(p, err));
     if (p->diff)
         PGK_TRY(find_changes(p, err));
     for (size_t i = 0; i < p->n_rows; i++) {

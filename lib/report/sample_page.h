@@ -32,6 +32,7 @@ struct pgk_sample_page {
     struct pgk_sample_coverage coverage;
     struct pgk_sample_page_row *rows;
     size_t n_rows, n_shown; /* the rows from n_shown on are summed up */
+    size_t distinct;        /* functions with a profile in whatever context */
     struct pgk_page_table nodes, funcs, texts;
     uint64_t *own, *own_before; /* by node of the tree; with what is folded into the node */
     size_t inlinees_folded;     /* added to what they are inlined into */

@@ -38,6 +38,7 @@ static void put_info(struct pgk_sample_page *p)
     put_flag(p->out, "preinlined", info.preinlined);
     put_flag(p->out, "partial", info.partial);
     put_flag(p->out, "names_missing", info.names_missing);
+    pgk_json_member_number(p->out, "distinct", p->distinct);
     pgk_json_member_number(p->out, "symbols", info.n_symbols);
     pgk_json_member_number(p->out, "conflicts", info.conflicts);
     pgk_json_member_number(p->out, "conflict_samples", info.conflict_samples);

@@ -25,9 +25,9 @@ export const weightNames: Record<Weight, string> = {
 export function weightText(weight: Weight, v: number): string {
     if (weight === "bytes") return format.bytes(v);
     if (weight === "lifetime") return `${format.bytes(v)}·s`;
-    return format
-        .plural(v, weight === "count" ? "object" : "access")
-        .replace("accesss", "accesses");
+    return weight === "count"
+        ? format.plural(v, "object")
+        : format.plural(v, "access", "accesses");
 }
 
 interface Sums {

@@ -28,8 +28,16 @@ const ROW = 22; // pixels
 const TALLEST = 470; // before the frame scrolls
 type Box = HierarchyRectangularNode<number>;
 
+/** What stands beside the boxes below one for all that are too narrow. */
+interface Others {
+    count: number;
+    level: number;
+    x0: number;
+    x1: number;
+}
+
 /** Boxes at and below `root` that are wide enough to see, heaviest first. */
-function layOut(tree: Tree, weight: Float64Array, root: number): Box[] {
+function layOut(tree: Tree, weight: Float64Array, root: number): [Box[], Others[]] {
     const least = weight[root]! * NARROWEST;
     const visible = (node: number): number[] =>
         children(tree, node)
@@ -38,7 +46,27 @@ function layOut(tree: Tree, weight: Float64Array, root: number): Box[] {
     const valued = hierarchy(root, visible).each((node) => {
         (node as { value?: number }).value = weight[node.data]!;
     });
-    return partition<number>()(valued).descendants();
+    const boxes = partition<number>()(valued).descendants();
+    return [boxes, boxes.flatMap((b) => othersBelow(tree, weight, b))];
+}
+
+function othersBelow(tree: Tree, weight: Float64Array, box: Box): Others[] {
+    const all = children(tree, box.data);
+    const shown = box.children ?? [];
+    let hidden = 0;
+    for (const c of all) hidden += weight[c]!;
+    for (const b of shown) hidden -= weight[b.data]!;
+    const width = (hidden / weight[box.data]!) * (box.x1 - box.x0);
+    if (!(width >= NARROWEST)) return [];
+    const x0 = shown.at(-1)?.x1 ?? box.x0;
+    return [
+        {
+            count: all.length - shown.length,
+            level: box.depth + 1,
+            x0,
+            x1: Math.min(box.x1, x0 + width),
+        },
+    ];
 }
 
 export function Icicle(props: Props) {
@@ -47,9 +75,10 @@ export function Icicle(props: Props) {
     const [pointed, setPointed] = useState<{ node: number; x: number; y: number } | null>(null);
     const area = useRef<HTMLDivElement>(null);
     const width = useWidth(area, 900);
-    const boxes = useMemo(() => layOut(tree, weight, root), [tree, weight, root]);
+    const [boxes, others] = useMemo(() => layOut(tree, weight, root), [tree, weight, root]);
     const above = useMemo(() => ancestors(tree, root), [tree, root]);
-    const levels = boxes.reduce((deepest, b) => Math.max(deepest, b.depth), 0) + above.length + 1;
+    const deepest = Math.max(...boxes.map((b) => b.depth), ...others.map((o) => o.level));
+    const levels = deepest + above.length + 1;
     useEffect(() => {
         setActive(root);
         setPointed(null);
@@ -110,6 +139,24 @@ export function Icicle(props: Props) {
             {(x1 - x0) * width > 18 && format.fit(name(node), ((x1 - x0) * width - 12) / 6.4)}
         </div>
     );
+    const othersBox = ({ count, level, x0, x1 }: Others, i: number) => {
+        const text = format.plural(count, "smaller box", "smaller boxes");
+        return (
+            <div
+                key={`others-${i}`}
+                class="box others"
+                title={text}
+                aria-hidden="true"
+                style={{
+                    left: `${100 * x0}%`,
+                    width: `${100 * (x1 - x0)}%`,
+                    top: `${(above.length + level) * ROW}px`,
+                }}
+            >
+                {(x1 - x0) * width > 6.4 * text.length + 12 && text}
+            </div>
+        );
+    };
     return (
         <>
             <div
@@ -140,6 +187,7 @@ export function Icicle(props: Props) {
                 >
                     {above.map((node, level) => box(node, level, 0, 1, true))}
                     {boxes.map((b) => box(b.data, above.length + b.depth, b.x0, b.x1, false))}
+                    {others.map(othersBox)}
                 </div>
             </div>
             {pointed && (
