@@ -34,7 +34,7 @@ static int by_density(const void *pa, const void *pb)
     return a->samples < b->samples ? -1 : a->samples > b->samples;
 }
 
-int pgk_sample_density(const struct pgk_sample *p, double *density, struct pgk_err *err)
+static int density_of(const struct pgk_sample *p, double *density, struct pgk_err *err)
 {
     struct dense *list = pgk_mem_alloc(p->by_heat.n + 1, sizeof *list);
     size_t n = 0;
@@ -57,6 +57,24 @@ int pgk_sample_density(const struct pgk_sample *p, double *density, struct pgk_e
     }
     pgk_mem_free(list);
     return 0;
+}
+
+/* Contexts are told of as what they are to a compiler: inlined into their callers. */
+int pgk_sample_density(const struct pgk_sample *p, double *density, struct pgk_err *err)
+{
+    struct pgk_sample *nested;
+    if (!p->kind.contexts)
+        return density_of(p, density, err);
+    PGK_TRY(pgk_sample_new(&nested, err));
+    int status = pgk_sample_merge(nested, p, 1, err);
+    if (!status)
+        status = pgk_sample_relayout(&nested, PGK_SAMPLE_NESTED, err);
+    if (!status)
+        status = pgk_sample_finish(nested, err);
+    if (!status)
+        status = density_of(nested, density, err);
+    pgk_sample_close(&nested);
+    return status;
 }
 
 /* ---- coverage ---- */

@@ -10,7 +10,8 @@
 enum { PGK_DENSITY_PPM = 990000 };
 
 /* Samples per line (or probe) of the sparsest of the functions that, densest first, have that
- * share of all samples: llvm-profgen --show-density. 0 without samples. */
+ * share of all samples: llvm-profgen --show-density. Contexts are nested for it, as there.
+ * 0 without samples. */
 PGK_MUST_USE int pgk_sample_density(const struct pgk_sample *p, double *density,
                                     struct pgk_err *err);
 
