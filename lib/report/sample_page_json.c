@@ -314,7 +314,7 @@ static void put_rows(struct pgk_sample_page *p)
         for (size_t i = 0; i < p->n_shown; i++) {
             const struct pgk_sample_change *c = p->rows[i].change;
             pgk_json_comma(p->out, &first);
-            pgk_sink_printf(p->out, "%.4g", c ? c->similarity : 0);
+            pgk_sink_printf(p->out, "%.6g", c ? c->similarity : 0);
         }
         pgk_sink_printf(p->out, "]");
     }
