@@ -42,7 +42,7 @@ export function AdviceList({ model, onOpen, onFilter }: Props) {
                                         class="link"
                                         onClick={() => onOpen(row)}
                                     >
-                                        {siteName(model, row)}
+                                        {rowName(model, row, a.rows.slice(0, SHOWN))}
                                     </button>
                                     <span class="quiet">{format.bytes(bytes)}</span>
                                 </li>
@@ -74,10 +74,18 @@ export function AdviceList({ model, onOpen, onFilter }: Props) {
     );
 }
 
+/** The place that asks for memory, with its caller where others of `rows` are the same place. */
+function rowName(model: HeapModel, row: number, rows: [row: number, bytes: number][]): string {
+    const name = siteName(model, row);
+    const caller = model.caller(row);
+    if (!caller || rows.filter(([r]) => siteName(model, r) === name).length === 1) return name;
+    return `${name} ← ${format.fit(caller.name, 28)}`;
+}
+
 /** The place that asks for memory, in short. */
 export function siteName(model: HeapModel, context: number): string {
     const site = model.site(context);
     if (!site) return "(no stack)";
     const place = site.file && site.line ? ` ${format.fileName(site.file)}:${site.line}` : "";
-    return format.shorten(site.name) + place;
+    return format.shorten(site.name).replaceAll("(anonymous namespace)::", "") + place;
 }

@@ -80,6 +80,16 @@ export function shorten(name: string): string {
     return depth === 0 ? out : name;
 }
 
+/** The name with what everybody writes for the string type. */
+export function withStrings(name: string): string {
+    return name
+        .replace(
+            /std::(__cxx11::)?basic_string<char, std::char_traits<char>, std::allocator<char> ?>/g,
+            "std::string",
+        )
+        .replaceAll(" >", ">");
+}
+
 /** As much of the end of a qualified name as fits: "Desk::run" of "app::Desk::run". */
 export function fit(name: string, letters: number): string {
     let text = shorten(name);

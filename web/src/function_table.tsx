@@ -141,6 +141,8 @@ const CALLERS = 3; // named in a row
 
 function RowHead({ model, row }: { model: SampleModel; row: number }) {
     const node = model.nodeOf[row]!;
+    const name = model.name(node);
+    const short = format.shorten(name);
     const callers = model.callers(node).length;
     const shown = [];
     for (let n = node; n > 0 && shown.length < CALLERS; n = model.tree.parent[n]!) {
@@ -152,14 +154,17 @@ function RowHead({ model, row }: { model: SampleModel; row: number }) {
     if (change !== "same") tags.push(change);
     return (
         <>
-            <button type="button" class="link" data-row={row} title={model.name(node)}>
-                {format.shorten(model.name(node))}
+            <button type="button" class="link" data-row={row} title={name}>
+                {short}
             </button>
             {tags.map((tag) => (
                 <span key={tag} class={`tag tag-${tag.replaceAll(" ", "-")}`}>
                     {tag}
                 </span>
             ))}
+            {shown.length === 0 && short !== name && (
+                <span class="quiet place clipped">{format.withStrings(name)}</span>
+            )}
             {shown.length > 0 && (
                 <span class="quiet place">
                     {shown.map((from) => `← ${from} `)}

@@ -39,30 +39,32 @@ export function HeapReport({ data }: { data: HeapData }) {
             <main>
                 <Headline model={model} />
                 <div class="columns wide-left">
-                    <FlameGraph
-                        model={model}
-                        matches={matches}
-                        onOpen={setOpen}
-                        onFilter={setFilter}
-                    />
-                    <AdviceList model={model} onOpen={setOpen} onFilter={setFilter} />
-                </div>
-                <div class="columns wide-right">
-                    <Scatter
-                        model={model}
-                        matches={matches}
-                        filter={filter}
-                        onOpen={setOpen}
-                        open={open}
-                    />
-                    <ContextTable
-                        model={model}
-                        matches={matches}
-                        filter={filter}
-                        onClearFilter={() => setFilter(null)}
-                        onOpen={setOpen}
-                        open={open}
-                    />
+                    <div class="column">
+                        <FlameGraph
+                            model={model}
+                            matches={matches}
+                            onOpen={setOpen}
+                            onFilter={setFilter}
+                        />
+                        <ContextTable
+                            model={model}
+                            matches={matches}
+                            filter={filter}
+                            onClearFilter={() => setFilter(null)}
+                            onOpen={setOpen}
+                            open={open}
+                        />
+                    </div>
+                    <div class="column">
+                        <AdviceList model={model} onOpen={setOpen} onFilter={setFilter} />
+                        <Scatter
+                            model={model}
+                            matches={matches}
+                            filter={filter}
+                            onOpen={setOpen}
+                            open={open}
+                        />
+                    </div>
                 </div>
                 <Rest data={data} />
             </main>

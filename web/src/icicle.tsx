@@ -24,6 +24,7 @@ interface Props {
 }
 
 const NARROWEST = 0.0012; // share of the width below which a box is not drawn
+const OTHERS = 0.004; // share from which those not drawn are drawn as one
 const ROW = 22; // pixels
 const TALLEST = 470; // before the frame scrolls
 type Box = HierarchyRectangularNode<number>;
@@ -57,7 +58,7 @@ function othersBelow(tree: Tree, weight: Float64Array, box: Box): Others[] {
     for (const c of all) hidden += weight[c]!;
     for (const b of shown) hidden -= weight[b.data]!;
     const width = (hidden / weight[box.data]!) * (box.x1 - box.x0);
-    if (!(width >= NARROWEST)) return [];
+    if (!(width >= OTHERS)) return [];
     const x0 = shown.at(-1)?.x1 ?? box.x0;
     return [
         {

@@ -47,7 +47,8 @@ function extent(values: Float64Array, least: number, most: number): [number, num
         lowest = Math.min(lowest, v);
         highest = Math.max(highest, v);
     }
-    return [Math.max(1e-6, Math.min(least, lowest)), Math.max(most, highest)];
+    // Some room at the edge, so that circles do not lie on the labels.
+    return [Math.max(1e-6, Math.min(least, lowest) / 2), Math.max(most, highest)];
 }
 
 function usePlot(model: HeapModel, width: number) {
