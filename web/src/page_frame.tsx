@@ -1,5 +1,5 @@
 // What all views of a profile have around them: the top with its search, and keys.
-import { useCallback, useEffect, useState } from "preact/hooks";
+import { useCallback, useLayoutEffect, useState } from "preact/hooks";
 import { ThemeSwitch } from "./theme_switch";
 
 /** What a table is narrowed to, besides the search. */
@@ -44,7 +44,8 @@ export function PageTop({ title, subtitle, searches, query, onQuery }: Props) {
 export function usePanel() {
     const [open, setOpen] = useState<number | null>(null);
     const close = useCallback(() => setOpen(null), []);
-    useEffect(() => {
+    // At once, so that no key gets lost between the first picture and the effects behind it.
+    useLayoutEffect(() => {
         const onKey = (event: KeyboardEvent) => {
             const typing = event.target instanceof HTMLInputElement;
             if (event.key === "Escape" && open !== null) close();
