@@ -2,6 +2,7 @@
 #include "heap_export.h"
 
 #include "export_out.h"
+#include "heap_view.h"
 #include "json_out.h"
 
 static void put_site(struct pgk_stacks_of *s, uint32_t stack, struct pgk_sink *out)
@@ -45,7 +46,7 @@ int pgk_heap_csv(struct pgk_stacks_of *s, struct pgk_sink *out, struct pgk_err *
     for (size_t c = 0; c < pgk_heap_contexts(s->heap); c++) {
         const struct pgk_mib *m = pgk_heap_mib(s->heap, c);
         pgk_json_number(out, c);
-        pgk_sink_printf(out, ",%s,", pgk_mib_label_name(pgk_mib_label(m)));
+        pgk_sink_printf(out, ",%s,", pgk_mib_label_name(pgk_view_label(m, s->opts->info)));
         put_site(s, s->nodes[c], out);
         for (enum pgk_mib_id id = 0; id < PGK_MIB_AccessHistogramSize; id++) {
             if (m->known >> id & 1)

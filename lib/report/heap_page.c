@@ -123,11 +123,11 @@ static int number_all(struct pgk_page *p, struct pgk_err *err)
 int pgk_page_make(struct pgk_page *p, struct pgk_err *err)
 {
     p->before = p->opts->base;
-    pgk_heap_totals(p->now, &p->totals);
+    pgk_heap_totals(p->now, p->opts->info, &p->totals);
     if (p->before)
-        pgk_heap_totals(p->before, &p->totals_before);
+        pgk_heap_totals(p->before, p->opts->info, &p->totals_before);
     PGK_TRY(pgk_heap_align(&p->align, p->now, p->before, err));
-    PGK_TRY(pgk_heap_advise(p->now, &p->advice, err));
+    PGK_TRY(pgk_heap_advise(p->now, p->opts->info, &p->advice, err));
     PGK_TRY(choose_rows(p, err));
     return number_all(p, err);
 }

@@ -18,6 +18,8 @@ static void put_titles(struct pgk_page *p)
     pgk_json_member_text(p->out, "title",
                          pgk_human_text(title, sizeof title, p->opts->title ? p->opts->title : ""));
     pgk_json_member_text(p->out, "format", text);
+    pgk_sink_printf(p->out, ",\"some_accesses\":%s",
+                    pgk_view_some_accesses(p->opts->info) ? "true" : "false");
     if (p->before)
         pgk_json_member_text(
             p->out, "base",
@@ -253,7 +255,7 @@ static uint64_t row_site(const struct pgk_page *p, size_t row)
 static uint64_t row_label(const struct pgk_page *p, size_t row)
 {
     const struct pgk_mib *now = pgk_page_now(p, row);
-    return pgk_mib_label(now ? now : pgk_page_before(p, row));
+    return pgk_view_label(now ? now : pgk_page_before(p, row), p->opts->info);
 }
 
 static uint64_t row_change(const struct pgk_page *p, size_t row)

@@ -4,6 +4,7 @@
 #include "heap_export.h"
 
 #include "deflate_out.h"
+#include "heap_view.h"
 #include "pgokit/human.h"
 #include "proto_out.h"
 
@@ -59,7 +60,7 @@ static uint32_t next_location(struct pprof *p, uint32_t *node)
 
 static void put_labels(struct pprof *p, const struct pgk_mib *m)
 {
-    const char *label = pgk_mib_label_name(pgk_mib_label(m));
+    const char *label = pgk_mib_label_name(pgk_view_label(m, p->s->opts->info));
     if (*label) {
         pgk_proto_number(&p->inner, LABEL_KEY, text(p, "label"));
         pgk_proto_number(&p->inner, LABEL_STR, text(p, label));

@@ -36,6 +36,7 @@ export interface HeapData {
     generator: string;
     title: string;
     format: string;
+    some_accesses: boolean; // those of library functions only
     totals: Totals;
     labels: Label[];
     advice: Advice[];

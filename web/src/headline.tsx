@@ -59,7 +59,10 @@ function tiles(data: HeapData): Tile[] {
             key,
             label,
             value: text(now),
-            detail: detail(data.totals),
+            detail:
+                key === "TotalAccessCount" && data.some_accesses
+                    ? "by library functions alone"
+                    : detail(data.totals),
             exact: data.totals[key]!,
         };
         if (before) tile.change = now / before;

@@ -88,6 +88,13 @@ function Rest({ data }: { data: HeapData }) {
                     lifetime.
                 </p>
             )}
+            {data.some_accesses && (
+                <p id="some-accesses">
+                    The program was not compiled for this: accesses are those of library functions
+                    alone (memcpy and their like), so that what is not used, cold or hot cannot be
+                    told.
+                </p>
+            )}
             <p>
                 {data.labels
                     .filter((label) => label.name && label.contexts)

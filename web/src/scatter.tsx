@@ -25,7 +25,7 @@ interface Point {
     r: number;
 }
 
-const margin = { left: 46, right: 10, top: 10, bottom: 40 };
+const margin = { left: 46, right: 10, top: 10, bottom: 50 };
 const HEIGHT = 360;
 const SHORT_MS = 10; // the limits of lib/heap/mib.c
 const COLD_MS = 200_000;
@@ -193,7 +193,7 @@ export function Scatter({ model, matches, filter, open, onOpen }: Props) {
                                 y2={bottom}
                             />
                             {(i % 2 === 0 || xTicks.length < 7) && (
-                                <text x={plot.xs(t)} y={bottom + 15} text-anchor="middle">
+                                <text x={plot.xs(t)} y={bottom + 26} text-anchor="middle">
                                     {lifeTick(t)}
                                 </text>
                             )}
