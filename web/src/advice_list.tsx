@@ -9,6 +9,7 @@ interface Props {
     onFilter: (filter: Filter) => void;
 }
 
+const CALLERS = 8; // looked at to tell contexts apart
 const SHOWN = 3; // contexts named under a piece of advice
 
 export function AdviceList({ model, onOpen, onFilter }: Props) {
@@ -74,12 +75,19 @@ export function AdviceList({ model, onOpen, onFilter }: Props) {
     );
 }
 
-/** The place that asks for memory, with its caller where others of `rows` are the same place. */
+/** The place that asks for memory; where others of `rows` are the same place, with the caller
+ * that tells it from them. */
 function rowName(model: HeapModel, row: number, rows: [row: number, bytes: number][]): string {
     const name = siteName(model, row);
-    const caller = model.caller(row);
-    if (!caller || rows.filter(([r]) => siteName(model, r) === name).length === 1) return name;
-    return `${name} ← ${format.fit(caller.name, 28)}`;
+    const same = rows.filter(([r]) => siteName(model, r) === name);
+    if (same.length === 1) return name;
+    const callers = model.callers(row, CALLERS);
+    const others = same.filter(([r]) => r !== row).map(([r]) => model.callers(r, CALLERS));
+    const differs = callers.findIndex((_, i) =>
+        others.every((other) => callers.slice(0, i + 1).some((c, k) => c !== other[k])),
+    );
+    const caller = callers[Math.max(0, differs)];
+    return caller === undefined ? name : `${name} ← ${format.fit(caller, 28)}`;
 }
 
 /** The place that asks for memory, in short. */

@@ -97,11 +97,12 @@ export function ContextTable({ model, ...rest }: Props) {
     );
 }
 
+const CALLERS = 4; // named in a row: allocators have wrappers
+
 function RowHead({ model, context }: { model: HeapModel; context: number }) {
     const site = model.site(context);
     const tag = model.isDiff ? model.change(context) : model.label(context);
     const place = site?.file && site.line ? `${format.fileName(site.file)}:${site.line}` : "";
-    const caller = model.caller(context);
     return (
         <>
             <button
@@ -114,7 +115,7 @@ function RowHead({ model, context }: { model: HeapModel; context: number }) {
             </button>
             <span class="quiet place">
                 {place}
-                {caller && ` ← ${format.fit(caller.name, 40)}`}
+                {model.callers(context, CALLERS).map((name) => ` ← ${format.fit(name, 28)}`)}
                 {tag && tag !== "same" && (
                     <span class={`tag tag-${tag.replace(" ", "-")}`}>{tag}</span>
                 )}

@@ -121,16 +121,20 @@ export class HeapModel {
         return node ? this.frame(node) : null;
     }
 
-    /** The function of the program that calls the one of the site; null: there is none. */
-    caller(context: number): Frame | null {
+    /** The functions of the program that call the one of the site, innermost first; those
+     * that call themselves once. */
+    callers(context: number, most: number): string[] {
+        const list: string[] = [];
         const site = this.data.contexts.site[context]!;
-        if (!site) return null;
-        const { name } = this.frame(site);
-        for (let n = this.nodeParent[site]!; n > 0; n = this.nodeParent[n]!) {
+        if (!site) return list;
+        let { name } = this.frame(site);
+        for (let n = this.nodeParent[site]!; n > 0 && list.length < most; n = this.nodeParent[n]!) {
             const frame = this.frame(n);
-            if (!frame.library && frame.name !== name) return frame;
+            if (frame.library || frame.name === name) continue;
+            ({ name } = frame);
+            list.push(name);
         }
-        return null;
+        return list;
     }
 
     /** Nodes of a context's stack, leaf first. */

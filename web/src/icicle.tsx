@@ -26,7 +26,8 @@ interface Props {
 const NARROWEST = 0.0012; // share of the width below which a box is not drawn
 const OTHERS = 0.004; // share from which those not drawn are drawn as one
 const ROW = 22; // pixels
-const TALLEST = 470; // before the frame scrolls
+const TALLEST = 22 * ROW; // before the frame scrolls
+const TRUNK = 6; // single boxes in sight above the first that branches
 type Box = HierarchyRectangularNode<number>;
 
 /** What stands beside the boxes below one for all that are too narrow. */
@@ -74,16 +75,20 @@ export function Icicle(props: Props) {
     const { tree, weight, root, name, matched } = props;
     const [active, setActive] = useState(root);
     const [pointed, setPointed] = useState<{ node: number; x: number; y: number } | null>(null);
+    const frame = useRef<HTMLDivElement>(null);
     const area = useRef<HTMLDivElement>(null);
     const width = useWidth(area, 900);
     const [boxes, others] = useMemo(() => layOut(tree, weight, root), [tree, weight, root]);
     const above = useMemo(() => ancestors(tree, root), [tree, root]);
     const deepest = Math.max(...boxes.map((b) => b.depth), ...others.map((o) => o.level));
     const levels = deepest + above.length + 1;
+    // A long way of single boxes says little: what branches off it is to be seen first.
+    const trunk = boxes.findIndex((b) => b.children?.length !== 1);
     useEffect(() => {
         setActive(root);
         setPointed(null);
-    }, [tree, root]);
+        frame.current?.scrollTo({ top: Math.max(0, above.length + trunk - TRUNK) * ROW });
+    }, [tree, root, above, trunk]);
 
     const onKeyDown = (event: KeyboardEvent) => {
         const at = boxes.find((b) => b.data === active);
@@ -161,6 +166,7 @@ export function Icicle(props: Props) {
     return (
         <>
             <div
+                ref={frame}
                 class="boxes-frame"
                 style={{ minHeight: `${Math.min(TALLEST, levels * ROW)}px` }}
             >
