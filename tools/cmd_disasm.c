@@ -125,7 +125,12 @@ static bool note_incomplete(const struct disasm *d, const struct pgk_disasm_done
                 "pgokit: warning: %s functions have other code than the program that was "
                 "profiled; their counts may be of other places\n",
                 pgk_human_count(n, done->stale_functions));
-    return done->invalid_runs || done->lost_probes || done->stale_functions;
+    if (done->stripped)
+        fprintf(stderr,
+                "pgokit: warning: %s is stripped: code without a dynamic symbol is not shown, or "
+                "as part of the function before it\n",
+                d->path);
+    return done->invalid_runs || done->lost_probes || done->stale_functions || done->stripped;
 }
 
 static int disassemble(struct disasm *d, struct pgk_disasm_done *done, struct pgk_err *err)

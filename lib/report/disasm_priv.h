@@ -2,8 +2,8 @@
 #ifndef PGK_DISASM_PRIV_H
 #define PGK_DISASM_PRIV_H
 
-#include "arena.h"
 #include "disasm_counts.h"
+#include "shown_names.h"
 #include "elf_file.h"
 #include "insn.h"
 #include "pgokit/disasm.h"
@@ -55,9 +55,10 @@ struct pgk_disasm {
     struct pgk_disasm_done done;
     bool comma;                              /* JSON: something stands before in its bracket */
     const struct pgk_sym_chain *last_source; /* TEXT: the line printed last */
-    const char **desc_names;                 /* TEXT: as shown, by descriptor; NULL: not yet */
+    const struct pgk_disasm_function *function; /* TEXT: being printed */
+    struct pgk_shown_names names;           /* TEXT */
+    const char **desc_names;                 /* TEXT: of them, by descriptor; NULL: not yet */
     const char **symbol_names;               /* TEXT: the same by symbol */
-    struct pgk_arena names;
     struct pgk_text_out out;
 };
 
@@ -77,6 +78,12 @@ extern const struct pgk_disasm_style pgk_disasm_text, pgk_disasm_llvm, pgk_disas
 /* The function symbol that holds `addr` (the last one at or before it in its section); NULL
  * if there is none. */
 const struct pgk_disasm_symbol *pgk_disasm_find(const struct pgk_disasm *d, uint64_t addr);
+
+/* Whether a demangled name is that of a function as its programmer says it: "f[abi:cxx11]" is
+ * "f", too. */
+bool pgk_disasm_is_named(const char *plain, const char *name);
+/* PGK_E_EMPTY if a function that was asked for is not among those to be listed. */
+int pgk_disasm_check_names(struct pgk_disasm *d, struct pgk_err *err);
 
 /* From the profile, which there must be. */
 struct pgk_disasm_heat pgk_disasm_function_heat(const struct pgk_disasm *d,

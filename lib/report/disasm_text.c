@@ -30,38 +30,35 @@ static void print_safe(struct pgk_disasm *d, const char *name)
     pgk_text_str(&d->out, pgk_human_text(safe, sizeof safe, name));
 }
 
-static void print_name(struct pgk_disasm *d, const char *name)
+/* All of it, as in the heading of a function. */
+static void print_long_name(struct pgk_disasm *d, const char *name)
 {
     char *plain = pgk_demangle(name);
     print_safe(d, plain ? plain : name);
     free(plain);
 }
 
-/* The same, of names that come again and again: demangling takes longer than all the rest. */
-static void print_cached(struct pgk_disasm *d, const char **cached, const char *name)
+static void print_name(struct pgk_disasm *d, const char *name)
 {
-    if (!*cached) {
-        char *plain = pgk_demangle(name), safe[512];
-        pgk_human_text(safe, sizeof safe, plain ? plain : name);
-        *cached = pgk_arena_copy(&d->names, safe, strlen(safe));
-        free(plain);
-    }
-    pgk_text_str(&d->out, *cached ? *cached : name);
+    pgk_text_str(&d->out, pgk_shown_name(&d->names, name, strlen(name)));
 }
 
 static void print_symbol_name(struct pgk_disasm *d, const struct pgk_disasm_symbol *s)
 {
-    print_cached(d, &d->symbol_names[s - d->symbols.v], s->name);
+    const char **known = &d->symbol_names[s - d->symbols.v];
+    if (!*known)
+        *known = pgk_shown_name(&d->names, s->name, strlen(s->name));
+    pgk_text_str(&d->out, *known);
 }
 
 static void print_desc(struct pgk_disasm *d, uint32_t desc)
 {
-    struct pgk_probe_desc p = pgk_probe_desc_at(d->probes, desc);
-    char name[512];
-    size_t n = p.name_len < sizeof name ? p.name_len : sizeof name - 1;
-    memcpy(name, p.name, n);
-    name[n] = 0;
-    print_cached(d, &d->desc_names[desc], name);
+    const char **known = &d->desc_names[desc];
+    if (!*known) {
+        struct pgk_probe_desc p = pgk_probe_desc_at(d->probes, desc);
+        *known = pgk_shown_name(&d->names, p.name, p.name_len);
+    }
+    pgk_text_str(&d->out, *known);
 }
 
 /* ---- counts ---- */
@@ -183,19 +180,20 @@ static void function(struct pgk_disasm *d, const struct pgk_disasm_function *f)
 {
     char size[PGK_HUMAN_SIZE];
     colour(d, BOLD);
-    print_symbol_name(d, f->symbol);
+    print_long_name(d, f->symbol->name);
     colour(d, OFF);
     pgk_text_printf(&d->out, "  0x%" PRIx64 ", %s, ", f->low,
                     pgk_human_bytes(size, (double)(f->high - f->low)));
     print_safe(d, pgk_elf_section_at(d->elf, f->section).name);
     for (size_t i = 0; i < f->n_aliases; i++) {
         pgk_text_str(&d->out, i ? ", " : "\n  also ");
-        print_name(d, f->aliases[i].name);
+        print_long_name(d, f->aliases[i].name);
     }
     pgk_text_lit(&d->out, "\n");
     if (d->counts)
         print_heat(d, f);
     d->last_source = NULL;
+    d->function = f;
 }
 
 static void function_end(struct pgk_disasm *d)
@@ -267,7 +265,7 @@ static void print_source(struct pgk_disasm *d, const struct pgk_sym_chain *chain
     pgk_text_lit(&d->out, "\n");
 }
 
-/* " <symbol+0x10>", if there is a symbol. */
+/* " <symbol+0x10>", if there is a symbol; " <+0x10>" within the function itself. */
 static void print_symbol(struct pgk_disasm *d, uint64_t addr)
 {
     const struct pgk_disasm_symbol *s = pgk_disasm_find(d, addr);
@@ -275,7 +273,9 @@ static void print_symbol(struct pgk_disasm *d, uint64_t addr)
         return;
     colour(d, DIM);
     pgk_text_lit(&d->out, " <");
-    print_symbol_name(d, s);
+    bool elsewhere = s->addr != d->function->low || s->section != d->function->section;
+    if (elsewhere || addr == s->addr)
+        print_symbol_name(d, s);
     if (addr != s->addr)
         pgk_text_printf(&d->out, "+0x%" PRIx64, addr - s->addr);
     pgk_text_lit(&d->out, ">");

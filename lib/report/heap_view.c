@@ -142,6 +142,17 @@ char *pgk_shorten_templates(const char *name)
     return text;
 }
 
+char *pgk_demangle_short(const char *linkage_name)
+{
+    enum { LONG = 60 }; /* letters; "<...>" may be longer than what it stands for */
+    char *name = pgk_demangle(linkage_name);
+    char *shorter = name && strlen(name) > LONG ? pgk_shorten_templates(name) : NULL;
+    if (!shorter)
+        return name;
+    free(name);
+    return shorter;
+}
+
 uint32_t pgk_heap_frame_line(const struct pgk_heap_frame *f)
 {
     return f->decl_line ? f->decl_line + f->line_offset : 0;

@@ -36,7 +36,9 @@ BUILDS = [
     *[Build(r, "-O2", "-static") for r in (14, 19, 22)],
     *[Build(r, "-O2", "-fPIE", "-pie", LLD) for r in (14, 19, 22)],
     *[Build(22, "-O2", lto, LLD) for lto in ("-flto", "-flto=thin")],
-    *[Build(r, "-O2", "-flto=thin", f"-fuse-ld=/usr/lib/llvm-{r}/bin/ld.lld") for r in (14, 19)],
+    *[Build(r, "-O2", lto, f"-fuse-ld=/usr/lib/llvm-{r}/bin/ld.lld")
+      for r in (14, 19) for lto in ("-flto", "-flto=thin")],
+    *[Build(r, "-O2", "-static-pie") for r in (14, 19, 22)],
     Build(22, "-O2", "-ffunction-sections", "-Wl,--gc-sections,--icf=all", LLD),
     Build(22, "-O2", "-fuse-ld=mold"),
     *[Build(r, "-O2", *MODERN) for r in (19, 22)],
@@ -124,8 +126,26 @@ def stripped(work):
     good("strip", exe)
     result = run(work.pgokit, "disasm", exe, "--probes", "-f", "main")
     require(result.code == 2 and "no symbol main" in result.errors, str(result))
+    result = run(work.pgokit, "disasm", exe)
+    require(result.code == 1 and "is stripped" in result.errors, str(result))
     result = run(work.pgokit, "check", exe)
     require(result.code == 2 and "no symbol whose name has GUID" in result.errors, str(result))
+
+
+def names(work):
+    """Functions by the name that a programmer writes, with or without code of their own."""
+    exe = build(work, Build(22, "-O2"))
+    nodes = shown(work, exe)["nodes"]
+    roots = {n["function"] for n in nodes if "parent" not in n}
+    inlined = sorted({n["function"] for n in nodes} - roots)
+    require(inlined, "nothing is inlined only")
+    result = run(work.pgokit, "disasm", exe, "-f", inlined[0])
+    require(result.code == 2 and f"{inlined[0]} has no code of its own: it is inlined, " in
+            result.errors, str(result))
+    result = run(work.pgokit, "disasm", exe, "-f", "main", "-f", "nothing_like_it")
+    require(result.code == 2 and "no symbol nothing_like_it" in result.errors, str(result))
+    tagged = good(work.pgokit, "disasm", exe, "-f", "tagged_name")
+    require(tagged.startswith("tagged_name[abi:cxx11]  0x"), tagged[:200])
 
 
 def removed_by_gold(work):
@@ -212,6 +232,7 @@ def add_cases(work, tap):
     for newer in (19, 22):
         tap.add(f"objects of clang 14 and {newer}", mixed, work, 14, newer)
     tap.add("stripped", stripped, work)
+    tap.add("names of functions", names, work)
     tap.add("functions removed by gold", removed_by_gold, work)
 
 
