@@ -258,7 +258,9 @@ static void print_source(struct pgk_disasm *d, const struct pgk_sym_chain *chain
         const char *slash = f->file ? strrchr(f->file, '/') : NULL;
         pgk_text_str(&d->out, i ? ", inlined at " : "          ");
         print_safe(d, slash ? slash + 1 : f->file ? f->file : "?");
-        pgk_text_printf(&d->out, ":%" PRIu32 "%s ", f->line, i ? " into" : "");
+        if (f->line) /* else code that the compiler added */
+            pgk_text_printf(&d->out, ":%" PRIu32, f->line);
+        pgk_text_str(&d->out, i ? " into " : " ");
         print_name(d, f->function ? f->function : "?");
     }
     colour(d, OFF);

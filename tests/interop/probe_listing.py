@@ -120,6 +120,18 @@ def cross(work, level):
     listings(work, exe, ["--source"], ["--show-source-locations"])
 
 
+def cross_program(work, *flags):
+    """AArch64, a whole C++ program with its libraries' code."""
+    if not os.path.exists("/usr/aarch64-linux-gnu/include/c++"):
+        raise Skip("missing g++-aarch64-linux-gnu")
+    exe = build(work, Build(22, "--target=aarch64-linux-gnu", *flags, LLD))
+    out = listings(work, exe, ["--probes"], ["--show-pseudo-probe"])
+    require(out.count(b" [Probe]:") > 50, "hardly any probes")
+    listings(work, exe, ["--probes", "--source"],
+             ["--show-pseudo-probe", "--show-source-locations"])
+    good(work.pgokit, "check", exe)
+
+
 def stripped(work):
     """Without symbols nothing has an address; that is said, not guessed."""
     exe = build(work, Build(22, "-O2", sources=C))
@@ -227,6 +239,8 @@ def add_cases(work, tap):
         tap.add(b.name, equal, work, b)
     for level in ("-O0", "-O1", "-O2", "-O3", "-Os"):
         tap.add(f"AArch64 clang 22 {level}", cross, work, level)
+    for flags in (["-O2"], ["-O2", "-static"], ["-O3", "-flto"]):
+        tap.add(f"AArch64 C++ clang 22 {' '.join(flags)}", cross_program, work, *flags)
     for release in (14, 16, 19):
         tap.add(f"clang {release} -fsplit-machine-functions", split, work, release)
     for newer in (19, 22):
