@@ -41,7 +41,7 @@ static int add_symbol(void *ctx, const struct pgk_elf_entry *e)
                 *e->name && *e->name != '$';
     if (!code && !d->style->every_symbol)
         return 0;
-    struct pgk_disasm_symbol s = {e->name, e->addr, e->section, code};
+    struct pgk_disasm_symbol s = {e->name, e->addr, e->section, .code = code};
     return pgk_vec_push(&d->symbols, s) ? 0 : PGK_E_NOMEM;
 }
 
@@ -132,8 +132,9 @@ static int choose_functions(struct pgk_disasm *d, struct pgk_err *err)
         struct pgk_elf_section_info s = pgk_elf_section_at(d->elf, section);
         for (end = first; end < d->symbols.n && d->symbols.v[end].section == section;)
             end++;
-        /* What llvm-profgen leaves out is of no use to others either: it has no symbols. */
-        if (is_listed(&s) && strcmp(s.name, ".plt") != 0 && !add_functions(d, section, first, end))
+        /* llvm-profgen leaves out .plt alone. */
+        bool left_out = d->style->every_symbol ? !strcmp(s.name, ".plt") : pgk_disasm_is_plt(&s);
+        if (is_listed(&s) && !left_out && !add_functions(d, section, first, end))
             return pgk_fail_nomem(err);
     }
     return d->style->every_symbol ? 0 : pgk_disasm_check_names(d, err);
@@ -372,6 +373,8 @@ static int open_all(struct pgk_disasm *d, struct pgk_err *err)
     PGK_TRY(pgk_insn_decoder_open(&d->decoder, pgk_elf_machine(d->elf), d->style->insns, err));
     if (pgk_elf_entries(d->elf, add_symbol, d) < 0)
         return pgk_fail_nomem(err);
+    if (!d->style->every_symbol)
+        PGK_TRY(pgk_disasm_name_plt(d, err));
     if (d->symbols.n)
         qsort(d->symbols.v, d->symbols.n, sizeof *d->symbols.v, compare_symbols);
     PGK_TRY(choose_functions(d, err));

@@ -17,6 +17,7 @@ struct pgk_disasm_symbol {
     uint64_t addr;
     uint32_t section;
     bool code; /* function or label, not a section, a file or a mark such as $x */
+    bool plt;  /* stub for a function of another library, whose name this is */
 };
 
 /* One instruction with all that belongs to it. */
@@ -82,6 +83,9 @@ const struct pgk_disasm_symbol *pgk_disasm_find(const struct pgk_disasm *d, uint
 /* Whether a demangled name is that of a function as its programmer says it: "f[abi:cxx11]" is
  * "f", too. */
 bool pgk_disasm_is_named(const char *plain, const char *name);
+/* Adds a symbol for each stub of the linkage table, whose sections are not listed. */
+int pgk_disasm_name_plt(struct pgk_disasm *d, struct pgk_err *err);
+bool pgk_disasm_is_plt(const struct pgk_elf_section_info *s);
 /* PGK_E_EMPTY if a function that was asked for is not among those to be listed. */
 int pgk_disasm_check_names(struct pgk_disasm *d, struct pgk_err *err);
 

@@ -33,7 +33,7 @@ static void print_safe(struct pgk_disasm *d, const char *name)
 /* All of it, as in the heading of a function. */
 static void print_long_name(struct pgk_disasm *d, const char *name)
 {
-    char *plain = pgk_demangle(name);
+    char *plain = pgk_demangle_fully(name);
     print_safe(d, plain ? plain : name);
     free(plain);
 }
@@ -278,6 +278,8 @@ static void print_symbol(struct pgk_disasm *d, uint64_t addr)
     bool elsewhere = s->addr != d->function->low || s->section != d->function->section;
     if (elsewhere || addr == s->addr)
         print_symbol_name(d, s);
+    if (s->plt)
+        pgk_text_lit(&d->out, "@plt");
     if (addr != s->addr)
         pgk_text_printf(&d->out, "+0x%" PRIx64, addr - s->addr);
     pgk_text_lit(&d->out, ">");

@@ -5,6 +5,7 @@ what llvm-profgen 22 prints, byte for byte, with probes and with source location
 
 import json
 import os
+import re
 import shutil
 import sys
 
@@ -157,7 +158,28 @@ def names(work):
     result = run(work.pgokit, "disasm", exe, "-f", "main", "-f", "nothing_like_it")
     require(result.code == 2 and "no symbol nothing_like_it" in result.errors, str(result))
     tagged = good(work.pgokit, "disasm", exe, "-f", "tagged_name")
-    require(tagged.startswith("tagged_name[abi:cxx11]  0x"), tagged[:200])
+    require(tagged.startswith("tagged_name[abi:cxx11](int)  0x"), tagged[:200])
+
+
+def stubs(work, *flags):
+    """Calls of other libraries have the names that objdump gives to the linkage table."""
+    if "aarch64" in flags[0] and not os.path.exists("/usr/aarch64-linux-gnu/include/c++"):
+        raise Skip("missing g++-aarch64-linux-gnu")
+    exe = build(work, Build(22, "-O1", *flags))
+    objdump = tool("llvm-objdump", 22) if "aarch64" in flags[0] else "objdump"
+    text = good(objdump, "-d", "--no-show-raw-insn", exe)
+    theirs = set(re.findall(r"(?:call|bl|jmp|b)\w*\s+(?:0x)?([0-9a-f]+) <([^>+]*)@plt>", text))
+    ours = set()
+    for function in json.loads(good(work.pgokit, "disasm", exe, "--json"))["functions"]:
+        require(not function["section"].startswith(".plt"), f"a stub is listed: {function}")
+        for insn in function["instructions"]:
+            if insn.get("target_symbol", {}).get("plt"):
+                require(insn["target_symbol"]["offset"] == 0, str(insn))
+                ours.add((insn["target"].removeprefix("0x"), insn["target_symbol"]["name"]))
+    require(len(theirs) > 5, "hardly any calls of libraries")
+    require(ours >= theirs, f"without a name: {sorted(theirs - ours)}")
+    require({n for _, n in ours} == {n for _, n in theirs}, f"{sorted(ours)}, not {sorted(theirs)}")
+    require("<printf@plt>" in good(work.pgokit, "disasm", exe, "-f", "main"), "no name in main")
 
 
 def removed_by_gold(work):
@@ -247,6 +269,10 @@ def add_cases(work, tap):
         tap.add(f"objects of clang 14 and {newer}", mixed, work, 14, newer)
     tap.add("stripped", stripped, work)
     tap.add("names of functions", names, work)
+    for flags in (["-fPIE"], ["-fPIE", LLD], ["-fcf-protection=full", "-Wl,-z,ibtplt"],
+                  ["--target=aarch64-linux-gnu", LLD],
+                  ["--target=aarch64-linux-gnu", "-mbranch-protection=standard", LLD]):
+        tap.add(f"names of stubs {' '.join(flags)}", stubs, work, *flags)
     tap.add("functions removed by gold", removed_by_gold, work)
 
 
