@@ -37,6 +37,9 @@ struct pgk_disasm_opts {
      * binary and shows them, too; one by lines needs debug information. NULL: none. */
     const struct pgk_sample *profile;
     size_t top; /* with a profile: the functions with the most samples only; 0: all */
+    /* Where TEXT looks for source files, besides where they were compiled. */
+    const char *const *source_dirs;
+    size_t n_source_dirs;
 };
 
 struct pgk_disasm_done {

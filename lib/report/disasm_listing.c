@@ -284,7 +284,7 @@ static int list_batch(struct pgk_disasm *d, size_t first, size_t *next, struct p
         d->style->function(d, &f[i]);
         list_insns(d, &f[i], &b);
         d->style->function_end(d);
-        if (d->names.failed || (d->counts && pgk_disasm_counts_failed(d->counts)))
+        if (d->failed || d->names.failed || (d->counts && pgk_disasm_counts_failed(d->counts)))
             status = pgk_fail_nomem(err);
     }
     d->done.functions += last - first;
@@ -438,6 +438,7 @@ int pgk_disasm(const char *path, const struct pgk_disasm_opts *opts, FILE *out,
     pgk_mem_free(d->desc_names);
     pgk_mem_free(d->symbol_names);
     pgk_shown_names_free(&d->names);
+    pgk_source_lines_free(&d->sources);
     pgk_vec_free(&d->functions);
     pgk_vec_free(&d->symbols);
     pgk_elf_close(&d->elf);

@@ -4,6 +4,7 @@
 
 #include "disasm_counts.h"
 #include "shown_names.h"
+#include "source_lines.h"
 #include "elf_file.h"
 #include "insn.h"
 #include "pgokit/disasm.h"
@@ -57,6 +58,8 @@ struct pgk_disasm {
     bool comma;                              /* JSON: something stands before in its bracket */
     const struct pgk_sym_chain *last_source; /* TEXT: the line printed last */
     const struct pgk_disasm_function *function; /* TEXT: being printed */
+    struct pgk_source_lines sources;         /* TEXT */
+    bool failed;                             /* TEXT: out of memory for them */
     struct pgk_shown_names names;           /* TEXT */
     const char **desc_names;                 /* TEXT: of them, by descriptor; NULL: not yet */
     const char **symbol_names;               /* TEXT: the same by symbol */

@@ -165,6 +165,8 @@ static void print_stale(struct pgk_disasm *d, uint32_t probe)
 static int begin(struct pgk_disasm *d, struct pgk_err *err)
 {
     size_t descs = d->probes ? pgk_probe_descs(d->probes) : 0;
+    d->sources.folders = d->opts->source_dirs;
+    d->sources.n_folders = d->opts->n_source_dirs;
     d->desc_names = pgk_mem_zalloc(descs + 1, sizeof *d->desc_names);
     d->symbol_names = pgk_mem_zalloc(d->symbols.n + 1, sizeof *d->symbol_names);
     return d->desc_names && d->symbol_names ? 0 : pgk_fail_nomem(err);
@@ -245,6 +247,30 @@ static bool same_place(const struct pgk_sym_chain *a, const struct pgk_sym_chain
     return true;
 }
 
+/* The text of the line, if its file is there. */
+static void print_line(struct pgk_disasm *d, const struct pgk_sym_frame *f)
+{
+    const struct pgk_source_file *file = NULL;
+    char text[256], safe[512];
+    size_t len = 0;
+    if (f->file && f->line && pgk_source_find(&d->sources, f->file, &file, NULL) < 0)
+        d->failed = true;
+    const char *line = file ? pgk_source_line(file, f->line, &len) : NULL;
+    for (; line && len && (*line == ' ' || *line == '\t'); line++)
+        len--;
+    if (!len)
+        return;
+    len = len < sizeof text ? len : sizeof text - 1;
+    memcpy(text, line, len);
+    text[len] = 0;
+    skip_count(d);
+    colour(d, DIM);
+    pgk_text_lit(&d->out, "            ");
+    pgk_text_str(&d->out, pgk_human_text(safe, sizeof safe, text));
+    colour(d, OFF);
+    pgk_text_lit(&d->out, "\n");
+}
+
 /* "file.c:12 foo, inlined at file.c:40 into main" */
 static void print_source(struct pgk_disasm *d, const struct pgk_sym_chain *chain)
 {
@@ -265,6 +291,7 @@ static void print_source(struct pgk_disasm *d, const struct pgk_sym_chain *chain
     }
     colour(d, OFF);
     pgk_text_lit(&d->out, "\n");
+    print_line(d, &chain->frames[0]);
 }
 
 /* " <symbol+0x10>", if there is a symbol; " <+0x10>" within the function itself. */

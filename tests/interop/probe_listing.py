@@ -158,6 +158,9 @@ def names(work):
     result = run(work.pgokit, "disasm", exe, "-f", "main", "-f", "nothing_like_it")
     require(result.code == 2 and "no symbol nothing_like_it" in result.errors, str(result))
     tagged = good(work.pgokit, "disasm", exe, "-f", "tagged_name")
+    with_source = good(work.pgokit, "disasm", exe, "-f", "tagged_name", "--source")
+    require("probes.cpp:" in with_source and "return n > 7 ? n / 3 : n;" in with_source,
+            with_source)
     require(tagged.startswith("tagged_name[abi:cxx11](int)  0x"), tagged[:200])
 
 
