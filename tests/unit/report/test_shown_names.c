@@ -18,8 +18,9 @@ static void test_names_are_shown_short_and_safe(void **state)
     expect_shown(&n, "main", "main");
     expect_shown(&n, "_ZN1a1fEi", "a::f");
     expect_shown(&n, "_ZN1aIiE1fEv", "a<int>::f");
-    expect_shown(&n, "_ZNSt6vectorISt4pairINSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEEiESaIS"
-                     "7_EE3endEv",
+    expect_shown(&n,
+                 "_ZNSt6vectorISt4pairINSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEEiE"
+                 "SaIS7_EE3endEv",
                  "std::vector<...>::end");
     expect_shown(&n, "\033[31m", "\\x1b[31m");
     expect_shown(&n, "main", "main");
