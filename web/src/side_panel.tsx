@@ -1,6 +1,6 @@
 // A panel at the side with everything about one thing. The focus goes to its title, and back to
 // where it was.
-import { useEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 
 interface Props {
     title: string;
@@ -11,7 +11,7 @@ interface Props {
 
 export function SidePanel({ title, about, onClose, children }: Props) {
     const heading = useRef<HTMLHeadingElement>(null);
-    useEffect(() => {
+    useLayoutEffect(() => {
         const back = document.activeElement;
         heading.current?.focus();
         return () => {
