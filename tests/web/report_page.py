@@ -187,8 +187,10 @@ class Suite:
         page = self.open()
         page.evaluate("document.querySelector('.plot').scrollIntoView({block: 'center'})")
         page.settle()
+        # Clicks are at whole pixels, while the pointer can be between.
         left, top = page.evaluate("(() => { const b = document.querySelector('.plot canvas')"
-                                  ".getBoundingClientRect(); return [b.x, b.y]; })()")
+                                  ".getBoundingClientRect(); return [Math.ceil(b.x), "
+                                  "Math.ceil(b.y)]; })()")
         for x, y in ((x, y) for y in range(20, 320, 20) for x in range(60, 460, 20)):
             page.hover(left + x, top + y)
             page.settle()
