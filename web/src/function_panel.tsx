@@ -56,8 +56,8 @@ export function FunctionPanel({ model, row, onClose }: Props) {
             <p class="quiet">
                 {data.info.probes
                     ? "Probes by their ids, with their samples; "
-                    : "Lines from the function's first line on, discriminators behind a dot, with " +
-                      "their samples; "}
+                    : "Lines from the function's first line on, discriminators behind a dot, " +
+                      "with their samples; "}
                 of what is inlined, the total.
             </p>
             {change === "gone" ? (

@@ -53,7 +53,9 @@ function columns(model: SampleModel): TableColumn[] {
         {
             key: "hottest",
             title: `Hottest ${unit}`,
-            hint: `samples of its hottest ${unit}; a compiler takes it for hot from ${format.count(model.data.now.hot_count)} on`,
+            hint:
+                `samples of its hottest ${unit}; a compiler takes it for hot from ` +
+                `${format.count(model.data.now.hot_count)} on`,
             value: hottest,
             text: (row) => (
                 <>
