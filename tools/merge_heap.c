@@ -139,7 +139,9 @@ static int symbolise(struct merge *m, struct pgk_heap **heap, struct pgk_err *er
     int status = cli_open_binaries(&m->common, &binaries, err);
     if (status)
         return status;
-    status = pgk_heap_symbolise_in_place(heap, binaries, &m->symbolised, err);
+    status = m->partial
+                 ? pgk_heap_symbolise_in_place(heap, binaries, &m->symbolised, err)
+                 : pgk_heap_symbolise_for_llvm(heap, binaries, &m->symbolised, err);
     pgk_binaries_close(&binaries);
     return status;
 }
@@ -194,6 +196,8 @@ static int run(int argc, char **argv)
         data_access = pgk_heap_has_data_access(heap);
         status = save(&m, heap, &err);
     }
+    if (!status && !m.partial && !m.common.quiet)
+        cli_note_same_named(heap);
     pgk_heap_close(&heap);
     int exit_code = status ? cli_fail(&err) : report(&m, callees, data_access);
     free(m.inputs);

@@ -135,6 +135,22 @@ int pgk_heap_symbolise(struct pgk_heap **into, const struct pgk_heap *from,
  * is only good for closing. */
 int pgk_heap_symbolise_in_place(struct pgk_heap **heap, struct pgk_binaries *binaries,
                                 struct pgk_heap_symbolised *done, struct pgk_err *err);
+/* The same for a profile that will be written as LLVM's indexed or YAML form and nothing else:
+ * already here, functions of one GUID become one and line offsets are cut to 16 bits. Takes half
+ * the memory again where that joins anything. */
+int pgk_heap_symbolise_for_llvm(struct pgk_heap **heap, struct pgk_binaries *binaries,
+                                struct pgk_heap_symbolised *done, struct pgk_err *err);
+
+/* Functions that LLVM's formats take for another one of the profile, because they know functions
+ * by a hash of the linkage name alone: statics of one name in several files. */
+struct pgk_heap_same_named {
+    size_t functions;      /* that are not the first of their name; 0: none */
+    const char *name;      /* of one of them, */
+    const char *files[2];  /* and where it and the other are declared; "" unknown */
+};
+int pgk_heap_same_named(const struct pgk_heap *heap, struct pgk_heap_same_named *found,
+                        struct pgk_err *err);
+
 /* A new profile in which the addresses of modules are counted as raw profiles of that version do:
  * 1 and 2 know a module by the place of its code in the file, later ones by its build id.
  * What a module is in the other way is told by its binary; modules without are kept as they

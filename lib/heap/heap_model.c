@@ -345,6 +345,33 @@ int pgk_heap_check_writable(const struct pgk_heap *h, const char *path, const ch
     return 0;
 }
 
+int pgk_heap_same_named(const struct pgk_heap *heap, struct pgk_heap_same_named *found,
+                        struct pgk_err *err)
+{
+    struct pgk_heap_same_named f = {0};
+    struct pgk_index by_guid = {0};
+    bool ok = true;
+    for (uint32_t i = 0; i < heap->funcs.n && ok; i++) {
+        const struct pgk_heap_func *func = &heap->funcs.v[i];
+        uint64_t hash = pgk_hash_u64(func->guid);
+        uint32_t first = PGK_INDEX_NONE;
+        PGK_INDEX_FOR (&by_guid, hash, j)
+            first = heap->funcs.v[j].guid == func->guid ? j : first;
+        if (first == PGK_INDEX_NONE) {
+            ok = pgk_index_add(&by_guid, hash, i);
+        } else if (func->name && heap->funcs.v[first].name && !f.functions++) {
+            f.name = pgk_intern_str(&heap->strings, func->name);
+            f.files[0] = pgk_intern_str(&heap->strings, heap->funcs.v[first].file);
+            f.files[1] = pgk_intern_str(&heap->strings, func->file);
+        }
+    }
+    pgk_index_free(&by_guid);
+    if (!ok)
+        return pgk_fail_nomem(err);
+    *found = f;
+    return 0;
+}
+
 static void describe_frame(const struct pgk_heap *h, uint32_t frame, struct pgk_heap_frame *out)
 {
     const struct pgk_frame *f = &h->frames.v[frame];
