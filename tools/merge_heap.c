@@ -146,12 +146,12 @@ static int symbolise(struct merge *m, struct pgk_heap **heap, struct pgk_err *er
     return status;
 }
 
-static int save(const struct merge *m, const struct pgk_heap *heap, struct pgk_err *err)
+static int save(const struct merge *m, struct pgk_heap *heap, struct pgk_err *err)
 {
     if (m->partial)
         return pgk_heap_partial_save(heap, m->output, err);
     return m->yaml ? pgk_heap_yaml_save(heap, m->output, err)
-                   : pgk_indexed_write(heap, m->output, &m->write, err);
+                   : pgk_indexed_write_last(heap, m->output, &m->write, err);
 }
 
 /* What is not in the output although it was in the input; only said once the output is

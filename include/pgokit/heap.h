@@ -65,7 +65,10 @@ void pgk_heap_close(struct pgk_heap **heap);
 
 /* Contexts, in the order in which they were first met. */
 size_t pgk_heap_contexts(const struct pgk_heap *heap);
-const struct pgk_mib *pgk_heap_mib(const struct pgk_heap *heap, size_t context);
+/* Fills in `room` and returns it; its histogram belongs to the profile. */
+#define PGK_MIB_ROOM (&(struct pgk_mib){0}) /* in C: lives as long as the block it stands in */
+const struct pgk_mib *pgk_heap_mib(const struct pgk_heap *heap, size_t context,
+                                   struct pgk_mib *room);
 
 struct pgk_heap_frame {
     bool is_address;
@@ -165,7 +168,7 @@ size_t pgk_heap_build_ids(const struct pgk_heap *heap);
 int pgk_heap_merge(struct pgk_heap *into, const struct pgk_heap *from, struct pgk_err *err);
 
 /* Makes the profile count `times` times (at least 1): what merging so many copies gives. */
-void pgk_heap_scale(struct pgk_heap *heap, uint64_t times);
+int pgk_heap_scale(struct pgk_heap *heap, uint64_t times, struct pgk_err *err);
 
 /* What to leave out of a profile; zero or false: nothing. */
 struct pgk_heap_prune_opts {
@@ -240,6 +243,10 @@ struct pgk_indexed_write_opts {
  * contexts, PGK_E_ARG for an unsupported pair of versions or address frames left. */
 int pgk_indexed_write(const struct pgk_heap *heap, const char *path,
                       const struct pgk_indexed_write_opts *opts, struct pgk_err *err);
+/* The same for a profile that is not needed any more: takes less memory, and leaves it without
+ * contexts, good for pgk_heap_same_named and closing alone. */
+int pgk_indexed_write_last(struct pgk_heap *heap, const char *path,
+                           const struct pgk_indexed_write_opts *opts, struct pgk_err *err);
 
 /* Writes a raw profile of version 1 to 5 to `path` ("-": standard output), whole or not at all,
  * from a profile that was not symbolised. Deterministic. PGK_E_EMPTY without contexts, PGK_E_ARG

@@ -289,18 +289,20 @@ static void write_stacks(const struct writer *w, struct pgk_sink *out)
 static void write_context(const struct writer *w, const struct pgk_heap_context *c,
                           struct pgk_sink *out)
 {
+    struct pgk_mib mib;
+    pgk_context_get(w->h, c, &mib);
     pgk_sink_uleb(out, w->node_at[c->stack]);
     pgk_sink_u8(out, (c->owned_by_chain ? PGK_PATHS_OWNED_BY_CHAIN : 0) |
-                         (c->mib.hist_count ? PGK_PATHS_HISTOGRAM : 0));
-    pgk_sink_uleb(out, c->mib.known);
+                         (mib.hist_count ? PGK_PATHS_HISTOGRAM : 0));
+    pgk_sink_uleb(out, mib.known);
     for (enum pgk_mib_id id = 0; id < PGK_MIB_FIELDS; id++)
-        if (c->mib.known >> id & 1)
-            pgk_sink_uleb(out, c->mib.v[id]);
-    if (!c->mib.hist_count)
+        if (mib.known >> id & 1)
+            pgk_sink_uleb(out, mib.v[id]);
+    if (!mib.hist_count)
         return;
-    pgk_sink_uleb(out, c->mib.hist_count);
-    for (uint32_t i = 0; i < c->mib.hist_count; i++)
-        pgk_sink_uleb(out, c->mib.hist[i]);
+    pgk_sink_uleb(out, mib.hist_count);
+    for (uint32_t i = 0; i < mib.hist_count; i++)
+        pgk_sink_uleb(out, mib.hist[i]);
 }
 
 static void write_contexts(struct writer *w, struct pgk_sink *out)

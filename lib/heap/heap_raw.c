@@ -230,7 +230,11 @@ size_t pgk_heap_raw_mib_size(uint64_t version)
 
 static void read_mib(const uint8_t *p, const struct mib_layout *l, struct pgk_mib *m)
 {
-    *m = (struct pgk_mib){.known = l->known};
+    if (l->count < PGK_MIB_FIELDS)
+        memset(m->v, 0, sizeof m->v);
+    m->known = l->known;
+    m->hist = NULL;
+    m->hist_count = 0;
     for (size_t i = 0; i < l->count; i++) {
         uint32_t narrow;
         uint64_t wide;
@@ -480,9 +484,12 @@ static int add_stacks(struct reader *r)
     if (!pgk_vec_push(&r->path, 0))
         return pgk_fail_nomem(r->err);
     for (size_t i = 0; i < r->stacks.n; i++) {
-        if (i + AHEAD < r->stacks.n)
+        if (i + AHEAD < r->stacks.n) {
+            const struct stack_ref *soon = &r->stacks.v[i + AHEAD];
+            __builtin_prefetch(&r->entries.v[soon->entry], 1);
             for (size_t line = 0; line < 4; line++)
-                __builtin_prefetch(bytes_at(r, r->stacks.v[i + AHEAD].off) + line * CACHE_LINE);
+                __builtin_prefetch(bytes_at(r, soon->off) + line * CACHE_LINE);
+        }
         PGK_TRY(add_stack(r, &r->stacks.v[i], &before));
         before = pcs_at(r, r->stacks.v[i].off);
     }

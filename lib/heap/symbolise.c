@@ -30,6 +30,7 @@ struct symbolise {
     bool for_llvm;                 /* one function stands for all of its GUID */
     struct pgk_index by_guid;      /* these functions */
     uint8_t *use;                  /* by old frame: USED_... */
+    uint32_t *chain_of;            /* by old frame: old stack of it alone, if it is used */
     size_t resolved;
 };
 
@@ -265,18 +266,13 @@ static int map_frames(struct symbolise *s)
     return 0;
 }
 
-/* The inline chain of an old frame as a call site of the functions in it, from frame
- * `from` of the chain on. */
-static int add_chain(struct symbolise *s, uint32_t frame, uint32_t from)
+/* The inline chain of an old frame, which is `stack` now, as a call site of the functions in it,
+ * from frame `from` of the chain on. */
+static int add_chain(struct symbolise *s, uint32_t frame, uint32_t from, uint32_t stack)
 {
     const struct pgk_frame_map *map = &s->k.map;
     const uint32_t *chain = map->frames.v + map->first.v[frame];
     uint32_t n = map->first.v[frame + 1] - map->first.v[frame];
-    if (from >= n)
-        return 0;
-    uint32_t stack = pgk_stack_add(&s->k.to->stacks, chain, n);
-    if (stack == PGK_NODE_NONE)
-        return pgk_fail_nomem(s->err);
     for (uint32_t i = from; i < n; i++)
         PGK_TRY(pgk_heap_add_site(s->k.to, PGK_SITE_CALL, s->k.to->frames.v[chain[i]].ref, stack,
                                   NULL, 0, s->err));
@@ -323,11 +319,27 @@ static int note_uses(struct symbolise *s)
     return 0;
 }
 
+/* Stacks of one old frame each, for the call sites; these become new stacks with all others. */
+static int push_chains(struct symbolise *s)
+{
+    s->chain_of = pgk_mem_zalloc(s->k.from->frames.n + 1, sizeof *s->chain_of);
+    if (!s->chain_of)
+        return pgk_fail_nomem(s->err);
+    for (size_t i = 0; i < s->k.from->frames.n; i++) {
+        if (s->use[i])
+            s->chain_of[i] = pgk_stack_push(&s->k.taken->stacks, 0, (uint32_t)i);
+        if (s->chain_of[i] == PGK_NODE_NONE)
+            return pgk_fail_nomem(s->err);
+    }
+    return 0;
+}
+
 static int add_sites(struct symbolise *s)
 {
     for (size_t i = 0; i < s->k.from->frames.n; i++)
         if (s->use[i])
-            PGK_TRY(add_chain(s, (uint32_t)i, s->use[i] & USED_AS_CALLER ? 0 : 1));
+            PGK_TRY(add_chain(s, (uint32_t)i, s->use[i] & USED_AS_CALLER ? 0 : 1,
+                              s->k.node_map[s->chain_of[i]]));
     return 0;
 }
 
@@ -338,12 +350,12 @@ static int rekey(struct symbolise *s)
     pgk_binaries_rest(s->binaries); /* names are strings of the new profile by now */
     pgk_index_free(&from->frame_index);
     pgk_vec_free(&from->context_of);
-    pgk_stack_tree_rest(&from->stacks);
     PGK_TRY(note_uses(s));
+    PGK_TRY(push_chains(s));
+    pgk_stack_tree_rest(&from->stacks);
     PGK_TRY(pgk_rekey_stacks(&s->k, s->err));
     PGK_TRY(add_sites(s));
     pgk_vec_free(&from->stacks.nodes);
-    pgk_stack_tree_rest(&s->k.to->stacks);
     return pgk_rekey_rest(&s->k, s->err);
 }
 
@@ -403,6 +415,7 @@ static int symbolise_in_place(struct pgk_heap **heap, struct pgk_binaries *binar
     pgk_mem_free(s.binary_of);
     pgk_mem_free(s.chains);
     pgk_mem_free(s.use);
+    pgk_mem_free(s.chain_of);
     pgk_arena_free(&s.arena);
     pgk_vec_free(&s.guid_of);
     pgk_vec_free(&s.new_frames);
