@@ -94,7 +94,10 @@ static void parse(struct merge *m, int argc, char **argv)
             given = true;
             m->yaml = !strcmp(optarg, "yaml");
             to = m->yaml ? pgk_indexed_target("any") : pgk_indexed_target(optarg);
-            if (!to || to->index_version < INDEX_FIRST)
+            if (to && to->index_version < INDEX_FIRST)
+                cli_usage(&cmd_merge, "%s reads no heap profiles; --to takes any, llvm15 to llvm22 "
+                                      "or yaml", optarg);
+            if (!to)
                 cli_usage(&cmd_merge, "--to takes any, llvm15 to llvm22 or yaml, not '%s'", optarg);
             break;
         case OPT_INDEX:

@@ -123,7 +123,7 @@ static void lose_data_access(struct losses *l)
     const struct pgk_heap_target *t = l->target;
     const struct pgk_data_access *d = &l->h->data;
     char text[160];
-    if (!pgk_data_access_any(d) || t->form == PGK_HEAP_YAML ||
+    if (!pgk_data_access_any(d) || t->form == PGK_HEAP_YAML || t->form == PGK_HEAP_PATHS ||
         (t->form == PGK_HEAP_INDEXED && t->version >= 4))
         return;
     snprintf(text, sizeof text,

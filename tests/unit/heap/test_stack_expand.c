@@ -9,8 +9,8 @@ static void random_tree(struct pgk_stack_tree *t, uint64_t seed, uint64_t branch
 {
     assert_true(pgk_stack_tree_init(t));
     for (int i = 0; i < NODES; i++) {
-        uint32_t parent = test_random(&seed) % branchy ? (uint32_t)t->nodes.n - 1
-                                                       : (uint32_t)(test_random(&seed) % t->nodes.n);
+        uint32_t n = (uint32_t)t->nodes.n, any = (uint32_t)(test_random(&seed) % n),
+                 parent = test_random(&seed) % branchy ? n - 1 : any;
         assert_int_not_equal(
             pgk_stack_push(t, parent, (uint32_t)(test_random(&seed) % FRAMES)), PGK_NODE_NONE);
     }
