@@ -154,6 +154,10 @@ struct pgk_heap_same_named {
 int pgk_heap_same_named(const struct pgk_heap *heap, struct pgk_heap_same_named *found,
                         struct pgk_err *err);
 
+/* Contexts that compilers take for cold only because the profile does not know their density of
+ * accesses, which files hold as 0: raw version 1 and printed texts. */
+size_t pgk_heap_cold_by_default(const struct pgk_heap *heap);
+
 /* A new profile in which the addresses of modules are counted as raw profiles of that version do:
  * 1 and 2 know a module by the place of its code in the file, later ones by its build id.
  * What a module is in the other way is told by its binary; modules without are kept as they

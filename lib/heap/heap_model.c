@@ -360,6 +360,16 @@ int pgk_heap_check_writable(const struct pgk_heap *h, const char *path, const ch
     return 0;
 }
 
+size_t pgk_heap_cold_by_default(const struct pgk_heap *heap)
+{
+    const uint32_t density = UINT32_C(1) << PGK_MIB_TotalLifetimeAccessDensity;
+    size_t n = 0;
+    for (size_t i = 0; i < heap->contexts.n; i++)
+        n += !(heap->contexts.v[i].known & density) &&
+             pgk_mib_is_cold(pgk_heap_mib(heap, i, PGK_MIB_ROOM));
+    return n;
+}
+
 int pgk_heap_same_named(const struct pgk_heap *heap, struct pgk_heap_same_named *found,
                         struct pgk_err *err)
 {

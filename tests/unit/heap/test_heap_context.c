@@ -95,11 +95,30 @@ static void test_few_are_wide(void **state)
     pgk_heap_close(&h);
 }
 
+/* What is not known reads as 0 in files, which makes old objects cold. */
+static void test_cold_by_default(void **state)
+{
+    (void)state;
+    struct pgk_heap *h;
+    assert_int_equal(pgk_heap_new(&h, NULL), 0);
+    for (uint32_t i = 0; i < 4; i++) {
+        struct pgk_mib m = {.known = (UINT32_C(1) << PGK_MIB_AccessHistogram) - 1};
+        m.v[PGK_MIB_AllocCount] = 1;
+        m.v[PGK_MIB_TotalLifetime] = i % 2 ? 200000 : 100;
+        if (i >= 2)
+            m.known &= ~(UINT32_C(1) << PGK_MIB_TotalLifetimeAccessDensity);
+        assert_int_equal(pgk_heap_add(h, pgk_stack_push(&h->stacks, 0, i), &m, NULL), 0);
+    }
+    assert_int_equal(pgk_heap_cold_by_default(h), 1);
+    pgk_heap_close(&h);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_values_survive),
         cmocka_unit_test(test_few_are_wide),
+        cmocka_unit_test(test_cold_by_default),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
