@@ -181,7 +181,7 @@ int pgk_heap_advise(const struct pgk_heap *heap, struct pgk_advice_list *list, s
     for (enum pgk_advice_rule rule = 0; rule < PGK_ADVICE_RULES; rule++) {
         struct pgk_advice advice = {.rule = rule, .first = stakes.n};
         for (size_t c = 0; c < contexts; c++) {
-            const struct pgk_mib *m = pgk_heap_mib(heap, c);
+            const struct pgk_mib *m = pgk_heap_mib(heap, c, PGK_MIB_ROOM);
             uint64_t bytes = pgk_advice_stake(rule, m);
             if (!bytes)
                 continue;

@@ -98,7 +98,7 @@ static void print_numbers(const struct table *t, size_t rank, const struct pgk_m
 
 static int print_context(const struct table *t, size_t rank, size_t context, struct pgk_err *err)
 {
-    print_numbers(t, rank, pgk_heap_mib(t->heap, context));
+    print_numbers(t, rank, pgk_heap_mib(t->heap, context, PGK_MIB_ROOM));
     return pgk_heap_print_stack(t->heap, context, &t->style, err);
 }
 

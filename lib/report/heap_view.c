@@ -12,7 +12,7 @@ void pgk_heap_totals(const struct pgk_heap *heap, struct pgk_heap_totals *t)
 {
     *t = (struct pgk_heap_totals){.contexts = pgk_heap_contexts(heap), .known = UINT32_MAX};
     for (size_t c = 0; c < t->contexts; c++) {
-        const struct pgk_mib *m = pgk_heap_mib(heap, c);
+        const struct pgk_mib *m = pgk_heap_mib(heap, c, PGK_MIB_ROOM);
         enum pgk_mib_label label = pgk_mib_label(m);
         t->known &= m->known;
         t->label_contexts[label]++;
@@ -87,7 +87,8 @@ int pgk_heap_ranking(const struct pgk_heap *heap, const struct pgk_report_opts *
         return pgk_fail_nomem(err);
     }
     for (size_t i = 0; i < n; i++)
-        all[i] = (struct ranked){pgk_heap_sort_value(pgk_heap_mib(heap, i), opts->sort), i};
+        all[i] = (struct ranked){
+            pgk_heap_sort_value(pgk_heap_mib(heap, i, PGK_MIB_ROOM), opts->sort), i};
     qsort(all, n, sizeof *all, by_value);
     *count = opts->top && opts->top < n ? opts->top : n;
     for (size_t i = 0; i < *count; i++)
