@@ -133,7 +133,7 @@ struct line {
     const char *text, *key;
     uint64_t n, of;
 };
-enum { LINES = 14 };
+enum { LINES = 15 };
 
 static void list_lines(const struct pgk_gen_stats *s, struct line lines[LINES])
 {
@@ -142,6 +142,7 @@ static void list_lines(const struct pgk_gen_stats *s, struct line lines[LINES])
         {"other process", "other_process", s->other_process, s->samples},
         {"in the kernel", "in_kernel", s->in_kernel, s->samples},
         {"without branches", "without_branches", s->without_branches, s->samples},
+        {"of instructions alone", "inferred", s->inferred, s->samples},
         {"outside the binary", "outside", s->outside, s->samples},
         {"frame not set up", "between_frames", s->between_frames, s->samples},
         {"call chain cut", "stacks_cut", s->stacks_cut, s->samples},
@@ -173,6 +174,9 @@ static void report(const struct pgk_gen_stats *s)
     if (s->unreadable)
         fprintf(stderr, "  the first one: line %" PRIu64 ": %s\n", s->unreadable_line,
                 s->unreadable_example);
+    if (s->inferred)
+        fputs("  counts are inferred: without branch stacks, the flow of control that fits the\n"
+              "  samples best\n", stderr);
     if (s->no_mapping)
         fputs("  no mapping of the binary: addresses were taken as they stand\n", stderr);
 }

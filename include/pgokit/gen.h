@@ -54,6 +54,8 @@ struct pgk_gen_stats {
     uint64_t other_process;      /* left out: not the asked process */
     uint64_t in_kernel;          /* left out */
     uint64_t without_branches;   /* left out: neither branches nor a data address */
+    uint64_t inferred; /* used without branches: of instructions alone. Counts were then inferred:
+                        * flow of control as these samples have it, but for the least change */
     uint64_t between_frames;         /* left out: call chain of a frame that was being set up */
     uint64_t stacks_cut;             /* of those used: call chain is wrong further out */
     uint64_t outside;            /* left out: no branch of it touches a given binary */

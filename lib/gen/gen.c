@@ -44,6 +44,7 @@ void pgk_gen_close(struct pgk_gen **gen)
         if (g->v.v[i].has_code)
             pgk_code_close(&g->v.v[i].code);
         pgk_counters_free(&g->v.v[i].counters);
+        pgk_pairs_free(&g->v.v[i].hits);
         pgk_call_trie_free(&g->v.v[i].calls);
         pgk_functions_close(&g->v.v[i].functions);
         pgk_probe_index_close(&g->v.v[i].index);
@@ -105,7 +106,23 @@ int pgk_gen_add(struct pgk_gen *g, const char *path, struct pgk_err *err)
 static bool has_counts(const struct pgk_gen_binary *b)
 {
     return b->counters.ranges.v.n || b->counters.branches.v.n || b->calls.ranges.v.n ||
-           b->calls.branches.v.n || b->calls.vtables.v.n;
+           b->calls.branches.v.n || b->calls.vtables.v.n || b->hits.v.n;
+}
+
+/* Samples of instructions count where no branch was recorded; a calling context needs branches. */
+static void settle_hits(struct pgk_gen *g)
+{
+    bool branches = g->contexts;
+    for (size_t i = 0; i < g->v.n && !branches; i++)
+        branches = g->v.v[i].counters.branches.v.n;
+    if (!branches && g->hits) {
+        g->stats.inferred = g->hits;
+        g->stats.outside += g->hits_outside;
+        return;
+    }
+    g->stats.without_branches += g->hits + g->hits_outside;
+    for (size_t i = 0; i < g->v.n; i++)
+        pgk_pairs_free(&g->v.v[i].hits);
 }
 
 static int find_mark(void *ctx, const struct pgk_elf_entry *e)
@@ -143,6 +160,8 @@ static int add_binary(struct pgk_gen *g, uint32_t number, bool by_probes, struct
         status = 0;
     PGK_TRY(status);
     b->flow_sensitive = pgk_elf_entries(b->elf, find_mark, NULL);
+    if (b->hits.v.n)
+        PGK_TRY(pgk_gen_infer(b, by_probes, g->opts.threads, err));
     pgk_gen_settle(b, &g->stats);
     if (g->contexts)
         return by_probes ? pgk_gen_context_probes(g->profile, b, &g->opts, &g->stats, err)
@@ -154,6 +173,7 @@ static int add_binary(struct pgk_gen *g, uint32_t number, bool by_probes, struct
 int pgk_gen_profile(struct pgk_gen *g, struct pgk_sample **profile, struct pgk_err *err)
 {
     bool any = false, by_probes = false;
+    settle_hits(g);
     for (uint32_t i = 0; i < g->v.n; i++) {
         struct pgk_gen_binary *b = &g->v.v[i];
         if (!has_counts(b))
@@ -167,9 +187,10 @@ int pgk_gen_profile(struct pgk_gen *g, struct pgk_sample **profile, struct pgk_e
     }
     if (!any)
         return pgk_fail(err, PGK_E_EMPTY, .field = "samples",
-                        .found = PGK_F("%llu, none with a branch in a given binary",
+                        .found = PGK_F("%llu, none of them in a given binary",
                                        (unsigned long long)g->stats.samples),
-                        .expected = "samples with branch stacks (perf record -b)",
+                        .expected = "samples of the program, best with branch stacks (perf "
+                                    "record -b)",
                         .hint = "pgokit perf-check tells what can be recorded here");
     if (g->contexts && !by_probes)
         PGK_TRY(pgk_gen_complete_calls(g->profile, err));

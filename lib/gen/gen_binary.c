@@ -57,7 +57,10 @@ static bool list_sampled(const struct pgk_gen_binary *b, bool range_ends, bool c
     const struct pgk_counters *c = &b->counters;
     const struct pgk_call_trie *t = &b->calls;
     bool ok = pgk_vec_reserve(addrs, 2 * (c->ranges.v.n + c->branches.v.n + t->ranges.v.n +
-                                          t->branches.v.n) + t->nodes.n + t->vtables.v.n);
+                                          t->branches.v.n) +
+                                     b->hits.v.n + t->nodes.n + t->vtables.v.n);
+    for (size_t i = 0; ok && i < b->hits.v.n; i++)
+        addrs->v[addrs->n++] = b->hits.v.v[i].from;
     for (size_t i = 0; ok && i < c->ranges.v.n; i++) {
         addrs->v[addrs->n++] = c->ranges.v.v[i].from;
         if (range_ends)

@@ -19,11 +19,16 @@ struct pgk_gen_binary {
     struct pgk_symboliser *sym;    /* once needed; NULL without debug information */
     struct pgk_probes *probes;     /* once needed */
     struct pgk_counters counters;  /* as seen: ranges need not be sound */
+    struct pgk_pairs hits;         /* instructions that were sampled, without branches: `from` */
     struct pgk_functions functions;  /* around what was counted with contexts */
     struct pgk_probe_index *index;   /* of these */
     struct pgk_call_trie calls;    /* the same by calling context, and loads of vtables */
 };
 
+/* Counters from samples of instructions alone: control that ran through the function as the
+ * samples have it, but for the least change. With `symbols` as in pgk_gen_functions. */
+int pgk_gen_infer(struct pgk_gen_binary *binary, bool symbols, unsigned threads,
+                  struct pgk_err *err);
 /* Sorts the counters and drops ranges that cannot be; nothing may be counted any more. */
 void pgk_gen_settle(struct pgk_gen_binary *binary, struct pgk_gen_stats *stats);
 /* The functions around what was counted; with `symbols` also those without debug information. */

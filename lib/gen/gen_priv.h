@@ -18,6 +18,7 @@ struct pgk_gen {
     struct pgk_binaries *binaries;
     struct pgk_gen_opts opts;
     struct pgk_gen_stats stats;
+    uint64_t hits, hits_outside; /* samples of instructions alone, in a binary or not */
     bool decided, contexts; /* counters are kept by calling context */
     struct pgk_sample *profile;       /* names of vtables go there as they are met */
     PGK_VEC(struct pgk_gen_binary) v; /* parallel to the set of binaries */

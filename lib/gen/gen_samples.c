@@ -297,6 +297,21 @@ static int count_taken(struct pgk_gen *g, const struct pgk_perf_sample *s)
     return g->contexts ? count_stack(g, s) : count_branches(g, s);
 }
 
+/* A sample of an instruction alone is good for something if there are no branch stacks at all, which
+ * is known at the end. */
+static int count_hit(struct pgk_gen *g, const struct pgk_perf_sample *s)
+{
+    struct pgk_gen_place at;
+    PGK_TRY(code_place(g, s, s->ip, &at));
+    if (at.binary == PGK_NO_BINARY) {
+        g->hits_outside += s->count;
+        return 0;
+    }
+    g->hits += s->count;
+    return pgk_pairs_add(&g->v.v[at.binary].hits, at.addr, 0, s->count) ? 0
+                                                                        : pgk_fail_nomem(g->err);
+}
+
 int pgk_gen_on_sample(void *ctx, const struct pgk_perf_sample *s)
 {
     struct pgk_gen *g = ctx;
@@ -311,8 +326,15 @@ int pgk_gen_on_sample(void *ctx, const struct pgk_perf_sample *s)
     PGK_TRY(count_data(g, s, &used));
     if (s->n_branches)
         return count_taken(g, s);
-    if (!used)
-        g->stats.without_branches += s->count;
+    if (used)
+        return 0;
+    if (s->mode == PGK_PERF_KERNEL) {
+        g->stats.in_kernel += s->count;
+        return 0;
+    }
+    if (s->has & PGK_PERF_HAS_IP)
+        return count_hit(g, s);
+    g->stats.without_branches += s->count;
     return 0;
 }
 
