@@ -18,6 +18,8 @@ static const char help[] =
     "      --ignore-stack  call chains do not make it context-sensitive\n"
     "      --no-vtables    leave types of objects out, which only LLVM 22 reads\n"
     "      --pid N         only samples of this process\n"
+    "      --raw           write counters of addresses instead, which need no debug\n"
+    "                      information: an INPUT for another time, or for llvm-profgen\n"
     "      --json          the report as JSON on standard output\n"
     "\nOf profiles with calling contexts:\n"
     "      --no-preinline  keep contexts that are not worth inlining\n"
@@ -30,7 +32,7 @@ static const char help[] =
     "  pgokit gen perf.data loads.data -b ./app -b ./libapp.so -o app.afdo\n";
 
 enum { OPT_FORMAT = 256, OPT_MODE, OPT_NO_VTABLES, OPT_PID, OPT_IGNORE_STACK, OPT_NO_PREINLINE,
-       OPT_KEEP_COLD, OPT_TRIM_COLD, OPT_CONTEXTS, OPT_NO_TAIL_CALLS, OPT_JSON };
+       OPT_KEEP_COLD, OPT_TRIM_COLD, OPT_CONTEXTS, OPT_NO_TAIL_CALLS, OPT_JSON, OPT_RAW };
 
 static const struct option options[] = {
     {"output", required_argument, NULL, 'o'},
@@ -39,6 +41,7 @@ static const struct option options[] = {
     {"no-vtables", no_argument, NULL, OPT_NO_VTABLES},
     {"pid", required_argument, NULL, OPT_PID},
     {"json", no_argument, NULL, OPT_JSON},
+    {"raw", no_argument, NULL, OPT_RAW},
     {"ignore-stack", no_argument, NULL, OPT_IGNORE_STACK},
     {"no-preinline", no_argument, NULL, OPT_NO_PREINLINE},
     {"keep-cold", no_argument, NULL, OPT_KEEP_COLD},
@@ -52,7 +55,7 @@ static const struct option options[] = {
 struct gen {
     struct cli_common common;
     const char *output;
-    bool json;
+    bool json, raw;
     struct pgk_gen_opts opts;
     struct pgk_sample_write_opts write;
 };
@@ -93,6 +96,9 @@ static void parse(struct gen *g, int argc, char **argv)
             break;
         case OPT_JSON:
             g->json = true;
+            break;
+        case OPT_RAW:
+            g->raw = true;
             break;
         case OPT_IGNORE_STACK:
             g->opts.ignore_chains = true;
@@ -206,9 +212,11 @@ static int run(int argc, char **argv)
         status = pgk_gen_new(&gen, binaries, &g.opts, &err);
     for (int i = optind; !status && i < argc; i++)
         status = pgk_gen_add(gen, argv[i], &err);
-    if (!status)
+    if (!status && g.raw)
+        status = pgk_gen_write_raw(gen, g.output, &err);
+    else if (!status)
         status = pgk_gen_profile(gen, &profile, &err);
-    if (!status)
+    if (!status && !g.raw)
         status = pgk_sample_write(profile, g.output, &g.write, NULL, &err);
     int exit_code = status ? cli_fail(&err) : EXIT_DONE;
     if (!status && g.json)

@@ -180,6 +180,13 @@ static bool count_range(struct pgk_call_trie *trie, struct pgk_code *code, uint3
     return true;
 }
 
+bool pgk_call_trie_add_range(struct pgk_call_trie *trie, struct pgk_code *code, uint32_t node,
+                             uint64_t from, uint64_t to, uint64_t count)
+{
+    bool impossible;
+    return count_range(trie, code, node, from, to, count, &impossible);
+}
+
 int pgk_call_trie_unwind(struct pgk_call_trie *trie, struct pgk_code *code,
                          const struct pgk_call_sample *s, struct pgk_err *err)
 {

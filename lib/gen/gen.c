@@ -2,6 +2,7 @@
 #include "gen_priv.h"
 #include "mem.h"
 #include "probes.h"
+#include "raw_counters.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -77,10 +78,38 @@ static void take_info(struct pgk_gen *g)
     s->unreadable += info->unreadable.n;
 }
 
+/* Counters do not say which program they are of: the first one. */
+static int add_raw(struct pgk_gen *g, const struct pgk_filemap *map, const char *path,
+                   struct pgk_err *err)
+{
+    struct pgk_gen_binary *b = &g->v.v[0];
+    struct pgk_source src = {.file = path, .format = "raw counters"};
+    PGK_TRY(pgk_gen_need_code(g, b));
+    struct pgk_raw_counters c = {&b->counters, &b->calls, &b->code, pgk_raw_counters_base(b->elf),
+                                 false};
+    PGK_TRY(pgk_raw_counters_read(&c, map->bytes, map->size, &src, err));
+    if (g->decided && c.contexts != g->contexts)
+        return pgk_fail(err, PGK_E_MISMATCH, .file = path, .format = src.format,
+                        .offset = &(uint64_t){0}, .field = "contexts",
+                        .found = c.contexts ? "counters by calling context" : "plain counters",
+                        .expected = g->contexts ? "counters by calling context" : "plain counters",
+                        .hint = "generate from inputs of one kind, or choose another --mode");
+    g->contexts = c.contexts;
+    g->decided = true;
+    return 0;
+}
+
 int pgk_gen_add(struct pgk_gen *g, const char *path, struct pgk_err *err)
 {
+    struct pgk_filemap map;
     g->err = err;
-    PGK_TRY(pgk_perf_input_open(&g->input, path, err));
+    PGK_TRY(pgk_filemap_open(&map, path, err));
+    if (pgk_raw_counters_sniff(map.bytes, map.size)) {
+        int added = add_raw(g, &map, path, err);
+        pgk_filemap_close(&map);
+        return added;
+    }
+    PGK_TRY(pgk_perf_input_open_map(&g->input, &map, path, err));
     memset(g->windows, 0, sizeof g->windows);
     int status = pgk_address_space_open(&g->space, g->binaries, err);
     if (!status)
@@ -170,6 +199,47 @@ static int add_binary(struct pgk_gen *g, uint32_t number, bool by_probes, struct
                      : pgk_gen_lines(g->profile, b, g->opts.threads, &g->stats, err);
 }
 
+static int no_samples(const struct pgk_gen *g, struct pgk_err *err)
+{
+    return pgk_fail(err, PGK_E_EMPTY, .field = "samples",
+                    .found = PGK_F("%llu, none of them in a given binary",
+                                   (unsigned long long)g->stats.samples),
+                    .expected = "samples of the program, best with branch stacks (perf record -b)",
+                    .hint = "pgokit perf-check tells what can be recorded here");
+}
+
+int pgk_gen_write_raw(struct pgk_gen *g, const char *path, struct pgk_err *err)
+{
+    struct pgk_gen_binary *b = NULL;
+    settle_hits(g);
+    for (size_t i = 0; i < g->v.n; i++) {
+        if (!has_counts(&g->v.v[i]))
+            continue;
+        if (b)
+            return pgk_fail(err, PGK_E_ARG, .field = "binaries", .found = "counts of several",
+                            .expected = "one, for which such a file has room",
+                            .hint = "give one with -b, and write a file for each");
+        b = &g->v.v[i];
+    }
+    if (!b)
+        return no_samples(g, err);
+    if (b->hits.v.n) {
+        PGK_TRY(pgk_binaries_symboliser(g->binaries, (uint32_t)(b - g->v.v), &b->sym, err));
+        PGK_TRY(pgk_gen_infer(b, true, g->opts.threads, err));
+    }
+    pgk_gen_settle(b, &g->stats);
+    struct pgk_raw_counters c = {&b->counters, &b->calls, &b->code, pgk_raw_counters_base(b->elf),
+                                 g->contexts};
+    struct pgk_sink *out;
+    PGK_TRY(pgk_sink_open(&out, path, err));
+    int status = pgk_raw_counters_write(&c, out, err);
+    if (status)
+        pgk_sink_drop(&out);
+    else
+        status = pgk_sink_commit(&out, err);
+    return status;
+}
+
 int pgk_gen_profile(struct pgk_gen *g, struct pgk_sample **profile, struct pgk_err *err)
 {
     bool any = false, by_probes = false;
@@ -186,12 +256,7 @@ int pgk_gen_profile(struct pgk_gen *g, struct pgk_sample **profile, struct pgk_e
         PGK_TRY(add_binary(g, i, by_probes, err));
     }
     if (!any)
-        return pgk_fail(err, PGK_E_EMPTY, .field = "samples",
-                        .found = PGK_F("%llu, none of them in a given binary",
-                                       (unsigned long long)g->stats.samples),
-                        .expected = "samples of the program, best with branch stacks (perf "
-                                    "record -b)",
-                        .hint = "pgokit perf-check tells what can be recorded here");
+        return no_samples(g, err);
     if (g->contexts && !by_probes)
         PGK_TRY(pgk_gen_complete_calls(g->profile, err));
     PGK_TRY(pgk_sample_set_kind(g->profile, g->contexts, by_probes, "recording", err));

@@ -37,6 +37,9 @@ struct pgk_gen {
     pgk_addr_vec callers;
 };
 
+/* Opens the code of a binary on first use. */
+int pgk_gen_need_code(struct pgk_gen *gen, struct pgk_gen_binary *binary);
+
 /* What is to be done with what an input tells. `gen` is a struct pgk_gen. */
 int pgk_gen_on_mapping(void *gen, const struct pgk_perf_mapping *mapping);
 int pgk_gen_on_task(void *gen, const struct pgk_perf_task *task);

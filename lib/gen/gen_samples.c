@@ -25,7 +25,7 @@ static struct pgk_gen_place place_of(struct pgk_gen *g, const struct pgk_perf_sa
     return (struct pgk_gen_place){w->binary, addr - w->bias};
 }
 
-static int need_code(struct pgk_gen *g, struct pgk_gen_binary *b)
+int pgk_gen_need_code(struct pgk_gen *g, struct pgk_gen_binary *b)
 {
     if (b->has_code)
         return 0;
@@ -42,7 +42,7 @@ static int code_place(struct pgk_gen *g, const struct pgk_perf_sample *s, uint64
     if (place->binary == PGK_NO_BINARY)
         return 0;
     struct pgk_gen_binary *b = &g->v.v[place->binary];
-    PGK_TRY(need_code(g, b));
+    PGK_TRY(pgk_gen_need_code(g, b));
     if (!pgk_code_is(&b->code, place->addr))
         place->binary = PGK_NO_BINARY;
     return 0;

@@ -42,22 +42,31 @@ static int open_mapped(struct pgk_perf_input *input, struct pgk_err *err)
     return 0;
 }
 
-int pgk_perf_input_open(struct pgk_perf_input **into, const char *path, struct pgk_err *err)
+int pgk_perf_input_open_map(struct pgk_perf_input **into, struct pgk_filemap *map,
+                            const char *path, struct pgk_err *err)
 {
     struct pgk_perf_input *input = pgk_mem_zalloc(1, sizeof *input);
     if (!input || !(input->path = pgk_mem_strdup(path))) {
         pgk_mem_free(input);
+        pgk_filemap_close(map);
         return pgk_fail_nomem(err);
     }
     input->src.file = input->path;
-    int status = pgk_filemap_open(&input->map, path, err);
-    if (!status)
-        status = open_mapped(input, err);
+    input->map = *map;
+    *map = (struct pgk_filemap){0};
+    int status = open_mapped(input, err);
     if (status)
         pgk_perf_input_close(&input);
     else
         *into = input;
     return status;
+}
+
+int pgk_perf_input_open(struct pgk_perf_input **input, const char *path, struct pgk_err *err)
+{
+    struct pgk_filemap map;
+    PGK_TRY(pgk_filemap_open(&map, path, err));
+    return pgk_perf_input_open_map(input, &map, path, err);
 }
 
 int pgk_perf_input_read(struct pgk_perf_input *input, const struct pgk_perf_handler *handler,
