@@ -35,6 +35,10 @@ struct pgk_gen_opts {
     size_t struct_size;  /* sizeof(struct pgk_gen_opts) */
     enum pgk_gen_mode mode;
     int32_t pid;         /* only this process; 0: all */
+    const char *comm;    /* only processes of this name, which must live as long as the generator;
+                          * NULL: all. Texts of perf script do not say whose a sample is */
+    bool kernel;         /* the first binary is the kernel (vmlinux) that the recording is of */
+    bool scale_vtables;  /* counts of types in units of those of branches; needs sampling periods */
     unsigned threads;    /* 0: one per processor */
     bool no_vtables;     /* leave out types of objects, which need samples of loads */
     bool ignore_chains;  /* PGK_GEN_AUTO: call chains do not make it context-sensitive */
@@ -46,6 +50,22 @@ struct pgk_gen_opts {
     bool keep_contexts;      /* do not turn contexts into inlinees of their callers */
     bool no_missing_frames;  /* do not look for callers that tail calls hide */
 };
+
+/* Why something was left out, with what it was the first time. */
+enum pgk_gen_drop {
+    PGK_GEN_OTHER_PROCESS,
+    PGK_GEN_IN_KERNEL,
+    PGK_GEN_WITHOUT_BRANCHES,
+    PGK_GEN_BETWEEN_FRAMES,
+    PGK_GEN_STACK_CUT,
+    PGK_GEN_OUTSIDE,
+    PGK_GEN_BRANCH_OUTSIDE,
+    PGK_GEN_BAD_RANGE,
+    PGK_GEN_NO_VTABLE,
+    PGK_GEN_NO_SOURCE,
+    PGK_GEN_DROPS
+};
+enum { PGK_GEN_EXAMPLE_SIZE = 160 };
 
 /* What became of the samples. Counts of samples take aggregated ones as often as they stand
  * for. */
@@ -69,6 +89,9 @@ struct pgk_gen_stats {
     uint64_t unreadable_line;    /* its number */
     uint64_t functions;          /* with a profile of their own */
     uint64_t instructions, symbolised; /* that were sampled; of these, with a source line */
+    double density;      /* samples per line in the function that completes 99 % of all samples */
+    double vtable_scale; /* by which counts of types were multiplied; 0: they were not */
+    char examples[PGK_GEN_DROPS][PGK_GEN_EXAMPLE_SIZE]; /* the first of each kind; "": none */
     bool no_mapping; /* no mapping of a given binary is in the input: addresses are taken as they
                       * stand in the first binary */
 };

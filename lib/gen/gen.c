@@ -4,6 +4,7 @@
 #include "probes.h"
 #include "raw_counters.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -112,6 +113,7 @@ int pgk_gen_add(struct pgk_gen *g, const char *path, struct pgk_err *err)
     PGK_TRY(pgk_perf_input_open_map(&g->input, &map, path, err));
     memset(g->windows, 0, sizeof g->windows);
     int status = pgk_address_space_open(&g->space, g->binaries, err);
+    g->space.kernel = g->opts.kernel;
     if (!status)
         status = pgk_perf_input_read(g->input,
                                      &(struct pgk_perf_handler){.ctx = g,
@@ -147,6 +149,8 @@ static void settle_hits(struct pgk_gen *g)
     if (!branches && g->hits) {
         g->stats.inferred = g->hits;
         g->stats.outside += g->hits_outside;
+        if (g->hits_outside)
+            pgk_gen_example(&g->stats, PGK_GEN_OUTSIDE, "%s", g->hit_outside);
         return;
     }
     g->stats.without_branches += g->hits + g->hits_outside;
@@ -199,11 +203,41 @@ static int add_binary(struct pgk_gen *g, uint32_t number, bool by_probes, struct
                      : pgk_gen_lines(g->profile, b, g->opts.threads, &g->stats, err);
 }
 
+/* A load of which one in `load period` is sampled, to what branch stacks tell: of one in `stack
+ * period` branches as many as a stack holds. A period of 1 is one that is not known. */
+static int scale_vtables(struct pgk_gen *g, struct pgk_err *err)
+{
+    if (!g->loads)
+        return 0;
+    bool known = g->load_period > g->loads && g->stack_period > g->stacks;
+    if (!known)
+        return pgk_fail(err, PGK_E_ARG, .field = "sampling periods",
+                        .found = g->load_period > g->loads ? "none of branches" : "none of loads",
+                        .expected = "a period in both recordings",
+                        .hint = "record with -c N and give perf.data; text of perf script has no "
+                                "periods");
+    double stacks = (double)g->stack_branches / (double)g->stack_period;
+    double scale = stacks * ((double)g->load_period / (double)g->loads);
+    g->stats.vtable_scale = scale;
+    for (size_t i = 0; i < g->v.n; i++) {
+        struct pgk_call_counts *v = &g->v.v[i].calls.vtables;
+        for (size_t k = 0; k < v->v.n; k++) {
+            double count = (double)v->v.v[k].count * scale;
+            v->v.v[k].count = count < 1 ? 1 : count < 1e18 ? (uint64_t)(count + 0.5) : UINT64_MAX;
+        }
+    }
+    return 0;
+}
+
 static int no_samples(const struct pgk_gen *g, struct pgk_err *err)
 {
     return pgk_fail(err, PGK_E_EMPTY, .field = "samples",
-                    .found = PGK_F("%llu, none of them in a given binary",
-                                   (unsigned long long)g->stats.samples),
+                    .found = PGK_F("%" PRIu64 ", none of them in a given binary: %" PRIu64
+                                   " of other processes, %" PRIu64 " in the kernel, %" PRIu64
+                                   " outside, %" PRIu64 " without branches",
+                                   g->stats.samples, g->stats.other_process, g->stats.in_kernel,
+                                   g->stats.outside + g->hits_outside,
+                                   g->stats.without_branches),
                     .expected = "samples of the program, best with branch stacks (perf record -b)",
                     .hint = "pgokit perf-check tells what can be recorded here");
 }
@@ -244,6 +278,8 @@ int pgk_gen_profile(struct pgk_gen *g, struct pgk_sample **profile, struct pgk_e
 {
     bool any = false, by_probes = false;
     settle_hits(g);
+    if (g->opts.scale_vtables)
+        PGK_TRY(scale_vtables(g, err));
     for (uint32_t i = 0; i < g->v.n; i++) {
         struct pgk_gen_binary *b = &g->v.v[i];
         if (!has_counts(b))
@@ -268,6 +304,10 @@ int pgk_gen_profile(struct pgk_gen *g, struct pgk_sample **profile, struct pgk_e
     struct pgk_sample_info info = {.struct_size = sizeof info};
     pgk_sample_info(g->profile, &info);
     g->stats.functions = info.functions;
+    if (g->stats.vtable_scale > 0)
+        g->stats.vtable_samples =
+            (uint64_t)((double)g->stats.vtable_samples / g->stats.vtable_scale + 0.5);
+    PGK_TRY(pgk_gen_density(g->profile, &g->stats.density, err));
     *profile = g->profile;
     g->profile = NULL;
     return 0;

@@ -19,9 +19,14 @@ struct pgk_gen {
     struct pgk_gen_opts opts;
     struct pgk_gen_stats stats;
     uint64_t hits, hits_outside; /* samples of instructions alone, in a binary or not */
+    char hit_outside[PGK_GEN_EXAMPLE_SIZE]; /* the first of the latter */
     bool decided, contexts; /* counters are kept by calling context */
     struct pgk_sample *profile;       /* names of vtables go there as they are met */
     PGK_VEC(struct pgk_gen_binary) v; /* parallel to the set of binaries */
+
+    uint64_t stacks, stack_branches, stack_period; /* of samples with branches: how many, their
+                                                     * branches, their periods */
+    uint64_t loads, load_period;                     /* of loads from vtables */
 
     /* Of the input that is being read: */
     struct pgk_address_space space;

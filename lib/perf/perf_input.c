@@ -82,6 +82,11 @@ const struct pgk_perf_info *pgk_perf_input_info(const struct pgk_perf_input *inp
     return input->data ? pgk_perf_data_info(input->data) : &input->text_info;
 }
 
+bool pgk_perf_input_is_text(const struct pgk_perf_input *input)
+{
+    return !input->data;
+}
+
 void pgk_perf_input_close(struct pgk_perf_input **input)
 {
     struct pgk_perf_input *in = *input;

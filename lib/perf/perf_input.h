@@ -18,6 +18,8 @@ int pgk_perf_input_read(struct pgk_perf_input *input, const struct pgk_perf_hand
                         struct pgk_err *err);
 /* Events are known from the start, counts after reading. */
 const struct pgk_perf_info *pgk_perf_input_info(const struct pgk_perf_input *input);
+/* Texts mostly do not say which process a sample is of. */
+bool pgk_perf_input_is_text(const struct pgk_perf_input *input);
 /* Nulls the pointer; accepts NULL. */
 void pgk_perf_input_close(struct pgk_perf_input **input);
 
