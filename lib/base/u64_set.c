@@ -1,6 +1,7 @@
 /* Sets of 64-bit numbers as sorted arrays. */
 #include "u64_set.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 
 static int compare(const void *a, const void *b)
@@ -9,10 +10,18 @@ static int compare(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
+static bool is_sorted(const uint64_t *v, size_t n)
+{
+    for (size_t i = 1; i < n; i++)
+        if (v[i] < v[i - 1])
+            return false;
+    return true;
+}
+
 size_t pgk_u64_set(uint64_t *v, size_t n)
 {
     size_t kept = 0;
-    if (n)
+    if (!is_sorted(v, n))
         qsort(v, n, sizeof *v, compare);
     for (size_t i = 0; i < n; i++)
         if (!kept || v[kept - 1] != v[i])

@@ -29,7 +29,7 @@ static int open_mapped(struct pgk_perf_input *input, struct pgk_err *err)
     size_t size = input->map.size;
     if (is_perf_data(bytes, size)) {
         input->src.format = "perf.data";
-        return pgk_perf_data_open(&input->data, bytes, size, &input->src, err);
+        return pgk_perf_data_open(&input->data, &input->map, &input->src, err);
     }
     input->src.format = "text of perf";
     if (!pgk_perf_text_sniff(bytes, size))
@@ -73,8 +73,7 @@ int pgk_perf_input_read(struct pgk_perf_input *input, const struct pgk_perf_hand
                         struct pgk_err *err)
 {
     return input->data ? pgk_perf_data_read(input->data, handler, err)
-                       : pgk_perf_text_read(input->map.bytes, input->map.size, &input->src, handler,
-                                            &input->text_info, err);
+                       : pgk_perf_text_read(&input->map, &input->src, handler, &input->text_info, err);
 }
 
 const struct pgk_perf_info *pgk_perf_input_info(const struct pgk_perf_input *input)
