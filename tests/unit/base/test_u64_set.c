@@ -1,6 +1,7 @@
 /* Sorted sets of numbers. */
 #include "u64_set.h"
 
+#include "compiler.h"
 #include "pgk_test.h"
 
 #include <stdlib.h>
