@@ -234,11 +234,11 @@ static void report(const struct gen *g, const struct pgk_gen_stats *s)
     for (size_t i = 0; i < LINES; i++)
         if (lines[i].n || !i)
             report_line(&lines[i], g->verbose);
-    if (!g->raw)
+    if (!g->raw && !s->inferred) /* which has a scale of its own */
         report_density(g, s->density);
     if (s->unreadable)
-        fprintf(stderr, "  the first that is unreadable: line %" PRIu64 ": %s\n", s->unreadable_line,
-                s->unreadable_example);
+        fprintf(stderr, "  the first that is unreadable: line %" PRIu64 ": %s\n",
+                s->unreadable_line, s->unreadable_example);
     if (g->verbose && *s->examples[PGK_GEN_NO_SOURCE])
         fprintf(stderr, "  the first code without a source: %s\n", s->examples[PGK_GEN_NO_SOURCE]);
     if (g->verbose && *s->examples[PGK_GEN_NO_VTABLE])

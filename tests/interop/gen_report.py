@@ -10,7 +10,7 @@ import sys
 from gen_profiles import FRAMES, LINES
 from gen_refuse import branches_of, profile
 from gen_types import mappings
-from peers import PROGRAMS, good, main, require, run, tool, write
+from peers import PROGRAMS, Skip, good, main, require, run, tool, write
 from perf_writer import BRANCH, IP, TID, TIME, Event, Recording
 
 BASE = 0x555500000000
@@ -129,9 +129,24 @@ def density(work):
         require(("more samples would help" in said) == asks, said)
 
 
+def perf_check(work):
+    """The first command that perf-check prints works here, and its recording makes a profile."""
+    said = run(work.pgokit, "perf-check")
+    require(said.code == 0 and "branch stacks" in said.text, str(said))
+    line = next((x for x in said.text.splitlines() if "perf record" in x), None)
+    if not line:
+        raise Skip("perf may not record here")
+    exe, _ = build(work)
+    data = exe + ".data"
+    options = line.split("perf record", 1)[1].split("--")[0].split()
+    good(tool("perf"), "record", "-q", *options, "-o", data, "--", exe, "30000000")
+    seen = report(work, exe, data)
+    require(seen["used"] > 10 and seen["functions"], str(seen))
+
+
 def add_cases(work, tap):
     work.recorder = os.path.abspath(os.environ["BRANCH_TRACE"])
-    for fn in (by_name, of_the_kernel, examples, density):
+    for fn in (by_name, of_the_kernel, examples, density, perf_check):
         tap.add(fn.__name__.replace("_", " "), fn, work)
 
 
