@@ -50,7 +50,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
         case 1: status = pgk_sample_raw_read(p, bytes, size, &src, 1, &err); break;
         case 2: status = pgk_sample_compact_read(p, bytes, size, &src, 1, &err); break;
         case 3: status = pgk_sample_gcc_read(p, bytes, size, &src, 1, &err); break;
-        case 4: status = pgk_sample_ext_read_function(p, bytes, size, &src, "main", &err); break;
+        case 4: status = pgk_sample_ext_read_function(p, bytes, size, &src, "main", NULL, &err); break;
         }
         if (status && (err.status != status || (!*err.field && !*err.found)))
             abort();

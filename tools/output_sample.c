@@ -1,6 +1,8 @@
 /* Writing sample profiles: the options that merge and convert share. */
 #include "output_sample.h"
 
+#include "sample_names.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -116,26 +118,11 @@ bool sample_output_option(struct sample_output *o, const struct cli_verb *verb, 
     return trim_option(o, c, value) || encoding_option(o, verb, c, value);
 }
 
-static int name_guids(const struct sample_output *o, struct pgk_sample *profile,
-                      const struct cli_common *common, struct pgk_err *err)
-{
-    int status = o->names ? pgk_sample_name_from_file(profile, o->names, err) : 0;
-    struct pgk_binaries *binaries;
-    if (status || !common->binaries.n)
-        return status;
-    status = cli_open_binaries(common, &binaries, err);
-    if (status)
-        return status;
-    status = pgk_sample_name_from_binaries(profile, binaries, err);
-    pgk_binaries_close(&binaries);
-    return status;
-}
-
 /* Names first, because filters and renaming go by them. */
 static int change(struct sample_output *o, struct pgk_sample **profile,
                   const struct cli_common *common, struct pgk_err *err)
 {
-    int status = name_guids(o, *profile, common, err);
+    int status = sample_spell(*profile, o->names, common, err);
     if (!status && o->symbols)
         status = pgk_sample_add_symbols(*profile, o->symbols, err);
     if (!status && o->remap)

@@ -186,6 +186,7 @@ struct pgk_report_sample_opts {
     size_t top;                       /* functions shown, hottest first; 0: all */
     bool lines;                       /* each with its lines, calls, types and inlinees */
     bool linkage_names;               /* names as the linker knows them */
+    bool of_one;                      /* it is one function of a file: `info` has the summary */
 };
 /* For people: totals and the summary, then functions by samples. */
 int pgk_report_sample_table(const struct pgk_sample *profile,

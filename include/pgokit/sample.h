@@ -117,8 +117,8 @@ struct pgk_sample_change {
     double similarity, overlap;     /* 0 to 1; 0 if one side does not have it */
 };
 struct pgk_sample_diff;
-/* Compares two finished profiles, which must outlive the result. PGK_E_EMPTY if one has no
- * samples. */
+/* Compares two finished profiles, which must outlive the result. Functions are the same if their
+ * names are, so see pgk_sample_exchange_names. PGK_E_EMPTY if one has no samples. */
 int pgk_sample_compare(struct pgk_sample_diff **diff, const struct pgk_sample *base,
                        const struct pgk_sample *test, struct pgk_err *err);
 const struct pgk_sample_overlap *pgk_sample_diff_overlap(const struct pgk_sample_diff *diff);
@@ -178,6 +178,8 @@ int pgk_sample_name_from_file(struct pgk_sample *profile, const char *path, stru
 /* The same from the symbols of the binaries. */
 int pgk_sample_name_from_binaries(struct pgk_sample *profile, struct pgk_binaries *binaries,
                                   struct pgk_err *err);
+/* Spells names that one profile knows by GUID alone as the other has them. */
+int pgk_sample_exchange_names(struct pgk_sample *a, struct pgk_sample *b, struct pgk_err *err);
 
 /* ---- writing ---- */
 

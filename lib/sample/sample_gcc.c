@@ -172,13 +172,23 @@ static int read_function(struct reader *r, struct pgk_err *err)
     return pgk_stage_commit(&r->stage, r->p, (struct pgk_stage_place){0}, r->weight, err);
 }
 
+uint32_t pgk_sample_gcc_version(const uint8_t *bytes, size_t size)
+{
+    uint32_t version = 0;
+    if (size >= 8)
+        memcpy(&version, bytes + 4, sizeof version);
+    return version == GCC_4_VERSION ? 0 : version;
+}
+
 static int read_all(struct reader *r, struct pgk_err *err)
 {
+    r->c.src.version = pgk_sample_gcc_version(r->c.start, pgk_cur_left(&r->c));
     pgk_cur_take(&r->c, strlen(PGK_SAMPLE_GCC_MAGIC), "magic");
-    uint32_t version = pgk_cur_u32(&r->c, "version");
+    pgk_cur_u32(&r->c, "version");
     pgk_cur_u32(&r->c, "word behind the version");
-    r->c.src.version = version == GCC_4_VERSION ? 0 : version;
     PGK_TRY(pgk_cur_check(&r->c, err, "header"));
+    if (r->c.src.version > GCC_VERSION)
+        return reject(r, err, 4, "header", "version", r->c.src.version, "*704, 1 or 2");
     PGK_TRY(pgk_sample_set_kind(r->p, false, false, r->c.src.file, err));
     PGK_TRY(read_names(r, err));
     PGK_TRY(read_tag(r, (uint32_t)GCC_TAG_FUNCTIONS, "tag of functions", err));

@@ -103,6 +103,24 @@ int pgk_sample_name_from_binaries(struct pgk_sample *p, struct pgk_binaries *bin
     return 0;
 }
 
+static bool spell_by(struct pgk_sample *p, const struct pgk_sample *other)
+{
+    bool ok = true;
+    if (!pgk_sample_names_unspelled(&p->names))
+        return true;
+    p->finished = false;
+    for (uint32_t id = 1; id < other->names.v.n && ok; id++) {
+        const struct pgk_sample_name *name = &other->names.v.v[id];
+        ok = !name->s || pgk_sample_names_spell(&p->names, name->s, name->len);
+    }
+    return ok;
+}
+
+int pgk_sample_exchange_names(struct pgk_sample *a, struct pgk_sample *b, struct pgk_err *err)
+{
+    return spell_by(a, b) && spell_by(b, a) ? 0 : pgk_fail_nomem(err);
+}
+
 /* ---- canonical names ---- */
 
 static uint32_t canonical_name(void *ctx, struct pgk_sample *into,
@@ -290,21 +308,41 @@ static int filter(struct pgk_sample *p, const struct pattern *keep, const struct
     return failed ? pgk_fail_nomem(err) : 0;
 }
 
+/* True if the top is "[main:3 @ parse]", without looking at its text unless it may be. */
+static bool is_context(const struct pgk_sample *p, uint32_t top, const char *text, size_t len,
+                       struct pgk_line *line)
+{
+    line->v.n = 0;
+    pgk_sample_put_identity(p, top, line);
+    return line->v.n == len - 2 && !memcmp(line->v.v, text + 1, len - 2);
+}
+
 int pgk_sample_keep_function(struct pgk_sample *p, const char *function, struct pgk_err *err)
 {
-    uint32_t wanted = pgk_sample_names_find(&p->names, function, strlen(function));
-    size_t kept = 0;
+    size_t len = strlen(function), kept = 0;
+    bool context = len > 2 && function[0] == '[' && function[len - 1] == ']';
+    uint32_t wanted = pgk_sample_names_find(&p->names, function, len);
+    struct pgk_line line = {0};
     p->finished = false;
     for (uint32_t id = 1; id < p->nodes.n; id++) {
-        if (!wanted || p->nodes.v[id].name != wanted)
+        if (!pgk_sample_is_top(p, id))
+            continue;
+        bool keep = context ? is_context(p, id, function, len, &line)
+                            : wanted && p->nodes.v[id].name == wanted;
+        if (!keep)
             p->nodes.v[id].flags &= ~(uint32_t)PGK_NODE_TOP;
-        kept += pgk_sample_is_top(p, id);
+        kept += keep;
     }
+    bool failed = line.failed;
+    pgk_line_free(&line);
+    if (failed)
+        return pgk_fail_nomem(err);
     if (kept)
         return 0;
     return pgk_fail(err, PGK_E_EMPTY, .field = "function",
                     .found = PGK_F("no profile of '%s'", function), .expected = "one",
-                    .hint = "give the name as the linker knows it; pgokit show lists them");
+                    .hint = "give the name as the linker knows it; pgokit show --linkage-names "
+                            "lists them");
 }
 
 int pgk_sample_filter(struct pgk_sample *profile, const char *keep, const char *drop,
