@@ -171,6 +171,19 @@ int pgk_sample_canonicalise(struct pgk_sample **profile, enum pgk_sample_suffixe
  * inlinees, vtables, symbols. What gets one name is added up. */
 int pgk_sample_remap(struct pgk_sample **profile, const char *path, struct pgk_err *err);
 
+/* Says that the discriminators are flow-sensitive, which text and raw binary cannot say. */
+void pgk_sample_mark_flow(struct pgk_sample *profile);
+/* Flow-sensitive discriminators as an early pass of the compiler sees them: their 8, 14, 20 or 26
+ * low bits. Places that become equal are added up. PGK_E_ARG if the profile has none. */
+enum pgk_sample_flow_pass {
+    PGK_SAMPLE_FLOW_BASE,
+    PGK_SAMPLE_FLOW_PASS1,
+    PGK_SAMPLE_FLOW_PASS2,
+    PGK_SAMPLE_FLOW_PASS3,
+};
+int pgk_sample_reduce_flow(struct pgk_sample **profile, enum pgk_sample_flow_pass pass,
+                           struct pgk_err *err);
+
 /* Adds the symbols of a file, one per line, to the symbol list. */
 int pgk_sample_add_symbols(struct pgk_sample *profile, const char *path, struct pgk_err *err);
 /* Spells names that are known by GUID alone, if the file has them, one per line. */
@@ -211,6 +224,8 @@ struct pgk_sample_written {
     size_t vtables_dropped;     /* records of types */
     bool symbols_dropped;
     bool checksums_dropped, attributes_dropped;
+    bool flow_dropped;          /* the mark of flow-sensitive discriminators */
+    bool partial_dropped;       /* the mark of shared code */
     bool md5;                   /* names are GUIDs although they were not asked for */
 };
 /* Writes a finished profile; "-" is standard output. `written` may be NULL. */

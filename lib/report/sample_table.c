@@ -184,6 +184,27 @@ static void put_sizes(struct view *v)
     fputc('\n', v->out);
 }
 
+/* What else the profile says of itself. */
+static void put_marks(struct view *v)
+{
+    struct pgk_sample_info info = {.struct_size = sizeof info};
+    pgk_sample_info(v->p, &info);
+    const char *before = "";
+    const struct { bool is; const char *text; } marks[] = {
+        {info.probes, "places are probes"},
+        {info.preinlined, "preinlined"},
+        {info.flow_discriminators, "discriminators are flow-sensitive"},
+        {info.partial, "of code that programs share"},
+    };
+    for (size_t i = 0; i < PGK_COUNTOF(marks); i++) {
+        if (marks[i].is)
+            fprintf(v->out, "%s%s", before, marks[i].text);
+        before = marks[i].is ? "; " : before;
+    }
+    if (*before)
+        fputc('\n', v->out);
+}
+
 static void put_totals(struct view *v)
 {
     char safe[512], text[160], a[PGK_HUMAN_SIZE], b[PGK_HUMAN_SIZE];
@@ -193,6 +214,7 @@ static void put_totals(struct view *v)
         fprintf(v->out, ": %s", pgk_file_info_text(v->opts->info, text, sizeof text));
     fputc('\n', v->out);
     put_sizes(v);
+    put_marks(v);
     fprintf(v->out, "hot: lines with %s samples or more; cold: with fewer than %s\n",
             pgk_human_count(a, pgk_sample_hot_count(&v->summary)),
             pgk_human_count(b, pgk_sample_cold_count(&v->summary)));

@@ -137,9 +137,11 @@ static uint32_t canonical_name(void *ctx, struct pgk_sample *into,
     return pgk_sample_name(into, name->s, len ? len : name->len);
 }
 
+/* A copy whose names go through `fn`, if it is given, and whose places lose bits. */
 struct renaming {
     pgk_rename_fn *fn;
     void *ctx;
+    uint32_t discriminator_mask;
 };
 
 static int make_renamed(void *ctx, struct pgk_sample *into, const struct pgk_sample *from,
@@ -151,6 +153,7 @@ static int make_renamed(void *ctx, struct pgk_sample *into, const struct pgk_sam
     int status = pgk_merger_open(&m, into, from, err);
     m.rename = r->fn;
     m.rename_ctx = r->ctx;
+    m.discriminator_mask = r->discriminator_mask;
     if (!status)
         status = pgk_merger_add_all(&m, 1, err);
     pgk_merger_close(&m);
@@ -160,7 +163,28 @@ static int make_renamed(void *ctx, struct pgk_sample *into, const struct pgk_sam
 int pgk_sample_canonicalise(struct pgk_sample **profile, enum pgk_sample_suffixes suffixes,
                             struct pgk_err *err)
 {
-    struct renaming r = {canonical_name, &suffixes};
+    struct renaming r = {canonical_name, &suffixes, UINT32_MAX};
+    return pgk_sample_replace(profile, make_renamed, &r, err);
+}
+
+/* ---- flow-sensitive discriminators ---- */
+
+void pgk_sample_mark_flow(struct pgk_sample *p)
+{
+    p->fs = true;
+}
+
+int pgk_sample_reduce_flow(struct pgk_sample **profile, enum pgk_sample_flow_pass pass,
+                           struct pgk_err *err)
+{
+    static const uint32_t masks[] = {
+        [PGK_SAMPLE_FLOW_BASE] = 0xff, [PGK_SAMPLE_FLOW_PASS1] = 0x3fff,
+        [PGK_SAMPLE_FLOW_PASS2] = 0xfffff, [PGK_SAMPLE_FLOW_PASS3] = 0x3ffffff};
+    if (!(*profile)->fs)
+        return pgk_fail(err, PGK_E_ARG, .found = "a profile without flow-sensitive discriminators",
+                        .expected = "one that is marked as having them",
+                        .hint = "if it has them, say so with --fs");
+    struct renaming r = {NULL, NULL, masks[pass]};
     return pgk_sample_replace(profile, make_renamed, &r, err);
 }
 
@@ -241,7 +265,7 @@ static int remap_symbols(struct pairs *pairs, struct pgk_sample *p, struct pgk_e
 int pgk_sample_remap(struct pgk_sample **profile, const char *path, struct pgk_err *err)
 {
     struct pairs pairs = {.path = path};
-    struct renaming r = {remapped_name, &pairs};
+    struct renaming r = {remapped_name, &pairs, UINT32_MAX};
     int status = each_line(path, add_pair, &pairs, err);
     if (!status)
         status = pgk_sample_replace(profile, make_renamed, &r, err);

@@ -74,6 +74,8 @@ static void note_left_out(const struct pgk_sample *p, size_t n,
     w->symbols_dropped = !ext && !opts->drop_symbols && info.n_symbols;
     w->checksums_dropped = !ext && !text && info.probes;
     w->attributes_dropped = !ext && !text && (info.preinlined || info.contexts);
+    w->flow_dropped = !ext && p->fs;
+    w->partial_dropped = !ext && opts->partial;
     w->md5 = ext && !opts->md5 && info.names_missing;
 }
 
