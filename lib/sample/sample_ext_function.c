@@ -115,10 +115,20 @@ static int find_name(struct finder *f, struct pgk_err *err)
 
 /* ---- contexts ---- */
 
-/* Past `n` numbers, nearly all of which have one byte. */
+/* Numbers that end in the eight bytes: how many have no highest bit. */
+static unsigned count_ends(const uint8_t *bytes)
+{
+    uint64_t word;
+    memcpy(&word, bytes, sizeof word);
+    uint64_t ends = ~word >> 7 & UINT64_C(0x0101010101010101);
+    return (unsigned)(ends * UINT64_C(0x0101010101010101) >> 56);
+}
+
 static void skip_ulebs(struct pgk_cursor *c, uint64_t n)
 {
     const uint8_t *at = c->at, *end = c->end;
+    for (; n >= 8 && end - at >= 8; at += 8)
+        n -= count_ends(at);
     while (n && at < end)
         n -= *at++ < 0x80;
     c->at = at;

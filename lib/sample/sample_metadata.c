@@ -68,7 +68,7 @@ static int read_entry(struct pgk_sample_metadata *m, struct pgk_sample_stage *st
             to->attributes = (uint32_t)attributes;
     }
     if (!m->layout.nested)
-        return pgk_cur_check(c, err, RECORD);
+        return c->failed ? pgk_cur_check(c, err, RECORD) : 0;
     uint64_t off = pgk_cur_off(c), n = pgk_sample_uleb(c, "number of inlinees");
     PGK_TRY(pgk_cur_check(c, err, RECORD));
     if (n > pgk_cur_left(c) / 4 || (n && depth >= PGK_SAMPLE_MAX_DEPTH))
@@ -110,6 +110,9 @@ size_t pgk_find_identity(const uint64_t *v, size_t n, uint64_t identity)
 /* Where an identity has its entry; entry_of.n if it has none. */
 static size_t place_of(const struct pgk_sample_metadata *m, uint64_t identity)
 {
+    size_t n_only = m->layout.n_only;
+    if (n_only && (identity < m->layout.only[0] || identity > m->layout.only[n_only - 1]))
+        return m->entry_of.n;
     if (m->layout.only)
         return pgk_find_identity(m->layout.only, m->layout.n_only, identity);
     return identity < m->entry_of.n ? (size_t)identity : m->entry_of.n;
@@ -129,7 +132,8 @@ int pgk_metadata_open(struct pgk_sample_metadata *m, const struct pgk_cursor *c,
     m->entry_of.n = n;
     while (pgk_cur_left(&m->c)) {
         uint64_t off = pgk_cur_off(&m->c), identity = pgk_sample_uleb(&m->c, "function");
-        PGK_TRY(pgk_cur_check(&m->c, err, RECORD));
+        if (m->c.failed)
+            return pgk_cur_check(&m->c, err, RECORD);
         if (identity >= layout->n_identities)
             return pgk_cur_reject(&m->c, err, PGK_E_CORRUPT, off, .record = RECORD,
                                   .field = "function", .found = PGK_F("index %" PRIu64, identity),

@@ -6,11 +6,24 @@
 #include "cursor.h"
 #include "sample_stage.h"
 
-/* Every number of these formats is a ULEB128, most of one byte. */
+/* Every number of these formats is a ULEB128, most of one byte and nearly all of three. */
 static inline uint64_t pgk_sample_uleb(struct pgk_cursor *c, const char *field)
 {
-    if (PGK_LIKELY(c->at < c->end && *c->at < 0x80 && !c->failed))
-        return *c->at++;
+    const uint8_t *at = c->at;
+    if (PGK_UNLIKELY(c->end - at < 3 || c->failed))
+        return pgk_cur_uleb(c, field);
+    if (at[0] < 0x80) {
+        c->at = at + 1;
+        return at[0];
+    }
+    if (at[1] < 0x80) {
+        c->at = at + 2;
+        return (at[0] & 0x7fu) | (uint64_t)at[1] << 7;
+    }
+    if (at[2] < 0x80) {
+        c->at = at + 3;
+        return (at[0] & 0x7fu) | (at[1] & 0x7fu) << 7 | (uint64_t)at[2] << 14;
+    }
     return pgk_cur_uleb(c, field);
 }
 
