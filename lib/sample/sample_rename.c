@@ -76,6 +76,29 @@ static int spell_function(void *ctx, const struct pgk_sym_function *f)
     return spell(s->p, f->name, strlen(f->name), 0, s->err);
 }
 
+/* Descriptors of pseudo probes name static functions by the unique names that profiles have. A
+ * damaged section is left where it gets wrong: others know how to complain of it. */
+static int spell_probes(struct speller *s, const struct pgk_elf *elf)
+{
+    const uint8_t *bytes;
+    size_t size;
+    for (size_t nth = 0; (bytes = pgk_elf_section_nth(elf, ".pseudo_probe_desc", nth, &size));
+         nth++) {
+        struct pgk_cursor c;
+        pgk_cur_init(&c, bytes, size, &(struct pgk_source){.file = pgk_elf_path(elf)});
+        while (pgk_cur_left(&c)) {
+            pgk_cur_u64(&c, "GUID");
+            pgk_cur_u64(&c, "hash");
+            uint64_t len = pgk_cur_uleb(&c, "name length");
+            const char *name = (const char *)pgk_cur_take(&c, len, "name");
+            if (c.failed || !len)
+                break;
+            PGK_TRY(spell(s->p, name, len, 0, s->err));
+        }
+    }
+    return 0;
+}
+
 /* Functions that were inlined everywhere are known to the debug information only, vtables to
  * the symbol table only. */
 static int spell_binary(struct speller *s, struct pgk_binaries *binaries, uint32_t pos,
@@ -87,6 +110,7 @@ static int spell_binary(struct speller *s, struct pgk_binaries *binaries, uint32
     PGK_TRY(pgk_elf_symbols(pgk_binaries_elf(binaries, pos), &syms, &n, err));
     for (size_t i = 0; i < n; i++)
         PGK_TRY(spell(s->p, syms[i].name, strlen(syms[i].name), 0, err));
+    PGK_TRY(spell_probes(s, pgk_binaries_elf(binaries, pos)));
     int status = pgk_binaries_symboliser(binaries, pos, &sym, err);
     if (status == PGK_E_NODEBUG)
         return 0;
