@@ -23,7 +23,9 @@ static inline struct pgk_sink *fuzz_write(struct pgk_sample *p, const uint8_t **
     return out;
 }
 
-static inline void fuzz_round_trip(struct pgk_sample *p)
+/* What p is as a file, and reads as; the same file again, unless some of its names are GUIDs and
+ * some not: then all are GUIDs in the file, and have another order from there on. */
+static inline struct pgk_sample *fuzz_again(struct pgk_sample *p, bool same)
 {
     struct pgk_sample *again;
     struct pgk_err err = {0};
@@ -34,11 +36,19 @@ static inline void fuzz_round_trip(struct pgk_sample *p)
         pgk_sample_ext_read(again, a, na, &fuzz_source, 1, NULL, &err))
         abort();
     struct pgk_sink *out2 = fuzz_write(again, &b, &nb);
-    if (na != nb || memcmp(a, b, na))
+    if (same && (na != nb || memcmp(a, b, na)))
         abort();
     pgk_sink_drop(&out);
     pgk_sink_drop(&out2);
+    return again;
+}
+
+static inline void fuzz_round_trip(struct pgk_sample *p)
+{
+    struct pgk_sample *again = fuzz_again(p, !pgk_sample_names_unspelled(&p->names));
+    struct pgk_sample *third = fuzz_again(again, true);
     pgk_sample_close(&again);
+    pgk_sample_close(&third);
 }
 
 static inline void fuzz_check_error(int status, const struct pgk_err *err)

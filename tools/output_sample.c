@@ -209,9 +209,12 @@ static int report(const struct sample_output *o, const struct pgk_sample_info *i
     if (w->functions_dropped)
         lost(&any, "functions, the coldest ones,", w->functions_dropped, "of --size-limit");
     if (w->md5 && !quiet)
-        fputs("pgokit: note: all names are written as GUIDs, because some are known by their "
-              "GUIDs alone; -b BINARY or --names FILE may spell them\n",
-              stderr);
+        fprintf(stderr, "pgokit: note: %s; -b BINARY or --names FILE may spell them\n",
+                o->write.encoding == PGK_SAMPLE_TEXT
+                    ? "names that are known by their GUIDs alone are printed as numbers, by which "
+                      "compilers find no function"
+                    : "all names are written as GUIDs, because some are known by their GUIDs "
+                      "alone");
     return any ? EXIT_INCOMPLETE : EXIT_DONE;
 }
 

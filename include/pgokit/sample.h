@@ -226,7 +226,8 @@ struct pgk_sample_written {
     bool checksums_dropped, attributes_dropped;
     bool flow_dropped;          /* the mark of flow-sensitive discriminators */
     bool partial_dropped;       /* the mark of shared code */
-    bool md5;                   /* names are GUIDs although they were not asked for */
+    bool md5;                   /* names are GUIDs although they were not asked for; in text
+                                   those that are known by their GUIDs alone */
 };
 /* Writes a finished profile; "-" is standard output. `written` may be NULL. */
 int pgk_sample_write(const struct pgk_sample *profile, const char *path,

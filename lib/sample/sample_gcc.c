@@ -307,15 +307,21 @@ static int write_all(struct pgk_record_writer *w, size_t n, struct pgk_sink *out
 int pgk_sample_gcc_write(const struct pgk_sample *p, size_t n, struct pgk_sink *out,
                          struct pgk_err *err)
 {
-    const char *found = p->kind.contexts ? "a context-sensitive profile"
-                        : p->kind.probes ? "a profile whose places are probes"
-                        : pgk_sample_names_unspelled(&p->names)
-                            ? "names that are known by their GUIDs alone"
-                            : NULL;
+    const char *found = NULL, *hint = NULL;
+    if (p->kind.contexts) {
+        found = "a context-sensitive profile";
+        hint = "contexts go away with --layout=flat";
+    } else if (p->kind.probes) {
+        found = "a profile whose places are probes";
+        hint = "for GCC make a profile by lines";
+    } else if (pgk_sample_names_unspelled(&p->names)) {
+        found = "names that are known by their GUIDs alone";
+        hint = "-b BINARY or --names FILE may spell them";
+    }
     if (found)
         return pgk_fail(err, PGK_E_ARG, .format = "GCC AutoFDO", .found = found,
                         .expected = "functions by name and line, which is all that GCC takes",
-                        .hint = "contexts go away with --layout=flat");
+                        .hint = hint);
     struct pgk_line line = {0};
     struct pgk_record_writer w = {.p = p, .line = &line, .order = {.p = p}};
     int status = write_all(&w, n, out, err);

@@ -76,7 +76,7 @@ static void note_left_out(const struct pgk_sample *p, size_t n,
     w->attributes_dropped = !ext && !text && (info.preinlined || info.contexts);
     w->flow_dropped = !ext && p->fs;
     w->partial_dropped = !ext && opts->partial;
-    w->md5 = ext && !opts->md5 && info.names_missing;
+    w->md5 = (ext || text) && !opts->md5 && info.names_missing;
 }
 
 int pgk_sample_write(const struct pgk_sample *p, const char *path,
