@@ -15,7 +15,7 @@ static const struct option options[] = {SAMPLE_OUTPUT_LONG, CLI_COMMON_LONG, {0}
 static int run(int argc, char **argv)
 {
     struct cli_common common = {0};
-    struct sample_output output = {.keep_partial = true};
+    struct sample_output output = {SAMPLE_OUTPUT_INIT, .keep_partial = true};
     struct pgk_sample *profile = NULL;
     struct pgk_err err = {0};
     for (int c; (c = cli_next_option(&cmd_convert, argc, argv, "o:", options, &common)) != -1;)
