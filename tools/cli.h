@@ -55,6 +55,7 @@ extern const struct cli_action merge_heap;
 extern const struct cli_action merge_instr;
 extern const struct cli_action merge_sample;
 extern const struct cli_action report_heap;
+extern const struct cli_action report_sample;
 extern const struct cli_action show_binary;
 extern const struct cli_action show_gcov;
 extern const struct cli_action show_heap;

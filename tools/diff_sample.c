@@ -1,5 +1,5 @@
 /* pgokit diff for sample profiles. */
-#include "sample_names.h"
+#include "sample_input.h"
 
 #include <stdio.h>
 

@@ -1,5 +1,5 @@
 /* pgokit show for sample profiles. */
-#include "sample_names.h"
+#include "sample_input.h"
 
 #include <stdio.h>
 #include <string.h>
