@@ -118,6 +118,19 @@ struct __attribute__((packed)) pgrt_mib {
 #undef PGK_MIB
 };
 struct pgrt_thread;
+/* What a thread has begun in a context, so that a kill leaves what was alive: over all threads,
+ * the objects and bytes begun, less those in the MIBs. start_ms is of those alive alone. */
+struct pgrt_begun {
+    u64 bytes, start_ms;
+    u32 objects, last_ms, context, reserved;
+};
+_Static_assert(sizeof(struct pgrt_begun) == 32, "as docs/formats/interrupted-heap.md has it");
+/* In the file both; NULL until there is something to say. */
+struct pgrt_slot {
+    struct pgrt_mib *mib;
+    struct pgrt_begun *begun;
+};
+struct pgrt_begun *pgrt_table_new(struct pgrt_thread *t, u32 context); /* NULL: no room */
 /* An object that ended: its life and accesses go to its context. */
 void pgrt_table_add(struct pgrt_thread *t, const struct pgrt_header *h, u64 accesses, u32 end_ms,
                     u32 end_cpu, uintptr_t object);
@@ -162,11 +175,24 @@ struct pgrt_thread {
     struct pgrt_sheet *sheet;           /* takes new contexts */
     struct pgrt_thread *next;           /* in the list of all, which only grows */
     char *bump, *bump_end;              /* memory for the depot */
-    struct pgrt_mib **table[PGRT_CONTEXTS_MAX / PGRT_TABLE_SPAN];
+    struct pgrt_slot *table[PGRT_CONTEXTS_MAX / PGRT_TABLE_SPAN];
     struct pgrt_cached cache[PGRT_CACHE];
     struct pgrt_walked walked[1 << (64 - PGRT_WALKED_SHIFT)][2];
 };
 extern PGRT_TLS struct pgrt_thread *pgrt_self;
+
+PGRT_INLINE void pgrt_table_begin(struct pgrt_thread *t, u32 context, size_t size, u32 now_ms)
+{
+    const struct pgrt_slot *span = t->table[context / PGRT_TABLE_SPAN];
+    struct pgrt_begun *b = span ? span[context % PGRT_TABLE_SPAN].begun : NULL;
+    if (PGRT_UNLIKELY(!b) && !(b = pgrt_table_new(t, context)))
+        return;
+    b->objects++;
+    b->bytes += size;
+    b->start_ms += now_ms;
+    b->last_ms = now_ms;
+}
+
 extern struct pgrt_thread *pgrt_threads;
 
 /* What may be done now. The word is on a page that a fork wipes, so that a child of any kind
@@ -331,9 +357,10 @@ bool pgrt_file_within_limit(u64 bytes); /* larger files cost the process a signa
 /* ---- runtime_store.c: the mapped file ---- */
 bool pgrt_store_open(void);   /* false: no profile can be kept; said why */
 void pgrt_store_forked(void); /* forget the parent's */
-/* Room for a new context in a sheet of this thread, stack written; NULL when there is none.
- * The entry counts once pgrt_store_publish is called. */
-struct pgrt_mib *pgrt_store_entry(struct pgrt_thread *t, u32 context);
+/* A context new to this thread, in a sheet of it, stack written; NULL when there is no room. */
+struct pgrt_begun *pgrt_store_begun(struct pgrt_thread *t, u32 context);
+/* Room for its MIB, which counts once pgrt_store_publish is called. */
+struct pgrt_mib *pgrt_store_entry(struct pgrt_thread *t);
 void pgrt_store_publish(struct pgrt_thread *t);
 /* Calls back with each entry of each sheet. */
 void pgrt_store_each(void (*f)(void *arg, const struct pgrt_mib *m), void *arg);
@@ -351,7 +378,7 @@ struct pgrt_raw_header {
 #define PGRT_RAW_MAGIC UINT64_C(0xff6d70726f667281)
 /* In front of the MIB section. docs/formats/interrupted-heap.md */
 struct pgrt_notes {
-    u64 magic, flags, dropped, reserved;
+    u64 magic, flags, dropped, stack_bytes, begun_off, begun, reserved[2];
 };
 #define PGRT_NOTES_MAGIC UINT64_C(0x45544f4e544b4750) /* "PGKTNOTE" */
 enum { PGRT_NOTE_INTERRUPTED = 1, PGRT_NOTE_LIBRARY_ACCESSES = 2 };

@@ -171,13 +171,16 @@ void *pgrt_alloc(size_t n, size_t align, bool zero, const void *frame)
     void *object = block_alloc(n, align, zero);
     if (PGRT_LIKELY(object)) {
         struct pgrt_header *h = pgrt_header_of(object);
-        bool far = align > PGRT_HEADER;
+        const bool far = align > PGRT_HEADER;
+        const u32 context = t ? pgrt_context_here(t, frame) : 0;
+        if (PGRT_LIKELY(t))
+            pgrt_table_begin(t, context, n, now);
         *h = (struct pgrt_header){
             .size = n,
             .cpu = pgrt_cpu(),
             .kind = (far ? PGRT_KIND_FAR : 0) | (t ? 0 : PGRT_KIND_SILENT),
             .generation = pgrt_generation & 0xff,
-            .context = t ? pgrt_context_here(t, frame) : 0,
+            .context = context,
             .alloc_ms = now,
         };
         if (PGRT_LIKELY(__memprof_shadow_memory_dynamic_address))

@@ -154,7 +154,8 @@ static char *encode(const struct merged *all, size_t *size, size_t *room)
     p = put(p, segments, n_segments * sizeof *segments);
     if (notes)
         p = put(p,
-                &(struct pgrt_notes){PGRT_NOTES_MAGIC, pgrt_notes_flags(), pgrt_dropped, 0},
+                &(struct pgrt_notes){.magic = PGRT_NOTES_MAGIC, .flags = pgrt_notes_flags(),
+                                     .dropped = pgrt_dropped},
                 sizeof(struct pgrt_notes));
     p = put_u64(p, n);
     for (u32 id = 1; id < all->n; id++)

@@ -74,10 +74,14 @@ static void tell_file(struct tell *t, const char *path, bool quiet)
     one.file_bytes = info.size_bytes;
     t->paths[all->files++] = as_typed(t, path);
     if (!quiet && all->files <= SHOWN) {
-        char remarks[100];
-        snprintf(remarks, sizeof remarks, "%s%s",
-                 info.library_accesses ? " by library functions alone" : "",
-                 info.interrupted ? ", interrupted: without objects still alive" : "");
+        char remarks[160], alive[PGK_HUMAN_SIZE];
+        int n = snprintf(remarks, sizeof remarks, "%s%s",
+                         info.library_accesses ? " by library functions alone" : "",
+                         info.interrupted ? ", interrupted" : "");
+        if (info.alive)
+            snprintf(remarks + n, sizeof remarks - (size_t)n,
+                     " with %s object%s alive, their accesses unknown",
+                     pgk_human_count(alive, info.alive), info.alive == 1 ? "" : "s");
         print_sums(as_typed(t, path), &one, remarks);
     }
     all->contexts += one.contexts;

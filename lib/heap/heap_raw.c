@@ -13,15 +13,22 @@ struct segment {
 };
 
 #define NOTES_MAGIC UINT64_C(0x45544f4e544b4750)
-enum { NOTES_SIZE = 32, NOTE_INTERRUPTED = 1, NOTE_LIBRARY_ACCESSES = 2 };
-enum { HEADER_SIZE = 48, CACHE_LINE = 64 };
+enum { NOTES_SIZE = 64, NOTE_INTERRUPTED = 1, NOTE_LIBRARY_ACCESSES = 2 };
+enum { BEGUN_SIZE = 32, HEADER_SIZE = 48, CACHE_LINE = 64 };
 
 /* One stack id of the process. */
 struct entry {
     uint64_t id;
     uint64_t off;  /* where the file names it first */
     uint32_t node; /* PGK_NODE_NONE until its stack is read */
-    struct pgk_mib mib;
+    struct pgk_mib mib; /* nothing known: no object was closed so far */
+};
+
+/* Of an entry, the objects begun in sheets less those closed there: what was alive in the end.
+ * Differences of unsigned numbers come out right whatever the order. */
+struct alive {
+    uint32_t objects;
+    uint64_t bytes, start_ms;
 };
 
 /* The frame of a program counter; a process has few distinct ones, so that a small
@@ -50,6 +57,10 @@ struct reader {
     PGK_VEC(struct segment) segments;
     bool segments_changed; /* from one dump to another */
     uint64_t notes;        /* flags of pgokit's runtime */
+    bool begun;            /* this dump is a sheet that says which objects were begun */
+    PGK_VEC(struct alive) alive; /* of the entries, as far as there are sheets */
+    uint64_t objects_alive;
+    uint32_t last_ms;      /* latest event of the sheets */
     struct pc_slot *pcs;
     uint32_t pc_mask, pc_used;
     struct lane lanes[LANES];   /* stacks that were read and are not in the model yet */
@@ -262,6 +273,46 @@ static void read_mib(const uint8_t *p, const struct mib_layout *l, struct pgk_mi
     m->known = l->known;
 }
 
+static bool add_entry(struct reader *r, const struct entry *e)
+{
+    return pgk_vec_push(&r->entries, *e) &&
+           pgk_index_add(&r->by_id, pgk_hash_u64(e->id), (uint32_t)r->entries.n - 1);
+}
+
+static bool add_mib(struct reader *r, struct pgk_mib *earlier, const struct pgk_mib *later)
+{
+    if (earlier->known)
+        return pgk_mib_step(earlier, later, &r->heap->arena);
+    *earlier = *later;
+    return true;
+}
+
+/* What is alive of an entry; NULL when out of memory. */
+static struct alive *alive_of(struct reader *r, size_t entry)
+{
+    while (r->alive.n <= entry)
+        if (!pgk_vec_push(&r->alive, (struct alive){0}))
+            return NULL;
+    return &r->alive.v[entry];
+}
+
+static void note_event(struct reader *r, uint64_t ms)
+{
+    if (ms > r->last_ms)
+        r->last_ms = (uint32_t)ms;
+}
+
+static bool close_objects(struct reader *r, size_t entry, const struct pgk_mib *closed)
+{
+    struct alive *alive = alive_of(r, entry);
+    if (!alive)
+        return false;
+    alive->objects -= (uint32_t)closed->v[PGK_MIB_AllocCount];
+    alive->bytes -= closed->v[PGK_MIB_TotalSize];
+    note_event(r, closed->v[PGK_MIB_DeallocTimestamp]);
+    return true;
+}
+
 static int read_mibs(struct reader *r, uint64_t version, uint64_t off)
 {
     struct pgk_cursor *c = r->c;
@@ -282,13 +333,10 @@ static int read_mibs(struct reader *r, uint64_t version, uint64_t off)
         if (c->failed)
             return pgk_cur_check(c, r->err, RECORD(r, "MIB", i));
         uint32_t old = find_entry(r, e.id, PGK_INDEX_NONE);
-        if (old != PGK_INDEX_NONE) {
-            if (!pgk_mib_step(&r->entries.v[old].mib, &e.mib, &r->heap->arena))
-                return pgk_fail_nomem(r->err);
-        } else if (!pgk_vec_push(&r->entries, e) ||
-                   !pgk_index_add(&r->by_id, pgk_hash_u64(e.id), (uint32_t)r->entries.n - 1)) {
+        if (old == PGK_INDEX_NONE ? !add_entry(r, &e) : !add_mib(r, &r->entries.v[old].mib, &e.mib))
             return pgk_fail_nomem(r->err);
-        }
+        if (r->begun && !close_objects(r, old == PGK_INDEX_NONE ? r->entries.n - 1 : old, &e.mib))
+            return pgk_fail_nomem(r->err);
     }
     return 0;
 }
@@ -446,16 +494,60 @@ static int read_stacks(struct reader *r, uint64_t off)
     return add_stacks(r);
 }
 
-/* What pgokit's runtime notes in front of the MIB section, where other writers leave no gap.
- * docs/formats/interrupted-heap.md */
-static void read_notes(struct reader *r, const struct pgk_heap_raw_header *h, uint64_t segments_end)
+/* What a thread began in a context. */
+static int read_begun(struct reader *r)
 {
     struct pgk_cursor *c = r->c;
+    struct entry e = {.off = pgk_cur_off(c), .node = PGK_NODE_NONE};
+    const uint64_t bytes = pgk_cur_u64(c, "bytes begun"), start_ms = pgk_cur_u64(c, "starts");
+    const uint32_t objects = pgk_cur_u32(c, "objects begun"), last_ms = pgk_cur_u32(c, "last");
+    e.id = pgk_cur_u32(c, "stack id");
+    pgk_cur_u32(c, "reserved");
+    uint32_t at = find_entry(r, e.id, PGK_INDEX_NONE);
+    if (at == PGK_INDEX_NONE && add_entry(r, &e))
+        at = (uint32_t)r->entries.n - 1;
+    struct alive *alive = at == PGK_INDEX_NONE ? NULL : alive_of(r, at);
+    if (!alive)
+        return pgk_fail_nomem(r->err);
+    alive->objects += objects;
+    alive->bytes += bytes;
+    alive->start_ms += start_ms;
+    note_event(r, last_ms);
+    return 0;
+}
+
+/* What pgokit's runtime notes in front of the MIB section, where other writers leave no gap.
+ * docs/formats/interrupted-heap.md */
+static int read_notes(struct reader *r, const struct pgk_heap_raw_header *h, uint64_t segments_end)
+{
+    struct pgk_cursor *c = r->c;
+    r->begun = false;
     if (c->failed || h->mib_off < segments_end + NOTES_SIZE)
-        return;
-    pgk_cur_seek(c, c->src.base_off + h->mib_off - NOTES_SIZE, "notes");
-    if (pgk_cur_u64(c, "notes") == NOTES_MAGIC)
-        r->notes |= pgk_cur_u64(c, "notes flags");
+        return 0;
+    const uint64_t base = c->src.base_off, at = h->mib_off - NOTES_SIZE;
+    pgk_cur_seek(c, base + at, "notes");
+    if (pgk_cur_u64(c, "notes") != NOTES_MAGIC)
+        return 0;
+    r->notes |= pgk_cur_u64(c, "notes flags");
+    pgk_cur_u64(c, "objects in no context");
+    pgk_cur_u64(c, "stack bytes");
+    const uint64_t begun_off = pgk_cur_u64(c, "begun_off"), count = pgk_cur_u64(c, "begun count");
+    PGK_TRY(pgk_cur_check(c, r->err, PGK_F("dump %u, notes", r->dump)));
+    if (!begun_off)
+        return 0;
+    if (begun_off < segments_end || begun_off > at || count > (at - begun_off) / BEGUN_SIZE)
+        return pgk_cur_reject(c, r->err, PGK_E_CORRUPT, base + at + 32,
+                              .record = PGK_F("dump %u, notes", r->dump), .field = "begun_off",
+                              .found = PGK_F("%" PRIu64 " contexts from offset %" PRIu64, count,
+                                             begun_off),
+                              .expected = PGK_F("%d bytes each, from %" PRIu64 " to %" PRIu64,
+                                                BEGUN_SIZE, segments_end, at),
+                              .hint = "record the profile again");
+    r->begun = true;
+    pgk_cur_seek(c, base + begun_off, "begun_off");
+    for (uint64_t i = 0; i < count; i++)
+        PGK_TRY(read_begun(r));
+    return pgk_cur_check(c, r->err, PGK_F("dump %u, contexts begun", r->dump));
 }
 
 static int read_dump(struct reader *r, const uint8_t *bytes, size_t size, uint64_t off,
@@ -485,11 +577,58 @@ static int read_dump(struct reader *r, const uint8_t *bytes, size_t size, uint64
                                                 h.total_size),
                               .hint = "record the profile again");
     PGK_TRY(read_segments(r, h.version, here.base_off + h.segment_off));
-    read_notes(r, &h, pgk_cur_off(&c) - here.base_off);
+    PGK_TRY(read_notes(r, &h, pgk_cur_off(&c) - here.base_off));
     PGK_TRY(read_mibs(r, h.version, here.base_off + h.mib_off));
     PGK_TRY(read_stacks(r, here.base_off + h.stack_off));
     *used = h.total_size;
     return 0;
+}
+
+#define BIT(field) (UINT32_C(1) << PGK_MIB_##field)
+#define KNOWN_OF_ALIVE                                                                        \
+    (BIT(AllocCount) | BIT(TotalSize) | BIT(MinSize) | BIT(MaxSize) | BIT(AllocTimestamp) |   \
+     BIT(DeallocTimestamp) | BIT(TotalLifetime) | BIT(MinLifetime) | BIT(MaxLifetime))
+
+/* A sum over `closed` objects becomes one over n more of the same mean. */
+static void extend(uint64_t *sum, uint64_t closed, uint64_t n)
+{
+    *sum = pgk_add_saturated(*sum, pgk_multiply_saturated(*sum / closed, n));
+}
+
+/* Objects that were alive when the process was killed: their number and bytes are exact but for
+ * one in flight per thread. The end is the last event that the file knows of; sizes and lifetimes
+ * of single ones are means. Their accesses nobody knows: those of a context are of its closed
+ * objects, from which it keeps its mean densities, or unknown if there are none. */
+static void add_alive(struct reader *r, const struct alive *alive, struct pgk_mib *m)
+{
+    const uint64_t n = alive->objects, end = r->last_ms, closed = m->v[PGK_MIB_AllocCount];
+    if (!n || n > INT32_MAX) /* a kill came between the two counts of an object */
+        return;
+    const uint64_t bytes = alive->bytes <= INT64_MAX ? alive->bytes : 0;
+    const uint64_t lived = n * end > alive->start_ms ? n * end - alive->start_ms : 0;
+    uint64_t size = bytes / n, life = lived / n;
+    size = size < UINT32_MAX ? size : UINT32_MAX;
+    life = life < end ? life : end;
+    uint64_t *v = m->v;
+    r->objects_alive += n;
+    if (!m->known) {
+        m->known = KNOWN_OF_ALIVE;
+        v[PGK_MIB_MinSize] = v[PGK_MIB_MaxSize] = size;
+        v[PGK_MIB_AllocTimestamp] = end - life;
+        v[PGK_MIB_MinLifetime] = v[PGK_MIB_MaxLifetime] = life;
+        v[PGK_MIB_AllocCpuId] = v[PGK_MIB_DeallocCpuId] = UINT32_MAX;
+    } else if (closed) {
+        extend(&v[PGK_MIB_TotalAccessDensity], closed, n);
+        extend(&v[PGK_MIB_TotalLifetimeAccessDensity], closed, n);
+    }
+    v[PGK_MIB_AllocCount] += n;
+    v[PGK_MIB_TotalSize] = pgk_add_saturated(v[PGK_MIB_TotalSize], bytes);
+    v[PGK_MIB_TotalLifetime] = pgk_add_saturated(v[PGK_MIB_TotalLifetime], life * n);
+    v[PGK_MIB_DeallocTimestamp] = end;
+    v[PGK_MIB_MinSize] = v[PGK_MIB_MinSize] < size ? v[PGK_MIB_MinSize] : size;
+    v[PGK_MIB_MaxSize] = v[PGK_MIB_MaxSize] > size ? v[PGK_MIB_MaxSize] : size;
+    v[PGK_MIB_MinLifetime] = v[PGK_MIB_MinLifetime] < life ? v[PGK_MIB_MinLifetime] : life;
+    v[PGK_MIB_MaxLifetime] = v[PGK_MIB_MaxLifetime] > life ? v[PGK_MIB_MaxLifetime] : life;
 }
 
 /* Contexts lie all over the model: what will be needed soon is asked for early, first the
@@ -512,8 +651,12 @@ static void look_ahead(const struct reader *r, size_t i)
 static int add_contexts(struct reader *r, const struct pgk_source *src)
 {
     for (size_t i = 0; i < r->entries.n; i++) {
-        const struct entry *e = &r->entries.v[i];
+        struct entry *e = &r->entries.v[i];
         look_ahead(r, i);
+        if (i < r->alive.n)
+            add_alive(r, &r->alive.v[i], &e->mib);
+        if (!e->mib.known)
+            continue; /* killed before its first object */
         if (e->node == PGK_NODE_NONE)
             return pgk_fail(r->err, PGK_E_CORRUPT, .file = src->file, .format = src->format,
                             .version = r->version, .offset = &e->off,
@@ -546,8 +689,10 @@ int pgk_heap_raw_read(struct pgk_heap *h, const uint8_t *bytes, size_t size,
             .dumps = r.dump,
             .interrupted = r.notes & NOTE_INTERRUPTED,
             .library_accesses = r.notes & NOTE_LIBRARY_ACCESSES,
+            .alive = r.objects_alive,
         };
     pgk_vec_free(&r.entries);
+    pgk_vec_free(&r.alive);
     pgk_index_free(&r.by_id);
     pgk_vec_free(&r.segments);
     pgk_mem_free(r.pcs);

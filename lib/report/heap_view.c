@@ -8,6 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+static bool knows(const struct pgk_mib *m, enum pgk_mib_id id)
+{
+    return m->known >> id & 1;
+}
+
 void pgk_heap_totals(const struct pgk_heap *heap, struct pgk_heap_totals *t)
 {
     *t = (struct pgk_heap_totals){.contexts = pgk_heap_contexts(heap), .known = UINT32_MAX};
@@ -15,17 +20,13 @@ void pgk_heap_totals(const struct pgk_heap *heap, struct pgk_heap_totals *t)
         const struct pgk_mib *m = pgk_heap_mib(heap, c);
         enum pgk_mib_label label = pgk_mib_label(m);
         t->known &= m->known;
+        t->no_accesses += !knows(m, PGK_MIB_TotalAccessCount);
         t->label_contexts[label]++;
         t->label_bytes[label] += m->v[PGK_MIB_TotalSize];
         for (size_t i = 0; i < PGK_MIB_FIELDS; i++)
             if (pgk_mib_fields[i].across == PGK_RULE_SUM)
                 t->v[i] += m->v[i];
     }
-}
-
-static bool knows(const struct pgk_mib *m, enum pgk_mib_id id)
-{
-    return m->known >> id & 1;
 }
 
 double pgk_heap_sort_value(const struct pgk_mib *m, enum pgk_heap_sort sort)

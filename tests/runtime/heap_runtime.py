@@ -477,6 +477,24 @@ def signalling(folder):
     require(found["in_main"][0] == found["in_main"][2], f"{found}")
 
 
+def alive_after_kill(profile, program, threads):
+    """What process.c says that is alive; one object in flight for each thread."""
+    found = profile.by_function(program, profile.alive())
+    in_flight = found.pop("in_main", (0, 0))[0]
+    found.pop("?", None)  # of the C library
+    require(found == {"before": (5, 120), "in_child": (5 * threads, 120 * threads)} and
+            in_flight <= threads, f"alive: {found}, {in_flight} in flight")
+
+
+def known_to_pgokit(path, program):
+    """The size of what was alive is known, and the accesses are not."""
+    document = json.loads(run([PGOKIT, "show", path, "-b", program, "--json"], "/").stdout)
+    mib = next(context["mib"] for context in document["contexts"]
+               if context["stack"][0]["function"] == "before")
+    require(mib["AllocCount"] == 5 and mib["TotalSize"] == 120 and mib["TotalLifetime"] > 0 and
+            "TotalAccessCount" not in mib, f"{mib}")
+
+
 def killing(folder):
     program = build(folder, "process.c", "clang-22", "archive")
     at_random = random.Random(1)
@@ -492,7 +510,12 @@ def killing(folder):
         require(profile.interrupted, f"round {round_}: not marked as interrupted")
         found = profile.by_function(program)
         require(found.get("in_main", [0])[0] >= 4000, f"round {round_}: {found}")
-    require("interrupted" in check_sound(path), "pgokit does not say that it was interrupted")
+        require(found["in_parent"][0] == 5, f"round {round_}: alive at a dump: {found}")
+        require(found["in_child"][:2] == [8, 192], f"round {round_}: handed over: {found}")
+        alive_after_kill(profile, program, 4)
+    told = check_sound(path)
+    require(re.search("interrupted with (2[5-9]|3[0-9]) objects alive", told), told)
+    known_to_pgokit(path, program)
     if shutil.which("llvm-profdata-22"):
         run(["llvm-profdata-22", "show", "--memory", path, f"--profiled-binary={program}"], folder)
     return [f"{KILLS} kills"]

@@ -112,28 +112,52 @@ static int signalling(void)
     return handled < 200;
 }
 
+enum { KEPT = 7, HANDED_OVER = 2 };
+struct churner {
+    volatile char *handed_over[HANDED_OVER];
+    volatile char ready;
+};
+
 static void *churn(void *arg)
 {
+    struct churner *self = arg;
+    for (int i = 0; i < KEPT; i++) {
+        volatile char *p = in_child();
+        if (i < HANDED_OVER)
+            self->handed_over[i] = p;
+    }
     for (uint64_t i = 0;; i++) {
         volatile char *p = in_main();
         p[i % 24] = 1;
         free((void *)p);
-        if (i == 1000) {
-            *(volatile char *)arg = 1;
-        }
+        if (i == 1000)
+            self->ready = 1;
     }
     return NULL;
 }
 
+/* Until it is killed. Alive then are 5 objects of before(), KEPT - HANDED_OVER of in_child() for
+ * each thread, and what is in flight of in_main(). Those of in_parent() were so at a dump. */
 static int churning(int threads)
 {
-    static char ready[64];
+    static struct churner all[64];
     pthread_t id;
+    for (int i = 0; i < 4; i++)
+        in_parent();
+    volatile char *old = in_parent();
+    if (__memprof_profile_dump())
+        return 1;
+    free((void *)old);
+    for (int i = 0; i < 5; i++)
+        before()[0] = 1;
     for (int i = 0; i < threads; i++)
-        pthread_create(&id, NULL, churn, &ready[i]);
-    for (int i = 0; i < threads; i++)
-        while (!((volatile char *)ready)[i])
+        pthread_create(&id, NULL, churn, &all[i]);
+    for (int i = 0; i < threads; i++) {
+        while (!all[i].ready)
             usleep(100);
+        for (int j = 0; j < HANDED_OVER; j++)
+            free((void *)all[i].handed_over[j]);
+    }
     puts("ready");
     fflush(stdout);
     pause();
