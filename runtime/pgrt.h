@@ -10,6 +10,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Internal names are reached without a look into the table of names. */
+#pragma GCC visibility push(hidden)
+
 #define PGRT_EXPORT __attribute__((visibility("default"), used))
 #define PGRT_LIKELY(x) __builtin_expect(!!(x), 1)
 #define PGRT_UNLIKELY(x) __builtin_expect(!!(x), 0)
@@ -55,6 +58,8 @@ void pgrt_copy(void *to, const void *from, size_t n);
 void *pgrt_copy_long(void *to, const void *from, size_t n);
 void *pgrt_move_long(void *to, const void *from, size_t n);
 void *pgrt_fill_long(void *to, int c, size_t n);
+void *pgrt_counted_copy_long(void *to, const void *from, size_t n);
+void *pgrt_counted_move_long(void *to, const void *from, size_t n);
 const char *pgrt_getenv(const char *name);
 
 /* ---- runtime_options.c ---- */
@@ -72,7 +77,7 @@ bool pgrt_profile_path(char *buffer, size_t size, int *fd, bool *unique);
 /* ---- runtime_shadow.c ---- */
 /* One 64-bit counter for each 64 bytes of memory, or in histogram mode one byte for each 8.
  * The words of dead memory hold anything; those of an object are zeroed when it is made. */
-extern uintptr_t __memprof_shadow_memory_dynamic_address;
+extern __attribute__((visibility("default"))) uintptr_t __memprof_shadow_memory_dynamic_address;
 extern bool pgrt_histogram; /* byte counters */
 extern uintptr_t pgrt_words; /* the shadow, if it has words; 0 also before it is there */
 /* Marks of the word of the granule where a live object's header is. Counting never reaches
@@ -104,6 +109,15 @@ struct pgrt_header {
     u32 context, alloc_ms;
 };
 _Static_assert(sizeof(struct pgrt_header) == PGRT_HEADER, "the header is 16 bytes");
+
+/* As the fields lie, in two stores: what was in the memory need not be read. */
+PGRT_INLINE void pgrt_header_set(struct pgrt_header *h, const struct pgrt_header *v)
+{
+    const u64 words[] = {(u64)v->size | (u64)v->cpu << 40 | (u64)v->kind << 52 |
+                             (u64)v->generation << 56,
+                         (u64)v->context | (u64)v->alloc_ms << 32};
+    __builtin_memcpy(h, words, sizeof words);
+}
 
 PGRT_INLINE struct pgrt_header *pgrt_header_of(const void *object)
 {
@@ -435,18 +449,38 @@ PGRT_INLINE void pgrt_count(uintptr_t address)
     }
 }
 
-/* Reads or writes of n bytes by a library function: one count per 8 bytes. Most ranges are short
- * and have all of them in one granule. */
-PGRT_INLINE void pgrt_count_range(const void *start, size_t n)
+PGRT_INLINE u64 *pgrt_word(uintptr_t address)
 {
-    const uintptr_t at = (uintptr_t)start;
-    const size_t words = (n + 7) / 8, here = (PGRT_GRANULE + 7 - at % PGRT_GRANULE) / 8;
-    if (!n)
-        return;
-    if (PGRT_UNLIKELY(!pgrt_words || words > here))
-        pgrt_count_range_slow(at, n);
-    else
-        *(u64 *)(pgrt_words + at / PGRT_GRANULE * sizeof(u64)) += words;
+    return (u64 *)(pgrt_words + address / PGRT_GRANULE * sizeof(u64));
 }
 
+/* Most ranges are short and have all their counts in one granule. Those of no bytes have none, and
+ * may be anywhere. */
+PGRT_INLINE bool pgrt_in_granule(const void *start, size_t n)
+{
+    return pgrt_words &&
+           (n + 7) / 8 - 1 < (PGRT_GRANULE + 7 - (uintptr_t)start % PGRT_GRANULE) / 8;
+}
+
+/* Reads or writes of n bytes by a library function: one count per 8 bytes. */
+PGRT_INLINE void pgrt_count_range(const void *start, size_t n)
+{
+    if (PGRT_LIKELY(pgrt_in_granule(start, n)))
+        *pgrt_word((uintptr_t)start) += (n + 7) / 8;
+    else if (n)
+        pgrt_count_range_slow((uintptr_t)start, n);
+}
+
+/* Counts both where each has one counter; false: it did nothing. A function that leaves all else to
+ * another one in its last step needs no register saved. */
+PGRT_INLINE bool pgrt_count_both(const void *a, const void *b, size_t n)
+{
+    if (PGRT_UNLIKELY(!pgrt_in_granule(a, n) || !pgrt_in_granule(b, n)))
+        return false;
+    *pgrt_word((uintptr_t)a) += (n + 7) / 8;
+    *pgrt_word((uintptr_t)b) += (n + 7) / 8;
+    return true;
+}
+
+#pragma GCC visibility pop
 #endif

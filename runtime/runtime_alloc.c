@@ -175,14 +175,14 @@ void *pgrt_alloc(size_t n, size_t align, bool zero, const void *frame)
         const u32 context = t ? pgrt_context_here(t, frame) : 0;
         if (PGRT_LIKELY(t))
             pgrt_table_begin(t, context, n, now);
-        *h = (struct pgrt_header){
-            .size = n,
-            .cpu = pgrt_cpu(),
-            .kind = (far ? PGRT_KIND_FAR : 0) | (t ? 0 : PGRT_KIND_SILENT),
-            .generation = pgrt_generation & 0xff,
-            .context = context,
-            .alloc_ms = now,
-        };
+        pgrt_header_set(h, &(struct pgrt_header){
+                               .size = n,
+                               .cpu = pgrt_cpu(),
+                               .kind = (far ? PGRT_KIND_FAR : 0) | (t ? 0 : PGRT_KIND_SILENT),
+                               .generation = pgrt_generation & 0xff,
+                               .context = context,
+                               .alloc_ms = now,
+                           });
         if (PGRT_LIKELY(__memprof_shadow_memory_dynamic_address))
             start_counting(object, n, far);
     }
