@@ -39,6 +39,7 @@ enum {
 /* ---- runtime_sys.c: system calls that set no errno, and text on standard error ---- */
 long pgrt_syscall(long number, ...);
 void *pgrt_map(size_t bytes); /* zeroed private pages, or NULL */
+extern u64 pgrt_mapped_bytes; /* all of them now, less the shadow */
 void pgrt_unmap(void *start, size_t bytes);
 int pgrt_write_all(int fd, const void *bytes, size_t n); /* 0 or a negative error number */
 struct pgrt_text {
@@ -102,6 +103,7 @@ enum {
     PGRT_KIND_FAR = 1,     /* block start is in the word before the header */
     PGRT_KIND_SPARE = 2,   /* from the spare memory; never given back */
     PGRT_KIND_SILENT = 4,  /* is in no profile */
+    PGRT_KIND_UNBEGUN = 8, /* not noted when it was made, as there was no file */
 };
 /* In front of each object. */
 struct pgrt_header {
@@ -144,7 +146,10 @@ struct pgrt_slot {
     struct pgrt_mib *mib;
     struct pgrt_begun *begun;
 };
-struct pgrt_begun *pgrt_table_new(struct pgrt_thread *t, u32 context); /* NULL: no room */
+/* NULL: no room, or no file so far. A child opens one when an object ends, or has been made here
+ * for the CHILD_OBJECTSth time: one that only runs another program leaves none. */
+struct pgrt_begun *pgrt_table_new(struct pgrt_thread *t, u32 context, bool ended);
+extern u32 pgrt_child_objects; /* made since the fork, while there is no file */
 /* An object that ended: its life and accesses go to its context. */
 void pgrt_table_add(struct pgrt_thread *t, const struct pgrt_header *h, u64 accesses, u32 end_ms,
                     u32 end_cpu, uintptr_t object);
@@ -174,10 +179,10 @@ struct pgrt_walked {
     u32 off[PGRT_READS + 1];
     u64 word[PGRT_READS + 1];
 };
-enum { PGRT_TABLE_SPAN = 512, PGRT_STACKS = 4 };
+enum { PGRT_TABLE_SPAN = 512, PGRT_STACKS = 4, PGRT_INSIDE = 1, PGRT_ASKED = 2 };
 struct pgrt_sheet;
 struct pgrt_thread {
-    u32 busy;          /* inside the runtime: nobody may come in, and a dump waits */
+    u32 busy;          /* PGRT_INSIDE the runtime: nobody may come in, and a dump waits */
     bool taken;        /* by a running thread */
     uintptr_t stack_lo, stack_hi;       /* of the thread */
     struct pgrt_stack {
@@ -185,7 +190,9 @@ struct pgrt_thread {
     } seen[PGRT_STACKS];                /* other stacks, seen to be mapped */
     u32 seen_next, walks;
     u32 strangers; /* how often a stack was not known again, less how often it was */
-    void *volatile deferred;            /* freed by a signal handler while busy */
+    void *volatile deferred;            /* freed by a signal handler while busy; then what is
+                                           asked of the next visit */
+    u64 visit_began, timed_visits, timed_ticks;
     struct pgrt_sheet *sheet;           /* takes new contexts */
     struct pgrt_thread *next;           /* in the list of all, which only grows */
     char *bump, *bump_end;              /* memory for the depot */
@@ -195,16 +202,38 @@ struct pgrt_thread {
 };
 extern PGRT_TLS struct pgrt_thread *pgrt_self;
 
-PGRT_INLINE void pgrt_table_begin(struct pgrt_thread *t, u32 context, size_t size, u32 now_ms)
+/* ---- runtime_cost.c: what recording costs ---- */
+/* After one in so many objects of a context, at its begin and at its end, the next visit is timed:
+ * in pgrt_thread.deferred the first one means that the next one shall be, the second one that this
+ * one is. */
+enum { PGRT_COST_EVERY = 256 };
+extern char pgrt_cost_asked, pgrt_cost_timed;
+void pgrt_cost_init(void);
+void pgrt_cost_forked(void);
+void pgrt_cost_ask(struct pgrt_thread *t);
+void pgrt_cost_visit_begins(struct pgrt_thread *t);
+void pgrt_cost_visit_ends(struct pgrt_thread *t, u64 now); /* in ticks of the processor */
+void pgrt_cost_once_begins(void); /* something that happens once, or seldom */
+void pgrt_cost_once_ends(void);
+void pgrt_cost_dumped(u64 objects);
+/* So far, with so many objects that are not in a dump yet; inside of something that happens once,
+ * with the world stopped. */
+u64 pgrt_cost_ns(u64 objects);
+u64 pgrt_cost_bytes(void);
+
+/* False if it was not noted. */
+PGRT_INLINE bool pgrt_table_begin(struct pgrt_thread *t, u32 context, size_t size, u32 now_ms)
 {
     const struct pgrt_slot *span = t->table[context / PGRT_TABLE_SPAN];
     struct pgrt_begun *b = span ? span[context % PGRT_TABLE_SPAN].begun : NULL;
-    if (PGRT_UNLIKELY(!b) && !(b = pgrt_table_new(t, context)))
-        return;
-    b->objects++;
+    if (PGRT_UNLIKELY(!b) && !(b = pgrt_table_new(t, context, false)))
+        return false;
+    if (PGRT_UNLIKELY(++b->objects % PGRT_COST_EVERY == 1))
+        pgrt_cost_ask(t);
     b->bytes += size;
     b->start_ms += now_ms;
     b->last_ms = now_ms;
+    return true;
 }
 
 extern struct pgrt_thread *pgrt_threads;
@@ -382,6 +411,7 @@ void pgrt_store_each(void (*f)(void *arg, const struct pgrt_mib *m), void *arg);
 int pgrt_store_finish(const void *dump, size_t size, bool last);
 void pgrt_store_mark(bool complete); /* whether anything comes after what the sheets have */
 bool pgrt_store_is_file(void);
+u64 pgrt_store_bytes(void); /* mapped */
 void pgrt_store_forget(void); /* finished dumps are not carried into the next file */
 bool pgrt_store_is_open(void);
 struct pgrt_raw_header {
@@ -392,7 +422,7 @@ struct pgrt_raw_header {
 #define PGRT_RAW_MAGIC UINT64_C(0xff6d70726f667281)
 /* In front of the MIB section. docs/formats/interrupted-heap.md */
 struct pgrt_notes {
-    u64 magic, flags, dropped, stack_bytes, begun_off, begun, reserved[2];
+    u64 magic, flags, dropped, stack_bytes, begun_off, begun, own_ns, own_bytes;
 };
 #define PGRT_NOTES_MAGIC UINT64_C(0x45544f4e544b4750) /* "PGKTNOTE" */
 enum { PGRT_NOTE_INTERRUPTED = 1, PGRT_NOTE_LIBRARY_ACCESSES = 2 };

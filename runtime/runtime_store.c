@@ -398,18 +398,34 @@ int pgrt_store_finish(const void *dump, size_t size, bool last)
     return err;
 }
 
+u64 pgrt_store_bytes(void)
+{
+    return store.size;
+}
+
 bool pgrt_store_is_file(void)
 {
     return store.open && store.file.stream < 0;
 }
 
+static void count_objects(void *sum, const struct pgrt_mib *m)
+{
+    *(u64 *)sum += m->AllocCount;
+}
+
 void pgrt_store_mark(bool complete)
 {
+    u64 objects = 0;
+    pgrt_store_each(count_objects, &objects);
     for (u64 off = store.finished; store.open && off < store.used;) {
         struct pgrt_sheet *s = (struct pgrt_sheet *)(store.base + off);
         struct pgrt_notes *notes = notes_of(s);
         notes->flags = pgrt_notes_flags() | (complete ? 0 : PGRT_NOTE_INTERRUPTED);
         notes->dropped = off == store.finished ? pgrt_dropped : 0;
+        if (complete && off == store.finished) {
+            notes->own_ns = pgrt_cost_ns(objects);
+            notes->own_bytes = pgrt_cost_bytes();
+        }
         off += s->h.total_size;
     }
 }

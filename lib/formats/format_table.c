@@ -55,6 +55,8 @@ static int read_raw(struct pgk_heap *heap, const struct pgk_filemap *map,
     info->interrupted = raw.interrupted;
     info->library_accesses = raw.library_accesses;
     info->alive = raw.alive;
+    info->recording_ns = raw.own_ns;
+    info->recording_bytes = raw.own_bytes;
     return 0;
 }
 

@@ -57,6 +57,7 @@ struct reader {
     PGK_VEC(struct segment) segments;
     bool segments_changed; /* from one dump to another */
     uint64_t notes;        /* flags of pgokit's runtime */
+    uint64_t own_ns, own_bytes; /* and what it cost */
     bool begun;            /* this dump is a sheet that says which objects were begun */
     PGK_VEC(struct alive) alive; /* of the entries, as far as there are sheets */
     uint64_t objects_alive;
@@ -532,6 +533,11 @@ static int read_notes(struct reader *r, const struct pgk_heap_raw_header *h, uin
     pgk_cur_u64(c, "objects in no context");
     pgk_cur_u64(c, "stack bytes");
     const uint64_t begun_off = pgk_cur_u64(c, "begun_off"), count = pgk_cur_u64(c, "begun count");
+    const uint64_t own_ns = pgk_cur_u64(c, "own time"), own_bytes = pgk_cur_u64(c, "own memory");
+    if (own_ns) { /* of the process so far: the last dump says it best */
+        r->own_ns = own_ns;
+        r->own_bytes = own_bytes;
+    }
     PGK_TRY(pgk_cur_check(c, r->err, PGK_F("dump %u, notes", r->dump)));
     if (!begun_off)
         return 0;
@@ -690,6 +696,8 @@ int pgk_heap_raw_read(struct pgk_heap *h, const uint8_t *bytes, size_t size,
             .interrupted = r.notes & NOTE_INTERRUPTED,
             .library_accesses = r.notes & NOTE_LIBRARY_ACCESSES,
             .alive = r.objects_alive,
+            .own_ns = r.own_ns,
+            .own_bytes = r.own_bytes,
         };
     pgk_vec_free(&r.entries);
     pgk_vec_free(&r.alive);

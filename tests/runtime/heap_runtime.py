@@ -145,7 +145,7 @@ def library_calls(folder, compiler, flags):
     program = build(folder, "library_calls.c", compiler, "archive",
                     flags=["-fno-builtin", "-Wno-error", *flags])
     out = run([program], folder).stdout
-    require_exact(program, out, raw_profile.Profile(one_file(folder)), 37)
+    require_exact(program, out, raw_profile.Profile(one_file(folder)), 69)
 
 
 def memory_functions(folder, compiler, link):
@@ -453,7 +453,7 @@ def triggered(folder, options, seconds, mebibytes, dumps):
 
 def races(folder):
     runtime = os.path.dirname(EXPORTS)
-    parts = ["access", "alloc", "depot", "dump", "file", "frames", "modules", "options", "start",
+    parts = ["access", "alloc", "cost", "depot", "dump", "file", "frames", "modules", "options", "start",
              "store", "sys", "table", "thread", "trigger", "walk"]
     run([tool("clang-22"), "-g", "-O1", "-fsanitize=thread", "-fno-omit-frame-pointer",
          f"-I{runtime}", f"-I{runtime}/../lib/records", os.path.join(HERE, "programs", "races.c"),
