@@ -71,7 +71,8 @@ void pgrt_init(void)
     pgrt_file_init();
     if (!shadow) {
         pgrt_off("recording nothing",
-                 "no room for the counters; lift the limit on address space (ulimit -v, -d)");
+                 "no room for the counters; lift the limit on address space (ulimit -v, ulimit -d, "
+                 "vm.overcommit_memory=2)");
         return;
     }
     if (!pgrt_options.enabled) {

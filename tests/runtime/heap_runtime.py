@@ -650,6 +650,27 @@ def no_address_space(folder):
     unprofiled(folder, ["/bin/echo", "on"], "", "ulimit -v", limit, {"LD_PRELOAD": SHARED})
 
 
+def preloaded_twice(folder):
+    """The runtime that is in the program records, and that one alone."""
+    program = build(folder, "random_access.c", "clang-22", "archive")
+    out = run([program, "1", "2", "20000"], folder, {"LD_PRELOAD": SHARED})
+    require(out.stderr.endswith(f"malloc is that of: {program}\n"), out.stderr)
+    require_exact(program, out.stdout, raw_profile.Profile(one_file(folder)))
+
+
+def other_allocator(folder):
+    """One in front of ours takes all calls."""
+    source, library = os.path.join(folder, "other.c"), os.path.join(folder, "other.so")
+    with open(source, "w", encoding="utf-8") as file:
+        file.write("void *__libc_malloc(unsigned long), __libc_free(void *);\n"
+                   "void *malloc(unsigned long n) { return __libc_malloc(n); }\n"
+                   "void free(void *p) { __libc_free(p); }\n")
+    run([tool("gcc"), "-shared", "-fPIC", source, "-o", library], folder)
+    unprofiled(folder, ["/bin/echo", "on"], "", "malloc is that of",
+               env={"LD_PRELOAD": f"{library} {SHARED}"})
+    require(not raw_profile.files(folder), "a profile all the same")
+
+
 def options(folder):
     """The help has every row of the table, in the page for people too; names have their parts."""
     program = build(folder, "random_access.c", "clang-22", "archive")
@@ -742,6 +763,8 @@ def main():
     case("seccomp: an old kernel", confined, "old-kernel")
     case("no /proc", without_proc)
     case("no address space", no_address_space)
+    case("preloaded into a program that has the runtime", preloaded_twice)
+    case("preloaded behind another allocator", other_allocator)
     case("options", options)
     case("switched off", off)
     print(f"1..{cases}")
