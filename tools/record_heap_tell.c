@@ -152,7 +152,7 @@ static void tell_run(const struct sums *s, const struct record_ended *ended)
             pgk_human_bytes(peak, (double)u->ru_maxrss * 1024));
     if (!s->recording_ns)
         return;
-    fprintf(stderr, "  of that, malloc and free with recording: about %s",
+    fprintf(stderr, "  of that, malloc and free with recording: at most %s",
             pgk_human_ms(own_cpu, own_ms));
     if (own_ms < cpu_ms)
         fprintf(stderr, " (%.0f %%)", own_ms / cpu_ms * 100);
