@@ -103,8 +103,8 @@ u64 pgrt_cost_ns(u64 objects)
                  visits = 2 * (double)(objects_dumped + objects); /* they come, and they go */
     if (!timed_visits || ticks <= 0)
         return once;
-    const u64 all = once + (u64)((double)timed_ticks / (double)timed_visits * visits * (ns / ticks)),
-              most = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+    const double each = (double)timed_ticks / (double)timed_visits * (ns / ticks);
+    const u64 all = once + (u64)(each * visits), most = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
     return all < most ? all : most;
 }
 

@@ -10,8 +10,11 @@ import time
 
 import raw_profile
 from harness import Cases, require, run, tool
-from runtime_programs import (ARCHIVE, EXPORTS, FRAMES, HERE, SHARED, build, check_sound, one_file,
-                              require_exact)
+from runtime_programs import (ARCHIVE, EXPORTS, FRAMES, HERE, PGOKIT, SHARED, build, check_sound,
+                              one_file, require_exact)
+
+sys.path.append(os.path.join(HERE, "..", "interop"))
+import profiles  # noqa: E402
 
 
 # ---- exactness ----
@@ -80,6 +83,20 @@ def beside_llvm(folder):
                   if any(start <= pc < end for pc in pcs for _, start, end in sites))
     return [f"accesses executed: {total}; counted by LLVM's runtime: {counted} "
             f"({counted / total:.2f} times)"]
+
+
+def read_by_llvm(folder, release, version):
+    """llvm-profdata reads the same records from the file as pgokit does."""
+    profdata = tool(f"llvm-profdata-{release}")
+    program = build(folder, "random_access.c", f"clang-{release}", "archive")
+    run([program, "4", "2", "20000"], folder, {"PGOKIT_HEAP_OPTIONS": f"raw_version={version}"})
+    raw = one_file(folder)
+    theirs = profiles.parse_show(run([profdata, "show", "--memory", raw,
+                                      f"--profiled-binary={program}"], folder).stdout)
+    ours = profiles.parse_json(run([PGOKIT, "show", raw, "-b", program, "--json"], folder).stdout)
+    require(theirs, "llvm-profdata gives no record")
+    difference = profiles.first_difference(theirs, ours, profiles.COMPARED, False)
+    require(not difference, difference)
 
 
 # ---- ways of linking ----
@@ -300,6 +317,9 @@ def main():
                   link)
     cases.run("valgrind's counts per site", beside_dhat)
     cases.run("LLVM's runtime beside ours", beside_llvm)
+    for release, version in ((19, 4), (22, 5)):
+        cases.run(f"read by llvm-profdata-{release}, raw version {version}", read_by_llvm, release,
+                  version)
     cases.run("exported symbols", exports)
     cases.run("C++: new, delete, exceptions, a library opened late", cplusplus)
     cases.run("histograms, raw version 4", histograms, 4)

@@ -75,8 +75,8 @@ def triggered(folder, options, seconds, mebibytes, dumps):
 
 def races(folder):
     runtime = os.path.dirname(EXPORTS)
-    parts = ["access", "alloc", "cost", "depot", "dump", "file", "frames", "modules", "options", "start",
-             "store", "sys", "table", "thread", "trigger", "walk"]
+    parts = ["access", "alloc", "cost", "depot", "dump", "file", "frames", "modules", "options",
+             "start", "store", "sys", "table", "thread", "trigger", "walk"]
     run([tool("clang-22"), "-g", "-O1", "-fsanitize=thread", "-fno-omit-frame-pointer",
          f"-I{runtime}", f"-I{runtime}/../lib/records", os.path.join(HERE, "programs", "races.c"),
          *[f"{runtime}/runtime_{part}.c" for part in parts], "-D_GNU_SOURCE", "-mcx16",

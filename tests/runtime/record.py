@@ -74,8 +74,8 @@ def through(folder, program):
     """record, then what it says to type next."""
     told = record(folder, program).stderr
     require("library functions" not in told, told)
-    require(re.search(r"\n  of that, malloc and free with recording: at most [\d.]+ m?s( \(\d+ %\))?; "
-                      r"tables and counters: [\d.]+ [KM]iB\n", told), told)
+    require(re.search(r"\n  of that, malloc and free with recording: at most [\d.]+ m?s"
+                      r"( \(\d+ %\))?; tables and counters: [\d.]+ [KM]iB\n", told), told)
     raw, binary = profile_of(folder, told)
     shown = run([PGOKIT, "show", raw, "-b", binary], folder).stdout
     require("new_item" in shown and "inventory.c" in shown, shown)
