@@ -120,6 +120,7 @@ extern const struct cli_check check_sample;
 
 /* True for what a program leaves that was killed before it wrote its counters. */
 bool cli_is_empty(const char *path);
+bool cli_is_folder(const char *path);
 
 /* Standard input and pipes among the operands can be read once only, but are looked at before
  * they are read: holds their bytes in memory instead. Exits with EXIT_FAILED if it cannot. */

@@ -111,12 +111,22 @@ int pgk_heap_view_stack(const struct pgk_heap *heap, size_t context, struct pgk_
     return 0;
 }
 
-char *pgk_demangle(const char *linkage_name)
+static char *demangle(const char *linkage_name, int options)
 {
     /* cplus_demangle would read a plain C name such as "f" as a type. */
     if (strncmp(linkage_name, "_Z", 2) && strncmp(linkage_name, "_R", 2))
         return NULL;
-    return cplus_demangle(linkage_name, DMGL_AUTO);
+    return cplus_demangle(linkage_name, DMGL_AUTO | options);
+}
+
+char *pgk_demangle(const char *linkage_name)
+{
+    return demangle(linkage_name, 0);
+}
+
+char *pgk_demangle_fully(const char *linkage_name)
+{
+    return demangle(linkage_name, DMGL_PARAMS | DMGL_ANSI);
 }
 
 char *pgk_shorten_templates(const char *name)
@@ -141,6 +151,17 @@ char *pgk_shorten_templates(const char *name)
     }
     *to = 0;
     return text;
+}
+
+char *pgk_demangle_short(const char *linkage_name)
+{
+    enum { LONG = 60 }; /* letters; "<...>" may be longer than what it stands for */
+    char *name = pgk_demangle(linkage_name);
+    char *shorter = name && strlen(name) > LONG ? pgk_shorten_templates(name) : NULL;
+    if (!shorter)
+        return name;
+    free(name);
+    return shorter;
 }
 
 uint32_t pgk_heap_frame_line(const struct pgk_heap_frame *f)

@@ -38,6 +38,12 @@ char *pgk_demangle(const char *linkage_name);
  * out of memory. */
 char *pgk_shorten_templates(const char *name);
 
+/* The same with its parameters, which tell overloads apart. */
+char *pgk_demangle_fully(const char *linkage_name);
+
+/* As pgk_demangle, and of a long name without its template arguments. */
+char *pgk_demangle_short(const char *linkage_name);
+
 /* Line of a frame in its function's file; 0 unknown. */
 uint32_t pgk_heap_frame_line(const struct pgk_heap_frame *f);
 
