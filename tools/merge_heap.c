@@ -152,13 +152,27 @@ static int save(const struct merge *m, const struct pgk_heap *heap, struct pgk_e
                    : pgk_indexed_write(heap, m->output, &m->write, err);
 }
 
+/* Contexts of objects whose accesses nobody counted, as of those alive when a process was killed. */
+static size_t without_density(const struct pgk_heap *heap)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < pgk_heap_contexts(heap); i++)
+        n += !(pgk_heap_mib(heap, i)->known >> PGK_MIB_TotalLifetimeAccessDensity & 1);
+    return n;
+}
+
 /* What is not in the output although it was in the input; only said once the output is
  * there, because a failure is the one thing to say. */
-static int report(const struct merge *m, size_t callees, bool data_access)
+static int report(const struct merge *m, size_t no_density, size_t callees, bool data_access)
 {
     int exit_code = EXIT_DONE;
     if (!m->common.quiet)
         cli_note_symbolised(&m->symbolised);
+    if (no_density && !m->common.quiet && !m->partial)
+        fprintf(stderr,
+                "pgokit: note: of %zu context%s the accesses are not known, as of objects alive at a "
+                "kill: compilers take those that live long for cold\n",
+                no_density, no_density == 1 ? "" : "s");
     if (callees && !m->yaml && !m->partial && m->write.target.memprof_version < 4) {
         fprintf(stderr,
                 "pgokit: warning: %zu targets of indirect calls are not written, because MemProf "
@@ -181,7 +195,7 @@ static int run(int argc, char **argv)
     struct merge m = {0};
     struct pgk_heap *heap = NULL;
     struct pgk_err err = {0};
-    size_t callees = 0;
+    size_t callees = 0, no_density = 0;
     bool data_access = false;
     parse(&m, argc, argv);
     int status = pgk_heap_read_all(&heap, m.inputs, m.n_inputs, m.common.threads, NULL, &err);
@@ -192,10 +206,11 @@ static int run(int argc, char **argv)
     if (!status) {
         callees = pgk_heap_callees(heap);
         data_access = pgk_heap_has_data_access(heap);
+        no_density = without_density(heap);
         status = save(&m, heap, &err);
     }
     pgk_heap_close(&heap);
-    int exit_code = status ? cli_fail(&err) : report(&m, callees, data_access);
+    int exit_code = status ? cli_fail(&err) : report(&m, no_density, callees, data_access);
     free(m.inputs);
     cli_common_free(&m.common);
     return exit_code;

@@ -13,8 +13,8 @@ import time
 
 import raw_profile
 from harness import Cases, Skip, require, run, tool
-from runtime_programs import (EXPORTS, HERE, PGOKIT, SHARED, build, check_sound, one_file,
-                              require_exact)
+from runtime_programs import (ARCHIVE, EXPORTS, HERE, PGOKIT, SHARED, build, check_sound,
+                              one_file, require_exact)
 
 KILLS = int(os.environ.get("PGOKIT_TEST_KILLS", "30"))
 
@@ -277,6 +277,12 @@ def preloaded_twice(folder):
     program = build(folder, "random_access.c", "clang-22", "archive")
     out = run([program, "1", "2", "20000"], folder, {"LD_PRELOAD": SHARED})
     require(out.stderr.endswith(f"malloc is that of: {program}\n"), out.stderr)
+    require_exact(program, out.stdout, raw_profile.Profile(one_file(folder)))
+    os.unlink(one_file(folder))
+    run([tool("clang-22"), program + ".o", "-o", program, "-no-pie", "-Wl,--build-id", ARCHIVE,
+         "-pthread", "-Wl,--export-dynamic-symbol=__memprof_*"], folder)
+    out = run([program, "1", "2", "20000"], folder, {"LD_PRELOAD": SHARED})
+    require(not out.stderr, out.stderr)
     require_exact(program, out.stdout, raw_profile.Profile(one_file(folder)))
 
 
