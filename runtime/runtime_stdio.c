@@ -1,5 +1,8 @@
 /* Input, output and formatting: what they read and write of the program's memory. The work is
  * done by the C library's functions under names that nobody replaces. */
+#ifndef __NO_INLINE__
+#define __NO_INLINE__ 1 /* or headers define some of these functions */
+#endif
 #include "pgrt.h"
 
 #include <stdarg.h>

@@ -1,5 +1,8 @@
 /* Numbers out of text, sorting, and comparing without case: done by the C library under names that
  * nobody replaces. Weak: in a static program the C library's own may be there as well. */
+#ifndef __NO_INLINE__
+#define __NO_INLINE__ 1 /* or headers define some of these functions */
+#endif
 #include "pgrt.h"
 
 #include <ctype.h>
