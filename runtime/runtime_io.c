@@ -46,18 +46,20 @@ static ssize_t count_parts(const struct iovec *parts, size_t n, ssize_t done)
     return done;
 }
 
-static ssize_t count_bytes(const void *start, ssize_t done)
+/* Of a message that is cut off its whole length may come back. */
+static ssize_t count_bytes(const void *start, size_t room, ssize_t done)
 {
     if (done > 0)
-        pgrt_count_range(start, (size_t)done);
+        pgrt_count_range(start, (size_t)done < room ? (size_t)done : room);
     return done;
 }
 
+/* Of `n` bytes at `at`. */
 #define TRANSFER(name, params, at, number, ...)                        \
     REPLACES ssize_t name params;                                      \
     ssize_t name params                                                \
     {                                                                  \
-        return count_bytes(at, CANCELLABLE(number, __VA_ARGS__));      \
+        return count_bytes(at, n, CANCELLABLE(number, __VA_ARGS__));   \
     }
 #define TRANSFER_PARTS(name, params, parts, n, number, ...)                         \
     REPLACES ssize_t name params;                                                   \

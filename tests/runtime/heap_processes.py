@@ -272,6 +272,21 @@ def no_address_space(folder):
     unprofiled(folder, ["/bin/echo", "on"], "", "ulimit -v", limit, {"LD_PRELOAD": SHARED})
 
 
+def no_memory(folder):
+    """The program sees it from malloc; objects that no context could be made for are told."""
+    program = build(folder, "process.c", "clang-22", "archive")
+    result = run([program, "starve"], folder)
+    require(not result.stderr, result.stderr)
+    profile = raw_profile.Profile(one_file(folder))
+    found = profile.by_function(program)
+    made = int(result.stdout)
+    require(found["before"][0] == 1 and found["after"][0] == 1, f"{found}")
+    require(made > 1000 and found["starved"][0] + profile.dropped == made,
+            f"{found}, {profile.dropped} dropped, {made} made")
+    check_sound(one_file(folder))
+    return [f"{made} objects, {profile.dropped} without a context"]
+
+
 def preloaded_twice(folder):
     """The runtime that is in the program records, and that one alone."""
     program = build(folder, "random_access.c", "clang-22", "archive")
@@ -362,6 +377,7 @@ def main():
     cases.run("seccomp: an old kernel", confined, "old-kernel")
     cases.run("no /proc", without_proc)
     cases.run("no address space", no_address_space)
+    cases.run("out of memory", no_memory)
     cases.run("preloaded into a program that has the runtime", preloaded_twice)
     cases.run("preloaded behind another allocator", other_allocator)
     cases.run("options", options)

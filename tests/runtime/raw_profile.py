@@ -19,7 +19,7 @@ class Profile:
             data = file.read()
         self.histograms = {}
         self.contexts, self.dumps, self.interrupted, self.segments = {}, 0, False, []
-        self.pcs, self.begun, self.closed = {}, {}, {}
+        self.pcs, self.begun, self.closed, self.dropped = {}, {}, {}, 0
         at = 0
         while at < len(data):
             at = self.read_dump(data, at)
@@ -36,10 +36,11 @@ class Profile:
                          for i in range(count)]
         sheet = 0
         if mibs >= segments + 8 + 64 * count + 64:
-            word, flags, _, _, sheet, begun = struct.unpack_from("<6Q", data, at + mibs - 64)
+            word, flags, dropped, _, sheet, begun = struct.unpack_from("<6Q", data, at + mibs - 64)
             if word != NOTES:
                 sheet = 0
             self.interrupted |= word == NOTES and bool(flags & INTERRUPTED)
+            self.dropped = dropped if word == NOTES else 0
             for i in range(begun if sheet else 0):
                 bytes_, _, objects, _, stack = struct.unpack_from("<2Q3I", data,
                                                                   at + sheet + 32 * i)

@@ -50,7 +50,7 @@ static void *fill(void *object, const void *text, size_t n)
         __VA_ARGS__;                                        \
         __asm__ volatile("" ::"r"(a) : "memory");           \
         printed += snprintf(report + printed, sizeof report - (size_t)printed,                    \
-                            "site_" #name " 1 %d %d %d %d\n", BYTES, (n), (n), (n));              \
+                            "site_" #name " 1 %d %d %d %d\n", BYTES, (int)(n), (int)(n), (int)(n)); \
         free(a);                                            \
     }
 
@@ -153,6 +153,8 @@ CASE(send, UP(44), sink = (size_t)send(pair[0], a, 44, 0))
 CASE(recv, UP(44), sink = (size_t)recv(pair[1], a, BYTES, 0))
 CASE(sendto, UP(55), sink = (size_t)sendto(pair[0], a, 55, 0, NULL, 0))
 CASE(recvfrom, UP(55), sink = (size_t)recvfrom(pair[1], a, BYTES, 0, NULL, NULL))
+CASE(send_long, UP(150), sink = (size_t)send(pair[0], a, 150, 0))
+CASE(recv_cut, UP(20), sink = (size_t)recv(pair[1], a, 20, MSG_TRUNC))
 CASE(sendmsg, UP(66), sink = (size_t)sendmsg(
      pair[0], &(struct msghdr){.msg_iov = &(struct iovec){a, 66}, .msg_iovlen = 1}, 0))
 CASE(recvmsg, UP(66), sink = (size_t)recvmsg(
@@ -198,10 +200,11 @@ int main(void)
         call_printf_argument, call_printf_precision, call_fputs, call_fwrite, call_fread,
         call_fgets, call_write, call_read, call_pread, call_pwrite, call_readv, call_readv_less,
         call_writev, call_preadv, call_pwritev, call_send, call_recv, call_sendto, call_recvfrom,
-        call_sendmsg, call_recvmsg, call_stat, call_lstat, call_stat_missing, call_strtol,
-        call_strtol_none, call_strtoull, call_atoi, call_qsort, call_strcasecmp, call_strncasecmp,
-        call_sscanf_text, call_sscanf_numbers, call_sscanf_stopped, call_getline, call_fscanf,
-        call_vsnprintf, call_vsprintf, call_vfprintf, call_asprintf,
+        call_send_long, call_recv_cut, call_sendmsg, call_recvmsg, call_stat, call_lstat,
+        call_stat_missing, call_strtol, call_strtol_none, call_strtoull, call_atoi, call_qsort,
+        call_strcasecmp, call_strncasecmp, call_sscanf_text, call_sscanf_numbers,
+        call_sscanf_stopped, call_getline, call_fscanf, call_vsnprintf, call_vsprintf,
+        call_vfprintf, call_asprintf,
     };
     for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
         calls[i]();

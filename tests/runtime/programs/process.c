@@ -2,6 +2,7 @@
  *
  * usage: process fork | dump | signals | churn THREADS | reset
  *        process exec | tail | triggers SECONDS MEBIBYTES
+ *        process starve
  *        process chdir | chroot | sandbox | closing */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -16,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/stat.h>
 #include <sys/time.h>
@@ -164,6 +166,53 @@ static int churning(int threads)
     return 0;
 }
 
+/* Objects from ever new stacks, as far as memory goes; they are a list. */
+__attribute__((noinline)) void **starved(void **list, int turns, long *n);
+void **starved(void **list, int turns, long *n)
+{
+    void **p = malloc(64);
+    if (!p)
+        return list;
+    *p = list;
+    ++*n;
+    if (turns % 2)
+        list = starved(p, turns / 2, n);
+    else
+        list = turns ? starved(p, turns / 2, n) : p;
+    __asm__ volatile("" ::: "memory"); /* no tail call */
+    return list;
+}
+
+/* There is none left for the program nor for the runtime, then there is again. */
+static int starving(void)
+{
+    struct rlimit old, less;
+    long pages = 0, n = 0, before_turn = -1;
+    void **list = NULL;
+    FILE *statm = fopen("/proc/self/statm", "r");
+    if (!statm || fscanf(statm, "%ld", &pages) != 1 || getrlimit(RLIMIT_AS, &old))
+        return 2;
+    fclose(statm);
+    free((void *)before());
+    less = old;
+    less.rlim_cur = (rlim_t)pages * 4096 + (3 << 20);
+    if (setrlimit(RLIMIT_AS, &less))
+        return 2;
+    for (int turns = 1; n != before_turn; turns++) {
+        before_turn = n;
+        list = starved(list, turns, &n);
+    }
+    while (list) {
+        void **next = *list;
+        free(list);
+        list = next;
+    }
+    setrlimit(RLIMIT_AS, &old);
+    free((void *)after());
+    printf("%ld\n", n);
+    return 0;
+}
+
 static int executing(char *self)
 {
     volatile char *old = before();
@@ -277,6 +326,8 @@ int main(int argc, char **argv)
         free((void *)in_child());
     if (!strcmp(what, "triggers") && argc > 3)
         return triggering(atoi(argv[2]), atoi(argv[3]));
+    if (!strcmp(what, "starve"))
+        return starving();
     if (!strcmp(what, "signals"))
         return signalling();
     if (!strcmp(what, "churn"))
