@@ -173,7 +173,8 @@ static int report(const struct merge *m, const struct content *c)
     if (c->cold_by_default && !m->partial)
         fprintf(stderr,
                 "pgokit: warning: %zu context%s for cold by compilers because inputs do not tell "
-                "the density of accesses, which reads as 0; profiles of clang 16 and later do\n",
+                "the density of accesses, which reads as 0: so it is in profiles of clang 14, and "
+                "of objects alive when a process was killed\n",
                 c->cold_by_default, c->cold_by_default == 1 ? " is taken" : "s are taken");
     if (c->callees && !m->yaml && !m->partial && m->write.target.memprof_version < 4) {
         fprintf(stderr,

@@ -13,22 +13,29 @@ struct segment {
 };
 
 #define NOTES_MAGIC UINT64_C(0x45544f4e544b4750)
-enum { NOTES_SIZE = 32, NOTE_INTERRUPTED = 1, NOTE_LIBRARY_ACCESSES = 2 };
-enum { HEADER_SIZE = 48, CACHE_LINE = 64 };
+enum { NOTES_SIZE = 64, NOTE_INTERRUPTED = 1, NOTE_LIBRARY_ACCESSES = 2 };
+enum { BEGUN_SIZE = 32, HEADER_SIZE = 48, CACHE_LINE = 64 };
 
 /* One stack id of the process. Blocks stay in the file until they are added to the model. */
 struct entry {
     uint64_t id;
-    uint64_t off;           /* where the file names it first */
+    uint64_t off;           /* of its first block; of what names it, while there is none */
     struct pgk_mib *merged; /* where there are several blocks of it; else NULL */
     uint32_t node;          /* PGK_NODE_NONE until its stack is read */
-    uint32_t version;       /* of the dump at `off` */
+    uint32_t version;       /* of the dump of the first block; 0: no object was closed so far */
 };
 
 /* A stack of the dump. */
 struct stack_ref {
     uint64_t off; /* of its id in the file */
     uint32_t entry, number;
+};
+
+/* Of an entry, the objects begun in sheets less those closed there: what was alive in the end.
+ * Differences of unsigned numbers come out right whatever the order. */
+struct alive {
+    uint32_t objects;
+    uint64_t bytes, start_ms;
 };
 
 /* The frame of a program counter; a process has few distinct ones, so that a small
@@ -59,6 +66,11 @@ struct reader {
     PGK_VEC(struct segment) segments;
     bool segments_changed; /* from one dump to another */
     uint64_t notes;        /* flags of pgokit's runtime */
+    uint64_t own_ns, own_bytes; /* and what it cost */
+    bool begun;            /* this dump is a sheet that says which objects were begun */
+    PGK_VEC(struct alive) alive; /* of the entries, as far as there are sheets */
+    uint64_t objects_alive;
+    uint32_t last_ms;      /* latest event of the sheets */
     struct pc_slot *pcs;
     uint32_t pc_mask, pc_used;
     struct mib_layout layouts[PGK_HEAP_RAW_LAST + 1]; /* by version */
@@ -249,6 +261,12 @@ static void read_mib(const uint8_t *p, const struct mib_layout *l, struct pgk_mi
     m->v[PGK_MIB_AccessHistogram] = 0;
 }
 
+static bool add_entry(struct reader *r, const struct entry *e)
+{
+    return pgk_vec_push(&r->entries, *e) &&
+           pgk_index_add(&r->by_id, pgk_hash_u64(e->id), (uint32_t)r->entries.n - 1);
+}
+
 /* What was found at a file offset before. */
 static const uint8_t *bytes_at(const struct reader *r, uint64_t off)
 {
@@ -302,6 +320,49 @@ static int step_entry(struct reader *r, struct entry *e, uint32_t version, uint6
     return pgk_mib_step(e->merged, &later, &r->scratch) ? 0 : pgk_fail_nomem(r->err);
 }
 
+/* What is alive of an entry; NULL when out of memory. */
+static struct alive *alive_of(struct reader *r, size_t entry)
+{
+    while (r->alive.n <= entry)
+        if (!pgk_vec_push(&r->alive, (struct alive){0}))
+            return NULL;
+    return &r->alive.v[entry];
+}
+
+static void note_event(struct reader *r, uint64_t ms)
+{
+    if (ms > r->last_ms)
+        r->last_ms = (uint32_t)ms;
+}
+
+static bool close_objects(struct reader *r, size_t entry, const struct pgk_mib *closed)
+{
+    struct alive *alive = alive_of(r, entry);
+    if (!alive)
+        return false;
+    alive->objects -= (uint32_t)closed->v[PGK_MIB_AllocCount];
+    alive->bytes -= closed->v[PGK_MIB_TotalSize];
+    note_event(r, closed->v[PGK_MIB_DeallocTimestamp]);
+    return true;
+}
+
+/* The block at `off`, of a new entry or of one that was met before, whose position goes to `at`. */
+static int add_block(struct reader *r, uint64_t id, uint32_t version, uint64_t off, uint32_t *at)
+{
+    *at = find_entry(r, id, PGK_INDEX_NONE);
+    if (*at == PGK_INDEX_NONE) {
+        const struct entry e = {.id = id, .off = off, .node = PGK_NODE_NONE, .version = version};
+        *at = (uint32_t)r->entries.n;
+        return add_entry(r, &e) ? 0 : pgk_fail_nomem(r->err);
+    }
+    struct entry *e = &r->entries.v[*at];
+    if (e->version)
+        return step_entry(r, e, version, off);
+    e->off = off;
+    e->version = version;
+    return 0;
+}
+
 static int read_mibs(struct reader *r, uint32_t version, uint64_t off)
 {
     struct pgk_cursor *c = r->c;
@@ -312,23 +373,21 @@ static int read_mibs(struct reader *r, uint32_t version, uint64_t off)
     PGK_TRY(pgk_cur_check(c, r->err, PGK_F("dump %u, MIBs", r->dump)));
     if (!pgk_vec_reserve(&r->entries, count))
         return pgk_fail_nomem(r->err);
+    const bool histograms = version >= pgk_mib_fields[PGK_MIB_AccessHistogramSize].first;
     for (uint64_t i = 0; i < count; i++) {
-        struct entry e = {.off = pgk_cur_off(c), .node = PGK_NODE_NONE, .version = version};
-        struct pgk_mib mib;
-        e.id = pgk_cur_u64(c, "stack id");
+        struct pgk_mib mib = {.known = 0};
+        uint64_t at = pgk_cur_off(c), id = pgk_cur_u64(c, "stack id");
         const uint8_t *p = pgk_cur_take(c, layout->size, "MIB");
-        if (p && version >= pgk_mib_fields[PGK_MIB_AccessHistogramSize].first) {
+        if (p && (histograms || r->begun))
             read_mib(p, layout, &mib);
+        if (p && histograms)
             pgk_cur_take(c, mib.v[PGK_MIB_AccessHistogramSize] * histogram_element_size(version),
                          "AccessHistogram");
-        }
         if (c->failed)
             return pgk_cur_check(c, r->err, RECORD(r, "MIB", i));
-        uint32_t old = find_entry(r, e.id, PGK_INDEX_NONE);
-        if (old != PGK_INDEX_NONE)
-            PGK_TRY(step_entry(r, &r->entries.v[old], version, e.off));
-        else if (!pgk_vec_push(&r->entries, e) ||
-                 !pgk_index_add(&r->by_id, pgk_hash_u64(e.id), (uint32_t)r->entries.n - 1))
+        uint32_t entry;
+        PGK_TRY(add_block(r, id, version, at, &entry));
+        if (r->begun && !close_objects(r, entry, &mib))
             return pgk_fail_nomem(r->err);
     }
     return 0;
@@ -523,16 +582,65 @@ static int read_stacks(struct reader *r, uint64_t off)
     return add_stacks(r);
 }
 
-/* What pgokit's runtime notes in front of the MIB section, where other writers leave no gap.
- * docs/formats/interrupted-heap.md */
-static void read_notes(struct reader *r, const struct pgk_heap_raw_header *h, uint64_t segments_end)
+/* What a thread began in a context. */
+static int read_begun(struct reader *r)
 {
     struct pgk_cursor *c = r->c;
+    struct entry e = {.off = pgk_cur_off(c), .node = PGK_NODE_NONE};
+    const uint64_t bytes = pgk_cur_u64(c, "bytes begun"), start_ms = pgk_cur_u64(c, "starts");
+    const uint32_t objects = pgk_cur_u32(c, "objects begun"), last_ms = pgk_cur_u32(c, "last");
+    e.id = pgk_cur_u32(c, "stack id");
+    pgk_cur_u32(c, "reserved");
+    uint32_t at = find_entry(r, e.id, PGK_INDEX_NONE);
+    if (at == PGK_INDEX_NONE && add_entry(r, &e))
+        at = (uint32_t)r->entries.n - 1;
+    struct alive *alive = at == PGK_INDEX_NONE ? NULL : alive_of(r, at);
+    if (!alive)
+        return pgk_fail_nomem(r->err);
+    alive->objects += objects;
+    alive->bytes += bytes;
+    alive->start_ms += start_ms;
+    note_event(r, last_ms);
+    return 0;
+}
+
+/* What pgokit's runtime notes in front of the MIB section, where other writers leave no gap.
+ * docs/formats/interrupted-heap.md */
+static int read_notes(struct reader *r, const struct pgk_heap_raw_header *h, uint64_t segments_end)
+{
+    struct pgk_cursor *c = r->c;
+    r->begun = false;
     if (c->failed || h->mib_off < segments_end + NOTES_SIZE)
-        return;
-    pgk_cur_seek(c, c->src.base_off + h->mib_off - NOTES_SIZE, "notes");
-    if (pgk_cur_u64(c, "notes") == NOTES_MAGIC)
-        r->notes |= pgk_cur_u64(c, "notes flags");
+        return 0;
+    const uint64_t base = c->src.base_off, at = h->mib_off - NOTES_SIZE;
+    pgk_cur_seek(c, base + at, "notes");
+    if (pgk_cur_u64(c, "notes") != NOTES_MAGIC)
+        return 0;
+    r->notes |= pgk_cur_u64(c, "notes flags");
+    pgk_cur_u64(c, "objects in no context");
+    pgk_cur_u64(c, "stack bytes");
+    const uint64_t begun_off = pgk_cur_u64(c, "begun_off"), count = pgk_cur_u64(c, "begun count");
+    const uint64_t own_ns = pgk_cur_u64(c, "own time"), own_bytes = pgk_cur_u64(c, "own memory");
+    if (own_ns) { /* of the process so far: the last dump says it best */
+        r->own_ns = own_ns;
+        r->own_bytes = own_bytes;
+    }
+    PGK_TRY(pgk_cur_check(c, r->err, PGK_F("dump %u, notes", r->dump)));
+    if (!begun_off)
+        return 0;
+    if (begun_off < segments_end || begun_off > at || count > (at - begun_off) / BEGUN_SIZE)
+        return pgk_cur_reject(c, r->err, PGK_E_CORRUPT, base + at + 32,
+                              .record = PGK_F("dump %u, notes", r->dump), .field = "begun_off",
+                              .found = PGK_F("%" PRIu64 " contexts from offset %" PRIu64, count,
+                                             begun_off),
+                              .expected = PGK_F("%d bytes each, from %" PRIu64 " to %" PRIu64,
+                                                BEGUN_SIZE, segments_end, at),
+                              .hint = "record the profile again");
+    r->begun = true;
+    pgk_cur_seek(c, base + begun_off, "begun_off");
+    for (uint64_t i = 0; i < count; i++)
+        PGK_TRY(read_begun(r));
+    return pgk_cur_check(c, r->err, PGK_F("dump %u, contexts begun", r->dump));
 }
 
 static int read_dump(struct reader *r, const uint8_t *bytes, size_t size, uint64_t off,
@@ -562,11 +670,58 @@ static int read_dump(struct reader *r, const uint8_t *bytes, size_t size, uint64
                                                 h.total_size),
                               .hint = "record the profile again");
     PGK_TRY(read_segments(r, h.version, here.base_off + h.segment_off));
-    read_notes(r, &h, pgk_cur_off(&c) - here.base_off);
+    PGK_TRY(read_notes(r, &h, pgk_cur_off(&c) - here.base_off));
     PGK_TRY(read_mibs(r, r->version, here.base_off + h.mib_off));
     PGK_TRY(read_stacks(r, here.base_off + h.stack_off));
     *used = h.total_size;
     return 0;
+}
+
+#define BIT(field) (UINT32_C(1) << PGK_MIB_##field)
+#define KNOWN_OF_ALIVE                                                                        \
+    (BIT(AllocCount) | BIT(TotalSize) | BIT(MinSize) | BIT(MaxSize) | BIT(AllocTimestamp) |   \
+     BIT(DeallocTimestamp) | BIT(TotalLifetime) | BIT(MinLifetime) | BIT(MaxLifetime))
+
+/* A sum over `closed` objects becomes one over n more of the same mean. */
+static void extend(uint64_t *sum, uint64_t closed, uint64_t n)
+{
+    *sum = pgk_add_saturated(*sum, pgk_multiply_saturated(*sum / closed, n));
+}
+
+/* Objects that were alive when the process was killed: their number and bytes are exact but for
+ * one in flight per thread. The end is the last event that the file knows of; sizes and lifetimes
+ * of single ones are means. Their accesses nobody knows: those of a context are of its closed
+ * objects, from which it keeps its mean densities, or unknown if there are none. */
+static void add_alive(struct reader *r, const struct alive *alive, struct pgk_mib *m)
+{
+    const uint64_t n = alive->objects, end = r->last_ms, closed = m->v[PGK_MIB_AllocCount];
+    if (!n || n > INT32_MAX) /* a kill came between the two counts of an object */
+        return;
+    const uint64_t bytes = alive->bytes <= INT64_MAX ? alive->bytes : 0;
+    const uint64_t lived = n * end > alive->start_ms ? n * end - alive->start_ms : 0;
+    uint64_t size = bytes / n, life = lived / n;
+    size = size < UINT32_MAX ? size : UINT32_MAX;
+    life = life < end ? life : end;
+    uint64_t *v = m->v;
+    r->objects_alive += n;
+    if (!m->known) {
+        m->known = KNOWN_OF_ALIVE;
+        v[PGK_MIB_MinSize] = v[PGK_MIB_MaxSize] = size;
+        v[PGK_MIB_AllocTimestamp] = end - life;
+        v[PGK_MIB_MinLifetime] = v[PGK_MIB_MaxLifetime] = life;
+        v[PGK_MIB_AllocCpuId] = v[PGK_MIB_DeallocCpuId] = UINT32_MAX;
+    } else if (closed) {
+        extend(&v[PGK_MIB_TotalAccessDensity], closed, n);
+        extend(&v[PGK_MIB_TotalLifetimeAccessDensity], closed, n);
+    }
+    v[PGK_MIB_AllocCount] += n;
+    v[PGK_MIB_TotalSize] = pgk_add_saturated(v[PGK_MIB_TotalSize], bytes);
+    v[PGK_MIB_TotalLifetime] = pgk_add_saturated(v[PGK_MIB_TotalLifetime], life * n);
+    v[PGK_MIB_DeallocTimestamp] = end;
+    v[PGK_MIB_MinSize] = v[PGK_MIB_MinSize] < size ? v[PGK_MIB_MinSize] : size;
+    v[PGK_MIB_MaxSize] = v[PGK_MIB_MaxSize] > size ? v[PGK_MIB_MaxSize] : size;
+    v[PGK_MIB_MinLifetime] = v[PGK_MIB_MinLifetime] < life ? v[PGK_MIB_MinLifetime] : life;
+    v[PGK_MIB_MaxLifetime] = v[PGK_MIB_MaxLifetime] > life ? v[PGK_MIB_MaxLifetime] : life;
 }
 
 /* Contexts lie all over the model: what will be needed soon is asked for early, first the
@@ -589,8 +744,15 @@ static void look_ahead(const struct reader *r, size_t i)
 static int add_contexts(struct reader *r, const struct pgk_source *src)
 {
     for (size_t i = 0; i < r->entries.n; i++) {
-        const struct entry *e = &r->entries.v[i];
+        struct entry *e = &r->entries.v[i];
         look_ahead(r, i);
+        struct pgk_mib one = {.known = 0}, *m = e->merged ? e->merged : &one;
+        if (!e->merged && e->version)
+            PGK_TRY(read_block(r, e->version, e->off, &one));
+        if (i < r->alive.n)
+            add_alive(r, &r->alive.v[i], m);
+        if (!m->known)
+            continue; /* killed before its first object */
         if (e->node == PGK_NODE_NONE)
             return pgk_fail(r->err, PGK_E_CORRUPT, .file = src->file, .format = src->format,
                             .version = r->version, .offset = &e->off,
@@ -598,10 +760,7 @@ static int add_contexts(struct reader *r, const struct pgk_source *src)
                             .found = PGK_F("id %" PRIu64 ", which no stack has", e->id),
                             .expected = "an id of the stack section",
                             .hint = "record the profile again");
-        struct pgk_mib mib;
-        if (!e->merged)
-            PGK_TRY(read_block(r, e->version, e->off, &mib));
-        PGK_TRY(pgk_heap_add(r->heap, e->node, e->merged ? e->merged : &mib, r->err));
+        PGK_TRY(pgk_heap_add(r->heap, e->node, m, r->err));
     }
     return 0;
 }
@@ -626,8 +785,12 @@ int pgk_heap_raw_read(struct pgk_heap *h, const uint8_t *bytes, size_t size,
             .dumps = r.dump,
             .interrupted = r.notes & NOTE_INTERRUPTED,
             .library_accesses = r.notes & NOTE_LIBRARY_ACCESSES,
+            .alive = r.objects_alive,
+            .own_ns = r.own_ns,
+            .own_bytes = r.own_bytes,
         };
     pgk_vec_free(&r.entries);
+    pgk_vec_free(&r.alive);
     pgk_index_free(&r.by_id);
     pgk_vec_free(&r.segments);
     pgk_mem_free(r.pcs);

@@ -34,6 +34,11 @@ enum pgk_mib_label pgk_view_label(const struct pgk_mib *m, const struct pgk_file
     return pgk_mib_label(&judged);
 }
 
+static bool knows(const struct pgk_mib *m, enum pgk_mib_id id)
+{
+    return m->known >> id & 1;
+}
+
 void pgk_heap_totals(const struct pgk_heap *heap, const struct pgk_file_info *info,
                      struct pgk_heap_totals *t)
 {
@@ -42,17 +47,13 @@ void pgk_heap_totals(const struct pgk_heap *heap, const struct pgk_file_info *in
         const struct pgk_mib *m = pgk_heap_mib(heap, c, PGK_MIB_ROOM);
         enum pgk_mib_label label = pgk_view_label(m, info);
         t->known &= m->known;
+        t->no_accesses += !knows(m, PGK_MIB_TotalAccessCount);
         t->label_contexts[label]++;
         t->label_bytes[label] += m->v[PGK_MIB_TotalSize];
         for (size_t i = 0; i < PGK_MIB_FIELDS; i++)
             if (pgk_mib_fields[i].across == PGK_RULE_SUM)
                 t->v[i] += m->v[i];
     }
-}
-
-static bool knows(const struct pgk_mib *m, enum pgk_mib_id id)
-{
-    return m->known >> id & 1;
 }
 
 double pgk_heap_sort_value(const struct pgk_mib *m, enum pgk_heap_sort sort)
