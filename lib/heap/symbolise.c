@@ -464,21 +464,25 @@ struct naming {
     struct pgk_err *err;
 };
 
+/* Of static functions of one name the profile has one record: which of their files a frame is in
+ * nobody can tell. */
 static int name_function(void *ctx, const struct pgk_sym_function *f)
 {
     struct naming *n = ctx;
+    struct pgk_intern *strings = &n->heap->strings;
     uint64_t guid = pgk_heap_guid(f->name, strlen(f->name));
     PGK_INDEX_FOR (&n->by_guid, guid, i) {
         struct pgk_heap_func *fn = &n->heap->funcs.v[i];
-        if (fn->guid != guid || fn->name)
+        if (fn->guid != guid)
             continue;
-        uint32_t name = pgk_intern_cstr(&n->heap->strings, f->name);
-        uint32_t file = pgk_intern_cstr(&n->heap->strings, f->decl_file);
+        uint32_t name = pgk_intern_cstr(strings, f->name),
+                 file = pgk_intern_cstr(strings, f->decl_file);
         if (name == PGK_INDEX_NONE || file == PGK_INDEX_NONE)
             return pgk_fail_nomem(n->err);
+        bool another = fn->name && (fn->file != file || fn->decl_line != f->decl_line);
         fn->name = name;
-        fn->file = file;
-        fn->decl_line = f->decl_line;
+        fn->file = another ? 0 : file;
+        fn->decl_line = another ? 0 : f->decl_line;
     }
     return 0;
 }

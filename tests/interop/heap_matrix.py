@@ -400,6 +400,9 @@ def same_names(work):
                                        f"{folder}/indexed"))
     sizes = sorted(b["TotalSize"] for b in records.stacks().values())
     require(sizes == [10, 20], f"TotalSize of the contexts: {sizes}")
+    # With one record for both, no file is better than the wrong one.
+    shown = good(work.pgokit, "show", f"{folder}/indexed", "-b", exe)
+    require(len(re.findall(r"^ +make +line \+\d", shown, re.M)) == 2 and "main" in shown, shown)
 
 
 UNROLLED = """
