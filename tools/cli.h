@@ -160,5 +160,7 @@ int cli_open_binaries(const struct cli_common *common, struct pgk_binaries **set
 
 /* Says what symbolisation could not name. */
 void cli_note_symbolised(const struct pgk_heap_symbolised *done);
+/* Says which functions an LLVM format makes one of, if any. */
+void cli_note_same_named(const struct pgk_heap *heap);
 
 #endif

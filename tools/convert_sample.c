@@ -32,7 +32,7 @@ static int run(int argc, char **argv)
 {
     struct cli_common common = {0};
     enum pgk_export viewer = PGK_EXPORTS; /* PGK_EXPORTS: for none */
-    struct sample_output output = {.keep_partial = true};
+    struct sample_output output = {SAMPLE_OUTPUT_INIT, .keep_partial = true};
     struct pgk_sample *profile = NULL;
     struct pgk_err err = {0};
     for (int c; (c = cli_next_option(&cmd_convert, argc, argv, "o:", options, &common)) != -1;) {

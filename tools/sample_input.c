@@ -1,13 +1,14 @@
 /* Reading a sample profile for people: with names, where binaries are given. */
 #include "sample_input.h"
 
-int sample_input_name(struct pgk_sample *profile, const struct cli_common *common,
-                      struct pgk_err *err)
+int sample_spell(struct pgk_sample *profile, const char *names, const struct cli_common *common,
+                 struct pgk_err *err)
 {
     struct pgk_binaries *binaries;
-    if (!common->binaries.n)
-        return 0;
-    int status = cli_open_binaries(common, &binaries, err);
+    int status = names ? pgk_sample_name_from_file(profile, names, err) : 0;
+    if (status || !common->binaries.n)
+        return status;
+    status = cli_open_binaries(common, &binaries, err);
     if (status)
         return status;
     status = pgk_sample_name_from_binaries(profile, binaries, err);
@@ -23,6 +24,6 @@ int sample_input_read(struct pgk_sample **profile, const char *path,
     if (!status)
         status = pgk_sample_read(*profile, path, 1, info, err);
     if (!status)
-        status = sample_input_name(*profile, common, err);
+        status = sample_spell(*profile, NULL, common, err);
     return status ? status : pgk_sample_finish(*profile, err);
 }

@@ -4,9 +4,10 @@
 
 #include "cli.h"
 
-/* Spells names that are known by GUID alone, if binaries are given. */
-int sample_input_name(struct pgk_sample *profile, const struct cli_common *common,
-                      struct pgk_err *err);
+/* Spells names that are known by GUID alone, by the file of --names, or NULL, and the binaries of
+ * -b. */
+int sample_spell(struct pgk_sample *profile, const char *names, const struct cli_common *common,
+                 struct pgk_err *err);
 
 /* The profile, finished. Close it in any case. */
 int sample_input_read(struct pgk_sample **profile, const char *path,

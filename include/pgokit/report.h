@@ -186,6 +186,7 @@ struct pgk_report_sample_opts {
     size_t top;                       /* functions shown, hottest first; 0: all */
     bool lines;                       /* each with its lines, calls, types and inlinees */
     bool linkage_names;               /* names as the linker knows them */
+    bool of_one;                      /* it is one function of a file: `info` has the summary */
 };
 /* For people: totals and the summary, then functions by samples. */
 int pgk_report_sample_table(const struct pgk_sample *profile,
@@ -213,6 +214,16 @@ int pgk_sample_export_save(const struct pgk_sample *profile, enum pgk_export for
                            const char *path, const struct pgk_sample_export_opts *opts,
                            struct pgk_err *err);
 
+struct pgk_report_sample_diff_opts {
+    size_t struct_size;               /* sizeof(struct pgk_report_sample_diff_opts) */
+    size_t top;                       /* functions shown, what moved most first; 0: all */
+    bool contexts;                    /* the profiles have contexts */
+    bool linkage_names;               /* names as the linker knows them */
+};
+/* For people: what is common, then functions by how much their share moved. */
+int pgk_report_sample_diff_table(const struct pgk_sample_diff *diff,
+                                 const struct pgk_report_sample_diff_opts *opts, FILE *out,
+                                 struct pgk_err *err);
 /* Schema "pgokit-sample-diff-1"; the first `top` functions, 0: all. */
 int pgk_report_sample_diff_json(const struct pgk_sample_diff *diff, size_t top, FILE *out,
                                 struct pgk_err *err);

@@ -237,9 +237,11 @@ double pgk_heap_overlap(const struct pgk_heap_alignment *a, const struct pgk_hea
         const struct pgk_heap_pair *p = &a->pairs[i];
         if (p->now == PGK_NO_CONTEXT || p->before == PGK_NO_CONTEXT)
             continue;
-        double share = (double)pgk_heap_mib(now, p->now)->v[PGK_MIB_TotalSize] / all,
-               old = (double)pgk_heap_mib(before, p->before)->v[PGK_MIB_TotalSize] / all_before;
-        overlap += share < old ? share : old;
+        const struct pgk_mib *new = pgk_heap_mib(now, p->now, PGK_MIB_ROOM),
+                             *old = pgk_heap_mib(before, p->before, PGK_MIB_ROOM);
+        double share = (double)new->v[PGK_MIB_TotalSize] / all,
+               old_share = (double)old->v[PGK_MIB_TotalSize] / all_before;
+        overlap += share < old_share ? share : old_share;
     }
     return overlap;
 }

@@ -44,7 +44,7 @@ int pgk_heap_csv(struct pgk_stacks_of *s, struct pgk_sink *out, struct pgk_err *
     }
     pgk_sink_printf(out, ",stack\r\n");
     for (size_t c = 0; c < pgk_heap_contexts(s->heap); c++) {
-        const struct pgk_mib *m = pgk_heap_mib(s->heap, c);
+        const struct pgk_mib *m = pgk_heap_mib(s->heap, c, PGK_MIB_ROOM);
         pgk_json_number(out, c);
         pgk_sink_printf(out, ",%s,", pgk_mib_label_name(pgk_view_label(m, s->opts->info)));
         put_site(s, s->nodes[c], out);

@@ -26,7 +26,7 @@ static int put_stack(struct pgk_stacks_of *s, uint32_t stack, struct pgk_sink *o
 int pgk_heap_folded(struct pgk_stacks_of *s, struct pgk_sink *out, struct pgk_err *err)
 {
     for (size_t c = 0; c < pgk_heap_contexts(s->heap); c++) {
-        uint64_t weight = pgk_heap_weight(pgk_heap_mib(s->heap, c), s->opts->weight);
+        uint64_t weight = pgk_heap_weight(pgk_heap_mib(s->heap, c, PGK_MIB_ROOM), s->opts->weight);
         if (!weight || !s->nodes[c])
             continue;
         PGK_TRY(put_stack(s, s->nodes[c], out, err));

@@ -78,7 +78,7 @@ static int print_context(const struct pgk_heap *heap, const struct pgk_file_info
     size_t n;
     int status = pgk_heap_view_stack(heap, context, &arena, &frames, &n, err);
     if (!status) {
-        const struct pgk_mib *m = pgk_heap_mib(heap, context);
+        const struct pgk_mib *m = pgk_heap_mib(heap, context, PGK_MIB_ROOM);
         struct json_object *o = json_object_new_object(), *stack = json_object_new_array();
         put(o, "label", json_object_new_string(pgk_mib_label_name(pgk_view_label(m, info))));
         put(o, "mib", mib_json(m));

@@ -32,16 +32,18 @@ struct pgk_page {
 PGK_MUST_USE int pgk_page_make(struct pgk_page *p, struct pgk_err *err);
 void pgk_page_free(struct pgk_page *p);
 
-static inline const struct pgk_mib *pgk_page_now(const struct pgk_page *p, size_t row)
+static inline const struct pgk_mib *pgk_page_now(const struct pgk_page *p, size_t row,
+                                                 struct pgk_mib *room)
 {
     uint32_t context = p->rows[row].pair.now;
-    return context == PGK_NO_CONTEXT ? NULL : pgk_heap_mib(p->now, context);
+    return context == PGK_NO_CONTEXT ? NULL : pgk_heap_mib(p->now, context, room);
 }
 
-static inline const struct pgk_mib *pgk_page_before(const struct pgk_page *p, size_t row)
+static inline const struct pgk_mib *pgk_page_before(const struct pgk_page *p, size_t row,
+                                                    struct pgk_mib *room)
 {
     uint32_t context = p->rows[row].pair.before;
-    return context == PGK_NO_CONTEXT ? NULL : pgk_heap_mib(p->before, context);
+    return context == PGK_NO_CONTEXT ? NULL : pgk_heap_mib(p->before, context, room);
 }
 
 /* Number of a text on the page, put there if it is new; 0 is the unknown text. False when

@@ -208,7 +208,8 @@ static void put_stacks(struct pgk_page *p)
     pgk_sink_printf(p->out, "}");
 }
 
-typedef const struct pgk_mib *side_fn(const struct pgk_page *p, size_t row);
+typedef const struct pgk_mib *side_fn(const struct pgk_page *p, size_t row,
+                                      struct pgk_mib *room);
 
 /* One column per field that some context knows; null where a context does not. */
 static void put_fields(struct pgk_page *p, const char *key, side_fn *side)
@@ -218,13 +219,13 @@ static void put_fields(struct pgk_page *p, const char *key, side_fn *side)
     for (enum pgk_mib_id id = 0; id < PGK_MIB_AccessHistogramSize; id++) {
         bool any = false, first = true;
         for (size_t i = 0; i < p->n_shown && !any; i++)
-            any = side(p, i) && side(p, i)->known >> id & 1;
+            any = side(p, i, PGK_MIB_ROOM) && side(p, i, PGK_MIB_ROOM)->known >> id & 1;
         if (!any)
             continue;
         pgk_json_key(p->out, &first_field, pgk_mib_info(id, NULL, NULL));
         pgk_sink_printf(p->out, "[");
         for (size_t i = 0; i < p->n_shown; i++) {
-            const struct pgk_mib *m = side(p, i);
+            const struct pgk_mib *m = side(p, i, PGK_MIB_ROOM);
             pgk_json_comma(p->out, &first);
             if (m && m->known >> id & 1)
                 pgk_json_number(p->out, m->v[id]);
@@ -254,13 +255,14 @@ static uint64_t row_site(const struct pgk_page *p, size_t row)
 
 static uint64_t row_label(const struct pgk_page *p, size_t row)
 {
-    const struct pgk_mib *now = pgk_page_now(p, row);
-    return pgk_view_label(now ? now : pgk_page_before(p, row), p->opts->info);
+    const struct pgk_mib *now = pgk_page_now(p, row, PGK_MIB_ROOM);
+    return pgk_view_label(now ? now : pgk_page_before(p, row, PGK_MIB_ROOM), p->opts->info);
 }
 
 static uint64_t row_change(const struct pgk_page *p, size_t row)
 {
-    return pgk_heap_change(pgk_page_now(p, row), pgk_page_before(p, row));
+    return pgk_heap_change(pgk_page_now(p, row, PGK_MIB_ROOM),
+                           pgk_page_before(p, row, PGK_MIB_ROOM));
 }
 
 static uint64_t row_moved(const struct pgk_page *p, size_t row)
@@ -285,7 +287,7 @@ static void put_histograms(struct pgk_page *p)
     bool first = true;
     pgk_sink_printf(p->out, ",\"histograms\":{");
     for (size_t i = 0; i < p->n_shown; i++) {
-        const struct pgk_mib *m = pgk_page_now(p, i);
+        const struct pgk_mib *m = pgk_page_now(p, i, PGK_MIB_ROOM);
         bool first_word = true;
         char key[24];
         if (!m || !m->hist_count)
@@ -338,7 +340,7 @@ static void put_rest(struct pgk_page *p)
     struct pgk_mib sum = {0};
     double largest = 0;
     for (size_t i = p->n_shown; i < p->n_rows; i++) {
-        const struct pgk_mib *m = pgk_page_now(p, i);
+        const struct pgk_mib *m = pgk_page_now(p, i, PGK_MIB_ROOM);
         if (p->rows[i].weight > largest)
             largest = p->rows[i].weight;
         for (enum pgk_mib_id id = 0; m && id < PGK_MIB_FIELDS; id++)

@@ -78,7 +78,7 @@ static void put_labels(struct pprof *p, const struct pgk_mib *m)
 static int put_samples(struct pprof *p, struct pgk_err *err)
 {
     for (size_t c = 0; c < pgk_heap_contexts(p->s->heap); c++) {
-        const struct pgk_mib *m = pgk_heap_mib(p->s->heap, c);
+        const struct pgk_mib *m = pgk_heap_mib(p->s->heap, c, PGK_MIB_ROOM);
         for (uint32_t node = p->s->nodes[c]; node;) {
             uint32_t location = next_location(p, &node);
             if (location == PGK_NODE_NONE)

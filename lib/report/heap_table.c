@@ -62,7 +62,11 @@ static void print_totals(const struct table *t)
     if (objects)
         fprintf(t->out, ", %s per object", BYTES((double)bytes / (double)objects));
     fputs("\n  accesses         ", t->out);
-    if (!knows(s->known, PGK_MIB_TotalAccessCount))
+    if (s->no_accesses && s->no_accesses < s->contexts)
+        fprintf(t->out, "%s; not known of %s context%s\n",
+                COUNT(s->v[PGK_MIB_TotalAccessCount]), COUNT(s->no_accesses),
+                s->no_accesses == 1 ? "" : "s");
+    else if (s->no_accesses)
         fputs("not in this profile (write it with --full-schema)\n", t->out);
     else
         fprintf(t->out, "%s, %.2f per byte%s\n", COUNT(s->v[PGK_MIB_TotalAccessCount]),
@@ -101,7 +105,7 @@ static void print_numbers(const struct table *t, size_t rank, const struct pgk_m
 
 static int print_context(const struct table *t, size_t rank, size_t context, struct pgk_err *err)
 {
-    print_numbers(t, rank, pgk_heap_mib(t->heap, context));
+    print_numbers(t, rank, pgk_heap_mib(t->heap, context, PGK_MIB_ROOM));
     return pgk_heap_print_stack(t->heap, context, &t->style, err);
 }
 
