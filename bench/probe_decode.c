@@ -70,6 +70,8 @@ int main(int argc, char **argv)
            best.open_s * 1e3, n / best.open_s * 1e-6);
     printf("index   %6.1f ms  %6.1f million probes/s (decode, order by address)\n",
            best.index_s * 1e3, n / best.index_s * 1e-6);
+    printf("both    %6.1f ms  %6.1f million probes/s\n", (best.open_s + best.index_s) * 1e3,
+           n / (best.open_s + best.index_s) * 1e-6);
     printf("memory  %6.1f B per probe\n", (double)best.index_bytes / n);
     return 0;
 }

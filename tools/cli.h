@@ -55,6 +55,7 @@ extern const struct cli_action merge_heap;
 extern const struct cli_action merge_instr;
 extern const struct cli_action merge_sample;
 extern const struct cli_action report_heap;
+extern const struct cli_action report_sample;
 extern const struct cli_action show_binary;
 extern const struct cli_action show_gcov;
 extern const struct cli_action show_heap;
@@ -120,6 +121,7 @@ extern const struct cli_check check_sample;
 
 /* True for what a program leaves that was killed before it wrote its counters. */
 bool cli_is_empty(const char *path);
+bool cli_is_folder(const char *path);
 
 /* Standard input and pipes among the operands can be read once only, but are looked at before
  * they are read: holds their bytes in memory instead. Exits with EXIT_FAILED if it cannot. */

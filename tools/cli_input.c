@@ -14,6 +14,12 @@ bool cli_is_empty(const char *path)
     return !stat(path, &st) && S_ISREG(st.st_mode) && !st.st_size;
 }
 
+bool cli_is_folder(const char *path)
+{
+    struct stat st;
+    return !stat(path, &st) && S_ISDIR(st.st_mode);
+}
+
 /* Paths that are parts of operands. */
 static struct cli_list paths;
 

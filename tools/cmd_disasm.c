@@ -12,7 +12,9 @@ static const char help[] =
     "  -f, --function NAME  only this function, by its linkage name or as a programmer writes\n"
     "                       it, without parameters; may be repeated\n"
     "      --probes         the pseudo probes before each instruction\n"
-    "      --source         the source line, and what is inlined into what\n"
+    "      --source         the source line, its text, and what is inlined into what\n"
+    "      --source-dir DIR where to look for sources, besides where they were compiled; may be\n"
+    "                       repeated; --source is then implied\n"
     "      --format FORMAT  text (default), json (docs/formats/disasm-json.md), or llvm: what\n"
     "                       llvm-profgen 22 prints when it shows disassembly only\n"
     "      --json           the same as --format json\n"
@@ -25,12 +27,13 @@ static const char help[] =
     "  pgokit disasm ./app --format llvm --probes > app.probes.txt\n"
     "  pgokit disasm ./app --json --source | jq '.functions[].name'\n";
 
-enum { OPT_PROBES = 256, OPT_SOURCE, OPT_FORMAT, OPT_JSON, OPT_PROFILE, OPT_TOP };
+enum { OPT_PROBES = 256, OPT_SOURCE, OPT_FORMAT, OPT_JSON, OPT_PROFILE, OPT_TOP, OPT_SOURCE_DIR };
 
 static const struct option options[] = {
     {"function", required_argument, NULL, 'f'},
     {"probes", no_argument, NULL, OPT_PROBES},
     {"source", no_argument, NULL, OPT_SOURCE},
+    {"source-dir", required_argument, NULL, OPT_SOURCE_DIR},
     {"format", required_argument, NULL, OPT_FORMAT},
     {"json", no_argument, NULL, OPT_JSON},
     {"profile", required_argument, NULL, OPT_PROFILE},
@@ -41,7 +44,7 @@ static const struct option options[] = {
 
 struct disasm {
     struct cli_common common;
-    struct cli_list functions;
+    struct cli_list functions, source_dirs;
     struct pgk_disasm_opts opts;
     const char *path, *profile_path;
     struct pgk_sample *profile;
@@ -80,6 +83,10 @@ static void parse(struct disasm *d, int argc, char **argv)
         case OPT_SOURCE:
             d->opts.source = true;
             break;
+        case OPT_SOURCE_DIR:
+            d->opts.source = true;
+            cli_list_add(&d->source_dirs, optarg);
+            break;
         case OPT_FORMAT:
             d->opts.format = parse_format(optarg);
             break;
@@ -102,6 +109,8 @@ static void parse(struct disasm *d, int argc, char **argv)
         cli_usage(&cmd_disasm, "--top needs a --profile, whose samples say which functions");
     d->opts.functions = d->functions.v;
     d->opts.n_functions = d->functions.n;
+    d->opts.source_dirs = d->source_dirs.v;
+    d->opts.n_source_dirs = d->source_dirs.n;
     d->opts.debug_dirs = d->common.debug_dirs.v;
     d->opts.n_debug_dirs = d->common.debug_dirs.n;
     d->opts.threads = d->common.threads;
@@ -125,7 +134,12 @@ static bool note_incomplete(const struct disasm *d, const struct pgk_disasm_done
                 "pgokit: warning: %s functions have other code than the program that was "
                 "profiled; their counts may be of other places\n",
                 pgk_human_count(n, done->stale_functions));
-    return done->invalid_runs || done->lost_probes || done->stale_functions;
+    if (done->stripped)
+        fprintf(stderr,
+                "pgokit: warning: %s is stripped: code without a dynamic symbol is not shown, or "
+                "as part of the function before it\n",
+                d->path);
+    return done->invalid_runs || done->lost_probes || done->stale_functions || done->stripped;
 }
 
 static int disassemble(struct disasm *d, struct pgk_disasm_done *done, struct pgk_err *err)
@@ -153,6 +167,7 @@ static int run(int argc, char **argv)
         exit_code = EXIT_INCOMPLETE;
     pgk_sample_close(&d.profile);
     cli_list_free(&d.functions);
+    cli_list_free(&d.source_dirs);
     cli_common_free(&d.common);
     return exit_code;
 }

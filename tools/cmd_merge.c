@@ -16,6 +16,15 @@ static const struct cli_action *const actions[] = {
     NULL,
 };
 
+/* What folders hold that are merged. */
+static const struct pgk_format *gcov_format(void)
+{
+    size_t i = 0;
+    while (pgk_format_at(i)->kind != PGK_KIND_GCOV)
+        i++;
+    return pgk_format_at(i);
+}
+
 /* Heap profiles among counters are the business of the action for counters. */
 static int decide(int n_operands, char *const *operands, const struct pgk_format **format,
                   struct pgk_err *err)
@@ -23,8 +32,8 @@ static int decide(int n_operands, char *const *operands, const struct pgk_format
     *format = NULL;
     for (int i = 0; i < n_operands; i++) {
         const char *path = cli_input(&cmd_merge, operands[i]).path;
-        const struct pgk_format *found;
-        int status = pgk_format_detect(path, &found, err);
+        const struct pgk_format *found = gcov_format();
+        int status = cli_is_folder(path) ? 0 : pgk_format_detect(path, &found, err);
         bool passed_over = status && cli_is_empty(path) && (i + 1 < n_operands || *format);
         if (passed_over) /* the action has words for it */
             continue;

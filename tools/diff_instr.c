@@ -1,12 +1,12 @@
 /* pgokit diff for instrumentation profiles. */
-#include "cli.h"
+#include "heap_input.h"
 
 #include <stdio.h>
 #include <string.h>
 
 static const char help[] =
     "The overlap of two profiles, as llvm-profdata overlap computes it, and the functions whose\n"
-    "share of all counts changed most.\n\n"
+    "share of all counts changed most. Heap data of both files is compared, too.\n\n"
     "      --top N          functions shown (default 10; 0: all)\n"
     "      --contextual     of functions counted in their context (CSIR) instead\n"
     "      --json           as JSON (docs/formats/instr-json.md)\n"
@@ -23,10 +23,33 @@ static const struct option options[] = {
     {0},
 };
 
-static int read_profile(struct pgk_instr **instr, const char *path, struct pgk_err *err)
+static int read_profile(struct pgk_instr **instr, const char *path, struct pgk_file_info *info,
+                        struct pgk_err *err)
 {
     int status = pgk_instr_new(instr, err);
-    return status ? status : pgk_instr_read(*instr, path, 1, NULL, err);
+    return status ? status : pgk_instr_read(*instr, path, 1, info, err);
+}
+
+/* Heap data of the same two files. */
+static int compare_heaps(char *const paths[2], const struct cli_common *common, size_t top,
+                         struct pgk_err *err)
+{
+    struct heap_input before = {0}, now = {0};
+    struct pgk_diff_opts opts = {.struct_size = sizeof opts,
+                                 .before_title = paths[0],
+                                 .now_title = paths[1],
+                                 .top = top,
+                                 .depth = 12,
+                                 .colour = cli_colour()};
+    struct pgk_diff_figures figures;
+    int status = heap_input_read(&before, paths[0], common, err);
+    if (!status)
+        status = heap_input_read(&now, paths[1], common, err);
+    if (!status && fputs("\nheap data\n\n", stdout) >= 0)
+        status = pgk_report_heap_diff(before.heap, now.heap, &opts, stdout, &figures, err);
+    pgk_heap_close(&before.heap);
+    pgk_heap_close(&now.heap);
+    return status;
 }
 
 static int run(int argc, char **argv)
@@ -35,6 +58,7 @@ static int run(int argc, char **argv)
     struct pgk_instr_report_opts report = {.struct_size = sizeof report, .top = 10};
     struct pgk_instr *base = NULL, *test = NULL;
     struct pgk_err err = {0};
+    struct pgk_file_info base_info, test_info;
     bool json = false, contextual = false;
     for (int c; (c = cli_next_option(&cmd_diff, argc, argv, "", options, &common)) != -1;) {
         if (c == OPT_TOP)
@@ -44,11 +68,13 @@ static int run(int argc, char **argv)
     }
     if (optind + 2 != argc)
         cli_usage(&cmd_diff, "diff takes two files");
-    int status = read_profile(&base, argv[optind], &err);
+    int status = read_profile(&base, argv[optind], &base_info, &err);
     if (!status)
-        status = read_profile(&test, argv[optind + 1], &err);
+        status = read_profile(&test, argv[optind + 1], &test_info, &err);
     if (!status)
         status = pgk_report_instr_diff(base, test, contextual, json, &report, stdout, &err);
+    if (!status && !json && base_info.has_heap && test_info.has_heap)
+        status = compare_heaps(argv + optind, &common, report.top, &err);
     pgk_instr_close(&base);
     pgk_instr_close(&test);
     cli_common_free(&common);

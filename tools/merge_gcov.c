@@ -1,13 +1,20 @@
-/* pgokit merge for counters of gcc. */
+/* pgokit merge for counters of gcc: files of one object file, or folders of whole programs. */
 #include "cli.h"
 
+#include <errno.h>
+#include <fts.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
 
-static const char help[] = "The .gcda files that one object file left in several runs become one, "
-                           "for gcc's -fprofile-use\n"
-                           "or gcov. An input FILE@N counts N times.\n"
-                           "\nExample:\n"
-                           "  pgokit merge run1/app.gcda run2/app.gcda -o app.gcda\n";
+static const char help[] =
+    "The .gcda files that one object file left in several runs become one, for gcc's\n"
+    "-fprofile-use or gcov. Of folders those files become one that lie in the same place in\n"
+    "each, and the output is such a folder. An input FILE@N or FOLDER@N counts N times.\n"
+    "\nExamples:\n"
+    "  pgokit merge run1/app.gcda run2/app.gcda -o app.gcda\n"
+    "  pgokit merge run1 run2@3 -o merged\n";
 
 static const struct option options[] = {
     {"output", required_argument, NULL, 'o'},
@@ -15,28 +22,152 @@ static const struct option options[] = {
     {0},
 };
 
-static int read_input(struct pgk_gcov *gcov, const char *operand, struct pgk_err *err)
+/* One object file's counters. */
+struct sum {
+    char *place; /* in the folders; "" for files that were named themselves */
+    struct pgk_gcov *gcov;
+};
+
+struct merge {
+    const char *output;
+    struct sum *sums;
+    size_t n;
+};
+
+static struct pgk_gcov *sum_at(struct merge *m, const char *place, struct pgk_err *err)
 {
-    struct pgk_input input = cli_input(&cmd_merge, operand);
-    return pgk_gcov_read(gcov, input.path, input.weight, NULL, err);
+    for (size_t i = 0; i < m->n; i++)
+        if (!strcmp(m->sums[i].place, place))
+            return m->sums[i].gcov;
+    struct sum new = {.place = strdup(place)};
+    struct sum *grown = realloc(m->sums, (m->n + 1) * sizeof *grown);
+    if (grown)
+        m->sums = grown;
+    if (!new.place || !grown)
+        cli_usage(&cmd_merge, "out of memory");
+    if (pgk_gcov_new(&new.gcov, err)) {
+        free(new.place);
+        return NULL;
+    }
+    m->sums[m->n++] = new;
+    return new.gcov;
+}
+
+static int add_file(struct merge *m, const char *place, const char *path, uint64_t weight,
+                    struct pgk_err *err)
+{
+    struct pgk_gcov *gcov = sum_at(m, place, err);
+    return gcov ? pgk_gcov_read(gcov, path, weight, NULL, err) : err->status;
+}
+
+static bool has_suffix(const char *name, const char *suffix)
+{
+    size_t n = strlen(name), k = strlen(suffix);
+    return n > k && !strcmp(name + n - k, suffix);
+}
+
+static int refuse(struct pgk_err *err, const char *what, const char *path)
+{
+    *err = (struct pgk_err){.status = PGK_E_IO, .sys_errno = errno, .offset = PGK_NO_OFFSET};
+    snprintf(err->found, sizeof err->found, "%s", what);
+    snprintf(err->file, sizeof err->file, "%s", path);
+    return PGK_E_IO;
+}
+
+static int by_name(const FTSENT **a, const FTSENT **b)
+{
+    return strcmp((*a)->fts_name, (*b)->fts_name);
+}
+
+static int add_folder(struct merge *m, const struct pgk_input *folder, struct pgk_err *err)
+{
+    char *const roots[] = {(char *)(uintptr_t)folder->path, NULL};
+    FTS *walk = fts_open(roots, FTS_PHYSICAL | FTS_NOCHDIR, by_name);
+    int status = walk ? 0 : refuse(err, "cannot look into the folder", folder->path);
+    size_t skip = strlen(folder->path);
+    while (skip && folder->path[skip - 1] == '/')
+        skip--;
+    for (FTSENT *e; !status && (e = fts_read(walk));) {
+        errno = e->fts_errno;
+        if (e->fts_info == FTS_DNR || e->fts_info == FTS_ERR)
+            status = refuse(err, "cannot look into the folder", e->fts_path);
+        else if (e->fts_info == FTS_F && has_suffix(e->fts_name, ".gcda"))
+            status = add_file(m, e->fts_path + skip + strspn(e->fts_path + skip, "/"), e->fts_path,
+                              folder->weight, err);
+    }
+    if (walk)
+        fts_close(walk);
+    return status;
+}
+
+/* Makes the folders that a path leads through. */
+static int make_folders(char *path, struct pgk_err *err)
+{
+    for (char *slash = path + 1; (slash = strchr(slash, '/')); *slash++ = '/') {
+        *slash = 0;
+        if (mkdir(path, 0777) && errno != EEXIST)
+            return refuse(err, "cannot make the folder", path);
+    }
+    return 0;
+}
+
+static int save(const struct merge *m, const struct sum *s, struct pgk_err *err)
+{
+    char *path;
+    if (!*s->place)
+        return pgk_gcov_save(s->gcov, m->output, err);
+    if (asprintf(&path, "%s/%s", m->output, s->place) < 0)
+        cli_usage(&cmd_merge, "out of memory");
+    int status = make_folders(path, err);
+    if (!status)
+        status = pgk_gcov_save(s->gcov, path, err);
+    free(path);
+    return status;
+}
+
+static void parse(struct merge *m, struct cli_common *common, int argc, char **argv)
+{
+    while (cli_next_option(&cmd_merge, argc, argv, "o:", options, common) != -1)
+        m->output = optarg; /* the only option */
+    if (!m->output)
+        cli_usage(&cmd_merge, "where to? name the output with -o");
+    for (int i = optind; i < argc; i++)
+        if (cli_is_folder(cli_input(&cmd_merge, argv[i]).path) !=
+            cli_is_folder(cli_input(&cmd_merge, argv[optind]).path))
+            cli_usage(&cmd_merge, "give files, or folders, not both");
+}
+
+/* All is read before anything is written. */
+static int merge_all(struct merge *m, int n, char *const *operands, struct pgk_err *err)
+{
+    int status = 0;
+    for (int i = 0; i < n && !status; i++) {
+        struct pgk_input input = cli_input(&cmd_merge, operands[i]);
+        status = cli_is_folder(input.path) ? add_folder(m, &input, err)
+                                           : add_file(m, "", input.path, input.weight, err);
+    }
+    if (!status && !m->n)
+        cli_usage(&cmd_merge, "there is no .gcda file in these folders");
+    for (size_t i = 0; i < m->n && !status; i++)
+        status = save(m, &m->sums[i], err);
+    return status;
 }
 
 static int run(int argc, char **argv)
 {
     struct cli_common common = {0};
+    struct merge m = {0};
     struct pgk_err err = {0};
-    struct pgk_gcov *gcov = NULL;
-    const char *output = NULL;
-    while (cli_next_option(&cmd_merge, argc, argv, "o:", options, &common) != -1)
-        output = optarg; /* the only option */
-    if (!output)
-        cli_usage(&cmd_merge, "where to? name the output with -o");
-    int status = pgk_gcov_new(&gcov, &err);
-    for (int i = optind; i < argc && !status; i++)
-        status = read_input(gcov, argv[i], &err);
-    if (!status)
-        status = pgk_gcov_save(gcov, output, &err);
-    pgk_gcov_close(&gcov);
+    parse(&m, &common, argc, argv);
+    int status = merge_all(&m, argc - optind, argv + optind, &err);
+    if (!status && *m.sums[0].place && !common.quiet)
+        fprintf(stderr, "pgokit: note: %zu .gcda file%s written below %s\n", m.n,
+                m.n == 1 ? "" : "s", m.output);
+    for (size_t i = 0; i < m.n; i++) {
+        free(m.sums[i].place);
+        pgk_gcov_close(&m.sums[i].gcov);
+    }
+    free(m.sums);
     cli_common_free(&common);
     return status ? cli_fail(&err) : EXIT_DONE;
 }

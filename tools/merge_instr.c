@@ -7,19 +7,22 @@
 
 #define OUTPUT_HELP                                                                          \
     "      --to NAME            who shall read it: any (default), llvm14 to llvm22; or\n"    \
-    "                           text, the counters as llvm-profdata prints them\n"           \
+    "                           text, the counters as llvm-profdata prints them; or raw,\n"  \
+    "                           as the program itself writes them\n"                         \
+    "      --format-version N   of raw: 8 to 10 (default 10)\n"                          \
     "      --index-version N    5 to 13, instead of what --to means\n"                       \
     "      --memprof-version N  0 to 4, of heap data, instead of what --to means\n"          \
     "      --sparse             leave out functions that never ran\n"                        \
     "      --keep-going         leave out functions whose inputs contradict each other\n"
 
 static const char convert_help[] =
-    "A raw profile, an indexed one or a text becomes an indexed profile of another version, or a\n"
-    "text. Heap data in an indexed profile goes along.\n\n" OUTPUT_HELP
+    "A raw profile, an indexed one or a text becomes any of these, of another version. Heap data\n"
+    "in an indexed profile goes along to an indexed one.\n\n" OUTPUT_HELP
     "      --compiler-fields    of heap data, only the fields that the compiler uses\n"
     "\nExamples:\n"
     "  pgokit convert app.profdata --to llvm16 -o app-16.profdata\n"
-    "  pgokit convert app.profdata --to text -o app.proftext\n";
+    "  pgokit convert app.profdata --to text -o app.proftext\n"
+    "  pgokit convert default.profraw --to raw --format-version 8 -o for-16.profraw\n";
 
 static const char help[] =
     "Raw profiles (*.profraw), indexed ones (*.profdata) and texts (*.proftext) become one "
@@ -28,39 +31,48 @@ static const char help[] =
     "go into the same file, for -fmemory-profile-use=; raw ones need the binaries with "
     "-b.\n\n" OUTPUT_HELP
     "      --full-schema        all fields of heap data, not only those the compiler uses\n"
+    "      --partial            keep all there is: merging partial profiles of some inputs each\n"
+    "                           gives the same as merging all inputs\n"
     "Options that prune heap profiles work on the heap data.\n"
     "\nExamples:\n"
     "  pgokit merge default_*.profraw -o app.profdata\n"
     "  pgokit merge nightly.profdata@10 today.profraw --sparse -o app.profdata\n"
     "  pgokit merge default_*.profraw memprof.profraw.* -b ./app -o both.profdata\n";
 
+enum form { INDEXED, TEXT, RAW };
+
 struct merge {
     const struct cli_verb *verb; /* merge or convert */
     struct cli_common common;
     const char *output;
+    enum form form;
+    uint32_t raw_version;
     struct pgk_indexed_write_opts write;
-    bool any_release, text, sparse, keep_going;
+    bool any_release, partial, sparse, keep_going;
     struct cli_prune prune;
     char **inputs;
     size_t n_inputs, empty; /* without any bytes */
-    struct pgk_input *heap_inputs; /* those with heap data */
-    size_t n_heap_inputs;
+    struct inputs {
+        struct pgk_input *v;
+        size_t n;
+    } counted, heaps; /* those with counters, those with heap data; of both: in both */
     struct pgk_instr *instr;
     struct pgk_heap *heap;
     struct pgk_heap_symbolised symbolised;
 };
 
 enum {
-    OPT_TO = 256, OPT_INDEX, OPT_MEMPROF, OPT_FULL, OPT_FIELDS, OPT_PARTIAL, OPT_SPARSE,
-    OPT_KEEP_GOING
+    OPT_TO = 256, OPT_VERSION, OPT_INDEX, OPT_MEMPROF, OPT_FULL, OPT_FIELDS, OPT_PARTIAL,
+    OPT_SPARSE, OPT_KEEP_GOING
 };
 
-#define OUTPUT_LONG                                          \
-    {"output", required_argument, NULL, 'o'},                \
-    {"to", required_argument, NULL, OPT_TO},                 \
-    {"index-version", required_argument, NULL, OPT_INDEX},   \
+#define OUTPUT_LONG                                            \
+    {"output", required_argument, NULL, 'o'},                  \
+    {"to", required_argument, NULL, OPT_TO},                   \
+    {"format-version", required_argument, NULL, OPT_VERSION},  \
+    {"index-version", required_argument, NULL, OPT_INDEX},     \
     {"memprof-version", required_argument, NULL, OPT_MEMPROF}, \
-    {"sparse", no_argument, NULL, OPT_SPARSE},               \
+    {"sparse", no_argument, NULL, OPT_SPARSE},                 \
     {"keep-going", no_argument, NULL, OPT_KEEP_GOING}
 
 static const struct option convert_options[] = {
@@ -81,12 +93,11 @@ static const struct option merge_options[] = {
 
 static const struct pgk_indexed_target *parse_target(struct merge *m, const char *name)
 {
-    m->text = !strcmp(name, "text");
-    m->any_release = m->text || !strcmp(name, "any");
-    const struct pgk_indexed_target *to = pgk_indexed_target(m->text ? "any" : name);
+    m->form = !strcmp(name, "text") ? TEXT : !strcmp(name, "raw") ? RAW : INDEXED;
+    m->any_release = m->form != INDEXED || !strcmp(name, "any");
+    const struct pgk_indexed_target *to = pgk_indexed_target(m->any_release ? "any" : name);
     if (!to)
-        cli_usage(m->verb, "--to takes any, llvm14 to llvm22 or text, not '%s'",
-                  name);
+        cli_usage(m->verb, "--to takes any, llvm14 to llvm22, text or raw, not '%s'", name);
     return to;
 }
 
@@ -95,6 +106,7 @@ static void parse(struct merge *m, int argc, char **argv)
     enum { NOT_GIVEN = 99 };
     unsigned long index = NOT_GIVEN, memprof = NOT_GIVEN;
     const struct pgk_indexed_target *to = parse_target(m, "any");
+    bool has_target = false;
     bool converts = m->verb == &cmd_convert;
     const struct option *options = converts ? convert_options : merge_options;
     m->write.full_schema = converts; /* which keeps all that the output can hold */
@@ -105,6 +117,10 @@ static void parse(struct merge *m, int argc, char **argv)
             break;
         case OPT_TO:
             to = parse_target(m, optarg);
+            has_target = true;
+            break;
+        case OPT_VERSION:
+            m->raw_version = (uint32_t)cli_number("--format-version", optarg, 8, 10);
             break;
         case OPT_INDEX:
             index = cli_number("--index-version", optarg, 5, 13);
@@ -119,8 +135,8 @@ static void parse(struct merge *m, int argc, char **argv)
             m->write.full_schema = false;
             break;
         case OPT_PARTIAL:
-            cli_usage(m->verb, "--partial is for heap profiles alone; there are counters among "
-                               "the inputs");
+            m->partial = true;
+            break;
         case OPT_SPARSE:
             m->sparse = true;
             break;
@@ -139,6 +155,13 @@ static void parse(struct merge *m, int argc, char **argv)
     }
     if (memprof != NOT_GIVEN)
         m->write.target.memprof_version = (uint32_t)memprof;
+    if (m->partial && (has_target || !m->any_release || m->sparse))
+        cli_usage(m->verb, "--partial writes all there is; say what for when the parts are "
+                           "merged");
+    if (m->raw_version && m->form != RAW)
+        cli_usage(m->verb, "--format-version is of raw profiles: --to raw");
+    if (!m->raw_version)
+        m->raw_version = 10;
     if (!m->output)
         cli_usage(m->verb, "where to? name the output with -o");
     if (converts && optind + 1 != argc)
@@ -147,17 +170,17 @@ static void parse(struct merge *m, int argc, char **argv)
         cli_usage(m->verb, "--drop-unknown-leaf needs the binaries: give them with -b");
     m->inputs = argv + optind;
     m->n_inputs = (size_t)(argc - optind);
-    m->heap_inputs = calloc(m->n_inputs, sizeof *m->heap_inputs);
-    if (!m->heap_inputs)
+    m->counted.v = calloc(m->n_inputs, sizeof *m->counted.v);
+    m->heaps.v = calloc(m->n_inputs, sizeof *m->heaps.v);
+    if (!m->counted.v || !m->heaps.v)
         cli_usage(m->verb, "out of memory");
 }
 
-/* A file of counters, of heap data, or of both. Heap data is noted only, to be read later. */
-static int read_input(struct merge *m, const char *operand, struct pgk_err *err)
+/* Which kind of file an operand names. */
+static int sort_input(struct merge *m, const char *operand, struct pgk_err *err)
 {
     const struct pgk_format *format;
     struct pgk_input input = {operand, 1};
-    struct pgk_file_info info = {0};
     if (m->verb == &cmd_merge)
         input = cli_input(m->verb, operand);
     if (cli_is_empty(input.path)) {
@@ -169,31 +192,40 @@ static int read_input(struct merge *m, const char *operand, struct pgk_err *err)
         return 0;
     }
     int status = pgk_format_detect(input.path, &format, err);
-    bool heap = !status && format->kind == PGK_KIND_HEAP;
-    if (!status && !heap) {
-        status = pgk_instr_read(m->instr, input.path, input.weight, &info, err);
-        heap = info.has_heap;
-    }
-    if (heap)
-        m->heap_inputs[m->n_heap_inputs++] = input;
+    struct inputs *list = !status && format->kind == PGK_KIND_HEAP ? &m->heaps : &m->counted;
+    list->v[list->n++] = input;
+    return status;
+}
+
+/* Notes which files of counters hold heap data, too. */
+static int read_counters(struct merge *m, struct pgk_err *err)
+{
+    struct pgk_file_info *infos = calloc(m->counted.n + 1, sizeof *infos);
+    if (!infos)
+        cli_usage(m->verb, "out of memory");
+    int status = pgk_instr_read_files(&m->instr, m->counted.v, m->counted.n, m->common.threads,
+                                      infos, err);
+    for (size_t i = 0; i < m->counted.n && !status; i++)
+        if (infos[i].has_heap)
+            m->heaps.v[m->heaps.n++] = m->counted.v[i];
+    free(infos);
     return status;
 }
 
 static int read_inputs(struct merge *m, struct pgk_err *err)
 {
-    struct pgk_progress progress;
-    pgk_progress_start(&progress, "reading", "files", m->n_inputs);
     int status = 0;
-    for (size_t i = 0; i < m->n_inputs && !status; i++) {
-        status = read_input(m, m->inputs[i], err);
-        pgk_progress_add(&progress, 1);
-    }
-    pgk_progress_end(&progress);
-    if (!status && m->prune.wanted && !m->n_heap_inputs)
+    for (size_t i = 0; i < m->n_inputs && !status; i++)
+        status = sort_input(m, m->inputs[i], err);
+    if (!status)
+        status = read_counters(m, err);
+    if (!status && m->prune.wanted && !m->heaps.n)
         cli_usage(m->verb, "there is no heap data to prune among the inputs");
-    if (!status && m->n_heap_inputs)
-        status = pgk_heap_read_all(&m->heap, m->heap_inputs, m->n_heap_inputs, m->common.threads,
-                                   NULL, err);
+    if (!status && m->partial && m->heaps.n)
+        cli_usage(m->verb, "make partial profiles of counters and of heap data apart; merge "
+                           "takes both kinds at the end");
+    if (!status && m->heaps.n)
+        status = pgk_heap_read_all(&m->heap, m->heaps.v, m->heaps.n, m->common.threads, NULL, err);
     return status;
 }
 
@@ -281,9 +313,11 @@ static int prepare(struct merge *m, struct pgk_err *err)
     if (!status && m->sparse)
         status = pgk_instr_drop_unused(m->instr, NULL, err);
     uint32_t wanted = *version;
-    if (m->any_release)
+    if (m->partial)
+        *version = pgk_instr_lossless_version(m->instr);
+    else if (m->any_release)
         *version = pgk_instr_index_version(m->instr, wanted);
-    if (*version != wanted && !m->text && !m->common.quiet)
+    if (*version != wanted && m->form == INDEXED && !m->partial && !m->common.quiet)
         fprintf(stderr,
                 "pgokit: note: written as index version %u, by the look of its hashes for "
                 "the front end of LLVM 22; --to llvm19 is for older ones\n",
@@ -296,8 +330,10 @@ static int prepare(struct merge *m, struct pgk_err *err)
 
 static int write_output(const struct merge *m, struct pgk_err *err)
 {
-    if (m->text)
+    if (m->form == TEXT)
         return pgk_instr_text_save(m->instr, m->output, err);
+    if (m->form == RAW)
+        return pgk_instr_raw_save(m->instr, m->output, m->raw_version, err);
     const struct pgk_instr *instr = pgk_instr_origin(m->instr) == PGK_INSTR_NONE ? NULL : m->instr;
     return pgk_indexed_write_all(m->heap, instr, m->output, &m->write, err);
 }
@@ -309,38 +345,64 @@ static bool warn_lost(size_t n, const char *what, const char *why)
     return n > 0;
 }
 
+static bool warn_lost_counters(const struct pgk_instr_loss *loss, const char *why)
+{
+    static const char only_own[] = "because a raw profile has addresses of its own functions only";
+    bool lost = warn_lost(loss->bitmap_functions, "bitmaps of functions are", why);
+    lost |= warn_lost(loss->vtable_functions, "functions' virtual tables are", why);
+    lost |= warn_lost(loss->traces, "temporal traces are", why);
+    lost |= warn_lost(loss->traced_functions, "calls of the temporal trace are", only_own);
+    lost |= warn_lost(loss->unknown_targets, "names of call targets are", only_own);
+    lost |= warn_lost(loss->covered_twice, "counts above 1 are",
+                      "because a raw profile of coverage says only that a place ran");
+    lost |= warn_lost(loss->cut_sites, "value sites are wholly",
+                      "because a site holds 255 values: the rarest are left out");
+    lost |= warn_lost(loss->loop_entries, "mark that loop entries are counted is", why);
+    if (loss->hashes)
+        fputs("pgokit: warning: hashes of the front end of LLVM 22 are not found in a file of this "
+              "version; --to llvm22 writes another\n",
+              stderr);
+    return lost;
+}
+
+static bool warn_lost_heap(const struct merge *m)
+{
+    static const char only_indexed[] = "because only indexed profiles hold them",
+                      only_v4[] = "because only MemProf V4 holds them; --to llvm22 keeps them";
+    if (!m->heap)
+        return false;
+    if (m->form != INDEXED)
+        return warn_lost(pgk_heap_contexts(m->heap), "heap contexts are", only_indexed);
+    if (m->write.target.memprof_version >= 4)
+        return false;
+    bool lost = warn_lost(pgk_heap_callees(m->heap),
+                          "targets of indirect calls in heap data are", only_v4);
+    return warn_lost(pgk_heap_has_data_access(m->heap), "data access profiles are", only_v4) ||
+           lost;
+}
+
+static bool warn_lost_in_form(const struct merge *m)
+{
+    struct pgk_instr_loss loss = {0};
+    if (m->form == RAW && pgk_instr_raw_loss(m->instr, m->raw_version, &loss, NULL))
+        return false; /* out of memory; it was written before */
+    if (m->form == INDEXED)
+        pgk_instr_loss(m->instr, m->write.target.index_version, &loss);
+    return warn_lost_counters(&loss, m->form == RAW
+                                         ? "because this version of raw profiles cannot hold them"
+                                         : "because this index version cannot hold them");
+}
+
 /* What is not in the output although it was in the input. */
 static int report(const struct merge *m)
 {
-    struct pgk_instr_loss loss;
-    uint32_t version = m->write.target.index_version;
     bool lost = m->empty > 0;
     if (m->keep_going && pgk_instr_conflicts(m->instr)) {
         print_conflicts(m);
         lost = true;
     }
-    if (m->text) {
-        lost |= warn_lost(m->heap ? pgk_heap_contexts(m->heap) : 0, "heap contexts are",
-                          "because the text holds counters only");
-    } else {
-        const char *why = "because this index version cannot hold them";
-        pgk_instr_loss(m->instr, version, &loss);
-        lost |= warn_lost(loss.bitmap_functions, "bitmaps of functions are", why);
-        lost |= warn_lost(loss.vtable_functions, "functions' virtual tables are", why);
-        lost |= warn_lost(loss.traces, "temporal traces are", why);
-        if (m->heap && m->write.target.memprof_version < 4) {
-            static const char only_v4[] = "because only MemProf V4 holds them; --to llvm22 "
-                                          "keeps them";
-            lost |= warn_lost(pgk_heap_callees(m->heap),
-                              "targets of indirect calls in heap data are", only_v4);
-            lost |= warn_lost(pgk_heap_has_data_access(m->heap), "data access profiles are",
-                              only_v4);
-        }
-        if (loss.hashes)
-            fputs("pgokit: warning: hashes of the front end of LLVM 22 are not found in a file of "
-                  "this index version; --to llvm22 writes another\n",
-                  stderr);
-    }
+    lost |= warn_lost_in_form(m);
+    lost |= warn_lost_heap(m);
     if (!m->common.quiet) {
         print_changed(m);
         cli_note_symbolised(&m->symbolised);
@@ -355,9 +417,7 @@ static int run_as(const struct cli_verb *verb, int argc, char **argv)
     struct merge m = {.verb = verb};
     struct pgk_err err = {0};
     parse(&m, argc, argv);
-    int status = pgk_instr_new(&m.instr, &err);
-    if (!status)
-        status = read_inputs(&m, &err);
+    int status = read_inputs(&m, &err);
     if (!status && pgk_instr_conflicts(m.instr) && !m.keep_going) {
         print_conflicts(&m);
         status = PGK_E_MISMATCH;
@@ -373,7 +433,8 @@ static int run_as(const struct cli_verb *verb, int argc, char **argv)
     int exit_code = status ? EXIT_FAILED : report(&m);
     pgk_instr_close(&m.instr);
     pgk_heap_close(&m.heap);
-    free(m.heap_inputs);
+    free(m.counted.v);
+    free(m.heaps.v);
     cli_common_free(&m.common);
     return exit_code;
 }

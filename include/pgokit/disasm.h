@@ -37,6 +37,9 @@ struct pgk_disasm_opts {
      * binary and shows them, too; one by lines needs debug information. NULL: none. */
     const struct pgk_sample *profile;
     size_t top; /* with a profile: the functions with the most samples only; 0: all */
+    /* Where TEXT looks for source files, besides where they were compiled. */
+    const char *const *source_dirs;
+    size_t n_source_dirs;
 };
 
 struct pgk_disasm_done {
@@ -44,11 +47,12 @@ struct pgk_disasm_done {
     uint64_t invalid_runs;                    /* runs of bytes that are no instructions */
     uint64_t lost_probes;                     /* probes of code that is not in the program */
     uint64_t stale_functions;                 /* whose code the profile has otherwise */
+    bool stripped; /* all functions were asked for, and those that are not exported have no name */
 };
 
 /* Writes the disassembly of an ELF file to `out`, section by section, symbol by symbol. NULL
  * opts: all functions as TEXT. `done` may be NULL. PGK_E_EMPTY if a function was asked for that
- * no symbol has (not with LLVM, which shows nothing then), or probes where there are none;
+ * has no code of its own (not with LLVM, which shows nothing then), or probes where there are none;
  * PGK_E_NODEBUG if lines were asked for. Memory does not grow with the output. */
 int pgk_disasm(const char *path, const struct pgk_disasm_opts *opts, FILE *out,
                struct pgk_disasm_done *done, struct pgk_err *err);

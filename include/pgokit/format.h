@@ -65,7 +65,8 @@ struct pgk_file_info {
     bool compressed;          /* sample, extensible binary: sections are */
     bool guid_names;          /* sample, extensible binary: names are GUIDs */
     bool split_layout;        /* sample, extensible binary */
-    bool has_summary;         /* sample: `summary` is stored in the file */
+    bool has_summary;         /* sample: `summary` is stored in the file; of one function that
+                                 was read: it is known, stored or not */
     struct pgk_sample_summary summary;
     uint64_t size_bytes;
 };
@@ -87,6 +88,7 @@ int pgk_heap_read(struct pgk_heap *heap, const char *path, struct pgk_file_info 
  * pgk_heap_read reads it. */
 int pgk_instr_read(struct pgk_instr *instr, const char *path, uint64_t weight,
                    struct pgk_file_info *info, struct pgk_err *err);
+
 /* A profile to add, and how often it counts (at least 1). */
 struct pgk_input {
     const char *path;
@@ -98,6 +100,11 @@ struct pgk_input {
  * its progress. */
 int pgk_heap_read_all(struct pgk_heap **heap, const struct pgk_input *inputs, size_t count,
                       unsigned threads, struct pgk_file_info *infos, struct pgk_err *err);
+/* Reads any number of instrumentation profiles into a new one, on up to `threads` threads (0: one
+ * per processor); the result is the same for any number. infos[i], if not NULL, is of
+ * inputs[i]. Otherwise as pgk_instr_read. */
+int pgk_instr_read_files(struct pgk_instr **profile, const struct pgk_input *inputs, size_t n,
+                         unsigned threads, struct pgk_file_info *infos, struct pgk_err *err);
 /* Reads what can be read of a damaged raw or indexed file, record by record, and adds it to `heap`;
  * calls `fn` for everything that is lost. Returns how many such things there are, or a negative
  * status if nothing can be read, or the format has no records to save (PGK_E_ARG). `info` may be
@@ -109,7 +116,9 @@ int pgk_heap_salvage(struct pgk_heap *heap, const char *path, struct pgk_file_in
 int pgk_sample_read(struct pgk_sample *profile, const char *path, uint64_t weight,
                     struct pgk_file_info *info, struct pgk_err *err);
 /* Reads only what an extensible binary has of one function, in any context, without looking
- * at the rest; other formats are read as a whole. PGK_E_EMPTY if the function is not there. */
+ * at the rest; other formats are read as a whole. A context in brackets, as the text format has
+ * it, is that context alone. `info` has the summary of all functions. PGK_E_EMPTY if the
+ * function is not there. */
 int pgk_sample_read_function(struct pgk_sample *profile, const char *path, const char *function,
                              struct pgk_file_info *info, struct pgk_err *err);
 

@@ -144,21 +144,40 @@ size_t pgk_instr_lookup(const struct pgk_instr *profile, uint64_t id, uint64_t h
  * PGK_E_MISMATCH with conflicts. */
 int pgk_instr_text_save(const struct pgk_instr *profile, const char *path, struct pgk_err *err);
 
-/* What a file of the given index version cannot hold, so that it is not written. */
+/* What a file cannot hold, so that it is not written. */
 struct pgk_instr_loss {
-    size_t bitmap_functions; /* functions with bitmaps: before index version 11 */
-    size_t vtable_functions; /* functions with virtual tables: before 12 */
-    size_t traces;           /* before 10 */
-    size_t binary_ids;       /* before 9 */
-    bool hashes;             /* front-end hashes of LLVM 22 are not looked up before 13 */
+    size_t bitmap_functions; /* functions with bitmaps: before index version 11, raw 9 */
+    size_t vtable_functions; /* functions with virtual tables: before index 12, raw 10 */
+    size_t traces;           /* before index 10, raw 9; a raw file has one at most */
+    size_t traced_functions; /* raw: calls in its trace of functions without counters */
+    size_t binary_ids;       /* before index 9 */
+    size_t cut_sites;        /* value sites with more than 255 values: the rarest are left out */
+    size_t unknown_targets;  /* raw: call targets that have no counters, and so no address */
+    size_t covered_twice;    /* raw: counts above 1 in a profile of coverage */
+    bool loop_entries;       /* the mark that loop entries are counted: before index 10, raw 9 */
+    bool hashes;             /* front-end hashes of LLVM 22 are not looked up before index 13 and
+                                raw 10 */
 };
 void pgk_instr_loss(const struct pgk_instr *profile, uint32_t index_version,
                     struct pgk_instr_loss *loss);
+
+
+/* Writes the profile as the program itself would have (.profraw), for a release that reads raw
+ * `version`, 8 to 10. Addresses are made up. pgk_instr_raw_loss says what is lost.
+ * PGK_E_EMPTY without functions, PGK_E_MISMATCH with conflicts, PGK_E_ARG for another version,
+ * PGK_E_LIMIT for a function with more value sites than the format can count (65535), or a name
+ * that cannot stand in its list of names. */
+int pgk_instr_raw_save(const struct pgk_instr *profile, const char *path, uint32_t version,
+                       struct pgk_err *err);
+int pgk_instr_raw_loss(const struct pgk_instr *profile, uint32_t version,
+                       struct pgk_instr_loss *loss, struct pgk_err *err);
 
 /* The index version to write instead of `wanted` so that some compiler finds all functions:
  * front-end profiles of LLVM 22 need 13 or later, since their hashes are looked up by the
  * version. All others can be written at any. */
 uint32_t pgk_instr_index_version(const struct pgk_instr *profile, uint32_t wanted);
+/* The newest index version at which nothing of the profile is lost. */
+uint32_t pgk_instr_lossless_version(const struct pgk_instr *profile);
 
 /* Writes one indexed profile (.profdata) with counters, heap data or both: either may be NULL.
  * What pgk_indexed_write says holds here, too; index versions are 5 to 13 without heap

@@ -60,6 +60,13 @@ static inline uint32_t pgk_index_next(const struct pgk_index *ix, uint64_t hash,
     }
 }
 
+/* Brings in the slot that a search for `hash` will begin at. */
+static inline void pgk_index_prefetch(const struct pgk_index *ix, uint64_t hash)
+{
+    if (PGK_LIKELY(ix->slots != NULL))
+        __builtin_prefetch(&ix->slots[pgk_index_tag(hash) >> ix->shift]);
+}
+
 #define PGK_INDEX_FOR(ix, hash, i)                                             \
     for (uint32_t i##_at = 0, i = pgk_index_next((ix), (hash), &i##_at);       \
          i != PGK_INDEX_NONE; i = pgk_index_next((ix), (hash), &i##_at))

@@ -223,8 +223,8 @@ static const struct row rows[] = {
      .read_heap = read_indexed,
      .salvage_heap = salvage_indexed,
      .read_instr = read_indexed_instr},
-    {.public = {"raw counters", PGK_KIND_INSTR, "8 to 10", "", "runtimes of clang 14 to 22",
-                "instr-raw.md"},
+    {.public = {"raw counters", PGK_KIND_INSTR, "8 to 10", "8 to 10",
+                "runtimes of clang 14 to 22, pgokit", "instr-raw.md"},
      .sniff = pgk_instr_raw_sniff,
      .read_instr = read_instr_raw},
     {.public = {"YAML heap profile", PGK_KIND_HEAP, "of LLVM 22", "of LLVM 22",
@@ -519,7 +519,8 @@ int pgk_sample_read(struct pgk_sample *profile, const char *path, uint64_t weigh
     return close_file(&f, read_sample(profile, &f, weight, err), info);
 }
 
-/* Only extensible binaries have a table to find a function by. */
+/* Only extensible binaries have a table to find a function by, and only binaries a summary of
+ * all that was there. */
 static int read_function(struct pgk_sample *profile, struct opened *f, const char *function,
                          struct pgk_err *err)
 {
@@ -529,6 +530,11 @@ static int read_function(struct pgk_sample *profile, struct opened *f, const cha
             return status;
     }
     PGK_TRY(read_sample(profile, f, 1, err));
+    if (!f->info.has_summary) {
+        PGK_TRY(pgk_sample_finish(profile, err));
+        PGK_TRY(pgk_sample_summarise(profile, &f->info.summary, err));
+        f->info.has_summary = true;
+    }
     return pgk_sample_keep_function(profile, function, err);
 }
 

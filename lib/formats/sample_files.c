@@ -1,10 +1,10 @@
 /* The rows of sample profiles in the table of formats, and reading many files at once. */
 #include "sample_files.h"
 
-#include "pool.h"
 #include "sample_binary.h"
 #include "sample_format.h"
 #include "sample_text.h"
+#include "shares.h"
 
 static bool has_magic(const uint8_t *bytes, size_t size, uint64_t magic)
 {
@@ -44,19 +44,24 @@ bool pgk_sniff_sample_text(const uint8_t *bytes, size_t size)
     return pgk_sample_text_sniff(bytes, size);
 }
 
+static void tell_of_ext(struct pgk_file_info *info, const struct pgk_sample_ext_info *ext)
+{
+    info->version = PGK_SAMPLE_VERSION;
+    info->compressed = ext->compressed;
+    info->guid_names = ext->md5;
+    info->split_layout = ext->split_layout;
+    info->has_vtables = ext->has_vtables;
+    info->has_summary = ext->has_summary;
+    info->summary = ext->summary;
+}
+
 int pgk_read_sample_ext(struct pgk_sample *profile, const struct pgk_filemap *map,
                         const struct pgk_source *src, uint64_t weight, struct pgk_file_info *info,
                         struct pgk_err *err)
 {
     struct pgk_sample_ext_info ext;
     PGK_TRY(pgk_sample_ext_read(profile, map->bytes, map->size, src, weight, &ext, err));
-    info->version = PGK_SAMPLE_VERSION;
-    info->compressed = ext.compressed;
-    info->guid_names = ext.md5;
-    info->split_layout = ext.split_layout;
-    info->has_vtables = ext.has_vtables;
-    info->has_summary = ext.has_summary;
-    info->summary = ext.summary;
+    tell_of_ext(info, &ext);
     return 0;
 }
 
@@ -83,8 +88,9 @@ int pgk_read_sample_gcc(struct pgk_sample *profile, const struct pgk_filemap *ma
                         const struct pgk_source *src, uint64_t weight, struct pgk_file_info *info,
                         struct pgk_err *err)
 {
-    (void)info;
-    return pgk_sample_gcc_read(profile, map->bytes, map->size, src, weight, err);
+    PGK_TRY(pgk_sample_gcc_read(profile, map->bytes, map->size, src, weight, err));
+    info->version = pgk_sample_gcc_version(map->bytes, map->size);
+    return 0;
 }
 
 int pgk_read_sample_text(struct pgk_sample *profile, const struct pgk_filemap *map,
@@ -99,8 +105,11 @@ int pgk_sample_read_one(struct pgk_sample *profile, const struct pgk_filemap *ma
                         const struct pgk_source *src, const char *function,
                         struct pgk_file_info *info, struct pgk_err *err)
 {
-    info->version = PGK_SAMPLE_VERSION;
-    return pgk_sample_ext_read_function(profile, map->bytes, map->size, src, function, err);
+    struct pgk_sample_ext_info ext;
+    PGK_TRY(pgk_sample_ext_read_function(profile, map->bytes, map->size, src, function, &ext,
+                                         err));
+    tell_of_ext(info, &ext);
+    return 0;
 }
 
 /* docs/formats/sample-binary.md "Who reads what" */
@@ -111,70 +120,49 @@ const char *pgk_sample_file_readers(const struct pgk_file_info *info)
     const char *name = info->format->name;
     if (strstr(name, "compact"))
         return "LLVM 13 to 16";
-    return strstr(name, "GCC") ? "GCC and LLVM 14 to 22" : "LLVM 14 to 22";
+    if (!strstr(name, "GCC"))
+        return "LLVM 14 to 22";
+    static const char *const versions[] = {"LLVM 14 to 22", "GCC before 12", "GCC 12"};
+    return versions[info->version];
 }
 
 /* ---- many files ---- */
 
-/* Each worker adds up a share of the files; the shares are added up at the end. More than a
- * few workers do not pay: what they read has to be added again. */
-enum { FILES_PER_WORKER = 32, MAX_WORKERS = 8 };
-
-struct shares {
+struct sample_files {
+    struct pgk_sample *profiles[PGK_SHARES_MAX];
     const struct pgk_input *inputs;
-    size_t n, workers;
-    struct pgk_sample *profiles[MAX_WORKERS];
-    struct pgk_err errs[MAX_WORKERS];
 };
 
-static int read_share(void *ctx, size_t share, unsigned worker)
+static int read_one(void *ctx, size_t share, size_t input, struct pgk_err *err)
 {
-    struct shares *s = ctx;
-    size_t first = s->n * share / s->workers, end = s->n * (share + 1) / s->workers;
-    (void)worker;
-    for (size_t i = first; i < end; i++)
-        PGK_TRY(pgk_sample_read(s->profiles[share], s->inputs[i].path, s->inputs[i].weight, NULL,
-                                &s->errs[share]));
+    struct sample_files *f = ctx;
+    return pgk_sample_read(f->profiles[share], f->inputs[input].path, f->inputs[input].weight, NULL,
+                           err);
+}
+
+static int merge_share(void *ctx, size_t share, struct pgk_err *err)
+{
+    struct sample_files *f = ctx;
+    PGK_TRY(pgk_sample_merge(f->profiles[0], f->profiles[share], 1, err));
+    pgk_sample_close(&f->profiles[share]);
     return 0;
 }
 
-static int first_error(const struct shares *s, int status, struct pgk_err *err)
+static int read_shares(struct sample_files *f, size_t n, unsigned threads, struct pgk_err *err)
 {
-    for (size_t i = 0; i < s->workers; i++) {
-        if (s->errs[i].status == status) {
-            if (err)
-                *err = s->errs[i];
-            return status;
-        }
-    }
-    return pgk_fail_nomem(err);
-}
-
-static int read_shares(struct shares *s, unsigned threads, struct pgk_err *err)
-{
-    for (size_t i = 1; i < s->workers; i++)
-        PGK_TRY(pgk_sample_new(&s->profiles[i], err));
-    int status = pgk_pool_run(threads, s->workers, read_share, s);
-    if (status)
-        return first_error(s, status, err);
-    for (size_t i = 1; i < s->workers; i++) {
-        PGK_TRY(pgk_sample_merge(s->profiles[0], s->profiles[i], 1, err));
-        pgk_sample_close(&s->profiles[i]);
-    }
-    return 0;
+    struct pgk_shares s = {.read = read_one, .merge = merge_share, .ctx = f, .inputs = n};
+    pgk_shares_plan(&s, threads);
+    for (size_t i = 1; i < s.n; i++)
+        PGK_TRY(pgk_sample_new(&f->profiles[i], err));
+    return pgk_shares_run(&s, err);
 }
 
 int pgk_sample_read_files(struct pgk_sample *profile, const struct pgk_input *inputs, size_t n,
                           unsigned threads, struct pgk_err *err)
 {
-    struct shares s = {.inputs = inputs, .n = n, .profiles = {profile}};
-    s.workers = pgk_pool_threads(threads, n / FILES_PER_WORKER);
-    if (s.workers > MAX_WORKERS)
-        s.workers = MAX_WORKERS;
-    if (s.workers < 1)
-        s.workers = 1;
-    int status = read_shares(&s, threads, err);
-    for (size_t i = 1; i < s.workers; i++)
-        pgk_sample_close(&s.profiles[i]);
+    struct sample_files f = {.inputs = inputs, .profiles = {profile}};
+    int status = read_shares(&f, n, threads, err);
+    for (size_t i = 1; i < PGK_SHARES_MAX; i++)
+        pgk_sample_close(&f.profiles[i]);
     return status;
 }

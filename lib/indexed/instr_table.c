@@ -3,9 +3,11 @@
 #include "indexed.h"
 
 #include "hash.h"
+#include "instr_parts.h"
 #include "instr_summary.h"
 #include "name_blocks.h"
 #include "ondisk_table.h"
+#include "value_sites.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -14,6 +16,7 @@
 enum {
     WITH_BINARY_IDS = 9,
     WITH_TRACES = 10,
+    WITH_LOOP_ENTRIES = 10, /* LLVM 14 and 16 take the bit for a part of the version */
     WITH_BITMAPS = 11,
     WITH_VTABLES = 12,
     WITH_NEW_HASHES = 13
@@ -235,8 +238,7 @@ struct writer {
     const struct pgk_instr *p;
     uint32_t version;
     uint32_t *order; /* functions by name, then hash */
-    pgk_ranked_vec ranked;
-    bool failed; /* out of memory on the way */
+    struct pgk_values_writer values;
 };
 
 uint64_t pgk_instr_variant_bits(const struct pgk_instr *p, uint32_t index_version)
@@ -244,6 +246,8 @@ uint64_t pgk_instr_variant_bits(const struct pgk_instr *p, uint32_t index_versio
     uint64_t flags = p ? p->flags : 0;
     if (index_version < WITH_TRACES)
         flags &= ~(UINT64_C(1) << PGK_INDEXED_TEMPORAL);
+    if (index_version < WITH_LOOP_ENTRIES)
+        flags &= ~(UINT64_C(1) << PGK_INDEXED_LOOP_ENTRIES);
     return flags;
 }
 
@@ -254,9 +258,12 @@ void pgk_instr_loss(const struct pgk_instr *p, uint32_t index_version, struct pg
         const struct pgk_instr_func *f = &p->funcs.v[i];
         loss->bitmap_functions += index_version < WITH_BITMAPS && f->n_bitmap;
         loss->vtable_functions += index_version < WITH_VTABLES && f->n_sites[PGK_VALUE_VTABLE];
+        loss->cut_sites += pgk_values_cut(f);
     }
     loss->traces = index_version < WITH_TRACES ? p->traces.n : 0;
     loss->binary_ids = index_version < WITH_BINARY_IDS ? p->binary_ids.n : 0;
+    loss->loop_entries =
+        index_version < WITH_LOOP_ENTRIES && p->flags >> PGK_INDEXED_LOOP_ENTRIES & 1;
     loss->hashes = index_version < WITH_NEW_HASHES && p->hash_age & PGK_HASHES_NEW &&
                    pgk_instr_origin(p) == PGK_INSTR_FRONT_END;
 }
@@ -280,45 +287,8 @@ static int write_summary(const struct pgk_instr *p, bool contextual, uint32_t in
     return 0;
 }
 
-static int n_kinds(const struct writer *w)
-{
-    return w->version >= WITH_VTABLES ? PGK_VALUE_KINDS : PGK_VALUE_VTABLE;
-}
-
-static uint64_t values_size(const struct writer *w, const struct pgk_instr_func *f)
-{
-    uint64_t size = 8;
-    for (int k = 0; k < n_kinds(w); k++) {
-        if (!f->n_sites[k])
-            continue;
-        size += (8 + (uint64_t)f->n_sites[k] + 7) & ~UINT64_C(7);
-        const struct pgk_value_site *s = pgk_func_site(f, (enum pgk_value_kind)k, 0);
-        for (uint32_t i = 0; i < f->n_sites[k]; i++)
-            size += 16 * (s[i].n < PGK_SITE_VALUES_MAX ? s[i].n : PGK_SITE_VALUES_MAX);
-    }
-    return size;
-}
-
-static void write_kind(struct writer *w, const struct pgk_instr_func *f, int kind,
-                       struct pgk_sink *out)
-{
-    const struct pgk_value_site *s = pgk_func_site(f, (enum pgk_value_kind)kind, 0);
-    uint32_t n = f->n_sites[kind];
-    pgk_sink_u32(out, (uint32_t)kind);
-    pgk_sink_u32(out, n);
-    for (uint32_t i = 0; i < n; i++)
-        pgk_sink_u8(out, (uint8_t)(s[i].n < PGK_SITE_VALUES_MAX ? s[i].n : PGK_SITE_VALUES_MAX));
-    pgk_sink_zeros(out, -(size_t)n & 7);
-    for (uint32_t i = 0; i < n; i++) {
-        w->failed |= !pgk_site_rank(&s[i], &w->ranked);
-        for (size_t v = 0; v < w->ranked.n; v++)
-            pgk_sink_bytes(out, &w->ranked.v[v].v, sizeof w->ranked.v[v].v);
-    }
-}
-
 static void write_record(struct writer *w, const struct pgk_instr_func *f, struct pgk_sink *out)
 {
-    int kinds = 0;
     pgk_sink_u64(out, pgk_instr_written_hash(w->p, f->hash, w->version));
     pgk_sink_u64(out, f->n_counts);
     pgk_sink_bytes(out, f->counts, f->n_counts * sizeof *f->counts);
@@ -327,13 +297,7 @@ static void write_record(struct writer *w, const struct pgk_instr_func *f, struc
         for (uint32_t i = 0; i < f->n_bitmap; i++)
             pgk_sink_u64(out, f->bitmap[i]);
     }
-    for (int k = 0; k < n_kinds(w); k++)
-        kinds += f->n_sites[k] > 0;
-    pgk_sink_u32(out, (uint32_t)values_size(w, f));
-    pgk_sink_u32(out, (uint32_t)kinds);
-    for (int k = 0; k < n_kinds(w); k++)
-        if (f->n_sites[k])
-            write_kind(w, f, k, out);
+    pgk_values_write(&w->values, f, out);
 }
 
 /* An item is a name: its functions follow each other in the order, from position `first`. */
@@ -353,7 +317,7 @@ static uint64_t item_size(void *ctx, size_t first)
     for (size_t i = first; (f = func_at(w, first, i)); i++)
         size += 16 + 8 * (uint64_t)f->n_counts +
                 (w->version >= WITH_BITMAPS ? 8 + 8 * (uint64_t)f->n_bitmap : 0) +
-                values_size(w, f);
+                pgk_values_size(f, w->values.kinds);
     return size;
 }
 
@@ -385,7 +349,7 @@ static int write_table(struct writer *w, struct pgk_sink *out, uint64_t *table_o
         if (!i || w->p->funcs.v[w->order[i - 1]].name != name)
             ok = pgk_ondisk_add(&table, w->p->names.v.v[name].ref, i);
     }
-    ok = ok && pgk_ondisk_write(&table, out, &emit, table_off) && !w->failed;
+    ok = ok && pgk_ondisk_write(&table, out, &emit, table_off) && !w->values.failed;
     pgk_ondisk_free(&table);
     return ok ? 0 : pgk_fail_nomem(err);
 }
@@ -394,6 +358,7 @@ int pgk_instr_table_write(const struct pgk_instr *p, struct pgk_sink *out, uint3
                           uint64_t *table_off, struct pgk_err *err)
 {
     struct writer w = {.p = p, .version = index_version};
+    w.values.kinds = index_version >= WITH_VTABLES ? PGK_VALUE_KINDS : PGK_VALUE_VTABLE;
     PGK_TRY(write_summary(p, false, index_version, out, err));
     if (p && p->flags >> PGK_INDEXED_CONTEXT_SENSITIVE & 1)
         PGK_TRY(write_summary(p, true, index_version, out, err));
@@ -401,72 +366,26 @@ int pgk_instr_table_write(const struct pgk_instr *p, struct pgk_sink *out, uint3
         PGK_TRY(pgk_instr_order(p, &w.order, err));
     int status = write_table(&w, out, table_off, err);
     pgk_mem_free(w.order);
-    pgk_vec_free(&w.ranked);
+    pgk_vec_free(&w.values.ranked);
     return status;
 }
 
 static int write_binary_ids(const struct pgk_instr *p, struct pgk_sink *out, struct pgk_err *err)
 {
-    const struct pgk_instr_id **order = NULL;
-    uint64_t size = 0;
-    size_t n = p ? p->binary_ids.n : 0;
-    if (n)
-        PGK_TRY(pgk_instr_order_ids(p, &order, err));
-    for (size_t i = 0; i < n; i++)
-        size += 8 + ((order[i]->size + 7) & ~UINT64_C(7));
-    pgk_sink_u64(out, size);
-    for (size_t i = 0; i < n; i++) {
-        pgk_sink_u64(out, order[i]->size);
-        pgk_sink_bytes(out, order[i]->bytes, order[i]->size);
-        pgk_sink_zeros(out, -order[i]->size & 7);
-    }
-    pgk_mem_free(order);
-    return 0;
-}
-
-static int by_name(const void *a, const void *b)
-{
-    const struct pgk_instr_name *x = a, *y = b;
-    int d = memcmp(x->s, y->s, x->len < y->len ? x->len : y->len);
-    return d ? d : x->len < y->len ? -1 : x->len > y->len;
-}
-
-/* The names joined, in order. */
-static int join_names(const struct pgk_instr_names *t, struct pgk_sink *plain, struct pgk_err *err)
-{
-    struct pgk_instr_name *sorted = pgk_mem_alloc(t->v.n, sizeof *sorted);
-    if (!sorted)
-        return pgk_fail_nomem(err);
-    memcpy(sorted, t->v.v, t->v.n * sizeof *sorted);
-    qsort(sorted, t->v.n, sizeof *sorted, by_name);
-    for (size_t i = 0; i < t->v.n; i++) {
-        if (i)
-            pgk_sink_u8(plain, 1);
-        pgk_sink_bytes(plain, sorted[i].s, sorted[i].len);
-    }
-    pgk_mem_free(sorted);
-    return 0;
+    pgk_sink_u64(out, p ? pgk_instr_ids_size(p) : 0);
+    return p ? pgk_instr_ids_write(p, out, err) : 0;
 }
 
 static int write_vtable_names(const struct pgk_instr *p, struct pgk_sink *out, struct pgk_err *err)
 {
-    struct pgk_sink *plain;
     uint64_t at = pgk_sink_tell(out);
-    size_t size;
     pgk_sink_u64(out, 0);
-    if (!p || !p->vtables.v.n)
-        return 0;
-    PGK_TRY(pgk_sink_memory(&plain, err));
-    int status = join_names(&p->vtables, plain, err);
-    const uint8_t *bytes = pgk_sink_data(plain, &size);
-    if (!status)
-        status =
-            bytes ? pgk_name_block_write(out, (const char *)bytes, size, err) : pgk_fail_nomem(err);
-    pgk_sink_drop(&plain);
+    if (p)
+        PGK_TRY(pgk_instr_names_write(&p->vtables, NULL, out, err));
     uint64_t blob = pgk_sink_tell(out) - at - 8;
     pgk_sink_patch_u64(out, at, blob);
     pgk_sink_zeros(out, -blob & 7);
-    return status;
+    return 0;
 }
 
 static int write_traces(const struct pgk_instr *p, struct pgk_sink *out, struct pgk_err *err)

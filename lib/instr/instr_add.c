@@ -435,10 +435,12 @@ static int copy_function(struct pgk_instr_adder *a, const struct pgk_instr *from
             d->kind[k].values.n += site->n;
         }
     PGK_TRY(pgk_instr_add(a, &r, err));
+    struct pgk_instr_func *sum =
+        &a->profile->funcs.v[pgk_instr_find(a->profile, name->ref, f->hash)];
+    sum->inputs += f->inputs - 1;
     /* Of several inputs: equal counts go by value, not by the order of this input. */
-    uint32_t at = pgk_instr_find(a->profile, name->ref, f->hash);
-    if (f->merged && !a->profile->funcs.v[at].merged)
-        sort_sites(&a->profile->funcs.v[at]);
+    if (f->merged && !sum->merged)
+        sort_sites(sum);
     return 0;
 }
 
@@ -450,8 +452,11 @@ static int merge_rest(struct pgk_instr *into, const struct pgk_instr *from, uint
     for (int t = 0; t < 2; t++)
         for (size_t i = 0; i < tables[t]->v.n; i++) {
             const struct pgk_instr_name *n = &tables[t]->v.v[i];
-            if (pgk_names_add(targets[t], &into->arena, n->ref, n->s, n->len) == PGK_INDEX_NONE)
+            uint32_t at = pgk_names_add(targets[t], &into->arena, n->ref, n->s, n->len);
+            if (at == PGK_INDEX_NONE)
                 return pgk_fail_nomem(err);
+            if (n->inputs)
+                targets[t]->v.v[at].inputs += n->inputs - 1;
         }
     for (size_t i = 0; i < from->binary_ids.n; i++)
         if (!pgk_instr_add_binary_id(into, from->binary_ids.v[i].bytes, from->binary_ids.v[i].size))

@@ -3,6 +3,7 @@
 #define PGK_INSTR_RAW_H
 
 #include "instr_model.h"
+#include "sink.h"
 
 /* As read from a little-endian file; of a big-endian one in the other order. */
 #define PGK_INSTR_RAW_MAGIC_64 UINT64_C(0xff6c70726f667281)
@@ -20,5 +21,12 @@ bool pgk_instr_raw_sniff(const uint8_t *bytes, size_t size);
 PGK_MUST_USE int pgk_instr_raw_read(struct pgk_instr_adder *a, const uint8_t *bytes, size_t size,
                                     const struct pgk_source *src,
                                     struct pgk_instr_raw_info *info, struct pgk_err *err);
+
+/* Refuses what no raw profile can hold at all. */
+PGK_MUST_USE int pgk_instr_raw_check(const struct pgk_instr *p, const char *path,
+                                     struct pgk_err *err);
+/* As pgk_instr_raw_save; what that checks holds. */
+PGK_MUST_USE int pgk_instr_raw_write(const struct pgk_instr *p, struct pgk_sink *out,
+                                     uint32_t version, struct pgk_err *err);
 
 #endif

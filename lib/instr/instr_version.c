@@ -36,6 +36,12 @@ uint32_t pgk_instr_index_version(const struct pgk_instr *p, uint32_t wanted)
     return NEWEST;
 }
 
+uint32_t pgk_instr_lossless_version(const struct pgk_instr *p)
+{
+    bool shortens = pgk_instr_origin(p) == PGK_INSTR_FRONT_END && hash_kind(p) != SHORT_HASHES;
+    return shortens ? LAST_OF_LONG_HASHES : NEWEST;
+}
+
 uint64_t pgk_instr_written_hash(const struct pgk_instr *p, uint64_t hash, uint32_t index_version)
 {
     bool shorten =

@@ -63,11 +63,12 @@ struct pgk_dw_bytes {
     uint64_t n;
 };
 
-/* The bytes of `b` from `off` on; none if it lies outside. */
+/* The bytes of `b` from `off` on; none, but at some address, if it lies outside. */
 static inline struct pgk_dw_bytes pgk_dw_from(struct pgk_dw_bytes b, uint64_t off)
 {
-    if (off > b.n)
-        return (struct pgk_dw_bytes){0};
+    static const uint8_t none;
+    if (!b.p || off > b.n)
+        return (struct pgk_dw_bytes){.p = &none};
     return (struct pgk_dw_bytes){b.p + off, b.n - off};
 }
 

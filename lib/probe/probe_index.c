@@ -7,27 +7,51 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-enum { RECENT = 1 << 13 };
+enum { RECENT = 1 << 13, WAITING = 64 };
 
 /* A walk that fills an index. */
 struct fill {
     struct pgk_probe_index *ix;
     uint32_t *at_level; /* the open node of each level */
     bool no_memory;
-    /* Descriptors found last, by GUID: the same small functions are inlined all over, and the
-     * table of all descriptors is too large for the cache. */
+    size_t n_waiting;
+    /* Nodes whose function is to be looked for among all descriptors. That table is too large for
+     * the cache: their reads of memory are on their way together. */
+    struct waiting {
+        uint64_t guid, guid_off;
+        uint32_t node;
+    } waiting[WAITING];
+    /* Descriptors found last, by GUID: the same small functions are inlined all over. */
     struct recent {
         uint64_t guid;
         uint32_t desc;
     } recent[RECENT];
 };
 
-static inline uint32_t desc_of(struct fill *f, uint64_t guid)
+static int find_waiting(struct fill *f, struct pgk_probe_walk *w, struct pgk_err *err)
 {
-    struct recent *r = &f->recent[guid % RECENT];
-    if (PGK_UNLIKELY(r->guid != guid))
-        *r = (struct recent){guid, pgk_probe_desc_by_guid(f->ix->source, guid)};
-    return r->desc;
+    struct pgk_probe_index *ix = f->ix;
+    const struct pgk_probes *p = ix->source;
+    for (size_t i = 0; i < f->n_waiting; i++) {
+        uint32_t first = pgk_index_next(&p->desc_index, f->waiting[i].guid, &(uint32_t){0});
+        if (first != PGK_INDEX_NONE)
+            __builtin_prefetch(&p->descs.v[first]);
+    }
+    for (size_t i = 0; i < f->n_waiting; i++) {
+        const struct waiting *n = &f->waiting[i];
+        uint32_t desc = pgk_probe_desc_by_guid(p, n->guid);
+        if (PGK_UNLIKELY(desc == PGK_PROBE_NONE)) {
+            w->guid = n->guid;
+            w->guid_off = n->guid_off;
+            return pgk_probe_walk_reject(w, "GUID", PGK_F("%" PRIu64, n->guid),
+                                         "the GUID of a function in .pseudo_probe_desc",
+                                         PGK_E_CORRUPT, err);
+        }
+        ix->nodes[n->node].desc = desc;
+        f->recent[n->guid % RECENT] = (struct recent){n->guid, desc};
+    }
+    f->n_waiting = 0;
+    return 0;
 }
 
 static int fill_node(struct pgk_probe_walk *w, void *ctx, uint64_t guid, uint32_t site,
@@ -35,19 +59,20 @@ static int fill_node(struct pgk_probe_walk *w, void *ctx, uint64_t guid, uint32_
 {
     struct fill *f = ctx;
     struct pgk_probe_index *ix = f->ix;
+    const struct recent *r = &f->recent[guid % RECENT];
+    uint32_t node = (uint32_t)ix->n_nodes++;
     (void)probes;
-    uint32_t desc = desc_of(f, guid);
-    if (PGK_UNLIKELY(desc == PGK_PROBE_NONE))
-        return pgk_probe_walk_reject(w, "GUID", PGK_F("%" PRIu64, guid),
-                                     "the GUID of a function in .pseudo_probe_desc", PGK_E_CORRUPT,
-                                     err);
-    f->at_level[level] = (uint32_t)ix->n_nodes;
-    ix->nodes[ix->n_nodes++] = (struct pgk_probe_packed_node){
+    f->at_level[level] = node;
+    ix->nodes[node] = (struct pgk_probe_packed_node){
         .parent = level ? f->at_level[level - 1] : PGK_PROBE_NONE,
         .site = site,
-        .desc = desc,
+        .desc = r->desc,
     };
-    return 0;
+    if (PGK_LIKELY(r->guid == guid))
+        return 0;
+    pgk_index_prefetch(&ix->source->desc_index, guid);
+    f->waiting[f->n_waiting++] = (struct waiting){guid, w->guid_off, node};
+    return f->n_waiting == WAITING ? find_waiting(f, w, err) : 0;
 }
 
 static void fill_probe(struct pgk_probe_walk *w, void *ctx, const struct pgk_probe_seen *seen)
@@ -87,38 +112,48 @@ static int fill_places(struct fill *f, const uint8_t *chosen, struct pgk_err *er
         if (!status && f->no_memory)
             status = pgk_fail_nomem(err);
     }
+    if (!status)
+        status = find_waiting(f, &w, err);
     pgk_vec_free(&w.pending);
     return status;
 }
 
 /* ---- order by address ---- */
 
-enum { STRETCH_BITS = 9, STRETCH = 1 << STRETCH_BITS, FEW = 24 };
+enum { MAX_STRETCH_BITS = 9, FEW = 24 };
+
+/* While it is sorted, a probe's entry has in its upper bits where in the stretch of code the probe
+ * is: the entry alone says it all, and equal addresses stay in the order of the section. */
+struct stretches {
+    unsigned bits; /* a stretch is of 2^bits bytes of code */
+    uint32_t *end; /* per stretch: where the next entry goes, then the end of its entries */
+    uint32_t *room;
+};
 
 /* Few elements by insertion. */
-static void sort_few(const struct pgk_probe_packed *probes, uint32_t *v, size_t n)
+static void sort_few(uint32_t *v, size_t n)
 {
     for (size_t i = 1; i < n; i++) {
         uint32_t x = v[i];
         size_t j = i;
-        for (; j && probes[v[j - 1]].addr_off > probes[x].addr_off; j--)
+        for (; j && v[j - 1] > x; j--)
             v[j] = v[j - 1];
         v[j] = x;
     }
 }
 
-/* The probes of one stretch of code by counting; `room` is for `n` of them. */
-static void sort_stretch(const struct pgk_probe_packed *probes, uint32_t *v, size_t n,
-                         uint32_t *room)
+/* The entries of one stretch by counting. */
+static void sort_stretch(const struct stretches *s, uint32_t *v, size_t n)
 {
-    uint32_t end[STRETCH + 1] = {0};
+    uint32_t end[(1 << MAX_STRETCH_BITS) + 1] = {0};
+    unsigned shift = 32 - s->bits;
     for (size_t i = 0; i < n; i++)
-        end[(probes[v[i]].addr_off & (STRETCH - 1)) + 1]++;
-    for (size_t b = 0; b < STRETCH; b++)
+        end[(v[i] >> shift) + 1]++;
+    for (size_t b = 0; b < (size_t)1 << s->bits; b++)
         end[b + 1] += end[b];
     for (size_t i = 0; i < n; i++)
-        room[end[probes[v[i]].addr_off & (STRETCH - 1)]++] = v[i];
-    memcpy(v, room, n * sizeof *v);
+        s->room[end[v[i] >> shift]++] = v[i];
+    memcpy(v, s->room, n * sizeof *v);
 }
 
 static int compare_probes(const void *a, const void *b, void *ctx)
@@ -138,43 +173,58 @@ static void sort_sparse(struct pgk_probe_index *ix)
     qsort_r(ix->order, ix->n_probes, sizeof *ix->order, compare_probes, ix->probes);
 }
 
-/* Probes of a function lie together in the section and in the code, so that a distribution
- * over stretches of code, and then within each, works in the cache. */
+/* Distributes the probes over stretches of code: those of a function lie together in the section
+ * and in the code, so that this and the sorting of each work in the cache. */
+static int sort_dense(struct pgk_probe_index *ix, struct stretches *s, struct pgk_err *err)
+{
+    const struct pgk_probe_packed *probes = ix->probes;
+    uint32_t *order = ix->order;
+    size_t n = ix->n_probes, count = (size_t)(ix->span >> s->bits) + 1, most = 0;
+    unsigned bits = s->bits, shift = 32 - bits;
+    uint32_t *end = pgk_mem_zalloc(count + 1, sizeof *end);
+    s->end = end;
+    if (!end)
+        return pgk_fail_nomem(err);
+    for (size_t i = 0; i < n; i++)
+        end[(probes[i].addr_off >> bits) + 1]++;
+    for (size_t k = 0; k < count; k++) {
+        most = end[k + 1] > most ? end[k + 1] : most;
+        end[k + 1] += end[k];
+    }
+    s->room = pgk_mem_alloc(most, sizeof *s->room);
+    if (!s->room)
+        return pgk_fail_nomem(err);
+    for (size_t i = 0; i < n; i++) {
+        uint32_t off = probes[i].addr_off;
+        order[end[off >> bits]++] = off << shift | (uint32_t)i;
+    }
+    for (size_t k = 0, from = 0; k < count; from = end[k++]) {
+        if (end[k] - from > FEW)
+            sort_stretch(s, order + from, end[k] - from);
+        else
+            sort_few(order + from, end[k] - from);
+    }
+    for (size_t i = 0; i < n; i++)
+        order[i] &= UINT32_MAX >> bits;
+    return 0;
+}
+
 static int sort_by_address(struct pgk_probe_index *ix, struct pgk_err *err)
 {
-    size_t n = ix->n_probes, stretches = (size_t)(ix->span >> STRETCH_BITS) + 1, most = 0;
+    size_t n = ix->n_probes;
     ix->order = pgk_mem_table(n + 1, sizeof *ix->order);
     if (!ix->order)
         return pgk_fail_nomem(err);
-    if (stretches / 2 > n) {
+    unsigned spare = n ? (unsigned)__builtin_clz((uint32_t)n) : 0; /* bits that no number has */
+    struct stretches s = {.bits = spare < MAX_STRETCH_BITS ? spare : MAX_STRETCH_BITS};
+    if (!s.bits || ix->span >> s.bits > n * 2) {
         sort_sparse(ix);
         return 0;
     }
-    uint32_t *end = pgk_mem_zalloc(stretches + 1, sizeof *end), *room = NULL;
-    if (end) {
-        for (size_t i = 0; i < n; i++)
-            end[(ix->probes[i].addr_off >> STRETCH_BITS) + 1]++;
-        for (size_t s = 0; s < stretches; s++) {
-            most = end[s + 1] > most ? end[s + 1] : most;
-            end[s + 1] += end[s];
-        }
-        room = pgk_mem_alloc(most + 1, sizeof *room);
-    }
-    if (!room) {
-        pgk_mem_free(end);
-        return pgk_fail_nomem(err);
-    }
-    for (size_t i = 0; i < n; i++)
-        ix->order[end[ix->probes[i].addr_off >> STRETCH_BITS]++] = (uint32_t)i;
-    for (size_t s = 0, from = 0; s < stretches; from = end[s++]) {
-        if (end[s] - from > FEW)
-            sort_stretch(ix->probes, ix->order + from, end[s] - from, room);
-        else
-            sort_few(ix->probes, ix->order + from, end[s] - from);
-    }
-    pgk_mem_free(room);
-    pgk_mem_free(end);
-    return 0;
+    int status = sort_dense(ix, &s, err);
+    pgk_mem_free(s.end);
+    pgk_mem_free(s.room);
+    return status;
 }
 
 /* ---- making an index ---- */

@@ -15,6 +15,7 @@ enum {
     PGK_PROBE_SENTINEL = 0x20,          /* names the symbol of the code; no probe itself */
     PGK_PROBE_HAS_DISCRIMINATOR = 0x40,
     PGK_PROBE_DELTA = 0x80,             /* the address is relative to the last one */
+    PGK_PROBE_ATTRIBUTES = PGK_PROBE_SENTINEL | PGK_PROBE_HAS_DISCRIMINATOR | PGK_PROBE_DELTA,
 };
 
 /* Where the code of a symbol is; the GUID is that of its name. */

@@ -89,10 +89,34 @@ int pgk_probe_walk_bad_counts(const struct pgk_probe_walk *w, uint64_t off, uint
 void pgk_probe_walk_base(struct pgk_probe_walk *w, int64_t delta);
 uint64_t pgk_probe_walk_sentinel(struct pgk_probe_walk *w, uint64_t guid);
 
+/* Most probes have an index below 128, a delta of one or two bytes, and nothing else; which of the
+ * two cannot be predicted, and so is not branched on. False: read it with all that may be. */
+PGK_PROBE_INLINE bool walk_short_probe(struct pgk_probe_walk *w, struct pgk_probe_seen *seen)
+{
+    struct pgk_cursor *c = &w->cur;
+    uint32_t v;
+    if (PGK_UNLIKELY(pgk_cur_left(c) < sizeof v))
+        return false;
+    memcpy(&v, c->at, sizeof v);
+    uint8_t packed = (uint8_t)(v >> 8);
+    if (PGK_UNLIKELY(v & 0x80) || PGK_UNLIKELY((v & 0x80800000) == 0x80800000) ||
+        PGK_UNLIKELY((packed & PGK_PROBE_ATTRIBUTES) != PGK_PROBE_DELTA) ||
+        PGK_UNLIKELY((packed & PGK_PROBE_TYPE_MASK) >= PGK_PROBE_TYPES))
+        return false;
+    unsigned longer = v >> 23 & 1, unused = 64 - 7 * (1 + longer);
+    uint64_t delta = (v >> 16 & 0x7f) | v >> 24 << 7;
+    w->last += (uint64_t)((int64_t)(delta << unused) >> unused);
+    c->at += 3 + longer;
+    *seen = (struct pgk_probe_seen){.addr = w->last, .index = v & 0x7f, .packed = packed};
+    return true;
+}
+
 PGK_PROBE_INLINE int walk_probe(struct pgk_probe_walk *w, struct pgk_probe_seen *seen,
                                 struct pgk_err *err)
 {
     struct pgk_cursor *c = &w->cur;
+    if (PGK_LIKELY(!w->symbol && walk_short_probe(w, seen)))
+        return 0;
     const uint8_t *begin = c->at;
     seen->index = walk_u32(c, "probe index");
     seen->packed = pgk_cur_u8(c, "probe type and attributes");

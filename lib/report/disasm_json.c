@@ -216,6 +216,8 @@ static void print_target(struct pgk_disasm *d, const char *key, const char *symb
     open(d, symbol_key, "{");
     print_string(d, "name", s->name);
     print_number(d, "offset", addr - s->addr);
+    if (s->plt)
+        print_flag(d, "plt", true);
     close(d, "}");
 }
 

@@ -41,7 +41,7 @@ static int add_symbol(void *ctx, const struct pgk_elf_entry *e)
                 *e->name && *e->name != '$';
     if (!code && !d->style->every_symbol)
         return 0;
-    struct pgk_disasm_symbol s = {e->name, e->addr, e->section, code};
+    struct pgk_disasm_symbol s = {e->name, e->addr, e->section, .code = code};
     return pgk_vec_push(&d->symbols, s) ? 0 : PGK_E_NOMEM;
 }
 
@@ -64,24 +64,18 @@ const struct pgk_disasm_symbol *pgk_disasm_find(const struct pgk_disasm *d, uint
     return from && d->symbols.v[from - 1].section == number ? &d->symbols.v[from - 1] : NULL;
 }
 
-static bool has_name(const struct pgk_disasm *d, const char *name)
-{
-    const struct pgk_disasm_opts *o = d->opts;
-    for (size_t i = 0; i < o->n_functions; i++)
-        if (!strcmp(o->functions[i], name))
-            return true;
-    return false;
-}
-
 /* "ns::f" stands for every function of that name. */
 static bool is_wanted(const struct pgk_disasm *d, const struct pgk_disasm_symbol *s)
 {
-    if (!d->opts->n_functions || has_name(d, s->name))
-        return true;
-    if (d->style->every_symbol)
-        return false;
+    const struct pgk_disasm_opts *o = d->opts;
+    bool wanted = !o->n_functions;
+    for (size_t i = 0; i < o->n_functions && !wanted; i++)
+        wanted = !strcmp(o->functions[i], s->name);
+    if (wanted || d->style->every_symbol)
+        return wanted;
     char *plain = pgk_demangle(s->name);
-    bool wanted = plain && has_name(d, plain);
+    for (size_t i = 0; i < o->n_functions && plain && !wanted; i++)
+        wanted = pgk_disasm_is_named(plain, o->functions[i]);
     free(plain);
     return wanted;
 }
@@ -138,16 +132,12 @@ static int choose_functions(struct pgk_disasm *d, struct pgk_err *err)
         struct pgk_elf_section_info s = pgk_elf_section_at(d->elf, section);
         for (end = first; end < d->symbols.n && d->symbols.v[end].section == section;)
             end++;
-        /* What llvm-profgen leaves out is of no use to others either: it has no symbols. */
-        if (is_listed(&s) && strcmp(s.name, ".plt") != 0 && !add_functions(d, section, first, end))
+        /* llvm-profgen leaves out .plt alone. */
+        bool left_out = d->style->every_symbol ? !strcmp(s.name, ".plt") : pgk_disasm_is_plt(&s);
+        if (is_listed(&s) && !left_out && !add_functions(d, section, first, end))
             return pgk_fail_nomem(err);
     }
-    if (d->functions.n || !d->opts->n_functions || d->style->every_symbol)
-        return 0;
-    return pgk_fail(err, PGK_E_EMPTY, .file = d->path, .format = "ELF", .field = "function",
-                    .found = PGK_F("no symbol %s", d->opts->functions[0]),
-                    .expected = "the name of a function of this program",
-                    .hint = "names are linkage names, or demangled without parameters; see nm");
+    return d->style->every_symbol ? 0 : pgk_disasm_check_names(d, err);
 }
 
 /* ---- counts ---- */
@@ -294,7 +284,7 @@ static int list_batch(struct pgk_disasm *d, size_t first, size_t *next, struct p
         d->style->function(d, &f[i]);
         list_insns(d, &f[i], &b);
         d->style->function_end(d);
-        if (d->counts && pgk_disasm_counts_failed(d->counts))
+        if (d->failed || d->names.failed || (d->counts && pgk_disasm_counts_failed(d->counts)))
             status = pgk_fail_nomem(err);
     }
     d->done.functions += last - first;
@@ -383,6 +373,8 @@ static int open_all(struct pgk_disasm *d, struct pgk_err *err)
     PGK_TRY(pgk_insn_decoder_open(&d->decoder, pgk_elf_machine(d->elf), d->style->insns, err));
     if (pgk_elf_entries(d->elf, add_symbol, d) < 0)
         return pgk_fail_nomem(err);
+    if (!d->style->every_symbol)
+        PGK_TRY(pgk_disasm_name_plt(d, err));
     if (d->symbols.n)
         qsort(d->symbols.v, d->symbols.n, sizeof *d->symbols.v, compare_symbols);
     PGK_TRY(choose_functions(d, err));
@@ -412,6 +404,7 @@ static int run(struct pgk_disasm *d, struct pgk_err *err)
     PGK_TRY(is_ranked(d) ? list_all(d, err) : list_sections(d, err));
     if (d->style->end)
         d->style->end(d);
+    d->done.stripped = !d->opts->n_functions && !pgk_elf_section(d->elf, ".symtab", &(size_t){0});
     if (d->counts)
         d->done.stale_functions = pgk_disasm_stale_functions(d->counts);
     pgk_text_flush(&d->out);
@@ -444,7 +437,8 @@ int pgk_disasm(const char *path, const struct pgk_disasm_opts *opts, FILE *out,
     pgk_insn_decoder_close(&d->decoder);
     pgk_mem_free(d->desc_names);
     pgk_mem_free(d->symbol_names);
-    pgk_arena_free(&d->names);
+    pgk_shown_names_free(&d->names);
+    pgk_source_lines_free(&d->sources);
     pgk_vec_free(&d->functions);
     pgk_vec_free(&d->symbols);
     pgk_elf_close(&d->elf);

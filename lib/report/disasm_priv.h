@@ -2,8 +2,9 @@
 #ifndef PGK_DISASM_PRIV_H
 #define PGK_DISASM_PRIV_H
 
-#include "arena.h"
 #include "disasm_counts.h"
+#include "shown_names.h"
+#include "source_lines.h"
 #include "elf_file.h"
 #include "insn.h"
 #include "pgokit/disasm.h"
@@ -17,6 +18,7 @@ struct pgk_disasm_symbol {
     uint64_t addr;
     uint32_t section;
     bool code; /* function or label, not a section, a file or a mark such as $x */
+    bool plt;  /* stub for a function of another library, whose name this is */
 };
 
 /* One instruction with all that belongs to it. */
@@ -55,9 +57,12 @@ struct pgk_disasm {
     struct pgk_disasm_done done;
     bool comma;                              /* JSON: something stands before in its bracket */
     const struct pgk_sym_chain *last_source; /* TEXT: the line printed last */
-    const char **desc_names;                 /* TEXT: as shown, by descriptor; NULL: not yet */
+    const struct pgk_disasm_function *function; /* TEXT: being printed */
+    struct pgk_source_lines sources;         /* TEXT */
+    bool failed;                             /* TEXT: out of memory for them */
+    struct pgk_shown_names names;           /* TEXT */
+    const char **desc_names;                 /* TEXT: of them, by descriptor; NULL: not yet */
     const char **symbol_names;               /* TEXT: the same by symbol */
-    struct pgk_arena names;
     struct pgk_text_out out;
 };
 
@@ -77,6 +82,15 @@ extern const struct pgk_disasm_style pgk_disasm_text, pgk_disasm_llvm, pgk_disas
 /* The function symbol that holds `addr` (the last one at or before it in its section); NULL
  * if there is none. */
 const struct pgk_disasm_symbol *pgk_disasm_find(const struct pgk_disasm *d, uint64_t addr);
+
+/* Whether a demangled name is that of a function as its programmer says it: "f[abi:cxx11]" is
+ * "f", too. */
+bool pgk_disasm_is_named(const char *plain, const char *name);
+/* Adds a symbol for each stub of the linkage table, whose sections are not listed. */
+int pgk_disasm_name_plt(struct pgk_disasm *d, struct pgk_err *err);
+bool pgk_disasm_is_plt(const struct pgk_elf_section_info *s);
+/* PGK_E_EMPTY if a function that was asked for is not among those to be listed. */
+int pgk_disasm_check_names(struct pgk_disasm *d, struct pgk_err *err);
 
 /* From the profile, which there must be. */
 struct pgk_disasm_heat pgk_disasm_function_heat(const struct pgk_disasm *d,

@@ -30,38 +30,35 @@ static void print_safe(struct pgk_disasm *d, const char *name)
     pgk_text_str(&d->out, pgk_human_text(safe, sizeof safe, name));
 }
 
-static void print_name(struct pgk_disasm *d, const char *name)
+/* All of it, as in the heading of a function. */
+static void print_long_name(struct pgk_disasm *d, const char *name)
 {
-    char *plain = pgk_demangle(name);
+    char *plain = pgk_demangle_fully(name);
     print_safe(d, plain ? plain : name);
     free(plain);
 }
 
-/* The same, of names that come again and again: demangling takes longer than all the rest. */
-static void print_cached(struct pgk_disasm *d, const char **cached, const char *name)
+static void print_name(struct pgk_disasm *d, const char *name)
 {
-    if (!*cached) {
-        char *plain = pgk_demangle(name), safe[512];
-        pgk_human_text(safe, sizeof safe, plain ? plain : name);
-        *cached = pgk_arena_copy(&d->names, safe, strlen(safe));
-        free(plain);
-    }
-    pgk_text_str(&d->out, *cached ? *cached : name);
+    pgk_text_str(&d->out, pgk_shown_name(&d->names, name, strlen(name)));
 }
 
 static void print_symbol_name(struct pgk_disasm *d, const struct pgk_disasm_symbol *s)
 {
-    print_cached(d, &d->symbol_names[s - d->symbols.v], s->name);
+    const char **known = &d->symbol_names[s - d->symbols.v];
+    if (!*known)
+        *known = pgk_shown_name(&d->names, s->name, strlen(s->name));
+    pgk_text_str(&d->out, *known);
 }
 
 static void print_desc(struct pgk_disasm *d, uint32_t desc)
 {
-    struct pgk_probe_desc p = pgk_probe_desc_at(d->probes, desc);
-    char name[512];
-    size_t n = p.name_len < sizeof name ? p.name_len : sizeof name - 1;
-    memcpy(name, p.name, n);
-    name[n] = 0;
-    print_cached(d, &d->desc_names[desc], name);
+    const char **known = &d->desc_names[desc];
+    if (!*known) {
+        struct pgk_probe_desc p = pgk_probe_desc_at(d->probes, desc);
+        *known = pgk_shown_name(&d->names, p.name, p.name_len);
+    }
+    pgk_text_str(&d->out, *known);
 }
 
 /* ---- counts ---- */
@@ -168,6 +165,8 @@ static void print_stale(struct pgk_disasm *d, uint32_t probe)
 static int begin(struct pgk_disasm *d, struct pgk_err *err)
 {
     size_t descs = d->probes ? pgk_probe_descs(d->probes) : 0;
+    d->sources.folders = d->opts->source_dirs;
+    d->sources.n_folders = d->opts->n_source_dirs;
     d->desc_names = pgk_mem_zalloc(descs + 1, sizeof *d->desc_names);
     d->symbol_names = pgk_mem_zalloc(d->symbols.n + 1, sizeof *d->symbol_names);
     return d->desc_names && d->symbol_names ? 0 : pgk_fail_nomem(err);
@@ -183,19 +182,20 @@ static void function(struct pgk_disasm *d, const struct pgk_disasm_function *f)
 {
     char size[PGK_HUMAN_SIZE];
     colour(d, BOLD);
-    print_symbol_name(d, f->symbol);
+    print_long_name(d, f->symbol->name);
     colour(d, OFF);
     pgk_text_printf(&d->out, "  0x%" PRIx64 ", %s, ", f->low,
                     pgk_human_bytes(size, (double)(f->high - f->low)));
     print_safe(d, pgk_elf_section_at(d->elf, f->section).name);
     for (size_t i = 0; i < f->n_aliases; i++) {
         pgk_text_str(&d->out, i ? ", " : "\n  also ");
-        print_name(d, f->aliases[i].name);
+        print_long_name(d, f->aliases[i].name);
     }
     pgk_text_lit(&d->out, "\n");
     if (d->counts)
         print_heat(d, f);
     d->last_source = NULL;
+    d->function = f;
 }
 
 static void function_end(struct pgk_disasm *d)
@@ -247,6 +247,30 @@ static bool same_place(const struct pgk_sym_chain *a, const struct pgk_sym_chain
     return true;
 }
 
+/* The text of the line, if its file is there. */
+static void print_line(struct pgk_disasm *d, const struct pgk_sym_frame *f)
+{
+    const struct pgk_source_file *file = NULL;
+    char text[256], safe[512];
+    size_t len = 0;
+    if (f->file && f->line && pgk_source_find(&d->sources, f->file, &file, NULL) < 0)
+        d->failed = true;
+    const char *line = file ? pgk_source_line(file, f->line, &len) : NULL;
+    for (; line && len && (*line == ' ' || *line == '\t'); line++)
+        len--;
+    if (!len)
+        return;
+    len = len < sizeof text ? len : sizeof text - 1;
+    memcpy(text, line, len);
+    text[len] = 0;
+    skip_count(d);
+    colour(d, DIM);
+    pgk_text_lit(&d->out, "            ");
+    pgk_text_str(&d->out, pgk_human_text(safe, sizeof safe, text));
+    colour(d, OFF);
+    pgk_text_lit(&d->out, "\n");
+}
+
 /* "file.c:12 foo, inlined at file.c:40 into main" */
 static void print_source(struct pgk_disasm *d, const struct pgk_sym_chain *chain)
 {
@@ -260,14 +284,17 @@ static void print_source(struct pgk_disasm *d, const struct pgk_sym_chain *chain
         const char *slash = f->file ? strrchr(f->file, '/') : NULL;
         pgk_text_str(&d->out, i ? ", inlined at " : "          ");
         print_safe(d, slash ? slash + 1 : f->file ? f->file : "?");
-        pgk_text_printf(&d->out, ":%" PRIu32 "%s ", f->line, i ? " into" : "");
+        if (f->line) /* else code that the compiler added */
+            pgk_text_printf(&d->out, ":%" PRIu32, f->line);
+        pgk_text_str(&d->out, i ? " into " : " ");
         print_name(d, f->function ? f->function : "?");
     }
     colour(d, OFF);
     pgk_text_lit(&d->out, "\n");
+    print_line(d, &chain->frames[0]);
 }
 
-/* " <symbol+0x10>", if there is a symbol. */
+/* " <symbol+0x10>", if there is a symbol; " <+0x10>" within the function itself. */
 static void print_symbol(struct pgk_disasm *d, uint64_t addr)
 {
     const struct pgk_disasm_symbol *s = pgk_disasm_find(d, addr);
@@ -275,7 +302,11 @@ static void print_symbol(struct pgk_disasm *d, uint64_t addr)
         return;
     colour(d, DIM);
     pgk_text_lit(&d->out, " <");
-    print_symbol_name(d, s);
+    bool elsewhere = s->addr != d->function->low || s->section != d->function->section;
+    if (elsewhere || addr == s->addr)
+        print_symbol_name(d, s);
+    if (s->plt)
+        pgk_text_lit(&d->out, "@plt");
     if (addr != s->addr)
         pgk_text_printf(&d->out, "+0x%" PRIx64, addr - s->addr);
     pgk_text_lit(&d->out, ">");

@@ -228,8 +228,8 @@ double pgk_heap_overlap(const struct pgk_heap_alignment *a, const struct pgk_hea
 {
     struct pgk_heap_totals x, y;
     double overlap = 0;
-    pgk_heap_totals(now, &x);
-    pgk_heap_totals(before, &y);
+    pgk_heap_totals(now, NULL, &x);
+    pgk_heap_totals(before, NULL, &y);
     double all = (double)x.v[PGK_MIB_TotalSize], all_before = (double)y.v[PGK_MIB_TotalSize];
     if (all <= 0 || all_before <= 0)
         return all == all_before;

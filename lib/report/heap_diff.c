@@ -254,8 +254,8 @@ int pgk_report_heap_diff(const struct pgk_heap *before, const struct pgk_heap *n
     };
     int status = 0;
     PGK_TRY(pgk_heap_align(&d.align, now, before, err));
-    pgk_heap_totals(now, &d.totals);
-    pgk_heap_totals(before, &d.totals_before);
+    pgk_heap_totals(now, NULL, &d.totals);
+    pgk_heap_totals(before, NULL, &d.totals_before);
     count_changes(&d);
     qsort_r(d.align.pairs, d.align.n, sizeof *d.align.pairs, by_growth, &d);
     if (opts->json)

@@ -1,14 +1,8 @@
 /* Folded stacks: "main;parse;malloc 4096", a line per context, for flame graph tools. */
 #include "heap_export.h"
 
+#include "export_out.h"
 #include "json_out.h"
-
-/* The sign between frames cannot be part of a name. */
-static void put_name(struct pgk_sink *out, const char *name)
-{
-    for (; *name; name++)
-        pgk_sink_u8(out, *name == ';' ? ':' : (uint8_t)*name);
-}
 
 static int put_stack(struct pgk_stacks_of *s, uint32_t stack, struct pgk_sink *out,
                      struct pgk_err *err)
@@ -21,7 +15,8 @@ static int put_stack(struct pgk_stacks_of *s, uint32_t stack, struct pgk_sink *o
             return pgk_fail_nomem(err);
         }
     for (size_t i = nodes.n; i-- > 0;) {
-        put_name(out, pgk_frames_text(&s->frames, pgk_frames_func(&s->frames, nodes.v[i])->name));
+        pgk_folded_name(out,
+                        pgk_frames_text(&s->frames, pgk_frames_func(&s->frames, nodes.v[i])->name));
         pgk_sink_u8(out, i ? ';' : ' ');
     }
     pgk_vec_free(&nodes);

@@ -5,6 +5,7 @@
 #include "heap_advice.h"
 #include "heap_align.h"
 #include "heap_view.h"
+#include "page_table.h"
 #include "sink.h"
 
 /* A context on the page: contexts of both profiles, most bytes first. */
@@ -12,12 +13,6 @@ struct pgk_page_row {
     struct pgk_heap_pair pair;
     double weight;  /* largest share of bytes, objects, accesses or lifetime it has */
     uint64_t bytes; /* in the profile; before, if it is gone */
-};
-
-/* A table of which only some entries are on the page, under new numbers. */
-struct pgk_page_table {
-    uint32_t *number_of;   /* by old number: new number + 1; 0: not on the page */
-    PGK_VEC(uint32_t) old; /* by new number */
 };
 
 struct pgk_page {

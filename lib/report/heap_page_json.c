@@ -8,30 +8,20 @@
 
 #include <string.h>
 
-static void member_text(struct pgk_sink *out, const char *key, const char *text)
-{
-    pgk_sink_printf(out, ",\"%s\":", key);
-    pgk_json_text(out, text);
-}
-
-static void member_number(struct pgk_sink *out, const char *key, uint64_t v)
-{
-    pgk_sink_printf(out, ",\"%s\":", key);
-    pgk_json_number(out, v);
-}
-
 static void put_titles(struct pgk_page *p)
 {
     char title[1024], text[256] = "";
     if (p->opts->info)
         pgk_file_info_text(p->opts->info, text, sizeof text);
     pgk_sink_printf(p->out, "\"schema\":\"pgokit-page-1\",\"kind\":\"heap\"");
-    member_text(p->out, "generator", "pgokit " PGK_VERSION);
-    member_text(p->out, "title",
-                pgk_human_text(title, sizeof title, p->opts->title ? p->opts->title : ""));
-    member_text(p->out, "format", text);
+    pgk_json_member_text(p->out, "generator", "pgokit " PGK_VERSION);
+    pgk_json_member_text(p->out, "title",
+                         pgk_human_text(title, sizeof title, p->opts->title ? p->opts->title : ""));
+    pgk_json_member_text(p->out, "format", text);
+    pgk_sink_printf(p->out, ",\"some_accesses\":%s",
+                    pgk_view_some_accesses(p->opts->info) ? "true" : "false");
     if (p->before)
-        member_text(
+        pgk_json_member_text(
             p->out, "base",
             pgk_human_text(title, sizeof title, p->opts->base_title ? p->opts->base_title : ""));
 }
@@ -43,7 +33,7 @@ static void put_totals(struct pgk_sink *out, const char *key, const struct pgk_h
     pgk_sink_printf(out, ",\"%s\":{\"contexts\":%zu", key, t->contexts);
     for (size_t i = 0; i < PGK_COUNTOF(sums); i++)
         if (t->known >> sums[i] & 1)
-            member_number(out, pgk_mib_info(sums[i], NULL, NULL), t->v[sums[i]]);
+            pgk_json_member_number(out, pgk_mib_info(sums[i], NULL, NULL), t->v[sums[i]]);
     pgk_sink_printf(out, "}");
 }
 
@@ -54,9 +44,9 @@ static void put_labels(struct pgk_page *p)
     for (enum pgk_mib_label l = 0; l < PGK_LABELS; l++) {
         pgk_json_comma(p->out, &first);
         pgk_sink_printf(p->out, "{\"contexts\":%zu", p->totals.label_contexts[l]);
-        member_number(p->out, "bytes", p->totals.label_bytes[l]);
-        member_text(p->out, "name", pgk_mib_label_name(l));
-        member_text(p->out, "rule", pgk_mib_label_rule(l));
+        pgk_json_member_number(p->out, "bytes", p->totals.label_bytes[l]);
+        pgk_json_member_text(p->out, "name", pgk_mib_label_name(l));
+        pgk_json_member_text(p->out, "rule", pgk_mib_label_rule(l));
         pgk_sink_printf(p->out, "}");
     }
     pgk_sink_printf(p->out, "]");
@@ -91,13 +81,13 @@ static void put_advice(struct pgk_page *p)
         const struct pgk_advice_text *text = &pgk_advice_texts[a->rule];
         pgk_json_comma(p->out, &first);
         pgk_sink_printf(p->out, "{\"contexts\":%zu", a->n);
-        member_number(p->out, "bytes", a->bytes);
-        member_number(p->out, "objects", a->objects);
-        member_text(p->out, "name", text->name);
-        member_text(p->out, "title", text->title);
-        member_text(p->out, "says", text->says);
-        member_text(p->out, "action", text->action);
-        member_text(p->out, "rule", text->rule);
+        pgk_json_member_number(p->out, "bytes", a->bytes);
+        pgk_json_member_number(p->out, "objects", a->objects);
+        pgk_json_member_text(p->out, "name", text->name);
+        pgk_json_member_text(p->out, "title", text->title);
+        pgk_json_member_text(p->out, "says", text->says);
+        pgk_json_member_text(p->out, "action", text->action);
+        pgk_json_member_text(p->out, "rule", text->rule);
         put_stakes(p, a);
         pgk_sink_printf(p->out, "}");
     }
@@ -266,7 +256,7 @@ static uint64_t row_site(const struct pgk_page *p, size_t row)
 static uint64_t row_label(const struct pgk_page *p, size_t row)
 {
     const struct pgk_mib *now = pgk_page_now(p, row, PGK_MIB_ROOM);
-    return pgk_mib_label(now ? now : pgk_page_before(p, row, PGK_MIB_ROOM));
+    return pgk_view_label(now ? now : pgk_page_before(p, row, PGK_MIB_ROOM), p->opts->info);
 }
 
 static uint64_t row_change(const struct pgk_page *p, size_t row)
@@ -358,9 +348,9 @@ static void put_rest(struct pgk_page *p)
                 sum.v[id] += m->v[id];
     }
     pgk_sink_printf(p->out, ",\"rest\":{\"contexts\":%zu", p->n_rows - p->n_shown);
-    member_number(p->out, "TotalSize", sum.v[PGK_MIB_TotalSize]);
-    member_number(p->out, "AllocCount", sum.v[PGK_MIB_AllocCount]);
-    member_number(p->out, "TotalAccessCount", sum.v[PGK_MIB_TotalAccessCount]);
+    pgk_json_member_number(p->out, "TotalSize", sum.v[PGK_MIB_TotalSize]);
+    pgk_json_member_number(p->out, "AllocCount", sum.v[PGK_MIB_AllocCount]);
+    pgk_json_member_number(p->out, "TotalAccessCount", sum.v[PGK_MIB_TotalAccessCount]);
     pgk_sink_printf(p->out, ",\"largest_share\":");
     pgk_json_double(p->out, largest);
     pgk_sink_printf(p->out, "}");

@@ -8,12 +8,39 @@
 #include <stdlib.h>
 #include <string.h>
 
-void pgk_heap_totals(const struct pgk_heap *heap, struct pgk_heap_totals *t)
+struct pgk_mib pgk_view_judged(const struct pgk_mib *m, const struct pgk_file_info *info)
+{
+    static const enum pgk_mib_id of_accesses[] = {PGK_MIB_TotalAccessCount,
+                                                  PGK_MIB_MinAccessCount,
+                                                  PGK_MIB_MaxAccessCount,
+                                                  PGK_MIB_TotalAccessDensity,
+                                                  PGK_MIB_MinAccessDensity,
+                                                  PGK_MIB_MaxAccessDensity,
+                                                  PGK_MIB_TotalLifetimeAccessDensity,
+                                                  PGK_MIB_MinLifetimeAccessDensity,
+                                                  PGK_MIB_MaxLifetimeAccessDensity};
+    struct pgk_mib judged = *m;
+    if (!pgk_view_some_accesses(info))
+        return judged;
+    for (size_t i = 0; i < PGK_COUNTOF(of_accesses); i++)
+        judged.known &= ~(UINT32_C(1) << of_accesses[i]);
+    judged.hist_count = 0;
+    return judged;
+}
+
+enum pgk_mib_label pgk_view_label(const struct pgk_mib *m, const struct pgk_file_info *info)
+{
+    struct pgk_mib judged = pgk_view_judged(m, info);
+    return pgk_mib_label(&judged);
+}
+
+void pgk_heap_totals(const struct pgk_heap *heap, const struct pgk_file_info *info,
+                     struct pgk_heap_totals *t)
 {
     *t = (struct pgk_heap_totals){.contexts = pgk_heap_contexts(heap), .known = UINT32_MAX};
     for (size_t c = 0; c < t->contexts; c++) {
         const struct pgk_mib *m = pgk_heap_mib(heap, c, PGK_MIB_ROOM);
-        enum pgk_mib_label label = pgk_mib_label(m);
+        enum pgk_mib_label label = pgk_view_label(m, info);
         t->known &= m->known;
         t->label_contexts[label]++;
         t->label_bytes[label] += m->v[PGK_MIB_TotalSize];
@@ -111,12 +138,22 @@ int pgk_heap_view_stack(const struct pgk_heap *heap, size_t context, struct pgk_
     return 0;
 }
 
-char *pgk_demangle(const char *linkage_name)
+static char *demangle(const char *linkage_name, int options)
 {
     /* cplus_demangle would read a plain C name such as "f" as a type. */
     if (strncmp(linkage_name, "_Z", 2) && strncmp(linkage_name, "_R", 2))
         return NULL;
-    return cplus_demangle(linkage_name, DMGL_AUTO);
+    return cplus_demangle(linkage_name, DMGL_AUTO | options);
+}
+
+char *pgk_demangle(const char *linkage_name)
+{
+    return demangle(linkage_name, 0);
+}
+
+char *pgk_demangle_fully(const char *linkage_name)
+{
+    return demangle(linkage_name, DMGL_PARAMS | DMGL_ANSI);
 }
 
 char *pgk_shorten_templates(const char *name)
@@ -141,6 +178,17 @@ char *pgk_shorten_templates(const char *name)
     }
     *to = 0;
     return text;
+}
+
+char *pgk_demangle_short(const char *linkage_name)
+{
+    enum { LONG = 60 }; /* letters; "<...>" may be longer than what it stands for */
+    char *name = pgk_demangle(linkage_name);
+    char *shorter = name && strlen(name) > LONG ? pgk_shorten_templates(name) : NULL;
+    if (!shorter)
+        return name;
+    free(name);
+    return shorter;
 }
 
 uint32_t pgk_heap_frame_line(const struct pgk_heap_frame *f)

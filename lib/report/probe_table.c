@@ -1,13 +1,12 @@
 /* The pseudo probes of a program for people. */
-#include "heap_view.h"
 #include "probe_stats.h"
+#include "shown_names.h"
 #include "text_out.h"
 
 #include "mem.h"
 #include "pgokit/human.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 
 #define BOLD "\033[1m"
 #define DIM  "\033[2m"
@@ -17,6 +16,8 @@ struct table {
     const struct pgk_probes *probes;
     const struct pgk_probe_index *index;
     const struct pgk_probe_report_opts *opts;
+    struct pgk_shown_names names;
+    size_t next_root; /* of the functions with code, to be listed */
     struct pgk_text_out out;
 };
 
@@ -94,16 +95,22 @@ static void print_summary(struct table *t, const struct pgk_probe_stats *s)
     print_depths(t, s);
 }
 
+/* Overloads look alike and long names are shortened: JSON has the linkage names. */
 static void print_name(struct table *t, uint32_t desc)
 {
     struct pgk_probe_desc d = pgk_probe_desc_at(t->probes, desc);
-    char name[512], safe[512];
-    size_t n = d.name_len < sizeof name ? d.name_len : sizeof name - 1;
-    memcpy(name, d.name, n);
-    name[n] = 0;
-    char *plain = pgk_demangle(name);
-    pgk_text_str(&t->out, pgk_human_text(safe, sizeof safe, plain ? plain : name));
-    free(plain);
+    pgk_text_str(&t->out, pgk_shown_name(&t->names, d.name, d.name_len));
+}
+
+/* "  12 probes, 0x11a0 to 0x11f3": of the function and all that is inlined. */
+static void print_extent(struct table *t)
+{
+    struct pgk_probe_root r;
+    do
+        r = pgk_probe_root_at(t->probes, t->next_root++);
+    while (!r.located);
+    pgk_text_printf(&t->out, "  %s probe%s, 0x%" PRIx64 " to 0x%" PRIx64, COUNT(r.probes),
+                    r.probes == 1 ? "" : "s", r.low, r.high);
 }
 
 /* A node's line, then its probes: "  3 call 0x11c3". */
@@ -122,6 +129,8 @@ static void list_node(void *ctx, uint32_t node, uint32_t depth, uint32_t first, 
         pgk_text_printf(o, "%" PRIu32 ": ", pgk_probe_node_at(t->index, node).site);
     print_name(t, pgk_probe_function(t->index, node));
     colour(t, OFF);
+    if (!depth)
+        print_extent(t);
     pgk_text_lit(o, "\n");
     for (uint32_t i = first; i < first + count; i++) {
         struct pgk_probe p = pgk_probe_get(t->index, i);
@@ -143,17 +152,19 @@ int pgk_report_probes_table(const struct pgk_probes *probes, const struct pgk_pr
 {
     struct pgk_probe_stats stats;
     PGK_TRY(pgk_probe_stats(probes, index, &stats, err));
-    struct table *t = pgk_mem_alloc(1, sizeof *t);
+    struct table *t = pgk_mem_zalloc(1, sizeof *t);
     if (!t)
         return pgk_fail_nomem(err);
     t->probes = probes;
     t->index = index;
     t->opts = opts;
     t->out.file = out;
-    t->out.n = 0;
     print_summary(t, &stats);
     int status = opts->list ? pgk_probe_walk_nodes(index, list_node, t, err) : 0;
+    if (!status && t->names.failed)
+        status = pgk_fail_nomem(err);
     pgk_text_flush(&t->out);
+    pgk_shown_names_free(&t->names);
     pgk_mem_free(t);
     return status;
 }

@@ -72,7 +72,7 @@ def heap_beside_counters(report, cli):
     report.case("pruning counters", says(
         merge("out", COUNTERS, "--min-bytes", "90"), "no heap data to prune"))
     report.case("a part with counters", says(
-        cli("merge", COUNTERS, PROFILE, "--partial", "-o", "out"), "--partial", "counters"))
+        cli("merge", COUNTERS, PROFILE, "--partial", "-o", "out"), "partial", "counters"))
     report.case("heap data in an index version before it", says(
         cli("merge", COUNTERS, PROFILE, "--to", "llvm14", "-o", "out"), "found 7", "8 to 13"))
     report.case("a page of heap data beside counters", expect(

@@ -73,6 +73,40 @@ def like_gcov_tool(work):
     require(dump(f"{folder}/one.gcda") == dump(runs[0]), "one file changes")
 
 
+def files_below(folder):
+    found = [os.path.join(top, name) for top, _, names in os.walk(folder) for name in names]
+    return sorted(os.path.relpath(path, folder) for path in found if path.endswith(".gcda"))
+
+
+def folders(work):
+    """Whole programs: files of the same place are added up, others come along."""
+    folder = work.temp("gcov-folders")
+    runs = recorded(folder)
+    for top, run_file in (("a", runs[0]), ("b", runs[1])):
+        for place in ("one.gcda", "deep/er/two.gcda"):
+            os.makedirs(os.path.dirname(f"{folder}/{top}/{place}"), exist_ok=True)
+            shutil.copy(run_file, f"{folder}/{top}/{place}")
+    shutil.copy(runs[2], f"{folder}/b/only.gcda")
+    result = merge(work, f"{folder}/out", f"{folder}/a/", f"{folder}/b")
+    require("3 .gcda files" in result.errors, str(result))
+    merge(work, f"{folder}/two", runs[0], runs[1])
+    merge(work, f"{folder}/alone", runs[2])
+    require(files_below(f"{folder}/out") == ["deep/er/two.gcda", "one.gcda", "only.gcda"],
+            str(files_below(f"{folder}/out")))
+    for place, want in (("one", "two"), ("deep/er/two", "two"), ("only", "alone")):
+        require(read(f"{folder}/out/{place}.gcda") == read(f"{folder}/{want}"), place)
+    good(tool("gcov-tool-12"), "merge", f"{folder}/a", f"{folder}/b", "-o", f"{folder}/theirs")
+    require(files_below(f"{folder}/theirs") == files_below(f"{folder}/out"), "other places")
+    merge(work, f"{folder}/weighted", f"{folder}/a@2")
+    merge(work, f"{folder}/twice", runs[0], runs[0])
+    require(read(f"{folder}/weighted/one.gcda") == read(f"{folder}/twice"), "the weight")
+    for inputs, words in (((f"{folder}/a", runs[0]), "not both"),
+                          ((work.temp("gcov-none"),), "no .gcda file")):
+        result = merge(work, f"{folder}/bad", *inputs, code=2)
+        require(words in result.errors, str(result))
+        require(not os.path.exists(f"{folder}/bad"), "half an output")
+
+
 def any_order(work):
     folder = work.temp("gcov-order")
     a, b, c = recorded(folder)
@@ -141,6 +175,7 @@ def refused(work):
 
 def add_cases(work, tap):
     tap.add("gcc: merged like gcov-tool", like_gcov_tool, work)
+    tap.add("gcc: folders", folders, work)
     tap.add("gcc: any order, weights", any_order, work)
     tap.add("gcc: objects", used_by_gcc, work)
     tap.add("gcc: names of functions", named, work)

@@ -2,10 +2,11 @@
 merges, as text, in bytes where they are defined, and in its reading of our files."""
 
 import os
+import shutil
 import sys
 
 from instr_profiles import KINDS, counted, each, keep, merge, profdata, same_text, text
-from peers import good, main, read, require
+from peers import good, main, read, require, run
 
 # Byte for byte: 14 and 16 write in the order of a hash table in memory, and the order of names of
 # virtual tables is such an order in all releases.
@@ -67,6 +68,58 @@ def theirs_read_by_us(work, kind, release):
         merge(work, f"{folder}/out", "--to", "text", source)
         texts.append(read(f"{folder}/out").decode())
         same_text(texts[0], texts[-1], os.path.basename(source))
+
+
+# What llvm-profdata of each release reads, and what of a profile that cannot hold.
+RAW_VERSIONS = ((14, 8), (16, 8), (19, 10), (22, 10))
+LOST_BEFORE = {"loops": 9, "mcdc": 9, "temporal": 9, "vtables": 10}
+COVERAGE = ("blocks", "entry")
+WORD_FROM = {"blocks": 19, "entry": 19, "loops": 22}  # texts before have no word for it
+
+
+def raw_again(work, kind, release):
+    """A raw profile that we write is to every release what the original is to its own."""
+    program = counted(work, kind, release)
+    folder = work.temp("raw")
+    for raws in parts(program):
+        merge(work, f"{folder}/all", *raws, "--to", "text")
+        for reader, version in RAW_VERSIONS:
+            lost = version < LOST_BEFORE.get(kind, 0)
+            merge(work, f"{folder}/ours", *raws, "--to", "raw", "--format-version", str(version),
+                  code=int(lost or (kind in COVERAGE and len(raws) > 1)))
+            merge(work, f"{folder}/back", f"{folder}/ours", "--to", "text")
+            back = read(f"{folder}/back").decode()
+            if not lost and kind not in COVERAGE:
+                same_text(read(f"{folder}/all").decode(), back, f"version {version}")
+            if reader >= WORD_FROM.get(kind, 0):
+                same_text(text(reader, f"{folder}/ours"), back, f"of llvm-profdata {reader}")
+
+
+def partial(work, kind, release):
+    """Partial profiles of some inputs each, merged, are the merge of all inputs."""
+    program = counted(work, kind, release)
+    folder = work.temp("partial")
+    a, b, c = program.raws
+    for name, raws in (("a", [a]), ("bc", [f"{b}@3", c])):
+        merge(work, f"{folder}/{name}", "--partial", *raws)
+    for to in (["--to", "llvm14"], ["--to", "llvm22"], ["--to", "raw"], []):
+        code = run(work.pgokit, "merge", a, f"{b}@3", c, *to, "-o", f"{folder}/all").code
+        merge(work, f"{folder}/parts", f"{folder}/bc", f"{folder}/a", *to, code=code)
+        require(read(f"{folder}/all") == read(f"{folder}/parts"), f"{to}: the bytes differ")
+
+
+def many_files(work):
+    """Enough for several threads; all of a kind, with what tells inputs apart."""
+    folder = work.temp("many")
+    raws = counted(work, "ir", 22).raws + counted(work, "ir", 19).raws
+    files = []
+    for i in range(96):
+        files.append(f"{folder}/{i}.profraw")
+        shutil.copy(raws[i % len(raws)], files[-1])
+    said = [merge(work, f"{folder}/{threads}", "-j", str(threads), *files).errors
+            for threads in (1, 2, 3)]
+    require(read(f"{folder}/1") == read(f"{folder}/2") == read(f"{folder}/3"), "threads show")
+    require(said[0] == said[1] == said[2], f"threads show in what is said:\n{said}")
 
 
 def any_order(work, kind, release):
@@ -158,12 +211,15 @@ def add_cases(work, tap):
         tap.add(f"text: {label}", as_text, work, kind, release)
         tap.add(f"read by llvm-profdata {release}: {label}", read_by_them, work, kind, release)
         tap.add(f"raw, indexed, text: {label}", theirs_read_by_us, work, kind, release)
+        tap.add(f"raw for every release: {label}", raw_again, work, kind, release)
+        tap.add(f"partial profiles: {label}", partial, work, kind, release)
         tap.add(f"any order and grouping: {label}", any_order, work, kind, release)
         # Images of one file are of one run, so that their time stamps make one trace.
         if kind != "temporal":
             tap.add(f"one file of several: {label}", concatenated, work, kind, release)
             tap.add(f"weights: {label}", weights, work, kind, release)
         tap.add(f"sparse: {label}", sparse, work, kind, release)
+    tap.add("many files on several threads", many_files, work)
     for kind, release in SAME_BYTES:
         tap.add(f"bytes: {kind} of clang {release}", same_bytes, work, kind, release)
     for kind in ("ir", "fe", "vtables", "csir"):

@@ -2,8 +2,8 @@
 
 import sys
 
-from instr_profiles import counted, merge
-from peers import Variant, main, read, require, run, write
+from instr_profiles import counted, merge, profdata
+from peers import Variant, good, main, read, require, run, write
 
 
 def says(result, *words):
@@ -38,10 +38,34 @@ def conflicts(work):
 def losses(work):
     folder = work.temp("losses")
     for kind, target, words in (("mcdc", "llvm16", "bitmaps"), ("vtables", "llvm16", "virtual"),
-                                ("temporal", "llvm16", "temporal traces")):
+                                ("temporal", "llvm16", "temporal traces"),
+                                ("loops", "llvm16", "loop entries")):
         program = counted(work, kind, 22)
         says(merge(work, f"{folder}/out", "--to", target, program.raws[0], code=1), words)
+        good(profdata(16), "show", f"{folder}/out")
         merge(work, f"{folder}/out", "--to", "llvm22", program.raws[0])
+
+
+def losses_of_raw(work):
+    folder = work.temp("raw")
+    text = write(f"{folder}/in.proftext", b":ir\nf\n1\n1\n5\n1\n0\n1\n2\ng:4\nf:3\n\n")
+    says(merge(work, f"{folder}/out", text, "--to", "raw", code=1),
+         "1 names of call targets are not written")
+    says(merge(work, f"{folder}/out", text, "--format-version", "9", code=2), "--to raw")
+    says(merge(work, f"{folder}/out", text, "--to", "raw", "--format-version", "7", code=2),
+         "8 to 10")
+    covered = write(f"{folder}/covered.proftext", b":ir\n:single_byte_coverage\nf\n1\n2\n2\n1\n")
+    says(merge(work, f"{folder}/out", covered, "--to", "raw", code=1), "counts above 1")
+
+
+def no_partial(work):
+    """What would not be a part of the whole."""
+    folder = work.temp("partial")
+    text = write(f"{folder}/in.proftext", b":ir\nf\n1\n1\n5\n")
+    for option in (["--to", "llvm22"], ["--index-version", "9"], ["--sparse"]):
+        says(merge(work, f"{folder}/out", "--partial", text, *option, code=2), "--partial")
+    heap = work.build("plain.c", Variant(22, "-O1"))
+    says(merge(work, f"{folder}/out", "--partial", text, heap.raw, code=2), "apart")
 
 
 def nothing(work):
@@ -102,8 +126,8 @@ def heap_needs_binary(work):
 
 
 def add_cases(work, tap):
-    for case in (mixing, conflicts, losses, nothing, changed_functions, empty_file,
-                 weight_in_name, heap_needs_binary):
+    for case in (mixing, conflicts, losses, losses_of_raw, no_partial, nothing,
+                 changed_functions, empty_file, weight_in_name, heap_needs_binary):
         tap.add(case.__name__.replace("_", " "), case, work)
 
 

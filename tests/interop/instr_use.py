@@ -68,6 +68,9 @@ def both(work, source):
         counts = good(tool("llvm-profdata", 22), "show", "--all-functions", f"{folder}/{name}")
         require("Total functions: 0" not in counts, f"{name}: no counters\n{counts[:300]}")
     require("heap data" in good(work.pgokit, "show", one), "show is silent on heap data")
+    compared = good(work.pgokit, "diff", one, f"{folder}/more")
+    for words in ("of the counters", "heap data", "objects"):
+        require(words in compared, f"diff does not say '{words}':\n{compared}")
     require("heap contexts" in good(work.pgokit, "check", one), "check is silent on heap data")
     # Whichever comes first on the command line.
     merge(work, f"{folder}/other", heap.raw, f"{folder}/counts.profraw", "-b", heap.exe, "--to",

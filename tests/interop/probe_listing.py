@@ -5,6 +5,7 @@ what llvm-profgen 22 prints, byte for byte, with probes and with source location
 
 import json
 import os
+import re
 import shutil
 import sys
 
@@ -36,7 +37,9 @@ BUILDS = [
     *[Build(r, "-O2", "-static") for r in (14, 19, 22)],
     *[Build(r, "-O2", "-fPIE", "-pie", LLD) for r in (14, 19, 22)],
     *[Build(22, "-O2", lto, LLD) for lto in ("-flto", "-flto=thin")],
-    *[Build(r, "-O2", "-flto=thin", f"-fuse-ld=/usr/lib/llvm-{r}/bin/ld.lld") for r in (14, 19)],
+    *[Build(r, "-O2", lto, f"-fuse-ld=/usr/lib/llvm-{r}/bin/ld.lld")
+      for r in (14, 19) for lto in ("-flto", "-flto=thin")],
+    *[Build(r, "-O2", "-static-pie") for r in (14, 19, 22)],
     Build(22, "-O2", "-ffunction-sections", "-Wl,--gc-sections,--icf=all", LLD),
     Build(22, "-O2", "-fuse-ld=mold"),
     *[Build(r, "-O2", *MODERN) for r in (19, 22)],
@@ -118,14 +121,68 @@ def cross(work, level):
     listings(work, exe, ["--source"], ["--show-source-locations"])
 
 
+def cross_program(work, *flags):
+    """AArch64, a whole C++ program with its libraries' code."""
+    if not os.path.exists("/usr/aarch64-linux-gnu/include/c++"):
+        raise Skip("missing g++-aarch64-linux-gnu")
+    exe = build(work, Build(22, "--target=aarch64-linux-gnu", *flags, LLD))
+    out = listings(work, exe, ["--probes"], ["--show-pseudo-probe"])
+    require(out.count(b" [Probe]:") > 50, "hardly any probes")
+    listings(work, exe, ["--probes", "--source"],
+             ["--show-pseudo-probe", "--show-source-locations"])
+    good(work.pgokit, "check", exe)
+
+
 def stripped(work):
     """Without symbols nothing has an address; that is said, not guessed."""
     exe = build(work, Build(22, "-O2", sources=C))
     good("strip", exe)
     result = run(work.pgokit, "disasm", exe, "--probes", "-f", "main")
     require(result.code == 2 and "no symbol main" in result.errors, str(result))
+    result = run(work.pgokit, "disasm", exe)
+    require(result.code == 1 and "is stripped" in result.errors, str(result))
     result = run(work.pgokit, "check", exe)
     require(result.code == 2 and "no symbol whose name has GUID" in result.errors, str(result))
+
+
+def names(work):
+    """Functions by the name that a programmer writes, with or without code of their own."""
+    exe = build(work, Build(22, "-O2"))
+    nodes = shown(work, exe)["nodes"]
+    roots = {n["function"] for n in nodes if "parent" not in n}
+    inlined = sorted({n["function"] for n in nodes} - roots)
+    require(inlined, "nothing is inlined only")
+    result = run(work.pgokit, "disasm", exe, "-f", inlined[0])
+    require(result.code == 2 and f"{inlined[0]} has no code of its own: it is inlined, " in
+            result.errors, str(result))
+    result = run(work.pgokit, "disasm", exe, "-f", "main", "-f", "nothing_like_it")
+    require(result.code == 2 and "no symbol nothing_like_it" in result.errors, str(result))
+    tagged = good(work.pgokit, "disasm", exe, "-f", "tagged_name")
+    with_source = good(work.pgokit, "disasm", exe, "-f", "tagged_name", "--source")
+    require("probes.cpp:" in with_source and "return n > 7 ? n / 3 : n;" in with_source,
+            with_source)
+    require(tagged.startswith("tagged_name[abi:cxx11](int)  0x"), tagged[:200])
+
+
+def stubs(work, *flags):
+    """Calls of other libraries have the names that objdump gives to the linkage table."""
+    if "aarch64" in flags[0] and not os.path.exists("/usr/aarch64-linux-gnu/include/c++"):
+        raise Skip("missing g++-aarch64-linux-gnu")
+    exe = build(work, Build(22, "-O1", *flags))
+    objdump = tool("llvm-objdump", 22) if "aarch64" in flags[0] else "objdump"
+    text = good(objdump, "-d", "--no-show-raw-insn", exe)
+    theirs = set(re.findall(r"(?:call|bl|jmp|b)\w*\s+(?:0x)?([0-9a-f]+) <([^>+]*)@plt>", text))
+    ours = set()
+    for function in json.loads(good(work.pgokit, "disasm", exe, "--json"))["functions"]:
+        require(not function["section"].startswith(".plt"), f"a stub is listed: {function}")
+        for insn in function["instructions"]:
+            if insn.get("target_symbol", {}).get("plt"):
+                require(insn["target_symbol"]["offset"] == 0, str(insn))
+                ours.add((insn["target"].removeprefix("0x"), insn["target_symbol"]["name"]))
+    require(len(theirs) > 5, "hardly any calls of libraries")
+    require(ours >= theirs, f"without a name: {sorted(theirs - ours)}")
+    require({n for _, n in ours} == {n for _, n in theirs}, f"{sorted(ours)}, not {sorted(theirs)}")
+    require("<printf@plt>" in good(work.pgokit, "disasm", exe, "-f", "main"), "no name in main")
 
 
 def removed_by_gold(work):
@@ -207,11 +264,18 @@ def add_cases(work, tap):
         tap.add(b.name, equal, work, b)
     for level in ("-O0", "-O1", "-O2", "-O3", "-Os"):
         tap.add(f"AArch64 clang 22 {level}", cross, work, level)
+    for flags in (["-O2"], ["-O2", "-static"], ["-O3", "-flto"]):
+        tap.add(f"AArch64 C++ clang 22 {' '.join(flags)}", cross_program, work, *flags)
     for release in (14, 16, 19):
         tap.add(f"clang {release} -fsplit-machine-functions", split, work, release)
     for newer in (19, 22):
         tap.add(f"objects of clang 14 and {newer}", mixed, work, 14, newer)
     tap.add("stripped", stripped, work)
+    tap.add("names of functions", names, work)
+    for flags in (["-fPIE"], ["-fPIE", LLD], ["-fcf-protection=full", "-Wl,-z,ibtplt"],
+                  ["--target=aarch64-linux-gnu", LLD],
+                  ["--target=aarch64-linux-gnu", "-mbranch-protection=standard", LLD]):
+        tap.add(f"names of stubs {' '.join(flags)}", stubs, work, *flags)
     tap.add("functions removed by gold", removed_by_gold, work)
 
 

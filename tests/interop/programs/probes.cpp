@@ -50,6 +50,11 @@ static int coroutine_sum(int n)
 }
 #endif
 
+__attribute__((noinline, abi_tag("cxx11"))) int tagged_name(int n)
+{
+    return n > 7 ? n / 3 : n;
+}
+
 static int twice(int n)
 {
     return 2 * n + (n > 100 ? digits(n) : 1);
@@ -57,7 +62,7 @@ static int twice(int n)
 
 static int thrice(int n)
 {
-    return twice(n) + n;
+    return twice(n) + tagged_name(n);
 }
 
 extern "C" __attribute__((weak)) int weak_choice(int n)

@@ -91,6 +91,99 @@ static void test_byte_coverage(void **state)
     pgk_instr_close(&p);
 }
 
+/* Random profiles, written and read again, are the same as text. */
+static void test_write_and_read(void **state)
+{
+    (void)state;
+    static const uint64_t flags[] = {0, SAMPLE_BIT(IR), SAMPLE_BIT(IR) | SAMPLE_BIT(TEMPORAL),
+                                     SAMPLE_BIT(IR) | SAMPLE_BIT(CONTEXT_SENSITIVE)};
+    for (unsigned i = 0; i < 200; i++) {
+        struct pgk_instr *p = sample_instr(), *back;
+        struct pgk_instr_loss loss;
+        struct pgk_sink *out;
+        size_t size;
+        sample_instr_fill(p, i + 1, 1 + i % 40, flags[i % 4], 1);
+        if (!pgk_instr_functions(p)) {
+            pgk_instr_close(&p);
+            continue;
+        }
+        assert_int_equal(pgk_sink_memory(&out, NULL), 0);
+        assert_int_equal(pgk_instr_raw_write(p, out, 10, NULL), 0);
+        assert_int_equal(pgk_instr_raw_loss(p, 10, &loss, NULL), 0);
+        const uint8_t *bytes = pgk_sink_data(out, &size);
+        struct pgk_err err = {0};
+        char message[8192];
+        if (read_raw(&back, bytes, size, &err))
+            fail_msg("%s", test_printed(message, &err));
+        char *want = sample_text(p), *have = sample_text(back);
+        if (!loss.traced_functions) /* else there is no trace left */
+            assert_string_equal(have, want);
+        assert_int_equal(pgk_instr_binary_ids(back), 1);
+        assert_int_equal(pgk_instr_traces(back), pgk_instr_traces(p) - loss.traced_functions);
+        free(want);
+        free(have);
+        pgk_sink_drop(&out);
+        pgk_instr_close(&p);
+        pgk_instr_close(&back);
+    }
+}
+
+/* Of what versions cannot hold the rest is right. */
+static void test_older_versions(void **state)
+{
+    (void)state;
+    for (uint32_t version = 8; version <= 10; version++) {
+        struct sample_raw s = {10, 8, false, 0};
+        struct pgk_instr *p, *back;
+        struct pgk_instr_loss loss;
+        struct pgk_sink *out;
+        size_t size;
+        uint8_t *bytes = raw_bytes(&s, 1, &size);
+        assert_int_equal(read_raw(&p, bytes, size, NULL), 0);
+        assert_int_equal(pgk_instr_raw_loss(p, version, &loss, NULL), 0);
+        assert_int_equal(loss.bitmap_functions, version < 9);
+        assert_int_equal(loss.vtable_functions, version < 10);
+        assert_int_equal(loss.unknown_targets, 0);
+        assert_int_equal(pgk_sink_memory(&out, NULL), 0);
+        assert_int_equal(pgk_instr_raw_write(p, out, version, NULL), 0);
+        const uint8_t *written = pgk_sink_data(out, &size);
+        assert_int_equal(read_raw(&back, written, size, NULL), 0);
+        char *text = sample_text(back);
+        assert_string_equal(text, single[version - 8]);
+        free(text);
+        free(bytes);
+        pgk_sink_drop(&out);
+        pgk_instr_close(&p);
+        pgk_instr_close(&back);
+    }
+    struct pgk_instr *p = sample_instr();
+    assert_int_equal(pgk_instr_raw_save(p, "/nowhere/out", 11, NULL), PGK_E_ARG);
+    assert_int_equal(pgk_instr_raw_save(p, "/nowhere/out", 10, NULL), PGK_E_EMPTY);
+    pgk_instr_close(&p);
+}
+
+static void test_writing_out_of_memory(void **state)
+{
+    (void)state;
+    int status = PGK_E_NOMEM;
+    struct pgk_instr *p = sample_instr();
+    sample_instr_fill(p, 7, 20, SAMPLE_BIT(IR) | SAMPLE_BIT(TEMPORAL), 1);
+    for (uint64_t nth = 1; status == PGK_E_NOMEM; nth++) {
+        struct pgk_sink *out;
+        assert_int_equal(pgk_sink_memory(&out, NULL), 0);
+        pgk_mem_fail_after(nth);
+        status = pgk_instr_raw_write(p, out, 10, NULL);
+        pgk_mem_fail_after(0);
+        size_t size;
+        if (!status && !pgk_sink_data(out, &size))
+            status = PGK_E_NOMEM;
+        pgk_sink_drop(&out);
+        assert_in_range(nth, 1, 1000);
+    }
+    assert_int_equal(status, 0);
+    pgk_instr_close(&p);
+}
+
 static void test_truncations(void **state)
 {
     (void)state;
@@ -215,6 +308,9 @@ int main(void)
         cmocka_unit_test(test_versions),    cmocka_unit_test(test_byte_coverage),
         cmocka_unit_test(test_truncations), cmocka_unit_test(test_mutations),
         cmocka_unit_test(test_forged),      cmocka_unit_test(test_out_of_memory),
+        cmocka_unit_test(test_write_and_read),
+        cmocka_unit_test(test_older_versions),
+        cmocka_unit_test(test_writing_out_of_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

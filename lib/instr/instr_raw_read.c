@@ -3,35 +3,11 @@
 #include "instr_raw.h"
 
 #include "hash.h"
+#include "instr_raw_layout.h"
 #include "name_blocks.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
-
-/* Where a field stands in its record; size 0: this version lacks it. */
-struct place {
-    uint8_t off, size;
-};
-
-struct record_layout {
-#define PGK_INSTR_RECORD(name, type, first, meaning) struct place name;
-#include "instr_raw.def"
-#undef PGK_INSTR_RECORD
-    size_t bytes;
-};
-
-struct vtable_layout {
-#define PGK_INSTR_VTABLE(name, type, meaning) struct place name;
-#include "instr_raw.def"
-#undef PGK_INSTR_VTABLE
-    size_t bytes;
-};
-
-struct header {
-#define PGK_INSTR_HEADER(name, first, meaning) uint64_t name;
-#include "instr_raw.def"
-#undef PGK_INSTR_HEADER
-};
 
 /* One function's address, or a virtual table's with its end. */
 struct symbol {
@@ -62,8 +38,8 @@ struct reader {
     unsigned pointer; /* bytes */
     bool bytes_count; /* counters are one byte, 0 meaning covered */
     bool stamped;     /* 8 bytes of counters are a time stamp */
-    struct header h;
-    struct record_layout layout;
+    struct pgk_raw_header h;
+    struct pgk_raw_record_layout layout;
     struct part records, counters, bitmap, names, vtables, vtable_names;
     bool names_read;
     uint64_t counters_used, bitmap_used;
@@ -76,8 +52,6 @@ struct reader {
 #define RECORD(r, what, i) PGK_F("image %u, %s %" PRIu64, (r)->image, (what), (uint64_t)(i) + 1)
 
 /* ---- numbers ---- */
-
-enum { u16 = 2, u32 = 4, u64 = 8, ptr = 0 };
 
 static inline uint64_t number(const struct reader *r, const uint8_t *p, unsigned size)
 {
@@ -99,37 +73,6 @@ static inline uint64_t number(const struct reader *r, const uint8_t *p, unsigned
 }
 
 #define FIELD(r, bytes, layout, name) number((r), (bytes) + (layout)->name.off, (layout)->name.size)
-
-static struct place place_field(size_t *at, unsigned size)
-{
-    *at = (*at + size - 1) & ~(size_t)(size - 1);
-    struct place p = {(uint8_t)*at, (uint8_t)size};
-    *at += size;
-    return p;
-}
-
-static struct record_layout record_layout(uint32_t version, unsigned pointer)
-{
-    struct record_layout l = {0};
-#define PGK_INSTR_RECORD(name, type, first, meaning) \
-    if (version >= (first))                          \
-        l.name = place_field(&l.bytes, (type) ? (unsigned)(type) : pointer);
-#include "instr_raw.def"
-#undef PGK_INSTR_RECORD
-    l.bytes = (l.bytes + 7) & ~(size_t)7;
-    return l;
-}
-
-static struct vtable_layout vtable_layout(unsigned pointer)
-{
-    struct vtable_layout l = {0};
-#define PGK_INSTR_VTABLE(name, type, meaning) \
-    l.name = place_field(&l.bytes, (type) ? (unsigned)(type) : pointer);
-#include "instr_raw.def"
-#undef PGK_INSTR_VTABLE
-    l.bytes = (l.bytes + 7) & ~(size_t)7;
-    return l;
-}
 
 /* ---- header and parts ---- */
 
@@ -208,8 +151,8 @@ static void pad(struct reader *r, uint64_t size, const char *field)
 
 static int read_parts(struct reader *r, uint32_t version)
 {
-    const struct header *h = &r->h;
-    size_t vtable_size = vtable_layout(r->pointer).bytes;
+    const struct pgk_raw_header *h = &r->h;
+    size_t vtable_size = pgk_raw_vtable_layout(r->pointer).bytes;
     struct part ids = take_part(r, h->binary_ids_size, 1, "binary_ids_size");
     r->records = take_part(r, h->n_records, r->layout.bytes, "n_records");
     take_part(r, h->pad_before_counters, 1, "pad_before_counters");
@@ -252,7 +195,7 @@ static int read_parts(struct reader *r, uint32_t version)
 static int read_header(struct reader *r)
 {
     uint32_t version = 0;
-    struct header *h = &r->h;
+    struct pgk_raw_header *h = &r->h;
     PGK_TRY(read_version(r, &version));
 #define PGK_INSTR_HEADER(name, first, meaning) \
     h->name = version >= (first) ? header_u64(r, #name) : 0;
@@ -260,7 +203,7 @@ static int read_header(struct reader *r)
 #undef PGK_INSTR_HEADER
     PGK_TRY(pgk_cur_check(r->c, r->err, PGK_F("image %u, header", r->image)));
     r->c->src.version = version;
-    r->layout = record_layout(version, r->pointer);
+    r->layout = pgk_raw_record_layout(version, r->pointer);
     r->bytes_count = h->version >> PGK_INDEXED_BYTE_COVERAGE & 1;
     r->stamped = h->version >> PGK_INDEXED_TEMPORAL & 1;
     PGK_TRY(read_parts(r, version));
@@ -363,7 +306,7 @@ static int by_start(const void *a, const void *b)
 
 static int make_tables(struct reader *r)
 {
-    const struct vtable_layout l = vtable_layout(r->pointer);
+    const struct pgk_raw_vtable_layout l = pgk_raw_vtable_layout(r->pointer);
     struct symbols *s = &r->tables;
     s->made = true;
     if (!pgk_vec_reserve(&s->v, r->h.n_vtables))
@@ -415,7 +358,7 @@ static int name_values(struct reader *r)
 static int read_values(struct reader *r, const uint8_t *record, uint32_t name, bool *any)
 {
     const char *function = r->a->profile->names.v.v[name].s;
-    const struct record_layout *l = &r->layout;
+    const struct pgk_raw_record_layout *l = &r->layout;
     const uint64_t sites[PGK_VALUE_KINDS] = {FIELD(r, record, l, sites_call),
                                              FIELD(r, record, l, sites_size),
                                              FIELD(r, record, l, sites_vtable)};

@@ -1,0 +1,33 @@
+/* Names as people are shown them. */
+#include "shown_names.h"
+#include "heap_view.h"
+#include "pgokit/human.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const char *make(struct pgk_shown_names *n, const char *linkage)
+{
+    char *plain = pgk_demangle_short(linkage), safe[512];
+    pgk_human_text(safe, sizeof safe, plain ? plain : linkage);
+    free(plain);
+    return pgk_arena_copy(&n->arena, safe, strlen(safe));
+}
+
+const char *pgk_shown_name(struct pgk_shown_names *n, const char *linkage, size_t len)
+{
+    uint32_t id = pgk_intern(&n->linkage, linkage, len);
+    n->failed |= id == PGK_INDEX_NONE;
+    while (!n->failed && n->shown.n <= id) {
+        const char *name = make(n, pgk_intern_str(&n->linkage, (uint32_t)n->shown.n));
+        n->failed = !name || !pgk_vec_push(&n->shown, name);
+    }
+    return n->failed ? "?" : n->shown.v[id];
+}
+
+void pgk_shown_names_free(struct pgk_shown_names *n)
+{
+    pgk_intern_free(&n->linkage);
+    pgk_vec_free(&n->shown);
+    pgk_arena_free(&n->arena);
+}
