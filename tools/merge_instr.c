@@ -406,7 +406,7 @@ static int report(const struct merge *m)
     if (!m->common.quiet) {
         print_changed(m);
         cli_note_symbolised(&m->symbolised);
-        if (m->heap && !m->text)
+        if (m->heap && m->form == INDEXED)
             cli_note_same_named(m->heap);
     }
     return lost ? EXIT_INCOMPLETE : EXIT_DONE;
