@@ -154,7 +154,7 @@ static enum quotes quotes_for(const char *s)
             quotes = QUOTES_SINGLE;
     if (!*s)
         return QUOTES_SINGLE;
-    if (*s == ' ' || *s == '\t' || *s == '-' || s[strlen(s) - 1] == ' ' ||
+    if (*s == ' ' || *s == '\t' || *s == '-' || *s == ',' || s[strlen(s) - 1] == ' ' ||
         s[strlen(s) - 1] == '\t' || is_number(s))
         quotes = QUOTES_SINGLE;
     for (; *s; s++) {
