@@ -167,6 +167,17 @@ void cli_note_symbolised(const struct pgk_heap_symbolised *done)
                 pgk_human_bytes(bytes, (double)done->bytes_dropped));
 }
 
+void cli_warn_cold_by_default(size_t contexts)
+{
+    if (contexts)
+        fprintf(stderr,
+                "pgokit: warning: %zu context%s for cold by compilers because inputs do not tell "
+                "the density of accesses, which reads as 0: so it is in profiles of clang 14, of "
+                "programs without instrumentation, and of objects alive when a process was "
+                "killed\n",
+                contexts, contexts == 1 ? " is taken" : "s are taken");
+}
+
 void cli_note_same_named(const struct pgk_heap *heap)
 {
     struct pgk_heap_same_named found;

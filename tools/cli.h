@@ -158,6 +158,9 @@ bool cli_has_binaries(const struct cli_common *common);
 int cli_open_binaries(const struct cli_common *common, struct pgk_binaries **set,
                       struct pgk_err *err);
 
+/* Warns of so many contexts that compilers take for cold although nobody knows. */
+void cli_warn_cold_by_default(size_t contexts);
+
 /* Says what symbolisation could not name. */
 void cli_note_symbolised(const struct pgk_heap_symbolised *done);
 /* Says which functions an LLVM format makes one of, if any. */

@@ -227,6 +227,18 @@ static int run_viewer(struct convert *c)
     return exit_code;
 }
 
+/* As for a merge: what counts a part of the accesses only is taken for unknown, so that nothing is
+ * called cold or unused by it. A raw profile has no way to say so. */
+static int read_input(const struct convert *c, struct pgk_heap **heap, struct pgk_file_info *info,
+                      struct pgk_err *err)
+{
+    const struct pgk_input input = {c->input, 1};
+    if (c->target.form != PGK_HEAP_RAW)
+        return pgk_heap_read_all(heap, &input, 1, 1, info, err);
+    int status = pgk_heap_new(heap, err);
+    return status ? status : pgk_heap_read(*heap, c->input, info, err);
+}
+
 static int run(int argc, char **argv)
 {
     struct convert c = {0};
@@ -237,19 +249,23 @@ static int run(int argc, char **argv)
     parse(&c, argc, argv);
     if (c.for_viewer)
         return run_viewer(&c);
-    int status = pgk_heap_new(&heap, &err);
-    if (!status)
-        status = pgk_heap_read(heap, c.input, &info, &err);
+    int status = read_input(&c, &heap, &info, &err);
     if (info.interrupted)
         keep_loss(&losses, "that the process was killed before it wrote its last dump");
     if (info.library_accesses)
-        keep_loss(&losses, "that accesses are those of library functions only");
+        keep_loss(&losses, c.target.form == PGK_HEAP_RAW
+                               ? "that accesses are those of library functions only"
+                               : "accesses, which are those of library functions only");
     if (!status)
         status = prepare(&c, &heap, &losses, &err);
     if (!status)
         status = pgk_heap_losses(heap, &c.target, keep_loss, &losses, &err);
+    size_t cold = status >= 0 && c.target.form == PGK_HEAP_INDEXED ? pgk_heap_cold_by_default(heap)
+                                                                   : 0;
     if (status >= 0)
         status = write_output(&c, heap, &err);
+    if (!status)
+        cli_warn_cold_by_default(cold);
     pgk_heap_close(&heap);
     int exit_code = status ? cli_fail(&err) : report(&c, &losses);
     for (size_t i = 0; i < losses.n; i++)

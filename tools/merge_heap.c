@@ -170,12 +170,8 @@ static int report(const struct merge *m, const struct content *c)
     int exit_code = EXIT_DONE;
     if (!m->common.quiet)
         cli_note_symbolised(&m->symbolised);
-    if (c->cold_by_default && !m->partial)
-        fprintf(stderr,
-                "pgokit: warning: %zu context%s for cold by compilers because inputs do not tell "
-                "the density of accesses, which reads as 0: so it is in profiles of clang 14, and "
-                "of objects alive when a process was killed\n",
-                c->cold_by_default, c->cold_by_default == 1 ? " is taken" : "s are taken");
+    if (!m->partial)
+        cli_warn_cold_by_default(c->cold_by_default);
     if (c->callees && !m->yaml && !m->partial && m->write.target.memprof_version < 4) {
         fprintf(stderr,
                 "pgokit: warning: %zu targets of indirect calls are not written, because MemProf "

@@ -111,6 +111,9 @@ struct pgk_heap {
     struct pgk_data_access data;
     PGK_VEC(uint32_t) context_of; /* by stack node: context + 1, or 0; may be shorter */
     struct pgk_index func_index, frame_index, site_index;
+    /* Readers take accesses for unknown of which a profile counts but a part, because nothing in
+     * the model, or in files that it goes to, would tell them from all accesses. */
+    bool no_partial_accesses;
 };
 
 /* Each of these gives the position of an equal entry, added if new, or

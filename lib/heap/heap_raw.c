@@ -751,6 +751,8 @@ static int add_contexts(struct reader *r, const struct pgk_source *src)
             add_alive(r, &r->alive.v[i], m);
         if (!m->known)
             continue; /* killed before its first object */
+        if (r->heap->no_partial_accesses && r->notes & NOTE_LIBRARY_ACCESSES)
+            pgk_mib_forget_accesses(m);
         if (e->node == PGK_NODE_NONE)
             return pgk_fail(r->err, PGK_E_CORRUPT, .file = src->file, .format = src->format,
                             .version = r->version, .offset = &e->off,

@@ -1,6 +1,8 @@
 /* The field table of memory info blocks, and what follows from it. */
 #include "mib.h"
 
+#include "compiler.h"
+
 #include <string.h>
 
 #define WIDTH_u32 4
@@ -205,4 +207,20 @@ const char *pgk_mib_label_name(enum pgk_mib_label label)
 const char *pgk_mib_label_rule(enum pgk_mib_label label)
 {
     return labels[label].rule;
+}
+
+void pgk_mib_forget_accesses(struct pgk_mib *m)
+{
+    static const enum pgk_mib_id of_accesses[] = {PGK_MIB_TotalAccessCount,
+                                                  PGK_MIB_MinAccessCount,
+                                                  PGK_MIB_MaxAccessCount,
+                                                  PGK_MIB_TotalAccessDensity,
+                                                  PGK_MIB_MinAccessDensity,
+                                                  PGK_MIB_MaxAccessDensity,
+                                                  PGK_MIB_TotalLifetimeAccessDensity,
+                                                  PGK_MIB_MinLifetimeAccessDensity,
+                                                  PGK_MIB_MaxLifetimeAccessDensity};
+    for (size_t i = 0; i < PGK_COUNTOF(of_accesses); i++)
+        m->known &= ~(UINT32_C(1) << of_accesses[i]);
+    m->hist_count = 0;
 }

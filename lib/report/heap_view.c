@@ -10,21 +10,9 @@
 
 struct pgk_mib pgk_view_judged(const struct pgk_mib *m, const struct pgk_file_info *info)
 {
-    static const enum pgk_mib_id of_accesses[] = {PGK_MIB_TotalAccessCount,
-                                                  PGK_MIB_MinAccessCount,
-                                                  PGK_MIB_MaxAccessCount,
-                                                  PGK_MIB_TotalAccessDensity,
-                                                  PGK_MIB_MinAccessDensity,
-                                                  PGK_MIB_MaxAccessDensity,
-                                                  PGK_MIB_TotalLifetimeAccessDensity,
-                                                  PGK_MIB_MinLifetimeAccessDensity,
-                                                  PGK_MIB_MaxLifetimeAccessDensity};
     struct pgk_mib judged = *m;
-    if (!pgk_view_some_accesses(info))
-        return judged;
-    for (size_t i = 0; i < PGK_COUNTOF(of_accesses); i++)
-        judged.known &= ~(UINT32_C(1) << of_accesses[i]);
-    judged.hist_count = 0;
+    if (pgk_view_some_accesses(info))
+        pgk_mib_forget_accesses(&judged);
     return judged;
 }
 
