@@ -37,7 +37,7 @@ static int read_sums(struct sums *sums, const char *path, struct pgk_file_info *
     status = pgk_heap_read(heap, path, info, err);
     sums->contexts = status ? 0 : pgk_heap_contexts(heap);
     for (size_t i = 0; i < sums->contexts; i++) {
-        const struct pgk_mib *mib = pgk_heap_mib(heap, i);
+        const struct pgk_mib *mib = pgk_heap_mib(heap, i, PGK_MIB_ROOM);
         sums->objects += mib->v[PGK_MIB_AllocCount];
         sums->bytes += mib->v[PGK_MIB_TotalSize];
         sums->accesses += mib->v[PGK_MIB_TotalAccessCount];

@@ -525,7 +525,8 @@ int pgk_sample_read(struct pgk_sample *profile, const char *path, uint64_t weigh
     return close_file(&f, read_sample(profile, &f, weight, err), info);
 }
 
-/* Only extensible binaries have a table to find a function by. */
+/* Only extensible binaries have a table to find a function by, and only binaries a summary of
+ * all that was there. */
 static int read_function(struct pgk_sample *profile, struct opened *f, const char *function,
                          struct pgk_err *err)
 {
@@ -535,6 +536,11 @@ static int read_function(struct pgk_sample *profile, struct opened *f, const cha
             return status;
     }
     PGK_TRY(read_sample(profile, f, 1, err));
+    if (!f->info.has_summary) {
+        PGK_TRY(pgk_sample_finish(profile, err));
+        PGK_TRY(pgk_sample_summarise(profile, &f->info.summary, err));
+        f->info.has_summary = true;
+    }
     return pgk_sample_keep_function(profile, function, err);
 }
 

@@ -16,12 +16,19 @@ struct segment {
 enum { NOTES_SIZE = 64, NOTE_INTERRUPTED = 1, NOTE_LIBRARY_ACCESSES = 2 };
 enum { BEGUN_SIZE = 32, HEADER_SIZE = 48, CACHE_LINE = 64 };
 
-/* One stack id of the process. */
+/* One stack id of the process. Blocks stay in the file until they are added to the model. */
 struct entry {
     uint64_t id;
-    uint64_t off;  /* where the file names it first */
-    uint32_t node; /* PGK_NODE_NONE until its stack is read */
-    struct pgk_mib mib; /* nothing known: no object was closed so far */
+    uint64_t off;           /* of its first block; of what names it, while there is none */
+    struct pgk_mib *merged; /* where there are several blocks of it; else NULL */
+    uint32_t node;          /* PGK_NODE_NONE until its stack is read */
+    uint32_t version;       /* of the dump of the first block; 0: no object was closed so far */
+};
+
+/* A stack of the dump. */
+struct stack_ref {
+    uint64_t off; /* of its id in the file */
+    uint32_t entry, number;
 };
 
 /* Of an entry, the objects begun in sheets less those closed there: what was alive in the end.
@@ -38,18 +45,20 @@ struct pc_slot {
     uint32_t frame; /* + 1; 0: empty */
 };
 
-/* A stack on its way into the model. */
-struct lane {
-    uint64_t number, off; /* of the stack in the file */
-    uint32_t entry;
-    size_t first, end;    /* its frames that are not in the tree yet, in `frames` */
-    uint32_t node;        /* of those that are */
+/* The fields of one version, in file order. */
+struct mib_layout {
+    struct {
+        uint8_t id, bytes, off;
+    } fields[PGK_MIB_FIELDS];
+    size_t count, size;
+    uint32_t known;
 };
-enum { LANES = 8 };
 
 struct reader {
     struct pgk_heap *heap;
     struct pgk_err *err;
+    const uint8_t *bytes;
+    uint64_t base_off;          /* of these in the file */
     struct pgk_cursor *c;
     uint32_t dump, version;
     PGK_VEC(struct entry) entries;
@@ -64,9 +73,11 @@ struct reader {
     uint32_t last_ms;      /* latest event of the sheets */
     struct pc_slot *pcs;
     uint32_t pc_mask, pc_used;
-    struct lane lanes[LANES];   /* stacks that were read and are not in the model yet */
-    size_t n_lanes;
-    PGK_VEC(uint32_t) frames;   /* of these, each from the program's entry on */
+    struct mib_layout layouts[PGK_HEAP_RAW_LAST + 1]; /* by version */
+    struct pgk_arena scratch;   /* of merged blocks */
+    PGK_VEC(uint64_t) hist;     /* of the block that was read last */
+    PGK_VEC(struct stack_ref) stacks;
+    PGK_VEC(uint32_t) path;     /* nodes of the stack that was added last, from the root on */
 };
 
 #define RECORD(r, what, i) PGK_F("dump %u, %s %" PRIu64, (r)->dump, (what), (uint64_t)(i) + 1)
@@ -207,34 +218,6 @@ static uint64_t histogram_element(const uint8_t *p, uint64_t version)
     return pgk_heap_raw_decode(v);
 }
 
-static int read_histogram(struct reader *r, uint64_t version, struct pgk_mib *m)
-{
-    uint64_t n = m->v[PGK_MIB_AccessHistogramSize];
-    if (!n)
-        return 0;
-    size_t element = version == 4 ? 8 : 2;
-    const uint8_t *p = pgk_cur_take(r->c, n * element, "AccessHistogram");
-    if (!p)
-        return 0; /* the caller checks the cursor */
-    uint64_t *hist = pgk_arena_alloc(&r->heap->arena, n, sizeof *hist);
-    if (!hist)
-        return pgk_fail_nomem(r->err);
-    for (uint64_t i = 0; i < n; i++)
-        hist[i] = histogram_element(p + i * element, version);
-    m->hist = hist;
-    m->hist_count = (uint32_t)n;
-    return 0;
-}
-
-/* The fields of one version, in file order. */
-struct mib_layout {
-    struct {
-        uint8_t id, bytes, off;
-    } fields[PGK_MIB_FIELDS];
-    size_t count, size;
-    uint32_t known;
-};
-
 static struct mib_layout mib_layout(uint64_t version)
 {
     struct mib_layout l = {0};
@@ -259,6 +242,11 @@ size_t pgk_heap_raw_mib_size(uint64_t version)
 
 static void read_mib(const uint8_t *p, const struct mib_layout *l, struct pgk_mib *m)
 {
+    if (l->count < PGK_MIB_FIELDS)
+        memset(m->v, 0, sizeof m->v);
+    m->known = l->known;
+    m->hist = NULL;
+    m->hist_count = 0;
     for (size_t i = 0; i < l->count; i++) {
         uint32_t narrow;
         uint64_t wide;
@@ -271,7 +259,6 @@ static void read_mib(const uint8_t *p, const struct mib_layout *l, struct pgk_mi
         }
     }
     m->v[PGK_MIB_AccessHistogram] = 0;
-    m->known = l->known;
 }
 
 static bool add_entry(struct reader *r, const struct entry *e)
@@ -280,12 +267,57 @@ static bool add_entry(struct reader *r, const struct entry *e)
            pgk_index_add(&r->by_id, pgk_hash_u64(e->id), (uint32_t)r->entries.n - 1);
 }
 
-static bool add_mib(struct reader *r, struct pgk_mib *earlier, const struct pgk_mib *later)
+/* What was found at a file offset before. */
+static const uint8_t *bytes_at(const struct reader *r, uint64_t off)
 {
-    if (earlier->known)
-        return pgk_mib_step(earlier, later, &r->heap->arena);
-    *earlier = *later;
-    return true;
+    return r->bytes + (off - r->base_off);
+}
+
+static size_t histogram_element_size(uint64_t version)
+{
+    return version == 4 ? 8 : 2;
+}
+
+/* The block of a file offset, which was checked; its histogram lies in `hist`, of the reader. */
+static int read_block(struct reader *r, uint32_t version, uint64_t off, struct pgk_mib *m)
+{
+    const struct mib_layout *layout = &r->layouts[version];
+    const uint8_t *p = bytes_at(r, off) + sizeof(uint64_t);
+    read_mib(p, layout, m);
+    uint64_t n = m->v[PGK_MIB_AccessHistogramSize];
+    if (!n)
+        return 0;
+    r->hist.n = 0;
+    if (!pgk_vec_reserve(&r->hist, n))
+        return pgk_fail_nomem(r->err);
+    for (uint64_t i = 0; i < n; i++)
+        r->hist.v[i] = histogram_element(p + layout->size + i * histogram_element_size(version),
+                                         version);
+    m->hist = r->hist.v;
+    m->hist_count = (uint32_t)n;
+    return 0;
+}
+
+/* Merges the block at `off` into the earlier ones of its stack id. */
+static int step_entry(struct reader *r, struct entry *e, uint32_t version, uint64_t off)
+{
+    struct pgk_mib later;
+    if (!e->merged) {
+        struct pgk_mib first, *m = pgk_arena_alloc(&r->scratch, 1, sizeof *m);
+        if (!m)
+            return pgk_fail_nomem(r->err);
+        PGK_TRY(read_block(r, e->version, e->off, &first));
+        if (first.hist_count) {
+            uint64_t *hist = pgk_arena_alloc(&r->scratch, first.hist_count, sizeof *hist);
+            if (!hist)
+                return pgk_fail_nomem(r->err);
+            first.hist = memcpy(hist, first.hist, first.hist_count * sizeof *hist);
+        }
+        *m = first;
+        e->merged = m;
+    }
+    PGK_TRY(read_block(r, version, off, &later));
+    return pgk_mib_step(e->merged, &later, &r->scratch) ? 0 : pgk_fail_nomem(r->err);
 }
 
 /* What is alive of an entry; NULL when out of memory. */
@@ -314,29 +346,48 @@ static bool close_objects(struct reader *r, size_t entry, const struct pgk_mib *
     return true;
 }
 
-static int read_mibs(struct reader *r, uint64_t version, uint64_t off)
+/* The block at `off`, of a new entry or of one that was met before, whose position goes to `at`. */
+static int add_block(struct reader *r, uint64_t id, uint32_t version, uint64_t off, uint32_t *at)
+{
+    *at = find_entry(r, id, PGK_INDEX_NONE);
+    if (*at == PGK_INDEX_NONE) {
+        const struct entry e = {.id = id, .off = off, .node = PGK_NODE_NONE, .version = version};
+        *at = (uint32_t)r->entries.n;
+        return add_entry(r, &e) ? 0 : pgk_fail_nomem(r->err);
+    }
+    struct entry *e = &r->entries.v[*at];
+    if (e->version)
+        return step_entry(r, e, version, off);
+    e->off = off;
+    e->version = version;
+    return 0;
+}
+
+static int read_mibs(struct reader *r, uint32_t version, uint64_t off)
 {
     struct pgk_cursor *c = r->c;
-    const struct mib_layout layout = mib_layout(version);
+    struct mib_layout *layout = &r->layouts[version];
+    *layout = mib_layout(version);
     pgk_cur_seek(c, off, "mib_off");
-    uint64_t count = pgk_cur_count(c, sizeof(uint64_t) + layout.size, "MIB count");
+    uint64_t count = pgk_cur_count(c, sizeof(uint64_t) + layout->size, "MIB count");
     PGK_TRY(pgk_cur_check(c, r->err, PGK_F("dump %u, MIBs", r->dump)));
     if (!pgk_vec_reserve(&r->entries, count))
         return pgk_fail_nomem(r->err);
+    const bool histograms = version >= pgk_mib_fields[PGK_MIB_AccessHistogramSize].first;
     for (uint64_t i = 0; i < count; i++) {
-        struct entry e = {.off = pgk_cur_off(c), .node = PGK_NODE_NONE};
-        e.id = pgk_cur_u64(c, "stack id");
-        const uint8_t *p = pgk_cur_take(c, layout.size, "MIB");
-        if (p) {
-            read_mib(p, &layout, &e.mib);
-            PGK_TRY(read_histogram(r, version, &e.mib));
-        }
+        struct pgk_mib mib = {.known = 0};
+        uint64_t at = pgk_cur_off(c), id = pgk_cur_u64(c, "stack id");
+        const uint8_t *p = pgk_cur_take(c, layout->size, "MIB");
+        if (p && (histograms || r->begun))
+            read_mib(p, layout, &mib);
+        if (p && histograms)
+            pgk_cur_take(c, mib.v[PGK_MIB_AccessHistogramSize] * histogram_element_size(version),
+                         "AccessHistogram");
         if (c->failed)
             return pgk_cur_check(c, r->err, RECORD(r, "MIB", i));
-        uint32_t old = find_entry(r, e.id, PGK_INDEX_NONE);
-        if (old == PGK_INDEX_NONE ? !add_entry(r, &e) : !add_mib(r, &r->entries.v[old].mib, &e.mib))
-            return pgk_fail_nomem(r->err);
-        if (r->begun && !close_objects(r, old == PGK_INDEX_NONE ? r->entries.n - 1 : old, &e.mib))
+        uint32_t entry;
+        PGK_TRY(add_block(r, id, version, at, &entry));
+        if (r->begun && !close_objects(r, entry, &mib))
             return pgk_fail_nomem(r->err);
     }
     return 0;
@@ -397,74 +448,110 @@ static uint64_t pc_at(const uint8_t *pcs, uint64_t i)
     return pc;
 }
 
-static int add_lane(struct reader *r, uint32_t entry, uint64_t number, uint64_t off,
-                    const uint8_t *pcs, uint64_t n)
+/* Runtimes number stacks as they first meet them, so that neighbours by id share most of their
+ * callers, and write them in the order of a hash table. Sorts by id, about: the more neighbours
+ * share, the less is looked up. */
+static int sort_stacks(struct reader *r)
 {
-    struct lane *l = &r->lanes[r->n_lanes++];
-    *l = (struct lane){.number = number, .off = off, .entry = entry, .first = r->frames.n};
-    if (!pgk_vec_reserve(&r->frames, n))
-        return pgk_fail_nomem(r->err);
-    for (uint64_t i = n; i-- > 0;) {
-        uint32_t frame = frame_of_pc(r, pc_at(pcs, i));
-        if (frame == PGK_INDEX_NONE)
-            return pgk_fail_nomem(r->err);
-        r->frames.v[r->frames.n++] = frame;
+    size_t n = r->stacks.n;
+    uint64_t low = UINT64_MAX, high = 0;
+    for (size_t i = 0; i < n; i++) {
+        uint64_t id = r->entries.v[r->stacks.v[i].entry].id;
+        low = id < low ? id : low;
+        high = id > high ? id : high;
     }
-    l->end = r->frames.n;
+    unsigned shift = 0;
+    while (n && (high - low) >> shift > 2 * n)
+        shift++;
+    size_t buckets = n ? ((high - low) >> shift) + 1 : 0;
+    uint32_t *at = pgk_mem_zalloc(buckets + 1, sizeof *at);
+    struct stack_ref *sorted = pgk_mem_alloc(n + 1, sizeof *sorted);
+    if (!at || !sorted) {
+        pgk_mem_free(at);
+        pgk_mem_free(sorted);
+        return pgk_fail_nomem(r->err);
+    }
+    for (size_t i = 0; i < n; i++)
+        at[((r->entries.v[r->stacks.v[i].entry].id - low) >> shift) + 1]++;
+    for (size_t b = 1; b <= buckets; b++)
+        at[b] += at[b - 1];
+    for (size_t i = 0; i < n; i++)
+        sorted[at[(r->entries.v[r->stacks.v[i].entry].id - low) >> shift]++] = r->stacks.v[i];
+    pgk_mem_free(at);
+    pgk_mem_free(r->stacks.v);
+    r->stacks.v = sorted;
+    r->stacks.cap = n + 1;
     return 0;
 }
 
-/* Follows all lanes as far as their stacks are known, step by step side by side, so that one
- * does not wait for memory while another could go on. */
-static void follow_lanes(struct reader *r)
+/* Addresses of a stack in the file, leaf first. */
+struct pcs {
+    const uint8_t *v;
+    uint64_t n;
+};
+
+static struct pcs pcs_at(const struct reader *r, uint64_t off)
 {
-    const struct pgk_stack_tree *t = &r->heap->stacks;
-    struct lane *going[LANES];
-    size_t n = 0;
-    for (size_t i = 0; i < r->n_lanes; i++)
-        if (r->lanes[i].first < r->lanes[i].end)
-            going[n++] = &r->lanes[i];
-    while (n) {
-        size_t left = 0;
-        for (size_t i = 0; i < n; i++)
-            pgk_stack_prefetch_child(t, going[i]->node);
-        for (size_t i = 0; i < n; i++) {
-            struct lane *l = going[i];
-            uint32_t child = pgk_stack_find(t, l->node, r->frames.v[l->first]);
-            if (!child)
-                continue;
-            l->node = child;
-            if (++l->first < l->end) {
-                pgk_stack_prefetch(t, child);
-                going[left++] = l;
-            }
-        }
-        n = left;
-    }
+    const uint8_t *p = bytes_at(r, off) + 2 * sizeof(uint64_t);
+    return (struct pcs){p, pc_at(p - sizeof(uint64_t), 0)};
 }
 
-/* Puts the stacks that were read into the tree, one after the other what is new of them. */
+/* How many callers two stacks share, from the program's entry on. */
+static uint64_t shared_callers(const struct pcs *a, const struct pcs *b)
+{
+    uint64_t n = 0, most = a->n < b->n ? a->n : b->n;
+    while (n < most && pc_at(a->v, a->n - 1 - n) == pc_at(b->v, b->n - 1 - n))
+        n++;
+    return n;
+}
+
+/* Puts a stack into the tree; of what it shares with the one before, the nodes are known. */
+static int add_stack(struct reader *r, const struct stack_ref *ref, const struct pcs *before)
+{
+    struct pcs pcs = pcs_at(r, ref->off);
+    uint64_t shared = shared_callers(&pcs, before);
+    r->path.n = 0;
+    if (!pgk_vec_reserve(&r->path, pcs.n + 1))
+        return pgk_fail_nomem(r->err);
+    uint32_t *path = r->path.v, node = path[shared];
+    for (uint64_t depth = shared; depth < pcs.n; depth++) {
+        uint32_t frame = frame_of_pc(r, pc_at(pcs.v, pcs.n - 1 - depth));
+        if (frame == PGK_INDEX_NONE)
+            return pgk_fail_nomem(r->err);
+        node = pgk_stack_push(&r->heap->stacks, node, frame);
+        if (node == PGK_NODE_NONE)
+            return pgk_fail_nomem(r->err);
+        path[depth + 1] = node;
+    }
+    struct entry *e = &r->entries.v[ref->entry];
+    if (e->node == PGK_NODE_NONE)
+        e->node = node;
+    else if (e->node != node && !r->segments_changed)
+        return pgk_cur_reject(r->c, r->err, PGK_E_CORRUPT, ref->off,
+                              .record = RECORD(r, "stack", ref->number), .field = "addresses",
+                              .found = PGK_F("another stack under id %" PRIu64, e->id),
+                              .expected = "one stack for each id of a process",
+                              .hint = "two processes wrote into one file; record them apart");
+    return 0;
+}
+
 static int add_stacks(struct reader *r)
 {
-    follow_lanes(r);
-    for (size_t i = 0; i < r->n_lanes; i++) {
-        struct lane *l = &r->lanes[i];
-        for (; l->first < l->end && l->node != PGK_NODE_NONE; l->first++)
-            l->node = pgk_stack_push(&r->heap->stacks, l->node, r->frames.v[l->first]);
-        if (l->node == PGK_NODE_NONE)
-            return pgk_fail_nomem(r->err);
-        uint32_t *known = &r->entries.v[l->entry].node;
-        if (*known == PGK_NODE_NONE)
-            *known = l->node;
-        else if (*known != l->node && !r->segments_changed)
-            return pgk_cur_reject(r->c, r->err, PGK_E_CORRUPT, l->off,
-                                  .record = RECORD(r, "stack", l->number), .field = "addresses",
-                                  .found = PGK_F("another stack under id %" PRIu64,
-                                                 r->entries.v[l->entry].id),
-                                  .expected = "one stack for each id of a process",
-                                  .hint = "two processes wrote into one file; record them apart");
+    enum { AHEAD = 8 };
+    struct pcs before = {0};
+    r->path.n = 0;
+    if (!pgk_vec_push(&r->path, 0))
+        return pgk_fail_nomem(r->err);
+    for (size_t i = 0; i < r->stacks.n; i++) {
+        if (i + AHEAD < r->stacks.n) {
+            const struct stack_ref *soon = &r->stacks.v[i + AHEAD];
+            __builtin_prefetch(&r->entries.v[soon->entry], 1);
+            for (size_t line = 0; line < 4; line++)
+                __builtin_prefetch(bytes_at(r, soon->off) + line * CACHE_LINE);
+        }
+        PGK_TRY(add_stack(r, &r->stacks.v[i], &before));
+        before = pcs_at(r, r->stacks.v[i].off);
     }
-    r->n_lanes = r->frames.n = 0;
     return 0;
 }
 
@@ -474,24 +561,24 @@ static int read_stacks(struct reader *r, uint64_t off)
     pgk_cur_seek(c, off, "stack_off");
     uint64_t count = pgk_cur_count(c, 2 * sizeof(uint64_t), "stack count");
     PGK_TRY(pgk_cur_check(c, r->err, PGK_F("dump %u, stacks", r->dump)));
+    r->stacks.n = 0;
+    if (!pgk_vec_reserve(&r->stacks, count))
+        return pgk_fail_nomem(r->err);
     uint32_t guess = 0;
     for (uint64_t i = 0; i < count; i++) {
         uint64_t at = pgk_cur_off(c);
         uint64_t id = pgk_cur_u64(c, "stack id");
         uint64_t n = pgk_cur_count(c, sizeof(uint64_t), "number of addresses");
-        const uint8_t *pcs = pgk_cur_take(c, n * sizeof(uint64_t), "addresses");
-        if (c->failed) {
-            PGK_TRY(add_stacks(r)); /* what is wrong further in front is said first */
+        pgk_cur_take(c, n * sizeof(uint64_t), "addresses");
+        if (c->failed)
             return pgk_cur_check(c, r->err, RECORD(r, "stack", i));
-        }
         uint32_t e = find_entry(r, id, guess);
         if (e == PGK_INDEX_NONE)
             continue; /* a stack without blocks says nothing */
         guess = e + 1;
-        PGK_TRY(add_lane(r, e, i, at, pcs, n));
-        if (r->n_lanes == LANES)
-            PGK_TRY(add_stacks(r));
+        r->stacks.v[r->stacks.n++] = (struct stack_ref){at, e, (uint32_t)i};
     }
+    PGK_TRY(sort_stacks(r));
     return add_stacks(r);
 }
 
@@ -584,7 +671,7 @@ static int read_dump(struct reader *r, const uint8_t *bytes, size_t size, uint64
                               .hint = "record the profile again");
     PGK_TRY(read_segments(r, h.version, here.base_off + h.segment_off));
     PGK_TRY(read_notes(r, &h, pgk_cur_off(&c) - here.base_off));
-    PGK_TRY(read_mibs(r, h.version, here.base_off + h.mib_off));
+    PGK_TRY(read_mibs(r, r->version, here.base_off + h.mib_off));
     PGK_TRY(read_stacks(r, here.base_off + h.stack_off));
     *used = h.total_size;
     return 0;
@@ -659,9 +746,12 @@ static int add_contexts(struct reader *r, const struct pgk_source *src)
     for (size_t i = 0; i < r->entries.n; i++) {
         struct entry *e = &r->entries.v[i];
         look_ahead(r, i);
+        struct pgk_mib one = {.known = 0}, *m = e->merged ? e->merged : &one;
+        if (!e->merged && e->version)
+            PGK_TRY(read_block(r, e->version, e->off, &one));
         if (i < r->alive.n)
-            add_alive(r, &r->alive.v[i], &e->mib);
-        if (!e->mib.known)
+            add_alive(r, &r->alive.v[i], m);
+        if (!m->known)
             continue; /* killed before its first object */
         if (e->node == PGK_NODE_NONE)
             return pgk_fail(r->err, PGK_E_CORRUPT, .file = src->file, .format = src->format,
@@ -670,7 +760,7 @@ static int add_contexts(struct reader *r, const struct pgk_source *src)
                             .found = PGK_F("id %" PRIu64 ", which no stack has", e->id),
                             .expected = "an id of the stack section",
                             .hint = "record the profile again");
-        PGK_TRY(pgk_heap_add(r->heap, e->node, &e->mib, r->err));
+        PGK_TRY(pgk_heap_add(r->heap, e->node, m, r->err));
     }
     return 0;
 }
@@ -679,7 +769,7 @@ int pgk_heap_raw_read(struct pgk_heap *h, const uint8_t *bytes, size_t size,
                       const struct pgk_source *src, struct pgk_heap_raw_info *info,
                       struct pgk_err *err)
 {
-    struct reader r = {.heap = h, .err = err};
+    struct reader r = {.heap = h, .err = err, .bytes = bytes, .base_off = src->base_off};
     int status = 0;
     size_t off = 0, used = 0;
     do {
@@ -704,6 +794,9 @@ int pgk_heap_raw_read(struct pgk_heap *h, const uint8_t *bytes, size_t size,
     pgk_index_free(&r.by_id);
     pgk_vec_free(&r.segments);
     pgk_mem_free(r.pcs);
-    pgk_vec_free(&r.frames);
+    pgk_arena_free(&r.scratch);
+    pgk_vec_free(&r.hist);
+    pgk_vec_free(&r.stacks);
+    pgk_vec_free(&r.path);
     return status;
 }

@@ -36,6 +36,14 @@ static inline struct pgk_mib sample_mib(uint64_t *seed)
     return m;
 }
 
+static inline void sample_set(struct pgk_heap *h, size_t context, enum pgk_mib_id id, uint64_t v)
+{
+    struct pgk_mib m;
+    pgk_heap_mib(h, context, &m);
+    m.v[id] = v;
+    assert_true(pgk_context_set(h, &h->contexts.v[context], &m));
+}
+
 /* Adds `contexts` random contexts over `funcs` functions, with their sites; callees if asked
  * for. Stacks share callers, as real ones do. */
 static inline void sample_fill(struct pgk_heap *h, uint64_t seed, unsigned contexts,
