@@ -6,7 +6,8 @@
 
 /* What becomes large first keeps 64 bits: its upper half stands where the address of the profiled
  * process would, which no model holds. */
-enum { LONG_FIELD = PGK_MIB_TotalLifetimeAccessDensity, UPPER_HALF = PGK_MIB_AccessHistogram };
+#define LONG_FIELD PGK_MIB_TotalLifetimeAccessDensity
+#define UPPER_HALF PGK_MIB_AccessHistogram
 
 #define STORED_FIELDS ((UINT32_C(1) << PGK_CONTEXT_FIELDS) - 1)
 
@@ -28,9 +29,17 @@ void pgk_context_get(const struct pgk_heap *h, const struct pgk_heap_context *c,
 uint64_t pgk_context_value(const struct pgk_heap *h, const struct pgk_heap_context *c,
                            enum pgk_mib_id id)
 {
-    struct pgk_mib m;
-    pgk_context_get(h, c, &m);
-    return m.v[id];
+    if (id == PGK_MIB_AccessHistogram)
+        return 0;
+    if (c->is_wide)
+        return h->wide.v[c->v[0]].v[id];
+    return id == LONG_FIELD ? c->v[id] | (uint64_t)c->v[UPPER_HALF] << 32 : c->v[id];
+}
+
+uint64_t pgk_context_file_value(const struct pgk_heap *h, const struct pgk_heap_context *c,
+                                enum pgk_mib_id id)
+{
+    return pgk_mib_cut(id, pgk_context_value(h, c, id));
 }
 
 static bool set_histogram(struct pgk_heap *h, struct pgk_heap_context *c, const struct pgk_mib *m)

@@ -146,10 +146,27 @@ void pgk_context_get(const struct pgk_heap *h, const struct pgk_heap_context *c,
                      struct pgk_mib *m);
 uint64_t pgk_context_value(const struct pgk_heap *h, const struct pgk_heap_context *c,
                            enum pgk_mib_id id);
+/* As pgk_mib_file_value; what is not known is 0 in a context anyway. */
+uint64_t pgk_context_file_value(const struct pgk_heap *h, const struct pgk_heap_context *c,
+                                enum pgk_mib_id id);
 /* Gives a context other values; the histogram must lie in the arena. False when out of memory. */
 bool pgk_context_set(struct pgk_heap *h, struct pgk_heap_context *c, const struct pgk_mib *m);
 /* Adds to them (rule `across`); false when out of memory. */
 bool pgk_context_add(struct pgk_heap *h, struct pgk_heap_context *c, const struct pgk_mib *m);
+
+/* For whoever adds many, as contexts lie all over the model: asks early for what adding to the
+ * context of a stack will read, first its position, then the context. */
+static inline void pgk_heap_prefetch_position(const struct pgk_heap *h, uint32_t stack)
+{
+    if (stack < h->context_of.n)
+        __builtin_prefetch(&h->context_of.v[stack]);
+}
+static inline void pgk_context_prefetch(const struct pgk_heap *h, uint32_t context)
+{
+    enum { CACHE_LINE = 64 };
+    for (size_t byte = 0; byte < sizeof *h->contexts.v; byte += CACHE_LINE)
+        __builtin_prefetch((const char *)&h->contexts.v[context] + byte, 1);
+}
 
 /* Adds `mib` to the context of the stack (rule `across`); its histogram is copied. */
 PGK_MUST_USE int pgk_heap_add(struct pgk_heap *h, uint32_t stack, const struct pgk_mib *mib,

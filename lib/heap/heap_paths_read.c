@@ -276,11 +276,21 @@ static int read_sites(struct reader *r, struct pgk_cursor *c)
     return 0;
 }
 
+/* A string that is a name, as an id of the model. */
+static int read_name(struct reader *r, struct pgk_cursor *c, const char *field, uint32_t *id)
+{
+    uint64_t off = pgk_cur_off(c);
+    uint32_t string;
+    PGK_TRY(read_below(r, c, field, r->strings.n, &string));
+    *id = r->strings.v[string];
+    return *id ? 0 : reject(r, c, off, field, "the empty string", "a name");
+}
+
 /* Adds the data access profile to `to`, whose strings are the model's. */
 static int read_data_into(struct reader *r, struct pgk_cursor *c, struct pgk_data_store *to)
 {
     uint64_t n, places;
-    uint32_t string, line;
+    uint32_t string;
     PGK_TRY(read_count(r, c, 11, &n));
     while (n--) {
         PGK_TRY(read_below(r, c, "symbol", r->strings.n, &string));
@@ -289,9 +299,10 @@ static int read_data_into(struct reader *r, struct pgk_cursor *c, struct pgk_dat
         PGK_TRY(read_count(r, c, 2, &places));
         r->places.n = 0;
         while (places--) {
-            PGK_TRY(read_below(r, c, "file", r->strings.n, &string));
-            PGK_TRY(read_below(r, c, "line", UINT64_C(1) << 32, &line));
-            if (!pgk_vec_push(&r->places, (struct pgk_data_place){r->strings.v[string], line}))
+            struct pgk_data_place p;
+            PGK_TRY(read_name(r, c, "file", &p.file));
+            PGK_TRY(read_below(r, c, "line", UINT64_C(1) << 32, &p.line));
+            if (!pgk_vec_push(&r->places, p))
                 return pgk_fail_nomem(r->err);
         }
         if (!pgk_data_access_add(to, symbol, hash, count, r->places.v, r->places.n))
@@ -299,11 +310,8 @@ static int read_data_into(struct reader *r, struct pgk_cursor *c, struct pgk_dat
     }
     PGK_TRY(read_count(r, c, 1, &n));
     while (n--) {
-        uint64_t off = pgk_cur_off(c);
-        PGK_TRY(read_below(r, c, "cold symbol", r->strings.n, &string));
-        if (!string)
-            return reject(r, c, off, "cold symbol", "the empty string", "a name");
-        if (!pgk_data_access_add_cold_symbol(to, r->strings.v[string]))
+        PGK_TRY(read_name(r, c, "cold symbol", &string));
+        if (!pgk_data_access_add_cold_symbol(to, string))
             return pgk_fail_nomem(r->err);
     }
     PGK_TRY(read_count(r, c, sizeof(uint64_t), &n));

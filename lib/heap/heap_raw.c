@@ -729,15 +729,13 @@ static void add_alive(struct reader *r, const struct alive *alive, struct pgk_mi
 static void look_ahead(const struct reader *r, size_t i)
 {
     enum { FAR = 16, NEAR = 8 };
-    const struct pgk_heap *h = r->heap;
-    if (i + FAR < r->entries.n && r->entries.v[i + FAR].node < h->context_of.n)
-        __builtin_prefetch(&h->context_of.v[r->entries.v[i + FAR].node]);
-    uint32_t at = i + NEAR < r->entries.n ? pgk_heap_context_at(h, r->entries.v[i + NEAR].node)
-                                          : PGK_INDEX_NONE;
-    if (at == PGK_INDEX_NONE)
-        return;
-    for (size_t byte = 0; byte < sizeof *h->contexts.v; byte += CACHE_LINE)
-        __builtin_prefetch((const char *)&h->contexts.v[at] + byte, 1);
+    if (i + FAR < r->entries.n)
+        pgk_heap_prefetch_position(r->heap, r->entries.v[i + FAR].node);
+    uint32_t at = i + NEAR < r->entries.n
+                      ? pgk_heap_context_at(r->heap, r->entries.v[i + NEAR].node)
+                      : PGK_INDEX_NONE;
+    if (at != PGK_INDEX_NONE)
+        pgk_context_prefetch(r->heap, at);
 }
 
 /* Moves the entries into the model. */

@@ -152,7 +152,9 @@ static enum quotes quotes_for(const char *s)
     for (size_t i = 0; i < PGK_COUNTOF(words); i++)
         if (!strcmp(s, words[i]))
             quotes = QUOTES_SINGLE;
-    if (*s == ' ' || *s == '\t' || *s == '-' || s[strlen(s) - 1] == ' ' ||
+    if (!*s)
+        return QUOTES_SINGLE;
+    if (*s == ' ' || *s == '\t' || *s == '-' || *s == ',' || s[strlen(s) - 1] == ' ' ||
         s[strlen(s) - 1] == '\t' || is_number(s))
         quotes = QUOTES_SINGLE;
     for (; *s; s++) {

@@ -130,12 +130,14 @@ bool pgk_mib_is_compilers(enum pgk_mib_id id)
            id == PGK_MIB_TotalLifetimeAccessDensity;
 }
 
+uint64_t pgk_mib_cut(enum pgk_mib_id id, uint64_t v)
+{
+    return pgk_mib_fields[id].bytes == 4 && v > UINT32_MAX ? UINT32_MAX : v;
+}
+
 uint64_t pgk_mib_file_value(const struct pgk_mib *m, enum pgk_mib_id id)
 {
-    if (!(m->known >> id & 1))
-        return 0;
-    uint64_t max = pgk_mib_fields[id].bytes == 4 ? UINT32_MAX : UINT64_MAX;
-    return m->v[id] < max ? m->v[id] : max;
+    return m->known >> id & 1 ? pgk_mib_cut(id, m->v[id]) : 0;
 }
 
 /* Labels. The compiler's rules are computed in single precision, as the compiler does. */

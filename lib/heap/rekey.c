@@ -107,6 +107,19 @@ static void drop_context(struct pgk_rekey *k, const struct pgk_heap *h,
     k->bytes_dropped += pgk_context_value(h, c, PGK_MIB_TotalSize);
 }
 
+static void look_ahead(const struct pgk_rekey *k, size_t i)
+{
+    enum { FAR = 16, NEAR = 8 };
+    const struct pgk_heap *from = k->from;
+    if (i + FAR < from->contexts.n)
+        pgk_heap_prefetch_position(k->to, k->node_map[from->contexts.v[i + FAR].stack]);
+    if (i + NEAR >= from->contexts.n)
+        return;
+    uint32_t at = pgk_heap_context_at(k->to, k->node_map[from->contexts.v[i + NEAR].stack]);
+    if (at != PGK_INDEX_NONE)
+        pgk_context_prefetch(k->to, at);
+}
+
 static int copy_contexts(struct pgk_rekey *k, struct pgk_err *err)
 {
     const struct pgk_heap *from = k->from;
@@ -114,6 +127,7 @@ static int copy_contexts(struct pgk_rekey *k, struct pgk_err *err)
         return pgk_fail_nomem(err);
     for (size_t i = 0; i < from->contexts.n; i++) {
         const struct pgk_heap_context *c = &from->contexts.v[i];
+        look_ahead(k, i);
         if (!k->node_map[c->stack]) {
             drop_context(k, from, c);
             continue;

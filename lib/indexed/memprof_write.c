@@ -69,13 +69,11 @@ static size_t pack_stack_name(const struct writer *w, uint32_t rank, uint8_t out
 /* Contexts lie in another order: asks early for what is needed soon. */
 static void look_ahead(const struct writer *w, uint32_t rank)
 {
-    enum { AHEAD = 8, CACHE_LINE = 64 };
+    enum { AHEAD = 8 };
     uint32_t context = rank + AHEAD < w->radix.n_stacks ? w->members.context_at[rank + AHEAD]
                                                         : PGK_INDEX_NONE;
-    if (context == PGK_INDEX_NONE)
-        return;
-    for (size_t byte = 0; byte < sizeof *w->h->contexts.v; byte += CACHE_LINE)
-        __builtin_prefetch((const char *)&w->h->contexts.v[context] + byte);
+    if (context != PGK_INDEX_NONE)
+        pgk_context_prefetch(w->h, context);
 }
 
 /* A context is written once for each function of its inline chain, so it is packed once. */
@@ -89,7 +87,6 @@ static bool pack_blocks(struct writer *w)
         return false;
     uint8_t *at = w->blocks;
     for (uint32_t rank = 0; rank < n; rank++) {
-        struct pgk_mib mib;
         look_ahead(w, rank);
         size_t size = pack_stack_name(w, rank, name);
         memcpy(at, name, size);
@@ -98,9 +95,9 @@ static bool pack_blocks(struct writer *w)
             at += w->mib_size;
             continue;
         }
-        pgk_heap_mib(w->h, w->members.context_at[rank], &mib);
+        const struct pgk_heap_context *c = &w->h->contexts.v[w->members.context_at[rank]];
         for (size_t i = 0; i < w->n_fields; i++) {
-            uint64_t v = pgk_mib_file_value(&mib, w->schema[i]);
+            uint64_t v = pgk_context_file_value(w->h, c, w->schema[i]);
             memcpy(at, &v, pgk_mib_fields[w->schema[i]].bytes);
             at += pgk_mib_fields[w->schema[i]].bytes;
         }
@@ -150,6 +147,27 @@ static void write_call(struct writer *w, uint32_t ref)
         pgk_sink_u64(w->out, s->callees[c]);
 }
 
+/* Blocks lie all over the table; a few at a time are handed on together. `n` of them, in a version
+ * that does not spell stacks out. */
+static void write_blocks(struct writer *w, const uint32_t *ranks, size_t n)
+{
+    enum { USUAL = 32, ROOM = 4096 }; /* size with the fields that compilers use */
+    uint8_t room[ROOM], *at = room;
+    for (size_t i = 0; i < n; i++) {
+        const uint8_t *block = w->blocks + ranks[i] * w->block_size;
+        if ((size_t)(room + ROOM - at) < w->block_size) {
+            pgk_sink_bytes(w->out, room, (size_t)(at - room));
+            at = room;
+        }
+        if (w->block_size == USUAL)
+            memcpy(at, block, USUAL);
+        else
+            memcpy(at, block, w->block_size);
+        at += w->block_size;
+    }
+    pgk_sink_bytes(w->out, room, (size_t)(at - room));
+}
+
 static void write_record(void *ctx, size_t record, struct pgk_sink *out)
 {
     struct writer *w = ctx;
@@ -158,10 +176,13 @@ static void write_record(void *ctx, size_t record, struct pgk_sink *out)
     while (calls < end && !is_site(*calls))
         calls++;
     pgk_sink_u64(out, (uint64_t)(calls - m));
-    for (; m < calls; m++) {
+    if (w->version >= 2)
+        write_blocks(w, m, (size_t)(calls - m));
+    for (; m < calls && w->version < 2; m++) {
         spell_stack(w, *m);
         pgk_sink_bytes(out, w->blocks + *m * w->block_size, w->block_size);
     }
+    m = calls;
     pgk_sink_u64(out, (uint64_t)(end - calls));
     for (; m < end; m++)
         write_call(w, *m);

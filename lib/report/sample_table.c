@@ -215,7 +215,7 @@ static void put_totals(struct view *v)
     fputc('\n', v->out);
     put_sizes(v);
     put_marks(v);
-    fprintf(v->out, "hot: lines with %s samples or more; cold: with fewer than %s\n",
+    fprintf(v->out, "hot: lines with %s samples or more; cold: with %s or fewer\n",
             pgk_human_count(a, pgk_sample_hot_count(&v->summary)),
             pgk_human_count(b, pgk_sample_cold_count(&v->summary)));
     fprintf(v->out, "\n%15s  %7s  %15s  %s\n", "samples", "share", "at its head",

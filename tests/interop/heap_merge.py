@@ -271,7 +271,7 @@ def same_named(work):
     good(work.pgokit, "merge", raw, "-b", exe, "--partial", "-o", parts)
     result = run(work.pgokit, "merge", parts, "-o", f"{folder}/again")
     require("1 function has the name" in result.errors, str(result))
-    require(read(f"{folder}/again") == read(f"{folder}/out"), "another file by way of a partial one")
+    require(read(f"{folder}/again") == read(f"{folder}/out"), "another file by a partial one")
 
 
 def symbols_only(work):

@@ -69,4 +69,3 @@ def run(suite, helpers, missing, asked):
                 said = f"{error!r} {getattr(error, 'stderr', '') or ''}"
                 print("\n".join("# " + line for line in said.splitlines()), flush=True)
     return 1 if failed else 0
-

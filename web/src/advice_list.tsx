@@ -95,5 +95,5 @@ export function siteName(model: HeapModel, context: number): string {
     const site = model.site(context);
     if (!site) return "(no stack)";
     const place = site.file && site.line ? ` ${format.fileName(site.file)}:${site.line}` : "";
-    return format.shorten(site.name).replaceAll("(anonymous namespace)::", "") + place;
+    return format.brief(site.name).replaceAll("(anonymous namespace)::", "") + place;
 }

@@ -59,7 +59,7 @@ function SiteItem(props: { model: SampleModel; site: Site; onOpen: (row: number)
                     class="link"
                     onClick={() => row !== undefined && onOpen(row)}
                 >
-                    {format.shorten(model.name(site.node))}
+                    {format.brief(model.name(site.node))}
                     {place}
                 </button>
                 <span class="stake">
@@ -67,7 +67,7 @@ function SiteItem(props: { model: SampleModel; site: Site; onOpen: (row: number)
                 </span>
             </h3>
             {into > 0 && (
-                <p class="quiet">inlined into {format.shorten(model.name(into))}</p>
+                <p class="quiet">inlined into {format.brief(model.name(into))}</p>
             )}
             <Shares
                 what="calls"

@@ -111,7 +111,7 @@ function RowHead({ model, context }: { model: HeapModel; context: number }) {
                 data-context={context}
                 title={site?.name ?? ""}
             >
-                {site ? format.shorten(site.name) : "(no stack)"}
+                {site ? format.brief(site.name) : "(no stack)"}
             </button>
             <span class="quiet place">
                 {place}

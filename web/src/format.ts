@@ -90,6 +90,16 @@ export function withStrings(name: string): string {
         .replaceAll(" >", ">");
 }
 
+const BRIEF = 90; // letters
+
+/** A name for a row of a table or list, however long it is. */
+export function brief(name: string): string {
+    const short = shorten(name);
+    if (short.length <= BRIEF) return short;
+    const end = fit(name, BRIEF);
+    return end.length <= BRIEF ? end : `${end.slice(0, BRIEF - 1)}…`;
+}
+
 /** As much of the end of a qualified name as fits: "Desk::run" of "app::Desk::run". */
 export function fit(name: string, letters: number): string {
     let text = shorten(name);

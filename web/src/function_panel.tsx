@@ -22,8 +22,8 @@ export function FunctionPanel({ model, row, onClose }: Props) {
     const change = model.isDiff ? model.change(row) : "same";
     if (change !== "same") tags.push(change);
     return (
-        <SidePanel title={format.shorten(name)} about={row} onClose={onClose}>
-            {(linkage || name !== format.shorten(name)) && (
+        <SidePanel title={format.brief(name)} about={row} onClose={onClose}>
+            {(linkage || name !== format.brief(name)) && (
                 <details class="full-name">
                     <summary>Full name</summary>
                     <p>{name}</p>
@@ -56,8 +56,8 @@ export function FunctionPanel({ model, row, onClose }: Props) {
             <p class="quiet">
                 {data.info.probes
                     ? "Probes by their ids, with their samples; "
-                    : "Lines from the function's first line on, discriminators behind a dot, with " +
-                      "their samples; "}
+                    : "Lines from the function's first line on, discriminators behind a dot, " +
+                      "with their samples; "}
                 of what is inlined, the total.
             </p>
             {change === "gone" ? (

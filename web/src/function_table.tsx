@@ -53,7 +53,9 @@ function columns(model: SampleModel): TableColumn[] {
         {
             key: "hottest",
             title: `Hottest ${unit}`,
-            hint: `samples of its hottest ${unit}; a compiler takes it for hot from ${format.count(model.data.now.hot_count)} on`,
+            hint:
+                `samples of its hottest ${unit}; a compiler takes it for hot from ` +
+                `${format.count(model.data.now.hot_count)} on`,
             value: hottest,
             text: (row) => (
                 <>
@@ -142,7 +144,7 @@ const CALLERS = 3; // named in a row
 function RowHead({ model, row }: { model: SampleModel; row: number }) {
     const node = model.nodeOf[row]!;
     const name = model.name(node);
-    const short = format.shorten(name);
+    const short = format.brief(name);
     const callers = model.callers(node).length;
     const shown = [];
     for (let n = node; n > 0 && shown.length < CALLERS; n = model.tree.parent[n]!) {

@@ -71,7 +71,10 @@ export function SampleFlame({ model, matched, onOpen, onFilter }: Props) {
                 tree={model.tree}
                 weight={weight}
                 root={root}
-                label="Functions, contexts and inlined code; arrow keys move, Enter goes in, Escape goes back"
+                label={
+                    "Functions, contexts and inlined code; " +
+                    "arrow keys move, Enter goes in, Escape goes back"
+                }
                 name={name}
                 weightText={(node) => format.plural(weight[node]!, "sample")}
                 colour={(node) =>

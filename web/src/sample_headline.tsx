@@ -81,7 +81,7 @@ function summed(model: SampleModel): string {
     return (
         `${format.count(few)} of ${format.plural(model.data.info.functions, noun)} ` +
         `${few === 1 ? "has" : "have"} 90 % of the samples. The hottest, ` +
-        `${format.shorten(model.name(most))}, has ${format.percent(model.share(0))}.`
+        `${format.brief(model.name(most))}, has ${format.percent(model.share(0))}.`
     );
 }
 

@@ -73,6 +73,7 @@ function Coverage({ model }: { model: SampleModel }) {
             ["functions", c.functions, c.profiled, c.inlined, false],
             ["code", c.bytes, c.profiled_bytes, c.inlined_bytes, true],
         ];
+    const unknownShare = format.percent(c.unknown_samples / (now.functions_total || 1));
     const text = (v: number, bytes: boolean) => (bytes ? format.bytes(v) : format.count(v));
     return (
         <>
@@ -108,10 +109,9 @@ function Coverage({ model }: { model: SampleModel }) {
             {c.unknown > 0 && (
                 <p class="quiet">
                     {format.plural(c.unknown, info.contexts ? "context" : "function")} of the
-                    profile with{" "}
-                    {format.percent(c.unknown_samples / (now.functions_total || 1))} of the samples{" "}
-                    {c.unknown === 1 ? "has" : "have"} no code of their own in the binaries: inlined
-                    everywhere, or of another build.
+                    profile with {unknownShare} of the samples{" "}
+                    {c.unknown === 1 ? "has no code of its" : "have no code of their"} own in the
+                    binaries: inlined everywhere, or of another build.
                 </p>
             )}
         </>

@@ -125,6 +125,7 @@ static void test_refused(void **state)
         {"---\n- 1\n", "document"},
         {"---\n{ HeapProfileRecords: [\n", "syntax"},
         {"---\nOther: 1\n", "key"},
+        {"---\nDataAccessProfiles:\n  KnownColdSymbols:\n    - .part.foo\n", "KnownColdSymbols"},
         {HEAD "  - AllocSites: []\n", "key"},
         {HEAD "  - GUID: 123\n", "GUID"},
         {HEAD "  - GUID: 0xzz\n", "GUID"},
