@@ -50,7 +50,8 @@ static void *fill(void *object, const void *text, size_t n)
         __VA_ARGS__;                                        \
         __asm__ volatile("" ::"r"(a) : "memory");           \
         printed += snprintf(report + printed, sizeof report - (size_t)printed,                    \
-                            "site_" #name " 1 %d %d %d %d\n", BYTES, (int)(n), (int)(n), (int)(n)); \
+                            "site_" #name " 1 %d %d %d %d\n", BYTES, (int)(n), (int)(n), \
+                            (int)(n));                      \
         free(a);                                            \
     }
 
