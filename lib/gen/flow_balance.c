@@ -232,7 +232,8 @@ struct ways {
     uint32_t entry;
 };
 
-enum { UNSEEN = UINT32_MAX, START = UINT32_MAX - 1 };
+#define UNSEEN UINT32_MAX
+#define START (UINT32_MAX - 1)
 
 /* Marks what is reached from the entries over edges that ran. */
 static void mark_reached(struct ways *w)
