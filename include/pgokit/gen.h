@@ -105,8 +105,8 @@ int pgk_gen_new(struct pgk_gen **gen, struct pgk_binaries *binaries,
 /* Nulls the pointer; accepts NULL. */
 void pgk_gen_close(struct pgk_gen **gen);
 
-/* Reads perf.data, text of perf, or address counts, which are those of the first binary. PGK_E_MISMATCH if the recording names
- * a given binary, but with another build id only. On failure the generator is only good for
+/* Reads perf.data, text of perf, or address counts, which are those of the first binary.
+ * PGK_E_MISMATCH if the recording names a given binary, but with another build id only. On failure the generator is only good for
  * closing. */
 int pgk_gen_add(struct pgk_gen *gen, const char *path, struct pgk_err *err);
 

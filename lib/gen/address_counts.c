@@ -54,7 +54,8 @@ static int reject(struct reader *r, const char *field, const char *expected)
                     .field = field,
                     .found = n ? PGK_F("'%.*s'", (int)(n < 60 ? n : 60), (const char *)r->line)
                                : "an empty line",
-                    .expected = expected, .hint = "is the file damaged, or of another program? generate it anew");
+                    .expected = expected,
+                    .hint = "is the file damaged, or of another program? generate it anew");
 }
 
 static int ended(struct reader *r, const char *field)

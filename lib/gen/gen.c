@@ -86,8 +86,8 @@ static int add_raw(struct pgk_gen *g, const struct pgk_filemap *map, const char 
     struct pgk_gen_binary *b = &g->v.v[0];
     struct pgk_source src = {.file = path, .format = "address counts"};
     PGK_TRY(pgk_gen_need_code(g, b));
-    struct pgk_address_counts c = {&b->counters, &b->calls, &b->code, pgk_address_counts_base(b->elf),
-                                 false};
+    struct pgk_address_counts c = {&b->counters, &b->calls, &b->code,
+                                   pgk_address_counts_base(b->elf), false};
     PGK_TRY(pgk_address_counts_read(&c, map->bytes, map->size, &src, err));
     if (g->decided && c.contexts != g->contexts)
         return pgk_fail(err, PGK_E_MISMATCH, .file = path, .format = src.format,
@@ -262,8 +262,8 @@ int pgk_gen_write_raw(struct pgk_gen *g, const char *path, struct pgk_err *err)
         PGK_TRY(pgk_gen_infer(b, true, g->opts.threads, err));
     }
     pgk_gen_settle(b, &g->stats);
-    struct pgk_address_counts c = {&b->counters, &b->calls, &b->code, pgk_address_counts_base(b->elf),
-                                 g->contexts};
+    struct pgk_address_counts c = {&b->counters, &b->calls, &b->code,
+                                   pgk_address_counts_base(b->elf), g->contexts};
     struct pgk_sink *out;
     PGK_TRY(pgk_sink_open(&out, path, err));
     int status = pgk_address_counts_write(&c, out, err);
