@@ -70,8 +70,8 @@ static const char *reason(int error)
     switch (error) {
     case EACCES:
     case EPERM:
-        return is_filtered() ? "not permitted: by this container (docker run --cap-add PERFMON), or "
-                               "by kernel.perf_event_paranoid"
+        return is_filtered() ? "not permitted: by this container (docker run --cap-add PERFMON), "
+                               "or by kernel.perf_event_paranoid"
                              : "not permitted: lower kernel.perf_event_paranoid, or use "
                                "CAP_PERFMON";
     case ENOSYS: return "refused: a container's seccomp profile forbids perf_event_open";

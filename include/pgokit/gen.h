@@ -105,9 +105,9 @@ int pgk_gen_new(struct pgk_gen **gen, struct pgk_binaries *binaries,
 /* Nulls the pointer; accepts NULL. */
 void pgk_gen_close(struct pgk_gen **gen);
 
-/* Reads perf.data, text of perf, or address counts, which are those of the first binary.
- * PGK_E_MISMATCH if the recording names a given binary, but with another build id only. On failure the generator is only good for
- * closing. */
+/* Reads perf.data, text of perf, or address counts, which are those of the first binary; "-" is
+ * standard input. PGK_E_MISMATCH if the recording names a given binary, but with another build id
+ * only. On failure the generator is only good for closing. */
 int pgk_gen_add(struct pgk_gen *gen, const char *path, struct pgk_err *err);
 
 /* The profile of all that was added; finished. To be called once. PGK_E_EMPTY if there is nothing
