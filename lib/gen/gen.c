@@ -146,7 +146,7 @@ static void settle_hits(struct pgk_gen *g)
     bool branches = g->contexts;
     for (size_t i = 0; i < g->v.n && !branches; i++)
         branches = g->v.v[i].counters.branches.v.n;
-    if (!branches && g->hits) {
+    if (!branches) {
         g->stats.inferred = g->hits;
         g->stats.outside += g->hits_outside;
         if (g->hits_outside)
@@ -232,14 +232,16 @@ static int scale_vtables(struct pgk_gen *g, struct pgk_err *err)
 static int no_samples(const struct pgk_gen *g, struct pgk_err *err)
 {
     return pgk_fail(err, PGK_E_EMPTY, .field = "samples",
-                    .found = PGK_F("%" PRIu64 ", none of them in a given binary: %" PRIu64
+                    .found = PGK_F("%" PRIu64 ", none of use: %" PRIu64
                                    " of other processes, %" PRIu64 " in the kernel, %" PRIu64
                                    " outside, %" PRIu64 " without branches",
                                    g->stats.samples, g->stats.other_process, g->stats.in_kernel,
-                                   g->stats.outside + g->hits_outside,
+                                   g->stats.outside,
                                    g->stats.without_branches),
                     .expected = "samples of the program, best with branch stacks (perf record -b)",
-                    .hint = "pgokit perf-check tells what can be recorded here");
+                    .hint = g->contexts && g->hits
+                                ? "calling contexts need branch stacks: choose another --mode"
+                                : "pgokit perf-check tells what can be recorded here");
 }
 
 int pgk_gen_write_raw(struct pgk_gen *g, const char *path, struct pgk_err *err)
