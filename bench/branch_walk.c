@@ -24,6 +24,7 @@
 enum { DEPTH = 32, RING = 64, CALLS = 60, WALK = 1000, PERIOD = 199, PID = 4242 };
 #define BASE UINT64_C(0x555555554000)
 #define MISC_USER (UINT64_C(2) << 32) /* in a record's header */
+enum { LIBRARY_SIZE = 0x155000 };
 #define LIBRARY UINT64_C(0x7f3c5a400000)
 
 struct transfer { /* an instruction that may not go on with the next one */
@@ -209,6 +210,10 @@ static void start_output(struct walk *w)
                 "PERF_RECORD_MMAP2 %d/%d: [0x%" PRIx64 "(0x%" PRIx64 ") @ 0x%" PRIx64
                 " 08:01 1 1]: r-xp %s\n",
                 PID, PID, low + BASE, size, off, w->path);
+        fprintf(w->out,
+                "PERF_RECORD_MMAP2 %d/%d: [0x%" PRIx64 "(0x%x) @ 0 08:01 2 1]: r-xp "
+                "/usr/lib/libelse.so\n",
+                PID, PID, LIBRARY, LIBRARY_SIZE);
         return;
     }
     const uint64_t header[2] = {UINT64_C(0x32454c4946524550), 16};
@@ -225,6 +230,13 @@ static void start_output(struct walk *w)
                         5 | UINT64_C(2) << 32};
     put_words(w, mmap, 9);
     put(w, w->path, name);
+    static const char library[24] = "/usr/lib/libelse.so";
+    mmap[0] = RECORD_MMAP2 | MISC_USER | (72 + sizeof library) << 48;
+    mmap[2] = LIBRARY;
+    mmap[3] = LIBRARY_SIZE;
+    mmap[4] = 0;
+    put_words(w, mmap, 9);
+    put(w, library, sizeof library);
 }
 
 static const struct branch *entry(const struct walk *w, unsigned i)

@@ -1,9 +1,10 @@
 """What a profile is worth: Lua from Debian's sources, built plain (-O2), and with profiles of its
 own runs.
 
-Branch stacks of a run come from single-stepping it (tests/tools/branch_trace: a sample of 32 branches
-every 211 instructions), once turned into a profile by llvm-profgen-22 and once by pgokit; the
-third profile is what `perf record -e cpu-clock:u` can record on any machine, without branches.
+Branch stacks of a run come from single-stepping it (tests/tools/branch_trace: a sample of 32
+branches every 211 instructions), once turned into a profile by llvm-profgen-22 and once by
+pgokit; the third profile is what `perf record -e cpu-clock:u` can record on any machine, without
+branches.
 Required: with branches faster than plain; as fast with our profile as with llvm-profgen's.
 """
 

@@ -39,8 +39,8 @@ static const char help[] =
     "  pgokit gen perf.data loads.data -b ./app -b ./libapp.so -o app.afdo\n";
 
 enum { OPT_FORMAT = 256, OPT_MODE, OPT_NO_VTABLES, OPT_PID, OPT_IGNORE_STACK, OPT_NO_PREINLINE,
-       OPT_KEEP_COLD, OPT_TRIM_COLD, OPT_CONTEXTS, OPT_NO_TAIL_CALLS, OPT_JSON, OPT_RAW, OPT_COMM, OPT_KERNEL,
-       OPT_VTABLE_SCALE, OPT_MIN_DENSITY };
+       OPT_KEEP_COLD, OPT_TRIM_COLD, OPT_CONTEXTS, OPT_NO_TAIL_CALLS, OPT_JSON, OPT_RAW,
+       OPT_COMM, OPT_KERNEL, OPT_VTABLE_SCALE, OPT_MIN_DENSITY };
 
 static const struct option options[] = {
     {"output", required_argument, NULL, 'o'},

@@ -70,9 +70,10 @@ static const char *reason(int error)
     switch (error) {
     case EACCES:
     case EPERM:
-        return is_filtered() ? "not permitted: this container's filter of system calls may forbid "
-                               "it (docker run --cap-add PERFMON), or kernel.perf_event_paranoid"
-                             : "not permitted: lower kernel.perf_event_paranoid, or use CAP_PERFMON";
+        return is_filtered() ? "not permitted: by this container (docker run --cap-add PERFMON), "
+                               "or by kernel.perf_event_paranoid"
+                             : "not permitted: lower kernel.perf_event_paranoid, or use "
+                               "CAP_PERFMON";
     case ENOSYS: return "refused: a container's seccomp profile forbids perf_event_open";
     case ENOENT:
     case EOPNOTSUPP:

@@ -105,16 +105,16 @@ int pgk_gen_new(struct pgk_gen **gen, struct pgk_binaries *binaries,
 /* Nulls the pointer; accepts NULL. */
 void pgk_gen_close(struct pgk_gen **gen);
 
-/* Reads perf.data, text of perf, or raw counters, which are those of the first binary. PGK_E_MISMATCH if the recording names
- * a given binary, but with another build id only. On failure the generator is only good for
- * closing. */
+/* Reads perf.data, text of perf, or address counts, which are those of the first binary; "-" is
+ * standard input. PGK_E_MISMATCH if the recording names a given binary, but with another build id
+ * only. On failure the generator is only good for closing. */
 int pgk_gen_add(struct pgk_gen *gen, const char *path, struct pgk_err *err);
 
 /* The profile of all that was added; finished. To be called once. PGK_E_EMPTY if there is nothing
  * to count, PGK_E_NODEBUG for a binary without debug information. */
 int pgk_gen_profile(struct pgk_gen *gen, struct pgk_sample **profile, struct pgk_err *err);
 /* Instead of a profile: the counters of the one binary that was sampled as text, for
- * pgk_gen_add or llvm-profgen --unsymbolized-profile; docs/formats/raw-counters.md. PGK_E_ARG if
+ * pgk_gen_add or llvm-profgen --unsymbolized-profile; docs/formats/address-counts.md. PGK_E_ARG if
  * several were sampled. Types of objects are left out. */
 int pgk_gen_write_raw(struct pgk_gen *gen, const char *path, struct pgk_err *err);
 const struct pgk_gen_stats *pgk_gen_stats(const struct pgk_gen *gen);

@@ -9,8 +9,8 @@
  *                        ▲       │
  *                        └─ more ┘ / less
  *
- * The flow of least cost comes by the primal-dual method: costs are small integers, so there are few
- * lengths of a shortest way, and for each one blocking flows (Dinic) take all ways of it at
+ * The flow of least cost comes by the primal-dual method: costs are small integers, so there are
+ * few lengths of a shortest way, and for each one blocking flows (Dinic) take all ways of it at
  * once. */
 #include "flow_balance.h"
 
@@ -179,7 +179,8 @@ static void move_flow(struct network *w)
 
 /* ---- blocks ---- */
 
-enum { MORE = 0, LESS = 2, LEAVE = 4, BLOCK_ARCS = 12 }; /* of a block's arcs, with their reverses */
+/* Of a block's arcs, with their reverses. */
+enum { MORE = 0, LESS = 2, LEAVE = 4, BLOCK_ARCS = 12 };
 
 static bool add_block(struct network *w, uint32_t i, const struct pgk_flow_block *b)
 {
@@ -232,7 +233,8 @@ struct ways {
     uint32_t entry;
 };
 
-enum { UNSEEN = UINT32_MAX, START = UINT32_MAX - 1 };
+#define UNSEEN UINT32_MAX
+#define START (UINT32_MAX - 1)
 
 /* Marks what is reached from the entries over edges that ran. */
 static void mark_reached(struct ways *w)

@@ -11,6 +11,8 @@
 
 #include <stdint.h>
 
+#define PGK_FLOW_MOST (UINT64_C(1) << 40) /* that may be measured, so that no sum overflows */
+
 struct pgk_flow_block {
     uint64_t count;  /* measured; then balanced */
     uint64_t leaves; /* then: how often control left the function at its end */

@@ -2,7 +2,7 @@
 #include "gen_priv.h"
 #include "mem.h"
 #include "probes.h"
-#include "raw_counters.h"
+#include "address_counts.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -84,11 +84,11 @@ static int add_raw(struct pgk_gen *g, const struct pgk_filemap *map, const char 
                    struct pgk_err *err)
 {
     struct pgk_gen_binary *b = &g->v.v[0];
-    struct pgk_source src = {.file = path, .format = "raw counters"};
+    struct pgk_source src = {.file = path, .format = "address counts"};
     PGK_TRY(pgk_gen_need_code(g, b));
-    struct pgk_raw_counters c = {&b->counters, &b->calls, &b->code, pgk_raw_counters_base(b->elf),
-                                 false};
-    PGK_TRY(pgk_raw_counters_read(&c, map->bytes, map->size, &src, err));
+    struct pgk_address_counts c = {&b->counters, &b->calls, &b->code,
+                                   pgk_address_counts_base(b->elf), false};
+    PGK_TRY(pgk_address_counts_read(&c, map->bytes, map->size, &src, err));
     if (g->decided && c.contexts != g->contexts)
         return pgk_fail(err, PGK_E_MISMATCH, .file = path, .format = src.format,
                         .offset = &(uint64_t){0}, .field = "contexts",
@@ -105,7 +105,7 @@ int pgk_gen_add(struct pgk_gen *g, const char *path, struct pgk_err *err)
     struct pgk_filemap map;
     g->err = err;
     PGK_TRY(pgk_filemap_open(&map, path, err));
-    if (pgk_raw_counters_sniff(map.bytes, map.size)) {
+    if (pgk_address_counts_sniff(map.bytes, map.size)) {
         int added = add_raw(g, &map, path, err);
         pgk_filemap_close(&map);
         return added;
@@ -146,7 +146,7 @@ static void settle_hits(struct pgk_gen *g)
     bool branches = g->contexts;
     for (size_t i = 0; i < g->v.n && !branches; i++)
         branches = g->v.v[i].counters.branches.v.n;
-    if (!branches && g->hits) {
+    if (!branches) {
         g->stats.inferred = g->hits;
         g->stats.outside += g->hits_outside;
         if (g->hits_outside)
@@ -232,14 +232,16 @@ static int scale_vtables(struct pgk_gen *g, struct pgk_err *err)
 static int no_samples(const struct pgk_gen *g, struct pgk_err *err)
 {
     return pgk_fail(err, PGK_E_EMPTY, .field = "samples",
-                    .found = PGK_F("%" PRIu64 ", none of them in a given binary: %" PRIu64
+                    .found = PGK_F("%" PRIu64 ", none of use: %" PRIu64
                                    " of other processes, %" PRIu64 " in the kernel, %" PRIu64
                                    " outside, %" PRIu64 " without branches",
                                    g->stats.samples, g->stats.other_process, g->stats.in_kernel,
-                                   g->stats.outside + g->hits_outside,
+                                   g->stats.outside,
                                    g->stats.without_branches),
                     .expected = "samples of the program, best with branch stacks (perf record -b)",
-                    .hint = "pgokit perf-check tells what can be recorded here");
+                    .hint = g->contexts && g->hits
+                                ? "calling contexts need branch stacks: choose another --mode"
+                                : "pgokit perf-check tells what can be recorded here");
 }
 
 int pgk_gen_write_raw(struct pgk_gen *g, const char *path, struct pgk_err *err)
@@ -262,11 +264,11 @@ int pgk_gen_write_raw(struct pgk_gen *g, const char *path, struct pgk_err *err)
         PGK_TRY(pgk_gen_infer(b, true, g->opts.threads, err));
     }
     pgk_gen_settle(b, &g->stats);
-    struct pgk_raw_counters c = {&b->counters, &b->calls, &b->code, pgk_raw_counters_base(b->elf),
-                                 g->contexts};
+    struct pgk_address_counts c = {&b->counters, &b->calls, &b->code,
+                                   pgk_address_counts_base(b->elf), g->contexts};
     struct pgk_sink *out;
     PGK_TRY(pgk_sink_open(&out, path, err));
-    int status = pgk_raw_counters_write(&c, out, err);
+    int status = pgk_address_counts_write(&c, out, err);
     if (status)
         pgk_sink_drop(&out);
     else

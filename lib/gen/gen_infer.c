@@ -44,7 +44,8 @@ static void measure_blocks(struct infer *f)
         uint64_t sum = 0;
         for (size_t k = first_hit(hits, p->low); k < hits->v.n && hits->v.v[k].from <= p->last; k++)
             sum = pgk_sample_sum(sum, hits->v.v[k].count);
-        f->graph.blocks.v[i].count = p->n ? pgk_sample_product(sum, SCALE) / p->n : 0;
+        uint64_t count = p->n ? pgk_sample_product(sum, SCALE) / p->n : 0;
+        f->graph.blocks.v[i].count = count < PGK_FLOW_MOST ? count : PGK_FLOW_MOST;
     }
 }
 

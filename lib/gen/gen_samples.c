@@ -345,8 +345,8 @@ static void without_branches(struct pgk_gen *g, const struct pgk_perf_sample *s)
     pgk_gen_example(&g->stats, PGK_GEN_WITHOUT_BRANCHES, "at 0x%" PRIx64, s->ip);
 }
 
-/* A sample of an instruction alone is good for something if there are no branch stacks at all, which
- * is known at the end. */
+/* A sample of an instruction alone is good for something if there are no branch stacks at all,
+ * which is known at the end. */
 static int count_hit(struct pgk_gen *g, const struct pgk_perf_sample *s)
 {
     struct pgk_gen_place at;

@@ -73,7 +73,8 @@ int pgk_perf_input_read(struct pgk_perf_input *input, const struct pgk_perf_hand
                         struct pgk_err *err)
 {
     return input->data ? pgk_perf_data_read(input->data, handler, err)
-                       : pgk_perf_text_read(&input->map, &input->src, handler, &input->text_info, err);
+                       : pgk_perf_text_read(&input->map, &input->src, handler, &input->text_info,
+                                            err);
 }
 
 const struct pgk_perf_info *pgk_perf_input_info(const struct pgk_perf_input *input)

@@ -106,6 +106,23 @@ def recorded_here(work):
     build(work, LINES, f"-fprofile-sample-use={profile}")
 
 
+def huge_counts(work):
+    """Aggregated samples with counts near 2^64 do no harm."""
+    exe = build(work, LINES)
+    trace = exe + ".trace"
+    good(work.recorder, "-g", "-e", "53", "-n", "3000", trace, exe, "100000", timeout=300)
+    lines = []
+    with open(instructions_alone(trace), encoding="utf-8") as f:
+        for line in f:
+            lines += [line] if "PERF" in line else [f"{2**64 - 1}\n", line]
+    with open(trace + ".huge", "w", encoding="utf-8") as f:
+        f.writelines(lines)
+    text = good(work.pgokit, "gen", "-q", trace + ".huge", "-b", exe, "--format", "text", "-o", "-")
+    counts = [int(line.split()[1]) for line in text.splitlines() if line.startswith(" ")
+              and line.split()[1].isdigit()]
+    require(counts and max(counts) < 1 << 60, str(max(counts)))
+
+
 def contexts_need_branches(work):
     exe = build(work, LINES)
     trace = exe + ".trace"
@@ -119,7 +136,7 @@ def add_cases(work, tap):
     work.recorder = os.path.abspath(os.environ["BRANCH_TRACE"])
     tap.add("lines are near the truth", near_the_truth, work, LINES, "autofdo")
     tap.add("probes are near the truth", near_the_truth, work, PROBES, "probe")
-    for fn in (balances, recorded_here, contexts_need_branches):
+    for fn in (balances, recorded_here, huge_counts, contexts_need_branches):
         tap.add(fn.__name__.replace("_", " "), fn, work)
 
 

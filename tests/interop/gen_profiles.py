@@ -143,7 +143,7 @@ def same_profiles(work, b):
 
 
 def same_raw(work, kind, contexts):
-    """Raw counters are those of llvm-profgen, and give the profile of the recording."""
+    """Address counts are those of llvm-profgen, and give the profile of the recording."""
     exe = build(work, Build(22, "-O2", kind, FRAMES))
     trace = record(work, exe)
     used = trace if contexts else without_chains(trace)
@@ -174,8 +174,8 @@ def theirs_of_raw(exe, path):
 def add_cases(work, tap):
     work.recorder = os.path.abspath(os.environ["BRANCH_TRACE"])
     for kind in (LINES, PROBES):
-        tap.add(f"raw counters, {kind}", same_raw, work, kind, False)
-        tap.add(f"raw counters with contexts, {kind}", same_raw, work, kind, True)
+        tap.add(f"address counts, {kind}", same_raw, work, kind, False)
+        tap.add(f"address counts with contexts, {kind}", same_raw, work, kind, True)
     for b in BUILDS:
         tap.add(f"profiles of {b.name}", same_profiles, work, b)
 

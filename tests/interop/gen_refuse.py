@@ -115,7 +115,7 @@ def other_build_id(work):
     refused(work, [ours, theirs], write(trace + ".ids", b"\n".join(lines)), "-b", other)
 
 
-def raw_counters(work):
+def address_counts(work):
     """What is wrong with a file of counters is named with its line; nothing is half read."""
     exe, trace = build(work, "-g", LINES)
     raw = good(work.pgokit, "gen", "-q", trace, "-b", exe, "--raw", "-o", "-").encode()
@@ -186,7 +186,7 @@ def cut_off(work):
 def add_cases(work, tap):
     work.recorder = os.path.abspath(os.environ["BRANCH_TRACE"])
     for fn in (empty_input, no_branches, no_debug_information, stripped, no_probes, two_processes,
-               other_build_id, raw_counters, broken_lines,
+               other_build_id, address_counts, broken_lines,
                backward_ranges, cut_off):
         tap.add(fn.__name__.replace("_", " "), fn, work)
 

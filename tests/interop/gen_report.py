@@ -9,7 +9,7 @@ import sys
 
 from gen_profiles import FRAMES, LINES
 from gen_refuse import branches_of, profile
-from gen_types import mappings
+from gen_types import as_text, mappings
 from peers import PROGRAMS, Skip, good, main, require, run, tool, write
 from perf_writer import BRANCH, IP, TID, TIME, Event, Recording
 
@@ -129,6 +129,25 @@ def density(work):
         require(("more samples would help" in said) == asks, said)
 
 
+def compressed(work):
+    """perf.data, text of perf script and of perf report -D, packed by gzip or zstd."""
+    exe, stacks = build(work)
+    dump = exe + ".dump"
+    as_text(exe, dump)
+    r = Recording(Event(IP | TID | TIME | BRANCH, name="branches:u"))
+    map_program(r, exe, 77)
+    for pairs in stacks:
+        r.sample(ip=pairs[0][1], branches=pairs)
+    r.write_file(exe + ".data")
+    plain = profile(work, exe, exe + ".data", dump)
+    require("vtables" in plain, plain)
+    text = profile(work, exe, exe + ".trace", dump)
+    for pack, end in ((["gzip", "-k"], ".gz"), (["zstd", "-q"], ".zst")):
+        good(tool(pack[0]), *pack[1:], exe + ".data", exe + ".trace", dump)
+        require(profile(work, exe, exe + ".data" + end, dump + end) == plain, f"perf.data{end}")
+        require(profile(work, exe, exe + ".trace" + end, dump + end) == text, f"text{end}")
+
+
 def perf_check(work):
     """The first command that perf-check prints works here, and its recording makes a profile."""
     said = run(work.pgokit, "perf-check")
@@ -146,7 +165,7 @@ def perf_check(work):
 
 def add_cases(work, tap):
     work.recorder = os.path.abspath(os.environ["BRANCH_TRACE"])
-    for fn in (by_name, of_the_kernel, examples, density, perf_check):
+    for fn in (by_name, of_the_kernel, examples, density, compressed, perf_check):
         tap.add(fn.__name__.replace("_", " "), fn, work)
 
 

@@ -12,8 +12,8 @@ import sys
 
 from gen_profiles import FRAMES, LINES, PROBES
 from peers import PROGRAMS, good, main, require, run, tool
-from perf_writer import (ADDR, BRANCH, CHAIN, CONTEXT_USER, DATA_SRC, IP, PERIOD, RAW, TID, TIME, Event,
-                         Recording, ibs_raw, spe_record)
+from perf_writer import (ADDR, BRANCH, CHAIN, CONTEXT_USER, DATA_SRC, IP, PERIOD, RAW, TID, TIME,
+                         Event, Recording, ibs_raw, spe_record)
 
 BASE, PID, LOAD, SLOT = 0x555500000000, 77, 0x68100142, 16
 SITES = ["_Z11calls_firstP4Basei", "_Z12calls_secondP4Basei"]

@@ -1,6 +1,6 @@
 /* Counters as text: any bytes are read or refused with a message that names a place, and what is
  * read is written so that it reads the same again. */
-#include "raw_counters.h"
+#include "address_counts.h"
 
 #include <stdlib.h>
 
@@ -21,15 +21,15 @@ static struct pgk_code *some_code(void)
 struct counts {
     struct pgk_counters counters;
     struct pgk_call_trie calls;
-    struct pgk_raw_counters raw;
+    struct pgk_address_counts raw;
 };
 
 static int read_counts(struct counts *c, const uint8_t *bytes, size_t size, struct pgk_err *err)
 {
-    struct pgk_source src = {.file = "fuzz", .format = "raw counters"};
-    c->raw = (struct pgk_raw_counters){.counters = &c->counters, .calls = &c->calls,
+    struct pgk_source src = {.file = "fuzz", .format = "address counts"};
+    c->raw = (struct pgk_address_counts){.counters = &c->counters, .calls = &c->calls,
                                        .code = some_code()};
-    int status = pgk_raw_counters_read(&c->raw, bytes, size, &src, err);
+    int status = pgk_address_counts_read(&c->raw, bytes, size, &src, err);
     if (status)
         return status;
     pgk_pairs_sort(&c->counters.ranges);
@@ -41,7 +41,7 @@ static int read_counts(struct counts *c, const uint8_t *bytes, size_t size, stru
 static struct pgk_sink *print(const struct counts *c, const uint8_t **text, size_t *size)
 {
     struct pgk_sink *out;
-    if (pgk_sink_memory(&out, NULL) || pgk_raw_counters_write(&c->raw, out, NULL))
+    if (pgk_sink_memory(&out, NULL) || pgk_address_counts_write(&c->raw, out, NULL))
         abort();
     *text = pgk_sink_data(out, size);
     return out;
@@ -57,7 +57,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
     struct counts first = {0}, second = {0};
     struct pgk_err err = {0};
-    pgk_raw_counters_sniff(bytes, size);
+    pgk_address_counts_sniff(bytes, size);
     int status = read_counts(&first, bytes, size, &err);
     if (status && (err.status != status || !*err.field))
         abort();

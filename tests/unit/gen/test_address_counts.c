@@ -1,5 +1,5 @@
 /* Counters as text, and counts of pairs. */
-#include "raw_counters.h"
+#include "address_counts.h"
 
 #include "pgk_test.h"
 
@@ -17,14 +17,14 @@ static struct pgk_code *some_code(void)
 struct counts {
     struct pgk_counters counters;
     struct pgk_call_trie calls;
-    struct pgk_raw_counters raw;
+    struct pgk_address_counts raw;
 };
 
 static int read_text(struct counts *c, const char *text, struct pgk_err *err)
 {
-    struct pgk_source src = {.file = "test", .format = "raw counters"};
-    c->raw = (struct pgk_raw_counters){&c->counters, &c->calls, some_code(), BASE, false};
-    return pgk_raw_counters_read(&c->raw, (const uint8_t *)text, strlen(text), &src, err);
+    struct pgk_source src = {.file = "test", .format = "address counts"};
+    c->raw = (struct pgk_address_counts){&c->counters, &c->calls, some_code(), BASE, false};
+    return pgk_address_counts_read(&c->raw, (const uint8_t *)text, strlen(text), &src, err);
 }
 
 static void release(struct counts *c)
@@ -45,7 +45,7 @@ static void check(const char *text, const char *expected)
     pgk_pairs_sort(&c.counters.branches);
     pgk_call_trie_sort(&c.calls);
     assert_int_equal(pgk_sink_memory(&out, NULL), 0);
-    assert_int_equal(pgk_raw_counters_write(&c.raw, out, NULL), 0);
+    assert_int_equal(pgk_address_counts_write(&c.raw, out, NULL), 0);
     const uint8_t *bytes = pgk_sink_data(out, &n);
     assert_int_equal(n, strlen(expected));
     assert_memory_equal(bytes, expected, n);
@@ -101,7 +101,7 @@ static void test_refused(void **state)
 
 static bool sniff(const char *text)
 {
-    return pgk_raw_counters_sniff((const uint8_t *)text, strlen(text));
+    return pgk_address_counts_sniff((const uint8_t *)text, strlen(text));
 }
 
 static void test_sniff(void **state)

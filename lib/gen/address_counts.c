@@ -1,10 +1,10 @@
-/* Counters of one binary as text. docs/formats/raw-counters.md */
-#include "raw_counters.h"
+/* Counters of one binary as text. docs/formats/address-counts.md */
+#include "address_counts.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 
-uint64_t pgk_raw_counters_base(const struct pgk_elf *elf)
+uint64_t pgk_address_counts_base(const struct pgk_elf *elf)
 {
     enum { PAGE = 4096 };
     size_t n;
@@ -18,7 +18,7 @@ uint64_t pgk_raw_counters_base(const struct pgk_elf *elf)
 /* ---- reading ---- */
 
 struct reader {
-    struct pgk_raw_counters *into;
+    struct pgk_address_counts *into;
     const uint8_t *start, *at, *end;
     const struct pgk_source *src;
     struct pgk_err *err;
@@ -54,7 +54,8 @@ static int reject(struct reader *r, const char *field, const char *expected)
                     .field = field,
                     .found = n ? PGK_F("'%.*s'", (int)(n < 60 ? n : 60), (const char *)r->line)
                                : "an empty line",
-                    .expected = expected, .hint = "is the file damaged, or of another program? generate it anew");
+                    .expected = expected,
+                    .hint = "is the file damaged, or of another program? generate it anew");
 }
 
 static int ended(struct reader *r, const char *field)
@@ -110,7 +111,7 @@ static bool is_place(struct reader *r, const struct pgk_pair *p, bool branch)
 
 static bool add_pair(struct reader *r, const struct pgk_pair *p, bool branch)
 {
-    struct pgk_raw_counters *c = r->into;
+    struct pgk_address_counts *c = r->into;
     if (!c->contexts)
         return pgk_pairs_add(branch ? &c->counters->branches : &c->counters->ranges, p->from, p->to,
                              p->count);
@@ -191,7 +192,7 @@ static int read_all(struct reader *r)
     return next_line(r) ? reject(r, "end", "no more lines") : 0;
 }
 
-int pgk_raw_counters_read(struct pgk_raw_counters *into, const uint8_t *bytes, size_t size,
+int pgk_address_counts_read(struct pgk_address_counts *into, const uint8_t *bytes, size_t size,
                           const struct pgk_source *src, struct pgk_err *err)
 {
     struct reader r = {.into = into,
@@ -206,7 +207,7 @@ int pgk_raw_counters_read(struct pgk_raw_counters *into, const uint8_t *bytes, s
     return status;
 }
 
-bool pgk_raw_counters_sniff(const uint8_t *bytes, size_t size)
+bool pgk_address_counts_sniff(const uint8_t *bytes, size_t size)
 {
     struct reader r = {.start = bytes, .at = bytes, .end = bytes + size};
     struct pgk_pair pair;
@@ -247,7 +248,7 @@ struct context {
 };
 
 struct writer {
-    const struct pgk_raw_counters *from;
+    const struct pgk_address_counts *from;
     PGK_VEC(struct context) contexts;
     pgk_addr_vec calls;
 };
@@ -337,7 +338,7 @@ static bool write_contexts(struct writer *w, struct pgk_sink *out)
     return true;
 }
 
-int pgk_raw_counters_write(const struct pgk_raw_counters *from, struct pgk_sink *out,
+int pgk_address_counts_write(const struct pgk_address_counts *from, struct pgk_sink *out,
                            struct pgk_err *err)
 {
     struct writer w = {.from = from};
