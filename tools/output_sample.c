@@ -1,7 +1,7 @@
 /* Writing sample profiles: the options that merge and convert share. */
 #include "output_sample.h"
 
-#include "sample_names.h"
+#include "spell_sample.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* pgokit show for sample profiles. */
-#include "sample_names.h"
+#include "spell_sample.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* Spelling what a sample profile has GUIDs for: options that the verbs share. */
-#ifndef SAMPLE_NAMES_H
-#define SAMPLE_NAMES_H
+#ifndef SPELL_SAMPLE_H
+#define SPELL_SAMPLE_H
 
 #include "cli.h"
 

@@ -1,5 +1,5 @@
 /* Spelling what a sample profile has GUIDs for. */
-#include "sample_names.h"
+#include "spell_sample.h"
 
 int sample_spell(struct pgk_sample *profile, const char *names, const struct cli_common *common,
                  struct pgk_err *err)
