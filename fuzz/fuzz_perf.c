@@ -58,13 +58,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     struct pgk_process_map *map;
     struct pgk_perf_data *data = NULL;
     struct pgk_perf_info info;
+    struct pgk_filemap input = {.bytes = bytes, .size = size};
     if (pgk_process_map_new(&map, &err))
         return 0;
     const struct pgk_perf_handler handler = {map, touch_mapping, touch_task, touch_sample,
                                              touch_trace};
     int status = size >= 8 && !memcmp(bytes, "PERFILE2", 8)
-                     ? pgk_perf_data_open(&data, bytes, size, &src, &err)
-                     : pgk_perf_text_read(bytes, size, &src, &handler, &info, &err);
+                     ? pgk_perf_data_open(&data, &input, &src, &err)
+                     : pgk_perf_text_read(&input, &src, &handler, &info, &err);
     if (!status && data)
         status = pgk_perf_data_read(data, &handler, &err);
     if (status && (err.status != status || !*err.field))

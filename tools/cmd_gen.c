@@ -9,7 +9,8 @@ static const char help[] =
     "usage: pgokit gen INPUT... -b BINARY... -o OUTPUT\n\n"
     "Makes a sample profile for -fprofile-sample-use= from perf.data, or from text of perf script\n"
     "and perf report -D. Branch stacks (perf record -b) give counts of lines and call targets,\n"
-    "samples of loads give types of objects at virtual calls.\n\n"
+    "samples of loads give types of objects at virtual calls. Without branch stacks, counts are\n"
+    "inferred from where the program was interrupted.\n\n"
     "  -o, --output FILE   the profile to write; - for standard output\n"
     "      --format NAME   extbinary (default), text, binary, gcc\n"
     "      --mode NAME     autofdo: by source lines; probe: by pseudo probes; cs: with calling\n"
@@ -18,6 +19,13 @@ static const char help[] =
     "      --ignore-stack  call chains do not make it context-sensitive\n"
     "      --no-vtables    leave types of objects out, which only LLVM 22 reads\n"
     "      --pid N         only samples of this process\n"
+    "      --comm NAME     only samples of processes of this name\n"
+    "      --kernel        the first binary is the kernel (vmlinux); samples of it count\n"
+    "      --vtable-scale  counts of types in units of those of branches\n"
+    "      --min-density N samples a line below which the report asks for more (50)\n"
+    "  -v, --verbose       name the first of each kind of samples that were left out\n"
+    "      --raw           write counters of addresses instead, which need no debug\n"
+    "                      information: an INPUT for another time, or for llvm-profgen\n"
     "      --json          the report as JSON on standard output\n"
     "\nOf profiles with calling contexts:\n"
     "      --no-preinline  keep contexts that are not worth inlining\n"
@@ -26,11 +34,13 @@ static const char help[] =
     "      --contexts      keep contexts, do not turn them into inlinees\n"
     "      --no-tail-calls do not look for callers that tail calls hide\n"
     "\nExamples:\n"
+    "  perf record -e cpu-clock:u -F 5000 -- ./app; pgokit gen perf.data -b ./app -o app.afdo\n"
     "  perf record -b -e branches:u -- ./app; pgokit gen perf.data -b ./app -o app.afdo\n"
     "  pgokit gen perf.data loads.data -b ./app -b ./libapp.so -o app.afdo\n";
 
 enum { OPT_FORMAT = 256, OPT_MODE, OPT_NO_VTABLES, OPT_PID, OPT_IGNORE_STACK, OPT_NO_PREINLINE,
-       OPT_KEEP_COLD, OPT_TRIM_COLD, OPT_CONTEXTS, OPT_NO_TAIL_CALLS, OPT_JSON };
+       OPT_KEEP_COLD, OPT_TRIM_COLD, OPT_CONTEXTS, OPT_NO_TAIL_CALLS, OPT_JSON, OPT_RAW, OPT_COMM, OPT_KERNEL,
+       OPT_VTABLE_SCALE, OPT_MIN_DENSITY };
 
 static const struct option options[] = {
     {"output", required_argument, NULL, 'o'},
@@ -39,6 +49,12 @@ static const struct option options[] = {
     {"no-vtables", no_argument, NULL, OPT_NO_VTABLES},
     {"pid", required_argument, NULL, OPT_PID},
     {"json", no_argument, NULL, OPT_JSON},
+    {"raw", no_argument, NULL, OPT_RAW},
+    {"comm", required_argument, NULL, OPT_COMM},
+    {"kernel", no_argument, NULL, OPT_KERNEL},
+    {"vtable-scale", no_argument, NULL, OPT_VTABLE_SCALE},
+    {"min-density", required_argument, NULL, OPT_MIN_DENSITY},
+    {"verbose", no_argument, NULL, 'v'},
     {"ignore-stack", no_argument, NULL, OPT_IGNORE_STACK},
     {"no-preinline", no_argument, NULL, OPT_NO_PREINLINE},
     {"keep-cold", no_argument, NULL, OPT_KEEP_COLD},
@@ -52,7 +68,8 @@ static const struct option options[] = {
 struct gen {
     struct cli_common common;
     const char *output;
-    bool json;
+    bool json, raw, verbose;
+    double min_density;
     struct pgk_gen_opts opts;
     struct pgk_sample_write_opts write;
 };
@@ -76,8 +93,9 @@ static enum pgk_gen_mode parse_mode(const char *text)
 static void parse(struct gen *g, int argc, char **argv)
 {
     g->opts.struct_size = sizeof g->opts;
+    g->min_density = 50;
     g->write = (struct pgk_sample_write_opts){.struct_size = sizeof g->write, .vtables = true};
-    for (int c; (c = cli_next_option(&cmd_gen, argc, argv, "o:", options, &g->common)) != -1;) {
+    for (int c; (c = cli_next_option(&cmd_gen, argc, argv, "o:v", options, &g->common)) != -1;) {
         switch (c) {
         case 'o':
             g->output = optarg;
@@ -93,6 +111,24 @@ static void parse(struct gen *g, int argc, char **argv)
             break;
         case OPT_JSON:
             g->json = true;
+            break;
+        case 'v':
+            g->verbose = true;
+            break;
+        case OPT_COMM:
+            g->opts.comm = optarg;
+            break;
+        case OPT_KERNEL:
+            g->opts.kernel = true;
+            break;
+        case OPT_VTABLE_SCALE:
+            g->opts.scale_vtables = true;
+            break;
+        case OPT_MIN_DENSITY:
+            g->min_density = (double)cli_number("--min-density", optarg, 0, UINT32_MAX);
+            break;
+        case OPT_RAW:
+            g->raw = true;
             break;
         case OPT_IGNORE_STACK:
             g->opts.ignore_chains = true;
@@ -128,65 +164,130 @@ static void parse(struct gen *g, int argc, char **argv)
         cli_usage(&cmd_gen, "which program was recorded? give it with -b");
 }
 
-/* What is told of the samples; a part is told with its share of the whole. */
+/* What is told of the samples; a part is told with its share of the whole, and why. */
 struct line {
     const char *text, *key;
     uint64_t n, of;
+    const char *example; /* NULL: none */
 };
-enum { LINES = 14 };
+enum { LINES = 16 };
+
+static uint64_t kept(const struct pgk_gen_stats *s)
+{
+    uint64_t dropped = s->other_process + s->in_kernel + s->without_branches + s->outside +
+                       s->between_frames;
+    return s->samples > dropped ? s->samples - dropped : 0;
+}
 
 static void list_lines(const struct pgk_gen_stats *s, struct line lines[LINES])
 {
+    const char(*e)[PGK_GEN_EXAMPLE_SIZE] = s->examples;
     const struct line all[LINES] = {
-        {"samples", "samples", s->samples, 0},
-        {"other process", "other_process", s->other_process, s->samples},
-        {"in the kernel", "in_kernel", s->in_kernel, s->samples},
-        {"without branches", "without_branches", s->without_branches, s->samples},
-        {"outside the binary", "outside", s->outside, s->samples},
-        {"frame not set up", "between_frames", s->between_frames, s->samples},
-        {"call chain cut", "stacks_cut", s->stacks_cut, s->samples},
-        {"lost by perf", "lost", s->lost, s->samples},
-        {"branches outside", "branches_outside", s->branches_outside, s->branches},
-        {"impossible ranges", "ranges_bad", s->ranges_bad, s->ranges},
-        {"loads of vtables", "vtable_samples", s->vtable_samples, s->load_samples},
-        {"lines with a source", "symbolised", s->symbolised, s->instructions},
-        {"unreadable lines", "unreadable", s->unreadable, 0},
-        {"functions", "functions", s->functions, 0},
+        {"samples", "samples", s->samples, 0, NULL},
+        {"used", "used", kept(s), s->samples, NULL},
+        {"of instructions alone", "inferred", s->inferred, s->samples, NULL},
+        {"call chain cut", "stacks_cut", s->stacks_cut, s->samples, e[PGK_GEN_STACK_CUT]},
+        {"other process", "other_process", s->other_process, s->samples,
+         e[PGK_GEN_OTHER_PROCESS]},
+        {"in the kernel", "in_kernel", s->in_kernel, s->samples, e[PGK_GEN_IN_KERNEL]},
+        {"without branches", "without_branches", s->without_branches, s->samples,
+         e[PGK_GEN_WITHOUT_BRANCHES]},
+        {"outside the binary", "outside", s->outside, s->samples, e[PGK_GEN_OUTSIDE]},
+        {"frame not set up", "between_frames", s->between_frames, s->samples,
+         e[PGK_GEN_BETWEEN_FRAMES]},
+        {"lost by perf", "lost", s->lost, s->samples, NULL},
+        {"branches outside", "branches_outside", s->branches_outside, s->branches,
+         e[PGK_GEN_BRANCH_OUTSIDE]},
+        {"impossible ranges", "ranges_bad", s->ranges_bad, s->ranges, e[PGK_GEN_BAD_RANGE]},
+        {"loads of vtables", "vtable_samples", s->vtable_samples, s->load_samples, NULL},
+        {"code with a source", "symbolised", s->symbolised, s->instructions, NULL},
+        {"unreadable lines", "unreadable", s->unreadable, 0, NULL},
+        {"functions", "functions", s->functions, 0, NULL},
     };
     memcpy(lines, all, sizeof all);
 }
 
-static void report(const struct pgk_gen_stats *s)
+static void report_line(const struct line *l, bool verbose)
+{
+    char text[PGK_HUMAN_SIZE];
+    fprintf(stderr, "  %-22s %s", l->text, pgk_human_count(text, l->n));
+    if (l->of)
+        fprintf(stderr, " (%.1f %%)", 100.0 * (double)l->n / (double)l->of);
+    fputc('\n', stderr);
+    if (verbose && l->example && *l->example)
+        fprintf(stderr, "    the first: %s\n", l->example);
+}
+
+static void report_density(const struct gen *g, double density)
+{
+    fprintf(stderr, "  %-22s %.1f samples a line\n", "density", density);
+    if (density > 0 && density < g->min_density)
+        fprintf(stderr,
+                "  more samples would help the compiler: record %.1f times as long, or as often\n",
+                g->min_density / density);
+}
+
+static void report(const struct gen *g, const struct pgk_gen_stats *s)
 {
     struct line lines[LINES];
-    char text[PGK_HUMAN_SIZE];
     list_lines(s, lines);
-    for (size_t i = 0; i < LINES; i++) {
-        const struct line *l = &lines[i];
-        if (!l->n && i)
-            continue;
-        fprintf(stderr, "  %-22s %s", l->text, pgk_human_count(text, l->n));
-        if (l->of)
-            fprintf(stderr, " (%.1f %%)", 100.0 * (double)l->n / (double)l->of);
-        fputc('\n', stderr);
-    }
+    for (size_t i = 0; i < LINES; i++)
+        if (lines[i].n || !i)
+            report_line(&lines[i], g->verbose);
+    if (!g->raw && !s->inferred) /* which has a scale of its own */
+        report_density(g, s->density);
     if (s->unreadable)
-        fprintf(stderr, "  the first one: line %" PRIu64 ": %s\n", s->unreadable_line,
-                s->unreadable_example);
+        fprintf(stderr, "  the first that is unreadable: line %" PRIu64 ": %s\n",
+                s->unreadable_line, s->unreadable_example);
+    if (g->verbose && *s->examples[PGK_GEN_NO_SOURCE])
+        fprintf(stderr, "  the first code without a source: %s\n", s->examples[PGK_GEN_NO_SOURCE]);
+    if (g->verbose && *s->examples[PGK_GEN_NO_VTABLE])
+        fprintf(stderr, "  the first load that is not of a vtable: %s\n",
+                s->examples[PGK_GEN_NO_VTABLE]);
+    if (s->vtable_scale > 0)
+        fprintf(stderr, "  counts of types were multiplied by %.3g\n", s->vtable_scale);
+    if (s->inferred)
+        fputs("  counts are inferred: without branch stacks, the flow of control that fits the\n"
+              "  samples best\n", stderr);
     if (s->no_mapping)
         fputs("  no mapping of the binary: addresses were taken as they stand\n", stderr);
+}
+
+static void print_string(const char *text)
+{
+    putchar('"');
+    for (; *text; text++) {
+        if (*text == '"' || *text == '\\')
+            putchar('\\');
+        if ((unsigned char)*text < ' ')
+            printf("\\u%04x", (unsigned)*text);
+        else
+            putchar(*text);
+    }
+    putchar('"');
 }
 
 static void report_json(const struct pgk_gen_stats *s)
 {
     struct line lines[LINES];
+    const char *separator = "";
     list_lines(s, lines);
     printf("{\"format\": \"pgokit-gen\", \"version\": 1");
     for (size_t i = 0; i < LINES; i++)
         printf(",\n \"%s\": %" PRIu64, lines[i].key, lines[i].n);
     printf(",\n \"branches\": %" PRIu64 ",\n \"ranges\": %" PRIu64 ",\n \"loads\": %" PRIu64
-           ",\n \"instructions\": %" PRIu64 "}\n",
-           s->branches, s->ranges, s->load_samples, s->instructions);
+           ",\n \"instructions\": %" PRIu64 ",\n \"density\": %.1f,\n \"vtable_scale\": %g,"
+           "\n \"no_mapping\": %s,\n \"examples\": {",
+           s->branches, s->ranges, s->load_samples, s->instructions, s->density, s->vtable_scale,
+           s->no_mapping ? "true" : "false");
+    for (size_t i = 0; i < LINES; i++) {
+        if (!lines[i].example || !*lines[i].example)
+            continue;
+        printf("%s\n  \"%s\": ", separator, lines[i].key);
+        print_string(lines[i].example);
+        separator = ",";
+    }
+    puts("}}");
 }
 
 static int run(int argc, char **argv)
@@ -202,15 +303,17 @@ static int run(int argc, char **argv)
         status = pgk_gen_new(&gen, binaries, &g.opts, &err);
     for (int i = optind; !status && i < argc; i++)
         status = pgk_gen_add(gen, argv[i], &err);
-    if (!status)
+    if (!status && g.raw)
+        status = pgk_gen_write_raw(gen, g.output, &err);
+    else if (!status)
         status = pgk_gen_profile(gen, &profile, &err);
-    if (!status)
+    if (!status && !g.raw)
         status = pgk_sample_write(profile, g.output, &g.write, NULL, &err);
     int exit_code = status ? cli_fail(&err) : EXIT_DONE;
     if (!status && g.json)
         report_json(pgk_gen_stats(gen));
     else if (!status && !g.common.quiet)
-        report(pgk_gen_stats(gen));
+        report(&g, pgk_gen_stats(gen));
     pgk_sample_close(&profile);
     pgk_gen_close(&gen);
     pgk_binaries_close(&binaries);

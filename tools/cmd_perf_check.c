@@ -16,16 +16,23 @@ static const char help[] =
 
 static const struct option options[] = {CLI_COMMON_LONG, {0}};
 
-/* 0, or why the kernel refuses to count that event of this process. */
-static int try_event(struct perf_event_attr attr)
+/* 0, or why the kernel refuses the event. */
+static int open_event(struct perf_event_attr attr, pid_t pid, int cpu)
 {
     attr.size = sizeof attr;
-    attr.disabled = attr.exclude_kernel = attr.exclude_hv = 1;
-    long fd = syscall(SYS_perf_event_open, &attr, 0, -1, -1, 0);
+    attr.disabled = 1;
+    long fd = syscall(SYS_perf_event_open, &attr, pid, cpu, -1, 0);
     if (fd < 0)
         return errno;
     close((int)fd);
     return 0;
+}
+
+/* Of this process, without the kernel. */
+static int try_event(struct perf_event_attr attr)
+{
+    attr.exclude_kernel = attr.exclude_hv = 1;
+    return open_event(attr, 0, -1);
 }
 
 static bool has_device(const char *name)
@@ -45,11 +52,27 @@ static bool first_line(const char *path, char *line, int size)
     return ok;
 }
 
+/* Whether a filter of system calls is in force, as in most containers. */
+static bool is_filtered(void)
+{
+    char line[256];
+    bool filtered = false;
+    FILE *f = fopen("/proc/self/status", "r");
+    while (f && !filtered && fgets(line, sizeof line, f))
+        filtered = !strncmp(line, "Seccomp:", 8) && strchr(line, '2');
+    if (f)
+        fclose(f);
+    return filtered;
+}
+
 static const char *reason(int error)
 {
     switch (error) {
     case EACCES:
-    case EPERM: return "not permitted: lower kernel.perf_event_paranoid, or use CAP_PERFMON";
+    case EPERM:
+        return is_filtered() ? "not permitted: this container's filter of system calls may forbid "
+                               "it (docker run --cap-add PERFMON), or kernel.perf_event_paranoid"
+                             : "not permitted: lower kernel.perf_event_paranoid, or use CAP_PERFMON";
     case ENOSYS: return "refused: a container's seccomp profile forbids perf_event_open";
     case ENOENT:
     case EOPNOTSUPP:
@@ -76,15 +99,21 @@ static bool is_intel(void)
     return intel;
 }
 
-static void tell_commands(bool branches, bool intel)
+static void tell_commands(bool branches, bool cycles, bool events, bool intel)
 {
+    if (!events) {
+        puts("\nnothing can be recorded here until perf events are permitted");
+        return;
+    }
     puts("\nrecord with");
     if (branches)
         puts("  perf record -b -e branches:u -c 100003 -- PROGRAM          counts\n"
              "  perf record -b -g -e branches:u -c 100003 -- PROGRAM       with calling contexts");
     else
-        puts("  (no branch stacks here: record on a machine that has them, with\n"
-             "   perf record -b -e branches:u -c 100003 -- PROGRAM)");
+        printf("  perf record -e %-9s -F 5000 -- PROGRAM                 counts, inferred\n"
+               "and on a machine that has branch stacks, for exact counts and call targets, with\n"
+               "  perf record -b -e branches:u -c 100003 -- PROGRAM\n",
+               cycles ? "cycles:u" : "cpu-clock:u");
     if (has_device("ibs_op"))
         puts("  perf record -d -e ibs_op// -c 100003 -- PROGRAM            types of objects");
     else if (has_device("arm_spe_0"))
@@ -97,7 +126,7 @@ static void tell_commands(bool branches, bool intel)
 static int run(int argc, char **argv)
 {
     struct cli_common common = {0};
-    char paranoid[32];
+    char line[32];
     while (cli_next_option(&cmd_perf_check, argc, argv, "", options, &common) != -1)
         continue;
     if (optind != argc)
@@ -111,18 +140,22 @@ static int run(int argc, char **argv)
         .sample_period = 100003,
         .sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_BRANCH_STACK,
         .branch_sample_type = PERF_SAMPLE_BRANCH_USER | PERF_SAMPLE_BRANCH_ANY};
-    int stacks = try_event(branches);
-    tell("events", try_event(clock));
-    tell("counters", try_event(cycles));
+    int stacks = try_event(branches), events = try_event(clock), counters = try_event(cycles);
+    tell("events", events);
+    tell("of the kernel", open_event(clock, 0, -1));
+    tell("whole machine", open_event(clock, -1, 0));
+    tell("counters", counters);
     tell("branch stacks", stacks);
     printf("%-16s %s\n", "loads",
            has_device("ibs_op")      ? "AMD IBS"
            : has_device("arm_spe_0") ? "ARM SPE"
-           : is_intel() && !try_event(cycles) ? "Intel PEBS, if perf list shows mem_inst_retired"
+           : is_intel() && !counters ? "Intel PEBS, if perf list shows mem_inst_retired"
                                               : "no");
-    if (first_line("/proc/sys/kernel/perf_event_paranoid", paranoid, sizeof paranoid))
-        printf("%-16s %s\n", "paranoid", paranoid);
-    tell_commands(!stacks, is_intel());
+    if (first_line("/proc/sys/kernel/perf_event_paranoid", line, sizeof line))
+        printf("%-16s %s\n", "paranoid", line);
+    if (first_line("/proc/sys/kernel/perf_event_max_sample_rate", line, sizeof line))
+        printf("%-16s %s samples a second\n", "at most", line);
+    tell_commands(!stacks, !counters, !events, is_intel());
     cli_common_free(&common);
     return EXIT_DONE;
 }

@@ -1,5 +1,5 @@
 /* pgokit diff for sample profiles. */
-#include "spell_sample.h"
+#include "sample_input.h"
 
 #include <stdio.h>
 

@@ -1,7 +1,7 @@
 /* Writing sample profiles: the options that merge and convert share. */
 #include "output_sample.h"
 
-#include "spell_sample.h"
+#include "sample_input.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -136,8 +136,8 @@ bool sample_output_option(struct sample_output *o, const struct cli_verb *verb, 
 }
 
 /* Names first, because filters and renaming go by them. */
-static int change(struct sample_output *o, struct pgk_sample **profile,
-                  const struct cli_common *common, struct pgk_err *err)
+int sample_output_change(struct sample_output *o, struct pgk_sample **profile,
+                         const struct cli_common *common, struct pgk_err *err)
 {
     int status = sample_spell(*profile, o->names, common, err);
     if (o->flow)
@@ -227,7 +227,7 @@ int sample_output_write(struct sample_output *o, struct pgk_sample **profile,
     struct pgk_sample_written written = {0};
     struct pgk_sample_info info = {.struct_size = sizeof info};
     o->write.struct_size = sizeof o->write;
-    if (change(o, profile, common, &err))
+    if (sample_output_change(o, profile, common, &err))
         return cli_fail(&err);
     pgk_sample_info(*profile, &info);
     o->write.partial |= o->keep_partial && info.partial;

@@ -80,7 +80,10 @@ enum {
 /* True if the option was one of these. */
 bool sample_output_option(struct sample_output *o, const struct cli_verb *verb, int c,
                           const char *value);
-/* Does what was asked for to the profile, and writes it: an EXIT_... */
+/* Does what was asked for to the profile, and finishes it. */
+int sample_output_change(struct sample_output *o, struct pgk_sample **profile,
+                         const struct cli_common *common, struct pgk_err *err);
+/* The same, and writes it: an EXIT_... */
 int sample_output_write(struct sample_output *o, struct pgk_sample **profile,
                         const struct cli_common *common);
 

@@ -1,5 +1,5 @@
 /* pgokit show for sample profiles. */
-#include "spell_sample.h"
+#include "sample_input.h"
 
 #include <stdio.h>
 #include <string.h>

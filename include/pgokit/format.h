@@ -58,7 +58,10 @@ struct pgk_file_info {
     bool full_schema;         /* indexed: all MIB fields, not only the compiler's */
     bool has_positions;       /* frames are source positions, with names of functions */
     bool is_printed;          /* the text of a runtime */
-    bool interrupted;         /* raw: the process was killed; its live objects are missing */
+    bool interrupted;         /* raw: the process was killed before its last dump */
+    uint64_t alive;           /* raw: objects alive then, whose accesses are not known */
+    uint64_t recording_ns;    /* raw: CPU time that recording took, estimated; 0: not known */
+    uint64_t recording_bytes; /* raw: and memory */
     bool library_accesses;    /* raw: program without instrumentation */
     bool partial;             /* of pgokit merge --partial */
     bool has_vtables;         /* sample: there are types of objects */

@@ -35,6 +35,10 @@ struct pgk_gen_opts {
     size_t struct_size;  /* sizeof(struct pgk_gen_opts) */
     enum pgk_gen_mode mode;
     int32_t pid;         /* only this process; 0: all */
+    const char *comm;    /* only processes of this name, which must live as long as the generator;
+                          * NULL: all. Texts of perf script do not say whose a sample is */
+    bool kernel;         /* the first binary is the kernel (vmlinux) that the recording is of */
+    bool scale_vtables;  /* counts of types in units of those of branches; needs sampling periods */
     unsigned threads;    /* 0: one per processor */
     bool no_vtables;     /* leave out types of objects, which need samples of loads */
     bool ignore_chains;  /* PGK_GEN_AUTO: call chains do not make it context-sensitive */
@@ -47,6 +51,22 @@ struct pgk_gen_opts {
     bool no_missing_frames;  /* do not look for callers that tail calls hide */
 };
 
+/* Why something was left out, with what it was the first time. */
+enum pgk_gen_drop {
+    PGK_GEN_OTHER_PROCESS,
+    PGK_GEN_IN_KERNEL,
+    PGK_GEN_WITHOUT_BRANCHES,
+    PGK_GEN_BETWEEN_FRAMES,
+    PGK_GEN_STACK_CUT,
+    PGK_GEN_OUTSIDE,
+    PGK_GEN_BRANCH_OUTSIDE,
+    PGK_GEN_BAD_RANGE,
+    PGK_GEN_NO_VTABLE,
+    PGK_GEN_NO_SOURCE,
+    PGK_GEN_DROPS
+};
+enum { PGK_GEN_EXAMPLE_SIZE = 160 };
+
 /* What became of the samples. Counts of samples take aggregated ones as often as they stand
  * for. */
 struct pgk_gen_stats {
@@ -54,6 +74,8 @@ struct pgk_gen_stats {
     uint64_t other_process;      /* left out: not the asked process */
     uint64_t in_kernel;          /* left out */
     uint64_t without_branches;   /* left out: neither branches nor a data address */
+    uint64_t inferred; /* used without branches: of instructions alone. Counts were then inferred:
+                        * flow of control as these samples have it, but for the least change */
     uint64_t between_frames;         /* left out: call chain of a frame that was being set up */
     uint64_t stacks_cut;             /* of those used: call chain is wrong further out */
     uint64_t outside;            /* left out: no branch of it touches a given binary */
@@ -67,6 +89,9 @@ struct pgk_gen_stats {
     uint64_t unreadable_line;    /* its number */
     uint64_t functions;          /* with a profile of their own */
     uint64_t instructions, symbolised; /* that were sampled; of these, with a source line */
+    double density;      /* samples per line in the function that completes 99 % of all samples */
+    double vtable_scale; /* by which counts of types were multiplied; 0: they were not */
+    char examples[PGK_GEN_DROPS][PGK_GEN_EXAMPLE_SIZE]; /* the first of each kind; "": none */
     bool no_mapping; /* no mapping of a given binary is in the input: addresses are taken as they
                       * stand in the first binary */
 };
@@ -80,7 +105,7 @@ int pgk_gen_new(struct pgk_gen **gen, struct pgk_binaries *binaries,
 /* Nulls the pointer; accepts NULL. */
 void pgk_gen_close(struct pgk_gen **gen);
 
-/* Reads perf.data or text of perf ("-": standard input). PGK_E_MISMATCH if the recording names
+/* Reads perf.data, text of perf, or raw counters, which are those of the first binary. PGK_E_MISMATCH if the recording names
  * a given binary, but with another build id only. On failure the generator is only good for
  * closing. */
 int pgk_gen_add(struct pgk_gen *gen, const char *path, struct pgk_err *err);
@@ -88,6 +113,10 @@ int pgk_gen_add(struct pgk_gen *gen, const char *path, struct pgk_err *err);
 /* The profile of all that was added; finished. To be called once. PGK_E_EMPTY if there is nothing
  * to count, PGK_E_NODEBUG for a binary without debug information. */
 int pgk_gen_profile(struct pgk_gen *gen, struct pgk_sample **profile, struct pgk_err *err);
+/* Instead of a profile: the counters of the one binary that was sampled as text, for
+ * pgk_gen_add or llvm-profgen --unsymbolized-profile; docs/formats/raw-counters.md. PGK_E_ARG if
+ * several were sampled. Types of objects are left out. */
+int pgk_gen_write_raw(struct pgk_gen *gen, const char *path, struct pgk_err *err);
 const struct pgk_gen_stats *pgk_gen_stats(const struct pgk_gen *gen);
 
 #pragma GCC visibility pop

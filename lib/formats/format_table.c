@@ -54,6 +54,9 @@ static int read_raw(struct pgk_heap *heap, const struct pgk_filemap *map,
     info->dumps = raw.dumps;
     info->interrupted = raw.interrupted;
     info->library_accesses = raw.library_accesses;
+    info->alive = raw.alive;
+    info->recording_ns = raw.own_ns;
+    info->recording_bytes = raw.own_bytes;
     return 0;
 }
 
@@ -317,6 +320,9 @@ const char *pgk_file_info_text(const struct pgk_file_info *info, char *buf, size
                  info->full_schema ? "all" : "the compiler's");
     if (info->interrupted)
         n += snprintf(buf + n, size - (size_t)n, ", interrupted");
+    if (info->alive)
+        n += snprintf(buf + n, size - (size_t)n, " with %" PRIu64 " object%s alive", info->alive,
+                      info->alive == 1 ? "" : "s");
     if (info->library_accesses)
         n += snprintf(buf + n, size - (size_t)n, ", accesses of library functions only");
     if (info->guid_names)

@@ -64,8 +64,9 @@ static int read_weighted(struct pgk_heap *into, const struct pgk_input *input,
     PGK_TRY(pgk_heap_new(&one, err));
     int status = pgk_heap_read(one, input->path, info, err);
     if (!status) {
-        pgk_heap_scale(one, input->weight);
-        status = pgk_heap_merge(into, one, err);
+        status = pgk_heap_scale(one, input->weight, err);
+        if (!status)
+            status = pgk_heap_merge(into, one, err);
     }
     pgk_heap_close(&one);
     return status;

@@ -36,6 +36,9 @@ static void note_foreign(struct pgk_address_space *space, const struct pgk_proce
 
 static uint32_t match_file(struct pgk_address_space *space, const struct pgk_process_file *file)
 {
+    static const char kernel[] = "[kernel.kallsyms]";
+    if (space->kernel && !strncmp(file->path, kernel, strlen(kernel)))
+        return 0;
     uint32_t found = pgk_binaries_find(space->binaries, file->build_id, file->build_id_size);
     if (found != PGK_INDEX_NONE)
         return found;
@@ -109,6 +112,17 @@ static void cut(struct pgk_address_window *w, const struct pgk_process_mapping *
     w->end = end < w->end ? end : w->end;
 }
 
+/* The kernel is mapped as a whole, wherever it was put when the machine started. */
+static uint64_t kernel_bias(const struct pgk_elf *elf, const struct pgk_process_mapping *m)
+{
+    size_t n;
+    const struct pgk_segment *s = pgk_elf_segments(elf, &n);
+    for (size_t i = 0; i < n; i++)
+        if (s[i].executable)
+            return m->start - s[i].vaddr;
+    return 0;
+}
+
 struct pgk_address_window pgk_address_window(const struct pgk_address_space *space, int32_t pid,
                                              uint64_t time, uint64_t addr)
 {
@@ -122,6 +136,11 @@ struct pgk_address_window pgk_address_window(const struct pgk_address_space *spa
     if (binary == PGK_NO_BINARY)
         return w;
     const struct pgk_elf *elf = pgk_binaries_elf(space->binaries, binary);
+    if (m->pid == PGK_PID_KERNEL) {
+        w.binary = binary;
+        w.bias = kernel_bias(elf, m);
+        return w;
+    }
     uint64_t off = addr - m->start + m->file_offset, page = off & ~(uint64_t)(PAGE - 1);
     const struct pgk_segment *s = segment_of(elf, m, off, false);
     if (s)

@@ -17,6 +17,7 @@ struct pgk_address_space {
     size_t foreign; /* mapped files with the name of a binary, but another build id */
     char foreign_text[256]; /* about the first of them */
     bool any_matched;
+    bool kernel; /* the first binary is the kernel */
 };
 
 int pgk_address_space_open(struct pgk_address_space *space, const struct pgk_binaries *binaries,

@@ -180,6 +180,13 @@ static bool count_range(struct pgk_call_trie *trie, struct pgk_code *code, uint3
     return true;
 }
 
+bool pgk_call_trie_add_range(struct pgk_call_trie *trie, struct pgk_code *code, uint32_t node,
+                             uint64_t from, uint64_t to, uint64_t count)
+{
+    bool impossible;
+    return count_range(trie, code, node, from, to, count, &impossible);
+}
+
 int pgk_call_trie_unwind(struct pgk_call_trie *trie, struct pgk_code *code,
                          const struct pgk_call_sample *s, struct pgk_err *err)
 {
@@ -207,14 +214,36 @@ int pgk_call_trie_unwind(struct pgk_call_trie *trie, struct pgk_code *code,
 
 /* ---- recursion ---- */
 
+/* Items are mostly words or pairs of words, far more often different than not. */
+static inline bool same_item(const uint8_t *a, const uint8_t *b, size_t size)
+{
+    uint64_t x, y;
+    if (size < sizeof x)
+        return !memcmp(a, b, size);
+    memcpy(&x, a, sizeof x);
+    memcpy(&y, b, sizeof y);
+    return x == y && (size == sizeof x || !memcmp(a + sizeof x, b + sizeof y, size - sizeof x));
+}
+
+static bool repeats_after(const uint8_t *v, size_t n, size_t size, size_t period)
+{
+    for (size_t i = 0; i + period < n; i++)
+        if (same_item(v + i * size, v + (i + period) * size, size))
+            return true;
+    return false;
+}
+
 /* One pass for one period, over what the shorter periods left; docs/formats/
  * profile-generation.md section 7 */
 static size_t compress_period(uint8_t *v, size_t n, size_t size, size_t period)
 {
+    if (!repeats_after(v, n, size, period))
+        return n;
     size_t out = period, right = period - 1, bound = 0;
     while (right + period < n) {
         size_t left = right + 1; /* one behind, so that it does not fall below 0 */
-        while (left > bound && !memcmp(v + (left - 1) * size, v + (left - 1 + period) * size, size))
+        while (left > bound &&
+               same_item(v + (left - 1) * size, v + (left - 1 + period) * size, size))
             left--;
         bool repeats = left <= bound;
         bound = right + 1;

@@ -53,6 +53,9 @@ uint32_t pgk_call_trie_find(struct pgk_call_trie *trie, const uint64_t *callers,
 /* False when out of memory. */
 bool pgk_call_counts_add(struct pgk_call_counts *counts, uint32_t node, uint64_t from, uint64_t to,
                          uint64_t count);
+/* Adds to a range that `code` tells whether it can be. False when out of memory. */
+bool pgk_call_trie_add_range(struct pgk_call_trie *trie, struct pgk_code *code, uint32_t node,
+                             uint64_t from, uint64_t to, uint64_t count);
 /* Ascending by node; the index is gone then, and nothing may be added. */
 void pgk_call_trie_sort(struct pgk_call_trie *trie);
 

@@ -142,6 +142,16 @@ static size_t region_behind(const struct pgk_code *code, uint64_t addr)
     return low;
 }
 
+bool pgk_code_insn(const struct pgk_code *code, uint64_t addr, struct pgk_insn *insn)
+{
+    size_t i = region_behind(code, addr);
+    if (i == code->regions.n || code->regions.v[i].low > addr)
+        return false;
+    const struct pgk_code_region *r = &code->regions.v[i];
+    pgk_insn_decode(&code->decoder, r->bytes + (addr - r->low), r->high - addr, addr, insn);
+    return insn->valid;
+}
+
 void pgk_code_decode_page(struct pgk_code *code, uint64_t off)
 {
     uint64_t page = off >> PGK_CODE_PAGE_BITS;

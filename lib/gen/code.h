@@ -61,6 +61,9 @@ static inline enum pgk_insn_kind pgk_code_kind(uint8_t mark)
     return (mark & PGK_CODE_KIND) >> PGK_CODE_KIND_SHIFT;
 }
 
+/* The instruction that starts at `addr`; false if there is none. */
+bool pgk_code_insn(const struct pgk_code *code, uint64_t addr, struct pgk_insn *insn);
+
 /* First instruction at `addr` or behind it, up to `last`; UINT64_MAX if there is none. */
 uint64_t pgk_code_first(struct pgk_code *code, uint64_t addr, uint64_t last);
 /* The nearest instruction before `addr`; UINT64_MAX if there is none within its region. */

@@ -137,27 +137,59 @@ static bool add_code(struct code *c)
     return true;
 }
 
-/* Copies of which the optimiser left nothing but their probes have no code. */
-static bool add_probes(struct code *c)
+/* A copy of a function, as the way out of it needs it. */
+struct copy {
+    uint32_t name, parent, site;
+    bool has_probes;
+};
+
+static bool list_copies(struct code *c, struct copy *copies, uint32_t *names)
 {
     const struct pgk_probe_index *index = c->b->index;
     for (uint32_t i = 0; i < pgk_probe_node_count(index); i++) {
         struct pgk_probe_node n = pgk_probe_node_at(index, i);
-        uint32_t node = 0;
-        uint64_t site = 0;
-        for (uint32_t at = i; n.probes && at != PGK_PROBE_NONE; at = pgk_probe_parent(index, at)) {
-            struct pgk_probe_desc d =
-                pgk_probe_desc_at(c->b->probes, pgk_probe_function(index, at));
-            uint32_t name = pgk_sample_name(c->sizes->p, d.name, d.name_len);
-            node = name ? need_child(c->sizes, node, site, name) : 0;
+        if (!names[n.desc]) {
+            struct pgk_probe_desc d = pgk_probe_desc_at(c->b->probes, n.desc);
+            names[n.desc] = pgk_sample_name(c->sizes->p, d.name, d.name_len);
+        }
+        if (!names[n.desc])
+            return false;
+        copies[i] = (struct copy){names[n.desc], n.parent, n.site, n.probes};
+    }
+    return true;
+}
+
+static bool add_copies(struct code *c, const struct copy *copies)
+{
+    uint32_t n = (uint32_t)pgk_probe_node_count(c->b->index);
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t node = 0, site = 0;
+        if (!copies[i].has_probes)
+            continue;
+        for (uint32_t at = i; at != PGK_PROBE_NONE; at = copies[at].parent) {
+            node = need_child(c->sizes, node, pgk_sample_loc(site, 0), copies[at].name);
             if (!node)
                 return false;
-            site = pgk_sample_loc(pgk_probe_node_at(index, at).site, 0);
+            site = copies[at].site;
         }
-        if (node && !c->sizes->nodes.v[node].size)
+        if (!c->sizes->nodes.v[node].size)
             c->sizes->nodes.v[node].size = 1;
     }
     return true;
+}
+
+/* Copies of which the optimiser left nothing but their probes have no code. */
+static bool add_probes(struct code *c)
+{
+    size_t n = pgk_probe_node_count(c->b->index);
+    struct copy *copies = pgk_mem_alloc(n + 1, sizeof *copies);
+    uint32_t *names = pgk_mem_zalloc(pgk_probe_descs(c->b->probes) + 1, sizeof *names);
+    bool ok = copies && names &&
+              pgk_index_reserve(&c->sizes->index, (uint32_t)(c->sizes->nodes.n + n)) &&
+              list_copies(c, copies, names) && add_copies(c, copies);
+    pgk_mem_free(copies);
+    pgk_mem_free(names);
+    return ok;
 }
 
 int pgk_function_sizes_add(struct pgk_function_sizes *sizes, struct pgk_gen_binary *binary,

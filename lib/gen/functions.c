@@ -41,7 +41,7 @@ static uint32_t function_of(struct pgk_functions *f, struct pgk_index *by_name, 
 }
 
 struct ordered {
-    struct pgk_sym_code code;
+    struct pgk_sym_code code; /* begins with its lowest address */
     size_t order;
 };
 
@@ -119,17 +119,27 @@ struct symbols {
     size_t n_debug; /* of `all`, which are of debug information and sorted */
 };
 
-static bool is_inside(const ordered_vec *all, size_t n, uint64_t addr)
+/* How many of `n` records, `size` bytes apart and ascending by the address that each begins with,
+ * start at `addr` or before. */
+static size_t count_up_to(const void *records, size_t n, size_t size, uint64_t addr)
 {
     size_t low = 0, high = n;
     while (low < high) {
         size_t mid = low + (high - low) / 2;
-        if (all->v[mid].code.low > addr)
+        uint64_t start;
+        memcpy(&start, (const char *)records + mid * size, sizeof start);
+        if (start > addr)
             high = mid;
         else
             low = mid + 1;
     }
-    return low && addr < all->v[low - 1].code.high;
+    return low;
+}
+
+static bool is_inside(const ordered_vec *all, size_t n, uint64_t addr)
+{
+    size_t before = count_up_to(all->v, n, sizeof *all->v, addr);
+    return before && addr < all->v[before - 1].code.high;
 }
 
 static int add_symbol(void *ctx, const struct pgk_elf_entry *e)
@@ -197,15 +207,8 @@ void pgk_functions_close(struct pgk_functions *f)
 
 const struct pgk_function_range *pgk_functions_at(const struct pgk_functions *f, uint64_t addr)
 {
-    size_t low = 0, high = f->ranges.n;
-    while (low < high) { /* the first range behind `addr` */
-        size_t mid = low + (high - low) / 2;
-        if (f->ranges.v[mid].low > addr)
-            high = mid;
-        else
-            low = mid + 1;
-    }
-    const struct pgk_function_range *r = low ? &f->ranges.v[low - 1] : NULL;
+    size_t before = count_up_to(f->ranges.v, f->ranges.n, sizeof *f->ranges.v, addr);
+    const struct pgk_function_range *r = before ? &f->ranges.v[before - 1] : NULL;
     return r && addr < r->high ? r : NULL;
 }
 

@@ -9,7 +9,7 @@
 #include "symboliser.h"
 
 struct pgk_function_range {
-    uint64_t low, high;
+    uint64_t low, high; /* first, for searching */
     uint32_t function;
     bool is_entry; /* calls go to its first instruction */
 };

@@ -2,7 +2,9 @@
 #include "gen_priv.h"
 #include "mem.h"
 #include "probes.h"
+#include "raw_counters.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -44,6 +46,7 @@ void pgk_gen_close(struct pgk_gen **gen)
         if (g->v.v[i].has_code)
             pgk_code_close(&g->v.v[i].code);
         pgk_counters_free(&g->v.v[i].counters);
+        pgk_pairs_free(&g->v.v[i].hits);
         pgk_call_trie_free(&g->v.v[i].calls);
         pgk_functions_close(&g->v.v[i].functions);
         pgk_probe_index_close(&g->v.v[i].index);
@@ -76,12 +79,41 @@ static void take_info(struct pgk_gen *g)
     s->unreadable += info->unreadable.n;
 }
 
+/* Counters do not say which program they are of: the first one. */
+static int add_raw(struct pgk_gen *g, const struct pgk_filemap *map, const char *path,
+                   struct pgk_err *err)
+{
+    struct pgk_gen_binary *b = &g->v.v[0];
+    struct pgk_source src = {.file = path, .format = "raw counters"};
+    PGK_TRY(pgk_gen_need_code(g, b));
+    struct pgk_raw_counters c = {&b->counters, &b->calls, &b->code, pgk_raw_counters_base(b->elf),
+                                 false};
+    PGK_TRY(pgk_raw_counters_read(&c, map->bytes, map->size, &src, err));
+    if (g->decided && c.contexts != g->contexts)
+        return pgk_fail(err, PGK_E_MISMATCH, .file = path, .format = src.format,
+                        .offset = &(uint64_t){0}, .field = "contexts",
+                        .found = c.contexts ? "counters by calling context" : "plain counters",
+                        .expected = g->contexts ? "counters by calling context" : "plain counters",
+                        .hint = "generate from inputs of one kind, or choose another --mode");
+    g->contexts = c.contexts;
+    g->decided = true;
+    return 0;
+}
+
 int pgk_gen_add(struct pgk_gen *g, const char *path, struct pgk_err *err)
 {
+    struct pgk_filemap map;
     g->err = err;
-    PGK_TRY(pgk_perf_input_open(&g->input, path, err));
+    PGK_TRY(pgk_filemap_open(&map, path, err));
+    if (pgk_raw_counters_sniff(map.bytes, map.size)) {
+        int added = add_raw(g, &map, path, err);
+        pgk_filemap_close(&map);
+        return added;
+    }
+    PGK_TRY(pgk_perf_input_open_map(&g->input, &map, path, err));
     memset(g->windows, 0, sizeof g->windows);
     int status = pgk_address_space_open(&g->space, g->binaries, err);
+    g->space.kernel = g->opts.kernel;
     if (!status)
         status = pgk_perf_input_read(g->input,
                                      &(struct pgk_perf_handler){.ctx = g,
@@ -105,7 +137,25 @@ int pgk_gen_add(struct pgk_gen *g, const char *path, struct pgk_err *err)
 static bool has_counts(const struct pgk_gen_binary *b)
 {
     return b->counters.ranges.v.n || b->counters.branches.v.n || b->calls.ranges.v.n ||
-           b->calls.branches.v.n || b->calls.vtables.v.n;
+           b->calls.branches.v.n || b->calls.vtables.v.n || b->hits.v.n;
+}
+
+/* Samples of instructions count where no branch was recorded; a calling context needs branches. */
+static void settle_hits(struct pgk_gen *g)
+{
+    bool branches = g->contexts;
+    for (size_t i = 0; i < g->v.n && !branches; i++)
+        branches = g->v.v[i].counters.branches.v.n;
+    if (!branches && g->hits) {
+        g->stats.inferred = g->hits;
+        g->stats.outside += g->hits_outside;
+        if (g->hits_outside)
+            pgk_gen_example(&g->stats, PGK_GEN_OUTSIDE, "%s", g->hit_outside);
+        return;
+    }
+    g->stats.without_branches += g->hits + g->hits_outside;
+    for (size_t i = 0; i < g->v.n; i++)
+        pgk_pairs_free(&g->v.v[i].hits);
 }
 
 static int find_mark(void *ctx, const struct pgk_elf_entry *e)
@@ -143,6 +193,8 @@ static int add_binary(struct pgk_gen *g, uint32_t number, bool by_probes, struct
         status = 0;
     PGK_TRY(status);
     b->flow_sensitive = pgk_elf_entries(b->elf, find_mark, NULL);
+    if (b->hits.v.n)
+        PGK_TRY(pgk_gen_infer(b, by_probes, g->opts.threads, err));
     pgk_gen_settle(b, &g->stats);
     if (g->contexts)
         return by_probes ? pgk_gen_context_probes(g->profile, b, &g->opts, &g->stats, err)
@@ -151,9 +203,83 @@ static int add_binary(struct pgk_gen *g, uint32_t number, bool by_probes, struct
                      : pgk_gen_lines(g->profile, b, g->opts.threads, &g->stats, err);
 }
 
+/* A load of which one in `load period` is sampled, to what branch stacks tell: of one in `stack
+ * period` branches as many as a stack holds. A period of 1 is one that is not known. */
+static int scale_vtables(struct pgk_gen *g, struct pgk_err *err)
+{
+    if (!g->loads)
+        return 0;
+    bool known = g->load_period > g->loads && g->stack_period > g->stacks;
+    if (!known)
+        return pgk_fail(err, PGK_E_ARG, .field = "sampling periods",
+                        .found = g->load_period > g->loads ? "none of branches" : "none of loads",
+                        .expected = "a period in both recordings",
+                        .hint = "record with -c N and give perf.data; text of perf script has no "
+                                "periods");
+    double stacks = (double)g->stack_branches / (double)g->stack_period;
+    double scale = stacks * ((double)g->load_period / (double)g->loads);
+    g->stats.vtable_scale = scale;
+    for (size_t i = 0; i < g->v.n; i++) {
+        struct pgk_call_counts *v = &g->v.v[i].calls.vtables;
+        for (size_t k = 0; k < v->v.n; k++) {
+            double count = (double)v->v.v[k].count * scale;
+            v->v.v[k].count = count < 1 ? 1 : count < 1e18 ? (uint64_t)(count + 0.5) : UINT64_MAX;
+        }
+    }
+    return 0;
+}
+
+static int no_samples(const struct pgk_gen *g, struct pgk_err *err)
+{
+    return pgk_fail(err, PGK_E_EMPTY, .field = "samples",
+                    .found = PGK_F("%" PRIu64 ", none of them in a given binary: %" PRIu64
+                                   " of other processes, %" PRIu64 " in the kernel, %" PRIu64
+                                   " outside, %" PRIu64 " without branches",
+                                   g->stats.samples, g->stats.other_process, g->stats.in_kernel,
+                                   g->stats.outside + g->hits_outside,
+                                   g->stats.without_branches),
+                    .expected = "samples of the program, best with branch stacks (perf record -b)",
+                    .hint = "pgokit perf-check tells what can be recorded here");
+}
+
+int pgk_gen_write_raw(struct pgk_gen *g, const char *path, struct pgk_err *err)
+{
+    struct pgk_gen_binary *b = NULL;
+    settle_hits(g);
+    for (size_t i = 0; i < g->v.n; i++) {
+        if (!has_counts(&g->v.v[i]))
+            continue;
+        if (b)
+            return pgk_fail(err, PGK_E_ARG, .field = "binaries", .found = "counts of several",
+                            .expected = "one, for which such a file has room",
+                            .hint = "give one with -b, and write a file for each");
+        b = &g->v.v[i];
+    }
+    if (!b)
+        return no_samples(g, err);
+    if (b->hits.v.n) {
+        PGK_TRY(pgk_binaries_symboliser(g->binaries, (uint32_t)(b - g->v.v), &b->sym, err));
+        PGK_TRY(pgk_gen_infer(b, true, g->opts.threads, err));
+    }
+    pgk_gen_settle(b, &g->stats);
+    struct pgk_raw_counters c = {&b->counters, &b->calls, &b->code, pgk_raw_counters_base(b->elf),
+                                 g->contexts};
+    struct pgk_sink *out;
+    PGK_TRY(pgk_sink_open(&out, path, err));
+    int status = pgk_raw_counters_write(&c, out, err);
+    if (status)
+        pgk_sink_drop(&out);
+    else
+        status = pgk_sink_commit(&out, err);
+    return status;
+}
+
 int pgk_gen_profile(struct pgk_gen *g, struct pgk_sample **profile, struct pgk_err *err)
 {
     bool any = false, by_probes = false;
+    settle_hits(g);
+    if (g->opts.scale_vtables)
+        PGK_TRY(scale_vtables(g, err));
     for (uint32_t i = 0; i < g->v.n; i++) {
         struct pgk_gen_binary *b = &g->v.v[i];
         if (!has_counts(b))
@@ -166,11 +292,7 @@ int pgk_gen_profile(struct pgk_gen *g, struct pgk_sample **profile, struct pgk_e
         PGK_TRY(add_binary(g, i, by_probes, err));
     }
     if (!any)
-        return pgk_fail(err, PGK_E_EMPTY, .field = "samples",
-                        .found = PGK_F("%llu, none with a branch in a given binary",
-                                       (unsigned long long)g->stats.samples),
-                        .expected = "samples with branch stacks (perf record -b)",
-                        .hint = "pgokit perf-check tells what can be recorded here");
+        return no_samples(g, err);
     if (g->contexts && !by_probes)
         PGK_TRY(pgk_gen_complete_calls(g->profile, err));
     PGK_TRY(pgk_sample_set_kind(g->profile, g->contexts, by_probes, "recording", err));
@@ -182,6 +304,10 @@ int pgk_gen_profile(struct pgk_gen *g, struct pgk_sample **profile, struct pgk_e
     struct pgk_sample_info info = {.struct_size = sizeof info};
     pgk_sample_info(g->profile, &info);
     g->stats.functions = info.functions;
+    if (g->stats.vtable_scale > 0)
+        g->stats.vtable_samples =
+            (uint64_t)((double)g->stats.vtable_samples / g->stats.vtable_scale + 0.5);
+    PGK_TRY(pgk_gen_density(g->profile, &g->stats.density, err));
     *profile = g->profile;
     g->profile = NULL;
     return 0;

@@ -4,6 +4,10 @@
 #include "hash.h"
 #include "u64_set.h"
 
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+
 bool pgk_gen_is_start_up(const char *name, size_t len)
 {
     static const char *const prefixes[] = {"__cxx_global_var_init", "__tls_init"};
@@ -13,6 +17,32 @@ bool pgk_gen_is_start_up(const char *name, size_t len)
             return true;
     }
     return false;
+}
+
+void pgk_gen_example(struct pgk_gen_stats *stats, enum pgk_gen_drop drop, const char *fmt, ...)
+{
+    va_list args;
+    if (*stats->examples[drop])
+        return;
+    va_start(args, fmt);
+    vsnprintf(stats->examples[drop], PGK_GEN_EXAMPLE_SIZE, fmt, args);
+    va_end(args);
+}
+
+void pgk_gen_no_source(struct pgk_gen_stats *stats, const struct pgk_gen_binary *b, uint64_t addr)
+{
+    if (!*stats->examples[PGK_GEN_NO_SOURCE])
+        pgk_gen_example(stats, PGK_GEN_NO_SOURCE, "0x%" PRIx64 " in %s", addr,
+                        pgk_elf_path(b->elf));
+}
+
+static void bad_range(struct pgk_gen_stats *stats, const struct pgk_elf *elf, uint64_t from,
+                      uint64_t to, uint64_t count)
+{
+    stats->ranges_bad += count;
+    pgk_gen_example(stats, PGK_GEN_BAD_RANGE, "0x%" PRIx64 " to 0x%" PRIx64 " in %s, %s", from, to,
+                    pgk_elf_path(elf),
+                    from > to ? "backwards" : "over a call, a return or a jump");
 }
 
 /* Ranges that control cannot have run through come of broken samples. */
@@ -26,7 +56,7 @@ static void drop_bad_ranges(struct pgk_gen_binary *b, struct pgk_gen_stats *stat
         if (pgk_code_is_straight(&b->code, r->from, r->to))
             ranges->v.v[kept++] = *r;
         else
-            stats->ranges_bad += r->count;
+            bad_range(stats, b->elf, r->from, r->to, r->count);
     }
     ranges->v.n = kept;
     struct pgk_call_counts *calls = &b->calls.ranges;
@@ -35,7 +65,7 @@ static void drop_bad_ranges(struct pgk_gen_binary *b, struct pgk_gen_stats *stat
         const struct pgk_call_count *r = &calls->v.v[i];
         stats->ranges += r->count;
         if (r->impossible)
-            stats->ranges_bad += r->count;
+            bad_range(stats, b->elf, r->from, r->to, r->count);
         else
             calls->v.v[kept++] = *r;
     }
@@ -57,7 +87,10 @@ static bool list_sampled(const struct pgk_gen_binary *b, bool range_ends, bool c
     const struct pgk_counters *c = &b->counters;
     const struct pgk_call_trie *t = &b->calls;
     bool ok = pgk_vec_reserve(addrs, 2 * (c->ranges.v.n + c->branches.v.n + t->ranges.v.n +
-                                          t->branches.v.n) + t->nodes.n + t->vtables.v.n);
+                                          t->branches.v.n) +
+                                     b->hits.v.n + t->nodes.n + t->vtables.v.n);
+    for (size_t i = 0; ok && i < b->hits.v.n; i++)
+        addrs->v[addrs->n++] = b->hits.v.v[i].from;
     for (size_t i = 0; ok && i < c->ranges.v.n; i++) {
         addrs->v[addrs->n++] = c->ranges.v.v[i].from;
         if (range_ends)

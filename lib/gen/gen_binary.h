@@ -19,11 +19,24 @@ struct pgk_gen_binary {
     struct pgk_symboliser *sym;    /* once needed; NULL without debug information */
     struct pgk_probes *probes;     /* once needed */
     struct pgk_counters counters;  /* as seen: ranges need not be sound */
+    struct pgk_pairs hits;         /* instructions that were sampled, without branches: `from` */
     struct pgk_functions functions;  /* around what was counted with contexts */
     struct pgk_probe_index *index;   /* of these */
     struct pgk_call_trie calls;    /* the same by calling context, and loads of vtables */
 };
 
+/* Notes the first example of what is left out; examples are printf formats. */
+void pgk_gen_example(struct pgk_gen_stats *stats, enum pgk_gen_drop drop, const char *fmt, ...)
+    PGK_PRINTF(3, 4);
+
+/* That an instruction has no source line. */
+void pgk_gen_no_source(struct pgk_gen_stats *stats, const struct pgk_gen_binary *binary,
+                       uint64_t addr);
+
+/* Counters from samples of instructions alone: control that ran through the function as the
+ * samples have it, but for the least change. With `symbols` as in pgk_gen_functions. */
+int pgk_gen_infer(struct pgk_gen_binary *binary, bool symbols, unsigned threads,
+                  struct pgk_err *err);
 /* Sorts the counters and drops ranges that cannot be; nothing may be counted any more. */
 void pgk_gen_settle(struct pgk_gen_binary *binary, struct pgk_gen_stats *stats);
 /* The functions around what was counted; with `symbols` also those without debug information. */
@@ -67,5 +80,9 @@ int pgk_gen_finish_contexts(struct pgk_sample **profile, struct pgk_gen_binary *
                             const struct pgk_gen_opts *opts, struct pgk_err *err);
 /* Leaves functions out that start a module; the profile must not be finished. */
 void pgk_gen_drop_start_up(struct pgk_sample *profile);
+
+/* The density of a finished profile, as llvm-profgen measures it: functions are taken by falling
+ * samples per line until they have 99 % of all samples; the last one's samples per line. */
+int pgk_gen_density(const struct pgk_sample *profile, double *density, struct pgk_err *err);
 
 #endif

@@ -255,8 +255,10 @@ static bool add_instructions(struct lines *l, uint32_t node, const struct pgk_pi
         struct pgk_sym_chain chain = pgk_frames_of(&l->frames, at);
         uint32_t n = pgk_frame_count(&chain);
         stats->instructions++;
-        if (!n)
+        if (!n) {
+            pgk_gen_no_source(stats, l->b, at);
             continue;
+        }
         stats->symbolised++;
         const struct pgk_sym_frame *leaf = &chain.frames[chain.count - n];
         uint32_t copies = pgk_discriminator_copies(leaf->discriminator, l->b->flow_sensitive);

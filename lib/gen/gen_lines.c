@@ -151,6 +151,8 @@ static int count_pieces(struct lines *l, struct pgk_gen_stats *stats, struct pgk
             uint8_t length = pgk_code_mark(&l->b->code, l->frames.addrs.v[a]) & PGK_CODE_LENGTH;
             stats->instructions += p->count != 0;
             stats->symbolised += p->count && s->node;
+            if (p->count && !s->node)
+                pgk_gen_no_source(stats, l->b, l->frames.addrs.v[a]);
             if (s->node &&
                 (!pgk_line_counts_weight(&l->counts, s->node,
                                          pgk_sample_product(p->count, length)) ||

@@ -18,9 +18,15 @@ struct pgk_gen {
     struct pgk_binaries *binaries;
     struct pgk_gen_opts opts;
     struct pgk_gen_stats stats;
+    uint64_t hits, hits_outside; /* samples of instructions alone, in a binary or not */
+    char hit_outside[PGK_GEN_EXAMPLE_SIZE]; /* the first of the latter */
     bool decided, contexts; /* counters are kept by calling context */
     struct pgk_sample *profile;       /* names of vtables go there as they are met */
     PGK_VEC(struct pgk_gen_binary) v; /* parallel to the set of binaries */
+
+    uint64_t stacks, stack_branches, stack_period; /* of samples with branches: how many, their
+                                                     * branches, their periods */
+    uint64_t loads, load_period;                     /* of loads from vtables */
 
     /* Of the input that is being read: */
     struct pgk_address_space space;
@@ -35,6 +41,9 @@ struct pgk_gen {
     PGK_VEC(struct pgk_pair) pairs; /* as one binary sees them */
     pgk_addr_vec callers;
 };
+
+/* Opens the code of a binary on first use. */
+int pgk_gen_need_code(struct pgk_gen *gen, struct pgk_gen_binary *binary);
 
 /* What is to be done with what an input tells. `gen` is a struct pgk_gen. */
 int pgk_gen_on_mapping(void *gen, const struct pgk_perf_mapping *mapping);

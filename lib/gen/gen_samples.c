@@ -3,6 +3,8 @@
 
 #include "perf_hardware.h"
 
+#include <inttypes.h>
+
 /* ---- addresses ---- */
 
 static const struct pgk_address_window *window_of(struct pgk_gen *g,
@@ -25,13 +27,22 @@ static struct pgk_gen_place place_of(struct pgk_gen *g, const struct pgk_perf_sa
     return (struct pgk_gen_place){w->binary, addr - w->bias};
 }
 
-static int need_code(struct pgk_gen *g, struct pgk_gen_binary *b)
+int pgk_gen_need_code(struct pgk_gen *g, struct pgk_gen_binary *b)
 {
     if (b->has_code)
         return 0;
     PGK_TRY(pgk_code_open(&b->code, b->elf, g->err));
     b->has_code = true;
     return 0;
+}
+
+/* What lay at an address, for a person. */
+static const char *file_at(struct pgk_gen *g, const struct pgk_perf_sample *s, uint64_t addr)
+{
+    struct pgk_process_place place = pgk_process_map_find(g->space.map, s->pid, s->time, addr);
+    size_t n;
+    const struct pgk_process_file *files = pgk_process_map_files(g->space.map, &n);
+    return place.mapping ? files[place.mapping->file].path : "nothing that was mapped";
 }
 
 /* The place of an address of code; elsewhere, if no instruction starts there. */
@@ -42,13 +53,31 @@ static int code_place(struct pgk_gen *g, const struct pgk_perf_sample *s, uint64
     if (place->binary == PGK_NO_BINARY)
         return 0;
     struct pgk_gen_binary *b = &g->v.v[place->binary];
-    PGK_TRY(need_code(g, b));
+    PGK_TRY(pgk_gen_need_code(g, b));
     if (!pgk_code_is(&b->code, place->addr))
         place->binary = PGK_NO_BINARY;
     return 0;
 }
 
 /* ---- samples ---- */
+
+static void branch_outside(struct pgk_gen *g, const struct pgk_perf_sample *s, size_t i)
+{
+    const struct pgk_perf_branch *b = &s->branches[i];
+    g->stats.branches_outside += s->count;
+    if (!*g->stats.examples[PGK_GEN_BRANCH_OUTSIDE])
+        pgk_gen_example(&g->stats, PGK_GEN_BRANCH_OUTSIDE,
+                        "from 0x%" PRIx64 " to 0x%" PRIx64 " in %s", b->from, b->to,
+                        file_at(g, s, b->to));
+}
+
+static void sample_outside(struct pgk_gen *g, const struct pgk_perf_sample *s)
+{
+    g->stats.outside += s->count;
+    if (!*g->stats.examples[PGK_GEN_OUTSIDE])
+        pgk_gen_example(&g->stats, PGK_GEN_OUTSIDE, "at 0x%" PRIx64 " in %s", s->ip,
+                        file_at(g, s, s->ip));
+}
 
 /* Between the target of a branch and the source of the next one, control ran straight on. */
 static int count_branches(struct pgk_gen *g, const struct pgk_perf_sample *s)
@@ -61,7 +90,7 @@ static int count_branches(struct pgk_gen *g, const struct pgk_perf_sample *s)
         PGK_TRY(code_place(g, s, s->branches[i].to, &to));
         g->stats.branches += s->count;
         if (from.binary == PGK_NO_BINARY && to.binary == PGK_NO_BINARY) {
-            g->stats.branches_outside += s->count;
+            branch_outside(g, s, i);
             continue;
         }
         any = true;
@@ -76,7 +105,7 @@ static int count_branches(struct pgk_gen *g, const struct pgk_perf_sample *s)
         end = from;
     }
     if (!any)
-        g->stats.outside += s->count;
+        sample_outside(g, s);
     return 0;
 }
 
@@ -138,6 +167,9 @@ static bool list_callers(struct pgk_gen *g, uint32_t binary, uint64_t count)
         uint64_t call = elsewhere ? at : pgk_code_call_before(code, at);
         if (!call) {
             g->stats.stacks_cut += count;
+            pgk_gen_example(&g->stats, PGK_GEN_STACK_CUT,
+                            "0x%" PRIx64 " in %s stands behind no call: frame pointers are missing",
+                            at, pgk_elf_path(g->v.v[binary].elf));
             break;
         }
         if (!pgk_vec_push(&g->callers, call))
@@ -178,6 +210,8 @@ static int unwind_in(struct pgk_gen *g, uint32_t binary, uint64_t count, bool *a
     *any = true;
     if (is_between_frames(g, binary)) {
         g->stats.between_frames += count;
+        pgk_gen_example(&g->stats, PGK_GEN_BETWEEN_FRAMES, "0x%" PRIx64 " in %s",
+                        g->chain.v[0].addr, pgk_elf_path(b->elf));
         return 0;
     }
     if (!list_callers(g, binary, count))
@@ -198,11 +232,11 @@ static int count_stack(struct pgk_gen *g, const struct pgk_perf_sample *s)
     for (size_t i = 0; i < g->branches.n; i += 2)
         if (g->branches.v[i].binary == PGK_NO_BINARY &&
             g->branches.v[i + 1].binary == PGK_NO_BINARY)
-            g->stats.branches_outside += s->count;
+            branch_outside(g, s, i / 2);
     for (uint32_t i = 0; i < g->v.n; i++)
         PGK_TRY(unwind_in(g, i, s->count, &any));
     if (!any)
-        g->stats.outside += s->count;
+        sample_outside(g, s);
     return 0;
 }
 
@@ -243,8 +277,13 @@ static int count_load(struct pgk_gen *g, const struct pgk_perf_sample *s, uint64
     if (code.binary == PGK_NO_BINARY || data.binary == PGK_NO_BINARY)
         return 0;
     PGK_TRY(find_vtable(g, data, &name));
-    if (!name)
+    if (!name) {
+        pgk_gen_example(&g->stats, PGK_GEN_NO_VTABLE, "0x%" PRIx64 " in %s", data.addr,
+                        pgk_elf_path(g->v.v[data.binary].elf));
         return 0;
+    }
+    g->loads += s->count;
+    g->load_period = pgk_sample_sum(g->load_period, pgk_sample_product(s->period, s->count));
     struct pgk_gen_binary *b = &g->v.v[code.binary];
     g->callers.n = 0;
     if (s->n_chain && g->contexts) {
@@ -294,7 +333,48 @@ static int count_taken(struct pgk_gen *g, const struct pgk_perf_sample *s)
         g->contexts = s->n_chain && !g->opts.ignore_chains;
         g->decided = true;
     }
+    g->stacks += s->count;
+    g->stack_branches += s->count * s->n_branches;
+    g->stack_period = pgk_sample_sum(g->stack_period, pgk_sample_product(s->period, s->count));
     return g->contexts ? count_stack(g, s) : count_branches(g, s);
+}
+
+static void without_branches(struct pgk_gen *g, const struct pgk_perf_sample *s)
+{
+    g->stats.without_branches += s->count;
+    pgk_gen_example(&g->stats, PGK_GEN_WITHOUT_BRANCHES, "at 0x%" PRIx64, s->ip);
+}
+
+/* A sample of an instruction alone is good for something if there are no branch stacks at all, which
+ * is known at the end. */
+static int count_hit(struct pgk_gen *g, const struct pgk_perf_sample *s)
+{
+    struct pgk_gen_place at;
+    PGK_TRY(code_place(g, s, s->ip, &at));
+    if (at.binary == PGK_NO_BINARY) {
+        g->hits_outside += s->count;
+        if (!*g->hit_outside)
+            snprintf(g->hit_outside, sizeof g->hit_outside, "at 0x%" PRIx64 " in %s", s->ip,
+                     file_at(g, s, s->ip));
+        return 0;
+    }
+    g->hits += s->count;
+    return pgk_pairs_add(&g->v.v[at.binary].hits, at.addr, 0, s->count) ? 0
+                                                                        : pgk_fail_nomem(g->err);
+}
+
+static bool is_other_process(struct pgk_gen *g, const struct pgk_perf_sample *s)
+{
+    if (s->pid == PGK_PID_UNKNOWN)
+        return false;
+    const char *name = g->opts.comm ? pgk_process_map_name(g->space.map, s->pid) : "";
+    if ((!g->opts.pid || s->pid == g->opts.pid) &&
+        (!g->opts.comm || !strcmp(name, g->opts.comm)))
+        return false;
+    g->stats.other_process += s->count;
+    pgk_gen_example(&g->stats, PGK_GEN_OTHER_PROCESS, "of process %d%s%s", s->pid,
+                    *name ? ", " : "", name);
+    return true;
 }
 
 int pgk_gen_on_sample(void *ctx, const struct pgk_perf_sample *s)
@@ -302,17 +382,23 @@ int pgk_gen_on_sample(void *ctx, const struct pgk_perf_sample *s)
     struct pgk_gen *g = ctx;
     bool used;
     g->stats.samples += s->count;
-    if (g->opts.pid && s->pid != PGK_PID_UNKNOWN && s->pid != g->opts.pid) {
-        g->stats.other_process += s->count;
-        return 0;
-    }
     PGK_TRY(pgk_process_map_ready(g->space.map, g->err));
+    if (is_other_process(g, s))
+        return 0;
     g->stats.no_mapping = !g->space.any_matched;
     PGK_TRY(count_data(g, s, &used));
     if (s->n_branches)
         return count_taken(g, s);
-    if (!used)
-        g->stats.without_branches += s->count;
+    if (used)
+        return 0;
+    if (s->mode == PGK_PERF_KERNEL && !g->opts.kernel) {
+        g->stats.in_kernel += s->count;
+        pgk_gen_example(&g->stats, PGK_GEN_IN_KERNEL, "at 0x%" PRIx64, s->ip);
+        return 0;
+    }
+    if (s->has & PGK_PERF_HAS_IP)
+        return count_hit(g, s);
+    without_branches(g, s);
     return 0;
 }
 
@@ -324,6 +410,7 @@ static int on_op(void *ctx, const struct pgk_hw_op *op)
                                           {PGK_ADDR_EXTERNAL, op->earlier_target, 0}};
     struct pgk_perf_sample s = {
         .pid = op->context ? (int32_t)op->context : PGK_PID_UNKNOWN,
+        .ip = op->pc,
         .time = UINT64_MAX - 1,
         .count = 1,
         .branches = branches,
@@ -332,13 +419,14 @@ static int on_op(void *ctx, const struct pgk_hw_op *op)
     g->stats.samples++;
     if (op->in_kernel) {
         g->stats.in_kernel++;
+        pgk_gen_example(&g->stats, PGK_GEN_IN_KERNEL, "at 0x%" PRIx64, op->pc);
         return 0;
     }
     if (op->is_load && op->addr && !g->opts.no_vtables)
         return count_load(g, &s, op->pc, op->addr);
     if (op->is_branch && op->target)
         return count_taken(g, &s);
-    g->stats.without_branches++;
+    without_branches(g, &s);
     return 0;
 }
 
@@ -356,7 +444,9 @@ int pgk_gen_on_trace(void *ctx, const struct pgk_perf_trace *t)
 int pgk_gen_on_mapping(void *ctx, const struct pgk_perf_mapping *m)
 {
     struct pgk_gen *g = ctx;
-    if (g->opts.pid && m->pid != g->opts.pid && m->pid != PGK_PID_KERNEL)
+    /* In a text, samples are told by mappings alone; else a process has those of its parent. */
+    if (g->opts.pid && m->pid != g->opts.pid && m->pid != PGK_PID_KERNEL &&
+        pgk_perf_input_is_text(g->input))
         return 0;
     memset(g->windows, 0, sizeof g->windows);
     return pgk_address_space_add(&g->space, m, g->err);

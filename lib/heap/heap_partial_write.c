@@ -439,7 +439,7 @@ static bool write_contexts(struct writer *w)
         const struct pgk_heap_context *c = &w->h->contexts.v[w->contexts.order[i]];
         pgk_sink_uleb(w->out, w->nodes.of[c->stack]);
         pgk_sink_uleb(w->out, c->owned_by_chain);
-        write_mib(w, &c->mib);
+        write_mib(w, pgk_heap_mib(w->h, w->contexts.order[i], PGK_MIB_ROOM));
     }
     return true;
 }

@@ -141,17 +141,18 @@ static int about_pass(void *ctx, const struct perf_record *record)
     return pgk_perf_about(p->file, record, p->err);
 }
 
-int pgk_perf_data_open(struct pgk_perf_data **into, const uint8_t *bytes, size_t size,
+int pgk_perf_data_open(struct pgk_perf_data **into, struct pgk_filemap *map,
                        const struct pgk_source *src, struct pgk_err *err)
 {
     struct pgk_perf_data *file = pgk_mem_zalloc(1, sizeof *file);
     if (!file)
         return pgk_fail_nomem(err);
-    file->bytes = bytes;
-    file->size = size;
+    file->map = map;
+    file->bytes = map->bytes;
+    file->size = map->size;
     file->src = *src;
     file->src.base_off = 0;
-    file->info = (struct pgk_perf_info){.form = "perf.data", .cpu = "", .bytes = size};
+    file->info = (struct pgk_perf_info){.form = "perf.data", .cpu = "", .bytes = map->size};
     int status = read_header(file, err);
     if (!status && file->pipe) /* which has no index of what it says about itself */
         status = pgk_perf_walk(file, about_pass, &(struct pass){file, NULL, err}, err);

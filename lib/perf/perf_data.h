@@ -4,15 +4,17 @@
 #define PGK_PERF_DATA_H
 
 #include "cursor.h"
+#include "filemap.h"
 #include "perf_event.h"
 
 #define PGK_PERF_DATA_MAGIC UINT64_C(0x32454c4946524550)
 
 struct pgk_perf_data;
 
-/* Reads what comes before the samples: events, names, build ids. The bytes must outlive `file`.
+/* Reads what comes before the samples: events, names, build ids. The map must outlive `file`; what
+ * was read of a mapped file does not stay in memory.
  * PGK_E_VERSION for a recording of a machine of the other byte order. */
-int pgk_perf_data_open(struct pgk_perf_data **file, const uint8_t *bytes, size_t size,
+int pgk_perf_data_open(struct pgk_perf_data **file, struct pgk_filemap *map,
                        const struct pgk_source *src, struct pgk_err *err);
 /* Tells `handler` all mappings and tasks of the file, in its order, then all samples and
  * traces. */

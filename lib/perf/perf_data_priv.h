@@ -20,6 +20,7 @@ struct perf_build_id {
 };
 
 struct pgk_perf_data {
+    struct pgk_filemap *map; /* of `bytes` */
     const uint8_t *bytes;
     size_t size;
     struct pgk_source src;

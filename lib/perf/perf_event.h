@@ -14,6 +14,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* How often readers give back the memory of what they have read. */
+enum { PGK_PERF_RELEASE_BYTES = 16 << 20 };
+
 enum { PGK_PID_UNKNOWN = -1, PGK_PID_KERNEL = -2, PGK_BUILD_ID_MAX = 20 };
 
 /* As in perf.data, so that a branch stack need not be copied. */

@@ -29,7 +29,7 @@ static int open_mapped(struct pgk_perf_input *input, struct pgk_err *err)
     size_t size = input->map.size;
     if (is_perf_data(bytes, size)) {
         input->src.format = "perf.data";
-        return pgk_perf_data_open(&input->data, bytes, size, &input->src, err);
+        return pgk_perf_data_open(&input->data, &input->map, &input->src, err);
     }
     input->src.format = "text of perf";
     if (!pgk_perf_text_sniff(bytes, size))
@@ -42,17 +42,19 @@ static int open_mapped(struct pgk_perf_input *input, struct pgk_err *err)
     return 0;
 }
 
-int pgk_perf_input_open(struct pgk_perf_input **into, const char *path, struct pgk_err *err)
+int pgk_perf_input_open_map(struct pgk_perf_input **into, struct pgk_filemap *map,
+                            const char *path, struct pgk_err *err)
 {
     struct pgk_perf_input *input = pgk_mem_zalloc(1, sizeof *input);
     if (!input || !(input->path = pgk_mem_strdup(path))) {
         pgk_mem_free(input);
+        pgk_filemap_close(map);
         return pgk_fail_nomem(err);
     }
     input->src.file = input->path;
-    int status = pgk_filemap_open(&input->map, path, err);
-    if (!status)
-        status = open_mapped(input, err);
+    input->map = *map;
+    *map = (struct pgk_filemap){0};
+    int status = open_mapped(input, err);
     if (status)
         pgk_perf_input_close(&input);
     else
@@ -60,17 +62,28 @@ int pgk_perf_input_open(struct pgk_perf_input **into, const char *path, struct p
     return status;
 }
 
+int pgk_perf_input_open(struct pgk_perf_input **input, const char *path, struct pgk_err *err)
+{
+    struct pgk_filemap map;
+    PGK_TRY(pgk_filemap_open(&map, path, err));
+    return pgk_perf_input_open_map(input, &map, path, err);
+}
+
 int pgk_perf_input_read(struct pgk_perf_input *input, const struct pgk_perf_handler *handler,
                         struct pgk_err *err)
 {
     return input->data ? pgk_perf_data_read(input->data, handler, err)
-                       : pgk_perf_text_read(input->map.bytes, input->map.size, &input->src, handler,
-                                            &input->text_info, err);
+                       : pgk_perf_text_read(&input->map, &input->src, handler, &input->text_info, err);
 }
 
 const struct pgk_perf_info *pgk_perf_input_info(const struct pgk_perf_input *input)
 {
     return input->data ? pgk_perf_data_info(input->data) : &input->text_info;
+}
+
+bool pgk_perf_input_is_text(const struct pgk_perf_input *input)
+{
+    return !input->data;
 }
 
 void pgk_perf_input_close(struct pgk_perf_input **input)

@@ -10,11 +10,16 @@ struct pgk_perf_input;
 /* Opens perf.data (file or pipe), or text of `perf script` or `perf report -D`; "-" is standard
  * input. PGK_E_FORMAT if it is none of them. */
 int pgk_perf_input_open(struct pgk_perf_input **input, const char *path, struct pgk_err *err);
+/* The same of a file that is open; `map` is taken over, also on failure, and zeroed. */
+int pgk_perf_input_open_map(struct pgk_perf_input **input, struct pgk_filemap *map,
+                            const char *path, struct pgk_err *err);
 /* Tells `handler` what is in it (see perf_event.h). May be called again. */
 int pgk_perf_input_read(struct pgk_perf_input *input, const struct pgk_perf_handler *handler,
                         struct pgk_err *err);
 /* Events are known from the start, counts after reading. */
 const struct pgk_perf_info *pgk_perf_input_info(const struct pgk_perf_input *input);
+/* Texts mostly do not say which process a sample is of. */
+bool pgk_perf_input_is_text(const struct pgk_perf_input *input);
 /* Nulls the pointer; accepts NULL. */
 void pgk_perf_input_close(struct pgk_perf_input **input);
 

@@ -310,21 +310,22 @@ static const uint8_t *end_of_line(const uint8_t *at, const uint8_t *end)
     return newline ? newline : end;
 }
 
-int pgk_perf_text_read(const uint8_t *bytes, size_t size, const struct pgk_source *src,
+int pgk_perf_text_read(struct pgk_filemap *map, const struct pgk_source *src,
                        const struct pgk_perf_handler *handler, struct pgk_perf_info *info,
                        struct pgk_err *err)
 {
-    struct text t = {.at = bytes,
-                     .end = bytes + size,
+    struct text t = {.at = map->bytes,
+                     .end = map->bytes + map->size,
                      .src = *src,
                      .handler = handler,
                      .info = info,
                      .err = err,
                      .count = 1};
     static const struct pgk_perf_event event = {.name = "", .pmu = ""};
+    const uint8_t *released = t.at;
     int status = 0;
     *info = (struct pgk_perf_info){
-        .form = "text of perf", .cpu = "", .bytes = size, .events = &event, .n_events = 1};
+        .form = "text of perf", .cpu = "", .bytes = map->size, .events = &event, .n_events = 1};
     while (!status && t.at < t.end) {
         const uint8_t *line = t.at, *end = end_of_line(line, t.end);
         t.line++;
@@ -332,6 +333,10 @@ int pgk_perf_text_read(const uint8_t *bytes, size_t size, const struct pgk_sourc
         while (end > line && (end[-1] == '\r' || is_blank(end[-1])))
             end--;
         status = read_line(&t, line, end);
+        if (PGK_UNLIKELY((size_t)(t.at - released) >= PGK_PERF_RELEASE_BYTES)) {
+            released = t.at;
+            pgk_filemap_done(map, (size_t)(t.at - map->bytes));
+        }
     }
     if (!status && t.chain.n)
         status = tell_gathered(&t, 0, 0);

@@ -12,6 +12,7 @@ struct walk {
     void *ctx;
     struct pgk_err *err;
     uint64_t ordinal;
+    uint64_t released; /* offset */
     /* Packed records are one stream of bytes, in which a record may begin in one piece and end
      * in the next. */
     ZSTD_DStream *unpack;
@@ -54,6 +55,10 @@ static int visit(struct walk *w, struct pgk_cursor *c, bool partial, bool packed
         size_t left = pgk_cur_left(c);
         if (partial && left < RECORD_HEADER)
             return 0;
+        if (PGK_UNLIKELY(!packed && at - w->released >= PGK_PERF_RELEASE_BYTES)) {
+            w->released = at;
+            pgk_filemap_done(w->file->map, at);
+        }
         const uint8_t *head = pgk_cur_take(c, RECORD_HEADER, "record header");
         PGK_TRY(pgk_cur_check(c, w->err, PGK_F("record %" PRIu64, w->ordinal + 1)));
         memcpy(&type, head, sizeof type);

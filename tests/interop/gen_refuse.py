@@ -3,6 +3,7 @@
 apart.
 """
 
+import json
 import os
 import sys
 
@@ -114,6 +115,57 @@ def other_build_id(work):
     refused(work, [ours, theirs], write(trace + ".ids", b"\n".join(lines)), "-b", other)
 
 
+def raw_counters(work):
+    """What is wrong with a file of counters is named with its line; nothing is half read."""
+    exe, trace = build(work, "-g", LINES)
+    raw = good(work.pgokit, "gen", "-q", trace, "-b", exe, "--raw", "-o", "-").encode()
+    lines = raw.split(b"\n")
+    for keep in range(1, len(lines) - 1):
+        whole = write(exe + ".cut", b"\n".join(lines[:keep]) + b"\n")
+        refused(work, [f"line {keep + 1}", "end of the file"] if keep > 1 else ["found"],
+                whole, "-b", exe)
+    ranges = int(lines[0])
+    for number, text in ((2, b"10-zz:1"), (2, b"-10-20:5"), (2, b"10-20:-5"), (1, b"-3"),
+                         (2, lines[1] + b"0" * 20), (ranges + 2, b"x"), (ranges + 3, b"1-2:3"),
+                         (2, b"ffffffffffff-ffffffffffffff:1")):
+        bad = lines[:number - 1] + [text] + lines[number:]
+        refused(work, ["found"] if number < 3 else [f"line {number}", text.decode()],
+                write(exe + ".bad", b"\n".join(bad)), "-b", exe)
+    refused(work, ["more lines", f"line {len(lines)}"],
+            write(exe + ".more", raw + b"1-2:3\n"), "-b", exe)
+    other, _ = build(work, "-g", LINES, "-O0", "-DPAD=1")
+    refused(work, ["another program", "-b"], write(exe + ".raw", raw), "-b", other)
+    refused(work, ["names"], write(exe + ".names", b"[main:3 @ foo]\n  0\n  0\n"), "-b", exe)
+
+
+def broken_lines(work):
+    """Lines that cannot be read are counted, with the first as an example; the rest counts."""
+    exe, trace = build(work, "-g", LINES)
+    text = read(trace)
+    half = write(trace + ".half", text[:len(text) * 2 // 3])
+    good(work.pgokit, "gen", "-q", half, "-b", exe, "-o", os.devnull)
+    broken = write(trace + ".broken", b"what is this\n" + text + b" 0x12/0xzz/P 0x1\n -0x12/0x7\n")
+    result = run(work.pgokit, "gen", broken, "-b", exe, "-o", os.devnull)
+    require(result.code == 0, str(result))
+    for word in ("unreadable lines", "line 1", "what is this"):
+        require(word in result.errors, f"'{word}' is not said\n{result}")
+    refused(work, ["no event of perf"], write(trace + ".none", b"what is this\n" * 9), "-b", exe)
+
+
+def backward_ranges(work):
+    """Code cannot have run backwards, nor through a return: counted as impossible."""
+    exe, trace = build(work, "-g", LINES)
+    maps = [line for line in read(trace).split(b"\n") if b"PERF_RECORD" in line]
+    samples = [line for line in read(trace).split(b"\n") if b"/0x" in line]
+    swapped = []
+    for line in samples:
+        entries = [w for w in line.split() if b"/" in w]
+        swapped.append(b" 0 " + b" ".join(reversed(entries)))
+    path = write(trace + ".backward", b"\n".join(maps + swapped) + b"\n")
+    report = json.loads(good(work.pgokit, "gen", path, "-b", exe, "-o", os.devnull, "--json"))
+    require(report["ranges_bad"] > report["ranges"] / 2, str(report))
+
+
 def cut_off(work):
     """A file that ends anywhere is refused or read up to there, never worse."""
     exe, trace = build(work, "-g", LINES)
@@ -134,7 +186,8 @@ def cut_off(work):
 def add_cases(work, tap):
     work.recorder = os.path.abspath(os.environ["BRANCH_TRACE"])
     for fn in (empty_input, no_branches, no_debug_information, stripped, no_probes, two_processes,
-               other_build_id, cut_off):
+               other_build_id, raw_counters, broken_lines,
+               backward_ranges, cut_off):
         tap.add(fn.__name__.replace("_", " "), fn, work)
 
 

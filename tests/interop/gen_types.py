@@ -5,13 +5,14 @@ addresses, as AMD IBS raw data and as ARM SPE; profiles are by lines, by probes 
 contexts.
 """
 
+import json
 import os
 import re
 import sys
 
 from gen_profiles import FRAMES, LINES, PROBES
-from peers import PROGRAMS, good, main, require, tool
-from perf_writer import (ADDR, CHAIN, CONTEXT_USER, DATA_SRC, IP, PERIOD, RAW, TID, TIME, Event,
+from peers import PROGRAMS, good, main, require, run, tool
+from perf_writer import (ADDR, BRANCH, CHAIN, CONTEXT_USER, DATA_SRC, IP, PERIOD, RAW, TID, TIME, Event,
                          Recording, ibs_raw, spe_record)
 
 BASE, PID, LOAD, SLOT = 0x555500000000, 77, 0x68100142, 16
@@ -50,10 +51,10 @@ def segments(exe):
     return [(int(o, 16), int(a, 16), int(n, 16), "E" in flags) for o, a, n, flags in rows]
 
 
-def mappings(exe):
+def mappings(exe, base=BASE):
     for offset, addr, size, executable in segments(exe):
         low = addr & ~4095
-        yield BASE + low, (addr + size - low + 4095) & ~4095, offset & ~4095, executable
+        yield base + low, (addr + size - low + 4095) & ~4095, offset & ~4095, executable
 
 
 def loads(exe):
@@ -76,10 +77,11 @@ def as_text(exe, path):
                     f"period: 100 addr: {addr:#x}\n")
 
 
-def recording(exe, event, pmus=()):
+def recording(exe, event, pmus=(), others=()):
     r = Recording(event, pmus=((4, "cpu"), *pmus))
-    for start, size, offset, executable in mappings(exe):
-        r.mmap(PID, start, size, offset, exe, prot=5 if executable else 1)
+    for path, base in ((exe, BASE), *others):
+        for start, size, offset, executable in mappings(path, base):
+            r.mmap(PID, start, size, offset, path, prot=5 if executable else 1)
     return r
 
 
@@ -171,8 +173,75 @@ def types(work, form, mode):
                out, "-o", "-"), "llvm-profdata")
 
 
+LIBRARY_BASE = 0x7FFF10000000
+
+
+def build_shared(work, kind):
+    folder = work.temp("shared")
+    exe, library = os.path.join(folder, "types"), os.path.join(folder, "libtypes.so")
+    source = os.path.join(PROGRAMS, "types_shared.cpp")
+    common = [tool("clang++", 22), "-O2", "-g", kind, FRAMES, source]
+    good(*common, "-DLIBRARY", "-fPIC", "-shared", "-o", library)
+    good(*common, "-fPIE", "-pie", library, f"-Wl,-rpath,{folder}", "-o", exe)
+    trace = exe + ".trace"
+    good(work.recorder, "-g", "-e", "53", "-n", "1500", trace, exe, "100000", timeout=300)
+    return exe, library, trace
+
+
+def types_of_library(work, mode):
+    """Vtables of a shared library, one of them local; half of the loads are not aligned."""
+    kind, options = MODES[mode]
+    exe, library, trace = build_shared(work, kind)
+    tables = {name[4:]: at for name, at in symbols(library).items() if name.startswith("_ZTV")}
+    often = next(name for name in tables if name.endswith("5Often"))
+    rarely = next(name for name in tables if "Rarely" in name)
+    r = recording(exe, Event(IP | TID | TIME | ADDR | PERIOD | DATA_SRC, name="loads:upp"),
+                  others=((library, LIBRARY_BASE),))
+    for function in SITES:
+        ip = BASE + call_of(exe, function)
+        for i in range(OFTEN + RARELY):
+            table = tables[often if i % 4 else rarely]
+            r.sample(ip=ip, addr=LIBRARY_BASE + table + SLOT + 16 + i % 8, data_src=LOAD)
+        r.sample(ip=ip, addr=LIBRARY_BASE + symbols(library)["_Z4makeb"], data_src=LOAD)
+    loads_file = exe + ".loads"
+    r.write_file(loads_file)
+    text = good(work.pgokit, "gen", "-q", trace, loads_file, "-b", exe, "-b", library, *options,
+                "--format", "text", "-o", "-")
+    found = counts(text)
+    for site in SITES:
+        require(found.get(site) == {"_ZTV" + often: OFTEN, "_ZTV" + rarely: RARELY},
+                f"types at {site}: {found.get(site)}\n{text}")
+
+
+def scaled(work):
+    """With both periods known, counts of types are in units of those of branches."""
+    exe, trace = build(work, LINES)
+    recorded, branches = exe + ".loads", exe + ".branches"
+    r = recording(exe, Event(IP | TID | TIME | ADDR | PERIOD | DATA_SRC, name="loads:upp"))
+    for ip, addr in loads(exe):
+        r.sample(ip=ip, addr=addr, data_src=LOAD, period=1000)
+    r.write_file(recorded)
+    call = BASE + call_of(exe, SITES[0])
+    r = recording(exe, Event(IP | TID | TIME | PERIOD | BRANCH, name="branches:u"))
+    for _ in range(50):
+        r.sample(ip=call, branches=((call, call), (call, call)), period=500)
+    r.write_file(branches)
+    command = [work.pgokit, "gen", recorded, "-b", exe, "--mode", "autofdo"]
+    out = exe + ".profile"
+    report = json.loads(good(*command, branches, "--vtable-scale", "--json", "-o", out))
+    require(report["vtable_scale"] == 4, str(report)) # 2 branches in 500, 1 load in 1000
+    require(report["vtable_samples"] == 2 * (OFTEN + RARELY), str(report))
+    text = good(*command, "-q", branches, "--vtable-scale", "--format", "text", "-o", "-")
+    require(counts(text)[SITES[1]] == {"_ZTV5Often": 4 * OFTEN, "_ZTV6Rarely": 4 * RARELY}, text)
+    result = run(*command, trace, "--vtable-scale", "-o", os.devnull)
+    require(result.code == 2 and "period" in result.errors, str(result))
+
+
 def add_cases(work, tap):
     work.recorder = os.path.abspath(os.environ["BRANCH_TRACE"])
+    for mode in ("lines", "probes", "contexts by probes", "contexts by lines"):
+        tap.add(f"types of a shared library, {mode}", types_of_library, work, mode)
+    tap.add("types scaled to branches", scaled, work)
     for form in FORMS:
         tap.add(f"types of {form} by lines", types, work, form, "lines")
     for mode in list(MODES)[1:]:

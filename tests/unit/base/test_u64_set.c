@@ -1,7 +1,10 @@
 /* Sorted sets of numbers. */
 #include "u64_set.h"
 
+#include "compiler.h"
 #include "pgk_test.h"
+
+#include <stdlib.h>
 
 static void test_set(void **state)
 {
@@ -16,8 +19,38 @@ static void test_set(void **state)
     assert_int_equal(pgk_u64_find(NULL, 0, 2), 0);
 }
 
+static int compare(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+/* Many numbers are sorted another way than few. */
+static void test_many(void **state)
+{
+    (void)state;
+    enum { N = 20000 };
+    static uint64_t v[N], want[N];
+    const uint64_t masks[] = {UINT64_MAX, 0xfff, 0x7fff00000000fff0, 0};
+    srand(1);
+    for (size_t m = 0; m < PGK_COUNTOF(masks); m++) {
+        size_t n = 0;
+        for (size_t i = 0; i < N; i++)
+            v[i] = want[i] = ((uint64_t)rand() << 40 ^ (uint64_t)rand() << 20 ^ (uint64_t)rand()) &
+                             masks[m];
+        qsort(want, N, sizeof *want, compare);
+        for (size_t i = 0; i < N; i++)
+            if (!n || want[n - 1] != want[i])
+                want[n++] = want[i];
+        assert_int_equal(pgk_u64_set(v, N), n);
+        assert_memory_equal(v, want, n * sizeof *v);
+        assert_int_equal(pgk_u64_set(v, n), n); /* sorted already */
+        assert_memory_equal(v, want, n * sizeof *v);
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_set)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_set), cmocka_unit_test(test_many)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

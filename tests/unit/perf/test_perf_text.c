@@ -55,7 +55,7 @@ static struct pgk_perf_info check(const char *text, const char *expected)
     uint8_t *bytes = malloc(size ? size : 1);
     assert_non_null(bytes);
     memcpy(bytes, text, size);
-    assert_int_equal(pgk_perf_text_read(bytes, size, &src, &handler, &info, NULL), 0);
+    assert_int_equal(pgk_perf_text_read(&(struct pgk_filemap){.bytes = bytes, .size = size}, &src, &handler, &info, NULL), 0);
     free(bytes);
     assert_string_equal(told.text, expected);
     return info;

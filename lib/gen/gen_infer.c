@@ -1,0 +1,153 @@
+/* Counters from samples of instructions alone, as a machine without branch stacks gives them.
+ *
+ *   hits ─► per block: hits / instructions ─► balanced flow of its function ─► ranges and branches
+ *
+ * A block that control went through takes time in each of its instructions, so the hits of all of
+ * them together tell how often it ran; docs/formats/profile-generation.md section 9. */
+#include "gen_binary.h"
+
+#include "flow_graph.h"
+
+enum { SCALE = 1000 }; /* one hit of a block of one instruction: hits are divided */
+
+struct entry {
+    uint64_t addr, count;
+};
+
+struct infer {
+    struct pgk_gen_binary *b;
+    struct pgk_functions functions;
+    struct pgk_flow_graph graph;
+    PGK_VEC(struct entry) entries; /* of functions: how often they ran */
+    struct pgk_pairs calls;        /* how often an entry was branched to: `from` */
+};
+
+/* Position of the first hit at `addr` or behind. */
+static size_t first_hit(const struct pgk_pairs *hits, uint64_t addr)
+{
+    size_t low = 0, high = hits->v.n;
+    while (low < high) {
+        size_t mid = low + (high - low) / 2;
+        if (hits->v.v[mid].from < addr)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return low;
+}
+
+static void measure_blocks(struct infer *f)
+{
+    const struct pgk_pairs *hits = &f->b->hits;
+    for (size_t i = 0; i < f->graph.places.n; i++) {
+        const struct pgk_flow_place *p = &f->graph.places.v[i];
+        uint64_t sum = 0;
+        for (size_t k = first_hit(hits, p->low); k < hits->v.n && hits->v.v[k].from <= p->last; k++)
+            sum = pgk_sample_sum(sum, hits->v.v[k].count);
+        f->graph.blocks.v[i].count = p->n ? pgk_sample_product(sum, SCALE) / p->n : 0;
+    }
+}
+
+static bool add_branch(struct infer *f, uint64_t from, uint64_t to, uint64_t count)
+{
+    if (!count || !pgk_functions_entered(&f->functions, to))
+        return true;
+    return pgk_pairs_add(&f->b->counters.branches, from, to, count) &&
+           pgk_pairs_add(&f->calls, to, 0, count);
+}
+
+static bool add_range(struct infer *f, uint64_t from, uint64_t last, uint64_t count)
+{
+    return pgk_pairs_add(&f->b->counters.ranges, from, last, count);
+}
+
+/* Ranges end at calls, as those of branch stacks do. */
+static bool add_block(struct infer *f, const struct pgk_flow_place *p,
+                      const struct pgk_flow_block *b)
+{
+    struct pgk_insn insn;
+    uint64_t from = p->low;
+    uint8_t mark = 0;
+    for (uint64_t at = p->low; at < p->high; at += mark & PGK_CODE_LENGTH) {
+        mark = pgk_code_mark(&f->b->code, at);
+        enum pgk_insn_kind kind = pgk_code_kind(mark);
+        bool leaves = kind == PGK_INSN_JUMP || kind == PGK_INSN_COND; /* as a tail call */
+        if (kind == PGK_INSN_CALL || at == p->last) {
+            if (!add_range(f, from, at, b->count))
+                return false;
+            from = at + (mark & PGK_CODE_LENGTH);
+        }
+        if (mark & PGK_CODE_INDIRECT || !(kind == PGK_INSN_CALL || (leaves && b->is_exit)))
+            continue;
+        if (pgk_code_insn(&f->b->code, at, &insn) &&
+            !add_branch(f, at, insn.target, leaves ? b->leaves : b->count))
+            return false;
+    }
+    return true;
+}
+
+static bool add_counters(struct infer *f)
+{
+    const struct pgk_flow_graph *g = &f->graph;
+    for (size_t i = 0; i < g->places.n; i++)
+        if (g->blocks.v[i].count && !add_block(f, &g->places.v[i], &g->blocks.v[i]))
+            return false;
+    return g->entry >= g->places.n ||
+           pgk_vec_push(&f->entries, (struct entry){g->places.v[g->entry].low,
+                                                    g->blocks.v[g->entry].count});
+}
+
+static uint64_t count_of(const struct pgk_pairs *pairs, uint64_t from)
+{
+    size_t i = first_hit(pairs, from);
+    return i < pairs->v.n && pairs->v.v[i].from == from ? pairs->v.v[i].count : 0;
+}
+
+/* What entered a function without a call that was seen came from elsewhere. */
+static bool add_missing_entries(struct infer *f)
+{
+    pgk_pairs_sort(&f->calls);
+    for (size_t i = 0; i < f->entries.n; i++) {
+        const struct entry *e = &f->entries.v[i];
+        uint64_t called = count_of(&f->calls, e->addr);
+        if (e->count > called && !pgk_pairs_add(&f->b->counters.branches, PGK_ADDR_EXTERNAL,
+                                                e->addr, e->count - called))
+            return false;
+    }
+    return true;
+}
+
+static int infer(struct infer *f, bool symbols, unsigned threads, struct pgk_err *err)
+{
+    PGK_TRY(pgk_gen_functions(f->b, &f->functions, symbols, threads, err));
+    size_t n = f->functions.functions.n;
+    bool *hit = pgk_gen_sampled(f->b, &f->functions, false);
+    int status = hit ? 0 : pgk_fail_nomem(err);
+    for (uint32_t i = 0; !status && i < n; i++) {
+        if (!hit[i])
+            continue;
+        status = pgk_flow_graph_make(&f->graph, &f->b->code, &f->functions, i, err);
+        if (status)
+            break;
+        measure_blocks(f);
+        if (!pgk_flow_balance(&f->graph.blocks, &f->graph.edges, f->graph.entry, 1) ||
+            !add_counters(f))
+            status = pgk_fail_nomem(err);
+    }
+    if (!status && !add_missing_entries(f))
+        status = pgk_fail_nomem(err);
+    pgk_mem_free(hit);
+    return status;
+}
+
+int pgk_gen_infer(struct pgk_gen_binary *b, bool symbols, unsigned threads, struct pgk_err *err)
+{
+    struct infer f = {.b = b};
+    pgk_pairs_sort(&b->hits);
+    int status = infer(&f, symbols, threads, err);
+    pgk_functions_close(&f.functions);
+    pgk_flow_graph_free(&f.graph);
+    pgk_vec_free(&f.entries);
+    pgk_pairs_free(&f.calls);
+    return status;
+}

@@ -1,0 +1,359 @@
+/* Counters of one binary as text. docs/formats/raw-counters.md */
+#include "raw_counters.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+uint64_t pgk_raw_counters_base(const struct pgk_elf *elf)
+{
+    enum { PAGE = 4096 };
+    size_t n;
+    const struct pgk_segment *s = pgk_elf_segments(elf, &n);
+    for (size_t i = 0; i < n; i++)
+        if (s[i].executable)
+            return s[i].vaddr & ~(uint64_t)(PAGE - 1);
+    return 0;
+}
+
+/* ---- reading ---- */
+
+struct reader {
+    struct pgk_raw_counters *into;
+    const uint8_t *start, *at, *end;
+    const struct pgk_source *src;
+    struct pgk_err *err;
+    uint64_t line_number;
+    const uint8_t *line, *line_end; /* without blanks around it */
+    uint32_t node;                  /* of the context */
+    pgk_addr_vec callers;
+};
+
+static bool next_line(struct reader *r)
+{
+    if (r->at == r->end)
+        return false;
+    const uint8_t *newline = memchr(r->at, '\n', (size_t)(r->end - r->at));
+    r->line = r->at;
+    r->line_end = newline ? newline : r->end;
+    r->at = newline ? newline + 1 : r->end;
+    r->line_number++;
+    while (r->line < r->line_end && (*r->line == ' ' || *r->line == '\t'))
+        r->line++;
+    while (r->line_end > r->line &&
+           (r->line_end[-1] == ' ' || r->line_end[-1] == '\r' || r->line_end[-1] == '\t'))
+        r->line_end--;
+    return true;
+}
+
+static int reject(struct reader *r, const char *field, const char *expected)
+{
+    uint64_t off = r->src->base_off + (uint64_t)(r->line - r->start);
+    size_t n = (size_t)(r->line_end - r->line);
+    return pgk_fail(r->err, PGK_E_CORRUPT, .file = r->src->file, .format = r->src->format,
+                    .offset = &off, .record = PGK_F("line %" PRIu64, r->line_number),
+                    .field = field,
+                    .found = n ? PGK_F("'%.*s'", (int)(n < 60 ? n : 60), (const char *)r->line)
+                               : "an empty line",
+                    .expected = expected, .hint = "is the file damaged, or of another program? generate it anew");
+}
+
+static int ended(struct reader *r, const char *field)
+{
+    uint64_t off = r->src->base_off + (uint64_t)(r->end - r->start);
+    return pgk_fail(r->err, PGK_E_TRUNCATED, .file = r->src->file, .format = r->src->format,
+                    .offset = &off, .record = PGK_F("line %" PRIu64, r->line_number + 1),
+                    .field = field, .found = "the end of the file", .expected = "more lines",
+                    .hint = "is the file cut short? generate it anew");
+}
+
+static const uint8_t *take_decimal(const uint8_t *p, const uint8_t *end, uint64_t *value)
+{
+    const uint8_t *start = p;
+    for (*value = 0; p < end && *p >= '0' && *p <= '9'; p++)
+        if (__builtin_mul_overflow(*value, 10, value) ||
+            __builtin_add_overflow(*value, (uint64_t)(*p - '0'), value))
+            return NULL;
+    return p == start ? NULL : p;
+}
+
+static const uint8_t *take_hex(const uint8_t *p, const uint8_t *end, uint64_t *value)
+{
+    const uint8_t *start = p;
+    for (*value = 0; p < end; p++) {
+        unsigned digit = *p >= '0' && *p <= '9'   ? *p - (unsigned)'0'
+                         : *p >= 'a' && *p <= 'f' ? *p - (unsigned)'a' + 10
+                                                  : 16;
+        if (digit == 16)
+            break;
+        *value = *value << 4 | digit;
+    }
+    return p == start || p - start > 16 ? NULL : p;
+}
+
+/* FROM-TO:COUNT of a range, FROM->TO:COUNT of a branch. */
+static bool parse_pair(const uint8_t *p, const uint8_t *end, bool branch, struct pgk_pair *pair)
+{
+    if (!(p = take_hex(p, end, &pair->from)) || p == end || *p++ != '-' ||
+        (branch && (p == end || *p++ != '>')) || !(p = take_hex(p, end, &pair->to)) || p == end ||
+        *p++ != ':')
+        return false;
+    return take_decimal(p, end, &pair->count) == end;
+}
+
+/* Addresses of another program than the given one are mostly no instructions of this one. */
+static bool is_place(struct reader *r, const struct pgk_pair *p, bool branch)
+{
+    struct pgk_code *code = r->into->code;
+    return pgk_code_is(code, p->to) &&
+           (pgk_code_is(code, p->from) || (branch && p->from == PGK_ADDR_EXTERNAL));
+}
+
+static bool add_pair(struct reader *r, const struct pgk_pair *p, bool branch)
+{
+    struct pgk_raw_counters *c = r->into;
+    if (!c->contexts)
+        return pgk_pairs_add(branch ? &c->counters->branches : &c->counters->ranges, p->from, p->to,
+                             p->count);
+    return branch ? pgk_call_counts_add(&c->calls->branches, r->node, p->from, p->to, p->count)
+                  : pgk_call_trie_add_range(c->calls, c->code, r->node, p->from, p->to, p->count);
+}
+
+static int read_pairs(struct reader *r, bool branch)
+{
+    const char *what = branch ? "branch" : "range";
+    uint64_t n;
+    if (!next_line(r))
+        return ended(r, branch ? "number of branches" : "number of ranges");
+    if (take_decimal(r->line, r->line_end, &n) != r->line_end)
+        return reject(r, branch ? "number of branches" : "number of ranges", "a decimal number");
+    for (; n; n--) {
+        struct pgk_pair p;
+        if (!next_line(r))
+            return ended(r, what);
+        if (!parse_pair(r->line, r->line_end, branch, &p))
+            return reject(r, what, branch ? "FROM->TO:COUNT, addresses in small hexadecimal digits"
+                                          : "FIRST-LAST:COUNT, addresses in small hexadecimal "
+                                            "digits");
+        p.from += r->into->base;
+        p.to += r->into->base;
+        if (!is_place(r, &p, branch))
+            return reject(r, what, "addresses of instructions of the given program (-b)");
+        if (!add_pair(r, &p, branch))
+            return pgk_fail_nomem(r->err);
+    }
+    return 0;
+}
+
+/* [0x1 @ 0x2]: calls, outermost first. */
+static int read_context(struct reader *r)
+{
+    const char *expected = "[ADDRESS @ ADDRESS ...]";
+    const uint8_t *p = r->line + 1, *end = r->line_end - 1;
+    uint64_t addr;
+    r->callers.n = 0;
+    if (r->line_end - r->line < 2 || *end != ']')
+        return reject(r, "context", expected);
+    while (p < end) {
+        if (end - p < 3 || memcmp(p, "0x", 2) != 0 || !(p = take_hex(p + 2, end, &addr)))
+            return reject(r, "context",
+                          "[ADDRESS @ ADDRESS ...]; contexts of names are not read: generate from "
+                          "the recording");
+        if (!pgk_vec_push(&r->callers, addr + r->into->base))
+            return pgk_fail_nomem(r->err);
+        if (p < end && (end - p < 4 || memcmp(p, " @ ", 3) != 0))
+            return reject(r, "context", expected);
+        p += p < end ? 3 : 0;
+    }
+    for (size_t i = 0; i < r->callers.n / 2; i++) {
+        uint64_t other = r->callers.v[r->callers.n - 1 - i];
+        r->callers.v[r->callers.n - 1 - i] = r->callers.v[i];
+        r->callers.v[i] = other;
+    }
+    r->node = pgk_call_trie_find(r->into->calls, r->callers.v, r->callers.n);
+    return r->node == PGK_INDEX_NONE ? pgk_fail_nomem(r->err) : 0;
+}
+
+static int read_all(struct reader *r)
+{
+    if (r->start < r->end && *r->start == '[') {
+        r->into->contexts = true;
+        while (next_line(r)) {
+            if (r->line == r->line_end || *r->line != '[')
+                return reject(r, "context", "[ADDRESS @ ADDRESS ...]");
+            PGK_TRY(read_context(r));
+            PGK_TRY(read_pairs(r, false));
+            PGK_TRY(read_pairs(r, true));
+        }
+        return 0;
+    }
+    PGK_TRY(read_pairs(r, false));
+    PGK_TRY(read_pairs(r, true));
+    return next_line(r) ? reject(r, "end", "no more lines") : 0;
+}
+
+int pgk_raw_counters_read(struct pgk_raw_counters *into, const uint8_t *bytes, size_t size,
+                          const struct pgk_source *src, struct pgk_err *err)
+{
+    struct reader r = {.into = into,
+                       .start = bytes,
+                       .at = bytes,
+                       .end = bytes + size,
+                       .src = src,
+                       .err = err};
+    into->contexts = false;
+    int status = read_all(&r);
+    pgk_vec_free(&r.callers);
+    return status;
+}
+
+bool pgk_raw_counters_sniff(const uint8_t *bytes, size_t size)
+{
+    struct reader r = {.start = bytes, .at = bytes, .end = bytes + size};
+    struct pgk_pair pair;
+    uint64_t n, more;
+    if (!next_line(&r))
+        return false;
+    if (bytes[0] == '[')
+        return r.line_end[-1] == ']' && next_line(&r) &&
+               take_decimal(r.line, r.line_end, &n) == r.line_end;
+    if (take_decimal(r.line, r.line_end, &n) != r.line_end || !next_line(&r))
+        return false;
+    return n ? parse_pair(r.line, r.line_end, false, &pair)
+             : take_decimal(r.line, r.line_end, &more) == r.line_end;
+}
+
+/* ---- writing ---- */
+
+static void write_pair(struct pgk_sink *out, uint64_t base, const char *indent, const char *arrow,
+                       uint64_t from, uint64_t to, uint64_t count)
+{
+    pgk_sink_printf(out, "%s%" PRIx64 "%s%" PRIx64 ":%" PRIu64 "\n", indent, from - base, arrow,
+                    to - base, count);
+}
+
+static void write_pairs(struct pgk_sink *out, uint64_t base, const char *indent, const char *arrow,
+                        const struct pgk_pairs *pairs)
+{
+    pgk_sink_printf(out, "%s%zu\n", indent, pairs->v.n);
+    for (size_t i = 0; i < pairs->v.n; i++)
+        write_pair(out, base, indent, arrow, pairs->v.v[i].from, pairs->v.v[i].to,
+                   pairs->v.v[i].count);
+}
+
+/* Counts of the nodes of one context. */
+struct context {
+    char *text;
+    struct pgk_pairs ranges, branches;
+};
+
+struct writer {
+    const struct pgk_raw_counters *from;
+    PGK_VEC(struct context) contexts;
+    pgk_addr_vec calls;
+};
+
+static char *context_text(struct writer *w, uint32_t node)
+{
+    enum { ADDRESS = 2 + 16 + 3 }; /* 0x, digits, " @ " */
+    if (!pgk_call_trie_path(w->from->calls, node, &w->calls))
+        return NULL;
+    size_t n = pgk_compress_recursion(w->calls.v, w->calls.n, sizeof *w->calls.v);
+    char *text = pgk_mem_alloc(n + 1, ADDRESS);
+    char *at = text;
+    for (size_t i = 0; text && i < n; i++)
+        at += sprintf(at, "%s0x%" PRIx64, i ? " @ " : "", w->calls.v[i] - w->from->base);
+    if (text)
+        *at = 0;
+    return text;
+}
+
+static int compare_contexts(const void *a, const void *b)
+{
+    const struct context *x = a, *y = b;
+    return strcmp(x->text, y->text);
+}
+
+static bool add_counts(struct pgk_pairs *to, const struct pgk_call_counts *from, size_t *at,
+                       uint32_t node)
+{
+    for (; *at < from->v.n && from->v.v[*at].node == node; ++*at) {
+        const struct pgk_call_count *c = &from->v.v[*at];
+        if (!pgk_pairs_add(to, c->from, c->to, c->count))
+            return false;
+    }
+    return true;
+}
+
+static bool same_node(const struct pgk_call_counts *c, size_t at, uint32_t node)
+{
+    return at < c->v.n && c->v.v[at].node == node;
+}
+
+static bool list_contexts(struct writer *w)
+{
+    const struct pgk_call_trie *t = w->from->calls;
+    size_t r = 0, b = 0;
+    for (uint32_t node = 0; node < t->nodes.n; node++) {
+        struct context c = {0};
+        if (!same_node(&t->ranges, r, node) && !same_node(&t->branches, b, node))
+            continue;
+        if (!(c.text = context_text(w, node)) || !pgk_vec_push(&w->contexts, c)) {
+            pgk_mem_free(c.text);
+            return false;
+        }
+        struct context *into = &w->contexts.v[w->contexts.n - 1];
+        if (!add_counts(&into->ranges, &t->ranges, &r, node) ||
+            !add_counts(&into->branches, &t->branches, &b, node))
+            return false;
+    }
+    if (w->contexts.n)
+        qsort(w->contexts.v, w->contexts.n, sizeof *w->contexts.v, compare_contexts);
+    return true;
+}
+
+static bool add_pairs(struct pgk_pairs *to, const struct pgk_pairs *from)
+{
+    for (size_t i = 0; i < from->v.n; i++)
+        if (!pgk_pairs_add(to, from->v.v[i].from, from->v.v[i].to, from->v.v[i].count))
+            return false;
+    return true;
+}
+
+/* Nodes that differ in recursion only are one context. */
+static bool write_contexts(struct writer *w, struct pgk_sink *out)
+{
+    for (size_t i = 0, end; i < w->contexts.n; i = end) {
+        struct context *c = &w->contexts.v[i];
+        for (end = i + 1; end < w->contexts.n && !strcmp(w->contexts.v[end].text, c->text); end++)
+            if (!add_pairs(&c->ranges, &w->contexts.v[end].ranges) ||
+                !add_pairs(&c->branches, &w->contexts.v[end].branches))
+                return false;
+        pgk_pairs_sort(&c->ranges);
+        pgk_pairs_sort(&c->branches);
+        pgk_sink_printf(out, "[%s]\n", c->text);
+        write_pairs(out, w->from->base, "  ", "-", &c->ranges);
+        write_pairs(out, w->from->base, "  ", "->", &c->branches);
+    }
+    return true;
+}
+
+int pgk_raw_counters_write(const struct pgk_raw_counters *from, struct pgk_sink *out,
+                           struct pgk_err *err)
+{
+    struct writer w = {.from = from};
+    bool ok = true;
+    if (from->contexts) {
+        ok = list_contexts(&w) && write_contexts(&w, out);
+    } else {
+        write_pairs(out, from->base, "", "-", &from->counters->ranges);
+        write_pairs(out, from->base, "", "->", &from->counters->branches);
+    }
+    for (size_t i = 0; i < w.contexts.n; i++) {
+        pgk_mem_free(w.contexts.v[i].text);
+        pgk_pairs_free(&w.contexts.v[i].ranges);
+        pgk_pairs_free(&w.contexts.v[i].branches);
+    }
+    pgk_vec_free(&w.contexts);
+    pgk_vec_free(&w.calls);
+    return ok ? 0 : pgk_fail_nomem(err);
+}

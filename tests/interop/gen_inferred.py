@@ -1,0 +1,127 @@
+#!/usr/bin/env python3
+"""Profiles without branch stacks: addresses of instructions alone give nearly the counts that the
+branches of the same runs give, in which flow balances; and clang takes them.
+"""
+
+import json
+import os
+import sys
+
+from gen_profiles import FRAMES, LINES, PROBES, without_chains
+from peers import PROGRAMS, Skip, good, main, require, run, tool
+
+SOURCES = [os.path.join(PROGRAMS, s) for s in ("walks.cpp", "walks_other.cpp")]
+
+
+def build(work, kind, *flags):
+    exe = os.path.join(work.temp("inferred"), "walks")
+    good(tool("clang++", 22), "-O2", "-g", "-static", kind, FRAMES, *flags, *SOURCES, "-o", exe)
+    return exe
+
+
+def instructions_alone(trace):
+    """What `perf script -F ip --show-mmap-events` prints of the same samples."""
+    out, newest = trace + ".ips", None
+    with open(trace, encoding="utf-8") as f, open(out, "w", encoding="utf-8") as g:
+        for line in f:
+            if "PERF_RECORD" in line:
+                g.write(line)
+            elif line.startswith("\t") and not newest:
+                newest = line.strip()
+            elif "/" in line:
+                g.write(f"{newest:>16}\n")
+                newest = None
+    return out
+
+
+def gen(work, exe, recording, *options):
+    out = recording + ".afdo"
+    report = good(work.pgokit, "gen", recording, "-b", exe, "-o", out, "--json", *options)
+    return out, json.loads(report)
+
+
+def near_the_truth(work, kind, mode):
+    exe = build(work, kind)
+    trace = exe + ".trace"
+    good(work.recorder, "-g", "-e", "53", "-n", "6000", trace, exe, "100000", timeout=300)
+    truth, _ = gen(work, exe, without_chains(trace), "--mode", mode)
+    inferred, report = gen(work, exe, instructions_alone(trace), "--mode", mode)
+    require(report["inferred"] > 3000 and not report["ranges_bad"], str(report))
+    text = good(tool("llvm-profdata", 22), "overlap", "--sample", truth, inferred)
+    share = float(next(line for line in text.splitlines()
+                       if "Whole program profile similarity" in line).split(":")[1].strip(" %\t"))
+    require(share > 60, f"similar by {share} % only\n{text}")
+    optimised = build(work, kind, f"-fprofile-sample-use={inferred}")
+    good(optimised, "1000")
+
+
+def balances(work):
+    """A function's line counts of one straight block are equal, and a branch's two ways add up."""
+    folder = work.temp("balance")
+    source = os.path.join(folder, "ways.c")
+    with open(source, "w", encoding="utf-8") as f:
+        f.write("volatile int sink, other;\n"
+                "__attribute__((noinline)) void ways(int x) {\n"
+                "  sink = 1;\n"
+                "  if (x % 8)\n"
+                "    sink += 2;\n"
+                "  else\n"
+                "    other *= 3;\n"
+                "  sink = 4;\n"
+                "}\n"
+                "int main(void) {\n"
+                "  for (int i = 0; i < 40000; i++)\n"
+                "    ways(i);\n"
+                "  return 0;\n"
+                "}\n")
+    exe = os.path.join(folder, "ways")
+    good(tool("clang", 22), "-O1", "-g", LINES, FRAMES, "-static", source, "-o", exe)
+    trace = exe + ".trace"
+    good(work.recorder, "-g", "-e", "7", "-n", "8000", trace, exe, timeout=300)
+    ips = instructions_alone(trace)
+    text = good(work.pgokit, "gen", "-q", ips, "-b", exe, "--format", "text", "-o", "-")
+    lines = {}
+    for line in text[text.index("ways:"):].splitlines()[1:]:
+        if not line.startswith(" "):
+            break
+        where, count = line.split()[:2]
+        lines[where.rstrip(":")] = int(count)
+    often, rarely = lines["3"], lines["5"]
+    require(often + rarely == lines["1"] == lines["6"], text)
+    require(5 * rarely < often < 9 * rarely, text)
+
+
+def recorded_here(work):
+    """What `perf record` can do on any machine, by its clock."""
+    exe = build(work, LINES)
+    data = exe + ".data"
+    run(tool("perf"), "record", "-q", "-e", "cpu-clock:u", "-F", "10000", "-o", data, "--", exe,
+        "3000000")
+    if not os.path.exists(data):
+        raise Skip("perf may not record here")
+    profile, report = gen(work, exe, data)
+    if report["inferred"] < 100:
+        raise Skip(f"perf recorded too few samples: {report['samples']}")
+    require(report["functions"] > 2, str(report))
+    build(work, LINES, f"-fprofile-sample-use={profile}")
+
+
+def contexts_need_branches(work):
+    exe = build(work, LINES)
+    trace = exe + ".trace"
+    good(work.recorder, "-g", "-e", "53", "-n", "300", trace, exe, "1000", timeout=300)
+    result = run(work.pgokit, "gen", instructions_alone(trace), "-b", exe, "--mode", "cs", "-o",
+                 os.devnull)
+    require(result.code == 2 and "branch" in result.errors, str(result))
+
+
+def add_cases(work, tap):
+    work.recorder = os.path.abspath(os.environ["BRANCH_TRACE"])
+    tap.add("lines are near the truth", near_the_truth, work, LINES, "autofdo")
+    tap.add("probes are near the truth", near_the_truth, work, PROBES, "probe")
+    for fn in (balances, recorded_here, contexts_need_branches):
+        tap.add(fn.__name__.replace("_", " "), fn, work)
+
+
+if __name__ == "__main__":
+    sys.exit(main(add_cases))

@@ -1,0 +1,143 @@
+/* Counters as text, and counts of pairs. */
+#include "raw_counters.h"
+
+#include "pgk_test.h"
+
+enum { SPAN = 1 << PGK_CODE_PAGE_BITS, BASE = 0x1000 };
+
+static struct pgk_code *some_code(void)
+{
+    static uint8_t marks[SPAN], pages[1] = {1};
+    static struct pgk_code code = {.base = BASE, .span = SPAN, .marks = marks, .pages = pages};
+    for (size_t i = 0; i < SPAN; i += 2)
+        marks[i] = 2;
+    return &code;
+}
+
+struct counts {
+    struct pgk_counters counters;
+    struct pgk_call_trie calls;
+    struct pgk_raw_counters raw;
+};
+
+static int read_text(struct counts *c, const char *text, struct pgk_err *err)
+{
+    struct pgk_source src = {.file = "test", .format = "raw counters"};
+    c->raw = (struct pgk_raw_counters){&c->counters, &c->calls, some_code(), BASE, false};
+    return pgk_raw_counters_read(&c->raw, (const uint8_t *)text, strlen(text), &src, err);
+}
+
+static void release(struct counts *c)
+{
+    pgk_counters_free(&c->counters);
+    pgk_call_trie_free(&c->calls);
+    memset(c, 0, sizeof *c);
+}
+
+/* Read, put in order, and written again. */
+static void check(const char *text, const char *expected)
+{
+    struct counts c = {0};
+    struct pgk_sink *out;
+    size_t n;
+    assert_int_equal(read_text(&c, text, NULL), 0);
+    pgk_pairs_sort(&c.counters.ranges);
+    pgk_pairs_sort(&c.counters.branches);
+    pgk_call_trie_sort(&c.calls);
+    assert_int_equal(pgk_sink_memory(&out, NULL), 0);
+    assert_int_equal(pgk_raw_counters_write(&c.raw, out, NULL), 0);
+    const uint8_t *bytes = pgk_sink_data(out, &n);
+    assert_int_equal(n, strlen(expected));
+    assert_memory_equal(bytes, expected, n);
+    pgk_sink_drop(&out);
+    release(&c);
+}
+
+static void test_plain(void **state)
+{
+    (void)state;
+    check("0\n0\n", "0\n0\n");
+    check("2\n30-32:4\n  10-20:5 \r\n2\n20->30:18446744073709551615\nfffffffffffff001->10:7\n",
+          "2\n10-20:5\n30-32:4\n2\nfffffffffffff001->10:7\n20->30:18446744073709551615\n");
+    check("2\n10-20:5\n10-20:6\n0\n", "1\n10-20:11\n0\n");
+}
+
+static void test_contexts(void **state)
+{
+    (void)state;
+    check("[0x40 @ 0x10]\n 1\n 10-20:5\n 0\n[]\n 0\n 1\n 2->4:1\n",
+          "[]\n  0\n  1\n  2->4:1\n[0x40 @ 0x10]\n  1\n  10-20:5\n  0\n");
+    /* Recursion is removed, which makes two contexts one. */
+    check("[0x10 @ 0x10]\n1\n10-20:5\n0\n[0x10]\n1\n10-20:2\n0\n", "[0x10]\n  1\n  10-20:7\n  0\n");
+}
+
+static void refuse(const char *text, const char *record, const char *field)
+{
+    struct counts c = {0};
+    struct pgk_err err = {0};
+    assert_true(read_text(&c, text, &err) < 0);
+    assert_string_equal(err.record, record);
+    assert_string_equal(err.field, field);
+    release(&c);
+}
+
+static void test_refused(void **state)
+{
+    (void)state;
+    refuse("x\n", "line 1", "number of ranges");
+    refuse("1\n", "line 2", "range");
+    refuse("1\n10-20\n", "line 2", "range");
+    refuse("1\n10-20:-1\n", "line 2", "range");
+    refuse("1\n10-20:18446744073709551616\n", "line 2", "range");
+    refuse("1\n10->20:1\n", "line 2", "range");
+    refuse("1\n10-21:1\n", "line 2", "range"); /* no instruction */
+    refuse("1\n10-20:1\n", "line 3", "number of branches");
+    refuse("0\n1\n10-20:1\n", "line 3", "branch");
+    refuse("0\n0\n0\n", "line 3", "end");
+    refuse("[main:3 @ f]\n0\n0\n", "line 1", "context");
+    refuse("[0x10 @]\n0\n0\n", "line 1", "context");
+    refuse("[0x10]\n0\n0\nx\n", "line 4", "context");
+}
+
+static bool sniff(const char *text)
+{
+    return pgk_raw_counters_sniff((const uint8_t *)text, strlen(text));
+}
+
+static void test_sniff(void **state)
+{
+    (void)state;
+    assert_true(sniff("1\n10-20:1\n") && sniff("0\n0\n") && sniff("[]\n  0\n") &&
+                sniff("[0x1 @ 0x2]\n  3\n"));
+    assert_false(sniff("") || sniff("\n") || sniff("5\n") || sniff("5\n  10 0x1/0x2/\n") ||
+                 sniff("[\n") || sniff("PERF_RECORD_MMAP2\n") || sniff("1\n10->20:1\n"));
+}
+
+static void test_pairs(void **state)
+{
+    (void)state;
+    struct pgk_pairs pairs = {0};
+    for (uint64_t i = 0; i < 1000; i++)
+        assert_true(pgk_pairs_add(&pairs, (i * 7) % 100, i % 3, 2));
+    assert_int_equal(pairs.v.n, 300);
+    pgk_pairs_sort(&pairs);
+    uint64_t sum = 0;
+    for (size_t i = 0; i < pairs.v.n; i++) {
+        sum += pairs.v.v[i].count;
+        assert_true(!i || pairs.v.v[i - 1].from < pairs.v.v[i].from ||
+                    (pairs.v.v[i - 1].from == pairs.v.v[i].from &&
+                     pairs.v.v[i - 1].to < pairs.v.v[i].to));
+    }
+    assert_true(sum == 2000);
+    pgk_pairs_free(&pairs);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_plain), cmocka_unit_test(test_contexts),
+        cmocka_unit_test(test_refused), cmocka_unit_test(test_sniff),
+        cmocka_unit_test(test_pairs),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
