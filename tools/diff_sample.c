@@ -6,7 +6,8 @@
 static const char help[] =
     "Similarity and overlap as llvm-profdata overlap computes them, then the functions or\n"
     "contexts whose share of all samples moved most. A function known by its GUID in one file\n"
-    "and by its name in the other is one function; -b and --names spell what both have as GUIDs.\n\n"
+    "and by its name in the other is one function; -b and --names spell what both have as\n"
+    "GUIDs.\n\n"
     "      --top N          functions listed (default 20; 0: all)\n"
     "      --linkage-names  names as the linker knows them, not as the programmer does\n"
     "      --names FILE     names to find GUIDs among, one per line\n"

@@ -204,10 +204,12 @@ static int report(const struct sample_output *o, const struct pgk_sample_info *i
     if (w->flow_dropped)
         lost(&any, "marks of flow-sensitive discriminators", 0,
              "the format cannot hold them; say --fs when it is read");
-    if (w->partial_dropped)
-        lost(&any, "marks of shared code (partial)", 0, format);
     if (w->functions_dropped)
         lost(&any, "functions, the coldest ones,", w->functions_dropped, "of --size-limit");
+    if (w->partial_dropped && !quiet)
+        fputs("pgokit: note: the output does not say that the profile is of shared code "
+              "(partial), for which the format has no place\n",
+              stderr);
     if (w->md5 && !quiet)
         fprintf(stderr, "pgokit: note: %s; -b BINARY or --names FILE may spell them\n",
                 o->write.encoding == PGK_SAMPLE_TEXT

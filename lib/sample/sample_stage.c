@@ -65,18 +65,11 @@ static void sink_into_order(struct pgk_stage_node *n)
     n->ordered = n->ordered && (!i || pgk_rec_compare(&v[i - 1], &new) < 0);
 }
 
-bool pgk_stage_add(struct pgk_sample_stage *s, uint32_t slot, uint64_t loc, uint32_t what,
-                   uint64_t count)
+bool pgk_stage_add_odd(struct pgk_stage_node *n, struct pgk_sample_rec rec)
 {
-    struct pgk_stage_node *n = &s->slots.v[slot];
-    if (PGK_UNLIKELY(!pgk_vec_reserve(&n->recs, 1)))
+    if (!pgk_vec_push(&n->recs, rec))
         return false;
-    struct pgk_sample_rec *rec = &n->recs.v[n->recs.n++];
-    rec->loc = loc;
-    rec->count = count;
-    rec->what = what;
-    rec->reserved = 0;
-    if (n->recs.n > 1 && (rec[-1].loc > loc || (rec[-1].loc == loc && rec[-1].what >= what)))
+    if (n->recs.n > 1 && pgk_rec_compare(&n->recs.v[n->recs.n - 2], &rec) >= 0)
         sink_into_order(n);
     return true;
 }

@@ -30,9 +30,20 @@ bool pgk_stage_begin(struct pgk_sample_stage *s, uint32_t name);
 /* The slot of an inlinee; PGK_STAGE_NONE when out of memory. */
 uint32_t pgk_stage_inlinee(struct pgk_sample_stage *s, uint32_t parent, uint64_t loc,
                            uint32_t name);
+/* For what has no room, or is not in order. */
+bool pgk_stage_add_odd(struct pgk_stage_node *n, struct pgk_sample_rec rec);
 /* Any number of times for one key; `what` as in a model's record. False when out of memory. */
-bool pgk_stage_add(struct pgk_sample_stage *s, uint32_t slot, uint64_t loc, uint32_t what,
-                   uint64_t count);
+static inline bool pgk_stage_add(struct pgk_sample_stage *s, uint32_t slot, uint64_t loc,
+                                 uint32_t what, uint64_t count)
+{
+    struct pgk_stage_node *n = &s->slots.v[slot];
+    const struct pgk_sample_rec rec = {.loc = loc, .count = count, .what = what};
+    if (PGK_UNLIKELY(n->recs.n == n->recs.cap) ||
+        (n->recs.n && pgk_rec_compare(&n->recs.v[n->recs.n - 1], &rec) >= 0))
+        return pgk_stage_add_odd(n, rec);
+    n->recs.v[n->recs.n++] = rec;
+    return true;
+}
 
 /* Where the top belongs: below `caller` at `loc`, or on its own with caller 0. `hint` is 0 or
  * its node, or that of a profile with another checksum. */

@@ -466,6 +466,17 @@ static bool any_twice(const struct reader *r, size_t first, bool *nomem)
     return twice;
 }
 
+/* Of a number with a blank or nothing behind it; NULL if it is none. */
+static const char *end_of_count(const char *s, const char *end, uint64_t *count)
+{
+    const char *stop = take_digits(s, end, SAFE_DIGITS, count);
+    if (PGK_LIKELY(stop && (stop == end || *stop == ' ')))
+        return stop;
+    const char *blank = find(s, end, ' ');
+    stop = blank ? blank : end;
+    return parse_number(s, stop, count) ? stop : NULL;
+}
+
 static int read_vtables(struct reader *r, const char *s, const char *end, uint32_t slot,
                         uint64_t loc)
 {
@@ -476,8 +487,8 @@ static int read_vtables(struct reader *r, const char *s, const char *end, uint32
     for (s = skip_blanks(s, end); s < end; s = skip_blanks(s, end)) {
         uint64_t count;
         const char *colon = find(s, end, ':');
-        const char *blank = colon ? find(colon, end, ' ') : NULL, *stop = blank ? blank : end;
-        if (!colon || !parse_number(colon + 1, stop, &count))
+        const char *stop = colon ? end_of_count(colon + 1, end, &count) : NULL;
+        if (!stop)
             return reject(r, s, end, "vtable", "NAME:COUNT");
         uint32_t name = put_spelling(r, s, colon);
         if (name == UINT32_MAX || !put_entry(r, slot, loc, VTABLE, name, count))

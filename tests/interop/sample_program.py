@@ -54,7 +54,8 @@ def build(work, flags):
     names = [s for s in [*sources("base"), *sources("sample")]
              if not s.endswith("sample_rename.c")]
     good(tool("ar"), "rc", f"{folder}/library.a", *compile_all(folder, names, *flags))
-    good(tool("clang", 22), *FLAGS, *flags, *[f"{ROOT}/{source}" for source in MAIN], f"{folder}/library.a",
+    good(tool("clang", 22), *FLAGS, *flags, *[f"{ROOT}/{source}" for source in MAIN],
+         f"{folder}/library.a",
          *LIBRARIES, "-o", f"{folder}/program")
     return folder
 
