@@ -1,4 +1,4 @@
-"""Timing of whole processes: commands run in turn (A B A B ...), medians of what the system
+"""Timing of whole processes: commands run in turn (A B C, B C A, ...), medians of what the system
 accounts to each finished child. CPU time is user plus system over all threads."""
 
 import os
@@ -36,10 +36,12 @@ def once(argv):
 
 def in_turn(commands, runs, warm_up=1):
     """The Cost of each command: arguments, or a function that runs something and returns what
-    once() returns."""
+    once() returns. Each turn begins with another one, so that none always comes after the same."""
     measured = [[] for _ in commands]
     for turn in range(warm_up + runs):
-        for argv, results in zip(commands, measured):
+        first = turn % len(commands)
+        for at in [*range(first, len(commands)), *range(first)]:
+            argv, results = commands[at], measured[at]
             cost = argv() if callable(argv) else once(argv)
             if turn >= warm_up:
                 results.append(cost)

@@ -3,46 +3,108 @@
 import os
 import shutil
 import subprocess
-import sys
 
 FILES, FUNCTIONS, MANY_FUNCTIONS = 20, 20000, 200000
+WRITE_VTABLES = {"peer": ["-extbinary-write-vtable-type-prof"], "ours": ["--vtables"]}
 
 
-def generate(bench, name, *options):
-    """The text of that name, made once."""
-    folder = os.path.join(bench.data, "sample")
-    path = os.path.join(folder, name)
-    if not os.path.exists(path):
-        os.makedirs(folder, exist_ok=True)
-        subprocess.run([sys.executable, os.path.join(bench.here, "gen_sample.py"), *options,
-                        "-o", path + ".new"], check=True)
-        os.rename(path + ".new", path)
-    return path
+class Form:
+    """Profiles of one kind; `more` are options of both tools that keep all that is in them."""
+
+    def __init__(self, title, kind, vtables=False):
+        self.title, self.kind, self.vtables = title, kind, vtables
+        self.name = kind + ("-vtables" if vtables else "")
+
+    def more(self, tool):
+        return WRITE_VTABLES[tool] if self.vtables else []
 
 
-def encoded(peer, text, *options):
-    """The text as llvm-profdata's extensible binary."""
-    path = text.removesuffix(".txt") + ".afdo"
-    if not os.path.exists(path):
-        subprocess.run([peer, "merge", "--sample", *options, text, "-o", path + ".new"],
-                       check=True, stderr=subprocess.DEVNULL)
-        os.rename(path + ".new", path)
-    return path
+NESTED = Form("nested", "nested")
+CONTEXTS = Form("context-sensitive", "contexts")
+FORMS = (NESTED, CONTEXTS, Form("with probes", "probes"), Form("with vtables", "nested", True))
 
 
-def runs(bench, peer, kind, *options):
-    for run in range(FILES):
-        vtables = "-vtables" if "--vtables" in options else ""
-        text = generate(bench, f"{kind}{vtables}-{run}.txt", "--kind", kind, "--run", str(run),
-                        "--functions", str(FUNCTIONS), *options)
-        write = ["-extbinary-write-vtable-type-prof"] if vtables else []
-        yield text, encoded(peer, text, *write)
+class Inputs:
+    """Made once, by a generator whose output depends on its arguments alone."""
+
+    def __init__(self, bench, peer):
+        self.folder, self.peer = os.path.join(bench.data, "sample"), peer
+        self.generator = os.path.join(bench.build, "bench", "gen_sample")
+        os.makedirs(self.folder, exist_ok=True)
+
+    def made(self, name, *command):
+        path = os.path.join(self.folder, name)
+        if not os.path.exists(path):
+            subprocess.run([*command, "-o", path + ".new"], check=True,
+                           stderr=subprocess.DEVNULL)
+            os.rename(path + ".new", path)
+        return path
+
+    def text(self, form, functions=FUNCTIONS, run=0):
+        return self.made(f"{form.name}-{functions}-{run}.txt", self.generator, "--kind", form.kind,
+                         "--functions", str(functions), "--run", str(run),
+                         *(["--vtables"] if form.vtables else []))
+
+    def binary(self, form, functions=FUNCTIONS, run=0):
+        """The text as llvm-profdata's extensible binary."""
+        text = self.text(form, functions, run)
+        return self.made(os.path.basename(text).removesuffix(".txt") + ".afdo", self.peer, "merge",
+                         "--sample", *form.more("peer"), text)
+
+    def binaries(self, form, files=FILES, functions=FUNCTIONS):
+        return [self.binary(form, functions, run) for run in range(files)]
 
 
-def merge_case(bench, peer, name, inputs, required, peer_options=(), options=()):
+def thousands(n):
+    return f"{n:,}"
+
+
+def case(bench, peer, name, inputs, required, theirs=(), ours=()):
     return (name,
-            [peer, "merge", "--sample", *peer_options, *inputs, "-o", bench.out("peer")],
-            [bench.pgokit, "merge", *options, *inputs, "-o", bench.out("ours")], required)
+            [peer, "merge", "--sample", *theirs, *inputs, "-o", bench.out("peer")],
+            [bench.pgokit, "merge", *ours, *inputs, "-o", bench.out("ours")], required)
+
+
+def merges(bench, peer, inputs):
+    for form in FORMS:
+        required = {"cpu": 1 / 15}
+        if form is NESTED:
+            required["peak"] = 1 / 5
+        yield case(bench, peer,
+                   f"merge {FILES} files of {thousands(FUNCTIONS)} functions, {form.title}",
+                   inputs.binaries(form), required, form.more("peer"), form.more("ours"))
+    for form in FORMS if bench.full else ():
+        yield case(bench, peer, f"merge 4 files of {thousands(MANY_FUNCTIONS)} functions, "
+                   f"{form.title}", inputs.binaries(form, 4, MANY_FUNCTIONS), {},
+                   form.more("peer"), form.more("ours"))
+
+
+def conversions(bench, peer, inputs):
+    for form in FORMS:
+        yield case(bench, peer, f"text to extensible binary, {thousands(FUNCTIONS)} functions, "
+                   f"{form.title}", [inputs.text(form)], {"cpu": 1 / 10}, form.more("peer"),
+                   form.more("ours"))
+    for form in FORMS if bench.full else (NESTED,):
+        yield case(bench, peer, f"text to extensible binary, {thousands(MANY_FUNCTIONS)} "
+                   f"functions, {form.title}", [inputs.text(form, MANY_FUNCTIONS)],
+                   {"cpu": 1 / 10}, form.more("peer"), form.more("ours"))
+    yield case(bench, peer, f"extensible binary to text, {thousands(FUNCTIONS)} functions",
+               [inputs.binary(NESTED)], {}, ["--text"], ["--to", "text"])
+
+
+def first_function(path):
+    """The innermost function of the first profile in a text."""
+    with open(path, encoding="ascii") as f:
+        return next(f).rsplit(":", 2)[0].strip("[]").rpartition(" @ ")[2]
+
+
+def shows(bench, peer, inputs):
+    for form in FORMS:
+        function = first_function(inputs.text(form, MANY_FUNCTIONS))
+        many = inputs.binary(form, MANY_FUNCTIONS)
+        yield (f"show one function of {thousands(MANY_FUNCTIONS)}, {form.title}",
+               [peer, "show", "--sample", f"--function={function}", many],
+               [bench.pgokit, "show", many, "--function", function], {"wall_s": 0.020})
 
 
 def cases(bench):
@@ -50,24 +112,7 @@ def cases(bench):
     peer = shutil.which("llvm-profdata-22")
     if not peer:
         raise SystemExit("bench: llvm-profdata-22 is missing; scripts/deps bench installs it")
-    flat = list(runs(bench, peer, "flat"))
-    contexts = list(runs(bench, peer, "contexts"))
-    what = f"{FILES} files of {FUNCTIONS} functions"
-    yield merge_case(bench, peer, f"merge {what}", [b for _, b in flat],
-                     {"cpu": 1 / 15, "peak": 1 / 5})
-    yield merge_case(bench, peer, f"merge {what}, context-sensitive", [b for _, b in contexts],
-                     {"cpu": 1 / 15})
-    yield merge_case(bench, peer, f"text to extensible binary, {FUNCTIONS} functions",
-                     [flat[0][0]], {"cpu": 1 / 10})
-    if bench.full:
-        probes = list(runs(bench, peer, "probes"))
-        vtables = list(runs(bench, peer, "flat", "--vtables"))
-        yield merge_case(bench, peer, f"merge {what} with probes", [b for _, b in probes], {})
-        yield merge_case(bench, peer, f"merge {what} with vtables", [b for _, b in vtables], {},
-                         ["-extbinary-write-vtable-type-prof"], ["--vtables"])
-    many = encoded(peer, generate(bench, "flat-many.txt", "--functions", str(MANY_FUNCTIONS)))
-    with open(many.removesuffix(".afdo") + ".txt", encoding="ascii") as f:
-        function = next(f).rsplit(":", 2)[0]
-    yield (f"show one function of {MANY_FUNCTIONS}",
-           [peer, "show", "--sample", f"--function={function}", many],
-           [bench.pgokit, "show", many, "--function", function], {})
+    inputs = Inputs(bench, peer)
+    yield from merges(bench, peer, inputs)
+    yield from conversions(bench, peer, inputs)
+    yield from shows(bench, peer, inputs)

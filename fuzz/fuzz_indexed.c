@@ -15,7 +15,7 @@ static struct pgk_sink *write_section(const struct pgk_heap *h)
     if (pgk_sink_memory(&out, NULL))
         return NULL;
     pgk_sink_zeros(out, 8); /* offsets are never 0 */
-    if (pgk_memprof_write(h, out, &opts, NULL))
+    if (pgk_memprof_write(h, NULL, out, &opts, NULL))
         pgk_sink_drop(&out);
     return out;
 }

@@ -10,6 +10,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Internal names are reached without a look into the table of names. */
+#pragma GCC visibility push(hidden)
+
 #define PGRT_EXPORT __attribute__((visibility("default"), used))
 #define PGRT_LIKELY(x) __builtin_expect(!!(x), 1)
 #define PGRT_UNLIKELY(x) __builtin_expect(!!(x), 0)
@@ -36,6 +39,7 @@ enum {
 /* ---- runtime_sys.c: system calls that set no errno, and text on standard error ---- */
 long pgrt_syscall(long number, ...);
 void *pgrt_map(size_t bytes); /* zeroed private pages, or NULL */
+extern u64 pgrt_mapped_bytes; /* all of them now, less the shadow */
 void pgrt_unmap(void *start, size_t bytes);
 int pgrt_write_all(int fd, const void *bytes, size_t n); /* 0 or a negative error number */
 struct pgrt_text {
@@ -55,6 +59,8 @@ void pgrt_copy(void *to, const void *from, size_t n);
 void *pgrt_copy_long(void *to, const void *from, size_t n);
 void *pgrt_move_long(void *to, const void *from, size_t n);
 void *pgrt_fill_long(void *to, int c, size_t n);
+void *pgrt_counted_copy_long(void *to, const void *from, size_t n);
+void *pgrt_counted_move_long(void *to, const void *from, size_t n);
 const char *pgrt_getenv(const char *name);
 
 /* ---- runtime_options.c ---- */
@@ -72,7 +78,7 @@ bool pgrt_profile_path(char *buffer, size_t size, int *fd, bool *unique);
 /* ---- runtime_shadow.c ---- */
 /* One 64-bit counter for each 64 bytes of memory, or in histogram mode one byte for each 8.
  * The words of dead memory hold anything; those of an object are zeroed when it is made. */
-extern uintptr_t __memprof_shadow_memory_dynamic_address;
+extern __attribute__((visibility("default"))) uintptr_t __memprof_shadow_memory_dynamic_address;
 extern bool pgrt_histogram; /* byte counters */
 extern uintptr_t pgrt_words; /* the shadow, if it has words; 0 also before it is there */
 /* Marks of the word of the granule where a live object's header is. Counting never reaches
@@ -97,6 +103,7 @@ enum {
     PGRT_KIND_FAR = 1,     /* block start is in the word before the header */
     PGRT_KIND_SPARE = 2,   /* from the spare memory; never given back */
     PGRT_KIND_SILENT = 4,  /* is in no profile */
+    PGRT_KIND_UNBEGUN = 8, /* not noted when it was made, as there was no file */
 };
 /* In front of each object. */
 struct pgrt_header {
@@ -104,6 +111,15 @@ struct pgrt_header {
     u32 context, alloc_ms;
 };
 _Static_assert(sizeof(struct pgrt_header) == PGRT_HEADER, "the header is 16 bytes");
+
+/* As the fields lie, in two stores: what was in the memory need not be read. */
+PGRT_INLINE void pgrt_header_set(struct pgrt_header *h, const struct pgrt_header *v)
+{
+    const u64 words[] = {(u64)v->size | (u64)v->cpu << 40 | (u64)v->kind << 52 |
+                             (u64)v->generation << 56,
+                         (u64)v->context | (u64)v->alloc_ms << 32};
+    __builtin_memcpy(h, words, sizeof words);
+}
 
 PGRT_INLINE struct pgrt_header *pgrt_header_of(const void *object)
 {
@@ -118,6 +134,22 @@ struct __attribute__((packed)) pgrt_mib {
 #undef PGK_MIB
 };
 struct pgrt_thread;
+/* What a thread has begun in a context, so that a kill leaves what was alive: over all threads,
+ * the objects and bytes begun, less those in the MIBs. start_ms is of those alive alone. */
+struct pgrt_begun {
+    u64 bytes, start_ms;
+    u32 objects, last_ms, context, reserved;
+};
+_Static_assert(sizeof(struct pgrt_begun) == 32, "as docs/formats/interrupted-heap.md has it");
+/* In the file both; NULL until there is something to say. */
+struct pgrt_slot {
+    struct pgrt_mib *mib;
+    struct pgrt_begun *begun;
+};
+/* NULL: no room, or no file so far. A child opens one when an object ends, or has been made here
+ * for the CHILD_OBJECTSth time: one that only runs another program leaves none. */
+struct pgrt_begun *pgrt_table_new(struct pgrt_thread *t, u32 context, bool ended);
+extern u32 pgrt_child_objects; /* made since the fork, while there is no file */
 /* An object that ended: its life and accesses go to its context. */
 void pgrt_table_add(struct pgrt_thread *t, const struct pgrt_header *h, u64 accesses, u32 end_ms,
                     u32 end_cpu, uintptr_t object);
@@ -147,10 +179,10 @@ struct pgrt_walked {
     u32 off[PGRT_READS + 1];
     u64 word[PGRT_READS + 1];
 };
-enum { PGRT_TABLE_SPAN = 512, PGRT_STACKS = 4 };
+enum { PGRT_TABLE_SPAN = 512, PGRT_STACKS = 4, PGRT_INSIDE = 1, PGRT_ASKED = 2 };
 struct pgrt_sheet;
 struct pgrt_thread {
-    u32 busy;          /* inside the runtime: nobody may come in, and a dump waits */
+    u32 busy;          /* PGRT_INSIDE the runtime: nobody may come in, and a dump waits */
     bool taken;        /* by a running thread */
     uintptr_t stack_lo, stack_hi;       /* of the thread */
     struct pgrt_stack {
@@ -158,15 +190,52 @@ struct pgrt_thread {
     } seen[PGRT_STACKS];                /* other stacks, seen to be mapped */
     u32 seen_next, walks;
     u32 strangers; /* how often a stack was not known again, less how often it was */
-    void *volatile deferred;            /* freed by a signal handler while busy */
+    void *volatile deferred;            /* freed by a signal handler while busy; then what is
+                                           asked of the next visit */
+    u64 visit_began, timed_visits, timed_ticks;
     struct pgrt_sheet *sheet;           /* takes new contexts */
     struct pgrt_thread *next;           /* in the list of all, which only grows */
     char *bump, *bump_end;              /* memory for the depot */
-    struct pgrt_mib **table[PGRT_CONTEXTS_MAX / PGRT_TABLE_SPAN];
+    struct pgrt_slot *table[PGRT_CONTEXTS_MAX / PGRT_TABLE_SPAN];
     struct pgrt_cached cache[PGRT_CACHE];
     struct pgrt_walked walked[1 << (64 - PGRT_WALKED_SHIFT)][2];
 };
 extern PGRT_TLS struct pgrt_thread *pgrt_self;
+
+/* ---- runtime_cost.c: what recording costs ---- */
+/* After one in so many objects of a context, at its begin and at its end, the next visit is timed:
+ * in pgrt_thread.deferred the first one means that the next one shall be, the second one that this
+ * one is. */
+enum { PGRT_COST_EVERY = 256 };
+extern char pgrt_cost_asked, pgrt_cost_timed;
+void pgrt_cost_init(void);
+void pgrt_cost_forked(void);
+void pgrt_cost_ask(struct pgrt_thread *t);
+void pgrt_cost_visit_begins(struct pgrt_thread *t);
+void pgrt_cost_visit_ends(struct pgrt_thread *t, u64 now); /* in ticks of the processor */
+void pgrt_cost_once_begins(void); /* something that happens once, or seldom */
+void pgrt_cost_once_ends(void);
+void pgrt_cost_dumped(u64 objects);
+/* So far, with so many objects that are not in a dump yet; inside of something that happens once,
+ * with the world stopped. */
+u64 pgrt_cost_ns(u64 objects);
+u64 pgrt_cost_bytes(void);
+
+/* False if it was not noted. */
+PGRT_INLINE bool pgrt_table_begin(struct pgrt_thread *t, u32 context, size_t size, u32 now_ms)
+{
+    const struct pgrt_slot *span = t->table[context / PGRT_TABLE_SPAN];
+    struct pgrt_begun *b = span ? span[context % PGRT_TABLE_SPAN].begun : NULL;
+    if (PGRT_UNLIKELY(!b) && !(b = pgrt_table_new(t, context, false)))
+        return false;
+    if (PGRT_UNLIKELY(++b->objects % PGRT_COST_EVERY == 1))
+        pgrt_cost_ask(t);
+    b->bytes += size;
+    b->start_ms += now_ms;
+    b->last_ms = now_ms;
+    return true;
+}
+
 extern struct pgrt_thread *pgrt_threads;
 
 /* What may be done now. The word is on a page that a fork wipes, so that a child of any kind
@@ -331,9 +400,10 @@ bool pgrt_file_within_limit(u64 bytes); /* larger files cost the process a signa
 /* ---- runtime_store.c: the mapped file ---- */
 bool pgrt_store_open(void);   /* false: no profile can be kept; said why */
 void pgrt_store_forked(void); /* forget the parent's */
-/* Room for a new context in a sheet of this thread, stack written; NULL when there is none.
- * The entry counts once pgrt_store_publish is called. */
-struct pgrt_mib *pgrt_store_entry(struct pgrt_thread *t, u32 context);
+/* A context new to this thread, in a sheet of it, stack written; NULL when there is no room. */
+struct pgrt_begun *pgrt_store_begun(struct pgrt_thread *t, u32 context);
+/* Room for its MIB, which counts once pgrt_store_publish is called. */
+struct pgrt_mib *pgrt_store_entry(struct pgrt_thread *t);
 void pgrt_store_publish(struct pgrt_thread *t);
 /* Calls back with each entry of each sheet. */
 void pgrt_store_each(void (*f)(void *arg, const struct pgrt_mib *m), void *arg);
@@ -341,6 +411,7 @@ void pgrt_store_each(void (*f)(void *arg, const struct pgrt_mib *m), void *arg);
 int pgrt_store_finish(const void *dump, size_t size, bool last);
 void pgrt_store_mark(bool complete); /* whether anything comes after what the sheets have */
 bool pgrt_store_is_file(void);
+u64 pgrt_store_bytes(void); /* mapped */
 void pgrt_store_forget(void); /* finished dumps are not carried into the next file */
 bool pgrt_store_is_open(void);
 struct pgrt_raw_header {
@@ -351,7 +422,7 @@ struct pgrt_raw_header {
 #define PGRT_RAW_MAGIC UINT64_C(0xff6d70726f667281)
 /* In front of the MIB section. docs/formats/interrupted-heap.md */
 struct pgrt_notes {
-    u64 magic, flags, dropped, reserved;
+    u64 magic, flags, dropped, stack_bytes, begun_off, begun, own_ns, own_bytes;
 };
 #define PGRT_NOTES_MAGIC UINT64_C(0x45544f4e544b4750) /* "PGKTNOTE" */
 enum { PGRT_NOTE_INTERRUPTED = 1, PGRT_NOTE_LIBRARY_ACCESSES = 2 };
@@ -408,18 +479,38 @@ PGRT_INLINE void pgrt_count(uintptr_t address)
     }
 }
 
-/* Reads or writes of n bytes by a library function: one count per 8 bytes. Most ranges are short
- * and have all of them in one granule. */
-PGRT_INLINE void pgrt_count_range(const void *start, size_t n)
+PGRT_INLINE u64 *pgrt_word(uintptr_t address)
 {
-    const uintptr_t at = (uintptr_t)start;
-    const size_t words = (n + 7) / 8, here = (PGRT_GRANULE + 7 - at % PGRT_GRANULE) / 8;
-    if (!n)
-        return;
-    if (PGRT_UNLIKELY(!pgrt_words || words > here))
-        pgrt_count_range_slow(at, n);
-    else
-        *(u64 *)(pgrt_words + at / PGRT_GRANULE * sizeof(u64)) += words;
+    return (u64 *)(pgrt_words + address / PGRT_GRANULE * sizeof(u64));
 }
 
+/* Most ranges are short and have all their counts in one granule. Those of no bytes have none, and
+ * may be anywhere. */
+PGRT_INLINE bool pgrt_in_granule(const void *start, size_t n)
+{
+    return pgrt_words &&
+           (n + 7) / 8 - 1 < (PGRT_GRANULE + 7 - (uintptr_t)start % PGRT_GRANULE) / 8;
+}
+
+/* Reads or writes of n bytes by a library function: one count per 8 bytes. */
+PGRT_INLINE void pgrt_count_range(const void *start, size_t n)
+{
+    if (PGRT_LIKELY(pgrt_in_granule(start, n)))
+        *pgrt_word((uintptr_t)start) += (n + 7) / 8;
+    else if (n)
+        pgrt_count_range_slow((uintptr_t)start, n);
+}
+
+/* Counts both where each has one counter; false: it did nothing. A function that leaves all else to
+ * another one in its last step needs no register saved. */
+PGRT_INLINE bool pgrt_count_both(const void *a, const void *b, size_t n)
+{
+    if (PGRT_UNLIKELY(!pgrt_in_granule(a, n) || !pgrt_in_granule(b, n)))
+        return false;
+    *pgrt_word((uintptr_t)a) += (n + 7) / 8;
+    *pgrt_word((uintptr_t)b) += (n + 7) / 8;
+    return true;
+}
+
+#pragma GCC visibility pop
 #endif

@@ -68,6 +68,19 @@ PGRT_INLINE void *pgrt_move_fast(void *to, const void *from, size_t n)
     return to;
 }
 
+/* With the counts of both sides. */
+PGRT_INLINE void *pgrt_counted_copy(void *to, const void *from, size_t n)
+{
+    return PGRT_LIKELY(pgrt_count_both(from, to, n)) ? pgrt_copy_fast(to, from, n)
+                                                     : pgrt_counted_copy_long(to, from, n);
+}
+
+PGRT_INLINE void *pgrt_counted_move(void *to, const void *from, size_t n)
+{
+    return PGRT_LIKELY(pgrt_count_both(from, to, n)) ? pgrt_move_fast(to, from, n)
+                                                     : pgrt_counted_move_long(to, from, n);
+}
+
 PGRT_INLINE void *pgrt_fill_fast(void *to, int c, size_t n)
 {
     char *p = to;

@@ -11,7 +11,7 @@ void pgrt_count_range_slow(uintptr_t start, size_t n)
             pgrt_count(a);
         return;
     }
-    u64 *word = pgrt_shadow(start);
+    u64 *word = pgrt_word(start);
     size_t left = (n + 7) / 8, offset = start & (PGRT_GRANULE - 1);
     size_t here = (PGRT_GRANULE - offset + 7) / 8;
     while (left > here) {
@@ -21,6 +21,20 @@ void pgrt_count_range_slow(uintptr_t start, size_t n)
         here = 8;
     }
     *word += left;
+}
+
+void *pgrt_counted_copy_long(void *to, const void *from, size_t n)
+{
+    pgrt_count_range(from, n);
+    pgrt_count_range(to, n);
+    return pgrt_copy_fast(to, from, n);
+}
+
+void *pgrt_counted_move_long(void *to, const void *from, size_t n)
+{
+    pgrt_count_range(from, n);
+    pgrt_count_range(to, n);
+    return pgrt_move_fast(to, from, n);
 }
 
 PGRT_EXPORT void __memprof_load(uintptr_t a);
@@ -77,16 +91,12 @@ void __memprof_record_access_range_hist(const volatile void *p, size_t n)
 
 void *__memprof_memcpy(void *to, const void *from, size_t n)
 {
-    pgrt_count_range(from, n);
-    pgrt_count_range(to, n);
-    return pgrt_copy_fast(to, from, n);
+    return pgrt_counted_copy(to, from, n);
 }
 
 void *__memprof_memmove(void *to, const void *from, size_t n)
 {
-    pgrt_count_range(from, n);
-    pgrt_count_range(to, n);
-    return pgrt_move_fast(to, from, n);
+    return pgrt_counted_move(to, from, n);
 }
 
 void *__memprof_memset(void *to, int c, size_t n)

@@ -171,15 +171,18 @@ void *pgrt_alloc(size_t n, size_t align, bool zero, const void *frame)
     void *object = block_alloc(n, align, zero);
     if (PGRT_LIKELY(object)) {
         struct pgrt_header *h = pgrt_header_of(object);
-        bool far = align > PGRT_HEADER;
-        *h = (struct pgrt_header){
-            .size = n,
-            .cpu = pgrt_cpu(),
-            .kind = (far ? PGRT_KIND_FAR : 0) | (t ? 0 : PGRT_KIND_SILENT),
-            .generation = pgrt_generation & 0xff,
-            .context = t ? pgrt_context_here(t, frame) : 0,
-            .alloc_ms = now,
-        };
+        const bool far = align > PGRT_HEADER;
+        const u32 context = t ? pgrt_context_here(t, frame) : 0;
+        const bool begun = PGRT_LIKELY(t) && PGRT_LIKELY(pgrt_table_begin(t, context, n, now));
+        pgrt_header_set(h, &(struct pgrt_header){
+                               .size = n,
+                               .cpu = pgrt_cpu(),
+                               .kind = (far ? PGRT_KIND_FAR : 0) | (t ? 0 : PGRT_KIND_SILENT) |
+                                       (begun ? 0 : PGRT_KIND_UNBEGUN),
+                               .generation = pgrt_generation & 0xff,
+                               .context = context,
+                               .alloc_ms = now,
+                           });
         if (PGRT_LIKELY(__memprof_shadow_memory_dynamic_address))
             start_counting(object, n, far);
     }

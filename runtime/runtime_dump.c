@@ -123,23 +123,25 @@ static const struct pgrt_histogram *histogram(u64 version, u32 context)
 }
 
 /* The dump as bytes, or NULL; *room is the size of its mapping. */
-static char *encode(const struct merged *all, size_t *size, size_t *room)
+static char *encode(const struct merged *all, size_t *size, size_t *room, u64 *objects_in)
 {
     const struct pgrt_segment *segments;
     const u64 version = pgrt_options.raw_version;
-    u64 n_segments = pgrt_modules(&segments), n = 0, stack_bytes = 0, elements = 0;
+    u64 n_segments = pgrt_modules(&segments), n = 0, stack_bytes = 0, elements = 0, objects = 0;
     for (u32 id = 1; id < all->n; id++) {
         const struct pgrt_histogram *hist = histogram(version, id);
         if (!all->mibs[id].AllocCount)
             continue;
         n++;
+        objects += all->mibs[id].AllocCount;
         stack_bytes += (2 + pgrt_context(id)->n) * sizeof(u64);
         elements += hist ? hist->n : 0;
     }
-    u64 notes = pgrt_notes_flags() || pgrt_dropped ? sizeof(struct pgrt_notes) : 0;
+    *objects_in = objects;
     struct pgrt_raw_header h = {.magic = PGRT_RAW_MAGIC, .version = version};
     h.segment_off = sizeof h;
-    h.mib_off = h.segment_off + sizeof(u64) + n_segments * sizeof *segments + notes;
+    h.mib_off = h.segment_off + sizeof(u64) + n_segments * sizeof *segments +
+                sizeof(struct pgrt_notes);
     h.stack_off = (h.mib_off + sizeof(u64) + n * mib_size(version) +
                    elements * (version == 4 ? sizeof(u64) : sizeof(uint16_t)) + 7) &
                   ~UINT64_C(7);
@@ -152,10 +154,11 @@ static char *encode(const struct merged *all, size_t *size, size_t *room)
     p = put(p, &h, sizeof h);
     p = put_u64(p, n_segments);
     p = put(p, segments, n_segments * sizeof *segments);
-    if (notes)
-        p = put(p,
-                &(struct pgrt_notes){PGRT_NOTES_MAGIC, pgrt_notes_flags(), pgrt_dropped, 0},
-                sizeof(struct pgrt_notes));
+    p = put(p,
+            &(struct pgrt_notes){.magic = PGRT_NOTES_MAGIC, .flags = pgrt_notes_flags(),
+                                 .dropped = pgrt_dropped, .own_ns = pgrt_cost_ns(objects),
+                                 .own_bytes = pgrt_cost_bytes()},
+            sizeof(struct pgrt_notes));
     p = put_u64(p, n);
     for (u32 id = 1; id < all->n; id++)
         if (all->mibs[id].AllocCount)
@@ -204,19 +207,21 @@ static void complete_in_place(struct merged *all, int err)
 static void dump(struct merged *all, bool last)
 {
     size_t size, room;
+    u64 objects;
     pgrt_store_each(take, all);
     each_live(take_live, all);
     if (last && !pgrt_store_is_open() && empty(all))
         return;
     if (!pgrt_store_is_open() && !pgrt_store_open())
         return;
-    char *bytes = encode(all, &size, &room);
+    char *bytes = encode(all, &size, &room, &objects);
     int err = !bytes                          ? -ENOMEM
               : last && !pgrt_file_may_open() ? -EPERM
                                               : pgrt_store_finish(bytes, size, last);
     if (!err) {
         each_live(mark_counted, all);
         pgrt_histograms_clear();
+        pgrt_cost_dumped(objects);
     } else if (last) {
         complete_in_place(all, err);
     } else {
@@ -230,6 +235,7 @@ static void dump(struct merged *all, bool last)
 void pgrt_dump(bool last)
 {
     pgrt_stop_world();
+    pgrt_cost_once_begins();
     struct merged all = {.n = pgrt_contexts()};
     size_t mibs_bytes = (size_t)(all.n + 1) * sizeof *all.mibs;
     if (pgrt_gate_now() == PGRT_GATE_STOP) {
@@ -241,6 +247,7 @@ void pgrt_dump(bool last)
     }
     if (all.mibs)
         pgrt_unmap(all.mibs, mibs_bytes);
+    pgrt_cost_once_ends();
     if (last)
         pgrt_gate_set(PGRT_GATE_OFF);
     pgrt_start_world();
@@ -255,6 +262,7 @@ void pgrt_exec_begins(void)
         return;
     pgrt_stop_world();
     if (pgrt_gate_now() == PGRT_GATE_STOP) {
+        pgrt_cost_once_begins();
         struct merged all = {.n = pgrt_contexts()};
         each_live(end_now, &all);
         pgrt_store_mark(true);

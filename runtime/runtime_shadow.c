@@ -15,6 +15,7 @@ bool pgrt_shadow_init(void)
     char *p = pgrt_map(SHADOW_BYTES);
     if (!p)
         return false;
+    pgrt_mapped_bytes -= SHADOW_BYTES; /* it is sparse; see pgrt_cost_bytes */
     /* Counters are sparse, so huge pages would waste memory; a core dump needs none of them. */
     pgrt_syscall(SYS_madvise, p, SHADOW_BYTES, (long)MADV_NOHUGEPAGE, 0L, 0L, 0L);
     pgrt_syscall(SYS_madvise, p, SHADOW_BYTES, (long)MADV_DONTDUMP, 0L, 0L, 0L);

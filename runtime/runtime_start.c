@@ -62,6 +62,7 @@ void pgrt_init(void)
     if (__atomic_exchange_n(&once, 1, __ATOMIC_ACQ_REL))
         return;
     pgrt_pid = (int)pgrt_syscall(SYS_getpid, 0L, 0L, 0L, 0L, 0L, 0L);
+    pgrt_cost_init();
     start_ms = clock_ms();
     pgrt_histogram = &__memprof_histogram && __memprof_histogram;
     bool shadow = pgrt_shadow_init();
@@ -70,7 +71,8 @@ void pgrt_init(void)
     pgrt_file_init();
     if (!shadow) {
         pgrt_off("recording nothing",
-                 "no room for the counters; lift the limit on address space (ulimit -v, -d)");
+                 "no room for the counters; lift the limit on address space (ulimit -v, ulimit -d, "
+                 "vm.overcommit_memory=2)");
         return;
     }
     if (!pgrt_options.enabled) {
@@ -82,6 +84,7 @@ void pgrt_init(void)
     if (pgrt_store_open())
         pgrt_gate_set(PGRT_GATE_OPEN);
     started = true;
+    pgrt_cost_once_ends();
 }
 
 void pgrt_ready(void)
@@ -106,6 +109,8 @@ void pgrt_child_init(void)
     pgrt_threads_after_fork();
     pgrt_modules_after_fork();
     pgrt_histograms_clear();
+    pgrt_cost_forked();
+    pgrt_child_objects = 0;
     pgrt_dropped = 0;
     pgrt_gate_set(PGRT_GATE_OPEN);
 }

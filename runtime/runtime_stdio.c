@@ -1,5 +1,8 @@
 /* Input, output and formatting: what they read and write of the program's memory. The work is
  * done by the C library's functions under names that nobody replaces. */
+#ifndef __NO_INLINE__
+#define __NO_INLINE__ 1 /* or headers define some of these functions */
+#endif
 #include "pgrt.h"
 
 #include <stdarg.h>
@@ -16,6 +19,7 @@ int _IO_vsprintf(char *to, const char *format, va_list args);
 int __vsnprintf(char *to, size_t n, const char *format, va_list args);
 int __vsprintf_chk(char *to, int flag, size_t room, const char *format, va_list args);
 int __vsnprintf_chk(char *to, size_t n, int flag, size_t room, const char *format, va_list args);
+int __vasprintf_chk(char **to, int flag, const char *format, va_list args);
 int __vfprintf_chk(FILE *f, int flag, const char *format, va_list args);
 char *strchrnul(const char *s, int c);
 ssize_t __read(int fd, void *to, size_t n);
@@ -33,6 +37,17 @@ PGRT_EXPORT int fprintf(FILE *restrict f, const char *restrict format, ...);
 PGRT_EXPORT int sprintf(char *restrict to, const char *restrict format, ...);
 PGRT_EXPORT int snprintf(char *restrict to, size_t n, const char *restrict format, ...);
 PGRT_EXPORT int vsnprintf(char *restrict to, size_t n, const char *restrict format, va_list args);
+PGRT_EXPORT int vasprintf(char **restrict to, const char *restrict format, va_list args);
+PGRT_EXPORT int asprintf(char **restrict to, const char *restrict format, ...);
+PGRT_EXPORT int vprintf(const char *restrict format, va_list args);
+PGRT_EXPORT int vfprintf(FILE *restrict f, const char *restrict format, va_list args)
+    __attribute__((weak));
+PGRT_EXPORT int vsprintf(char *restrict to, const char *restrict format, va_list args)
+    __attribute__((weak));
+/* What the C library's header makes of getline; getdelim does it. */
+PGRT_EXPORT ssize_t __getdelim(char **restrict line, size_t *restrict room, int end,
+                               FILE *restrict f) __attribute__((weak));
+PGRT_EXPORT ssize_t getline(char **restrict line, size_t *restrict room, FILE *restrict f);
 PGRT_EXPORT int __printf_chk(int flag, const char *restrict format, ...);
 PGRT_EXPORT int __fprintf_chk(FILE *restrict f, int flag, const char *restrict format, ...);
 PGRT_EXPORT int __sprintf_chk(char *restrict to, int flag, size_t room,
@@ -91,6 +106,19 @@ char *fgets(char *restrict to, int n, FILE *restrict f)
     if (got)
         count_string(got);
     return got;
+}
+
+ssize_t __getdelim(char **restrict line, size_t *restrict room, int end, FILE *restrict f)
+{
+    ssize_t n = getdelim(line, room, end, f);
+    if (n > 0)
+        count(*line, (size_t)n + 1);
+    return n;
+}
+
+ssize_t getline(char **restrict line, size_t *restrict room, FILE *restrict f)
+{
+    return __getdelim(line, room, '\n', f);
 }
 
 int fputs(const char *restrict s, FILE *restrict f)
@@ -225,6 +253,30 @@ int vsnprintf(char *restrict to, size_t n, const char *restrict format, va_list 
     return written(to, n, __vsnprintf(to, n, format, args));
 }
 
+int vsprintf(char *restrict to, const char *restrict format, va_list args)
+{
+    count_arguments(format, args);
+    return written(to, SIZE_MAX, _IO_vsprintf(to, format, args));
+}
+
+int vfprintf(FILE *restrict f, const char *restrict format, va_list args)
+{
+    count_arguments(format, args);
+    return __vfprintf_chk(f, 0, format, args);
+}
+
+int vprintf(const char *restrict format, va_list args)
+{
+    return vfprintf(stdout, format, args);
+}
+
+int vasprintf(char **restrict to, const char *restrict format, va_list args)
+{
+    count_arguments(format, args);
+    int n = __vasprintf_chk(to, 0, format, args);
+    return n < 0 ? n : written(*to, SIZE_MAX, n);
+}
+
 /* name, parameters, the function that does it, what to return */
 #define FORMAT(name, params, call, result) \
     int name params                        \
@@ -237,8 +289,11 @@ int vsnprintf(char *restrict to, size_t n, const char *restrict format, va_list 
         return result;                     \
     }
 
-FORMAT(printf, (const char *restrict format, ...), vfprintf(stdout, format, args), n)
-FORMAT(fprintf, (FILE *restrict f, const char *restrict format, ...), vfprintf(f, format, args), n)
+FORMAT(printf, (const char *restrict format, ...), __vfprintf_chk(stdout, 0, format, args), n)
+FORMAT(fprintf, (FILE *restrict f, const char *restrict format, ...),
+       __vfprintf_chk(f, 0, format, args), n)
+FORMAT(asprintf, (char **restrict to, const char *restrict format, ...),
+       __vasprintf_chk(to, 0, format, args), n < 0 ? n : written(*to, SIZE_MAX, n))
 FORMAT(sprintf, (char *restrict to, const char *restrict format, ...),
        _IO_vsprintf(to, format, args), written(to, SIZE_MAX, n))
 FORMAT(snprintf, (char *restrict to, size_t size, const char *restrict format, ...),

@@ -119,18 +119,27 @@ static int grow(u64 bytes)
     return err;
 }
 
+enum { ENTRY_BYTES = sizeof(struct pgrt_mib) + sizeof(struct pgrt_begun) };
+
+/* Of a sheet; the header of the last one says more. */
+static u64 sheet_bytes(u64 begun_off)
+{
+    return (begun_off + SHEET_BYTES) & ~(u64)(PGRT_PAGE - 1);
+}
+
 /* A new sheet behind the others, or NULL with *err. */
 static struct pgrt_sheet *new_sheet(int *err)
 {
     const struct pgrt_segment *list;
     u32 n = pgrt_modules(&list);
-    u64 mib_off = sizeof(struct pgrt_raw_header) + sizeof(u64) +
-                  (u64)(n + SPARE_SEGMENTS) * SEGMENT_BYTES + sizeof(struct pgrt_notes);
-    u64 bytes = (mib_off + SHEET_BYTES) & ~(u64)(PGRT_PAGE - 1);
+    const u64 begun_off = sizeof(struct pgrt_raw_header) + sizeof(u64) +
+                          (u64)(n + SPARE_SEGMENTS) * SEGMENT_BYTES,
+              bytes = sheet_bytes(begun_off), entries = (bytes - begun_off) * 9 / 20 / ENTRY_BYTES,
+              mib_off = begun_off + entries * sizeof(struct pgrt_begun) +
+                        sizeof(struct pgrt_notes);
     if (store.used + bytes > store.size && (*err = grow(bytes)))
         return NULL;
     struct pgrt_sheet *s = (struct pgrt_sheet *)(store.base + store.used);
-    u64 entries = (bytes - mib_off) * 9 / 20 / sizeof(struct pgrt_mib);
     s->h = (struct pgrt_raw_header){
         .magic = PGRT_RAW_MAGIC,
         .version = 5,
@@ -142,8 +151,9 @@ static struct pgrt_sheet *new_sheet(int *err)
     write_segments(s, 0, n, list);
     *count_at(s, s->h.segment_off) = n;
     *count_at(s, s->h.mib_off) = *count_at(s, s->h.stack_off) = 0;
-    *notes_of(s) = (struct pgrt_notes){PGRT_NOTES_MAGIC,
-                                       PGRT_NOTE_INTERRUPTED | pgrt_notes_flags(), 0, 0};
+    *notes_of(s) = (struct pgrt_notes){.magic = PGRT_NOTES_MAGIC,
+                                       .flags = PGRT_NOTE_INTERRUPTED | pgrt_notes_flags(),
+                                       .begun_off = begun_off};
     pgrt_compiler_barrier();
     if (store.last)
         store.last->h.total_size = (u64)((char *)s - (char *)store.last);
@@ -152,62 +162,84 @@ static struct pgrt_sheet *new_sheet(int *err)
     return s;
 }
 
-/* Where the sheet ends for its owner; the header of the last one says more. */
-static char *sheet_end(const struct pgrt_sheet *s)
+static struct pgrt_begun *begun_of(struct pgrt_sheet *s)
 {
-    return (char *)s + ((s->h.mib_off + SHEET_BYTES) & ~(u64)(PGRT_PAGE - 1));
+    return (struct pgrt_begun *)((char *)s + notes_of(s)->begun_off);
 }
 
-struct pgrt_mib *pgrt_store_entry(struct pgrt_thread *t, u32 context)
+/* Writes the segments of libraries that came since; false if there is no room for them. */
+static bool learn_segments(struct pgrt_sheet *s)
+{
+    const struct pgrt_segment *list;
+    const u64 have = *count_at(s, s->h.segment_off), n = pgrt_modules(&list),
+              room = (notes_of(s)->begun_off - s->h.segment_off - sizeof(u64)) / SEGMENT_BYTES;
+    if (n > room)
+        return false;
+    if (n > have) {
+        write_segments(s, (u32)have, (u32)n, list);
+        pgrt_compiler_barrier();
+        *count_at(s, s->h.segment_off) = n;
+    }
+    return true;
+}
+
+/* Another sheet for the thread; false if there is none. */
+static bool turn_sheet(struct pgrt_thread *t)
+{
+    int err = 0;
+    lock();
+    if (!store.open && !pgrt_store_open()) {
+        unlock();
+        return false;
+    }
+    t->sheet = store.unowned ? store.unowned : new_sheet(&err);
+    store.unowned = NULL;
+    unlock();
+    if (!t->sheet)
+        pgrt_off("the profile cannot grow, recording stops", pgrt_errno_name(err));
+    return t->sheet;
+}
+
+static struct pgrt_begun *add_begun(struct pgrt_sheet *s, u32 context)
 {
     const struct pgrt_context *c = pgrt_context(context);
-    u64 stack_bytes = (2 + c->n) * sizeof(u64);
-    for (int tries = 0; tries < 2; tries++) {
-        struct pgrt_sheet *s = t->sheet;
-        if (s) {
-            u64 *count = count_at(s, s->h.mib_off), *stacks = count_at(s, s->h.stack_off);
-            struct pgrt_notes *notes = notes_of(s);
-            char *entry = (char *)(count + 1) + *count * sizeof(struct pgrt_mib);
-            char *stack = (char *)(stacks + 1) + notes->reserved;
-            if (entry + sizeof(struct pgrt_mib) <= (char *)stacks &&
-                stack + stack_bytes <= sheet_end(s)) {
-                const struct pgrt_segment *list;
-                u32 n = pgrt_modules(&list), have = (u32)*count_at(s, s->h.segment_off);
-                u32 room = (u32)((s->h.mib_off - sizeof *notes - s->h.segment_off - sizeof(u64)) /
-                                 SEGMENT_BYTES);
-                if (n > have && n <= room) {
-                    write_segments(s, have, n, list);
-                    pgrt_compiler_barrier();
-                    *count_at(s, s->h.segment_off) = n;
-                }
-                if (n <= room) {
-                    u64 *to = (u64 *)stack;
-                    to[0] = context;
-                    to[1] = c->n;
-                    for (u32 i = 0; i < c->n; i++)
-                        to[2 + i] = c->pcs[i];
-                    notes->reserved += stack_bytes;
-                    pgrt_compiler_barrier();
-                    ++*stacks;
-                    return (struct pgrt_mib *)entry;
-                }
-            }
-        }
-        lock();
-        int err = 0;
-        if (!store.open && !pgrt_store_open()) {
-            unlock();
-            return NULL;
-        }
-        t->sheet = store.unowned ? store.unowned : new_sheet(&err);
-        store.unowned = NULL;
-        unlock();
-        if (!t->sheet) {
-            pgrt_off("the profile cannot grow, recording stops", pgrt_errno_name(err));
-            return NULL;
-        }
-    }
-    return NULL;
+    const u64 stack_bytes = (2 + c->n) * sizeof(u64);
+    struct pgrt_notes *notes = notes_of(s);
+    struct pgrt_begun *b = begun_of(s) + notes->begun;
+    u64 *stacks = count_at(s, s->h.stack_off), *to = stacks + 1 + notes->stack_bytes / sizeof(u64);
+    if ((char *)(b + 1) > (char *)notes ||
+        (char *)to + stack_bytes > (char *)s + sheet_bytes(notes->begun_off) || !learn_segments(s))
+        return NULL;
+    to[0] = context;
+    to[1] = c->n;
+    for (u32 i = 0; i < c->n; i++)
+        to[2 + i] = c->pcs[i];
+    *b = (struct pgrt_begun){.context = context};
+    pgrt_compiler_barrier(); /* a kill finds both whole or not at all */
+    notes->stack_bytes += stack_bytes;
+    ++*stacks;
+    pgrt_compiler_barrier();
+    notes->begun++;
+    return b;
+}
+
+struct pgrt_begun *pgrt_store_begun(struct pgrt_thread *t, u32 context)
+{
+    struct pgrt_begun *b = t->sheet ? add_begun(t->sheet, context) : NULL;
+    return b || !turn_sheet(t) ? b : add_begun(t->sheet, context);
+}
+
+static struct pgrt_mib *next_mib(struct pgrt_sheet *s)
+{
+    const u64 *count = count_at(s, s->h.mib_off);
+    struct pgrt_mib *m = (struct pgrt_mib *)(count + 1) + *count;
+    return (char *)(m + 1) <= (char *)s + s->h.stack_off ? m : NULL;
+}
+
+struct pgrt_mib *pgrt_store_entry(struct pgrt_thread *t)
+{
+    struct pgrt_mib *m = next_mib(t->sheet);
+    return m || !turn_sheet(t) ? m : next_mib(t->sheet);
 }
 
 void pgrt_store_publish(struct pgrt_thread *t)
@@ -366,18 +398,34 @@ int pgrt_store_finish(const void *dump, size_t size, bool last)
     return err;
 }
 
+u64 pgrt_store_bytes(void)
+{
+    return store.size;
+}
+
 bool pgrt_store_is_file(void)
 {
     return store.open && store.file.stream < 0;
 }
 
+static void count_objects(void *sum, const struct pgrt_mib *m)
+{
+    *(u64 *)sum += m->AllocCount;
+}
+
 void pgrt_store_mark(bool complete)
 {
+    u64 objects = 0;
+    pgrt_store_each(count_objects, &objects);
     for (u64 off = store.finished; store.open && off < store.used;) {
         struct pgrt_sheet *s = (struct pgrt_sheet *)(store.base + off);
         struct pgrt_notes *notes = notes_of(s);
         notes->flags = pgrt_notes_flags() | (complete ? 0 : PGRT_NOTE_INTERRUPTED);
         notes->dropped = off == store.finished ? pgrt_dropped : 0;
+        if (complete && off == store.finished) {
+            notes->own_ns = pgrt_cost_ns(objects);
+            notes->own_bytes = pgrt_cost_bytes();
+        }
         off += s->h.total_size;
     }
 }

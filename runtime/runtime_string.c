@@ -28,16 +28,12 @@ PGRT_EXPORT char *strrchr(const char *s, int c);
 
 void *memcpy(void *restrict to, const void *restrict from, size_t n)
 {
-    pgrt_count_range(from, n);
-    pgrt_count_range(to, n);
-    return pgrt_copy_fast(to, from, n);
+    return pgrt_counted_copy(to, from, n);
 }
 
 void *memmove(void *to, const void *from, size_t n)
 {
-    pgrt_count_range(from, n);
-    pgrt_count_range(to, n);
-    return pgrt_move_fast(to, from, n);
+    return pgrt_counted_move(to, from, n);
 }
 
 void *memset(void *to, int c, size_t n)
@@ -53,21 +49,29 @@ void bzero(void *to, size_t n)
 }
 
 /* The whole length on both sides, wherever they differ. */
-int memcmp(const void *a, const void *b, size_t n)
+PGRT_INLINE int compare_bytes(const void *a, const void *b, size_t n)
 {
     const unsigned char *x = a, *y = b;
-    pgrt_count_range(a, n);
-    pgrt_count_range(b, n);
     size_t i = pgrt_difference(x, y, n);
     return i == n ? 0 : x[i] - y[i];
 }
 
-int bcmp(const void *a, const void *b, size_t n)
+static __attribute__((noinline)) int compare_bytes_long(const void *a, const void *b, size_t n)
 {
-    const unsigned char *x = a, *y = b;
     pgrt_count_range(a, n);
     pgrt_count_range(b, n);
-    return pgrt_difference(x, y, n) != n;
+    return compare_bytes(a, b, n);
+}
+
+int memcmp(const void *a, const void *b, size_t n)
+{
+    return PGRT_LIKELY(pgrt_count_both(a, b, n)) ? compare_bytes(a, b, n)
+                                                   : compare_bytes_long(a, b, n);
+}
+
+int bcmp(const void *a, const void *b, size_t n)
+{
+    return memcmp(a, b, n);
 }
 
 void *memchr(const void *s, int c, size_t n)

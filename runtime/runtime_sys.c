@@ -24,15 +24,21 @@ long pgrt_syscall(long number, ...)
     return result;
 }
 
+u64 pgrt_mapped_bytes;
+
 void *pgrt_map(size_t bytes)
 {
     long p = pgrt_syscall(SYS_mmap, 0L, bytes, (long)(PROT_READ | PROT_WRITE),
                           (long)(MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE), -1L, 0L);
-    return p < 0 ? NULL : (void *)p;
+    if (p < 0)
+        return NULL;
+    __atomic_fetch_add(&pgrt_mapped_bytes, bytes, __ATOMIC_RELAXED);
+    return (void *)p;
 }
 
 void pgrt_unmap(void *start, size_t bytes)
 {
+    __atomic_fetch_sub(&pgrt_mapped_bytes, bytes, __ATOMIC_RELAXED);
     pgrt_syscall(SYS_munmap, start, bytes, 0L, 0L, 0L, 0L);
 }
 

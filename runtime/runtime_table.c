@@ -107,38 +107,68 @@ static void add(struct pgrt_mib *m, const struct pgrt_header *h, u64 accesses, u
     RAISE(m->MaxLifetimeAccessDensity, lifetime_density);
 }
 
+u32 pgrt_child_objects;
+enum { CHILD_OBJECTS = 64 };
+
+PGRT_COLD struct pgrt_begun *pgrt_table_new(struct pgrt_thread *t, u32 context, bool ended)
+{
+    struct pgrt_slot **span = &t->table[context / PGRT_TABLE_SPAN];
+    if (!context)
+        return NULL;
+    if (pgrt_generation && !ended && !pgrt_store_is_open() &&
+        __atomic_fetch_add(&pgrt_child_objects, 1, __ATOMIC_RELAXED) < CHILD_OBJECTS)
+        return NULL;
+    if (!*span)
+        *span = pgrt_map(PGRT_TABLE_SPAN * sizeof **span);
+    return *span ? (*span)[context % PGRT_TABLE_SPAN].begun = pgrt_store_begun(t, context) : NULL;
+}
+
+/* What was not noted at its begin is now: begun and closed go together. */
+PGRT_INLINE void end_begun(struct pgrt_begun *b, const struct pgrt_header *h)
+{
+    if (PGRT_UNLIKELY(h->kind & PGRT_KIND_UNBEGUN)) {
+        b->objects++;
+        b->bytes += h->size;
+    } else {
+        b->start_ms -= h->alloc_ms;
+    }
+}
+
 static PGRT_COLD void add_first(struct pgrt_thread *t, const struct pgrt_header *h, u64 accesses,
                                 u32 end_ms, u32 end_cpu)
 {
-    struct pgrt_mib ***span = &t->table[h->context / PGRT_TABLE_SPAN], *m = NULL;
-    if (!h->context || h->context >= PGRT_CONTEXTS_MAX) {
-        __atomic_fetch_add(&pgrt_dropped, 1, __ATOMIC_RELAXED);
-        return;
-    }
-    if (!*span)
-        *span = pgrt_map(PGRT_TABLE_SPAN * sizeof **span);
-    if (*span)
-        m = pgrt_store_entry(t, h->context);
+    struct pgrt_slot **span = &t->table[h->context / PGRT_TABLE_SPAN];
+    const u32 at = h->context % PGRT_TABLE_SPAN;
+    struct pgrt_mib *m = NULL;
+    /* Another thread may have begun the object. */
+    if ((*span && (*span)[at].begun) || pgrt_table_new(t, h->context, true))
+        m = pgrt_store_entry(t);
     if (!m) {
         __atomic_fetch_add(&pgrt_dropped, 1, __ATOMIC_RELAXED);
         return;
     }
+    end_begun((*span)[at].begun, h);
     pgrt_mib_one(m, h, accesses, end_ms, end_cpu);
     pgrt_compiler_barrier(); /* a kill finds the entry whole or not at all */
     pgrt_store_publish(t);
-    (*span)[h->context % PGRT_TABLE_SPAN] = m;
+    (*span)[at].mib = m;
 }
 
 void pgrt_table_add(struct pgrt_thread *t, const struct pgrt_header *h, u64 accesses, u32 end_ms,
                     u32 end_cpu, uintptr_t object)
 {
-    struct pgrt_mib **span = t->table[h->context / PGRT_TABLE_SPAN], *m;
+    const struct pgrt_slot *span = t->table[h->context / PGRT_TABLE_SPAN];
+    const struct pgrt_slot *slot = span ? &span[h->context % PGRT_TABLE_SPAN] : NULL;
     if (PGRT_UNLIKELY(pgrt_histogram))
         pgrt_histogram_add(h->context, object, h->size);
-    if (PGRT_LIKELY(span && (m = span[h->context % PGRT_TABLE_SPAN])))
-        add(m, h, accesses, end_ms, end_cpu);
-    else
+    if (PGRT_UNLIKELY(!slot || !slot->mib)) {
         add_first(t, h, accesses, end_ms, end_cpu);
+        return;
+    }
+    end_begun(slot->begun, h);
+    add(slot->mib, h, accesses, end_ms, end_cpu);
+    if (PGRT_UNLIKELY(slot->mib->AllocCount % PGRT_COST_EVERY == 1))
+        pgrt_cost_ask(t);
 }
 
 void pgrt_table_clear(struct pgrt_thread *t)

@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
+#include <x86intrin.h>
 
 PGRT_TLS struct pgrt_thread *pgrt_self;
 struct pgrt_thread *pgrt_threads;
@@ -98,7 +99,7 @@ static struct pgrt_thread *make_self(void)
 
 bool pgrt_busy(void)
 {
-    return making || (pgrt_self && pgrt_busy_now(pgrt_self));
+    return making || (pgrt_self && pgrt_busy_now(pgrt_self) & PGRT_INSIDE);
 }
 
 PGRT_COLD struct pgrt_thread *pgrt_enter_slow(void)
@@ -122,25 +123,38 @@ PGRT_COLD struct pgrt_thread *pgrt_enter_slow(void)
             break;
         default: {
             struct pgrt_thread *t = pgrt_self ? pgrt_self : make_self();
+            const bool asked = t && pgrt_busy_now(t) & PGRT_ASKED;
             if (!t) {
                 pgrt_off("recording stops", pgrt_errno_name(-ENOMEM));
                 return NULL;
             }
-            pgrt_busy_set(t, 1);
+            pgrt_busy_set(t, PGRT_INSIDE);
             pgrt_compiler_barrier();
-            if (pgrt_gate_now() == PGRT_GATE_OPEN)
+            if (pgrt_gate_now() == PGRT_GATE_OPEN) {
+                if (asked)
+                    pgrt_cost_visit_begins(t);
                 return t;
+            }
             pgrt_busy_set(t, 0);
         }
         }
     }
 }
 
-/* What a signal handler freed while this thread was inside. */
+/* What a signal handler freed while this thread was inside; and this visit is timed, or the next
+ * one shall be. */
 PGRT_COLD void pgrt_leave_slow(struct pgrt_thread *t)
 {
+    const u64 now = __rdtsc(); /* before it waits for the stores of this visit */
     void *list = __atomic_exchange_n(&t->deferred, NULL, __ATOMIC_ACQ_REL);
     while (list) {
+        if (list == &pgrt_cost_asked || list == &pgrt_cost_timed) {
+            if (list == &pgrt_cost_timed)
+                pgrt_cost_visit_ends(t, now);
+            else
+                pgrt_busy_set(t, PGRT_ASKED);
+            return;
+        }
         void *next = *(void **)list;
         pgrt_busy_set(t, 1);
         pgrt_compiler_barrier();
@@ -174,7 +188,8 @@ void pgrt_stop_world(void)
     __atomic_store_n(pgrt_gate, PGRT_GATE_STOP, __ATOMIC_SEQ_CST);
     barrier();
     for (struct pgrt_thread *t = __atomic_load_n(&pgrt_threads, __ATOMIC_ACQUIRE); t; t = t->next)
-        while (t != pgrt_self && __atomic_load_n(&t->taken, __ATOMIC_ACQUIRE) && pgrt_busy_now(t))
+        while (t != pgrt_self && __atomic_load_n(&t->taken, __ATOMIC_ACQUIRE) &&
+               pgrt_busy_now(t) & PGRT_INSIDE)
             pgrt_syscall(SYS_sched_yield, 0L, 0L, 0L, 0L, 0L, 0L);
 }
 

@@ -23,11 +23,20 @@ static int run(const char *path, const struct cli_common *common, struct pgk_err
     return status;
 }
 
+/* A large file that was cut loses thousands of records one by one. */
+enum { SHOWN = 20 };
+struct telling {
+    const char *path;
+    size_t said;
+};
+
 static void tell(void *ctx, const char *what)
 {
+    struct telling *t = ctx;
     char safe[256];
-    fprintf(stderr, "pgokit: warning: %s: lost: %s\n", pgk_human_text(safe, sizeof safe, ctx),
-            what);
+    if (t->said++ < SHOWN)
+        fprintf(stderr, "pgokit: warning: %s: lost: %s\n",
+                pgk_human_text(safe, sizeof safe, t->path), what);
 }
 
 /* In the format and version of the damaged file. */
@@ -55,7 +64,11 @@ static int repair(const char *path, const char *output, struct pgk_err *err)
     int status = pgk_heap_new(&heap, err);
     if (status)
         return status;
-    int lost = pgk_heap_salvage(heap, path, &info, tell, (void *)(uintptr_t)path, err);
+    struct telling telling = {.path = path};
+    int lost = pgk_heap_salvage(heap, path, &info, tell, &telling, err);
+    if (telling.said > SHOWN)
+        fprintf(stderr, "pgokit: warning: %s: lost: and %zu more\n",
+                pgk_human_text(safe, sizeof safe, path), telling.said - SHOWN);
     status = lost < 0 ? lost : write_again(heap, &info, output, err);
     if (!status)
         printf("%s: %s contexts saved%s\n", pgk_human_text(safe, sizeof safe, output),

@@ -18,9 +18,10 @@ static bool same_summary(const struct pgk_sample_summary *a, const struct pgk_sa
 
 static const char *kind_text(const struct pgk_sample_info *info)
 {
+    bool one = info->functions == 1;
     if (info->contexts)
-        return info->probes ? "contexts with probes" : "contexts";
-    return info->probes ? "functions with probes" : "functions";
+        return one ? "context" : "contexts";
+    return one ? "function" : "functions";
 }
 
 static int run(const char *path, const struct cli_common *common, struct pgk_err *err)
@@ -44,10 +45,11 @@ static int run(const char *path, const struct cli_common *common, struct pgk_err
         pgk_sample_info(profile, &info);
         file.has_vtables |= info.vtables;
         pgk_human_text(safe, sizeof safe, path);
-        printf("%s: sound: %s, %s, %s %s, %s samples; read by %s\n", safe,
+        printf("%s: sound: %s, %s, %s %s%s, %s samples; read by %s\n", safe,
                pgk_file_info_text(&file, text, sizeof text),
                pgk_human_bytes(size, (double)file.size_bytes),
                pgk_human_count(functions, info.functions), kind_text(&info),
+               info.probes ? " with probes" : "",
                pgk_human_count(samples, summary.total_count), pgk_file_info_readers(&file));
         if (file.has_summary && !same_summary(&file.summary, &summary))
             printf("%s: note: the stored summary is not that of the samples; pgokit merge writes "

@@ -161,7 +161,35 @@ void cli_note_symbolised(const struct pgk_heap_symbolised *done)
     char bytes[PGK_HUMAN_SIZE];
     if (done->contexts_dropped)
         fprintf(stderr,
-                "pgokit: note: %zu contexts (%s) have no frame in the given binaries and are "
-                "left out; libraries can be given with further -b, or found with --sysroot\n",
-                done->contexts_dropped, pgk_human_bytes(bytes, (double)done->bytes_dropped));
+                "pgokit: note: %zu context%s (%s) without a frame in the given binaries left out; "
+                "libraries can be given with further -b, or found with --sysroot\n",
+                done->contexts_dropped, done->contexts_dropped == 1 ? "" : "s",
+                pgk_human_bytes(bytes, (double)done->bytes_dropped));
+}
+
+void cli_warn_cold_by_default(size_t contexts)
+{
+    if (contexts)
+        fprintf(stderr,
+                "pgokit: warning: %zu context%s for cold by compilers because inputs do not tell "
+                "the density of accesses, which reads as 0: so it is in profiles of clang 14, of "
+                "programs without instrumentation, and of objects alive when a process was "
+                "killed\n",
+                contexts, contexts == 1 ? " is taken" : "s are taken");
+}
+
+void cli_note_same_named(const struct pgk_heap *heap)
+{
+    struct pgk_heap_same_named found;
+    char name[256], files[2][256];
+    if (pgk_heap_same_named(heap, &found, NULL) || !found.functions)
+        return;
+    fprintf(stderr,
+            "pgokit: note: %zu function%s the name of another one in another file, as '%s' in %s "
+            "and in %s; LLVM's formats have one record for both. clang's "
+            "-funique-internal-linkage-names keeps such functions apart\n",
+            found.functions, found.functions == 1 ? " has" : "s have",
+            pgk_human_text(name, sizeof name, found.name),
+            *found.files[0] ? pgk_human_text(files[0], sizeof *files, found.files[0]) : "?",
+            *found.files[1] ? pgk_human_text(files[1], sizeof *files, found.files[1]) : "?");
 }

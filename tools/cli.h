@@ -55,6 +55,7 @@ extern const struct cli_action merge_heap;
 extern const struct cli_action merge_instr;
 extern const struct cli_action merge_sample;
 extern const struct cli_action report_heap;
+extern const struct cli_action report_sample;
 extern const struct cli_action show_binary;
 extern const struct cli_action show_gcov;
 extern const struct cli_action show_heap;
@@ -157,7 +158,12 @@ bool cli_has_binaries(const struct cli_common *common);
 int cli_open_binaries(const struct cli_common *common, struct pgk_binaries **set,
                       struct pgk_err *err);
 
+/* Warns of so many contexts that compilers take for cold although nobody knows. */
+void cli_warn_cold_by_default(size_t contexts);
+
 /* Says what symbolisation could not name. */
 void cli_note_symbolised(const struct pgk_heap_symbolised *done);
+/* Says which functions an LLVM format makes one of, if any. */
+void cli_note_same_named(const struct pgk_heap *heap);
 
 #endif

@@ -8,7 +8,7 @@ static const char help[] =
     "  -o, --output FILE    where to write (default: report.html, or - for other formats);\n"
     "                       - for standard output\n";
 
-static const struct cli_action *const actions[] = {&report_heap, NULL};
+static const struct cli_action *const actions[] = {&report_heap, &report_sample, NULL};
 
 static bool has_heap(const char *path)
 {

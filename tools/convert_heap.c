@@ -1,5 +1,6 @@
 /* pgokit convert for heap profiles. */
-#include "cli.h"
+#include "export_choice.h"
+#include "heap_input.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,7 +10,8 @@ static const char help[] =
     "Any heap profile becomes any other. Only a profile that was never symbolised can become a\n"
     "raw one; raw ones and texts need the binaries that were run to become anything else.\n\n"
     "      --to NAME            what to write, or who shall read it: any (the default: indexed,\n"
-    "                           for LLVM 19 to 22), llvm14 to llvm22, raw, yaml, paths\n"
+    "                           for LLVM 19 to 22), llvm14 to llvm22, raw, yaml, paths; or for\n"
+    "                           viewers: " EXPORT_VIEWERS "\n"
     "      --format-version N   of raw profiles: 1 to 5 (default 5)\n"
     "      --index-version N    of indexed profiles: 8 to 13, instead of what --to means\n"
     "      --memprof-version N  of indexed profiles: 0 to 4, instead of what --to means\n"
@@ -18,11 +20,14 @@ static const char help[] =
     "  pgokit convert memprof.profraw.4711 --to raw --format-version 4 -o for-llvm-19.profraw\n"
     "  pgokit convert app.profdata --to yaml -o -\n"
     "  pgokit convert new.profdata --to llvm16 -o old.profdata\n"
-    "  pgokit convert memprof.profraw.4711 -b ./app --to paths -o app.heappaths\n";
+    "  pgokit convert memprof.profraw.4711 -b ./app --to paths -o app.heappaths\n"
+    "  pgokit convert app.profdata -b ./app --to pprof -o heap.pb.gz\n";
 
 struct convert {
     struct cli_common common;
     const char *input, *output;
+    bool for_viewer; /* in the format `viewer`, instead of `target` */
+    enum pgk_export viewer;
     struct pgk_heap_target target;
     struct pgk_indexed_write_opts indexed;
     struct pgk_heap_symbolised symbolised;
@@ -56,6 +61,10 @@ static void choose_target(struct convert *c, const char *name)
         {"yaml", {PGK_HEAP_YAML, 0, false}},
         {"paths", {PGK_HEAP_PATHS, 0, false}},
     };
+    c->for_viewer = export_is_viewer(name, &c->viewer);
+    c->target = (struct pgk_heap_target){0};
+    if (c->for_viewer)
+        return;
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         if (!strcmp(name, others[i].name)) {
             c->target = others[i].target;
@@ -64,7 +73,9 @@ static void choose_target(struct convert *c, const char *name)
     }
     const struct pgk_indexed_target *to = pgk_indexed_target(name);
     if (!to)
-        cli_usage(&cmd_convert, "--to takes any, llvm14 to llvm22, raw, yaml or paths, not '%s'",
+        cli_usage(&cmd_convert,
+                  "--to takes any, llvm14 to llvm22, raw, yaml, paths, " EXPORT_VIEWERS
+                  ", not '%s'",
                   name);
     c->indexed.target = *to;
     c->target = (struct pgk_heap_target){PGK_HEAP_INDEXED, to->memprof_version, true};
@@ -98,6 +109,8 @@ static void parse(struct convert *c, int argc, char **argv)
         }
     }
     bool raw = c->target.form == PGK_HEAP_RAW, is_indexed = c->target.form == PGK_HEAP_INDEXED;
+    raw &= !c->for_viewer;
+    is_indexed &= !c->for_viewer;
     if (format != NOT_GIVEN && !raw)
         cli_usage(&cmd_convert, "--format-version is for --to raw");
     if ((index != NOT_GIVEN || memprof != NOT_GIVEN || compiler_fields) && !is_indexed)
@@ -193,6 +206,39 @@ static int report(const struct convert *c, const struct cli_list *losses)
     return losses->n || done->contexts_dropped ? EXIT_INCOMPLETE : EXIT_DONE;
 }
 
+/* Viewers show names, and addresses where binaries are not given: nothing is lost. */
+static int run_viewer(struct convert *c)
+{
+    struct heap_input in = {0};
+    struct pgk_err err = {0};
+    int status = heap_input_read(&in, c->input, &c->common, &err);
+    if (!status) {
+        struct pgk_export_opts opts = {
+            .struct_size = sizeof opts, .title = export_title(c->input), .info = &in.info};
+        if (!c->common.quiet && !cli_has_binaries(&c->common))
+            heap_input_note_no_names(in.heap);
+        status = pgk_heap_export_save(in.heap, c->viewer, c->output, &opts, &err);
+    }
+    pgk_heap_close(&in.heap);
+    int exit_code = status ? cli_fail(&err) : EXIT_DONE;
+    if (exit_code == EXIT_DONE && !c->common.quiet)
+        cli_note_symbolised(&in.symbolised);
+    cli_common_free(&c->common);
+    return exit_code;
+}
+
+/* As for a merge: what counts a part of the accesses only is taken for unknown, so that nothing is
+ * called cold or unused by it. A raw profile has no way to say so. */
+static int read_input(const struct convert *c, struct pgk_heap **heap, struct pgk_file_info *info,
+                      struct pgk_err *err)
+{
+    const struct pgk_input input = {c->input, 1};
+    if (c->target.form != PGK_HEAP_RAW)
+        return pgk_heap_read_all(heap, &input, 1, 1, info, err);
+    int status = pgk_heap_new(heap, err);
+    return status ? status : pgk_heap_read(*heap, c->input, info, err);
+}
+
 static int run(int argc, char **argv)
 {
     struct convert c = {0};
@@ -201,19 +247,25 @@ static int run(int argc, char **argv)
     struct pgk_file_info info = {0};
     struct cli_list losses = {0};
     parse(&c, argc, argv);
-    int status = pgk_heap_new(&heap, &err);
-    if (!status)
-        status = pgk_heap_read(heap, c.input, &info, &err);
+    if (c.for_viewer)
+        return run_viewer(&c);
+    int status = read_input(&c, &heap, &info, &err);
     if (info.interrupted)
         keep_loss(&losses, "that the process was killed before it wrote its last dump");
     if (info.library_accesses)
-        keep_loss(&losses, "that accesses are those of library functions only");
+        keep_loss(&losses, c.target.form == PGK_HEAP_RAW
+                               ? "that accesses are those of library functions only"
+                               : "accesses, which are those of library functions only");
     if (!status)
         status = prepare(&c, &heap, &losses, &err);
     if (!status)
         status = pgk_heap_losses(heap, &c.target, keep_loss, &losses, &err);
+    size_t cold = status >= 0 && c.target.form == PGK_HEAP_INDEXED ? pgk_heap_cold_by_default(heap)
+                                                                   : 0;
     if (status >= 0)
         status = write_output(&c, heap, &err);
+    if (!status)
+        cli_warn_cold_by_default(cold);
     pgk_heap_close(&heap);
     int exit_code = status ? cli_fail(&err) : report(&c, &losses);
     for (size_t i = 0; i < losses.n; i++)

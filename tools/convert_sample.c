@@ -1,25 +1,46 @@
 /* pgokit convert for sample profiles. */
+#include "export_choice.h"
 #include "output_sample.h"
 
 #include <stdio.h>
 
 static const char help[] =
-    "Any sample profile becomes any other that can hold it.\n\n" SAMPLE_OUTPUT_HELP "\nExamples:\n"
+    "Any sample profile becomes any other that can hold it.\n\n" SAMPLE_OUTPUT_HELP
+    "      --to NAME            also for viewers: " EXPORT_VIEWERS "\n"
+    "\nExamples:\n"
     "  pgokit convert app.afdo --to text -o -\n"
     "  pgokit convert app.afdo --to gcc -o app.fbdata\n"
     "  pgokit convert app.txt --vtables --compress -o app.afdo\n"
-    "  pgokit convert contexts.afdo --layout=nested -o app.afdo\n";
+    "  pgokit convert contexts.afdo --layout=nested -o app.afdo\n"
+    "  pgokit convert app.afdo --to pprof -o app.pb.gz\n";
 
 static const struct option options[] = {SAMPLE_OUTPUT_LONG, CLI_COMMON_LONG, {0}};
+
+static int write_for_viewer(struct sample_output *output, struct pgk_sample **profile,
+                            enum pgk_export viewer, const char *input,
+                            const struct cli_common *common)
+{
+    struct pgk_sample_export_opts opts = {.struct_size = sizeof opts, .title = export_title(input)};
+    struct pgk_err err = {0};
+    int status = sample_output_change(output, profile, common, &err);
+    if (!status)
+        status = pgk_sample_export_save(*profile, viewer, output->path, &opts, &err);
+    return status ? cli_fail(&err) : EXIT_DONE;
+}
 
 static int run(int argc, char **argv)
 {
     struct cli_common common = {0};
-    struct sample_output output = {.keep_partial = true};
+    enum pgk_export viewer = PGK_EXPORTS; /* PGK_EXPORTS: for none */
+    struct sample_output output = {SAMPLE_OUTPUT_INIT, .keep_partial = true};
     struct pgk_sample *profile = NULL;
     struct pgk_err err = {0};
-    for (int c; (c = cli_next_option(&cmd_convert, argc, argv, "o:", options, &common)) != -1;)
-        sample_output_option(&output, &cmd_convert, c, optarg);
+    for (int c; (c = cli_next_option(&cmd_convert, argc, argv, "o:", options, &common)) != -1;) {
+        if (c == OPT_SAMPLE_TO)
+            viewer = PGK_EXPORTS;
+        if (c != OPT_SAMPLE_TO || !export_is_viewer(optarg, &viewer))
+            sample_output_option(&output, &cmd_convert, c, optarg);
+    }
     if (optind + 1 != argc)
         cli_usage(&cmd_convert, "convert takes one file");
     if (!output.path)
@@ -27,7 +48,10 @@ static int run(int argc, char **argv)
     int status = pgk_sample_new(&profile, &err);
     if (!status)
         status = pgk_sample_read(profile, argv[optind], 1, NULL, &err);
-    int exit_code = status ? cli_fail(&err) : sample_output_write(&output, &profile, &common);
+    int exit_code = status ? cli_fail(&err)
+                    : viewer != PGK_EXPORTS
+                        ? write_for_viewer(&output, &profile, viewer, argv[optind], &common)
+                        : sample_output_write(&output, &profile, &common);
     pgk_sample_close(&profile);
     cli_common_free(&common);
     return exit_code;

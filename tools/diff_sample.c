@@ -1,22 +1,27 @@
 /* pgokit diff for sample profiles. */
-#include "cli.h"
+#include "sample_input.h"
 
 #include <stdio.h>
 
 static const char help[] =
     "Similarity and overlap as llvm-profdata overlap computes them, then the functions or\n"
-    "contexts whose share of all samples moved most.\n\n"
+    "contexts whose share of all samples moved most. A function known by its GUID in one file\n"
+    "and by its name in the other is one function; -b and --names spell what both have as GUIDs.\n\n"
     "      --top N          functions listed (default 20; 0: all)\n"
+    "      --linkage-names  names as the linker knows them, not as the programmer does\n"
+    "      --names FILE     names to find GUIDs among, one per line\n"
     "      --json           all of it as JSON\n"
     "\nExamples:\n"
     "  pgokit diff last-week.afdo today.afdo\n"
     "  pgokit diff a.afdo b.txt --json | jq .similarity\n";
 
-enum { OPT_TOP = 256, OPT_JSON };
+enum { OPT_TOP = 256, OPT_JSON, OPT_LINKAGE, OPT_NAMES };
 
 static const struct option options[] = {
     {"top", required_argument, NULL, OPT_TOP},
     {"json", no_argument, NULL, OPT_JSON},
+    {"linkage-names", no_argument, NULL, OPT_LINKAGE},
+    {"names", required_argument, NULL, OPT_NAMES},
     CLI_COMMON_LONG,
     {0},
 };
@@ -24,8 +29,9 @@ static const struct option options[] = {
 struct diff {
     struct cli_common common;
     const char *paths[2];
+    const char *names;
     size_t top;
-    bool json;
+    bool json, linkage_names;
 };
 
 static void parse(struct diff *d, int argc, char **argv)
@@ -37,6 +43,9 @@ static void parse(struct diff *d, int argc, char **argv)
             top_given = true;
         }
         d->json |= c == OPT_JSON;
+        d->linkage_names |= c == OPT_LINKAGE;
+        if (c == OPT_NAMES)
+            d->names = optarg;
     }
     if (optind + 2 != argc)
         cli_usage(&cmd_diff, "diff takes two files");
@@ -44,40 +53,6 @@ static void parse(struct diff *d, int argc, char **argv)
     d->paths[1] = argv[optind + 1];
     if (!top_given && !d->json)
         d->top = 20;
-}
-
-static void print_split(const char *what, uint64_t both, uint64_t base, uint64_t test)
-{
-    char b[PGK_HUMAN_SIZE], x[PGK_HUMAN_SIZE], y[PGK_HUMAN_SIZE];
-    uint64_t all = both + base + test;
-    printf("%-16s%6.3f %%  in both %s, in base only %s, in test only %s\n", what,
-           all ? 100 * (double)both / (double)all : 0, pgk_human_count(b, both),
-           pgk_human_count(x, base), pgk_human_count(y, test));
-}
-
-static void print_table(const struct pgk_sample_diff *diff, size_t top)
-{
-    const struct pgk_sample_overlap *o = pgk_sample_diff_overlap(diff);
-    char b[PGK_HUMAN_SIZE], t[PGK_HUMAN_SIZE], safe[1024];
-    size_t n;
-    const struct pgk_sample_change *changes = pgk_sample_diff_changes(diff, &n);
-    printf("similarity      %6.3f %%  base has %s samples, test %s\n", 100 * o->similarity,
-           pgk_human_count(b, o->base_samples), pgk_human_count(t, o->test_samples));
-    printf("sample overlap  %6.3f %%  in base only %.3f %%, in test only %.3f %%\n",
-           100 * o->sample_overlap, 100 * o->base_unique, 100 * o->test_unique);
-    print_split("functions", o->functions_both, o->functions_base, o->functions_test);
-    print_split("hot functions", o->hot_functions_both, o->hot_functions_base,
-                o->hot_functions_test);
-    print_split("hot lines", o->hot_lines_both, o->hot_lines_base, o->hot_lines_test);
-    printf("\n%9s %9s %9s %10s %15s %15s  function\n", "moved", "base", "test", "similar",
-           "base samples", "test samples");
-    for (size_t i = 0; i < n && (!top || i < top); i++)
-        printf("%+7.2f %% %7.2f %% %7.2f %% %8.2f %% %15s %15s  %s\n",
-               100 * (changes[i].test_share - changes[i].base_share), 100 * changes[i].base_share,
-               100 * changes[i].test_share, 100 * changes[i].similarity,
-               pgk_human_count(b, changes[i].base_samples),
-               pgk_human_count(t, changes[i].test_samples),
-               pgk_human_text(safe, sizeof safe, changes[i].function));
 }
 
 static int read_both(const struct diff *d, struct pgk_sample *profiles[2], struct pgk_err *err)
@@ -88,9 +63,24 @@ static int read_both(const struct diff *d, struct pgk_sample *profiles[2], struc
         if (!status)
             status = pgk_sample_read(profiles[i], d->paths[i], 1, NULL, err);
         if (!status)
-            status = pgk_sample_finish(profiles[i], err);
+            status = sample_spell(profiles[i], d->names, &d->common, err);
     }
+    if (!status)
+        status = pgk_sample_exchange_names(profiles[0], profiles[1], err);
+    for (int i = 0; i < 2 && !status; i++)
+        status = pgk_sample_finish(profiles[i], err);
     return status;
+}
+
+static int print_table(const struct diff *d, const struct pgk_sample *base,
+                       const struct pgk_sample_diff *diff, struct pgk_err *err)
+{
+    struct pgk_sample_info info = {.struct_size = sizeof info};
+    pgk_sample_info(base, &info);
+    struct pgk_report_sample_diff_opts opts = {
+        .struct_size = sizeof opts, .top = d->top, .contexts = info.contexts,
+        .linkage_names = d->linkage_names};
+    return pgk_report_sample_diff_table(diff, &opts, stdout, err);
 }
 
 static int run(int argc, char **argv)
@@ -106,7 +96,7 @@ static int run(int argc, char **argv)
     if (!status && d.json)
         status = pgk_report_sample_diff_json(diff, d.top, stdout, &err);
     else if (!status)
-        print_table(diff, d.top);
+        status = print_table(&d, profiles[0], diff, &err);
     pgk_sample_diff_close(&diff);
     pgk_sample_close(&profiles[0]);
     pgk_sample_close(&profiles[1]);

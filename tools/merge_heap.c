@@ -94,7 +94,10 @@ static void parse(struct merge *m, int argc, char **argv)
             given = true;
             m->yaml = !strcmp(optarg, "yaml");
             to = m->yaml ? pgk_indexed_target("any") : pgk_indexed_target(optarg);
-            if (!to || to->index_version < INDEX_FIRST)
+            if (to && to->index_version < INDEX_FIRST)
+                cli_usage(&cmd_merge, "%s reads no heap profiles; --to takes any, llvm15 to llvm22 "
+                                      "or yaml", optarg);
+            if (!to)
                 cli_usage(&cmd_merge, "--to takes any, llvm15 to llvm22 or yaml, not '%s'", optarg);
             break;
         case OPT_INDEX:
@@ -139,34 +142,44 @@ static int symbolise(struct merge *m, struct pgk_heap **heap, struct pgk_err *er
     int status = cli_open_binaries(&m->common, &binaries, err);
     if (status)
         return status;
-    status = pgk_heap_symbolise_in_place(heap, binaries, &m->symbolised, err);
+    status = m->partial
+                 ? pgk_heap_symbolise_in_place(heap, binaries, &m->symbolised, err)
+                 : pgk_heap_symbolise_for_llvm(heap, binaries, &m->symbolised, err);
     pgk_binaries_close(&binaries);
     return status;
 }
 
-static int save(const struct merge *m, const struct pgk_heap *heap, struct pgk_err *err)
+static int save(const struct merge *m, struct pgk_heap *heap, struct pgk_err *err)
 {
     if (m->partial)
         return pgk_heap_partial_save(heap, m->output, err);
     return m->yaml ? pgk_heap_yaml_save(heap, m->output, err)
-                   : pgk_indexed_write(heap, m->output, &m->write, err);
+                   : pgk_indexed_write_last(heap, m->output, &m->write, err);
 }
+
+/* Of the profile that was written. */
+struct content {
+    size_t callees, cold_by_default;
+    bool data_access;
+};
 
 /* What is not in the output although it was in the input; only said once the output is
  * there, because a failure is the one thing to say. */
-static int report(const struct merge *m, size_t callees, bool data_access)
+static int report(const struct merge *m, const struct content *c)
 {
     int exit_code = EXIT_DONE;
     if (!m->common.quiet)
         cli_note_symbolised(&m->symbolised);
-    if (callees && !m->yaml && !m->partial && m->write.target.memprof_version < 4) {
+    if (!m->partial)
+        cli_warn_cold_by_default(c->cold_by_default);
+    if (c->callees && !m->yaml && !m->partial && m->write.target.memprof_version < 4) {
         fprintf(stderr,
                 "pgokit: warning: %zu targets of indirect calls are not written, because MemProf "
                 "V%u cannot hold them; --to llvm22 keeps them\n",
-                callees, m->write.target.memprof_version);
+                c->callees, m->write.target.memprof_version);
         exit_code = EXIT_INCOMPLETE;
     }
-    if (data_access && !m->yaml && !m->partial && m->write.target.memprof_version < 4) {
+    if (c->data_access && !m->yaml && !m->partial && m->write.target.memprof_version < 4) {
         fprintf(stderr,
                 "pgokit: warning: the data access profile is not written, because MemProf V%u "
                 "cannot hold it; --to llvm22 keeps it\n",
@@ -181,8 +194,7 @@ static int run(int argc, char **argv)
     struct merge m = {0};
     struct pgk_heap *heap = NULL;
     struct pgk_err err = {0};
-    size_t callees = 0;
-    bool data_access = false;
+    struct content content = {0};
     parse(&m, argc, argv);
     int status = pgk_heap_read_all(&heap, m.inputs, m.n_inputs, m.common.threads, NULL, &err);
     if (!status)
@@ -190,12 +202,14 @@ static int run(int argc, char **argv)
     if (!status)
         status = cli_prune(&m.prune, &m.common, &heap, &err);
     if (!status) {
-        callees = pgk_heap_callees(heap);
-        data_access = pgk_heap_has_data_access(heap);
+        content = (struct content){pgk_heap_callees(heap), pgk_heap_cold_by_default(heap),
+                                   pgk_heap_has_data_access(heap)};
         status = save(&m, heap, &err);
     }
+    if (!status && !m.partial && !m.common.quiet)
+        cli_note_same_named(heap);
     pgk_heap_close(&heap);
-    int exit_code = status ? cli_fail(&err) : report(&m, callees, data_access);
+    int exit_code = status ? cli_fail(&err) : report(&m, &content);
     free(m.inputs);
     cli_common_free(&m.common);
     return exit_code;

@@ -243,7 +243,7 @@ static int prepare_heap(struct merge *m, struct pgk_err *err)
         status = cli_open_binaries(&m->common, &binaries, err);
         if (status)
             return status;
-        status = pgk_heap_symbolise_in_place(&m->heap, binaries, &m->symbolised, err);
+        status = pgk_heap_symbolise_for_llvm(&m->heap, binaries, &m->symbolised, err);
         pgk_binaries_close(&binaries);
     }
     return status ? status : cli_prune(&m->prune, &m->common, &m->heap, err);
@@ -406,6 +406,8 @@ static int report(const struct merge *m)
     if (!m->common.quiet) {
         print_changed(m);
         cli_note_symbolised(&m->symbolised);
+        if (m->heap && m->form == INDEXED)
+            cli_note_same_named(m->heap);
     }
     return lost ? EXIT_INCOMPLETE : EXIT_DONE;
 }

@@ -39,7 +39,7 @@ static void parse(struct merge *m, int argc, char **argv)
 
 static int run(int argc, char **argv)
 {
-    struct merge m = {0};
+    struct merge m = {.output = {SAMPLE_OUTPUT_INIT}};
     struct pgk_sample *profile = NULL;
     struct pgk_err err = {0};
     parse(&m, argc, argv);

@@ -1,6 +1,8 @@
 /* Writing sample profiles: the options that merge and convert share. */
 #include "output_sample.h"
 
+#include "sample_input.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,6 +28,17 @@ static enum pgk_sample_suffixes parse_suffixes(const struct cli_verb *verb, cons
     if (text && strcmp(text, "selected") && strcmp(text, "all"))
         cli_usage(verb, "--canonical takes selected or all, not '%s'", text);
     return text && *text == 'a' ? PGK_SAMPLE_SUFFIXES_ALL : PGK_SAMPLE_SUFFIXES_SELECTED;
+}
+
+static int parse_pass(const struct cli_verb *verb, const char *text)
+{
+    static const char *const names[] = {
+        [PGK_SAMPLE_FLOW_BASE] = "base", [PGK_SAMPLE_FLOW_PASS1] = "pass1",
+        [PGK_SAMPLE_FLOW_PASS2] = "pass2", [PGK_SAMPLE_FLOW_PASS3] = "pass3"};
+    for (int pass = 0; pass < 4; pass++)
+        if (!strcmp(text, names[pass]))
+            return pass;
+    cli_usage(verb, "--fs-pass takes base, pass1, pass2 or pass3, not '%s'", text);
 }
 
 static bool trim_option(struct sample_output *o, int c, const char *value)
@@ -108,6 +121,12 @@ bool sample_output_option(struct sample_output *o, const struct cli_verb *verb, 
         o->layout = parse_layout(verb, value);
         o->relayout = true;
         return true;
+    case OPT_FS:
+        o->flow = true;
+        return true;
+    case OPT_FS_PASS:
+        o->flow_pass = parse_pass(verb, value);
+        return true;
     case OPT_CANONICAL:
         o->suffixes = parse_suffixes(verb, value);
         o->canonical = true;
@@ -116,26 +135,15 @@ bool sample_output_option(struct sample_output *o, const struct cli_verb *verb, 
     return trim_option(o, c, value) || encoding_option(o, verb, c, value);
 }
 
-static int name_guids(const struct sample_output *o, struct pgk_sample *profile,
-                      const struct cli_common *common, struct pgk_err *err)
-{
-    int status = o->names ? pgk_sample_name_from_file(profile, o->names, err) : 0;
-    struct pgk_binaries *binaries;
-    if (status || !common->binaries.n)
-        return status;
-    status = cli_open_binaries(common, &binaries, err);
-    if (status)
-        return status;
-    status = pgk_sample_name_from_binaries(profile, binaries, err);
-    pgk_binaries_close(&binaries);
-    return status;
-}
-
 /* Names first, because filters and renaming go by them. */
-static int change(struct sample_output *o, struct pgk_sample **profile,
-                  const struct cli_common *common, struct pgk_err *err)
+int sample_output_change(struct sample_output *o, struct pgk_sample **profile,
+                         const struct cli_common *common, struct pgk_err *err)
 {
-    int status = name_guids(o, *profile, common, err);
+    int status = sample_spell(*profile, o->names, common, err);
+    if (o->flow)
+        pgk_sample_mark_flow(*profile);
+    if (!status && o->flow_pass >= 0)
+        status = pgk_sample_reduce_flow(profile, (enum pgk_sample_flow_pass)o->flow_pass, err);
     if (!status && o->symbols)
         status = pgk_sample_add_symbols(*profile, o->symbols, err);
     if (!status && o->remap)
@@ -193,12 +201,20 @@ static int report(const struct sample_output *o, const struct pgk_sample_info *i
         lost(&any, "checksums of functions", 0, format);
     if (w->attributes_dropped)
         lost(&any, "attributes of functions", 0, format);
+    if (w->flow_dropped)
+        lost(&any, "marks of flow-sensitive discriminators", 0,
+             "the format cannot hold them; say --fs when it is read");
+    if (w->partial_dropped)
+        lost(&any, "marks of shared code (partial)", 0, format);
     if (w->functions_dropped)
         lost(&any, "functions, the coldest ones,", w->functions_dropped, "of --size-limit");
     if (w->md5 && !quiet)
-        fputs("pgokit: note: all names are written as GUIDs, because some are known by their "
-              "GUIDs alone; -b BINARY or --names FILE may spell them\n",
-              stderr);
+        fprintf(stderr, "pgokit: note: %s; -b BINARY or --names FILE may spell them\n",
+                o->write.encoding == PGK_SAMPLE_TEXT
+                    ? "names that are known by their GUIDs alone are printed as numbers, by which "
+                      "compilers find no function"
+                    : "all names are written as GUIDs, because some are known by their GUIDs "
+                      "alone");
     return any ? EXIT_INCOMPLETE : EXIT_DONE;
 }
 
@@ -209,7 +225,7 @@ int sample_output_write(struct sample_output *o, struct pgk_sample **profile,
     struct pgk_sample_written written = {0};
     struct pgk_sample_info info = {.struct_size = sizeof info};
     o->write.struct_size = sizeof o->write;
-    if (change(o, profile, common, &err))
+    if (sample_output_change(o, profile, common, &err))
         return cli_fail(&err);
     pgk_sample_info(*profile, &info);
     o->write.partial |= o->keep_partial && info.partial;

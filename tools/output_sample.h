@@ -18,13 +18,16 @@ struct sample_output {
     bool canonical;                     /* a policy was asked for */
     enum pgk_sample_suffixes suffixes;
     struct pgk_sample_trim_opts trim;
+    bool flow;                          /* discriminators are flow-sensitive */
+    int flow_pass;                      /* of which so much is kept; -1: all */
 };
+#define SAMPLE_OUTPUT_INIT .flow_pass = -1
 
 enum {
     OPT_SAMPLE_TO = 512, OPT_MD5, OPT_COMPRESS, OPT_VTABLES, OPT_NO_VTABLES, OPT_SPLIT,
     OPT_PARTIAL, OPT_SYMBOLS, OPT_DROP_SYMBOLS, OPT_SIZE_LIMIT, OPT_FUNCTION, OPT_NO_FUNCTION,
     OPT_REMAP, OPT_NAMES, OPT_LAYOUT, OPT_CANONICAL, OPT_TRIM_COLD, OPT_MERGE_COLD, OPT_COLD_DEPTH,
-    OPT_COLD_BELOW,
+    OPT_COLD_BELOW, OPT_FS, OPT_FS_PASS,
 };
 #define SAMPLE_OUTPUT_LONG                                     \
     {"output", required_argument, NULL, 'o'},                  \
@@ -47,7 +50,9 @@ enum {
     {"trim-cold", no_argument, NULL, OPT_TRIM_COLD},           \
     {"merge-cold", no_argument, NULL, OPT_MERGE_COLD},         \
     {"cold-depth", required_argument, NULL, OPT_COLD_DEPTH},   \
-    {"cold-below", required_argument, NULL, OPT_COLD_BELOW}
+    {"cold-below", required_argument, NULL, OPT_COLD_BELOW},   \
+    {"fs", no_argument, NULL, OPT_FS},                         \
+    {"fs-pass", required_argument, NULL, OPT_FS_PASS}
 #define SAMPLE_OUTPUT_HELP                                                                    \
     "      --to NAME            extbinary (default), text, binary, or gcc for -fauto-profile\n"   \
     "      --vtables            write types of objects, which LLVM before 22 misreads\n"          \
@@ -68,12 +73,17 @@ enum {
     "      --merge-cold         cold contexts become those of their last frames\n"               \
     "      --trim-cold          leave cold contexts out\n"                                       \
     "      --cold-depth N       frames that --merge-cold keeps (default 1)\n"                    \
-    "      --cold-below N       samples under which a context is cold (default: LLVM's rule)\n"
+    "      --cold-below N       samples under which a context is cold (default: LLVM's rule)\n" \
+    "      --fs                 discriminators are flow-sensitive, which a text cannot say\n"     \
+    "      --fs-pass NAME       of these what a pass sees: base, pass1, pass2 or pass3\n"
 
 /* True if the option was one of these. */
 bool sample_output_option(struct sample_output *o, const struct cli_verb *verb, int c,
                           const char *value);
-/* Does what was asked for to the profile, and writes it: an EXIT_... */
+/* Does what was asked for to the profile, and finishes it. */
+int sample_output_change(struct sample_output *o, struct pgk_sample **profile,
+                         const struct cli_common *common, struct pgk_err *err);
+/* The same, and writes it: an EXIT_... */
 int sample_output_write(struct sample_output *o, struct pgk_sample **profile,
                         const struct cli_common *common);
 

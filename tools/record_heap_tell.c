@@ -10,6 +10,7 @@ enum { SHOWN = 10 }; /* files told of one by one, and named in a command */
 
 struct sums {
     uint64_t contexts, objects, bytes, accesses, file_bytes;
+    uint64_t recording_ns, recording_bytes; /* of all; of the one with most */
     size_t files, empty, interrupted, library_accesses, damaged;
 };
 
@@ -36,7 +37,7 @@ static int read_sums(struct sums *sums, const char *path, struct pgk_file_info *
     status = pgk_heap_read(heap, path, info, err);
     sums->contexts = status ? 0 : pgk_heap_contexts(heap);
     for (size_t i = 0; i < sums->contexts; i++) {
-        const struct pgk_mib *mib = pgk_heap_mib(heap, i);
+        const struct pgk_mib *mib = pgk_heap_mib(heap, i, PGK_MIB_ROOM);
         sums->objects += mib->v[PGK_MIB_AllocCount];
         sums->bytes += mib->v[PGK_MIB_TotalSize];
         sums->accesses += mib->v[PGK_MIB_TotalAccessCount];
@@ -74,10 +75,14 @@ static void tell_file(struct tell *t, const char *path, bool quiet)
     one.file_bytes = info.size_bytes;
     t->paths[all->files++] = as_typed(t, path);
     if (!quiet && all->files <= SHOWN) {
-        char remarks[100];
-        snprintf(remarks, sizeof remarks, "%s%s",
-                 info.library_accesses ? " by library functions alone" : "",
-                 info.interrupted ? ", interrupted: without objects still alive" : "");
+        char remarks[160], alive[PGK_HUMAN_SIZE];
+        int n = snprintf(remarks, sizeof remarks, "%s%s",
+                         info.library_accesses ? " by library functions alone" : "",
+                         info.interrupted ? ", interrupted" : "");
+        if (info.alive)
+            snprintf(remarks + n, sizeof remarks - (size_t)n,
+                     " with %s object%s alive, their accesses unknown",
+                     pgk_human_count(alive, info.alive), info.alive == 1 ? "" : "s");
         print_sums(as_typed(t, path), &one, remarks);
     }
     all->contexts += one.contexts;
@@ -85,6 +90,9 @@ static void tell_file(struct tell *t, const char *path, bool quiet)
     all->bytes += one.bytes;
     all->accesses += one.accesses;
     all->file_bytes += one.file_bytes;
+    all->recording_ns += info.recording_ns;
+    if (info.recording_bytes > all->recording_bytes)
+        all->recording_bytes = info.recording_bytes;
     all->library_accesses += info.library_accesses;
     all->interrupted += info.interrupted;
 }
@@ -127,9 +135,11 @@ static void tell_next(const struct tell *t, const char *binary)
     fputc('\n', stderr);
 }
 
-static void tell_run(const struct record_ended *ended)
+static void tell_run(const struct sums *s, const struct record_ended *ended)
 {
     char wall[PGK_HUMAN_SIZE], cpu[PGK_HUMAN_SIZE], peak[PGK_HUMAN_SIZE];
+    char own_cpu[PGK_HUMAN_SIZE], own_bytes[PGK_HUMAN_SIZE];
+    const double own_ms = (double)s->recording_ns / 1e6;
     const struct rusage *u = &ended->usage;
     double cpu_ms = (double)(u->ru_utime.tv_sec + u->ru_stime.tv_sec) * 1e3 +
                     (double)(u->ru_utime.tv_usec + u->ru_stime.tv_usec) / 1e3;
@@ -140,6 +150,14 @@ static void tell_run(const struct record_ended *ended)
     fprintf(stderr, "  ran %s with %s of CPU time and %s of memory at most, recording included\n",
             pgk_human_ms(wall, ended->wall_s * 1e3), pgk_human_ms(cpu, cpu_ms),
             pgk_human_bytes(peak, (double)u->ru_maxrss * 1024));
+    if (!s->recording_ns)
+        return;
+    fprintf(stderr, "  of that, malloc and free with recording: at most %s",
+            pgk_human_ms(own_cpu, own_ms));
+    if (own_ms < cpu_ms)
+        fprintf(stderr, " (%.0f %%)", own_ms / cpu_ms * 100);
+    fprintf(stderr, "; tables and counters%s: %s\n", s->files > 1 ? " of one process, at most" : "",
+            pgk_human_bytes(own_bytes, (double)s->recording_bytes));
 }
 
 static void tell_all(struct tell *t, const struct record_files *files)
@@ -179,7 +197,7 @@ void record_heap_tell(const struct record_files *files, const struct record_ende
         tell_all(&t, files);
     }
     if (!quiet) {
-        tell_run(ended);
+        tell_run(&t.sums, ended);
         if (t.sums.files)
             tell_next(&t, binary);
     }

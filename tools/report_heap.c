@@ -1,14 +1,11 @@
 /* pgokit report for heap profiles. */
-#include "export_heap.h"
+#include "export_choice.h"
 #include "heap_input.h"
-
-#include <stdio.h>
-#include <string.h>
 
 static const char help[] =
     "The page shows headline figures, a flame graph of calling contexts, contexts by access\n"
     "density and lifetime, a table, and what to change (docs/report.md).\n\n"
-    "      --format NAME    " EXPORT_HEAP_FORMATS "\n"
+    "      --format NAME    " EXPORT_FORMATS "\n"
     "      --base OLD       an older profile to compare with, on the page\n"
     "      --source DIR     where to look for sources, besides where they were compiled; may\n"
     "                       be repeated\n"
@@ -40,7 +37,7 @@ static const struct option options[] = {
 struct report {
     struct cli_common common;
     struct cli_list sources;
-    enum pgk_heap_export format;
+    enum pgk_export format;
     struct pgk_export_opts export;
     const char *path, *base, *output;
 };
@@ -54,7 +51,7 @@ static void parse(struct report *r, int argc, char **argv)
             r->output = optarg;
             break;
         case OPT_FORMAT:
-            r->format = export_heap_format(&cmd_report, optarg);
+            r->format = export_format(&cmd_report, optarg);
             break;
         case OPT_BASE:
             r->base = optarg;
@@ -69,7 +66,7 @@ static void parse(struct report *r, int argc, char **argv)
             r->export.max_contexts = cli_number("--contexts", optarg, 1, 10000000);
             break;
         case OPT_WEIGHT:
-            r->export.weight = export_heap_weight(&cmd_report, optarg);
+            r->export.weight = export_weight(&cmd_report, optarg);
             break;
         }
     }
@@ -78,15 +75,7 @@ static void parse(struct report *r, int argc, char **argv)
     if (r->base && r->format != PGK_EXPORT_HTML)
         cli_usage(&cmd_report, "--base compares on the page only; see pgokit diff");
     r->path = argv[optind];
-    if (!r->output)
-        r->output = r->format == PGK_EXPORT_HTML ? "report.html" : "-";
-}
-
-/* The name of a file without its folders. */
-static const char *file_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash && slash[1] ? slash + 1 : path;
+    r->output = export_output(r->format, r->output);
 }
 
 static int run(int argc, char **argv)
@@ -101,10 +90,10 @@ static int run(int argc, char **argv)
     if (!status) {
         if (!r.common.quiet && !cli_has_binaries(&r.common))
             heap_input_note_no_names(now.heap);
-        r.export.title = file_name(r.path);
+        r.export.title = export_title(r.path);
         r.export.info = &now.info;
         r.export.base = base.heap;
-        r.export.base_title = r.base ? file_name(r.base) : NULL;
+        r.export.base_title = r.base ? export_title(r.base) : NULL;
         r.export.source_dirs = r.sources.v;
         r.export.n_source_dirs = r.sources.n;
         status = pgk_heap_export_save(now.heap, r.format, r.output, &r.export, &err);

@@ -1,24 +1,26 @@
 /* pgokit show for sample profiles. */
-#include "cli.h"
+#include "sample_input.h"
 
 #include <stdio.h>
 #include <string.h>
 
 static const char help[] =
     "Totals, what counts as hot and cold, then the functions with the most samples. With\n"
-    "--function, one function with its lines, call targets, types and inlinees; of an extensible\n"
-    "binary nothing else is read.\n\n"
+    "--function, one function in all its contexts, with its lines, call targets, types and\n"
+    "inlinees; of an extensible binary nothing else is read. -b and --names spell GUIDs.\n\n"
     "      --top N          functions shown (default 20; 0: all)\n"
-    "      --function NAME  this function only, with its lines\n"
+    "      --function NAME  this function only, with its lines; NAME as the linker knows it,\n"
+    "                       or a context in brackets as the text format has it\n"
     "      --lines          lines of all functions shown\n"
     "      --linkage-names  names as the linker knows them, not as the programmer does\n"
+    "      --names FILE     names to find GUIDs among, one per line\n"
     "      --json           all of it as JSON (docs/formats/sample-json.md)\n"
     "\nExamples:\n"
     "  pgokit show app.afdo\n"
     "  pgokit show app.afdo --function _ZN3net7Session5flushEv\n"
     "  pgokit show app.afdo --json | jq '.functions[0].lines'\n";
 
-enum { OPT_TOP = 256, OPT_JSON, OPT_ONE, OPT_LINES, OPT_LINKAGE };
+enum { OPT_TOP = 256, OPT_JSON, OPT_ONE, OPT_LINES, OPT_LINKAGE, OPT_NAMES };
 
 static const struct option options[] = {
     {"top", required_argument, NULL, OPT_TOP},
@@ -26,6 +28,7 @@ static const struct option options[] = {
     {"function", required_argument, NULL, OPT_ONE},
     {"lines", no_argument, NULL, OPT_LINES},
     {"linkage-names", no_argument, NULL, OPT_LINKAGE},
+    {"names", required_argument, NULL, OPT_NAMES},
     CLI_COMMON_LONG,
     {0},
 };
@@ -33,7 +36,7 @@ static const struct option options[] = {
 struct show {
     struct cli_common common;
     struct pgk_report_sample_opts report;
-    const char *path, *function;
+    const char *path, *function, *names;
     bool json;
 };
 
@@ -59,6 +62,9 @@ static void parse(struct show *s, int argc, char **argv)
         case OPT_LINKAGE:
             s->report.linkage_names = true;
             break;
+        case OPT_NAMES:
+            s->names = optarg;
+            break;
         }
     }
     if (optind + 1 != argc)
@@ -69,19 +75,6 @@ static void parse(struct show *s, int argc, char **argv)
         s->report.top = 20;
 }
 
-static int name_guids(const struct show *s, struct pgk_sample *profile, struct pgk_err *err)
-{
-    struct pgk_binaries *binaries;
-    if (!s->common.binaries.n)
-        return 0;
-    int status = cli_open_binaries(&s->common, &binaries, err);
-    if (status)
-        return status;
-    status = pgk_sample_name_from_binaries(profile, binaries, err);
-    pgk_binaries_close(&binaries);
-    return status;
-}
-
 static int show(const struct show *s, struct pgk_sample *profile, struct pgk_err *err)
 {
     struct pgk_file_info info;
@@ -89,10 +82,11 @@ static int show(const struct show *s, struct pgk_sample *profile, struct pgk_err
     int status = s->function ? pgk_sample_read_function(profile, s->path, s->function, &info, err)
                              : pgk_sample_read(profile, s->path, 1, &info, err);
     if (!status)
-        status = name_guids(s, profile, err);
+        status = sample_spell(profile, s->names, &s->common, err);
     if (!status)
         status = pgk_sample_finish(profile, err);
     report.info = &info;
+    report.of_one = s->function != NULL;
     if (status)
         return status;
     return s->json ? pgk_report_sample_json(profile, &report, stdout, err)

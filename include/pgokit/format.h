@@ -58,14 +58,18 @@ struct pgk_file_info {
     bool full_schema;         /* indexed: all MIB fields, not only the compiler's */
     bool has_positions;       /* frames are source positions, with names of functions */
     bool is_printed;          /* the text of a runtime */
-    bool interrupted;         /* raw: the process was killed; its live objects are missing */
+    bool interrupted;         /* raw: the process was killed before its last dump */
+    uint64_t alive;           /* raw: objects alive then, whose accesses are not known */
+    uint64_t recording_ns;    /* raw: CPU time that recording took, estimated; 0: not known */
+    uint64_t recording_bytes; /* raw: and memory */
     bool library_accesses;    /* raw: program without instrumentation */
     bool partial;             /* of pgokit merge --partial */
     bool has_vtables;         /* sample: there are types of objects */
     bool compressed;          /* sample, extensible binary: sections are */
     bool guid_names;          /* sample, extensible binary: names are GUIDs */
     bool split_layout;        /* sample, extensible binary */
-    bool has_summary;         /* sample: `summary` is stored in the file */
+    bool has_summary;         /* sample: `summary` is stored in the file; of one function that
+                                 was read: it is known, stored or not */
     struct pgk_sample_summary summary;
     uint64_t size_bytes;
 };
@@ -115,7 +119,9 @@ int pgk_heap_salvage(struct pgk_heap *heap, const char *path, struct pgk_file_in
 int pgk_sample_read(struct pgk_sample *profile, const char *path, uint64_t weight,
                     struct pgk_file_info *info, struct pgk_err *err);
 /* Reads only what an extensible binary has of one function, in any context, without looking
- * at the rest; other formats are read as a whole. PGK_E_EMPTY if the function is not there. */
+ * at the rest; other formats are read as a whole. A context in brackets, as the text format has
+ * it, is that context alone. `info` has the summary of all functions. PGK_E_EMPTY if the
+ * function is not there. */
 int pgk_sample_read_function(struct pgk_sample *profile, const char *path, const char *function,
                              struct pgk_file_info *info, struct pgk_err *err);
 

@@ -65,7 +65,10 @@ void pgk_heap_close(struct pgk_heap **heap);
 
 /* Contexts, in the order in which they were first met. */
 size_t pgk_heap_contexts(const struct pgk_heap *heap);
-const struct pgk_mib *pgk_heap_mib(const struct pgk_heap *heap, size_t context);
+/* Fills in `room` and returns it; its histogram belongs to the profile. */
+#define PGK_MIB_ROOM (&(struct pgk_mib){0}) /* in C: lives as long as the block it stands in */
+const struct pgk_mib *pgk_heap_mib(const struct pgk_heap *heap, size_t context,
+                                   struct pgk_mib *room);
 
 struct pgk_heap_frame {
     bool is_address;
@@ -135,6 +138,26 @@ int pgk_heap_symbolise(struct pgk_heap **into, const struct pgk_heap *from,
  * is only good for closing. */
 int pgk_heap_symbolise_in_place(struct pgk_heap **heap, struct pgk_binaries *binaries,
                                 struct pgk_heap_symbolised *done, struct pgk_err *err);
+/* The same for a profile that will be written as LLVM's indexed or YAML form and nothing else:
+ * already here, functions of one GUID become one and line offsets are cut to 16 bits. Takes half
+ * the memory again where that joins anything. */
+int pgk_heap_symbolise_for_llvm(struct pgk_heap **heap, struct pgk_binaries *binaries,
+                                struct pgk_heap_symbolised *done, struct pgk_err *err);
+
+/* Functions that LLVM's formats take for another one of the profile, because they know functions
+ * by a hash of the linkage name alone: statics of one name in several files. */
+struct pgk_heap_same_named {
+    size_t functions;      /* that are not the first of their name; 0: none */
+    const char *name;      /* of one of them, */
+    const char *files[2];  /* and where it and the other are declared; "" unknown */
+};
+int pgk_heap_same_named(const struct pgk_heap *heap, struct pgk_heap_same_named *found,
+                        struct pgk_err *err);
+
+/* Contexts that compilers take for cold only because the profile does not know their density of
+ * accesses, which files hold as 0: raw version 1 and printed texts. */
+size_t pgk_heap_cold_by_default(const struct pgk_heap *heap);
+
 /* A new profile in which the addresses of modules are counted as raw profiles of that version do:
  * 1 and 2 know a module by the place of its code in the file, later ones by its build id.
  * What a module is in the other way is told by its binary; modules without are kept as they
@@ -149,7 +172,7 @@ size_t pgk_heap_build_ids(const struct pgk_heap *heap);
 int pgk_heap_merge(struct pgk_heap *into, const struct pgk_heap *from, struct pgk_err *err);
 
 /* Makes the profile count `times` times (at least 1): what merging so many copies gives. */
-void pgk_heap_scale(struct pgk_heap *heap, uint64_t times);
+int pgk_heap_scale(struct pgk_heap *heap, uint64_t times, struct pgk_err *err);
 
 /* What to leave out of a profile; zero or false: nothing. */
 struct pgk_heap_prune_opts {
@@ -224,6 +247,10 @@ struct pgk_indexed_write_opts {
  * contexts, PGK_E_ARG for an unsupported pair of versions or address frames left. */
 int pgk_indexed_write(const struct pgk_heap *heap, const char *path,
                       const struct pgk_indexed_write_opts *opts, struct pgk_err *err);
+/* The same for a profile that is not needed any more: takes less memory, and leaves it without
+ * contexts, good for pgk_heap_same_named and closing alone. */
+int pgk_indexed_write_last(struct pgk_heap *heap, const char *path,
+                           const struct pgk_indexed_write_opts *opts, struct pgk_err *err);
 
 /* Writes a raw profile of version 1 to 5 to `path` ("-": standard output), whole or not at all,
  * from a profile that was not symbolised. Deterministic. PGK_E_EMPTY without contexts, PGK_E_ARG

@@ -84,17 +84,17 @@ int pgk_report_heap_diff(const struct pgk_heap *before, const struct pgk_heap *n
                          const struct pgk_diff_opts *opts, FILE *out,
                          struct pgk_diff_figures *figures, struct pgk_err *err);
 
-/* What else a heap profile can be written as. */
-enum pgk_heap_export {
+/* What else heap and sample profiles can be written as. */
+enum pgk_export {
     PGK_EXPORT_HTML,       /* one page to look at, docs/report.md */
     PGK_EXPORT_PPROF,      /* gzipped profile.proto, for `go tool pprof` */
     PGK_EXPORT_FOLDED,     /* "main;parse;malloc 4096" a line, for flame graph tools */
     PGK_EXPORT_SPEEDSCOPE, /* for https://www.speedscope.app */
-    PGK_EXPORT_CSV,        /* a row per context, RFC 4180 */
-    PGK_EXPORT_JSON,       /* as pgk_report_heap_json */
+    PGK_EXPORT_CSV,        /* a row per context or function, RFC 4180 */
+    PGK_EXPORT_JSON,       /* as pgk_report_heap_json, pgk_report_sample_json */
     PGK_EXPORTS
 };
-const char *pgk_heap_export_name(enum pgk_heap_export format); /* "html", ... */
+const char *pgk_export_name(enum pgk_export format); /* "html", ... */
 
 /* What is added up over the contexts of a stack. */
 enum pgk_heap_weight {
@@ -122,7 +122,7 @@ struct pgk_export_opts {
 
 /* Writes the profile to `path` ("-": standard output), whole or not at all. Deterministic:
  * equal profiles and source files give equal bytes. PGK_E_EMPTY without contexts. */
-int pgk_heap_export_save(const struct pgk_heap *heap, enum pgk_heap_export format,
+int pgk_heap_export_save(const struct pgk_heap *heap, enum pgk_export format,
                          const char *path, const struct pgk_export_opts *opts,
                          struct pgk_err *err);
 /* ---- instrumentation profiles ---- */
@@ -186,6 +186,7 @@ struct pgk_report_sample_opts {
     size_t top;                       /* functions shown, hottest first; 0: all */
     bool lines;                       /* each with its lines, calls, types and inlinees */
     bool linkage_names;               /* names as the linker knows them */
+    bool of_one;                      /* it is one function of a file: `info` has the summary */
 };
 /* For people: totals and the summary, then functions by samples. */
 int pgk_report_sample_table(const struct pgk_sample *profile,
@@ -196,6 +197,33 @@ int pgk_report_sample_json(const struct pgk_sample *profile,
                            const struct pgk_report_sample_opts *opts, FILE *out,
                            struct pgk_err *err);
 
+struct pgk_sample_export_opts {
+    size_t struct_size;               /* sizeof(struct pgk_sample_export_opts) */
+    const char *title;                /* what is shown: a file name */
+    const struct pgk_file_info *info; /* may be NULL */
+    /* The page only: */
+    const struct pgk_sample *base;  /* an older profile to compare with, finished, or NULL */
+    const char *base_title;
+    struct pgk_binaries *binaries;  /* that were profiled, for the coverage; or NULL */
+    size_t max_functions;           /* shown one by one; 0: 50,000. The rest is summed up */
+};
+
+/* As pgk_heap_export_save. Stacks are calling contexts and inlined functions, their values the
+ * samples of lines, which add up to the summary's total. PGK_E_EMPTY without functions. */
+int pgk_sample_export_save(const struct pgk_sample *profile, enum pgk_export format,
+                           const char *path, const struct pgk_sample_export_opts *opts,
+                           struct pgk_err *err);
+
+struct pgk_report_sample_diff_opts {
+    size_t struct_size;               /* sizeof(struct pgk_report_sample_diff_opts) */
+    size_t top;                       /* functions shown, what moved most first; 0: all */
+    bool contexts;                    /* the profiles have contexts */
+    bool linkage_names;               /* names as the linker knows them */
+};
+/* For people: what is common, then functions by how much their share moved. */
+int pgk_report_sample_diff_table(const struct pgk_sample_diff *diff,
+                                 const struct pgk_report_sample_diff_opts *opts, FILE *out,
+                                 struct pgk_err *err);
 /* Schema "pgokit-sample-diff-1"; the first `top` functions, 0: all. */
 int pgk_report_sample_diff_json(const struct pgk_sample_diff *diff, size_t top, FILE *out,
                                 struct pgk_err *err);

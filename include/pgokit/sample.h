@@ -117,8 +117,8 @@ struct pgk_sample_change {
     double similarity, overlap;     /* 0 to 1; 0 if one side does not have it */
 };
 struct pgk_sample_diff;
-/* Compares two finished profiles, which must outlive the result. PGK_E_EMPTY if one has no
- * samples. */
+/* Compares two finished profiles, which must outlive the result. Functions are the same if their
+ * names are, so see pgk_sample_exchange_names. PGK_E_EMPTY if one has no samples. */
 int pgk_sample_compare(struct pgk_sample_diff **diff, const struct pgk_sample *base,
                        const struct pgk_sample *test, struct pgk_err *err);
 const struct pgk_sample_overlap *pgk_sample_diff_overlap(const struct pgk_sample_diff *diff);
@@ -171,6 +171,19 @@ int pgk_sample_canonicalise(struct pgk_sample **profile, enum pgk_sample_suffixe
  * inlinees, vtables, symbols. What gets one name is added up. */
 int pgk_sample_remap(struct pgk_sample **profile, const char *path, struct pgk_err *err);
 
+/* Says that the discriminators are flow-sensitive, which text and raw binary cannot say. */
+void pgk_sample_mark_flow(struct pgk_sample *profile);
+/* Flow-sensitive discriminators as an early pass of the compiler sees them: their 8, 14, 20 or 26
+ * low bits. Places that become equal are added up. PGK_E_ARG if the profile has none. */
+enum pgk_sample_flow_pass {
+    PGK_SAMPLE_FLOW_BASE,
+    PGK_SAMPLE_FLOW_PASS1,
+    PGK_SAMPLE_FLOW_PASS2,
+    PGK_SAMPLE_FLOW_PASS3,
+};
+int pgk_sample_reduce_flow(struct pgk_sample **profile, enum pgk_sample_flow_pass pass,
+                           struct pgk_err *err);
+
 /* Adds the symbols of a file, one per line, to the symbol list. */
 int pgk_sample_add_symbols(struct pgk_sample *profile, const char *path, struct pgk_err *err);
 /* Spells names that are known by GUID alone, if the file has them, one per line. */
@@ -178,6 +191,8 @@ int pgk_sample_name_from_file(struct pgk_sample *profile, const char *path, stru
 /* The same from the symbols of the binaries. */
 int pgk_sample_name_from_binaries(struct pgk_sample *profile, struct pgk_binaries *binaries,
                                   struct pgk_err *err);
+/* Spells names that one profile knows by GUID alone as the other has them. */
+int pgk_sample_exchange_names(struct pgk_sample *a, struct pgk_sample *b, struct pgk_err *err);
 
 /* ---- writing ---- */
 
@@ -209,7 +224,10 @@ struct pgk_sample_written {
     size_t vtables_dropped;     /* records of types */
     bool symbols_dropped;
     bool checksums_dropped, attributes_dropped;
-    bool md5;                   /* names are GUIDs although they were not asked for */
+    bool flow_dropped;          /* the mark of flow-sensitive discriminators */
+    bool partial_dropped;       /* the mark of shared code */
+    bool md5;                   /* names are GUIDs although they were not asked for; in text
+                                   those that are known by their GUIDs alone */
 };
 /* Writes a finished profile; "-" is standard output. `written` may be NULL. */
 int pgk_sample_write(const struct pgk_sample *profile, const char *path,

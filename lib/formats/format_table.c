@@ -54,6 +54,9 @@ static int read_raw(struct pgk_heap *heap, const struct pgk_filemap *map,
     info->dumps = raw.dumps;
     info->interrupted = raw.interrupted;
     info->library_accesses = raw.library_accesses;
+    info->alive = raw.alive;
+    info->recording_ns = raw.own_ns;
+    info->recording_bytes = raw.own_bytes;
     return 0;
 }
 
@@ -317,6 +320,9 @@ const char *pgk_file_info_text(const struct pgk_file_info *info, char *buf, size
                  info->full_schema ? "all" : "the compiler's");
     if (info->interrupted)
         n += snprintf(buf + n, size - (size_t)n, ", interrupted");
+    if (info->alive)
+        n += snprintf(buf + n, size - (size_t)n, " with %" PRIu64 " object%s alive", info->alive,
+                      info->alive == 1 ? "" : "s");
     if (info->library_accesses)
         n += snprintf(buf + n, size - (size_t)n, ", accesses of library functions only");
     if (info->guid_names)
@@ -519,7 +525,8 @@ int pgk_sample_read(struct pgk_sample *profile, const char *path, uint64_t weigh
     return close_file(&f, read_sample(profile, &f, weight, err), info);
 }
 
-/* Only extensible binaries have a table to find a function by. */
+/* Only extensible binaries have a table to find a function by, and only binaries a summary of
+ * all that was there. */
 static int read_function(struct pgk_sample *profile, struct opened *f, const char *function,
                          struct pgk_err *err)
 {
@@ -529,6 +536,11 @@ static int read_function(struct pgk_sample *profile, struct opened *f, const cha
             return status;
     }
     PGK_TRY(read_sample(profile, f, 1, err));
+    if (!f->info.has_summary) {
+        PGK_TRY(pgk_sample_finish(profile, err));
+        PGK_TRY(pgk_sample_summarise(profile, &f->info.summary, err));
+        f->info.has_summary = true;
+    }
     return pgk_sample_keep_function(profile, function, err);
 }
 

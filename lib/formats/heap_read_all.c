@@ -14,6 +14,7 @@
 #include "pgokit/log.h"
 
 #include "fail.h"
+#include "heap_model.h"
 #include "mem.h"
 #include "pool.h"
 
@@ -54,6 +55,14 @@ static void note_failure(struct read_all *r, size_t part)
         continue;
 }
 
+/* What is read into is written by somebody. */
+static int new_heap(struct pgk_heap **heap, struct pgk_err *err)
+{
+    PGK_TRY(pgk_heap_new(heap, err));
+    (*heap)->no_partial_accesses = true;
+    return 0;
+}
+
 /* A file that counts several times is read apart, to be multiplied before it is added. */
 static int read_weighted(struct pgk_heap *into, const struct pgk_input *input,
                          struct pgk_file_info *info, struct pgk_err *err)
@@ -61,11 +70,12 @@ static int read_weighted(struct pgk_heap *into, const struct pgk_input *input,
     struct pgk_heap *one;
     if (input->weight == 1)
         return pgk_heap_read(into, input->path, info, err);
-    PGK_TRY(pgk_heap_new(&one, err));
+    PGK_TRY(new_heap(&one, err));
     int status = pgk_heap_read(one, input->path, info, err);
     if (!status) {
-        pgk_heap_scale(one, input->weight);
-        status = pgk_heap_merge(into, one, err);
+        status = pgk_heap_scale(one, input->weight, err);
+        if (!status)
+            status = pgk_heap_merge(into, one, err);
     }
     pgk_heap_close(&one);
     return status;
@@ -75,7 +85,7 @@ static int read_part(void *ctx, size_t number, unsigned worker)
 {
     struct read_all *r = ctx;
     struct part *p = &r->parts[number];
-    int status = pgk_heap_new(&p->heap, &p->err);
+    int status = new_heap(&p->heap, &p->err);
     (void)worker;
     for (size_t i = p->first; i < p->end && !status && !is_in_vain(r, number); i++) {
         status = read_weighted(p->heap, &r->inputs[i], r->infos ? &r->infos[i] : NULL, &p->err);

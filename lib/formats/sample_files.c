@@ -44,19 +44,24 @@ bool pgk_sniff_sample_text(const uint8_t *bytes, size_t size)
     return pgk_sample_text_sniff(bytes, size);
 }
 
+static void tell_of_ext(struct pgk_file_info *info, const struct pgk_sample_ext_info *ext)
+{
+    info->version = PGK_SAMPLE_VERSION;
+    info->compressed = ext->compressed;
+    info->guid_names = ext->md5;
+    info->split_layout = ext->split_layout;
+    info->has_vtables = ext->has_vtables;
+    info->has_summary = ext->has_summary;
+    info->summary = ext->summary;
+}
+
 int pgk_read_sample_ext(struct pgk_sample *profile, const struct pgk_filemap *map,
                         const struct pgk_source *src, uint64_t weight, struct pgk_file_info *info,
                         struct pgk_err *err)
 {
     struct pgk_sample_ext_info ext;
     PGK_TRY(pgk_sample_ext_read(profile, map->bytes, map->size, src, weight, &ext, err));
-    info->version = PGK_SAMPLE_VERSION;
-    info->compressed = ext.compressed;
-    info->guid_names = ext.md5;
-    info->split_layout = ext.split_layout;
-    info->has_vtables = ext.has_vtables;
-    info->has_summary = ext.has_summary;
-    info->summary = ext.summary;
+    tell_of_ext(info, &ext);
     return 0;
 }
 
@@ -83,8 +88,9 @@ int pgk_read_sample_gcc(struct pgk_sample *profile, const struct pgk_filemap *ma
                         const struct pgk_source *src, uint64_t weight, struct pgk_file_info *info,
                         struct pgk_err *err)
 {
-    (void)info;
-    return pgk_sample_gcc_read(profile, map->bytes, map->size, src, weight, err);
+    PGK_TRY(pgk_sample_gcc_read(profile, map->bytes, map->size, src, weight, err));
+    info->version = pgk_sample_gcc_version(map->bytes, map->size);
+    return 0;
 }
 
 int pgk_read_sample_text(struct pgk_sample *profile, const struct pgk_filemap *map,
@@ -99,8 +105,11 @@ int pgk_sample_read_one(struct pgk_sample *profile, const struct pgk_filemap *ma
                         const struct pgk_source *src, const char *function,
                         struct pgk_file_info *info, struct pgk_err *err)
 {
-    info->version = PGK_SAMPLE_VERSION;
-    return pgk_sample_ext_read_function(profile, map->bytes, map->size, src, function, err);
+    struct pgk_sample_ext_info ext;
+    PGK_TRY(pgk_sample_ext_read_function(profile, map->bytes, map->size, src, function, &ext,
+                                         err));
+    tell_of_ext(info, &ext);
+    return 0;
 }
 
 /* docs/formats/sample-binary.md "Who reads what" */
@@ -111,7 +120,10 @@ const char *pgk_sample_file_readers(const struct pgk_file_info *info)
     const char *name = info->format->name;
     if (strstr(name, "compact"))
         return "LLVM 13 to 16";
-    return strstr(name, "GCC") ? "GCC and LLVM 14 to 22" : "LLVM 14 to 22";
+    if (!strstr(name, "GCC"))
+        return "LLVM 14 to 22";
+    static const char *const versions[] = {"LLVM 14 to 22", "GCC before 12", "GCC 12"};
+    return versions[info->version];
 }
 
 /* ---- many files ---- */

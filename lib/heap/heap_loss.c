@@ -51,7 +51,7 @@ static void lose_fields(struct losses *l)
     uint64_t cut = 0;
     char names[640], text[800];
     for (size_t i = 0; i < l->h->contexts.n; i++) {
-        const struct pgk_mib *m = &l->h->contexts.v[i].mib;
+        const struct pgk_mib *m = pgk_heap_mib(l->h, i, PGK_MIB_ROOM);
         known |= m->known;
         all &= m->known;
         for (enum pgk_mib_id id = 0; id < PGK_MIB_FIELDS; id++)
@@ -88,7 +88,7 @@ static void lose_histograms(struct losses *l)
     uint64_t contexts = 0, elements = 0, rounded = 0;
     char text[160];
     for (size_t i = 0; i < l->h->contexts.n; i++) {
-        const struct pgk_mib *m = &l->h->contexts.v[i].mib;
+        const struct pgk_mib *m = pgk_heap_mib(l->h, i, PGK_MIB_ROOM);
         contexts += m->hist_count > 0;
         elements += m->hist_count;
         for (uint32_t k = 0; k < m->hist_count; k++)
@@ -123,7 +123,7 @@ static void lose_data_access(struct losses *l)
     const struct pgk_heap_target *t = l->target;
     const struct pgk_data_access *d = &l->h->data;
     char text[160];
-    if (!pgk_data_access_any(d) || t->form == PGK_HEAP_YAML ||
+    if (!pgk_data_access_any(d) || t->form == PGK_HEAP_YAML || t->form == PGK_HEAP_PATHS ||
         (t->form == PGK_HEAP_INDEXED && t->version >= 4))
         return;
     snprintf(text, sizeof text,

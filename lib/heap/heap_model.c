@@ -32,6 +32,8 @@ void pgk_heap_close(struct pgk_heap **heap)
     pgk_vec_free(&h->frames);
     pgk_stack_tree_free(&h->stacks);
     pgk_vec_free(&h->contexts);
+    pgk_vec_free(&h->wide);
+    pgk_vec_free(&h->hists);
     pgk_vec_free(&h->sites);
     pgk_vec_free(&h->context_of);
     pgk_data_access_free(&h->data);
@@ -146,8 +148,6 @@ uint32_t pgk_heap_context_at(const struct pgk_heap *h, uint32_t stack)
 
 static bool copy_histogram(struct pgk_heap *h, struct pgk_mib *m)
 {
-    if (!m->hist_count)
-        return true;
     uint64_t *copy = pgk_arena_alloc(&h->arena, m->hist_count, sizeof *copy);
     if (!copy)
         return false;
@@ -172,23 +172,36 @@ int pgk_heap_add(struct pgk_heap *h, uint32_t stack, const struct pgk_mib *mib,
 {
     uint32_t at = pgk_heap_context_at(h, stack);
     if (at != PGK_INDEX_NONE)
-        return pgk_mib_add(&h->contexts.v[at].mib, mib, &h->arena) ? 0 : pgk_fail_nomem(err);
+        return pgk_context_add(h, &h->contexts.v[at], mib) ? 0 : pgk_fail_nomem(err);
 
     PGK_TRY(pgk_heap_reserve_contexts(h, (size_t)stack + 1, err));
-    struct pgk_heap_context c = {.stack = stack, .mib = *mib};
-    if (!copy_histogram(h, &c.mib) || !pgk_vec_push(&h->contexts, c))
+    struct pgk_heap_context c = {.stack = stack};
+    struct pgk_mib own;
+    if (mib->hist_count) {
+        own = *mib;
+        if (!copy_histogram(h, &own))
+            return pgk_fail_nomem(err);
+        mib = &own;
+    }
+    if (!pgk_context_set(h, &c, mib) ||
+        !pgk_vec_push(&h->contexts, c))
         return pgk_fail_nomem(err);
     h->context_of.v[stack] = (uint32_t)h->contexts.n;
     return 0;
 }
 
-void pgk_heap_scale(struct pgk_heap *heap, uint64_t times)
+int pgk_heap_scale(struct pgk_heap *heap, uint64_t times, struct pgk_err *err)
 {
-    for (size_t i = 0; i < heap->contexts.n; i++)
-        pgk_mib_scale(&heap->contexts.v[i].mib, times);
+    for (size_t i = 0; i < heap->contexts.n; i++) {
+        struct pgk_mib m;
+        pgk_context_get(heap, &heap->contexts.v[i], &m);
+        pgk_mib_scale(&m, times);
+        PGK_TRY(pgk_context_set(heap, &heap->contexts.v[i], &m) ? 0 : pgk_fail_nomem(err));
+    }
     for (size_t i = 0; i < heap->data.entries.n; i++)
         heap->data.entries.v[i].count =
             pgk_multiply_saturated(heap->data.entries.v[i].count, times);
+    return 0;
 }
 
 /* The callees of `site` become the sorted union with the given ones. */
@@ -304,9 +317,11 @@ size_t pgk_heap_contexts(const struct pgk_heap *heap)
     return heap->contexts.n;
 }
 
-const struct pgk_mib *pgk_heap_mib(const struct pgk_heap *heap, size_t context)
+const struct pgk_mib *pgk_heap_mib(const struct pgk_heap *heap, size_t context,
+                                   struct pgk_mib *room)
 {
-    return &heap->contexts.v[context].mib;
+    pgk_context_get(heap, &heap->contexts.v[context], room);
+    return room;
 }
 
 size_t pgk_heap_callees(const struct pgk_heap *heap)
@@ -342,6 +357,43 @@ int pgk_heap_check_writable(const struct pgk_heap *h, const char *path, const ch
         return pgk_fail(err, PGK_E_EMPTY, .file = path, .format = format,
                         .record = "contexts", .found = "none", .expected = "at least one",
                         .hint = "the inputs hold no heap data");
+    return 0;
+}
+
+size_t pgk_heap_cold_by_default(const struct pgk_heap *heap)
+{
+    const uint32_t density = UINT32_C(1) << PGK_MIB_TotalLifetimeAccessDensity;
+    size_t n = 0;
+    for (size_t i = 0; i < heap->contexts.n; i++)
+        n += !(heap->contexts.v[i].known & density) &&
+             pgk_mib_is_cold(pgk_heap_mib(heap, i, PGK_MIB_ROOM));
+    return n;
+}
+
+int pgk_heap_same_named(const struct pgk_heap *heap, struct pgk_heap_same_named *found,
+                        struct pgk_err *err)
+{
+    struct pgk_heap_same_named f = {0};
+    struct pgk_index by_guid = {0};
+    bool ok = true;
+    for (uint32_t i = 0; i < heap->funcs.n && ok; i++) {
+        const struct pgk_heap_func *func = &heap->funcs.v[i];
+        uint64_t hash = pgk_hash_u64(func->guid);
+        uint32_t first = PGK_INDEX_NONE;
+        PGK_INDEX_FOR (&by_guid, hash, j)
+            first = heap->funcs.v[j].guid == func->guid ? j : first;
+        if (first == PGK_INDEX_NONE) {
+            ok = pgk_index_add(&by_guid, hash, i);
+        } else if (func->name && heap->funcs.v[first].name && !f.functions++) {
+            f.name = pgk_intern_str(&heap->strings, func->name);
+            f.files[0] = pgk_intern_str(&heap->strings, heap->funcs.v[first].file);
+            f.files[1] = pgk_intern_str(&heap->strings, func->file);
+        }
+    }
+    pgk_index_free(&by_guid);
+    if (!ok)
+        return pgk_fail_nomem(err);
+    *found = f;
     return 0;
 }
 

@@ -65,11 +65,24 @@ struct pgk_frame {
 };
 enum { PGK_DISCRIMINATOR_MAX = (1 << 30) - 1 };
 
+/* Values by field; the last field is an address of the profiled process and not carried. */
+enum { PGK_CONTEXT_FIELDS = PGK_MIB_FIELDS - 1 };
 struct pgk_heap_context {
-    uint32_t stack;      /* node of `stacks` */
-    bool owned_by_chain; /* stands in the record of each function of its leaf's inline chain,
-                            which is the rule; nearly no context needs a site of its own */
-    struct pgk_mib mib;
+    uint32_t stack; /* node of `stacks` */
+    uint32_t known : PGK_MIB_FIELDS;
+    uint32_t owned_by_chain : 1; /* stands in the record of each function of its leaf's inline
+                                    chain, which is the rule; nearly no context needs a site of
+                                    its own */
+    uint32_t is_wide : 1;        /* v[0] is a position in `wide`, the rest of v without meaning */
+    uint32_t hist;               /* position in `hists` + 1; 0: none */
+    uint32_t v[PGK_MIB_FIELDS];  /* see heap_context.c */
+};
+struct pgk_context_wide {
+    uint64_t v[PGK_CONTEXT_FIELDS];
+};
+struct pgk_context_hist {
+    const uint64_t *v; /* in the arena */
+    uint32_t n;
 };
 
 /* Membership in a function's record: of calls, and of contexts beyond the rule. */
@@ -92,10 +105,15 @@ struct pgk_heap {
     PGK_VEC(struct pgk_frame) frames;
     struct pgk_stack_tree stacks;
     PGK_VEC(struct pgk_heap_context) contexts;
+    PGK_VEC(struct pgk_context_wide) wide;
+    PGK_VEC(struct pgk_context_hist) hists;
     PGK_VEC(struct pgk_heap_site) sites;
     struct pgk_data_access data;
     PGK_VEC(uint32_t) context_of; /* by stack node: context + 1, or 0; may be shorter */
     struct pgk_index func_index, frame_index, site_index;
+    /* Readers take accesses for unknown of which a profile counts but a part, because nothing in
+     * the model, or in files that it goes to, would tell them from all accesses. */
+    bool no_partial_accesses;
 };
 
 /* Each of these gives the position of an equal entry, added if new, or
@@ -124,6 +142,33 @@ static inline uint64_t pgk_frame_place(uint32_t line_offset, uint32_t column)
 static inline struct pgk_data_store pgk_heap_data_store(struct pgk_heap *h)
 {
     return (struct pgk_data_store){&h->data, &h->strings, &h->arena};
+}
+
+/* The values of a context. */
+void pgk_context_get(const struct pgk_heap *h, const struct pgk_heap_context *c,
+                     struct pgk_mib *m);
+uint64_t pgk_context_value(const struct pgk_heap *h, const struct pgk_heap_context *c,
+                           enum pgk_mib_id id);
+/* As pgk_mib_file_value; what is not known is 0 in a context anyway. */
+uint64_t pgk_context_file_value(const struct pgk_heap *h, const struct pgk_heap_context *c,
+                                enum pgk_mib_id id);
+/* Gives a context other values; the histogram must lie in the arena. False when out of memory. */
+bool pgk_context_set(struct pgk_heap *h, struct pgk_heap_context *c, const struct pgk_mib *m);
+/* Adds to them (rule `across`); false when out of memory. */
+bool pgk_context_add(struct pgk_heap *h, struct pgk_heap_context *c, const struct pgk_mib *m);
+
+/* For whoever adds many, as contexts lie all over the model: asks early for what adding to the
+ * context of a stack will read, first its position, then the context. */
+static inline void pgk_heap_prefetch_position(const struct pgk_heap *h, uint32_t stack)
+{
+    if (stack < h->context_of.n)
+        __builtin_prefetch(&h->context_of.v[stack]);
+}
+static inline void pgk_context_prefetch(const struct pgk_heap *h, uint32_t context)
+{
+    enum { CACHE_LINE = 64 };
+    for (size_t byte = 0; byte < sizeof *h->contexts.v; byte += CACHE_LINE)
+        __builtin_prefetch((const char *)&h->contexts.v[context] + byte, 1);
 }
 
 /* Adds `mib` to the context of the stack (rule `across`); its histogram is copied. */

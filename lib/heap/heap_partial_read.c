@@ -338,7 +338,7 @@ static int read_name(struct reader *r, const char *record, const char *field, ui
 
 static int read_data(struct reader *r)
 {
-    uint64_t n, symbol, file;
+    uint64_t n, symbol;
     PGK_TRY(begin_part(r, PGK_PARTIAL_data, &n));
     for (uint64_t i = 0; i < n; i++) {
         PGK_TRY(read_below(r, r->strings.n, RECORD(data, i), "symbol", &symbol));
@@ -348,9 +348,8 @@ static int read_data(struct reader *r)
         r->places.n = 0;
         while (places--) {
             struct pgk_data_place p;
-            PGK_TRY(read_below(r, r->strings.n, RECORD(data, i), "file", &file));
+            PGK_TRY(read_name(r, RECORD(data, i), "file", &p.file));
             PGK_TRY(read_u32(r, RECORD(data, i), "line", &p.line));
-            p.file = r->strings.v[file];
             if (!pgk_vec_push(&r->places, p))
                 return pgk_fail_nomem(r->err);
         }

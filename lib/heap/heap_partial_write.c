@@ -180,9 +180,11 @@ static void use_rest(struct writer *w)
     }
     for (size_t i = 0; i < h->texts.n; i++)
         w->modules.of[h->texts.v[i].module] = USED;
-    for (size_t i = 0; i < h->modules.n; i++)
+    for (size_t i = 0; i < h->modules.n; i++) {
+        const struct pgk_heap_module *m = &h->modules.v[i];
         if (w->modules.of[i] != NOT_USED)
-            w->strings.of[h->modules.v[i].build_id] = w->strings.of[h->modules.v[i].name] = USED;
+            w->strings.of[m->build_id ? m->build_id : m->name] = USED;
+    }
     for (size_t i = 0; i < h->data.entries.n; i++) {
         const struct pgk_data_entry *e = &h->data.entries.v[i];
         w->strings.of[e->symbol] = USED;
@@ -439,7 +441,7 @@ static bool write_contexts(struct writer *w)
         const struct pgk_heap_context *c = &w->h->contexts.v[w->contexts.order[i]];
         pgk_sink_uleb(w->out, w->nodes.of[c->stack]);
         pgk_sink_uleb(w->out, c->owned_by_chain);
-        write_mib(w, &c->mib);
+        write_mib(w, pgk_heap_mib(w->h, w->contexts.order[i], PGK_MIB_ROOM));
     }
     return true;
 }

@@ -23,6 +23,7 @@ struct reader {
     uint64_t spelled_bytes;
     PGK_VEC(char) text;
     PGK_VEC(uint64_t) numbers;
+    PGK_VEC(struct pgk_data_place) places;
 };
 
 static int reject(const struct reader *r, const struct pgk_cursor *c, uint64_t off,
@@ -275,6 +276,59 @@ static int read_sites(struct reader *r, struct pgk_cursor *c)
     return 0;
 }
 
+/* A string that is a name, as an id of the model. */
+static int read_name(struct reader *r, struct pgk_cursor *c, const char *field, uint32_t *id)
+{
+    uint64_t off = pgk_cur_off(c);
+    uint32_t string;
+    PGK_TRY(read_below(r, c, field, r->strings.n, &string));
+    *id = r->strings.v[string];
+    return *id ? 0 : reject(r, c, off, field, "the empty string", "a name");
+}
+
+/* Adds the data access profile to `to`, whose strings are the model's. */
+static int read_data_into(struct reader *r, struct pgk_cursor *c, struct pgk_data_store *to)
+{
+    uint64_t n, places;
+    uint32_t string;
+    PGK_TRY(read_count(r, c, 11, &n));
+    while (n--) {
+        PGK_TRY(read_below(r, c, "symbol", r->strings.n, &string));
+        uint32_t symbol = r->strings.v[string];
+        uint64_t hash = pgk_cur_u64(c, "hash"), count = pgk_cur_uleb(c, "accesses");
+        PGK_TRY(read_count(r, c, 2, &places));
+        r->places.n = 0;
+        while (places--) {
+            struct pgk_data_place p;
+            PGK_TRY(read_name(r, c, "file", &p.file));
+            PGK_TRY(read_below(r, c, "line", UINT64_C(1) << 32, &p.line));
+            if (!pgk_vec_push(&r->places, p))
+                return pgk_fail_nomem(r->err);
+        }
+        if (!pgk_data_access_add(to, symbol, hash, count, r->places.v, r->places.n))
+            return pgk_fail_nomem(r->err);
+    }
+    PGK_TRY(read_count(r, c, 1, &n));
+    while (n--) {
+        PGK_TRY(read_name(r, c, "cold symbol", &string));
+        if (!pgk_data_access_add_cold_symbol(to, string))
+            return pgk_fail_nomem(r->err);
+    }
+    PGK_TRY(read_count(r, c, sizeof(uint64_t), &n));
+    while (n--)
+        if (!pgk_data_access_add_cold_hash(to, pgk_cur_u64(c, "cold literal")))
+            return pgk_fail_nomem(r->err);
+    return 0;
+}
+
+static int read_data(struct reader *r, struct pgk_cursor *c)
+{
+    struct pgk_data_store to = pgk_heap_data_store(r->heap);
+    PGK_TRY(read_data_into(r, c, &to));
+    pgk_data_access_sort(&to);
+    return 0;
+}
+
 static const struct {
     const char *name;
     int (*read)(struct reader *r, struct pgk_cursor *c);
@@ -286,6 +340,7 @@ static const struct {
     [PGK_PATHS_STACKS] = {"stacks", read_stacks},
     [PGK_PATHS_CONTEXTS] = {"contexts", read_contexts},
     [PGK_PATHS_SITES] = {"sites", read_sites},
+    [PGK_PATHS_DATA] = {"data access profile", read_data},
 };
 
 /* Sections that are not known are passed over: they come after those that are. */
@@ -331,6 +386,8 @@ static int read_file(struct reader *r, uint32_t *version)
     struct pgk_cursor found[PGK_PATHS_SECTIONS_END] = {0};
     PGK_TRY(find_sections(r, found, version));
     for (int i = PGK_PATHS_STRINGS; i < PGK_PATHS_SECTIONS_END; i++) {
+        if (!found[i].start && i == PGK_PATHS_DATA)
+            continue;
         if (!found[i].start)
             return reject(r, &r->file, r->file.src.base_off + 12, "sections",
                           PGK_F("no section %d, %s", i, sections[i].name), "all sections");
@@ -364,5 +421,6 @@ int pgk_heap_paths_read(struct pgk_heap *h, const uint8_t *bytes, size_t size,
     pgk_vec_free(&r.tree);
     pgk_vec_free(&r.text);
     pgk_vec_free(&r.numbers);
+    pgk_vec_free(&r.places);
     return status;
 }

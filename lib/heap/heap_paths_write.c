@@ -289,18 +289,20 @@ static void write_stacks(const struct writer *w, struct pgk_sink *out)
 static void write_context(const struct writer *w, const struct pgk_heap_context *c,
                           struct pgk_sink *out)
 {
+    struct pgk_mib mib;
+    pgk_context_get(w->h, c, &mib);
     pgk_sink_uleb(out, w->node_at[c->stack]);
     pgk_sink_u8(out, (c->owned_by_chain ? PGK_PATHS_OWNED_BY_CHAIN : 0) |
-                         (c->mib.hist_count ? PGK_PATHS_HISTOGRAM : 0));
-    pgk_sink_uleb(out, c->mib.known);
+                         (mib.hist_count ? PGK_PATHS_HISTOGRAM : 0));
+    pgk_sink_uleb(out, mib.known);
     for (enum pgk_mib_id id = 0; id < PGK_MIB_FIELDS; id++)
-        if (c->mib.known >> id & 1)
-            pgk_sink_uleb(out, c->mib.v[id]);
-    if (!c->mib.hist_count)
+        if (mib.known >> id & 1)
+            pgk_sink_uleb(out, mib.v[id]);
+    if (!mib.hist_count)
         return;
-    pgk_sink_uleb(out, c->mib.hist_count);
-    for (uint32_t i = 0; i < c->mib.hist_count; i++)
-        pgk_sink_uleb(out, c->mib.hist[i]);
+    pgk_sink_uleb(out, mib.hist_count);
+    for (uint32_t i = 0; i < mib.hist_count; i++)
+        pgk_sink_uleb(out, mib.hist[i]);
 }
 
 static void write_contexts(struct writer *w, struct pgk_sink *out)
@@ -348,6 +350,41 @@ static bool write_sites(struct writer *w, struct pgk_sink *out)
     return true;
 }
 
+/* A string of the model as one of the file; false when out of memory. */
+static bool write_string_id(struct writer *w, struct pgk_sink *out, uint32_t string)
+{
+    uint32_t id = pgk_intern(&w->strings, pgk_intern_str(&w->h->strings, string),
+                             pgk_intern_len(&w->h->strings, string));
+    pgk_sink_uleb(out, id);
+    return id != PGK_INDEX_NONE;
+}
+
+/* The model keeps these in an order that depends on their content alone. */
+static bool write_data(struct writer *w, struct pgk_sink *out)
+{
+    const struct pgk_data_access *d = &w->h->data;
+    bool ok = true;
+    pgk_sink_uleb(out, d->entries.n);
+    for (size_t i = 0; i < d->entries.n && ok; i++) {
+        const struct pgk_data_entry *e = &d->entries.v[i];
+        ok = write_string_id(w, out, e->symbol);
+        pgk_sink_u64(out, e->hash);
+        pgk_sink_uleb(out, e->count);
+        pgk_sink_uleb(out, e->n_places);
+        for (uint32_t k = 0; k < e->n_places && ok; k++) {
+            ok = write_string_id(w, out, e->places[k].file);
+            pgk_sink_uleb(out, e->places[k].line);
+        }
+    }
+    pgk_sink_uleb(out, d->cold_symbols.n);
+    for (size_t i = 0; i < d->cold_symbols.n && ok; i++)
+        ok = write_string_id(w, out, d->cold_symbols.v[i]);
+    pgk_sink_uleb(out, d->cold_hashes.n);
+    for (size_t i = 0; i < d->cold_hashes.n; i++)
+        pgk_sink_u64(out, d->cold_hashes.v[i]);
+    return ok;
+}
+
 static unsigned digits(uint64_t v)
 {
     unsigned n = 1;
@@ -392,26 +429,27 @@ static int write_file(struct writer *w, struct pgk_sink *out, struct pgk_heap_pa
         PGK_TRY(pgk_sink_memory(&s[i], err));
     if (!build_paths(w) || !number_functions(w) || !number_frames(w) || !number_stacks(w) ||
         !count_plain(w) || !write_functions(w, s[PGK_PATHS_FUNCTIONS]) ||
-        !write_sites(w, s[PGK_PATHS_SITES]))
+        !write_sites(w, s[PGK_PATHS_SITES]) || !write_data(w, s[PGK_PATHS_DATA]))
         return pgk_fail_nomem(err);
     write_paths(w, s[PGK_PATHS_PATHS]);
     write_strings(w, s[PGK_PATHS_STRINGS]);
     write_frames(w, s[PGK_PATHS_FRAMES]);
     write_stacks(w, s[PGK_PATHS_STACKS]);
     write_contexts(w, s[PGK_PATHS_CONTEXTS]);
-    uint32_t n = PGK_PATHS_SECTIONS_END - PGK_PATHS_STRINGS;
+    int end = pgk_data_access_any(&w->h->data) ? PGK_PATHS_SECTIONS_END : PGK_PATHS_DATA;
+    uint32_t n = (uint32_t)end - PGK_PATHS_STRINGS;
     uint64_t off = pgk_sink_tell(out) + 16 + n * UINT64_C(24), stack_bytes = 0;
     pgk_sink_u64(out, PGK_HEAP_PATHS_MAGIC);
     pgk_sink_u32(out, PGK_HEAP_PATHS_VERSION);
     pgk_sink_u32(out, n);
-    for (int i = PGK_PATHS_STRINGS; i < PGK_PATHS_SECTIONS_END; i++) {
+    for (int i = PGK_PATHS_STRINGS; i < end; i++) {
         pgk_sink_u64(out, (uint64_t)i);
         pgk_sink_u64(out, off);
         pgk_sink_u64(out, pgk_sink_tell(s[i]));
         off += pgk_sink_tell(s[i]);
         stack_bytes += i <= PGK_PATHS_STACKS ? pgk_sink_tell(s[i]) : 0;
     }
-    for (int i = PGK_PATHS_STRINGS; i < PGK_PATHS_SECTIONS_END; i++) {
+    for (int i = PGK_PATHS_STRINGS; i < end; i++) {
         size_t bytes;
         const uint8_t *data = pgk_sink_data(s[i], &bytes);
         if (!data)

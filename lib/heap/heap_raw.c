@@ -13,15 +13,29 @@ struct segment {
 };
 
 #define NOTES_MAGIC UINT64_C(0x45544f4e544b4750)
-enum { NOTES_SIZE = 32, NOTE_INTERRUPTED = 1, NOTE_LIBRARY_ACCESSES = 2 };
-enum { HEADER_SIZE = 48, CACHE_LINE = 64 };
+enum { NOTES_SIZE = 64, NOTE_INTERRUPTED = 1, NOTE_LIBRARY_ACCESSES = 2 };
+enum { BEGUN_SIZE = 32, HEADER_SIZE = 48, CACHE_LINE = 64 };
 
-/* One stack id of the process. */
+/* One stack id of the process. Blocks stay in the file until they are added to the model. */
 struct entry {
     uint64_t id;
-    uint64_t off;  /* where the file names it first */
-    uint32_t node; /* PGK_NODE_NONE until its stack is read */
-    struct pgk_mib mib;
+    uint64_t off;           /* of its first block; of what names it, while there is none */
+    struct pgk_mib *merged; /* where there are several blocks of it; else NULL */
+    uint32_t node;          /* PGK_NODE_NONE until its stack is read */
+    uint32_t version;       /* of the dump of the first block; 0: no object was closed so far */
+};
+
+/* A stack of the dump. */
+struct stack_ref {
+    uint64_t off; /* of its id in the file */
+    uint32_t entry, number;
+};
+
+/* Of an entry, the objects begun in sheets less those closed there: what was alive in the end.
+ * Differences of unsigned numbers come out right whatever the order. */
+struct alive {
+    uint32_t objects;
+    uint64_t bytes, start_ms;
 };
 
 /* The frame of a program counter; a process has few distinct ones, so that a small
@@ -31,18 +45,20 @@ struct pc_slot {
     uint32_t frame; /* + 1; 0: empty */
 };
 
-/* A stack on its way into the model. */
-struct lane {
-    uint64_t number, off; /* of the stack in the file */
-    uint32_t entry;
-    size_t first, end;    /* its frames that are not in the tree yet, in `frames` */
-    uint32_t node;        /* of those that are */
+/* The fields of one version, in file order. */
+struct mib_layout {
+    struct {
+        uint8_t id, bytes, off;
+    } fields[PGK_MIB_FIELDS];
+    size_t count, size;
+    uint32_t known;
 };
-enum { LANES = 8 };
 
 struct reader {
     struct pgk_heap *heap;
     struct pgk_err *err;
+    const uint8_t *bytes;
+    uint64_t base_off;          /* of these in the file */
     struct pgk_cursor *c;
     uint32_t dump, version;
     PGK_VEC(struct entry) entries;
@@ -50,11 +66,18 @@ struct reader {
     PGK_VEC(struct segment) segments;
     bool segments_changed; /* from one dump to another */
     uint64_t notes;        /* flags of pgokit's runtime */
+    uint64_t own_ns, own_bytes; /* and what it cost */
+    bool begun;            /* this dump is a sheet that says which objects were begun */
+    PGK_VEC(struct alive) alive; /* of the entries, as far as there are sheets */
+    uint64_t objects_alive;
+    uint32_t last_ms;      /* latest event of the sheets */
     struct pc_slot *pcs;
     uint32_t pc_mask, pc_used;
-    struct lane lanes[LANES];   /* stacks that were read and are not in the model yet */
-    size_t n_lanes;
-    PGK_VEC(uint32_t) frames;   /* of these, each from the program's entry on */
+    struct mib_layout layouts[PGK_HEAP_RAW_LAST + 1]; /* by version */
+    struct pgk_arena scratch;   /* of merged blocks */
+    PGK_VEC(uint64_t) hist;     /* of the block that was read last */
+    PGK_VEC(struct stack_ref) stacks;
+    PGK_VEC(uint32_t) path;     /* nodes of the stack that was added last, from the root on */
 };
 
 #define RECORD(r, what, i) PGK_F("dump %u, %s %" PRIu64, (r)->dump, (what), (uint64_t)(i) + 1)
@@ -195,34 +218,6 @@ static uint64_t histogram_element(const uint8_t *p, uint64_t version)
     return pgk_heap_raw_decode(v);
 }
 
-static int read_histogram(struct reader *r, uint64_t version, struct pgk_mib *m)
-{
-    uint64_t n = m->v[PGK_MIB_AccessHistogramSize];
-    if (!n)
-        return 0;
-    size_t element = version == 4 ? 8 : 2;
-    const uint8_t *p = pgk_cur_take(r->c, n * element, "AccessHistogram");
-    if (!p)
-        return 0; /* the caller checks the cursor */
-    uint64_t *hist = pgk_arena_alloc(&r->heap->arena, n, sizeof *hist);
-    if (!hist)
-        return pgk_fail_nomem(r->err);
-    for (uint64_t i = 0; i < n; i++)
-        hist[i] = histogram_element(p + i * element, version);
-    m->hist = hist;
-    m->hist_count = (uint32_t)n;
-    return 0;
-}
-
-/* The fields of one version, in file order. */
-struct mib_layout {
-    struct {
-        uint8_t id, bytes, off;
-    } fields[PGK_MIB_FIELDS];
-    size_t count, size;
-    uint32_t known;
-};
-
 static struct mib_layout mib_layout(uint64_t version)
 {
     struct mib_layout l = {0};
@@ -247,6 +242,11 @@ size_t pgk_heap_raw_mib_size(uint64_t version)
 
 static void read_mib(const uint8_t *p, const struct mib_layout *l, struct pgk_mib *m)
 {
+    if (l->count < PGK_MIB_FIELDS)
+        memset(m->v, 0, sizeof m->v);
+    m->known = l->known;
+    m->hist = NULL;
+    m->hist_count = 0;
     for (size_t i = 0; i < l->count; i++) {
         uint32_t narrow;
         uint64_t wide;
@@ -259,36 +259,136 @@ static void read_mib(const uint8_t *p, const struct mib_layout *l, struct pgk_mi
         }
     }
     m->v[PGK_MIB_AccessHistogram] = 0;
-    m->known = l->known;
 }
 
-static int read_mibs(struct reader *r, uint64_t version, uint64_t off)
+static bool add_entry(struct reader *r, const struct entry *e)
+{
+    return pgk_vec_push(&r->entries, *e) &&
+           pgk_index_add(&r->by_id, pgk_hash_u64(e->id), (uint32_t)r->entries.n - 1);
+}
+
+/* What was found at a file offset before. */
+static const uint8_t *bytes_at(const struct reader *r, uint64_t off)
+{
+    return r->bytes + (off - r->base_off);
+}
+
+static size_t histogram_element_size(uint64_t version)
+{
+    return version == 4 ? 8 : 2;
+}
+
+/* The block of a file offset, which was checked; its histogram lies in `hist`, of the reader. */
+static int read_block(struct reader *r, uint32_t version, uint64_t off, struct pgk_mib *m)
+{
+    const struct mib_layout *layout = &r->layouts[version];
+    const uint8_t *p = bytes_at(r, off) + sizeof(uint64_t);
+    read_mib(p, layout, m);
+    uint64_t n = m->v[PGK_MIB_AccessHistogramSize];
+    if (!n)
+        return 0;
+    r->hist.n = 0;
+    if (!pgk_vec_reserve(&r->hist, n))
+        return pgk_fail_nomem(r->err);
+    for (uint64_t i = 0; i < n; i++)
+        r->hist.v[i] = histogram_element(p + layout->size + i * histogram_element_size(version),
+                                         version);
+    m->hist = r->hist.v;
+    m->hist_count = (uint32_t)n;
+    return 0;
+}
+
+/* Merges the block at `off` into the earlier ones of its stack id. */
+static int step_entry(struct reader *r, struct entry *e, uint32_t version, uint64_t off)
+{
+    struct pgk_mib later;
+    if (!e->merged) {
+        struct pgk_mib first, *m = pgk_arena_alloc(&r->scratch, 1, sizeof *m);
+        if (!m)
+            return pgk_fail_nomem(r->err);
+        PGK_TRY(read_block(r, e->version, e->off, &first));
+        if (first.hist_count) {
+            uint64_t *hist = pgk_arena_alloc(&r->scratch, first.hist_count, sizeof *hist);
+            if (!hist)
+                return pgk_fail_nomem(r->err);
+            first.hist = memcpy(hist, first.hist, first.hist_count * sizeof *hist);
+        }
+        *m = first;
+        e->merged = m;
+    }
+    PGK_TRY(read_block(r, version, off, &later));
+    return pgk_mib_step(e->merged, &later, &r->scratch) ? 0 : pgk_fail_nomem(r->err);
+}
+
+/* What is alive of an entry; NULL when out of memory. */
+static struct alive *alive_of(struct reader *r, size_t entry)
+{
+    while (r->alive.n <= entry)
+        if (!pgk_vec_push(&r->alive, (struct alive){0}))
+            return NULL;
+    return &r->alive.v[entry];
+}
+
+static void note_event(struct reader *r, uint64_t ms)
+{
+    if (ms > r->last_ms)
+        r->last_ms = (uint32_t)ms;
+}
+
+static bool close_objects(struct reader *r, size_t entry, const struct pgk_mib *closed)
+{
+    struct alive *alive = alive_of(r, entry);
+    if (!alive)
+        return false;
+    alive->objects -= (uint32_t)closed->v[PGK_MIB_AllocCount];
+    alive->bytes -= closed->v[PGK_MIB_TotalSize];
+    note_event(r, closed->v[PGK_MIB_DeallocTimestamp]);
+    return true;
+}
+
+/* The block at `off`, of a new entry or of one that was met before, whose position goes to `at`. */
+static int add_block(struct reader *r, uint64_t id, uint32_t version, uint64_t off, uint32_t *at)
+{
+    *at = find_entry(r, id, PGK_INDEX_NONE);
+    if (*at == PGK_INDEX_NONE) {
+        const struct entry e = {.id = id, .off = off, .node = PGK_NODE_NONE, .version = version};
+        *at = (uint32_t)r->entries.n;
+        return add_entry(r, &e) ? 0 : pgk_fail_nomem(r->err);
+    }
+    struct entry *e = &r->entries.v[*at];
+    if (e->version)
+        return step_entry(r, e, version, off);
+    e->off = off;
+    e->version = version;
+    return 0;
+}
+
+static int read_mibs(struct reader *r, uint32_t version, uint64_t off)
 {
     struct pgk_cursor *c = r->c;
-    const struct mib_layout layout = mib_layout(version);
+    struct mib_layout *layout = &r->layouts[version];
+    *layout = mib_layout(version);
     pgk_cur_seek(c, off, "mib_off");
-    uint64_t count = pgk_cur_count(c, sizeof(uint64_t) + layout.size, "MIB count");
+    uint64_t count = pgk_cur_count(c, sizeof(uint64_t) + layout->size, "MIB count");
     PGK_TRY(pgk_cur_check(c, r->err, PGK_F("dump %u, MIBs", r->dump)));
     if (!pgk_vec_reserve(&r->entries, count))
         return pgk_fail_nomem(r->err);
+    const bool histograms = version >= pgk_mib_fields[PGK_MIB_AccessHistogramSize].first;
     for (uint64_t i = 0; i < count; i++) {
-        struct entry e = {.off = pgk_cur_off(c), .node = PGK_NODE_NONE};
-        e.id = pgk_cur_u64(c, "stack id");
-        const uint8_t *p = pgk_cur_take(c, layout.size, "MIB");
-        if (p) {
-            read_mib(p, &layout, &e.mib);
-            PGK_TRY(read_histogram(r, version, &e.mib));
-        }
+        struct pgk_mib mib = {.known = 0};
+        uint64_t at = pgk_cur_off(c), id = pgk_cur_u64(c, "stack id");
+        const uint8_t *p = pgk_cur_take(c, layout->size, "MIB");
+        if (p && (histograms || r->begun))
+            read_mib(p, layout, &mib);
+        if (p && histograms)
+            pgk_cur_take(c, mib.v[PGK_MIB_AccessHistogramSize] * histogram_element_size(version),
+                         "AccessHistogram");
         if (c->failed)
             return pgk_cur_check(c, r->err, RECORD(r, "MIB", i));
-        uint32_t old = find_entry(r, e.id, PGK_INDEX_NONE);
-        if (old != PGK_INDEX_NONE) {
-            if (!pgk_mib_step(&r->entries.v[old].mib, &e.mib, &r->heap->arena))
-                return pgk_fail_nomem(r->err);
-        } else if (!pgk_vec_push(&r->entries, e) ||
-                   !pgk_index_add(&r->by_id, pgk_hash_u64(e.id), (uint32_t)r->entries.n - 1)) {
+        uint32_t entry;
+        PGK_TRY(add_block(r, id, version, at, &entry));
+        if (r->begun && !close_objects(r, entry, &mib))
             return pgk_fail_nomem(r->err);
-        }
     }
     return 0;
 }
@@ -348,74 +448,110 @@ static uint64_t pc_at(const uint8_t *pcs, uint64_t i)
     return pc;
 }
 
-static int add_lane(struct reader *r, uint32_t entry, uint64_t number, uint64_t off,
-                    const uint8_t *pcs, uint64_t n)
+/* Runtimes number stacks as they first meet them, so that neighbours by id share most of their
+ * callers, and write them in the order of a hash table. Sorts by id, about: the more neighbours
+ * share, the less is looked up. */
+static int sort_stacks(struct reader *r)
 {
-    struct lane *l = &r->lanes[r->n_lanes++];
-    *l = (struct lane){.number = number, .off = off, .entry = entry, .first = r->frames.n};
-    if (!pgk_vec_reserve(&r->frames, n))
-        return pgk_fail_nomem(r->err);
-    for (uint64_t i = n; i-- > 0;) {
-        uint32_t frame = frame_of_pc(r, pc_at(pcs, i));
-        if (frame == PGK_INDEX_NONE)
-            return pgk_fail_nomem(r->err);
-        r->frames.v[r->frames.n++] = frame;
+    size_t n = r->stacks.n;
+    uint64_t low = UINT64_MAX, high = 0;
+    for (size_t i = 0; i < n; i++) {
+        uint64_t id = r->entries.v[r->stacks.v[i].entry].id;
+        low = id < low ? id : low;
+        high = id > high ? id : high;
     }
-    l->end = r->frames.n;
+    unsigned shift = 0;
+    while (n && (high - low) >> shift > 2 * n)
+        shift++;
+    size_t buckets = n ? ((high - low) >> shift) + 1 : 0;
+    uint32_t *at = pgk_mem_zalloc(buckets + 1, sizeof *at);
+    struct stack_ref *sorted = pgk_mem_alloc(n + 1, sizeof *sorted);
+    if (!at || !sorted) {
+        pgk_mem_free(at);
+        pgk_mem_free(sorted);
+        return pgk_fail_nomem(r->err);
+    }
+    for (size_t i = 0; i < n; i++)
+        at[((r->entries.v[r->stacks.v[i].entry].id - low) >> shift) + 1]++;
+    for (size_t b = 1; b <= buckets; b++)
+        at[b] += at[b - 1];
+    for (size_t i = 0; i < n; i++)
+        sorted[at[(r->entries.v[r->stacks.v[i].entry].id - low) >> shift]++] = r->stacks.v[i];
+    pgk_mem_free(at);
+    pgk_mem_free(r->stacks.v);
+    r->stacks.v = sorted;
+    r->stacks.cap = n + 1;
     return 0;
 }
 
-/* Follows all lanes as far as their stacks are known, step by step side by side, so that one
- * does not wait for memory while another could go on. */
-static void follow_lanes(struct reader *r)
+/* Addresses of a stack in the file, leaf first. */
+struct pcs {
+    const uint8_t *v;
+    uint64_t n;
+};
+
+static struct pcs pcs_at(const struct reader *r, uint64_t off)
 {
-    const struct pgk_stack_tree *t = &r->heap->stacks;
-    struct lane *going[LANES];
-    size_t n = 0;
-    for (size_t i = 0; i < r->n_lanes; i++)
-        if (r->lanes[i].first < r->lanes[i].end)
-            going[n++] = &r->lanes[i];
-    while (n) {
-        size_t left = 0;
-        for (size_t i = 0; i < n; i++)
-            pgk_stack_prefetch_child(t, going[i]->node);
-        for (size_t i = 0; i < n; i++) {
-            struct lane *l = going[i];
-            uint32_t child = pgk_stack_find(t, l->node, r->frames.v[l->first]);
-            if (!child)
-                continue;
-            l->node = child;
-            if (++l->first < l->end) {
-                pgk_stack_prefetch(t, child);
-                going[left++] = l;
-            }
-        }
-        n = left;
-    }
+    const uint8_t *p = bytes_at(r, off) + 2 * sizeof(uint64_t);
+    return (struct pcs){p, pc_at(p - sizeof(uint64_t), 0)};
 }
 
-/* Puts the stacks that were read into the tree, one after the other what is new of them. */
+/* How many callers two stacks share, from the program's entry on. */
+static uint64_t shared_callers(const struct pcs *a, const struct pcs *b)
+{
+    uint64_t n = 0, most = a->n < b->n ? a->n : b->n;
+    while (n < most && pc_at(a->v, a->n - 1 - n) == pc_at(b->v, b->n - 1 - n))
+        n++;
+    return n;
+}
+
+/* Puts a stack into the tree; of what it shares with the one before, the nodes are known. */
+static int add_stack(struct reader *r, const struct stack_ref *ref, const struct pcs *before)
+{
+    struct pcs pcs = pcs_at(r, ref->off);
+    uint64_t shared = shared_callers(&pcs, before);
+    r->path.n = 0;
+    if (!pgk_vec_reserve(&r->path, pcs.n + 1))
+        return pgk_fail_nomem(r->err);
+    uint32_t *path = r->path.v, node = path[shared];
+    for (uint64_t depth = shared; depth < pcs.n; depth++) {
+        uint32_t frame = frame_of_pc(r, pc_at(pcs.v, pcs.n - 1 - depth));
+        if (frame == PGK_INDEX_NONE)
+            return pgk_fail_nomem(r->err);
+        node = pgk_stack_push(&r->heap->stacks, node, frame);
+        if (node == PGK_NODE_NONE)
+            return pgk_fail_nomem(r->err);
+        path[depth + 1] = node;
+    }
+    struct entry *e = &r->entries.v[ref->entry];
+    if (e->node == PGK_NODE_NONE)
+        e->node = node;
+    else if (e->node != node && !r->segments_changed)
+        return pgk_cur_reject(r->c, r->err, PGK_E_CORRUPT, ref->off,
+                              .record = RECORD(r, "stack", ref->number), .field = "addresses",
+                              .found = PGK_F("another stack under id %" PRIu64, e->id),
+                              .expected = "one stack for each id of a process",
+                              .hint = "two processes wrote into one file; record them apart");
+    return 0;
+}
+
 static int add_stacks(struct reader *r)
 {
-    follow_lanes(r);
-    for (size_t i = 0; i < r->n_lanes; i++) {
-        struct lane *l = &r->lanes[i];
-        for (; l->first < l->end && l->node != PGK_NODE_NONE; l->first++)
-            l->node = pgk_stack_push(&r->heap->stacks, l->node, r->frames.v[l->first]);
-        if (l->node == PGK_NODE_NONE)
-            return pgk_fail_nomem(r->err);
-        uint32_t *known = &r->entries.v[l->entry].node;
-        if (*known == PGK_NODE_NONE)
-            *known = l->node;
-        else if (*known != l->node && !r->segments_changed)
-            return pgk_cur_reject(r->c, r->err, PGK_E_CORRUPT, l->off,
-                                  .record = RECORD(r, "stack", l->number), .field = "addresses",
-                                  .found = PGK_F("another stack under id %" PRIu64,
-                                                 r->entries.v[l->entry].id),
-                                  .expected = "one stack for each id of a process",
-                                  .hint = "two processes wrote into one file; record them apart");
+    enum { AHEAD = 8 };
+    struct pcs before = {0};
+    r->path.n = 0;
+    if (!pgk_vec_push(&r->path, 0))
+        return pgk_fail_nomem(r->err);
+    for (size_t i = 0; i < r->stacks.n; i++) {
+        if (i + AHEAD < r->stacks.n) {
+            const struct stack_ref *soon = &r->stacks.v[i + AHEAD];
+            __builtin_prefetch(&r->entries.v[soon->entry], 1);
+            for (size_t line = 0; line < 4; line++)
+                __builtin_prefetch(bytes_at(r, soon->off) + line * CACHE_LINE);
+        }
+        PGK_TRY(add_stack(r, &r->stacks.v[i], &before));
+        before = pcs_at(r, r->stacks.v[i].off);
     }
-    r->n_lanes = r->frames.n = 0;
     return 0;
 }
 
@@ -425,37 +561,86 @@ static int read_stacks(struct reader *r, uint64_t off)
     pgk_cur_seek(c, off, "stack_off");
     uint64_t count = pgk_cur_count(c, 2 * sizeof(uint64_t), "stack count");
     PGK_TRY(pgk_cur_check(c, r->err, PGK_F("dump %u, stacks", r->dump)));
+    r->stacks.n = 0;
+    if (!pgk_vec_reserve(&r->stacks, count))
+        return pgk_fail_nomem(r->err);
     uint32_t guess = 0;
     for (uint64_t i = 0; i < count; i++) {
         uint64_t at = pgk_cur_off(c);
         uint64_t id = pgk_cur_u64(c, "stack id");
         uint64_t n = pgk_cur_count(c, sizeof(uint64_t), "number of addresses");
-        const uint8_t *pcs = pgk_cur_take(c, n * sizeof(uint64_t), "addresses");
-        if (c->failed) {
-            PGK_TRY(add_stacks(r)); /* what is wrong further in front is said first */
+        pgk_cur_take(c, n * sizeof(uint64_t), "addresses");
+        if (c->failed)
             return pgk_cur_check(c, r->err, RECORD(r, "stack", i));
-        }
         uint32_t e = find_entry(r, id, guess);
         if (e == PGK_INDEX_NONE)
             continue; /* a stack without blocks says nothing */
         guess = e + 1;
-        PGK_TRY(add_lane(r, e, i, at, pcs, n));
-        if (r->n_lanes == LANES)
-            PGK_TRY(add_stacks(r));
+        r->stacks.v[r->stacks.n++] = (struct stack_ref){at, e, (uint32_t)i};
     }
+    PGK_TRY(sort_stacks(r));
     return add_stacks(r);
+}
+
+/* What a thread began in a context. */
+static int read_begun(struct reader *r)
+{
+    struct pgk_cursor *c = r->c;
+    struct entry e = {.off = pgk_cur_off(c), .node = PGK_NODE_NONE};
+    const uint64_t bytes = pgk_cur_u64(c, "bytes begun"), start_ms = pgk_cur_u64(c, "starts");
+    const uint32_t objects = pgk_cur_u32(c, "objects begun"), last_ms = pgk_cur_u32(c, "last");
+    e.id = pgk_cur_u32(c, "stack id");
+    pgk_cur_u32(c, "reserved");
+    uint32_t at = find_entry(r, e.id, PGK_INDEX_NONE);
+    if (at == PGK_INDEX_NONE && add_entry(r, &e))
+        at = (uint32_t)r->entries.n - 1;
+    struct alive *alive = at == PGK_INDEX_NONE ? NULL : alive_of(r, at);
+    if (!alive)
+        return pgk_fail_nomem(r->err);
+    alive->objects += objects;
+    alive->bytes += bytes;
+    alive->start_ms += start_ms;
+    note_event(r, last_ms);
+    return 0;
 }
 
 /* What pgokit's runtime notes in front of the MIB section, where other writers leave no gap.
  * docs/formats/interrupted-heap.md */
-static void read_notes(struct reader *r, const struct pgk_heap_raw_header *h, uint64_t segments_end)
+static int read_notes(struct reader *r, const struct pgk_heap_raw_header *h, uint64_t segments_end)
 {
     struct pgk_cursor *c = r->c;
+    r->begun = false;
     if (c->failed || h->mib_off < segments_end + NOTES_SIZE)
-        return;
-    pgk_cur_seek(c, c->src.base_off + h->mib_off - NOTES_SIZE, "notes");
-    if (pgk_cur_u64(c, "notes") == NOTES_MAGIC)
-        r->notes |= pgk_cur_u64(c, "notes flags");
+        return 0;
+    const uint64_t base = c->src.base_off, at = h->mib_off - NOTES_SIZE;
+    pgk_cur_seek(c, base + at, "notes");
+    if (pgk_cur_u64(c, "notes") != NOTES_MAGIC)
+        return 0;
+    r->notes |= pgk_cur_u64(c, "notes flags");
+    pgk_cur_u64(c, "objects in no context");
+    pgk_cur_u64(c, "stack bytes");
+    const uint64_t begun_off = pgk_cur_u64(c, "begun_off"), count = pgk_cur_u64(c, "begun count");
+    const uint64_t own_ns = pgk_cur_u64(c, "own time"), own_bytes = pgk_cur_u64(c, "own memory");
+    if (own_ns) { /* of the process so far: the last dump says it best */
+        r->own_ns = own_ns;
+        r->own_bytes = own_bytes;
+    }
+    PGK_TRY(pgk_cur_check(c, r->err, PGK_F("dump %u, notes", r->dump)));
+    if (!begun_off)
+        return 0;
+    if (begun_off < segments_end || begun_off > at || count > (at - begun_off) / BEGUN_SIZE)
+        return pgk_cur_reject(c, r->err, PGK_E_CORRUPT, base + at + 32,
+                              .record = PGK_F("dump %u, notes", r->dump), .field = "begun_off",
+                              .found = PGK_F("%" PRIu64 " contexts from offset %" PRIu64, count,
+                                             begun_off),
+                              .expected = PGK_F("%d bytes each, from %" PRIu64 " to %" PRIu64,
+                                                BEGUN_SIZE, segments_end, at),
+                              .hint = "record the profile again");
+    r->begun = true;
+    pgk_cur_seek(c, base + begun_off, "begun_off");
+    for (uint64_t i = 0; i < count; i++)
+        PGK_TRY(read_begun(r));
+    return pgk_cur_check(c, r->err, PGK_F("dump %u, contexts begun", r->dump));
 }
 
 static int read_dump(struct reader *r, const uint8_t *bytes, size_t size, uint64_t off,
@@ -485,11 +670,58 @@ static int read_dump(struct reader *r, const uint8_t *bytes, size_t size, uint64
                                                 h.total_size),
                               .hint = "record the profile again");
     PGK_TRY(read_segments(r, h.version, here.base_off + h.segment_off));
-    read_notes(r, &h, pgk_cur_off(&c) - here.base_off);
-    PGK_TRY(read_mibs(r, h.version, here.base_off + h.mib_off));
+    PGK_TRY(read_notes(r, &h, pgk_cur_off(&c) - here.base_off));
+    PGK_TRY(read_mibs(r, r->version, here.base_off + h.mib_off));
     PGK_TRY(read_stacks(r, here.base_off + h.stack_off));
     *used = h.total_size;
     return 0;
+}
+
+#define BIT(field) (UINT32_C(1) << PGK_MIB_##field)
+#define KNOWN_OF_ALIVE                                                                        \
+    (BIT(AllocCount) | BIT(TotalSize) | BIT(MinSize) | BIT(MaxSize) | BIT(AllocTimestamp) |   \
+     BIT(DeallocTimestamp) | BIT(TotalLifetime) | BIT(MinLifetime) | BIT(MaxLifetime))
+
+/* A sum over `closed` objects becomes one over n more of the same mean. */
+static void extend(uint64_t *sum, uint64_t closed, uint64_t n)
+{
+    *sum = pgk_add_saturated(*sum, pgk_multiply_saturated(*sum / closed, n));
+}
+
+/* Objects that were alive when the process was killed: their number and bytes are exact but for
+ * one in flight per thread. The end is the last event that the file knows of; sizes and lifetimes
+ * of single ones are means. Their accesses nobody knows: those of a context are of its closed
+ * objects, from which it keeps its mean densities, or unknown if there are none. */
+static void add_alive(struct reader *r, const struct alive *alive, struct pgk_mib *m)
+{
+    const uint64_t n = alive->objects, end = r->last_ms, closed = m->v[PGK_MIB_AllocCount];
+    if (!n || n > INT32_MAX) /* a kill came between the two counts of an object */
+        return;
+    const uint64_t bytes = alive->bytes <= INT64_MAX ? alive->bytes : 0;
+    const uint64_t lived = n * end > alive->start_ms ? n * end - alive->start_ms : 0;
+    uint64_t size = bytes / n, life = lived / n;
+    size = size < UINT32_MAX ? size : UINT32_MAX;
+    life = life < end ? life : end;
+    uint64_t *v = m->v;
+    r->objects_alive += n;
+    if (!m->known) {
+        m->known = KNOWN_OF_ALIVE;
+        v[PGK_MIB_MinSize] = v[PGK_MIB_MaxSize] = size;
+        v[PGK_MIB_AllocTimestamp] = end - life;
+        v[PGK_MIB_MinLifetime] = v[PGK_MIB_MaxLifetime] = life;
+        v[PGK_MIB_AllocCpuId] = v[PGK_MIB_DeallocCpuId] = UINT32_MAX;
+    } else if (closed) {
+        extend(&v[PGK_MIB_TotalAccessDensity], closed, n);
+        extend(&v[PGK_MIB_TotalLifetimeAccessDensity], closed, n);
+    }
+    v[PGK_MIB_AllocCount] += n;
+    v[PGK_MIB_TotalSize] = pgk_add_saturated(v[PGK_MIB_TotalSize], bytes);
+    v[PGK_MIB_TotalLifetime] = pgk_add_saturated(v[PGK_MIB_TotalLifetime], life * n);
+    v[PGK_MIB_DeallocTimestamp] = end;
+    v[PGK_MIB_MinSize] = v[PGK_MIB_MinSize] < size ? v[PGK_MIB_MinSize] : size;
+    v[PGK_MIB_MaxSize] = v[PGK_MIB_MaxSize] > size ? v[PGK_MIB_MaxSize] : size;
+    v[PGK_MIB_MinLifetime] = v[PGK_MIB_MinLifetime] < life ? v[PGK_MIB_MinLifetime] : life;
+    v[PGK_MIB_MaxLifetime] = v[PGK_MIB_MaxLifetime] > life ? v[PGK_MIB_MaxLifetime] : life;
 }
 
 /* Contexts lie all over the model: what will be needed soon is asked for early, first the
@@ -497,23 +729,30 @@ static int read_dump(struct reader *r, const uint8_t *bytes, size_t size, uint64
 static void look_ahead(const struct reader *r, size_t i)
 {
     enum { FAR = 16, NEAR = 8 };
-    const struct pgk_heap *h = r->heap;
-    if (i + FAR < r->entries.n && r->entries.v[i + FAR].node < h->context_of.n)
-        __builtin_prefetch(&h->context_of.v[r->entries.v[i + FAR].node]);
-    uint32_t at = i + NEAR < r->entries.n ? pgk_heap_context_at(h, r->entries.v[i + NEAR].node)
-                                          : PGK_INDEX_NONE;
-    if (at == PGK_INDEX_NONE)
-        return;
-    for (size_t byte = 0; byte < sizeof *h->contexts.v; byte += CACHE_LINE)
-        __builtin_prefetch((const char *)&h->contexts.v[at] + byte, 1);
+    if (i + FAR < r->entries.n)
+        pgk_heap_prefetch_position(r->heap, r->entries.v[i + FAR].node);
+    uint32_t at = i + NEAR < r->entries.n
+                      ? pgk_heap_context_at(r->heap, r->entries.v[i + NEAR].node)
+                      : PGK_INDEX_NONE;
+    if (at != PGK_INDEX_NONE)
+        pgk_context_prefetch(r->heap, at);
 }
 
 /* Moves the entries into the model. */
 static int add_contexts(struct reader *r, const struct pgk_source *src)
 {
     for (size_t i = 0; i < r->entries.n; i++) {
-        const struct entry *e = &r->entries.v[i];
+        struct entry *e = &r->entries.v[i];
         look_ahead(r, i);
+        struct pgk_mib one = {.known = 0}, *m = e->merged ? e->merged : &one;
+        if (!e->merged && e->version)
+            PGK_TRY(read_block(r, e->version, e->off, &one));
+        if (i < r->alive.n)
+            add_alive(r, &r->alive.v[i], m);
+        if (!m->known)
+            continue; /* killed before its first object */
+        if (r->heap->no_partial_accesses && r->notes & NOTE_LIBRARY_ACCESSES)
+            pgk_mib_forget_accesses(m);
         if (e->node == PGK_NODE_NONE)
             return pgk_fail(r->err, PGK_E_CORRUPT, .file = src->file, .format = src->format,
                             .version = r->version, .offset = &e->off,
@@ -521,7 +760,7 @@ static int add_contexts(struct reader *r, const struct pgk_source *src)
                             .found = PGK_F("id %" PRIu64 ", which no stack has", e->id),
                             .expected = "an id of the stack section",
                             .hint = "record the profile again");
-        PGK_TRY(pgk_heap_add(r->heap, e->node, &e->mib, r->err));
+        PGK_TRY(pgk_heap_add(r->heap, e->node, m, r->err));
     }
     return 0;
 }
@@ -530,7 +769,7 @@ int pgk_heap_raw_read(struct pgk_heap *h, const uint8_t *bytes, size_t size,
                       const struct pgk_source *src, struct pgk_heap_raw_info *info,
                       struct pgk_err *err)
 {
-    struct reader r = {.heap = h, .err = err};
+    struct reader r = {.heap = h, .err = err, .bytes = bytes, .base_off = src->base_off};
     int status = 0;
     size_t off = 0, used = 0;
     do {
@@ -546,11 +785,18 @@ int pgk_heap_raw_read(struct pgk_heap *h, const uint8_t *bytes, size_t size,
             .dumps = r.dump,
             .interrupted = r.notes & NOTE_INTERRUPTED,
             .library_accesses = r.notes & NOTE_LIBRARY_ACCESSES,
+            .alive = r.objects_alive,
+            .own_ns = r.own_ns,
+            .own_bytes = r.own_bytes,
         };
     pgk_vec_free(&r.entries);
+    pgk_vec_free(&r.alive);
     pgk_index_free(&r.by_id);
     pgk_vec_free(&r.segments);
     pgk_mem_free(r.pcs);
-    pgk_vec_free(&r.frames);
+    pgk_arena_free(&r.scratch);
+    pgk_vec_free(&r.hist);
+    pgk_vec_free(&r.stacks);
+    pgk_vec_free(&r.path);
     return status;
 }

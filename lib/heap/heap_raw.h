@@ -33,6 +33,8 @@ struct pgk_heap_raw_info {
     uint32_t dumps;
     bool interrupted;       /* the process ended before it wrote its last dump */
     bool library_accesses;  /* accesses are those of library functions only */
+    uint64_t own_ns, own_bytes; /* CPU time and memory that recording took; 0: not known */
+    uint64_t alive;         /* objects alive at a kill; nobody counted their accesses */
 };
 
 /* Adds all dumps of a raw profile to `h` as contexts with address frames. Blocks of one

@@ -381,6 +381,10 @@ static int current_text(struct reader *r, const char *field, bool symbol, uint32
         return reject(r, PGK_E_CORRUPT, &r->event.start_mark, field,
                       len ? "a control character" : "an empty name", "a name");
     *id = symbol ? pgk_data_access_symbol(strings, text, len) : pgk_intern(strings, text, len);
+    if (!*id)
+        return reject(r, PGK_E_CORRUPT, &r->event.start_mark, field,
+                      "a name of which nothing is left without the suffixes of compilers",
+                      "a name");
     return *id == PGK_INDEX_NONE ? pgk_fail_nomem(r->err) : 0;
 }
 

@@ -54,7 +54,7 @@ static int write_alloc_site(struct writer *w, const struct pgk_heap *h, size_t c
                             struct pgk_err *err)
 {
     PGK_VEC(struct pgk_heap_frame) frames = {0};
-    const struct pgk_mib *m = pgk_heap_mib(h, context);
+    const struct pgk_mib *m = pgk_heap_mib(h, context, PGK_MIB_ROOM);
     size_t n = pgk_heap_stack(h, context, NULL, 0);
     if (!pgk_vec_reserve(&frames, n + 1))
         return pgk_fail_nomem(err);
@@ -152,7 +152,9 @@ static enum quotes quotes_for(const char *s)
     for (size_t i = 0; i < PGK_COUNTOF(words); i++)
         if (!strcmp(s, words[i]))
             quotes = QUOTES_SINGLE;
-    if (*s == ' ' || *s == '\t' || *s == '-' || s[strlen(s) - 1] == ' ' ||
+    if (!*s)
+        return QUOTES_SINGLE;
+    if (*s == ' ' || *s == '\t' || *s == '-' || *s == ',' || s[strlen(s) - 1] == ' ' ||
         s[strlen(s) - 1] == '\t' || is_number(s))
         quotes = QUOTES_SINGLE;
     for (; *s; s++) {

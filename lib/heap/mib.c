@@ -1,6 +1,8 @@
 /* The field table of memory info blocks, and what follows from it. */
 #include "mib.h"
 
+#include "compiler.h"
+
 #include <string.h>
 
 #define WIDTH_u32 4
@@ -130,12 +132,14 @@ bool pgk_mib_is_compilers(enum pgk_mib_id id)
            id == PGK_MIB_TotalLifetimeAccessDensity;
 }
 
+uint64_t pgk_mib_cut(enum pgk_mib_id id, uint64_t v)
+{
+    return pgk_mib_fields[id].bytes == 4 && v > UINT32_MAX ? UINT32_MAX : v;
+}
+
 uint64_t pgk_mib_file_value(const struct pgk_mib *m, enum pgk_mib_id id)
 {
-    if (!(m->known >> id & 1))
-        return 0;
-    uint64_t max = pgk_mib_fields[id].bytes == 4 ? UINT32_MAX : UINT64_MAX;
-    return m->v[id] < max ? m->v[id] : max;
+    return m->known >> id & 1 ? pgk_mib_cut(id, m->v[id]) : 0;
 }
 
 /* Labels. The compiler's rules are computed in single precision, as the compiler does. */
@@ -203,4 +207,20 @@ const char *pgk_mib_label_name(enum pgk_mib_label label)
 const char *pgk_mib_label_rule(enum pgk_mib_label label)
 {
     return labels[label].rule;
+}
+
+void pgk_mib_forget_accesses(struct pgk_mib *m)
+{
+    static const enum pgk_mib_id of_accesses[] = {PGK_MIB_TotalAccessCount,
+                                                  PGK_MIB_MinAccessCount,
+                                                  PGK_MIB_MaxAccessCount,
+                                                  PGK_MIB_TotalAccessDensity,
+                                                  PGK_MIB_MinAccessDensity,
+                                                  PGK_MIB_MaxAccessDensity,
+                                                  PGK_MIB_TotalLifetimeAccessDensity,
+                                                  PGK_MIB_MinLifetimeAccessDensity,
+                                                  PGK_MIB_MaxLifetimeAccessDensity};
+    for (size_t i = 0; i < PGK_COUNTOF(of_accesses); i++)
+        m->known &= ~(UINT32_C(1) << of_accesses[i]);
+    m->hist_count = 0;
 }

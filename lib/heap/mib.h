@@ -53,6 +53,12 @@ bool pgk_mib_is_cold(const struct pgk_mib *m);
 /* One of the fields that compilers use: what an indexed profile holds at least. */
 bool pgk_mib_is_compilers(enum pgk_mib_id id);
 
+/* A value as its field in files holds it: at most the largest of its width. */
+uint64_t pgk_mib_cut(enum pgk_mib_id id, uint64_t v);
+
+/* Makes all that says how often objects were accessed unknown. */
+void pgk_mib_forget_accesses(struct pgk_mib *m);
+
 /* The value as a file field holds it: values too large for the width are cut to
  * its maximum, and unknown ones are 0. */
 uint64_t pgk_mib_file_value(const struct pgk_mib *m, enum pgk_mib_id id);

@@ -52,11 +52,12 @@ static bool is_leaf_known(const struct prune *p, uint32_t stack)
     return pgk_u64_find(p->leaves.v, p->leaves.n, from->funcs.v[f->ref].guid) < p->leaves.n;
 }
 
-static bool is_kept(const struct prune *p, const struct pgk_heap_context *c)
+static bool is_kept(const struct prune *p, const struct pgk_heap_context *c,
+                    const struct pgk_mib *mib)
 {
     const struct pgk_heap_prune_opts *o = p->opts;
-    enum pgk_mib_label label = pgk_mib_label(&c->mib);
-    if (c->mib.v[PGK_MIB_TotalSize] < o->min_bytes || c->mib.v[PGK_MIB_AllocCount] < o->min_count)
+    enum pgk_mib_label label = pgk_mib_label(mib);
+    if (mib->v[PGK_MIB_TotalSize] < o->min_bytes || mib->v[PGK_MIB_AllocCount] < o->min_count)
         return false;
     if ((o->cold_only || o->hot_only) && !(o->cold_only && label == PGK_LABEL_COLD) &&
         !(o->hot_only && label == PGK_LABEL_HOT))
@@ -118,7 +119,7 @@ static int read_stack(struct prune *p, uint32_t node)
     return 0;
 }
 
-static int keep(struct prune *p, const struct pgk_heap_context *c)
+static int keep(struct prune *p, const struct pgk_heap_context *c, const struct pgk_mib *mib)
 {
     struct pgk_heap *to = p->k.to;
     frame_vec *s = &p->stack;
@@ -137,7 +138,7 @@ static int keep(struct prune *p, const struct pgk_heap_context *c)
     if (node == PGK_NODE_NONE)
         return pgk_fail_nomem(p->err);
     p->k.node_map[c->stack] = node;
-    PGK_TRY(pgk_heap_add(to, node, &c->mib, p->err));
+    PGK_TRY(pgk_heap_add(to, node, mib, p->err));
     if (c->owned_by_chain)
         pgk_heap_own_by_chain(to, node);
     return 0;
@@ -150,15 +151,17 @@ static int prune_contexts(struct prune *p)
     const struct pgk_heap *from = p->k.from;
     for (size_t i = 0; i < from->contexts.n; i++) {
         const struct pgk_heap_context *c = &from->contexts.v[i];
-        uint64_t bytes = c->mib.v[PGK_MIB_TotalSize];
-        bool kept = is_kept(p, c);
+        struct pgk_mib mib;
+        pgk_context_get(from, c, &mib);
+        uint64_t bytes = mib.v[PGK_MIB_TotalSize];
+        bool kept = is_kept(p, c, &mib);
         p->done.contexts++;
         p->done.contexts_left += kept;
         p->done.bytes = pgk_add_saturated(p->done.bytes, bytes);
         if (!kept)
             continue;
         p->done.bytes_left = pgk_add_saturated(p->done.bytes_left, bytes);
-        PGK_TRY(keep(p, c));
+        PGK_TRY(keep(p, c, &mib));
     }
     return 0;
 }
@@ -198,9 +201,9 @@ static int run(struct prune *p)
 {
     const struct pgk_heap *from = p->k.from;
     p->in_use = pgk_mem_zalloc(from->frames.n + 1, 1);
-    if (!p->in_use)
+    p->k.node_map = pgk_mem_zalloc(from->stacks.nodes.n, sizeof *p->k.node_map);
+    if (!p->in_use || !p->k.node_map)
         return pgk_fail_nomem(p->err);
-    memset(p->k.node_map, 0, from->stacks.nodes.n * sizeof *p->k.node_map);
     if (p->opts->leaves_in)
         PGK_TRY(find_leaves(p));
     /* One new frame for each old one, so that a position in the map is the old frame. */

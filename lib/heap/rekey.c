@@ -16,8 +16,7 @@ static int begin(struct pgk_rekey *k, struct pgk_heap *to, const struct pgk_heap
                             .place_mask = names ? UINT64_MAX : pgk_frame_place(PGK_LLVM_LINE_MASK,
                                                                                UINT32_MAX)};
     k->func_map = pgk_mem_alloc(from->funcs.n + 1, sizeof *k->func_map);
-    k->node_map = pgk_mem_alloc(from->stacks.nodes.n, sizeof *k->node_map);
-    if (!k->func_map || !k->node_map || !pgk_vec_push(&k->map.first, 0))
+    if (!k->func_map || !pgk_vec_push(&k->map.first, 0))
         return pgk_fail_nomem(err);
     for (size_t i = 0; i < from->funcs.n; i++) {
         const struct pgk_heap_func *f = &from->funcs.v[i];
@@ -77,6 +76,13 @@ int pgk_rekey_keep(struct pgk_rekey *k, struct pgk_err *err)
 int pgk_rekey_stacks(struct pgk_rekey *k, struct pgk_err *err)
 {
     const struct pgk_heap *from = k->from;
+    k->node_map = pgk_mem_alloc(from->stacks.nodes.n, sizeof *k->node_map);
+    if (!k->node_map)
+        return pgk_fail_nomem(err);
+    if (k->to->stacks.nodes.n == 1)
+        return pgk_stack_expand(&k->to->stacks, &from->stacks, &k->map, k->node_map)
+                   ? 0
+                   : pgk_fail_nomem(err);
     if (!pgk_stack_reserve(&k->to->stacks, k->to->stacks.nodes.n + from->stacks.nodes.n))
         return pgk_fail_nomem(err);
     k->node_map[0] = 0;
@@ -93,10 +99,25 @@ int pgk_rekey_stacks(struct pgk_rekey *k, struct pgk_err *err)
     return 0;
 }
 
-static void drop_context(struct pgk_rekey *k, const struct pgk_heap_context *c)
+/* `h`: whose values it has. */
+static void drop_context(struct pgk_rekey *k, const struct pgk_heap *h,
+                         const struct pgk_heap_context *c)
 {
     k->contexts_dropped++;
-    k->bytes_dropped += c->mib.v[PGK_MIB_TotalSize];
+    k->bytes_dropped += pgk_context_value(h, c, PGK_MIB_TotalSize);
+}
+
+static void look_ahead(const struct pgk_rekey *k, size_t i)
+{
+    enum { FAR = 16, NEAR = 8 };
+    const struct pgk_heap *from = k->from;
+    if (i + FAR < from->contexts.n)
+        pgk_heap_prefetch_position(k->to, k->node_map[from->contexts.v[i + FAR].stack]);
+    if (i + NEAR >= from->contexts.n)
+        return;
+    uint32_t at = pgk_heap_context_at(k->to, k->node_map[from->contexts.v[i + NEAR].stack]);
+    if (at != PGK_INDEX_NONE)
+        pgk_context_prefetch(k->to, at);
 }
 
 static int copy_contexts(struct pgk_rekey *k, struct pgk_err *err)
@@ -106,11 +127,13 @@ static int copy_contexts(struct pgk_rekey *k, struct pgk_err *err)
         return pgk_fail_nomem(err);
     for (size_t i = 0; i < from->contexts.n; i++) {
         const struct pgk_heap_context *c = &from->contexts.v[i];
+        look_ahead(k, i);
         if (!k->node_map[c->stack]) {
-            drop_context(k, c);
+            drop_context(k, from, c);
             continue;
         }
-        PGK_TRY(pgk_heap_add(k->to, k->node_map[c->stack], &c->mib, err));
+        PGK_TRY(pgk_heap_add(k->to, k->node_map[c->stack],
+                             pgk_heap_mib(from, i, PGK_MIB_ROOM), err));
         if (c->owned_by_chain)
             pgk_heap_own_by_chain(k->to, k->node_map[c->stack]);
     }
@@ -124,6 +147,10 @@ static int move_contexts(struct pgk_rekey *k, struct pgk_err *err)
     PGK_TRY(pgk_heap_reserve_contexts(to, to->stacks.nodes.n, err));
     to->arena = from->arena;
     from->arena = (struct pgk_arena){0};
+    memcpy(&to->wide, &from->wide, sizeof to->wide);
+    memset(&from->wide, 0, sizeof from->wide);
+    memcpy(&to->hists, &from->hists, sizeof to->hists);
+    memset(&from->hists, 0, sizeof from->hists);
     pgk_vec_free(&to->contexts);
     to->contexts.v = from->contexts.v;
     to->contexts.cap = from->contexts.cap;
@@ -133,11 +160,13 @@ static int move_contexts(struct pgk_rekey *k, struct pgk_err *err)
         struct pgk_heap_context *c = &to->contexts.v[i];
         uint32_t stack = k->node_map[c->stack], *place = &to->context_of.v[stack];
         if (!stack) {
-            drop_context(k, c);
+            drop_context(k, to, c);
         } else if (*place) {
             struct pgk_heap_context *same = &to->contexts.v[*place - 1];
             same->owned_by_chain |= c->owned_by_chain;
-            if (!pgk_mib_add(&same->mib, &c->mib, &to->arena))
+            struct pgk_mib mib;
+            pgk_context_get(to, c, &mib);
+            if (!pgk_context_add(to, same, &mib))
                 return pgk_fail_nomem(err);
         } else {
             c->stack = stack;

@@ -5,13 +5,6 @@
 
 #include "heap_model.h"
 
-/* What becomes of frame i of the old model: frames[first[i] .. first[i + 1] - 1] of
- * the new one, leaf first. */
-struct pgk_frame_map {
-    PGK_VEC(uint32_t) first;
-    PGK_VEC(uint32_t) frames;
-};
-
 struct pgk_rekey {
     struct pgk_heap *to;
     const struct pgk_heap *from;
@@ -20,7 +13,8 @@ struct pgk_rekey {
     struct pgk_frame_map map;
     uint64_t place_mask; /* of frames that are places in functions */
     uint32_t *func_map; /* old function -> new one */
-    uint32_t *node_map; /* old stack -> new one; 0 where no frame is left */
+    uint32_t *node_map; /* old stack -> new one; 0 where no frame is left; from
+                           pgk_rekey_stacks on */
     size_t contexts_dropped;
     uint64_t bytes_dropped;
 };

@@ -108,9 +108,12 @@ bool pgk_stack_reserve(struct pgk_stack_tree *t, size_t nodes)
 /* Makes room for one more node. */
 static bool make_room(struct pgk_stack_tree *t)
 {
-    if (t->nodes.n <= slots_limit(t->mask))
-        return t->slots || set_slots(t, t->mask);
-    return t->mask < UINT32_MAX / 2 && set_slots(t, t->mask * 2 + 1);
+    uint32_t mask = t->mask;
+    while (t->nodes.n > slots_limit(mask) && mask < UINT32_MAX / 2)
+        mask = mask * 2 + 1;
+    if (mask == t->mask && t->slots)
+        return t->nodes.n <= slots_limit(mask);
+    return set_slots(t, mask);
 }
 
 uint32_t pgk_stack_push(struct pgk_stack_tree *t, uint32_t parent, uint32_t frame)
@@ -125,24 +128,6 @@ uint32_t pgk_stack_push(struct pgk_stack_tree *t, uint32_t parent, uint32_t fram
         return PGK_NODE_NONE;
     *s = node;
     return node;
-}
-
-uint32_t pgk_stack_find(const struct pgk_stack_tree *t, uint32_t parent, uint32_t frame)
-{
-    return t->slots ? *find_slot(&(struct slots){t->slots, t->mask, t->nodes.v}, parent, frame)
-                    : 0;
-}
-
-void pgk_stack_prefetch(const struct pgk_stack_tree *t, uint32_t parent)
-{
-    if (t->slots)
-        __builtin_prefetch(&t->slots[near_start(parent) & t->mask]);
-}
-
-void pgk_stack_prefetch_child(const struct pgk_stack_tree *t, uint32_t parent)
-{
-    if (t->slots)
-        __builtin_prefetch(&t->nodes.v[t->slots[near_start(parent) & t->mask]]);
 }
 
 uint32_t pgk_stack_add(struct pgk_stack_tree *t, const uint32_t *frames, size_t n)

@@ -36,12 +36,18 @@ void pgk_stack_tree_rest(struct pgk_stack_tree *t);
  * memory (or of node numbers). */
 uint32_t pgk_stack_push(struct pgk_stack_tree *t, uint32_t parent, uint32_t frame);
 
-/* The same, but 0 if it is not there. */
-uint32_t pgk_stack_find(const struct pgk_stack_tree *t, uint32_t parent, uint32_t frame);
-/* For a caller who goes on with other work: asks for what finding a child of `parent` will read,
- * in two steps with work in between. */
-void pgk_stack_prefetch(const struct pgk_stack_tree *t, uint32_t parent);
-void pgk_stack_prefetch_child(const struct pgk_stack_tree *t, uint32_t parent);
+/* What becomes of frame i of another tree: frames[first[i] .. first[i + 1] - 1], leaf first. */
+struct pgk_frame_map {
+    PGK_VEC(uint32_t) first;
+    PGK_VEC(uint32_t) frames;
+};
+/* Makes `to`, which is empty, of `from`. node_map gets a new node for each old one; 0 where no
+ * frame is left. The nodes come in order, and the tree is at rest. False when out of memory (or of
+ * node numbers); `to` is only good for freeing then. */
+bool pgk_stack_expand(struct pgk_stack_tree *to, const struct pgk_stack_tree *from,
+                      const struct pgk_frame_map *map, uint32_t *node_map);
+/* Does everything on top of a node come directly behind it? */
+bool pgk_stack_in_order(const struct pgk_stack_tree *t);
 
 /* The node for frames[0 .. n-1], leaf first. */
 uint32_t pgk_stack_add(struct pgk_stack_tree *t, const uint32_t *frames, size_t n);

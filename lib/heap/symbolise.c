@@ -2,6 +2,7 @@
  * the binaries. The rules are LLVM's, docs/formats/raw-heap.md section 9. */
 #include "binary_set.h"
 #include "function_name.h"
+#include "hash.h"
 #include "message.h"
 #include "module_match.h"
 #include "rekey.h"
@@ -26,7 +27,10 @@ struct symbolise {
     struct pgk_arena arena;        /* of the chains */
     PGK_VEC(uint64_t) guid_of;     /* by string id of the name; 0: not computed yet */
     PGK_VEC(uint32_t) new_frames;
+    bool for_llvm;                 /* one function stands for all of its GUID */
+    struct pgk_index by_guid;      /* these functions */
     uint8_t *use;                  /* by old frame: USED_... */
+    uint32_t *chain_of;            /* by old frame: old stack of it alone, if it is used */
     size_t resolved;
 };
 
@@ -190,6 +194,19 @@ static bool is_runtime(const struct pgk_sym_frame *f)
     return false;
 }
 
+/* The function that frames refer to, or PGK_INDEX_NONE when out of memory. */
+static uint32_t stand_in(struct symbolise *s, uint32_t func)
+{
+    if (!s->for_llvm || func == PGK_INDEX_NONE)
+        return func;
+    const struct pgk_heap_func *funcs = s->k.to->funcs.v;
+    uint64_t hash = pgk_hash_u64(funcs[func].guid);
+    PGK_INDEX_FOR (&s->by_guid, hash, i)
+        if (funcs[i].guid == funcs[func].guid)
+            return i;
+    return pgk_index_add(&s->by_guid, hash, func) ? func : PGK_INDEX_NONE;
+}
+
 static uint32_t make_func(struct symbolise *s, const struct pgk_sym_frame *f)
 {
     struct pgk_intern *strings = &s->k.to->strings;
@@ -203,7 +220,7 @@ static uint32_t make_func(struct symbolise *s, const struct pgk_sym_frame *f)
     if (!s->guid_of.v[name])
         s->guid_of.v[name] = pgk_heap_guid(pgk_intern_str(strings, name),
                                            pgk_intern_len(strings, name));
-    return pgk_heap_func(s->k.to, s->guid_of.v[name], name, file, f->decl_line);
+    return stand_in(s, pgk_heap_func(s->k.to, s->guid_of.v[name], name, file, f->decl_line));
 }
 
 /* Maps one old address frame to the frames of its chain. */
@@ -222,7 +239,7 @@ static int map_address(struct symbolise *s, const struct pgk_sym_chain *chain)
                                                              : PGK_FRAME_CALLER,
                                                   func,
                                                   pgk_frame_place(f->line - f->decl_line,
-                                                                  f->column));
+                                                                  f->column) & s->k.place_mask);
             if (frame == PGK_INDEX_NONE || !pgk_vec_push(&s->new_frames, frame))
                 return pgk_fail_nomem(s->err);
             pgk_heap_note_discriminator(s->k.to, frame, f->discriminator);
@@ -249,18 +266,13 @@ static int map_frames(struct symbolise *s)
     return 0;
 }
 
-/* The inline chain of an old frame as a call site of the functions in it, from frame
- * `from` of the chain on. */
-static int add_chain(struct symbolise *s, uint32_t frame, uint32_t from)
+/* The inline chain of an old frame, which is `stack` now, as a call site of the functions in it,
+ * from frame `from` of the chain on. */
+static int add_chain(struct symbolise *s, uint32_t frame, uint32_t from, uint32_t stack)
 {
     const struct pgk_frame_map *map = &s->k.map;
     const uint32_t *chain = map->frames.v + map->first.v[frame];
     uint32_t n = map->first.v[frame + 1] - map->first.v[frame];
-    if (from >= n)
-        return 0;
-    uint32_t stack = pgk_stack_add(&s->k.to->stacks, chain, n);
-    if (stack == PGK_NODE_NONE)
-        return pgk_fail_nomem(s->err);
     for (uint32_t i = from; i < n; i++)
         PGK_TRY(pgk_heap_add_site(s->k.to, PGK_SITE_CALL, s->k.to->frames.v[chain[i]].ref, stack,
                                   NULL, 0, s->err));
@@ -307,11 +319,27 @@ static int note_uses(struct symbolise *s)
     return 0;
 }
 
+/* Stacks of one old frame each, for the call sites; these become new stacks with all others. */
+static int push_chains(struct symbolise *s)
+{
+    s->chain_of = pgk_mem_zalloc(s->k.from->frames.n + 1, sizeof *s->chain_of);
+    if (!s->chain_of)
+        return pgk_fail_nomem(s->err);
+    for (size_t i = 0; i < s->k.from->frames.n; i++) {
+        if (s->use[i])
+            s->chain_of[i] = pgk_stack_push(&s->k.taken->stacks, 0, (uint32_t)i);
+        if (s->chain_of[i] == PGK_NODE_NONE)
+            return pgk_fail_nomem(s->err);
+    }
+    return 0;
+}
+
 static int add_sites(struct symbolise *s)
 {
     for (size_t i = 0; i < s->k.from->frames.n; i++)
         if (s->use[i])
-            PGK_TRY(add_chain(s, (uint32_t)i, s->use[i] & USED_AS_CALLER ? 0 : 1));
+            PGK_TRY(add_chain(s, (uint32_t)i, s->use[i] & USED_AS_CALLER ? 0 : 1,
+                              s->k.node_map[s->chain_of[i]]));
     return 0;
 }
 
@@ -322,12 +350,12 @@ static int rekey(struct symbolise *s)
     pgk_binaries_rest(s->binaries); /* names are strings of the new profile by now */
     pgk_index_free(&from->frame_index);
     pgk_vec_free(&from->context_of);
-    pgk_stack_tree_rest(&from->stacks);
     PGK_TRY(note_uses(s));
+    PGK_TRY(push_chains(s));
+    pgk_stack_tree_rest(&from->stacks);
     PGK_TRY(pgk_rekey_stacks(&s->k, s->err));
     PGK_TRY(add_sites(s));
     pgk_vec_free(&from->stacks.nodes);
-    pgk_stack_tree_rest(&s->k.to->stacks);
     return pgk_rekey_rest(&s->k, s->err);
 }
 
@@ -358,20 +386,36 @@ static int run(struct symbolise *s, struct pgk_heap_symbolised *done)
     return 0;
 }
 
-int pgk_heap_symbolise_in_place(struct pgk_heap **heap, struct pgk_binaries *binaries,
-                                struct pgk_heap_symbolised *done, struct pgk_err *err)
+/* What was symbolised before gets what LLVM's formats hold, too. */
+static int begin_for_llvm(struct symbolise *s)
 {
-    struct symbolise s = {.binaries = binaries, .err = err};
+    s->k.place_mask = pgk_frame_place(PGK_LLVM_LINE_MASK, UINT32_MAX);
+    for (size_t i = 0; i < s->k.from->funcs.n; i++) {
+        s->k.func_map[i] = stand_in(s, s->k.func_map[i]);
+        if (s->k.func_map[i] == PGK_INDEX_NONE)
+            return pgk_fail_nomem(s->err);
+    }
+    return 0;
+}
+
+static int symbolise_in_place(struct pgk_heap **heap, struct pgk_binaries *binaries, bool for_llvm,
+                              struct pgk_heap_symbolised *done, struct pgk_err *err)
+{
+    struct symbolise s = {.binaries = binaries, .for_llvm = for_llvm, .err = err};
     struct pgk_heap *to;
     PGK_TRY(pgk_heap_new(&to, err));
     int status = pgk_rekey_begin(&s.k, to, *heap, err);
     s.k.taken = *heap;
+    if (!status && for_llvm)
+        status = begin_for_llvm(&s);
     if (!status)
         status = run(&s, done);
     pgk_rekey_end(&s.k);
+    pgk_index_free(&s.by_guid);
     pgk_mem_free(s.binary_of);
     pgk_mem_free(s.chains);
     pgk_mem_free(s.use);
+    pgk_mem_free(s.chain_of);
     pgk_arena_free(&s.arena);
     pgk_vec_free(&s.guid_of);
     pgk_vec_free(&s.new_frames);
@@ -382,6 +426,18 @@ int pgk_heap_symbolise_in_place(struct pgk_heap **heap, struct pgk_binaries *bin
     pgk_heap_close(heap);
     *heap = to;
     return 0;
+}
+
+int pgk_heap_symbolise_in_place(struct pgk_heap **heap, struct pgk_binaries *binaries,
+                                struct pgk_heap_symbolised *done, struct pgk_err *err)
+{
+    return symbolise_in_place(heap, binaries, false, done, err);
+}
+
+int pgk_heap_symbolise_for_llvm(struct pgk_heap **heap, struct pgk_binaries *binaries,
+                                struct pgk_heap_symbolised *done, struct pgk_err *err)
+{
+    return symbolise_in_place(heap, binaries, true, done, err);
 }
 
 int pgk_heap_symbolise(struct pgk_heap **into, const struct pgk_heap *from,
@@ -408,21 +464,25 @@ struct naming {
     struct pgk_err *err;
 };
 
+/* Of static functions of one name the profile has one record: which of their files a frame is in
+ * nobody can tell. */
 static int name_function(void *ctx, const struct pgk_sym_function *f)
 {
     struct naming *n = ctx;
+    struct pgk_intern *strings = &n->heap->strings;
     uint64_t guid = pgk_heap_guid(f->name, strlen(f->name));
     PGK_INDEX_FOR (&n->by_guid, guid, i) {
         struct pgk_heap_func *fn = &n->heap->funcs.v[i];
-        if (fn->guid != guid || fn->name)
+        if (fn->guid != guid)
             continue;
-        uint32_t name = pgk_intern_cstr(&n->heap->strings, f->name);
-        uint32_t file = pgk_intern_cstr(&n->heap->strings, f->decl_file);
+        uint32_t name = pgk_intern_cstr(strings, f->name),
+                 file = pgk_intern_cstr(strings, f->decl_file);
         if (name == PGK_INDEX_NONE || file == PGK_INDEX_NONE)
             return pgk_fail_nomem(n->err);
+        bool another = fn->name && (fn->file != file || fn->decl_line != f->decl_line);
         fn->name = name;
-        fn->file = file;
-        fn->decl_line = f->decl_line;
+        fn->file = another ? 0 : file;
+        fn->decl_line = another ? 0 : f->decl_line;
     }
     return 0;
 }

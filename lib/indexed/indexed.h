@@ -75,7 +75,8 @@ PGK_MUST_USE int pgk_data_access_read(struct pgk_heap *h, struct pgk_cursor *c,
 PGK_MUST_USE int pgk_data_access_write(const struct pgk_heap *h, struct pgk_sink *out,
                                        struct pgk_err *err);
 /* memprof_write.c */
-PGK_MUST_USE int pgk_memprof_write(const struct pgk_heap *h, struct pgk_sink *out,
+PGK_MUST_USE int pgk_memprof_write(const struct pgk_heap *h, struct pgk_heap *taken,
+                                   struct pgk_sink *out,
                                    const struct pgk_indexed_write_opts *opts, struct pgk_err *err);
 
 #endif

@@ -79,9 +79,9 @@ static void patch_header(struct pgk_sink *out, const struct pgk_indexed_header *
 #undef PGK_INDEXED_HEADER
 }
 
-static int write_file(const struct pgk_heap *heap, const struct pgk_instr *instr,
-                      struct pgk_sink *out, const struct pgk_indexed_write_opts *opts,
-                      struct pgk_err *err)
+static int write_file(const struct pgk_heap *heap, struct pgk_heap *taken,
+                      const struct pgk_instr *instr, struct pgk_sink *out,
+                      const struct pgk_indexed_write_opts *opts, struct pgk_err *err)
 {
     uint32_t version = opts->target.index_version;
     struct pgk_indexed_header h = {.index_version = version, .magic = PGK_INDEXED_MAGIC};
@@ -91,16 +91,17 @@ static int write_file(const struct pgk_heap *heap, const struct pgk_instr *instr
     PGK_TRY(pgk_instr_table_write(instr, out, version, &h.function_table_off, err));
     if (heap) {
         h.memprof_off = pgk_sink_tell(out);
-        PGK_TRY(pgk_memprof_write(heap, out, opts, err));
+        PGK_TRY(pgk_memprof_write(heap, taken, out, opts, err));
     }
     PGK_TRY(pgk_instr_rest_write(instr, out, &h, err));
     patch_header(out, &h);
     return 0;
 }
 
-int pgk_indexed_write_all(const struct pgk_heap *heap, const struct pgk_instr *instr,
-                          const char *path, const struct pgk_indexed_write_opts *opts,
-                          struct pgk_err *err)
+/* `taken`: the heap profile, if parts of it may be given back; else NULL. */
+static int write_all(const struct pgk_heap *heap, struct pgk_heap *taken,
+                     const struct pgk_instr *instr, const char *path,
+                     const struct pgk_indexed_write_opts *opts, struct pgk_err *err)
 {
     PGK_TRY(check_target(&opts->target, heap != NULL, path, err));
     if (heap)
@@ -109,7 +110,7 @@ int pgk_indexed_write_all(const struct pgk_heap *heap, const struct pgk_instr *i
         PGK_TRY(pgk_instr_check_writable(instr, path, "indexed profile", err));
     struct pgk_sink *out;
     PGK_TRY(pgk_sink_open(&out, path, err));
-    int status = write_file(heap, instr, out, opts, err);
+    int status = write_file(heap, taken, instr, out, opts, err);
     if (status) {
         pgk_sink_drop(&out);
         return status;
@@ -117,8 +118,21 @@ int pgk_indexed_write_all(const struct pgk_heap *heap, const struct pgk_instr *i
     return pgk_sink_commit(&out, err);
 }
 
+int pgk_indexed_write_all(const struct pgk_heap *heap, const struct pgk_instr *instr,
+                          const char *path, const struct pgk_indexed_write_opts *opts,
+                          struct pgk_err *err)
+{
+    return write_all(heap, NULL, instr, path, opts, err);
+}
+
 int pgk_indexed_write(const struct pgk_heap *heap, const char *path,
                       const struct pgk_indexed_write_opts *opts, struct pgk_err *err)
 {
-    return pgk_indexed_write_all(heap, NULL, path, opts, err);
+    return write_all(heap, NULL, NULL, path, opts, err);
+}
+
+int pgk_indexed_write_last(struct pgk_heap *heap, const char *path,
+                           const struct pgk_indexed_write_opts *opts, struct pgk_err *err)
+{
+    return write_all(heap, heap, NULL, path, opts, err);
 }

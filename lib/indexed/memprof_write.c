@@ -2,11 +2,8 @@
 #include "hash.h"
 #include "indexed.h"
 #include "ondisk_table.h"
-#include "radix_stacks.h"
+#include "record_members.h"
 #include "rekey.h"
-#include "u64_set.h"
-
-#include <stdlib.h>
 
 struct writer {
     const struct pgk_heap *h;
@@ -16,108 +13,26 @@ struct writer {
     uint8_t schema[PGK_MIB_FIELDS];
     size_t n_fields, mib_size;
     size_t block_size;           /* of an alloc site in a record */
-    uint8_t *blocks;             /* by context: the alloc site as the file holds it */
-    uint32_t *context_rank;      /* by context: rank of its stack */
-    PGK_VEC(uint64_t) guids;     /* of the records, rising */
-    uint32_t *record_of;         /* by function */
-    pgk_heap_member_vec members; /* by record, contexts first, each by rank of its stack */
-    uint32_t *first_member;      /* by record: its part of `members` */
+    uint8_t *blocks;             /* by rank of a context's stack: alloc site as in a record */
+    struct pgk_record_members members;
     uint64_t *stack_ids;         /* V2: by rank */
+    uint64_t summary[6];         /* V4 */
+    struct pgk_heap *mine;       /* the same as `h` if parts of it may be given back; else NULL */
 };
 
-static bool is_site(const struct pgk_heap_member *m)
+static bool is_site(uint32_t ref)
 {
-    return m->ref & PGK_MEMBER_SITE;
+    return ref & PGK_MEMBER_SITE;
 }
 
-static uint32_t stack_of(const struct writer *w, const struct pgk_heap_member *m)
+static const struct pgk_heap_site *site_of(const struct writer *w, uint32_t ref)
 {
-    return is_site(m) ? w->h->sites.v[m->ref & ~PGK_MEMBER_SITE].stack
-                      : w->h->contexts.v[m->ref].stack;
+    return &w->h->sites.v[ref & ~PGK_MEMBER_SITE];
 }
 
-/* Stable counting sort of members by a key, 0 .. keys-1; `starts` gets keys + 1 positions. */
-static bool sort_members(struct writer *w, size_t keys, uint32_t *starts,
-                         uint32_t (*key)(const struct writer *, const struct pgk_heap_member *))
+static uint32_t stack_of(const struct writer *w, uint32_t ref)
 {
-    size_t n = w->members.n;
-    uint32_t *at = pgk_mem_zalloc(keys + 2, sizeof *at);
-    struct pgk_heap_member *sorted = pgk_mem_alloc(n + 1, sizeof *sorted);
-    if (!at || !sorted) {
-        pgk_mem_free(at);
-        pgk_mem_free(sorted);
-        return false;
-    }
-    for (size_t i = 0; i < n; i++)
-        at[key(w, &w->members.v[i]) + 1]++;
-    for (size_t k = 1; k <= keys; k++)
-        at[k] += at[k - 1];
-    if (starts)
-        memcpy(starts, at, (keys + 1) * sizeof *at);
-    for (size_t i = 0; i < n; i++)
-        sorted[at[key(w, &w->members.v[i])]++] = w->members.v[i];
-    pgk_mem_free(at);
-    pgk_mem_free(w->members.v);
-    w->members.v = sorted;
-    w->members.cap = n + 1;
-    return true;
-}
-
-/* Contexts before call sites, each by rank of the stack. */
-static uint32_t key_rank(const struct writer *w, const struct pgk_heap_member *m)
-{
-    return is_site(m) ? w->radix.n_stacks + w->radix.stack_rank[stack_of(w, m)]
-                      : w->context_rank[m->ref];
-}
-
-static uint32_t key_record(const struct writer *w, const struct pgk_heap_member *m)
-{
-    return w->record_of[m->func];
-}
-
-/* Records by GUID: the functions of one GUID share one. */
-static bool number_records(struct writer *w)
-{
-    size_t n = w->h->funcs.n;
-    w->record_of = pgk_mem_alloc(n + 1, sizeof *w->record_of);
-    if (!w->record_of || !pgk_vec_reserve(&w->guids, n + 1))
-        return false;
-    for (size_t i = 0; i < n; i++)
-        w->guids.v[i] = w->h->funcs.v[i].guid;
-    w->guids.n = pgk_u64_set(w->guids.v, n);
-    for (size_t i = 0; i < n; i++)
-        w->record_of[i] =
-            (uint32_t)pgk_u64_find(w->guids.v, w->guids.n, w->h->funcs.v[i].guid);
-    return true;
-}
-
-/* Two functions of one GUID may own one thing; it stands in their record once. */
-static void drop_repeated(struct writer *w)
-{
-    size_t kept = 0, record = 0;
-    for (size_t i = 0; i < w->members.n; i++) {
-        while (record < w->guids.n && w->first_member[record] <= i)
-            w->first_member[record++] = (uint32_t)kept;
-        const struct pgk_heap_member *m = &w->members.v[i];
-        bool first = kept == w->first_member[record - 1];
-        if (first || key_rank(w, m) != key_rank(w, &w->members.v[kept - 1]))
-            w->members.v[kept++] = *m;
-    }
-    while (record <= w->guids.n)
-        w->first_member[record++] = (uint32_t)kept;
-    w->members.n = kept;
-}
-
-static bool order_members(struct writer *w)
-{
-    if (!number_records(w) || !pgk_heap_members(w->h, &w->members))
-        return false;
-    w->first_member = pgk_mem_alloc(w->guids.n + 1, sizeof *w->first_member);
-    if (!w->first_member || !sort_members(w, 2 * (size_t)w->radix.n_stacks, NULL, key_rank) ||
-        !sort_members(w, w->guids.n, w->first_member, key_record))
-        return false;
-    drop_repeated(w);
-    return true;
+    return is_site(ref) ? site_of(w, ref)->stack : w->radix.stacks[ref];
 }
 
 /* Function records. */
@@ -138,35 +53,51 @@ static void write_frame_ids(const struct writer *w, uint32_t stack)
 }
 
 /* How a record names a stack, for all versions that do not spell it out; returns its size. */
-static size_t pack_stack_name(const struct writer *w, uint32_t stack, uint8_t out[8])
+static size_t pack_stack_name(const struct writer *w, uint32_t rank, uint8_t out[8])
 {
     if (w->version >= 3) {
-        memcpy(out, &w->radix.starts[w->radix.stack_rank[stack]], 4);
+        memcpy(out, &w->radix.starts[rank], 4);
         return 4;
     }
     if (w->version == 2) {
-        memcpy(out, &w->stack_ids[w->radix.stack_rank[stack]], 8);
+        memcpy(out, &w->stack_ids[rank], 8);
         return 8;
     }
     return 0;
+}
+
+/* Contexts lie in another order: asks early for what is needed soon. */
+static void look_ahead(const struct writer *w, uint32_t rank)
+{
+    enum { AHEAD = 8 };
+    uint32_t context = rank + AHEAD < w->radix.n_stacks ? w->members.context_at[rank + AHEAD]
+                                                        : PGK_INDEX_NONE;
+    if (context != PGK_INDEX_NONE)
+        pgk_context_prefetch(w->h, context);
 }
 
 /* A context is written once for each function of its inline chain, so it is packed once. */
 static bool pack_blocks(struct writer *w)
 {
     uint8_t name[8];
-    size_t n = w->h->contexts.n;
+    size_t n = w->radix.n_stacks;
     w->block_size = w->mib_size + (w->version >= 3 ? 4 : w->version == 2 ? 8 : 0);
     w->blocks = pgk_mem_alloc(n + 1, w->block_size);
     if (!w->blocks)
         return false;
     uint8_t *at = w->blocks;
-    for (size_t c = 0; c < n; c++) {
-        size_t size = pack_stack_name(w, w->h->contexts.v[c].stack, name);
+    for (uint32_t rank = 0; rank < n; rank++) {
+        look_ahead(w, rank);
+        size_t size = pack_stack_name(w, rank, name);
         memcpy(at, name, size);
         at += size;
+        if (w->members.context_at[rank] == PGK_INDEX_NONE) {
+            at += w->mib_size;
+            continue;
+        }
+        const struct pgk_heap_context *c = &w->h->contexts.v[w->members.context_at[rank]];
         for (size_t i = 0; i < w->n_fields; i++) {
-            uint64_t v = pgk_mib_file_value(&w->h->contexts.v[c].mib, w->schema[i]);
+            uint64_t v = pgk_context_file_value(w->h, c, w->schema[i]);
             memcpy(at, &v, pgk_mib_fields[w->schema[i]].bytes);
             at += pgk_mib_fields[w->schema[i]].bytes;
         }
@@ -174,51 +105,41 @@ static bool pack_blocks(struct writer *w)
     return true;
 }
 
-static bool rank_contexts(struct writer *w)
+static uint64_t spelled_size(const struct writer *w, uint32_t ref)
 {
-    w->context_rank = pgk_mem_alloc(w->h->contexts.n + 1, sizeof *w->context_rank);
-    for (size_t c = 0; w->context_rank && c < w->h->contexts.n; c++)
-        w->context_rank[c] = w->radix.stack_rank[w->h->contexts.v[c].stack];
-    return w->context_rank != NULL;
-}
-
-static uint64_t spelled_size(const struct writer *w, const struct pgk_heap_member *m)
-{
-    return w->version >= 2 ? 0 : 8 + 8 * stack_depth(w, stack_of(w, m));
+    return w->version >= 2 ? 0 : 8 + 8 * stack_depth(w, stack_of(w, ref));
 }
 
 static uint64_t record_size(void *ctx, size_t record)
 {
     struct writer *w = ctx;
     uint64_t size = 16, name = w->block_size - w->mib_size;
-    for (uint32_t i = w->first_member[record]; i < w->first_member[record + 1]; i++) {
-        const struct pgk_heap_member *m = &w->members.v[i];
-        size += spelled_size(w, m);
-        if (!is_site(m))
+    for (uint32_t i = w->members.first[record]; i < w->members.first[record + 1]; i++) {
+        uint32_t ref = w->members.refs[i];
+        size += spelled_size(w, ref);
+        if (!is_site(ref))
             size += w->block_size;
         else
-            size += name + (w->version < 4 ? 0
-                                           : 8 + 8 * (uint64_t)w->h->sites
-                                                         .v[m->ref & ~PGK_MEMBER_SITE]
-                                                         .n_callees);
+            size += name + (w->version < 4 ? 0 : 8 + 8 * (uint64_t)site_of(w, ref)->n_callees);
     }
     return size;
 }
 
-static void spell_stack(struct writer *w, uint32_t stack)
+static void spell_stack(struct writer *w, uint32_t ref)
 {
     if (w->version >= 2)
         return;
+    uint32_t stack = stack_of(w, ref);
     pgk_sink_u64(w->out, stack_depth(w, stack));
     write_frame_ids(w, stack);
 }
 
-static void write_call(struct writer *w, const struct pgk_heap_member *m)
+static void write_call(struct writer *w, uint32_t ref)
 {
-    const struct pgk_heap_site *s = &w->h->sites.v[m->ref & ~PGK_MEMBER_SITE];
+    const struct pgk_heap_site *s = site_of(w, ref);
     uint8_t name[8];
-    spell_stack(w, s->stack);
-    pgk_sink_bytes(w->out, name, pack_stack_name(w, s->stack, name));
+    spell_stack(w, ref);
+    pgk_sink_bytes(w->out, name, pack_stack_name(w, w->radix.stack_rank[s->stack], name));
     if (w->version < 4)
         return;
     pgk_sink_u64(w->out, s->n_callees);
@@ -226,30 +147,54 @@ static void write_call(struct writer *w, const struct pgk_heap_member *m)
         pgk_sink_u64(w->out, s->callees[c]);
 }
 
+/* Blocks lie all over the table; a few at a time are handed on together. `n` of them, in a version
+ * that does not spell stacks out. */
+static void write_blocks(struct writer *w, const uint32_t *ranks, size_t n)
+{
+    enum { USUAL = 32, ROOM = 4096 }; /* size with the fields that compilers use */
+    uint8_t room[ROOM], *at = room;
+    for (size_t i = 0; i < n; i++) {
+        const uint8_t *block = w->blocks + ranks[i] * w->block_size;
+        if ((size_t)(room + ROOM - at) < w->block_size) {
+            pgk_sink_bytes(w->out, room, (size_t)(at - room));
+            at = room;
+        }
+        if (w->block_size == USUAL)
+            memcpy(at, block, USUAL);
+        else
+            memcpy(at, block, w->block_size);
+        at += w->block_size;
+    }
+    pgk_sink_bytes(w->out, room, (size_t)(at - room));
+}
+
 static void write_record(void *ctx, size_t record, struct pgk_sink *out)
 {
     struct writer *w = ctx;
-    const struct pgk_heap_member *m = w->members.v + w->first_member[record],
-                                 *end = w->members.v + w->first_member[record + 1], *calls = m;
-    while (calls < end && !is_site(calls))
+    const uint32_t *m = w->members.refs + w->members.first[record],
+                   *end = w->members.refs + w->members.first[record + 1], *calls = m;
+    while (calls < end && !is_site(*calls))
         calls++;
     pgk_sink_u64(out, (uint64_t)(calls - m));
-    for (; m < calls; m++) {
-        spell_stack(w, stack_of(w, m));
-        pgk_sink_bytes(out, w->blocks + m->ref * w->block_size, w->block_size);
+    if (w->version >= 2)
+        write_blocks(w, m, (size_t)(calls - m));
+    for (; m < calls && w->version < 2; m++) {
+        spell_stack(w, *m);
+        pgk_sink_bytes(out, w->blocks + *m * w->block_size, w->block_size);
     }
+    m = calls;
     pgk_sink_u64(out, (uint64_t)(end - calls));
     for (; m < end; m++)
-        write_call(w, m);
+        write_call(w, *m);
 }
 
 static bool write_records(struct writer *w, uint64_t *table_off)
 {
     struct pgk_ondisk_writer table = {0};
     bool ok = true;
-    for (size_t i = 0; i < w->guids.n && ok; i++)
-        if (w->first_member[i] < w->first_member[i + 1])
-            ok = pgk_ondisk_add(&table, w->guids.v[i], i);
+    for (size_t i = 0; i < w->members.guids.n && ok; i++)
+        if (w->members.first[i] < w->members.first[i + 1])
+            ok = pgk_ondisk_add(&table, w->members.guids.v[i], i);
     ok = ok && pgk_ondisk_write(&table, w->out,
                                 &(struct pgk_ondisk_emit){.lengths = PGK_ONDISK_KEY_AND_DATA,
                                                           .size = record_size,
@@ -373,20 +318,25 @@ static int write_v2(struct writer *w, struct pgk_err *err)
 
 /* The summary of V4: contexts, cold, hot; largest TotalSize of a cold, warm, hot one. The
  * compiler's hot rule is off by default, so LLVM writes no hot ones; neither do we. */
-static void write_summary(struct writer *w)
+static void sum_up(struct writer *w)
 {
-    uint64_t fields[6] = {w->h->contexts.n};
+    uint64_t *fields = w->summary;
+    fields[0] = w->h->contexts.n;
     for (size_t i = 0; i < w->h->contexts.n; i++) {
-        const struct pgk_mib *m = &w->h->contexts.v[i].mib;
+        const struct pgk_mib *m = pgk_heap_mib(w->h, i, PGK_MIB_ROOM);
         bool cold = pgk_mib_is_cold(m);
         uint64_t size = pgk_mib_file_value(m, PGK_MIB_TotalSize), *largest = &fields[cold ? 3 : 4];
         fields[1] += cold;
         if (size > *largest)
             *largest = size;
     }
-    pgk_sink_u32(w->out, PGK_COUNTOF(fields));
-    for (size_t i = 0; i < PGK_COUNTOF(fields); i++)
-        pgk_sink_u64(w->out, fields[i]);
+}
+
+static void write_summary(struct writer *w)
+{
+    pgk_sink_u32(w->out, PGK_COUNTOF(w->summary));
+    for (size_t i = 0; i < PGK_COUNTOF(w->summary); i++)
+        pgk_sink_u64(w->out, w->summary[i]);
 }
 
 static int write_v3(struct writer *w, struct pgk_err *err)
@@ -426,33 +376,51 @@ static void choose_schema(struct writer *w, bool full)
     }
 }
 
+/* The large tables of the model are given back as soon as they have been used. */
+static int prepare(struct writer *w, const struct pgk_indexed_write_opts *opts,
+                   struct pgk_err *err)
+{
+    struct pgk_heap *mine = w->mine;
+    choose_schema(w, opts->full_schema);
+    if (mine) {
+        pgk_vec_free(&mine->context_of);
+        pgk_stack_tree_rest(&mine->stacks);
+    }
+    PGK_TRY(pgk_radix_build(&w->radix, w->h, opts->target.frame_ids, err));
+    PGK_TRY(pgk_record_members_make(&w->members, w->h, &w->radix, err));
+    if (w->version == 2)
+        PGK_TRY(make_stack_ids(w, err));
+    if (mine && w->version >= 3)
+        pgk_vec_free(&mine->stacks.nodes);
+    if (!pack_blocks(w))
+        return pgk_fail_nomem(err);
+    if (w->version >= 4)
+        sum_up(w);
+    if (mine && w->version >= 3) {
+        pgk_vec_free(&mine->contexts);
+        pgk_vec_free(&mine->wide);
+    }
+    return 0;
+}
+
 static int write_section(struct writer *w, const struct pgk_indexed_write_opts *opts,
                          struct pgk_err *err)
 {
-    choose_schema(w, opts->full_schema);
-    PGK_TRY(pgk_radix_build(&w->radix, w->h, opts->target.frame_ids, err));
-    if (w->version == 2)
-        PGK_TRY(make_stack_ids(w, err));
-    if (!rank_contexts(w) || !order_members(w) || !pack_blocks(w))
-        return pgk_fail_nomem(err);
+    PGK_TRY(prepare(w, opts, err));
     return w->version >= 3 ? write_v3(w, err) : write_v2(w, err);
 }
 
-int pgk_memprof_write(const struct pgk_heap *h, struct pgk_sink *out,
+int pgk_memprof_write(const struct pgk_heap *h, struct pgk_heap *taken, struct pgk_sink *out,
                       const struct pgk_indexed_write_opts *opts, struct pgk_err *err)
 {
     struct pgk_heap *plain = NULL;
     PGK_TRY(pgk_heap_for_llvm(&plain, h, err));
-    struct writer w = {.h = plain ? plain : h, .out = out,
+    struct writer w = {.h = plain ? plain : h, .mine = plain ? plain : taken, .out = out,
                        .version = opts->target.memprof_version};
     int status = write_section(&w, opts, err);
     pgk_radix_free(&w.radix);
     pgk_mem_free(w.blocks);
-    pgk_mem_free(w.context_rank);
-    pgk_vec_free(&w.guids);
-    pgk_mem_free(w.record_of);
-    pgk_vec_free(&w.members);
-    pgk_mem_free(w.first_member);
+    pgk_record_members_free(&w.members);
     pgk_mem_free(w.stack_ids);
     pgk_heap_close(&plain);
     return status;

@@ -67,46 +67,60 @@ enum { ENDS = 1, PASSED = 2 };
 struct builder {
     struct pgk_radix_stacks *r;
     const struct pgk_heap *h;
-    const struct pgk_stack_node *nodes;
+    struct pgk_stack_tree ordered;      /* where those of the model are in no order, these are */
+    uint32_t *moved;                    /* by stack of the model: in `ordered`; or NULL */
+    const struct pgk_stack_node *nodes; /* what stands on top of a node comes directly behind it */
     size_t n_nodes;
     uint8_t *in_use;      /* by node: ENDS, PASSED */
+    uint32_t *end;        /* by node: behind what stands on top of it */
     struct usage *usage;  /* by frame; later sorted */
-    uint32_t *first_child;     /* by node: where its children start in `children` */
-    uint32_t *children;        /* by parent, in falling element order */
-    uint32_t *element;         /* by frame: place in the element order */
+    uint32_t *element;    /* by frame: place in the element order */
 };
+
+/* A node whose children are being visited. */
+struct open {
+    uint32_t node, stacks; /* through it */
+    uint64_t distance;     /* from it to their leaves, together */
+};
+typedef PGK_VEC(struct open) open_vec;
+
+static void close_node(struct builder *b, open_vec *path, uint32_t end)
+{
+    const struct open *x = &path->v[--path->n];
+    const struct pgk_stack_node *node = &b->nodes[x->node];
+    uint32_t stacks = x->stacks + b->in_use[x->node];
+    b->end[x->node] = end;
+    if (!stacks)
+        return;
+    struct open *parent = &path->v[path->n - 1];
+    parent->stacks += stacks;
+    parent->distance += x->distance + stacks;
+    b->usage[node->frame].count += stacks;
+    b->usage[node->frame].distance += x->distance;
+    b->in_use[x->node] |= PASSED;
+}
 
 /* How many stacks run through each node, and how far away their leaves are together: those of a
  * callee are one further away from its caller. */
 static int count_usage(struct builder *b, uint32_t generation)
 {
-    uint32_t *stacks = pgk_mem_table(b->n_nodes, sizeof *stacks);
-    uint64_t *distance = pgk_mem_table(b->n_nodes, sizeof *distance);
-    if (!stacks || !distance) {
-        pgk_mem_free(stacks);
-        pgk_mem_free(distance);
-        return PGK_E_NOMEM;
-    }
+    open_vec path = {0};
     for (size_t i = 0; i < b->h->frames.n; i++)
         b->usage[i].frame = (uint32_t)i;
-    for (size_t i = b->n_nodes; i-- > 1;) {
-        const struct pgk_stack_node *node = &b->nodes[i];
-        stacks[i] += b->in_use[i];
-        if (!stacks[i])
-            continue; /* no child of anything */
-        stacks[node->parent] += stacks[i];
-        distance[node->parent] += distance[i] + stacks[i];
-        b->usage[node->frame].count += stacks[i];
-        b->usage[node->frame].distance += distance[i];
-        b->first_child[node->parent]++;
-        b->in_use[i] |= PASSED;
+    bool ok = pgk_vec_push(&path, (struct open){0});
+    for (uint32_t i = 1; ok && i < b->n_nodes; i++) {
+        while (path.v[path.n - 1].node != b->nodes[i].parent)
+            close_node(b, &path, i);
+        ok = pgk_vec_push(&path, (struct open){.node = i});
     }
-    pgk_mem_free(stacks);
-    pgk_mem_free(distance);
+    while (ok && path.n > 1)
+        close_node(b, &path, (uint32_t)b->n_nodes);
+    b->end[0] = (uint32_t)b->n_nodes;
+    pgk_vec_free(&path);
     for (size_t i = 0; i < b->h->frames.n; i++)
         if (b->usage[i].count)
             b->r->frame_ids[i] = b->usage[i].id = frame_id(b->h, (uint32_t)i, generation);
-    return 0;
+    return ok ? 0 : PGK_E_NOMEM;
 }
 
 static void order_frames(struct builder *b)
@@ -119,42 +133,43 @@ static void order_frames(struct builder *b)
     }
 }
 
-static int by_falling_element(const void *a, const void *b, void *ctx)
+static int by_rising_element(const void *a, const void *b, void *ctx)
 {
     const struct builder *k = ctx;
     uint32_t x = k->element[k->nodes[*(const uint32_t *)a].frame],
              y = k->element[k->nodes[*(const uint32_t *)b].frame];
-    return x > y ? -1 : x < y;
+    return x < y ? -1 : x > y;
 }
 
-/* Children by parent (first_child holds their numbers on entry), each group sorted. */
-static void order_children(struct builder *b)
+static void order_elements(struct builder *b)
 {
     qsort(b->usage, b->h->frames.n, sizeof *b->usage, by_element);
     for (size_t i = 0; i < b->h->frames.n; i++)
         b->element[b->usage[i].frame] = (uint32_t)i;
-
-    uint32_t end = 0;
-    for (size_t i = 0; i < b->n_nodes; i++)
-        b->first_child[i] = end += b->first_child[i];
-    b->first_child[b->n_nodes] = end;
-    for (size_t i = b->n_nodes; i-- > 1;)
-        if (b->in_use[i])
-            b->children[--b->first_child[b->nodes[i].parent]] = (uint32_t)i;
-    for (size_t i = 0; i < b->n_nodes; i++) {
-        uint32_t n = b->first_child[i + 1] - b->first_child[i];
-        if (n > 1)
-            qsort_r(b->children + b->first_child[i], n, sizeof *b->children, by_falling_element,
-                    b);
-    }
 }
 
-/* A node on the way from the root. */
+/* A node on the way from the root; its children that are still to be visited are the last ones of
+ * `children`. */
 struct step {
-    uint32_t node, next; /* child to go to */
-    uint32_t where;      /* its frame in the array */
+    uint32_t node;
+    uint32_t where; /* its frame in the array */
+    size_t first;   /* child */
 };
 typedef PGK_VEC(struct step) path_vec;
+typedef PGK_VEC(uint32_t) children_vec;
+
+/* The last child is visited first, so they come in rising order. */
+static bool step_to(struct builder *b, path_vec *path, children_vec *children, uint32_t node)
+{
+    size_t first = children->n;
+    for (uint32_t c = node + 1; c < b->end[node]; c = b->end[c])
+        if (b->in_use[c] && !pgk_vec_push(children, c))
+            return false;
+    if (children->n - first > 1)
+        qsort_r(children->v + first, children->n - first, sizeof *children->v,
+                by_rising_element, b);
+    return pgk_vec_push(path, (struct step){.node = node, .first = first});
+}
 
 /* One stack: a jump to the frames it shares with the one before, the rest of its frames from
  * the root on, its length. The array is built backwards and reversed at the end. */
@@ -182,13 +197,13 @@ static bool encode(struct builder *b, const path_vec *path, uint32_t shared)
 static int encode_stacks(struct builder *b)
 {
     path_vec path = {0}; /* with the root */
+    children_vec children = {0};
     uint32_t shared = 0; /* frames of the stack before that are on the path */
-    bool ok = pgk_vec_push(&path, (struct step){.next = b->first_child[0]});
+    bool ok = step_to(b, &path, &children, 0);
     while (ok) {
-        struct step *last = &path.v[path.n - 1];
-        if (last->next < b->first_child[last->node + 1]) { /* go down */
-            uint32_t child = b->children[last->next++];
-            ok = pgk_vec_push(&path, (struct step){child, b->first_child[child], 0});
+        const struct step *last = &path.v[path.n - 1];
+        if (children.n > last->first) {
+            ok = step_to(b, &path, &children, children.v[--children.n]);
             continue;
         }
         if (path.n == 1)
@@ -202,6 +217,7 @@ static int encode_stacks(struct builder *b)
             shared = (uint32_t)path.n - 1;
     }
     pgk_vec_free(&path);
+    pgk_vec_free(&children);
     return ok ? 0 : PGK_E_NOMEM;
 }
 
@@ -228,29 +244,77 @@ static void reverse(struct pgk_radix_stacks *r)
     }
 }
 
-/* 1 if the stack was not in use before. */
-static size_t use_stack(struct builder *b, uint32_t node)
+static uint32_t node_of(const struct builder *b, uint32_t stack)
 {
+    return b->moved ? b->moved[stack] : stack;
+}
+
+/* 1 if the stack was not in use before. */
+static size_t use_stack(struct builder *b, uint32_t stack)
+{
+    uint32_t node = node_of(b, stack);
     bool fresh = node && !b->in_use[node];
     if (fresh)
         b->in_use[node] = ENDS;
     return fresh;
 }
 
-/* Tables by node are large: each is made when it is needed and not before. */
+/* The stacks of the model with what is on top of a node directly behind it. */
+static int order_stacks(struct builder *b)
+{
+    struct pgk_frame_map same = {0};
+    b->nodes = b->h->stacks.nodes.v;
+    b->n_nodes = b->h->stacks.nodes.n;
+    if (pgk_stack_in_order(&b->h->stacks))
+        return 0;
+    b->moved = pgk_mem_table(b->n_nodes, sizeof *b->moved);
+    bool ok = b->moved && pgk_stack_tree_init(&b->ordered) && pgk_vec_push(&same.first, 0);
+    for (uint32_t i = 0; ok && i < b->h->frames.n; i++)
+        ok = pgk_vec_push(&same.frames, i) && pgk_vec_push(&same.first, i + 1);
+    ok = ok && pgk_stack_expand(&b->ordered, &b->h->stacks, &same, b->moved);
+    pgk_vec_free(&same.first);
+    pgk_vec_free(&same.frames);
+    b->nodes = b->ordered.nodes.v;
+    return ok ? 0 : PGK_E_NOMEM;
+}
+
+/* Results by stack of the model again. */
+static void move_back(struct builder *b, uint32_t stack)
+{
+    if (stack)
+        b->r->stacks[b->r->stack_rank[b->moved[stack]]] = stack;
+}
+
+static void say_by_model(struct builder *b)
+{
+    if (!b->moved)
+        return;
+    for (size_t i = 0; i < b->h->contexts.n; i++)
+        move_back(b, b->h->contexts.v[i].stack);
+    for (size_t i = 0; i < b->h->sites.n; i++)
+        move_back(b, b->h->sites.v[i].stack);
+    for (uint32_t i = 0; i < b->r->n_stacks; i++)
+        b->moved[b->r->stacks[i]] = i;
+    pgk_mem_free(b->r->stack_rank);
+    b->r->stack_rank = b->moved;
+    b->moved = NULL;
+}
+
+/* Tables by node are large: there are as few as can be. */
 static int build(struct builder *b, uint32_t generation)
 {
     struct pgk_radix_stacks *r = b->r;
     size_t n_stacks = 0, frames = b->h->frames.n + 1;
+    PGK_TRY(order_stacks(b));
     b->in_use = pgk_mem_table(b->n_nodes, 1);
-    b->first_child = pgk_mem_table(b->n_nodes + 1, sizeof *b->first_child);
+    b->end = pgk_mem_alloc(b->n_nodes, sizeof *b->end);
     b->usage = pgk_mem_zalloc(frames, sizeof *b->usage);
     b->element = pgk_mem_alloc(frames, sizeof *b->element);
     r->frame_ids = pgk_mem_zalloc(frames, sizeof *r->frame_ids);
     r->linear = pgk_mem_zalloc(frames, sizeof *r->linear);
     r->order = pgk_mem_zalloc(frames, sizeof *r->order);
-    if (!b->in_use || !b->first_child || !b->usage || !b->element || !r->frame_ids ||
-        !r->linear || !r->order)
+    if (!b->in_use || !b->end || !b->usage || !b->element || !r->frame_ids || !r->linear ||
+        !r->order)
         return PGK_E_NOMEM;
     for (size_t i = 0; i < b->h->contexts.n; i++)
         n_stacks += use_stack(b, b->h->contexts.v[i].stack);
@@ -262,31 +326,28 @@ static int build(struct builder *b, uint32_t generation)
         return PGK_E_NOMEM;
     PGK_TRY(count_usage(b, generation));
     order_frames(b);
-    b->children = pgk_mem_table(b->n_nodes, sizeof *b->children);
-    if (!b->children)
-        return PGK_E_NOMEM;
-    order_children(b);
+    order_elements(b);
     PGK_TRY(encode_stacks(b));
-    pgk_mem_free(b->children);
-    b->children = NULL;
-    r->stack_rank = pgk_mem_table(b->n_nodes, sizeof *r->stack_rank);
-    if (!r->stack_rank)
-        return PGK_E_NOMEM;
+    /* What was said of nodes is not needed any more. */
+    r->stack_rank = b->end;
+    r->stack_rank[0] = 0;
+    b->end = NULL;
     reverse(r);
+    say_by_model(b);
     return 0;
 }
 
 int pgk_radix_build(struct pgk_radix_stacks *r, const struct pgk_heap *h, uint32_t generation,
                     struct pgk_err *err)
 {
-    struct builder b = {.r = r, .h = h, .nodes = h->stacks.nodes.v,
-                        .n_nodes = h->stacks.nodes.n};
+    struct builder b = {.r = r, .h = h};
     *r = (struct pgk_radix_stacks){0};
     int status = build(&b, generation);
+    pgk_stack_tree_free(&b.ordered);
+    pgk_mem_free(b.moved);
     pgk_mem_free(b.in_use);
+    pgk_mem_free(b.end);
     pgk_mem_free(b.usage);
-    pgk_mem_free(b.first_child);
-    pgk_mem_free(b.children);
     pgk_mem_free(b.element);
     if (!status)
         return 0;

@@ -13,7 +13,8 @@ struct pgk_radix_stacks {
     uint32_t *linear;      /* by model frame: position in the frame array */
     uint32_t *order;       /* model frames in the order of the frame array */
     uint32_t n_frames;     /* in use */
-    uint32_t *stack_rank;  /* by stack node: place among the stacks in use */
+    uint32_t *stack_rank;  /* by stack node: place among the stacks in use; without meaning
+                              for others */
     uint32_t *stacks;      /* nodes of the stacks in use, by rank */
     uint32_t *starts;      /* of the stacks in use, by rank: position in the radix array */
     uint32_t n_stacks;

@@ -331,17 +331,27 @@ static int check_version(uint32_t version, const char *path, struct pgk_err *err
                     .expected = PGK_F("%d to %d", PGK_INSTR_RAW_FIRST, PGK_INSTR_RAW_LAST));
 }
 
-static int check_sites(const struct pgk_instr *p, const char *path, struct pgk_err *err)
+static int refuse(const struct pgk_instr_name *name, const char *path, const char *field,
+                  const char *found, const char *expected, struct pgk_err *err)
 {
-    for (size_t i = 0; i < p->funcs.n; i++)
+    return pgk_fail(err, PGK_E_LIMIT, .file = path, .format = "raw counters", .record = name->s,
+                    .field = field, .found = found, .expected = expected,
+                    .hint = "write an indexed profile instead");
+}
+
+int pgk_instr_raw_check(const struct pgk_instr *p, const char *path, struct pgk_err *err)
+{
+    for (size_t i = 0; i < p->funcs.n; i++) {
+        const struct pgk_instr_func *f = &p->funcs.v[i];
+        const struct pgk_instr_name *name = &p->names.v.v[f->name];
+        if (!name->len || memchr(name->s, 1, name->len))
+            return refuse(name, path, "name", name->len ? "a name with byte 1" : "no letters",
+                          "a name that can stand in a list of names", err);
         for (int k = 0; k < PGK_VALUE_KINDS; k++)
-            if (p->funcs.v[i].n_sites[k] > UINT16_MAX)
-                return pgk_fail(err, PGK_E_LIMIT, .file = path, .format = "raw counters",
-                                .record = p->names.v.v[p->funcs.v[i].name].s,
-                                .field = "value sites",
-                                .found = PGK_F("%u", p->funcs.v[i].n_sites[k]),
-                                .expected = "65535 at most",
-                                .hint = "write an indexed profile instead");
+            if (f->n_sites[k] > UINT16_MAX)
+                return refuse(name, path, "value sites", PGK_F("%u", f->n_sites[k]),
+                              "65535 at most", err);
+    }
     return 0;
 }
 
@@ -351,7 +361,7 @@ int pgk_instr_raw_save(const struct pgk_instr *p, const char *path, uint32_t ver
     struct pgk_sink *out;
     PGK_TRY(check_version(version, path, err));
     PGK_TRY(pgk_instr_check_writable(p, path, "raw counters", err));
-    PGK_TRY(check_sites(p, path, err));
+    PGK_TRY(pgk_instr_raw_check(p, path, err));
     PGK_TRY(pgk_sink_open(&out, path, err));
     int status = pgk_instr_raw_write(p, out, version, err);
     if (!status)

@@ -171,18 +171,19 @@ static int by_gain(const void *a, const void *b)
     return (int)x->rule - (int)y->rule;
 }
 
-int pgk_heap_advise(const struct pgk_heap *heap, struct pgk_advice_list *list, struct pgk_err *err)
+int pgk_heap_advise(const struct pgk_heap *heap, const struct pgk_file_info *info,
+                    struct pgk_advice_list *list, struct pgk_err *err)
 {
     PGK_VEC(struct pgk_advice_stake) stakes = {0};
     struct pgk_heap_totals totals;
     size_t contexts = pgk_heap_contexts(heap);
-    pgk_heap_totals(heap, &totals);
+    pgk_heap_totals(heap, info, &totals);
     *list = (struct pgk_advice_list){0};
     for (enum pgk_advice_rule rule = 0; rule < PGK_ADVICE_RULES; rule++) {
         struct pgk_advice advice = {.rule = rule, .first = stakes.n};
         for (size_t c = 0; c < contexts; c++) {
-            const struct pgk_mib *m = pgk_heap_mib(heap, c);
-            uint64_t bytes = pgk_advice_stake(rule, m);
+            struct pgk_mib m = pgk_view_judged(pgk_heap_mib(heap, c, PGK_MIB_ROOM), info);
+            uint64_t bytes = pgk_advice_stake(rule, &m);
             if (!bytes)
                 continue;
             if (!pgk_vec_push(&stakes, (struct pgk_advice_stake){bytes, (uint32_t)c})) {
@@ -190,7 +191,7 @@ int pgk_heap_advise(const struct pgk_heap *heap, struct pgk_advice_list *list, s
                 return pgk_fail_nomem(err);
             }
             advice.bytes += at_most(bytes, UINT64_MAX - advice.bytes);
-            advice.objects += m->v[PGK_MIB_AllocCount];
+            advice.objects += m.v[PGK_MIB_AllocCount];
         }
         advice.n = stakes.n - advice.first;
         /* Where most is hot, to keep the hot apart gains nothing. */

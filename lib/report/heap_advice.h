@@ -3,6 +3,7 @@
 #define PGK_HEAP_ADVICE_H
 
 #include "fail.h"
+#include "pgokit/format.h"
 #include "pgokit/heap.h"
 
 enum pgk_advice_rule {
@@ -47,8 +48,9 @@ struct pgk_advice_list {
 /* Bytes that a rule sees at stake in a context; 0: the rule does not apply. */
 uint64_t pgk_advice_stake(enum pgk_advice_rule rule, const struct pgk_mib *m);
 
-PGK_MUST_USE int pgk_heap_advise(const struct pgk_heap *heap, struct pgk_advice_list *list,
-                                 struct pgk_err *err);
+/* `info` of the profile's file may be NULL. */
+PGK_MUST_USE int pgk_heap_advise(const struct pgk_heap *heap, const struct pgk_file_info *info,
+                                 struct pgk_advice_list *list, struct pgk_err *err);
 void pgk_advice_free(struct pgk_advice_list *list);
 
 #endif

@@ -228,8 +228,8 @@ double pgk_heap_overlap(const struct pgk_heap_alignment *a, const struct pgk_hea
 {
     struct pgk_heap_totals x, y;
     double overlap = 0;
-    pgk_heap_totals(now, &x);
-    pgk_heap_totals(before, &y);
+    pgk_heap_totals(now, NULL, &x);
+    pgk_heap_totals(before, NULL, &y);
     double all = (double)x.v[PGK_MIB_TotalSize], all_before = (double)y.v[PGK_MIB_TotalSize];
     if (all <= 0 || all_before <= 0)
         return all == all_before;
@@ -237,9 +237,11 @@ double pgk_heap_overlap(const struct pgk_heap_alignment *a, const struct pgk_hea
         const struct pgk_heap_pair *p = &a->pairs[i];
         if (p->now == PGK_NO_CONTEXT || p->before == PGK_NO_CONTEXT)
             continue;
-        double share = (double)pgk_heap_mib(now, p->now)->v[PGK_MIB_TotalSize] / all,
-               old = (double)pgk_heap_mib(before, p->before)->v[PGK_MIB_TotalSize] / all_before;
-        overlap += share < old ? share : old;
+        const struct pgk_mib *new = pgk_heap_mib(now, p->now, PGK_MIB_ROOM),
+                             *old = pgk_heap_mib(before, p->before, PGK_MIB_ROOM);
+        double share = (double)new->v[PGK_MIB_TotalSize] / all,
+               old_share = (double)old->v[PGK_MIB_TotalSize] / all_before;
+        overlap += share < old_share ? share : old_share;
     }
     return overlap;
 }

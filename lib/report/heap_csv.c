@@ -1,29 +1,9 @@
 /* A row per context, RFC 4180: for spreadsheets and data frames. */
 #include "heap_export.h"
 
+#include "export_out.h"
+#include "heap_view.h"
 #include "json_out.h"
-
-#include <string.h>
-
-/* A quoted cell. A text that a spreadsheet would take for a formula gets a blank before it:
- * names come from files. */
-static void put_text(struct pgk_sink *out, const char *text)
-{
-    if (*text && strchr("=+-@", *text))
-        pgk_sink_u8(out, ' ');
-    for (; *text; text++) {
-        if (*text == '"')
-            pgk_sink_u8(out, '"');
-        pgk_sink_u8(out, (uint8_t)*text);
-    }
-}
-
-static void put_cell(struct pgk_sink *out, const char *text)
-{
-    pgk_sink_u8(out, '"');
-    put_text(out, text);
-    pgk_sink_u8(out, '"');
-}
 
 static void put_site(struct pgk_stacks_of *s, uint32_t stack, struct pgk_sink *out)
 {
@@ -34,9 +14,9 @@ static void put_site(struct pgk_stacks_of *s, uint32_t stack, struct pgk_sink *o
     }
     const struct pgk_view_frame *frame = pgk_frames_at(&s->frames, site);
     const struct pgk_view_func *func = pgk_frames_func(&s->frames, site);
-    put_cell(out, pgk_frames_text(&s->frames, func->name));
+    pgk_csv_cell(out, pgk_frames_text(&s->frames, func->name));
     pgk_sink_u8(out, ',');
-    put_cell(out, pgk_frames_text(&s->frames, func->file));
+    pgk_csv_cell(out, pgk_frames_text(&s->frames, func->file));
     pgk_sink_u8(out, ',');
     if (frame->line)
         pgk_json_number(out, frame->line);
@@ -49,7 +29,7 @@ static void put_stack(struct pgk_stacks_of *s, uint32_t stack, struct pgk_sink *
     for (uint32_t n = stack; n; n = s->frames.stacks.nodes.v[n].parent) {
         if (n != stack)
             pgk_sink_printf(out, " <- ");
-        put_text(out, pgk_frames_text(&s->frames, pgk_frames_func(&s->frames, n)->name));
+        pgk_csv_text(out, pgk_frames_text(&s->frames, pgk_frames_func(&s->frames, n)->name));
     }
     pgk_sink_u8(out, '"');
 }
@@ -64,9 +44,9 @@ int pgk_heap_csv(struct pgk_stacks_of *s, struct pgk_sink *out, struct pgk_err *
     }
     pgk_sink_printf(out, ",stack\r\n");
     for (size_t c = 0; c < pgk_heap_contexts(s->heap); c++) {
-        const struct pgk_mib *m = pgk_heap_mib(s->heap, c);
+        const struct pgk_mib *m = pgk_heap_mib(s->heap, c, PGK_MIB_ROOM);
         pgk_json_number(out, c);
-        pgk_sink_printf(out, ",%s,", pgk_mib_label_name(pgk_mib_label(m)));
+        pgk_sink_printf(out, ",%s,", pgk_mib_label_name(pgk_view_label(m, s->opts->info)));
         put_site(s, s->nodes[c], out);
         for (enum pgk_mib_id id = 0; id < PGK_MIB_AccessHistogramSize; id++) {
             if (m->known >> id & 1)

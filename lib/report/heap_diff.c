@@ -23,14 +23,16 @@ struct diff {
     double change_bytes[PGK_CHANGES]; /* now less before */
 };
 
-static const struct pgk_mib *now_of(const struct diff *d, const struct pgk_heap_pair *p)
+static const struct pgk_mib *now_of(const struct diff *d, const struct pgk_heap_pair *p,
+                                    struct pgk_mib *room)
 {
-    return p->now == PGK_NO_CONTEXT ? NULL : pgk_heap_mib(d->now, p->now);
+    return p->now == PGK_NO_CONTEXT ? NULL : pgk_heap_mib(d->now, p->now, room);
 }
 
-static const struct pgk_mib *before_of(const struct diff *d, const struct pgk_heap_pair *p)
+static const struct pgk_mib *before_of(const struct diff *d, const struct pgk_heap_pair *p,
+                                       struct pgk_mib *room)
 {
-    return p->before == PGK_NO_CONTEXT ? NULL : pgk_heap_mib(d->before, p->before);
+    return p->before == PGK_NO_CONTEXT ? NULL : pgk_heap_mib(d->before, p->before, room);
 }
 
 static uint64_t value(const struct pgk_mib *m, enum pgk_mib_id id)
@@ -40,19 +42,20 @@ static uint64_t value(const struct pgk_mib *m, enum pgk_mib_id id)
 
 static double growth(const struct diff *d, const struct pgk_heap_pair *p)
 {
-    return (double)value(now_of(d, p), PGK_MIB_TotalSize) -
-           (double)value(before_of(d, p), PGK_MIB_TotalSize);
+    return (double)value(now_of(d, p, PGK_MIB_ROOM), PGK_MIB_TotalSize) -
+           (double)value(before_of(d, p, PGK_MIB_ROOM), PGK_MIB_TotalSize);
 }
 
 static void count_changes(struct diff *d)
 {
     for (size_t i = 0; i < d->align.n; i++) {
         const struct pgk_heap_pair *p = &d->align.pairs[i];
-        enum pgk_heap_change c = pgk_heap_change(now_of(d, p), before_of(d, p));
+        enum pgk_heap_change c = pgk_heap_change(now_of(d, p, PGK_MIB_ROOM),
+                                                 before_of(d, p, PGK_MIB_ROOM));
         d->changes[c]++;
         d->change_bytes[c] += growth(d, p);
         if (c == PGK_CHANGE_NEW)
-            d->figures.new_bytes += value(now_of(d, p), PGK_MIB_TotalSize);
+            d->figures.new_bytes += value(now_of(d, p, PGK_MIB_ROOM), PGK_MIB_TotalSize);
     }
     d->figures.bytes = d->totals.v[PGK_MIB_TotalSize];
     d->figures.bytes_before = d->totals_before.v[PGK_MIB_TotalSize];
@@ -138,7 +141,7 @@ static int print_pair(const struct diff *d, size_t rank, const struct pgk_heap_p
                       struct pgk_err *err)
 {
     FILE *out = d->style.out;
-    const struct pgk_mib *now = now_of(d, p), *before = before_of(d, p);
+    const struct pgk_mib *now = now_of(d, p, PGK_MIB_ROOM), *before = before_of(d, p, PGK_MIB_ROOM);
     double change = growth(d, p);
     fprintf(out, "\n%s#%-3zu %s%s%s  %s -> %s  %s -> %s objects  %s%s%s%s\n",
             pgk_style_on(&d->style, PGK_STYLE_BOLD), rank, change > 0 ? "+" : "", BYTES(change),
@@ -190,7 +193,7 @@ static struct json_object *pair_json(const struct diff *d, const struct pgk_heap
 {
     static const enum pgk_mib_id fields[] = {PGK_MIB_TotalSize, PGK_MIB_AllocCount,
                                              PGK_MIB_TotalAccessCount, PGK_MIB_TotalLifetime};
-    const struct pgk_mib *sides[] = {before_of(d, p), now_of(d, p)};
+    const struct pgk_mib *sides[] = {before_of(d, p, PGK_MIB_ROOM), now_of(d, p, PGK_MIB_ROOM)};
     static const char *const names[] = {"before", "now"};
     const uint32_t ids[] = {p->before, p->now};
     struct json_object *o = json_object_new_object();
@@ -251,8 +254,8 @@ int pgk_report_heap_diff(const struct pgk_heap *before, const struct pgk_heap *n
     };
     int status = 0;
     PGK_TRY(pgk_heap_align(&d.align, now, before, err));
-    pgk_heap_totals(now, &d.totals);
-    pgk_heap_totals(before, &d.totals_before);
+    pgk_heap_totals(now, NULL, &d.totals);
+    pgk_heap_totals(before, NULL, &d.totals_before);
     count_changes(&d);
     qsort_r(d.align.pairs, d.align.n, sizeof *d.align.pairs, by_growth, &d);
     if (opts->json)

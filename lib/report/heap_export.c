@@ -1,10 +1,8 @@
 /* Heap profiles in the formats of other viewers: the choice of one, and what they share. */
 #include "heap_export.h"
 
+#include "export_out.h"
 #include "heap_page.h"
-#include "page_pack.h"
-
-#include <errno.h>
 
 const struct pgk_weight_text pgk_weight_texts[PGK_WEIGHTS] = {
     [PGK_WEIGHT_BYTES] = {"bytes", "alloc_space", "bytes"},
@@ -12,17 +10,6 @@ const struct pgk_weight_text pgk_weight_texts[PGK_WEIGHTS] = {
     [PGK_WEIGHT_ACCESSES] = {"accesses", "accesses", "count"},
     [PGK_WEIGHT_LIFETIME] = {"lifetime-bytes", "lifetime_space", "byte_seconds"},
 };
-
-static const char *const format_names[PGK_EXPORTS] = {
-    [PGK_EXPORT_HTML] = "html",     [PGK_EXPORT_PPROF] = "pprof",
-    [PGK_EXPORT_FOLDED] = "folded", [PGK_EXPORT_SPEEDSCOPE] = "speedscope",
-    [PGK_EXPORT_CSV] = "csv",       [PGK_EXPORT_JSON] = "json",
-};
-
-const char *pgk_heap_export_name(enum pgk_heap_export format)
-{
-    return format_names[format];
-}
 
 const char *pgk_heap_weight_name(enum pgk_heap_weight weight)
 {
@@ -71,77 +58,62 @@ static int export_stacks(const struct pgk_heap *heap, pgk_export_fn *write,
     return status;
 }
 
-static ssize_t write_to_sink(void *sink, const char *bytes, size_t n)
-{
-    pgk_sink_bytes(sink, bytes, n);
-    return (ssize_t)n;
-}
-
 static int export_json(const struct pgk_heap *heap, const struct pgk_export_opts *opts,
                        struct pgk_sink *out, struct pgk_err *err)
 {
     struct pgk_report_opts report = {
         .struct_size = sizeof report, .title = opts->title, .info = opts->info};
-    FILE *stream = fopencookie(out, "w", (cookie_io_functions_t){.write = write_to_sink});
-    if (!stream)
-        return pgk_fail_errno(err, NULL, "cannot open a stream");
-    int status = pgk_report_heap_json(heap, &report, stream, err);
-    return fclose(stream) && !status ? pgk_fail_nomem(err) : status;
+    FILE *stream;
+    PGK_TRY(pgk_export_stream(&stream, out, err));
+    return pgk_export_stream_end(stream, pgk_report_heap_json(heap, &report, stream, err), err);
 }
 
-static int export_html(const struct pgk_heap *heap, const struct pgk_export_opts *opts,
-                       struct pgk_sink *out, struct pgk_err *err)
+struct request {
+    const struct pgk_heap *heap;
+    enum pgk_export format;
+    const struct pgk_export_opts *opts;
+};
+
+static int page_json(const void *ctx, struct pgk_sink *out, struct pgk_err *err)
 {
-    struct pgk_page page = {.now = heap, .opts = opts};
-    size_t size;
-    PGK_TRY(pgk_sink_memory(&page.out, err));
+    const struct request *r = ctx;
+    struct pgk_page page = {.now = r->heap, .opts = r->opts, .out = out};
     int status = pgk_page_make(&page, err);
     if (!status)
         status = pgk_page_json(&page, err);
-    if (!status) {
-        const uint8_t *json = pgk_sink_data(page.out, &size);
-        status = json ? pgk_page_write(out, json, size, err) : pgk_fail_nomem(err);
-    }
     pgk_page_free(&page);
-    pgk_sink_drop(&page.out);
     return status;
 }
 
-static int export_to(struct pgk_sink *out, const struct pgk_heap *heap, enum pgk_heap_export format,
-                     const struct pgk_export_opts *opts, struct pgk_err *err)
+static int export_to(const void *ctx, struct pgk_sink *out, struct pgk_err *err)
 {
-    switch (format) {
+    const struct request *r = ctx;
+    switch (r->format) {
     case PGK_EXPORT_HTML:
-        return export_html(heap, opts, out, err);
+        return pgk_export_page(out, page_json, r, err);
     case PGK_EXPORT_PPROF:
-        return export_stacks(heap, pgk_heap_pprof, opts, out, err);
+        return export_stacks(r->heap, pgk_heap_pprof, r->opts, out, err);
     case PGK_EXPORT_FOLDED:
-        return export_stacks(heap, pgk_heap_folded, opts, out, err);
+        return export_stacks(r->heap, pgk_heap_folded, r->opts, out, err);
     case PGK_EXPORT_SPEEDSCOPE:
-        return export_stacks(heap, pgk_heap_speedscope, opts, out, err);
+        return export_stacks(r->heap, pgk_heap_speedscope, r->opts, out, err);
     case PGK_EXPORT_CSV:
-        return export_stacks(heap, pgk_heap_csv, opts, out, err);
+        return export_stacks(r->heap, pgk_heap_csv, r->opts, out, err);
     case PGK_EXPORT_JSON:
-        return export_json(heap, opts, out, err);
+        return export_json(r->heap, r->opts, out, err);
     case PGK_EXPORTS:
         break;
     }
     return pgk_fail(err, PGK_E_ARG, .field = "format", .expected = "a format of the list");
 }
 
-int pgk_heap_export_save(const struct pgk_heap *heap, enum pgk_heap_export format, const char *path,
+int pgk_heap_export_save(const struct pgk_heap *heap, enum pgk_export format, const char *path,
                          const struct pgk_export_opts *opts, struct pgk_err *err)
 {
     struct pgk_export_opts defaults = {.struct_size = sizeof defaults};
-    struct pgk_sink *out;
+    struct request request = {heap, format, opts ? opts : &defaults};
     if (!pgk_heap_contexts(heap))
         return pgk_fail(err, PGK_E_EMPTY, .file = path,
                         .hint = "the profile has no allocation contexts");
-    PGK_TRY(pgk_sink_open(&out, path, err));
-    int status = export_to(out, heap, format, opts ? opts : &defaults, err);
-    if (status) {
-        pgk_sink_drop(&out);
-        return status;
-    }
-    return pgk_sink_commit(&out, err);
+    return pgk_export_save(path, export_to, &request, err);
 }

@@ -1,14 +1,8 @@
 /* Folded stacks: "main;parse;malloc 4096", a line per context, for flame graph tools. */
 #include "heap_export.h"
 
+#include "export_out.h"
 #include "json_out.h"
-
-/* The sign between frames cannot be part of a name. */
-static void put_name(struct pgk_sink *out, const char *name)
-{
-    for (; *name; name++)
-        pgk_sink_u8(out, *name == ';' ? ':' : (uint8_t)*name);
-}
 
 static int put_stack(struct pgk_stacks_of *s, uint32_t stack, struct pgk_sink *out,
                      struct pgk_err *err)
@@ -21,7 +15,8 @@ static int put_stack(struct pgk_stacks_of *s, uint32_t stack, struct pgk_sink *o
             return pgk_fail_nomem(err);
         }
     for (size_t i = nodes.n; i-- > 0;) {
-        put_name(out, pgk_frames_text(&s->frames, pgk_frames_func(&s->frames, nodes.v[i])->name));
+        pgk_folded_name(out,
+                        pgk_frames_text(&s->frames, pgk_frames_func(&s->frames, nodes.v[i])->name));
         pgk_sink_u8(out, i ? ';' : ' ');
     }
     pgk_vec_free(&nodes);
@@ -31,7 +26,7 @@ static int put_stack(struct pgk_stacks_of *s, uint32_t stack, struct pgk_sink *o
 int pgk_heap_folded(struct pgk_stacks_of *s, struct pgk_sink *out, struct pgk_err *err)
 {
     for (size_t c = 0; c < pgk_heap_contexts(s->heap); c++) {
-        uint64_t weight = pgk_heap_weight(pgk_heap_mib(s->heap, c), s->opts->weight);
+        uint64_t weight = pgk_heap_weight(pgk_heap_mib(s->heap, c, PGK_MIB_ROOM), s->opts->weight);
         if (!weight || !s->nodes[c])
             continue;
         PGK_TRY(put_stack(s, s->nodes[c], out, err));

@@ -70,17 +70,17 @@ static void print(FILE *out, const char *indent, struct json_object *o, bool fir
     json_object_put(o);
 }
 
-static int print_context(const struct pgk_heap *heap, size_t context, bool first, FILE *out,
-                         struct pgk_err *err)
+static int print_context(const struct pgk_heap *heap, const struct pgk_file_info *info,
+                         size_t context, bool first, FILE *out, struct pgk_err *err)
 {
     struct pgk_arena arena = {0};
     struct pgk_heap_frame *frames;
     size_t n;
     int status = pgk_heap_view_stack(heap, context, &arena, &frames, &n, err);
     if (!status) {
-        const struct pgk_mib *m = pgk_heap_mib(heap, context);
+        const struct pgk_mib *m = pgk_heap_mib(heap, context, PGK_MIB_ROOM);
         struct json_object *o = json_object_new_object(), *stack = json_object_new_array();
-        put(o, "label", json_object_new_string(pgk_mib_label_name(pgk_mib_label(m))));
+        put(o, "label", json_object_new_string(pgk_mib_label_name(pgk_view_label(m, info))));
         put(o, "mib", mib_json(m));
         if (m->hist_count) {
             struct json_object *hist = json_object_new_array();
@@ -131,14 +131,15 @@ static int print_record(void *ctx, const struct pgk_heap_record *r)
     return 0;
 }
 
-static struct json_object *totals_json(const struct pgk_heap *heap)
+static struct json_object *totals_json(const struct pgk_heap *heap,
+                                       const struct pgk_file_info *info)
 {
     struct pgk_heap_totals t;
     struct json_object *o = json_object_new_object(), *labels = json_object_new_object();
-    pgk_heap_totals(heap, &t);
+    pgk_heap_totals(heap, info, &t);
     put(o, "contexts", json_object_new_uint64(t.contexts));
-    const enum pgk_mib_id sums[] = {PGK_MIB_AllocCount, PGK_MIB_TotalSize,
-                                    PGK_MIB_TotalAccessCount, PGK_MIB_TotalLifetime};
+    const enum pgk_mib_id sums[] = {PGK_MIB_AllocCount, PGK_MIB_TotalSize, PGK_MIB_TotalAccessCount,
+                                    PGK_MIB_TotalLifetime};
     for (size_t i = 0; i < sizeof sums / sizeof *sums; i++)
         if (t.known >> sums[i] & 1)
             put(o, pgk_mib_info(sums[i], NULL, NULL), json_object_new_uint64(t.v[sums[i]]));
@@ -160,10 +161,11 @@ static void print_member(FILE *out, const char *key, struct json_object *value)
 }
 
 /* As on the page and in the table: bytes at stake by rule, and the contexts. */
-static int print_advice(const struct pgk_heap *heap, FILE *out, struct pgk_err *err)
+static int print_advice(const struct pgk_heap *heap, const struct pgk_file_info *info, FILE *out,
+                        struct pgk_err *err)
 {
     struct pgk_advice_list list;
-    PGK_TRY(pgk_heap_advise(heap, &list, err));
+    PGK_TRY(pgk_heap_advise(heap, info, &list, err));
     struct json_object *all = json_object_new_array();
     for (size_t i = 0; i < list.n; i++) {
         const struct pgk_advice *a = &list.v[i];
@@ -193,8 +195,8 @@ static struct json_object *units_json(void)
     return o;
 }
 
-int pgk_report_heap_json(const struct pgk_heap *heap, const struct pgk_report_opts *opts,
-                         FILE *out, struct pgk_err *err)
+int pgk_report_heap_json(const struct pgk_heap *heap, const struct pgk_report_opts *opts, FILE *out,
+                         struct pgk_err *err)
 {
     size_t *order = NULL, n = pgk_heap_contexts(heap);
     if (opts->top)
@@ -209,11 +211,12 @@ int pgk_report_heap_json(const struct pgk_heap *heap, const struct pgk_report_op
                          json_object_new_uint64(opts->info->memprof_version));
     }
     print_member(out, "units", units_json());
-    print_member(out, "totals", totals_json(heap));
-    int status = opts->top ? 0 : print_advice(heap, out, err); /* by positions of contexts */
+    print_member(out, "totals", totals_json(heap, opts->info));
+    int status =
+        opts->top ? 0 : print_advice(heap, opts->info, out, err); /* by positions of contexts */
     fputs("  \"contexts\": [", out);
     for (size_t i = 0; i < n && !status; i++)
-        status = print_context(heap, order ? order[i] : i, !i, out, err);
+        status = print_context(heap, opts->info, order ? order[i] : i, !i, out, err);
     fputs("\n  ],\n  \"records\": [", out);
     struct records w = {.out = out};
     if (!status && !opts->top && pgk_heap_records(heap, print_record, &w) < 0)

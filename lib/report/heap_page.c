@@ -56,7 +56,8 @@ static int choose_rows(struct pgk_page *p, struct pgk_err *err)
         return pgk_fail_nomem(err);
     for (size_t i = 0; i < p->n_rows; i++) {
         p->rows[i].pair = p->align.pairs[i];
-        const struct pgk_mib *now = pgk_page_now(p, i), *before = pgk_page_before(p, i);
+        const struct pgk_mib *now = pgk_page_now(p, i, PGK_MIB_ROOM),
+                             *before = pgk_page_before(p, i, PGK_MIB_ROOM);
         double old = largest_share(before, &p->totals_before);
         p->rows[i].weight = largest_share(now, &p->totals);
         if (old > p->rows[i].weight)
@@ -71,31 +72,9 @@ static int choose_rows(struct pgk_page *p, struct pgk_err *err)
     return 0;
 }
 
-static bool table_init(struct pgk_page_table *t, size_t n)
-{
-    t->number_of = pgk_mem_zalloc(n + 1, sizeof *t->number_of);
-    return t->number_of != NULL;
-}
-
-static void table_free(struct pgk_page_table *t)
-{
-    pgk_mem_free(t->number_of);
-    pgk_vec_free(&t->old);
-}
-
-static bool table_add(struct pgk_page_table *t, uint32_t old)
-{
-    if (t->number_of[old])
-        return true;
-    if (!pgk_vec_push(&t->old, old))
-        return false;
-    t->number_of[old] = (uint32_t)t->old.n;
-    return true;
-}
-
 bool pgk_page_text(struct pgk_page *p, uint32_t id, uint32_t *number)
 {
-    if (!table_add(&p->texts, id))
+    if (!pgk_page_table_add(&p->texts, id))
         return false;
     *number = p->texts.number_of[id] - 1;
     return true;
@@ -124,17 +103,20 @@ static int number_all(struct pgk_page *p, struct pgk_err *err)
 {
     const struct pgk_heap_frames *t = &p->align.frames;
     uint32_t ignored;
-    bool fits = table_init(&p->nodes, t->stacks.nodes.n) && table_init(&p->frames, t->frames.n) &&
-                table_init(&p->funcs, t->funcs.n) && table_init(&p->texts, t->strings.strs.n) &&
+    bool fits = pgk_page_table_init(&p->nodes, t->stacks.nodes.n) &&
+                pgk_page_table_init(&p->frames, t->frames.n) &&
+                pgk_page_table_init(&p->funcs, t->funcs.n) &&
+                pgk_page_table_init(&p->texts, t->strings.strs.n) &&
                 pgk_page_text(p, 0, &ignored) && number_nodes(p);
     for (size_t i = 1; fits && i < p->nodes.old.n; i++)
-        fits = table_add(&p->frames, t->stacks.nodes.v[p->nodes.old.v[i]].frame);
+        fits = pgk_page_table_add(&p->frames, t->stacks.nodes.v[p->nodes.old.v[i]].frame);
     for (size_t i = 0; fits && i < p->frames.old.n; i++)
-        fits = table_add(&p->funcs, t->frames.v[p->frames.old.v[i]].func);
+        fits = pgk_page_table_add(&p->funcs, t->frames.v[p->frames.old.v[i]].func);
     for (size_t i = 0; fits && i < p->funcs.old.n; i++) {
         const struct pgk_view_func *f = &t->funcs.v[p->funcs.old.v[i]];
-        fits = table_add(&p->texts, f->name) && table_add(&p->texts, f->linkage) &&
-               table_add(&p->texts, f->file) && table_add(&p->texts, f->module);
+        fits = pgk_page_table_add(&p->texts, f->name) &&
+               pgk_page_table_add(&p->texts, f->linkage) &&
+               pgk_page_table_add(&p->texts, f->file) && pgk_page_table_add(&p->texts, f->module);
     }
     return fits ? 0 : pgk_fail_nomem(err);
 }
@@ -142,11 +124,11 @@ static int number_all(struct pgk_page *p, struct pgk_err *err)
 int pgk_page_make(struct pgk_page *p, struct pgk_err *err)
 {
     p->before = p->opts->base;
-    pgk_heap_totals(p->now, &p->totals);
+    pgk_heap_totals(p->now, p->opts->info, &p->totals);
     if (p->before)
-        pgk_heap_totals(p->before, &p->totals_before);
+        pgk_heap_totals(p->before, p->opts->info, &p->totals_before);
     PGK_TRY(pgk_heap_align(&p->align, p->now, p->before, err));
-    PGK_TRY(pgk_heap_advise(p->now, &p->advice, err));
+    PGK_TRY(pgk_heap_advise(p->now, p->opts->info, &p->advice, err));
     PGK_TRY(choose_rows(p, err));
     return number_all(p, err);
 }
@@ -157,8 +139,8 @@ void pgk_page_free(struct pgk_page *p)
     pgk_advice_free(&p->advice);
     pgk_mem_free(p->rows);
     pgk_mem_free(p->row_of);
-    table_free(&p->nodes);
-    table_free(&p->frames);
-    table_free(&p->funcs);
-    table_free(&p->texts);
+    pgk_page_table_free(&p->nodes);
+    pgk_page_table_free(&p->frames);
+    pgk_page_table_free(&p->funcs);
+    pgk_page_table_free(&p->texts);
 }

@@ -5,6 +5,7 @@
 #include "heap_advice.h"
 #include "heap_align.h"
 #include "heap_view.h"
+#include "page_table.h"
 #include "sink.h"
 
 /* A context on the page: contexts of both profiles, most bytes first. */
@@ -12,12 +13,6 @@ struct pgk_page_row {
     struct pgk_heap_pair pair;
     double weight;  /* largest share of bytes, objects, accesses or lifetime it has */
     uint64_t bytes; /* in the profile; before, if it is gone */
-};
-
-/* A table of which only some entries are on the page, under new numbers. */
-struct pgk_page_table {
-    uint32_t *number_of;   /* by old number: new number + 1; 0: not on the page */
-    PGK_VEC(uint32_t) old; /* by new number */
 };
 
 struct pgk_page {
@@ -37,16 +32,18 @@ struct pgk_page {
 PGK_MUST_USE int pgk_page_make(struct pgk_page *p, struct pgk_err *err);
 void pgk_page_free(struct pgk_page *p);
 
-static inline const struct pgk_mib *pgk_page_now(const struct pgk_page *p, size_t row)
+static inline const struct pgk_mib *pgk_page_now(const struct pgk_page *p, size_t row,
+                                                 struct pgk_mib *room)
 {
     uint32_t context = p->rows[row].pair.now;
-    return context == PGK_NO_CONTEXT ? NULL : pgk_heap_mib(p->now, context);
+    return context == PGK_NO_CONTEXT ? NULL : pgk_heap_mib(p->now, context, room);
 }
 
-static inline const struct pgk_mib *pgk_page_before(const struct pgk_page *p, size_t row)
+static inline const struct pgk_mib *pgk_page_before(const struct pgk_page *p, size_t row,
+                                                    struct pgk_mib *room)
 {
     uint32_t context = p->rows[row].pair.before;
-    return context == PGK_NO_CONTEXT ? NULL : pgk_heap_mib(p->before, context);
+    return context == PGK_NO_CONTEXT ? NULL : pgk_heap_mib(p->before, context, room);
 }
 
 /* Number of a text on the page, put there if it is new; 0 is the unknown text. False when

@@ -8,30 +8,20 @@
 
 #include <string.h>
 
-static void member_text(struct pgk_sink *out, const char *key, const char *text)
-{
-    pgk_sink_printf(out, ",\"%s\":", key);
-    pgk_json_text(out, text);
-}
-
-static void member_number(struct pgk_sink *out, const char *key, uint64_t v)
-{
-    pgk_sink_printf(out, ",\"%s\":", key);
-    pgk_json_number(out, v);
-}
-
 static void put_titles(struct pgk_page *p)
 {
     char title[1024], text[256] = "";
     if (p->opts->info)
         pgk_file_info_text(p->opts->info, text, sizeof text);
     pgk_sink_printf(p->out, "\"schema\":\"pgokit-page-1\",\"kind\":\"heap\"");
-    member_text(p->out, "generator", "pgokit " PGK_VERSION);
-    member_text(p->out, "title",
-                pgk_human_text(title, sizeof title, p->opts->title ? p->opts->title : ""));
-    member_text(p->out, "format", text);
+    pgk_json_member_text(p->out, "generator", "pgokit " PGK_VERSION);
+    pgk_json_member_text(p->out, "title",
+                         pgk_human_text(title, sizeof title, p->opts->title ? p->opts->title : ""));
+    pgk_json_member_text(p->out, "format", text);
+    pgk_sink_printf(p->out, ",\"some_accesses\":%s",
+                    pgk_view_some_accesses(p->opts->info) ? "true" : "false");
     if (p->before)
-        member_text(
+        pgk_json_member_text(
             p->out, "base",
             pgk_human_text(title, sizeof title, p->opts->base_title ? p->opts->base_title : ""));
 }
@@ -43,7 +33,7 @@ static void put_totals(struct pgk_sink *out, const char *key, const struct pgk_h
     pgk_sink_printf(out, ",\"%s\":{\"contexts\":%zu", key, t->contexts);
     for (size_t i = 0; i < PGK_COUNTOF(sums); i++)
         if (t->known >> sums[i] & 1)
-            member_number(out, pgk_mib_info(sums[i], NULL, NULL), t->v[sums[i]]);
+            pgk_json_member_number(out, pgk_mib_info(sums[i], NULL, NULL), t->v[sums[i]]);
     pgk_sink_printf(out, "}");
 }
 
@@ -54,9 +44,9 @@ static void put_labels(struct pgk_page *p)
     for (enum pgk_mib_label l = 0; l < PGK_LABELS; l++) {
         pgk_json_comma(p->out, &first);
         pgk_sink_printf(p->out, "{\"contexts\":%zu", p->totals.label_contexts[l]);
-        member_number(p->out, "bytes", p->totals.label_bytes[l]);
-        member_text(p->out, "name", pgk_mib_label_name(l));
-        member_text(p->out, "rule", pgk_mib_label_rule(l));
+        pgk_json_member_number(p->out, "bytes", p->totals.label_bytes[l]);
+        pgk_json_member_text(p->out, "name", pgk_mib_label_name(l));
+        pgk_json_member_text(p->out, "rule", pgk_mib_label_rule(l));
         pgk_sink_printf(p->out, "}");
     }
     pgk_sink_printf(p->out, "]");
@@ -91,13 +81,13 @@ static void put_advice(struct pgk_page *p)
         const struct pgk_advice_text *text = &pgk_advice_texts[a->rule];
         pgk_json_comma(p->out, &first);
         pgk_sink_printf(p->out, "{\"contexts\":%zu", a->n);
-        member_number(p->out, "bytes", a->bytes);
-        member_number(p->out, "objects", a->objects);
-        member_text(p->out, "name", text->name);
-        member_text(p->out, "title", text->title);
-        member_text(p->out, "says", text->says);
-        member_text(p->out, "action", text->action);
-        member_text(p->out, "rule", text->rule);
+        pgk_json_member_number(p->out, "bytes", a->bytes);
+        pgk_json_member_number(p->out, "objects", a->objects);
+        pgk_json_member_text(p->out, "name", text->name);
+        pgk_json_member_text(p->out, "title", text->title);
+        pgk_json_member_text(p->out, "says", text->says);
+        pgk_json_member_text(p->out, "action", text->action);
+        pgk_json_member_text(p->out, "rule", text->rule);
         put_stakes(p, a);
         pgk_sink_printf(p->out, "}");
     }
@@ -218,7 +208,8 @@ static void put_stacks(struct pgk_page *p)
     pgk_sink_printf(p->out, "}");
 }
 
-typedef const struct pgk_mib *side_fn(const struct pgk_page *p, size_t row);
+typedef const struct pgk_mib *side_fn(const struct pgk_page *p, size_t row,
+                                      struct pgk_mib *room);
 
 /* One column per field that some context knows; null where a context does not. */
 static void put_fields(struct pgk_page *p, const char *key, side_fn *side)
@@ -228,13 +219,13 @@ static void put_fields(struct pgk_page *p, const char *key, side_fn *side)
     for (enum pgk_mib_id id = 0; id < PGK_MIB_AccessHistogramSize; id++) {
         bool any = false, first = true;
         for (size_t i = 0; i < p->n_shown && !any; i++)
-            any = side(p, i) && side(p, i)->known >> id & 1;
+            any = side(p, i, PGK_MIB_ROOM) && side(p, i, PGK_MIB_ROOM)->known >> id & 1;
         if (!any)
             continue;
         pgk_json_key(p->out, &first_field, pgk_mib_info(id, NULL, NULL));
         pgk_sink_printf(p->out, "[");
         for (size_t i = 0; i < p->n_shown; i++) {
-            const struct pgk_mib *m = side(p, i);
+            const struct pgk_mib *m = side(p, i, PGK_MIB_ROOM);
             pgk_json_comma(p->out, &first);
             if (m && m->known >> id & 1)
                 pgk_json_number(p->out, m->v[id]);
@@ -264,13 +255,14 @@ static uint64_t row_site(const struct pgk_page *p, size_t row)
 
 static uint64_t row_label(const struct pgk_page *p, size_t row)
 {
-    const struct pgk_mib *now = pgk_page_now(p, row);
-    return pgk_mib_label(now ? now : pgk_page_before(p, row));
+    const struct pgk_mib *now = pgk_page_now(p, row, PGK_MIB_ROOM);
+    return pgk_view_label(now ? now : pgk_page_before(p, row, PGK_MIB_ROOM), p->opts->info);
 }
 
 static uint64_t row_change(const struct pgk_page *p, size_t row)
 {
-    return pgk_heap_change(pgk_page_now(p, row), pgk_page_before(p, row));
+    return pgk_heap_change(pgk_page_now(p, row, PGK_MIB_ROOM),
+                           pgk_page_before(p, row, PGK_MIB_ROOM));
 }
 
 static uint64_t row_moved(const struct pgk_page *p, size_t row)
@@ -295,7 +287,7 @@ static void put_histograms(struct pgk_page *p)
     bool first = true;
     pgk_sink_printf(p->out, ",\"histograms\":{");
     for (size_t i = 0; i < p->n_shown; i++) {
-        const struct pgk_mib *m = pgk_page_now(p, i);
+        const struct pgk_mib *m = pgk_page_now(p, i, PGK_MIB_ROOM);
         bool first_word = true;
         char key[24];
         if (!m || !m->hist_count)
@@ -348,7 +340,7 @@ static void put_rest(struct pgk_page *p)
     struct pgk_mib sum = {0};
     double largest = 0;
     for (size_t i = p->n_shown; i < p->n_rows; i++) {
-        const struct pgk_mib *m = pgk_page_now(p, i);
+        const struct pgk_mib *m = pgk_page_now(p, i, PGK_MIB_ROOM);
         if (p->rows[i].weight > largest)
             largest = p->rows[i].weight;
         for (enum pgk_mib_id id = 0; m && id < PGK_MIB_FIELDS; id++)
@@ -356,9 +348,9 @@ static void put_rest(struct pgk_page *p)
                 sum.v[id] += m->v[id];
     }
     pgk_sink_printf(p->out, ",\"rest\":{\"contexts\":%zu", p->n_rows - p->n_shown);
-    member_number(p->out, "TotalSize", sum.v[PGK_MIB_TotalSize]);
-    member_number(p->out, "AllocCount", sum.v[PGK_MIB_AllocCount]);
-    member_number(p->out, "TotalAccessCount", sum.v[PGK_MIB_TotalAccessCount]);
+    pgk_json_member_number(p->out, "TotalSize", sum.v[PGK_MIB_TotalSize]);
+    pgk_json_member_number(p->out, "AllocCount", sum.v[PGK_MIB_AllocCount]);
+    pgk_json_member_number(p->out, "TotalAccessCount", sum.v[PGK_MIB_TotalAccessCount]);
     pgk_sink_printf(p->out, ",\"largest_share\":");
     pgk_json_double(p->out, largest);
     pgk_sink_printf(p->out, "}");

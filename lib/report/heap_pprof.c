@@ -4,75 +4,13 @@
 #include "heap_export.h"
 
 #include "deflate_out.h"
+#include "heap_view.h"
 #include "pgokit/human.h"
-
-#include <string.h>
-
-/* Field numbers of profile.proto. */
-enum {
-    PROFILE_SAMPLE_TYPE = 1, PROFILE_SAMPLE = 2, PROFILE_MAPPING = 3, PROFILE_LOCATION = 4,
-    PROFILE_FUNCTION = 5, PROFILE_STRING_TABLE = 6, PROFILE_COMMENT = 13,
-    PROFILE_DEFAULT_SAMPLE_TYPE = 14,
-    VALUE_TYPE_TYPE = 1, VALUE_TYPE_UNIT = 2,
-    SAMPLE_LOCATION_ID = 1, SAMPLE_VALUE = 2, SAMPLE_LABEL = 3,
-    LABEL_KEY = 1, LABEL_STR = 2, LABEL_NUM = 3, LABEL_NUM_UNIT = 4,
-    MAPPING_ID = 1, MAPPING_BUILD_ID = 6,
-    LOCATION_ID = 1, LOCATION_MAPPING_ID = 2, LOCATION_ADDRESS = 3, LOCATION_LINE = 4,
-    LINE_FUNCTION_ID = 1, LINE_LINE = 2, LINE_COLUMN = 3,
-    FUNCTION_ID = 1, FUNCTION_NAME = 2, FUNCTION_SYSTEM_NAME = 3, FUNCTION_FILENAME = 4,
-    FUNCTION_START_LINE = 5,
-};
-
-/* A message on its way out. Failures stick: `full` is looked at once, at the end. */
-struct message {
-    PGK_VEC(uint8_t) bytes;
-    bool full;
-};
-
-static void put_byte(struct message *m, uint8_t b)
-{
-    m->full |= !pgk_vec_push(&m->bytes, b);
-}
-
-static void put_varint(struct message *m, uint64_t v)
-{
-    for (; v >= 0x80; v >>= 7)
-        put_byte(m, (uint8_t)(v | 0x80));
-    put_byte(m, (uint8_t)v);
-}
-
-/* Fields with the default value 0 are left out, as proto3 does. */
-static void put_number(struct message *m, unsigned field, uint64_t v)
-{
-    if (!v)
-        return;
-    put_varint(m, field << 3);
-    put_varint(m, v);
-}
-
-static void put_bytes(struct message *m, unsigned field, const void *bytes, size_t n)
-{
-    put_varint(m, field << 3 | 2);
-    put_varint(m, n);
-    if (n && pgk_vec_reserve(&m->bytes, n)) {
-        memcpy(m->bytes.v + m->bytes.n, bytes, n);
-        m->bytes.n += n;
-    } else if (n) {
-        m->full = true;
-    }
-}
-
-/* Appends `inner` as a field and empties it. */
-static void put_message(struct message *m, unsigned field, struct message *inner)
-{
-    put_bytes(m, field, inner->bytes.v, inner->bytes.n);
-    m->full |= inner->full;
-    inner->bytes.n = 0;
-}
+#include "proto_out.h"
 
 struct pprof {
     struct pgk_stacks_of *s;
-    struct message all, part, inner;
+    struct pgk_proto all, part, inner;
     struct pgk_stack_tree locations; /* a node: a location, as the path of its frames */
     PGK_VEC(uint32_t) chain;         /* frames of the current location, leaf first */
     PGK_VEC(uint32_t) modules;       /* text ids; mapping id - 1 */
@@ -94,12 +32,12 @@ static uint64_t value(uint64_t v)
 static void put_sample_types(struct pprof *p)
 {
     for (enum pgk_heap_weight w = 0; w < PGK_WEIGHTS; w++) {
-        put_number(&p->part, VALUE_TYPE_TYPE, text(p, pgk_weight_texts[w].type));
-        put_number(&p->part, VALUE_TYPE_UNIT, text(p, pgk_weight_texts[w].unit));
-        put_message(&p->all, PROFILE_SAMPLE_TYPE, &p->part);
+        pgk_proto_number(&p->part, VALUE_TYPE_TYPE, text(p, pgk_weight_texts[w].type));
+        pgk_proto_number(&p->part, VALUE_TYPE_UNIT, text(p, pgk_weight_texts[w].unit));
+        pgk_proto_message(&p->all, PROFILE_SAMPLE_TYPE, &p->part);
     }
-    put_number(&p->all, PROFILE_DEFAULT_SAMPLE_TYPE,
-               text(p, pgk_weight_texts[PGK_WEIGHT_BYTES].type));
+    pgk_proto_number(&p->all, PROFILE_DEFAULT_SAMPLE_TYPE,
+                     text(p, pgk_weight_texts[PGK_WEIGHT_BYTES].type));
 }
 
 /* The location of the frame at `*node` with what it is inlined into; moves on to the first
@@ -122,37 +60,37 @@ static uint32_t next_location(struct pprof *p, uint32_t *node)
 
 static void put_labels(struct pprof *p, const struct pgk_mib *m)
 {
-    const char *label = pgk_mib_label_name(pgk_mib_label(m));
+    const char *label = pgk_mib_label_name(pgk_view_label(m, p->s->opts->info));
     if (*label) {
-        put_number(&p->inner, LABEL_KEY, text(p, "label"));
-        put_number(&p->inner, LABEL_STR, text(p, label));
-        put_message(&p->part, SAMPLE_LABEL, &p->inner);
+        pgk_proto_number(&p->inner, LABEL_KEY, text(p, "label"));
+        pgk_proto_number(&p->inner, LABEL_STR, text(p, label));
+        pgk_proto_message(&p->part, SAMPLE_LABEL, &p->inner);
     }
     if (m->v[PGK_MIB_AllocCount]) { /* the size of an object, as Go's heap profiles have it */
-        put_number(&p->inner, LABEL_KEY, text(p, "bytes"));
-        put_number(&p->inner, LABEL_NUM,
-                   value(m->v[PGK_MIB_TotalSize] / m->v[PGK_MIB_AllocCount]));
-        put_number(&p->inner, LABEL_NUM_UNIT, text(p, "bytes"));
-        put_message(&p->part, SAMPLE_LABEL, &p->inner);
+        pgk_proto_number(&p->inner, LABEL_KEY, text(p, "bytes"));
+        pgk_proto_number(&p->inner, LABEL_NUM,
+                         value(m->v[PGK_MIB_TotalSize] / m->v[PGK_MIB_AllocCount]));
+        pgk_proto_number(&p->inner, LABEL_NUM_UNIT, text(p, "bytes"));
+        pgk_proto_message(&p->part, SAMPLE_LABEL, &p->inner);
     }
 }
 
 static int put_samples(struct pprof *p, struct pgk_err *err)
 {
     for (size_t c = 0; c < pgk_heap_contexts(p->s->heap); c++) {
-        const struct pgk_mib *m = pgk_heap_mib(p->s->heap, c);
+        const struct pgk_mib *m = pgk_heap_mib(p->s->heap, c, PGK_MIB_ROOM);
         for (uint32_t node = p->s->nodes[c]; node;) {
             uint32_t location = next_location(p, &node);
             if (location == PGK_NODE_NONE)
                 return pgk_fail_nomem(err);
-            put_varint(&p->inner, location);
+            pgk_proto_varint(&p->inner, location);
         }
-        put_message(&p->part, SAMPLE_LOCATION_ID, &p->inner);
+        pgk_proto_message(&p->part, SAMPLE_LOCATION_ID, &p->inner);
         for (enum pgk_heap_weight w = 0; w < PGK_WEIGHTS; w++)
-            put_varint(&p->inner, value(pgk_heap_weight(m, w)));
-        put_message(&p->part, SAMPLE_VALUE, &p->inner);
+            pgk_proto_varint(&p->inner, value(pgk_heap_weight(m, w)));
+        pgk_proto_message(&p->part, SAMPLE_VALUE, &p->inner);
         put_labels(p, m);
-        put_message(&p->all, PROFILE_SAMPLE, &p->part);
+        pgk_proto_message(&p->all, PROFILE_SAMPLE, &p->part);
     }
     return 0;
 }
@@ -174,21 +112,22 @@ static void put_locations(struct pprof *p)
     const struct pgk_heap_frames *t = &p->s->frames;
     for (uint32_t l = 1; l < p->locations.nodes.n; l++) {
         const struct pgk_view_frame *first = &t->frames.v[p->locations.nodes.v[l].frame];
-        put_number(&p->part, LOCATION_ID, l);
+        pgk_proto_number(&p->part, LOCATION_ID, l);
         if (first->is_address) {
-            put_number(&p->part, LOCATION_MAPPING_ID, mapping(p, t->funcs.v[first->func].module));
-            put_number(&p->part, LOCATION_ADDRESS, first->address);
-            put_message(&p->all, PROFILE_LOCATION, &p->part);
+            pgk_proto_number(&p->part, LOCATION_MAPPING_ID,
+                             mapping(p, t->funcs.v[first->func].module));
+            pgk_proto_number(&p->part, LOCATION_ADDRESS, first->address);
+            pgk_proto_message(&p->all, PROFILE_LOCATION, &p->part);
             continue;
         }
         for (uint32_t n = l; n; n = p->locations.nodes.v[n].parent) {
             const struct pgk_view_frame *frame = &t->frames.v[p->locations.nodes.v[n].frame];
-            put_number(&p->inner, LINE_FUNCTION_ID, frame->func + 1);
-            put_number(&p->inner, LINE_LINE, frame->line);
-            put_number(&p->inner, LINE_COLUMN, frame->column);
-            put_message(&p->part, LOCATION_LINE, &p->inner);
+            pgk_proto_number(&p->inner, LINE_FUNCTION_ID, frame->func + 1);
+            pgk_proto_number(&p->inner, LINE_LINE, frame->line);
+            pgk_proto_number(&p->inner, LINE_COLUMN, frame->column);
+            pgk_proto_message(&p->part, LOCATION_LINE, &p->inner);
         }
-        put_message(&p->all, PROFILE_LOCATION, &p->part);
+        pgk_proto_message(&p->all, PROFILE_LOCATION, &p->part);
     }
 }
 
@@ -198,31 +137,31 @@ static void put_functions(struct pprof *p)
         const struct pgk_view_func *f = &p->s->frames.funcs.v[i];
         if (f->module)
             continue;
-        put_number(&p->part, FUNCTION_ID, i + 1);
-        put_number(&p->part, FUNCTION_NAME, f->name);
-        put_number(&p->part, FUNCTION_SYSTEM_NAME, f->linkage ? f->linkage : f->name);
-        put_number(&p->part, FUNCTION_FILENAME, f->file);
-        put_number(&p->part, FUNCTION_START_LINE, f->decl_line);
-        put_message(&p->all, PROFILE_FUNCTION, &p->part);
+        pgk_proto_number(&p->part, FUNCTION_ID, i + 1);
+        pgk_proto_number(&p->part, FUNCTION_NAME, f->name);
+        pgk_proto_number(&p->part, FUNCTION_SYSTEM_NAME, f->linkage ? f->linkage : f->name);
+        pgk_proto_number(&p->part, FUNCTION_FILENAME, f->file);
+        pgk_proto_number(&p->part, FUNCTION_START_LINE, f->decl_line);
+        pgk_proto_message(&p->all, PROFILE_FUNCTION, &p->part);
     }
 }
 
 static void put_mappings(struct pprof *p)
 {
     for (size_t i = 0; i < p->modules.n; i++) {
-        put_number(&p->part, MAPPING_ID, i + 1);
-        put_number(&p->part, MAPPING_BUILD_ID, p->modules.v[i]);
-        put_message(&p->all, PROFILE_MAPPING, &p->part);
+        pgk_proto_number(&p->part, MAPPING_ID, i + 1);
+        pgk_proto_number(&p->part, MAPPING_BUILD_ID, p->modules.v[i]);
+        pgk_proto_message(&p->all, PROFILE_MAPPING, &p->part);
     }
 }
 
 static void put_strings(struct pprof *p)
 {
     const struct pgk_intern *strings = &p->s->frames.strings;
-    put_bytes(&p->all, PROFILE_STRING_TABLE, "", 0);
+    pgk_proto_bytes(&p->all, PROFILE_STRING_TABLE, "", 0);
     for (uint32_t id = 1; id < strings->strs.n; id++)
-        put_bytes(&p->all, PROFILE_STRING_TABLE, pgk_intern_str(strings, id),
-                  pgk_intern_len(strings, id));
+        pgk_proto_bytes(&p->all, PROFILE_STRING_TABLE, pgk_intern_str(strings, id),
+                        pgk_intern_len(strings, id));
 }
 
 static void write_gzip(void *sink, const uint8_t *bytes, size_t n)
@@ -241,8 +180,8 @@ static int write_profile(struct pprof *p, struct pgk_sink *out, struct pgk_err *
     put_functions(p);
     put_mappings(p);
     if (p->s->opts->title)
-        put_number(&p->all, PROFILE_COMMENT,
-                   text(p, pgk_human_text(title, sizeof title, p->s->opts->title)));
+        pgk_proto_number(&p->all, PROFILE_COMMENT,
+                         text(p, pgk_human_text(title, sizeof title, p->s->opts->title)));
     put_strings(p);
     if (p->all.full)
         return pgk_fail_nomem(err);

@@ -63,7 +63,7 @@ static int put_profile(struct pgk_stacks_of *s, enum pgk_heap_weight weight, str
     pgk_sink_printf(out, "],\"weights\":[");
     first = true;
     for (size_t c = 0; c < pgk_heap_contexts(s->heap); c++) {
-        uint64_t v = pgk_heap_weight(pgk_heap_mib(s->heap, c), weight);
+        uint64_t v = pgk_heap_weight(pgk_heap_mib(s->heap, c, PGK_MIB_ROOM), weight);
         sum += (double)v;
         pgk_json_comma(out, &first);
         pgk_json_number(out, v);

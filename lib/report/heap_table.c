@@ -62,11 +62,18 @@ static void print_totals(const struct table *t)
     if (objects)
         fprintf(t->out, ", %s per object", BYTES((double)bytes / (double)objects));
     fputs("\n  accesses         ", t->out);
-    if (!knows(s->known, PGK_MIB_TotalAccessCount))
+    if (s->no_accesses && s->no_accesses < s->contexts)
+        fprintf(t->out, "%s; not known of %s context%s\n",
+                COUNT(s->v[PGK_MIB_TotalAccessCount]), COUNT(s->no_accesses),
+                s->no_accesses == 1 ? "" : "s");
+    else if (s->no_accesses)
         fputs("not in this profile (write it with --full-schema)\n", t->out);
     else
-        fprintf(t->out, "%s, %.2f per byte\n", COUNT(s->v[PGK_MIB_TotalAccessCount]),
-                bytes ? (double)s->v[PGK_MIB_TotalAccessCount] / (double)bytes : 0);
+        fprintf(t->out, "%s, %.2f per byte%s\n", COUNT(s->v[PGK_MIB_TotalAccessCount]),
+                bytes ? (double)s->v[PGK_MIB_TotalAccessCount] / (double)bytes : 0,
+                pgk_view_some_accesses(t->opts->info)
+                    ? ", by library functions alone: what is not used cannot be told"
+                    : "");
     if (objects && knows(s->known, PGK_MIB_TotalLifetime))
         fprintf(t->out, "  average life     %s\n",
                 MS((double)s->v[PGK_MIB_TotalLifetime] / (double)objects));
@@ -76,7 +83,7 @@ static void print_totals(const struct table *t)
 static void print_numbers(const struct table *t, size_t rank, const struct pgk_mib *m)
 {
     uint64_t objects = m->v[PGK_MIB_AllocCount], bytes = m->v[PGK_MIB_TotalSize];
-    enum pgk_mib_label label = pgk_mib_label(m);
+    enum pgk_mib_label label = pgk_view_label(m, t->opts->info);
     fprintf(t->out, "\n%s#%-3zu %s%s (%.1f %%)  %s object%s",
             pgk_style_on(&t->style, PGK_STYLE_BOLD), rank, BYTES(bytes), pgk_style_off(&t->style),
             percent(bytes, t->totals.v[PGK_MIB_TotalSize]), COUNT(objects),
@@ -98,7 +105,7 @@ static void print_numbers(const struct table *t, size_t rank, const struct pgk_m
 
 static int print_context(const struct table *t, size_t rank, size_t context, struct pgk_err *err)
 {
-    print_numbers(t, rank, pgk_heap_mib(t->heap, context));
+    print_numbers(t, rank, pgk_heap_mib(t->heap, context, PGK_MIB_ROOM));
     return pgk_heap_print_stack(t->heap, context, &t->style, err);
 }
 
@@ -117,7 +124,7 @@ static void print_rules(const struct table *t)
 static int print_advice(const struct table *t, struct pgk_err *err)
 {
     struct pgk_advice_list list;
-    PGK_TRY(pgk_heap_advise(t->heap, &list, err));
+    PGK_TRY(pgk_heap_advise(t->heap, t->opts->info, &list, err));
     if (list.n)
         fprintf(t->out, "\n%sWhat to change%s\n\n", pgk_style_on(&t->style, PGK_STYLE_BOLD),
                 pgk_style_off(&t->style));
@@ -140,7 +147,7 @@ int pgk_report_heap_table(const struct pgk_heap *heap, const struct pgk_report_o
                       .out = out,
                       .style = {out, opts->width ? opts->width : 100, opts->depth, opts->colour}};
     size_t *order, n;
-    pgk_heap_totals(heap, &t.totals);
+    pgk_heap_totals(heap, opts->info, &t.totals);
     PGK_TRY(pgk_heap_ranking(heap, opts, &order, &n, err));
     print_totals(&t);
     if (n)

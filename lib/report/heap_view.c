@@ -8,24 +8,40 @@
 #include <stdlib.h>
 #include <string.h>
 
-void pgk_heap_totals(const struct pgk_heap *heap, struct pgk_heap_totals *t)
+struct pgk_mib pgk_view_judged(const struct pgk_mib *m, const struct pgk_file_info *info)
+{
+    struct pgk_mib judged = *m;
+    if (pgk_view_some_accesses(info))
+        pgk_mib_forget_accesses(&judged);
+    return judged;
+}
+
+enum pgk_mib_label pgk_view_label(const struct pgk_mib *m, const struct pgk_file_info *info)
+{
+    struct pgk_mib judged = pgk_view_judged(m, info);
+    return pgk_mib_label(&judged);
+}
+
+static bool knows(const struct pgk_mib *m, enum pgk_mib_id id)
+{
+    return m->known >> id & 1;
+}
+
+void pgk_heap_totals(const struct pgk_heap *heap, const struct pgk_file_info *info,
+                     struct pgk_heap_totals *t)
 {
     *t = (struct pgk_heap_totals){.contexts = pgk_heap_contexts(heap), .known = UINT32_MAX};
     for (size_t c = 0; c < t->contexts; c++) {
-        const struct pgk_mib *m = pgk_heap_mib(heap, c);
-        enum pgk_mib_label label = pgk_mib_label(m);
+        const struct pgk_mib *m = pgk_heap_mib(heap, c, PGK_MIB_ROOM);
+        enum pgk_mib_label label = pgk_view_label(m, info);
         t->known &= m->known;
+        t->no_accesses += !knows(m, PGK_MIB_TotalAccessCount);
         t->label_contexts[label]++;
         t->label_bytes[label] += m->v[PGK_MIB_TotalSize];
         for (size_t i = 0; i < PGK_MIB_FIELDS; i++)
             if (pgk_mib_fields[i].across == PGK_RULE_SUM)
                 t->v[i] += m->v[i];
     }
-}
-
-static bool knows(const struct pgk_mib *m, enum pgk_mib_id id)
-{
-    return m->known >> id & 1;
 }
 
 double pgk_heap_sort_value(const struct pgk_mib *m, enum pgk_heap_sort sort)
@@ -87,7 +103,8 @@ int pgk_heap_ranking(const struct pgk_heap *heap, const struct pgk_report_opts *
         return pgk_fail_nomem(err);
     }
     for (size_t i = 0; i < n; i++)
-        all[i] = (struct ranked){pgk_heap_sort_value(pgk_heap_mib(heap, i), opts->sort), i};
+        all[i] = (struct ranked){
+            pgk_heap_sort_value(pgk_heap_mib(heap, i, PGK_MIB_ROOM), opts->sort), i};
     qsort(all, n, sizeof *all, by_value);
     *count = opts->top && opts->top < n ? opts->top : n;
     for (size_t i = 0; i < *count; i++)

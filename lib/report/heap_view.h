@@ -10,10 +10,23 @@ struct pgk_heap_totals {
     size_t contexts;
     uint32_t known;       /* fields that all contexts have */
     uint64_t v[PGK_MIB_FIELDS]; /* sums, of fields that add up */
+    size_t no_accesses;   /* contexts whose accesses are not known */
     size_t label_contexts[PGK_LABELS];
     uint64_t label_bytes[PGK_LABELS];
 };
-void pgk_heap_totals(const struct pgk_heap *heap, struct pgk_heap_totals *t);
+/* `info`, which may be NULL, is that of the profile's file, here and below. */
+void pgk_heap_totals(const struct pgk_heap *heap, const struct pgk_file_info *info,
+                     struct pgk_heap_totals *t);
+
+/* Whether accesses are those of library functions only: what says that memory is not used, or
+ * not much, is not said then. */
+static inline bool pgk_view_some_accesses(const struct pgk_file_info *info)
+{
+    return info && info->library_accesses;
+}
+/* What labels and advice may rest on: of such a profile nothing about accesses. */
+struct pgk_mib pgk_view_judged(const struct pgk_mib *m, const struct pgk_file_info *info);
+enum pgk_mib_label pgk_view_label(const struct pgk_mib *m, const struct pgk_file_info *info);
 
 /* The value of a sort key; negative if the profile does not know it. */
 double pgk_heap_sort_value(const struct pgk_mib *m, enum pgk_heap_sort sort);

@@ -53,3 +53,27 @@ void pgk_json_key(struct pgk_sink *s, bool *first, const char *key)
     pgk_json_text(s, key);
     pgk_sink_u8(s, ':');
 }
+
+static void member(struct pgk_sink *s, const char *key)
+{
+    bool first = false;
+    pgk_json_key(s, &first, key);
+}
+
+void pgk_json_member_text(struct pgk_sink *s, const char *key, const char *text)
+{
+    member(s, key);
+    pgk_json_text(s, text);
+}
+
+void pgk_json_member_number(struct pgk_sink *s, const char *key, uint64_t v)
+{
+    member(s, key);
+    pgk_json_number(s, v);
+}
+
+void pgk_json_member_double(struct pgk_sink *s, const char *key, double v)
+{
+    member(s, key);
+    pgk_json_double(s, v);
+}

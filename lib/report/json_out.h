@@ -18,5 +18,9 @@ void pgk_json_double(struct pgk_sink *s, double v);
 void pgk_json_comma(struct pgk_sink *s, bool *first);
 /* `"key":`, behind a comma unless `first`. */
 void pgk_json_key(struct pgk_sink *s, bool *first, const char *key);
+/* `,"key":"text"` and `,"key":1`. */
+void pgk_json_member_text(struct pgk_sink *s, const char *key, const char *text);
+void pgk_json_member_number(struct pgk_sink *s, const char *key, uint64_t v);
+void pgk_json_member_double(struct pgk_sink *s, const char *key, double v);
 
 #endif

@@ -151,7 +151,10 @@ int pgk_report_sample_json(const struct pgk_sample *p, const struct pgk_report_s
     struct pgk_sample_summary summary;
     struct pgk_sample_info info = {.struct_size = sizeof info};
     size_t n = opts->top && opts->top < p->by_heat.n ? opts->top : p->by_heat.n;
-    PGK_TRY(pgk_sample_summarise(p, &summary, err));
+    if (opts->of_one && opts->info && opts->info->has_summary)
+        summary = opts->info->summary;
+    else
+        PGK_TRY(pgk_sample_summarise(p, &summary, err));
     pgk_sample_info(p, &info);
     fprintf(out, "{\"schema\":\"pgokit-sample-1\",\"contexts\":%s,\"probes\":%s,",
             info.contexts ? "true" : "false", info.probes ? "true" : "false");

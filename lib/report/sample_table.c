@@ -105,55 +105,133 @@ static void put_attributes(struct view *v, uint32_t attributes)
         fputs(", also in its function", v->out);
 }
 
+static bool has_summary(const struct view *v)
+{
+    return v->opts->of_one && v->opts->info && v->opts->info->has_summary;
+}
+
+/* Samples of the lines of a function and its inlinees, which is what a summary adds up. */
+static uint64_t line_samples(const struct pgk_sample *p, uint32_t node)
+{
+    const struct pgk_sample_recs *recs = &p->nodes.v[node].recs;
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < recs->n; i++)
+        if (recs->v[i].what == PGK_REC_BODY)
+            sum = pgk_sample_sum(sum, recs->v[i].count);
+    for (uint32_t c = pgk_sample_first(p, node); c; c = pgk_sample_next(p, c))
+        sum = pgk_sample_sum(sum, line_samples(p, c));
+    return sum;
+}
+
+/* Of all functions; where only one was read, of the samples of all lines. */
+static double share_of(const struct view *v, uint32_t top)
+{
+    bool one = has_summary(v);
+    double all = (double)(one ? v->summary.total_count : v->functions_total);
+    uint64_t part = one ? line_samples(v->p, top) : v->p->nodes.v[top].total;
+    return all > 0 ? 100 * (double)part / all : 0;
+}
+
+/* Callers stand below, one a line, as they are long. */
 static void put_function(struct view *v, uint32_t top)
 {
     const struct pgk_sample_node *n = &v->p->nodes.v[top];
-    char safe[512], total[PGK_HUMAN_SIZE], head[PGK_HUMAN_SIZE];
-    double all = (double)v->functions_total;
-    fprintf(v->out, "%14s samples %5.1f %%  %14s at its head  %s", pgk_human_count(total, n->total),
-            all > 0 ? 100 * (double)n->total / all : 0, pgk_human_count(head, n->head),
-            name_text(v, n->name, safe));
-    for (uint32_t id = top; v->p->nodes.v[id].parent; id = v->p->nodes.v[id].parent) {
-        uint32_t caller = v->p->nodes.v[id].parent;
-        char loc[24];
-        fprintf(v->out, " <- %s:%s", name_text(v, v->p->nodes.v[caller].name, safe),
-                loc_text(loc, v->p->nodes.v[id].loc));
-    }
+    char safe[512], total[PGK_HUMAN_SIZE], head[PGK_HUMAN_SIZE], loc[24];
+    fprintf(v->out, "%15s  %5.1f %%  %15s  %s", pgk_human_count(total, n->total),
+            share_of(v, top), pgk_human_count(head, n->head), name_text(v, n->name, safe));
     put_attributes(v, n->attributes);
     fputc('\n', v->out);
+    for (uint32_t id = top; v->p->nodes.v[id].parent; id = v->p->nodes.v[id].parent)
+        fprintf(v->out, "%*s<- %s:%s\n", 45, "",
+                name_text(v, v->p->nodes.v[v->p->nodes.v[id].parent].name, safe),
+                loc_text(loc, v->p->nodes.v[id].loc));
     if (v->opts->lines)
         put_lines(v, top, 4);
 }
 
-static void put_totals(struct view *v)
+/* "3 lines", and what separates it from what stands before it. */
+static void put_number(struct view *v, const char *before, uint64_t n, const char *one,
+                       const char *many)
+{
+    char count[PGK_HUMAN_SIZE];
+    fprintf(v->out, "%s%s %s", before, pgk_human_count(count, n), n == 1 ? one : many);
+}
+
+static void put_some(struct view *v, uint64_t n, const char *one, const char *many)
+{
+    if (n)
+        put_number(v, ", ", n, one, many);
+}
+
+static void put_sizes(struct view *v)
 {
     struct pgk_sample_info info = {.struct_size = sizeof info};
     struct pgk_sample_sizes sizes;
-    char safe[512], text[160], a[PGK_HUMAN_SIZE], b[PGK_HUMAN_SIZE], c[PGK_HUMAN_SIZE],
-        d[PGK_HUMAN_SIZE];
     pgk_sample_info(v->p, &info);
     pgk_sample_sizes(v->p, &sizes);
+    if (!has_summary(v))
+        put_number(v, "", v->summary.total_count, "sample in ", "samples in ");
+    put_number(v, "", sizes.lines, "line of ", "lines of ");
+    if (info.contexts)
+        put_number(v, "", info.functions, "context", "contexts");
+    else
+        put_number(v, "", info.functions, "function", "functions");
+    put_some(v, sizes.inlinees, "inlinee", "inlinees");
+    put_some(v, sizes.targets, "call target", "call targets");
+    put_some(v, sizes.vtables, "type", "types");
+    if (!v->opts->of_one)
+        put_some(v, info.n_symbols, "symbol", "symbols");
+    fputc('\n', v->out);
+}
+
+/* What else the profile says of itself. */
+static void put_marks(struct view *v)
+{
+    struct pgk_sample_info info = {.struct_size = sizeof info};
+    pgk_sample_info(v->p, &info);
+    const char *before = "";
+    const struct { bool is; const char *text; } marks[] = {
+        {info.probes, "places are probes"},
+        {info.preinlined, "preinlined"},
+        {info.flow_discriminators, "discriminators are flow-sensitive"},
+        {info.partial, "of code that programs share"},
+    };
+    for (size_t i = 0; i < PGK_COUNTOF(marks); i++) {
+        if (marks[i].is)
+            fprintf(v->out, "%s%s", before, marks[i].text);
+        before = marks[i].is ? "; " : before;
+    }
+    if (*before)
+        fputc('\n', v->out);
+}
+
+static void put_totals(struct view *v)
+{
+    char safe[512], text[160], a[PGK_HUMAN_SIZE], b[PGK_HUMAN_SIZE];
     if (v->opts->title)
         fprintf(v->out, "%s", pgk_human_text(safe, sizeof safe, v->opts->title));
     if (v->opts->info)
         fprintf(v->out, ": %s", pgk_file_info_text(v->opts->info, text, sizeof text));
-    fprintf(v->out, "\n%s samples in %s lines of %s %s with %s inlinees\n",
-            pgk_human_count(a, v->summary.total_count), pgk_human_count(b, sizes.lines),
-            pgk_human_count(c, info.functions), info.contexts ? "contexts" : "functions",
-            pgk_human_count(d, sizes.inlinees));
-    fprintf(v->out, "%s call targets, %s counts of types, %s symbols\n",
-            pgk_human_count(a, sizes.targets), pgk_human_count(b, sizes.vtables),
-            pgk_human_count(c, info.n_symbols));
-    fprintf(v->out, "hot: lines with %s samples or more; cold: with fewer than %s\n\n",
+    fputc('\n', v->out);
+    put_sizes(v);
+    put_marks(v);
+    fprintf(v->out, "hot: lines with %s samples or more; cold: with %s or fewer\n",
             pgk_human_count(a, pgk_sample_hot_count(&v->summary)),
             pgk_human_count(b, pgk_sample_cold_count(&v->summary)));
+    fprintf(v->out, "\n%15s  %7s  %15s  %s\n", "samples", "share", "at its head",
+            v->p->kind.contexts ? "function and callers" : "function");
+    if (v->opts->lines)
+        fprintf(v->out, "    %-10s  %s\n", v->p->kind.probes ? "probe" : "line", "samples");
 }
 
 int pgk_report_sample_table(const struct pgk_sample *p, const struct pgk_report_sample_opts *opts,
                             FILE *out, struct pgk_err *err)
 {
     struct view v = {.p = p, .opts = opts, .out = out, .order = {.p = p}};
-    PGK_TRY(pgk_sample_summarise(p, &v.summary, err));
+    if (has_summary(&v))
+        v.summary = opts->info->summary;
+    else
+        PGK_TRY(pgk_sample_summarise(p, &v.summary, err));
     size_t n = opts->top && opts->top < p->by_heat.n ? opts->top : p->by_heat.n;
     put_totals(&v);
     for (size_t i = 0; i < p->by_heat.n; i++)

@@ -32,4 +32,12 @@ PGK_MUST_USE int pgk_ext_cursor(struct pgk_ext_sections *s, struct pgk_ext_secti
                                 struct pgk_cursor *c, struct pgk_err *err);
 const char *pgk_ext_section_name(uint64_t type);
 
+struct pgk_sample;
+struct pgk_sample_ext_info;
+/* What the flags of the summary say of the profile, and the summary as stored. */
+PGK_MUST_USE int pgk_ext_read_summary(struct pgk_ext_sections *s, struct pgk_sample *p,
+                                      struct pgk_sample_ext_info *info, struct pgk_err *err);
+/* What the table says of the file. */
+void pgk_ext_describe(const struct pgk_ext_sections *s, struct pgk_sample_ext_info *info);
+
 #endif

@@ -37,16 +37,22 @@ static inline void pgk_line_bytes(struct pgk_line *l, const void *bytes, size_t 
     }
 }
 
+enum { PGK_ULEB_BYTES = 10 }; /* at most */
+
+/* Returns where the number ends. */
+static inline uint8_t *pgk_put_uleb(uint8_t *to, uint64_t v)
+{
+    for (; v >= 0x80; v >>= 7)
+        *to++ = (uint8_t)(v | 0x80);
+    *to++ = (uint8_t)v;
+    return to;
+}
+
 static inline void pgk_line_uleb(struct pgk_line *l, uint64_t v)
 {
-    uint8_t *to = pgk_line_room(l, 10);
-    if (!to)
-        return;
-    size_t n = 0;
-    for (; v >= 0x80; v >>= 7)
-        to[n++] = (uint8_t)(v | 0x80);
-    to[n++] = (uint8_t)v;
-    l->v.n += n;
+    uint8_t *to = pgk_line_room(l, PGK_ULEB_BYTES);
+    if (to)
+        l->v.n += (size_t)(pgk_put_uleb(to, v) - to);
 }
 
 static inline void pgk_line_decimal(struct pgk_line *l, uint64_t v)

@@ -23,13 +23,28 @@ uint64_t pgk_count_inlinees(const struct pgk_sample *p, uint32_t node)
     return n;
 }
 
-static void put_names(struct pgk_record_writer *w, const struct pgk_sample_rec *v, size_t n)
+/* Room is asked for once a place. */
+enum { PLACE_BYTES = 5 + 5 + PGK_ULEB_BYTES, NAME_BYTES = 5 + PGK_ULEB_BYTES };
+
+static uint8_t *place_room(struct pgk_record_writer *w, size_t n_names)
 {
-    pgk_line_uleb(w->line, n);
+    return pgk_line_room(w->line, PLACE_BYTES + PGK_ULEB_BYTES + n_names * NAME_BYTES);
+}
+
+static uint8_t *put_loc(uint8_t *to, uint64_t loc)
+{
+    return pgk_put_uleb(pgk_put_uleb(to, pgk_sample_line(loc)), pgk_sample_discriminator(loc));
+}
+
+static void put_names(struct pgk_record_writer *w, uint8_t *to, const struct pgk_sample_rec *v,
+                      size_t n)
+{
+    to = pgk_put_uleb(to, n);
     for (size_t i = 0; i < n; i++) {
-        pgk_put_name_index(w, pgk_rec_name(&v[i]));
-        pgk_line_uleb(w->line, v[i].count);
+        to = pgk_put_uleb(to, w->names.index_of.v[pgk_rec_name(&v[i])]);
+        to = pgk_put_uleb(to, v[i].count);
     }
+    w->line->v.n = (size_t)(to - w->line->v.v);
 }
 
 static void put_lines(struct pgk_record_writer *w, const struct pgk_sample_recs *recs)
@@ -38,11 +53,10 @@ static void put_lines(struct pgk_record_writer *w, const struct pgk_sample_recs 
     pgk_line_uleb(w->line, count_places(recs, false));
     for (uint32_t i = 0; i < recs->n;) {
         i = pgk_order_place(&w->order, recs, i, &place);
-        if (!place.has_body)
-            continue;
-        pgk_put_loc(w->line, place.loc);
-        pgk_line_uleb(w->line, place.samples);
-        put_names(w, place.targets, place.n_targets);
+        uint8_t *to = place.has_body ? place_room(w, place.n_targets) : NULL;
+        if (to)
+            put_names(w, pgk_put_uleb(put_loc(to, place.loc), place.samples), place.targets,
+                      place.n_targets);
     }
 }
 
@@ -53,10 +67,9 @@ static void put_vtables(struct pgk_record_writer *w, const struct pgk_sample_rec
     pgk_line_uleb(w->line, n);
     for (uint32_t i = 0; n && i < recs->n;) {
         i = pgk_order_place(&w->order, recs, i, &place);
-        if (!place.n_vtables)
-            continue;
-        pgk_put_loc(w->line, place.loc);
-        put_names(w, place.vtables, place.n_vtables);
+        uint8_t *to = place.n_vtables ? place_room(w, place.n_vtables) : NULL;
+        if (to)
+            put_names(w, put_loc(to, place.loc), place.vtables, place.n_vtables);
     }
 }
 

@@ -8,7 +8,7 @@
 
 /* What the reader of an extensible binary saw beside the profile. */
 struct pgk_sample_ext_info {
-    bool compressed, md5, split_layout, has_vtables;
+    bool compressed, md5, split_layout, has_vtables, contexts;
     bool has_summary;
     struct pgk_sample_summary summary; /* as stored */
 };
@@ -18,12 +18,13 @@ struct pgk_sample_ext_info {
 PGK_MUST_USE int pgk_sample_ext_read(struct pgk_sample *p, const uint8_t *bytes, size_t size,
                                      const struct pgk_source *src, uint64_t weight,
                                      struct pgk_sample_ext_info *info, struct pgk_err *err);
-/* Adds only the function of that name, found by the function offset table; the rest of the
- * profiles is not looked at. PGK_E_EMPTY if there is none, PGK_E_ARG if the profile is
- * context-sensitive and has to be read as a whole. */
+/* Adds only the function of that name, in all contexts, found by the function offset table; the
+ * rest of the profiles is not looked at. PGK_E_EMPTY if there is none, PGK_E_ARG if the file has
+ * to be read as a whole: it has no such table, or the name is a context in brackets. */
 PGK_MUST_USE int pgk_sample_ext_read_function(struct pgk_sample *p, const uint8_t *bytes,
                                               size_t size, const struct pgk_source *src,
-                                              const char *name, struct pgk_err *err);
+                                              const char *name, struct pgk_sample_ext_info *info,
+                                              struct pgk_err *err);
 PGK_MUST_USE int pgk_sample_raw_read(struct pgk_sample *p, const uint8_t *bytes, size_t size,
                                      const struct pgk_source *src, uint64_t weight,
                                      struct pgk_err *err);
@@ -31,6 +32,8 @@ PGK_MUST_USE int pgk_sample_raw_read(struct pgk_sample *p, const uint8_t *bytes,
 PGK_MUST_USE int pgk_sample_compact_read(struct pgk_sample *p, const uint8_t *bytes, size_t size,
                                          const struct pgk_source *src, uint64_t weight,
                                          struct pgk_err *err);
+/* Of a file that has been read: 1, 2, or 0 for "*704". */
+uint32_t pgk_sample_gcc_version(const uint8_t *bytes, size_t size);
 PGK_MUST_USE int pgk_sample_gcc_read(struct pgk_sample *p, const uint8_t *bytes, size_t size,
                                      const struct pgk_source *src, uint64_t weight,
                                      struct pgk_err *err);

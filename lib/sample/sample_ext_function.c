@@ -1,5 +1,6 @@
-/* Reading one function of an extensible binary by its function offset table. Of the other
- * functions nothing is read but their names and offsets. */
+/* Reading one function of an extensible binary by its function offset table: in all contexts, if
+ * the profile has contexts. Of the other functions nothing is read but their names, contexts and
+ * offsets. */
 #include "sample_binary.h"
 
 #include "ext_sections.h"
@@ -11,51 +12,63 @@
 
 #define DAMAGED "the file is damaged; copy it again, or make it anew"
 
+/* The function, or one of its contexts. */
+struct wanted {
+    size_t frames_off;  /* in the context table */
+    uint64_t off;       /* of the record */
+    unsigned half;      /* of a split layout */
+    bool has_record;
+};
+
 struct finder {
     struct pgk_sample *p;
     struct pgk_ext_sections sections;
     const char *name;
-    uint64_t index; /* of the name in the file; UINT64_MAX: not there */
-    bool vtables;
+    uint64_t index;     /* of the name in the file; UINT64_MAX: not there */
+    bool contexts, vtables;
     struct pgk_sample_name_table names;
+    uint64_t n_identities;
+    PGK_VEC(uint64_t) identities;  /* those wanted, rising */
+    PGK_VEC(struct wanted) wanted; /* in the same order */
     struct pgk_sample_metadata metadata;
     struct pgk_sample_stage stage;
+    PGK_VEC(struct pgk_sample_frame) frames;
 };
 
 static int fail_absent(const struct finder *f, struct pgk_err *err)
 {
     return pgk_fail(err, PGK_E_EMPTY, .file = f->sections.src.file, .field = "function",
                     .found = PGK_F("no profile of '%s'", f->name), .expected = "one",
-                    .hint = "give the name as the linker knows it; pgokit show lists them");
+                    .hint = "give the name as the linker knows it; pgokit show --linkage-names "
+                            "lists them");
 }
+
+static int want(struct finder *f, uint64_t identity, size_t frames_off, struct pgk_err *err)
+{
+    return pgk_vec_push(&f->identities, identity) &&
+                   pgk_vec_push(&f->wanted, (struct wanted){.frames_off = frames_off})
+               ? 0 : pgk_fail_nomem(err);
+}
+
+/* ---- names ---- */
 
 static int find_guid(struct finder *f, struct pgk_cursor *c, uint64_t n, struct pgk_err *err)
 {
     uint64_t wanted = pgk_md5_low64(f->name, strlen(f->name)), given;
     if (pgk_sample_name_is_guid(f->name, strlen(f->name), &given))
         wanted = given;
-    if (n > pgk_cur_left(c) / sizeof wanted || !pgk_vec_reserve(&f->names.lazy_off, n + 1))
-        return pgk_cur_reject(c, err, PGK_E_TRUNCATED, pgk_cur_off(c), .record = "name table",
-                              .field = "number of names", .found = PGK_F("%" PRIu64, n),
-                              .expected = PGK_F("at most %zu", pgk_cur_left(c) / sizeof wanted),
-                              .hint = DAMAGED);
-    f->names.lazy_bytes = c->at;
-    for (uint64_t i = 0; i < n; i++) {
-        f->names.lazy_off.v[i] = (uint32_t)(i * sizeof wanted);
-        if (pgk_cur_u64(c, "GUID") == wanted)
+    bool fixed = f->names.lazy == PGK_LAZY_GUIDS;
+    for (uint64_t i = 0; i < n && !c->failed; i++) {
+        f->names.lazy_off.v[i] = (uint32_t)(c->at - f->names.lazy_bytes);
+        if ((fixed ? pgk_cur_u64(c, "GUID") : pgk_cur_uleb(c, "GUID")) == wanted)
             f->index = i;
     }
-    return 0;
+    return pgk_cur_check(c, err, "name table");
 }
 
 static int find_string(struct finder *f, struct pgk_cursor *c, uint64_t n, struct pgk_err *err)
 {
     size_t len = strlen(f->name);
-    if (n > pgk_cur_left(c) || !pgk_vec_reserve(&f->names.lazy_off, n + 1))
-        return pgk_cur_reject(c, err, PGK_E_TRUNCATED, pgk_cur_off(c), .record = "name table",
-                              .field = "number of names", .found = PGK_F("%" PRIu64, n),
-                              .expected = PGK_F("at most %zu", pgk_cur_left(c)), .hint = DAMAGED);
-    f->names.lazy_bytes = c->at;
     for (uint64_t i = 0; i < n; i++) {
         const uint8_t *end = memchr(c->at, 0, pgk_cur_left(c));
         if (!end)
@@ -78,111 +91,230 @@ static int find_name(struct finder *f, struct pgk_err *err)
     if (!s)
         return fail_absent(f, err);
     PGK_TRY(pgk_ext_cursor(&f->sections, s, &c, err));
-    uint64_t n = pgk_cur_uleb(&c, "number of names");
+    uint64_t off = pgk_cur_off(&c), n = pgk_cur_uleb(&c, "number of names");
     PGK_TRY(pgk_cur_check(&c, err, "name table"));
-    if (s->size > UINT32_MAX)
+    if (pgk_cur_left(&c) > UINT32_MAX)
         return pgk_fail(err, PGK_E_ARG, .found = "a name table beyond 4 GiB");
     f->names.lazy_into = f->p;
-    f->names.lazy_guids = s->flags & (PGK_SECF_NAMES_FIXED | PGK_SECF_NAMES_MD5);
-    if (f->names.lazy_guids && !(s->flags & PGK_SECF_NAMES_FIXED))
-        return pgk_fail(err, PGK_E_ARG, .found = "a table of GUIDs without fixed length");
-    PGK_TRY(f->names.lazy_guids ? find_guid(f, &c, n, err) : find_string(f, &c, n, err));
+    f->names.lazy = s->flags & PGK_SECF_NAMES_FIXED ? PGK_LAZY_GUIDS
+                    : s->flags & PGK_SECF_NAMES_MD5 ? PGK_LAZY_ULEB_GUIDS
+                                                    : PGK_LAZY_STRINGS;
+    size_t most = pgk_cur_left(&c) / (f->names.lazy == PGK_LAZY_GUIDS ? sizeof(uint64_t) : 1);
+    if (n > most)
+        return pgk_cur_reject(&c, err, PGK_E_TRUNCATED, off, .record = "name table",
+                              .field = "number of names", .found = PGK_F("%" PRIu64, n),
+                              .expected = PGK_F("at most %zu", most), .hint = DAMAGED);
+    if (!pgk_vec_reserve(&f->names.lazy_off, n + 1))
+        return pgk_fail_nomem(err);
+    f->names.lazy_bytes = c.at;
+    PGK_TRY(f->names.lazy == PGK_LAZY_STRINGS ? find_string(f, &c, n, err)
+                                              : find_guid(f, &c, n, err));
     f->names.ids.n = n; /* what indexes are checked against */
     return f->index == UINT64_MAX ? fail_absent(f, err) : 0;
 }
 
-/* Looks for the function in one half of a split layout, or in the whole. */
-static int find_offset(struct finder *f, unsigned half, uint64_t *off, bool *found,
-                       struct pgk_err *err)
+/* ---- contexts ---- */
+
+/* Numbers that end in the eight bytes: how many have no highest bit. */
+static unsigned count_ends(const uint8_t *bytes)
+{
+    uint64_t word;
+    memcpy(&word, bytes, sizeof word);
+    uint64_t ends = ~word >> 7 & UINT64_C(0x0101010101010101);
+    return (unsigned)(ends * UINT64_C(0x0101010101010101) >> 56);
+}
+
+static void skip_ulebs(struct pgk_cursor *c, uint64_t n)
+{
+    const uint8_t *at = c->at, *end = c->end;
+    for (; n >= 8 && end - at >= 8; at += 8)
+        n -= count_ends(at);
+    while (n && at < end)
+        n -= *at++ < 0x80;
+    c->at = at;
+    if (n)
+        pgk_cur_uleb(c, "frame"); /* fails at the end */
+}
+
+static int find_contexts(struct finder *f, struct pgk_err *err)
+{
+    struct pgk_cursor c;
+    struct pgk_ext_section *s = pgk_ext_find(&f->sections, PGK_SEC_CONTEXTS, 0);
+    if (!s)
+        return fail_absent(f, err);
+    PGK_TRY(pgk_ext_cursor(&f->sections, s, &c, err));
+    uint64_t n = pgk_cur_uleb(&c, "number of contexts");
+    for (uint64_t i = 0; i < n && !c.failed; i++) {
+        const uint8_t *start = c.at;
+        uint64_t off = pgk_cur_off(&c), n_frames = pgk_sample_uleb(&c, "number of frames");
+        if (!c.failed && (!n_frames || n_frames > PGK_SAMPLE_MAX_DEPTH))
+            return pgk_cur_reject(&c, err, PGK_E_LIMIT, off, .record = "context table",
+                                  .field = "number of frames", .found = PGK_F("%" PRIu64, n_frames),
+                                  .expected = "1 to 1000", .hint = DAMAGED);
+        skip_ulebs(&c, 3 * (n_frames - 1));
+        bool leaf = pgk_sample_uleb(&c, "function of a frame") == f->index;
+        skip_ulebs(&c, 2);
+        if (leaf && !c.failed)
+            PGK_TRY(want(f, i, (size_t)(start - c.start), err));
+    }
+    PGK_TRY(pgk_cur_check(&c, err, "context table"));
+    f->n_identities = n;
+    return f->wanted.n ? 0 : fail_absent(f, err);
+}
+
+/* The context's place in the model. */
+static int build_context(struct finder *f, const struct wanted *w, struct pgk_stage_place *place,
+                         struct pgk_err *err)
+{
+    struct pgk_cursor c;
+    PGK_TRY(pgk_ext_cursor(&f->sections, pgk_ext_find(&f->sections, PGK_SEC_CONTEXTS, 0), &c,
+                           err));
+    c.at = c.start + w->frames_off;
+    f->frames.n = 0;
+    for (uint64_t n = pgk_sample_uleb(&c, "number of frames"); n; n--) {
+        struct pgk_sample_frame frame;
+        PGK_TRY(pgk_sample_read_frame(&c, &f->names, &frame, err));
+        if (!pgk_vec_push(&f->frames, frame))
+            return pgk_fail_nomem(err);
+    }
+    uint32_t context = pgk_sample_context_of(f->p, f->frames.v, f->frames.n);
+    if (!context)
+        return pgk_fail_nomem(err);
+    *place = pgk_stage_place_of(f->p, context);
+    return 0;
+}
+
+/* ---- records ---- */
+
+/* Looks for the wanted in one half of a split layout, or in the whole. */
+static int find_offsets(struct finder *f, unsigned half, struct pgk_err *err)
 {
     struct pgk_cursor c;
     struct pgk_ext_section *s = pgk_ext_find(&f->sections, PGK_SEC_OFFSETS, half);
-    *found = false;
     if (!s)
         return 0;
     PGK_TRY(pgk_ext_cursor(&f->sections, s, &c, err));
     uint64_t n = pgk_cur_uleb(&c, "number of functions");
-    for (uint64_t i = 0; i < n && !c.failed && !*found; i++) {
-        uint64_t index = pgk_sample_uleb(&c, "function");
-        *off = pgk_sample_uleb(&c, "offset");
-        *found = index == f->index && !c.failed;
+    uint64_t low = f->identities.v[0], high = f->identities.v[f->identities.n - 1];
+    for (uint64_t i = 0; i < n && !c.failed; i++) {
+        uint64_t identity = pgk_sample_uleb(&c, "function");
+        uint64_t off = pgk_sample_uleb(&c, "offset");
+        size_t at = identity < low || identity > high || c.failed
+                        ? f->wanted.n
+                        : pgk_find_identity(f->identities.v, f->identities.n, identity);
+        if (at < f->wanted.n)
+            f->wanted.v[at] = (struct wanted){.frames_off = f->wanted.v[at].frames_off,
+                                              .off = off, .half = half, .has_record = true};
     }
     return pgk_cur_check(&c, err, "function offset table");
 }
 
-static int read_at(struct finder *f, unsigned half, uint64_t off, struct pgk_err *err)
+static int open_record(struct finder *f, size_t i, struct pgk_cursor *c, struct pgk_err *err)
 {
-    struct pgk_cursor c;
-    struct pgk_ext_section *s = pgk_ext_find(&f->sections, PGK_SEC_PROFILES, half);
+    const struct wanted *w = &f->wanted.v[i];
+    struct pgk_ext_section *s = pgk_ext_find(&f->sections, PGK_SEC_PROFILES, w->half);
     if (!s)
         return fail_absent(f, err);
-    PGK_TRY(pgk_ext_cursor(&f->sections, s, &c, err));
-    if (!pgk_cur_seek(&c, c.src.base_off + off, "offset of function"))
-        return pgk_cur_check(&c, err, "function offset table");
-    uint64_t head = pgk_cur_uleb(&c, "head samples"), at = pgk_cur_off(&c);
-    uint64_t index = pgk_cur_uleb(&c, "function");
-    PGK_TRY(pgk_cur_check(&c, err, f->name));
-    if (index != f->index)
-        return pgk_cur_reject(&c, err, PGK_E_CORRUPT, at, .record = "function offset table",
+    PGK_TRY(pgk_ext_cursor(&f->sections, s, c, err));
+    if (!pgk_cur_seek(c, c->src.base_off + w->off, "offset of function"))
+        return pgk_cur_check(c, err, "function offset table");
+    uint64_t head = pgk_cur_uleb(c, "head samples"), at = pgk_cur_off(c);
+    uint64_t identity = pgk_cur_uleb(c, "function");
+    PGK_TRY(pgk_cur_check(c, err, f->name));
+    if (identity != f->identities.v[i])
+        return pgk_cur_reject(c, err, PGK_E_CORRUPT, at, .record = "function offset table",
                               .field = "offset of function",
-                              .found = PGK_F("function %" PRIu64 " there", index),
-                              .expected = PGK_F("function %" PRIu64, f->index), .hint = DAMAGED);
-    struct pgk_record_reader records = {.c = &c, .p = f->p, .stage = &f->stage,
-                                        .names = &f->names, .vtables = f->vtables};
+                              .found = PGK_F("function %" PRIu64 " there", identity),
+                              .expected = PGK_F("function %" PRIu64, f->identities.v[i]),
+                              .hint = DAMAGED);
     uint32_t name = pgk_sample_name(f->p, f->name, strlen(f->name));
     if (!name || !pgk_stage_begin(&f->stage, name))
         return pgk_fail_nomem(err);
     f->stage.slots.v[0].head = head;
+    return 0;
+}
+
+static int read_record(struct finder *f, size_t i, struct pgk_err *err)
+{
+    struct pgk_cursor c;
+    struct pgk_stage_place place = {0};
+    if (f->contexts)
+        PGK_TRY(build_context(f, &f->wanted.v[i], &place, err));
+    PGK_TRY(open_record(f, i, &c, err));
+    struct pgk_record_reader records = {.c = &c, .p = f->p, .stage = &f->stage,
+                                        .names = &f->names, .vtables = f->vtables};
     PGK_TRY(pgk_sample_read_record(&records, err));
-    PGK_TRY(pgk_metadata_apply(&f->metadata, f->index, &f->stage, err));
-    return pgk_stage_commit(&f->stage, f->p, (struct pgk_stage_place){0}, 1, err);
+    PGK_TRY(pgk_metadata_apply(&f->metadata, f->identities.v[i], &f->stage, err));
+    return pgk_stage_commit(&f->stage, f->p, place, 1, err);
 }
 
 static int open_metadata(struct finder *f, struct pgk_err *err)
 {
     struct pgk_cursor c;
     struct pgk_ext_section *s = pgk_ext_find(&f->sections, PGK_SEC_METADATA, 0);
+    struct pgk_metadata_layout layout = {
+        .checksums = s && s->flags & PGK_SECF_METADATA_CHECKSUMS,
+        .attributes = s && s->flags & PGK_SECF_METADATA_ATTRIBUTES,
+        .nested = !f->contexts, .n_identities = f->n_identities,
+        .only = f->identities.v, .n_only = f->identities.n};
+    PGK_TRY(pgk_sample_set_kind(f->p, f->contexts, layout.checksums, f->sections.src.file, err));
     if (!s)
         return 0;
-    struct pgk_metadata_layout layout = {
-        .checksums = s->flags & PGK_SECF_METADATA_CHECKSUMS,
-        .attributes = s->flags & PGK_SECF_METADATA_ATTRIBUTES,
-        .nested = true, .n_identities = f->names.ids.n};
-    PGK_TRY(pgk_sample_set_kind(f->p, false, layout.checksums, f->sections.src.file, err));
     PGK_TRY(pgk_ext_cursor(&f->sections, s, &c, err));
     return pgk_metadata_open(&f->metadata, &c, &layout, &f->names, err);
 }
 
-static int read_function(struct finder *f, struct pgk_err *err)
+/* ---- the file ---- */
+
+static int read_summary(struct finder *f, struct pgk_sample_ext_info *info, struct pgk_err *err)
 {
-    uint64_t off;
-    bool found = false;
-    struct pgk_ext_section *summary = pgk_ext_find(&f->sections, PGK_SEC_SUMMARY, 0);
-    if (summary && summary->flags & PGK_SECF_SUMMARY_CONTEXTS)
-        return pgk_fail(err, PGK_E_ARG, .found = "a context-sensitive profile",
-                        .expected = "one that has each function once");
-    f->vtables = summary && summary->flags & PGK_SECF_SUMMARY_VTABLES;
+    PGK_TRY(pgk_ext_read_summary(&f->sections, f->p, info, err));
+    f->contexts = info->contexts;
+    f->vtables = info->has_vtables;
+    return 0;
+}
+
+static int read_function(struct finder *f, struct pgk_sample_ext_info *info, struct pgk_err *err)
+{
+    if (!pgk_ext_find(&f->sections, PGK_SEC_OFFSETS, 0))
+        return pgk_fail(err, PGK_E_ARG, .found = "a profile without function offset table");
+    PGK_TRY(read_summary(f, info, err));
     PGK_TRY(find_name(f, err));
+    f->n_identities = f->names.ids.n;
+    PGK_TRY(f->contexts ? find_contexts(f, err) : want(f, f->index, 0, err));
     PGK_TRY(open_metadata(f, err));
-    for (unsigned half = 0; half < 2; half++) {
-        PGK_TRY(find_offset(f, half, &off, &found, err));
-        if (found)
-            return read_at(f, half, off, err);
+    for (unsigned half = 0; half < 2; half++)
+        PGK_TRY(find_offsets(f, half, err));
+    bool any = false;
+    for (size_t i = 0; i < f->wanted.n; i++) {
+        if (f->wanted.v[i].has_record)
+            PGK_TRY(read_record(f, i, err));
+        any |= f->wanted.v[i].has_record;
     }
-    return fail_absent(f, err);
+    return any ? 0 : fail_absent(f, err);
 }
 
 int pgk_sample_ext_read_function(struct pgk_sample *p, const uint8_t *bytes, size_t size,
                                  const struct pgk_source *src, const char *name,
-                                 struct pgk_err *err)
+                                 struct pgk_sample_ext_info *info, struct pgk_err *err)
 {
     struct finder f = {.p = p, .name = name};
+    struct pgk_sample_ext_info ignored;
+    info = info ? info : &ignored;
+    *info = (struct pgk_sample_ext_info){0};
+    if (*name == '[')
+        return pgk_fail(err, PGK_E_ARG, .found = "a single context");
     int status = pgk_ext_open(&f.sections, bytes, size, src, err);
     if (!status)
-        status = read_function(&f, err);
+        status = read_function(&f, info, err);
+    if (!status)
+        pgk_ext_describe(&f.sections, info);
     pgk_ext_close(&f.sections);
     pgk_vec_free(&f.names.ids);
     pgk_vec_free(&f.names.lazy_off);
+    pgk_vec_free(&f.identities);
+    pgk_vec_free(&f.wanted);
+    pgk_vec_free(&f.frames);
     pgk_metadata_close(&f.metadata);
     pgk_stage_free(&f.stage);
     return status;

@@ -47,21 +47,33 @@ static int leftover(const struct pgk_cursor *c, const char *record, struct pgk_e
                           .expected = "none", .hint = DAMAGED);
 }
 
-static int read_summary(struct reader *r, struct pgk_sample_ext_info *info, struct pgk_err *err)
+int pgk_ext_read_summary(struct pgk_ext_sections *sections, struct pgk_sample *p,
+                         struct pgk_sample_ext_info *info, struct pgk_err *err)
 {
     struct pgk_cursor c;
-    struct pgk_ext_section *s = pgk_ext_find(&r->sections, PGK_SEC_SUMMARY, 0);
+    struct pgk_ext_section *s = pgk_ext_find(sections, PGK_SEC_SUMMARY, 0);
     if (!s)
         return 0;
-    r->contexts = s->flags & PGK_SECF_SUMMARY_CONTEXTS;
-    r->vtables = s->flags & PGK_SECF_SUMMARY_VTABLES;
-    r->p->preinlined |= (s->flags & PGK_SECF_SUMMARY_PREINLINED) != 0;
-    r->p->fs |= (s->flags & PGK_SECF_SUMMARY_FS) != 0;
-    r->p->partial |= (s->flags & PGK_SECF_SUMMARY_PARTIAL) != 0;
+    info->contexts = s->flags & PGK_SECF_SUMMARY_CONTEXTS;
+    info->has_vtables = s->flags & PGK_SECF_SUMMARY_VTABLES;
+    p->preinlined |= (s->flags & PGK_SECF_SUMMARY_PREINLINED) != 0;
+    p->fs |= (s->flags & PGK_SECF_SUMMARY_FS) != 0;
+    p->partial |= (s->flags & PGK_SECF_SUMMARY_PARTIAL) != 0;
     info->has_summary = true;
-    PGK_TRY(pgk_ext_cursor(&r->sections, s, &c, err));
+    PGK_TRY(pgk_ext_cursor(sections, s, &c, err));
     PGK_TRY(pgk_sample_read_summary(&c, &info->summary, err));
     return leftover(&c, "summary", err);
+}
+
+void pgk_ext_describe(const struct pgk_ext_sections *sections, struct pgk_sample_ext_info *info)
+{
+    for (size_t i = 0; i < sections->v.n; i++) {
+        const struct pgk_ext_section *s = &sections->v.v[i];
+        info->compressed |= (s->flags & PGK_SECF_COMPRESSED) != 0;
+        info->split_layout |= (s->flags & PGK_SECF_FLAT) != 0;
+        info->md5 |= s->type == PGK_SEC_NAMES &&
+                     s->flags & (PGK_SECF_NAMES_FIXED | PGK_SECF_NAMES_MD5);
+    }
 }
 
 /* ---- names ---- */
@@ -88,7 +100,7 @@ static int read_guids(struct reader *r, struct pgk_cursor *c, bool fixed, struct
     return pgk_cur_check(c, err, "name table");
 }
 
-static int read_names(struct reader *r, struct pgk_sample_ext_info *info, struct pgk_err *err)
+static int read_names(struct reader *r, struct pgk_err *err)
 {
     struct pgk_cursor c;
     struct pgk_ext_section *s = pgk_ext_find(&r->sections, PGK_SEC_NAMES, 0);
@@ -96,30 +108,13 @@ static int read_names(struct reader *r, struct pgk_sample_ext_info *info, struct
         return 0;
     PGK_TRY(pgk_ext_cursor(&r->sections, s, &c, err));
     bool fixed = s->flags & PGK_SECF_NAMES_FIXED;
-    info->md5 = fixed || s->flags & PGK_SECF_NAMES_MD5;
-    PGK_TRY(info->md5 ? read_guids(r, &c, fixed, err)
-                      : pgk_sample_read_strings(&c, r->p, &r->names, err));
+    bool guids = fixed || s->flags & PGK_SECF_NAMES_MD5;
+    PGK_TRY(guids ? read_guids(r, &c, fixed, err)
+                  : pgk_sample_read_strings(&c, r->p, &r->names, err));
     return leftover(&c, "name table", err);
 }
 
 /* ---- contexts ---- */
-
-static int read_frame(struct reader *r, struct pgk_cursor *c, struct pgk_err *err)
-{
-    struct pgk_sample_frame f;
-    PGK_TRY(pgk_sample_read_name(c, &r->names, "function of a frame", "context table", &f.name,
-                                 err));
-    uint64_t off = pgk_cur_off(c), line = pgk_sample_uleb(c, "line offset of a frame");
-    uint64_t discriminator = pgk_sample_uleb(c, "discriminator of a frame");
-    PGK_TRY(pgk_cur_check(c, err, "context table"));
-    if (line > UINT32_MAX || discriminator > UINT32_MAX)
-        return pgk_cur_reject(c, err, PGK_E_CORRUPT, off, .record = "context table",
-                              .field = "line offset of a frame",
-                              .found = PGK_F("%" PRIu64 ".%" PRIu64, line, discriminator),
-                              .expected = "numbers of 32 bits", .hint = DAMAGED);
-    f.loc = pgk_sample_loc((uint32_t)line, (uint32_t)discriminator);
-    return pgk_vec_push(&r->frames, f) ? 0 : pgk_fail_nomem(err);
-}
 
 enum { BATCH = 16 };
 
@@ -153,8 +148,12 @@ static int read_context(struct reader *r, struct pgk_cursor *c, struct batch *b,
         return pgk_cur_reject(c, err, PGK_E_LIMIT, off, .record = "context table",
                               .field = "number of frames", .found = PGK_F("%" PRIu64, n_frames),
                               .expected = "1 to 1000", .hint = DAMAGED);
-    for (uint64_t i = 0; i < n_frames; i++)
-        PGK_TRY(read_frame(r, c, err));
+    for (uint64_t i = 0; i < n_frames; i++) {
+        struct pgk_sample_frame frame;
+        PGK_TRY(pgk_sample_read_frame(c, &r->names, &frame, err));
+        if (!pgk_vec_push(&r->frames, frame))
+            return pgk_fail_nomem(err);
+    }
     b->v[b->n].first = first;
     b->v[b->n].n_frames = n_frames;
     b->v[b->n++].path = pgk_sample_path(r->p, &r->frames.v[first], n_frames);
@@ -295,17 +294,15 @@ static int open_metadata(struct reader *r, struct pgk_err *err)
 
 static int read_all(struct reader *r, struct pgk_sample_ext_info *info, struct pgk_err *err)
 {
-    PGK_TRY(read_summary(r, info, err));
-    PGK_TRY(read_names(r, info, err));
+    pgk_ext_describe(&r->sections, info);
+    PGK_TRY(pgk_ext_read_summary(&r->sections, r->p, info, err));
+    r->contexts = info->contexts;
+    r->vtables = info->has_vtables;
+    PGK_TRY(read_names(r, err));
     PGK_TRY(read_contexts(r, err));
     PGK_TRY(open_metadata(r, err));
     PGK_TRY(pgk_sample_set_kind(r->p, r->contexts, r->probes, r->sections.src.file, err));
     PGK_TRY(read_profiles(r, err));
-    info->has_vtables = r->vtables;
-    for (size_t i = 0; i < r->sections.v.n; i++) {
-        info->compressed |= (r->sections.v.v[i].flags & PGK_SECF_COMPRESSED) != 0;
-        info->split_layout |= (r->sections.v.v[i].flags & PGK_SECF_FLAT) != 0;
-    }
     return read_symbols(r, err);
 }
 

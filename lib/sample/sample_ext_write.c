@@ -62,7 +62,7 @@ static bool any_unique_suffix(const struct writer *w)
 {
     for (size_t i = 0; i < w->records.names.ids.n; i++) {
         const struct pgk_sample_name *name = &w->p->names.v.v[w->records.names.ids.v[i]];
-        if (name->s && strstr(name->s, ".__uniq."))
+        if (name->s && memchr(name->s, '.', name->len) && strstr(name->s, ".__uniq."))
             return true;
     }
     return false;
@@ -101,16 +101,22 @@ static bool belongs(const struct writer *w, uint32_t top, bool flat)
 
 static void put_profiles(struct writer *w, bool flat)
 {
+    uint64_t handed_over = 0;
     w->n_starts = 0;
     for (size_t i = 0; i < w->n; i++) {
         uint32_t top = w->p->by_heat.v[i];
         pgk_sample_prefetch_behind(w->p, i, w->n);
         if (!belongs(w, top, flat))
             continue;
-        w->starts[w->n_starts++] = (struct start){.top = top, .off = w->line.v.n};
+        w->starts[w->n_starts++] = (struct start){.top = top,
+                                                  .off = handed_over + w->line.v.n};
         pgk_line_uleb(&w->line, w->p->nodes.v[top].head);
         put_identity(w, top);
         pgk_put_record(&w->records, top);
+        if (!w->opts->compress && w->line.v.n >= PGK_LINE_FLUSH_BYTES) {
+            handed_over += w->line.v.n;
+            pgk_line_flush(&w->line, w->out, 1);
+        }
     }
 }
 
@@ -286,8 +292,9 @@ static bool prepare(struct writer *w)
     const struct pgk_sample *p = w->p;
     w->md5 = w->opts->md5 || pgk_sample_names_unspelled(&p->names);
     w->attributes = p->kind.contexts || p->preinlined;
+    const uint32_t *tops = pgk_sample_hottest(p, w->n);
     for (size_t i = 0; i < w->n && !w->attributes; i++)
-        w->attributes = any_attributes(p, p->by_heat.v[i]);
+        w->attributes = any_attributes(p, tops[i]);
     w->starts = pgk_mem_alloc(w->n + 1, sizeof *w->starts);
     if (!w->starts || !pgk_used_names(&w->records.names, p, w->n, w->opts->vtables))
         return false;

@@ -1,6 +1,7 @@
 /* Ending the building of a profile: settling records, choosing between checksums, order. */
 #include "sample_model.h"
 
+#include "keyed_sort.h"
 #include "sample_recs.h"
 
 #include <stdlib.h>
@@ -90,6 +91,19 @@ static int compare_siblings(const void *pa, const void *pb)
     return a->id < b->id ? -1 : a->id > b->id;
 }
 
+/* Functions, which have no place, by rank alone; ids rise in the list. */
+static bool sort_functions(struct sibling *v, size_t n)
+{
+    struct pgk_keyed *keyed = pgk_mem_alloc(n, sizeof *keyed);
+    for (size_t i = 0; i < n && keyed; i++)
+        keyed[i] = (struct pgk_keyed){.key = v[i].rank, .value = v[i].id};
+    bool ok = keyed && pgk_keyed_sort(keyed, n);
+    for (size_t i = 0; i < n && ok; i++)
+        v[i] = (struct sibling){.rank = (uint32_t)keyed[i].key, .id = keyed[i].value};
+    pgk_mem_free(keyed);
+    return ok;
+}
+
 static void sort_siblings(struct sibling *v, size_t n)
 {
     for (size_t i = 1; i < n; i++) {
@@ -151,9 +165,9 @@ static bool build_tree(const struct pgk_sample *p, struct context_tree *t)
     for (uint32_t id = (uint32_t)n - 1; id > 0; id--)
         if (p->nodes.v[id].flags & PGK_NODE_CONTEXT)
             t->v[--t->start[p->nodes.v[id].parent]] = as_sibling(p, id);
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 1; i < n; i++)
         sort_siblings(t->v + t->start[i], t->start[i + 1] - t->start[i]);
-    return true;
+    return t->start[1] == 0 || sort_functions(t->v, t->start[1]);
 }
 
 /* Callers before what they call, in order of frames: that is the order of contexts. */
@@ -182,35 +196,27 @@ static bool order_by_identity(struct pgk_sample *p)
     return ok;
 }
 
-struct heat {
-    uint64_t total;
-    uint32_t rank, id;
-};
-
-static int compare_heat(const void *pa, const void *pb)
-{
-    const struct heat *a = pa, *b = pb;
-    if (a->total != b->total)
-        return a->total > b->total ? -1 : 1;
-    return a->rank < b->rank ? -1 : a->rank > b->rank;
-}
-
 static bool order_by_heat(struct pgk_sample *p)
 {
     size_t n = p->by_identity.n;
-    struct heat *heats = pgk_mem_alloc(n + 1, sizeof *heats);
-    if (!heats || !pgk_vec_reserve(&p->by_heat, n)) {
-        pgk_mem_free(heats);
-        return false;
-    }
-    for (size_t i = 0; i < n; i++) {
+    struct pgk_keyed *heats = pgk_mem_alloc(n + 1, sizeof *heats);
+    bool ok = heats && pgk_vec_reserve(&p->by_heat, n);
+    for (size_t i = 0; i < n && ok; i++) {
         uint32_t id = p->by_identity.v[i];
-        heats[i] = (struct heat){.total = p->nodes.v[id].total, .rank = (uint32_t)i, .id = id};
+        heats[i] = (struct pgk_keyed){.key = ~p->nodes.v[id].total, .value = id};
     }
-    qsort(heats, n, sizeof *heats, compare_heat);
-    for (size_t i = 0; i < n; i++)
-        p->by_heat.v[p->by_heat.n++] = heats[i].id;
+    ok = ok && pgk_keyed_sort(heats, n);
+    for (size_t i = 0; i < n && ok; i++)
+        p->by_heat.v[p->by_heat.n++] = heats[i].value;
     pgk_mem_free(heats);
+    return ok;
+}
+
+static bool order_by_age(struct pgk_sample *p)
+{
+    for (uint32_t id = 1; id < p->nodes.n; id++)
+        if (pgk_sample_is_top(p, id) && !pgk_vec_push(&p->by_age, id))
+            return false;
     return true;
 }
 
@@ -227,7 +233,7 @@ static bool order_all(struct pgk_sample *p)
         if (pgk_sample_first(p, id) != 0)
             ok = order_inlinees(p, id, &v);
     pgk_vec_free(&v);
-    return ok && order_by_identity(p) && order_by_heat(p);
+    return ok && order_by_identity(p) && order_by_heat(p) && order_by_age(p);
 }
 
 static bool settle_all(struct pgk_sample *p)
@@ -242,7 +248,7 @@ int pgk_sample_finish(struct pgk_sample *p, struct pgk_err *err)
 {
     if (p->finished)
         return 0;
-    p->by_identity.n = p->by_heat.n = 0; /* of an attempt that ran out of memory */
+    p->by_identity.n = p->by_heat.n = p->by_age.n = 0; /* of an attempt that ran out of memory */
     if (!choose_all(p) || !settle_all(p) || !order_all(p))
         return pgk_fail_nomem(err);
     p->has_variants = false; /* chosen once and for all */
@@ -271,6 +277,27 @@ void pgk_sample_sizes(const struct pgk_sample *p, struct pgk_sample_sizes *sizes
     sizes->inlinees -= p->by_heat.n;
 }
 
+static bool has_vtables(const struct pgk_sample *p, uint32_t node)
+{
+    const struct pgk_sample_recs *recs = &p->nodes.v[node].recs;
+    for (uint32_t i = 0; i < recs->n; i++)
+        if (pgk_rec_is_vtable(&recs->v[i]))
+            return true;
+    for (uint32_t c = pgk_sample_first(p, node); c; c = pgk_sample_next(p, c))
+        if (has_vtables(p, c))
+            return true;
+    return false;
+}
+
+/* Those that were read may be filtered out by now. */
+static bool any_vtables(const struct pgk_sample *p)
+{
+    bool any = false;
+    for (size_t i = 0; p->has_vtables && i < p->by_age.n && !any; i++)
+        any = has_vtables(p, p->by_age.v[i]);
+    return any;
+}
+
 void pgk_sample_info(const struct pgk_sample *p, struct pgk_sample_info *info)
 {
     size_t size = info->struct_size;
@@ -278,12 +305,9 @@ void pgk_sample_info(const struct pgk_sample *p, struct pgk_sample_info *info)
         .struct_size = size, .contexts = p->kind.contexts, .probes = p->kind.probes,
         .preinlined = p->preinlined, .flow_discriminators = p->fs, .partial = p->partial,
         .names_missing = pgk_sample_names_unspelled(&p->names), .symbols = p->has_symbols,
-        .functions = p->by_heat.n, .conflicts = p->lost, .conflict_samples = p->lost_samples,
+        .vtables = any_vtables(p), .functions = p->by_heat.n, .conflicts = p->lost,
+        .conflict_samples = p->lost_samples,
         .n_symbols = p->symbols && p->symbols->strs.n ? p->symbols->strs.n - 1 : 0,
     };
-    struct pgk_sample_sizes sizes = {0};
-    if (p->has_vtables)
-        pgk_sample_sizes(p, &sizes);
-    i.vtables = sizes.vtables != 0;
     memcpy(info, &i, size < sizeof i ? size : sizeof i);
 }

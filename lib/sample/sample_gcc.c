@@ -172,13 +172,23 @@ static int read_function(struct reader *r, struct pgk_err *err)
     return pgk_stage_commit(&r->stage, r->p, (struct pgk_stage_place){0}, r->weight, err);
 }
 
+uint32_t pgk_sample_gcc_version(const uint8_t *bytes, size_t size)
+{
+    uint32_t version = 0;
+    if (size >= 8)
+        memcpy(&version, bytes + 4, sizeof version);
+    return version == GCC_4_VERSION ? 0 : version;
+}
+
 static int read_all(struct reader *r, struct pgk_err *err)
 {
+    r->c.src.version = pgk_sample_gcc_version(r->c.start, pgk_cur_left(&r->c));
     pgk_cur_take(&r->c, strlen(PGK_SAMPLE_GCC_MAGIC), "magic");
-    uint32_t version = pgk_cur_u32(&r->c, "version");
+    pgk_cur_u32(&r->c, "version");
     pgk_cur_u32(&r->c, "word behind the version");
-    r->c.src.version = version == GCC_4_VERSION ? 0 : version;
     PGK_TRY(pgk_cur_check(&r->c, err, "header"));
+    if (r->c.src.version > GCC_VERSION)
+        return reject(r, err, 4, "header", "version", r->c.src.version, "*704, 1 or 2");
     PGK_TRY(pgk_sample_set_kind(r->p, false, false, r->c.src.file, err));
     PGK_TRY(read_names(r, err));
     PGK_TRY(read_tag(r, (uint32_t)GCC_TAG_FUNCTIONS, "tag of functions", err));
@@ -297,15 +307,21 @@ static int write_all(struct pgk_record_writer *w, size_t n, struct pgk_sink *out
 int pgk_sample_gcc_write(const struct pgk_sample *p, size_t n, struct pgk_sink *out,
                          struct pgk_err *err)
 {
-    const char *found = p->kind.contexts ? "a context-sensitive profile"
-                        : p->kind.probes ? "a profile whose places are probes"
-                        : pgk_sample_names_unspelled(&p->names)
-                            ? "names that are known by their GUIDs alone"
-                            : NULL;
+    const char *found = NULL, *hint = NULL;
+    if (p->kind.contexts) {
+        found = "a context-sensitive profile";
+        hint = "contexts go away with --layout=flat";
+    } else if (p->kind.probes) {
+        found = "a profile whose places are probes";
+        hint = "for GCC make a profile by lines";
+    } else if (pgk_sample_names_unspelled(&p->names)) {
+        found = "names that are known by their GUIDs alone";
+        hint = "-b BINARY or --names FILE may spell them";
+    }
     if (found)
         return pgk_fail(err, PGK_E_ARG, .format = "GCC AutoFDO", .found = found,
                         .expected = "functions by name and line, which is all that GCC takes",
-                        .hint = "contexts go away with --layout=flat");
+                        .hint = hint);
     struct pgk_line line = {0};
     struct pgk_record_writer w = {.p = p, .line = &line, .order = {.p = p}};
     int status = write_all(&w, n, out, err);

@@ -41,6 +41,11 @@ done:
     return to;
 }
 
+static uint64_t map_loc(const struct pgk_sample_merger *m, uint64_t loc)
+{
+    return loc & (UINT64_C(0xffffffff00000000) | m->discriminator_mask);
+}
+
 static bool stage_records(struct pgk_sample_merger *m, uint32_t slot,
                           const struct pgk_sample_recs *recs)
 {
@@ -53,7 +58,7 @@ static bool stage_records(struct pgk_sample_merger *m, uint32_t slot,
                 return false;
             what = name | (r->what & PGK_REC_VTABLE);
         }
-        if (!pgk_stage_add(&m->stage, slot, r->loc, what, r->count))
+        if (!pgk_stage_add(&m->stage, slot, map_loc(m, r->loc), what, r->count))
             return false;
     }
     return true;
@@ -72,7 +77,7 @@ bool pgk_merger_stage(struct pgk_sample_merger *m, uint32_t slot, uint32_t node)
     for (uint32_t c = n->first_child; c; c = pgk_sample_next(m->from, c)) {
         const struct pgk_sample_node *child = &m->from->nodes.v[c];
         uint32_t name = pgk_merger_name(m, child->name);
-        uint32_t inlinee = name ? pgk_stage_inlinee(&m->stage, slot, child->loc, name)
+        uint32_t inlinee = name ? pgk_stage_inlinee(&m->stage, slot, map_loc(m, child->loc), name)
                                 : PGK_STAGE_NONE;
         if (inlinee == PGK_STAGE_NONE || !pgk_merger_stage(m, inlinee, c))
             return false;
@@ -124,7 +129,7 @@ static bool zeroes(pgk_id_vec *vec, size_t n)
 int pgk_merger_open(struct pgk_sample_merger *m, struct pgk_sample *into,
                     const struct pgk_sample *from, struct pgk_err *err)
 {
-    *m = (struct pgk_sample_merger){.into = into, .from = from};
+    *m = (struct pgk_sample_merger){.into = into, .from = from, .discriminator_mask = UINT32_MAX};
     if (!zeroes(&m->name_of, from->names.v.n) || !zeroes(&m->node_of, from->nodes.n) ||
         !merge_symbols(into, from))
         return pgk_fail_nomem(err);

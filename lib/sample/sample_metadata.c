@@ -68,7 +68,7 @@ static int read_entry(struct pgk_sample_metadata *m, struct pgk_sample_stage *st
             to->attributes = (uint32_t)attributes;
     }
     if (!m->layout.nested)
-        return pgk_cur_check(c, err, RECORD);
+        return c->failed ? pgk_cur_check(c, err, RECORD) : 0;
     uint64_t off = pgk_cur_off(c), n = pgk_sample_uleb(c, "number of inlinees");
     PGK_TRY(pgk_cur_check(c, err, RECORD));
     if (n > pgk_cur_left(c) / 4 || (n && depth >= PGK_SAMPLE_MAX_DEPTH))
@@ -94,6 +94,30 @@ static int read_entry(struct pgk_sample_metadata *m, struct pgk_sample_stage *st
     return 0;
 }
 
+size_t pgk_find_identity(const uint64_t *v, size_t n, uint64_t identity)
+{
+    size_t low = 0, high = n;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (v[middle] < identity)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < n && v[low] == identity ? low : n;
+}
+
+/* Where an identity has its entry; entry_of.n if it has none. */
+static size_t place_of(const struct pgk_sample_metadata *m, uint64_t identity)
+{
+    size_t n_only = m->layout.n_only;
+    if (n_only && (identity < m->layout.only[0] || identity > m->layout.only[n_only - 1]))
+        return m->entry_of.n;
+    if (m->layout.only)
+        return pgk_find_identity(m->layout.only, m->layout.n_only, identity);
+    return identity < m->entry_of.n ? (size_t)identity : m->entry_of.n;
+}
+
 int pgk_metadata_open(struct pgk_sample_metadata *m, const struct pgk_cursor *c,
                       const struct pgk_metadata_layout *layout,
                       const struct pgk_sample_name_table *names, struct pgk_err *err)
@@ -101,19 +125,24 @@ int pgk_metadata_open(struct pgk_sample_metadata *m, const struct pgk_cursor *c,
     m->layout = *layout;
     m->c = *c;
     m->names = names;
-    if (!pgk_vec_reserve(&m->entry_of, layout->n_identities + 1))
+    size_t n = layout->only ? layout->n_only : layout->n_identities;
+    if (!pgk_vec_reserve(&m->entry_of, n + 1))
         return pgk_fail_nomem(err);
-    memset(m->entry_of.v, 0, layout->n_identities * sizeof *m->entry_of.v);
-    m->entry_of.n = layout->n_identities;
+    memset(m->entry_of.v, 0, n * sizeof *m->entry_of.v);
+    m->entry_of.n = n;
     while (pgk_cur_left(&m->c)) {
         uint64_t off = pgk_cur_off(&m->c), identity = pgk_sample_uleb(&m->c, "function");
-        PGK_TRY(pgk_cur_check(&m->c, err, RECORD));
-        if (identity >= m->entry_of.n)
+        if (m->c.failed)
+            return pgk_cur_check(&m->c, err, RECORD);
+        if (identity >= layout->n_identities)
             return pgk_cur_reject(&m->c, err, PGK_E_CORRUPT, off, .record = RECORD,
                                   .field = "function", .found = PGK_F("index %" PRIu64, identity),
-                                  .expected = PGK_F("an index below %zu", m->entry_of.n),
+                                  .expected = PGK_F("an index below %zu",
+                                                    layout->n_identities),
                                   .hint = DAMAGED);
-        m->entry_of.v[identity] = (uint64_t)(m->c.at - m->c.start) + 1;
+        size_t place = place_of(m, identity);
+        if (place < m->entry_of.n)
+            m->entry_of.v[place] = (uint64_t)(m->c.at - m->c.start) + 1;
         PGK_TRY(read_entry(m, NULL, PGK_STAGE_NONE, 0, err));
     }
     return 0;
@@ -122,7 +151,8 @@ int pgk_metadata_open(struct pgk_sample_metadata *m, const struct pgk_cursor *c,
 int pgk_metadata_apply(struct pgk_sample_metadata *m, uint64_t identity,
                        struct pgk_sample_stage *stage, struct pgk_err *err)
 {
-    if (identity >= m->entry_of.n || !m->entry_of.v[identity])
+    size_t place = place_of(m, identity);
+    if (place >= m->entry_of.n || !m->entry_of.v[place])
         return 0;
     m->slots.n = 0;
     if (m->layout.nested && stage->n > 1) {
@@ -132,6 +162,6 @@ int pgk_metadata_apply(struct pgk_sample_metadata *m, uint64_t identity,
             m->slots.v[m->slots.n++] = slot;
         qsort_r(m->slots.v, m->slots.n, sizeof *m->slots.v, compare_slots, stage);
     }
-    m->c.at = m->c.start + (m->entry_of.v[identity] - 1);
+    m->c.at = m->c.start + (m->entry_of.v[place] - 1);
     return read_entry(m, stage, 0, 0, err);
 }

@@ -9,15 +9,21 @@ struct pgk_metadata_layout {
     bool checksums, attributes;
     bool nested;          /* inlinees have entries of their own */
     size_t n_identities;
+    const uint64_t *only; /* NULL: all; else these alone are wanted, rising */
+    size_t n_only;
 };
 
 struct pgk_sample_metadata {
     struct pgk_metadata_layout layout;
     struct pgk_cursor c;
     const struct pgk_sample_name_table *names;
-    PGK_VEC(uint64_t) entry_of; /* by identity: position in the section + 1, or 0 */
+    PGK_VEC(uint64_t) entry_of; /* by identity, or by place in `only`: position in the section
+                                   + 1, or 0 */
     PGK_VEC(uint32_t) slots;    /* inlinees of the function at hand, by place */
 };
+
+/* Where the identity stands in a rising list; n if it does not. */
+size_t pgk_find_identity(const uint64_t *v, size_t n, uint64_t identity);
 
 /* Looks through the section, whose bytes must outlive the struct. */
 PGK_MUST_USE int pgk_metadata_open(struct pgk_sample_metadata *m, const struct pgk_cursor *c,

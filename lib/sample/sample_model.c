@@ -33,6 +33,7 @@ void pgk_sample_close(struct pgk_sample **profile)
     pgk_vec_free(&p->rank);
     pgk_vec_free(&p->by_identity);
     pgk_vec_free(&p->by_heat);
+    pgk_vec_free(&p->by_age);
     pgk_mem_free(p);
     *profile = NULL;
 }

@@ -163,6 +163,7 @@ struct pgk_sample {
     PGK_VEC(uint32_t) rank;         /* by name: its place in LLVM's order */
     PGK_VEC(uint32_t) by_identity;  /* tops in order of name or context */
     PGK_VEC(uint32_t) by_heat;      /* tops in order of total samples, then identity */
+    PGK_VEC(uint32_t) by_age;       /* tops as they came, which is how they lie in memory */
 };
 
 /* ---- building ---- */
@@ -281,6 +282,11 @@ static inline void pgk_sample_prefetch_behind(const struct pgk_sample *p, size_t
         pgk_sample_prefetch_node(p, p->by_heat.v[i + NODES]);
     if (i + RECORDS < n)
         pgk_sample_prefetch_records(p, p->by_heat.v[i + RECORDS]);
+}
+/* The first `n` tops by heat in whatever order is fastest to walk. */
+static inline const uint32_t *pgk_sample_hottest(const struct pgk_sample *p, size_t n)
+{
+    return n == p->by_age.n ? p->by_age.v : p->by_heat.v;
 }
 /* The children that count: for (uint32_t c = pgk_sample_first(p, n); c; c = ..._next(p, c)) */
 static inline uint32_t pgk_sample_first(const struct pgk_sample *p, uint32_t node)

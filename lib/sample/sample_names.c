@@ -209,17 +209,19 @@ size_t pgk_sample_drop_suffixes(const char *s, size_t len)
 
 /* ---- order ---- */
 
-/* The first bytes as a big-endian number decide nearly every comparison in registers. */
+/* Eight bytes of a spelling as a big-endian number, zeros behind its end: comparisons take
+ * place in registers. Spellings that are the same up to there go on with their next eight. */
 struct key {
-    uint64_t first;  /* of a GUID: itself */
+    uint64_t word;   /* of a GUID: itself */
     const char *s;   /* NULL: a GUID */
     uint32_t len, id;
 };
 
-static uint64_t first_bytes(const char *s, size_t len)
+static uint64_t word_at(const struct key *k, size_t depth)
 {
     uint64_t v = 0;
-    memcpy(&v, s, len < 8 ? len : 8);
+    size_t left = depth < k->len ? k->len - depth : 0;
+    memcpy(&v, k->s + (left ? depth : 0), left < 8 ? left : 8);
     return __builtin_bswap64(v);
 }
 
@@ -228,13 +230,81 @@ static int compare_keys(const void *pa, const void *pb)
     const struct key *a = pa, *b = pb;
     if (!a->s != !b->s)
         return a->s ? 1 : -1;
-    if (a->first != b->first)
-        return a->first < b->first ? -1 : 1;
-    uint32_t shorter = a->len < b->len ? a->len : b->len;
-    int c = shorter > 8 ? memcmp(a->s + 8, b->s + 8, shorter - 8) : 0;
+    if (!a->s)
+        return a->word < b->word ? -1 : a->word > b->word;
+    int c = memcmp(a->s, b->s, a->len < b->len ? a->len : b->len);
     if (c)
         return c;
     return a->len < b->len ? -1 : a->len > b->len;
+}
+
+static void swap_keys(struct key *a, struct key *b)
+{
+    struct key swapped = *a;
+    *a = *b;
+    *b = swapped;
+}
+
+static uint64_t median(uint64_t a, uint64_t b, uint64_t c)
+{
+    if (a > b ? a < c : a > c)
+        return a;
+    return b > a ? (b < c ? b : c) : (b > c ? b : c);
+}
+
+static void insertion_sort(struct key *v, size_t n)
+{
+    for (size_t i = 1; i < n; i++)
+        for (size_t k = i; k && compare_keys(&v[k - 1], &v[k]) > 0; k--)
+            swap_keys(&v[k - 1], &v[k]);
+}
+
+/* Spellings with the same first `depth` bytes, whose words are those that follow: quicksort
+ * into less, equal and more. Where it halves too slowly, as inputs can be made to have it,
+ * the library's sort takes over. */
+static void sort_spellings(struct key *v, size_t n, size_t depth, unsigned budget)
+{
+    enum { FEW = 8 };
+    for (bool ended = false; n > FEW && budget && !ended; depth += 8) {
+        uint64_t pivot = median(v[0].word, v[n / 2].word, v[n - 1].word);
+        size_t less = 0, at = 0, more = n;
+        while (at < more) {
+            if (v[at].word < pivot)
+                swap_keys(&v[less++], &v[at++]);
+            else if (v[at].word > pivot)
+                swap_keys(&v[at], &v[--more]);
+            else
+                at++;
+        }
+        sort_spellings(v, less, depth, budget - 1);
+        sort_spellings(v + more, n - more, depth, budget - 1);
+        v += less;
+        n = more - less;
+        ended = true; /* then only NULs at their ends tell them apart */
+        for (size_t i = 0; i < n; i++) {
+            ended &= v[i].len <= depth + 8;
+            v[i].word = word_at(&v[i], depth + 8);
+        }
+    }
+    if (n <= FEW)
+        insertion_sort(v, n);
+    else
+        qsort(v, n, sizeof *v, compare_keys);
+}
+
+static void sort_keys(struct key *v, size_t n)
+{
+    size_t guids = 0;
+    unsigned budget = 8;
+    for (size_t i = 0; i < n; i++)
+        if (!v[i].s)
+            swap_keys(&v[guids++], &v[i]);
+    qsort(v, guids, sizeof *v, compare_keys);
+    for (size_t i = guids; i < n; i++)
+        v[i].word = word_at(&v[i], 0);
+    for (size_t half = n; half; half /= 2)
+        budget += 2;
+    sort_spellings(v + guids, n - guids, 0, budget);
 }
 
 static bool in_order(const struct key *keys, size_t n)
@@ -255,11 +325,11 @@ bool pgk_sample_names_rank(const struct pgk_sample_names *t, uint32_t *rank)
         return false;
     for (size_t i = 0; i < n; i++) {
         const struct pgk_sample_name *name = &t->v.v[i + 1];
-        keys[i] = (struct key){.first = name->s ? first_bytes(name->s, name->len) : name->guid,
-                               .s = name->s, .len = name->len, .id = (uint32_t)(i + 1)};
+        keys[i] = (struct key){.word = name->guid, .s = name->s, .len = name->len,
+                               .id = (uint32_t)(i + 1)};
     }
     if (!in_order(keys, n))
-        qsort(keys, n, sizeof *keys, compare_keys);
+        sort_keys(keys, n);
     rank[0] = 0;
     for (size_t i = 0; i < n; i++)
         rank[keys[i].id] = (uint32_t)(i + 1);

@@ -67,6 +67,25 @@ static int read_guids(struct reader *r, struct pgk_err *err)
 }
 
 /* Records end where the function offset table begins, which says nothing new. */
+/* Not needed to read everything; a file that was cut short ends in it. */
+static int read_offsets(struct reader *r, uint64_t first, uint64_t end, struct pgk_err *err)
+{
+    static const char record[] = "function offset table";
+    uint64_t n = pgk_cur_uleb(&r->c, "number of functions");
+    for (uint64_t i = 0; i < n && !r->c.failed; i++) {
+        uint64_t at = pgk_cur_off(&r->c), index = pgk_cur_uleb(&r->c, "function");
+        uint64_t off = pgk_cur_uleb(&r->c, "offset");
+        if (!r->c.failed && (index >= r->names.ids.n || off < first || off >= end))
+            return pgk_cur_reject(&r->c, err, PGK_E_CORRUPT, at, .record = record,
+                                  .field = "function",
+                                  .found = PGK_F("name %" PRIu64 " at %" PRIu64, index, off),
+                                  .expected = PGK_F("a name below %zu at %" PRIu64 " to %" PRIu64,
+                                                    r->names.ids.n, first, end - 1),
+                                  .hint = DAMAGED);
+    }
+    return pgk_cur_check(&r->c, err, record);
+}
+
 static int read_compact(struct reader *r, struct pgk_err *err)
 {
     PGK_TRY(read_header(r, err));
@@ -80,9 +99,12 @@ static int read_compact(struct reader *r, struct pgk_err *err)
                               .found = PGK_F("%" PRIu64, table),
                               .expected = PGK_F("%" PRIu64 " to %" PRIu64, first, end),
                               .hint = DAMAGED);
+    const uint8_t *behind = r->c.end;
     r->c.end = r->c.at + (table - first);
     PGK_TRY(pgk_sample_set_kind(r->p, false, false, r->c.src.file, err));
-    return read_tops(r, err);
+    PGK_TRY(read_tops(r, err));
+    r->c.end = behind;
+    return read_offsets(r, first, table, err);
 }
 
 static int read_with(int (*read)(struct reader *, struct pgk_err *), struct pgk_sample *p,

@@ -64,10 +64,16 @@ int pgk_sample_read_strings(struct pgk_cursor *c, struct pgk_sample *p,
 static uint32_t resolve_lazily(const struct pgk_sample_name_table *names, uint64_t i)
 {
     const uint8_t *bytes = names->lazy_bytes + names->lazy_off.v[i];
-    uint64_t guid;
-    if (!names->lazy_guids)
+    uint64_t guid = 0;
+    if (names->lazy == PGK_LAZY_STRINGS)
         return pgk_sample_name(names->lazy_into, (const char *)bytes, strlen((const char *)bytes));
-    memcpy(&guid, bytes, sizeof guid);
+    if (names->lazy == PGK_LAZY_GUIDS)
+        memcpy(&guid, bytes, sizeof guid);
+    for (unsigned shift = 0; names->lazy == PGK_LAZY_ULEB_GUIDS; shift += 7) {
+        guid |= (uint64_t)(*bytes & 0x7f) << shift;
+        if (*bytes++ < 0x80)
+            break;
+    }
     return pgk_sample_name_guid(names->lazy_into, guid);
 }
 
@@ -92,6 +98,23 @@ int pgk_sample_read_name(struct pgk_cursor *c, const struct pgk_sample_name_tabl
 {
     uint64_t off = pgk_cur_off(c), i = pgk_sample_uleb(c, field);
     return resolve(c, names, i, off, field, record, id, err);
+}
+
+int pgk_sample_read_frame(struct pgk_cursor *c, const struct pgk_sample_name_table *names,
+                          struct pgk_sample_frame *frame, struct pgk_err *err)
+{
+    PGK_TRY(pgk_sample_read_name(c, names, "function of a frame", "context table", &frame->name,
+                                 err));
+    uint64_t off = pgk_cur_off(c), line = pgk_sample_uleb(c, "line offset of a frame");
+    uint64_t discriminator = pgk_sample_uleb(c, "discriminator of a frame");
+    PGK_TRY(pgk_cur_check(c, err, "context table"));
+    if (line > UINT32_MAX || discriminator > UINT32_MAX)
+        return pgk_cur_reject(c, err, PGK_E_CORRUPT, off, .record = "context table",
+                              .field = "line offset of a frame",
+                              .found = PGK_F("%" PRIu64 ".%" PRIu64, line, discriminator),
+                              .expected = "numbers of 32 bits", .hint = DAMAGED);
+    frame->loc = pgk_sample_loc((uint32_t)line, (uint32_t)discriminator);
+    return 0;
 }
 
 /* Of the function being read, for messages. */

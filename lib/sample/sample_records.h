@@ -6,22 +6,36 @@
 #include "cursor.h"
 #include "sample_stage.h"
 
-/* Every number of these formats is a ULEB128, most of one byte. */
+/* Every number of these formats is a ULEB128, most of one byte and nearly all of three. */
 static inline uint64_t pgk_sample_uleb(struct pgk_cursor *c, const char *field)
 {
-    if (PGK_LIKELY(c->at < c->end && *c->at < 0x80 && !c->failed))
-        return *c->at++;
+    const uint8_t *at = c->at;
+    if (PGK_UNLIKELY(c->end - at < 3 || c->failed))
+        return pgk_cur_uleb(c, field);
+    if (at[0] < 0x80) {
+        c->at = at + 1;
+        return at[0];
+    }
+    if (at[1] < 0x80) {
+        c->at = at + 2;
+        return (at[0] & 0x7fu) | (uint64_t)at[1] << 7;
+    }
+    if (at[2] < 0x80) {
+        c->at = at + 3;
+        return (at[0] & 0x7fu) | (at[1] & 0x7fu) << 7 | (uint64_t)at[2] << 14;
+    }
     return pgk_cur_uleb(c, field);
 }
 
 /* The names of a file, by their index there: ids of the model. Where only few names will be
  * needed, ids are 0 until they are. */
+enum pgk_lazy_names { PGK_LAZY_STRINGS, PGK_LAZY_GUIDS, PGK_LAZY_ULEB_GUIDS };
 struct pgk_sample_name_table {
     PGK_VEC(uint32_t) ids;
     struct pgk_sample *lazy_into;  /* NULL: all ids are known */
-    PGK_VEC(uint32_t) lazy_off;    /* of the spellings, or GUIDs */
+    enum pgk_lazy_names lazy;      /* what stands at lazy_bytes + lazy_off.v[index] */
+    PGK_VEC(uint32_t) lazy_off;
     const uint8_t *lazy_bytes;
-    bool lazy_guids;
 };
 
 struct pgk_record_reader {
@@ -42,6 +56,10 @@ PGK_MUST_USE int pgk_sample_read_record(struct pgk_record_reader *r, struct pgk_
 PGK_MUST_USE int pgk_sample_read_name(struct pgk_cursor *c,
                                       const struct pgk_sample_name_table *names, const char *field,
                                       const char *record, uint32_t *id, struct pgk_err *err);
+/* A frame of a context: name index and place. */
+PGK_MUST_USE int pgk_sample_read_frame(struct pgk_cursor *c,
+                                       const struct pgk_sample_name_table *names,
+                                       struct pgk_sample_frame *frame, struct pgk_err *err);
 /* A stored summary; its numbers are recomputed whenever they are needed. */
 PGK_MUST_USE int pgk_sample_read_summary(struct pgk_cursor *c, struct pgk_sample_summary *summary,
                                          struct pgk_err *err);

@@ -67,15 +67,39 @@ static int compare(const void *a, const void *b)
     return pgk_rec_compare(a, b);
 }
 
+/* Where the order that begins at `i` ends. */
+static size_t end_of_run(const struct pgk_sample_rec *v, size_t i, size_t n)
+{
+    do
+        i++;
+    while (i < n && pgk_rec_compare(&v[i - 1], &v[i]) < 0);
+    return i;
+}
+
+enum { SHORT_RUN = 256 };
+
+/* v[0 .. n) and the `more` behind them are in order, each for itself. */
+static void merge_runs(struct pgk_sample_rec *v, size_t n, size_t more)
+{
+    struct pgk_sample_rec second[SHORT_RUN];
+    memcpy(second, v + n, more * sizeof *v);
+    for (size_t to = n + more; more;) {
+        if (n && pgk_rec_compare(&v[n - 1], &second[more - 1]) > 0)
+            v[--to] = v[--n];
+        else
+            v[--to] = second[--more];
+    }
+}
+
 size_t pgk_recs_sort(struct pgk_sample_rec *v, size_t n)
 {
-    bool ordered = true;
-    for (size_t i = 1; i < n && ordered; i++)
-        ordered = pgk_rec_compare(&v[i - 1], &v[i]) < 0;
-    if (ordered)
+    size_t first = n ? end_of_run(v, 0, n) : 0, kept = 0;
+    if (first == n)
         return n;
-    qsort(v, n, sizeof *v, compare);
-    size_t kept = 0;
+    if (n - first <= SHORT_RUN && end_of_run(v, first, n) == n)
+        merge_runs(v, first, n - first);
+    else
+        qsort(v, n, sizeof *v, compare);
     for (size_t i = 0; i < n; i++) {
         if (kept && !pgk_rec_compare(&v[kept - 1], &v[i]))
             v[kept - 1].count = pgk_sample_sum(v[kept - 1].count, v[i].count);

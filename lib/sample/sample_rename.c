@@ -76,6 +76,29 @@ static int spell_function(void *ctx, const struct pgk_sym_function *f)
     return spell(s->p, f->name, strlen(f->name), 0, s->err);
 }
 
+/* Descriptors of pseudo probes name static functions by the unique names that profiles have. A
+ * damaged section is left where it gets wrong: others know how to complain of it. */
+static int spell_probes(struct speller *s, const struct pgk_elf *elf)
+{
+    const uint8_t *bytes;
+    size_t size;
+    for (size_t nth = 0; (bytes = pgk_elf_section_nth(elf, ".pseudo_probe_desc", nth, &size));
+         nth++) {
+        struct pgk_cursor c;
+        pgk_cur_init(&c, bytes, size, &(struct pgk_source){.file = pgk_elf_path(elf)});
+        while (pgk_cur_left(&c)) {
+            pgk_cur_u64(&c, "GUID");
+            pgk_cur_u64(&c, "hash");
+            uint64_t len = pgk_cur_uleb(&c, "name length");
+            const char *name = (const char *)pgk_cur_take(&c, len, "name");
+            if (c.failed || !len)
+                break;
+            PGK_TRY(spell(s->p, name, len, 0, s->err));
+        }
+    }
+    return 0;
+}
+
 /* Functions that were inlined everywhere are known to the debug information only, vtables to
  * the symbol table only. */
 static int spell_binary(struct speller *s, struct pgk_binaries *binaries, uint32_t pos,
@@ -87,6 +110,7 @@ static int spell_binary(struct speller *s, struct pgk_binaries *binaries, uint32
     PGK_TRY(pgk_elf_symbols(pgk_binaries_elf(binaries, pos), &syms, &n, err));
     for (size_t i = 0; i < n; i++)
         PGK_TRY(spell(s->p, syms[i].name, strlen(syms[i].name), 0, err));
+    PGK_TRY(spell_probes(s, pgk_binaries_elf(binaries, pos)));
     int status = pgk_binaries_symboliser(binaries, pos, &sym, err);
     if (status == PGK_E_NODEBUG)
         return 0;
@@ -101,6 +125,24 @@ int pgk_sample_name_from_binaries(struct pgk_sample *p, struct pgk_binaries *bin
     for (uint32_t pos = 0; pos < pgk_binaries_count(binaries); pos++)
         PGK_TRY(spell_binary(&s, binaries, pos, err));
     return 0;
+}
+
+static bool spell_by(struct pgk_sample *p, const struct pgk_sample *other)
+{
+    bool ok = true;
+    if (!pgk_sample_names_unspelled(&p->names))
+        return true;
+    p->finished = false;
+    for (uint32_t id = 1; id < other->names.v.n && ok; id++) {
+        const struct pgk_sample_name *name = &other->names.v.v[id];
+        ok = !name->s || pgk_sample_names_spell(&p->names, name->s, name->len);
+    }
+    return ok;
+}
+
+int pgk_sample_exchange_names(struct pgk_sample *a, struct pgk_sample *b, struct pgk_err *err)
+{
+    return spell_by(a, b) && spell_by(b, a) ? 0 : pgk_fail_nomem(err);
 }
 
 /* ---- canonical names ---- */
@@ -119,9 +161,11 @@ static uint32_t canonical_name(void *ctx, struct pgk_sample *into,
     return pgk_sample_name(into, name->s, len ? len : name->len);
 }
 
+/* A copy whose names go through `fn`, if it is given, and whose places lose bits. */
 struct renaming {
     pgk_rename_fn *fn;
     void *ctx;
+    uint32_t discriminator_mask;
 };
 
 static int make_renamed(void *ctx, struct pgk_sample *into, const struct pgk_sample *from,
@@ -133,6 +177,7 @@ static int make_renamed(void *ctx, struct pgk_sample *into, const struct pgk_sam
     int status = pgk_merger_open(&m, into, from, err);
     m.rename = r->fn;
     m.rename_ctx = r->ctx;
+    m.discriminator_mask = r->discriminator_mask;
     if (!status)
         status = pgk_merger_add_all(&m, 1, err);
     pgk_merger_close(&m);
@@ -142,7 +187,28 @@ static int make_renamed(void *ctx, struct pgk_sample *into, const struct pgk_sam
 int pgk_sample_canonicalise(struct pgk_sample **profile, enum pgk_sample_suffixes suffixes,
                             struct pgk_err *err)
 {
-    struct renaming r = {canonical_name, &suffixes};
+    struct renaming r = {canonical_name, &suffixes, UINT32_MAX};
+    return pgk_sample_replace(profile, make_renamed, &r, err);
+}
+
+/* ---- flow-sensitive discriminators ---- */
+
+void pgk_sample_mark_flow(struct pgk_sample *p)
+{
+    p->fs = true;
+}
+
+int pgk_sample_reduce_flow(struct pgk_sample **profile, enum pgk_sample_flow_pass pass,
+                           struct pgk_err *err)
+{
+    static const uint32_t masks[] = {
+        [PGK_SAMPLE_FLOW_BASE] = 0xff, [PGK_SAMPLE_FLOW_PASS1] = 0x3fff,
+        [PGK_SAMPLE_FLOW_PASS2] = 0xfffff, [PGK_SAMPLE_FLOW_PASS3] = 0x3ffffff};
+    if (!(*profile)->fs)
+        return pgk_fail(err, PGK_E_ARG, .found = "a profile without flow-sensitive discriminators",
+                        .expected = "one that is marked as having them",
+                        .hint = "if it has them, say so with --fs");
+    struct renaming r = {NULL, NULL, masks[pass]};
     return pgk_sample_replace(profile, make_renamed, &r, err);
 }
 
@@ -223,7 +289,7 @@ static int remap_symbols(struct pairs *pairs, struct pgk_sample *p, struct pgk_e
 int pgk_sample_remap(struct pgk_sample **profile, const char *path, struct pgk_err *err)
 {
     struct pairs pairs = {.path = path};
-    struct renaming r = {remapped_name, &pairs};
+    struct renaming r = {remapped_name, &pairs, UINT32_MAX};
     int status = each_line(path, add_pair, &pairs, err);
     if (!status)
         status = pgk_sample_replace(profile, make_renamed, &r, err);
@@ -290,21 +356,41 @@ static int filter(struct pgk_sample *p, const struct pattern *keep, const struct
     return failed ? pgk_fail_nomem(err) : 0;
 }
 
+/* True if the top is "[main:3 @ parse]", without looking at its text unless it may be. */
+static bool is_context(const struct pgk_sample *p, uint32_t top, const char *text, size_t len,
+                       struct pgk_line *line)
+{
+    line->v.n = 0;
+    pgk_sample_put_identity(p, top, line);
+    return line->v.n == len - 2 && !memcmp(line->v.v, text + 1, len - 2);
+}
+
 int pgk_sample_keep_function(struct pgk_sample *p, const char *function, struct pgk_err *err)
 {
-    uint32_t wanted = pgk_sample_names_find(&p->names, function, strlen(function));
-    size_t kept = 0;
+    size_t len = strlen(function), kept = 0;
+    bool context = len > 2 && function[0] == '[' && function[len - 1] == ']';
+    uint32_t wanted = pgk_sample_names_find(&p->names, function, len);
+    struct pgk_line line = {0};
     p->finished = false;
     for (uint32_t id = 1; id < p->nodes.n; id++) {
-        if (!wanted || p->nodes.v[id].name != wanted)
+        if (!pgk_sample_is_top(p, id))
+            continue;
+        bool keep = context ? is_context(p, id, function, len, &line)
+                            : wanted && p->nodes.v[id].name == wanted;
+        if (!keep)
             p->nodes.v[id].flags &= ~(uint32_t)PGK_NODE_TOP;
-        kept += pgk_sample_is_top(p, id);
+        kept += keep;
     }
+    bool failed = line.failed;
+    pgk_line_free(&line);
+    if (failed)
+        return pgk_fail_nomem(err);
     if (kept)
         return 0;
     return pgk_fail(err, PGK_E_EMPTY, .field = "function",
                     .found = PGK_F("no profile of '%s'", function), .expected = "one",
-                    .hint = "give the name as the linker knows it; pgokit show lists them");
+                    .hint = "give the name as the linker knows it; pgokit show --linkage-names "
+                            "lists them");
 }
 
 int pgk_sample_filter(struct pgk_sample *profile, const char *keep, const char *drop,

@@ -47,17 +47,20 @@ uint32_t pgk_stage_inlinee(struct pgk_sample_stage *s, uint32_t parent, uint64_t
 }
 
 /* Places come in order; the targets of a place come by count. Moving a few of them is
- * cheaper than sorting it all later. */
+ * cheaper than sorting it all later. What belongs far from the end stays there: vtables come
+ * behind all lines, in an order of their own. */
 static void sink_into_order(struct pgk_stage_node *n)
 {
     enum { MAX_MOVES = 16 };
     struct pgk_sample_rec *v = n->recs.v, new = v[n->recs.n - 1];
-    size_t i = n->recs.n - 1;
-    for (size_t moves = 0; i && moves < MAX_MOVES; i--, moves++) {
-        if (pgk_rec_compare(&v[i - 1], &new) <= 0)
-            break;
-        v[i] = v[i - 1];
+    size_t last = n->recs.n - 1, i = last;
+    while (i && last - i <= MAX_MOVES && pgk_rec_compare(&v[i - 1], &new) > 0)
+        i--;
+    if (last - i > MAX_MOVES) {
+        n->ordered = false;
+        return;
     }
+    memmove(v + i + 1, v + i, (last - i) * sizeof *v);
     v[i] = new;
     n->ordered = n->ordered && (!i || pgk_rec_compare(&v[i - 1], &new) < 0);
 }

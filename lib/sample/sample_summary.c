@@ -1,7 +1,7 @@
 /* Profile summaries, as LLVM's SampleProfileSummaryBuilder computes them. */
 #include "sample_merge.h"
 
-#include <stdlib.h>
+#include "keyed_sort.h"
 
 static const uint32_t cutoffs[PGK_SAMPLE_CUTOFFS] = {
     10000,  100000, 200000, 300000, 400000, 500000, 600000, 700000,
@@ -10,11 +10,11 @@ static const uint32_t cutoffs[PGK_SAMPLE_CUTOFFS] = {
 enum { HOT_PPM = 990000, COLD_PPM = 999999 };
 
 /* How often each count occurs: small ones by table, which most are, large ones by a list. */
-enum { SMALL_COUNTS = 1 << 16 };
+enum { SMALL_COUNTS = 1 << 13 };
 struct counter {
     struct pgk_sample_summary *summary;
     uint64_t *small;
-    PGK_VEC(uint64_t) large;
+    PGK_VEC(struct pgk_keyed) large; /* by falling count: keys are complements */
 };
 
 static bool count_node(struct counter *c, const struct pgk_sample *p, uint32_t node)
@@ -31,19 +31,13 @@ static bool count_node(struct counter *c, const struct pgk_sample *p, uint32_t n
             s->max_count = n;
         if (n < SMALL_COUNTS)
             c->small[n]++;
-        else if (!pgk_vec_push(&c->large, n))
+        else if (!pgk_vec_push(&c->large, (struct pgk_keyed){.key = ~n}))
             return false;
     }
     for (uint32_t id = pgk_sample_first(p, node); id; id = pgk_sample_next(p, id))
         if (!(p->nodes.v[id].attributes & PGK_SAMPLE_IN_BASE) && !count_node(c, p, id))
             return false;
     return true;
-}
-
-static int falling(const void *pa, const void *pb)
-{
-    uint64_t a = *(const uint64_t *)pa, b = *(const uint64_t *)pb;
-    return a > b ? -1 : a < b;
 }
 
 /* Distinct counts from the largest down. */
@@ -57,8 +51,8 @@ static bool step_down(struct descent *d, uint64_t *count, uint64_t *times)
 {
     const struct counter *c = d->c;
     if (d->large < c->large.n) {
-        *count = c->large.v[d->large];
-        for (*times = 0; d->large < c->large.n && c->large.v[d->large] == *count; d->large++)
+        *count = ~c->large.v[d->large].key;
+        for (*times = 0; d->large < c->large.n && ~c->large.v[d->large].key == *count; d->large++)
             ++*times;
         return true;
     }
@@ -77,11 +71,9 @@ static uint64_t share(uint64_t total, uint64_t ppm)
     return total / 1000000 * ppm + total % 1000000 * ppm / 1000000;
 }
 
-static void fill_cutoffs(struct counter *c)
+static void fill_cutoffs(const struct counter *c)
 {
     struct pgk_sample_summary *s = c->summary;
-    if (c->large.n)
-        qsort(c->large.v, c->large.n, sizeof *c->large.v, falling);
     struct descent d = {.c = c, .small = SMALL_COUNTS};
     uint64_t sum = 0, seen = 0, count = 0, times;
     for (size_t i = 0; i < PGK_SAMPLE_CUTOFFS; i++) {
@@ -100,16 +92,17 @@ static int summarise(const struct pgk_sample *p, size_t n, struct pgk_sample_sum
                      struct pgk_err *err)
 {
     struct counter c = {.summary = s};
+    const uint32_t *tops = pgk_sample_hottest(p, n);
     *s = (struct pgk_sample_summary){.num_functions = n};
     c.small = pgk_mem_zalloc(SMALL_COUNTS, sizeof *c.small);
     bool ok = c.small != NULL;
     for (size_t i = 0; i < n && ok; i++) {
-        pgk_sample_prefetch_behind(p, i, n);
-        uint64_t head = p->nodes.v[p->by_heat.v[i]].head;
+        uint64_t head = p->nodes.v[tops[i]].head;
         if (head > s->max_function_count)
             s->max_function_count = head;
-        ok = count_node(&c, p, p->by_heat.v[i]);
+        ok = count_node(&c, p, tops[i]);
     }
+    ok = ok && pgk_keyed_sort(c.large.v, c.large.n);
     if (ok)
         fill_cutoffs(&c);
     pgk_mem_free(c.small);

@@ -14,15 +14,24 @@ struct target {
     uint32_t nth; /* on its line */
 };
 
-/* What a line says of a slot. Names are looked up together when the function is complete:
- * until then they are numbers of spellings, in the slots, too. */
+/* What a line says of a slot. Names are looked up together when some functions are complete,
+ * as each look is a wait for memory: until then they are numbers of spellings, in the slots,
+ * too. */
 enum entry_kind { BODY, TARGET, VTABLE };
 struct entry {
     uint64_t loc, count;
     uint32_t slot;
-    uint32_t name; /* of a target: its spelling; of a vtable: its id */
+    uint32_t name; /* of a target or vtable */
     enum entry_kind kind;
 };
+
+/* A function that has been read. */
+struct pending {
+    struct pgk_sample_stage stage;
+    size_t n_entries, n_frames; /* of all up to its end; without frames it is no context */
+    struct pgk_sample_path path;
+};
+enum { MOST_PENDING = 16 };
 
 struct reader {
     struct pgk_sample *p;
@@ -33,15 +42,16 @@ struct reader {
     /* the line being read */
     const char *line;
     uint64_t line_number;
-    /* the function being read */
-    struct pgk_sample_stage stage;
-    struct pgk_stage_place place;
-    PGK_VEC(struct pgk_spelling) spellings;
+    struct pending pending[MOST_PENDING];
+    size_t n_pending;
+    PGK_VEC(struct pgk_spelling) spellings; /* of those that are pending */
     PGK_VEC(struct entry) entries;
+    PGK_VEC(struct pgk_sample_frame) frames; /* names are numbers of spellings */
+    /* the function being read: one more that is pending */
+    struct pgk_sample_stage *stage;
     PGK_VEC(uint32_t) open;    /* slots of the nesting: open.v[d - 1] has depth d */
     size_t metadata_depth;     /* of the last line, if it was metadata; else 0 */
     PGK_VEC(struct target) targets;
-    PGK_VEC(struct pgk_sample_frame) frames;
     bool contexts, probes;
 };
 
@@ -74,13 +84,15 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
+enum { SAFE_DIGITS = 19 }; /* of a number below 2^64 in any case */
+
 /* All of the bytes as a decimal number. */
 static bool parse_number(const char *s, const char *end, uint64_t *v)
 {
     uint64_t n = 0;
     if (s == end)
         return false;
-    bool safe = end - s <= 19;
+    bool safe = end - s <= SAFE_DIGITS;
     for (; s < end; s++) {
         unsigned digit = (unsigned)(unsigned char)*s - '0';
         if (digit > 9)
@@ -92,6 +104,18 @@ static bool parse_number(const char *s, const char *end, uint64_t *v)
     }
     *v = n;
     return true;
+}
+
+/* The digits from s on as a number: where they end, or NULL if they are none or too many to be
+ * safe. */
+static const char *take_digits(const char *s, const char *end, ptrdiff_t most, uint64_t *v)
+{
+    const char *start = s;
+    uint64_t n = 0;
+    for (; s < end && is_digit(*s); s++)
+        n = n * 10 + (uint64_t)(*s - '0');
+    *v = n;
+    return s == start || s - start > most ? NULL : s;
 }
 
 static const char *find(const char *s, const char *end, char c)
@@ -169,12 +193,12 @@ static void drop_repeated(struct reader *r)
     r->targets.n = kept;
 }
 
-/* Stages the targets of the line whose first entry is i, and returns where they end. */
-static bool stage_targets(struct reader *r, size_t *i)
+/* Stages the targets of the line whose first entry is i, and moves i behind them. */
+static bool stage_targets(struct reader *r, struct pgk_sample_stage *stage, size_t *i, size_t end)
 {
     const struct entry first = r->entries.v[*i];
     r->targets.n = 0;
-    for (; *i < r->entries.n && r->entries.v[*i].kind == TARGET; ++*i) {
+    for (; *i < end && r->entries.v[*i].kind == TARGET; ++*i) {
         const struct entry *e = &r->entries.v[*i];
         if (!pgk_vec_push(&r->targets, (struct target){.count = e->count,
                                                        .name = r->spellings.v[e->name].id,
@@ -183,54 +207,98 @@ static bool stage_targets(struct reader *r, size_t *i)
     }
     drop_repeated(r);
     for (size_t k = 0; k < r->targets.n; k++)
-        if (!pgk_stage_add(&r->stage, first.slot, first.loc, r->targets.v[k].name,
+        if (!pgk_stage_add(stage, first.slot, first.loc, r->targets.v[k].name,
                            r->targets.v[k].count))
             return false;
     return true;
 }
 
-static bool stage_entries(struct reader *r)
+static bool stage_entries(struct reader *r, struct pgk_sample_stage *stage, size_t i, size_t end)
 {
-    for (size_t i = 0; i < r->entries.n;) {
+    while (i < end) {
         const struct entry *e = &r->entries.v[i];
         if (e->kind == TARGET) {
-            if (!stage_targets(r, &i))
+            if (!stage_targets(r, stage, &i, end))
                 return false;
             continue;
         }
-        uint32_t what = e->kind == BODY ? PGK_REC_BODY : e->name | PGK_REC_VTABLE;
-        if (!pgk_stage_add(&r->stage, e->slot, e->loc, what, e->count))
+        uint32_t what = e->kind == BODY ? PGK_REC_BODY
+                                        : r->spellings.v[e->name].id | PGK_REC_VTABLE;
+        if (!pgk_stage_add(stage, e->slot, e->loc, what, e->count))
             return false;
         i++;
     }
     return true;
 }
 
-/* Names and records of the function that has been read. False when out of memory. */
-static bool complete(struct reader *r)
+/* Where the entries and the frames of a pending function begin. */
+static size_t first_entry(const struct reader *r, size_t i)
+{
+    return i ? r->pending[i - 1].n_entries : 0;
+}
+
+static size_t first_frame(const struct reader *r, size_t i)
+{
+    return i ? r->pending[i - 1].n_frames : 0;
+}
+
+/* Asks for the memory of all contexts before the first is looked at. */
+static void name_frames(struct reader *r)
+{
+    for (size_t i = 0; i < r->frames.n; i++)
+        r->frames.v[i].name = r->spellings.v[r->frames.v[i].name].id;
+    for (size_t i = 0; i < r->n_pending; i++) {
+        size_t first = first_frame(r, i), n = r->pending[i].n_frames - first;
+        if (n)
+            r->pending[i].path = pgk_sample_path(r->p, r->frames.v + first, n);
+    }
+}
+
+/* Gives names and records to a function and adds it to the profile. */
+static int commit(struct reader *r, size_t i)
+{
+    struct pending *f = &r->pending[i];
+    struct pgk_stage_place place = {0};
+    size_t first = first_frame(r, i), n_frames = f->n_frames - first;
+    if (n_frames) {
+        uint32_t context = pgk_sample_context_at(r->p, f->path, r->frames.v + first, n_frames);
+        if (!context)
+            return pgk_fail_nomem(r->err);
+        place = pgk_stage_place_of(r->p, context);
+    }
+    r->probes |= f->stage.slots.v[0].checksum != 0;
+    for (uint32_t slot = 0; slot < f->stage.n; slot++)
+        f->stage.slots.v[slot].name = r->spellings.v[f->stage.slots.v[slot].name].id;
+    if (!stage_entries(r, &f->stage, first_entry(r, i), f->n_entries))
+        return pgk_fail_nomem(r->err);
+    return pgk_stage_commit(&f->stage, r->p, place, r->weight, r->err);
+}
+
+static int commit_pending(struct reader *r)
 {
     if (!pgk_sample_names_add_many(&r->p->names, r->spellings.v, r->spellings.n))
-        return false;
-    for (uint32_t slot = 0; slot < r->stage.n; slot++)
-        r->stage.slots.v[slot].name = r->spellings.v[r->stage.slots.v[slot].name].id;
-    if (!stage_entries(r))
-        return false;
-    r->spellings.n = r->entries.n = 0;
-    return true;
+        return pgk_fail_nomem(r->err);
+    name_frames(r);
+    for (size_t i = 0; i < r->n_pending; i++)
+        PGK_TRY(commit(r, i));
+    r->spellings.n = r->entries.n = r->frames.n = r->n_pending = 0;
+    return 0;
+}
+
+/* Ends the function that is being read, if there is one. */
+static int end_function(struct reader *r)
+{
+    if (!r->stage)
+        return 0;
+    r->pending[r->n_pending].n_entries = r->entries.n;
+    r->pending[r->n_pending].n_frames = r->frames.n;
+    r->n_pending++;
+    r->stage = NULL;
+    r->open.n = 0;
+    return r->n_pending < MOST_PENDING ? 0 : commit_pending(r);
 }
 
 /* ---- functions ---- */
-
-static int commit(struct reader *r)
-{
-    if (!r->open.n)
-        return 0;
-    r->open.n = 0;
-    r->probes |= r->stage.slots.v[0].checksum != 0;
-    if (!complete(r))
-        return pgk_fail_nomem(r->err);
-    return pgk_stage_commit(&r->stage, r->p, r->place, r->weight, r->err);
-}
 
 /* "LINE" or "LINE.DISCRIMINATOR" of a frame; what is no number counts as 0. */
 static uint64_t parse_frame_loc(const char *s, const char *end)
@@ -249,32 +317,24 @@ static const char *find_separator(const char *s, const char *end)
     return s < end ? memmem(s, (size_t)(end - s), " @ ", 3) : NULL;
 }
 
-/* "main:3 @ parse:1.2 @ peek": sets the place, gives the leaf's name. */
-/* Sets the place, and where the name of the innermost frame stands. */
-static int parse_context(struct reader *r, const char *s, const char *end, const char **name,
-                         const char **name_end)
+/* "main:3 @ parse:1.2 @ peek": frames of the function that is read next; *name is the spelling
+ * of the innermost. */
+static int parse_context(struct reader *r, const char *s, const char *end, uint32_t *name)
 {
-    for (r->frames.n = 0;;) {
+    for (unsigned n = 0;; n++) {
         const char *at = find_separator(s, end);
         const char *frame_end = at ? at : end, *colon = find(s, frame_end, ':');
-        *name = s;
-        *name_end = colon ? colon : frame_end;
+        *name = put_spelling(r, s, colon ? colon : frame_end);
         struct pgk_sample_frame frame = {
-            .name = pgk_sample_name(r->p, s, (size_t)(*name_end - s)),
-            .loc = colon ? parse_frame_loc(colon + 1, frame_end) : 0};
-        if (!frame.name || !pgk_vec_push(&r->frames, frame))
+            .name = *name, .loc = colon ? parse_frame_loc(colon + 1, frame_end) : 0};
+        if (*name == UINT32_MAX || !pgk_vec_push(&r->frames, frame))
             return pgk_fail_nomem(r->err);
         if (!at || at + 3 >= end)
-            break;
-        if (r->frames.n >= PGK_SAMPLE_MAX_DEPTH)
+            return 0;
+        if (n + 1 >= PGK_SAMPLE_MAX_DEPTH)
             return reject(r, s, end, "context", "at most 1000 frames");
         s = at + 3;
     }
-    uint32_t context = pgk_sample_context_of(r->p, r->frames.v, r->frames.n);
-    if (!context)
-        return pgk_fail_nomem(r->err);
-    r->place = pgk_stage_place_of(r->p, context);
-    return 0;
 }
 
 struct header {
@@ -296,21 +356,24 @@ static bool parse_header(const char *s, const char *end, struct header *h)
 static int read_header(struct reader *r, const char *s, const char *end)
 {
     struct header h;
-    PGK_TRY(commit(r));
+    PGK_TRY(end_function(r));
     if (!parse_header(s, end, &h))
         return reject(r, s, end, "head of a function", "NAME:TOTAL:HEAD in the first column");
-    r->place = (struct pgk_stage_place){0};
+    struct pending *f = &r->pending[r->n_pending];
+    uint32_t name;
     if (*s == '[') {
         r->contexts = true;
         if (h.name_end - s < 3)
             return reject(r, s, end, "context", "[FUNCTION] or [FUNCTION:LINE @ FUNCTION]");
-        PGK_TRY(parse_context(r, s + 1, h.name_end - 1, &s, &h.name_end));
+        PGK_TRY(parse_context(r, s + 1, h.name_end - 1, &name));
+    } else {
+        name = put_spelling(r, s, h.name_end);
     }
-    uint32_t name = put_spelling(r, s, h.name_end);
-    if (name == UINT32_MAX || !pgk_stage_begin(&r->stage, name) || !pgk_vec_push(&r->open, 0))
+    if (name == UINT32_MAX || !pgk_stage_begin(&f->stage, name) || !pgk_vec_push(&r->open, 0))
         return pgk_fail_nomem(r->err);
-    r->stage.slots.v[0].total = h.total;
-    r->stage.slots.v[0].head = h.head;
+    r->stage = &f->stage;
+    f->stage.slots.v[0].total = h.total;
+    f->stage.slots.v[0].head = h.head;
     r->metadata_depth = 0;
     return 0;
 }
@@ -321,8 +384,13 @@ static int read_header(struct reader *r, const char *s, const char *end)
 static const char *end_of_target(const char *s, const char *end, const char **number_end,
                                  uint64_t *count)
 {
-    const char *stop = s;
-    for (const char *colon = find(s, end, ':'); colon; colon = find(colon + 1, end, ':')) {
+    const char *stop = s, *colon = find(s, end, ':');
+    const char *plain = colon ? take_digits(colon + 1, end, SAFE_DIGITS, count) : NULL;
+    if (PGK_LIKELY(plain && (plain == end || *plain == ' '))) {
+        *number_end = plain;
+        return colon;
+    }
+    for (; colon; colon = find(colon + 1, end, ':')) {
         if (stop <= colon) {
             const char *blank = find(colon + 1, end, ' ');
             stop = blank ? blank : end;
@@ -364,28 +432,61 @@ static int read_body(struct reader *r, const char *s, const char *end, uint32_t 
     return blank ? read_targets(r, blank, end, slot, loc) : 0;
 }
 
+static int compare_spellings(const void *pa, const void *pb)
+{
+    const struct pgk_spelling *a = pa, *b = pb;
+    if (a->len != b->len)
+        return a->len < b->len ? -1 : 1;
+    return memcmp(a->s, b->s, a->len);
+}
+
+/* True if one of the spellings from `first` on stands there twice; false if memory is out, too,
+ * of which *nomem tells. */
+static bool any_twice(const struct reader *r, size_t first, bool *nomem)
+{
+    enum { FEW = 8 };
+    size_t n = r->spellings.n - first;
+    const struct pgk_spelling *v = r->spellings.v + first;
+    bool twice = false;
+    if (n <= FEW) {
+        for (size_t i = 1; i < n; i++)
+            for (size_t k = 0; k < i; k++)
+                twice |= !compare_spellings(&v[i], &v[k]);
+        return twice;
+    }
+    struct pgk_spelling *sorted = pgk_mem_alloc(n, sizeof *sorted);
+    *nomem = !sorted;
+    if (!sorted)
+        return false;
+    memcpy(sorted, v, n * sizeof *v);
+    qsort(sorted, n, sizeof *sorted, compare_spellings);
+    for (size_t i = 1; i < n; i++)
+        twice |= !compare_spellings(&sorted[i - 1], &sorted[i]);
+    pgk_mem_free(sorted);
+    return twice;
+}
+
 static int read_vtables(struct reader *r, const char *s, const char *end, uint32_t slot,
                         uint64_t loc)
 {
     const char *list = s;
+    size_t first = r->spellings.n;
+    bool nomem = false;
     r->p->has_vtables = true;
-    r->targets.n = 0;
     for (s = skip_blanks(s, end); s < end; s = skip_blanks(s, end)) {
         uint64_t count;
         const char *colon = find(s, end, ':');
         const char *blank = colon ? find(colon, end, ' ') : NULL, *stop = blank ? blank : end;
         if (!colon || !parse_number(colon + 1, stop, &count))
             return reject(r, s, end, "vtable", "NAME:COUNT");
-        uint32_t id = pgk_sample_name(r->p, s, (size_t)(colon - s));
-        struct target target = {.name = id, .nth = (uint32_t)r->targets.n};
-        if (!id || !pgk_vec_push(&r->targets, target) ||
-            !put_entry(r, slot, loc, VTABLE, id, count))
+        uint32_t name = put_spelling(r, s, colon);
+        if (name == UINT32_MAX || !put_entry(r, slot, loc, VTABLE, name, count))
             return pgk_fail_nomem(r->err);
         s = stop;
     }
-    size_t n = r->targets.n;
-    drop_repeated(r);
-    return r->targets.n == n ? 0 : reject(r, list, end, "vtables", "each type once on a line");
+    if (any_twice(r, first, &nomem))
+        return reject(r, list, end, "vtables", "each type once on a line");
+    return nomem ? pgk_fail_nomem(r->err) : 0;
 }
 
 static int read_inlinee(struct reader *r, const char *s, const char *end, uint32_t slot,
@@ -395,14 +496,14 @@ static int read_inlinee(struct reader *r, const char *s, const char *end, uint32
     const char *colon = find_last(s, end, ':');
     if (!colon || !parse_number(colon + 1, end, &total))
         return reject(r, s, end, "inlinee", "NAME:SAMPLES");
-    if (r->stage.slots.v[slot].depth >= PGK_SAMPLE_MAX_DEPTH)
+    if (r->stage->slots.v[slot].depth >= PGK_SAMPLE_MAX_DEPTH)
         return reject(r, s, end, "inlinee", "nesting of at most 1000 levels");
     uint32_t name = put_spelling(r, s, colon);
     uint32_t inlinee = name == UINT32_MAX ? PGK_STAGE_NONE
-                                          : pgk_stage_inlinee(&r->stage, slot, loc, name);
+                                          : pgk_stage_inlinee(r->stage, slot, loc, name);
     if (inlinee == PGK_STAGE_NONE || !pgk_vec_push(&r->open, inlinee))
         return pgk_fail_nomem(r->err);
-    r->stage.slots.v[inlinee].total = total;
+    r->stage->slots.v[inlinee].total = total;
     r->metadata_depth = 0;
     return 0;
 }
@@ -430,7 +531,7 @@ static int metadata_number(struct reader *r, const char *s, const char *end, uin
 static int read_metadata(struct reader *r, const char *s, const char *end, size_t depth)
 {
     static const char checksum[] = "!CFGChecksum:", attributes[] = "!Attributes:";
-    struct pgk_stage_node *n = &r->stage.slots.v[r->open.v[r->open.n - 1]];
+    struct pgk_stage_node *n = &r->stage->slots.v[r->open.v[r->open.n - 1]];
     uint64_t v;
     if (starts_with(s, end, checksum)) {
         PGK_TRY(metadata_number(r, s + strlen(checksum), end, UINT64_MAX, &v));
@@ -493,22 +594,72 @@ static int read_indented(struct reader *r, const char *s, const char *end)
     return read_inlinee(r, s, end, slot, loc);
 }
 
+/* "LINE: SAMPLES" or "LINE.DISCRIMINATOR: SAMPLES", as most lines are, in one go: where the
+ * number ends, which must be a blank or the end of the line. NULL if the line is any other or
+ * odd in any way. */
+static const char *take_body(const char *s, const char *end, uint64_t *loc, uint64_t *count)
+{
+    uint64_t line, discriminator = 0;
+    s = take_digits(s, end, 5, &line);
+    if (s && s < end && *s == '.')
+        s = take_digits(s + 1, end, 9, &discriminator);
+    if (!s || line > PGK_SAMPLE_MAX_LINE || end - s < 2 || s[0] != ':' || s[1] != ' ')
+        return NULL;
+    *loc = pgk_sample_loc((uint32_t)line, (uint32_t)discriminator);
+    s = take_digits(s + 2, end, SAFE_DIGITS, count);
+    return s && s < end && (*s == ' ' || *s == '\n') ? s : NULL;
+}
+
 /* ---- files ---- */
+
+static const char *end_of_line(const char *s, const char *end, const char **next)
+{
+    const char *newline = find(s, end, '\n');
+    *next = newline ? newline + 1 : end;
+    end = newline ? newline : end;
+    return end > s && end[-1] == '\r' ? end - 1 : end;
+}
+
+/* Reads a line of samples and sets where the next one begins; leaves *next alone if the line is
+ * not for it. */
+static int read_plain(struct reader *r, const char **next)
+{
+    uint64_t loc = 0, count;
+    const char *s = skip_blanks(r->line, r->end);
+    size_t depth = (size_t)(s - r->line);
+    const char *stop = depth && r->open.n && depth != r->metadata_depth
+                           ? take_body(s, r->end, &loc, &count) : NULL;
+    if (!stop)
+        return 0;
+    if (r->open.n > depth)
+        r->open.n = depth;
+    uint32_t slot = r->open.v[r->open.n - 1];
+    if (!put_entry(r, slot, loc, BODY, 0, count))
+        return pgk_fail_nomem(r->err);
+    if (*stop == '\n') {
+        *next = stop + 1;
+        return 0;
+    }
+    const char *end = end_of_line(stop, r->end, next);
+    return read_targets(r, stop, end, slot, loc);
+}
 
 static int read_lines(struct reader *r)
 {
     for (const char *next; r->line < r->end; r->line = next) {
-        const char *newline = find(r->line, r->end, '\n'), *end = newline ? newline : r->end;
-        next = newline ? newline + 1 : r->end;
+        next = NULL;
         r->line_number++;
-        if (end > r->line && end[-1] == '\r')
-            end--;
+        PGK_TRY(read_plain(r, &next));
+        if (next)
+            continue;
+        const char *end = end_of_line(r->line, r->end, &next);
         const char *s = skip_blanks(r->line, end);
         if (s == end || *s == '#')
             continue;
         PGK_TRY(s == r->line ? read_header(r, s, end) : read_indented(r, s, end));
     }
-    PGK_TRY(commit(r));
+    PGK_TRY(end_function(r));
+    PGK_TRY(commit_pending(r));
     return pgk_sample_set_kind(r->p, r->contexts, r->probes, r->src->file, r->err);
 }
 
@@ -536,7 +687,8 @@ int pgk_sample_text_read(struct pgk_sample *p, const uint8_t *bytes, size_t size
     struct reader r = {.p = p, .src = src, .start = text, .end = text + size, .line = text,
                        .weight = weight, .err = err};
     int status = read_lines(&r);
-    pgk_stage_free(&r.stage);
+    for (size_t i = 0; i < MOST_PENDING; i++)
+        pgk_stage_free(&r.pending[i].stage);
     pgk_vec_free(&r.spellings);
     pgk_vec_free(&r.entries);
     pgk_vec_free(&r.open);

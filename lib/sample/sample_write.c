@@ -74,7 +74,9 @@ static void note_left_out(const struct pgk_sample *p, size_t n,
     w->symbols_dropped = !ext && !opts->drop_symbols && info.n_symbols;
     w->checksums_dropped = !ext && !text && info.probes;
     w->attributes_dropped = !ext && !text && (info.preinlined || info.contexts);
-    w->md5 = ext && !opts->md5 && info.names_missing;
+    w->flow_dropped = !ext && p->fs;
+    w->partial_dropped = !ext && opts->partial;
+    w->md5 = (ext || text) && !opts->md5 && info.names_missing;
 }
 
 int pgk_sample_write(const struct pgk_sample *p, const char *path,

@@ -28,11 +28,11 @@ bool pgk_used_names(struct pgk_used_names *used, const struct pgk_sample *p, siz
               pgk_vec_reserve(&used->ids, n_names);
     if (ok) {
         uint32_t *marks = used->index_of.v;
+        const uint32_t *tops = pgk_sample_hottest(p, n);
         memset(marks, 0, n_names * sizeof *marks);
         for (size_t i = 0; i < n; i++) {
-            pgk_sample_prefetch_behind(p, i, n);
-            mark(marks, p, p->by_heat.v[i], vtables);
-            for (uint32_t id = p->by_heat.v[i]; id; id = p->nodes.v[id].parent)
+            mark(marks, p, tops[i], vtables);
+            for (uint32_t id = tops[i]; id; id = p->nodes.v[id].parent)
                 marks[p->nodes.v[id].name] = USED;
         }
         for (uint32_t id = 1; id < n_names; id++)

@@ -239,6 +239,41 @@ def stripped(work, variant, how):
     require(read(out[0]) == read(out[1]), "merge writes other bytes")
 
 
+STATIC = """#include <stdlib.h>
+static __attribute__((noinline)) char *make(int n) { char *p = malloc(n); p[0] = 1; return p; }
+char *make_%s(int n) { char *p = make(n); p[1] = 2; return p; }
+"""
+CALLS = """char *make_a(int), *make_b(int);
+int main(void) { volatile char c = *make_a(10) + *make_b(20); return c == 0; }
+"""
+
+
+def same_named(work):
+    """Two static functions of one name are one record in LLVM's formats, which is said, and two
+    where functions have files."""
+    folder = work.temp("same-named")
+    sources = {"a.c": STATIC % "a", "b.c": STATIC % "b", "main.c": CALLS}
+    for name, text in sources.items():
+        write(f"{folder}/{name}", text.encode())
+    exe = f"{folder}/prog"
+    good(tool("clang", 22), "-g", "-O1", "-fmemory-profile", "-Wl,--build-id",
+         *(f"{folder}/{name}" for name in sources), "-o", exe)
+    good(exe, env={"MEMPROF_OPTIONS": f"print_text=0:log_path={folder}/raw"})
+    raw = next(f"{folder}/{f}" for f in os.listdir(folder) if f.startswith("raw."))
+    result = run(work.pgokit, "merge", raw, "-b", exe, "-o", f"{folder}/out")
+    require(result.code == 0 and "1 function has the name of another one in another file, as "
+            "'make'" in result.errors, str(result))
+    for form, records in (("llvm19", 1), ("paths", 2)):
+        result = run(work.pgokit, "convert", raw, "-b", exe, "--to", form, "-o",
+                     f"{folder}/{form}")
+        require(("from others of the same name" in result.errors) == (records == 1), str(result))
+    parts = f"{folder}/part"
+    good(work.pgokit, "merge", raw, "-b", exe, "--partial", "-o", parts)
+    result = run(work.pgokit, "merge", parts, "-o", f"{folder}/again")
+    require("1 function has the name" in result.errors, str(result))
+    require(read(f"{folder}/again") == read(f"{folder}/out"), "another file by a partial one")
+
+
 def symbols_only(work):
     """The debug file itself serves as the binary: it has the segments and the build id."""
     program = work.build("classes.cpp", PIE_22)
@@ -290,6 +325,7 @@ def add_cases(work, tap):
     for how in ("build id", "compressed", "link", "link in .debug"):
         for variant in (PIE_19, PIE_22, Variant(22, "-O2", "-no-pie", "-gdwarf-4", LLD_22)):
             tap.add(f"stripped, debug file by {how} {variant.name}", stripped, work, variant, how)
+    tap.add("static functions of one name", same_named, work)
     tap.add("the debug file as the binary", symbols_only, work)
     tap.add("a debug file of another build", wrong_debug_file, work)
 

@@ -57,6 +57,22 @@ def laws(work, form, kind, vtables):
     return f"{merges} merges"
 
 
+def guids(work, kind):
+    """GUIDs in one file and names in the other: the diff is that of two files of names, but for
+    functions that only the file of GUIDs has.
+    """
+    m = Merger(work, "text", False)
+    a, b = (m.text(sample_texts.text(4, kind, False, variant)) for variant in range(2))
+    hashed = m.new_path()
+    good(work.pgokit, "convert", a, "--md5", "-o", hashed)
+
+    def totals(*files):
+        return good(work.pgokit, "diff", *files).partition("\n\n")[0]
+    require(totals(a, b) == totals(hashed, b), "base of GUIDs")
+    require(totals(b, a) == totals(b, hashed), "test of GUIDs")
+    require("similarity      100.000 %" in good(work.pgokit, "diff", hashed, a), "not the same")
+
+
 def saturation(work, form):
     m = Merger(work, form, True)
     one = m.text(f"main:{HIGHEST}:{HIGHEST}\n 1: {HIGHEST} foo:{HIGHEST}\n"
@@ -66,6 +82,8 @@ def saturation(work, form):
 
 
 def add_cases(work, tap):
+    for kind in sample_texts.KINDS:
+        tap.add(f"diff of GUIDs and names, {kind}", guids, work, kind)
     for form in FORMS:
         for kind in sample_texts.KINDS:
             for vtables in (False, True):

@@ -18,6 +18,7 @@ FORMS = {
     "extbinary": ([], RELEASES, ALL),
     "md5": (["--md5"], RELEASES, ALL),
     "compressed": (["--compress"], RELEASES, ALL),
+    "partial": (["--gen-partial"], RELEASES, ALL),
     "split": (["--split-layout"], RELEASES, ("flat", "nested", "probe")),
     "binary": (["--to", "binary"], RELEASES, ("flat", "nested")),
 }
@@ -78,7 +79,10 @@ def accepted(work, form, kind):
     folder = work.temp("peers")
     write(f"{folder}/in.txt", sample_texts.text(7, kind).encode())
     good(work.pgokit, "convert", f"{folder}/in.txt", *options, "-o", f"{folder}/ours")
-    want = good(work.pgokit, "convert", f"{folder}/ours", "--to", "text", "-o", "-")
+    # A text cannot say that a profile is partial, which is told, and no failure here.
+    text = run(work.pgokit, "convert", f"{folder}/ours", "--to", "text", "-o", "-")
+    require(text.code == (1 if form == "partial" else 0), f"{text}")
+    want = text.out.decode()
     for release in releases:
         shown = run(tool("llvm-profdata", release), "merge", "--sample", "--text",
                     f"{folder}/ours", "-o", f"{folder}/{release}.txt")
@@ -182,6 +186,51 @@ def gcc_takes_it(work):
     return "counts and call targets are used"
 
 
+def refusals(work):
+    """What no reader, or not every one, would take for what it is."""
+    folder = work.temp("peers")
+
+    def refused(kind, *options, says):
+        write(f"{folder}/in.txt", sample_texts.text(5, kind).encode())
+        result = run(work.pgokit, "convert", f"{folder}/in.txt", *options, "-o", f"{folder}/out")
+        require(result.code == 2 and says in result.errors, f"{kind} {options}: {result}")
+    refused("cs", "--split-layout", says="has no place for contexts")
+    refused("cs", "--to", "binary", says="a context-sensitive profile")
+    refused("probe", "--to", "binary", says="probes and checksums")
+    refused("cs", "--to", "gcc", says="--layout=flat")
+    refused("probe", "--to", "gcc", says="by lines")
+    write(f"{folder}/in.txt", b"f:1:1\n 70000.1: 1\n")
+    result = run(work.pgokit, "convert", f"{folder}/in.txt", "-o", f"{folder}/out")
+    require(result.code == 2 and "65535" in result.errors, f"{result}")
+    write(f"{folder}/in.txt", sample_texts.text(5, "nested").encode())
+    good(work.pgokit, "convert", f"{folder}/in.txt", "--md5", "-o", f"{folder}/md5")
+    for form in ("binary", "gcc"):
+        result = run(work.pgokit, "convert", f"{folder}/md5", "--to", form, "-o", f"{folder}/out")
+        require(result.code == 2 and "GUIDs alone" in result.errors, f"{result}")
+    result = run(work.pgokit, "convert", f"{folder}/md5", "--to", "text", "-o", f"{folder}/out")
+    require(result.code == 0 and "compilers find no function" in result.errors, f"{result}")
+    return "9 refused, 1 told of"
+
+
+def readers(work):
+    """Whom check says to read a file, reads it; the others do not."""
+    folder = work.temp("peers")
+    write(f"{folder}/in.txt", sample_texts.text(5, "nested", True).encode())
+    write(f"{folder}/plain.txt", sample_texts.text(5, "nested").encode())
+    for source, options, expected in (("in", ["--vtables"], {22}),
+                                      ("in", ["--vtables", "--split-layout"], {22}),
+                                      ("plain", [], set(RELEASES)),
+                                      ("plain", ["--to", "gcc"], set())):
+        good(work.pgokit, "convert", f"{folder}/{source}.txt", *options, "-o", f"{folder}/ours")
+        told = good(work.pgokit, "check", f"{folder}/ours").strip().rpartition("read by ")[2]
+        says = {"LLVM 22": {22}, "LLVM 14 to 22": set(RELEASES), "GCC 12": set()}[told]
+        require(says == expected, f"{options}: read by {told}")
+        for release in RELEASES:
+            result = run(tool("llvm-profdata", release), "merge", "--sample", "--text",
+                         f"{folder}/ours", "-o", f"{folder}/out")
+            require((result.code == 0) == (release in expected), f"{options}, {release}: {result}")
+
+
 def vtables(work):
     """Types of objects: LLVM 22 reads them, old releases do not get to see them."""
     folder = work.temp("peers")
@@ -214,6 +263,8 @@ def add_cases(work, tap):
         tap.add(f"clang-{release} with every form", every_form_compiles, work, release)
     tap.add("gcc -fauto-profile", gcc_takes_it, work)
     tap.add("vtables", vtables, work)
+    tap.add("refusals", refusals, work)
+    tap.add("readers", readers, work)
 
 
 sys.exit(main(add_cases))

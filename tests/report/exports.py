@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""What `pgokit report --format` writes, read by others: pprof, its published schema, and plain
-readers of JSON and CSV. The figures are those of `pgokit show --json`.
+"""What `pgokit report --format` and `pgokit convert --to` write, read by others: pprof, its
+published schema, and plain readers of JSON and CSV. The figures are those of `pgokit show --json`.
 
 usage: exports.py PGOKIT
 """
 
+import collections
 import csv
 import gzip
 import importlib.util
@@ -52,6 +53,30 @@ HeapProfileRecords:
     CallSites: []
 ...
 """
+# A function called from two places of another, code inlined into it, and a name of Go's pprof's
+# own making.
+CONTEXTS = """\
+[main:3 @ parse]:60:6
+ 1: 50
+ 2: next:10
+  1: 10
+[main:4.1 @ parse]:20:2
+ 1: 20
+[main]:30:1
+ 3: 10 parse:10
+ 4.1: 20 parse:20
+"""
+FLAT = """\
+main:3000:10
+ 1: 100
+ 4: 400
+ 10: a;b:1000
+  1: 900
+  3: deep:60
+   1: 60
+=cmd:2000:500
+ 2: 2000
+"""
 HUGE = 2**63 + 5
 WEIGHTS = ("bytes", "count", "accesses", "lifetime-bytes")
 FIELDS = ("TotalSize", "AllocCount", "TotalAccessCount")
@@ -72,10 +97,28 @@ class Exports:
         self.small.write_text(YAML.format(huge=HUGE), encoding="utf-8")
         self.indexed = GOLDEN / "indexed" / "llvm22-v4-full.profdata"
         self.raw = GOLDEN / "heap-raw" / "clang22.profraw"
+        self.contexts_path, self.flat = folder / "contexts.prof", folder / "flat.prof"
+        self.contexts_path.write_text(CONTEXTS, encoding="utf-8")
+        self.flat.write_text(FLAT, encoding="utf-8")
+        self.samples = (self.contexts_path, self.flat, GOLDEN / "sample" / "llvm22-vtables.afdo",
+                        GOLDEN / "sample" / "llvm22-probes-split.afdo")
 
     def run(self, *args):
         return subprocess.run([self.pgokit, *map(str, args)], check=True,
                               capture_output=True).stdout
+
+    def nodes(self, profile):
+        """Stacks of a sample profile, outermost first, each with its lines and their samples."""
+        found = []
+
+        def walk(node, above):
+            stack = (*above, node["name"])
+            found.append((stack, [(at["line"], at.get("samples", 0)) for at in node["lines"]]))
+            for inlinee in node.get("inlinees", []):
+                walk(inlinee, stack)
+        for f in json.loads(self.run("show", "--json", profile))["functions"]:
+            walk(f, tuple(caller["name"] for caller in reversed(f.get("callers", []))))
+        return found
 
     def export(self, profile, name, *args):
         return self.run("report", "-q", profile, "--format", name, *args)
@@ -199,9 +242,10 @@ class Exports:
         expect(self.export(self.indexed, "json"), self.run("show", "--json", self.indexed), "JSON")
 
     def same_bytes_every_time(self):
-        for name in ("html", "pprof", "folded", "speedscope", "csv", "json"):
-            first = self.export(self.indexed, name, "-o", "-")
-            expect(self.export(self.indexed, name, "-o", "-") == first and bool(first), True, name)
+        for path in (self.indexed, *self.samples):
+            for name in ("html", "pprof", "folded", "speedscope", "csv", "json"):
+                first = self.export(path, name, "-o", "-")
+                expect(self.export(path, name, "-o", "-") == first and bool(first), True, name)
 
     def a_wrong_format_is_refused(self):
         done = subprocess.run([self.pgokit, "report", self.indexed, "--format", "pdf"], check=False,
@@ -214,6 +258,107 @@ class Exports:
                               check=False, capture_output=True, text=True)
         expect(done.returncode, 2, "exit status")
         assert "/proc/none" in done.stderr, done.stderr
+
+    # ---- sample profiles ----
+
+    def samples_in_pprof_follow_its_schema(self):
+        for path in self.samples:
+            p = self.decoded(path)
+            text = p.string_table
+            expect([(text[t.type], text[t.unit]) for t in p.sample_type], [("samples", "count")],
+                   "sample types")
+            locations = {l.id: l for l in p.location}
+            functions = {f.id: text[f.system_name] for f in p.function}
+            found, wanted = collections.Counter(), collections.Counter()
+            for sample in p.sample:
+                frames = [line for l in sample.location_id for line in locations[l].line]
+                stack = tuple(functions[f.function_id] for f in reversed(frames))
+                found[stack, frames[0].line] += sample.value[0]
+            for stack, lines in self.nodes(path):
+                for line, n in lines:
+                    wanted[stack, line] += n
+            expect(found, +wanted, path.name)
+            expect(found.total(), self.summary(path)["total_count"], path.name)
+
+    def inlined_code_shares_a_location_in_pprof(self):
+        p = self.decoded(self.flat)
+        lines = {l.id: len(l.line) for l in p.location}
+        expect(sorted([lines[l] for l in s.location_id] for s in p.sample),
+               [[1], [1], [1], [2], [3]], "frames of each location")
+        p = self.decoded(self.contexts_path)
+        lines = {l.id: len(l.line) for l in p.location}
+        expect(sorted([lines[l] for l in s.location_id] for s in p.sample),
+               [[1], [1], [1, 1], [1, 1], [2, 1]], "contexts are calls")
+
+    def pprof_of_go_reads_samples(self):
+        if not shutil.which("go"):
+            raise Skip("missing go tool pprof")
+        for path in self.samples:
+            self.run("convert", path, "--to", "pprof", "-o", self.folder / "cpu.pb.gz")
+            top = subprocess.run(["go", "tool", "pprof", "-top", "-nodefraction=0", "cpu.pb.gz"],
+                                 cwd=self.folder, check=True, capture_output=True, text=True,
+                                 env={**os.environ, "HOME": str(self.folder)}).stdout
+            said = re.search(r"of (\d+) total", top)
+            assert said, top
+            expect(int(said[1]), self.summary(path)["total_count"], path.name)
+
+    def summary(self, path):
+        return json.loads(self.run("show", "--json", path))["summary"]
+
+    def samples_fold_and_add_up(self):
+        for path in self.samples:
+            lines = self.export(path, "folded").decode().splitlines()
+            expect(sum(int(line.rpartition(" ")[2]) for line in lines),
+                   self.summary(path)["total_count"], path.name)
+        lines = self.export(self.flat, "folded").decode().splitlines()
+        expect(sorted(lines), ["=cmd 2000", "main 500", "main;a:b 900", "main;a:b;deep 60"],
+               "stacks")
+        lines = self.export(self.contexts_path, "folded").decode().splitlines()
+        expect(sorted(lines), ["main 30", "main;parse 20", "main;parse 50",
+                               "main;parse;next 10"], "contexts")
+
+    def samples_in_speedscope_are_sound(self):
+        for path in self.samples:
+            data = json.loads(self.export(path, "speedscope"))
+            [profile] = data["profiles"]
+            expect(len(profile["samples"]), len(profile["weights"]), "samples")
+            expect([profile["endValue"], sum(profile["weights"])],
+                   [self.summary(path)["total_count"]] * 2, "end")
+            frames = data["shared"]["frames"]
+            assert all(i < len(frames) for s in profile["samples"] for i in s), "frame index"
+
+    def samples_in_csv_have_a_row_per_function(self):
+        for path in self.samples:
+            text = self.export(path, "csv").decode()
+            rows = list(csv.DictReader(io.StringIO(text, newline="")))
+            functions = json.loads(self.run("show", "--json", path))["functions"]
+            key = "total (samples)"
+            expect(sorted((int(r[key]), int(r["head (samples)"])) for r in rows),
+                   sorted((f["total"], f["head"]) for f in functions), path.name)
+        rows = list(csv.DictReader(io.StringIO(self.export(self.flat, "csv").decode(),
+                                               newline="")))
+        expect([row["function"] for row in rows], ["main", " =cmd"], "no formulas")
+
+    def convert_writes_what_report_does(self):
+        for path in (self.indexed, *self.samples):
+            for name in ("pprof", "folded", "speedscope", "csv", "json"):
+                self.run("convert", "-q", path, "--to", name, "-o", self.folder / "converted")
+                wanted = self.export(path, name)
+                if name == "json":  # it also says what file it was
+                    wanted = json.loads(wanted)
+                    found = json.loads((self.folder / "converted").read_bytes())
+                else:
+                    found = (self.folder / "converted").read_bytes()
+                assert found == wanted, f"{path.name} to {name}"
+
+    def convert_changes_samples_first(self):
+        lines = self.run("convert", self.flat, "--layout=flat", "--to", "folded", "-o",
+                         "-").decode().splitlines()
+        expect(sorted(line.rpartition(" ")[0] for line in lines), ["=cmd", "a:b", "deep", "main"],
+               "no stacks")
+        lines = self.run("convert", self.flat, "--function", "^main$", "--to", "folded", "-o",
+                         "-").decode().splitlines()
+        expect(len(lines), 3, "one function")
 
     # ---- diff and tree ----
 
@@ -259,7 +404,7 @@ def main():
     report = Report()
     with tempfile.TemporaryDirectory() as folder:
         exports = Exports(os.path.abspath(sys.argv[1]), pathlib.Path(folder))
-        helpers = ("run", "export", "contexts", "schema", "decoded")
+        helpers = ("run", "export", "contexts", "nodes", "schema", "decoded", "summary")
         for name, case in vars(Exports).items():
             if name.startswith("_") or name in helpers:
                 continue

@@ -1,6 +1,7 @@
 """Reads raw heap profiles of version 3 to 5 as far as the tests of the runtime need it."""
 
 import glob
+import operator
 import os
 import struct
 import subprocess
@@ -18,6 +19,7 @@ class Profile:
             data = file.read()
         self.histograms = {}
         self.contexts, self.dumps, self.interrupted, self.segments = {}, 0, False, []
+        self.pcs, self.begun, self.closed, self.dropped = {}, {}, {}, 0
         at = 0
         while at < len(data):
             at = self.read_dump(data, at)
@@ -32,10 +34,19 @@ class Profile:
         count, = struct.unpack_from("<Q", data, at + segments)
         self.segments = [struct.unpack_from("<3Q", data, at + segments + 8 + 64 * i)
                          for i in range(count)]
-        if mibs >= segments + 8 + 64 * count + 32:
-            word, flags = struct.unpack_from("<2Q", data, at + mibs - 32)
+        sheet = 0
+        if mibs >= segments + 8 + 64 * count + 64:
+            word, flags, dropped, _, sheet, begun = struct.unpack_from("<6Q", data, at + mibs - 64)
+            if word != NOTES:
+                sheet = 0
             self.interrupted |= word == NOTES and bool(flags & INTERRUPTED)
-        pcs, where = {}, at + stacks + 8
+            self.dropped = dropped if word == NOTES else 0
+            for i in range(begun if sheet else 0):
+                bytes_, _, objects, _, stack = struct.unpack_from("<2Q3I", data,
+                                                                  at + sheet + 32 * i)
+                old = self.begun.get(stack, (0, 0))
+                self.begun[stack] = old[0] + objects, old[1] + bytes_
+        pcs, where = self.pcs, at + stacks + 8  # a stack is where its thread used it first
         for _ in range(struct.unpack_from("<Q", data, at + stacks)[0]):
             stack, n = struct.unpack_from("<2Q", data, where)
             pcs[stack] = struct.unpack_from(f"<{n}Q", data, where + 16)
@@ -46,6 +57,9 @@ class Profile:
             stack, = struct.unpack_from("<Q", data, where)
             mib = where + 8
             objects, accesses, least, most, bytes_ = struct.unpack_from("<I4Q", data, mib)
+            if sheet:
+                old = self.closed.get(stack, (0, 0))
+                self.closed[stack] = old[0] + objects, old[1] + bytes_
             old = self.contexts.get(pcs[stack], [0, 0, 0, least, most])
             self.contexts[pcs[stack]] = [old[0] + objects, old[1] + bytes_, old[2] + accesses,
                                          min(old[3], least), max(old[4], most)]
@@ -59,18 +73,30 @@ class Profile:
                 where += elements * (8 if wide else 2)
         return at + total
 
-    def by_function(self, program):
+    def alive(self):
+        """What was begun in sheets and not closed: (program counters) -> (objects, bytes)."""
+        closed = self.closed.get
+        left = {self.pcs[stack]: (objects - closed(stack, (0, 0))[0],
+                                  bytes_ - closed(stack, (0, 0))[1])
+                for stack, (objects, bytes_) in self.begun.items()}
+        return {pcs: sums for pcs, sums in left.items() if sums[0]}
+
+    def by_function(self, program, contexts=None):
         """Sums per innermost function of the program that is in its symbol table."""
         found = {}
         functions = symbols(program)
         bias = self.segments[0][2]
-        for pcs, (objects, bytes_, accesses, least, most) in self.contexts.items():
+        for pcs, values in (self.contexts if contexts is None else contexts).items():
             name = next((function for pc in pcs[:1] for function, start, end in functions
                          if start <= pc - bias < end), "?")
-            old = found.get(name, [0, 0, 0, least, most])
-            found[name] = [old[0] + objects, old[1] + bytes_, old[2] + accesses,
-                           min(old[3], least), max(old[4], most)]
+            found[name] = add(found[name], values) if name in found else values
         return found
+
+
+def add(a, b):
+    """Objects, bytes and accesses are summed up, the least and the most of an object is kept."""
+    together = [operator.add, operator.add, operator.add, min, max]
+    return type(a)(function(x, y) for function, x, y in zip(together, a, b))
 
 
 def symbols(program):

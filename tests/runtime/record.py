@@ -8,12 +8,12 @@ usage: record.py PGOKIT BUILD-FOLDER
 import json
 import os
 import re
-import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import time
+
+from harness import Cases, Skip, require, run, tool
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
@@ -22,37 +22,6 @@ INVENTORY = os.path.join(ROOT, "examples", "build-systems", "inventory.c")
 # What the program does: 1000 items of 24 bytes, three stores and three loads each; and the
 # buffer of stdio.
 EXPECTED = "1,001 objects (27.4 KiB), 6,000 accesses; "
-cases = failures = 0
-
-
-class Failure(Exception):
-    pass
-
-
-class Skip(Exception):
-    pass
-
-
-def require(condition, text):
-    if not condition:
-        raise Failure(text)
-
-
-def tool(name):
-    found = shutil.which(name)
-    if not found:
-        raise Skip(f"missing {name}")
-    return found
-
-
-def run(argv, cwd, status=0, env=None, **kw):
-    result = subprocess.run(argv, cwd=cwd, env=dict(os.environ, **(env or {})), timeout=120,
-                            stdin=subprocess.DEVNULL, capture_output=True, text=True,
-                            errors="replace", check=False, **kw)
-    if status is not None:
-        require(result.returncode == status, f"$ {' '.join(argv)}\nexit status "
-                f"{result.returncode}\n{result.stdout}{result.stderr}")
-    return result
 
 
 def record(folder, *command, options=(), **kw):
@@ -61,25 +30,6 @@ def record(folder, *command, options=(), **kw):
 
 def config(*arguments):
     return run([PGOKIT, "config", "heap", *arguments], "/").stdout.split()
-
-
-def case(name, function, *args):
-    global cases, failures
-    cases += 1
-    with tempfile.TemporaryDirectory(prefix="pgokit-record-") as folder:
-        notes = []
-        try:
-            function(folder, *args)
-            print(f"ok {cases} - {name}")
-        except Skip as reason:
-            print(f"ok {cases} - {name} # SKIP {reason}")
-        except (Failure, OSError, subprocess.TimeoutExpired) as reason:
-            failures += 1
-            notes = str(reason).splitlines()
-            print(f"not ok {cases} - {name}")
-    for note in notes:
-        print(f"# {note}")
-    sys.stdout.flush()
 
 
 # ---- building ----
@@ -124,6 +74,8 @@ def through(folder, program):
     """record, then what it says to type next."""
     told = record(folder, program).stderr
     require("library functions" not in told, told)
+    require(re.search(r"\n  of that, malloc and free with recording: at most [\d.]+ m?s"
+                      r"( \(\d+ %\))?; tables and counters: [\d.]+ [KM]iB\n", told), told)
     raw, binary = profile_of(folder, told)
     shown = run([PGOKIT, "show", raw, "-b", binary], folder).stdout
     require("new_item" in shown and "inventory.c" in shown, shown)
@@ -407,42 +359,42 @@ def wrong_usage(folder):
 
 
 def main():
+    cases = Cases()
     for compiler in ("gcc", "g++", "clang-14", "clang++-14", "clang-16", "clang++-16", "clang-19",
                      "clang++-19", "clang-22", "clang++-22"):
-        case(f"config, record, show, merge: {compiler}", compiled, compiler)
+        cases.run(f"config, record, show, merge: {compiler}", compiled, compiler)
     for compiler in ("gcc", "clang-14", "clang-22"):
-        case(f"shared runtime: {compiler}", compiled, compiler, "--shared")
-        case(f"static program: {compiler}", compiled, compiler, "-static")
+        cases.run(f"shared runtime: {compiler}", compiled, compiler, "--shared")
+        cases.run(f"static program: {compiler}", compiled, compiler, "-static")
     for compiler in ("gcc", "clang-22"):
-        case(f"compile and link at once: {compiler}", one_command, compiler)
-    case("histogram: clang-19", histogram, "clang-19")
-    case("histogram: clang-22", histogram, "clang-22")
-    case("stripped program with the runtime in it", stripped)
-    case("pkg-config: clang-22", pkg_config, "pgokit-heap", "clang-22")
-    case("pkg-config: gcc", pkg_config, "pgokit-heap-gcc", "gcc")
+        cases.run(f"compile and link at once: {compiler}", one_command, compiler)
+    cases.run("histogram: clang-19", histogram, "clang-19")
+    cases.run("histogram: clang-22", histogram, "clang-22")
+    cases.run("stripped program with the runtime in it", stripped)
+    cases.run("pkg-config: clang-22", pkg_config, "pgokit-heap", "clang-22")
+    cases.run("pkg-config: gcc", pkg_config, "pgokit-heap-gcc", "gcc")
     for compiler in ("gcc", "clang-22"):
-        case(f"CMake example: {compiler}", cmake, compiler)
-        case(f"Meson example: {compiler}", meson, compiler)
-    case("installed", installed)
-    case("program not rebuilt", preloaded)
-    case("programs with LLVM's runtime", llvm_shared)
-    case("program with the runtime, started by a shell", wrapped)
-    case("children: one file each", children)
-    case("options", options)
-    case("files of earlier runs stay out", old_files_stay_out)
-    case("exit status of the program", status_of, "exit 42", 42, "exit status 42")
-    case("killed by a signal", status_of, "kill -SEGV $$", 139, "signal 11")
-    case("signals are passed on", forwards_signals)
-    case("SIGCHLD ignored", ignored_children)
-    case("interrupt of the terminal", interrupt_of_terminal)
-    case("script", script)
-    case("programs that cannot be recorded", unrecordable)
-    case("static program without the runtime", static_program)
-    case("program of 32 bits", program_of_32_bits)
-    case("setuid program", setuid_program)
-    case("wrong usage", wrong_usage)
-    print(f"1..{cases}")
-    sys.exit(1 if failures else 0)
+        cases.run(f"CMake example: {compiler}", cmake, compiler)
+        cases.run(f"Meson example: {compiler}", meson, compiler)
+    cases.run("installed", installed)
+    cases.run("program not rebuilt", preloaded)
+    cases.run("programs with LLVM's runtime", llvm_shared)
+    cases.run("program with the runtime, started by a shell", wrapped)
+    cases.run("children: one file each", children)
+    cases.run("options", options)
+    cases.run("files of earlier runs stay out", old_files_stay_out)
+    cases.run("exit status of the program", status_of, "exit 42", 42, "exit status 42")
+    cases.run("killed by a signal", status_of, "kill -SEGV $$", 139, "signal 11")
+    cases.run("signals are passed on", forwards_signals)
+    cases.run("SIGCHLD ignored", ignored_children)
+    cases.run("interrupt of the terminal", interrupt_of_terminal)
+    cases.run("script", script)
+    cases.run("programs that cannot be recorded", unrecordable)
+    cases.run("static program without the runtime", static_program)
+    cases.run("program of 32 bits", program_of_32_bits)
+    cases.run("setuid program", setuid_program)
+    cases.run("wrong usage", wrong_usage)
+    cases.finish()
 
 
 main()

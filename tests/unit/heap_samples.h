@@ -36,6 +36,14 @@ static inline struct pgk_mib sample_mib(uint64_t *seed)
     return m;
 }
 
+static inline void sample_set(struct pgk_heap *h, size_t context, enum pgk_mib_id id, uint64_t v)
+{
+    struct pgk_mib m;
+    pgk_heap_mib(h, context, &m);
+    m.v[id] = v;
+    assert_true(pgk_context_set(h, &h->contexts.v[context], &m));
+}
+
 /* Adds `contexts` random contexts over `funcs` functions, with their sites; callees if asked
  * for. Stacks share callers, as real ones do. */
 static inline void sample_fill(struct pgk_heap *h, uint64_t seed, unsigned contexts,
@@ -129,6 +137,11 @@ struct sample_stack {
     uint64_t pcs[8];
     uint64_t n;
 };
+/* As docs/formats/interrupted-heap.md has it. */
+struct sample_begun {
+    uint64_t bytes, start_ms;
+    uint32_t objects, last_ms, id, reserved;
+};
 struct sample_dump {
     uint32_t version;
     const struct sample_segment *segments;
@@ -137,6 +150,8 @@ struct sample_dump {
     size_t n_blocks;
     const struct sample_stack *stacks;
     size_t n_stacks;
+    const struct sample_begun *begun; /* with notes of an interrupted process, if there are any */
+    size_t n_begun;
 };
 
 static inline void sample_write_dump(struct pgk_sink *out, const struct sample_dump *d)
@@ -155,6 +170,12 @@ static inline void sample_write_dump(struct pgk_sink *out, const struct sample_d
         pgk_sink_u64(out, s->id_size);
         pgk_sink_bytes(out, s->id, sizeof s->id);
         pgk_sink_zeros(out, 32 - sizeof s->id);
+    }
+    if (d->n_begun) {
+        uint64_t begun_off = pgk_sink_tell(out) - start;
+        pgk_sink_bytes(out, d->begun, d->n_begun * sizeof *d->begun);
+        const uint64_t notes[8] = {UINT64_C(0x45544f4e544b4750), 1, 0, 0, begun_off, d->n_begun};
+        pgk_sink_bytes(out, notes, sizeof notes);
     }
     pgk_sink_patch_u64(out, start + 32, pgk_sink_tell(out) - start);
     pgk_sink_u64(out, d->n_blocks);

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The report page in a real browser: what it shows is what the profile holds.
+"""The page of a heap profile in a real browser: what it shows is what the profile holds.
 
 usage: report_page.py PGOKIT [CASE...]      a case as it is printed
 """
@@ -9,12 +9,12 @@ import os
 import pathlib
 import subprocess
 import sys
-import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "house")]
 
-from browser import Browser, Failure, find_chromium  # noqa: E402
+from browser import Failure, find_chromium  # noqa: E402
+from cases import FIGURES, expect, expect_fit, expect_names, require, run  # noqa: E402
 import shop  # noqa: E402
 
 GOLDEN = HERE.parent / "golden"
@@ -22,27 +22,17 @@ GOLDEN = HERE.parent / "golden"
 ROWS = """Array.from(document.querySelectorAll('#contexts tbody tr'), (r) => [
     r.querySelector('button').textContent, ...Array.from(r.querySelectorAll('td'),
     (d) => d.textContent)])"""
-FIGURES = """Object.fromEntries(Array.from(document.querySelectorAll('[data-figure]'),
-    (t) => [t.dataset.figure, Number(t.dataset.exact)]))"""
 TEXTS = """Object.fromEntries(Array.from(document.querySelectorAll('[data-figure]'),
     (t) => [t.dataset.figure, t.querySelector('.value').textContent]))"""
 
 
-def expect(found, wanted, what):
-    if found != wanted:
-        raise Failure(f"{what}: found {found!r}, expected {wanted!r}")
-
-
-def require(true, what):
-    if not true:
-        raise Failure(what)
-
-
 class Suite:
-    def __init__(self, pgokit, folder, browser):
-        self.pgokit, self.folder, self.browser = pgokit, folder, browser
-        self.before = shop.Profile(pgokit, folder, "before")
-        self.slow = shop.Profile(pgokit, folder, "slow", "-DSLOW")
+    pgokit = os.path.abspath(sys.argv[1])
+
+    def __init__(self, folder, browser):
+        self.folder, self.browser = folder, browser
+        self.before = shop.Profile(self.pgokit, folder, "before")
+        self.slow = shop.Profile(self.pgokit, folder, "slow", "-DSLOW")
 
     def run(self, *args):
         return subprocess.run([self.pgokit, *map(str, args)], check=True, capture_output=True,
@@ -197,8 +187,10 @@ class Suite:
         page = self.open()
         page.evaluate("document.querySelector('.plot').scrollIntoView({block: 'center'})")
         page.settle()
+        # Clicks are at whole pixels, while the pointer can be between.
         left, top = page.evaluate("(() => { const b = document.querySelector('.plot canvas')"
-                                  ".getBoundingClientRect(); return [b.x, b.y]; })()")
+                                  ".getBoundingClientRect(); return [Math.ceil(b.x), "
+                                  "Math.ceil(b.y)]; })()")
         for x, y in ((x, y) for y in range(20, 320, 20) for x in range(60, 460, 20)):
             page.hover(left + x, top + y)
             page.settle()
@@ -278,27 +270,14 @@ class Suite:
 
     def fits_a_phone(self):
         page = self.open(width=390, height=844)
-        page.settle()
-        wide = page.evaluate("Array.from(document.querySelectorAll('body *')).filter((e) => "
-                             "e.getBoundingClientRect().right > innerWidth + 1 && "
-                             "!e.closest('.table-frame, .boxes-frame, pre')).map((e) => "
-                             "e.outerHTML.slice(0, 90))")
-        expect([page.evaluate("document.documentElement.scrollWidth"), wide], [390, []],
-               "width of the page, and what is beyond the screen")
+        expect_fit(page, 390)
         expect(page.problems(), [], "problems")
 
     def everything_has_a_name(self):
         page = self.open()
         page.click("#contexts tbody button")
         page.wait("document.querySelector('#panel')")
-        nodes = page.call("Accessibility.getFullAXTree")["nodes"]
-        named = {"button", "checkbox", "radio", "searchbox", "combobox", "treeitem", "tree",
-                 "image", "img", "dialog", "textbox", "link"}
-        missing = [node["role"]["value"] for node in nodes
-                   if not node.get("ignored") and node.get("role", {}).get("value") in named
-                   and not node.get("name", {}).get("value")]
-        expect(missing, [], "controls without a name")
-        require(sum(n.get("role", {}).get("value") == "treeitem" for n in nodes) > 3, "a tree")
+        require(expect_names(page).count("treeitem") > 3, "a tree")
 
     def contexts_beyond_the_limit_are_summed_up(self):
         data, page = self.json(self.before), self.open("--contexts", "3")
@@ -353,35 +332,7 @@ class Suite:
         expect(self.report(self.before).read_bytes() == first, True, "equal bytes")
 
 
-def cases():
-    return [name for name, value in vars(Suite).items()
-            if callable(value) and not name.startswith("_")
-            and name not in ("run", "report", "json", "open", "report_of")]
-
-
-def main():
-    pgokit, asked = os.path.abspath(sys.argv[1]), [arg.replace(" ", "_") for arg in sys.argv[2:]]
-    names = [name for name in cases() if not asked or name in asked]
-    print(f"1..{len(names)}", flush=True)
-    missing = [what for what, found in (("chromium", find_chromium()),
-                                        ("clang++-22", shop.find_compiler())) if not found]
-    if missing:
-        for number, name in enumerate(names, 1):
-            print(f"ok {number} - {name.replace('_', ' ')} # SKIP missing {', '.join(missing)}")
-        return 0
-    failed = 0
-    with tempfile.TemporaryDirectory() as folder, Browser(folder) as browser:
-        suite = Suite(pgokit, pathlib.Path(folder), browser)
-        for number, name in enumerate(names, 1):
-            try:
-                getattr(suite, name)()
-                print(f"ok {number} - {name.replace('_', ' ')}", flush=True)
-            except (Failure, subprocess.CalledProcessError, KeyError, StopIteration) as error:
-                failed += 1
-                print(f"not ok {number} - {name.replace('_', ' ')}")
-                said = f"{error!r} {getattr(error, 'stderr', '') or ''}"
-                print("\n".join("# " + line for line in said.splitlines()), flush=True)
-    return 1 if failed else 0
-
-
-sys.exit(main())
+HELPERS = ("run", "report", "json", "open", "report_of")
+MISSING = [what for what, found in (("chromium", find_chromium()),
+                                    ("clang++-22", shop.find_compiler())) if not found]
+sys.exit(run(Suite, HELPERS, MISSING, sys.argv[2:]))

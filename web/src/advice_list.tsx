@@ -1,7 +1,7 @@
 // What to change, most bytes first, with the rule that says so.
 import * as format from "./format";
-import type { Filter } from "./heap_report";
 import type { HeapModel } from "./heap_model";
+import type { Filter } from "./page_frame";
 
 interface Props {
     model: HeapModel;
@@ -9,6 +9,7 @@ interface Props {
     onFilter: (filter: Filter) => void;
 }
 
+const CALLERS = 8; // looked at to tell contexts apart
 const SHOWN = 3; // contexts named under a piece of advice
 
 export function AdviceList({ model, onOpen, onFilter }: Props) {
@@ -42,7 +43,7 @@ export function AdviceList({ model, onOpen, onFilter }: Props) {
                                         class="link"
                                         onClick={() => onOpen(row)}
                                     >
-                                        {siteName(model, row)}
+                                        {rowName(model, row, a.rows.slice(0, SHOWN))}
                                     </button>
                                     <span class="quiet">{format.bytes(bytes)}</span>
                                 </li>
@@ -74,10 +75,25 @@ export function AdviceList({ model, onOpen, onFilter }: Props) {
     );
 }
 
+/** The place that asks for memory; where others of `rows` are the same place, with the caller
+ * that tells it from them. */
+function rowName(model: HeapModel, row: number, rows: [row: number, bytes: number][]): string {
+    const name = siteName(model, row);
+    const same = rows.filter(([r]) => siteName(model, r) === name);
+    if (same.length === 1) return name;
+    const callers = model.callers(row, CALLERS);
+    const others = same.filter(([r]) => r !== row).map(([r]) => model.callers(r, CALLERS));
+    const differs = callers.findIndex((_, i) =>
+        others.every((other) => callers.slice(0, i + 1).some((c, k) => c !== other[k])),
+    );
+    const caller = callers[Math.max(0, differs)];
+    return caller === undefined ? name : `${name} ← ${format.fit(caller, 28)}`;
+}
+
 /** The place that asks for memory, in short. */
 export function siteName(model: HeapModel, context: number): string {
     const site = model.site(context);
     if (!site) return "(no stack)";
     const place = site.file && site.line ? ` ${format.fileName(site.file)}:${site.line}` : "";
-    return format.shorten(site.name) + place;
+    return format.brief(site.name).replaceAll("(anonymous namespace)::", "") + place;
 }

@@ -1,7 +1,7 @@
 // Everything about one context: its figures, what can be changed, and its call stack.
-import { useEffect, useRef } from "preact/hooks";
 import * as format from "./format";
 import type { Frame, HeapModel } from "./heap_model";
+import { SidePanel } from "./side_panel";
 
 interface Props {
     model: HeapModel;
@@ -10,25 +10,11 @@ interface Props {
 }
 
 export function ContextPanel({ model, context, onClose }: Props) {
-    const title = useRef<HTMLHeadingElement>(null);
-    useEffect(() => {
-        const back = document.activeElement;
-        title.current?.focus();
-        return () => {
-            if (back instanceof HTMLElement) back.focus();
-        };
-    }, [context]);
     const site = model.site(context);
     const label = model.label(context);
     const share = model.bytes[context]! / (model.data.totals.TotalSize || 1);
     return (
-        <aside class="panel" role="dialog" aria-labelledby="panel-title" id="panel">
-            <button type="button" class="close" onClick={onClose} aria-label="Close">
-                ✕
-            </button>
-            <h2 id="panel-title" tabIndex={-1} ref={title}>
-                {site?.name ?? "(no stack)"}
-            </h2>
+        <SidePanel title={site?.name ?? "(no stack)"} about={context} onClose={onClose}>
             <p class="quiet">
                 {site?.file && `${site.file}${site.line ? `:${site.line}` : ""} · `}
                 context {model.data.contexts.id[context]}
@@ -48,7 +34,7 @@ export function ContextPanel({ model, context, onClose }: Props) {
             <Histogram model={model} context={context} />
             <Stack model={model} context={context} />
             <AllFields model={model} context={context} />
-        </aside>
+        </SidePanel>
     );
 }
 

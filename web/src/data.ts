@@ -1,4 +1,5 @@
-// What the C side wrote into the page: lib/report/heap_page_json.c, docs/report.md.
+// What the C side wrote into the page: lib/report/heap_page_json.c, sample_page_json.c,
+// docs/report.md.
 
 export type Column = (number | null)[];
 
@@ -35,6 +36,7 @@ export interface HeapData {
     generator: string;
     title: string;
     format: string;
+    some_accesses: boolean; // those of library functions only
     totals: Totals;
     labels: Label[];
     advice: Advice[];
@@ -81,8 +83,106 @@ export interface HeapData {
     changes?: string[];
 }
 
+export interface SampleSide {
+    functions_total: number; // totals of all functions
+    heads: number;
+    density: number;
+    total_count: number;
+    max_count: number;
+    max_function_count: number;
+    num_counts: number;
+    num_functions: number;
+    hot_count: number;
+    cold_count: number;
+    cutoffs: [ppm: number, least: number, lines: number][];
+}
+
+/** Of both sides, of the older one only, of the newer one only. */
+export type Split = [both: number, base: number, test: number];
+
+export interface SampleData {
+    schema: "pgokit-page-1";
+    kind: "sample";
+    generator: string;
+    title: string;
+    format: string;
+    info: {
+        functions: number;
+        contexts: boolean;
+        probes: boolean;
+        preinlined: boolean;
+        partial: boolean;
+        names_missing: boolean;
+        symbols: number;
+        conflicts: number;
+        conflict_samples: number;
+        distinct: number; // functions that have a profile in any context
+        lines: number;
+        inlinees: number;
+        targets: number;
+        vtables: number;
+    };
+    now: SampleSide;
+    coverage?: {
+        functions: number;
+        profiled: number;
+        inlined: number;
+        bytes: number;
+        profiled_bytes: number;
+        inlined_bytes: number;
+        unknown: number;
+        unknown_samples: number;
+    };
+    texts: string[];
+    funcs: { name: number[]; linkage: number[] };
+    nodes: {
+        parent: number[];
+        func: number[];
+        line: number[];
+        discriminator: number[];
+        context: number[];
+        total: number[];
+        head: number[];
+        own: number[];
+        own_before?: number[];
+        attributes: number[];
+        records: number[];
+        left_out: number[];
+    };
+    records: { line: number[]; discriminator: number[]; what: number[]; count: number[] };
+    rows: {
+        node: number[];
+        samples?: number[];
+        samples_before?: number[];
+        similarity?: number[];
+    };
+    rest: {
+        functions: number;
+        samples: number;
+        largest_share: number;
+        inlinees: number;
+        folded_share: number;
+        records: number;
+        least_count: number;
+    };
+    // Of a comparison:
+    base?: string;
+    before?: SampleSide;
+    overlap?: {
+        similarity: number;
+        sample_overlap: number;
+        base_unique: number;
+        test_unique: number;
+        base_samples: number;
+        test_samples: number;
+        functions: Split;
+        hot_functions: Split;
+        hot_lines: Split;
+    };
+}
+
 /** Data of any kind of profile; the page shows the view of its kind. */
-export type PageData = HeapData;
+export type PageData = HeapData | SampleData;
 
 export async function readPage(): Promise<PageData> {
     const text = document.getElementById("data")?.textContent ?? "";

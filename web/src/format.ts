@@ -50,8 +50,20 @@ export function signedPercent(ratio: number): string {
     return `${v > 0 ? "+" : v < 0 ? "\u2212" : ""}${Math.abs(v).toFixed(1)} %`;
 }
 
-export function plural(n: number, noun: string): string {
-    return `${count(n)} ${noun}${n === 1 ? "" : "s"}`;
+/** A difference of two shares: "+1.25 %". */
+export function points(difference: number): string {
+    const v = difference * 100;
+    const sign = v > 0 ? "+" : v < 0 ? "\u2212" : "";
+    return `${sign}${Math.abs(v).toFixed(2)} %`;
+}
+
+/** Millionths as a share: "99.9 %". */
+export function ppm(v: number): string {
+    return `${Number((v / 10_000).toPrecision(6))} %`;
+}
+
+export function plural(n: number, noun: string, nouns = `${noun}s`): string {
+    return `${count(n)} ${n === 1 ? noun : nouns}`;
 }
 
 /** "a<b<c>>::d<e>" as "a<…>::d<…>": what templates are made for says little in a narrow box. */
@@ -66,6 +78,26 @@ export function shorten(name: string): string {
         if (depth === 0) out += c;
     }
     return depth === 0 ? out : name;
+}
+
+/** The name with what everybody writes for the string type. */
+export function withStrings(name: string): string {
+    return name
+        .replace(
+            /std::(__cxx11::)?basic_string<char, std::char_traits<char>, std::allocator<char> ?>/g,
+            "std::string",
+        )
+        .replaceAll(" >", ">");
+}
+
+const BRIEF = 90; // letters
+
+/** A name for a row of a table or list, however long it is. */
+export function brief(name: string): string {
+    const short = shorten(name);
+    if (short.length <= BRIEF) return short;
+    const end = fit(name, BRIEF);
+    return end.length <= BRIEF ? end : `${end.slice(0, BRIEF - 1)}…`;
 }
 
 /** As much of the end of a qualified name as fits: "Desk::run" of "app::Desk::run". */

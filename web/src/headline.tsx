@@ -2,15 +2,8 @@
 import type { HeapData, Totals } from "./data";
 import * as format from "./format";
 import type { HeapModel } from "./heap_model";
-
-interface Tile {
-    key: string;
-    label: string;
-    value: string;
-    detail: string;
-    exact: number; // as in the JSON of `pgokit show`
-    change?: number; // of the value, now / before
-}
+import type { Tile } from "./tiles";
+import { Tiles } from "./tiles";
 
 /** The figure of a tile: what it is called, and how it comes from totals. */
 interface Figure {
@@ -66,7 +59,10 @@ function tiles(data: HeapData): Tile[] {
             key,
             label,
             value: text(now),
-            detail: detail(data.totals),
+            detail:
+                key === "TotalAccessCount" && data.some_accesses
+                    ? "by library functions alone"
+                    : detail(data.totals),
             exact: data.totals[key]!,
         };
         if (before) tile.change = now / before;
@@ -121,25 +117,7 @@ export function Headline({ model }: { model: HeapModel }) {
             <p class="verdict" id="verdict">
                 {model.isDiff ? compared(data) : summed(data)}
             </p>
-            <dl class="tiles">
-                {tiles(data).map((tile) => (
-                    <div
-                        key={tile.key}
-                        class="tile"
-                        data-figure={tile.key}
-                        data-exact={tile.exact}
-                    >
-                        <dt>{tile.label}</dt>
-                        <dd class="value">{tile.value}</dd>
-                        <dd class="quiet">
-                            {tile.change !== undefined && (
-                                <span class="delta">{format.signedPercent(tile.change)} </span>
-                            )}
-                            {tile.detail}
-                        </dd>
-                    </div>
-                ))}
-            </dl>
+            <Tiles tiles={tiles(data)} />
         </section>
     );
 }

@@ -1,6 +1,8 @@
 // A heap profile as the views want it: contexts with derived numbers, and the tree of calling
 // functions with sums.
 import type { Column, HeapData } from "./data";
+import type { Tree } from "./tree";
+import { addUp, link } from "./tree";
 
 export type Weight = "bytes" | "count" | "accesses" | "lifetime";
 
@@ -16,15 +18,12 @@ export interface Frame {
     library: boolean;
 }
 
-/** Sums per node of a tree whose parents stand before their children. */
-export interface CallTree {
-    parent: Int32Array;
+/** The tree of calling functions. */
+export interface CallTree extends Tree {
     func: Int32Array; // -1 at the root
-    firstChild: Int32Array;
-    nextSibling: Int32Array;
     /** Node of each context's stack. */
     nodeOf: Int32Array;
-    contexts: Int32Array; // contexts at or below a node
+    contexts: Float64Array; // contexts at or below a node
 }
 
 export class HeapModel {
@@ -122,16 +121,20 @@ export class HeapModel {
         return node ? this.frame(node) : null;
     }
 
-    /** The function of the program that calls the one of the site; null: there is none. */
-    caller(context: number): Frame | null {
+    /** The functions of the program that call the one of the site, innermost first; those
+     * that call themselves once. */
+    callers(context: number, most: number): string[] {
+        const list: string[] = [];
         const site = this.data.contexts.site[context]!;
-        if (!site) return null;
-        const { name } = this.frame(site);
-        for (let n = this.nodeParent[site]!; n > 0; n = this.nodeParent[n]!) {
+        if (!site) return list;
+        let { name } = this.frame(site);
+        for (let n = this.nodeParent[site]!; n > 0 && list.length < most; n = this.nodeParent[n]!) {
             const frame = this.frame(n);
-            if (!frame.library && frame.name !== name) return frame;
+            if (frame.library || frame.name === name) continue;
+            ({ name } = frame);
+            list.push(name);
         }
-        return null;
+        return list;
     }
 
     /** Nodes of a context's stack, leaf first. */
@@ -218,7 +221,10 @@ export class HeapModel {
                     ? mapped[node]!
                     : child(0, frames.func[nodes.frame[node]!]!);
         }
-        return link(parent, func, nodeOf);
+        const tree = link(parent);
+        const own = new Float64Array(parent.length);
+        for (const node of nodeOf) own[node]!++;
+        return { ...tree, func: Int32Array.from(func), nodeOf, contexts: addUp(tree, own) };
     }
 }
 
@@ -230,32 +236,12 @@ function column(values: Column | undefined, n: number, unknown: number): Float64
     return out;
 }
 
-function link(parents: number[], funcs: number[], nodeOf: Int32Array): CallTree {
-    const n = parents.length;
-    const tree: CallTree = {
-        parent: Int32Array.from(parents),
-        func: Int32Array.from(funcs),
-        firstChild: new Int32Array(n).fill(-1),
-        nextSibling: new Int32Array(n).fill(-1),
-        nodeOf,
-        contexts: new Int32Array(n),
-    };
-    for (let i = n - 1; i > 0; i--) {
-        tree.nextSibling[i] = tree.firstChild[parents[i]!]!;
-        tree.firstChild[parents[i]!] = i;
-    }
-    for (const node of nodeOf) tree.contexts[node]!++;
-    for (let i = n - 1; i > 0; i--) tree.contexts[parents[i]!]! += tree.contexts[i]!;
-    return tree;
-}
-
 /** Adds up a number per context over the tree, for each node with all below it. */
 export function sums(tree: CallTree, values: Float64Array): Float64Array {
-    const out = new Float64Array(tree.parent.length);
+    const own = new Float64Array(tree.parent.length);
     tree.nodeOf.forEach((node, context) => {
         const v = values[context]!;
-        if (!Number.isNaN(v)) out[node]! += v;
+        if (!Number.isNaN(v)) own[node]! += v;
     });
-    for (let i = out.length - 1; i > 0; i--) out[tree.parent[i]!]! += out[i]!;
-    return out;
+    return addUp(tree, own);
 }

@@ -1,6 +1,6 @@
 // The report of a heap profile, or of two: headline, flame graph, advice, scatter, table, and
 // a panel for one context.
-import { useCallback, useEffect, useMemo, useState } from "preact/hooks";
+import { useMemo, useState } from "preact/hooks";
 import { AdviceList } from "./advice_list";
 import { ContextPanel } from "./context_panel";
 import { ContextTable } from "./context_table";
@@ -9,91 +9,62 @@ import { FlameGraph } from "./flame_graph";
 import * as format from "./format";
 import { Headline } from "./headline";
 import { HeapModel } from "./heap_model";
+import type { Filter } from "./page_frame";
+import { PageTop, usePanel } from "./page_frame";
 import { Scatter } from "./scatter";
-import { ThemeSwitch } from "./theme_switch";
 
-/** What the table is narrowed to, besides the search. */
-export interface Filter {
-    text: string;
-    has: (context: number) => boolean;
+function subtitle(data: HeapData): string {
+    const kind =
+        data.base !== undefined ? `Heap profile compared with ${data.base}` : "Heap profile";
+    const parts = [kind, data.format, format.plural(data.totals.contexts, "context")];
+    return parts.filter(Boolean).join(" · ");
 }
 
 export function HeapReport({ data }: { data: HeapData }) {
     const model = useMemo(() => new HeapModel(data), [data]);
     const [query, setQuery] = useState("");
     const [filter, setFilter] = useState<Filter | null>(null);
-    const [open, setOpen] = useState<number | null>(null);
+    const { open, setOpen, close } = usePanel();
     const matches = useMemo(() => (query.trim() ? model.search(query) : null), [model, query]);
-
-    const close = useCallback(() => setOpen(null), []);
-    useEffect(() => {
-        const onKey = (event: KeyboardEvent) => {
-            const typing = event.target instanceof HTMLInputElement;
-            if (event.key === "Escape" && open !== null) close();
-            if (event.key === "/" && !typing) {
-                event.preventDefault();
-                document.getElementById("search")?.focus();
-            }
-        };
-        document.addEventListener("keydown", onKey);
-        return () => document.removeEventListener("keydown", onKey);
-    }, [open, close]);
 
     return (
         <>
-            <header class="top">
-                <div>
-                    <h1>{data.title}</h1>
-                    <p class="quiet">
-                        {data.base !== undefined
-                            ? `Heap profile compared with ${data.base}`
-                            : "Heap profile"}
-                        {data.format && ` · ${data.format}`} ·{" "}
-                        {format.plural(data.totals.contexts, "context")}
-                    </p>
-                </div>
-                <search>
-                    <label for="search" class="hidden">
-                        Search functions and files
-                    </label>
-                    <input
-                        id="search"
-                        type="search"
-                        placeholder="Search functions and files ( / )"
-                        value={query}
-                        onInput={(e) => setQuery(e.currentTarget.value)}
-                    />
-                </search>
-                <ThemeSwitch />
-            </header>
+            <PageTop
+                title={data.title}
+                subtitle={subtitle(data)}
+                searches="functions and files"
+                query={query}
+                onQuery={setQuery}
+            />
             <main>
                 <Headline model={model} />
                 <div class="columns wide-left">
-                    <FlameGraph
-                        model={model}
-                        matches={matches}
-                        onOpen={setOpen}
-                        onFilter={setFilter}
-                    />
-                    <AdviceList model={model} onOpen={setOpen} onFilter={setFilter} />
-                </div>
-                <div class="columns wide-right">
-                    <Scatter
-                        model={model}
-                        matches={matches}
-                        filter={filter}
-                        onOpen={setOpen}
-                        open={open}
-                    />
-                    <ContextTable
-                        model={model}
-                        matches={matches}
-                        query={query}
-                        filter={filter}
-                        onClearFilter={() => setFilter(null)}
-                        onOpen={setOpen}
-                        open={open}
-                    />
+                    <div class="column">
+                        <FlameGraph
+                            model={model}
+                            matches={matches}
+                            onOpen={setOpen}
+                            onFilter={setFilter}
+                        />
+                        <ContextTable
+                            model={model}
+                            matches={matches}
+                            filter={filter}
+                            onClearFilter={() => setFilter(null)}
+                            onOpen={setOpen}
+                            open={open}
+                        />
+                    </div>
+                    <div class="column">
+                        <AdviceList model={model} onOpen={setOpen} onFilter={setFilter} />
+                        <Scatter
+                            model={model}
+                            matches={matches}
+                            filter={filter}
+                            onOpen={setOpen}
+                            open={open}
+                        />
+                    </div>
                 </div>
                 <Rest data={data} />
             </main>
@@ -115,6 +86,13 @@ function Rest({ data }: { data: HeapData }) {
                     {format.plural(rest.AllocCount, "object")}. None of them has more than{" "}
                     {format.percent(rest.largest_share)} of all bytes, objects, accesses or
                     lifetime.
+                </p>
+            )}
+            {data.some_accesses && (
+                <p id="some-accesses">
+                    The program was not compiled for this: accesses are those of library functions
+                    alone (memcpy and their like), so that what is not used, cold or hot cannot be
+                    told.
                 </p>
             )}
             <p>

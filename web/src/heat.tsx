@@ -23,19 +23,29 @@ export function changeClass(before: number, now: number): string {
     return before ? changeStep(now / before) : "change-2";
 }
 
+export function ChangeLegend({ what }: { what: string }) {
+    const steps: [name: string, text: string][] = [
+        ["change-0", "half or less"],
+        ["change-1", "less"],
+        ["change-2", "alike"],
+        ["change-3", "more"],
+        ["change-4", "double or more"],
+        ["change-new", "new"],
+    ];
+    return (
+        <p class="legend quiet">
+            <span>{what}:</span>
+            {steps.map(([name, text]) => (
+                <span key={name} class="step">
+                    <span class={`swatch ${name}`} /> {text}
+                </span>
+            ))}
+        </p>
+    );
+}
+
 export function Legend({ model }: { model: HeapModel }) {
-    if (model.isDiff)
-        return (
-            <p class="legend quiet">
-                <span>change:</span>
-                <span class="swatch change-0" /> half or less
-                <span class="swatch change-1" /> less
-                <span class="swatch change-2" /> alike
-                <span class="swatch change-3" /> more
-                <span class="swatch change-4" /> double or more
-                <span class="swatch change-new" /> new
-            </p>
-        );
+    if (model.isDiff) return <ChangeLegend what="change" />;
     if (Number.isNaN(model.averageDensity))
         return <p class="legend quiet">no access counts in this profile</p>;
     return (

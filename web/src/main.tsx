@@ -3,11 +3,14 @@ import { render } from "preact";
 import type { PageData } from "./data";
 import { readPage } from "./data";
 import { HeapReport } from "./heap_report";
+import { SampleReport } from "./sample_report";
 
 function viewOf(data: PageData) {
     switch (data.kind) {
         case "heap":
             return <HeapReport data={data} />;
+        case "sample":
+            return <SampleReport data={data} />;
     }
 }
 

@@ -3,11 +3,11 @@
 import { quadtree } from "d3-quadtree";
 import { scaleLog, scaleSqrt } from "d3-scale";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { Tip } from "./flame_graph";
 import { siteName } from "./advice_list";
 import * as format from "./format";
-import type { Filter } from "./heap_report";
 import type { HeapModel } from "./heap_model";
+import type { Filter } from "./page_frame";
+import { Tip } from "./tip";
 import { useWidth } from "./use_width";
 
 interface Props {
@@ -25,7 +25,7 @@ interface Point {
     r: number;
 }
 
-const margin = { left: 46, right: 10, top: 10, bottom: 40 };
+const margin = { left: 46, right: 10, top: 10, bottom: 50 };
 const HEIGHT = 360;
 const SHORT_MS = 10; // the limits of lib/heap/mib.c
 const COLD_MS = 200_000;
@@ -47,7 +47,8 @@ function extent(values: Float64Array, least: number, most: number): [number, num
         lowest = Math.min(lowest, v);
         highest = Math.max(highest, v);
     }
-    return [Math.max(1e-6, Math.min(least, lowest)), Math.max(most, highest)];
+    // Some room at the edge, so that circles do not lie on the labels.
+    return [Math.max(1e-6, Math.min(least, lowest) / 2), Math.max(most, highest)];
 }
 
 function usePlot(model: HeapModel, width: number) {
@@ -192,7 +193,7 @@ export function Scatter({ model, matches, filter, open, onOpen }: Props) {
                                 y2={bottom}
                             />
                             {(i % 2 === 0 || xTicks.length < 7) && (
-                                <text x={plot.xs(t)} y={bottom + 15} text-anchor="middle">
+                                <text x={plot.xs(t)} y={bottom + 26} text-anchor="middle">
                                     {lifeTick(t)}
                                 </text>
                             )}

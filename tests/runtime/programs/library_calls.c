@@ -3,11 +3,16 @@
  * Prints `site_FUNCTION objects bytes accesses least most`. */
 #define _GNU_SOURCE
 #include <fcntl.h>
+#include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
 #include <unistd.h>
 #include <wchar.h>
 
@@ -22,7 +27,8 @@ static void *fill(void *object, const void *text, size_t n)
     for (size_t i = 0; i < BYTES; i++)
         bytes[i] = i < n ? ((const char *)text)[i] : '.';
     bytes[BYTES - 1] = bytes[BYTES - 2] = bytes[BYTES - 3] = bytes[BYTES - 4] = 0;
-    if (pwrite(filler, bytes, BYTES, 0) != BYTES || pread(filler, object, BYTES, 0) != BYTES)
+    if (syscall(SYS_pwrite64, filler, bytes, BYTES, 0) != BYTES ||
+        syscall(SYS_pread64, filler, object, BYTES, 0) != BYTES)
         abort();
     return object;
 }
@@ -44,7 +50,7 @@ static void *fill(void *object, const void *text, size_t n)
         __VA_ARGS__;                                        \
         __asm__ volatile("" ::"r"(a) : "memory");           \
         printed += snprintf(report + printed, sizeof report - (size_t)printed,                    \
-                            "site_" #name " 1 %d %d %d %d\n", BYTES, (n), (n), (n));              \
+                            "site_" #name " 1 %d %d %d %d\n", BYTES, (int)(n), (int)(n), (int)(n)); \
         free(a);                                            \
     }
 
@@ -54,6 +60,14 @@ static volatile size_t sink;
 static char other[BYTES];
 static FILE *file;
 static int null;
+
+static int pair[2]; /* of sockets */
+
+static int equal(const void *a, const void *b)
+{
+    (void)a, (void)b;
+    return 0;
+}
 
 /* What the compiler does not know: it would write some calls out, uncounted. */
 static size_t N(size_t n)
@@ -69,6 +83,25 @@ static const char *S(const char *s)
 }
 
 #define UP(n) (((n) + 7) / 8)
+
+/* What does the work of some functions is what -D_FORTIFY_SOURCE calls in their place. */
+#if __USE_FORTIFY_LEVEL > 0
+#define UNCHECKED(n) 0
+#else
+#define UNCHECKED(n) UP(n)
+#endif
+
+enum { to_room, to_text, to_file };
+
+static void formatted(int where, char *to, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    sink = (size_t)(where == to_room   ? vsnprintf(to, 100, format, args)
+                    : where == to_text ? vsprintf(to, format, args)
+                                       : vfprintf(file, format, args));
+    va_end(args);
+}
 
 CASE(memcpy, UP(100), memcpy(other, a, N(100)))
 CASE(memcpy_to, UP(100), memcpy(a, other, N(100)))
@@ -107,13 +140,55 @@ CASE(fread, UP(64), rewind(file); sink = fread(a, 8, 8, file))
 CASE(fgets, UP(12), rewind(file); sink = (size_t)fgets(a, 100, file))
 CASE(write, UP(150), sink = (size_t)write(null, a, 150))
 CASE(read, UP(44), lseek(filler, 0, SEEK_SET); sink = (size_t)read(filler, a, 44))
+CASE(pread, UP(150), sink = (size_t)pread(filler, a, 150, 7))
+CASE(pwrite, UP(33), sink = (size_t)pwrite(filler, a, 33, 0))
+CASE(readv, UP(9) + UP(7), lseek(filler, 0, SEEK_SET);
+     sink = (size_t)readv(filler, (struct iovec[]){{other, 10}, {a + 64, 9}, {a + 128, 7}}, 3))
+CASE(readv_less, UP(3), lseek(filler, BYTES - 13, SEEK_SET);
+     sink = (size_t)readv(filler, (struct iovec[]){{other, 10}, {a, 9}, {a + 64, 7}}, 3))
+CASE(writev, UP(90), sink = (size_t)writev(null, (struct iovec[]){{a, 90}}, 1))
+CASE(preadv, UP(20), sink = (size_t)preadv(filler, (struct iovec[]){{a, 20}}, 1, 5))
+CASE(pwritev, UP(21), sink = (size_t)pwritev(filler, (struct iovec[]){{a, 21}}, 1, 5))
+CASE(send, UP(44), sink = (size_t)send(pair[0], a, 44, 0))
+CASE(recv, UP(44), sink = (size_t)recv(pair[1], a, BYTES, 0))
+CASE(sendto, UP(55), sink = (size_t)sendto(pair[0], a, 55, 0, NULL, 0))
+CASE(recvfrom, UP(55), sink = (size_t)recvfrom(pair[1], a, BYTES, 0, NULL, NULL))
+CASE(send_long, UP(150), sink = (size_t)send(pair[0], a, 150, 0))
+CASE(recv_cut, UP(20), sink = (size_t)recv(pair[1], a, 20, MSG_TRUNC))
+CASE(sendmsg, UP(66), sink = (size_t)sendmsg(
+     pair[0], &(struct msghdr){.msg_iov = &(struct iovec){a, 66}, .msg_iovlen = 1}, 0))
+CASE(recvmsg, UP(66), sink = (size_t)recvmsg(
+     pair[1], &(struct msghdr){.msg_iov = &(struct iovec){a, BYTES}, .msg_iovlen = 1}, 0))
+CASE(stat, UP(sizeof(struct stat)), sink = (size_t)stat("/", (void *)a))
+CASE(lstat, UP(sizeof(struct stat)), sink = (size_t)lstat("/", (void *)a))
+CASE(stat_missing, 0, sink = (size_t)stat("no such file", (void *)a))
+CASE(strtol, UP(8), fill(a, " 123456x", 8); sink = (size_t)strtol(a, NULL, 10))
+CASE(strtol_none, UP(1), sink = (size_t)strtol(a, NULL, 10))
+CASE(strtoull, UP(18), fill(a, "0xffffffffffffff.", 18); sink = strtoull(a, NULL, 16))
+CASE(atoi, UP(4), fill(a, "-12", 4); sink = (size_t)(atoi)(a))
+CASE(qsort, UP(80), qsort(a, 10, 8, equal))
+CASE(strcasecmp, UP(6), sink = (size_t)strcasecmp(a, "ALPHA"))
+CASE(strncasecmp, UP(9), sink = (size_t)strncasecmp(a, "ALPHA BEta", 9))
+CASE(sscanf_text, UP(6), sscanf(S("words of text"), "words %*s %100s", a))
+CASE(sscanf_numbers, 1 + 1 + 2 + 1,
+     sscanf(S("12 3.5 -7 x 88"), "%d %lf %Lf%*[ x]%hhu %d", (int *)a, (double *)(a + 64),
+            (long double *)(a + 128), (unsigned char *)(a + 40), (int *)other))
+CASE(sscanf_stopped, 1, sscanf(S("12 no number"), "%ld %ld", (long *)a, (long *)(a + 64)))
+CASE(fscanf, UP(7), rewind(file); fscanf(file, "%20[^ ]", a))
+CASE(vsnprintf, UNCHECKED(4), formatted(to_room, a, "%d", 123))
+CASE(vsprintf, UNCHECKED(4), formatted(to_text, a, "%d", 123))
+CASE(vfprintf, UNCHECKED(11), formatted(to_file, a, "%s", a))
+CASE(asprintf, UNCHECKED(11), char *made = NULL; sink = (size_t)asprintf(&made, "%s", a);
+     free(made))
+CASE(getline, UP(13), rewind(file);
+     sink = (size_t)getline(&(char *){a}, &(size_t){BYTES}, file))
 
 int main(void)
 {
     filler = open("filler", O_RDWR | O_CREAT | O_TRUNC, 0600);
     null = open("/dev/null", O_WRONLY);
     file = fopen("lines", "w+");
-    if (filler < 0 || null < 0 || !file)
+    if (filler < 0 || null < 0 || !file || socketpair(AF_UNIX, SOCK_DGRAM, 0, pair))
         return 2;
     fputs("eleven byte\nand enough bytes for all that is read from this file in one piece\n", file);
     void (*const calls[])(void) = {
@@ -123,7 +198,13 @@ int main(void)
         call_strstr, call_strspn, call_strcspn, call_strpbrk, call_strdup, call_wmemset,
         call_wmemcpy, call_wcslen, call_snprintf_to, call_snprintf_cut, call_sprintf_to,
         call_printf_argument, call_printf_precision, call_fputs, call_fwrite, call_fread,
-        call_fgets, call_write, call_read,
+        call_fgets, call_write, call_read, call_pread, call_pwrite, call_readv, call_readv_less,
+        call_writev, call_preadv, call_pwritev, call_send, call_recv, call_sendto, call_recvfrom,
+        call_send_long, call_recv_cut, call_sendmsg, call_recvmsg, call_stat, call_lstat,
+        call_stat_missing, call_strtol, call_strtol_none, call_strtoull, call_atoi, call_qsort,
+        call_strcasecmp, call_strncasecmp, call_sscanf_text, call_sscanf_numbers,
+        call_sscanf_stopped, call_getline, call_fscanf, call_vsnprintf, call_vsprintf,
+        call_vfprintf, call_asprintf,
     };
     for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
         calls[i]();

@@ -2,6 +2,7 @@
  *
  * usage: process fork | dump | signals | churn THREADS | reset
  *        process exec | tail | triggers SECONDS MEBIBYTES
+ *        process starve
  *        process chdir | chroot | sandbox | closing */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -16,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/stat.h>
 #include <sys/time.h>
@@ -112,31 +114,102 @@ static int signalling(void)
     return handled < 200;
 }
 
+enum { KEPT = 7, HANDED_OVER = 2 };
+struct churner {
+    volatile char *handed_over[HANDED_OVER];
+    volatile char ready;
+};
+
 static void *churn(void *arg)
 {
+    struct churner *self = arg;
+    for (int i = 0; i < KEPT; i++) {
+        volatile char *p = in_child();
+        if (i < HANDED_OVER)
+            self->handed_over[i] = p;
+    }
     for (uint64_t i = 0;; i++) {
         volatile char *p = in_main();
         p[i % 24] = 1;
         free((void *)p);
-        if (i == 1000) {
-            *(volatile char *)arg = 1;
-        }
+        if (i == 1000)
+            self->ready = 1;
     }
     return NULL;
 }
 
+/* Until it is killed. Alive then are 5 objects of before(), KEPT - HANDED_OVER of in_child() for
+ * each thread, and what is in flight of in_main(). Those of in_parent() were so at a dump. */
 static int churning(int threads)
 {
-    static char ready[64];
+    static struct churner all[64];
     pthread_t id;
+    for (int i = 0; i < 4; i++)
+        in_parent();
+    volatile char *old = in_parent();
+    if (__memprof_profile_dump())
+        return 1;
+    free((void *)old);
+    for (int i = 0; i < 5; i++)
+        before()[0] = 1;
     for (int i = 0; i < threads; i++)
-        pthread_create(&id, NULL, churn, &ready[i]);
-    for (int i = 0; i < threads; i++)
-        while (!((volatile char *)ready)[i])
+        pthread_create(&id, NULL, churn, &all[i]);
+    for (int i = 0; i < threads; i++) {
+        while (!all[i].ready)
             usleep(100);
+        for (int j = 0; j < HANDED_OVER; j++)
+            free((void *)all[i].handed_over[j]);
+    }
     puts("ready");
     fflush(stdout);
     pause();
+    return 0;
+}
+
+/* Objects from ever new stacks, as far as memory goes; they are a list. */
+__attribute__((noinline)) void **starved(void **list, int turns, long *n);
+void **starved(void **list, int turns, long *n)
+{
+    void **p = malloc(64);
+    if (!p)
+        return list;
+    *p = list;
+    ++*n;
+    if (turns % 2)
+        list = starved(p, turns / 2, n);
+    else
+        list = turns ? starved(p, turns / 2, n) : p;
+    __asm__ volatile("" ::: "memory"); /* no tail call */
+    return list;
+}
+
+/* There is none left for the program nor for the runtime, then there is again. */
+static int starving(void)
+{
+    struct rlimit old, less;
+    long pages = 0, n = 0, before_turn = -1;
+    void **list = NULL;
+    FILE *statm = fopen("/proc/self/statm", "r");
+    if (!statm || fscanf(statm, "%ld", &pages) != 1 || getrlimit(RLIMIT_AS, &old))
+        return 2;
+    fclose(statm);
+    free((void *)before());
+    less = old;
+    less.rlim_cur = (rlim_t)pages * 4096 + (3 << 20);
+    if (setrlimit(RLIMIT_AS, &less))
+        return 2;
+    for (int turns = 1; n != before_turn; turns++) {
+        before_turn = n;
+        list = starved(list, turns, &n);
+    }
+    while (list) {
+        void **next = *list;
+        free(list);
+        list = next;
+    }
+    setrlimit(RLIMIT_AS, &old);
+    free((void *)after());
+    printf("%ld\n", n);
     return 0;
 }
 
@@ -253,6 +326,8 @@ int main(int argc, char **argv)
         free((void *)in_child());
     if (!strcmp(what, "triggers") && argc > 3)
         return triggering(atoi(argv[2]), atoi(argv[3]));
+    if (!strcmp(what, "starve"))
+        return starving();
     if (!strcmp(what, "signals"))
         return signalling();
     if (!strcmp(what, "churn"))

@@ -121,7 +121,7 @@ static void what_is_written_is_read(void **state)
     assert_true(again->modules.v[0].fixed || again->modules.v[1].fixed);
     size_t unknown = 0, long_hist = 0;
     for (size_t i = 0; i < again->contexts.n; i++) {
-        const struct pgk_mib *m = &again->contexts.v[i].mib;
+        const struct pgk_mib *m = pgk_heap_mib(again, i, PGK_MIB_ROOM);
         unknown += !(m->known >> PGK_MIB_MaxSize & 1);
         long_hist += m->hist_count && m->hist[0] == 3;
     }
@@ -181,7 +181,7 @@ static void copies_are_weight(void **state)
     struct pgk_heap *once = sample(5), *thrice = new_heap();
     for (int i = 0; i < 3; i++)
         assert_int_equal(pgk_heap_merge(thrice, once, NULL), 0);
-    pgk_heap_scale(once, 3);
+    assert_int_equal(pgk_heap_scale(once, 3, NULL), 0);
     struct bytes a = written(once), b = written(thrice);
     assert_equal(a, b);
     free(a.v);

@@ -3,6 +3,22 @@
 
 #include "heap_samples.h"
 
+static void add_data(struct pgk_heap *h, uint64_t seed)
+{
+    static const char *const names[] = {"table", "src/main.cpp", "log_level", "f1"};
+    struct pgk_data_store to = pgk_heap_data_store(h);
+    for (unsigned i = 0; i < 5; i++) {
+        uint32_t name = pgk_intern_cstr(&h->strings, names[sample_random(&seed) % 4]);
+        struct pgk_data_place places[] = {{name, sample_random(&seed) % 9}, {name, 1000}};
+        bool literal = i % 2;
+        assert_true(pgk_data_access_add(&to, literal ? 0 : name, literal ? test_random(&seed) : 0,
+                                        sample_random(&seed), places, i % 3));
+        assert_true(pgk_data_access_add_cold_symbol(&to, name));
+        assert_true(pgk_data_access_add_cold_hash(&to, sample_random(&seed) % 3));
+    }
+    pgk_data_access_sort(&to);
+}
+
 /* Random contexts whose functions have names, files and lines, and frames discriminators. */
 static struct pgk_heap *sample(uint64_t seed)
 {
@@ -46,6 +62,8 @@ static struct pgk_heap *sample(uint64_t seed)
         else
             assert_int_equal(pgk_heap_add_site(h, PGK_SITE_ALLOC, 0, node, NULL, 0, NULL), 0);
     }
+    if (seed % 2)
+        add_data(h, seed);
     return h;
 }
 
@@ -81,6 +99,9 @@ static void test_round_trip(void **state)
         assert_int_equal(read_bytes(first, n, &back, &err), 0);
         assert_int_equal(back->contexts.n, h->contexts.n);
         assert_int_equal(back->sites.n, h->sites.n);
+        assert_int_equal(back->data.entries.n, h->data.entries.n);
+        assert_int_equal(back->data.cold_symbols.n, h->data.cold_symbols.n);
+        assert_int_equal(back->data.cold_hashes.n, h->data.cold_hashes.n);
         uint8_t *second = write_bytes(back, &m, NULL);
         assert_int_equal(n, m);
         assert_memory_equal(first, second, n);

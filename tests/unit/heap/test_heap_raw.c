@@ -62,7 +62,7 @@ static void test_versions(void **state)
         assert_int_equal(info.version, version);
         assert_int_equal(info.dumps, 1);
         assert_int_equal(pgk_heap_contexts(h), 2);
-        assert_int_equal(pgk_heap_mib(h, 0)->v[PGK_MIB_TotalSize], 30);
+        assert_int_equal(pgk_heap_mib(h, 0, PGK_MIB_ROOM)->v[PGK_MIB_TotalSize], 30);
 
         struct pgk_heap_frame f[4];
         assert_int_equal(pgk_heap_stack(h, 1, f, 4), 3);
@@ -75,7 +75,7 @@ static void test_versions(void **state)
         assert_int_equal(f[2].address, 0xdeadbeef00000000); /* in no module */
         assert_int_equal(f[2].build_id_size, 0);
 
-        const struct pgk_mib *m = pgk_heap_mib(h, 1);
+        const struct pgk_mib *m = pgk_heap_mib(h, 1, PGK_MIB_ROOM);
         assert_int_equal(m->known >> PGK_MIB_AccessHistogramSize & 1, version >= 4);
         assert_int_equal(m->hist_count, version >= 4 ? 3 : 0);
         if (version >= 4) {
@@ -109,7 +109,7 @@ static void test_several_dumps(void **state)
     assert_int_equal(info.dumps, 2);
     assert_int_equal(info.version, 3);
     assert_int_equal(pgk_heap_contexts(h), 2);
-    const struct pgk_mib *m = pgk_heap_mib(h, 1);
+    const struct pgk_mib *m = pgk_heap_mib(h, 1, PGK_MIB_ROOM);
     assert_int_equal(m->v[PGK_MIB_AllocCount], 3);
     assert_int_equal(m->v[PGK_MIB_TotalSize], 60);
     assert_int_equal(m->v[PGK_MIB_MaxSize], 30);
@@ -200,12 +200,103 @@ static void test_refusals(void **state)
     pgk_sink_drop(&out);
 }
 
+/* Context 5 began 4 objects in the first sheet and one of them was closed there, one in the second;
+ * 6 began 2 and closed none; 7 was killed before its first one. */
+static const struct sample_begun begun_first[] = {
+    {.id = 5, .objects = 4, .bytes = 120, .start_ms = 30 - 10, .last_ms = 20},
+    {.id = 6, .objects = 2, .bytes = 10, .start_ms = 100, .last_ms = 60},
+    {.id = 7},
+}, begun_second[] = {
+    {.id = 5, .start_ms = UINT64_C(0) - 5},
+};
+
+static const uint8_t *write_sheets(struct pgk_sink **out, size_t *size)
+{
+    struct sample_block closed = block(5, 30);
+    closed.mib.v[PGK_MIB_DeallocTimestamp] = 70;
+    closed.mib.v[PGK_MIB_TotalAccessCount] = 3;
+    closed.mib.v[PGK_MIB_TotalAccessDensity] = 10;
+    struct sample_dump first = dump(5, &closed, 1), second = dump(5, &closed, 1);
+    first.begun = begun_first;
+    first.n_begun = 3;
+    second.begun = begun_second;
+    second.n_begun = 1;
+    second.n_stacks = 0; /* the one in front has them */
+    assert_int_equal(pgk_sink_memory(out, NULL), 0);
+    sample_write_dump(*out, &first);
+    sample_write_dump(*out, &second);
+    return pgk_sink_data(*out, size);
+}
+
+static void test_objects_alive(void **state)
+{
+    (void)state;
+    struct pgk_sink *out;
+    struct pgk_heap *h;
+    struct pgk_heap_raw_info info;
+    struct pgk_err err;
+    size_t size;
+    const uint8_t *bytes = write_sheets(&out, &size);
+    assert_int_equal(read_bytes(bytes, size, &h, &info, &err), 0);
+    assert_true(info.interrupted);
+    assert_int_equal(info.alive, 4);
+    assert_int_equal(pgk_heap_contexts(h), 2);
+
+    const struct pgk_mib *m = pgk_heap_mib(h, 0, PGK_MIB_ROOM);
+    assert_int_equal(m->v[PGK_MIB_AllocCount], 4);
+    assert_int_equal(m->v[PGK_MIB_TotalSize], 120);
+    assert_int_equal(m->v[PGK_MIB_TotalAccessCount], 6);
+    assert_int_equal(m->v[PGK_MIB_TotalAccessDensity], 40); /* the mean of the closed ones */
+    assert_int_equal(m->v[PGK_MIB_TotalLifetime], 2 * 70 - 15 - 1); /* a mean, rounded down */
+    assert_int_equal(m->v[PGK_MIB_DeallocTimestamp], 70);
+
+    m = pgk_heap_mib(h, 1, PGK_MIB_ROOM);
+    assert_int_equal(m->v[PGK_MIB_AllocCount], 2);
+    assert_int_equal(m->v[PGK_MIB_MinSize], 5);
+    assert_int_equal(m->v[PGK_MIB_MaxSize], 5);
+    assert_int_equal(m->v[PGK_MIB_MaxLifetime], 20);
+    assert_false(m->known >> PGK_MIB_TotalAccessCount & 1);
+    assert_true(m->known >> PGK_MIB_TotalLifetime & 1);
+    pgk_heap_close(&h);
+    pgk_sink_drop(&out);
+}
+
+static void test_notes_refused(void **state)
+{
+    (void)state;
+    struct pgk_sink *out;
+    size_t size;
+    const uint8_t *bytes = write_sheets(&out, &size);
+    const size_t begun = 48 + 8 + 2 * 64, notes = begun + 3 * 32;
+    const struct refusal refusals[] = {
+        {notes + 32, 8, PGK_E_CORRUPT, "begun_off"},        /* among the segments */
+        {notes + 32, UINT64_MAX, PGK_E_CORRUPT, "begun_off"},
+        {notes + 40, 4, PGK_E_CORRUPT, "begun_off"},        /* more than there is room for */
+        {notes + 40, UINT64_MAX, PGK_E_CORRUPT, "begun_off"},
+        {begun + 32 + 24, 99, PGK_E_CORRUPT, "stack id"},   /* an id that no stack has */
+    };
+    for (size_t i = 0; i < sizeof refusals / sizeof *refusals; i++) {
+        struct pgk_heap *h;
+        struct pgk_err err;
+        uint8_t *bad = malloc(size);
+        memcpy(bad, bytes, size);
+        memcpy(bad + refusals[i].off, &refusals[i].value, 8);
+        assert_int_equal(read_bytes(bad, size, &h, NULL, &err), refusals[i].status);
+        assert_string_equal(err.field, refusals[i].field);
+        pgk_heap_close(&h);
+        free(bad);
+    }
+    pgk_sink_drop(&out);
+}
+
 static void test_out_of_memory(void **state)
 {
     (void)state;
     struct sample_block blocks[] = {block(5, 30), block(6, 8)};
     blocks[0].hist_count = 2;
     struct sample_dump d = dump(5, blocks, 2);
+    d.begun = begun_first;
+    d.n_begun = 2;
     struct pgk_sink *out;
     size_t size;
     assert_int_equal(pgk_sink_memory(&out, NULL), 0);
@@ -230,6 +321,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_versions),    cmocka_unit_test(test_several_dumps),
         cmocka_unit_test(test_truncations), cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_objects_alive), cmocka_unit_test(test_notes_refused),
         cmocka_unit_test(test_out_of_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

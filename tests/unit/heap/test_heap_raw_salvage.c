@@ -39,7 +39,7 @@ static int save(const uint8_t *bytes, size_t size, struct said *s, uint64_t *tot
         contexts = (int)h->contexts.n;
         *total = 0;
         for (size_t i = 0; i < h->contexts.n; i++)
-            *total += h->contexts.v[i].mib.v[PGK_MIB_TotalSize];
+            *total += pgk_heap_mib(h, i, PGK_MIB_ROOM)->v[PGK_MIB_TotalSize];
         pgk_heap_close(&h);
     }
     pgk_sink_drop(&clean);
@@ -65,7 +65,7 @@ static struct pgk_sink *two_dumps(uint32_t version)
         blocks[i].mib.v[PGK_MIB_AllocCount] = 1;
         blocks[i].mib.v[PGK_MIB_TotalSize] = 1u << i;
     }
-    struct sample_dump d = {version, segments, 1, blocks, 3, stacks, 3};
+    struct sample_dump d = {version, segments, 1, blocks, 3, stacks, 3, NULL, 0};
     struct pgk_sink *out;
     assert_int_equal(pgk_sink_memory(&out, NULL), 0);
     sample_write_dump(out, &d);

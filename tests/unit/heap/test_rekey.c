@@ -42,13 +42,13 @@ static void test_merge_adds_up(void **state)
     assert_int_equal(pgk_heap_merge(sum, a, NULL), 0);
     uint64_t total = 0, want = 0;
     for (size_t c = 0; c < pgk_heap_contexts(sum); c++)
-        total += pgk_heap_mib(sum, c)->v[PGK_MIB_TotalSize];
+        total += pgk_heap_mib(sum, c, PGK_MIB_ROOM)->v[PGK_MIB_TotalSize];
     for (size_t c = 0; c < pgk_heap_contexts(a); c++) {
-        want += 2 * pgk_heap_mib(a, c)->v[PGK_MIB_TotalSize];
+        want += 2 * pgk_heap_mib(a, c, PGK_MIB_ROOM)->v[PGK_MIB_TotalSize];
         find_context(sum, a, c);
     }
     for (size_t c = 0; c < pgk_heap_contexts(b); c++) {
-        want += pgk_heap_mib(b, c)->v[PGK_MIB_TotalSize];
+        want += pgk_heap_mib(b, c, PGK_MIB_ROOM)->v[PGK_MIB_TotalSize];
         find_context(sum, b, c);
     }
     assert_int_equal(total, want);
@@ -105,7 +105,7 @@ static void test_for_llvm(void **state)
     assert_int_equal(pgk_heap_contexts(h), 2);
     assert_int_equal(pgk_heap_for_llvm(&plain, h, NULL), 0);
     assert_int_equal(pgk_heap_contexts(plain), 1);
-    assert_int_equal(pgk_heap_mib(plain, 0)->v[PGK_MIB_AllocCount], 2);
+    assert_int_equal(pgk_heap_mib(plain, 0, PGK_MIB_ROOM)->v[PGK_MIB_AllocCount], 2);
     assert_true(plain->contexts.v[0].owned_by_chain);
     assert_int_equal(pgk_heap_for_llvm(&again, plain, NULL), 0);
     assert_null(again); /* it is one already */
@@ -133,7 +133,7 @@ static void test_far_lines(void **state)
     struct pgk_heap_frame f;
     pgk_heap_stack(plain, 0, &f, 1);
     assert_int_equal(f.line_offset, 4464);
-    assert_int_equal(pgk_heap_mib(plain, 0)->v[PGK_MIB_AllocCount], 2);
+    assert_int_equal(pgk_heap_mib(plain, 0, PGK_MIB_ROOM)->v[PGK_MIB_AllocCount], 2);
     pgk_heap_stack(plain, 1, &f, 1);
     assert_int_equal(f.line_offset, 65136);
     pgk_heap_stack(h, 2, &f, 1);
@@ -161,6 +161,29 @@ static void test_out_of_memory(void **state)
     pgk_heap_close(&a);
 }
 
+static void test_same_named(void **state)
+{
+    (void)state;
+    struct pgk_heap *h;
+    struct pgk_heap_same_named found;
+    assert_int_equal(pgk_heap_new(&h, NULL), 0);
+    uint32_t a = pgk_intern_cstr(&h->strings, "a.c"), b = pgk_intern_cstr(&h->strings, "b.c"),
+             init = pgk_intern_cstr(&h->strings, "init"), run = pgk_intern_cstr(&h->strings, "run");
+    pgk_heap_func(h, 1, init, a, 10);
+    pgk_heap_func(h, 2, run, a, 20);
+    pgk_heap_func(h, 3, 0, 0, 0);
+    assert_int_equal(pgk_heap_same_named(h, &found, NULL), 0);
+    assert_int_equal(found.functions, 0);
+    pgk_heap_func(h, 1, init, b, 5);
+    pgk_heap_func(h, 1, 0, 0, 0); /* may be any of them */
+    assert_int_equal(pgk_heap_same_named(h, &found, NULL), 0);
+    assert_int_equal(found.functions, 1);
+    assert_string_equal(found.name, "init");
+    assert_string_equal(found.files[0], "a.c");
+    assert_string_equal(found.files[1], "b.c");
+    pgk_heap_close(&h);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -169,6 +192,7 @@ int main(void)
         cmocka_unit_test(test_for_llvm),
         cmocka_unit_test(test_far_lines),
         cmocka_unit_test(test_out_of_memory),
+        cmocka_unit_test(test_same_named),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

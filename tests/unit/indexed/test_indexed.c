@@ -33,6 +33,27 @@ static uint8_t *write_bytes(const struct pgk_heap *h, const struct pgk_indexed_w
     return bytes;
 }
 
+/* A copy has the same stacks in another order, and may be used up. */
+static void assert_copy_writes(const struct pgk_heap *h, const struct pgk_indexed_write_opts *opts,
+                               const uint8_t *bytes, size_t size)
+{
+    struct fixture f;
+    struct pgk_heap *copy;
+    size_t again;
+    test_folder(f.folder);
+    test_join(f.path, f.folder, "out.profdata");
+    assert_int_equal(pgk_heap_new(&copy, NULL), 0);
+    assert_int_equal(pgk_heap_merge(copy, h, NULL), 0);
+    assert_true(pgk_stack_in_order(&copy->stacks) && !pgk_stack_in_order(&h->stacks));
+    assert_int_equal(pgk_indexed_write_last(copy, f.path, opts, NULL), 0);
+    uint8_t *second = (uint8_t *)test_read_file(f.path, &again);
+    assert_int_equal(size, again);
+    assert_memory_equal(bytes, second, size);
+    free(second);
+    pgk_heap_close(&copy);
+    test_folder_remove(f.folder);
+}
+
 static int read_bytes(const uint8_t *bytes, size_t size, struct pgk_heap **h,
                       struct pgk_indexed_info *info, struct pgk_err *err)
 {
@@ -69,6 +90,7 @@ static void test_round_trip(void **state)
             uint8_t *second = write_bytes(back, &opts, &again);
             assert_int_equal(size, again);
             assert_memory_equal(first, second, size);
+            assert_copy_writes(h, &opts, first, size);
             free(first);
             free(second);
             pgk_heap_close(&h);

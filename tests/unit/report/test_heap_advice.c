@@ -139,7 +139,7 @@ static void test_savings_before_hints_and_large_before_small(void **state)
     add(h, 1, &cold);
     add(h, 2, &unused);
     add(h, 3, &more);
-    assert_int_equal(pgk_heap_advise(h, &list, NULL), 0);
+    assert_int_equal(pgk_heap_advise(h, NULL, &list, NULL), 0);
     assert_int_equal(list.n, 2);
     assert_int_equal(list.v[0].rule, PGK_ADVICE_UNUSED);
     assert_int_equal(list.v[0].bytes, 134000);
@@ -147,6 +147,27 @@ static void test_savings_before_hints_and_large_before_small(void **state)
     assert_int_equal(list.stakes[list.v[0].first].context, 2);
     assert_int_equal(list.stakes[list.v[0].first + 1].context, 1);
     assert_int_equal(list.v[1].rule, PGK_ADVICE_COLD);
+    pgk_advice_free(&list);
+    pgk_heap_close(&h);
+}
+
+/* Accesses of library functions alone do not tell what is unused, or how much is. */
+static void test_some_accesses_are_no_reason(void **state)
+{
+    (void)state;
+    struct pgk_heap *h;
+    struct pgk_advice_list list;
+    struct pgk_file_info info = {.library_accesses = true};
+    struct pgk_mib unused = ordinary(), brief = ordinary();
+    unused.v[PGK_MIB_TotalAccessCount] = brief.v[PGK_MIB_TotalAccessCount] = 0;
+    brief.v[PGK_MIB_TotalLifetime] = 1000;
+    assert_int_equal(pgk_heap_new(&h, NULL), 0);
+    add(h, 1, &unused);
+    add(h, 2, &brief);
+    assert_int_equal(pgk_heap_advise(h, &info, &list, NULL), 0);
+    assert_int_equal(list.n, 1);
+    assert_int_equal(list.v[0].rule, PGK_ADVICE_SHORT_LIVED);
+    assert_int_equal(list.v[0].bytes, brief.v[PGK_MIB_TotalSize]);
     pgk_advice_free(&list);
     pgk_heap_close(&h);
 }
@@ -160,11 +181,11 @@ static void test_hot_hints_only_where_few_are_hot(void **state)
     hot.v[PGK_MIB_TotalLifetimeAccessDensity] = 1000 * UINT64_C(100001);
     assert_int_equal(pgk_heap_new(&h, NULL), 0);
     add(h, 1, &hot);
-    assert_int_equal(pgk_heap_advise(h, &list, NULL), 0);
+    assert_int_equal(pgk_heap_advise(h, NULL, &list, NULL), 0);
     assert_int_equal(list.n, 0);
     pgk_advice_free(&list);
     add(h, 2, &other);
-    assert_int_equal(pgk_heap_advise(h, &list, NULL), 0);
+    assert_int_equal(pgk_heap_advise(h, NULL, &list, NULL), 0);
     assert_int_equal(list.n, 1);
     assert_int_equal(list.v[0].rule, PGK_ADVICE_HOT);
     pgk_advice_free(&list);
@@ -183,6 +204,7 @@ int main(void)
         cmocka_unit_test(test_freed_elsewhere),
         cmocka_unit_test(test_hints_follow_the_compiler),
         cmocka_unit_test(test_savings_before_hints_and_large_before_small),
+        cmocka_unit_test(test_some_accesses_are_no_reason),
         cmocka_unit_test(test_hot_hints_only_where_few_are_hot),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

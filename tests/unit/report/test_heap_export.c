@@ -32,7 +32,7 @@ static void test_an_empty_profile_is_refused(void **state)
     char path[TEST_PATH_SIZE];
     (void)state;
     assert_int_equal(pgk_heap_new(&h, NULL), 0);
-    for (enum pgk_heap_export f = 0; f < PGK_EXPORTS; f++)
+    for (enum pgk_export f = 0; f < PGK_EXPORTS; f++)
         assert_int_equal(
             pgk_heap_export_save(h, f, test_join(path, folder, "empty"), NULL, NULL), PGK_E_EMPTY);
     assert_int_equal(test_folder_entries(folder), 0);
@@ -46,7 +46,7 @@ static void test_out_of_memory_anywhere(void **state)
     char path[TEST_PATH_SIZE];
     (void)state;
     test_join(path, folder, "out");
-    for (enum pgk_heap_export f = 0; f < PGK_EXPORTS; f++) {
+    for (enum pgk_export f = 0; f < PGK_EXPORTS; f++) {
         struct pgk_export_opts opts = {.struct_size = sizeof opts, .title = "t"};
         opts.base = f == PGK_EXPORT_HTML ? base : NULL;
         for (uint64_t nth = 1, failed = 1; failed; nth++) {

@@ -156,6 +156,55 @@ static void test_raw_truncations(void **state)
     pgk_sink_drop(&out);
 }
 
+/* As LLVM 14 wrote it: main with an inlinee foo, and foo. */
+static void test_compact(void **state)
+{
+    (void)state;
+    static const uint8_t summary[] = {10, 7, 3, 3, 2, 0};
+    static const uint8_t records[] = {
+        1, 0, 9, 1, 1, 0, 7, 0, 1, 2, 1, 1, 2, 1, 3, 0, 2, 0, 0, /* head, name, total, ... */
+        3, 1, 1, 1, 1, 0, 1, 0, 0};
+    struct pgk_sink *out;
+    size_t size;
+    assert_int_equal(pgk_sink_memory(&out, NULL), 0);
+    pgk_sink_uleb(out, PGK_SAMPLE_MAGIC_COMPACT);
+    pgk_sink_uleb(out, PGK_SAMPLE_VERSION);
+    pgk_sink_bytes(out, summary, sizeof summary);
+    pgk_sink_uleb(out, 2);
+    pgk_sink_uleb(out, UINT64_C(15822663052811949562)); /* main */
+    pgk_sink_uleb(out, UINT64_C(6699318081062747564));  /* foo */
+    uint64_t start = pgk_sink_tell(out) + 8;
+    pgk_sink_u64(out, start + sizeof records);
+    pgk_sink_bytes(out, records, sizeof records);
+    pgk_sink_uleb(out, 2);
+    pgk_sink_uleb(out, 0);
+    pgk_sink_uleb(out, start);
+    pgk_sink_uleb(out, 1);
+    pgk_sink_uleb(out, start + 19);
+    const uint8_t *bytes = pgk_sink_data(out, &size);
+    for (size_t n = 0; n <= size; n++) {
+        struct pgk_sample *p;
+        struct pgk_err err = {0};
+        uint8_t *part = malloc(n + 1);
+        memcpy(part, bytes, n);
+        assert_int_equal(pgk_sample_new(&p, NULL), 0);
+        int status = pgk_sample_compact_read(p, part, n, &case_source, 1, &err);
+        free(part);
+        if (n == size) {
+            assert_int_equal(status, 0);
+            for (const char *name = "main\0foo\0"; *name; name += strlen(name) + 1)
+                assert_true(pgk_sample_names_spell(&p->names, name, strlen(name)));
+            case_expect(p, "main:9:1\n 1: 7\n 2.1: foo:2\n  3: 2\nfoo:1:3\n 1: 1\n");
+            continue;
+        }
+        if (!status)
+            fail_msg("%zu of %zu bytes are taken for a whole", n, size);
+        assert_true(*err.field && *err.record && *err.found && *err.expected);
+        pgk_sample_close(&p);
+    }
+    pgk_sink_drop(&out);
+}
+
 struct forgery {
     size_t off, size;
     uint64_t value;
@@ -207,6 +256,14 @@ static void test_forged_numbers(void **state)
     pgk_sink_drop(&out);
 }
 
+static void put_section(struct pgk_sink *out, uint64_t type, uint64_t flags, uint64_t off,
+                        uint64_t size)
+{
+    const uint64_t entry[] = {type, flags, off, size};
+    for (int i = 0; i < 4; i++)
+        pgk_sink_u64(out, entry[i]);
+}
+
 /* A file of one section, a profile section, of these bytes. */
 static struct pgk_sink *one_section(uint64_t type, uint64_t flags, const void *bytes, size_t n)
 {
@@ -254,6 +311,101 @@ static void test_bombs(void **state)
     pgk_sink_drop(&out);
 }
 
+/* The same in GCC's form, whose numbers have four bytes. */
+static void test_gcc_bomb(void **state)
+{
+    (void)state;
+    struct pgk_sink *out;
+    struct pgk_sample *p;
+    struct pgk_err err;
+    size_t size;
+    static const uint32_t head[] = {2, 0, 0xaa000000, 0, 2};
+    static const uint32_t function[] = {0xac000000, 0, 1, 1, 0, 1, 0, 1}, inlinee[] = {1, 1, 0, 1};
+    assert_int_equal(pgk_sink_memory(&out, NULL), 0);
+    pgk_sink_bytes(out, "adcg", 4);
+    pgk_sink_bytes(out, head, sizeof head);
+    pgk_sink_bytes(out, "\1\0\0\0\0\2\0\0\0f\0", 11); /* names: an empty one, f */
+    pgk_sink_bytes(out, function, sizeof function);
+    for (int i = 0; i < 100000; i++)
+        pgk_sink_bytes(out, inlinee, sizeof inlinee);
+    const uint8_t *bytes = pgk_sink_data(out, &size);
+    assert_int_equal(read_bytes(bytes, size, PGK_SAMPLE_GCC, &p, &err), PGK_E_CORRUPT);
+    assert_string_equal(err.field, "number of inlinees");
+    assert_string_equal(err.expected, "nesting of at most 1000 levels");
+    pgk_sample_close(&p);
+    pgk_sink_drop(&out);
+}
+
+/* Sections whose contents are right, but twice there; contexts without or with too many
+ * frames; metadata nested without end. */
+static struct pgk_sink *sections(size_t n, const uint64_t (*entries)[2], const uint8_t *const *v,
+                                 const size_t *sizes)
+{
+    struct pgk_sink *out;
+    uint64_t off = 18 + 32 * n;
+    assert_int_equal(pgk_sink_memory(&out, NULL), 0);
+    pgk_sink_uleb(out, PGK_SAMPLE_MAGIC_EXT);
+    pgk_sink_uleb(out, PGK_SAMPLE_VERSION);
+    pgk_sink_u64(out, n);
+    for (size_t i = 0; i < n; off += sizes[i++])
+        put_section(out, entries[i][0], entries[i][1], off, sizes[i]);
+    for (size_t i = 0; i < n; i++)
+        pgk_sink_bytes(out, v[i], sizes[i]);
+    return out;
+}
+
+static void refused(struct pgk_sink *out, int status, const char *record, const char *field)
+{
+    struct pgk_sample *p;
+    struct pgk_err err;
+    size_t size;
+    const uint8_t *bytes = pgk_sink_data(out, &size);
+    assert_int_equal(read_bytes(bytes, size, PGK_SAMPLE_EXT_BINARY, &p, &err), status);
+    assert_string_equal(err.record, record);
+    assert_string_equal(err.field, field);
+    pgk_sample_close(&p);
+    pgk_sink_drop(&out);
+}
+
+static void test_bombs_in_tables(void **state)
+{
+    (void)state;
+    static const uint8_t summary[] = {0, 0, 0, 0, 0, 0}, names[] = {1, 'f', 0};
+    static const uint8_t empty_context[] = {1, 0}, deep_context[] = {1, 0xe9, 7};
+    static uint8_t nested[60000] = {0}; /* function 0, 1 inlinee, its line, ... */
+    const uint64_t with_contexts[][2] = {{PGK_SEC_SUMMARY, PGK_SECF_SUMMARY_CONTEXTS},
+                                         {PGK_SEC_NAMES, 0}, {PGK_SEC_CONTEXTS, 0}};
+    const uint64_t with_metadata[][2] = {{PGK_SEC_SUMMARY, 0}, {PGK_SEC_NAMES, 0},
+                                         {PGK_SEC_METADATA, 0}};
+    const uint64_t twice[][2] = {{PGK_SEC_SUMMARY, 0}, {PGK_SEC_NAMES, 0}, {PGK_SEC_NAMES, 0}};
+    refused(sections(3, with_contexts, (const uint8_t *[]){summary, names, empty_context},
+                     (size_t[]){6, 3, 2}),
+            PGK_E_LIMIT, "context table", "number of frames");
+    refused(sections(3, with_contexts, (const uint8_t *[]){summary, names, deep_context},
+                     (size_t[]){6, 3, 3}),
+            PGK_E_LIMIT, "context table", "number of frames");
+    for (size_t i = 1; i < sizeof nested; i += 4)
+        nested[i] = 1;
+    refused(sections(3, with_metadata, (const uint8_t *[]){summary, names, nested},
+                     (size_t[]){6, 3, sizeof nested}),
+            PGK_E_CORRUPT, "function metadata", "number of inlinees");
+    refused(sections(3, twice, (const uint8_t *[]){summary, names, names}, (size_t[]){6, 3, 3}),
+            PGK_E_CORRUPT, "section table", "name table");
+}
+
+static struct pgk_sample *read_one(struct pgk_sink *out, const char *function, int expected,
+                                   struct pgk_sample_ext_info *info)
+{
+    struct pgk_sample *p;
+    struct pgk_err err;
+    size_t size;
+    const uint8_t *bytes = pgk_sink_data(out, &size);
+    assert_int_equal(pgk_sample_new(&p, NULL), 0);
+    assert_int_equal(pgk_sample_ext_read_function(p, bytes, size, &case_source, function, info,
+                                                  &err), expected);
+    return p;
+}
+
 /* One function by the offset table is what the whole file has of it. */
 static void test_one_function(void **state)
 {
@@ -262,20 +414,76 @@ static void test_one_function(void **state)
         opts_t opts = {.vtables = true, .compress = bits & 1, .split_layout = bits & 2,
                        .md5 = bits & 4};
         struct pgk_sink *out = case_encode(CASE_PLAIN, &opts);
-        struct pgk_sample *p;
-        struct pgk_err err;
-        size_t size;
-        const uint8_t *bytes = pgk_sink_data(out, &size);
-        assert_int_equal(pgk_sample_new(&p, NULL), 0);
-        assert_int_equal(pgk_sample_ext_read_function(p, bytes, size, &case_source, "_Z3bari",
-                                                      &err), 0);
-        case_expect(p, "_Z3bari:20301:1437\n 1: 1437\n");
-        assert_int_equal(pgk_sample_new(&p, NULL), 0);
-        assert_int_equal(pgk_sample_ext_read_function(p, bytes, size, &case_source, "inline1",
-                                                      &err), PGK_E_EMPTY);
+        struct pgk_sample_ext_info info;
+        case_expect(read_one(out, "_Z3bari", 0, &info), "_Z3bari:20301:1437\n 1: 1437\n");
+        assert_true(info.has_summary && info.has_vtables);
+        assert_int_equal(info.summary.num_functions, 3);
+        struct pgk_sample *none = read_one(out, "inline1", PGK_E_EMPTY, NULL);
+        pgk_sample_close(&none);
+        pgk_sink_drop(&out);
+    }
+    opts_t opts = {0};
+    struct pgk_sink *out = case_encode(CASE_PROBES, &opts);
+    case_expect(read_one(out, "main", 0, NULL),
+                "main:100:1\n 1: 60\n 2: foo:40\n  1: 40\n  !CFGChecksum: 22\n"
+                " !CFGChecksum: 11\n");
+    pgk_sink_drop(&out);
+}
+
+/* All contexts of a function, and what stands apart from them: checksums and attributes. */
+static void test_one_function_in_contexts(void **state)
+{
+    (void)state;
+    static const char text[] = "[main:3.1 @ foo]:5:2\n 1: 5 bar:4\n !CFGChecksum: 99\n"
+                               " !Attributes: 2\n"
+                               "[foo]:4:1\n 1: 4\n !CFGChecksum: 99\n"
+                               "[main:3.1 @ foo:300 @ bar]:4:4\n 2: 4\n !CFGChecksum: 5\n"
+                               "[main]:3:0\n 3.1: 3 foo:2\n !CFGChecksum: 7\n";
+    for (int bits = 0; bits < 4; bits++) {
+        opts_t opts = {.compress = bits & 1, .md5 = bits & 2};
+        struct pgk_sink *out = case_encode(text, &opts);
+        struct pgk_sample *p = read_one(out, "foo", 0, NULL);
+        for (const char *s = "main\0bar\0"; *s; s += strlen(s) + 1)
+            assert_true(pgk_sample_names_spell(&p->names, s, strlen(s)));
+        case_expect(p, "[main:3.1 @ foo]:5:2\n 1: 5 bar:4\n !CFGChecksum: 99\n"
+                       " !Attributes: 2\n[foo]:4:1\n 1: 4\n !CFGChecksum: 99\n");
+        p = read_one(out, "baz", PGK_E_EMPTY, NULL);
+        pgk_sample_close(&p);
+        p = read_one(out, "[foo]", PGK_E_ARG, NULL);
         pgk_sample_close(&p);
         pgk_sink_drop(&out);
     }
+}
+
+/* GUIDs as numbers of any length, which no tool writes and all read. */
+static void test_short_guids(void **state)
+{
+    (void)state;
+    enum { HEAD = 18 + 3 * 32, NAMES = 1 + 1 + 10, OFFSETS = 5, RECORD = 5 };
+    static const uint8_t offsets[OFFSETS] = {2, 0, 0, 1, RECORD}, records[2 * RECORD] = {
+        1, 0, 7, 0, 0, /* head, name, total, lines, inlinees */
+        2, 1, 9, 0, 0};
+    struct pgk_sink *out;
+    assert_int_equal(pgk_sink_memory(&out, NULL), 0);
+    pgk_sink_uleb(out, PGK_SAMPLE_MAGIC_EXT);
+    pgk_sink_uleb(out, PGK_SAMPLE_VERSION);
+    pgk_sink_u64(out, 3);
+    put_section(out, PGK_SEC_NAMES, PGK_SECF_NAMES_MD5, HEAD, NAMES);
+    put_section(out, PGK_SEC_OFFSETS, 0, HEAD + NAMES, OFFSETS);
+    put_section(out, PGK_SEC_PROFILES, 0, HEAD + NAMES + OFFSETS, sizeof records);
+    pgk_sink_uleb(out, 2);
+    pgk_sink_uleb(out, 5);
+    pgk_sink_uleb(out, UINT64_C(0xf000000000000001));
+    pgk_sink_bytes(out, offsets, sizeof offsets);
+    pgk_sink_bytes(out, records, sizeof records);
+    case_expect(read_one(out, "17293822569102704641", 0, NULL), "17293822569102704641:9:2\n");
+    struct pgk_sample *p;
+    struct pgk_err err;
+    size_t size;
+    const uint8_t *bytes = pgk_sink_data(out, &size);
+    assert_int_equal(read_bytes(bytes, size, PGK_SAMPLE_EXT_BINARY, &p, &err), 0);
+    case_expect(p, "17293822569102704641:9:2\n5:7:1\n");
+    pgk_sink_drop(&out);
 }
 
 static void test_out_of_memory(void **state)
@@ -316,7 +524,12 @@ int main(void)
         cmocka_unit_test(test_gcc),             cmocka_unit_test(test_bytes),
         cmocka_unit_test(test_truncations),     cmocka_unit_test(test_raw_truncations),
         cmocka_unit_test(test_forged_numbers),  cmocka_unit_test(test_bombs),
-        cmocka_unit_test(test_one_function),    cmocka_unit_test(test_out_of_memory),
+        cmocka_unit_test(test_one_function),
+        cmocka_unit_test(test_one_function_in_contexts),
+        cmocka_unit_test(test_short_guids),
+        cmocka_unit_test(test_compact),
+        cmocka_unit_test(test_gcc_bomb),
+        cmocka_unit_test(test_bombs_in_tables),    cmocka_unit_test(test_out_of_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -126,6 +126,81 @@ static void test_depth_is_limited(void **state)
     pgk_vec_free(&text);
 }
 
+/* One line out of pieces that lines have, in any order. */
+static size_t random_line(uint64_t *seed, char *line)
+{
+    static const char *const pieces[] = {
+        ":", ": ", " ", ".", "0", "7", "65535", "65536", "18446744073709551615",
+        "18446744073709551616", "9999999999", "00000000000000000003", "f", "ab:", "vtables ", "f:2",
+        " g:3", "4294967295", "4294967296", "!Flat"};
+    size_t n = 0, wanted = 1 + (*seed >> 8) % 7;
+    line[n++] = ' ';
+    for (size_t i = 0; i < wanted; i++) {
+        *seed = *seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+        const char *piece = i == 1 && *seed >> 63 ? ": " : pieces[(*seed >> 40) % 20];
+        memcpy(line + n, piece, strlen(piece));
+        n += strlen(piece);
+    }
+    return n;
+}
+
+/* Lines of samples are read in one go if they end with a newline alone; with a carriage return
+ * before it they are taken apart like any other line. */
+static void test_quick_and_plain_way_agree(void **state)
+{
+    (void)state;
+    uint64_t seed = 99;
+    unsigned read = 0, refused = 0;
+    for (unsigned round = 0; round < 20000; round++) {
+        char quick[256] = "m:5:5\n 3: 4\n", plain[256] = "m:5:5\n 3: 4\n", line[200];
+        size_t head = strlen(quick), n = random_line(&seed, line);
+        memcpy(quick + head, line, n);
+        memcpy(plain + head, line, n);
+        strcpy(quick + head + n, "\n");
+        strcpy(plain + head + n, "\r\n");
+        struct pgk_sample *a, *b;
+        struct pgk_err ea, eb;
+        int sa = case_try_text(quick, strlen(quick), &a, &ea);
+        int sb = case_try_text(plain, strlen(plain), &b, &eb);
+        if (sa != sb)
+            fail_msg("'%s': %d, with a carriage return %d", quick, sa, sb);
+        if (sa) {
+            assert_int_equal(ea.offset, eb.offset);
+            assert_string_equal(ea.found, eb.found);
+            pgk_sample_close(&b);
+        } else {
+            char *expected = case_text(b);
+            case_expect(a, expected);
+            free(expected);
+            pgk_sample_close(&b);
+            read++;
+            continue;
+        }
+        pgk_sample_close(&a);
+        refused++;
+    }
+    assert_in_range(read, 300, 19000);
+    assert_in_range(refused, 1000, 19700);
+}
+
+static void test_cut_at_every_byte(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {CASE_PLAIN, CASE_CONTEXTS, CASE_PROBES};
+    for (size_t i = 0; i < 3; i++) {
+        for (size_t size = 0; size < strlen(texts[i]); size++) {
+            struct pgk_sample *p;
+            struct pgk_err err;
+            int status = case_try_text(texts[i], size, &p, &err);
+            if (status) {
+                assert_int_equal(status, PGK_E_CORRUPT);
+                assert_true(err.offset <= size && *err.field && *err.found && *err.expected);
+            }
+            pgk_sample_close(&p);
+        }
+    }
+}
+
 static void test_sniffing(void **state)
 {
     (void)state;
@@ -161,6 +236,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_round_trips),      cmocka_unit_test(test_odd_lines),
         cmocka_unit_test(test_metadata_order),   cmocka_unit_test(test_guids),
+        cmocka_unit_test(test_quick_and_plain_way_agree),
+        cmocka_unit_test(test_cut_at_every_byte),
         cmocka_unit_test(test_refusals),         cmocka_unit_test(test_depth_is_limited),
         cmocka_unit_test(test_sniffing),         cmocka_unit_test(test_out_of_memory),
     };

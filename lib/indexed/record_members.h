@@ -1,0 +1,20 @@
+/* Which contexts and call sites stand in which function record of an indexed profile. */
+#ifndef PGK_RECORD_MEMBERS_H
+#define PGK_RECORD_MEMBERS_H
+
+#include "radix_stacks.h"
+
+struct pgk_record_members {
+    PGK_VEC(uint64_t) guids; /* of the records, rising */
+    uint32_t *first;         /* by record: its part of `refs`; one more at the end */
+    uint32_t *refs;          /* contexts first, as ranks of their stacks, then sites with
+                                PGK_MEMBER_SITE set; each by rank of the stack */
+    uint32_t *context_at;    /* by rank: context, or PGK_INDEX_NONE */
+};
+
+PGK_MUST_USE int pgk_record_members_make(struct pgk_record_members *m, const struct pgk_heap *h,
+                                         const struct pgk_radix_stacks *radix,
+                                         struct pgk_err *err);
+void pgk_record_members_free(struct pgk_record_members *m);
+
+#endif

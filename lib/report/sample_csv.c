@@ -1,0 +1,73 @@
+/* A row per function or context of a sample profile, RFC 4180: for spreadsheets and data
+ * frames. */
+#include "sample_export.h"
+
+#include "json_out.h"
+
+/* What a function has in it, with its inlinees. */
+struct inside {
+    uint64_t lines, samples, largest, inlinees;
+};
+
+static void add_inside(const struct pgk_sample *p, const struct pgk_sample_node *n,
+                       struct inside *in)
+{
+    for (uint32_t i = 0; i < n->recs.n; i++) {
+        const struct pgk_sample_rec *r = &n->recs.v[i];
+        if (r->what != PGK_REC_BODY)
+            continue;
+        in->lines++;
+        in->samples = pgk_sample_sum(in->samples, r->count);
+        if (r->count > in->largest)
+            in->largest = r->count;
+    }
+    for (uint32_t c = n->first_child; c; c = pgk_sample_next(p, c)) {
+        in->inlinees++;
+        add_inside(p, &p->nodes.v[c], in);
+    }
+}
+
+static void put_callers(const struct pgk_sample_tree *t, uint32_t node, struct pgk_sink *out)
+{
+    pgk_sink_u8(out, '"');
+    for (uint32_t n = node; t->nodes.v[n].parent; n = t->nodes.v[n].parent) {
+        uint64_t loc = t->nodes.v[n].loc;
+        if (n != node)
+            pgk_sink_printf(out, " <- ");
+        pgk_csv_text(out, pgk_sample_tree_name(t, t->nodes.v[n].parent));
+        pgk_sink_printf(out, ":%u", pgk_sample_line(loc));
+        if (pgk_sample_discriminator(loc))
+            pgk_sink_printf(out, ".%u", pgk_sample_discriminator(loc));
+    }
+    pgk_sink_u8(out, '"');
+}
+
+static void put_row(const struct pgk_sample_tree *t, uint32_t node, struct pgk_sink *out)
+{
+    const struct pgk_sample_func *f = &t->funcs.v[t->nodes.v[node].func];
+    const struct pgk_sample_node *n = pgk_tree_now(t, node);
+    struct inside in = {0};
+    add_inside(t->now, n, &in);
+    pgk_csv_cell(out, pgk_sample_tree_text(t, f->name));
+    pgk_sink_u8(out, ',');
+    pgk_csv_cell(out, pgk_sample_tree_text(t, f->linkage ? f->linkage : f->name));
+    const uint64_t numbers[] = {n->total, n->head, in.samples, in.largest, in.lines, in.inlinees};
+    for (size_t i = 0; i < PGK_COUNTOF(numbers); i++) {
+        pgk_sink_u8(out, ',');
+        pgk_json_number(out, numbers[i]);
+    }
+    pgk_sink_u8(out, ',');
+    put_callers(t, node, out);
+    pgk_sink_printf(out, "\r\n");
+}
+
+int pgk_sample_csv(struct pgk_sample_stacks *s, struct pgk_sink *out, struct pgk_err *err)
+{
+    (void)err;
+    pgk_sink_printf(out, "function,linkage name,total (samples),head (samples),"
+                         "lines' sum (samples),largest line (samples),lines,inlinees,callers\r\n");
+    for (uint32_t n = 1; n < s->tree.nodes.n; n++)
+        if (s->tree.nodes.v[n].top)
+            put_row(&s->tree, n, out);
+    return 0;
+}

@@ -1,0 +1,61 @@
+/* The data of a sample report page: what web/src reads. docs/report.md tells the keys. */
+#ifndef PGK_SAMPLE_PAGE_H
+#define PGK_SAMPLE_PAGE_H
+
+#include "page_table.h"
+#include "pgokit/report.h"
+#include "sample_figures.h"
+#include "sample_tree.h"
+#include "sink.h"
+
+/* A function or context with a profile of its own on some side, most samples first. */
+struct pgk_sample_page_row {
+    uint32_t node;                          /* of the tree */
+    double weight;                          /* larger one of its shares on both sides */
+    const struct pgk_sample_change *change; /* of a comparison */
+};
+
+/* One side of the page. */
+struct pgk_sample_page_side {
+    struct pgk_sample_summary summary;
+    double density;
+    uint64_t functions_total; /* totals of all functions, of which shares are told */
+    uint64_t heads;           /* samples at their heads */
+};
+
+struct pgk_sample_page {
+    const struct pgk_sample_export_opts *opts;
+    struct pgk_sink *out;
+    struct pgk_sample_tree tree;
+    struct pgk_sample_page_side now, before;
+    struct pgk_sample_diff *diff; /* NULL without a comparison */
+    struct pgk_sample_coverage coverage;
+    struct pgk_sample_page_row *rows;
+    size_t n_rows, n_shown; /* the rows from n_shown on are summed up */
+    size_t distinct;        /* functions with a profile in whatever context */
+    struct pgk_page_table nodes, funcs, texts;
+    uint64_t *own, *own_before; /* by node of the tree; with what is folded into the node */
+    size_t inlinees_folded;     /* added to what they are inlined into */
+    double folded_share;        /* none of them has more of the samples */
+    uint64_t least_count;       /* lines, calls and types with fewer are left out */
+    size_t records_left_out;
+};
+
+/* Chooses what is shown. End in any case with pgk_sample_page_free. */
+PGK_MUST_USE int pgk_sample_page_make(struct pgk_sample_page *p, const struct pgk_sample *now,
+                                      struct pgk_err *err);
+void pgk_sample_page_free(struct pgk_sample_page *p);
+
+/* Lines, calls and types of a node; those of the older profile are not on the page. */
+static inline const struct pgk_sample_recs *
+pgk_sample_page_records(const struct pgk_sample_page *p, uint32_t node)
+{
+    static const struct pgk_sample_recs none;
+    const struct pgk_sample_node *now = pgk_tree_now(&p->tree, node);
+    return now ? &now->recs : &none;
+}
+
+/* All of it, as JSON into p->out. */
+void pgk_sample_page_json(struct pgk_sample_page *p);
+
+#endif

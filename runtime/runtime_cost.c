@@ -1,0 +1,124 @@
+/* What recording itself costs, for the user to see: an estimate that costs next to nothing.
+ *
+ * Now and then a thread asks for its next visit to be timed. The question is where the way in and
+ * the way out look anyway: in the word that says who is inside, and in the list of what to do when
+ * leaving. The mean of the visits timed, times their number, is the time of all. */
+#include "pgrt.h"
+
+#include <sys/syscall.h>
+#include <time.h>
+#include <x86intrin.h>
+
+enum {
+    TICKS_MAX = 8192, /* of one visit, some 2 to 4 us; those that take longer were interrupted */
+    REGION_SHADOW = (1 << PGRT_REGION_SHIFT) / PGRT_GRANULE * 8,
+};
+
+char pgrt_cost_asked, pgrt_cost_timed;
+static u64 began_ticks, began_ns; /* of the process */
+static u64 ticks_of_timing;       /* that timing adds to a visit */
+static u64 objects_dumped;
+static u64 once_ns;               /* of the start, and of dumps */
+static u64 once_began;            /* when one of them began */
+
+static u64 clock_ns(clockid_t clock)
+{
+    struct timespec now;
+    return clock_gettime(clock, &now) ? 0 : (u64)now.tv_sec * 1000000000 + (u64)now.tv_nsec;
+}
+
+void pgrt_cost_init(void)
+{
+    once_began = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+    began_ticks = __rdtsc();
+    began_ns = clock_ns(CLOCK_MONOTONIC);
+    ticks_of_timing = UINT64_MAX;
+    for (int i = 0; i < 16; i++) {
+        u64 ticks = __rdtsc();
+        ticks = __rdtsc() - ticks;
+        ticks_of_timing = ticks < ticks_of_timing ? ticks : ticks_of_timing;
+    }
+}
+
+void pgrt_cost_once_begins(void)
+{
+    once_began = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+}
+
+void pgrt_cost_once_ends(void)
+{
+    once_ns += clock_ns(CLOCK_THREAD_CPUTIME_ID) - once_began;
+}
+
+/* A child's own costs begin with it. */
+void pgrt_cost_forked(void)
+{
+    objects_dumped = once_ns = 0;
+    for (struct pgrt_thread *t = pgrt_threads; t; t = t->next)
+        t->timed_visits = t->timed_ticks = 0;
+    pgrt_cost_init();
+}
+
+PGRT_COLD void pgrt_cost_ask(struct pgrt_thread *t)
+{
+    void *none = NULL;
+    __atomic_compare_exchange_n(&t->deferred, &none, &pgrt_cost_asked, false, __ATOMIC_ACQ_REL,
+                                __ATOMIC_RELAXED);
+}
+
+void pgrt_cost_visit_begins(struct pgrt_thread *t)
+{
+    void *none = NULL;
+    if (__atomic_compare_exchange_n(&t->deferred, &none, &pgrt_cost_timed, false, __ATOMIC_ACQ_REL,
+                                    __ATOMIC_RELAXED))
+        t->visit_began = __rdtsc();
+}
+
+void pgrt_cost_visit_ends(struct pgrt_thread *t, u64 now)
+{
+    u64 ticks = now - t->visit_began;
+    if (ticks >= TICKS_MAX)
+        return;
+    ticks -= ticks < ticks_of_timing ? ticks : ticks_of_timing;
+    /* The thread is outside by now, so a dump may be looking. */
+    __atomic_store_n(&t->timed_ticks, t->timed_ticks + ticks, __ATOMIC_RELAXED);
+    __atomic_store_n(&t->timed_visits, t->timed_visits + 1, __ATOMIC_RELAXED);
+}
+
+void pgrt_cost_dumped(u64 objects)
+{
+    objects_dumped += objects;
+}
+
+u64 pgrt_cost_ns(u64 objects)
+{
+    u64 timed_visits = 0, timed_ticks = 0;
+    for (struct pgrt_thread *t = __atomic_load_n(&pgrt_threads, __ATOMIC_ACQUIRE); t; t = t->next) {
+        timed_visits += __atomic_load_n(&t->timed_visits, __ATOMIC_RELAXED);
+        timed_ticks += __atomic_load_n(&t->timed_ticks, __ATOMIC_RELAXED);
+    }
+    const u64 once = once_ns + clock_ns(CLOCK_THREAD_CPUTIME_ID) - once_began;
+    const double ticks = (double)(__rdtsc() - began_ticks),
+                 ns = (double)(clock_ns(CLOCK_MONOTONIC) - began_ns),
+                 visits = 2 * (double)(objects_dumped + objects); /* they come, and they go */
+    if (!timed_visits || ticks <= 0)
+        return once;
+    const double each = (double)timed_ticks / (double)timed_visits * (ns / ticks);
+    const u64 all = once + (u64)(each * visits), most = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+    return all < most ? all : most;
+}
+
+/* Counters in memory, tables, and the mapped file. */
+u64 pgrt_cost_bytes(void)
+{
+    unsigned char in_core[REGION_SHADOW / PGRT_PAGE];
+    u64 bytes = pgrt_mapped_bytes + pgrt_store_bytes();
+    for (u32 i = 0; i < pgrt_region_count && i < PGRT_REGIONS_MAX; i++) {
+        const u64 *shadow = pgrt_shadow((uintptr_t)pgrt_region_list[i] << PGRT_REGION_SHIFT);
+        if (pgrt_syscall(SYS_mincore, shadow, (long)REGION_SHADOW, in_core, 0L, 0L, 0L) < 0)
+            continue;
+        for (size_t page = 0; page < sizeof in_core; page++)
+            bytes += in_core[page] & 1 ? PGRT_PAGE : 0;
+    }
+    return bytes;
+}

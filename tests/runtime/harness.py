@@ -1,0 +1,66 @@
+"""What the tests of the runtime share: running programs, and cases that print TAP."""
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+
+
+class Failure(Exception):
+    pass
+
+
+class Skip(Exception):
+    pass
+
+
+def require(condition, text):
+    if not condition:
+        raise Failure(text)
+
+
+def tool(name):
+    found = shutil.which(name)
+    if not found:
+        raise Skip(f"missing {name}")
+    return found
+
+
+def run(argv, cwd, env=None, status=0, timeout=120, **kw):
+    """Fails if the exit status is another one; None: any will do."""
+    result = subprocess.run(argv, cwd=cwd, env=dict(os.environ, **(env or {})), timeout=timeout,
+                            stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                            errors="replace", check=False, **kw)
+    if status is not None:
+        require(result.returncode == status, f"$ {' '.join(argv)}\nexit status "
+                f"{result.returncode}\n{result.stdout}{result.stderr}")
+    return result
+
+
+class Cases:
+    """Each in a folder of its own. What a function returns is printed as notes."""
+
+    def __init__(self):
+        self.count = self.failures = 0
+
+    def run(self, name, function, *args):
+        self.count += 1
+        with tempfile.TemporaryDirectory(prefix="pgokit-runtime-") as folder:
+            notes = []
+            try:
+                notes = function(folder, *args) or []
+                print(f"ok {self.count} - {name}")
+            except Skip as reason:
+                print(f"ok {self.count} - {name} # SKIP {reason}")
+            except (Failure, OSError, ValueError, subprocess.TimeoutExpired) as reason:
+                self.failures += 1
+                notes = str(reason).splitlines()
+                print(f"not ok {self.count} - {name}")
+        for note in notes:
+            print(f"# {note}")
+        sys.stdout.flush()
+
+    def finish(self):
+        print(f"1..{self.count}")
+        sys.exit(1 if self.failures else 0)

@@ -1,0 +1,388 @@
+#!/usr/bin/env python3
+"""The heap profiler runtime in processes that fork, dump, are killed, and in places where it
+cannot write."""
+
+import json
+import os
+import random
+import re
+import resource
+import shutil
+import subprocess
+import time
+
+import raw_profile
+from harness import Cases, Skip, require, run, tool
+from runtime_programs import (ARCHIVE, EXPORTS, HERE, PGOKIT, SHARED, build, check_sound,
+                              one_file, require_exact)
+
+KILLS = int(os.environ.get("PGOKIT_TEST_KILLS", "30"))
+
+
+# ---- processes ----
+
+def forking(folder):
+    program = build(folder, "process.c", "clang-22", "archive")
+    child = run([program, "fork"], folder).stdout.strip()
+    files = raw_profile.files(folder)
+    require(len(files) == 2, f"profiles: {files}")
+    of_child = [path for path in files if path.endswith("." + child)]
+    require(of_child, f"no profile of process {child} in {files}")
+    of_parent = [path for path in files if path not in of_child]
+    mine = raw_profile.Profile(of_child[0]).by_function(program)
+    theirs = raw_profile.Profile(of_parent[0]).by_function(program)
+    require(mine.get("in_child", [0])[0] == 10 and "in_parent" not in mine, f"child: {mine}")
+    require(theirs.get("in_parent") == [1, 24, 2, 2, 2] and "in_child" not in theirs,
+            f"parent: {theirs}")
+
+
+def dumping(folder, what, objects_before):
+    program = build(folder, "process.c", "clang-22", "archive")
+    run([program, what], folder)
+    profile = raw_profile.Profile(one_file(folder))
+    found = profile.by_function(program)
+    require(found.get("before", [0])[0] == objects_before and found["after"][0] == 3, str(found))
+    check_sound(one_file(folder))
+
+
+def executing(folder):
+    """What was recorded is complete before another program comes, and goes on if none does."""
+    program = build(folder, "process.c", "clang-22", "archive")
+    run([program, "exec"], folder)
+    files = raw_profile.files(folder)
+    require(len(files) == 2 and files[1] == files[0] + ".2", f"profiles: {files}")
+    first, second = [raw_profile.Profile(path) for path in files]
+    require(not first.interrupted and not second.interrupted, "interrupted")
+    found = first.by_function(program)
+    require(found["before"][:3] == [2, 48, 1] and found["after"][0] == 1 and
+            found["in_parent"] == [1, 24, 2, 2, 2], f"{found}")
+    require(second.by_function(program)["in_child"][0] == 1, "the second program")
+    check_sound(*files)
+
+
+def triggered(folder, options, seconds, mebibytes, dumps):
+    program = build(folder, "process.c", "clang-22", "archive")
+    n = int(run([program, "triggers", str(seconds), str(mebibytes)], folder,
+                {"PGOKIT_HEAP_OPTIONS": "dump_signal=12:" + options}).stdout)
+    profile = raw_profile.Profile(one_file(folder))
+    found = profile.by_function(program)
+    require(found["before"] == [1, 24, 1, 1, 1] and found["after"][0] == 3, f"{found}")
+    require(found.get("in_main", [0])[0] == n, f"{found}, allocated {n}")
+    require(found.get("in_child", [0])[0] == mebibytes, f"{found}")
+    require(profile.dumps >= dumps, f"{profile.dumps} dumps")
+    check_sound(one_file(folder))
+
+
+def races(folder):
+    runtime = os.path.dirname(EXPORTS)
+    parts = ["access", "alloc", "cost", "depot", "dump", "file", "frames", "modules", "options",
+             "start", "store", "sys", "table", "thread", "trigger", "walk"]
+    run([tool("clang-22"), "-g", "-O1", "-fsanitize=thread", "-fno-omit-frame-pointer",
+         f"-I{runtime}", f"-I{runtime}/../lib/records", os.path.join(HERE, "programs", "races.c"),
+         *[f"{runtime}/runtime_{part}.c" for part in parts], "-D_GNU_SOURCE", "-mcx16",
+         "-Wl,--wrap=pgrt_map,--wrap=pgrt_unmap", "-pthread", "-o", "races"], folder)
+    # The sanitizer's own start-up does not know the address-space layout of every kernel.
+    run(["setarch", "-R", "true"], folder)
+    out = run(["setarch", "-R", "./races", "5"], folder, {"TSAN_OPTIONS": "exitcode=66"})
+    require(not out.stderr, out.stderr[:3000])
+    profile = raw_profile.Profile(one_file(folder))
+    counted = sum(values[0] for values in profile.contexts.values())
+    require(counted == int(out.stdout), f"{counted} objects of {out.stdout}")
+    require(len(profile.contexts) == 256, f"{len(profile.contexts)} contexts")
+    return [f"{counted} objects, {len(profile.contexts)} contexts, {profile.dumps} dumps"]
+
+
+def signalling(folder):
+    program = build(folder, "process.c", "clang-22", "archive")
+    run([program, "signals"], folder)
+    found = raw_profile.Profile(one_file(folder)).by_function(program)
+    require(found["in_main"][0] == found["in_main"][2], f"{found}")
+
+
+def alive_after_kill(profile, program, threads):
+    """What process.c says that is alive; one object in flight for each thread."""
+    found = profile.by_function(program, profile.alive())
+    in_flight = found.pop("in_main", (0, 0))[0]
+    found.pop("?", None)  # of the C library
+    require(found == {"before": (5, 120), "in_child": (5 * threads, 120 * threads)} and
+            in_flight <= threads, f"alive: {found}, {in_flight} in flight")
+
+
+def known_to_pgokit(path, program):
+    """The size of what was alive is known, and the accesses are not."""
+    document = json.loads(run([PGOKIT, "show", path, "-b", program, "--json"], "/").stdout)
+    mib = next(context["mib"] for context in document["contexts"]
+               if context["stack"][0]["function"] == "before")
+    require(mib["AllocCount"] == 5 and mib["TotalSize"] == 120 and mib["TotalLifetime"] > 0 and
+            "TotalAccessCount" not in mib, f"{mib}")
+
+
+def killing(folder):
+    program = build(folder, "process.c", "clang-22", "archive")
+    at_random = random.Random(1)
+    for round_ in range(KILLS):
+        for path in raw_profile.files(folder):
+            os.unlink(path)
+        with subprocess.Popen([program, "churn", "4"], cwd=folder, stdout=subprocess.PIPE) as child:
+            child.stdout.readline()
+            time.sleep(at_random.random() / 50)
+            child.kill()
+        path = one_file(folder)
+        profile = raw_profile.Profile(path)
+        require(profile.interrupted, f"round {round_}: not marked as interrupted")
+        found = profile.by_function(program)
+        require(found.get("in_main", [0])[0] >= 4000, f"round {round_}: {found}")
+        require(found["in_parent"][0] == 5, f"round {round_}: alive at a dump: {found}")
+        require(found["in_child"][:2] == [8, 192], f"round {round_}: handed over: {found}")
+        alive_after_kill(profile, program, 4)
+    told = check_sound(path)
+    require(re.search("interrupted with (2[5-9]|3[0-9]) objects alive", told), told)
+    known_to_pgokit(path, program)
+    if shutil.which("llvm-profdata-22"):
+        run(["llvm-profdata-22", "show", "--memory", path, f"--profiled-binary={program}"], folder)
+    return [f"{KILLS} kills"]
+
+
+def early_kills(folder):
+    """At any moment, start and growth of the file included."""
+    program = build(folder, "random_access.c", "clang-22", "archive")
+    at_random = random.Random(2)
+    for round_ in range(KILLS):
+        for path in raw_profile.files(folder):
+            os.unlink(path)
+        with subprocess.Popen([program, str(round_), "4", "1000000"], cwd=folder,
+                              stdout=subprocess.DEVNULL) as child:
+            time.sleep(at_random.random() / 20)
+            child.kill()
+        for path in raw_profile.files(folder):
+            if not path.endswith(".part"):
+                raw_profile.Profile(path)
+
+
+# ---- what goes wrong ----
+
+def leaving(folder, what):
+    """A program that changes where it is, or what it may do: the profile is whole all the same."""
+    program = build(folder, "process.c", "clang-22", "archive")
+    result = run([program, what], folder, status=None)
+    if result.returncode == 77:
+        raise Skip(f"{what} is not allowed here")
+    require(result.returncode == 0 and not result.stderr, f"{result}")
+    profile = raw_profile.Profile(one_file(folder))
+    require(not profile.interrupted, "the profile says it was interrupted")
+    found = profile.by_function(program)
+    require(found["before"] == [1, 24, 2, 2, 2] and found["after"] == [1, 24, 1, 1, 1], str(found))
+    require(found["in_main"][0] == (5 if what == "closing" else 1) * 1024, str(found))
+    check_sound(one_file(folder))
+
+
+def unprofiled(folder, argv, options, words, before=None, env=None):
+    """The program goes on, and one line says why it is not profiled."""
+    result = run(argv, folder, dict(env or {}, PGOKIT_HEAP_OPTIONS=options), preexec_fn=before)
+    require(result.stdout.strip(), "the program did not go on")
+    lines = result.stderr.splitlines()
+    require(len(lines) == 1 and words in lines[0], f"not one line with '{words}': {result.stderr}")
+
+
+def no_profile(folder, options, words, before=None):
+    """Instrumented and preloaded."""
+    program = build(folder, "random_access.c", "clang-22", "archive")
+    unprofiled(folder, [program, "1", "2", "1000"], options, words, before)
+    unprofiled(folder, ["/bin/echo", "on"], options, words, before, {"LD_PRELOAD": SHARED})
+
+
+def mounted(folder, options, name, words):
+    if os.geteuid():
+        raise Skip("takes root to mount a file system")
+    mount = os.path.join(folder, "mounted")
+    os.mkdir(mount)
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", options, "none", mount],
+                      check=False, stderr=subprocess.DEVNULL).returncode:
+        raise Skip("cannot mount here")
+    try:
+        no_profile(folder, f"out={mount}/{name}", words)
+    finally:
+        subprocess.run(["umount", mount], check=False)
+
+
+def late_full_disk(folder):
+    """There is room to begin with."""
+    if os.geteuid():
+        raise Skip("takes root to mount a file system")
+    mount = os.path.join(folder, "mounted")
+    os.mkdir(mount)
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=256k", "none", mount],
+                      check=False, stderr=subprocess.DEVNULL).returncode:
+        raise Skip("cannot mount here")
+    try:
+        program = build(folder, "process.c", "clang-22", "archive")
+        result = run([program, "chdir"], folder, {"PGOKIT_HEAP_OPTIONS": f"out={mount}/profraw"})
+        require(result.stderr.count("\n") == 1 and "no space left" in result.stderr, f"{result}")
+        check_sound(os.path.join(mount, "profraw"))
+    finally:
+        subprocess.run(["umount", mount], check=False)
+
+
+def confined(folder, what):
+    wrapper = os.path.join(folder, "confined")
+    run([tool("gcc"), "-O2", os.path.join(HERE, "programs", "confined.c"), "-o", wrapper], folder)
+    program = build(folder, "random_access.c", "clang-22", "archive")
+    if run([wrapper, what, "true"], folder, status=None).returncode == 77:
+        raise Skip("seccomp is not allowed here")
+    argv = [wrapper, what, program, "1", "4", "20000"]
+    if what == "no-create":
+        unprofiled(folder, argv, "", "operation not permitted")
+        unprofiled(folder, [wrapper, what, "/bin/echo", "on"], "", "operation not permitted",
+                   env={"LD_PRELOAD": SHARED})
+        return
+    out = run(argv, folder)
+    require(not out.stderr, out.stderr)
+    require_exact(program, out.stdout, raw_profile.Profile(one_file(folder)))
+
+
+def no_descriptors(folder):
+    # Dynamically linked programs do not even start then.
+    program = build(folder, "random_access.c", "clang-22", "static")
+    unprofiled(folder, [program, "1", "2", "1000"], "", "too many open files",
+               lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (3, 3)))
+
+
+def without_proc(folder):
+    program = build(folder, "random_access.c", "clang-22", "archive")
+    script = f"mount -t tmpfs none /proc && exec {program} 1 2 20000"
+    result = run(["unshare", "-m", "sh", "-c", script], folder, status=None)
+    if "unshare failed" in result.stderr or "permission denied" in result.stderr:
+        raise Skip("cannot mount here")
+    require(result.returncode == 0 and not result.stderr, f"{result}")
+    require_exact(program, result.stdout, raw_profile.Profile(one_file(folder)))
+    result = run(["unshare", "-m", "sh", "-c", f"mount -t tmpfs none /proc && LD_PRELOAD={SHARED} "
+                  f"PGOKIT_HEAP_OPTIONS=out={folder}/%e.%p exec sqlite3 :memory: 'select 1'"],
+                 folder, status=None)
+    require(result.stdout == "1\n" and not result.stderr, f"{result}")
+
+
+def no_address_space(folder):
+    def limit():
+        resource.setrlimit(resource.RLIMIT_AS, (4 << 30, 4 << 30))
+
+    program = build(folder, "random_access.c", "clang-22", "archive")
+    result = run([program, "1", "1", "10"], folder, status=None, preexec_fn=limit)
+    require(result.returncode == 1 and "ulimit -v" in result.stderr,
+            f"instrumented: exit {result.returncode}, {result.stderr}")
+    unprofiled(folder, ["/bin/echo", "on"], "", "ulimit -v", limit, {"LD_PRELOAD": SHARED})
+
+
+def no_memory(folder):
+    """The program sees it from malloc; objects that no context could be made for are told."""
+    program = build(folder, "process.c", "clang-22", "archive")
+    result = run([program, "starve"], folder)
+    require(not result.stderr, result.stderr)
+    profile = raw_profile.Profile(one_file(folder))
+    found = profile.by_function(program)
+    made = int(result.stdout)
+    require(found["before"][0] == 1 and found["after"][0] == 1, f"{found}")
+    require(made > 1000 and found["starved"][0] + profile.dropped == made,
+            f"{found}, {profile.dropped} dropped, {made} made")
+    check_sound(one_file(folder))
+    return [f"{made} objects, {profile.dropped} without a context"]
+
+
+def preloaded_twice(folder):
+    """The runtime that is in the program records, and that one alone."""
+    program = build(folder, "random_access.c", "clang-22", "archive")
+    out = run([program, "1", "2", "20000"], folder, {"LD_PRELOAD": SHARED})
+    require(out.stderr.endswith(f"malloc is that of: {program}\n"), out.stderr)
+    require_exact(program, out.stdout, raw_profile.Profile(one_file(folder)))
+    os.unlink(one_file(folder))
+    run([tool("clang-22"), program + ".o", "-o", program, "-no-pie", "-Wl,--build-id", ARCHIVE,
+         "-pthread", "-Wl,--export-dynamic-symbol=__memprof_*"], folder)
+    out = run([program, "1", "2", "20000"], folder, {"LD_PRELOAD": SHARED})
+    require(not out.stderr, out.stderr)
+    require_exact(program, out.stdout, raw_profile.Profile(one_file(folder)))
+
+
+def other_allocator(folder):
+    """One in front of ours takes all calls."""
+    source, library = os.path.join(folder, "other.c"), os.path.join(folder, "other.so")
+    with open(source, "w", encoding="utf-8") as file:
+        file.write("void *__libc_malloc(unsigned long), __libc_free(void *);\n"
+                   "void *malloc(unsigned long n) { return __libc_malloc(n); }\n"
+                   "void free(void *p) { __libc_free(p); }\n")
+    run([tool("gcc"), "-shared", "-fPIC", source, "-o", library], folder)
+    unprofiled(folder, ["/bin/echo", "on"], "", "malloc is that of",
+               env={"LD_PRELOAD": f"{library} {SHARED}"})
+    require(not raw_profile.files(folder), "a profile all the same")
+
+
+def options(folder):
+    """The help has every row of the table, in the page for people too; names have their parts."""
+    program = build(folder, "random_access.c", "clang-22", "archive")
+    help_ = run([program, "1", "1", "10"], folder, {"PGOKIT_HEAP_OPTIONS": "help=1:depth=0x10"})
+    runtime = os.path.dirname(EXPORTS)
+    with open(os.path.join(runtime, "options.def"), encoding="utf-8") as file:
+        rows = re.findall(r"^PGRT_(?:NUMBER|STRING)\((\w+)", file.read(), re.M)
+    with open(os.path.join(runtime, "../docs/man/libpgokit_heap.md"), encoding="utf-8") as file:
+        page = file.read()
+    printed = re.findall(r"^pgokit heap profiler: (\w+) \(", help_.stderr, re.M)
+    require(len(rows) > 8 and printed == rows, f"table {rows}, printed {printed}")
+    require("depth (16):" in help_.stderr, help_.stderr)
+    missing = [row for row in rows if row != "help" and f"| `{row}` |" not in page]
+    require(not missing, f"not in the page: {missing}")
+    for path in raw_profile.files(folder):
+        os.unlink(path)
+    before = int(time.time())
+    run([program, "1", "1", "10"], folder,
+        {"PGOKIT_HEAP_OPTIONS": "out=new/%e-%h-%t-%%-%p.profraw"})
+    name = os.listdir(os.path.join(folder, "new"))[0]
+    parts = re.fullmatch(rf"program-{re.escape(os.uname().nodename)}-(\d+)-%-(\d+)\.profraw", name)
+    require(parts and before <= int(parts[1]) <= time.time(), name)
+    run([program, "1", "1", "10"], folder,
+        {"MEMPROF_OPTIONS": "log_path=llvm:malloc_context_size=1"})
+    profile = raw_profile.Profile(next(os.path.join(folder, name) for name in os.listdir(folder)
+                                       if re.fullmatch(r"llvm\.\d+", name)))
+    require({len(pcs) for pcs in profile.contexts} == {1}, "deeper than one frame")
+
+
+def off(folder):
+    program = build(folder, "random_access.c", "clang-22", "archive")
+    run([program, "1", "2", "1000"], folder, {"PGOKIT_HEAP_OPTIONS": "enabled=0"})
+    require(not raw_profile.files(folder), "a profile all the same")
+
+
+def main():
+    cases = Cases()
+    cases.run("fork: each process counts its own", forking)
+    cases.run("dumps: an object alive at a dump counts once", dumping, "dump", 2)
+    cases.run("reset: finished dumps are left out", dumping, "reset", 0)
+    cases.run("exec: the profile is completed", executing)
+    cases.run("dumps on a signal", triggered, "", 0, 0, 4)
+    cases.run("dumps every second", triggered, "dump_every=1", 3, 0, 6)
+    cases.run("dumps when memory grows", triggered, "dump_memory=8", 0, 60, 8)
+    cases.run("thread sanitizer on the runtime's tables", races)
+    cases.run("signal handlers allocate anywhere", signalling)
+    cases.run("killed threads leave a sound profile", killing)
+    cases.run("killed at any moment", early_kills)
+    for what in ("chdir", "chroot", "sandbox", "closing"):
+        cases.run(f"a program that goes away from its profile: {what}", leaving, what)
+    cases.run("no such place", no_profile, "out=/proc/none/p.profraw", "no such directory")
+    cases.run("a device in its place", no_profile, "out=/dev/full", "is no file")
+    cases.run("a directory in its place", no_profile, "out=/", "is a directory")
+    cases.run("full disk", mounted, "size=64k", "p.profraw", "no space left")
+    cases.run("disk that gets full", late_full_disk)
+    cases.run("read-only file system", mounted, "ro", "p.profraw", "read-only")
+    cases.run("file size limit", no_profile, "", "file size limit",
+              lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (65536, 65536)))
+    cases.run("no descriptors", no_descriptors)
+    cases.run("seccomp: no file can be made", confined, "no-create")
+    cases.run("seccomp: an old kernel", confined, "old-kernel")
+    cases.run("no /proc", without_proc)
+    cases.run("no address space", no_address_space)
+    cases.run("out of memory", no_memory)
+    cases.run("preloaded into a program that has the runtime", preloaded_twice)
+    cases.run("preloaded behind another allocator", other_allocator)
+    cases.run("options", options)
+    cases.run("switched off", off)
+    cases.finish()
+
+
+main()

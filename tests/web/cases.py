@@ -1,0 +1,71 @@
+"""Cases of the report page in a browser, run one after the other. A case is a method of a suite."""
+
+import pathlib
+import subprocess
+import tempfile
+
+from browser import Browser, Failure
+
+# Figures of the tiles, as numbers.
+FIGURES = """Object.fromEntries(Array.from(document.querySelectorAll('[data-figure]'),
+    (t) => [t.dataset.figure, Number(t.dataset.exact)]))"""
+NAMED = {"button", "checkbox", "radio", "searchbox", "combobox", "treeitem", "tree", "image",
+         "img", "dialog", "textbox", "link"}
+
+
+def expect(found, wanted, what):
+    if found != wanted:
+        raise Failure(f"{what}: found {found!r}, expected {wanted!r}")
+
+
+def require(true, what):
+    if not true:
+        raise Failure(what)
+
+
+def expect_fit(page, width):
+    """Nothing is wider than the window, but for what scrolls by itself."""
+    page.settle()
+    wide = page.evaluate("Array.from(document.querySelectorAll('body *')).filter((e) => "
+                         "e.getBoundingClientRect().right > innerWidth + 1 && "
+                         "!e.closest('.table-frame, .boxes-frame, pre')).map((e) => "
+                         "e.outerHTML.slice(0, 90))")
+    expect([page.evaluate("document.documentElement.scrollWidth"), wide], [width, []],
+           "width of the page, and what is beyond the screen")
+
+
+def expect_names(page):
+    """Whatever can be used says what it is; returns the roles."""
+    nodes = page.call("Accessibility.getFullAXTree")["nodes"]
+    missing = [node["role"]["value"] for node in nodes
+               if not node.get("ignored") and node.get("role", {}).get("value") in NAMED
+               and not node.get("name", {}).get("value")]
+    expect(missing, [], "controls without a name")
+    return [node.get("role", {}).get("value") for node in nodes]
+
+
+def run(suite, helpers, missing, asked):
+    """Prints a line of Test Anything Protocol per method of the suite that is no helper.
+    `suite` is made of a folder and a browser; `asked` are cases as they are printed."""
+    asked = [name.replace(" ", "_") for name in asked]
+    names = [name for name, value in vars(suite).items()
+             if callable(value) and not name.startswith("_") and name not in helpers
+             and (not asked or name in asked)]
+    print(f"1..{len(names)}", flush=True)
+    if missing:
+        for number, name in enumerate(names, 1):
+            print(f"ok {number} - {name.replace('_', ' ')} # SKIP missing {', '.join(missing)}")
+        return 0
+    failed = 0
+    with tempfile.TemporaryDirectory() as folder, Browser(folder) as browser:
+        made = suite(pathlib.Path(folder), browser)
+        for number, name in enumerate(names, 1):
+            try:
+                getattr(made, name)()
+                print(f"ok {number} - {name.replace('_', ' ')}", flush=True)
+            except (Failure, subprocess.CalledProcessError, KeyError, StopIteration) as error:
+                failed += 1
+                print(f"not ok {number} - {name.replace('_', ' ')}")
+                said = f"{error!r} {getattr(error, 'stderr', '') or ''}"
+                print("\n".join("# " + line for line in said.splitlines()), flush=True)
+    return 1 if failed else 0

@@ -1,0 +1,393 @@
+#!/usr/bin/env python3
+"""The page of a sample profile in a real browser: what it shows is what the profile holds.
+
+usage: sample_page.py PGOKIT [CASE...]      a case as it is printed
+"""
+
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE), str(HERE.parent / "house")]
+
+from browser import find_chromium  # noqa: E402
+from cases import FIGURES, expect, expect_fit, expect_names, require, run  # noqa: E402
+
+GOLDEN = HERE.parent / "golden" / "sample"
+EVIL = "</script><img src=x onerror=window.evil=1>"
+
+# A function with two inlinees, one in the other, calls of several functions and types.
+BEFORE = """\
+main:3000:10
+ 1: 100
+ 4: 400
+ 9: 700 _Z5parsev:500 _Z4ransv:200
+ 9: vtables _ZTV4Base:300 _ZTV7Derived:100
+ 10: helper:1000
+  1: 900
+  2.3: 30
+  3: deep:60
+   1: 60 _Z5parsev:60
+_Z5parsev:2000:500
+ 1: 1000
+ 2: 1000
+_Z4ransv:900:200
+ 1: 900
+steady:800:8
+ 1: 800
+dropped:400:4
+ 1: 400
+"""
+# parse is hotter, rans cooler, one function gone and one new.
+AFTER = BEFORE.replace("_Z5parsev:2000:500\n 1: 1000\n 2: 1000", "_Z5parsev:8000:2000\n"
+                       " 1: 4000\n 2: 4000") \
+    .replace("_Z4ransv:900:200\n 1: 900", "_Z4ransv:300:60\n 1: 300") \
+    .replace("dropped:400:4\n 1: 400", "added:1500:15\n 1: 1500")
+HOSTILE = f"""\
+{EVIL}main:3000:10
+ 1: 100
+ 9: 700 {EVIL}callee:500 other:200
+ 9: vtables {EVIL}type:300
+ 10: {EVIL}inlinee:1000
+  1: 900
+"""
+PROGRAM = """\
+__attribute__((noinline)) int parse(int n) { volatile int m = n; return m; }
+__attribute__((noinline)) int never(int n) { volatile int m = n; return m + 1; }
+int main(int argc, char **argv) { (void)argv; return argc > 5 ? never(argc) : parse(argc); }
+"""
+PROGRAM_PROFILE = """\
+main:300:3
+ 2: 300
+parse:200:3
+ 1: 200
+elsewhere:100:1
+ 1: 100
+"""
+# Rows of the table: the name and the texts of the cells.
+ROWS = """Array.from(document.querySelectorAll('#functions tbody tr'), (r) => [
+    r.querySelector('button').textContent, ...Array.from(r.querySelectorAll('td'),
+    (d) => d.textContent)])"""
+BOXES = """Array.from(document.querySelectorAll('.box[role=treeitem]'), (b) => b.ariaLabel)"""
+TAGS = """Object.fromEntries(Array.from(document.querySelectorAll('#functions tbody tr'), (r) =>
+    [r.querySelector('button').textContent, r.querySelector('.tag')?.textContent ?? '']))"""
+
+
+def number(text):
+    return int(text.replace(",", ""))
+
+
+def percent(share):
+    return f"{100 * share:.1f} %"
+
+
+class Suite:
+    pgokit = os.path.abspath(sys.argv[1])
+
+    def __init__(self, folder, browser):
+        self.folder, self.browser = folder, browser
+        self.before = self.write("before.prof", BEFORE)
+        self.after = self.write("after.prof", AFTER)
+
+    def write(self, name, text):
+        path = self.folder / name
+        path.write_text(text, encoding="utf-8")
+        return path
+
+    def run(self, *args):
+        return subprocess.run([self.pgokit, *map(str, args)], check=True, capture_output=True,
+                              text=True, cwd=self.folder).stdout
+
+    def json(self, path, *args):
+        return json.loads(self.run("show", "--json", path, *args))
+
+    def open(self, profile, *args, **window):
+        page = self.folder / "report.html"
+        self.run("report", profile, "-q", "-o", page, *args)
+        return self.browser.open(page, **window)
+
+    def open_row(self, page, name):
+        """The panel of the first function whose name has this in it."""
+        page.evaluate("Array.from(document.querySelectorAll('#functions tbody button'))"
+                      f".find((b) => b.textContent.includes({json.dumps(name)})).click()")
+        page.wait("document.querySelector('#panel')")
+        return page.evaluate("document.querySelector('#panel').innerText")
+
+    # ---- cases ----
+
+    def every_encoding_loads_without_a_complaint(self):
+        for path in [self.before, *sorted(GOLDEN.glob("*.afdo")), *sorted(GOLDEN.glob("*.prof"))]:
+            page = self.open(path)
+            expect(page.problems(), [], f"problems with {path.name}")
+            expect(page.evaluate("document.title"), f"{path.name} – pgokit report", "title")
+            figures, data = page.evaluate(FIGURES), self.json(path)
+            expect(figures["total_count"], data["summary"]["total_count"], path.name)
+            expect(figures["functions"], len(data["functions"]), path.name)
+            expect(figures["heads"], sum(f["head"] for f in data["functions"]), path.name)
+
+    def dark_theme_loads_without_a_complaint(self):
+        expect(self.open(self.before, dark=True).problems(), [], "problems")
+
+    def functions_are_those_of_show(self):
+        data, page = self.json(self.before), self.open(self.before)
+        names = {"_Z5parsev": "parse", "_Z4ransv": "rans"}
+        whole, sum_so_far, wanted = sum(f["total"] for f in data["functions"]), 0, []
+        for f in data["functions"]:
+            sum_so_far += f["total"]
+            wanted.append([names.get(f["name"], f["name"]), f"{f['total']:,}",
+                           percent(f["total"] / whole), percent(sum_so_far / whole),
+                           f"{f['head']:,}"])
+        expect([row[:5] for row in page.evaluate(ROWS)], wanted, "rows")
+
+    def shares_are_those_of_the_terminal(self):
+        page, table = self.open(self.before), self.run("show", self.before)
+        for row in page.evaluate(ROWS):
+            line = next(line for line in table.splitlines() if line.endswith(f"  {row[0]}"))
+            require(row[2] in line and row[1] in line, f"{row} and {line!r}")
+
+    def hot_is_what_the_summary_says(self):
+        data, page = self.json(self.before), self.open(self.before)
+        cutoffs = {c["ppm"]: c for c in data["summary"]["cutoffs"]}
+        expect(page.evaluate(FIGURES)["hot_count"], cutoffs[990000]["min_count"], "hot")
+        rows = page.evaluate("Array.from(document.querySelectorAll('.cutoffs tbody tr'), (r) => "
+                             "Array.from(r.children, (c) => c.textContent))")
+        require(len(rows) > 3, rows)
+        for share, _, lines, least in rows:
+            ppm = round(float(share.replace("hot", "").rstrip(" %")) * 10000)
+            expect([number(lines), number(least.removeprefix("≥ "))],
+                   [cutoffs[ppm]["num_counts"], cutoffs[ppm]["min_count"]], f"{share} of samples")
+
+    def table_sorts_by_any_column(self):
+        page = self.open(self.before)
+        for column, key in enumerate(("Samples", "Share", "Cumulative", "At head", "Hottest")):
+            for rising in (False, True):
+                button = f"#functions thead th:nth-child({column + 2}) button"
+                if key != "Samples" or rising:
+                    page.click(button)
+                page.wait(f"document.querySelector('{button}').parentElement.ariaSort === "
+                          f"'{'ascending' if rising else 'descending'}'")
+                values = [float(row[column + 1].replace(",", "").rstrip(" %"))
+                          for row in page.evaluate(ROWS)]
+                expect(values, sorted(values, reverse=not rising), f"{key}, rising: {rising}")
+
+    def search_finds_functions_and_what_is_inlined(self):
+        for query, wanted in (("parse", ["parse"]), ("_Z4rans", ["rans"]), ("deep", ["main"]),
+                              ("nothing like it", [])):
+            page = self.open(self.before)
+            page.type("#search", query)
+            page.wait(f"document.querySelector('#found').textContent.startsWith("
+                      f"'{len(wanted)} of 5')")
+            expect([row[0] for row in page.evaluate(ROWS)], wanted, query)
+
+    def click_opens_the_panel(self):
+        page = self.open(self.before)
+        page.click("#functions tbody button")
+        page.wait("document.querySelector('#panel')")
+        expect(page.evaluate("document.querySelector('#panel-title').textContent"), "main",
+               "title")
+        places = page.evaluate("Array.from(document.querySelectorAll('#panel .where'), (w) => ["
+                               "w.textContent, w.closest('.at, summary').querySelector('.many')"
+                               ".textContent])")
+        expect(places, [["1", "100"], ["4", "400"], ["9", "700"], ["10", "1,000"], ["1", "900"],
+                        ["2.3", "30"], ["3", "60"]], "lines and inlined code")
+        page.evaluate("Array.from(document.querySelectorAll('#panel summary')).find((s) => "
+                      "s.textContent.includes('deep')).click()")
+        page.wait("document.querySelectorAll('#panel .where').length === 8")
+        expect(page.evaluate("document.activeElement.id"), "panel-title", "the focus")
+        page.press("Escape")
+        page.wait("!document.querySelector('#panel')")
+        expect(page.problems(), [], "problems")
+
+    def calls_and_types_have_shares(self):
+        page = self.open(self.before)
+        text = page.evaluate("document.querySelector('.sites').innerText")
+        for wanted in ("1 place", "main:9", "700 calls", "71.4 %", "parse", "28.6 %", "rans",
+                       "75.0 %", "Base", "25.0 %", "Derived"):
+            require(wanted in text, f"{wanted!r} in {text!r}")
+        page.click(".sites button")
+        page.wait("document.querySelector('#panel')")
+        text = page.evaluate("document.querySelector('#panel').innerText")
+        require("71.4 %" in text and "75.0 %" in text, text)
+
+    def inlined_code_is_a_flame_graph(self):
+        page = self.open(self.before)
+        expect(page.evaluate(BOXES)[:4],
+               ["whole program, 7,100 samples, 100.0 %", "main, 3,000 samples, 42.3 %",
+                "parse, 2,000 samples, 28.2 %", "rans, 900 samples, 12.7 %"], "boxes")
+        require("helper, 1,000 samples, 14.1 %" in page.evaluate(BOXES), "the inlined function")
+        page.evaluate("Array.from(document.querySelectorAll('.box')).find((b) => "
+                      "b.ariaLabel?.startsWith('parse')).id = 'target'")
+        page.click("#target")
+        page.wait("document.querySelector('#found').textContent.startsWith('1 of 5')")
+        page.wait("document.querySelector('#panel')")
+        page.press("Escape")
+        page.wait("!document.querySelector('#panel')")
+
+    def contexts_are_a_flame_graph(self):
+        path = GOLDEN / "llvm22-contexts.afdo"
+        page = self.open(path)
+        expect(page.problems(), [], "problems")
+        expect(page.evaluate(BOXES), ["whole program, 8 samples, 100.0 %",
+                                      "main, 8 samples, 100.0 %", "foo, 5 samples, 62.5 %"],
+               "boxes")
+        text = self.open_row(page, "foo")
+        require("Called from" in text and "main:3.1" in text, text)
+
+    def flat_profile_has_no_flame_graph(self):
+        page = self.open(self.write("flat.prof", "a:10:1\n 1: 10\nb:5:1\n 1: 5\n"))
+        expect(page.evaluate("document.querySelectorAll('.flame').length"), 0, "graphs")
+        expect([row[0] for row in page.evaluate(ROWS)], ["a", "b"], "functions")
+        expect(page.problems(), [], "problems")
+
+    def probes_are_called_probes(self):
+        page = self.open(GOLDEN / "llvm22-probes-split.afdo")
+        text = page.evaluate("document.body.innerText")
+        require("by probes" in text and "Hottest probe" in text, text[:600])
+        require("Probes and inlined code" in self.open_row(page, "main"), "the panel")
+
+    def coverage_is_of_the_program(self):
+        compiler = shutil.which("clang-22")
+        source, binary = self.folder / "program.c", self.folder / "program"
+        source.write_text(PROGRAM, encoding="utf-8")
+        subprocess.run([compiler, "-O1", "-g", "-nostartfiles", "-Wl,-emain", source, "-o",
+                        binary], check=True, capture_output=True)
+        page = self.open(self.write("program.prof", PROGRAM_PROFILE), "-b", binary)
+        expect(page.evaluate(FIGURES)["coverage"], 2, "functions with a profile")
+        tile = page.evaluate("document.querySelector('[data-figure=coverage]').innerText")
+        require("66.7 %" in tile and "3 functions" in tile, tile)
+        text = page.evaluate("document.querySelector('.spread-card').innerText")
+        require("1 function of the profile with 16.7 % of the samples" in text, text)
+
+    def figure_of_density(self):
+        """Of the functions that have 99 % of the samples, the sparsest one's samples per line."""
+        def lines(node):
+            own = [line["samples"] for line in node["lines"] if "samples" in line]
+            return own + [v for inlinee in node.get("inlinees", []) for v in lines(inlinee)]
+        functions = [lines(f) for f in self.json(self.before)["functions"]]
+        functions.sort(key=lambda v: sum(v) / len(v), reverse=True)
+        whole, reached, density = sum(map(sum, functions)), 0, 0
+        for values in functions:
+            if reached >= whole * 0.99:
+                break
+            reached += sum(values)
+            density = sum(values) / len(values)
+        expect(self.open(self.before).evaluate(FIGURES)["density"], density, "density")
+
+    def functions_beyond_the_limit_are_summed_up(self):
+        page = self.open(self.before, "--contexts", "2")
+        expect([row[0] for row in page.evaluate(ROWS)], ["main", "parse"], "rows")
+        text = page.evaluate("document.querySelector('#rest').textContent")
+        for wanted in ("3 functions", "2,100 samples", "29.6 %", "12.7 %"):
+            require(wanted in text, f"{wanted!r} in {text!r}")
+        expect(page.evaluate(FIGURES)["functions"], 5, "the headline is of all")
+
+    def large_profile_is_folded_and_opens(self):
+        """20,000 functions of 10 lines: more than the page has room for."""
+        text = "".join(f"f{i}:{1000 + 10 * i}:1\n" +
+                       "".join(f" {line}: {1 + i * line}\n" for line in range(1, 11))
+                       for i in range(20000))
+        page = self.open(self.write("large.prof", text), "--contexts", "5000")
+        expect(page.problems(), [], "problems")
+        require("15,000 functions" in page.evaluate("document.querySelector('#rest').innerText"),
+                "what is left out")
+        size = (self.folder / "report.html").stat().st_size
+        require(size < 2e6 + 5000 * 100, f"{size} bytes")
+        page = self.open(self.folder / "large.prof")
+        text = page.evaluate("document.querySelector('#left-out').innerText")
+        require("80,000 counts of lines" in text, text)
+        size = (self.folder / "report.html").stat().st_size
+        require(size < 2e6 + 20000 * 100, f"{size} bytes")
+
+    def difference_shows_the_regression(self):
+        page = self.open(self.after, "--base", self.before)
+        expect(page.problems(), [], "problems")
+        data = json.loads(self.run("diff", "--json", self.before, self.after))
+        expect(page.evaluate(TAGS), {"parse": "hotter", "added": "new", "main": "cooler",
+                                     "dropped": "gone", "rans": "cooler", "steady": "cooler"},
+               "changes")
+        verdict = page.evaluate("document.querySelector('#verdict').textContent")
+        for wanted in (percent(data["similarity"]), percent(data["sample_overlap"]), "1 new",
+                       "1 gone", "1 hotter", "3 cooler"):
+            require(wanted in verdict, f"{wanted!r} in {verdict!r}")
+        names = {"_Z5parsev": "parse", "_Z4ransv": "rans"}
+        rows = {row[0]: row[1:] for row in page.evaluate(ROWS)}
+        for c in data["changes"]:
+            moved = 100 * (c["test_share"] - c["base_share"])
+            wanted = [f"{'+' if moved > 0 else '−'}{abs(moved):.2f} %",
+                      percent(c["test_share"]), percent(c["base_share"]),
+                      f"{c['test_samples']:,}", f"{c['base_samples']:,}"]
+            row = rows[names.get(c["function"], c["function"])]
+            expect(row[:5], wanted, c["function"])
+            alike = float(row[5].rstrip(" %"))
+            require(abs(alike - 100 * c["similarity"]) < 0.051, f"alike {alike}: {c}")
+        expect(page.evaluate(ROWS)[0][0], "parse", "what moved most")
+        require("Before: 2,000 samples" in self.open_row(page, "parse"), "the panel")
+        self.open_row(page, "dropped")
+        require("Only the older profile" in page.evaluate(
+            "document.querySelector('#panel').innerText"), "the panel of a function that is gone")
+
+    def difference_of_contexts(self):
+        path = GOLDEN / "llvm22-contexts.afdo"
+        twice = self.folder / "twice.afdo"
+        self.run("merge", f"{path}@2", "-o", twice)
+        page = self.open(twice, "--base", path)
+        expect(page.problems(), [], "problems")
+        verdict = page.evaluate("document.querySelector('#verdict').textContent")
+        require("100.0 % alike" in verdict and "none changed" in verdict, verdict)
+
+    def names_are_text(self):
+        hostile = self.write("hostile.prof", HOSTILE)
+        for args in ((hostile,), (hostile, "--base", self.before)):
+            page = self.open(*args)
+            text = self.open_row(page, "onerror")
+            for what in ("main", "callee", "type", "inlinee"):
+                require(f"{EVIL}{what}" in text, f"{what} in {text!r}")
+            expect(page.evaluate("document.images.length"), 0, "images")
+            expect(page.evaluate("typeof window.evil"), "undefined", "what the name tried to set")
+            expect(page.problems(), [], "problems")
+            html = (self.folder / "report.html").read_text(encoding="utf-8")
+            require("onerror=" not in html, "the name stands in the markup")
+
+    def fits_a_phone(self):
+        for args in ((self.before,), (self.after, "--base", self.before)):
+            page = self.open(*args, width=390, height=844)
+            expect_fit(page, 390)
+            self.open_row(page, "main")
+            expect_fit(page, 390)
+            expect(page.problems(), [], "problems")
+
+    def everything_has_a_name(self):
+        page = self.open(self.before)
+        self.open_row(page, "main")
+        require(expect_names(page).count("treeitem") > 5, "a tree")
+
+    def works_by_keys(self):
+        page = self.open(self.before)
+        page.press("/")
+        page.wait("document.activeElement.id === 'search'")
+        page.evaluate("document.querySelector('.boxes').focus()")
+        active = "document.getElementById(document.querySelector('.boxes')" \
+                 ".getAttribute('aria-activedescendant')).ariaLabel"
+        for key, wanted in (("ArrowDown", "main"), ("ArrowRight", "parse"), ("ArrowLeft", "main"),
+                            ("ArrowDown", "helper"), ("Enter", "helper")):
+            page.press(key)
+            page.wait(f"{active}.startsWith('{wanted}')")
+        page.wait("document.querySelector('#panel')")
+        page.press("Escape")
+        page.wait("!document.querySelector('#panel')")
+
+    def same_bytes_for_the_same_profile(self):
+        first, second = self.folder / "first.html", self.folder / "second.html"
+        for path in (first, second):
+            self.run("report", self.after, "--base", self.before, "-q", "-o", path)
+        require(first.read_bytes() == second.read_bytes(), "equal bytes")
+
+
+HELPERS = ("write", "run", "json", "open", "open_row")
+MISSING = [what for what, found in (("chromium", find_chromium()),
+                                    ("clang-22", shutil.which("clang-22"))) if not found]
+sys.exit(run(Suite, HELPERS, MISSING, sys.argv[2:]))

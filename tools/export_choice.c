@@ -1,0 +1,48 @@
+/* Profiles for other viewers: the choices on the command line. */
+#include "export_choice.h"
+
+#include <string.h>
+
+static enum pgk_export find(const char *name)
+{
+    enum pgk_export f = 0;
+    while (f < PGK_EXPORTS && strcmp(name, pgk_export_name(f)))
+        f++;
+    return f;
+}
+
+enum pgk_export export_format(const struct cli_verb *verb, const char *name)
+{
+    enum pgk_export format = find(name);
+    if (format == PGK_EXPORTS)
+        cli_usage(verb, "--format takes one of " EXPORT_FORMATS ", not '%s'", name);
+    return format;
+}
+
+bool export_is_viewer(const char *name, enum pgk_export *format)
+{
+    enum pgk_export found = find(name);
+    if (found == PGK_EXPORTS || found == PGK_EXPORT_HTML)
+        return false;
+    *format = found;
+    return true;
+}
+
+enum pgk_heap_weight export_weight(const struct cli_verb *verb, const char *name)
+{
+    for (enum pgk_heap_weight w = 0; w < PGK_WEIGHTS; w++)
+        if (!strcmp(name, pgk_heap_weight_name(w)))
+            return w;
+    cli_usage(verb, "--weight takes bytes, count, accesses or lifetime-bytes, not '%s'", name);
+}
+
+const char *export_output(enum pgk_export format, const char *output)
+{
+    return output ? output : format == PGK_EXPORT_HTML ? "report.html" : "-";
+}
+
+const char *export_title(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash && slash[1] ? slash + 1 : path;
+}

@@ -1,0 +1,119 @@
+/* pgokit report for sample profiles. */
+#include "export_choice.h"
+#include "sample_input.h"
+
+#include <stdio.h>
+
+static const char help[] = "The page shows headline figures, functions by samples, calling "
+                           "contexts and inlined code as a\n"
+                           "flame graph, call targets and types of objects, what counts as hot, "
+                           "and how dense the profile\n"
+                           "is; with -b how much of the program it covers (docs/report.md).\n\n"
+                           "      --format NAME    " EXPORT_FORMATS "\n"
+                           "      --base OLD       an older profile to compare with, on the page\n"
+                           "      --contexts N     functions or contexts on the page one by one "
+                           "(default 50000); the rest\n"
+                           "                       is summed up\n"
+                           "\nExamples:\n"
+                           "  pgokit report app.afdo -b ./app -o report.html\n"
+                           "  pgokit report today.afdo --base last-week.afdo -o diff.html\n"
+                           "  pgokit report app.afdo --format pprof -o app.pb.gz\n"
+                           "  pgokit report app.afdo --format folded | flamegraph.pl > app.svg\n";
+
+enum { OPT_FORMAT = 256, OPT_BASE, OPT_CONTEXTS };
+
+static const struct option options[] = {
+    {"output", required_argument, NULL, 'o'},
+    {"format", required_argument, NULL, OPT_FORMAT},
+    {"base", required_argument, NULL, OPT_BASE},
+    {"contexts", required_argument, NULL, OPT_CONTEXTS},
+    CLI_COMMON_LONG,
+    {0},
+};
+
+struct report {
+    struct cli_common common;
+    enum pgk_export format;
+    struct pgk_sample_export_opts export;
+    const char *path, *base, *output;
+};
+
+static void parse(struct report *r, int argc, char **argv)
+{
+    r->export.struct_size = sizeof r->export;
+    for (int c; (c = cli_next_option(&cmd_report, argc, argv, "o:", options, &r->common)) != -1;) {
+        switch (c) {
+        case 'o':
+            r->output = optarg;
+            break;
+        case OPT_FORMAT:
+            r->format = export_format(&cmd_report, optarg);
+            break;
+        case OPT_BASE:
+            r->base = optarg;
+            break;
+        case OPT_CONTEXTS:
+            r->export.max_functions = cli_number("--contexts", optarg, 1, 10000000);
+            break;
+        }
+    }
+    if (optind + 1 != argc)
+        cli_usage(&cmd_report, "report takes one profile");
+    if (r->base && r->format != PGK_EXPORT_HTML)
+        cli_usage(&cmd_report, "--base compares on the page only; see pgokit diff");
+    r->path = argv[optind];
+    r->output = export_output(r->format, r->output);
+}
+
+static int write_report(struct report *r, const struct pgk_sample *now,
+                        const struct pgk_sample *base, const struct pgk_file_info *info,
+                        struct pgk_err *err)
+{
+    struct pgk_binaries *binaries = NULL;
+    if (r->common.binaries.n) {
+        int status = cli_open_binaries(&r->common, &binaries, err);
+        if (status)
+            return status;
+    }
+    r->export.title = export_title(r->path);
+    r->export.info = info;
+    r->export.base = base;
+    r->export.base_title = r->base ? export_title(r->base) : NULL;
+    r->export.binaries = binaries;
+    int status = pgk_sample_export_save(now, r->format, r->output, &r->export, err);
+    pgk_binaries_close(&binaries);
+    return status;
+}
+
+static void note_no_names(const struct pgk_sample *profile)
+{
+    struct pgk_sample_info info = {.struct_size = sizeof info};
+    pgk_sample_info(profile, &info);
+    if (info.names_missing)
+        fputs("pgokit: note: this profile has functions without names; give the binary with -b "
+              "to see them\n",
+              stderr);
+}
+
+static int run(int argc, char **argv)
+{
+    struct report r = {0};
+    struct pgk_sample *now = NULL, *base = NULL;
+    struct pgk_file_info info = {0};
+    struct pgk_err err = {0};
+    parse(&r, argc, argv);
+    int status = sample_input_read(&now, r.path, &r.common, &info, &err);
+    if (!status && r.base)
+        status = sample_input_read(&base, r.base, &r.common, NULL, &err);
+    if (!status) {
+        if (!r.common.quiet && !cli_has_binaries(&r.common))
+            note_no_names(now);
+        status = write_report(&r, now, base, &info, &err);
+    }
+    pgk_sample_close(&now);
+    pgk_sample_close(&base);
+    cli_common_free(&r.common);
+    return status ? cli_fail(&err) : EXIT_DONE;
+}
+
+const struct cli_action report_sample = {PGK_KIND_SAMPLE, help, "o:", options, run};

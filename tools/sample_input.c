@@ -1,0 +1,29 @@
+/* Reading a sample profile for people: with names, where binaries are given. */
+#include "sample_input.h"
+
+int sample_spell(struct pgk_sample *profile, const char *names, const struct cli_common *common,
+                 struct pgk_err *err)
+{
+    struct pgk_binaries *binaries;
+    int status = names ? pgk_sample_name_from_file(profile, names, err) : 0;
+    if (status || !common->binaries.n)
+        return status;
+    status = cli_open_binaries(common, &binaries, err);
+    if (status)
+        return status;
+    status = pgk_sample_name_from_binaries(profile, binaries, err);
+    pgk_binaries_close(&binaries);
+    return status;
+}
+
+int sample_input_read(struct pgk_sample **profile, const char *path,
+                      const struct cli_common *common, struct pgk_file_info *info,
+                      struct pgk_err *err)
+{
+    int status = pgk_sample_new(profile, err);
+    if (!status)
+        status = pgk_sample_read(*profile, path, 1, info, err);
+    if (!status)
+        status = sample_spell(*profile, NULL, common, err);
+    return status ? status : pgk_sample_finish(*profile, err);
+}

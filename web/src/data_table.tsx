@@ -1,0 +1,157 @@
+// Rows in a table that can be sorted and narrowed, some at a time.
+import { useEffect, useMemo, useState } from "preact/hooks";
+import * as format from "./format";
+import type { Filter } from "./page_frame";
+
+export interface TableColumn {
+    key: string;
+    title: string;
+    hint?: string; // what the title means, where that needs words
+    value: (row: number) => number; // NaN: unknown, always last
+    text: (row: number) => preact.ComponentChildren;
+}
+
+interface Props {
+    id: string;
+    title: string;
+    rowTitle: string; // over the first column
+    noun: string; // what a row is
+    n: number;
+    columns: TableColumn[];
+    sortedBy: string; // at first
+    matches: Uint8Array | null;
+    filter: Filter | null;
+    onClearFilter: () => void;
+    onOpen: (row: number) => void;
+    open: number | null;
+    /** Of the rows that are found, if they are not all. */
+    sum: (rows: number[]) => string;
+    row: (row: number) => preact.ComponentChildren;
+    empty: string;
+}
+
+const PAGE = 25;
+
+function sorted(rows: number[], column: TableColumn, falling: boolean, n: number): number[] {
+    const sign = falling ? -1 : 1;
+    const keys = Float64Array.from({ length: n }, (_, row) => {
+        const v = column.value(row);
+        return Number.isNaN(v) ? sign * Infinity : v;
+    });
+    return rows.sort((a, b) => {
+        const x = keys[a]!;
+        const y = keys[b]!;
+        return x === y ? a - b : x < y ? -sign : sign;
+    });
+}
+
+export function DataTable(props: Props) {
+    const { id, columns, n, noun, matches, filter, open } = props;
+    const [sort, setSort] = useState({ key: props.sortedBy, falling: true });
+    const [page, setPage] = useState(0);
+    const rows = useMemo(() => {
+        const list: number[] = [];
+        for (let row = 0; row < n; row++)
+            if ((!matches || matches[row]) && (!filter || filter.has(row))) list.push(row);
+        return sorted(list, columns.find((c) => c.key === sort.key)!, sort.falling, n);
+    }, [columns, n, matches, filter, sort]);
+    useEffect(() => setPage(0), [rows]);
+    const pages = Math.max(1, Math.ceil(rows.length / PAGE));
+    const shown = rows.slice(page * PAGE, (page + 1) * PAGE);
+    const choose = (key: string) =>
+        setSort({ key, falling: sort.key === key ? !sort.falling : true });
+
+    return (
+        <section class="card rows" id={id} aria-labelledby={`${id}-title`}>
+            <div class="bar-of-controls">
+                <h2 id={`${id}-title`}>{props.title}</h2>
+                <p class="quiet" role="status" id="found">
+                    {rows.length === n
+                        ? format.plural(rows.length, noun)
+                        : `${format.count(rows.length)} of ${format.plural(n, noun)}, ` +
+                          props.sum(rows)}
+                </p>
+                {filter && (
+                    <button type="button" class="chip" onClick={props.onClearFilter}>
+                        {filter.text} ✕<span class="hidden">: show all again</span>
+                    </button>
+                )}
+            </div>
+            <div class="table-frame">
+                <table>
+                    <thead>
+                        <tr>
+                            <th scope="col">{props.rowTitle}</th>
+                            {columns.map((c) => (
+                                <Head
+                                    key={c.key}
+                                    column={c}
+                                    falling={sort.key === c.key ? sort.falling : null}
+                                    onChoose={choose}
+                                />
+                            ))}
+                        </tr>
+                    </thead>
+                    <tbody>
+                        {shown.map((row) => (
+                            <tr
+                                key={row}
+                                class={open === row ? "selected" : ""}
+                                onClick={() => props.onOpen(row)}
+                            >
+                                <th scope="row">{props.row(row)}</th>
+                                {columns.map((c) => (
+                                    <td key={c.key} class="number">
+                                        {c.text(row)}
+                                    </td>
+                                ))}
+                            </tr>
+                        ))}
+                    </tbody>
+                </table>
+                {rows.length === 0 && <p>{props.empty}</p>}
+            </div>
+            {pages > 1 && (
+                <nav class="pages" aria-label="Pages of the table">
+                    <button type="button" disabled={page === 0} onClick={() => setPage(page - 1)}>
+                        Previous
+                    </button>
+                    <span class="quiet">
+                        {format.count(page * PAGE + 1)} to{" "}
+                        {format.count(page * PAGE + shown.length)}
+                    </span>
+                    <button
+                        type="button"
+                        disabled={page + 1 >= pages}
+                        onClick={() => setPage(page + 1)}
+                    >
+                        Next
+                    </button>
+                </nav>
+            )}
+        </section>
+    );
+}
+
+interface HeadProps {
+    column: TableColumn;
+    falling: boolean | null; // null: not sorted by it
+    onChoose: (key: string) => void;
+}
+
+function Head({ column, falling, onChoose }: HeadProps) {
+    return (
+        <th
+            scope="col"
+            class="number"
+            aria-sort={falling === null ? "none" : falling ? "descending" : "ascending"}
+        >
+            <button type="button" title={column.hint} onClick={() => onChoose(column.key)}>
+                {column.title}
+                <span aria-hidden="true">
+                    {falling === null ? "" : falling ? " ▾" : " ▴"}
+                </span>
+            </button>
+        </th>
+    );
+}

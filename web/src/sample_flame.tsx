@@ -1,0 +1,112 @@
+// Functions, the contexts they call and the code inlined into them as a flame graph: a box is as
+// wide as the samples in and below it.
+import { useState } from "preact/hooks";
+import * as format from "./format";
+import { Icicle } from "./icicle";
+import type { Filter } from "./page_frame";
+import { lineClass, nodeChangeClass, SampleLegend } from "./sample_heat";
+import type { SampleModel } from "./sample_model";
+
+interface Props {
+    model: SampleModel;
+    matched: Float64Array | null;
+    onOpen: (row: number) => void;
+    onFilter: (filter: Filter | null) => void;
+}
+
+export function SampleFlame({ model, matched, onOpen, onFilter }: Props) {
+    const [root, setRoot] = useState(0);
+    const [before, setBefore] = useState(false);
+    const weight = before && model.weightBefore ? model.weightBefore : model.weight;
+    const name = (node: number) => (node ? model.name(node) : "whole program");
+
+    const rowsBelow = (node: number): number[] => {
+        const inside = new Uint8Array(model.tree.parent.length);
+        inside[node] = 1;
+        for (let i = node + 1; i < inside.length; i++)
+            if (inside[model.tree.parent[i]!]) inside[i] = 1;
+        const rows: number[] = [];
+        model.nodeOf.forEach((n, row) => inside[n] && rows.push(row));
+        return rows;
+    };
+    const choose = (node: number) => {
+        setRoot(node);
+        if (node === 0) return onFilter(null);
+        const above = model.rowAbove(node);
+        const below = rowsBelow(node);
+        const rows = below.length || above === undefined ? below : [above];
+        const set = new Set(rows);
+        onFilter({ text: `below ${format.shorten(name(node))}`, has: (row) => set.has(row) });
+        if (rows.length === 1) onOpen(rows[0]!);
+    };
+    const kind = (node: number) => {
+        if (!model.tree.parent[node] || node === 0) return "";
+        const how = model.isContext(node) ? "called from" : "inlined into";
+        return `${how} ${model.calledFrom(node, format.shorten)}`;
+    };
+    return (
+        <section class="card flame" aria-labelledby="flame-title">
+            <div class="bar-of-controls">
+                <h2 id="flame-title">
+                    {model.data.info.contexts ? "Calling contexts" : "Inlined code"}
+                </h2>
+                {model.isDiff && (
+                    <label class="check">
+                        <input
+                            type="checkbox"
+                            checked={before}
+                            onChange={() => setBefore(!before)}
+                        />
+                        <span>Widths before</span>
+                    </label>
+                )}
+                {root !== 0 && (
+                    <button type="button" onClick={() => choose(0)}>
+                        Whole program
+                    </button>
+                )}
+            </div>
+            <SampleLegend model={model} />
+            <Icicle
+                tree={model.tree}
+                weight={weight}
+                root={root}
+                label={
+                    "Functions, contexts and inlined code; " +
+                    "arrow keys move, Enter goes in, Escape goes back"
+                }
+                name={name}
+                weightText={(node) => format.plural(weight[node]!, "sample")}
+                colour={(node) =>
+                    (model.isDiff
+                        ? nodeChangeClass(model, node)
+                        : lineClass(model, model.hottest[node]!)) +
+                    (node && !model.isContext(node) ? " inlined" : "")
+                }
+                matched={matched}
+                onChoose={choose}
+                onRoot={setRoot}
+                tip={(node) => (
+                    <>
+                        {node > 0 && kind(node) && <span>{kind(node)}</span>}
+                        {model.weightBefore && (
+                            <span>
+                                before: {format.plural(model.weightBefore[node]!, "sample")} (
+                                {format.percent(
+                                    model.weightBefore[node]! / model.weightBefore[0]!,
+                                )}
+                                )
+                            </span>
+                        )}
+                        {node > 0 && !model.isDiff && (
+                            <span>
+                                {format.percent(model.data.nodes.own[node]! / model.whole)} in its
+                                own {model.data.info.probes ? "probes" : "lines"}
+                            </span>
+                        )}
+                    </>
+                )}
+            />
+        </section>
+    );
+}

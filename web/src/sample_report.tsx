@@ -1,0 +1,136 @@
+// The report of a sample profile, or of two: headline, contexts and inlined code, how samples
+// spread, indirect calls, functions, and a panel for one of them.
+import { useMemo, useState } from "preact/hooks";
+import { CallSites } from "./call_sites";
+import type { SampleData } from "./data";
+import * as format from "./format";
+import { FunctionPanel } from "./function_panel";
+import { FunctionTable } from "./function_table";
+import type { Filter } from "./page_frame";
+import { PageTop, usePanel } from "./page_frame";
+import { SampleFlame } from "./sample_flame";
+import { SampleHeadline } from "./sample_headline";
+import { MOVED_OF_ALL, MOVED_OF_ITSELF, SampleModel } from "./sample_model";
+import { SampleSpread } from "./sample_spread";
+
+function subtitle({ base, format: name, info }: SampleData): string {
+    const parts = [
+        base !== undefined ? `Sample profile compared with ${base}` : "Sample profile",
+        name,
+        info.contexts && "with calling contexts",
+        info.probes && "by probes",
+        info.preinlined && "with inline decisions",
+        info.partial && "of shared code",
+    ];
+    return parts.filter(Boolean).join(" · ");
+}
+
+export function SampleReport({ data }: { data: SampleData }) {
+    const model = useMemo(() => new SampleModel(data), [data]);
+    const [query, setQuery] = useState("");
+    const [filter, setFilter] = useState<Filter | null>(null);
+    const { open, setOpen, close } = usePanel();
+    const found = useMemo(() => (query.trim() ? model.search(query) : null), [model, query]);
+    const spread = <SampleSpread model={model} />;
+    const sites = (
+        <CallSites model={model} nodes={found?.nodes ?? null} onOpen={setOpen} />
+    );
+    const table = (
+        <FunctionTable
+            model={model}
+            matches={found?.rows ?? null}
+            filter={filter}
+            onClearFilter={() => setFilter(null)}
+            onOpen={setOpen}
+            open={open}
+        />
+    );
+    return (
+        <>
+            <PageTop
+                title={data.title}
+                subtitle={subtitle(data)}
+                searches="functions"
+                query={query}
+                onQuery={setQuery}
+            />
+            <main>
+                <SampleHeadline model={model} />
+                {model.isDeep && (
+                    <div class="columns">
+                        <SampleFlame
+                            model={model}
+                            matched={found?.nodes ?? null}
+                            onOpen={setOpen}
+                            onFilter={setFilter}
+                        />
+                    </div>
+                )}
+                <div class="columns wide-right">
+                    <div class="column">
+                        {spread}
+                        {sites}
+                    </div>
+                    {table}
+                </div>
+                <Rest model={model} />
+            </main>
+            {open !== null && <FunctionPanel model={model} row={open} onClose={close} />}
+        </>
+    );
+}
+
+/** What the page leaves out, and how much that is. */
+function Rest({ model }: { model: SampleModel }) {
+    const { rest, info, generator } = model.data;
+    const noun = info.contexts ? "context" : "function";
+    const unit = info.probes ? "probe" : "line";
+    return (
+        <footer class="quiet">
+            {rest.functions > 0 && (
+                <p id="rest">
+                    Not shown one by one: {format.plural(rest.functions, noun)} with{" "}
+                    {format.plural(rest.samples, "sample")} (
+                    {format.percent(rest.samples / model.whole)} of all), none with more than{" "}
+                    {format.percent(rest.largest_share)}.
+                </p>
+            )}
+            {rest.inlinees > 0 && (
+                <p id="folded">
+                    Not shown one by one: {format.plural(rest.inlinees, "inlined function")}{" "}
+                    {rest.folded_share
+                        ? `with ${format.percent(rest.folded_share)} of the samples or less`
+                        : "without samples"}
+                    , counted where {rest.inlinees === 1 ? "it is" : "they are"} inlined.
+                </p>
+            )}
+            {rest.records > 0 && (
+                <p id="left-out">
+                    {format.plural(rest.records, "count")} of {unit}s, calls and types with fewer
+                    than {format.plural(rest.least_count, "sample")} are left out of the panels.
+                </p>
+            )}
+            {info.conflicts > 0 && (
+                <p>
+                    {format.plural(info.conflicts, noun)} with{" "}
+                    {format.plural(info.conflict_samples, "sample")} are left out: another checksum
+                    of the same function has more samples.
+                </p>
+            )}
+            {model.isDiff && (
+                <p>
+                    Hotter and cooler: a share that moved by {100 * MOVED_OF_ITSELF} % of itself or
+                    more, and by {100 * MOVED_OF_ALL} % of all samples or more. Samples compared
+                    are those of {unit}s.
+                </p>
+            )}
+            {!model.isDiff && (
+                <p>
+                    Samples of a {noun} are its total, which counts instructions; samples of {unit}
+                    s count how often they ran.
+                </p>
+            )}
+            <p>Made by {generator}.</p>
+        </footer>
+    );
+}
