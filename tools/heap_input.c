@@ -21,15 +21,20 @@ static int name_frames(struct heap_input *in, struct pgk_binaries *binaries, str
     return pgk_heap_symbolise_in_place(&in->heap, binaries, &in->symbolised, err);
 }
 
+static int read_file(struct heap_input *in, const char *path, struct pgk_err *err)
+{
+    pgk_heap_close(&in->heap);
+    int status = pgk_heap_new(&in->heap, err);
+    return status ? status : pgk_heap_read(in->heap, path, &in->info, err);
+}
+
 int heap_input_read(struct heap_input *in, const char *path, const struct cli_common *common,
                     struct pgk_err *err)
 {
     struct pgk_binaries *binaries;
     struct cli_common for_people = *common;
     for_people.symbols_suffice = true;
-    int status = pgk_heap_new(&in->heap, err);
-    if (!status)
-        status = pgk_heap_read(in->heap, path, &in->info, err);
+    int status = read_file(in, path, err);
     if (status || !cli_has_binaries(common))
         return status;
     status = cli_open_binaries(&for_people, &binaries, err);
@@ -37,5 +42,13 @@ int heap_input_read(struct heap_input *in, const char *path, const struct cli_co
         return status;
     status = name_frames(in, binaries, err);
     pgk_binaries_close(&binaries);
-    return status;
+    if (status != PGK_E_EMPTY)
+        return status;
+    /* Stripped to the last: addresses are better than nothing. */
+    fputs("pgokit: note: the given binaries name none of the addresses; debug symbols may be in a "
+          "package of their own, and --sysroot / finds those of libraries\n",
+          stderr);
+    *err = (struct pgk_err){0};
+    in->symbolised = (struct pgk_heap_symbolised){0};
+    return read_file(in, path, err);
 }

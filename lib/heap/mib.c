@@ -1,8 +1,6 @@
 /* The field table of memory info blocks, and what follows from it. */
 #include "mib.h"
 
-#include "compiler.h"
-
 #include <string.h>
 
 #define WIDTH_u32 4
@@ -209,18 +207,28 @@ const char *pgk_mib_label_rule(enum pgk_mib_label label)
     return labels[label].rule;
 }
 
+bool pgk_mib_is_of_accesses(enum pgk_mib_id id)
+{
+    switch (id) {
+    case PGK_MIB_TotalAccessCount:
+    case PGK_MIB_MinAccessCount:
+    case PGK_MIB_MaxAccessCount:
+    case PGK_MIB_TotalAccessDensity:
+    case PGK_MIB_MinAccessDensity:
+    case PGK_MIB_MaxAccessDensity:
+    case PGK_MIB_TotalLifetimeAccessDensity:
+    case PGK_MIB_MinLifetimeAccessDensity:
+    case PGK_MIB_MaxLifetimeAccessDensity:
+        return true;
+    default:
+        return false;
+    }
+}
+
 void pgk_mib_forget_accesses(struct pgk_mib *m)
 {
-    static const enum pgk_mib_id of_accesses[] = {PGK_MIB_TotalAccessCount,
-                                                  PGK_MIB_MinAccessCount,
-                                                  PGK_MIB_MaxAccessCount,
-                                                  PGK_MIB_TotalAccessDensity,
-                                                  PGK_MIB_MinAccessDensity,
-                                                  PGK_MIB_MaxAccessDensity,
-                                                  PGK_MIB_TotalLifetimeAccessDensity,
-                                                  PGK_MIB_MinLifetimeAccessDensity,
-                                                  PGK_MIB_MaxLifetimeAccessDensity};
-    for (size_t i = 0; i < PGK_COUNTOF(of_accesses); i++)
-        m->known &= ~(UINT32_C(1) << of_accesses[i]);
+    for (enum pgk_mib_id id = 0; id < PGK_MIB_FIELDS; id++)
+        if (pgk_mib_is_of_accesses(id))
+            m->known &= ~(UINT32_C(1) << id);
     m->hist_count = 0;
 }

@@ -56,7 +56,9 @@ bool pgk_mib_is_compilers(enum pgk_mib_id id);
 /* A value as its field in files holds it: at most the largest of its width. */
 uint64_t pgk_mib_cut(enum pgk_mib_id id, uint64_t v);
 
-/* Makes all that says how often objects were accessed unknown. */
+/* One of the fields that say how often objects were accessed. */
+bool pgk_mib_is_of_accesses(enum pgk_mib_id id);
+/* Makes these unknown, and the histogram. */
 void pgk_mib_forget_accesses(struct pgk_mib *m);
 
 /* The value as a file field holds it: values too large for the width are cut to

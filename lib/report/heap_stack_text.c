@@ -52,6 +52,8 @@ static void place_text(char *buf, size_t size, const struct pgk_heap_frame *f)
     uint32_t line = pgk_heap_frame_line(f);
     if (*file && line)
         snprintf(buf, size, "%s:%u", file, line);
+    else if (!*file && !f->line_offset && !f->column)
+        *buf = 0; /* a symbol has a name alone */
     else
         snprintf(buf, size, "line +%u, column %u", f->line_offset, f->column);
     for (char *c = buf; *c; c++)
@@ -82,7 +84,7 @@ static void print_frame(const struct pgk_text_style *s, const struct pgk_heap_fr
     size_t width = s->width > INDENT + PLACE + 20 ? s->width - INDENT - PLACE : 20;
     char *name = function_text(f, width - 1);
     place_text(place, sizeof place, f);
-    fprintf(s->out, "%*s%-*s%s%s%s%s\n", INDENT, "", (int)width, name ? name : "?",
+    fprintf(s->out, "%*s%-*s%s%s%s%s\n", INDENT, "", *place ? (int)width : 0, name ? name : "?",
             pgk_style_on(s, PGK_STYLE_DIM), place, f->inlined ? " (inlined)" : "",
             pgk_style_off(s));
     free(name);
