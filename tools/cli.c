@@ -143,6 +143,7 @@ int cli_open_binaries(const struct cli_common *common, struct pgk_binaries **set
             .sysroots = common->sysroots.v,
             .n_sysroots = common->sysroots.n,
             .cache_folder = common->no_cache ? NULL : pgk_symbol_cache_folder(cache, sizeof cache),
+            .symbols_suffice = common->symbols_suffice,
         },
         err);
     if (status)

@@ -83,6 +83,7 @@ struct cli_common {
     struct cli_list binaries, debug_dirs, sysroots;
     unsigned threads;
     bool quiet, no_cache;
+    bool symbols_suffice; /* set by a verb that shows names to people */
 };
 #define CLI_COMMON_SHORT "b:j:qh"
 #define CLI_COMMON_LONG                              \

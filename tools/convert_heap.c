@@ -158,6 +158,7 @@ static int prepare(struct convert *c, struct pgk_heap **heap, struct cli_list *l
         snprintf(text, sizeof text, "%zu build ids", build_ids);
         keep_loss(losses, text);
     }
+    c->common.symbols_suffice = pgk_heap_lacks_accesses(*heap);
     int status = cli_open_binaries(&c->common, &binaries, err);
     if (!status)
         status = raw ? pgk_heap_rebase(&prepared, *heap, binaries, c->target.version, err)

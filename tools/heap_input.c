@@ -25,12 +25,14 @@ int heap_input_read(struct heap_input *in, const char *path, const struct cli_co
                     struct pgk_err *err)
 {
     struct pgk_binaries *binaries;
+    struct cli_common for_people = *common;
+    for_people.symbols_suffice = true;
     int status = pgk_heap_new(&in->heap, err);
     if (!status)
         status = pgk_heap_read(in->heap, path, &in->info, err);
     if (status || !cli_has_binaries(common))
         return status;
-    status = cli_open_binaries(common, &binaries, err);
+    status = cli_open_binaries(&for_people, &binaries, err);
     if (status)
         return status;
     status = name_frames(in, binaries, err);

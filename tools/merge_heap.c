@@ -139,6 +139,8 @@ static int symbolise(struct merge *m, struct pgk_heap **heap, struct pgk_err *er
         return 0;
     if (!has_binaries)
         cli_usage(&cmd_merge, "raw profiles hold addresses: give the binary that was run with -b");
+    /* Compilers can do nothing with what is not instrumented, people can. */
+    m->common.symbols_suffice = pgk_heap_lacks_accesses(*heap);
     int status = cli_open_binaries(&m->common, &binaries, err);
     if (status)
         return status;

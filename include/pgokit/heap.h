@@ -154,6 +154,9 @@ struct pgk_heap_same_named {
 int pgk_heap_same_named(const struct pgk_heap *heap, struct pgk_heap_same_named *found,
                         struct pgk_err *err);
 
+/* True if of no context it is known how often its objects were accessed, as in programs without
+ * instrumentation. */
+bool pgk_heap_lacks_accesses(const struct pgk_heap *heap);
 /* Contexts that compilers take for cold only because the profile does not know their density of
  * accesses, which files hold as 0: raw version 1 and printed texts. */
 size_t pgk_heap_cold_by_default(const struct pgk_heap *heap);

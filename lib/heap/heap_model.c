@@ -360,6 +360,14 @@ int pgk_heap_check_writable(const struct pgk_heap *h, const char *path, const ch
     return 0;
 }
 
+bool pgk_heap_lacks_accesses(const struct pgk_heap *heap)
+{
+    for (size_t i = 0; i < heap->contexts.n; i++)
+        if (heap->contexts.v[i].known >> PGK_MIB_TotalAccessCount & 1)
+            return false;
+    return true;
+}
+
 size_t pgk_heap_cold_by_default(const struct pgk_heap *heap)
 {
     const uint32_t density = UINT32_C(1) << PGK_MIB_TotalLifetimeAccessDensity;

@@ -495,12 +495,8 @@ int pgk_heap_name_functions(struct pgk_heap *heap, struct pgk_binaries *binaries
     for (uint32_t i = 0; i < heap->funcs.n && !status; i++)
         if (!heap->funcs.v[i].name && !pgk_index_add(&n.by_guid, heap->funcs.v[i].guid, i))
             status = pgk_fail_nomem(err);
-    for (uint32_t b = 0; n.by_guid.used && b < pgk_binaries_count(binaries) && !status; b++) {
-        struct pgk_symboliser *sym;
-        status = pgk_binaries_symboliser(binaries, b, &sym, err);
-        if (!status)
-            status = pgk_symboliser_functions(sym, name_function, &n, err);
-    }
+    for (uint32_t b = 0; n.by_guid.used && b < pgk_binaries_count(binaries) && !status; b++)
+        status = pgk_binaries_functions(binaries, b, name_function, &n, err);
     pgk_index_free(&n.by_guid);
     return status;
 }

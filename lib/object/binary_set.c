@@ -5,6 +5,7 @@
 #include "mem.h"
 #include "message.h"
 #include "symbol_cache.h"
+#include "symbol_names.h"
 #include "sysroot.h"
 #include "vec.h"
 
@@ -15,6 +16,7 @@
 
 struct binary {
     struct pgk_elf *elf;
+    bool by_symbols; /* for want of debug information */
     struct pgk_symboliser *sym;
     struct pgk_symbol_cache cache;
     dev_t device;
@@ -29,6 +31,7 @@ struct pgk_binaries {
     struct pgk_sysroot in_sysroots;
     char *cache_folder;               /* NULL: no cache */
     unsigned threads;
+    bool symbols_suffice;
 };
 
 static bool copy_all(name_vec *to, const char *const *names, size_t n)
@@ -88,6 +91,7 @@ int pgk_binaries_new(struct pgk_binaries **out, const struct pgk_binaries_opts *
     if (!set)
         return pgk_fail_nomem(err);
     set->threads = opts->threads;
+    set->symbols_suffice = opts->symbols_suffice;
     if (!copy_all(&set->debug_dirs, opts->debug_dirs, opts->n_debug_dirs) ||
         !copy_all(&set->sysroots, opts->sysroots, opts->n_sysroots) || !add_debug_dirs(set) ||
         (opts->cache_folder && !(set->cache_folder = pgk_mem_strdup(opts->cache_folder)))) {
@@ -177,7 +181,8 @@ int pgk_binaries_look_for(struct pgk_binaries *set, const uint8_t *build_id, siz
     int status = pgk_elf_raw_section(b.elf, ".debug_info", &debug_size)
                      ? 0 /* the cache may make a symboliser needless */
                      : pgk_binaries_symboliser(set, (uint32_t)set->v.n - 1, &sym, NULL);
-    if (!status) {
+    if (!status || (status == PGK_E_NODEBUG && set->symbols_suffice &&
+                    pgk_symbol_names_any(b.elf))) {
         *pos = (uint32_t)set->v.n - 1;
         return 0;
     }
@@ -252,9 +257,8 @@ static int symbolise_cached(struct pgk_binaries *set, uint32_t pos,
     return status;
 }
 
-int pgk_binaries_symbolise(struct pgk_binaries *set, uint32_t pos, const uint64_t *addrs,
-                           size_t count, struct pgk_arena *arena, struct pgk_sym_chain *chains,
-                           struct pgk_err *err)
+static int symbolise(struct pgk_binaries *set, uint32_t pos, const uint64_t *addrs, size_t count,
+                     struct pgk_arena *arena, struct pgk_sym_chain *chains, struct pgk_err *err)
 {
     const struct pgk_symboliser_opts opts = {set->debug_dirs.v, set->debug_dirs.n};
     struct pgk_symbol_cache_place place;
@@ -264,6 +268,40 @@ int pgk_binaries_symbolise(struct pgk_binaries *set, uint32_t pos, const uint64_
         return symbolise_cached(set, pos, &place, addrs, count, arena, chains, err);
     PGK_TRY(pgk_binaries_symboliser(set, pos, &sym, err));
     return pgk_symbolise(sym, addrs, count, set->threads, arena, chains, err);
+}
+
+/* What to do about a failure: nothing, if symbols are as good as can be. */
+static bool take_symbols(struct pgk_binaries *set, uint32_t pos, int status)
+{
+    struct binary *b = &set->v.v[pos];
+    if (status != PGK_E_NODEBUG || !set->symbols_suffice)
+        return false;
+    if (!b->by_symbols)
+        pgk_note("%s has no debug information: functions have the names of symbols%s",
+                 pgk_elf_path(b->elf),
+                 pgk_symbol_names_any(b->elf) ? ", and no lines" : ", and it has none either");
+    b->by_symbols = true;
+    return true;
+}
+
+int pgk_binaries_symbolise(struct pgk_binaries *set, uint32_t pos, const uint64_t *addrs,
+                           size_t count, struct pgk_arena *arena, struct pgk_sym_chain *chains,
+                           struct pgk_err *err)
+{
+    int status = symbolise(set, pos, addrs, count, arena, chains, err);
+    if (!take_symbols(set, pos, status))
+        return status;
+    return pgk_symbol_names_chains(set->v.v[pos].elf, addrs, count, arena, chains, err);
+}
+
+int pgk_binaries_functions(struct pgk_binaries *set, uint32_t pos, pgk_sym_function_fn *fn,
+                           void *ctx, struct pgk_err *err)
+{
+    struct pgk_symboliser *sym;
+    int status = pgk_binaries_symboliser(set, pos, &sym, err);
+    if (take_symbols(set, pos, status))
+        return pgk_symbol_names_functions(set->v.v[pos].elf, fn, ctx, err);
+    return status ? status : pgk_symboliser_functions(sym, fn, ctx, err);
 }
 
 void pgk_binaries_rest(struct pgk_binaries *set)

@@ -22,6 +22,9 @@ int pgk_binaries_symboliser(struct pgk_binaries *set, uint32_t pos, struct pgk_s
 int pgk_binaries_symbolise(struct pgk_binaries *set, uint32_t pos, const uint64_t *addrs,
                            size_t count, struct pgk_arena *arena, struct pgk_sym_chain *chains,
                            struct pgk_err *err);
+/* As pgk_symboliser_functions. */
+int pgk_binaries_functions(struct pgk_binaries *set, uint32_t pos, pgk_sym_function_fn *fn,
+                           void *ctx, struct pgk_err *err);
 /* Gives back what look-ups have taken; later ones take it again. Strings of chains end here. */
 void pgk_binaries_rest(struct pgk_binaries *set);
 /* Build id as lower-case hex; "none" for size 0. Returns buf. */

@@ -1,0 +1,70 @@
+/* Functions by the symbols of a file. */
+#include "symbol_names.h"
+
+static bool is_own_function(const struct pgk_elf_sym *s)
+{
+    return s->function && s->addr && *s->name;
+}
+
+bool pgk_symbol_names_any(const struct pgk_elf *elf)
+{
+    const struct pgk_elf_sym *syms;
+    size_t n;
+    if (pgk_elf_symbols(elf, &syms, &n, NULL))
+        return false;
+    for (size_t i = 0; i < n; i++)
+        if (is_own_function(&syms[i]))
+            return true;
+    return false;
+}
+
+/* The innermost function that covers the address; NULL none. Symbols of assembly may have no
+ * size, and reach to the next one. */
+static const struct pgk_elf_sym *covering(const struct pgk_elf_sym *syms, size_t n, uint64_t addr)
+{
+    size_t low = 0, high = n;
+    while (low < high) {
+        size_t mid = low + (high - low) / 2;
+        if (syms[mid].addr <= addr)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    while (low && !is_own_function(&syms[low - 1]))
+        low--;
+    const struct pgk_elf_sym *s = low ? &syms[low - 1] : NULL;
+    return s && (!s->size || addr - s->addr < s->size) ? s : NULL;
+}
+
+int pgk_symbol_names_chains(const struct pgk_elf *elf, const uint64_t *addrs, size_t count,
+                            struct pgk_arena *arena, struct pgk_sym_chain *chains,
+                            struct pgk_err *err)
+{
+    const struct pgk_elf_sym *syms;
+    size_t n;
+    PGK_TRY(pgk_elf_symbols(elf, &syms, &n, err));
+    for (size_t i = 0; i < count; i++) {
+        const struct pgk_elf_sym *s = covering(syms, n, addrs[i]);
+        chains[i] = (struct pgk_sym_chain){0};
+        if (!s)
+            continue;
+        struct pgk_sym_frame *frame = pgk_arena_alloc(arena, 1, sizeof *frame);
+        if (!frame)
+            return pgk_fail_nomem(err);
+        *frame = (struct pgk_sym_frame){.function = s->name};
+        chains[i] = (struct pgk_sym_chain){frame, 1};
+    }
+    return 0;
+}
+
+int pgk_symbol_names_functions(const struct pgk_elf *elf, pgk_sym_function_fn *fn, void *ctx,
+                               struct pgk_err *err)
+{
+    const struct pgk_elf_sym *syms;
+    size_t n;
+    PGK_TRY(pgk_elf_symbols(elf, &syms, &n, err));
+    for (size_t i = 0; i < n; i++)
+        if (is_own_function(&syms[i]))
+            PGK_TRY(fn(ctx, &(struct pgk_sym_function){.name = syms[i].name}));
+    return 0;
+}
