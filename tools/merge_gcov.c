@@ -147,7 +147,8 @@ static int merge_all(struct merge *m, int n, char *const *operands, struct pgk_e
                                            : add_file(m, "", input.path, input.weight, err);
     }
     if (!status && !m->n)
-        cli_usage(&cmd_merge, "there is no .gcda file in these folders");
+        cli_usage(&cmd_merge, "%s is a directory without any .gcda file; name the profiles in it",
+                  operands[0]);
     for (size_t i = 0; i < m->n && !status; i++)
         status = save(m, &m->sums[i], err);
     return status;

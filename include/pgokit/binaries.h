@@ -25,8 +25,9 @@ struct pgk_binaries_opts {
     const char *const *sysroots;   /* folders like a root folder, with such binaries anywhere */
     size_t n_sysroots;
     const char *cache_folder;      /* of what symbolisation found; NULL: keep nothing */
-    bool symbols_suffice;          /* for people: functions of a program without debug information
-                                      have the names of symbols, and no lines; else it is refused */
+    bool symbols_suffice;          /* for people: a program without debug information has the
+                                      names of its symbols, and no lines, with a note; else it
+                                      is refused */
 };
 
 /* Where the cache of this user is: $XDG_CACHE_HOME/pgokit, or $HOME/.cache/pgokit, in `buf`; NULL
