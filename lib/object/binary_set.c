@@ -277,9 +277,11 @@ static bool take_symbols(struct pgk_binaries *set, uint32_t pos, int status)
     if (status != PGK_E_NODEBUG || !set->symbols_suffice)
         return false;
     if (!b->by_symbols)
-        pgk_note("%s has no debug information: functions have the names of symbols%s",
-                 pgk_elf_path(b->elf),
-                 pgk_symbol_names_any(b->elf) ? ", and no lines" : ", and it has none either");
+        pgk_note(pgk_symbol_names_any(b->elf)
+                     ? "%s has no debug information: functions have the names of symbols, and no "
+                       "lines"
+                     : "%s has neither debug information nor symbols: its functions have no names",
+                 pgk_elf_path(b->elf));
     b->by_symbols = true;
     return true;
 }

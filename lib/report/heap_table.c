@@ -67,7 +67,10 @@ static void print_totals(const struct table *t)
                 COUNT(s->v[PGK_MIB_TotalAccessCount]), COUNT(s->no_accesses),
                 s->no_accesses == 1 ? "" : "s");
     else if (s->no_accesses)
-        fputs("not in this profile (write it with --full-schema)\n", t->out);
+        fputs(t->opts->info && t->opts->info->has_heap && !t->opts->info->full_schema
+                  ? "not in this profile (write it with --full-schema)\n"
+                  : "not known\n",
+              t->out);
     else
         fprintf(t->out, "%s, %.2f per byte%s\n", COUNT(s->v[PGK_MIB_TotalAccessCount]),
                 bytes ? (double)s->v[PGK_MIB_TotalAccessCount] / (double)bytes : 0,

@@ -191,6 +191,26 @@ def preloaded(folder):
     require("1,001 objects" in told and "by library functions alone" in told, told)
 
 
+def without_debug_information(folder):
+    """As what is not rebuilt mostly is: names of symbols, then none at all."""
+    program = plain(folder, "plain", "-fno-inline")
+    run([tool("strip"), "--strip-debug", program], folder)
+    raw, binary = profile_of(folder, record(folder, program).stderr)
+    shown = run([PGOKIT, "show", raw, "-b", binary], folder)
+    require("no debug information" in shown.stderr, shown.stderr)
+    require(re.search(r"^ +new_item$", shown.stdout, re.M), shown.stdout)
+    merged = run([PGOKIT, "merge", raw, "-b", binary, "--full-schema", "-o", "plain.profdata"],
+                 folder)
+    shown = run([PGOKIT, "show", "plain.profdata", "-b", binary], folder).stdout
+    require("accesses         not known" in shown and "never used" not in shown, shown)
+    require("new_item" in shown, f"{shown}{merged.stderr}")
+    run([tool("strip"), program], folder)
+    shown = run([PGOKIT, "show", raw, "-b", binary], folder)
+    require("name none of the addresses" in shown.stderr and " in module " in shown.stdout,
+            f"{shown.stdout}{shown.stderr}")
+    run([PGOKIT, "merge", raw, "-b", binary, "-o", "none.profdata"], folder, status=2)
+
+
 def llvm_shared(folder):
     """A program of clang -shared-libsan gets our runtime in place of LLVM's."""
     source = [tool("clang-22"), "-g", "-fmemory-profile", "-fno-omit-frame-pointer",
@@ -378,6 +398,7 @@ def main():
         cases.run(f"Meson example: {compiler}", meson, compiler)
     cases.run("installed", installed)
     cases.run("program not rebuilt", preloaded)
+    cases.run("program neither rebuilt nor with debug information", without_debug_information)
     cases.run("programs with LLVM's runtime", llvm_shared)
     cases.run("program with the runtime, started by a shell", wrapped)
     cases.run("children: one file each", children)
