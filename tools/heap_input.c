@@ -33,16 +33,17 @@ int heap_input_read(struct heap_input *in, const char *path, const struct cli_co
 {
     struct pgk_binaries *binaries;
     struct cli_common for_people = *common;
-    for_people.symbols_suffice = true;
     int status = read_file(in, path, err);
     if (status || !cli_has_binaries(common))
         return status;
+    /* Who built a program to be profiled can build it with -g; others have what there is. */
+    for_people.symbols_suffice = in->info.library_accesses || pgk_heap_lacks_accesses(in->heap);
     status = cli_open_binaries(&for_people, &binaries, err);
     if (status)
         return status;
     status = name_frames(in, binaries, err);
     pgk_binaries_close(&binaries);
-    if (status != PGK_E_EMPTY)
+    if (status != PGK_E_EMPTY || !for_people.symbols_suffice)
         return status;
     /* Stripped to the last: addresses are better than nothing. */
     fputs("pgokit: note: the given binaries name none of the addresses; debug symbols may be in a "
