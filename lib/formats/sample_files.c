@@ -150,7 +150,9 @@ static int merge_share(void *ctx, size_t share, struct pgk_err *err)
 
 static int read_shares(struct sample_files *f, size_t n, unsigned threads, struct pgk_err *err)
 {
-    struct pgk_shares s = {.read = read_one, .merge = merge_share, .ctx = f, .inputs = n};
+    enum { LEAST = 32 };
+    struct pgk_shares s = {
+        .read = read_one, .merge = merge_share, .ctx = f, .inputs = n, .least = LEAST};
     pgk_shares_plan(&s, threads);
     for (size_t i = 1; i < s.n; i++)
         PGK_TRY(pgk_sample_new(&f->profiles[i], err));

@@ -3,11 +3,9 @@
 
 #include "pool.h"
 
-enum { FILES_PER_SHARE = 32 };
-
 void pgk_shares_plan(struct pgk_shares *s, unsigned threads)
 {
-    s->n = pgk_pool_threads(threads, s->inputs / FILES_PER_SHARE);
+    s->n = pgk_pool_threads(threads, s->inputs / s->least);
     if (s->n > PGK_SHARES_MAX)
         s->n = PGK_SHARES_MAX;
     if (s->n < 1)

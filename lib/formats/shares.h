@@ -18,6 +18,7 @@ struct pgk_shares {
     int (*merge)(void *ctx, size_t share, struct pgk_err *err); /* into share 0 */
     void *ctx;
     size_t inputs, n; /* n: shares, set by pgk_shares_plan */
+    size_t least;     /* inputs that a share must have to be worth a profile of its own */
     struct pgk_err errs[PGK_SHARES_MAX];
     pthread_mutex_t lock; /* of `progress` */
     struct pgk_progress progress;

@@ -111,7 +111,7 @@ static bool parse_u64(const char *s, size_t len, unsigned base, uint64_t *v)
 
 static int want_number(struct reader *r, const char *field, unsigned base, uint64_t *v)
 {
-    struct line line;
+    struct line line = {0};
     PGK_TRY(want_line(r, &line, field));
     return parse_u64(line.s, line.len, base, v) ? 0
                                                 : refuse(r, &line, field, "a number below 2^64");
@@ -120,7 +120,7 @@ static int want_number(struct reader *r, const char *field, unsigned base, uint6
 /* A number of lines that follow, at least two bytes each. */
 static int want_count(struct reader *r, const char *field, uint64_t *v)
 {
-    struct line line;
+    struct line line = {0};
     PGK_TRY(want_line(r, &line, field));
     /* The last line may lack its end. */
     uint64_t most = ((uint64_t)(r->end - r->at) + 1) / 2;
@@ -136,7 +136,7 @@ static int read_trace(struct reader *r)
 {
     struct pgk_instr *p = r->a->profile;
     uint64_t weight;
-    struct line line;
+    struct line line = {0};
     PGK_TRY(want_number(r, "weight of the trace", 10, &weight));
     PGK_TRY(want_line(r, &line, "names of the trace"));
     r->counts.n = 0;
@@ -199,7 +199,7 @@ static size_t find_word(const struct line *line)
 
 static int read_header(struct reader *r)
 {
-    struct line line;
+    struct line line = {0};
     const char *after;
     while (peek_line(r, &line, &after) && *line.s == ':') {
         r->at = after;
@@ -229,7 +229,7 @@ static int add_name(struct reader *r, struct pgk_instr_names *t, const char *s, 
 static int read_value(struct reader *r, enum pgk_value_kind kind)
 {
     struct pgk_instr *p = r->a->profile;
-    struct line line;
+    struct line line = {0};
     struct pgk_instr_value v = {0};
     PGK_TRY(want_line(r, &line, "value"));
     const char *colon = memrchr(line.s, ':', line.len);
@@ -249,7 +249,7 @@ static int read_value(struct reader *r, enum pgk_value_kind kind)
 
 static int read_kind(struct reader *r)
 {
-    struct line line;
+    struct line line = {0};
     uint64_t kind, sites, n;
     PGK_TRY(want_line(r, &line, "value kind"));
     if (!parse_u64(line.s, line.len, 10, &kind) || kind >= PGK_VALUE_KINDS ||
@@ -269,7 +269,7 @@ static int read_kind(struct reader *r)
 /* What follows is value data if its first line is a number, and another function if not. */
 static int read_values(struct reader *r, bool *any)
 {
-    struct line line;
+    struct line line = {0};
     const char *after;
     uint64_t kinds;
     pgk_value_data_clear(&r->values);
@@ -286,7 +286,7 @@ static int read_values(struct reader *r, bool *any)
 
 static int read_bitmap(struct reader *r)
 {
-    struct line line;
+    struct line line = {0};
     const char *after;
     uint64_t n, byte;
     r->bitmap.n = 0;
@@ -308,8 +308,8 @@ static int read_bitmap(struct reader *r)
 static int read_function(struct reader *r, const struct line *first)
 {
     struct pgk_instr_record out = {0};
-    struct line line;
-    uint64_t ref, n, v;
+    struct line line = {0};
+    uint64_t ref = 0, n = 0, v = 0;
     bool any_values;
     r->function = first->s;
     r->function_len = first->len;
@@ -337,7 +337,7 @@ static int read_function(struct reader *r, const struct line *first)
 
 static int read_text(struct reader *r)
 {
-    struct line line;
+    struct line line = {0};
     bool noted = false;
     PGK_TRY(read_header(r));
     while (next_line(r, &line)) {
@@ -366,7 +366,7 @@ bool pgk_instr_text_sniff(const uint8_t *bytes, size_t size)
 {
     struct reader r = {
         .start = (const char *)bytes, .at = (const char *)bytes, .end = (const char *)bytes + size};
-    struct line line;
+    struct line line = {0};
     uint64_t number;
     if (!next_line(&r, &line))
         return false;

@@ -113,7 +113,7 @@ def many_files(work):
     folder = work.temp("many")
     raws = counted(work, "ir", 22).raws + counted(work, "ir", 19).raws
     files = []
-    for i in range(96):
+    for i in range(192):
         files.append(f"{folder}/{i}.profraw")
         shutil.copy(raws[i % len(raws)], files[-1])
     said = [merge(work, f"{folder}/{threads}", "-j", str(threads), *files).errors
