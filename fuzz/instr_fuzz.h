@@ -30,14 +30,6 @@ static inline struct pgk_instr *fuzz_read(fuzz_read_fn *read, const uint8_t *byt
     return p;
 }
 
-static inline struct pgk_sink *fuzz_text(const struct pgk_instr *p)
-{
-    struct pgk_sink *out;
-    if (pgk_sink_memory(&out, NULL) || pgk_instr_text_write(p, out, NULL))
-        abort();
-    return out;
-}
-
 static inline int fuzz_read_text(struct pgk_instr_adder *a, const uint8_t *bytes, size_t size,
                                  struct pgk_err *err)
 {
@@ -64,23 +56,39 @@ static inline bool fuzz_is_plain(const struct pgk_instr *p)
     return true;
 }
 
+typedef int fuzz_write_fn(const struct pgk_instr *p, struct pgk_sink *out, struct pgk_err *err);
+
+static inline struct pgk_sink *fuzz_written(const struct pgk_instr *p, fuzz_write_fn *write)
+{
+    struct pgk_sink *out;
+    if (pgk_sink_memory(&out, NULL) || write(p, out, NULL))
+        abort();
+    return out;
+}
+
+/* What is written reads back, and is written the same. */
+static inline void fuzz_write_and_read(const struct pgk_instr *p, fuzz_write_fn *write,
+                                       fuzz_read_fn *read)
+{
+    size_t n, m;
+    struct pgk_sink *first = fuzz_written(p, write);
+    const uint8_t *a = pgk_sink_data(first, &n);
+    struct pgk_instr *back = fuzz_read(read, a, n);
+    if (!back)
+        abort(); /* we must read what we write */
+    struct pgk_sink *second = fuzz_written(back, write);
+    const uint8_t *b = pgk_sink_data(second, &m);
+    if (n != m || memcmp(a, b, n))
+        abort();
+    pgk_sink_drop(&first);
+    pgk_sink_drop(&second);
+    pgk_instr_close(&back);
+}
+
 static inline void fuzz_round_trip(struct pgk_instr *p)
 {
-    if (p && fuzz_is_plain(p)) {
-        size_t n, m;
-        struct pgk_sink *first = fuzz_text(p);
-        const uint8_t *a = pgk_sink_data(first, &n);
-        struct pgk_instr *back = fuzz_read(fuzz_read_text, a, n);
-        if (!back)
-            abort(); /* we must read what we write */
-        struct pgk_sink *second = fuzz_text(back);
-        const uint8_t *b = pgk_sink_data(second, &m);
-        if (n != m || memcmp(a, b, n))
-            abort();
-        pgk_sink_drop(&first);
-        pgk_sink_drop(&second);
-        pgk_instr_close(&back);
-    }
+    if (p && fuzz_is_plain(p))
+        fuzz_write_and_read(p, pgk_instr_text_write, fuzz_read_text);
     pgk_instr_close(&p);
 }
 

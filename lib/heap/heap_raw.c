@@ -1,6 +1,7 @@
 /* Reader of raw heap profiles, versions 1 to 5. docs/formats/raw-heap.md */
 #include "heap_raw.h"
 
+#include "alive.h"
 #include "hash.h"
 
 #include <inttypes.h>
@@ -29,13 +30,6 @@ struct entry {
 struct stack_ref {
     uint64_t off; /* of its id in the file */
     uint32_t entry, number;
-};
-
-/* Of an entry, the objects begun in sheets less those closed there: what was alive in the end.
- * Differences of unsigned numbers come out right whatever the order. */
-struct alive {
-    uint32_t objects;
-    uint64_t bytes, start_ms;
 };
 
 /* The frame of a program counter; a process has few distinct ones, so that a small
@@ -68,7 +62,7 @@ struct reader {
     uint64_t notes;        /* flags of pgokit's runtime */
     uint64_t own_ns, own_bytes; /* and what it cost */
     bool begun;            /* this dump is a sheet that says which objects were begun */
-    PGK_VEC(struct alive) alive; /* of the entries, as far as there are sheets */
+    PGK_VEC(struct pgk_alive) alive; /* of the entries, as far as there are sheets */
     uint64_t objects_alive;
     uint32_t last_ms;      /* latest event of the sheets */
     struct pc_slot *pcs;
@@ -321,10 +315,10 @@ static int step_entry(struct reader *r, struct entry *e, uint32_t version, uint6
 }
 
 /* What is alive of an entry; NULL when out of memory. */
-static struct alive *alive_of(struct reader *r, size_t entry)
+static struct pgk_alive *alive_of(struct reader *r, size_t entry)
 {
     while (r->alive.n <= entry)
-        if (!pgk_vec_push(&r->alive, (struct alive){0}))
+        if (!pgk_vec_push(&r->alive, (struct pgk_alive){0}))
             return NULL;
     return &r->alive.v[entry];
 }
@@ -337,7 +331,7 @@ static void note_event(struct reader *r, uint64_t ms)
 
 static bool close_objects(struct reader *r, size_t entry, const struct pgk_mib *closed)
 {
-    struct alive *alive = alive_of(r, entry);
+    struct pgk_alive *alive = alive_of(r, entry);
     if (!alive)
         return false;
     alive->objects -= (uint32_t)closed->v[PGK_MIB_AllocCount];
@@ -594,7 +588,7 @@ static int read_begun(struct reader *r)
     uint32_t at = find_entry(r, e.id, PGK_INDEX_NONE);
     if (at == PGK_INDEX_NONE && add_entry(r, &e))
         at = (uint32_t)r->entries.n - 1;
-    struct alive *alive = at == PGK_INDEX_NONE ? NULL : alive_of(r, at);
+    struct pgk_alive *alive = at == PGK_INDEX_NONE ? NULL : alive_of(r, at);
     if (!alive)
         return pgk_fail_nomem(r->err);
     alive->objects += objects;
@@ -677,53 +671,6 @@ static int read_dump(struct reader *r, const uint8_t *bytes, size_t size, uint64
     return 0;
 }
 
-#define BIT(field) (UINT32_C(1) << PGK_MIB_##field)
-#define KNOWN_OF_ALIVE                                                                        \
-    (BIT(AllocCount) | BIT(TotalSize) | BIT(MinSize) | BIT(MaxSize) | BIT(AllocTimestamp) |   \
-     BIT(DeallocTimestamp) | BIT(TotalLifetime) | BIT(MinLifetime) | BIT(MaxLifetime))
-
-/* A sum over `closed` objects becomes one over n more of the same mean. */
-static void extend(uint64_t *sum, uint64_t closed, uint64_t n)
-{
-    *sum = pgk_add_saturated(*sum, pgk_multiply_saturated(*sum / closed, n));
-}
-
-/* Objects that were alive when the process was killed: their number and bytes are exact but for
- * one in flight per thread. The end is the last event that the file knows of; sizes and lifetimes
- * of single ones are means. Their accesses nobody knows: those of a context are of its closed
- * objects, from which it keeps its mean densities, or unknown if there are none. */
-static void add_alive(struct reader *r, const struct alive *alive, struct pgk_mib *m)
-{
-    const uint64_t n = alive->objects, end = r->last_ms, closed = m->v[PGK_MIB_AllocCount];
-    if (!n || n > INT32_MAX) /* a kill came between the two counts of an object */
-        return;
-    const uint64_t bytes = alive->bytes <= INT64_MAX ? alive->bytes : 0;
-    const uint64_t lived = n * end > alive->start_ms ? n * end - alive->start_ms : 0;
-    uint64_t size = bytes / n, life = lived / n;
-    size = size < UINT32_MAX ? size : UINT32_MAX;
-    life = life < end ? life : end;
-    uint64_t *v = m->v;
-    r->objects_alive += n;
-    if (!m->known) {
-        m->known = KNOWN_OF_ALIVE;
-        v[PGK_MIB_MinSize] = v[PGK_MIB_MaxSize] = size;
-        v[PGK_MIB_AllocTimestamp] = end - life;
-        v[PGK_MIB_MinLifetime] = v[PGK_MIB_MaxLifetime] = life;
-        v[PGK_MIB_AllocCpuId] = v[PGK_MIB_DeallocCpuId] = UINT32_MAX;
-    } else if (closed) {
-        extend(&v[PGK_MIB_TotalAccessDensity], closed, n);
-        extend(&v[PGK_MIB_TotalLifetimeAccessDensity], closed, n);
-    }
-    v[PGK_MIB_AllocCount] += n;
-    v[PGK_MIB_TotalSize] = pgk_add_saturated(v[PGK_MIB_TotalSize], bytes);
-    v[PGK_MIB_TotalLifetime] = pgk_add_saturated(v[PGK_MIB_TotalLifetime], life * n);
-    v[PGK_MIB_DeallocTimestamp] = end;
-    v[PGK_MIB_MinSize] = v[PGK_MIB_MinSize] < size ? v[PGK_MIB_MinSize] : size;
-    v[PGK_MIB_MaxSize] = v[PGK_MIB_MaxSize] > size ? v[PGK_MIB_MaxSize] : size;
-    v[PGK_MIB_MinLifetime] = v[PGK_MIB_MinLifetime] < life ? v[PGK_MIB_MinLifetime] : life;
-    v[PGK_MIB_MaxLifetime] = v[PGK_MIB_MaxLifetime] > life ? v[PGK_MIB_MaxLifetime] : life;
-}
-
 /* Contexts lie all over the model: what will be needed soon is asked for early, first the
  * position of the context, then the context. */
 static void look_ahead(const struct reader *r, size_t i)
@@ -748,7 +695,7 @@ static int add_contexts(struct reader *r, const struct pgk_source *src)
         if (!e->merged && e->version)
             PGK_TRY(read_block(r, e->version, e->off, &one));
         if (i < r->alive.n)
-            add_alive(r, &r->alive.v[i], m);
+            r->objects_alive += pgk_alive_add(&r->alive.v[i], r->last_ms, m);
         if (!m->known)
             continue; /* killed before its first object */
         if (r->heap->no_partial_accesses && r->notes & NOTE_LIBRARY_ACCESSES)
