@@ -45,7 +45,7 @@ bool pgk_call_counts_add(struct pgk_call_counts *counts, uint32_t node, uint64_t
     return c != NULL;
 }
 
-static void free_counts(struct pgk_call_counts *c)
+void pgk_call_counts_free(struct pgk_call_counts *c)
 {
     pgk_vec_free(&c->v);
     pgk_index_free(&c->index);
@@ -55,9 +55,9 @@ void pgk_call_trie_free(struct pgk_call_trie *trie)
 {
     pgk_vec_free(&trie->nodes);
     pgk_index_free(&trie->index);
-    free_counts(&trie->ranges);
-    free_counts(&trie->branches);
-    free_counts(&trie->vtables);
+    pgk_call_counts_free(&trie->ranges);
+    pgk_call_counts_free(&trie->branches);
+    pgk_call_counts_free(&trie->vtables);
 }
 
 static int compare_counts(const void *a, const void *b)

@@ -28,6 +28,11 @@ struct pgk_call_counts {
     struct pgk_index index;
 };
 
+/* By contexts of names: nodes are those of a profile, 0 for no known context. */
+struct pgk_named_counts {
+    struct pgk_call_counts ranges, branches;
+};
+
 enum { PGK_CALL_ROOT = 0 };
 
 struct pgk_call_trie {
@@ -53,6 +58,7 @@ uint32_t pgk_call_trie_find(struct pgk_call_trie *trie, const uint64_t *callers,
 /* False when out of memory. */
 bool pgk_call_counts_add(struct pgk_call_counts *counts, uint32_t node, uint64_t from, uint64_t to,
                          uint64_t count);
+void pgk_call_counts_free(struct pgk_call_counts *counts);
 /* Adds to a range that `code` tells whether it can be. False when out of memory. */
 bool pgk_call_trie_add_range(struct pgk_call_trie *trie, struct pgk_code *code, uint32_t node,
                              uint64_t from, uint64_t to, uint64_t count);
