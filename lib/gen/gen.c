@@ -48,6 +48,7 @@ void pgk_gen_close(struct pgk_gen **gen)
             pgk_code_close(&g->v.v[i].code);
         pgk_counters_free(&g->v.v[i].counters);
         pgk_pairs_free(&g->v.v[i].hits);
+        pgk_pairs_free(&g->v.v[i].hit_calls);
         pgk_call_trie_free(&g->v.v[i].calls);
         pgk_call_counts_free(&g->v.v[i].named.ranges);
         pgk_call_counts_free(&g->v.v[i].named.branches);

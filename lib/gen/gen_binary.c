@@ -113,7 +113,7 @@ static bool list_sampled(const struct pgk_gen_binary *b, bool range_ends, bool c
                          pgk_addr_vec *addrs)
 {
     const struct pgk_call_trie *t = &b->calls;
-    bool ok = list_pairs(&b->hits, false, addrs) &&
+    bool ok = list_pairs(&b->hits, false, addrs) && list_pairs(&b->hit_calls, true, addrs) &&
               list_pairs(&b->counters.ranges, range_ends, addrs) &&
               list_pairs(&b->counters.branches, true, addrs) &&
               list_counts(&t->ranges, range_ends, addrs) &&

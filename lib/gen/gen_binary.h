@@ -20,6 +20,7 @@ struct pgk_gen_binary {
     struct pgk_probes *probes;     /* once needed */
     struct pgk_counters counters;  /* as seen: ranges need not be sound */
     struct pgk_pairs hits;         /* instructions that were sampled, without branches: `from` */
+    struct pgk_pairs hit_calls;    /* indirect calls in their call chains: to what code */
     struct pgk_functions functions;  /* around what was counted with contexts */
     struct pgk_probe_index *index;   /* of these */
     struct pgk_call_trie calls;    /* the same by calling context, and loads of vtables */
