@@ -48,25 +48,19 @@ struct pgk_code_site {
     uint32_t copies; /* of the place, that the compiler made */
 };
 
-/* Frames of a set of instructions. */
+/* Frames of a set of instructions, as a profile names them. */
 struct pgk_frames {
-    pgk_addr_vec addrs; /* a set */
-    struct pgk_sym_chain *chains;
-    struct pgk_arena arena;
-
-    /* As a profile names them: */
+    pgk_addr_vec addrs; /* a set, once read */
     struct pgk_code_site *sites;
     PGK_VEC(struct pgk_frame_run) runs; /* [0] is empty */
     PGK_VEC(uint32_t) run_frames;       /* in `known` */
     pgk_context_vec known;              /* no two are equal */
     struct pgk_index index;             /* of these */
 };
-/* Takes all frames of `addrs` up at once. */
-int pgk_frames_read(struct pgk_frames *frames, struct pgk_symboliser *sym, unsigned threads,
+/* Takes all frames of `addrs` up. Other discriminators of an outer frame make another run. */
+int pgk_frames_read(struct pgk_frames *frames, struct pgk_symboliser *sym,
+                    struct pgk_frame_names *names, bool flow_sensitive, unsigned threads,
                     struct pgk_err *err);
-/* Fills the second half, once all is read; other discriminators of an outer frame make another
- * run. False when out of memory. */
-bool pgk_frames_name(struct pgk_frames *frames, struct pgk_frame_names *names, bool flow_sensitive);
 /* Number of a frame in `known`, which gets it if it is new; UINT32_MAX when out of memory. */
 uint32_t pgk_frames_frame(struct pgk_frames *frames, uint64_t loc, uint32_t name);
 /* Number of an instruction of the set. */
