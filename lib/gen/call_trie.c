@@ -2,63 +2,11 @@
 #include "call_trie.h"
 
 #include "hash.h"
+#include "sample_model.h"
 
 #include <stdlib.h>
 
-static struct pgk_call_count *find_count(struct pgk_call_counts *c, uint32_t node, uint64_t from,
-                                         uint64_t to, uint64_t hash)
-{
-    PGK_INDEX_FOR (&c->index, hash, i) {
-        struct pgk_call_count *known = &c->v.v[i];
-        if (known->node == node && known->from == from && known->to == to)
-            return known;
-    }
-    return NULL;
-}
-
-/* The count of that key, 0 if it is new; NULL when out of memory. */
-static struct pgk_call_count *need_count(struct pgk_call_counts *c, uint32_t node, uint64_t from,
-                                         uint64_t to)
-{
-    uint64_t hash = pgk_hash_pair(pgk_hash_pair(from, to), node);
-    struct pgk_call_count *known = find_count(c, node, from, to, hash);
-    if (known)
-        return known;
-    struct pgk_call_count added = {.node = node, .from = from, .to = to};
-    if (!pgk_vec_push(&c->v, added) || !pgk_index_add(&c->index, hash, (uint32_t)c->v.n - 1))
-        return NULL;
-    return &c->v.v[c->v.n - 1];
-}
-
-static void increase(struct pgk_call_count *c, uint64_t count)
-{
-    if (__builtin_add_overflow(c->count, count, &c->count))
-        c->count = UINT64_MAX;
-}
-
-bool pgk_call_counts_add(struct pgk_call_counts *counts, uint32_t node, uint64_t from, uint64_t to,
-                         uint64_t count)
-{
-    struct pgk_call_count *c = need_count(counts, node, from, to);
-    if (c)
-        increase(c, count);
-    return c != NULL;
-}
-
-void pgk_call_counts_free(struct pgk_call_counts *c)
-{
-    pgk_vec_free(&c->v);
-    pgk_index_free(&c->index);
-}
-
-void pgk_call_trie_free(struct pgk_call_trie *trie)
-{
-    pgk_vec_free(&trie->nodes);
-    pgk_index_free(&trie->index);
-    pgk_call_counts_free(&trie->ranges);
-    pgk_call_counts_free(&trie->branches);
-    pgk_call_counts_free(&trie->vtables);
-}
+/* ---- counts ---- */
 
 static int compare_counts(const void *a, const void *b)
 {
@@ -70,18 +18,98 @@ static int compare_counts(const void *a, const void *b)
     return x->to < y->to ? -1 : x->to > y->to;
 }
 
-static void sort_counts(struct pgk_call_counts *c)
+/* Few of them by insertion. */
+static void sort_few(struct pgk_call_count *v, size_t n)
 {
-    pgk_index_free(&c->index);
-    if (c->v.n)
-        qsort(c->v.v, c->v.n, sizeof *c->v.v, compare_counts);
+    for (size_t i = 1; i < n; i++) {
+        struct pgk_call_count x = v[i];
+        size_t j = i;
+        for (; j && compare_counts(&v[j - 1], &x) > 0; j--)
+            v[j] = v[j - 1];
+        v[j] = x;
+    }
 }
 
-void pgk_call_trie_sort(struct pgk_call_trie *trie)
+/* By node first, of which each has few. False without the memory for it. */
+static bool sort_by_node(struct pgk_call_counts *c)
 {
-    sort_counts(&trie->ranges);
-    sort_counts(&trie->branches);
-    sort_counts(&trie->vtables);
+    enum { FEW = 16 };
+    uint32_t last = 0;
+    for (size_t i = 0; i < c->v.n; i++)
+        last = c->v.v[i].node > last ? c->v.v[i].node : last;
+    size_t *end = pgk_mem_zalloc((size_t)last + 2, sizeof *end);
+    struct pgk_call_count *to = pgk_mem_alloc(c->v.n, sizeof *to);
+    bool ok = end && to && last <= c->v.n * 4;
+    if (ok) {
+        for (size_t i = 0; i < c->v.n; i++)
+            end[c->v.v[i].node + 1]++;
+        for (size_t k = 0; k < last; k++)
+            end[k + 1] += end[k];
+        for (size_t i = 0; i < c->v.n; i++)
+            to[end[c->v.v[i].node]++] = c->v.v[i];
+        for (size_t k = 0, from = 0; k <= last; from = end[k++]) {
+            if (end[k] - from > FEW)
+                qsort(to + from, end[k] - from, sizeof *to, compare_counts);
+            else
+                sort_few(to + from, end[k] - from);
+        }
+        struct pgk_call_count *old = c->v.v;
+        c->v.v = to;
+        c->v.cap = c->v.n;
+        to = old;
+    }
+    pgk_mem_free(end);
+    pgk_mem_free(to);
+    return ok;
+}
+
+void pgk_call_counts_sort(struct pgk_call_counts *c)
+{
+    enum { MANY = 256 };
+    size_t kept = 0;
+    if (c->sorted == c->v.n)
+        return;
+    if (c->v.n < MANY || !sort_by_node(c))
+        qsort(c->v.v, c->v.n, sizeof *c->v.v, compare_counts);
+    for (size_t i = 0; i < c->v.n; i++) {
+        struct pgk_call_count *last = kept ? &c->v.v[kept - 1] : NULL;
+        if (!last || compare_counts(last, &c->v.v[i]))
+            c->v.v[kept++] = c->v.v[i];
+        else
+            last->count = pgk_sample_sum(last->count, c->v.v[i].count);
+    }
+    c->v.n = c->sorted = kept;
+}
+
+static bool add_count(struct pgk_call_counts *c, struct pgk_call_count count)
+{
+    enum { MANY = 1 << 16 };
+    if (c->v.n >= MANY && c->v.n / 2 >= c->sorted && c->v.n == c->v.cap)
+        pgk_call_counts_sort(c);
+    return pgk_vec_push(&c->v, count);
+}
+
+bool pgk_call_counts_add(struct pgk_call_counts *counts, uint32_t node, uint64_t from, uint64_t to,
+                         uint64_t count)
+{
+    return add_count(counts, (struct pgk_call_count){node, false, from, to, count});
+}
+
+bool pgk_call_trie_add_range(struct pgk_call_trie *trie, struct pgk_code *code, uint32_t node,
+                             uint64_t from, uint64_t to, uint64_t count)
+{
+    bool impossible = !pgk_code_is_straight(code, from, to);
+    return add_count(&trie->ranges, (struct pgk_call_count){node, impossible, from, to, count});
+}
+
+void pgk_call_trie_free(struct pgk_call_trie *trie)
+{
+    pgk_vec_free(&trie->nodes);
+    pgk_index_free(&trie->index);
+    pgk_vec_free(&trie->ranges.v);
+    pgk_vec_free(&trie->branches.v);
+    pgk_vec_free(&trie->vtables.v);
+    pgk_mem_free(trie->tally.slots);
 }
 
 /* ---- the tree ---- */
@@ -126,90 +154,106 @@ bool pgk_call_trie_path(const struct pgk_call_trie *trie, uint32_t node, pgk_add
 
 /* ---- unwinding ---- */
 
-uint64_t pgk_code_call_before(struct pgk_code *code, uint64_t addr)
+/* In place of a node: what ran has no known caller, and no more has what ran before. */
+#define LOST (PGK_INDEX_NONE - 1)
+
+static struct pgk_call_slot *slot_of(const struct pgk_call_tally *t, uint32_t node, uint32_t step)
 {
-    uint64_t before = pgk_code_before(code, addr);
-    return before != UINT64_MAX && pgk_code_kind(pgk_code_mark(code, before)) == PGK_INSN_CALL
-               ? before
-               : 0;
+    uint64_t hash = ((uint64_t)node << 32 | step) * UINT64_C(0x9e3779b97f4a7c15);
+    size_t i = hash >> 32;
+    for (;; i++) {
+        struct pgk_call_slot *s = &t->slots[i & t->mask];
+        if (!s->step_plus_1 || (s->node == node && s->step_plus_1 == step + 1))
+            return s;
+    }
 }
 
-enum branch_kind { BRANCH_CALL, BRANCH_RETURN, BRANCH_OTHER };
-
-/* Of a branch from elsewhere the target tells: what comes right after a call was returned to. */
-static enum branch_kind kind_of(struct pgk_code *code, uint64_t from, uint64_t to)
+static bool grow(struct pgk_call_tally *t)
 {
-    if (from == PGK_ADDR_EXTERNAL)
-        return pgk_code_call_before(code, to) ? BRANCH_RETURN : BRANCH_CALL;
-    enum pgk_insn_kind kind = pgk_code_kind(pgk_code_mark(code, from));
-    return kind == PGK_INSN_CALL  ? BRANCH_CALL
-           : kind == PGK_INSN_RET ? BRANCH_RETURN
-                                  : BRANCH_OTHER;
+    enum { FIRST_SLOTS = 1 << 10 };
+    size_t slots = t->slots ? (t->mask + 1) * 2 : FIRST_SLOTS;
+    struct pgk_call_tally new = {.n = t->n, .mask = slots - 1};
+    if (!(new.slots = pgk_mem_table(slots, sizeof *new.slots)))
+        return false;
+    for (size_t i = 0; t->slots && i <= t->mask; i++)
+        if (t->slots[i].step_plus_1)
+            *slot_of(&new, t->slots[i].node, t->slots[i].step_plus_1 - 1) = t->slots[i];
+    pgk_mem_free(t->slots);
+    *t = new;
+    return true;
+}
+
+static bool tally(struct pgk_call_tally *t, uint32_t node, uint32_t step, uint64_t count)
+{
+    if (PGK_UNLIKELY(!t->slots || t->n * 5 > t->mask * 3) && !grow(t))
+        return false;
+    struct pgk_call_slot *s = slot_of(t, node, step);
+    t->n += !s->step_plus_1;
+    *s = (struct pgk_call_slot){node, step + 1, pgk_sample_sum(s->count, count)};
+    return true;
 }
 
 /* The open calls before the branch was taken, given those after it. */
-static uint32_t undo_branch(struct pgk_call_trie *trie, struct pgk_code *code, uint32_t node,
-                            uint64_t from, uint64_t to)
+static uint32_t undo_branch(struct pgk_call_trie *trie, uint32_t node, const struct pgk_step *s)
 {
-    switch (kind_of(code, from, to)) {
-    case BRANCH_CALL:
-        return node != PGK_CALL_ROOT && trie->nodes.v[node].addr == from
+    switch (s->kind) {
+    case PGK_STEP_CALL:
+        return node != PGK_CALL_ROOT && trie->nodes.v[node].addr == s->call
                    ? trie->nodes.v[node].parent
                    : node;
-    case BRANCH_RETURN:
-        return find_child(trie, node, to == PGK_ADDR_EXTERNAL ? PGK_ADDR_EXTERNAL
-                                                              : pgk_code_call_before(code, to));
-    case BRANCH_OTHER:
+    case PGK_STEP_RETURN:
+        return find_child(trie, node, s->call);
+    case PGK_STEP_OTHER:
         break;
     }
     return node;
 }
 
-/* Straight code from the target of a branch to the source of the next one. Whether that can be is
- * looked at once. */
-static bool count_range(struct pgk_call_trie *trie, struct pgk_code *code, uint32_t node,
-                        uint64_t from, uint64_t to, uint64_t count, bool *impossible)
+bool pgk_call_trie_unwind(struct pgk_call_trie *trie, const struct pgk_steps *steps,
+                          const struct pgk_call_sample *sample)
 {
-    struct pgk_call_count *c = need_count(&trie->ranges, node, from, to);
-    if (!c)
-        return false;
-    if (!c->count)
-        c->impossible = !pgk_code_is_straight(code, from, to);
-    increase(c, count);
-    *impossible = c->impossible;
-    return true;
-}
-
-bool pgk_call_trie_add_range(struct pgk_call_trie *trie, struct pgk_code *code, uint32_t node,
-                             uint64_t from, uint64_t to, uint64_t count)
-{
-    bool impossible;
-    return count_range(trie, code, node, from, to, count, &impossible);
-}
-
-int pgk_call_trie_unwind(struct pgk_call_trie *trie, struct pgk_code *code,
-                         const struct pgk_call_sample *s, struct pgk_err *err)
-{
-    uint32_t node = pgk_call_trie_find(trie, s->callers, s->n_callers);
-    bool lost = false; /* what comes earlier has no known caller */
-    uint64_t ip = 0;
-    for (size_t i = 0; i < s->n_branches && node != PGK_INDEX_NONE; i++) {
-        uint64_t from = s->branches[i].from, to = s->branches[i].to;
-        bool to_elsewhere = to == PGK_ADDR_EXTERNAL, impossible = false;
-        if (i && to_elsewhere != (ip == PGK_ADDR_EXTERNAL))
-            lost = true;
-        else if (i && !to_elsewhere &&
-                 !count_range(trie, code, node, to, ip, s->count, &impossible))
-            return pgk_fail_nomem(err);
-        lost |= impossible;
-        node = lost ? PGK_CALL_ROOT : undo_branch(trie, code, node, from, to);
-        if (!to_elsewhere && node != PGK_INDEX_NONE &&
-            !pgk_call_counts_add(&trie->branches, from == PGK_ADDR_EXTERNAL ? PGK_CALL_ROOT : node,
-                                 from, to, s->count))
-            return pgk_fail_nomem(err);
-        ip = from;
+    uint32_t node = pgk_call_trie_find(trie, sample->callers.v, sample->callers.n);
+    bool was_elsewhere = false; /* control, when it took the branch before this one */
+    for (size_t i = 0; i < sample->steps.n && node != PGK_INDEX_NONE; i++) {
+        const struct pgk_step *s = &steps->v.v[sample->steps.v[i]];
+        if (i && (s->to == PGK_STEP_OUT) != was_elsewhere)
+            node = LOST;
+        if (!tally(&trie->tally, node, sample->steps.v[i], sample->count))
+            return false;
+        if (node != LOST)
+            node = s->impossible ? LOST : undo_branch(trie, node, s);
+        was_elsewhere = s->from == PGK_STEP_OUT;
     }
-    return node == PGK_INDEX_NONE ? pgk_fail_nomem(err) : 0;
+    return node != PGK_INDEX_NONE;
+}
+
+bool pgk_call_trie_count(struct pgk_call_trie *trie, const struct pgk_steps *steps,
+                         const struct pgk_code *code)
+{
+    const struct pgk_call_tally *t = &trie->tally;
+    for (size_t i = 0; t->slots && i <= t->mask; i++) {
+        const struct pgk_call_slot *slot = &t->slots[i];
+        if (!slot->step_plus_1)
+            continue;
+        const struct pgk_step *s = &steps->v.v[slot->step_plus_1 - 1];
+        uint32_t after = slot->node == LOST ? PGK_CALL_ROOT : slot->node;
+        bool lost = slot->node == LOST || s->impossible || s->from == PGK_STEP_OUT;
+        uint32_t before = lost ? PGK_CALL_ROOT : undo_branch(trie, after, s);
+        uint64_t from = s->from == PGK_STEP_OUT ? PGK_ADDR_EXTERNAL : code->base + s->from;
+        uint64_t to = code->base + s->to;
+        if (s->to == PGK_STEP_OUT)
+            continue;
+        if (before == PGK_INDEX_NONE ||
+            !add_count(&trie->branches,
+                       (struct pgk_call_count){before, false, from, to, slot->count}) ||
+            (s->end != PGK_STEP_OUT &&
+             !add_count(&trie->ranges, (struct pgk_call_count){after, s->impossible, to,
+                                                               code->base + s->end, slot->count})))
+            return false;
+    }
+    pgk_mem_free(trie->tally.slots);
+    trie->tally = (struct pgk_call_tally){0};
+    return true;
 }
 
 /* ---- recursion ---- */

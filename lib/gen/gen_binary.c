@@ -78,11 +78,21 @@ static void drop_bad_ranges(struct pgk_gen_binary *b, struct pgk_gen_stats *stat
     drop_impossible(b, &b->named.ranges, stats);
 }
 
+int pgk_gen_count_steps(struct pgk_gen_binary *b, bool contexts, struct pgk_err *err)
+{
+    bool ok = contexts ? pgk_call_trie_count(&b->calls, &b->steps, &b->code)
+                       : pgk_steps_count(&b->steps, &b->code, &b->counters);
+    pgk_steps_free(&b->steps);
+    return ok ? 0 : pgk_fail_nomem(err);
+}
+
 void pgk_gen_settle(struct pgk_gen_binary *b, struct pgk_gen_stats *stats)
 {
     pgk_pairs_sort(&b->counters.ranges);
     pgk_pairs_sort(&b->counters.branches);
-    pgk_call_trie_sort(&b->calls);
+    pgk_call_counts_sort(&b->calls.ranges);
+    pgk_call_counts_sort(&b->calls.branches);
+    pgk_call_counts_sort(&b->calls.vtables);
     drop_bad_ranges(b, stats);
 }
 
