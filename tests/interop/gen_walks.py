@@ -52,7 +52,7 @@ def same_profiles(work, kind):
         used = plain if name in ("plain", "lines") else trace
         try:
             mine = ours(work, exe, used, *own)
-        
+
             check(name, flags, mine, theirs(exe, used, *peer))
         except Failure as e:
             failures.append(f"{name}: {e}")
