@@ -1,7 +1,6 @@
 /* Counters by calling context, from samples with a call chain and a branch stack. */
 #include "call_trie.h"
 
-#include "hash.h"
 #include "sample_model.h"
 
 #include <stdlib.h>
@@ -324,7 +323,30 @@ static inline bool same_item(const uint8_t *a, const uint8_t *b, size_t size)
         return !memcmp(a, b, size);
     memcpy(&x, a, sizeof x);
     memcpy(&y, b, sizeof y);
-    return x == y && (size == sizeof x || !memcmp(a + sizeof x, b + sizeof y, size - sizeof x));
+    if (x != y || size == sizeof x)
+        return x == y;
+    if (size != 2 * sizeof x)
+        return !memcmp(a + sizeof x, b + sizeof y, size - sizeof x);
+    memcpy(&x, a + sizeof x, sizeof x);
+    memcpy(&y, b + sizeof y, sizeof y);
+    return x == y;
+}
+
+/* Most lists have no item twice, and a look at a bit for each shows it. */
+static bool may_repeat(const uint8_t *v, size_t n, size_t size)
+{
+    enum { WORDS = 32 }; /* 2^11 bits */
+    uint64_t seen[WORDS] = {0};
+    for (size_t i = 0; i < n; i++) {
+        uint64_t item[2] = {0}, hash;
+        memcpy(item, v + i * size, size < sizeof item ? size : sizeof item);
+        hash = (item[0] + item[1] * UINT64_C(0xd6e8feb86659fd93)) * UINT64_C(0x9e3779b97f4a7c15);
+        uint64_t bit = hash >> 53;
+        if (seen[bit / 64] >> bit % 64 & 1)
+            return true;
+        seen[bit / 64] |= UINT64_C(1) << bit % 64;
+    }
+    return false;
 }
 
 static bool repeats_after(const uint8_t *v, size_t n, size_t size, size_t period)
@@ -364,6 +386,8 @@ static size_t compress_period(uint8_t *v, size_t n, size_t size, size_t period)
 
 size_t pgk_compress_recursion(void *v, size_t n, size_t size)
 {
+    if (!may_repeat(v, n, size))
+        return n;
     for (size_t period = 1; period <= n / 2; period++)
         n = compress_period(v, n, size, period);
     return n;
