@@ -112,7 +112,7 @@ int pgk_filemap_open(struct pgk_filemap *m, const char *path, struct pgk_err *er
     return status;
 }
 
-void pgk_filemap_done(struct pgk_filemap *m, size_t size)
+void pgk_filemap_done(const struct pgk_filemap *m, size_t size)
 {
     if (!m->mapped)
         return;

@@ -1,7 +1,6 @@
 /* Counters by calling context, from samples with a call chain and a branch stack. */
 #include "call_trie.h"
 
-#include "hash.h"
 #include "sample_model.h"
 
 #include <stdlib.h>
@@ -110,13 +109,14 @@ void pgk_call_trie_free(struct pgk_call_trie *trie)
     pgk_vec_free(&trie->branches.v);
     pgk_vec_free(&trie->vtables.v);
     pgk_mem_free(trie->tally.slots);
+    pgk_vec_free(&trie->last);
 }
 
 /* ---- the tree ---- */
 
 static uint32_t find_child(struct pgk_call_trie *trie, uint32_t parent, uint64_t addr)
 {
-    uint64_t hash = pgk_hash_pair(addr, parent);
+    uint64_t hash = addr + parent * UINT64_C(0x9e3779b97f4a7c15); /* as far apart as addresses */
     PGK_INDEX_FOR (&trie->index, hash, i)
         if (trie->nodes.v[i].addr == addr && trie->nodes.v[i].parent == parent)
             return i;
@@ -127,14 +127,71 @@ static uint32_t find_child(struct pgk_call_trie *trie, uint32_t parent, uint64_t
                : PGK_INDEX_NONE;
 }
 
+/* Stacks mostly have their outer calls in common with the stack before. */
 uint32_t pgk_call_trie_find(struct pgk_call_trie *trie, const uint64_t *callers, size_t n)
 {
+    size_t same = 0;
     if (!trie->nodes.n && !pgk_vec_push(&trie->nodes, (struct pgk_call_node){0}))
         return PGK_INDEX_NONE;
-    uint32_t node = PGK_CALL_ROOT;
-    while (n > 0 && node != PGK_INDEX_NONE)
-        node = find_child(trie, node, callers[--n]);
+    while (same < n && same < trie->last.n &&
+           trie->nodes.v[trie->last.v[same]].addr == callers[n - 1 - same])
+        same++;
+    uint32_t node = same ? trie->last.v[same - 1] : PGK_CALL_ROOT;
+    trie->last.n = same;
+    for (; same < n && node != PGK_INDEX_NONE; same++) {
+        node = find_child(trie, node, callers[n - 1 - same]);
+        if (node != PGK_INDEX_NONE && !pgk_vec_push(&trie->last, node))
+            return PGK_INDEX_NONE;
+    }
     return node;
+}
+
+static void renumber(struct pgk_call_counts *c, const uint32_t *number)
+{
+    for (size_t i = 0; i < c->v.n; i++)
+        c->v.v[i].node = number[c->v.v[i].node];
+    c->sorted = 0;
+}
+
+/* Since parents come before children, a node's place is known when the nodes below all siblings
+ * before it are counted. */
+static void number_nodes(const struct pgk_call_trie *trie, uint32_t *below, uint32_t *number)
+{
+    uint32_t n = (uint32_t)trie->nodes.n;
+    for (uint32_t i = n; i-- > 1;)
+        below[trie->nodes.v[i].parent] += below[i] + 1;
+    number[0] = 0;
+    for (uint32_t i = 1; i < n; i++) { /* below[parent] is what is left for it and those behind */
+        uint32_t parent = trie->nodes.v[i].parent, all = below[i] + 1;
+        number[i] = number[parent] + 1 + (below[parent] - all);
+        below[parent] -= all;
+    }
+}
+
+void pgk_call_trie_settle(struct pgk_call_trie *trie)
+{
+    size_t n = trie->nodes.n;
+    uint32_t *below = pgk_mem_zalloc(n + 1, sizeof *below);
+    uint32_t *number = pgk_mem_alloc(n + 1, sizeof *number);
+    struct pgk_call_node *nodes = pgk_mem_alloc(n + 1, sizeof *nodes);
+    pgk_index_free(&trie->index);
+    pgk_vec_free(&trie->last);
+    if (below && number && nodes && n) {
+        number_nodes(trie, below, number);
+        for (size_t i = 0; i < n; i++)
+            nodes[number[i]] = (struct pgk_call_node){trie->nodes.v[i].addr,
+                                                      number[trie->nodes.v[i].parent]};
+        memcpy(trie->nodes.v, nodes, n * sizeof *nodes);
+        renumber(&trie->ranges, number);
+        renumber(&trie->branches, number);
+        renumber(&trie->vtables, number);
+    }
+    pgk_mem_free(below);
+    pgk_mem_free(number);
+    pgk_mem_free(nodes);
+    pgk_call_counts_sort(&trie->ranges);
+    pgk_call_counts_sort(&trie->branches);
+    pgk_call_counts_sort(&trie->vtables);
 }
 
 bool pgk_call_trie_path(const struct pgk_call_trie *trie, uint32_t node, pgk_addr_vec *calls)
@@ -266,7 +323,30 @@ static inline bool same_item(const uint8_t *a, const uint8_t *b, size_t size)
         return !memcmp(a, b, size);
     memcpy(&x, a, sizeof x);
     memcpy(&y, b, sizeof y);
-    return x == y && (size == sizeof x || !memcmp(a + sizeof x, b + sizeof y, size - sizeof x));
+    if (x != y || size == sizeof x)
+        return x == y;
+    if (size != 2 * sizeof x)
+        return !memcmp(a + sizeof x, b + sizeof y, size - sizeof x);
+    memcpy(&x, a + sizeof x, sizeof x);
+    memcpy(&y, b + sizeof y, sizeof y);
+    return x == y;
+}
+
+/* Most lists have no item twice, and a look at a bit for each shows it. */
+static bool may_repeat(const uint8_t *v, size_t n, size_t size)
+{
+    enum { WORDS = 32 }; /* 2^11 bits */
+    uint64_t seen[WORDS] = {0};
+    for (size_t i = 0; i < n; i++) {
+        uint64_t item[2] = {0}, hash;
+        memcpy(item, v + i * size, size < sizeof item ? size : sizeof item);
+        hash = (item[0] + item[1] * UINT64_C(0xd6e8feb86659fd93)) * UINT64_C(0x9e3779b97f4a7c15);
+        uint64_t bit = hash >> 53;
+        if (seen[bit / 64] >> bit % 64 & 1)
+            return true;
+        seen[bit / 64] |= UINT64_C(1) << bit % 64;
+    }
+    return false;
 }
 
 static bool repeats_after(const uint8_t *v, size_t n, size_t size, size_t period)
@@ -306,6 +386,8 @@ static size_t compress_period(uint8_t *v, size_t n, size_t size, size_t period)
 
 size_t pgk_compress_recursion(void *v, size_t n, size_t size)
 {
+    if (!may_repeat(v, n, size))
+        return n;
     for (size_t period = 1; period <= n / 2; period++)
         n = compress_period(v, n, size, period);
     return n;

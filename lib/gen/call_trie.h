@@ -49,6 +49,7 @@ struct pgk_call_trie {
     struct pgk_call_counts ranges, branches;
     struct pgk_call_counts vtables; /* from: the load; to: number of the vtable's name */
     struct pgk_call_tally tally;    /* not yet in the above */
+    PGK_VEC(uint32_t) last;         /* the path that was found last, outermost first */
 };
 
 typedef PGK_VEC(uint64_t) pgk_addr_vec;
@@ -72,6 +73,9 @@ bool pgk_call_trie_add_range(struct pgk_call_trie *trie, struct pgk_code *code, 
                              uint64_t from, uint64_t to, uint64_t count);
 /* Ascending by node, from and to; each key once. */
 void pgk_call_counts_sort(struct pgk_call_counts *counts);
+/* Sorts all counts; nothing may be looked for or added afterwards. If there is memory for it, nodes
+ * are numbered anew so that those below a node come right behind it, and so do their counts. */
+void pgk_call_trie_settle(struct pgk_call_trie *trie);
 
 /* Goes through the steps from the newest to the oldest, takes back on the stack of calls what the
  * branch of each did, and counts what ran in between under the calls that were open then. */

@@ -90,9 +90,7 @@ void pgk_gen_settle(struct pgk_gen_binary *b, struct pgk_gen_stats *stats)
 {
     pgk_pairs_sort(&b->counters.ranges);
     pgk_pairs_sort(&b->counters.branches);
-    pgk_call_counts_sort(&b->calls.ranges);
-    pgk_call_counts_sort(&b->calls.branches);
-    pgk_call_counts_sort(&b->calls.vtables);
+    pgk_call_trie_settle(&b->calls);
     drop_bad_ranges(b, stats);
 }
 

@@ -24,6 +24,12 @@ struct context {
     uint32_t node;                 /* in the profile */
 };
 
+/* A call on the way to a node. Contexts in a row have their outer callers in common. */
+struct caller {
+    uint64_t call;
+    size_t first, end; /* frames up to it, among `caller_frames` */
+};
+
 struct contexts {
     struct pgk_sample *p;
     struct pgk_gen_binary *b;
@@ -36,8 +42,9 @@ struct contexts {
 
     /* Of the node in hand: */
     pgk_addr_vec calls, complete, hidden;
-    pgk_context_vec callers; /* frames of `complete`; callers.n == 0: not made */
-    bool has_callers;
+    bool has_callers; /* `callers` are those of `complete` */
+    PGK_VEC(struct caller) callers;
+    pgk_context_vec caller_frames;
     PGK_VEC(struct context) known;
     struct pgk_index known_index;
     struct pgk_pairs ranges;
@@ -59,8 +66,9 @@ static uint32_t name_of(struct contexts *c, uint32_t desc)
 }
 
 /* Appends the frames of a probe. A call site that is not known (0) hides everything outside of
- * it. */
-static bool add_frames(struct contexts *c, const struct pgk_probe *probe, pgk_context_vec *frames)
+ * it: `first` is set to where the frames begin. */
+static bool add_frames(struct contexts *c, const struct pgk_probe *probe, pgk_context_vec *frames,
+                       size_t *first)
 {
     struct pgk_probe_frame inlined[PGK_PROBE_MAX_DEPTH];
     size_t n = pgk_probe_context(c->index, probe->node, inlined, PGK_PROBE_MAX_DEPTH);
@@ -68,7 +76,7 @@ static bool add_frames(struct contexts *c, const struct pgk_probe *probe, pgk_co
         uint32_t desc = i < n ? inlined[i].desc : pgk_probe_function(c->index, probe->node);
         uint32_t site = i < n ? inlined[i].site : probe->index, name = name_of(c, desc);
         if (!site && i < n)
-            frames->n = 0;
+            *first = frames->n;
         else if (!name ||
                  !pgk_vec_push(frames, (struct pgk_context_frame){pgk_sample_loc(site, 0), name}))
             return false;
@@ -76,19 +84,34 @@ static bool add_frames(struct contexts *c, const struct pgk_probe *probe, pgk_co
     return true;
 }
 
-/* Frames of the innermost calls that have probes. */
-static bool make_callers(struct contexts *c)
+/* A call without a probe hides everything outside of it. */
+static bool add_caller(struct contexts *c, uint64_t call)
 {
-    size_t first = c->complete.n;
-    while (first && pgk_probe_call_at(c->index, c->complete.v[first - 1]) != PGK_PROBE_NONE)
-        first--;
-    c->callers.n = 0;
-    for (; first < c->complete.n; first++) {
-        struct pgk_probe probe =
-            pgk_probe_get(c->index, pgk_probe_call_at(c->index, c->complete.v[first]));
-        if (!add_frames(c, &probe, &c->callers))
+    struct caller *outer = c->callers.n ? &c->callers.v[c->callers.n - 1] : NULL;
+    struct caller added = {call, outer ? outer->first : 0, 0};
+    uint32_t number = pgk_probe_call_at(c->index, call);
+    c->caller_frames.n = outer ? outer->end : 0;
+    if (number == PGK_PROBE_NONE) {
+        added.first = c->caller_frames.n;
+    } else {
+        struct pgk_probe probe = pgk_probe_get(c->index, number);
+        if (!add_frames(c, &probe, &c->caller_frames, &added.first))
             return false;
     }
+    added.end = c->caller_frames.n;
+    return pgk_vec_push(&c->callers, added);
+}
+
+static bool make_callers(struct contexts *c)
+{
+    size_t same = 0;
+    while (same < c->complete.n && same < c->callers.n &&
+           c->callers.v[same].call == c->complete.v[same])
+        same++;
+    c->callers.n = same;
+    for (; same < c->complete.n; same++)
+        if (!add_caller(c, c->complete.v[same]))
+            return false;
     return c->has_callers = true;
 }
 
@@ -119,14 +142,19 @@ static bool complete_calls(struct contexts *c, uint64_t addr)
 
 static uint32_t make_context(struct contexts *c, const struct pgk_probe *probe)
 {
-    if (!complete_calls(c, probe->addr) || !pgk_vec_reserve(&c->frames, c->callers.n))
+    if (!complete_calls(c, probe->addr))
         return 0;
-    c->frames.n = c->callers.n;
-    if (c->callers.n)
-        memcpy(c->frames.v, c->callers.v, c->callers.n * sizeof *c->frames.v);
-    if (!add_frames(c, probe, &c->frames))
+    const struct caller *last = c->callers.n ? &c->callers.v[c->callers.n - 1] : NULL;
+    size_t outer = last ? last->end - last->first : 0, first = 0;
+    c->frames.n = 0;
+    if (!pgk_vec_reserve(&c->frames, outer))
         return 0;
-    uint32_t node = pgk_context_node(&c->path, c->frames.v, c->frames.n);
+    if (outer)
+        memcpy(c->frames.v, c->caller_frames.v + last->first, outer * sizeof *c->frames.v);
+    c->frames.n = outer;
+    if (!add_frames(c, probe, &c->frames, &first))
+        return 0;
+    uint32_t node = pgk_context_node(&c->path, c->frames.v + first, c->frames.n - first);
     if (!node)
         return 0;
     struct pgk_sample_node *n = &c->p->nodes.v[node];
@@ -395,6 +423,7 @@ int pgk_gen_context_probes(struct pgk_sample *into, struct pgk_gen_binary *binar
     pgk_vec_free(&c.complete);
     pgk_vec_free(&c.hidden);
     pgk_vec_free(&c.callers);
+    pgk_vec_free(&c.caller_frames);
     pgk_vec_free(&c.known);
     pgk_index_free(&c.known_index);
     pgk_pairs_free(&c.ranges);
