@@ -174,7 +174,7 @@ struct pgrt_cached {
 };
 /* A walk: the words it read, by their place above the frame it began with; first those that lie
  * beside one another in twos, as return address and frame pointer do. */
-enum { PGRT_READS = 48, PGRT_WALKED_SHIFT = 58 };
+enum { PGRT_READS = 48, PGRT_WALKED_SHIFT = 57 };
 struct pgrt_walked {
     uintptr_t frame;
     u32 context, epoch, twos, n;
