@@ -88,7 +88,11 @@ extern uintptr_t pgrt_words; /* the shadow, if it has words; 0 also before it is
 #define PGRT_MARK_BITS UINT64_C(0xc000000000000000)
 #define PGRT_HIST_NEAR UINT64_C(0xff)
 #define PGRT_HIST_FAR UINT64_C(0xfe)
+#define PGRT_SHADOW_BYTES (UINT64_C(1) << 44)
 bool pgrt_shadow_init(void);
+extern bool pgrt_little_room; /* address space is limited: what is reserved is less */
+/* runtime_demand.c: where counters are mapped as they are written; 0 if they cannot be. */
+uintptr_t pgrt_demand_begin(void);
 void pgrt_shadow_reset_large(u64 *first, u64 *end);
 u64 pgrt_shadow_sum_bytes(uintptr_t start, size_t n);
 

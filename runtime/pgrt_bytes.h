@@ -123,7 +123,7 @@ PGRT_INLINE u32 pgrt_unlike16(const unsigned char *a, const unsigned char *b)
     return 0xffff ^ (u32)_mm_movemask_epi8(_mm_cmpeq_epi8(pgrt_load16(a), pgrt_load16(b)));
 }
 
-/* Of the first bytes that differ, below 0, 0, or above, as of numbers with the first byte on top. */
+/* Below 0, 0, or above, by the first bytes that differ. */
 PGRT_INLINE int pgrt_order(u64 a, u64 b)
 {
     a = __builtin_bswap64(a);

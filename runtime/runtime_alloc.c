@@ -33,7 +33,7 @@ static PGRT_COLD void add_region(uint8_t *region)
 
 enum { LARGE_WORDS = (64 << 10) / 8 };
 
-#define SPARE_BYTES (UINT64_C(1) << 32)
+#define SPARE_BYTES ((size_t)1 << (pgrt_little_room ? 24 : 32))
 static char *spare, *spare_at;
 
 /* Bytes of a near block. */

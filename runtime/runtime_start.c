@@ -12,6 +12,7 @@ int pgrt_pid;
 static u64 start_ms;
 static bool started;
 ptrdiff_t pgrt_cpu_at;
+bool pgrt_little_room;
 
 extern const ptrdiff_t __rseq_offset __attribute__((weak));
 extern const unsigned int __rseq_size __attribute__((weak));
@@ -71,8 +72,7 @@ void pgrt_init(void)
     pgrt_file_init();
     if (!shadow) {
         pgrt_off("recording nothing",
-                 "no room for the counters; lift the limit on address space (ulimit -v, ulimit -d, "
-                 "vm.overcommit_memory=2)");
+                 "no room for the counters; lift the limit on memory (ulimit -d)");
         return;
     }
     if (!pgrt_options.enabled) {
