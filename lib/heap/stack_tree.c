@@ -163,22 +163,34 @@ static bool find_or_take(uint32_t *slot, uint32_t *node)
     return true;
 }
 
+/* Is the node of the pair at this place, or is the place the caller's now? Then *node is 0. */
+static inline bool is_at(const struct pgk_stack_tree *t, uint32_t *slot, uint32_t parent,
+                         uint32_t frame, uint32_t *node)
+{
+    *node = __atomic_load_n(slot, __ATOMIC_ACQUIRE);
+    if (PGK_UNLIKELY(!*node || *node == TAKEN) && !find_or_take(slot, node))
+        return true;
+    return t->nodes.v[*node].frame == frame && t->nodes.v[*node].parent == parent;
+}
+
 /* The node of the pair, or 0 and the place that is the caller's. */
-static inline uint32_t find_shared(struct pgk_stack_tree *t, uint32_t parent, uint32_t frame,
+static inline uint32_t find_shared(const struct pgk_stack_tree *t, uint32_t parent, uint32_t frame,
                                    uint32_t **taken)
 {
-    uint32_t at = near_start(parent);
-    for (uint32_t i = 0;; i++, at++) {
-        if (i == NEAR)
-            at = far_start(parent, frame);
-        uint32_t *slot = &t->slots[at & t->mask], node = __atomic_load_n(slot, __ATOMIC_ACQUIRE);
-        if (PGK_UNLIKELY(!node || node == TAKEN) && !find_or_take(slot, &node)) {
-            *taken = slot;
-            return 0;
-        }
-        if (t->nodes.v[node].frame == frame && t->nodes.v[node].parent == parent)
-            return node;
+    uint32_t node, *slot;
+    for (uint32_t i = 0; i < NEAR; i++) {
+        slot = &t->slots[(near_start(parent) + i) & t->mask];
+        if (is_at(t, slot, parent, frame, &node))
+            goto found;
     }
+    for (uint32_t i = far_start(parent, frame);; i++) {
+        slot = &t->slots[i & t->mask];
+        if (is_at(t, slot, parent, frame, &node))
+            goto found;
+    }
+found:
+    *taken = slot;
+    return node;
 }
 
 /* Puts a node where its pair will be looked for, which nobody does yet: no place that another
@@ -197,8 +209,16 @@ static inline void put_shared(struct pgk_stack_tree *t, uint32_t node)
     }
 }
 
-void pgk_stack_push_path_shared(struct pgk_stack_tree *t, uint32_t parent, const uint32_t *frames,
-                                size_t n, uint32_t *nodes)
+/* Asks for the places of new nodes all at once: taking one is waited for. */
+static inline void look_ahead(const struct pgk_stack_tree *t, uint32_t first, size_t n)
+{
+    enum { CACHE_LINE = 64 };
+    for (size_t i = 0; i < n; i += CACHE_LINE / sizeof *t->slots / 2)
+        __builtin_prefetch(&t->slots[near_start(first + (uint32_t)i) & t->mask], 1);
+}
+
+void pgk_stack_push_path_shared(struct pgk_stack_tree *t, size_t *count, uint32_t parent,
+                                const uint32_t *frames, size_t n, uint32_t *nodes)
 {
     uint32_t *taken = NULL;
     size_t i = 0;
@@ -209,8 +229,8 @@ void pgk_stack_push_path_shared(struct pgk_stack_tree *t, uint32_t parent, const
     }
     if (i == n)
         return;
-    uint32_t first = (uint32_t)__atomic_fetch_add(&t->nodes.n, n - i, __ATOMIC_RELAXED),
-             node = first;
+    uint32_t first = (uint32_t)__atomic_fetch_add(count, n - i, __ATOMIC_RELAXED), node = first;
+    look_ahead(t, first, n - i);
     for (; i < n; i++, parent = node++) {
         nodes[i] = node;
         t->nodes.v[node] = (struct pgk_stack_node){parent, frames[i]};

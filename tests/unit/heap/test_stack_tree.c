@@ -87,6 +87,7 @@ static void test_out_of_memory(void **state)
 /* Jobs push the same stacks, each from another one on. */
 struct pushing {
     struct pgk_stack_tree t;
+    size_t count;
     uint32_t stacks[STACKS][DEPTH], node[16][STACKS];
 };
 
@@ -97,7 +98,7 @@ static int push_stacks(void *ctx, size_t job, unsigned worker)
     for (size_t i = 0; i < STACKS; i++) {
         size_t at = (i + job * 7) % STACKS;
         uint32_t nodes[DEPTH];
-        pgk_stack_push_path_shared(&p->t, 0, p->stacks[at], DEPTH, nodes);
+        pgk_stack_push_path_shared(&p->t, &p->count, 0, p->stacks[at], DEPTH, nodes);
         p->node[job][at] = nodes[DEPTH - 1];
     }
     return 0;
@@ -118,8 +119,9 @@ static void test_many_threads(void **state)
             p.stacks[i][d] = (uint32_t)(test_random(&seed) % 4);
         assert_true(pgk_stack_push_path(&plain, 0, p.stacks[i], DEPTH, nodes));
     }
+    p.count = p.t.nodes.n;
     assert_int_equal(pgk_pool_run(4, PGK_COUNTOF(p.node), push_stacks, &p), 0);
-    assert_int_equal(p.t.nodes.n, plain.nodes.n);
+    assert_int_equal(p.count, plain.nodes.n);
     for (int i = 0; i < STACKS; i++) {
         uint32_t at = p.node[0][i];
         for (size_t job = 1; job < PGK_COUNTOF(p.node); job++)
