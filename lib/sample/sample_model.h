@@ -88,12 +88,24 @@ static inline uint32_t pgk_rec_name(const struct pgk_sample_rec *r)
 {
     return r->what & ~PGK_REC_VTABLE;
 }
+/* Field by field: what is written in small pieces and read in a large one makes processors wait. */
+static inline void pgk_rec_set(struct pgk_sample_rec *r, uint64_t loc, uint32_t what,
+                               uint64_t count)
+{
+    r->loc = loc;
+    r->what = what;
+    r->count = count;
+}
 /* <0, 0, >0 by place, then kind and name id. */
+static inline int pgk_rec_compare_key(const struct pgk_sample_rec *a, uint64_t loc, uint32_t what)
+{
+    if (a->loc != loc)
+        return a->loc < loc ? -1 : 1;
+    return a->what < what ? -1 : a->what > what;
+}
 static inline int pgk_rec_compare(const struct pgk_sample_rec *a, const struct pgk_sample_rec *b)
 {
-    if (a->loc != b->loc)
-        return a->loc < b->loc ? -1 : 1;
-    return a->what < b->what ? -1 : a->what > b->what;
+    return pgk_rec_compare_key(a, b->loc, b->what);
 }
 
 struct pgk_sample_recs {
