@@ -9,7 +9,7 @@
  * or a function called from a call site (a context of a context-sensitive profile). What a
  * profile lists on its left margin is a top: a function or a context that has a profile.
  *
- * Each node has a list of records (struct pgk_sample_rec, 24 bytes): samples of a line, call
+ * Each node has a list of records (struct pgk_sample_rec, 20 bytes): samples of a line, call
  * targets and vtables, told apart by `what` and ordered by place. A list is a sorted part and
  * an unsorted tail of keys that the sorted part does not have; adding finds a record of the
  * sorted part or appends, and the tail is worked in when it gets long.
@@ -70,10 +70,9 @@ static inline uint64_t pgk_sample_product(uint64_t a, uint64_t b)
 #define PGK_REC_BODY 0u
 #define PGK_REC_VTABLE (UINT32_C(1) << 31)
 
-struct pgk_sample_rec {
+struct __attribute__((packed, aligned(4))) pgk_sample_rec {
     uint64_t loc, count;
     uint32_t what;
-    uint32_t reserved;
 };
 
 static inline bool pgk_rec_is_target(const struct pgk_sample_rec *r)

@@ -519,7 +519,7 @@ static void test_out_of_memory(void **state)
     pgk_sink_drop(&out);
 }
 
-/* Numbers of every length, against a loop over their bytes, with as little behind them as can be. */
+/* Numbers of every length, against a loop over their bytes, with hardly a byte behind them. */
 static void test_numbers(void **state)
 {
     (void)state;
