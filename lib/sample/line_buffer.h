@@ -37,26 +37,15 @@ static inline void pgk_line_bytes(struct pgk_line *l, const void *bytes, size_t 
     }
 }
 
-enum { PGK_ULEB_BYTES = 10 }; /* at most, and what must be there to write a number */
+enum { PGK_ULEB_BYTES = 10 }; /* at most */
 
-/* Returns where the number ends. Its bytes are made without a branch for each, as their number is
- * hard to foresee. */
+/* Returns where the number ends. */
 static inline uint8_t *pgk_put_uleb(uint8_t *to, uint64_t v)
 {
-    for (; PGK_UNLIKELY(v >> 56); v >>= 7)
+    for (; v >= 0x80; v >>= 7)
         *to++ = (uint8_t)(v | 0x80);
-    if (v < 0x80) {
-        *to = (uint8_t)v;
-        return to + 1;
-    }
-    unsigned last_bit = 63u - (unsigned)__builtin_clzll(v);
-    unsigned more = last_bit * 37 >> 8; /* last_bit / 7: bytes before the last */
-    v = (v & UINT64_C(0x0fffffff)) | (v & UINT64_C(0x00fffffff0000000)) << 4;
-    v = (v & UINT64_C(0x00003fff00003fff)) | (v & UINT64_C(0x0fffc0000fffc000)) << 2;
-    v = (v & UINT64_C(0x007f007f007f007f)) | (v & UINT64_C(0x3f803f803f803f80)) << 1;
-    v |= UINT64_C(0x8080808080808080) & ((UINT64_C(1) << 8 * more) - 1);
-    memcpy(to, &v, sizeof v);
-    return to + more + 1;
+    *to++ = (uint8_t)v;
+    return to;
 }
 
 static inline void pgk_line_uleb(struct pgk_line *l, uint64_t v)
