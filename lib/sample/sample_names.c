@@ -150,14 +150,18 @@ static void prefetch(const struct pgk_sample_names *t, struct pgk_spelling *v, s
         if (v[i].id)
             __builtin_prefetch(&t->v.v[v[i].id]);
     }
-    for (size_t i = 0; i < n; i++)
-        if (v[i].id)
-            __builtin_prefetch(t->v.v[v[i].id].s);
+    for (size_t i = 0; i < n; i++) {
+        if (v[i].id) {
+            const struct pgk_sample_name *name = &t->v.v[v[i].id];
+            __builtin_prefetch(name->s);
+            __builtin_prefetch(name->s + name->len);
+        }
+    }
 }
 
 bool pgk_sample_names_add_many(struct pgk_sample_names *t, struct pgk_spelling *v, size_t n)
 {
-    enum { BATCH = 16 };
+    enum { BATCH = 64 };
     for (size_t done = 0; done < n;) {
         size_t end = n - done < BATCH ? n : done + BATCH;
         prefetch(t, v + done, end - done);
