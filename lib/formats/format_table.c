@@ -23,6 +23,7 @@ struct row {
     bool (*sniff)(const uint8_t *bytes, size_t size);
     int (*read_heap)(struct pgk_heap *heap, const struct pgk_filemap *map,
                      const struct pgk_source *src, struct pgk_file_info *info, struct pgk_err *err);
+    bool wants_own_heap; /* read_heap cannot add to a model to which other threads add */
     /* What can be read of a damaged file; NULL: not supported. */
     int (*salvage_heap)(struct pgk_heap *heap, const struct pgk_filemap *map,
                         const struct pgk_source *src, struct pgk_salvage *salvage,
@@ -237,11 +238,13 @@ static const struct row rows[] = {
     {.public = {"partial heap profile", PGK_KIND_HEAP, "1", "1", "pgokit merge --partial",
                 "partial-heap.md"},
      .sniff = sniff_partial,
-     .read_heap = read_partial},
+     .read_heap = read_partial,
+     .wants_own_heap = true},
     {.public = {"printed heap profile", PGK_KIND_HEAP, "of clang 13 to 22", "",
                 "runtimes of clang 13; 14 to 22 with print_text", "raw-heap.md"},
      .sniff = pgk_heap_text_sniff,
-     .read_heap = read_text},
+     .read_heap = read_text,
+     .wants_own_heap = true},
     {.public = {"heap profile of source positions", PGK_KIND_HEAP, "1", "1", "pgokit",
                 "heap-paths.md"},
      .sniff = sniff_paths,
@@ -453,14 +456,28 @@ static int fail_kind(const struct row *row, enum pgk_kind wanted, const char *pa
                     .hint = "give files of one kind only");
 }
 
+static int read_heap(struct pgk_heap *heap, struct opened *f, struct pgk_err *err)
+{
+    struct pgk_heap *own;
+    if (!f->row->read_heap)
+        return fail_kind(f->row, PGK_KIND_HEAP, f->src.file, err);
+    if (!heap->sharing || !f->row->wants_own_heap)
+        return f->row->read_heap(heap, &f->map, &f->src, &f->info, err);
+    PGK_TRY(pgk_heap_new(&own, err));
+    own->no_partial_accesses = heap->no_partial_accesses;
+    int status = f->row->read_heap(own, &f->map, &f->src, &f->info, err);
+    if (!status)
+        status = pgk_heap_merge(heap, own, err);
+    pgk_heap_close(&own);
+    return status;
+}
+
 int pgk_heap_read(struct pgk_heap *heap, const char *path, struct pgk_file_info *info,
                   struct pgk_err *err)
 {
     struct opened f;
     PGK_TRY(open_file(&f, path, err));
-    int status = f.row->read_heap ? f.row->read_heap(heap, &f.map, &f.src, &f.info, err)
-                                  : fail_kind(f.row, PGK_KIND_HEAP, path, err);
-    return close_file(&f, status, info);
+    return close_file(&f, read_heap(heap, &f, err), info);
 }
 
 static int fail_no_records(const struct opened *f, struct pgk_err *err)

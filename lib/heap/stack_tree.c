@@ -3,6 +3,7 @@
 
 #include "compiler.h"
 #include "hash.h"
+#include "spin.h"
 
 enum { FIRST_SLOTS = 1024 };
 
@@ -127,6 +128,46 @@ uint32_t pgk_stack_push(struct pgk_stack_tree *t, uint32_t parent, uint32_t fram
     if (!pgk_vec_push(&t->nodes, (struct pgk_stack_node){parent, frame}))
         return PGK_NODE_NONE;
     *s = node;
+    return node;
+}
+
+size_t pgk_stack_room(const struct pgk_stack_tree *t)
+{
+    uint64_t places = t->slots ? slots_limit(t->mask) : 0;
+    return places < t->nodes.cap ? places : t->nodes.cap;
+}
+
+/* A thread that finds the place of a node empty takes it by this mark, and gives the node a number
+ * then: so there are no numbers without a node. */
+#define TAKEN PGK_NODE_NONE
+
+/* Is the pair at this place, perhaps only now? Else it is another's. */
+static bool claim_slot(struct pgk_stack_tree *t, uint32_t *slot, uint32_t parent, uint32_t frame,
+                       uint32_t *node)
+{
+    unsigned turns = 0;
+    *node = __atomic_load_n(slot, __ATOMIC_ACQUIRE);
+    if (!*node && __atomic_compare_exchange_n(slot, node, TAKEN, false, __ATOMIC_ACQUIRE,
+                                              __ATOMIC_ACQUIRE)) {
+        *node = (uint32_t)__atomic_fetch_add(&t->nodes.n, 1, __ATOMIC_RELAXED);
+        t->nodes.v[*node] = (struct pgk_stack_node){parent, frame};
+        __atomic_store_n(slot, *node, __ATOMIC_RELEASE);
+        return true;
+    }
+    for (; *node == TAKEN; *node = __atomic_load_n(slot, __ATOMIC_ACQUIRE))
+        pgk_spin(&turns);
+    return t->nodes.v[*node].frame == frame && t->nodes.v[*node].parent == parent;
+}
+
+uint32_t pgk_stack_push_shared(struct pgk_stack_tree *t, uint32_t parent, uint32_t frame)
+{
+    uint32_t node;
+    for (uint32_t i = 0; i < NEAR; i++)
+        if (claim_slot(t, &t->slots[(near_start(parent) + i) & t->mask], parent, frame, &node))
+            return node;
+    uint32_t i = far_start(parent, frame);
+    while (!claim_slot(t, &t->slots[i & t->mask], parent, frame, &node))
+        i++;
     return node;
 }
 

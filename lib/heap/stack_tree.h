@@ -36,6 +36,11 @@ void pgk_stack_tree_rest(struct pgk_stack_tree *t);
  * memory (or of node numbers). */
 uint32_t pgk_stack_push(struct pgk_stack_tree *t, uint32_t parent, uint32_t frame);
 
+/* How many nodes there may be before adding one needs memory. */
+size_t pgk_stack_room(const struct pgk_stack_tree *t);
+/* The same as pgk_stack_push for several threads at a time, where there is room. */
+uint32_t pgk_stack_push_shared(struct pgk_stack_tree *t, uint32_t parent, uint32_t frame);
+
 /* What becomes of frame i of another tree: frames[first[i] .. first[i + 1] - 1], leaf first. */
 struct pgk_frame_map {
     PGK_VEC(uint32_t) first;
