@@ -34,7 +34,8 @@ static int read_counts(struct counts *c, const uint8_t *bytes, size_t size, stru
         return status;
     pgk_pairs_sort(&c->counters.ranges);
     pgk_pairs_sort(&c->counters.branches);
-    pgk_call_trie_sort(&c->calls);
+    pgk_call_counts_sort(&c->calls.ranges);
+    pgk_call_counts_sort(&c->calls.branches);
     return 0;
 }
 

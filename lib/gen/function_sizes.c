@@ -3,7 +3,6 @@
 
 #include "discriminator.h"
 #include "source_frames.h"
-#include "hash.h"
 #include "u64_set.h"
 
 uint64_t pgk_call_site_hash(struct pgk_sample *p, uint32_t name, uint64_t loc)
@@ -14,7 +13,7 @@ uint64_t pgk_call_site_hash(struct pgk_sample *p, uint32_t name, uint64_t loc)
 
 static uint64_t place_hash(uint32_t parent, uint64_t loc, uint32_t name)
 {
-    return pgk_hash_pair((uint64_t)parent << 32 | name, loc ^ loc >> 29);
+    return ((uint64_t)parent << 32 | name) + (loc ^ loc >> 29) * UINT64_C(0xd6e8feb86659fd93);
 }
 
 uint32_t pgk_function_sizes_child(const struct pgk_function_sizes *s, uint32_t parent,

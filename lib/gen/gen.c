@@ -45,6 +45,7 @@ void pgk_gen_close(struct pgk_gen **gen)
     for (size_t i = 0; i < g->v.n; i++) {
         if (g->v.v[i].has_code)
             pgk_code_close(&g->v.v[i].code);
+        pgk_steps_free(&g->v.v[i].steps);
         pgk_counters_free(&g->v.v[i].counters);
         pgk_pairs_free(&g->v.v[i].hits);
         pgk_call_trie_free(&g->v.v[i].calls);
@@ -55,8 +56,9 @@ void pgk_gen_close(struct pgk_gen **gen)
     pgk_vec_free(&g->v);
     pgk_vec_free(&g->branches);
     pgk_vec_free(&g->chain);
-    pgk_vec_free(&g->pairs);
-    pgk_vec_free(&g->callers);
+    pgk_vec_free(&g->seen);
+    pgk_vec_free(&g->sample.steps);
+    pgk_vec_free(&g->sample.callers);
     pgk_sample_close(&g->profile);
     pgk_mem_free(g);
     *gen = NULL;
@@ -122,6 +124,8 @@ int pgk_gen_add(struct pgk_gen *g, const char *path, struct pgk_err *err)
                                                                 .sample = pgk_gen_on_sample,
                                                                 .trace = pgk_gen_on_trace},
                                      err);
+    for (size_t i = 0; i < g->v.n && !status; i++)
+        status = pgk_gen_count_steps(&g->v.v[i], g->contexts, err);
     take_info(g);
     if (!status && !g->space.any_matched && g->space.foreign)
         status = pgk_fail(err, PGK_E_MISMATCH, .file = path, .field = "build id",
@@ -221,6 +225,7 @@ static int scale_vtables(struct pgk_gen *g, struct pgk_err *err)
     g->stats.vtable_scale = scale;
     for (size_t i = 0; i < g->v.n; i++) {
         struct pgk_call_counts *v = &g->v.v[i].calls.vtables;
+        pgk_call_counts_sort(v);
         for (size_t k = 0; k < v->v.n; k++) {
             double count = (double)v->v.v[k].count * scale;
             v->v.v[k].count = count < 1 ? 1 : count < 1e18 ? (uint64_t)(count + 0.5) : UINT64_MAX;

@@ -72,11 +72,19 @@ static void drop_bad_ranges(struct pgk_gen_binary *b, struct pgk_gen_stats *stat
     calls->v.n = kept;
 }
 
+int pgk_gen_count_steps(struct pgk_gen_binary *b, bool contexts, struct pgk_err *err)
+{
+    bool ok = contexts ? pgk_call_trie_count(&b->calls, &b->steps, &b->code)
+                       : pgk_steps_count(&b->steps, &b->code, &b->counters);
+    pgk_steps_free(&b->steps);
+    return ok ? 0 : pgk_fail_nomem(err);
+}
+
 void pgk_gen_settle(struct pgk_gen_binary *b, struct pgk_gen_stats *stats)
 {
     pgk_pairs_sort(&b->counters.ranges);
     pgk_pairs_sort(&b->counters.branches);
-    pgk_call_trie_sort(&b->calls);
+    pgk_call_trie_settle(&b->calls);
     drop_bad_ranges(b, stats);
 }
 
