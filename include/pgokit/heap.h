@@ -63,7 +63,7 @@ int pgk_heap_new(struct pgk_heap **heap, struct pgk_err *err);
 /* Nulls the pointer; accepts NULL. */
 void pgk_heap_close(struct pgk_heap **heap);
 
-/* Contexts, in the order in which they were first met. */
+/* Contexts, in the order in which they were first met (by whichever thread was first). */
 size_t pgk_heap_contexts(const struct pgk_heap *heap);
 /* Fills in `room` and returns it; its histogram belongs to the profile. */
 #define PGK_MIB_ROOM (&(struct pgk_mib){0}) /* in C: lives as long as the block it stands in */

@@ -122,9 +122,10 @@ size_t pgk_probe_node_count(const struct pgk_probe_index *index);
 struct pgk_probe pgk_probe_get(const struct pgk_probe_index *index, uint32_t probe);
 struct pgk_probe_node pgk_probe_node_at(const struct pgk_probe_index *index, uint32_t node);
 
-/* Descriptor and parent of a node, without looking for its probes. */
+/* Descriptor, parent and site of a node, without looking for its probes. */
 uint32_t pgk_probe_function(const struct pgk_probe_index *index, uint32_t node);
 uint32_t pgk_probe_parent(const struct pgk_probe_index *index, uint32_t node);
+uint32_t pgk_probe_site(const struct pgk_probe_index *index, uint32_t node);
 
 /* Probes by address; of one address in the order of the section. */
 uint32_t pgk_probe_by_address(const struct pgk_probe_index *index, size_t position);

@@ -3,7 +3,7 @@
 
 #include "discriminator.h"
 #include "source_frames.h"
-#include "hash.h"
+#include "u64_set.h"
 
 uint64_t pgk_call_site_hash(struct pgk_sample *p, uint32_t name, uint64_t loc)
 {
@@ -13,7 +13,7 @@ uint64_t pgk_call_site_hash(struct pgk_sample *p, uint32_t name, uint64_t loc)
 
 static uint64_t place_hash(uint32_t parent, uint64_t loc, uint32_t name)
 {
-    return pgk_hash_pair((uint64_t)parent << 32 | name, loc ^ loc >> 29);
+    return ((uint64_t)parent << 32 | name) + (loc ^ loc >> 29) * UINT64_C(0xd6e8feb86659fd93);
 }
 
 uint32_t pgk_function_sizes_child(const struct pgk_function_sizes *s, uint32_t parent,
@@ -64,7 +64,9 @@ struct code {
     struct pgk_function_sizes *sizes;
     struct pgk_gen_binary *b;
     bool *sampled; /* by function */
-    struct pgk_frames frames;
+    pgk_addr_vec addrs; /* of instructions */
+    struct pgk_sym_chain *chains;
+    struct pgk_arena arena;
     struct pgk_frame_names names;
 };
 
@@ -78,7 +80,7 @@ static bool list_code(struct code *c)
             continue;
         for (uint64_t at = r->low; (at = pgk_code_first(code, at, r->high - 1)) != UINT64_MAX;
              at += pgk_code_mark(code, at) & PGK_CODE_LENGTH)
-            if (!pgk_vec_push(&c->frames.addrs, at))
+            if (!pgk_vec_push(&c->addrs, at))
                 return false;
     }
     return true;
@@ -104,35 +106,30 @@ static uint32_t node_of(struct code *c, const struct pgk_sym_chain *chain, uint3
     return node;
 }
 
-/* All but the line in the innermost function. */
-static bool same_copy(const struct pgk_sym_chain *a, const struct pgk_sym_chain *b)
-{
-    if (a->count != b->count || !a->count || a->frames[0].function != b->frames[0].function)
-        return false;
-    for (uint32_t i = 1; i < a->count; i++) {
-        const struct pgk_sym_frame *x = &a->frames[i], *y = &b->frames[i];
-        if (x->function != y->function || x->line != y->line ||
-            x->discriminator != y->discriminator)
-            return false;
-    }
-    return true;
-}
+/* Copies are nested: what comes after the code of a copy is one in it, or one that it is in. */
+struct open_copy {
+    const struct pgk_sym_frame *frames;
+    uint32_t node;
+};
 
 static bool add_code(struct code *c)
 {
-    uint32_t node = 0;
-    for (size_t i = 0; i < c->frames.addrs.n; i++) {
-        const struct pgk_sym_chain *chain = &c->frames.chains[i];
-        uint32_t n = pgk_frame_count(chain);
-        if (!n) {
-            node = 0;
-            continue;
+    enum { DEPTH = 16 };
+    struct open_copy open[DEPTH] = {0}; /* by number of frames; deeper ones share places */
+    for (size_t i = 0; i < c->addrs.n; i++) {
+        const struct pgk_sym_chain *chain = &c->chains[i];
+        struct open_copy *at = &open[chain->count % DEPTH];
+        if (chain->frames != at->frames) {
+            uint32_t n = pgk_frame_count(chain);
+            *at = (struct open_copy){chain->frames, n ? node_of(c, chain, n) : 0};
+            if (n && !at->node)
+                return false;
         }
-        if ((!node || !same_copy(chain, chain - 1)) && !(node = node_of(c, chain, n)))
-            return false;
-        uint32_t *size = &c->sizes->nodes.v[node].size;
+        if (!at->node)
+            continue;
+        uint32_t *size = &c->sizes->nodes.v[at->node].size;
         *size += !*size;
-        *size += pgk_code_mark(&c->b->code, c->frames.addrs.v[i]) & PGK_CODE_LENGTH;
+        *size += pgk_code_mark(&c->b->code, c->addrs.v[i]) & PGK_CODE_LENGTH;
     }
     return true;
 }
@@ -147,15 +144,18 @@ static bool list_copies(struct code *c, struct copy *copies, uint32_t *names)
 {
     const struct pgk_probe_index *index = c->b->index;
     for (uint32_t i = 0; i < pgk_probe_node_count(index); i++) {
-        struct pgk_probe_node n = pgk_probe_node_at(index, i);
-        if (!names[n.desc]) {
-            struct pgk_probe_desc d = pgk_probe_desc_at(c->b->probes, n.desc);
-            names[n.desc] = pgk_sample_name(c->sizes->p, d.name, d.name_len);
+        uint32_t desc = pgk_probe_function(index, i);
+        if (!names[desc]) {
+            struct pgk_probe_desc d = pgk_probe_desc_at(c->b->probes, desc);
+            names[desc] = pgk_sample_name(c->sizes->p, d.name, d.name_len);
         }
-        if (!names[n.desc])
+        if (!names[desc])
             return false;
-        copies[i] = (struct copy){names[n.desc], n.parent, n.site, n.probes};
+        copies[i] = (struct copy){names[desc], pgk_probe_parent(index, i),
+                                  pgk_probe_site(index, i), false};
     }
+    for (uint32_t i = 0; i < pgk_probe_count(index); i++)
+        copies[pgk_probe_get(index, i).node].has_probes = true;
     return true;
 }
 
@@ -192,18 +192,29 @@ static bool add_probes(struct code *c)
     return ok;
 }
 
+static int read_copies(struct code *c, unsigned threads, struct pgk_err *err)
+{
+    c->addrs.n = pgk_u64_set(c->addrs.v, c->addrs.n);
+    c->chains = pgk_mem_zalloc(c->addrs.n + 1, sizeof *c->chains);
+    if (!c->chains)
+        return pgk_fail_nomem(err);
+    return c->b->sym ? pgk_symbolise_copies(c->b->sym, c->addrs.v, c->addrs.n, threads, &c->arena,
+                                            c->chains, err)
+                     : 0;
+}
+
 int pgk_function_sizes_add(struct pgk_function_sizes *sizes, struct pgk_gen_binary *binary,
                            unsigned threads, struct pgk_err *err)
 {
     struct code c = {.sizes = sizes, .b = binary, .names = {.p = sizes->p}};
     c.sampled = pgk_gen_sampled(binary, &binary->functions, binary->index != NULL);
-    int status = c.sampled && list_code(&c)
-                     ? pgk_frames_read(&c.frames, binary->sym, threads, err)
-                     : pgk_fail_nomem(err);
+    int status = c.sampled && list_code(&c) ? read_copies(&c, threads, err) : pgk_fail_nomem(err);
     if (!status && (!add_code(&c) || (binary->index && !add_probes(&c))))
         status = pgk_fail_nomem(err);
     pgk_mem_free(c.sampled);
-    pgk_frames_free(&c.frames);
+    pgk_vec_free(&c.addrs);
+    pgk_mem_free(c.chains);
+    pgk_arena_free(&c.arena);
     pgk_frame_names_free(&c.names);
     return status;
 }

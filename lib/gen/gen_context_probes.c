@@ -194,25 +194,28 @@ static bool count_entry(struct contexts *c, uint32_t node, uint32_t caller, uint
  * counts, of which the ones of the context `node` are taken and set to 0. */
 static bool count_copy(struct contexts *c, uint32_t node, const uint32_t *probes, size_t n)
 {
-    uint32_t copy = pgk_probe_get(c->index, probes[0]).node;
-    struct pgk_probe_node pn = pgk_probe_node_at(c->index, copy);
+    struct pgk_probe p = pgk_probe_get(c->index, probes[0]);
+    uint32_t copy = p.node, parent = pgk_probe_parent(c->index, copy), first = probes[0];
     uint64_t total = 0;
+    while (first && pgk_probe_get(c->index, first - 1).node == copy)
+        first--;
     c->recs.n = 0;
-    if (!pgk_vec_reserve(&c->recs, pn.probes))
-        return false;
-    for (uint32_t i = 0; i < pn.probes; i++) {
-        struct pgk_probe p = pgk_probe_get(c->index, pn.first_probe + i);
-        c->recs.v[c->recs.n++] =
-            (struct pgk_sample_rec){.loc = pgk_sample_loc(p.index, p.discriminator)};
+    for (size_t i = first; i < pgk_probe_count(c->index); i++) {
+        p = pgk_probe_get(c->index, (uint32_t)i);
+        if (p.node != copy)
+            break;
+        if (!pgk_vec_push(&c->recs, (struct pgk_sample_rec){
+                                        .loc = pgk_sample_loc(p.index, p.discriminator)}))
+            return false;
     }
     for (size_t i = 0; i < n; i++) {
-        struct pgk_probe p = pgk_probe_get(c->index, probes[i]);
+        p = pgk_probe_get(c->index, probes[i]);
         uint64_t *count = &c->counts[probes[i]];
         if (!*count || context_of(c, &p) != node)
             continue;
-        c->recs.v[probes[i] - pn.first_probe].count = *count;
+        c->recs.v[probes[i] - first].count = *count;
         total = pgk_sample_sum(total, *count);
-        if (p.index == ENTRY_PROBE && !count_entry(c, node, pn.parent, *count))
+        if (p.index == ENTRY_PROBE && !count_entry(c, node, parent, *count))
             return false;
         *count = 0;
     }

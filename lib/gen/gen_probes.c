@@ -53,18 +53,19 @@ static const struct place *place_of(struct probes *l, uint32_t number)
     struct place *known = &l->places.v[number];
     if (known->found)
         return known;
-    struct pgk_probe_node n = pgk_probe_node_at(l->index, number);
-    struct pgk_probe_desc desc = pgk_probe_desc_at(l->b->probes, n.desc);
-    bool alone = n.parent == PGK_PROBE_NONE || !n.site;
+    uint32_t up = pgk_probe_parent(l->index, number), site = pgk_probe_site(l->index, number);
+    struct pgk_probe_desc desc =
+        pgk_probe_desc_at(l->b->probes, pgk_probe_function(l->index, number));
+    bool alone = up == PGK_PROBE_NONE || !site;
     struct place place = {.found = true, .no_lines = is_start_up(&desc)};
     if (!alone) {
-        const struct place *parent = place_of(l, n.parent);
+        const struct place *parent = place_of(l, up);
         if (!parent)
             return NULL;
         place.node = parent->node;
         place.no_lines |= parent->no_lines;
     }
-    if (!place.no_lines && !(place.node = add_node(l, alone ? 0 : place.node, n.site, &desc)))
+    if (!place.no_lines && !(place.node = add_node(l, alone ? 0 : place.node, site, &desc)))
         return NULL;
     *known = place;
     return known;

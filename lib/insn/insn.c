@@ -1,8 +1,6 @@
 /* The choice of the machine. */
 #include "insn_priv.h"
 
-#include "mem.h"
-
 #include <elf.h>
 #include <string.h>
 
@@ -22,7 +20,8 @@ void pgk_insn_decoder_close(struct pgk_insn_decoder *d)
 {
     if (d->machine == EM_AARCH64)
         pgk_arm64_close(d);
-    pgk_mem_free(d->zydis);
+    else
+        pgk_x86_close(d);
     memset(d, 0, sizeof *d);
 }
 

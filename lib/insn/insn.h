@@ -7,8 +7,8 @@
  *         pgk_insn_decode(&decoder, code + (at - low), high - at, at, &insn);
  *
  * x86-64 is decoded by Zydis, AArch64 by its fixed encodings here, and only its text by
- * Capstone. The text is AT&T syntax as LLVM prints it. A decoder is read-only once made: any
- * number of threads may decode with one; text of AArch64 is for one thread. */
+ * Capstone. The text is AT&T syntax as LLVM prints it. Any number of threads may decode with one
+ * decoder; text of AArch64 is for one thread. */
 #ifndef PGK_INSN_H
 #define PGK_INSN_H
 
@@ -48,6 +48,7 @@ struct pgk_insn_decoder {
     enum pgk_insn_style style;
     void *capstone;   /* csh and its instruction, opened on first use */
     void *zydis;
+    void *memo;       /* of instructions of x86-64 */
 };
 
 enum { PGK_INSN_TEXT_SIZE = 192 };

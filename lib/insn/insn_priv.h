@@ -5,6 +5,7 @@
 #include "insn.h"
 
 int pgk_x86_open(struct pgk_insn_decoder *d, struct pgk_err *err);
+void pgk_x86_close(struct pgk_insn_decoder *d);
 void pgk_x86_decode(const struct pgk_insn_decoder *d, const uint8_t *bytes, size_t n,
                     uint64_t addr, struct pgk_insn *insn);
 size_t pgk_x86_text(const struct pgk_insn_decoder *d, const uint8_t *bytes, size_t n,

@@ -5,16 +5,25 @@
 
 int pgk_x86_open(struct pgk_insn_decoder *d, struct pgk_err *err)
 {
-    ZydisDecoder *z = pgk_mem_zalloc(1, sizeof *z);
-    if (!z)
+    ZydisDecoder *z = d->zydis = pgk_mem_zalloc(1, sizeof *z);
+    d->memo = pgk_x86_memo_new();
+    if (!z || !d->memo) {
+        pgk_x86_close(d);
         return pgk_fail_nomem(err);
+    }
     if (!ZYAN_SUCCESS(ZydisDecoderInit(z, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64))) {
-        pgk_mem_free(z);
+        pgk_x86_close(d);
         return pgk_fail(err, PGK_E_ARG, .field = "decoder", .found = "Zydis refuses 64-bit mode");
     }
     pgk_x86_names_init();
-    d->zydis = z;
     return 0;
+}
+
+void pgk_x86_close(struct pgk_insn_decoder *d)
+{
+    pgk_mem_free(d->zydis);
+    pgk_mem_free(d->memo);
+    d->zydis = d->memo = NULL;
 }
 
 static enum pgk_insn_kind kind_of(const ZydisDecodedInstruction *in)
@@ -47,9 +56,7 @@ void pgk_x86_classify(const ZydisDecodedInstruction *in, uint64_t addr, struct p
         else
             insn->indirect = true;
     }
-    bool rip_relative = (in->attributes & ZYDIS_ATTRIB_HAS_MODRM) && in->raw.modrm.mod == 0 &&
-                        in->raw.modrm.rm == 5 && in->raw.disp.size == 32;
-    if (rip_relative)
+    if (pgk_x86_has_data(in))
         insn->data = next + (uint64_t)in->raw.disp.value;
 }
 
@@ -57,10 +64,13 @@ void pgk_x86_decode(const struct pgk_insn_decoder *d, const uint8_t *bytes, size
                     struct pgk_insn *insn)
 {
     ZydisDecodedInstruction in;
-    if (pgk_x86_is_split(d, bytes, n))
+    if (pgk_x86_is_split(d, bytes, n)) {
         *insn = (struct pgk_insn){.addr = addr, .length = 1, .valid = true};
-    else if (ZYAN_SUCCESS(ZydisDecoderDecodeInstruction(d->zydis, NULL, bytes, n, &in)))
-        pgk_x86_classify(&in, addr, insn);
-    else
-        *insn = (struct pgk_insn){.addr = addr, .length = 1};
+    } else if (!pgk_x86_memo_find(d->memo, bytes, n, addr, insn)) {
+        if (ZYAN_SUCCESS(ZydisDecoderDecodeInstruction(d->zydis, NULL, bytes, n, &in)))
+            pgk_x86_classify(&in, addr, insn);
+        else
+            *insn = (struct pgk_insn){.addr = addr, .length = 1};
+        pgk_x86_memo_keep(d->memo, bytes, n, &in, insn);
+    }
 }

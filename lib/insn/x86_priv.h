@@ -8,6 +8,22 @@
 
 void pgk_x86_classify(const ZydisDecodedInstruction *in, uint64_t addr, struct pgk_insn *insn);
 
+/* Instructions that were decoded before; see x86_memo.c. NULL when out of memory; to be freed. */
+struct pgk_x86_memo *pgk_x86_memo_new(void);
+/* False if it does not know the instruction. */
+bool pgk_x86_memo_find(struct pgk_x86_memo *memo, const uint8_t *bytes, size_t n, uint64_t addr,
+                       struct pgk_insn *insn);
+/* Keeps what was decoded; `in` is of use if it is valid. */
+void pgk_x86_memo_keep(struct pgk_x86_memo *memo, const uint8_t *bytes, size_t n,
+                       const ZydisDecodedInstruction *in, const struct pgk_insn *insn);
+
+/* Whether an operand is addressed from the next instruction. */
+static inline bool pgk_x86_has_data(const ZydisDecodedInstruction *in)
+{
+    return (in->attributes & ZYDIS_ATTRIB_HAS_MODRM) && in->raw.modrm.mod == 0 &&
+           in->raw.modrm.rm == 5 && in->raw.disp.size == 32;
+}
+
 /* LLVM reads a lock prefix as an instruction of its own. */
 static inline bool pgk_x86_is_split(const struct pgk_insn_decoder *d, const uint8_t *bytes,
                                     size_t n)

@@ -207,9 +207,13 @@ struct job {
 struct batch {
     struct pgk_symboliser *sym;
     PGK_VEC(struct job) jobs;
+    bool copies;        /* one chain for all addresses of a copy, without lines */
+    struct pgk_sym_place *places; /* of these, by query; NULL: not asked for */
     uint64_t *addrs;    /* grouped by job, ascending */
     uint32_t *query;    /* number of the query in the caller's arrays */
-    uint32_t *n_frames; /* parallel to addrs */
+    struct frame_run {  /* parallel to addrs: in the job's frames */
+        uint32_t first, n;
+    } *runs;
 };
 
 static bool known_function(struct job *j, struct pgk_dw_die key, struct pgk_dw_func *f)
@@ -267,13 +271,16 @@ static bool decode_node(struct job *j, const struct pgk_dw_unit *tree, struct pg
     return read_function(j, key, &n->func);
 }
 
-/* Appends the frames of one address. */
+/* Appends the frames of one address; `row` is NULL if lines and files are of no matter. */
 static bool add_frames(struct job *j, const struct pgk_dw_unit *tree, struct pgk_dw_chains *c,
-                       uint32_t node, const struct pgk_dw_row *row, uint32_t *count)
+                       uint32_t node, const struct pgk_dw_row *row, struct frame_run *run)
 {
-    const struct pgk_dw_lines *lines = pgk_dw_unit_lines(j->unit);
+    const struct pgk_dw_lines *lines = row ? pgk_dw_unit_lines(j->unit) : NULL;
     const struct pgk_dw_node *inner = NULL;
-    for (*count = 0; node != PGK_INDEX_NONE; node = inner->parent, ++*count) {
+    if (j->frames.n >= UINT32_MAX)
+        return false;
+    *run = (struct frame_run){.first = (uint32_t)j->frames.n};
+    for (; node != PGK_INDEX_NONE; node = inner->parent, run->n++) {
         struct pgk_dw_node *n = &c->nodes.v[node];
         if (!n->decoded && !decode_node(j, tree, n))
             return false;
@@ -283,9 +290,9 @@ static bool add_frames(struct job *j, const struct pgk_dw_unit *tree, struct pgk
             .decl_line = n->func.decl_line,
             .inlined = n->parent != PGK_INDEX_NONE,
         };
-        if (!inner && row->found) {
+        if (!inner && row && row->found) {
             f.file = pgk_dw_lines_file(lines, row->file);
-        } else if (inner) {
+        } else if (inner && lines) {
             f.file = pgk_dw_lines_file(lines, inner->call_file);
         }
         /* As LLVM does: a row whose file has no name tells nothing. */
@@ -310,6 +317,59 @@ static bool starved(const struct pgk_dw_file *f)
     return f->starved || (f->alt && f->alt->starved);
 }
 
+/* With lines each address has frames of its own. */
+static bool add_chains(struct job *j, const struct pgk_dw_unit *tree, struct pgk_dw_chains *c,
+                       const uint64_t *addrs, struct frame_run *runs)
+{
+    struct pgk_dw_row *rows = pgk_mem_alloc(j->count, sizeof *rows);
+    bool ok = rows && pgk_dw_lines_find(pgk_dw_unit_lines(j->unit), addrs, j->count, rows);
+    for (size_t i = 0; ok && i < j->count; i++)
+        ok = add_frames(j, tree, c, c->innermost[i], &rows[i], &runs[i]);
+    pgk_mem_free(rows);
+    return ok;
+}
+
+static bool add_copies(struct job *j, const struct pgk_dw_unit *tree, struct pgk_dw_chains *c,
+                       struct frame_run *runs)
+{
+    struct frame_run *known = pgk_mem_zalloc(c->nodes.n + 1, sizeof *known); /* by node */
+    bool ok = known;
+    for (size_t i = 0; ok && i < j->count; i++) {
+        uint32_t node = c->innermost[i];
+        if (node == PGK_INDEX_NONE)
+            continue;
+        if (!known[node].n)
+            ok = add_frames(j, tree, c, node, NULL, &known[node]);
+        runs[i] = known[node];
+    }
+    pgk_mem_free(known);
+    return ok;
+}
+
+/* As in add_frames, a row whose file has no name tells nothing. */
+static bool add_places(struct job *j, const uint64_t *addrs, const uint32_t *query,
+                       struct pgk_sym_place *places)
+{
+    const struct pgk_dw_lines *lines = pgk_dw_unit_lines(j->unit);
+    struct pgk_dw_row *rows = pgk_mem_alloc(j->count, sizeof *rows);
+    bool ok = rows && pgk_dw_lines_find(lines, addrs, j->count, rows);
+    bool known = false, named = false;
+    uint32_t file = 0;
+    for (size_t i = 0; ok && i < j->count; i++) {
+        const struct pgk_dw_row *row = &rows[i];
+        if (row->found && (!known || row->file != file)) {
+            known = true;
+            file = row->file;
+            named = pgk_dw_lines_file(lines, file);
+        }
+        places[query[i]] = row->found && named
+                               ? (struct pgk_sym_place){row->line, row->discriminator}
+                               : (struct pgk_sym_place){0};
+    }
+    pgk_mem_free(rows);
+    return ok;
+}
+
 static int run_job(void *ctx, size_t number, unsigned worker)
 {
     struct batch *b = ctx;
@@ -319,18 +379,16 @@ static int run_job(void *ctx, size_t number, unsigned worker)
     struct pgk_dw_unit *tree;
     (void)worker;
     PGK_TRY(unit_with_tree(b->sym, j->unit, &tree));
-    struct pgk_dw_row *rows = pgk_mem_alloc(j->count, sizeof *rows);
     chains.innermost = pgk_mem_alloc(j->count, sizeof *chains.innermost);
-    bool ok = rows && chains.innermost;
-    ok = ok && pgk_dw_unit_chains(tree, addrs, j->count, &chains) &&
-         pgk_dw_lines_find(pgk_dw_unit_lines(j->unit), addrs, j->count, rows);
-    for (size_t i = 0; ok && i < j->count; i++)
-        ok =
-            add_frames(j, tree, &chains, chains.innermost[i], &rows[i], &b->n_frames[j->first + i]);
+    bool ok = chains.innermost && pgk_dw_unit_chains(tree, addrs, j->count, &chains);
+    if (ok)
+        ok = b->copies ? add_copies(j, tree, &chains, b->runs + j->first)
+                       : add_chains(j, tree, &chains, addrs, b->runs + j->first);
+    if (ok && b->places)
+        ok = add_places(j, addrs, b->query + j->first, b->places);
     ok = ok && !starved(j->unit->file) && !starved(tree->file);
     pgk_vec_free(&chains.nodes);
     pgk_mem_free(chains.innermost);
-    pgk_mem_free(rows);
     pgk_vec_free(&j->funcs);
     pgk_vec_free(&j->func_dies);
     pgk_index_free(&j->func_index);
@@ -361,8 +419,8 @@ static bool make_jobs(struct batch *b, const uint64_t *addrs, size_t count)
     size_t *start = pgk_mem_zalloc(n_units + 2, sizeof *start);
     b->addrs = pgk_mem_alloc(count + 1, sizeof *b->addrs);
     b->query = pgk_mem_alloc(count + 1, sizeof *b->query);
-    b->n_frames = pgk_mem_zalloc(count + 1, sizeof *b->n_frames);
-    bool ok = unit_of && start && b->addrs && b->query && b->n_frames;
+    b->runs = pgk_mem_zalloc(count + 1, sizeof *b->runs);
+    bool ok = unit_of && start && b->addrs && b->query && b->runs;
     for (size_t i = 0; ok && i < count; i++) {
         while (a < s->aranges.n && s->aranges.v[a].high <= addrs[i])
             a++;
@@ -401,17 +459,15 @@ static bool collect(const struct batch *b, struct pgk_arena *arena, struct pgk_s
             return false;
         if (j->frames.n)
             memcpy(f, j->frames.v, j->frames.n * sizeof *f);
-        for (size_t q = j->first; q < j->first + j->count; q++) {
-            if (b->n_frames[q])
-                chains[b->query[q]] = (struct pgk_sym_chain){f, b->n_frames[q]};
-            f += b->n_frames[q];
-        }
+        for (size_t q = j->first; q < j->first + j->count; q++)
+            if (b->runs[q].n)
+                chains[b->query[q]] = (struct pgk_sym_chain){f + b->runs[q].first, b->runs[q].n};
     }
     return true;
 }
 
-int pgk_symbolise(struct pgk_symboliser *sym, const uint64_t *addrs, size_t count, unsigned threads,
-                  struct pgk_arena *arena, struct pgk_sym_chain *chains, struct pgk_err *err)
+static int symbolise(struct batch *b, const uint64_t *addrs, size_t count, unsigned threads,
+                     struct pgk_arena *arena, struct pgk_sym_chain *chains, struct pgk_err *err)
 {
     if (count > UINT32_MAX - 1)
         return pgk_fail(err, PGK_E_LIMIT, .field = "addresses", .found = PGK_F("%zu", count),
@@ -422,25 +478,48 @@ int pgk_symbolise(struct pgk_symboliser *sym, const uint64_t *addrs, size_t coun
                             .found =
                                 PGK_F("0x%" PRIx64 " before 0x%" PRIx64, addrs[i - 1], addrs[i]),
                             .expected = "ascending addresses without doubles");
-    struct batch b = {.sym = sym};
-    int status = make_jobs(&b, addrs, count) ? 0 : PGK_E_NOMEM;
+    int status = make_jobs(b, addrs, count) ? 0 : PGK_E_NOMEM;
     if (!status)
-        status = pgk_pool_run(threads, b.jobs.n, run_job, &b);
+        status = pgk_pool_run(threads, b->jobs.n, run_job, b);
     if (!status) {
         if (count)
             memset(chains, 0, count * sizeof *chains);
-        if (!collect(&b, arena, chains))
+        if (!collect(b, arena, chains))
             status = PGK_E_NOMEM;
     }
     if (status < 0) /* a job fails for want of memory only */
         (void)pgk_fail_nomem(err);
-    for (size_t i = 0; i < b.jobs.n; i++)
-        pgk_vec_free(&b.jobs.v[i].frames);
-    pgk_vec_free(&b.jobs);
-    pgk_mem_free(b.addrs);
-    pgk_mem_free(b.query);
-    pgk_mem_free(b.n_frames);
+    for (size_t i = 0; i < b->jobs.n; i++)
+        pgk_vec_free(&b->jobs.v[i].frames);
+    pgk_vec_free(&b->jobs);
+    pgk_mem_free(b->addrs);
+    pgk_mem_free(b->query);
+    pgk_mem_free(b->runs);
     return status;
+}
+
+int pgk_symbolise(struct pgk_symboliser *sym, const uint64_t *addrs, size_t count, unsigned threads,
+                  struct pgk_arena *arena, struct pgk_sym_chain *chains, struct pgk_err *err)
+{
+    return symbolise(&(struct batch){.sym = sym}, addrs, count, threads, arena, chains, err);
+}
+
+int pgk_symbolise_copies(struct pgk_symboliser *sym, const uint64_t *addrs, size_t count,
+                         unsigned threads, struct pgk_arena *arena, struct pgk_sym_chain *chains,
+                         struct pgk_err *err)
+{
+    return symbolise(&(struct batch){.sym = sym, .copies = true}, addrs, count, threads, arena,
+                     chains, err);
+}
+
+int pgk_symbolise_places(struct pgk_symboliser *sym, const uint64_t *addrs, size_t count,
+                         unsigned threads, struct pgk_arena *arena, struct pgk_sym_chain *chains,
+                         struct pgk_sym_place *places, struct pgk_err *err)
+{
+    if (count)
+        memset(places, 0, count * sizeof *places);
+    return symbolise(&(struct batch){.sym = sym, .copies = true, .places = places}, addrs, count,
+                     threads, arena, chains, err);
 }
 
 /* ---- ranges of functions ---- */

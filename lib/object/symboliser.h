@@ -66,6 +66,19 @@ int pgk_symbolise(struct pgk_symboliser *sym, const uint64_t *addrs, size_t coun
                   unsigned threads, struct pgk_arena *arena, struct pgk_sym_chain *chains,
                   struct pgk_err *err);
 
+/* The same without what is in the line table: no frame has a file, the innermost one no line, and
+ * all addresses of one copy of a function have one chain, told by equal `frames`. */
+int pgk_symbolise_copies(struct pgk_symboliser *sym, const uint64_t *addrs, size_t count,
+                         unsigned threads, struct pgk_arena *arena, struct pgk_sym_chain *chains,
+                         struct pgk_err *err);
+/* The same, and where in its innermost frame each address stands; places[i] belongs to addrs[i]. */
+struct pgk_sym_place {
+    uint32_t line, discriminator;
+};
+int pgk_symbolise_places(struct pgk_symboliser *sym, const uint64_t *addrs, size_t count,
+                         unsigned threads, struct pgk_arena *arena, struct pgk_sym_chain *chains,
+                         struct pgk_sym_place *places, struct pgk_err *err);
+
 /* A range of code of a function; a function that was split has several. */
 struct pgk_sym_code {
     uint64_t low, high;   /* low < high */

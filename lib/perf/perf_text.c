@@ -41,20 +41,68 @@ static const uint8_t *skip_blanks(const uint8_t *p, const uint8_t *end)
     return p;
 }
 
+#define EACH_BYTE(x) (UINT64_C(0x0101010101010101) * (x))
+#define HIGH_BITS EACH_BYTE(0x80)
+
+/* Bytes in the order of a text, the first one lowest. */
+static inline uint64_t load_8(const uint8_t *p)
+{
+    uint64_t v;
+    memcpy(&v, p, sizeof v);
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    v = __builtin_bswap64(v);
+#endif
+    return v;
+}
+
+/* The value of 8 digits 0-9a-f; false if one of the bytes is something else. Adding to a byte so
+ * that its high bit tells whether it was at least so much compares all of them at once. */
+static inline bool hex_of_8(uint64_t bytes, uint64_t *value)
+{
+    uint64_t digits = (bytes + EACH_BYTE(0x80 - '0')) & ~(bytes + EACH_BYTE(0x80 - '9' - 1));
+    uint64_t letters = (bytes + EACH_BYTE(0x80 - 'a')) & ~(bytes + EACH_BYTE(0x80 - 'f' - 1));
+    uint64_t v = (bytes & EACH_BYTE(0x0f)) + ((letters & HIGH_BITS) >> 7) * 9;
+    v = (v << 4 | v >> 8) & UINT64_C(0x00ff00ff00ff00ff);
+    v = (v << 8 | v >> 16) & UINT64_C(0x0000ffff0000ffff);
+    *value = (v << 16 | v >> 32) & UINT32_MAX;
+    return !((~(digits | letters) | bytes) & HIGH_BITS);
+}
+
+enum { MOST_DIGITS = 16 };
+
 /* The digits at `p`, at most 16 of them; NULL if there is none or there are more. */
-static inline const uint8_t *take_hex(const uint8_t *p, const uint8_t *end, uint64_t *value)
+static const uint8_t *take_hex(const uint8_t *p, const uint8_t *end, uint64_t *value)
 {
     const uint8_t *start = p;
     uint64_t v = 0;
     for (uint8_t digit; p < end && (digit = hex_digits[*p]) != 0; p++)
         v = v << 4 | (digit - 1u);
     *value = v;
-    return p == start || p - start > 16 ? NULL : p;
+    return p == start || p - start > MOST_DIGITS ? NULL : p;
 }
 
-static inline const uint8_t *take_0x(const uint8_t *p, const uint8_t *end, uint64_t *value)
+static const uint8_t *take_0x(const uint8_t *p, const uint8_t *end, uint64_t *value)
 {
     return end - p > 2 && p[0] == '0' && (p[1] | 0x20) == 'x' ? take_hex(p + 2, end, value) : NULL;
+}
+
+/* As take_0x, for one of many. They mostly have as many digits as the one before (`usual`; 0: not
+ * known), which is looked at rather than counted, so that nobody waits for where the digits end. */
+static inline const uint8_t *take_address(const uint8_t *p, const uint8_t *end, uint64_t *value,
+                                          unsigned *usual)
+{
+    uint64_t high, low;
+    unsigned n = *usual;
+    const uint8_t *digits = p + 2, *behind;
+    if (PGK_LIKELY(n && end - p > 2 + MOST_DIGITS) && PGK_LIKELY(p[0] == '0' && p[1] == 'x') &&
+        PGK_LIKELY(hex_of_8(load_8(digits), &high)) &&
+        PGK_LIKELY(hex_of_8(load_8(digits + n - 8), &low)) && PGK_LIKELY(!hex_digits[digits[n]])) {
+        *value = high << 4 * (n - 8) | low; /* digits that both have fall together */
+        return digits + n;
+    }
+    behind = take_0x(p, end, value);
+    *usual = behind && behind - digits >= 8 ? (unsigned)(behind - digits) : 0;
+    return behind;
 }
 
 static const uint8_t *take_decimal(const uint8_t *p, const uint8_t *end, uint64_t *value)
@@ -120,22 +168,35 @@ static int tell_gathered(struct text *t, uint32_t has, uint64_t ip)
     return tell_sample(t, &s);
 }
 
+static const uint8_t *skip_word(const uint8_t *p, const uint8_t *end)
+{
+    for (; end - p >= 8; p += 8) {
+        uint64_t spaces = load_8(p) ^ EACH_BYTE(' '), tabs = load_8(p) ^ EACH_BYTE('\t');
+        uint64_t blank = ((spaces - EACH_BYTE(1)) & ~spaces) | ((tabs - EACH_BYTE(1)) & ~tabs);
+        if (blank & HIGH_BITS) /* the lowest one that is set is right */
+            return p + __builtin_ctzll(blank & HIGH_BITS) / 8;
+    }
+    while (p < end && !is_blank(*p))
+        p++;
+    return p;
+}
+
 /* FROM/TO/... FROM/TO/... up to the end of the line. */
 static int read_branches(struct text *t, const uint8_t *p, const uint8_t *end, uint64_t ip)
 {
     const uint8_t *line = p;
+    unsigned digits = 0;
     while ((p = skip_blanks(p, end)) < end) {
         struct pgk_perf_branch b = {0};
-        const uint8_t *q = take_0x(p, end, &b.from);
-        q = q && q < end && *q == '/' ? take_0x(q + 1, end, &b.to) : NULL;
+        const uint8_t *q = take_address(p, end, &b.from, &digits);
+        q = q && q < end && *q == '/' ? take_address(q + 1, end, &b.to, &digits) : NULL;
         if (!q || (q < end && *q != '/' && !is_blank(*q))) {
             note_unreadable(t, line, end);
             break;
         }
         if (PGK_UNLIKELY(!pgk_vec_push(&t->branches, b)))
             return pgk_fail_nomem(t->err);
-        for (p = q; p < end && !is_blank(*p); p++)
-            continue;
+        p = skip_word(q, end);
     }
     return tell_gathered(t, PGK_PERF_HAS_BRANCHES, ip);
 }

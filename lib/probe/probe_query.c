@@ -82,6 +82,11 @@ uint32_t pgk_probe_parent(const struct pgk_probe_index *ix, uint32_t node)
     return ix->nodes[node].parent;
 }
 
+uint32_t pgk_probe_site(const struct pgk_probe_index *ix, uint32_t node)
+{
+    return ix->nodes[node].site;
+}
+
 uint32_t pgk_probe_by_address(const struct pgk_probe_index *ix, size_t position)
 {
     return ix->order[position];

@@ -67,7 +67,7 @@ static void print_node(void *ctx, uint32_t node, uint32_t depth, uint32_t first,
     pgk_text_json(o, d.name, d.name_len);
     if (depth)
         pgk_text_printf(o, ", \"parent\": %" PRIu32 ", \"site\": %" PRIu32,
-                        pgk_probe_parent(j->index, node), pgk_probe_node_at(j->index, node).site);
+                        pgk_probe_parent(j->index, node), pgk_probe_site(j->index, node));
     pgk_text_lit(o, ", \"probes\": [");
     for (uint32_t i = first; i < first + count; i++) {
         struct pgk_probe p = pgk_probe_get(j->index, i);

@@ -126,7 +126,7 @@ static void list_node(void *ctx, uint32_t node, uint32_t depth, uint32_t first, 
     pgk_text_fill(o, ' ', indent);
     colour(t, BOLD);
     if (depth)
-        pgk_text_printf(o, "%" PRIu32 ": ", pgk_probe_node_at(t->index, node).site);
+        pgk_text_printf(o, "%" PRIu32 ": ", pgk_probe_site(t->index, node));
     print_name(t, pgk_probe_function(t->index, node));
     colour(t, OFF);
     if (!depth)

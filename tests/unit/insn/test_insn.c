@@ -225,6 +225,40 @@ static void random_bytes(void **state)
     }
 }
 
+/* What a decoder remembers of one instruction is right for each that begins like it. Beginnings
+ * are drawn from few, so that each comes often; a decoder just opened remembers nothing. */
+static void decoding_again_is_the_same(void **state)
+{
+    (void)state;
+    static const uint8_t before[] = {0x66, 0xf2, 0xf3, 0x2e, 0x64, 0x67, 0xf0, 0x40, 0x41, 0x48,
+                                     0x49, 0x4c, 0x4f, 0x0f, 0x0f, 0x0f};
+    uint64_t random = 3;
+    for (unsigned opcodes = 0; opcodes < 256; opcodes += 2) {
+        struct pgk_insn_decoder old;
+        assert_int_equal(pgk_insn_decoder_open(&old, EM_X86_64, PGK_INSN_READABLE, NULL), 0);
+        for (int i = 0; i < 3000; i++) {
+            uint64_t words[3] = {test_random(&random), test_random(&random), test_random(&random)};
+            uint8_t bytes[24];
+            memcpy(bytes, words, sizeof bytes);
+            unsigned n = (unsigned)(test_random(&random) % 4);
+            for (unsigned k = 0; k < n; k++)
+                bytes[k] = before[bytes[k] % sizeof before];
+            bytes[n] = (uint8_t)(opcodes + bytes[n] % 2);
+            bytes[n + 1] &= 0xe7; /* few registers */
+            bytes[n + 2] &= 0x0f;
+            struct pgk_insn_decoder fresh;
+            struct pgk_insn a, b;
+            size_t size = 1 + (size_t)(test_random(&random) % 24);
+            assert_int_equal(pgk_insn_decoder_open(&fresh, EM_X86_64, PGK_INSN_READABLE, NULL), 0);
+            pgk_insn_decode(&old, bytes, size, ADDR, &a);
+            pgk_insn_decode(&fresh, bytes, size, ADDR, &b);
+            same(&a, &b);
+            pgk_insn_decoder_close(&fresh);
+        }
+        pgk_insn_decoder_close(&old);
+    }
+}
+
 static void other_machines_are_refused(void **state)
 {
     (void)state;
@@ -244,6 +278,7 @@ int main(void)
         cmocka_unit_test(lock_prefixes),
         cmocka_unit_test(what_is_no_instruction_is_skipped),
         cmocka_unit_test(random_bytes),
+        cmocka_unit_test(decoding_again_is_the_same),
         cmocka_unit_test(other_machines_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
