@@ -193,12 +193,13 @@ int pgk_gen_context_lines(struct pgk_sample *into, struct pgk_gen_binary *binary
 
 /* ---- what follows of the whole ---- */
 
-/* Entries of a context that no branch was seen to enter: of its first line, but at least one. */
-static uint64_t estimate_entries(const struct pgk_sample_recs *recs)
+/* Entries of a context that no branch was seen to enter: of its first line, but at least one if it
+ * ran, or if nothing is known of its lines. */
+static uint64_t estimate_entries(const struct pgk_sample_node *n)
 {
-    for (uint32_t i = 0; i < recs->n; i++)
-        if (recs->v[i].what == PGK_REC_BODY)
-            return recs->v[i].count ? recs->v[i].count : 1;
+    for (uint32_t i = 0; i < n->recs.n; i++)
+        if (n->recs.v[i].what == PGK_REC_BODY)
+            return n->recs.v[i].count ? n->recs.v[i].count : n->total > 0;
     return 1;
 }
 
@@ -214,7 +215,7 @@ static bool infer_calls(struct pgk_sample *p)
         uint64_t loc = n->loc;
         if (!pgk_sample_settle(p, &n->recs))
             return false;
-        uint64_t entries = estimate_entries(&n->recs);
+        uint64_t entries = estimate_entries(n);
         pgk_sample_make_top(p, caller);
         pgk_sample_add_total(p, caller, entries);
         if (!pgk_sample_add_body(p, caller, loc, entries) ||

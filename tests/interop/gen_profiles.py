@@ -167,9 +167,15 @@ def split_contexts(mine, other):
         require(not c.total and not c.lines, f"{key} is of {based}, but it has counts")
         if based in other:
             other[based].head += c.head
-            caller, _, callee = based[:-1].rpartition(" @ ")
-            caller, _, place = caller.rpartition(":")
-            raised.setdefault(caller + "]", set()).add((place, callee))
+            # And so on outwards, as far as callers were not entered by a branch, either.
+            caller = based
+            while " @ " in caller and (caller == based or not other[caller].head):
+                caller, _, callee = caller[:-1].rpartition(" @ ")
+                caller, _, place = caller.rpartition(":")
+                caller += "]"
+                raised.setdefault(caller, set()).add((place, callee))
+                if caller not in other:
+                    break
         else:
             whole[based] = c
     require(set(whole) == set(mine), f"contexts: {set(whole) ^ set(mine)}")
