@@ -21,6 +21,7 @@
 struct row {
     struct pgk_format public;
     bool (*sniff)(const uint8_t *bytes, size_t size);
+    bool sniffs_all; /* looks behind the beginning of the file */
     int (*read_heap)(struct pgk_heap *heap, const struct pgk_filemap *map,
                      const struct pgk_source *src, struct pgk_file_info *info, struct pgk_err *err);
     bool wants_own_heap; /* read_heap cannot add to a model to which other threads add */
@@ -218,12 +219,14 @@ static const struct row rows[] = {
                 "index 8 to 13 with MemProf V0 to V4", "llvm-profdata 16 to 22, pgokit",
                 "indexed-heap.md"},
      .sniff = sniff_indexed_heap,
+     .sniffs_all = true,
      .read_heap = read_indexed,
      .salvage_heap = salvage_indexed,
      .read_instr = read_indexed_instr},
     {.public = {"indexed profile", PGK_KIND_INSTR, "index 5 to 13", "index 5 to 13",
                 "llvm-profdata 14 to 22, pgokit", "instr-indexed.md"},
      .sniff = sniff_indexed,
+     .sniffs_all = true,
      .read_heap = read_indexed,
      .salvage_heap = salvage_indexed,
      .read_instr = read_indexed_instr},
@@ -440,6 +443,17 @@ static int close_file(struct opened *f, int status, struct pgk_file_info *info)
 int pgk_format_detect(const char *path, const struct pgk_format **format, struct pgk_err *err)
 {
     struct opened f;
+    struct pgk_filemap head;
+    const struct row *row;
+    /* Enough for most: who reads the file will decompress the rest of it. */
+    PGK_TRY(pgk_filemap_open_head(&head, path, err));
+    int status = find_row(&row, &head, path, head.cut ? NULL : err);
+    bool is_said = !head.cut || (!status && !row->sniffs_all);
+    pgk_filemap_close(&head);
+    if (is_said && !status)
+        *format = &row->public;
+    if (is_said)
+        return status;
     PGK_TRY(open_file(&f, path, err));
     *format = &f.row->public;
     return close_file(&f, 0, NULL);

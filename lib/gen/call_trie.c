@@ -1,64 +1,11 @@
 /* Counters by calling context, from samples with a call chain and a branch stack. */
 #include "call_trie.h"
 
-#include "hash.h"
+#include "sample_model.h"
 
 #include <stdlib.h>
 
-static struct pgk_call_count *find_count(struct pgk_call_counts *c, uint32_t node, uint64_t from,
-                                         uint64_t to, uint64_t hash)
-{
-    PGK_INDEX_FOR (&c->index, hash, i) {
-        struct pgk_call_count *known = &c->v.v[i];
-        if (known->node == node && known->from == from && known->to == to)
-            return known;
-    }
-    return NULL;
-}
-
-/* The count of that key, 0 if it is new; NULL when out of memory. */
-static struct pgk_call_count *need_count(struct pgk_call_counts *c, uint32_t node, uint64_t from,
-                                         uint64_t to)
-{
-    uint64_t hash = pgk_hash_pair(pgk_hash_pair(from, to), node);
-    struct pgk_call_count *known = find_count(c, node, from, to, hash);
-    if (known)
-        return known;
-    struct pgk_call_count added = {.node = node, .from = from, .to = to};
-    if (!pgk_vec_push(&c->v, added) || !pgk_index_add(&c->index, hash, (uint32_t)c->v.n - 1))
-        return NULL;
-    return &c->v.v[c->v.n - 1];
-}
-
-static void increase(struct pgk_call_count *c, uint64_t count)
-{
-    if (__builtin_add_overflow(c->count, count, &c->count))
-        c->count = UINT64_MAX;
-}
-
-bool pgk_call_counts_add(struct pgk_call_counts *counts, uint32_t node, uint64_t from, uint64_t to,
-                         uint64_t count)
-{
-    struct pgk_call_count *c = need_count(counts, node, from, to);
-    if (c)
-        increase(c, count);
-    return c != NULL;
-}
-
-static void free_counts(struct pgk_call_counts *c)
-{
-    pgk_vec_free(&c->v);
-    pgk_index_free(&c->index);
-}
-
-void pgk_call_trie_free(struct pgk_call_trie *trie)
-{
-    pgk_vec_free(&trie->nodes);
-    pgk_index_free(&trie->index);
-    free_counts(&trie->ranges);
-    free_counts(&trie->branches);
-    free_counts(&trie->vtables);
-}
+/* ---- counts ---- */
 
 static int compare_counts(const void *a, const void *b)
 {
@@ -70,25 +17,106 @@ static int compare_counts(const void *a, const void *b)
     return x->to < y->to ? -1 : x->to > y->to;
 }
 
-static void sort_counts(struct pgk_call_counts *c)
+/* Few of them by insertion. */
+static void sort_few(struct pgk_call_count *v, size_t n)
 {
-    pgk_index_free(&c->index);
-    if (c->v.n)
-        qsort(c->v.v, c->v.n, sizeof *c->v.v, compare_counts);
+    for (size_t i = 1; i < n; i++) {
+        struct pgk_call_count x = v[i];
+        size_t j = i;
+        for (; j && compare_counts(&v[j - 1], &x) > 0; j--)
+            v[j] = v[j - 1];
+        v[j] = x;
+    }
 }
 
-void pgk_call_trie_sort(struct pgk_call_trie *trie)
+/* By node first, of which each has few. False without the memory for it. */
+static bool sort_by_node(struct pgk_call_counts *c)
 {
-    sort_counts(&trie->ranges);
-    sort_counts(&trie->branches);
-    sort_counts(&trie->vtables);
+    enum { FEW = 16 };
+    uint32_t last = 0;
+    for (size_t i = 0; i < c->v.n; i++)
+        last = c->v.v[i].node > last ? c->v.v[i].node : last;
+    size_t *end = pgk_mem_zalloc((size_t)last + 2, sizeof *end);
+    struct pgk_call_count *to = pgk_mem_alloc(c->v.n, sizeof *to);
+    bool ok = end && to && last <= c->v.n * 4;
+    if (ok) {
+        for (size_t i = 0; i < c->v.n; i++)
+            end[c->v.v[i].node + 1]++;
+        for (size_t k = 0; k < last; k++)
+            end[k + 1] += end[k];
+        for (size_t i = 0; i < c->v.n; i++)
+            to[end[c->v.v[i].node]++] = c->v.v[i];
+        for (size_t k = 0, from = 0; k <= last; from = end[k++]) {
+            if (end[k] - from > FEW)
+                qsort(to + from, end[k] - from, sizeof *to, compare_counts);
+            else
+                sort_few(to + from, end[k] - from);
+        }
+        struct pgk_call_count *old = c->v.v;
+        c->v.v = to;
+        c->v.cap = c->v.n;
+        to = old;
+    }
+    pgk_mem_free(end);
+    pgk_mem_free(to);
+    return ok;
+}
+
+void pgk_call_counts_sort(struct pgk_call_counts *c)
+{
+    enum { MANY = 256 };
+    size_t kept = 0;
+    if (c->sorted == c->v.n)
+        return;
+    if (c->v.n < MANY || !sort_by_node(c))
+        qsort(c->v.v, c->v.n, sizeof *c->v.v, compare_counts);
+    for (size_t i = 0; i < c->v.n; i++) {
+        struct pgk_call_count *last = kept ? &c->v.v[kept - 1] : NULL;
+        if (!last || compare_counts(last, &c->v.v[i]))
+            c->v.v[kept++] = c->v.v[i];
+        else
+            last->count = pgk_sample_sum(last->count, c->v.v[i].count);
+    }
+    c->v.n = c->sorted = kept;
+}
+
+static bool add_count(struct pgk_call_counts *c, struct pgk_call_count count)
+{
+    enum { MANY = 1 << 16 };
+    if (c->v.n >= MANY && c->v.n / 2 >= c->sorted && c->v.n == c->v.cap)
+        pgk_call_counts_sort(c);
+    return pgk_vec_push(&c->v, count);
+}
+
+bool pgk_call_counts_add(struct pgk_call_counts *counts, uint32_t node, uint64_t from, uint64_t to,
+                         uint64_t count)
+{
+    return add_count(counts, (struct pgk_call_count){node, false, from, to, count});
+}
+
+bool pgk_call_trie_add_range(struct pgk_call_trie *trie, struct pgk_code *code, uint32_t node,
+                             uint64_t from, uint64_t to, uint64_t count)
+{
+    bool impossible = !pgk_code_is_straight(code, from, to);
+    return add_count(&trie->ranges, (struct pgk_call_count){node, impossible, from, to, count});
+}
+
+void pgk_call_trie_free(struct pgk_call_trie *trie)
+{
+    pgk_vec_free(&trie->nodes);
+    pgk_index_free(&trie->index);
+    pgk_vec_free(&trie->ranges.v);
+    pgk_vec_free(&trie->branches.v);
+    pgk_vec_free(&trie->vtables.v);
+    pgk_mem_free(trie->tally.slots);
+    pgk_vec_free(&trie->last);
 }
 
 /* ---- the tree ---- */
 
 static uint32_t find_child(struct pgk_call_trie *trie, uint32_t parent, uint64_t addr)
 {
-    uint64_t hash = pgk_hash_pair(addr, parent);
+    uint64_t hash = addr + parent * UINT64_C(0x9e3779b97f4a7c15); /* as far apart as addresses */
     PGK_INDEX_FOR (&trie->index, hash, i)
         if (trie->nodes.v[i].addr == addr && trie->nodes.v[i].parent == parent)
             return i;
@@ -99,14 +127,71 @@ static uint32_t find_child(struct pgk_call_trie *trie, uint32_t parent, uint64_t
                : PGK_INDEX_NONE;
 }
 
+/* Stacks mostly have their outer calls in common with the stack before. */
 uint32_t pgk_call_trie_find(struct pgk_call_trie *trie, const uint64_t *callers, size_t n)
 {
+    size_t same = 0;
     if (!trie->nodes.n && !pgk_vec_push(&trie->nodes, (struct pgk_call_node){0}))
         return PGK_INDEX_NONE;
-    uint32_t node = PGK_CALL_ROOT;
-    while (n > 0 && node != PGK_INDEX_NONE)
-        node = find_child(trie, node, callers[--n]);
+    while (same < n && same < trie->last.n &&
+           trie->nodes.v[trie->last.v[same]].addr == callers[n - 1 - same])
+        same++;
+    uint32_t node = same ? trie->last.v[same - 1] : PGK_CALL_ROOT;
+    trie->last.n = same;
+    for (; same < n && node != PGK_INDEX_NONE; same++) {
+        node = find_child(trie, node, callers[n - 1 - same]);
+        if (node != PGK_INDEX_NONE && !pgk_vec_push(&trie->last, node))
+            return PGK_INDEX_NONE;
+    }
     return node;
+}
+
+static void renumber(struct pgk_call_counts *c, const uint32_t *number)
+{
+    for (size_t i = 0; i < c->v.n; i++)
+        c->v.v[i].node = number[c->v.v[i].node];
+    c->sorted = 0;
+}
+
+/* Since parents come before children, a node's place is known when the nodes below all siblings
+ * before it are counted. */
+static void number_nodes(const struct pgk_call_trie *trie, uint32_t *below, uint32_t *number)
+{
+    uint32_t n = (uint32_t)trie->nodes.n;
+    for (uint32_t i = n; i-- > 1;)
+        below[trie->nodes.v[i].parent] += below[i] + 1;
+    number[0] = 0;
+    for (uint32_t i = 1; i < n; i++) { /* below[parent] is what is left for it and those behind */
+        uint32_t parent = trie->nodes.v[i].parent, all = below[i] + 1;
+        number[i] = number[parent] + 1 + (below[parent] - all);
+        below[parent] -= all;
+    }
+}
+
+void pgk_call_trie_settle(struct pgk_call_trie *trie)
+{
+    size_t n = trie->nodes.n;
+    uint32_t *below = pgk_mem_zalloc(n + 1, sizeof *below);
+    uint32_t *number = pgk_mem_alloc(n + 1, sizeof *number);
+    struct pgk_call_node *nodes = pgk_mem_alloc(n + 1, sizeof *nodes);
+    pgk_index_free(&trie->index);
+    pgk_vec_free(&trie->last);
+    if (below && number && nodes && n) {
+        number_nodes(trie, below, number);
+        for (size_t i = 0; i < n; i++)
+            nodes[number[i]] = (struct pgk_call_node){trie->nodes.v[i].addr,
+                                                      number[trie->nodes.v[i].parent]};
+        memcpy(trie->nodes.v, nodes, n * sizeof *nodes);
+        renumber(&trie->ranges, number);
+        renumber(&trie->branches, number);
+        renumber(&trie->vtables, number);
+    }
+    pgk_mem_free(below);
+    pgk_mem_free(number);
+    pgk_mem_free(nodes);
+    pgk_call_counts_sort(&trie->ranges);
+    pgk_call_counts_sort(&trie->branches);
+    pgk_call_counts_sort(&trie->vtables);
 }
 
 bool pgk_call_trie_path(const struct pgk_call_trie *trie, uint32_t node, pgk_addr_vec *calls)
@@ -126,90 +211,106 @@ bool pgk_call_trie_path(const struct pgk_call_trie *trie, uint32_t node, pgk_add
 
 /* ---- unwinding ---- */
 
-uint64_t pgk_code_call_before(struct pgk_code *code, uint64_t addr)
+/* In place of a node: what ran has no known caller, and no more has what ran before. */
+#define LOST (PGK_INDEX_NONE - 1)
+
+static struct pgk_call_slot *slot_of(const struct pgk_call_tally *t, uint32_t node, uint32_t step)
 {
-    uint64_t before = pgk_code_before(code, addr);
-    return before != UINT64_MAX && pgk_code_kind(pgk_code_mark(code, before)) == PGK_INSN_CALL
-               ? before
-               : 0;
+    uint64_t hash = ((uint64_t)node << 32 | step) * UINT64_C(0x9e3779b97f4a7c15);
+    size_t i = hash >> 32;
+    for (;; i++) {
+        struct pgk_call_slot *s = &t->slots[i & t->mask];
+        if (!s->step_plus_1 || (s->node == node && s->step_plus_1 == step + 1))
+            return s;
+    }
 }
 
-enum branch_kind { BRANCH_CALL, BRANCH_RETURN, BRANCH_OTHER };
-
-/* Of a branch from elsewhere the target tells: what comes right after a call was returned to. */
-static enum branch_kind kind_of(struct pgk_code *code, uint64_t from, uint64_t to)
+static bool grow(struct pgk_call_tally *t)
 {
-    if (from == PGK_ADDR_EXTERNAL)
-        return pgk_code_call_before(code, to) ? BRANCH_RETURN : BRANCH_CALL;
-    enum pgk_insn_kind kind = pgk_code_kind(pgk_code_mark(code, from));
-    return kind == PGK_INSN_CALL  ? BRANCH_CALL
-           : kind == PGK_INSN_RET ? BRANCH_RETURN
-                                  : BRANCH_OTHER;
+    enum { FIRST_SLOTS = 1 << 10 };
+    size_t slots = t->slots ? (t->mask + 1) * 2 : FIRST_SLOTS;
+    struct pgk_call_tally new = {.n = t->n, .mask = slots - 1};
+    if (!(new.slots = pgk_mem_table(slots, sizeof *new.slots)))
+        return false;
+    for (size_t i = 0; t->slots && i <= t->mask; i++)
+        if (t->slots[i].step_plus_1)
+            *slot_of(&new, t->slots[i].node, t->slots[i].step_plus_1 - 1) = t->slots[i];
+    pgk_mem_free(t->slots);
+    *t = new;
+    return true;
+}
+
+static bool tally(struct pgk_call_tally *t, uint32_t node, uint32_t step, uint64_t count)
+{
+    if (PGK_UNLIKELY(!t->slots || t->n * 5 > t->mask * 3) && !grow(t))
+        return false;
+    struct pgk_call_slot *s = slot_of(t, node, step);
+    t->n += !s->step_plus_1;
+    *s = (struct pgk_call_slot){node, step + 1, pgk_sample_sum(s->count, count)};
+    return true;
 }
 
 /* The open calls before the branch was taken, given those after it. */
-static uint32_t undo_branch(struct pgk_call_trie *trie, struct pgk_code *code, uint32_t node,
-                            uint64_t from, uint64_t to)
+static uint32_t undo_branch(struct pgk_call_trie *trie, uint32_t node, const struct pgk_step *s)
 {
-    switch (kind_of(code, from, to)) {
-    case BRANCH_CALL:
-        return node != PGK_CALL_ROOT && trie->nodes.v[node].addr == from
+    switch (s->kind) {
+    case PGK_STEP_CALL:
+        return node != PGK_CALL_ROOT && trie->nodes.v[node].addr == s->call
                    ? trie->nodes.v[node].parent
                    : node;
-    case BRANCH_RETURN:
-        return find_child(trie, node, to == PGK_ADDR_EXTERNAL ? PGK_ADDR_EXTERNAL
-                                                              : pgk_code_call_before(code, to));
-    case BRANCH_OTHER:
+    case PGK_STEP_RETURN:
+        return find_child(trie, node, s->call);
+    case PGK_STEP_OTHER:
         break;
     }
     return node;
 }
 
-/* Straight code from the target of a branch to the source of the next one. Whether that can be is
- * looked at once. */
-static bool count_range(struct pgk_call_trie *trie, struct pgk_code *code, uint32_t node,
-                        uint64_t from, uint64_t to, uint64_t count, bool *impossible)
+bool pgk_call_trie_unwind(struct pgk_call_trie *trie, const struct pgk_steps *steps,
+                          const struct pgk_call_sample *sample)
 {
-    struct pgk_call_count *c = need_count(&trie->ranges, node, from, to);
-    if (!c)
-        return false;
-    if (!c->count)
-        c->impossible = !pgk_code_is_straight(code, from, to);
-    increase(c, count);
-    *impossible = c->impossible;
-    return true;
-}
-
-bool pgk_call_trie_add_range(struct pgk_call_trie *trie, struct pgk_code *code, uint32_t node,
-                             uint64_t from, uint64_t to, uint64_t count)
-{
-    bool impossible;
-    return count_range(trie, code, node, from, to, count, &impossible);
-}
-
-int pgk_call_trie_unwind(struct pgk_call_trie *trie, struct pgk_code *code,
-                         const struct pgk_call_sample *s, struct pgk_err *err)
-{
-    uint32_t node = pgk_call_trie_find(trie, s->callers, s->n_callers);
-    bool lost = false; /* what comes earlier has no known caller */
-    uint64_t ip = 0;
-    for (size_t i = 0; i < s->n_branches && node != PGK_INDEX_NONE; i++) {
-        uint64_t from = s->branches[i].from, to = s->branches[i].to;
-        bool to_elsewhere = to == PGK_ADDR_EXTERNAL, impossible = false;
-        if (i && to_elsewhere != (ip == PGK_ADDR_EXTERNAL))
-            lost = true;
-        else if (i && !to_elsewhere &&
-                 !count_range(trie, code, node, to, ip, s->count, &impossible))
-            return pgk_fail_nomem(err);
-        lost |= impossible;
-        node = lost ? PGK_CALL_ROOT : undo_branch(trie, code, node, from, to);
-        if (!to_elsewhere && node != PGK_INDEX_NONE &&
-            !pgk_call_counts_add(&trie->branches, from == PGK_ADDR_EXTERNAL ? PGK_CALL_ROOT : node,
-                                 from, to, s->count))
-            return pgk_fail_nomem(err);
-        ip = from;
+    uint32_t node = pgk_call_trie_find(trie, sample->callers.v, sample->callers.n);
+    bool was_elsewhere = false; /* control, when it took the branch before this one */
+    for (size_t i = 0; i < sample->steps.n && node != PGK_INDEX_NONE; i++) {
+        const struct pgk_step *s = &steps->v.v[sample->steps.v[i]];
+        if (i && (s->to == PGK_STEP_OUT) != was_elsewhere)
+            node = LOST;
+        if (!tally(&trie->tally, node, sample->steps.v[i], sample->count))
+            return false;
+        if (node != LOST)
+            node = s->impossible ? LOST : undo_branch(trie, node, s);
+        was_elsewhere = s->from == PGK_STEP_OUT;
     }
-    return node == PGK_INDEX_NONE ? pgk_fail_nomem(err) : 0;
+    return node != PGK_INDEX_NONE;
+}
+
+bool pgk_call_trie_count(struct pgk_call_trie *trie, const struct pgk_steps *steps,
+                         const struct pgk_code *code)
+{
+    const struct pgk_call_tally *t = &trie->tally;
+    for (size_t i = 0; t->slots && i <= t->mask; i++) {
+        const struct pgk_call_slot *slot = &t->slots[i];
+        if (!slot->step_plus_1)
+            continue;
+        const struct pgk_step *s = &steps->v.v[slot->step_plus_1 - 1];
+        uint32_t after = slot->node == LOST ? PGK_CALL_ROOT : slot->node;
+        bool lost = slot->node == LOST || s->impossible || s->from == PGK_STEP_OUT;
+        uint32_t before = lost ? PGK_CALL_ROOT : undo_branch(trie, after, s);
+        uint64_t from = s->from == PGK_STEP_OUT ? PGK_ADDR_EXTERNAL : code->base + s->from;
+        uint64_t to = code->base + s->to;
+        if (s->to == PGK_STEP_OUT)
+            continue;
+        if (before == PGK_INDEX_NONE ||
+            !add_count(&trie->branches,
+                       (struct pgk_call_count){before, false, from, to, slot->count}) ||
+            (s->end != PGK_STEP_OUT &&
+             !add_count(&trie->ranges, (struct pgk_call_count){after, s->impossible, to,
+                                                               code->base + s->end, slot->count})))
+            return false;
+    }
+    pgk_mem_free(trie->tally.slots);
+    trie->tally = (struct pgk_call_tally){0};
+    return true;
 }
 
 /* ---- recursion ---- */
@@ -222,7 +323,30 @@ static inline bool same_item(const uint8_t *a, const uint8_t *b, size_t size)
         return !memcmp(a, b, size);
     memcpy(&x, a, sizeof x);
     memcpy(&y, b, sizeof y);
-    return x == y && (size == sizeof x || !memcmp(a + sizeof x, b + sizeof y, size - sizeof x));
+    if (x != y || size == sizeof x)
+        return x == y;
+    if (size != 2 * sizeof x)
+        return !memcmp(a + sizeof x, b + sizeof y, size - sizeof x);
+    memcpy(&x, a + sizeof x, sizeof x);
+    memcpy(&y, b + sizeof y, sizeof y);
+    return x == y;
+}
+
+/* Most lists have no item twice, and a look at a bit for each shows it. */
+static bool may_repeat(const uint8_t *v, size_t n, size_t size)
+{
+    enum { WORDS = 32 }; /* 2^11 bits */
+    uint64_t seen[WORDS] = {0};
+    for (size_t i = 0; i < n; i++) {
+        uint64_t item[2] = {0}, hash;
+        memcpy(item, v + i * size, size < sizeof item ? size : sizeof item);
+        hash = (item[0] + item[1] * UINT64_C(0xd6e8feb86659fd93)) * UINT64_C(0x9e3779b97f4a7c15);
+        uint64_t bit = hash >> 53;
+        if (seen[bit / 64] >> bit % 64 & 1)
+            return true;
+        seen[bit / 64] |= UINT64_C(1) << bit % 64;
+    }
+    return false;
 }
 
 static bool repeats_after(const uint8_t *v, size_t n, size_t size, size_t period)
@@ -262,6 +386,8 @@ static size_t compress_period(uint8_t *v, size_t n, size_t size, size_t period)
 
 size_t pgk_compress_recursion(void *v, size_t n, size_t size)
 {
+    if (!may_repeat(v, n, size))
+        return n;
     for (size_t period = 1; period <= n / 2; period++)
         n = compress_period(v, n, size, period);
     return n;

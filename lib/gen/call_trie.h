@@ -8,9 +8,7 @@
 #ifndef PGK_CALL_TRIE_H
 #define PGK_CALL_TRIE_H
 
-#include "code.h"
-#include "counters.h"
-#include "fail.h"
+#include "steps.h"
 
 struct pgk_call_node {
     uint64_t addr; /* of the call; PGK_ADDR_EXTERNAL: from elsewhere; 0: from no call */
@@ -23,9 +21,24 @@ struct pgk_call_count {
     uint64_t from, to, count;
 };
 
+/* Counts as they come; those of one key are put together when there are many, and by sorting. */
 struct pgk_call_counts {
     PGK_VEC(struct pgk_call_count) v;
-    struct pgk_index index;
+    size_t sorted; /* so many of them */
+};
+
+/* How often each step was made from each node. */
+struct pgk_call_tally {
+    struct pgk_call_slot {
+        uint32_t node, step_plus_1; /* 0: empty */
+        uint64_t count;
+    } *slots;
+    size_t n, mask;
+};
+
+/* By contexts of names: nodes are those of a profile, 0 for no known context. */
+struct pgk_named_counts {
+    struct pgk_call_counts ranges, branches;
 };
 
 enum { PGK_CALL_ROOT = 0 };
@@ -35,14 +48,16 @@ struct pgk_call_trie {
     struct pgk_index index;
     struct pgk_call_counts ranges, branches;
     struct pgk_call_counts vtables; /* from: the load; to: number of the vtable's name */
+    struct pgk_call_tally tally;    /* not yet in the above */
+    PGK_VEC(uint32_t) last;         /* the path that was found last, outermost first */
 };
 
-/* A sample with addresses of the binary, or PGK_ADDR_EXTERNAL. */
+typedef PGK_VEC(uint64_t) pgk_addr_vec;
+typedef PGK_VEC(uint32_t) pgk_step_vec;
+
 struct pgk_call_sample {
-    const uint64_t *callers; /* call instructions, innermost first */
-    size_t n_callers;
-    const struct pgk_pair *branches; /* newest first; `count` is not used */
-    size_t n_branches;
+    pgk_addr_vec callers; /* call instructions or PGK_ADDR_EXTERNAL, innermost first */
+    pgk_step_vec steps;   /* newest first */
     uint64_t count;
 };
 
@@ -56,18 +71,20 @@ bool pgk_call_counts_add(struct pgk_call_counts *counts, uint32_t node, uint64_t
 /* Adds to a range that `code` tells whether it can be. False when out of memory. */
 bool pgk_call_trie_add_range(struct pgk_call_trie *trie, struct pgk_code *code, uint32_t node,
                              uint64_t from, uint64_t to, uint64_t count);
-/* Ascending by node; the index is gone then, and nothing may be added. */
-void pgk_call_trie_sort(struct pgk_call_trie *trie);
+/* Ascending by node, from and to; each key once. */
+void pgk_call_counts_sort(struct pgk_call_counts *counts);
+/* Sorts all counts; nothing may be looked for or added afterwards. If there is memory for it, nodes
+ * are numbered anew so that those below a node come right behind it, and so do their counts. */
+void pgk_call_trie_settle(struct pgk_call_trie *trie);
 
-/* Goes through the branches from the newest to the oldest, takes back on the stack of calls what
- * each did, and counts what ran in between under the calls that were open then. */
-int pgk_call_trie_unwind(struct pgk_call_trie *trie, struct pgk_code *code,
-                         const struct pgk_call_sample *sample, struct pgk_err *err);
+/* Goes through the steps from the newest to the oldest, takes back on the stack of calls what the
+ * branch of each did, and counts what ran in between under the calls that were open then. */
+bool pgk_call_trie_unwind(struct pgk_call_trie *trie, const struct pgk_steps *steps,
+                          const struct pgk_call_sample *sample);
+/* Adds what was counted so to ranges and branches. False when out of memory. */
+bool pgk_call_trie_count(struct pgk_call_trie *trie, const struct pgk_steps *steps,
+                         const struct pgk_code *code);
 
-/* The call instruction right before an address; 0 if there is none. */
-uint64_t pgk_code_call_before(struct pgk_code *code, uint64_t addr);
-
-typedef PGK_VEC(uint64_t) pgk_addr_vec;
 /* Fills `calls` with the calls that lead to a node, outermost first: those behind the last call
  * from elsewhere. False when out of memory. */
 bool pgk_call_trie_path(const struct pgk_call_trie *trie, uint32_t node, pgk_addr_vec *calls);

@@ -27,7 +27,7 @@ struct pgk_code_region { /* from a symbol to the next one */
 struct pgk_code {
     const struct pgk_elf *elf;
     struct pgk_insn_decoder decoder;
-    uint64_t base, span;   /* of all code */
+    uint64_t base, span;   /* of all code; span: below 2^32 */
     uint8_t *marks;        /* by address - base */
     uint8_t *pages;        /* decoded, by page */
     PGK_VEC(struct pgk_code_region) regions; /* ascending */
@@ -54,6 +54,13 @@ static inline uint8_t pgk_code_mark(struct pgk_code *code, uint64_t addr)
 static inline bool pgk_code_is(struct pgk_code *code, uint64_t addr)
 {
     return pgk_code_mark(code, addr) & PGK_CODE_LENGTH;
+}
+
+/* From the base of the code; UINT32_MAX outside of it. */
+static inline uint32_t pgk_code_offset(const struct pgk_code *code, uint64_t addr)
+{
+    uint64_t off = addr - code->base;
+    return off < code->span ? (uint32_t)off : UINT32_MAX;
 }
 
 static inline enum pgk_insn_kind pgk_code_kind(uint8_t mark)

@@ -9,6 +9,7 @@
 #include "pgokit/gen.h"
 #include "pgokit/probe.h"
 #include "sample_model.h"
+#include "steps.h"
 #include "symboliser.h"
 
 struct pgk_gen_binary {
@@ -18,11 +19,14 @@ struct pgk_gen_binary {
     bool flow_sensitive;           /* its discriminators are */
     struct pgk_symboliser *sym;    /* once needed; NULL without debug information */
     struct pgk_probes *probes;     /* once needed */
+    struct pgk_steps steps;        /* of the input that is being read */
     struct pgk_counters counters;  /* as seen: ranges need not be sound */
     struct pgk_pairs hits;         /* instructions that were sampled, without branches: `from` */
+    struct pgk_pairs hit_calls;    /* indirect calls in their call chains: to what code */
     struct pgk_functions functions;  /* around what was counted with contexts */
     struct pgk_probe_index *index;   /* of these */
     struct pgk_call_trie calls;    /* the same by calling context, and loads of vtables */
+    struct pgk_named_counts named; /* the same by contexts of functions and lines */
 };
 
 /* Notes the first example of what is left out; examples are printf formats. */
@@ -37,6 +41,8 @@ void pgk_gen_no_source(struct pgk_gen_stats *stats, const struct pgk_gen_binary 
  * samples have it, but for the least change. With `symbols` as in pgk_gen_functions. */
 int pgk_gen_infer(struct pgk_gen_binary *binary, bool symbols, unsigned threads,
                   struct pgk_err *err);
+/* Adds the steps to the counters, and forgets them. */
+int pgk_gen_count_steps(struct pgk_gen_binary *binary, bool contexts, struct pgk_err *err);
 /* Sorts the counters and drops ranges that cannot be; nothing may be counted any more. */
 void pgk_gen_settle(struct pgk_gen_binary *binary, struct pgk_gen_stats *stats);
 /* The functions around what was counted; with `symbols` also those without debug information. */

@@ -31,6 +31,7 @@ struct pgk_gen {
     /* Of the input that is being read: */
     struct pgk_address_space space;
     struct pgk_address_window windows[PGK_GEN_WINDOWS]; /* that addresses were found in lately */
+    uint64_t room[PGK_GEN_WINDOWS]; /* size of each for the sample in hand; 0: not for this one */
     unsigned next_window;
     struct pgk_err *err;
     struct pgk_perf_input *input;
@@ -38,8 +39,8 @@ struct pgk_gen {
     /* Of the sample that is being counted: */
     PGK_VEC(struct pgk_gen_place) branches; /* source, target, source, ... */
     PGK_VEC(struct pgk_gen_place) chain;
-    PGK_VEC(struct pgk_pair) pairs; /* as one binary sees them */
-    pgk_addr_vec callers;
+    PGK_VEC(bool) seen; /* by branch: a binary has it */
+    struct pgk_call_sample sample; /* as one binary sees it */
 };
 
 /* Opens the code of a binary on first use. */

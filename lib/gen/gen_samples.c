@@ -7,24 +7,36 @@
 
 /* ---- addresses ---- */
 
-static const struct pgk_address_window *window_of(struct pgk_gen *g,
-                                                  const struct pgk_perf_sample *s, uint64_t addr)
+/* Which windows hold for a sample. */
+static void choose_windows(struct pgk_gen *g, const struct pgk_perf_sample *s)
 {
-    for (unsigned i = 0; i < PGK_GEN_WINDOWS; i++)
-        if (pgk_address_in_window(&g->windows[i], s->pid, s->time, addr))
-            return &g->windows[i];
-    struct pgk_address_window *w = &g->windows[g->next_window++ % PGK_GEN_WINDOWS];
-    *w = pgk_address_window(&g->space, s->pid, s->time, addr);
-    return w;
+    for (unsigned i = 0; i < PGK_GEN_WINDOWS; i++) {
+        const struct pgk_address_window *w = &g->windows[i];
+        bool holds = s->pid == w->pid && s->time >= w->from && s->time < w->until;
+        g->room[i] = holds ? w->end - w->start : 0;
+    }
 }
 
-static struct pgk_gen_place place_of(struct pgk_gen *g, const struct pgk_perf_sample *s,
-                                     uint64_t addr)
+static unsigned find_window(struct pgk_gen *g, const struct pgk_perf_sample *s, uint64_t addr)
 {
-    if (g->stats.no_mapping)
+    unsigned i = g->next_window++ % PGK_GEN_WINDOWS;
+    g->windows[i] = pgk_address_window(&g->space, s->pid, s->time, addr);
+    g->room[i] = g->windows[i].end - g->windows[i].start;
+    return i;
+}
+
+/* choose_windows was called for the sample. */
+static inline struct pgk_gen_place place_of(struct pgk_gen *g, const struct pgk_perf_sample *s,
+                                            uint64_t addr)
+{
+    unsigned i = 0;
+    if (PGK_UNLIKELY(g->stats.no_mapping))
         return (struct pgk_gen_place){0, addr};
-    const struct pgk_address_window *w = window_of(g, s, addr);
-    return (struct pgk_gen_place){w->binary, addr - w->bias};
+    while (i < PGK_GEN_WINDOWS && addr - g->windows[i].start >= g->room[i])
+        i++;
+    if (PGK_UNLIKELY(i == PGK_GEN_WINDOWS))
+        i = find_window(g, s, addr);
+    return (struct pgk_gen_place){g->windows[i].binary, addr - g->windows[i].bias};
 }
 
 int pgk_gen_need_code(struct pgk_gen *g, struct pgk_gen_binary *b)
@@ -79,30 +91,71 @@ static void sample_outside(struct pgk_gen *g, const struct pgk_perf_sample *s)
                         file_at(g, s, s->ip));
 }
 
+/* The step of a branch; PGK_INDEX_NONE if nothing of it is an instruction. `source` is set to
+ * PGK_STEP_OUT if it is none. False when out of memory. */
+static inline bool need_step(struct pgk_gen_binary *b, uint32_t *source, uint32_t target,
+                             uint32_t end, uint32_t *step)
+{
+    *step = pgk_steps_find(&b->steps, *source, target, end);
+    if (PGK_LIKELY(*step != PGK_INDEX_NONE)) /* nobody waits for what the step says */
+        return true;
+    if (!pgk_steps_need(&b->steps, &b->code, *source, target, end, step))
+        return false;
+    *source = *step == PGK_INDEX_NONE ? PGK_STEP_OUT : b->steps.v.v[*step].from;
+    return true;
+}
+
+/* Where control left for the branch that was taken next. */
+struct last_source {
+    uint32_t binary, off; /* binary: PGK_NO_BINARY elsewhere */
+};
+
+/* Counts one in the binary that it leads to, whatever of it is no instruction being elsewhere;
+ * `known` is false if all of it is. */
+static int count_branch(struct pgk_gen *g, struct pgk_gen_place from, struct pgk_gen_place to,
+                        uint64_t count, struct last_source *last, bool *known)
+{
+    uint32_t number = to.binary == PGK_NO_BINARY ? from.binary : to.binary;
+    struct pgk_gen_binary *b = &g->v.v[number];
+    PGK_TRY(pgk_gen_need_code(g, b));
+    uint32_t source = from.binary == number ? pgk_code_offset(&b->code, from.addr) : PGK_STEP_OUT;
+    uint32_t target = to.binary == number ? pgk_code_offset(&b->code, to.addr) : PGK_STEP_OUT;
+    uint32_t end = last->binary == number && target != PGK_STEP_OUT ? last->off : PGK_STEP_OUT;
+    uint32_t step;
+    if (!need_step(b, &source, target, end, &step))
+        return pgk_fail_nomem(g->err);
+    struct last_source left = {source == PGK_STEP_OUT ? PGK_NO_BINARY : number, source};
+    if (step != PGK_INDEX_NONE) {
+        struct pgk_step *s = &b->steps.v.v[step];
+        s->count = pgk_sample_sum(s->count, count);
+    }
+    if (from.binary != number && from.binary != PGK_NO_BINARY) { /* one of ours called another */
+        b = &g->v.v[from.binary];
+        PGK_TRY(pgk_gen_need_code(g, b));
+        if (pgk_code_is(&b->code, from.addr))
+            left = (struct last_source){from.binary, pgk_code_offset(&b->code, from.addr)};
+    }
+    *known = step != PGK_INDEX_NONE || left.binary != PGK_NO_BINARY;
+    if (*known)
+        *last = left;
+    return 0;
+}
+
 /* Between the target of a branch and the source of the next one, control ran straight on. */
 static int count_branches(struct pgk_gen *g, const struct pgk_perf_sample *s)
 {
-    struct pgk_gen_place end = {.binary = PGK_NO_BINARY};
+    struct last_source last = {PGK_NO_BINARY, PGK_STEP_OUT};
     bool any = false;
+    g->stats.branches += s->count * s->n_branches;
     for (size_t i = 0; i < s->n_branches; i++) {
-        struct pgk_gen_place from, to;
-        PGK_TRY(code_place(g, s, s->branches[i].from, &from));
-        PGK_TRY(code_place(g, s, s->branches[i].to, &to));
-        g->stats.branches += s->count;
-        if (from.binary == PGK_NO_BINARY && to.binary == PGK_NO_BINARY) {
+        struct pgk_gen_place from = place_of(g, s, s->branches[i].from);
+        struct pgk_gen_place to = place_of(g, s, s->branches[i].to);
+        bool known = from.binary != PGK_NO_BINARY || to.binary != PGK_NO_BINARY;
+        if (known)
+            PGK_TRY(count_branch(g, from, to, s->count, &last, &known));
+        if (!known)
             branch_outside(g, s, i);
-            continue;
-        }
-        any = true;
-        if (to.binary != PGK_NO_BINARY) {
-            struct pgk_counters *c = &g->v.v[to.binary].counters;
-            uint64_t source = from.binary == to.binary ? from.addr : PGK_ADDR_EXTERNAL;
-            if (!pgk_pairs_add(&c->branches, source, to.addr, s->count) ||
-                (end.binary == to.binary &&
-                 !pgk_pairs_add(&c->ranges, to.addr, end.addr, s->count)))
-                return pgk_fail_nomem(g->err);
-        }
-        end = from;
+        any |= known;
     }
     if (!any)
         sample_outside(g, s);
@@ -130,16 +183,19 @@ static size_t user_chain(const struct pgk_perf_sample *s, const uint64_t **chain
     return marked ? 0 : s->n_chain;
 }
 
+/* Whether branches are of instructions is seen when their steps are looked up. */
 static int place_sample(struct pgk_gen *g, const struct pgk_perf_sample *s)
 {
     const uint64_t *chain;
     size_t n_chain = user_chain(s, &chain);
-    g->branches.n = g->chain.n = 0;
-    if (!pgk_vec_reserve(&g->branches, 2 * s->n_branches) || !pgk_vec_reserve(&g->chain, n_chain))
+    g->branches.n = g->chain.n = g->seen.n = 0;
+    if (!pgk_vec_reserve(&g->branches, 2 * s->n_branches) ||
+        !pgk_vec_reserve(&g->seen, s->n_branches) || !pgk_vec_reserve(&g->chain, n_chain))
         return pgk_fail_nomem(g->err);
     for (size_t i = 0; i < s->n_branches; i++) {
-        PGK_TRY(code_place(g, s, s->branches[i].from, &g->branches.v[g->branches.n++]));
-        PGK_TRY(code_place(g, s, s->branches[i].to, &g->branches.v[g->branches.n++]));
+        g->branches.v[g->branches.n++] = place_of(g, s, s->branches[i].from);
+        g->branches.v[g->branches.n++] = place_of(g, s, s->branches[i].to);
+        g->seen.v[g->seen.n++] = false;
     }
     for (size_t i = 0; i < n_chain; i++)
         PGK_TRY(code_place(g, s, chain[i], &g->chain.v[g->chain.n++]));
@@ -156,7 +212,7 @@ static uint64_t seen_from(const struct pgk_gen_place *place, uint32_t binary)
 static bool list_callers(struct pgk_gen *g, uint32_t binary, uint64_t count)
 {
     struct pgk_code *code = &g->v.v[binary].code;
-    g->callers.n = 0;
+    g->sample.callers.n = 0;
     bool elsewhere = g->chain.n && g->chain.v[0].binary != binary;
     for (size_t i = 1; i < g->chain.n; i++) {
         uint64_t at = seen_from(&g->chain.v[i], binary);
@@ -172,23 +228,38 @@ static bool list_callers(struct pgk_gen *g, uint32_t binary, uint64_t count)
                             at, pgk_elf_path(g->v.v[binary].elf));
             break;
         }
-        if (!pgk_vec_push(&g->callers, call))
+        if (!pgk_vec_push(&g->sample.callers, call))
             return false;
     }
-    if (g->callers.n && g->callers.v[g->callers.n - 1] == PGK_ADDR_EXTERNAL)
-        g->callers.n--;
+    if (g->sample.callers.n && g->sample.callers.v[g->sample.callers.n - 1] == PGK_ADDR_EXTERNAL)
+        g->sample.callers.n--;
     return true;
 }
 
-static bool list_branches(struct pgk_gen *g, uint32_t binary)
+static bool list_steps(struct pgk_gen *g, uint32_t binary)
 {
-    g->pairs.n = 0;
-    for (size_t i = 0; i < g->branches.n; i += 2) {
-        struct pgk_pair pair = {.from = seen_from(&g->branches.v[i], binary),
-                                .to = seen_from(&g->branches.v[i + 1], binary)};
-        if ((pair.from != PGK_ADDR_EXTERNAL || pair.to != PGK_ADDR_EXTERNAL) &&
-            !pgk_vec_push(&g->pairs, pair))
+    struct pgk_gen_binary *b = &g->v.v[binary];
+    uint32_t last = PGK_STEP_OUT;
+    g->sample.steps.n = 0;
+    if (!pgk_vec_reserve(&g->sample.steps, g->seen.n))
+        return false;
+    for (size_t i = 0; i < g->seen.n; i++) {
+        const struct pgk_gen_place *from = &g->branches.v[2 * i], *to = from + 1;
+        uint32_t source = from->binary == binary ? pgk_code_offset(&b->code, from->addr)
+                                                 : PGK_STEP_OUT;
+        uint32_t target = to->binary == binary ? pgk_code_offset(&b->code, to->addr)
+                                               : PGK_STEP_OUT;
+        if (source == PGK_STEP_OUT && target == PGK_STEP_OUT)
+            continue;
+        uint32_t end = target == PGK_STEP_OUT ? PGK_STEP_OUT : last;
+        uint32_t step;
+        if (!need_step(b, &source, target, end, &step))
             return false;
+        if (step == PGK_INDEX_NONE)
+            continue;
+        g->seen.v[i] = true;
+        g->sample.steps.v[g->sample.steps.n++] = step;
+        last = source;
     }
     return true;
 }
@@ -200,28 +271,30 @@ static bool is_between_frames(struct pgk_gen *g, uint32_t binary)
            pgk_code_is_frame_edge(&g->v.v[binary].code, g->chain.v[0].addr);
 }
 
-static int unwind_in(struct pgk_gen *g, uint32_t binary, uint64_t count, bool *any)
+static int unwind_in(struct pgk_gen *g, uint32_t binary, uint64_t count)
 {
     struct pgk_gen_binary *b = &g->v.v[binary];
-    if (!list_branches(g, binary))
-        return pgk_fail_nomem(g->err);
-    if (!g->pairs.n)
+    bool any = false;
+    for (size_t i = 0; i < g->branches.n && !any; i++)
+        any = g->branches.v[i].binary == binary;
+    if (!any)
         return 0;
-    *any = true;
+    PGK_TRY(pgk_gen_need_code(g, b));
+    if (!list_steps(g, binary))
+        return pgk_fail_nomem(g->err);
+    if (!g->sample.steps.n)
+        return 0;
     if (is_between_frames(g, binary)) {
         g->stats.between_frames += count;
         pgk_gen_example(&g->stats, PGK_GEN_BETWEEN_FRAMES, "0x%" PRIx64 " in %s",
                         g->chain.v[0].addr, pgk_elf_path(b->elf));
         return 0;
     }
-    if (!list_callers(g, binary, count))
-        return pgk_fail_nomem(g->err);
-    struct pgk_call_sample sample = {.callers = g->callers.v,
-                                     .n_callers = g->callers.n,
-                                     .branches = g->pairs.v,
-                                     .n_branches = g->pairs.n,
-                                     .count = count};
-    return pgk_call_trie_unwind(&b->calls, &b->code, &sample, g->err);
+    g->sample.count = count;
+    return list_callers(g, binary, count) &&
+                   pgk_call_trie_unwind(&b->calls, &b->steps, &g->sample)
+               ? 0
+               : pgk_fail_nomem(g->err);
 }
 
 static int count_stack(struct pgk_gen *g, const struct pgk_perf_sample *s)
@@ -229,12 +302,13 @@ static int count_stack(struct pgk_gen *g, const struct pgk_perf_sample *s)
     bool any = false;
     PGK_TRY(place_sample(g, s));
     g->stats.branches += s->count * s->n_branches;
-    for (size_t i = 0; i < g->branches.n; i += 2)
-        if (g->branches.v[i].binary == PGK_NO_BINARY &&
-            g->branches.v[i + 1].binary == PGK_NO_BINARY)
-            branch_outside(g, s, i / 2);
     for (uint32_t i = 0; i < g->v.n; i++)
-        PGK_TRY(unwind_in(g, i, s->count, &any));
+        PGK_TRY(unwind_in(g, i, s->count));
+    for (size_t i = 0; i < g->seen.n; i++) {
+        any |= g->seen.v[i];
+        if (!g->seen.v[i])
+            branch_outside(g, s, i);
+    }
     if (!any)
         sample_outside(g, s);
     return 0;
@@ -285,13 +359,13 @@ static int count_load(struct pgk_gen *g, const struct pgk_perf_sample *s, uint64
     g->loads += s->count;
     g->load_period = pgk_sample_sum(g->load_period, pgk_sample_product(s->period, s->count));
     struct pgk_gen_binary *b = &g->v.v[code.binary];
-    g->callers.n = 0;
+    g->sample.callers.n = 0;
     if (s->n_chain && g->contexts) {
         PGK_TRY(place_sample(g, s));
         if (!is_between_frames(g, code.binary) && !list_callers(g, code.binary, s->count))
             return pgk_fail_nomem(g->err);
     }
-    uint32_t node = pgk_call_trie_find(&b->calls, g->callers.v, g->callers.n);
+    uint32_t node = pgk_call_trie_find(&b->calls, g->sample.callers.v, g->sample.callers.n);
     return node != PGK_INDEX_NONE &&
                    pgk_call_counts_add(&b->calls.vtables, node, code.addr, name, s->count)
                ? 0
@@ -345,6 +419,26 @@ static void without_branches(struct pgk_gen *g, const struct pgk_perf_sample *s)
     pgk_gen_example(&g->stats, PGK_GEN_WITHOUT_BRANCHES, "at 0x%" PRIx64, s->ip);
 }
 
+/* Whom indirect calls enter, call chains alone tell where there are no branches. */
+static int count_hit_calls(struct pgk_gen *g, const struct pgk_perf_sample *s, uint32_t binary)
+{
+    struct pgk_gen_binary *b = &g->v.v[binary];
+    PGK_TRY(place_sample(g, s));
+    if (!list_callers(g, binary, s->count))
+        return pgk_fail_nomem(g->err);
+    uint64_t callee = g->chain.n && !is_between_frames(g, binary)
+                          ? seen_from(&g->chain.v[0], binary)
+                          : PGK_ADDR_EXTERNAL;
+    for (size_t i = 0; i < g->sample.callers.n; i++) {
+        uint64_t call = g->sample.callers.v[i];
+        if (callee != PGK_ADDR_EXTERNAL && pgk_code_mark(&b->code, call) & PGK_CODE_INDIRECT &&
+            !pgk_pairs_add(&b->hit_calls, call, callee, s->count))
+            return pgk_fail_nomem(g->err);
+        callee = call;
+    }
+    return 0;
+}
+
 /* A sample of an instruction alone is good for something if there are no branch stacks at all,
  * which is known at the end. */
 static int count_hit(struct pgk_gen *g, const struct pgk_perf_sample *s)
@@ -359,8 +453,9 @@ static int count_hit(struct pgk_gen *g, const struct pgk_perf_sample *s)
         return 0;
     }
     g->hits += s->count;
-    return pgk_pairs_add(&g->v.v[at.binary].hits, at.addr, 0, s->count) ? 0
-                                                                        : pgk_fail_nomem(g->err);
+    if (!pgk_pairs_add(&g->v.v[at.binary].hits, at.addr, 0, s->count))
+        return pgk_fail_nomem(g->err);
+    return s->n_chain && !g->opts.ignore_chains ? count_hit_calls(g, s, at.binary) : 0;
 }
 
 static bool is_other_process(struct pgk_gen *g, const struct pgk_perf_sample *s)
@@ -383,6 +478,7 @@ int pgk_gen_on_sample(void *ctx, const struct pgk_perf_sample *s)
     bool used;
     g->stats.samples += s->count;
     PGK_TRY(pgk_process_map_ready(g->space.map, g->err));
+    choose_windows(g, s);
     if (is_other_process(g, s))
         return 0;
     g->stats.no_mapping = !g->space.any_matched;
@@ -417,6 +513,7 @@ static int on_op(void *ctx, const struct pgk_hw_op *op)
         .n_branches = op->earlier_target ? 2 : 1,
     };
     g->stats.samples++;
+    choose_windows(g, &s);
     if (op->in_kernel) {
         g->stats.in_kernel++;
         pgk_gen_example(&g->stats, PGK_GEN_IN_KERNEL, "at 0x%" PRIx64, op->pc);

@@ -73,6 +73,7 @@ struct reader {
     PGK_VEC(uint64_t) hist;     /* of the block that was read last */
     PGK_VEC(struct stack_ref) stacks;
     PGK_VEC(uint32_t) path;     /* nodes of the stack that was added last, from the root on */
+    PGK_VEC(uint32_t) frames;   /* of its upper part, which the one before does not share */
 };
 
 #define RECORD(r, what, i) PGK_F("dump %u, %s %" PRIu64, (r)->dump, (what), (uint64_t)(i) + 1)
@@ -516,16 +517,19 @@ static int add_stack(struct reader *r, const struct stack_ref *ref, const struct
     r->path.n = 0;
     if (!pgk_vec_reserve(&r->path, pcs.n + 1))
         return pgk_fail_nomem(r->err);
-    uint32_t *path = r->path.v, node = path[shared];
+    r->frames.n = 0;
+    if (!pgk_vec_reserve(&r->frames, pcs.n - shared))
+        return pgk_fail_nomem(r->err);
     for (uint64_t depth = shared; depth < pcs.n; depth++) {
         uint32_t frame = frame_of_pc(r, pc_at(pcs.v, pcs.n - 1 - depth));
         if (frame == PGK_INDEX_NONE)
             return pgk_fail_nomem(r->err);
-        node = pgk_heap_push(r->heap, node, frame);
-        if (node == PGK_NODE_NONE)
-            return pgk_fail_nomem(r->err);
-        path[depth + 1] = node;
+        r->frames.v[r->frames.n++] = frame;
     }
+    if (!pgk_heap_push(r->heap, r->path.v[shared], r->frames.v, r->frames.n,
+                       r->path.v + shared + 1))
+        return pgk_fail_nomem(r->err);
+    const uint32_t node = r->path.v[pcs.n];
     struct entry *e = &r->entries.v[ref->entry];
     if (e->node == PGK_NODE_NONE)
         e->node = node;
@@ -788,5 +792,6 @@ int pgk_heap_raw_read(struct pgk_heap *h, const uint8_t *bytes, size_t size,
     pgk_vec_free(&r.hist);
     pgk_vec_free(&r.stacks);
     pgk_vec_free(&r.path);
+    pgk_vec_free(&r.frames);
     return status;
 }

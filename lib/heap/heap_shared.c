@@ -6,10 +6,19 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+enum { CACHE_LINE = 64 };
+
+/* What is changed often stands apart from what is read. */
 struct pgk_heap_sharing {
     pthread_rwlock_t room;  /* held by who has a claim; to write by who makes room */
+    atomic_size_t claimed_nodes, claimed_contexts;
+    char apart_1[CACHE_LINE];
     pthread_mutex_t names;
-    atomic_size_t nodes, contexts; /* claimed */
+    char apart_2[CACHE_LINE];
+    size_t nodes; /* how many there are, instead of what the model says */
+    char apart_3[CACHE_LINE];
+    size_t contexts;
+    char apart_4[CACHE_LINE];
 };
 
 int pgk_heap_share(struct pgk_heap *h, struct pgk_err *err)
@@ -19,10 +28,18 @@ int pgk_heap_share(struct pgk_heap *h, struct pgk_err *err)
         return pgk_fail_nomem(err);
     pthread_rwlock_init(&s->room, NULL);
     pthread_mutex_init(&s->names, NULL);
-    atomic_init(&s->nodes, 0);
-    atomic_init(&s->contexts, 0);
+    atomic_init(&s->claimed_nodes, 0);
+    atomic_init(&s->claimed_contexts, 0);
+    s->nodes = h->stacks.nodes.n;
+    s->contexts = h->contexts.n;
     h->sharing = s;
     return 0;
+}
+
+static void count(struct pgk_heap *h)
+{
+    h->stacks.nodes.n = h->sharing->nodes;
+    h->contexts.n = h->sharing->contexts;
 }
 
 void pgk_heap_unshare(struct pgk_heap *h)
@@ -30,6 +47,7 @@ void pgk_heap_unshare(struct pgk_heap *h)
     struct pgk_heap_sharing *s = h->sharing;
     if (!s)
         return;
+    count(h);
     h->sharing = NULL;
     pthread_rwlock_destroy(&s->room);
     pthread_mutex_destroy(&s->names);
@@ -53,15 +71,16 @@ void pgk_heap_let_names(struct pgk_heap *h)
 /* Is there room for all claims? What a thread has added counts before its claim ends. */
 static bool has_room(const struct pgk_heap *h, size_t nodes, size_t contexts)
 {
-    return __atomic_load_n(&h->stacks.nodes.n, __ATOMIC_ACQUIRE) + nodes <=
-               pgk_stack_room(&h->stacks) &&
-           __atomic_load_n(&h->contexts.n, __ATOMIC_ACQUIRE) + contexts <= h->contexts.cap &&
+    const struct pgk_heap_sharing *s = h->sharing;
+    return __atomic_load_n(&s->nodes, __ATOMIC_ACQUIRE) + nodes <= pgk_stack_room(&h->stacks) &&
+           __atomic_load_n(&s->contexts, __ATOMIC_ACQUIRE) + contexts <= h->contexts.cap &&
            h->context_of.n >= h->stacks.nodes.cap;
 }
 
 /* While nobody has a claim. */
 static int make_room(struct pgk_heap *h, size_t nodes, size_t contexts, struct pgk_err *err)
 {
+    count(h);
     if (h->contexts.n + contexts >= PGK_CONTEXT_HELD ||
         !pgk_stack_reserve(&h->stacks, h->stacks.nodes.n + nodes) ||
         !pgk_vec_reserve(&h->contexts, contexts))
@@ -86,8 +105,8 @@ int pgk_heap_claim(struct pgk_heap *h, size_t nodes, size_t contexts, struct pgk
     struct pgk_heap_sharing *s = h->sharing;
     while (s) {
         pthread_rwlock_rdlock(&s->room);
-        if (has_room(h, atomic_fetch_add(&s->nodes, nodes) + nodes,
-                     atomic_fetch_add(&s->contexts, contexts) + contexts))
+        if (has_room(h, atomic_fetch_add(&s->claimed_nodes, nodes) + nodes,
+                     atomic_fetch_add(&s->claimed_contexts, contexts) + contexts))
             return 0;
         pgk_heap_release(h, nodes, contexts);
         pthread_rwlock_wrlock(&s->room);
@@ -104,9 +123,18 @@ void pgk_heap_release(struct pgk_heap *h, size_t nodes, size_t contexts)
     struct pgk_heap_sharing *s = h->sharing;
     if (!s)
         return;
-    atomic_fetch_sub(&s->nodes, nodes);
-    atomic_fetch_sub(&s->contexts, contexts);
+    atomic_fetch_sub(&s->claimed_nodes, nodes);
+    atomic_fetch_sub(&s->claimed_contexts, contexts);
     pthread_rwlock_unlock(&s->room);
+}
+
+bool pgk_heap_push(struct pgk_heap *h, uint32_t parent, const uint32_t *frames, size_t n,
+                   uint32_t *nodes)
+{
+    if (!h->sharing)
+        return pgk_stack_push_path(&h->stacks, parent, frames, n, nodes);
+    pgk_stack_push_path_shared(&h->stacks, &h->sharing->nodes, parent, frames, n, nodes);
+    return true;
 }
 
 /* ---- contexts ---- */
@@ -159,7 +187,7 @@ int pgk_heap_add_shared(struct pgk_heap *h, uint32_t stack, const struct pgk_mib
     if (at) {
         ok = add_to(h, &h->contexts.v[at - 1], mib);
     } else {
-        at = (uint32_t)__atomic_add_fetch(&h->contexts.n, 1, __ATOMIC_RELAXED);
+        at = (uint32_t)__atomic_add_fetch(&h->sharing->contexts, 1, __ATOMIC_RELAXED);
         ok = begin(h, &h->contexts.v[at - 1], stack, mib);
     }
     let(entry, at);

@@ -23,13 +23,10 @@ PGK_MUST_USE int pgk_heap_claim(struct pgk_heap *h, size_t nodes, size_t context
                                 struct pgk_err *err);
 void pgk_heap_release(struct pgk_heap *h, size_t nodes, size_t contexts);
 
-/* With a claim: as pgk_stack_push, pgk_heap_add, pgk_heap_own_by_chain. The last two do the
+/* With a claim: as pgk_stack_push_path, pgk_heap_add, pgk_heap_own_by_chain. The last two do the
  * work of the functions without `shared` on a shared model. */
-static inline uint32_t pgk_heap_push(struct pgk_heap *h, uint32_t parent, uint32_t frame)
-{
-    return h->sharing ? pgk_stack_push_shared(&h->stacks, parent, frame)
-                      : pgk_stack_push(&h->stacks, parent, frame);
-}
+bool pgk_heap_push(struct pgk_heap *h, uint32_t parent, const uint32_t *frames, size_t n,
+                   uint32_t *nodes);
 PGK_MUST_USE int pgk_heap_add_shared(struct pgk_heap *h, uint32_t stack, const struct pgk_mib *mib,
                                      struct pgk_err *err);
 void pgk_heap_own_by_chain_shared(struct pgk_heap *h, uint32_t stack);

@@ -80,10 +80,9 @@ static bool push_nodes(struct pgk_rekey *k, size_t first_node, size_t end_node)
         const struct pgk_stack_node *node = &k->from->stacks.nodes.v[i];
         uint32_t first = k->map.first.v[node->frame], end = k->map.first.v[node->frame + 1];
         uint32_t to = k->node_map[node->parent];
-        while (end > first && to != PGK_NODE_NONE)
-            to = pgk_heap_push(k->to, to, k->map.frames.v[--end]);
-        if (to == PGK_NODE_NONE)
-            return false;
+        while (end > first)
+            if (!pgk_heap_push(k->to, to, &k->map.frames.v[--end], 1, &to))
+                return false;
         k->node_map[i] = to;
     }
     return true;

@@ -109,18 +109,23 @@ static bool room_for_function(struct pgk_sample *p, uint32_t name)
     return true;
 }
 
+static uint32_t first_node(struct pgk_sample *p, uint32_t parent, uint64_t loc, uint32_t name,
+                           uint32_t flags, uint64_t checksum)
+{
+    if (!parent && !room_for_function(p, name))
+        return 0;
+    uint32_t id = new_node(p, parent, loc, name, flags, checksum);
+    return id && register_first(p, id) ? id : 0;
+}
+
 uint32_t pgk_sample_child(struct pgk_sample *p, uint32_t parent, uint64_t loc, uint32_t name,
                           uint32_t flags, uint64_t checksum, uint32_t hint)
 {
     uint32_t id = hint;
     if (!id || !is_at(&p->nodes.v[id], parent, loc, name, flags))
         id = find_at(p, parent, loc, name, flags);
-    if (!id) {
-        if (!parent && !room_for_function(p, name))
-            return 0;
-        id = new_node(p, parent, loc, name, flags, checksum);
-        return id && register_first(p, id) ? id : 0;
-    }
+    if (!id)
+        return first_node(p, parent, loc, name, flags, checksum);
     uint32_t last = id;
     for (; id; last = id, id = p->nodes.v[id].variant)
         if (p->nodes.v[id].checksum == checksum)
@@ -144,7 +149,7 @@ static uint32_t any_child(struct pgk_sample *p, uint32_t parent, uint64_t loc, u
                           uint32_t flags)
 {
     uint32_t id = find_at(p, parent, loc, name, flags);
-    return id ? id : pgk_sample_child(p, parent, loc, name, flags, 0, 0);
+    return id ? id : first_node(p, parent, loc, name, flags, 0);
 }
 
 uint32_t pgk_sample_root(struct pgk_sample *p, uint32_t name)

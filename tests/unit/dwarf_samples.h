@@ -61,6 +61,27 @@ struct expected {
     const char *text;
 };
 
+/* What is known of the copies of functions is the same, whoever looks at the lines. */
+static inline void expect_copies(struct pgk_symboliser *sym, const uint64_t *addrs,
+                                 const struct pgk_sym_chain *chains, size_t n)
+{
+    struct pgk_arena arena = {0};
+    struct pgk_sym_chain copies[64];
+    assert_int_equal(pgk_symbolise_copies(sym, addrs, n, 2, &arena, copies, NULL), 0);
+    for (size_t i = 0; i < n; i++) {
+        assert_int_equal(copies[i].count, chains[i].count);
+        for (uint32_t k = 0; k < copies[i].count; k++) {
+            const struct pgk_sym_frame *a = &copies[i].frames[k], *b = &chains[i].frames[k];
+            assert_true(a->function == b->function && a->decl_line == b->decl_line);
+            assert_int_equal(a->inlined, b->inlined);
+            assert_int_equal(a->line, k ? b->line : 0);
+            assert_int_equal(a->discriminator, k ? b->discriminator : 0);
+            assert_null(a->file);
+        }
+    }
+    pgk_arena_free(&arena);
+}
+
 static inline void expect(struct pgk_symboliser *sym, const struct expected *e, size_t n)
 {
     uint64_t addrs[64];
@@ -77,6 +98,7 @@ static inline void expect(struct pgk_symboliser *sym, const struct expected *e, 
         assert_int_equal(pgk_symbolise(sym, addrs, n, threads, &arena, chains, &err), 0);
         for (size_t i = 0; i < n; i++)
             assert_string_equal(chain_text(text, &chains[i]), e[i].text);
+        expect_copies(sym, addrs, chains, n);
         pgk_arena_free(&arena);
     }
     /* One address at a time gives the same. */

@@ -61,12 +61,34 @@ static void test_counts(void **state)
     assert_true(pgk_call_counts_add(&trie.branches, 2, 8, 9, 5));
     assert_true(pgk_call_counts_add(&trie.branches, 1, 8, 9, 1));
     assert_true(pgk_call_counts_add(&trie.branches, 2, 8, 9, UINT64_MAX));
-    pgk_call_trie_sort(&trie);
+    pgk_call_counts_sort(&trie.branches);
+    pgk_call_counts_sort(&trie.branches);
     assert_int_equal(trie.branches.v.n, 2);
     assert_int_equal(trie.branches.v.v[0].node, 1);
     assert_int_equal(trie.branches.v.v[0].count, 1);
     assert_true(trie.branches.v.v[1].count == UINT64_MAX); /* sums stop there */
     pgk_call_trie_free(&trie);
+}
+
+/* Many, in no order, of few nodes and keys. */
+static void test_many_counts(void **state)
+{
+    (void)state;
+    enum { MANY = 300000, NODES = 7, KEYS = 100 };
+    struct pgk_call_counts counts = {0};
+    uint64_t sum = 0;
+    for (uint64_t i = 0; i < MANY; i++)
+        assert_true(pgk_call_counts_add(&counts, (uint32_t)(i * 3 % NODES), i % KEYS, 1, 1));
+    assert_true(counts.v.n < MANY); /* memory grows with keys only */
+    pgk_call_counts_sort(&counts);
+    assert_int_equal(counts.v.n, NODES * KEYS);
+    for (size_t i = 0; i < counts.v.n; i++) {
+        assert_int_equal(counts.v.v[i].node, i / KEYS);
+        assert_int_equal(counts.v.v[i].from, i % KEYS);
+        sum += counts.v.v[i].count;
+    }
+    assert_true(sum == MANY);
+    pgk_vec_free(&counts.v);
 }
 
 int main(void)
@@ -75,6 +97,7 @@ int main(void)
         cmocka_unit_test(test_compress),
         cmocka_unit_test(test_path),
         cmocka_unit_test(test_counts),
+        cmocka_unit_test(test_many_counts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -115,7 +115,6 @@ static void test_missing_frames(void **state)
     pgk_missing_frames_close(&m);
     pgk_vec_free(&jumps);
     pgk_vec_free(&branches.v);
-    pgk_index_free(&branches.index);
 }
 
 int main(void)

@@ -79,6 +79,35 @@ static void batches_are_checked(void **state)
     td_free(&d);
 }
 
+static void addresses_of_a_copy_share_its_chain(void **state)
+{
+    (void)state;
+    struct test_dwarf d = {0};
+    common_abbrevs(&d);
+    size_t unit = begin_unit(&d, 0x2000, 0x1000, 0xffffffff);
+    size_t in = abstract(&d, "_Zin", 1, 20);
+    function(&d, "outer", 0x2000, 0x100, 1);
+    inlined(&d, in, 0x2010, 0x10, 8, 3, 0);
+    tb_u8(&d.info, 0);
+    inlined(&d, in, 0x2020, 0x10, 9, 3, 0);
+    tb_u8(&d.info, 0);
+    tb_u8(&d.info, 0);
+    end_unit(&d, unit);
+    struct opened o = open_dwarf(&d);
+    struct pgk_arena arena = {0};
+    struct pgk_sym_chain c[6];
+    const uint64_t addrs[] = {0x2000, 0x2010, 0x2018, 0x2020, 0x2030, 0x3000};
+    assert_int_equal(pgk_symbolise_copies(o.sym, addrs, 6, 1, &arena, c, NULL), 0);
+    assert_true(c[0].frames == c[4].frames && c[1].frames == c[2].frames);
+    assert_true(c[1].frames != c[0].frames && c[3].frames != c[1].frames);
+    assert_int_equal(c[3].count, 2);
+    assert_int_equal(c[3].frames[1].line, 9);
+    assert_true(!c[5].count && !c[5].frames);
+    pgk_arena_free(&arena);
+    close_dwarf(&o);
+    td_free(&d);
+}
+
 static void expect_no_debug(const struct test_dwarf *d)
 {
     struct test_bytes image = td_elf(d);
@@ -365,6 +394,7 @@ int main(void)
         cmocka_unit_test(frames_of_a_typical_unit),
         cmocka_unit_test(functions_are_listed_once),
         cmocka_unit_test(batches_are_checked),
+        cmocka_unit_test(addresses_of_a_copy_share_its_chain),
         cmocka_unit_test(without_functions_there_is_no_debug_information),
         cmocka_unit_test(names_come_through_references),
         cmocka_unit_test(long_chains_of_references_end),

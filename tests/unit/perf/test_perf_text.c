@@ -79,6 +79,36 @@ static void test_branch_lines(void **state)
     assert_int_equal(info.unreadable.n, 0);
 }
 
+/* Of the same length and not, with what only looks like a digit in every place. */
+static void test_lengths_of_addresses(void **state)
+{
+    (void)state;
+    char line[256], expected[256];
+    const uint64_t digits = 0x1a2b3c4d5e6f7089;
+    for (unsigned n = 1; n <= 16; n++) {
+        for (unsigned m = 1; m <= 16; m++) {
+            uint64_t a = digits >> 4 * (16 - n), b = digits >> 4 * (16 - m);
+            snprintf(line, sizeof line,
+                     " 1 0x%" PRIx64 "/0x%" PRIx64 "/P/-/-/0  0x%" PRIX64 "/0X%" PRIx64
+                     "/P  0x%" PRIx64 "/0x%" PRIx64 "/P/-/-/17/",
+                     a, b, b, a, a, a);
+            snprintf(expected, sizeof expected,
+                     "sample x1 ip 1 %" PRIx64 ">%" PRIx64 " %" PRIx64 ">%" PRIx64 " %" PRIx64
+                     ">%" PRIx64 "\n",
+                     a, b, b, a, a, a);
+            check(line, expected);
+        }
+    }
+    for (unsigned i = 0; i < 12; i++) {
+        for (const char *no = "/:@G`g\x10\x19\x80\xb1"; *no; no++) {
+            snprintf(line, sizeof line, " 1 0x5555557c1cc8/0x5555556392d9/P  0x5555557c1cc8/P%40s",
+                     "");
+            line[strlen(" 1 0x5555557c1cc8/0x5555556392d9/P  0x") + i] = *no;
+            check(line, "sample x1 ip 1 5555557c1cc8>5555556392d9\n");
+        }
+    }
+}
+
 static void test_broken_branches(void **state)
 {
     (void)state;
@@ -165,7 +195,8 @@ static void test_sniff(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_branch_lines),    cmocka_unit_test(test_broken_branches),
+        cmocka_unit_test(test_branch_lines),    cmocka_unit_test(test_lengths_of_addresses),
+        cmocka_unit_test(test_broken_branches),
         cmocka_unit_test(test_call_chains),     cmocka_unit_test(test_addresses_alone),
         cmocka_unit_test(test_records),         cmocka_unit_test(test_dump),
         cmocka_unit_test(test_sniff),
