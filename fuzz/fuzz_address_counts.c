@@ -21,14 +21,21 @@ static struct pgk_code *some_code(void)
 struct counts {
     struct pgk_counters counters;
     struct pgk_call_trie calls;
+    struct pgk_named_counts named;
+    struct pgk_sample *profile;
     struct pgk_address_counts raw;
 };
 
 static int read_counts(struct counts *c, const uint8_t *bytes, size_t size, struct pgk_err *err)
 {
     struct pgk_source src = {.file = "fuzz", .format = "address counts"};
-    c->raw = (struct pgk_address_counts){.counters = &c->counters, .calls = &c->calls,
-                                       .code = some_code()};
+    if (pgk_sample_new(&c->profile, err))
+        abort();
+    c->raw = (struct pgk_address_counts){.counters = &c->counters,
+                                         .calls = &c->calls,
+                                         .named = &c->named,
+                                         .profile = c->profile,
+                                         .code = some_code()};
     int status = pgk_address_counts_read(&c->raw, bytes, size, &src, err);
     if (status)
         return status;
@@ -36,6 +43,8 @@ static int read_counts(struct counts *c, const uint8_t *bytes, size_t size, stru
     pgk_pairs_sort(&c->counters.branches);
     pgk_call_counts_sort(&c->calls.ranges);
     pgk_call_counts_sort(&c->calls.branches);
+    if (!c->named.ranges.v.n && !c->named.branches.v.n)
+        c->raw.named = NULL;
     return 0;
 }
 
@@ -52,6 +61,9 @@ static void release(struct counts *c)
 {
     pgk_counters_free(&c->counters);
     pgk_call_trie_free(&c->calls);
+    pgk_vec_free(&c->named.ranges.v);
+    pgk_vec_free(&c->named.branches.v);
+    pgk_sample_close(&c->profile);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)

@@ -88,7 +88,11 @@ extern uintptr_t pgrt_words; /* the shadow, if it has words; 0 also before it is
 #define PGRT_MARK_BITS UINT64_C(0xc000000000000000)
 #define PGRT_HIST_NEAR UINT64_C(0xff)
 #define PGRT_HIST_FAR UINT64_C(0xfe)
+#define PGRT_SHADOW_BYTES (UINT64_C(1) << 44)
 bool pgrt_shadow_init(void);
+extern bool pgrt_little_room; /* address space is limited: what is reserved is less */
+/* runtime_demand.c: where counters are mapped as they are written; 0 if they cannot be. */
+uintptr_t pgrt_demand_begin(void);
 void pgrt_shadow_reset_large(u64 *first, u64 *end);
 u64 pgrt_shadow_sum_bytes(uintptr_t start, size_t n);
 
@@ -108,7 +112,8 @@ enum {
 /* In front of each object. */
 struct pgrt_header {
     u64 size : 40, cpu : 12, kind : 4, generation : 8;
-    u32 context, alloc_ms;
+    u32 context : 24, shift : 8; /* shift: granules of its block in front of the header */
+    u32 alloc_ms;
 };
 _Static_assert(sizeof(struct pgrt_header) == PGRT_HEADER, "the header is 16 bytes");
 
@@ -117,7 +122,7 @@ PGRT_INLINE void pgrt_header_set(struct pgrt_header *h, const struct pgrt_header
 {
     const u64 words[] = {(u64)v->size | (u64)v->cpu << 40 | (u64)v->kind << 52 |
                              (u64)v->generation << 56,
-                         (u64)v->context | (u64)v->alloc_ms << 32};
+                         (u64)v->context | (u64)v->shift << 24 | (u64)v->alloc_ms << 32};
     __builtin_memcpy(h, words, sizeof words);
 }
 
@@ -171,11 +176,12 @@ struct pgrt_cached {
     u64 hash;
     u32 context;
 };
-/* A walk: the words it read, by their place above the frame it began with. */
-enum { PGRT_READS = 48, PGRT_WALKED_SHIFT = 58 };
+/* A walk: the words it read, by their place above the frame it began with; first those that lie
+ * beside one another in twos, as return address and frame pointer do. */
+enum { PGRT_READS = 48, PGRT_WALKED_SHIFT = 57 };
 struct pgrt_walked {
     uintptr_t frame;
-    u32 context, epoch, n;
+    u32 context, epoch, twos, n;
     u32 off[PGRT_READS + 1];
     u64 word[PGRT_READS + 1];
 };
@@ -448,7 +454,18 @@ void pgrt_child_init(void);
 /* Turns profiling off for good and says why. */
 void pgrt_off(const char *why, const char *detail);
 u32 pgrt_now_ms(void); /* since the start */
-u32 pgrt_cpu(void);
+extern ptrdiff_t pgrt_cpu_at; /* from the thread's own pointer; 0: the kernel has to be asked */
+u32 pgrt_cpu_asked(void);
+
+PGRT_INLINE u32 pgrt_cpu(void)
+{
+    u32 cpu;
+    if (PGRT_LIKELY(pgrt_cpu_at))
+        __asm__ volatile("movl %%fs:(%1), %0" : "=r"(cpu) : "r"(pgrt_cpu_at));
+    else
+        cpu = pgrt_cpu_asked();
+    return cpu < PGRT_CPU_UNKNOWN ? cpu : PGRT_CPU_UNKNOWN;
+}
 extern int pgrt_pid;
 
 /* ---- runtime_alloc.c ---- */
@@ -484,32 +501,34 @@ PGRT_INLINE u64 *pgrt_word(uintptr_t address)
     return (u64 *)(pgrt_words + address / PGRT_GRANULE * sizeof(u64));
 }
 
-/* Most ranges are short and have all their counts in one granule. Those of no bytes have none, and
- * may be anywhere. */
-PGRT_INLINE bool pgrt_in_granule(const void *start, size_t n)
+/* Most ranges are short: 1 to PGRT_SHORT bytes, with counts in at most two granules. Ranges of no
+ * bytes have none, and may be anywhere. */
+enum { PGRT_SHORT = PGRT_GRANULE };
+PGRT_INLINE bool pgrt_is_short(size_t n)
 {
-    return pgrt_words &&
-           (n + 7) / 8 - 1 < (PGRT_GRANULE + 7 - (uintptr_t)start % PGRT_GRANULE) / 8;
+    return pgrt_words && n - 1 < PGRT_SHORT;
+}
+
+PGRT_INLINE void pgrt_count_short(const void *start, size_t n)
+{
+    u64 *word = pgrt_word((uintptr_t)start);
+    const size_t here = (PGRT_GRANULE + 7 - (uintptr_t)start % PGRT_GRANULE) / 8;
+    const size_t counts = (n + 7) / 8;
+    if (PGRT_LIKELY(counts <= here)) {
+        *word += counts;
+    } else {
+        word[0] += here;
+        word[1] += counts - here;
+    }
 }
 
 /* Reads or writes of n bytes by a library function: one count per 8 bytes. */
 PGRT_INLINE void pgrt_count_range(const void *start, size_t n)
 {
-    if (PGRT_LIKELY(pgrt_in_granule(start, n)))
-        *pgrt_word((uintptr_t)start) += (n + 7) / 8;
+    if (PGRT_LIKELY(pgrt_is_short(n)))
+        pgrt_count_short(start, n);
     else if (n)
         pgrt_count_range_slow((uintptr_t)start, n);
-}
-
-/* Counts both where each has one counter; false: it did nothing. A function that leaves all else to
- * another one in its last step needs no register saved. */
-PGRT_INLINE bool pgrt_count_both(const void *a, const void *b, size_t n)
-{
-    if (PGRT_UNLIKELY(!pgrt_in_granule(a, n) || !pgrt_in_granule(b, n)))
-        return false;
-    *pgrt_word((uintptr_t)a) += (n + 7) / 8;
-    *pgrt_word((uintptr_t)b) += (n + 7) / 8;
-    return true;
 }
 
 #pragma GCC visibility pop

@@ -10,7 +10,8 @@
 
 typedef u64 pgrt_unaligned64 __attribute__((aligned(1), may_alias));
 typedef u32 pgrt_unaligned32 __attribute__((aligned(1), may_alias));
-enum { PGRT_BYTES16 = sizeof(__m128i), PGRT_SHORT = 4 * PGRT_BYTES16 };
+enum { PGRT_BYTES16 = sizeof(__m128i) };
+_Static_assert(PGRT_SHORT == 4 * PGRT_BYTES16, "short ranges take four registers");
 
 PGRT_INLINE __m128i pgrt_load16(const void *p)
 {
@@ -68,26 +69,43 @@ PGRT_INLINE void *pgrt_move_fast(void *to, const void *from, size_t n)
     return to;
 }
 
-/* With the counts of both sides. */
+/* With the counts of both sides. A function that leaves all else to another one in its last step
+ * needs no register saved. */
 PGRT_INLINE void *pgrt_counted_copy(void *to, const void *from, size_t n)
 {
-    return PGRT_LIKELY(pgrt_count_both(from, to, n)) ? pgrt_copy_fast(to, from, n)
-                                                     : pgrt_counted_copy_long(to, from, n);
+    if (PGRT_UNLIKELY(!pgrt_is_short(n)))
+        return pgrt_counted_copy_long(to, from, n);
+    pgrt_count_short(from, n);
+    pgrt_count_short(to, n);
+    pgrt_move_short(to, from, n);
+    return to;
 }
 
 PGRT_INLINE void *pgrt_counted_move(void *to, const void *from, size_t n)
 {
-    return PGRT_LIKELY(pgrt_count_both(from, to, n)) ? pgrt_move_fast(to, from, n)
-                                                     : pgrt_counted_move_long(to, from, n);
+    if (PGRT_UNLIKELY(!pgrt_is_short(n)))
+        return pgrt_counted_move_long(to, from, n);
+    pgrt_count_short(from, n);
+    pgrt_count_short(to, n);
+    pgrt_move_short(to, from, n);
+    return to;
 }
 
 PGRT_INLINE void *pgrt_fill_fast(void *to, int c, size_t n)
 {
     char *p = to;
     const u64 word = (unsigned char)c * UINT64_C(0x0101010101010101);
-    if (n >= PGRT_BYTES16)
-        return pgrt_fill_long(to, c, n);
-    if (n >= 8) {
+    if (n >= PGRT_BYTES16) {
+        const __m128i all = _mm_set1_epi64x((long long)word);
+        if (n > PGRT_SHORT)
+            return pgrt_fill_long(to, c, n);
+        pgrt_store16(p, all);
+        pgrt_store16(p + n - 16, all);
+        if (n > 2 * PGRT_BYTES16) {
+            pgrt_store16(p + 16, all);
+            pgrt_store16(p + n - 32, all);
+        }
+    } else if (n >= 8) {
         *(pgrt_unaligned64 *)p = word;
         *(pgrt_unaligned64 *)(p + n - 8) = word;
     } else if (n >= 4) {
@@ -105,31 +123,43 @@ PGRT_INLINE u32 pgrt_unlike16(const unsigned char *a, const unsigned char *b)
     return 0xffff ^ (u32)_mm_movemask_epi8(_mm_cmpeq_epi8(pgrt_load16(a), pgrt_load16(b)));
 }
 
-/* Index of the first difference in n bytes, or n. What is left over at the end is compared
- * together with bytes in front of it that are known to be the same. */
-PGRT_INLINE size_t pgrt_difference(const unsigned char *a, const unsigned char *b, size_t n)
+/* Below 0, 0, or above, by the first bytes that differ. */
+PGRT_INLINE int pgrt_order(u64 a, u64 b)
 {
-    size_t i = 0;
+    a = __builtin_bswap64(a);
+    b = __builtin_bswap64(b);
+    return (a > b) - (a < b);
+}
+
+/* What is left over at the end is compared together with bytes in front of it that are known to be
+ * the same. */
+PGRT_INLINE int pgrt_compare(const unsigned char *a, const unsigned char *b, size_t n)
+{
     if (n >= PGRT_BYTES16) {
-        u32 unlike;
-        for (; i + PGRT_BYTES16 <= n; i += PGRT_BYTES16)
-            if ((unlike = pgrt_unlike16(a + i, b + i)))
-                return i + (size_t)__builtin_ctz(unlike);
-        if (i < n && (unlike = pgrt_unlike16(a + n - 16, b + n - 16)))
-            return n - PGRT_BYTES16 + (size_t)__builtin_ctz(unlike);
-        return n;
+        u32 unlike = 0;
+        size_t i = 0;
+        for (; i + PGRT_BYTES16 <= n && !unlike; i += PGRT_BYTES16)
+            unlike = pgrt_unlike16(a + i, b + i);
+        if (!unlike && i < n) {
+            i = n;
+            unlike = pgrt_unlike16(a + n - PGRT_BYTES16, b + n - PGRT_BYTES16);
+        }
+        i += (size_t)__builtin_ctz(unlike | 1 << PGRT_BYTES16) - PGRT_BYTES16;
+        return unlike ? a[i] - b[i] : 0;
     }
     if (n >= 8) {
-        u64 unlike = *(const pgrt_unaligned64 *)a ^ *(const pgrt_unaligned64 *)b;
-        if (unlike)
-            return (size_t)__builtin_ctzl(unlike) / 8;
-        i = n - 8;
-        unlike = *(const pgrt_unaligned64 *)(a + i) ^ *(const pgrt_unaligned64 *)(b + i);
-        return unlike ? i + (size_t)__builtin_ctzl(unlike) / 8 : n;
+        const u64 x = *(const pgrt_unaligned64 *)a, y = *(const pgrt_unaligned64 *)b;
+        return x != y ? pgrt_order(x, y)
+                      : pgrt_order(*(const pgrt_unaligned64 *)(a + n - 8),
+                                   *(const pgrt_unaligned64 *)(b + n - 8));
     }
-    while (i < n && a[i] == b[i])
-        i++;
-    return i;
+    if (n >= 4)
+        return pgrt_order(*(const pgrt_unaligned32 *)a |
+                              (u64) * (const pgrt_unaligned32 *)(a + n - 4) << 32,
+                          *(const pgrt_unaligned32 *)b |
+                              (u64) * (const pgrt_unaligned32 *)(b + n - 4) << 32);
+    return n ? (a[0] << 16 | a[n / 2] << 8 | a[n - 1]) - (b[0] << 16 | b[n / 2] << 8 | b[n - 1])
+             : 0;
 }
 
 /* Index of byte c in n bytes, or n. Aligned loads never leave a page that holds a byte of it. Some

@@ -16,7 +16,6 @@
 void *pgrt_je_malloc(size_t n);
 void *pgrt_je_mallocx(size_t n, int flags);
 void pgrt_je_free(void *p);
-void pgrt_je_sdallocx(void *p, size_t n, int flags);
 enum { JE_ZERO = 0x40 };
 
 u32 pgrt_region_list[PGRT_REGIONS_MAX], pgrt_region_count;
@@ -34,7 +33,7 @@ static PGRT_COLD void add_region(uint8_t *region)
 
 enum { LARGE_WORDS = (64 << 10) / 8 };
 
-#define SPARE_BYTES (UINT64_C(1) << 32)
+#define SPARE_BYTES ((size_t)1 << (pgrt_little_room ? 24 : 32))
 static char *spare, *spare_at;
 
 /* Bytes of a near block. */
@@ -131,12 +130,28 @@ u64 pgrt_accesses(const struct pgrt_header *h)
     return accesses(h);
 }
 
-static void *block_alloc(size_t n, size_t align, bool zero)
+/* Blocks of some KiB begin at few distances from a page, so that the headers of the program's
+ * structures in them would contend for few sets of the processor's caches. What is spare in such a
+ * block goes in front of the object, in turn more and less of it. */
+enum { SPREAD_BYTES = 1024, LARGE_BYTES = 16 << 10 };
+
+PGRT_INLINE size_t spread(size_t bytes)
+{
+    static PGRT_TLS u32 turn;
+    const u32 class_shift = 64 - 3 - (u32)__builtin_clzl(bytes - 1);
+    const size_t room = -bytes & (((size_t)1 << class_shift) - 1);
+    turn += 0x9e3779b9;
+    return (size_t)((u64)turn * (room / PGRT_GRANULE + 1) >> 32);
+}
+
+static void *block_alloc(size_t n, size_t align, bool zero, u32 *shift)
 {
     if (PGRT_LIKELY(align <= PGRT_HEADER)) {
-        char *block = zero ? pgrt_je_mallocx(near_bytes(n), JE_ZERO)
-                           : pgrt_je_malloc(near_bytes(n));
-        return block ? block + PGRT_HEADER : NULL;
+        const size_t bytes = near_bytes(n);
+        if (PGRT_UNLIKELY(bytes > SPREAD_BYTES && bytes < LARGE_BYTES))
+            *shift = (u32)spread(bytes);
+        char *block = zero ? pgrt_je_mallocx(bytes, JE_ZERO) : pgrt_je_malloc(bytes);
+        return block ? block + *shift * (size_t)PGRT_GRANULE + PGRT_HEADER : NULL;
     }
     if (align < PGRT_GRANULE)
         align = PGRT_GRANULE;
@@ -152,10 +167,10 @@ static void *block_alloc(size_t n, size_t align, bool zero)
 
 static void block_free(struct pgrt_header *h)
 {
-    if (h->kind & PGRT_KIND_FAR)
+    if (PGRT_UNLIKELY(h->kind & PGRT_KIND_FAR))
         pgrt_je_free(((void **)h)[-1]);
     else
-        pgrt_je_free(h);
+        pgrt_je_free((char *)h - h->shift * (size_t)PGRT_GRANULE);
 }
 
 void *pgrt_alloc(size_t n, size_t align, bool zero, const void *frame)
@@ -168,7 +183,8 @@ void *pgrt_alloc(size_t n, size_t align, bool zero, const void *frame)
     if (PGRT_UNLIKELY(!t && pgrt_busy()))
         return spare_alloc(n, align < PGRT_HEADER ? PGRT_HEADER : align);
     const u32 now = pgrt_now_ms();
-    void *object = block_alloc(n, align, zero);
+    u32 shift = 0;
+    void *object = block_alloc(n, align, zero, &shift);
     if (PGRT_LIKELY(object)) {
         struct pgrt_header *h = pgrt_header_of(object);
         const bool far = align > PGRT_HEADER;
@@ -181,6 +197,7 @@ void *pgrt_alloc(size_t n, size_t align, bool zero, const void *frame)
                                        (begun ? 0 : PGRT_KIND_UNBEGUN),
                                .generation = pgrt_generation & 0xff,
                                .context = context,
+                               .shift = shift,
                                .alloc_ms = now,
                            });
         if (PGRT_LIKELY(__memprof_shadow_memory_dynamic_address))

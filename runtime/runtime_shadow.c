@@ -1,4 +1,4 @@
-/* The shadow: counters of all memory, reserved as one range of 2^44 bytes. */
+/* The shadow: counters of all memory, reserved as one range of 2^44 bytes where that may be. */
 #include "pgrt.h"
 
 #include <sys/mman.h>
@@ -8,20 +8,21 @@ PGRT_EXPORT uintptr_t __memprof_shadow_memory_dynamic_address;
 bool pgrt_histogram;
 uintptr_t pgrt_words;
 
-#define SHADOW_BYTES (UINT64_C(1) << 44)
-
 bool pgrt_shadow_init(void)
 {
-    char *p = pgrt_map(SHADOW_BYTES);
-    if (!p)
-        return false;
-    pgrt_mapped_bytes -= SHADOW_BYTES; /* it is sparse; see pgrt_cost_bytes */
-    /* Counters are sparse, so huge pages would waste memory; a core dump needs none of them. */
-    pgrt_syscall(SYS_madvise, p, SHADOW_BYTES, (long)MADV_NOHUGEPAGE, 0L, 0L, 0L);
-    pgrt_syscall(SYS_madvise, p, SHADOW_BYTES, (long)MADV_DONTDUMP, 0L, 0L, 0L);
-    __memprof_shadow_memory_dynamic_address = (uintptr_t)p;
-    pgrt_words = pgrt_histogram ? 0 : (uintptr_t)p;
-    return true;
+    uintptr_t p = (uintptr_t)pgrt_map(PGRT_SHADOW_BYTES);
+    if (p) {
+        pgrt_mapped_bytes -= PGRT_SHADOW_BYTES; /* it is sparse; see pgrt_cost_bytes */
+        /* Counters are sparse, so huge pages would waste memory; a core dump needs none. */
+        pgrt_syscall(SYS_madvise, p, PGRT_SHADOW_BYTES, (long)MADV_NOHUGEPAGE, 0L, 0L, 0L);
+        pgrt_syscall(SYS_madvise, p, PGRT_SHADOW_BYTES, (long)MADV_DONTDUMP, 0L, 0L, 0L);
+    } else {
+        pgrt_little_room = true;
+        p = pgrt_demand_begin();
+    }
+    __memprof_shadow_memory_dynamic_address = p;
+    pgrt_words = pgrt_histogram ? 0 : p;
+    return p;
 }
 
 /* Whole pages go back to the system, which is also the fastest way to zero them. */

@@ -11,6 +11,8 @@ int pgrt_pid;
 
 static u64 start_ms;
 static bool started;
+ptrdiff_t pgrt_cpu_at;
+bool pgrt_little_room;
 
 extern const ptrdiff_t __rseq_offset __attribute__((weak));
 extern const unsigned int __rseq_size __attribute__((weak));
@@ -31,17 +33,15 @@ u32 pgrt_now_ms(void)
 }
 
 /* The C library registers an area that the kernel keeps up to date. */
-u32 pgrt_cpu(void)
+static void find_cpu(void)
 {
-    int cpu;
-    if (PGRT_LIKELY(&__rseq_size && __rseq_size)) {
-        const char *self;
-        __asm__("movq %%fs:0, %0" : "=r"(self));
-        cpu = (int)*(const volatile u32 *)(self + __rseq_offset + offsetof(struct rseq, cpu_id));
-    } else {
-        cpu = sched_getcpu();
-    }
-    return cpu >= 0 && cpu < PGRT_CPU_UNKNOWN ? (u32)cpu : PGRT_CPU_UNKNOWN;
+    if (&__rseq_size && __rseq_size)
+        pgrt_cpu_at = __rseq_offset + (ptrdiff_t)offsetof(struct rseq, cpu_id);
+}
+
+u32 pgrt_cpu_asked(void)
+{
+    return (u32)sched_getcpu();
 }
 
 void pgrt_off(const char *why, const char *detail)
@@ -63,6 +63,7 @@ void pgrt_init(void)
         return;
     pgrt_pid = (int)pgrt_syscall(SYS_getpid, 0L, 0L, 0L, 0L, 0L, 0L);
     pgrt_cost_init();
+    find_cpu();
     start_ms = clock_ms();
     pgrt_histogram = &__memprof_histogram && __memprof_histogram;
     bool shadow = pgrt_shadow_init();
@@ -71,8 +72,7 @@ void pgrt_init(void)
     pgrt_file_init();
     if (!shadow) {
         pgrt_off("recording nothing",
-                 "no room for the counters; lift the limit on address space (ulimit -v, ulimit -d, "
-                 "vm.overcommit_memory=2)");
+                 "no room for the counters; lift the limit on memory (ulimit -d)");
         return;
     }
     if (!pgrt_options.enabled) {

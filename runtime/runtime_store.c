@@ -19,7 +19,7 @@ enum {
     GROW_BYTES = 1 << 20,
     SEGMENT_BYTES = 64,
 };
-#define RESERVE_BYTES (UINT64_C(64) << 30)
+#define RESERVE_BYTES (UINT64_C(1) << (pgrt_little_room ? 25 : 36))
 
 static struct {
     struct pgrt_file file; /* with a stream, sheets are in anonymous memory */

@@ -48,25 +48,21 @@ void bzero(void *to, size_t n)
     pgrt_fill_fast(to, 0, n);
 }
 
-/* The whole length on both sides, wherever they differ. */
-PGRT_INLINE int compare_bytes(const void *a, const void *b, size_t n)
-{
-    const unsigned char *x = a, *y = b;
-    size_t i = pgrt_difference(x, y, n);
-    return i == n ? 0 : x[i] - y[i];
-}
-
-static __attribute__((noinline)) int compare_bytes_long(const void *a, const void *b, size_t n)
+static __attribute__((noinline)) int compare_long(const void *a, const void *b, size_t n)
 {
     pgrt_count_range(a, n);
     pgrt_count_range(b, n);
-    return compare_bytes(a, b, n);
+    return pgrt_compare(a, b, n);
 }
 
+/* The whole length on both sides, wherever they differ. */
 int memcmp(const void *a, const void *b, size_t n)
 {
-    return PGRT_LIKELY(pgrt_count_both(a, b, n)) ? compare_bytes(a, b, n)
-                                                   : compare_bytes_long(a, b, n);
+    if (PGRT_UNLIKELY(!pgrt_is_short(n)))
+        return compare_long(a, b, n);
+    pgrt_count_short(a, n);
+    pgrt_count_short(b, n);
+    return pgrt_compare(a, b, n);
 }
 
 int bcmp(const void *a, const void *b, size_t n)

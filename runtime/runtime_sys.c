@@ -141,7 +141,7 @@ void *pgrt_move_long(void *to, const void *from, size_t n)
     return to;
 }
 
-/* At least 16 bytes. */
+/* More than PGRT_SHORT bytes. */
 void *pgrt_fill_long(void *to, int c, size_t n)
 {
     char *p = to;

@@ -5,7 +5,7 @@
  * A walk is determined by the words that it read. A thread remembers those of its last walks, and
  * as long as all of them are the same at the same frame, the stack is the same: to see that takes
  * a few loads that do not wait for one another. */
-#include "pgrt.h"
+#include "pgrt_bytes.h"
 
 #include <sys/syscall.h>
 #include <ucontext.h>
@@ -188,11 +188,18 @@ PGRT_INLINE struct pgrt_walked *places(struct pgrt_thread *t, uintptr_t frame)
 
 PGRT_INLINE bool same(const struct pgrt_walked *w, uintptr_t frame)
 {
+    __m128i others = _mm_setzero_si128();
     u64 other = 0;
     if (w->frame != frame || w->epoch != pgrt_walk_epoch)
         return false;
-    for (u32 i = 0; i < w->n; i++)
-        other |= *(const u64 *)(frame + w->off[i]) ^ w->word[i];
+    u32 i = 0;
+    const u64 *word = w->word;
+    for (; i < w->twos; i++, word += 2)
+        others = _mm_or_si128(others, _mm_xor_si128(pgrt_load16((const char *)frame + w->off[i]),
+                                                    pgrt_load16(word)));
+    for (; i < w->n; i++, word++)
+        other |= *(const u64 *)(frame + w->off[i]) ^ *word;
+    other |= (u64)_mm_movemask_epi8(_mm_cmpeq_epi8(others, _mm_setzero_si128())) ^ 0xffff;
     return !other;
 }
 
@@ -230,11 +237,41 @@ u32 pgrt_walk(struct pgrt_thread *t, const void *frame, u64 *pcs, struct pgrt_wa
     return walk(t, (uintptr_t)frame, w, pcs);
 }
 
+/* Puts those in front of which the word beside was read next, or before, into twos. */
+static void pair(struct pgrt_walked *w)
+{
+    struct pgrt_walked to;
+    u32 ones = 0, off[PGRT_READS];
+    u64 word[PGRT_READS];
+    to.twos = 0;
+    for (u32 i = 0; i < w->n; i++) {
+        const u32 next = i + 1 < w->n ? w->off[i + 1] : w->off[i];
+        if (next + 8 == w->off[i] || next - 8 == w->off[i]) {
+            const u32 low = next < w->off[i];
+            to.off[to.twos] = w->off[i + low];
+            to.word[2 * to.twos] = w->word[i + low];
+            to.word[2 * to.twos++ + 1] = w->word[i + !low];
+            i++;
+        } else {
+            off[ones] = w->off[i];
+            word[ones++] = w->word[i];
+        }
+    }
+    pgrt_copy(w->off, to.off, to.twos * sizeof *off);
+    pgrt_copy(w->off + to.twos, off, ones * sizeof *off);
+    pgrt_copy(w->word, to.word, 2 * to.twos * sizeof *word);
+    pgrt_copy(w->word + 2 * to.twos, word, ones * sizeof *word);
+    w->twos = to.twos;
+    w->n = to.twos + ones;
+}
+
 void pgrt_walk_remember(struct pgrt_walked *w, u32 context)
 {
     if (!w)
         return;
     w->context = context;
-    if (w->n <= PGRT_READS)
+    if (w->n <= PGRT_READS) {
+        pair(w);
         w->epoch = pgrt_walk_epoch;
+    }
 }

@@ -35,4 +35,19 @@ bool cli_prune_option(const struct cli_verb *verb, int c, struct cli_prune *prun
 int cli_prune(const struct cli_prune *prune, const struct cli_common *common,
               struct pgk_heap **heap, struct pgk_err *err);
 
+/* Replaces addresses by source frames, where there are any; they need binaries. `for_llvm`: as
+ * pgk_heap_symbolise_for_llvm. */
+int cli_symbolise_heap(const struct cli_verb *verb, const struct cli_common *common, bool for_llvm,
+                       struct pgk_heap **heap, struct pgk_heap_symbolised *done,
+                       struct pgk_err *err);
+
+/* What is said of heap data once it is written, when the profile itself may be gone. */
+struct cli_heap_content {
+    size_t callees, cold_by_default;
+    bool data_access;
+};
+struct cli_heap_content cli_heap_content(const struct pgk_heap *heap);
+/* Says what an indexed profile of this version does not hold; true if there is something. */
+bool cli_warn_heap_lost(const struct cli_heap_content *content, uint32_t memprof_version);
+
 #endif

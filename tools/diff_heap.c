@@ -1,8 +1,8 @@
 /* pgokit diff for heap profiles. */
+#include "diff_limits.h"
 #include "heap_input.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const char help[] =
@@ -30,46 +30,24 @@ static const struct option options[] = {
     {0},
 };
 
-enum { EXIT_LIMIT = 3 };
-
-enum limit { LIMIT_GROWTH, LIMIT_OBJECTS, LIMIT_NEW, LIMITS };
-static const struct {
-    const char *name, *meaning;
-} limit_texts[LIMITS] = {
-    [LIMIT_GROWTH] = {"growth", "bytes allocated grew"},
-    [LIMIT_OBJECTS] = {"objects", "objects grew"},
-    [LIMIT_NEW] = {"new", "bytes in new contexts make up"},
+enum { LIMIT_GROWTH, LIMIT_OBJECTS, LIMIT_NEW, LIMITS };
+static const struct diff_limit limits[LIMITS] = {
+    [LIMIT_GROWTH] = {.name = "growth", .meaning = "bytes allocated grew"},
+    [LIMIT_OBJECTS] = {.name = "objects", .meaning = "objects grew"},
+    [LIMIT_NEW] = {.name = "new", .meaning = "bytes in new contexts make up"},
 };
 
 struct diff {
     struct cli_common common;
     struct pgk_diff_opts opts;
-    double limits[LIMITS]; /* in per cent; negative: none */
+    struct diff_limit limits[LIMITS];
 };
-
-static void parse_limit(struct diff *d, const char *text)
-{
-    const char *equals = strchr(text, '=');
-    for (enum limit l = 0; equals && l < LIMITS; l++) {
-        size_t len = strlen(limit_texts[l].name);
-        char *end;
-        if ((size_t)(equals - text) != len || strncmp(text, limit_texts[l].name, len))
-            continue;
-        double percent = strtod(equals + 1, &end);
-        if (end == equals + 1 || strcmp(end, "%") || !(percent >= 0 && percent < 1e9))
-            break;
-        d->limits[l] = percent;
-        return;
-    }
-    cli_usage(&cmd_diff, "--fail-on takes growth=N%%, objects=N%% or new=N%%, not '%s'", text);
-}
 
 static void parse(struct diff *d, int argc, char **argv)
 {
     long top = -1;
     d->opts = (struct pgk_diff_opts){.struct_size = sizeof d->opts, .depth = 12};
-    for (enum limit l = 0; l < LIMITS; l++)
-        d->limits[l] = -1;
+    memcpy(d->limits, limits, sizeof limits);
     for (int c; (c = cli_next_option(&cmd_diff, argc, argv, "", options, &d->common)) != -1;) {
         switch (c) {
         case OPT_TOP:
@@ -82,7 +60,7 @@ static void parse(struct diff *d, int argc, char **argv)
             d->opts.json = true;
             break;
         case OPT_FAIL_ON:
-            parse_limit(d, optarg);
+            diff_limit_parse(d->limits, LIMITS, optarg);
             break;
         }
     }
@@ -94,28 +72,14 @@ static void parse(struct diff *d, int argc, char **argv)
     d->opts.colour = cli_colour();
 }
 
-static double percent_of(uint64_t part, uint64_t whole)
-{
-    return whole ? 100.0 * (double)part / (double)whole : part ? 1e9 : 0;
-}
-
-/* Says which limits are passed. */
 static int check_limits(const struct diff *d, const struct pgk_diff_figures *f)
 {
     const double found[LIMITS] = {
-        [LIMIT_GROWTH] = percent_of(f->bytes, f->bytes_before) - (f->bytes_before ? 100 : 0),
-        [LIMIT_OBJECTS] = percent_of(f->objects, f->objects_before) - (f->objects_before ? 100 : 0),
-        [LIMIT_NEW] = percent_of(f->new_bytes, f->bytes_before),
+        [LIMIT_GROWTH] = diff_growth_percent(f->bytes_before, f->bytes),
+        [LIMIT_OBJECTS] = diff_growth_percent(f->objects_before, f->objects),
+        [LIMIT_NEW] = diff_percent(f->new_bytes, f->bytes_before),
     };
-    int exit_code = EXIT_DONE;
-    for (enum limit l = 0; l < LIMITS; l++) {
-        if (d->limits[l] < 0 || found[l] <= 0 || found[l] < d->limits[l])
-            continue;
-        fprintf(stderr, "pgokit: limit passed: %s %.1f %%, and %s=%g%% was given\n",
-                limit_texts[l].meaning, found[l], limit_texts[l].name, d->limits[l]);
-        exit_code = EXIT_LIMIT;
-    }
-    return exit_code;
+    return diff_limits_check(d->limits, LIMITS, found);
 }
 
 static int run(int argc, char **argv)

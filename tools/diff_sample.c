@@ -1,7 +1,10 @@
 /* pgokit diff for sample profiles. */
+#include "diff_limits.h"
 #include "sample_input.h"
 
+#include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 static const char help[] =
     "Similarity and overlap as llvm-profdata overlap computes them, then the functions or\n"
@@ -12,19 +15,33 @@ static const char help[] =
     "      --linkage-names  names as the linker knows them, not as the programmer does\n"
     "      --names FILE     names to find GUIDs among, one per line\n"
     "      --json           all of it as JSON\n"
+    "      --fail-on LIMIT  exit status 3 if the limit is passed; may be repeated:\n"
+    "                       growth=N%   more samples than before, by N % or more\n"
+    "                       new=N%      samples in new functions, N % or more of those before\n"
+    "                       moved=N%    of some function the share of all samples moved by N\n"
+    "                                   percentage points or more\n"
     "\nExamples:\n"
     "  pgokit diff last-week.afdo today.afdo\n"
-    "  pgokit diff a.afdo b.txt --json | jq .similarity\n";
+    "  pgokit diff a.afdo b.txt --json | jq .similarity\n"
+    "  pgokit diff released.afdo today.afdo --fail-on moved=2%\n";
 
-enum { OPT_TOP = 256, OPT_JSON, OPT_LINKAGE, OPT_NAMES };
+enum { OPT_TOP = 256, OPT_JSON, OPT_LINKAGE, OPT_NAMES, OPT_FAIL_ON };
 
 static const struct option options[] = {
     {"top", required_argument, NULL, OPT_TOP},
     {"json", no_argument, NULL, OPT_JSON},
     {"linkage-names", no_argument, NULL, OPT_LINKAGE},
     {"names", required_argument, NULL, OPT_NAMES},
+    {"fail-on", required_argument, NULL, OPT_FAIL_ON},
     CLI_COMMON_LONG,
     {0},
+};
+
+enum { LIMIT_GROWTH, LIMIT_NEW, LIMIT_MOVED, LIMITS };
+static const struct diff_limit limits[LIMITS] = {
+    [LIMIT_GROWTH] = {.name = "growth", .meaning = "samples grew"},
+    [LIMIT_NEW] = {.name = "new", .meaning = "samples in new functions make up"},
+    [LIMIT_MOVED] = {.name = "moved", .meaning = "the share of a function moved by"},
 };
 
 struct diff {
@@ -33,11 +50,13 @@ struct diff {
     const char *names;
     size_t top;
     bool json, linkage_names;
+    struct diff_limit limits[LIMITS];
 };
 
 static void parse(struct diff *d, int argc, char **argv)
 {
     bool top_given = false;
+    memcpy(d->limits, limits, sizeof limits);
     for (int c; (c = cli_next_option(&cmd_diff, argc, argv, "", options, &d->common)) != -1;) {
         if (c == OPT_TOP) {
             d->top = cli_number("--top", optarg, 0, 1000000000);
@@ -47,6 +66,8 @@ static void parse(struct diff *d, int argc, char **argv)
         d->linkage_names |= c == OPT_LINKAGE;
         if (c == OPT_NAMES)
             d->names = optarg;
+        if (c == OPT_FAIL_ON)
+            diff_limit_parse(d->limits, LIMITS, optarg);
     }
     if (optind + 2 != argc)
         cli_usage(&cmd_diff, "diff takes two files");
@@ -84,6 +105,27 @@ static int print_table(const struct diff *d, const struct pgk_sample *base,
     return pgk_report_sample_diff_table(diff, &opts, stdout, err);
 }
 
+static int check_limits(const struct diff *d, const struct pgk_sample_diff *diff)
+{
+    const struct pgk_sample_overlap *o = pgk_sample_diff_overlap(diff);
+    uint64_t new_samples = 0;
+    double moved = 0;
+    size_t n;
+    const struct pgk_sample_change *changes = pgk_sample_diff_changes(diff, &n);
+    for (size_t i = 0; i < n; i++) {
+        const struct pgk_sample_change *c = &changes[i];
+        if (!c->base_samples)
+            new_samples += c->test_samples;
+        moved = fmax(moved, 100 * fabs(c->test_share - c->base_share));
+    }
+    const double found[LIMITS] = {
+        [LIMIT_GROWTH] = diff_growth_percent(o->base_samples, o->test_samples),
+        [LIMIT_NEW] = diff_percent(new_samples, o->base_samples),
+        [LIMIT_MOVED] = moved,
+    };
+    return diff_limits_check(d->limits, LIMITS, found);
+}
+
 static int run(int argc, char **argv)
 {
     struct diff d = {0};
@@ -98,11 +140,14 @@ static int run(int argc, char **argv)
         status = pgk_report_sample_diff_json(diff, d.top, stdout, &err);
     else if (!status)
         status = print_table(&d, profiles[0], diff, &err);
+    int exit_code = status ? cli_fail(&err) : cli_finish_output(EXIT_DONE);
+    if (exit_code == EXIT_DONE)
+        exit_code = check_limits(&d, diff);
     pgk_sample_diff_close(&diff);
     pgk_sample_close(&profiles[0]);
     pgk_sample_close(&profiles[1]);
     cli_common_free(&d.common);
-    return status ? cli_fail(&err) : cli_finish_output(EXIT_DONE);
+    return exit_code;
 }
 
 const struct cli_action diff_sample = {PGK_KIND_SAMPLE, help, "", options, run};

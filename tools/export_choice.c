@@ -36,13 +36,34 @@ enum pgk_heap_weight export_weight(const struct cli_verb *verb, const char *name
     cli_usage(verb, "--weight takes bytes, count, accesses or lifetime-bytes, not '%s'", name);
 }
 
-const char *export_output(enum pgk_export format, const char *output)
-{
-    return output ? output : format == PGK_EXPORT_HTML ? "report.html" : "-";
-}
-
 const char *export_title(const char *path)
 {
     const char *slash = strrchr(path, '/');
     return slash && slash[1] ? slash + 1 : path;
+}
+
+void report_option(struct report_choice *choice, int option)
+{
+    switch (option) {
+    case 'o':
+        choice->output = optarg;
+        break;
+    case 'F':
+        choice->format = export_format(&cmd_report, optarg);
+        break;
+    case 'B':
+        choice->base = optarg;
+        break;
+    }
+}
+
+void report_operand(struct report_choice *choice, int argc, char **argv)
+{
+    if (optind + 1 != argc)
+        cli_usage(&cmd_report, "report takes one profile");
+    if (choice->base && choice->format != PGK_EXPORT_HTML)
+        cli_usage(&cmd_report, "--base compares on the page only; see pgokit diff");
+    choice->path = argv[optind];
+    if (!choice->output)
+        choice->output = choice->format == PGK_EXPORT_HTML ? "report.html" : "-";
 }

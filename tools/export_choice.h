@@ -13,9 +13,25 @@ enum pgk_export export_format(const struct cli_verb *verb, const char *name);
 enum pgk_heap_weight export_weight(const struct cli_verb *verb, const char *name);
 /* Whether that is the name of a format of EXPORT_VIEWERS, and which. */
 bool export_is_viewer(const char *name, enum pgk_export *format);
-/* Where an export goes: to `output`, or where it goes by default. */
-const char *export_output(enum pgk_export format, const char *output);
 /* The name of a file without its folders. */
 const char *export_title(const char *path);
+
+/* What `pgokit report` takes for every kind of profile. */
+struct report_choice {
+    enum pgk_export format;
+    const char *path, *base, *output;
+};
+#define REPORT_SHORT "o:"
+#define REPORT_LONG                            \
+    {"output", required_argument, NULL, 'o'},  \
+    {"format", required_argument, NULL, 'F'},  \
+    {"base", required_argument, NULL, 'B'}
+#define REPORT_HELP                               \
+    "      --format NAME    " EXPORT_FORMATS "\n" \
+    "      --base OLD       an older profile to compare with, on the page\n"
+/* Takes an option that cli_next_option returned, if it is one of these. */
+void report_option(struct report_choice *choice, int option);
+/* Takes the profile, once all options are read; exits with a sentence if that does not do. */
+void report_operand(struct report_choice *choice, int argc, char **argv);
 
 #endif

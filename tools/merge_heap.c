@@ -118,6 +118,7 @@ static void parse(struct merge *m, int argc, char **argv)
     }
     given |= index != NOT_GIVEN || memprof != NOT_GIVEN;
     m->write.struct_size = sizeof m->write;
+    m->write.threads = m->common.threads;
     m->write.target = *to;
     if (index != NOT_GIVEN)
         m->write.target.index_version = (uint32_t)index;
@@ -130,25 +131,12 @@ static void parse(struct merge *m, int argc, char **argv)
     check_options(m, given);
 }
 
-/* Replaces addresses by source frames, where there are any. */
+/* Parts may wait for their binaries. */
 static int symbolise(struct merge *m, struct pgk_heap **heap, struct pgk_err *err)
 {
-    struct pgk_binaries *binaries;
-    bool has_binaries = cli_has_binaries(&m->common);
-    if (!pgk_heap_needs_binaries(*heap) || (m->partial && !has_binaries))
+    if (m->partial && !cli_has_binaries(&m->common))
         return 0;
-    if (!has_binaries)
-        cli_usage(&cmd_merge, "raw profiles hold addresses: give the binary that was run with -b");
-    /* Compilers can do nothing with what is not instrumented, people can. */
-    m->common.symbols_suffice = pgk_heap_lacks_accesses(*heap);
-    int status = cli_open_binaries(&m->common, &binaries, err);
-    if (status)
-        return status;
-    status = m->partial
-                 ? pgk_heap_symbolise_in_place(heap, binaries, &m->symbolised, err)
-                 : pgk_heap_symbolise_for_llvm(heap, binaries, &m->symbolised, err);
-    pgk_binaries_close(&binaries);
-    return status;
+    return cli_symbolise_heap(&cmd_merge, &m->common, !m->partial, heap, &m->symbolised, err);
 }
 
 static int save(const struct merge *m, struct pgk_heap *heap, struct pgk_err *err)
@@ -159,36 +147,17 @@ static int save(const struct merge *m, struct pgk_heap *heap, struct pgk_err *er
                    : pgk_indexed_write_last(heap, m->output, &m->write, err);
 }
 
-/* Of the profile that was written. */
-struct content {
-    size_t callees, cold_by_default;
-    bool data_access;
-};
-
 /* What is not in the output although it was in the input; only said once the output is
  * there, because a failure is the one thing to say. */
-static int report(const struct merge *m, const struct content *c)
+static int report(const struct merge *m, const struct cli_heap_content *c)
 {
-    int exit_code = EXIT_DONE;
     if (!m->common.quiet)
         cli_note_symbolised(&m->symbolised);
-    if (!m->partial)
-        cli_warn_cold_by_default(c->cold_by_default);
-    if (c->callees && !m->yaml && !m->partial && m->write.target.memprof_version < 4) {
-        fprintf(stderr,
-                "pgokit: warning: %zu targets of indirect calls are not written, because MemProf "
-                "V%u cannot hold them; --to llvm22 keeps them\n",
-                c->callees, m->write.target.memprof_version);
-        exit_code = EXIT_INCOMPLETE;
-    }
-    if (c->data_access && !m->yaml && !m->partial && m->write.target.memprof_version < 4) {
-        fprintf(stderr,
-                "pgokit: warning: the data access profile is not written, because MemProf V%u "
-                "cannot hold it; --to llvm22 keeps it\n",
-                m->write.target.memprof_version);
-        exit_code = EXIT_INCOMPLETE;
-    }
-    return exit_code;
+    if (m->partial)
+        return EXIT_DONE;
+    cli_warn_cold_by_default(c->cold_by_default);
+    bool lost = !m->yaml && cli_warn_heap_lost(c, m->write.target.memprof_version);
+    return lost ? EXIT_INCOMPLETE : EXIT_DONE;
 }
 
 static int run(int argc, char **argv)
@@ -196,7 +165,7 @@ static int run(int argc, char **argv)
     struct merge m = {0};
     struct pgk_heap *heap = NULL;
     struct pgk_err err = {0};
-    struct content content = {0};
+    struct cli_heap_content content = {0};
     parse(&m, argc, argv);
     int status = pgk_heap_read_all(&heap, m.inputs, m.n_inputs, m.common.threads, NULL, &err);
     if (!status)
@@ -204,8 +173,7 @@ static int run(int argc, char **argv)
     if (!status)
         status = cli_prune(&m.prune, &m.common, &heap, &err);
     if (!status) {
-        content = (struct content){pgk_heap_callees(heap), pgk_heap_cold_by_default(heap),
-                                   pgk_heap_has_data_access(heap)};
+        content = cli_heap_content(heap);
         status = save(&m, heap, &err);
     }
     if (!status && !m.partial && !m.common.quiet)

@@ -148,6 +148,7 @@ static void parse(struct merge *m, int argc, char **argv)
         }
     }
     m->write.struct_size = sizeof m->write;
+    m->write.threads = m->common.threads;
     m->write.target = *to;
     if (index != NOT_GIVEN) {
         m->write.target.index_version = (uint32_t)index;
@@ -229,23 +230,12 @@ static int read_inputs(struct merge *m, struct pgk_err *err)
     return status;
 }
 
-/* Replaces addresses of heap data by source frames, where there are any, and prunes it. */
+/* Gives names to heap data and prunes it. */
 static int prepare_heap(struct merge *m, struct pgk_err *err)
 {
-    struct pgk_binaries *binaries;
-    int status = 0;
     if (!m->heap)
         return 0;
-    if (pgk_heap_needs_binaries(m->heap)) {
-        if (!cli_has_binaries(&m->common))
-            cli_usage(m->verb,
-                      "raw heap profiles hold addresses: give the binary that was run with -b");
-        status = cli_open_binaries(&m->common, &binaries, err);
-        if (status)
-            return status;
-        status = pgk_heap_symbolise_for_llvm(&m->heap, binaries, &m->symbolised, err);
-        pgk_binaries_close(&binaries);
-    }
+    int status = cli_symbolise_heap(m->verb, &m->common, true, &m->heap, &m->symbolised, err);
     return status ? status : cli_prune(&m->prune, &m->common, &m->heap, err);
 }
 
@@ -367,18 +357,14 @@ static bool warn_lost_counters(const struct pgk_instr_loss *loss, const char *wh
 
 static bool warn_lost_heap(const struct merge *m)
 {
-    static const char only_indexed[] = "because only indexed profiles hold them",
-                      only_v4[] = "because only MemProf V4 holds them; --to llvm22 keeps them";
     if (!m->heap)
         return false;
     if (m->form != INDEXED)
-        return warn_lost(pgk_heap_contexts(m->heap), "heap contexts are", only_indexed);
-    if (m->write.target.memprof_version >= 4)
-        return false;
-    bool lost = warn_lost(pgk_heap_callees(m->heap),
-                          "targets of indirect calls in heap data are", only_v4);
-    return warn_lost(pgk_heap_has_data_access(m->heap), "data access profiles are", only_v4) ||
-           lost;
+        return warn_lost(pgk_heap_contexts(m->heap), "heap contexts are",
+                         "because only indexed profiles hold them");
+    const struct cli_heap_content content = cli_heap_content(m->heap);
+    cli_warn_cold_by_default(content.cold_by_default);
+    return cli_warn_heap_lost(&content, m->write.target.memprof_version);
 }
 
 static bool warn_lost_in_form(const struct merge *m)

@@ -5,8 +5,7 @@
 static const char help[] =
     "The page shows headline figures, a flame graph of calling contexts, contexts by access\n"
     "density and lifetime, a table, and what to change (docs/report.md).\n\n"
-    "      --format NAME    " EXPORT_FORMATS "\n"
-    "      --base OLD       an older profile to compare with, on the page\n"
+    REPORT_HELP
     "      --source DIR     where to look for sources, besides where they were compiled; may\n"
     "                       be repeated\n"
     "      --no-source      no excerpts of sources on the page\n"
@@ -20,12 +19,10 @@ static const char help[] =
     "  pgokit report app.profdata -b ./app --format pprof -o heap.pb.gz\n"
     "  pgokit report app.profdata -b ./app --format folded | flamegraph.pl > heap.svg\n";
 
-enum { OPT_FORMAT = 256, OPT_BASE, OPT_SOURCE, OPT_NO_SOURCE, OPT_CONTEXTS, OPT_WEIGHT };
+enum { OPT_SOURCE = 256, OPT_NO_SOURCE, OPT_CONTEXTS, OPT_WEIGHT };
 
 static const struct option options[] = {
-    {"output", required_argument, NULL, 'o'},
-    {"format", required_argument, NULL, OPT_FORMAT},
-    {"base", required_argument, NULL, OPT_BASE},
+    REPORT_LONG,
     {"source", required_argument, NULL, OPT_SOURCE},
     {"no-source", no_argument, NULL, OPT_NO_SOURCE},
     {"contexts", required_argument, NULL, OPT_CONTEXTS},
@@ -36,26 +33,17 @@ static const struct option options[] = {
 
 struct report {
     struct cli_common common;
+    struct report_choice choice;
     struct cli_list sources;
-    enum pgk_export format;
     struct pgk_export_opts export;
-    const char *path, *base, *output;
 };
 
 static void parse(struct report *r, int argc, char **argv)
 {
     r->export.struct_size = sizeof r->export;
-    for (int c; (c = cli_next_option(&cmd_report, argc, argv, "o:", options, &r->common)) != -1;) {
+    for (int c;
+         (c = cli_next_option(&cmd_report, argc, argv, REPORT_SHORT, options, &r->common)) != -1;) {
         switch (c) {
-        case 'o':
-            r->output = optarg;
-            break;
-        case OPT_FORMAT:
-            r->format = export_format(&cmd_report, optarg);
-            break;
-        case OPT_BASE:
-            r->base = optarg;
-            break;
         case OPT_SOURCE:
             cli_list_add(&r->sources, optarg);
             break;
@@ -68,14 +56,11 @@ static void parse(struct report *r, int argc, char **argv)
         case OPT_WEIGHT:
             r->export.weight = export_weight(&cmd_report, optarg);
             break;
+        default:
+            report_option(&r->choice, c);
         }
     }
-    if (optind + 1 != argc)
-        cli_usage(&cmd_report, "report takes one profile");
-    if (r->base && r->format != PGK_EXPORT_HTML)
-        cli_usage(&cmd_report, "--base compares on the page only; see pgokit diff");
-    r->path = argv[optind];
-    r->output = export_output(r->format, r->output);
+    report_operand(&r->choice, argc, argv);
 }
 
 static int run(int argc, char **argv)
@@ -84,19 +69,19 @@ static int run(int argc, char **argv)
     struct heap_input now = {0}, base = {0};
     struct pgk_err err = {0};
     parse(&r, argc, argv);
-    int status = heap_input_read(&now, r.path, &r.common, &err);
-    if (!status && r.base)
-        status = heap_input_read(&base, r.base, &r.common, &err);
+    int status = heap_input_read(&now, r.choice.path, &r.common, &err);
+    if (!status && r.choice.base)
+        status = heap_input_read(&base, r.choice.base, &r.common, &err);
     if (!status) {
         if (!r.common.quiet && !cli_has_binaries(&r.common))
             heap_input_note_no_names(now.heap);
-        r.export.title = export_title(r.path);
+        r.export.title = export_title(r.choice.path);
         r.export.info = &now.info;
         r.export.base = base.heap;
-        r.export.base_title = r.base ? export_title(r.base) : NULL;
+        r.export.base_title = r.choice.base ? export_title(r.choice.base) : NULL;
         r.export.source_dirs = r.sources.v;
         r.export.n_source_dirs = r.sources.n;
-        status = pgk_heap_export_save(now.heap, r.format, r.output, &r.export, &err);
+        status = pgk_heap_export_save(now.heap, r.choice.format, r.choice.output, &r.export, &err);
     }
     pgk_heap_close(&now.heap);
     pgk_heap_close(&base.heap);
@@ -108,4 +93,4 @@ static int run(int argc, char **argv)
     return exit_code;
 }
 
-const struct cli_action report_heap = {PGK_KIND_HEAP, help, "o:", options, run};
+const struct cli_action report_heap = {PGK_KIND_HEAP, help, REPORT_SHORT, options, run};

@@ -9,8 +9,7 @@ static const char help[] = "The page shows headline figures, functions by sample
                            "flame graph, call targets and types of objects, what counts as hot, "
                            "and how dense the profile\n"
                            "is; with -b how much of the program it covers (docs/report.md).\n\n"
-                           "      --format NAME    " EXPORT_FORMATS "\n"
-                           "      --base OLD       an older profile to compare with, on the page\n"
+                           REPORT_HELP
                            "      --contexts N     functions or contexts on the page one by one "
                            "(default 50000); the rest\n"
                            "                       is summed up\n"
@@ -20,12 +19,10 @@ static const char help[] = "The page shows headline figures, functions by sample
                            "  pgokit report app.afdo --format pprof -o app.pb.gz\n"
                            "  pgokit report app.afdo --format folded | flamegraph.pl > app.svg\n";
 
-enum { OPT_FORMAT = 256, OPT_BASE, OPT_CONTEXTS };
+enum { OPT_CONTEXTS = 256 };
 
 static const struct option options[] = {
-    {"output", required_argument, NULL, 'o'},
-    {"format", required_argument, NULL, OPT_FORMAT},
-    {"base", required_argument, NULL, OPT_BASE},
+    REPORT_LONG,
     {"contexts", required_argument, NULL, OPT_CONTEXTS},
     CLI_COMMON_LONG,
     {0},
@@ -33,36 +30,24 @@ static const struct option options[] = {
 
 struct report {
     struct cli_common common;
-    enum pgk_export format;
+    struct report_choice choice;
     struct pgk_sample_export_opts export;
-    const char *path, *base, *output;
 };
 
 static void parse(struct report *r, int argc, char **argv)
 {
     r->export.struct_size = sizeof r->export;
-    for (int c; (c = cli_next_option(&cmd_report, argc, argv, "o:", options, &r->common)) != -1;) {
+    for (int c;
+         (c = cli_next_option(&cmd_report, argc, argv, REPORT_SHORT, options, &r->common)) != -1;) {
         switch (c) {
-        case 'o':
-            r->output = optarg;
-            break;
-        case OPT_FORMAT:
-            r->format = export_format(&cmd_report, optarg);
-            break;
-        case OPT_BASE:
-            r->base = optarg;
-            break;
         case OPT_CONTEXTS:
             r->export.max_functions = cli_number("--contexts", optarg, 1, 10000000);
             break;
+        default:
+            report_option(&r->choice, c);
         }
     }
-    if (optind + 1 != argc)
-        cli_usage(&cmd_report, "report takes one profile");
-    if (r->base && r->format != PGK_EXPORT_HTML)
-        cli_usage(&cmd_report, "--base compares on the page only; see pgokit diff");
-    r->path = argv[optind];
-    r->output = export_output(r->format, r->output);
+    report_operand(&r->choice, argc, argv);
 }
 
 static int write_report(struct report *r, const struct pgk_sample *now,
@@ -75,12 +60,12 @@ static int write_report(struct report *r, const struct pgk_sample *now,
         if (status)
             return status;
     }
-    r->export.title = export_title(r->path);
+    r->export.title = export_title(r->choice.path);
     r->export.info = info;
     r->export.base = base;
-    r->export.base_title = r->base ? export_title(r->base) : NULL;
+    r->export.base_title = r->choice.base ? export_title(r->choice.base) : NULL;
     r->export.binaries = binaries;
-    int status = pgk_sample_export_save(now, r->format, r->output, &r->export, err);
+    int status = pgk_sample_export_save(now, r->choice.format, r->choice.output, &r->export, err);
     pgk_binaries_close(&binaries);
     return status;
 }
@@ -102,9 +87,9 @@ static int run(int argc, char **argv)
     struct pgk_file_info info = {0};
     struct pgk_err err = {0};
     parse(&r, argc, argv);
-    int status = sample_input_read(&now, r.path, &r.common, &info, &err);
-    if (!status && r.base)
-        status = sample_input_read(&base, r.base, &r.common, NULL, &err);
+    int status = sample_input_read(&now, r.choice.path, &r.common, &info, &err);
+    if (!status && r.choice.base)
+        status = sample_input_read(&base, r.choice.base, &r.common, NULL, &err);
     if (!status) {
         if (!r.common.quiet && !cli_has_binaries(&r.common))
             note_no_names(now);
@@ -116,4 +101,4 @@ static int run(int argc, char **argv)
     return status ? cli_fail(&err) : EXIT_DONE;
 }
 
-const struct cli_action report_sample = {PGK_KIND_SAMPLE, help, "o:", options, run};
+const struct cli_action report_sample = {PGK_KIND_SAMPLE, help, REPORT_SHORT, options, run};

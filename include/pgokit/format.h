@@ -99,7 +99,8 @@ struct pgk_input {
 };
 /* Reads any number of heap profiles into a new one, on up to `threads` threads (0: one per
  * processor): each file is opened, added and closed before the next one of its thread. The
- * result is the same for any number of threads. infos[i], if not NULL, is of inputs[i]. Shows
+ * result holds the same for any number of threads, and files written of it are the same bytes;
+ * with several the order of its contexts is any. infos[i], if not NULL, is of inputs[i]. Shows
  * its progress. */
 int pgk_heap_read_all(struct pgk_heap **heap, const struct pgk_input *inputs, size_t count,
                       unsigned threads, struct pgk_file_info *infos, struct pgk_err *err);

@@ -63,7 +63,7 @@ int pgk_heap_new(struct pgk_heap **heap, struct pgk_err *err);
 /* Nulls the pointer; accepts NULL. */
 void pgk_heap_close(struct pgk_heap **heap);
 
-/* Contexts, in the order in which they were first met. */
+/* Contexts, in the order in which they were first met (by whichever thread was first). */
 size_t pgk_heap_contexts(const struct pgk_heap *heap);
 /* Fills in `room` and returns it; its histogram belongs to the profile. */
 #define PGK_MIB_ROOM (&(struct pgk_mib){0}) /* in C: lives as long as the block it stands in */
@@ -244,6 +244,7 @@ struct pgk_indexed_write_opts {
     size_t struct_size;
     struct pgk_indexed_target target;
     bool full_schema; /* all MIB fields; default only those the compiler uses */
+    unsigned threads; /* to use at most; 0: one per processor. Changes no byte */
 };
 /* Writes an indexed profile (.profdata) to `path` ("-": standard output), whole or not
  * at all. Deterministic: equal profiles give equal bytes. PGK_E_EMPTY without

@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <string.h>
 
+/* Blocks are as large as all before them, up to BLOCK_MAX; then they are large pages. */
 enum { BLOCK_MIN = 4096, BLOCK_MAX = 1 << 20, ALIGNMENT = 8 };
 
 struct pgk_arena_block {
@@ -34,6 +35,14 @@ static struct pgk_arena_block *new_block(size_t size)
     return b;
 }
 
+static struct pgk_arena_block *new_large_block(void)
+{
+    struct pgk_arena_block *b = pgk_mem_large(PGK_MEM_LARGE);
+    if (b)
+        b->size = PGK_MEM_LARGE - sizeof *b;
+    return b;
+}
+
 /* Memory for a request that does not fit into the newest block. A large request gets a
  * block of its own behind the newest one, whose free part stays in use. */
 static char *take_slow(struct pgk_arena *a, size_t need)
@@ -51,18 +60,16 @@ static char *take_slow(struct pgk_arena *a, size_t need)
         return b->bytes;
     }
 
-    size_t size = BLOCK_MIN;
-    if (a->head)
-        size = a->head->size < BLOCK_MAX / 2 ? a->head->size * 2 : BLOCK_MAX;
+    size_t size = a->bytes > BLOCK_MIN ? a->bytes & ~(size_t)(ALIGNMENT - 1) : BLOCK_MIN;
     if (size < room)
         size = room;
-    struct pgk_arena_block *b = new_block(size);
+    struct pgk_arena_block *b = a->head && size > BLOCK_MAX ? new_large_block() : new_block(size);
     if (!b)
         return NULL;
     b->older = a->head;
     a->head = b;
     a->at = b->bytes + need;
-    a->end = b->bytes + size;
+    a->end = b->bytes + b->size;
     return b->bytes;
 }
 

@@ -39,7 +39,7 @@ struct job {
     size_t size, at; /* consumed so far */
     const char *file, *format;
     PGK_VEC(uint8_t) out;
-    size_t limit;
+    size_t limit, enough; /* bytes of output that are too many; that will do */
     struct pgk_err *err;
 };
 
@@ -77,7 +77,7 @@ static int read_zstd(struct job *j)
         return pgk_fail_nomem(j->err);
     int status = 0;
     size_t want = 1; /* 0: at the end of a piece */
-    while (!status && (j->at < j->size || want)) {
+    while (!status && (j->at < j->size || want) && j->out.n < j->enough) {
         status = make_room(j);
         if (status)
             break;
@@ -103,7 +103,7 @@ static int read_gzip(struct job *j)
     if (inflateInit2(&z, GZIP_ONLY) != Z_OK)
         return pgk_fail_nomem(j->err);
     int status = 0, answer = Z_OK;
-    while (!status && (j->at < j->size || answer != Z_STREAM_END)) {
+    while (!status && (j->at < j->size || answer != Z_STREAM_END) && j->out.n < j->enough) {
         status = make_room(j);
         if (status)
             break;
@@ -134,7 +134,15 @@ static int read_gzip(struct job *j)
 int pgk_decompress(enum pgk_compression how, const uint8_t *bytes, size_t size, const char *file,
                    uint8_t **out, size_t *out_size, struct pgk_err *err)
 {
-    struct job j = {.bytes = bytes, .size = size, .file = file, .err = err,
+    bool cut;
+    return pgk_decompress_head(how, bytes, size, SIZE_MAX, file, out, out_size, &cut, err);
+}
+
+int pgk_decompress_head(enum pgk_compression how, const uint8_t *bytes, size_t size,
+                        size_t enough, const char *file, uint8_t **out, size_t *out_size,
+                        bool *cut, struct pgk_err *err)
+{
+    struct job j = {.bytes = bytes, .size = size, .enough = enough, .file = file, .err = err,
                     .format = how == PGK_ZSTD ? "zstd file" : "gzip file"};
     if (__builtin_mul_overflow(size, (size_t)RATIO_MAX, &j.limit) || j.limit > SIZE_MAX / 4)
         j.limit = SIZE_MAX / 4;
@@ -147,6 +155,7 @@ int pgk_decompress(enum pgk_compression how, const uint8_t *bytes, size_t size, 
     }
     *out = j.out.v;
     *out_size = j.out.n;
+    *cut = j.out.n >= enough;
     return 0;
 }
 

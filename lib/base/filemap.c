@@ -78,38 +78,52 @@ static int map_fd(struct pgk_filemap *m, int fd, const char *name, struct pgk_er
     return read_all(m, fd, name, err);
 }
 
-/* The content of a compressed file takes the place of its bytes. */
-static int open_fd(struct pgk_filemap *m, int fd, const char *name, struct pgk_err *err)
+/* The content of a compressed file, the first bytes at least, takes the place of its bytes. */
+static int open_fd(struct pgk_filemap *m, int fd, const char *name, size_t enough,
+                   struct pgk_err *err)
 {
     struct pgk_filemap raw = {0};
     uint8_t *bytes;
     size_t size;
+    bool cut;
     PGK_TRY(map_fd(&raw, fd, name, err));
     enum pgk_compression how = pgk_compression_of(raw.bytes, raw.size);
     if (how == PGK_PLAIN) {
         *m = raw;
         return 0;
     }
-    int status = pgk_decompress(how, raw.bytes, raw.size, name, &bytes, &size, err);
+    int status = pgk_decompress_head(how, raw.bytes, raw.size, enough, name, &bytes, &size, &cut,
+                                     err);
     pgk_filemap_close(&raw);
     if (status)
         return status;
     if (!size)
         pgk_mem_free(bytes);
-    *m = (struct pgk_filemap){.bytes = size ? bytes : nothing, .size = size};
+    *m = (struct pgk_filemap){.bytes = size ? bytes : nothing, .size = size, .cut = cut};
     return 0;
+}
+
+static int open_path(struct pgk_filemap *m, const char *path, size_t enough, struct pgk_err *err)
+{
+    if (strcmp(path, "-") == 0)
+        return open_fd(m, STDIN_FILENO, "standard input", enough, err);
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    if (fd < 0)
+        return pgk_fail_errno(err, path, "open");
+    int status = open_fd(m, fd, path, enough, err);
+    close(fd);
+    return status;
 }
 
 int pgk_filemap_open(struct pgk_filemap *m, const char *path, struct pgk_err *err)
 {
-    if (strcmp(path, "-") == 0)
-        return open_fd(m, STDIN_FILENO, "standard input", err);
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-    if (fd < 0)
-        return pgk_fail_errno(err, path, "open");
-    int status = open_fd(m, fd, path, err);
-    close(fd);
-    return status;
+    return open_path(m, path, SIZE_MAX, err);
+}
+
+int pgk_filemap_open_head(struct pgk_filemap *m, const char *path, struct pgk_err *err)
+{
+    enum { HEAD_BYTES = 64 << 10 };
+    return open_path(m, path, HEAD_BYTES, err);
 }
 
 void pgk_filemap_done(const struct pgk_filemap *m, size_t size)

@@ -13,11 +13,15 @@ struct pgk_filemap {
     const uint8_t *bytes;
     size_t size;
     bool mapped;
+    bool cut; /* there may be more in the file */
 };
 
 /* Opens a regular file or a pipe. A directory or a device is PGK_E_IO with a
  * sentence. Sequential access is announced to the kernel. */
 int pgk_filemap_open(struct pgk_filemap *m, const char *path, struct pgk_err *err);
+/* The same to look at the beginning: of a compressed file perhaps only the first pieces are there,
+ * which `cut` says. */
+int pgk_filemap_open_head(struct pgk_filemap *m, const char *path, struct pgk_err *err);
 /* Tells the kernel that the first `size` bytes will not be read again. */
 void pgk_filemap_done(const struct pgk_filemap *m, size_t size);
 /* Accepts a zeroed struct; zeroes it. */

@@ -62,6 +62,16 @@ void *pgk_mem_table(size_t count, size_t size)
     return p;
 }
 
+void *pgk_mem_large(size_t bytes)
+{
+    if (bytes > PTRDIFF_MAX || told_to_fail())
+        return NULL;
+    void *p = aligned_alloc(PGK_MEM_LARGE, bytes);
+    if (p)
+        (void)madvise(p, bytes, MADV_HUGEPAGE);
+    return p;
+}
+
 void *pgk_mem_resize(void *old, size_t count, size_t size)
 {
     size_t bytes;

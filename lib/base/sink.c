@@ -19,7 +19,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { BUFFER_BYTES = 512 << 10, MAX_LINKS = 40 };
+enum { BUFFER_BYTES = 128 << 10, MAX_LINKS = 40 };
 
 enum sink_kind {
     SINK_MEMORY, /* never leaves memory */

@@ -21,8 +21,10 @@
 struct row {
     struct pgk_format public;
     bool (*sniff)(const uint8_t *bytes, size_t size);
+    bool sniffs_all; /* looks behind the beginning of the file */
     int (*read_heap)(struct pgk_heap *heap, const struct pgk_filemap *map,
                      const struct pgk_source *src, struct pgk_file_info *info, struct pgk_err *err);
+    bool wants_own_heap; /* read_heap cannot add to a model to which other threads add */
     /* What can be read of a damaged file; NULL: not supported. */
     int (*salvage_heap)(struct pgk_heap *heap, const struct pgk_filemap *map,
                         const struct pgk_source *src, struct pgk_salvage *salvage,
@@ -217,12 +219,14 @@ static const struct row rows[] = {
                 "index 8 to 13 with MemProf V0 to V4", "llvm-profdata 16 to 22, pgokit",
                 "indexed-heap.md"},
      .sniff = sniff_indexed_heap,
+     .sniffs_all = true,
      .read_heap = read_indexed,
      .salvage_heap = salvage_indexed,
      .read_instr = read_indexed_instr},
     {.public = {"indexed profile", PGK_KIND_INSTR, "index 5 to 13", "index 5 to 13",
                 "llvm-profdata 14 to 22, pgokit", "instr-indexed.md"},
      .sniff = sniff_indexed,
+     .sniffs_all = true,
      .read_heap = read_indexed,
      .salvage_heap = salvage_indexed,
      .read_instr = read_indexed_instr},
@@ -237,11 +241,13 @@ static const struct row rows[] = {
     {.public = {"partial heap profile", PGK_KIND_HEAP, "1", "1", "pgokit merge --partial",
                 "partial-heap.md"},
      .sniff = sniff_partial,
-     .read_heap = read_partial},
+     .read_heap = read_partial,
+     .wants_own_heap = true},
     {.public = {"printed heap profile", PGK_KIND_HEAP, "of clang 13 to 22", "",
                 "runtimes of clang 13; 14 to 22 with print_text", "raw-heap.md"},
      .sniff = pgk_heap_text_sniff,
-     .read_heap = read_text},
+     .read_heap = read_text,
+     .wants_own_heap = true},
     {.public = {"heap profile of source positions", PGK_KIND_HEAP, "1", "1", "pgokit",
                 "heap-paths.md"},
      .sniff = sniff_paths,
@@ -435,6 +441,17 @@ static int close_file(struct opened *f, int status, struct pgk_file_info *info)
 int pgk_format_detect(const char *path, const struct pgk_format **format, struct pgk_err *err)
 {
     struct opened f;
+    struct pgk_filemap head;
+    const struct row *row;
+    /* Enough for most: who reads the file will decompress the rest of it. */
+    PGK_TRY(pgk_filemap_open_head(&head, path, err));
+    int status = find_row(&row, &head, path, head.cut ? NULL : err);
+    bool is_said = !head.cut || (!status && !row->sniffs_all);
+    pgk_filemap_close(&head);
+    if (is_said && !status)
+        *format = &row->public;
+    if (is_said)
+        return status;
     PGK_TRY(open_file(&f, path, err));
     *format = &f.row->public;
     return close_file(&f, 0, NULL);
@@ -453,14 +470,28 @@ static int fail_kind(const struct row *row, enum pgk_kind wanted, const char *pa
                     .hint = "give files of one kind only");
 }
 
+static int read_heap(struct pgk_heap *heap, struct opened *f, struct pgk_err *err)
+{
+    struct pgk_heap *own;
+    if (!f->row->read_heap)
+        return fail_kind(f->row, PGK_KIND_HEAP, f->src.file, err);
+    if (!heap->sharing || !f->row->wants_own_heap)
+        return f->row->read_heap(heap, &f->map, &f->src, &f->info, err);
+    PGK_TRY(pgk_heap_new(&own, err));
+    own->no_partial_accesses = heap->no_partial_accesses;
+    int status = f->row->read_heap(own, &f->map, &f->src, &f->info, err);
+    if (!status)
+        status = pgk_heap_merge(heap, own, err);
+    pgk_heap_close(&own);
+    return status;
+}
+
 int pgk_heap_read(struct pgk_heap *heap, const char *path, struct pgk_file_info *info,
                   struct pgk_err *err)
 {
     struct opened f;
     PGK_TRY(open_file(&f, path, err));
-    int status = f.row->read_heap ? f.row->read_heap(heap, &f.map, &f.src, &f.info, err)
-                                  : fail_kind(f.row, PGK_KIND_HEAP, path, err);
-    return close_file(&f, status, info);
+    return close_file(&f, read_heap(heap, &f, err), info);
 }
 
 static int fail_no_records(const struct opened *f, struct pgk_err *err)

@@ -1,6 +1,9 @@
 /* Counters of one binary as text. docs/formats/address-counts.md */
 #include "address_counts.h"
 
+#include "line_buffer.h"
+#include "sample_text.h"
+
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -24,7 +27,8 @@ struct reader {
     struct pgk_err *err;
     uint64_t line_number;
     const uint8_t *line, *line_end; /* without blanks around it */
-    uint32_t node;                  /* of the context */
+    bool named;                     /* contexts are of names */
+    uint32_t node;                  /* of the context: in the tree of calls or the profile */
     pgk_addr_vec callers;
 };
 
@@ -109,12 +113,26 @@ static bool is_place(struct reader *r, const struct pgk_pair *p, bool branch)
            (pgk_code_is(code, p->from) || (branch && p->from == PGK_ADDR_EXTERNAL));
 }
 
+/* Whether a range can be is looked at once. */
+static bool add_named(struct reader *r, const struct pgk_pair *p, bool branch)
+{
+    struct pgk_address_counts *c = r->into;
+    struct pgk_call_count count = {
+        .node = r->node, .from = p->from, .to = p->to, .count = p->count};
+    if (branch)
+        return pgk_vec_push(&c->named->branches.v, count);
+    count.impossible = !pgk_code_is_straight(c->code, p->from, p->to);
+    return pgk_vec_push(&c->named->ranges.v, count);
+}
+
 static bool add_pair(struct reader *r, const struct pgk_pair *p, bool branch)
 {
     struct pgk_address_counts *c = r->into;
     if (!c->contexts)
         return pgk_pairs_add(branch ? &c->counters->branches : &c->counters->ranges, p->from, p->to,
                              p->count);
+    if (r->named)
+        return add_named(r, p, branch);
     return branch ? pgk_call_counts_add(&c->calls->branches, r->node, p->from, p->to, p->count)
                   : pgk_call_trie_add_range(c->calls, c->code, r->node, p->from, p->to, p->count);
 }
@@ -145,20 +163,15 @@ static int read_pairs(struct reader *r, bool branch)
     return 0;
 }
 
-/* [0x1 @ 0x2]: calls, outermost first. */
-static int read_context(struct reader *r)
+/* 0x1 @ 0x2: calls, outermost first. */
+static int read_calls(struct reader *r, const uint8_t *p, const uint8_t *end)
 {
     const char *expected = "[ADDRESS @ ADDRESS ...]";
-    const uint8_t *p = r->line + 1, *end = r->line_end - 1;
     uint64_t addr;
     r->callers.n = 0;
-    if (r->line_end - r->line < 2 || *end != ']')
-        return reject(r, "context", expected);
     while (p < end) {
         if (end - p < 3 || memcmp(p, "0x", 2) != 0 || !(p = take_hex(p + 2, end, &addr)))
-            return reject(r, "context",
-                          "[ADDRESS @ ADDRESS ...]; contexts of names are not read: generate from "
-                          "the recording");
+            return reject(r, "context", expected);
         if (!pgk_vec_push(&r->callers, addr + r->into->base))
             return pgk_fail_nomem(r->err);
         if (p < end && (end - p < 4 || memcmp(p, " @ ", 3) != 0))
@@ -174,13 +187,76 @@ static int read_context(struct reader *r)
     return r->node == PGK_INDEX_NONE ? pgk_fail_nomem(r->err) : 0;
 }
 
+static const uint8_t *find_last(const uint8_t *p, const uint8_t *end, char c)
+{
+    return p < end ? memrchr(p, c, (size_t)(end - p)) : NULL;
+}
+
+/* :LINE or :LINE.DISCRIMINATOR, from `p` to `end`. */
+static bool parse_place(const uint8_t *p, const uint8_t *end, uint64_t *loc)
+{
+    uint64_t line, discriminator = 0;
+    if (!(p = take_decimal(p + 1, end, &line)) || (p < end && *p != '.') ||
+        (p < end && take_decimal(p + 1, end, &discriminator) != end) || line > UINT16_MAX ||
+        discriminator > UINT32_MAX)
+        return false;
+    *loc = pgk_sample_loc((uint32_t)line, (uint32_t)discriminator);
+    return true;
+}
+
+/* main:3 @ twice:1.2 @ leaf: functions and the lines of calls, outermost first. */
+static int read_names(struct reader *r, const uint8_t *p, const uint8_t *end)
+{
+    struct pgk_sample *profile = r->into->profile;
+    uint64_t loc = 0;
+    unsigned depth = 0;
+    r->node = 0;
+    for (const uint8_t *next; p < end; p = next) {
+        const uint8_t *at = memmem(p, (size_t)(end - p), " @ ", 3), *name_end = at ? at : end;
+        uint64_t call = loc;
+        next = at ? at + 3 : end;
+        if (at && (!(name_end = find_last(p, at, ':')) || !parse_place(name_end, at, &loc)))
+            return reject(r, "context", "[FUNCTION:LINE @ FUNCTION ...]");
+        bool address = name_end - p > 1 && !memcmp(p, "0x", 2);
+        if (name_end == p || address || (at && next == end) || depth++ == PGK_SAMPLE_MAX_DEPTH)
+            return reject(r, "context", "functions with names, at most 1000");
+        uint32_t name = pgk_sample_name(profile, (const char *)p, (size_t)(name_end - p));
+        if (name)
+            r->node = r->node ? pgk_sample_context(profile, r->node, call, name)
+                              : pgk_sample_root(profile, name);
+        if (!name || !r->node)
+            return pgk_fail_nomem(r->err);
+    }
+    return 0;
+}
+
+static int read_context(struct reader *r)
+{
+    const uint8_t *p = r->line + 1, *end = r->line_end - 1;
+    if (r->line_end - r->line < 2 || *end != ']')
+        return reject(r, "context", "[CONTEXT]");
+    return r->named ? read_names(r, p, end) : read_calls(r, p, end);
+}
+
+/* The first context that is known tells: of names, unless it is an address. */
+static bool has_names(const uint8_t *p, const uint8_t *end)
+{
+    for (; p && p < end; p = memchr(p, '[', (size_t)(end - p))) {
+        p += *p == '[';
+        if (p < end && *p != ']')
+            return end - p < 2 || memcmp(p, "0x", 2) != 0;
+    }
+    return false;
+}
+
 static int read_all(struct reader *r)
 {
     if (r->start < r->end && *r->start == '[') {
         r->into->contexts = true;
+        r->named = has_names(r->start, r->end);
         while (next_line(r)) {
             if (r->line == r->line_end || *r->line != '[')
-                return reject(r, "context", "[ADDRESS @ ADDRESS ...]");
+                return reject(r, "context", "[CONTEXT]");
             PGK_TRY(read_context(r));
             PGK_TRY(read_pairs(r, false));
             PGK_TRY(read_pairs(r, true));
@@ -250,10 +326,11 @@ struct context {
 struct writer {
     const struct pgk_address_counts *from;
     PGK_VEC(struct context) contexts;
+    uint32_t *context_of; /* by node: number from 1 on */
     pgk_addr_vec calls;
 };
 
-static char *context_text(struct writer *w, uint32_t node)
+static char *calls_text(struct writer *w, uint32_t node)
 {
     enum { ADDRESS = 2 + 16 + 3 }; /* 0x, digits, " @ " */
     if (!pgk_call_trie_path(w->from->calls, node, &w->calls))
@@ -268,45 +345,58 @@ static char *context_text(struct writer *w, uint32_t node)
     return text;
 }
 
+static char *names_text(struct writer *w, uint32_t node)
+{
+    struct pgk_line line = {0};
+    pgk_sample_put_identity(w->from->profile, node, &line);
+    pgk_line_byte(&line, 0);
+    if (!line.failed)
+        return (char *)line.v.v;
+    pgk_line_free(&line);
+    return NULL;
+}
+
 static int compare_contexts(const void *a, const void *b)
 {
     const struct context *x = a, *y = b;
     return strcmp(x->text, y->text);
 }
 
-static bool add_counts(struct pgk_pairs *to, const struct pgk_call_counts *from, size_t *at,
-                       uint32_t node)
+/* The context of a node, made on first use; NULL when out of memory. */
+static struct context *need_context(struct writer *w, uint32_t node)
 {
-    for (; *at < from->v.n && from->v.v[*at].node == node; ++*at) {
-        const struct pgk_call_count *c = &from->v.v[*at];
-        if (!pgk_pairs_add(to, c->from, c->to, c->count))
+    if (!w->context_of[node]) {
+        struct context c = {.text = w->from->named ? names_text(w, node) : calls_text(w, node)};
+        if (!c.text || !pgk_vec_push(&w->contexts, c)) {
+            pgk_mem_free(c.text);
+            return NULL;
+        }
+        w->context_of[node] = (uint32_t)w->contexts.n;
+    }
+    return &w->contexts.v[w->context_of[node] - 1];
+}
+
+static bool add_counts(struct writer *w, const struct pgk_call_counts *counts, bool branches)
+{
+    for (size_t i = 0; i < counts->v.n; i++) {
+        const struct pgk_call_count *c = &counts->v.v[i];
+        struct context *into = need_context(w, c->node);
+        if (!into || !pgk_pairs_add(branches ? &into->branches : &into->ranges, c->from, c->to,
+                                    c->count))
             return false;
     }
     return true;
 }
 
-static bool same_node(const struct pgk_call_counts *c, size_t at, uint32_t node)
-{
-    return at < c->v.n && c->v.v[at].node == node;
-}
-
 static bool list_contexts(struct writer *w)
 {
-    const struct pgk_call_trie *t = w->from->calls;
-    size_t r = 0, b = 0;
-    for (uint32_t node = 0; node < t->nodes.n; node++) {
-        struct context c = {0};
-        if (!same_node(&t->ranges, r, node) && !same_node(&t->branches, b, node))
-            continue;
-        if (!(c.text = context_text(w, node)) || !pgk_vec_push(&w->contexts, c)) {
-            pgk_mem_free(c.text);
-            return false;
-        }
-        struct context *into = &w->contexts.v[w->contexts.n - 1];
-        if (!add_counts(&into->ranges, &t->ranges, &r, node) ||
-            !add_counts(&into->branches, &t->branches, &b, node))
-            return false;
-    }
+    const struct pgk_address_counts *from = w->from;
+    size_t nodes = from->named ? from->profile->nodes.n : from->calls->nodes.n;
+    w->context_of = pgk_mem_zalloc(nodes + 1, sizeof *w->context_of);
+    if (!w->context_of ||
+        !add_counts(w, from->named ? &from->named->ranges : &from->calls->ranges, false) ||
+        !add_counts(w, from->named ? &from->named->branches : &from->calls->branches, true))
+        return false;
     if (w->contexts.n)
         qsort(w->contexts.v, w->contexts.n, sizeof *w->contexts.v, compare_contexts);
     return true;
@@ -355,6 +445,7 @@ int pgk_address_counts_write(const struct pgk_address_counts *from, struct pgk_s
         pgk_pairs_free(&w.contexts.v[i].branches);
     }
     pgk_vec_free(&w.contexts);
+    pgk_mem_free(w.context_of);
     pgk_vec_free(&w.calls);
     return ok ? 0 : pgk_fail_nomem(err);
 }

@@ -6,6 +6,7 @@
 
 #include "call_trie.h"
 #include "cursor.h"
+#include "sample_model.h"
 #include "sink.h"
 
 /* Whether bytes look like the start of such a text. */
@@ -14,11 +15,14 @@ bool pgk_address_counts_sniff(const uint8_t *bytes, size_t size);
 /* What addresses are told from: the page of the first executable segment. */
 uint64_t pgk_address_counts_base(const struct pgk_elf *elf);
 
-/* Where counters come from and go to; with contexts `calls`, else `counters`. */
+/* Where counters come from and go to; with contexts `named` and, but for `named` in writing,
+ * `calls`; else `counters`. */
 struct pgk_address_counts {
     struct pgk_counters *counters;
     struct pgk_call_trie *calls;
-    struct pgk_code *code; /* to see whether ranges can be */
+    struct pgk_named_counts *named; /* NULL: contexts are of calls */
+    struct pgk_sample *profile;     /* has the nodes of `named` */
+    struct pgk_code *code;          /* to see whether ranges can be */
     uint64_t base;
     bool contexts;
 };

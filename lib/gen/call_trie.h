@@ -36,6 +36,11 @@ struct pgk_call_tally {
     size_t n, mask;
 };
 
+/* By contexts of names: nodes are those of a profile, 0 for no known context. */
+struct pgk_named_counts {
+    struct pgk_call_counts ranges, branches;
+};
+
 enum { PGK_CALL_ROOT = 0 };
 
 struct pgk_call_trie {

@@ -1,5 +1,6 @@
 /* Sample profiles from recordings: samples to counters of each binary, then to a profile. */
 #include "gen_priv.h"
+#include "line_contexts.h"
 #include "mem.h"
 #include "probes.h"
 #include "address_counts.h"
@@ -48,7 +49,10 @@ void pgk_gen_close(struct pgk_gen **gen)
         pgk_steps_free(&g->v.v[i].steps);
         pgk_counters_free(&g->v.v[i].counters);
         pgk_pairs_free(&g->v.v[i].hits);
+        pgk_pairs_free(&g->v.v[i].hit_calls);
         pgk_call_trie_free(&g->v.v[i].calls);
+        pgk_vec_free(&g->v.v[i].named.ranges.v);
+        pgk_vec_free(&g->v.v[i].named.branches.v);
         pgk_functions_close(&g->v.v[i].functions);
         pgk_probe_index_close(&g->v.v[i].index);
         pgk_probes_close(&g->v.v[i].probes);
@@ -88,8 +92,12 @@ static int add_raw(struct pgk_gen *g, const struct pgk_filemap *map, const char 
     struct pgk_gen_binary *b = &g->v.v[0];
     struct pgk_source src = {.file = path, .format = "address counts"};
     PGK_TRY(pgk_gen_need_code(g, b));
-    struct pgk_address_counts c = {&b->counters, &b->calls, &b->code,
-                                   pgk_address_counts_base(b->elf), false};
+    struct pgk_address_counts c = {.counters = &b->counters,
+                                   .calls = &b->calls,
+                                   .named = &b->named,
+                                   .profile = g->profile,
+                                   .code = &b->code,
+                                   .base = pgk_address_counts_base(b->elf)};
     PGK_TRY(pgk_address_counts_read(&c, map->bytes, map->size, &src, err));
     if (g->decided && c.contexts != g->contexts)
         return pgk_fail(err, PGK_E_MISMATCH, .file = path, .format = src.format,
@@ -138,10 +146,16 @@ int pgk_gen_add(struct pgk_gen *g, const char *path, struct pgk_err *err)
 
 /* ---- the profile ---- */
 
+/* Counters by contexts of names, which are functions and lines. */
+static bool has_names(const struct pgk_gen_binary *b)
+{
+    return b->named.ranges.v.n || b->named.branches.v.n;
+}
+
 static bool has_counts(const struct pgk_gen_binary *b)
 {
     return b->counters.ranges.v.n || b->counters.branches.v.n || b->calls.ranges.v.n ||
-           b->calls.branches.v.n || b->calls.vtables.v.n || b->hits.v.n;
+           b->calls.branches.v.n || b->calls.vtables.v.n || b->hits.v.n || has_names(b);
 }
 
 /* Samples of instructions count where no branch was recorded; a calling context needs branches. */
@@ -179,7 +193,7 @@ const char *pgk_gen_mode_name(enum pgk_gen_mode mode)
 static int open_probes(struct pgk_gen *g, struct pgk_gen_binary *b, struct pgk_err *err)
 {
     struct pgk_err why = {0};
-    if (g->opts.mode == PGK_GEN_LINES || g->opts.mode == PGK_GEN_CONTEXT_LINES)
+    if (g->opts.mode == PGK_GEN_LINES || g->opts.mode == PGK_GEN_CONTEXT_LINES || has_names(b))
         return 0;
     int status = pgk_probes_open_elf(&b->probes, b->elf, &why);
     if (status == PGK_E_EMPTY && g->opts.mode != PGK_GEN_PROBES)
@@ -249,6 +263,52 @@ static int no_samples(const struct pgk_gen *g, struct pgk_err *err)
                                 : "pgokit perf-check tells what can be recorded here");
 }
 
+/* Contexts are of calls for probes, of functions and lines else; without debug information there
+ * are calls alone. */
+static int name_contexts(struct pgk_gen *g, struct pgk_gen_binary *b,
+                         struct pgk_named_counts *named, bool *are_named, struct pgk_err *err)
+{
+    struct pgk_line_contexts lines;
+    PGK_TRY(open_probes(g, b, err));
+    if (b->probes)
+        return 0;
+    int status = pgk_binaries_symboliser(g->binaries, (uint32_t)(b - g->v.v), &b->sym, err);
+    if (status == PGK_E_NODEBUG && !has_names(b))
+        return 0;
+    PGK_TRY(status);
+    *are_named = true;
+    b->flow_sensitive = pgk_elf_entries(b->elf, find_mark, NULL);
+    status = pgk_line_contexts_open(&lines, g->profile, b, g->opts.threads, err);
+    if (!status && !pgk_line_contexts_named(&lines, named))
+        status = pgk_fail_nomem(err);
+    pgk_line_contexts_close(&lines);
+    return status;
+}
+
+static int write_counts(struct pgk_gen *g, struct pgk_gen_binary *b, const char *path,
+                        struct pgk_err *err)
+{
+    struct pgk_named_counts named = {0};
+    bool are_named = false;
+    struct pgk_sink *out;
+    int status = g->contexts ? name_contexts(g, b, &named, &are_named, err) : 0;
+    struct pgk_address_counts c = {.counters = &b->counters,
+                                   .calls = &b->calls,
+                                   .named = are_named ? &named : NULL,
+                                   .profile = g->profile,
+                                   .base = pgk_address_counts_base(b->elf),
+                                   .contexts = g->contexts};
+    if (!status)
+        status = pgk_sink_open(&out, path, err);
+    if (!status && (status = pgk_address_counts_write(&c, out, err)) != 0)
+        pgk_sink_drop(&out);
+    else if (!status)
+        status = pgk_sink_commit(&out, err);
+    pgk_vec_free(&named.ranges.v);
+    pgk_vec_free(&named.branches.v);
+    return status;
+}
+
 int pgk_gen_write_raw(struct pgk_gen *g, const char *path, struct pgk_err *err)
 {
     struct pgk_gen_binary *b = NULL;
@@ -269,16 +329,7 @@ int pgk_gen_write_raw(struct pgk_gen *g, const char *path, struct pgk_err *err)
         PGK_TRY(pgk_gen_infer(b, true, g->opts.threads, err));
     }
     pgk_gen_settle(b, &g->stats);
-    struct pgk_address_counts c = {&b->counters, &b->calls, &b->code,
-                                   pgk_address_counts_base(b->elf), g->contexts};
-    struct pgk_sink *out;
-    PGK_TRY(pgk_sink_open(&out, path, err));
-    int status = pgk_address_counts_write(&c, out, err);
-    if (status)
-        pgk_sink_drop(&out);
-    else
-        status = pgk_sink_commit(&out, err);
-    return status;
+    return write_counts(g, b, path, err);
 }
 
 int pgk_gen_profile(struct pgk_gen *g, struct pgk_sample **profile, struct pgk_err *err)

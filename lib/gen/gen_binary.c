@@ -45,6 +45,21 @@ static void bad_range(struct pgk_gen_stats *stats, const struct pgk_elf *elf, ui
                     from > to ? "backwards" : "over a call, a return or a jump");
 }
 
+static void drop_impossible(struct pgk_gen_binary *b, struct pgk_call_counts *ranges,
+                            struct pgk_gen_stats *stats)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < ranges->v.n; i++) {
+        const struct pgk_call_count *r = &ranges->v.v[i];
+        stats->ranges += r->count;
+        if (r->impossible)
+            bad_range(stats, b->elf, r->from, r->to, r->count);
+        else
+            ranges->v.v[kept++] = *r;
+    }
+    ranges->v.n = kept;
+}
+
 /* Ranges that control cannot have run through come of broken samples. */
 static void drop_bad_ranges(struct pgk_gen_binary *b, struct pgk_gen_stats *stats)
 {
@@ -59,17 +74,8 @@ static void drop_bad_ranges(struct pgk_gen_binary *b, struct pgk_gen_stats *stat
             bad_range(stats, b->elf, r->from, r->to, r->count);
     }
     ranges->v.n = kept;
-    struct pgk_call_counts *calls = &b->calls.ranges;
-    kept = 0;
-    for (size_t i = 0; i < calls->v.n; i++) {
-        const struct pgk_call_count *r = &calls->v.v[i];
-        stats->ranges += r->count;
-        if (r->impossible)
-            bad_range(stats, b->elf, r->from, r->to, r->count);
-        else
-            calls->v.v[kept++] = *r;
-    }
-    calls->v.n = kept;
+    drop_impossible(b, &b->calls.ranges, stats);
+    drop_impossible(b, &b->named.ranges, stats);
 }
 
 int pgk_gen_count_steps(struct pgk_gen_binary *b, bool contexts, struct pgk_err *err)
@@ -88,39 +94,44 @@ void pgk_gen_settle(struct pgk_gen_binary *b, struct pgk_gen_stats *stats)
     drop_bad_ranges(b, stats);
 }
 
+static bool list_pairs(const struct pgk_pairs *pairs, bool to, pgk_addr_vec *addrs)
+{
+    bool ok = pgk_vec_reserve(addrs, 2 * pairs->v.n);
+    for (size_t i = 0; ok && i < pairs->v.n; i++) {
+        addrs->v[addrs->n++] = pairs->v.v[i].from;
+        if (to)
+            addrs->v[addrs->n++] = pairs->v.v[i].to;
+    }
+    return ok;
+}
+
+static bool list_counts(const struct pgk_call_counts *counts, bool to, pgk_addr_vec *addrs)
+{
+    bool ok = pgk_vec_reserve(addrs, 2 * counts->v.n);
+    for (size_t i = 0; ok && i < counts->v.n; i++) {
+        addrs->v[addrs->n++] = counts->v.v[i].from;
+        if (to)
+            addrs->v[addrs->n++] = counts->v.v[i].to;
+    }
+    return ok;
+}
+
 /* What was sampled, as a set. */
 static bool list_sampled(const struct pgk_gen_binary *b, bool range_ends, bool callers,
                          pgk_addr_vec *addrs)
 {
-    const struct pgk_counters *c = &b->counters;
     const struct pgk_call_trie *t = &b->calls;
-    bool ok = pgk_vec_reserve(addrs, 2 * (c->ranges.v.n + c->branches.v.n + t->ranges.v.n +
-                                          t->branches.v.n) +
-                                     b->hits.v.n + t->nodes.n + t->vtables.v.n);
-    for (size_t i = 0; ok && i < b->hits.v.n; i++)
-        addrs->v[addrs->n++] = b->hits.v.v[i].from;
-    for (size_t i = 0; ok && i < c->ranges.v.n; i++) {
-        addrs->v[addrs->n++] = c->ranges.v.v[i].from;
-        if (range_ends)
-            addrs->v[addrs->n++] = c->ranges.v.v[i].to;
-    }
-    for (size_t i = 0; ok && i < c->branches.v.n; i++) {
-        addrs->v[addrs->n++] = c->branches.v.v[i].from;
-        addrs->v[addrs->n++] = c->branches.v.v[i].to;
-    }
-    for (size_t i = 0; ok && i < t->ranges.v.n; i++) {
-        addrs->v[addrs->n++] = t->ranges.v.v[i].from;
-        if (range_ends)
-            addrs->v[addrs->n++] = t->ranges.v.v[i].to;
-    }
-    for (size_t i = 0; ok && i < t->branches.v.n; i++) {
-        addrs->v[addrs->n++] = t->branches.v.v[i].from;
-        addrs->v[addrs->n++] = t->branches.v.v[i].to;
-    }
+    bool ok = list_pairs(&b->hits, false, addrs) && list_pairs(&b->hit_calls, true, addrs) &&
+              list_pairs(&b->counters.ranges, range_ends, addrs) &&
+              list_pairs(&b->counters.branches, true, addrs) &&
+              list_counts(&t->ranges, range_ends, addrs) &&
+              list_counts(&t->branches, true, addrs) &&
+              list_counts(&t->vtables, false, addrs) &&
+              list_counts(&b->named.ranges, range_ends, addrs) &&
+              list_counts(&b->named.branches, true, addrs) &&
+              pgk_vec_reserve(addrs, t->nodes.n);
     for (size_t i = 1; ok && callers && i < t->nodes.n; i++)
         addrs->v[addrs->n++] = t->nodes.v[i].addr;
-    for (size_t i = 0; ok && i < t->vtables.v.n; i++)
-        addrs->v[addrs->n++] = t->vtables.v.v[i].from;
     if (ok)
         addrs->n = pgk_u64_set(addrs->v, addrs->n);
     return ok;

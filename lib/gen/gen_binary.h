@@ -22,9 +22,11 @@ struct pgk_gen_binary {
     struct pgk_steps steps;        /* of the input that is being read */
     struct pgk_counters counters;  /* as seen: ranges need not be sound */
     struct pgk_pairs hits;         /* instructions that were sampled, without branches: `from` */
+    struct pgk_pairs hit_calls;    /* indirect calls in their call chains: to what code */
     struct pgk_functions functions;  /* around what was counted with contexts */
     struct pgk_probe_index *index;   /* of these */
     struct pgk_call_trie calls;    /* the same by calling context, and loads of vtables */
+    struct pgk_named_counts named; /* the same by contexts of functions and lines */
 };
 
 /* Notes the first example of what is left out; examples are printf formats. */

@@ -7,19 +7,15 @@
  * docs/formats/profile-generation.md section 5 */
 #include "gen_binary.h"
 
-#include "discriminator.h"
 #include "source_frames.h"
 #include "line_counts.h"
 #include "pieces.h"
-#include "u64_set.h"
 
 #include <stdlib.h>
 
-/* Where an instruction stands in the profile. */
-struct site {
-    uint64_t loc;
+/* What a run of instructions counts for. */
+struct place {
     uint32_t node; /* 0: nowhere */
-    uint32_t copies;
     bool found;    /* the rest is known */
     bool no_lines; /* counts for the total of the node only */
 };
@@ -30,7 +26,7 @@ struct lines {
     struct pgk_functions functions;
     pgk_piece_vec pieces;
     struct pgk_frames frames; /* of all instructions that count */
-    struct site *sites;       /* of these */
+    struct place *places;     /* of their runs */
     struct pgk_line_counts counts;
     struct pgk_frame_names names;
 };
@@ -60,82 +56,73 @@ static int list_addresses(struct lines *l, struct pgk_err *err)
     return 0;
 }
 
-static uint64_t frame_loc(const struct lines *l, const struct pgk_sym_frame *f)
-{
-    return pgk_frame_loc(f, l->b->flow_sensitive);
-}
-
-static bool is_start_up(const char *name)
-{
-    return pgk_gen_is_start_up(name, strlen(name));
-}
-
-/* The node of an instruction: its outermost function, and through it what was inlined. */
-static bool find_site(struct lines *l, const struct pgk_sym_chain *chain, struct site *site)
-{
-    uint32_t i = chain->count;
-    *site = (struct site){.found = true};
-    if (!i || !pgk_frame_has_name(&chain->frames[i - 1]) ||
-        is_start_up(chain->frames[i - 1].function))
-        return true;
-    uint32_t name = pgk_frame_name(&l->names, chain->frames[--i].function);
-    uint32_t node = name ? pgk_sample_function(l->p, name) : 0;
-    for (; node && i && pgk_frame_has_name(&chain->frames[i - 1]); i--) {
-        if ((site->no_lines = is_start_up(chain->frames[i - 1].function)))
-            break;
-        name = pgk_frame_name(&l->names, chain->frames[i - 1].function);
-        node = name ? pgk_sample_inlinee(l->p, node, frame_loc(l, &chain->frames[i]), name) : 0;
-    }
-    site->node = node;
-    site->loc = frame_loc(l, &chain->frames[i]);
-    site->copies = pgk_discriminator_copies(chain->frames[i].discriminator, l->b->flow_sensitive);
-    return node;
-}
-
-/* Frames outside of the innermost one are the same for the code of one inlined call. */
-static bool same_outer(const struct pgk_sym_chain *a, const struct pgk_sym_chain *b)
-{
-    if (a->count != b->count || !a->count || a->frames[0].function != b->frames[0].function)
-        return false;
-    for (uint32_t i = 1; i < a->count; i++) {
-        const struct pgk_sym_frame *x = &a->frames[i], *y = &b->frames[i];
-        if (x->function != y->function || x->line != y->line || x->decl_line != y->decl_line ||
-            x->discriminator != y->discriminator)
-            return false;
-    }
-    return pgk_frame_has_name(&a->frames[0]);
-}
-
 static int read_frames(struct lines *l, unsigned threads, struct pgk_err *err)
 {
-    PGK_TRY(pgk_frames_read(&l->frames, l->b->sym, threads, err));
-    l->sites = pgk_mem_zalloc(l->frames.addrs.n + 1, sizeof *l->sites);
-    return l->sites ? 0 : pgk_fail_nomem(err);
+    PGK_TRY(pgk_frames_read(&l->frames, l->b->sym, &l->names, l->b->flow_sensitive, threads, err));
+    l->places = pgk_mem_zalloc(l->frames.runs.n, sizeof *l->places);
+    return l->places ? 0 : pgk_fail_nomem(err);
 }
 
-/* The site of the address number `i`, found on first use: a profile has no functions that are
- * not counted. NULL when out of memory. */
-static const struct site *site_at(struct lines *l, size_t i)
+static bool is_start_up(const struct lines *l, uint64_t name)
 {
-    struct site *s = &l->sites[i];
-    const struct pgk_sym_chain *chain = &l->frames.chains[i];
-    if (s->found)
-        return s;
-    if (!i || !s[-1].found || !same_outer(chain, chain - 1))
-        return find_site(l, chain, s) ? s : NULL;
-    *s = s[-1];
-    s->loc = frame_loc(l, &chain->frames[0]);
-    s->copies = pgk_discriminator_copies(chain->frames[0].discriminator, l->b->flow_sensitive);
-    return s;
+    const struct pgk_sample_name *n = &l->p->names.v.v[name];
+    return n->s && pgk_gen_is_start_up(n->s, n->len);
 }
 
-/* The site of an address that is listed. */
-static const struct site *site_of(struct lines *l, uint64_t addr)
+/* The node of the outermost function, and through it what was inlined. */
+static bool find_place(struct lines *l, const struct pgk_frame_run *run, struct place *place)
 {
-    return site_at(l, pgk_u64_find(l->frames.addrs.v, l->frames.addrs.n, addr));
+    *place = (struct place){.found = true};
+    uint64_t loc = 0;
+    uint32_t node = 0;
+    for (uint32_t i = 0; i < run->n; i++) {
+        const struct pgk_context_frame *f =
+            &l->frames.known.v[l->frames.run_frames.v[run->first + i]];
+        if (is_start_up(l, f->name)) {
+            place->no_lines = true;
+            break;
+        }
+        node = i ? pgk_sample_inlinee(l->p, node, loc, (uint32_t)f->name)
+                 : pgk_sample_function(l->p, (uint32_t)f->name);
+        if (!node)
+            return false;
+        loc = f->loc;
+    }
+    place->node = node;
+    return true;
+}
+
+/* The place of a run, found on first use: a profile has no functions that are not counted. NULL
+ * when out of memory. */
+static const struct place *place_of(struct lines *l, uint32_t run)
+{
+    struct place *place = &l->places[run];
+    return place->found || find_place(l, &l->frames.runs.v[run], place) ? place : NULL;
 }
 
 /* ---- counts ---- */
+
+static int count_instruction(struct lines *l, const struct pgk_piece *p, size_t number,
+                             struct pgk_gen_stats *stats, struct pgk_err *err)
+{
+    const struct pgk_code_site *s = &l->frames.sites[number];
+    const struct place *place = place_of(l, s->run);
+    uint64_t addr = l->frames.addrs.v[number];
+    if (!place)
+        return pgk_fail_nomem(err);
+    stats->instructions += p->count != 0;
+    stats->symbolised += p->count && place->node;
+    if (p->count && !place->node)
+        pgk_gen_no_source(stats, l->b, addr);
+    if (!place->node)
+        return 0;
+    uint8_t length = pgk_code_mark(&l->b->code, addr) & PGK_CODE_LENGTH;
+    if (pgk_line_counts_weight(&l->counts, place->node, pgk_sample_product(p->count, length)) &&
+        (place->no_lines || pgk_line_counts_body(&l->counts, place->node, s->loc,
+                                                 pgk_sample_product(p->count, s->copies))))
+        return 0;
+    return pgk_fail_nomem(err);
+}
 
 static int count_pieces(struct lines *l, struct pgk_gen_stats *stats, struct pgk_err *err)
 {
@@ -144,22 +131,8 @@ static int count_pieces(struct lines *l, struct pgk_gen_stats *stats, struct pgk
         const struct pgk_piece *p = &l->pieces.v[i];
         while (a < l->frames.addrs.n && l->frames.addrs.v[a] < p->low)
             a++;
-        for (; a < l->frames.addrs.n && l->frames.addrs.v[a] <= p->high; a++) {
-            const struct site *s = site_at(l, a);
-            if (!s)
-                return pgk_fail_nomem(err);
-            uint8_t length = pgk_code_mark(&l->b->code, l->frames.addrs.v[a]) & PGK_CODE_LENGTH;
-            stats->instructions += p->count != 0;
-            stats->symbolised += p->count && s->node;
-            if (p->count && !s->node)
-                pgk_gen_no_source(stats, l->b, l->frames.addrs.v[a]);
-            if (s->node &&
-                (!pgk_line_counts_weight(&l->counts, s->node,
-                                         pgk_sample_product(p->count, length)) ||
-                 (!s->no_lines && !pgk_line_counts_body(&l->counts, s->node, s->loc,
-                                                        pgk_sample_product(p->count, s->copies)))))
-                return pgk_fail_nomem(err);
-        }
+        for (; a < l->frames.addrs.n && l->frames.addrs.v[a] <= p->high; a++)
+            PGK_TRY(count_instruction(l, p, a, stats, err));
     }
     return 0;
 }
@@ -171,7 +144,7 @@ static int count_branches(struct lines *l, struct pgk_err *err)
     for (size_t i = 0; i < branches->v.n; i++) {
         const struct pgk_pair *b = &branches->v.v[i];
         const struct pgk_function *callee = pgk_functions_entered(&l->functions, b->to);
-        if (!callee || is_start_up(callee->name))
+        if (!callee || pgk_gen_is_start_up(callee->name, strlen(callee->name)))
             continue;
         uint32_t name = pgk_frame_name(&l->names, callee->name);
         uint32_t node = name ? pgk_sample_function(l->p, name) : 0;
@@ -180,11 +153,10 @@ static int count_branches(struct lines *l, struct pgk_err *err)
         pgk_sample_add_head(l->p, node, b->count);
         if (b->from == PGK_ADDR_EXTERNAL)
             continue;
-        const struct site *s = site_of(l, b->from);
-        if (!s)
-            return pgk_fail_nomem(err);
-        if (s->node && !s->no_lines &&
-            !pgk_line_counts_target(&l->counts, s->node, s->loc, name, b->count))
+        const struct pgk_code_site *s = &l->frames.sites[pgk_frames_find(&l->frames, b->from)];
+        const struct place *place = place_of(l, s->run);
+        if (!place || (place->node && !place->no_lines &&
+                       !pgk_line_counts_target(&l->counts, place->node, s->loc, name, b->count)))
             return pgk_fail_nomem(err);
     }
     return 0;
@@ -195,13 +167,14 @@ static int count_vtables(struct lines *l, struct pgk_gen_stats *stats, struct pg
     const struct pgk_call_counts *vtables = &l->b->calls.vtables;
     for (size_t i = 0; i < vtables->v.n; i++) {
         const struct pgk_call_count *v = &vtables->v.v[i];
-        const struct site *s = site_of(l, v->from);
-        if (!s)
+        const struct pgk_code_site *s = &l->frames.sites[pgk_frames_find(&l->frames, v->from)];
+        const struct place *place = place_of(l, s->run);
+        if (!place)
             return pgk_fail_nomem(err);
-        if (!s->node || s->no_lines)
+        if (!place->node || place->no_lines)
             continue;
         stats->vtable_samples += v->count;
-        if (!pgk_sample_add_vtable(l->p, s->node, s->loc, (uint32_t)v->to, v->count))
+        if (!pgk_sample_add_vtable(l->p, place->node, s->loc, (uint32_t)v->to, v->count))
             return pgk_fail_nomem(err);
     }
     return 0;
@@ -231,7 +204,7 @@ int pgk_gen_lines(struct pgk_sample *into, struct pgk_gen_binary *binary, unsign
     pgk_functions_close(&l.functions);
     pgk_vec_free(&l.pieces);
     pgk_frames_free(&l.frames);
-    pgk_mem_free(l.sites);
+    pgk_mem_free(l.places);
     pgk_line_counts_free(&l.counts);
     pgk_frame_names_free(&l.names);
     return status;

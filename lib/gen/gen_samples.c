@@ -419,6 +419,26 @@ static void without_branches(struct pgk_gen *g, const struct pgk_perf_sample *s)
     pgk_gen_example(&g->stats, PGK_GEN_WITHOUT_BRANCHES, "at 0x%" PRIx64, s->ip);
 }
 
+/* Whom indirect calls enter, call chains alone tell where there are no branches. */
+static int count_hit_calls(struct pgk_gen *g, const struct pgk_perf_sample *s, uint32_t binary)
+{
+    struct pgk_gen_binary *b = &g->v.v[binary];
+    PGK_TRY(place_sample(g, s));
+    if (!list_callers(g, binary, s->count))
+        return pgk_fail_nomem(g->err);
+    uint64_t callee = g->chain.n && !is_between_frames(g, binary)
+                          ? seen_from(&g->chain.v[0], binary)
+                          : PGK_ADDR_EXTERNAL;
+    for (size_t i = 0; i < g->sample.callers.n; i++) {
+        uint64_t call = g->sample.callers.v[i];
+        if (callee != PGK_ADDR_EXTERNAL && pgk_code_mark(&b->code, call) & PGK_CODE_INDIRECT &&
+            !pgk_pairs_add(&b->hit_calls, call, callee, s->count))
+            return pgk_fail_nomem(g->err);
+        callee = call;
+    }
+    return 0;
+}
+
 /* A sample of an instruction alone is good for something if there are no branch stacks at all,
  * which is known at the end. */
 static int count_hit(struct pgk_gen *g, const struct pgk_perf_sample *s)
@@ -433,8 +453,9 @@ static int count_hit(struct pgk_gen *g, const struct pgk_perf_sample *s)
         return 0;
     }
     g->hits += s->count;
-    return pgk_pairs_add(&g->v.v[at.binary].hits, at.addr, 0, s->count) ? 0
-                                                                        : pgk_fail_nomem(g->err);
+    if (!pgk_pairs_add(&g->v.v[at.binary].hits, at.addr, 0, s->count))
+        return pgk_fail_nomem(g->err);
+    return s->n_chain && !g->opts.ignore_chains ? count_hit_calls(g, s, at.binary) : 0;
 }
 
 static bool is_other_process(struct pgk_gen *g, const struct pgk_perf_sample *s)

@@ -67,26 +67,41 @@ static bool set_wide(struct pgk_heap *h, struct pgk_heap_context *c, const uint6
     return true;
 }
 
-bool pgk_context_set(struct pgk_heap *h, struct pgk_heap_context *c, const struct pgk_mib *m)
+/* The values as they are stored: what is not known has none. */
+static const struct pgk_mib *stored(const struct pgk_mib *m, struct pgk_mib *room)
 {
-    struct pgk_mib known;
-    if ((m->known & STORED_FIELDS) != STORED_FIELDS) {
-        /* What is not known has no value. */
-        known = *m;
-        for (size_t id = 0; id < PGK_CONTEXT_FIELDS; id++)
-            if (!(m->known >> id & 1))
-                known.v[id] = 0;
-        m = &known;
-    }
-    c->known = m->known & ((UINT32_C(1) << PGK_MIB_FIELDS) - 1);
+    if ((m->known & STORED_FIELDS) == STORED_FIELDS)
+        return m;
+    *room = *m;
+    for (size_t id = 0; id < PGK_CONTEXT_FIELDS; id++)
+        if (!(m->known >> id & 1))
+            room->v[id] = 0;
+    return room;
+}
+
+static inline bool set_values(struct pgk_heap_context *c, const struct pgk_mib *m)
+{
     uint64_t all = 0;
     for (size_t id = 0; id < PGK_CONTEXT_FIELDS; id++)
         all |= id == LONG_FIELD ? 0 : m->v[id];
     if (c->is_wide || all > UINT32_MAX)
-        return set_wide(h, c, m->v) && set_histogram(h, c, m);
+        return false;
     for (size_t id = 0; id < PGK_CONTEXT_FIELDS; id++)
         c->v[id] = (uint32_t)m->v[id];
     c->v[UPPER_HALF] = (uint32_t)(m->v[LONG_FIELD] >> 32);
+    c->known = m->known & ((UINT32_C(1) << PGK_MIB_FIELDS) - 1);
+    return true;
+}
+
+bool pgk_context_set(struct pgk_heap *h, struct pgk_heap_context *c, const struct pgk_mib *m)
+{
+    struct pgk_mib room;
+    m = stored(m, &room);
+    if (!set_values(c, m)) {
+        if (!set_wide(h, c, m->v))
+            return false;
+        c->known = m->known & ((UINT32_C(1) << PGK_MIB_FIELDS) - 1);
+    }
     return set_histogram(h, c, m);
 }
 
@@ -95,4 +110,35 @@ bool pgk_context_add(struct pgk_heap *h, struct pgk_heap_context *c, const struc
     struct pgk_mib sum;
     pgk_context_get(h, c, &sum);
     return pgk_mib_add(&sum, m, &h->arena) && pgk_context_set(h, c, &sum);
+}
+
+bool pgk_context_begin(struct pgk_heap *h, struct pgk_heap_context *c, uint32_t stack,
+                       const struct pgk_mib *m)
+{
+    struct pgk_mib own;
+    *c = (struct pgk_heap_context){.stack = stack};
+    if (m->hist_count) {
+        uint64_t *copy = pgk_arena_alloc(&h->arena, m->hist_count, sizeof *copy);
+        if (!copy)
+            return false;
+        own = *m;
+        own.hist = memcpy(copy, m->hist, m->hist_count * sizeof *copy);
+        m = &own;
+    }
+    return pgk_context_set(h, c, m);
+}
+
+bool pgk_context_set_narrow(struct pgk_heap_context *c, const struct pgk_mib *m)
+{
+    struct pgk_mib room;
+    return !m->hist_count && set_values(c, stored(m, &room));
+}
+
+bool pgk_context_add_narrow(struct pgk_heap_context *c, const struct pgk_mib *m)
+{
+    struct pgk_mib sum;
+    if (c->is_wide || c->hist || m->hist_count)
+        return false;
+    pgk_context_get(NULL, c, &sum);
+    return pgk_mib_add(&sum, m, NULL) && pgk_context_set_narrow(c, &sum);
 }

@@ -2,6 +2,7 @@
 #include "heap_model.h"
 
 #include "hash.h"
+#include "heap_shared.h"
 #include "u64_set.h"
 
 #include <stdlib.h>
@@ -146,15 +147,6 @@ uint32_t pgk_heap_context_at(const struct pgk_heap *h, uint32_t stack)
     return context ? context - 1 : PGK_INDEX_NONE;
 }
 
-static bool copy_histogram(struct pgk_heap *h, struct pgk_mib *m)
-{
-    uint64_t *copy = pgk_arena_alloc(&h->arena, m->hist_count, sizeof *copy);
-    if (!copy)
-        return false;
-    m->hist = memcpy(copy, m->hist, m->hist_count * sizeof *copy);
-    return true;
-}
-
 int pgk_heap_reserve_contexts(struct pgk_heap *h, size_t stacks, struct pgk_err *err)
 {
     if (h->context_of.n >= stacks)
@@ -170,23 +162,17 @@ int pgk_heap_reserve_contexts(struct pgk_heap *h, size_t stacks, struct pgk_err 
 int pgk_heap_add(struct pgk_heap *h, uint32_t stack, const struct pgk_mib *mib,
                  struct pgk_err *err)
 {
+    if (h->sharing)
+        return pgk_heap_add_shared(h, stack, mib, err);
     uint32_t at = pgk_heap_context_at(h, stack);
     if (at != PGK_INDEX_NONE)
         return pgk_context_add(h, &h->contexts.v[at], mib) ? 0 : pgk_fail_nomem(err);
 
     PGK_TRY(pgk_heap_reserve_contexts(h, (size_t)stack + 1, err));
-    struct pgk_heap_context c = {.stack = stack};
-    struct pgk_mib own;
-    if (mib->hist_count) {
-        own = *mib;
-        if (!copy_histogram(h, &own))
-            return pgk_fail_nomem(err);
-        mib = &own;
-    }
-    if (!pgk_context_set(h, &c, mib) ||
-        !pgk_vec_push(&h->contexts, c))
+    if (!pgk_vec_reserve(&h->contexts, 1) ||
+        !pgk_context_begin(h, &h->contexts.v[h->contexts.n], stack, mib))
         return pgk_fail_nomem(err);
-    h->context_of.v[stack] = (uint32_t)h->contexts.n;
+    h->context_of.v[stack] = (uint32_t)++h->contexts.n;
     return 0;
 }
 
@@ -240,7 +226,10 @@ int pgk_heap_add_site(struct pgk_heap *h, enum pgk_site_kind kind, uint32_t func
 
 void pgk_heap_own_by_chain(struct pgk_heap *h, uint32_t stack)
 {
-    h->contexts.v[pgk_heap_context_at(h, stack)].owned_by_chain = true;
+    if (h->sharing)
+        pgk_heap_own_by_chain_shared(h, stack);
+    else
+        h->contexts.v[pgk_heap_context_at(h, stack)].owned_by_chain = true;
 }
 
 size_t pgk_heap_chain(const struct pgk_heap *h, uint32_t stack, uint32_t *funcs, size_t max)
@@ -378,29 +367,41 @@ size_t pgk_heap_cold_by_default(const struct pgk_heap *heap)
     return n;
 }
 
+static const char *file_of(const struct pgk_heap *h, uint32_t func)
+{
+    return pgk_intern_str(&h->strings, h->funcs.v[func].file);
+}
+
+static int by_guid_and_file(const void *a, const void *b, void *ctx)
+{
+    const struct pgk_heap *h = ctx;
+    uint32_t i = *(const uint32_t *)a, j = *(const uint32_t *)b;
+    uint64_t x = h->funcs.v[i].guid, y = h->funcs.v[j].guid;
+    return x != y ? (x < y ? -1 : 1) : strcmp(file_of(h, i), file_of(h, j));
+}
+
+/* Told in an order that does not depend on which profile was read first. */
 int pgk_heap_same_named(const struct pgk_heap *heap, struct pgk_heap_same_named *found,
                         struct pgk_err *err)
 {
     struct pgk_heap_same_named f = {0};
-    struct pgk_index by_guid = {0};
-    bool ok = true;
-    for (uint32_t i = 0; i < heap->funcs.n && ok; i++) {
-        const struct pgk_heap_func *func = &heap->funcs.v[i];
-        uint64_t hash = pgk_hash_u64(func->guid);
-        uint32_t first = PGK_INDEX_NONE;
-        PGK_INDEX_FOR (&by_guid, hash, j)
-            first = heap->funcs.v[j].guid == func->guid ? j : first;
-        if (first == PGK_INDEX_NONE) {
-            ok = pgk_index_add(&by_guid, hash, i);
-        } else if (func->name && heap->funcs.v[first].name && !f.functions++) {
-            f.name = pgk_intern_str(&heap->strings, func->name);
-            f.files[0] = pgk_intern_str(&heap->strings, heap->funcs.v[first].file);
-            f.files[1] = pgk_intern_str(&heap->strings, func->file);
-        }
-    }
-    pgk_index_free(&by_guid);
-    if (!ok)
+    uint32_t *named = pgk_mem_alloc(heap->funcs.n + 1, sizeof *named);
+    size_t n = 0;
+    if (!named)
         return pgk_fail_nomem(err);
+    for (uint32_t i = 0; i < heap->funcs.n; i++)
+        if (heap->funcs.v[i].name)
+            named[n++] = i;
+    qsort_r(named, n, sizeof *named, by_guid_and_file, (void *)(uintptr_t)heap);
+    for (size_t i = 1; i < n; i++) {
+        const struct pgk_heap_func *func = &heap->funcs.v[named[i]];
+        if (func->guid != heap->funcs.v[named[i - 1]].guid || f.functions++)
+            continue;
+        f.name = pgk_intern_str(&heap->strings, func->name);
+        f.files[0] = file_of(heap, named[i - 1]);
+        f.files[1] = file_of(heap, named[i]);
+    }
+    pgk_mem_free(named);
     *found = f;
     return 0;
 }

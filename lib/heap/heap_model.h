@@ -109,12 +109,16 @@ struct pgk_heap {
     PGK_VEC(struct pgk_context_hist) hists;
     PGK_VEC(struct pgk_heap_site) sites;
     struct pgk_data_access data;
-    PGK_VEC(uint32_t) context_of; /* by stack node: context + 1, or 0; may be shorter */
+    PGK_VEC(uint32_t) context_of; /* by stack node: context + 1, or 0; may be shorter. With
+                                     PGK_CONTEXT_HELD while a thread changes the context */
     struct pgk_index func_index, frame_index, site_index;
     /* Readers take accesses for unknown of which a profile counts but a part, because nothing in
      * the model, or in files that it goes to, would tell them from all accesses. */
     bool no_partial_accesses;
+    struct pgk_heap_sharing *sharing; /* while several threads add: heap_shared.h; else NULL */
 };
+
+#define PGK_CONTEXT_HELD (UINT32_C(1) << 31)
 
 /* Each of these gives the position of an equal entry, added if new, or
  * PGK_INDEX_NONE when out of memory. */
@@ -156,6 +160,13 @@ uint64_t pgk_context_file_value(const struct pgk_heap *h, const struct pgk_heap_
 bool pgk_context_set(struct pgk_heap *h, struct pgk_heap_context *c, const struct pgk_mib *m);
 /* Adds to them (rule `across`); false when out of memory. */
 bool pgk_context_add(struct pgk_heap *h, struct pgk_heap_context *c, const struct pgk_mib *m);
+/* Makes `c` the context of the stack with these values; the histogram is copied. */
+bool pgk_context_begin(struct pgk_heap *h, struct pgk_heap_context *c, uint32_t stack,
+                       const struct pgk_mib *m);
+/* The same as pgk_context_set and pgk_context_add as far as nothing but the context itself
+ * changes; false, and nothing is done, where more would. */
+bool pgk_context_set_narrow(struct pgk_heap_context *c, const struct pgk_mib *m);
+bool pgk_context_add_narrow(struct pgk_heap_context *c, const struct pgk_mib *m);
 
 /* For whoever adds many, as contexts lie all over the model: asks early for what adding to the
  * context of a stack will read, first its position, then the context. */
@@ -169,6 +180,14 @@ static inline void pgk_context_prefetch(const struct pgk_heap *h, uint32_t conte
     enum { CACHE_LINE = 64 };
     for (size_t byte = 0; byte < sizeof *h->contexts.v; byte += CACHE_LINE)
         __builtin_prefetch((const char *)&h->contexts.v[context] + byte, 1);
+}
+static inline void pgk_heap_prefetch_context(const struct pgk_heap *h, uint32_t stack)
+{
+    uint32_t at = stack < h->context_of.n
+                      ? __atomic_load_n(&h->context_of.v[stack], __ATOMIC_RELAXED)
+                      : 0;
+    if (at & ~PGK_CONTEXT_HELD)
+        pgk_context_prefetch(h, (at & ~PGK_CONTEXT_HELD) - 1);
 }
 
 /* Adds `mib` to the context of the stack (rule `across`); its histogram is copied. */

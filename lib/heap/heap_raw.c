@@ -3,6 +3,7 @@
 
 #include "alive.h"
 #include "hash.h"
+#include "heap_shared.h"
 
 #include <inttypes.h>
 
@@ -72,6 +73,7 @@ struct reader {
     PGK_VEC(uint64_t) hist;     /* of the block that was read last */
     PGK_VEC(struct stack_ref) stacks;
     PGK_VEC(uint32_t) path;     /* nodes of the stack that was added last, from the root on */
+    PGK_VEC(uint32_t) frames;   /* of its upper part, which the one before does not share */
 };
 
 #define RECORD(r, what, i) PGK_F("dump %u, %s %" PRIu64, (r)->dump, (what), (uint64_t)(i) + 1)
@@ -387,7 +389,7 @@ static int read_mibs(struct reader *r, uint32_t version, uint64_t off)
     return 0;
 }
 
-static uint32_t make_frame(struct reader *r, uint64_t pc)
+static uint32_t find_frame(struct reader *r, uint64_t pc)
 {
     for (size_t i = 0; i < r->segments.n; i++) {
         const struct segment *s = &r->segments.v[i];
@@ -397,6 +399,14 @@ static uint32_t make_frame(struct reader *r, uint64_t pc)
                                                             : pc - s->start + s->offset);
     }
     return pgk_heap_frame(r->heap, PGK_FRAME_ADDRESS, PGK_INDEX_NONE, pc);
+}
+
+static uint32_t make_frame(struct reader *r, uint64_t pc)
+{
+    pgk_heap_hold_names(r->heap);
+    uint32_t frame = find_frame(r, pc);
+    pgk_heap_let_names(r->heap);
+    return frame;
 }
 
 static bool grow_pcs(struct reader *r)
@@ -507,16 +517,19 @@ static int add_stack(struct reader *r, const struct stack_ref *ref, const struct
     r->path.n = 0;
     if (!pgk_vec_reserve(&r->path, pcs.n + 1))
         return pgk_fail_nomem(r->err);
-    uint32_t *path = r->path.v, node = path[shared];
+    r->frames.n = 0;
+    if (!pgk_vec_reserve(&r->frames, pcs.n - shared))
+        return pgk_fail_nomem(r->err);
     for (uint64_t depth = shared; depth < pcs.n; depth++) {
         uint32_t frame = frame_of_pc(r, pc_at(pcs.v, pcs.n - 1 - depth));
         if (frame == PGK_INDEX_NONE)
             return pgk_fail_nomem(r->err);
-        node = pgk_stack_push(&r->heap->stacks, node, frame);
-        if (node == PGK_NODE_NONE)
-            return pgk_fail_nomem(r->err);
-        path[depth + 1] = node;
+        r->frames.v[r->frames.n++] = frame;
     }
+    if (!pgk_heap_push(r->heap, r->path.v[shared], r->frames.v, r->frames.n,
+                       r->path.v + shared + 1))
+        return pgk_fail_nomem(r->err);
+    const uint32_t node = r->path.v[pcs.n];
     struct entry *e = &r->entries.v[ref->entry];
     if (e->node == PGK_NODE_NONE)
         e->node = node;
@@ -529,14 +542,13 @@ static int add_stack(struct reader *r, const struct stack_ref *ref, const struct
     return 0;
 }
 
-static int add_stacks(struct reader *r)
+static int add_stack_range(struct reader *r, size_t first, size_t end)
 {
     enum { AHEAD = 8 };
     struct pcs before = {0};
-    r->path.n = 0;
-    if (!pgk_vec_push(&r->path, 0))
-        return pgk_fail_nomem(r->err);
-    for (size_t i = 0; i < r->stacks.n; i++) {
+    if (first)
+        before = pcs_at(r, r->stacks.v[first - 1].off);
+    for (size_t i = first; i < end; i++) {
         if (i + AHEAD < r->stacks.n) {
             const struct stack_ref *soon = &r->stacks.v[i + AHEAD];
             __builtin_prefetch(&r->entries.v[soon->entry], 1);
@@ -545,6 +557,26 @@ static int add_stacks(struct reader *r)
         }
         PGK_TRY(add_stack(r, &r->stacks.v[i], &before));
         before = pcs_at(r, r->stacks.v[i].off);
+    }
+    return 0;
+}
+
+static int add_stacks(struct reader *r)
+{
+    enum { AT_ONCE = 4096 }; /* nodes, about */
+    r->path.n = 0;
+    if (!pgk_vec_push(&r->path, 0))
+        return pgk_fail_nomem(r->err);
+    if (!r->heap->sharing)
+        return add_stack_range(r, 0, r->stacks.n);
+    for (size_t first = 0, end = 0; first < r->stacks.n; first = end) {
+        size_t nodes = 0;
+        while (end < r->stacks.n && nodes < AT_ONCE)
+            nodes += pcs_at(r, r->stacks.v[end++].off).n;
+        PGK_TRY(pgk_heap_claim(r->heap, nodes, 0, r->err));
+        int status = add_stack_range(r, first, end);
+        pgk_heap_release(r->heap, nodes, 0);
+        PGK_TRY(status);
     }
     return 0;
 }
@@ -663,7 +695,11 @@ static int read_dump(struct reader *r, const uint8_t *bytes, size_t size, uint64
                               .expected = PGK_F("at most the dump's %" PRIu64 " bytes",
                                                 h.total_size),
                               .hint = "record the profile again");
-    PGK_TRY(read_segments(r, h.version, here.base_off + h.segment_off));
+    /* All at once, so that what one profile loaded stands together. */
+    pgk_heap_hold_names(r->heap);
+    int status = read_segments(r, h.version, here.base_off + h.segment_off);
+    pgk_heap_let_names(r->heap);
+    PGK_TRY(status);
     PGK_TRY(read_notes(r, &h, pgk_cur_off(&c) - here.base_off));
     PGK_TRY(read_mibs(r, r->version, here.base_off + h.mib_off));
     PGK_TRY(read_stacks(r, here.base_off + h.stack_off));
@@ -678,17 +714,14 @@ static void look_ahead(const struct reader *r, size_t i)
     enum { FAR = 16, NEAR = 8 };
     if (i + FAR < r->entries.n)
         pgk_heap_prefetch_position(r->heap, r->entries.v[i + FAR].node);
-    uint32_t at = i + NEAR < r->entries.n
-                      ? pgk_heap_context_at(r->heap, r->entries.v[i + NEAR].node)
-                      : PGK_INDEX_NONE;
-    if (at != PGK_INDEX_NONE)
-        pgk_context_prefetch(r->heap, at);
+    if (i + NEAR < r->entries.n)
+        pgk_heap_prefetch_context(r->heap, r->entries.v[i + NEAR].node);
 }
 
-/* Moves the entries into the model. */
-static int add_contexts(struct reader *r, const struct pgk_source *src)
+static int add_context_range(struct reader *r, const struct pgk_source *src, size_t first,
+                             size_t end)
 {
-    for (size_t i = 0; i < r->entries.n; i++) {
+    for (size_t i = first; i < end; i++) {
         struct entry *e = &r->entries.v[i];
         look_ahead(r, i);
         struct pgk_mib one = {.known = 0}, *m = e->merged ? e->merged : &one;
@@ -708,6 +741,20 @@ static int add_contexts(struct reader *r, const struct pgk_source *src)
                             .expected = "an id of the stack section",
                             .hint = "record the profile again");
         PGK_TRY(pgk_heap_add(r->heap, e->node, m, r->err));
+    }
+    return 0;
+}
+
+/* Moves the entries into the model. */
+static int add_contexts(struct reader *r, const struct pgk_source *src)
+{
+    enum { AT_ONCE = 1024 };
+    for (size_t first = 0, end; first < r->entries.n; first = end) {
+        end = r->entries.n - first < AT_ONCE ? r->entries.n : first + AT_ONCE;
+        PGK_TRY(pgk_heap_claim(r->heap, 0, end - first, r->err));
+        int status = add_context_range(r, src, first, end);
+        pgk_heap_release(r->heap, 0, end - first);
+        PGK_TRY(status);
     }
     return 0;
 }
@@ -745,5 +792,6 @@ int pgk_heap_raw_read(struct pgk_heap *h, const uint8_t *bytes, size_t size,
     pgk_vec_free(&r.hist);
     pgk_vec_free(&r.stacks);
     pgk_vec_free(&r.path);
+    pgk_vec_free(&r.frames);
     return status;
 }

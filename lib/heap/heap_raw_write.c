@@ -54,15 +54,37 @@ static int compare_u64(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
+/* Frames of the contexts; others may be left in the model, but will not be in the file. */
+static bool *used_frames(const struct pgk_heap *h)
+{
+    bool *frames = pgk_mem_zalloc(h->frames.n + 1, sizeof *frames);
+    bool *nodes = pgk_mem_zalloc(h->stacks.nodes.n + 1, sizeof *nodes);
+    bool ok = frames && nodes;
+    for (size_t i = 0; ok && i < h->contexts.n; i++)
+        nodes[h->contexts.v[i].stack] = true;
+    for (size_t i = h->stacks.nodes.n; ok && i-- > 1;) {
+        const struct pgk_stack_node *node = &h->stacks.nodes.v[i];
+        if (nodes[i])
+            nodes[node->parent] = frames[node->frame] = true;
+    }
+    pgk_mem_free(nodes);
+    if (!ok) {
+        pgk_mem_free(frames);
+        frames = NULL;
+    }
+    return frames;
+}
+
 static bool find_loose(struct writer *w)
 {
-    for (size_t i = 0; i < w->h->frames.n; i++)
-        if (!is_in_module(w, &w->h->frames.v[i]) &&
-            !pgk_vec_push(&w->loose, w->h->frames.v[i].where))
-            return false;
-    if (w->loose.n)
+    bool *used = used_frames(w->h), ok = used != NULL;
+    for (size_t i = 0; ok && i < w->h->frames.n; i++)
+        if (used[i] && !is_in_module(w, &w->h->frames.v[i]))
+            ok = pgk_vec_push(&w->loose, w->h->frames.v[i].where);
+    if (ok && w->loose.n)
         qsort(w->loose.v, w->loose.n, sizeof *w->loose.v, compare_u64);
-    return true;
+    pgk_mem_free(used);
+    return ok;
 }
 
 /* Modules by what they are; the program, of which LLVM wants to see the segment first, in

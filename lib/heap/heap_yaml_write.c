@@ -1,5 +1,6 @@
 /* Writer of YAML heap profiles: the very bytes that llvm-profdata 22 prints for records in
- * this order, with the fields that a context knows. */
+ * this order, with the fields that a context knows. The order follows from the content: records by
+ * GUID, what is in them by call stack, leaf first. */
 #include "heap_yaml.h"
 #include "rekey.h"
 
@@ -102,12 +103,80 @@ struct records {
     const struct pgk_heap *h;
     struct pgk_err *err;
     bool any;
+    PGK_VEC(size_t) allocs; /* of the record, in order */
+    PGK_VEC(struct pgk_heap_call_site) calls;
 };
+
+static int compare_frames(const struct pgk_heap *h, const struct pgk_frame *a,
+                          const struct pgk_frame *b)
+{
+    uint64_t x = h->funcs.v[a->ref].guid, y = h->funcs.v[b->ref].guid;
+    if (x != y)
+        return x < y ? -1 : 1;
+    if (a->where != b->where)
+        return a->where < b->where ? -1 : 1;
+    return (int)a->kind - (int)b->kind;
+}
+
+static int by_stack(const void *a, const void *b, void *ctx)
+{
+    const struct pgk_heap *h = ctx;
+    const struct pgk_stack_node *nodes = h->stacks.nodes.v;
+    uint32_t i = h->contexts.v[*(const size_t *)a].stack,
+             j = h->contexts.v[*(const size_t *)b].stack;
+    for (; i != j && i && j; i = nodes[i].parent, j = nodes[j].parent) {
+        int order = nodes[i].frame == nodes[j].frame
+                        ? 0
+                        : compare_frames(h, &h->frames.v[nodes[i].frame],
+                                         &h->frames.v[nodes[j].frame]);
+        if (order)
+            return order;
+    }
+    return i == j ? 0 : i ? 1 : -1;
+}
+
+/* Sites of calls are inline chains, which have few frames. */
+static int by_chain(const void *a, const void *b)
+{
+    const struct pgk_heap_call_site *x = a, *y = b;
+    for (size_t i = 0; i < x->n_frames && i < y->n_frames; i++) {
+        const struct pgk_heap_frame *f = &x->frames[i], *g = &y->frames[i];
+        if (f->guid != g->guid)
+            return f->guid < g->guid ? -1 : 1;
+        if (f->line_offset != g->line_offset)
+            return f->line_offset < g->line_offset ? -1 : 1;
+        if (f->column != g->column)
+            return f->column < g->column ? -1 : 1;
+        if (f->inlined != g->inlined)
+            return f->inlined ? 1 : -1;
+    }
+    return x->n_frames < y->n_frames ? -1 : x->n_frames > y->n_frames;
+}
+
+static bool sort_record(struct records *r, const struct pgk_heap_record *record)
+{
+    r->allocs.n = r->calls.n = 0;
+    if (!pgk_vec_reserve(&r->allocs, record->n_alloc_sites) ||
+        !pgk_vec_reserve(&r->calls, record->n_call_sites))
+        return false;
+    for (size_t i = 0; i < record->n_alloc_sites; i++)
+        r->allocs.v[r->allocs.n++] = record->alloc_sites[i];
+    for (size_t i = 0; i < record->n_call_sites; i++)
+        r->calls.v[r->calls.n++] = record->call_sites[i];
+    if (r->allocs.n)
+        qsort_r(r->allocs.v, r->allocs.n, sizeof *r->allocs.v, by_stack,
+                (void *)(uintptr_t)r->h);
+    if (r->calls.n)
+        qsort(r->calls.v, r->calls.n, sizeof *r->calls.v, by_chain);
+    return true;
+}
 
 static int write_record(void *ctx, const struct pgk_heap_record *record)
 {
     struct records *r = ctx;
     struct writer *w = &r->w;
+    if (!sort_record(r, record))
+        return PGK_E_NOMEM;
     if (!r->any)
         pgk_sink_printf(w->out, "\nHeapProfileRecords:");
     r->any = true;
@@ -117,14 +186,14 @@ static int write_record(void *ctx, const struct pgk_heap_record *record)
         start_line(w, 4);
         pgk_sink_printf(w->out, "AllocSites:");
     }
-    for (size_t i = 0; i < record->n_alloc_sites; i++)
-        PGK_TRY(write_alloc_site(w, r->h, record->alloc_sites[i], r->err));
+    for (size_t i = 0; i < r->allocs.n; i++)
+        PGK_TRY(write_alloc_site(w, r->h, r->allocs.v[i], r->err));
     if (record->n_call_sites) {
         start_line(w, 4);
         pgk_sink_printf(w->out, "CallSites:");
     }
-    for (size_t i = 0; i < record->n_call_sites; i++)
-        write_call_site(w, &record->call_sites[i]);
+    for (size_t i = 0; i < r->calls.n; i++)
+        write_call_site(w, &r->calls.v[i]);
     return 0;
 }
 
@@ -255,6 +324,8 @@ static int write_plain(const struct pgk_heap *h, struct pgk_sink *out, struct pg
     struct records r = {.w = {.out = out}, .h = h, .err = err};
     pgk_sink_printf(out, "---");
     int status = pgk_heap_records(h, write_record, &r);
+    pgk_vec_free(&r.allocs);
+    pgk_vec_free(&r.calls);
     if (status)
         return status == PGK_E_NOMEM ? pgk_fail_nomem(err) : status;
     if (pgk_data_access_any(&h->data))

@@ -2,6 +2,7 @@
 #include "rekey.h"
 
 #include "hash.h"
+#include "heap_shared.h"
 
 static uint32_t copy_string(struct pgk_heap *to, const struct pgk_heap *from, uint32_t id)
 {
@@ -73,30 +74,54 @@ int pgk_rekey_keep(struct pgk_rekey *k, struct pgk_err *err)
     return pgk_rekey_replace(k, &frame, 1, err);
 }
 
+static bool push_nodes(struct pgk_rekey *k, size_t first_node, size_t end_node)
+{
+    for (size_t i = first_node; i < end_node; i++) {
+        const struct pgk_stack_node *node = &k->from->stacks.nodes.v[i];
+        uint32_t first = k->map.first.v[node->frame], end = k->map.first.v[node->frame + 1];
+        uint32_t to = k->node_map[node->parent];
+        while (end > first)
+            if (!pgk_heap_push(k->to, to, &k->map.frames.v[--end], 1, &to))
+                return false;
+        k->node_map[i] = to;
+    }
+    return true;
+}
+
+enum { AT_ONCE = 1024 }; /* for which room is claimed in a shared model */
+
+static int push_shared(struct pgk_rekey *k, struct pgk_err *err)
+{
+    const struct pgk_stack_node *nodes = k->from->stacks.nodes.v;
+    for (size_t first = 1, end = 1, n = k->from->stacks.nodes.n; first < n; first = end) {
+        size_t claim = 0;
+        for (; end < n && end - first < AT_ONCE; end++)
+            claim += k->map.first.v[nodes[end].frame + 1] - k->map.first.v[nodes[end].frame];
+        PGK_TRY(pgk_heap_claim(k->to, claim, 0, err));
+        bool ok = push_nodes(k, first, end);
+        pgk_heap_release(k->to, claim, 0);
+        if (!ok)
+            return pgk_fail_nomem(err);
+    }
+    return 0;
+}
+
 int pgk_rekey_stacks(struct pgk_rekey *k, struct pgk_err *err)
 {
     const struct pgk_heap *from = k->from;
     k->node_map = pgk_mem_alloc(from->stacks.nodes.n, sizeof *k->node_map);
     if (!k->node_map)
         return pgk_fail_nomem(err);
+    k->node_map[0] = 0;
+    if (k->to->sharing)
+        return push_shared(k, err);
     if (k->to->stacks.nodes.n == 1)
         return pgk_stack_expand(&k->to->stacks, &from->stacks, &k->map, k->node_map)
                    ? 0
                    : pgk_fail_nomem(err);
     if (!pgk_stack_reserve(&k->to->stacks, k->to->stacks.nodes.n + from->stacks.nodes.n))
         return pgk_fail_nomem(err);
-    k->node_map[0] = 0;
-    for (size_t i = 1; i < from->stacks.nodes.n; i++) {
-        const struct pgk_stack_node *node = &from->stacks.nodes.v[i];
-        uint32_t first = k->map.first.v[node->frame], end = k->map.first.v[node->frame + 1];
-        uint32_t to = k->node_map[node->parent];
-        while (end > first && to != PGK_NODE_NONE)
-            to = pgk_stack_push(&k->to->stacks, to, k->map.frames.v[--end]);
-        if (to == PGK_NODE_NONE)
-            return pgk_fail_nomem(err);
-        k->node_map[i] = to;
-    }
-    return 0;
+    return push_nodes(k, 1, from->stacks.nodes.n) ? 0 : pgk_fail_nomem(err);
 }
 
 /* `h`: whose values it has. */
@@ -113,19 +138,14 @@ static void look_ahead(const struct pgk_rekey *k, size_t i)
     const struct pgk_heap *from = k->from;
     if (i + FAR < from->contexts.n)
         pgk_heap_prefetch_position(k->to, k->node_map[from->contexts.v[i + FAR].stack]);
-    if (i + NEAR >= from->contexts.n)
-        return;
-    uint32_t at = pgk_heap_context_at(k->to, k->node_map[from->contexts.v[i + NEAR].stack]);
-    if (at != PGK_INDEX_NONE)
-        pgk_context_prefetch(k->to, at);
+    if (i + NEAR < from->contexts.n)
+        pgk_heap_prefetch_context(k->to, k->node_map[from->contexts.v[i + NEAR].stack]);
 }
 
-static int copy_contexts(struct pgk_rekey *k, struct pgk_err *err)
+static int copy_context_range(struct pgk_rekey *k, size_t first, size_t end, struct pgk_err *err)
 {
     const struct pgk_heap *from = k->from;
-    if (!pgk_vec_reserve(&k->to->contexts, from->contexts.n))
-        return pgk_fail_nomem(err);
-    for (size_t i = 0; i < from->contexts.n; i++) {
+    for (size_t i = first; i < end; i++) {
         const struct pgk_heap_context *c = &from->contexts.v[i];
         look_ahead(k, i);
         if (!k->node_map[c->stack]) {
@@ -138,6 +158,33 @@ static int copy_contexts(struct pgk_rekey *k, struct pgk_err *err)
             pgk_heap_own_by_chain(k->to, k->node_map[c->stack]);
     }
     return 0;
+}
+
+static int copy_contexts(struct pgk_rekey *k, struct pgk_err *err)
+{
+    size_t n = k->from->contexts.n;
+    if (!k->to->sharing && !pgk_vec_reserve(&k->to->contexts, n))
+        return pgk_fail_nomem(err);
+    for (size_t first = 0, end; first < n; first = end) {
+        end = n - first < AT_ONCE ? n : first + AT_ONCE;
+        PGK_TRY(pgk_heap_claim(k->to, 0, end - first, err));
+        int status = copy_context_range(k, first, end, err);
+        pgk_heap_release(k->to, 0, end - first);
+        PGK_TRY(status);
+    }
+    return 0;
+}
+
+static int copy_sites(struct pgk_rekey *k, struct pgk_err *err)
+{
+    const struct pgk_heap *from = k->from;
+    struct pgk_data_store data = pgk_heap_data_store(k->to);
+    for (size_t i = 0; i < from->sites.n; i++) {
+        const struct pgk_heap_site *s = &from->sites.v[i];
+        PGK_TRY(pgk_heap_add_site(k->to, (enum pgk_site_kind)s->kind, k->func_map[s->func],
+                                  k->node_map[s->stack], s->callees, s->n_callees, err));
+    }
+    return pgk_data_access_merge(&data, &from->data, &from->strings) ? 0 : pgk_fail_nomem(err);
 }
 
 /* The old contexts become the new ones where they are; histograms stay where they are, too. */
@@ -179,15 +226,11 @@ static int move_contexts(struct pgk_rekey *k, struct pgk_err *err)
 
 int pgk_rekey_rest(struct pgk_rekey *k, struct pgk_err *err)
 {
-    const struct pgk_heap *from = k->from;
-    struct pgk_data_store data = pgk_heap_data_store(k->to);
     PGK_TRY(k->taken ? move_contexts(k, err) : copy_contexts(k, err));
-    for (size_t i = 0; i < from->sites.n; i++) {
-        const struct pgk_heap_site *s = &from->sites.v[i];
-        PGK_TRY(pgk_heap_add_site(k->to, (enum pgk_site_kind)s->kind, k->func_map[s->func],
-                                  k->node_map[s->stack], s->callees, s->n_callees, err));
-    }
-    return pgk_data_access_merge(&data, &from->data, &from->strings) ? 0 : pgk_fail_nomem(err);
+    pgk_heap_hold_names(k->to);
+    int status = copy_sites(k, err);
+    pgk_heap_let_names(k->to);
+    return status;
 }
 
 int pgk_rekey_run(struct pgk_rekey *k, struct pgk_err *err)
@@ -196,13 +239,22 @@ int pgk_rekey_run(struct pgk_rekey *k, struct pgk_err *err)
     return pgk_rekey_rest(k, err);
 }
 
+static int keep_all(struct pgk_rekey *k, struct pgk_heap *into, const struct pgk_heap *from,
+                    bool names, struct pgk_err *err)
+{
+    PGK_TRY(begin(k, into, from, names, err));
+    for (size_t i = 0; i < from->frames.n; i++)
+        PGK_TRY(pgk_rekey_keep(k, err));
+    return 0;
+}
+
 static int copy_all(struct pgk_heap *into, const struct pgk_heap *from, bool names,
                     struct pgk_err *err)
 {
     struct pgk_rekey k;
-    int status = begin(&k, into, from, names, err);
-    for (size_t i = 0; i < from->frames.n && !status; i++)
-        status = pgk_rekey_keep(&k, err);
+    pgk_heap_hold_names(into);
+    int status = keep_all(&k, into, from, names, err);
+    pgk_heap_let_names(into);
     if (!status)
         status = pgk_rekey_run(&k, err);
     pgk_rekey_end(&k);
@@ -229,7 +281,10 @@ static int copy_loaded(struct pgk_heap *into, const struct pgk_heap *from, struc
 
 int pgk_heap_merge(struct pgk_heap *into, const struct pgk_heap *from, struct pgk_err *err)
 {
-    PGK_TRY(copy_loaded(into, from, err));
+    pgk_heap_hold_names(into);
+    int status = copy_loaded(into, from, err);
+    pgk_heap_let_names(into);
+    PGK_TRY(status);
     return copy_all(into, from, true, err);
 }
 

@@ -3,6 +3,7 @@
 
 #include "compiler.h"
 #include "hash.h"
+#include "spin.h"
 
 enum { FIRST_SLOTS = 1024 };
 
@@ -128,6 +129,115 @@ uint32_t pgk_stack_push(struct pgk_stack_tree *t, uint32_t parent, uint32_t fram
         return PGK_NODE_NONE;
     *s = node;
     return node;
+}
+
+bool pgk_stack_push_path(struct pgk_stack_tree *t, uint32_t parent, const uint32_t *frames,
+                         size_t n, uint32_t *nodes)
+{
+    for (size_t i = 0; i < n && parent != PGK_NODE_NONE; i++)
+        nodes[i] = parent = pgk_stack_push(t, parent, frames[i]);
+    return parent != PGK_NODE_NONE;
+}
+
+size_t pgk_stack_room(const struct pgk_stack_tree *t)
+{
+    uint64_t places = t->slots ? slots_limit(t->mask) : 0;
+    return places < t->nodes.cap ? places : t->nodes.cap;
+}
+
+/* A thread that finds the place of a node empty takes it by this mark. What comes on top of it
+ * nobody else can know yet: so all the rest of the stack is made, and then shown by giving the
+ * place its node. That leaves no numbers without a node, and stacks stand together. */
+#define TAKEN PGK_NODE_NONE
+
+/* Is there a node, or will there be one in a moment? Else the place is the caller's now. */
+static bool find_or_take(uint32_t *slot, uint32_t *node)
+{
+    unsigned turns = 0;
+    *node = __atomic_load_n(slot, __ATOMIC_ACQUIRE);
+    if (!*node && __atomic_compare_exchange_n(slot, node, TAKEN, false, __ATOMIC_ACQUIRE,
+                                              __ATOMIC_ACQUIRE))
+        return false;
+    for (; *node == TAKEN; *node = __atomic_load_n(slot, __ATOMIC_ACQUIRE))
+        pgk_spin(&turns);
+    return true;
+}
+
+/* Is the node of the pair at this place, or is the place the caller's now? Then *node is 0. */
+static inline bool is_at(const struct pgk_stack_tree *t, uint32_t *slot, uint32_t parent,
+                         uint32_t frame, uint32_t *node)
+{
+    *node = __atomic_load_n(slot, __ATOMIC_ACQUIRE);
+    if (PGK_UNLIKELY(!*node || *node == TAKEN) && !find_or_take(slot, node))
+        return true;
+    return t->nodes.v[*node].frame == frame && t->nodes.v[*node].parent == parent;
+}
+
+/* The node of the pair, or 0 and the place that is the caller's. */
+static inline uint32_t find_shared(const struct pgk_stack_tree *t, uint32_t parent, uint32_t frame,
+                                   uint32_t **taken)
+{
+    uint32_t node, *slot;
+    for (uint32_t i = 0; i < NEAR; i++) {
+        slot = &t->slots[(near_start(parent) + i) & t->mask];
+        if (is_at(t, slot, parent, frame, &node))
+            goto found;
+    }
+    for (uint32_t i = far_start(parent, frame);; i++) {
+        slot = &t->slots[i & t->mask];
+        if (is_at(t, slot, parent, frame, &node))
+            goto found;
+    }
+found:
+    *taken = slot;
+    return node;
+}
+
+/* Puts a node where its pair will be looked for, which nobody does yet: no place that another
+ * thread has taken will be its. */
+static inline void put_shared(struct pgk_stack_tree *t, uint32_t node)
+{
+    const struct pgk_stack_node *n = &t->nodes.v[node];
+    uint32_t at = near_start(n->parent);
+    for (uint32_t i = 0;; i++, at++) {
+        uint32_t empty = 0;
+        if (i == NEAR)
+            at = far_start(n->parent, n->frame);
+        if (__atomic_compare_exchange_n(&t->slots[at & t->mask], &empty, node, false,
+                                        __ATOMIC_RELEASE, __ATOMIC_RELAXED))
+            return;
+    }
+}
+
+/* Asks for the places of new nodes all at once: taking one is waited for. */
+static inline void look_ahead(const struct pgk_stack_tree *t, uint32_t first, size_t n)
+{
+    enum { CACHE_LINE = 64 };
+    for (size_t i = 0; i < n; i += CACHE_LINE / sizeof *t->slots / 2)
+        __builtin_prefetch(&t->slots[near_start(first + (uint32_t)i) & t->mask], 1);
+}
+
+void pgk_stack_push_path_shared(struct pgk_stack_tree *t, size_t *count, uint32_t parent,
+                                const uint32_t *frames, size_t n, uint32_t *nodes)
+{
+    uint32_t *taken = NULL;
+    size_t i = 0;
+    for (; i < n; i++, parent = nodes[i - 1]) {
+        nodes[i] = find_shared(t, parent, frames[i], &taken);
+        if (!nodes[i])
+            break;
+    }
+    if (i == n)
+        return;
+    uint32_t first = (uint32_t)__atomic_fetch_add(count, n - i, __ATOMIC_RELAXED), node = first;
+    look_ahead(t, first, n - i);
+    for (; i < n; i++, parent = node++) {
+        nodes[i] = node;
+        t->nodes.v[node] = (struct pgk_stack_node){parent, frames[i]};
+        if (node != first)
+            put_shared(t, node);
+    }
+    __atomic_store_n(taken, first, __ATOMIC_RELEASE);
 }
 
 uint32_t pgk_stack_add(struct pgk_stack_tree *t, const uint32_t *frames, size_t n)

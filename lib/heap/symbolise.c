@@ -90,10 +90,12 @@ static int fail_mismatch(const struct symbolise *s, const struct pgk_heap_loaded
                             "'readelf -n BINARY' prints its build id");
 }
 
-/* Each profile must have been recorded with one at least of the binaries. */
+/* Each profile must have been recorded with one at least of the binaries. Of several that were not
+ * the first by name is told, for the order in which they were read means nothing. */
 static int check_profiles(const struct symbolise *s)
 {
     const struct pgk_heap *from = s->k.from;
+    const struct pgk_heap_loaded *first = NULL;
     for (size_t i = 0, next; i < from->loaded.n; i = next) {
         bool matched = false;
         for (next = i; next < from->loaded.n; next++) {
@@ -101,10 +103,12 @@ static int check_profiles(const struct symbolise *s)
                 break;
             matched |= s->binary_of[from->loaded.v[next].module] != PGK_INDEX_NONE;
         }
-        if (!matched)
-            return fail_mismatch(s, &from->loaded.v[i]);
+        const struct pgk_heap_loaded *l = &from->loaded.v[i];
+        if (!matched && (!first || strcmp(pgk_intern_str(&from->strings, l->profile),
+                                          pgk_intern_str(&from->strings, first->profile)) < 0))
+            first = l;
     }
-    return 0;
+    return first ? fail_mismatch(s, first) : 0;
 }
 
 static int match_modules(struct symbolise *s)

@@ -208,6 +208,7 @@ struct batch {
     struct pgk_symboliser *sym;
     PGK_VEC(struct job) jobs;
     bool copies;        /* one chain for all addresses of a copy, without lines */
+    struct pgk_sym_place *places; /* of these, by query; NULL: not asked for */
     uint64_t *addrs;    /* grouped by job, ascending */
     uint32_t *query;    /* number of the query in the caller's arrays */
     struct frame_run {  /* parallel to addrs: in the job's frames */
@@ -345,6 +346,30 @@ static bool add_copies(struct job *j, const struct pgk_dw_unit *tree, struct pgk
     return ok;
 }
 
+/* As in add_frames, a row whose file has no name tells nothing. */
+static bool add_places(struct job *j, const uint64_t *addrs, const uint32_t *query,
+                       struct pgk_sym_place *places)
+{
+    const struct pgk_dw_lines *lines = pgk_dw_unit_lines(j->unit);
+    struct pgk_dw_row *rows = pgk_mem_alloc(j->count, sizeof *rows);
+    bool ok = rows && pgk_dw_lines_find(lines, addrs, j->count, rows);
+    bool known = false, named = false;
+    uint32_t file = 0;
+    for (size_t i = 0; ok && i < j->count; i++) {
+        const struct pgk_dw_row *row = &rows[i];
+        if (row->found && (!known || row->file != file)) {
+            known = true;
+            file = row->file;
+            named = pgk_dw_lines_file(lines, file);
+        }
+        places[query[i]] = row->found && named
+                               ? (struct pgk_sym_place){row->line, row->discriminator}
+                               : (struct pgk_sym_place){0};
+    }
+    pgk_mem_free(rows);
+    return ok;
+}
+
 static int run_job(void *ctx, size_t number, unsigned worker)
 {
     struct batch *b = ctx;
@@ -359,6 +384,8 @@ static int run_job(void *ctx, size_t number, unsigned worker)
     if (ok)
         ok = b->copies ? add_copies(j, tree, &chains, b->runs + j->first)
                        : add_chains(j, tree, &chains, addrs, b->runs + j->first);
+    if (ok && b->places)
+        ok = add_places(j, addrs, b->query + j->first, b->places);
     ok = ok && !starved(j->unit->file) && !starved(tree->file);
     pgk_vec_free(&chains.nodes);
     pgk_mem_free(chains.innermost);
@@ -483,6 +510,16 @@ int pgk_symbolise_copies(struct pgk_symboliser *sym, const uint64_t *addrs, size
 {
     return symbolise(&(struct batch){.sym = sym, .copies = true}, addrs, count, threads, arena,
                      chains, err);
+}
+
+int pgk_symbolise_places(struct pgk_symboliser *sym, const uint64_t *addrs, size_t count,
+                         unsigned threads, struct pgk_arena *arena, struct pgk_sym_chain *chains,
+                         struct pgk_sym_place *places, struct pgk_err *err)
+{
+    if (count)
+        memset(places, 0, count * sizeof *places);
+    return symbolise(&(struct batch){.sym = sym, .copies = true, .places = places}, addrs, count,
+                     threads, arena, chains, err);
 }
 
 /* ---- ranges of functions ---- */

@@ -71,6 +71,13 @@ int pgk_symbolise(struct pgk_symboliser *sym, const uint64_t *addrs, size_t coun
 int pgk_symbolise_copies(struct pgk_symboliser *sym, const uint64_t *addrs, size_t count,
                          unsigned threads, struct pgk_arena *arena, struct pgk_sym_chain *chains,
                          struct pgk_err *err);
+/* The same, and where in its innermost frame each address stands; places[i] belongs to addrs[i]. */
+struct pgk_sym_place {
+    uint32_t line, discriminator;
+};
+int pgk_symbolise_places(struct pgk_symboliser *sym, const uint64_t *addrs, size_t count,
+                         unsigned threads, struct pgk_arena *arena, struct pgk_sym_chain *chains,
+                         struct pgk_sym_place *places, struct pgk_err *err);
 
 /* A range of code of a function; a function that was split has several. */
 struct pgk_sym_code {

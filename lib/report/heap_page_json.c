@@ -4,26 +4,16 @@
 
 #include "json_out.h"
 #include "mib.h"
-#include "pgokit/human.h"
+#include "page_titles.h"
 
 #include <string.h>
 
 static void put_titles(struct pgk_page *p)
 {
-    char title[1024], text[256] = "";
-    if (p->opts->info)
-        pgk_file_info_text(p->opts->info, text, sizeof text);
-    pgk_sink_printf(p->out, "\"schema\":\"pgokit-page-1\",\"kind\":\"heap\"");
-    pgk_json_member_text(p->out, "generator", "pgokit " PGK_VERSION);
-    pgk_json_member_text(p->out, "title",
-                         pgk_human_text(title, sizeof title, p->opts->title ? p->opts->title : ""));
-    pgk_json_member_text(p->out, "format", text);
+    const struct pgk_export_opts *o = p->opts;
+    pgk_page_titles(p->out, "heap", o->info, o->title, p->before != NULL, o->base_title);
     pgk_sink_printf(p->out, ",\"some_accesses\":%s",
-                    pgk_view_some_accesses(p->opts->info) ? "true" : "false");
-    if (p->before)
-        pgk_json_member_text(
-            p->out, "base",
-            pgk_human_text(title, sizeof title, p->opts->base_title ? p->opts->base_title : ""));
+                    pgk_view_some_accesses(o->info) ? "true" : "false");
 }
 
 static void put_totals(struct pgk_sink *out, const char *key, const struct pgk_heap_totals *t)
@@ -94,122 +84,121 @@ static void put_advice(struct pgk_page *p)
     pgk_sink_printf(p->out, "]");
 }
 
-/* A column of numbers: `value` of the old numbers of a table's entries. */
-typedef uint64_t column_fn(const struct pgk_page *p, uint32_t old);
+/* ---- columns: of a table's entries by their old numbers, of rows by their places ---- */
 
-static void put_column(struct pgk_page *p, const char *key, const struct pgk_page_table *t,
-                       bool first_member, column_fn *value)
+static const struct pgk_view_func *func_of(const void *page, uint32_t old)
 {
-    bool first = true;
-    pgk_sink_printf(p->out, "%s\"%s\":[", first_member ? "" : ",", key);
-    for (size_t i = 0; i < t->old.n; i++) {
-        pgk_json_comma(p->out, &first);
-        pgk_json_number(p->out, value(p, t->old.v[i]));
-    }
-    pgk_sink_printf(p->out, "]");
-}
-
-static const struct pgk_view_func *func_of(const struct pgk_page *p, uint32_t old)
-{
+    const struct pgk_page *p = page;
     return &p->align.frames.funcs.v[old];
 }
 
-static uint64_t text_number(const struct pgk_page *p, uint32_t id)
+static uint64_t text_number(const void *page, uint32_t id)
 {
+    const struct pgk_page *p = page;
     return p->texts.number_of[id] - 1;
 }
 
-static uint64_t func_name(const struct pgk_page *p, uint32_t old)
+static uint64_t func_name(const void *page, uint32_t old)
 {
-    return text_number(p, func_of(p, old)->name);
+    return text_number(page, func_of(page, old)->name);
 }
 
-static uint64_t func_linkage(const struct pgk_page *p, uint32_t old)
+static uint64_t func_linkage(const void *page, uint32_t old)
 {
-    return text_number(p, func_of(p, old)->linkage);
+    return text_number(page, func_of(page, old)->linkage);
 }
 
-static uint64_t func_file(const struct pgk_page *p, uint32_t old)
+static uint64_t func_file(const void *page, uint32_t old)
 {
-    return text_number(p, func_of(p, old)->file);
+    return text_number(page, func_of(page, old)->file);
 }
 
-static uint64_t func_module(const struct pgk_page *p, uint32_t old)
+static uint64_t func_module(const void *page, uint32_t old)
 {
-    return text_number(p, func_of(p, old)->module);
+    return text_number(page, func_of(page, old)->module);
 }
 
-static uint64_t func_library(const struct pgk_page *p, uint32_t old)
+static uint64_t func_library(const void *page, uint32_t old)
 {
-    return func_of(p, old)->library;
+    return func_of(page, old)->library;
 }
 
-static const struct pgk_view_frame *frame_of(const struct pgk_page *p, uint32_t old)
+static const struct pgk_view_frame *frame_of(const void *page, uint32_t old)
 {
+    const struct pgk_page *p = page;
     return &p->align.frames.frames.v[old];
 }
 
-static uint64_t frame_func(const struct pgk_page *p, uint32_t old)
+static uint64_t frame_func(const void *page, uint32_t old)
 {
+    const struct pgk_page *p = page;
     return p->funcs.number_of[frame_of(p, old)->func] - 1;
 }
 
-static uint64_t frame_line(const struct pgk_page *p, uint32_t old)
+static uint64_t frame_line(const void *page, uint32_t old)
 {
-    return frame_of(p, old)->line;
+    return frame_of(page, old)->line;
 }
 
-static uint64_t frame_line_offset(const struct pgk_page *p, uint32_t old)
+static uint64_t frame_line_offset(const void *page, uint32_t old)
 {
-    return frame_of(p, old)->line_offset;
+    return frame_of(page, old)->line_offset;
 }
 
-static uint64_t frame_column(const struct pgk_page *p, uint32_t old)
+static uint64_t frame_column(const void *page, uint32_t old)
 {
-    return frame_of(p, old)->column;
+    return frame_of(page, old)->column;
 }
 
-static uint64_t frame_inlined(const struct pgk_page *p, uint32_t old)
+static uint64_t frame_inlined(const void *page, uint32_t old)
 {
-    return frame_of(p, old)->inlined;
+    return frame_of(page, old)->inlined;
 }
 
 /* Parents as a distance, which is 1 nearly always. */
-static uint64_t node_parent(const struct pgk_page *p, uint32_t old)
+static uint64_t node_parent(const void *page, uint32_t old)
 {
+    const struct pgk_page *p = page;
     if (!old)
         return 0;
     uint32_t parent = p->align.frames.stacks.nodes.v[old].parent;
     return p->nodes.number_of[old] - p->nodes.number_of[parent];
 }
 
-static uint64_t node_frame(const struct pgk_page *p, uint32_t old)
+static uint64_t node_frame(const void *page, uint32_t old)
 {
+    const struct pgk_page *p = page;
     return old ? p->frames.number_of[p->align.frames.stacks.nodes.v[old].frame] - 1 : 0;
+}
+
+static const struct pgk_json_column func_columns[] = {
+    {"name", func_name},     {"linkage", func_linkage}, {"file", func_file},
+    {"module", func_module}, {"library", func_library},
+};
+
+static const struct pgk_json_column frame_columns[] = {
+    {"func", frame_func},     {"line", frame_line},       {"line_offset", frame_line_offset},
+    {"column", frame_column}, {"inlined", frame_inlined},
+};
+
+static const struct pgk_json_column node_columns[] = {{"parent", node_parent},
+                                                      {"frame", node_frame}};
+
+static void put_table(struct pgk_page *p, const char *name, const struct pgk_page_table *t,
+                      const struct pgk_json_column *columns, size_t n_columns)
+{
+    pgk_json_columns(p->out, name, columns, n_columns, p, t->old.v, t->old.n);
+    pgk_sink_u8(p->out, '}');
 }
 
 static void put_stacks(struct pgk_page *p)
 {
-    pgk_sink_printf(p->out, ",\"funcs\":{");
-    put_column(p, "name", &p->funcs, true, func_name);
-    put_column(p, "linkage", &p->funcs, false, func_linkage);
-    put_column(p, "file", &p->funcs, false, func_file);
-    put_column(p, "module", &p->funcs, false, func_module);
-    put_column(p, "library", &p->funcs, false, func_library);
-    pgk_sink_printf(p->out, "},\"frames\":{");
-    put_column(p, "func", &p->frames, true, frame_func);
-    put_column(p, "line", &p->frames, false, frame_line);
-    put_column(p, "line_offset", &p->frames, false, frame_line_offset);
-    put_column(p, "column", &p->frames, false, frame_column);
-    put_column(p, "inlined", &p->frames, false, frame_inlined);
-    pgk_sink_printf(p->out, "},\"nodes\":{");
-    put_column(p, "parent", &p->nodes, true, node_parent);
-    put_column(p, "frame", &p->nodes, false, node_frame);
-    pgk_sink_printf(p->out, "}");
+    put_table(p, "funcs", &p->funcs, func_columns, PGK_COUNTOF(func_columns));
+    put_table(p, "frames", &p->frames, frame_columns, PGK_COUNTOF(frame_columns));
+    put_table(p, "nodes", &p->nodes, node_columns, PGK_COUNTOF(node_columns));
 }
 
-typedef const struct pgk_mib *side_fn(const struct pgk_page *p, size_t row,
-                                      struct pgk_mib *room);
+typedef const struct pgk_mib *side_fn(const struct pgk_page *p, size_t row, struct pgk_mib *room);
 
 /* One column per field that some context knows; null where a context does not. */
 static void put_fields(struct pgk_page *p, const char *key, side_fn *side)
@@ -237,50 +226,49 @@ static void put_fields(struct pgk_page *p, const char *key, side_fn *side)
     pgk_sink_printf(p->out, "}");
 }
 
-static uint64_t row_context(const struct pgk_page *p, size_t row)
+static uint64_t row_context(const void *page, uint32_t row)
 {
+    const struct pgk_page *p = page;
     const struct pgk_heap_pair *pair = &p->rows[row].pair;
     return pair->now == PGK_NO_CONTEXT ? pair->before : pair->now;
 }
 
-static uint64_t row_node(const struct pgk_page *p, size_t row)
+static uint64_t row_node(const void *page, uint32_t row)
 {
+    const struct pgk_page *p = page;
     return p->nodes.number_of[p->rows[row].pair.node] - 1;
 }
 
-static uint64_t row_site(const struct pgk_page *p, size_t row)
+static uint64_t row_site(const void *page, uint32_t row)
 {
+    const struct pgk_page *p = page;
     return p->nodes.number_of[pgk_frames_site(&p->align.frames, p->rows[row].pair.node)] - 1;
 }
 
-static uint64_t row_label(const struct pgk_page *p, size_t row)
+static uint64_t row_label(const void *page, uint32_t row)
 {
+    const struct pgk_page *p = page;
     const struct pgk_mib *now = pgk_page_now(p, row, PGK_MIB_ROOM);
     return pgk_view_label(now ? now : pgk_page_before(p, row, PGK_MIB_ROOM), p->opts->info);
 }
 
-static uint64_t row_change(const struct pgk_page *p, size_t row)
+static uint64_t row_change(const void *page, uint32_t row)
 {
-    return pgk_heap_change(pgk_page_now(p, row, PGK_MIB_ROOM),
-                           pgk_page_before(p, row, PGK_MIB_ROOM));
+    return pgk_heap_change(pgk_page_now(page, row, PGK_MIB_ROOM),
+                           pgk_page_before(page, row, PGK_MIB_ROOM));
 }
 
-static uint64_t row_moved(const struct pgk_page *p, size_t row)
+static uint64_t row_moved(const void *page, uint32_t row)
 {
+    const struct pgk_page *p = page;
     return p->rows[row].pair.moved;
 }
 
-static void put_row_column(struct pgk_page *p, const char *key, bool first_member,
-                           uint64_t (*value)(const struct pgk_page *p, size_t row))
-{
-    bool first = true;
-    pgk_sink_printf(p->out, "%s\"%s\":[", first_member ? "" : ",", key);
-    for (size_t i = 0; i < p->n_shown; i++) {
-        pgk_json_comma(p->out, &first);
-        pgk_json_number(p->out, value(p, i));
-    }
-    pgk_sink_printf(p->out, "]");
-}
+/* The last two tell of a comparison. */
+static const struct pgk_json_column row_columns[] = {
+    {"id", row_context},  {"node", row_node},     {"site", row_site},
+    {"label", row_label}, {"change", row_change}, {"moved", row_moved},
+};
 
 static void put_histograms(struct pgk_page *p)
 {
@@ -306,16 +294,9 @@ static void put_histograms(struct pgk_page *p)
 
 static void put_rows(struct pgk_page *p)
 {
-    pgk_sink_printf(p->out, ",\"contexts\":{");
-    put_row_column(p, "id", true, row_context);
-    put_row_column(p, "node", false, row_node);
-    put_row_column(p, "site", false, row_site);
-    put_row_column(p, "label", false, row_label);
-    if (p->before) {
-        put_row_column(p, "change", false, row_change);
-        put_row_column(p, "moved", false, row_moved);
-    }
-    pgk_sink_printf(p->out, "}");
+    size_t n_columns = PGK_COUNTOF(row_columns) - (p->before ? 0 : 2);
+    pgk_json_columns(p->out, "contexts", row_columns, n_columns, p, NULL, p->n_shown);
+    pgk_sink_u8(p->out, '}');
     put_fields(p, "now", pgk_page_now);
     if (p->before)
         put_fields(p, "before", pgk_page_before);

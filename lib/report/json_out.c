@@ -77,3 +77,21 @@ void pgk_json_member_double(struct pgk_sink *s, const char *key, double v)
     member(s, key);
     pgk_json_double(s, v);
 }
+
+void pgk_json_columns(struct pgk_sink *s, const char *name, const struct pgk_json_column *columns,
+                      size_t n_columns, const void *of, const uint32_t *ids, size_t n)
+{
+    bool first_column = true;
+    member(s, name);
+    pgk_sink_u8(s, '{');
+    for (const struct pgk_json_column *c = columns; c < columns + n_columns; c++) {
+        bool first = true;
+        pgk_json_key(s, &first_column, c->key);
+        pgk_sink_u8(s, '[');
+        for (size_t i = 0; i < n; i++) {
+            pgk_json_comma(s, &first);
+            pgk_json_number(s, c->value(of, ids ? ids[i] : (uint32_t)i));
+        }
+        pgk_sink_u8(s, ']');
+    }
+}

@@ -23,4 +23,15 @@ void pgk_json_member_text(struct pgk_sink *s, const char *key, const char *text)
 void pgk_json_member_number(struct pgk_sink *s, const char *key, uint64_t v);
 void pgk_json_member_double(struct pgk_sink *s, const char *key, double v);
 
+/* Numbers of things that are alike, side by side: what `value` says of an id. */
+struct pgk_json_column {
+    const char *key;
+    uint64_t (*value)(const void *of, uint32_t id);
+};
+
+/* `,"name":{` and `"key":[1,2,...]` for each column, over `ids`, or 0 to n - 1 where it is
+ * NULL. The caller closes the object. */
+void pgk_json_columns(struct pgk_sink *s, const char *name, const struct pgk_json_column *columns,
+                      size_t n_columns, const void *of, const uint32_t *ids, size_t n);
+
 #endif

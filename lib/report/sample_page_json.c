@@ -2,28 +2,11 @@
 #include "sample_page.h"
 
 #include "json_out.h"
-#include "pgokit/human.h"
+#include "page_titles.h"
 
 static void put_flag(struct pgk_sink *out, const char *key, bool v)
 {
     pgk_sink_printf(out, ",\"%s\":%s", key, v ? "true" : "false");
-}
-
-static void put_titles(struct pgk_sample_page *p)
-{
-    const struct pgk_sample_export_opts *o = p->opts;
-    char title[1024], text[256] = "";
-    if (o->info)
-        pgk_file_info_text(o->info, text, sizeof text);
-    pgk_sink_printf(p->out, "\"schema\":\"pgokit-page-1\",\"kind\":\"sample\"");
-    pgk_json_member_text(p->out, "generator", "pgokit " PGK_VERSION);
-    pgk_json_member_text(p->out, "title",
-                         pgk_human_text(title, sizeof title, o->title ? o->title : ""));
-    pgk_json_member_text(p->out, "format", text);
-    if (p->diff)
-        pgk_json_member_text(
-            p->out, "base",
-            pgk_human_text(title, sizeof title, o->base_title ? o->base_title : ""));
 }
 
 static void put_info(struct pgk_sample_page *p)
@@ -88,90 +71,88 @@ static void put_coverage(struct pgk_sample_page *p)
     pgk_sink_printf(p->out, "}");
 }
 
-/* A column of numbers over the entries of a table. */
-typedef uint64_t column_fn(const struct pgk_sample_page *p, uint32_t old);
-
-static void put_column(struct pgk_sample_page *p, const char *key, const struct pgk_page_table *t,
-                       bool first_member, column_fn *value)
-{
-    bool first = true;
-    pgk_sink_printf(p->out, "%s\"%s\":[", first_member ? "" : ",", key);
-    for (size_t i = 0; i < t->old.n; i++) {
-        pgk_json_comma(p->out, &first);
-        pgk_json_number(p->out, value(p, t->old.v[i]));
-    }
-    pgk_sink_printf(p->out, "]");
-}
-
 /* ---- functions ---- */
 
-static uint64_t func_name(const struct pgk_sample_page *p, uint32_t func)
+static uint64_t func_name(const void *page, uint32_t func)
 {
+    const struct pgk_sample_page *p = page;
     return p->texts.number_of[p->tree.funcs.v[func].name] - 1;
 }
 
-static uint64_t func_linkage(const struct pgk_sample_page *p, uint32_t func)
+static uint64_t func_linkage(const void *page, uint32_t func)
 {
+    const struct pgk_sample_page *p = page;
     return p->texts.number_of[p->tree.funcs.v[func].linkage] - 1;
 }
 
+static const struct pgk_json_column func_columns[] = {{"name", func_name},
+                                                      {"linkage", func_linkage}};
+
 /* ---- nodes ---- */
 
-static const struct pgk_sample_tree_node *tree_node(const struct pgk_sample_page *p, uint32_t node)
+static const struct pgk_sample_tree_node *tree_node(const void *page, uint32_t node)
 {
+    const struct pgk_sample_page *p = page;
     return &p->tree.nodes.v[node];
 }
 
 /* Parents as a distance, which is small mostly. */
-static uint64_t node_parent(const struct pgk_sample_page *p, uint32_t node)
+static uint64_t node_parent(const void *page, uint32_t node)
 {
+    const struct pgk_sample_page *p = page;
     return node ? p->nodes.number_of[node] - p->nodes.number_of[tree_node(p, node)->parent] : 0;
 }
 
-static uint64_t node_func(const struct pgk_sample_page *p, uint32_t node)
+static uint64_t node_func(const void *page, uint32_t node)
 {
+    const struct pgk_sample_page *p = page;
     return node ? p->funcs.number_of[tree_node(p, node)->func] - 1 : 0;
 }
 
-static uint64_t node_line(const struct pgk_sample_page *p, uint32_t node)
+static uint64_t node_line(const void *page, uint32_t node)
 {
-    return pgk_sample_line(tree_node(p, node)->loc);
+    return pgk_sample_line(tree_node(page, node)->loc);
 }
 
-static uint64_t node_discriminator(const struct pgk_sample_page *p, uint32_t node)
+static uint64_t node_discriminator(const void *page, uint32_t node)
 {
-    return pgk_sample_discriminator(tree_node(p, node)->loc);
+    return pgk_sample_discriminator(tree_node(page, node)->loc);
 }
 
-static uint64_t node_context(const struct pgk_sample_page *p, uint32_t node)
+static uint64_t node_context(const void *page, uint32_t node)
 {
-    return tree_node(p, node)->context;
+    return tree_node(page, node)->context;
 }
 
-static uint64_t node_own(const struct pgk_sample_page *p, uint32_t node)
+static uint64_t node_own(const void *page, uint32_t node)
 {
+    const struct pgk_sample_page *p = page;
     return p->own[node];
 }
 
-static uint64_t node_own_before(const struct pgk_sample_page *p, uint32_t node)
+static uint64_t node_own_before(const void *page, uint32_t node)
 {
+    const struct pgk_sample_page *p = page;
     return p->own_before[node];
 }
 
-static uint64_t node_total(const struct pgk_sample_page *p, uint32_t node)
+static uint64_t node_total(const void *page, uint32_t node)
 {
+    const struct pgk_sample_page *p = page;
     const struct pgk_sample_node *now = pgk_tree_now(&p->tree, node);
     return now ? now->total : 0;
 }
 
-static uint64_t node_head(const struct pgk_sample_page *p, uint32_t node)
+static uint64_t node_head(const void *page, uint32_t node)
 {
+    const struct pgk_sample_page *p = page;
     const struct pgk_sample_node *now = pgk_tree_now(&p->tree, node);
     return now ? now->head : 0;
 }
 
-static uint64_t node_attributes(const struct pgk_sample_page *p, uint32_t node)
+static uint64_t node_attributes(const void *page, uint32_t node)
 {
+    const struct pgk_sample_page *p = page;
     const struct pgk_sample_node *now = pgk_tree_now(&p->tree, node);
     return now ? now->attributes : 0;
 }
@@ -185,32 +166,39 @@ static uint64_t count_records(const struct pgk_sample_page *p, uint32_t node, bo
     return n;
 }
 
-static uint64_t node_records(const struct pgk_sample_page *p, uint32_t node)
+static uint64_t node_records(const void *page, uint32_t node)
 {
-    return count_records(p, node, true);
+    return count_records(page, node, true);
 }
 
-static uint64_t node_left_out(const struct pgk_sample_page *p, uint32_t node)
+static uint64_t node_left_out(const void *page, uint32_t node)
 {
-    return count_records(p, node, false);
+    return count_records(page, node, false);
 }
 
-static void put_nodes(struct pgk_sample_page *p)
+/* The last one tells of a comparison. */
+static const struct pgk_json_column node_columns[] = {
+    {"parent", node_parent},
+    {"func", node_func},
+    {"line", node_line},
+    {"discriminator", node_discriminator},
+    {"context", node_context},
+    {"total", node_total},
+    {"head", node_head},
+    {"own", node_own},
+    {"attributes", node_attributes},
+    {"records", node_records},
+    {"left_out", node_left_out},
+    {"own_before", node_own_before},
+};
+
+static void put_tables(struct pgk_sample_page *p)
 {
-    pgk_sink_printf(p->out, ",\"nodes\":{");
-    put_column(p, "parent", &p->nodes, true, node_parent);
-    put_column(p, "func", &p->nodes, false, node_func);
-    put_column(p, "line", &p->nodes, false, node_line);
-    put_column(p, "discriminator", &p->nodes, false, node_discriminator);
-    put_column(p, "context", &p->nodes, false, node_context);
-    put_column(p, "total", &p->nodes, false, node_total);
-    put_column(p, "head", &p->nodes, false, node_head);
-    put_column(p, "own", &p->nodes, false, node_own);
-    if (p->diff)
-        put_column(p, "own_before", &p->nodes, false, node_own_before);
-    put_column(p, "attributes", &p->nodes, false, node_attributes);
-    put_column(p, "records", &p->nodes, false, node_records);
-    put_column(p, "left_out", &p->nodes, false, node_left_out);
+    size_t n_columns = PGK_COUNTOF(node_columns) - (p->diff ? 0 : 1);
+    pgk_json_columns(p->out, "funcs", func_columns, PGK_COUNTOF(func_columns), p, p->funcs.old.v,
+                     p->funcs.old.n);
+    pgk_sink_printf(p->out, "}");
+    pgk_json_columns(p->out, "nodes", node_columns, n_columns, p, p->nodes.old.v, p->nodes.old.n);
     pgk_sink_printf(p->out, "}");
 }
 
@@ -273,51 +261,48 @@ static void put_records(struct pgk_sample_page *p)
 
 /* ---- rows ---- */
 
-static void put_row_numbers(struct pgk_sample_page *p, const char *key,
-                            uint64_t (*value)(const struct pgk_sample_page *p, size_t row))
+static uint64_t row_node(const void *page, uint32_t row)
 {
-    bool first = true;
-    pgk_sink_printf(p->out, ",\"%s\":[", key);
-    for (size_t i = 0; i < p->n_shown; i++) {
-        pgk_json_comma(p->out, &first);
-        pgk_json_number(p->out, value(p, i));
-    }
-    pgk_sink_printf(p->out, "]");
+    const struct pgk_sample_page *p = page;
+    return p->nodes.number_of[p->rows[row].node] - 1;
 }
 
-static uint64_t row_samples(const struct pgk_sample_page *p, size_t row)
+static uint64_t row_samples(const void *page, uint32_t row)
 {
+    const struct pgk_sample_page *p = page;
     const struct pgk_sample_change *c = p->rows[row].change;
     return c ? c->test_samples : 0;
 }
 
-static uint64_t row_samples_before(const struct pgk_sample_page *p, size_t row)
+static uint64_t row_samples_before(const void *page, uint32_t row)
 {
+    const struct pgk_sample_page *p = page;
     const struct pgk_sample_change *c = p->rows[row].change;
     return c ? c->base_samples : 0;
 }
 
-static void put_rows(struct pgk_sample_page *p)
+/* All but the first tell of a comparison. */
+static const struct pgk_json_column row_columns[] = {
+    {"node", row_node}, {"samples", row_samples}, {"samples_before", row_samples_before}};
+
+static void put_similarity(struct pgk_sample_page *p)
 {
     bool first = true;
-    pgk_sink_printf(p->out, ",\"rows\":{\"node\":[");
+    pgk_sink_printf(p->out, ",\"similarity\":[");
     for (size_t i = 0; i < p->n_shown; i++) {
+        const struct pgk_sample_change *c = p->rows[i].change;
         pgk_json_comma(p->out, &first);
-        pgk_json_number(p->out, p->nodes.number_of[p->rows[i].node] - 1);
+        pgk_sink_printf(p->out, "%.6g", c ? c->similarity : 0);
     }
     pgk_sink_printf(p->out, "]");
-    if (p->diff) {
-        put_row_numbers(p, "samples", row_samples);
-        put_row_numbers(p, "samples_before", row_samples_before);
-        pgk_sink_printf(p->out, ",\"similarity\":[");
-        first = true;
-        for (size_t i = 0; i < p->n_shown; i++) {
-            const struct pgk_sample_change *c = p->rows[i].change;
-            pgk_json_comma(p->out, &first);
-            pgk_sink_printf(p->out, "%.6g", c ? c->similarity : 0);
-        }
-        pgk_sink_printf(p->out, "]");
-    }
+}
+
+static void put_rows(struct pgk_sample_page *p)
+{
+    pgk_json_columns(p->out, "rows", row_columns, p->diff ? PGK_COUNTOF(row_columns) : 1, p, NULL,
+                     p->n_shown);
+    if (p->diff)
+        put_similarity(p);
     pgk_sink_printf(p->out, "}");
 }
 
@@ -350,8 +335,8 @@ static void put_rest(struct pgk_sample_page *p)
 {
     uint64_t samples = 0;
     for (size_t i = p->n_shown; i < p->n_rows; i++)
-        samples =
-            pgk_sample_sum(samples, p->diff ? row_samples(p, i) : node_total(p, p->rows[i].node));
+        samples = pgk_sample_sum(samples, p->diff ? row_samples(p, (uint32_t)i)
+                                                  : node_total(p, p->rows[i].node));
     pgk_sink_printf(p->out, ",\"rest\":{\"functions\":%zu", p->n_rows - p->n_shown);
     pgk_json_member_number(p->out, "samples", samples);
     pgk_json_member_double(p->out, "largest_share",
@@ -377,7 +362,8 @@ static void put_texts(struct pgk_sample_page *p)
 void pgk_sample_page_json(struct pgk_sample_page *p)
 {
     pgk_sink_printf(p->out, "{");
-    put_titles(p);
+    pgk_page_titles(p->out, "sample", p->opts->info, p->opts->title, p->diff != NULL,
+                  p->opts->base_title);
     put_info(p);
     put_side(p->out, "now", &p->now);
     if (p->diff) {
@@ -386,11 +372,7 @@ void pgk_sample_page_json(struct pgk_sample_page *p)
     }
     if (p->opts->binaries)
         put_coverage(p);
-    pgk_sink_printf(p->out, ",\"funcs\":{");
-    put_column(p, "name", &p->funcs, true, func_name);
-    put_column(p, "linkage", &p->funcs, false, func_linkage);
-    pgk_sink_printf(p->out, "}");
-    put_nodes(p);
+    put_tables(p);
     put_records(p);
     put_rows(p);
     put_rest(p);

@@ -1,20 +1,6 @@
 /* Function records, name tables and summaries for the binary formats. */
 #include "record_writer.h"
 
-static uint64_t count_places(const struct pgk_sample_recs *recs, bool vtables)
-{
-    uint64_t n = 0;
-    for (uint32_t i = 0; i < recs->n; i++) {
-        const struct pgk_sample_rec *r = &recs->v[i];
-        if (!vtables)
-            n += r->what == PGK_REC_BODY;
-        else
-            n += pgk_rec_is_vtable(r) &&
-                 (!i || !pgk_rec_is_vtable(r - 1) || r[-1].loc != r->loc);
-    }
-    return n;
-}
-
 uint64_t pgk_count_inlinees(const struct pgk_sample *p, uint32_t node)
 {
     uint64_t n = 0;
@@ -36,40 +22,63 @@ static uint8_t *put_loc(uint8_t *to, uint64_t loc)
     return pgk_put_uleb(pgk_put_uleb(to, pgk_sample_line(loc)), pgk_sample_discriminator(loc));
 }
 
-static void put_names(struct pgk_record_writer *w, uint8_t *to, const struct pgk_sample_rec *v,
-                      size_t n)
+/* Names and counts, n of them from v on, behind what was put at `to`. */
+static void put_values(struct pgk_record_writer *w, uint8_t *to, const struct pgk_sample_rec *v,
+                       size_t n)
 {
+    v = pgk_order_values(&w->order, v, n);
     to = pgk_put_uleb(to, n);
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < n && v; i++) {
         to = pgk_put_uleb(to, w->names.index_of.v[pgk_rec_name(&v[i])]);
         to = pgk_put_uleb(to, v[i].count);
     }
     w->line->v.n = (size_t)(to - w->line->v.v);
 }
 
+/* Records behind v[0] that belong to its place and are of the kind: targets, or vtables. */
+static size_t count_values(const struct pgk_sample_rec *v, const struct pgk_sample_rec *end,
+                           uint32_t kind)
+{
+    const struct pgk_sample_rec *next = v + 1;
+    while (next < end && next->loc == v->loc && (next->what & PGK_REC_VTABLE) == kind)
+        next++;
+    return (size_t)(next - v) - 1;
+}
+
 static void put_lines(struct pgk_record_writer *w, const struct pgk_sample_recs *recs)
 {
-    struct pgk_sample_place place;
-    pgk_line_uleb(w->line, count_places(recs, false));
-    for (uint32_t i = 0; i < recs->n;) {
-        i = pgk_order_place(&w->order, recs, i, &place);
-        uint8_t *to = place.has_body ? place_room(w, place.n_targets) : NULL;
+    const struct pgk_sample_rec *v = recs->v, *end = v + recs->n;
+    uint64_t n_lines = 0;
+    for (uint32_t i = 0; i < recs->n; i++)
+        n_lines += v[i].what == PGK_REC_BODY;
+    pgk_line_uleb(w->line, n_lines);
+    for (size_t n; v < end; v += n + 1) {
+        n = 0;
+        if (v->what != PGK_REC_BODY)
+            continue;
+        n = count_values(v, end, 0);
+        uint8_t *to = place_room(w, n);
         if (to)
-            put_names(w, pgk_put_uleb(put_loc(to, place.loc), place.samples), place.targets,
-                      place.n_targets);
+            put_values(w, pgk_put_uleb(put_loc(to, v->loc), v->count), v + 1, n);
     }
 }
 
 static void put_vtables(struct pgk_record_writer *w, const struct pgk_sample_recs *recs)
 {
-    struct pgk_sample_place place;
-    uint64_t n = count_places(recs, true);
-    pgk_line_uleb(w->line, n);
-    for (uint32_t i = 0; n && i < recs->n;) {
-        i = pgk_order_place(&w->order, recs, i, &place);
-        uint8_t *to = place.n_vtables ? place_room(w, place.n_vtables) : NULL;
+    const struct pgk_sample_rec *v = recs->v, *end = v + recs->n;
+    uint64_t n_places = 0;
+    for (uint32_t i = 0; i < recs->n; i++)
+        n_places += pgk_rec_is_vtable(&v[i]) &&
+                    (!i || !pgk_rec_is_vtable(&v[i - 1]) || v[i - 1].loc != v[i].loc);
+    pgk_line_uleb(w->line, n_places);
+    for (size_t n; n_places && v < end; v += n) {
+        n = 1;
+        if (!pgk_rec_is_vtable(v))
+            continue;
+        n += count_values(v, end, PGK_REC_VTABLE);
+        uint8_t *to = place_room(w, n);
         if (to)
-            put_names(w, put_loc(to, place.loc), place.vtables, place.n_vtables);
+            put_values(w, put_loc(to, v->loc), v, n);
     }
 }
 
@@ -88,12 +97,14 @@ void pgk_put_record(struct pgk_record_writer *w, uint32_t node)
         put_vtables(w, &n->recs);
 }
 
-void pgk_put_string_names(struct pgk_record_writer *w)
+void pgk_put_string_names(struct pgk_record_writer *w, struct pgk_sink *out)
 {
     pgk_line_uleb(w->line, w->names.ids.n);
     for (size_t i = 0; i < w->names.ids.n; i++) {
         pgk_put_spelling(w->line, &w->p->names.v.v[w->names.ids.v[i]]);
         pgk_line_byte(w->line, '\0');
+        if (out)
+            pgk_line_flush(w->line, out, PGK_LINE_FLUSH_BYTES);
     }
 }
 

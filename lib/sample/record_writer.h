@@ -24,7 +24,8 @@ static inline void pgk_put_loc(struct pgk_line *l, uint64_t loc)
 }
 /* What follows head samples and identity. */
 void pgk_put_record(struct pgk_record_writer *w, uint32_t node);
-void pgk_put_string_names(struct pgk_record_writer *w);
+/* In pieces to `out`, unless that is NULL: then all stays in the line. */
+void pgk_put_string_names(struct pgk_record_writer *w, struct pgk_sink *out);
 /* Of the first `n` tops by heat. */
 PGK_MUST_USE int pgk_put_summary(struct pgk_record_writer *w, size_t n, struct pgk_err *err);
 /* Inlinees of the node itself. */

@@ -47,7 +47,7 @@ struct writer {
 static void put_names(struct writer *w)
 {
     if (!w->md5) {
-        pgk_put_string_names(&w->records);
+        pgk_put_string_names(&w->records, w->opts->compress ? NULL : w->out);
         return;
     }
     const struct pgk_used_names *names = &w->records.names;

@@ -106,7 +106,7 @@ static int read_targets(struct reader *r, uint32_t slot, uint64_t loc, uint32_t 
             return reject(r, err, off, "function", "kind of histogram", kind, "7, call targets");
         PGK_TRY(read_index(r, pgk_cur_u64, "call target", &index, err));
         uint64_t count = pgk_cur_u64(&r->c, "calls");
-        if (!pgk_stage_add(&r->stage, slot, loc, r->names.v[index], count))
+        if (!pgk_stage_add(&r->stage.slots.v[slot], loc, r->names.v[index], count))
             return pgk_fail_nomem(err);
     }
     return pgk_cur_check(&r->c, err, "function");
@@ -131,7 +131,7 @@ static int read_instance(struct reader *r, uint32_t slot, uint32_t n_lines, uint
         uint32_t n_targets = pgk_cur_u32(&r->c, "number of call targets");
         uint64_t count = pgk_cur_u64(&r->c, "samples");
         PGK_TRY(pgk_cur_check(&r->c, err, "function"));
-        if (!pgk_stage_add(&r->stage, slot, loc, PGK_REC_BODY, count))
+        if (!pgk_stage_add(&r->stage.slots.v[slot], loc, PGK_REC_BODY, count))
             return pgk_fail_nomem(err);
         add_to_totals(r, slot, count);
         PGK_TRY(read_targets(r, slot, loc, n_targets, err));

@@ -58,7 +58,7 @@ static bool stage_records(struct pgk_sample_merger *m, uint32_t slot,
                 return false;
             what = name | (r->what & PGK_REC_VTABLE);
         }
-        if (!pgk_stage_add(&m->stage, slot, map_loc(m, r->loc), what, r->count))
+        if (!pgk_stage_add(&m->stage.slots.v[slot], map_loc(m, r->loc), what, r->count))
             return false;
     }
     return true;

@@ -9,7 +9,7 @@
  * or a function called from a call site (a context of a context-sensitive profile). What a
  * profile lists on its left margin is a top: a function or a context that has a profile.
  *
- * Each node has a list of records (struct pgk_sample_rec, 24 bytes): samples of a line, call
+ * Each node has a list of records (struct pgk_sample_rec, 20 bytes): samples of a line, call
  * targets and vtables, told apart by `what` and ordered by place. A list is a sorted part and
  * an unsorted tail of keys that the sorted part does not have; adding finds a record of the
  * sorted part or appends, and the tail is worked in when it gets long.
@@ -70,10 +70,9 @@ static inline uint64_t pgk_sample_product(uint64_t a, uint64_t b)
 #define PGK_REC_BODY 0u
 #define PGK_REC_VTABLE (UINT32_C(1) << 31)
 
-struct pgk_sample_rec {
+struct __attribute__((packed, aligned(4))) pgk_sample_rec {
     uint64_t loc, count;
     uint32_t what;
-    uint32_t reserved;
 };
 
 static inline bool pgk_rec_is_target(const struct pgk_sample_rec *r)
@@ -88,12 +87,24 @@ static inline uint32_t pgk_rec_name(const struct pgk_sample_rec *r)
 {
     return r->what & ~PGK_REC_VTABLE;
 }
+/* Field by field: what is written in small pieces and read in a large one makes processors wait. */
+static inline void pgk_rec_set(struct pgk_sample_rec *r, uint64_t loc, uint32_t what,
+                               uint64_t count)
+{
+    r->loc = loc;
+    r->what = what;
+    r->count = count;
+}
 /* <0, 0, >0 by place, then kind and name id. */
+static inline int pgk_rec_compare_key(const struct pgk_sample_rec *a, uint64_t loc, uint32_t what)
+{
+    if (a->loc != loc)
+        return a->loc < loc ? -1 : 1;
+    return a->what < what ? -1 : a->what > what;
+}
 static inline int pgk_rec_compare(const struct pgk_sample_rec *a, const struct pgk_sample_rec *b)
 {
-    if (a->loc != b->loc)
-        return a->loc < b->loc ? -1 : 1;
-    return a->what < b->what ? -1 : a->what > b->what;
+    return pgk_rec_compare_key(a, b->loc, b->what);
 }
 
 struct pgk_sample_recs {

@@ -30,11 +30,16 @@ bool pgk_sample_name_is_guid(const char *s, size_t len, uint64_t *guid)
     return v > UINT32_MAX;
 }
 
+static bool is_spelled(const struct pgk_sample_names *t, uint32_t id, const char *s, size_t len)
+{
+    return t->v.v[id].len == len && memcmp(t->v.v[id].s, s, len) == 0;
+}
+
 static uint32_t find_spelling(const struct pgk_sample_names *t, uint64_t hash, const char *s,
                               size_t len)
 {
     PGK_INDEX_FOR (&t->by_spelling, hash, id)
-        if (t->v.v[id].len == len && memcmp(t->v.v[id].s, s, len) == 0)
+        if (is_spelled(t, id, s, len))
             return id;
     return 0;
 }
@@ -130,14 +135,14 @@ uint32_t pgk_sample_names_add(struct pgk_sample_names *t, const char *s, size_t 
     return add_hashed(t, pgk_hash_bytes(s, len), s, len);
 }
 
-/* Asks for the table, then for the names that it may mean, then for their spellings. */
+/* Asks for the table, then for the names that it may mean, then for their spellings; sets each id
+ * to what it probably is. */
 static void prefetch(const struct pgk_sample_names *t, struct pgk_spelling *v, size_t n)
 {
     const struct pgk_index *ix = &t->by_spelling;
     for (size_t i = 0; i < n; i++) {
         v[i].hash = pgk_hash_bytes(v[i].s, v[i].len);
-        if (ix->slots)
-            __builtin_prefetch(&ix->slots[pgk_index_tag(v[i].hash) >> ix->shift]);
+        pgk_index_prefetch(ix, v[i].hash);
     }
     for (size_t i = 0; i < n; i++) {
         uint32_t at = 0, id = pgk_index_next(ix, v[i].hash, &at);
@@ -145,18 +150,24 @@ static void prefetch(const struct pgk_sample_names *t, struct pgk_spelling *v, s
         if (v[i].id)
             __builtin_prefetch(&t->v.v[v[i].id]);
     }
-    for (size_t i = 0; i < n; i++)
-        if (v[i].id)
-            __builtin_prefetch(t->v.v[v[i].id].s);
+    for (size_t i = 0; i < n; i++) {
+        if (v[i].id) {
+            const struct pgk_sample_name *name = &t->v.v[v[i].id];
+            __builtin_prefetch(name->s);
+            __builtin_prefetch(name->s + name->len);
+        }
+    }
 }
 
 bool pgk_sample_names_add_many(struct pgk_sample_names *t, struct pgk_spelling *v, size_t n)
 {
-    enum { BATCH = 16 };
+    enum { BATCH = 64 };
     for (size_t done = 0; done < n;) {
         size_t end = n - done < BATCH ? n : done + BATCH;
         prefetch(t, v + done, end - done);
         for (; done < end; done++) {
+            if (v[done].id && is_spelled(t, v[done].id, v[done].s, v[done].len))
+                continue;
             v[done].id = add_hashed(t, v[done].hash, v[done].s, v[done].len);
             if (!v[done].id)
                 return false;

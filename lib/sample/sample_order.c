@@ -56,6 +56,21 @@ static void sort(const struct pgk_sample *p, struct pgk_sample_rec *v, size_t n)
     }
 }
 
+const struct pgk_sample_rec *pgk_order_values(struct pgk_sample_order *o,
+                                              const struct pgk_sample_rec *v, size_t n)
+{
+    if (n < 2)
+        return v;
+    o->sorted.n = 0;
+    if (!pgk_vec_reserve(&o->sorted, n)) {
+        o->failed = true;
+        return NULL;
+    }
+    memcpy(o->sorted.v, v, n * sizeof *v);
+    sort(o->p, o->sorted.v, n);
+    return o->sorted.v;
+}
+
 uint32_t pgk_order_place(struct pgk_sample_order *o, const struct pgk_sample_recs *recs,
                          uint32_t i, struct pgk_sample_place *place)
 {

@@ -19,6 +19,10 @@ struct pgk_sample_order {
     bool failed; /* out of memory */
 };
 
+/* The n call targets, or the n vtables, of one place in order; valid until the next call. NULL and
+ * `failed` when out of memory. */
+const struct pgk_sample_rec *pgk_order_values(struct pgk_sample_order *o,
+                                              const struct pgk_sample_rec *v, size_t n);
 /* The place of record `i`, which is its first; returns where the next place begins. */
 uint32_t pgk_order_place(struct pgk_sample_order *o, const struct pgk_sample_recs *recs,
                          uint32_t i, struct pgk_sample_place *place);

@@ -141,7 +141,7 @@ static int write_raw(struct pgk_record_writer *w, size_t n, struct pgk_sink *out
     pgk_line_uleb(w->line, PGK_SAMPLE_MAGIC_BINARY);
     pgk_line_uleb(w->line, PGK_SAMPLE_VERSION);
     PGK_TRY(pgk_put_summary(w, n, err));
-    pgk_put_string_names(w);
+    pgk_put_string_names(w, out);
     for (size_t i = 0; i < n; i++) {
         uint32_t top = w->p->by_heat.v[i];
         pgk_sample_prefetch_behind(w->p, i, n);

@@ -124,8 +124,31 @@ static const char *record_name(const struct pgk_record_reader *r)
     return spelling ? spelling : "a function known by its GUID";
 }
 
-static int read_name(struct pgk_record_reader *r, const char *field, uint32_t *id,
-                     struct pgk_err *err)
+static int reject_count(struct pgk_record_reader *r, uint64_t off, unsigned item,
+                        const char *field, uint64_t n, struct pgk_err *err)
+{
+    PGK_TRY(pgk_cur_check(r->c, err, record_name(r)));
+    return pgk_cur_reject(r->c, err, PGK_E_TRUNCATED, off, .record = record_name(r), .field = field,
+                          .found = PGK_F("%" PRIu64, n),
+                          .expected = PGK_F("at most %zu, as %zu bytes are left",
+                                            pgk_cur_left(r->c) / item, pgk_cur_left(r->c)),
+                          .hint = DAMAGED);
+}
+
+static int reject_loc(struct pgk_record_reader *r, uint64_t off, const char *field, uint64_t line,
+                      uint64_t discriminator, struct pgk_err *err)
+{
+    PGK_TRY(pgk_cur_check(r->c, err, record_name(r)));
+    return pgk_cur_reject(r->c, err, PGK_E_CORRUPT, off, .record = record_name(r), .field = field,
+                          .found = PGK_F("%" PRIu64 ".%" PRIu64, line, discriminator),
+                          .expected = "a line offset of 16 bits, a discriminator of 32",
+                          .hint = DAMAGED);
+}
+
+/* These are what reading a profile consists of: inlined, the cursor stays in a register. */
+
+static inline int read_name(struct pgk_record_reader *r, const char *field, uint32_t *id,
+                            struct pgk_err *err)
 {
     const struct pgk_sample_name_table *names = r->names;
     uint64_t off = pgk_cur_off(r->c), i = pgk_sample_uleb(r->c, field);
@@ -137,23 +160,18 @@ static int read_name(struct pgk_record_reader *r, const char *field, uint32_t *i
 }
 
 /* A number of items that take at least `item` bytes each. */
-static int read_count(struct pgk_record_reader *r, unsigned item, const char *field, uint64_t *n,
-                      struct pgk_err *err)
+static inline int read_count(struct pgk_record_reader *r, unsigned item, const char *field,
+                             uint64_t *n, struct pgk_err *err)
 {
     uint64_t off = pgk_cur_off(r->c);
     *n = pgk_sample_uleb(r->c, field);
     if (PGK_LIKELY(*n <= pgk_cur_left(r->c) / item && !r->c->failed))
         return 0;
-    PGK_TRY(pgk_cur_check(r->c, err, record_name(r)));
-    return pgk_cur_reject(r->c, err, PGK_E_TRUNCATED, off, .record = record_name(r), .field = field,
-                          .found = PGK_F("%" PRIu64, *n),
-                          .expected = PGK_F("at most %zu, as %zu bytes are left",
-                                            pgk_cur_left(r->c) / item, pgk_cur_left(r->c)),
-                          .hint = DAMAGED);
+    return reject_count(r, off, item, field, *n, err);
 }
 
-static int read_loc(struct pgk_record_reader *r, const char *field, uint64_t *loc,
-                    struct pgk_err *err)
+static inline int read_loc(struct pgk_record_reader *r, const char *field, uint64_t *loc,
+                           struct pgk_err *err)
 {
     uint64_t off = pgk_cur_off(r->c), line = pgk_sample_uleb(r->c, field);
     uint64_t discriminator = pgk_sample_uleb(r->c, "discriminator");
@@ -161,52 +179,49 @@ static int read_loc(struct pgk_record_reader *r, const char *field, uint64_t *lo
         *loc = pgk_sample_loc((uint32_t)line, (uint32_t)discriminator);
         return 0;
     }
-    PGK_TRY(pgk_cur_check(r->c, err, record_name(r)));
-    return pgk_cur_reject(r->c, err, PGK_E_CORRUPT, off, .record = record_name(r), .field = field,
-                          .found = PGK_F("%" PRIu64 ".%" PRIu64, line, discriminator),
-                          .expected = "a line offset of 16 bits, a discriminator of 32",
-                          .hint = DAMAGED);
+    return reject_loc(r, off, field, line, discriminator, err);
 }
 
-static int add(struct pgk_record_reader *r, uint32_t slot, uint64_t loc, uint32_t what,
-               uint64_t count, struct pgk_err *err)
+/* Names with a count each, as records of a place. */
+static inline int read_counts(struct pgk_record_reader *r, struct pgk_stage_node *to, uint64_t loc,
+                              uint32_t kind, uint64_t n, const char *field, struct pgk_err *err)
 {
-    return pgk_stage_add(r->stage, slot, loc, what, count) ? 0 : pgk_fail_nomem(err);
+    for (uint64_t i = 0; i < n; i++) {
+        uint32_t name;
+        PGK_TRY(read_name(r, field, &name, err));
+        uint64_t count = pgk_sample_uleb(r->c, kind ? "objects of a vtable" : "calls");
+        if (!pgk_stage_add(to, loc, name | kind, count))
+            return pgk_fail_nomem(err);
+    }
+    return 0;
 }
 
-static int read_lines(struct pgk_record_reader *r, uint32_t slot, struct pgk_err *err)
+static int read_lines(struct pgk_record_reader *r, struct pgk_stage_node *to, struct pgk_err *err)
 {
-    uint64_t n, n_calls, loc;
+    uint64_t n, n_calls, loc = 0;
     PGK_TRY(read_count(r, 4, "number of lines", &n, err));
     for (uint64_t i = 0; i < n; i++) {
         PGK_TRY(read_loc(r, "line offset", &loc, err));
         uint64_t count = pgk_sample_uleb(r->c, "samples");
         PGK_TRY(read_count(r, 2, "number of call targets", &n_calls, err));
-        PGK_TRY(add(r, slot, loc, PGK_REC_BODY, count, err));
-        for (uint64_t k = 0; k < n_calls; k++) {
-            uint32_t target;
-            PGK_TRY(read_name(r, "call target", &target, err));
-            count = pgk_sample_uleb(r->c, "calls");
-            PGK_TRY(add(r, slot, loc, target, count, err));
-        }
+        if (!pgk_stage_add(to, loc, PGK_REC_BODY, count))
+            return pgk_fail_nomem(err);
+        PGK_TRY(read_counts(r, to, loc, 0, n_calls, "call target", err));
     }
     return 0;
 }
 
-static int read_vtables(struct pgk_record_reader *r, uint32_t slot, struct pgk_err *err)
+static int read_vtables(struct pgk_record_reader *r, struct pgk_stage_node *to,
+                        struct pgk_err *err)
 {
-    uint64_t n, n_types, loc;
+    uint64_t n, n_types, loc = 0;
     PGK_TRY(read_count(r, 3, "number of places with vtables", &n, err));
     r->p->has_vtables |= n != 0;
+    pgk_stage_new_run(to);
     for (uint64_t i = 0; i < n; i++) {
         PGK_TRY(read_loc(r, "line offset of vtables", &loc, err));
         PGK_TRY(read_count(r, 2, "number of vtables", &n_types, err));
-        for (uint64_t k = 0; k < n_types; k++) {
-            uint32_t vtable;
-            PGK_TRY(read_name(r, "vtable", &vtable, err));
-            uint64_t count = pgk_sample_uleb(r->c, "objects of a vtable");
-            PGK_TRY(add(r, slot, loc, vtable | PGK_REC_VTABLE, count, err));
-        }
+        PGK_TRY(read_counts(r, to, loc, PGK_REC_VTABLE, n_types, "vtable", err));
     }
     return 0;
 }
@@ -215,7 +230,7 @@ static int read_node(struct pgk_record_reader *r, uint32_t slot, struct pgk_err 
 
 static int read_inlinees(struct pgk_record_reader *r, uint32_t slot, struct pgk_err *err)
 {
-    uint64_t n, loc, off = pgk_cur_off(r->c);
+    uint64_t n, loc = 0, off = pgk_cur_off(r->c);
     PGK_TRY(read_count(r, 6, "number of inlinees", &n, err));
     if (n && r->stage->slots.v[slot].depth >= PGK_SAMPLE_MAX_DEPTH)
         return pgk_cur_reject(r->c, err, PGK_E_LIMIT, off, .record = record_name(r),
@@ -238,10 +253,10 @@ static int read_node(struct pgk_record_reader *r, uint32_t slot, struct pgk_err 
 {
     uint64_t total = pgk_sample_uleb(r->c, "total samples");
     r->stage->slots.v[slot].total = total;
-    PGK_TRY(read_lines(r, slot, err));
+    PGK_TRY(read_lines(r, &r->stage->slots.v[slot], err));
     PGK_TRY(read_inlinees(r, slot, err));
     if (r->vtables)
-        PGK_TRY(read_vtables(r, slot, err));
+        PGK_TRY(read_vtables(r, &r->stage->slots.v[slot], err));
     return r->c->failed ? pgk_cur_check(r->c, err, record_name(r)) : 0;
 }
 

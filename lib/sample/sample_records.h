@@ -6,11 +6,12 @@
 #include "cursor.h"
 #include "sample_stage.h"
 
-/* Every number of these formats is a ULEB128, most of one byte and nearly all of three. */
+/* Every number of these formats is a ULEB128, most of one byte and nearly all of four. After a
+ * failure no bytes are left. */
 static inline uint64_t pgk_sample_uleb(struct pgk_cursor *c, const char *field)
 {
     const uint8_t *at = c->at;
-    if (PGK_UNLIKELY(c->end - at < 3 || c->failed))
+    if (PGK_UNLIKELY(c->end - at < 4))
         return pgk_cur_uleb(c, field);
     if (at[0] < 0x80) {
         c->at = at + 1;
@@ -23,6 +24,11 @@ static inline uint64_t pgk_sample_uleb(struct pgk_cursor *c, const char *field)
     if (at[2] < 0x80) {
         c->at = at + 3;
         return (at[0] & 0x7fu) | (at[1] & 0x7fu) << 7 | (uint64_t)at[2] << 14;
+    }
+    if (at[3] < 0x80) {
+        c->at = at + 4;
+        return (at[0] & 0x7fu) | (at[1] & 0x7fu) << 7 | (at[2] & 0x7fu) << 14 |
+               (uint64_t)at[3] << 21;
     }
     return pgk_cur_uleb(c, field);
 }

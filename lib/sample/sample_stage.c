@@ -18,7 +18,7 @@ static struct pgk_stage_node *next_slot(struct pgk_sample_stage *s)
         return NULL;
     struct pgk_stage_node *n = &s->slots.v[s->n++];
     n->loc = n->total = n->head = n->checksum = 0;
-    n->parent = n->attributes = n->depth = n->id = n->last_child = 0;
+    n->parent = n->attributes = n->depth = n->id = n->last_child = n->run = 0;
     n->ordered = true;
     n->recs.n = 0;
     return n;
@@ -47,30 +47,28 @@ uint32_t pgk_stage_inlinee(struct pgk_sample_stage *s, uint32_t parent, uint64_t
 }
 
 /* Places come in order; the targets of a place come by count. Moving a few of them is
- * cheaper than sorting it all later. What belongs far from the end stays there: vtables come
- * behind all lines, in an order of their own. */
-static void sink_into_order(struct pgk_stage_node *n)
+ * cheaper than sorting it all later. */
+bool pgk_stage_add_odd(struct pgk_stage_node *n, uint64_t loc, uint32_t what, uint64_t count)
 {
     enum { MAX_MOVES = 16 };
-    struct pgk_sample_rec *v = n->recs.v, new = v[n->recs.n - 1];
-    size_t last = n->recs.n - 1, i = last;
-    while (i && last - i <= MAX_MOVES && pgk_rec_compare(&v[i - 1], &new) > 0)
+    struct pgk_sample_rec *v = n->recs.v;
+    size_t end = n->recs.n, i = end;
+    size_t first = end - n->run > MAX_MOVES ? end - MAX_MOVES : n->run;
+    while (i > first && pgk_rec_compare_key(&v[i - 1], loc, what) > 0)
         i--;
-    if (last - i > MAX_MOVES) {
-        n->ordered = false;
-        return;
+    int before = i > n->run ? pgk_rec_compare_key(&v[i - 1], loc, what) : -1;
+    if (!before) {
+        v[i - 1].count = pgk_sample_sum(v[i - 1].count, count);
+        return true;
     }
-    memmove(v + i + 1, v + i, (last - i) * sizeof *v);
-    v[i] = new;
-    n->ordered = n->ordered && (!i || pgk_rec_compare(&v[i - 1], &new) < 0);
-}
-
-bool pgk_stage_add_odd(struct pgk_stage_node *n, struct pgk_sample_rec rec)
-{
-    if (!pgk_vec_push(&n->recs, rec))
-        return false;
-    if (n->recs.n > 1 && pgk_rec_compare(&n->recs.v[n->recs.n - 2], &rec) >= 0)
-        sink_into_order(n);
+    if (before > 0) {
+        n->ordered = false;
+        i = end;
+    }
+    for (size_t k = end; k > i; k--)
+        v[k] = v[k - 1];
+    pgk_rec_set(&v[i], loc, what, count);
+    n->recs.n++;
     return true;
 }
 
@@ -78,6 +76,18 @@ struct pgk_stage_place pgk_stage_place_of(const struct pgk_sample *p, uint32_t c
 {
     const struct pgk_sample_node *n = &p->nodes.v[context];
     return (struct pgk_stage_place){.caller = n->parent, .loc = n->loc, .hint = context};
+}
+
+/* Two orders are made one only where the model has nothing yet: elsewhere each finds its way. */
+static bool add_records(struct pgk_stage_node *from, struct pgk_sample *p, uint64_t weight)
+{
+    if (!from->ordered || (from->run && !p->nodes.v[from->id].recs.n)) {
+        from->recs.n = pgk_recs_sort(from->recs.v, from->recs.n);
+        from->run = 0;
+    }
+    const struct pgk_sample_rec *v = from->recs.v;
+    return pgk_sample_add_sorted(p, from->id, v, from->run, weight) &&
+           pgk_sample_add_sorted(p, from->id, v + from->run, from->recs.n - from->run, weight);
 }
 
 static bool add_node(struct pgk_sample_stage *s, uint32_t slot, struct pgk_sample *p,
@@ -90,9 +100,7 @@ static bool add_node(struct pgk_sample_stage *s, uint32_t slot, struct pgk_sampl
     to->attributes |= from->attributes;
     if (from->attributes & PGK_SAMPLE_SHOULD_INLINE)
         p->preinlined = true;
-    if (!from->ordered)
-        from->recs.n = pgk_recs_sort(from->recs.v, from->recs.n);
-    return pgk_sample_add_sorted(p, from->id, from->recs.v, from->recs.n, weight);
+    return add_records(from, p, weight);
 }
 
 static uint32_t inlinee_id(struct pgk_sample_stage *s, const struct pgk_stage_node *n,

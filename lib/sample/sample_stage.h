@@ -15,7 +15,8 @@ struct pgk_stage_node {
     uint32_t depth;
     uint32_t id;         /* in the model, once committed */
     uint32_t last_child; /* in the model, the one committed last: its sibling is the hint */
-    bool ordered;        /* the records are in order */
+    bool ordered;        /* the records are in order, but for what `run` says */
+    uint32_t run;        /* 0, or where an order of its own begins */
     PGK_VEC(struct pgk_sample_rec) recs;
 };
 
@@ -30,19 +31,26 @@ bool pgk_stage_begin(struct pgk_sample_stage *s, uint32_t name);
 /* The slot of an inlinee; PGK_STAGE_NONE when out of memory. */
 uint32_t pgk_stage_inlinee(struct pgk_sample_stage *s, uint32_t parent, uint64_t loc,
                            uint32_t name);
-/* For what has no room, or is not in order. */
-bool pgk_stage_add_odd(struct pgk_stage_node *n, struct pgk_sample_rec rec);
+/* For what is not behind the last record. */
+bool pgk_stage_add_odd(struct pgk_stage_node *n, uint64_t loc, uint32_t what, uint64_t count);
 /* Any number of times for one key; `what` as in a model's record. False when out of memory. */
-static inline bool pgk_stage_add(struct pgk_sample_stage *s, uint32_t slot, uint64_t loc,
-                                 uint32_t what, uint64_t count)
+static inline bool pgk_stage_add(struct pgk_stage_node *n, uint64_t loc, uint32_t what,
+                                 uint64_t count)
 {
-    struct pgk_stage_node *n = &s->slots.v[slot];
-    const struct pgk_sample_rec rec = {.loc = loc, .count = count, .what = what};
-    if (PGK_UNLIKELY(n->recs.n == n->recs.cap) ||
-        (n->recs.n && pgk_rec_compare(&n->recs.v[n->recs.n - 1], &rec) >= 0))
-        return pgk_stage_add_odd(n, rec);
-    n->recs.v[n->recs.n++] = rec;
+    if (PGK_UNLIKELY(!pgk_vec_reserve(&n->recs, 1)))
+        return false;
+    struct pgk_sample_rec *to = &n->recs.v[n->recs.n];
+    if (n->recs.n > n->run && pgk_rec_compare_key(to - 1, loc, what) >= 0)
+        return pgk_stage_add_odd(n, loc, what, count);
+    n->recs.n++;
+    pgk_rec_set(to, loc, what, count);
     return true;
+}
+/* What follows has an order of its own: the types of a binary record, which come behind its
+ * lines. At most once. */
+static inline void pgk_stage_new_run(struct pgk_stage_node *n)
+{
+    n->run = (uint32_t)n->recs.n;
 }
 
 /* Where the top belongs: below `caller` at `loc`, or on its own with caller 0. `hint` is 0 or

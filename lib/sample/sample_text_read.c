@@ -2,33 +2,19 @@
  * docs/formats/sample-text.md. */
 #include "sample_text.h"
 
+#include "keyed_sort.h"
 #include "sample_format.h"
 #include "sample_stage.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 
-struct target {
-    uint64_t count;
-    uint32_t name;
-    uint32_t nth; /* on its line */
-};
-
-/* What a line says of a slot. Names are looked up together when some functions are complete,
- * as each look is a wait for memory: until then they are numbers of spellings, in the slots,
- * too. */
-enum entry_kind { BODY, TARGET, VTABLE };
-struct entry {
-    uint64_t loc, count;
-    uint32_t slot;
-    uint32_t name; /* of a target or vtable */
-    enum entry_kind kind;
-};
-
-/* A function that has been read. */
+/* A function that has been read. Names are looked up together when some functions are complete,
+ * as each look is a wait for memory: until then, records and frames have numbers of spellings for
+ * names, and records stand in the order of the file. */
 struct pending {
     struct pgk_sample_stage stage;
-    size_t n_entries, n_frames; /* of all up to its end; without frames it is no context */
+    size_t n_frames; /* of all up to its end; without frames it is no context */
     struct pgk_sample_path path;
 };
 enum { MOST_PENDING = 16 };
@@ -45,13 +31,11 @@ struct reader {
     struct pending pending[MOST_PENDING];
     size_t n_pending;
     PGK_VEC(struct pgk_spelling) spellings; /* of those that are pending */
-    PGK_VEC(struct entry) entries;
     PGK_VEC(struct pgk_sample_frame) frames; /* names are numbers of spellings */
     /* the function being read: one more that is pending */
     struct pgk_sample_stage *stage;
     PGK_VEC(uint32_t) open;    /* slots of the nesting: open.v[d - 1] has depth d */
     size_t metadata_depth;     /* of the last line, if it was metadata; else 0 */
-    PGK_VEC(struct target) targets;
     bool contexts, probes;
 };
 
@@ -106,12 +90,31 @@ static bool parse_number(const char *s, const char *end, uint64_t *v)
     return true;
 }
 
+/* Up to seven digits, of which a word has the first in its lowest byte and zeros before it. */
+static uint64_t join_digits(uint64_t word)
+{
+    word = (word & UINT64_C(0x0f0f0f0f0f0f0f0f)) * (10 << 8 | 1) >> 8;
+    word = (word & UINT64_C(0x00ff00ff00ff00ff)) * (100 << 16 | 1) >> 16;
+    return (word & UINT64_C(0x0000ffff0000ffff)) * (UINT64_C(10000) << 32 | 1) >> 32;
+}
+
 /* The digits from s on as a number: where they end, or NULL if they are none or too many to be
- * safe. */
-static const char *take_digits(const char *s, const char *end, ptrdiff_t most, uint64_t *v)
+ * safe. Short ones, which most are, are taken from one load: a loop ends where nobody foresees. */
+static inline const char *take_digits(const char *s, const char *end, ptrdiff_t most, uint64_t *v)
 {
     const char *start = s;
-    uint64_t n = 0;
+    uint64_t n = 0, word;
+    if (PGK_LIKELY(end - s >= (ptrdiff_t)sizeof word)) {
+        memcpy(&word, s, sizeof word);
+        word ^= UINT64_C(0x3030303030303030);
+        uint64_t other = (((word & UINT64_C(0x7f7f7f7f7f7f7f7f)) + UINT64_C(0x7676767676767676)) |
+                          word) & UINT64_C(0x8080808080808080);
+        unsigned digits = other ? (unsigned)__builtin_ctzll(other) / 8 : 0;
+        if (PGK_LIKELY(digits)) {
+            *v = join_digits(word << (64 - 8 * digits));
+            return digits > most ? NULL : s + digits;
+        }
+    }
     for (; s < end && is_digit(*s); s++)
         n = n * 10 + (uint64_t)(*s - '0');
     *v = n;
@@ -139,104 +142,114 @@ static const char *skip_blanks(const char *s, const char *end)
 
 /* ---- names ---- */
 
-static bool put_entry(struct reader *r, uint32_t slot, uint64_t loc, enum entry_kind kind,
-                      uint32_t name, uint64_t count)
-{
-    return pgk_vec_push(&r->entries, (struct entry){.loc = loc, .count = count, .slot = slot,
-                                                    .name = name, .kind = kind});
-}
-
 /* The number of the spelling; UINT32_MAX when out of memory. */
 static uint32_t put_spelling(struct reader *r, const char *s, const char *end)
 {
     struct pgk_spelling spelling = {.s = s, .len = (size_t)(end - s)};
-    if (r->spellings.n == UINT32_MAX || !pgk_vec_push(&r->spellings, spelling))
+    if (r->spellings.n >= INT32_MAX || !pgk_vec_push(&r->spellings, spelling))
         return UINT32_MAX;
     return (uint32_t)r->spellings.n - 1;
 }
 
-static int compare_targets(const void *pa, const void *pb)
+/* A record of the function being read; `what` is not 0 for the kind of a target, with the number
+ * of a spelling. */
+static int put_record(struct reader *r, uint32_t slot, uint64_t loc, uint32_t what, uint64_t count)
 {
-    const struct target *a = pa, *b = pb;
-    if (a->name != b->name)
-        return a->name < b->name ? -1 : 1;
-    return a->nth < b->nth ? -1 : a->nth > b->nth;
+    struct pgk_stage_node *n = &r->stage->slots.v[slot];
+    if (PGK_UNLIKELY(!pgk_vec_reserve(&n->recs, 1)))
+        return pgk_fail_nomem(r->err);
+    pgk_rec_set(&n->recs.v[n->recs.n++], loc, what, count);
+    return 0;
 }
 
-static void sort_targets(struct target *v, size_t n)
+static int put_named(struct reader *r, uint32_t slot, uint64_t loc, uint32_t kind, const char *s,
+                     const char *end, uint64_t count)
+{
+    uint32_t number = put_spelling(r, s, end);
+    if (number == UINT32_MAX)
+        return pgk_fail_nomem(r->err);
+    return put_record(r, slot, loc, (number + 1) | kind, count);
+}
+
+/* Of a target that a line names twice, the last count is meant: its n targets without the others.
+ * False when out of memory. */
+static bool drop_repeated(struct pgk_sample_rec *v, size_t *n)
 {
     enum { FEW = 16 };
-    if (n > FEW) {
-        qsort(v, n, sizeof *v, compare_targets);
-        return;
-    }
-    for (size_t i = 1; i < n; i++) {
-        struct target moving = v[i];
-        size_t k = i;
-        for (; k && compare_targets(&v[k - 1], &moving) > 0; k--)
-            v[k] = v[k - 1];
-        v[k] = moving;
-    }
-}
-
-/* Of a target that a line names twice, the last count is meant. */
-static void drop_repeated(struct reader *r)
-{
-    struct target *v = r->targets.v;
     size_t kept = 0;
-    if (r->targets.n < 2)
-        return;
-    sort_targets(v, r->targets.n);
-    for (size_t i = 0; i < r->targets.n; i++)
-        if (i + 1 == r->targets.n || v[i].name != v[i + 1].name)
-            v[kept++] = v[i];
-    r->targets.n = kept;
+    if (*n <= FEW) {
+        for (size_t i = 0; i < *n; i++) {
+            bool again = false;
+            for (size_t k = i + 1; k < *n; k++)
+                again |= v[k].what == v[i].what;
+            if (!again)
+                v[kept++] = v[i];
+        }
+        *n = kept;
+        return true;
+    }
+    struct pgk_keyed *by_name = pgk_mem_alloc(*n, sizeof *by_name);
+    struct pgk_sample_rec *copy = pgk_mem_alloc(*n, sizeof *copy);
+    bool ok = by_name && copy;
+    for (size_t i = 0; ok && i < *n; i++) {
+        copy[i] = v[i];
+        by_name[i] = (struct pgk_keyed){.key = v[i].what, .value = (uint32_t)i};
+    }
+    ok = ok && pgk_keyed_sort(by_name, *n);
+    for (size_t i = 0; ok && i < *n; i++)
+        if (i + 1 == *n || by_name[i].key != by_name[i + 1].key)
+            v[kept++] = copy[by_name[i].value];
+    pgk_mem_free(by_name);
+    pgk_mem_free(copy);
+    *n = kept;
+    return ok;
 }
 
-/* Stages the targets of the line whose first entry is i, and moves i behind them. */
-static bool stage_targets(struct reader *r, struct pgk_sample_stage *stage, size_t *i, size_t end)
+static void name_record(const struct reader *r, struct pgk_sample_rec *rec)
 {
-    const struct entry first = r->entries.v[*i];
-    r->targets.n = 0;
-    for (; *i < end && r->entries.v[*i].kind == TARGET; ++*i) {
-        const struct entry *e = &r->entries.v[*i];
-        if (!pgk_vec_push(&r->targets, (struct target){.count = e->count,
-                                                       .name = r->spellings.v[e->name].id,
-                                                       .nth = (uint32_t)r->targets.n}))
-            return false;
-    }
-    drop_repeated(r);
-    for (size_t k = 0; k < r->targets.n; k++)
-        if (!pgk_stage_add(stage, first.slot, first.loc, r->targets.v[k].name,
-                           r->targets.v[k].count))
+    rec->what = r->spellings.v[pgk_rec_name(rec) - 1].id | (rec->what & PGK_REC_VTABLE);
+}
+
+/* Adds the targets of a line, which begin at `i` among the n records that were read. */
+static bool order_targets(const struct reader *r, struct pgk_stage_node *to, size_t *i, size_t n)
+{
+    struct pgk_sample_rec *v = to->recs.v;
+    size_t first = *i, end = first;
+    for (; end < n && pgk_rec_is_target(&v[end]); end++)
+        name_record(r, &v[end]);
+    *i = end;
+    size_t kept = end - first;
+    if (kept > 1 && !drop_repeated(v + first, &kept))
+        return false;
+    for (size_t k = first; k < first + kept; k++)
+        if (!pgk_stage_add(to, v[k].loc, v[k].what, v[k].count))
             return false;
     return true;
 }
 
-static bool stage_entries(struct reader *r, struct pgk_sample_stage *stage, size_t i, size_t end)
+/* Puts the records of a slot, as they were read, into order, with names for spellings. Nothing
+ * is overwritten before it has moved, as there are never more than were read. */
+static bool order_records(const struct reader *r, struct pgk_stage_node *to)
 {
-    while (i < end) {
-        const struct entry *e = &r->entries.v[i];
-        if (e->kind == TARGET) {
-            if (!stage_targets(r, stage, &i, end))
+    struct pgk_sample_rec *v = to->recs.v;
+    size_t n = to->recs.n;
+    to->recs.n = 0;
+    for (size_t i = 0; i < n;) {
+        if (pgk_rec_is_target(&v[i])) {
+            if (!order_targets(r, to, &i, n))
                 return false;
             continue;
         }
-        uint32_t what = e->kind == BODY ? PGK_REC_BODY
-                                        : r->spellings.v[e->name].id | PGK_REC_VTABLE;
-        if (!pgk_stage_add(stage, e->slot, e->loc, what, e->count))
+        if (v[i].what)
+            name_record(r, &v[i]);
+        if (!pgk_stage_add(to, v[i].loc, v[i].what, v[i].count))
             return false;
         i++;
     }
     return true;
 }
 
-/* Where the entries and the frames of a pending function begin. */
-static size_t first_entry(const struct reader *r, size_t i)
-{
-    return i ? r->pending[i - 1].n_entries : 0;
-}
-
+/* Where the frames of a pending function begin. */
 static size_t first_frame(const struct reader *r, size_t i)
 {
     return i ? r->pending[i - 1].n_frames : 0;
@@ -267,10 +280,12 @@ static int commit(struct reader *r, size_t i)
         place = pgk_stage_place_of(r->p, context);
     }
     r->probes |= f->stage.slots.v[0].checksum != 0;
-    for (uint32_t slot = 0; slot < f->stage.n; slot++)
-        f->stage.slots.v[slot].name = r->spellings.v[f->stage.slots.v[slot].name].id;
-    if (!stage_entries(r, &f->stage, first_entry(r, i), f->n_entries))
-        return pgk_fail_nomem(r->err);
+    for (uint32_t slot = 0; slot < f->stage.n; slot++) {
+        struct pgk_stage_node *n = &f->stage.slots.v[slot];
+        n->name = r->spellings.v[n->name].id;
+        if (!order_records(r, n))
+            return pgk_fail_nomem(r->err);
+    }
     return pgk_stage_commit(&f->stage, r->p, place, r->weight, r->err);
 }
 
@@ -281,7 +296,7 @@ static int commit_pending(struct reader *r)
     name_frames(r);
     for (size_t i = 0; i < r->n_pending; i++)
         PGK_TRY(commit(r, i));
-    r->spellings.n = r->entries.n = r->frames.n = r->n_pending = 0;
+    r->spellings.n = r->frames.n = r->n_pending = 0;
     return 0;
 }
 
@@ -290,7 +305,6 @@ static int end_function(struct reader *r)
 {
     if (!r->stage)
         return 0;
-    r->pending[r->n_pending].n_entries = r->entries.n;
     r->pending[r->n_pending].n_frames = r->frames.n;
     r->n_pending++;
     r->stage = NULL;
@@ -411,9 +425,7 @@ static int read_targets(struct reader *r, const char *s, const char *end, uint32
         const char *colon = end_of_target(name, end, &number_end, &count);
         if (!colon || colon == name)
             return reject(r, name, end, "call target", "NAME:COUNT");
-        uint32_t spelling = put_spelling(r, name, colon);
-        if (spelling == UINT32_MAX || !put_entry(r, slot, loc, TARGET, spelling, count))
-            return pgk_fail_nomem(r->err);
+        PGK_TRY(put_named(r, slot, loc, 0, name, colon, count));
         if (number_end == end)
             break;
         s = number_end;
@@ -427,8 +439,7 @@ static int read_body(struct reader *r, const char *s, const char *end, uint32_t 
     const char *blank = find(s, end, ' ');
     if (!parse_number(s, blank ? blank : end, &count))
         return reject(r, s, end, "samples", A_COUNT);
-    if (!put_entry(r, slot, loc, BODY, 0, count))
-        return pgk_fail_nomem(r->err);
+    PGK_TRY(put_record(r, slot, loc, PGK_REC_BODY, count));
     return blank ? read_targets(r, blank, end, slot, loc) : 0;
 }
 
@@ -490,9 +501,7 @@ static int read_vtables(struct reader *r, const char *s, const char *end, uint32
         const char *stop = colon ? end_of_count(colon + 1, end, &count) : NULL;
         if (!stop)
             return reject(r, s, end, "vtable", "NAME:COUNT");
-        uint32_t name = put_spelling(r, s, colon);
-        if (name == UINT32_MAX || !put_entry(r, slot, loc, VTABLE, name, count))
-            return pgk_fail_nomem(r->err);
+        PGK_TRY(put_named(r, slot, loc, PGK_REC_VTABLE, s, colon, count));
         s = stop;
     }
     if (any_twice(r, first, &nomem))
@@ -635,7 +644,7 @@ static const char *end_of_line(const char *s, const char *end, const char **next
  * not for it. */
 static int read_plain(struct reader *r, const char **next)
 {
-    uint64_t loc = 0, count;
+    uint64_t loc = 0, count = 0;
     const char *s = skip_blanks(r->line, r->end);
     size_t depth = (size_t)(s - r->line);
     const char *stop = depth && r->open.n && depth != r->metadata_depth
@@ -645,8 +654,7 @@ static int read_plain(struct reader *r, const char **next)
     if (r->open.n > depth)
         r->open.n = depth;
     uint32_t slot = r->open.v[r->open.n - 1];
-    if (!put_entry(r, slot, loc, BODY, 0, count))
-        return pgk_fail_nomem(r->err);
+    PGK_TRY(put_record(r, slot, loc, PGK_REC_BODY, count));
     if (*stop == '\n') {
         *next = stop + 1;
         return 0;
@@ -701,9 +709,7 @@ int pgk_sample_text_read(struct pgk_sample *p, const uint8_t *bytes, size_t size
     for (size_t i = 0; i < MOST_PENDING; i++)
         pgk_stage_free(&r.pending[i].stage);
     pgk_vec_free(&r.spellings);
-    pgk_vec_free(&r.entries);
     pgk_vec_free(&r.open);
-    pgk_vec_free(&r.targets);
     pgk_vec_free(&r.frames);
     return status;
 }

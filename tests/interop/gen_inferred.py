@@ -123,6 +123,65 @@ def huge_counts(work):
     require(counts and max(counts) < 1 << 60, str(max(counts)))
 
 
+def chains_alone(trace):
+    """What `perf script -F ip --show-mmap-events` prints of samples with call chains."""
+    out = trace + ".chains"
+    with open(trace, encoding="utf-8") as f, open(out, "w", encoding="utf-8") as g:
+        g.writelines(line if "PERF_RECORD" in line or line.startswith("\t") else "\n"
+                     for line in f)
+    return out
+
+
+SHAPES = """
+struct Shape { virtual int area(int x) const = 0; };
+struct Often : Shape { int area(int x) const override; };
+struct Rarely : Shape { int area(int x) const override; };
+volatile int sink;
+__attribute__((noinline)) int Often::area(int x) const {
+  for (int i = 0; i < 10; i++) sink += i;
+  return x * 3;
+}
+__attribute__((noinline)) int Rarely::area(int x) const {
+  for (int i = 0; i < 40; i++) sink -= i; // takes four times as long
+  return x ^ 7;
+}
+__attribute__((noinline)) int ask(const Shape *s, int x) {
+  return s->area(x) + 1;
+}
+int main() {
+  Often often; Rarely rarely;
+  for (int i = 0; i < 30000; i++)
+    sink += ask(i % 4 ? (const Shape *)&often : &rarely, i);
+  return 0;
+}
+"""
+
+
+def whom_indirect_calls_enter(work, kind, mode):
+    """Call chains tell it, without branches; a callee that takes long is not called more often."""
+    folder = work.temp("targets")
+    source, exe = os.path.join(folder, "shapes.cpp"), os.path.join(folder, "shapes")
+    with open(source, "w", encoding="utf-8") as f:
+        f.write(SHAPES)
+    good(tool("clang++", 22), "-O1", "-g", kind, FRAMES, "-mno-omit-leaf-frame-pointer",
+         "-fno-optimize-sibling-calls", source, "-o", exe)
+    trace = exe + ".trace"
+    good(work.recorder, "-g", "-e", "7", "-n", "6000", trace, exe, timeout=300)
+    chains = chains_alone(trace)
+    text = good(work.pgokit, "gen", "-q", chains, "-b", exe, "--mode", mode, "--format", "text",
+                "-o", "-")
+    line = next(x for x in text[text.index("_Z3askPK5Shapei:"):].splitlines() if "area" in x)
+    found = dict(word.rsplit(":", 1) for word in line.split()[2:])
+    often, rarely = int(found["_ZNK5Often4areaEi"]), int(found["_ZNK6Rarely4areaEi"])
+    require(2 * rarely < often < 4 * rarely, text)
+    count = int(line.split()[1])
+    require(abs(count - often - rarely) <= count / 100, text)
+    text = good(work.pgokit, "gen", "-q", chains, "-b", exe, "--mode", mode, "--format", "text",
+                "--ignore-stack", "-o", "-")
+    require(":" not in next(x for x in text[text.index("_Z3askPK5Shapei:"):].splitlines()[1:]
+                            if x.startswith(" ")).split(":", 1)[1], text)
+
+
 def contexts_need_branches(work):
     exe = build(work, LINES)
     trace = exe + ".trace"
@@ -136,6 +195,8 @@ def add_cases(work, tap):
     work.recorder = os.path.abspath(os.environ["BRANCH_TRACE"])
     tap.add("lines are near the truth", near_the_truth, work, LINES, "autofdo")
     tap.add("probes are near the truth", near_the_truth, work, PROBES, "probe")
+    tap.add("whom indirect calls enter, lines", whom_indirect_calls_enter, work, LINES, "autofdo")
+    tap.add("whom indirect calls enter, probes", whom_indirect_calls_enter, work, PROBES, "probe")
     for fn in (balances, recorded_here, huge_counts, contexts_need_branches):
         tap.add(fn.__name__.replace("_", " "), fn, work)
 

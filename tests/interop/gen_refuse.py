@@ -135,7 +135,8 @@ def address_counts(work):
             write(exe + ".more", raw + b"1-2:3\n"), "-b", exe)
     other, _ = build(work, "-g", LINES, "-O0", "-DPAD=1")
     refused(work, ["another program", "-b"], write(exe + ".raw", raw), "-b", other)
-    refused(work, ["names"], write(exe + ".names", b"[main:3 @ foo]\n  0\n  0\n"), "-b", exe)
+    refused(work, ["FUNCTION:LINE", "line 1"],
+            write(exe + ".names", b"[main @ foo]\n  0\n  0\n"), "-b", exe)
 
 
 def broken_lines(work):

@@ -248,6 +248,37 @@ int main(void) { volatile char c = *make_a(10) + *make_b(20); return c == 0; }
 """
 
 
+NO_DENSITY = """---
+HeapProfileRecords:
+  - GUID: main
+    AllocSites:
+      - Callstack:
+          - { Function: main, LineOffset: 1, Column: 2, IsInlineFrame: false }
+        MemInfoBlock:
+          AllocCount: 3
+          TotalSize: 300
+          TotalLifetime: 900000
+    CallSites:
+      - Frames:
+          - { Function: main, LineOffset: 9, Column: 9, IsInlineFrame: false }
+        CalleeGuids: [ 0x123 ]
+...
+"""
+
+
+def beside_counters(work):
+    """What is said of heap data is the same when counters go into the file, too."""
+    folder = work.temp("beside-counters")
+    heap = write(f"{folder}/heap.yaml", NO_DENSITY.encode())
+    counts = write(f"{folder}/counts.proftext", b":ir\nf\n1\n2\n1\n2\n\n")
+    for target, code, words in (("llvm22", 0, ["cold by compilers"]),
+                                ("llvm19", 1, ["cold by compilers", "targets of indirect calls"])):
+        alone, both = (run(work.pgokit, "merge", heap, *more, "--to", target, "-o",
+                           f"{folder}/out.profdata") for more in ((), (counts,)))
+        require(alone.code == both.code == code and alone.errors == both.errors and
+                all(w in both.errors for w in words), f"{alone}\n{both}")
+
+
 def same_named(work):
     """Two static functions of one name are one record in LLVM's formats, which is said, and two
     where functions have files."""
@@ -325,6 +356,7 @@ def add_cases(work, tap):
     for how in ("build id", "compressed", "link", "link in .debug"):
         for variant in (PIE_19, PIE_22, Variant(22, "-O2", "-no-pie", "-gdwarf-4", LLD_22)):
             tap.add(f"stripped, debug file by {how} {variant.name}", stripped, work, variant, how)
+    tap.add("what is said of heap data beside counters", beside_counters, work)
     tap.add("static functions of one name", same_named, work)
     tap.add("the debug file as the binary", symbols_only, work)
     tap.add("a debug file of another build", wrong_debug_file, work)

@@ -49,7 +49,8 @@ def merged(work, folder, inputs, *options, before=None, env=None):
     return read(out)
 
 
-TARGETS = (("--to", "llvm22", "--full-schema"), ("--to", "any"), ("--to", "llvm16"))
+TARGETS = (("--to", "llvm22", "--full-schema"), ("--to", "any"), ("--to", "llvm16"),
+           ("--to", "yaml"))
 
 
 def any_order_any_threads(work):
@@ -62,16 +63,6 @@ def any_order_any_threads(work):
             got = merged(work, folder, paths, *inputs.binaries, *target, f"-j{threads}")
             require(got == expected, f"{' '.join(target)}: other bytes with {threads} threads")
     return f"{len(paths)} inputs, {len(expected)} bytes"
-
-
-def yaml_any_threads(work):
-    """YAML keeps the order of the inputs, which threads must not change."""
-    inputs, folder = Inputs(work), work.temp("yaml")
-    paths = inputs.paths * 3
-    expected = merged(work, folder, paths, *inputs.binaries, "--to", "yaml", "-j1")
-    for threads in (2, 5, 18):
-        got = merged(work, folder, paths, *inputs.binaries, "--to", "yaml", f"-j{threads}")
-        require(got == expected, f"other bytes with {threads} threads")
 
 
 def weights(work):
@@ -409,7 +400,6 @@ def add_cases(work, tap):
         tool("clang", release)
     tool("llvm-profdata", 22)
     tap.add("any order, any number of threads", any_order_any_threads, work)
-    tap.add("YAML with any number of threads", yaml_any_threads, work)
     tap.add("weights are copies", weights, work)
     tap.add("weights that are none", bad_weights, work)
     tap.add("partial profiles of shards, binaries at the end", shards, work, False)

@@ -8,7 +8,7 @@ import itertools
 import sys
 
 import sample_texts
-from peers import good, main, read, require, write
+from peers import good, main, read, require, run, write
 
 SEEDS = 3
 HIGHEST = (1 << 64) - 1
@@ -81,7 +81,26 @@ def saturation(work, form):
     m.same(m.merge(one), m.merge(f"{one}@7"), "a product")
 
 
+def limits(work):
+    """Exit status 3 for a difference that is as large as a limit; none passes no limit."""
+    m = Merger(work, "text", False)
+    small = m.text("a:100:1\n 1: 100\n")
+    large = m.text("a:100:1\n 1: 100\nb:20:1\n 1: 20\n")
+    for before, now, limit, expected in (
+            (small, large, "growth=20%", 3), (small, large, "growth=21%", 0),
+            (small, large, "new=20%", 3), (small, large, "new=21%", 0),
+            (small, large, "moved=16%", 3), (small, large, "moved=17%", 0),
+            (large, small, "growth=0%", 0), (large, small, "new=0%", 0),
+            (large, small, "moved=0%", 3), (large, large, "moved=0%", 0),
+            (small, large, "objects=1%", 2), (small, large, "moved=1", 2)):
+        for more in ([], ["--json"]):
+            done = run(work.pgokit, "diff", before, now, "--fail-on", limit, *more)
+            require(done.code == expected, f"{limit}: {done}")
+            require(("limit passed" in done.errors) == (expected == 3), f"{limit}: {done}")
+
+
 def add_cases(work, tap):
+    tap.add("limits of diff", limits, work)
     for kind in sample_texts.KINDS:
         tap.add(f"diff of GUIDs and names, {kind}", guids, work, kind)
     for form in FORMS:

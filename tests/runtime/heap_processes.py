@@ -8,6 +8,7 @@ import random
 import re
 import resource
 import shutil
+import signal
 import subprocess
 import time
 
@@ -261,15 +262,28 @@ def without_proc(folder):
     require(result.stdout == "1\n" and not result.stderr, f"{result}")
 
 
-def no_address_space(folder):
+def little_address_space(folder):
+    """Less than the counters of all memory take: they are mapped as they are written."""
     def limit():
-        resource.setrlimit(resource.RLIMIT_AS, (4 << 30, 4 << 30))
+        resource.setrlimit(resource.RLIMIT_AS, (1 << 30, 1 << 30))
 
-    program = build(folder, "random_access.c", "clang-22", "archive")
-    result = run([program, "1", "1", "10"], folder, status=None, preexec_fn=limit)
-    require(result.returncode == 1 and "ulimit -v" in result.stderr,
-            f"instrumented: exit {result.returncode}, {result.stderr}")
-    unprofiled(folder, ["/bin/echo", "on"], "", "ulimit -v", limit, {"LD_PRELOAD": SHARED})
+    for link in "archive", "static", "shared":
+        program = build(folder, "random_access.c", "clang-22", link)
+        out = run([program, "1", "4", "20000"], folder, preexec_fn=limit)
+        require(not out.stderr, out.stderr)
+        require_exact(program, out.stdout, raw_profile.Profile(one_file(folder)))
+        os.unlink(one_file(folder))
+    program = build(folder, "process.c", "clang-22", "archive")
+    out = run([program, "fault"], folder, preexec_fn=limit)
+    require(out.stdout == "handled, handled, as before\n" and not out.stderr, f"{out}")
+    found = raw_profile.Profile(one_file(folder)).by_function(program)["faulty"]
+    require(tuple(found[:3]) == (1, 24, 2), f"accesses around a fault: {found}")
+    os.unlink(one_file(folder))
+    out = run([program, "crash"], folder, status=-signal.SIGSEGV, preexec_fn=limit)
+    require(raw_profile.Profile(one_file(folder)).interrupted, "a crash")
+    os.unlink(one_file(folder))
+    run(["/bin/echo", "on"], folder, {"LD_PRELOAD": SHARED}, preexec_fn=limit)
+    check_sound(one_file(folder))
 
 
 def no_memory(folder):
@@ -376,7 +390,7 @@ def main():
     cases.run("seccomp: no file can be made", confined, "no-create")
     cases.run("seccomp: an old kernel", confined, "old-kernel")
     cases.run("no /proc", without_proc)
-    cases.run("no address space", no_address_space)
+    cases.run("little address space", little_address_space)
     cases.run("out of memory", no_memory)
     cases.run("preloaded into a program that has the runtime", preloaded_twice)
     cases.run("preloaded behind another allocator", other_allocator)

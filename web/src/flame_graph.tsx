@@ -1,6 +1,7 @@
 // Calling contexts as a flame graph that hangs from the entry of the program. The width of a box
 // is what is allocated in and below it, its colour how often a byte of that is accessed.
 import { useMemo, useState } from "preact/hooks";
+import { FlameControls } from "./flame_controls";
 import * as format from "./format";
 import type { HeapModel, Weight } from "./heap_model";
 import { sums } from "./heap_model";
@@ -93,8 +94,13 @@ export function FlameGraph({ model, matches, onOpen, onFilter }: Props) {
 
     return (
         <section class="card flame" aria-labelledby="flame-title">
-            <div class="bar-of-controls">
-                <h2 id="flame-title">Where memory comes from</h2>
+            <FlameControls
+                title="Where memory comes from"
+                before={model.isDiff ? before : null}
+                onBefore={setBefore}
+                root={root}
+                onWhole={() => choose(0)}
+            >
                 <fieldset class="choice">
                     <legend class="hidden">Width of a box</legend>
                     {model.knownWeights().map((w) => (
@@ -118,22 +124,7 @@ export function FlameGraph({ model, matches, onOpen, onFilter }: Props) {
                     />
                     <span>Program only</span>
                 </label>
-                {model.isDiff && (
-                    <label class="check">
-                        <input
-                            type="checkbox"
-                            checked={before}
-                            onChange={() => setBefore(!before)}
-                        />
-                        <span>Widths before</span>
-                    </label>
-                )}
-                {root !== 0 && (
-                    <button type="button" onClick={() => choose(0)}>
-                        Whole program
-                    </button>
-                )}
-            </div>
+            </FlameControls>
             <Legend model={model} />
             <Icicle
                 tree={tree}

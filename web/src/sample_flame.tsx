@@ -1,6 +1,7 @@
 // Functions, the contexts they call and the code inlined into them as a flame graph: a box is as
 // wide as the samples in and below it.
 import { useState } from "preact/hooks";
+import { FlameControls } from "./flame_controls";
 import * as format from "./format";
 import { Icicle } from "./icicle";
 import type { Filter } from "./page_frame";
@@ -46,26 +47,13 @@ export function SampleFlame({ model, matched, onOpen, onFilter }: Props) {
     };
     return (
         <section class="card flame" aria-labelledby="flame-title">
-            <div class="bar-of-controls">
-                <h2 id="flame-title">
-                    {model.data.info.contexts ? "Calling contexts" : "Inlined code"}
-                </h2>
-                {model.isDiff && (
-                    <label class="check">
-                        <input
-                            type="checkbox"
-                            checked={before}
-                            onChange={() => setBefore(!before)}
-                        />
-                        <span>Widths before</span>
-                    </label>
-                )}
-                {root !== 0 && (
-                    <button type="button" onClick={() => choose(0)}>
-                        Whole program
-                    </button>
-                )}
-            </div>
+            <FlameControls
+                title={model.data.info.contexts ? "Calling contexts" : "Inlined code"}
+                before={model.isDiff ? before : null}
+                onBefore={setBefore}
+                root={root}
+                onWhole={() => choose(0)}
+            />
             <SampleLegend model={model} />
             <Icicle
                 tree={model.tree}

@@ -2,7 +2,7 @@
  *
  * usage: process fork | dump | signals | churn THREADS | reset
  *        process exec | tail | triggers SECONDS MEBIBYTES
- *        process starve
+ *        process starve | fault | crash
  *        process chdir | chroot | sandbox | closing */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -10,7 +10,9 @@
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <pthread.h>
+#include <setjmp.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -313,6 +315,53 @@ static int leaving(const char *what)
     return 0;
 }
 
+/* What it does about faults of its own, beside those of the runtime. */
+SITE(faulty)
+static sigjmp_buf back;
+
+static void leave(int sig)
+{
+    siglongjmp(back, sig);
+}
+
+static void leave_with_info(int sig, siginfo_t *info, void *context)
+{
+    (void)context;
+    siglongjmp(back, info->si_addr ? sig : 1);
+}
+
+static int write_nowhere(void)
+{
+    static volatile int *volatile nowhere = (volatile int *)4096;
+    int sig = sigsetjmp(back, 1);
+    if (!sig)
+        *nowhere = 1;
+    return sig;
+}
+
+static int faulting(bool crash)
+{
+    struct sigaction to = {.sa_sigaction = leave_with_info, .sa_flags = SA_SIGINFO}, old;
+    volatile char *p = faulty();
+    p[0] = 1;
+    if (crash) {
+        free((void *)p);
+        return write_nowhere();
+    }
+    if (sigaction(SIGSEGV, &to, &old) || old.sa_handler != SIG_DFL || write_nowhere() != SIGSEGV)
+        return 1;
+    printf("handled, ");
+    if (signal(SIGSEGV, leave) == SIG_ERR || write_nowhere() != SIGSEGV)
+        return 1;
+    printf("handled, ");
+    p[1] = 1;
+    free((void *)p);
+    if (signal(SIGSEGV, SIG_DFL) != leave || signal(NSIG + 1, leave) != SIG_ERR)
+        return 1;
+    printf("as before\n");
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
     const char *what = argc > 1 ? argv[1] : "";
@@ -328,6 +377,8 @@ int main(int argc, char **argv)
         return triggering(atoi(argv[2]), atoi(argv[3]));
     if (!strcmp(what, "starve"))
         return starving();
+    if (!strcmp(what, "fault") || !strcmp(what, "crash"))
+        return faulting(!strcmp(what, "crash"));
     if (!strcmp(what, "signals"))
         return signalling();
     if (!strcmp(what, "churn"))

@@ -39,6 +39,24 @@ static void gives_aligned_memory_that_does_not_overlap(void **state)
     assert_int_equal(a.bytes, 0);
 }
 
+static void grows_into_large_pages(void **state)
+{
+    (void)state;
+    struct pgk_arena a = {0};
+    enum { N = 100000, BYTES = 64 };
+    static uint64_t *got[N];
+    for (uint64_t i = 0; i < N; i++) {
+        got[i] = pgk_arena_alloc(&a, 1, BYTES);
+        assert_non_null(got[i]);
+        for (size_t k = 0; k < BYTES / 8; k++)
+            got[i][k] = i;
+    }
+    for (uint64_t i = 0; i < N; i++)
+        for (size_t k = 0; k < BYTES / 8; k++)
+            assert_int_equal(got[i][k], i);
+    pgk_arena_free(&a);
+}
+
 static void copies_end_in_nul_and_keep_nuls(void **state)
 {
     (void)state;
@@ -104,6 +122,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(gives_aligned_memory_that_does_not_overlap),
+        cmocka_unit_test(grows_into_large_pages),
         cmocka_unit_test(copies_end_in_nul_and_keep_nuls),
         cmocka_unit_test(nothing_is_an_allocation_too),
         cmocka_unit_test(impossible_sizes_are_refused),

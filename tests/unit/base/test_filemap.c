@@ -1,5 +1,6 @@
 /* Tests of reading files, pipes and what is neither. */
 #include "pgk_test.h"
+#include "sink.h"
 
 #include "filemap.h"
 #include "mem.h"
@@ -204,6 +205,36 @@ static void running_out_of_memory_is_reported(void **state)
     assert_null(m.bytes);
 }
 
+/* Of a large compressed file some pieces, of all others everything. */
+static void the_head_of_a_compressed_file(void **state)
+{
+    (void)state;
+    char path[TEST_PATH_SIZE];
+    static const size_t sizes[] = {1000, 4 << 20};
+    for (int compressed = 0; compressed < 2; compressed++) {
+        for (int large = 0; large < 2; large++) {
+            size_t size = sizes[large];
+            struct pgk_sink *out;
+            struct pgk_filemap head, whole;
+            uint64_t seed = size;
+            test_join(path, folder, compressed ? "f.zst" : "f");
+            assert_int_equal(pgk_sink_open(&out, path, NULL), 0);
+            for (size_t i = 0; i < size / 8; i++)
+                pgk_sink_u64(out, test_random(&seed) % 9);
+            assert_int_equal(pgk_sink_commit(&out, NULL), 0);
+            assert_int_equal(pgk_filemap_open(&whole, path, NULL), 0);
+            assert_int_equal(pgk_filemap_open_head(&head, path, NULL), 0);
+            assert_false(whole.cut);
+            assert_int_equal(head.cut, compressed && large);
+            assert_true(head.cut ? head.size < whole.size / 2 && head.size > 1 << 14
+                                 : head.size == whole.size);
+            assert_memory_equal(head.bytes, whole.bytes, head.size);
+            pgk_filemap_close(&head);
+            pgk_filemap_close(&whole);
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -214,6 +245,7 @@ int main(void)
         cmocka_unit_test(files_whose_size_is_not_known_are_read),
         cmocka_unit_test(pipes_are_read),
         cmocka_unit_test(what_is_no_file_is_refused),
+        cmocka_unit_test(the_head_of_a_compressed_file),
         cmocka_unit_test(running_out_of_memory_is_reported),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);

@@ -17,13 +17,17 @@ static struct pgk_code *some_code(void)
 struct counts {
     struct pgk_counters counters;
     struct pgk_call_trie calls;
+    struct pgk_named_counts named;
+    struct pgk_sample *profile;
     struct pgk_address_counts raw;
 };
 
 static int read_text(struct counts *c, const char *text, struct pgk_err *err)
 {
     struct pgk_source src = {.file = "test", .format = "address counts"};
-    c->raw = (struct pgk_address_counts){&c->counters, &c->calls, some_code(), BASE, false};
+    assert_int_equal(pgk_sample_new(&c->profile, NULL), 0);
+    c->raw = (struct pgk_address_counts){&c->counters, &c->calls, &c->named, c->profile,
+                                         some_code(), BASE, false};
     return pgk_address_counts_read(&c->raw, (const uint8_t *)text, strlen(text), &src, err);
 }
 
@@ -31,6 +35,9 @@ static void release(struct counts *c)
 {
     pgk_counters_free(&c->counters);
     pgk_call_trie_free(&c->calls);
+    pgk_vec_free(&c->named.ranges.v);
+    pgk_vec_free(&c->named.branches.v);
+    pgk_sample_close(&c->profile);
     memset(c, 0, sizeof *c);
 }
 
@@ -46,6 +53,8 @@ static void check(const char *text, const char *expected)
     pgk_call_counts_sort(&c.calls.ranges);
     pgk_call_counts_sort(&c.calls.branches);
     assert_int_equal(pgk_sink_memory(&out, NULL), 0);
+    if (!c.named.ranges.v.n && !c.named.branches.v.n)
+        c.raw.named = NULL;
     assert_int_equal(pgk_address_counts_write(&c.raw, out, NULL), 0);
     const uint8_t *bytes = pgk_sink_data(out, &n);
     assert_int_equal(n, strlen(expected));
@@ -68,6 +77,11 @@ static void test_contexts(void **state)
     (void)state;
     check("[0x40 @ 0x10]\n 1\n 10-20:5\n 0\n[]\n 0\n 1\n 2->4:1\n",
           "[]\n  0\n  1\n  2->4:1\n[0x40 @ 0x10]\n  1\n  10-20:5\n  0\n");
+    check("[]\n1\n2-4:3\n0\n[main:3 @ b]\n 2\n 10-20:5\n10-20:1\n 1\n20->10:9\n[main]\n0\n0\n"
+          "[main:3.1 @ a::b c:65535 @ b]\n0\n1\nfffffffffffff001->10:7\n",
+          "[]\n  1\n  2-4:3\n  0\n"
+          "[main:3 @ b]\n  1\n  10-20:6\n  1\n  20->10:9\n"
+          "[main:3.1 @ a::b c:65535 @ b]\n  0\n  1\n  fffffffffffff001->10:7\n");
     /* Recursion is removed, which makes two contexts one. */
     check("[0x10 @ 0x10]\n1\n10-20:5\n0\n[0x10]\n1\n10-20:2\n0\n", "[0x10]\n  1\n  10-20:7\n  0\n");
 }
@@ -95,7 +109,14 @@ static void test_refused(void **state)
     refuse("1\n10-20:1\n", "line 3", "number of branches");
     refuse("0\n1\n10-20:1\n", "line 3", "branch");
     refuse("0\n0\n0\n", "line 3", "end");
-    refuse("[main:3 @ f]\n0\n0\n", "line 1", "context");
+    refuse("[main:3 @ f]\n0\n0\n[0x10]\n0\n0\n", "line 4", "context");
+    refuse("[main @ f]\n0\n0\n", "line 1", "context");
+    refuse("[main:x @ f]\n0\n0\n", "line 1", "context");
+    refuse("[main:3.x @ f]\n0\n0\n", "line 1", "context");
+    refuse("[main:65536 @ f]\n0\n0\n", "line 1", "context");
+    refuse("[main:3 @ ]\n0\n0\n", "line 1", "context");
+    refuse("[main:3 @  @ f]\n0\n0\n", "line 1", "context");
+    refuse("[main\n0\n0\n", "line 1", "context");
     refuse("[0x10 @]\n0\n0\n", "line 1", "context");
     refuse("[0x10]\n0\n0\nx\n", "line 4", "context");
 }

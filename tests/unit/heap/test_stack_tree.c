@@ -1,7 +1,9 @@
 /* The tree of stacks against a plain list of stacks. */
 #include "stack_tree.h"
 
+#include "compiler.h"
 #include "pgk_test.h"
+#include "pool.h"
 
 enum { STACKS = 3000, DEPTH = 6 };
 
@@ -82,12 +84,65 @@ static void test_out_of_memory(void **state)
     }
 }
 
+/* Jobs push the same stacks, each from another one on. */
+struct pushing {
+    struct pgk_stack_tree t;
+    size_t count;
+    uint32_t stacks[STACKS][DEPTH], node[16][STACKS];
+};
+
+static int push_stacks(void *ctx, size_t job, unsigned worker)
+{
+    struct pushing *p = ctx;
+    (void)worker;
+    for (size_t i = 0; i < STACKS; i++) {
+        size_t at = (i + job * 7) % STACKS;
+        uint32_t nodes[DEPTH];
+        pgk_stack_push_path_shared(&p->t, &p->count, 0, p->stacks[at], DEPTH, nodes);
+        p->node[job][at] = nodes[DEPTH - 1];
+    }
+    return 0;
+}
+
+static void test_many_threads(void **state)
+{
+    (void)state;
+    static struct pushing p;
+    struct pgk_stack_tree plain;
+    uint64_t seed = 5;
+    assert_true(pgk_stack_tree_init(&p.t) && pgk_stack_tree_init(&plain));
+    assert_true(pgk_stack_reserve(&p.t, STACKS * DEPTH + 1));
+    assert_true(pgk_stack_room(&p.t) > STACKS * DEPTH);
+    for (int i = 0; i < STACKS; i++) {
+        uint32_t nodes[DEPTH];
+        for (int d = 0; d < DEPTH; d++)
+            p.stacks[i][d] = (uint32_t)(test_random(&seed) % 4);
+        assert_true(pgk_stack_push_path(&plain, 0, p.stacks[i], DEPTH, nodes));
+    }
+    p.count = p.t.nodes.n;
+    assert_int_equal(pgk_pool_run(4, PGK_COUNTOF(p.node), push_stacks, &p), 0);
+    assert_int_equal(p.count, plain.nodes.n);
+    for (int i = 0; i < STACKS; i++) {
+        uint32_t at = p.node[0][i];
+        for (size_t job = 1; job < PGK_COUNTOF(p.node); job++)
+            assert_int_equal(p.node[job][i], at);
+        for (int d = DEPTH; d-- > 0; at = p.t.nodes.v[at].parent) {
+            assert_int_equal(p.t.nodes.v[at].frame, p.stacks[i][d]);
+            assert_true(p.t.nodes.v[at].parent < at);
+        }
+        assert_int_equal(at, 0);
+    }
+    pgk_stack_tree_free(&p.t);
+    pgk_stack_tree_free(&plain);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_equal_stacks_are_one_node),
         cmocka_unit_test(test_many_nodes),
         cmocka_unit_test(test_rest),
+        cmocka_unit_test(test_many_threads),
         cmocka_unit_test(test_out_of_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

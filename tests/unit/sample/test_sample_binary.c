@@ -1,7 +1,9 @@
 /* The binary encodings of sample profiles: round trips, truncations, forged numbers. */
 #include "sample_cases.h"
 
+#include "line_buffer.h"
 #include "sample_format.h"
+#include "sample_records.h"
 
 typedef struct pgk_sample_write_opts opts_t;
 
@@ -517,6 +519,31 @@ static void test_out_of_memory(void **state)
     pgk_sink_drop(&out);
 }
 
+/* Numbers of every length, against a loop over their bytes, with hardly a byte behind them. */
+static void test_numbers(void **state)
+{
+    (void)state;
+    uint64_t seed = 7;
+    for (int i = 0; i < 20000; i++) {
+        uint8_t plain[PGK_ULEB_BYTES], made[2 * PGK_ULEB_BYTES];
+        unsigned bits = (unsigned)i % 65, n = 0;
+        uint64_t v = bits ? test_random(&seed) >> (64 - bits) : 0, rest = v;
+        do
+            plain[n++] = (uint8_t)((rest & 0x7f) | (rest >> 7 ? 0x80 : 0));
+        while (rest >>= 7);
+        assert_ptr_equal(pgk_put_uleb(made, v), made + n);
+        assert_memory_equal(made, plain, n);
+        for (size_t behind = 0; behind < 3; behind++) {
+            struct pgk_cursor c;
+            memset(made + n, 0xff, behind);
+            pgk_cur_init(&c, made, n + behind, &case_source);
+            assert_int_equal(pgk_sample_uleb(&c, "number"), v);
+            assert_int_equal(pgk_cur_left(&c), behind);
+            assert_false(c.failed);
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -529,6 +556,7 @@ int main(void)
         cmocka_unit_test(test_short_guids),
         cmocka_unit_test(test_compact),
         cmocka_unit_test(test_gcc_bomb),
+        cmocka_unit_test(test_numbers),
         cmocka_unit_test(test_bombs_in_tables),    cmocka_unit_test(test_out_of_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

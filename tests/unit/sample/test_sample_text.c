@@ -59,6 +59,23 @@ static void test_odd_lines(void **state)
 }
 
 /* Attributes survive whatever metadata follows them, which they do not in LLVM. */
+/* Few and many are compared in different ways. */
+static void test_targets_named_twice(void **state)
+{
+    (void)state;
+    for (int n = 1; n <= 40; n++) {
+        char text[4096] = "f:9:1\n 1: 9", means[4096] = "f:9:1\n 1: 9";
+        for (int i = 0; i < 2 * n; i++)
+            sprintf(text + strlen(text), " t%02d:%d", i % n, 3 * n - i);
+        for (int i = n; i < 2 * n; i++)
+            sprintf(means + strlen(means), " t%02d:%d", i % n, 3 * n - i);
+        struct pgk_sample *p;
+        struct pgk_err err;
+        assert_int_equal(case_try_text(strcat(text, "\n"), strlen(text), &p, &err), 0);
+        case_expect(p, strcat(means, "\n"));
+    }
+}
+
 static void test_metadata_order(void **state)
 {
     (void)state;
@@ -235,6 +252,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_round_trips),      cmocka_unit_test(test_odd_lines),
+        cmocka_unit_test(test_targets_named_twice),
         cmocka_unit_test(test_metadata_order),   cmocka_unit_test(test_guids),
         cmocka_unit_test(test_quick_and_plain_way_agree),
         cmocka_unit_test(test_cut_at_every_byte),

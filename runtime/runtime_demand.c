@@ -1,0 +1,94 @@
+/* Counters where there is no room for all of them at once: a limit on address space, or a system
+ * that promises no memory it does not have. They lie where the system puts nothing by itself, and
+ * are mapped when the first of some is written, by a handler of SIGSEGV. What the program wants to
+ * do about that signal is kept here and done for all other faults. */
+#include "pgrt.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+
+#define PGRT_DEMAND_AT (UINT64_C(1) << 44) /* programs are above 2^46 or below 2^43 */
+enum { CHUNK = 64 << 10 };
+
+int __sigaction(int sig, const struct sigaction *to, struct sigaction *old);
+
+PGRT_EXPORT int sigaction(int sig, const struct sigaction *restrict to,
+                          struct sigaction *restrict old);
+PGRT_EXPORT void (*signal(int sig, void (*handler)(int)))(int);
+
+static bool on_demand;
+static struct sigaction theirs; /* what the program asked for */
+
+/* False if there is no memory; another thread may be faster. */
+static bool map_chunk(uintptr_t at)
+{
+    long p = pgrt_syscall(SYS_mmap, at & -(uintptr_t)CHUNK, (long)CHUNK,
+                          (long)(PROT_READ | PROT_WRITE),
+                          (long)(MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE |
+                                 MAP_FIXED_NOREPLACE), -1L, 0L);
+    if (p < 0 && p != -EEXIST)
+        pgrt_say("no room for the counters, this is the end", pgrt_errno_name(p));
+    return p >= 0 || p == -EEXIST;
+}
+
+/* The system's own way ends the process, at the same instruction. */
+static void let_it_end(const siginfo_t *info)
+{
+    const struct sigaction ends = {.sa_handler = SIG_DFL};
+    if (info->si_code <= 0 && theirs.sa_handler == SIG_IGN)
+        return;
+    __sigaction(SIGSEGV, &ends, NULL);
+    if (info->si_code <= 0)
+        pgrt_syscall(SYS_tgkill, pgrt_syscall(SYS_getpid, 0L, 0L, 0L, 0L, 0L, 0L),
+                     pgrt_syscall(SYS_gettid, 0L, 0L, 0L, 0L, 0L, 0L), (long)SIGSEGV, 0L, 0L, 0L);
+}
+
+static void fault(int sig, siginfo_t *info, void *context)
+{
+    const uintptr_t at = (uintptr_t)info->si_addr;
+    if (info->si_code == SEGV_MAPERR && at - PGRT_DEMAND_AT < PGRT_SHADOW_BYTES && map_chunk(at))
+        return;
+    if (theirs.sa_handler == SIG_DFL || theirs.sa_handler == SIG_IGN)
+        let_it_end(info);
+    else if (theirs.sa_flags & SA_SIGINFO)
+        theirs.sa_sigaction(sig, info, context);
+    else
+        theirs.sa_handler(sig);
+}
+
+uintptr_t pgrt_demand_begin(void)
+{
+    /* On the stack for signals where there is one: that of the thread may be all used. */
+    const struct sigaction ours = {.sa_sigaction = fault,
+                                   .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER | SA_RESTART};
+    if (__sigaction(SIGSEGV, &ours, &theirs) || !map_chunk(PGRT_DEMAND_AT))
+        return 0;
+    on_demand = true;
+    return PGRT_DEMAND_AT;
+}
+
+int sigaction(int sig, const struct sigaction *restrict to, struct sigaction *restrict old)
+{
+    if (PGRT_LIKELY(!on_demand || sig != SIGSEGV))
+        return __sigaction(sig, to, old);
+    const struct sigaction before = theirs;
+    if (to)
+        theirs = *to;
+    if (old)
+        *old = before;
+    return 0;
+}
+
+/* As the C library does it: the handler stays, and interrupted calls go on. */
+void (*signal(int sig, void (*handler)(int)))(int)
+{
+    struct sigaction to = {.sa_handler = handler, .sa_flags = SA_RESTART}, old;
+    if (handler == SIG_ERR || sig < 1 || sig >= NSIG) {
+        errno = EINVAL;
+        return SIG_ERR;
+    }
+    sigaddset(&to.sa_mask, sig);
+    return sigaction(sig, &to, &old) ? SIG_ERR : old.sa_handler;
+}

@@ -1,0 +1,60 @@
+/* diff --fail-on: limits that a comparison must not pass. */
+#include "diff_limits.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { EXIT_LIMIT = 3 };
+
+static _Noreturn void reject(const struct diff_limit *limits, int n, const char *text)
+{
+    char names[128] = "";
+    for (int i = 0; i < n; i++) {
+        size_t len = strlen(names);
+        snprintf(names + len, sizeof names - len, "%s%s=N%%",
+                 !i ? "" : i + 1 < n ? ", " : " or ", limits[i].name);
+    }
+    cli_usage(&cmd_diff, "--fail-on takes %s, not '%s'", names, text);
+}
+
+void diff_limit_parse(struct diff_limit *limits, int n, const char *text)
+{
+    const char *equals = strchr(text, '=');
+    for (int i = 0; equals && i < n; i++) {
+        char *end;
+        size_t len = strlen(limits[i].name);
+        if ((size_t)(equals - text) != len || strncmp(text, limits[i].name, len))
+            continue;
+        double percent = strtod(equals + 1, &end);
+        if (end == equals + 1 || strcmp(end, "%") || !(percent >= 0 && percent < 1e9))
+            break;
+        limits[i].given = percent;
+        limits[i].is_given = true;
+        return;
+    }
+    reject(limits, n, text);
+}
+
+int diff_limits_check(const struct diff_limit *limits, int n, const double *found)
+{
+    int exit_code = EXIT_DONE;
+    for (int i = 0; i < n; i++) {
+        if (!limits[i].is_given || found[i] <= 0 || found[i] < limits[i].given)
+            continue;
+        fprintf(stderr, "pgokit: limit passed: %s %.1f %%, and %s=%g%% was given\n",
+                limits[i].meaning, found[i], limits[i].name, limits[i].given);
+        exit_code = EXIT_LIMIT;
+    }
+    return exit_code;
+}
+
+double diff_percent(uint64_t part, uint64_t whole)
+{
+    return whole ? 100.0 * (double)part / (double)whole : part ? 1e9 : 0;
+}
+
+double diff_growth_percent(uint64_t before, uint64_t now)
+{
+    return diff_percent(now, before) - (before ? 100 : 0);
+}

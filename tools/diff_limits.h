@@ -1,0 +1,22 @@
+/* diff --fail-on: limits that a comparison must not pass. */
+#ifndef DIFF_LIMITS_H
+#define DIFF_LIMITS_H
+
+#include "cli.h"
+
+struct diff_limit {
+    const char *name;    /* "growth" */
+    const char *meaning; /* "bytes allocated grew", before a percentage */
+    double given;        /* in per cent; only if it was given */
+    bool is_given;
+};
+
+/* NAME=N%; any other text is a usage error, which lists the n names there are. */
+void diff_limit_parse(struct diff_limit *limits, int n, const char *text);
+/* found[i] belongs to limits[i]. Says which limits are passed; the exit status. */
+int diff_limits_check(const struct diff_limit *limits, int n, const double *found);
+/* In per cent; of nothing, something is a growth without end. */
+double diff_percent(uint64_t part, uint64_t whole);
+double diff_growth_percent(uint64_t before, uint64_t now);
+
+#endif
