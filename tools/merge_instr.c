@@ -148,6 +148,7 @@ static void parse(struct merge *m, int argc, char **argv)
         }
     }
     m->write.struct_size = sizeof m->write;
+    m->write.threads = m->common.threads;
     m->write.target = *to;
     if (index != NOT_GIVEN) {
         m->write.target.index_version = (uint32_t)index;

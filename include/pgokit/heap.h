@@ -244,6 +244,7 @@ struct pgk_indexed_write_opts {
     size_t struct_size;
     struct pgk_indexed_target target;
     bool full_schema; /* all MIB fields; default only those the compiler uses */
+    unsigned threads; /* to use at most; 0: one per processor. Changes no byte */
 };
 /* Writes an indexed profile (.profdata) to `path` ("-": standard output), whole or not
  * at all. Deterministic: equal profiles give equal bytes. PGK_E_EMPTY without

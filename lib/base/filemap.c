@@ -126,7 +126,7 @@ int pgk_filemap_open_head(struct pgk_filemap *m, const char *path, struct pgk_er
     return open_path(m, path, HEAD_BYTES, err);
 }
 
-void pgk_filemap_done(struct pgk_filemap *m, size_t size)
+void pgk_filemap_done(const struct pgk_filemap *m, size_t size)
 {
     if (!m->mapped)
         return;

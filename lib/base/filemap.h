@@ -23,7 +23,7 @@ int pgk_filemap_open(struct pgk_filemap *m, const char *path, struct pgk_err *er
  * which `cut` says. */
 int pgk_filemap_open_head(struct pgk_filemap *m, const char *path, struct pgk_err *err);
 /* Tells the kernel that the first `size` bytes will not be read again. */
-void pgk_filemap_done(struct pgk_filemap *m, size_t size);
+void pgk_filemap_done(const struct pgk_filemap *m, size_t size);
 /* Accepts a zeroed struct; zeroes it. */
 void pgk_filemap_close(struct pgk_filemap *m);
 

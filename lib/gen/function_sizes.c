@@ -63,12 +63,41 @@ void pgk_function_sizes_close(struct pgk_function_sizes *s)
 struct code {
     struct pgk_function_sizes *sizes;
     struct pgk_gen_binary *b;
+    bool *has_profile; /* by name */
+    size_t n_names;
+    uint32_t first; /* of the functions with code, by hash; 0: none yet */
     bool *sampled; /* by function */
     pgk_addr_vec addrs; /* of instructions */
     struct pgk_sym_chain *chains;
     struct pgk_arena arena;
     struct pgk_frame_names names;
 };
+
+static bool list_profiles(struct code *c)
+{
+    const struct pgk_sample *p = c->sizes->p;
+    c->n_names = p->names.v.n;
+    if (!(c->has_profile = pgk_mem_zalloc(c->n_names + 1, sizeof *c->has_profile)))
+        return false;
+    for (size_t i = 1; i < p->nodes.n; i++)
+        if (p->nodes.v[i].flags & PGK_NODE_TOP)
+            c->has_profile[p->nodes.v[i].name] = true;
+    return true;
+}
+
+/* Sizes are asked for of functions with a profile; where nothing is known of one, LLVM takes the
+ * size of the first function in its tree. */
+static bool is_wanted(const struct code *c, uint32_t name)
+{
+    return name == c->first || (name < c->n_names && c->has_profile[name]);
+}
+
+static void note_first(struct code *c, uint32_t name)
+{
+    struct pgk_sample *p = c->sizes->p;
+    if (!c->first || pgk_call_site_hash(p, name, 0) < pgk_call_site_hash(p, c->first, 0))
+        c->first = name;
+}
 
 static bool list_code(struct code *c)
 {
@@ -92,18 +121,38 @@ static uint64_t call_site(const struct code *c, const struct pgk_sym_frame *f)
                        : pgk_sample_loc(pgk_frame_offset(f), f->discriminator);
 }
 
-/* The node of an instruction; 0 when out of memory. */
-static uint32_t node_of(struct code *c, const struct pgk_sym_chain *chain, uint32_t n)
+/* Sets the node of an instruction; 0 if nobody wants it. False when out of memory. */
+static bool find_node(struct code *c, const struct pgk_sym_chain *chain, uint32_t *node)
 {
-    uint32_t node = 0;
+    uint32_t n = pgk_frame_count(chain);
+    *node = 0;
     for (uint32_t i = 0; i < n; i++) {
         const struct pgk_sym_frame *f = &chain->frames[chain->count - n + i];
         uint32_t name = pgk_frame_name(&c->names, f->function);
-        node = name ? need_child(c->sizes, node, i ? call_site(c, f) : 0, name) : 0;
-        if (!node)
-            return 0;
+        if (!i && name && !is_wanted(c, name))
+            return true;
+        *node = name ? need_child(c->sizes, *node, i ? call_site(c, f) : 0, name) : 0;
+        if (!*node)
+            return false;
     }
-    return node;
+    return true;
+}
+
+static bool note_functions(struct code *c)
+{
+    const struct pgk_sym_frame *last = NULL;
+    for (size_t i = 0; i < c->addrs.n; i++) {
+        const struct pgk_sym_chain *chain = &c->chains[i];
+        uint32_t n = chain->frames != last ? pgk_frame_count(chain) : 0;
+        last = chain->frames;
+        if (!n)
+            continue;
+        uint32_t name = pgk_frame_name(&c->names, chain->frames[chain->count - n].function);
+        if (!name)
+            return false;
+        note_first(c, name);
+    }
+    return true;
 }
 
 /* Copies are nested: what comes after the code of a copy is one in it, or one that it is in. */
@@ -120,9 +169,8 @@ static bool add_code(struct code *c)
         const struct pgk_sym_chain *chain = &c->chains[i];
         struct open_copy *at = &open[chain->count % DEPTH];
         if (chain->frames != at->frames) {
-            uint32_t n = pgk_frame_count(chain);
-            *at = (struct open_copy){chain->frames, n ? node_of(c, chain, n) : 0};
-            if (n && !at->node)
+            at->frames = chain->frames;
+            if (!find_node(c, chain, &at->node))
                 return false;
         }
         if (!at->node)
@@ -159,12 +207,11 @@ static bool list_copies(struct code *c, struct copy *copies, uint32_t *names)
     return true;
 }
 
-static bool add_copies(struct code *c, const struct copy *copies)
+static bool add_copies(struct code *c, const struct copy *copies, uint32_t n)
 {
-    uint32_t n = (uint32_t)pgk_probe_node_count(c->b->index);
     for (uint32_t i = 0; i < n; i++) {
         uint32_t node = 0, site = 0;
-        if (!copies[i].has_probes)
+        if (!copies[i].has_probes || !is_wanted(c, copies[i].name))
             continue;
         for (uint32_t at = i; at != PGK_PROBE_NONE; at = copies[at].parent) {
             node = need_child(c->sizes, node, pgk_sample_loc(site, 0), copies[at].name);
@@ -179,14 +226,16 @@ static bool add_copies(struct code *c, const struct copy *copies)
 }
 
 /* Copies of which the optimiser left nothing but their probes have no code. */
-static bool add_probes(struct code *c)
+static bool add_all(struct code *c)
 {
-    size_t n = pgk_probe_node_count(c->b->index);
+    size_t n = c->b->index ? pgk_probe_node_count(c->b->index) : 0;
     struct copy *copies = pgk_mem_alloc(n + 1, sizeof *copies);
-    uint32_t *names = pgk_mem_zalloc(pgk_probe_descs(c->b->probes) + 1, sizeof *names);
-    bool ok = copies && names &&
-              pgk_index_reserve(&c->sizes->index, (uint32_t)(c->sizes->nodes.n + n)) &&
-              list_copies(c, copies, names) && add_copies(c, copies);
+    uint32_t *names = n ? pgk_mem_zalloc(pgk_probe_descs(c->b->probes) + 1, sizeof *names) : NULL;
+    bool ok = copies && (names || !n) && (!n || list_copies(c, copies, names)) && note_functions(c);
+    for (size_t i = 0; ok && i < n; i++)
+        if (copies[i].has_probes)
+            note_first(c, copies[i].name);
+    ok = ok && add_code(c) && add_copies(c, copies, (uint32_t)n);
     pgk_mem_free(copies);
     pgk_mem_free(names);
     return ok;
@@ -208,10 +257,11 @@ int pgk_function_sizes_add(struct pgk_function_sizes *sizes, struct pgk_gen_bina
 {
     struct code c = {.sizes = sizes, .b = binary, .names = {.p = sizes->p}};
     c.sampled = pgk_gen_sampled(binary, &binary->functions, binary->index != NULL);
-    int status = c.sampled && list_code(&c) ? read_copies(&c, threads, err) : pgk_fail_nomem(err);
-    if (!status && (!add_code(&c) || (binary->index && !add_probes(&c))))
+    int status = c.sampled && list_profiles(&c) && list_code(&c) ? read_copies(&c, threads, err) : pgk_fail_nomem(err);
+    if (!status && !add_all(&c))
         status = pgk_fail_nomem(err);
     pgk_mem_free(c.sampled);
+    pgk_mem_free(c.has_profile);
     pgk_vec_free(&c.addrs);
     pgk_mem_free(c.chains);
     pgk_arena_free(&c.arena);

@@ -20,7 +20,8 @@ struct pgk_function_sizes {
 
 int pgk_function_sizes_open(struct pgk_function_sizes *sizes, struct pgk_sample *p,
                             struct pgk_err *err);
-/* Adds the code of the sampled functions of a binary; call sites are those of probes if it was
+/* Adds the code of the sampled functions of a binary, as far as functions with a profile are
+ * concerned; call sites are those of probes if it was
  * counted by probes. */
 int pgk_function_sizes_add(struct pgk_function_sizes *sizes, struct pgk_gen_binary *binary,
                            unsigned threads, struct pgk_err *err);

@@ -36,6 +36,18 @@ void pgk_functions_close(struct pgk_functions *f);
 
 /* The range that holds `addr`; NULL if none does. */
 const struct pgk_function_range *pgk_functions_at(const struct pgk_functions *f, uint64_t addr);
+/* The same for addresses that are mostly in the range of the one before, which `last` (NULL at
+ * first) is set to. */
+static inline const struct pgk_function_range *
+pgk_functions_at_next(const struct pgk_functions *f, uint64_t addr,
+                      const struct pgk_function_range **last)
+{
+    const struct pgk_function_range *r = *last;
+    if (r && addr >= r->low && addr < r->high &&
+        (r + 1 == f->ranges.v + f->ranges.n || addr < r[1].low))
+        return r;
+    return *last = pgk_functions_at(f, addr);
+}
 /* The function that a branch to `addr` enters; NULL if it is no entry of one. */
 const struct pgk_function *pgk_functions_entered(const struct pgk_functions *f, uint64_t addr);
 

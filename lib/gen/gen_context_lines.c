@@ -193,12 +193,12 @@ int pgk_gen_context_lines(struct pgk_sample *into, struct pgk_gen_binary *binary
 
 /* ---- what follows of the whole ---- */
 
-/* Entries of a context that no branch was seen to enter: of its first line, or at least one. */
+/* Entries of a context that no branch was seen to enter: of its first line, but at least one. */
 static uint64_t estimate_entries(const struct pgk_sample_recs *recs)
 {
     for (uint32_t i = 0; i < recs->n; i++)
         if (recs->v[i].what == PGK_REC_BODY)
-            return recs->v[i].count;
+            return recs->v[i].count ? recs->v[i].count : 1;
     return 1;
 }
 

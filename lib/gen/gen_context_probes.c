@@ -8,7 +8,6 @@
 #include "gen_binary.h"
 
 #include "context_path.h"
-#include "hash.h"
 #include "missing_frames.h"
 #include "pieces.h"
 #include "sample_recs.h"
@@ -20,9 +19,25 @@ enum { ENTRY_PROBE = 1 };
 
 /* The context of a copy of a function under the node in hand. */
 struct context {
-    uint32_t probe_node, function; /* function: by address, for calls that are hidden */
-    uint32_t node;                 /* in the profile */
+    uint32_t function; /* by address, for calls that are hidden */
+    uint32_t next;     /* of the same copy in another function; PGK_INDEX_NONE: none */
+    uint32_t node;     /* in the profile */
+    bool is_plain;     /* no caller of it is there twice, and all are known */
+    bool has_profile;
 };
+
+/* Contexts of a copy of a function, if `owner` is the node in hand. */
+struct contexts_of_copy {
+    uint32_t owner, first;
+};
+
+/* A call on the way to a node. Contexts in a row have their outer callers in common. */
+struct caller {
+    uint64_t call;
+    size_t first, end; /* frames up to it, among `caller_frames` */
+};
+
+enum { SEEN_WORDS = 32 };
 
 struct contexts {
     struct pgk_sample *p;
@@ -36,10 +51,16 @@ struct contexts {
 
     /* Of the node in hand: */
     pgk_addr_vec calls, complete, hidden;
-    pgk_context_vec callers; /* frames of `complete`; callers.n == 0: not made */
-    bool has_callers;
+    uint32_t owner;    /* number of it, from 1 */
+    uint32_t function; /* that the calls lead to */
+    bool has_callers;  /* `callers` are those of `complete`, for `function` */
+    PGK_VEC(struct caller) callers;
+    pgk_context_vec caller_frames, outer; /* outer: those that count */
+    bool is_plain; /* no frame of `outer` is there twice */
+    uint64_t seen[SEEN_WORDS]; /* bits of hashes of `outer` */
     PGK_VEC(struct context) known;
-    struct pgk_index known_index;
+    struct contexts_of_copy *copies; /* by node of the index */
+    const struct pgk_function_range *range; /* of the last probe */
     struct pgk_pairs ranges;
     pgk_piece_vec pieces;
     PGK_VEC(uint32_t) probes; /* with counts */
@@ -58,17 +79,18 @@ static uint32_t name_of(struct contexts *c, uint32_t desc)
     return c->names[desc];
 }
 
-/* Appends the frames of a probe. A call site that is not known (0) hides everything outside of
- * it. */
-static bool add_frames(struct contexts *c, const struct pgk_probe *probe, pgk_context_vec *frames)
+/* Appends the frames of a place in a copy of a function. A call site that is not known (0) hides everything outside of
+ * it: `first` is set to where the frames begin. */
+static bool add_frames(struct contexts *c, uint32_t copy, uint32_t at, pgk_context_vec *frames,
+                       size_t *first)
 {
     struct pgk_probe_frame inlined[PGK_PROBE_MAX_DEPTH];
-    size_t n = pgk_probe_context(c->index, probe->node, inlined, PGK_PROBE_MAX_DEPTH);
+    size_t n = pgk_probe_context(c->index, copy, inlined, PGK_PROBE_MAX_DEPTH);
     for (size_t i = 0; i <= n; i++) {
-        uint32_t desc = i < n ? inlined[i].desc : pgk_probe_function(c->index, probe->node);
-        uint32_t site = i < n ? inlined[i].site : probe->index, name = name_of(c, desc);
+        uint32_t desc = i < n ? inlined[i].desc : pgk_probe_function(c->index, copy);
+        uint32_t site = i < n ? inlined[i].site : at, name = name_of(c, desc);
         if (!site && i < n)
-            frames->n = 0;
+            *first = frames->n;
         else if (!name ||
                  !pgk_vec_push(frames, (struct pgk_context_frame){pgk_sample_loc(site, 0), name}))
             return false;
@@ -76,26 +98,82 @@ static bool add_frames(struct contexts *c, const struct pgk_probe *probe, pgk_co
     return true;
 }
 
-/* Frames of the innermost calls that have probes. */
-static bool make_callers(struct contexts *c)
+/* A call without a probe hides everything outside of it. */
+static bool add_caller(struct contexts *c, uint64_t call)
 {
-    size_t first = c->complete.n;
-    while (first && pgk_probe_call_at(c->index, c->complete.v[first - 1]) != PGK_PROBE_NONE)
-        first--;
-    c->callers.n = 0;
-    for (; first < c->complete.n; first++) {
-        struct pgk_probe probe =
-            pgk_probe_get(c->index, pgk_probe_call_at(c->index, c->complete.v[first]));
-        if (!add_frames(c, &probe, &c->callers))
+    struct caller *outer = c->callers.n ? &c->callers.v[c->callers.n - 1] : NULL;
+    struct caller added = {call, outer ? outer->first : 0, 0};
+    uint32_t number = pgk_probe_call_at(c->index, call);
+    c->caller_frames.n = outer ? outer->end : 0;
+    if (number == PGK_PROBE_NONE) {
+        added.first = c->caller_frames.n;
+    } else {
+        struct pgk_probe probe = pgk_probe_get(c->index, number);
+        if (!add_frames(c, probe.node, probe.index, &c->caller_frames, &added.first))
             return false;
     }
-    return c->has_callers = true;
+    added.end = c->caller_frames.n;
+    return pgk_vec_push(&c->callers, added);
 }
 
-/* Puts the calls that lead to `addr` into `complete`, and their frames into `callers`. */
-static bool complete_calls(struct contexts *c, uint64_t addr)
+static bool same_frame(struct pgk_context_frame a, struct pgk_context_frame b)
+{
+    return a.loc == b.loc && a.name == b.name;
+}
+
+/* Whether a frame is one of the first `n` of `outer`; most are told by one bit not to be. */
+static bool is_outer(struct contexts *c, struct pgk_context_frame frame, size_t n, bool add)
+{
+    uint64_t hash = (frame.loc + frame.name * UINT64_C(0xd6e8feb86659fd93)) *
+                    UINT64_C(0x9e3779b97f4a7c15);
+    uint64_t *word = &c->seen[hash >> 59], bit = UINT64_C(1) << (hash >> 53 & 63);
+    if (*word & bit)
+        while (n-- > 0)
+            if (same_frame(c->outer.v[n], frame))
+                return true;
+    if (add)
+        *word |= bit;
+    return false;
+}
+
+static bool list_outer(struct contexts *c)
+{
+    const struct caller *last = c->callers.n ? &c->callers.v[c->callers.n - 1] : NULL;
+    size_t n = last ? last->end - last->first : 0;
+    c->outer.n = 0;
+    c->is_plain = true;
+    memset(c->seen, 0, sizeof c->seen);
+    if (!pgk_vec_reserve(&c->outer, n))
+        return false;
+    for (size_t i = 0; i < n; i++) {
+        c->outer.v[i] = c->caller_frames.v[last->first + i];
+        c->is_plain = c->is_plain && !is_outer(c, c->outer.v[i], i, true);
+    }
+    c->outer.n = n;
+    return true;
+}
+
+static bool make_callers(struct contexts *c)
+{
+    size_t same = 0;
+    while (same < c->complete.n && same < c->callers.n &&
+           c->callers.v[same].call == c->complete.v[same])
+        same++;
+    c->callers.n = same;
+    for (; same < c->complete.n; same++)
+        if (!add_caller(c, c->complete.v[same]))
+            return false;
+    return c->has_callers = list_outer(c);
+}
+
+/* Puts the calls that lead to `addr`, in `function`, into `complete`, and their frames into
+ * `outer`. */
+static bool complete_calls(struct contexts *c, uint64_t addr, uint32_t function)
 {
     size_t known = c->complete.n - c->hidden.n;
+    if (c->has_callers && c->function == function)
+        return true;
+    c->function = function;
     if (c->find_missing && c->calls.n) {
         pgk_addr_vec more = {0};
         bool ok = pgk_missing_frames_add(&c->missing, c->calls.v[c->calls.n - 1], addr, &more);
@@ -117,48 +195,95 @@ static bool complete_calls(struct contexts *c, uint64_t addr)
     return c->has_callers || make_callers(c);
 }
 
-static uint32_t make_context(struct contexts *c, const struct pgk_probe *probe)
+/* The node of the profile for a copy of a function, by all frames around it. 0 when out of
+ * memory. */
+static uint32_t node_by_frames(struct contexts *c, uint32_t copy)
 {
-    if (!complete_calls(c, probe->addr) || !pgk_vec_reserve(&c->frames, c->callers.n))
+    size_t first = 0;
+    c->frames.n = 0;
+    if (!pgk_vec_reserve(&c->frames, c->outer.n))
         return 0;
-    c->frames.n = c->callers.n;
-    if (c->callers.n)
-        memcpy(c->frames.v, c->callers.v, c->callers.n * sizeof *c->frames.v);
-    if (!add_frames(c, probe, &c->frames))
+    if (c->outer.n)
+        memcpy(c->frames.v, c->outer.v, c->outer.n * sizeof *c->frames.v);
+    c->frames.n = c->outer.n;
+    if (!add_frames(c, copy, 0, &c->frames, &first))
         return 0;
-    uint32_t node = pgk_context_node(&c->path, c->frames.v, c->frames.n);
-    if (!node)
-        return 0;
-    struct pgk_sample_node *n = &c->p->nodes.v[node];
-    n->checksum = pgk_probe_desc_at(c->b->probes, pgk_probe_function(c->index, probe->node)).hash;
-    if (pgk_probe_parent(c->index, probe->node) != PGK_PROBE_NONE)
+    return pgk_context_node(&c->path, c->frames.v + first, c->frames.n - first);
+}
+
+/* Whether the call of a copy that is inlined into `up` is in the callers of `up` already. */
+static bool is_recursion(struct contexts *c, uint32_t up, struct pgk_context_frame call)
+{
+    if (is_outer(c, call, c->outer.n, false))
+        return true;
+    for (uint32_t outer; (outer = pgk_probe_parent(c->index, up)) != PGK_PROBE_NONE; up = outer)
+        if (pgk_probe_site(c->index, up) == pgk_sample_line(call.loc) &&
+            name_of(c, pgk_probe_function(c->index, outer)) == call.name)
+            return true;
+    return false;
+}
+
+/* The context of a copy for the function in hand: that of what it is inlined into, and the call.
+ * Recursion is compressed, which takes all frames. PGK_INDEX_NONE when out of memory. */
+static uint32_t find_context(struct contexts *c, uint32_t copy)
+{
+    struct contexts_of_copy *of = &c->copies[copy];
+    if (of->owner != c->owner)
+        *of = (struct contexts_of_copy){c->owner, PGK_INDEX_NONE};
+    for (uint32_t i = of->first; i != PGK_INDEX_NONE; i = c->known.v[i].next)
+        if (c->known.v[i].function == c->function)
+            return i;
+    uint32_t up = pgk_probe_parent(c->index, copy), site = pgk_probe_site(c->index, copy);
+    struct context added = {.function = c->function, .is_plain = c->is_plain};
+    if (up != PGK_PROBE_NONE) {
+        uint32_t outer = find_context(c, up);
+        uint32_t name = name_of(c, pgk_probe_function(c->index, copy));
+        uint32_t caller = name_of(c, pgk_probe_function(c->index, up));
+        struct pgk_context_frame call = {pgk_sample_loc(site, 0), caller};
+        if (outer == PGK_INDEX_NONE || !name || !caller)
+            return PGK_INDEX_NONE;
+        added.is_plain = c->known.v[outer].is_plain && site && !is_recursion(c, up, call);
+        if (added.is_plain)
+            added.node = pgk_sample_context(c->p, c->known.v[outer].node, call.loc, name);
+    }
+    if (!added.node && !(added.node = node_by_frames(c, copy)))
+        return PGK_INDEX_NONE;
+    added.next = of->first;
+    of->first = (uint32_t)c->known.n;
+    return pgk_vec_push(&c->known, added) ? of->first : PGK_INDEX_NONE;
+}
+
+static void make_profile(struct contexts *c, struct context *context, uint32_t copy)
+{
+    struct pgk_sample_node *n = &c->p->nodes.v[context->node];
+    n->checksum = pgk_probe_desc_at(c->b->probes, pgk_probe_function(c->index, copy)).hash;
+    if (pgk_probe_parent(c->index, copy) != PGK_PROBE_NONE)
         n->attributes |= PGK_SAMPLE_WAS_INLINED;
-    pgk_sample_make_top(c->p, node);
-    return node;
+    pgk_sample_make_top(c->p, context->node);
+    context->has_profile = true;
 }
 
 /* The node of the profile for a probe under the node in hand; 0 when out of memory. */
 static uint32_t context_of(struct contexts *c, const struct pgk_probe *probe)
 {
     const struct pgk_function_range *r =
-        c->find_missing ? pgk_functions_at(&c->b->functions, probe->addr) : NULL;
-    struct context key = {.probe_node = probe->node, .function = r ? r->function : NO_FUNCTION};
-    uint64_t hash = pgk_hash_pair(key.probe_node, key.function);
-    PGK_INDEX_FOR (&c->known_index, hash, i)
-        if (c->known.v[i].probe_node == key.probe_node && c->known.v[i].function == key.function)
-            return c->known.v[i].node;
-    key.node = make_context(c, probe);
-    return key.node && pgk_vec_push(&c->known, key) &&
-                   pgk_index_add(&c->known_index, hash, (uint32_t)c->known.n - 1)
-               ? key.node
-               : 0;
+        c->find_missing ? pgk_functions_at_next(&c->b->functions, probe->addr, &c->range) : NULL;
+    if (!complete_calls(c, probe->addr, r ? r->function : NO_FUNCTION))
+        return 0;
+    uint32_t found = find_context(c, probe->node);
+    if (found == PGK_INDEX_NONE)
+        return 0;
+    struct context *context = &c->known.v[found];
+    if (!context->has_profile)
+        make_profile(c, context, probe->node);
+    return context->node;
 }
 
 /* Calls between which others are hidden get these. */
 static bool enter_node(struct contexts *c, uint32_t node)
 {
     c->known.n = c->hidden.n = c->complete.n = 0;
-    pgk_index_free(&c->known_index);
+    c->owner++;
     c->has_callers = false;
     if (!pgk_call_trie_path(&c->b->calls, node, &c->calls))
         return false;
@@ -372,7 +497,8 @@ static int generate(struct contexts *c, unsigned threads, struct pgk_gen_stats *
     c->index = c->b->index;
     c->names = pgk_mem_zalloc(pgk_probe_descs(c->b->probes) + 1, sizeof *c->names);
     c->counts = pgk_mem_zalloc(pgk_probe_count(c->index) + 1, sizeof *c->counts);
-    if (!c->names || !c->counts)
+    c->copies = pgk_mem_zalloc(pgk_probe_node_count(c->index) + 1, sizeof *c->copies);
+    if (!c->names || !c->counts || !c->copies)
         return pgk_fail_nomem(err);
     if (c->find_missing)
         PGK_TRY(pgk_missing_frames_open(&c->missing, &c->b->functions, &c->b->code,
@@ -395,8 +521,10 @@ int pgk_gen_context_probes(struct pgk_sample *into, struct pgk_gen_binary *binar
     pgk_vec_free(&c.complete);
     pgk_vec_free(&c.hidden);
     pgk_vec_free(&c.callers);
+    pgk_vec_free(&c.caller_frames);
     pgk_vec_free(&c.known);
-    pgk_index_free(&c.known_index);
+    pgk_mem_free(c.copies);
+    pgk_vec_free(&c.outer);
     pgk_pairs_free(&c.ranges);
     pgk_vec_free(&c.pieces);
     pgk_vec_free(&c.probes);

@@ -167,9 +167,8 @@ int pgk_frames_read(struct pgk_frames *f, struct pgk_symboliser *sym,
     f->sites = pgk_mem_zalloc(n + 1, sizeof *f->sites);
     p.chains = pgk_mem_alloc(most + 1, sizeof *p.chains);
     p.places = pgk_mem_alloc(most + 1, sizeof *p.places);
-    int status = f->sites && p.chains && p.places && pgk_vec_push(&f->runs, (struct pgk_frame_run){0})
-                     ? 0
-                     : pgk_fail_nomem(err);
+    bool ok = f->sites && p.chains && p.places && pgk_vec_push(&f->runs, (struct pgk_frame_run){0});
+    int status = ok ? 0 : pgk_fail_nomem(err);
     for (size_t i = 0; !status && sym && i < n; i += PART)
         status = read_part(&p, sym, i, n - i < PART ? n - i : PART, threads, err);
     pgk_mem_free(p.chains);

@@ -2,6 +2,7 @@
 #include "hash.h"
 #include "indexed.h"
 #include "ondisk_table.h"
+#include "pool.h"
 #include "record_members.h"
 #include "rekey.h"
 
@@ -17,6 +18,7 @@ struct writer {
     struct pgk_record_members members;
     uint64_t *stack_ids;         /* V2: by rank */
     uint64_t summary[6];         /* V4 */
+    uint64_t offs;               /* V3, V4: where those of the parts stand */
     struct pgk_heap *mine;       /* the same as `h` if parts of it may be given back; else NULL */
 };
 
@@ -53,7 +55,7 @@ static void write_frame_ids(const struct writer *w, uint32_t stack)
 }
 
 /* How a record names a stack, for all versions that do not spell it out; returns its size. */
-static size_t pack_stack_name(const struct writer *w, uint32_t rank, uint8_t out[8])
+static size_t pack_stack_name(const struct writer *w, uint32_t rank, uint8_t *out)
 {
     if (w->version >= 3) {
         memcpy(out, &w->radix.starts[rank], 4);
@@ -66,43 +68,35 @@ static size_t pack_stack_name(const struct writer *w, uint32_t rank, uint8_t out
     return 0;
 }
 
-/* Contexts lie in another order: asks early for what is needed soon. */
-static void look_ahead(const struct writer *w, uint32_t rank)
+/* Blocks lie in another order than contexts: asks early for what is needed soon. */
+static void look_ahead(const struct writer *w, size_t context)
 {
-    enum { AHEAD = 8 };
-    uint32_t context = rank + AHEAD < w->radix.n_stacks ? w->members.context_at[rank + AHEAD]
-                                                        : PGK_INDEX_NONE;
-    if (context != PGK_INDEX_NONE)
-        pgk_context_prefetch(w->h, context);
+    enum { FAR = 16, NEAR = 8 };
+    const struct pgk_heap_context *c = w->h->contexts.v;
+    if (context + FAR < w->h->contexts.n)
+        __builtin_prefetch(&w->radix.stack_rank[c[context + FAR].stack]);
+    if (context + NEAR < w->h->contexts.n)
+        __builtin_prefetch(
+            w->blocks + w->radix.stack_rank[c[context + NEAR].stack] * w->block_size, 1);
 }
 
 /* A context is written once for each function of its inline chain, so it is packed once. */
-static bool pack_blocks(struct writer *w)
+static void pack_blocks(struct writer *w, size_t first, size_t end)
 {
-    uint8_t name[8];
-    size_t n = w->radix.n_stacks;
-    w->block_size = w->mib_size + (w->version >= 3 ? 4 : w->version == 2 ? 8 : 0);
-    w->blocks = pgk_mem_alloc(n + 1, w->block_size);
-    if (!w->blocks)
-        return false;
-    uint8_t *at = w->blocks;
-    for (uint32_t rank = 0; rank < n; rank++) {
-        look_ahead(w, rank);
-        size_t size = pack_stack_name(w, rank, name);
-        memcpy(at, name, size);
-        at += size;
-        if (w->members.context_at[rank] == PGK_INDEX_NONE) {
-            at += w->mib_size;
+    for (size_t i = first; i < end; i++) {
+        const struct pgk_heap_context *c = &w->h->contexts.v[i];
+        look_ahead(w, i);
+        if (!c->stack)
             continue;
-        }
-        const struct pgk_heap_context *c = &w->h->contexts.v[w->members.context_at[rank]];
-        for (size_t i = 0; i < w->n_fields; i++) {
-            uint64_t v = pgk_context_file_value(w->h, c, w->schema[i]);
-            memcpy(at, &v, pgk_mib_fields[w->schema[i]].bytes);
-            at += pgk_mib_fields[w->schema[i]].bytes;
+        uint32_t rank = w->radix.stack_rank[c->stack];
+        uint8_t *at = w->blocks + rank * w->block_size;
+        at += pack_stack_name(w, rank, at);
+        for (size_t k = 0; k < w->n_fields; k++) {
+            uint64_t v = pgk_context_file_value(w->h, c, w->schema[k]);
+            memcpy(at, &v, pgk_mib_fields[w->schema[k]].bytes);
+            at += pgk_mib_fields[w->schema[k]].bytes;
         }
     }
-    return true;
 }
 
 static uint64_t spelled_size(const struct writer *w, uint32_t ref)
@@ -339,27 +333,34 @@ static void write_summary(struct writer *w)
         pgk_sink_u64(w->out, w->summary[i]);
 }
 
-static int write_v3(struct writer *w, struct pgk_err *err)
+/* What stands in front of the records in V3 and V4. */
+static void write_v3_head(struct writer *w)
 {
     pgk_sink_u64(w->out, w->version);
-    uint64_t offs = pgk_sink_tell(w->out), records;
+    w->offs = pgk_sink_tell(w->out);
     pgk_sink_zeros(w->out, 3 * 8);
     if (w->version >= 4) {
         pgk_sink_u64(w->out, 0); /* of the data access profile, if there is one */
+        sum_up(w);
         write_summary(w);
     }
     write_schema(w);
     for (uint32_t i = 0; i < w->radix.n_frames; i++)
         write_frame(w, w->radix.order[i], w->out);
-    pgk_sink_patch_u64(w->out, offs, pgk_sink_tell(w->out));
+    pgk_sink_patch_u64(w->out, w->offs, pgk_sink_tell(w->out));
     pgk_sink_bytes(w->out, w->radix.radix.v, w->radix.radix.n * sizeof *w->radix.radix.v);
-    pgk_sink_patch_u64(w->out, offs + 8, pgk_sink_tell(w->out));
+    pgk_sink_patch_u64(w->out, w->offs + 8, pgk_sink_tell(w->out));
+}
+
+static int write_v3_rest(struct writer *w, struct pgk_err *err)
+{
+    uint64_t records;
     if (!write_records(w, &records))
         return pgk_fail_nomem(err);
-    pgk_sink_patch_u64(w->out, offs + 16, records);
+    pgk_sink_patch_u64(w->out, w->offs + 16, records);
     if (w->version < 4 || !pgk_data_access_any(&w->h->data))
         return 0;
-    pgk_sink_patch_u64(w->out, offs + 24, pgk_sink_tell(w->out));
+    pgk_sink_patch_u64(w->out, w->offs + 24, pgk_sink_tell(w->out));
     return pgk_data_access_write(w->h, w->out, err);
 }
 
@@ -379,26 +380,61 @@ static void choose_schema(struct writer *w, bool full)
     }
 }
 
+/* Who stands in which record, and what stands in front of the records. */
+enum { MEMBERS, HEAD, TABLES };
+
+static int run_table(void *ctx, size_t table, unsigned worker)
+{
+    struct writer *w = ctx;
+    (void)worker;
+    if (table == MEMBERS)
+        return pgk_record_members_make(&w->members, w->h, &w->radix, NULL);
+    if (w->version >= 3) {
+        write_v3_head(w);
+        pgk_vec_free(&w->radix.radix);
+    }
+    return 0;
+}
+
+enum { SHARES = 16 }; /* of the contexts, to be packed */
+
+static int run_share(void *ctx, size_t share, unsigned worker)
+{
+    struct writer *w = ctx;
+    size_t n = w->h->contexts.n;
+    (void)worker;
+    pack_blocks(w, n * share / SHARES, n * (share + 1) / SHARES);
+    return 0;
+}
+
+static int make_blocks(struct writer *w, unsigned threads)
+{
+    w->block_size = w->mib_size + (w->version >= 3 ? 4 : w->version == 2 ? 8 : 0);
+    w->blocks = pgk_mem_alloc(w->radix.n_stacks + 1, w->block_size);
+    return w->blocks ? pgk_pool_run(threads, SHARES, run_share, w) : PGK_E_NOMEM;
+}
+
 /* The large tables of the model are given back as soon as they have been used. */
 static int prepare(struct writer *w, const struct pgk_indexed_write_opts *opts,
                    struct pgk_err *err)
 {
+    enum { FEW_CONTEXTS = 10000 }; /* which are done before a thread has started */
     struct pgk_heap *mine = w->mine;
+    unsigned threads = w->h->contexts.n < FEW_CONTEXTS ? 1 : opts->threads;
     choose_schema(w, opts->full_schema);
     if (mine) {
         pgk_vec_free(&mine->context_of);
         pgk_stack_tree_rest(&mine->stacks);
     }
     PGK_TRY(pgk_radix_build(&w->radix, w->h, opts->target.frame_ids, err));
-    PGK_TRY(pgk_record_members_make(&w->members, w->h, &w->radix, err));
     if (w->version == 2)
         PGK_TRY(make_stack_ids(w, err));
+    if (pgk_pool_run(threads, TABLES, run_table, w))
+        return pgk_fail_nomem(err);
     if (mine && w->version >= 3)
         pgk_vec_free(&mine->stacks.nodes);
-    if (!pack_blocks(w))
+    if (make_blocks(w, threads))
         return pgk_fail_nomem(err);
-    if (w->version >= 4)
-        sum_up(w);
     if (mine && w->version >= 3) {
         pgk_vec_free(&mine->contexts);
         pgk_vec_free(&mine->wide);
@@ -410,7 +446,7 @@ static int write_section(struct writer *w, const struct pgk_indexed_write_opts *
                          struct pgk_err *err)
 {
     PGK_TRY(prepare(w, opts, err));
-    return w->version >= 3 ? write_v3(w, err) : write_v2(w, err);
+    return w->version >= 3 ? write_v3_rest(w, err) : write_v2(w, err);
 }
 
 int pgk_memprof_write(const struct pgk_heap *h, struct pgk_heap *taken, struct pgk_sink *out,

@@ -126,19 +126,15 @@ static bool make(struct maker *k)
     if (!number_records(k) || !order_sites(k) || !pgk_vec_reserve(&k->chain, 1))
         return false;
     records = m->guids.n;
-    m->context_at = pgk_mem_alloc(k->radix->n_stacks + 1, sizeof *m->context_at);
     k->owned = pgk_mem_zalloc(k->radix->n_stacks + 1, 1);
     k->last = pgk_mem_zalloc(records + 1, sizeof *k->last);
     m->first = pgk_mem_zalloc(records + 2, sizeof *m->first);
-    if (!m->context_at || !k->owned || !k->last || !m->first)
+    if (!k->owned || !k->last || !m->first)
         return false;
-    memset(m->context_at, 0xff, (k->radix->n_stacks + 1) * sizeof *m->context_at);
     for (uint32_t i = 0; i < k->h->contexts.n; i++) {
         const struct pgk_heap_context *c = &k->h->contexts.v[i];
-        if (!c->stack)
-            continue;
-        m->context_at[k->radix->stack_rank[c->stack]] = i;
-        k->owned[k->radix->stack_rank[c->stack]] = c->owned_by_chain;
+        if (c->stack)
+            k->owned[k->radix->stack_rank[c->stack]] = c->owned_by_chain;
     }
     if (!put_all(k))
         return false;
@@ -176,6 +172,5 @@ void pgk_record_members_free(struct pgk_record_members *m)
     pgk_vec_free(&m->guids);
     pgk_mem_free(m->first);
     pgk_mem_free(m->refs);
-    pgk_mem_free(m->context_at);
     *m = (struct pgk_record_members){0};
 }

@@ -9,7 +9,6 @@ struct pgk_record_members {
     uint32_t *first;         /* by record: its part of `refs`; one more at the end */
     uint32_t *refs;          /* contexts first, as ranks of their stacks, then sites with
                                 PGK_MEMBER_SITE set; each by rank of the stack */
-    uint32_t *context_at;    /* by rank: context, or PGK_INDEX_NONE */
 };
 
 PGK_MUST_USE int pgk_record_members_make(struct pgk_record_members *m, const struct pgk_heap *h,

@@ -495,7 +495,7 @@ static const struct section *find_section(const struct pgk_elf *elf, const char 
     return NULL;
 }
 
-void pgk_elf_rest(struct pgk_elf *elf)
+void pgk_elf_rest(const struct pgk_elf *elf)
 {
     if (elf->mapped)
         pgk_filemap_done(&elf->map, elf->map.size);

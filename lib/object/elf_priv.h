@@ -19,8 +19,6 @@ const uint8_t *pgk_elf_bytes(const struct pgk_elf *elf, size_t *size);
 
 /* A section's bytes as they lie in the file, perhaps compressed; NULL if it has none there. */
 const uint8_t *pgk_elf_raw_section(const struct pgk_elf *elf, const char *name, size_t *size);
-/* Lets go of the pages that were read. */
-void pgk_elf_rest(struct pgk_elf *elf);
 /* Over names, offsets and sizes of all debug sections. */
 uint64_t pgk_elf_raw_debug_hash(const struct pgk_elf *elf);
 

@@ -10,7 +10,7 @@ import os
 import re
 import sys
 
-from gen_profiles import FRAMES, LINES, PROBES
+from gen_profiles import FRAMES, LINES, PROBES, equal
 from peers import PROGRAMS, good, main, require, run, tool
 from perf_writer import (ADDR, BRANCH, CHAIN, CONTEXT_USER, DATA_SRC, IP, PERIOD, RAW, TID, TIME,
                          Event, Recording, ibs_raw, spe_record)
@@ -67,14 +67,18 @@ def loads(exe):
             yield BASE + call, BASE + table + SLOT + 16
 
 
-def as_text(exe, path):
+def as_text(exe, path, base=BASE, data_only=False):
     with open(path, "w", encoding="utf-8") as f:
-        for start, size, offset, executable in mappings(exe):
+        end = 0
+        for start, size, offset, executable in mappings(exe, base):
+            if data_only and (executable or start < end):
+                continue
+            end = start + size
             f.write(f"0 0x1 [0x60]: PERF_RECORD_MMAP2 {PID}/{PID}: [{start:#x}({size:#x}) @ "
                     f"{offset:#x} 08:01 1 0]: {'r-xp' if executable else 'r--p'} {exe}\n")
         for ip, addr in loads(exe):
-            f.write(f"1 0x2 [0x60]: PERF_RECORD_SAMPLE(IP, 0x4002): {PID}/{PID}: {ip:#x} "
-                    f"period: 100 addr: {addr:#x}\n")
+            f.write(f"1 0x2 [0x60]: PERF_RECORD_SAMPLE(IP, 0x4002): {PID}/{PID}: "
+                    f"{ip - BASE + base:#x} period: 100 addr: {addr - BASE + base:#x}\n")
 
 
 def recording(exe, event, pmus=(), others=()):
@@ -173,6 +177,30 @@ def types(work, form, mode):
                out, "-o", "-"), "llvm-profdata")
 
 
+def same_as_llvm(work):
+    """The profile of llvm-profgen, which takes a text of perf report -D, for profiles by lines. It
+    knows a vtable's file by mappings of data alone, and refuses those that overlap."""
+    exe, trace = build(work, LINES)
+    with open(trace, encoding="utf-8") as f:
+        text = [line for line in f if line.strip() and not line.startswith("\t")]
+    base = next(int(re.search(r"\[(0x[0-9a-f]+)\(", line)[1], 16) - low
+                for line in text if "PERF_RECORD" in line and line.endswith(exe + "\n")
+                for _, low, _, executable in segments(exe) if executable and "r-xp" in line)
+    base &= ~4095
+    plain, recorded, theirs_of = exe + ".branches", exe + ".loads", exe + ".data-loads"
+    as_text(exe, recorded, base)
+    as_text(exe, theirs_of, base, True)
+    with open(plain, "w", encoding="utf-8") as f:
+        f.writelines(text)
+    good(tool("llvm-profgen", 22), f"--perfscript={plain}", f"--binary={exe}",
+         f"--data-access-perftrace={theirs_of}", "--format=text", "-o", exe + ".theirs")
+    with open(exe + ".theirs", encoding="utf-8") as f:
+        theirs = f.read()
+    check(theirs, "llvm-profgen")
+    equal(good(work.pgokit, "gen", "-q", plain, recorded, "-b", exe, "--mode", "autofdo", "--format",
+               "text", "-o", "-"), theirs)
+
+
 LIBRARY_BASE = 0x7FFF10000000
 
 
@@ -242,6 +270,7 @@ def add_cases(work, tap):
     for mode in ("lines", "probes", "contexts by probes", "contexts by lines"):
         tap.add(f"types of a shared library, {mode}", types_of_library, work, mode)
     tap.add("types scaled to branches", scaled, work)
+    tap.add("types as llvm-profgen counts them", same_as_llvm, work)
     for form in FORMS:
         tap.add(f"types of {form} by lines", types, work, form, "lines")
     for mode in list(MODES)[1:]:

@@ -19,6 +19,7 @@ SAMPLE = re.compile(
 )
 CHAIN_ENTRY = re.compile(r"\.\.\.\.\. +\d+: ([0-9a-f]{16})$")
 BRANCH_ENTRY = re.compile(r"\.\.\.\.\. +\d+: ([0-9a-f]{16}) -> ([0-9a-f]{16})")
+DATA_SOURCE = re.compile(r" \. data_src: 0x([0-9a-f]+)")
 MAPPING = re.compile(
     r"PERF_RECORD_MMAP2? (-?\d+)/-?\d+: \[(0x[0-9a-f]+)\((0x[0-9a-f]+)\) @ "
     r"(0x[0-9a-f]+|0).*?\]: ([rwxsp-]+) (.*)"
@@ -57,6 +58,7 @@ def ours(dump, path):
             int(m[7]),
             hexes(m[10]),
             pairs(m[11]),
+            int(m[9], 16),
         )
         for m in OURS.finditer(done.text)
     ]
@@ -73,10 +75,10 @@ def perfs(path):
         [tool("perf"), "script", "-D", "-i", path], capture_output=True, check=False
     )
     require(done.returncode == 0, done.stderr.decode()[-500:])
-    samples, mappings, chain, branches, section = [], [], [], [], None
+    samples, mappings, chain, branches, section, source = [], [], [], [], None, [0]
     for line in done.stdout.decode("utf-8", "replace").splitlines():
         if m := SAMPLE.search(line):
-            chain, branches, section = [], [], None
+            chain, branches, section, source = [], [], None, [0]
             samples.append(
                 (
                     int(m[1]),
@@ -87,18 +89,24 @@ def perfs(path):
                     int(m[6]),
                     chain,
                     branches,
+                    source,
                 )
             )
         elif m := MAPPING.search(line):
             pid = -2 if int(m[1]) == -1 else int(m[1])
             mappings.append((pid, int(m[2], 16), int(m[3], 16), int(m[4], 16), m[6]))
+        elif m := DATA_SOURCE.match(line):
+            source[0] = int(m[1], 16)
         elif "chain: nr:" in line or "branch stack: nr:" in line:
             section = chain if "chain" in line else branches
         elif section is chain and (m := CHAIN_ENTRY.match(line)):
             chain.append(int(m[1], 16))
         elif section is branches and (m := BRANCH_ENTRY.match(line)):
             branches.append((int(m[1], 16), int(m[2], 16)))
-    return (sorted((*s[:6], tuple(s[6]), tuple(s[7])) for s in samples), sorted(mappings))
+    return (
+        sorted((*s[:6], tuple(s[6]), tuple(s[7]), s[8][0]) for s in samples),
+        sorted(mappings),
+    )
 
 
 def first_difference(name, a, b):
@@ -179,6 +187,7 @@ def truth(recording):
             s["period"],
             s["chain"],
             s["branches"],
+            s["data_src"],
         )
         for s in recording.samples
     )

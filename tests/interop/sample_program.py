@@ -111,4 +111,5 @@ def add_cases(work, tap):
         tap.add(f"five conversions of a profile {kind}", same_objects, work, kind)
 
 
-sys.exit(main(add_cases))
+if __name__ == "__main__":
+    sys.exit(main(add_cases))
