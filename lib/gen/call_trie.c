@@ -332,37 +332,35 @@ static inline bool same_item(const uint8_t *a, const uint8_t *b, size_t size)
     return x == y;
 }
 
-/* Most lists have no item twice, and a look at a bit for each shows it. */
-static bool may_repeat(const uint8_t *v, size_t n, size_t size)
+enum { FEW_ITEMS = 128 };
+
+/* How far apart the same items are, a bit for each distance: what repeats has one of them as its
+ * period. Most lists have no item twice. */
+static uint64_t find_periods(const uint8_t *v, size_t n, size_t size)
 {
-    enum { WORDS = 32 }; /* 2^11 bits */
-    uint64_t seen[WORDS] = {0};
+    enum { NONE = 0xff };
+    uint8_t last[256], before[FEW_ITEMS]; /* items of one hash: the last one, and the one before */
+    uint64_t periods = 0;
+    if (n >= FEW_ITEMS)
+        return UINT64_MAX;
+    memset(last, NONE, sizeof last);
     for (size_t i = 0; i < n; i++) {
         uint64_t item[2] = {0}, hash;
         memcpy(item, v + i * size, size < sizeof item ? size : sizeof item);
         hash = (item[0] + item[1] * UINT64_C(0xd6e8feb86659fd93)) * UINT64_C(0x9e3779b97f4a7c15);
-        uint64_t bit = hash >> 53;
-        if (seen[bit / 64] >> bit % 64 & 1)
-            return true;
-        seen[bit / 64] |= UINT64_C(1) << bit % 64;
+        for (uint8_t at = last[hash >> 56]; at != NONE && i - at <= n / 2; at = before[at])
+            if (same_item(v + i * size, v + at * size, size))
+                periods |= UINT64_C(1) << (i - at);
+        before[i] = last[hash >> 56];
+        last[hash >> 56] = (uint8_t)i;
     }
-    return false;
-}
-
-static bool repeats_after(const uint8_t *v, size_t n, size_t size, size_t period)
-{
-    for (size_t i = 0; i + period < n; i++)
-        if (same_item(v + i * size, v + (i + period) * size, size))
-            return true;
-    return false;
+    return periods;
 }
 
 /* One pass for one period, over what the shorter periods left; docs/formats/
  * profile-generation.md section 7 */
 static size_t compress_period(uint8_t *v, size_t n, size_t size, size_t period)
 {
-    if (!repeats_after(v, n, size, period))
-        return n;
     size_t out = period, right = period - 1, bound = 0;
     while (right + period < n) {
         size_t left = right + 1; /* one behind, so that it does not fall below 0 */
@@ -386,9 +384,14 @@ static size_t compress_period(uint8_t *v, size_t n, size_t size, size_t period)
 
 size_t pgk_compress_recursion(void *v, size_t n, size_t size)
 {
-    if (!may_repeat(v, n, size))
-        return n;
-    for (size_t period = 1; period <= n / 2; period++)
+    uint64_t periods = find_periods(v, n, size);
+    for (size_t period = 1; period <= n / 2; period++) {
+        size_t was = n;
+        if (period < 64 && !(periods >> period & 1))
+            continue;
         n = compress_period(v, n, size, period);
+        if (n != was) /* the rest has moved together */
+            periods = find_periods(v, n, size);
+    }
     return n;
 }

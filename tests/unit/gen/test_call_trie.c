@@ -13,6 +13,29 @@ static void check_compressed(const char *frames, const char *expected)
     memcpy(v, frames, n);
     v[pgk_compress_recursion(v, n, 1)] = 0;
     assert_string_equal(v, expected);
+
+    /* The same with larger items, which differ in their last bytes. */
+    for (size_t size = 8; size <= 24; size += 8) {
+        uint8_t items[64 * 24] = {0};
+        for (size_t i = 0; i < n; i++)
+            items[i * size + size - 1] = (uint8_t)frames[i];
+        assert_int_equal(pgk_compress_recursion(items, n, size), strlen(expected));
+        for (size_t i = 0; i < strlen(expected); i++)
+            assert_int_equal(items[i * size + size - 1], expected[i]);
+    }
+}
+
+static void test_compress_many(void **state)
+{
+    (void)state;
+    enum { PERIOD = 90, N = 3 * PERIOD };
+    uint64_t v[N];
+    for (size_t i = 0; i < N; i++)
+        v[i] = i % PERIOD;
+    assert_int_equal(pgk_compress_recursion(v, N, sizeof *v), PERIOD);
+    for (size_t i = 0; i < PERIOD; i++)
+        assert_int_equal(v[i], i);
+    assert_int_equal(pgk_compress_recursion(v, PERIOD, sizeof *v), PERIOD);
 }
 
 static void test_compress(void **state)
@@ -95,6 +118,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_compress),
+        cmocka_unit_test(test_compress_many),
         cmocka_unit_test(test_path),
         cmocka_unit_test(test_counts),
         cmocka_unit_test(test_many_counts),
