@@ -2,7 +2,8 @@
 #include "call_trie.h"
 #include "small_program.h"
 
-enum { OUT = PGK_STEP_OUT, ELSEWHERE = PGK_ADDR_EXTERNAL };
+#define OUT PGK_STEP_OUT
+#define ELSEWHERE PGK_ADDR_EXTERNAL
 
 static struct pgk_code code;
 static struct pgk_steps steps;
