@@ -129,7 +129,8 @@ static void test_lost(void **state)
 {
     (void)state;
     struct pgk_call_trie trie = {0};
-    const uint32_t broken[] = {step(H_RET, F_RET, ELSEWHERE), step(G, H_RET, H), step(F_CALL, G, G)};
+    const uint32_t broken[] = {step(H_RET, F_RET, ELSEWHERE), step(G, H_RET, H),
+                               step(F_CALL, G, G)};
     unwind(&trie, broken, 3);
     assert_int_equal(trie.ranges.v.n, 2);
     check_count(&trie.ranges, 0, PGK_CALL_ROOT, G, G, 4);
