@@ -12,7 +12,9 @@
 #define PGRT_DEMAND_AT (UINT64_C(1) << 44) /* programs are above 2^46 or below 2^43 */
 enum { CHUNK = 64 << 10 };
 
+/* Names that nobody replaces. */
 int __sigaction(int sig, const struct sigaction *to, struct sigaction *old);
+void (*ssignal(int sig, void (*handler)(int)))(int);
 
 PGRT_EXPORT int sigaction(int sig, const struct sigaction *restrict to,
                           struct sigaction *restrict old);
@@ -85,10 +87,8 @@ int sigaction(int sig, const struct sigaction *restrict to, struct sigaction *re
 void (*signal(int sig, void (*handler)(int)))(int)
 {
     struct sigaction to = {.sa_handler = handler, .sa_flags = SA_RESTART}, old;
-    if (handler == SIG_ERR || sig < 1 || sig >= NSIG) {
-        errno = EINVAL;
-        return SIG_ERR;
-    }
-    sigaddset(&to.sa_mask, sig);
-    return sigaction(sig, &to, &old) ? SIG_ERR : old.sa_handler;
+    if (PGRT_LIKELY(!on_demand || sig != SIGSEGV) || handler == SIG_ERR)
+        return ssignal(sig, handler);
+    sigaction(sig, &to, &old);
+    return old.sa_handler;
 }

@@ -8,8 +8,8 @@ static const char help[] =
     "       pgokit check --repair OUTPUT FILE\n\n"
     "Reads each file to its last byte and says whether it is sound, what it holds, and which\n"
     "other tools read it. The files may be of different kinds.\n\n"
-    "      --repair OUTPUT  write what can be read of a damaged file, record by record, in the\n"
-    "                       same format and version, and list what is lost\n"
+    "      --repair OUTPUT  write what can be read of a damaged heap profile, record by record,\n"
+    "                       in the same format and version, and list what is lost\n"
     "\nExamples:\n"
     "  pgokit check memprof.profraw.* app.profdata\n"
     "  pgokit check --repair saved.profraw memprof.profraw.4711\n";

@@ -9,6 +9,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+enum { AMD_TAKEN_BRANCHES = 0xc4 };
+
 static const char help[] =
     "usage: pgokit perf-check\n\n"
     "Tries what perf record needs for sample profiles on this machine, and prints the commands\n"
@@ -40,6 +42,12 @@ static bool has_device(const char *name)
     char path[128];
     snprintf(path, sizeof path, "/sys/bus/event_source/devices/%s/type", name);
     return !access(path, R_OK);
+}
+
+/* AMD's first branch stacks (family 19h, Zen 3) come with an event of their own. */
+static bool has_brs(void)
+{
+    return !access("/sys/bus/event_source/devices/cpu/events/branch-brs", R_OK);
 }
 
 static bool first_line(const char *path, char *line, int size)
@@ -100,6 +108,13 @@ static bool is_intel(void)
     return intel;
 }
 
+/* A command to type, and what it is good for. */
+static void tell_command(const char *kinds, const char *event, const char *period,
+                         const char *purpose)
+{
+    printf("  perf record %s-e %s%s -- PROGRAM\n      %s\n", kinds, event, period, purpose);
+}
+
 static void tell_commands(bool branches, bool cycles, bool events, bool intel)
 {
     if (!events) {
@@ -107,21 +122,24 @@ static void tell_commands(bool branches, bool cycles, bool events, bool intel)
         return;
     }
     puts("\nrecord with");
-    if (branches)
-        puts("  perf record -b -e branches:u -c 100003 -- PROGRAM          counts\n"
-             "  perf record -b -g -e branches:u -c 100003 -- PROGRAM       with calling contexts");
-    else
-        printf("  perf record -e %-9s -F 5000 -- PROGRAM                 counts, inferred\n"
-               "and on a machine that has branch stacks, for exact counts and call targets, with\n"
-               "  perf record -b -e branches:u -c 100003 -- PROGRAM\n",
-               cycles ? "cycles:u" : "cpu-clock:u");
+    const char *event = has_brs() ? "cpu/branch-brs/u" : "branches:u";
+    const char *clock = cycles ? "cycles:u" : "cpu-clock:u";
+    if (branches) {
+        tell_command("-b ", event, " -c 100003", "counts");
+        tell_command("-b -g ", event, " -c 100003", "with calling contexts; needs frame pointers");
+    } else {
+        tell_command("", clock, " -F 5000", "counts, inferred");
+        tell_command("-g ", clock, " -F 5000",
+                     "and whom indirect calls enter; needs frame pointers");
+        puts("and on a machine that has branch stacks, for exact counts and call targets, with");
+        tell_command("-b ", event, " -c 100003", "counts");
+    }
     if (has_device("ibs_op"))
-        puts("  perf record -d -e ibs_op// -c 100003 -- PROGRAM            types of objects");
+        tell_command("-d ", "ibs_op//", " -c 100003", "types of objects");
     else if (has_device("arm_spe_0"))
-        puts("  perf record -e arm_spe_0/load_filter=1/ -- PROGRAM         types of objects");
+        tell_command("", "arm_spe_0/load_filter=1/u", "", "types of objects");
     else if (intel)
-        puts("  perf record -d -e mem_inst_retired.all_loads:upp -c 10007 -- PROGRAM\n"
-             "                                                             types of objects");
+        tell_command("-d ", "mem_inst_retired.all_loads:upp", " -c 10007", "types of objects");
 }
 
 static int run(int argc, char **argv)
@@ -141,6 +159,10 @@ static int run(int argc, char **argv)
         .sample_period = 100003,
         .sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_BRANCH_STACK,
         .branch_sample_type = PERF_SAMPLE_BRANCH_USER | PERF_SAMPLE_BRANCH_ANY};
+    if (has_brs()) {
+        branches.type = PERF_TYPE_RAW;
+        branches.config = AMD_TAKEN_BRANCHES;
+    }
     int stacks = try_event(branches), events = try_event(clock), counters = try_event(cycles);
     tell("events", events);
     tell("of the kernel", open_event(clock, 0, -1));

@@ -1,5 +1,6 @@
 /* pgokit merge for sample profiles. */
 #include "output_sample.h"
+#include "sample_input.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,34 +8,56 @@
 static const char help[] =
     "Sample profiles of any encoding become one. INPUT@N counts a file N times. Contexts, probes\n"
     "and plain profiles do not mix. Where functions differ in checksum, the build with the most\n"
-    "samples stays.\n\n" SAMPLE_OUTPUT_HELP "\nExamples:\n"
+    "samples stays.\n\n" SAMPLE_OUTPUT_HELP
+    "      --partial            keep all there is, of all checksums: merging partial profiles of\n"
+    "                           some inputs each gives the same as merging all inputs\n"
+    "\nExamples:\n"
     "  pgokit merge host1.afdo host2.afdo -o fleet.afdo\n"
     "  pgokit merge canary.afdo@10 rest.afdo --gen-partial -o lib.afdo\n"
     "  ls profiles/*.afdo | pgokit merge --files-from - --merge-cold --trim-cold -o all.afdo\n";
 
-static const struct option options[] = {SAMPLE_OUTPUT_LONG, CLI_COMMON_LONG, {0}};
+enum { OPT_SHARD = 256 };
+static const struct option options[] = {
+    {"partial", no_argument, NULL, OPT_SHARD}, SAMPLE_OUTPUT_LONG, CLI_COMMON_LONG, {0},
+};
 
 struct merge {
     struct cli_common common;
     struct sample_output output;
     struct pgk_input *inputs;
     size_t n_inputs;
+    bool partial;
 };
 
 static void parse(struct merge *m, int argc, char **argv)
 {
-    for (int c; (c = cli_next_option(&cmd_merge, argc, argv, "o:", options, &m->common)) != -1;)
-        sample_output_option(&m->output, &cmd_merge, c, optarg);
+    bool others = false;
+    for (int c; (c = cli_next_option(&cmd_merge, argc, argv, "o:", options, &m->common)) != -1;) {
+        m->partial |= c == OPT_SHARD;
+        others |= sample_output_option(&m->output, &cmd_merge, c, optarg) && c != 'o';
+    }
     if (optind == argc)
         cli_usage(&cmd_merge, "nothing to merge: name one input at least");
     if (!m->output.path)
         cli_usage(&cmd_merge, "where to? name the output with -o");
+    if (m->partial && others)
+        cli_usage(&cmd_merge, "--partial keeps all there is; give other options when the partial "
+                              "profiles are merged");
     m->n_inputs = (size_t)(argc - optind);
     m->inputs = calloc(m->n_inputs, sizeof *m->inputs);
     if (!m->inputs)
         cli_usage(&cmd_merge, "out of memory");
     for (size_t i = 0; i < m->n_inputs; i++)
         m->inputs[i] = cli_input(&cmd_merge, argv[optind + (int)i]);
+}
+
+static int write_partial(struct merge *m, struct pgk_sample *profile)
+{
+    struct pgk_err err = {0};
+    int status = sample_spell(profile, NULL, &m->common, &err);
+    if (!status)
+        status = pgk_sample_write_partial(profile, m->output.path, &err);
+    return status ? cli_fail(&err) : EXIT_DONE;
 }
 
 static int run(int argc, char **argv)
@@ -46,7 +69,9 @@ static int run(int argc, char **argv)
     int status = pgk_sample_new(&profile, &err);
     if (!status)
         status = pgk_sample_read_files(profile, m.inputs, m.n_inputs, m.common.threads, &err);
-    int exit_code = status ? cli_fail(&err) : sample_output_write(&m.output, &profile, &m.common);
+    int exit_code = status      ? cli_fail(&err)
+                    : m.partial ? write_partial(&m, profile)
+                                : sample_output_write(&m.output, &profile, &m.common);
     pgk_sample_close(&profile);
     free(m.inputs);
     cli_common_free(&m.common);

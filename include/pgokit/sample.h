@@ -234,6 +234,12 @@ int pgk_sample_write(const struct pgk_sample *profile, const char *path,
                      const struct pgk_sample_write_opts *opts, struct pgk_sample_written *written,
                      struct pgk_err *err);
 
+/* Writes all there is in a profile that is not finished yet, for merging in shards: what is made
+ * of several partial profiles is what would be made of all their inputs at once, also where
+ * functions differ in checksum. Only pgokit reads it, as any sample profile. The profile is then
+ * only good for closing. */
+int pgk_sample_write_partial(struct pgk_sample *profile, const char *path, struct pgk_err *err);
+
 #pragma GCC visibility pop
 #ifdef __cplusplus
 }

@@ -331,6 +331,8 @@ const char *pgk_file_info_text(const struct pgk_file_info *info, char *buf, size
                       info->alive == 1 ? "" : "s");
     if (info->library_accesses)
         n += snprintf(buf + n, size - (size_t)n, ", accesses of library functions only");
+    if (info->partial && info->format->kind == PGK_KIND_SAMPLE)
+        n += snprintf(buf + n, size - (size_t)n, ", partial");
     if (info->guid_names)
         n += snprintf(buf + n, size - (size_t)n, ", names as GUIDs");
     if (info->compressed)

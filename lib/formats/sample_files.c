@@ -3,6 +3,7 @@
 
 #include "sample_binary.h"
 #include "sample_format.h"
+#include "sample_partial.h"
 #include "sample_text.h"
 #include "shares.h"
 
@@ -97,7 +98,8 @@ int pgk_read_sample_text(struct pgk_sample *profile, const struct pgk_filemap *m
                          const struct pgk_source *src, uint64_t weight, struct pgk_file_info *info,
                          struct pgk_err *err)
 {
-    (void)info;
+    const char *text = (const char *)map->bytes;
+    info->partial = pgk_sample_is_partial(text, text + map->size);
     return pgk_sample_text_read(profile, map->bytes, map->size, src, weight, err);
 }
 
@@ -115,6 +117,8 @@ int pgk_sample_read_one(struct pgk_sample *profile, const struct pgk_filemap *ma
 /* docs/formats/sample-binary.md "Who reads what" */
 const char *pgk_sample_file_readers(const struct pgk_file_info *info)
 {
+    if (info->partial)
+        return "pgokit";
     if (info->has_vtables)
         return "LLVM 22";
     const char *name = info->format->name;

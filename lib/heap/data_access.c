@@ -22,11 +22,14 @@ bool pgk_data_access_any(const struct pgk_data_access *d)
 
 uint32_t pgk_data_access_symbol(struct pgk_intern *strings, const char *name, size_t len)
 {
-    size_t most = pgk_heap_canonical_len(name, len);
-    /* A name that nobody could read again once it is written is none. */
-    if (!pgk_heap_canonical_len(name, most))
-        most = 0;
-    return pgk_intern(strings, name, most);
+    const size_t once = pgk_heap_canonical_len(name, len);
+    size_t most = once, before;
+    do {
+        before = most;
+        most = pgk_heap_canonical_len(name, before);
+    } while (most < before);
+    /* A name of which nothing is left, however often it is written and read again, is none. */
+    return pgk_intern(strings, name, most ? once : 0);
 }
 
 static int compare_texts(const struct pgk_intern *strings, uint32_t a, uint32_t b)

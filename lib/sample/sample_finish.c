@@ -114,6 +114,19 @@ static void sort_siblings(struct sibling *v, size_t n)
     }
 }
 
+/* Variants, which stand side by side, by checksum. */
+static void order_variants(const struct pgk_sample *p, struct sibling *v, size_t n)
+{
+    for (size_t i = 1; p->has_variants && i < n; i++) {
+        struct sibling moving = v[i];
+        size_t k = i;
+        for (; k && v[k - 1].loc == moving.loc && v[k - 1].rank == moving.rank &&
+               p->nodes.v[v[k - 1].id].checksum > p->nodes.v[moving.id].checksum; k--)
+            v[k] = v[k - 1];
+        v[k] = moving;
+    }
+}
+
 static struct sibling as_sibling(const struct pgk_sample *p, uint32_t id)
 {
     const struct pgk_sample_node *n = &p->nodes.v[id];
@@ -127,6 +140,7 @@ static bool order_inlinees(struct pgk_sample *p, uint32_t parent, sibling_vec *v
         if (!(p->nodes.v[c].flags & PGK_NODE_LOST) && !pgk_vec_push(v, as_sibling(p, c)))
             return false;
     sort_siblings(v->v, v->n);
+    order_variants(p, v->v, v->n);
     struct pgk_sample_node *up = &p->nodes.v[parent];
     up->first_child = up->last_child = 0;
     for (size_t i = v->n; i > 0; i--) {
@@ -145,6 +159,7 @@ struct context_tree {
     uint32_t *start;
     struct sibling *v;
     PGK_VEC(uint32_t) stack;
+    sibling_vec variants;
 };
 
 static bool build_tree(const struct pgk_sample *p, struct context_tree *t)
@@ -170,14 +185,32 @@ static bool build_tree(const struct pgk_sample *p, struct context_tree *t)
     return t->start[1] == 0 || sort_functions(t->v, t->start[1]);
 }
 
-/* Callers before what they call, in order of frames: that is the order of contexts. */
+/* The profiles of a place, by checksum. */
+static bool push_tops(struct pgk_sample *p, struct context_tree *t, uint32_t first)
+{
+    t->variants.n = 0;
+    for (uint32_t id = first; id; id = p->nodes.v[id].variant)
+        if (pgk_sample_is_top(p, id) &&
+            !pgk_vec_push(&t->variants, (struct sibling){.loc = p->nodes.v[id].checksum, .id = id}))
+            return false;
+    sort_siblings(t->variants.v, t->variants.n);
+    for (size_t i = 0; i < t->variants.n; i++)
+        if (!pgk_vec_push(&p->by_identity, t->variants.v[i].id))
+            return false;
+    return true;
+}
+
+/* Callers before what they call, in order of frames: that is the order of contexts. What is called
+ * hangs on the variant that was met first, which says nothing. */
 static bool walk_tree(struct pgk_sample *p, struct context_tree *t)
 {
     if (!pgk_vec_push(&t->stack, 0))
         return false;
     while (t->stack.n) {
         uint32_t id = t->stack.v[--t->stack.n];
-        if (pgk_sample_is_top(p, id) && !pgk_vec_push(&p->by_identity, id))
+        if (p->nodes.v[id].flags & PGK_NODE_VARIANT)
+            continue;
+        if (id && !push_tops(p, t, id))
             return false;
         for (uint32_t i = t->start[id + 1]; i > t->start[id]; i--)
             if (!pgk_vec_push(&t->stack, t->v[i - 1].id))
@@ -193,6 +226,7 @@ static bool order_by_identity(struct pgk_sample *p)
     pgk_mem_free(t.start);
     pgk_mem_free(t.v);
     pgk_vec_free(&t.stack);
+    pgk_vec_free(&t.variants);
     return ok;
 }
 
@@ -244,15 +278,23 @@ static bool settle_all(struct pgk_sample *p)
     return true;
 }
 
+int pgk_sample_finish_variants(struct pgk_sample *p, struct pgk_err *err)
+{
+    p->by_identity.n = p->by_heat.n = p->by_age.n = 0; /* of an attempt that ran out of memory */
+    if (!settle_all(p) || !order_all(p))
+        return pgk_fail_nomem(err);
+    p->finished = true;
+    return 0;
+}
+
 int pgk_sample_finish(struct pgk_sample *p, struct pgk_err *err)
 {
     if (p->finished)
         return 0;
-    p->by_identity.n = p->by_heat.n = p->by_age.n = 0; /* of an attempt that ran out of memory */
-    if (!choose_all(p) || !settle_all(p) || !order_all(p))
+    if (!choose_all(p))
         return pgk_fail_nomem(err);
+    PGK_TRY(pgk_sample_finish_variants(p, err));
     p->has_variants = false; /* chosen once and for all */
-    p->finished = true;
     return 0;
 }
 

@@ -317,6 +317,9 @@ static inline uint32_t pgk_sample_same_place(const struct pgk_sample_recs *recs,
     return i;
 }
 
+/* As pgk_sample_finish, but profiles of all checksums stay: for writing all there is. */
+PGK_MUST_USE int pgk_sample_finish_variants(struct pgk_sample *p, struct pgk_err *err);
+
 /* pgk_sample_summarise of the first `n` tops by heat. */
 PGK_MUST_USE int pgk_sample_summarise_hottest(const struct pgk_sample *p, size_t n,
                                               struct pgk_sample_summary *summary,

@@ -6,7 +6,7 @@
 #include "sample_model.h"
 #include "sink.h"
 
-/* True if the first line that says something is the head of a function. */
+/* True if the first line that says something is the head of a function or of a partial profile. */
 bool pgk_sample_text_sniff(const uint8_t *bytes, size_t size);
 
 /* Adds the profile to `p`, each count times `weight`; nothing points into `bytes` afterwards.

@@ -4,6 +4,7 @@
 
 #include "keyed_sort.h"
 #include "sample_format.h"
+#include "sample_partial.h"
 #include "sample_stage.h"
 
 #include <inttypes.h>
@@ -36,7 +37,7 @@ struct reader {
     struct pgk_sample_stage *stage;
     PGK_VEC(uint32_t) open;    /* slots of the nesting: open.v[d - 1] has depth d */
     size_t metadata_depth;     /* of the last line, if it was metadata; else 0 */
-    bool contexts, probes;
+    struct pgk_sample_kind kind;
 };
 
 /* ---- failures ---- */
@@ -279,7 +280,7 @@ static int commit(struct reader *r, size_t i)
             return pgk_fail_nomem(r->err);
         place = pgk_stage_place_of(r->p, context);
     }
-    r->probes |= f->stage.slots.v[0].checksum != 0;
+    r->kind.probes |= f->stage.slots.v[0].checksum != 0;
     for (uint32_t slot = 0; slot < f->stage.n; slot++) {
         struct pgk_stage_node *n = &f->stage.slots.v[slot];
         n->name = r->spellings.v[n->name].id;
@@ -376,7 +377,7 @@ static int read_header(struct reader *r, const char *s, const char *end)
     struct pending *f = &r->pending[r->n_pending];
     uint32_t name;
     if (*s == '[') {
-        r->contexts = true;
+        r->kind.contexts = true;
         if (h.name_end - s < 3)
             return reject(r, s, end, "context", "[FUNCTION] or [FUNCTION:LINE @ FUNCTION]");
         PGK_TRY(parse_context(r, s + 1, h.name_end - 1, &name));
@@ -386,6 +387,7 @@ static int read_header(struct reader *r, const char *s, const char *end)
     if (name == UINT32_MAX || !pgk_stage_begin(&f->stage, name) || !pgk_vec_push(&r->open, 0))
         return pgk_fail_nomem(r->err);
     r->stage = &f->stage;
+    r->kind.known = true;
     f->stage.slots.v[0].total = h.total;
     f->stage.slots.v[0].head = h.head;
     r->metadata_depth = 0;
@@ -663,8 +665,57 @@ static int read_plain(struct reader *r, const char **next)
     return read_targets(r, stop, end, slot, loc);
 }
 
+/* The next line, which a head must have; sets where the one behind it begins. */
+static int take_line(struct reader *r, const char **s, const char **end, const char *expected)
+{
+    const char *newline = find(r->line, r->end, '\n');
+    r->line_number++;
+    if (!newline)
+        return reject(r, r->line, r->end, "head of a partial profile", expected);
+    *s = r->line;
+    *end = newline;
+    r->line = newline + 1;
+    return 0;
+}
+
+static int read_marks(struct reader *r, const char *s, const char *end)
+{
+    static const char start[] = "marks:", expected[] = "marks: with marks that are known";
+    if (!starts_with(s, end, start))
+        return reject(r, s, end, "head of a partial profile", expected);
+    for (s = skip_blanks(s + strlen(start), end); s < end; s = skip_blanks(s, end)) {
+        const char *blank = find(s, end, ' '), *stop = blank ? blank : end;
+        if (!pgk_sample_partial_mark(r->p, &r->kind, s, (size_t)(stop - s)))
+            return reject(r, s, stop, "marks", "one that this release of pgokit knows");
+        s = stop;
+    }
+    return 0;
+}
+
+/* docs/formats/sample-text.md "Partial profiles" */
+static int read_partial_head(struct reader *r)
+{
+    static const char symbols[] = "symbols: ";
+    const char *s = r->line, *end = s;
+    uint64_t n;
+    PGK_TRY(take_line(r, &s, &end, PGK_SAMPLE_PARTIAL_HEAD));
+    PGK_TRY(take_line(r, &s, &end, "marks"));
+    PGK_TRY(read_marks(r, s, end));
+    PGK_TRY(take_line(r, &s, &end, "symbols: NUMBER"));
+    if (!starts_with(s, end, symbols) || !parse_number(s + strlen(symbols), end, &n))
+        return reject(r, s, end, "number of symbols", "symbols: NUMBER");
+    for (; n; n--) {
+        PGK_TRY(take_line(r, &s, &end, "a symbol"));
+        if (!pgk_sample_add_symbol(r->p, s, (size_t)(end - s)))
+            return pgk_fail_nomem(r->err);
+    }
+    return 0;
+}
+
 static int read_lines(struct reader *r)
 {
+    if (pgk_sample_is_partial(r->line, r->end))
+        PGK_TRY(read_partial_head(r));
     for (const char *next; r->line < r->end; r->line = next) {
         next = NULL;
         r->line_number++;
@@ -679,12 +730,16 @@ static int read_lines(struct reader *r)
     }
     PGK_TRY(end_function(r));
     PGK_TRY(commit_pending(r));
-    return pgk_sample_set_kind(r->p, r->contexts, r->probes, r->src->file, r->err);
+    if (!r->kind.known) /* nothing is of any kind */
+        return 0;
+    return pgk_sample_set_kind(r->p, r->kind.contexts, r->kind.probes, r->src->file, r->err);
 }
 
 bool pgk_sample_text_sniff(const uint8_t *bytes, size_t size)
 {
     const char *s = (const char *)bytes, *end = s + size;
+    if (pgk_sample_is_partial(s, end))
+        return true;
     while (s < end) {
         const char *newline = find(s, end, '\n'), *line_end = newline ? newline : end;
         const char *text = skip_blanks(s, line_end);

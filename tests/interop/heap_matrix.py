@@ -133,7 +133,7 @@ def indexed_versions(work, writer, mode):
     fields = fields_of(r.version, 5)
     asked = 0
     for memprof in range(5):
-        for index in (9, 12, 13):
+        for index in range(8, 14):
             if memprof < 2 and index == 13:
                 continue
             out = f"{folder}/v{memprof}-{index}"
@@ -159,7 +159,8 @@ def indexed_versions(work, writer, mode):
 
 
 def ways_round(work, writer, mode):
-    """By way of YAML, source positions and any MemProf version comes the same file."""
+    """By way of YAML, source positions, a partial profile and any MemProf version comes the same
+    file."""
     r = record(work, writer, mode)
     folder = work.temp("round")
     direct = f"{folder}/direct"
@@ -170,6 +171,12 @@ def ways_round(work, writer, mode):
         convert(work, direct if name[0] == "V" else r.raw, f"{folder}/{name}", *options, exe=r.exe)
         convert(work, f"{folder}/{name}", f"{folder}/{name}-22", "--to", "llvm22")
         require(read(direct) == read(f"{folder}/{name}-22"), f"by way of {name} it differs")
+    part = f"{folder}/part"
+    good(work.pgokit, "merge", r.raw, "-b", r.exe, "--partial", "-o", part)
+    convert(work, part, f"{part}-22", "--to", "llvm22")
+    require(read(direct) == read(f"{part}-22"), "by way of a partial profile it differs")
+    good(work.pgokit, "merge", part, "--partial", "-o", f"{part}-again")
+    require(read(part) == read(f"{part}-again"), "a partial profile written again differs")
     # And what is converted merges like what it was made of.
     for version in range(1 if r.version == 1 else 2, 6):
         convert(work, r.raw, f"{folder}/raw", "--to", "raw", "--format-version", str(version),

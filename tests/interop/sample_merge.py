@@ -5,6 +5,7 @@ and the number of threads leave no trace; n copies are one file of weight n; cou
 """
 
 import itertools
+import re
 import sys
 
 import sample_texts
@@ -81,6 +82,42 @@ def saturation(work, form):
     m.same(m.merge(one), m.merge(f"{one}@7"), "a product")
 
 
+def shards(work, form, kind):
+    """Builds whose functions differ in checksum: which one stays is known only in the end, so parts
+    have to keep them all.
+    """
+    m = Merger(work, form, True)
+
+    def rebuilt(text, build):
+        return re.sub(r"(!CFGChecksum: )(\d+)",
+                      lambda found: f"{found[1]}{int(found[2]) + build % 2}", text)
+    files = [m.text(rebuilt(sample_texts.text(6, kind, True, variant), variant))
+             for variant in range(5)]
+
+    def merged(*inputs, options, code):
+        path = m.new_path()
+        done = run(work.pgokit, "merge", *inputs, *options, "-o", path)
+        require(done.code == code, f"{done}")
+        return path
+
+    def whole_of(*inputs):
+        return merged(*inputs, options=m.options, code=1 if "probe" in kind else 0)
+
+    def part(*inputs):
+        return merged(*inputs, options=["--partial"], code=0)
+    whole = whole_of(*files)
+    a, b, c, d, e = files
+    for inputs in ([part(a, b), part(c, d, e)], [part(part(e, b), d), c, a],
+                   [part(part(c), part(a, part(d, e)), b)]):
+        m.same(whole, whole_of(*inputs), f"{kind}: shards")
+    require(read(part(*files)) == read(part(part(d, c), b, part(a, e))), "bytes of a part")
+    packed = part(a, b) + ".zst"
+    good(work.pgokit, "merge", a, b, "--partial", "-o", packed)
+    m.same(whole, whole_of(packed, c, d, e), f"{kind}: a compressed part")
+    done = run(work.pgokit, "merge", a, "--partial", "--md5", "-o", m.new_path())
+    require(done.code == 2 and "--partial" in done.errors, f"{done}")
+
+
 def limits(work):
     """Exit status 3 for a difference that is as large as a limit; none passes no limit."""
     m = Merger(work, "text", False)
@@ -101,6 +138,9 @@ def limits(work):
 
 def add_cases(work, tap):
     tap.add("limits of diff", limits, work)
+    for form in FORMS:
+        for kind in sample_texts.KINDS:
+            tap.add(f"shards, {form}, {kind}", shards, work, form, kind)
     for kind in sample_texts.KINDS:
         tap.add(f"diff of GUIDs and names, {kind}", guids, work, kind)
     for form in FORMS:
