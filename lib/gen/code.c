@@ -81,7 +81,8 @@ static int allocate(struct pgk_code *code, struct pgk_err *err)
     if (code->span >= UINT32_MAX)
         return pgk_fail(err, PGK_E_LIMIT, .file = pgk_elf_path(code->elf), .format = "ELF",
                         .field = "executable sections", .found = "code all over the addresses",
-                        .expected = "less than 4 GiB from the first to the last", .hint = "is the file damaged?");
+                        .expected = "less than 4 GiB from the first to the last",
+                        .hint = "is the file damaged?");
     code->marks = pgk_mem_zalloc(code->span, 1);
     code->pages = pgk_mem_zalloc(n_pages, 1);
     return code->marks && code->pages ? 0 : pgk_fail_nomem(err);

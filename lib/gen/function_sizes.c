@@ -257,7 +257,8 @@ int pgk_function_sizes_add(struct pgk_function_sizes *sizes, struct pgk_gen_bina
 {
     struct code c = {.sizes = sizes, .b = binary, .names = {.p = sizes->p}};
     c.sampled = pgk_gen_sampled(binary, &binary->functions, binary->index != NULL);
-    int status = c.sampled && list_profiles(&c) && list_code(&c) ? read_copies(&c, threads, err) : pgk_fail_nomem(err);
+    int status = c.sampled && list_profiles(&c) && list_code(&c) ? read_copies(&c, threads, err)
+                                                                 : pgk_fail_nomem(err);
     if (!status && !add_all(&c))
         status = pgk_fail_nomem(err);
     pgk_mem_free(c.sampled);

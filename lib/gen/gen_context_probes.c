@@ -79,8 +79,8 @@ static uint32_t name_of(struct contexts *c, uint32_t desc)
     return c->names[desc];
 }
 
-/* Appends the frames of a place in a copy of a function. A call site that is not known (0) hides everything outside of
- * it: `first` is set to where the frames begin. */
+/* Appends the frames of a place in a copy of a function. A call site that is not known (0) hides
+ * everything outside of it: `first` is set to where the frames begin. */
 static bool add_frames(struct contexts *c, uint32_t copy, uint32_t at, pgk_context_vec *frames,
                        size_t *first)
 {

@@ -10,7 +10,8 @@
 #include "counters.h"
 #include "index.h"
 
-#define PGK_STEP_OUT UINT32_MAX /* an address that is no instruction of the binary; of an end: none */
+/* An address that is no instruction of the binary; of an end: none. */
+#define PGK_STEP_OUT UINT32_MAX
 
 enum pgk_step_kind { PGK_STEP_CALL, PGK_STEP_RETURN, PGK_STEP_OTHER };
 

@@ -2,7 +2,8 @@
 #include "call_trie.h"
 #include "small_program.h"
 
-enum { OUT = PGK_STEP_OUT, ELSEWHERE = PGK_ADDR_EXTERNAL };
+#define OUT PGK_STEP_OUT
+#define ELSEWHERE PGK_ADDR_EXTERNAL
 
 static struct pgk_code code;
 static struct pgk_steps steps;
@@ -128,7 +129,8 @@ static void test_lost(void **state)
 {
     (void)state;
     struct pgk_call_trie trie = {0};
-    const uint32_t broken[] = {step(H_RET, F_RET, ELSEWHERE), step(G, H_RET, H), step(F_CALL, G, G)};
+    const uint32_t broken[] = {step(H_RET, F_RET, ELSEWHERE), step(G, H_RET, H),
+                               step(F_CALL, G, G)};
     unwind(&trie, broken, 3);
     assert_int_equal(trie.ranges.v.n, 2);
     check_count(&trie.ranges, 0, PGK_CALL_ROOT, G, G, 4);
