@@ -178,8 +178,8 @@ def types(work, form, mode):
 
 
 def same_as_llvm(work):
-    """The profile of llvm-profgen, which takes a text of perf report -D, for profiles by lines. It
-    knows a vtable's file by mappings of data alone, and refuses those that overlap."""
+    """The profile of llvm-profgen, which takes a text of perf report -D, for profiles by lines.
+    It knows a vtable's file by mappings of data alone, and refuses those that overlap."""
     exe, trace = build(work, LINES)
     with open(trace, encoding="utf-8") as f:
         text = [line for line in f if line.strip() and not line.startswith("\t")]
@@ -197,8 +197,8 @@ def same_as_llvm(work):
     with open(exe + ".theirs", encoding="utf-8") as f:
         theirs = f.read()
     check(theirs, "llvm-profgen")
-    equal(good(work.pgokit, "gen", "-q", plain, recorded, "-b", exe, "--mode", "autofdo", "--format",
-               "text", "-o", "-"), theirs)
+    equal(good(work.pgokit, "gen", "-q", plain, recorded, "-b", exe, "--mode", "autofdo",
+               "--format", "text", "-o", "-"), theirs)
 
 
 LIBRARY_BASE = 0x7FFF10000000
