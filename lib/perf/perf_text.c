@@ -8,6 +8,9 @@
 #include "vec.h"
 
 #include <inttypes.h>
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
 
 struct text {
     const uint8_t *at, *end;
@@ -34,6 +37,12 @@ static bool is_blank(uint8_t c)
     return c == ' ' || c == '\t';
 }
 
+static const uint8_t *end_of_line(const uint8_t *at, const uint8_t *end)
+{
+    const uint8_t *newline = memchr(at, '\n', (size_t)(end - at));
+    return newline ? newline : end;
+}
+
 static const uint8_t *skip_blanks(const uint8_t *p, const uint8_t *end)
 {
     while (p < end && is_blank(*p))
@@ -55,20 +64,30 @@ static inline uint64_t load_8(const uint8_t *p)
     return v;
 }
 
-/* The value of 8 digits 0-9a-f; false if one of the bytes is something else. Adding to a byte so
- * that its high bit tells whether it was at least so much compares all of them at once. */
-static inline bool hex_of_8(uint64_t bytes, uint64_t *value)
-{
-    uint64_t digits = (bytes + EACH_BYTE(0x80 - '0')) & ~(bytes + EACH_BYTE(0x80 - '9' - 1));
-    uint64_t letters = (bytes + EACH_BYTE(0x80 - 'a')) & ~(bytes + EACH_BYTE(0x80 - 'f' - 1));
-    uint64_t v = (bytes & EACH_BYTE(0x0f)) + ((letters & HIGH_BITS) >> 7) * 9;
-    v = (v << 4 | v >> 8) & UINT64_C(0x00ff00ff00ff00ff);
-    v = (v << 8 | v >> 16) & UINT64_C(0x0000ffff0000ffff);
-    *value = (v << 16 | v >> 32) & UINT32_MAX;
-    return !((~(digits | letters) | bytes) & HIGH_BITS);
-}
-
 enum { MOST_DIGITS = 16 };
+
+/* The value of `n` digits 0-9a-f, 8 to 15 of them; false if there are not just so many, or if it
+ * is not to be had at once. `p` has 16 bytes. */
+static inline bool hex_of(const uint8_t *p, unsigned n, uint64_t *value)
+{
+#ifdef __SSE2__
+    const __m128i c = _mm_loadu_si128((const __m128i *)p);
+    const __m128i d = _mm_sub_epi8(c, _mm_set1_epi8('0')), l = _mm_sub_epi8(c, _mm_set1_epi8('a'));
+    const __m128i digit = _mm_cmpeq_epi8(_mm_min_epu8(d, _mm_set1_epi8(9)), d);
+    const __m128i letter = _mm_cmpeq_epi8(_mm_min_epu8(l, _mm_set1_epi8(5)), l);
+    const unsigned valid = (unsigned)_mm_movemask_epi8(_mm_or_si128(digit, letter));
+    const __m128i v = _mm_add_epi8(_mm_and_si128(c, _mm_set1_epi8(15)),
+                                   _mm_and_si128(letter, _mm_set1_epi8(9)));
+    const __m128i w = _mm_and_si128(_mm_or_si128(_mm_slli_epi16(v, 4), _mm_srli_epi16(v, 8)),
+                                    _mm_set1_epi16(255));
+    const uint64_t bytes = (uint64_t)_mm_cvtsi128_si64(_mm_packus_epi16(w, w));
+    *value = __builtin_bswap64(bytes) >> 4 * (16 - n);
+    return (valid & ((2u << n) - 1)) == (1u << n) - 1;
+#else
+    (void)p, (void)n, (void)value;
+    return false;
+#endif
+}
 
 /* The digits at `p`, at most 16 of them; NULL if there is none or there are more. */
 static const uint8_t *take_hex(const uint8_t *p, const uint8_t *end, uint64_t *value)
@@ -91,17 +110,14 @@ static const uint8_t *take_0x(const uint8_t *p, const uint8_t *end, uint64_t *va
 static inline const uint8_t *take_address(const uint8_t *p, const uint8_t *end, uint64_t *value,
                                           unsigned *usual)
 {
-    uint64_t high, low;
     unsigned n = *usual;
     const uint8_t *digits = p + 2, *behind;
     if (PGK_LIKELY(n && end - p > 2 + MOST_DIGITS) && PGK_LIKELY(p[0] == '0' && p[1] == 'x') &&
-        PGK_LIKELY(hex_of_8(load_8(digits), &high)) &&
-        PGK_LIKELY(hex_of_8(load_8(digits + n - 8), &low)) && PGK_LIKELY(!hex_digits[digits[n]])) {
-        *value = high << 4 * (n - 8) | low; /* digits that both have fall together */
+        PGK_LIKELY(hex_of(digits, n, value)))
         return digits + n;
-    }
     behind = take_0x(p, end, value);
-    *usual = behind && behind - digits >= 8 ? (unsigned)(behind - digits) : 0;
+    n = behind ? (unsigned)(behind - digits) : 0;
+    *usual = n >= 8 && n < MOST_DIGITS ? n : 0;
     return behind;
 }
 
@@ -168,36 +184,47 @@ static int tell_gathered(struct text *t, uint32_t has, uint64_t ip)
     return tell_sample(t, &s);
 }
 
+/* Blanks, ends of lines and control characters end a word. */
+static bool ends_word(uint8_t c)
+{
+    return c <= ' ';
+}
+
 static const uint8_t *skip_word(const uint8_t *p, const uint8_t *end)
 {
     for (; end - p >= 8; p += 8) {
-        uint64_t spaces = load_8(p) ^ EACH_BYTE(' '), tabs = load_8(p) ^ EACH_BYTE('\t');
-        uint64_t blank = ((spaces - EACH_BYTE(1)) & ~spaces) | ((tabs - EACH_BYTE(1)) & ~tabs);
-        if (blank & HIGH_BITS) /* the lowest one that is set is right */
-            return p + __builtin_ctzll(blank & HIGH_BITS) / 8;
+        uint64_t v = load_8(p), ends = (v - EACH_BYTE(' ' + 1)) & ~v & HIGH_BITS;
+        if (ends) /* the lowest one that is set is right */
+            return p + __builtin_ctzll(ends) / 8;
     }
-    while (p < end && !is_blank(*p))
+    while (p < end && !ends_word(*p))
         p++;
     return p;
 }
 
-/* FROM/TO/... FROM/TO/... up to the end of the line. */
-static int read_branches(struct text *t, const uint8_t *p, const uint8_t *end, uint64_t ip)
+/* FROM/TO/... FROM/TO/... up to the end of the line, which is not looked for before. */
+static int read_branches(struct text *t, const uint8_t *p, uint64_t ip)
 {
-    const uint8_t *line = p;
+    const uint8_t *line = p, *end = t->end;
     unsigned digits = 0;
-    while ((p = skip_blanks(p, end)) < end) {
+    for (;;) {
         struct pgk_perf_branch b = {0};
+        while (p < end && (is_blank(*p) || *p == '\r'))
+            p++;
+        if (p == end || *p == '\n')
+            break;
         const uint8_t *q = take_address(p, end, &b.from, &digits);
         q = q && q < end && *q == '/' ? take_address(q + 1, end, &b.to, &digits) : NULL;
-        if (!q || (q < end && *q != '/' && !is_blank(*q))) {
-            note_unreadable(t, line, end);
+        if (!q || (q < end && *q != '/' && !ends_word(*q))) {
+            p = end_of_line(p, end);
+            note_unreadable(t, line, p);
             break;
         }
         if (PGK_UNLIKELY(!pgk_vec_push(&t->branches, b)))
             return pgk_fail_nomem(t->err);
         p = skip_word(q, end);
     }
+    t->at = p < end ? p + 1 : end;
     return tell_gathered(t, PGK_PERF_HAS_BRANCHES, ip);
 }
 
@@ -340,35 +367,34 @@ static int read_record(struct text *t, const uint8_t *line, const uint8_t *end)
     return 0;
 }
 
-static int read_line(struct text *t, const uint8_t *line, const uint8_t *end)
+/* The end of a line is looked for only if there are no branches in it, which is rare. */
+static int read_line(struct text *t)
 {
-    const uint8_t *p = skip_blanks(line, end), *q;
-    uint64_t value;
-    if (p == end) /* a call chain without branches ends here */
+    uint64_t value, count;
+    const uint8_t *line = t->at, *p = skip_blanks(line, t->end);
+    const uint8_t *behind = take_hex(p, t->end, &value);
+    const uint8_t *next = behind ? skip_blanks(behind, t->end) : p;
+    t->line++;
+    if (starts_branches(p, t->end))
+        return read_branches(t, p, 0);
+    if (starts_branches(next, t->end))
+        return read_branches(t, next, value);
+    const uint8_t *end = end_of_line(p, t->end);
+    t->at = end < t->end ? end + 1 : end;
+    while (end > line && (end[-1] == '\r' || is_blank(end[-1])))
+        end--;
+    if (p >= end) /* a call chain without branches ends here */
         return t->chain.n ? tell_gathered(t, 0, 0) : 0;
-    if (p == line && (q = take_decimal(p, end, &value)) == end) {
-        t->count = value;
+    if (p == line && take_decimal(p, end, &count) == end) {
+        t->count = count;
         return 0;
     }
-    if (starts_branches(p, end))
-        return read_branches(t, p, end, 0);
-    q = take_hex(p, end, &value);
-    if (!q || (q < end && !is_blank(*q)))
-        return read_record(t, line, end);
-    p = skip_blanks(q, end);
-    if (starts_branches(p, end))
-        return read_branches(t, p, end, value);
-    if (p == line || (p < end && memmem(p, (size_t)(end - p), "PERF_RECORD_", 12)))
+    if (!behind || (behind < end && !is_blank(*behind)) || p == line ||
+        (next < end && memmem(next, (size_t)(end - next), "PERF_RECORD_", 12)))
         return read_record(t, line, end);
     if (*line != '\t') /* what perf prints without a call chain */
-        return p == end ? tell_gathered(t, 0, value) : read_record(t, line, end);
+        return next >= end ? tell_gathered(t, 0, value) : read_record(t, line, end);
     return pgk_vec_push(&t->chain, value) ? 0 : pgk_fail_nomem(t->err);
-}
-
-static const uint8_t *end_of_line(const uint8_t *at, const uint8_t *end)
-{
-    const uint8_t *newline = memchr(at, '\n', (size_t)(end - at));
-    return newline ? newline : end;
 }
 
 int pgk_perf_text_read(struct pgk_filemap *map, const struct pgk_source *src,
@@ -388,12 +414,7 @@ int pgk_perf_text_read(struct pgk_filemap *map, const struct pgk_source *src,
     *info = (struct pgk_perf_info){
         .form = "text of perf", .cpu = "", .bytes = map->size, .events = &event, .n_events = 1};
     while (!status && t.at < t.end) {
-        const uint8_t *line = t.at, *end = end_of_line(line, t.end);
-        t.line++;
-        t.at = end < t.end ? end + 1 : end;
-        while (end > line && (end[-1] == '\r' || is_blank(end[-1])))
-            end--;
-        status = read_line(&t, line, end);
+        status = read_line(&t);
         if (PGK_UNLIKELY((size_t)(t.at - released) >= PGK_PERF_RELEASE_BYTES)) {
             released = t.at;
             pgk_filemap_done(map, (size_t)(t.at - map->bytes));
