@@ -18,6 +18,11 @@ void *pgrt_je_mallocx(size_t n, int flags);
 void pgrt_je_free(void *p);
 enum { JE_ZERO = 0x40 };
 
+/* Pages that a program has freed go back to the system within half a second: with the ten seconds
+ * that jemalloc waits, programs which read one large thing after the other peak a third higher. */
+extern const char *pgrt_je_malloc_conf;
+const char *pgrt_je_malloc_conf = "dirty_decay_ms:500";
+
 u32 pgrt_region_list[PGRT_REGIONS_MAX], pgrt_region_count;
 static uint8_t region_seen[1 << (47 - PGRT_REGION_SHIFT)];
 
