@@ -126,14 +126,15 @@ int pgk_filemap_open_head(struct pgk_filemap *m, const char *path, struct pgk_er
     return open_path(m, path, HEAD_BYTES, err);
 }
 
-void pgk_filemap_done(const struct pgk_filemap *m, size_t size)
+void pgk_filemap_done(const struct pgk_filemap *m, size_t first, size_t end)
 {
     if (!m->mapped)
         return;
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    size_t whole = (size < m->size ? size : m->size) & ~(page - 1);
-    if (whole)
-        (void)madvise((void *)(uintptr_t)m->bytes, whole, MADV_DONTNEED);
+    first &= ~(page - 1);
+    end = (end < m->size ? end : m->size) & ~(page - 1);
+    if (first < end)
+        (void)madvise((void *)(uintptr_t)(m->bytes + first), end - first, MADV_DONTNEED);
 }
 
 void pgk_filemap_close(struct pgk_filemap *m)

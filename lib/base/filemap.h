@@ -22,8 +22,9 @@ int pgk_filemap_open(struct pgk_filemap *m, const char *path, struct pgk_err *er
 /* The same to look at the beginning: of a compressed file perhaps only the first pieces are there,
  * which `cut` says. */
 int pgk_filemap_open_head(struct pgk_filemap *m, const char *path, struct pgk_err *err);
-/* Tells the kernel that the first `size` bytes will not be read again. */
-void pgk_filemap_done(const struct pgk_filemap *m, size_t size);
+/* Tells the kernel that the bytes from `first` to before `end` will not be read again; a page that
+ * is partly behind `end` is kept. */
+void pgk_filemap_done(const struct pgk_filemap *m, size_t first, size_t end);
 /* Accepts a zeroed struct; zeroes it. */
 void pgk_filemap_close(struct pgk_filemap *m);
 

@@ -498,7 +498,7 @@ static const struct section *find_section(const struct pgk_elf *elf, const char 
 void pgk_elf_rest(const struct pgk_elf *elf)
 {
     if (elf->mapped)
-        pgk_filemap_done(&elf->map, elf->map.size);
+        pgk_filemap_done(&elf->map, 0, elf->map.size);
 }
 
 const uint8_t *pgk_elf_raw_section(const struct pgk_elf *elf, const char *name, size_t *size)

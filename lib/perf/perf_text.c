@@ -416,8 +416,8 @@ int pgk_perf_text_read(struct pgk_filemap *map, const struct pgk_source *src,
     while (!status && t.at < t.end) {
         status = read_line(&t);
         if (PGK_UNLIKELY((size_t)(t.at - released) >= PGK_PERF_RELEASE_BYTES)) {
+            pgk_filemap_done(map, (size_t)(released - map->bytes), (size_t)(t.at - map->bytes));
             released = t.at;
-            pgk_filemap_done(map, (size_t)(t.at - map->bytes));
         }
     }
     if (!status && t.chain.n)

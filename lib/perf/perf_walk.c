@@ -56,8 +56,8 @@ static int visit(struct walk *w, struct pgk_cursor *c, bool partial, bool packed
         if (partial && left < RECORD_HEADER)
             return 0;
         if (PGK_UNLIKELY(!packed && at - w->released >= PGK_PERF_RELEASE_BYTES)) {
+            pgk_filemap_done(w->file->map, w->released, at);
             w->released = at;
-            pgk_filemap_done(w->file->map, at);
         }
         const uint8_t *head = pgk_cur_take(c, RECORD_HEADER, "record header");
         PGK_TRY(pgk_cur_check(c, w->err, PGK_F("record %" PRIu64, w->ordinal + 1)));

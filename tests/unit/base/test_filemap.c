@@ -35,7 +35,7 @@ static void maps_a_file(void **state)
     assert_true(m.mapped);
     assert_int_equal(m.size, 6);
     assert_memory_equal(m.bytes, "hello\n", 6);
-    pgk_filemap_done(&m, 6);
+    pgk_filemap_done(&m, 0, 6);
     pgk_filemap_close(&m);
     assert_null(m.bytes);
     pgk_filemap_close(&m);
@@ -53,10 +53,10 @@ static void bytes_that_were_let_go_can_be_read_again(void **state)
     struct pgk_filemap m;
     assert_int_equal(pgk_filemap_open(&m, path, NULL), 0);
     for (size_t n = 0; n <= SIZE; n += 1111) {
-        pgk_filemap_done(&m, n);
+        pgk_filemap_done(&m, n / 2, n);
         assert_memory_equal(m.bytes, bytes, SIZE);
     }
-    pgk_filemap_done(&m, SIZE_MAX);
+    pgk_filemap_done(&m, 0, SIZE_MAX);
     assert_memory_equal(m.bytes, bytes, SIZE);
     pgk_filemap_close(&m);
 }
@@ -84,7 +84,7 @@ static void bytes_that_were_let_go_leave_memory(void **state)
     for (size_t i = 0; i < SIZE; i += 512)
         assert_int_equal(m.bytes[i], 0);
     long before = resident_file_pages(), half = SIZE / 2 / sysconf(_SC_PAGESIZE);
-    pgk_filemap_done(&m, SIZE / 2);
+    pgk_filemap_done(&m, 0, SIZE / 2);
     long after = resident_file_pages();
     pgk_filemap_close(&m);
     /* The kernel's count may be some pages behind. */
@@ -101,7 +101,7 @@ static void an_empty_file_has_bytes_and_no_size(void **state)
     assert_int_equal(pgk_filemap_open(&m, path, NULL), 0);
     assert_non_null(m.bytes);
     assert_int_equal(m.size, 0);
-    pgk_filemap_done(&m, 10);
+    pgk_filemap_done(&m, 0, 10);
     pgk_filemap_close(&m);
 }
 
@@ -150,7 +150,7 @@ static void assert_reads_pipe(bool as_stdin, size_t size)
     assert_non_null(m.bytes);
     for (size_t i = 0; i < size; i++)
         assert_int_equal(m.bytes[i], (i * 11) & 0xff);
-    pgk_filemap_done(&m, size);
+    pgk_filemap_done(&m, 0, size);
     pgk_filemap_close(&m);
     int status;
     assert_int_equal(waitpid(child, &status, 0), child);
