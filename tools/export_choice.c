@@ -11,11 +11,11 @@ static enum pgk_export find(const char *name)
     return f;
 }
 
-enum pgk_export export_format(const struct cli_verb *verb, const char *name)
+static enum pgk_export format_named(const char *name)
 {
     enum pgk_export format = find(name);
     if (format == PGK_EXPORTS)
-        cli_usage(verb, "--format takes one of " EXPORT_FORMATS ", not '%s'", name);
+        cli_usage(&cmd_report, "--format takes one of " EXPORT_FORMATS ", not '%s'", name);
     return format;
 }
 
@@ -49,7 +49,7 @@ void report_option(struct report_choice *choice, int option)
         choice->output = optarg;
         break;
     case 'F':
-        choice->format = export_format(&cmd_report, optarg);
+        choice->format = format_named(optarg);
         break;
     case 'B':
         choice->base = optarg;

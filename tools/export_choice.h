@@ -8,8 +8,7 @@
 #define EXPORT_VIEWERS "pprof, folded, speedscope, csv, json"
 #define EXPORT_FORMATS "html, " EXPORT_VIEWERS
 
-/* Each exits with a sentence if there is no such name. */
-enum pgk_export export_format(const struct cli_verb *verb, const char *name);
+/* Exits with a sentence if there is no such name. */
 enum pgk_heap_weight export_weight(const struct cli_verb *verb, const char *name);
 /* Whether that is the name of a format of EXPORT_VIEWERS, and which. */
 bool export_is_viewer(const char *name, enum pgk_export *format);

@@ -14,7 +14,7 @@ struct pgk_address_space {
     const struct pgk_binaries *binaries;
     struct pgk_process_map *map;
     PGK_VEC(uint32_t) binary_of_file; /* by number of the mapped file */
-    size_t foreign; /* mapped files with the name of a binary, but another build id */
+    size_t foreign;         /* mapped files with the name of a binary, but another build id */
     char foreign_text[256]; /* about the first of them */
     bool any_matched;
     bool kernel; /* the first binary is the kernel */
@@ -35,11 +35,11 @@ struct pgk_address_window {
     uint32_t binary;      /* PGK_NO_BINARY: none of ours */
 };
 
-static inline bool pgk_address_in_window(const struct pgk_address_window *w, int32_t pid,
-                                         uint64_t time, uint64_t addr)
+/* How many addresses from `start` on it holds for at that time; 0 for another process. */
+static inline uint64_t pgk_address_window_room(const struct pgk_address_window *w, int32_t pid,
+                                               uint64_t time)
 {
-    return addr >= w->start && addr < w->end && pid == w->pid && time >= w->from &&
-           time < w->until;
+    return pid == w->pid && time >= w->from && time < w->until ? w->end - w->start : 0;
 }
 
 /* The window around `addr`; an empty one if nothing was mapped there. The map must be ready. */

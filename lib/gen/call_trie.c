@@ -296,8 +296,7 @@ bool pgk_call_trie_count(struct pgk_call_trie *trie, const struct pgk_steps *ste
         uint32_t after = slot->node == LOST ? PGK_CALL_ROOT : slot->node;
         bool lost = slot->node == LOST || s->impossible || s->from == PGK_STEP_OUT;
         uint32_t before = lost ? PGK_CALL_ROOT : undo_branch(trie, after, s);
-        uint64_t from = s->from == PGK_STEP_OUT ? PGK_ADDR_EXTERNAL : code->base + s->from;
-        uint64_t to = code->base + s->to;
+        uint64_t from = pgk_step_source(s, code), to = code->base + s->to;
         if (s->to == PGK_STEP_OUT)
             continue;
         if (before == PGK_INDEX_NONE ||

@@ -52,7 +52,6 @@ struct pgk_call_trie {
     PGK_VEC(uint32_t) last;         /* the path that was found last, outermost first */
 };
 
-typedef PGK_VEC(uint64_t) pgk_addr_vec;
 typedef PGK_VEC(uint32_t) pgk_step_vec;
 
 struct pgk_call_sample {

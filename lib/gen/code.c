@@ -175,6 +175,15 @@ uint64_t pgk_code_first(struct pgk_code *code, uint64_t addr, uint64_t last)
     return UINT64_MAX;
 }
 
+bool pgk_code_list(struct pgk_code *code, uint64_t first, uint64_t last, pgk_addr_vec *addrs)
+{
+    for (uint64_t at = first; (at = pgk_code_first(code, at, last)) != UINT64_MAX;
+         at += pgk_code_mark(code, at) & PGK_CODE_LENGTH)
+        if (!pgk_vec_push(addrs, at))
+            return false;
+    return true;
+}
+
 uint64_t pgk_code_before(struct pgk_code *code, uint64_t addr)
 {
     enum { LONGEST = 15 };

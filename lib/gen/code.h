@@ -11,6 +11,8 @@
 #include "insn.h"
 #include "vec.h"
 
+typedef PGK_VEC(uint64_t) pgk_addr_vec;
+
 /* Bits of the byte that stands for an address. */
 enum {
     PGK_CODE_LENGTH = 0x0f, /* 0: no instruction starts here */
@@ -73,6 +75,8 @@ bool pgk_code_insn(const struct pgk_code *code, uint64_t addr, struct pgk_insn *
 
 /* First instruction at `addr` or behind it, up to `last`; UINT64_MAX if there is none. */
 uint64_t pgk_code_first(struct pgk_code *code, uint64_t addr, uint64_t last);
+/* Adds the addresses of all instructions from `first` to `last`. False when out of memory. */
+bool pgk_code_list(struct pgk_code *code, uint64_t first, uint64_t last, pgk_addr_vec *addrs);
 /* The nearest instruction before `addr`; UINT64_MAX if there is none within its region. */
 uint64_t pgk_code_before(struct pgk_code *code, uint64_t addr);
 

@@ -102,15 +102,11 @@ static void note_first(struct code *c, uint32_t name)
 static bool list_code(struct code *c)
 {
     const struct pgk_functions *f = &c->b->functions;
-    struct pgk_code *code = &c->b->code;
     for (size_t i = 0; i < f->ranges.n; i++) {
         const struct pgk_function_range *r = &f->ranges.v[i];
-        if (!c->sampled[r->function])
-            continue;
-        for (uint64_t at = r->low; (at = pgk_code_first(code, at, r->high - 1)) != UINT64_MAX;
-             at += pgk_code_mark(code, at) & PGK_CODE_LENGTH)
-            if (!pgk_vec_push(&c->addrs, at))
-                return false;
+        if (c->sampled[r->function] &&
+            !pgk_code_list(&c->b->code, r->low, r->high - 1, &c->addrs))
+            return false;
     }
     return true;
 }

@@ -36,13 +36,10 @@ struct lines {
 /* Instructions of the pieces, sources of branches, and loads of vtables. */
 static int list_addresses(struct lines *l, struct pgk_err *err)
 {
-    struct pgk_code *code = &l->b->code;
     for (size_t i = 0; i < l->pieces.n; i++) {
         const struct pgk_piece *p = &l->pieces.v[i];
-        for (uint64_t at = p->low; (at = pgk_code_first(code, at, p->high)) != UINT64_MAX;
-             at += pgk_code_mark(code, at) & PGK_CODE_LENGTH)
-            if (!pgk_vec_push(&l->frames.addrs, at))
-                return pgk_fail_nomem(err);
+        if (!pgk_code_list(&l->b->code, p->low, p->high, &l->frames.addrs))
+            return pgk_fail_nomem(err);
     }
     const struct pgk_pairs *branches = &l->b->counters.branches;
     for (size_t i = 0; i < branches->v.n; i++)

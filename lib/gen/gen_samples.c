@@ -10,11 +10,8 @@
 /* Which windows hold for a sample. */
 static void choose_windows(struct pgk_gen *g, const struct pgk_perf_sample *s)
 {
-    for (unsigned i = 0; i < PGK_GEN_WINDOWS; i++) {
-        const struct pgk_address_window *w = &g->windows[i];
-        bool holds = s->pid == w->pid && s->time >= w->from && s->time < w->until;
-        g->room[i] = holds ? w->end - w->start : 0;
-    }
+    for (unsigned i = 0; i < PGK_GEN_WINDOWS; i++)
+        g->room[i] = pgk_address_window_room(&g->windows[i], s->pid, s->time);
 }
 
 static unsigned find_window(struct pgk_gen *g, const struct pgk_perf_sample *s, uint64_t addr)
@@ -91,6 +88,12 @@ static void sample_outside(struct pgk_gen *g, const struct pgk_perf_sample *s)
                         file_at(g, s, s->ip));
 }
 
+/* From the base of a binary's code; PGK_STEP_OUT for what is not in it. */
+static inline uint32_t offset_in(const struct pgk_gen *g, uint32_t binary, struct pgk_gen_place at)
+{
+    return at.binary == binary ? pgk_code_offset(&g->v.v[binary].code, at.addr) : PGK_STEP_OUT;
+}
+
 /* The step of a branch; PGK_INDEX_NONE if nothing of it is an instruction. `source` is set to
  * PGK_STEP_OUT if it is none. False when out of memory. */
 static inline bool need_step(struct pgk_gen_binary *b, uint32_t *source, uint32_t target,
@@ -118,8 +121,7 @@ static int count_branch(struct pgk_gen *g, struct pgk_gen_place from, struct pgk
     uint32_t number = to.binary == PGK_NO_BINARY ? from.binary : to.binary;
     struct pgk_gen_binary *b = &g->v.v[number];
     PGK_TRY(pgk_gen_need_code(g, b));
-    uint32_t source = from.binary == number ? pgk_code_offset(&b->code, from.addr) : PGK_STEP_OUT;
-    uint32_t target = to.binary == number ? pgk_code_offset(&b->code, to.addr) : PGK_STEP_OUT;
+    uint32_t source = offset_in(g, number, from), target = offset_in(g, number, to);
     uint32_t end = last->binary == number && target != PGK_STEP_OUT ? last->off : PGK_STEP_OUT;
     uint32_t step;
     if (!need_step(b, &source, target, end, &step))
@@ -244,11 +246,8 @@ static bool list_steps(struct pgk_gen *g, uint32_t binary)
     if (!pgk_vec_reserve(&g->sample.steps, g->seen.n))
         return false;
     for (size_t i = 0; i < g->seen.n; i++) {
-        const struct pgk_gen_place *from = &g->branches.v[2 * i], *to = from + 1;
-        uint32_t source = from->binary == binary ? pgk_code_offset(&b->code, from->addr)
-                                                 : PGK_STEP_OUT;
-        uint32_t target = to->binary == binary ? pgk_code_offset(&b->code, to->addr)
-                                               : PGK_STEP_OUT;
+        uint32_t source = offset_in(g, binary, g->branches.v[2 * i]);
+        uint32_t target = offset_in(g, binary, g->branches.v[2 * i + 1]);
         if (source == PGK_STEP_OUT && target == PGK_STEP_OUT)
             continue;
         uint32_t end = target == PGK_STEP_OUT ? PGK_STEP_OUT : last;

@@ -7,16 +7,6 @@
 
 /* ---- instructions ---- */
 
-static bool list_range(struct pgk_line_contexts *c, uint64_t from, uint64_t to)
-{
-    struct pgk_code *code = &c->b->code;
-    for (uint64_t at = from; (at = pgk_code_first(code, at, to)) != UINT64_MAX;
-         at += pgk_code_mark(code, at) & PGK_CODE_LENGTH)
-        if (!pgk_vec_push(&c->frames.addrs, at))
-            return false;
-    return true;
-}
-
 static bool add_ranges(struct pgk_pairs *all, const struct pgk_call_counts *ranges)
 {
     bool ok = pgk_vec_reserve(&all->v, ranges->v.n);
@@ -33,7 +23,7 @@ static bool list_ranges(struct pgk_line_contexts *c)
     bool ok = add_ranges(&all, &c->b->calls.ranges) && add_ranges(&all, &c->b->named.ranges) &&
               pgk_pieces_make(&pieces, &all, NULL);
     for (size_t i = 0; ok && i < pieces.n; i++)
-        ok = list_range(c, pieces.v[i].low, pieces.v[i].high);
+        ok = pgk_code_list(&c->b->code, pieces.v[i].low, pieces.v[i].high, &c->frames.addrs);
     pgk_pairs_free(&all);
     pgk_vec_free(&pieces);
     return ok;

@@ -22,7 +22,7 @@ static void find_kind(struct pgk_step *s, struct pgk_code *code)
         kind = pgk_code_kind(pgk_code_mark(code, code->base + s->from));
     if (kind == PGK_INSN_CALL) {
         s->kind = PGK_STEP_CALL;
-        s->call = s->from == PGK_STEP_OUT ? PGK_ADDR_EXTERNAL : code->base + s->from;
+        s->call = pgk_step_source(s, code);
     } else if (kind == PGK_INSN_RET) {
         s->kind = PGK_STEP_RETURN;
         s->call = behind;
@@ -58,8 +58,7 @@ bool pgk_steps_count(const struct pgk_steps *steps, const struct pgk_code *code,
 {
     for (size_t i = 0; i < steps->v.n; i++) {
         const struct pgk_step *s = &steps->v.v[i];
-        uint64_t from = s->from == PGK_STEP_OUT ? PGK_ADDR_EXTERNAL : code->base + s->from;
-        uint64_t to = code->base + s->to;
+        uint64_t from = pgk_step_source(s, code), to = code->base + s->to;
         if (s->to == PGK_STEP_OUT)
             continue;
         if (!pgk_pairs_add(&counters->branches, from, to, s->count) ||

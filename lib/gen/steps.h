@@ -29,6 +29,12 @@ struct pgk_steps {
     struct pgk_index index;
 };
 
+/* The address that a branch came from; PGK_ADDR_EXTERNAL for elsewhere. */
+static inline uint64_t pgk_step_source(const struct pgk_step *s, const struct pgk_code *code)
+{
+    return s->from == PGK_STEP_OUT ? PGK_ADDR_EXTERNAL : code->base + s->from;
+}
+
 static inline uint64_t pgk_step_hash(uint32_t from, uint32_t to, uint32_t end)
 {
     return from * UINT64_C(0x9e3779b97f4a7c15) + ((uint64_t)end << 32 | to);
