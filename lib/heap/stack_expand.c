@@ -140,15 +140,3 @@ bool pgk_stack_expand(struct pgk_stack_tree *to, const struct pgk_stack_tree *fr
     pgk_vec_free(&e.hollow);
     return ok;
 }
-
-bool pgk_stack_in_order(const struct pgk_stack_tree *t)
-{
-    for (uint32_t i = 1; i < t->nodes.n; i++) {
-        uint32_t at = i - 1, parent = t->nodes.v[i].parent;
-        while (at > parent)
-            at = t->nodes.v[at].parent;
-        if (at != parent)
-            return false;
-    }
-    return true;
-}
