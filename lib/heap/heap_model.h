@@ -190,6 +190,12 @@ static inline void pgk_heap_prefetch_context(const struct pgk_heap *h, uint32_t 
         pgk_context_prefetch(h, (at & ~PGK_CONTEXT_HELD) - 1);
 }
 
+/* The same for whoever looks at the leaf's frame of a stack. */
+static inline void pgk_heap_prefetch_leaf(const struct pgk_heap *h, uint32_t stack)
+{
+    __builtin_prefetch(&h->stacks.nodes.v[stack]);
+}
+
 /* Adds `mib` to the context of the stack (rule `across`); its histogram is copied. */
 PGK_MUST_USE int pgk_heap_add(struct pgk_heap *h, uint32_t stack, const struct pgk_mib *mib,
                               struct pgk_err *err);

@@ -59,6 +59,7 @@ static bool arrive(struct expand *e, uint32_t old, uint32_t new)
         for (; i < end; i++) {
             uint32_t child = e->children[i], frame = e->from->nodes.v[child].frame;
             uint32_t stop = e->map->first.v[frame], left = e->map->first.v[frame + 1];
+            __builtin_prefetch(&e->first_child[child]); /* children lie all over the tree */
             if (left > stop)
                 e->items.v[e->items.n++] =
                     (struct item){child, left, stop, e->map->frames.v[left - 1]};

@@ -111,6 +111,7 @@ static bool put_chain(const struct maker *k, struct share *s, uint32_t rank)
 
 static bool put_ranks(const struct maker *k, struct share *s, uint32_t first, uint32_t end)
 {
+    enum { AHEAD = 12 };
     size_t extra = 0, extras_end = k->extras.n;
     while (extra < extras_end) {
         size_t middle = extra + (extras_end - extra) / 2;
@@ -120,6 +121,8 @@ static bool put_ranks(const struct maker *k, struct share *s, uint32_t first, ui
             extras_end = middle;
     }
     for (uint32_t rank = first; rank < end; rank++) {
+        if (rank + AHEAD < end)
+            pgk_heap_prefetch_leaf(k->h, k->radix->stacks[rank + AHEAD]);
         if (k->owned[rank] && !put_chain(k, s, rank))
             return false;
         for (; extra < k->extras.n && k->extras.v[extra].rank == rank; extra++)
