@@ -12,7 +12,7 @@ struct pgk_record_members {
 };
 
 PGK_MUST_USE int pgk_record_members_make(struct pgk_record_members *m, const struct pgk_heap *h,
-                                         const struct pgk_radix_stacks *radix,
+                                         const struct pgk_radix_stacks *radix, unsigned threads,
                                          struct pgk_err *err);
 void pgk_record_members_free(struct pgk_record_members *m);
 
