@@ -16,6 +16,7 @@ struct writer {
     size_t n_fields, mib_size;
     size_t block_size;           /* of an alloc site in a record */
     uint8_t *blocks;             /* by rank of a context's stack: alloc site as in a record */
+    bool *owned;                 /* the same: it stands in the records of its inline chain */
     struct pgk_record_members members;
     uint64_t *stack_ids;         /* V2: by rank */
     uint64_t summary[6];         /* V4 */
@@ -89,6 +90,7 @@ static void pack_blocks(struct writer *w, size_t first, size_t end)
             continue;
         uint32_t rank = pgk_radix_rank(&w->radix, c->stack);
         uint8_t *at = w->blocks + rank * w->block_size;
+        w->owned[rank] = c->owned_by_chain;
         at += pack_stack_name(w, rank, at);
         for (size_t k = 0; k < w->n_fields; k++) {
             uint64_t v = pgk_context_file_value(w->h, c, w->schema[k]);
@@ -397,7 +399,8 @@ static int make_blocks(struct writer *w)
 {
     w->block_size = w->mib_size + (w->version >= 3 ? 4 : w->version == 2 ? 8 : 0);
     w->blocks = pgk_mem_alloc(w->radix.n_stacks + 1, w->block_size);
-    return w->blocks ? pgk_pool_run(w->threads, SHARES, run_share, w) : PGK_E_NOMEM;
+    w->owned = pgk_mem_zalloc(w->radix.n_stacks + 1, sizeof *w->owned);
+    return w->blocks && w->owned ? pgk_pool_run(w->threads, SHARES, run_share, w) : PGK_E_NOMEM;
 }
 
 /* The large tables of the model are given back as soon as they have been used. */
@@ -418,15 +421,15 @@ static int prepare(struct writer *w, const struct pgk_indexed_write_opts *opts,
     PGK_TRY(pgk_radix_write(&w->radix, w->h, w->version >= 3 ? w->out : NULL, w->threads, err));
     if (w->version == 2)
         PGK_TRY(make_stack_ids(w, err));
-    PGK_TRY(pgk_record_members_make(&w->members, w->h, &w->radix, w->threads, err));
-    if (mine && w->version >= 3)
-        pgk_vec_free(&mine->stacks.nodes);
     if (make_blocks(w))
         return pgk_fail_nomem(err);
     if (mine && w->version >= 3) {
         pgk_vec_free(&mine->contexts);
         pgk_vec_free(&mine->wide);
     }
+    PGK_TRY(pgk_record_members_make(&w->members, w->h, &w->radix, w->owned, w->threads, err));
+    if (mine && w->version >= 3)
+        pgk_vec_free(&mine->stacks.nodes);
     return 0;
 }
 
@@ -447,6 +450,7 @@ int pgk_memprof_write(const struct pgk_heap *h, struct pgk_heap *taken, struct p
     int status = write_section(&w, opts, err);
     pgk_radix_free(&w.radix);
     pgk_mem_free(w.blocks);
+    pgk_mem_free(w.owned);
     pgk_record_members_free(&w.members);
     pgk_mem_free(w.stack_ids);
     pgk_heap_close(&plain);
