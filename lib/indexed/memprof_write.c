@@ -147,10 +147,12 @@ static void write_call(const struct writer *w, uint32_t ref, struct pgk_sink *ou
 static void write_blocks(const struct writer *w, const uint32_t *ranks, size_t n,
                          struct pgk_sink *out)
 {
-    enum { USUAL = 32, ROOM = 4096 }; /* size with the fields that compilers use */
+    enum { AHEAD = 12, ROOM = 4096, USUAL = 32 /* size with the fields that compilers use */ };
     uint8_t room[ROOM], *at = room;
     for (size_t i = 0; i < n; i++) {
         const uint8_t *block = w->blocks + ranks[i] * w->block_size;
+        if (i + AHEAD < n)
+            __builtin_prefetch(w->blocks + ranks[i + AHEAD] * w->block_size);
         if ((size_t)(room + ROOM - at) < w->block_size) {
             pgk_sink_bytes(out, room, (size_t)(at - room));
             at = room;
