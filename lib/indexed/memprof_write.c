@@ -16,6 +16,7 @@ struct writer {
     size_t n_fields, mib_size;
     size_t block_size;           /* of an alloc site in a record */
     uint8_t *blocks;             /* by rank of a context's stack: alloc site as in a record */
+    bool *owned;                 /* the same: it stands in the records of its inline chain */
     struct pgk_record_members members;
     uint64_t *stack_ids;         /* V2: by rank */
     uint64_t summary[6];         /* V4 */
@@ -89,6 +90,7 @@ static void pack_blocks(struct writer *w, size_t first, size_t end)
             continue;
         uint32_t rank = pgk_radix_rank(&w->radix, c->stack);
         uint8_t *at = w->blocks + rank * w->block_size;
+        w->owned[rank] = c->owned_by_chain;
         at += pack_stack_name(w, rank, at);
         for (size_t k = 0; k < w->n_fields; k++) {
             uint64_t v = pgk_context_file_value(w->h, c, w->schema[k]);
@@ -145,10 +147,12 @@ static void write_call(const struct writer *w, uint32_t ref, struct pgk_sink *ou
 static void write_blocks(const struct writer *w, const uint32_t *ranks, size_t n,
                          struct pgk_sink *out)
 {
-    enum { USUAL = 32, ROOM = 4096 }; /* size with the fields that compilers use */
+    enum { AHEAD = 12, ROOM = 4096, USUAL = 32 /* size with the fields that compilers use */ };
     uint8_t room[ROOM], *at = room;
     for (size_t i = 0; i < n; i++) {
         const uint8_t *block = w->blocks + ranks[i] * w->block_size;
+        if (i + AHEAD < n)
+            __builtin_prefetch(w->blocks + ranks[i + AHEAD] * w->block_size);
         if ((size_t)(room + ROOM - at) < w->block_size) {
             pgk_sink_bytes(out, room, (size_t)(at - room));
             at = room;
@@ -397,7 +401,8 @@ static int make_blocks(struct writer *w)
 {
     w->block_size = w->mib_size + (w->version >= 3 ? 4 : w->version == 2 ? 8 : 0);
     w->blocks = pgk_mem_alloc(w->radix.n_stacks + 1, w->block_size);
-    return w->blocks ? pgk_pool_run(w->threads, SHARES, run_share, w) : PGK_E_NOMEM;
+    w->owned = pgk_mem_zalloc(w->radix.n_stacks + 1, sizeof *w->owned);
+    return w->blocks && w->owned ? pgk_pool_run(w->threads, SHARES, run_share, w) : PGK_E_NOMEM;
 }
 
 /* The large tables of the model are given back as soon as they have been used. */
@@ -418,15 +423,15 @@ static int prepare(struct writer *w, const struct pgk_indexed_write_opts *opts,
     PGK_TRY(pgk_radix_write(&w->radix, w->h, w->version >= 3 ? w->out : NULL, w->threads, err));
     if (w->version == 2)
         PGK_TRY(make_stack_ids(w, err));
-    PGK_TRY(pgk_record_members_make(&w->members, w->h, &w->radix, w->threads, err));
-    if (mine && w->version >= 3)
-        pgk_vec_free(&mine->stacks.nodes);
     if (make_blocks(w))
         return pgk_fail_nomem(err);
     if (mine && w->version >= 3) {
         pgk_vec_free(&mine->contexts);
         pgk_vec_free(&mine->wide);
     }
+    PGK_TRY(pgk_record_members_make(&w->members, w->h, &w->radix, w->owned, w->threads, err));
+    if (mine && w->version >= 3)
+        pgk_vec_free(&mine->stacks.nodes);
     return 0;
 }
 
@@ -447,6 +452,7 @@ int pgk_memprof_write(const struct pgk_heap *h, struct pgk_heap *taken, struct p
     int status = write_section(&w, opts, err);
     pgk_radix_free(&w.radix);
     pgk_mem_free(w.blocks);
+    pgk_mem_free(w.owned);
     pgk_record_members_free(&w.members);
     pgk_mem_free(w.stack_ids);
     pgk_heap_close(&plain);

@@ -23,7 +23,7 @@ struct pgk_radix_stacks {
     /* See pgk_radix_rank. */
     struct pgk_bit_set ends; /* nodes at which stacks in use end */
     uint32_t *ranks;         /* of these */
-    uint32_t *moved;         /* by stack of the model: node, where these are not the same; or NULL */
+    uint32_t *moved;         /* by stack of the model: node; NULL where these are the same */
     /* Until pgk_radix_write: */
     struct pgk_stack_tree ordered;      /* where those of the model are in no order, these are */
     const struct pgk_stack_node *nodes;

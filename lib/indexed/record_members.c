@@ -26,7 +26,7 @@ struct maker {
     const struct pgk_heap *h;
     const struct pgk_radix_stacks *radix;
     uint32_t *record_of;  /* by function */
-    bool *owned;          /* by rank: a context that stands in the records of its inline chain */
+    const bool *owned;
     struct share shares[SHARES];
     PGK_VEC(struct extra) extras;  /* by rank */
     PGK_VEC(uint32_t) calls;       /* sites, by rank */
@@ -182,16 +182,8 @@ static bool make(struct maker *k, unsigned threads)
     struct pgk_record_members *m = k->m;
     if (!number_records(k) || !order_sites(k))
         return false;
-    k->owned = pgk_mem_zalloc(k->radix->n_stacks + 1, 1);
     m->first = pgk_mem_zalloc(m->guids.n + 1, sizeof *m->first);
-    if (!k->owned || !m->first)
-        return false;
-    for (uint32_t i = 0; i < k->h->contexts.n; i++) {
-        const struct pgk_heap_context *c = &k->h->contexts.v[i];
-        if (c->stack)
-            k->owned[pgk_radix_rank(k->radix, c->stack)] = c->owned_by_chain;
-    }
-    if (pgk_pool_run(threads, SHARES, put_share, k))
+    if (!m->first || pgk_pool_run(threads, SHARES, put_share, k))
         return false;
     place(k);
     m->refs = pgk_mem_alloc((size_t)m->first[m->guids.n] + 1, sizeof *m->refs);
@@ -199,14 +191,13 @@ static bool make(struct maker *k, unsigned threads)
 }
 
 int pgk_record_members_make(struct pgk_record_members *m, const struct pgk_heap *h,
-                            const struct pgk_radix_stacks *radix, unsigned threads,
-                            struct pgk_err *err)
+                            const struct pgk_radix_stacks *radix, const bool *owned,
+                            unsigned threads, struct pgk_err *err)
 {
-    struct maker k = {.m = m, .h = h, .radix = radix};
+    struct maker k = {.m = m, .h = h, .radix = radix, .owned = owned};
     *m = (struct pgk_record_members){0};
     bool ok = make(&k, threads);
     pgk_mem_free(k.record_of);
-    pgk_mem_free(k.owned);
     for (size_t i = 0; i < SHARES; i++) {
         pgk_mem_free(k.shares[i].n);
         pgk_mem_free(k.shares[i].last);
