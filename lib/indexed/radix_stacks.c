@@ -396,11 +396,14 @@ static void sort_children(uint64_t *v, size_t n)
     }
 }
 
-/* Goes to a node; its frame stands at `where`. */
+/* Goes to a node, whose frame stands at `where`, and on while that has one child and no stack. */
 static bool enter(struct walk *w, uint32_t node, uint32_t where)
 {
     const struct pgk_radix_stacks *r = w->r;
     size_t first = w->children.n;
+    while (node && !pgk_bit_set_has(&r->ends, node) && r->end[node + 1] == r->end[node])
+        if (!pgk_vec_push(&w->path, (struct step){node++, where--, first, first}))
+            return false;
     for (uint32_t c = node + 1; c < r->end[node]; c = r->end[c]) {
         uint64_t element = r->element[r->nodes[c].frame];
         if (pgk_bit_set_has(&r->used, c) && !pgk_vec_push(&w->children, element << 32 | c))
