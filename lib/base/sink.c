@@ -303,7 +303,7 @@ static bool is_flushed(const struct pgk_sink *s)
     return s->kind == SINK_PART || (s->kind == SINK_FILE && !s->compress);
 }
 
-/* Lets the disk begin with what was flushed, so that syncing will not have to wait for all of it. */
+/* Lets the disk begin with what was flushed, so that syncing need not wait for all of it. */
 static void tell_disk(struct pgk_sink *s, int fd)
 {
     enum { ENOUGH = 512 << 10 };
