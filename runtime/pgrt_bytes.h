@@ -23,6 +23,43 @@ PGRT_INLINE void pgrt_store16(void *p, __m128i v)
     _mm_storeu_si128((__m128i *)p, v);
 }
 
+/* ---- words of the shadow, by two ---- */
+
+PGRT_INLINE void pgrt_words_clear(u64 *word, const u64 *end)
+{
+    for (; end - word >= 2; word += 2)
+        pgrt_store16(word, _mm_setzero_si128());
+    if (word < end)
+        *word = 0;
+}
+
+/* A few one by one: they may have been counted in just now, and a load of two waits for such
+ * stores. */
+PGRT_INLINE u64 pgrt_words_sum(const u64 *word, const u64 *end)
+{
+    u64 sum = 0;
+    if (end - word >= 8) {
+        __m128i twos = _mm_setzero_si128();
+        for (; end - word >= 2; word += 2)
+            twos = _mm_add_epi64(twos, pgrt_load16(word));
+        sum = (u64)_mm_cvtsi128_si64(_mm_add_epi64(twos, _mm_unpackhi_epi64(twos, twos)));
+    }
+    while (word < end)
+        sum += *word++;
+    return sum;
+}
+
+PGRT_INLINE void pgrt_words_add(u64 *word, const u64 *end, u64 each)
+{
+    const __m128i twos = _mm_set1_epi64x((long long)each);
+    for (; end - word >= 2; word += 2)
+        pgrt_store16(word, _mm_add_epi64(pgrt_load16(word), twos));
+    if (word < end)
+        *word += each;
+}
+
+/* ---- bytes ---- */
+
 /* At most PGRT_SHORT bytes, which may overlap: all are loaded before one is stored. */
 PGRT_INLINE void pgrt_move_short(char *to, const char *from, size_t n)
 {

@@ -11,16 +11,18 @@ void pgrt_count_range_slow(uintptr_t start, size_t n)
             pgrt_count(a);
         return;
     }
-    u64 *word = pgrt_word(start);
-    size_t left = (n + 7) / 8, offset = start & (PGRT_GRANULE - 1);
-    size_t here = (PGRT_GRANULE - offset + 7) / 8;
-    while (left > here) {
-        *word++ += here;
-        left -= here;
-        /* An unaligned range has its words at the same offset modulo 8 in each granule. */
-        here = 8;
+    u64 *word = pgrt_word(start), counts = (n + 7) / 8;
+    const u64 here = (PGRT_GRANULE + 7 - start % PGRT_GRANULE) / 8;
+    if (counts <= here) {
+        *word += counts;
+        return;
     }
-    *word += left;
+    *word++ += here;
+    counts -= here;
+    /* An unaligned range has its words at the same offset modulo 8 in each granule. */
+    u64 *last = word + (counts - 1) / 8;
+    pgrt_words_add(word, last, 8);
+    *last += (counts - 1) % 8 + 1;
 }
 
 void *pgrt_counted_copy_long(void *to, const void *from, size_t n)

@@ -91,8 +91,7 @@ PGRT_INLINE void start_counting(void *object, size_t n, bool far)
     if (PGRT_UNLIKELY(end - word >= LARGE_WORDS))
         pgrt_shadow_reset_large(word, end);
     else
-        for (u64 *w = word + 1; w < end; w++)
-            *w = 0;
+        pgrt_words_clear(word + 1, end);
     if (PGRT_UNLIKELY(pgrt_histogram))
         *word = far ? PGRT_HIST_FAR : PGRT_HIST_NEAR;
     else
@@ -124,10 +123,7 @@ PGRT_INLINE u64 accesses(const struct pgrt_header *h)
     if (PGRT_UNLIKELY(pgrt_histogram))
         return pgrt_shadow_sum_bytes(object, h->size);
     const u64 *word = pgrt_shadow(object), *end = pgrt_shadow(object + h->size - 1) + 1;
-    u64 sum = *word & ~PGRT_MARK_BITS;
-    while (++word < end)
-        sum += *word;
-    return sum;
+    return (*word & ~PGRT_MARK_BITS) + pgrt_words_sum(word + 1, end);
 }
 
 u64 pgrt_accesses(const struct pgrt_header *h)

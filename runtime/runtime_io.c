@@ -106,6 +106,32 @@ TRANSFER_PARTS(recvmsg, (int fd, struct msghdr *m, int flags), m->msg_iov, m->ms
 TRANSFER_PARTS(sendmsg, (int fd, const struct msghdr *m, int flags), m->msg_iov, m->msg_iovlen,
                SYS_sendmsg, L(fd), m, L(flags), 0L, 0L, 0L)
 
+/* ---- what the C library's headers make of them when a buffer's size is known ---- */
+
+void __chk_fail(void) __attribute__((noreturn));
+ssize_t read(int fd, void *to, size_t n);
+
+/* name, parameters, the function that does it */
+#define CHECKED(name, params, call)      \
+    REPLACES ssize_t name params;        \
+    ssize_t name params                  \
+    {                                    \
+        if (PGRT_UNLIKELY(n > room))     \
+            __chk_fail();                \
+        return call;                     \
+    }
+CHECKED(__read_chk, (int fd, void *to, size_t n, size_t room), read(fd, to, n))
+CHECKED(__pread_chk, (int fd, void *to, size_t n, off_t off, size_t room), pread(fd, to, n, off))
+CHECKED(__pread64_chk, (int fd, void *to, size_t n, off64_t off, size_t room),
+        pread64(fd, to, n, off))
+CHECKED(__recv_chk, (int fd, void *to, size_t n, size_t room, int flags), recv(fd, to, n, flags))
+CHECKED(__recvfrom_chk,
+        (int fd, void *restrict to, size_t n, size_t room, int flags, __SOCKADDR_ARG address,
+         socklen_t *restrict size),
+        recvfrom(fd, to, n, flags, address, size))
+
+/* ---- the state of a file ---- */
+
 /* The kernel fills the structure as the C library has it. */
 static int status_of(const char *path, void *to, int flags)
 {

@@ -7,6 +7,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/auxv.h>
 #include <wchar.h>
 
@@ -15,12 +16,11 @@ size_t _IO_fwrite(const void *from, size_t size, size_t n, FILE *f);
 char *_IO_fgets(char *to, int n, FILE *f);
 int _IO_fputs(const char *s, FILE *f);
 int _IO_puts(const char *s);
+int _IO_vfprintf(FILE *f, const char *format, va_list args);
 int _IO_vsprintf(char *to, const char *format, va_list args);
 int __vsnprintf(char *to, size_t n, const char *format, va_list args);
-int __vsprintf_chk(char *to, int flag, size_t room, const char *format, va_list args);
-int __vsnprintf_chk(char *to, size_t n, int flag, size_t room, const char *format, va_list args);
 int __vasprintf_chk(char **to, int flag, const char *format, va_list args);
-int __vfprintf_chk(FILE *f, int flag, const char *format, va_list args);
+void __chk_fail(void) __attribute__((noreturn));
 char *strchrnul(const char *s, int c);
 ssize_t __read(int fd, void *to, size_t n);
 ssize_t __write(int fd, const void *from, size_t n);
@@ -48,13 +48,6 @@ PGRT_EXPORT int vsprintf(char *restrict to, const char *restrict format, va_list
 PGRT_EXPORT ssize_t __getdelim(char **restrict line, size_t *restrict room, int end,
                                FILE *restrict f) __attribute__((weak));
 PGRT_EXPORT ssize_t getline(char **restrict line, size_t *restrict room, FILE *restrict f);
-PGRT_EXPORT int __printf_chk(int flag, const char *restrict format, ...);
-PGRT_EXPORT int __fprintf_chk(FILE *restrict f, int flag, const char *restrict format, ...);
-PGRT_EXPORT int __sprintf_chk(char *restrict to, int flag, size_t room,
-                              const char *restrict format, ...);
-PGRT_EXPORT int __snprintf_chk(char *restrict to, size_t n, int flag, size_t room,
-                               const char *restrict format, ...);
-
 /* In a static program the C library's copies come through our memcpy and count there. */
 static void count(const void *start, size_t n)
 {
@@ -204,9 +197,10 @@ static void count_wide_argument(const wchar_t *s, int precision)
         count(s, (n + 1) * sizeof *s);
 }
 
-/* The strings that a format reads. */
-static void count_arguments(const char *format, va_list given)
+/* The strings that a format reads. True if it may store, by %n. */
+static bool count_arguments(const char *format, va_list given)
 {
+    bool stores = false;
     va_list args;
     va_copy(args, given);
     for (const char *s = format; *s; s++) {
@@ -215,7 +209,11 @@ static void count_arguments(const char *format, va_list given)
         if (*s != '%')
             continue;
         s++;
-        if (!conversion(&s, &args, &width, &precision) || !*s)
+        if (!conversion(&s, &args, &width, &precision)) {
+            stores = true;
+            break;
+        }
+        if (!*s)
             break;
         if (*s == 's' && width == LONG)
             count_wide_argument(va_arg(args, const wchar_t *), precision);
@@ -223,8 +221,10 @@ static void count_arguments(const char *format, va_list given)
             count_argument(va_arg(args, const char *), precision);
         else if (*s == 'S')
             count_wide_argument(va_arg(args, const wchar_t *), precision);
-        else if (*s == 'p' || *s == 'n')
+        else if (*s == 'p' || *s == 'n') {
             va_arg(args, void *);
+            stores |= *s == 'n';
+        }
         else if (*s == 'm' || *s == '%')
             continue;
         else if ((*s | 32) == 'e' || (*s | 32) == 'f' || (*s | 32) == 'g' || (*s | 32) == 'a') {
@@ -238,6 +238,7 @@ static void count_arguments(const char *format, va_list given)
             va_arg(args, long);
     }
     va_end(args);
+    return stores;
 }
 
 static int written(const char *to, size_t room, int n)
@@ -247,63 +248,164 @@ static int written(const char *to, size_t room, int n)
     return n;
 }
 
-int vsnprintf(char *restrict to, size_t n, const char *restrict format, va_list args)
+/* A format that may store must not lie in memory that can be written if `flag` says so. The C
+ * library looks at that in few functions; this one is left to it. */
+static char *checked_text(int *n, int flag, const char *format, va_list args)
+{
+    char *text = NULL;
+    *n = __vasprintf_chk(&text, flag, format, args);
+    return *n < 0 ? NULL : text;
+}
+
+static int print_text(char *to, size_t room, int flag, const char *format, va_list args)
+{
+    int n;
+    if (PGRT_UNLIKELY(count_arguments(format, args) && flag > 0)) {
+        char *text = checked_text(&n, flag, format, args);
+        if (text && room) {
+            const size_t kept = (size_t)n < room ? (size_t)n : room - 1;
+            pgrt_copy(to, text, kept);
+            to[kept] = 0;
+        }
+        free(text);
+    } else {
+        n = room == SIZE_MAX ? _IO_vsprintf(to, format, args) : __vsnprintf(to, room, format, args);
+    }
+    return written(to, room, n);
+}
+
+static int print_file(FILE *f, int flag, const char *format, va_list args)
+{
+    int n;
+    if (PGRT_LIKELY(!count_arguments(format, args) || flag <= 0))
+        return _IO_vfprintf(f, format, args);
+    char *text = checked_text(&n, flag, format, args);
+    if (text && _IO_fwrite(text, 1, (size_t)n, f) != (size_t)n)
+        n = -1;
+    free(text);
+    return n;
+}
+
+static int print_new(char **to, int flag, const char *format, va_list args)
 {
     count_arguments(format, args);
-    return written(to, n, __vsnprintf(to, n, format, args));
+    const int n = __vasprintf_chk(to, flag, format, args);
+    return n < 0 ? n : written(*to, SIZE_MAX, n);
+}
+
+int vsnprintf(char *restrict to, size_t n, const char *restrict format, va_list args)
+{
+    return print_text(to, n, 0, format, args);
 }
 
 int vsprintf(char *restrict to, const char *restrict format, va_list args)
 {
-    count_arguments(format, args);
-    return written(to, SIZE_MAX, _IO_vsprintf(to, format, args));
+    return print_text(to, SIZE_MAX, 0, format, args);
 }
 
 int vfprintf(FILE *restrict f, const char *restrict format, va_list args)
 {
-    count_arguments(format, args);
-    return __vfprintf_chk(f, 0, format, args);
+    return print_file(f, 0, format, args);
 }
 
 int vprintf(const char *restrict format, va_list args)
 {
-    return vfprintf(stdout, format, args);
+    return print_file(stdout, 0, format, args);
 }
 
 int vasprintf(char **restrict to, const char *restrict format, va_list args)
 {
-    count_arguments(format, args);
-    int n = __vasprintf_chk(to, 0, format, args);
-    return n < 0 ? n : written(*to, SIZE_MAX, n);
+    return print_new(to, 0, format, args);
 }
 
-/* name, parameters, the function that does it, what to return */
-#define FORMAT(name, params, call, result) \
-    int name params                        \
-    {                                      \
-        va_list args;                      \
-        va_start(args, format);            \
-        count_arguments(format, args);     \
-        int n = call;                      \
-        va_end(args);                      \
-        return result;                     \
+/* name, parameters, the function that does it */
+#define FORMAT(name, params, call)   \
+    int name params                  \
+    {                                \
+        va_list args;                \
+        va_start(args, format);      \
+        const int n = call;          \
+        va_end(args);                \
+        return n;                    \
     }
 
-FORMAT(printf, (const char *restrict format, ...), __vfprintf_chk(stdout, 0, format, args), n)
+FORMAT(printf, (const char *restrict format, ...), print_file(stdout, 0, format, args))
 FORMAT(fprintf, (FILE *restrict f, const char *restrict format, ...),
-       __vfprintf_chk(f, 0, format, args), n)
+       print_file(f, 0, format, args))
 FORMAT(asprintf, (char **restrict to, const char *restrict format, ...),
-       __vasprintf_chk(to, 0, format, args), n < 0 ? n : written(*to, SIZE_MAX, n))
+       print_new(to, 0, format, args))
 FORMAT(sprintf, (char *restrict to, const char *restrict format, ...),
-       _IO_vsprintf(to, format, args), written(to, SIZE_MAX, n))
+       print_text(to, SIZE_MAX, 0, format, args))
 FORMAT(snprintf, (char *restrict to, size_t size, const char *restrict format, ...),
-       __vsnprintf(to, size, format, args), written(to, size, n))
-FORMAT(__printf_chk, (int flag, const char *restrict format, ...),
-       __vfprintf_chk(stdout, flag, format, args), n)
-FORMAT(__fprintf_chk, (FILE *restrict f, int flag, const char *restrict format, ...),
-       __vfprintf_chk(f, flag, format, args), n)
-FORMAT(__sprintf_chk, (char *restrict to, int flag, size_t room, const char *restrict format, ...),
-       __vsprintf_chk(to, flag, room, format, args), written(to, SIZE_MAX, n))
-FORMAT(__snprintf_chk,
-       (char *restrict to, size_t size, int flag, size_t room, const char *restrict format, ...),
-       __vsnprintf_chk(to, size, flag, room, format, args), written(to, size, n))
+       print_text(to, size, 0, format, args))
+
+/* ---- what the C library's headers make of them when a buffer's size is known ---- */
+
+#define REPLACES PGRT_EXPORT __attribute__((weak))
+
+/* name, result type, parameters, whether there is room, the function that does it */
+#define CHECKED(name, type, params, fits, call) \
+    REPLACES type name params;                  \
+    type name params                            \
+    {                                           \
+        if (PGRT_UNLIKELY(!(fits)))             \
+            __chk_fail();                       \
+        return call;                            \
+    }
+
+CHECKED(__vfprintf_chk, int, (FILE *f, int flag, const char *format, va_list args), true,
+        print_file(f, flag, format, args))
+CHECKED(__vprintf_chk, int, (int flag, const char *format, va_list args), true,
+        print_file(stdout, flag, format, args))
+CHECKED(__vsnprintf_chk, int,
+        (char *to, size_t n, int flag, size_t room, const char *format, va_list args), n <= room,
+        print_text(to, n, flag, format, args))
+
+REPLACES int __vsprintf_chk(char *to, int flag, size_t room, const char *format, va_list args);
+int __vsprintf_chk(char *to, int flag, size_t room, const char *format, va_list args)
+{
+    const int n = print_text(to, room, flag, format, args);
+    if (PGRT_UNLIKELY(n >= 0 && (size_t)n >= room))
+        __chk_fail();
+    return n;
+}
+
+#define CHECKED_FORMAT(name, params, call) \
+    REPLACES int name params;              \
+    FORMAT(name, params, call)
+
+CHECKED_FORMAT(__printf_chk, (int flag, const char *restrict format, ...),
+               print_file(stdout, flag, format, args))
+CHECKED_FORMAT(__fprintf_chk, (FILE *restrict f, int flag, const char *restrict format, ...),
+               print_file(f, flag, format, args))
+CHECKED_FORMAT(__asprintf_chk, (char **restrict to, int flag, const char *restrict format, ...),
+               print_new(to, flag, format, args))
+CHECKED_FORMAT(__sprintf_chk,
+               (char *restrict to, int flag, size_t room, const char *restrict format, ...),
+               __vsprintf_chk(to, flag, room, format, args))
+CHECKED_FORMAT(__snprintf_chk,
+               (char *restrict to, size_t size, int flag, size_t room,
+                const char *restrict format, ...),
+               __vsnprintf_chk(to, size, flag, room, format, args))
+
+CHECKED(__fread_chk, size_t,
+        (void *restrict to, size_t room, size_t size, size_t n, FILE *restrict f),
+        !size || n <= room / size, fread(to, size, n, f))
+
+/* Longer lines than there is room for are wrong, not a larger length. */
+REPLACES char *__fgets_chk(char *restrict to, size_t room, int n, FILE *restrict f);
+char *__fgets_chk(char *restrict to, size_t room, int n, FILE *restrict f)
+{
+    if (PGRT_LIKELY(n <= 0 || (size_t)n <= room))
+        return fgets(to, n, f);
+    if (!room)
+        __chk_fail();
+    char *got = fgets(to, (int)room, f);
+    const size_t used = got ? (size_t)(strchrnul(to, 0) - to) : 0;
+    if (used + 1 == room && (!used || to[used - 1] != '\n')) {
+        const int next = getc(f);
+        if (next != EOF)
+            __chk_fail();
+    }
+    return got;
+}

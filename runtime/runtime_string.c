@@ -2,7 +2,6 @@
  * docs/design/runtime.md, done by functions of the C library that nobody replaces. */
 #include "pgrt_bytes.h"
 
-#include <stdbool.h>
 #include <wchar.h>
 
 char *strchrnul(const char *s, int c);
@@ -180,10 +179,6 @@ char *strrchr(const char *s, int c)
 
 PGRT_EXPORT void *mempcpy(void *restrict to, const void *restrict from, size_t n);
 PGRT_EXPORT char *stpcpy(char *restrict to, const char *restrict from);
-PGRT_EXPORT char *strstr(const char *s, const char *part);
-PGRT_EXPORT size_t strspn(const char *s, const char *set);
-PGRT_EXPORT size_t strcspn(const char *s, const char *set);
-PGRT_EXPORT char *strpbrk(const char *s, const char *set);
 PGRT_EXPORT wchar_t *wmemcpy(wchar_t *restrict to, const wchar_t *restrict from, size_t n);
 PGRT_EXPORT wchar_t *wmemmove(wchar_t *to, const wchar_t *from, size_t n);
 PGRT_EXPORT wchar_t *wmemset(wchar_t *to, wchar_t c, size_t n);
@@ -200,48 +195,6 @@ char *stpcpy(char *restrict to, const char *restrict from)
     size_t n = length(from);
     memcpy(to, from, n + 1);
     return to + n;
-}
-
-void *memmem(const void *s, size_t n, const void *part, size_t part_length);
-
-/* Up to the end of the match, or the whole string; the part is read once. */
-char *strstr(const char *s, const char *part)
-{
-    size_t n = length(s), m = length(part);
-    char *hit = memmem(s, n, part, m);
-    pgrt_count_range(part, m + 1);
-    pgrt_count_range(s, hit ? (size_t)(hit - s) + m : n + 1);
-    return hit;
-}
-
-/* Bytes in front of the first one that is in the set, or is not. */
-static size_t span(const char *s, const char *set, bool inside)
-{
-    bool in[256] = {false};
-    size_t n = 0, m = length(set);
-    for (size_t i = 0; i < m; i++)
-        in[(unsigned char)set[i]] = true;
-    while (s[n] && in[(unsigned char)s[n]] == inside)
-        n++;
-    pgrt_count_range(set, m + 1);
-    pgrt_count_range(s, n + 1);
-    return n;
-}
-
-size_t strspn(const char *s, const char *set)
-{
-    return span(s, set, true);
-}
-
-size_t strcspn(const char *s, const char *set)
-{
-    return span(s, set, false);
-}
-
-char *strpbrk(const char *s, const char *set)
-{
-    const char *hit = s + span(s, set, false);
-    return *hit ? (char *)(uintptr_t)hit : NULL;
 }
 
 wchar_t *wmemcpy(wchar_t *restrict to, const wchar_t *restrict from, size_t n)
@@ -315,5 +268,13 @@ CHECKED(__strncpy_chk, char *, (char *to, const char *from, size_t n, size_t roo
         strncpy(to, from, n))
 CHECKED(__strcat_chk, char *, (char *to, const char *from, size_t room),
         length(to) + length(from) + 1, strcat(to, from))
+CHECKED(__wmemcpy_chk, wchar_t *, (wchar_t *to, const wchar_t *from, size_t n, size_t room), n,
+        wmemcpy(to, from, n))
+CHECKED(__wmemmove_chk, wchar_t *, (wchar_t *to, const wchar_t *from, size_t n, size_t room), n,
+        wmemmove(to, from, n))
+CHECKED(__wmemset_chk, wchar_t *, (wchar_t *to, wchar_t c, size_t n, size_t room), n,
+        wmemset(to, c, n))
+CHECKED(__wcscpy_chk, wchar_t *, (wchar_t *to, const wchar_t *from, size_t room),
+        wide_length(from) + 1, wcscpy(to, from))
 CHECKED(__strncat_chk, char *, (char *to, const char *from, size_t n, size_t room),
         length(to) + length_to(from, n) + 1, strncat(to, from, n))

@@ -85,12 +85,20 @@ static const char *S(const char *s)
 
 #define UP(n) (((n) + 7) / 8)
 
-/* What does the work of some functions is what -D_FORTIFY_SOURCE calls in their place. */
-#if __USE_FORTIFY_LEVEL > 0
-#define UNCHECKED(n) 0
-#else
-#define UNCHECKED(n) UP(n)
-#endif
+/* What -D_FORTIFY_SOURCE calls for a buffer whose size it knows; the others it calls for any. */
+ssize_t __read_chk(int fd, void *to, size_t n, size_t room);
+ssize_t __pread_chk(int fd, void *to, size_t n, off_t off, size_t room);
+ssize_t __pread64_chk(int fd, void *to, size_t n, off64_t off, size_t room);
+ssize_t __recv_chk(int fd, void *to, size_t n, size_t room, int flags);
+ssize_t __recvfrom_chk(int fd, void *to, size_t n, size_t room, int flags, struct sockaddr *from,
+                       socklen_t *size);
+size_t __fread_chk(void *to, size_t room, size_t size, size_t n, FILE *f);
+char *__fgets_chk(char *to, size_t room, int n, FILE *f);
+int __sprintf_chk(char *to, int flag, size_t room, const char *format, ...);
+wchar_t *__wmemcpy_chk(wchar_t *to, const wchar_t *from, size_t n, size_t room);
+wchar_t *__wmemmove_chk(wchar_t *to, const wchar_t *from, size_t n, size_t room);
+wchar_t *__wmemset_chk(wchar_t *to, wchar_t c, size_t n, size_t room);
+wchar_t *__wcscpy_chk(wchar_t *to, const wchar_t *from, size_t room);
 
 enum { to_room, to_text, to_file };
 
@@ -123,6 +131,14 @@ CASE(strncmp, UP(3), sink = (size_t)strncmp(a, "alpha", 3))
 CASE(strchr, UP(6), sink = (size_t)strchr(a, ' '))
 CASE(strrchr, UP(11), sink = (size_t)strrchr(a, ' '))
 CASE(strstr, UP(8), sink = (size_t)strstr(a, "be"))
+CASE(memmem, UP(8), sink = (size_t)memmem(a, N(150), "be", 2))
+CASE(memmem_none, UP(150), sink = (size_t)memmem(a, N(150), "bee", 3))
+CASE(memmem_part, UP(6), sink = (size_t)memmem("alpha", 5, a, 6))
+CASE(strtok, UP(1) + UP(6) + 1, sink = (size_t)strtok(a, S(" ")))
+CASE(strtok_next, UP(1) + UP(6) + 1 + UP(1) + UP(5) + UP(1), sink = (size_t)strtok(a, S(" "));
+     sink = (size_t)strtok(NULL, S(" ")); sink = (size_t)strtok(NULL, S("+")))
+CASE(strtok_set, 2 * UP(11), char *rest = NULL;
+     sink = (size_t)strtok_r((char[]){"xyz"}, a, &rest))
 CASE(strspn, UP(6), sink = strspn(a, "aplh"))
 CASE(strcspn, UP(6), sink = strcspn(a, " "))
 CASE(strpbrk, UP(7), sink = (size_t)strpbrk(a, "xb"))
@@ -176,11 +192,29 @@ CASE(sscanf_numbers, 1 + 1 + 2 + 1,
             (long double *)(a + 128), (unsigned char *)(a + 40), (int *)other))
 CASE(sscanf_stopped, 1, sscanf(S("12 no number"), "%ld %ld", (long *)a, (long *)(a + 64)))
 CASE(fscanf, UP(7), rewind(file); fscanf(file, "%20[^ ]", a))
-CASE(vsnprintf, UNCHECKED(4), formatted(to_room, a, "%d", 123))
-CASE(vsprintf, UNCHECKED(4), formatted(to_text, a, "%d", 123))
-CASE(vfprintf, UNCHECKED(11), formatted(to_file, a, "%s", a))
-CASE(asprintf, UNCHECKED(11), char *made = NULL; sink = (size_t)asprintf(&made, "%s", a);
+CASE(vsnprintf, UP(4), formatted(to_room, a, "%d", 123))
+CASE(vsprintf, UP(4), formatted(to_text, a, "%d", 123))
+CASE(vfprintf, UP(11), formatted(to_file, a, "%s", a))
+CASE(asprintf, UP(11), char *made = NULL; sink = (size_t)asprintf(&made, "%s", a);
      free(made))
+CASE(read_chk, UP(44), lseek(filler, 0, SEEK_SET);
+     sink = (size_t)__read_chk(filler, a, 44, BYTES))
+CASE(pread_chk, UP(150), sink = (size_t)__pread_chk(filler, a, 150, 7, BYTES))
+CASE(pread64_chk, UP(150), sink = (size_t)__pread64_chk(filler, a, 150, 7, 150))
+CASE(recv_chk, 2 * UP(44), send(pair[0], a, 44, 0);
+     sink = (size_t)__recv_chk(pair[1], a, BYTES, BYTES, 0))
+CASE(recvfrom_chk, 2 * UP(55), send(pair[0], a, 55, 0);
+     sink = (size_t)__recvfrom_chk(pair[1], a, BYTES, BYTES, 0, NULL, NULL))
+CASE(fread_chk, UP(64), rewind(file); sink = __fread_chk(a, BYTES, 8, 8, file))
+CASE(fgets_chk, UP(13), rewind(file); sink = (size_t)__fgets_chk(a, BYTES, 100, file))
+CASE(fgets_chk_long, UP(13), rewind(file); sink = (size_t)__fgets_chk(a, 13, 100, file))
+CASE(sprintf_chk, UP(4), __sprintf_chk(a, 1, BYTES, S("%s"), "abc"))
+CASE(sprintf_chk_stores, UP(4), int n = 0; __sprintf_chk(a, 1, 4, S("%d%n"), 123, &n);
+     if (n != 3) abort())
+CASE(wmemcpy_chk, UP(80), __wmemcpy_chk(w, (wchar_t *)(void *)other, 20, 50))
+CASE(wmemmove_chk, UP(80), __wmemmove_chk(w, (wchar_t *)(void *)other, 20, 20))
+CASE(wmemset_chk, UP(160), __wmemset_chk(w, L'x', 40, 50))
+CASE(wcscpy_chk, UP(16), __wcscpy_chk(w, L"abc", 4))
 CASE(getline, UP(13), rewind(file);
      sink = (size_t)getline(&(char *){a}, &(size_t){BYTES}, file))
 
@@ -196,7 +230,9 @@ int main(void)
         call_memcpy, call_memcpy_to, call_mempcpy, call_memmove, call_memset, call_bzero,
         call_memcmp, call_memchr, call_strlen, call_strnlen, call_strcpy, call_stpcpy,
         call_strncpy, call_strcat, call_strcmp, call_strncmp, call_strchr, call_strrchr,
-        call_strstr, call_strspn, call_strcspn, call_strpbrk, call_strdup, call_wmemset,
+        call_strstr, call_memmem, call_memmem_none, call_memmem_part, call_strtok,
+        call_strtok_next, call_strtok_set, call_strspn, call_strcspn, call_strpbrk, call_strdup,
+        call_wmemset,
         call_wmemcpy, call_wcslen, call_snprintf_to, call_snprintf_cut, call_sprintf_to,
         call_printf_argument, call_printf_precision, call_fputs, call_fwrite, call_fread,
         call_fgets, call_write, call_read, call_pread, call_pwrite, call_readv, call_readv_less,
@@ -204,8 +240,11 @@ int main(void)
         call_send_long, call_recv_cut, call_sendmsg, call_recvmsg, call_stat, call_lstat,
         call_stat_missing, call_strtol, call_strtol_none, call_strtoull, call_atoi, call_qsort,
         call_strcasecmp, call_strncasecmp, call_sscanf_text, call_sscanf_numbers,
-        call_sscanf_stopped, call_getline, call_fscanf, call_vsnprintf, call_vsprintf,
-        call_vfprintf, call_asprintf,
+        call_sscanf_stopped, call_fread_chk, call_fgets_chk, call_fgets_chk_long, call_getline,
+        call_fscanf, call_vsnprintf, call_vsprintf,
+        call_vfprintf, call_asprintf, call_read_chk, call_pread_chk, call_pread64_chk,
+        call_recv_chk, call_recvfrom_chk, call_sprintf_chk, call_sprintf_chk_stores,
+        call_wmemcpy_chk, call_wmemmove_chk, call_wmemset_chk, call_wcscpy_chk,
     };
     for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
         calls[i]();

@@ -2,11 +2,14 @@
  * around the lengths where they change their ways, at both ends of pages that have nothing beside
  * them. Prints how many comparisons were made. */
 #define _GNU_SOURCE
+#include <fcntl.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/mman.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 enum { PAGE = 4096, LONGEST = 300, BIG = 1100 };
@@ -144,6 +147,84 @@ static void strings(size_t n)
     check(copy && !strcmp(copy, x) && strlen(copy) == n, "strdup", n, 0);
 }
 
+/* At the end of a page, in bytes of few kinds, by looking at each place. */
+static void searches(unsigned seed)
+{
+    const size_t n = seed % 97 + seed % 7 * (seed % 400), m = 1 + seed / 3 % (seed % 5 ? 6 : 70);
+    unsigned char *s = a + PAGE - n - 1, *part = b + PAGE - m - 1;
+    unsigned random = seed * 2654435761u;
+    for (size_t i = 0; i <= n; i++)
+        s[i] = i < n ? (random = random * 1664525 + 1013904223) >> 31 ? 'x' : 'y' : 0;
+    for (size_t i = 0; i <= m; i++)
+        part[i] = i < m ? seed % 2 && n >= m ? s[(seed / 8) % (n - m + 1) + i] : 'y' : 0;
+    size_t first = 0;
+    while (first + m <= n && memcmp(s + first, part, m))
+        first++;
+    void *expected = first + m <= n ? s + first : NULL;
+    check(memmem(s, n, part, m) == expected, "memmem", n, m);
+    check(strstr((char *)s, (char *)part) == expected, "strstr", n, m);
+    check(memmem(s, n, part, 0) == s, "memmem of nothing", n, 0);
+}
+
+/* Where the first bytes always look right. */
+static void same_letters(void)
+{
+    enum { N = 1 << 20 };
+    unsigned char *s = mmap(NULL, N, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    memset(s, 'x', N);
+    check(!memmem(s, N / 2, "xy", 2), "memmem", N / 2, 2);
+    s[N / 4] = 'y';
+    check(!memmem(s, N / 2, s + N / 2, N / 3), "memmem", N / 2, N / 3);
+    check(memmem(s, N, s + 9, N / 2) == s + 9, "memmem", N, N / 2);
+    check(memmem(s, N, s + N / 4 + 1, N / 2) == s + N / 4 + 1, "memmem of the same", N, N / 2);
+    munmap(s, N);
+}
+
+static void tokens(void)
+{
+    static const char *const words[] = {"one", "two", "three", NULL};
+    for (int way = 0; way < 2; way++) {
+        char text[] = ",,one;two,;three;", *rest = NULL, *from = text;
+        for (int i = 0; i < 4; i++, from = NULL) {
+            const char *word = way ? strtok_r(from, ",;", &rest) : strtok(from, ",;");
+            check(word && words[i] ? !strcmp(word, words[i]) : !word && !words[i], "strtok",
+                  (size_t)i, (size_t)way);
+        }
+        check(!(way ? strtok_r(NULL, ",;", &rest) : strtok(NULL, ",;")), "strtok", 5, 0);
+    }
+}
+
+char *__fgets_chk(char *to, size_t room, int n, FILE *f);
+int __sprintf_chk(char *to, int flag, size_t room, const char *format, ...);
+ssize_t __read_chk(int fd, void *to, size_t n, size_t room);
+
+/* What is to be refused ends the process. */
+static void refusals(void)
+{
+    for (int i = 0; i < 6; i++) {
+        const pid_t child = fork();
+        if (!child) {
+            char to[100], writable[] = "%d%n";
+            int n;
+            FILE *f = fmemopen((char[]){"a line\n"}, 7, "r");
+            dup2(open("/dev/null", O_WRONLY), 2);
+            switch (i) {
+            case 0: __sprintf_chk(to, 1, 3, "%d", 123); break;
+            case 1: __sprintf_chk(to, 1, 100, writable, 123, &n); break;
+            case 2: __fgets_chk(to, 7, 100, f); break;
+            case 3: __read_chk(0, to, 101, 100); break;
+            case 4: __fgets_chk(to, 8, 100, f); _exit(0);
+            case 5: __sprintf_chk(to, 0, 100, writable, 123, &n); _exit(0);
+            }
+            _exit(1);
+        }
+        int status = -1;
+        waitpid(child, &status, 0);
+        check(i < 4 ? WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT : !status, "refusal",
+              (size_t)i, (size_t)status);
+    }
+}
+
 int main(void)
 {
     a = page();
@@ -161,6 +242,11 @@ int main(void)
         differences(large[i]);
         strings(large[i]);
     }
+    for (unsigned seed = 0; seed < 20000; seed++)
+        searches(seed);
+    same_letters();
+    tokens();
+    refusals();
     printf("%u checks, %u wrong\n", checks, wrong);
     return wrong != 0;
 }
