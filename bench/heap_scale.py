@@ -95,7 +95,7 @@ def cases(bench):
     yield (f"merge {len(raws)} profiles, and two such merges side by side",
            ["sh", "-c", alone], ["sh", "-c", f"{beside} & {alone}; wait"], {},
            ("one merge", "two at once"))
-    # What is not done in parallel, opening and writing, is as much for one as for the other.
+    # What one thread does alone, symbolising and syncing, is as much for one as for the other.
     for files, required in ((raws, {}), (many, {"wall": 1 / 1.6})):
         yield (f"merge {len(files)} profiles with 1 thread and with 2",
                merge(files, "-j1", "--no-cache"), merge(files, "-j2", "--no-cache"), required, OURS)

@@ -48,6 +48,7 @@ struct pgk_sink {
     PGK_VEC(uint8_t) buf;
     uint64_t flushed;         /* bytes that are in the temporary file; of a part: where in the
                                  other sink the buffer begins */
+    uint64_t to_disk;         /* up to here the disk was told to write */
     struct pgk_sink *whole;   /* SINK_PART only */
     char *path;               /* as the user typed it */
     char name[NAME_MAX + 1];  /* of the target in its folder */
@@ -302,6 +303,17 @@ static bool is_flushed(const struct pgk_sink *s)
     return s->kind == SINK_PART || (s->kind == SINK_FILE && !s->compress);
 }
 
+/* Lets the disk begin with what was flushed, so that syncing need not wait for all of it. */
+static void tell_disk(struct pgk_sink *s, int fd)
+{
+    enum { ENOUGH = 512 << 10 };
+    if (s->flushed - s->to_disk < ENOUGH)
+        return;
+    (void)sync_file_range(fd, (off_t)s->to_disk, (off_t)(s->flushed - s->to_disk),
+                          SYNC_FILE_RANGE_WRITE);
+    s->to_disk = s->flushed;
+}
+
 /* Puts bytes behind those that were flushed. */
 static void put(struct pgk_sink *s, const uint8_t *bytes, size_t n)
 {
@@ -313,6 +325,8 @@ static void put(struct pgk_sink *s, const uint8_t *bytes, size_t n)
                                : !memcpy(into->buf.v + s->flushed, bytes, n))
         stick_errno(s, "write");
     s->flushed += n;
+    if (is_flushed(into))
+        tell_disk(s, into->fd);
 }
 
 static void flush(struct pgk_sink *s)
@@ -465,6 +479,7 @@ uint64_t pgk_sink_leave(struct pgk_sink *s, uint64_t n)
     if (is_flushed(s)) {
         flush(s);
         s->flushed += n;
+        s->to_disk = s->flushed;
     } else {
         (void)room_for(s, n);
     }
@@ -482,7 +497,7 @@ int pgk_sink_part(struct pgk_sink **part, struct pgk_sink *whole, uint64_t off)
     }
     s->kind = SINK_PART;
     s->whole = whole;
-    s->flushed = off;
+    s->flushed = s->to_disk = off;
     s->failed = whole->failed;
     *part = s;
     return 0;

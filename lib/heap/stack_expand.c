@@ -47,6 +47,14 @@ static bool list_children(struct expand *e)
     return true;
 }
 
+/* An old node with the frames that it becomes, if any. */
+static inline struct item item_of(const struct expand *e, uint32_t old)
+{
+    uint32_t frame = e->from->nodes.v[old].frame;
+    uint32_t stop = e->map->first.v[frame], left = e->map->first.v[frame + 1];
+    return (struct item){old, left, stop, left > stop ? e->map->frames.v[left - 1] : 0};
+}
+
 /* The old node has become the new one: what stands on top of it comes next. */
 static bool arrive(struct expand *e, uint32_t old, uint32_t new)
 {
@@ -57,13 +65,11 @@ static bool arrive(struct expand *e, uint32_t old, uint32_t new)
         if (!pgk_vec_reserve(&e->items, end - i))
             return false;
         for (; i < end; i++) {
-            uint32_t child = e->children[i], frame = e->from->nodes.v[child].frame;
-            uint32_t stop = e->map->first.v[frame], left = e->map->first.v[frame + 1];
-            __builtin_prefetch(&e->first_child[child]); /* children lie all over the tree */
-            if (left > stop)
-                e->items.v[e->items.n++] =
-                    (struct item){child, left, stop, e->map->frames.v[left - 1]};
-            else if (!pgk_vec_push(&e->hollow, child))
+            struct item child = item_of(e, e->children[i]);
+            __builtin_prefetch(&e->first_child[child.node]); /* children lie all over the tree */
+            if (child.left > child.stop)
+                e->items.v[e->items.n++] = child;
+            else if (!pgk_vec_push(&e->hollow, child.node))
                 return false;
         }
         if (!e->hollow.n)
@@ -86,14 +92,46 @@ static bool open_level(struct expand *e, uint32_t node, size_t first)
     return pgk_vec_push(&e->levels, (struct level){node, first, first});
 }
 
+static bool make_node(struct expand *e, uint32_t parent, uint32_t frame)
+{
+    return e->to->nodes.n < PGK_NODE_NONE &&
+           pgk_vec_push(&e->to->nodes, (struct pgk_stack_node){parent, frame});
+}
+
+/* The only item of its kind grows until it branches, as most of a tree does not. */
+static bool grow_alone(struct expand *e, uint32_t parent, struct item one)
+{
+    for (;;) {
+        uint32_t node = (uint32_t)e->to->nodes.n;
+        if (!make_node(e, parent, one.frame))
+            return false;
+        parent = node;
+        if (--one.left != one.stop) {
+            one.frame = e->map->frames.v[one.left - 1];
+            continue;
+        }
+        uint32_t i = e->first_child[one.node], end = e->first_child[one.node + 1];
+        struct item child = {0};
+        if (end - i == 1)
+            child = item_of(e, e->children[i]);
+        if (child.left == child.stop)
+            break;
+        e->node_map[one.node] = node;
+        one = child;
+    }
+    size_t first = e->items.n;
+    return arrive(e, one.node, parent) && open_level(e, parent, first);
+}
+
 /* Makes the next node on top of the last level's, of all items that go on with the same frame. */
 static bool grow(struct expand *e)
 {
     struct level *l = &e->levels.v[e->levels.n - 1];
     size_t end = e->items.n, at = l->at;
     uint32_t frame = e->items.v[at].frame, node = (uint32_t)e->to->nodes.n;
-    if (node == PGK_NODE_NONE ||
-        !pgk_vec_push(&e->to->nodes, (struct pgk_stack_node){l->node, frame}))
+    if (at + 1 == end || e->items.v[at + 1].frame != frame)
+        return grow_alone(e, l->node, e->items.v[l->at++]);
+    if (!make_node(e, l->node, frame))
         return false;
     for (; at < end && e->items.v[at].frame == frame; at++) {
         struct item next = e->items.v[at];

@@ -83,6 +83,7 @@ struct builder {
     struct usage *usage; /* by frame; later sorted */
     struct sums **sums;  /* by worker, by frame */
     unsigned threads, workers;
+    size_t shares;       /* of the nodes */
     int out_of_order;    /* nodes are not as said above */
 };
 
@@ -128,12 +129,18 @@ static bool open_chain(const struct builder *b, open_vec *path, uint32_t node)
     return true;
 }
 
-enum { SHARES = 64 };
+/* Of `n` things, `least` or more each. */
+static size_t shares_of(size_t n, size_t least)
+{
+    enum { MOST = 64 };
+    return n < MOST * least ? n / least + 1 : MOST;
+}
 
-/* Of the nodes, in whole words of bits. */
+/* In whole words of bits. */
 static uint32_t share_start(const struct builder *b, size_t share)
 {
-    return (uint32_t)(share < SHARES ? b->n_nodes * share / SHARES & ~(size_t)63 : b->n_nodes);
+    return (uint32_t)(share < b->shares ? b->n_nodes * share / b->shares & ~(size_t)63
+                                        : b->n_nodes);
 }
 
 /* How many stacks run through nodes, and how far away their leaves are together: those of a
@@ -179,7 +186,7 @@ static inline uint32_t stacks_in(const struct pgk_radix_stacks *r, uint32_t node
 /* Shares know of what they begin with, and of what is on top of it, but not of what is below. */
 static void note_used_below(struct builder *b)
 {
-    for (size_t share = 1; share < SHARES; share++) {
+    for (size_t share = 1; share < b->shares; share++) {
         uint32_t first = share_start(b, share), i = first ? first - 1 : 0;
         for (; i; i = b->nodes[i].parent)
             if (stacks_in(b->r, i))
@@ -211,12 +218,14 @@ static void add_up(struct builder *b, uint32_t generation)
 
 static int count_usage(struct builder *b)
 {
-    b->workers = pgk_pool_threads(b->threads, SHARES);
+    enum { LEAST_NODES = 256 };
+    b->shares = shares_of(b->n_nodes, LEAST_NODES);
+    b->workers = pgk_pool_threads(b->threads, b->shares);
     b->sums = pgk_mem_zalloc(b->workers, sizeof *b->sums);
     b->r->end = pgk_mem_alloc(b->n_nodes, sizeof *b->r->end);
     if (!b->sums || !b->r->end || !pgk_bit_set_init(&b->r->used, b->n_nodes))
         return PGK_E_NOMEM;
-    PGK_TRY(pgk_pool_run(b->threads, SHARES, count_share, b));
+    PGK_TRY(pgk_pool_run(b->threads, b->shares, count_share, b));
     if (b->out_of_order)
         return 0;
     b->r->end[0] = (uint32_t)b->n_nodes;
@@ -396,11 +405,14 @@ static void sort_children(uint64_t *v, size_t n)
     }
 }
 
-/* Goes to a node; its frame stands at `where`. */
+/* Goes to a node, whose frame stands at `where`, and on while that has one child and no stack. */
 static bool enter(struct walk *w, uint32_t node, uint32_t where)
 {
     const struct pgk_radix_stacks *r = w->r;
     size_t first = w->children.n;
+    while (node && !pgk_bit_set_has(&r->ends, node) && r->end[node + 1] == r->end[node])
+        if (!pgk_vec_push(&w->path, (struct step){node++, where--, first, first}))
+            return false;
     for (uint32_t c = node + 1; c < r->end[node]; c = r->end[c]) {
         uint64_t element = r->element[r->nodes[c].frame];
         if (pgk_bit_set_has(&r->used, c) && !pgk_vec_push(&w->children, element << 32 | c))
@@ -499,11 +511,12 @@ struct ranking {
     struct pgk_radix_stacks *r;
     struct pgk_sink *out; /* or NULL */
     uint64_t off;
+    size_t shares;        /* of the ranks */
 };
 
 static uint32_t rank_start(const struct ranking *k, size_t share)
 {
-    return (uint32_t)((uint64_t)k->r->n_stacks * share / SHARES);
+    return (uint32_t)((uint64_t)k->r->n_stacks * share / k->shares);
 }
 
 static int rank_share(void *ctx, size_t share, unsigned worker)
@@ -543,11 +556,13 @@ static void move_back(struct pgk_radix_stacks *r, uint32_t stack)
 int pgk_radix_write(struct pgk_radix_stacks *r, const struct pgk_heap *h, struct pgk_sink *out,
                     unsigned threads, struct pgk_err *err)
 {
-    struct ranking k = {r, out, out ? pgk_sink_leave(out, 4 * r->n_entries) : 0};
+    enum { LEAST_STACKS = 64 };
+    struct ranking k = {r, out, out ? pgk_sink_leave(out, 4 * r->n_entries) : 0,
+                        shares_of(r->n_stacks, LEAST_STACKS)};
     r->stacks = pgk_mem_alloc((size_t)r->n_stacks + 1, sizeof *r->stacks);
     r->starts = pgk_mem_alloc((size_t)r->n_stacks + 1, sizeof *r->starts);
     r->ranks = pgk_mem_zalloc((size_t)r->n_stacks + 1, sizeof *r->ranks);
-    if (!r->stacks || !r->starts || !r->ranks || pgk_pool_run(threads, SHARES, rank_share, &k))
+    if (!r->stacks || !r->starts || !r->ranks || pgk_pool_run(threads, k.shares, rank_share, &k))
         return pgk_fail_nomem(err);
     for (size_t i = 0; r->moved && i < h->contexts.n; i++)
         move_back(r, h->contexts.v[i].stack);
