@@ -7,6 +7,7 @@ first fifth, as in a fleet that runs one program.
 """
 
 import os
+import shlex
 import shutil
 import statistics
 import subprocess
@@ -88,7 +89,13 @@ def cases(bench):
             os.symlink(path, many[-1])
     yield (f"merge {len(raws)} profiles, and each of them five times", merge(raws), merge(many),
            {"cpu": 5}, OURS)
-    # What is not done in parallel, symbolising and writing, is as much for one as for the other.
+    # What the machine itself gives: two processors may share a core, caches and memory.
+    alone = shlex.join(merge(raws, "-j1", "--no-cache"))
+    beside = shlex.join([*merge(raws, "-j1", "--no-cache"), "-o", bench.out("beside")])
+    yield (f"merge {len(raws)} profiles, and two such merges side by side",
+           ["sh", "-c", alone], ["sh", "-c", f"{beside} & {alone}; wait"], {},
+           ("one merge", "two at once"))
+    # What is not done in parallel, opening and writing, is as much for one as for the other.
     for files, required in ((raws, {}), (many, {"wall": 1 / 1.6})):
         yield (f"merge {len(files)} profiles with 1 thread and with 2",
                merge(files, "-j1", "--no-cache"), merge(files, "-j2", "--no-cache"), required, OURS)

@@ -94,7 +94,7 @@ static void parse(struct gen *g, int argc, char **argv)
 {
     g->opts.struct_size = sizeof g->opts;
     g->min_density = 50;
-    g->write = (struct pgk_sample_write_opts){.struct_size = sizeof g->write, .vtables = true};
+    g->write = (struct pgk_sample_write_opts){.struct_size = sizeof g->write};
     for (int c; (c = cli_next_option(&cmd_gen, argc, argv, "o:v", options, &g->common)) != -1;) {
         switch (c) {
         case 'o':
@@ -290,6 +290,15 @@ static void report_json(const struct pgk_gen_stats *s)
     puts("}}");
 }
 
+/* Only LLVM 22 reads a file for types, even if none is in it. */
+static int write_profile(struct gen *g, const struct pgk_sample *profile, struct pgk_err *err)
+{
+    struct pgk_sample_info info = {.struct_size = sizeof info};
+    pgk_sample_info(profile, &info);
+    g->write.vtables = info.vtables;
+    return pgk_sample_write(profile, g->output, &g->write, NULL, err);
+}
+
 static int run(int argc, char **argv)
 {
     struct gen g = {0};
@@ -308,7 +317,7 @@ static int run(int argc, char **argv)
     else if (!status)
         status = pgk_gen_profile(gen, &profile, &err);
     if (!status && !g.raw)
-        status = pgk_sample_write(profile, g.output, &g.write, NULL, &err);
+        status = write_profile(&g, profile, &err);
     int exit_code = status ? cli_fail(&err) : EXIT_DONE;
     if (!status && g.json)
         report_json(pgk_gen_stats(gen));

@@ -77,7 +77,7 @@ static int check_limits(const struct diff *d, const struct pgk_diff_figures *f)
     const double found[LIMITS] = {
         [LIMIT_GROWTH] = diff_growth_percent(f->bytes_before, f->bytes),
         [LIMIT_OBJECTS] = diff_growth_percent(f->objects_before, f->objects),
-        [LIMIT_NEW] = diff_percent(f->new_bytes, f->bytes_before),
+        [LIMIT_NEW] = diff_percent((double)f->new_bytes, f->bytes_before),
     };
     return diff_limits_check(d->limits, LIMITS, found);
 }

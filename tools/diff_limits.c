@@ -49,12 +49,12 @@ int diff_limits_check(const struct diff_limit *limits, int n, const double *foun
     return exit_code;
 }
 
-double diff_percent(uint64_t part, uint64_t whole)
+double diff_percent(double part, uint64_t whole)
 {
-    return whole ? 100.0 * (double)part / (double)whole : part ? 1e9 : 0;
+    return whole ? 100 * part / (double)whole : part > 0 ? 1e9 : 0;
 }
 
 double diff_growth_percent(uint64_t before, uint64_t now)
 {
-    return diff_percent(now, before) - (before ? 100 : 0);
+    return diff_percent((double)now, before) - (before ? 100 : 0);
 }

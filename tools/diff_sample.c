@@ -108,14 +108,13 @@ static int print_table(const struct diff *d, const struct pgk_sample *base,
 static int check_limits(const struct diff *d, const struct pgk_sample_diff *diff)
 {
     const struct pgk_sample_overlap *o = pgk_sample_diff_overlap(diff);
-    uint64_t new_samples = 0;
-    double moved = 0;
+    double new_samples = 0, moved = 0; /* sums may be beyond 64 bits */
     size_t n;
     const struct pgk_sample_change *changes = pgk_sample_diff_changes(diff, &n);
     for (size_t i = 0; i < n; i++) {
         const struct pgk_sample_change *c = &changes[i];
         if (!c->base_samples)
-            new_samples += c->test_samples;
+            new_samples += (double)c->test_samples;
         moved = fmax(moved, 100 * fabs(c->test_share - c->base_share));
     }
     const double found[LIMITS] = {

@@ -138,8 +138,9 @@ void pgk_sample_diff_close(struct pgk_sample_diff **diff);
 int pgk_sample_filter(struct pgk_sample *profile, const char *keep, const char *drop,
                       struct pgk_err *err);
 
-/* Leaves only that function, in all contexts; PGK_E_EMPTY if there is none. */
-int pgk_sample_keep_function(struct pgk_sample *profile, const char *function,
+/* Leaves only that function, in all contexts; PGK_E_EMPTY, which names `file` if that is not NULL,
+ * if there is none. */
+int pgk_sample_keep_function(struct pgk_sample *profile, const char *function, const char *file,
                              struct pgk_err *err);
 
 enum pgk_sample_layout {

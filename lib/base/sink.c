@@ -25,6 +25,7 @@ enum sink_kind {
     SINK_MEMORY, /* never leaves memory */
     SINK_STREAM, /* kept in memory, written to `fd` at commit */
     SINK_FILE,   /* written to a temporary file whenever the buffer is full */
+    SINK_PART,   /* written to its place in another sink whenever the buffer is full */
 };
 
 /* Where signals wait, so that none comes between making a temporary name and noting it. */
@@ -45,7 +46,9 @@ struct pgk_sink {
     int fd;     /* SINK_FILE: temporary file; SINK_STREAM: the target; else -1 */
     int dir_fd; /* of the target's folder, SINK_FILE only; else -1 */
     PGK_VEC(uint8_t) buf;
-    uint64_t flushed;         /* bytes that are in the temporary file */
+    uint64_t flushed;         /* bytes that are in the temporary file; of a part: where in the
+                                 other sink the buffer begins */
+    struct pgk_sink *whole;   /* SINK_PART only */
     char *path;               /* as the user typed it */
     char name[NAME_MAX + 1];  /* of the target in its folder */
     char temp[NAME_MAX + 1];  /* of the temporary file; empty: it has no name */
@@ -293,20 +296,29 @@ static bool write_all_at(int fd, const uint8_t *p, size_t n, uint64_t off)
     return true;
 }
 
-static void flush(struct pgk_sink *s)
-{
-    if (s->failed)
-        return;
-    if (!write_all(s->fd, s->buf.v, s->buf.n))
-        stick_errno(s, "write");
-    s->flushed += s->buf.n;
-    s->buf.n = 0;
-}
-
-/* True if bytes go to the file as soon as the buffer is full. */
+/* True if bytes leave as soon as the buffer is full. */
 static bool is_flushed(const struct pgk_sink *s)
 {
-    return s->kind == SINK_FILE && !s->compress;
+    return s->kind == SINK_PART || (s->kind == SINK_FILE && !s->compress);
+}
+
+/* Puts bytes behind those that were flushed. */
+static void put(struct pgk_sink *s, const uint8_t *bytes, size_t n)
+{
+    const struct pgk_sink *into = s->kind == SINK_PART ? s->whole : s;
+    if (s->failed || !n)
+        return;
+    if (s->kind == SINK_STREAM ? !write_all(s->fd, bytes, n)
+        : is_flushed(into)     ? !write_all_at(into->fd, bytes, n, s->flushed)
+                               : !memcpy(into->buf.v + s->flushed, bytes, n))
+        stick_errno(s, "write");
+    s->flushed += n;
+}
+
+static void flush(struct pgk_sink *s)
+{
+    put(s, s->buf.v, s->buf.n);
+    s->buf.n = 0;
 }
 
 /* Where the next `n` bytes go, which are counted as written; NULL after a failure. For
@@ -332,9 +344,7 @@ void pgk_sink_bytes(struct pgk_sink *s, const void *bytes, size_t n)
         return;
     if (is_flushed(s) && n >= s->buf.cap) {
         flush(s);
-        if (!s->failed && !write_all(s->fd, bytes, n))
-            stick_errno(s, "write");
-        s->flushed += n;
+        put(s, bytes, n);
         return;
     }
     uint8_t *p = room_for(s, n);
@@ -445,6 +455,52 @@ const uint8_t *pgk_sink_data(const struct pgk_sink *s, size_t *size)
     if (s->failed)
         return NULL;
     return s->buf.v ? s->buf.v : nothing;
+}
+
+/* ---- parts ---- */
+
+uint64_t pgk_sink_leave(struct pgk_sink *s, uint64_t n)
+{
+    uint64_t off = pgk_sink_tell(s);
+    if (is_flushed(s)) {
+        flush(s);
+        s->flushed += n;
+    } else {
+        (void)room_for(s, n);
+    }
+    return off;
+}
+
+int pgk_sink_part(struct pgk_sink **part, struct pgk_sink *whole, uint64_t off)
+{
+    struct pgk_sink *s = NULL;
+    PGK_TRY(pgk_sink_memory(&s, NULL));
+    s->path = pgk_mem_strdup(whole->path ? whole->path : "");
+    if (!s->path || !pgk_vec_reserve(&s->buf, BUFFER_BYTES)) {
+        pgk_sink_drop(&s);
+        return PGK_E_NOMEM;
+    }
+    s->kind = SINK_PART;
+    s->whole = whole;
+    s->flushed = off;
+    s->failed = whole->failed;
+    *part = s;
+    return 0;
+}
+
+void pgk_sink_end_part(struct pgk_sink **part)
+{
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    struct pgk_sink *s = *part;
+    flush(s);
+    if (s->failed) {
+        pthread_mutex_lock(&lock);
+        if (!s->whole->failed)
+            s->whole->err = s->err;
+        s->whole->failed = true;
+        pthread_mutex_unlock(&lock);
+    }
+    pgk_sink_drop(part);
 }
 
 /* ---- closing ---- */

@@ -10,7 +10,7 @@
  *
  * A target whose name ends in ".zst" is compressed; it, too, is kept in memory until commit.
  *
- * Errors are sticky; commit reports the first. Not thread-safe. */
+ * Errors are sticky; commit reports the first. Not thread-safe, but for parts. */
 #ifndef PGK_SINK_H
 #define PGK_SINK_H
 
@@ -39,6 +39,15 @@ void pgk_sink_printf(struct pgk_sink *s, const char *fmt, ...) PGK_PRINTF(2, 3);
 uint64_t pgk_sink_tell(const struct pgk_sink *s);
 /* Overwrites 8 bytes that were written earlier; anything else is PGK_E_ARG. */
 void pgk_sink_patch_u64(struct pgk_sink *s, uint64_t off, uint64_t v);
+
+/* For what several threads write at a time: leaves room for `n` bytes, which parts will fill, each
+ * its own piece of it; returns the offset of the room. Until the last part is ended, nothing else
+ * may be done with the sink. */
+uint64_t pgk_sink_leave(struct pgk_sink *s, uint64_t n);
+/* What is written to it goes to `off` and on. 0 or PGK_E_NOMEM. */
+PGK_MUST_USE int pgk_sink_part(struct pgk_sink **part, struct pgk_sink *whole, uint64_t off);
+/* Its failure becomes one of the whole. */
+void pgk_sink_end_part(struct pgk_sink **part);
 
 /* Of a memory sink; valid until it is closed or written to again. NULL if a write
  * failed, never NULL otherwise. */

@@ -574,7 +574,7 @@ static int read_function(struct pgk_sample *profile, struct opened *f, const cha
         PGK_TRY(pgk_sample_summarise(profile, &f->info.summary, err));
         f->info.has_summary = true;
     }
-    return pgk_sample_keep_function(profile, function, err);
+    return pgk_sample_keep_function(profile, function, f->src.file, err);
 }
 
 int pgk_sample_read_function(struct pgk_sample *profile, const char *path, const char *function,

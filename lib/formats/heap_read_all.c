@@ -17,6 +17,7 @@ struct read_all {
     struct pgk_heap *heap;
     const struct pgk_input *inputs;
     struct pgk_file_info *infos; /* may be NULL */
+    uint64_t *sizes;
     pthread_mutex_t lock;        /* of all below */
     struct pgk_progress progress;
     size_t failed;               /* the first input that could not be read */
@@ -63,7 +64,7 @@ static int read_one(void *ctx, size_t number, unsigned worker)
     int status = read_weighted(r->heap, &r->inputs[number], r->infos ? &r->infos[number] : NULL,
                                &err);
     pthread_mutex_lock(&r->lock);
-    pgk_progress_add(&r->progress, size_of(&r->inputs[number]));
+    pgk_progress_add(&r->progress, r->sizes[number]);
     if (status && number < r->failed) {
         r->failed = number;
         r->err = err;
@@ -75,8 +76,11 @@ static int read_one(void *ctx, size_t number, unsigned worker)
 static int read_all(struct read_all *r, size_t count, unsigned threads, struct pgk_err *err)
 {
     uint64_t total = 0;
+    r->sizes = pgk_mem_alloc(count, sizeof *r->sizes);
+    if (!r->sizes)
+        return pgk_fail_nomem(err);
     for (size_t i = 0; i < count; i++)
-        total += size_of(&r->inputs[i]);
+        total += r->sizes[i] = size_of(&r->inputs[i]);
     if (pgk_pool_threads(threads, count) > 1)
         PGK_TRY(pgk_heap_share(r->heap, err));
     pthread_mutex_init(&r->lock, NULL);
@@ -96,6 +100,7 @@ int pgk_heap_read_all(struct pgk_heap **heap, const struct pgk_input *inputs, si
     struct read_all r = {.inputs = inputs, .infos = infos, .failed = count};
     PGK_TRY(new_heap(&r.heap, err));
     int status = count ? read_all(&r, count, threads, err) : 0;
+    pgk_mem_free(r.sizes);
     if (status)
         pgk_heap_close(&r.heap);
     else

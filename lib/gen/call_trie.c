@@ -1,9 +1,8 @@
 /* Counters by calling context, from samples with a call chain and a branch stack. */
 #include "call_trie.h"
 
+#include "group_sort.h"
 #include "sample_model.h"
-
-#include <stdlib.h>
 
 /* ---- counts ---- */
 
@@ -17,59 +16,12 @@ static int compare_counts(const void *a, const void *b)
     return x->to < y->to ? -1 : x->to > y->to;
 }
 
-/* Few of them by insertion. */
-static void sort_few(struct pgk_call_count *v, size_t n)
-{
-    for (size_t i = 1; i < n; i++) {
-        struct pgk_call_count x = v[i];
-        size_t j = i;
-        for (; j && compare_counts(&v[j - 1], &x) > 0; j--)
-            v[j] = v[j - 1];
-        v[j] = x;
-    }
-}
-
-/* By node first, of which each has few. False without the memory for it. */
-static bool sort_by_node(struct pgk_call_counts *c)
-{
-    enum { FEW = 16 };
-    uint32_t last = 0;
-    for (size_t i = 0; i < c->v.n; i++)
-        last = c->v.v[i].node > last ? c->v.v[i].node : last;
-    size_t *end = pgk_mem_zalloc((size_t)last + 2, sizeof *end);
-    struct pgk_call_count *to = pgk_mem_alloc(c->v.n, sizeof *to);
-    bool ok = end && to && last <= c->v.n * 4;
-    if (ok) {
-        for (size_t i = 0; i < c->v.n; i++)
-            end[c->v.v[i].node + 1]++;
-        for (size_t k = 0; k < last; k++)
-            end[k + 1] += end[k];
-        for (size_t i = 0; i < c->v.n; i++)
-            to[end[c->v.v[i].node]++] = c->v.v[i];
-        for (size_t k = 0, from = 0; k <= last; from = end[k++]) {
-            if (end[k] - from > FEW)
-                qsort(to + from, end[k] - from, sizeof *to, compare_counts);
-            else
-                sort_few(to + from, end[k] - from);
-        }
-        struct pgk_call_count *old = c->v.v;
-        c->v.v = to;
-        c->v.cap = c->v.n;
-        to = old;
-    }
-    pgk_mem_free(end);
-    pgk_mem_free(to);
-    return ok;
-}
-
 void pgk_call_counts_sort(struct pgk_call_counts *c)
 {
-    enum { MANY = 256 };
     size_t kept = 0;
     if (c->sorted == c->v.n)
         return;
-    if (c->v.n < MANY || !sort_by_node(c))
-        qsort(c->v.v, c->v.n, sizeof *c->v.v, compare_counts);
+    pgk_sort_groups(c->v.v, c->v.n, sizeof *c->v.v, compare_counts);
     for (size_t i = 0; i < c->v.n; i++) {
         struct pgk_call_count *last = kept ? &c->v.v[kept - 1] : NULL;
         if (!last || compare_counts(last, &c->v.v[i]))
@@ -296,7 +248,7 @@ bool pgk_call_trie_count(struct pgk_call_trie *trie, const struct pgk_steps *ste
         uint32_t after = slot->node == LOST ? PGK_CALL_ROOT : slot->node;
         bool lost = slot->node == LOST || s->impossible || s->from == PGK_STEP_OUT;
         uint32_t before = lost ? PGK_CALL_ROOT : undo_branch(trie, after, s);
-        uint64_t from = pgk_step_source(s, code), to = code->base + s->to;
+        uint64_t from = pgk_step_source(s->from, code), to = code->base + s->to;
         if (s->to == PGK_STEP_OUT)
             continue;
         if (before == PGK_INDEX_NONE ||

@@ -47,6 +47,7 @@ void pgk_gen_close(struct pgk_gen **gen)
         if (g->v.v[i].has_code)
             pgk_code_close(&g->v.v[i].code);
         pgk_steps_free(&g->v.v[i].steps);
+        pgk_step_table_free(&g->v.v[i].step_counts);
         pgk_counters_free(&g->v.v[i].counters);
         pgk_pairs_free(&g->v.v[i].hits);
         pgk_pairs_free(&g->v.v[i].hit_calls);

@@ -81,7 +81,7 @@ static void drop_bad_ranges(struct pgk_gen_binary *b, struct pgk_gen_stats *stat
 int pgk_gen_count_steps(struct pgk_gen_binary *b, bool contexts, struct pgk_err *err)
 {
     bool ok = contexts ? pgk_call_trie_count(&b->calls, &b->steps, &b->code)
-                       : pgk_steps_count(&b->steps, &b->code, &b->counters);
+                       : pgk_step_counts_move(&b->step_counts, &b->code, &b->counters);
     pgk_steps_free(&b->steps);
     return ok ? 0 : pgk_fail_nomem(err);
 }

@@ -19,7 +19,8 @@ struct pgk_gen_binary {
     bool flow_sensitive;           /* its discriminators are */
     struct pgk_symboliser *sym;    /* once needed; NULL without debug information */
     struct pgk_probes *probes;     /* once needed */
-    struct pgk_steps steps;        /* of the input that is being read */
+    struct pgk_steps steps;        /* of the input that is being read, with calling contexts */
+    struct pgk_step_table step_counts; /* or without */
     struct pgk_counters counters;  /* as seen: ranges need not be sound */
     struct pgk_pairs hits;         /* instructions that were sampled, without branches: `from` */
     struct pgk_pairs hit_calls;    /* indirect calls in their call chains: to what code */

@@ -14,6 +14,11 @@ struct pgk_gen_place {
     uint64_t addr;
 };
 
+/* A place in the code of one. */
+struct pgk_gen_offset {
+    uint32_t binary, off; /* off: from the base of the code, PGK_STEP_OUT elsewhere */
+};
+
 struct pgk_gen {
     struct pgk_binaries *binaries;
     struct pgk_gen_opts opts;
@@ -33,11 +38,12 @@ struct pgk_gen {
     struct pgk_address_window windows[PGK_GEN_WINDOWS]; /* that addresses were found in lately */
     uint64_t room[PGK_GEN_WINDOWS]; /* size of each for the sample in hand; 0: not for this one */
     unsigned next_window;
+    unsigned last_of[2]; /* the window that was used last: [true] of a binary, [false] elsewhere */
     struct pgk_err *err;
     struct pgk_perf_input *input;
 
     /* Of the sample that is being counted: */
-    PGK_VEC(struct pgk_gen_place) branches; /* source, target, source, ... */
+    PGK_VEC(struct pgk_gen_offset) branches; /* source, target, source, ... */
     PGK_VEC(struct pgk_gen_place) chain;
     PGK_VEC(bool) seen; /* by branch: a binary has it */
     struct pgk_call_sample sample; /* as one binary sees it */

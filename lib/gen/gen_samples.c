@@ -33,6 +33,7 @@ static inline struct pgk_gen_place place_of(struct pgk_gen *g, const struct pgk_
         i++;
     if (PGK_UNLIKELY(i == PGK_GEN_WINDOWS))
         i = find_window(g, s, addr);
+    g->last_of[g->windows[i].binary != PGK_NO_BINARY] = i;
     return (struct pgk_gen_place){g->windows[i].binary, addr - g->windows[i].bias};
 }
 
@@ -88,73 +89,176 @@ static void sample_outside(struct pgk_gen *g, const struct pgk_perf_sample *s)
                         file_at(g, s, s->ip));
 }
 
-/* From the base of a binary's code; PGK_STEP_OUT for what is not in it. */
-static inline uint32_t offset_in(const struct pgk_gen *g, uint32_t binary, struct pgk_gen_place at)
+/* ---- branches ---- */
+
+static int find_offset(struct pgk_gen *g, const struct pgk_perf_sample *s, uint64_t addr,
+                       struct pgk_gen_offset *at)
 {
-    return at.binary == binary ? pgk_code_offset(&g->v.v[binary].code, at.addr) : PGK_STEP_OUT;
+    struct pgk_gen_place place = place_of(g, s, addr);
+    *at = (struct pgk_gen_offset){PGK_NO_BINARY, PGK_STEP_OUT};
+    if (place.binary == PGK_NO_BINARY)
+        return 0;
+    PGK_TRY(pgk_gen_need_code(g, &g->v.v[place.binary]));
+    at->off = pgk_code_offset(&g->v.v[place.binary].code, place.addr);
+    if (at->off != PGK_STEP_OUT)
+        at->binary = place.binary;
+    return 0;
 }
 
-/* The step of a branch; PGK_INDEX_NONE if nothing of it is an instruction. `source` is set to
- * PGK_STEP_OUT if it is none. False when out of memory. */
-static inline bool need_step(struct pgk_gen_binary *b, uint32_t *source, uint32_t target,
-                             uint32_t end, uint32_t *step)
-{
-    *step = pgk_steps_find(&b->steps, *source, target, end);
-    if (PGK_LIKELY(*step != PGK_INDEX_NONE)) /* nobody waits for what the step says */
-        return true;
-    if (!pgk_steps_need(&b->steps, &b->code, *source, target, end, step))
-        return false;
-    *source = *step == PGK_INDEX_NONE ? PGK_STEP_OUT : b->steps.v.v[*step].from;
-    return true;
-}
-
-/* Where control left for the branch that was taken next. */
-struct last_source {
-    uint32_t binary, off; /* binary: PGK_NO_BINARY elsewhere */
+/* Where most addresses of a sample are: programs leave their own code for that of a library and
+ * come back. In which of the two an address is cannot be predicted, so nothing is decided by it. */
+struct near {
+    uint64_t start, room;             /* of code; room: how many addresses it has */
+    uint64_t other_start, other_room; /* of what is none of ours */
+    uint32_t first;                   /* offset of `start` from the base of the code */
+    uint32_t binary;
+    bool know_outside; /* there is an example of a branch outside of all binaries */
 };
 
-/* Counts one in the binary that it leads to, whatever of it is no instruction being elsewhere;
- * `known` is false if all of it is. */
-static int count_branch(struct pgk_gen *g, struct pgk_gen_place from, struct pgk_gen_place to,
-                        uint64_t count, struct last_source *last, bool *known)
+static struct near find_near(const struct pgk_gen *g)
 {
-    uint32_t number = to.binary == PGK_NO_BINARY ? from.binary : to.binary;
-    struct pgk_gen_binary *b = &g->v.v[number];
-    PGK_TRY(pgk_gen_need_code(g, b));
-    uint32_t source = offset_in(g, number, from), target = offset_in(g, number, to);
-    uint32_t end = last->binary == number && target != PGK_STEP_OUT ? last->off : PGK_STEP_OUT;
-    uint32_t step;
-    if (!need_step(b, &source, target, end, &step))
+    unsigned ours = g->last_of[true], other = g->last_of[false];
+    const struct pgk_address_window *w = &g->windows[ours];
+    struct near near = {.know_outside = *g->stats.examples[PGK_GEN_BRANCH_OUTSIDE],
+                        .binary = g->stats.no_mapping ? 0 : w->binary};
+    if (near.binary == PGK_NO_BINARY || !g->v.v[near.binary].has_code)
+        return (struct near){0};
+    const struct pgk_code *code = &g->v.v[near.binary].code;
+    if (g->stats.no_mapping) { /* addresses are those of the binary */
+        near.start = code->base;
+        near.room = code->span;
+        near.other_room = UINT64_MAX;
+        return near;
+    }
+    uint64_t low = w->bias + code->base, high = low + code->span;
+    near.start = low > w->start ? low : w->start;
+    near.first = (uint32_t)(near.start - low);
+    if (g->room[ours] && near.start < high && near.start < w->end)
+        near.room = (high < w->end ? high : w->end) - near.start;
+    near.other_start = g->windows[other].start;
+    near.other_room = g->windows[other].binary == PGK_NO_BINARY ? g->room[other] : 0;
+    return near;
+}
+
+/* False if it is neither here nor there. */
+static inline bool near_offset(const struct near *near, uint64_t addr, uint32_t *off)
+{
+    bool inside = addr - near->start < near->room;
+    bool other = addr - near->other_start < near->other_room;
+    *off = ((uint32_t)(addr - near->start) + near->first) | ((uint32_t)inside - 1);
+    return inside | other;
+}
+
+/* Counts one in the binary that it leads to, whatever of it is no instruction being elsewhere.
+ * `last` is where control left for the branch that was taken next; `known` is false if nothing of
+ * the branch is an instruction. */
+static int count_branch(struct pgk_gen *g, struct pgk_gen_offset from, struct pgk_gen_offset to,
+                        uint64_t count, struct pgk_gen_offset *last, bool *known)
+{
+    uint32_t binary = to.binary == PGK_NO_BINARY ? from.binary : to.binary;
+    *known = false;
+    if (binary == PGK_NO_BINARY)
+        return 0;
+    struct pgk_gen_binary *b = &g->v.v[binary];
+    uint32_t source = from.binary == binary ? from.off : PGK_STEP_OUT, target = to.off;
+    uint32_t end = last->binary == binary && target != PGK_STEP_OUT ? last->off : PGK_STEP_OUT;
+    if (!pgk_step_counts_add(&b->step_counts, &b->code, &b->counters, &source, &target, end,
+                             count))
         return pgk_fail_nomem(g->err);
-    struct last_source left = {source == PGK_STEP_OUT ? PGK_NO_BINARY : number, source};
-    if (step != PGK_INDEX_NONE) {
-        struct pgk_step *s = &b->steps.v.v[step];
-        s->count = pgk_sample_sum(s->count, count);
+    struct pgk_gen_offset left = {source == PGK_STEP_OUT ? PGK_NO_BINARY : binary, source};
+    if (from.binary != binary && from.binary != PGK_NO_BINARY) { /* one of ours called another */
+        struct pgk_code *code = &g->v.v[from.binary].code;
+        if (pgk_code_is(code, code->base + from.off))
+            left = from;
     }
-    if (from.binary != number && from.binary != PGK_NO_BINARY) { /* one of ours called another */
-        b = &g->v.v[from.binary];
-        PGK_TRY(pgk_gen_need_code(g, b));
-        if (pgk_code_is(&b->code, from.addr))
-            left = (struct last_source){from.binary, pgk_code_offset(&b->code, from.addr)};
-    }
-    *known = step != PGK_INDEX_NONE || left.binary != PGK_NO_BINARY;
+    *known = left.binary != PGK_NO_BINARY || target != PGK_STEP_OUT;
     if (*known)
         *last = left;
     return 0;
 }
 
+enum { BATCH = 32 }; /* as many as a branch stack has */
+
+struct step_key {
+    uint32_t from, to, end;
+    uint32_t home;   /* where to begin in the table */
+    uint32_t branch; /* which one of the sample it is */
+};
+
+/* Places branches from the i-th on as long as that is easy, and calls for their entries of the
+ * table; returns how far it came. Branches from elsewhere to elsewhere are left out. */
+static size_t place_near(const struct near *near, const struct pgk_step_table *t,
+                         const struct pgk_perf_sample *s, size_t i, uint32_t source,
+                         struct step_key *keys, size_t *n_keys)
+{
+    size_t end = s->n_branches - i < BATCH ? s->n_branches : i + BATCH, n = 0;
+    for (; i < end; i++) {
+        uint32_t from, to;
+        bool easy = near_offset(near, s->branches[i].from, &from);
+        easy &= near_offset(near, s->branches[i].to, &to);
+        bool outside = (from & to) == PGK_STEP_OUT;
+        if (PGK_UNLIKELY(!(easy & (near->know_outside | !outside))))
+            break;
+        struct step_key *key = &keys[n];
+        key->from = from;
+        key->to = to;
+        key->end = source | -(uint32_t)(to == PGK_STEP_OUT);
+        key->home = pgk_step_home(t, from, to, key->end);
+        key->branch = (uint32_t)i;
+        __builtin_prefetch(&t->v[key->home]);
+        n += !outside;
+        source = outside ? source : from;
+    }
+    *n_keys = n;
+    return i;
+}
+
+/* Counts branches from the i-th on as long as all is known; returns how far it came. */
+static size_t count_near(struct pgk_gen *g, const struct pgk_perf_sample *s, size_t i,
+                         struct pgk_gen_offset *last, bool *any)
+{
+    struct step_key keys[BATCH];
+    const struct near near = find_near(g);
+    const struct pgk_step_table *t = &g->v.v[near.binary].step_counts;
+    uint32_t source = last->binary == near.binary ? last->off : PGK_STEP_OUT;
+    size_t n, k = 0;
+    if (!near.room || !t->v)
+        return i;
+    size_t reached = place_near(&near, t, s, i, source, keys, &n);
+    for (; k < n; k++) {
+        struct pgk_step_entry *e =
+            pgk_step_table_find_at(t, keys[k].home, keys[k].from, keys[k].to, keys[k].end);
+        if (PGK_UNLIKELY(!e->value || s->count > UINT32_MAX - e->value))
+            break;
+        e->value += (uint32_t)s->count;
+    }
+    if (k < n)
+        reached = keys[k].branch;
+    g->stats.branches_outside += s->count * (reached - i - k);
+    if (k) {
+        source = keys[k - 1].from;
+        *last = (struct pgk_gen_offset){source == PGK_STEP_OUT ? PGK_NO_BINARY : near.binary,
+                                        source};
+        *any = true;
+    }
+    return reached;
+}
+
 /* Between the target of a branch and the source of the next one, control ran straight on. */
 static int count_branches(struct pgk_gen *g, const struct pgk_perf_sample *s)
 {
-    struct last_source last = {PGK_NO_BINARY, PGK_STEP_OUT};
+    struct pgk_gen_offset last = {PGK_NO_BINARY, PGK_STEP_OUT};
     bool any = false;
     g->stats.branches += s->count * s->n_branches;
     for (size_t i = 0; i < s->n_branches; i++) {
-        struct pgk_gen_place from = place_of(g, s, s->branches[i].from);
-        struct pgk_gen_place to = place_of(g, s, s->branches[i].to);
-        bool known = from.binary != PGK_NO_BINARY || to.binary != PGK_NO_BINARY;
-        if (known)
-            PGK_TRY(count_branch(g, from, to, s->count, &last, &known));
+        i = count_near(g, s, i, &last, &any);
+        if (i == s->n_branches)
+            break;
+        struct pgk_gen_offset from, to;
+        bool known;
+        PGK_TRY(find_offset(g, s, s->branches[i].from, &from));
+        PGK_TRY(find_offset(g, s, s->branches[i].to, &to));
+        PGK_TRY(count_branch(g, from, to, s->count, &last, &known));
         if (!known)
             branch_outside(g, s, i);
         any |= known;
@@ -185,6 +289,15 @@ static size_t user_chain(const struct pgk_perf_sample *s, const uint64_t **chain
     return marked ? 0 : s->n_chain;
 }
 
+static inline int offset_of(struct pgk_gen *g, const struct pgk_perf_sample *s, uint64_t addr,
+                            const struct near *near, struct pgk_gen_offset *at)
+{
+    if (PGK_UNLIKELY(!near_offset(near, addr, &at->off)))
+        return find_offset(g, s, addr, at);
+    at->binary = at->off == PGK_STEP_OUT ? PGK_NO_BINARY : near->binary;
+    return 0;
+}
+
 /* Whether branches are of instructions is seen when their steps are looked up. */
 static int place_sample(struct pgk_gen *g, const struct pgk_perf_sample *s)
 {
@@ -194,9 +307,10 @@ static int place_sample(struct pgk_gen *g, const struct pgk_perf_sample *s)
     if (!pgk_vec_reserve(&g->branches, 2 * s->n_branches) ||
         !pgk_vec_reserve(&g->seen, s->n_branches) || !pgk_vec_reserve(&g->chain, n_chain))
         return pgk_fail_nomem(g->err);
+    const struct near near = find_near(g);
     for (size_t i = 0; i < s->n_branches; i++) {
-        g->branches.v[g->branches.n++] = place_of(g, s, s->branches[i].from);
-        g->branches.v[g->branches.n++] = place_of(g, s, s->branches[i].to);
+        PGK_TRY(offset_of(g, s, s->branches[i].from, &near, &g->branches.v[g->branches.n++]));
+        PGK_TRY(offset_of(g, s, s->branches[i].to, &near, &g->branches.v[g->branches.n++]));
         g->seen.v[g->seen.n++] = false;
     }
     for (size_t i = 0; i < n_chain; i++)
@@ -238,6 +352,12 @@ static bool list_callers(struct pgk_gen *g, uint32_t binary, uint64_t count)
     return true;
 }
 
+/* PGK_STEP_OUT for what is not in it. */
+static inline uint32_t offset_in(uint32_t binary, struct pgk_gen_offset at)
+{
+    return at.binary == binary ? at.off : PGK_STEP_OUT;
+}
+
 static bool list_steps(struct pgk_gen *g, uint32_t binary)
 {
     struct pgk_gen_binary *b = &g->v.v[binary];
@@ -246,16 +366,19 @@ static bool list_steps(struct pgk_gen *g, uint32_t binary)
     if (!pgk_vec_reserve(&g->sample.steps, g->seen.n))
         return false;
     for (size_t i = 0; i < g->seen.n; i++) {
-        uint32_t source = offset_in(g, binary, g->branches.v[2 * i]);
-        uint32_t target = offset_in(g, binary, g->branches.v[2 * i + 1]);
+        uint32_t source = offset_in(binary, g->branches.v[2 * i]);
+        uint32_t target = offset_in(binary, g->branches.v[2 * i + 1]);
         if (source == PGK_STEP_OUT && target == PGK_STEP_OUT)
             continue;
         uint32_t end = target == PGK_STEP_OUT ? PGK_STEP_OUT : last;
-        uint32_t step;
-        if (!need_step(b, &source, target, end, &step))
-            return false;
-        if (step == PGK_INDEX_NONE)
-            continue;
+        uint32_t step = pgk_steps_find(&b->steps, source, target, end);
+        if (PGK_UNLIKELY(step == PGK_STEP_NONE)) {
+            if (!pgk_steps_need(&b->steps, &b->code, source, target, end, &step))
+                return false;
+            if (step == PGK_STEP_NONE)
+                continue;
+            source = b->steps.v.v[step].from;
+        }
         g->seen.v[i] = true;
         g->sample.steps.v[g->sample.steps.n++] = step;
         last = source;

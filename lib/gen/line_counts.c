@@ -1,7 +1,7 @@
 /* Counts of lines and call targets on their way into a profile. */
 #include "line_counts.h"
 
-#include <stdlib.h>
+#include "group_sort.h"
 
 static uint64_t put_together(const struct pgk_line_counts *c, uint64_t a, uint64_t b)
 {
@@ -92,10 +92,8 @@ static void write_totals(struct pgk_line_counts *c)
 
 bool pgk_line_counts_write(struct pgk_line_counts *c)
 {
-    if (c->bodies.n)
-        qsort(c->bodies.v, c->bodies.n, sizeof *c->bodies.v, compare_counts);
-    if (c->targets.n)
-        qsort(c->targets.v, c->targets.n, sizeof *c->targets.v, compare_counts);
+    pgk_sort_groups(c->bodies.v, c->bodies.n, sizeof *c->bodies.v, compare_counts);
+    pgk_sort_groups(c->targets.v, c->targets.n, sizeof *c->targets.v, compare_counts);
     write_totals(c);
     return write_lines(c);
 }

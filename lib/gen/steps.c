@@ -22,7 +22,7 @@ static void find_kind(struct pgk_step *s, struct pgk_code *code)
         kind = pgk_code_kind(pgk_code_mark(code, code->base + s->from));
     if (kind == PGK_INSN_CALL) {
         s->kind = PGK_STEP_CALL;
-        s->call = pgk_step_source(s, code);
+        s->call = pgk_step_source(s->from, code);
     } else if (kind == PGK_INSN_RET) {
         s->kind = PGK_STEP_RETURN;
         s->call = behind;
@@ -38,39 +38,64 @@ bool pgk_steps_need(struct pgk_steps *steps, struct pgk_code *code, uint32_t fro
                     uint32_t end, uint32_t *step)
 {
     struct pgk_step s = {.from = instruction(code, from), .to = instruction(code, to)};
-    *step = PGK_INDEX_NONE;
+    *step = PGK_STEP_NONE;
     if (s.from == PGK_STEP_OUT && s.to == PGK_STEP_OUT)
         return true;
     s.end = s.to == PGK_STEP_OUT ? PGK_STEP_OUT : instruction(code, end);
-    *step = pgk_steps_find(steps, s.from, s.to, s.end);
-    if (*step != PGK_INDEX_NONE)
-        return true;
-    find_kind(&s, code);
-    s.impossible = s.end != PGK_STEP_OUT &&
-                   !pgk_code_is_straight(code, code->base + s.to, code->base + s.end);
-    *step = (uint32_t)steps->v.n;
-    return pgk_vec_push(&steps->v, s) &&
-           pgk_index_add(&steps->index, pgk_step_hash(s.from, s.to, s.end), *step);
-}
-
-bool pgk_steps_count(const struct pgk_steps *steps, const struct pgk_code *code,
-                     struct pgk_counters *counters)
-{
-    for (size_t i = 0; i < steps->v.n; i++) {
-        const struct pgk_step *s = &steps->v.v[i];
-        uint64_t from = pgk_step_source(s, code), to = code->base + s->to;
-        if (s->to == PGK_STEP_OUT)
-            continue;
-        if (!pgk_pairs_add(&counters->branches, from, to, s->count) ||
-            (s->end != PGK_STEP_OUT &&
-             !pgk_pairs_add(&counters->ranges, to, code->base + s->end, s->count)))
+    struct pgk_step_entry *e = pgk_step_table_need(&steps->table, s.from, s.to, s.end);
+    if (!e)
+        return false;
+    if (!e->value) {
+        find_kind(&s, code);
+        s.impossible = s.end != PGK_STEP_OUT &&
+                       !pgk_code_is_straight(code, code->base + s.to, code->base + s.end);
+        if (!pgk_vec_push(&steps->v, s))
             return false;
+        e->value = (uint32_t)steps->v.n;
     }
+    *step = e->value - 1;
     return true;
 }
 
 void pgk_steps_free(struct pgk_steps *steps)
 {
     pgk_vec_free(&steps->v);
-    pgk_index_free(&steps->index);
+    pgk_step_table_free(&steps->table);
+}
+
+static bool add_counts(struct pgk_counters *counters, const struct pgk_code *code,
+                       const struct pgk_step_entry *e, uint64_t count)
+{
+    uint64_t to = code->base + e->to;
+    return e->to == PGK_STEP_OUT ||
+           (pgk_pairs_add(&counters->branches, pgk_step_source(e->from, code), to, count) &&
+            (e->end == PGK_STEP_OUT ||
+             pgk_pairs_add(&counters->ranges, to, code->base + e->end, count)));
+}
+
+bool pgk_step_counts_add(struct pgk_step_table *counts, struct pgk_code *code,
+                         struct pgk_counters *counters, uint32_t *from, uint32_t *to, uint32_t end,
+                         uint64_t count)
+{
+    *from = instruction(code, *from);
+    *to = instruction(code, *to);
+    if (!count || (*from == PGK_STEP_OUT && *to == PGK_STEP_OUT))
+        return true;
+    end = *to == PGK_STEP_OUT ? PGK_STEP_OUT : instruction(code, end);
+    struct pgk_step_entry *e = pgk_step_table_need(counts, *from, *to, end);
+    if (!e)
+        return false;
+    uint32_t low = (uint32_t)(count < UINT32_MAX - e->value ? count : UINT32_MAX - e->value);
+    e->value += low;
+    return low == count || add_counts(counters, code, e, count - low);
+}
+
+bool pgk_step_counts_move(struct pgk_step_table *counts, const struct pgk_code *code,
+                          struct pgk_counters *counters)
+{
+    for (size_t i = 0; counts->v && i <= counts->mask; i++)
+        if (counts->v[i].value && !add_counts(counters, code, &counts->v[i], counts->v[i].value))
+            return false;
+    pgk_step_table_free(counts);
+    return true;
 }

@@ -8,7 +8,7 @@
 
 #include "code.h"
 #include "counters.h"
-#include "index.h"
+#include "step_table.h"
 
 /* An address that is no instruction of the binary; of an end: none. */
 #define PGK_STEP_OUT UINT32_MAX
@@ -21,45 +21,45 @@ struct pgk_step {
     bool impossible; /* control cannot have run from `to` to `end` */
     uint64_t call;   /* address of the call instruction: of a call itself, of a return the one that
                       * it went back behind, 0 if there is none; or PGK_ADDR_EXTERNAL */
-    uint64_t count;  /* of those without calling contexts */
 };
+
+/* No step at all. */
+#define PGK_STEP_NONE UINT32_MAX
 
 struct pgk_steps {
     PGK_VEC(struct pgk_step) v;
-    struct pgk_index index;
+    struct pgk_step_table table; /* value: position in v + 1 */
 };
 
 /* The address that a branch came from; PGK_ADDR_EXTERNAL for elsewhere. */
-static inline uint64_t pgk_step_source(const struct pgk_step *s, const struct pgk_code *code)
+static inline uint64_t pgk_step_source(uint32_t from, const struct pgk_code *code)
 {
-    return s->from == PGK_STEP_OUT ? PGK_ADDR_EXTERNAL : code->base + s->from;
+    return from == PGK_STEP_OUT ? PGK_ADDR_EXTERNAL : code->base + from;
 }
 
-static inline uint64_t pgk_step_hash(uint32_t from, uint32_t to, uint32_t end)
-{
-    return from * UINT64_C(0x9e3779b97f4a7c15) + ((uint64_t)end << 32 | to);
-}
-
-/* PGK_INDEX_NONE if it is new. */
+/* The number of a step; PGK_STEP_NONE if it is new. */
 static inline uint32_t pgk_steps_find(const struct pgk_steps *steps, uint32_t from, uint32_t to,
                                       uint32_t end)
 {
-    PGK_INDEX_FOR (&steps->index, pgk_step_hash(from, to, end), i) {
-        const struct pgk_step *s = &steps->v.v[i];
-        if (s->from == from && s->to == to && s->end == end)
-            return i;
-    }
-    return PGK_INDEX_NONE;
+    return steps->table.v ? pgk_step_table_find(&steps->table, from, to, end)->value - 1
+                          : PGK_STEP_NONE;
 }
 
 /* Finds or adds; offsets at which no instruction starts are taken for PGK_STEP_OUT. `step` is
- * PGK_INDEX_NONE if none is left. False when out of memory. */
+ * PGK_STEP_NONE if none is left. False when out of memory. */
 bool pgk_steps_need(struct pgk_steps *steps, struct pgk_code *code, uint32_t from, uint32_t to,
                     uint32_t end, uint32_t *step);
-/* Adds all counts without contexts to the counters. False when out of memory. */
-bool pgk_steps_count(const struct pgk_steps *steps, const struct pgk_code *code,
-                     struct pgk_counters *counters);
 void pgk_steps_free(struct pgk_steps *steps);
+
+/* Where calling contexts are of no interest, it is enough to count: the value of a step is how
+ * often it was met, what is beyond 32 bits goes to the counters at once. `from` and `to` are set to
+ * PGK_STEP_OUT if no instruction starts there. False when out of memory. */
+bool pgk_step_counts_add(struct pgk_step_table *counts, struct pgk_code *code,
+                         struct pgk_counters *counters, uint32_t *from, uint32_t *to, uint32_t end,
+                         uint64_t count);
+/* Moves all to the counters. False when out of memory. */
+bool pgk_step_counts_move(struct pgk_step_table *counts, const struct pgk_code *code,
+                          struct pgk_counters *counters);
 
 /* The call instruction right before an address; 0 if there is none. */
 uint64_t pgk_code_call_before(struct pgk_code *code, uint64_t addr);

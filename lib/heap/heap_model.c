@@ -237,10 +237,10 @@ size_t pgk_heap_chain(const struct pgk_heap *h, uint32_t stack, uint32_t *funcs,
     size_t n = 0;
     for (uint32_t node = stack; node; node = h->stacks.nodes.v[node].parent) {
         const struct pgk_frame *f = &h->frames.v[h->stacks.nodes.v[node].frame];
-        size_t i = 0;
-        while (i < n && i < max && funcs[i] != f->ref)
+        size_t i = 0, noted = n < max ? n : max;
+        while (i < noted && funcs[i] != f->ref)
             i++;
-        if (i == n && n++ < max)
+        if (i == noted && n++ < max)
             funcs[i] = f->ref;
         if (f->kind != PGK_FRAME_INLINED)
             break;

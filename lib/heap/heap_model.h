@@ -190,6 +190,12 @@ static inline void pgk_heap_prefetch_context(const struct pgk_heap *h, uint32_t 
         pgk_context_prefetch(h, (at & ~PGK_CONTEXT_HELD) - 1);
 }
 
+/* The same for whoever looks at the leaf's frame of a stack. */
+static inline void pgk_heap_prefetch_leaf(const struct pgk_heap *h, uint32_t stack)
+{
+    __builtin_prefetch(&h->stacks.nodes.v[stack]);
+}
+
 /* Adds `mib` to the context of the stack (rule `across`); its histogram is copied. */
 PGK_MUST_USE int pgk_heap_add(struct pgk_heap *h, uint32_t stack, const struct pgk_mib *mib,
                               struct pgk_err *err);
@@ -205,7 +211,8 @@ PGK_MUST_USE int pgk_heap_add_site(struct pgk_heap *h, enum pgk_site_kind kind, 
 /* Puts the context of the stack into the records of its leaf's inline chain. */
 void pgk_heap_own_by_chain(struct pgk_heap *h, uint32_t stack);
 /* The functions of the leaf's inline chain of a stack, each once, leaf first: fills at most
- * `max`, returns how many there are. */
+ * `max`, returns how many there are; where that is more than `max`, it may be too much, as those
+ * that did not fit are counted each time. */
 size_t pgk_heap_chain(const struct pgk_heap *h, uint32_t stack, uint32_t *funcs, size_t max);
 
 bool pgk_heap_chain_has(const struct pgk_heap *h, uint32_t stack, uint32_t func);

@@ -367,7 +367,8 @@ static int read_mibs(struct reader *r, uint32_t version, uint64_t off)
     pgk_cur_seek(c, off, "mib_off");
     uint64_t count = pgk_cur_count(c, sizeof(uint64_t) + layout->size, "MIB count");
     PGK_TRY(pgk_cur_check(c, r->err, PGK_F("dump %u, MIBs", r->dump)));
-    if (!pgk_vec_reserve(&r->entries, count))
+    if (!pgk_vec_reserve(&r->entries, count) ||
+        !pgk_index_reserve(&r->by_id, (uint32_t)(r->entries.n + count)))
         return pgk_fail_nomem(r->err);
     const bool histograms = version >= pgk_mib_fields[PGK_MIB_AccessHistogramSize].first;
     for (uint64_t i = 0; i < count; i++) {

@@ -190,6 +190,7 @@ static int copy_sites(struct pgk_rekey *k, struct pgk_err *err)
 /* The old contexts become the new ones where they are; histograms stay where they are, too. */
 static int move_contexts(struct pgk_rekey *k, struct pgk_err *err)
 {
+    enum { FAR = 24, NEAR = 12 };
     struct pgk_heap *to = k->to, *from = k->taken;
     PGK_TRY(pgk_heap_reserve_contexts(to, to->stacks.nodes.n, err));
     to->arena = from->arena;
@@ -205,6 +206,10 @@ static int move_contexts(struct pgk_rekey *k, struct pgk_err *err)
     memset(&from->contexts, 0, sizeof from->contexts);
     for (size_t i = 0; i < n; i++) {
         struct pgk_heap_context *c = &to->contexts.v[i];
+        if (i + FAR < n)
+            __builtin_prefetch(&k->node_map[c[FAR].stack]);
+        if (i + NEAR < n)
+            pgk_heap_prefetch_position(to, k->node_map[c[NEAR].stack]);
         uint32_t stack = k->node_map[c->stack], *place = &to->context_of.v[stack];
         if (!stack) {
             drop_context(k, to, c);

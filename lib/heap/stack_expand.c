@@ -59,6 +59,7 @@ static bool arrive(struct expand *e, uint32_t old, uint32_t new)
         for (; i < end; i++) {
             uint32_t child = e->children[i], frame = e->from->nodes.v[child].frame;
             uint32_t stop = e->map->first.v[frame], left = e->map->first.v[frame + 1];
+            __builtin_prefetch(&e->first_child[child]); /* children lie all over the tree */
             if (left > stop)
                 e->items.v[e->items.n++] =
                     (struct item){child, left, stop, e->map->frames.v[left - 1]};
@@ -139,16 +140,4 @@ bool pgk_stack_expand(struct pgk_stack_tree *to, const struct pgk_stack_tree *fr
     pgk_vec_free(&e.levels);
     pgk_vec_free(&e.hollow);
     return ok;
-}
-
-bool pgk_stack_in_order(const struct pgk_stack_tree *t)
-{
-    for (uint32_t i = 1; i < t->nodes.n; i++) {
-        uint32_t at = i - 1, parent = t->nodes.v[i].parent;
-        while (at > parent)
-            at = t->nodes.v[at].parent;
-        if (at != parent)
-            return false;
-    }
-    return true;
 }

@@ -58,8 +58,6 @@ struct pgk_frame_map {
  * node numbers); `to` is only good for freeing then. */
 bool pgk_stack_expand(struct pgk_stack_tree *to, const struct pgk_stack_tree *from,
                       const struct pgk_frame_map *map, uint32_t *node_map);
-/* Does everything on top of a node come directly behind it? */
-bool pgk_stack_in_order(const struct pgk_stack_tree *t);
 
 /* The node for frames[0 .. n-1], leaf first. */
 uint32_t pgk_stack_add(struct pgk_stack_tree *t, const uint32_t *frames, size_t n);

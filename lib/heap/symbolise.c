@@ -291,6 +291,7 @@ enum { USED_AS_LEAF = 1, USED_AS_CALLER = 2 };
  * used, and that contexts stand in the records of their chains. */
 static int note_uses(struct symbolise *s)
 {
+    enum { AHEAD = 12 };
     struct pgk_heap *from = s->k.taken;
     const struct pgk_stack_node *nodes = from->stacks.nodes.v;
     const uint32_t *first = s->k.map.first.v;
@@ -303,6 +304,8 @@ static int note_uses(struct symbolise *s)
     }
     for (size_t i = 0; i < from->contexts.n; i++) {
         uint32_t node = from->contexts.v[i].stack;
+        if (i + AHEAD < from->contexts.n)
+            pgk_heap_prefetch_leaf(from, from->contexts.v[i + AHEAD].stack);
         if (!node || from->frames.v[nodes[node].frame].kind != PGK_FRAME_ADDRESS)
             continue; /* came with its sites */
         from->contexts.v[i].owned_by_chain = true;

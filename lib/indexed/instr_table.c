@@ -341,7 +341,8 @@ static int write_table(struct writer *w, struct pgk_sink *out, uint64_t *table_o
                        struct pgk_err *err)
 {
     struct pgk_ondisk_writer table = {0};
-    struct pgk_ondisk_emit emit = {PGK_ONDISK_NAMES, item_size, emit_item, item_name, w};
+    struct pgk_ondisk_emit emit = {PGK_ONDISK_NAMES, item_size, emit_item, item_name, w,
+                                   .threads = 1}; /* values are ranked in one place */
     size_t n = w->p ? w->p->funcs.n : 0;
     bool ok = true;
     for (size_t i = 0; i < n && ok; i++) {

@@ -10,11 +10,13 @@ struct writer {
     const struct pgk_heap *h;
     struct pgk_sink *out;
     uint32_t version;
+    unsigned threads;
     struct pgk_radix_stacks radix;
     uint8_t schema[PGK_MIB_FIELDS];
     size_t n_fields, mib_size;
     size_t block_size;           /* of an alloc site in a record */
     uint8_t *blocks;             /* by rank of a context's stack: alloc site as in a record */
+    bool *owned;                 /* the same: it stands in the records of its inline chain */
     struct pgk_record_members members;
     uint64_t *stack_ids;         /* V2: by rank */
     uint64_t summary[6];         /* V4 */
@@ -47,11 +49,11 @@ static uint64_t stack_depth(const struct writer *w, uint32_t stack)
     return n;
 }
 
-static void write_frame_ids(const struct writer *w, uint32_t stack)
+static void write_frame_ids(const struct writer *w, uint32_t stack, struct pgk_sink *out)
 {
     const struct pgk_stack_node *nodes = w->h->stacks.nodes.v;
     for (uint32_t i = stack; i; i = nodes[i].parent)
-        pgk_sink_u64(w->out, w->radix.frame_ids[nodes[i].frame]);
+        pgk_sink_u64(out, w->radix.frame_ids[nodes[i].frame]);
 }
 
 /* How a record names a stack, for all versions that do not spell it out; returns its size. */
@@ -71,13 +73,11 @@ static size_t pack_stack_name(const struct writer *w, uint32_t rank, uint8_t *ou
 /* Blocks lie in another order than contexts: asks early for what is needed soon. */
 static void look_ahead(const struct writer *w, size_t context)
 {
-    enum { FAR = 16, NEAR = 8 };
+    enum { NEAR = 8 };
     const struct pgk_heap_context *c = w->h->contexts.v;
-    if (context + FAR < w->h->contexts.n)
-        __builtin_prefetch(&w->radix.stack_rank[c[context + FAR].stack]);
-    if (context + NEAR < w->h->contexts.n)
+    if (context + NEAR < w->h->contexts.n && c[context + NEAR].stack)
         __builtin_prefetch(
-            w->blocks + w->radix.stack_rank[c[context + NEAR].stack] * w->block_size, 1);
+            w->blocks + pgk_radix_rank(&w->radix, c[context + NEAR].stack) * w->block_size, 1);
 }
 
 /* A context is written once for each function of its inline chain, so it is packed once. */
@@ -88,8 +88,9 @@ static void pack_blocks(struct writer *w, size_t first, size_t end)
         look_ahead(w, i);
         if (!c->stack)
             continue;
-        uint32_t rank = w->radix.stack_rank[c->stack];
+        uint32_t rank = pgk_radix_rank(&w->radix, c->stack);
         uint8_t *at = w->blocks + rank * w->block_size;
+        w->owned[rank] = c->owned_by_chain;
         at += pack_stack_name(w, rank, at);
         for (size_t k = 0; k < w->n_fields; k++) {
             uint64_t v = pgk_context_file_value(w->h, c, w->schema[k]);
@@ -106,7 +107,7 @@ static uint64_t spelled_size(const struct writer *w, uint32_t ref)
 
 static uint64_t record_size(void *ctx, size_t record)
 {
-    struct writer *w = ctx;
+    const struct writer *w = ctx;
     uint64_t size = 16, name = w->block_size - w->mib_size;
     for (uint32_t i = w->members.first[record]; i < w->members.first[record + 1]; i++) {
         uint32_t ref = w->members.refs[i];
@@ -119,38 +120,41 @@ static uint64_t record_size(void *ctx, size_t record)
     return size;
 }
 
-static void spell_stack(struct writer *w, uint32_t ref)
+static void spell_stack(const struct writer *w, uint32_t ref, struct pgk_sink *out)
 {
     if (w->version >= 2)
         return;
     uint32_t stack = stack_of(w, ref);
-    pgk_sink_u64(w->out, stack_depth(w, stack));
-    write_frame_ids(w, stack);
+    pgk_sink_u64(out, stack_depth(w, stack));
+    write_frame_ids(w, stack, out);
 }
 
-static void write_call(struct writer *w, uint32_t ref)
+static void write_call(const struct writer *w, uint32_t ref, struct pgk_sink *out)
 {
     const struct pgk_heap_site *s = site_of(w, ref);
     uint8_t name[8];
-    spell_stack(w, ref);
-    pgk_sink_bytes(w->out, name, pack_stack_name(w, w->radix.stack_rank[s->stack], name));
+    spell_stack(w, ref, out);
+    pgk_sink_bytes(out, name, pack_stack_name(w, pgk_radix_rank(&w->radix, s->stack), name));
     if (w->version < 4)
         return;
-    pgk_sink_u64(w->out, s->n_callees);
+    pgk_sink_u64(out, s->n_callees);
     for (uint32_t c = 0; c < s->n_callees; c++)
-        pgk_sink_u64(w->out, s->callees[c]);
+        pgk_sink_u64(out, s->callees[c]);
 }
 
 /* Blocks lie all over the table; a few at a time are handed on together. `n` of them, in a version
  * that does not spell stacks out. */
-static void write_blocks(struct writer *w, const uint32_t *ranks, size_t n)
+static void write_blocks(const struct writer *w, const uint32_t *ranks, size_t n,
+                         struct pgk_sink *out)
 {
-    enum { USUAL = 32, ROOM = 4096 }; /* size with the fields that compilers use */
+    enum { AHEAD = 12, ROOM = 4096, USUAL = 32 /* size with the fields that compilers use */ };
     uint8_t room[ROOM], *at = room;
     for (size_t i = 0; i < n; i++) {
         const uint8_t *block = w->blocks + ranks[i] * w->block_size;
+        if (i + AHEAD < n)
+            __builtin_prefetch(w->blocks + ranks[i + AHEAD] * w->block_size);
         if ((size_t)(room + ROOM - at) < w->block_size) {
-            pgk_sink_bytes(w->out, room, (size_t)(at - room));
+            pgk_sink_bytes(out, room, (size_t)(at - room));
             at = room;
         }
         if (w->block_size == USUAL)
@@ -159,27 +163,27 @@ static void write_blocks(struct writer *w, const uint32_t *ranks, size_t n)
             memcpy(at, block, w->block_size);
         at += w->block_size;
     }
-    pgk_sink_bytes(w->out, room, (size_t)(at - room));
+    pgk_sink_bytes(out, room, (size_t)(at - room));
 }
 
 static void write_record(void *ctx, size_t record, struct pgk_sink *out)
 {
-    struct writer *w = ctx;
+    const struct writer *w = ctx;
     const uint32_t *m = w->members.refs + w->members.first[record],
                    *end = w->members.refs + w->members.first[record + 1], *calls = m;
     while (calls < end && !is_site(*calls))
         calls++;
     pgk_sink_u64(out, (uint64_t)(calls - m));
     if (w->version >= 2)
-        write_blocks(w, m, (size_t)(calls - m));
+        write_blocks(w, m, (size_t)(calls - m), out);
     for (; m < calls && w->version < 2; m++) {
-        spell_stack(w, *m);
+        spell_stack(w, *m, out);
         pgk_sink_bytes(out, w->blocks + *m * w->block_size, w->block_size);
     }
     m = calls;
     pgk_sink_u64(out, (uint64_t)(end - calls));
     for (; m < end; m++)
-        write_call(w, *m);
+        write_call(w, *m, out);
 }
 
 static bool write_records(struct writer *w, uint64_t *table_off)
@@ -193,7 +197,8 @@ static bool write_records(struct writer *w, uint64_t *table_off)
                                 &(struct pgk_ondisk_emit){.lengths = PGK_ONDISK_KEY_AND_DATA,
                                                           .size = record_size,
                                                           .emit = write_record,
-                                                          .ctx = w},
+                                                          .ctx = w,
+                                                          .threads = w->threads},
                                 table_off);
     pgk_ondisk_free(&table);
     return ok;
@@ -224,8 +229,7 @@ static uint64_t stack_size(void *ctx, size_t rank)
 static void write_stack(void *ctx, size_t rank, struct pgk_sink *out)
 {
     const struct writer *w = ctx;
-    (void)out;
-    write_frame_ids(w, w->radix.stacks[rank]);
+    write_frame_ids(w, w->radix.stacks[rank], out);
 }
 
 static int make_stack_ids(struct writer *w, struct pgk_err *err)
@@ -254,7 +258,8 @@ static bool write_frame_table(struct writer *w, uint64_t *table_off)
                                 &(struct pgk_ondisk_emit){.lengths = PGK_ONDISK_KEY_AND_DATA,
                                                           .size = frame_size,
                                                           .emit = write_frame,
-                                                          .ctx = w},
+                                                          .ctx = w,
+                                                          .threads = w->threads},
                                 table_off);
     pgk_ondisk_free(&table);
     return ok;
@@ -270,7 +275,8 @@ static bool write_stack_table(struct writer *w, uint64_t *table_off)
                                 &(struct pgk_ondisk_emit){.lengths = PGK_ONDISK_DATA_ONLY,
                                                           .size = stack_size,
                                                           .emit = write_stack,
-                                                          .ctx = w},
+                                                          .ctx = w,
+                                                          .threads = w->threads},
                                 table_off);
     pgk_ondisk_free(&table);
     return ok;
@@ -348,8 +354,8 @@ static void write_v3_head(struct writer *w)
     for (uint32_t i = 0; i < w->radix.n_frames; i++)
         write_frame(w, w->radix.order[i], w->out);
     pgk_sink_patch_u64(w->out, w->offs, pgk_sink_tell(w->out));
-    pgk_sink_bytes(w->out, w->radix.radix.v, w->radix.radix.n * sizeof *w->radix.radix.v);
-    pgk_sink_patch_u64(w->out, w->offs + 8, pgk_sink_tell(w->out));
+    pgk_sink_patch_u64(w->out, w->offs + 8,
+                       pgk_sink_tell(w->out) + w->radix.n_entries * sizeof(uint32_t));
 }
 
 static int write_v3_rest(struct writer *w, struct pgk_err *err)
@@ -380,22 +386,6 @@ static void choose_schema(struct writer *w, bool full)
     }
 }
 
-/* Who stands in which record, and what stands in front of the records. */
-enum { MEMBERS, HEAD, TABLES };
-
-static int run_table(void *ctx, size_t table, unsigned worker)
-{
-    struct writer *w = ctx;
-    (void)worker;
-    if (table == MEMBERS)
-        return pgk_record_members_make(&w->members, w->h, &w->radix, NULL);
-    if (w->version >= 3) {
-        write_v3_head(w);
-        pgk_vec_free(&w->radix.radix);
-    }
-    return 0;
-}
-
 enum { SHARES = 16 }; /* of the contexts, to be packed */
 
 static int run_share(void *ctx, size_t share, unsigned worker)
@@ -407,11 +397,12 @@ static int run_share(void *ctx, size_t share, unsigned worker)
     return 0;
 }
 
-static int make_blocks(struct writer *w, unsigned threads)
+static int make_blocks(struct writer *w)
 {
     w->block_size = w->mib_size + (w->version >= 3 ? 4 : w->version == 2 ? 8 : 0);
     w->blocks = pgk_mem_alloc(w->radix.n_stacks + 1, w->block_size);
-    return w->blocks ? pgk_pool_run(threads, SHARES, run_share, w) : PGK_E_NOMEM;
+    w->owned = pgk_mem_zalloc(w->radix.n_stacks + 1, sizeof *w->owned);
+    return w->blocks && w->owned ? pgk_pool_run(w->threads, SHARES, run_share, w) : PGK_E_NOMEM;
 }
 
 /* The large tables of the model are given back as soon as they have been used. */
@@ -420,25 +411,27 @@ static int prepare(struct writer *w, const struct pgk_indexed_write_opts *opts,
 {
     enum { FEW_CONTEXTS = 10000 }; /* which are done before a thread has started */
     struct pgk_heap *mine = w->mine;
-    unsigned threads = w->h->contexts.n < FEW_CONTEXTS ? 1 : opts->threads;
+    w->threads = w->h->contexts.n < FEW_CONTEXTS ? 1 : opts->threads;
     choose_schema(w, opts->full_schema);
     if (mine) {
         pgk_vec_free(&mine->context_of);
         pgk_stack_tree_rest(&mine->stacks);
     }
-    PGK_TRY(pgk_radix_build(&w->radix, w->h, opts->target.frame_ids, err));
+    PGK_TRY(pgk_radix_build(&w->radix, w->h, opts->target.frame_ids, w->threads, err));
+    if (w->version >= 3)
+        write_v3_head(w);
+    PGK_TRY(pgk_radix_write(&w->radix, w->h, w->version >= 3 ? w->out : NULL, w->threads, err));
     if (w->version == 2)
         PGK_TRY(make_stack_ids(w, err));
-    if (pgk_pool_run(threads, TABLES, run_table, w))
-        return pgk_fail_nomem(err);
-    if (mine && w->version >= 3)
-        pgk_vec_free(&mine->stacks.nodes);
-    if (make_blocks(w, threads))
+    if (make_blocks(w))
         return pgk_fail_nomem(err);
     if (mine && w->version >= 3) {
         pgk_vec_free(&mine->contexts);
         pgk_vec_free(&mine->wide);
     }
+    PGK_TRY(pgk_record_members_make(&w->members, w->h, &w->radix, w->owned, w->threads, err));
+    if (mine && w->version >= 3)
+        pgk_vec_free(&mine->stacks.nodes);
     return 0;
 }
 
@@ -459,6 +452,7 @@ int pgk_memprof_write(const struct pgk_heap *h, struct pgk_heap *taken, struct p
     int status = write_section(&w, opts, err);
     pgk_radix_free(&w.radix);
     pgk_mem_free(w.blocks);
+    pgk_mem_free(w.owned);
     pgk_record_members_free(&w.members);
     pgk_mem_free(w.stack_ids);
     pgk_heap_close(&plain);

@@ -1,6 +1,7 @@
 /* LLVM's on-disk chained hash table. */
 #include "ondisk_table.h"
 
+#include "pool.h"
 #include "salvage.h"
 #include "u64_set.h"
 
@@ -61,45 +62,111 @@ static size_t final_buckets(size_t items)
     return n;
 }
 
+/* How a table is being written. */
+struct writing {
+    struct pgk_ondisk_writer *w;
+    const struct pgk_ondisk_emit *emit;
+    struct pgk_sink *out;
+    uint64_t *offs; /* by bucket; 0: empty */
+    size_t shares;  /* of the buckets */
+};
+
+#define FOR_ITEMS(w, bucket, item)                                                       \
+    for (struct pgk_ondisk_item *item = item_at((w), (w)->buckets.v[bucket]); item;      \
+         item = item_at((w), item->next))
+
+static struct pgk_ondisk_item *item_at(const struct pgk_ondisk_writer *w, uint32_t pos)
+{
+    return pos ? &w->items.v[pos - 1] : NULL;
+}
+
+static const char *key_of(const struct pgk_ondisk_emit *emit, const struct pgk_ondisk_item *item,
+                          size_t *size)
+{
+    *size = sizeof item->key;
+    return emit->lengths == PGK_ONDISK_NAMES ? emit->name(emit->ctx, item->user, size)
+                                             : (const char *)&item->key;
+}
+
+/* Says where buckets will stand, from `at` on; returns how many bytes they are. */
+static uint64_t place_buckets(const struct writing *t, uint64_t at)
+{
+    const uint64_t begin = at, lengths = t->emit->lengths == PGK_ONDISK_DATA_ONLY ? 1 : 2;
+    for (size_t b = 0; b < t->w->buckets.n; b++) {
+        if (!t->w->buckets.v[b])
+            continue;
+        t->offs[b] = at;
+        at += sizeof(uint16_t);
+        FOR_ITEMS (t->w, b, item) {
+            size_t key_size;
+            key_of(t->emit, item, &key_size);
+            item->size = t->emit->size(t->emit->ctx, item->user);
+            at += sizeof item->key + lengths * sizeof(uint64_t) + key_size + item->size;
+        }
+    }
+    return at - begin;
+}
+
+static void write_bucket(const struct writing *t, size_t b, struct pgk_sink *out)
+{
+    const struct pgk_ondisk_emit *emit = t->emit;
+    uint16_t count = 0;
+    FOR_ITEMS (t->w, b, item)
+        count++;
+    pgk_sink_u16(out, count);
+    FOR_ITEMS (t->w, b, item) {
+        size_t key_size;
+        const char *key = key_of(emit, item, &key_size);
+        pgk_sink_u64(out, item->key);
+        if (emit->lengths != PGK_ONDISK_DATA_ONLY)
+            pgk_sink_u64(out, key_size);
+        pgk_sink_u64(out, item->size);
+        pgk_sink_bytes(out, key, key_size);
+        emit->emit(emit->ctx, item->user, out);
+    }
+}
+
+static int write_share(void *ctx, size_t share, unsigned worker)
+{
+    const struct writing *t = ctx;
+    size_t n = t->w->buckets.n, b = n * share / t->shares, end = n * (share + 1) / t->shares;
+    struct pgk_sink *part;
+    (void)worker;
+    while (b < end && !t->offs[b])
+        b++;
+    if (b == end)
+        return 0;
+    PGK_TRY(pgk_sink_part(&part, t->out, t->offs[b]));
+    for (; b < end; b++)
+        if (t->offs[b])
+            write_bucket(t, b, part);
+    pgk_sink_end_part(&part);
+    return 0;
+}
+
+/* At most so many, and about so much at least, for a thread to be worth it. */
+enum { SHARES = 64, SHARE_BYTES = 1 << 20 };
+
 bool pgk_ondisk_write(struct pgk_ondisk_writer *w, struct pgk_sink *out,
                       const struct pgk_ondisk_emit *emit, uint64_t *table_off)
 {
     size_t n = final_buckets(w->items.n);
-    uint64_t *offs = pgk_mem_zalloc(n, sizeof *offs);
-    if (!offs || (n != w->buckets.n && !set_buckets(w, n))) {
-        pgk_mem_free(offs);
-        return false;
-    }
-    for (size_t b = 0; b < n; b++) {
-        uint16_t count = 0;
-        for (uint32_t i = w->buckets.v[b]; i; i = w->items.v[i - 1].next)
-            count++;
-        if (!count)
-            continue;
-        offs[b] = pgk_sink_tell(out);
-        pgk_sink_u16(out, count);
-        for (uint32_t i = w->buckets.v[b]; i; i = w->items.v[i - 1].next) {
-            const struct pgk_ondisk_item *item = &w->items.v[i - 1];
-            const char *key = (const char *)&item->key;
-            size_t key_size = sizeof item->key;
-            if (emit->lengths == PGK_ONDISK_NAMES)
-                key = emit->name(emit->ctx, item->user, &key_size);
-            pgk_sink_u64(out, item->key);
-            if (emit->lengths != PGK_ONDISK_DATA_ONLY)
-                pgk_sink_u64(out, key_size);
-            pgk_sink_u64(out, emit->size(emit->ctx, item->user));
-            pgk_sink_bytes(out, key, key_size);
-            emit->emit(emit->ctx, item->user, out);
-        }
+    struct writing t = {w, emit, out, .offs = pgk_mem_zalloc(n, sizeof *t.offs)};
+    bool ok = t.offs && (n == w->buckets.n || set_buckets(w, n));
+    if (ok) {
+        uint64_t bytes = place_buckets(&t, pgk_sink_tell(out));
+        t.shares = bytes < SHARES * SHARE_BYTES ? bytes / SHARE_BYTES + 1 : SHARES;
+        pgk_sink_leave(out, bytes);
+        ok = !pgk_pool_run(emit->threads, t.shares, write_share, &t);
     }
     pgk_sink_align(out, 8);
     *table_off = pgk_sink_tell(out);
     pgk_sink_u64(out, n);
     pgk_sink_u64(out, w->items.n);
-    for (size_t b = 0; b < n; b++)
-        pgk_sink_u64(out, offs[b]);
-    pgk_mem_free(offs);
-    return true;
+    for (size_t b = 0; ok && b < n; b++)
+        pgk_sink_u64(out, t.offs[b]);
+    pgk_mem_free(t.offs);
+    return ok;
 }
 
 /* A named item: its hash says in which bucket it is found, so that no item can stand in several. */

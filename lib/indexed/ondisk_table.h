@@ -18,6 +18,7 @@ struct pgk_ondisk_item {
     uint64_t key;    /* or the hash of its name */
     uint32_t next;   /* in its bucket, position + 1 */
     size_t user;     /* what the writer callbacks know the item by */
+    uint64_t size;   /* of its data */
 };
 struct pgk_ondisk_writer {
     PGK_VEC(struct pgk_ondisk_item) items;
@@ -26,13 +27,15 @@ struct pgk_ondisk_writer {
 bool pgk_ondisk_add(struct pgk_ondisk_writer *w, uint64_t key, size_t user);
 void pgk_ondisk_free(struct pgk_ondisk_writer *w);
 /* Writes payload and table; `emit` writes the data of an item, which must be
- * `size` bytes. *table_off is the file offset of the table. */
+ * `size` bytes. *table_off is the file offset of the table. Callbacks are called by several threads
+ * at a time. */
 struct pgk_ondisk_emit {
     enum pgk_ondisk_lengths lengths;
     uint64_t (*size)(void *ctx, size_t user);
     void (*emit)(void *ctx, size_t user, struct pgk_sink *out);
     const char *(*name)(void *ctx, size_t user, size_t *len); /* PGK_ONDISK_NAMES only */
     void *ctx;
+    unsigned threads; /* 0: one per processor */
 };
 bool pgk_ondisk_write(struct pgk_ondisk_writer *w, struct pgk_sink *out,
                       const struct pgk_ondisk_emit *emit, uint64_t *table_off);

@@ -1,12 +1,22 @@
 /* The call stacks of a heap profile in the order and encoding of MemProf V3 and V4.
  *
- * LLVM sorts all stacks from the root, elements by (how often they occur, frame id), and
- * walks the result backwards. On a tree of stacks that is a post-order walk in which the
- * children of a node come in falling order, so nothing needs comparing stack by stack. */
+ * LLVM sorts all stacks from the root, elements by (how often they occur, frame id), walks the
+ * result backwards and turns the array round at the end. On a tree of stacks that is a walk in
+ * which the children of a node come in rising order, so nothing needs comparing stack by stack:
+ *
+ *   the node's block:  [its stack] block of a child, jump, block of a child, jump, ... frame
+ *                                                             of the last one ──┘
+ *
+ * The jump leads to the frame at the end of the block; the last child needs none. The size of a
+ * block follows from how many nodes and stacks are in it. So the place of everything is known
+ * beforehand, and threads write what belongs to a range of stacks each. */
 #include "radix_stacks.h"
 
 #include "hash.h"
+#include "pool.h"
+#include "u64_set.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 
 void pgk_frame_pack(uint8_t out[PGK_FRAME_BYTES], const struct pgk_heap *h, uint32_t frame)
@@ -61,21 +71,22 @@ static int by_element(const void *a, const void *b)
     return x->id < y->id ? -1 : x->id > y->id;
 }
 
-/* A stack in use ends at a node, or runs through it. */
-enum { ENDS = 1, PASSED = 2 };
+struct sums {
+    uint64_t count, distance;
+};
 
 struct builder {
     struct pgk_radix_stacks *r;
     const struct pgk_heap *h;
-    struct pgk_stack_tree ordered;      /* where those of the model are in no order, these are */
-    uint32_t *moved;                    /* by stack of the model: in `ordered`; or NULL */
     const struct pgk_stack_node *nodes; /* what stands on top of a node comes directly behind it */
     size_t n_nodes;
-    uint8_t *in_use;      /* by node: ENDS, PASSED */
-    uint32_t *end;        /* by node: behind what stands on top of it */
-    struct usage *usage;  /* by frame; later sorted */
-    uint32_t *element;    /* by frame: place in the element order */
+    struct usage *usage; /* by frame; later sorted */
+    struct sums **sums;  /* by worker, by frame */
+    unsigned threads, workers;
+    int out_of_order;    /* nodes are not as said above */
 };
+
+/* ---- how often frames are used ---- */
 
 /* A node whose children are being visited. */
 struct open {
@@ -84,43 +95,133 @@ struct open {
 };
 typedef PGK_VEC(struct open) open_vec;
 
-static void close_node(struct builder *b, open_vec *path, uint32_t end)
+/* `first`: of the share; what is below has been opened by another one, too. */
+static void close_node(const struct builder *b, struct sums *sums, open_vec *path, uint32_t first)
 {
     const struct open *x = &path->v[--path->n];
-    const struct pgk_stack_node *node = &b->nodes[x->node];
-    uint32_t stacks = x->stacks + b->in_use[x->node];
-    b->end[x->node] = end;
+    uint32_t stacks = x->stacks;
+    if (x->node >= first)
+        stacks += pgk_bit_set_has(&b->r->ends, x->node);
     if (!stacks)
         return;
     struct open *parent = &path->v[path->n - 1];
     parent->stacks += stacks;
     parent->distance += x->distance + stacks;
-    b->usage[node->frame].count += stacks;
-    b->usage[node->frame].distance += x->distance;
-    b->in_use[x->node] |= PASSED;
+    struct sums *frame = &sums[b->nodes[x->node].frame];
+    frame->count += stacks;
+    frame->distance += x->distance;
+    if (x->node >= first)
+        pgk_bit_set_add(&b->r->used, x->node);
 }
 
-/* How many stacks run through each node, and how far away their leaves are together: those of a
- * callee are one further away from its caller. */
-static int count_usage(struct builder *b, uint32_t generation)
+/* The node and all below it, from the root on. */
+static bool open_chain(const struct builder *b, open_vec *path, uint32_t node)
 {
+    size_t depth = 1;
+    for (uint32_t i = node; i; i = b->nodes[i].parent)
+        depth++;
+    if (!pgk_vec_reserve(path, depth))
+        return false;
+    path->n = depth;
+    for (uint32_t i = node; depth--; i = b->nodes[i].parent)
+        path->v[depth] = (struct open){.node = i};
+    return true;
+}
+
+enum { SHARES = 64 };
+
+/* Of the nodes, in whole words of bits. */
+static uint32_t share_start(const struct builder *b, size_t share)
+{
+    return (uint32_t)(share < SHARES ? b->n_nodes * share / SHARES & ~(size_t)63 : b->n_nodes);
+}
+
+/* How many stacks run through nodes, and how far away their leaves are together: those of a
+ * callee are one further away from its caller. What a share knows of a node adds up with what
+ * others do. */
+static int count_share(void *ctx, size_t share, unsigned worker)
+{
+    struct builder *b = ctx;
+    uint32_t first = share_start(b, share), end = share_start(b, share + 1);
+    struct sums **sums = &b->sums[worker];
     open_vec path = {0};
-    for (size_t i = 0; i < b->h->frames.n; i++)
-        b->usage[i].frame = (uint32_t)i;
-    bool ok = pgk_vec_push(&path, (struct open){0});
-    for (uint32_t i = 1; ok && i < b->n_nodes; i++) {
-        while (path.v[path.n - 1].node != b->nodes[i].parent)
-            close_node(b, &path, i);
+    if (first == end)
+        return 0;
+    if (!*sums)
+        *sums = pgk_mem_zalloc(b->h->frames.n + 1, sizeof **sums);
+    bool ok = *sums && open_chain(b, &path, first ? first - 1 : 0);
+    for (uint32_t i = first ? first : 1; ok && i < end; i++) {
+        while (path.v[path.n - 1].node != b->nodes[i].parent && path.n > 1) {
+            b->r->end[path.v[path.n - 1].node] = i;
+            close_node(b, *sums, &path, first);
+        }
+        if (path.v[path.n - 1].node != b->nodes[i].parent) {
+            __atomic_store_n(&b->out_of_order, 1, __ATOMIC_RELAXED);
+            break;
+        }
         ok = pgk_vec_push(&path, (struct open){.node = i});
     }
-    while (ok && path.n > 1)
-        close_node(b, &path, (uint32_t)b->n_nodes);
-    b->end[0] = (uint32_t)b->n_nodes;
+    while (ok && path.n > 1) {
+        if (end == b->n_nodes)
+            b->r->end[path.v[path.n - 1].node] = end;
+        close_node(b, *sums, &path, first);
+    }
     pgk_vec_free(&path);
-    for (size_t i = 0; i < b->h->frames.n; i++)
-        if (b->usage[i].count)
-            b->r->frame_ids[i] = b->usage[i].id = frame_id(b->h, (uint32_t)i, generation);
     return ok ? 0 : PGK_E_NOMEM;
+}
+
+/* Stacks that run through the node, or end there. */
+static inline uint32_t stacks_in(const struct pgk_radix_stacks *r, uint32_t node)
+{
+    return pgk_bit_set_below(&r->ends, r->end[node]) - pgk_bit_set_below(&r->ends, node);
+}
+
+/* Shares know of what they begin with, and of what is on top of it, but not of what is below. */
+static void note_used_below(struct builder *b)
+{
+    for (size_t share = 1; share < SHARES; share++) {
+        uint32_t first = share_start(b, share), i = first ? first - 1 : 0;
+        for (; i; i = b->nodes[i].parent)
+            if (stacks_in(b->r, i))
+                pgk_bit_set_add(&b->r->used, i);
+    }
+}
+
+static void free_sums(struct builder *b)
+{
+    for (unsigned i = 0; b->sums && i < b->workers; i++)
+        pgk_mem_free(b->sums[i]);
+    pgk_mem_free(b->sums);
+    b->sums = NULL;
+}
+
+static void add_up(struct builder *b, uint32_t generation)
+{
+    for (uint32_t i = 0; i < b->h->frames.n; i++) {
+        struct usage *u = &b->usage[i];
+        u->frame = i;
+        for (unsigned w = 0; w < b->workers; w++) {
+            u->count += b->sums[w] ? b->sums[w][i].count : 0;
+            u->distance += b->sums[w] ? b->sums[w][i].distance : 0;
+        }
+        if (u->count)
+            b->r->frame_ids[i] = u->id = frame_id(b->h, i, generation);
+    }
+}
+
+static int count_usage(struct builder *b)
+{
+    b->workers = pgk_pool_threads(b->threads, SHARES);
+    b->sums = pgk_mem_zalloc(b->workers, sizeof *b->sums);
+    b->r->end = pgk_mem_alloc(b->n_nodes, sizeof *b->r->end);
+    if (!b->sums || !b->r->end || !pgk_bit_set_init(&b->r->used, b->n_nodes))
+        return PGK_E_NOMEM;
+    PGK_TRY(pgk_pool_run(b->threads, SHARES, count_share, b));
+    if (b->out_of_order)
+        return 0;
+    b->r->end[0] = (uint32_t)b->n_nodes;
+    note_used_below(b);
+    return 0;
 }
 
 static void order_frames(struct builder *b)
@@ -133,226 +234,332 @@ static void order_frames(struct builder *b)
     }
 }
 
-static int by_rising_element(const void *a, const void *b, void *ctx)
-{
-    const struct builder *k = ctx;
-    uint32_t x = k->element[k->nodes[*(const uint32_t *)a].frame],
-             y = k->element[k->nodes[*(const uint32_t *)b].frame];
-    return x < y ? -1 : x > y;
-}
-
 static void order_elements(struct builder *b)
 {
     qsort(b->usage, b->h->frames.n, sizeof *b->usage, by_element);
     for (size_t i = 0; i < b->h->frames.n; i++)
-        b->element[b->usage[i].frame] = (uint32_t)i;
+        b->r->element[b->usage[i].frame] = (uint32_t)i;
 }
 
-/* A node on the way from the root; its children that are still to be visited are the last ones of
- * `children`. */
-struct step {
-    uint32_t node;
-    uint32_t where; /* its frame in the array */
-    size_t first;   /* child */
-};
-typedef PGK_VEC(struct step) path_vec;
-typedef PGK_VEC(uint32_t) children_vec;
+/* ---- which stacks are in use ---- */
 
-/* The last child is visited first, so they come in rising order. */
-static bool step_to(struct builder *b, path_vec *path, children_vec *children, uint32_t node)
+static uint32_t node_of(const struct pgk_radix_stacks *r, uint32_t stack)
 {
-    size_t first = children->n;
-    for (uint32_t c = node + 1; c < b->end[node]; c = b->end[c])
-        if (b->in_use[c] && !pgk_vec_push(children, c))
-            return false;
-    if (children->n - first > 1)
-        qsort_r(children->v + first, children->n - first, sizeof *children->v,
-                by_rising_element, b);
-    return pgk_vec_push(path, (struct step){.node = node, .first = first});
+    return r->moved ? r->moved[stack] : stack;
 }
 
-/* One stack: a jump to the frames it shares with the one before, the rest of its frames from
- * the root on, its length. The array is built backwards and reversed at the end. */
-static bool encode(struct builder *b, const path_vec *path, uint32_t shared)
+static int use_stacks(struct builder *b)
 {
     struct pgk_radix_stacks *r = b->r;
-    uint32_t depth = (uint32_t)path->n - 1;
-    if (!pgk_vec_reserve(&r->radix, depth - shared + 2))
-        return false;
-    if (shared) {
-        uint32_t at = (uint32_t)r->radix.n;
-        r->radix.v[r->radix.n++] = path->v[shared].where - at;
-    }
-    for (uint32_t i = shared + 1; i <= depth; i++) {
-        path->v[i].where = (uint32_t)r->radix.n;
-        r->radix.v[r->radix.n++] = r->linear[b->nodes[path->v[i].node].frame];
-    }
-    r->starts[r->n_stacks] = (uint32_t)r->radix.n;
-    r->radix.v[r->radix.n++] = depth;
-    r->stacks[r->n_stacks++] = path->v[depth].node;
-    return true;
-}
-
-/* Walks the tree, children before their parent. */
-static int encode_stacks(struct builder *b)
-{
-    path_vec path = {0}; /* with the root */
-    children_vec children = {0};
-    uint32_t shared = 0; /* frames of the stack before that are on the path */
-    bool ok = step_to(b, &path, &children, 0);
-    while (ok) {
-        const struct step *last = &path.v[path.n - 1];
-        if (children.n > last->first) {
-            ok = step_to(b, &path, &children, children.v[--children.n]);
-            continue;
-        }
-        if (path.n == 1)
-            break;
-        if (b->in_use[last->node] & ENDS) {
-            ok = encode(b, &path, shared);
-            shared = (uint32_t)path.n - 1;
-        }
-        path.n--;
-        if (shared > path.n - 1)
-            shared = (uint32_t)path.n - 1;
-    }
-    pgk_vec_free(&path);
-    pgk_vec_free(&children);
-    return ok ? 0 : PGK_E_NOMEM;
-}
-
-/* Turns everything that was counted from the end of the array round. */
-static void reverse(struct pgk_radix_stacks *r)
-{
-    size_t n = r->radix.n;
-    for (size_t i = 0; i < n / 2; i++) {
-        uint32_t v = r->radix.v[i];
-        r->radix.v[i] = r->radix.v[n - 1 - i];
-        r->radix.v[n - 1 - i] = v;
-    }
-    for (size_t i = 0; i < r->n_stacks / 2; i++) {
-        size_t other = r->n_stacks - 1 - i;
-        uint32_t node = r->stacks[i], start = r->starts[i];
-        r->stacks[i] = r->stacks[other];
-        r->starts[i] = r->starts[other];
-        r->stacks[other] = node;
-        r->starts[other] = start;
-    }
-    for (uint32_t i = 0; i < r->n_stacks; i++) {
-        r->starts[i] = (uint32_t)n - 1 - r->starts[i];
-        r->stack_rank[r->stacks[i]] = i;
-    }
-}
-
-static uint32_t node_of(const struct builder *b, uint32_t stack)
-{
-    return b->moved ? b->moved[stack] : stack;
-}
-
-/* 1 if the stack was not in use before. */
-static size_t use_stack(struct builder *b, uint32_t stack)
-{
-    uint32_t node = node_of(b, stack);
-    bool fresh = node && !b->in_use[node];
-    if (fresh)
-        b->in_use[node] = ENDS;
-    return fresh;
+    if (!pgk_bit_set_init(&r->ends, b->n_nodes))
+        return PGK_E_NOMEM;
+    for (size_t i = 0; i < b->h->contexts.n; i++)
+        pgk_bit_set_add(&r->ends, node_of(r, b->h->contexts.v[i].stack));
+    for (size_t i = 0; i < b->h->sites.n; i++)
+        pgk_bit_set_add(&r->ends, node_of(r, b->h->sites.v[i].stack));
+    r->ends.bits[0] &= ~UINT64_C(1); /* no frames are no stack */
+    r->n_stacks = pgk_bit_set_count(&r->ends);
+    return 0;
 }
 
 /* The stacks of the model with what is on top of a node directly behind it. */
 static int order_stacks(struct builder *b)
 {
+    struct pgk_radix_stacks *r = b->r;
     struct pgk_frame_map same = {0};
-    b->nodes = b->h->stacks.nodes.v;
-    b->n_nodes = b->h->stacks.nodes.n;
-    if (pgk_stack_in_order(&b->h->stacks))
-        return 0;
-    b->moved = pgk_mem_table(b->n_nodes, sizeof *b->moved);
-    bool ok = b->moved && pgk_stack_tree_init(&b->ordered) && pgk_vec_push(&same.first, 0);
+    r->moved = pgk_mem_table(b->n_nodes, sizeof *r->moved);
+    bool ok = r->moved && pgk_stack_tree_init(&r->ordered) && pgk_vec_push(&same.first, 0);
     for (uint32_t i = 0; ok && i < b->h->frames.n; i++)
         ok = pgk_vec_push(&same.frames, i) && pgk_vec_push(&same.first, i + 1);
-    ok = ok && pgk_stack_expand(&b->ordered, &b->h->stacks, &same, b->moved);
+    ok = ok && pgk_stack_expand(&r->ordered, &b->h->stacks, &same, r->moved);
     pgk_vec_free(&same.first);
     pgk_vec_free(&same.frames);
-    b->nodes = b->ordered.nodes.v;
     return ok ? 0 : PGK_E_NOMEM;
 }
 
-/* Results by stack of the model again. */
-static void move_back(struct builder *b, uint32_t stack)
+static int measure(struct builder *b)
 {
-    if (stack)
-        b->r->stacks[b->r->stack_rank[b->moved[stack]]] = stack;
+    struct pgk_radix_stacks *r = b->r;
+    r->nodes = b->nodes = r->moved ? r->ordered.nodes.v : b->h->stacks.nodes.v;
+    PGK_TRY(use_stacks(b));
+    return count_usage(b);
 }
 
-static void say_by_model(struct builder *b)
+/* Stacks in the model are nearly always in order, which is seen while they are gone through. */
+static int measure_in_order(struct builder *b)
 {
-    if (!b->moved)
-        return;
-    for (size_t i = 0; i < b->h->contexts.n; i++)
-        move_back(b, b->h->contexts.v[i].stack);
-    for (size_t i = 0; i < b->h->sites.n; i++)
-        move_back(b, b->h->sites.v[i].stack);
-    for (uint32_t i = 0; i < b->r->n_stacks; i++)
-        b->moved[b->r->stacks[i]] = i;
-    pgk_mem_free(b->r->stack_rank);
-    b->r->stack_rank = b->moved;
-    b->moved = NULL;
+    b->n_nodes = b->h->stacks.nodes.n;
+    PGK_TRY(measure(b));
+    if (!b->out_of_order)
+        return 0;
+    free_sums(b);
+    pgk_bit_set_free(&b->r->ends);
+    pgk_bit_set_free(&b->r->used);
+    pgk_mem_free(b->r->end);
+    b->r->end = NULL;
+    b->out_of_order = 0;
+    PGK_TRY(order_stacks(b));
+    return measure(b);
 }
 
-/* Tables by node are large: there are as few as can be. */
 static int build(struct builder *b, uint32_t generation)
 {
     struct pgk_radix_stacks *r = b->r;
-    size_t n_stacks = 0, frames = b->h->frames.n + 1;
-    PGK_TRY(order_stacks(b));
-    b->in_use = pgk_mem_table(b->n_nodes, 1);
-    b->end = pgk_mem_alloc(b->n_nodes, sizeof *b->end);
+    size_t frames = b->h->frames.n + 1;
+    PGK_TRY(measure_in_order(b));
     b->usage = pgk_mem_zalloc(frames, sizeof *b->usage);
-    b->element = pgk_mem_alloc(frames, sizeof *b->element);
+    r->element = pgk_mem_alloc(frames, sizeof *r->element);
     r->frame_ids = pgk_mem_zalloc(frames, sizeof *r->frame_ids);
     r->linear = pgk_mem_zalloc(frames, sizeof *r->linear);
     r->order = pgk_mem_zalloc(frames, sizeof *r->order);
-    if (!b->in_use || !b->end || !b->usage || !b->element || !r->frame_ids || !r->linear ||
-        !r->order)
+    if (!b->usage || !r->element || !r->frame_ids || !r->linear || !r->order)
         return PGK_E_NOMEM;
-    for (size_t i = 0; i < b->h->contexts.n; i++)
-        n_stacks += use_stack(b, b->h->contexts.v[i].stack);
-    for (size_t i = 0; i < b->h->sites.n; i++)
-        n_stacks += use_stack(b, b->h->sites.v[i].stack);
-    r->stacks = pgk_mem_alloc(n_stacks + 1, sizeof *r->stacks);
-    r->starts = pgk_mem_alloc(n_stacks + 1, sizeof *r->starts);
-    if (!r->stacks || !r->starts)
-        return PGK_E_NOMEM;
-    PGK_TRY(count_usage(b, generation));
+    add_up(b, generation);
     order_frames(b);
     order_elements(b);
-    PGK_TRY(encode_stacks(b));
-    /* What was said of nodes is not needed any more. */
-    r->stack_rank = b->end;
-    r->stack_rank[0] = 0;
-    b->end = NULL;
-    reverse(r);
-    say_by_model(b);
+    r->n_entries = pgk_bit_set_count(&r->used) + 2 * (uint64_t)r->n_stacks;
+    for (uint32_t c = 1; c < b->n_nodes; c = r->end[c])
+        r->n_entries -= stacks_in(r, c) > 0;
     return 0;
 }
 
 int pgk_radix_build(struct pgk_radix_stacks *r, const struct pgk_heap *h, uint32_t generation,
-                    struct pgk_err *err)
+                    unsigned threads, struct pgk_err *err)
 {
-    struct builder b = {.r = r, .h = h};
+    struct builder b = {.r = r, .h = h, .threads = threads};
     *r = (struct pgk_radix_stacks){0};
     int status = build(&b, generation);
-    pgk_stack_tree_free(&b.ordered);
-    pgk_mem_free(b.moved);
-    pgk_mem_free(b.in_use);
-    pgk_mem_free(b.end);
+    free_sums(&b);
     pgk_mem_free(b.usage);
-    pgk_mem_free(b.element);
     if (!status)
         return 0;
     pgk_radix_free(r);
     return pgk_fail_nomem(err);
+}
+
+/* ---- the array ---- */
+
+/* A node on the way from the root; those of its children that are still to be visited are the last
+ * ones of `children`, from `next` on. */
+struct step {
+    uint32_t node;
+    uint32_t where; /* its frame in the array */
+    size_t first, next; /* child */
+};
+
+struct walk {
+    struct pgk_radix_stacks *r;
+    PGK_VEC(struct step) path;     /* with the root */
+    PGK_VEC(uint64_t) children;    /* place in the element order, node */
+    uint32_t rank, at;             /* of the next stack; in the array */
+    struct pgk_sink *out;          /* NULL: nobody wants the array */
+    size_t n_ready;
+    uint32_t ready[1 << 12];       /* for it */
+};
+
+static void hand_over(struct walk *w)
+{
+    pgk_sink_bytes(w->out, w->ready, w->n_ready * sizeof *w->ready);
+    w->n_ready = 0;
+}
+
+static inline void say(struct walk *w, uint32_t entry)
+{
+    w->at++;
+    if (!w->out)
+        return;
+    w->ready[w->n_ready++] = entry;
+    if (w->n_ready == PGK_COUNTOF(w->ready))
+        hand_over(w);
+}
+
+/* A node, each stack and each jump have an entry; stacks but the first one need a jump. */
+static inline uint32_t block_size(const struct pgk_radix_stacks *r, uint32_t node)
+{
+    return pgk_bit_set_below(&r->used, r->end[node]) - pgk_bit_set_below(&r->used, node) +
+           2 * stacks_in(r, node) - 1;
+}
+
+static void sort_children(uint64_t *v, size_t n)
+{
+    enum { FEW = 16 };
+    if (n > FEW) {
+        pgk_u64_set(v, n);
+        return;
+    }
+    for (size_t i = 1; i < n; i++) {
+        uint64_t child = v[i];
+        size_t at = i;
+        for (; at && v[at - 1] > child; at--)
+            v[at] = v[at - 1];
+        v[at] = child;
+    }
+}
+
+/* Goes to a node; its frame stands at `where`. */
+static bool enter(struct walk *w, uint32_t node, uint32_t where)
+{
+    const struct pgk_radix_stacks *r = w->r;
+    size_t first = w->children.n;
+    for (uint32_t c = node + 1; c < r->end[node]; c = r->end[c]) {
+        uint64_t element = r->element[r->nodes[c].frame];
+        if (pgk_bit_set_has(&r->used, c) && !pgk_vec_push(&w->children, element << 32 | c))
+            return false;
+    }
+    sort_children(w->children.v + first, w->children.n - first);
+    return pgk_vec_push(&w->path, (struct step){node, where, first, first});
+}
+
+static bool ends_here(const struct walk *w)
+{
+    return pgk_bit_set_has(&w->r->ends, w->path.v[w->path.n - 1].node);
+}
+
+static bool has_children(const struct walk *w)
+{
+    return w->path.v[w->path.n - 1].next < w->children.n;
+}
+
+static bool is_root(const struct walk *w)
+{
+    return w->path.n == 1;
+}
+
+/* Goes to the next child of the last node, whose block begins here. */
+static bool enter_child(struct walk *w)
+{
+    struct step *last = &w->path.v[w->path.n - 1];
+    uint32_t child = (uint32_t)w->children.v[last->next++];
+    return enter(w, child, has_children(w) || is_root(w) ? w->at + block_size(w->r, child) - 1
+                                                         : last->where - 1);
+}
+
+/* Goes down to the stack of a rank, past all that is in front of it. */
+static bool seek(struct walk *w, uint32_t rank)
+{
+    if (!enter(w, 0, 0))
+        return false;
+    while (!ends_here(w) || w->rank != rank) {
+        struct step *last = &w->path.v[w->path.n - 1];
+        if (ends_here(w)) {
+            w->rank++;
+            w->at += 2;
+        }
+        for (;; last->next++) {
+            uint32_t child = (uint32_t)w->children.v[last->next], stacks = stacks_in(w->r, child);
+            if (stacks > rank - w->rank)
+                break;
+            w->rank += stacks;
+            w->at += block_size(w->r, child) + !is_root(w);
+        }
+        if (!enter_child(w))
+            return false;
+    }
+    return true;
+}
+
+static void say_stack(struct walk *w)
+{
+    struct pgk_radix_stacks *r = w->r;
+    const struct step *last = &w->path.v[w->path.n - 1];
+    r->stacks[w->rank] = last->node;
+    r->starts[w->rank] = w->at;
+    r->ranks[pgk_bit_set_below(&r->ends, last->node)] = w->rank;
+    w->rank++;
+    say(w, (uint32_t)w->path.n - 1);
+    if (has_children(w))
+        say(w, w->at - last->where);
+}
+
+/* From a node of which all is said to its parent. */
+static void leave(struct walk *w)
+{
+    const struct step *last = &w->path.v[--w->path.n];
+    say(w, w->r->linear[w->r->nodes[last->node].frame]);
+    w->children.n = last->first;
+    if (!is_root(w) && has_children(w))
+        say(w, w->at - w->path.v[w->path.n - 1].where);
+}
+
+/* To the next node at which a stack ends, or to the root if there is none. */
+static bool go_on(struct walk *w)
+{
+    do {
+        while (!has_children(w) && !is_root(w))
+            leave(w);
+        if (!has_children(w))
+            return true;
+        if (!enter_child(w))
+            return false;
+    } while (!ends_here(w));
+    return true;
+}
+
+struct ranking {
+    struct pgk_radix_stacks *r;
+    struct pgk_sink *out; /* or NULL */
+    uint64_t off;
+};
+
+static uint32_t rank_start(const struct ranking *k, size_t share)
+{
+    return (uint32_t)((uint64_t)k->r->n_stacks * share / SHARES);
+}
+
+static int rank_share(void *ctx, size_t share, unsigned worker)
+{
+    const struct ranking *k = ctx;
+    uint32_t first = rank_start(k, share), end = rank_start(k, share + 1);
+    struct walk *w = pgk_mem_alloc(1, sizeof *w);
+    (void)worker;
+    bool ok = w;
+    if (ok && first < end) {
+        memset(w, 0, offsetof(struct walk, ready));
+        w->r = k->r;
+        ok = seek(w, first) &&
+             (!k->out || !pgk_sink_part(&w->out, k->out, k->off + 4 * (uint64_t)w->at));
+        while (ok && w->rank < end) {
+            say_stack(w);
+            ok = go_on(w);
+        }
+        if (w->out) {
+            hand_over(w);
+            pgk_sink_end_part(&w->out);
+        }
+        pgk_vec_free(&w->path);
+        pgk_vec_free(&w->children);
+    }
+    pgk_mem_free(w);
+    return ok ? 0 : PGK_E_NOMEM;
+}
+
+/* Results by stack of the model again. */
+static void move_back(struct pgk_radix_stacks *r, uint32_t stack)
+{
+    if (stack)
+        r->stacks[pgk_radix_rank(r, stack)] = stack;
+}
+
+int pgk_radix_write(struct pgk_radix_stacks *r, const struct pgk_heap *h, struct pgk_sink *out,
+                    unsigned threads, struct pgk_err *err)
+{
+    struct ranking k = {r, out, out ? pgk_sink_leave(out, 4 * r->n_entries) : 0};
+    r->stacks = pgk_mem_alloc((size_t)r->n_stacks + 1, sizeof *r->stacks);
+    r->starts = pgk_mem_alloc((size_t)r->n_stacks + 1, sizeof *r->starts);
+    r->ranks = pgk_mem_zalloc((size_t)r->n_stacks + 1, sizeof *r->ranks);
+    if (!r->stacks || !r->starts || !r->ranks || pgk_pool_run(threads, SHARES, rank_share, &k))
+        return pgk_fail_nomem(err);
+    for (size_t i = 0; r->moved && i < h->contexts.n; i++)
+        move_back(r, h->contexts.v[i].stack);
+    for (size_t i = 0; r->moved && i < h->sites.n; i++)
+        move_back(r, h->sites.v[i].stack);
+    /* What was said of nodes is not needed any more. */
+    pgk_stack_tree_free(&r->ordered);
+    pgk_bit_set_free(&r->used);
+    pgk_mem_free(r->end);
+    r->end = NULL;
+    r->nodes = NULL;
+    return 0;
 }
 
 void pgk_radix_free(struct pgk_radix_stacks *r)
@@ -360,9 +567,14 @@ void pgk_radix_free(struct pgk_radix_stacks *r)
     pgk_mem_free(r->frame_ids);
     pgk_mem_free(r->linear);
     pgk_mem_free(r->order);
-    pgk_mem_free(r->stack_rank);
+    pgk_mem_free(r->element);
     pgk_mem_free(r->stacks);
     pgk_mem_free(r->starts);
-    pgk_vec_free(&r->radix);
+    pgk_mem_free(r->ranks);
+    pgk_mem_free(r->moved);
+    pgk_mem_free(r->end);
+    pgk_bit_set_free(&r->ends);
+    pgk_bit_set_free(&r->used);
+    pgk_stack_tree_free(&r->ordered);
     *r = (struct pgk_radix_stacks){0};
 }

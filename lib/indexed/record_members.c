@@ -1,7 +1,8 @@
 /* Members of function records, in the order of the file. Everything is gone through twice in that
- * order, first to count and then to fill in, so that nothing is sorted. */
+ * order, first to count and then to fill in, so that nothing is sorted; threads do shares of it. */
 #include "record_members.h"
 
+#include "pool.h"
 #include "u64_set.h"
 
 #include <stdlib.h>
@@ -11,17 +12,24 @@ struct extra {
     uint32_t rank, func;
 };
 
+/* What a share of the ranks puts into records; the last share is that of the calls. */
+struct share {
+    uint32_t *last; /* by record: key of the last member + 1 */
+    uint32_t *n;    /* by record: members; later where the next one goes */
+    PGK_VEC(uint32_t) chain; /* functions */
+};
+
+enum { RANK_SHARES = 16, SHARES };
+
 struct maker {
     struct pgk_record_members *m;
     const struct pgk_heap *h;
     const struct pgk_radix_stacks *radix;
     uint32_t *record_of;  /* by function */
-    bool *owned;          /* by rank: a context that stands in the records of its inline chain */
-    uint32_t *last;       /* by record: key of the last member + 1 */
-    uint32_t *at;         /* by record: where the next member goes; NULL while counting */
+    const bool *owned;
+    struct share shares[SHARES];
     PGK_VEC(struct extra) extras;  /* by rank */
     PGK_VEC(uint32_t) calls;       /* sites, by rank */
-    PGK_VEC(uint32_t) chain;       /* functions */
 };
 
 /* Records by GUID: the functions of one GUID share one. */
@@ -50,8 +58,8 @@ static int by_site_rank(const void *a, const void *b, void *ctx)
 {
     const struct maker *k = ctx;
     uint32_t i = *(const uint32_t *)a, j = *(const uint32_t *)b,
-             x = k->radix->stack_rank[k->h->sites.v[i].stack],
-             y = k->radix->stack_rank[k->h->sites.v[j].stack];
+             x = pgk_radix_rank(k->radix, k->h->sites.v[i].stack),
+             y = pgk_radix_rank(k->radix, k->h->sites.v[j].stack);
     if (x != y)
         return x < y ? -1 : 1;
     return i < j ? -1 : i > j;
@@ -62,7 +70,7 @@ static bool order_sites(struct maker *k)
     const struct pgk_heap *h = k->h;
     for (uint32_t i = 0; i < h->sites.n; i++) {
         const struct pgk_heap_site *s = &h->sites.v[i];
-        uint32_t rank = k->radix->stack_rank[s->stack];
+        uint32_t rank = pgk_radix_rank(k->radix, s->stack);
         if (s->kind == PGK_SITE_CALL ? !pgk_vec_push(&k->calls, i)
                                      : !pgk_vec_push(&k->extras, (struct extra){rank, s->func}))
             return false;
@@ -75,93 +83,128 @@ static bool order_sites(struct maker *k)
 }
 
 /* Two functions of one GUID may own one thing; it stands in their record once. */
-static void put(struct maker *k, uint32_t func, uint32_t key, uint32_t ref)
+static void put(const struct maker *k, struct share *s, uint32_t func, uint32_t key, uint32_t ref)
 {
     uint32_t record = k->record_of[func];
-    if (k->last[record] == key + 1)
+    if (s->last[record] == key + 1)
         return;
-    k->last[record] = key + 1;
-    if (k->at)
-        k->m->refs[k->at[record]++] = ref;
-    else
-        k->m->first[record + 1]++;
+    s->last[record] = key + 1;
+    if (k->m->refs)
+        k->m->refs[s->n[record]] = ref;
+    s->n[record]++;
 }
 
-static bool put_chain(struct maker *k, uint32_t rank)
+static bool put_chain(const struct maker *k, struct share *s, uint32_t rank)
 {
     uint32_t stack = k->radix->stacks[rank];
-    size_t n = pgk_heap_chain(k->h, stack, k->chain.v, k->chain.cap);
-    if (n > k->chain.cap) {
+    size_t n = pgk_heap_chain(k->h, stack, s->chain.v, s->chain.cap);
+    if (n > s->chain.cap) {
         /* Functions past the first ones may have been counted twice: n is an upper bound. */
-        if (!pgk_vec_reserve(&k->chain, n))
+        if (!pgk_vec_reserve(&s->chain, n))
             return false;
-        n = pgk_heap_chain(k->h, stack, k->chain.v, k->chain.cap);
+        n = pgk_heap_chain(k->h, stack, s->chain.v, s->chain.cap);
     }
     for (size_t i = 0; i < n; i++)
-        put(k, k->chain.v[i], rank, rank);
+        put(k, s, s->chain.v[i], rank, rank);
     return true;
 }
 
-static bool put_all(struct maker *k)
+static bool put_ranks(const struct maker *k, struct share *s, uint32_t first, uint32_t end)
 {
-    size_t extra = 0;
-    for (uint32_t rank = 0; rank < k->radix->n_stacks; rank++) {
-        if (k->owned[rank] && !put_chain(k, rank))
+    enum { AHEAD = 12 };
+    size_t extra = 0, extras_end = k->extras.n;
+    while (extra < extras_end) {
+        size_t middle = extra + (extras_end - extra) / 2;
+        if (k->extras.v[middle].rank < first)
+            extra = middle + 1;
+        else
+            extras_end = middle;
+    }
+    for (uint32_t rank = first; rank < end; rank++) {
+        if (rank + AHEAD < end)
+            pgk_heap_prefetch_leaf(k->h, k->radix->stacks[rank + AHEAD]);
+        if (k->owned[rank] && !put_chain(k, s, rank))
             return false;
         for (; extra < k->extras.n && k->extras.v[extra].rank == rank; extra++)
-            put(k, k->extras.v[extra].func, rank, rank);
-    }
-    for (size_t i = 0; i < k->calls.n; i++) {
-        const struct pgk_heap_site *s = &k->h->sites.v[k->calls.v[i]];
-        put(k, s->func, k->radix->n_stacks + k->radix->stack_rank[s->stack],
-            PGK_MEMBER_SITE | k->calls.v[i]);
+            put(k, s, k->extras.v[extra].func, rank, rank);
     }
     return true;
 }
 
-static bool make(struct maker *k)
+static void put_calls(const struct maker *k, struct share *s)
+{
+    for (size_t i = 0; i < k->calls.n; i++) {
+        const struct pgk_heap_site *site = &k->h->sites.v[k->calls.v[i]];
+        put(k, s, site->func, pgk_radix_rank(k->radix, site->stack),
+            PGK_MEMBER_SITE | k->calls.v[i]);
+    }
+}
+
+static int put_share(void *ctx, size_t share, unsigned worker)
+{
+    struct maker *k = ctx;
+    struct share *s = &k->shares[share];
+    const uint64_t n = k->radix->n_stacks;
+    (void)worker;
+    if (!k->m->refs) {
+        size_t records = k->m->guids.n;
+        s->n = pgk_mem_zalloc(records + 1, sizeof *s->n);
+        s->last = pgk_mem_alloc(records + 1, sizeof *s->last);
+        if (!s->n || !s->last || !pgk_vec_reserve(&s->chain, 1))
+            return PGK_E_NOMEM;
+    }
+    memset(s->last, 0, k->m->guids.n * sizeof *s->last);
+    if (share == RANK_SHARES)
+        put_calls(k, s);
+    else if (!put_ranks(k, s, (uint32_t)(n * share / RANK_SHARES),
+                        (uint32_t)(n * (share + 1) / RANK_SHARES)))
+        return PGK_E_NOMEM;
+    return 0;
+}
+
+/* Where the members of records begin, and in them those of shares. */
+static void place(struct maker *k)
+{
+    uint32_t at = 0;
+    for (size_t i = 0; i < k->m->guids.n; i++) {
+        k->m->first[i] = at;
+        for (size_t s = 0; s < SHARES; s++) {
+            uint32_t n = k->shares[s].n[i];
+            k->shares[s].n[i] = at;
+            at += n;
+        }
+    }
+    k->m->first[k->m->guids.n] = at;
+}
+
+static bool make(struct maker *k, unsigned threads)
 {
     struct pgk_record_members *m = k->m;
-    size_t records;
-    if (!number_records(k) || !order_sites(k) || !pgk_vec_reserve(&k->chain, 1))
+    if (!number_records(k) || !order_sites(k))
         return false;
-    records = m->guids.n;
-    k->owned = pgk_mem_zalloc(k->radix->n_stacks + 1, 1);
-    k->last = pgk_mem_zalloc(records + 1, sizeof *k->last);
-    m->first = pgk_mem_zalloc(records + 2, sizeof *m->first);
-    if (!k->owned || !k->last || !m->first)
+    m->first = pgk_mem_zalloc(m->guids.n + 1, sizeof *m->first);
+    if (!m->first || pgk_pool_run(threads, SHARES, put_share, k))
         return false;
-    for (uint32_t i = 0; i < k->h->contexts.n; i++) {
-        const struct pgk_heap_context *c = &k->h->contexts.v[i];
-        if (c->stack)
-            k->owned[k->radix->stack_rank[c->stack]] = c->owned_by_chain;
-    }
-    if (!put_all(k))
-        return false;
-    for (size_t i = 0; i < records; i++)
-        m->first[i + 1] += m->first[i];
-    m->refs = pgk_mem_alloc((size_t)m->first[records] + 1, sizeof *m->refs);
-    k->at = pgk_mem_alloc(records + 1, sizeof *k->at);
-    if (!m->refs || !k->at)
-        return false;
-    memcpy(k->at, m->first, records * sizeof *k->at);
-    memset(k->last, 0, records * sizeof *k->last);
-    return put_all(k);
+    place(k);
+    m->refs = pgk_mem_alloc((size_t)m->first[m->guids.n] + 1, sizeof *m->refs);
+    return m->refs && !pgk_pool_run(threads, SHARES, put_share, k);
 }
 
 int pgk_record_members_make(struct pgk_record_members *m, const struct pgk_heap *h,
-                            const struct pgk_radix_stacks *radix, struct pgk_err *err)
+                            const struct pgk_radix_stacks *radix, const bool *owned,
+                            unsigned threads, struct pgk_err *err)
 {
-    struct maker k = {.m = m, .h = h, .radix = radix};
+    struct maker k = {.m = m, .h = h, .radix = radix, .owned = owned};
     *m = (struct pgk_record_members){0};
-    bool ok = make(&k);
+    bool ok = make(&k, threads);
     pgk_mem_free(k.record_of);
-    pgk_mem_free(k.owned);
-    pgk_mem_free(k.last);
-    pgk_mem_free(k.at);
+    for (size_t i = 0; i < SHARES; i++) {
+        pgk_mem_free(k.shares[i].n);
+        pgk_mem_free(k.shares[i].last);
+        pgk_vec_free(&k.shares[i].chain);
+    }
     pgk_vec_free(&k.extras);
     pgk_vec_free(&k.calls);
-    pgk_vec_free(&k.chain);
     if (!ok)
         pgk_record_members_free(m);
     return ok ? 0 : pgk_fail_nomem(err);

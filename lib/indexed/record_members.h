@@ -11,9 +11,11 @@ struct pgk_record_members {
                                 PGK_MEMBER_SITE set; each by rank of the stack */
 };
 
+/* `owned`, by rank: is it the stack of a context that stands in the records of its inline chain?
+ * The contexts themselves are not needed. */
 PGK_MUST_USE int pgk_record_members_make(struct pgk_record_members *m, const struct pgk_heap *h,
-                                         const struct pgk_radix_stacks *radix,
-                                         struct pgk_err *err);
+                                         const struct pgk_radix_stacks *radix, const bool *owned,
+                                         unsigned threads, struct pgk_err *err);
 void pgk_record_members_free(struct pgk_record_members *m);
 
 #endif

@@ -55,7 +55,7 @@ FORM(counters)
 static const void *words(struct decoder *d, const uint8_t *at, size_t size, uint64_t **buf,
                          size_t *cap)
 {
-    if (!at || (uintptr_t)at % sizeof(uint64_t) == 0)
+    if (!at || !size || (uintptr_t)at % sizeof(uint64_t) == 0)
         return at;
     if (*cap < size / 8 && !pgk_vec_grow(buf, cap, 0, size / 8, sizeof **buf)) {
         d->nomem = true;
@@ -88,7 +88,7 @@ FORM(branches)
     const uint8_t *at = pgk_cur_take(&d->c, sizeof(struct pgk_perf_branch) * n, name);
     if (d->attr->has_branch_counters)
         pgk_cur_take(&d->c, 8 * n, name);
-    if (at && (uintptr_t)at % sizeof(uint64_t)) {
+    if (at && n && (uintptr_t)at % sizeof(uint64_t)) {
         d->file->branches.n = 0;
         if (!pgk_vec_reserve(&d->file->branches, n)) {
             d->nomem = true;

@@ -50,44 +50,7 @@ static const uint8_t *skip_blanks(const uint8_t *p, const uint8_t *end)
     return p;
 }
 
-#define EACH_BYTE(x) (UINT64_C(0x0101010101010101) * (x))
-#define HIGH_BITS EACH_BYTE(0x80)
-
-/* Bytes in the order of a text, the first one lowest. */
-static inline uint64_t load_8(const uint8_t *p)
-{
-    uint64_t v;
-    memcpy(&v, p, sizeof v);
-#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-    v = __builtin_bswap64(v);
-#endif
-    return v;
-}
-
 enum { MOST_DIGITS = 16 };
-
-/* The value of `n` digits 0-9a-f, 8 to 15 of them; false if there are not just so many, or if it
- * is not to be had at once. `p` has 16 bytes. */
-static inline bool hex_of(const uint8_t *p, unsigned n, uint64_t *value)
-{
-#ifdef __SSE2__
-    const __m128i c = _mm_loadu_si128((const __m128i *)p);
-    const __m128i d = _mm_sub_epi8(c, _mm_set1_epi8('0')), l = _mm_sub_epi8(c, _mm_set1_epi8('a'));
-    const __m128i digit = _mm_cmpeq_epi8(_mm_min_epu8(d, _mm_set1_epi8(9)), d);
-    const __m128i letter = _mm_cmpeq_epi8(_mm_min_epu8(l, _mm_set1_epi8(5)), l);
-    const unsigned valid = (unsigned)_mm_movemask_epi8(_mm_or_si128(digit, letter));
-    const __m128i v = _mm_add_epi8(_mm_and_si128(c, _mm_set1_epi8(15)),
-                                   _mm_and_si128(letter, _mm_set1_epi8(9)));
-    const __m128i w = _mm_and_si128(_mm_or_si128(_mm_slli_epi16(v, 4), _mm_srli_epi16(v, 8)),
-                                    _mm_set1_epi16(255));
-    const uint64_t bytes = (uint64_t)_mm_cvtsi128_si64(_mm_packus_epi16(w, w));
-    *value = __builtin_bswap64(bytes) >> 4 * (16 - n);
-    return (valid & ((2u << n) - 1)) == (1u << n) - 1;
-#else
-    (void)p, (void)n, (void)value;
-    return false;
-#endif
-}
 
 /* The digits at `p`, at most 16 of them; NULL if there is none or there are more. */
 static const uint8_t *take_hex(const uint8_t *p, const uint8_t *end, uint64_t *value)
@@ -103,22 +66,6 @@ static const uint8_t *take_hex(const uint8_t *p, const uint8_t *end, uint64_t *v
 static const uint8_t *take_0x(const uint8_t *p, const uint8_t *end, uint64_t *value)
 {
     return end - p > 2 && p[0] == '0' && (p[1] | 0x20) == 'x' ? take_hex(p + 2, end, value) : NULL;
-}
-
-/* As take_0x, for one of many. They mostly have as many digits as the one before (`usual`; 0: not
- * known), which is looked at rather than counted, so that nobody waits for where the digits end. */
-static inline const uint8_t *take_address(const uint8_t *p, const uint8_t *end, uint64_t *value,
-                                          unsigned *usual)
-{
-    unsigned n = *usual;
-    const uint8_t *digits = p + 2, *behind;
-    if (PGK_LIKELY(n && end - p > 2 + MOST_DIGITS) && PGK_LIKELY(p[0] == '0' && p[1] == 'x') &&
-        PGK_LIKELY(hex_of(digits, n, value)))
-        return digits + n;
-    behind = take_0x(p, end, value);
-    n = behind ? (unsigned)(behind - digits) : 0;
-    *usual = n >= 8 && n < MOST_DIGITS ? n : 0;
-    return behind;
 }
 
 static const uint8_t *take_decimal(const uint8_t *p, const uint8_t *end, uint64_t *value)
@@ -190,39 +137,131 @@ static bool ends_word(uint8_t c)
     return c <= ' ';
 }
 
-static const uint8_t *skip_word(const uint8_t *p, const uint8_t *end)
+/* Behind a word and what separates it from the next one; at the end of the line, at that. */
+static const uint8_t *next_word(const uint8_t *p, const uint8_t *end)
 {
-    for (; end - p >= 8; p += 8) {
-        uint64_t v = load_8(p), ends = (v - EACH_BYTE(' ' + 1)) & ~v & HIGH_BITS;
-        if (ends) /* the lowest one that is set is right */
-            return p + __builtin_ctzll(ends) / 8;
-    }
     while (p < end && !ends_word(*p))
+        p++;
+    while (p < end && ends_word(*p) && *p != '\n')
         p++;
     return p;
 }
+
+/* FROM/TO and all up to a blank; NULL if it is something else. */
+static const uint8_t *take_branch(const uint8_t *p, const uint8_t *end, struct pgk_perf_branch *b)
+{
+    p = take_0x(p, end, &b->from);
+    p = p && p < end && *p == '/' ? take_0x(p + 1, end, &b->to) : NULL;
+    return p && (p == end || *p == '/' || ends_word(*p)) ? next_word(p, end) : NULL;
+}
+
+/* Branches mostly look alike: 0x, lower-case digits, as many as in the one before, a slash, and the
+ * same again; then some words between slashes and a blank or two. Such ones are taken without
+ * looking for where they end. */
+struct branch_shape {
+    unsigned digits; /* 8 to 15; 0: not known */
+    unsigned mask;   /* a bit for each */
+    unsigned shift;  /* bits that sixteen digits have more */
+};
+
+static struct branch_shape shape_of(const uint8_t *p, const uint8_t *end)
+{
+    uint64_t value;
+    const uint8_t *behind = take_0x(p, end, &value);
+    unsigned n = behind ? (unsigned)(behind - p) - 2 : 0;
+    return n >= 8 && n < MOST_DIGITS
+               ? (struct branch_shape){n, (1u << n) - 1, 4 * (MOST_DIGITS - n)}
+               : (struct branch_shape){0};
+}
+
+#ifdef __SSE2__
+/* Values of sixteen digits 0-9a-f; above 15 for anything else. */
+static inline __m128i digit_values(const uint8_t *p)
+{
+    const __m128i c = _mm_loadu_si128((const __m128i *)p);
+    const __m128i up = _mm_add_epi8(c, _mm_set1_epi8((char)(0xff - '9'))); /* digits: the highest */
+    const __m128i digit = _mm_sub_epi8(_mm_subs_epu8(up, _mm_set1_epi8(6)),
+                                       _mm_set1_epi8((char)0xf0));
+    const __m128i letter = _mm_adds_epu8(_mm_sub_epi8(c, _mm_set1_epi8('a')), _mm_set1_epi8(10));
+    return _mm_min_epu8(digit, letter);
+}
+
+/* Two digits each to a number of sixteen bits. */
+static inline __m128i join_digits(__m128i v)
+{
+    const __m128i digits = _mm_and_si128(v, _mm_set1_epi8(15));
+    return _mm_srli_epi16(_mm_mullo_epi16(digits, _mm_set1_epi16(0x1001)), 8);
+}
+
+static inline uint32_t load_4(const uint8_t *p)
+{
+    uint32_t v;
+    memcpy(&v, p, sizeof v);
+    return v;
+}
+
+/* Where the next word starts, `p` being in one; NULL if that is not to be seen in sixteen bytes, or
+ * a line ends in them. */
+static inline const uint8_t *next_word_near(const uint8_t *p)
+{
+    const __m128i c = _mm_loadu_si128((const __m128i *)p);
+    const __m128i end = _mm_cmpeq_epi8(_mm_min_epu8(c, _mm_set1_epi8(' ')), c);
+    const __m128i line = _mm_cmpeq_epi8(c, _mm_set1_epi8('\n'));
+    unsigned ends = (unsigned)_mm_movemask_epi8(end);
+    unsigned at = ends ? (unsigned)__builtin_ctz(~ends & -ends) : 16; /* behind what ends one */
+    return at < 16 && !_mm_movemask_epi8(line) ? p + at : NULL;
+}
+
+/* NULL if it looks otherwise. */
+static inline const uint8_t *take_shaped(const uint8_t *p, const uint8_t *end,
+                                         const struct branch_shape *shape,
+                                         struct pgk_perf_branch *b)
+{
+    enum { LONGEST = 2 * MOST_DIGITS + 5 + 16 };
+    const uint8_t *to = p + shape->digits + 5, *behind = to + shape->digits;
+    __builtin_prefetch(p + 1024);
+    if (PGK_UNLIKELY(!shape->digits || end - p < LONGEST))
+        return NULL;
+    const __m128i v = digit_values(p + 2), w = digit_values(to);
+    const __m128i above_15 = _mm_adds_epu8(_mm_max_epu8(v, w), _mm_set1_epi8(127 - 15));
+    const __m128i bytes = _mm_packus_epi16(join_digits(v), join_digits(w));
+    unsigned wrong = (unsigned)_mm_movemask_epi8(above_15) & shape->mask;
+    wrong |= (load_4(p) & 0xffff) ^ ('0' | 'x' << 8);
+    wrong |= (load_4(to - 3) & 0xffffff) ^ ('/' | '0' << 8 | 'x' << 16);
+    wrong |= (unsigned)*behind ^ '/';
+    if (PGK_UNLIKELY(wrong))
+        return NULL;
+    const __m128i high = _mm_srli_si128(bytes, 8);
+    b->from = __builtin_bswap64((uint64_t)_mm_cvtsi128_si64(bytes)) >> shape->shift;
+    b->to = __builtin_bswap64((uint64_t)_mm_cvtsi128_si64(high)) >> shape->shift;
+    const uint8_t *next = next_word_near(behind);
+    return PGK_LIKELY(next) ? next : next_word(behind, end);
+}
+#else
+static const uint8_t *take_shaped(const uint8_t *p, const uint8_t *end,
+                                  const struct branch_shape *shape, struct pgk_perf_branch *b)
+{
+    (void)p, (void)end, (void)shape, (void)b;
+    return NULL;
+}
+#endif
 
 /* FROM/TO/... FROM/TO/... up to the end of the line, which is not looked for before. */
 static int read_branches(struct text *t, const uint8_t *p, uint64_t ip)
 {
     const uint8_t *line = p, *end = t->end;
-    unsigned digits = 0;
-    for (;;) {
+    const struct branch_shape shape = shape_of(p, end);
+    while (p < end && *p != '\n') {
         struct pgk_perf_branch b = {0};
-        while (p < end && (is_blank(*p) || *p == '\r'))
-            p++;
-        if (p == end || *p == '\n')
-            break;
-        const uint8_t *q = take_address(p, end, &b.from, &digits);
-        q = q && q < end && *q == '/' ? take_address(q + 1, end, &b.to, &digits) : NULL;
-        if (!q || (q < end && *q != '/' && !ends_word(*q))) {
+        const uint8_t *next = take_shaped(p, end, &shape, &b);
+        if (PGK_UNLIKELY(!next) && !(next = take_branch(p, end, &b))) {
             p = end_of_line(p, end);
             note_unreadable(t, line, p);
             break;
         }
         if (PGK_UNLIKELY(!pgk_vec_push(&t->branches, b)))
             return pgk_fail_nomem(t->err);
-        p = skip_word(q, end);
+        p = next;
     }
     t->at = p < end ? p + 1 : end;
     return tell_gathered(t, PGK_PERF_HAS_BRANCHES, ip);

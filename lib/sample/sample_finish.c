@@ -114,16 +114,22 @@ static void sort_siblings(struct sibling *v, size_t n)
     }
 }
 
-/* Variants, which stand side by side, by checksum. */
-static void order_variants(const struct pgk_sample *p, struct sibling *v, size_t n)
+static int compare_checksums(const void *pa, const void *pb, void *profile)
 {
-    for (size_t i = 1; p->has_variants && i < n; i++) {
-        struct sibling moving = v[i];
-        size_t k = i;
-        for (; k && v[k - 1].loc == moving.loc && v[k - 1].rank == moving.rank &&
-               p->nodes.v[v[k - 1].id].checksum > p->nodes.v[moving.id].checksum; k--)
-            v[k] = v[k - 1];
-        v[k] = moving;
+    const struct pgk_sample *p = profile;
+    uint64_t a = p->nodes.v[((const struct sibling *)pa)->id].checksum;
+    uint64_t b = p->nodes.v[((const struct sibling *)pb)->id].checksum;
+    return a < b ? -1 : a > b;
+}
+
+/* Variants, which stand side by side, by checksum. */
+static void order_variants(struct pgk_sample *p, struct sibling *v, size_t n)
+{
+    for (size_t i = 0, end; p->has_variants && i < n; i = end) {
+        for (end = i + 1; end < n && v[end].loc == v[i].loc && v[end].rank == v[i].rank;)
+            end++;
+        if (end - i > 1)
+            qsort_r(v + i, end - i, sizeof *v, compare_checksums, p);
     }
 }
 

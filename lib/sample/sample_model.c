@@ -83,9 +83,44 @@ static uint32_t find_at(const struct pgk_sample *p, uint32_t parent, uint64_t lo
         return name < p->function_of.n ? p->function_of.v[name] : 0;
     uint64_t hash = place_hash(parent, loc, name, flags);
     PGK_INDEX_FOR (&p->index, hash, id)
-        if (is_at(&p->nodes.v[id], parent, loc, name, flags))
+        if (is_at(&p->nodes.v[id], parent, loc, name, flags) &&
+            !(p->nodes.v[id].flags & PGK_NODE_VARIANT))
             return id;
     return 0;
+}
+
+static uint64_t variant_hash(uint32_t first, uint64_t checksum)
+{
+    return pgk_hash_pair(first, checksum);
+}
+
+/* Among the others at the place of `first`; 0: none. */
+static uint32_t find_variant(const struct pgk_sample *p, uint32_t first, uint64_t checksum)
+{
+    const struct pgk_sample_node *f = &p->nodes.v[first];
+    if (!f->variant)
+        return 0;
+    PGK_INDEX_FOR (&p->index, variant_hash(first, checksum), id) {
+        const struct pgk_sample_node *n = &p->nodes.v[id];
+        if (n->flags & PGK_NODE_VARIANT && n->checksum == checksum &&
+            is_at(n, f->parent, f->loc, f->name, f->flags & PGK_NODE_CONTEXT))
+            return id;
+    }
+    return 0;
+}
+
+/* The list is in no order. */
+static uint32_t new_variant(struct pgk_sample *p, uint32_t first, uint64_t checksum)
+{
+    struct pgk_sample_node f = p->nodes.v[first];
+    uint32_t id = new_node(p, f.parent, f.loc, f.name,
+                           (f.flags & PGK_NODE_CONTEXT) | PGK_NODE_VARIANT, checksum);
+    if (!id || !pgk_index_add(&p->index, variant_hash(first, checksum), id))
+        return 0;
+    p->nodes.v[id].variant = f.variant;
+    p->nodes.v[first].variant = id;
+    p->has_variants = true;
+    return id;
 }
 
 static bool register_first(struct pgk_sample *p, uint32_t id)
@@ -121,27 +156,22 @@ static uint32_t first_node(struct pgk_sample *p, uint32_t parent, uint64_t loc, 
 uint32_t pgk_sample_child(struct pgk_sample *p, uint32_t parent, uint64_t loc, uint32_t name,
                           uint32_t flags, uint64_t checksum, uint32_t hint)
 {
-    uint32_t id = hint;
-    if (!id || !is_at(&p->nodes.v[id], parent, loc, name, flags))
-        id = find_at(p, parent, loc, name, flags);
-    if (!id)
+    if (hint && p->nodes.v[hint].checksum == checksum &&
+        is_at(&p->nodes.v[hint], parent, loc, name, flags))
+        return hint;
+    uint32_t first = find_at(p, parent, loc, name, flags);
+    if (!first)
         return first_node(p, parent, loc, name, flags, checksum);
-    uint32_t last = id;
-    for (; id; last = id, id = p->nodes.v[id].variant)
-        if (p->nodes.v[id].checksum == checksum)
-            return id;
+    struct pgk_sample_node *n = &p->nodes.v[first];
+    if (n->checksum == checksum)
+        return first;
     /* A place on the way to a context has no checksum of its own yet. */
-    struct pgk_sample_node *n = &p->nodes.v[last];
-    if (flags & PGK_NODE_CONTEXT && !(n->flags & PGK_NODE_TOP)) {
+    if (flags & PGK_NODE_CONTEXT && !(n->flags & PGK_NODE_TOP) && !n->variant) {
         n->checksum = checksum;
-        return last;
+        return first;
     }
-    id = new_node(p, parent, loc, name, flags | PGK_NODE_VARIANT, checksum);
-    if (id) {
-        p->nodes.v[last].variant = id;
-        p->has_variants = true;
-    }
-    return id;
+    uint32_t id = find_variant(p, first, checksum);
+    return id ? id : new_variant(p, first, checksum);
 }
 
 /* For building without checksums in mind: the first of those at the place. */

@@ -365,7 +365,8 @@ static bool is_context(const struct pgk_sample *p, uint32_t top, const char *tex
     return line->v.n == len - 2 && !memcmp(line->v.v, text + 1, len - 2);
 }
 
-int pgk_sample_keep_function(struct pgk_sample *p, const char *function, struct pgk_err *err)
+int pgk_sample_keep_function(struct pgk_sample *p, const char *function, const char *file,
+                             struct pgk_err *err)
 {
     size_t len = strlen(function), kept = 0;
     bool context = len > 2 && function[0] == '[' && function[len - 1] == ']';
@@ -387,7 +388,7 @@ int pgk_sample_keep_function(struct pgk_sample *p, const char *function, struct 
         return pgk_fail_nomem(err);
     if (kept)
         return 0;
-    return pgk_fail(err, PGK_E_EMPTY, .field = "function",
+    return pgk_fail(err, PGK_E_EMPTY, .file = file, .field = "function",
                     .found = PGK_F("no profile of '%s'", function), .expected = "one",
                     .hint = "give the name as the linker knows it; pgokit show --linkage-names "
                             "lists them");

@@ -1,17 +1,19 @@
 #!/usr/bin/env python3
 """Recordings of walks through the code of a program (bench/branch_walk), which go where no run of a
 test would: `pgokit gen` writes what llvm-profgen 22 writes, in every mode, from text and perf.data.
-The program is the reader and writer of sample profiles of this tree.
+The program is the reader and writer of sample profiles of this tree; a smaller one is built for
+AArch64, and with split debug information.
 """
 
+import glob
 import os
 import re
 import sys
 
 import sample_program
-from gen_profiles import (FLOW_SENSITIVE, LINES, MODES, PROBES, equal, ours,
-                          split_contexts, theirs, without_chains, without_marks)
-from peers import Failure, good, main, require
+from gen_profiles import (FLOW_SENSITIVE, FRAMES, LINES, LLD, MODES, PROBES, Build, build, equal,
+                          ours, split_contexts, theirs, without_chains, without_marks)
+from peers import AARCH64, Failure, good, main, need_aarch64, require, run, tool
 
 KINDS = {"lines": [LINES], "probes": [PROBES],
          "flow-sensitive lines": [LINES, "-mllvm", FLOW_SENSITIVE]}
@@ -42,8 +44,33 @@ def check(name, flags, mine, other):
 
 
 def same_profiles(work, kind):
-    flags = KINDS[kind]
-    exe = os.path.join(sample_program.build(work, flags), "program")
+    compare(work, os.path.join(sample_program.build(work, KINDS[kind]), "program"), KINDS[kind])
+
+
+def same_for_aarch64(work, kind):
+    """What cannot be run here can still be walked through."""
+    need_aarch64()
+    b = Build(22, "-O2", *KINDS[kind], FRAMES, AARCH64, LLD)
+    compare(work, build(work, b), KINDS[kind])
+
+
+def split_dwarf(work, version):
+    """Debug information in .dwo files, in a package instead, and in neither."""
+    exe = build(work, Build(22, "-O2", LINES, FRAMES, f"-gdwarf-{version}", "-gsplit-dwarf"))
+    trace = walk(work, exe)
+    expected = theirs(exe, trace)
+    require(expected.count("\n") > 50, expected)
+    equal(ours(work, exe, trace), expected)
+    good(tool("llvm-dwp", 22), "-e", exe, "-o", exe + ".dwp")
+    for unit in glob.glob(os.path.join(os.path.dirname(exe), "*.dwo")):
+        os.remove(unit)
+    equal(ours(work, exe, trace), expected)
+    os.remove(exe + ".dwp")
+    left = run(work.pgokit, "gen", "-q", trace, "-b", exe, "-o", exe + ".afdo")
+    require(".dwo was not found" in left.errors, str(left))
+
+
+def compare(work, exe, flags):
     trace = walk(work, exe, "-g")
     plain, failures = without_chains(trace), []
     for name, (needs, peer, own) in MODES.items():
@@ -52,7 +79,6 @@ def same_profiles(work, kind):
         used = plain if name in ("plain", "lines") else trace
         try:
             mine = ours(work, exe, used, *own)
-
             check(name, flags, mine, theirs(exe, used, *peer))
         except Failure as e:
             failures.append(f"{name}: {e}")
@@ -81,6 +107,10 @@ def add_cases(work, tap):
     work.recorder = ""
     for kind in KINDS:
         tap.add(f"profiles of walks, {kind}", same_profiles, work, kind)
+    for kind in ("probes", "flow-sensitive lines"):
+        tap.add(f"profiles of walks for AArch64, {kind}", same_for_aarch64, work, kind)
+    for version in (4, 5):
+        tap.add(f"split DWARF {version}", split_dwarf, work, version)
     for kind in ("lines", "probes"):
         tap.add(f"perf.data of walks, {kind}", as_perf_data, work, kind)
         tap.add(f"perf.data of walks with call chains, {kind}", as_perf_data, work, kind, "-g")

@@ -52,6 +52,15 @@ def tool(name, release=None):
     raise Skip(f"missing {full}")
 
 
+AARCH64 = "--target=aarch64-linux-gnu"
+
+
+def need_aarch64():
+    """C++ programs can be built for it."""
+    if not os.path.exists("/usr/aarch64-linux-gnu/include/c++"):
+        raise Skip("missing g++-aarch64-linux-gnu")
+
+
 class Result:
     def __init__(self, argv, code, out, err, peak_kib):
         self.argv, self.code, self.out, self.err, self.peak_kib = argv, code, out, err, peak_kib

@@ -9,7 +9,8 @@ import re
 import shutil
 import sys
 
-from peers import PROGRAMS, Failure, Skip, good, main, read, require, run, tool
+from peers import (AARCH64, PROGRAMS, Failure, Skip, good, main, need_aarch64, read, require, run,
+                   tool)
 
 LLD = "-fuse-ld=/usr/bin/ld.lld-22"
 CXX = ["probes.cpp", "probes_other.cpp"]
@@ -114,7 +115,7 @@ def cross(work, level):
                        "{\n    return norm(v, 99) + hash(s) + power(n, 7);\n}\n")
     exe = os.path.join(folder, "prog")
     tool("/usr/bin/ld.lld-22")
-    good(tool("clang", 22), "--target=aarch64-linux-gnu", "-g", level, "-ffreestanding",
+    good(tool("clang", 22), AARCH64, "-g", level, "-ffreestanding",
          "-nostdlib", "-static", "-fpseudo-probe-for-profiling", LLD, source, "-o", exe)
     out = listings(work, exe, ["--probes"], ["--show-pseudo-probe"])
     require(out.count(b" [Probe]:") > 10, "hardly any probes")
@@ -123,9 +124,8 @@ def cross(work, level):
 
 def cross_program(work, *flags):
     """AArch64, a whole C++ program with its libraries' code."""
-    if not os.path.exists("/usr/aarch64-linux-gnu/include/c++"):
-        raise Skip("missing g++-aarch64-linux-gnu")
-    exe = build(work, Build(22, "--target=aarch64-linux-gnu", *flags, LLD))
+    need_aarch64()
+    exe = build(work, Build(22, AARCH64, *flags, LLD))
     out = listings(work, exe, ["--probes"], ["--show-pseudo-probe"])
     require(out.count(b" [Probe]:") > 50, "hardly any probes")
     listings(work, exe, ["--probes", "--source"],
@@ -166,10 +166,10 @@ def names(work):
 
 def stubs(work, *flags):
     """Calls of other libraries have the names that objdump gives to the linkage table."""
-    if "aarch64" in flags[0] and not os.path.exists("/usr/aarch64-linux-gnu/include/c++"):
-        raise Skip("missing g++-aarch64-linux-gnu")
+    if AARCH64 in flags:
+        need_aarch64()
     exe = build(work, Build(22, "-O1", *flags))
-    objdump = tool("llvm-objdump", 22) if "aarch64" in flags[0] else "objdump"
+    objdump = tool("llvm-objdump", 22) if AARCH64 in flags else "objdump"
     text = good(objdump, "-d", "--no-show-raw-insn", exe)
     theirs = set(re.findall(r"(?:call|bl|jmp|b)\w*\s+(?:0x)?([0-9a-f]+) <([^>+]*)@plt>", text))
     ours = set()
@@ -273,8 +273,8 @@ def add_cases(work, tap):
     tap.add("stripped", stripped, work)
     tap.add("names of functions", names, work)
     for flags in (["-fPIE"], ["-fPIE", LLD], ["-fcf-protection=full", "-Wl,-z,ibtplt"],
-                  ["--target=aarch64-linux-gnu", LLD],
-                  ["--target=aarch64-linux-gnu", "-mbranch-protection=standard", LLD]):
+                  [AARCH64, LLD],
+                  [AARCH64, "-mbranch-protection=standard", LLD]):
         tap.add(f"names of stubs {' '.join(flags)}", stubs, work, *flags)
     tap.add("functions removed by gold", removed_by_gold, work)
 

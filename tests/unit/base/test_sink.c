@@ -2,6 +2,7 @@
 #include "pgk_test.h"
 
 #include "mem.h"
+#include "pool.h"
 #include "sink.h"
 
 #include <errno.h>
@@ -437,6 +438,89 @@ static void a_failed_write_keeps_the_old_file(void **state)
     assert_int_equal(test_folder_entries(folder), 1);
 }
 
+enum { PARTS = 40, PART_BYTES = 300001, IN_FRONT = 1000 };
+
+static int write_part(void *ctx, size_t number, unsigned worker)
+{
+    struct pgk_sink *part;
+    size_t mine = PARTS - 1 - number; /* the last one first */
+    (void)worker;
+    assert_int_equal(pgk_sink_part(&part, ctx, IN_FRONT + mine * PART_BYTES), 0);
+    assert_int_equal(pgk_sink_tell(part), IN_FRONT + mine * PART_BYTES);
+    pgk_sink_u8(part, (uint8_t)mine);
+    for (size_t i = 0; i < 3; i++)
+        pgk_sink_zeros(part, (PART_BYTES - 1) / 3);
+    pgk_sink_end_part(&part);
+    assert_null(part);
+    return 0;
+}
+
+static void write_in_parts(struct pgk_sink *s)
+{
+    pgk_sink_zeros(s, IN_FRONT);
+    assert_int_equal(pgk_sink_leave(s, PARTS * PART_BYTES), IN_FRONT);
+    assert_int_equal(pgk_sink_tell(s), IN_FRONT + PARTS * PART_BYTES);
+    assert_int_equal(pgk_pool_run(3, PARTS, write_part, s), 0);
+    pgk_sink_u64(s, 7);
+    pgk_sink_patch_u64(s, 8, 9);
+}
+
+static void parts_fill_the_room_that_was_left(void **state)
+{
+    (void)state;
+    struct pgk_sink *memory, *file = open_sink(path);
+    size_t size, again;
+    assert_int_equal(pgk_sink_memory(&memory, NULL), 0);
+    write_in_parts(memory);
+    write_in_parts(file);
+    assert_int_equal(pgk_sink_commit(&file, NULL), 0);
+    const uint8_t *bytes = pgk_sink_data(memory, &size);
+    assert_int_equal(size, IN_FRONT + PARTS * PART_BYTES + 8);
+    for (size_t i = 0; i < size; i++) {
+        size_t in_part = (i - IN_FRONT) % PART_BYTES;
+        uint8_t want = i == 8 ? 9 : 0;
+        if (i >= IN_FRONT && i < size - 8 && !in_part)
+            want = (uint8_t)((i - IN_FRONT) / PART_BYTES);
+        if (i == size - 8)
+            want = 7;
+        if (bytes[i] != want)
+            fail_msg("byte %zu is %u, not %u", i, bytes[i], want);
+    }
+    char *of_file = test_read_file(path, &again);
+    assert_int_equal(size, again);
+    assert_memory_equal(bytes, of_file, size);
+    free(of_file);
+    pgk_sink_drop(&memory);
+}
+
+static void a_failed_part_fails_the_whole(void **state)
+{
+    (void)state;
+    struct rlimit old, small = {.rlim_cur = 1 << 20};
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &old), 0);
+    small.rlim_max = old.rlim_max;
+    signal(SIGXFSZ, SIG_IGN);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
+    struct pgk_sink *s = open_sink(path);
+    pgk_sink_zeros(s, IN_FRONT);
+    pgk_sink_leave(s, PARTS * PART_BYTES);
+    assert_int_equal(pgk_pool_run(3, PARTS, write_part, s), 0);
+    struct pgk_err err;
+    int status = pgk_sink_commit(&s, &err);
+    setrlimit(RLIMIT_FSIZE, &old);
+    assert_int_equal(status, PGK_E_IO);
+    assert_int_equal(err.sys_errno, EFBIG);
+    assert_int_equal(test_folder_entries(folder), 0);
+    assert_int_equal(pgk_sink_memory(&s, NULL), 0);
+    pgk_mem_fail_after(1);
+    struct pgk_sink *part = NULL;
+    status = pgk_sink_part(&part, s, 0);
+    pgk_mem_fail_after(0);
+    assert_int_equal(status, PGK_E_NOMEM);
+    assert_null(part);
+    pgk_sink_drop(&s);
+}
+
 static void what_cannot_be_synced_keeps_the_old_file(void **state)
 {
     (void)state;
@@ -570,6 +654,8 @@ int main(void)
         IN_FOLDER(devices_and_pipes_are_written_to),
         IN_FOLDER(standard_output_comes_at_commit_and_in_order),
         IN_FOLDER(a_failed_write_keeps_the_old_file),
+        IN_FOLDER(parts_fill_the_room_that_was_left),
+        IN_FOLDER(a_failed_part_fails_the_whole),
         IN_FOLDER(what_cannot_be_synced_keeps_the_old_file),
         IN_FOLDER(patching_what_is_not_there_is_an_error),
         IN_FOLDER(a_killed_process_leaves_nothing),

@@ -23,7 +23,7 @@ static uint32_t step(uint64_t from, uint64_t to, uint64_t end)
 static const struct pgk_step *step_at(uint64_t from, uint64_t to, uint64_t end)
 {
     uint32_t number = step(from, to, end);
-    assert_int_not_equal(number, PGK_INDEX_NONE);
+    assert_int_not_equal(number, PGK_STEP_NONE);
     return &steps.v.v[number];
 }
 
@@ -62,25 +62,68 @@ static void test_same_step(void **state)
     /* What is no instruction is elsewhere. */
     assert_int_equal(step(F_CALL + 1, F, F_BRANCH), step(ELSEWHERE, F, F_BRANCH));
     assert_int_equal(step(F_RET, F + 1, F_BRANCH), step(F_RET, ELSEWHERE, ELSEWHERE));
-    assert_int_equal(step(F_CALL + 1, F + 1, ELSEWHERE), PGK_INDEX_NONE);
+    assert_int_equal(step(F_CALL + 1, F + 1, ELSEWHERE), PGK_STEP_NONE);
     assert_int_equal(off(F - 0x10000), OUT);
+}
+
+static void add(struct pgk_step_table *counts, struct pgk_counters *c, uint64_t from, uint64_t to,
+                uint64_t end, uint64_t count)
+{
+    uint32_t source = off(from), target = off(to);
+    assert_true(pgk_step_counts_add(counts, &code, c, &source, &target, off(end), count));
 }
 
 static void test_counters(void **state)
 {
     (void)state;
+    struct pgk_step_table counts = {0};
     struct pgk_counters c = {0};
-    pgk_steps_free(&steps);
-    const uint32_t list[] = {step(F_CALL, G, G), step(F_CALL, G, ELSEWHERE),
-                             step(F_RET, ELSEWHERE, ELSEWHERE)};
-    for (uint64_t i = 0; i < PGK_COUNTOF(list); i++)
-        steps.v.v[list[i]].count = 3 + i;
-    assert_true(pgk_steps_count(&steps, &code, &c));
+    add(&counts, &c, F_CALL, G, G, 3);
+    add(&counts, &c, F_CALL, G, ELSEWHERE, 4);
+    add(&counts, &c, F_RET, ELSEWHERE, ELSEWHERE, 5);
+    add(&counts, &c, F_CALL, G, G + 1, 0); /* nothing */
+    assert_int_equal(counts.used, 3);
+    assert_int_equal(c.branches.v.n, 0);
+    assert_true(pgk_step_counts_move(&counts, &code, &c));
+    assert_null(counts.v);
     assert_int_equal(c.branches.v.n, 1);
     assert_int_equal(c.branches.v.v[0].count, 7);
     assert_int_equal(c.ranges.v.n, 1);
     assert_true(c.ranges.v.v[0].from == G && c.ranges.v.v[0].to == G);
     assert_int_equal(c.ranges.v.v[0].count, 3);
+    pgk_counters_free(&c);
+}
+
+/* More than an entry holds. */
+static void test_high_counts(void **state)
+{
+    (void)state;
+    struct pgk_step_table counts = {0};
+    struct pgk_counters c = {0};
+    uint64_t sum = 0;
+    for (uint64_t count = 1; count && count <= UINT64_C(1) << 40; count *= 7, sum += count / 7)
+        add(&counts, &c, F_CALL, G, G, count);
+    add(&counts, &c, F_CALL, G, G, 1);
+    assert_true(pgk_step_counts_move(&counts, &code, &c));
+    assert_int_equal(c.branches.v.n, 1);
+    assert_true(c.branches.v.v[0].count == sum + 1);
+    assert_true(c.ranges.v.v[0].count == sum + 1);
+    pgk_counters_free(&c);
+}
+
+static void test_elsewhere(void **state)
+{
+    (void)state;
+    struct pgk_step_table counts = {0};
+    struct pgk_counters c = {0};
+    uint32_t from = off(F_CALL + 1), to = off(F + 1);
+    assert_true(pgk_step_counts_add(&counts, &code, &c, &from, &to, off(G), 1));
+    assert_true(from == OUT && to == OUT && !counts.v);
+    from = off(F_CALL + 1);
+    to = off(F);
+    assert_true(pgk_step_counts_add(&counts, &code, &c, &from, &to, off(F_BRANCH), 1));
+    assert_true(from == OUT && to == off(F));
+    pgk_step_table_free(&counts);
     pgk_counters_free(&c);
 }
 
@@ -155,7 +198,8 @@ int main(void)
     assert_int_equal(pgk_code_open(&code, elf, NULL), 0);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_kinds),    cmocka_unit_test(test_same_step),
-        cmocka_unit_test(test_counters), cmocka_unit_test(test_unwind),
+        cmocka_unit_test(test_counters), cmocka_unit_test(test_high_counts),
+        cmocka_unit_test(test_elsewhere), cmocka_unit_test(test_unwind),
         cmocka_unit_test(test_lost),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);

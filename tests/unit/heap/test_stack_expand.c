@@ -2,6 +2,7 @@
 #include "stack_tree.h"
 
 #include "pgk_test.h"
+#include "stack_order.h"
 
 enum { NODES = 3000, FRAMES = 7, NEW_FRAMES = 5, MOST = 3 };
 
@@ -63,7 +64,7 @@ static void test_like_one_by_one(void **state)
         assert_int_equal(to.nodes.n, want.nodes.n);
         for (uint32_t i = 0; i < from.nodes.n; i++)
             assert_true(same_stack(&to, moved[i], &want, plain[i]));
-        assert_true(pgk_stack_in_order(&to));
+        assert_true(stacks_in_order(&to));
         /* It can be added to. */
         for (uint32_t i = 1; i < to.nodes.n; i++)
             assert_int_equal(pgk_stack_push(&to, to.nodes.v[i].parent, to.nodes.v[i].frame), i);
@@ -73,22 +74,6 @@ static void test_like_one_by_one(void **state)
         pgk_vec_free(&map.first);
         pgk_vec_free(&map.frames);
     }
-}
-
-static void test_order(void **state)
-{
-    (void)state;
-    struct pgk_stack_tree t;
-    assert_true(pgk_stack_tree_init(&t));
-    assert_true(pgk_stack_in_order(&t));
-    assert_int_equal(pgk_stack_push(&t, 0, 1), 1);
-    assert_int_equal(pgk_stack_push(&t, 1, 2), 2);
-    assert_int_equal(pgk_stack_push(&t, 1, 3), 3);
-    assert_int_equal(pgk_stack_push(&t, 0, 2), 4);
-    assert_true(pgk_stack_in_order(&t));
-    assert_int_equal(pgk_stack_push(&t, 2, 9), 5); /* node 2 was left */
-    assert_false(pgk_stack_in_order(&t));
-    pgk_stack_tree_free(&t);
 }
 
 static void test_out_of_memory(void **state)
@@ -118,7 +103,6 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_like_one_by_one),
-        cmocka_unit_test(test_order),
         cmocka_unit_test(test_out_of_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -2,6 +2,7 @@
 #include "indexed.h"
 
 #include "heap_samples.h"
+#include "stack_order.h"
 
 static const struct {
     uint32_t index, memprof, frame_ids;
@@ -44,7 +45,7 @@ static void assert_copy_writes(const struct pgk_heap *h, const struct pgk_indexe
     test_join(f.path, f.folder, "out.profdata");
     assert_int_equal(pgk_heap_new(&copy, NULL), 0);
     assert_int_equal(pgk_heap_merge(copy, h, NULL), 0);
-    assert_true(pgk_stack_in_order(&copy->stacks) && !pgk_stack_in_order(&h->stacks));
+    assert_true(stacks_in_order(&copy->stacks) && !stacks_in_order(&h->stacks));
     assert_int_equal(pgk_indexed_write_last(copy, f.path, opts, NULL), 0);
     uint8_t *second = (uint8_t *)test_read_file(f.path, &again);
     assert_int_equal(size, again);
@@ -268,12 +269,49 @@ static void test_out_of_memory(void **state)
     pgk_heap_close(&h);
 }
 
+/* Chains of more functions than a first look has room for: each has the context in its record. */
+static void test_long_chains(void **state)
+{
+    (void)state;
+    enum { FUNCS = 150 };
+    const size_t v = sizeof versions / sizeof *versions - 1;
+    struct pgk_indexed_write_opts opts = opts_at(v, true);
+    struct pgk_heap *h, *back;
+    struct pgk_indexed_info info;
+    uint32_t node = 0, funcs[FUNCS];
+    uint64_t seed = 3;
+    const struct pgk_mib mib = sample_mib(&seed);
+    size_t size;
+    assert_int_equal(pgk_heap_new(&h, NULL), 0);
+    for (uint32_t i = 0; i < 2 * FUNCS; i++) {
+        uint32_t func = pgk_heap_func(h, 1 + i % FUNCS, 0, 0, 0);
+        node = pgk_stack_push(&h->stacks, node,
+                              pgk_heap_frame(h, i ? PGK_FRAME_INLINED : PGK_FRAME_CALLER, func, i));
+    }
+    assert_int_equal(pgk_heap_add(h, node, &mib, NULL), 0);
+    pgk_heap_own_by_chain(h, node);
+    assert_in_range(pgk_heap_chain(h, node, funcs, 20), FUNCS, 2 * FUNCS);
+    assert_int_equal(pgk_heap_chain(h, node, funcs, FUNCS), FUNCS);
+    uint8_t *bytes = write_bytes(h, &opts, &size);
+    assert_int_equal(read_bytes(bytes, size, &back, &info, NULL), 0);
+    for (int i = 0; i < 2; i++) {
+        pgk_heap_member_vec members = {0};
+        assert_true(pgk_heap_members(i ? back : h, &members));
+        assert_int_equal(members.n, FUNCS);
+        pgk_vec_free(&members);
+    }
+    free(bytes);
+    pgk_heap_close(&h);
+    pgk_heap_close(&back);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_round_trip),   cmocka_unit_test(test_merge_order),
         cmocka_unit_test(test_truncations),  cmocka_unit_test(test_mutations),
         cmocka_unit_test(test_refused_targets), cmocka_unit_test(test_out_of_memory),
+        cmocka_unit_test(test_long_chains),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -62,15 +62,19 @@ static size_t plain_encode(struct plain_stack *stacks, size_t n, uint32_t *radix
     return size;
 }
 
-static void check(uint64_t seed, unsigned contexts, unsigned funcs, uint32_t generation)
+static void check(uint64_t seed, unsigned contexts, unsigned funcs, uint32_t generation,
+                  unsigned threads)
 {
     static struct plain_stack stacks[4096];
     static uint32_t radix[4096 * 18];
     struct pgk_heap *h;
     struct pgk_radix_stacks built;
+    struct pgk_sink *out;
     assert_int_equal(pgk_heap_new(&h, NULL), 0);
     sample_fill(h, seed, contexts, funcs, false);
-    assert_int_equal(pgk_radix_build(&built, h, generation, NULL), 0);
+    assert_int_equal(pgk_sink_memory(&out, NULL), 0);
+    assert_int_equal(pgk_radix_build(&built, h, generation, threads, NULL), 0);
+    assert_int_equal(pgk_radix_write(&built, h, out, threads, NULL), 0);
     r = &built;
     memset(counts, 0, sizeof counts);
     assert_in_range(h->frames.n, 0, 4095);
@@ -84,17 +88,22 @@ static void check(uint64_t seed, unsigned contexts, unsigned funcs, uint32_t gen
         }
     }
     size_t size = plain_encode(stacks, built.n_stacks, radix);
-    assert_int_equal(size, built.radix.n);
-    assert_memory_equal(radix, built.radix.v, size * sizeof *radix);
+    size_t written;
+    const uint8_t *array = pgk_sink_data(out, &written);
+    assert_int_equal(size, built.n_entries);
+    assert_int_equal(size * sizeof *radix, written);
+    if (size)
+        assert_memory_equal(radix, array, written);
     for (uint32_t i = 0; i < built.n_stacks; i++) {
         uint32_t node = built.stacks[i], depth = 0;
         for (uint32_t at = node; at; at = h->stacks.nodes.v[at].parent)
             depth++;
-        assert_int_equal(built.radix.v[built.starts[built.stack_rank[node]]], depth);
-        assert_int_equal(built.stack_rank[node], i);
+        assert_int_equal(radix[built.starts[i]], depth);
+        assert_int_equal(pgk_radix_rank(&built, node), i);
     }
     for (uint32_t i = 1; i < built.n_frames; i++)
         assert_true(counts[built.order[i - 1]] >= counts[built.order[i]]);
+    pgk_sink_drop(&out);
     pgk_radix_free(&built);
     pgk_heap_close(&h);
 }
@@ -104,7 +113,9 @@ static void test_against_plain(void **state)
     (void)state;
     for (uint64_t seed = 1; seed <= 200; seed++)
         check(seed, 1 + (unsigned)(seed * seed % 150), 1 + (unsigned)(seed % 12),
-              1 + (uint32_t)(seed & 1));
+              1 + (uint32_t)(seed & 1), 1 + (unsigned)(seed % 3));
+    for (uint64_t seed = 1; seed <= 10; seed++)
+        check(seed, 2000, 40, 2, 3);
 }
 
 /* docs/formats/indexed-heap.md section 13: the frame of main and its two ids. */
@@ -122,7 +133,7 @@ static void test_frame_ids(void **state)
         struct pgk_mib m = sample_mib(&seed);
         assert_int_equal(pgk_heap_add(h, node, &m, NULL), 0);
         pgk_heap_own_by_chain(h, node);
-        assert_int_equal(pgk_radix_build(&built, h, generation, NULL), 0);
+        assert_int_equal(pgk_radix_build(&built, h, generation, 1, NULL), 0);
         if (generation == 1)
             assert_int_equal(built.frame_ids[frame], UINT64_C(0x65a0b72d41c678cc));
         else

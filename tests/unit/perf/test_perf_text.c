@@ -99,12 +99,39 @@ static void test_lengths_of_addresses(void **state)
             check(line, expected);
         }
     }
-    for (unsigned i = 0; i < 12; i++) {
-        for (const char *no = "/:@G`g\x10\x19\x80\xb1"; *no; no++) {
-            snprintf(line, sizeof line, " 1 0x5555557c1cc8/0x5555556392d9/P  0x5555557c1cc8/P%40s",
-                     "");
-            line[strlen(" 1 0x5555557c1cc8/0x5555556392d9/P  0x") + i] = *no;
+    const char *good = " 1 0x5555557c1cc8/0x5555556392d9/P  0x5555557c1cc8/0x5555556392d9/P";
+    const size_t from = strlen(" 1 0x5555557c1cc8/0x5555556392d9/P  0x");
+    for (size_t i = from; i < strlen(good) - 2; i++) {
+        const char *no = i < from + 12 ? "/:?@G`g\x10\x19\x80\xb1" : ":?@G`g\x80\xb1";
+        for (; *no; no++) {
+            snprintf(line, sizeof line, "%s%60s", good, "");
+            line[i] = *no;
             check(line, "sample x1 ip 1 5555557c1cc8>5555556392d9\n");
+        }
+    }
+}
+
+/* What separates branches is looked for in two ways. */
+static void test_tails_of_branches(void **state)
+{
+    (void)state;
+    enum { MOST = 24 };
+    char word[MOST + 1], blanks[MOST + 1], text[256];
+    for (int n = 0; n < MOST; n++) {
+        for (int m = 1; m < MOST; m++) {
+            memset(word, 'x', sizeof word);
+            memset(blanks, ' ', sizeof blanks);
+            word[0] = '/';
+            word[n] = blanks[m] = '\0';
+            if (m > 2)
+                blanks[m / 2] = "\t\r\x01\x1f"[n % 4];
+            snprintf(text, sizeof text,
+                     " 1 0x5555557c1cc8/0x5555556392d9%s%s0x12345678abcd/0x1/P%s\n%60s", word,
+                     blanks, blanks, "");
+            check(text, "sample x1 ip 1 5555557c1cc8>5555556392d9 12345678abcd>1\n");
+            snprintf(text, sizeof text, " 1 0x5555557c1cc8/0x5555556392d9%s%s\n 2 0x3/0x4", word,
+                     blanks);
+            check(text, "sample x1 ip 1 5555557c1cc8>5555556392d9\nsample x1 ip 2 3>4\n");
         }
     }
 }
@@ -196,6 +223,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_branch_lines),    cmocka_unit_test(test_lengths_of_addresses),
+        cmocka_unit_test(test_tails_of_branches),
         cmocka_unit_test(test_broken_branches),
         cmocka_unit_test(test_call_chains),     cmocka_unit_test(test_addresses_alone),
         cmocka_unit_test(test_records),         cmocka_unit_test(test_dump),

@@ -150,6 +150,32 @@ static void test_checksums(void **state)
     }
 }
 
+/* However many, and whatever is guessed, one node each; inlinees come by checksum. */
+static void test_many_checksums(void **state)
+{
+    (void)state;
+    enum { N = 20000 };
+    struct pgk_sample *p;
+    assert_int_equal(pgk_sample_new(&p, NULL), 0);
+    uint32_t f = pgk_sample_function(p, name(p, "main")), g = name(p, "g"), hint = 0;
+    uint64_t loc = pgk_sample_loc(4, 0);
+    for (int round = 0; round < 2; round++) {
+        for (uint32_t i = 0; i < N; i++) {
+            uint64_t checksum = (i * UINT64_C(7919)) % N + 1;
+            uint32_t id = pgk_sample_child(p, f, loc, g, 0, checksum, hint);
+            assert_true(id && p->nodes.v[id].checksum == checksum);
+            hint = i % 3 ? id : 0;
+        }
+        assert_int_equal(p->nodes.n, 2 + N);
+    }
+    assert_int_equal(pgk_sample_finish_variants(p, NULL), 0);
+    uint32_t child = pgk_sample_first(p, f);
+    for (uint64_t i = 1; i <= N; i++, child = pgk_sample_next(p, child))
+        assert_int_equal(p->nodes.v[child].checksum, i);
+    assert_int_equal(child, 0);
+    pgk_sample_close(&p);
+}
+
 static void test_kinds_do_not_mix(void **state)
 {
     (void)state;
@@ -198,7 +224,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_building),         cmocka_unit_test(test_contexts),
         cmocka_unit_test(test_records),          cmocka_unit_test(test_merging),
-        cmocka_unit_test(test_checksums),        cmocka_unit_test(test_kinds_do_not_mix),
+        cmocka_unit_test(test_checksums),        cmocka_unit_test(test_many_checksums),
+        cmocka_unit_test(test_kinds_do_not_mix),
         cmocka_unit_test(test_summary),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
