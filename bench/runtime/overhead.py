@@ -167,8 +167,8 @@ class Added:
             found.append(f"adds {self.ratio:.2f} of what LLVM's adds, required {REQUIRED_EACH}: "
                          + ("pass" if holds else "MISS")
                          + ("" if surely else ", but a quarter of the turns say otherwise"))
-        # zstd spends all its time outside of both runtimes: where they are told apart by less than a
-        # hundredth, it is by chance.
+        # zstd spends all its time outside of both runtimes: where less than a hundredth tells them
+        # apart, it is chance.
         least = self.costs["llvm"].cpu_s / 100
         if quartiles(self.turns("pgokit", "llvm"))[0] > least:
             found.append("MISS: more CPU time than LLVM's")
