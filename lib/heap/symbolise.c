@@ -389,7 +389,8 @@ static int run(struct symbolise *s, struct pgk_heap_symbolised *done)
                                        contexts, addresses),
                         .expected = "at least one context with a known function",
                         .hint = "compile with -g, or -gline-tables-only "
-                                "-fdebug-info-for-profiling");
+                                "-fdebug-info-for-profiling; of a program as it is shipped, "
+                                "pgokit show tells addresses and merge --partial keeps them");
     return 0;
 }
 
