@@ -143,6 +143,12 @@ static uint32_t share_start(const struct builder *b, size_t share)
                                         : b->n_nodes);
 }
 
+/* Nodes in order end in one share; of others, which are found to be so, several may speak. */
+static void set_end(struct builder *b, uint32_t node, uint32_t end)
+{
+    __atomic_store_n(&b->r->end[node], end, __ATOMIC_RELAXED);
+}
+
 /* How many stacks run through nodes, and how far away their leaves are together: those of a
  * callee are one further away from its caller. What a share knows of a node adds up with what
  * others do. */
@@ -159,7 +165,7 @@ static int count_share(void *ctx, size_t share, unsigned worker)
     bool ok = *sums && open_chain(b, &path, first ? first - 1 : 0);
     for (uint32_t i = first ? first : 1; ok && i < end; i++) {
         while (path.v[path.n - 1].node != b->nodes[i].parent && path.n > 1) {
-            b->r->end[path.v[path.n - 1].node] = i;
+            set_end(b, path.v[path.n - 1].node, i);
             close_node(b, *sums, &path, first);
         }
         if (path.v[path.n - 1].node != b->nodes[i].parent) {
@@ -170,7 +176,7 @@ static int count_share(void *ctx, size_t share, unsigned worker)
     }
     while (ok && path.n > 1) {
         if (end == b->n_nodes)
-            b->r->end[path.v[path.n - 1].node] = end;
+            set_end(b, path.v[path.n - 1].node, end);
         close_node(b, *sums, &path, first);
     }
     pgk_vec_free(&path);

