@@ -34,14 +34,22 @@ static uint32_t instruction(struct pgk_code *code, uint32_t off)
     return off != PGK_STEP_OUT && pgk_code_is(code, code->base + off) ? off : PGK_STEP_OUT;
 }
 
+/* Takes what is no instruction for elsewhere; false if nothing is left. */
+static bool keep_instructions(struct pgk_code *code, uint32_t *from, uint32_t *to, uint32_t *end)
+{
+    *from = instruction(code, *from);
+    *to = instruction(code, *to);
+    *end = *to == PGK_STEP_OUT ? PGK_STEP_OUT : instruction(code, *end);
+    return *from != PGK_STEP_OUT || *to != PGK_STEP_OUT;
+}
+
 bool pgk_steps_need(struct pgk_steps *steps, struct pgk_code *code, uint32_t from, uint32_t to,
                     uint32_t end, uint32_t *step)
 {
-    struct pgk_step s = {.from = instruction(code, from), .to = instruction(code, to)};
     *step = PGK_STEP_NONE;
-    if (s.from == PGK_STEP_OUT && s.to == PGK_STEP_OUT)
+    if (!keep_instructions(code, &from, &to, &end))
         return true;
-    s.end = s.to == PGK_STEP_OUT ? PGK_STEP_OUT : instruction(code, end);
+    struct pgk_step s = {.from = from, .to = to, .end = end};
     struct pgk_step_entry *e = pgk_step_table_need(&steps->table, s.from, s.to, s.end);
     if (!e)
         return false;
@@ -77,11 +85,8 @@ bool pgk_step_counts_add(struct pgk_step_table *counts, struct pgk_code *code,
                          struct pgk_counters *counters, uint32_t *from, uint32_t *to, uint32_t end,
                          uint64_t count)
 {
-    *from = instruction(code, *from);
-    *to = instruction(code, *to);
-    if (!count || (*from == PGK_STEP_OUT && *to == PGK_STEP_OUT))
+    if (!keep_instructions(code, from, to, &end) || !count)
         return true;
-    end = *to == PGK_STEP_OUT ? PGK_STEP_OUT : instruction(code, end);
     struct pgk_step_entry *e = pgk_step_table_need(counts, *from, *to, end);
     if (!e)
         return false;
