@@ -1,4 +1,4 @@
-// What the C side wrote into the page: lib/report/heap_page_json.c, sample_page_json.c,
+// What the C side wrote into the page: lib/export/heap_page_json.c, sample_page_json.c,
 // docs/report.md.
 
 export type Column = (number | null)[];

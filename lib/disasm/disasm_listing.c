@@ -1,8 +1,8 @@
 /* The walk over sections, symbols and instructions that all styles share. */
 #include "disasm_priv.h"
 
+#include "demangle.h"
 #include "hash.h"
-#include "heap_view.h"
 #include "mem.h"
 #include "probes.h"
 #include "u64_set.h"

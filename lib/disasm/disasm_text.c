@@ -1,6 +1,6 @@
 /* The listing for people: names instead of addresses, lines where they change. */
+#include "demangle.h"
 #include "disasm_priv.h"
-#include "heap_view.h"
 #include "mem.h"
 #include "pgokit/human.h"
 

@@ -1,6 +1,6 @@
 /* How two sample profiles differ, for people. */
+#include "demangle.h"
 #include "fail.h"
-#include "heap_view.h"
 #include "pgokit/human.h"
 #include "pgokit/report.h"
 

@@ -1,7 +1,8 @@
 /* A sample profile for people: totals, functions by heat, and their lines as a tree. */
-#include "heap_view.h"
+#include "demangle.h"
 #include "line_buffer.h"
 #include "pgokit/human.h"
+#include "pgokit/report.h"
 #include "sample_order.h"
 #include "sample_text.h"
 #include "used_names.h"

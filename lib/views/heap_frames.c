@@ -1,6 +1,7 @@
 /* The call stacks of heap profiles as one tree with names. */
 #include "heap_frames.h"
 
+#include "demangle.h"
 #include "hash.h"
 #include "heap_view.h"
 #include "pgokit/human.h"

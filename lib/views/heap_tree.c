@@ -1,7 +1,8 @@
 /* A heap profile as a tree of calling functions on a terminal. */
+#include "demangle.h"
 #include "heap_frames.h"
-#include "heap_view.h"
 #include "pgokit/human.h"
+#include "pgokit/report.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-#include "heap_view.h"
+#include "demangle.h"
 #include "pgk_test.h"
 
 static void expect_short(const char *name, const char *wanted)

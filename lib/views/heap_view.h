@@ -41,21 +41,6 @@ PGK_MUST_USE int pgk_heap_view_stack(const struct pgk_heap *heap, size_t context
                                      struct pgk_arena *arena, struct pgk_heap_frame **frames,
                                      size_t *count, struct pgk_err *err);
 
-/* The name that a programmer wrote: demangled, without parameters; allocated with malloc,
- * NULL if `linkage_name` is not mangled. */
-char *pgk_demangle(const char *linkage_name);
-
-/* Template arguments of a long name say little on a terminal: "a<b<c>, d>::e" becomes
- * "a<...>::e". Operators that hold the signs are left alone. Allocated with malloc; NULL when
- * out of memory. */
-char *pgk_shorten_templates(const char *name);
-
-/* The same with its parameters, which tell overloads apart. */
-char *pgk_demangle_fully(const char *linkage_name);
-
-/* As pgk_demangle, and of a long name without its template arguments. */
-char *pgk_demangle_short(const char *linkage_name);
-
 /* Line of a frame in its function's file; 0 unknown. */
 uint32_t pgk_heap_frame_line(const struct pgk_heap_frame *f);
 

@@ -1,5 +1,5 @@
 #include "shown_names.h"
-#include "disasm_priv.h"
+#include "shown_names.h"
 #include "mem.h"
 #include "pgk_test.h"
 
@@ -53,26 +53,12 @@ static void test_no_memory(void **state)
     }
 }
 
-static void test_tags_need_not_be_written(void **state)
-{
-    (void)state;
-    assert_true(pgk_disasm_is_named("a::f", "a::f"));
-    assert_true(pgk_disasm_is_named("a::f[abi:cxx11]", "a::f"));
-    assert_true(pgk_disasm_is_named("a::f[abi:cxx11]", "a::f[abi:cxx11]"));
-    assert_true(pgk_disasm_is_named("a[abi:x]::f[abi:y]", "a::f"));
-    assert_false(pgk_disasm_is_named("a::f", "a::"));
-    assert_false(pgk_disasm_is_named("a::f", "a::fg"));
-    assert_false(pgk_disasm_is_named("f[abi:", "f"));
-    assert_false(pgk_disasm_is_named("", "f"));
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_names_are_shown_short_and_safe),
         cmocka_unit_test(test_of_a_name_its_length_counts),
         cmocka_unit_test(test_no_memory),
-        cmocka_unit_test(test_tags_need_not_be_written),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 /* What is said of a function that was asked for and is not there: it may be inlined everywhere. */
+#include "demangle.h"
 #include "disasm_priv.h"
-#include "heap_view.h"
 #include "pgokit/human.h"
 #include "probes.h"
 

@@ -1,6 +1,7 @@
 /* Call stacks on a terminal. */
 #include "heap_stack_text.h"
 
+#include "demangle.h"
 #include "heap_view.h"
 
 #include <stdlib.h>

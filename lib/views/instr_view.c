@@ -1,7 +1,7 @@
 /* Order, totals and names of an instrumentation profile. */
 #include "instr_view.h"
 
-#include "heap_view.h"
+#include "demangle.h"
 #include "mem.h"
 #include "pgokit/human.h"
 

@@ -1,8 +1,8 @@
 /* The functions of one or two sample profiles as one tree with names. */
 #include "sample_tree.h"
 
+#include "demangle.h"
 #include "hash.h"
-#include "heap_view.h"
 #include "pgokit/human.h"
 #include "used_names.h"
 

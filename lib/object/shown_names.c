@@ -1,6 +1,6 @@
 /* Names as people are shown them. */
 #include "shown_names.h"
-#include "heap_view.h"
+#include "demangle.h"
 #include "pgokit/human.h"
 
 #include <stdlib.h>

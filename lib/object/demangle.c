@@ -1,0 +1,60 @@
+/* Linkage names as the names that programmers wrote. */
+#include "demangle.h"
+
+#include <libiberty/demangle.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+static char *demangle(const char *linkage_name, int options)
+{
+    /* cplus_demangle would read a plain C name such as "f" as a type. */
+    if (strncmp(linkage_name, "_Z", 2) && strncmp(linkage_name, "_R", 2))
+        return NULL;
+    return cplus_demangle(linkage_name, DMGL_AUTO | options);
+}
+
+char *pgk_demangle(const char *linkage_name)
+{
+    return demangle(linkage_name, 0);
+}
+
+char *pgk_demangle_fully(const char *linkage_name)
+{
+    return demangle(linkage_name, DMGL_PARAMS | DMGL_ANSI);
+}
+
+char *pgk_shorten_templates(const char *name)
+{
+    static const char dots[] = "<...";
+    char *text = malloc(sizeof dots * strlen(name) + 1), *to = text;
+    int depth = 0;
+    if (!text)
+        return NULL;
+    for (const char *s = name; *s; s++) {
+        bool is_operator = (s - name >= 8 && !strncmp(s - 8, "operator", 8)) ||
+                           (s - name >= 9 && !strncmp(s - 9, "operator<", 9));
+        if (*s == '<' && !is_operator) {
+            if (!depth++)
+                to = stpcpy(to, dots);
+        } else if (*s == '>' && depth && s[-1] != '-') {
+            if (!--depth)
+                *to++ = '>';
+        } else if (!depth) {
+            *to++ = *s;
+        }
+    }
+    *to = 0;
+    return text;
+}
+
+char *pgk_demangle_short(const char *linkage_name)
+{
+    enum { LONG = 60 }; /* letters; "<...>" may be longer than what it stands for */
+    char *name = pgk_demangle(linkage_name);
+    char *shorter = name && strlen(name) > LONG ? pgk_shorten_templates(name) : NULL;
+    if (!shorter)
+        return name;
+    free(name);
+    return shorter;
+}

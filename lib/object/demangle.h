@@ -1,0 +1,20 @@
+/* Linkage names as the names that programmers wrote. Thread-safe. */
+#ifndef PGK_DEMANGLE_H
+#define PGK_DEMANGLE_H
+
+/* The name that a programmer wrote: demangled, without parameters; allocated with malloc,
+ * NULL if `linkage_name` is not mangled. */
+char *pgk_demangle(const char *linkage_name);
+
+/* Template arguments of a long name say little on a terminal: "a<b<c>, d>::e" becomes
+ * "a<...>::e". Operators that hold the signs are left alone. Allocated with malloc; NULL when
+ * out of memory. */
+char *pgk_shorten_templates(const char *name);
+
+/* The same with its parameters, which tell overloads apart. */
+char *pgk_demangle_fully(const char *linkage_name);
+
+/* As pgk_demangle, and of a long name without its template arguments. */
+char *pgk_demangle_short(const char *linkage_name);
+
+#endif
