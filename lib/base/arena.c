@@ -3,6 +3,7 @@
 
 #include "mem.h"
 
+#include <assert.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
@@ -75,6 +76,7 @@ static char *take_slow(struct pgk_arena *a, size_t need)
 
 static char *take(struct pgk_arena *a, size_t need, size_t alignment)
 {
+    assert(alignment && !(alignment & (alignment - 1)));
     size_t pad = -(uintptr_t)a->at & (alignment - 1);
     char *p;
     if (a->head && need <= (size_t)(a->end - a->at) - pad) {

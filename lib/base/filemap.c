@@ -5,6 +5,7 @@
 #include "mem.h"
 #include "vec.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -128,6 +129,7 @@ int pgk_filemap_open_head(struct pgk_filemap *m, const char *path, struct pgk_er
 
 void pgk_filemap_done(const struct pgk_filemap *m, size_t first, size_t end)
 {
+    assert(first <= end);
     if (!m->mapped)
         return;
     size_t page = (size_t)sysconf(_SC_PAGESIZE);

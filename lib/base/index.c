@@ -1,6 +1,8 @@
 /* Hash index: insertion and growth; lookup is inline in the header. */
 #include "index.h"
 
+#include <assert.h>
+
 enum { FIRST_SLOTS = 16 };
 
 /* At most 0.6 full: an unsuccessful search then looks at 3.6 slots on average, which
@@ -12,6 +14,7 @@ static bool fits(uint64_t used, uint64_t slots)
 
 static void put(struct pgk_index *ix, uint32_t tag, uint32_t pos_plus_1)
 {
+    assert(ix->used < ix->mask);
     uint32_t i = tag >> ix->shift;
     while (ix->slots[i & ix->mask].pos)
         i++;

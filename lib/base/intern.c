@@ -3,6 +3,8 @@
 
 #include "hash.h"
 
+#include <assert.h>
+
 void pgk_intern_free(struct pgk_intern *t)
 {
     pgk_arena_free(&t->arena);
@@ -43,10 +45,12 @@ uint32_t pgk_intern_cstr(struct pgk_intern *t, const char *s)
 
 const char *pgk_intern_str(const struct pgk_intern *t, uint32_t id)
 {
+    assert(!id || id < t->strs.n);
     return id ? t->strs.v[id].s : "";
 }
 
 size_t pgk_intern_len(const struct pgk_intern *t, uint32_t id)
 {
+    assert(!id || id < t->strs.n);
     return id ? t->strs.v[id].len : 0;
 }

@@ -1,10 +1,13 @@
 /* Growth of arrays. */
 #include "vec.h"
 
+#include <assert.h>
+
 enum { FIRST_ELEMENTS = 8 };
 
 bool pgk_vec_grow(void *v_addr, size_t *cap, size_t n, size_t more, size_t elem_size)
 {
+    assert(n <= *cap && more > *cap - n);
     size_t want;
     if (__builtin_add_overflow(n, more, &want))
         return false;

@@ -5,6 +5,7 @@
 #include "heap_shared.h"
 #include "u64_set.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -71,6 +72,7 @@ uint32_t pgk_heap_module(struct pgk_heap *h, const struct pgk_heap_module *m)
 
 uint32_t pgk_heap_copy_module(struct pgk_heap *to, const struct pgk_heap *from, uint32_t module)
 {
+    assert(module < from->modules.n);
     struct pgk_heap_module m = from->modules.v[module];
     m.build_id = pgk_intern(&to->strings, pgk_intern_str(&from->strings, m.build_id),
                             pgk_intern_len(&from->strings, m.build_id));
@@ -81,6 +83,7 @@ uint32_t pgk_heap_copy_module(struct pgk_heap *to, const struct pgk_heap *from, 
 
 bool pgk_heap_note_text(struct pgk_heap *h, uint32_t module, uint64_t at, uint64_t size)
 {
+    assert(module < h->modules.n);
     for (size_t i = 0; i < h->texts.n; i++) {
         const struct pgk_heap_text *t = &h->texts.v[i];
         if (t->module == module && t->at == at && t->size == size)
@@ -136,6 +139,7 @@ uint32_t pgk_heap_frame(struct pgk_heap *h, enum pgk_frame_kind kind, uint32_t r
 
 void pgk_heap_note_discriminator(struct pgk_heap *h, uint32_t frame, uint32_t discriminator)
 {
+    assert(frame < h->frames.n);
     struct pgk_frame *f = &h->frames.v[frame];
     if (discriminator < f->discriminator)
         f->discriminator = discriminator & PGK_DISCRIMINATOR_MAX;
@@ -162,6 +166,7 @@ int pgk_heap_reserve_contexts(struct pgk_heap *h, size_t stacks, struct pgk_err 
 int pgk_heap_add(struct pgk_heap *h, uint32_t stack, const struct pgk_mib *mib,
                  struct pgk_err *err)
 {
+    assert(stack < h->stacks.nodes.n);
     if (h->sharing)
         return pgk_heap_add_shared(h, stack, mib, err);
     uint32_t at = pgk_heap_context_at(h, stack);
@@ -211,6 +216,7 @@ static bool add_callees(struct pgk_heap *h, struct pgk_heap_site *site, const ui
 int pgk_heap_add_site(struct pgk_heap *h, enum pgk_site_kind kind, uint32_t func, uint32_t stack,
                       const uint64_t *callees, size_t n_callees, struct pgk_err *err)
 {
+    assert(func < h->funcs.n && stack < h->stacks.nodes.n && !h->sharing);
     uint64_t hash = pgk_hash_pair((uint64_t)func << 32 | stack, kind);
     PGK_INDEX_FOR (&h->site_index, hash, i) {
         struct pgk_heap_site *s = &h->sites.v[i];
@@ -234,6 +240,7 @@ void pgk_heap_own_by_chain(struct pgk_heap *h, uint32_t stack)
 
 size_t pgk_heap_chain(const struct pgk_heap *h, uint32_t stack, uint32_t *funcs, size_t max)
 {
+    assert(stack < h->stacks.nodes.n);
     size_t n = 0;
     for (uint32_t node = stack; node; node = h->stacks.nodes.v[node].parent) {
         const struct pgk_frame *f = &h->frames.v[h->stacks.nodes.v[node].frame];
@@ -309,6 +316,7 @@ size_t pgk_heap_contexts(const struct pgk_heap *heap)
 const struct pgk_mib *pgk_heap_mib(const struct pgk_heap *heap, size_t context,
                                    struct pgk_mib *room)
 {
+    assert(context < heap->contexts.n);
     pgk_context_get(heap, &heap->contexts.v[context], room);
     return room;
 }
@@ -445,6 +453,7 @@ static size_t describe_stack(const struct pgk_heap *h, uint32_t stack,
 size_t pgk_heap_stack(const struct pgk_heap *heap, size_t context,
                       struct pgk_heap_frame *frames, size_t max)
 {
+    assert(context < heap->contexts.n);
     return describe_stack(heap, heap->contexts.v[context].stack, frames, max);
 }
 

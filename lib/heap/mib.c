@@ -1,6 +1,7 @@
 /* The field table of memory info blocks, and what follows from it. */
 #include "mib.h"
 
+#include <assert.h>
 #include <string.h>
 
 #define WIDTH_u32 4
@@ -29,6 +30,7 @@ enum {
 
 const char *pgk_mib_info(enum pgk_mib_id id, const char **unit, const char **meaning)
 {
+    assert((unsigned)id < PGK_MIB_FIELDS);
     const struct pgk_mib_field *f = &pgk_mib_fields[id];
     if (unit)
         *unit = f->unit;
@@ -199,11 +201,13 @@ static const struct {
 
 const char *pgk_mib_label_name(enum pgk_mib_label label)
 {
+    assert((unsigned)label < PGK_LABELS);
     return labels[label].name;
 }
 
 const char *pgk_mib_label_rule(enum pgk_mib_label label)
 {
+    assert((unsigned)label < PGK_LABELS);
     return labels[label].rule;
 }
 

@@ -4,6 +4,8 @@
 #include "hash.h"
 #include "heap_shared.h"
 
+#include <assert.h>
+
 static uint32_t copy_string(struct pgk_heap *to, const struct pgk_heap *from, uint32_t id)
 {
     return pgk_intern(&to->strings, pgk_intern_str(&from->strings, id),
@@ -13,6 +15,7 @@ static uint32_t copy_string(struct pgk_heap *to, const struct pgk_heap *from, ui
 static int begin(struct pgk_rekey *k, struct pgk_heap *to, const struct pgk_heap *from,
                  bool names, struct pgk_err *err)
 {
+    assert(to != from);
     *k = (struct pgk_rekey){.to = to, .from = from,
                             .place_mask = names ? UINT64_MAX : pgk_frame_place(PGK_LLVM_LINE_MASK,
                                                                                UINT32_MAX)};
@@ -48,6 +51,7 @@ void pgk_rekey_end(struct pgk_rekey *k)
 
 int pgk_rekey_replace(struct pgk_rekey *k, const uint32_t *frames, size_t n, struct pgk_err *err)
 {
+    assert(k->map.first.n <= k->from->frames.n); /* one answer for each frame */
     if (!pgk_vec_reserve(&k->map.frames, n))
         return pgk_fail_nomem(err);
     for (size_t i = 0; i < n; i++)
@@ -57,6 +61,7 @@ int pgk_rekey_replace(struct pgk_rekey *k, const uint32_t *frames, size_t n, str
 
 int pgk_rekey_keep(struct pgk_rekey *k, struct pgk_err *err)
 {
+    assert(k->map.first.n <= k->from->frames.n);
     const struct pgk_frame *f = &k->from->frames.v[k->map.first.n - 1];
     uint32_t ref = f->ref;
     if (f->kind != PGK_FRAME_ADDRESS) {
@@ -108,6 +113,7 @@ static int push_shared(struct pgk_rekey *k, struct pgk_err *err)
 
 int pgk_rekey_stacks(struct pgk_rekey *k, struct pgk_err *err)
 {
+    assert(k->map.first.n == k->from->frames.n + 1 && !k->node_map);
     const struct pgk_heap *from = k->from;
     k->node_map = pgk_mem_alloc(from->stacks.nodes.n, sizeof *k->node_map);
     if (!k->node_map)

@@ -5,6 +5,8 @@
 #include "hash.h"
 #include "spin.h"
 
+#include <assert.h>
+
 enum { FIRST_SLOTS = 1024 };
 
 bool pgk_stack_tree_init(struct pgk_stack_tree *t)
@@ -119,6 +121,7 @@ static bool make_room(struct pgk_stack_tree *t)
 
 uint32_t pgk_stack_push(struct pgk_stack_tree *t, uint32_t parent, uint32_t frame)
 {
+    assert(parent < t->nodes.n);
     if (PGK_UNLIKELY(!t->slots || t->nodes.n > slots_limit(t->mask)) && !make_room(t))
         return PGK_NODE_NONE;
     uint32_t *s = find_slot(&(struct slots){t->slots, t->mask, t->nodes.v}, parent, frame);

@@ -1,10 +1,12 @@
 /* What an index answers. */
 #include "probe_index.h"
 
+#include <assert.h>
 #include <stdio.h>
 
 const char *pgk_probe_type_name(enum pgk_probe_type type)
 {
+    assert((unsigned)type <= PGK_PROBE_DIRECT_CALL);
     static const char *const names[] = {"Block", "IndirectCall", "DirectCall"};
     return names[type];
 }
@@ -21,6 +23,7 @@ size_t pgk_probe_node_count(const struct pgk_probe_index *ix)
 
 static uint32_t discriminator_of(const struct pgk_probe_index *ix, uint32_t probe)
 {
+    assert(ix->discriminators.n && ix->discriminators.v[ix->discriminators.n - 1].probe >= probe);
     size_t from = 0, to = ix->discriminators.n;
     while (from < to) {
         size_t mid = from + (to - from) / 2;
@@ -34,6 +37,7 @@ static uint32_t discriminator_of(const struct pgk_probe_index *ix, uint32_t prob
 
 struct pgk_probe pgk_probe_get(const struct pgk_probe_index *ix, uint32_t number)
 {
+    assert(number < ix->n_probes);
     const struct pgk_probe_packed *p = &ix->probes[number];
     return (struct pgk_probe){
         .addr = ix->base + p->addr_off,
@@ -60,6 +64,7 @@ static uint32_t first_probe(const struct pgk_probe_index *ix, uint32_t number)
 
 struct pgk_probe_node pgk_probe_node_at(const struct pgk_probe_index *ix, uint32_t number)
 {
+    assert(number < ix->n_nodes);
     const struct pgk_probe_packed_node *n = &ix->nodes[number];
     uint32_t first = first_probe(ix, number);
     return (struct pgk_probe_node){
@@ -74,26 +79,31 @@ struct pgk_probe_node pgk_probe_node_at(const struct pgk_probe_index *ix, uint32
 
 uint32_t pgk_probe_function(const struct pgk_probe_index *ix, uint32_t node)
 {
+    assert(node < ix->n_nodes);
     return ix->nodes[node].desc;
 }
 
 uint32_t pgk_probe_parent(const struct pgk_probe_index *ix, uint32_t node)
 {
+    assert(node < ix->n_nodes);
     return ix->nodes[node].parent;
 }
 
 uint32_t pgk_probe_site(const struct pgk_probe_index *ix, uint32_t node)
 {
+    assert(node < ix->n_nodes);
     return ix->nodes[node].site;
 }
 
 uint32_t pgk_probe_by_address(const struct pgk_probe_index *ix, size_t position)
 {
+    assert(position < ix->n_probes);
     return ix->order[position];
 }
 
 uint64_t pgk_probe_address_at(const struct pgk_probe_index *ix, size_t position)
 {
+    assert(position < ix->n_probes);
     return ix->base + ix->probes[ix->order[position]].addr_off;
 }
 
@@ -136,6 +146,7 @@ uint32_t pgk_probe_call_at(const struct pgk_probe_index *ix, uint64_t addr)
 size_t pgk_probe_context(const struct pgk_probe_index *ix, uint32_t node,
                          struct pgk_probe_frame *frames, size_t max)
 {
+    assert(node < ix->n_nodes);
     size_t depth = 0;
     for (uint32_t n = node; ix->nodes[n].parent != PGK_PROBE_NONE; n = ix->nodes[n].parent)
         depth++;
@@ -200,6 +211,7 @@ uint32_t pgk_probe_find_context(const struct pgk_probe_index *ix,
 
 uint32_t pgk_probe_copies(const struct pgk_probe_index *ix, uint32_t probe)
 {
+    assert(probe < ix->n_probes);
     uint32_t node = ix->probes[probe].node, bits = ix->probes[probe].bits, copies = 0;
     for (size_t i = first_probe(ix, node); i < ix->n_probes && ix->probes[i].node == node; i++)
         copies += ix->probes[i].bits >> PGK_PROBE_INDEX_SHIFT == bits >> PGK_PROBE_INDEX_SHIFT;
@@ -209,6 +221,7 @@ uint32_t pgk_probe_copies(const struct pgk_probe_index *ix, uint32_t probe)
 uint32_t pgk_probe_next_callee(const struct pgk_probe_index *ix, uint32_t node, uint32_t site,
                                uint32_t after)
 {
+    assert(node < ix->n_nodes);
     for (size_t n = (after == PGK_PROBE_NONE ? node : after) + (size_t)1; n < ix->n_nodes; n++) {
         uint32_t parent = ix->nodes[n].parent;
         if (parent == PGK_PROBE_NONE || parent < node)

@@ -4,6 +4,7 @@
 #include "keyed_sort.h"
 #include "sample_recs.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 /* ---- profiles of one function with different checksums ---- */
@@ -319,6 +320,7 @@ static void count_records(const struct pgk_sample *p, uint32_t node, struct pgk_
 
 void pgk_sample_sizes(const struct pgk_sample *p, struct pgk_sample_sizes *sizes)
 {
+    assert(p->finished);
     *sizes = (struct pgk_sample_sizes){0};
     for (size_t i = 0; i < p->by_heat.n; i++)
         count_records(p, p->by_heat.v[i], sizes);

@@ -5,6 +5,8 @@
 #include "intern.h"
 #include "sample_recs.h"
 
+#include <assert.h>
+
 int pgk_sample_new(struct pgk_sample **profile, struct pgk_err *err)
 {
     struct pgk_sample *p = pgk_mem_zalloc(1, sizeof *p);
@@ -156,6 +158,7 @@ static uint32_t first_node(struct pgk_sample *p, uint32_t parent, uint64_t loc, 
 uint32_t pgk_sample_child(struct pgk_sample *p, uint32_t parent, uint64_t loc, uint32_t name,
                           uint32_t flags, uint64_t checksum, uint32_t hint)
 {
+    assert(parent < p->nodes.n && name < p->names.v.n && hint < p->nodes.n);
     if (hint && p->nodes.v[hint].checksum == checksum &&
         is_at(&p->nodes.v[hint], parent, loc, name, flags))
         return hint;
@@ -178,6 +181,7 @@ uint32_t pgk_sample_child(struct pgk_sample *p, uint32_t parent, uint64_t loc, u
 static uint32_t any_child(struct pgk_sample *p, uint32_t parent, uint64_t loc, uint32_t name,
                           uint32_t flags)
 {
+    assert(parent < p->nodes.n && name < p->names.v.n);
     uint32_t id = find_at(p, parent, loc, name, flags);
     return id ? id : first_node(p, parent, loc, name, flags, 0);
 }
@@ -233,6 +237,7 @@ struct pgk_sample_path pgk_sample_path(const struct pgk_sample *p,
 uint32_t pgk_sample_context_at(struct pgk_sample *p, struct pgk_sample_path path,
                                const struct pgk_sample_frame *frames, size_t n)
 {
+    assert(n > 0);
     PGK_INDEX_FOR (&p->paths, path.other_hash, id)
         if (p->nodes.v[id].path == path.hash && p->nodes.v[id].name == frames[n - 1].name)
             return id;
@@ -251,6 +256,7 @@ uint32_t pgk_sample_context_of(struct pgk_sample *p, const struct pgk_sample_fra
 
 void pgk_sample_make_top(struct pgk_sample *p, uint32_t node)
 {
+    assert(node && node < p->nodes.n && p->nodes.v[node].flags & PGK_NODE_CONTEXT);
     p->nodes.v[node].flags |= PGK_NODE_TOP;
 }
 
@@ -259,6 +265,7 @@ void pgk_sample_make_top(struct pgk_sample *p, uint32_t node)
 bool pgk_sample_add(struct pgk_sample *p, uint32_t node, uint64_t loc, uint32_t what,
                     uint64_t count)
 {
+    assert(node && node < p->nodes.n && (what & ~PGK_REC_VTABLE) <= p->names.v.n);
     return pgk_recs_add(&p->recs, &p->nodes.v[node].recs,
                         (struct pgk_sample_rec){.loc = loc, .what = what, .count = count});
 }
@@ -266,12 +273,14 @@ bool pgk_sample_add(struct pgk_sample *p, uint32_t node, uint64_t loc, uint32_t 
 bool pgk_sample_add_target(struct pgk_sample *p, uint32_t node, uint64_t loc, uint32_t name,
                            uint64_t count)
 {
+    assert(name); /* 0 would be samples of the line */
     return pgk_sample_add_body(p, node, loc, 0) && pgk_sample_add(p, node, loc, name, count);
 }
 
 bool pgk_sample_add_vtable(struct pgk_sample *p, uint32_t node, uint64_t loc, uint32_t name,
                            uint64_t count)
 {
+    assert(name && !(name & PGK_REC_VTABLE));
     p->has_vtables = true;
     return pgk_sample_add(p, node, loc, name | PGK_REC_VTABLE, count);
 }
@@ -279,6 +288,7 @@ bool pgk_sample_add_vtable(struct pgk_sample *p, uint32_t node, uint64_t loc, ui
 bool pgk_sample_add_sorted(struct pgk_sample *p, uint32_t node, const struct pgk_sample_rec *v,
                            size_t n, uint64_t weight)
 {
+    assert(node && node < p->nodes.n);
     return pgk_recs_add_sorted(&p->recs, &p->nodes.v[node].recs, v, n, weight);
 }
 

@@ -3,6 +3,7 @@
 
 #include "hash.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 void pgk_sample_names_free(struct pgk_sample_names *t)
@@ -64,6 +65,7 @@ static uint32_t push(struct pgk_sample_names *t, struct pgk_sample_name name)
 
 uint64_t pgk_sample_names_guid(struct pgk_sample_names *t, uint32_t id)
 {
+    assert(id && id < t->v.n);
     struct pgk_sample_name *name = &t->v.v[id];
     if (!name->has_guid) {
         name->guid = pgk_md5_low64(name->s, name->len);

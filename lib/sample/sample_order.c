@@ -1,6 +1,8 @@
 /* The records of one place in the order of LLVM's files. */
 #include "sample_order.h"
 
+#include <assert.h>
+
 /* Targets by falling count, vtables in any case by rising name. */
 static bool precedes(const struct pgk_sample *p, const struct pgk_sample_rec *a,
                      const struct pgk_sample_rec *b)
@@ -74,6 +76,7 @@ const struct pgk_sample_rec *pgk_order_values(struct pgk_sample_order *o,
 uint32_t pgk_order_place(struct pgk_sample_order *o, const struct pgk_sample_recs *recs,
                          uint32_t i, struct pgk_sample_place *place)
 {
+    assert(o->p->finished && i < recs->n && recs->sorted == recs->n);
     uint32_t end = pgk_sample_same_place(recs, i);
     *place = (struct pgk_sample_place){.loc = recs->v[i].loc};
     if (recs->v[i].what == PGK_REC_BODY) {
@@ -105,6 +108,7 @@ uint32_t pgk_order_place(struct pgk_sample_order *o, const struct pgk_sample_rec
 
 uint32_t pgk_order_find_place(const struct pgk_sample_recs *recs, uint64_t loc)
 {
+    assert(recs->sorted == recs->n);
     uint32_t low = 0, high = recs->n;
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;

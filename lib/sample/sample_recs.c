@@ -1,6 +1,7 @@
 /* Lists of records: size classes of memory, adding, working in of tails. */
 #include "sample_recs.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 /* 1, 2, 3, 4, 6, 8, 12, 16, ... records: at most a third of a list is slack. */
@@ -15,6 +16,7 @@ enum { LARGEST_CLASS = 61 }; /* 2^31 records */
 
 static void give_back(struct pgk_rec_heap *heap, struct pgk_sample_recs *recs)
 {
+    assert(!recs->v || recs->n <= capacity(recs->size_class));
     if (!recs->v)
         return;
     memcpy(recs->v, &heap->free[recs->size_class], sizeof(void *));
@@ -111,6 +113,7 @@ size_t pgk_recs_sort(struct pgk_sample_rec *v, size_t n)
 
 bool pgk_recs_settle(struct pgk_rec_heap *heap, struct pgk_sample_recs *recs)
 {
+    assert(recs->sorted <= recs->n);
     uint32_t tail = recs->n - recs->sorted;
     if (!tail)
         return true;
@@ -233,6 +236,7 @@ bool pgk_recs_add_sorted(struct pgk_rec_heap *heap, struct pgk_sample_recs *recs
 const struct pgk_sample_rec *pgk_recs_find(const struct pgk_sample_recs *recs, uint64_t loc,
                                            uint32_t what)
 {
+    assert(recs->sorted == recs->n); /* settled: the tail is not looked at */
     struct pgk_sample_rec key = {.loc = loc, .what = what};
     uint32_t i = seek(recs, 0, &key);
     return i < recs->sorted && !pgk_rec_compare(&recs->v[i], &key) ? &recs->v[i] : NULL;
