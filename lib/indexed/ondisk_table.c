@@ -5,12 +5,14 @@
 #include "salvage.h"
 #include "u64_set.h"
 
+#include <assert.h>
 #include <inttypes.h>
 
 enum { FIRST_BUCKETS = 64 };
 
 static void put_front(struct pgk_ondisk_writer *w, uint32_t item)
 {
+    assert(w->buckets.n && !(w->buckets.n & (w->buckets.n - 1)) && item < w->items.n);
     uint32_t *bucket = &w->buckets.v[w->items.v[item].key & (w->buckets.n - 1)];
     w->items.v[item].next = *bucket;
     *bucket = item + 1;

@@ -16,11 +16,13 @@
 #include "pool.h"
 #include "u64_set.h"
 
+#include <assert.h>
 #include <stddef.h>
 #include <stdlib.h>
 
 void pgk_frame_pack(uint8_t out[PGK_FRAME_BYTES], const struct pgk_heap *h, uint32_t frame)
 {
+    assert(h->frames.v[frame].kind != PGK_FRAME_ADDRESS); /* symbolised before */
     const struct pgk_frame *f = &h->frames.v[frame];
     uint32_t line_offset = (uint32_t)(f->where >> 32), column = (uint32_t)f->where;
     memcpy(out, &h->funcs.v[f->ref].guid, 8);

@@ -5,6 +5,7 @@
 #include "pool.h"
 #include "u64_set.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 /* A context in the record of a function that is not in its inline chain. */
@@ -85,6 +86,7 @@ static bool order_sites(struct maker *k)
 /* Two functions of one GUID may own one thing; it stands in their record once. */
 static void put(const struct maker *k, struct share *s, uint32_t func, uint32_t key, uint32_t ref)
 {
+    assert(func < k->h->funcs.n && k->record_of[func] < k->m->guids.n);
     uint32_t record = k->record_of[func];
     if (s->last[record] == key + 1)
         return;

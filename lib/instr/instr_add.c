@@ -3,11 +3,13 @@
 
 #include "hash.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 bool pgk_instr_adder_init(struct pgk_instr_adder *a, struct pgk_instr *p, const char *file,
                           uint64_t weight)
 {
+    assert(weight > 0);
     const char *copy = pgk_arena_copy(&p->arena, file, strlen(file));
     *a = (struct pgk_instr_adder){
         .profile = p, .weight = weight, .file = copy, .input = ++p->inputs};
@@ -360,6 +362,7 @@ static int merge_function(const struct pgk_instr_adder *a, struct pgk_instr_func
 
 int pgk_instr_add(struct pgk_instr_adder *a, const struct pgk_instr_record *r, struct pgk_err *err)
 {
+    assert(r->name < a->profile->names.v.n);
     struct pgk_instr *p = a->profile;
     uint32_t at = find(a, r);
     if (at == PGK_INDEX_NONE) {

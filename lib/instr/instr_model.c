@@ -4,6 +4,7 @@
 
 #include "hash.h"
 
+#include <assert.h>
 #include <inttypes.h>
 
 int pgk_instr_new(struct pgk_instr **profile, struct pgk_err *err)
@@ -74,6 +75,7 @@ const char *pgk_instr_name(const struct pgk_instr *p, enum pgk_value_kind kind, 
 
 const char *pgk_value_kind_name(enum pgk_value_kind kind)
 {
+    assert((unsigned)kind < PGK_VALUE_KINDS);
     static const char *const names[] = {"indirect calls", "memory operation sizes",
                                         "virtual tables"};
     return names[kind];
@@ -166,6 +168,7 @@ static bool is_contextual(const struct pgk_instr *p, const struct pgk_instr_func
 
 void pgk_instr_function(const struct pgk_instr *p, size_t i, struct pgk_instr_function *function)
 {
+    assert(i < p->funcs.n);
     const struct pgk_instr_func *f = &p->funcs.v[i];
     const struct pgk_instr_name *name = &p->names.v.v[f->name];
     *function = (struct pgk_instr_function){.name = name->s,
@@ -184,6 +187,7 @@ void pgk_instr_function(const struct pgk_instr *p, size_t i, struct pgk_instr_fu
 const struct pgk_value_site *pgk_func_site(const struct pgk_instr_func *f, enum pgk_value_kind kind,
                                            size_t site)
 {
+    assert((unsigned)kind < PGK_VALUE_KINDS && site < f->n_sites[kind]);
     for (int k = 0; k < (int)kind; k++)
         site += f->n_sites[k];
     return &f->sites[site];
@@ -192,6 +196,7 @@ const struct pgk_value_site *pgk_func_site(const struct pgk_instr_func *f, enum 
 size_t pgk_instr_site(const struct pgk_instr *p, size_t i, enum pgk_value_kind kind, size_t site,
                       struct pgk_instr_value *values, size_t max)
 {
+    assert(i < p->funcs.n);
     const struct pgk_value_site *s = pgk_func_site(&p->funcs.v[i], kind, site);
     size_t n = 0;
     for (uint32_t k = 0; k < s->n && max; k++) {
@@ -211,6 +216,7 @@ size_t pgk_instr_site(const struct pgk_instr *p, size_t i, enum pgk_value_kind k
 
 bool pgk_instr_changed(const struct pgk_instr *p, size_t i)
 {
+    assert(i < p->funcs.n);
     const struct pgk_instr_func *f = &p->funcs.v[i];
     return f->inputs < p->names.v.v[f->name].inputs;
 }
@@ -222,6 +228,7 @@ size_t pgk_instr_conflicts(const struct pgk_instr *p)
 
 void pgk_instr_conflict(const struct pgk_instr *p, size_t i, struct pgk_instr_conflict *conflict)
 {
+    assert(i < p->disputes.n);
     const struct pgk_instr_dispute *d = &p->disputes.v[i];
     *conflict = (struct pgk_instr_conflict){.name = p->names.v.v[d->name].s,
                                             .hash = d->hash,
@@ -281,6 +288,7 @@ size_t pgk_instr_binary_ids(const struct pgk_instr *p)
 
 const uint8_t *pgk_instr_binary_id(const struct pgk_instr *p, size_t i, size_t *size)
 {
+    assert(i < p->binary_ids.n);
     *size = p->binary_ids.v[i].size;
     return p->binary_ids.v[i].bytes;
 }

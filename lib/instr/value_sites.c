@@ -1,6 +1,8 @@
 /* Writer of the value data of one function. */
 #include "value_sites.h"
 
+#include <assert.h>
+
 static uint32_t held(const struct pgk_value_site *s)
 {
     return s->n < PGK_SITE_VALUES_MAX ? s->n : PGK_SITE_VALUES_MAX;
@@ -8,6 +10,7 @@ static uint32_t held(const struct pgk_value_site *s)
 
 uint64_t pgk_values_size(const struct pgk_instr_func *f, int kinds)
 {
+    assert(kinds <= PGK_VALUE_KINDS);
     uint64_t size = 8;
     const struct pgk_value_site *s = f->sites;
     for (int k = 0; k < kinds; k++) {

@@ -9,6 +9,7 @@
 #include "sysroot.h"
 #include "vec.h"
 
+#include <assert.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -194,6 +195,7 @@ int pgk_binaries_look_for(struct pgk_binaries *set, const uint8_t *build_id, siz
 
 const struct pgk_elf *pgk_binaries_elf(const struct pgk_binaries *set, uint32_t pos)
 {
+    assert(pos < set->v.n);
     return set->v.v[pos].elf;
 }
 
@@ -205,6 +207,7 @@ unsigned pgk_binaries_threads(const struct pgk_binaries *set)
 int pgk_binaries_symboliser(struct pgk_binaries *set, uint32_t pos, struct pgk_symboliser **sym,
                             struct pgk_err *err)
 {
+    assert(pos < set->v.n);
     struct binary *b = &set->v.v[pos];
     if (!b->sym) {
         const struct pgk_symboliser_opts opts = {set->debug_dirs.v, set->debug_dirs.n};
@@ -290,6 +293,7 @@ int pgk_binaries_symbolise(struct pgk_binaries *set, uint32_t pos, const uint64_
                            size_t count, struct pgk_arena *arena, struct pgk_sym_chain *chains,
                            struct pgk_err *err)
 {
+    assert(pos < set->v.n);
     int status = symbolise(set, pos, addrs, count, arena, chains, err);
     if (!take_symbols(set, pos, status))
         return status;
@@ -299,6 +303,7 @@ int pgk_binaries_symbolise(struct pgk_binaries *set, uint32_t pos, const uint64_
 int pgk_binaries_functions(struct pgk_binaries *set, uint32_t pos, pgk_sym_function_fn *fn,
                            void *ctx, struct pgk_err *err)
 {
+    assert(pos < set->v.n);
     struct pgk_symboliser *sym;
     int status = pgk_binaries_symboliser(set, pos, &sym, err);
     if (take_symbols(set, pos, status))

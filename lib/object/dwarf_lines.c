@@ -3,6 +3,7 @@
  * are never stored; the queries are sorted and answered while the rows go by. */
 #include "dwarf_line_priv.h"
 
+#include <assert.h>
 #include <dwarf.h>
 
 /* The state machine of DWARF. */
@@ -259,6 +260,7 @@ size_t pgk_dw_lower_bound(const uint64_t *addrs, size_t count, uint64_t addr)
 static void answer(const struct pgk_dw_lines *t, uint32_t number, const uint64_t *addrs,
                    size_t count, size_t i, const uint32_t *chosen, struct pgk_dw_row *rows)
 {
+    assert(i < count && number < t->sequences.n);
     const struct pgk_dw_sequence *s = &t->sequences.v[number];
     struct machine m = {.t = t, .at = {t->program.p + s->from, t->program.p + s->to, false}};
     struct machine before = {0};

@@ -8,6 +8,7 @@
 #include "message.h"
 #include "vec.h"
 
+#include <assert.h>
 #include <gelf.h>
 #include <inttypes.h>
 #include <libelf.h>
@@ -557,6 +558,7 @@ size_t pgk_elf_section_count(const struct pgk_elf *elf)
 
 struct pgk_elf_section_info pgk_elf_section_at(const struct pgk_elf *elf, size_t number)
 {
+    assert(number < pgk_elf_section_count(elf));
     const struct section *s = &elf->sections.v[number];
     return (struct pgk_elf_section_info){
         .name = s->name,
