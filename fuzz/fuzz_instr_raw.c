@@ -24,7 +24,7 @@ static int write_raw(const struct pgk_instr *p, struct pgk_sink *out, struct pgk
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
     struct pgk_instr *p = fuzz_read(read_raw, bytes, size);
-    if (p && !pgk_instr_raw_check(p, "", NULL))
+    if (p && !pgk_instr_raw_check(p, "", PGK_INSTR_RAW_LAST, NULL))
         fuzz_write_and_read(p, write_raw, read_once);
     fuzz_round_trip(p);
     return 0;

@@ -18,7 +18,7 @@ static int run(const char *path, const struct cli_common *common, struct pgk_err
     struct pgk_file_info info;
     struct pgk_instr_summary plain, contextual;
     char text[160], safe[512], size[PGK_HUMAN_SIZE], functions[PGK_HUMAN_SIZE],
-        counters[PGK_HUMAN_SIZE], contexts[PGK_HUMAN_SIZE];
+        counters[PGK_HUMAN_SIZE], contexts[PGK_HUMAN_SIZE], estimated[PGK_HUMAN_SIZE];
     int status = pgk_instr_new(&instr, err);
     if (!status)
         status = pgk_heap_new(&heap, err);
@@ -33,6 +33,10 @@ static int run(const char *path, const struct cli_common *common, struct pgk_err
                pgk_human_bytes(size, (double)info.size_bytes), pgk_instr_origin_text(instr),
                pgk_human_count(functions, pgk_instr_functions(instr)),
                pgk_human_count(counters, plain.counters + contextual.counters));
+        uint64_t unknown =
+            pgk_instr_functions(instr) - plain.functions - contextual.functions;
+        if (unknown)
+            printf(", %s only known to be hot or warm", pgk_human_count(estimated, unknown));
         if (info.has_heap)
             printf(", %s heap contexts", pgk_human_count(contexts, pgk_heap_contexts(heap)));
         printf("; read by %s\n", pgk_file_info_readers(&info));

@@ -135,6 +135,24 @@ bool sample_output_option(struct sample_output *o, const struct cli_verb *verb, 
     return trim_option(o, c, value) || encoding_option(o, verb, c, value);
 }
 
+/* Attributes speak of contexts and inlinees, of which a flat profile has none. */
+static int relayout(struct sample_output *o, struct pgk_sample **profile, bool quiet,
+                    struct pgk_err *err)
+{
+    struct pgk_sample_info info = {.struct_size = sizeof info};
+    char count[PGK_HUMAN_SIZE];
+    int status = pgk_sample_finish(*profile, err);
+    pgk_sample_info(*profile, &info);
+    if (!status)
+        status = pgk_sample_relayout(profile, o->layout, err);
+    if (!status && info.attributed && o->layout == PGK_SAMPLE_FLAT && !quiet)
+        fprintf(stderr,
+                "pgokit: note: the attributes of %s functions are not in the output, because "
+                "they speak of contexts and inlinees, which --layout=flat takes away\n",
+                pgk_human_count(count, info.attributed));
+    return status;
+}
+
 /* Names first, because filters and renaming go by them. */
 int sample_output_change(struct sample_output *o, struct pgk_sample **profile,
                          const struct cli_common *common, struct pgk_err *err)
@@ -156,7 +174,7 @@ int sample_output_change(struct sample_output *o, struct pgk_sample **profile,
     if (!status)
         status = pgk_sample_trim(profile, &o->trim, err);
     if (!status && o->relayout)
-        status = pgk_sample_relayout(profile, o->layout, err);
+        status = relayout(o, profile, common->quiet, err);
     return status ? status : pgk_sample_finish(*profile, err);
 }
 
@@ -204,6 +222,14 @@ static int report(const struct sample_output *o, const struct pgk_sample_info *i
     if (w->flow_dropped)
         lost(&any, "marks of flow-sensitive discriminators", 0,
              "the format cannot hold them; say --fs when it is read");
+    if (w->discriminators_cut) {
+        any = true;
+        fprintf(stderr,
+                "pgokit: warning: %s discriminators are cut to the 16 bits that the format has, so "
+                "that gcc adds up the lines that differ in other bits alone; of flow-sensitive "
+                "ones --fs-pass=base or pass1 fits\n",
+                pgk_human_count(count, w->discriminators_cut));
+    }
     if (w->functions_dropped)
         lost(&any, "functions, the coldest ones,", w->functions_dropped, "of --size-limit");
     if (w->partial_dropped && !quiet)

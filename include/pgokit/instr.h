@@ -165,8 +165,9 @@ void pgk_instr_loss(const struct pgk_instr *profile, uint32_t index_version,
 /* Writes the profile as the program itself would have (.profraw), for a release that reads raw
  * `version`, 8 to 10. Addresses are made up. pgk_instr_raw_loss says what is lost.
  * PGK_E_EMPTY without functions, PGK_E_MISMATCH with conflicts, PGK_E_ARG for another version,
- * PGK_E_LIMIT for a function with more value sites than the format can count (65535), or a name
- * that cannot stand in its list of names. */
+ * PGK_E_LIMIT for a function with more value sites than the format can count (65535), a name
+ * that cannot stand in its list of names, or a count that its readers refuse: above 2^56 from
+ * version 9 on, and so any function that is only known to be hot or warm. */
 int pgk_instr_raw_save(const struct pgk_instr *profile, const char *path, uint32_t version,
                        struct pgk_err *err);
 int pgk_instr_raw_loss(const struct pgk_instr *profile, uint32_t version,

@@ -51,6 +51,7 @@ struct pgk_sample_info {
     size_t n_symbols;
     size_t conflicts;        /* profiles left out as their checksum lost against another */
     uint64_t conflict_samples; /* samples in them */
+    size_t attributed;       /* functions, contexts and inlinees with attributes */
 };
 
 /* Ends building: chooses between checksums, puts all into order. To be called after the last
@@ -229,6 +230,8 @@ struct pgk_sample_written {
     bool partial_dropped;       /* the mark of shared code */
     bool md5;                   /* names are GUIDs although they were not asked for; in text
                                    those that are known by their GUIDs alone */
+    size_t discriminators_cut;  /* lines and inlinees whose discriminator has more bits than the
+                                   format: readers add up what differs in those bits alone */
 };
 /* Writes a finished profile; "-" is standard output. `written` may be NULL. */
 int pgk_sample_write(const struct pgk_sample *profile, const char *path,

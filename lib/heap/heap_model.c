@@ -350,9 +350,10 @@ int pgk_heap_check_writable(const struct pgk_heap *h, const char *path, const ch
                         .record = "contexts", .found = "frames that are addresses",
                         .expected = "frames that are places in functions",
                         .hint = "give the profiled binary with -b");
-    if (!h->contexts.n && !pgk_data_access_any(&h->data))
+    if (!h->contexts.n && !h->sites.n && !pgk_data_access_any(&h->data))
         return pgk_fail(err, PGK_E_EMPTY, .file = path, .format = format,
-                        .record = "contexts", .found = "none", .expected = "at least one",
+                        .record = "contexts", .found = "none",
+                        .expected = "at least one, or a call site",
                         .hint = "the inputs hold no heap data");
     return 0;
 }

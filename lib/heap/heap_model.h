@@ -217,7 +217,7 @@ size_t pgk_heap_chain(const struct pgk_heap *h, uint32_t stack, uint32_t *funcs,
 
 bool pgk_heap_chain_has(const struct pgk_heap *h, uint32_t stack, uint32_t func);
 
-/* Refuses a model that no format of function records can hold: without contexts, or with
+/* Refuses a model that no format of function records can hold: with nothing in it, or with
  * frames that are addresses. */
 PGK_MUST_USE int pgk_heap_check_writable(const struct pgk_heap *h, const char *path,
                                          const char *format, struct pgk_err *err);

@@ -12,6 +12,12 @@ static struct pgk_raw_place place_field(size_t *at, unsigned size)
     return p;
 }
 
+uint64_t pgk_raw_count_max(uint32_t version)
+{
+    enum { WITH_LIMIT = 9 };
+    return version < WITH_LIMIT ? UINT64_MAX : UINT64_C(1) << 56;
+}
+
 struct pgk_raw_record_layout pgk_raw_record_layout(uint32_t version, unsigned pointer)
 {
     struct pgk_raw_record_layout l = {0};

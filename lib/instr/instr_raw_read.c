@@ -405,6 +405,23 @@ static uint64_t counter_at(const struct reader *r, const uint8_t *p, uint64_t i)
     return r->bytes_count ? !p[i] : number(r, p + i * 8, 8);
 }
 
+/* No program counts so far: what is larger comes from damage. */
+static int check_counts(struct reader *r, uint64_t i, const uint8_t *p, uint64_t n)
+{
+    uint64_t max = pgk_raw_count_max(r->c->src.version), k = 0;
+    while (k < n && counter_at(r, p, k) <= max)
+        k++;
+    if (k == n)
+        return 0;
+    return pgk_cur_reject(r->c, r->err, PGK_E_CORRUPT,
+                          r->counters.off + (uint64_t)(p - r->counters.bytes) + k * 8,
+                          .record = RECORD(r, "function", i),
+                          .field = PGK_F("counter %" PRIu64, k + 1),
+                          .found = PGK_F("%" PRIu64, counter_at(r, p, k)),
+                          .expected = PGK_F("at most 2^56 (%" PRIu64 "), as LLVM wants it", max),
+                          .hint = "the file is damaged; record the profile again");
+}
+
 static int read_counters(struct reader *r, const uint8_t *record, uint64_t i,
                          struct pgk_instr_record *out)
 {
@@ -427,6 +444,7 @@ static int read_counters(struct reader *r, const uint8_t *record, uint64_t i,
         p += 8;
         n -= stamp;
     }
+    PGK_TRY(check_counts(r, i, p, n));
     out->counts = p;
     out->n_counts = n;
     if (!r->swap && !r->bytes_count)

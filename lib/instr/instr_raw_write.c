@@ -339,8 +339,25 @@ static int refuse(const struct pgk_instr_name *name, const char *path, const cha
                     .hint = "write an indexed profile instead");
 }
 
-int pgk_instr_raw_check(const struct pgk_instr *p, const char *path, struct pgk_err *err)
+/* Readers refuse files with counts that no program can reach, and take marks of functions that are
+ * only known to be hot or warm for such counts. */
+static int check_counts(const struct pgk_instr_func *f, const struct pgk_instr_name *name,
+                        uint64_t max, const char *path, struct pgk_err *err)
 {
+    for (uint32_t k = 0; k < f->n_counts; k++)
+        if (f->counts[k] > max)
+            return refuse(name, path, PGK_F("counter %u", k + 1),
+                          !k && f->pseudo ? "a mark that the function is hot or warm"
+                                          : PGK_F("%" PRIu64, f->counts[k]),
+                          PGK_F("at most 2^56 (%" PRIu64 "), for LLVM refuses more", max), err);
+    return 0;
+}
+
+int pgk_instr_raw_check(const struct pgk_instr *p, const char *path, uint32_t version,
+                        struct pgk_err *err)
+{
+    uint64_t max = p->flags >> PGK_INDEXED_BYTE_COVERAGE & 1 ? UINT64_MAX
+                                                              : pgk_raw_count_max(version);
     for (size_t i = 0; i < p->funcs.n; i++) {
         const struct pgk_instr_func *f = &p->funcs.v[i];
         const struct pgk_instr_name *name = &p->names.v.v[f->name];
@@ -351,6 +368,7 @@ int pgk_instr_raw_check(const struct pgk_instr *p, const char *path, struct pgk_
             if (f->n_sites[k] > UINT16_MAX)
                 return refuse(name, path, "value sites", PGK_F("%u", f->n_sites[k]),
                               "65535 at most", err);
+        PGK_TRY(check_counts(f, name, max, path, err));
     }
     return 0;
 }
@@ -361,7 +379,7 @@ int pgk_instr_raw_save(const struct pgk_instr *p, const char *path, uint32_t ver
     struct pgk_sink *out;
     PGK_TRY(check_version(version, path, err));
     PGK_TRY(pgk_instr_check_writable(p, path, "raw counters", err));
-    PGK_TRY(pgk_instr_raw_check(p, path, err));
+    PGK_TRY(pgk_instr_raw_check(p, path, version, err));
     PGK_TRY(pgk_sink_open(&out, path, err));
     int status = pgk_instr_raw_write(p, out, version, err);
     if (!status)

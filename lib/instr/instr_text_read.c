@@ -3,6 +3,7 @@
 
 #include "hash.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <strings.h>
 
@@ -234,10 +235,11 @@ static int read_value(struct reader *r, enum pgk_value_kind kind)
     PGK_TRY(want_line(r, &line, "value"));
     const char *colon = memrchr(line.s, ':', line.len);
     size_t len = colon ? (size_t)(colon - line.s) : 0;
-    if (!colon || !parse_u64(colon + 1, line.len - len - 1, 10, &v.count) ||
+    if (!len || !parse_u64(colon + 1, line.len - len - 1, 10, &v.count) ||
         (kind == PGK_VALUE_SIZE && !parse_u64(line.s, len, 10, &v.value)))
         return refuse(r, &line, "value",
-                      kind == PGK_VALUE_SIZE ? "SIZE:COUNT, two numbers" : "NAME:COUNT");
+                      kind == PGK_VALUE_SIZE ? "SIZE:COUNT, two numbers"
+                                              : "NAME:COUNT, with a name that is not empty");
     if (kind != PGK_VALUE_SIZE &&
         !(len == strlen(PGK_EXTERNAL_SYMBOL) && !memcmp(line.s, PGK_EXTERNAL_SYMBOL, len))) {
         uint32_t name;
@@ -284,6 +286,20 @@ static int read_values(struct reader *r, bool *any)
     return 0;
 }
 
+/* What stands behind the `$` without the blanks around it, which people put there and LLVM's
+ * reader trims. */
+static struct line bitmap_size(const struct line *line)
+{
+    struct line text = {line->s + 1, line->len - 1, line->off};
+    while (text.len && isspace((unsigned char)*text.s)) {
+        text.s++;
+        text.len--;
+    }
+    while (text.len && isspace((unsigned char)text.s[text.len - 1]))
+        text.len--;
+    return text;
+}
+
 static int read_bitmap(struct reader *r)
 {
     struct line line = {0};
@@ -293,7 +309,8 @@ static int read_bitmap(struct reader *r)
     if (!peek_line(r, &line, &after) || *line.s != '$')
         return 0;
     r->at = after;
-    if (!parse_u64(line.s + 1, line.len - 1, 0, &n))
+    struct line text = bitmap_size(&line);
+    if (!parse_u64(text.s, text.len, 0, &n))
         return refuse(r, &line, "number of bitmap bytes", "$ and a number");
     while (n--) {
         PGK_TRY(want_line(r, &line, "bitmap byte"));

@@ -46,5 +46,7 @@ PGK_MUST_USE int pgk_sample_raw_write(const struct pgk_sample *p, size_t n, stru
                                       struct pgk_err *err);
 PGK_MUST_USE int pgk_sample_gcc_write(const struct pgk_sample *p, size_t n, struct pgk_sink *out,
                                       struct pgk_err *err);
+/* Lines and inlinees of the first `n` tops whose discriminator has more than GCC's 16 bits. */
+size_t pgk_sample_gcc_cut(const struct pgk_sample *p, size_t n);
 
 #endif

@@ -348,6 +348,14 @@ static bool any_vtables(const struct pgk_sample *p)
     return any;
 }
 
+static size_t count_attributed(const struct pgk_sample *p)
+{
+    size_t n = 0;
+    for (size_t id = 1; id < p->nodes.n; id++)
+        n += p->nodes.v[id].attributes && !(p->nodes.v[id].flags & PGK_NODE_LOST);
+    return n;
+}
+
 void pgk_sample_info(const struct pgk_sample *p, struct pgk_sample_info *info)
 {
     size_t size = info->struct_size;
@@ -356,7 +364,7 @@ void pgk_sample_info(const struct pgk_sample *p, struct pgk_sample_info *info)
         .preinlined = p->preinlined, .flow_discriminators = p->fs, .partial = p->partial,
         .names_missing = pgk_sample_names_unspelled(&p->names), .symbols = p->has_symbols,
         .vtables = any_vtables(p), .functions = p->by_heat.n, .conflicts = p->lost,
-        .conflict_samples = p->lost_samples,
+        .conflict_samples = p->lost_samples, .attributed = count_attributed(p),
         .n_symbols = p->symbols && p->symbols->strs.n ? p->symbols->strs.n - 1 : 0,
     };
     memcpy(info, &i, size < sizeof i ? size : sizeof i);

@@ -234,6 +234,31 @@ static uint32_t pack_loc(uint64_t loc)
     return pgk_sample_line(loc) << 16 | (pgk_sample_discriminator(loc) & 0xffff);
 }
 
+static bool is_cut(uint64_t loc)
+{
+    return pack_loc(loc) << 16 >> 16 != pgk_sample_discriminator(loc);
+}
+
+/* Places of the node and its inlinees whose discriminator loses bits. */
+static size_t count_cut(const struct pgk_sample *p, uint32_t node)
+{
+    const struct pgk_sample_recs *recs = &p->nodes.v[node].recs;
+    size_t n = 0;
+    for (uint32_t i = 0; i < recs->n; i++)
+        n += recs->v[i].what == PGK_REC_BODY && is_cut(recs->v[i].loc);
+    for (uint32_t c = pgk_sample_first(p, node); c; c = pgk_sample_next(p, c))
+        n += is_cut(p->nodes.v[c].loc) + count_cut(p, c);
+    return n;
+}
+
+size_t pgk_sample_gcc_cut(const struct pgk_sample *p, size_t n)
+{
+    size_t cut = 0;
+    for (size_t i = 0; i < n; i++)
+        cut += count_cut(p, p->by_heat.v[i]);
+    return cut;
+}
+
 static uint32_t count_lines(const struct pgk_sample_recs *recs)
 {
     uint32_t n = 0;

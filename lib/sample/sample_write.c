@@ -76,6 +76,8 @@ static void note_left_out(const struct pgk_sample *p, size_t n,
     w->attributes_dropped = !ext && !text && (info.preinlined || info.contexts);
     w->flow_dropped = !ext && p->fs;
     w->partial_dropped = !ext && opts->partial;
+    w->discriminators_cut =
+        opts->encoding == PGK_SAMPLE_GCC ? pgk_sample_gcc_cut(p, n) : 0;
     w->md5 = (ext || text) && !opts->md5 && info.names_missing;
 }
 

@@ -63,7 +63,7 @@ static struct json_object *function_json(const struct pgk_instr *p, size_t i)
         put(o, "contextual", json_object_new_boolean(true));
     if (pgk_function_pseudo(&f))
         put(o, "known_as", json_object_new_string(pgk_function_pseudo(&f)));
-    for (size_t c = 0; c < f.n_counts; c++)
+    for (size_t c = 0; c < f.n_counts && !pgk_function_pseudo(&f); c++)
         json_object_array_add(counts, json_object_new_uint64(f.counts[c]));
     put(o, "counts", counts);
     if (f.n_bitmap) {
@@ -84,20 +84,53 @@ static void print(FILE *out, struct json_object *o)
     json_object_put(o);
 }
 
+static void put_counts(struct json_object *o, const struct pgk_instr_summary *s)
+{
+    put(o, "counters", json_object_new_uint64(s->counters));
+    put(o, "total_count", json_object_new_uint64(s->total_count));
+    put(o, "max_entry_count", json_object_new_uint64(s->max_entry_count));
+    put(o, "max_count", json_object_new_uint64(s->max_count));
+}
+
+/* What compilers take for the summary of these functions. */
+static struct json_object *summary_json(const struct pgk_instr_summary *s)
+{
+    struct json_object *o = json_object_new_object();
+    put(o, "functions", json_object_new_uint64(s->functions));
+    put_counts(o, s);
+    return o;
+}
+
+static uint64_t larger(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+static struct pgk_instr_summary whole(const struct pgk_instr_totals *t)
+{
+    const struct pgk_instr_summary *a = &t->plain, *b = &t->in_context;
+    return (struct pgk_instr_summary){
+        .counters = t->counters,
+        .total_count = a->total_count + b->total_count,
+        .max_entry_count = larger(a->max_entry_count, b->max_entry_count),
+        .max_count = larger(a->max_count, b->max_count),
+    };
+}
+
 static struct json_object *totals_json(const struct pgk_instr *p)
 {
     struct json_object *o = json_object_new_object();
     struct pgk_instr_totals t;
-    struct pgk_instr_summary s;
     pgk_instr_totals(p, &t);
-    pgk_instr_summary(p, false, &s);
+    const struct pgk_instr_summary all = whole(&t);
     put(o, "functions", json_object_new_uint64(t.functions));
     put(o, "functions_ran", json_object_new_uint64(t.ran));
-    put(o, "counters", json_object_new_uint64(t.counters));
-    put(o, "total_count", json_object_new_uint64(s.total_count));
-    put(o, "max_entry_count", json_object_new_uint64(s.max_entry_count));
-    put(o, "max_count", json_object_new_uint64(s.max_count));
+    put(o, "functions_known_as", json_object_new_uint64(t.estimated));
+    put_counts(o, &all);
     put(o, "temporal_traces", json_object_new_uint64(pgk_instr_traces(p)));
+    put(o, "without_context", summary_json(&t.plain));
+    if (t.contextual)
+        put(o, "in_context", summary_json(&t.in_context));
     return o;
 }
 

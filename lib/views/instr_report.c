@@ -22,13 +22,10 @@ static void print_title(const struct pgk_instr_report_opts *o, FILE *out)
     fputs("\n\n", out);
 }
 
-static void print_summary(const struct pgk_instr *p, bool contextual, FILE *out)
+static void print_summary(const struct pgk_instr_summary *s, const char *what, FILE *out)
 {
-    struct pgk_instr_summary s;
-    pgk_instr_summary(p, contextual, &s);
-    fprintf(out, "  %s%s calls of one function, %s at any counter\n",
-            contextual ? "in context        at most " : "largest           ",
-            COUNT(s.max_entry_count), COUNT(s.max_count));
+    fprintf(out, "  %s%s calls of one function, %s at any counter\n", what,
+            COUNT(s->max_entry_count), COUNT(s->max_count));
 }
 
 static void print_totals(const struct pgk_instr *p, FILE *out)
@@ -39,10 +36,12 @@ static void print_totals(const struct pgk_instr *p, FILE *out)
     fprintf(out, "  functions         %s, of which %s ran", COUNT(t.functions), COUNT(t.ran));
     if (t.contextual)
         fprintf(out, "; %s in context", COUNT(t.contextual));
+    if (t.estimated)
+        fprintf(out, "; %s only known to be hot or warm", COUNT(t.estimated));
     fprintf(out, "\n  counters          %s, together %.6g\n", COUNT(t.counters), t.count);
-    print_summary(p, false, out);
+    print_summary(&t.plain, "largest           ", out);
     if (t.contextual)
-        print_summary(p, true, out);
+        print_summary(&t.in_context, "in context        at most ", out);
     for (int k = 0; k < PGK_VALUE_KINDS; k++)
         if (t.sites[k])
             fprintf(out, "  value sites       %s of %s\n", COUNT(t.sites[k]),

@@ -44,11 +44,14 @@ void pgk_instr_totals(const struct pgk_instr *p, struct pgk_instr_totals *t)
         t->ran += pgk_function_pseudo(&f) || pgk_function_max(&f);
         t->contextual += f.contextual;
         t->bitmaps += f.n_bitmap > 0;
-        t->counters += f.n_counts;
+        t->estimated += pgk_function_pseudo(&f) != NULL;
         t->count += pgk_function_total(&f);
         for (int k = 0; k < PGK_VALUE_KINDS; k++)
             t->sites[k] += f.n_sites[k];
     }
+    pgk_instr_summary(p, false, &t->plain);
+    pgk_instr_summary(p, true, &t->in_context);
+    t->counters = t->plain.counters + t->in_context.counters;
 }
 
 struct ranked {

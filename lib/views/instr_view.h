@@ -8,8 +8,10 @@
 struct pgk_instr_totals {
     size_t functions, ran;  /* in all; of which were called */
     size_t contextual, bitmaps;
+    size_t estimated;       /* only known to be hot or warm: their counters are not in the sums */
     uint64_t counters;
     double count;           /* of all counters */
+    struct pgk_instr_summary plain, in_context;
     size_t sites[PGK_VALUE_KINDS];
 };
 void pgk_instr_totals(const struct pgk_instr *p, struct pgk_instr_totals *t);

@@ -116,6 +116,22 @@ static void test_accepted(void **state)
     }
 }
 
+/* Records that have call sites only are heap data, too. */
+static void test_call_sites_only(void **state)
+{
+    (void)state;
+    static const char text[] = HEAD "  - GUID:            0x1\n    CallSites:\n      - Frames:\n"
+                                    "          " FRAME("0x1", "false") "...\n";
+    struct pgk_heap *h;
+    struct pgk_err err;
+    assert_int_equal(read_text(text, &h, NULL, &err), 0);
+    assert_int_equal(pgk_heap_check_writable(h, "t.yaml", "", &err), 0);
+    char *back = write_text(h);
+    assert_string_equal(back, text);
+    free(back);
+    pgk_heap_close(&h);
+}
+
 static void test_refused(void **state)
 {
     (void)state;
@@ -159,7 +175,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_round_trip),   cmocka_unit_test(test_owners),
         cmocka_unit_test(test_equal_stacks), cmocka_unit_test(test_accepted),
-        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_refused),      cmocka_unit_test(test_call_sites_only),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -162,6 +162,62 @@ static void test_older_versions(void **state)
     pgk_instr_close(&p);
 }
 
+/* LLVM takes larger counts than 2^56 for damage from raw version 9 on. */
+static void test_largest_count(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *count;
+        uint32_t version;
+        int status;
+    } cases[] = {
+        {"72057594037927936", 10, 0},
+        {"72057594037927937", 8, 0},
+        {"72057594037927937", 9, PGK_E_LIMIT},
+        {"72057594037927937", 10, PGK_E_LIMIT},
+        {"18446744073709551615", 8, 0}, /* hot */
+        {"18446744073709551615", 10, PGK_E_LIMIT},
+    };
+    for (size_t i = 0; i < PGK_COUNTOF(cases); i++) {
+        char text[100];
+        struct pgk_instr *p = sample_instr();
+        struct pgk_err err = {0};
+        snprintf(text, sizeof text, ":ir\nf\n1\n2\n%s\n3\n", cases[i].count);
+        assert_int_equal(sample_read_text(p, text, 1, NULL), 0);
+        assert_int_equal(pgk_instr_raw_check(p, "t.profraw", cases[i].version, &err),
+                         cases[i].status);
+        if (cases[i].status)
+            assert_string_equal(err.field, "counter 1");
+        pgk_instr_close(&p);
+    }
+}
+
+static void test_too_large_a_count(void **state)
+{
+    (void)state;
+    for (int big = 0; big < 2; big++)
+        for (uint32_t version = 8; version <= 10; version++) {
+            struct sample_raw s = {version, 8, big, 0};
+            struct pgk_instr *p;
+            struct pgk_err err = {0};
+            size_t size, at = 0;
+            uint8_t *bytes = raw_bytes(&s, 1, &size);
+            const uint8_t five[2][8] = {{5}, {[7] = 5}}, seven[2][8] = {{7}, {[7] = 7}};
+            while (memcmp(bytes + at, five[big], 8) || memcmp(bytes + at + 8, seven[big], 8))
+                at += 8;
+            bytes[at + (big ? 0 : 7)] = 1; /* 2^56 + 5 */
+            int status = read_raw(&p, bytes, size, &err);
+            assert_int_equal(status, version == 8 ? 0 : PGK_E_CORRUPT);
+            if (status) {
+                assert_string_equal(err.field, "counter 1");
+                assert_string_equal(err.found, "72057594037927941");
+                assert_int_equal(err.offset, at);
+            }
+            pgk_instr_close(&p);
+            free(bytes);
+        }
+}
+
 static void test_writing_out_of_memory(void **state)
 {
     (void)state;
@@ -310,6 +366,8 @@ int main(void)
         cmocka_unit_test(test_forged),      cmocka_unit_test(test_out_of_memory),
         cmocka_unit_test(test_write_and_read),
         cmocka_unit_test(test_older_versions),
+        cmocka_unit_test(test_largest_count),
+        cmocka_unit_test(test_too_large_a_count),
         cmocka_unit_test(test_writing_out_of_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -37,6 +37,8 @@ static void test_forms(void **state)
         {"# c\n\n:IR\r\n# d\r\nf\r\n\r\n10\r\n1\r\n5\r\n", 10, 5},
         {":fe\n:entry_first\n:not_entry_first\n f g\n1\n1\n5\n", 1, 5},
         {"f\n1\n1\n5\n1\n0\n1\n1\nns::a:b:7\n", 1, 5},
+        /* Blanks around the number of bitmap bytes, which LLVM trims. */
+        {"f\n1\n1\n5\n$ \t 1 \n0x2a\n", 1, 5},
     };
     for (size_t i = 0; i < PGK_COUNTOF(cases); i++) {
         struct pgk_instr *p = sample_instr();
@@ -73,6 +75,10 @@ static void test_refusals(void **state)
         {"f\n1\n1\n1\n2\n1\n1\n0\n1\n1\n0\n", "value kind", 16},
         {"f\n1\n1\n1\n1\n1\n1\n1\nx:2\n", "value", 16},
         {"f\n1\n1\n1\n1\n0\n1\n1\nname\n", "value", 16},
+        {"f\n1\n1\n1\n1\n0\n1\n1\n:7\n", "value", 16},
+        {"f\n1\n1\n1\n1\n2\n1\n1\n:7\n", "value", 16},
+        {"f\n1\n1\n1\n$ \n0\n", "number of bitmap bytes", 8},
+        {"f\n1\n1\n1\n$1 1\n0\n", "number of bitmap bytes", 8},
         {"f\n1\n", "number of counters", 4},
         {":temporal_prof_traces\n1\n1\n", "weight of the trace", 26},
     };

@@ -84,6 +84,26 @@ static void test_gcc(void **state)
                "f:15:7\n 1: 10 g:3\n 2.3: h:5\n  4: 5\n");
 }
 
+/* Discriminators that GCC's form cuts, so that lines fall together, are counted. */
+static void test_gcc_cuts_discriminators(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        size_t cut;
+    } cases[] = {
+        {"f:9:1\n 1.65535: 4\n 2.1: 5\n", 0},
+        {"f:9:1\n 1.65536: 4 g:2\n 1: 5\n", 1},
+        {"f:9:1\n 1.65537: 4\n 2.65537: g:5\n  3.70000: 5\n", 3},
+    };
+    for (size_t i = 0; i < PGK_COUNTOF(cases); i++) {
+        struct pgk_sample *p = case_read(cases[i].text);
+        assert_int_equal(pgk_sample_finish(p, NULL), 0);
+        assert_int_equal(pgk_sample_gcc_cut(p, p->by_heat.n), cases[i].cut);
+        pgk_sample_close(&p);
+    }
+}
+
 /* The bytes that llvm-profdata-22 writes for this profile, from the format's page. */
 static void test_bytes(void **state)
 {
@@ -549,6 +569,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_round_trips),     cmocka_unit_test(test_md5),
         cmocka_unit_test(test_gcc),             cmocka_unit_test(test_bytes),
+        cmocka_unit_test(test_gcc_cuts_discriminators),
         cmocka_unit_test(test_truncations),     cmocka_unit_test(test_raw_truncations),
         cmocka_unit_test(test_forged_numbers),  cmocka_unit_test(test_bombs),
         cmocka_unit_test(test_one_function),
