@@ -5,7 +5,7 @@
 #   make test       build and run all tests; installs what they need
 #   make bench      compare with LLVM's tools; installs what it needs
 #   make install    PREFIX=/usr/local, DESTDIR for packagers
-#   make fuzz       run every fuzz target for FUZZ_SECONDS
+#   make fuzz       run every fuzz target for FUZZ_SECONDS; FUZZ_ARGS=--pack keeps new seeds
 #   make clean      remove $(BUILD)
 #
 # CC, CFLAGS and LDFLAGS count when $(BUILD) is first set up; MESON_ARGS are given to
@@ -16,6 +16,7 @@ PREFIX ?= /usr/local
 MESON_ARGS ?=
 TEST_ARGS ?=
 FUZZ_SECONDS ?= 60
+FUZZ_ARGS ?=
 
 MAKEFLAGS += --no-print-directory
 
@@ -55,7 +56,7 @@ install: build
 
 fuzz:
 	scripts/deps fuzz
-	scripts/fuzz $(BUILD)/fuzz-clang $(FUZZ_SECONDS)
+	scripts/fuzz $(BUILD)/fuzz-clang $(FUZZ_SECONDS) $(FUZZ_ARGS)
 
 clean:
 	rm -rf $(BUILD)
