@@ -134,7 +134,7 @@ PGRT_INLINE struct pgrt_header *pgrt_header_of(const void *object)
 /* ---- runtime_table.c: what is known of a context, as the raw file has it ---- */
 struct __attribute__((packed)) pgrt_mib {
     u64 stack_id;
-#define PGK_MIB(name, type, first, sound, last, tag, step, across, unit, meaning) type name;
+#define PGK_MIB(name, type, first, sound, tag, step, across, unit, meaning) type name;
 #include "heap_mib.def"
 #undef PGK_MIB
 };
@@ -142,8 +142,9 @@ struct pgrt_thread;
 /* What a thread has begun in a context, so that a kill leaves what was alive: over all threads,
  * the objects and bytes begun, less those in the MIBs. start_ms is of those alive alone. */
 struct pgrt_begun {
-    u64 bytes, start_ms;
-    u32 objects, last_ms, context, reserved;
+#define PGK_BEGUN(name, type, meaning) type name;
+#include "heap_notes.def"
+#undef PGK_BEGUN
 };
 _Static_assert(sizeof(struct pgrt_begun) == 32, "as docs/formats/interrupted-heap.md has it");
 /* In the file both; NULL until there is something to say. */
@@ -420,6 +421,7 @@ bool pgrt_store_is_file(void);
 u64 pgrt_store_bytes(void); /* mapped */
 void pgrt_store_forget(void); /* finished dumps are not carried into the next file */
 bool pgrt_store_is_open(void);
+#include "heap_raw_versions.def"
 struct pgrt_raw_header {
 #define PGK_RAW_HEADER(name, type, meaning) type name;
 #include "heap_raw.def"
@@ -428,10 +430,15 @@ struct pgrt_raw_header {
 #define PGRT_RAW_MAGIC UINT64_C(0xff6d70726f667281)
 /* In front of the MIB section. docs/formats/interrupted-heap.md */
 struct pgrt_notes {
-    u64 magic, flags, dropped, stack_bytes, begun_off, begun, own_ns, own_bytes;
+#define PGK_NOTE(name, meaning) u64 name;
+#include "heap_notes.def"
+#undef PGK_NOTE
 };
-#define PGRT_NOTES_MAGIC UINT64_C(0x45544f4e544b4750) /* "PGKTNOTE" */
-enum { PGRT_NOTE_INTERRUPTED = 1, PGRT_NOTE_LIBRARY_ACCESSES = 2 };
+enum {
+#define PGK_NOTES_FLAG(name, value, meaning) PGRT_NOTE_##name = value,
+#include "heap_notes.def"
+#undef PGK_NOTES_FLAG
+};
 u64 pgrt_notes_flags(void);
 extern u64 pgrt_dropped; /* objects that no context took */
 

@@ -72,11 +72,32 @@ static void mark_counted(struct merged *all, struct pgrt_header *h)
 static u32 mib_size(u64 version)
 {
     u32 n = sizeof(u64);
-#define PGK_MIB(name, type, first, sound, last, tag, step, across, unit, meaning) \
-    n += version >= (first) && version <= (last) ? sizeof(type) : 0;
+#define PGK_MIB(name, type, first, sound, tag, step, across, unit, meaning) \
+    n += version >= (first) ? sizeof(type) : 0;
 #include "heap_mib.def"
 #undef PGK_MIB
     return n;
+}
+
+/* How the version stores the elements of a histogram. */
+enum element { ELEMENT_NONE, ELEMENT_U64, ELEMENT_FLOAT16 };
+
+static enum element element_of(u64 version)
+{
+    switch (version) {
+#define PGK_RAW_VERSION(number, element, module, readers) \
+    case number:                                          \
+        return ELEMENT_##element;
+#include "heap_raw_versions.def"
+#undef PGK_RAW_VERSION
+    }
+    return ELEMENT_NONE;
+}
+
+static size_t element_bytes(u64 version)
+{
+    const enum element e = element_of(version);
+    return e == ELEMENT_U64 ? sizeof(u64) : e == ELEMENT_FLOAT16 ? sizeof(uint16_t) : 0;
 }
 
 /* Four bits of exponent and twelve of mantissa; each halving rounds up. */
@@ -105,21 +126,21 @@ static char *put_mib(char *p, u64 version, struct pgrt_mib *m, const struct pgrt
 {
     m->AccessHistogramSize = hist ? (u32)hist->n : 0;
     p = put_u64(p, m->stack_id);
-#define PGK_MIB(name, type, first, sound, last, tag, step, across, unit, meaning) \
-    if (version >= (first) && version <= (last))                          \
+#define PGK_MIB(name, type, first, sound, tag, step, across, unit, meaning) \
+    if (version >= (first))                          \
         p = put(p, (const char *)m + offsetof(struct pgrt_mib, name), sizeof(type));
 #include "heap_mib.def"
 #undef PGK_MIB
     for (u64 i = 0; hist && i < hist->n; i++) {
-        uint16_t narrow = short_float(hist->v[i]);
-        p = version == 4 ? put_u64(p, hist->v[i]) : put(p, &narrow, sizeof narrow);
+        u64 v = element_of(version) == ELEMENT_FLOAT16 ? short_float(hist->v[i]) : hist->v[i];
+        p = put(p, &v, element_bytes(version));
     }
     return p;
 }
 
 static const struct pgrt_histogram *histogram(u64 version, u32 context)
 {
-    return pgrt_histogram && version >= 4 ? pgrt_histogram_of(context) : NULL;
+    return pgrt_histogram && element_bytes(version) ? pgrt_histogram_of(context) : NULL;
 }
 
 /* The dump as bytes, or NULL; *room is the size of its mapping. */
@@ -143,7 +164,7 @@ static char *encode(const struct merged *all, size_t *size, size_t *room, u64 *o
     h.mib_off = h.segment_off + sizeof(u64) + n_segments * sizeof *segments +
                 sizeof(struct pgrt_notes);
     h.stack_off = (h.mib_off + sizeof(u64) + n * mib_size(version) +
-                   elements * (version == 4 ? sizeof(u64) : sizeof(uint16_t)) + 7) &
+                   elements * element_bytes(version) + 7) &
                   ~UINT64_C(7);
     h.total_size = h.stack_off + sizeof(u64) + stack_bytes;
     *size = h.total_size;
@@ -155,7 +176,7 @@ static char *encode(const struct merged *all, size_t *size, size_t *room, u64 *o
     p = put_u64(p, n_segments);
     p = put(p, segments, n_segments * sizeof *segments);
     p = put(p,
-            &(struct pgrt_notes){.magic = PGRT_NOTES_MAGIC, .flags = pgrt_notes_flags(),
+            &(struct pgrt_notes){.magic = PGK_NOTES_MAGIC, .flags = pgrt_notes_flags(),
                                  .dropped = pgrt_dropped, .own_ns = pgrt_cost_ns(objects),
                                  .own_bytes = pgrt_cost_bytes()},
             sizeof(struct pgrt_notes));
@@ -194,11 +215,11 @@ static void end_now(struct merged *all, struct pgrt_header *h)
 /* Where no file can be made any more, the one that is mapped takes what is alive. */
 static void complete_in_place(struct merged *all, int err)
 {
-    const bool less = pgrt_histogram || pgrt_options.raw_version != 5;
+    const bool less = pgrt_histogram || pgrt_options.raw_version != PGK_RAW_NOW;
     each_live(end_now, all);
     pgrt_store_mark(true);
     if (less || pgrt_options.verbosity)
-        pgrt_say(less ? "no new file, so the profile is of version 5 without histograms"
+        pgrt_say(less ? "no new file: the profile is of the newest version, without histograms"
                       : "no new file, the profile was completed where it is",
                  pgrt_errno_name(err));
 }

@@ -76,7 +76,7 @@ static void write_segments(struct pgrt_sheet *s, u32 from, u32 to, const struct 
         pgrt_copy(at + i * SEGMENT_BYTES, &list[i], SEGMENT_BYTES);
 }
 
-_Static_assert(sizeof(struct pgrt_segment) == SEGMENT_BYTES, "as versions 3 to 5 have it");
+_Static_assert(sizeof(struct pgrt_segment) == SEGMENT_BYTES, "as versions with build ids have it");
 
 /* A page that is a whole dump without contexts. The file grows by copies of it, so that it is
  * sound at whatever page a kill stops the growth. */
@@ -92,7 +92,7 @@ static const void *empty_dump(void)
     n = n < SEGMENTS ? n : SEGMENTS;
     page.h = (struct pgrt_raw_header){
         .magic = PGRT_RAW_MAGIC,
-        .version = 5,
+        .version = PGK_RAW_NOW,
         .total_size = PGRT_PAGE,
         .segment_off = sizeof page.h,
         .mib_off = sizeof page.h + sizeof(u64) + n * SEGMENT_BYTES,
@@ -142,7 +142,7 @@ static struct pgrt_sheet *new_sheet(int *err)
     struct pgrt_sheet *s = (struct pgrt_sheet *)(store.base + store.used);
     s->h = (struct pgrt_raw_header){
         .magic = PGRT_RAW_MAGIC,
-        .version = 5,
+        .version = PGK_RAW_NOW,
         .total_size = store.size - store.used,
         .segment_off = sizeof s->h,
         .mib_off = mib_off,
@@ -151,7 +151,7 @@ static struct pgrt_sheet *new_sheet(int *err)
     write_segments(s, 0, n, list);
     *count_at(s, s->h.segment_off) = n;
     *count_at(s, s->h.mib_off) = *count_at(s, s->h.stack_off) = 0;
-    *notes_of(s) = (struct pgrt_notes){.magic = PGRT_NOTES_MAGIC,
+    *notes_of(s) = (struct pgrt_notes){.magic = PGK_NOTES_MAGIC,
                                        .flags = PGRT_NOTE_INTERRUPTED | pgrt_notes_flags(),
                                        .begun_off = begun_off};
     pgrt_compiler_barrier();

@@ -195,7 +195,7 @@ void pgrt_mib_merge(struct pgrt_mib *a, const struct pgrt_mib *b)
     const u32 overlap = b->AllocTimestamp < a->DeallocTimestamp,
               same_alloc = b->AllocCpuId == a->AllocCpuId,
               same_dealloc = b->DeallocCpuId == a->DeallocCpuId;
-#define PGK_MIB(name, type, first, sound, last, tag, step, across, unit, meaning) \
+#define PGK_MIB(name, type, first, sound, tag, step, across, unit, meaning) \
     MERGE_##across(name);
 #include "heap_mib.def"
 #undef PGK_MIB

@@ -4,6 +4,7 @@
 #include "export_out.h"
 #include "heap_view.h"
 #include "json_out.h"
+#include "mib.h"
 
 static void put_site(struct pgk_stacks_of *s, uint32_t stack, struct pgk_sink *out)
 {
@@ -38,7 +39,9 @@ int pgk_heap_csv(struct pgk_stacks_of *s, struct pgk_sink *out, struct pgk_err *
 {
     (void)err;
     pgk_sink_printf(out, "context,label,function,file,line");
-    for (enum pgk_mib_id id = 0; id < PGK_MIB_AccessHistogramSize; id++) {
+    for (enum pgk_mib_id id = 0; id < PGK_MIB_FIELDS; id++) {
+        if (pgk_mib_is_of_histogram(id))
+            continue;
         const char *unit, *name = pgk_mib_info(id, &unit, NULL);
         pgk_sink_printf(out, ",%s (%s)", name, unit);
     }
@@ -48,7 +51,9 @@ int pgk_heap_csv(struct pgk_stacks_of *s, struct pgk_sink *out, struct pgk_err *
         pgk_json_number(out, c);
         pgk_sink_printf(out, ",%s,", pgk_mib_label_name(pgk_view_label(m, s->opts->info)));
         put_site(s, s->nodes[c], out);
-        for (enum pgk_mib_id id = 0; id < PGK_MIB_AccessHistogramSize; id++) {
+        for (enum pgk_mib_id id = 0; id < PGK_MIB_FIELDS; id++) {
+            if (pgk_mib_is_of_histogram(id))
+                continue;
             if (m->known >> id & 1)
                 pgk_json_number(out, m->v[id]);
             pgk_sink_u8(out, ',');

@@ -205,9 +205,9 @@ static void put_fields(struct pgk_page *p, const char *key, side_fn *side)
 {
     bool first_field = true;
     pgk_sink_printf(p->out, ",\"%s\":{", key);
-    for (enum pgk_mib_id id = 0; id < PGK_MIB_AccessHistogramSize; id++) {
+    for (enum pgk_mib_id id = 0; id < PGK_MIB_FIELDS; id++) {
         bool any = false, first = true;
-        for (size_t i = 0; i < p->n_shown && !any; i++)
+        for (size_t i = 0; i < p->n_shown && !any && !pgk_mib_is_of_histogram(id); i++)
             any = side(p, i, PGK_MIB_ROOM) && side(p, i, PGK_MIB_ROOM)->known >> id & 1;
         if (!any)
             continue;
@@ -341,7 +341,9 @@ static void put_units(struct pgk_page *p)
 {
     bool first = true;
     pgk_sink_printf(p->out, ",\"fields\":{");
-    for (enum pgk_mib_id id = 0; id < PGK_MIB_AccessHistogramSize; id++) {
+    for (enum pgk_mib_id id = 0; id < PGK_MIB_FIELDS; id++) {
+        if (pgk_mib_is_of_histogram(id))
+            continue;
         const char *unit, *meaning, *name = pgk_mib_info(id, &unit, &meaning);
         pgk_json_key(p->out, &first, name);
         pgk_sink_printf(p->out, "[");

@@ -9,14 +9,15 @@
 #define LONG_FIELD PGK_MIB_TotalLifetimeAccessDensity
 #define UPPER_HALF PGK_MIB_AccessHistogram
 
-#define STORED_FIELDS ((UINT32_C(1) << PGK_CONTEXT_FIELDS) - 1)
+#define ALL_FIELDS ((UINT32_C(1) << PGK_MIB_FIELDS) - 1)
+#define STORED_FIELDS (ALL_FIELDS & ~(UINT32_C(1) << UPPER_HALF))
 
 void pgk_context_get(const struct pgk_heap *h, const struct pgk_heap_context *c, struct pgk_mib *m)
 {
     if (c->is_wide) {
         memcpy(m->v, h->wide.v[c->v[0]].v, sizeof h->wide.v->v);
     } else {
-        for (size_t id = 0; id < PGK_CONTEXT_FIELDS; id++)
+        for (size_t id = 0; id < PGK_MIB_FIELDS; id++)
             m->v[id] = c->v[id];
         m->v[LONG_FIELD] |= (uint64_t)c->v[UPPER_HALF] << 32;
     }
@@ -73,7 +74,7 @@ static const struct pgk_mib *stored(const struct pgk_mib *m, struct pgk_mib *roo
     if ((m->known & STORED_FIELDS) == STORED_FIELDS)
         return m;
     *room = *m;
-    for (size_t id = 0; id < PGK_CONTEXT_FIELDS; id++)
+    for (size_t id = 0; id < PGK_MIB_FIELDS; id++)
         if (!(m->known >> id & 1))
             room->v[id] = 0;
     return room;
@@ -82,14 +83,14 @@ static const struct pgk_mib *stored(const struct pgk_mib *m, struct pgk_mib *roo
 static inline bool set_values(struct pgk_heap_context *c, const struct pgk_mib *m)
 {
     uint64_t all = 0;
-    for (size_t id = 0; id < PGK_CONTEXT_FIELDS; id++)
-        all |= id == LONG_FIELD ? 0 : m->v[id];
+    for (size_t id = 0; id < PGK_MIB_FIELDS; id++)
+        all |= id == LONG_FIELD || id == UPPER_HALF ? 0 : m->v[id];
     if (c->is_wide || all > UINT32_MAX)
         return false;
-    for (size_t id = 0; id < PGK_CONTEXT_FIELDS; id++)
+    for (size_t id = 0; id < PGK_MIB_FIELDS; id++)
         c->v[id] = (uint32_t)m->v[id];
     c->v[UPPER_HALF] = (uint32_t)(m->v[LONG_FIELD] >> 32);
-    c->known = m->known & ((UINT32_C(1) << PGK_MIB_FIELDS) - 1);
+    c->known = m->known & ALL_FIELDS;
     return true;
 }
 
@@ -100,7 +101,7 @@ bool pgk_context_set(struct pgk_heap *h, struct pgk_heap_context *c, const struc
     if (!set_values(c, m)) {
         if (!set_wide(h, c, m->v))
             return false;
-        c->known = m->known & ((UINT32_C(1) << PGK_MIB_FIELDS) - 1);
+        c->known = m->known & ALL_FIELDS;
     }
     return set_histogram(h, c, m);
 }

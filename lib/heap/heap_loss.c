@@ -1,5 +1,6 @@
 /* What a form of heap profiles cannot hold of a model. */
-#include "heap_raw.h"
+#include "heap_raw_layout.h"
+#include "memprof_version.h"
 #include "rekey.h"
 
 #include <inttypes.h>
@@ -7,7 +8,10 @@
 
 struct losses {
     const struct pgk_heap *h;
-    const struct pgk_heap_target *target;
+    enum pgk_heap_form form;
+    bool full_schema;
+    const struct pgk_raw_version *raw;         /* NULL for another form */
+    const struct pgk_memprof_version *memprof; /* NULL for another form */
     pgk_heap_loss_fn *fn;
     void *ctx;
     int count;
@@ -20,18 +24,15 @@ static void say(struct losses *l, const char *sentence)
 }
 
 /* Fields that the target has room for. */
-static uint32_t target_fields(const struct pgk_heap_target *t)
+static uint32_t target_fields(const struct losses *l)
 {
     uint32_t fields = 0;
-    for (enum pgk_mib_id id = 0; id < PGK_MIB_FIELDS; id++) {
-        const struct pgk_mib_field *f = &pgk_mib_fields[id];
-        bool holds = t->form == PGK_HEAP_RAW ? t->version >= f->sound && t->version <= f->last
-                     : t->form != PGK_HEAP_INDEXED ? true
-                     : t->version < 2              ? id < PGK_MIB_AccessHistogramSize
-                                                   : t->full_schema || pgk_mib_is_compilers(id);
-        if (f->step != PGK_RULE_NONE && holds)
+    if (l->raw)
+        return pgk_raw_mib(l->raw).known;
+    for (enum pgk_mib_id id = 0; id < PGK_MIB_FIELDS; id++)
+        if (pgk_mib_is_carried(id) &&
+            (!l->memprof || pgk_memprof_holds(l->memprof, id, l->full_schema)))
             fields |= UINT32_C(1) << id;
-    }
     return fields;
 }
 
@@ -47,7 +48,7 @@ static void name_fields(char *buf, size_t size, uint32_t fields)
 
 static void lose_fields(struct losses *l)
 {
-    uint32_t known = 0, all = UINT32_MAX, room = target_fields(l->target);
+    uint32_t known = 0, all = UINT32_MAX, room = target_fields(l);
     uint64_t cut = 0;
     char names[640], text[800];
     for (size_t i = 0; i < l->h->contexts.n; i++) {
@@ -65,14 +66,14 @@ static void lose_fields(struct losses *l)
         say(l, text);
     }
     uint32_t zeroed = room & ~all & ~(UINT32_C(1) << PGK_MIB_AccessHistogramSize);
-    if (l->h->contexts.n && zeroed && l->target->form == PGK_HEAP_RAW) {
+    if (l->h->contexts.n && zeroed && l->form == PGK_HEAP_RAW) {
         name_fields(names, sizeof names, zeroed);
         snprintf(text, sizeof text, "that these fields are not known, which reads as 0 now: %s",
                  names);
         say(l, text);
     }
     const uint32_t density = UINT32_C(1) << PGK_MIB_TotalLifetimeAccessDensity;
-    if (zeroed & density && l->target->form == PGK_HEAP_INDEXED && l->h->contexts.n)
+    if (zeroed & density && l->form == PGK_HEAP_INDEXED && l->h->contexts.n)
         say(l, "that the density of accesses is not known: compilers see 0, and take what lives "
                "long for cold");
     if (cut) {
@@ -84,7 +85,6 @@ static void lose_fields(struct losses *l)
 
 static void lose_histograms(struct losses *l)
 {
-    const struct pgk_heap_target *t = l->target;
     uint64_t contexts = 0, elements = 0, rounded = 0;
     char text[160];
     for (size_t i = 0; i < l->h->contexts.n; i++) {
@@ -92,27 +92,31 @@ static void lose_histograms(struct losses *l)
         contexts += m->hist_count > 0;
         elements += m->hist_count;
         for (uint32_t k = 0; k < m->hist_count; k++)
-            rounded += pgk_heap_raw_decode(pgk_heap_raw_code(m->hist[k])) != m->hist[k];
+            rounded += l->raw && pgk_raw_element_kept(l->raw->element, m->hist[k]) != m->hist[k];
     }
-    bool holds = t->form == PGK_HEAP_PATHS || (t->form == PGK_HEAP_RAW && t->version >= 4);
+    bool holds = l->form == PGK_HEAP_PATHS || (l->raw && pgk_raw_element_size(l->raw->element));
     if (contexts && !holds) {
         snprintf(text, sizeof text, "the access histograms of %" PRIu64 " contexts (%" PRIu64
                  " elements)", contexts, elements);
         say(l, text);
-    } else if (rounded && t->form == PGK_HEAP_RAW && t->version == 5) {
+    } else if (rounded) {
         snprintf(text, sizeof text, "the exact value of %" PRIu64 " elements of histograms, which "
                  "are stored with 12 bits", rounded);
         say(l, text);
     }
 }
 
+/* Callees of call sites, and a data access profile. */
+static bool holds_extras(const struct losses *l)
+{
+    return l->memprof ? l->memprof->extras : !l->raw;
+}
+
 static void lose_callees(struct losses *l)
 {
-    const struct pgk_heap_target *t = l->target;
     size_t callees = pgk_heap_callees(l->h);
     char text[100];
-    if (!callees || t->form == PGK_HEAP_YAML || t->form == PGK_HEAP_PATHS ||
-        (t->form == PGK_HEAP_INDEXED && t->version >= 4))
+    if (!callees || holds_extras(l))
         return;
     snprintf(text, sizeof text, "%zu targets of indirect calls", callees);
     say(l, text);
@@ -120,11 +124,9 @@ static void lose_callees(struct losses *l)
 
 static void lose_data_access(struct losses *l)
 {
-    const struct pgk_heap_target *t = l->target;
     const struct pgk_data_access *d = &l->h->data;
     char text[160];
-    if (!pgk_data_access_any(d) || t->form == PGK_HEAP_YAML || t->form == PGK_HEAP_PATHS ||
-        (t->form == PGK_HEAP_INDEXED && t->version >= 4))
+    if (!pgk_data_access_any(d) || holds_extras(l))
         return;
     snprintf(text, sizeof text,
              "the data access profile: %zu symbols and literals, %zu known not to be accessed",
@@ -134,11 +136,11 @@ static void lose_data_access(struct losses *l)
 
 static void lose_modules(struct losses *l)
 {
-    bool by_file_off = !pgk_heap_raw_has_build_ids(l->target->version);
     size_t frames = 0;
     char text[160];
-    if (l->target->form != PGK_HEAP_RAW)
+    if (!l->raw)
         return;
+    bool by_file_off = !pgk_raw_has_build_ids(l->raw);
     for (size_t i = 0; i < l->h->frames.n; i++) {
         const struct pgk_frame *f = &l->h->frames.v[i];
         frames += f->kind == PGK_FRAME_ADDRESS && f->ref != PGK_INDEX_NONE &&
@@ -157,7 +159,7 @@ static int lose_functions(struct losses *l, struct pgk_err *err)
     struct pgk_heap *plain = NULL;
     char text[160];
     size_t lines = 0;
-    if (l->target->form == PGK_HEAP_RAW || l->target->form == PGK_HEAP_PATHS)
+    if (l->form == PGK_HEAP_RAW || l->form == PGK_HEAP_PATHS)
         return 0;
     PGK_TRY(pgk_heap_for_llvm(&plain, l->h, err));
     if (!plain)
@@ -188,7 +190,24 @@ static int lose_functions(struct losses *l, struct pgk_err *err)
 int pgk_heap_losses(const struct pgk_heap *heap, const struct pgk_heap_target *target,
                     pgk_heap_loss_fn *fn, void *ctx, struct pgk_err *err)
 {
-    struct losses l = {heap, target, fn, ctx, 0};
+    const bool is_raw = target->form == PGK_HEAP_RAW, is_indexed = target->form == PGK_HEAP_INDEXED;
+    struct losses l = {
+        .h = heap,
+        .form = target->form,
+        .full_schema = target->full_schema,
+        .raw = is_raw ? pgk_raw_version(target->version) : NULL,
+        .memprof = is_indexed ? pgk_memprof_version(target->version) : NULL,
+        .fn = fn,
+        .ctx = ctx,
+    };
+    if ((is_raw && !l.raw) || (is_indexed && !l.memprof))
+        return pgk_fail(err, PGK_E_ARG, .format = is_raw ? "raw heap profile" : "indexed profile",
+                        .field = is_raw ? "version" : "MemProf version",
+                        .found = PGK_F("%u", target->version),
+                        .expected = PGK_F("%d to %d", is_raw, is_raw ? PGK_RAW_NOW
+                                                                      : PGK_MEMPROF_NOW),
+                        .hint = is_raw ? "choose another --format-version"
+                                       : "choose another --memprof-version");
     lose_fields(&l);
     lose_histograms(&l);
     lose_callees(&l);

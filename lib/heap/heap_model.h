@@ -65,8 +65,6 @@ struct pgk_frame {
 };
 enum { PGK_DISCRIMINATOR_MAX = (1 << 30) - 1 };
 
-/* Values by field; the last field is an address of the profiled process and not carried. */
-enum { PGK_CONTEXT_FIELDS = PGK_MIB_FIELDS - 1 };
 struct pgk_heap_context {
     uint32_t stack; /* node of `stacks` */
     uint32_t known : PGK_MIB_FIELDS;
@@ -78,8 +76,9 @@ struct pgk_heap_context {
     uint32_t v[PGK_MIB_FIELDS];  /* see heap_context.c */
 };
 struct pgk_context_wide {
-    uint64_t v[PGK_CONTEXT_FIELDS];
+    uint64_t v[PGK_MIB_FIELDS];
 };
+_Static_assert(PGK_MIB_FIELDS + 2 <= 32, "known fields and two flags share a word");
 struct pgk_context_hist {
     const uint64_t *v; /* in the arena */
     uint32_t n;

@@ -284,20 +284,15 @@ static bool rank_all(struct writer *w)
 
 /* ---- the parts ---- */
 
-/* All that are carried; the number of a field is its tag. */
-static bool is_stored(size_t field)
-{
-    return pgk_mib_fields[field].step != PGK_RULE_NONE;
-}
-
+/* The number of a field is its tag. */
 static bool write_fields(struct writer *w)
 {
     uint64_t n = 0;
     for (size_t i = 0; i < PGK_MIB_FIELDS; i++)
-        n += is_stored(i);
+        n += pgk_mib_is_carried(i);
     pgk_sink_uleb(w->out, n);
     for (size_t i = 0; i < PGK_MIB_FIELDS; i++)
-        if (is_stored(i))
+        if (pgk_mib_is_carried(i))
             pgk_sink_uleb(w->out, pgk_mib_fields[i].tag);
     return true;
 }
@@ -423,11 +418,11 @@ static void write_mib(struct writer *w, const struct pgk_mib *m)
     uint64_t mask = 0;
     unsigned place = 0;
     for (size_t i = 0; i < PGK_MIB_FIELDS; i++)
-        if (is_stored(i))
+        if (pgk_mib_is_carried(i))
             mask |= (uint64_t)(m->known >> i & 1) << place++;
     pgk_sink_uleb(w->out, mask);
     for (size_t i = 0; i < PGK_MIB_FIELDS; i++)
-        if (is_stored(i) && m->known >> i & 1)
+        if (pgk_mib_is_carried(i) && m->known >> i & 1)
             pgk_sink_uleb(w->out, m->v[i]);
     pgk_sink_uleb(w->out, m->hist_count);
     for (uint32_t i = 0; i < m->hist_count; i++)

@@ -1,22 +1,21 @@
-/* Reader of raw heap profiles, versions 1 to 5. docs/formats/raw-heap.md */
+/* Reader of raw heap profiles. docs/formats/raw-heap.md */
 #include "heap_raw.h"
 
 #include "alive.h"
 #include "hash.h"
+#include "heap_raw_notes.h"
 #include "heap_shared.h"
 
 #include <inttypes.h>
 
 struct segment {
-#define PGK_RAW_SEGMENT(name, type, first, last, meaning) uint64_t name;
+#define PGK_RAW_SEGMENT(name, type, first, meaning) uint64_t name;
 #include "heap_raw.def"
 #undef PGK_RAW_SEGMENT
     uint32_t module;
 };
 
-#define NOTES_MAGIC UINT64_C(0x45544f4e544b4750)
-enum { NOTES_SIZE = 64, NOTE_INTERRUPTED = 1, NOTE_LIBRARY_ACCESSES = 2 };
-enum { BEGUN_SIZE = 32, HEADER_SIZE = 48, CACHE_LINE = 64 };
+enum { HEADER_SIZE = 48, CACHE_LINE = 64 };
 
 /* One stack id of the process. Blocks stay in the file until they are added to the model. */
 struct entry {
@@ -40,13 +39,10 @@ struct pc_slot {
     uint32_t frame; /* + 1; 0: empty */
 };
 
-/* The fields of one version, in file order. */
-struct mib_layout {
-    struct {
-        uint8_t id, bytes, off;
-    } fields[PGK_MIB_FIELDS];
-    size_t count, size;
-    uint32_t known;
+/* What dumps of one version look like. */
+struct layout {
+    const struct pgk_raw_version *row; /* NULL: not met so far */
+    struct pgk_raw_mib mib;
 };
 
 struct reader {
@@ -68,7 +64,7 @@ struct reader {
     uint32_t last_ms;      /* latest event of the sheets */
     struct pc_slot *pcs;
     uint32_t pc_mask, pc_used;
-    struct mib_layout layouts[PGK_HEAP_RAW_LAST + 1]; /* by version */
+    struct layout layouts[PGK_RAW_NOW + 1]; /* by version */
     struct pgk_arena scratch;   /* of merged blocks */
     PGK_VEC(uint64_t) hist;     /* of the block that was read last */
     PGK_VEC(struct stack_ref) stacks;
@@ -104,10 +100,10 @@ static int read_header(struct pgk_cursor *c, struct pgk_heap_raw_header *h, stru
                               .expected = PGK_F("0x%016" PRIx64, PGK_HEAP_RAW_MAGIC),
                               .hint = "the file is damaged between two dumps, or not a raw "
                                       "heap profile");
-    if (h->version < PGK_HEAP_RAW_FIRST || h->version > PGK_HEAP_RAW_LAST)
+    if (!pgk_raw_version(h->version))
         return pgk_cur_reject(c, err, PGK_E_VERSION, off + 8, .record = record,
                               .field = "version", .found = PGK_F("%" PRIu64, h->version),
-                              .expected = PGK_F("%d to %d", PGK_HEAP_RAW_FIRST, PGK_HEAP_RAW_LAST),
+                              .expected = PGK_F("1 to %d", PGK_RAW_NOW),
                               .hint = "see pgokit formats for what is read");
     if (h->total_size < HEADER_SIZE || h->total_size > left)
         return pgk_cur_reject(c, err,
@@ -121,25 +117,25 @@ static int read_header(struct pgk_cursor *c, struct pgk_heap_raw_header *h, stru
     return 0;
 }
 
-size_t pgk_heap_raw_segment_size(uint64_t version)
+static const struct layout *layout_of(struct reader *r, uint32_t version)
 {
-    size_t n = PGK_HEAP_RAW_ID_MAX;
-#define PGK_RAW_SEGMENT(name, type, first, last, meaning) \
-    n += version >= (first) && version <= (last) ? sizeof(uint64_t) : 0;
-#include "heap_raw.def"
-#undef PGK_RAW_SEGMENT
-    return n;
+    struct layout *l = &r->layouts[version];
+    if (!l->row) {
+        l->row = pgk_raw_version(version);
+        l->mib = pgk_raw_mib(l->row);
+    }
+    return l;
 }
 
 /* Programs that are not position-independent are linked below this address; everything
  * else is loaded above. */
 #define FIXED_BELOW (UINT64_C(1) << 32)
 
-static int note_module(struct reader *r, uint64_t version, struct segment *s, const uint8_t *id)
+static int note_module(struct reader *r, struct segment *s, const uint8_t *id)
 {
     struct pgk_heap_module m = {.text_size = s->end - s->start};
     uint64_t at;
-    if (pgk_heap_raw_has_build_ids(version)) {
+    if (pgk_raw_has_build_ids(layout_of(r, r->version)->row)) {
         m.build_id = pgk_intern(&r->heap->strings, (const char *)id, s->build_id_size);
         m.fixed = !s->offset;
         at = s->start - s->offset;
@@ -157,11 +153,12 @@ static int note_module(struct reader *r, uint64_t version, struct segment *s, co
     return 0;
 }
 
-static int read_segments(struct reader *r, uint64_t version, uint64_t off)
+static int read_segments(struct reader *r, uint64_t off)
 {
     struct pgk_cursor *c = r->c;
+    const struct pgk_raw_version *v = layout_of(r, r->version)->row;
     pgk_cur_seek(c, off, "segment_off");
-    uint64_t count = pgk_cur_count(c, pgk_heap_raw_segment_size(version), "segment count");
+    uint64_t count = pgk_cur_count(c, pgk_raw_segment_size(v), "segment count");
     PGK_TRY(pgk_cur_check(c, r->err, PGK_F("dump %u, segments", r->dump)));
     bool first_dump = r->dump == 1;
     if (!first_dump && count != r->segments.n)
@@ -172,8 +169,8 @@ static int read_segments(struct reader *r, uint64_t version, uint64_t off)
     for (uint64_t i = 0; i < count; i++) {
         struct segment s = {0};
         uint64_t at = pgk_cur_off(c);
-#define PGK_RAW_SEGMENT(name, type, first, last, meaning) \
-    s.name = version >= (first) && version <= (last) ? pgk_cur_##type(c, #name) : 0;
+#define PGK_RAW_SEGMENT(name, type, first, meaning) \
+    s.name = v->version >= (first) ? pgk_cur_##type(c, #name) : 0;
 #include "heap_raw.def"
 #undef PGK_RAW_SEGMENT
         const uint8_t *id = pgk_cur_take(c, PGK_HEAP_RAW_ID_MAX, "build id");
@@ -189,7 +186,7 @@ static int read_segments(struct reader *r, uint64_t version, uint64_t off)
                                   .found = PGK_F("0x%" PRIx64, s.end),
                                   .expected = PGK_F("at least the start, 0x%" PRIx64, s.start),
                                   .hint = "record the profile again");
-        PGK_TRY(note_module(r, version, &s, id));
+        PGK_TRY(note_module(r, &s, id));
         if (!first_dump && i < r->segments.n) {
             const struct segment *old = &r->segments.v[i];
             if (old->start != s.start || old->end != s.end || old->offset != s.offset ||
@@ -202,41 +199,7 @@ static int read_segments(struct reader *r, uint64_t version, uint64_t off)
     return 0;
 }
 
-static uint64_t histogram_element(const uint8_t *p, uint64_t version)
-{
-    if (version == 4) {
-        uint64_t v;
-        memcpy(&v, p, sizeof v);
-        return v;
-    }
-    uint16_t v;
-    memcpy(&v, p, sizeof v);
-    return pgk_heap_raw_decode(v);
-}
-
-static struct mib_layout mib_layout(uint64_t version)
-{
-    struct mib_layout l = {0};
-    for (uint8_t id = 0; id < PGK_MIB_FIELDS; id++) {
-        const struct pgk_mib_field *f = &pgk_mib_fields[id];
-        if (version < f->first || version > f->last)
-            continue;
-        l.fields[l.count].id = id;
-        l.fields[l.count].bytes = f->bytes;
-        l.fields[l.count++].off = (uint8_t)l.size;
-        l.size += f->bytes;
-        if (f->step != PGK_RULE_NONE && version >= f->sound)
-            l.known |= UINT32_C(1) << id;
-    }
-    return l;
-}
-
-size_t pgk_heap_raw_mib_size(uint64_t version)
-{
-    return mib_layout(version).size;
-}
-
-static void read_mib(const uint8_t *p, const struct mib_layout *l, struct pgk_mib *m)
+static void read_mib(const uint8_t *p, const struct pgk_raw_mib *l, struct pgk_mib *m)
 {
     if (l->count < PGK_MIB_FIELDS)
         memset(m->v, 0, sizeof m->v);
@@ -269,26 +232,22 @@ static const uint8_t *bytes_at(const struct reader *r, uint64_t off)
     return r->bytes + (off - r->base_off);
 }
 
-static size_t histogram_element_size(uint64_t version)
-{
-    return version == 4 ? 8 : 2;
-}
-
 /* The block of a file offset, which was checked; its histogram lies in `hist`, of the reader. */
 static int read_block(struct reader *r, uint32_t version, uint64_t off, struct pgk_mib *m)
 {
-    const struct mib_layout *layout = &r->layouts[version];
+    const struct layout *layout = layout_of(r, version);
+    const enum pgk_raw_element element = layout->row->element;
     const uint8_t *p = bytes_at(r, off) + sizeof(uint64_t);
-    read_mib(p, layout, m);
+    read_mib(p, &layout->mib, m);
     uint64_t n = m->v[PGK_MIB_AccessHistogramSize];
     if (!n)
         return 0;
     r->hist.n = 0;
     if (!pgk_vec_reserve(&r->hist, n))
         return pgk_fail_nomem(r->err);
-    for (uint64_t i = 0; i < n; i++)
-        r->hist.v[i] = histogram_element(p + layout->size + i * histogram_element_size(version),
-                                         version);
+    p += layout->mib.size;
+    for (uint64_t i = 0; i < n; i++, p += pgk_raw_element_size(element))
+        r->hist.v[i] = pgk_raw_element(element, p);
     m->hist = r->hist.v;
     m->hist_count = (uint32_t)n;
     return 0;
@@ -359,31 +318,29 @@ static int add_block(struct reader *r, uint64_t id, uint32_t version, uint64_t o
     return 0;
 }
 
-static int read_mibs(struct reader *r, uint32_t version, uint64_t off)
+static int read_mibs(struct reader *r, uint64_t off)
 {
     struct pgk_cursor *c = r->c;
-    struct mib_layout *layout = &r->layouts[version];
-    *layout = mib_layout(version);
+    const struct pgk_raw_mib *layout = &layout_of(r, r->version)->mib;
+    const size_t element_size = pgk_raw_element_size(layout_of(r, r->version)->row->element);
     pgk_cur_seek(c, off, "mib_off");
     uint64_t count = pgk_cur_count(c, sizeof(uint64_t) + layout->size, "MIB count");
     PGK_TRY(pgk_cur_check(c, r->err, PGK_F("dump %u, MIBs", r->dump)));
     if (!pgk_vec_reserve(&r->entries, count) ||
         !pgk_index_reserve(&r->by_id, (uint32_t)(r->entries.n + count)))
         return pgk_fail_nomem(r->err);
-    const bool histograms = version >= pgk_mib_fields[PGK_MIB_AccessHistogramSize].first;
     for (uint64_t i = 0; i < count; i++) {
         struct pgk_mib mib = {.known = 0};
         uint64_t at = pgk_cur_off(c), id = pgk_cur_u64(c, "stack id");
         const uint8_t *p = pgk_cur_take(c, layout->size, "MIB");
-        if (p && (histograms || r->begun))
+        if (p && (element_size || r->begun))
             read_mib(p, layout, &mib);
-        if (p && histograms)
-            pgk_cur_take(c, mib.v[PGK_MIB_AccessHistogramSize] * histogram_element_size(version),
-                         "AccessHistogram");
+        if (p && element_size)
+            pgk_cur_take(c, mib.v[PGK_MIB_AccessHistogramSize] * element_size, "AccessHistogram");
         if (c->failed)
             return pgk_cur_check(c, r->err, RECORD(r, "MIB", i));
         uint32_t entry;
-        PGK_TRY(add_block(r, id, version, at, &entry));
+        PGK_TRY(add_block(r, id, r->version, at, &entry));
         if (r->begun && !close_objects(r, entry, &mib))
             return pgk_fail_nomem(r->err);
     }
@@ -396,8 +353,9 @@ static uint32_t find_frame(struct reader *r, uint64_t pc)
         const struct segment *s = &r->segments.v[i];
         if (pc >= s->start && pc < s->end)
             return pgk_heap_frame(r->heap, PGK_FRAME_ADDRESS, s->module,
-                                  pgk_heap_raw_has_build_ids(r->version) ? pc - s->offset
-                                                            : pc - s->start + s->offset);
+                                  pgk_raw_has_build_ids(layout_of(r, r->version)->row)
+                                      ? pc - s->offset
+                                      : pc - s->start + s->offset);
     }
     return pgk_heap_frame(r->heap, PGK_FRAME_ADDRESS, PGK_INDEX_NONE, pc);
 }
@@ -609,65 +567,40 @@ static int read_stacks(struct reader *r, uint64_t off)
     return add_stacks(r);
 }
 
-/* What a thread began in a context. */
-static int read_begun(struct reader *r)
+static int add_begun(struct reader *r)
 {
-    struct pgk_cursor *c = r->c;
-    struct entry e = {.off = pgk_cur_off(c), .node = PGK_NODE_NONE};
-    const uint64_t bytes = pgk_cur_u64(c, "bytes begun"), start_ms = pgk_cur_u64(c, "starts");
-    const uint32_t objects = pgk_cur_u32(c, "objects begun"), last_ms = pgk_cur_u32(c, "last");
-    e.id = pgk_cur_u32(c, "stack id");
-    pgk_cur_u32(c, "reserved");
+    struct entry e = {.off = pgk_cur_off(r->c), .node = PGK_NODE_NONE};
+    const struct pgk_raw_begun begun = pgk_raw_begun_read(r->c);
+    e.id = begun.context;
     uint32_t at = find_entry(r, e.id, PGK_INDEX_NONE);
     if (at == PGK_INDEX_NONE && add_entry(r, &e))
         at = (uint32_t)r->entries.n - 1;
     struct pgk_alive *alive = at == PGK_INDEX_NONE ? NULL : alive_of(r, at);
     if (!alive)
         return pgk_fail_nomem(r->err);
-    alive->objects += objects;
-    alive->bytes += bytes;
-    alive->start_ms += start_ms;
-    note_event(r, last_ms);
+    alive->objects += (uint32_t)begun.objects;
+    alive->bytes += begun.bytes;
+    alive->start_ms += begun.start_ms;
+    note_event(r, begun.last_ms);
     return 0;
 }
 
-/* What pgokit's runtime notes in front of the MIB section, where other writers leave no gap.
- * docs/formats/interrupted-heap.md */
-static int read_notes(struct reader *r, const struct pgk_heap_raw_header *h, uint64_t segments_end)
+static int read_notes(struct reader *r, uint64_t mib_off, uint64_t segments_end)
 {
-    struct pgk_cursor *c = r->c;
-    r->begun = false;
-    if (c->failed || h->mib_off < segments_end + NOTES_SIZE)
-        return 0;
-    const uint64_t base = c->src.base_off, at = h->mib_off - NOTES_SIZE;
-    pgk_cur_seek(c, base + at, "notes");
-    if (pgk_cur_u64(c, "notes") != NOTES_MAGIC)
-        return 0;
-    r->notes |= pgk_cur_u64(c, "notes flags");
-    pgk_cur_u64(c, "objects in no context");
-    pgk_cur_u64(c, "stack bytes");
-    const uint64_t begun_off = pgk_cur_u64(c, "begun_off"), count = pgk_cur_u64(c, "begun count");
-    const uint64_t own_ns = pgk_cur_u64(c, "own time"), own_bytes = pgk_cur_u64(c, "own memory");
-    if (own_ns) { /* of the process so far: the last dump says it best */
-        r->own_ns = own_ns;
-        r->own_bytes = own_bytes;
+    struct pgk_raw_notes notes;
+    PGK_TRY(pgk_raw_notes_read(r->c, r->dump, mib_off, segments_end, &notes, r->err));
+    r->notes |= notes.flags;
+    if (notes.own_ns) { /* of the process so far: the last dump says it best */
+        r->own_ns = notes.own_ns;
+        r->own_bytes = notes.own_bytes;
     }
-    PGK_TRY(pgk_cur_check(c, r->err, PGK_F("dump %u, notes", r->dump)));
-    if (!begun_off)
+    r->begun = notes.begun_off != 0;
+    if (!r->begun)
         return 0;
-    if (begun_off < segments_end || begun_off > at || count > (at - begun_off) / BEGUN_SIZE)
-        return pgk_cur_reject(c, r->err, PGK_E_CORRUPT, base + at + 32,
-                              .record = PGK_F("dump %u, notes", r->dump), .field = "begun_off",
-                              .found = PGK_F("%" PRIu64 " contexts from offset %" PRIu64, count,
-                                             begun_off),
-                              .expected = PGK_F("%d bytes each, from %" PRIu64 " to %" PRIu64,
-                                                BEGUN_SIZE, segments_end, at),
-                              .hint = "record the profile again");
-    r->begun = true;
-    pgk_cur_seek(c, base + begun_off, "begun_off");
-    for (uint64_t i = 0; i < count; i++)
-        PGK_TRY(read_begun(r));
-    return pgk_cur_check(c, r->err, PGK_F("dump %u, contexts begun", r->dump));
+    pgk_cur_seek(r->c, r->c->src.base_off + notes.begun_off, "begun_off");
+    for (uint64_t i = 0; i < notes.begun; i++)
+        PGK_TRY(add_begun(r));
+    return pgk_cur_check(r->c, r->err, PGK_F("dump %u, contexts begun", r->dump));
 }
 
 static int read_dump(struct reader *r, const uint8_t *bytes, size_t size, uint64_t off,
@@ -698,11 +631,11 @@ static int read_dump(struct reader *r, const uint8_t *bytes, size_t size, uint64
                               .hint = "record the profile again");
     /* All at once, so that what one profile loaded stands together. */
     pgk_heap_hold_names(r->heap);
-    int status = read_segments(r, h.version, here.base_off + h.segment_off);
+    int status = read_segments(r, here.base_off + h.segment_off);
     pgk_heap_let_names(r->heap);
     PGK_TRY(status);
-    PGK_TRY(read_notes(r, &h, pgk_cur_off(&c) - here.base_off));
-    PGK_TRY(read_mibs(r, r->version, here.base_off + h.mib_off));
+    PGK_TRY(read_notes(r, h.mib_off, pgk_cur_off(&c) - here.base_off));
+    PGK_TRY(read_mibs(r, here.base_off + h.mib_off));
     PGK_TRY(read_stacks(r, here.base_off + h.stack_off));
     *used = h.total_size;
     return 0;
@@ -732,7 +665,7 @@ static int add_context_range(struct reader *r, const struct pgk_source *src, siz
             r->objects_alive += pgk_alive_add(&r->alive.v[i], r->last_ms, m);
         if (!m->known)
             continue; /* killed before its first object */
-        if (r->heap->no_partial_accesses && r->notes & NOTE_LIBRARY_ACCESSES)
+        if (r->heap->no_partial_accesses && r->notes & PGK_NOTE_LIBRARY_ACCESSES)
             pgk_mib_forget_accesses(m);
         if (e->node == PGK_NODE_NONE)
             return pgk_fail(r->err, PGK_E_CORRUPT, .file = src->file, .format = src->format,
@@ -778,8 +711,8 @@ int pgk_heap_raw_read(struct pgk_heap *h, const uint8_t *bytes, size_t size,
         *info = (struct pgk_heap_raw_info){
             .version = r.version,
             .dumps = r.dump,
-            .interrupted = r.notes & NOTE_INTERRUPTED,
-            .library_accesses = r.notes & NOTE_LIBRARY_ACCESSES,
+            .interrupted = r.notes & PGK_NOTE_INTERRUPTED,
+            .library_accesses = r.notes & PGK_NOTE_LIBRARY_ACCESSES,
             .alive = r.objects_alive,
             .own_ns = r.own_ns,
             .own_bytes = r.own_bytes,

@@ -5,28 +5,15 @@
 
 #include "cursor.h"
 #include "heap_model.h"
+#include "heap_raw_layout.h"
 #include "sink.h"
 
 #define PGK_HEAP_RAW_MAGIC UINT64_C(0xff6d70726f667281)
-#define PGK_HEAP_RAW_FIRST 1 /* versions read */
-#define PGK_HEAP_RAW_LAST 5
-
-enum { PGK_HEAP_RAW_ID_MAX = 32 }; /* bytes of a build id */
-
 struct pgk_heap_raw_header {
 #define PGK_RAW_HEADER(name, type, meaning) uint64_t name;
 #include "heap_raw.def"
 #undef PGK_RAW_HEADER
 };
-
-/* Bytes of a segment, and of a MIB without stack id and histogram. */
-size_t pgk_heap_raw_segment_size(uint64_t version);
-size_t pgk_heap_raw_mib_size(uint64_t version);
-/* Up to version 2 a segment has no build id and says where in its file it comes from. */
-static inline bool pgk_heap_raw_has_build_ids(uint64_t version)
-{
-    return version >= 3;
-}
 
 struct pgk_heap_raw_info {
     uint32_t version; /* of the last dump */
@@ -50,12 +37,4 @@ PGK_MUST_USE int pgk_heap_raw_read(struct pgk_heap *h, const uint8_t *bytes, siz
  * pgk_heap_rebase) are written as addresses in no module. `path` is for messages. */
 PGK_MUST_USE int pgk_heap_raw_write(const struct pgk_heap *h, struct pgk_sink *out,
                                     uint32_t version, const char *path, struct pgk_err *err);
-/* How version 5 stores an element of a histogram: 4 bits of exponent, 12 of mantissa, rounded up;
- * counts beyond the largest become that. */
-uint16_t pgk_heap_raw_code(uint64_t count);
-static inline uint64_t pgk_heap_raw_decode(uint16_t code)
-{
-    return (uint64_t)(code & 0xfff) << (code >> 12);
-}
-
 #endif

@@ -19,7 +19,7 @@ struct piece {
 };
 
 struct dump {
-    uint64_t version;
+    const struct pgk_raw_version *version;
     struct piece segments; /* all whole ones in a row */
     uint64_t n_segments;
     size_t n_mibs, n_stacks; /* that are kept */
@@ -65,16 +65,14 @@ static uint64_t next_dump(const struct salvage *s, uint64_t off)
     return s->size;
 }
 
-/* The size of the histogram stands behind all that the version without histograms has. */
-enum { HISTOGRAM_BEHIND = 3 };
-
-static uint64_t histogram_bytes(const struct salvage *s, uint64_t version, uint64_t mib)
+static uint64_t histogram_bytes(const struct salvage *s, const struct pgk_raw_version *v,
+                                const struct pgk_raw_mib *layout, uint64_t mib)
 {
     uint32_t elements = 0;
-    if (version >= pgk_mib_fields[PGK_MIB_AccessHistogramSize].first)
-        memcpy(&elements, s->bytes + mib + pgk_heap_raw_mib_size(HISTOGRAM_BEHIND),
-               sizeof elements);
-    return elements * (version == 4 ? UINT64_C(8) : UINT64_C(2));
+    for (size_t i = 0; i < layout->count; i++)
+        if (layout->fields[i].id == PGK_MIB_AccessHistogramSize)
+            memcpy(&elements, s->bytes + mib + layout->fields[i].off, sizeof elements);
+    return elements * (uint64_t)pgk_raw_element_size(v->element);
 }
 
 static void count_lost(struct salvage *s, size_t dump, const char *what, uint64_t stated,
@@ -87,7 +85,7 @@ static void count_lost(struct salvage *s, size_t dump, const char *what, uint64_
 
 static void scan_segments(struct salvage *s, struct dump *d, uint64_t off, uint64_t end)
 {
-    size_t size = pgk_heap_raw_segment_size(d->version);
+    size_t size = pgk_raw_segment_size(d->version);
     if (off > end || end - off < 8) {
         pgk_salvage_say(s->tell, "dump %zu: all segments; addresses lie in no module now",
                         s->dumps.n + 1);
@@ -97,7 +95,7 @@ static void scan_segments(struct salvage *s, struct dump *d, uint64_t off, uint6
     d->segments.off = at;
     for (; d->n_segments < stated && end - at >= size; at += size, d->n_segments++)
         if (u64_at(s, at + 8) < u64_at(s, at) ||
-            (d->version >= 3 && u64_at(s, at + 24) > PGK_HEAP_RAW_ID_MAX))
+            (pgk_raw_has_build_ids(d->version) && u64_at(s, at + 24) > PGK_HEAP_RAW_ID_MAX))
             break;
     d->segments.size = d->n_segments * size;
     count_lost(s, s->dumps.n, "segments", stated, d->n_segments, at);
@@ -105,7 +103,8 @@ static void scan_segments(struct salvage *s, struct dump *d, uint64_t off, uint6
 
 static bool scan_mibs(struct salvage *s, const struct dump *d, uint64_t off, uint64_t end)
 {
-    size_t fixed = 8 + pgk_heap_raw_mib_size(d->version);
+    const struct pgk_raw_mib layout = pgk_raw_mib(d->version);
+    const size_t fixed = 8 + layout.size;
     if (off > end || end - off < 8) {
         pgk_salvage_say(s->tell, "dump %zu: all MIBs", s->dumps.n + 1);
         return true;
@@ -113,7 +112,7 @@ static bool scan_mibs(struct salvage *s, const struct dump *d, uint64_t off, uin
     uint64_t stated = u64_at(s, off), at = off + 8, found = 0;
     for (; found < stated && end - at >= fixed; found++) {
         struct piece p = {.id = u64_at(s, at), .off = at, .dump = s->dumps.n};
-        p.size = fixed + histogram_bytes(s, d->version, at + 8);
+        p.size = fixed + histogram_bytes(s, d->version, &layout, at + 8);
         if (p.size > end - at)
             break;
         if (!pgk_vec_push(&s->mibs, p))
@@ -177,9 +176,9 @@ static bool scan_dump(struct salvage *s, uint64_t off, uint64_t *next)
 {
     struct pgk_heap_raw_header h;
     memcpy(&h, s->bytes + off, sizeof h);
-    struct dump d = {.version = h.version};
+    struct dump d = {.version = pgk_raw_version(h.version)};
     uint64_t end = off + h.total_size, left = s->size - off;
-    if (h.version < PGK_HEAP_RAW_FIRST || h.version > PGK_HEAP_RAW_LAST) {
+    if (!d.version) {
         *next = next_dump(s, off + 8);
         pgk_salvage_say(s->tell, "dump %zu at offset 0x%" PRIx64 ", whose version is %" PRIu64,
                         s->dumps.n + 1, off, h.version);
@@ -282,7 +281,7 @@ static void write(const struct salvage *s, struct pgk_sink *out)
         const struct dump *d = &s->dumps.v[i];
         uint64_t start = pgk_sink_tell(out), at[3];
         pgk_sink_u64(out, PGK_HEAP_RAW_MAGIC);
-        pgk_sink_u64(out, d->version);
+        pgk_sink_u64(out, d->version->version);
         pgk_sink_zeros(out, sizeof(struct pgk_heap_raw_header) - 16);
         at[0] = pgk_sink_tell(out) - start;
         pgk_sink_u64(out, d->n_segments);

@@ -1,4 +1,4 @@
-/* Writer of raw heap profiles, versions 1 to 5: one dump. docs/formats/raw-heap.md
+/* Writer of raw heap profiles: one dump. docs/formats/raw-heap.md
  *
  * A model does not know where modules were loaded, which differs between processes anyway. A
  * program that has a fixed place keeps it, all else is put to places of its own, in an order that
@@ -21,7 +21,8 @@ struct place {
 struct writer {
     const struct pgk_heap *h;
     struct pgk_sink *out;
-    uint32_t version;
+    const struct pgk_raw_version *version;
+    struct pgk_raw_mib mib;
     uint32_t *order;         /* modules, the program first */
     bool *program;           /* by module: first one of some profile */
     PGK_VEC(uint64_t) loose; /* addresses outside of all modules, sorted */
@@ -32,7 +33,7 @@ struct writer {
 
 static bool by_file_off(const struct writer *w)
 {
-    return !pgk_heap_raw_has_build_ids(w->version);
+    return !pgk_raw_has_build_ids(w->version);
 }
 
 /* Can this version say that the address belongs to the module? */
@@ -284,14 +285,14 @@ static void write_segments(struct writer *w)
         const struct place *p = &w->places.v[i];
         uint32_t id = w->h->modules.v[p->module].build_id;
         const struct {
-#define PGK_RAW_SEGMENT(name, type, first, last, meaning) uint64_t name;
+#define PGK_RAW_SEGMENT(name, type, first, meaning) uint64_t name;
 #include "heap_raw.def"
 #undef PGK_RAW_SEGMENT
         } s = {.start = p->start, .end = p->end,
                .offset = by_file_off(w) ? p->start - p->bias : p->bias,
                .build_id_size = pgk_intern_len(&w->h->strings, id)};
-#define PGK_RAW_SEGMENT(name, type, first, last, meaning) \
-    if (w->version >= (first) && w->version <= (last))    \
+#define PGK_RAW_SEGMENT(name, type, first, meaning) \
+    if (w->version->version >= (first))             \
         pgk_sink_u64(w->out, s.name);
 #include "heap_raw.def"
 #undef PGK_RAW_SEGMENT
@@ -300,31 +301,18 @@ static void write_segments(struct writer *w)
     }
 }
 
-uint16_t pgk_heap_raw_code(uint64_t count)
-{
-    uint16_t exponent = 0;
-    if (count > UINT64_C(4095) << 15)
-        count = UINT64_C(4095) << 15;
-    for (; count > 4095; exponent++)
-        count = (count + 1) >> 1;
-    return (uint16_t)(exponent << 12 | count);
-}
-
 static void write_mib(struct writer *w, const struct pgk_mib *m)
 {
-    for (enum pgk_mib_id id = 0; id < PGK_MIB_FIELDS; id++) {
-        const struct pgk_mib_field *f = &pgk_mib_fields[id];
+    for (size_t i = 0; i < w->mib.count; i++) {
+        enum pgk_mib_id id = w->mib.fields[i].id;
         /* Fields that readers of this version do not believe say nothing. */
         uint64_t v = id == PGK_MIB_AccessHistogramSize ? m->hist_count
-                     : w->version >= f->sound          ? pgk_mib_file_value(m, id)
+                     : w->mib.known >> id & 1          ? pgk_mib_file_value(m, id)
                                                        : 0;
-        if (w->version >= f->first && w->version <= f->last)
-            pgk_sink_bytes(w->out, &v, f->bytes);
+        pgk_sink_bytes(w->out, &v, w->mib.fields[i].bytes);
     }
-    for (uint32_t i = 0; i < m->hist_count && w->version == 4; i++)
-        pgk_sink_u64(w->out, m->hist[i]);
-    for (uint32_t i = 0; i < m->hist_count && w->version == 5; i++)
-        pgk_sink_u16(w->out, pgk_heap_raw_code(m->hist[i]));
+    for (uint32_t i = 0; i < m->hist_count; i++)
+        pgk_raw_put_element(w->out, w->version->element, m->hist[i]);
 }
 
 static void write_stack(struct writer *w, uint32_t stack)
@@ -342,7 +330,8 @@ static void write_dump(struct writer *w)
 {
     struct pgk_sink *out = w->out;
     size_t n = w->h->contexts.n;
-    struct pgk_heap_raw_header header = {.magic = PGK_HEAP_RAW_MAGIC, .version = w->version};
+    struct pgk_heap_raw_header header = {.magic = PGK_HEAP_RAW_MAGIC,
+                                         .version = w->version->version};
     uint64_t start = pgk_sink_tell(out), off = start;
     pgk_sink_zeros(out, sizeof header);
     header.segment_off = pgk_sink_tell(out) - start;
@@ -370,10 +359,10 @@ static void write_dump(struct writer *w)
 
 static int check(const struct pgk_heap *h, const char *path, uint32_t version, struct pgk_err *err)
 {
-    if (version < PGK_HEAP_RAW_FIRST || version > PGK_HEAP_RAW_LAST)
+    if (!pgk_raw_version(version))
         return pgk_fail(err, PGK_E_ARG, .file = path, .format = "raw heap profile",
                         .field = "version", .found = PGK_F("%u", version),
-                        .expected = PGK_F("%d to %d", PGK_HEAP_RAW_FIRST, PGK_HEAP_RAW_LAST),
+                        .expected = PGK_F("1 to %d", PGK_RAW_NOW),
                         .hint = "choose another --format-version");
     if (!h->contexts.n)
         return pgk_fail(err, PGK_E_EMPTY, .file = path, .format = "raw heap profile",
@@ -392,8 +381,9 @@ static int check(const struct pgk_heap *h, const char *path, uint32_t version, s
 int pgk_heap_raw_write(const struct pgk_heap *h, struct pgk_sink *out, uint32_t version,
                        const char *path, struct pgk_err *err)
 {
-    struct writer w = {.h = h, .out = out, .version = version};
     PGK_TRY(check(h, path, version, err));
+    const struct pgk_raw_version *v = pgk_raw_version(version);
+    struct writer w = {.h = h, .out = out, .version = v, .mib = pgk_raw_mib(v)};
     int status = place_modules(&w, path, err);
     if (!status && (!compute_pcs(&w) || !order_contexts(&w)))
         status = pgk_fail_nomem(err);

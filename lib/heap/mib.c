@@ -8,11 +8,10 @@
 #define WIDTH_u64 8
 
 const struct pgk_mib_field pgk_mib_fields[PGK_MIB_FIELDS] = {
-#define PGK_MIB(field, type, first_, sound_, last_, tag_, step_, across_, unit_, meaning_)   \
+#define PGK_MIB(field, type, first_, sound_, tag_, step_, across_, unit_, meaning_)          \
     [PGK_MIB_##field] = {.name = #field, .unit = unit_, .meaning = meaning_,                 \
                          .bytes = WIDTH_##type, .first = first_, .sound = sound_,            \
-                         .last = last_, .tag = tag_,                                         \
-                         .step = PGK_RULE_##step_, .across = PGK_RULE_##across_},
+                         .tag = tag_, .step = PGK_RULE_##step_, .across = PGK_RULE_##across_},
 #include "heap_mib.def"
 #undef PGK_MIB
 };
@@ -107,7 +106,7 @@ bool pgk_mib_step(struct pgk_mib *earlier, const struct pgk_mib *later, struct p
  * spends much of its time here. */
 bool pgk_mib_add(struct pgk_mib *into, const struct pgk_mib *other, struct pgk_arena *arena)
 {
-#define PGK_MIB(field, type, first, sound, last, tag, step, across, unit, meaning) \
+#define PGK_MIB(field, type, first, sound, tag, step, across, unit, meaning) \
     into->v[PGK_MIB_##field] = combine(PGK_RULE_##across, PGK_MIB_##field, into, other);
 #include "heap_mib.def"
 #undef PGK_MIB

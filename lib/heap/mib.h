@@ -12,8 +12,8 @@
 struct pgk_mib_field {
     const char *name, *unit, *meaning;
     uint8_t bytes;       /* width in files: 4 or 8 */
-    uint8_t first, last; /* raw versions that have it */
-    uint8_t sound;       /* first of them whose values are right */
+    uint8_t first;       /* raw version that has it */
+    uint8_t sound;       /* first one whose values are right */
     uint8_t tag;         /* in an indexed schema */
     uint8_t step, across; /* enum pgk_mib_rule */
 };
@@ -49,6 +49,18 @@ void pgk_mib_scale(struct pgk_mib *m, uint64_t times);
 /* The compiler's rule for a cold context, on the values that a file would hold: unknown ones
  * are 0. The label of a context asks for known ones. */
 bool pgk_mib_is_cold(const struct pgk_mib *m);
+
+/* False for a field that means nothing outside of the profiled process: no model has a value. */
+static inline bool pgk_mib_is_carried(enum pgk_mib_id id)
+{
+    return pgk_mib_fields[id].step != PGK_RULE_NONE;
+}
+
+/* One of the fields that say where the histogram is, which is shown as such or not at all. */
+static inline bool pgk_mib_is_of_histogram(enum pgk_mib_id id)
+{
+    return id == PGK_MIB_AccessHistogramSize || id == PGK_MIB_AccessHistogram;
+}
 
 /* One of the fields that compilers use: what an indexed profile holds at least. */
 bool pgk_mib_is_compilers(enum pgk_mib_id id);

@@ -141,7 +141,7 @@ static int match(struct rebase *r)
                                  : "modules known by build ids",
                     .expected = r->by_file_off
                                     ? "offsets in files, as raw versions 1 and 2 have them"
-                                    : "build ids and link-time addresses, as raw versions 3 to 5 "
+                                    : "build ids and link-time addresses, as later raw versions "
                                       "have them",
                     .hint = "the binary that was run tells one from the other: give it with -b");
 }
@@ -157,10 +157,15 @@ size_t pgk_heap_build_ids(const struct pgk_heap *heap)
 int pgk_heap_rebase(struct pgk_heap **into, const struct pgk_heap *from,
                     struct pgk_binaries *binaries, uint32_t raw_version, struct pgk_err *err)
 {
-    struct rebase r = {.binaries = binaries,
-                       .by_file_off = !pgk_heap_raw_has_build_ids(raw_version),
-                       .err = err};
+    const struct pgk_raw_version *v = pgk_raw_version(raw_version);
     struct pgk_heap *to;
+    if (!v)
+        return pgk_fail(err, PGK_E_ARG, .format = "raw heap profile", .field = "version",
+                        .found = PGK_F("%u", raw_version),
+                        .expected = PGK_F("1 to %d", PGK_RAW_NOW),
+                        .hint = "choose another --format-version");
+    struct rebase r = {
+        .binaries = binaries, .by_file_off = !pgk_raw_has_build_ids(v), .err = err};
     PGK_TRY(pgk_heap_new(&to, err));
     int status = pgk_rekey_begin(&r.k, to, from, err);
     if (!status)

@@ -6,13 +6,18 @@
 #include "cursor.h"
 #include "heap_model.h"
 #include "instr_model.h"
+#include "memprof_version.h"
 #include "sink.h"
 #include "variant.h"
 
 #define PGK_INDEXED_MAGIC UINT64_C(0x8169666f72706cff)
 
-enum { PGK_INDEXED_FIRST = 5, PGK_INDEXED_LAST = 13, PGK_INDEXED_FIRST_HEAP = 8 };
-enum { PGK_MEMPROF_FIRST = 0, PGK_MEMPROF_LAST = 4 };
+#include "indexed.def"
+
+#define PGK_INDEX_FIRST 5
+#define PGK_INDEX_FIRST_HEAP 8
+/* First release of LLVM that reads the index version; 0: no such version. */
+uint32_t pgk_index_since(uint32_t version);
 
 struct pgk_indexed_header {
     uint32_t index_version;

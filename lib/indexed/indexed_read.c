@@ -12,10 +12,10 @@ static int read_header(struct pgk_cursor *c, struct pgk_indexed_header *h, struc
     PGK_TRY(pgk_cur_check(&start, err, "header"));
     h->index_version = (uint32_t)word;
     h->flags = word >> 32 << 32;
-    if (h->index_version < PGK_INDEXED_FIRST || h->index_version > PGK_INDEXED_LAST)
+    if (!pgk_index_since(h->index_version))
         return pgk_cur_reject(c, err, PGK_E_VERSION, c->src.base_off + 8, .record = "header",
                               .field = "version", .found = PGK_F("%u", h->index_version),
-                              .expected = PGK_F("%d to %d", PGK_INDEXED_FIRST, PGK_INDEXED_LAST),
+                              .expected = PGK_F("%d to %d", PGK_INDEX_FIRST, PGK_INDEX_NOW),
                               .hint = "see pgokit formats for what is read");
     c->src.version = h->index_version;
 #define PGK_INDEXED_HEADER(name, first, meaning) \

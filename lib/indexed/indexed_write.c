@@ -30,24 +30,37 @@ const struct pgk_indexed_target *pgk_indexed_target(const char *name)
     return NULL;
 }
 
+uint32_t pgk_index_since(uint32_t version)
+{
+    switch (version) {
+#define PGK_INDEX_VERSION(number, since) \
+    case number:                         \
+        return since;
+#include "indexed.def"
+#undef PGK_INDEX_VERSION
+    }
+    return 0;
+}
+
 static int check_target(const struct pgk_indexed_target *t, bool heap, const char *path,
                         struct pgk_err *err)
 {
-    uint32_t first = heap ? PGK_INDEXED_FIRST_HEAP : PGK_INDEXED_FIRST;
-    if (t->index_version < first || t->index_version > PGK_INDEXED_LAST)
+    uint32_t first = heap ? PGK_INDEX_FIRST_HEAP : PGK_INDEX_FIRST;
+    if (t->index_version < first || !pgk_index_since(t->index_version))
         return pgk_fail(err, PGK_E_ARG, .file = path, .format = "indexed profile",
                         .field = "index version", .found = PGK_F("%u", t->index_version),
-                        .expected = PGK_F("%u to %d%s", first, PGK_INDEXED_LAST,
+                        .expected = PGK_F("%u to %d%s", first, PGK_INDEX_NOW,
                                           heap ? " for heap data" : ""),
                         .hint = "choose another --index-version, or a release with --to");
     if (!heap)
         return 0;
-    if (t->memprof_version > PGK_MEMPROF_LAST)
+    const struct pgk_memprof_version *v = pgk_memprof_version(t->memprof_version);
+    if (!v)
         return pgk_fail(err, PGK_E_ARG, .file = path, .format = "indexed profile",
                         .field = "MemProf version", .found = PGK_F("%u", t->memprof_version),
-                        .expected = PGK_F("%d to %d", PGK_MEMPROF_FIRST, PGK_MEMPROF_LAST),
+                        .expected = PGK_F("0 to %d", PGK_MEMPROF_NOW),
                         .hint = "choose another --memprof-version, or a release with --to");
-    if (t->memprof_version < 2 && t->index_version > 12)
+    if (pgk_index_since(t->index_version) > v->until)
         return pgk_fail(err, PGK_E_ARG, .file = path, .format = "indexed profile",
                         .field = "MemProf version",
                         .found = PGK_F("%u in index version %u", t->memprof_version,

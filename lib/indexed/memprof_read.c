@@ -372,11 +372,11 @@ static int read_section(struct reader *r, uint64_t off, struct pgk_indexed_info 
     PGK_TRY(pgk_cur_check(&after_version, r->err, "MemProf section"));
     if (version >= SMALLEST_OFFSET)
         version = 0;
-    else if (version > PGK_MEMPROF_LAST || !version)
+    else if (!pgk_memprof_version(version) || !version)
         return pgk_cur_reject(&c, r->err, PGK_E_VERSION, off, .record = "MemProf section",
                               .field = "version", .found = PGK_F("%" PRIu64, version),
                               .expected = PGK_F("1 to %d, or the offset of version 0",
-                                                PGK_MEMPROF_LAST),
+                                                PGK_MEMPROF_NOW),
                               .hint = "see pgokit formats for what is read");
     else
         c = after_version;

@@ -370,16 +370,14 @@ static int write_v3_rest(struct writer *w, struct pgk_err *err)
     return pgk_data_access_write(w->h, w->out, err);
 }
 
-/* V0 and V1 are always written with all fields, and with those only that LLVM 16 knows: it
- * refuses a file with others. */
-/* What nobody knows of any context is better not there than 0. */
+/* V0 and V1 are always written with all fields that LLVM 16 knows, as it refuses a file with
+ * others. Of later ones, what nobody knows of any context is better not there than 0. */
 static void choose_schema(struct writer *w, bool full)
 {
-    uint8_t end = w->version < 2 ? PGK_MIB_AccessHistogramSize : PGK_MIB_FIELDS;
+    const struct pgk_memprof_version *v = pgk_memprof_version(w->version);
     bool no_accesses = pgk_heap_lacks_accesses(w->h);
-    for (uint8_t id = 0; id < end; id++) {
-        bool wanted = full && !(no_accesses && pgk_mib_is_of_accesses(id));
-        if (!wanted && w->version >= 2 && !pgk_mib_is_compilers(id))
+    for (uint8_t id = 0; id < PGK_MIB_FIELDS; id++) {
+        if (!pgk_memprof_holds(v, id, full && !(no_accesses && pgk_mib_is_of_accesses(id))))
             continue;
         w->schema[w->n_fields++] = id;
         w->mib_size += pgk_mib_fields[id].bytes;

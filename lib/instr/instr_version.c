@@ -6,7 +6,9 @@
  * newer hashes for the newer only. Hashes of IR do not depend on it. */
 #include "instr_model.h"
 
-enum { LAST_OF_LONG_HASHES = 12, NEWEST = 13 };
+#include "indexed.def"
+
+enum { LAST_OF_LONG_HASHES = 12 };
 
 /* Hashes of functions with few branches pack one number of 6 bits for each; those of others
  * are spread over all bits, so that among many the upper bits tell. */
@@ -33,13 +35,13 @@ uint32_t pgk_instr_index_version(const struct pgk_instr *p, uint32_t wanted)
 {
     if (pgk_instr_origin(p) != PGK_INSTR_FRONT_END || hash_kind(p) != SHORT_HASHES)
         return wanted;
-    return NEWEST;
+    return PGK_INDEX_NOW;
 }
 
 uint32_t pgk_instr_lossless_version(const struct pgk_instr *p)
 {
     bool shortens = pgk_instr_origin(p) == PGK_INSTR_FRONT_END && hash_kind(p) != SHORT_HASHES;
-    return shortens ? LAST_OF_LONG_HASHES : NEWEST;
+    return shortens ? LAST_OF_LONG_HASHES : PGK_INDEX_NOW;
 }
 
 uint64_t pgk_instr_written_hash(const struct pgk_instr *p, uint64_t hash, uint32_t index_version)

@@ -185,7 +185,7 @@ static inline void sample_write_dump(struct pgk_sink *out, const struct sample_d
         for (enum pgk_mib_id id = 0; id < PGK_MIB_FIELDS; id++) {
             const struct pgk_mib_field *f = &pgk_mib_fields[id];
             uint64_t v = id == PGK_MIB_AccessHistogramSize ? b->hist_count : b->mib.v[id];
-            if (d->version >= f->first && d->version <= f->last)
+            if (d->version >= f->first)
                 pgk_sink_bytes(out, &v, f->bytes);
         }
         for (uint32_t e = 0; e < b->hist_count; e++)

@@ -139,26 +139,6 @@ static void test_any_order(void **state)
         }
 }
 
-/* docs/formats/raw-heap.md section 4.1 */
-static void test_histogram_code(void **state)
-{
-    (void)state;
-    const struct {
-        uint64_t count;
-        uint16_t code;
-    } known[] = {{0, 0}, {4095, 0x0fff}, {4335, 0x1878}, {8415, 0x2838}, {200200, 0x6c39},
-                 {14000200, 0xcd5b}, {UINT64_C(4095) << 15, 0xffff}, {UINT64_MAX, 0xffff}};
-    for (size_t i = 0; i < PGK_COUNTOF(known); i++)
-        assert_int_equal(pgk_heap_raw_code(known[i].count), known[i].code);
-    uint64_t seed = 1;
-    for (int i = 0; i < 100000; i++) {
-        uint64_t count = test_random(&seed) % (UINT64_C(4095) << 15) >> i % 27,
-                 back = pgk_heap_raw_decode(pgk_heap_raw_code(count));
-        assert_true(back >= count && back - count <= count / 2048 + 1);
-        assert_int_equal(pgk_heap_raw_code(back), pgk_heap_raw_code(count));
-    }
-}
-
 static void test_fixed_program(void **state)
 {
     (void)state;
@@ -256,8 +236,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_round_trip),     cmocka_unit_test(test_frames_survive),
-        cmocka_unit_test(test_any_order),      cmocka_unit_test(test_histogram_code),
-        cmocka_unit_test(test_fixed_program),  cmocka_unit_test(test_two_segments),
+        cmocka_unit_test(test_any_order),      cmocka_unit_test(test_fixed_program),
+        cmocka_unit_test(test_two_segments),
         cmocka_unit_test(test_refusals),       cmocka_unit_test(test_out_of_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -44,14 +44,14 @@ static void assert_same_text(const struct pgk_instr *a, const struct pgk_instr *
 static void test_versions(void **state)
 {
     (void)state;
-    for (uint32_t index = PGK_INDEXED_FIRST; index <= PGK_INDEXED_LAST; index++)
+    for (uint32_t index = PGK_INDEX_FIRST; index <= PGK_INDEX_NOW; index++)
         for (uint64_t seed = 1; seed <= 20; seed++) {
             struct pgk_instr *p = sample_instr(), *back;
             struct pgk_heap *h = NULL;
             struct pgk_indexed_info info;
             struct pgk_instr_loss loss;
             size_t size, again;
-            bool with_heap = seed & 1 && index >= PGK_INDEXED_FIRST_HEAP;
+            bool with_heap = seed & 1 && index >= PGK_INDEX_FIRST_HEAP;
             sample_instr_fill(p, seed, 4 + 40 * (unsigned)(seed % 3),
                               ir | (seed % 4 == 0 ? SAMPLE_BIT(TEMPORAL) : 0), 1);
             if (with_heap) {

@@ -1,0 +1,37 @@
+/* What pgokit's runtime adds to a raw heap profile: records/heap_notes.def.
+ * docs/formats/interrupted-heap.md */
+#ifndef PGK_HEAP_RAW_NOTES_H
+#define PGK_HEAP_RAW_NOTES_H
+
+#include "cursor.h"
+
+#include "heap_notes.def"
+
+struct pgk_raw_notes {
+#define PGK_NOTE(name, meaning) uint64_t name;
+#include "heap_notes.def"
+#undef PGK_NOTE
+};
+enum {
+#define PGK_NOTES_FLAG(name, value, meaning) PGK_NOTE_##name = value,
+#include "heap_notes.def"
+#undef PGK_NOTES_FLAG
+};
+
+/* What a thread began in a context. */
+struct pgk_raw_begun {
+#define PGK_BEGUN(name, type, meaning) uint64_t name;
+#include "heap_notes.def"
+#undef PGK_BEGUN
+};
+
+/* The notes of dump number `dump`, whose MIB section is at `mib_off` and whose segments end at
+ * `segments_end`, from its start on, which is that of the file under `c`. All zeros where there
+ * are none: other writers leave no gap. */
+PGK_MUST_USE int pgk_raw_notes_read(struct pgk_cursor *c, uint32_t dump, uint64_t mib_off,
+                                    uint64_t segments_end, struct pgk_raw_notes *notes,
+                                    struct pgk_err *err);
+/* The next of the contexts begun, which the cursor stands in front of. */
+struct pgk_raw_begun pgk_raw_begun_read(struct pgk_cursor *c);
+
+#endif

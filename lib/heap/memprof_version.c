@@ -1,0 +1,23 @@
+/* The versions of the heap data in an indexed profile. */
+#include "memprof_version.h"
+
+#include "fail.h"
+
+static const struct pgk_memprof_version versions[] = {
+#define PGK_MEMPROF_VERSION(version, since, until, schema, last_tag, extras) \
+    {version, since, until, PGK_MEMPROF_SCHEMA_##schema, last_tag, extras},
+#include "memprof_versions.def"
+#undef PGK_MEMPROF_VERSION
+};
+_Static_assert(PGK_COUNTOF(versions) == PGK_MEMPROF_NOW + 1, "the newest version is last");
+
+const struct pgk_memprof_version *pgk_memprof_version(uint64_t version)
+{
+    return version < PGK_COUNTOF(versions) ? &versions[version] : NULL;
+}
+
+bool pgk_memprof_holds(const struct pgk_memprof_version *v, enum pgk_mib_id id, bool full_schema)
+{
+    return pgk_mib_fields[id].tag <= v->last_tag &&
+           (full_schema || v->schema == PGK_MEMPROF_SCHEMA_ALL || pgk_mib_is_compilers(id));
+}

@@ -1,0 +1,25 @@
+/* What the versions of the heap data in an indexed profile can hold: records/memprof_versions.def.
+ */
+#ifndef PGK_MEMPROF_VERSION_H
+#define PGK_MEMPROF_VERSION_H
+
+#include "mib.h"
+
+#include "memprof_versions.def"
+
+enum pgk_memprof_schema { PGK_MEMPROF_SCHEMA_ALL, PGK_MEMPROF_SCHEMA_CHOSEN };
+
+struct pgk_memprof_version {
+    uint32_t version;
+    uint32_t since, until; /* releases of LLVM that read it */
+    enum pgk_memprof_schema schema;
+    uint8_t last_tag;
+    bool extras; /* callees and data access profiles */
+};
+/* The row of a version, or NULL. */
+const struct pgk_memprof_version *pgk_memprof_version(uint64_t version);
+
+/* Can the version hold the field; in a full schema, or in one of the compiler's fields? */
+bool pgk_memprof_holds(const struct pgk_memprof_version *v, enum pgk_mib_id id, bool full_schema);
+
+#endif
