@@ -33,25 +33,24 @@ static void print_heaviest(const struct pgk_heap *heap)
 int main(int argc, char **argv)
 {
     struct pgk_err err = {0};
-    struct pgk_heap *raw = NULL, *heap = NULL;
+    struct pgk_heap *heap = NULL;
     struct pgk_binaries *binaries = NULL;
     if (argc != 3) {
         fprintf(stderr, "usage: %s PROFRAW BINARY\n", argv[0]);
         return 1;
     }
-    int status = pgk_heap_new(&raw, &err);
+    int status = pgk_heap_new(&heap, &err);
     if (!status)
-        status = pgk_heap_read(raw, argv[1], NULL, &err);
+        status = pgk_heap_read(heap, argv[1], NULL, &err);
     if (!status)
         status = pgk_binaries_new(&binaries, NULL, &err);
     if (!status)
         status = pgk_binaries_add(binaries, argv[2], &err);
     if (!status)
-        status = pgk_heap_symbolise(&heap, raw, binaries, NULL, &err);
+        status = pgk_heap_symbolise(&heap, binaries, NULL, NULL, &err);
     if (!status)
         print_heaviest(heap);
     pgk_heap_close(&heap);
-    pgk_heap_close(&raw);
     pgk_binaries_close(&binaries);
     return status ? fail(&err) : 0;
 }

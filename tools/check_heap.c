@@ -53,7 +53,7 @@ static int write_again(const struct pgk_heap *heap, const struct pgk_file_info *
                    .frame_ids = newest ? 2 : 1},
         .full_schema = info->full_schema,
     };
-    return pgk_indexed_write(heap, output, &opts, err);
+    return pgk_indexed_write(heap, NULL, output, &opts, err);
 }
 
 static int repair(const char *path, const char *output, struct pgk_err *err)

@@ -36,7 +36,7 @@ int cli_prune(const struct cli_prune *prune, const struct cli_common *common,
               struct pgk_heap **heap, struct pgk_err *err);
 
 /* Replaces addresses by source frames, where there are any; they need binaries. `for_llvm`: as
- * pgk_heap_symbolise_for_llvm. */
+ * in struct pgk_heap_symbolise_opts. */
 int cli_symbolise_heap(const struct cli_verb *verb, const struct cli_common *common, bool for_llvm,
                        struct pgk_heap **heap, struct pgk_heap_symbolised *done,
                        struct pgk_err *err);

@@ -160,11 +160,12 @@ static int prepare(struct convert *c, struct pgk_heap **heap, struct cli_list *l
     }
     c->common.symbols_suffice = pgk_heap_lacks_accesses(*heap);
     int status = cli_open_binaries(&c->common, &binaries, err);
-    if (!status)
-        status = raw ? pgk_heap_rebase(&prepared, *heap, binaries, c->target.version, err)
-                     : pgk_heap_symbolise(&prepared, *heap, binaries, &c->symbolised, err);
+    if (!status && raw)
+        status = pgk_heap_rebase(&prepared, *heap, binaries, c->target.version, err);
+    else if (!status)
+        status = pgk_heap_symbolise(heap, binaries, NULL, &c->symbolised, err);
     pgk_binaries_close(&binaries);
-    if (!status) {
+    if (!status && raw) {
         pgk_heap_close(heap);
         *heap = prepared;
     }
@@ -183,7 +184,7 @@ static int write_output(struct convert *c, const struct pgk_heap *heap, struct p
     case PGK_HEAP_INDEXED:
         break;
     }
-    return pgk_indexed_write(heap, c->output, &c->indexed, err);
+    return pgk_indexed_write(heap, NULL, c->output, &c->indexed, err);
 }
 
 static int report(const struct convert *c, const struct cli_list *losses)

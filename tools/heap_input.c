@@ -18,7 +18,7 @@ static int name_frames(struct heap_input *in, struct pgk_binaries *binaries, str
 {
     if (!pgk_heap_needs_binaries(in->heap))
         return pgk_heap_name_functions(in->heap, binaries, err);
-    return pgk_heap_symbolise_in_place(&in->heap, binaries, &in->symbolised, err);
+    return pgk_heap_symbolise(&in->heap, binaries, NULL, &in->symbolised, err);
 }
 
 static int read_file(struct heap_input *in, const char *path, struct pgk_err *err)

@@ -20,8 +20,8 @@ int cli_symbolise_heap(const struct cli_verb *verb, const struct cli_common *com
     int status = cli_open_binaries(&for_all, &binaries, err);
     if (status)
         return status;
-    status = for_llvm ? pgk_heap_symbolise_for_llvm(heap, binaries, done, err)
-                      : pgk_heap_symbolise_in_place(heap, binaries, done, err);
+    const struct pgk_heap_symbolise_opts opts = {.struct_size = sizeof opts, .for_llvm = for_llvm};
+    status = pgk_heap_symbolise(heap, binaries, &opts, done, err);
     pgk_binaries_close(&binaries);
     return status;
 }

@@ -143,8 +143,11 @@ static int save(const struct merge *m, struct pgk_heap *heap, struct pgk_err *er
 {
     if (m->partial)
         return pgk_heap_partial_save(heap, m->output, err);
-    return m->yaml ? pgk_heap_yaml_save(heap, m->output, err)
-                   : pgk_indexed_write_last(heap, m->output, &m->write, err);
+    if (m->yaml)
+        return pgk_heap_yaml_save(heap, m->output, err);
+    struct pgk_indexed_write_opts opts = m->write;
+    opts.consumed = heap;
+    return pgk_indexed_write(heap, NULL, m->output, &opts, err);
 }
 
 /* What is not in the output although it was in the input; only said once the output is

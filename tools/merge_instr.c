@@ -325,7 +325,7 @@ static int write_output(const struct merge *m, struct pgk_err *err)
     if (m->form == RAW)
         return pgk_instr_raw_save(m->instr, m->output, m->raw_version, err);
     const struct pgk_instr *instr = pgk_instr_origin(m->instr) == PGK_INSTR_NONE ? NULL : m->instr;
-    return pgk_indexed_write_all(m->heap, instr, m->output, &m->write, err);
+    return pgk_indexed_write(m->heap, instr, m->output, &m->write, err);
 }
 
 static bool warn_lost(size_t n, const char *what, const char *why)

@@ -60,6 +60,8 @@ const char *pgk_mib_label_rule(enum pgk_mib_label label);
 struct pgk_heap;
 
 int pgk_heap_new(struct pgk_heap **heap, struct pgk_err *err);
+/* A new profile that holds what `from` does. */
+int pgk_heap_copy(struct pgk_heap **into, const struct pgk_heap *from, struct pgk_err *err);
 /* Nulls the pointer; accepts NULL. */
 void pgk_heap_close(struct pgk_heap **heap);
 
@@ -124,25 +126,22 @@ struct pgk_heap_symbolised {
     uint64_t bytes_dropped;               /* TotalSize of those */
 };
 
-/* A new profile in which address frames are replaced by the source frames of the
- * binaries' debug information, and contexts with equal stacks are added up. Frames
- * of the profiling runtime and addresses without debug information are dropped, as
- * LLVM does (docs/formats/raw-heap.md section 9). `from` is not changed. PGK_E_MISMATCH if the
- * profile has addresses but none lies in a given binary; PGK_E_NODEBUG; PGK_E_EMPTY if
- * no context is left. `done` may be NULL. */
-int pgk_heap_symbolise(struct pgk_heap **into, const struct pgk_heap *from,
-                       struct pgk_binaries *binaries, struct pgk_heap_symbolised *done,
-                       struct pgk_err *err);
+struct pgk_heap_symbolise_opts {
+    size_t struct_size; /* sizeof(struct pgk_heap_symbolise_opts) */
+    bool for_llvm;      /* the profile will be written as LLVM's indexed or YAML form and nothing
+                           else: already here, functions of one GUID become one and line offsets
+                           are cut to 16 bits. Takes half the memory where that joins anything */
+};
 
-/* The same, where the old profile is not needed any more: takes less memory. On failure `*heap`
- * is only good for closing. */
-int pgk_heap_symbolise_in_place(struct pgk_heap **heap, struct pgk_binaries *binaries,
-                                struct pgk_heap_symbolised *done, struct pgk_err *err);
-/* The same for a profile that will be written as LLVM's indexed or YAML form and nothing else:
- * already here, functions of one GUID become one and line offsets are cut to 16 bits. Takes half
- * the memory again where that joins anything. */
-int pgk_heap_symbolise_for_llvm(struct pgk_heap **heap, struct pgk_binaries *binaries,
-                                struct pgk_heap_symbolised *done, struct pgk_err *err);
+/* Replaces the profile by one in which address frames are source frames, by the binaries' debug
+ * information, and contexts with equal stacks are added up. Frames of the profiling runtime and
+ * addresses without debug information are dropped, as LLVM does (docs/formats/raw-heap.md section
+ * 9). Whoever needs the addresses afterwards makes a copy before (pgk_heap_copy). PGK_E_MISMATCH
+ * if the profile has addresses but none lies in a given binary; PGK_E_NODEBUG; PGK_E_EMPTY if no
+ * context is left. On failure `*heap` is only good for closing. `opts` and `done` may be NULL. */
+int pgk_heap_symbolise(struct pgk_heap **heap, struct pgk_binaries *binaries,
+                       const struct pgk_heap_symbolise_opts *opts,
+                       struct pgk_heap_symbolised *done, struct pgk_err *err);
 
 /* Functions that LLVM's formats take for another one of the profile, because they know functions
  * by a hash of the linkage name alone: statics of one name in several files. */
@@ -245,16 +244,10 @@ struct pgk_indexed_write_opts {
     struct pgk_indexed_target target;
     bool full_schema; /* all MIB fields; default only those the compiler uses */
     unsigned threads; /* to use at most; 0: one per processor. Changes no byte */
+    struct pgk_heap *consumed; /* NULL, or the heap profile that is written, if it is not needed
+                                  afterwards: takes less memory, and leaves it without contexts,
+                                  good for pgk_heap_same_named and closing alone */
 };
-/* Writes an indexed profile (.profdata) to `path` ("-": standard output), whole or not
- * at all. Deterministic: equal profiles give equal bytes. PGK_E_EMPTY without
- * contexts, PGK_E_ARG for an unsupported pair of versions or address frames left. */
-int pgk_indexed_write(const struct pgk_heap *heap, const char *path,
-                      const struct pgk_indexed_write_opts *opts, struct pgk_err *err);
-/* The same for a profile that is not needed any more: takes less memory, and leaves it without
- * contexts, good for pgk_heap_same_named and closing alone. */
-int pgk_indexed_write_last(struct pgk_heap *heap, const char *path,
-                           const struct pgk_indexed_write_opts *opts, struct pgk_err *err);
 
 /* Writes a raw profile of version 1 to 5 to `path` ("-": standard output), whole or not at all,
  * from a profile that was not symbolised. Deterministic. PGK_E_EMPTY without contexts, PGK_E_ARG

@@ -180,12 +180,14 @@ uint32_t pgk_instr_index_version(const struct pgk_instr *profile, uint32_t wante
 /* The newest index version at which nothing of the profile is lost. */
 uint32_t pgk_instr_lossless_version(const struct pgk_instr *profile);
 
-/* Writes one indexed profile (.profdata) with counters, heap data or both: either may be NULL.
- * What pgk_indexed_write says holds here, too; index versions are 5 to 13 without heap
- * data. */
-int pgk_indexed_write_all(const struct pgk_heap *heap, const struct pgk_instr *instr,
-                          const char *path, const struct pgk_indexed_write_opts *opts,
-                          struct pgk_err *err);
+/* Writes an indexed profile (.profdata) with heap data, counters or both to `path` ("-": standard
+ * output), whole or not at all; either may be NULL. Deterministic: equal profiles give equal
+ * bytes. Index versions are 5 to 13, with heap data 8 to 13. PGK_E_EMPTY without contexts or
+ * functions, PGK_E_ARG for an unsupported pair of versions, or address frames left,
+ * PGK_E_MISMATCH with conflicts. */
+int pgk_indexed_write(const struct pgk_heap *heap, const struct pgk_instr *instr,
+                      const char *path, const struct pgk_indexed_write_opts *opts,
+                      struct pgk_err *err);
 
 #pragma GCC visibility pop
 #ifdef __cplusplus

@@ -60,6 +60,153 @@ int pgk_sample_finish(struct pgk_sample *profile, struct pgk_err *err);
 /* Of a finished profile. */
 void pgk_sample_info(const struct pgk_sample *profile, struct pgk_sample_info *info);
 
+/* ---- walking ----
+ *
+ * A node is a function, a calling context, or a function inlined in one; 0 is none. Nodes and
+ * strings belong to the finished profile and live until it is changed or closed. Any number of
+ * threads may walk a profile that none changes:
+ *
+ *     for (size_t i = 0; i < pgk_sample_functions(profile); i++) {
+ *         uint32_t node = pgk_sample_function_at(profile, i);
+ *         struct pgk_sample_function f = {.struct_size = sizeof f};
+ *         struct pgk_sample_record r = {.struct_size = sizeof r, .node = node};
+ *         pgk_sample_get(profile, node, &f);
+ *         while (pgk_sample_next_record(profile, &r))
+ *             if (r.kind == PGK_SAMPLE_LINE)
+ *                 printf("%s+%u: %lu\n", f.name, r.line, r.count);
+ *     } */
+
+/** Functions, or contexts, with a profile of their own; 0 if the profile is not finished. */
+size_t pgk_sample_functions(const struct pgk_sample *profile);
+/** The node of one of them, 0 <= i < pgk_sample_functions(), the one with the most samples first;
+ * else 0. */
+uint32_t pgk_sample_function_at(const struct pgk_sample *profile, size_t i);
+/** The node of a function on its own, outside of any context, by its linkage name or its GUID in
+ * decimal; 0 if it has no profile of its own. */
+uint32_t pgk_sample_find_function(const struct pgk_sample *profile, const char *name);
+
+/** What a node is. */
+struct pgk_sample_function {
+    size_t struct_size;     /**< sizeof(struct pgk_sample_function), set by the caller */
+    const char *name;       /**< linkage name; "": known by its GUID alone */
+    uint64_t guid;          /**< of a name that is not known; else 0, see pgk_sample_guid() */
+    uint64_t total;         /**< samples in it and in what is inlined into it */
+    uint64_t head;          /**< samples that entered it */
+    uint64_t checksum;      /**< of a profile by probes: of the control flow graph; else 0 */
+    uint32_t attributes;    /**< bits of enum pgk_sample_attribute */
+    uint32_t caller;        /**< node that it is inlined into or called from; 0: none. The caller
+                                 of a context need not have a profile of its own */
+    uint32_t line;          /**< of the call in the caller: lines behind its first, or probe id */
+    uint32_t discriminator; /**< of the call in the caller; 0: none */
+    bool inlined;           /**< into the caller; else a function or a calling context */
+};
+/** Fills in `function`; false, with nothing done, if there is no such node. */
+bool pgk_sample_get(const struct pgk_sample *profile, uint32_t node,
+                    struct pgk_sample_function *function);
+/** The functions inlined into a node, ordered by place: the first one, or 0. */
+uint32_t pgk_sample_first_inlinee(const struct pgk_sample *profile, uint32_t node);
+/** The one behind `inlinee` in the same node, or 0. */
+uint32_t pgk_sample_next_inlinee(const struct pgk_sample *profile, uint32_t inlinee);
+
+/** What a record counts. */
+enum pgk_sample_record_kind {
+    PGK_SAMPLE_LINE,   /**< samples of a line or probe */
+    PGK_SAMPLE_TARGET, /**< calls from there to a function */
+    PGK_SAMPLE_TYPE,   /**< objects of a type, named by its virtual table, that were used there */
+};
+/** A count at a place of a node. */
+struct pgk_sample_record {
+    size_t struct_size; /**< sizeof(struct pgk_sample_record), set by the caller */
+    uint32_t node;      /**< whose records; set by the caller */
+    uint32_t position;  /**< 0 in the beginning; then of pgk_sample_next_record() alone */
+    enum pgk_sample_record_kind kind; /**< what is counted */
+    uint32_t line;          /**< lines behind the function's first, or probe id */
+    uint32_t discriminator; /**< 0: none */
+    uint64_t count;         /**< samples, calls or objects; sums stop at 2^64 - 1 */
+    const char *name;       /**< of the target or type; "": known by its GUID alone, or a line */
+    uint64_t guid;          /**< of a name that is not known; else 0, see pgk_sample_guid() */
+};
+/** Goes on to the next record of a node, ordered by place, a line before its targets and those
+ * before its types; false behind the last one. */
+bool pgk_sample_next_record(const struct pgk_sample *profile, struct pgk_sample_record *record);
+
+/** Symbol 0 <= i < n_symbols of the list of the program's symbols (pgk_sample_info()); else
+ * NULL. */
+const char *pgk_sample_symbol_at(const struct pgk_sample *profile, size_t i);
+/** The GUID that compilers know a name by: the first 8 bytes of its MD5, least significant first;
+ * of a GUID in decimal that number. Thread-safe. */
+uint64_t pgk_sample_guid(const char *name);
+
+/* ---- building ----
+ *
+ * From the caller's own samples, in any order; what is added twice is added up. Nodes that these
+ * functions give are good for adding to the profile until it is finished, and for walking it
+ * afterwards. One thread per profile. All return PGK_E_ARG for a finished profile, for a node that
+ * is not there and for an empty name or one with a line break, PGK_E_LIMIT for a line beyond 65535
+ * and for functions that are nested 1000 deep, and PGK_E_NOMEM; after any failure the profile is
+ * as it was and can be added to.
+ *
+ *     pgk_sample_new(&profile, &err);
+ *     pgk_sample_build_function(profile, "main", &main_node, &err);
+ *     pgk_sample_build_line(profile, main_node, 4, 0, 120, &err);
+ *     pgk_sample_build_inlinee(profile, main_node, 4, 0, "parse", &parse_node, &err);
+ *     pgk_sample_build_line(profile, parse_node, 1, 0, 80, &err);
+ *     pgk_sample_build_totals(profile, &err);
+ *     pgk_sample_finish(profile, &err);
+ *
+ * A name that is a decimal number above 2^32 is the GUID of a function. */
+
+/** Says what a new profile is: context-sensitive, and by probes (whose ids stand for lines, and
+ * whose functions have checksums). To be called before anything is added; without it, a profile
+ * is by lines and without contexts. */
+int pgk_sample_build_kind(struct pgk_sample *profile, bool contexts, bool probes,
+                          struct pgk_err *err);
+/** Adds a function, or finds the one of this linkage name; `*node` is its node. */
+int pgk_sample_build_function(struct pgk_sample *profile, const char *name, uint32_t *node,
+                              struct pgk_err *err);
+/** A call on the way to a context. */
+struct pgk_sample_call {
+    const char *function;   /**< linkage name of the caller */
+    uint32_t line;          /**< of the call: lines behind the caller's first, or probe id */
+    uint32_t discriminator; /**< 0: none */
+};
+/** Adds, or finds, the context of function `name` called through `n` calls, outermost first.
+ * Callers need no profile of their own. PGK_E_ARG if the profile is not context-sensitive. */
+int pgk_sample_build_context(struct pgk_sample *profile, const struct pgk_sample_call *callers,
+                             size_t n, const char *name, uint32_t *node, struct pgk_err *err);
+/** Adds, or finds, the function `name` inlined at a place of `parent`. */
+int pgk_sample_build_inlinee(struct pgk_sample *profile, uint32_t parent, uint32_t line,
+                             uint32_t discriminator, const char *name, uint32_t *node,
+                             struct pgk_err *err);
+/** Adds samples of a place: `line` is counted from the function's first line (0 to 65535) or a
+ * probe id, `discriminator` tells blocks of a line apart (0: none). */
+int pgk_sample_build_line(struct pgk_sample *profile, uint32_t node, uint32_t line,
+                          uint32_t discriminator, uint64_t samples, struct pgk_err *err);
+/** Adds calls of the function `name` from a place. */
+int pgk_sample_build_target(struct pgk_sample *profile, uint32_t node, uint32_t line,
+                            uint32_t discriminator, const char *name, uint64_t calls,
+                            struct pgk_err *err);
+/** Adds objects of a type, named by its virtual table ("_ZTV5Shape"), used at a place. */
+int pgk_sample_build_type(struct pgk_sample *profile, uint32_t node, uint32_t line,
+                          uint32_t discriminator, const char *name, uint64_t objects,
+                          struct pgk_err *err);
+/** Adds to the node's samples in total, which include those of what is inlined into it, and to
+ * the samples that entered it. */
+int pgk_sample_build_counts(struct pgk_sample *profile, uint32_t node, uint64_t total,
+                            uint64_t head, struct pgk_err *err);
+/** Instead of totals by pgk_sample_build_counts(): sets the total of every node to the sum of its
+ * lines and of the totals inlined into it. To be called last; heads stay as they are. */
+int pgk_sample_build_totals(struct pgk_sample *profile, struct pgk_err *err);
+/** Sets the checksum of the control flow graph that the node's probes belong to. PGK_E_ARG if the
+ * profile is not by probes. */
+int pgk_sample_build_checksum(struct pgk_sample *profile, uint32_t node, uint64_t checksum,
+                              struct pgk_err *err);
+/** Adds attributes, bits of enum pgk_sample_attribute, to a node. */
+int pgk_sample_build_attributes(struct pgk_sample *profile, uint32_t node, uint32_t attributes,
+                                struct pgk_err *err);
+/** Adds a name to the list of the program's symbols. */
+int pgk_sample_build_symbol(struct pgk_sample *profile, const char *name, struct pgk_err *err);
+
 /* Numbers of records. Takes a walk over all of them. */
 struct pgk_sample_sizes {
     size_t inlinees, lines, targets, vtables;

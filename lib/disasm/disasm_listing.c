@@ -4,6 +4,7 @@
 #include "demangle.h"
 #include "hash.h"
 #include "mem.h"
+#include "opts.h"
 #include "probes.h"
 #include "u64_set.h"
 
@@ -414,17 +415,18 @@ static int run(struct pgk_disasm *d, struct pgk_err *err)
 int pgk_disasm(const char *path, const struct pgk_disasm_opts *opts, FILE *out,
                struct pgk_disasm_done *done, struct pgk_err *err)
 {
-    static const struct pgk_disasm_opts defaults = {.struct_size = sizeof defaults};
+    struct pgk_disasm_opts taken;
     static const struct pgk_disasm_style *const styles[] = {
         [PGK_DISASM_TEXT] = &pgk_disasm_text,
         [PGK_DISASM_LLVM] = &pgk_disasm_llvm,
         [PGK_DISASM_JSON] = &pgk_disasm_json,
     };
+    PGK_TRY(PGK_OPTS_TAKE(&taken, opts, err));
     struct pgk_disasm *d = pgk_mem_zalloc(1, sizeof *d);
     if (!d)
         return pgk_fail_nomem(err);
     d->path = path;
-    d->opts = opts ? opts : &defaults;
+    d->opts = &taken;
     d->style = styles[d->opts->format];
     d->out.file = out;
     int status = run(d, err);

@@ -3,6 +3,7 @@
 
 #include "export_out.h"
 #include "heap_page.h"
+#include "opts.h"
 
 const struct pgk_weight_text pgk_weight_texts[PGK_WEIGHTS] = {
     [PGK_WEIGHT_BYTES] = {"bytes", "alloc_space", "bytes"},
@@ -108,10 +109,11 @@ static int export_to(const void *ctx, struct pgk_sink *out, struct pgk_err *err)
 }
 
 int pgk_heap_export_save(const struct pgk_heap *heap, enum pgk_export format, const char *path,
-                         const struct pgk_export_opts *opts, struct pgk_err *err)
+                         const struct pgk_export_opts *given, struct pgk_err *err)
 {
-    struct pgk_export_opts defaults = {.struct_size = sizeof defaults};
-    struct request request = {heap, format, opts ? opts : &defaults};
+    struct pgk_export_opts taken, *opts = &taken;
+    PGK_TRY(PGK_OPTS_TAKE(opts, given, err));
+    struct request request = {heap, format, opts};
     if (!pgk_heap_contexts(heap))
         return pgk_fail(err, PGK_E_EMPTY, .file = path,
                         .hint = "the profile has no allocation contexts");

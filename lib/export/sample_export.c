@@ -1,6 +1,7 @@
 /* Sample profiles in the formats of other viewers: the choice of one, and what they share. */
 #include "sample_export.h"
 
+#include "opts.h"
 #include "sample_page.h"
 
 int pgk_sample_each_stack(const struct pgk_sample_tree *t, pgk_sample_stack_fn *fn, void *ctx,
@@ -90,11 +91,12 @@ static int export_to(const void *ctx, struct pgk_sink *out, struct pgk_err *err)
 }
 
 int pgk_sample_export_save(const struct pgk_sample *profile, enum pgk_export format,
-                           const char *path, const struct pgk_sample_export_opts *opts,
+                           const char *path, const struct pgk_sample_export_opts *given,
                            struct pgk_err *err)
 {
-    struct pgk_sample_export_opts defaults = {.struct_size = sizeof defaults};
-    struct request request = {profile, format, opts ? opts : &defaults};
+    struct pgk_sample_export_opts taken, *opts = &taken;
+    PGK_TRY(PGK_OPTS_TAKE(opts, given, err));
+    struct request request = {profile, format, opts};
     if (!profile->by_heat.n)
         return pgk_fail(err, PGK_E_EMPTY, .file = path, .hint = "the profile has no functions");
     return pgk_export_save(path, export_to, &request, err);

@@ -2,6 +2,7 @@
 #include "gen_priv.h"
 #include "line_contexts.h"
 #include "mem.h"
+#include "opts.h"
 #include "probes.h"
 #include "address_counts.h"
 
@@ -12,12 +13,13 @@
 int pgk_gen_new(struct pgk_gen **into, struct pgk_binaries *binaries,
                 const struct pgk_gen_opts *opts, struct pgk_err *err)
 {
+    struct pgk_gen_opts taken;
+    PGK_TRY(PGK_OPTS_TAKE(&taken, opts, err));
     struct pgk_gen *g = pgk_mem_zalloc(1, sizeof *g);
     if (!g)
         return pgk_fail_nomem(err);
     g->binaries = binaries;
-    if (opts)
-        g->opts = *opts;
+    g->opts = taken;
     g->contexts = g->opts.mode >= PGK_GEN_CONTEXTS;
     g->decided = g->opts.mode != PGK_GEN_AUTO;
     size_t n = pgk_binaries_count(binaries);

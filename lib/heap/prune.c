@@ -1,6 +1,7 @@
 /* Pruning: leaving out contexts that do not matter, and the far ends of stacks. */
 #include "binary_set.h"
 #include "function_name.h"
+#include "opts.h"
 #include "rekey.h"
 #include "u64_set.h"
 
@@ -222,24 +223,15 @@ static int run(struct prune *p)
     return 0;
 }
 
-static int check_opts(const struct pgk_heap *from, const struct pgk_heap_prune_opts *opts,
-                      struct pgk_err *err)
-{
-    if (opts->struct_size != sizeof *opts)
-        return pgk_fail(err, PGK_E_ARG, .field = "struct_size",
-                        .found = PGK_F("%zu", opts->struct_size),
-                        .expected = PGK_F("%zu", sizeof *opts),
-                        .hint = "set it to sizeof(struct pgk_heap_prune_opts)");
-    return pgk_heap_check_writable(from, NULL, "heap profile to prune", err);
-}
-
 int pgk_heap_prune(struct pgk_heap **into, const struct pgk_heap *from,
-                   const struct pgk_heap_prune_opts *opts, struct pgk_heap_pruned *done,
+                   const struct pgk_heap_prune_opts *given, struct pgk_heap_pruned *done,
                    struct pgk_err *err)
 {
     struct pgk_heap *to;
-    struct prune p = {.opts = opts, .err = err};
-    PGK_TRY(check_opts(from, opts, err));
+    struct pgk_heap_prune_opts opts;
+    struct prune p = {.opts = &opts, .err = err};
+    PGK_TRY(PGK_OPTS_TAKE(&opts, given, err));
+    PGK_TRY(pgk_heap_check_writable(from, NULL, "heap profile to prune", err));
     PGK_TRY(pgk_heap_new(&to, err));
     int status = pgk_rekey_begin(&p.k, to, from, err);
     if (!status)

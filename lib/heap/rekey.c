@@ -299,6 +299,18 @@ int pgk_heap_merge(struct pgk_heap *into, const struct pgk_heap *from, struct pg
     return copy_all(into, from, true, err);
 }
 
+int pgk_heap_copy(struct pgk_heap **into, const struct pgk_heap *from, struct pgk_err *err)
+{
+    struct pgk_heap *copy;
+    PGK_TRY(pgk_heap_new(&copy, err));
+    int status = pgk_heap_merge(copy, from, err);
+    if (status)
+        pgk_heap_close(&copy);
+    else
+        *into = copy;
+    return status;
+}
+
 /* As files hold it. */
 static uint64_t llvm_place(const struct pgk_frame *f)
 {

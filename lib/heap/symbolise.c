@@ -5,6 +5,7 @@
 #include "hash.h"
 #include "message.h"
 #include "module_match.h"
+#include "opts.h"
 #include "rekey.h"
 
 #include <inttypes.h>
@@ -406,15 +407,18 @@ static int begin_for_llvm(struct symbolise *s)
     return 0;
 }
 
-static int symbolise_in_place(struct pgk_heap **heap, struct pgk_binaries *binaries, bool for_llvm,
-                              struct pgk_heap_symbolised *done, struct pgk_err *err)
+int pgk_heap_symbolise(struct pgk_heap **heap, struct pgk_binaries *binaries,
+                       const struct pgk_heap_symbolise_opts *given,
+                       struct pgk_heap_symbolised *done, struct pgk_err *err)
 {
-    struct symbolise s = {.binaries = binaries, .for_llvm = for_llvm, .err = err};
+    struct pgk_heap_symbolise_opts opts;
     struct pgk_heap *to;
+    PGK_TRY(PGK_OPTS_TAKE(&opts, given, err));
+    struct symbolise s = {.binaries = binaries, .for_llvm = opts.for_llvm, .err = err};
     PGK_TRY(pgk_heap_new(&to, err));
     int status = pgk_rekey_begin(&s.k, to, *heap, err);
     s.k.taken = *heap;
-    if (!status && for_llvm)
+    if (!status && opts.for_llvm)
         status = begin_for_llvm(&s);
     if (!status)
         status = run(&s, done);
@@ -434,34 +438,6 @@ static int symbolise_in_place(struct pgk_heap **heap, struct pgk_binaries *binar
     pgk_heap_close(heap);
     *heap = to;
     return 0;
-}
-
-int pgk_heap_symbolise_in_place(struct pgk_heap **heap, struct pgk_binaries *binaries,
-                                struct pgk_heap_symbolised *done, struct pgk_err *err)
-{
-    return symbolise_in_place(heap, binaries, false, done, err);
-}
-
-int pgk_heap_symbolise_for_llvm(struct pgk_heap **heap, struct pgk_binaries *binaries,
-                                struct pgk_heap_symbolised *done, struct pgk_err *err)
-{
-    return symbolise_in_place(heap, binaries, true, done, err);
-}
-
-int pgk_heap_symbolise(struct pgk_heap **into, const struct pgk_heap *from,
-                       struct pgk_binaries *binaries, struct pgk_heap_symbolised *done,
-                       struct pgk_err *err)
-{
-    struct pgk_heap *copy;
-    PGK_TRY(pgk_heap_new(&copy, err));
-    int status = pgk_heap_merge(copy, from, err);
-    if (!status)
-        status = pgk_heap_symbolise_in_place(&copy, binaries, done, err);
-    if (status)
-        pgk_heap_close(&copy);
-    else
-        *into = copy;
-    return status;
 }
 
 /* Naming functions that are known by GUID only. */

@@ -1,5 +1,6 @@
 /* Writer of the indexed container. docs/formats/indexed-heap.md section 1. */
 #include "indexed.h"
+#include "opts.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -111,9 +112,7 @@ static int write_file(const struct pgk_heap *heap, struct pgk_heap *taken,
     return 0;
 }
 
-/* `taken`: the heap profile, if parts of it may be given back; else NULL. */
-static int write_all(const struct pgk_heap *heap, struct pgk_heap *taken,
-                     const struct pgk_instr *instr, const char *path,
+static int write_all(const struct pgk_heap *heap, const struct pgk_instr *instr, const char *path,
                      const struct pgk_indexed_write_opts *opts, struct pgk_err *err)
 {
     PGK_TRY(check_target(&opts->target, heap != NULL, path, err));
@@ -123,7 +122,7 @@ static int write_all(const struct pgk_heap *heap, struct pgk_heap *taken,
         PGK_TRY(pgk_instr_check_writable(instr, path, "indexed profile", err));
     struct pgk_sink *out;
     PGK_TRY(pgk_sink_open(&out, path, err));
-    int status = write_file(heap, taken, instr, out, opts, err);
+    int status = write_file(heap, opts->consumed, instr, out, opts, err);
     if (status) {
         pgk_sink_drop(&out);
         return status;
@@ -131,21 +130,17 @@ static int write_all(const struct pgk_heap *heap, struct pgk_heap *taken,
     return pgk_sink_commit(&out, err);
 }
 
-int pgk_indexed_write_all(const struct pgk_heap *heap, const struct pgk_instr *instr,
-                          const char *path, const struct pgk_indexed_write_opts *opts,
-                          struct pgk_err *err)
+int pgk_indexed_write(const struct pgk_heap *heap, const struct pgk_instr *instr,
+                      const char *path, const struct pgk_indexed_write_opts *given,
+                      struct pgk_err *err)
 {
-    return write_all(heap, NULL, instr, path, opts, err);
-}
-
-int pgk_indexed_write(const struct pgk_heap *heap, const char *path,
-                      const struct pgk_indexed_write_opts *opts, struct pgk_err *err)
-{
-    return write_all(heap, NULL, NULL, path, opts, err);
-}
-
-int pgk_indexed_write_last(struct pgk_heap *heap, const char *path,
-                           const struct pgk_indexed_write_opts *opts, struct pgk_err *err)
-{
-    return write_all(heap, heap, NULL, path, opts, err);
+    struct pgk_indexed_write_opts opts;
+    PGK_TRY(PGK_OPTS_TAKE(&opts, given, err));
+    if (!given)
+        opts.target = targets[0];
+    if (opts.consumed && opts.consumed != heap)
+        return pgk_fail(err, PGK_E_ARG, .file = path, .format = "indexed profile",
+                        .field = "consumed", .found = "another profile",
+                        .expected = "the heap profile that is written");
+    return write_all(heap, instr, path, &opts, err);
 }

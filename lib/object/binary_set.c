@@ -4,6 +4,7 @@
 #include "elf_priv.h"
 #include "mem.h"
 #include "message.h"
+#include "opts.h"
 #include "symbol_cache.h"
 #include "symbol_names.h"
 #include "sysroot.h"
@@ -71,31 +72,19 @@ static void free_all(name_vec *names)
     pgk_vec_free(names);
 }
 
-int pgk_binaries_new(struct pgk_binaries **out, const struct pgk_binaries_opts *opts,
+int pgk_binaries_new(struct pgk_binaries **out, const struct pgk_binaries_opts *given,
                      struct pgk_err *err)
 {
-    const struct pgk_binaries_opts defaults = {.struct_size = sizeof defaults};
-    if (!opts)
-        opts = &defaults;
-    if (opts->struct_size < sizeof *opts)
-        return pgk_fail(err, PGK_E_ARG, .field = "struct_size",
-                        .found = PGK_F("%zu", opts->struct_size),
-                        .expected = PGK_F("at least %zu", sizeof *opts),
-                        .hint = "set it to sizeof(struct pgk_binaries_opts)");
-    const uint8_t *tail = (const uint8_t *)opts;
-    for (size_t i = sizeof *opts; i < opts->struct_size; i++)
-        if (tail[i])
-            return pgk_fail(err, PGK_E_ARG, .field = "struct pgk_binaries_opts",
-                            .found = "an option that this library does not know",
-                            .hint = "link with a newer libpgokit");
+    struct pgk_binaries_opts opts;
+    PGK_TRY(PGK_OPTS_TAKE(&opts, given, err));
     struct pgk_binaries *set = pgk_mem_zalloc(1, sizeof *set);
     if (!set)
         return pgk_fail_nomem(err);
-    set->threads = opts->threads;
-    set->symbols_suffice = opts->symbols_suffice;
-    if (!copy_all(&set->debug_dirs, opts->debug_dirs, opts->n_debug_dirs) ||
-        !copy_all(&set->sysroots, opts->sysroots, opts->n_sysroots) || !add_debug_dirs(set) ||
-        (opts->cache_folder && !(set->cache_folder = pgk_mem_strdup(opts->cache_folder)))) {
+    set->threads = opts.threads;
+    set->symbols_suffice = opts.symbols_suffice;
+    if (!copy_all(&set->debug_dirs, opts.debug_dirs, opts.n_debug_dirs) ||
+        !copy_all(&set->sysroots, opts.sysroots, opts.n_sysroots) || !add_debug_dirs(set) ||
+        (opts.cache_folder && !(set->cache_folder = pgk_mem_strdup(opts.cache_folder)))) {
         pgk_binaries_close(&set);
         return pgk_fail_nomem(err);
     }

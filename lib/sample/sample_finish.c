@@ -2,6 +2,7 @@
 #include "sample_model.h"
 
 #include "keyed_sort.h"
+#include "opts.h"
 #include "sample_recs.h"
 
 #include <assert.h>
@@ -358,14 +359,13 @@ static size_t count_attributed(const struct pgk_sample *p)
 
 void pgk_sample_info(const struct pgk_sample *p, struct pgk_sample_info *info)
 {
-    size_t size = info->struct_size;
     struct pgk_sample_info i = {
-        .struct_size = size, .contexts = p->kind.contexts, .probes = p->kind.probes,
+        .contexts = p->kind.contexts, .probes = p->kind.probes,
         .preinlined = p->preinlined, .flow_discriminators = p->fs, .partial = p->partial,
         .names_missing = pgk_sample_names_unspelled(&p->names), .symbols = p->has_symbols,
         .vtables = any_vtables(p), .functions = p->by_heat.n, .conflicts = p->lost,
         .conflict_samples = p->lost_samples, .attributed = count_attributed(p),
         .n_symbols = p->symbols && p->symbols->strs.n ? p->symbols->strs.n - 1 : 0,
     };
-    memcpy(info, &i, size < sizeof i ? size : sizeof i);
+    PGK_RESULT_GIVE(info, &i);
 }

@@ -1,6 +1,7 @@
 /* Profiles with another layout: contexts as inlinees, or nothing nested at all. */
 #include "sample_layout.h"
 
+#include "opts.h"
 #include "sample_recs.h"
 
 /* ---- nested to flat ---- */
@@ -310,8 +311,7 @@ int pgk_sample_trim(struct pgk_sample **profile, const struct pgk_sample_trim_op
                     struct pgk_err *err)
 {
     struct trimmer t = {0};
-    size_t size = opts->struct_size;
-    memcpy(&t.opts, opts, size < sizeof t.opts ? size : sizeof t.opts);
+    PGK_TRY(PGK_OPTS_TAKE(&t.opts, opts, err));
     t.threshold = t.opts.cold_below;
     if (!(*profile)->kind.contexts || (!t.opts.merge && !t.opts.trim))
         return 0;

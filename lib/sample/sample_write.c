@@ -1,5 +1,6 @@
 /* Writing a sample profile in any encoding, and cutting it to size. */
 #include "sample_binary.h"
+#include "opts.h"
 #include "sample_text.h"
 
 #include <math.h>
@@ -85,10 +86,10 @@ int pgk_sample_write(const struct pgk_sample *p, const char *path,
                      const struct pgk_sample_write_opts *given, struct pgk_sample_written *written,
                      struct pgk_err *err)
 {
-    struct pgk_sample_write_opts opts = {0};
+    struct pgk_sample_write_opts opts;
     struct pgk_sink *out = NULL;
-    size_t size = given ? given->struct_size : 0, n = p->by_heat.n;
-    memcpy(&opts, given, size < sizeof opts ? size : sizeof opts);
+    size_t n = p->by_heat.n;
+    PGK_TRY(PGK_OPTS_TAKE(&opts, given, err));
     if (opts.size_limit)
         PGK_TRY(cut_to_size(p, &opts, &n, err));
     PGK_TRY(pgk_sink_open(&out, path, err));

@@ -2,6 +2,7 @@
 #include "heap_align.h"
 #include "heap_stack_text.h"
 #include "heap_view.h"
+#include "opts.h"
 #include "pgokit/human.h"
 
 #include <json-c/json.h>
@@ -243,9 +244,11 @@ static void print_json(const struct diff *d)
 }
 
 int pgk_report_heap_diff(const struct pgk_heap *before, const struct pgk_heap *now,
-                         const struct pgk_diff_opts *opts, FILE *out,
+                         const struct pgk_diff_opts *given, FILE *out,
                          struct pgk_diff_figures *figures, struct pgk_err *err)
 {
+    struct pgk_diff_opts taken, *opts = &taken;
+    PGK_TRY(PGK_OPTS_TAKE(opts, given, err));
     struct diff d = {
         .before = before,
         .now = now,

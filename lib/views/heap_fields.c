@@ -2,6 +2,7 @@
 #include "heap_view.h"
 
 #include "mem.h"
+#include "opts.h"
 
 #include <inttypes.h>
 
@@ -67,9 +68,11 @@ static int print_record(void *ctx, const struct pgk_heap_record *r)
     return 0;
 }
 
-int pgk_report_heap_fields(const struct pgk_heap *heap, const struct pgk_report_opts *opts,
+int pgk_report_heap_fields(const struct pgk_heap *heap, const struct pgk_report_opts *given,
                            FILE *out, struct pgk_err *err)
 {
+    struct pgk_report_opts taken, *opts = &taken;
+    PGK_TRY(PGK_OPTS_TAKE(opts, given, err));
     size_t *order = NULL, n = pgk_heap_contexts(heap);
     if (opts->top)
         PGK_TRY(pgk_heap_ranking(heap, opts, &order, &n, err));

@@ -6,6 +6,7 @@
 #include "heap_view.h"
 
 #include "mem.h"
+#include "opts.h"
 
 #include <inttypes.h>
 #include <json-c/json.h>
@@ -195,9 +196,11 @@ static struct json_object *units_json(void)
     return o;
 }
 
-int pgk_report_heap_json(const struct pgk_heap *heap, const struct pgk_report_opts *opts, FILE *out,
-                         struct pgk_err *err)
+int pgk_report_heap_json(const struct pgk_heap *heap, const struct pgk_report_opts *given,
+                         FILE *out, struct pgk_err *err)
 {
+    struct pgk_report_opts taken, *opts = &taken;
+    PGK_TRY(PGK_OPTS_TAKE(opts, given, err));
     size_t *order = NULL, n = pgk_heap_contexts(heap);
     if (opts->top)
         PGK_TRY(pgk_heap_ranking(heap, opts, &order, &n, err));

@@ -4,6 +4,7 @@
 #include "heap_view.h"
 
 #include "mem.h"
+#include "opts.h"
 #include "pgokit/human.h"
 
 #include <stdlib.h>
@@ -142,9 +143,11 @@ static int print_advice(const struct table *t, struct pgk_err *err)
     return 0;
 }
 
-int pgk_report_heap_table(const struct pgk_heap *heap, const struct pgk_report_opts *opts,
+int pgk_report_heap_table(const struct pgk_heap *heap, const struct pgk_report_opts *given,
                           FILE *out, struct pgk_err *err)
 {
+    struct pgk_report_opts taken, *opts = &taken;
+    PGK_TRY(PGK_OPTS_TAKE(opts, given, err));
     struct table t = {.heap = heap,
                       .opts = opts,
                       .out = out,

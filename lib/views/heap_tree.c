@@ -1,6 +1,7 @@
 /* A heap profile as a tree of calling functions on a terminal. */
 #include "demangle.h"
 #include "heap_frames.h"
+#include "opts.h"
 #include "pgokit/human.h"
 #include "pgokit/report.h"
 
@@ -183,9 +184,11 @@ static int make_tree(struct tree *t, struct pgk_err *err)
     return link_branches(t, err);
 }
 
-int pgk_report_heap_tree(const struct pgk_heap *heap, const struct pgk_tree_opts *opts, FILE *out,
+int pgk_report_heap_tree(const struct pgk_heap *heap, const struct pgk_tree_opts *given, FILE *out,
                          struct pgk_err *err)
 {
+    struct pgk_tree_opts taken, *opts = &taken;
+    PGK_TRY(PGK_OPTS_TAKE(opts, given, err));
     struct tree t = {.heap = heap, .opts = opts, .out = out};
     int status = make_tree(&t, err);
     if (!status) {

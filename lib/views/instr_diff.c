@@ -2,6 +2,7 @@
 #include "instr_view.h"
 
 #include "mem.h"
+#include "opts.h"
 #include "pgokit/human.h"
 
 #include <json-c/json.h>
@@ -130,9 +131,11 @@ static void print_json(const struct diff *d, FILE *out)
 }
 
 int pgk_report_instr_diff(const struct pgk_instr *base, const struct pgk_instr *test,
-                          bool contextual, bool json, const struct pgk_instr_report_opts *opts,
+                          bool contextual, bool json, const struct pgk_instr_report_opts *given,
                           FILE *out, struct pgk_err *err)
 {
+    struct pgk_instr_report_opts taken, *opts = &taken;
+    PGK_TRY(PGK_OPTS_TAKE(opts, given, err));
     struct diff d = {0};
     PGK_TRY(pgk_instr_overlap(base, test, contextual, &d.overlap, err));
     PGK_TRY(find_changes(base, test, contextual, &d, err));

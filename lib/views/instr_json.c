@@ -2,6 +2,7 @@
 #include "instr_view.h"
 
 #include "mem.h"
+#include "opts.h"
 
 #include <inttypes.h>
 #include <json-c/json.h>
@@ -148,9 +149,11 @@ static struct json_object *ids_json(const struct pgk_instr *p)
     return ids;
 }
 
-int pgk_report_instr_json(const struct pgk_instr *p, const struct pgk_instr_report_opts *o,
+int pgk_report_instr_json(const struct pgk_instr *p, const struct pgk_instr_report_opts *given,
                           FILE *out, struct pgk_err *err)
 {
+    struct pgk_instr_report_opts taken, *o = &taken;
+    PGK_TRY(PGK_OPTS_TAKE(o, given, err));
     size_t *order, n;
     PGK_TRY(pgk_instr_ranking(p, o, &order, &n, err));
     fprintf(out, "{\n\"schema\": \"pgokit-instr-1\",\n\"instrumentation\": \"%s\",\n\"totals\": ",

@@ -3,6 +3,7 @@
 #include "instr_view.h"
 
 #include "mem.h"
+#include "opts.h"
 #include "pgokit/human.h"
 
 #include <inttypes.h>
@@ -126,9 +127,11 @@ static void print_function(const struct pgk_instr *p, size_t i, FILE *out)
             print_site(p, i, (enum pgk_value_kind)k, s, out);
 }
 
-int pgk_report_instr_table(const struct pgk_instr *p, const struct pgk_instr_report_opts *o,
+int pgk_report_instr_table(const struct pgk_instr *p, const struct pgk_instr_report_opts *given,
                            FILE *out, struct pgk_err *err)
 {
+    struct pgk_instr_report_opts taken, *o = &taken;
+    PGK_TRY(PGK_OPTS_TAKE(o, given, err));
     size_t *order, n;
     PGK_TRY(pgk_instr_ranking(p, o, &order, &n, err));
     if (o->function && !n) {

@@ -6,6 +6,7 @@
 #include "text_out.h"
 
 #include "mem.h"
+#include "opts.h"
 
 #include <inttypes.h>
 
@@ -82,8 +83,11 @@ static void print_node(void *ctx, uint32_t node, uint32_t depth, uint32_t first,
 }
 
 int pgk_report_probes_json(const struct pgk_probes *probes, const struct pgk_probe_index *index,
-                           const struct pgk_probe_report_opts *opts, FILE *out, struct pgk_err *err)
+                           const struct pgk_probe_report_opts *given, FILE *out,
+                           struct pgk_err *err)
 {
+    struct pgk_probe_report_opts taken, *opts = &taken;
+    PGK_TRY(PGK_OPTS_TAKE(opts, given, err));
     struct pgk_probe_stats stats;
     PGK_TRY(pgk_probe_stats(probes, index, &stats, err));
     struct json *j = pgk_mem_alloc(1, sizeof *j);

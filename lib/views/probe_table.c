@@ -1,5 +1,6 @@
 /* The pseudo probes of a program for people. */
 #include "probe_stats.h"
+#include "opts.h"
 #include "shown_names.h"
 #include "text_out.h"
 
@@ -147,9 +148,11 @@ static void list_node(void *ctx, uint32_t node, uint32_t depth, uint32_t first, 
 }
 
 int pgk_report_probes_table(const struct pgk_probes *probes, const struct pgk_probe_index *index,
-                            const struct pgk_probe_report_opts *opts, FILE *out,
+                            const struct pgk_probe_report_opts *given, FILE *out,
                             struct pgk_err *err)
 {
+    struct pgk_probe_report_opts taken, *opts = &taken;
+    PGK_TRY(PGK_OPTS_TAKE(opts, given, err));
     struct pgk_probe_stats stats;
     PGK_TRY(pgk_probe_stats(probes, index, &stats, err));
     struct table *t = pgk_mem_zalloc(1, sizeof *t);

@@ -1,6 +1,7 @@
 /* How two sample profiles differ, for people. */
 #include "demangle.h"
 #include "fail.h"
+#include "opts.h"
 #include "pgokit/human.h"
 #include "pgokit/report.h"
 
@@ -86,13 +87,14 @@ static void put_change(const struct view *v, const struct pgk_sample_change *c)
 }
 
 int pgk_report_sample_diff_table(const struct pgk_sample_diff *diff,
-                                 const struct pgk_report_sample_diff_opts *opts, FILE *out,
+                                 const struct pgk_report_sample_diff_opts *given, FILE *out,
                                  struct pgk_err *err)
 {
+    struct pgk_report_sample_diff_opts taken, *opts = &taken;
+    PGK_TRY(PGK_OPTS_TAKE(opts, given, err));
     struct view v = {.opts = opts, .out = out};
     size_t n;
     const struct pgk_sample_change *changes = pgk_sample_diff_changes(diff, &n);
-    (void)err;
     put_totals(&v, pgk_sample_diff_overlap(diff));
     fprintf(out, "\n%9s %9s %9s %10s %15s %15s  %s\n", "moved", "base", "test", "similar",
             "base samples", "test samples",

@@ -3,6 +3,7 @@
  * Objects are made and printed one function at a time, so that memory does not grow with the
  * profile. */
 #include "fail.h"
+#include "opts.h"
 #include "pgokit/report.h"
 #include "sample_order.h"
 
@@ -144,9 +145,11 @@ static void print(struct json_object *o, FILE *out)
     json_object_put(o);
 }
 
-int pgk_report_sample_json(const struct pgk_sample *p, const struct pgk_report_sample_opts *opts,
+int pgk_report_sample_json(const struct pgk_sample *p, const struct pgk_report_sample_opts *given,
                            FILE *out, struct pgk_err *err)
 {
+    struct pgk_report_sample_opts taken, *opts = &taken;
+    PGK_TRY(PGK_OPTS_TAKE(opts, given, err));
     struct view v = {.p = p, .order = {.p = p}};
     struct pgk_sample_summary summary;
     struct pgk_sample_info info = {.struct_size = sizeof info};

@@ -1,6 +1,7 @@
 /* A sample profile for people: totals, functions by heat, and their lines as a tree. */
 #include "demangle.h"
 #include "line_buffer.h"
+#include "opts.h"
 #include "pgokit/human.h"
 #include "pgokit/report.h"
 #include "sample_order.h"
@@ -225,9 +226,11 @@ static void put_totals(struct view *v)
         fprintf(v->out, "    %-10s  %s\n", v->p->kind.probes ? "probe" : "line", "samples");
 }
 
-int pgk_report_sample_table(const struct pgk_sample *p, const struct pgk_report_sample_opts *opts,
+int pgk_report_sample_table(const struct pgk_sample *p, const struct pgk_report_sample_opts *given,
                             FILE *out, struct pgk_err *err)
 {
+    struct pgk_report_sample_opts taken, *opts = &taken;
+    PGK_TRY(PGK_OPTS_TAKE(opts, given, err));
     struct view v = {.p = p, .opts = opts, .out = out, .order = {.p = p}};
     if (has_summary(&v))
         v.summary = opts->info->summary;

@@ -46,7 +46,7 @@ static int set_up(void **state)
         } else {
             sample_fill(h, i % 3, contexts, 5, true);
             assert_int_equal(i % 4 == 2 ? pgk_heap_partial_save(h, paths[i], NULL)
-                                        : pgk_indexed_write(h, paths[i], &all, NULL), 0);
+                                        : pgk_indexed_write(h, NULL, paths[i], &all, NULL), 0);
         }
         inputs[i] = (struct pgk_input){paths[i], i % 5 == 2 ? 3 : 1};
         pgk_heap_close(&h);

@@ -28,7 +28,7 @@ static uint8_t *write_bytes(const struct pgk_heap *h, const struct pgk_indexed_w
     struct fixture f;
     test_folder(f.folder);
     test_join(f.path, f.folder, "out.profdata");
-    assert_int_equal(pgk_indexed_write(h, f.path, opts, NULL), 0);
+    assert_int_equal(pgk_indexed_write(h, NULL, f.path, opts, NULL), 0);
     uint8_t *bytes = (uint8_t *)test_read_file(f.path, size);
     test_folder_remove(f.folder);
     return bytes;
@@ -46,7 +46,9 @@ static void assert_copy_writes(const struct pgk_heap *h, const struct pgk_indexe
     assert_int_equal(pgk_heap_new(&copy, NULL), 0);
     assert_int_equal(pgk_heap_merge(copy, h, NULL), 0);
     assert_true(stacks_in_order(&copy->stacks) && !stacks_in_order(&h->stacks));
-    assert_int_equal(pgk_indexed_write_last(copy, f.path, opts, NULL), 0);
+    struct pgk_indexed_write_opts consuming = *opts;
+    consuming.consumed = copy;
+    assert_int_equal(pgk_indexed_write(copy, NULL, f.path, &consuming, NULL), 0);
     uint8_t *second = (uint8_t *)test_read_file(f.path, &again);
     assert_int_equal(size, again);
     assert_memory_equal(bytes, second, size);
@@ -205,7 +207,7 @@ static void test_refused_targets(void **state)
     test_folder(f.folder);
     test_join(f.path, f.folder, "out.profdata");
     assert_int_equal(pgk_heap_new(&empty, NULL), 0);
-    assert_int_equal(pgk_indexed_write(empty, f.path, &opts, &err), PGK_E_EMPTY);
+    assert_int_equal(pgk_indexed_write(empty, NULL, f.path, &opts, &err), PGK_E_EMPTY);
 
     uint64_t seed = 1;
     struct pgk_mib m = sample_mib(&seed);
@@ -214,14 +216,14 @@ static void test_refused_targets(void **state)
     assert_int_equal(pgk_heap_add(addresses, pgk_stack_add(&addresses->stacks, &frame, 1), &m,
                                   NULL),
                      0);
-    assert_int_equal(pgk_indexed_write(addresses, f.path, &opts, &err), PGK_E_ARG);
+    assert_int_equal(pgk_indexed_write(addresses, NULL, f.path, &opts, &err), PGK_E_ARG);
 
     opts.target.index_version = 14;
-    assert_int_equal(pgk_indexed_write(h, f.path, &opts, &err), PGK_E_ARG);
+    assert_int_equal(pgk_indexed_write(h, NULL, f.path, &opts, &err), PGK_E_ARG);
     assert_string_equal(err.field, "index version");
     opts.target.index_version = 13;
     opts.target.memprof_version = 5;
-    assert_int_equal(pgk_indexed_write(h, f.path, &opts, &err), PGK_E_ARG);
+    assert_int_equal(pgk_indexed_write(h, NULL, f.path, &opts, &err), PGK_E_ARG);
     assert_string_equal(err.field, "MemProf version");
     assert_int_equal(test_folder_entries(f.folder), 0);
     test_folder_remove(f.folder);
@@ -254,7 +256,7 @@ static void test_out_of_memory(void **state)
                 if (!status)
                     status = pgk_indexed_read(back, bytes, size, &src, NULL, &err);
             } else {
-                status = pgk_indexed_write(h, f.path, &opts, &err);
+                status = pgk_indexed_write(h, NULL, f.path, &opts, &err);
                 if (status)
                     assert_int_equal(test_folder_entries(f.folder), 0);
             }

@@ -20,7 +20,7 @@ static uint8_t *write_bytes(uint32_t index, uint32_t memprof, size_t *size)
     assert_int_equal(pgk_heap_new(&h, NULL), 0);
     sample_fill(h, 4, 12, 6, true);
     test_folder(folder);
-    assert_int_equal(pgk_indexed_write(h, test_join(path, folder, "p"), &opts, NULL), 0);
+    assert_int_equal(pgk_indexed_write(h, NULL, test_join(path, folder, "p"), &opts, NULL), 0);
     uint8_t *bytes = (uint8_t *)test_read_file(path, size);
     test_folder_remove(folder);
     pgk_heap_close(&h);

@@ -15,12 +15,12 @@ static char *written(struct pgk_heap *h, bool use_up, uint32_t memprof, unsigned
     const struct pgk_indexed_write_opts opts = {
         .struct_size = sizeof opts,
         .threads = threads,
+        .consumed = use_up ? h : NULL,
         .target = {.name = "test", .index_version = 12, .memprof_version = memprof,
                    .frame_ids = memprof >= 4 ? 2 : 1}};
     test_folder(folder);
     test_join(path, folder, name);
-    assert_int_equal(use_up ? pgk_indexed_write_last(h, path, &opts, NULL)
-                            : pgk_indexed_write(h, path, &opts, NULL), 0);
+    assert_int_equal(pgk_indexed_write(h, NULL, path, &opts, NULL), 0);
     char *bytes = test_read_file(path, size);
     test_folder_remove(folder);
     return bytes;

@@ -17,7 +17,7 @@ static uint8_t *write_bytes(const struct pgk_heap *h, const struct pgk_instr *p,
         .target = {.name = "test", .index_version = index, .memprof_version = 3, .frame_ids = 1}};
     test_folder(folder);
     test_join(path, folder, "out.profdata");
-    assert_int_equal(pgk_indexed_write_all(h, p, path, &opts, NULL), 0);
+    assert_int_equal(pgk_indexed_write(h, p, path, &opts, NULL), 0);
     uint8_t *bytes = (uint8_t *)test_read_file(path, size);
     test_folder_remove(folder);
     return bytes;
@@ -211,14 +211,14 @@ static void test_refused_targets(void **state)
     sample_instr_fill(p, 5, 9, ir, 1);
     assert_int_equal(pgk_heap_new(&h, NULL), 0);
     sample_fill(h, 3, 5, 3, false);
-    assert_int_equal(pgk_indexed_write_all(h, p, "/nonexistent/x", &opts, &err), PGK_E_ARG);
+    assert_int_equal(pgk_indexed_write(h, p, "/nonexistent/x", &opts, &err), PGK_E_ARG);
     assert_string_equal(err.field, "index version");
     opts.target.index_version = 4;
-    assert_int_equal(pgk_indexed_write_all(NULL, p, "/nonexistent/x", &opts, &err), PGK_E_ARG);
+    assert_int_equal(pgk_indexed_write(NULL, p, "/nonexistent/x", &opts, &err), PGK_E_ARG);
     opts.target.index_version = 7;
-    assert_int_equal(pgk_indexed_write_all(NULL, empty, "/nonexistent/x", &opts, &err),
+    assert_int_equal(pgk_indexed_write(NULL, empty, "/nonexistent/x", &opts, &err),
                      PGK_E_EMPTY);
-    assert_int_equal(pgk_indexed_write_all(NULL, NULL, "/nonexistent/x", &opts, &err), PGK_E_EMPTY);
+    assert_int_equal(pgk_indexed_write(NULL, NULL, "/nonexistent/x", &opts, &err), PGK_E_EMPTY);
     pgk_heap_close(&h);
     pgk_instr_close(&p);
     pgk_instr_close(&empty);
@@ -245,7 +245,7 @@ static void test_out_of_memory(void **state)
             assert_true(pgk_instr_adder_init(&a, back, "t", 1));
             pgk_mem_fail_after(nth);
             status = reading ? pgk_indexed_read_instr(&a, bytes, size, &src, NULL, NULL)
-                             : pgk_indexed_write_all(NULL, p, path, &opts, NULL);
+                             : pgk_indexed_write(NULL, p, path, &opts, NULL);
             pgk_mem_fail_after(0);
             pgk_instr_close(&back);
             assert_in_range(nth, 1, 1000);
