@@ -1,10 +1,10 @@
 /* Counting accesses: what instrumented objects call, and ranges of the library functions. */
-#include "pgrt_bytes.h"
+#include "runtime_access.h"
 
 /* One count per 8 bytes from start on, to the granule that byte is in. */
 void pgrt_count_range_slow(uintptr_t start, size_t n)
 {
-    if (PGRT_UNLIKELY(!pgrt_words)) {
+    if (PGG_UNLIKELY(!pgrt_words)) {
         if (!__memprof_shadow_memory_dynamic_address)
             return;
         for (uintptr_t a = start; a < start + n; a += 8)
@@ -21,7 +21,7 @@ void pgrt_count_range_slow(uintptr_t start, size_t n)
     counts -= here;
     /* An unaligned range has its words at the same offset modulo 8 in each granule. */
     u64 *last = word + (counts - 1) / 8;
-    pgrt_words_add(word, last, 8);
+    pgg_words_add(word, last, 8);
     *last += (counts - 1) % 8 + 1;
 }
 
@@ -29,14 +29,14 @@ void *pgrt_counted_copy_long(void *to, const void *from, size_t n)
 {
     pgrt_count_range(from, n);
     pgrt_count_range(to, n);
-    return pgrt_copy_fast(to, from, n);
+    return pgg_copy_fast(to, from, n);
 }
 
 void *pgrt_counted_move_long(void *to, const void *from, size_t n)
 {
     pgrt_count_range(from, n);
     pgrt_count_range(to, n);
-    return pgrt_move_fast(to, from, n);
+    return pgg_move_fast(to, from, n);
 }
 
 PGRT_EXPORT void __memprof_load(uintptr_t a);
@@ -104,5 +104,5 @@ void *__memprof_memmove(void *to, const void *from, size_t n)
 void *__memprof_memset(void *to, int c, size_t n)
 {
     pgrt_count_range(to, n);
-    return pgrt_fill_fast(to, c, n);
+    return pgg_fill_fast(to, c, n);
 }

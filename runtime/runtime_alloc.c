@@ -7,11 +7,20 @@
  *
  * Memory that a signal handler asks for while its thread is inside the runtime comes from a
  * spare region that is never given back. */
-#include "pgrt_bytes.h"
+#include "runtime_alloc.h"
+
+#include "guest_memory.h"
+#include "guest_sys.h"
+#include "runtime_access.h"
+#include "runtime_depot.h"
+#include "runtime_options.h"
+#include "runtime_shadow.h"
+#include "runtime_start.h"
+#include "runtime_thread.h"
+#include "runtime_trigger.h"
 
 #include <errno.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
 
 void *pgrt_je_malloc(size_t n);
 void *pgrt_je_mallocx(size_t n, int flags);
@@ -26,7 +35,7 @@ const char *pgrt_je_malloc_conf = "dirty_decay_ms:500";
 u32 pgrt_region_list[PGRT_REGIONS_MAX], pgrt_region_count;
 static uint8_t region_seen[1 << (47 - PGRT_REGION_SHIFT)];
 
-static PGRT_COLD void add_region(uint8_t *region)
+static PGG_COLD void add_region(uint8_t *region)
 {
     u32 at;
     if (!__atomic_exchange_n(region, 1, __ATOMIC_ACQ_REL) &&
@@ -42,16 +51,15 @@ enum { LARGE_WORDS = (64 << 10) / 8 };
 static char *spare, *spare_at;
 
 /* Bytes of a near block. */
-PGRT_INLINE size_t near_bytes(size_t n)
+PGG_INLINE size_t near_bytes(size_t n)
 {
     return (n + PGRT_HEADER + PGRT_GRANULE - 1) & ~(size_t)(PGRT_GRANULE - 1);
 }
 
-static PGRT_COLD void *spare_alloc(size_t n, size_t align)
+static PGG_COLD void *spare_alloc(size_t n, size_t align)
 {
     if (!spare) {
-        long p = pgrt_syscall(SYS_mmap, 0L, SPARE_BYTES, (long)(PROT_READ | PROT_WRITE),
-                              (long)(MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE), -1L, 0L);
+        const long p = pgg_sys_pages(SPARE_BYTES); /* hardly any of it is ever used */
         char *none = NULL;
         if (p < 0)
             return NULL;
@@ -59,7 +67,7 @@ static PGRT_COLD void *spare_alloc(size_t n, size_t align)
                                         __ATOMIC_ACQUIRE))
             __atomic_store_n(&spare_at, (char *)p, __ATOMIC_RELEASE);
         else
-            pgrt_unmap((void *)p, SPARE_BYTES);
+            pgg_sys_unmap((void *)p, SPARE_BYTES);
     }
     char *at, *object;
     do {
@@ -80,34 +88,34 @@ static bool is_spare(const void *p)
 }
 
 /* Words of the object's granules, zeroed; the mark goes onto the header's. */
-PGRT_INLINE void start_counting(void *object, size_t n, bool far)
+PGG_INLINE void start_counting(void *object, size_t n, bool far)
 {
     u64 *word = pgrt_shadow((uintptr_t)object - PGRT_HEADER);
     u64 *end = pgrt_shadow((uintptr_t)object + n - 1) + 1;
     uint8_t *region = &region_seen[((uintptr_t)object - PGRT_HEADER) >> PGRT_REGION_SHIFT &
                                    (sizeof region_seen - 1)];
-    if (PGRT_UNLIKELY(!__atomic_load_n(region, __ATOMIC_RELAXED)))
+    if (PGG_UNLIKELY(!__atomic_load_n(region, __ATOMIC_RELAXED)))
         add_region(region);
-    if (PGRT_UNLIKELY(end - word >= LARGE_WORDS))
+    if (PGG_UNLIKELY(end - word >= LARGE_WORDS))
         pgrt_shadow_reset_large(word, end);
     else
-        pgrt_words_clear(word + 1, end);
-    if (PGRT_UNLIKELY(pgrt_histogram))
+        pgg_words_clear(word + 1, end);
+    if (PGG_UNLIKELY(pgrt_histogram))
         *word = far ? PGRT_HIST_FAR : PGRT_HIST_NEAR;
     else
         *word = far ? PGRT_MARK_FAR : PGRT_MARK_NEAR;
 }
 
 /* An object by the mark of its granule; false for anything that did not come from here. */
-PGRT_INLINE bool is_object(const void *p, bool *far)
+PGG_INLINE bool is_object(const void *p, bool *far)
 {
-    if (PGRT_UNLIKELY(!__memprof_shadow_memory_dynamic_address)) {
+    if (PGG_UNLIKELY(!__memprof_shadow_memory_dynamic_address)) {
         *far = !((uintptr_t)p & (PGRT_GRANULE - 1));
         return true;
     }
     u64 word = *pgrt_shadow((uintptr_t)p - PGRT_HEADER);
     u32 inside = (uintptr_t)p & (PGRT_GRANULE - 1);
-    if (PGRT_UNLIKELY(pgrt_histogram))
+    if (PGG_UNLIKELY(pgrt_histogram))
         word = (word & 0xff) == PGRT_HIST_NEAR  ? PGRT_MARK_NEAR
                : (word & 0xff) == PGRT_HIST_FAR ? PGRT_MARK_FAR
                                                 : 0;
@@ -117,13 +125,13 @@ PGRT_INLINE bool is_object(const void *p, bool *far)
 }
 
 /* Accesses of an object so far. */
-PGRT_INLINE u64 accesses(const struct pgrt_header *h)
+PGG_INLINE u64 accesses(const struct pgrt_header *h)
 {
     const uintptr_t object = (uintptr_t)(h + 1);
-    if (PGRT_UNLIKELY(pgrt_histogram))
+    if (PGG_UNLIKELY(pgrt_histogram))
         return pgrt_shadow_sum_bytes(object, h->size);
     const u64 *word = pgrt_shadow(object), *end = pgrt_shadow(object + h->size - 1) + 1;
-    return (*word & ~PGRT_MARK_BITS) + pgrt_words_sum(word + 1, end);
+    return (*word & ~PGRT_MARK_BITS) + pgg_words_sum(word + 1, end);
 }
 
 u64 pgrt_accesses(const struct pgrt_header *h)
@@ -136,9 +144,9 @@ u64 pgrt_accesses(const struct pgrt_header *h)
  * block goes in front of the object, in turn more and less of it. */
 enum { SPREAD_BYTES = 1024, LARGE_BYTES = 16 << 10 };
 
-PGRT_INLINE size_t spread(size_t bytes)
+PGG_INLINE size_t spread(size_t bytes)
 {
-    static PGRT_TLS u32 turn;
+    static PGG_TLS u32 turn;
     const u32 class_shift = 64 - 3 - (u32)__builtin_clzl(bytes - 1);
     const size_t room = -bytes & (((size_t)1 << class_shift) - 1);
     turn += 0x9e3779b9;
@@ -147,9 +155,9 @@ PGRT_INLINE size_t spread(size_t bytes)
 
 static void *block_alloc(size_t n, size_t align, bool zero, u32 *shift)
 {
-    if (PGRT_LIKELY(align <= PGRT_HEADER)) {
+    if (PGG_LIKELY(align <= PGRT_HEADER)) {
         const size_t bytes = near_bytes(n);
-        if (PGRT_UNLIKELY(bytes > SPREAD_BYTES && bytes < LARGE_BYTES))
+        if (PGG_UNLIKELY(bytes > SPREAD_BYTES && bytes < LARGE_BYTES))
             *shift = (u32)spread(bytes);
         char *block = zero ? pgrt_je_mallocx(bytes, JE_ZERO) : pgrt_je_malloc(bytes);
         return block ? block + *shift * (size_t)PGRT_GRANULE + PGRT_HEADER : NULL;
@@ -168,7 +176,7 @@ static void *block_alloc(size_t n, size_t align, bool zero, u32 *shift)
 
 static void block_free(struct pgrt_header *h)
 {
-    if (PGRT_UNLIKELY(h->kind & PGRT_KIND_FAR))
+    if (PGG_UNLIKELY(h->kind & PGRT_KIND_FAR))
         pgrt_je_free(((void **)h)[-1]);
     else
         pgrt_je_free((char *)h - h->shift * (size_t)PGRT_GRANULE);
@@ -176,21 +184,22 @@ static void block_free(struct pgrt_header *h)
 
 void *pgrt_alloc(size_t n, size_t align, bool zero, const void *frame)
 {
-    if (PGRT_UNLIKELY(!n))
+    if (PGG_UNLIKELY(!n))
         n = 1;
-    if (PGRT_UNLIKELY(n > PGRT_SIZE_MAX))
+    if (PGG_UNLIKELY(n > PGRT_SIZE_MAX))
         return NULL;
     struct pgrt_thread *t = pgrt_enter();
-    if (PGRT_UNLIKELY(!t && pgrt_busy()))
+    if (PGG_UNLIKELY(!t && pgrt_busy()))
         return spare_alloc(n, align < PGRT_HEADER ? PGRT_HEADER : align);
     const u32 now = pgrt_now_ms();
     u32 shift = 0;
     void *object = block_alloc(n, align, zero, &shift);
-    if (PGRT_LIKELY(object)) {
+    if (PGG_LIKELY(object)) {
         struct pgrt_header *h = pgrt_header_of(object);
         const bool far = align > PGRT_HEADER;
         const u32 context = t ? pgrt_context_here(t, frame) : 0;
-        const bool begun = PGRT_LIKELY(t) && PGRT_LIKELY(pgrt_table_begin(t, context, n, now));
+        const bool begun = PGG_LIKELY(t) &&
+                           PGG_LIKELY(pgrt_table_begin(t, &t->table, context, n, now));
         pgrt_header_set(h, &(struct pgrt_header){
                                .size = n,
                                .cpu = pgrt_cpu(),
@@ -201,29 +210,29 @@ void *pgrt_alloc(size_t n, size_t align, bool zero, const void *frame)
                                .shift = shift,
                                .alloc_ms = now,
                            });
-        if (PGRT_LIKELY(__memprof_shadow_memory_dynamic_address))
+        if (PGG_LIKELY(__memprof_shadow_memory_dynamic_address))
             start_counting(object, n, far);
     }
-    if (PGRT_LIKELY(t)) {
+    if (PGG_LIKELY(t)) {
         pgrt_leave(t);
-        if (PGRT_UNLIKELY(now >= pgrt_dump_due))
+        if (PGG_UNLIKELY(now >= pgrt_dump_due))
             pgrt_dump_if_due();
     }
     return object;
 }
 
 /* The end of an object; t may be NULL when nothing is recorded. */
-PGRT_INLINE void free_inside(struct pgrt_thread *t, void *object)
+PGG_INLINE void free_inside(struct pgrt_thread *t, void *object)
 {
     struct pgrt_header *h = pgrt_header_of(object);
     bool shadow = __memprof_shadow_memory_dynamic_address;
-    if (PGRT_LIKELY(t && !(h->kind & PGRT_KIND_SILENT) &&
+    if (PGG_LIKELY(t && !(h->kind & PGRT_KIND_SILENT) &&
                     h->generation == (pgrt_generation & 0xff)))
         pgrt_table_add(t, h, accesses(h), pgrt_now_ms(), pgrt_cpu(), (uintptr_t)object);
-    if (PGRT_LIKELY(shadow)) {
+    if (PGG_LIKELY(shadow)) {
         u64 *word = pgrt_shadow((uintptr_t)h), *end = pgrt_shadow((uintptr_t)object + h->size - 1);
         *word = 0;
-        if (PGRT_UNLIKELY(end - word >= LARGE_WORDS))
+        if (PGG_UNLIKELY(end - word >= LARGE_WORDS))
             pgrt_shadow_reset_large(word, end + 1);
     }
     block_free(h);
@@ -235,36 +244,30 @@ void pgrt_free_now(struct pgrt_thread *t, void *object)
 }
 
 /* A signal handler frees while its thread is inside: later, when the thread is out. */
-static PGRT_COLD void free_later(void *object)
+static PGG_COLD void free_later(void *object)
 {
-    struct pgrt_thread *t = pgrt_self;
-    if (!t)
-        return;
-    void *list = t->deferred;
-    do
-        *(void **)object = list;
-    while (!__atomic_compare_exchange_n(&t->deferred, &list, object, false, __ATOMIC_ACQ_REL,
-                                        __ATOMIC_ACQUIRE));
+    if (pgrt_self)
+        pgrt_defer_free(pgrt_self, object);
 }
 
 void pgrt_free(void *p)
 {
     bool far;
-    if (!p || PGRT_UNLIKELY(is_spare(p)))
+    if (!p || PGG_UNLIKELY(is_spare(p)))
         return;
-    if (PGRT_UNLIKELY(!is_object(p, &far))) {
+    if (PGG_UNLIKELY(!is_object(p, &far))) {
         static volatile u32 said;
         if (!__atomic_exchange_n(&said, 1, __ATOMIC_RELAXED))
             pgrt_say("free of memory that is not an object was left alone", NULL);
         return;
     }
     struct pgrt_thread *t = pgrt_enter();
-    if (PGRT_UNLIKELY(!t && pgrt_busy())) {
+    if (PGG_UNLIKELY(!t && pgrt_busy())) {
         free_later(p);
         return;
     }
     free_inside(t, p);
-    if (PGRT_LIKELY(t))
+    if (PGG_LIKELY(t))
         pgrt_leave(t);
 }
 
@@ -286,7 +289,7 @@ void *pgrt_realloc(void *p, size_t n, const void *frame)
     void *object = pgrt_alloc(n, 0, false, frame);
     if (object && p) {
         size_t old = pgrt_size(p);
-        pgrt_copy_fast(object, p, old < n ? old : n);
+        pgg_copy_fast(object, p, old < n ? old : n);
         pgrt_free(p);
     }
     return object;

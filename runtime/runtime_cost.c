@@ -3,11 +3,17 @@
  * Now and then a thread asks for its next visit to be timed. The question is where the way in and
  * the way out look anyway: in the word that says who is inside, and in the list of what to do when
  * leaving. The mean of the visits timed, times their number, is the time of all. */
-#include "pgrt.h"
+#include "runtime_cost.h"
 
-#include <sys/syscall.h>
+#include "guest_memory.h"
+#include "guest_processor.h"
+#include "guest_sys.h"
+#include "runtime_alloc.h"
+#include "runtime_shadow.h"
+#include "runtime_store.h"
+#include "runtime_thread.h"
+
 #include <time.h>
-#include <x86intrin.h>
 
 enum {
     TICKS_MAX = 8192, /* of one visit, some 2 to 4 us; those that take longer were interrupted */
@@ -30,12 +36,12 @@ static u64 clock_ns(clockid_t clock)
 void pgrt_cost_init(void)
 {
     once_began = clock_ns(CLOCK_THREAD_CPUTIME_ID);
-    began_ticks = __rdtsc();
+    began_ticks = pgg_ticks();
     began_ns = clock_ns(CLOCK_MONOTONIC);
     ticks_of_timing = UINT64_MAX;
     for (int i = 0; i < 16; i++) {
-        u64 ticks = __rdtsc();
-        ticks = __rdtsc() - ticks;
+        u64 ticks = pgg_ticks();
+        ticks = pgg_ticks() - ticks;
         ticks_of_timing = ticks < ticks_of_timing ? ticks : ticks_of_timing;
     }
 }
@@ -54,35 +60,31 @@ void pgrt_cost_once_ends(void)
 void pgrt_cost_forked(void)
 {
     objects_dumped = once_ns = 0;
-    for (struct pgrt_thread *t = pgrt_threads; t; t = t->next)
-        t->timed_visits = t->timed_ticks = 0;
+    for (struct pgrt_thread *t = pgrt_threads_first(); t; t = pgrt_threads_next(t))
+        t->cost.visits = t->cost.ticks = 0;
     pgrt_cost_init();
 }
 
-PGRT_COLD void pgrt_cost_ask(struct pgrt_thread *t)
+PGG_COLD void pgrt_cost_ask(struct pgrt_thread *t)
 {
-    void *none = NULL;
-    __atomic_compare_exchange_n(&t->deferred, &none, &pgrt_cost_asked, false, __ATOMIC_ACQ_REL,
-                                __ATOMIC_RELAXED);
+    pgrt_defer_only(t, &pgrt_cost_asked);
 }
 
 void pgrt_cost_visit_begins(struct pgrt_thread *t)
 {
-    void *none = NULL;
-    if (__atomic_compare_exchange_n(&t->deferred, &none, &pgrt_cost_timed, false, __ATOMIC_ACQ_REL,
-                                    __ATOMIC_RELAXED))
-        t->visit_began = __rdtsc();
+    if (pgrt_defer_only(t, &pgrt_cost_timed))
+        t->cost.visit_began = pgg_ticks();
 }
 
 void pgrt_cost_visit_ends(struct pgrt_thread *t, u64 now)
 {
-    u64 ticks = now - t->visit_began;
+    u64 ticks = now - t->cost.visit_began;
     if (ticks >= TICKS_MAX)
         return;
     ticks -= ticks < ticks_of_timing ? ticks : ticks_of_timing;
     /* The thread is outside by now, so a dump may be looking. */
-    __atomic_store_n(&t->timed_ticks, t->timed_ticks + ticks, __ATOMIC_RELAXED);
-    __atomic_store_n(&t->timed_visits, t->timed_visits + 1, __ATOMIC_RELAXED);
+    __atomic_store_n(&t->cost.ticks, t->cost.ticks + ticks, __ATOMIC_RELAXED);
+    __atomic_store_n(&t->cost.visits, t->cost.visits + 1, __ATOMIC_RELAXED);
 }
 
 void pgrt_cost_dumped(u64 objects)
@@ -93,12 +95,12 @@ void pgrt_cost_dumped(u64 objects)
 u64 pgrt_cost_ns(u64 objects)
 {
     u64 timed_visits = 0, timed_ticks = 0;
-    for (struct pgrt_thread *t = __atomic_load_n(&pgrt_threads, __ATOMIC_ACQUIRE); t; t = t->next) {
-        timed_visits += __atomic_load_n(&t->timed_visits, __ATOMIC_RELAXED);
-        timed_ticks += __atomic_load_n(&t->timed_ticks, __ATOMIC_RELAXED);
+    for (struct pgrt_thread *t = pgrt_threads_first(); t; t = pgrt_threads_next(t)) {
+        timed_visits += __atomic_load_n(&t->cost.visits, __ATOMIC_RELAXED);
+        timed_ticks += __atomic_load_n(&t->cost.ticks, __ATOMIC_RELAXED);
     }
     const u64 once = once_ns + clock_ns(CLOCK_THREAD_CPUTIME_ID) - once_began;
-    const double ticks = (double)(__rdtsc() - began_ticks),
+    const double ticks = (double)(pgg_ticks() - began_ticks),
                  ns = (double)(clock_ns(CLOCK_MONOTONIC) - began_ns),
                  visits = 2 * (double)(objects_dumped + objects); /* they come, and they go */
     if (!timed_visits || ticks <= 0)
@@ -111,14 +113,14 @@ u64 pgrt_cost_ns(u64 objects)
 /* Counters in memory, tables, and the mapped file. */
 u64 pgrt_cost_bytes(void)
 {
-    unsigned char in_core[REGION_SHADOW / PGRT_PAGE];
-    u64 bytes = pgrt_mapped_bytes + pgrt_store_bytes();
+    unsigned char in_core[REGION_SHADOW / PGG_PAGE];
+    u64 bytes = pgg_mapped_bytes + pgrt_store_bytes();
     for (u32 i = 0; i < pgrt_region_count && i < PGRT_REGIONS_MAX; i++) {
         const u64 *shadow = pgrt_shadow((uintptr_t)pgrt_region_list[i] << PGRT_REGION_SHIFT);
-        if (pgrt_syscall(SYS_mincore, shadow, (long)REGION_SHADOW, in_core, 0L, 0L, 0L) < 0)
+        if (pgg_sys_in_core(shadow, REGION_SHADOW, in_core) < 0)
             continue;
         for (size_t page = 0; page < sizeof in_core; page++)
-            bytes += in_core[page] & 1 ? PGRT_PAGE : 0;
+            bytes += in_core[page] & 1 ? PGG_PAGE : 0;
     }
     return bytes;
 }

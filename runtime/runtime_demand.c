@@ -2,12 +2,13 @@
  * that promises no memory it does not have. They lie where the system puts nothing by itself, and
  * are mapped when the first of some is written, by a handler of SIGSEGV. What the program wants to
  * do about that signal is kept here and done for all other faults. */
-#include "pgrt.h"
+#include "runtime_shadow.h"
+
+#include "guest_sys.h"
 
 #include <errno.h>
 #include <signal.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
 
 #define PGRT_DEMAND_AT (UINT64_C(1) << 44) /* programs are above 2^46 or below 2^43 */
 enum { CHUNK = 64 << 10 };
@@ -26,12 +27,9 @@ static struct sigaction theirs; /* what the program asked for */
 /* False if there is no memory; another thread may be faster. */
 static bool map_chunk(uintptr_t at)
 {
-    long p = pgrt_syscall(SYS_mmap, at & -(uintptr_t)CHUNK, (long)CHUNK,
-                          (long)(PROT_READ | PROT_WRITE),
-                          (long)(MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE |
-                                 MAP_FIXED_NOREPLACE), -1L, 0L);
+    const long p = pgg_sys_pages_at(at & -(uintptr_t)CHUNK, CHUNK);
     if (p < 0 && p != -EEXIST)
-        pgrt_say("no room for the counters, this is the end", pgrt_errno_name(p));
+        pgrt_say("out of memory for the counters, so the program cannot go on", pgg_errno_name(p));
     return p >= 0 || p == -EEXIST;
 }
 
@@ -43,8 +41,7 @@ static void let_it_end(const siginfo_t *info)
         return;
     __sigaction(SIGSEGV, &ends, NULL);
     if (info->si_code <= 0)
-        pgrt_syscall(SYS_tgkill, pgrt_syscall(SYS_getpid, 0L, 0L, 0L, 0L, 0L, 0L),
-                     pgrt_syscall(SYS_gettid, 0L, 0L, 0L, 0L, 0L, 0L), (long)SIGSEGV, 0L, 0L, 0L);
+        pgg_sys_signal_thread(SIGSEGV);
 }
 
 static void fault(int sig, siginfo_t *info, void *context)
@@ -73,7 +70,7 @@ uintptr_t pgrt_demand_begin(void)
 
 int sigaction(int sig, const struct sigaction *restrict to, struct sigaction *restrict old)
 {
-    if (PGRT_LIKELY(!on_demand || sig != SIGSEGV))
+    if (PGG_LIKELY(!on_demand || sig != SIGSEGV))
         return __sigaction(sig, to, old);
     const struct sigaction before = theirs;
     if (to)
@@ -87,7 +84,7 @@ int sigaction(int sig, const struct sigaction *restrict to, struct sigaction *re
 void (*signal(int sig, void (*handler)(int)))(int)
 {
     struct sigaction to = {.sa_handler = handler, .sa_flags = SA_RESTART}, old;
-    if (PGRT_LIKELY(!on_demand || sig != SIGSEGV) || handler == SIG_ERR)
+    if (PGG_LIKELY(!on_demand || sig != SIGSEGV) || handler == SIG_ERR)
         return ssignal(sig, handler);
     sigaction(sig, &to, &old);
     return old.sa_handler;

@@ -1,7 +1,13 @@
 /* Calling contexts: the depot that gives each distinct stack a number. Numbers are never taken
  * back, so they mean the same over all dumps of a process.
  * The depot only grows, by compare-and-swap, and so needs no lock. */
-#include "pgrt.h"
+#include "runtime_depot.h"
+
+#include "guest_frames.h"
+#include "guest_memory.h"
+#include "guest_modules.h"
+#include "runtime_options.h"
+#include "runtime_thread.h"
 
 enum { SPAN = 4096, BUCKETS = 1 << 16, BUMP_BYTES = 256 << 10 };
 
@@ -20,16 +26,16 @@ const struct pgrt_context *pgrt_context(u32 id)
     return &__atomic_load_n(&spans[id / SPAN], __ATOMIC_ACQUIRE)[id % SPAN];
 }
 
-static void *bump(struct pgrt_thread *t, size_t bytes)
+static void *bump(struct pgrt_depot *d, size_t bytes)
 {
-    if ((size_t)(t->bump_end - t->bump) < bytes) {
-        t->bump = pgrt_map(BUMP_BYTES);
-        t->bump_end = t->bump ? t->bump + BUMP_BYTES : NULL;
-        if (!t->bump)
+    if ((size_t)(d->bump_end - d->bump) < bytes) {
+        d->bump = pgg_map(BUMP_BYTES);
+        d->bump_end = d->bump ? d->bump + BUMP_BYTES : NULL;
+        if (!d->bump)
             return NULL;
     }
-    void *p = t->bump;
-    t->bump += bytes;
+    void *p = d->bump;
+    d->bump += bytes;
     return p;
 }
 
@@ -37,12 +43,12 @@ static bool have_span(u32 id)
 {
     if (__atomic_load_n(&spans[id / SPAN], __ATOMIC_ACQUIRE))
         return true;
-    struct pgrt_context *mine = pgrt_map(SPAN * sizeof *mine), *none = NULL;
+    struct pgrt_context *mine = pgg_map(SPAN * sizeof *mine), *none = NULL;
     if (!mine)
         return false;
     if (!__atomic_compare_exchange_n(&spans[id / SPAN], &none, mine, false, __ATOMIC_ACQ_REL,
                                      __ATOMIC_ACQUIRE))
-        pgrt_unmap(mine, SPAN * sizeof *mine);
+        pgg_unmap(mine, SPAN * sizeof *mine);
     return true;
 }
 
@@ -67,13 +73,13 @@ static u32 lookup(u64 hash, const u64 *pcs, u32 n)
     return find(__atomic_load_n(&buckets[hash >> 48], __ATOMIC_ACQUIRE), 0, hash, pcs, n);
 }
 
-static PGRT_COLD u32 intern(struct pgrt_thread *t, u64 hash, const u64 *pcs, u32 n)
+static PGG_COLD u32 intern(struct pgrt_thread *t, u64 hash, const u64 *pcs, u32 n)
 {
     volatile u32 *bucket = &buckets[hash >> 48];
     u32 head = __atomic_load_n(bucket, __ATOMIC_ACQUIRE), id = find(head, 0, hash, pcs, n);
     if (id)
         return id;
-    u64 *copy = bump(t, n * sizeof *copy);
+    u64 *copy = bump(&t->depot, n * sizeof *copy);
     if (!copy || __atomic_load_n(&used, __ATOMIC_RELAXED) >= PGRT_CONTEXTS_MAX)
         return 0;
     id = __atomic_fetch_add(&used, 1, __ATOMIC_ACQ_REL);
@@ -105,13 +111,13 @@ static u64 hash_of(const u64 *pcs, u32 n)
 }
 
 /* A stack that nobody had. */
-static PGRT_COLD u32 context_new(struct pgrt_thread *t, const void *frame, u64 *pcs, u32 n)
+static PGG_COLD u32 context_new(struct pgrt_thread *t, const void *frame, u64 *pcs, u32 n)
 {
-    struct pgrt_walked *reads;
-    if (pgrt_modules_learn(pcs, n)) {
-        pgrt_rules_forget();
-        n = pgrt_walk(t, frame, pcs, &reads);
-        pgrt_modules_learn(pcs, n);
+    struct pgg_walked *reads;
+    if (pgg_modules_learn(pcs, n)) {
+        pgg_frames_forget();
+        n = pgg_walk(&t->walker, frame, pcs, &reads);
+        pgg_modules_learn(pcs, n);
     }
     return intern(t, hash_of(pcs, n), pcs, n);
 }
@@ -119,23 +125,23 @@ static PGRT_COLD u32 context_new(struct pgrt_thread *t, const void *frame, u64 *
 static __attribute__((noinline)) u32 context_walk(struct pgrt_thread *t, const void *frame)
 {
     u64 pcs[PGRT_DEPTH_MAX];
-    struct pgrt_walked *reads;
-    u32 n = pgrt_walk(t, frame, pcs, &reads);
+    struct pgg_walked *reads;
+    u32 n = pgg_walk(&t->walker, frame, pcs, &reads);
     u64 hash = hash_of(pcs, n);
-    struct pgrt_cached *c = &t->cache[(hash >> 40) % PGRT_CACHE];
+    struct pgrt_cached *c = &t->depot.cache[(hash >> 40) % PGRT_CACHE];
     u32 id = c->context;
-    if (PGRT_UNLIKELY(c->hash != hash || !id)) {
+    if (PGG_UNLIKELY(c->hash != hash || !id)) {
         id = lookup(hash, pcs, n);
         if (!id)
             id = context_new(t, frame, pcs, n);
         *c = (struct pgrt_cached){hash, id};
     }
-    pgrt_walk_remember(reads, id);
+    pgg_walk_remember(reads, id);
     return id;
 }
 
 u32 pgrt_context_here(struct pgrt_thread *t, const void *frame)
 {
-    u32 known = pgrt_walk_known(t, frame);
-    return PGRT_LIKELY(known) ? known : context_walk(t, frame);
+    u32 known = pgg_walk_known(&t->walker, frame);
+    return PGG_LIKELY(known) ? known : context_walk(t, frame);
 }

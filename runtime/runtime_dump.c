@@ -1,9 +1,19 @@
 /* Dumps: everything freed since the last one and every object alive now, as one standard raw
  * profile of the version asked for. */
-#include "pgrt.h"
+#include "runtime_dump.h"
+
+#include "guest_bytes.h"
+#include "guest_file.h"
+#include "guest_memory.h"
+#include "guest_modules.h"
+#include "guest_sys.h"
+#include "runtime_alloc.h"
+#include "runtime_options.h"
+#include "runtime_shadow.h"
+#include "runtime_start.h"
+#include "runtime_thread.h"
 
 #include <errno.h>
-#include <sys/syscall.h>
 
 /* What goes into a dump: one entry per context, indexed by its number; count 0: none. */
 struct merged {
@@ -113,7 +123,7 @@ static uint16_t short_float(u64 v)
 
 static char *put(char *p, const void *bytes, size_t n)
 {
-    pgrt_copy(p, bytes, n);
+    pgg_copy(p, bytes, n);
     return p + n;
 }
 
@@ -146,9 +156,9 @@ static const struct pgrt_histogram *histogram(u64 version, u32 context)
 /* The dump as bytes, or NULL; *room is the size of its mapping. */
 static char *encode(const struct merged *all, size_t *size, size_t *room, u64 *objects_in)
 {
-    const struct pgrt_segment *segments;
+    const struct pgg_segment *segments;
     const u64 version = pgrt_options.raw_version;
-    u64 n_segments = pgrt_modules(&segments), n = 0, stack_bytes = 0, elements = 0, objects = 0;
+    u64 n_segments = pgg_modules(&segments), n = 0, stack_bytes = 0, elements = 0, objects = 0;
     for (u32 id = 1; id < all->n; id++) {
         const struct pgrt_histogram *hist = histogram(version, id);
         if (!all->mibs[id].AllocCount)
@@ -168,8 +178,8 @@ static char *encode(const struct merged *all, size_t *size, size_t *room, u64 *o
                   ~UINT64_C(7);
     h.total_size = h.stack_off + sizeof(u64) + stack_bytes;
     *size = h.total_size;
-    *room = (h.total_size + PGRT_PAGE - 1) & ~(size_t)(PGRT_PAGE - 1);
-    char *bytes = pgrt_map(*room), *p = bytes;
+    *room = (h.total_size + PGG_PAGE - 1) & ~(size_t)(PGG_PAGE - 1);
+    char *bytes = pgg_map(*room), *p = bytes;
     if (!bytes)
         return NULL;
     p = put(p, &h, sizeof h);
@@ -221,7 +231,7 @@ static void complete_in_place(struct merged *all, int err)
     if (less || pgrt_options.verbosity)
         pgrt_say(less ? "no new file: the profile is of the newest version, without histograms"
                       : "no new file, the profile was completed where it is",
-                 pgrt_errno_name(err));
+                 pgg_errno_name(err));
 }
 
 /* With the world stopped. */
@@ -237,7 +247,7 @@ static void dump(struct merged *all, bool last)
         return;
     char *bytes = encode(all, &size, &room, &objects);
     int err = !bytes                          ? -ENOMEM
-              : last && !pgrt_file_may_open() ? -EPERM
+              : last && !pgg_file_may_open() ? -EPERM
                                               : pgrt_store_finish(bytes, size, last);
     if (!err) {
         each_live(mark_counted, all);
@@ -247,10 +257,10 @@ static void dump(struct merged *all, bool last)
         complete_in_place(all, err);
     } else {
         pgrt_say("the dump was not written, the profile keeps what was freed",
-                 pgrt_errno_name(err));
+                 pgg_errno_name(err));
     }
     if (bytes)
-        pgrt_unmap(bytes, room);
+        pgg_unmap(bytes, room);
 }
 
 void pgrt_dump(bool last)
@@ -260,14 +270,14 @@ void pgrt_dump(bool last)
     struct merged all = {.n = pgrt_contexts()};
     size_t mibs_bytes = (size_t)(all.n + 1) * sizeof *all.mibs;
     if (pgrt_gate_now() == PGRT_GATE_STOP) {
-        all.mibs = pgrt_map(mibs_bytes);
+        all.mibs = pgg_map(mibs_bytes);
         if (all.mibs)
             dump(&all, last);
         else
-            pgrt_say("no dump", pgrt_errno_name(-ENOMEM));
+            pgrt_say("no dump", pgg_errno_name(-ENOMEM));
     }
     if (all.mibs)
-        pgrt_unmap(all.mibs, mibs_bytes);
+        pgg_unmap(all.mibs, mibs_bytes);
     pgrt_cost_once_ends();
     if (last)
         pgrt_gate_set(PGRT_GATE_OFF);
@@ -279,7 +289,7 @@ void pgrt_dump(bool last)
 void pgrt_exec_begins(void)
 {
     if (pgrt_gate_now() != PGRT_GATE_OPEN || pgrt_busy() || !pgrt_self || !pgrt_store_is_file() ||
-        pgrt_syscall(SYS_getpid, 0L, 0L, 0L, 0L, 0L, 0L) != pgrt_pid)
+        pgg_sys_process() != pgrt_pid)
         return;
     pgrt_stop_world();
     if (pgrt_gate_now() == PGRT_GATE_STOP) {
@@ -294,6 +304,6 @@ void pgrt_exec_begins(void)
 void pgrt_exec_failed(void)
 {
     if (pgrt_gate_now() == PGRT_GATE_OPEN && pgrt_store_is_file() &&
-        pgrt_syscall(SYS_getpid, 0L, 0L, 0L, 0L, 0L, 0L) == pgrt_pid)
+        pgg_sys_process() == pgrt_pid)
         pgrt_store_mark(false);
 }

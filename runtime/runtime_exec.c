@@ -1,11 +1,15 @@
 /* The exec family: what a process recorded is completed before another program takes its place.
  * The C library's own functions call one another past us, so all of them are here. */
-#include "pgrt.h"
+#include "runtime_dump.h"
+
+#include "guest_bytes.h"
+#include "guest_env.h"
+#include "guest_memory.h"
+#include "guest_sys.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 PGRT_EXPORT int execve(const char *path, char *const argv[], char *const envp[]);
@@ -19,11 +23,6 @@ PGRT_EXPORT int fexecve(int fd, char *const argv[], char *const envp[]);
 
 extern char **__environ;
 
-static long run(long dir, const char *path, char *const argv[], char *const envp[], long flags)
-{
-    return pgrt_syscall(SYS_execveat, dir, path, argv, envp, flags, 0L);
-}
-
 static int failed(long err)
 {
     pgrt_exec_failed();
@@ -34,13 +33,13 @@ static int failed(long err)
 int execve(const char *path, char *const argv[], char *const envp[])
 {
     pgrt_exec_begins();
-    return failed(run(AT_FDCWD, path, argv, envp, 0));
+    return failed(pgg_sys_exec(AT_FDCWD, path, argv, envp, 0));
 }
 
 int fexecve(int fd, char *const argv[], char *const envp[])
 {
     pgrt_exec_begins();
-    return failed(run(fd, "", argv, envp, AT_EMPTY_PATH));
+    return failed(pgg_sys_exec(fd, "", argv, envp, AT_EMPTY_PATH));
 }
 
 int execv(const char *path, char *const argv[])
@@ -59,25 +58,25 @@ static size_t count(char *const argv[])
 /* A file that the kernel does not know is a script of the shell. */
 static long run_or_script(const char *path, char *const argv[], char *const envp[])
 {
-    long err = run(AT_FDCWD, path, argv, envp, 0);
+    long err = pgg_sys_exec(AT_FDCWD, path, argv, envp, 0);
     if (err != -ENOEXEC)
         return err;
     size_t n = count(argv), bytes = (n + 3) * sizeof *argv;
-    const char **with_shell = pgrt_map(bytes);
+    const char **with_shell = pgg_map(bytes);
     if (!with_shell)
         return -ENOMEM;
     with_shell[0] = "/bin/sh";
     with_shell[1] = path;
     for (size_t i = 1; i < n; i++)
         with_shell[i + 1] = argv[i];
-    err = run(AT_FDCWD, "/bin/sh", (char *const *)with_shell, envp, 0);
-    pgrt_unmap(with_shell, bytes);
+    err = pgg_sys_exec(AT_FDCWD, "/bin/sh", (char *const *)with_shell, envp, 0);
+    pgg_unmap(with_shell, bytes);
     return err;
 }
 
 static long search(const char *file, char *const argv[], char *const envp[])
 {
-    const char *path = pgrt_getenv("PATH");
+    const char *path = pgg_getenv("PATH");
     long denied = 0, err = -ENOENT;
     if (!*file)
         return -ENOENT;
@@ -86,16 +85,16 @@ static long search(const char *file, char *const argv[], char *const envp[])
             return run_or_script(file, argv, envp);
     for (const char *at = path ? path : "/bin:/usr/bin", *end; at; at = *end ? end + 1 : NULL) {
         char name[4096];
-        size_t n = 0, length = pgrt_strlen(file);
+        size_t n = 0, length = pgg_strlen(file);
         for (end = at; *end && *end != ':'; end++)
             continue;
         n = (size_t)(end - at);
         if (n + length + 2 > sizeof name)
             continue;
-        pgrt_copy(name, at, n);
+        pgg_copy(name, at, n);
         if (n)
             name[n++] = '/';
-        pgrt_copy(name + n, file, length + 1);
+        pgg_copy(name + n, file, length + 1);
         err = run_or_script(name, argv, envp);
         if (err == -EACCES)
             denied = err;
@@ -134,7 +133,7 @@ static bool gather(struct list *l, const char *first, va_list args, char *const 
         n++;
     va_end(again);
     l->bytes = n * sizeof first > sizeof l->few ? n * sizeof first : 0;
-    l->argv = l->bytes ? pgrt_map(l->bytes) : l->few;
+    l->argv = l->bytes ? pgg_map(l->bytes) : l->few;
     if (!l->argv)
         return false;
     for (size_t i = 0; i < n; i++)
@@ -158,7 +157,7 @@ static bool gather(struct list *l, const char *first, va_list args, char *const 
             return failed(-ENOMEM);                             \
         call(file, (char *const *)l.argv, envp);                \
         if (l.bytes)                                            \
-            pgrt_unmap(l.argv, l.bytes);                        \
+            pgg_unmap(l.argv, l.bytes);                        \
         return -1;                                              \
     }
 

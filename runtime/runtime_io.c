@@ -2,14 +2,15 @@
  * calls are made here, as the C library's have no second name. Threads can be cancelled in them.
  * Weak: in a static program the C library's own may be there as well. */
 #undef _FILE_OFFSET_BITS /* or the names without 64 become those with it */
-#include "pgrt.h"
+#include "runtime_access.h"
+
+#include "guest_sys.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/uio.h>
 
 #define REPLACES PGRT_EXPORT __attribute__((weak))
@@ -23,11 +24,11 @@ static long with_errno(long result)
 }
 
 /* A system call that a thread can be cancelled in, as the C library makes it. */
-#define CANCELLABLE(...)                                             \
+#define CANCELLABLE(call)                                            \
     __extension__({                                                  \
         int type_;                                                   \
         pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, &type_);  \
-        long result_ = with_errno(pgrt_syscall(__VA_ARGS__));        \
+        long result_ = with_errno(call);                             \
         int error_ = errno;                                          \
         pthread_setcanceltype(type_, &type_);                        \
         errno = error_;                                              \
@@ -55,56 +56,54 @@ static ssize_t count_bytes(const void *start, size_t room, ssize_t done)
 }
 
 /* Of `n` bytes at `at`. */
-#define TRANSFER(name, params, at, number, ...)                        \
-    REPLACES ssize_t name params;                                      \
-    ssize_t name params                                                \
-    {                                                                  \
-        return count_bytes(at, n, CANCELLABLE(number, __VA_ARGS__));   \
+#define TRANSFER(name, params, at, call)               \
+    REPLACES ssize_t name params;                      \
+    ssize_t name params                                \
+    {                                                  \
+        return count_bytes(at, n, CANCELLABLE(call));  \
     }
-#define TRANSFER_PARTS(name, params, parts, n, number, ...)                         \
-    REPLACES ssize_t name params;                                                   \
-    ssize_t name params                                                             \
-    {                                                                               \
-        return count_parts(parts, (size_t)(n), CANCELLABLE(number, __VA_ARGS__));   \
+#define TRANSFER_PARTS(name, params, parts, n, call)               \
+    REPLACES ssize_t name params;                                  \
+    ssize_t name params                                            \
+    {                                                              \
+        return count_parts(parts, (size_t)(n), CANCELLABLE(call)); \
     }
 
-#define L(x) ((long)(x))
-TRANSFER(pread, (int fd, void *to, size_t n, off_t off), to, SYS_pread64, L(fd), to, n, off, 0L, 0L)
-TRANSFER(pread64, (int fd, void *to, size_t n, off64_t off), to, SYS_pread64, L(fd), to, n, off, 0L,
-         0L)
-TRANSFER(pwrite, (int fd, const void *from, size_t n, off_t off), from, SYS_pwrite64, L(fd), from,
-         n, off, 0L, 0L)
-TRANSFER(pwrite64, (int fd, const void *from, size_t n, off64_t off), from, SYS_pwrite64, L(fd),
-         from, n, off, 0L, 0L)
-TRANSFER(recv, (int fd, void *to, size_t n, int flags), to, SYS_recvfrom, L(fd), to, n, L(flags),
-         0L, 0L)
-TRANSFER(send, (int fd, const void *from, size_t n, int flags), from, SYS_sendto, L(fd), from, n,
-         L(flags), 0L, 0L)
+TRANSFER(pread, (int fd, void *to, size_t n, off_t off), to, pgg_sys_pread(fd, to, n, off))
+TRANSFER(pread64, (int fd, void *to, size_t n, off64_t off), to, pgg_sys_pread(fd, to, n, off))
+TRANSFER(pwrite, (int fd, const void *from, size_t n, off_t off), from,
+         pgg_sys_pwrite(fd, from, n, off))
+TRANSFER(pwrite64, (int fd, const void *from, size_t n, off64_t off), from,
+         pgg_sys_pwrite(fd, from, n, off))
+TRANSFER(recv, (int fd, void *to, size_t n, int flags), to,
+         pgg_sys_recv(fd, to, n, flags, NULL, NULL))
+TRANSFER(send, (int fd, const void *from, size_t n, int flags), from,
+         pgg_sys_send(fd, from, n, flags, NULL, 0))
 TRANSFER(recvfrom,
          (int fd, void *restrict to, size_t n, int flags, __SOCKADDR_ARG address,
           socklen_t *restrict size),
-         to, SYS_recvfrom, L(fd), to, n, L(flags), address.__sockaddr__, size)
+         to, pgg_sys_recv(fd, to, n, flags, address.__sockaddr__, size))
 TRANSFER(sendto,
          (int fd, const void *from, size_t n, int flags, __CONST_SOCKADDR_ARG address,
           socklen_t size),
-         from, SYS_sendto, L(fd), from, n, L(flags), address.__sockaddr__, L(size))
+         from, pgg_sys_send(fd, from, n, flags, address.__sockaddr__, size))
 
-TRANSFER_PARTS(readv, (int fd, const struct iovec *parts, int n), parts, n, SYS_readv, L(fd), parts,
-               L(n), 0L, 0L, 0L)
-TRANSFER_PARTS(writev, (int fd, const struct iovec *parts, int n), parts, n, SYS_writev, L(fd),
-               parts, L(n), 0L, 0L, 0L)
-TRANSFER_PARTS(preadv, (int fd, const struct iovec *parts, int n, off_t off), parts, n, SYS_preadv,
-               L(fd), parts, L(n), off, 0L, 0L)
+TRANSFER_PARTS(readv, (int fd, const struct iovec *parts, int n), parts, n,
+               pgg_sys_readv(fd, parts, n))
+TRANSFER_PARTS(writev, (int fd, const struct iovec *parts, int n), parts, n,
+               pgg_sys_writev(fd, parts, n))
+TRANSFER_PARTS(preadv, (int fd, const struct iovec *parts, int n, off_t off), parts, n,
+               pgg_sys_preadv(fd, parts, n, off))
 TRANSFER_PARTS(preadv64, (int fd, const struct iovec *parts, int n, off64_t off), parts, n,
-               SYS_preadv, L(fd), parts, L(n), off, 0L, 0L)
+               pgg_sys_preadv(fd, parts, n, off))
 TRANSFER_PARTS(pwritev, (int fd, const struct iovec *parts, int n, off_t off), parts, n,
-               SYS_pwritev, L(fd), parts, L(n), off, 0L, 0L)
+               pgg_sys_pwritev(fd, parts, n, off))
 TRANSFER_PARTS(pwritev64, (int fd, const struct iovec *parts, int n, off64_t off), parts, n,
-               SYS_pwritev, L(fd), parts, L(n), off, 0L, 0L)
+               pgg_sys_pwritev(fd, parts, n, off))
 TRANSFER_PARTS(recvmsg, (int fd, struct msghdr *m, int flags), m->msg_iov, m->msg_iovlen,
-               SYS_recvmsg, L(fd), m, L(flags), 0L, 0L, 0L)
+               pgg_sys_recvmsg(fd, m, flags))
 TRANSFER_PARTS(sendmsg, (int fd, const struct msghdr *m, int flags), m->msg_iov, m->msg_iovlen,
-               SYS_sendmsg, L(fd), m, L(flags), 0L, 0L, 0L)
+               pgg_sys_sendmsg(fd, m, flags))
 
 /* ---- what the C library's headers make of them when a buffer's size is known ---- */
 
@@ -116,7 +115,7 @@ ssize_t read(int fd, void *to, size_t n);
     REPLACES ssize_t name params;        \
     ssize_t name params                  \
     {                                    \
-        if (PGRT_UNLIKELY(n > room))     \
+        if (PGG_UNLIKELY(n > room))     \
             __chk_fail();                \
         return call;                     \
     }
@@ -135,8 +134,7 @@ CHECKED(__recvfrom_chk,
 /* The kernel fills the structure as the C library has it. */
 static int status_of(const char *path, void *to, int flags)
 {
-    int result = (int)with_errno(pgrt_syscall(SYS_newfstatat, L(AT_FDCWD), path, to, L(flags), 0L,
-                                              0L));
+    int result = (int)with_errno(pgg_sys_stat_at(path, to, flags));
     if (!result)
         pgrt_count_range(to, sizeof(struct stat));
     return result;

@@ -1,5 +1,8 @@
 /* In a shared library, which is linked to be initialised before all others. */
-#include "pgrt.h"
+#include "runtime_shadow.h"
+
+#include "runtime_start.h"
+#include "runtime_thread.h"
 
 #include <dlfcn.h>
 

@@ -1,6 +1,7 @@
 /* What C programs allocate with. Every function passes its own frame on, so that the stack of
  * an object begins with the function that called here. */
-#include "pgrt_bytes.h"
+#include "runtime_access.h"
+#include "runtime_alloc.h"
 
 #include <errno.h>
 #include <wchar.h>
@@ -30,9 +31,9 @@ PGRT_EXPORT wchar_t *wcsdup(const wchar_t *s);
 PGRT_EXPORT size_t __sanitizer_get_allocated_size(const volatile void *p);
 PGRT_EXPORT int __sanitizer_get_ownership(const volatile void *p);
 
-PGRT_INLINE void *or_enomem(void *p)
+PGG_INLINE void *or_enomem(void *p)
 {
-    if (PGRT_UNLIKELY(!p))
+    if (PGG_UNLIKELY(!p))
         errno = ENOMEM;
     return p;
 }
@@ -129,15 +130,15 @@ int posix_memalign(void **out, size_t align, size_t n)
 
 void *valloc(size_t n)
 {
-    return or_enomem(pgrt_alloc(n, PGRT_PAGE, false, HERE));
+    return or_enomem(pgrt_alloc(n, PGG_PAGE, false, HERE));
 }
 
 void *pvalloc(size_t n)
 {
-    size_t bytes = (n + PGRT_PAGE - 1) & ~(size_t)(PGRT_PAGE - 1);
+    size_t bytes = (n + PGG_PAGE - 1) & ~(size_t)(PGG_PAGE - 1);
     if (bytes < n)
         return or_enomem(NULL);
-    return or_enomem(pgrt_alloc(bytes ? bytes : PGRT_PAGE, PGRT_PAGE, false, HERE));
+    return or_enomem(pgrt_alloc(bytes ? bytes : PGG_PAGE, PGG_PAGE, false, HERE));
 }
 
 size_t malloc_usable_size(void *p)
@@ -158,11 +159,11 @@ int __sanitizer_get_ownership(const volatile void *p)
 /* The source is read up to its end, the copy is not counted. */
 static char *copy_string(const char *s, size_t max, const void *frame)
 {
-    size_t n = pgrt_find_byte((const unsigned char *)s, 0, max);
+    size_t n = pgg_find_byte((const unsigned char *)s, 0, max);
     pgrt_count_range(s, n < max ? n + 1 : n);
     char *copy = or_enomem(pgrt_alloc(n + 1, 0, false, frame));
     if (copy) {
-        pgrt_copy_fast(copy, s, n);
+        pgg_copy_fast(copy, s, n);
         copy[n] = 0;
     }
     return copy;
@@ -193,12 +194,12 @@ wchar_t *wcsdup(const wchar_t *s)
     size_t n = 0;
     while (s[n]) {
         n++;
-        pgrt_compiler_barrier();
+        pgg_compiler_barrier();
     }
     size_t bytes = (n + 1) * sizeof *s;
     pgrt_count_range(s, bytes);
     wchar_t *copy = or_enomem(pgrt_alloc(bytes, 0, false, HERE));
     if (copy)
-        pgrt_copy_fast(copy, s, bytes);
+        pgg_copy_fast(copy, s, bytes);
     return copy;
 }

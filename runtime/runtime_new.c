@@ -1,6 +1,6 @@
 /* The twenty global forms of C++'s operator new and delete, under the names a C++ compiler
  * gives them. The C++ library is there if a program throws at all, so its functions are weak. */
-#include "pgrt.h"
+#include "runtime_alloc.h"
 
 #include <stdlib.h>
 
@@ -9,7 +9,7 @@ new_handler get_new_handler(void) __asm__("_ZSt15get_new_handlerv") __attribute_
 void throw_bad_alloc(void) __asm__("_ZSt17__throw_bad_allocv") __attribute__((weak));
 
 /* Asks the program's handler for memory until there is some or the handler gives up. */
-static PGRT_COLD void *new_again(size_t n, size_t align, bool nothrow, const void *frame)
+static PGG_COLD void *new_again(size_t n, size_t align, bool nothrow, const void *frame)
 {
     for (;;) {
         new_handler handler = get_new_handler ? get_new_handler() : NULL;
@@ -28,10 +28,10 @@ static PGRT_COLD void *new_again(size_t n, size_t align, bool nothrow, const voi
     abort();
 }
 
-PGRT_INLINE void *new_object(size_t n, size_t align, bool nothrow, const void *frame)
+PGG_INLINE void *new_object(size_t n, size_t align, bool nothrow, const void *frame)
 {
     void *p = pgrt_alloc(n, align, false, frame);
-    return PGRT_LIKELY(p) ? p : new_again(n, align, nothrow, frame);
+    return PGG_LIKELY(p) ? p : new_again(n, align, nothrow, frame);
 }
 
 /* name, parameters, alignment, nothrow */

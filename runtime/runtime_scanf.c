@@ -1,5 +1,5 @@
 /* Reading by a format: what is stored through its arguments. */
-#include "pgrt.h"
+#include "runtime_access.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -61,7 +61,7 @@ static size_t text_bytes(const struct conversion *c, const void *to)
         return (c->width ? c->width : 1) * each;
     while (wide ? ((const wchar_t *)to)[n] != 0 : ((const char *)to)[n] != 0) {
         n++;
-        pgrt_compiler_barrier();
+        pgg_compiler_barrier();
     }
     return (n + 1) * each;
 }

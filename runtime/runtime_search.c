@@ -1,5 +1,5 @@
 /* Finding bytes in bytes, and taking strings apart. */
-#include "pgrt_bytes.h"
+#include "runtime_access.h"
 
 PGRT_EXPORT void *memmem(const void *s, size_t n, const void *part, size_t m);
 PGRT_EXPORT char *strstr(const char *s, const char *part);
@@ -21,8 +21,8 @@ static size_t length(const char *s)
 static size_t same_bytes(const unsigned char *a, const unsigned char *b, size_t n)
 {
     size_t i = 0;
-    for (; i + PGRT_BYTES16 <= n; i += PGRT_BYTES16) {
-        const u32 unlike = pgrt_unlike16(a + i, b + i);
+    for (; i + PGG_BYTES16 <= n; i += PGG_BYTES16) {
+        const u32 unlike = pgg_unlike16(a + i, b + i);
         if (unlike)
             return i + (size_t)__builtin_ctz(unlike);
     }
@@ -57,7 +57,7 @@ static size_t find_bytes(const unsigned char *s, size_t n, const unsigned char *
     if (!m || m > n)
         return m ? n : 0;
     for (size_t i = 0, spent = 0; spent / 4 <= n; i++) {
-        i += pgrt_find_byte(s + i, part[0], n - m + 1 - i);
+        i += pgg_find_byte(s + i, part[0], n - m + 1 - i);
         if (i > n - m)
             return n;
         const size_t same = same_bytes(s + i, part, m);

@@ -1,8 +1,11 @@
-/* The shadow: counters of all memory, reserved as one range of 2^44 bytes where that may be. */
-#include "pgrt.h"
+/* The shadow, reserved as one range of 2^44 bytes where that may be. */
+#include "runtime_shadow.h"
+
+#include "guest_bytes.h"
+#include "guest_memory.h"
+#include "guest_sys.h"
 
 #include <sys/mman.h>
-#include <sys/syscall.h>
 
 PGRT_EXPORT uintptr_t __memprof_shadow_memory_dynamic_address;
 bool pgrt_histogram;
@@ -10,12 +13,12 @@ uintptr_t pgrt_words;
 
 bool pgrt_shadow_init(void)
 {
-    uintptr_t p = (uintptr_t)pgrt_map(PGRT_SHADOW_BYTES);
+    uintptr_t p = (uintptr_t)pgg_map(PGRT_SHADOW_BYTES);
     if (p) {
-        pgrt_mapped_bytes -= PGRT_SHADOW_BYTES; /* it is sparse; see pgrt_cost_bytes */
+        pgg_mapped_bytes -= PGRT_SHADOW_BYTES; /* it is sparse; see pgrt_cost_bytes */
         /* Counters are sparse, so huge pages would waste memory; a core dump needs none. */
-        pgrt_syscall(SYS_madvise, p, PGRT_SHADOW_BYTES, (long)MADV_NOHUGEPAGE, 0L, 0L, 0L);
-        pgrt_syscall(SYS_madvise, p, PGRT_SHADOW_BYTES, (long)MADV_DONTDUMP, 0L, 0L, 0L);
+        pgg_sys_advise((void *)p, PGRT_SHADOW_BYTES, MADV_NOHUGEPAGE);
+        pgg_sys_advise((void *)p, PGRT_SHADOW_BYTES, MADV_DONTDUMP);
     } else {
         pgrt_little_room = true;
         p = pgrt_demand_begin();
@@ -28,14 +31,14 @@ bool pgrt_shadow_init(void)
 /* Whole pages go back to the system, which is also the fastest way to zero them. */
 void pgrt_shadow_reset_large(u64 *first, u64 *end)
 {
-    uintptr_t lo = ((uintptr_t)first + PGRT_PAGE - 1) & ~(uintptr_t)(PGRT_PAGE - 1);
-    uintptr_t hi = (uintptr_t)end & ~(uintptr_t)(PGRT_PAGE - 1);
-    if (lo >= hi || pgrt_syscall(SYS_madvise, lo, hi - lo, (long)MADV_DONTNEED, 0L, 0L, 0L) < 0) {
-        pgrt_zero(first, (size_t)((char *)end - (char *)first));
+    uintptr_t lo = ((uintptr_t)first + PGG_PAGE - 1) & ~(uintptr_t)(PGG_PAGE - 1);
+    uintptr_t hi = (uintptr_t)end & ~(uintptr_t)(PGG_PAGE - 1);
+    if (lo >= hi || pgg_sys_advise((void *)lo, hi - lo, MADV_DONTNEED) < 0) {
+        pgg_zero(first, (size_t)((char *)end - (char *)first));
         return;
     }
-    pgrt_zero(first, lo - (uintptr_t)first);
-    pgrt_zero((void *)hi, (uintptr_t)end - hi);
+    pgg_zero(first, lo - (uintptr_t)first);
+    pgg_zero((void *)hi, (uintptr_t)end - hi);
 }
 
 /* Sum of the byte counters of an object. */

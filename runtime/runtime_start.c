@@ -1,9 +1,18 @@
 /* Start and end: what has to happen before the first object, in a child, and at exit. */
-#include "pgrt.h"
+#include "runtime_start.h"
+
+#include "guest_file.h"
+#include "guest_frames.h"
+#include "guest_modules.h"
+#include "guest_sys.h"
+#include "runtime_access.h"
+#include "runtime_dump.h"
+#include "runtime_options.h"
+#include "runtime_thread.h"
+#include "runtime_trigger.h"
 
 #include <linux/rseq.h>
 #include <sched.h>
-#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -61,7 +70,7 @@ void pgrt_init(void)
     static volatile u32 once;
     if (__atomic_exchange_n(&once, 1, __ATOMIC_ACQ_REL))
         return;
-    pgrt_pid = (int)pgrt_syscall(SYS_getpid, 0L, 0L, 0L, 0L, 0L, 0L);
+    pgrt_pid = pgg_sys_process();
     pgrt_cost_init();
     find_cpu();
     start_ms = clock_ms();
@@ -69,7 +78,9 @@ void pgrt_init(void)
     bool shadow = pgrt_shadow_init();
     pgrt_threads_init();
     pgrt_options_read();
-    pgrt_file_init();
+    pgg_file_init();
+    pgg_walk_options = (struct pgg_walk_options){.depth = pgrt_options.depth,
+                                                 .frame_pointers = pgrt_options.frame_pointers};
     if (!shadow) {
         pgrt_off("recording nothing",
                  "no room for the counters; lift the limit on memory (ulimit -d)");
@@ -79,7 +90,7 @@ void pgrt_init(void)
         pgrt_gate_set(PGRT_GATE_OFF);
         return;
     }
-    pgrt_modules_refresh();
+    pgg_modules_refresh();
     pgrt_triggers_init();
     if (pgrt_store_open())
         pgrt_gate_set(PGRT_GATE_OPEN);
@@ -89,13 +100,12 @@ void pgrt_init(void)
 
 void pgrt_ready(void)
 {
-    pgrt_tables_ready = true;
-    __atomic_fetch_add(&pgrt_walk_epoch, 1, __ATOMIC_RELAXED);
+    pgg_frames_ready();
     pgrt_init();
     /* An allocation of the C library's own start came before it knew its modules. */
-    const struct pgrt_segment *list;
-    if (pgrt_gate_now() == PGRT_GATE_OPEN && !pgrt_modules(&list))
-        pgrt_modules_refresh();
+    const struct pgg_segment *list;
+    if (pgrt_gate_now() == PGRT_GATE_OPEN && !pgg_modules(&list))
+        pgg_modules_refresh();
 }
 
 /* Objects that live now are the parent's; a child that only runs another program makes no file. */
@@ -103,11 +113,11 @@ void pgrt_child_init(void)
 {
     if (!started)
         return;
-    pgrt_pid = (int)pgrt_syscall(SYS_getpid, 0L, 0L, 0L, 0L, 0L, 0L);
+    pgrt_pid = pgg_sys_process();
     pgrt_generation++;
     pgrt_store_forked();
     pgrt_threads_after_fork();
-    pgrt_modules_after_fork();
+    pgg_modules_after_fork();
     pgrt_histograms_clear();
     pgrt_cost_forked();
     pgrt_child_objects = 0;
@@ -131,7 +141,7 @@ bool pgrt_instrumented;
 static void need_counters(void)
 {
     if (!__memprof_shadow_memory_dynamic_address)
-        pgrt_syscall(SYS_exit_group, 1L, 0L, 0L, 0L, 0L, 0L);
+        pgg_sys_exit(1);
 }
 
 void __memprof_init(void)
@@ -177,12 +187,12 @@ void __memprof_profile_reset(void)
 void __memprof_print_accumulated_stats(void)
 {
     char line[200];
-    struct pgrt_text t;
-    pgrt_text_init(&t, line, sizeof line);
-    pgrt_text_u64(&t, pgrt_contexts() - 1);
-    pgrt_text_str(&t, " contexts, ");
-    pgrt_text_u64(&t, pgrt_dropped);
-    pgrt_text_str(&t, " objects in none");
+    struct pgg_text t;
+    pgg_text_init(&t, line, sizeof line);
+    pgg_text_u64(&t, pgrt_contexts() - 1);
+    pgg_text_str(&t, " contexts, ");
+    pgg_text_u64(&t, pgrt_dropped);
+    pgg_text_str(&t, " objects in none");
     pgrt_say(line, NULL);
 }
 

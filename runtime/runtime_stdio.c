@@ -3,7 +3,7 @@
 #ifndef __NO_INLINE__
 #define __NO_INLINE__ 1 /* or headers define some of these functions */
 #endif
-#include "pgrt.h"
+#include "runtime_access.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -52,7 +52,7 @@ PGRT_EXPORT ssize_t getline(char **restrict line, size_t *restrict room, FILE *r
 static void count(const void *start, size_t n)
 {
     static int8_t linked_statically = -1;
-    if (PGRT_UNLIKELY(linked_statically < 0))
+    if (PGG_UNLIKELY(linked_statically < 0))
         linked_statically = !getauxval(AT_BASE);
     if (!linked_statically)
         pgrt_count_range(start, n);
@@ -182,7 +182,7 @@ static void count_argument(const char *s, int precision)
     size_t n = 0, most = precision < 0 ? SIZE_MAX : (size_t)precision;
     while (s && n < most && s[n]) {
         n++;
-        pgrt_compiler_barrier();
+        pgg_compiler_barrier();
     }
     if (s)
         count(s, n < most ? n + 1 : n);
@@ -260,11 +260,11 @@ static char *checked_text(int *n, int flag, const char *format, va_list args)
 static int print_text(char *to, size_t room, int flag, const char *format, va_list args)
 {
     int n;
-    if (PGRT_UNLIKELY(count_arguments(format, args) && flag > 0)) {
+    if (PGG_UNLIKELY(count_arguments(format, args) && flag > 0)) {
         char *text = checked_text(&n, flag, format, args);
         if (text && room) {
             const size_t kept = (size_t)n < room ? (size_t)n : room - 1;
-            pgrt_copy(to, text, kept);
+            pgg_copy(to, text, kept);
             to[kept] = 0;
         }
         free(text);
@@ -277,7 +277,7 @@ static int print_text(char *to, size_t room, int flag, const char *format, va_li
 static int print_file(FILE *f, int flag, const char *format, va_list args)
 {
     int n;
-    if (PGRT_LIKELY(!count_arguments(format, args) || flag <= 0))
+    if (PGG_LIKELY(!count_arguments(format, args) || flag <= 0))
         return _IO_vfprintf(f, format, args);
     char *text = checked_text(&n, flag, format, args);
     if (text && _IO_fwrite(text, 1, (size_t)n, f) != (size_t)n)
@@ -348,7 +348,7 @@ FORMAT(snprintf, (char *restrict to, size_t size, const char *restrict format, .
     REPLACES type name params;                  \
     type name params                            \
     {                                           \
-        if (PGRT_UNLIKELY(!(fits)))             \
+        if (PGG_UNLIKELY(!(fits)))             \
             __chk_fail();                       \
         return call;                            \
     }
@@ -365,7 +365,7 @@ REPLACES int __vsprintf_chk(char *to, int flag, size_t room, const char *format,
 int __vsprintf_chk(char *to, int flag, size_t room, const char *format, va_list args)
 {
     const int n = print_text(to, room, flag, format, args);
-    if (PGRT_UNLIKELY(n >= 0 && (size_t)n >= room))
+    if (PGG_UNLIKELY(n >= 0 && (size_t)n >= room))
         __chk_fail();
     return n;
 }
@@ -396,7 +396,7 @@ CHECKED(__fread_chk, size_t,
 REPLACES char *__fgets_chk(char *restrict to, size_t room, int n, FILE *restrict f);
 char *__fgets_chk(char *restrict to, size_t room, int n, FILE *restrict f)
 {
-    if (PGRT_LIKELY(n <= 0 || (size_t)n <= room))
+    if (PGG_LIKELY(n <= 0 || (size_t)n <= room))
         return fgets(to, n, f);
     if (!room)
         __chk_fail();

@@ -3,7 +3,7 @@
 #ifndef __NO_INLINE__
 #define __NO_INLINE__ 1 /* or headers define some of these functions */
 #endif
-#include "pgrt.h"
+#include "runtime_access.h"
 
 #include <ctype.h>
 #include <inttypes.h>

@@ -2,11 +2,19 @@
  * process is killed at: finished dumps, then sheets. A sheet is a dump of its own that a thread
  * fills; entries are counted when they are whole, and the last sheet's size covers the rest of
  * the file, so that starting a new one is a single store. docs/formats/interrupted-heap.md */
-#include "pgrt.h"
+#include "runtime_store.h"
+
+#include "guest_bytes.h"
+#include "guest_mapped.h"
+#include "guest_modules.h"
+#include "guest_sys.h"
+#include "runtime_depot.h"
+#include "runtime_options.h"
+#include "runtime_shadow.h"
+#include "runtime_start.h"
+#include "runtime_thread.h"
 
 #include <errno.h>
-#include <sys/mman.h>
-#include <sys/syscall.h>
 
 struct pgrt_sheet {
     struct pgrt_raw_header h;
@@ -22,25 +30,13 @@ enum {
 #define RESERVE_BYTES (UINT64_C(1) << (pgrt_little_room ? 25 : 36))
 
 static struct {
-    struct pgrt_file file; /* with a stream, sheets are in anonymous memory */
-    char *base;            /* of the whole file */
-    u64 size, used, finished;
+    struct pgg_mapped mapped; /* with a stream, sheets are in memory of no file */
+    u64 used, finished;
     struct pgrt_sheet *last;
     struct pgrt_sheet *unowned; /* the first sheet, until a thread takes it */
     bool open, forget;
     volatile u32 lock;
-} store = {.file = {.fd = -1, .stream = -1}};
-
-static void lock(void)
-{
-    while (__atomic_exchange_n(&store.lock, 1, __ATOMIC_ACQUIRE))
-        pgrt_syscall(SYS_sched_yield, 0L, 0L, 0L, 0L, 0L, 0L);
-}
-
-static void unlock(void)
-{
-    __atomic_store_n(&store.lock, 0, __ATOMIC_RELEASE);
-}
+} store = {.mapped.file = PGG_NO_FILE};
 
 static struct pgrt_notes *notes_of(struct pgrt_sheet *s)
 {
@@ -52,31 +48,14 @@ static u64 *count_at(struct pgrt_sheet *s, u64 off)
     return (u64 *)((char *)s + off);
 }
 
-/* Maps what the file has grown by. */
-static int map_more(u64 to)
-{
-    bool file = store.file.stream < 0;
-    long p = pgrt_syscall(SYS_mmap, store.base + store.size, to - store.size,
-                          (long)(PROT_READ | PROT_WRITE),
-                          (long)(MAP_FIXED | (file ? MAP_SHARED : MAP_SHARED | MAP_ANONYMOUS)),
-                          file ? (long)store.file.fd : -1L, file ? store.size : 0UL);
-    if (p < 0)
-        return (int)p;
-    /* A child must not write into its parent's profile. */
-    pgrt_syscall(SYS_madvise, store.base + store.size, to - store.size, (long)MADV_DONTFORK, 0L,
-                 0L, 0L);
-    store.size = to;
-    return 0;
-}
-
-static void write_segments(struct pgrt_sheet *s, u32 from, u32 to, const struct pgrt_segment *list)
+static void write_segments(struct pgrt_sheet *s, u32 from, u32 to, const struct pgg_segment *list)
 {
     char *at = (char *)s + s->h.segment_off + sizeof(u64);
     for (u32 i = from; i < to; i++)
-        pgrt_copy(at + i * SEGMENT_BYTES, &list[i], SEGMENT_BYTES);
+        pgg_copy(at + i * SEGMENT_BYTES, &list[i], SEGMENT_BYTES);
 }
 
-_Static_assert(sizeof(struct pgrt_segment) == SEGMENT_BYTES, "as versions with build ids have it");
+_Static_assert(sizeof(struct pgg_segment) == SEGMENT_BYTES, "as versions with build ids have it");
 
 /* A page that is a whole dump without contexts. The file grows by copies of it, so that it is
  * sound at whatever page a kill stops the growth. */
@@ -84,16 +63,16 @@ static const void *empty_dump(void)
 {
     static struct {
         struct pgrt_raw_header h;
-        u64 words[(PGRT_PAGE - sizeof(struct pgrt_raw_header)) / sizeof(u64)];
+        u64 words[(PGG_PAGE - sizeof(struct pgrt_raw_header)) / sizeof(u64)];
     } page;
-    enum { SEGMENTS = (PGRT_PAGE - sizeof page.h - 3 * sizeof(u64)) / SEGMENT_BYTES };
-    const struct pgrt_segment *list;
-    u32 n = pgrt_modules(&list);
+    enum { SEGMENTS = (PGG_PAGE - sizeof page.h - 3 * sizeof(u64)) / SEGMENT_BYTES };
+    const struct pgg_segment *list;
+    u32 n = pgg_modules(&list);
     n = n < SEGMENTS ? n : SEGMENTS;
     page.h = (struct pgrt_raw_header){
         .magic = PGRT_RAW_MAGIC,
         .version = PGK_RAW_NOW,
-        .total_size = PGRT_PAGE,
+        .total_size = PGG_PAGE,
         .segment_off = sizeof page.h,
         .mib_off = sizeof page.h + sizeof(u64) + n * SEGMENT_BYTES,
         .stack_off = sizeof page.h + 2 * sizeof(u64) + n * SEGMENT_BYTES,
@@ -107,15 +86,13 @@ static const void *empty_dump(void)
 
 static int grow(u64 bytes)
 {
-    const u64 step = store.size ? GROW_BYTES : FIRST_BYTES;
-    u64 to = (store.size + bytes + step - 1) & ~(step - 1);
+    const u64 step = store.mapped.size ? GROW_BYTES : FIRST_BYTES;
+    u64 to = (store.mapped.size + bytes + step - 1) & ~(step - 1);
     int err = to > RESERVE_BYTES ? -EFBIG : 0;
-    if (!err && store.file.stream < 0)
-        err = pgrt_file_grow(&store.file, store.size, to, empty_dump());
     if (!err)
-        err = map_more(to);
+        err = pgg_mapped_grow(&store.mapped, to, empty_dump());
     if (!err && store.last)
-        store.last->h.total_size = to - (u64)((char *)store.last - store.base);
+        store.last->h.total_size = to - (u64)((char *)store.last - store.mapped.base);
     return err;
 }
 
@@ -124,26 +101,26 @@ enum { ENTRY_BYTES = sizeof(struct pgrt_mib) + sizeof(struct pgrt_begun) };
 /* Of a sheet; the header of the last one says more. */
 static u64 sheet_bytes(u64 begun_off)
 {
-    return (begun_off + SHEET_BYTES) & ~(u64)(PGRT_PAGE - 1);
+    return (begun_off + SHEET_BYTES) & ~(u64)(PGG_PAGE - 1);
 }
 
 /* A new sheet behind the others, or NULL with *err. */
 static struct pgrt_sheet *new_sheet(int *err)
 {
-    const struct pgrt_segment *list;
-    u32 n = pgrt_modules(&list);
+    const struct pgg_segment *list;
+    u32 n = pgg_modules(&list);
     const u64 begun_off = sizeof(struct pgrt_raw_header) + sizeof(u64) +
                           (u64)(n + SPARE_SEGMENTS) * SEGMENT_BYTES,
               bytes = sheet_bytes(begun_off), entries = (bytes - begun_off) * 9 / 20 / ENTRY_BYTES,
               mib_off = begun_off + entries * sizeof(struct pgrt_begun) +
                         sizeof(struct pgrt_notes);
-    if (store.used + bytes > store.size && (*err = grow(bytes)))
+    if (store.used + bytes > store.mapped.size && (*err = grow(bytes)))
         return NULL;
-    struct pgrt_sheet *s = (struct pgrt_sheet *)(store.base + store.used);
+    struct pgrt_sheet *s = (struct pgrt_sheet *)(store.mapped.base + store.used);
     s->h = (struct pgrt_raw_header){
         .magic = PGRT_RAW_MAGIC,
         .version = PGK_RAW_NOW,
-        .total_size = store.size - store.used,
+        .total_size = store.mapped.size - store.used,
         .segment_off = sizeof s->h,
         .mib_off = mib_off,
         .stack_off = mib_off + sizeof(u64) + entries * sizeof(struct pgrt_mib),
@@ -154,7 +131,7 @@ static struct pgrt_sheet *new_sheet(int *err)
     *notes_of(s) = (struct pgrt_notes){.magic = PGK_NOTES_MAGIC,
                                        .flags = PGRT_NOTE_INTERRUPTED | pgrt_notes_flags(),
                                        .begun_off = begun_off};
-    pgrt_compiler_barrier();
+    pgg_compiler_barrier();
     if (store.last)
         store.last->h.total_size = (u64)((char *)s - (char *)store.last);
     store.last = s;
@@ -170,14 +147,14 @@ static struct pgrt_begun *begun_of(struct pgrt_sheet *s)
 /* Writes the segments of libraries that came since; false if there is no room for them. */
 static bool learn_segments(struct pgrt_sheet *s)
 {
-    const struct pgrt_segment *list;
-    const u64 have = *count_at(s, s->h.segment_off), n = pgrt_modules(&list),
+    const struct pgg_segment *list;
+    const u64 have = *count_at(s, s->h.segment_off), n = pgg_modules(&list),
               room = (notes_of(s)->begun_off - s->h.segment_off - sizeof(u64)) / SEGMENT_BYTES;
     if (n > room)
         return false;
     if (n > have) {
         write_segments(s, (u32)have, (u32)n, list);
-        pgrt_compiler_barrier();
+        pgg_compiler_barrier();
         *count_at(s, s->h.segment_off) = n;
     }
     return true;
@@ -187,17 +164,17 @@ static bool learn_segments(struct pgrt_sheet *s)
 static bool turn_sheet(struct pgrt_thread *t)
 {
     int err = 0;
-    lock();
+    pgg_lock(&store.lock);
     if (!store.open && !pgrt_store_open()) {
-        unlock();
+        pgg_unlock(&store.lock);
         return false;
     }
-    t->sheet = store.unowned ? store.unowned : new_sheet(&err);
+    t->store.sheet = store.unowned ? store.unowned : new_sheet(&err);
     store.unowned = NULL;
-    unlock();
-    if (!t->sheet)
-        pgrt_off("the profile cannot grow, recording stops", pgrt_errno_name(err));
-    return t->sheet;
+    pgg_unlock(&store.lock);
+    if (!t->store.sheet)
+        pgrt_off("the profile cannot grow, recording stops", pgg_errno_name(err));
+    return t->store.sheet;
 }
 
 static struct pgrt_begun *add_begun(struct pgrt_sheet *s, u32 context)
@@ -215,18 +192,18 @@ static struct pgrt_begun *add_begun(struct pgrt_sheet *s, u32 context)
     for (u32 i = 0; i < c->n; i++)
         to[2 + i] = c->pcs[i];
     *b = (struct pgrt_begun){.context = context};
-    pgrt_compiler_barrier(); /* a kill finds both whole or not at all */
+    pgg_compiler_barrier(); /* a kill finds both whole or not at all */
     notes->stack_bytes += stack_bytes;
     ++*stacks;
-    pgrt_compiler_barrier();
+    pgg_compiler_barrier();
     notes->begun++;
     return b;
 }
 
 struct pgrt_begun *pgrt_store_begun(struct pgrt_thread *t, u32 context)
 {
-    struct pgrt_begun *b = t->sheet ? add_begun(t->sheet, context) : NULL;
-    return b || !turn_sheet(t) ? b : add_begun(t->sheet, context);
+    struct pgrt_begun *b = t->store.sheet ? add_begun(t->store.sheet, context) : NULL;
+    return b || !turn_sheet(t) ? b : add_begun(t->store.sheet, context);
 }
 
 static struct pgrt_mib *next_mib(struct pgrt_sheet *s)
@@ -238,19 +215,19 @@ static struct pgrt_mib *next_mib(struct pgrt_sheet *s)
 
 struct pgrt_mib *pgrt_store_entry(struct pgrt_thread *t)
 {
-    struct pgrt_mib *m = next_mib(t->sheet);
-    return m || !turn_sheet(t) ? m : next_mib(t->sheet);
+    struct pgrt_mib *m = next_mib(t->store.sheet);
+    return m || !turn_sheet(t) ? m : next_mib(t->store.sheet);
 }
 
 void pgrt_store_publish(struct pgrt_thread *t)
 {
-    ++*count_at(t->sheet, t->sheet->h.mib_off);
+    ++*count_at(t->store.sheet, t->store.sheet->h.mib_off);
 }
 
 void pgrt_store_each(void (*f)(void *arg, const struct pgrt_mib *m), void *arg)
 {
     for (u64 off = store.finished; store.open && off < store.used;) {
-        struct pgrt_sheet *s = (struct pgrt_sheet *)(store.base + off);
+        struct pgrt_sheet *s = (struct pgrt_sheet *)(store.mapped.base + off);
         const u64 *count = count_at(s, s->h.mib_off);
         const struct pgrt_mib *m = (const struct pgrt_mib *)(count + 1);
         for (u64 i = 0; i < *count; i++)
@@ -269,24 +246,29 @@ void pgrt_store_forget(void)
     store.forget = true;
 }
 
+void pgrt_store_leave(struct pgrt_thread *t)
+{
+    t->store.sheet = NULL;
+}
+
 void pgrt_store_forked(void)
 {
-    pgrt_file_leave(&store.file);
-    store.size = store.used = store.finished = 0;
+    pgg_mapped_forked(&store.mapped);
+    store.used = store.finished = 0;
     store.last = store.unowned = NULL;
     store.open = store.forget = false;
     store.lock = 0;
 }
 
-static PGRT_COLD bool no_profile(const char *what, const char *path, int err)
+static PGG_COLD bool no_profile(const char *what, const char *path, int err)
 {
     char line[1300];
-    struct pgrt_text t;
-    pgrt_text_init(&t, line, sizeof line);
-    pgrt_text_str(&t, "no profile: ");
-    pgrt_text_str(&t, what);
-    pgrt_text_str(&t, path);
-    pgrt_off(line, pgrt_errno_name(err));
+    struct pgg_text t;
+    pgg_text_init(&t, line, sizeof line);
+    pgg_text_str(&t, "no profile: ");
+    pgg_text_str(&t, what);
+    pgg_text_str(&t, path);
+    pgrt_off(line, pgg_errno_name(err));
     return false;
 }
 
@@ -295,34 +277,33 @@ bool pgrt_store_open(void)
 {
     long fd = -1;
     int err = 0;
-    if (!pgrt_file_choose(&store.file)) {
+    char wanted[1024];
+    bool unique;
+    if (!pgrt_profile_path(wanted, sizeof wanted, &store.mapped.file.stream, &unique) ||
+        !pgg_file_choose(&store.mapped.file, wanted, unique)) {
         pgrt_off("no profile", "its name is too long");
         return false;
     }
-    if (store.file.stream < 0) {
-        fd = pgrt_file_create(&store.file, true);
+    if (store.mapped.file.stream < 0) {
+        fd = pgg_file_create(&store.mapped.file, true);
         if (fd < 0)
-            return no_profile("cannot create ", store.file.path, (int)fd);
-        pgrt_file_take(&store.file, (int)fd);
+            return no_profile("cannot create ", store.mapped.file.path, (int)fd);
+        pgg_file_take(&store.mapped.file, (int)fd);
     }
-    if (!store.base) {
-        long p = pgrt_syscall(SYS_mmap, 0L, RESERVE_BYTES, (long)PROT_NONE,
-                              (long)(MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE), -1L, 0L);
-        store.base = p < 0 ? NULL : (char *)p;
-        err = p < 0 ? (int)p : 0;
-    }
-    if (store.base)
+    if (!store.mapped.base)
+        err = pgg_mapped_reserve(&store.mapped, RESERVE_BYTES);
+    if (store.mapped.base)
         store.unowned = new_sheet(&err);
-    if (store.unowned && store.file.stream < 0)
-        err = pgrt_file_publish(&store.file);
+    if (store.unowned && store.mapped.file.stream < 0)
+        err = pgg_file_publish(&store.mapped.file);
     if (err) {
-        if (store.file.stream < 0)
-            pgrt_file_drop(&store.file, store.file.fd);
-        store.file.fd = -1;
-        return no_profile("cannot write ", store.file.path, err);
+        if (store.mapped.file.stream < 0)
+            pgg_file_drop(&store.mapped.file, store.mapped.file.fd);
+        store.mapped.file.fd = -1;
+        return no_profile("cannot write ", store.mapped.file.path, err);
     }
-    if (pgrt_options.verbosity && store.file.stream < 0)
-        pgrt_say("profile", store.file.path);
+    if (pgrt_options.verbosity && store.mapped.file.stream < 0)
+        pgrt_say("profile", store.mapped.file.path);
     store.open = true;
     return true;
 }
@@ -330,39 +311,31 @@ bool pgrt_store_open(void)
 /* The new file with finished dumps and this one; or -error. */
 static long write_finished(const void *dump, size_t size, u64 pad)
 {
-    static const char zeros[PGRT_PAGE];
-    if (!pgrt_file_within_limit(store.finished + size + pad))
+    static const char zeros[PGG_PAGE];
+    if (!pgg_file_within_limit(store.finished + size + pad))
         return -EFBIG;
-    long fd = pgrt_file_create(&store.file, false);
+    long fd = pgg_file_create(&store.mapped.file, false);
     if (fd < 0)
         return fd;
-    int err = store.forget ? 0 : pgrt_write_all((int)fd, store.base, store.finished);
+    int err = store.forget ? 0 : pgg_sys_write_all((int)fd, store.mapped.base, store.finished);
     if (!err)
-        err = pgrt_write_all((int)fd, dump, size);
+        err = pgg_sys_write_all((int)fd, dump, size);
     if (!err)
-        err = pgrt_write_all((int)fd, zeros, pad);
+        err = pgg_sys_write_all((int)fd, zeros, pad);
     if (!err)
         return fd;
-    pgrt_file_drop(&store.file, (int)fd);
+    pgg_file_drop(&store.mapped.file, (int)fd);
     return err;
 }
 
 /* From now on the sheets are in the file behind fd. */
 static int move_to(int fd, u64 finished)
 {
-    int err = 0;
-    pgrt_syscall(SYS_mmap, store.base, store.size, (long)PROT_NONE,
-                 (long)(MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED), -1L, 0L);
-    pgrt_file_leave(&store.file);
-    if (fd >= 0)
-        pgrt_file_take(&store.file, fd);
-    store.size = 0;
+    int err = pgg_mapped_move(&store.mapped, fd, finished);
     store.finished = store.used = finished;
     store.last = NULL;
-    for (struct pgrt_thread *t = __atomic_load_n(&pgrt_threads, __ATOMIC_ACQUIRE); t; t = t->next)
+    for (struct pgrt_thread *t = pgrt_threads_first(); t; t = pgrt_threads_next(t))
         pgrt_table_clear(t);
-    if (finished)
-        err = map_more(finished);
     if (!err)
         store.unowned = new_sheet(&err);
     return err;
@@ -372,14 +345,14 @@ int pgrt_store_finish(const void *dump, size_t size, bool last)
 {
     u64 kept = store.forget ? 0 : store.finished, pad = 0;
     int err = 0;
-    if (store.file.stream >= 0) {
-        err = pgrt_write_all(store.file.stream, dump, size);
+    if (store.mapped.file.stream >= 0) {
+        err = pgg_sys_write_all(store.mapped.file.stream, dump, size);
         if (!last && !err)
             err = move_to(-1, 0);
     } else {
         if (!last) {
             /* Sheets begin on a page; the dump's size takes the padding in. */
-            pad = -(kept + size) & (PGRT_PAGE - 1);
+            pad = -(kept + size) & (PGG_PAGE - 1);
             ((struct pgrt_raw_header *)dump)->total_size += pad;
         }
         long fd = write_finished(dump, size, pad);
@@ -387,10 +360,10 @@ int pgrt_store_finish(const void *dump, size_t size, bool last)
         if (!err && !last)
             err = move_to((int)fd, kept + size + pad);
         if (!err)
-            err = pgrt_file_publish(&store.file);
+            err = pgg_file_publish(&store.mapped.file);
         if (!err && last) {
-            pgrt_syscall(SYS_close, fd, 0L, 0L, 0L, 0L, 0L);
-            pgrt_file_leave(&store.file);
+            pgg_sys_close((int)fd);
+            pgg_file_leave(&store.mapped.file);
         }
     }
     if (!err)
@@ -400,12 +373,12 @@ int pgrt_store_finish(const void *dump, size_t size, bool last)
 
 u64 pgrt_store_bytes(void)
 {
-    return store.size;
+    return store.mapped.size;
 }
 
 bool pgrt_store_is_file(void)
 {
-    return store.open && store.file.stream < 0;
+    return store.open && store.mapped.file.stream < 0;
 }
 
 static void count_objects(void *sum, const struct pgrt_mib *m)
@@ -418,7 +391,7 @@ void pgrt_store_mark(bool complete)
     u64 objects = 0;
     pgrt_store_each(count_objects, &objects);
     for (u64 off = store.finished; store.open && off < store.used;) {
-        struct pgrt_sheet *s = (struct pgrt_sheet *)(store.base + off);
+        struct pgrt_sheet *s = (struct pgrt_sheet *)(store.mapped.base + off);
         struct pgrt_notes *notes = notes_of(s);
         notes->flags = pgrt_notes_flags() | (complete ? 0 : PGRT_NOTE_INTERRUPTED);
         notes->dropped = off == store.finished ? pgrt_dropped : 0;

@@ -1,6 +1,6 @@
 /* Library functions that read and write the program's memory: counted by the rules in
  * docs/design/runtime.md, done by functions of the C library that nobody replaces. */
-#include "pgrt_bytes.h"
+#include "runtime_access.h"
 
 #include <wchar.h>
 
@@ -38,30 +38,30 @@ void *memmove(void *to, const void *from, size_t n)
 void *memset(void *to, int c, size_t n)
 {
     pgrt_count_range(to, n);
-    return pgrt_fill_fast(to, c, n);
+    return pgg_fill_fast(to, c, n);
 }
 
 void bzero(void *to, size_t n)
 {
     pgrt_count_range(to, n);
-    pgrt_fill_fast(to, 0, n);
+    pgg_fill_fast(to, 0, n);
 }
 
 static __attribute__((noinline)) int compare_long(const void *a, const void *b, size_t n)
 {
     pgrt_count_range(a, n);
     pgrt_count_range(b, n);
-    return pgrt_compare(a, b, n);
+    return pgg_compare(a, b, n);
 }
 
 /* The whole length on both sides, wherever they differ. */
 int memcmp(const void *a, const void *b, size_t n)
 {
-    if (PGRT_UNLIKELY(!pgrt_is_short(n)))
+    if (PGG_UNLIKELY(!pgrt_is_short(n)))
         return compare_long(a, b, n);
     pgrt_count_short(a, n);
     pgrt_count_short(b, n);
-    return pgrt_compare(a, b, n);
+    return pgg_compare(a, b, n);
 }
 
 int bcmp(const void *a, const void *b, size_t n)
@@ -71,7 +71,7 @@ int bcmp(const void *a, const void *b, size_t n)
 
 void *memchr(const void *s, int c, size_t n)
 {
-    size_t i = pgrt_find_byte(s, (unsigned char)c, n);
+    size_t i = pgg_find_byte(s, (unsigned char)c, n);
     pgrt_count_range(s, i < n ? i + 1 : n);
     return i < n ? (char *)(uintptr_t)s + i : NULL;
 }
@@ -83,7 +83,7 @@ static size_t length(const char *s)
 
 static size_t length_to(const char *s, size_t max)
 {
-    return pgrt_find_byte((const unsigned char *)s, 0, max);
+    return pgg_find_byte((const unsigned char *)s, 0, max);
 }
 
 size_t strlen(const char *s)
@@ -105,7 +105,7 @@ char *strcpy(char *restrict to, const char *restrict from)
     size_t n = length(from) + 1;
     pgrt_count_range(from, n);
     pgrt_count_range(to, n);
-    return pgrt_copy_fast(to, from, n);
+    return pgg_copy_fast(to, from, n);
 }
 
 char *strncpy(char *restrict to, const char *restrict from, size_t n)
@@ -113,8 +113,8 @@ char *strncpy(char *restrict to, const char *restrict from, size_t n)
     size_t used = length_to(from, n);
     pgrt_count_range(from, used < n ? used + 1 : n);
     pgrt_count_range(to, n);
-    pgrt_copy_fast(to, from, used);
-    pgrt_fill_fast(to + used, 0, n - used);
+    pgg_copy_fast(to, from, used);
+    pgg_fill_fast(to + used, 0, n - used);
     return to;
 }
 
@@ -124,7 +124,7 @@ static char *append(char *to, const char *from, size_t n, size_t read)
     pgrt_count_range(from, read);
     pgrt_count_range(to, old);
     pgrt_count_range(to + old, n + 1);
-    pgrt_copy_fast(to + old, from, n);
+    pgg_copy_fast(to + old, from, n);
     to[old + n] = 0;
     return to;
 }
@@ -144,7 +144,7 @@ char *strncat(char *restrict to, const char *restrict from, size_t max)
 /* Up to and including the difference or the end. */
 static int compare(const char *a, const char *b, size_t max)
 {
-    size_t i = pgrt_difference_string(a, b, max);
+    size_t i = pgg_difference_string(a, b, max);
     size_t read = i < max ? i + 1 : max;
     pgrt_count_range(a, read);
     pgrt_count_range(b, read);
@@ -212,7 +212,7 @@ wchar_t *wmemset(wchar_t *to, wchar_t c, size_t n)
     pgrt_count_range(to, n * sizeof *to);
     for (size_t i = 0; i < n; i++) {
         to[i] = c;
-        pgrt_compiler_barrier();
+        pgg_compiler_barrier();
     }
     return to;
 }
@@ -222,7 +222,7 @@ static size_t wide_length(const wchar_t *s)
     size_t n = 0;
     while (s[n]) {
         n++;
-        pgrt_compiler_barrier();
+        pgg_compiler_barrier();
     }
     return n;
 }
@@ -248,7 +248,7 @@ void __chk_fail(void) __attribute__((noreturn));
     PGRT_EXPORT type name params;                \
     type name params                             \
     {                                            \
-        if (PGRT_UNLIKELY((need) > room))        \
+        if (PGG_UNLIKELY((need) > room))        \
             __chk_fail();                        \
         return call;                             \
     }

@@ -1,6 +1,12 @@
 /* What is known of each context: a thread adds the objects it frees to entries of its own,
  * which lie in the mapped file; a dump merges the entries of all threads. */
-#include "pgrt.h"
+#include "runtime_table.h"
+
+#include "guest_bytes.h"
+#include "guest_memory.h"
+#include "guest_processor.h"
+#include "runtime_shadow.h"
+#include "runtime_thread.h"
 
 u64 pgrt_dropped;
 
@@ -20,7 +26,7 @@ struct life {
     u64 density, lifetime_density;
 };
 
-PGRT_INLINE struct life life_of(const struct pgrt_header *h, u64 accesses, u32 end_ms)
+PGG_INLINE struct life life_of(const struct pgrt_header *h, u64 accesses, u32 end_ms)
 {
     struct life l = {.lifetime = end_ms - h->alloc_ms};
     if (accesses) {
@@ -110,23 +116,23 @@ static void add(struct pgrt_mib *m, const struct pgrt_header *h, u64 accesses, u
 u32 pgrt_child_objects;
 enum { CHILD_OBJECTS = 64 };
 
-PGRT_COLD struct pgrt_begun *pgrt_table_new(struct pgrt_thread *t, u32 context, bool ended)
+PGG_COLD struct pgrt_begun *pgrt_table_new(struct pgrt_thread *t, u32 context, bool ended)
 {
-    struct pgrt_slot **span = &t->table[context / PGRT_TABLE_SPAN];
+    struct pgrt_slot **span = &t->table.spans[context / PGRT_TABLE_SPAN];
     if (!context)
         return NULL;
     if (pgrt_generation && !ended && !pgrt_store_is_open() &&
         __atomic_fetch_add(&pgrt_child_objects, 1, __ATOMIC_RELAXED) < CHILD_OBJECTS)
         return NULL;
     if (!*span)
-        *span = pgrt_map(PGRT_TABLE_SPAN * sizeof **span);
+        *span = pgg_map(PGRT_TABLE_SPAN * sizeof **span);
     return *span ? (*span)[context % PGRT_TABLE_SPAN].begun = pgrt_store_begun(t, context) : NULL;
 }
 
 /* What was not noted at its begin is now: begun and closed go together. */
-PGRT_INLINE void end_begun(struct pgrt_begun *b, const struct pgrt_header *h)
+PGG_INLINE void end_begun(struct pgrt_begun *b, const struct pgrt_header *h)
 {
-    if (PGRT_UNLIKELY(h->kind & PGRT_KIND_UNBEGUN)) {
+    if (PGG_UNLIKELY(h->kind & PGRT_KIND_UNBEGUN)) {
         b->objects++;
         b->bytes += h->size;
     } else {
@@ -134,10 +140,10 @@ PGRT_INLINE void end_begun(struct pgrt_begun *b, const struct pgrt_header *h)
     }
 }
 
-static PGRT_COLD void add_first(struct pgrt_thread *t, const struct pgrt_header *h, u64 accesses,
+static PGG_COLD void add_first(struct pgrt_thread *t, const struct pgrt_header *h, u64 accesses,
                                 u32 end_ms, u32 end_cpu)
 {
-    struct pgrt_slot **span = &t->table[h->context / PGRT_TABLE_SPAN];
+    struct pgrt_slot **span = &t->table.spans[h->context / PGRT_TABLE_SPAN];
     const u32 at = h->context % PGRT_TABLE_SPAN;
     struct pgrt_mib *m = NULL;
     /* Another thread may have begun the object. */
@@ -149,7 +155,7 @@ static PGRT_COLD void add_first(struct pgrt_thread *t, const struct pgrt_header 
     }
     end_begun((*span)[at].begun, h);
     pgrt_mib_one(m, h, accesses, end_ms, end_cpu);
-    pgrt_compiler_barrier(); /* a kill finds the entry whole or not at all */
+    pgg_compiler_barrier(); /* a kill finds the entry whole or not at all */
     pgrt_store_publish(t);
     (*span)[at].mib = m;
 }
@@ -157,28 +163,29 @@ static PGRT_COLD void add_first(struct pgrt_thread *t, const struct pgrt_header 
 void pgrt_table_add(struct pgrt_thread *t, const struct pgrt_header *h, u64 accesses, u32 end_ms,
                     u32 end_cpu, uintptr_t object)
 {
-    const struct pgrt_slot *span = t->table[h->context / PGRT_TABLE_SPAN];
+    const struct pgrt_slot *span = t->table.spans[h->context / PGRT_TABLE_SPAN];
     const struct pgrt_slot *slot = span ? &span[h->context % PGRT_TABLE_SPAN] : NULL;
-    if (PGRT_UNLIKELY(pgrt_histogram))
+    if (PGG_UNLIKELY(pgrt_histogram))
         pgrt_histogram_add(h->context, object, h->size);
-    if (PGRT_UNLIKELY(!slot || !slot->mib)) {
+    if (PGG_UNLIKELY(!slot || !slot->mib)) {
         add_first(t, h, accesses, end_ms, end_cpu);
         return;
     }
     end_begun(slot->begun, h);
     add(slot->mib, h, accesses, end_ms, end_cpu);
-    if (PGRT_UNLIKELY(slot->mib->AllocCount % PGRT_COST_EVERY == 1))
+    if (PGG_UNLIKELY(slot->mib->AllocCount % PGRT_COST_EVERY == 1))
         pgrt_cost_ask(t);
 }
 
 void pgrt_table_clear(struct pgrt_thread *t)
 {
+    struct pgrt_slot **spans = t->table.spans;
     for (u32 i = 0; i < PGRT_CONTEXTS_MAX / PGRT_TABLE_SPAN; i++)
-        if (t->table[i]) {
-            pgrt_unmap(t->table[i], PGRT_TABLE_SPAN * sizeof **t->table);
-            t->table[i] = NULL;
+        if (spans[i]) {
+            pgg_unmap(spans[i], PGRT_TABLE_SPAN * sizeof **spans);
+            spans[i] = NULL;
         }
-    t->sheet = NULL;
+    pgrt_store_leave(t);
 }
 
 #define MERGE_SUM(f) a->f += b->f
@@ -220,8 +227,8 @@ struct pgrt_histogram *pgrt_histogram_of(u32 context)
 
 static size_t hist_bytes(u64 n)
 {
-    return (sizeof(struct pgrt_histogram) + n * sizeof(u64) + PGRT_PAGE - 1) &
-           ~(size_t)(PGRT_PAGE - 1);
+    return (sizeof(struct pgrt_histogram) + n * sizeof(u64) + PGG_PAGE - 1) &
+           ~(size_t)(PGG_PAGE - 1);
 }
 
 /* Room for n elements, those that were there kept. */
@@ -229,7 +236,7 @@ static struct pgrt_histogram *hist_room(u32 context, u64 n)
 {
     struct pgrt_histogram ***span = &hist_spans[context / HIST_SPAN];
     if (!*span)
-        *span = pgrt_map(HIST_SPAN * sizeof **span);
+        *span = pgg_map(HIST_SPAN * sizeof **span);
     if (!*span)
         return NULL;
     struct pgrt_histogram **slot = &(*span)[context % HIST_SPAN], *old = *slot;
@@ -238,12 +245,12 @@ static struct pgrt_histogram *hist_room(u32 context, u64 n)
             old->n = n;
         return old;
     }
-    struct pgrt_histogram *h = pgrt_map(hist_bytes(n));
+    struct pgrt_histogram *h = pgg_map(hist_bytes(n));
     if (!h)
         return old;
     if (old) {
-        pgrt_copy(h, old, sizeof *old + old->n * sizeof(u64));
-        pgrt_unmap(old, hist_bytes(old->n));
+        pgg_copy(h, old, sizeof *old + old->n * sizeof(u64));
+        pgg_unmap(old, hist_bytes(old->n));
     }
     h->n = n;
     return *slot = h;
@@ -256,7 +263,7 @@ void pgrt_histogram_add(u32 context, uintptr_t object, size_t size)
     const uint8_t *c = (const uint8_t *)(__memprof_shadow_memory_dynamic_address + (object >> 3));
     u64 n = (size + 7) / 8;
     while (__atomic_exchange_n(&hist_lock, 1, __ATOMIC_ACQUIRE))
-        __builtin_ia32_pause();
+        pgg_pause();
     struct pgrt_histogram *h = hist_room(context, n);
     for (u64 i = 0; h && i < n && i < h->n; i++)
         h->v[i] += c[i];
@@ -271,8 +278,8 @@ void pgrt_histograms_clear(void)
             continue;
         for (u32 j = 0; j < HIST_SPAN; j++)
             if (hist_spans[i][j])
-                pgrt_unmap(hist_spans[i][j], hist_bytes(hist_spans[i][j]->n));
-        pgrt_unmap(hist_spans[i], HIST_SPAN * sizeof **hist_spans);
+                pgg_unmap(hist_spans[i][j], hist_bytes(hist_spans[i][j]->n));
+        pgg_unmap(hist_spans[i], HIST_SPAN * sizeof **hist_spans);
         hist_spans[i] = NULL;
     }
 }

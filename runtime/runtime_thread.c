@@ -1,16 +1,19 @@
 /* Threads: who is inside the runtime, stopping all at its door, and fork. */
-#include "pgrt.h"
+#include "runtime_thread.h"
+
+#include "guest_memory.h"
+#include "guest_processor.h"
+#include "guest_sys.h"
+#include "runtime_alloc.h"
+#include "runtime_start.h"
 
 #include <errno.h>
 #include <linux/membarrier.h>
 #include <pthread.h>
 #include <sched.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
-#include <sys/syscall.h>
-#include <x86intrin.h>
 
-PGRT_TLS struct pgrt_thread *pgrt_self;
+PGG_TLS struct pgrt_thread *pgrt_self;
 struct pgrt_thread *pgrt_threads;
 u32 pgrt_generation;
 
@@ -18,40 +21,11 @@ u32 pgrt_generation;
 static u32 no_gate;
 u32 *pgrt_gate = &no_gate;
 
-static PGRT_TLS bool making; /* the thread's record */
+static PGG_TLS bool making; /* the thread's record */
 static pthread_key_t key;
 static bool key_made;
 static bool barrier_made;
 static volatile u32 stopper; /* a thread that stops the others: one at a time */
-
-extern void *__libc_stack_end __attribute__((weak));
-
-/* The thread's own stack. It may be on another one now, which is looked at as it comes. */
-static void find_stack(struct pgrt_thread *t)
-{
-    pthread_attr_t attr;
-    void *start;
-    size_t size;
-    t->stack_lo = t->stack_hi = 0;
-    pgrt_zero(t->seen, sizeof t->seen);
-    for (size_t i = 0; i < sizeof t->walked / sizeof *t->walked; i++)
-        t->walked[i][0].frame = t->walked[i][1].frame = 0;
-    /* That of the first thread grows down from where the program was entered. */
-    if (pgrt_syscall(SYS_gettid, 0L, 0L, 0L, 0L, 0L, 0L) == pgrt_pid && &__libc_stack_end) {
-        struct rlimit limit;
-        u64 bytes = UINT64_C(8) << 20;
-        if (pgrt_syscall(SYS_prlimit64, 0L, (long)RLIMIT_STACK, 0L, &limit, 0L, 0L) == 0)
-            bytes = limit.rlim_cur < UINT64_C(1) << 30 ? limit.rlim_cur : UINT64_C(1) << 30;
-        t->stack_hi = (uintptr_t)__libc_stack_end;
-        t->stack_lo = t->stack_hi - bytes;
-    } else if (pthread_getattr_np(pthread_self(), &attr) == 0) {
-        if (pthread_attr_getstack(&attr, &start, &size) == 0) {
-            t->stack_lo = (uintptr_t)start;
-            t->stack_hi = (uintptr_t)start + size;
-        }
-        pthread_attr_destroy(&attr);
-    }
-}
 
 static void give_back(void *record)
 {
@@ -64,11 +38,11 @@ static void give_back(void *record)
 
 static struct pgrt_thread *take_record(void)
 {
-    for (struct pgrt_thread *t = __atomic_load_n(&pgrt_threads, __ATOMIC_ACQUIRE); t; t = t->next)
+    for (struct pgrt_thread *t = pgrt_threads_first(); t; t = t->next)
         if (!__atomic_load_n(&t->taken, __ATOMIC_RELAXED) &&
             !__atomic_exchange_n(&t->taken, true, __ATOMIC_ACQ_REL))
             return t;
-    struct pgrt_thread *t = pgrt_map((sizeof *t + PGRT_PAGE - 1) & ~(size_t)(PGRT_PAGE - 1));
+    struct pgrt_thread *t = pgg_map(pgg_whole_pages(sizeof *t));
     if (!t)
         return NULL;
     t->taken = true;
@@ -87,7 +61,7 @@ static struct pgrt_thread *make_self(void)
     if (t) {
         pgrt_busy_set(t, 1);
         t->deferred = NULL;
-        find_stack(t);
+        pgg_walker_init(&t->walker);
         if (key_made)
             pthread_setspecific(key, t);
         pgrt_self = t;
@@ -102,7 +76,7 @@ bool pgrt_busy(void)
     return making || (pgrt_self && pgrt_busy_now(pgrt_self) & PGRT_INSIDE);
 }
 
-PGRT_COLD struct pgrt_thread *pgrt_enter_slow(void)
+PGG_COLD struct pgrt_thread *pgrt_enter_slow(void)
 {
     if (pgrt_busy())
         return NULL;
@@ -119,17 +93,17 @@ PGRT_COLD struct pgrt_thread *pgrt_enter_slow(void)
         case PGRT_GATE_OFF:
             return NULL;
         case PGRT_GATE_STOP:
-            pgrt_syscall(SYS_sched_yield, 0L, 0L, 0L, 0L, 0L, 0L);
+            pgg_sys_yield();
             break;
         default: {
             struct pgrt_thread *t = pgrt_self ? pgrt_self : make_self();
             const bool asked = t && pgrt_busy_now(t) & PGRT_ASKED;
             if (!t) {
-                pgrt_off("recording stops", pgrt_errno_name(-ENOMEM));
+                pgrt_off("recording stops", pgg_errno_name(-ENOMEM));
                 return NULL;
             }
             pgrt_busy_set(t, PGRT_INSIDE);
-            pgrt_compiler_barrier();
+            pgg_compiler_barrier();
             if (pgrt_gate_now() == PGRT_GATE_OPEN) {
                 if (asked)
                     pgrt_cost_visit_begins(t);
@@ -143,9 +117,9 @@ PGRT_COLD struct pgrt_thread *pgrt_enter_slow(void)
 
 /* What a signal handler freed while this thread was inside; and this visit is timed, or the next
  * one shall be. */
-PGRT_COLD void pgrt_leave_slow(struct pgrt_thread *t)
+PGG_COLD void pgrt_leave_slow(struct pgrt_thread *t)
 {
-    const u64 now = __rdtsc(); /* before it waits for the stores of this visit */
+    const u64 now = pgg_ticks(); /* before it waits for the stores of this visit */
     void *list = __atomic_exchange_n(&t->deferred, NULL, __ATOMIC_ACQ_REL);
     while (list) {
         if (list == &pgrt_cost_asked || list == &pgrt_cost_timed) {
@@ -157,21 +131,29 @@ PGRT_COLD void pgrt_leave_slow(struct pgrt_thread *t)
         }
         void *next = *(void **)list;
         pgrt_busy_set(t, 1);
-        pgrt_compiler_barrier();
+        pgg_compiler_barrier();
         pgrt_free_now(t, list);
-        pgrt_compiler_barrier();
+        pgg_compiler_barrier();
         pgrt_busy_set(t, 0);
         list = next;
     }
 }
 
+void pgrt_defer_free(struct pgrt_thread *t, void *object)
+{
+    void *list = t->deferred;
+    do
+        *(void **)object = list;
+    while (!__atomic_compare_exchange_n(&t->deferred, &list, object, false, __ATOMIC_ACQ_REL,
+                                        __ATOMIC_ACQUIRE));
+}
+
 static void barrier(void)
 {
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
-    if (!barrier_made || pgrt_syscall(SYS_membarrier, (long)MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0L,
-                                      0L, 0L, 0L, 0L) < 0) {
+    if (!barrier_made || pgg_sys_barrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED) < 0) {
         /* The slow way to see every thread's last store: run once on each processor. */
-        pgrt_syscall(SYS_membarrier, (long)MEMBARRIER_CMD_GLOBAL, 0L, 0L, 0L, 0L, 0L);
+        pgg_sys_barrier(MEMBARRIER_CMD_GLOBAL);
     }
 }
 
@@ -182,15 +164,15 @@ void pgrt_stop_world(void)
     pgrt_busy_set(pgrt_self, 1);
     while (__atomic_exchange_n(&stopper, 1, __ATOMIC_ACQUIRE)) {
         pgrt_busy_set(pgrt_self, 0); /* somebody else waits for this thread */
-        pgrt_syscall(SYS_sched_yield, 0L, 0L, 0L, 0L, 0L, 0L);
+        pgg_sys_yield();
         pgrt_busy_set(pgrt_self, 1);
     }
     __atomic_store_n(pgrt_gate, PGRT_GATE_STOP, __ATOMIC_SEQ_CST);
     barrier();
-    for (struct pgrt_thread *t = __atomic_load_n(&pgrt_threads, __ATOMIC_ACQUIRE); t; t = t->next)
+    for (struct pgrt_thread *t = pgrt_threads_first(); t; t = t->next)
         while (t != pgrt_self && __atomic_load_n(&t->taken, __ATOMIC_ACQUIRE) &&
                pgrt_busy_now(t) & PGRT_INSIDE)
-            pgrt_syscall(SYS_sched_yield, 0L, 0L, 0L, 0L, 0L, 0L);
+            pgg_sys_yield();
 }
 
 void pgrt_start_world(void)
@@ -214,15 +196,11 @@ void pgrt_threads_init(void)
 {
     making = true;
     key_made = pthread_key_create(&key, give_back) == 0;
-    barrier_made = pgrt_syscall(SYS_membarrier,
-                                (long)MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0L, 0L, 0L, 0L,
-                                0L) == 0;
-    u32 *page = pgrt_map(PGRT_PAGE);
+    barrier_made = pgg_sys_barrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) == 0;
+    u32 *page = pgg_map(PGG_PAGE);
     if (page) {
         /* Every kind of fork empties the page; where the kernel cannot, fork() itself does. */
-        if (pgrt_syscall(SYS_madvise, page, (long)PGRT_PAGE, (long)MADV_WIPEONFORK, 0L, 0L,
-                         0L) < 0 &&
-            __register_atfork)
+        if (pgg_sys_advise(page, PGG_PAGE, MADV_WIPEONFORK) < 0 && __register_atfork)
             __register_atfork(NULL, NULL, child, NULL);
         *page = pgrt_gate_now();
         pgrt_gate = page;

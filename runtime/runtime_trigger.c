@@ -1,7 +1,13 @@
 /* Dumps on a signal, after some time, or when the program has grown, as far as options ask for
  * them. They are written by whichever thread allocates next, or by the signal's handler if its
  * thread is outside the runtime. */
-#include "pgrt.h"
+#include "runtime_trigger.h"
+
+#include "runtime_alloc.h"
+#include "runtime_dump.h"
+#include "runtime_options.h"
+#include "runtime_start.h"
+#include "runtime_thread.h"
 
 #include <errno.h>
 #include <signal.h>

@@ -1,6 +1,7 @@
 /* The callbacks of objects compiled with -fsanitize=thread and linked without its runtime:
  * gcc's way to have accesses counted. Atomic ones have to be done here. */
-#include "pgrt.h"
+#include "runtime_access.h"
+#include "runtime_start.h"
 
 #define DO(name, params) \
     PGRT_EXPORT void name params; \

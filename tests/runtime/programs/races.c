@@ -4,7 +4,10 @@
  * of the shadow of all memory.
  *
  * usage: races ROUNDS   prints how many objects there were */
-#include "pgrt.h"
+#include "guest_bytes.h"
+#include "runtime_alloc.h"
+#include "runtime_shadow.h"
+#include "runtime_start.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -24,8 +27,8 @@ uintptr_t __memprof_shadow_memory_dynamic_address, pgrt_words;
 bool pgrt_histogram;
 
 int __memprof_profile_dump(void);
-void *__wrap_pgrt_map(size_t bytes);
-void __wrap_pgrt_unmap(void *p, size_t bytes);
+void *__wrap_pgg_map(size_t bytes);
+void __wrap_pgg_unmap(void *p, size_t bytes);
 void *pgrt_je_malloc(size_t n);
 void *pgrt_je_mallocx(size_t n, int flags);
 void pgrt_je_free(void *p);
@@ -39,7 +42,7 @@ bool pgrt_shadow_init(void)
 
 void pgrt_shadow_reset_large(u64 *first, u64 *end)
 {
-    pgrt_zero(first, (size_t)((char *)end - (char *)first));
+    pgg_zero(first, (size_t)((char *)end - (char *)first));
 }
 
 u64 pgrt_shadow_sum_bytes(uintptr_t start, size_t n)
@@ -50,13 +53,13 @@ u64 pgrt_shadow_sum_bytes(uintptr_t start, size_t n)
 }
 
 /* Memory that the sanitizer knows is new. */
-void *__wrap_pgrt_map(size_t bytes)
+void *__wrap_pgg_map(size_t bytes)
 {
     void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     return p == MAP_FAILED ? NULL : p;
 }
 
-void __wrap_pgrt_unmap(void *p, size_t bytes)
+void __wrap_pgg_unmap(void *p, size_t bytes)
 {
     munmap(p, bytes);
 }

@@ -5,15 +5,19 @@
  * A walk is determined by the words that it read. A thread remembers those of its last walks, and
  * as long as all of them are the same at the same frame, the stack is the same: to see that takes
  * a few loads that do not wait for one another. */
-#include "pgrt_bytes.h"
+#include "guest_walk.h"
 
-#include <sys/syscall.h>
-#include <ucontext.h>
+#include "guest_bytes.h"
+#include "guest_frames.h"
+#include "guest_modules.h"
+#include "guest_sys.h"
 
-u32 pgrt_walk_epoch = 1;
-static const struct pgrt_rule over_frame_pointers = {
-    .cfa = PGRT_CFA_FRAME_POINTER,
-    .bp = PGRT_BP_AT_BP,
+#include <pthread.h>
+
+struct pgg_walk_options pgg_walk_options;
+static const struct pgg_rule over_frame_pointers = {
+    .cfa = PGG_CFA_FRAME_POINTER,
+    .bp = PGG_BP_AT_BP,
 };
 
 /* Of the frame that is left next. */
@@ -27,61 +31,60 @@ struct place {
 
 /* A stack that the program made itself: as far up as its pages are mapped, at most 256 KiB from
  * the frame. Frames in the upper half of what was cut off there have it looked at again. */
-static PGRT_COLD uintptr_t see_stack(struct pgrt_thread *t, uintptr_t frame)
+static PGG_COLD uintptr_t see_stack(struct pgg_walker *t, uintptr_t frame)
 {
-    struct pgrt_stack *s = t->seen;
-    for (; s < t->seen + PGRT_STACKS; s++)
+    struct pgg_stack *s = t->seen;
+    for (; s < t->seen + PGG_STACKS; s++)
         if (frame - s->lo < s->good - s->lo)
             return s->hi;
     unsigned char in_core[64];
-    uintptr_t lo = frame & ~(uintptr_t)(PGRT_PAGE - 1), hi = lo;
-    for (size_t pages = sizeof in_core; pages && hi < lo + sizeof in_core * PGRT_PAGE;)
-        if (pgrt_syscall(SYS_mincore, hi, pages * PGRT_PAGE, in_core, 0L, 0L, 0L) == 0)
-            hi += pages * PGRT_PAGE;
+    uintptr_t lo = frame & ~(uintptr_t)(PGG_PAGE - 1), hi = lo;
+    for (size_t pages = sizeof in_core; pages && hi < lo + sizeof in_core * PGG_PAGE;)
+        if (pgg_sys_in_core((const void *)hi, pages * PGG_PAGE, in_core) == 0)
+            hi += pages * PGG_PAGE;
         else
             pages /= 2;
-    t->seen[t->seen_next++ % PGRT_STACKS] = (struct pgrt_stack){
-        lo, hi, hi < lo + sizeof in_core * PGRT_PAGE ? hi : lo + (hi - lo) / 2};
+    t->seen[t->seen_next++ % PGG_STACKS] = (struct pgg_stack){
+        lo, hi, hi < lo + sizeof in_core * PGG_PAGE ? hi : lo + (hi - lo) / 2};
     return hi;
 }
 
 /* Whether a word may be read there: above the stack pointer, inside the stack. */
-PGRT_INLINE bool readable(const struct place *p, uintptr_t address)
+PGG_INLINE bool readable(const struct place *p, uintptr_t address)
 {
     return address >= p->sp && address < p->hi - 7 && !(address & 7);
 }
 
 /* `w`, where words are noted, is NULL if the walk will not be remembered. */
-PGRT_INLINE uintptr_t word_at(struct place *p, struct pgrt_walked *w, uintptr_t address)
+PGG_INLINE uintptr_t word_at(struct place *p, struct pgg_walked *w, uintptr_t address)
 {
     uintptr_t word = *(const uintptr_t *)address;
     if (!w)
         return word;
-    u32 at = p->reads < PGRT_READS ? p->reads : PGRT_READS; /* the last place is for all others */
+    u32 at = p->reads < PGG_READS ? p->reads : PGG_READS; /* the last place is for all others */
     w->off[at] = (u32)(address - w->frame);
     w->word[at] = word;
     p->reads++;
     return word;
 }
 
-PGRT_INLINE uintptr_t bp(struct place *p, struct pgrt_walked *w)
+PGG_INLINE uintptr_t bp(struct place *p, struct pgg_walked *w)
 {
     return p->bp_at ? word_at(p, w, p->bp_at) : 0;
 }
 
 /* A signal handler returns to the code that was interrupted, maybe on another stack. */
-static PGRT_COLD bool leave_signal(const struct pgrt_thread *t, struct place *p)
+static PGG_COLD bool leave_signal(const struct pgg_walker *t, struct place *p)
 {
     const ucontext_t *context = (const ucontext_t *)p->sp;
     uintptr_t end = p->sp + offsetof(ucontext_t, uc_mcontext) + sizeof context->uc_mcontext;
     if (end > p->hi || (p->sp & 7))
         return false;
-    const greg_t *regs = context->uc_mcontext.gregs;
     uintptr_t old_hi = p->hi, old_sp = p->sp;
-    p->pc = (u64)regs[REG_RIP];
-    p->sp = (uintptr_t)regs[REG_RSP];
-    p->bp_at = (uintptr_t)&regs[REG_RBP];
-    p->reads = PGRT_READS + 1; /* not worth remembering */
+    p->pc = pgg_context_pc(context);
+    p->sp = pgg_context_sp(context);
+    p->bp_at = (uintptr_t)pgg_context_fp(context);
+    p->reads = PGG_READS + 1; /* not worth remembering */
     if (p->sp > old_sp && p->sp < old_hi)
         return true;
     /* Back from the stack for signals: at most once, as that one is no thread's. */
@@ -90,46 +93,46 @@ static PGRT_COLD bool leave_signal(const struct pgrt_thread *t, struct place *p)
 }
 
 /* The CFA of a frame that is not simply above one of the two pointers; 0 at the end. */
-static PGRT_COLD uintptr_t rare_cfa(struct place *p, struct pgrt_walked *w, struct pgrt_rule rule)
+static PGG_COLD uintptr_t rare_cfa(struct place *p, struct pgg_walked *w, struct pgg_rule rule)
 {
     uintptr_t at;
-    switch ((enum pgrt_cfa)rule.cfa) {
-    case PGRT_CFA_AT_SP:
-    case PGRT_CFA_AT_BP:
-        at = (rule.cfa == PGRT_CFA_AT_SP ? p->sp : bp(p, w)) + (uintptr_t)(intptr_t)rule.cfa_off;
+    switch ((enum pgg_cfa)rule.cfa) {
+    case PGG_CFA_AT_SP:
+    case PGG_CFA_AT_BP:
+        at = (rule.cfa == PGG_CFA_AT_SP ? p->sp : bp(p, w)) + (uintptr_t)(intptr_t)rule.cfa_off;
         return readable(p, at) ? word_at(p, w, at) + rule.plus : 0;
-    case PGRT_CFA_FRAME_POINTER: return bp(p, w) + 16;
+    case PGG_CFA_FRAME_POINTER: return bp(p, w) + 16;
     default: return 0;
     }
 }
 
 /* Leaves the frame; false at the end of the stack. What is rare works on a copy of the place, so
  * that the place itself stays in registers. */
-PGRT_INLINE bool leave(const struct pgrt_thread *t, struct place *p, struct pgrt_walked *w,
-                       struct pgrt_rule rule)
+PGG_INLINE bool leave(const struct pgg_walker *t, struct place *p, struct pgg_walked *w,
+                       struct pgg_rule rule)
 {
     uintptr_t cfa = (uintptr_t)(intptr_t)rule.cfa_off, kept;
-    if (rule.cfa == PGRT_CFA_BP) {
+    if (rule.cfa == PGG_CFA_BP) {
         cfa += bp(p, w);
-    } else if (rule.cfa == PGRT_CFA_SP) {
+    } else if (rule.cfa == PGG_CFA_SP) {
         cfa += p->sp;
     } else {
         struct place copy = *p;
         bool left = false;
-        if (rule.cfa == PGRT_CFA_SIGNAL)
+        if (rule.cfa == PGG_CFA_SIGNAL)
             left = leave_signal(t, &copy);
         else
             cfa = rare_cfa(&copy, w, rule);
         *p = copy;
-        if (rule.cfa == PGRT_CFA_SIGNAL)
+        if (rule.cfa == PGG_CFA_SIGNAL)
             return left;
     }
     if (!readable(p, cfa - 8))
         return false;
-    if (rule.bp == PGRT_BP_AT_CFA || rule.bp == PGRT_BP_AT_BP) {
-        kept = (rule.bp == PGRT_BP_AT_CFA ? cfa : bp(p, w)) + (uintptr_t)(intptr_t)rule.bp_off;
+    if (rule.bp == PGG_BP_AT_CFA || rule.bp == PGG_BP_AT_BP) {
+        kept = (rule.bp == PGG_BP_AT_CFA ? cfa : bp(p, w)) + (uintptr_t)(intptr_t)rule.bp_off;
         p->bp_at = readable(p, kept) ? kept : 0;
-    } else if (rule.bp == PGRT_BP_LOST) {
+    } else if (rule.bp == PGG_BP_LOST) {
         p->bp_at = 0;
     }
     p->pc = word_at(p, w, cfa - 8) - 1;
@@ -138,27 +141,27 @@ PGRT_INLINE bool leave(const struct pgrt_thread *t, struct place *p, struct pgrt
 }
 
 /* By far the most frequent rule: push %rbp, mov %rsp, %rbp. */
-PGRT_INLINE bool is_framed(struct pgrt_rule rule)
+PGG_INLINE bool is_framed(struct pgg_rule rule)
 {
-    const struct pgrt_rule framed = {.cfa = PGRT_CFA_BP, .bp = PGRT_BP_AT_CFA, .bp_off = -16,
+    const struct pgg_rule framed = {.cfa = PGG_CFA_BP, .bp = PGG_BP_AT_CFA, .bp_off = -16,
                                      .cfa_off = 16};
     return __builtin_memcmp(&rule, &framed, sizeof rule) == 0;
 }
 
-PGRT_INLINE u32 walk(struct pgrt_thread *t, uintptr_t frame, struct pgrt_walked *w, u64 *pcs)
+PGG_INLINE u32 walk(struct pgg_walker *t, uintptr_t frame, struct pgg_walked *w, u64 *pcs)
 {
-    const bool tables = pgrt_tables_ready && !pgrt_options.frame_pointers;
-    const u32 depth = (u32)pgrt_options.depth;
+    const bool tables = pgg_modules_ready && !pgg_walk_options.frame_pointers;
+    const u32 depth = (u32)pgg_walk_options.depth;
     struct place p = {.sp = frame + 16, .bp_at = frame, .hi = t->stack_hi};
     u32 n = 0;
-    if (PGRT_UNLIKELY(frame - t->stack_lo >= t->stack_hi - t->stack_lo)) {
+    if (PGG_UNLIKELY(frame - t->stack_lo >= t->stack_hi - t->stack_lo)) {
         p.hi = see_stack(t, frame);
-        p.reads = PGRT_READS + 1; /* what is above may be gone next time */
+        p.reads = PGG_READS + 1; /* what is above may be gone next time */
     }
     p.pc = word_at(&p, w, frame + 8) - 1;
-    while (n < depth && p.pc >= PGRT_PAGE - 1) {
+    while (n < depth && p.pc >= PGG_PAGE - 1) {
         pcs[n++] = p.pc;
-        const struct pgrt_rule rule = tables ? pgrt_rule(p.pc) : over_frame_pointers;
+        const struct pgg_rule rule = tables ? pgg_rule(p.pc) : over_frame_pointers;
         if (!is_framed(rule)) {
             if (!leave(t, &p, w, rule))
                 break;
@@ -168,7 +171,7 @@ PGRT_INLINE u32 walk(struct pgrt_thread *t, uintptr_t frame, struct pgrt_walked 
         if (!readable(&p, above))
             break;
         p.bp_at = above - 8;
-        if (PGRT_UNLIKELY(p.bp_at < p.sp))
+        if (PGG_UNLIKELY(p.bp_at < p.sp))
             p.bp_at = 0;
         p.pc = word_at(&p, w, above) - 1;
         p.sp = above + 8;
@@ -179,56 +182,56 @@ PGRT_INLINE u32 walk(struct pgrt_thread *t, uintptr_t frame, struct pgrt_walked 
 }
 
 /* The two places where a walk that began here is remembered. */
-PGRT_INLINE struct pgrt_walked *places(struct pgrt_thread *t, uintptr_t frame)
+PGG_INLINE struct pgg_walked *places(struct pgg_walker *t, uintptr_t frame)
 {
     u64 pc = ((const u64 *)frame)[1];
     return t->walked[((frame ^ pc * UINT64_C(0x9e3779b97f4a7c15)) *
-                      UINT64_C(0xc4ceb9fe1a85ec53)) >> PGRT_WALKED_SHIFT];
+                      UINT64_C(0xc4ceb9fe1a85ec53)) >> PGG_WALKED_SHIFT];
 }
 
-PGRT_INLINE bool same(const struct pgrt_walked *w, uintptr_t frame)
+PGG_INLINE bool same(const struct pgg_walked *w, uintptr_t frame)
 {
-    __m128i others = _mm_setzero_si128();
+    pgg_v16 others = pgg_zero16();
     u64 other = 0;
-    if (w->frame != frame || w->epoch != pgrt_walk_epoch)
+    if (w->frame != frame || w->epoch != pgg_frames_epoch)
         return false;
     u32 i = 0;
     const u64 *word = w->word;
     for (; i < w->twos; i++, word += 2)
-        others = _mm_or_si128(others, _mm_xor_si128(pgrt_load16((const char *)frame + w->off[i]),
-                                                    pgrt_load16(word)));
+        others = pgg_or16(others, pgg_xor16(pgg_load16((const char *)frame + w->off[i]),
+                                            pgg_load16(word)));
     for (; i < w->n; i++, word++)
         other |= *(const u64 *)(frame + w->off[i]) ^ *word;
-    other |= (u64)_mm_movemask_epi8(_mm_cmpeq_epi8(others, _mm_setzero_si128())) ^ 0xffff;
+    other |= pgg_high_bits(pgg_same16(others, pgg_zero16())) ^ 0xffff;
     return !other;
 }
 
 /* A program that never comes the same way again, as over a tree, is asked now and then only. */
 enum { STRANGERS_MANY = 256, STRANGERS_MOST = 512, ASK_EVERY = 16 };
 
-PGRT_INLINE bool worth_it(const struct pgrt_thread *t)
+PGG_INLINE bool worth_it(const struct pgg_walker *t)
 {
     return t->strangers < STRANGERS_MANY || t->walks % ASK_EVERY == 0;
 }
 
-u32 pgrt_walk_known(struct pgrt_thread *t, const void *frame)
+u32 pgg_walk_known(struct pgg_walker *t, const void *frame)
 {
-    if (PGRT_UNLIKELY(!worth_it(t)))
+    if (PGG_UNLIKELY(!worth_it(t)))
         return 0;
-    const struct pgrt_walked *w = places(t, (uintptr_t)frame);
+    const struct pgg_walked *w = places(t, (uintptr_t)frame);
     for (int way = 0; way < 2; way++, w++)
         if (same(w, (uintptr_t)frame)) {
             t->strangers -= t->strangers < ASK_EVERY ? t->strangers : ASK_EVERY;
-            return w->context;
+            return w->id;
         }
     t->strangers += t->strangers < STRANGERS_MOST;
     return 0;
 }
 
-u32 pgrt_walk(struct pgrt_thread *t, const void *frame, u64 *pcs, struct pgrt_walked **reads)
+u32 pgg_walk(struct pgg_walker *t, const void *frame, u64 *pcs, struct pgg_walked **reads)
 {
     const bool remember = worth_it(t);
-    struct pgrt_walked *w = places(t, (uintptr_t)frame) + (t->walks++ & 1);
+    struct pgg_walked *w = places(t, (uintptr_t)frame) + (t->walks++ & 1);
     *reads = remember ? w : NULL;
     if (!remember)
         return walk(t, (uintptr_t)frame, NULL, pcs);
@@ -238,11 +241,11 @@ u32 pgrt_walk(struct pgrt_thread *t, const void *frame, u64 *pcs, struct pgrt_wa
 }
 
 /* Puts those in front of which the word beside was read next, or before, into twos. */
-static void pair(struct pgrt_walked *w)
+static void pair(struct pgg_walked *w)
 {
-    struct pgrt_walked to;
-    u32 ones = 0, off[PGRT_READS];
-    u64 word[PGRT_READS];
+    struct pgg_walked to;
+    u32 ones = 0, off[PGG_READS];
+    u64 word[PGG_READS];
     to.twos = 0;
     for (u32 i = 0; i < w->n; i++) {
         const u32 next = i + 1 < w->n ? w->off[i + 1] : w->off[i];
@@ -257,21 +260,50 @@ static void pair(struct pgrt_walked *w)
             word[ones++] = w->word[i];
         }
     }
-    pgrt_copy(w->off, to.off, to.twos * sizeof *off);
-    pgrt_copy(w->off + to.twos, off, ones * sizeof *off);
-    pgrt_copy(w->word, to.word, 2 * to.twos * sizeof *word);
-    pgrt_copy(w->word + 2 * to.twos, word, ones * sizeof *word);
+    pgg_copy(w->off, to.off, to.twos * sizeof *off);
+    pgg_copy(w->off + to.twos, off, ones * sizeof *off);
+    pgg_copy(w->word, to.word, 2 * to.twos * sizeof *word);
+    pgg_copy(w->word + 2 * to.twos, word, ones * sizeof *word);
     w->twos = to.twos;
     w->n = to.twos + ones;
 }
 
-void pgrt_walk_remember(struct pgrt_walked *w, u32 context)
+void pgg_walk_remember(struct pgg_walked *w, u32 id)
 {
     if (!w)
         return;
-    w->context = context;
-    if (w->n <= PGRT_READS) {
+    w->id = id;
+    if (w->n <= PGG_READS) {
         pair(w);
-        w->epoch = pgrt_walk_epoch;
+        w->epoch = pgg_frames_epoch;
+    }
+}
+
+extern void *__libc_stack_end __attribute__((weak));
+
+/* The thread's own stack. It may be on another one now, which is looked at as it comes. */
+void pgg_walker_init(struct pgg_walker *w)
+{
+    pthread_attr_t attr;
+    void *start;
+    size_t size;
+    w->stack_lo = w->stack_hi = 0;
+    pgg_zero(w->seen, sizeof w->seen);
+    for (size_t i = 0; i < sizeof w->walked / sizeof *w->walked; i++)
+        w->walked[i][0].frame = w->walked[i][1].frame = 0;
+    /* That of the first thread grows down from where the program was entered. */
+    if (pgg_sys_thread() == pgg_sys_process() && &__libc_stack_end) {
+        struct rlimit limit;
+        u64 bytes = UINT64_C(8) << 20;
+        if (pgg_sys_limit(RLIMIT_STACK, &limit) == 0)
+            bytes = limit.rlim_cur < UINT64_C(1) << 30 ? limit.rlim_cur : UINT64_C(1) << 30;
+        w->stack_hi = (uintptr_t)__libc_stack_end;
+        w->stack_lo = w->stack_hi - bytes;
+    } else if (pthread_getattr_np(pthread_self(), &attr) == 0) {
+        if (pthread_attr_getstack(&attr, &start, &size) == 0) {
+            w->stack_lo = (uintptr_t)start;
+            w->stack_hi = (uintptr_t)start + size;
+        }
+        pthread_attr_destroy(&attr);
     }
 }

@@ -1,15 +1,19 @@
-/* Executable segments of the process, as the raw profile lists them. The list only grows: a
- * library that was closed stays, so that its addresses can still be named. */
-#include "pgrt.h"
+/* Executable segments of the process, from the dynamic linker. */
+#include "guest_modules.h"
+
+#include "guest_bytes.h"
+#include "guest_memory.h"
+#include "guest_sys.h"
 
 #include <dlfcn.h>
 #include <elf.h>
 #include <link.h>
-#include <sys/syscall.h>
 
 enum { SEGMENTS_MAX = 4096 };
 
-static struct pgrt_segment *segments;
+bool pgg_modules_ready;
+
+static struct pgg_segment *segments;
 static u32 count;
 static volatile u32 adding; /* one thread at a time */
 
@@ -20,14 +24,14 @@ static struct module {
 } modules[SEGMENTS_MAX];
 static u32 module_count;
 
-u32 pgrt_modules(const struct pgrt_segment **list)
+u32 pgg_modules(const struct pgg_segment **list)
 {
     *list = segments;
     return __atomic_load_n(&count, __ATOMIC_ACQUIRE);
 }
 
 /* The GNU build id among the notes of a module. */
-static void find_build_id(const struct dl_phdr_info *info, struct pgrt_segment *s)
+static void find_build_id(const struct dl_phdr_info *info, struct pgg_segment *s)
 {
     for (int i = 0; i < info->dlpi_phnum; i++) {
         const ElfW(Phdr) *p = &info->dlpi_phdr[i];
@@ -45,7 +49,7 @@ static void find_build_id(const struct dl_phdr_info *info, struct pgrt_segment *
             if (note->n_type == NT_GNU_BUILD_ID && note->n_namesz == 4 &&
                 *(const u32 *)(const void *)(note + 1) == 0x00554e47) {
                 s->id_size = note->n_descsz < sizeof s->id ? note->n_descsz : sizeof s->id;
-                pgrt_copy(s->id, desc, s->id_size);
+                pgg_copy(s->id, desc, s->id_size);
                 return;
             }
             at = desc + size;
@@ -59,7 +63,7 @@ static void add_module(const struct dl_phdr_info *info)
         const ElfW(Phdr) *p = &info->dlpi_phdr[i];
         if (p->p_type != PT_LOAD || !(p->p_flags & PF_X) || !p->p_memsz)
             continue;
-        struct pgrt_segment s = {.bias = info->dlpi_addr, .start = info->dlpi_addr + p->p_vaddr};
+        struct pgg_segment s = {.bias = info->dlpi_addr, .start = info->dlpi_addr + p->p_vaddr};
         s.end = s.start + p->p_memsz;
         u32 known = 0;
         while (known < count && (segments[known].start != s.start || segments[known].end != s.end))
@@ -72,41 +76,30 @@ static void add_module(const struct dl_phdr_info *info)
     }
 }
 
-static void lock(void)
-{
-    while (__atomic_exchange_n(&adding, 1, __ATOMIC_ACQUIRE))
-        pgrt_syscall(SYS_sched_yield, 0L, 0L, 0L, 0L, 0L, 0L);
-}
-
-static void unlock(void)
-{
-    __atomic_store_n(&adding, 0, __ATOMIC_RELEASE);
-}
-
 static int add_listed(struct dl_phdr_info *info, size_t size, void *arg)
 {
     (void)size;
     (void)arg;
-    lock();
+    pgg_lock(&adding);
     add_module(info);
-    unlock();
+    pgg_unlock(&adding);
     return 0;
 }
 
 static bool have_list(void)
 {
     if (!segments)
-        segments = pgrt_map(SEGMENTS_MAX * sizeof *segments);
+        segments = pgg_map(SEGMENTS_MAX * sizeof *segments);
     return segments;
 }
 
-void pgrt_modules_refresh(void)
+void pgg_modules_refresh(void)
 {
     if (have_list())
         dl_iterate_phdr(add_listed, NULL);
 }
 
-void pgrt_modules_after_fork(void)
+void pgg_modules_after_fork(void)
 {
     adding = 0;
 }
@@ -117,7 +110,7 @@ static void add_mapped(const struct dl_find_object *module)
     const ElfW(Ehdr) *header = module->dlfo_map_start;
     size_t bytes = (size_t)((const char *)module->dlfo_map_end - (const char *)header);
     if (bytes < sizeof *header || *(const u32 *)(const void *)header->e_ident != 0x464c457f ||
-        header->e_phentsize != sizeof(ElfW(Phdr)) || header->e_phoff > PGRT_PAGE ||
+        header->e_phentsize != sizeof(ElfW(Phdr)) || header->e_phoff > PGG_PAGE ||
         header->e_phoff + header->e_phnum * sizeof(ElfW(Phdr)) > bytes)
         return;
     const struct dl_phdr_info info = {
@@ -149,19 +142,19 @@ static bool is_new(const struct dl_find_object *found, bool *replaced)
     return true;
 }
 
-bool pgrt_modules_learn(const u64 *pcs, u32 n)
+bool pgg_modules_learn(const u64 *pcs, u32 n)
 {
     bool replaced = false;
     const void *last = NULL;
-    for (u32 i = 0; i < n && pgrt_tables_ready; i++) {
+    for (u32 i = 0; i < n && pgg_modules_ready; i++) {
         struct dl_find_object module;
         if (_dl_find_object((void *)pcs[i], &module) || module.dlfo_map_start == last)
             continue;
         last = module.dlfo_map_start;
-        lock();
+        pgg_lock(&adding);
         if (is_new(&module, &replaced) && have_list())
             add_mapped(&module);
-        unlock();
+        pgg_unlock(&adding);
     }
     return replaced;
 }

@@ -2,14 +2,16 @@
  * through the sorted index that linkers make of them (.eh_frame_hdr), and boiled down to one word
  * per return address, which is kept. No lock, no memory, no call that takes one: the module of an
  * address comes from _dl_find_object, which is made for unwinding from anywhere. */
-#include "pgrt.h"
+#include "guest_frames.h"
+
+#include "guest_modules.h"
+#include "guest_processor.h"
 
 #include <dlfcn.h>
 
-bool pgrt_tables_ready;
-struct pgrt_rule_slot pgrt_rules[1 << (64 - PGRT_RULES_SHIFT)];
+u32 pgg_frames_epoch = 1;
+struct pgg_rule_slot pgg_rules[1 << (64 - PGG_RULES_SHIFT)];
 
-enum { REG_BP = 6, REG_SP = 7, REG_RA = 16 };
 enum { OP_DEREF = 0x06, OP_PLUS_UCONST = 0x23, OP_BREG0 = 0x70 };
 enum { ENC_OMIT = 0xff, ENC_PCREL = 0x10, ENC_DATAREL = 0x30 };
 
@@ -129,7 +131,7 @@ struct saved {
 };
 
 struct row {
-    enum pgrt_cfa cfa; /* FRAME_POINTER: in no way that can be kept */
+    enum pgg_cfa cfa; /* FRAME_POINTER: in no way that can be kept */
     int64_t cfa_off, plus;
     struct saved bp, ra;
 };
@@ -146,7 +148,7 @@ struct program {
 
 static struct saved *saved(struct program *p, u64 reg)
 {
-    return reg == REG_BP ? &p->now.bp : reg == REG_RA ? &p->now.ra : NULL;
+    return reg == PGG_DWARF_FP ? &p->now.bp : reg == PGG_DWARF_RA ? &p->now.ra : NULL;
 }
 
 static void save(struct program *p, u64 reg, int how, int64_t off)
@@ -160,17 +162,17 @@ static void save(struct program *p, u64 reg, int how, int64_t off)
 
 static void restore(struct program *p, u64 reg)
 {
-    if (reg == REG_BP)
+    if (reg == PGG_DWARF_FP)
         p->now.bp = p->initial.bp;
-    else if (reg == REG_RA)
+    else if (reg == PGG_DWARF_RA)
         p->now.ra = p->initial.ra;
 }
 
 static void set_cfa(struct program *p, u64 reg, int64_t off)
 {
-    p->now.cfa = reg == REG_SP   ? PGRT_CFA_SP
-                 : reg == REG_BP ? PGRT_CFA_BP
-                                 : PGRT_CFA_FRAME_POINTER;
+    p->now.cfa = reg == PGG_DWARF_SP   ? PGG_CFA_SP
+                 : reg == PGG_DWARF_FP ? PGG_CFA_BP
+                                 : PGG_CFA_FRAME_POINTER;
     p->now.cfa_off = off;
     p->now.plus = 0;
 }
@@ -192,22 +194,22 @@ static void set_cfa_expression(struct program *p, struct bytes e)
 {
     u64 reg = fixed(&e, 1, false) - OP_BREG0;
     int64_t off = sleb(&e);
-    p->now.cfa = PGRT_CFA_FRAME_POINTER;
-    if (fixed(&e, 1, false) != OP_DEREF || e.bad || (reg != REG_SP && reg != REG_BP))
+    p->now.cfa = PGG_CFA_FRAME_POINTER;
+    if (fixed(&e, 1, false) != OP_DEREF || e.bad || (reg != PGG_DWARF_SP && reg != PGG_DWARF_FP))
         return;
     p->now.plus = 0;
     if (e.at < e.end && fixed(&e, 1, false) == OP_PLUS_UCONST)
         p->now.plus = (int64_t)uleb(&e);
     if (e.at != e.end || e.bad)
         return;
-    p->now.cfa = reg == REG_SP ? PGRT_CFA_AT_SP : PGRT_CFA_AT_BP;
+    p->now.cfa = reg == PGG_DWARF_SP ? PGG_CFA_AT_SP : PGG_CFA_AT_BP;
     p->now.cfa_off = off;
 }
 
 /* A register kept at rbp plus something, the other way to describe such frames. */
 static void save_expression(struct program *p, u64 reg, struct bytes e)
 {
-    bool of_bp = fixed(&e, 1, false) == OP_BREG0 + REG_BP;
+    bool of_bp = fixed(&e, 1, false) == OP_BREG0 + PGG_DWARF_FP;
     int64_t off = sleb(&e);
     save(p, reg, of_bp && e.at == e.end && !e.bad ? SAVED_AT_BP : SAVED_OTHER, off);
 }
@@ -309,7 +311,7 @@ static bool read_common(struct program *p, struct bytes b, struct bytes *instruc
     p->code_align = uleb(&b);
     p->data_align = sleb(&b);
     p->ra_register = version == 1 ? fixed(&b, 1, false) : uleb(&b);
-    if (b.bad || id || (version != 1 && version != 3) || p->ra_register != REG_RA)
+    if (b.bad || id || (version != 1 && version != 3) || p->ra_register != PGG_DWARF_RA)
         return false;
     p->pointers = 0;
     p->has_length = *letters == 'z';
@@ -343,33 +345,33 @@ static bool fits(int64_t v, unsigned bits)
 }
 
 /* A row as a rule, if it is one of those that there are. */
-static struct pgrt_rule rule_of(const struct program *p)
+static struct pgg_rule rule_of(const struct program *p)
 {
     const struct row *row = &p->now;
-    struct pgrt_rule rule = {.cfa = PGRT_CFA_FRAME_POINTER, .bp = PGRT_BP_AT_BP};
+    struct pgg_rule rule = {.cfa = PGG_CFA_FRAME_POINTER, .bp = PGG_BP_AT_BP};
     if (p->is_signal)
-        return (struct pgrt_rule){.cfa = PGRT_CFA_SIGNAL};
+        return (struct pgg_rule){.cfa = PGG_CFA_SIGNAL};
     if (row->ra.how == SAVED_UNDEFINED)
-        return (struct pgrt_rule){.cfa = PGRT_CFA_END};
+        return (struct pgg_rule){.cfa = PGG_CFA_END};
     if (row->ra.how != SAVED_AT_CFA || row->ra.off != -8 || !fits(row->cfa_off, 32) ||
-        row->plus < 0 || row->plus > UINT8_MAX || row->cfa == PGRT_CFA_FRAME_POINTER)
+        row->plus < 0 || row->plus > UINT8_MAX || row->cfa == PGG_CFA_FRAME_POINTER)
         return rule;
     rule.cfa = row->cfa;
     rule.cfa_off = (int32_t)row->cfa_off;
     rule.plus = (u32)row->plus & UINT8_MAX;
-    rule.bp = row->bp.how == SAVED_SAME ? PGRT_BP_SAME : PGRT_BP_LOST;
+    rule.bp = row->bp.how == SAVED_SAME ? PGG_BP_SAME : PGG_BP_LOST;
     if ((row->bp.how == SAVED_AT_CFA || row->bp.how == SAVED_AT_BP) && fits(row->bp.off, 16)) {
-        rule.bp = row->bp.how == SAVED_AT_CFA ? PGRT_BP_AT_CFA : PGRT_BP_AT_BP;
+        rule.bp = row->bp.how == SAVED_AT_CFA ? PGG_BP_AT_CFA : PGG_BP_AT_BP;
         rule.bp_off = (int16_t)row->bp.off;
     }
     return rule;
 }
 
-struct pgrt_rule pgrt_rule_find(u64 pc)
+struct pgg_rule pgg_rule_find(u64 pc)
 {
-    const struct pgrt_rule none = {.cfa = PGRT_CFA_FRAME_POINTER, .bp = PGRT_BP_AT_BP};
+    const struct pgg_rule none = {.cfa = PGG_CFA_FRAME_POINTER, .bp = PGG_BP_AT_BP};
     struct dl_find_object module;
-    struct program p = {.now = {.cfa = PGRT_CFA_FRAME_POINTER}, .pc = pc};
+    struct program p = {.now = {.cfa = PGG_CFA_FRAME_POINTER}, .pc = pc};
     if (_dl_find_object((void *)pc, &module) || !module.dlfo_eh_frame)
         return none;
     const uint8_t *first = module.dlfo_map_start, *end = module.dlfo_map_end;
@@ -396,23 +398,29 @@ struct pgrt_rule pgrt_rule_find(u64 pc)
     return execute(&p, b) ? rule_of(&p) : none;
 }
 
-PGRT_COLD struct pgrt_rule pgrt_rule_miss(u64 pc)
+PGG_COLD struct pgg_rule pgg_rule_miss(u64 pc)
 {
     union {
-        struct pgrt_rule rule;
+        struct pgg_rule rule;
         u64 word;
-    } u = {pgrt_rule_find(pc)};
-    struct pgrt_rule_slot *slot = pgrt_rule_slot(pc);
+    } u = {pgg_rule_find(pc)};
+    struct pgg_rule_slot *slot = pgg_rule_slot(pc);
     __atomic_store_n(&slot->rule, u.word, __ATOMIC_RELAXED);
     __atomic_store_n(&slot->pc_xor_rule, u.word ^ pc, __ATOMIC_RELAXED);
     return u.rule;
 }
 
-void pgrt_rules_forget(void)
+void pgg_frames_forget(void)
 {
-    for (size_t i = 0; i < sizeof pgrt_rules / sizeof *pgrt_rules; i++) {
-        __atomic_store_n(&pgrt_rules[i].rule, 0, __ATOMIC_RELAXED);
-        __atomic_store_n(&pgrt_rules[i].pc_xor_rule, 0, __ATOMIC_RELAXED);
+    for (size_t i = 0; i < sizeof pgg_rules / sizeof *pgg_rules; i++) {
+        __atomic_store_n(&pgg_rules[i].rule, 0, __ATOMIC_RELAXED);
+        __atomic_store_n(&pgg_rules[i].pc_xor_rule, 0, __ATOMIC_RELAXED);
     }
-    __atomic_fetch_add(&pgrt_walk_epoch, 1, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&pgg_frames_epoch, 1, __ATOMIC_RELAXED);
+}
+
+void pgg_frames_ready(void)
+{
+    pgg_modules_ready = true;
+    __atomic_fetch_add(&pgg_frames_epoch, 1, __ATOMIC_RELAXED);
 }

@@ -1,0 +1,36 @@
+/* What every file in somebody else's process starts from. docs/design/runtime.md has the rules.
+ *
+ * guest/ is what the rooms in a recorded process share: the heap profiler, the branch recorder and
+ * the allocator. It sees nothing of the tree, takes no memory of the C library's heap and is the
+ * only place with system calls. Names begin with pgg_; what depends on the processor is in one
+ * header for each, guest_x86_64.h. */
+#ifndef PGG_GUEST_H
+#define PGG_GUEST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Internal names are reached without a look into the table of names. Each header here, and each of
+ * the rooms that use them, pushes this around its declarations. */
+#pragma GCC visibility push(hidden)
+
+#define PGG_LIKELY(x) __builtin_expect(!!(x), 1)
+#define PGG_UNLIKELY(x) __builtin_expect(!!(x), 0)
+#define PGG_INLINE static inline __attribute__((always_inline))
+#define PGG_COLD __attribute__((noinline, cold))
+#define PGG_TLS __thread __attribute__((tls_model("initial-exec")))
+#define pgg_compiler_barrier() __asm__ volatile("" ::: "memory")
+
+typedef uint32_t u32;
+typedef uint64_t u64;
+
+enum { PGG_PAGE = 4096 };
+
+PGG_INLINE size_t pgg_whole_pages(size_t bytes)
+{
+    return (bytes + PGG_PAGE - 1) & ~(size_t)(PGG_PAGE - 1);
+}
+
+#pragma GCC visibility pop
+#endif

@@ -1,0 +1,37 @@
+/* The file on disk: its name, making it, growing it, and knowing it again. Programs close
+ * descriptors that they did not open, change directory and root, and take rights away from
+ * themselves; what they then open under the same number must not be touched. Errors are negative
+ * error numbers. */
+#ifndef PGG_FILE_H
+#define PGG_FILE_H
+
+#include "guest_text.h"
+
+#pragma GCC visibility push(hidden)
+
+struct pgg_file {
+    char path[1100], part[1110]; /* it is made under the second name */
+    int fd, stream;              /* stream: 1 or 2 when there is no file */
+    u64 device, inode;
+};
+#define PGG_NO_FILE {.fd = -1, .stream = -1}
+
+void pgg_file_init(void);     /* names are relative to the directory of now */
+bool pgg_file_may_open(void); /* the process has not locked itself in since then */
+/* Adds the template's text, in which %p is the process, %h the host, %e the program, %t the time
+ * and %% a percent sign. True if the process is part of it. */
+bool pgg_file_expand(struct pgg_text *t, const char *template, int process);
+/* The name wanted, or, of those that are `unique`, the next that is free: NAME.2 and so on. False:
+ * it is too long. */
+bool pgg_file_choose(struct pgg_file *f, const char *wanted, bool unique);
+long pgg_file_create(struct pgg_file *f, bool directories); /* descriptor, under its second name */
+void pgg_file_take(struct pgg_file *f, int fd);             /* it is this one from now on */
+void pgg_file_leave(struct pgg_file *f);
+int pgg_file_publish(const struct pgg_file *f); /* under its first name */
+void pgg_file_drop(const struct pgg_file *f, int fd);
+/* By copies of a page; sizes are whole pages. */
+int pgg_file_grow(struct pgg_file *f, u64 from, u64 to, const void *page);
+bool pgg_file_within_limit(u64 bytes); /* larger ones cost the process a signal that kills */
+
+#pragma GCC visibility pop
+#endif

@@ -1,0 +1,25 @@
+/* A file that is mapped whole and grows where it is, so that a kill loses nothing that was stored.
+ * Errors are negative error numbers. */
+#ifndef PGG_MAPPED_H
+#define PGG_MAPPED_H
+
+#include "guest_file.h"
+
+#pragma GCC visibility push(hidden)
+
+struct pgg_mapped {
+    struct pgg_file file; /* with a stream, the memory is of no file */
+    char *base;           /* NULL until there is room */
+    u64 size;             /* mapped from there on */
+};
+
+int pgg_mapped_reserve(struct pgg_mapped *m, u64 bytes); /* room for all of it; once */
+/* By copies of the page, which are in the file before they are mapped. A fork does not inherit
+ * what is mapped: a child must not write into its parent's file. */
+int pgg_mapped_grow(struct pgg_mapped *m, u64 to, const void *page);
+/* Another file in its place, or none (fd < 0), with so many bytes of it mapped. */
+int pgg_mapped_move(struct pgg_mapped *m, int fd, u64 size);
+void pgg_mapped_forked(struct pgg_mapped *m); /* the parent's file is left, the room stays */
+
+#pragma GCC visibility pop
+#endif

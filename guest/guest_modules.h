@@ -1,0 +1,25 @@
+/* Executable segments of the process. The list only grows: a library that was closed stays, so that
+ * its addresses can still be named. */
+#ifndef PGG_MODULES_H
+#define PGG_MODULES_H
+
+#include "guest.h"
+
+#pragma GCC visibility push(hidden)
+
+/* As raw heap profiles have it since modules are known by their build ids. */
+struct pgg_segment {
+    u64 start, end, bias, id_size;
+    uint8_t id[32]; /* GNU build id */
+};
+/* Whether the module of an address can be looked up: not before the C library has set itself up. */
+extern bool pgg_modules_ready;
+void pgg_modules_refresh(void); /* all modules; takes the dynamic linker's lock */
+/* The modules of these code addresses, without a lock of others. True if one of them lies where
+ * another one was, so that what is known of its code is wrong. */
+bool pgg_modules_learn(const u64 *pcs, u32 n);
+void pgg_modules_after_fork(void);
+u32 pgg_modules(const struct pgg_segment **segments); /* how many; they stay where they are */
+
+#pragma GCC visibility pop
+#endif

@@ -1,0 +1,271 @@
+/* System calls. Only those that every processor has: with a directory, where older ones have a
+ * form without. */
+#include "guest_sys.h"
+
+#include "guest_processor.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+
+/* Arguments that are not given are 0. */
+#define CALL(...) CALL_6(__VA_ARGS__, 0, 0, 0, 0, 0, 0, 0)
+#define CALL_6(name, a, b, c, d, e, f, ...) \
+    pgg_syscall(SYS_##name, (long)(a), (long)(b), (long)(c), (long)(d), (long)(e), (long)(f))
+
+enum {
+    USABLE = PROT_READ | PROT_WRITE,
+    PRIVATE = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
+};
+
+/* ---- memory ---- */
+
+long pgg_sys_pages(size_t bytes)
+{
+    return CALL(mmap, 0, bytes, USABLE, PRIVATE, -1);
+}
+
+long pgg_sys_pages_at(uintptr_t at, size_t bytes)
+{
+    return CALL(mmap, at, bytes, USABLE, PRIVATE | MAP_FIXED_NOREPLACE, -1);
+}
+
+long pgg_sys_reserve(void *at, size_t bytes)
+{
+    return CALL(mmap, at, bytes, PROT_NONE, PRIVATE | (at ? MAP_FIXED : 0), -1);
+}
+
+long pgg_sys_map_file(void *at, size_t bytes, int fd, u64 off)
+{
+    return fd < 0 ? CALL(mmap, at, bytes, USABLE, MAP_FIXED | MAP_SHARED | MAP_ANONYMOUS, -1)
+                  : CALL(mmap, at, bytes, USABLE, MAP_FIXED | MAP_SHARED, fd, off);
+}
+
+int pgg_sys_unmap(void *start, size_t bytes)
+{
+    return (int)CALL(munmap, start, bytes);
+}
+
+int pgg_sys_advise(void *start, size_t bytes, int advice)
+{
+    return (int)CALL(madvise, start, bytes, advice);
+}
+
+int pgg_sys_in_core(const void *start, size_t bytes, unsigned char *pages)
+{
+    return (int)CALL(mincore, start, bytes, pages);
+}
+
+/* ---- files ---- */
+
+long pgg_sys_open(const char *path, int flags, u32 mode)
+{
+    return CALL(openat, AT_FDCWD, path, flags, mode);
+}
+
+int pgg_sys_close(int fd)
+{
+    return (int)CALL(close, fd);
+}
+
+long pgg_sys_read(int fd, void *to, size_t n)
+{
+    return CALL(read, fd, to, n);
+}
+
+long pgg_sys_write(int fd, const void *from, size_t n)
+{
+    return CALL(write, fd, from, n);
+}
+
+int pgg_sys_write_all(int fd, const void *from, size_t n)
+{
+    const char *p = from;
+    while (n) {
+        long done = pgg_sys_write(fd, p, n);
+        if (done == -EINTR)
+            continue;
+        if (done <= 0)
+            return done ? (int)done : -EIO;
+        p += done;
+        n -= (size_t)done;
+    }
+    return 0;
+}
+
+long pgg_sys_move_descriptor(int fd, int lowest)
+{
+    long higher = CALL(fcntl, fd, F_DUPFD_CLOEXEC, lowest);
+    if (higher >= 0)
+        pgg_sys_close(fd);
+    return higher;
+}
+
+int pgg_sys_stat_at(const char *path, void *to, int flags)
+{
+    return (int)CALL(newfstatat, AT_FDCWD, path, to, flags);
+}
+
+int pgg_sys_stat(const char *path, struct stat *to)
+{
+    return pgg_sys_stat_at(path, to, 0);
+}
+
+int pgg_sys_fstat(int fd, struct stat *to)
+{
+    return (int)CALL(fstat, fd, to);
+}
+
+bool pgg_sys_exists(const char *path)
+{
+    return CALL(faccessat, AT_FDCWD, path) == 0;
+}
+
+int pgg_sys_make_directory(const char *path)
+{
+    return (int)CALL(mkdirat, AT_FDCWD, path, 0777);
+}
+
+int pgg_sys_rename(const char *from, const char *to)
+{
+    return (int)CALL(renameat, AT_FDCWD, from, AT_FDCWD, to);
+}
+
+int pgg_sys_exchange(const char *one, const char *two)
+{
+    enum { EXCHANGE = 2 };
+    return (int)CALL(renameat2, AT_FDCWD, one, AT_FDCWD, two, EXCHANGE);
+}
+
+int pgg_sys_remove(const char *path)
+{
+    return (int)CALL(unlinkat, AT_FDCWD, path);
+}
+
+int pgg_sys_reserve_blocks(int fd, u64 off, u64 bytes)
+{
+    return (int)CALL(fallocate, fd, FALLOC_FL_KEEP_SIZE, off, bytes);
+}
+
+long pgg_sys_read_link(const char *path, char *to, size_t n)
+{
+    return CALL(readlinkat, AT_FDCWD, path, to, n);
+}
+
+long pgg_sys_directory(char *to, size_t n)
+{
+    return CALL(getcwd, to, n);
+}
+
+/* ---- the process ---- */
+
+int pgg_sys_process(void)
+{
+    return (int)CALL(getpid);
+}
+
+int pgg_sys_thread(void)
+{
+    return (int)CALL(gettid);
+}
+
+void pgg_sys_yield(void)
+{
+    CALL(sched_yield);
+}
+
+void pgg_sys_exit(int status)
+{
+    for (;;)
+        CALL(exit_group, status);
+}
+
+int pgg_sys_signal_thread(int sig)
+{
+    return (int)CALL(tgkill, pgg_sys_process(), pgg_sys_thread(), sig);
+}
+
+int pgg_sys_limit(int resource, struct rlimit *to)
+{
+    return (int)CALL(prlimit64, 0, resource, 0, to);
+}
+
+int pgg_sys_filter_mode(void)
+{
+    return (int)CALL(prctl, PR_GET_SECCOMP);
+}
+
+int pgg_sys_host(struct utsname *to)
+{
+    return (int)CALL(uname, to);
+}
+
+int pgg_sys_clock(clockid_t clock, struct timespec *to)
+{
+    return (int)CALL(clock_gettime, clock, to);
+}
+
+int pgg_sys_barrier(int command)
+{
+    return (int)CALL(membarrier, command);
+}
+
+long pgg_sys_exec(int dir, const char *path, char *const argv[], char *const envp[], int flags)
+{
+    return CALL(execveat, dir, path, argv, envp, flags);
+}
+
+/* ---- what programs ask for ---- */
+
+long pgg_sys_pread(int fd, void *to, size_t n, off_t off)
+{
+    return CALL(pread64, fd, to, n, off);
+}
+
+long pgg_sys_pwrite(int fd, const void *from, size_t n, off_t off)
+{
+    return CALL(pwrite64, fd, from, n, off);
+}
+
+long pgg_sys_readv(int fd, const struct iovec *parts, int n)
+{
+    return CALL(readv, fd, parts, n);
+}
+
+long pgg_sys_writev(int fd, const struct iovec *parts, int n)
+{
+    return CALL(writev, fd, parts, n);
+}
+
+long pgg_sys_preadv(int fd, const struct iovec *parts, int n, off_t off)
+{
+    return CALL(preadv, fd, parts, n, off);
+}
+
+long pgg_sys_pwritev(int fd, const struct iovec *parts, int n, off_t off)
+{
+    return CALL(pwritev, fd, parts, n, off);
+}
+
+long pgg_sys_recv(int fd, void *to, size_t n, int flags, void *address, socklen_t *size)
+{
+    return CALL(recvfrom, fd, to, n, flags, address, size);
+}
+
+long pgg_sys_send(int fd, const void *from, size_t n, int flags, const void *address,
+                  socklen_t size)
+{
+    return CALL(sendto, fd, from, n, flags, address, size);
+}
+
+long pgg_sys_recvmsg(int fd, struct msghdr *m, int flags)
+{
+    return CALL(recvmsg, fd, m, flags);
+}
+
+long pgg_sys_sendmsg(int fd, const struct msghdr *m, int flags)
+{
+    return CALL(sendmsg, fd, m, flags);
+}

@@ -1,0 +1,94 @@
+/* System calls, one small function for each need: the only place that makes them. Each returns
+ * what it says, 0 or more, or a negative error number, and leaves errno alone. They can be called
+ * from anywhere, also from signal handlers and before the C library is set up. Pointers are never
+ * NULL unless it says so. */
+#ifndef PGG_SYS_H
+#define PGG_SYS_H
+
+#include "guest.h"
+
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/types.h>
+#include <sys/uio.h>
+#include <sys/utsname.h>
+#include <time.h>
+
+#pragma GCC visibility push(hidden)
+
+/* ---- memory: addresses and sizes are multiples of PGG_PAGE ---- */
+/* New zeroed pages of this process, wherever there is room: their address. */
+long pgg_sys_pages(size_t bytes);
+/* The same at a place where nothing is; -EEXIST where something is. */
+long pgg_sys_pages_at(uintptr_t at, size_t bytes);
+/* Room that cannot be accessed. `at` is NULL, or a range of ours that loses what is in it. */
+long pgg_sys_reserve(void *at, size_t bytes);
+/* Part of a file into room of ours, shared with it; fd < 0: memory of no file. */
+long pgg_sys_map_file(void *at, size_t bytes, int fd, u64 off);
+int pgg_sys_unmap(void *start, size_t bytes);
+int pgg_sys_advise(void *start, size_t bytes, int advice); /* MADV_... */
+/* Bit 0 of pages[i]: in memory. -ENOMEM: not all of it is mapped. */
+int pgg_sys_in_core(const void *start, size_t bytes, unsigned char *pages);
+
+/* ---- files: paths that are not absolute begin at the current directory ---- */
+long pgg_sys_open(const char *path, int flags, u32 mode); /* descriptor; O_... */
+int pgg_sys_close(int fd);
+long pgg_sys_read(int fd, void *to, size_t n);          /* bytes; 0: the end */
+long pgg_sys_write(int fd, const void *from, size_t n); /* bytes, perhaps not all */
+int pgg_sys_write_all(int fd, const void *from, size_t n);
+long pgg_sys_move_descriptor(int fd, int lowest); /* the new one; the old one is closed */
+int pgg_sys_stat(const char *path, struct stat *to);
+int pgg_sys_stat_at(const char *path, void *to, int flags); /* struct stat; AT_... */
+int pgg_sys_fstat(int fd, struct stat *to);
+bool pgg_sys_exists(const char *path);
+int pgg_sys_make_directory(const char *path);
+int pgg_sys_rename(const char *from, const char *to);   /* what was there is gone */
+int pgg_sys_exchange(const char *one, const char *two); /* both are there */
+int pgg_sys_remove(const char *path);
+int pgg_sys_reserve_blocks(int fd, u64 off, u64 bytes); /* -EOPNOTSUPP: not on this system */
+long pgg_sys_read_link(const char *path, char *to, size_t n); /* bytes, without a zero byte */
+long pgg_sys_directory(char *to, size_t n);             /* the current one; bytes */
+
+/* ---- the process ---- */
+int pgg_sys_process(void); /* number of the process, and of the thread */
+int pgg_sys_thread(void);
+void pgg_sys_yield(void);
+void pgg_sys_exit(int status) __attribute__((noreturn)); /* at once, of all threads */
+int pgg_sys_signal_thread(int sig);                      /* the calling one */
+int pgg_sys_limit(int resource, struct rlimit *to);      /* RLIMIT_... */
+int pgg_sys_filter_mode(void);                           /* SECCOMP_MODE_... */
+int pgg_sys_host(struct utsname *to);
+int pgg_sys_clock(clockid_t clock, struct timespec *to);
+int pgg_sys_barrier(int command); /* MEMBARRIER_CMD_... */
+/* Returns only when it could not; dir is a descriptor or AT_FDCWD. */
+long pgg_sys_exec(int dir, const char *path, char *const argv[], char *const envp[], int flags);
+
+/* ---- what programs ask for, done in place of the C library: bytes done ---- */
+long pgg_sys_pread(int fd, void *to, size_t n, off_t off);
+long pgg_sys_pwrite(int fd, const void *from, size_t n, off_t off);
+long pgg_sys_readv(int fd, const struct iovec *parts, int n);
+long pgg_sys_writev(int fd, const struct iovec *parts, int n);
+long pgg_sys_preadv(int fd, const struct iovec *parts, int n, off_t off);
+long pgg_sys_pwritev(int fd, const struct iovec *parts, int n, off_t off);
+/* `address` and its size may be NULL. */
+long pgg_sys_recv(int fd, void *to, size_t n, int flags, void *address, socklen_t *size);
+long pgg_sys_send(int fd, const void *from, size_t n, int flags, const void *address,
+                  socklen_t size);
+long pgg_sys_recvmsg(int fd, struct msghdr *m, int flags);
+long pgg_sys_sendmsg(int fd, const struct msghdr *m, int flags);
+
+/* ---- a lock for what is rare: 0 is free ---- */
+PGG_INLINE void pgg_lock(volatile u32 *lock)
+{
+    while (__atomic_exchange_n(lock, 1, __ATOMIC_ACQUIRE))
+        pgg_sys_yield();
+}
+
+PGG_INLINE void pgg_unlock(volatile u32 *lock)
+{
+    __atomic_store_n(lock, 0, __ATOMIC_RELEASE);
+}
+
+#pragma GCC visibility pop
+#endif

@@ -1,0 +1,49 @@
+/* The walk up a stack. A walk is determined by the words that it read: a thread keeps those of its
+ * last walks, and as long as all of them are the same at the same frame, the stack is the same. */
+#ifndef PGG_WALK_H
+#define PGG_WALK_H
+
+#include "guest.h"
+
+#pragma GCC visibility push(hidden)
+
+enum { PGG_READS = 48, PGG_WALKED_SHIFT = 57, PGG_STACKS = 4 };
+
+/* The words that a walk read, by their place above the frame it began with; first those that lie
+ * beside one another in twos, as return address and frame pointer do. */
+struct pgg_walked {
+    uintptr_t frame;
+    u32 id, epoch, twos, n;
+    u32 off[PGG_READS + 1];
+    u64 word[PGG_READS + 1];
+};
+
+/* What a thread keeps for its walks. Zeroed memory, then pgg_walker_init. */
+struct pgg_walker {
+    u32 walks;
+    u32 strangers;                /* how often a stack was not known again, less how often it was */
+    uintptr_t stack_lo, stack_hi; /* of the thread */
+    struct pgg_stack {
+        uintptr_t lo, hi, good; /* frames of [lo, good) are good to walk up to hi */
+    } seen[PGG_STACKS];         /* other stacks, seen to be mapped */
+    u32 seen_next;
+    struct pgg_walked walked[1 << (64 - PGG_WALKED_SHIFT)][2];
+};
+
+/* For all threads, before the first walk. */
+struct pgg_walk_options {
+    u64 depth;           /* frames at most */
+    bool frame_pointers; /* go over them, without unwind tables */
+};
+extern struct pgg_walk_options pgg_walk_options;
+
+void pgg_walker_init(struct pgg_walker *w); /* for the calling thread; may take memory by malloc */
+/* Code addresses of the stack, innermost first: return addresses minus one. The first one is the
+ * caller of the function with this frame address. *reads is NULL for a walk that is not to be
+ * remembered. */
+u32 pgg_walk(struct pgg_walker *w, const void *frame, u64 *pcs, struct pgg_walked **reads);
+void pgg_walk_remember(struct pgg_walked *reads, u32 id); /* not 0 */
+u32 pgg_walk_known(struct pgg_walker *w, const void *frame); /* the id remembered for it, or 0 */
+
+#pragma GCC visibility pop
+#endif

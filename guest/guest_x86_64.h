@@ -1,0 +1,153 @@
+/* What depends on the processor, for x86-64. A port writes these names again for another one:
+ * the system call, registers of a stack walk, the time stamp, and 16 bytes at once. */
+#ifndef PGG_X86_64_H
+#define PGG_X86_64_H
+
+#include "guest.h"
+
+#include <emmintrin.h>
+#include <ucontext.h>
+#include <x86intrin.h>
+
+/* ---- the kernel ---- */
+
+/* Result or negative error number; errno stays. */
+PGG_INLINE long pgg_syscall(long number, long a, long b, long c, long d, long e, long f)
+{
+    register long r10 __asm__("r10") = d;
+    register long r8 __asm__("r8") = e;
+    register long r9 __asm__("r9") = f;
+    long result;
+    __asm__ volatile("syscall"
+                     : "=a"(result)
+                     : "a"(number), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
+                     : "rcx", "r11", "memory");
+    return result;
+}
+
+/* ---- the processor ---- */
+
+PGG_INLINE u64 pgg_ticks(void)
+{
+    return __rdtsc();
+}
+
+/* In a loop that waits for another thread. */
+PGG_INLINE void pgg_pause(void)
+{
+    _mm_pause();
+}
+
+/* The word at so many bytes from the thread's own pointer. */
+PGG_INLINE u32 pgg_thread_word(ptrdiff_t at)
+{
+    u32 word;
+    __asm__ volatile("movl %%fs:(%1), %0" : "=r"(word) : "r"(at));
+    return word;
+}
+
+/* No call of the C library's memset or memcpy, which a program may have replaced. */
+PGG_INLINE void pgg_fill_string(void *p, int c, size_t n)
+{
+    __asm__ volatile("rep stosb" : "+D"(p), "+c"(n) : "a"(c) : "memory");
+}
+
+PGG_INLINE void pgg_copy_string(void *to, const void *from, size_t n)
+{
+    __asm__ volatile("rep movsb" : "+D"(to), "+S"(from), "+c"(n) : : "memory");
+}
+
+/* ---- frames ---- */
+
+/* Numbers of registers in unwind tables. */
+enum { PGG_DWARF_FP = 6, PGG_DWARF_SP = 7, PGG_DWARF_RA = 16 };
+
+/* Registers where a signal interrupted a thread. */
+PGG_INLINE uintptr_t pgg_context_pc(const ucontext_t *context)
+{
+    return (uintptr_t)context->uc_mcontext.gregs[REG_RIP];
+}
+
+PGG_INLINE uintptr_t pgg_context_sp(const ucontext_t *context)
+{
+    return (uintptr_t)context->uc_mcontext.gregs[REG_RSP];
+}
+
+/* Where the frame pointer is kept. */
+PGG_INLINE const void *pgg_context_fp(const ucontext_t *context)
+{
+    return &context->uc_mcontext.gregs[REG_RBP];
+}
+
+/* ---- 16 bytes ---- */
+
+typedef __m128i pgg_v16;
+
+PGG_INLINE pgg_v16 pgg_load16(const void *p)
+{
+    return _mm_loadu_si128((const __m128i *)p);
+}
+
+PGG_INLINE pgg_v16 pgg_load16_aligned(uintptr_t at)
+{
+    return _mm_load_si128((const __m128i *)at);
+}
+
+PGG_INLINE void pgg_store16(void *p, pgg_v16 v)
+{
+    _mm_storeu_si128((__m128i *)p, v);
+}
+
+PGG_INLINE pgg_v16 pgg_zero16(void)
+{
+    return _mm_setzero_si128();
+}
+
+PGG_INLINE pgg_v16 pgg_all_bytes(char c)
+{
+    return _mm_set1_epi8(c);
+}
+
+PGG_INLINE pgg_v16 pgg_both_words(u64 word)
+{
+    return _mm_set1_epi64x((long long)word);
+}
+
+PGG_INLINE pgg_v16 pgg_add_words(pgg_v16 a, pgg_v16 b)
+{
+    return _mm_add_epi64(a, b);
+}
+
+PGG_INLINE u64 pgg_sum_words(pgg_v16 v)
+{
+    return (u64)_mm_cvtsi128_si64(_mm_add_epi64(v, _mm_unpackhi_epi64(v, v)));
+}
+
+PGG_INLINE pgg_v16 pgg_or16(pgg_v16 a, pgg_v16 b)
+{
+    return _mm_or_si128(a, b);
+}
+
+PGG_INLINE pgg_v16 pgg_xor16(pgg_v16 a, pgg_v16 b)
+{
+    return _mm_xor_si128(a, b);
+}
+
+/* All bits set in each byte that is the same in both. */
+PGG_INLINE pgg_v16 pgg_same16(pgg_v16 a, pgg_v16 b)
+{
+    return _mm_cmpeq_epi8(a, b);
+}
+
+PGG_INLINE pgg_v16 pgg_min_bytes(pgg_v16 a, pgg_v16 b)
+{
+    return _mm_min_epu8(a, b);
+}
+
+/* The highest bit of each byte, that of the first byte lowest. */
+PGG_INLINE u32 pgg_high_bits(pgg_v16 v)
+{
+    return (u32)_mm_movemask_epi8(v);
+}
+
+#endif

@@ -1,0 +1,23 @@
+/* Allocation: objects, of which no two share a granule. */
+#ifndef PGRT_ALLOC_H
+#define PGRT_ALLOC_H
+
+#include "runtime_object.h"
+
+#pragma GCC visibility push(hidden)
+
+struct pgrt_thread;
+/* A new object, NULL when there is no memory; leaves errno alone. `frame` is the frame address
+ * of the function that the program called. */
+void *pgrt_alloc(size_t n, size_t align, bool zero, const void *frame);
+void *pgrt_realloc(void *p, size_t n, const void *frame);
+void pgrt_free(void *p);
+size_t pgrt_size(const void *p); /* bytes the program asked for; 0 for anything else */
+u64 pgrt_accesses(const struct pgrt_header *h);
+void pgrt_free_now(struct pgrt_thread *t, void *object);
+/* Where objects have been: 4 MiB of address space each, in the order of the first one. */
+enum { PGRT_REGION_SHIFT = 22, PGRT_REGIONS_MAX = 1 << 18 };
+extern u32 pgrt_region_list[PGRT_REGIONS_MAX], pgrt_region_count;
+
+#pragma GCC visibility pop
+#endif

@@ -1,0 +1,15 @@
+/* Dumps: everything freed since the last one and every object alive now. */
+#ifndef PGRT_DUMP_H
+#define PGRT_DUMP_H
+
+#include "pgrt.h"
+
+#pragma GCC visibility push(hidden)
+
+void pgrt_dump(bool last);
+/* Around exec: the profile is complete as it is, or goes on. */
+void pgrt_exec_begins(void);
+void pgrt_exec_failed(void);
+
+#pragma GCC visibility pop
+#endif

@@ -1,0 +1,47 @@
+/* Records of a raw profile, as they lie in the file. */
+#ifndef PGRT_RAW_H
+#define PGRT_RAW_H
+
+#include "pgrt.h"
+
+#pragma GCC visibility push(hidden)
+
+#include "heap_raw_versions.def"
+struct pgrt_raw_header {
+#define PGK_RAW_HEADER(name, type, meaning) type name;
+#include "heap_raw.def"
+#undef PGK_RAW_HEADER
+};
+#define PGRT_RAW_MAGIC UINT64_C(0xff6d70726f667281)
+
+/* What is known of a context. */
+struct __attribute__((packed)) pgrt_mib {
+    u64 stack_id;
+#define PGK_MIB(name, type, first, sound, tag, step, across, unit, meaning) type name;
+#include "heap_mib.def"
+#undef PGK_MIB
+};
+
+/* What a thread has begun in a context, so that a kill leaves what was alive: over all threads,
+ * the objects and bytes begun, less those in the MIBs. start_ms is of those alive alone. */
+struct pgrt_begun {
+#define PGK_BEGUN(name, type, meaning) type name;
+#include "heap_notes.def"
+#undef PGK_BEGUN
+};
+_Static_assert(sizeof(struct pgrt_begun) == 32, "as docs/formats/interrupted-heap.md has it");
+
+/* In front of the MIB section. docs/formats/interrupted-heap.md */
+struct pgrt_notes {
+#define PGK_NOTE(name, meaning) u64 name;
+#include "heap_notes.def"
+#undef PGK_NOTE
+};
+enum {
+#define PGK_NOTES_FLAG(name, value, meaning) PGRT_NOTE_##name = value,
+#include "heap_notes.def"
+#undef PGK_NOTES_FLAG
+};
+
+#pragma GCC visibility pop
+#endif

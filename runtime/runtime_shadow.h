@@ -1,0 +1,35 @@
+/* The shadow: one 64-bit counter for each 64 bytes of memory, or in histogram mode one byte for
+ * each 8. The words of dead memory hold anything; those of an object are zeroed when it is made. */
+#ifndef PGRT_SHADOW_H
+#define PGRT_SHADOW_H
+
+#include "pgrt.h"
+
+#pragma GCC visibility push(hidden)
+
+extern __attribute__((visibility("default"))) uintptr_t __memprof_shadow_memory_dynamic_address;
+extern bool pgrt_histogram;  /* byte counters */
+extern uintptr_t pgrt_words; /* the shadow, if it has words; 0 also before it is there */
+/* Marks of the word of the granule where a live object's header is. Counting never reaches
+ * them: instrumented code increments the low bits of the word, or bytes 2 and up. */
+#define PGRT_MARK_NEAR UINT64_C(0x8000000000000000) /* header at the start of the granule */
+#define PGRT_MARK_FAR UINT64_C(0xc000000000000000)  /* header at its end */
+#define PGRT_MARK_BITS UINT64_C(0xc000000000000000)
+#define PGRT_HIST_NEAR UINT64_C(0xff)
+#define PGRT_HIST_FAR UINT64_C(0xfe)
+#define PGRT_SHADOW_BYTES (UINT64_C(1) << 44)
+bool pgrt_shadow_init(void);
+extern bool pgrt_little_room; /* address space is limited: what is reserved is less */
+/* runtime_demand.c: where counters are mapped as they are written; 0 if they cannot be. */
+uintptr_t pgrt_demand_begin(void);
+void pgrt_shadow_reset_large(u64 *first, u64 *end);
+u64 pgrt_shadow_sum_bytes(uintptr_t start, size_t n);
+
+PGG_INLINE u64 *pgrt_shadow(uintptr_t address)
+{
+    return (u64 *)(__memprof_shadow_memory_dynamic_address +
+                   ((address & ~(uintptr_t)(PGRT_GRANULE - 1)) >> 3));
+}
+
+#pragma GCC visibility pop
+#endif

@@ -1,0 +1,32 @@
+/* The mapped profile: finished dumps, then sheets that threads fill. */
+#ifndef PGRT_STORE_H
+#define PGRT_STORE_H
+
+#include "runtime_raw.h"
+
+#pragma GCC visibility push(hidden)
+
+struct pgrt_thread;
+struct pgrt_store {
+    struct pgrt_sheet *sheet; /* takes the thread's new contexts */
+};
+bool pgrt_store_open(void);   /* false: no profile can be kept; said why */
+void pgrt_store_forked(void); /* forget the parent's */
+void pgrt_store_leave(struct pgrt_thread *t); /* its sheet is full, or gone */
+/* A context new to this thread, in a sheet of it, stack written; NULL when there is no room. */
+struct pgrt_begun *pgrt_store_begun(struct pgrt_thread *t, u32 context);
+/* Room for its MIB, which counts once pgrt_store_publish is called. */
+struct pgrt_mib *pgrt_store_entry(struct pgrt_thread *t);
+void pgrt_store_publish(struct pgrt_thread *t);
+/* Calls back with each entry of each sheet. */
+void pgrt_store_each(void (*f)(void *arg, const struct pgrt_mib *m), void *arg);
+/* Puts a dump behind those that are finished and empties the sheets. `last` leaves none. */
+int pgrt_store_finish(const void *dump, size_t size, bool last);
+void pgrt_store_mark(bool complete); /* whether anything comes after what the sheets have */
+bool pgrt_store_is_file(void);
+u64 pgrt_store_bytes(void); /* mapped */
+void pgrt_store_forget(void); /* finished dumps are not carried into the next file */
+bool pgrt_store_is_open(void);
+
+#pragma GCC visibility pop
+#endif

@@ -1,0 +1,63 @@
+/* What is known of each context: a thread adds the objects it frees to entries of its own. */
+#ifndef PGRT_TABLE_H
+#define PGRT_TABLE_H
+
+#include "runtime_cost.h"
+#include "runtime_depot.h"
+#include "runtime_object.h"
+#include "runtime_raw.h"
+
+#pragma GCC visibility push(hidden)
+
+enum { PGRT_TABLE_SPAN = 512 };
+/* In the file both; NULL until there is something to say. */
+struct pgrt_slot {
+    struct pgrt_mib *mib;
+    struct pgrt_begun *begun;
+};
+/* Of a thread: by context, in two levels. */
+struct pgrt_table {
+    struct pgrt_slot *spans[PGRT_CONTEXTS_MAX / PGRT_TABLE_SPAN];
+};
+struct pgrt_thread;
+
+extern u64 pgrt_dropped;       /* objects that no context took */
+extern u32 pgrt_child_objects; /* made since the fork, while there is no file */
+/* NULL: no room, or no file so far. A child opens one when an object ends, or has been made here
+ * for the CHILD_OBJECTSth time: one that only runs another program leaves none. */
+struct pgrt_begun *pgrt_table_new(struct pgrt_thread *t, u32 context, bool ended);
+/* An object that ended: its life and accesses go to its context. */
+void pgrt_table_add(struct pgrt_thread *t, const struct pgrt_header *h, u64 accesses, u32 end_ms,
+                    u32 end_cpu, uintptr_t object);
+void pgrt_table_clear(struct pgrt_thread *t);
+void pgrt_mib_one(struct pgrt_mib *m, const struct pgrt_header *h, u64 accesses, u32 end_ms,
+                  u32 end_cpu);
+void pgrt_mib_merge(struct pgrt_mib *a, const struct pgrt_mib *b);
+
+/* Histogram elements of a context, for the next dump; NULL when out of memory. */
+struct pgrt_histogram {
+    u64 n;
+    u64 v[];
+};
+void pgrt_histogram_add(u32 context, uintptr_t object, size_t size);
+struct pgrt_histogram *pgrt_histogram_of(u32 context);
+void pgrt_histograms_clear(void);
+
+/* An object is made; `table` is the thread's. False if it was not noted. */
+PGG_INLINE bool pgrt_table_begin(struct pgrt_thread *t, const struct pgrt_table *table, u32 context,
+                                 size_t size, u32 now_ms)
+{
+    const struct pgrt_slot *span = table->spans[context / PGRT_TABLE_SPAN];
+    struct pgrt_begun *b = span ? span[context % PGRT_TABLE_SPAN].begun : NULL;
+    if (PGG_UNLIKELY(!b) && !(b = pgrt_table_new(t, context, false)))
+        return false;
+    if (PGG_UNLIKELY(++b->objects % PGRT_COST_EVERY == 1))
+        pgrt_cost_ask(t);
+    b->bytes += size;
+    b->start_ms += now_ms;
+    b->last_ms = now_ms;
+    return true;
+}
+
+#pragma GCC visibility pop
+#endif
