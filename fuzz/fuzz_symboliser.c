@@ -71,7 +71,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     pgk_log_set(ignore_message, NULL);
     if (pgk_elf_open_memory(&elf, data, size, "/nowhere/image", PGK_ELF_DEBUG, NULL) < 0)
         return 0;
-    if (pgk_symboliser_open(&sym, elf, NULL, NULL) == 0) {
+    if (pgk_symboliser_open(&sym, elf, NULL) == 0) {
         static uint64_t addrs[ADDRESSES];
         static struct pgk_sym_chain chains[ADDRESSES];
         struct pgk_arena arena = {0};

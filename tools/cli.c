@@ -29,6 +29,8 @@ void cli_list_free(struct cli_list *list)
 void cli_common_free(struct cli_common *common)
 {
     cli_list_free(&common->binaries);
+    cli_list_free(&common->debug_files);
+    cli_list_free(&common->packages);
     cli_list_free(&common->debug_dirs);
     cli_list_free(&common->sysroots);
 }
@@ -71,6 +73,12 @@ int cli_next_option(const struct cli_verb *verb, int argc, char **argv, const ch
         switch (c) {
         case 'b':
             cli_list_add(&common->binaries, optarg);
+            break;
+        case 'G':
+            cli_list_add(&common->debug_files, optarg);
+            break;
+        case 'P':
+            cli_list_add(&common->packages, optarg);
             break;
         case 'D':
             cli_list_add(&common->debug_dirs, optarg);
@@ -144,12 +152,16 @@ int cli_open_binaries(const struct cli_common *common, struct pgk_binaries **set
             .n_sysroots = common->sysroots.n,
             .cache_folder = common->no_cache ? NULL : pgk_symbol_cache_folder(cache, sizeof cache),
             .symbols_suffice = common->symbols_suffice,
+            .packages = common->packages.v,
+            .n_packages = common->packages.n,
         },
         err);
     if (status)
         return status;
     for (size_t i = 0; i < common->binaries.n && !status; i++)
         status = pgk_binaries_add(opened, common->binaries.v[i], err);
+    for (size_t i = 0; i < common->debug_files.n && !status; i++)
+        status = pgk_binaries_add_debug(opened, common->debug_files.v[i], err);
     if (status)
         pgk_binaries_close(&opened);
     else

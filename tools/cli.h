@@ -80,7 +80,7 @@ void cli_list_free(struct cli_list *list);
 
 /* Options every verb has; --help and --version are answered by the caller. */
 struct cli_common {
-    struct cli_list binaries, debug_dirs, sysroots;
+    struct cli_list binaries, debug_files, packages, debug_dirs, sysroots;
     unsigned threads;
     bool quiet, no_cache;
     bool symbols_suffice; /* set by a verb that shows names to people */
@@ -88,6 +88,8 @@ struct cli_common {
 #define CLI_COMMON_SHORT "b:j:qh"
 #define CLI_COMMON_LONG                              \
     {"binary", required_argument, NULL, 'b'},        \
+    {"debug-binary", required_argument, NULL, 'G'},  \
+    {"dwp", required_argument, NULL, 'P'},           \
     {"debug-dir", required_argument, NULL, 'D'},     \
     {"sysroot", required_argument, NULL, 'S'},       \
     {"no-cache", no_argument, NULL, 'N'},            \
@@ -97,6 +99,9 @@ struct cli_common {
 #define CLI_COMMON_HELP                                                                  \
     "  -b, --binary FILE    a profiled program or library, with debug information; may be\n" \
     "                       repeated\n"                                                  \
+    "      --debug-binary FILE  the debug file that a binary was stripped of; may be repeated\n" \
+    "      --dwp FILE       split debug information of the binaries (default: BINARY.dwp); may\n" \
+    "                       be repeated\n"                                               \
     "      --debug-dir DIR  where to look for debug files, and for binaries that were not\n"  \
     "                       given, as .build-id/xx/yyyy.debug; may be repeated\n"        \
     "      --sysroot DIR    a copy of the target's root folder, to look for both; may be\n" \

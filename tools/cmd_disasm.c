@@ -113,6 +113,12 @@ static void parse(struct disasm *d, int argc, char **argv)
     d->opts.n_source_dirs = d->source_dirs.n;
     d->opts.debug_dirs = d->common.debug_dirs.v;
     d->opts.n_debug_dirs = d->common.debug_dirs.n;
+    d->opts.packages = d->common.packages.v;
+    d->opts.n_packages = d->common.packages.n;
+    if (d->common.debug_files.n > 1)
+        cli_usage(&cmd_disasm, "one program has one --debug-binary");
+    if (d->common.debug_files.n)
+        d->opts.debug_file = d->common.debug_files.v[0];
     d->opts.threads = d->common.threads;
     d->opts.colour = cli_colour();
 }

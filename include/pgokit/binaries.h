@@ -28,6 +28,9 @@ struct pgk_binaries_opts {
     bool symbols_suffice;          /* for people: a program without debug information has the
                                       names of its symbols, and no lines, with a note; else it
                                       is refused */
+    const char *const *packages;   /* .dwp files with split debug information of the binaries,
+                                      tried before BINARY.dwp */
+    size_t n_packages;
 };
 
 /* Where the cache of this user is: $XDG_CACHE_HOME/pgokit, or $HOME/.cache/pgokit, in `buf`; NULL
@@ -40,6 +43,11 @@ int pgk_binaries_new(struct pgk_binaries **set, const struct pgk_binaries_opts *
                      struct pgk_err *err);
 /* Opens the ELF file at `path` and adds it. The same file twice is one entry. */
 int pgk_binaries_add(struct pgk_binaries *set, const char *path, struct pgk_err *err);
+/* Takes debug information of a binary that was added from this file, and symbols and pseudo probes
+ * that were stripped from the binary: of the binary with the file's build id, or of the only one
+ * if one of the two has none. PGK_E_MISMATCH if there is no such binary. To be called before
+ * anything is looked up. */
+int pgk_binaries_add_debug(struct pgk_binaries *set, const char *path, struct pgk_err *err);
 size_t pgk_binaries_count(const struct pgk_binaries *set);
 /* Nulls the pointer; accepts NULL. */
 void pgk_binaries_close(struct pgk_binaries **set);

@@ -40,6 +40,10 @@ struct pgk_disasm_opts {
     /* Where TEXT looks for source files, besides where they were compiled. */
     const char *const *source_dirs;
     size_t n_source_dirs;
+    /* The debug file of the binary; NULL: looked for by build id and .gnu_debuglink. */
+    const char *debug_file;
+    const char *const *packages; /* .dwp files, tried before the one beside the binary */
+    size_t n_packages;
 };
 
 struct pgk_disasm_done {

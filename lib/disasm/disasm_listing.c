@@ -371,6 +371,11 @@ static int open_probes(struct pgk_disasm *d, struct pgk_err *err)
 static int open_all(struct pgk_disasm *d, struct pgk_err *err)
 {
     PGK_TRY(pgk_elf_open(&d->elf, d->path, err));
+    d->places = (struct pgk_debug_places){d->opts->debug_dirs, d->opts->n_debug_dirs,
+                                          d->opts->packages, d->opts->n_packages};
+    pgk_elf_look_in(d->elf, &d->places);
+    if (d->opts->debug_file)
+        PGK_TRY(pgk_elf_use_debug(d->elf, d->opts->debug_file, err));
     PGK_TRY(pgk_insn_decoder_open(&d->decoder, pgk_elf_machine(d->elf), d->style->insns, err));
     if (pgk_elf_entries(d->elf, add_symbol, d) < 0)
         return pgk_fail_nomem(err);
@@ -389,11 +394,8 @@ static int open_all(struct pgk_disasm *d, struct pgk_err *err)
         PGK_TRY(pgk_disasm_counts_use_probes(d->counts, d->probes, d->index, err));
     if (has_counts_by_lines(d))
         pgk_disasm_counts_use_lines(d->counts, d->flow_sensitive);
-    if (d->opts->source || has_counts_by_lines(d)) {
-        struct pgk_symboliser_opts opts = {.debug_dirs = d->opts->debug_dirs,
-                                           .n_debug_dirs = d->opts->n_debug_dirs};
-        PGK_TRY(pgk_symboliser_open(&d->sym, d->elf, &opts, err));
-    }
+    if (d->opts->source || has_counts_by_lines(d))
+        PGK_TRY(pgk_symboliser_open(&d->sym, d->elf, err));
     return 0;
 }
 
@@ -405,7 +407,7 @@ static int run(struct pgk_disasm *d, struct pgk_err *err)
     PGK_TRY(is_ranked(d) ? list_all(d, err) : list_sections(d, err));
     if (d->style->end)
         d->style->end(d);
-    d->done.stripped = !d->opts->n_functions && !pgk_elf_section(d->elf, ".symtab", &(size_t){0});
+    d->done.stripped = !d->opts->n_functions && !pgk_elf_has_symbols(d->elf);
     if (d->counts)
         d->done.stale_functions = pgk_disasm_stale_functions(d->counts);
     pgk_text_flush(&d->out);

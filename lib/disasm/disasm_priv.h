@@ -43,6 +43,7 @@ struct pgk_disasm_function {
 
 struct pgk_disasm {
     const char *path;
+    struct pgk_debug_places places;
     const struct pgk_disasm_opts *opts;
     const struct pgk_disasm_style *style;
     struct pgk_elf *elf;

@@ -70,8 +70,11 @@ static int allocate(struct pgk_code *code, struct pgk_err *err)
     uint64_t high = 0;
     if (!n)
         return pgk_fail(err, PGK_E_NODEBUG, .file = pgk_elf_path(code->elf), .format = "ELF",
-                        .field = "symbols", .found = "none of code", .expected = "a symbol table",
-                        .hint = "give the program before it was stripped");
+                        .field = "symbols", .found = "none of code",
+                        .expected = "a program with a symbol table, in itself or in its debug file",
+                        .hint = "give the program, not its debug file, with -b, and if it was "
+                                "stripped the debug file with --debug-binary, or the folder of "
+                                "debug files with --debug-dir");
     qsort(code->regions.v, n, sizeof *code->regions.v, compare_regions);
     for (size_t i = 0; i < n; i++)
         high = code->regions.v[i].high > high ? code->regions.v[i].high : high;

@@ -29,7 +29,8 @@ typedef PGK_VEC(const char *) name_vec; /* copies */
 
 struct pgk_binaries {
     PGK_VEC(struct binary) v;
-    name_vec debug_dirs, sysroots;
+    name_vec debug_dirs, sysroots, packages;
+    struct pgk_debug_places places; /* the debug folders and packages, as binaries look there */
     struct pgk_sysroot in_sysroots;
     char *cache_folder;               /* NULL: no cache */
     unsigned threads;
@@ -83,11 +84,14 @@ int pgk_binaries_new(struct pgk_binaries **out, const struct pgk_binaries_opts *
     set->threads = opts.threads;
     set->symbols_suffice = opts.symbols_suffice;
     if (!copy_all(&set->debug_dirs, opts.debug_dirs, opts.n_debug_dirs) ||
-        !copy_all(&set->sysroots, opts.sysroots, opts.n_sysroots) || !add_debug_dirs(set) ||
+        !copy_all(&set->sysroots, opts.sysroots, opts.n_sysroots) ||
+        !copy_all(&set->packages, opts.packages, opts.n_packages) || !add_debug_dirs(set) ||
         (opts.cache_folder && !(set->cache_folder = pgk_mem_strdup(opts.cache_folder)))) {
         pgk_binaries_close(&set);
         return pgk_fail_nomem(err);
     }
+    set->places = (struct pgk_debug_places){set->debug_dirs.v, set->debug_dirs.n, set->packages.v,
+                                            set->packages.n};
     *out = set;
     return 0;
 }
@@ -101,6 +105,7 @@ int pgk_binaries_add(struct pgk_binaries *set, const char *path, struct pgk_err 
             return 0;
     struct binary b = {0};
     PGK_TRY(pgk_elf_open(&b.elf, path, err));
+    pgk_elf_look_in(b.elf, &set->places);
     if (known_file) {
         b.device = st.st_dev;
         b.inode = st.st_ino;
@@ -110,6 +115,41 @@ int pgk_binaries_add(struct pgk_binaries *set, const char *path, struct pgk_err 
         return pgk_fail_nomem(err);
     }
     return 0;
+}
+
+/* A debug file without a build id can only be told by being the only one. */
+static struct pgk_elf *binary_of_debug(const struct pgk_binaries *set, const char *path,
+                                       struct pgk_err *err)
+{
+    struct pgk_elf *debug;
+    size_t size, own_size;
+    if (pgk_elf_open_as(&debug, path, PGK_ELF_DEBUG, err))
+        return NULL;
+    const uint8_t *id = pgk_elf_build_id(debug, &size);
+    uint32_t found = pgk_binaries_find(set, id, size);
+    if (found == PGK_INDEX_NONE && set->v.n == 1 &&
+        (pgk_elf_build_id(set->v.v[0].elf, &own_size), !size || !own_size))
+        found = 0;
+    if (found == PGK_INDEX_NONE) {
+        char text[PGK_BUILD_ID_TEXT];
+        (void)pgk_fail(err, PGK_E_MISMATCH, .file = path, .format = "ELF", .field = "build id",
+                       .found = pgk_build_id_text(text, id, size),
+                       .expected = set->v.n ? "the build id of a given binary" : "a binary",
+                       .hint = "give the program that this debug file was split off with -b");
+    }
+    pgk_elf_close(&debug);
+    return found == PGK_INDEX_NONE ? NULL : set->v.v[found].elf;
+}
+
+int pgk_binaries_add_debug(struct pgk_binaries *set, const char *path, struct pgk_err *err)
+{
+    struct pgk_err why = {0};
+    struct pgk_elf *elf = binary_of_debug(set, path, &why);
+    if (elf)
+        return pgk_elf_use_debug(elf, path, err);
+    if (err)
+        *err = why;
+    return why.status;
 }
 
 size_t pgk_binaries_count(const struct pgk_binaries *set)
@@ -131,6 +171,7 @@ void pgk_binaries_close(struct pgk_binaries **set_at)
     pgk_vec_free(&set->v);
     free_all(&set->debug_dirs);
     free_all(&set->sysroots);
+    free_all(&set->packages);
     pgk_sysroot_free(&set->in_sysroots);
     pgk_mem_free(set->cache_folder);
     pgk_mem_free(set);
@@ -162,6 +203,7 @@ int pgk_binaries_look_for(struct pgk_binaries *set, const uint8_t *build_id, siz
                                      build_id, size, err));
     if (!b.elf)
         return 0;
+    pgk_elf_look_in(b.elf, &set->places);
     if (!pgk_vec_push(&set->v, b)) {
         pgk_elf_close(&b.elf);
         return pgk_fail_nomem(err);
@@ -198,10 +240,8 @@ int pgk_binaries_symboliser(struct pgk_binaries *set, uint32_t pos, struct pgk_s
 {
     assert(pos < set->v.n);
     struct binary *b = &set->v.v[pos];
-    if (!b->sym) {
-        const struct pgk_symboliser_opts opts = {set->debug_dirs.v, set->debug_dirs.n};
-        PGK_TRY(pgk_symboliser_open(&b->sym, b->elf, &opts, err));
-    }
+    if (!b->sym)
+        PGK_TRY(pgk_symboliser_open(&b->sym, b->elf, err));
     *sym = b->sym;
     return 0;
 }
@@ -252,11 +292,10 @@ static int symbolise_cached(struct pgk_binaries *set, uint32_t pos,
 static int symbolise(struct pgk_binaries *set, uint32_t pos, const uint64_t *addrs, size_t count,
                      struct pgk_arena *arena, struct pgk_sym_chain *chains, struct pgk_err *err)
 {
-    const struct pgk_symboliser_opts opts = {set->debug_dirs.v, set->debug_dirs.n};
     struct pgk_symbol_cache_place place;
     struct pgk_symboliser *sym;
     if (set->cache_folder && count && count < UINT32_MAX &&
-        pgk_symbol_cache_place(&place, set->cache_folder, set->v.v[pos].elf, &opts))
+        pgk_symbol_cache_place(&place, set->cache_folder, set->v.v[pos].elf))
         return symbolise_cached(set, pos, &place, addrs, count, arena, chains, err);
     PGK_TRY(pgk_binaries_symboliser(set, pos, &sym, err));
     return pgk_symbolise(sym, addrs, count, set->threads, arena, chains, err);
@@ -305,6 +344,7 @@ void pgk_binaries_rest(struct pgk_binaries *set)
     for (size_t i = 0; i < set->v.n; i++) {
         pgk_symboliser_close(&set->v.v[i].sym);
         pgk_symbol_cache_close(&set->v.v[i].cache);
+        pgk_elf_forget_debug(set->v.v[i].elf);
         pgk_elf_rest(set->v.v[i].elf);
     }
 }

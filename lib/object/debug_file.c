@@ -4,8 +4,11 @@
  *     DIR/.build-id/xx/yyyy.debug             for each debug folder
  *     FOLDER/NAME, FOLDER/.debug/NAME         NAME from .gnu_debuglink, FOLDER the
  *     DIR/FOLDER/NAME                         program's; the checksum must fit
+ *     DIR/NAME                                not gdb's: for who gives the folder itself
  * The debug folders are the caller's, then /usr/lib/debug. */
+#include "binary_set.h"
 #include "dwarf_priv.h"
+#include "elf_priv.h"
 #include "message.h"
 
 #include <errno.h>
@@ -72,12 +75,12 @@ static void folder_of(path_buf folder, const char *path)
 
 static size_t dir_count(const struct pgk_dw_search *s)
 {
-    return s->n_debug_dirs + 1;
+    return (s->places ? s->places->n_dirs : 0) + 1;
 }
 
 static const char *dir_at(const struct pgk_dw_search *s, size_t i)
 {
-    return i < s->n_debug_dirs ? s->debug_dirs[i] : SYSTEM_DIR;
+    return i + 1 < dir_count(s) ? s->places->dirs[i] : SYSTEM_DIR;
 }
 
 static bool same_build_id(const struct pgk_elf *elf, const uint8_t *id, size_t size)
@@ -87,10 +90,10 @@ static bool same_build_id(const struct pgk_elf *elf, const uint8_t *id, size_t s
     return have_size == size && size && memcmp(have, id, size) == 0;
 }
 
-static bool has_units(const struct pgk_elf *elf)
+static bool has(const struct pgk_elf *elf, const char *section)
 {
     size_t size;
-    return pgk_elf_section(elf, ".debug_info", &size) && size;
+    return pgk_elf_raw_section(elf, section, &size) != NULL;
 }
 
 static int by_build_id(struct pgk_dw_search *s, const uint8_t *id, size_t size,
@@ -137,10 +140,12 @@ static int by_link(struct pgk_dw_search *s, const struct pgk_elf *elf, const cha
     /* Below a debug folder the program's absolute folder is repeated. */
     if (!realpath(folder[0] ? folder : ".", real))
         real[0] = '\0';
-    for (size_t i = 0; i < dir_count(s) + 2 && !*found; i++) {
-        bool ok = i == 0   ? format(path, folder, name, "", "")
-                  : i == 1 ? format(path, folder, ".debug/", name, "")
-                           : real[0] && format(path, dir_at(s, i - 2), real, "/", name);
+    size_t n = dir_count(s);
+    for (size_t i = 0; i < 2 * n + 2 && !*found; i++) {
+        bool ok = i == 0      ? format(path, folder, name, "", "")
+                  : i == 1    ? format(path, folder, ".debug/", name, "")
+                  : i < n + 2 ? real[0] && format(path, dir_at(s, i - 2), real, "/", name)
+                              : format(path, dir_at(s, i - n - 2), "/", name, "");
         if (!ok || strcmp(path, pgk_elf_path(elf)) == 0)
             continue;
         PGK_TRY(try_open(s, path, found, err));
@@ -153,7 +158,7 @@ static int by_link(struct pgk_dw_search *s, const struct pgk_elf *elf, const cha
     return 0;
 }
 
-int pgk_dw_find_separate(struct pgk_dw_search *s, const struct pgk_elf *elf,
+static int find_separate(struct pgk_dw_search *s, const struct pgk_elf *elf,
                          struct pgk_elf **debug, struct pgk_err *err)
 {
     size_t id_size, size;
@@ -161,7 +166,7 @@ int pgk_dw_find_separate(struct pgk_dw_search *s, const struct pgk_elf *elf,
     struct pgk_elf *found = NULL;
     PGK_TRY(by_build_id(s, id, id_size, &found, err));
     /* A name, zeros up to a multiple of 4, a checksum. */
-    const uint8_t *link = pgk_elf_section(elf, ".gnu_debuglink", &size);
+    const uint8_t *link = pgk_elf_raw_section(elf, ".gnu_debuglink", &size);
     size_t len = link ? strnlen((const char *)link, size) : 0;
     size_t crc_at = (len + 4) & ~(size_t)3;
     if (!found && len && len < size && crc_at <= size && size - crc_at >= 4) {
@@ -169,12 +174,86 @@ int pgk_dw_find_separate(struct pgk_dw_search *s, const struct pgk_elf *elf,
         memcpy(&crc, link + crc_at, sizeof crc);
         PGK_TRY(by_link(s, elf, (const char *)link, crc, &found, err));
     }
-    if (found && !has_units(found)) {
-        pgk_warn("debug file %s holds no .debug_info", pgk_elf_path(found));
+    if (found && !has(found, ".debug_info") && !has(found, ".symtab")) {
+        pgk_warn("debug file %s is not used: it holds neither .debug_info nor .symtab",
+                 pgk_elf_path(found));
         pgk_elf_close(&found);
     }
     *debug = found;
     return 0;
+}
+
+/* ---- the debug file of a program ---- */
+
+void pgk_elf_look_in(struct pgk_elf *elf, const struct pgk_debug_places *places)
+{
+    pgk_elf_debug_state(elf)->places = places;
+}
+
+int pgk_elf_use_debug(struct pgk_elf *elf, const char *path, struct pgk_err *err)
+{
+    struct pgk_elf_debug *d = pgk_elf_debug_state(elf);
+    struct pgk_elf *debug;
+    size_t size, debug_size;
+    PGK_TRY(pgk_elf_open_as(&debug, path, PGK_ELF_DEBUG, err));
+    const uint8_t *id = pgk_elf_build_id(elf, &size);
+    const uint8_t *debug_id = pgk_elf_build_id(debug, &debug_size);
+    int status = 0;
+    if (size && debug_size && !same_build_id(debug, id, size)) {
+        char want[PGK_BUILD_ID_TEXT], found[PGK_BUILD_ID_TEXT];
+        status = pgk_fail(err, PGK_E_MISMATCH, .file = path, .format = "ELF", .field = "build id",
+                          .found = pgk_build_id_text(found, debug_id, debug_size),
+                          .expected = PGK_F("%s, as %s has", pgk_build_id_text(want, id, size),
+                                            pgk_elf_path(elf)),
+                          .hint = "give the debug file that was split off this very program");
+    } else if (!has(debug, ".debug_info") && !has(debug, ".symtab")) {
+        status = pgk_fail(err, PGK_E_NODEBUG, .file = path, .format = "ELF", .field = "sections",
+                          .found = "neither .debug_info nor .symtab",
+                          .expected = "debug information or symbols",
+                          .hint = "give the file that objcopy --only-keep-debug made, or the "
+                                  "program before it was stripped");
+    }
+    if (status) {
+        pgk_elf_close(&debug);
+        return status;
+    }
+    pgk_elf_close(&d->file);
+    d->file = debug;
+    d->settled = d->given = true;
+    return 0;
+}
+
+const struct pgk_elf *pgk_elf_debug(const struct pgk_elf *elf)
+{
+    struct pgk_elf_debug *d = pgk_elf_debug_state(elf);
+    pthread_mutex_lock(&d->lock);
+    if (has(elf, ".debug_info") && has(elf, ".symtab"))
+        d->settled = true; /* nothing was stripped */
+    if (!d->settled) {
+        struct pgk_dw_search search = {.places = d->places};
+        d->settled = find_separate(&search, elf, &d->file, NULL) == 0; /* else: out of memory */
+        memcpy(d->tried, search.tried, sizeof d->tried);
+    }
+    const struct pgk_elf *file = d->file;
+    pthread_mutex_unlock(&d->lock);
+    return file;
+}
+
+const struct pgk_elf *pgk_elf_with(const struct pgk_elf *elf, const char *section)
+{
+    if (has(elf, section))
+        return elf;
+    const struct pgk_elf *debug = pgk_elf_debug(elf);
+    return debug && has(debug, section) ? debug : NULL;
+}
+
+/* The user's choice counts, even where the program has some itself. */
+const struct pgk_elf *pgk_dw_file_of(const struct pgk_elf *elf)
+{
+    const struct pgk_elf_debug *d = pgk_elf_debug_state(elf);
+    if (d->given && has(d->file, ".debug_info"))
+        return d->file;
+    return pgk_elf_with(elf, ".debug_info");
 }
 
 int pgk_dw_find_alt(struct pgk_dw_search *s, const struct pgk_elf *elf, struct pgk_elf **alt,

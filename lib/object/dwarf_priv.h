@@ -423,14 +423,12 @@ bool pgk_dw_unit_chains(struct pgk_dw_unit *u, const uint64_t *addrs, size_t cou
 bool pgk_dw_is_regular(const char *path);
 
 struct pgk_dw_search {
-    const char *const *debug_dirs;
-    size_t n_debug_dirs;
-    char tried[200]; /* for the message */
+    const struct pgk_debug_places *places; /* NULL: only /usr/lib/debug */
+    char tried[200];                       /* for the message */
 };
 
-/* The separate debug file of `elf`; *debug NULL if there is none. */
-int pgk_dw_find_separate(struct pgk_dw_search *s, const struct pgk_elf *elf,
-                         struct pgk_elf **debug, struct pgk_err *err);
+/* The file with the DWARF of a program: itself or its debug file; NULL if there is none. */
+const struct pgk_elf *pgk_dw_file_of(const struct pgk_elf *elf);
 /* dwz's common file named in .gnu_debugaltlink; *alt NULL if none is named or found. */
 int pgk_dw_find_alt(struct pgk_dw_search *s, const struct pgk_elf *elf, struct pgk_elf **alt,
                     struct pgk_err *err);

@@ -41,6 +41,7 @@ struct lazy {
     struct pgk_elf_sym *syms;
     size_t n_syms;
     bool syms_loaded;
+    struct pgk_elf_debug debug; /* with a lock of its own */
 };
 
 struct pgk_elf {
@@ -305,8 +306,10 @@ static int open_image(struct pgk_elf **out, struct pgk_filemap map, bool mapped,
     elf->mapped = mapped;
     elf->path = pgk_mem_strdup(path);
     elf->lazy = pgk_mem_zalloc(1, sizeof *elf->lazy);
-    if (elf->lazy)
+    if (elf->lazy) {
         pthread_mutex_init(&elf->lazy->lock, NULL);
+        pthread_mutex_init(&elf->lazy->debug.lock, NULL);
+    }
     if (!elf->path || !elf->lazy) {
         status = pgk_fail_nomem(err);
         goto error;
@@ -347,6 +350,14 @@ int pgk_elf_open_memory(struct pgk_elf **elf, const void *image, size_t size, co
     return open_image(elf, map, false, name, kind, err);
 }
 
+static void forget_plain(struct pgk_elf *elf)
+{
+    for (size_t i = 0; elf->lazy->plain && i < elf->sections.n; i++) {
+        pgk_mem_free(elf->lazy->plain[i].bytes);
+        elf->lazy->plain[i] = (struct plain){0};
+    }
+}
+
 void pgk_elf_close(struct pgk_elf **elf_at)
 {
     struct pgk_elf *elf = *elf_at;
@@ -354,10 +365,11 @@ void pgk_elf_close(struct pgk_elf **elf_at)
         return;
     *elf_at = NULL;
     if (elf->lazy) {
-        for (size_t i = 0; elf->lazy->plain && i < elf->sections.n; i++)
-            pgk_mem_free(elf->lazy->plain[i].bytes);
+        forget_plain(elf);
         pgk_mem_free(elf->lazy->plain);
         pgk_mem_free(elf->lazy->syms);
+        pgk_elf_close(&elf->lazy->debug.file);
+        pthread_mutex_destroy(&elf->lazy->debug.lock);
         pthread_mutex_destroy(&elf->lazy->lock);
         pgk_mem_free(elf->lazy);
     }
@@ -498,8 +510,22 @@ static const struct section *find_section(const struct pgk_elf *elf, const char 
 
 void pgk_elf_rest(const struct pgk_elf *elf)
 {
+    struct pgk_elf *debug = elf->lazy->debug.file;
     if (elf->mapped)
         pgk_filemap_done(&elf->map, 0, elf->map.size);
+    if (debug)
+        pgk_elf_rest(debug);
+}
+
+void pgk_elf_forget_debug(const struct pgk_elf *elf)
+{
+    if (elf->lazy->debug.file)
+        forget_plain(elf->lazy->debug.file);
+}
+
+struct pgk_elf_debug *pgk_elf_debug_state(const struct pgk_elf *elf)
+{
+    return &elf->lazy->debug;
 }
 
 const uint8_t *pgk_elf_raw_section(const struct pgk_elf *elf, const char *name, size_t *size)
@@ -571,38 +597,71 @@ struct pgk_elf_section_info pgk_elf_section_at(const struct pgk_elf *elf, size_t
     };
 }
 
-/* .symtab, else .dynsym; NULL if there is neither. */
-static const struct section *symbol_table(const struct pgk_elf *elf)
+static const struct section *section_of_type(const struct pgk_elf *elf, uint32_t type)
 {
-    const struct section *table = NULL;
     for (size_t i = 0; i < elf->sections.n; i++) {
         const struct section *s = &elf->sections.v[i];
-        if (s->size && (s->type == SHT_SYMTAB || (s->type == SHT_DYNSYM && !table)))
-            table = s;
-        if (table && table->type == SHT_SYMTAB)
-            break;
+        if (s->size && s->type == type)
+            return s->link < elf->sections.n && !(s->flags & SHF_COMPRESSED) ? s : NULL;
     }
-    if (!table || table->link >= elf->sections.n || (table->flags & SHF_COMPRESSED))
-        return NULL;
-    return table;
+    return NULL;
+}
+
+/* A table of symbols, and the file that it is in. */
+struct table {
+    const struct pgk_elf *elf;
+    const struct section *entries, *names; /* entries: NULL if there is no table */
+};
+
+static struct table table_in(const struct pgk_elf *elf, uint32_t type)
+{
+    const struct section *s = elf ? section_of_type(elf, type) : NULL;
+    return (struct table){elf, s, s ? &elf->sections.v[s->link] : NULL};
+}
+
+/* What is exported is a poor substitute for all symbols, which may be in the debug file. */
+static struct table symbol_table(const struct pgk_elf *elf)
+{
+    struct table t = table_in(elf, SHT_SYMTAB);
+    if (!t.entries)
+        t = table_in(pgk_elf_debug(elf), SHT_SYMTAB);
+    return t.entries ? t : table_in(elf, SHT_DYNSYM);
+}
+
+bool pgk_elf_has_symbols(const struct pgk_elf *elf)
+{
+    struct table t = symbol_table(elf);
+    return t.entries && t.entries->type == SHT_SYMTAB;
+}
+
+/* The program's number of a section of `t`. Tools that split a program keep the numbers of what is
+ * loaded, but need not. */
+static uint32_t section_in(const struct pgk_elf *elf, const struct table *t, uint32_t number)
+{
+    if (t->elf == elf || number >= t->elf->sections.n)
+        return number;
+    const struct section *s = &t->elf->sections.v[number];
+    for (size_t i = 0, n = elf->sections.n; i < n; i++) {
+        size_t at = (number + i) % n;
+        if (elf->sections.v[at].addr == s->addr && !strcmp(elf->sections.v[at].name, s->name))
+            return (uint32_t)at;
+    }
+    return SHN_ABS; /* of the debug file alone */
 }
 
 int pgk_elf_entries(const struct pgk_elf *elf, pgk_elf_entry_fn *fn, void *ctx)
 {
-    const struct section *table = symbol_table(elf);
-    if (!table)
-        return 0;
-    const struct section *names = &elf->sections.v[table->link];
+    const struct table t = symbol_table(elf);
     int status = 0;
-    for (uint64_t at = sizeof(Elf64_Sym); at <= table->size && !status &&
-                                          table->size - at >= sizeof(Elf64_Sym);
+    for (uint64_t at = sizeof(Elf64_Sym); t.entries && !status && at <= t.entries->size &&
+                                          t.entries->size - at >= sizeof(Elf64_Sym);
          at += sizeof(Elf64_Sym)) {
         Elf64_Sym s;
-        memcpy(&s, table->bytes + at, sizeof s);
-        struct pgk_elf_entry e = {section_name(names, s.st_name), s.st_value, s.st_size, s.st_shndx,
-                                  ELF64_ST_TYPE(s.st_info)};
-        if (e.type == STT_SECTION && e.section < elf->sections.n)
-            e.name = elf->sections.v[e.section].name;
+        memcpy(&s, t.entries->bytes + at, sizeof s);
+        struct pgk_elf_entry e = {section_name(t.names, s.st_name), s.st_value, s.st_size,
+                                  section_in(elf, &t, s.st_shndx), ELF64_ST_TYPE(s.st_info)};
+        if (e.type == STT_SECTION && s.st_shndx < t.elf->sections.n)
+            e.name = t.elf->sections.v[s.st_shndx].name;
         status = fn(ctx, &e);
     }
     return status;
@@ -621,17 +680,15 @@ static int compare_syms(const void *a, const void *b)
 
 static bool load_symbols(const struct pgk_elf *elf, struct lazy *lazy)
 {
-    const struct section *table = symbol_table(elf);
-    if (!table)
-        return true;
-    const struct section *names = &elf->sections.v[table->link];
+    const struct table t = symbol_table(elf);
     PGK_VEC(struct pgk_elf_sym) syms = {0};
-    for (uint64_t at = 0; table->size - at >= sizeof(Elf64_Sym); at += sizeof(Elf64_Sym)) {
+    for (uint64_t at = 0; t.entries && t.entries->size - at >= sizeof(Elf64_Sym);
+         at += sizeof(Elf64_Sym)) {
         Elf64_Sym s;
-        memcpy(&s, table->bytes + at, sizeof s);
+        memcpy(&s, t.entries->bytes + at, sizeof s);
         unsigned type = ELF64_ST_TYPE(s.st_info);
         bool function = type == STT_FUNC || type == STT_GNU_IFUNC;
-        const char *name = section_name(names, s.st_name);
+        const char *name = section_name(t.names, s.st_name);
         if (s.st_shndx == SHN_UNDEF || (!function && type != STT_OBJECT) || !*name)
             continue;
         if (!pgk_vec_push(&syms, (struct pgk_elf_sym){

@@ -51,21 +51,44 @@ struct pgk_elf_section_info {
 };
 size_t pgk_elf_section_count(const struct pgk_elf *elf);
 struct pgk_elf_section_info pgk_elf_section_at(const struct pgk_elf *elf, size_t number);
-/* Entries of .symtab (else .dynsym), of any type, as they stand there; a section's symbol has
- * the section's name. `fn` returns 0 to go on, else its result is returned. */
+/* Entries of .symtab (of the program, else of its debug file, else .dynsym), of any type, as they
+ * stand there; a section's symbol has the section's name. `fn` returns 0 to go on, else its result
+ * is returned. */
 struct pgk_elf_entry {
     const char *name;
     uint64_t addr, size;
-    uint32_t section; /* SHN_... or the section's number */
+    uint32_t section; /* SHN_... or the section's number in the program */
     uint8_t type;     /* STT_... */
 };
 typedef int pgk_elf_entry_fn(void *ctx, const struct pgk_elf_entry *entry);
 int pgk_elf_entries(const struct pgk_elf *elf, pgk_elf_entry_fn *fn, void *ctx);
-/* Function and object symbols of .symtab (else .dynsym), sorted by address;
- * loaded on first use. */
+/* Function and object symbols of the same table, sorted by address; loaded on first use. */
 int pgk_elf_symbols(const struct pgk_elf *elf, const struct pgk_elf_sym **syms, size_t *count,
                     struct pgk_err *err);
 /* Lets go of the pages of the file that were read; they come back when they are needed. */
 void pgk_elf_rest(const struct pgk_elf *elf);
+
+/* ---- a program that was stripped, and its debug file ---- */
+
+/* Where debug information may be that is not in the program itself. */
+struct pgk_debug_places {
+    const char *const *dirs; /* debug folders, searched before /usr/lib/debug */
+    size_t n_dirs;
+    const char *const *packages; /* .dwp files, tried before the one beside the program */
+    size_t n_packages;
+};
+/* To be called before anything is looked up; `places` and its strings must outlive `elf`. */
+void pgk_elf_look_in(struct pgk_elf *elf, const struct pgk_debug_places *places);
+/* Takes debug information from the file at `path`, and symbols and probes that the program does not
+ * have. PGK_E_MISMATCH if both have a build id, but not the same. */
+int pgk_elf_use_debug(struct pgk_elf *elf, const char *path, struct pgk_err *err);
+/* The separate debug file: the one in use, else the one that is found by build id or
+ * .gnu_debuglink, looked for at the first call; NULL if there is none. */
+const struct pgk_elf *pgk_elf_debug(const struct pgk_elf *elf);
+/* The file with the bytes of that section: the program itself, else its debug file; NULL if
+ * neither has them. */
+const struct pgk_elf *pgk_elf_with(const struct pgk_elf *elf, const char *section);
+/* Whether there is a whole table of symbols, and not only that of what is exported. */
+bool pgk_elf_has_symbols(const struct pgk_elf *elf);
 
 #endif

@@ -4,6 +4,8 @@
 
 #include "elf_file.h"
 
+#include <pthread.h>
+
 enum pgk_elf_kind {
     PGK_ELF_PROGRAM, /* executable or shared object, of a known machine */
     PGK_ELF_DEBUG,   /* any ELF file that may hold debug sections */
@@ -19,6 +21,18 @@ const uint8_t *pgk_elf_bytes(const struct pgk_elf *elf, size_t *size);
 
 /* A section's bytes as they lie in the file, perhaps compressed; NULL if it has none there. */
 const uint8_t *pgk_elf_raw_section(const struct pgk_elf *elf, const char *name, size_t *size);
+/* What is known of a program's separate debug file. */
+struct pgk_elf_debug {
+    pthread_mutex_t lock;
+    const struct pgk_debug_places *places; /* NULL: none but the system's */
+    struct pgk_elf *file;                  /* owned */
+    bool settled, given;                   /* looked for; by the user */
+    char tried[200];                       /* where in vain, for messages */
+};
+struct pgk_elf_debug *pgk_elf_debug_state(const struct pgk_elf *elf);
+/* Frees what was decompressed of the debug file, which nobody may hold any more. */
+void pgk_elf_forget_debug(const struct pgk_elf *elf);
+
 /* Over names, offsets and sizes of all debug sections. */
 uint64_t pgk_elf_raw_debug_hash(const struct pgk_elf *elf);
 

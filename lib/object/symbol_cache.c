@@ -48,30 +48,21 @@ static void add_debug_information(struct pgk_sink *s, const struct pgk_elf *elf)
 }
 
 /* False if there is none. */
-static bool add_all(struct pgk_sink *s, const struct pgk_elf *elf,
-                    const struct pgk_symboliser_opts *opts)
+static bool add_all(struct pgk_sink *s, const struct pgk_elf *elf)
 {
     size_t size;
-    struct pgk_elf *separate = NULL;
-    struct pgk_dw_search search = {0};
+    const struct pgk_elf *debug = pgk_dw_file_of(elf);
     const uint8_t *id = pgk_elf_build_id(elf, &size);
     add_u64(s, PGK_SYMBOL_CACHE_REVISION);
     add_u64(s, size);
     pgk_sink_bytes(s, id, size);
-    if (opts) {
-        search.debug_dirs = opts->debug_dirs;
-        search.n_debug_dirs = opts->n_debug_dirs;
-    }
-    if (!pgk_elf_raw_section(elf, ".debug_info", &size) &&
-        (pgk_dw_find_separate(&search, elf, &separate, NULL) < 0 || !separate))
-        return false;
-    add_debug_information(s, separate ? separate : elf);
-    pgk_elf_close(&separate);
-    return true;
+    if (debug)
+        add_debug_information(s, debug);
+    return debug;
 }
 
 bool pgk_symbol_cache_place(struct pgk_symbol_cache_place *place, const char *folder,
-                            const struct pgk_elf *elf, const struct pgk_symboliser_opts *opts)
+                            const struct pgk_elf *elf)
 {
     struct pgk_sink *facts;
     size_t id_size, size;
@@ -83,7 +74,7 @@ bool pgk_symbol_cache_place(struct pgk_symbol_cache_place *place, const char *fo
     for (size_t i = 0; i < id_size; i++)
         n += snprintf(place->path + n, 3, "%02x", id[i]);
     strcpy(place->path + n, PGK_SYMBOL_CACHE_SUFFIX);
-    bool ok = add_all(facts, elf, opts);
+    bool ok = add_all(facts, elf);
     const uint8_t *bytes = pgk_sink_data(facts, &size);
     if (bytes)
         place->key = pgk_blake3_low64(bytes, size);

@@ -37,7 +37,7 @@ struct pgk_symbol_cache_place {
     uint64_t key;
 };
 bool pgk_symbol_cache_place(struct pgk_symbol_cache_place *place, const char *folder,
-                            const struct pgk_elf *elf, const struct pgk_symboliser_opts *opts);
+                            const struct pgk_elf *elf);
 
 /* False, and `cache` empty, if there is no usable entry. Notes that the entry was used. */
 bool pgk_symbol_cache_open(struct pgk_symbol_cache *cache,

@@ -2,6 +2,7 @@
 #include "symboliser.h"
 
 #include "dwarf_priv.h"
+#include "elf_priv.h"
 #include "hash.h"
 #include "message.h"
 #include "pool.h"
@@ -17,7 +18,7 @@
 struct pgk_symboliser {
     const struct pgk_elf *elf;
     struct pgk_dw_file *file;
-    struct pgk_dw_file *package; /* .dwp; NULL if there is none */
+    PGK_VEC(struct pgk_dw_file *) packages; /* .dwp */
     pgk_dw_arange_vec aranges;
     pthread_mutex_t lock; /* of split units being looked for */
     _Atomic(size_t) lost_splits;
@@ -40,71 +41,85 @@ static bool has_functions(const struct pgk_dw_file *f)
     return false;
 }
 
-static int fail_nodebug(const struct pgk_elf *elf, const struct pgk_dw_search *search,
-                        bool has_units, struct pgk_err *err)
+static int fail_nodebug(const struct pgk_elf *elf, const char *tried, bool has_units,
+                        struct pgk_err *err)
 {
     return pgk_fail(
         err, PGK_E_NODEBUG, .file = pgk_elf_path(elf), .format = "DWARF", .field = ".debug_info",
-        .found = has_units          ? "line tables without functions"
-                 : search->tried[0] ? PGK_F("none, nor a debug file at %s", search->tried)
-                                    : "none",
+        .found = has_units  ? "line tables without functions"
+                 : tried[0] ? PGK_F("none, nor a debug file at %s", tried)
+                            : "none",
         .expected = "DWARF with functions, in the file or in a debug file",
         .hint = has_units ? "compile with -g, or add -fdebug-info-for-profiling to "
                             "-gline-tables-only"
-                          : "compile and link with -g and do not strip, or give the "
-                            "folder of the debug files");
+                          : "compile and link with -g and do not strip, or give the debug file "
+                            "(--debug-binary) or the folder of the debug files (--debug-dir)");
 }
 
-static int open_package(struct pgk_symboliser *s, const struct pgk_elf *elf, struct pgk_err *err)
+static int add_package(struct pgk_symboliser *s, const char *path, struct pgk_err *err)
+{
+    struct pgk_elf *dwp = NULL;
+    struct pgk_dw_file *package;
+    PGK_TRY(pgk_elf_open_as(&dwp, path, PGK_ELF_DEBUG, err));
+    PGK_TRY(pgk_dw_file_open(&package, dwp, dwp, true, err));
+    if (pgk_vec_push(&s->packages, package))
+        return 0;
+    pgk_dw_file_close(&package);
+    return pgk_fail_nomem(err);
+}
+
+/* The package beside a file, which need not be there. */
+static int add_package_of(struct pgk_symboliser *s, const struct pgk_elf *elf, struct pgk_err *err)
 {
     char path[4096];
+    struct pgk_err why = {0};
     int n = snprintf(path, sizeof path, "%s.dwp", pgk_elf_path(elf));
-    struct pgk_elf *dwp = NULL;
-    if (n < 0 || (size_t)n >= sizeof path || !pgk_dw_is_regular(path) ||
-        pgk_elf_open_as(&dwp, path, PGK_ELF_DEBUG, NULL) < 0)
+    if (n < 0 || (size_t)n >= sizeof path || !pgk_dw_is_regular(path))
         return 0;
-    return pgk_dw_file_open(&s->package, dwp, dwp, true, err);
+    return add_package(s, path, &why) == PGK_E_NOMEM ? pgk_fail_nomem(err) : 0;
 }
 
-static int open_files(struct pgk_symboliser *s, struct pgk_dw_search *search, struct pgk_err *err)
+static int open_packages(struct pgk_symboliser *s, const struct pgk_debug_places *places,
+                         const struct pgk_elf *debug, struct pgk_err *err)
 {
-    struct pgk_elf *separate = NULL, *alt = NULL;
-    size_t size;
-    if (!pgk_elf_section(s->elf, ".debug_info", &size))
-        PGK_TRY(pgk_dw_find_separate(search, s->elf, &separate, err));
-    const struct pgk_elf *debug = separate ? separate : s->elf;
-    PGK_TRY(pgk_dw_file_open(&s->file, debug, separate, false, err));
-    if (!s->file->units.n)
-        return fail_nodebug(s->elf, search, false, err);
-    PGK_TRY(pgk_dw_find_alt(search, debug, &alt, err));
-    if (alt)
-        PGK_TRY(pgk_dw_file_open(&s->file->alt, alt, alt, false, err));
-    if (!has_functions(s->file))
-        return fail_nodebug(s->elf, search, true, err);
     bool split = false;
     for (size_t i = 0; i < s->file->units.n && !split; i++)
         split = s->file->units.v[i].dwo_name != NULL;
-    if (split)
-        PGK_TRY(open_package(s, s->elf, err));
-    if (split && !s->package && separate)
-        PGK_TRY(open_package(s, separate, err));
+    if (!split)
+        return 0;
+    for (size_t i = 0; places && i < places->n_packages; i++)
+        PGK_TRY(add_package(s, places->packages[i], err));
+    PGK_TRY(add_package_of(s, s->elf, err));
+    return debug == s->elf ? 0 : add_package_of(s, debug, err);
+}
+
+static int open_files(struct pgk_symboliser *s, struct pgk_err *err)
+{
+    const struct pgk_elf_debug *state = pgk_elf_debug_state(s->elf);
+    const struct pgk_elf *debug = pgk_dw_file_of(s->elf);
+    struct pgk_dw_search search = {.places = state->places};
+    struct pgk_elf *alt = NULL;
+    PGK_TRY(pgk_dw_file_open(&s->file, debug ? debug : s->elf, NULL, false, err));
+    if (!s->file->units.n)
+        return fail_nodebug(s->elf, state->tried, false, err);
+    PGK_TRY(pgk_dw_find_alt(&search, debug, &alt, err));
+    if (alt)
+        PGK_TRY(pgk_dw_file_open(&s->file->alt, alt, alt, false, err));
+    if (!has_functions(s->file))
+        return fail_nodebug(s->elf, state->tried, true, err);
+    PGK_TRY(open_packages(s, state->places, debug, err));
     return pgk_dw_aranges(s->file, &s->aranges) ? 0 : pgk_fail_nomem(err);
 }
 
 int pgk_symboliser_open(struct pgk_symboliser **sym, const struct pgk_elf *elf,
-                        const struct pgk_symboliser_opts *opts, struct pgk_err *err)
+                        struct pgk_err *err)
 {
     struct pgk_symboliser *s = pgk_mem_zalloc(1, sizeof *s);
     if (!s)
         return pgk_fail_nomem(err);
-    struct pgk_dw_search search = {0};
-    if (opts) {
-        search.debug_dirs = opts->debug_dirs;
-        search.n_debug_dirs = opts->n_debug_dirs;
-    }
     s->elf = elf;
     pthread_mutex_init(&s->lock, NULL);
-    int status = open_files(s, &search, err);
+    int status = open_files(s, err);
     if (status < 0) {
         pgk_symboliser_close(&s);
         return status;
@@ -120,7 +135,9 @@ void pgk_symboliser_close(struct pgk_symboliser **sym)
         return;
     *sym = NULL;
     pgk_dw_file_close(&s->file);
-    pgk_dw_file_close(&s->package);
+    for (size_t i = 0; i < s->packages.n; i++)
+        pgk_dw_file_close(&s->packages.v[i]);
+    pgk_vec_free(&s->packages);
     pgk_vec_free(&s->aranges);
     pthread_mutex_destroy(&s->lock);
     pgk_mem_free(s);
@@ -128,7 +145,7 @@ void pgk_symboliser_close(struct pgk_symboliser **sym)
 
 bool pgk_symboliser_is_whole(const struct pgk_symboliser *sym)
 {
-    bool split = sym->package != NULL;
+    bool split = sym->packages.n;
     for (size_t i = 0; i < sym->file->units.n && !split; i++)
         split = sym->file->units.v[i].dwo_name != NULL;
     return !split && !sym->file->alt;
@@ -148,9 +165,12 @@ static const struct pgk_dw_unit *unit_with_id(struct pgk_dw_file *f, uint64_t id
 
 static int find_split(struct pgk_symboliser *s, struct pgk_dw_unit *u)
 {
-    struct pgk_dw_unit *split = (struct pgk_dw_unit *)(uintptr_t)unit_with_id(s->package, u->id);
-    if (split && split->skeleton != split)
-        split = NULL; /* two skeletons with one id: the package's unit is the first's */
+    struct pgk_dw_unit *split = NULL;
+    for (size_t i = 0; i < s->packages.n && !split; i++) {
+        split = (struct pgk_dw_unit *)(uintptr_t)unit_with_id(s->packages.v[i], u->id);
+        if (split && split->skeleton != split)
+            split = NULL; /* two skeletons with one id: the package's unit is the first's */
+    }
     if (!split) {
         struct pgk_elf *dwo = NULL;
         PGK_TRY(pgk_dw_find_dwo(u, pgk_elf_path(s->elf), &dwo, NULL));

@@ -20,11 +20,6 @@
 
 struct pgk_symboliser;
 
-struct pgk_symboliser_opts {
-    const char *const *debug_dirs; /* searched before /usr/lib/debug */
-    size_t n_debug_dirs;
-};
-
 /* One source frame. Strings point into the debug information and live as long
  * as the symboliser; NULL when unknown. */
 struct pgk_sym_frame {
@@ -49,9 +44,9 @@ struct pgk_sym_chain {
 
 /* PGK_E_NODEBUG when no debug information with functions is found; the hint
  * says which flags to compile with, and err->found lists where a debug file was
- * looked for. Keeps `elf`, which must stay open. */
+ * looked for. Keeps `elf`, which must stay open; pgk_elf_look_in says where else to look. */
 int pgk_symboliser_open(struct pgk_symboliser **sym, const struct pgk_elf *elf,
-                        const struct pgk_symboliser_opts *opts, struct pgk_err *err);
+                        struct pgk_err *err);
 void pgk_symboliser_close(struct pgk_symboliser **sym);
 
 /* True if all that it knows is in the program or in its one separate debug file, so that what

@@ -19,7 +19,7 @@ int pgk_probe_descs_read(struct pgk_probes *p, const struct pgk_probe_section *s
                          struct pgk_err *err)
 {
     struct pgk_source src = {
-        .file = pgk_elf_path(p->elf), .format = PGK_PROBE_FORMAT, .base_off = section->file_off};
+        .file = section->file, .format = PGK_PROBE_FORMAT, .base_off = section->file_off};
     struct pgk_cursor c;
     pgk_cur_init(&c, section->bytes, section->size, &src);
     if (section->size / MIN_DESC_BYTES + p->descs.n >= PGK_INDEX_NONE)

@@ -25,6 +25,7 @@ struct pgk_probe_start {
 };
 
 struct pgk_probe_section {
+    const char *file; /* the program or its debug file */
     const uint8_t *bytes;
     size_t size;
     uint64_t file_off; /* of the first byte */

@@ -114,7 +114,7 @@ static int scan_section(struct scan *s, struct pgk_probe_walk *w, uint32_t numbe
     struct pgk_probes *p = s->p;
     const struct pgk_probe_section *section = &p->trees.v[number];
     struct pgk_source src = {
-        .file = pgk_elf_path(p->elf), .format = PGK_PROBE_FORMAT, .base_off = section->file_off};
+        .file = section->file, .format = PGK_PROBE_FORMAT, .base_off = section->file_off};
     pgk_cur_init(&w->cur, section->bytes, section->size, &src);
     w->last = 0;
     w->absolute = false;
@@ -206,18 +206,20 @@ static int compare_ranges(const void *a, const void *b)
     return x->low < y->low ? -1 : x->low > y->low;
 }
 
-/* Contents of all sections of a name; several are taken one after the other. */
+/* Contents of all sections of a name, of the program or its debug file; several are taken one after
+ * the other. */
 static int find_sections(struct pgk_probes *p, const char *name, bool *any, struct pgk_err *err)
 {
-    size_t n = pgk_elf_section_count(p->elf), nth = 0;
+    const struct pgk_elf *debug = pgk_elf_with(p->elf, name), *elf = debug ? debug : p->elf;
+    size_t n = pgk_elf_section_count(elf), nth = 0;
     bool descs = !strcmp(name, ".pseudo_probe_desc");
     *any = false;
     for (size_t i = 0; i < n; i++) {
-        struct pgk_elf_section_info info = pgk_elf_section_at(p->elf, i);
+        struct pgk_elf_section_info info = pgk_elf_section_at(elf, i);
         if (strcmp(info.name, name) != 0)
             continue;
-        struct pgk_probe_section s = {.file_off = info.offset};
-        s.bytes = pgk_elf_section_nth(p->elf, name, nth++, &s.size);
+        struct pgk_probe_section s = {.file = pgk_elf_path(elf), .file_off = info.offset};
+        s.bytes = pgk_elf_section_nth(elf, name, nth++, &s.size);
         *any = true;
         if (descs) {
             p->totals.desc_bytes += s.size;

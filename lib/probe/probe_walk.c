@@ -55,7 +55,7 @@ void pgk_probe_cursor(const struct pgk_probes *p, const struct pgk_probe_place *
                       struct pgk_cursor *c)
 {
     const struct pgk_probe_section *s = &p->trees.v[place->section];
-    struct pgk_source src = {.file = pgk_elf_path(p->elf),
+    struct pgk_source src = {.file = s->file,
                              .format = PGK_PROBE_FORMAT,
                              .base_off = s->file_off + place->at};
     pgk_cur_init(c, s->bytes + place->at, s->size - place->at, &src);

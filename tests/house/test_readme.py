@@ -17,8 +17,8 @@ TABLE = re.compile(r"(<!-- formats -->\n)(.*?)(<!-- /formats -->)", re.DOTALL)
 SCREEN = re.compile(r"<!-- screen -->\n(.*?)<!-- /screen -->", re.DOTALL)
 VERB = re.compile(r"^  (\w+) {2,}", re.MULTILINE)
 OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]+")
-COMMON_OPTIONS = {"--binary", "--debug-dir", "--help", "--jobs", "--no-cache", "--quiet",
-                  "--sysroot"}
+COMMON_OPTIONS = {"--binary", "--debug-binary", "--debug-dir", "--dwp", "--help", "--jobs",
+                  "--no-cache", "--quiet", "--sysroot"}
 
 
 def output(*command):

@@ -86,15 +86,15 @@ static int run_plain(const char *path, const uint64_t *addrs, size_t n)
 int main(int argc, char **argv)
 {
     const char *dirs[16];
-    struct pgk_symboliser_opts opts = {.debug_dirs = dirs};
+    struct pgk_debug_places places = {.dirs = dirs};
     unsigned threads = 1;
     int repeats = 0, option;
     bool functions = false, plain = false;
     while ((option = getopt(argc, argv, "t:d:r:fp")) != -1) {
         if (option == 't')
             threads = (unsigned)atoi(optarg);
-        else if (option == 'd' && opts.n_debug_dirs < 16)
-            dirs[opts.n_debug_dirs++] = optarg;
+        else if (option == 'd' && places.n_dirs < 16)
+            dirs[places.n_dirs++] = optarg;
         else if (option == 'r')
             repeats = atoi(optarg);
         else if (option == 'f')
@@ -124,8 +124,10 @@ int main(int argc, char **argv)
         struct pgk_elf *elf;
         struct pgk_symboliser *sym;
         struct pgk_arena arena = {0};
-        if (pgk_elf_open(&elf, argv[optind], &err) < 0 ||
-            pgk_symboliser_open(&sym, elf, &opts, &err) < 0)
+        if (pgk_elf_open(&elf, argv[optind], &err) < 0)
+            return fail(&err);
+        pgk_elf_look_in(elf, &places);
+        if (pgk_symboliser_open(&sym, elf, &err) < 0)
             return fail(&err);
         double opened = cpu_ms();
         size_t count = 0;

@@ -44,7 +44,7 @@ static inline struct opened open_dwarf(const struct test_dwarf *d)
     struct pgk_err err = {0};
     char text[8192];
     if (pgk_elf_open_memory(&o.elf, o.image.v, o.image.n, "image", PGK_ELF_PROGRAM, &err) < 0 ||
-        pgk_symboliser_open(&o.sym, o.elf, NULL, &err) < 0)
+        pgk_symboliser_open(&o.sym, o.elf, &err) < 0)
         fail_msg("%s", test_printed(text, &err));
     return o;
 }

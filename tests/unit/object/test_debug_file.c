@@ -88,14 +88,15 @@ static int look(const struct fixture *f, const char *debug_dir, struct pgk_err *
 {
     char dir[TEST_PATH_SIZE];
     const char *dirs[] = {"/nowhere", dir};
-    struct pgk_symboliser_opts opts = {dirs, 2};
+    const struct pgk_debug_places places = {.dirs = dirs, .n_dirs = 2};
     struct pgk_elf *elf;
     struct pgk_symboliser *sym = NULL;
     struct pgk_arena arena = {0};
     struct pgk_sym_chain chain;
     test_join(dir, f->folder, debug_dir);
     assert_int_equal(pgk_elf_open(&elf, f->program, err), 0);
-    int status = pgk_symboliser_open(&sym, elf, &opts, err);
+    pgk_elf_look_in(elf, &places);
+    int status = pgk_symboliser_open(&sym, elf, err);
     if (status == 0) {
         assert_int_equal(pgk_symbolise(sym, (uint64_t[]){0x2080}, 1, 1, &arena, &chain, err), 0);
         assert_int_equal(chain.count, 1);

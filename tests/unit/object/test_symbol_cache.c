@@ -54,7 +54,7 @@ static struct pgk_symbol_cache_place place_of(const char *path)
     struct pgk_symbol_cache_place place;
     struct pgk_elf *elf;
     assert_int_equal(pgk_elf_open(&elf, path, NULL), 0);
-    assert_true(pgk_symbol_cache_place(&place, cache_dir, elf, NULL));
+    assert_true(pgk_symbol_cache_place(&place, cache_dir, elf));
     pgk_elf_close(&elf);
     return place;
 }
@@ -146,11 +146,11 @@ static void another_program_is_another_key(void **state)
     /* Not for the cache: no debug information; no build id. */
     write_program(other, "another", 0, false);
     assert_int_equal(pgk_elf_open(&elf, other, NULL), 0);
-    assert_false(pgk_symbol_cache_place(&two, cache_dir, elf, NULL));
+    assert_false(pgk_symbol_cache_place(&two, cache_dir, elf));
     pgk_elf_close(&elf);
     write_program(other, "", 0, true);
     assert_int_equal(pgk_elf_open(&elf, other, NULL), 0);
-    assert_false(pgk_symbol_cache_place(&two, cache_dir, elf, NULL));
+    assert_false(pgk_symbol_cache_place(&two, cache_dir, elf));
     pgk_elf_close(&elf);
 }
 

@@ -116,7 +116,7 @@ static void expect_no_debug(const struct test_dwarf *d)
     struct pgk_err err = {0};
     assert_int_equal(pgk_elf_open_memory(&elf, image.v, image.n, "image", PGK_ELF_PROGRAM, &err),
                      0);
-    assert_int_equal(pgk_symboliser_open(&sym, elf, NULL, &err), PGK_E_NODEBUG);
+    assert_int_equal(pgk_symboliser_open(&sym, elf, &err), PGK_E_NODEBUG);
     assert_null(sym);
     assert_string_equal(err.file, "image");
     assert_non_null(strstr(err.hint, "-g"));
@@ -256,7 +256,7 @@ static void use(const uint8_t *bytes, size_t size)
         addrs[i] = i < 8 ? i : i < 124 ? 0x2000 + 8 * (i - 8) : UINT64_MAX - 127 + i;
     if (pgk_elf_open_memory(&elf, bytes, size, "image", PGK_ELF_DEBUG, NULL) < 0)
         return;
-    if (pgk_symboliser_open(&sym, elf, NULL, NULL) == 0) {
+    if (pgk_symboliser_open(&sym, elf, NULL) == 0) {
         if (pgk_symbolise(sym, addrs, 128, 1, &arena, chains, NULL) == 0)
             for (size_t i = 0; i < 128; i++)
                 sum += strlen(chain_text(text, &chains[i]));
@@ -340,7 +340,7 @@ static void every_failing_allocation_is_survived(void **state)
         pgk_mem_fail_after(nth);
         int status = pgk_elf_open_memory(&elf, image.v, image.n, "image", PGK_ELF_PROGRAM, &err);
         if (status == 0)
-            status = pgk_symboliser_open(&sym, elf, NULL, &err);
+            status = pgk_symboliser_open(&sym, elf, &err);
         if (status == 0)
             status = pgk_symbolise(sym, (uint64_t[]){0x2020}, 1, 1, &arena, &chain, &err);
         pgk_mem_fail_after(0);
