@@ -32,10 +32,18 @@ enum pgk_perf_has { PGK_PERF_HAS_IP = 1, PGK_PERF_HAS_ADDR = 2, PGK_PERF_HAS_CHA
                     PGK_PERF_HAS_BRANCHES = 8, PGK_PERF_HAS_DATA_SRC = 16,
                     PGK_PERF_HAS_RAW = 32 };
 
+/* A word of a text; not NUL-terminated, and empty if it was not said. */
+struct pgk_perf_name {
+    const char *s;
+    size_t n;
+};
+
 /* Pointers live until the handler returns. */
 struct pgk_perf_sample {
     uint32_t has;   /* PGK_PERF_HAS_... */
     uint32_t event; /* position in the events of the input; 0 in a text */
+    struct pgk_perf_name comm, event_name; /* as a text says them; a recording has `event`, and
+                                            * tasks */
     int32_t pid, tid;
     uint32_t cpu;
     enum pgk_perf_mode mode;
@@ -122,7 +130,8 @@ struct pgk_perf_info {
     uint64_t samples, mappings, tasks, lost_samples;
     uint64_t bytes; /* of the input */
     bool interrupted; /* perf was killed: the file says nothing of its length */
-    struct pgk_perf_skipped unreadable; /* lines of a text that look like nothing known */
+    uint64_t lines; /* of a text */
+    struct pgk_perf_skipped unreadable; /* of these, what looks like nothing known */
 };
 
 #endif

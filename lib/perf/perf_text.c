@@ -1,99 +1,24 @@
 /* Reading what `perf script` and `perf report -D` print. docs/formats/perf-text.md
  *
- * A line is, by the first of these that fits: blank, a count of the sample that follows, branches
- * (after a call chain in the lines before, or after an address of their own), an address of a call
- * chain, or a sentence about a PERF_RECORD. Addresses of the file are read once, byte by byte. */
-#include "perf_text.h"
-
-#include "vec.h"
+ * A line is, by the first of these that fits: branches (after a call chain in the lines before, or
+ * after an address of their own), blank, a count of the sample that follows, an address (of a call
+ * chain or alone), a sentence about a PERF_RECORD, or the head of a sample. Addresses of branches
+ * are read once, byte by byte. */
+#include "perf_text_priv.h"
 
 #include <inttypes.h>
 #ifdef __SSE2__
 #include <emmintrin.h>
 #endif
 
-struct text {
-    const uint8_t *at, *end;
-    struct pgk_source src;
-    const struct pgk_perf_handler *handler;
-    struct pgk_perf_info *info;
-    struct pgk_err *err;
-    uint64_t line;  /* number, from 1 */
-    uint64_t count; /* of the sample that follows */
-    bool is_dump;   /* of perf report -D, which prints much more than we want */
-    PGK_VEC(uint64_t) chain;
-    PGK_VEC(struct pgk_perf_branch) branches;
-};
-
 /* Value + 1 of a hexadecimal digit; 0: none. */
-static const uint8_t hex_digits[256] = {
+const uint8_t pgk_hex_digits[256] = {
     ['0'] = 1,  ['1'] = 2,  ['2'] = 3,  ['3'] = 4,  ['4'] = 5,  ['5'] = 6,  ['6'] = 7,  ['7'] = 8,
     ['8'] = 9,  ['9'] = 10, ['a'] = 11, ['b'] = 12, ['c'] = 13, ['d'] = 14, ['e'] = 15, ['f'] = 16,
     ['A'] = 11, ['B'] = 12, ['C'] = 13, ['D'] = 14, ['E'] = 15, ['F'] = 16,
 };
 
-static bool is_blank(uint8_t c)
-{
-    return c == ' ' || c == '\t';
-}
-
-static const uint8_t *end_of_line(const uint8_t *at, const uint8_t *end)
-{
-    const uint8_t *newline = memchr(at, '\n', (size_t)(end - at));
-    return newline ? newline : end;
-}
-
-static const uint8_t *skip_blanks(const uint8_t *p, const uint8_t *end)
-{
-    while (p < end && is_blank(*p))
-        p++;
-    return p;
-}
-
-enum { MOST_DIGITS = 16 };
-
-/* The digits at `p`, at most 16 of them; NULL if there is none or there are more. */
-static const uint8_t *take_hex(const uint8_t *p, const uint8_t *end, uint64_t *value)
-{
-    const uint8_t *start = p;
-    uint64_t v = 0;
-    for (uint8_t digit; p < end && (digit = hex_digits[*p]) != 0; p++)
-        v = v << 4 | (digit - 1u);
-    *value = v;
-    return p == start || p - start > MOST_DIGITS ? NULL : p;
-}
-
-static const uint8_t *take_0x(const uint8_t *p, const uint8_t *end, uint64_t *value)
-{
-    return end - p > 2 && p[0] == '0' && (p[1] | 0x20) == 'x' ? take_hex(p + 2, end, value) : NULL;
-}
-
-static const uint8_t *take_decimal(const uint8_t *p, const uint8_t *end, uint64_t *value)
-{
-    const uint8_t *start = p;
-    uint64_t v = 0;
-    for (; p < end && *p >= '0' && *p <= '9'; p++)
-        v = v * 10 + (uint64_t)(*p - '0');
-    *value = v;
-    return p == start || p - start > 19 ? NULL : p;
-}
-
-static const uint8_t *take_pid(const uint8_t *p, const uint8_t *end, int32_t *pid)
-{
-    uint64_t v;
-    bool negative = p < end && *p == '-';
-    p = take_decimal(p + negative, end, &v);
-    *pid = negative ? PGK_PID_KERNEL : (int32_t)v;
-    return p;
-}
-
-static const uint8_t *take_word(const uint8_t *p, const uint8_t *end, const char *word)
-{
-    size_t n = strlen(word);
-    return p && (size_t)(end - p) >= n && !memcmp(p, word, n) ? p + n : NULL;
-}
-
-static void note_unreadable(struct text *t, const uint8_t *p, const uint8_t *end)
+void pgk_text_unreadable(struct pgk_text_reader *t, const uint8_t *p, const uint8_t *end)
 {
     struct pgk_perf_skipped *s = &t->info->unreadable;
     if (!s->n++) {
@@ -103,23 +28,46 @@ static void note_unreadable(struct text *t, const uint8_t *p, const uint8_t *end
     }
 }
 
-static int tell_sample(struct text *t, struct pgk_perf_sample *s)
+static void forget_head(struct pgk_text_reader *t)
+{
+    t->has_head = false;
+    t->pid = t->tid = PGK_PID_UNKNOWN;
+    t->comm = t->event = (struct pgk_perf_name){0};
+}
+
+int pgk_text_tell_sample(struct pgk_text_reader *t, struct pgk_perf_sample *s)
 {
     t->info->samples++;
     s->count = t->count;
     s->time = t->line;
     t->count = 1;
     t->chain.n = t->branches.n = 0;
+    forget_head(t);
     return t->handler->sample ? t->handler->sample(t->handler->ctx, s) : 0;
 }
 
+/* Offsets in files are printed where addresses belong: of call chains by perf 6, and of branches
+ * if it is asked to. They lie below all code. */
+static void look_for_offsets(struct pgk_text_reader *t, uint64_t ip)
+{
+    enum { LARGEST_FILE_BITS = 32 };
+    uint64_t lowest = t->lowest_code >> LARGEST_FILE_BITS ? UINT64_C(1) << LARGEST_FILE_BITS
+                                                          : t->lowest_code;
+    bool below = t->chain.n == 0 && t->branches.n ? t->branches.v[0].from < lowest : ip < lowest;
+    t->chains += t->chain.n != 0;
+    t->chains_below_code += below && t->chain.n;
+    t->below_code += below;
+}
+
 /* A sample of what was gathered: the call chain, or else the address of its own line. */
-static int tell_gathered(struct text *t, uint32_t has, uint64_t ip)
+static int tell_gathered(struct pgk_text_reader *t, uint32_t has, uint64_t ip)
 {
     struct pgk_perf_sample s = {
         .has = has | PGK_PERF_HAS_IP | (t->chain.n ? PGK_PERF_HAS_CHAIN : 0),
-        .pid = PGK_PID_UNKNOWN,
-        .tid = PGK_PID_UNKNOWN,
+        .pid = t->pid,
+        .tid = t->tid,
+        .comm = t->comm,
+        .event_name = t->event,
         .cpu = UINT32_MAX,
         .period = 1,
         .ip = t->chain.n ? t->chain.v[0] : ip,
@@ -128,7 +76,8 @@ static int tell_gathered(struct text *t, uint32_t has, uint64_t ip)
         .branches = t->branches.v,
         .n_branches = t->branches.n,
     };
-    return tell_sample(t, &s);
+    look_for_offsets(t, s.ip);
+    return pgk_text_tell_sample(t, &s);
 }
 
 /* Blanks, ends of lines and control characters end a word. */
@@ -147,11 +96,22 @@ static const uint8_t *next_word(const uint8_t *p, const uint8_t *end)
     return p;
 }
 
+/* Behind the name of a file, "(FILE)", if one follows an address. `next` is what follows it. */
+static const uint8_t *skip_file(const uint8_t *p, const uint8_t *end, const char *next)
+{
+    if (!p || p >= end || *p != '(')
+        return p;
+    size_t line = (size_t)(pgk_text_end_of_line(p, end) - p);
+    const uint8_t *behind = memmem(p, line, next, strlen(next));
+    return behind ? behind + 1 : NULL;
+}
+
 /* FROM/TO and all up to a blank; NULL if it is something else. */
 static const uint8_t *take_branch(const uint8_t *p, const uint8_t *end, struct pgk_perf_branch *b)
 {
-    p = take_0x(p, end, &b->from);
-    p = p && p < end && *p == '/' ? take_0x(p + 1, end, &b->to) : NULL;
+    p = skip_file(pgk_text_0x(p, end, &b->from), end, ")/0x");
+    p = p && p < end && *p == '/' ? pgk_text_0x(p + 1, end, &b->to) : NULL;
+    p = skip_file(p, end, ")/");
     return p && (p == end || *p == '/' || ends_word(*p)) ? next_word(p, end) : NULL;
 }
 
@@ -167,10 +127,10 @@ struct branch_shape {
 static struct branch_shape shape_of(const uint8_t *p, const uint8_t *end)
 {
     uint64_t value;
-    const uint8_t *behind = take_0x(p, end, &value);
+    const uint8_t *behind = pgk_text_0x(p, end, &value);
     unsigned n = behind ? (unsigned)(behind - p) - 2 : 0;
-    return n >= 8 && n < MOST_DIGITS
-               ? (struct branch_shape){n, (1u << n) - 1, 4 * (MOST_DIGITS - n)}
+    return n >= 8 && n < PGK_TEXT_MOST_DIGITS
+               ? (struct branch_shape){n, (1u << n) - 1, 4 * (PGK_TEXT_MOST_DIGITS - n)}
                : (struct branch_shape){0};
 }
 
@@ -217,7 +177,7 @@ static inline const uint8_t *take_shaped(const uint8_t *p, const uint8_t *end,
                                          const struct branch_shape *shape,
                                          struct pgk_perf_branch *b)
 {
-    enum { LONGEST = 2 * MOST_DIGITS + 5 + 16 };
+    enum { LONGEST = 2 * PGK_TEXT_MOST_DIGITS + 5 + 16 };
     const uint8_t *to = p + shape->digits + 5, *behind = to + shape->digits;
     __builtin_prefetch(p + 1024);
     if (PGK_UNLIKELY(!shape->digits || end - p < LONGEST))
@@ -247,7 +207,7 @@ static const uint8_t *take_shaped(const uint8_t *p, const uint8_t *end,
 #endif
 
 /* FROM/TO/... FROM/TO/... up to the end of the line, which is not looked for before. */
-static int read_branches(struct text *t, const uint8_t *p, uint64_t ip)
+static int read_branches(struct pgk_text_reader *t, const uint8_t *p, uint64_t ip)
 {
     const uint8_t *line = p, *end = t->end;
     const struct branch_shape shape = shape_of(p, end);
@@ -255,8 +215,9 @@ static int read_branches(struct text *t, const uint8_t *p, uint64_t ip)
         struct pgk_perf_branch b = {0};
         const uint8_t *next = take_shaped(p, end, &shape, &b);
         if (PGK_UNLIKELY(!next) && !(next = take_branch(p, end, &b))) {
-            p = end_of_line(p, end);
-            note_unreadable(t, line, p);
+            p = pgk_text_end_of_line(p, end);
+            pgk_text_unreadable(t, line, p);
+            t->partly_read += t->branches.n != 0;
             break;
         }
         if (PGK_UNLIKELY(!pgk_vec_push(&t->branches, b)))
@@ -267,222 +228,286 @@ static int read_branches(struct text *t, const uint8_t *p, uint64_t ip)
     return tell_gathered(t, PGK_PERF_HAS_BRANCHES, ip);
 }
 
-static bool starts_branches(const uint8_t *p, const uint8_t *end)
+/* ---- call chains ---- */
+
+/* Behind an address that is indented and has nothing but words behind it; NULL for another line. */
+static const uint8_t *take_indented(const uint8_t *line, const uint8_t *end, uint64_t *value)
 {
-    uint64_t from;
-    p = take_0x(p, end, &from);
-    return p && p < end && *p == '/';
+    const uint8_t *p = pgk_text_skip_blanks(line, end);
+    const uint8_t *behind = p > line ? pgk_text_hex(p, end, value) : NULL;
+    return behind && (behind == end || ends_word(*behind)) ? behind : NULL;
 }
 
-/* PERF_RECORD_MMAP2 1/1: [0x1000(0x2000) @ 0x3000 08:01 77 0]: r-xp /opt/a
- * `p` is behind the name of the record. */
-static int read_mapping(struct text *t, const uint8_t *p, const uint8_t *end)
+static const uint8_t *next_line(const uint8_t *line, const uint8_t *end)
 {
-    const uint8_t *line = p;
-    struct pgk_perf_mapping m = {.time = t->line};
-    uint64_t tid, build_id_byte;
-    p = take_pid(p, end, &m.pid);
-    p = take_word(p, end, "/");
-    p = p ? take_decimal(p, end, &tid) : NULL;
-    p = take_word(p, end, ": [");
-    p = p ? take_0x(p, end, &m.start) : NULL;
-    p = take_word(p, end, "(");
-    p = p ? take_0x(p, end, &m.size) : NULL;
-    p = take_word(p, end, ") @ ");
-    if (p) {
-        const uint8_t *offset = take_0x(p, end, &m.file_offset);
-        p = offset ? offset : take_decimal(p, end, &m.file_offset);
-    }
-    if (p && take_word(p, end, " <")) {
-        const uint8_t *id = p + 2;
-        while (m.build_id_size < PGK_BUILD_ID_MAX && end - id > 2 &&
-               take_hex(id, id + 2, &build_id_byte) == id + 2) {
-            m.build_id[m.build_id_size++] = (uint8_t)build_id_byte;
-            id += 2;
-        }
-    }
-    while (p && !take_word(p, end, "]: "))
-        p = p < end ? p + 1 : NULL;
-    if (!p) {
-        note_unreadable(t, line, end);
+    const uint8_t *p = pgk_text_end_of_line(line, end);
+    return p < end ? p + 1 : end;
+}
+
+static bool is_blank_line(const uint8_t *line, const uint8_t *end)
+{
+    const uint8_t *p = pgk_text_skip_blanks(line, end);
+    return p == end || *p == '\n' || *p == '\r';
+}
+
+/* Lines of addresses that are indented by blanks: a call chain, if there is a line of branches
+ * below it or the head of a sample above it, or if such runs are set apart by blank lines; else
+ * each is a sample. perf indents call chains by a tab, but not all that handles texts keeps it. */
+static bool is_chain(struct pgk_text_reader *t, const uint8_t *line)
+{
+    enum { LONGEST = 1024 };
+    const uint8_t *at = line, *end = t->end;
+    uint64_t value;
+    if (line < t->run_end)
+        return t->run_is_chain;
+    for (int n = 0; n < LONGEST && at < end && take_indented(at, end, &value); n++)
+        if (pgk_text_starts_branches(pgk_text_skip_blanks(take_indented(at, end, &value), end),
+                                     end))
+            break;
+        else
+            at = next_line(at, end);
+    bool over = at == end || is_blank_line(at, end), was_chain = t->run_is_chain;
+    t->run_end = at;
+    t->run_is_chain = t->has_head ||
+                      pgk_text_starts_branches(pgk_text_skip_blanks(at, end), end) ||
+                      (over && was_chain) ||
+                      (over && take_indented(next_line(at, end), end, &value));
+    return t->run_is_chain;
+}
+
+/* Code that was inlined has the address of what it was inlined into, which follows. */
+static bool is_inlined(const uint8_t *p, const uint8_t *end)
+{
+    static const char mark[] = "(inlined)";
+    return (size_t)(end - p) >= strlen(mark) && pgk_text_word(end - strlen(mark), end, mark);
+}
+
+/* `next` is what follows the address, if anything does. */
+static int read_address(struct pgk_text_reader *t, const uint8_t *line, uint64_t value,
+                        const uint8_t *next, const uint8_t *end)
+{
+    if (is_inlined(next, end))
         return 0;
-    }
-    p += strlen("]: ");
-    for (; p < end && !is_blank(*p); p++)
-        m.prot |= *p == 'r'   ? PGK_PROT_READ
-                  : *p == 'w' ? PGK_PROT_WRITE
-                  : *p == 'x' ? PGK_PROT_EXEC
-                              : 0;
-    p = skip_blanks(p, end);
-    m.path = (const char *)p;
-    m.path_len = (size_t)(end - p);
-    t->info->mappings++;
-    return t->handler->mapping ? t->handler->mapping(t->handler->ctx, &m) : 0;
+    if (*line != '\t' && !is_chain(t, line))
+        return tell_gathered(t, 0, value);
+    return pgk_vec_push(&t->chain, value) ? 0 : pgk_fail_nomem(t->err);
 }
 
-/* PERF_RECORD_SAMPLE(IP, 0x4002): 23884/23884: 0x563bcba8c19c period: 233 addr: 0x563bcba8ed28 */
-static int read_dumped_sample(struct text *t, const uint8_t *p, const uint8_t *end)
+/* ---- lines ---- */
+
+static int refuse(struct pgk_text_reader *t, const struct pgk_text_form *form)
 {
-    uint64_t misc, tid;
-    struct pgk_perf_sample s = {.has = PGK_PERF_HAS_IP, .cpu = UINT32_MAX};
-    t->is_dump = true;
-    while (p < end && *p != ',')
-        p++;
-    p = take_word(p, end, ", ");
-    p = p ? take_0x(p, end, &misc) : NULL;
-    p = take_word(p, end, "): ");
-    p = p ? take_pid(p, end, &s.pid) : NULL;
-    p = take_word(p, end, "/");
-    p = p ? take_decimal(p, end, &tid) : NULL;
-    p = take_word(p, end, ": ");
-    p = p ? take_0x(p, end, &s.ip) : NULL;
-    p = take_word(p, end, " period: ");
-    p = p ? take_decimal(p, end, &s.period) : NULL;
-    p = take_word(p, end, " addr: ");
-    if (!p)
-        return 0; /* a kernel's address of 0, for instance */
-    s.mode = (enum pgk_perf_mode)(misc & 7);
-    s.tid = (int32_t)tid;
-    if (take_0x(p, end, &s.addr) && s.addr)
-        s.has |= PGK_PERF_HAS_ADDR;
-    return tell_sample(t, &s);
+    uint64_t off = (uint64_t)(t->at - t->start);
+    return pgk_fail(t->err, PGK_E_FORMAT, .file = t->src.file, .format = "text of perf",
+                    .offset = &off, .record = PGK_F("line %" PRIu64, t->line), .field = "line",
+                    .found = form->name, .expected = "addresses, as perf script -F ip,brstack "
+                    "prints them", .hint = form->hint);
 }
 
-/* PERF_RECORD_FORK(2:2):(1:1) */
-static int read_fork_or_exit(struct text *t, const uint8_t *p, const uint8_t *end,
-                             enum pgk_perf_task_kind kind)
+/* Where a sample's call chain or branches are on the lines that follow. */
+static bool leads_to_sample(const uint8_t *next, const uint8_t *end)
 {
-    struct pgk_perf_task task = {.kind = kind, .time = t->line};
-    p = take_pid(p, end, &task.pid);
-    p = take_word(p, end, ":");
-    p = p ? take_pid(p, end, &task.tid) : NULL;
-    p = take_word(p, end, "):(");
-    if (!p || !take_pid(p, end, &task.parent))
-        return 0;
-    t->info->tasks++;
-    return t->handler->task ? t->handler->task(t->handler->ctx, &task) : 0;
+    uint64_t value;
+    return next < end && (is_blank_line(next, end) || take_indented(next, end, &value) ||
+                          pgk_text_starts_branches(pgk_text_skip_blanks(next, end), end));
 }
 
-/* PERF_RECORD_COMM exec: name:2/2 */
-static int read_name(struct text *t, const uint8_t *p, const uint8_t *end)
+static int read_head(struct pgk_text_reader *t, const struct pgk_text_head *head)
 {
-    struct pgk_perf_task task = {.kind = PGK_PERF_NAME, .time = t->line};
-    const uint8_t *name = take_word(p, end, " exec: ");
-    if (name)
-        task.kind = PGK_PERF_EXEC;
-    else if (!(name = take_word(p, end, ": ")))
-        return 0;
-    const uint8_t *colon = memrchr(name, ':', (size_t)(end - name)); /* names may have some, too */
-    const uint8_t *ids = colon ? take_pid(colon + 1, end, &task.pid) : NULL;
-    ids = take_word(ids, end, "/");
-    if (!ids || !take_pid(ids, end, &task.tid))
-        return 0;
-    task.name = (const char *)name;
-    task.name_len = (size_t)(colon - name);
-    t->info->tasks++;
-    return t->handler->task ? t->handler->task(t->handler->ctx, &task) : 0;
+    if (t->chain.n)
+        PGK_TRY(tell_gathered(t, 0, 0));
+    t->tid = head->tid;
+    t->pid = head->pid != PGK_PID_UNKNOWN           ? head->pid
+             : pgk_text_knows_process(t, head->tid) ? head->tid
+                                                    : PGK_PID_UNKNOWN;
+    t->comm = head->comm;
+    t->event = head->event;
+    t->has_head = true;
+    if (head->branches)
+        return read_branches(t, head->branches, head->ip);
+    return head->has_ip ? tell_gathered(t, 0, head->ip) : 0;
 }
 
-static int read_record(struct text *t, const uint8_t *line, const uint8_t *end)
+/* "  FILE:LINE", below an address. */
+static bool is_source_line(const uint8_t *line, const uint8_t *end)
+{
+    const uint8_t *p = pgk_text_word(line, end, "  ");
+    uint64_t number;
+    p = p && !pgk_text_is_blank(*p) ? memrchr(p, ':', (size_t)(end - p)) : NULL;
+    return p && pgk_text_decimal(p + 1, end, &number) == end;
+}
+
+/* A line that is no plain address. */
+static int read_other(struct pgk_text_reader *t, const uint8_t *line, const uint8_t *end)
 {
     static const char keyword[] = "PERF_RECORD_";
-    const uint8_t *p = memmem(line, (size_t)(end - line), keyword, strlen(keyword)), *q;
-    if (!p) {
-        if (!t->is_dump)
-            note_unreadable(t, line, end);
+    struct pgk_text_head head;
+    if (*line == '#')
         return 0;
-    }
-    p += strlen(keyword);
-    if ((q = take_word(p, end, "MMAP2 ")) || (q = take_word(p, end, "MMAP ")))
-        return read_mapping(t, q, end);
-    if ((q = take_word(p, end, "SAMPLE(")))
-        return read_dumped_sample(t, q, end);
-    if ((q = take_word(p, end, "FORK(")))
-        return read_fork_or_exit(t, q, end, PGK_PERF_FORK);
-    if ((q = take_word(p, end, "EXIT(")))
-        return read_fork_or_exit(t, q, end, PGK_PERF_EXIT);
-    if ((q = take_word(p, end, "COMM")))
-        return read_name(t, q, end);
-    return 0;
+    if (t->is_dump || memmem(line, (size_t)(end - line), keyword, strlen(keyword)))
+        return pgk_text_read_record(t, line, end);
+    pgk_text_parse_head(line, end, &head);
+    const struct pgk_text_form *form = head.branches ? NULL : pgk_text_other_form(line, end);
+    if (form)
+        return refuse(t, form);
+    if (head.has_ip || head.branches || (head.is_head && leads_to_sample(t->at, t->end)))
+        return read_head(t, &head);
+    return is_source_line(line, end) ? 0 : pgk_text_read_record(t, line, end);
 }
 
-/* The end of a line is looked for only if there are no branches in it, which is rare. */
-static int read_line(struct text *t)
+/* A line without branches at its beginning. */
+static int read_whole_line(struct pgk_text_reader *t, const uint8_t *line)
 {
     uint64_t value, count;
-    const uint8_t *line = t->at, *p = skip_blanks(line, t->end);
-    const uint8_t *behind = take_hex(p, t->end, &value);
-    const uint8_t *next = behind ? skip_blanks(behind, t->end) : p;
-    t->line++;
-    if (starts_branches(p, t->end))
-        return read_branches(t, p, 0);
-    if (starts_branches(next, t->end))
-        return read_branches(t, next, value);
-    const uint8_t *end = end_of_line(p, t->end);
-    t->at = end < t->end ? end + 1 : end;
-    while (end > line && (end[-1] == '\r' || is_blank(end[-1])))
+    const uint8_t *full = pgk_text_end_of_line(line, t->end), *end = full;
+    int status = 0;
+    t->at = full < t->end ? full + 1 : full;
+    while (end > line && (end[-1] == '\r' || pgk_text_is_blank(end[-1])))
         end--;
-    if (p >= end) /* a call chain without branches ends here */
-        return t->chain.n ? tell_gathered(t, 0, 0) : 0;
-    if (p == line && take_decimal(p, end, &count) == end) {
+    if (t->in_trace && pgk_text_read_trace(t, line, end, &status))
+        return status;
+    if (end == line) { /* a call chain without branches ends here */
+        status = t->chain.n ? tell_gathered(t, 0, 0) : 0;
+        forget_head(t);
+        return status;
+    }
+    full -= full > line && full[-1] == '\r';
+    if (pgk_text_decimal(line, full, &count) == full) {
         t->count = count;
         return 0;
     }
-    if (!behind || (behind < end && !is_blank(*behind)) || p == line ||
-        (next < end && memmem(next, (size_t)(end - next), "PERF_RECORD_", 12)))
-        return read_record(t, line, end);
-    if (*line != '\t') /* what perf prints without a call chain */
-        return next >= end ? tell_gathered(t, 0, value) : read_record(t, line, end);
-    return pgk_vec_push(&t->chain, value) ? 0 : pgk_fail_nomem(t->err);
+    const uint8_t *behind = take_indented(line, end, &value);
+    const uint8_t *next = behind ? pgk_text_skip_blanks(behind, end) : end;
+    if (behind && next == end)
+        return read_address(t, line, value, next, end);
+    struct pgk_text_head head = {0};
+    if (behind && *line != '\t')
+        pgk_text_parse_head(line, end, &head);
+    bool is_address = behind && !head.has_ip && !head.branches && !pgk_text_word(next, end, "0x") &&
+                      !memmem(next, (size_t)(end - next), "PERF_RECORD_", 12) &&
+                      !pgk_text_other_form(line, end);
+    return is_address ? read_address(t, line, value, next, end) : read_other(t, line, end);
+}
+
+/* The end of a line is looked for only if there are no branches at its beginning, which is rare. */
+static int read_line(struct pgk_text_reader *t)
+{
+    uint64_t value;
+    const uint8_t *line = t->at, *p = pgk_text_skip_blanks(line, t->end);
+    const uint8_t *behind = pgk_text_hex(p, t->end, &value);
+    const uint8_t *next = behind ? pgk_text_skip_blanks(behind, t->end) : p;
+    t->line++;
+    if (pgk_text_starts_branches(p, t->end))
+        return read_branches(t, p, 0);
+    if (pgk_text_starts_branches(next, t->end))
+        return read_branches(t, next, value);
+    return read_whole_line(t, line);
+}
+
+/* ---- what was read ---- */
+
+/* Of more than half of the lines or samples something is wrong: the text is of another form. */
+static int check_form(const struct pgk_text_reader *t)
+{
+    const struct pgk_perf_skipped *bad = &t->info->unreadable;
+    static const char as_addresses[] = "perf script -F ip,brstack --show-mmap-events";
+    uint64_t lines = bad->n - t->partly_read;
+    if (lines > t->line / 2)
+        return pgk_fail(t->err, PGK_E_FORMAT, .file = t->src.file, .format = "text of perf",
+                        .record = PGK_F("line %" PRIu64, bad->first), .field = "line",
+                        .found = PGK_F("'%s', and %" PRIu64 " of %" PRIu64
+                                       " lines that cannot be read",
+                                       bad->example, lines, t->line),
+                        .expected = "what perf script or perf report -D prints",
+                        .hint = PGK_F("print it again: %s", as_addresses));
+    if (t->chains_below_code > t->chains / 2)
+        return pgk_fail(t->err, PGK_E_FORMAT, .file = t->src.file, .format = "text of perf",
+                        .field = "call chains",
+                        .found = PGK_F("offsets in files in %" PRIu64 " of %" PRIu64
+                                       " call chains, as perf 6 prints them",
+                                       t->chains_below_code, t->chains),
+                        .expected = "addresses of the running process",
+                        .hint = "give perf.data itself, or a text without call chains: perf "
+                                "script -G -F ip --show-mmap-events");
+    if (t->below_code - t->chains_below_code > t->info->samples / 2)
+        return pgk_fail(t->err, PGK_E_FORMAT, .file = t->src.file, .format = "text of perf",
+                        .field = "addresses",
+                        .found = PGK_F("offsets in files in %" PRIu64 " of %" PRIu64 " samples",
+                                       t->below_code, t->info->samples),
+                        .expected = "addresses of the running process",
+                        .hint = PGK_F("give perf.data itself, or print: %s", as_addresses));
+    return 0;
+}
+
+static int read_lines(struct pgk_text_reader *t, struct pgk_filemap *map)
+{
+    const uint8_t *released = t->at;
+    while (t->at < t->end) {
+        PGK_TRY(read_line(t));
+        if (PGK_UNLIKELY((size_t)(t->at - released) >= PGK_PERF_RELEASE_BYTES)) {
+            pgk_filemap_done(map, (size_t)(released - map->bytes), (size_t)(t->at - map->bytes));
+            released = t->at;
+        }
+    }
+    if (t->chain.n)
+        PGK_TRY(tell_gathered(t, 0, 0));
+    PGK_TRY(pgk_text_tell_traces(t));
+    return check_form(t);
 }
 
 int pgk_perf_text_read(struct pgk_filemap *map, const struct pgk_source *src,
                        const struct pgk_perf_handler *handler, struct pgk_perf_info *info,
                        struct pgk_err *err)
 {
-    struct text t = {.at = map->bytes,
-                     .end = map->bytes + map->size,
-                     .src = *src,
-                     .handler = handler,
-                     .info = info,
-                     .err = err,
-                     .count = 1};
+    struct pgk_text_reader t = {.at = map->bytes,
+                                .start = map->bytes,
+                                .end = map->bytes + map->size,
+                                .src = *src,
+                                .handler = handler,
+                                .info = info,
+                                .err = err,
+                                .count = 1,
+                                .pid = PGK_PID_UNKNOWN,
+                                .tid = PGK_PID_UNKNOWN};
     static const struct pgk_perf_event event = {.name = "", .pmu = ""};
-    const uint8_t *released = t.at;
-    int status = 0;
     *info = (struct pgk_perf_info){
         .form = "text of perf", .cpu = "", .bytes = map->size, .events = &event, .n_events = 1};
-    while (!status && t.at < t.end) {
-        status = read_line(&t);
-        if (PGK_UNLIKELY((size_t)(t.at - released) >= PGK_PERF_RELEASE_BYTES)) {
-            pgk_filemap_done(map, (size_t)(released - map->bytes), (size_t)(t.at - map->bytes));
-            released = t.at;
-        }
-    }
-    if (!status && t.chain.n)
-        status = tell_gathered(&t, 0, 0);
+    int status = read_lines(&t, map);
+    info->lines = t.line;
     pgk_vec_free(&t.chain);
     pgk_vec_free(&t.branches);
+    pgk_vec_free(&t.processes);
+    pgk_vec_free(&t.trace);
+    pgk_vec_free(&t.trace_ends);
     return status;
+}
+
+/* Whether a line is a sample that is told without branches. */
+static bool is_sample(const uint8_t *line, const uint8_t *end)
+{
+    struct pgk_text_head head;
+    uint64_t ip;
+    const uint8_t *behind = take_indented(line, end, &ip);
+    if (behind && (behind == end || behind - line > PGK_TEXT_MOST_DIGITS))
+        return true;
+    pgk_text_parse_head(line, end, &head);
+    return head.has_ip || head.branches || (head.has_time && head.event.n);
 }
 
 bool pgk_perf_text_sniff(const uint8_t *bytes, size_t size)
 {
     enum { LOOK_AT = 1 << 16 };
     const uint8_t *end = bytes + (size < LOOK_AT ? size : LOOK_AT);
-    while (bytes < end) {
-        const uint8_t *line_end = end_of_line(bytes, end), *p = skip_blanks(bytes, line_end);
+    for (const uint8_t *line = bytes; line < end; line = next_line(line, end)) {
+        const uint8_t *line_end = pgk_text_end_of_line(line, end);
+        const uint8_t *p = pgk_text_skip_blanks(line, line_end);
         uint64_t ip;
-        if (memmem(bytes, (size_t)(line_end - bytes), "PERF_RECORD_", 12) ||
-            starts_branches(p, line_end))
+        if (memmem(line, (size_t)(line_end - line), "PERF_RECORD_", 12) ||
+            pgk_text_starts_branches(p, line_end) || is_sample(line, line_end))
             return true;
-        bool indented = p > bytes;
-        p = take_hex(p, line_end, &ip);
-        if (p && starts_branches(skip_blanks(p, line_end), line_end))
+        p = pgk_text_hex(p, line_end, &ip);
+        if (p && pgk_text_starts_branches(pgk_text_skip_blanks(p, line_end), line_end))
             return true;
-        if (indented && p == line_end && p)
-            return true;
-        bytes = line_end < end ? line_end + 1 : end;
     }
     return false;
 }

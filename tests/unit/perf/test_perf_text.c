@@ -141,8 +141,9 @@ static void test_broken_branches(void **state)
     (void)state;
     struct pgk_perf_info info = check(" 1 0x1/0x2/P 0x3/x/P 0x4/0x5/P\n"
                                       " 1 0x11112222333344445/0x2/P\n"
-                                      "something else\n",
-                                      "sample x1 ip 1 1>2\n");
+                                      "something else\n"
+                                      " 2 0x6/0x7/P\n",
+                                      "sample x1 ip 1 1>2\nsample x1 ip 2 6>7\n");
     assert_int_equal(info.unreadable.n, 3);
     assert_int_equal(info.unreadable.first, 1);
     assert_string_equal(info.unreadable.example, "0x1/0x2/P 0x3/x/P 0x4/0x5/P");
