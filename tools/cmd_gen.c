@@ -20,6 +20,10 @@ static const char help[] =
     "      --no-vtables    leave types of objects out, which only LLVM 22 reads\n"
     "      --pid N         only samples of this process\n"
     "      --comm NAME     only samples of processes of this name\n"
+    "      --perf-event NAME  only samples of this event, as perf names it; repeatable\n"
+    "      --perf-events LIST the same, with commas between\n"
+    "      --leading-ip-only  count where samples were taken, not how often code runs:\n"
+    "                      where branches are mispredicted, for instance\n"
     "      --kernel        the first binary is the kernel (vmlinux); samples of it count\n"
     "      --vtable-scale  counts of types in units of those of branches\n"
     "      --min-density N samples a line below which the report asks for more (50)\n"
@@ -40,7 +44,8 @@ static const char help[] =
 
 enum { OPT_FORMAT = 256, OPT_MODE, OPT_NO_VTABLES, OPT_PID, OPT_IGNORE_STACK, OPT_NO_PREINLINE,
        OPT_KEEP_COLD, OPT_TRIM_COLD, OPT_CONTEXTS, OPT_NO_TAIL_CALLS, OPT_JSON, OPT_RAW,
-       OPT_COMM, OPT_KERNEL, OPT_VTABLE_SCALE, OPT_MIN_DENSITY };
+       OPT_COMM, OPT_KERNEL, OPT_VTABLE_SCALE, OPT_MIN_DENSITY, OPT_EVENT, OPT_EVENTS,
+       OPT_LEADING_IP };
 
 static const struct option options[] = {
     {"output", required_argument, NULL, 'o'},
@@ -54,6 +59,9 @@ static const struct option options[] = {
     {"kernel", no_argument, NULL, OPT_KERNEL},
     {"vtable-scale", no_argument, NULL, OPT_VTABLE_SCALE},
     {"min-density", required_argument, NULL, OPT_MIN_DENSITY},
+    {"perf-event", required_argument, NULL, OPT_EVENT},
+    {"perf-events", required_argument, NULL, OPT_EVENTS},
+    {"leading-ip-only", no_argument, NULL, OPT_LEADING_IP},
     {"verbose", no_argument, NULL, 'v'},
     {"ignore-stack", no_argument, NULL, OPT_IGNORE_STACK},
     {"no-preinline", no_argument, NULL, OPT_NO_PREINLINE},
@@ -65,11 +73,14 @@ static const struct option options[] = {
     {0},
 };
 
+enum { MOST_EVENTS = 64 };
+
 struct gen {
     struct cli_common common;
     const char *output;
     bool json, raw, verbose;
     double min_density;
+    const char *events[MOST_EVENTS];
     struct pgk_gen_opts opts;
     struct pgk_sample_write_opts write;
 };
@@ -88,6 +99,14 @@ static enum pgk_gen_mode parse_mode(const char *text)
         if (!strcmp(text, pgk_gen_mode_name(m)))
             return m;
     cli_usage(&cmd_gen, "--mode takes auto, autofdo, probe, cs or cs-autofdo, not '%s'", text);
+}
+
+static void add_event(struct gen *g, const char *name)
+{
+    if (g->opts.n_events == MOST_EVENTS)
+        cli_usage(&cmd_gen, "--perf-event takes at most %d events", MOST_EVENTS);
+    g->events[g->opts.n_events++] = name;
+    g->opts.events = g->events;
 }
 
 static void parse(struct gen *g, int argc, char **argv)
@@ -126,6 +145,16 @@ static void parse(struct gen *g, int argc, char **argv)
             break;
         case OPT_MIN_DENSITY:
             g->min_density = (double)cli_number("--min-density", optarg, 0, UINT32_MAX);
+            break;
+        case OPT_EVENT:
+            add_event(g, optarg);
+            break;
+        case OPT_EVENTS:
+            for (char *rest = optarg, *name; (name = strsep(&rest, ",")) != NULL;)
+                add_event(g, name);
+            break;
+        case OPT_LEADING_IP:
+            g->opts.leading_ip_only = true;
             break;
         case OPT_RAW:
             g->raw = true;
@@ -170,11 +199,11 @@ struct line {
     uint64_t n, of;
     const char *example; /* NULL: none */
 };
-enum { LINES = 16 };
+enum { LINES = 17 };
 
 static uint64_t kept(const struct pgk_gen_stats *s)
 {
-    uint64_t dropped = s->other_process + s->in_kernel + s->without_branches + s->outside +
+    uint64_t dropped = s->other_process + s->other_event + s->in_kernel + s->without_branches + s->outside +
                        s->between_frames;
     return s->samples > dropped ? s->samples - dropped : 0;
 }
@@ -189,6 +218,7 @@ static void list_lines(const struct pgk_gen_stats *s, struct line lines[LINES])
         {"call chain cut", "stacks_cut", s->stacks_cut, s->samples, e[PGK_GEN_STACK_CUT]},
         {"other process", "other_process", s->other_process, s->samples,
          e[PGK_GEN_OTHER_PROCESS]},
+        {"other event", "other_event", s->other_event, s->samples, e[PGK_GEN_OTHER_EVENT]},
         {"in the kernel", "in_kernel", s->in_kernel, s->samples, e[PGK_GEN_IN_KERNEL]},
         {"without branches", "without_branches", s->without_branches, s->samples,
          e[PGK_GEN_WITHOUT_BRANCHES]},
@@ -201,7 +231,7 @@ static void list_lines(const struct pgk_gen_stats *s, struct line lines[LINES])
         {"impossible ranges", "ranges_bad", s->ranges_bad, s->ranges, e[PGK_GEN_BAD_RANGE]},
         {"loads of vtables", "vtable_samples", s->vtable_samples, s->load_samples, NULL},
         {"code with a source", "symbolised", s->symbolised, s->instructions, NULL},
-        {"unreadable lines", "unreadable", s->unreadable, 0, NULL},
+        {"unreadable lines", "unreadable", s->unreadable, s->lines, NULL},
         {"functions", "functions", s->functions, 0, NULL},
     };
     memcpy(lines, all, sizeof all);
@@ -236,9 +266,6 @@ static void report(const struct gen *g, const struct pgk_gen_stats *s)
             report_line(&lines[i], g->verbose);
     if (!g->raw && !s->inferred) /* which has a scale of its own */
         report_density(g, s->density);
-    if (s->unreadable)
-        fprintf(stderr, "  the first that is unreadable: line %" PRIu64 ": %s\n",
-                s->unreadable_line, s->unreadable_example);
     if (g->verbose && *s->examples[PGK_GEN_NO_SOURCE])
         fprintf(stderr, "  the first code without a source: %s\n", s->examples[PGK_GEN_NO_SOURCE]);
     if (g->verbose && *s->examples[PGK_GEN_NO_VTABLE])
@@ -251,6 +278,19 @@ static void report(const struct gen *g, const struct pgk_gen_stats *s)
               "  samples best\n", stderr);
     if (s->no_mapping)
         fputs("  no mapping of the binary: addresses were taken as they stand\n", stderr);
+}
+
+/* Lines that cannot be read: a few do no harm; of many, the profile lacks what they tell. */
+static int check_lines(const struct gen *g, const struct pgk_gen_stats *s)
+{
+    enum { MOST_OF_A_HUNDRED = 1 };
+    bool many = s->unreadable > s->lines * MOST_OF_A_HUNDRED / 100;
+    if (s->unreadable && (many || !g->common.quiet))
+        fprintf(stderr, "pgokit: %" PRIu64 " of %" PRIu64 " lines of text cannot be read%s; the "
+                        "first is line %" PRIu64 ": %s\n", s->unreadable, s->lines,
+                many ? ", more than 1 %, and the profile lacks what they tell" : "",
+                s->unreadable_line, s->unreadable_example);
+    return many ? EXIT_INCOMPLETE : EXIT_DONE;
 }
 
 static void print_string(const char *text)
@@ -323,6 +363,8 @@ static int run(int argc, char **argv)
         report_json(pgk_gen_stats(gen));
     else if (!status && !g.common.quiet)
         report(&g, pgk_gen_stats(gen));
+    if (!status)
+        exit_code = check_lines(&g, pgk_gen_stats(gen));
     pgk_sample_close(&profile);
     pgk_gen_close(&gen);
     pgk_binaries_close(&binaries);

@@ -36,7 +36,7 @@ struct pgk_gen_opts {
     enum pgk_gen_mode mode;
     int32_t pid;         /* only this process; 0: all */
     const char *comm;    /* only processes of this name, which must live as long as the generator;
-                          * NULL: all. Texts of perf script do not say whose a sample is */
+                          * NULL: all. Samples of a text that do not tell a name are taken */
     bool kernel;         /* the first binary is the kernel (vmlinux) that the recording is of */
     bool scale_vtables;  /* counts of types in units of those of branches; needs sampling periods */
     unsigned threads;    /* 0: one per processor */
@@ -49,6 +49,12 @@ struct pgk_gen_opts {
     bool trim_cold;          /* leave out what is not hot */
     bool keep_contexts;      /* do not turn contexts into inlinees of their callers */
     bool no_missing_frames;  /* do not look for callers that tail calls hide */
+
+    const char *const *events; /* only samples of events of these names, as perf script prints
+                                * them; must live as long as the generator */
+    size_t n_events;           /* 0: samples of all events */
+    bool leading_ip_only; /* count the sampled instructions, whatever branches are there: where an
+                           * event happens, as mispredicted branches, not how often code runs */
 };
 
 /* Why something was left out, with what it was the first time. */
@@ -63,6 +69,7 @@ enum pgk_gen_drop {
     PGK_GEN_BAD_RANGE,
     PGK_GEN_NO_VTABLE,
     PGK_GEN_NO_SOURCE,
+    PGK_GEN_OTHER_EVENT,
     PGK_GEN_DROPS
 };
 enum { PGK_GEN_EXAMPLE_SIZE = 160 };
@@ -84,7 +91,8 @@ struct pgk_gen_stats {
     uint64_t ranges, ranges_bad; /* straight code between branches; of these, impossible ones */
     uint64_t load_samples, vtable_samples; /* with a data address; of these, of a vtable */
     uint64_t lost;               /* by the recording itself */
-    uint64_t unreadable;         /* lines of a text */
+    uint64_t lines;              /* of texts */
+    uint64_t unreadable;         /* of these, what looks like nothing known */
     char unreadable_example[80]; /* the first of them */
     uint64_t unreadable_line;    /* its number */
     uint64_t functions;          /* with a profile of their own */
@@ -92,6 +100,7 @@ struct pgk_gen_stats {
     double density;      /* samples per line in the function that completes 99 % of all samples */
     double vtable_scale; /* by which counts of types were multiplied; 0: they were not */
     char examples[PGK_GEN_DROPS][PGK_GEN_EXAMPLE_SIZE]; /* the first of each kind; "": none */
+    uint64_t other_event; /* left out: samples of events that were not asked for */
     bool no_mapping; /* no mapping of a given binary is in the input: addresses are taken as they
                       * stand in the first binary */
 };

@@ -21,16 +21,21 @@ int pgk_gen_new(struct pgk_gen **into, struct pgk_binaries *binaries,
     g->binaries = binaries;
     g->opts = taken;
     g->contexts = g->opts.mode >= PGK_GEN_CONTEXTS;
-    g->decided = g->opts.mode != PGK_GEN_AUTO;
+    g->decided = g->opts.mode != PGK_GEN_AUTO || g->opts.leading_ip_only;
     size_t n = pgk_binaries_count(binaries);
     int status =
         n ? 0
           : pgk_fail(err, PGK_E_ARG, .field = "binaries", .found = "none",
                      .expected = "the program that was recorded", .hint = "give it with -b");
+    if (!status && g->contexts && g->opts.leading_ip_only)
+        status = pgk_fail(err, PGK_E_ARG, .field = "mode", .found = "calling contexts",
+                          .expected = "lines or probes, to count sampled instructions alone",
+                          .hint = "choose another --mode");
     if (!status && !pgk_vec_reserve(&g->v, n))
         status = pgk_fail_nomem(err);
     for (size_t i = 0; !status && i < n; i++)
-        g->v.v[g->v.n++] = (struct pgk_gen_binary){.elf = pgk_binaries_elf(binaries, (uint32_t)i)};
+        g->v.v[g->v.n++] = (struct pgk_gen_binary){.elf = pgk_binaries_elf(binaries, (uint32_t)i),
+                                                    .sum_lines = g->opts.leading_ip_only};
     if (!status)
         status = pgk_sample_new(&g->profile, err);
     if (status)
@@ -81,6 +86,7 @@ static void take_info(struct pgk_gen *g)
     const struct pgk_perf_info *info = pgk_perf_input_info(g->input);
     struct pgk_gen_stats *s = &g->stats;
     s->lost += info->lost_samples;
+    s->lines += info->lines;
     if (info->unreadable.n && !s->unreadable) {
         s->unreadable_line = info->unreadable.first;
         memcpy(s->unreadable_example, info->unreadable.example, sizeof s->unreadable_example);
@@ -253,15 +259,24 @@ static int scale_vtables(struct pgk_gen *g, struct pgk_err *err)
 
 static int no_samples(const struct pgk_gen *g, struct pgk_err *err)
 {
+    const struct pgk_gen_stats *s = &g->stats;
+    const char *events = s->other_event ? PGK_F(", %" PRIu64 " %s", s->other_event,
+                                                s->examples[PGK_GEN_OTHER_EVENT])
+                                        : "";
+    const char *lines = s->unreadable ? PGK_F(", and %" PRIu64 " lines that cannot be read, the "
+                                              "first being line %" PRIu64 ": %s", s->unreadable,
+                                              s->unreadable_line, s->unreadable_example)
+                                      : "";
     return pgk_fail(err, PGK_E_EMPTY, .field = "samples",
-                    .found = PGK_F("%" PRIu64 ", none of use: %" PRIu64
-                                   " of other processes, %" PRIu64 " in the kernel, %" PRIu64
-                                   " outside, %" PRIu64 " without branches",
-                                   g->stats.samples, g->stats.other_process, g->stats.in_kernel,
-                                   g->stats.outside,
-                                   g->stats.without_branches),
+                    .found = pgk_format((char[600]){0}, 600, "%" PRIu64 ", none of use: %" PRIu64
+                                        " of other processes, %" PRIu64 " in the kernel, %" PRIu64
+                                        " outside, %" PRIu64 " without branches%s%s",
+                                        s->samples, s->other_process, s->in_kernel, s->outside,
+                                        s->without_branches, events, lines),
                     .expected = "samples of the program, best with branch stacks (perf record -b)",
-                    .hint = g->contexts && g->hits
+                    .hint = s->other_event
+                                ? "name an event of the recording with --perf-event"
+                            : g->contexts && g->hits
                                 ? "calling contexts need branch stacks: choose another --mode"
                                 : "pgokit perf-check tells what can be recorded here");
 }

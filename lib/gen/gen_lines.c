@@ -116,7 +116,9 @@ static int count_instruction(struct lines *l, const struct pgk_piece *p, size_t 
     uint8_t length = pgk_code_mark(&l->b->code, addr) & PGK_CODE_LENGTH;
     if (pgk_line_counts_weight(&l->counts, place->node, pgk_sample_product(p->count, length)) &&
         (place->no_lines || pgk_line_counts_body(&l->counts, place->node, s->loc,
-                                                 pgk_sample_product(p->count, s->copies))))
+                                                 l->counts.sum ? p->count
+                                                           : pgk_sample_product(p->count,
+                                                                                s->copies))))
         return 0;
     return pgk_fail_nomem(err);
 }
@@ -195,7 +197,7 @@ static int generate(struct lines *l, unsigned threads, struct pgk_gen_stats *sta
 int pgk_gen_lines(struct pgk_sample *into, struct pgk_gen_binary *binary, unsigned threads,
                   struct pgk_gen_stats *stats, struct pgk_err *err)
 {
-    struct lines l = {.p = into, .b = binary, .counts = {.p = into}, .names = {.p = into}};
+    struct lines l = {.p = into, .b = binary, .counts = {.p = into, .sum = binary->sum_lines}, .names = {.p = into}};
     into->fs |= binary->flow_sensitive;
     int status = generate(&l, threads, stats, err);
     pgk_functions_close(&l.functions);

@@ -580,18 +580,77 @@ static int count_hit(struct pgk_gen *g, const struct pgk_perf_sample *s)
     return s->n_chain && !g->opts.ignore_chains ? count_hit_calls(g, s, at.binary) : 0;
 }
 
+static bool is_named(const struct pgk_perf_name *name, const char *text)
+{
+    return strlen(text) == name->n && !memcmp(name->s, text, name->n);
+}
+
+/* A text says the name beside the sample, if it does. */
+static struct pgk_perf_name process_name(struct pgk_gen *g, const struct pgk_perf_sample *s)
+{
+    if (s->comm.n || s->pid == PGK_PID_UNKNOWN)
+        return s->comm;
+    const char *name = pgk_process_map_name(g->space.map, s->pid);
+    return (struct pgk_perf_name){name, strlen(name)};
+}
+
 static bool is_other_process(struct pgk_gen *g, const struct pgk_perf_sample *s)
 {
-    if (s->pid == PGK_PID_UNKNOWN)
-        return false;
-    const char *name = g->opts.comm ? pgk_process_map_name(g->space.map, s->pid) : "";
-    if ((!g->opts.pid || s->pid == g->opts.pid) &&
-        (!g->opts.comm || !strcmp(name, g->opts.comm)))
+    struct pgk_perf_name name = {"", 0};
+    if (g->opts.comm)
+        name = process_name(g, s);
+    bool known = s->pid != PGK_PID_UNKNOWN;
+    if ((!g->opts.pid || !known || s->pid == g->opts.pid) &&
+        (!g->opts.comm || (!known && !name.n) || is_named(&name, g->opts.comm)))
         return false;
     g->stats.other_process += s->count;
-    pgk_gen_example(&g->stats, PGK_GEN_OTHER_PROCESS, "of process %d%s%s", s->pid,
-                    *name ? ", " : "", name);
+    pgk_gen_example(&g->stats, PGK_GEN_OTHER_PROCESS, "of process %d%s%.*s", s->pid,
+                    name.n ? ", " : "", (int)name.n, name.s ? name.s : "");
     return true;
+}
+
+static bool is_other_event(struct pgk_gen *g, const struct pgk_perf_sample *s)
+{
+    const struct pgk_perf_info *info = pgk_perf_input_info(g->input);
+    struct pgk_perf_name name = s->event_name;
+    if (!g->opts.n_events)
+        return false;
+    if (!pgk_perf_input_is_text(g->input) && s->event < info->n_events)
+        name = (struct pgk_perf_name){info->events[s->event].name,
+                                      strlen(info->events[s->event].name)};
+    for (size_t i = 0; name.n && i < g->opts.n_events; i++)
+        if (is_named(&name, g->opts.events[i]))
+            return false;
+    g->stats.other_event += s->count;
+    pgk_gen_example(&g->stats, PGK_GEN_OTHER_EVENT, name.n ? "of the event %.*s" :
+                    "without the name of an event: print it with perf script -F event,ip,brstack",
+                    (int)name.n, name.s);
+    return true;
+}
+
+static bool is_in_kernel(struct pgk_gen *g, const struct pgk_perf_sample *s)
+{
+    if (s->mode != PGK_PERF_KERNEL || g->opts.kernel)
+        return false;
+    g->stats.in_kernel += s->count;
+    pgk_gen_example(&g->stats, PGK_GEN_IN_KERNEL, "at 0x%" PRIx64, s->ip);
+    return true;
+}
+
+/* The instruction itself, whatever led to it. */
+static int count_leading(struct pgk_gen *g, const struct pgk_perf_sample *s)
+{
+    struct pgk_gen_place at;
+    if (is_in_kernel(g, s))
+        return 0;
+    PGK_TRY(code_place(g, s, s->ip, &at));
+    if (at.binary == PGK_NO_BINARY || !(s->has & PGK_PERF_HAS_IP)) {
+        sample_outside(g, s);
+        return 0;
+    }
+    return pgk_pairs_add(&g->v.v[at.binary].counters.ranges, at.addr, at.addr, s->count)
+               ? 0
+               : pgk_fail_nomem(g->err);
 }
 
 int pgk_gen_on_sample(void *ctx, const struct pgk_perf_sample *s)
@@ -601,19 +660,18 @@ int pgk_gen_on_sample(void *ctx, const struct pgk_perf_sample *s)
     g->stats.samples += s->count;
     PGK_TRY(pgk_process_map_ready(g->space.map, g->err));
     choose_windows(g, s);
-    if (is_other_process(g, s))
+    if (is_other_process(g, s) || is_other_event(g, s))
         return 0;
     g->stats.no_mapping = !g->space.any_matched;
+    if (g->opts.leading_ip_only)
+        return count_leading(g, s);
     PGK_TRY(count_data(g, s, &used));
     if (s->n_branches)
         return count_taken(g, s);
     if (used)
         return 0;
-    if (s->mode == PGK_PERF_KERNEL && !g->opts.kernel) {
-        g->stats.in_kernel += s->count;
-        pgk_gen_example(&g->stats, PGK_GEN_IN_KERNEL, "at 0x%" PRIx64, s->ip);
+    if (is_in_kernel(g, s))
         return 0;
-    }
     if (s->has & PGK_PERF_HAS_IP)
         return count_hit(g, s);
     without_branches(g, s);

@@ -328,13 +328,18 @@ static int read_head(struct pgk_text_reader *t, const struct pgk_text_head *head
     return head->has_ip ? tell_gathered(t, 0, head->ip) : 0;
 }
 
-/* "  FILE:LINE", below an address. */
+/* "  FILE:LINE" or "  FILE[OFFSET]", below an address. */
 static bool is_source_line(const uint8_t *line, const uint8_t *end)
 {
-    const uint8_t *p = pgk_text_word(line, end, "  ");
+    const uint8_t *file = pgk_text_word(line, end, "  "), *p;
     uint64_t number;
-    p = p && !pgk_text_is_blank(*p) ? memrchr(p, ':', (size_t)(end - p)) : NULL;
-    return p && pgk_text_decimal(p + 1, end, &number) == end;
+    if (!file || file == end || pgk_text_is_blank(*file))
+        return false;
+    if ((p = memrchr(file, ':', (size_t)(end - file))) != NULL)
+        return pgk_text_decimal(p + 1, end, &number) == end;
+    p = memrchr(file, '[', (size_t)(end - file));
+    p = p ? pgk_text_hex(p + 1, end, &number) : NULL;
+    return p && p + 1 == end && *p == ']';
 }
 
 /* A line that is no plain address. */
