@@ -203,8 +203,8 @@ enum { LINES = 17 };
 
 static uint64_t kept(const struct pgk_gen_stats *s)
 {
-    uint64_t dropped = s->other_process + s->other_event + s->in_kernel + s->without_branches + s->outside +
-                       s->between_frames;
+    uint64_t dropped = s->other_process + s->other_event + s->in_kernel +
+                       s->without_branches + s->outside + s->between_frames;
     return s->samples > dropped ? s->samples - dropped : 0;
 }
 

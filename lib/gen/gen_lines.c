@@ -197,7 +197,10 @@ static int generate(struct lines *l, unsigned threads, struct pgk_gen_stats *sta
 int pgk_gen_lines(struct pgk_sample *into, struct pgk_gen_binary *binary, unsigned threads,
                   struct pgk_gen_stats *stats, struct pgk_err *err)
 {
-    struct lines l = {.p = into, .b = binary, .counts = {.p = into, .sum = binary->sum_lines}, .names = {.p = into}};
+    struct lines l = {.p = into,
+                      .b = binary,
+                      .counts = {.p = into, .sum = binary->sum_lines},
+                      .names = {.p = into}};
     into->fs |= binary->flow_sensitive;
     int status = generate(&l, threads, stats, err);
     pgk_functions_close(&l.functions);

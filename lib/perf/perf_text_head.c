@@ -45,6 +45,12 @@ static bool is_time(const struct word *w)
     return p && p + 1 == w->end && *p == ':';
 }
 
+static bool is_number(const struct word *w)
+{
+    uint64_t n;
+    return pgk_text_decimal(w->start, w->end, &n) == w->end;
+}
+
 /* PID/TID, or one of them. */
 static bool is_task(const struct word *w, struct pgk_text_head *head)
 {
@@ -83,7 +89,7 @@ static const uint8_t *find_address(const uint8_t *line, const uint8_t *end, bool
     const uint8_t *at = line, *found = NULL;
     struct word w;
     uint64_t ip = 0;
-    bool after_event = false;
+    bool after_event = is_first; /* or where nothing else can be before the branches */
     for (; next_word(&at, end, &w); is_first = true) {
         bool narrow = after_event && w.end - w.start >= FEWEST_DIGITS &&
                       pgk_text_hex(w.start, w.end, &ip) == w.end;
@@ -108,7 +114,8 @@ void pgk_text_parse_head(const uint8_t *line, const uint8_t *end, struct pgk_tex
 {
     *head = (struct pgk_text_head){.pid = PGK_PID_UNKNOWN, .tid = PGK_PID_UNKNOWN};
     const uint8_t *branches = find_branches(line, end);
-    const uint8_t *ip = find_address(line, branches, branches < end, head), *at = line, *name_end = NULL;
+    const uint8_t *ip = find_address(line, branches, branches < end, head);
+    const uint8_t *at = line, *name_end = NULL;
     const uint8_t *stop = ip ? ip : branches;
     struct word w;
     head->has_ip = ip;
@@ -124,7 +131,7 @@ void pgk_text_parse_head(const uint8_t *line, const uint8_t *end, struct pgk_tex
             while (e > w.start && e[-1] == ':')
                 e--;
             head->event = (struct pgk_perf_name){(const char *)w.start, (size_t)(e - w.start)};
-        } else {
+        } else if (!is_number(&w)) { /* a period */
             continue;
         }
         if (!name_end)

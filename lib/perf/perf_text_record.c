@@ -235,4 +235,3 @@ int pgk_text_read_record(struct pgk_text_reader *t, const uint8_t *line, const u
         return read_name(t, q, end);
     return 0;
 }
-

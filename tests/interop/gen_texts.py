@@ -49,8 +49,9 @@ def refused(work, path, exe, *words):
 
 BRANCH_FIELDS = ["ip,brstack", "event,ip,brstack", "comm,pid,ip,brstack", "brstack,dso,ip",
                  "comm,pid,tid,time,period,event,ip,sym,dso,brstack", "pid,brstack", "brstack"]
-ADDRESS_FIELDS = ["ip", "ip,sym", "event,ip", "comm,pid,ip", "tid,ip", "comm,ip", "ip,sym,symoff,dso",
-                  "comm,tid,pid,time,event,ip,sym,dso", "ip,sym,srcline", "time,ip", "period,ip"]
+ADDRESS_FIELDS = ["ip", "ip,sym", "event,ip", "comm,pid,ip", "tid,ip", "comm,ip",
+                  "ip,sym,symoff,dso", "comm,tid,pid,time,event,ip,sym,dso", "ip,sym,srcline",
+                  "time,ip", "period,ip"]
 
 
 def branches_in_any_form(work):
@@ -82,7 +83,8 @@ def names_that_look_like_addresses(work):
         inside = report(work, exe, script(data, "-F", "ip"))["inferred"]
         for fields in ("comm,pid,ip", "comm,tid,pid,time,event,ip,sym,dso"):
             found = report(work, exe, script(data, "-F", fields))
-            require(found["samples"] == n and found["inferred"] == inside, f"{name}, -F {fields}: {found}")
+            require(found["samples"] == n and found["inferred"] == inside,
+                    f"{name}, -F {fields}: {found}")
 
 
 def names_and_processes_are_known(work):
@@ -136,7 +138,8 @@ def blanks_instead_of_tabs(work):
     good(work.recorder, "-g", "-e", "53", "-n", "300", exe + ".chains", exe, "100000", timeout=300)
     trace = read(exe + ".chains")
     expected = profile(work, exe + ".chains", exe)
-    require("@" in profile(work, exe + ".chains", exe, "--contexts", "--no-preinline"), "no contexts")
+    contexts = profile(work, exe + ".chains", exe, "--contexts", "--no-preinline")
+    require("@" in contexts, "no contexts")
     found = profile(work, write(exe + ".blanks", trace.replace(b"\t", b"        ")), exe)
     require(found == expected, found[:300])
 

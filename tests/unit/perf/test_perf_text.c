@@ -34,6 +34,12 @@ static int tell_sample(void *ctx, const struct pgk_perf_sample *s)
 {
     struct told *told = ctx;
     TELL(told, "sample x%" PRIu64 " ip %" PRIx64, s->count, s->ip);
+    if (s->pid != PGK_PID_UNKNOWN && !(s->has & PGK_PERF_HAS_ADDR))
+        TELL(told, " pid %d", s->pid);
+    if (s->comm.n)
+        TELL(told, " '%.*s'", (int)s->comm.n, s->comm.s);
+    if (s->event_name.n)
+        TELL(told, " %.*s", (int)s->event_name.n, s->event_name.s);
     if (s->has & PGK_PERF_HAS_ADDR)
         TELL(told, " addr %" PRIx64 " pid %d", s->addr, s->pid);
     for (size_t i = 0; i < s->n_chain; i++)
@@ -44,22 +50,49 @@ static int tell_sample(void *ctx, const struct pgk_perf_sample *s)
     return 0;
 }
 
-static struct pgk_perf_info check(const char *text, const char *expected)
+static int tell_trace(void *ctx, const struct pgk_perf_trace *t)
 {
-    struct told told = {.len = 0};
+    TELL((struct told *)ctx, "trace");
+    for (size_t i = 0; i < t->size; i++)
+        TELL((struct told *)ctx, " %02x", t->bytes[i]);
+    TELL((struct told *)ctx, "\n");
+    return 0;
+}
+
+static int read_text(const char *text, struct told *told, struct pgk_perf_info *info,
+                     struct pgk_err *err)
+{
     struct pgk_source src = {.file = "t"};
-    struct pgk_perf_info info;
-    const struct pgk_perf_handler handler = {&told, tell_mapping, tell_task, tell_sample, NULL};
+    const struct pgk_perf_handler handler = {told, tell_mapping, tell_task, tell_sample,
+                                             tell_trace};
     /* a copy of its own, so that reading past the end is noticed */
     size_t size = strlen(text);
     uint8_t *bytes = malloc(size ? size : 1);
     assert_non_null(bytes);
     memcpy(bytes, text, size);
     struct pgk_filemap map = {.bytes = bytes, .size = size};
-    assert_int_equal(pgk_perf_text_read(&map, &src, &handler, &info, NULL), 0);
+    int status = pgk_perf_text_read(&map, &src, &handler, info, err);
     free(bytes);
+    return status;
+}
+
+static struct pgk_perf_info check(const char *text, const char *expected)
+{
+    struct told told = {.len = 0};
+    struct pgk_perf_info info;
+    assert_int_equal(read_text(text, &told, &info, NULL), 0);
     assert_string_equal(told.text, expected);
     return info;
+}
+
+static void refused(const char *text, const char *found, const char *hint)
+{
+    struct told told = {.len = 0};
+    struct pgk_perf_info info;
+    struct pgk_err err = {0};
+    assert_int_equal(read_text(text, &told, &info, &err), PGK_E_FORMAT);
+    if (!strstr(err.found, found) || !strstr(err.hint, hint))
+        fail_msg("found '%s', hint '%s'", err.found, err.hint);
 }
 
 static void test_branch_lines(void **state)
@@ -166,6 +199,114 @@ static void test_addresses_alone(void **state)
     check("    401150\n    401151\n", "sample x1 ip 401150\nsample x1 ip 401151\n");
 }
 
+/* What handles a text may make blanks of its tabs. */
+static void test_call_chains_of_blanks(void **state)
+{
+    (void)state;
+    check("\n        401150\n        401160 main+0x3 (/opt/a)\n 0x1/0x2/P/-/-/0/\n\n",
+          "sample x1 ip 401150 <401150 <401160 1>2\n");
+    check("        a1\n        a2\n\n        b1\n        b2\n",
+          "sample x1 ip a1 <a1 <a2\nsample x1 ip b1 <b1 <b2\n");
+    check("        a1\n        a2\n", "sample x1 ip a1\nsample x1 ip a2\n");
+    check("a 1 1.5: cycles: \n        a1\n        a2\n",
+          "sample x1 ip a1 'a' cycles <a1 <a2\n");
+}
+
+static void test_inlined_frames(void **state)
+{
+    (void)state;
+    check("\t  a1 f+0x1 (inlined)\n\t  a1 main+0x3 (/opt/a)\n\t  a2\n\n",
+          "sample x1 ip a1 <a1 <a2\n");
+}
+
+#define MAP "PERF_RECORD_MMAP2 7/7: [0x555500001000(0x1000) @ 0x1000 08:01 7 0]: r-xp /opt/a\n"
+#define MAPPED "map 7 555500001000+1000@1000 5 /opt/a id0\n"
+
+/* By how perf prints them, whatever fields there are. */
+static void test_heads(void **state)
+{
+    (void)state;
+    static const struct { const char *line, *said; } cases[] = {
+        {"         my prog     7     0.000001:       1000 branches:u:      555500001146 f+0x16 "
+         "(/opt/a b)", " pid 7 'my prog' branches:u"},
+        {"         my prog     7      555500001146", " pid 7 'my prog'"},
+        {"            dead     7      555500001146 f", " pid 7 'dead'"},
+        {"          beef 8     7      555500001146", " pid 7 'beef 8'"},
+        {"         my prog     7/9         0.000001: cycles:      555500001146 f",
+         " pid 7 'my prog' cycles"},
+        {"         my prog     9     0.000001: cycles:      555500001146 f", " 'my prog' cycles"},
+        {"lua  7 [001]     0.000001: cycles:      555500001146", " pid 7 'lua' cycles"},
+        {"7      555500001146", " pid 7"},
+        {"cycles:      555500001146", " cycles"},
+        {"BR_TAKEN:pdir:    555500001146", " BR_TAKEN:pdir"},
+        {"    0.000001:      555500001146", ""},
+        {"      1000      555500001146", ""},
+        {"     555500001146 operator new(unsigned long)", ""},
+        {"cycles:      7ffe00001146      555500001146 f", " cycles"}, /* of data, of code */
+    };
+    for (size_t i = 0; i < PGK_COUNTOF(cases); i++) {
+        char text[512], expected[512];
+        snprintf(text, sizeof text, MAP "%s\n", cases[i].line);
+        snprintf(expected, sizeof expected, MAPPED "sample x1 ip 555500001146%s\n",
+                 cases[i].said);
+        struct pgk_perf_info info = check(text, expected);
+        assert_int_equal(info.unreadable.n, 0);
+        assert_true(pgk_perf_text_sniff((const uint8_t *)cases[i].line, strlen(cases[i].line)));
+        snprintf(text, sizeof text, MAP "%s 0x555500001001/0x2/P/-/-/0/ \n", cases[i].line);
+        snprintf(expected, sizeof expected, MAPPED "sample x1 ip 555500001146%s 555500001001>2\n",
+                 cases[i].said);
+        check(text, expected);
+    }
+    check(MAP "lua  7     0.000001:       1000 cycles: \n\t  555500001146 f\n\t  555500001148\n\n"
+              "7 \n\t  555500001147\n\n7\n\t 555500001149\n",
+          MAPPED "sample x1 ip 555500001146 pid 7 'lua' cycles <555500001146 <555500001148\n"
+                 "sample x1 ip 555500001147 pid 7 <555500001147\n"
+                 "sample x7 ip 555500001149 <555500001149\n");
+}
+
+static void test_files_beside_branches(void **state)
+{
+    (void)state;
+    check("     401150 (/opt/a b) 0x1(/opt/a b)/0x2(/x(y)/P/-)/P/-/-/0/  0x3(/opt/a)/0x4(/b)/M\n",
+          "sample x1 ip 401150 1>2 3>4\n");
+}
+
+static void test_source_lines(void **state)
+{
+    (void)state;
+    struct pgk_perf_info info = check("    401150 f\n  t.c:12\n    401151\n  a[1020]\n",
+                                      "sample x1 ip 401150\nsample x1 ip 401151\n");
+    assert_int_equal(info.unreadable.n, 0);
+    assert_int_equal(info.lines, 4);
+}
+
+static void test_other_forms_are_refused(void **state)
+{
+    (void)state;
+    refused("     401150 main+0x1/f+0x2/P/-/-/0/ \n", "brstacksym", "-F ip,brstack");
+    refused("     401150[unknown]/f+0x2/P/-/-/0/ \n", "brstacksym", "-F ip,brstack");
+    refused("     401150\n\tmain:\n\t0000000000401150\tinsn: 75 f4 \t# PRED\n", "brstackinsn",
+            "-F ip,brstack");
+    refused("     401150\nonce upon\na time\n", "'once upon', and 2 of 3 lines", "perf script");
+    refused(MAP "\t            1146\n\t            1147\n\n", "call chains", "perf.data itself");
+    refused(MAP "            1146 0x1146/0x1150/P/-/-/0/\n", "samples", "brstack");
+}
+
+static void test_dump_of_a_trace(void **state)
+{
+    (void)state;
+    check("0x228@a.data [0x30]: event: 71\n.\n. ... raw event: size 48 bytes\n"
+          ".  0000:  47 00 00\n\n"
+          "0 0 0x228 [0x30]: PERF_RECORD_AUXTRACE size: 0x68  offset: 0  ref: 0x1  idx: 0\n.\n"
+          ". ... ARM SPE data: size 0xc bytes\n"
+          ".  00000000:  b0 00 10 40 00 00 00 00 80                      PC 0x401000 el0 ns=1\n"
+          ".  00000009:  49 00                                           LD GP-REG\n"
+          ".  0000000b:  01                                              END\n\n"
+          ". ... ARM SPE data: size 0x1 bytes\n"
+          ".  00000000:  01                                              END\n",
+          "trace b0 00 10 40 00 00 00 00 80 49 00 01\ntrace 01\n");
+}
+
 static void test_records(void **state)
 {
     (void)state;
@@ -197,7 +338,7 @@ static void test_dump(void **state)
         ".  0000:  09 00 00 00\n"
         " . data_src: 0x68100142\n"
         "1 0x87b0 [0x60]: PERF_RECORD_SAMPLE(IP, 0x1): 1/1: 0xff period: 2 addr: 0\n",
-        "sample x1 ip 56 addr 78 pid 23884\nsample x1 ip ff\n");
+        "sample x1 ip 56 addr 78 pid 23884\nsample x1 ip ff pid 1\n");
     assert_int_equal(info.unreadable.n, 0);
 }
 
@@ -227,6 +368,13 @@ int main(void)
         cmocka_unit_test(test_tails_of_branches),
         cmocka_unit_test(test_broken_branches),
         cmocka_unit_test(test_call_chains),     cmocka_unit_test(test_addresses_alone),
+        cmocka_unit_test(test_call_chains_of_blanks),
+        cmocka_unit_test(test_inlined_frames),
+        cmocka_unit_test(test_heads),
+        cmocka_unit_test(test_files_beside_branches),
+        cmocka_unit_test(test_source_lines),
+        cmocka_unit_test(test_other_forms_are_refused),
+        cmocka_unit_test(test_dump_of_a_trace),
         cmocka_unit_test(test_records),         cmocka_unit_test(test_dump),
         cmocka_unit_test(test_sniff),
     };
