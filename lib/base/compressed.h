@@ -20,7 +20,8 @@ enum pgk_compression pgk_compression_for(const char *path);
 PGK_MUST_USE int pgk_decompress(enum pgk_compression how, const uint8_t *bytes, size_t size,
                                 const char *file, uint8_t **out, size_t *out_size,
                                 struct pgk_err *err);
-/* The same, but the content may end behind the first `enough` bytes, which *cut tells. */
+/* As pgk_decompress, but the content may end behind the first `enough` bytes; *cut says if it
+ * does. */
 PGK_MUST_USE int pgk_decompress_head(enum pgk_compression how, const uint8_t *bytes, size_t size,
                                      size_t enough, const char *file, uint8_t **out,
                                      size_t *out_size, bool *cut, struct pgk_err *err);

@@ -147,15 +147,15 @@ static void write_call(const struct writer *w, uint32_t ref, struct pgk_sink *ou
 static void write_blocks(const struct writer *w, const uint32_t *ranks, size_t n,
                          struct pgk_sink *out)
 {
-    enum { AHEAD = 12, ROOM = 4096, USUAL = 32 /* size with the fields that compilers use */ };
-    uint8_t room[ROOM], *at = room;
+    enum { AHEAD = 12, BUFFER_BYTES = 4096, USUAL = 32 /* size with the fields that compilers use */ };
+    uint8_t buffer[BUFFER_BYTES], *at = buffer;
     for (size_t i = 0; i < n; i++) {
         const uint8_t *block = w->blocks + ranks[i] * w->block_size;
         if (i + AHEAD < n)
             __builtin_prefetch(w->blocks + ranks[i + AHEAD] * w->block_size);
-        if ((size_t)(room + ROOM - at) < w->block_size) {
-            pgk_sink_bytes(out, room, (size_t)(at - room));
-            at = room;
+        if ((size_t)(buffer + BUFFER_BYTES - at) < w->block_size) {
+            pgk_sink_bytes(out, buffer, (size_t)(at - buffer));
+            at = buffer;
         }
         if (w->block_size == USUAL)
             memcpy(at, block, USUAL);
@@ -163,7 +163,7 @@ static void write_blocks(const struct writer *w, const uint32_t *ranks, size_t n
             memcpy(at, block, w->block_size);
         at += w->block_size;
     }
-    pgk_sink_bytes(out, room, (size_t)(at - room));
+    pgk_sink_bytes(out, buffer, (size_t)(at - buffer));
 }
 
 static void write_record(void *ctx, size_t record, struct pgk_sink *out)

@@ -11,7 +11,7 @@ char *pgk_demangle(const char *linkage_name);
  * out of memory. */
 char *pgk_shorten_templates(const char *name);
 
-/* The same with its parameters, which tell overloads apart. */
+/* As pgk_demangle, with the parameters, by which overloads differ. */
 char *pgk_demangle_fully(const char *linkage_name);
 
 /* As pgk_demangle, and of a long name without its template arguments. */

@@ -114,7 +114,7 @@ enum {
     PGK_DW_HOT_SIZE = 0xffff,     /* all bytes of the attributes, if HOT_VARIES is off */
     PGK_DW_HOT_VARIES = 1 << 16,  /* has steps */
     PGK_DW_HOT_WANTED = 1 << 17,  /* a subprogram */
-    PGK_DW_HOT_INVALID = 1 << 18, /* no such abbreviation here: ask the slow way */
+    PGK_DW_HOT_INVALID = 1 << 18, /* no such abbreviation here: search the table */
     PGK_DW_HOT_EXPR = 1 << 19,    /* one expression; low byte: before it, next byte: behind */
     PGK_DW_HOT_SPECIAL = PGK_DW_HOT_VARIES | PGK_DW_HOT_WANTED | PGK_DW_HOT_INVALID |
                          PGK_DW_HOT_EXPR,

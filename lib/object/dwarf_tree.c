@@ -1,7 +1,7 @@
 /* address -> inline chain within one unit.
  *
  * A unit is walked once from end to end to list its functions: in a DIE tree written
- * without DW_AT_sibling the way to the next function leads over everything between.
+ * without DW_AT_sibling reaching the next function means reading everything between.
  * The walk needs neither depth nor attributes, so a DIE costs one table word and an
  * addition. Then only functions that hold a queried
  * address are walked again, now with their nesting.

@@ -315,7 +315,7 @@ static bool add_frames(struct job *j, const struct pgk_dw_unit *tree, struct pgk
         } else if (inner && lines) {
             f.file = pgk_dw_lines_file(lines, inner->call_file);
         }
-        /* As LLVM does: a row whose file has no name tells nothing. */
+        /* As in LLVM, a row whose file has no name is no answer. */
         if (!inner && f.file) {
             f.line = row->line;
             f.column = row->column;
@@ -366,7 +366,7 @@ static bool add_copies(struct job *j, const struct pgk_dw_unit *tree, struct pgk
     return ok;
 }
 
-/* As in add_frames, a row whose file has no name tells nothing. */
+/* As in add_frames, a row whose file has no name is no answer. */
 static bool add_places(struct job *j, const uint64_t *addrs, const uint32_t *query,
                        struct pgk_sym_place *places)
 {

@@ -127,7 +127,7 @@ enum { MAX_STRETCH_BITS = 9, FEW = 24 };
 struct stretches {
     unsigned bits; /* a stretch is of 2^bits bytes of code */
     uint32_t *end; /* per stretch: where the next entry goes, then the end of its entries */
-    uint32_t *room;
+    uint32_t *scratch;
 };
 
 /* Few elements by insertion. */
@@ -152,8 +152,8 @@ static void sort_stretch(const struct stretches *s, uint32_t *v, size_t n)
     for (size_t b = 0; b < (size_t)1 << s->bits; b++)
         end[b + 1] += end[b];
     for (size_t i = 0; i < n; i++)
-        s->room[end[v[i] >> shift]++] = v[i];
-    memcpy(v, s->room, n * sizeof *v);
+        s->scratch[end[v[i] >> shift]++] = v[i];
+    memcpy(v, s->scratch, n * sizeof *v);
 }
 
 static int compare_probes(const void *a, const void *b, void *ctx)
@@ -191,8 +191,8 @@ static int sort_dense(struct pgk_probe_index *ix, struct stretches *s, struct pg
         most = end[k + 1] > most ? end[k + 1] : most;
         end[k + 1] += end[k];
     }
-    s->room = pgk_mem_alloc(most, sizeof *s->room);
-    if (!s->room)
+    s->scratch = pgk_mem_alloc(most, sizeof *s->scratch);
+    if (!s->scratch)
         return pgk_fail_nomem(err);
     for (size_t i = 0; i < n; i++) {
         uint32_t off = probes[i].addr_off;
@@ -223,7 +223,7 @@ static int sort_by_address(struct pgk_probe_index *ix, struct pgk_err *err)
     }
     int status = sort_dense(ix, &s, err);
     pgk_mem_free(s.end);
-    pgk_mem_free(s.room);
+    pgk_mem_free(s.scratch);
     return status;
 }
 
