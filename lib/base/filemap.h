@@ -19,8 +19,8 @@ struct pgk_filemap {
 /* Opens a regular file or a pipe. A directory or a device is PGK_E_IO with a
  * sentence. Sequential access is announced to the kernel. */
 int pgk_filemap_open(struct pgk_filemap *m, const char *path, struct pgk_err *err);
-/* The same to look at the beginning: of a compressed file perhaps only the first pieces are there,
- * which `cut` says. */
+/* As pgk_filemap_open, to look at the beginning: of a compressed file perhaps only the first pieces
+ * are there; `cut` says so. */
 int pgk_filemap_open_head(struct pgk_filemap *m, const char *path, struct pgk_err *err);
 /* Tells the kernel that the bytes from `first` to before `end` will not be read again; a page that
  * is partly behind `end` is kept. */

@@ -51,7 +51,8 @@ bool pgk_disasm_counts_failed(const struct pgk_disasm_counts *c);
 /* True if the profile was made of other code of the probe's function than the program has, so
  * that its numbers may stand for other places. To be asked after the count. */
 bool pgk_disasm_is_stale(const struct pgk_disasm_counts *c, uint32_t probe);
-/* The same, the first time it is so for the function: what the profile has, and the program. */
+/* True if pgk_disasm_is_stale is true for the first time for the probe's function; gives the hashes
+ * that the profile and the program have for it. */
 bool pgk_disasm_first_stale(struct pgk_disasm_counts *c, uint32_t probe, uint64_t *profile_hash,
                             uint64_t *program_hash);
 uint64_t pgk_disasm_stale_functions(const struct pgk_disasm_counts *c);

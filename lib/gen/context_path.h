@@ -22,7 +22,7 @@ struct pgk_context_path {
  * among the callers is compressed, which changes `frames`. 0 when out of memory. */
 uint32_t pgk_context_node(struct pgk_context_path *path, struct pgk_context_frame *frames,
                           size_t n);
-/* The same for frames among which there is no recursion. */
+/* As pgk_context_node, for frames among which there is no recursion. */
 uint32_t pgk_context_place(struct pgk_context_path *path, const struct pgk_context_frame *frames,
                            size_t n);
 void pgk_context_path_free(struct pgk_context_path *path);

@@ -36,8 +36,8 @@ void pgk_functions_close(struct pgk_functions *f);
 
 /* The range that holds `addr`; NULL if none does. */
 const struct pgk_function_range *pgk_functions_at(const struct pgk_functions *f, uint64_t addr);
-/* The same for addresses that are mostly in the range of the one before, which `last` (NULL at
- * first) is set to. */
+/* As pgk_functions_at, for addresses that are mostly in the range of the one before, which `last`
+ * (NULL at first) is set to. */
 static inline const struct pgk_function_range *
 pgk_functions_at_next(const struct pgk_functions *f, uint64_t addr,
                       const struct pgk_function_range **last)

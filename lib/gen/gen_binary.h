@@ -73,7 +73,7 @@ int pgk_gen_lines(struct pgk_sample *into, struct pgk_gen_binary *binary, unsign
 int pgk_gen_probes(struct pgk_sample *into, struct pgk_gen_binary *binary, unsigned threads,
                    struct pgk_gen_stats *stats, struct pgk_err *err);
 
-/* The same with calling contexts. */
+/* Add the counts of a binary to a profile with calling contexts. */
 int pgk_gen_context_lines(struct pgk_sample *into, struct pgk_gen_binary *binary, unsigned threads,
                           struct pgk_gen_stats *stats, struct pgk_err *err);
 /* To be called when the lines of all binaries are counted. */

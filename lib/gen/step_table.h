@@ -48,8 +48,8 @@ static inline struct pgk_step_entry *pgk_step_table_find(const struct pgk_step_t
     return pgk_step_table_find_at(t, pgk_step_home(t, from, to, end), from, to, end);
 }
 
-/* The same with room for it: what has no value yet is to be given one before the next call. NULL
- * when out of memory. Entries move. */
+/* As pgk_step_table_find, but an entry that is missing is added; its value is to be set before the
+ * next call. NULL when out of memory. Entries move. */
 struct pgk_step_entry *pgk_step_table_need(struct pgk_step_table *t, uint32_t from, uint32_t to,
                                            uint32_t end);
 void pgk_step_table_free(struct pgk_step_table *t);

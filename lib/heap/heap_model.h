@@ -122,7 +122,7 @@ struct pgk_heap {
 /* Each of these gives the position of an equal entry, added if new, or
  * PGK_INDEX_NONE when out of memory. */
 uint32_t pgk_heap_module(struct pgk_heap *h, const struct pgk_heap_module *m);
-/* The same for a module of another model. */
+/* As pgk_heap_module, for a module of another model. */
 uint32_t pgk_heap_copy_module(struct pgk_heap *to, const struct pgk_heap *from, uint32_t module);
 /* Notes that `module` was loaded in the run behind `profile`; false when out of memory. */
 bool pgk_heap_note_loaded(struct pgk_heap *h, const char *profile, uint32_t module);
@@ -162,8 +162,8 @@ bool pgk_context_add(struct pgk_heap *h, struct pgk_heap_context *c, const struc
 /* Makes `c` the context of the stack with these values; the histogram is copied. */
 bool pgk_context_begin(struct pgk_heap *h, struct pgk_heap_context *c, uint32_t stack,
                        const struct pgk_mib *m);
-/* The same as pgk_context_set and pgk_context_add as far as nothing but the context itself
- * changes; false, and nothing is done, where more would. */
+/* As pgk_context_set and pgk_context_add where nothing but the context itself changes; false, and
+ * nothing is done, where more would change. */
 bool pgk_context_set_narrow(struct pgk_heap_context *c, const struct pgk_mib *m);
 bool pgk_context_add_narrow(struct pgk_heap_context *c, const struct pgk_mib *m);
 
@@ -189,7 +189,7 @@ static inline void pgk_heap_prefetch_context(const struct pgk_heap *h, uint32_t 
         pgk_context_prefetch(h, (at & ~PGK_CONTEXT_HELD) - 1);
 }
 
-/* The same for whoever looks at the leaf's frame of a stack. */
+/* Asks early for the leaf's frame of a stack. */
 static inline void pgk_heap_prefetch_leaf(const struct pgk_heap *h, uint32_t stack)
 {
     __builtin_prefetch(&h->stacks.nodes.v[stack]);

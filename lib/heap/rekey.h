@@ -29,7 +29,7 @@ PGK_MUST_USE int pgk_rekey_replace(struct pgk_rekey *k, const uint32_t *frames, 
                                    struct pgk_err *err);
 /* Once all frames are mapped: makes node_map, and adds contexts and sites. */
 PGK_MUST_USE int pgk_rekey_run(struct pgk_rekey *k, struct pgk_err *err);
-/* The same in two steps: stacks first, then all else. */
+/* pgk_rekey_run in two steps: stacks first, then all else. */
 PGK_MUST_USE int pgk_rekey_stacks(struct pgk_rekey *k, struct pgk_err *err);
 PGK_MUST_USE int pgk_rekey_rest(struct pgk_rekey *k, struct pgk_err *err);
 void pgk_rekey_end(struct pgk_rekey *k);

@@ -36,13 +36,13 @@ void pgk_stack_tree_rest(struct pgk_stack_tree *t);
  * memory (or of node numbers). */
 uint32_t pgk_stack_push(struct pgk_stack_tree *t, uint32_t parent, uint32_t frame);
 
-/* The same for frames[0 .. n-1], each on top of the one before; nodes[i] is that of frame i. False
- * when out of memory. */
+/* As pgk_stack_push, for frames[0 .. n-1], each on top of the one before; nodes[i] is that of frame
+ * i. False when out of memory. */
 bool pgk_stack_push_path(struct pgk_stack_tree *t, uint32_t parent, const uint32_t *frames,
                          size_t n, uint32_t *nodes);
 /* How many nodes there may be before adding one needs memory. */
 size_t pgk_stack_room(const struct pgk_stack_tree *t);
-/* The same as pgk_stack_push_path for several threads at a time, where there is room. *count is
+/* As pgk_stack_push_path, for several threads at a time, where there is room. *count is
  * the number of nodes, apart from the tree: whoever only reads this does not wait for a change of
  * that. */
 void pgk_stack_push_path_shared(struct pgk_stack_tree *t, size_t *count, uint32_t parent,

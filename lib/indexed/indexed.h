@@ -63,8 +63,8 @@ PGK_MUST_USE int pgk_instr_rest_write(const struct pgk_instr *p, struct pgk_sink
 /* The variant bits that a file of the version has. */
 uint64_t pgk_instr_variant_bits(const struct pgk_instr *p, uint32_t index_version);
 
-/* The same for a damaged file: function records that are not whole are told and passed over. Fails
- * where nothing can be read at all. */
+/* As pgk_indexed_read for a damaged file: function records that are not whole are reported to
+ * `salvage` and left out. Fails where nothing can be read at all. */
 struct pgk_salvage;
 PGK_MUST_USE int pgk_indexed_salvage(struct pgk_heap *h, const uint8_t *bytes, size_t size,
                                      const struct pgk_source *src, struct pgk_salvage *salvage,

@@ -50,8 +50,9 @@ PGK_MUST_USE int pgk_ondisk_read(const struct pgk_cursor *file, uint64_t payload
                                  const char *what, pgk_ondisk_item_fn *fn, void *ctx,
                                  struct pgk_err *err);
 
-/* The same for a damaged file: items that are not whole, and those for which `fn` fails, are told
- * and passed over. Without its table the payload is walked from `payload_off` to the end. */
+/* As pgk_ondisk_read for a damaged file: items that are not whole, and those for which `fn` fails,
+ * are reported to `salvage` and left out. Without its table the payload is walked from
+ * `payload_off` to the end. */
 struct pgk_salvage;
 PGK_MUST_USE int pgk_ondisk_salvage(const struct pgk_cursor *file, uint64_t payload_off,
                                     uint64_t table_off, enum pgk_ondisk_lengths lengths,

@@ -61,8 +61,8 @@ void pgk_insn_decoder_close(struct pgk_insn_decoder *d);
 /* Decodes the instruction at `addr`, whose bytes are the first of `n` > 0. */
 void pgk_insn_decode(const struct pgk_insn_decoder *d, const uint8_t *bytes, size_t n,
                      uint64_t addr, struct pgk_insn *insn);
-/* The same, and "mnemonic<TAB>operands" in `text`; "<unknown>" for what is no instruction.
- * Returns the length of the text. */
+/* Decodes as pgk_insn_decode, and puts "mnemonic<TAB>operands" into `text`; "<unknown>" if the
+ * bytes are not an instruction. Returns the length of the text. */
 size_t pgk_insn_text(const struct pgk_insn_decoder *d, const uint8_t *bytes, size_t n,
                      uint64_t addr, struct pgk_insn *insn, char text[PGK_INSN_TEXT_SIZE]);
 

@@ -153,7 +153,7 @@ bool pgk_instr_add_trace(struct pgk_instr *p, uint64_t weight, const uint64_t *r
 /* Order of output: functions by name, then hash. */
 PGK_MUST_USE int pgk_instr_order(const struct pgk_instr *p, uint32_t **order,
                                  struct pgk_err *err);
-/* The same of ids and traces: by content. Pointers into the tables of `p`. */
+/* Order of output of ids and traces: by content. Pointers into the tables of `p`. */
 PGK_MUST_USE int pgk_instr_order_ids(const struct pgk_instr *p, const struct pgk_instr_id ***order,
                                      struct pgk_err *err);
 PGK_MUST_USE int pgk_instr_order_traces(const struct pgk_instr *p,

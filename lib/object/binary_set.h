@@ -7,9 +7,9 @@
 
 /* Position of the binary with this build id, or PGK_INDEX_NONE. */
 uint32_t pgk_binaries_find(const struct pgk_binaries *set, const uint8_t *build_id, size_t size);
-/* The same, and if it was not given, looks for it in the debug folders and sysroots that were:
- * it becomes one of the set if there is debug information for it. *pos is PGK_INDEX_NONE if
- * it was not found. */
+/* Position of the binary with this build id; one that was not given is searched in the debug
+ * folders and sysroots that were, and joins the set if there is debug information for it. *pos is
+ * PGK_INDEX_NONE if it was not found. */
 int pgk_binaries_look_for(struct pgk_binaries *set, const uint8_t *build_id, size_t size,
                           uint32_t *pos, struct pgk_err *err);
 const struct pgk_elf *pgk_binaries_elf(const struct pgk_binaries *set, uint32_t pos);

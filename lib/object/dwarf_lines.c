@@ -169,7 +169,7 @@ static inline void skip_leb(struct pgk_dw_pos *at)
     at->p = p < at->end ? p + 1 : p;
 }
 
-/* The same with nothing kept but the address. */
+/* Indexes sequences with a machine that keeps nothing but the address. */
 static bool index_fast(struct pgk_dw_lines *t)
 {
     struct machine m = {.t = t, .at = {t->program.p, t->program.p + t->program.n, false}};

@@ -61,12 +61,14 @@ int pgk_symbolise(struct pgk_symboliser *sym, const uint64_t *addrs, size_t coun
                   unsigned threads, struct pgk_arena *arena, struct pgk_sym_chain *chains,
                   struct pgk_err *err);
 
-/* The same without what is in the line table: no frame has a file, the innermost one no line, and
- * all addresses of one copy of a function have one chain, told by equal `frames`. */
+/* As pgk_symbolise, but without what is in the line table: no frame has a file, the innermost one
+ * no line, and all addresses of one copy of a function share one chain, that is, have equal
+ * `frames`. */
 int pgk_symbolise_copies(struct pgk_symboliser *sym, const uint64_t *addrs, size_t count,
                          unsigned threads, struct pgk_arena *arena, struct pgk_sym_chain *chains,
                          struct pgk_err *err);
-/* The same, and where in its innermost frame each address stands; places[i] belongs to addrs[i]. */
+/* As pgk_symbolise, and says where in its innermost frame each address stands; places[i] belongs to
+ * addrs[i]. */
 struct pgk_sym_place {
     uint32_t line, discriminator;
 };

@@ -10,7 +10,8 @@ struct pgk_perf_input;
 /* Opens perf.data (file or pipe), or text of `perf script` or `perf report -D`; "-" is standard
  * input. PGK_E_FORMAT if it is none of them. */
 int pgk_perf_input_open(struct pgk_perf_input **input, const char *path, struct pgk_err *err);
-/* The same of a file that is open; `map` is taken over, also on failure, and zeroed. */
+/* As pgk_perf_input_open, of a file that is open; `map` is taken over, also on failure, and zeroed.
+ */
 int pgk_perf_input_open_map(struct pgk_perf_input **input, struct pgk_filemap *map,
                             const char *path, struct pgk_err *err);
 /* Tells `handler` what is in it (see perf_event.h). May be called again. */

@@ -205,7 +205,8 @@ struct pgk_sample_frame {
  * bits of hash. */
 uint32_t pgk_sample_context_of(struct pgk_sample *p, const struct pgk_sample_frame *frames,
                                size_t n);
-/* The same in two steps, so that the table can be fetched for many contexts at once. */
+/* pgk_sample_context_of in two steps, so that the table can be prefetched for many contexts at
+ * once. */
 struct pgk_sample_path {
     uint64_t hash, other_hash;
 };
