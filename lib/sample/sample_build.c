@@ -86,7 +86,7 @@ int pgk_sample_build_function(struct pgk_sample *p, const char *name, uint32_t *
 int pgk_sample_build_context(struct pgk_sample *p, const struct pgk_sample_call *callers, size_t n,
                              const char *name, uint32_t *node, struct pgk_err *err)
 {
-    uint32_t node_id = 0, name_id;
+    uint32_t node_id = 0, name_id = 0;
     PGK_TRY(check_open(p, err));
     if (!p->kind.contexts)
         return refuse(err, "kind", "a profile without contexts",
