@@ -147,7 +147,8 @@ static void write_call(const struct writer *w, uint32_t ref, struct pgk_sink *ou
 static void write_blocks(const struct writer *w, const uint32_t *ranks, size_t n,
                          struct pgk_sink *out)
 {
-    enum { AHEAD = 12, BUFFER_BYTES = 4096, USUAL = 32 /* size with the fields that compilers use */ };
+    enum { AHEAD = 12, BUFFER_BYTES = 4096 };
+    enum { USUAL = 32 }; /* bytes of a record with the fields that compilers use */
     uint8_t buffer[BUFFER_BYTES], *at = buffer;
     for (size_t i = 0; i < n; i++) {
         const uint8_t *block = w->blocks + ranks[i] * w->block_size;
