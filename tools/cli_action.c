@@ -1,5 +1,5 @@
 /* Choosing what a verb does by the kind of its files. */
-#include "cli.h"
+#include "export_choice.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -17,11 +17,21 @@ static _Noreturn void die(const char *what, const char *name)
     exit(EXIT_FAILED);
 }
 
+/* CLI_VIEWERS becomes the names of the formats. */
+static void print_help_text(const char *text)
+{
+    for (const char *mark; (mark = strstr(text, CLI_VIEWERS)); text = mark + strlen(CLI_VIEWERS))
+        printf("%.*s%s", (int)(mark - text), text, export_viewers());
+    fputs(text, stdout);
+}
+
 void cli_print_help(const struct cli_verb *verb)
 {
-    fputs(verb->help, stdout);
-    for (size_t i = 0; verb->actions && verb->actions[i]; i++)
-        printf("\nWith %s:\n%s", pgk_kind_plural(verb->actions[i]->kind), verb->actions[i]->help);
+    print_help_text(verb->help);
+    for (size_t i = 0; verb->actions && verb->actions[i]; i++) {
+        printf("\nWith %s:\n", pgk_kind_plural(verb->actions[i]->kind));
+        print_help_text(verb->actions[i]->help);
+    }
     printf("\nEverywhere:\n%s\nExit status: %s.\n", CLI_COMMON_HELP,
            verb->exit_help ? verb->exit_help : "0 done, 2 could not");
 }

@@ -11,7 +11,7 @@ static const char help[] =
     "raw one; raw ones and texts need the binaries that were run to become anything else.\n\n"
     "      --to NAME            what to write, or who shall read it: any (the default: indexed,\n"
     "                           for LLVM 19 to 22), llvm14 to llvm22, raw, yaml, paths; or for\n"
-    "                           viewers: " EXPORT_VIEWERS "\n"
+    "                           viewers: " CLI_VIEWERS "\n"
     "      --format-version N   of raw profiles: 1 to 5 (default 5)\n"
     "      --index-version N    of indexed profiles: 8 to 13, instead of what --to means\n"
     "      --memprof-version N  of indexed profiles: 0 to 4, instead of what --to means\n"
@@ -26,8 +26,7 @@ static const char help[] =
 struct convert {
     struct cli_common common;
     const char *input, *output;
-    bool for_viewer; /* in the format `viewer`, instead of `target` */
-    enum pgk_export viewer;
+    const char *viewer; /* the format, if it is for one, instead of `target` */
     struct pgk_heap_target target;
     struct pgk_indexed_write_opts indexed;
     struct pgk_heap_symbolised symbolised;
@@ -61,9 +60,9 @@ static void choose_target(struct convert *c, const char *name)
         {"yaml", {PGK_HEAP_YAML, 0, false}},
         {"paths", {PGK_HEAP_PATHS, 0, false}},
     };
-    c->for_viewer = export_is_viewer(name, &c->viewer);
+    c->viewer = export_is_viewer(name) ? name : NULL;
     c->target = (struct pgk_heap_target){0};
-    if (c->for_viewer)
+    if (c->viewer)
         return;
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         if (!strcmp(name, others[i].name)) {
@@ -74,9 +73,8 @@ static void choose_target(struct convert *c, const char *name)
     const struct pgk_indexed_target *to = pgk_indexed_target(name);
     if (!to)
         cli_usage(&cmd_convert,
-                  "--to takes any, llvm14 to llvm22, raw, yaml, paths, " EXPORT_VIEWERS
-                  ", not '%s'",
-                  name);
+                  "--to takes any, llvm14 to llvm22, raw, yaml, paths, %s, not '%s'",
+                  export_viewers(), name);
     c->indexed.target = *to;
     c->target = (struct pgk_heap_target){PGK_HEAP_INDEXED, to->memprof_version, true};
 }
@@ -109,8 +107,8 @@ static void parse(struct convert *c, int argc, char **argv)
         }
     }
     bool raw = c->target.form == PGK_HEAP_RAW, is_indexed = c->target.form == PGK_HEAP_INDEXED;
-    raw &= !c->for_viewer;
-    is_indexed &= !c->for_viewer;
+    raw &= !c->viewer;
+    is_indexed &= !c->viewer;
     if (format != NOT_GIVEN && !raw)
         cli_usage(&cmd_convert, "--format-version is for --to raw");
     if ((index != NOT_GIVEN || memprof != NOT_GIVEN || compiler_fields) && !is_indexed)
@@ -249,7 +247,7 @@ static int run(int argc, char **argv)
     struct pgk_file_info info = {0};
     struct cli_list losses = {0};
     parse(&c, argc, argv);
-    if (c.for_viewer)
+    if (c.viewer)
         return run_viewer(&c);
     int status = read_input(&c, &heap, &info, &err);
     if (info.interrupted)

@@ -6,7 +6,7 @@
 
 static const char help[] =
     "Any sample profile becomes any other that can hold it.\n\n" SAMPLE_OUTPUT_HELP
-    "      --to NAME            also for viewers: " EXPORT_VIEWERS "\n"
+    "      --to NAME            also for viewers: " CLI_VIEWERS "\n"
     "\nExamples:\n"
     "  pgokit convert app.afdo --to text -o -\n"
     "  pgokit convert app.afdo --to gcc -o app.fbdata\n"
@@ -17,7 +17,7 @@ static const char help[] =
 static const struct option options[] = {SAMPLE_OUTPUT_LONG, CLI_COMMON_LONG, {0}};
 
 static int write_for_viewer(struct sample_output *output, struct pgk_sample **profile,
-                            enum pgk_export viewer, const char *input,
+                            const char *viewer, const char *input,
                             const struct cli_common *common)
 {
     struct pgk_sample_export_opts opts = {.struct_size = sizeof opts, .title = export_title(input)};
@@ -31,14 +31,14 @@ static int write_for_viewer(struct sample_output *output, struct pgk_sample **pr
 static int run(int argc, char **argv)
 {
     struct cli_common common = {0};
-    enum pgk_export viewer = PGK_EXPORTS; /* PGK_EXPORTS: for none */
+    const char *viewer = NULL; /* the format, if it is for one */
     struct sample_output output = {SAMPLE_OUTPUT_INIT, .keep_partial = true};
     struct pgk_sample *profile = NULL;
     struct pgk_err err = {0};
     for (int c; (c = cli_next_option(&cmd_convert, argc, argv, "o:", options, &common)) != -1;) {
         if (c == OPT_SAMPLE_TO)
-            viewer = PGK_EXPORTS;
-        if (c != OPT_SAMPLE_TO || !export_is_viewer(optarg, &viewer))
+            viewer = export_is_viewer(optarg) ? optarg : NULL;
+        if (c != OPT_SAMPLE_TO || !viewer)
             sample_output_option(&output, &cmd_convert, c, optarg);
     }
     if (optind + 1 != argc)
@@ -49,7 +49,7 @@ static int run(int argc, char **argv)
     if (!status)
         status = pgk_sample_read(profile, argv[optind], 1, NULL, &err);
     int exit_code = status ? cli_fail(&err)
-                    : viewer != PGK_EXPORTS
+                    : viewer
                         ? write_for_viewer(&output, &profile, viewer, argv[optind], &common)
                         : sample_output_write(&output, &profile, &common);
     pgk_sample_close(&profile);

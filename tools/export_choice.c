@@ -1,31 +1,42 @@
 /* Profiles for other viewers: the choices on the command line. */
 #include "export_choice.h"
 
+#include <stdio.h>
 #include <string.h>
 
-static enum pgk_export find(const char *name)
+static const char page[] = "html";
+
+const char *export_viewers(void)
 {
-    enum pgk_export f = 0;
-    while (f < PGK_EXPORTS && strcmp(name, pgk_export_name(f)))
-        f++;
+    static char names[256];
+    const struct pgk_export_format *f;
+    names[0] = '\0';
+    for (size_t i = 0, n = 0; (f = pgk_export_format_at(i)) && n < sizeof names; i++)
+        if (strcmp(f->name, page))
+            n += (size_t)snprintf(names + n, sizeof names - n, "%s%s", n ? ", " : "", f->name);
+    return names;
+}
+
+static const struct pgk_export_format *find(const char *name)
+{
+    const struct pgk_export_format *f;
+    for (size_t i = 0; (f = pgk_export_format_at(i)) && strcmp(f->name, name); i++)
+        ;
     return f;
 }
 
-static enum pgk_export format_named(const char *name)
+static const struct pgk_export_format *format_named(const char *name)
 {
-    enum pgk_export format = find(name);
-    if (format == PGK_EXPORTS)
-        cli_usage(&cmd_report, "--format takes one of " EXPORT_FORMATS ", not '%s'", name);
-    return format;
+    const struct pgk_export_format *f = find(name);
+    if (!f)
+        cli_usage(&cmd_report, "--format takes one of %s, %s, not '%s'", page, export_viewers(),
+                  name);
+    return f;
 }
 
-bool export_is_viewer(const char *name, enum pgk_export *format)
+bool export_is_viewer(const char *name)
 {
-    enum pgk_export found = find(name);
-    if (found == PGK_EXPORTS || found == PGK_EXPORT_HTML)
-        return false;
-    *format = found;
-    return true;
+    return strcmp(name, page) && find(name);
 }
 
 enum pgk_heap_weight export_weight(const struct cli_verb *verb, const char *name)
@@ -49,7 +60,7 @@ void report_option(struct report_choice *choice, int option)
         choice->output = optarg;
         break;
     case 'F':
-        choice->format = format_named(optarg);
+        choice->format = format_named(optarg)->name;
         break;
     case 'B':
         choice->base = optarg;
@@ -61,9 +72,12 @@ void report_operand(struct report_choice *choice, int argc, char **argv)
 {
     if (optind + 1 != argc)
         cli_usage(&cmd_report, "report takes one profile");
-    if (choice->base && choice->format != PGK_EXPORT_HTML)
+    if (!choice->format)
+        choice->format = page;
+    bool is_page = !strcmp(choice->format, page);
+    if (choice->base && !is_page)
         cli_usage(&cmd_report, "--base compares on the page only; see pgokit diff");
     choice->path = argv[optind];
     if (!choice->output)
-        choice->output = choice->format == PGK_EXPORT_HTML ? "report.html" : "-";
+        choice->output = is_page ? "report.html" : "-";
 }

@@ -4,20 +4,21 @@
 
 #include "cli.h"
 
-/* The formats by name, for help texts; all but the page, for convert. */
-#define EXPORT_VIEWERS "pprof, folded, speedscope, csv, json"
-#define EXPORT_FORMATS "html, " EXPORT_VIEWERS
+/* All formats but the page, by name: "pprof, folded, ...". In help texts CLI_VIEWERS stands for
+ * it. */
+#define CLI_VIEWERS "@viewers@"
+const char *export_viewers(void);
 
 /* Exits with a sentence if there is no such name. */
 enum pgk_heap_weight export_weight(const struct cli_verb *verb, const char *name);
-/* Whether that is the name of a format of EXPORT_VIEWERS, and which. */
-bool export_is_viewer(const char *name, enum pgk_export *format);
+/* Whether that is the name of such a format. */
+bool export_is_viewer(const char *name);
 /* The name of a file without its folders. */
 const char *export_title(const char *path);
 
 /* What `pgokit report` takes for every kind of profile. */
 struct report_choice {
-    enum pgk_export format;
+    const char *format; /* its name */
     const char *path, *base, *output;
 };
 #define REPORT_SHORT "o:"
@@ -26,7 +27,7 @@ struct report_choice {
     {"format", required_argument, NULL, 'F'},  \
     {"base", required_argument, NULL, 'B'}
 #define REPORT_HELP                               \
-    "      --format NAME    " EXPORT_FORMATS "\n" \
+    "      --format NAME    html, " CLI_VIEWERS "\n" \
     "      --base OLD       an older profile to compare with, on the page\n"
 /* Takes an option that cli_next_option returned, if it is one of these. */
 void report_option(struct report_choice *choice, int option);

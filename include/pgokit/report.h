@@ -85,16 +85,19 @@ int pgk_report_heap_diff(const struct pgk_heap *before, const struct pgk_heap *n
                          struct pgk_diff_figures *figures, struct pgk_err *err);
 
 /* What else heap and sample profiles can be written as. */
-enum pgk_export {
-    PGK_EXPORT_HTML,       /* one page to look at, docs/report.md */
-    PGK_EXPORT_PPROF,      /* gzipped profile.proto, for `go tool pprof` */
-    PGK_EXPORT_FOLDED,     /* "main;parse;malloc 4096" a line, for flame graph tools */
-    PGK_EXPORT_SPEEDSCOPE, /* for https://www.speedscope.app */
-    PGK_EXPORT_CSV,        /* a row per context or function, RFC 4180 */
-    PGK_EXPORT_JSON,       /* as pgk_report_heap_json, pgk_report_sample_json */
-    PGK_EXPORTS
+struct pgk_export_format {
+    const char *name;      /* "pprof" */
+    const char *extension; /* that files have: ".pb.gz" */
 };
-const char *pgk_export_name(enum pgk_export format); /* "html", ... */
+/* The formats in the order in which they are shown; NULL past the last one:
+ *
+ *   html        one page to look at, docs/report.md
+ *   pprof       gzipped profile.proto, for `go tool pprof`
+ *   folded      "main;parse;malloc 4096" a line, for flame graph tools
+ *   speedscope  for https://www.speedscope.app
+ *   csv         a row per context or function, RFC 4180
+ *   json        as pgk_report_heap_json, pgk_report_sample_json */
+const struct pgk_export_format *pgk_export_format_at(size_t i);
 
 /* What is added up over the contexts of a stack. */
 enum pgk_heap_weight {
@@ -120,10 +123,11 @@ struct pgk_export_opts {
     bool without_sources; /* no excerpts of source files on the page */
 };
 
-/* Writes the profile to `path` ("-": standard output), whole or not at all. Deterministic:
- * equal profiles and source files give equal bytes. PGK_E_EMPTY without contexts. */
-int pgk_heap_export_save(const struct pgk_heap *heap, enum pgk_export format,
-                         const char *path, const struct pgk_export_opts *opts,
+/* Writes the profile to `path` ("-": standard output) in the format of that name, whole or not at
+ * all. Deterministic: equal profiles and source files give equal bytes. PGK_E_ARG if there is no
+ * such format, PGK_E_EMPTY without contexts. */
+int pgk_heap_export_save(const struct pgk_heap *heap, const char *format, const char *path,
+                         const struct pgk_export_opts *opts,
                          struct pgk_err *err);
 /* ---- instrumentation profiles ---- */
 
@@ -210,8 +214,8 @@ struct pgk_sample_export_opts {
 
 /* As pgk_heap_export_save. Stacks are calling contexts and inlined functions, their values the
  * samples of lines, which add up to the summary's total. PGK_E_EMPTY without functions. */
-int pgk_sample_export_save(const struct pgk_sample *profile, enum pgk_export format,
-                           const char *path, const struct pgk_sample_export_opts *opts,
+int pgk_sample_export_save(const struct pgk_sample *profile, const char *format, const char *path,
+                           const struct pgk_sample_export_opts *opts,
                            struct pgk_err *err);
 
 struct pgk_report_sample_diff_opts {

@@ -2,6 +2,7 @@
 #include "intern.h"
 
 #include "hash.h"
+#include "pgokit/human.h"
 
 #include <assert.h>
 
@@ -41,6 +42,17 @@ uint32_t pgk_intern(struct pgk_intern *t, const char *s, size_t len)
 uint32_t pgk_intern_cstr(struct pgk_intern *t, const char *s)
 {
     return s ? pgk_intern(t, s, strlen(s)) : 0;
+}
+
+uint32_t pgk_intern_safe(struct pgk_intern *t, const char *text)
+{
+    size_t size = 4 * strlen(text) + 1;
+    char *safe = pgk_mem_alloc(size, 1);
+    if (!safe)
+        return PGK_INDEX_NONE;
+    uint32_t id = pgk_intern_cstr(t, pgk_human_text(safe, size, text));
+    pgk_mem_free(safe);
+    return id;
 }
 
 const char *pgk_intern_str(const struct pgk_intern *t, uint32_t id)

@@ -430,7 +430,7 @@ int pgk_disasm(const char *path, const struct pgk_disasm_opts *opts, FILE *out,
     d->path = path;
     d->opts = &taken;
     d->style = styles[d->opts->format];
-    d->out.file = out;
+    pgk_text_to_file(&d->out, out);
     int status = run(d, err);
     if (!status && done)
         *done = d->done;

@@ -7,10 +7,10 @@
 #include "source_lines.h"
 #include "elf_file.h"
 #include "insn.h"
+#include "json_out.h"
 #include "pgokit/disasm.h"
 #include "pgokit/probe.h"
 #include "symboliser.h"
-#include "text_out.h"
 #include "vec.h"
 
 struct pgk_disasm_symbol {
@@ -56,7 +56,7 @@ struct pgk_disasm {
     PGK_VEC(struct pgk_disasm_function) functions; /* to be listed, in the same order */
     bool flow_sensitive; /* the program's discriminators */
     struct pgk_disasm_done done;
-    bool comma;                              /* JSON: something stands before in its bracket */
+    struct pgk_json json;                    /* JSON */
     const struct pgk_sym_chain *last_source; /* TEXT: the line printed last */
     const struct pgk_disasm_function *function; /* TEXT: being printed */
     struct pgk_source_lines sources;         /* TEXT */

@@ -1,13 +1,34 @@
-/* Text for a stdio stream in large pieces. */
+/* Text for a stream or a sink in large pieces. */
 #include "text_out.h"
 
 #include <stdarg.h>
-#include <stdbool.h>
+
+void pgk_text_to_file(struct pgk_text_out *o, FILE *file)
+{
+    o->file = file;
+    o->sink = NULL;
+    o->n = 0;
+}
+
+void pgk_text_to_sink(struct pgk_text_out *o, struct pgk_sink *sink)
+{
+    o->file = NULL;
+    o->sink = sink;
+    o->n = 0;
+}
+
+static void put(struct pgk_text_out *o, const char *s, size_t n)
+{
+    if (o->sink)
+        pgk_sink_bytes(o->sink, s, n);
+    else
+        (void)fwrite(s, 1, n, o->file);
+}
 
 void pgk_text_flush(struct pgk_text_out *o)
 {
     if (o->n)
-        (void)fwrite(o->v, 1, o->n, o->file);
+        put(o, o->v, o->n);
     o->n = 0;
 }
 
@@ -15,7 +36,7 @@ void pgk_text_long(struct pgk_text_out *o, const char *s, size_t n)
 {
     pgk_text_flush(o);
     if (n >= PGK_TEXT_OUT_BYTES) {
-        (void)fwrite(s, 1, n, o->file);
+        put(o, s, n);
         return;
     }
     memcpy(o->v, s, n);
@@ -62,48 +83,4 @@ void pgk_text_printf(struct pgk_text_out *o, const char *fmt, ...)
     va_end(args);
     if (n > 0)
         pgk_text_bytes(o, line, (size_t)n < sizeof line ? (size_t)n : sizeof line - 1);
-}
-
-/* Length of the UTF-8 sequence at `s`, of `n` bytes at most; 0 if it is none. */
-static size_t utf8_length(const unsigned char *s, size_t n)
-{
-    size_t len = s[0] >= 0xf0 ? 4 : s[0] >= 0xe0 ? 3 : 2;
-    if (s[0] < 0xc2 || s[0] > 0xf4 || n < len)
-        return 0;
-    for (size_t i = 1; i < len; i++)
-        if ((s[i] & 0xc0) != 0x80)
-            return 0;
-    bool overlong = (s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xf0 && s[1] < 0x90);
-    bool outside = (s[0] == 0xed && s[1] > 0x9f) || (s[0] == 0xf4 && s[1] > 0x8f);
-    return overlong || outside ? 0 : len;
-}
-
-/* How many bytes stand for themselves. */
-static size_t plain_length(const char *s, size_t n)
-{
-    size_t i = 0;
-    while (i < n && s[i] >= 0x20 && s[i] < 0x7f && s[i] != '"' && s[i] != '\\')
-        i++;
-    return i;
-}
-
-void pgk_text_json(struct pgk_text_out *o, const char *s, size_t n)
-{
-    pgk_text_lit(o, "\"");
-    size_t plain = plain_length(s, n);
-    pgk_text_bytes(o, s, plain);
-    for (size_t i = plain; i < n;) {
-        unsigned char c = (unsigned char)s[i];
-        size_t len = c < 0x80 ? 1 : utf8_length((const unsigned char *)s + i, n - i);
-        if (c < 0x20 || c == 0x7f)
-            pgk_text_printf(o, "\\u%04x", c);
-        else if (c == '"' || c == '\\')
-            pgk_text_printf(o, "\\%c", c);
-        else if (len)
-            pgk_text_bytes(o, s + i, len);
-        else
-            pgk_text_lit(o, "\\ufffd");
-        i += len ? len : 1;
-    }
-    pgk_text_lit(o, "\"");
 }

@@ -1,23 +1,26 @@
-/* Text for a stdio stream in large pieces: what prints millions of lines has no time for
- * printf. Errors are those of the stream. */
+/* Text for a stdio stream or a sink in large pieces: what prints millions of lines has no time for
+ * printf. Errors are those of the stream or sink. End with pgk_text_flush. */
 #ifndef PGK_TEXT_OUT_H
 #define PGK_TEXT_OUT_H
 
-#include "compiler.h"
+#include "sink.h"
 
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { PGK_TEXT_OUT_BYTES = 1 << 16 };
+enum { PGK_TEXT_OUT_BYTES = 1 << 14 };
 
 struct pgk_text_out {
     FILE *file;
-    size_t n; /* bytes in `v` */
+    struct pgk_sink *sink; /* if there is no file */
+    size_t n;              /* bytes in `v` */
     char v[PGK_TEXT_OUT_BYTES];
 };
 
+void pgk_text_to_file(struct pgk_text_out *o, FILE *file);
+void pgk_text_to_sink(struct pgk_text_out *o, struct pgk_sink *sink);
 void pgk_text_flush(struct pgk_text_out *o);
 void pgk_text_long(struct pgk_text_out *o, const char *s, size_t n);
 
@@ -44,7 +47,5 @@ void pgk_text_u64(struct pgk_text_out *o, uint64_t v);
 /* Lower-case hexadecimal, right-aligned in `width` columns. */
 void pgk_text_hex(struct pgk_text_out *o, uint64_t v, unsigned width);
 void pgk_text_printf(struct pgk_text_out *o, const char *fmt, ...) PGK_PRINTF(2, 3);
-/* A JSON string with its quotes; bytes that are no UTF-8 become U+FFFD. */
-void pgk_text_json(struct pgk_text_out *o, const char *s, size_t n);
 
 #endif

@@ -1,65 +1,83 @@
 /* A row per context, RFC 4180: for spreadsheets and data frames. */
-#include "heap_export.h"
+#include "exporters.h"
 
-#include "export_out.h"
+#include "csv_out.h"
+#include "heap_frames.h"
 #include "heap_view.h"
-#include "json_out.h"
 #include "mib.h"
 
-static void put_site(struct pgk_stacks_of *s, uint32_t stack, struct pgk_sink *out)
+static void put_site(const struct pgk_heap_frames *t, uint32_t stack, struct pgk_text_out *out)
 {
-    uint32_t site = pgk_frames_site(&s->frames, stack);
+    uint32_t site = pgk_frames_site(t, stack);
     if (!site) {
-        pgk_sink_printf(out, ",,,");
+        pgk_text_lit(out, ",,,");
         return;
     }
-    const struct pgk_view_frame *frame = pgk_frames_at(&s->frames, site);
-    const struct pgk_view_func *func = pgk_frames_func(&s->frames, site);
-    pgk_csv_cell(out, pgk_frames_text(&s->frames, func->name));
-    pgk_sink_u8(out, ',');
-    pgk_csv_cell(out, pgk_frames_text(&s->frames, func->file));
-    pgk_sink_u8(out, ',');
+    const struct pgk_view_frame *frame = pgk_frames_at(t, site);
+    const struct pgk_view_func *func = pgk_frames_func(t, site);
+    pgk_csv_cell(out, pgk_frames_text(t, func->name));
+    pgk_text_lit(out, ",");
+    pgk_csv_cell(out, pgk_frames_text(t, func->file));
+    pgk_text_lit(out, ",");
     if (frame->line)
-        pgk_json_number(out, frame->line);
-    pgk_sink_u8(out, ',');
+        pgk_text_u64(out, frame->line);
+    pgk_text_lit(out, ",");
 }
 
-static void put_stack(struct pgk_stacks_of *s, uint32_t stack, struct pgk_sink *out)
+static void put_stack(const struct pgk_heap_frames *t, uint32_t stack, struct pgk_text_out *out)
 {
-    pgk_sink_u8(out, '"');
-    for (uint32_t n = stack; n; n = s->frames.stacks.nodes.v[n].parent) {
+    pgk_text_lit(out, "\"");
+    for (uint32_t n = stack; n; n = t->stacks.nodes.v[n].parent) {
         if (n != stack)
-            pgk_sink_printf(out, " <- ");
-        pgk_csv_text(out, pgk_frames_text(&s->frames, pgk_frames_func(&s->frames, n)->name));
+            pgk_text_lit(out, " <- ");
+        pgk_csv_text(out, pgk_frames_text(t, pgk_frames_func(t, n)->name));
     }
-    pgk_sink_u8(out, '"');
+    pgk_text_lit(out, "\"");
 }
 
-int pgk_heap_csv(struct pgk_stacks_of *s, struct pgk_sink *out, struct pgk_err *err)
+static void put_heading(struct pgk_text_out *out)
 {
-    (void)err;
-    pgk_sink_printf(out, "context,label,function,file,line");
+    pgk_text_lit(out, "context,label,function,file,line");
     for (enum pgk_mib_id id = 0; id < PGK_MIB_FIELDS; id++) {
         if (pgk_mib_is_of_histogram(id))
             continue;
         const char *unit, *name = pgk_mib_info(id, &unit, NULL);
-        pgk_sink_printf(out, ",%s (%s)", name, unit);
+        pgk_text_printf(out, ",%s (%s)", name, unit);
     }
-    pgk_sink_printf(out, ",stack\r\n");
-    for (size_t c = 0; c < pgk_heap_contexts(s->heap); c++) {
-        const struct pgk_mib *m = pgk_heap_mib(s->heap, c, PGK_MIB_ROOM);
-        pgk_json_number(out, c);
-        pgk_sink_printf(out, ",%s,", pgk_mib_label_name(pgk_view_label(m, s->opts->info)));
-        put_site(s, s->nodes[c], out);
-        for (enum pgk_mib_id id = 0; id < PGK_MIB_FIELDS; id++) {
-            if (pgk_mib_is_of_histogram(id))
-                continue;
-            if (m->known >> id & 1)
-                pgk_json_number(out, m->v[id]);
-            pgk_sink_u8(out, ',');
-        }
-        put_stack(s, s->nodes[c], out);
-        pgk_sink_printf(out, "\r\n");
+    pgk_text_lit(out, ",stack\r\n");
+}
+
+static void put_row(const struct pgk_heap_frames *t, const struct pgk_heap *heap, size_t context,
+                    uint32_t stack, const struct pgk_file_info *info, struct pgk_text_out *out)
+{
+    const struct pgk_mib *m = pgk_heap_mib(heap, context, PGK_MIB_ROOM);
+    pgk_text_u64(out, context);
+    pgk_text_printf(out, ",%s,", pgk_mib_label_name(pgk_view_label(m, info)));
+    put_site(t, stack, out);
+    for (enum pgk_mib_id id = 0; id < PGK_MIB_FIELDS; id++) {
+        if (pgk_mib_is_of_histogram(id))
+            continue;
+        if (m->known >> id & 1)
+            pgk_text_u64(out, m->v[id]);
+        pgk_text_lit(out, ",");
     }
+    put_stack(t, stack, out);
+    pgk_text_lit(out, "\r\n");
+}
+
+int pgk_export_heap_csv(const struct pgk_heap *heap, const struct pgk_export_opts *opts,
+                 struct pgk_sink *out, struct pgk_err *err)
+{
+    struct pgk_heap_frames frames;
+    struct pgk_text_out text;
+    uint32_t *stacks; /* by context */
+    PGK_TRY(pgk_heap_frames_make(&frames, heap, &stacks, err));
+    pgk_text_to_sink(&text, out);
+    put_heading(&text);
+    for (size_t c = 0; c < pgk_heap_contexts(heap); c++)
+        put_row(&frames, heap, c, stacks[c], opts->info, &text);
+    pgk_text_flush(&text);
+    pgk_heap_frames_free(&frames);
+    pgk_mem_free(stacks);
     return 0;
 }

@@ -22,7 +22,7 @@ static double largest_share(const struct pgk_mib *m, const struct pgk_heap_total
 }
 
 /* The order of two contexts that are otherwise equal: as in the profile, gone ones last. */
-static int by_context(const struct pgk_page_row *x, const struct pgk_page_row *y)
+static int by_context(const struct pgk_heap_page_row *x, const struct pgk_heap_page_row *y)
 {
     if (x->pair.now != y->pair.now)
         return x->pair.now < y->pair.now ? -1 : 1;
@@ -31,7 +31,7 @@ static int by_context(const struct pgk_page_row *x, const struct pgk_page_row *y
 
 static int by_weight(const void *a, const void *b)
 {
-    const struct pgk_page_row *x = a, *y = b;
+    const struct pgk_heap_page_row *x = a, *y = b;
     if (x->weight != y->weight)
         return x->weight > y->weight ? -1 : 1;
     return by_context(x, y);
@@ -39,13 +39,13 @@ static int by_weight(const void *a, const void *b)
 
 static int by_bytes(const void *a, const void *b)
 {
-    const struct pgk_page_row *x = a, *y = b;
+    const struct pgk_heap_page_row *x = a, *y = b;
     if (x->bytes != y->bytes)
         return x->bytes > y->bytes ? -1 : 1;
     return by_context(x, y);
 }
 
-static int choose_rows(struct pgk_page *p, struct pgk_err *err)
+static int choose_rows(struct pgk_heap_page *p, struct pgk_err *err)
 {
     size_t most = p->opts->max_contexts ? p->opts->max_contexts : DEFAULT_CONTEXTS;
     p->n_rows = p->align.n;
@@ -56,8 +56,8 @@ static int choose_rows(struct pgk_page *p, struct pgk_err *err)
         return pgk_fail_nomem(err);
     for (size_t i = 0; i < p->n_rows; i++) {
         p->rows[i].pair = p->align.pairs[i];
-        const struct pgk_mib *now = pgk_page_now(p, i, PGK_MIB_ROOM),
-                             *before = pgk_page_before(p, i, PGK_MIB_ROOM);
+        const struct pgk_mib *now = pgk_heap_page_now(p, i, PGK_MIB_ROOM),
+                             *before = pgk_heap_page_before(p, i, PGK_MIB_ROOM);
         double old = largest_share(before, &p->totals_before);
         p->rows[i].weight = largest_share(now, &p->totals);
         if (old > p->rows[i].weight)
@@ -72,7 +72,7 @@ static int choose_rows(struct pgk_page *p, struct pgk_err *err)
     return 0;
 }
 
-bool pgk_page_text(struct pgk_page *p, uint32_t id, uint32_t *number)
+bool pgk_heap_page_text(struct pgk_heap_page *p, uint32_t id, uint32_t *number)
 {
     if (!pgk_page_table_add(&p->texts, id))
         return false;
@@ -81,7 +81,7 @@ bool pgk_page_text(struct pgk_page *p, uint32_t id, uint32_t *number)
 }
 
 /* Nodes keep their order, in which parents stand before their children. */
-static bool number_nodes(struct pgk_page *p)
+static bool number_nodes(struct pgk_heap_page *p)
 {
     const struct pgk_stack_tree *tree = &p->align.frames.stacks;
     enum { USED = 1 };
@@ -99,7 +99,7 @@ static bool number_nodes(struct pgk_page *p)
     return true;
 }
 
-static int number_all(struct pgk_page *p, struct pgk_err *err)
+static int number_all(struct pgk_heap_page *p, struct pgk_err *err)
 {
     const struct pgk_heap_frames *t = &p->align.frames;
     uint32_t ignored;
@@ -107,7 +107,7 @@ static int number_all(struct pgk_page *p, struct pgk_err *err)
                 pgk_page_table_init(&p->frames, t->frames.n) &&
                 pgk_page_table_init(&p->funcs, t->funcs.n) &&
                 pgk_page_table_init(&p->texts, t->strings.strs.n) &&
-                pgk_page_text(p, 0, &ignored) && number_nodes(p);
+                pgk_heap_page_text(p, 0, &ignored) && number_nodes(p);
     for (size_t i = 1; fits && i < p->nodes.old.n; i++)
         fits = pgk_page_table_add(&p->frames, t->stacks.nodes.v[p->nodes.old.v[i]].frame);
     for (size_t i = 0; fits && i < p->frames.old.n; i++)
@@ -121,7 +121,7 @@ static int number_all(struct pgk_page *p, struct pgk_err *err)
     return fits ? 0 : pgk_fail_nomem(err);
 }
 
-int pgk_page_make(struct pgk_page *p, struct pgk_err *err)
+int pgk_heap_page_make(struct pgk_heap_page *p, struct pgk_err *err)
 {
     p->before = p->opts->base;
     pgk_heap_totals(p->now, p->opts->info, &p->totals);
@@ -133,7 +133,7 @@ int pgk_page_make(struct pgk_page *p, struct pgk_err *err)
     return number_all(p, err);
 }
 
-void pgk_page_free(struct pgk_page *p)
+void pgk_heap_page_free(struct pgk_heap_page *p)
 {
     pgk_heap_alignment_free(&p->align);
     pgk_advice_free(&p->advice);

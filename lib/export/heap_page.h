@@ -5,41 +5,41 @@
 #include "heap_advice.h"
 #include "heap_align.h"
 #include "heap_view.h"
+#include "json_out.h"
 #include "page_table.h"
-#include "sink.h"
 
 /* A context on the page: contexts of both profiles, most bytes first. */
-struct pgk_page_row {
+struct pgk_heap_page_row {
     struct pgk_heap_pair pair;
     double weight;  /* largest share of bytes, objects, accesses or lifetime it has */
     uint64_t bytes; /* in the profile; before, if it is gone */
 };
 
-struct pgk_page {
+struct pgk_heap_page {
     const struct pgk_heap *now, *before; /* before: NULL without a comparison */
     const struct pgk_export_opts *opts;
-    struct pgk_sink *out;
+    struct pgk_json *json;
     struct pgk_heap_alignment align;
     struct pgk_heap_totals totals, totals_before;
     struct pgk_advice_list advice;
-    struct pgk_page_row *rows;
+    struct pgk_heap_page_row *rows;
     size_t n_rows, n_shown; /* the rows from n_shown on are summed up */
     uint32_t *row_of;       /* by context of `now` */
     struct pgk_page_table nodes, frames, funcs, texts;
 };
 
-/* Chooses rows and what they refer to. End in any case with pgk_page_free. */
-PGK_MUST_USE int pgk_page_make(struct pgk_page *p, struct pgk_err *err);
-void pgk_page_free(struct pgk_page *p);
+/* Chooses rows and what they refer to. End in any case with pgk_heap_page_free. */
+PGK_MUST_USE int pgk_heap_page_make(struct pgk_heap_page *p, struct pgk_err *err);
+void pgk_heap_page_free(struct pgk_heap_page *p);
 
-static inline const struct pgk_mib *pgk_page_now(const struct pgk_page *p, size_t row,
+static inline const struct pgk_mib *pgk_heap_page_now(const struct pgk_heap_page *p, size_t row,
                                                  struct pgk_mib *room)
 {
     uint32_t context = p->rows[row].pair.now;
     return context == PGK_NO_CONTEXT ? NULL : pgk_heap_mib(p->now, context, room);
 }
 
-static inline const struct pgk_mib *pgk_page_before(const struct pgk_page *p, size_t row,
+static inline const struct pgk_mib *pgk_heap_page_before(const struct pgk_heap_page *p, size_t row,
                                                     struct pgk_mib *room)
 {
     uint32_t context = p->rows[row].pair.before;
@@ -48,12 +48,9 @@ static inline const struct pgk_mib *pgk_page_before(const struct pgk_page *p, si
 
 /* Number of a text on the page, put there if it is new; 0 is the unknown text. False when
  * out of memory. */
-PGK_MUST_USE bool pgk_page_text(struct pgk_page *p, uint32_t id, uint32_t *number);
+PGK_MUST_USE bool pgk_heap_page_text(struct pgk_heap_page *p, uint32_t id, uint32_t *number);
 
 /* "sources": excerpts around the lines of the page's frames. */
-PGK_MUST_USE int pgk_page_sources(struct pgk_page *p, struct pgk_err *err);
-
-/* All of it, as JSON into p->out. */
-PGK_MUST_USE int pgk_page_json(struct pgk_page *p, struct pgk_err *err);
+PGK_MUST_USE int pgk_heap_page_sources(struct pgk_heap_page *p, struct pgk_err *err);
 
 #endif

@@ -1,7 +1,6 @@
 /* Excerpts of source files for the page: the lines of its frames and some around each. */
 #include "heap_page.h"
 
-#include "json_out.h"
 #include "pgokit/human.h"
 #include "source_lines.h"
 #include "u64_set.h"
@@ -13,20 +12,21 @@ enum {
 };
 
 struct excerpts {
-    struct pgk_page *page;
+    struct pgk_heap_page *page;
     struct pgk_source_lines sources;
     size_t text_bytes;
     PGK_VEC(uint64_t) lines; /* text id of the file << 32 | line */
 };
 
-static void put_line(struct pgk_sink *out, const char *text, size_t len)
+static void put_line(struct pgk_json *j, uint32_t number, const char *text, size_t len)
 {
-    char line[4 * MAX_LINE + 1], safe[4 * sizeof line];
+    char line[4 * MAX_LINE + 1], safe[4 * sizeof line], key[16];
     size_t n = 0;
     for (size_t i = 0; i < len && i < MAX_LINE; i++)
         n += (size_t)snprintf(line + n, sizeof line - n, text[i] == '\t' ? "    " : "%c", text[i]);
     line[n] = '\0';
-    pgk_json_text(out, pgk_human_text(safe, sizeof safe, line));
+    snprintf(key, sizeof key, "%u", number);
+    pgk_json_text(j, key, pgk_human_text(safe, sizeof safe, line));
 }
 
 static int collect_frame(struct excerpts *e, const struct pgk_view_frame *f, struct pgk_err *err)
@@ -54,7 +54,7 @@ static int collect_frame(struct excerpts *e, const struct pgk_view_frame *f, str
 /* By rows, so that the limit cuts what only light contexts need. */
 static int collect(struct excerpts *e, struct pgk_err *err)
 {
-    struct pgk_page *p = e->page;
+    struct pgk_heap_page *p = e->page;
     const struct pgk_stack_tree *tree = &p->align.frames.stacks;
     bool *seen = pgk_mem_zalloc(p->align.frames.frames.n + 1, sizeof *seen);
     int status = seen ? 0 : pgk_fail_nomem(err);
@@ -72,43 +72,41 @@ static int collect(struct excerpts *e, struct pgk_err *err)
 /* [[file, {"line": text}]] */
 static int put_files(struct excerpts *e, struct pgk_err *err)
 {
-    struct pgk_sink *out = e->page->out;
+    struct pgk_json *j = e->page->json;
     size_t n = pgk_u64_set(e->lines.v, e->lines.n);
-    bool first_file = true;
     for (size_t i = 0; i < n;) {
         uint32_t id = (uint32_t)(e->lines.v[i] >> 32), number;
         const struct pgk_source_file *file;
-        bool first_line = true;
-        if (!pgk_page_text(e->page, id, &number))
+        if (!pgk_heap_page_text(e->page, id, &number))
             return pgk_fail_nomem(err);
         PGK_TRY(
             pgk_source_find(&e->sources, pgk_frames_text(&e->page->align.frames, id), &file, err));
-        pgk_json_comma(out, &first_file);
-        pgk_sink_printf(out, "[%u,{", number);
+        pgk_json_array(j, NULL);
+        pgk_json_number(j, NULL, number);
+        pgk_json_object(j, NULL);
         for (; i < n && e->lines.v[i] >> 32 == id; i++) {
-            char key[16];
+            uint32_t line = (uint32_t)e->lines.v[i];
             size_t len;
-            const char *text = pgk_source_line(file, (uint32_t)e->lines.v[i], &len);
-            snprintf(key, sizeof key, "%u", (uint32_t)e->lines.v[i]);
-            pgk_json_key(out, &first_line, key);
-            put_line(out, text, len);
+            const char *text = pgk_source_line(file, line, &len);
+            put_line(j, line, text, len);
         }
-        pgk_sink_printf(out, "}]");
+        pgk_json_end_object(j);
+        pgk_json_end_array(j);
     }
     return 0;
 }
 
-int pgk_page_sources(struct pgk_page *p, struct pgk_err *err)
+int pgk_heap_page_sources(struct pgk_heap_page *p, struct pgk_err *err)
 {
     struct excerpts e = {
         .page = p,
         .sources = {.folders = p->opts->source_dirs, .n_folders = p->opts->n_source_dirs},
     };
-    pgk_sink_printf(p->out, ",\"sources\":[");
+    pgk_json_array(p->json, "sources");
     int status = p->opts->without_sources ? 0 : collect(&e, err);
     if (!status)
         status = put_files(&e, err);
-    pgk_sink_printf(p->out, "]");
+    pgk_json_end_array(p->json);
     pgk_source_lines_free(&e.sources);
     pgk_vec_free(&e.lines);
     return status;

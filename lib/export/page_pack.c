@@ -32,7 +32,7 @@ static void put_bytes(void *ctx, const uint8_t *in, size_t n)
     }
 }
 
-int pgk_page_write(struct pgk_sink *out, const uint8_t *json, size_t size, struct pgk_err *err)
+static int put_page(struct pgk_sink *out, const uint8_t *json, size_t size, struct pgk_err *err)
 {
     struct base64 b = {.out = out};
     pgk_sink_bytes(out, pgk_page_head, pgk_page_head_size);
@@ -41,4 +41,23 @@ int pgk_page_write(struct pgk_sink *out, const uint8_t *json, size_t size, struc
         put_group(&b, b.rest, b.n_rest);
     pgk_sink_bytes(out, pgk_page_tail, pgk_page_tail_size);
     return 0;
+}
+
+int pgk_page_write(struct pgk_sink *out, pgk_page_data_fn *data, void *page, struct pgk_err *err)
+{
+    struct pgk_sink *memory;
+    struct pgk_text_out text;
+    struct pgk_json j;
+    size_t size;
+    PGK_TRY(pgk_sink_memory(&memory, err));
+    pgk_text_to_sink(&text, memory);
+    pgk_json_begin(&j, &text, PGK_JSON_TIGHT);
+    int status = data(page, &j, err);
+    pgk_text_flush(&text);
+    if (!status) {
+        const uint8_t *json = pgk_sink_data(memory, &size);
+        status = json ? put_page(out, json, size, err) : pgk_fail_nomem(err);
+    }
+    pgk_sink_drop(&memory);
+    return status;
 }

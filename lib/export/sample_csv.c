@@ -1,8 +1,9 @@
 /* A row per function or context of a sample profile, RFC 4180: for spreadsheets and data
  * frames. */
-#include "sample_export.h"
+#include "exporters.h"
 
-#include "json_out.h"
+#include "csv_out.h"
+#include "sample_tree.h"
 
 /* What a function has in it, with its inlinees. */
 struct inside {
@@ -27,47 +28,54 @@ static void add_inside(const struct pgk_sample *p, const struct pgk_sample_node 
     }
 }
 
-static void put_callers(const struct pgk_sample_tree *t, uint32_t node, struct pgk_sink *out)
+static void put_callers(const struct pgk_sample_tree *t, uint32_t node, struct pgk_text_out *out)
 {
-    pgk_sink_u8(out, '"');
+    pgk_text_lit(out, "\"");
     for (uint32_t n = node; t->nodes.v[n].parent; n = t->nodes.v[n].parent) {
         uint64_t loc = t->nodes.v[n].loc;
         if (n != node)
-            pgk_sink_printf(out, " <- ");
+            pgk_text_lit(out, " <- ");
         pgk_csv_text(out, pgk_sample_tree_name(t, t->nodes.v[n].parent));
-        pgk_sink_printf(out, ":%u", pgk_sample_line(loc));
+        pgk_text_printf(out, ":%u", pgk_sample_line(loc));
         if (pgk_sample_discriminator(loc))
-            pgk_sink_printf(out, ".%u", pgk_sample_discriminator(loc));
+            pgk_text_printf(out, ".%u", pgk_sample_discriminator(loc));
     }
-    pgk_sink_u8(out, '"');
+    pgk_text_lit(out, "\"");
 }
 
-static void put_row(const struct pgk_sample_tree *t, uint32_t node, struct pgk_sink *out)
+static void put_row(const struct pgk_sample_tree *t, uint32_t node, struct pgk_text_out *out)
 {
     const struct pgk_sample_func *f = &t->funcs.v[t->nodes.v[node].func];
     const struct pgk_sample_node *n = pgk_tree_now(t, node);
     struct inside in = {0};
     add_inside(t->now, n, &in);
     pgk_csv_cell(out, pgk_sample_tree_text(t, f->name));
-    pgk_sink_u8(out, ',');
+    pgk_text_lit(out, ",");
     pgk_csv_cell(out, pgk_sample_tree_text(t, f->linkage ? f->linkage : f->name));
     const uint64_t numbers[] = {n->total, n->head, in.samples, in.largest, in.lines, in.inlinees};
     for (size_t i = 0; i < PGK_COUNTOF(numbers); i++) {
-        pgk_sink_u8(out, ',');
-        pgk_json_number(out, numbers[i]);
+        pgk_text_lit(out, ",");
+        pgk_text_u64(out, numbers[i]);
     }
-    pgk_sink_u8(out, ',');
+    pgk_text_lit(out, ",");
     put_callers(t, node, out);
-    pgk_sink_printf(out, "\r\n");
+    pgk_text_lit(out, "\r\n");
 }
 
-int pgk_sample_csv(struct pgk_sample_stacks *s, struct pgk_sink *out, struct pgk_err *err)
+int pgk_export_sample_csv(const struct pgk_sample *profile, const struct pgk_sample_export_opts *opts,
+                   struct pgk_sink *out, struct pgk_err *err)
 {
-    (void)err;
-    pgk_sink_printf(out, "function,linkage name,total (samples),head (samples),"
-                         "lines' sum (samples),largest line (samples),lines,inlinees,callers\r\n");
-    for (uint32_t n = 1; n < s->tree.nodes.n; n++)
-        if (s->tree.nodes.v[n].top)
-            put_row(&s->tree, n, out);
-    return 0;
+    struct pgk_sample_tree tree;
+    struct pgk_text_out text;
+    (void)opts;
+    int status = pgk_sample_tree_make(&tree, profile, NULL, err);
+    pgk_text_to_sink(&text, out);
+    pgk_text_lit(&text, "function,linkage name,total (samples),head (samples),"
+                        "lines' sum (samples),largest line (samples),lines,inlinees,callers\r\n");
+    for (uint32_t n = 1; n < tree.nodes.n && !status; n++)
+        if (tree.nodes.v[n].top)
+            put_row(&tree, n, &text);
+    pgk_text_flush(&text);
+    pgk_sample_tree_free(&tree);
+    return status;
 }

@@ -2,11 +2,11 @@
 #ifndef PGK_SAMPLE_PAGE_H
 #define PGK_SAMPLE_PAGE_H
 
+#include "json_out.h"
 #include "page_table.h"
 #include "pgokit/report.h"
 #include "sample_figures.h"
 #include "sample_tree.h"
-#include "sink.h"
 
 /* A function or context with a profile of its own on some side, most samples first. */
 struct pgk_sample_page_row {
@@ -25,7 +25,7 @@ struct pgk_sample_page_side {
 
 struct pgk_sample_page {
     const struct pgk_sample_export_opts *opts;
-    struct pgk_sink *out;
+    struct pgk_json *json;
     struct pgk_sample_tree tree;
     struct pgk_sample_page_side now, before;
     struct pgk_sample_diff *diff; /* NULL without a comparison */
@@ -54,8 +54,5 @@ pgk_sample_page_records(const struct pgk_sample_page *p, uint32_t node)
     const struct pgk_sample_node *now = pgk_tree_now(&p->tree, node);
     return now ? &now->recs : &none;
 }
-
-/* All of it, as JSON into p->out. */
-void pgk_sample_page_json(struct pgk_sample_page *p);
 
 #endif

@@ -1,74 +1,73 @@
 /* The data of a sample report page as JSON, in columns. docs/report.md tells the keys. */
 #include "sample_page.h"
 
-#include "json_out.h"
+#include "exporters.h"
+#include "page_pack.h"
 #include "page_titles.h"
-
-static void put_flag(struct pgk_sink *out, const char *key, bool v)
-{
-    pgk_sink_printf(out, ",\"%s\":%s", key, v ? "true" : "false");
-}
 
 static void put_info(struct pgk_sample_page *p)
 {
+    struct pgk_json *j = p->json;
     struct pgk_sample_info info = {.struct_size = sizeof info};
     struct pgk_sample_sizes sizes;
     pgk_sample_info(p->tree.now, &info);
     pgk_sample_sizes(p->tree.now, &sizes);
-    pgk_sink_printf(p->out, ",\"info\":{\"functions\":%zu", info.functions);
-    put_flag(p->out, "contexts", info.contexts);
-    put_flag(p->out, "probes", info.probes);
-    put_flag(p->out, "preinlined", info.preinlined);
-    put_flag(p->out, "partial", info.partial);
-    put_flag(p->out, "names_missing", info.names_missing);
-    pgk_json_member_number(p->out, "distinct", p->distinct);
-    pgk_json_member_number(p->out, "symbols", info.n_symbols);
-    pgk_json_member_number(p->out, "conflicts", info.conflicts);
-    pgk_json_member_number(p->out, "conflict_samples", info.conflict_samples);
-    pgk_json_member_number(p->out, "lines", sizes.lines);
-    pgk_json_member_number(p->out, "inlinees", sizes.inlinees);
-    pgk_json_member_number(p->out, "targets", sizes.targets);
-    pgk_json_member_number(p->out, "vtables", sizes.vtables);
-    pgk_sink_printf(p->out, "}");
+    pgk_json_object(j, "info");
+    pgk_json_number(j, "functions", info.functions);
+    pgk_json_flag(j, "contexts", info.contexts);
+    pgk_json_flag(j, "probes", info.probes);
+    pgk_json_flag(j, "preinlined", info.preinlined);
+    pgk_json_flag(j, "partial", info.partial);
+    pgk_json_flag(j, "names_missing", info.names_missing);
+    pgk_json_number(j, "distinct", p->distinct);
+    pgk_json_number(j, "symbols", info.n_symbols);
+    pgk_json_number(j, "conflicts", info.conflicts);
+    pgk_json_number(j, "conflict_samples", info.conflict_samples);
+    pgk_json_number(j, "lines", sizes.lines);
+    pgk_json_number(j, "inlinees", sizes.inlinees);
+    pgk_json_number(j, "targets", sizes.targets);
+    pgk_json_number(j, "vtables", sizes.vtables);
+    pgk_json_end_object(j);
 }
 
-static void put_side(struct pgk_sink *out, const char *key, const struct pgk_sample_page_side *side)
+static void put_side(struct pgk_json *j, const char *key, const struct pgk_sample_page_side *side)
 {
     const struct pgk_sample_summary *s = &side->summary;
-    bool first = true;
-    pgk_sink_printf(out, ",\"%s\":{\"functions_total\":", key);
-    pgk_json_number(out, side->functions_total);
-    pgk_json_member_number(out, "heads", side->heads);
-    pgk_json_member_double(out, "density", side->density);
-    pgk_json_member_number(out, "total_count", s->total_count);
-    pgk_json_member_number(out, "max_count", s->max_count);
-    pgk_json_member_number(out, "max_function_count", s->max_function_count);
-    pgk_json_member_number(out, "num_counts", s->num_counts);
-    pgk_json_member_number(out, "num_functions", s->num_functions);
-    pgk_json_member_number(out, "hot_count", pgk_sample_hot_count(s));
-    pgk_json_member_number(out, "cold_count", pgk_sample_cold_count(s));
-    pgk_sink_printf(out, ",\"cutoffs\":[");
+    pgk_json_object(j, key);
+    pgk_json_number(j, "functions_total", side->functions_total);
+    pgk_json_number(j, "heads", side->heads);
+    pgk_json_digits(j, "density", side->density, 17);
+    pgk_json_number(j, "total_count", s->total_count);
+    pgk_json_number(j, "max_count", s->max_count);
+    pgk_json_number(j, "max_function_count", s->max_function_count);
+    pgk_json_number(j, "num_counts", s->num_counts);
+    pgk_json_number(j, "num_functions", s->num_functions);
+    pgk_json_number(j, "hot_count", pgk_sample_hot_count(s));
+    pgk_json_number(j, "cold_count", pgk_sample_cold_count(s));
+    pgk_json_array(j, "cutoffs");
     for (size_t i = 0; i < s->n_cutoffs; i++) {
-        pgk_json_comma(out, &first);
-        pgk_sink_printf(out, "[%llu,%llu,%llu]", (unsigned long long)s->cutoffs[i].ppm,
-                        (unsigned long long)s->cutoffs[i].min_count,
-                        (unsigned long long)s->cutoffs[i].num_counts);
+        pgk_json_array(j, NULL);
+        pgk_json_number(j, NULL, s->cutoffs[i].ppm);
+        pgk_json_number(j, NULL, s->cutoffs[i].min_count);
+        pgk_json_number(j, NULL, s->cutoffs[i].num_counts);
+        pgk_json_end_array(j);
     }
-    pgk_sink_printf(out, "]}");
+    pgk_json_end_array(j);
+    pgk_json_end_object(j);
 }
 
-static void put_coverage(struct pgk_sample_page *p)
+static void put_coverage(struct pgk_json *j, const struct pgk_sample_coverage *c)
 {
-    const struct pgk_sample_coverage *c = &p->coverage;
-    pgk_sink_printf(p->out, ",\"coverage\":{\"functions\":%zu", c->functions);
-    pgk_json_member_number(p->out, "profiled", c->profiled);
-    pgk_json_member_number(p->out, "inlined", c->inlined);
-    pgk_json_member_number(p->out, "bytes", c->bytes);
-    pgk_json_member_number(p->out, "profiled_bytes", c->profiled_bytes);
-    pgk_json_member_number(p->out, "inlined_bytes", c->inlined_bytes);
-    pgk_json_member_number(p->out, "unknown", c->unknown);
-    pgk_json_member_number(p->out, "unknown_samples", c->unknown_samples);
-    pgk_sink_printf(p->out, "}");
+    pgk_json_object(j, "coverage");
+    pgk_json_number(j, "functions", c->functions);
+    pgk_json_number(j, "profiled", c->profiled);
+    pgk_json_number(j, "inlined", c->inlined);
+    pgk_json_number(j, "bytes", c->bytes);
+    pgk_json_number(j, "profiled_bytes", c->profiled_bytes);
+    pgk_json_number(j, "inlined_bytes", c->inlined_bytes);
+    pgk_json_number(j, "unknown", c->unknown);
+    pgk_json_number(j, "unknown_samples", c->unknown_samples);
+    pgk_json_end_object(j);
 }
 
 /* ---- functions ---- */
@@ -194,12 +193,14 @@ static const struct pgk_json_column node_columns[] = {
 
 static void put_tables(struct pgk_sample_page *p)
 {
+    struct pgk_json *j = p->json;
     size_t n_columns = PGK_COUNTOF(node_columns) - (p->diff ? 0 : 1);
-    pgk_json_columns(p->out, "funcs", func_columns, PGK_COUNTOF(func_columns), p, p->funcs.old.v,
-                     p->funcs.old.n);
-    pgk_sink_printf(p->out, "}");
-    pgk_json_columns(p->out, "nodes", node_columns, n_columns, p, p->nodes.old.v, p->nodes.old.n);
-    pgk_sink_printf(p->out, "}");
+    pgk_json_object(j, "funcs");
+    pgk_json_columns(j, func_columns, PGK_COUNTOF(func_columns), p, p->funcs.old.v, p->funcs.old.n);
+    pgk_json_end_object(j);
+    pgk_json_object(j, "nodes");
+    pgk_json_columns(j, node_columns, n_columns, p, p->nodes.old.v, p->nodes.old.n);
+    pgk_json_end_object(j);
 }
 
 /* ---- lines, calls and types, node by node ---- */
@@ -231,32 +232,28 @@ static uint64_t rec_count(const struct pgk_sample_page *p, const struct pgk_samp
     return r->count;
 }
 
-static void put_record_column(struct pgk_sample_page *p, const char *key, bool first_member,
+static void put_record_column(struct pgk_sample_page *p, const char *key,
                               uint64_t (*value)(const struct pgk_sample_page *p,
                                                 const struct pgk_sample_rec *r))
 {
-    bool first = true;
-    pgk_sink_printf(p->out, "%s\"%s\":[", first_member ? "" : ",", key);
+    pgk_json_array(p->json, key);
     for (size_t i = 1; i < p->nodes.old.n; i++) {
         const struct pgk_sample_recs *recs = pgk_sample_page_records(p, p->nodes.old.v[i]);
-        for (uint32_t r = 0; r < recs->n; r++) {
-            if (recs->v[r].count < p->least_count)
-                continue;
-            pgk_json_comma(p->out, &first);
-            pgk_json_number(p->out, value(p, &recs->v[r]));
-        }
+        for (uint32_t r = 0; r < recs->n; r++)
+            if (recs->v[r].count >= p->least_count)
+                pgk_json_number(p->json, NULL, value(p, &recs->v[r]));
     }
-    pgk_sink_printf(p->out, "]");
+    pgk_json_end_array(p->json);
 }
 
 static void put_records(struct pgk_sample_page *p)
 {
-    pgk_sink_printf(p->out, ",\"records\":{");
-    put_record_column(p, "line", true, rec_line);
-    put_record_column(p, "discriminator", false, rec_discriminator);
-    put_record_column(p, "what", false, rec_what);
-    put_record_column(p, "count", false, rec_count);
-    pgk_sink_printf(p->out, "}");
+    pgk_json_object(p->json, "records");
+    put_record_column(p, "line", rec_line);
+    put_record_column(p, "discriminator", rec_discriminator);
+    put_record_column(p, "what", rec_what);
+    put_record_column(p, "count", rec_count);
+    pgk_json_end_object(p->json);
 }
 
 /* ---- rows ---- */
@@ -287,95 +284,111 @@ static const struct pgk_json_column row_columns[] = {
 
 static void put_similarity(struct pgk_sample_page *p)
 {
-    bool first = true;
-    pgk_sink_printf(p->out, ",\"similarity\":[");
+    pgk_json_array(p->json, "similarity");
     for (size_t i = 0; i < p->n_shown; i++) {
         const struct pgk_sample_change *c = p->rows[i].change;
-        pgk_json_comma(p->out, &first);
-        pgk_sink_printf(p->out, "%.6g", c ? c->similarity : 0);
+        pgk_json_digits(p->json, NULL, c ? c->similarity : 0, 6);
     }
-    pgk_sink_printf(p->out, "]");
+    pgk_json_end_array(p->json);
 }
 
 static void put_rows(struct pgk_sample_page *p)
 {
-    pgk_json_columns(p->out, "rows", row_columns, p->diff ? PGK_COUNTOF(row_columns) : 1, p, NULL,
+    pgk_json_object(p->json, "rows");
+    pgk_json_columns(p->json, row_columns, p->diff ? PGK_COUNTOF(row_columns) : 1, p, NULL,
                      p->n_shown);
     if (p->diff)
         put_similarity(p);
-    pgk_sink_printf(p->out, "}");
+    pgk_json_end_object(p->json);
 }
 
-static void put_split(struct pgk_sink *out, const char *key, uint64_t both, uint64_t base,
+static void put_split(struct pgk_json *j, const char *key, uint64_t both, uint64_t base,
                       uint64_t test)
 {
-    pgk_sink_printf(out, ",\"%s\":[%llu,%llu,%llu]", key, (unsigned long long)both,
-                    (unsigned long long)base, (unsigned long long)test);
+    pgk_json_array(j, key);
+    pgk_json_number(j, NULL, both);
+    pgk_json_number(j, NULL, base);
+    pgk_json_number(j, NULL, test);
+    pgk_json_end_array(j);
 }
 
-static void put_overlap(struct pgk_sample_page *p)
+static void put_overlap(struct pgk_json *j, const struct pgk_sample_overlap *o)
 {
-    const struct pgk_sample_overlap *o = pgk_sample_diff_overlap(p->diff);
-    pgk_sink_printf(p->out, ",\"overlap\":{\"similarity\":");
-    pgk_json_double(p->out, o->similarity);
-    pgk_json_member_double(p->out, "sample_overlap", o->sample_overlap);
-    pgk_json_member_double(p->out, "base_unique", o->base_unique);
-    pgk_json_member_double(p->out, "test_unique", o->test_unique);
-    pgk_json_member_number(p->out, "base_samples", o->base_samples);
-    pgk_json_member_number(p->out, "test_samples", o->test_samples);
-    put_split(p->out, "functions", o->functions_both, o->functions_base, o->functions_test);
-    put_split(p->out, "hot_functions", o->hot_functions_both, o->hot_functions_base,
+    pgk_json_object(j, "overlap");
+    pgk_json_digits(j, "similarity", o->similarity, 17);
+    pgk_json_digits(j, "sample_overlap", o->sample_overlap, 17);
+    pgk_json_digits(j, "base_unique", o->base_unique, 17);
+    pgk_json_digits(j, "test_unique", o->test_unique, 17);
+    pgk_json_number(j, "base_samples", o->base_samples);
+    pgk_json_number(j, "test_samples", o->test_samples);
+    put_split(j, "functions", o->functions_both, o->functions_base, o->functions_test);
+    put_split(j, "hot_functions", o->hot_functions_both, o->hot_functions_base,
               o->hot_functions_test);
-    put_split(p->out, "hot_lines", o->hot_lines_both, o->hot_lines_base, o->hot_lines_test);
-    pgk_sink_printf(p->out, "}");
+    put_split(j, "hot_lines", o->hot_lines_both, o->hot_lines_base, o->hot_lines_test);
+    pgk_json_end_object(j);
 }
 
 /* What the page leaves out. */
 static void put_rest(struct pgk_sample_page *p)
 {
+    struct pgk_json *j = p->json;
     uint64_t samples = 0;
     for (size_t i = p->n_shown; i < p->n_rows; i++)
         samples = pgk_sample_sum(samples, p->diff ? row_samples(p, (uint32_t)i)
                                                   : node_total(p, p->rows[i].node));
-    pgk_sink_printf(p->out, ",\"rest\":{\"functions\":%zu", p->n_rows - p->n_shown);
-    pgk_json_member_number(p->out, "samples", samples);
-    pgk_json_member_double(p->out, "largest_share",
-                           p->n_shown < p->n_rows ? p->rows[p->n_shown].weight : 0);
-    pgk_json_member_number(p->out, "inlinees", p->inlinees_folded);
-    pgk_json_member_double(p->out, "folded_share", p->folded_share);
-    pgk_json_member_number(p->out, "records", p->records_left_out);
-    pgk_json_member_number(p->out, "least_count", p->least_count);
-    pgk_sink_printf(p->out, "}");
+    pgk_json_object(j, "rest");
+    pgk_json_number(j, "functions", p->n_rows - p->n_shown);
+    pgk_json_number(j, "samples", samples);
+    pgk_json_digits(j, "largest_share",
+                    p->n_shown < p->n_rows ? p->rows[p->n_shown].weight : 0, 17);
+    pgk_json_number(j, "inlinees", p->inlinees_folded);
+    pgk_json_digits(j, "folded_share", p->folded_share, 17);
+    pgk_json_number(j, "records", p->records_left_out);
+    pgk_json_number(j, "least_count", p->least_count);
+    pgk_json_end_object(j);
 }
 
 static void put_texts(struct pgk_sample_page *p)
 {
-    bool first = true;
-    pgk_sink_printf(p->out, ",\"texts\":[");
-    for (size_t i = 0; i < p->texts.old.n; i++) {
-        pgk_json_comma(p->out, &first);
-        pgk_json_text(p->out, pgk_sample_tree_text(&p->tree, p->texts.old.v[i]));
-    }
-    pgk_sink_printf(p->out, "]");
+    pgk_json_array(p->json, "texts");
+    for (size_t i = 0; i < p->texts.old.n; i++)
+        pgk_json_text(p->json, NULL, pgk_sample_tree_text(&p->tree, p->texts.old.v[i]));
+    pgk_json_end_array(p->json);
 }
 
-void pgk_sample_page_json(struct pgk_sample_page *p)
+static int put_page(void *page, struct pgk_json *j, struct pgk_err *err)
 {
-    pgk_sink_printf(p->out, "{");
-    pgk_page_titles(p->out, "sample", p->opts->info, p->opts->title, p->diff != NULL,
-                  p->opts->base_title);
+    struct pgk_sample_page *p = page;
+    (void)err;
+    p->json = j;
+    pgk_json_object(j, NULL);
+    pgk_page_titles(j, "sample", p->opts->info, p->opts->title, p->diff != NULL,
+                    p->opts->base_title);
     put_info(p);
-    put_side(p->out, "now", &p->now);
+    put_side(j, "now", &p->now);
     if (p->diff) {
-        put_side(p->out, "before", &p->before);
-        put_overlap(p);
+        put_side(j, "before", &p->before);
+        put_overlap(j, pgk_sample_diff_overlap(p->diff));
     }
     if (p->opts->binaries)
-        put_coverage(p);
+        put_coverage(j, &p->coverage);
     put_tables(p);
     put_records(p);
     put_rows(p);
     put_rest(p);
     put_texts(p);
-    pgk_sink_printf(p->out, "}");
+    pgk_json_end_object(j);
+    return 0;
+}
+
+int pgk_export_sample_page(const struct pgk_sample *profile,
+                           const struct pgk_sample_export_opts *opts, struct pgk_sink *out,
+                           struct pgk_err *err)
+{
+    struct pgk_sample_page page = {.opts = opts};
+    int status = pgk_sample_page_make(&page, profile, err);
+    if (!status)
+        status = pgk_page_write(out, put_page, &page, err);
+    pgk_sample_page_free(&page);
+    return status;
 }

@@ -2,10 +2,10 @@
 #include "heap_align.h"
 #include "heap_stack_text.h"
 #include "heap_view.h"
+#include "json_out.h"
 #include "opts.h"
 #include "pgokit/human.h"
 
-#include <json-c/json.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -173,74 +173,74 @@ static int print_text(const struct diff *d, struct pgk_err *err)
     return status;
 }
 
-static void put(struct json_object *o, const char *key, struct json_object *v)
+/* The fields of `m` that are sums, as far as `known` has them. */
+static void put_sums(struct pgk_json *j, const uint64_t *values, uint32_t known,
+                     const enum pgk_mib_id *ids, size_t n)
 {
-    json_object_object_add(o, key, v);
+    for (size_t i = 0; i < n; i++)
+        if (known >> ids[i] & 1)
+            pgk_json_number(j, pgk_mib_info(ids[i], NULL, NULL), values[ids[i]]);
 }
 
-static struct json_object *totals_json(const struct pgk_heap_totals *t)
+static void put_totals(struct pgk_json *j, const char *key, const struct pgk_heap_totals *t)
 {
     static const enum pgk_mib_id sums[] = {PGK_MIB_AllocCount, PGK_MIB_TotalSize,
                                            PGK_MIB_TotalAccessCount, PGK_MIB_TotalLifetime};
-    struct json_object *o = json_object_new_object();
-    put(o, "contexts", json_object_new_uint64(t->contexts));
-    for (size_t i = 0; i < PGK_COUNTOF(sums); i++)
-        if (t->known >> sums[i] & 1)
-            put(o, pgk_mib_info(sums[i], NULL, NULL), json_object_new_uint64(t->v[sums[i]]));
-    return o;
+    pgk_json_object(j, key);
+    pgk_json_number(j, "contexts", t->contexts);
+    put_sums(j, t->v, t->known, sums, PGK_COUNTOF(sums));
+    pgk_json_end_object(j);
 }
 
-static struct json_object *pair_json(const struct diff *d, const struct pgk_heap_pair *p)
+static void put_pair(struct pgk_json *j, const struct diff *d, const struct pgk_heap_pair *p)
 {
     static const enum pgk_mib_id fields[] = {PGK_MIB_TotalSize, PGK_MIB_AllocCount,
                                              PGK_MIB_TotalAccessCount, PGK_MIB_TotalLifetime};
     const struct pgk_mib *sides[] = {before_of(d, p, PGK_MIB_ROOM), now_of(d, p, PGK_MIB_ROOM)};
     static const char *const names[] = {"before", "now"};
     const uint32_t ids[] = {p->before, p->now};
-    struct json_object *o = json_object_new_object();
-    put(o, "change",
-        json_object_new_string(pgk_heap_change_name(pgk_heap_change(sides[1], sides[0]))));
-    put(o, "moved", json_object_new_boolean(p->moved));
+    pgk_json_object(j, NULL);
+    pgk_json_text(j, "change", pgk_heap_change_name(pgk_heap_change(sides[1], sides[0])));
+    pgk_json_flag(j, "moved", p->moved);
     for (size_t s = 0; s < PGK_COUNTOF(sides); s++) {
         if (!sides[s])
             continue;
-        struct json_object *side = json_object_new_object();
-        put(side, "context", json_object_new_uint64(ids[s]));
-        for (size_t i = 0; i < PGK_COUNTOF(fields); i++)
-            if (sides[s]->known >> fields[i] & 1)
-                put(side, pgk_mib_info(fields[i], NULL, NULL),
-                    json_object_new_uint64(sides[s]->v[fields[i]]));
-        put(o, names[s], side);
+        pgk_json_object(j, names[s]);
+        pgk_json_number(j, "context", ids[s]);
+        put_sums(j, sides[s]->v, sides[s]->known, fields, PGK_COUNTOF(fields));
+        pgk_json_end_object(j);
     }
     uint32_t site = pgk_frames_site(&d->align.frames, p->node);
-    if (site) {
-        const struct pgk_view_func *f = pgk_frames_func(&d->align.frames, site);
-        put(o, "function", json_object_new_string(pgk_frames_text(&d->align.frames, f->name)));
-    }
-    return o;
+    if (site)
+        pgk_json_text(
+            j, "function",
+            pgk_frames_text(&d->align.frames, pgk_frames_func(&d->align.frames, site)->name));
+    pgk_json_end_object(j);
 }
 
 static void print_json(const struct diff *d)
 {
-    struct json_object *o = json_object_new_object();
-    FILE *out = d->style.out;
-    put(o, "schema", json_object_new_string("pgokit-heap-diff-1"));
-    put(o, "before", totals_json(&d->totals_before));
-    put(o, "now", totals_json(&d->totals));
-    put(o, "overlap", json_object_new_double(d->figures.overlap));
-    put(o, "new_bytes", json_object_new_uint64(d->figures.new_bytes));
-    const char *head = json_object_to_json_string_ext(o, JSON_C_TO_STRING_NOSLASHESCAPE);
+    struct pgk_text_out text;
+    struct pgk_json j;
     size_t n = d->opts->top && d->opts->top < d->align.n ? d->opts->top : d->align.n;
-    /* The list goes out one by one: it may be long. */
-    fprintf(out, "%.*s,\"contexts\":[", (int)(strlen(head) - 1), head);
-    json_object_put(o);
+    pgk_text_to_file(&text, d->style.out);
+    pgk_json_begin(&j, &text, PGK_JSON_TIGHT);
+    pgk_json_object(&j, NULL);
+    pgk_json_text(&j, "schema", "pgokit-heap-diff-1");
+    put_totals(&j, "before", &d->totals_before);
+    put_totals(&j, "now", &d->totals);
+    pgk_json_double(&j, "overlap", d->figures.overlap);
+    pgk_json_number(&j, "new_bytes", d->figures.new_bytes);
+    pgk_json_array(&j, "contexts");
     for (size_t i = 0; i < n; i++) {
-        struct json_object *pair = pair_json(d, &d->align.pairs[i]);
-        fprintf(out, "%s\n  %s", i ? "," : "",
-                json_object_to_json_string_ext(pair, JSON_C_TO_STRING_NOSLASHESCAPE));
-        json_object_put(pair);
+        pgk_json_line(&j, 2);
+        put_pair(&j, d, &d->align.pairs[i]);
     }
-    fputs("\n]}\n", out);
+    pgk_json_line(&j, 0);
+    pgk_json_end_array(&j);
+    pgk_json_end_object(&j);
+    pgk_text_lit(&text, "\n");
+    pgk_text_flush(&text);
 }
 
 int pgk_report_heap_diff(const struct pgk_heap *before, const struct pgk_heap *now,

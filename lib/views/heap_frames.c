@@ -4,7 +4,6 @@
 #include "demangle.h"
 #include "hash.h"
 #include "heap_view.h"
-#include "pgokit/human.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -24,18 +23,6 @@ void pgk_heap_frames_free(struct pgk_heap_frames *t)
     pgk_stack_tree_free(&t->stacks);
     pgk_index_free(&t->func_index);
     pgk_index_free(&t->frame_index);
-}
-
-/* The id of a text made safe to show. */
-static uint32_t safe_text(struct pgk_heap_frames *t, const char *text)
-{
-    size_t size = 4 * strlen(text) + 1;
-    char *safe = pgk_mem_alloc(size, 1);
-    if (!safe)
-        return PGK_INDEX_NONE;
-    uint32_t id = pgk_intern_cstr(&t->strings, pgk_human_text(safe, size, text));
-    pgk_mem_free(safe);
-    return id;
 }
 
 static bool begins(const char *text, const char *start)
@@ -73,7 +60,7 @@ static uint32_t add_func(struct pgk_heap_frames *t, const struct pgk_view_func *
 /* A function is known by its id and its file, as static functions share ids. */
 static uint32_t named_func(struct pgk_heap_frames *t, const struct pgk_heap_frame *f)
 {
-    uint32_t file = safe_text(t, f->file);
+    uint32_t file = pgk_intern_safe(&t->strings, f->file);
     uint64_t hash = pgk_hash_pair(f->guid, file);
     PGK_INDEX_FOR (&t->func_index, hash, i)
         if (t->funcs.v[i].guid == f->guid && t->funcs.v[i].file == file && !t->funcs.v[i].module)
@@ -84,8 +71,8 @@ static uint32_t named_func(struct pgk_heap_frames *t, const struct pgk_heap_fram
     const char *name = written ? written : *f->function ? f->function : number;
     struct pgk_view_func func = {
         .guid = f->guid,
-        .name = safe_text(t, name),
-        .linkage = safe_text(t, f->function),
+        .name = pgk_intern_safe(&t->strings, name),
+        .linkage = pgk_intern_safe(&t->strings, f->function),
         .file = file,
         .decl_line = f->decl_line,
         .library = is_library(name, f->file),
@@ -165,6 +152,22 @@ int pgk_heap_frames_add(struct pgk_heap_frames *t, const struct pgk_heap *heap, 
         status = add_stack(t, heap, c, &arena, &nodes[c], err);
         pgk_arena_free(&arena);
     }
+    return status;
+}
+
+int pgk_heap_frames_make(struct pgk_heap_frames *t, const struct pgk_heap *heap, uint32_t **nodes,
+                         struct pgk_err *err)
+{
+    uint32_t *of = pgk_mem_alloc(pgk_heap_contexts(heap), sizeof *of);
+    int status = pgk_heap_frames_init(t, err);
+    if (!status)
+        status = of ? pgk_heap_frames_add(t, heap, of, err) : pgk_fail_nomem(err);
+    if (!status) {
+        *nodes = of;
+        return 0;
+    }
+    pgk_heap_frames_free(t);
+    pgk_mem_free(of);
     return status;
 }
 

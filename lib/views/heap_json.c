@@ -1,78 +1,56 @@
-/* A heap profile as JSON, schema "pgokit-heap-1". docs/formats/heap-json.md
- *
- * Objects are made and printed one context at a time, so that memory does not grow with
- * the profile. */
+/* A heap profile as JSON, schema "pgokit-heap-1". docs/formats/heap-json.md */
 #include "heap_advice.h"
 #include "heap_view.h"
-
+#include "json_out.h"
 #include "mem.h"
 #include "opts.h"
+#include "profile_json.h"
 
-#include <inttypes.h>
-#include <json-c/json.h>
+/* How far members, and entries of the long lists, are indented. */
+enum { MEMBER = 2, ENTRY = 4 };
 
-static void put(struct json_object *o, const char *key, struct json_object *value)
+static void put_frame(struct pgk_json *j, const struct pgk_heap_frame *f)
 {
-    json_object_object_add(o, key, value);
-}
-
-static struct json_object *hex(uint64_t v)
-{
-    char text[24];
-    snprintf(text, sizeof text, "0x%016" PRIx64, v);
-    return json_object_new_string(text);
-}
-
-static struct json_object *hex_bytes(const uint8_t *bytes, size_t n)
-{
-    char text[2 * 64 + 1] = "";
-    for (size_t i = 0; i < n && i < 64; i++)
-        snprintf(text + 2 * i, 3, "%02x", bytes[i]);
-    return json_object_new_string(text);
-}
-
-static struct json_object *frame_json(const struct pgk_heap_frame *f)
-{
-    struct json_object *o = json_object_new_object();
+    pgk_json_object(j, NULL);
     if (f->is_address) {
         if (f->build_id_size)
-            put(o, "build_id", hex_bytes(f->build_id, f->build_id_size));
-        put(o, "address", hex(f->address));
-        return o;
+            pgk_json_hex_bytes(j, "build_id", f->build_id, f->build_id_size);
+        pgk_json_hex(j, "address", f->address, 16);
+        pgk_json_end_object(j);
+        return;
     }
     if (*f->function)
-        put(o, "function", json_object_new_string(f->function));
-    put(o, "guid", hex(f->guid));
-    put(o, "line_offset", json_object_new_uint64(f->line_offset));
-    put(o, "column", json_object_new_uint64(f->column));
+        pgk_json_text(j, "function", f->function);
+    pgk_json_hex(j, "guid", f->guid, 16);
+    pgk_json_number(j, "line_offset", f->line_offset);
+    pgk_json_number(j, "column", f->column);
     if (f->discriminator)
-        put(o, "discriminator", json_object_new_uint64(f->discriminator));
-    put(o, "inline", json_object_new_boolean(f->inlined));
+        pgk_json_number(j, "discriminator", f->discriminator);
+    pgk_json_flag(j, "inline", f->inlined);
     if (*f->file) {
-        put(o, "file", json_object_new_string(f->file));
-        put(o, "line", json_object_new_uint64(pgk_heap_frame_line(f)));
+        pgk_json_text(j, "file", f->file);
+        pgk_json_number(j, "line", pgk_heap_frame_line(f));
     }
-    return o;
+    pgk_json_end_object(j);
 }
 
-static struct json_object *mib_json(const struct pgk_mib *m)
+static void put_mib(struct pgk_json *j, const struct pgk_mib *m)
 {
-    struct json_object *o = json_object_new_object();
+    pgk_json_object(j, "mib");
     for (enum pgk_mib_id id = 0; id < PGK_MIB_FIELDS; id++)
         if (m->known >> id & 1)
-            put(o, pgk_mib_info(id, NULL, NULL), json_object_new_uint64(m->v[id]));
-    return o;
+            pgk_json_number(j, pgk_mib_info(id, NULL, NULL), m->v[id]);
+    pgk_json_end_object(j);
+    if (!m->hist_count)
+        return;
+    pgk_json_array(j, "histogram");
+    for (uint32_t i = 0; i < m->hist_count; i++)
+        pgk_json_number(j, NULL, m->hist[i]);
+    pgk_json_end_array(j);
 }
 
-static void print(FILE *out, const char *indent, struct json_object *o, bool first)
-{
-    fprintf(out, "%s\n%s%s", first ? "" : ",", indent,
-            json_object_to_json_string_ext(o, JSON_C_TO_STRING_NOSLASHESCAPE));
-    json_object_put(o);
-}
-
-static int print_context(const struct pgk_heap *heap, const struct pgk_file_info *info,
-                         size_t context, bool first, FILE *out, struct pgk_err *err)
+static int put_context(struct pgk_json *j, const struct pgk_heap *heap,
+                       const struct pgk_file_info *info, size_t context, struct pgk_err *err)
 {
     struct pgk_arena arena = {0};
     struct pgk_heap_frame *frames;
@@ -80,151 +58,178 @@ static int print_context(const struct pgk_heap *heap, const struct pgk_file_info
     int status = pgk_heap_view_stack(heap, context, &arena, &frames, &n, err);
     if (!status) {
         const struct pgk_mib *m = pgk_heap_mib(heap, context, PGK_MIB_ROOM);
-        struct json_object *o = json_object_new_object(), *stack = json_object_new_array();
-        put(o, "label", json_object_new_string(pgk_mib_label_name(pgk_view_label(m, info))));
-        put(o, "mib", mib_json(m));
-        if (m->hist_count) {
-            struct json_object *hist = json_object_new_array();
-            for (uint32_t i = 0; i < m->hist_count; i++)
-                json_object_array_add(hist, json_object_new_uint64(m->hist[i]));
-            put(o, "histogram", hist);
-        }
+        pgk_json_line(j, ENTRY);
+        pgk_json_object(j, NULL);
+        pgk_json_text(j, "label", pgk_mib_label_name(pgk_view_label(m, info)));
+        put_mib(j, m);
+        pgk_json_array(j, "stack");
         for (size_t i = 0; i < n; i++)
-            json_object_array_add(stack, frame_json(&frames[i]));
-        put(o, "stack", stack);
-        print(out, "    ", o, first);
+            put_frame(j, &frames[i]);
+        pgk_json_end_array(j);
+        pgk_json_end_object(j);
     }
     pgk_arena_free(&arena);
     return status;
 }
 
-struct records {
-    FILE *out;
-    bool any;
-};
-
-static int print_record(void *ctx, const struct pgk_heap_record *r)
+static void put_call_site(struct pgk_json *j, const struct pgk_heap_call_site *c)
 {
-    struct records *w = ctx;
-    struct json_object *o = json_object_new_object(), *allocs = json_object_new_array(),
-                       *calls = json_object_new_array();
-    put(o, "guid", hex(r->guid));
+    pgk_json_object(j, NULL);
+    pgk_json_array(j, "frames");
+    for (size_t f = 0; f < c->n_frames; f++)
+        put_frame(j, &c->frames[f]);
+    pgk_json_end_array(j);
+    pgk_json_array(j, "callees");
+    for (size_t k = 0; k < c->n_callees; k++)
+        pgk_json_hex(j, NULL, c->callees[k], 16);
+    pgk_json_end_array(j);
+    pgk_json_end_object(j);
+}
+
+static int put_record(void *ctx, const struct pgk_heap_record *r)
+{
+    struct pgk_json *j = ctx;
+    pgk_json_line(j, ENTRY);
+    pgk_json_object(j, NULL);
+    pgk_json_hex(j, "guid", r->guid, 16);
     if (*r->function)
-        put(o, "function", json_object_new_string(r->function));
+        pgk_json_text(j, "function", r->function);
+    pgk_json_array(j, "alloc_sites");
     for (size_t i = 0; i < r->n_alloc_sites; i++)
-        json_object_array_add(allocs, json_object_new_uint64(r->alloc_sites[i]));
-    for (size_t i = 0; i < r->n_call_sites; i++) {
-        const struct pgk_heap_call_site *c = &r->call_sites[i];
-        struct json_object *call = json_object_new_object(), *frames = json_object_new_array(),
-                           *callees = json_object_new_array();
-        for (size_t f = 0; f < c->n_frames; f++)
-            json_object_array_add(frames, frame_json(&c->frames[f]));
-        for (size_t k = 0; k < c->n_callees; k++)
-            json_object_array_add(callees, hex(c->callees[k]));
-        put(call, "frames", frames);
-        put(call, "callees", callees);
-        json_object_array_add(calls, call);
-    }
-    put(o, "alloc_sites", allocs);
-    put(o, "call_sites", calls);
-    print(w->out, "    ", o, !w->any);
-    w->any = true;
+        pgk_json_number(j, NULL, r->alloc_sites[i]);
+    pgk_json_end_array(j);
+    pgk_json_array(j, "call_sites");
+    for (size_t i = 0; i < r->n_call_sites; i++)
+        put_call_site(j, &r->call_sites[i]);
+    pgk_json_end_array(j);
+    pgk_json_end_object(j);
     return 0;
 }
 
-static struct json_object *totals_json(const struct pgk_heap *heap,
-                                       const struct pgk_file_info *info)
+static void put_totals(struct pgk_json *j, const struct pgk_heap *heap,
+                       const struct pgk_file_info *info)
 {
+    static const enum pgk_mib_id sums[] = {PGK_MIB_AllocCount, PGK_MIB_TotalSize,
+                                           PGK_MIB_TotalAccessCount, PGK_MIB_TotalLifetime};
     struct pgk_heap_totals t;
-    struct json_object *o = json_object_new_object(), *labels = json_object_new_object();
     pgk_heap_totals(heap, info, &t);
-    put(o, "contexts", json_object_new_uint64(t.contexts));
-    const enum pgk_mib_id sums[] = {PGK_MIB_AllocCount, PGK_MIB_TotalSize, PGK_MIB_TotalAccessCount,
-                                    PGK_MIB_TotalLifetime};
-    for (size_t i = 0; i < sizeof sums / sizeof *sums; i++)
+    pgk_json_line(j, MEMBER);
+    pgk_json_object(j, "totals");
+    pgk_json_number(j, "contexts", t.contexts);
+    for (size_t i = 0; i < PGK_COUNTOF(sums); i++)
         if (t.known >> sums[i] & 1)
-            put(o, pgk_mib_info(sums[i], NULL, NULL), json_object_new_uint64(t.v[sums[i]]));
+            pgk_json_number(j, pgk_mib_info(sums[i], NULL, NULL), t.v[sums[i]]);
+    pgk_json_object(j, "labels");
     for (enum pgk_mib_label l = 0; l < PGK_LABEL_NONE; l++) {
-        struct json_object *label = json_object_new_object();
-        put(label, "contexts", json_object_new_uint64(t.label_contexts[l]));
-        put(label, "TotalSize", json_object_new_uint64(t.label_bytes[l]));
-        put(labels, pgk_mib_label_name(l), label);
+        pgk_json_object(j, pgk_mib_label_name(l));
+        pgk_json_number(j, "contexts", t.label_contexts[l]);
+        pgk_json_number(j, "TotalSize", t.label_bytes[l]);
+        pgk_json_end_object(j);
     }
-    put(o, "labels", labels);
-    return o;
-}
-
-static void print_member(FILE *out, const char *key, struct json_object *value)
-{
-    fprintf(out, "  \"%s\": %s,\n", key,
-            json_object_to_json_string_ext(value, JSON_C_TO_STRING_NOSLASHESCAPE));
-    json_object_put(value);
+    pgk_json_end_object(j);
+    pgk_json_end_object(j);
 }
 
 /* As on the page and in the table: bytes at stake by rule, and the contexts. */
-static int print_advice(const struct pgk_heap *heap, const struct pgk_file_info *info, FILE *out,
-                        struct pgk_err *err)
+static int put_advice(struct pgk_json *j, const struct pgk_heap *heap,
+                      const struct pgk_file_info *info, struct pgk_err *err)
 {
     struct pgk_advice_list list;
     PGK_TRY(pgk_heap_advise(heap, info, &list, err));
-    struct json_object *all = json_object_new_array();
+    pgk_json_line(j, MEMBER);
+    pgk_json_array(j, "advice");
     for (size_t i = 0; i < list.n; i++) {
         const struct pgk_advice *a = &list.v[i];
-        struct json_object *o = json_object_new_object(), *contexts = json_object_new_array();
-        put(o, "rule", json_object_new_string(pgk_advice_texts[a->rule].name));
-        put(o, "bytes", json_object_new_uint64(a->bytes));
-        put(o, "objects", json_object_new_uint64(a->objects));
-        put(o, "action", json_object_new_string(pgk_advice_texts[a->rule].action));
+        pgk_json_object(j, NULL);
+        pgk_json_text(j, "rule", pgk_advice_texts[a->rule].name);
+        pgk_json_number(j, "bytes", a->bytes);
+        pgk_json_number(j, "objects", a->objects);
+        pgk_json_text(j, "action", pgk_advice_texts[a->rule].action);
+        pgk_json_array(j, "contexts");
         for (size_t c = 0; c < a->n; c++)
-            json_object_array_add(contexts,
-                                  json_object_new_uint64(list.stakes[a->first + c].context));
-        put(o, "contexts", contexts);
-        json_object_array_add(all, o);
+            pgk_json_number(j, NULL, list.stakes[a->first + c].context);
+        pgk_json_end_array(j);
+        pgk_json_end_object(j);
     }
+    pgk_json_end_array(j);
     pgk_advice_free(&list);
-    print_member(out, "advice", all);
     return 0;
 }
 
-static struct json_object *units_json(void)
+static void put_units(struct pgk_json *j)
 {
-    struct json_object *o = json_object_new_object();
+    pgk_json_line(j, MEMBER);
+    pgk_json_object(j, "units");
     for (enum pgk_mib_id id = 0; id < PGK_MIB_FIELDS; id++) {
         const char *unit, *name = pgk_mib_info(id, &unit, NULL);
-        put(o, name, json_object_new_string(unit));
+        pgk_json_text(j, name, unit);
     }
-    return o;
+    pgk_json_end_object(j);
+}
+
+static void put_file(struct pgk_json *j, const struct pgk_file_info *info)
+{
+    pgk_json_line(j, MEMBER);
+    pgk_json_text(j, "format", info->format->name);
+    pgk_json_line(j, MEMBER);
+    pgk_json_number(j, "version", info->version);
+    if (info->has_heap) {
+        pgk_json_line(j, MEMBER);
+        pgk_json_number(j, "memprof_version", info->memprof_version);
+    }
+}
+
+static int put_contexts(struct pgk_json *j, const struct pgk_heap *heap,
+                        const struct pgk_report_opts *opts, const size_t *order, size_t n,
+                        struct pgk_err *err)
+{
+    if (!opts->top) /* advice is by positions of contexts */
+        PGK_TRY(put_advice(j, heap, opts->info, err));
+    pgk_json_line(j, MEMBER);
+    pgk_json_array(j, "contexts");
+    for (size_t i = 0; i < n; i++)
+        PGK_TRY(put_context(j, heap, opts->info, order ? order[i] : i, err));
+    pgk_json_line(j, MEMBER);
+    pgk_json_end_array(j);
+    pgk_json_line(j, MEMBER);
+    pgk_json_array(j, "records");
+    if (!opts->top && pgk_heap_records(heap, put_record, j) < 0)
+        return pgk_fail_nomem(err);
+    pgk_json_line(j, MEMBER);
+    pgk_json_end_array(j);
+    return 0;
+}
+
+int pgk_heap_json(const struct pgk_heap *heap, const struct pgk_report_opts *opts,
+                  struct pgk_text_out *out, struct pgk_err *err)
+{
+    struct pgk_json j;
+    size_t *order = NULL, n = pgk_heap_contexts(heap);
+    if (opts->top)
+        PGK_TRY(pgk_heap_ranking(heap, opts, &order, &n, err));
+    pgk_json_begin(&j, out, PGK_JSON_OUTLINE);
+    pgk_json_object(&j, NULL);
+    pgk_json_line(&j, MEMBER);
+    pgk_json_text(&j, "schema", "pgokit-heap-1");
+    if (opts->info)
+        put_file(&j, opts->info);
+    put_units(&j);
+    put_totals(&j, heap, opts->info);
+    int status = put_contexts(&j, heap, opts, order, n, err);
+    pgk_json_line(&j, 0);
+    pgk_json_end_object(&j);
+    pgk_text_lit(out, "\n");
+    pgk_text_flush(out);
+    pgk_mem_free(order);
+    return status;
 }
 
 int pgk_report_heap_json(const struct pgk_heap *heap, const struct pgk_report_opts *given,
                          FILE *out, struct pgk_err *err)
 {
-    struct pgk_report_opts taken, *opts = &taken;
-    PGK_TRY(PGK_OPTS_TAKE(opts, given, err));
-    size_t *order = NULL, n = pgk_heap_contexts(heap);
-    if (opts->top)
-        PGK_TRY(pgk_heap_ranking(heap, opts, &order, &n, err));
-    fputs("{\n", out);
-    print_member(out, "schema", json_object_new_string("pgokit-heap-1"));
-    if (opts->info) {
-        print_member(out, "format", json_object_new_string(opts->info->format->name));
-        print_member(out, "version", json_object_new_uint64(opts->info->version));
-        if (opts->info->has_heap)
-            print_member(out, "memprof_version",
-                         json_object_new_uint64(opts->info->memprof_version));
-    }
-    print_member(out, "units", units_json());
-    print_member(out, "totals", totals_json(heap, opts->info));
-    int status =
-        opts->top ? 0 : print_advice(heap, opts->info, out, err); /* by positions of contexts */
-    fputs("  \"contexts\": [", out);
-    for (size_t i = 0; i < n && !status; i++)
-        status = print_context(heap, opts->info, order ? order[i] : i, !i, out, err);
-    fputs("\n  ],\n  \"records\": [", out);
-    struct records w = {.out = out};
-    if (!status && !opts->top && pgk_heap_records(heap, print_record, &w) < 0)
-        status = pgk_fail_nomem(err);
-    fputs("\n  ]\n}\n", out);
-    pgk_mem_free(order);
-    return status;
+    struct pgk_report_opts opts;
+    struct pgk_text_out text;
+    PGK_TRY(PGK_OPTS_TAKE(&opts, given, err));
+    pgk_text_to_file(&text, out);
+    return pgk_heap_json(heap, &opts, &text, err);
 }

@@ -1,11 +1,11 @@
 /* How two instrumentation profiles differ. */
 #include "instr_view.h"
 
+#include "json_out.h"
 #include "mem.h"
 #include "opts.h"
 #include "pgokit/human.h"
 
-#include <json-c/json.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -89,45 +89,44 @@ static void print_text(const struct diff *d, FILE *out)
         fprintf(out, "  and %zu more (--top 0 shows all)\n", d->n - d->shown);
 }
 
-static void put(struct json_object *o, const char *key, struct json_object *value)
-{
-    json_object_object_add(o, key, value);
-}
-
-static struct json_object *overlap_json(const struct pgk_instr_overlap *o)
+static void put_overlap(struct pgk_json *j, const struct pgk_instr_overlap *o)
 {
     static const char *const keys[] = {"calls", "sizes", "vtables"};
-    struct json_object *j = json_object_new_object();
-    put(j, "counters", json_object_new_double(o->counters));
+    pgk_json_object(j, "overlap");
+    pgk_json_double(j, "counters", o->counters);
     for (int k = 0; k < PGK_VALUE_KINDS; k++)
         if (o->values[k] >= 0)
-            put(j, keys[k], json_object_new_double(o->values[k]));
-    put(j, "functions_matched", json_object_new_uint64(o->matched));
-    put(j, "functions_mismatched", json_object_new_uint64(o->mismatched));
-    put(j, "functions_only_base", json_object_new_uint64(o->only_base));
-    put(j, "functions_only_test", json_object_new_uint64(o->only_test));
-    put(j, "base_total", json_object_new_double(o->base_total));
-    put(j, "test_total", json_object_new_double(o->test_total));
-    return j;
+            pgk_json_double(j, keys[k], o->values[k]);
+    pgk_json_number(j, "functions_matched", o->matched);
+    pgk_json_number(j, "functions_mismatched", o->mismatched);
+    pgk_json_number(j, "functions_only_base", o->only_base);
+    pgk_json_number(j, "functions_only_test", o->only_test);
+    pgk_json_double(j, "base_total", o->base_total);
+    pgk_json_double(j, "test_total", o->test_total);
+    pgk_json_end_object(j);
 }
 
 static void print_json(const struct diff *d, FILE *out)
 {
-    struct json_object *j = json_object_new_object(), *list = json_object_new_array();
-    put(j, "schema", json_object_new_string("pgokit-instr-diff-1"));
-    put(j, "overlap", overlap_json(&d->overlap));
+    struct pgk_text_out text;
+    struct pgk_json j;
+    pgk_text_to_file(&text, out);
+    pgk_json_begin(&j, &text, PGK_JSON_PRETTY);
+    pgk_json_object(&j, NULL);
+    pgk_json_text(&j, "schema", "pgokit-instr-diff-1");
+    put_overlap(&j, &d->overlap);
+    pgk_json_array(&j, "changes");
     for (size_t i = 0; i < d->shown; i++) {
-        struct json_object *c = json_object_new_object();
-        put(c, "name", json_object_new_string(d->changes[i].f.name));
-        put(c, "base_share", json_object_new_double(d->changes[i].base));
-        put(c, "test_share", json_object_new_double(d->changes[i].test));
-        json_object_array_add(list, c);
+        pgk_json_object(&j, NULL);
+        pgk_json_text(&j, "name", d->changes[i].f.name);
+        pgk_json_double(&j, "base_share", d->changes[i].base);
+        pgk_json_double(&j, "test_share", d->changes[i].test);
+        pgk_json_end_object(&j);
     }
-    put(j, "changes", list);
-    fprintf(out, "%s\n",
-            json_object_to_json_string_ext(j, JSON_C_TO_STRING_PRETTY |
-                                                  JSON_C_TO_STRING_NOSLASHESCAPE));
-    json_object_put(j);
+    pgk_json_end_array(&j);
+    pgk_json_end_object(&j);
+    pgk_text_lit(&text, "\n");
+    pgk_text_flush(&text);
 }
 
 int pgk_report_instr_diff(const struct pgk_instr *base, const struct pgk_instr *test,

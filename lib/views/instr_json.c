@@ -1,105 +1,94 @@
 /* An instrumentation profile as JSON, schema "pgokit-instr-1". docs/formats/instr-json.md */
 #include "instr_view.h"
 
+#include "json_out.h"
 #include "mem.h"
 #include "opts.h"
 
-#include <inttypes.h>
-#include <json-c/json.h>
-
-static void put(struct json_object *o, const char *key, struct json_object *value)
+static void put_value(struct pgk_json *j, const struct pgk_instr *p, enum pgk_value_kind kind,
+                      const struct pgk_instr_value *v)
 {
-    json_object_object_add(o, key, value);
-}
-
-static struct json_object *hex(uint64_t v)
-{
-    char text[24];
-    snprintf(text, sizeof text, "0x%016" PRIx64, v);
-    return json_object_new_string(text);
-}
-
-static struct json_object *value_json(const struct pgk_instr *p, enum pgk_value_kind kind,
-                                      const struct pgk_instr_value *v)
-{
-    struct json_object *o = json_object_new_object();
     const char *name =
         kind == PGK_VALUE_SIZE || !v->value ? NULL : pgk_instr_name(p, kind, v->value);
+    pgk_json_object(j, NULL);
     if (name)
-        put(o, "name", json_object_new_string(name));
-    put(o, "value", kind == PGK_VALUE_SIZE ? json_object_new_uint64(v->value) : hex(v->value));
-    put(o, "count", json_object_new_uint64(v->count));
-    return o;
+        pgk_json_text(j, "name", name);
+    if (kind == PGK_VALUE_SIZE)
+        pgk_json_number(j, "value", v->value);
+    else
+        pgk_json_hex(j, "value", v->value, 16);
+    pgk_json_number(j, "count", v->count);
+    pgk_json_end_object(j);
 }
 
-static struct json_object *sites_json(const struct pgk_instr *p, size_t i, enum pgk_value_kind kind,
-                                      size_t n_sites)
+static int put_sites(struct pgk_json *j, const struct pgk_instr *p, size_t i,
+                     enum pgk_value_kind kind, size_t n_sites, struct pgk_err *err)
 {
-    struct json_object *sites = json_object_new_array();
+    static const char *const keys[] = {"calls", "sizes", "vtables"};
+    pgk_json_array(j, keys[kind]);
     for (size_t s = 0; s < n_sites; s++) {
         struct pgk_instr_value one;
         size_t n = pgk_instr_site(p, i, kind, s, &one, 0);
-        struct pgk_instr_value *v = pgk_mem_alloc(n + 1, sizeof *v);
-        struct json_object *values = json_object_new_array();
-        if (v)
-            pgk_instr_site(p, i, kind, s, v, n);
-        for (size_t k = 0; v && k < n; k++)
-            json_object_array_add(values, value_json(p, kind, &v[k]));
+        struct pgk_instr_value *v = pgk_mem_alloc(n, sizeof *v);
+        if (!v)
+            return pgk_fail_nomem(err);
+        pgk_instr_site(p, i, kind, s, v, n);
+        pgk_json_array(j, NULL);
+        for (size_t k = 0; k < n; k++)
+            put_value(j, p, kind, &v[k]);
+        pgk_json_end_array(j);
         pgk_mem_free(v);
-        json_object_array_add(sites, values);
     }
-    return sites;
+    pgk_json_end_array(j);
+    return 0;
 }
 
-static struct json_object *function_json(const struct pgk_instr *p, size_t i)
+static int put_function(struct pgk_json *j, const struct pgk_instr *p, size_t i,
+                        struct pgk_err *err)
 {
-    static const char *const keys[] = {"calls", "sizes", "vtables"};
-    struct json_object *o = json_object_new_object(), *counts = json_object_new_array();
     struct pgk_instr_function f;
     pgk_instr_function(p, i, &f);
-    put(o, "name", json_object_new_string_len(f.name, (int)f.name_len));
-    put(o, "id", hex(f.id));
-    put(o, "hash", hex(f.hash));
+    pgk_json_line(j, 0);
+    pgk_json_object(j, NULL);
+    pgk_json_text_n(j, "name", f.name, f.name_len);
+    pgk_json_hex(j, "id", f.id, 16);
+    pgk_json_hex(j, "hash", f.hash, 16);
     if (f.contextual)
-        put(o, "contextual", json_object_new_boolean(true));
+        pgk_json_flag(j, "contextual", true);
     if (pgk_function_pseudo(&f))
-        put(o, "known_as", json_object_new_string(pgk_function_pseudo(&f)));
+        pgk_json_text(j, "known_as", pgk_function_pseudo(&f));
+    pgk_json_array(j, "counts");
     for (size_t c = 0; c < f.n_counts && !pgk_function_pseudo(&f); c++)
-        json_object_array_add(counts, json_object_new_uint64(f.counts[c]));
-    put(o, "counts", counts);
+        pgk_json_number(j, NULL, f.counts[c]);
+    pgk_json_end_array(j);
     if (f.n_bitmap) {
-        struct json_object *bytes = json_object_new_array();
+        pgk_json_array(j, "bitmap");
         for (size_t b = 0; b < f.n_bitmap; b++)
-            json_object_array_add(bytes, json_object_new_int(f.bitmap[b]));
-        put(o, "bitmap", bytes);
+            pgk_json_number(j, NULL, f.bitmap[b]);
+        pgk_json_end_array(j);
     }
     for (int k = 0; k < PGK_VALUE_KINDS; k++)
         if (f.n_sites[k])
-            put(o, keys[k], sites_json(p, i, (enum pgk_value_kind)k, f.n_sites[k]));
-    return o;
+            PGK_TRY(put_sites(j, p, i, (enum pgk_value_kind)k, f.n_sites[k], err));
+    pgk_json_end_object(j);
+    return 0;
 }
 
-static void print(FILE *out, struct json_object *o)
+static void put_counts(struct pgk_json *j, const struct pgk_instr_summary *s)
 {
-    fputs(json_object_to_json_string_ext(o, JSON_C_TO_STRING_NOSLASHESCAPE), out);
-    json_object_put(o);
-}
-
-static void put_counts(struct json_object *o, const struct pgk_instr_summary *s)
-{
-    put(o, "counters", json_object_new_uint64(s->counters));
-    put(o, "total_count", json_object_new_uint64(s->total_count));
-    put(o, "max_entry_count", json_object_new_uint64(s->max_entry_count));
-    put(o, "max_count", json_object_new_uint64(s->max_count));
+    pgk_json_number(j, "counters", s->counters);
+    pgk_json_number(j, "total_count", s->total_count);
+    pgk_json_number(j, "max_entry_count", s->max_entry_count);
+    pgk_json_number(j, "max_count", s->max_count);
 }
 
 /* What compilers take for the summary of these functions. */
-static struct json_object *summary_json(const struct pgk_instr_summary *s)
+static void put_summary(struct pgk_json *j, const char *key, const struct pgk_instr_summary *s)
 {
-    struct json_object *o = json_object_new_object();
-    put(o, "functions", json_object_new_uint64(s->functions));
-    put_counts(o, s);
-    return o;
+    pgk_json_object(j, key);
+    pgk_json_number(j, "functions", s->functions);
+    put_counts(j, s);
+    pgk_json_end_object(j);
 }
 
 static uint64_t larger(uint64_t a, uint64_t b)
@@ -118,55 +107,70 @@ static struct pgk_instr_summary whole(const struct pgk_instr_totals *t)
     };
 }
 
-static struct json_object *totals_json(const struct pgk_instr *p)
+static void put_totals(struct pgk_json *j, const struct pgk_instr *p)
 {
-    struct json_object *o = json_object_new_object();
     struct pgk_instr_totals t;
     pgk_instr_totals(p, &t);
     const struct pgk_instr_summary all = whole(&t);
-    put(o, "functions", json_object_new_uint64(t.functions));
-    put(o, "functions_ran", json_object_new_uint64(t.ran));
-    put(o, "functions_known_as", json_object_new_uint64(t.estimated));
-    put_counts(o, &all);
-    put(o, "temporal_traces", json_object_new_uint64(pgk_instr_traces(p)));
-    put(o, "without_context", summary_json(&t.plain));
+    pgk_json_line(j, 0);
+    pgk_json_object(j, "totals");
+    pgk_json_number(j, "functions", t.functions);
+    pgk_json_number(j, "functions_ran", t.ran);
+    pgk_json_number(j, "functions_known_as", t.estimated);
+    put_counts(j, &all);
+    pgk_json_number(j, "temporal_traces", pgk_instr_traces(p));
+    put_summary(j, "without_context", &t.plain);
     if (t.contextual)
-        put(o, "in_context", summary_json(&t.in_context));
-    return o;
+        put_summary(j, "in_context", &t.in_context);
+    pgk_json_end_object(j);
 }
 
-static struct json_object *ids_json(const struct pgk_instr *p)
+static void put_binary_ids(struct pgk_json *j, const struct pgk_instr *p)
 {
-    struct json_object *ids = json_object_new_array();
+    pgk_json_line(j, 0);
+    pgk_json_array(j, "binary_ids");
     for (size_t i = 0; i < pgk_instr_binary_ids(p); i++) {
         size_t size;
         const uint8_t *id = pgk_instr_binary_id(p, i, &size);
-        char text[129] = "";
-        for (size_t b = 0; b < size && b < 64; b++)
-            snprintf(text + 2 * b, 3, "%02x", id[b]);
-        json_object_array_add(ids, json_object_new_string(text));
+        pgk_json_hex_bytes(j, NULL, id, size);
     }
-    return ids;
+    pgk_json_end_array(j);
+}
+
+static int put_functions(struct pgk_json *j, const struct pgk_instr *p, const size_t *order,
+                         size_t n, struct pgk_err *err)
+{
+    pgk_json_line(j, 0);
+    pgk_json_array(j, "functions");
+    for (size_t i = 0; i < n; i++)
+        PGK_TRY(put_function(j, p, order[i], err));
+    pgk_json_line(j, 0);
+    pgk_json_end_array(j);
+    return 0;
 }
 
 int pgk_report_instr_json(const struct pgk_instr *p, const struct pgk_instr_report_opts *given,
                           FILE *out, struct pgk_err *err)
 {
-    struct pgk_instr_report_opts taken, *o = &taken;
-    PGK_TRY(PGK_OPTS_TAKE(o, given, err));
+    struct pgk_instr_report_opts opts;
+    struct pgk_text_out text;
+    struct pgk_json j;
     size_t *order, n;
-    PGK_TRY(pgk_instr_ranking(p, o, &order, &n, err));
-    fprintf(out, "{\n\"schema\": \"pgokit-instr-1\",\n\"instrumentation\": \"%s\",\n\"totals\": ",
-            pgk_instr_origin_text(p));
-    print(out, totals_json(p));
-    fputs(",\n\"binary_ids\": ", out);
-    print(out, ids_json(p));
-    fputs(",\n\"functions\": [", out);
-    for (size_t i = 0; i < n; i++) {
-        fputs(i ? ",\n" : "\n", out);
-        print(out, function_json(p, order[i]));
-    }
-    fputs("\n]}\n", out);
+    PGK_TRY(PGK_OPTS_TAKE(&opts, given, err));
+    PGK_TRY(pgk_instr_ranking(p, &opts, &order, &n, err));
+    pgk_text_to_file(&text, out);
+    pgk_json_begin(&j, &text, PGK_JSON_OUTLINE);
+    pgk_json_object(&j, NULL);
+    pgk_json_line(&j, 0);
+    pgk_json_text(&j, "schema", "pgokit-instr-1");
+    pgk_json_line(&j, 0);
+    pgk_json_text(&j, "instrumentation", pgk_instr_origin_text(p));
+    put_totals(&j, p);
+    put_binary_ids(&j, p);
+    int status = put_functions(&j, p, order, n, err);
+    pgk_json_end_object(&j);
+    pgk_text_lit(&text, "\n");
+    pgk_text_flush(&text);
     pgk_mem_free(order);
-    return 0;
+    return status;
 }

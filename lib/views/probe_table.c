@@ -161,7 +161,7 @@ int pgk_report_probes_table(const struct pgk_probes *probes, const struct pgk_pr
     t->probes = probes;
     t->index = index;
     t->opts = opts;
-    t->out.file = out;
+    pgk_text_to_file(&t->out, out);
     print_summary(t, &stats);
     int status = opts->list ? pgk_probe_walk_nodes(index, list_node, t, err) : 0;
     if (!status && t->names.failed)

@@ -1,155 +1,128 @@
-/* A sample profile as JSON, schema "pgokit-sample-1". docs/formats/sample-json.md
- *
- * Objects are made and printed one function at a time, so that memory does not grow with the
- * profile. */
-#include "fail.h"
+/* A sample profile as JSON, schema "pgokit-sample-1", and what differs between two,
+ * "pgokit-sample-diff-1". docs/formats/sample-json.md */
+#include "json_out.h"
 #include "opts.h"
-#include "pgokit/report.h"
+#include "profile_json.h"
 #include "sample_order.h"
-
-#include <inttypes.h>
-#include <json-c/json.h>
 
 struct view {
     const struct pgk_sample *p;
     struct pgk_sample_order order;
+    struct pgk_json j;
 };
 
-static void put(struct json_object *o, const char *key, struct json_object *value)
-{
-    json_object_object_add(o, key, value);
-}
-
-static struct json_object *number(uint64_t v)
-{
-    return json_object_new_uint64(v);
-}
-
-/* GUIDs are beyond what many readers of JSON take for a number. */
-static struct json_object *guid_text(uint64_t guid)
-{
-    char text[24];
-    snprintf(text, sizeof text, "0x%016" PRIx64, guid);
-    return json_object_new_string(text);
-}
-
-static void put_name(struct view *v, struct json_object *o, uint32_t name)
+static void put_name(struct view *v, uint32_t name)
 {
     const struct pgk_sample_name *n = &v->p->names.v.v[name];
     if (n->s)
-        put(o, "name", json_object_new_string_len(n->s, (int)n->len));
+        pgk_json_text_n(&v->j, "name", n->s, n->len);
     else
-        put(o, "guid", guid_text(n->guid));
+        pgk_json_hex(&v->j, "guid", n->guid, 16);
 }
 
-static void put_loc(struct json_object *o, uint64_t loc)
+static void put_loc(struct view *v, uint64_t loc)
 {
-    put(o, "line", number(pgk_sample_line(loc)));
+    pgk_json_number(&v->j, "line", pgk_sample_line(loc));
     if (pgk_sample_discriminator(loc))
-        put(o, "discriminator", number(pgk_sample_discriminator(loc)));
+        pgk_json_number(&v->j, "discriminator", pgk_sample_discriminator(loc));
 }
 
-static struct json_object *counts_json(struct view *v, const struct pgk_sample_rec *recs, size_t n)
+static void put_counts(struct view *v, const char *key, const struct pgk_sample_rec *recs, size_t n)
 {
-    struct json_object *array = json_object_new_array();
+    if (!n)
+        return;
+    pgk_json_array(&v->j, key);
     for (size_t i = 0; i < n; i++) {
-        struct json_object *o = json_object_new_object();
-        put_name(v, o, pgk_rec_name(&recs[i]));
-        put(o, "count", number(recs[i].count));
-        json_object_array_add(array, o);
+        pgk_json_object(&v->j, NULL);
+        put_name(v, pgk_rec_name(&recs[i]));
+        pgk_json_number(&v->j, "count", recs[i].count);
+        pgk_json_end_object(&v->j);
     }
-    return array;
+    pgk_json_end_array(&v->j);
 }
 
-static struct json_object *node_json(struct view *v, uint32_t node);
-
-static struct json_object *lines_json(struct view *v, const struct pgk_sample_recs *recs)
+static void put_lines(struct view *v, const struct pgk_sample_recs *recs)
 {
-    struct json_object *array = json_object_new_array();
     struct pgk_sample_place place;
+    pgk_json_array(&v->j, "lines");
     for (uint32_t i = 0; i < recs->n;) {
         i = pgk_order_place(&v->order, recs, i, &place);
-        struct json_object *o = json_object_new_object();
-        put_loc(o, place.loc);
+        pgk_json_object(&v->j, NULL);
+        put_loc(v, place.loc);
         if (place.has_body)
-            put(o, "samples", number(place.samples));
-        if (place.n_targets)
-            put(o, "calls", counts_json(v, place.targets, place.n_targets));
-        if (place.n_vtables)
-            put(o, "vtables", counts_json(v, place.vtables, place.n_vtables));
-        json_object_array_add(array, o);
+            pgk_json_number(&v->j, "samples", place.samples);
+        put_counts(v, "calls", place.targets, place.n_targets);
+        put_counts(v, "vtables", place.vtables, place.n_vtables);
+        pgk_json_end_object(&v->j);
     }
-    return array;
-}
-
-static struct json_object *node_json(struct view *v, uint32_t node)
-{
-    const struct pgk_sample_node *n = &v->p->nodes.v[node];
-    struct json_object *o = json_object_new_object();
-    put_name(v, o, n->name);
-    if (!(n->flags & PGK_NODE_CONTEXT))
-        put_loc(o, n->loc);
-    put(o, "total", number(n->total));
-    if (n->flags & PGK_NODE_CONTEXT)
-        put(o, "head", number(n->head));
-    if (n->checksum)
-        put(o, "checksum", guid_text(n->checksum));
-    if (n->attributes)
-        put(o, "attributes", number(n->attributes));
-    put(o, "lines", lines_json(v, &n->recs));
-    if (n->first_child) {
-        struct json_object *inlinees = json_object_new_array();
-        for (uint32_t c = n->first_child; c; c = pgk_sample_next(v->p, c))
-            json_object_array_add(inlinees, node_json(v, c));
-        put(o, "inlinees", inlinees);
-    }
-    return o;
+    pgk_json_end_array(&v->j);
 }
 
 /* Callers from the innermost out. */
-static struct json_object *callers_json(struct view *v, uint32_t top)
+static void put_callers(struct view *v, uint32_t top)
 {
-    struct json_object *array = json_object_new_array();
-    for (uint32_t id = top; v->p->nodes.v[id].parent; id = v->p->nodes.v[id].parent) {
-        struct json_object *o = json_object_new_object();
-        put_name(v, o, v->p->nodes.v[v->p->nodes.v[id].parent].name);
-        put_loc(o, v->p->nodes.v[id].loc);
-        json_object_array_add(array, o);
+    const struct pgk_sample_node *nodes = v->p->nodes.v;
+    pgk_json_array(&v->j, "callers");
+    for (uint32_t id = top; nodes[id].parent; id = nodes[id].parent) {
+        pgk_json_object(&v->j, NULL);
+        put_name(v, nodes[nodes[id].parent].name);
+        put_loc(v, nodes[id].loc);
+        pgk_json_end_object(&v->j);
     }
-    return array;
+    pgk_json_end_array(&v->j);
 }
 
-static struct json_object *summary_json(const struct pgk_sample_summary *s)
+/* A function or context of the profile, or an inlinee below one. */
+static void put_node(struct view *v, uint32_t node, bool top)
 {
-    struct json_object *o = json_object_new_object(), *cutoffs = json_object_new_array();
-    put(o, "total_count", number(s->total_count));
-    put(o, "max_count", number(s->max_count));
-    put(o, "max_function_count", number(s->max_function_count));
-    put(o, "num_counts", number(s->num_counts));
-    put(o, "num_functions", number(s->num_functions));
+    const struct pgk_sample_node *n = &v->p->nodes.v[node];
+    bool inlinee = !(n->flags & PGK_NODE_CONTEXT);
+    pgk_json_object(&v->j, NULL);
+    put_name(v, n->name);
+    if (inlinee)
+        put_loc(v, n->loc);
+    pgk_json_number(&v->j, "total", n->total);
+    if (!inlinee)
+        pgk_json_number(&v->j, "head", n->head);
+    if (n->checksum)
+        pgk_json_hex(&v->j, "checksum", n->checksum, 16);
+    if (n->attributes)
+        pgk_json_number(&v->j, "attributes", n->attributes);
+    put_lines(v, &n->recs);
+    if (n->first_child) {
+        pgk_json_array(&v->j, "inlinees");
+        for (uint32_t c = n->first_child; c; c = pgk_sample_next(v->p, c))
+            put_node(v, c, false);
+        pgk_json_end_array(&v->j);
+    }
+    if (top && n->parent)
+        put_callers(v, node);
+    pgk_json_end_object(&v->j);
+}
+
+static void put_summary(struct pgk_json *j, const struct pgk_sample_summary *s)
+{
+    pgk_json_object(j, "summary");
+    pgk_json_number(j, "total_count", s->total_count);
+    pgk_json_number(j, "max_count", s->max_count);
+    pgk_json_number(j, "max_function_count", s->max_function_count);
+    pgk_json_number(j, "num_counts", s->num_counts);
+    pgk_json_number(j, "num_functions", s->num_functions);
+    pgk_json_array(j, "cutoffs");
     for (size_t i = 0; i < s->n_cutoffs; i++) {
-        struct json_object *c = json_object_new_object();
-        put(c, "ppm", number(s->cutoffs[i].ppm));
-        put(c, "min_count", number(s->cutoffs[i].min_count));
-        put(c, "num_counts", number(s->cutoffs[i].num_counts));
-        json_object_array_add(cutoffs, c);
+        pgk_json_object(j, NULL);
+        pgk_json_number(j, "ppm", s->cutoffs[i].ppm);
+        pgk_json_number(j, "min_count", s->cutoffs[i].min_count);
+        pgk_json_number(j, "num_counts", s->cutoffs[i].num_counts);
+        pgk_json_end_object(j);
     }
-    put(o, "cutoffs", cutoffs);
-    return o;
+    pgk_json_end_array(j);
+    pgk_json_end_object(j);
 }
 
-static void print(struct json_object *o, FILE *out)
+int pgk_sample_json(const struct pgk_sample *p, const struct pgk_report_sample_opts *opts,
+                    struct pgk_text_out *out, struct pgk_err *err)
 {
-    int flags = JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE;
-    fputs(json_object_to_json_string_ext(o, flags), out);
-    json_object_put(o);
-}
-
-int pgk_report_sample_json(const struct pgk_sample *p, const struct pgk_report_sample_opts *given,
-                           FILE *out, struct pgk_err *err)
-{
-    struct pgk_report_sample_opts taken, *opts = &taken;
-    PGK_TRY(PGK_OPTS_TAKE(opts, given, err));
     struct view v = {.p = p, .order = {.p = p}};
     struct pgk_sample_summary summary;
     struct pgk_sample_info info = {.struct_size = sizeof info};
@@ -159,70 +132,93 @@ int pgk_report_sample_json(const struct pgk_sample *p, const struct pgk_report_s
     else
         PGK_TRY(pgk_sample_summarise(p, &summary, err));
     pgk_sample_info(p, &info);
-    fprintf(out, "{\"schema\":\"pgokit-sample-1\",\"contexts\":%s,\"probes\":%s,",
-            info.contexts ? "true" : "false", info.probes ? "true" : "false");
-    fputs("\"summary\":", out);
-    print(summary_json(&summary), out);
-    fputs(",\n\"functions\":[", out);
+    pgk_json_begin(&v.j, out, PGK_JSON_TIGHT);
+    pgk_json_object(&v.j, NULL);
+    pgk_json_text(&v.j, "schema", "pgokit-sample-1");
+    pgk_json_flag(&v.j, "contexts", info.contexts);
+    pgk_json_flag(&v.j, "probes", info.probes);
+    put_summary(&v.j, &summary);
+    pgk_json_line(&v.j, 0);
+    pgk_json_array(&v.j, "functions");
     for (size_t i = 0; i < n; i++) {
-        uint32_t top = p->by_heat.v[i];
-        struct json_object *o = node_json(&v, top);
-        if (p->nodes.v[top].parent)
-            put(o, "callers", callers_json(&v, top));
-        fputs(i ? ",\n" : "\n", out);
-        print(o, out);
+        pgk_json_line(&v.j, 0);
+        put_node(&v, p->by_heat.v[i], true);
     }
-    fputs("\n]}\n", out);
+    pgk_json_line(&v.j, 0);
+    pgk_json_end_array(&v.j);
+    pgk_json_end_object(&v.j);
+    pgk_text_lit(out, "\n");
+    pgk_text_flush(out);
     bool failed = v.order.failed;
     pgk_order_free(&v.order);
     return failed ? pgk_fail_nomem(err) : 0;
 }
 
-static struct json_object *split_json(uint64_t both, uint64_t base, uint64_t test)
+int pgk_report_sample_json(const struct pgk_sample *profile,
+                           const struct pgk_report_sample_opts *given, FILE *out,
+                           struct pgk_err *err)
 {
-    struct json_object *o = json_object_new_object();
-    put(o, "both", number(both));
-    put(o, "base", number(base));
-    put(o, "test", number(test));
-    return o;
+    struct pgk_report_sample_opts opts;
+    struct pgk_text_out text;
+    PGK_TRY(PGK_OPTS_TAKE(&opts, given, err));
+    pgk_text_to_file(&text, out);
+    return pgk_sample_json(profile, &opts, &text, err);
 }
 
-static struct json_object *change_json(const struct pgk_sample_change *c)
+/* ---- two profiles ---- */
+
+static void put_split(struct pgk_json *j, const char *key, uint64_t both, uint64_t base,
+                      uint64_t test)
 {
-    struct json_object *o = json_object_new_object();
-    put(o, "function", json_object_new_string(c->function));
-    put(o, "base_samples", number(c->base_samples));
-    put(o, "test_samples", number(c->test_samples));
-    put(o, "base_share", json_object_new_double(c->base_share));
-    put(o, "test_share", json_object_new_double(c->test_share));
-    put(o, "similarity", json_object_new_double(c->similarity));
-    put(o, "overlap", json_object_new_double(c->overlap));
-    return o;
+    pgk_json_object(j, key);
+    pgk_json_number(j, "both", both);
+    pgk_json_number(j, "base", base);
+    pgk_json_number(j, "test", test);
+    pgk_json_end_object(j);
+}
+
+static void put_change(struct pgk_json *j, const struct pgk_sample_change *c)
+{
+    pgk_json_object(j, NULL);
+    pgk_json_text(j, "function", c->function);
+    pgk_json_number(j, "base_samples", c->base_samples);
+    pgk_json_number(j, "test_samples", c->test_samples);
+    pgk_json_double(j, "base_share", c->base_share);
+    pgk_json_double(j, "test_share", c->test_share);
+    pgk_json_double(j, "similarity", c->similarity);
+    pgk_json_double(j, "overlap", c->overlap);
+    pgk_json_end_object(j);
 }
 
 int pgk_report_sample_diff_json(const struct pgk_sample_diff *diff, size_t top, FILE *out,
                                 struct pgk_err *err)
 {
     const struct pgk_sample_overlap *v = pgk_sample_diff_overlap(diff);
-    struct json_object *o = json_object_new_object(), *functions = json_object_new_array();
     size_t n;
     const struct pgk_sample_change *changes = pgk_sample_diff_changes(diff, &n);
+    struct pgk_text_out text;
+    struct pgk_json j;
     (void)err;
-    put(o, "schema", json_object_new_string("pgokit-sample-diff-1"));
-    put(o, "similarity", json_object_new_double(v->similarity));
-    put(o, "sample_overlap", json_object_new_double(v->sample_overlap));
-    put(o, "base_unique", json_object_new_double(v->base_unique));
-    put(o, "test_unique", json_object_new_double(v->test_unique));
-    put(o, "base_samples", number(v->base_samples));
-    put(o, "test_samples", number(v->test_samples));
-    put(o, "functions", split_json(v->functions_both, v->functions_base, v->functions_test));
-    put(o, "hot_functions", split_json(v->hot_functions_both, v->hot_functions_base,
-                                       v->hot_functions_test));
-    put(o, "hot_lines", split_json(v->hot_lines_both, v->hot_lines_base, v->hot_lines_test));
+    pgk_text_to_file(&text, out);
+    pgk_json_begin(&j, &text, PGK_JSON_TIGHT);
+    pgk_json_object(&j, NULL);
+    pgk_json_text(&j, "schema", "pgokit-sample-diff-1");
+    pgk_json_double(&j, "similarity", v->similarity);
+    pgk_json_double(&j, "sample_overlap", v->sample_overlap);
+    pgk_json_double(&j, "base_unique", v->base_unique);
+    pgk_json_double(&j, "test_unique", v->test_unique);
+    pgk_json_number(&j, "base_samples", v->base_samples);
+    pgk_json_number(&j, "test_samples", v->test_samples);
+    put_split(&j, "functions", v->functions_both, v->functions_base, v->functions_test);
+    put_split(&j, "hot_functions", v->hot_functions_both, v->hot_functions_base,
+              v->hot_functions_test);
+    put_split(&j, "hot_lines", v->hot_lines_both, v->hot_lines_base, v->hot_lines_test);
+    pgk_json_array(&j, "changes");
     for (size_t i = 0; i < n && (!top || i < top); i++)
-        json_object_array_add(functions, change_json(&changes[i]));
-    put(o, "changes", functions);
-    print(o, out);
-    fputc('\n', out);
+        put_change(&j, &changes[i]);
+    pgk_json_end_array(&j);
+    pgk_json_end_object(&j);
+    pgk_text_lit(&text, "\n");
+    pgk_text_flush(&text);
     return 0;
 }

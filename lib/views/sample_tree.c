@@ -3,7 +3,6 @@
 
 #include "demangle.h"
 #include "hash.h"
-#include "pgokit/human.h"
 #include "used_names.h"
 
 #include <inttypes.h>
@@ -27,18 +26,6 @@ uint64_t pgk_sample_own_total(const struct pgk_sample *p, const struct pgk_sampl
     return node->total > inlined ? node->total - inlined : 0;
 }
 
-/* The id of a text made safe to show. */
-static uint32_t safe_text(struct pgk_sample_tree *t, const char *text)
-{
-    size_t size = 4 * strlen(text) + 1;
-    char *safe = pgk_mem_alloc(size, 1);
-    if (!safe)
-        return PGK_INDEX_NONE;
-    uint32_t id = pgk_intern_cstr(&t->strings, pgk_human_text(safe, size, text));
-    pgk_mem_free(safe);
-    return id;
-}
-
 static bool name_func(struct pgk_sample_tree *t, struct pgk_sample_func *f,
                       const struct pgk_sample_name *name)
 {
@@ -49,8 +36,8 @@ static bool name_func(struct pgk_sample_tree *t, struct pgk_sample_func *f,
         return f->name != PGK_INDEX_NONE;
     }
     char *written = pgk_demangle(name->s);
-    f->name = safe_text(t, written ? written : name->s);
-    f->linkage = written ? safe_text(t, name->s) : 0;
+    f->name = pgk_intern_safe(&t->strings, written ? written : name->s);
+    f->linkage = written ? pgk_intern_safe(&t->strings, name->s) : 0;
     free(written);
     if (!f->name) /* an empty name is one, too */
         f->name = pgk_intern_cstr(&t->strings, "(no name)");

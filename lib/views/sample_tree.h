@@ -53,6 +53,12 @@ static inline const char *pgk_sample_tree_text(const struct pgk_sample_tree *t, 
     return pgk_intern_str(&t->strings, id);
 }
 
+/* The name of a node's function. */
+static inline const char *pgk_sample_tree_name(const struct pgk_sample_tree *t, uint32_t node)
+{
+    return pgk_sample_tree_text(t, t->funcs.v[t->nodes.v[node].func].name);
+}
+
 /* The node of a side, or NULL. */
 static inline const struct pgk_sample_node *pgk_tree_now(const struct pgk_sample_tree *t,
                                                          uint32_t node)

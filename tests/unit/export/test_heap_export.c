@@ -32,9 +32,11 @@ static void test_an_empty_profile_is_refused(void **state)
     char path[TEST_PATH_SIZE];
     (void)state;
     assert_int_equal(pgk_heap_new(&h, NULL), 0);
-    for (enum pgk_export f = 0; f < PGK_EXPORTS; f++)
+    for (size_t f = 0; pgk_export_format_at(f); f++)
         assert_int_equal(
-            pgk_heap_export_save(h, f, test_join(path, folder, "empty"), NULL, NULL), PGK_E_EMPTY);
+            pgk_heap_export_save(h, pgk_export_format_at(f)->name, test_join(path, folder, "empty"),
+                                 NULL, NULL),
+            PGK_E_EMPTY);
     assert_int_equal(test_folder_entries(folder), 0);
     pgk_heap_close(&h);
 }
@@ -46,14 +48,15 @@ static void test_out_of_memory_anywhere(void **state)
     char path[TEST_PATH_SIZE];
     (void)state;
     test_join(path, folder, "out");
-    for (enum pgk_export f = 0; f < PGK_EXPORTS; f++) {
+    for (size_t f = 0; pgk_export_format_at(f); f++) {
+        const char *format = pgk_export_format_at(f)->name;
         struct pgk_export_opts opts = {.struct_size = sizeof opts, .title = "t"};
-        opts.base = f == PGK_EXPORT_HTML ? base : NULL;
+        opts.base = strcmp(format, "html") ? NULL : base;
         for (uint64_t nth = 1, failed = 1; failed; nth++) {
             size_t size;
             test_write_file(path, "old", 3);
             pgk_mem_fail_after(nth);
-            int status = pgk_heap_export_save(h, f, path, &opts, NULL);
+            int status = pgk_heap_export_save(h, format, path, &opts, NULL);
             pgk_mem_fail_after(0);
             failed = status != 0;
             assert_true(!status || status == PGK_E_NOMEM);
