@@ -3,6 +3,7 @@
 
 #include "discriminator.h"
 #include "mem.h"
+#include "saturate.h"
 
 /* Part of `nodes` that a copy of a function has in the profile. */
 struct copy {
@@ -51,7 +52,7 @@ int pgk_disasm_counts_open(struct pgk_disasm_counts **counts, const struct pgk_s
     c->hot = pgk_sample_hot_count(&c->summary);
     c->cold = pgk_sample_cold_count(&c->summary);
     for (size_t i = 0; i < profile->by_identity.n; i++)
-        c->functions_total = pgk_sample_sum(
+        c->functions_total = pgk_add_saturated(
             c->functions_total, pgk_sample_node(profile, profile->by_identity.v[i])->total);
     *counts = c;
     return 0;
@@ -241,8 +242,8 @@ struct pgk_disasm_heat pgk_disasm_heat(struct pgk_disasm_counts *c, const char *
     heat.profiles = c->found.n;
     for (size_t i = 0; i < c->found.n; i++) {
         const struct pgk_sample_node *n = pgk_sample_node(c->profile, c->found.v[i]);
-        heat.samples = pgk_sample_sum(heat.samples, n->total);
-        heat.head = pgk_sample_sum(heat.head, n->head);
+        heat.samples = pgk_add_saturated(heat.samples, n->total);
+        heat.head = pgk_add_saturated(heat.head, n->head);
     }
     if (c->functions_total)
         heat.share = (double)heat.samples / (double)c->functions_total;

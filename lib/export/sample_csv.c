@@ -3,6 +3,7 @@
 #include "exporters.h"
 
 #include "csv_out.h"
+#include "saturate.h"
 #include "sample_tree.h"
 
 /* What a function has in it, with its inlinees. */
@@ -18,7 +19,7 @@ static void add_inside(const struct pgk_sample *p, const struct pgk_sample_node 
         if (r->what != PGK_REC_BODY)
             continue;
         in->lines++;
-        in->samples = pgk_sample_sum(in->samples, r->count);
+        in->samples = pgk_add_saturated(in->samples, r->count);
         if (r->count > in->largest)
             in->largest = r->count;
     }

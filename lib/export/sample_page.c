@@ -3,6 +3,7 @@
 
 #include "line_buffer.h"
 #include "sample_text.h"
+#include "saturate.h"
 
 #include <stdlib.h>
 
@@ -14,8 +15,8 @@ static int measure(struct pgk_sample_page_side *side, const struct pgk_sample *p
 {
     for (size_t i = 0; i < p->by_heat.n; i++) {
         const struct pgk_sample_node *n = &p->nodes.v[p->by_heat.v[i]];
-        side->functions_total = pgk_sample_sum(side->functions_total, n->total);
-        side->heads = pgk_sample_sum(side->heads, n->head);
+        side->functions_total = pgk_add_saturated(side->functions_total, n->total);
+        side->heads = pgk_add_saturated(side->heads, n->head);
     }
     PGK_TRY(pgk_sample_summarise(p, &side->summary, err));
     return pgk_sample_density(p, &side->density, err);
@@ -170,13 +171,13 @@ static void add_own(struct pgk_sample_page *p, const uint8_t *marks)
         if (!(marks[n] & SHOWN))
             continue;
         uint64_t *now = &p->own[n], *before = &p->own_before[n];
-        *now = pgk_sample_sum(*now, own(p, p->tree.now, pgk_tree_now(&p->tree, n)));
-        *before = pgk_sample_sum(*before, own(p, p->tree.before, pgk_tree_before(&p->tree, n)));
+        *now = pgk_add_saturated(*now, own(p, p->tree.now, pgk_tree_now(&p->tree, n)));
+        *before = pgk_add_saturated(*before, own(p, p->tree.before, pgk_tree_before(&p->tree, n)));
         if (marks[n] & KEPT)
             continue;
         uint32_t up = p->tree.nodes.v[n].parent;
-        p->own[up] = pgk_sample_sum(p->own[up], *now);
-        p->own_before[up] = pgk_sample_sum(p->own_before[up], *before);
+        p->own[up] = pgk_add_saturated(p->own[up], *now);
+        p->own_before[up] = pgk_add_saturated(p->own_before[up], *before);
     }
 }
 

@@ -4,6 +4,7 @@
 #include "exporters.h"
 #include "page_pack.h"
 #include "page_titles.h"
+#include "saturate.h"
 
 static void put_info(struct pgk_sample_page *p)
 {
@@ -334,8 +335,8 @@ static void put_rest(struct pgk_sample_page *p)
     struct pgk_json *j = p->json;
     uint64_t samples = 0;
     for (size_t i = p->n_shown; i < p->n_rows; i++)
-        samples = pgk_sample_sum(samples, p->diff ? row_samples(p, (uint32_t)i)
-                                                  : node_total(p, p->rows[i].node));
+        samples = pgk_add_saturated(samples, p->diff ? row_samples(p, (uint32_t)i)
+                                                     : node_total(p, p->rows[i].node));
     pgk_json_object(j, "rest");
     pgk_json_number(j, "functions", p->n_rows - p->n_shown);
     pgk_json_number(j, "samples", samples);

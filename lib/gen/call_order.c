@@ -4,6 +4,8 @@
  * the calls of a spanning forest of the greatest weight decide. The whole is then turned round. */
 #include "call_order.h"
 
+#include "saturate.h"
+
 #include <stdlib.h>
 
 enum { NOT_SEEN = 0 };
@@ -48,8 +50,8 @@ void pgk_arcs_add_up(pgk_arc_vec *arcs)
         struct pgk_call_arc *last = kept ? &arcs->v[kept - 1] : NULL;
         if (!last || compare_arcs(last, &arcs->v[i]))
             arcs->v[kept++] = arcs->v[i];
-        else if (__builtin_add_overflow(last->weight, arcs->v[i].weight, &last->weight))
-            last->weight = UINT64_MAX;
+        else
+            last->weight = pgk_add_saturated(last->weight, arcs->v[i].weight);
     }
     arcs->n = kept;
 }

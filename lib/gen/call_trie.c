@@ -3,6 +3,7 @@
 
 #include "group_sort.h"
 #include "sample_model.h"
+#include "saturate.h"
 
 /* ---- counts ---- */
 
@@ -27,7 +28,7 @@ void pgk_call_counts_sort(struct pgk_call_counts *c)
         if (!last || compare_counts(last, &c->v.v[i]))
             c->v.v[kept++] = c->v.v[i];
         else
-            last->count = pgk_sample_sum(last->count, c->v.v[i].count);
+            last->count = pgk_add_saturated(last->count, c->v.v[i].count);
     }
     c->v.n = c->sorted = kept;
 }
@@ -198,7 +199,7 @@ static bool tally(struct pgk_call_tally *t, uint32_t node, uint32_t step, uint64
         return false;
     struct pgk_call_slot *s = slot_of(t, node, step);
     t->n += !s->step_plus_1;
-    *s = (struct pgk_call_slot){node, step + 1, pgk_sample_sum(s->count, count)};
+    *s = (struct pgk_call_slot){node, step + 1, pgk_add_saturated(s->count, count)};
     return true;
 }
 

@@ -2,6 +2,7 @@
 #include "counters.h"
 
 #include "hash.h"
+#include "saturate.h"
 
 #include <stdlib.h>
 
@@ -11,8 +12,7 @@ bool pgk_pairs_add(struct pgk_pairs *pairs, uint64_t from, uint64_t to, uint64_t
     PGK_INDEX_FOR (&pairs->index, hash, i) {
         struct pgk_pair *p = &pairs->v.v[i];
         if (p->from == from && p->to == to) {
-            if (__builtin_add_overflow(p->count, count, &p->count))
-                p->count = UINT64_MAX;
+            p->count = pgk_add_saturated(p->count, count);
             return true;
         }
     }

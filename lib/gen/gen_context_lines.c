@@ -11,6 +11,7 @@
 #include "line_contexts.h"
 #include "pieces.h"
 #include "sample_recs.h"
+#include "saturate.h"
 
 #include <stdlib.h>
 
@@ -45,7 +46,7 @@ static bool add_instructions(struct lines *l, uint32_t node, const struct pgk_pi
     for (uint64_t i = piece->low; i <= piece->high; i++) {
         const struct pgk_code_site *s = &f->sites[i];
         struct pgk_sample_rec rec = {.loc = s->loc,
-                                     .count = pgk_sample_product(piece->count, s->copies)};
+                                     .count = pgk_multiply_saturated(piece->count, s->copies)};
         struct pgk_sample_rec *last = l->recs.n ? &l->recs.v[l->recs.n - 1] : NULL;
         stats->instructions++;
         if (!s->run) {
@@ -53,7 +54,7 @@ static bool add_instructions(struct lines *l, uint32_t node, const struct pgk_pi
             continue;
         }
         stats->symbolised++;
-        total = pgk_sample_sum(total, piece->count);
+        total = pgk_add_saturated(total, piece->count);
         if (!last || last->loc != rec.loc)
             l->recs.v[l->recs.n++] = rec;
         else if (last->count < rec.count)
@@ -237,7 +238,7 @@ static bool raise_callers(struct pgk_sample *p)
             end = pgk_sample_same_place(recs, i);
             for (uint32_t k = i; k < end; k++)
                 if (pgk_rec_is_target(&recs->v[k]))
-                    called = pgk_sample_sum(called, recs->v[k].count);
+                    called = pgk_add_saturated(called, recs->v[k].count);
             if (recs->v[i].what == PGK_REC_BODY && recs->v[i].count < called)
                 recs->v[i].count = called;
         }

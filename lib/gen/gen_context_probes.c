@@ -11,6 +11,7 @@
 #include "missing_frames.h"
 #include "pieces.h"
 #include "sample_recs.h"
+#include "saturate.h"
 
 #include <stdlib.h>
 
@@ -339,7 +340,7 @@ static bool count_copy(struct contexts *c, uint32_t node, const uint32_t *probes
         if (!*count || context_of(c, &p) != node)
             continue;
         c->recs.v[probes[i] - first].count = *count;
-        total = pgk_sample_sum(total, *count);
+        total = pgk_add_saturated(total, *count);
         if (p.index == ENTRY_PROBE && !count_entry(c, node, parent, *count))
             return false;
         *count = 0;
@@ -392,7 +393,7 @@ static bool add_probe_counts(struct contexts *c, struct pgk_gen_stats *stats)
                 continue;
             if (!c->counts[number] && !pgk_vec_push(&c->probes, number))
                 return false;
-            c->counts[number] = pgk_sample_sum(c->counts[number], p->count);
+            c->counts[number] = pgk_add_saturated(c->counts[number], p->count);
         }
     }
     return true;

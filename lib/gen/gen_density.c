@@ -1,5 +1,6 @@
 /* How dense a profile is: samples per line of the functions that make up nearly all of it. */
 #include "gen_binary.h"
+#include "saturate.h"
 
 #include <stdlib.h>
 
@@ -17,7 +18,7 @@ static void add_lines(const struct pgk_sample *p, uint32_t node, uint64_t *sum, 
     const struct pgk_sample_recs *recs = &p->nodes.v[node].recs;
     for (uint32_t i = 0; i < recs->n; i++)
         if (recs->v[i].what == PGK_REC_BODY) {
-            *sum = pgk_sample_sum(*sum, recs->v[i].count);
+            *sum = pgk_add_saturated(*sum, recs->v[i].count);
             ++*lines;
         }
     for (uint32_t c = pgk_sample_first(p, node); c; c = pgk_sample_next(p, c))

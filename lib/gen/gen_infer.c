@@ -8,6 +8,7 @@
 #include "gen_binary.h"
 
 #include "flow_graph.h"
+#include "saturate.h"
 
 enum { SCALE = 1000 }; /* one hit of a block of one instruction: hits are divided */
 
@@ -46,8 +47,8 @@ static void measure_blocks(struct infer *f)
         const struct pgk_flow_place *p = &f->graph.places.v[i];
         uint64_t sum = 0;
         for (size_t k = first_hit(hits, p->low); k < hits->v.n && hits->v.v[k].from <= p->last; k++)
-            sum = pgk_sample_sum(sum, hits->v.v[k].count);
-        uint64_t count = p->n ? pgk_sample_product(sum, SCALE) / p->n : 0;
+            sum = pgk_add_saturated(sum, hits->v.v[k].count);
+        uint64_t count = p->n ? pgk_multiply_saturated(sum, SCALE) / p->n : 0;
         f->graph.blocks.v[i].count = count < PGK_FLOW_MOST ? count : PGK_FLOW_MOST;
     }
 }
@@ -186,8 +187,8 @@ static bool add_missing_entries(struct infer *f)
 {
     for (size_t i = 0; i < f->entries.v.n; i++) {
         const struct pgk_pair *e = &f->entries.v.v[i];
-        uint64_t called = pgk_sample_sum(count_of(&f->calls, e->from),
-                                         count_of(&f->guessed, e->from));
+        uint64_t called = pgk_add_saturated(count_of(&f->calls, e->from),
+                                            count_of(&f->guessed, e->from));
         if (e->count > called && !pgk_pairs_add(&f->b->counters.branches, PGK_ADDR_EXTERNAL,
                                                 e->from, e->count - called))
             return false;

@@ -7,6 +7,7 @@
  * docs/formats/profile-generation.md section 5 */
 #include "gen_binary.h"
 
+#include "saturate.h"
 #include "source_frames.h"
 #include "line_counts.h"
 #include "pieces.h"
@@ -114,11 +115,9 @@ static int count_instruction(struct lines *l, const struct pgk_piece *p, size_t 
     if (!place->node)
         return 0;
     uint8_t length = pgk_code_mark(&l->b->code, addr) & PGK_CODE_LENGTH;
-    if (pgk_line_counts_weight(&l->counts, place->node, pgk_sample_product(p->count, length)) &&
-        (place->no_lines || pgk_line_counts_body(&l->counts, place->node, s->loc,
-                                                 l->counts.sum ? p->count
-                                                           : pgk_sample_product(p->count,
-                                                                                s->copies))))
+    uint64_t samples = l->counts.sum ? p->count : pgk_multiply_saturated(p->count, s->copies);
+    if (pgk_line_counts_weight(&l->counts, place->node, pgk_multiply_saturated(p->count, length)) &&
+        (place->no_lines || pgk_line_counts_body(&l->counts, place->node, s->loc, samples)))
         return 0;
     return pgk_fail_nomem(err);
 }

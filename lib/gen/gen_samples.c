@@ -2,6 +2,7 @@
 #include "gen_priv.h"
 
 #include "perf_hardware.h"
+#include "saturate.h"
 
 #include <inttypes.h>
 
@@ -479,7 +480,7 @@ static int count_load(struct pgk_gen *g, const struct pgk_perf_sample *s, uint64
         return 0;
     }
     g->loads += s->count;
-    g->load_period = pgk_sample_sum(g->load_period, pgk_sample_product(s->period, s->count));
+    g->load_period = pgk_add_saturated(g->load_period, pgk_multiply_saturated(s->period, s->count));
     struct pgk_gen_binary *b = &g->v.v[code.binary];
     g->sample.callers.n = 0;
     if (s->n_chain && g->contexts) {
@@ -531,7 +532,8 @@ static int count_taken(struct pgk_gen *g, const struct pgk_perf_sample *s)
     }
     g->stacks += s->count;
     g->stack_branches += s->count * s->n_branches;
-    g->stack_period = pgk_sample_sum(g->stack_period, pgk_sample_product(s->period, s->count));
+    g->stack_period =
+        pgk_add_saturated(g->stack_period, pgk_multiply_saturated(s->period, s->count));
     return g->contexts ? count_stack(g, s) : count_branches(g, s);
 }
 

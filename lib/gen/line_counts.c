@@ -2,10 +2,11 @@
 #include "line_counts.h"
 
 #include "group_sort.h"
+#include "saturate.h"
 
 static uint64_t put_together(const struct pgk_line_counts *c, uint64_t a, uint64_t b)
 {
-    return c->sum ? pgk_sample_sum(a, b) : a > b ? a : b;
+    return c->sum ? pgk_add_saturated(a, b) : a > b ? a : b;
 }
 
 /* Neighbours of one line are one record. */
@@ -34,7 +35,7 @@ bool pgk_line_counts_weight(struct pgk_line_counts *c, uint32_t node, uint64_t w
         memset(c->weights.v + c->weights.n, 0, more * sizeof *c->weights.v);
         c->weights.n += more;
     }
-    c->weights.v[node] = pgk_sample_sum(c->weights.v[node], weight);
+    c->weights.v[node] = pgk_add_saturated(c->weights.v[node], weight);
     return true;
 }
 
@@ -66,7 +67,7 @@ static bool write_lines(struct pgk_line_counts *c)
         for (; b < b_end && same_line(b, &line); b++)
             highest = put_together(c, highest, b->count);
         for (; t < t_end && same_line(t, &line); t++) {
-            called = pgk_sample_sum(called, t->count);
+            called = pgk_add_saturated(called, t->count);
             if (!pgk_sample_add_target(c->p, line.node, line.loc, t->name, t->count))
                 return false;
         }
@@ -86,7 +87,7 @@ static void write_totals(struct pgk_line_counts *c)
         uint64_t total = c->weights.v[i];
         pgk_sample_add_total(c->p, (uint32_t)i, total);
         if (n->parent && !(n->flags & PGK_NODE_CONTEXT))
-            c->weights.v[n->parent] = pgk_sample_sum(c->weights.v[n->parent], total);
+            c->weights.v[n->parent] = pgk_add_saturated(c->weights.v[n->parent], total);
     }
 }
 

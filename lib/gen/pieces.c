@@ -2,6 +2,7 @@
 #include "pieces.h"
 
 #include "sample_model.h"
+#include "saturate.h"
 
 #include <stdlib.h>
 
@@ -64,7 +65,7 @@ static bool cut_pieces(pgk_piece_vec *pieces, const point_vec *points)
                 !pgk_vec_push(pieces, (struct pgk_piece){begin, at - 1, count}))
                 return false;
             for (; i < points->n && points->v[i].addr == at && !points->v[i].is_end; i++) {
-                count = pgk_sample_sum(count, points->v[i].count);
+                count = pgk_add_saturated(count, points->v[i].count);
                 depth += points->v[i].is_zero;
             }
             begin = at;

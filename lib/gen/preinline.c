@@ -9,6 +9,7 @@
 #include "hash.h"
 #include "sample_layout.h"
 #include "sample_recs.h"
+#include "saturate.h"
 
 #include <stdlib.h>
 
@@ -193,8 +194,8 @@ static uint32_t size_of(const struct inliner *in, uint32_t id)
 static bool add_profile(struct inliner *in, uint32_t to, uint32_t from)
 {
     struct pgk_sample_node *a = &in->p->nodes.v[to], *b = &in->p->nodes.v[from];
-    a->total = pgk_sample_sum(a->total, b->total);
-    a->head = pgk_sample_sum(a->head, b->head);
+    a->total = pgk_add_saturated(a->total, b->total);
+    a->head = pgk_add_saturated(a->head, b->head);
     a->attributes |= b->attributes & PGK_SAMPLE_SHOULD_INLINE;
     in->is_merged[from] = true;
     return pgk_sample_add_sorted(in->p, to, b->recs.v, b->recs.n, 1) &&

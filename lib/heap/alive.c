@@ -1,6 +1,8 @@
 /* Objects that were alive when a process was killed. */
 #include "alive.h"
 
+#include "saturate.h"
+
 #define BIT(field) (UINT32_C(1) << PGK_MIB_##field)
 #define KNOWN_OF_ALIVE                                                                        \
     (BIT(AllocCount) | BIT(TotalSize) | BIT(MinSize) | BIT(MaxSize) | BIT(AllocTimestamp) |   \

@@ -3,6 +3,7 @@
 
 #include "function_name.h"
 #include "hash.h"
+#include "saturate.h"
 #include "u64_set.h"
 
 #include <stdlib.h>
@@ -76,8 +77,7 @@ bool pgk_data_access_add(struct pgk_data_store *to, uint32_t symbol, uint64_t ha
         struct pgk_data_entry *e = &d->entries.v[i];
         if (e->symbol != symbol || e->hash != hash)
             continue;
-        if (__builtin_add_overflow(e->count, count, &e->count))
-            e->count = UINT64_MAX;
+        e->count = pgk_add_saturated(e->count, count);
         return add_places(to, e, places, n_places);
     }
     struct pgk_data_entry e = {.symbol = symbol, .hash = hash, .count = count};

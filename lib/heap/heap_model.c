@@ -3,6 +3,7 @@
 
 #include "hash.h"
 #include "heap_shared.h"
+#include "saturate.h"
 #include "u64_set.h"
 
 #include <assert.h>

@@ -1,6 +1,8 @@
 /* The field table of memory info blocks, and what follows from it. */
 #include "mib.h"
 
+#include "saturate.h"
+
 #include <assert.h>
 #include <string.h>
 

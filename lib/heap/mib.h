@@ -24,18 +24,6 @@ enum pgk_mib_rule {
     PGK_RULE_SAME, PGK_RULE_OVERLAP, PGK_RULE_EQ_ALLOC, PGK_RULE_EQ_DEALLOC,
 };
 
-static inline uint64_t pgk_add_saturated(uint64_t a, uint64_t b)
-{
-    uint64_t sum;
-    return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
-}
-
-static inline uint64_t pgk_multiply_saturated(uint64_t a, uint64_t b)
-{
-    uint64_t product;
-    return __builtin_mul_overflow(a, b, &product) ? UINT64_MAX : product;
-}
-
 /* Merges a later block of the same process into an earlier one (rule `step`). */
 bool pgk_mib_step(struct pgk_mib *earlier, const struct pgk_mib *later, struct pgk_arena *arena);
 /* Merges two blocks of one context, in any order (rule `across`). Both add histograms: that

@@ -3,6 +3,7 @@
 #include "function_name.h"
 #include "opts.h"
 #include "rekey.h"
+#include "saturate.h"
 #include "u64_set.h"
 
 #include <inttypes.h>

@@ -2,6 +2,7 @@
  * checks what readers check. */
 #include "sample_format.h"
 #include "sample_model.h"
+#include "saturate.h"
 
 static int refuse(struct pgk_err *err, const char *field, const char *found, const char *expected)
 {
@@ -202,7 +203,7 @@ int pgk_sample_build_totals(struct pgk_sample *p, struct pgk_err *err)
         struct pgk_sample_node *n = &p->nodes.v[id];
         for (uint32_t i = 0; i < n->recs.n; i++)
             if (n->recs.v[i].what == PGK_REC_BODY)
-                n->total = pgk_sample_sum(n->total, n->recs.v[i].count);
+                n->total = pgk_add_saturated(n->total, n->recs.v[i].count);
         if (n->parent && !(n->flags & PGK_NODE_CONTEXT))
             pgk_sample_add_total(p, n->parent, n->total);
     }

@@ -4,6 +4,7 @@
 #include "keyed_sort.h"
 #include "opts.h"
 #include "sample_recs.h"
+#include "saturate.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -14,8 +15,8 @@
 static bool fold(struct pgk_sample *p, uint32_t from, uint32_t to)
 {
     struct pgk_sample_node *a = &p->nodes.v[from], *b = &p->nodes.v[to];
-    b->total = pgk_sample_sum(b->total, a->total);
-    b->head = pgk_sample_sum(b->head, a->head);
+    b->total = pgk_add_saturated(b->total, a->total);
+    b->head = pgk_add_saturated(b->head, a->head);
     b->attributes |= a->attributes;
     b->flags |= a->flags & PGK_NODE_TOP;
     if (!pgk_sample_settle(p, &a->recs) ||
@@ -58,7 +59,7 @@ static bool choose(struct pgk_sample *p, uint32_t first)
         if (id == unknown)
             continue;
         p->lost++;
-        p->lost_samples = pgk_sample_sum(p->lost_samples, n->total);
+        p->lost_samples = pgk_add_saturated(p->lost_samples, n->total);
     }
     return !unknown || fold(p, unknown, best);
 }

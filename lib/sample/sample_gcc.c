@@ -7,6 +7,7 @@
 #include "record_writer.h"
 #include "sample_format.h"
 #include "sample_stage.h"
+#include "saturate.h"
 
 #include <inttypes.h>
 
@@ -117,7 +118,7 @@ static void add_to_totals(struct reader *r, uint32_t slot, uint64_t count)
 {
     struct pgk_stage_node *v = r->stage.slots.v;
     for (;; slot = v[slot].parent) {
-        v[slot].total = pgk_sample_sum(v[slot].total, count);
+        v[slot].total = pgk_add_saturated(v[slot].total, count);
         if (!slot)
             return;
     }

@@ -3,6 +3,7 @@
 
 #include "opts.h"
 #include "sample_recs.h"
+#include "saturate.h"
 
 /* ---- nested to flat ---- */
 
@@ -19,7 +20,7 @@ static uint64_t estimate_entries(const struct pgk_sample *p, uint32_t node)
     } else {
         for (uint32_t c = first; c && p->nodes.v[c].loc == p->nodes.v[first].loc;
              c = pgk_sample_next(p, c))
-            count = pgk_sample_sum(count, estimate_entries(p, c));
+            count = pgk_add_saturated(count, estimate_entries(p, c));
     }
     return count ? count : n->total > 0;
 }
@@ -49,7 +50,7 @@ static bool flatten(struct pgk_sample_merger *m, uint32_t node)
             !pgk_sample_add_target(m->into, out, inlinee->loc, callee, entries))
             return false;
         total = total > inlinee->total ? total - inlinee->total : 0;
-        total = pgk_sample_sum(total, entries);
+        total = pgk_add_saturated(total, entries);
         if (!flatten(m, c))
             return false;
     }
@@ -167,7 +168,7 @@ static int nest(struct nester *n, uint32_t context, uint32_t slot, struct pgk_er
         PGK_TRY(nest(n, c, inlinee, err));
         struct pgk_stage_node *caller = &stage->slots.v[slot], *callee = &stage->slots.v[inlinee];
         callee->head = 0; /* inlinees have none */
-        caller->total = pgk_sample_sum(caller->total, callee->total);
+        caller->total = pgk_add_saturated(caller->total, callee->total);
         uncount_call(caller, loc, name);
     }
     return 0;

@@ -4,6 +4,7 @@
 #include "mem.h"
 #include "sample_order.h"
 #include "sample_recs.h"
+#include "saturate.h"
 
 #include <stdlib.h>
 
@@ -183,7 +184,7 @@ bool pgk_sample_body(const struct pgk_sample *p, const uint32_t *nodes, size_t n
         const struct pgk_sample_rec *r = pgk_recs_find(&pgk_sample_node(p, nodes[i])->recs, loc,
                                                        PGK_REC_BODY);
         found |= r != NULL;
-        sum = pgk_sample_sum(sum, r ? r->count : 0);
+        sum = pgk_add_saturated(sum, r ? r->count : 0);
     }
     if (found)
         *count = sum;
@@ -194,7 +195,7 @@ static bool add_value(pgk_sample_recs_vec *values, const struct pgk_sample_rec *
 {
     for (size_t i = 0; i < values->n; i++) {
         if (values->v[i].what == r->what) {
-            values->v[i].count = pgk_sample_sum(values->v[i].count, r->count);
+            values->v[i].count = pgk_add_saturated(values->v[i].count, r->count);
             return true;
         }
     }

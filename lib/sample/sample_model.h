@@ -39,6 +39,7 @@
 #include "intern.h"
 #include "pgokit/sample.h"
 #include "sample_names.h"
+#include "saturate.h"
 
 /* A place in a function: line offset, or probe id, and discriminator. */
 static inline uint64_t pgk_sample_loc(uint32_t line, uint32_t discriminator)
@@ -52,17 +53,6 @@ static inline uint32_t pgk_sample_line(uint64_t loc)
 static inline uint32_t pgk_sample_discriminator(uint64_t loc)
 {
     return (uint32_t)loc;
-}
-
-static inline uint64_t pgk_sample_sum(uint64_t a, uint64_t b)
-{
-    uint64_t sum;
-    return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
-}
-static inline uint64_t pgk_sample_product(uint64_t a, uint64_t b)
-{
-    uint64_t product;
-    return __builtin_mul_overflow(a, b, &product) ? UINT64_MAX : product;
 }
 
 /* What a record counts: 0 samples of the line, a name the calls of that function, a name with
@@ -232,11 +222,11 @@ bool pgk_sample_add_vtable(struct pgk_sample *p, uint32_t node, uint64_t loc, ui
                            uint64_t count);
 static inline void pgk_sample_add_total(struct pgk_sample *p, uint32_t node, uint64_t count)
 {
-    p->nodes.v[node].total = pgk_sample_sum(p->nodes.v[node].total, count);
+    p->nodes.v[node].total = pgk_add_saturated(p->nodes.v[node].total, count);
 }
 static inline void pgk_sample_add_head(struct pgk_sample *p, uint32_t node, uint64_t count)
 {
-    p->nodes.v[node].head = pgk_sample_sum(p->nodes.v[node].head, count);
+    p->nodes.v[node].head = pgk_add_saturated(p->nodes.v[node].head, count);
 }
 
 /* Works the tail into the sorted part. False when out of memory. */

@@ -4,6 +4,7 @@
 #include "sample_text.h"
 
 #include "line_buffer.h"
+#include "saturate.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -52,7 +53,7 @@ static void add_node(const struct side *s, uint32_t node, struct node_sums *sums
         if (n->recs.v[i].what != PGK_REC_BODY)
             continue;
         uint64_t count = n->recs.v[i].count;
-        sums->samples = pgk_sample_sum(sums->samples, count);
+        sums->samples = pgk_add_saturated(sums->samples, count);
         sums->hot_lines += count >= s->hot;
         if (count > sums->max_count)
             sums->max_count = count;
@@ -304,7 +305,7 @@ static int measure(struct side *s, struct pgk_err *err)
     PGK_TRY(pgk_sample_summarise(s->p, &summary, err));
     s->hot = pgk_sample_hot_count(&summary);
     for (size_t i = 0; i < s->p->by_heat.n; i++)
-        s->samples = pgk_sample_sum(s->samples, sum_node(s, s->p->by_heat.v[i]).samples);
+        s->samples = pgk_add_saturated(s->samples, sum_node(s, s->p->by_heat.v[i]).samples);
     if (s->samples)
         return 0;
     return pgk_fail(err, PGK_E_EMPTY, .found = "a profile without samples",

@@ -1,6 +1,8 @@
 /* Lists of records: size classes of memory, adding, working in of tails. */
 #include "sample_recs.h"
 
+#include "saturate.h"
+
 #include <assert.h>
 #include <stdlib.h>
 
@@ -104,7 +106,7 @@ size_t pgk_recs_sort(struct pgk_sample_rec *v, size_t n)
         qsort(v, n, sizeof *v, compare);
     for (size_t i = 0; i < n; i++) {
         if (kept && !pgk_rec_compare(&v[kept - 1], &v[i]))
-            v[kept - 1].count = pgk_sample_sum(v[kept - 1].count, v[i].count);
+            v[kept - 1].count = pgk_add_saturated(v[kept - 1].count, v[i].count);
         else
             v[kept++] = v[i];
     }
@@ -190,7 +192,7 @@ bool pgk_recs_add(struct pgk_rec_heap *heap, struct pgk_sample_recs *recs,
     bool behind = !recs->sorted || pgk_rec_compare(&recs->v[recs->sorted - 1], &rec) < 0;
     uint32_t i = behind ? recs->sorted : seek(recs, 0, &rec);
     if (i < recs->sorted && !pgk_rec_compare(&recs->v[i], &rec)) {
-        recs->v[i].count = pgk_sample_sum(recs->v[i].count, rec.count);
+        recs->v[i].count = pgk_add_saturated(recs->v[i].count, rec.count);
         return true;
     }
     if (!append(heap, recs, rec))
@@ -206,7 +208,7 @@ static bool copy_weighted(struct pgk_rec_heap *heap, struct pgk_sample_recs *rec
     memcpy(recs->v, v, n * sizeof *v);
     if (weight != 1)
         for (size_t i = 0; i < n; i++)
-            recs->v[i].count = pgk_sample_product(v[i].count, weight);
+            recs->v[i].count = pgk_multiply_saturated(v[i].count, weight);
     recs->n = recs->sorted = (uint32_t)n;
     return true;
 }
@@ -221,10 +223,10 @@ bool pgk_recs_add_sorted(struct pgk_rec_heap *heap, struct pgk_sample_recs *recs
     for (size_t k = 0, i = 0; k < n; k++) {
         struct pgk_sample_rec rec = v[k];
         if (weight != 1)
-            rec.count = pgk_sample_product(rec.count, weight);
+            rec.count = pgk_multiply_saturated(rec.count, weight);
         i = seek(recs, (uint32_t)i, &rec);
         if (i < recs->sorted && !pgk_rec_compare(&recs->v[i], &rec)) {
-            recs->v[i].count = pgk_sample_sum(recs->v[i].count, rec.count);
+            recs->v[i].count = pgk_add_saturated(recs->v[i].count, rec.count);
             i++;
         } else if (!append(heap, recs, rec)) {
             return false;

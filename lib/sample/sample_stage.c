@@ -2,6 +2,7 @@
 #include "sample_stage.h"
 
 #include "sample_recs.h"
+#include "saturate.h"
 
 void pgk_stage_free(struct pgk_sample_stage *s)
 {
@@ -58,7 +59,7 @@ bool pgk_stage_add_odd(struct pgk_stage_node *n, uint64_t loc, uint32_t what, ui
         i--;
     int before = i > n->run ? pgk_rec_compare_key(&v[i - 1], loc, what) : -1;
     if (!before) {
-        v[i - 1].count = pgk_sample_sum(v[i - 1].count, count);
+        v[i - 1].count = pgk_add_saturated(v[i - 1].count, count);
         return true;
     }
     if (before > 0) {
@@ -95,8 +96,8 @@ static bool add_node(struct pgk_sample_stage *s, uint32_t slot, struct pgk_sampl
 {
     struct pgk_stage_node *from = &s->slots.v[slot];
     struct pgk_sample_node *to = &p->nodes.v[from->id];
-    to->total = pgk_sample_sum(to->total, pgk_sample_product(from->total, weight));
-    to->head = pgk_sample_sum(to->head, pgk_sample_product(from->head, weight));
+    to->total = pgk_add_saturated(to->total, pgk_multiply_saturated(from->total, weight));
+    to->head = pgk_add_saturated(to->head, pgk_multiply_saturated(from->head, weight));
     to->attributes |= from->attributes;
     if (from->attributes & PGK_SAMPLE_SHOULD_INLINE)
         p->preinlined = true;

@@ -5,6 +5,7 @@
 #include "heap_advice.h"
 
 #include "heap_view.h"
+#include "saturate.h"
 #include "vec.h"
 
 #include <stdlib.h>
@@ -61,12 +62,6 @@ static bool knows(const struct pgk_mib *m, enum pgk_mib_id id)
     return m->known >> id & 1;
 }
 
-static uint64_t times(uint64_t a, uint64_t b)
-{
-    uint64_t product;
-    return __builtin_mul_overflow(a, b, &product) ? UINT64_MAX : product;
-}
-
 static uint64_t at_most(uint64_t a, uint64_t b)
 {
     return a < b ? a : b;
@@ -91,7 +86,8 @@ static uint64_t cold_part(const struct pgk_mib *m)
         return 0;
     for (uint64_t i = 0; i < used; i++)
         untouched += !m->hist[i];
-    return at_most(times(untouched * WORD, m->v[PGK_MIB_AllocCount]), m->v[PGK_MIB_TotalSize]);
+    uint64_t bytes = pgk_multiply_saturated(untouched * WORD, m->v[PGK_MIB_AllocCount]);
+    return at_most(bytes, m->v[PGK_MIB_TotalSize]);
 }
 
 static uint64_t beyond_use(const struct pgk_mib *m)
@@ -101,11 +97,11 @@ static uint64_t beyond_use(const struct pgk_mib *m)
         uint64_t used = used_words(m) * WORD;
         if (!used || !knows(m, PGK_MIB_MinSize) || m->v[PGK_MIB_MinSize] < used)
             return 0;
-        reached = times(used, m->v[PGK_MIB_AllocCount]);
+        reached = pgk_multiply_saturated(used, m->v[PGK_MIB_AllocCount]);
     } else {
         if (!knows(m, PGK_MIB_TotalAccessCount) || !m->v[PGK_MIB_TotalAccessCount])
             return 0;
-        reached = times(m->v[PGK_MIB_TotalAccessCount], GRANULE);
+        reached = pgk_multiply_saturated(m->v[PGK_MIB_TotalAccessCount], GRANULE);
     }
     return reached <= bytes / 2 ? bytes - reached : 0;
 }

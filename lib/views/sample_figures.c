@@ -2,6 +2,7 @@
 #include "sample_figures.h"
 
 #include "binary_set.h"
+#include "saturate.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +21,7 @@ static void add_lines(const struct pgk_sample *p, uint32_t node, uint64_t *lines
         if (n->recs.v[i].what != PGK_REC_BODY)
             continue;
         ++*lines;
-        *samples = pgk_sample_sum(*samples, n->recs.v[i].count);
+        *samples = pgk_add_saturated(*samples, n->recs.v[i].count);
     }
     for (uint32_t c = pgk_sample_first(p, node); c; c = pgk_sample_next(p, c))
         add_lines(p, c, lines, samples);
@@ -47,12 +48,12 @@ static int density_of(const struct pgk_sample *p, double *density, struct pgk_er
         if (!lines)
             continue;
         list[n++] = (struct dense){(double)samples / (double)lines, samples};
-        all = pgk_sample_sum(all, samples);
+        all = pgk_add_saturated(all, samples);
     }
     qsort(list, n, sizeof *list, by_density);
     *density = 0;
     for (size_t i = 0; i < n && (double)reached < (double)all * PGK_DENSITY_PPM / 1e6; i++) {
-        reached = pgk_sample_sum(reached, list[i].samples);
+        reached = pgk_add_saturated(reached, list[i].samples);
         *density = list[i].density;
     }
     pgk_mem_free(list);
@@ -157,7 +158,7 @@ int pgk_sample_cover(const struct pgk_sample *p, struct pgk_binaries *binaries,
         if (marks[n->name] & IN_BINARY)
             continue;
         coverage->unknown++;
-        coverage->unknown_samples = pgk_sample_sum(coverage->unknown_samples, n->total);
+        coverage->unknown_samples = pgk_add_saturated(coverage->unknown_samples, n->total);
     }
     pgk_mem_free(marks);
     return status;

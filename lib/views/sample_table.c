@@ -6,6 +6,7 @@
 #include "pgokit/report.h"
 #include "sample_order.h"
 #include "sample_text.h"
+#include "saturate.h"
 #include "used_names.h"
 
 #include <inttypes.h>
@@ -119,9 +120,9 @@ static uint64_t line_samples(const struct pgk_sample *p, uint32_t node)
     uint64_t sum = 0;
     for (uint32_t i = 0; i < recs->n; i++)
         if (recs->v[i].what == PGK_REC_BODY)
-            sum = pgk_sample_sum(sum, recs->v[i].count);
+            sum = pgk_add_saturated(sum, recs->v[i].count);
     for (uint32_t c = pgk_sample_first(p, node); c; c = pgk_sample_next(p, c))
-        sum = pgk_sample_sum(sum, line_samples(p, c));
+        sum = pgk_add_saturated(sum, line_samples(p, c));
     return sum;
 }
 
@@ -239,7 +240,7 @@ int pgk_report_sample_table(const struct pgk_sample *p, const struct pgk_report_
     size_t n = opts->top && opts->top < p->by_heat.n ? opts->top : p->by_heat.n;
     put_totals(&v);
     for (size_t i = 0; i < p->by_heat.n; i++)
-        v.functions_total = pgk_sample_sum(v.functions_total, p->nodes.v[p->by_heat.v[i]].total);
+        v.functions_total = pgk_add_saturated(v.functions_total, p->nodes.v[p->by_heat.v[i]].total);
     for (size_t i = 0; i < n; i++)
         put_function(&v, p->by_heat.v[i]);
     bool failed = v.text.failed || v.order.failed;

@@ -3,6 +3,7 @@
 
 #include "demangle.h"
 #include "hash.h"
+#include "saturate.h"
 #include "used_names.h"
 
 #include <inttypes.h>
@@ -14,7 +15,7 @@ uint64_t pgk_sample_lines_sum(const struct pgk_sample_node *node)
     uint64_t sum = 0;
     for (uint32_t i = 0; i < node->recs.n; i++)
         if (node->recs.v[i].what == PGK_REC_BODY)
-            sum = pgk_sample_sum(sum, node->recs.v[i].count);
+            sum = pgk_add_saturated(sum, node->recs.v[i].count);
     return sum;
 }
 
@@ -22,7 +23,7 @@ uint64_t pgk_sample_own_total(const struct pgk_sample *p, const struct pgk_sampl
 {
     uint64_t inlined = 0;
     for (uint32_t c = node->first_child; c; c = pgk_sample_next(p, c))
-        inlined = pgk_sample_sum(inlined, p->nodes.v[c].total);
+        inlined = pgk_add_saturated(inlined, p->nodes.v[c].total);
     return node->total > inlined ? node->total - inlined : 0;
 }
 
