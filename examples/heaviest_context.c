@@ -18,13 +18,13 @@ static void print_heaviest(const struct pgk_heap *heap)
 {
     size_t heaviest = 0;
     for (size_t i = 1; i < pgk_heap_contexts(heap); i++)
-        if (pgk_heap_mib(heap, i, PGK_MIB_ROOM)->v[PGK_MIB_TotalSize] >
-            pgk_heap_mib(heap, heaviest, PGK_MIB_ROOM)->v[PGK_MIB_TotalSize])
+        if (pgk_heap_value(heap, i, PGK_MIB_TotalSize) >
+            pgk_heap_value(heap, heaviest, PGK_MIB_TotalSize))
             heaviest = i;
 
     struct pgk_heap_frame frames[32];
     size_t n = pgk_heap_stack(heap, heaviest, frames, 32);
-    printf("%" PRIu64 " B\n", pgk_heap_mib(heap, heaviest, PGK_MIB_ROOM)->v[PGK_MIB_TotalSize]);
+    printf("%" PRIu64 " B\n", pgk_heap_value(heap, heaviest, PGK_MIB_TotalSize));
     for (size_t i = 0; i < n && i < 32; i++)
         printf("  %s:%" PRIu32 "\n", frames[i].function,
                frames[i].decl_line + frames[i].line_offset);

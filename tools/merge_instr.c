@@ -269,7 +269,7 @@ static void print_changed(const struct merge *m)
     size_t all = pgk_instr_functions(m->instr), n = 0, names = 0;
     const char **changed = calloc(all + 1, sizeof *changed);
     for (size_t i = 0; changed && i < all; i++) {
-        struct pgk_instr_function f;
+        struct pgk_instr_function f = {.struct_size = sizeof f};
         pgk_instr_function(m->instr, i, &f);
         if (pgk_instr_changed(m->instr, i))
             changed[n++] = f.name;

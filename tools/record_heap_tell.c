@@ -37,10 +37,9 @@ static int read_sums(struct sums *sums, const char *path, struct pgk_file_info *
     status = pgk_heap_read(heap, path, info, err);
     sums->contexts = status ? 0 : pgk_heap_contexts(heap);
     for (size_t i = 0; i < sums->contexts; i++) {
-        const struct pgk_mib *mib = pgk_heap_mib(heap, i, PGK_MIB_ROOM);
-        sums->objects += mib->v[PGK_MIB_AllocCount];
-        sums->bytes += mib->v[PGK_MIB_TotalSize];
-        sums->accesses += mib->v[PGK_MIB_TotalAccessCount];
+        sums->objects += pgk_heap_value(heap, i, PGK_MIB_AllocCount);
+        sums->bytes += pgk_heap_value(heap, i, PGK_MIB_TotalSize);
+        sums->accesses += pgk_heap_value(heap, i, PGK_MIB_TotalAccessCount);
     }
     pgk_heap_close(&heap);
     return status;

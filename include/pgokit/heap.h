@@ -37,15 +37,11 @@ enum pgk_mib_id {
     PGK_MIB_FIELDS
 };
 
-struct pgk_mib {
-    uint32_t known;       /* bit per pgk_mib_id: the profile tells this field */
-    uint32_t hist_count;  /* elements of `hist` */
-    const uint64_t *hist; /* accesses to each 8 bytes of the objects; NULL if none */
-    uint64_t v[PGK_MIB_FIELDS];
-};
-
 /* Name, unit ("B", "ms", "accesses", ...) and one-line meaning of a field. */
 const char *pgk_mib_info(enum pgk_mib_id id, const char **unit, const char **meaning);
+/** Finds a field by its name in LLVM's files ("TotalSize"); false, with `*id` as it was, if this
+ * library has none of that name. Thread-safe. */
+bool pgk_mib_find(const char *name, enum pgk_mib_id *id);
 
 /* What a context is, by the first rule that holds (pgk_mib_label_rule words it):
  * COLD and HOT are the compiler's rules for -fmemory-profile-use. */
@@ -53,7 +49,6 @@ enum pgk_mib_label {
     PGK_LABEL_COLD, PGK_LABEL_HOT, PGK_LABEL_UNUSED, PGK_LABEL_SHORT_LIVED, PGK_LABEL_NONE,
     PGK_LABELS
 };
-enum pgk_mib_label pgk_mib_label(const struct pgk_mib *m);
 const char *pgk_mib_label_name(enum pgk_mib_label label); /* "cold", ...; "" for NONE */
 const char *pgk_mib_label_rule(enum pgk_mib_label label);
 
@@ -67,10 +62,16 @@ void pgk_heap_close(struct pgk_heap **heap);
 
 /* Contexts, in the order in which they were first met (by whichever thread was first). */
 size_t pgk_heap_contexts(const struct pgk_heap *heap);
-/* Fills in `room` and returns it; its histogram belongs to the profile. */
-#define PGK_MIB_ROOM (&(struct pgk_mib){0}) /* in C: lives as long as the block it stands in */
-const struct pgk_mib *pgk_heap_mib(const struct pgk_heap *heap, size_t context,
-                                   struct pgk_mib *room);
+/** The value of a field of a context's MIB, in the unit that pgk_mib_info() says; 0 if the profile
+ * does not have it, see pgk_heap_knows(). */
+uint64_t pgk_heap_value(const struct pgk_heap *heap, size_t context, enum pgk_mib_id id);
+/** True if the profile has this field of the context. */
+bool pgk_heap_knows(const struct pgk_heap *heap, size_t context, enum pgk_mib_id id);
+/** Accesses to each 8 bytes of a context's objects, `*count` of them; NULL and 0 if there is no
+ * histogram. Belongs to the profile. */
+const uint64_t *pgk_heap_histogram(const struct pgk_heap *heap, size_t context, size_t *count);
+/** What a context is by the values that are known. */
+enum pgk_mib_label pgk_heap_label(const struct pgk_heap *heap, size_t context);
 
 struct pgk_heap_frame {
     bool is_address;
@@ -93,6 +94,28 @@ struct pgk_heap_frame {
  * number there are. */
 size_t pgk_heap_stack(const struct pgk_heap *heap, size_t context,
                       struct pgk_heap_frame *frames, size_t max);
+
+/** A field's value, for building. */
+struct pgk_heap_value {
+    enum pgk_mib_id field; /**< not PGK_MIB_AccessHistogram */
+    uint64_t value;        /**< in the field's unit */
+};
+/** What one call stack allocated, for building. */
+struct pgk_heap_allocation {
+    size_t struct_size;                  /**< sizeof(struct pgk_heap_allocation) */
+    const struct pgk_heap_frame *frames; /**< leaf first. A place needs a function name or else a
+                                              GUID; the GUID of a name is computed */
+    size_t n_frames;                     /**< 1 to 100,000 */
+    const struct pgk_heap_value *values; /**< the fields that are known */
+    size_t n_values;
+    const uint64_t *histogram; /**< accesses to each 8 bytes of the objects; NULL: none */
+    size_t n_histogram;        /**< elements of it */
+};
+/** Adds a context to the profile: what is given is copied. Values of a stack that is there already
+ * are added to it as pgk_heap_merge() does. PGK_E_ARG for frames and values that files could not
+ * hold, PGK_E_NOMEM; the profile can be added to after that. One thread per profile. */
+int pgk_heap_build_context(struct pgk_heap *heap, const struct pgk_heap_allocation *allocation,
+                           struct pgk_err *err);
 
 /* Function records, sorted by GUID: what an indexed profile stores. `alloc_sites` are
  * context ids; a call site is an inline chain (leaf first) with the GUIDs of

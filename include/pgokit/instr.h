@@ -53,6 +53,7 @@ enum pgk_instr_origin pgk_instr_origin(const struct pgk_instr *profile);
 const char *pgk_instr_origin_text(const struct pgk_instr *profile);
 
 struct pgk_instr_function {
+    size_t struct_size; /**< sizeof(struct pgk_instr_function), set by the caller */
     const char *name; /* linkage name, with the file in front if it is local; NUL-terminated */
     size_t name_len;
     uint64_t id;      /* first 8 bytes of the MD5 of the name */
@@ -62,11 +63,12 @@ struct pgk_instr_function {
     size_t n_counts;
     const uint8_t *bitmap;
     size_t n_bitmap;
-    size_t n_sites[PGK_VALUE_KINDS];
 };
 size_t pgk_instr_functions(const struct pgk_instr *profile);
 void pgk_instr_function(const struct pgk_instr *profile, size_t i,
                         struct pgk_instr_function *function);
+/** Number of a function's value sites of a kind. */
+size_t pgk_instr_sites(const struct pgk_instr *profile, size_t i, enum pgk_value_kind kind);
 /* Values of a site of a function, sorted by count, largest first. Fills at most `max`, returns
  * how many there are. */
 size_t pgk_instr_site(const struct pgk_instr *profile, size_t i, enum pgk_value_kind kind,
@@ -84,7 +86,67 @@ bool pgk_instr_changed(const struct pgk_instr *profile, size_t i);
 size_t pgk_instr_binary_ids(const struct pgk_instr *profile);
 const uint8_t *pgk_instr_binary_id(const struct pgk_instr *profile, size_t i, size_t *size);
 size_t pgk_instr_traces(const struct pgk_instr *profile); /* orders of first calls */
+/** Trace 0 <= i < pgk_instr_traces(): ids of functions in the order of their first call, `*n` of
+ * them, and how many runs it stands for (`weight` may be NULL). NULL behind the last. */
+const uint64_t *pgk_instr_trace_at(const struct pgk_instr *profile, size_t i, size_t *n,
+                                   uint64_t *weight);
 size_t pgk_instr_vtables(const struct pgk_instr *profile); /* names of virtual tables */
+/** Name of virtual table 0 <= i < pgk_instr_vtables(); NULL behind the last. */
+const char *pgk_instr_vtable_at(const struct pgk_instr *profile, size_t i);
+
+/** How a program was instrumented: bits. */
+enum pgk_instr_trait {
+    PGK_INSTR_IS_IR = 1,             /**< by the optimiser (-fprofile-generate), else by clang's
+                                          front end (-fprofile-instr-generate) */
+    PGK_INSTR_IS_CONTEXTUAL = 2,     /**< a second round, after inlining; with IR */
+    PGK_INSTR_IS_ENTRY_FIRST = 4,    /**< the function's entry is always counted */
+    PGK_INSTR_IS_LOOP_ENTRIES = 8,   /**< entries of loops are counted */
+    PGK_INSTR_IS_BYTE_COVERAGE = 16, /**< counters are one byte: 0 or 1 */
+    PGK_INSTR_IS_ENTRY_COVERAGE = 32, /**< only entries of functions are counted */
+};
+/** Bits of enum pgk_instr_trait; all that any input had. */
+uint32_t pgk_instr_traits(const struct pgk_instr *profile);
+
+/* ---- building ----
+ *
+ * From the caller's own counters, in any order. All that is built counts as one input; a function
+ * that is added again is added up. One thread per profile. PGK_E_ARG for what files could not
+ * hold, PGK_E_NOMEM; the profile can be added to after that. */
+
+/** Says how the program was instrumented, by bits of enum pgk_instr_trait; before the first
+ * function. PGK_E_MISMATCH if the counters of what was added before mean something else. */
+int pgk_instr_build_kind(struct pgk_instr *profile, uint32_t traits, struct pgk_err *err);
+
+/** The values that were seen at a site. */
+struct pgk_instr_site_values {
+    enum pgk_value_kind kind;
+    const struct pgk_instr_value *values;
+    size_t n; /**< of them; 0: the site was not reached */
+};
+/** A function to add; what is pointed to is copied. */
+struct pgk_instr_addition {
+    size_t struct_size;     /**< sizeof(struct pgk_instr_addition) */
+    const char *name;       /**< linkage name, with the file in front if it is local */
+    uint64_t hash;          /**< of its structure */
+    const uint64_t *counts; /**< at most 2^64 - 3; the first one is the entry count */
+    size_t n_counts;        /**< 1 or more */
+    const uint8_t *bitmap;  /**< conditions that were met (MC/DC); NULL: none */
+    size_t n_bitmap;        /**< bytes */
+    const struct pgk_instr_site_values *sites; /**< value sites, those of a kind in their order */
+    size_t n_sites;
+};
+/** Adds a function's counters. Equal name and hash with another number of counters is a conflict
+ * as between files: pgk_instr_conflicts() has it. */
+int pgk_instr_build_function(struct pgk_instr *profile, const struct pgk_instr_addition *function,
+                             struct pgk_err *err);
+/** Adds the name of a virtual table, so that its id is known. */
+int pgk_instr_build_vtable(struct pgk_instr *profile, const char *name, struct pgk_err *err);
+/** Adds the build id of a binary, 1 to 64 bytes. */
+int pgk_instr_build_binary_id(struct pgk_instr *profile, const uint8_t *bytes, size_t size,
+                              struct pgk_err *err);
+/** Adds an order of first calls: ids of `n` functions that were added before, for `weight` runs. */
+int pgk_instr_build_trace(struct pgk_instr *profile, const uint64_t *ids, size_t n,
+                          uint64_t weight, struct pgk_err *err);
 
 /* Sums over the functions, with or without context: what compilers call the profile summary. */
 struct pgk_instr_summary {

@@ -2,6 +2,7 @@
  * whose values fit into 32 bits; the exceptions lie in a table apart. */
 #include "heap_model.h"
 
+#include <assert.h>
 #include <string.h>
 
 /* What becomes large first keeps 64 bits: its upper half stands where the address of the profiled
@@ -142,4 +143,33 @@ bool pgk_context_add_narrow(struct pgk_heap_context *c, const struct pgk_mib *m)
         return false;
     pgk_context_get(NULL, c, &sum);
     return pgk_mib_add(&sum, m, NULL) && pgk_context_set_narrow(c, &sum);
+}
+
+/* ---- the public side ---- */
+
+uint64_t pgk_heap_value(const struct pgk_heap *heap, size_t context, enum pgk_mib_id id)
+{
+    assert(context < heap->contexts.n);
+    return (unsigned)id < PGK_MIB_FIELDS
+               ? pgk_context_value(heap, &heap->contexts.v[context], id)
+               : 0;
+}
+
+bool pgk_heap_knows(const struct pgk_heap *heap, size_t context, enum pgk_mib_id id)
+{
+    assert(context < heap->contexts.n);
+    return (unsigned)id < PGK_MIB_FIELDS && heap->contexts.v[context].known >> id & 1;
+}
+
+const uint64_t *pgk_heap_histogram(const struct pgk_heap *heap, size_t context, size_t *count)
+{
+    assert(context < heap->contexts.n);
+    uint32_t hist = heap->contexts.v[context].hist;
+    *count = hist ? heap->hists.v[hist - 1].n : 0;
+    return hist ? heap->hists.v[hist - 1].v : NULL;
+}
+
+enum pgk_mib_label pgk_heap_label(const struct pgk_heap *heap, size_t context)
+{
+    return pgk_mib_label(pgk_heap_mib(heap, context, PGK_MIB_ROOM));
 }

@@ -40,6 +40,17 @@ const char *pgk_mib_info(enum pgk_mib_id id, const char **unit, const char **mea
     return f->name;
 }
 
+bool pgk_mib_find(const char *name, enum pgk_mib_id *id)
+{
+    for (unsigned i = 0; i < PGK_MIB_FIELDS; i++) {
+        if (strcmp(pgk_mib_fields[i].name, name) != 0)
+            continue;
+        *id = (enum pgk_mib_id)i;
+        return true;
+    }
+    return false;
+}
+
 static uint64_t unknown_value(enum pgk_mib_id id)
 {
     return id == PGK_MIB_AllocCpuId || id == PGK_MIB_DeallocCpuId ? UINT32_MAX : 0;

@@ -8,6 +8,20 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* A block with room for all of its values. */
+struct pgk_mib {
+    uint32_t known;       /* bit per pgk_mib_id: the profile has this field */
+    uint32_t hist_count;  /* elements of `hist` */
+    const uint64_t *hist; /* accesses to each 8 bytes of the objects; NULL if none */
+    uint64_t v[PGK_MIB_FIELDS];
+};
+enum pgk_mib_label pgk_mib_label(const struct pgk_mib *m);
+
+/* The block of a context: fills in `room` and returns it; its histogram belongs to the profile. */
+#define PGK_MIB_ROOM (&(struct pgk_mib){0}) /* lives as long as the block it stands in */
+const struct pgk_mib *pgk_heap_mib(const struct pgk_heap *heap, size_t context,
+                                   struct pgk_mib *room);
+
 /* One row of records/heap_mib.def. */
 struct pgk_mib_field {
     const char *name, *unit, *meaning;

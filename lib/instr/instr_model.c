@@ -3,6 +3,7 @@
 #include "instr_model.h"
 
 #include "hash.h"
+#include "opts.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -171,17 +172,22 @@ void pgk_instr_function(const struct pgk_instr *p, size_t i, struct pgk_instr_fu
     assert(i < p->funcs.n);
     const struct pgk_instr_func *f = &p->funcs.v[i];
     const struct pgk_instr_name *name = &p->names.v.v[f->name];
-    *function = (struct pgk_instr_function){.name = name->s,
-                                            .name_len = name->len,
-                                            .id = name->ref,
-                                            .hash = f->hash,
-                                            .contextual = is_contextual(p, f),
-                                            .counts = f->counts,
-                                            .n_counts = f->n_counts,
-                                            .bitmap = f->bitmap,
-                                            .n_bitmap = f->n_bitmap};
-    for (int k = 0; k < PGK_VALUE_KINDS; k++)
-        function->n_sites[k] = f->n_sites[k];
+    struct pgk_instr_function result = {.name = name->s,
+                                        .name_len = name->len,
+                                        .id = name->ref,
+                                        .hash = f->hash,
+                                        .contextual = is_contextual(p, f),
+                                        .counts = f->counts,
+                                        .n_counts = f->n_counts,
+                                        .bitmap = f->bitmap,
+                                        .n_bitmap = f->n_bitmap};
+    PGK_RESULT_GIVE(function, &result);
+}
+
+size_t pgk_instr_sites(const struct pgk_instr *p, size_t i, enum pgk_value_kind kind)
+{
+    assert(i < p->funcs.n);
+    return (unsigned)kind < PGK_VALUE_KINDS ? p->funcs.v[i].n_sites[kind] : 0;
 }
 
 const struct pgk_value_site *pgk_func_site(const struct pgk_instr_func *f, enum pgk_value_kind kind,
@@ -231,11 +237,11 @@ void pgk_instr_conflict(const struct pgk_instr *p, size_t i, struct pgk_instr_co
     assert(i < p->disputes.n);
     const struct pgk_instr_dispute *d = &p->disputes.v[i];
     *conflict = (struct pgk_instr_conflict){.name = p->names.v.v[d->name].s,
-                                            .hash = d->hash,
-                                            .what = d->what,
-                                            .one = d->one,
-                                            .other = d->other,
-                                            .file = d->file};
+                                         .hash = d->hash,
+                                         .what = d->what,
+                                         .one = d->one,
+                                         .other = d->other,
+                                         .file = d->file};
 }
 
 int pgk_instr_check_writable(const struct pgk_instr *p, const char *path, const char *format,

@@ -100,6 +100,7 @@ struct pgk_instr {
     uint64_t flags;         /* variant bits of the version word */
     const char *flags_file; /* the first input with functions; NULL none */
     uint32_t inputs;        /* numbers the inputs, from 1 */
+    uint32_t built_input;   /* the number of what the caller adds; 0: nothing yet */
     unsigned hash_age;      /* pgk_hash_age, united */
 };
 

@@ -10,7 +10,7 @@ struct totals {
 
 static bool is_of(const struct pgk_instr *p, size_t i, bool contextual)
 {
-    struct pgk_instr_function f;
+    struct pgk_instr_function f = {.struct_size = sizeof f};
     pgk_instr_function(p, i, &f);
     return f.contextual == contextual && f.counts[0] < PGK_COUNT_WARM;
 }

@@ -3,6 +3,7 @@
 #define PGK_HEAP_ADVICE_H
 
 #include "fail.h"
+#include "mib.h"
 #include "pgokit/format.h"
 #include "pgokit/heap.h"
 

@@ -3,6 +3,7 @@
 #define PGK_HEAP_ALIGN_H
 
 #include "heap_frames.h"
+#include "mib.h"
 
 #define PGK_NO_CONTEXT UINT32_MAX
 

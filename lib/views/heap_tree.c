@@ -1,6 +1,7 @@
 /* A heap profile as a tree of calling functions on a terminal. */
 #include "demangle.h"
 #include "heap_frames.h"
+#include "mib.h"
 #include "opts.h"
 #include "pgokit/human.h"
 #include "pgokit/report.h"

@@ -4,6 +4,7 @@
 
 #include "arena.h"
 #include "fail.h"
+#include "mib.h"
 #include "pgokit/report.h"
 
 struct pgk_heap_totals {

@@ -35,7 +35,7 @@ static int by_change(const void *a, const void *b)
 static double share_in(const struct pgk_instr *p, const struct pgk_instr_function *f, double total)
 {
     size_t at = pgk_instr_lookup(p, f->id, f->hash);
-    struct pgk_instr_function g;
+    struct pgk_instr_function g = {.struct_size = sizeof g};
     if (at == SIZE_MAX || !total)
         return 0;
     pgk_instr_function(p, at, &g);
@@ -53,6 +53,7 @@ static int find_changes(const struct pgk_instr *base, const struct pgk_instr *te
     for (int s = 0; s < 2; s++)
         for (size_t i = 0; i < pgk_instr_functions(sides[s]); i++) {
             struct change *c = &d->changes[d->n];
+            c->f.struct_size = sizeof c->f;
             pgk_instr_function(sides[s], i, &c->f);
             if (c->f.contextual != contextual ||
                 (s && pgk_instr_lookup(base, c->f.id, c->f.hash) != SIZE_MAX))

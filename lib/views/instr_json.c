@@ -46,7 +46,7 @@ static int put_sites(struct pgk_json *j, const struct pgk_instr *p, size_t i,
 static int put_function(struct pgk_json *j, const struct pgk_instr *p, size_t i,
                         struct pgk_err *err)
 {
-    struct pgk_instr_function f;
+    struct pgk_instr_function f = {.struct_size = sizeof f};
     pgk_instr_function(p, i, &f);
     pgk_json_line(j, 0);
     pgk_json_object(j, NULL);
@@ -68,8 +68,9 @@ static int put_function(struct pgk_json *j, const struct pgk_instr *p, size_t i,
         pgk_json_end_array(j);
     }
     for (int k = 0; k < PGK_VALUE_KINDS; k++)
-        if (f.n_sites[k])
-            PGK_TRY(put_sites(j, p, i, (enum pgk_value_kind)k, f.n_sites[k], err));
+        if (pgk_instr_sites(p, i, (enum pgk_value_kind)k))
+            PGK_TRY(put_sites(j, p, i, (enum pgk_value_kind)k,
+                              pgk_instr_sites(p, i, (enum pgk_value_kind)k), err));
     pgk_json_end_object(j);
     return 0;
 }

@@ -69,7 +69,7 @@ static void print_rows(const struct pgk_instr *p, const size_t *order, size_t n,
     pgk_instr_totals(p, &t);
     fprintf(out, "\n  %7s  %15s  %15s  %s\n", "share", "calls", "largest counter", "function");
     for (size_t i = 0; i < n; i++) {
-        struct pgk_instr_function f;
+        struct pgk_instr_function f = {.struct_size = sizeof f};
         char name[200];
         pgk_instr_function(p, order[i], &f);
         const char *pseudo = pgk_function_pseudo(&f);
@@ -105,7 +105,7 @@ static void print_site(const struct pgk_instr *p, size_t function, enum pgk_valu
 
 static void print_function(const struct pgk_instr *p, size_t i, FILE *out)
 {
-    struct pgk_instr_function f;
+    struct pgk_instr_function f = {.struct_size = sizeof f};
     char name[512];
     pgk_instr_function(p, i, &f);
     fprintf(out, "  %s\n    hash 0x%016" PRIx64 "%s\n    counters:",
@@ -123,7 +123,7 @@ static void print_function(const struct pgk_instr *p, size_t i, FILE *out)
     if (f.n_bitmap)
         fputc('\n', out);
     for (int k = 0; k < PGK_VALUE_KINDS; k++)
-        for (size_t s = 0; s < f.n_sites[k]; s++)
+        for (size_t s = 0; s < pgk_instr_sites(p, i, (enum pgk_value_kind)k); s++)
             print_site(p, i, (enum pgk_value_kind)k, s, out);
 }
 

@@ -39,7 +39,7 @@ void pgk_instr_totals(const struct pgk_instr *p, struct pgk_instr_totals *t)
 {
     *t = (struct pgk_instr_totals){.functions = pgk_instr_functions(p)};
     for (size_t i = 0; i < t->functions; i++) {
-        struct pgk_instr_function f;
+        struct pgk_instr_function f = {.struct_size = sizeof f};
         pgk_instr_function(p, i, &f);
         t->ran += pgk_function_pseudo(&f) || pgk_function_max(&f);
         t->contextual += f.contextual;
@@ -47,7 +47,7 @@ void pgk_instr_totals(const struct pgk_instr *p, struct pgk_instr_totals *t)
         t->estimated += pgk_function_pseudo(&f) != NULL;
         t->count += pgk_function_total(&f);
         for (int k = 0; k < PGK_VALUE_KINDS; k++)
-            t->sites[k] += f.n_sites[k];
+            t->sites[k] += pgk_instr_sites(p, i, (enum pgk_value_kind)k);
     }
     pgk_instr_summary(p, false, &t->plain);
     pgk_instr_summary(p, true, &t->in_context);
@@ -78,7 +78,7 @@ static double sort_key(const struct pgk_instr_function *f, enum pgk_instr_sort s
 static int by_key(const void *a, const void *b, void *ctx)
 {
     const struct ranked *x = a, *y = b;
-    struct pgk_instr_function f, g;
+    struct pgk_instr_function f = {.struct_size = sizeof f}, g = f;
     if (x->key != y->key)
         return x->key > y->key ? -1 : 1;
     pgk_instr_function(ctx, x->i, &f);
@@ -99,7 +99,7 @@ int pgk_instr_ranking(const struct pgk_instr *p, const struct pgk_instr_report_o
         return pgk_fail_nomem(err);
     }
     for (size_t i = 0; i < all; i++) {
-        struct pgk_instr_function f;
+        struct pgk_instr_function f = {.struct_size = sizeof f};
         pgk_instr_function(p, i, &f);
         if (!opts->function || !strcmp(opts->function, f.name))
             ranked[n++] = (struct ranked){sort_key(&f, opts->sort), i};

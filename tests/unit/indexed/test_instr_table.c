@@ -139,7 +139,7 @@ static void test_front_end_hashes(void **state)
     };
     for (size_t i = 0; i < PGK_COUNTOF(cases); i++) {
         struct pgk_instr *p = sample_instr(), *back;
-        struct pgk_instr_function f;
+        struct pgk_instr_function f = {.struct_size = sizeof f};
         char text[64];
         size_t size;
         snprintf(text, sizeof text, "f\n%s\n1\n1\n", cases[i].hash);

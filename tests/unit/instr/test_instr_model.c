@@ -122,7 +122,7 @@ static uint64_t merged_count(const char *one, uint64_t weight, const char *other
                              uint64_t other_weight, size_t counter)
 {
     struct pgk_instr *p = sample_instr();
-    struct pgk_instr_function f;
+    struct pgk_instr_function f = {.struct_size = sizeof f};
     assert_int_equal(sample_read_text(p, one, weight, NULL), 0);
     assert_int_equal(sample_read_text(p, other, other_weight, NULL), 0);
     pgk_instr_function(p, 0, &f);

@@ -42,7 +42,7 @@ static void test_forms(void **state)
     };
     for (size_t i = 0; i < PGK_COUNTOF(cases); i++) {
         struct pgk_instr *p = sample_instr();
-        struct pgk_instr_function f;
+        struct pgk_instr_function f = {.struct_size = sizeof f};
         assert_true(pgk_instr_text_sniff((const uint8_t *)cases[i].text, strlen(cases[i].text)));
         assert_int_equal(sample_read_text(p, cases[i].text, 1, NULL), 0);
         assert_int_equal(pgk_instr_functions(p), 1);
