@@ -1,8 +1,9 @@
 /* pgokit gen: a sample profile from recordings of perf. */
-#include "cli.h"
+#include "output_sample.h"
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const char help[] =
@@ -11,19 +12,22 @@ static const char help[] =
     "and perf report -D. Branch stacks (perf record -b) give counts of lines and call targets,\n"
     "samples of loads give types of objects at virtual calls. Without branch stacks, counts are\n"
     "inferred from where the program was interrupted.\n\n"
-    "  -o, --output FILE   the profile to write; - for standard output\n"
-    "      --format NAME   extbinary (default), text, binary, gcc\n"
+    "  -o, --output FILE   the profile to write; - for standard output\n" SAMPLE_FILE_HELP
+    "      --format NAME   the same as --to\n"
+    "      --symbols       list all functions of the programs in the profile, so that compilers\n"
+    "                      take those without samples for cold\n"
     "      --mode NAME     autofdo: by source lines; probe: by pseudo probes; cs: with calling\n"
     "                      contexts, by probes or else by lines; cs-autofdo: by lines;\n"
     "                      auto (default): what recording and program have\n"
     "      --ignore-stack  call chains do not make it context-sensitive\n"
-    "      --no-vtables    leave types of objects out, which only LLVM 22 reads\n"
     "      --pid N         only samples of this process\n"
     "      --comm NAME     only samples of processes of this name\n"
     "      --perf-event NAME  only samples of this event, as perf names it; repeatable\n"
     "      --perf-events LIST the same, with commas between\n"
     "      --leading-ip-only  count where samples were taken, not how often code runs:\n"
     "                      where branches are mispredicted, for instance\n"
+    "      --map RECORDED=FILE  FILE, which is used as with -b, was recorded as RECORDED: a path\n"
+    "                      or its last part; may be repeated\n"
     "      --kernel        the first binary is the kernel (vmlinux); samples of it count\n"
     "      --vtable-scale  counts of types in units of those of branches\n"
     "      --min-density N samples a line below which the report asks for more (50)\n"
@@ -42,16 +46,16 @@ static const char help[] =
     "  perf record -b -e branches:u -- ./app; pgokit gen perf.data -b ./app -o app.afdo\n"
     "  pgokit gen perf.data loads.data -b ./app -b ./libapp.so -o app.afdo\n";
 
-enum { OPT_FORMAT = 256, OPT_MODE, OPT_NO_VTABLES, OPT_PID, OPT_IGNORE_STACK, OPT_NO_PREINLINE,
-       OPT_KEEP_COLD, OPT_TRIM_COLD, OPT_CONTEXTS, OPT_NO_TAIL_CALLS, OPT_JSON, OPT_RAW,
-       OPT_COMM, OPT_KERNEL, OPT_VTABLE_SCALE, OPT_MIN_DENSITY, OPT_EVENT, OPT_EVENTS,
-       OPT_LEADING_IP };
+enum { OPT_MODE = 256, OPT_PID, OPT_IGNORE_STACK, OPT_NO_PREINLINE, OPT_KEEP_COLD, OPT_CONTEXTS,
+       OPT_NO_TAIL_CALLS, OPT_JSON, OPT_RAW, OPT_COMM, OPT_KERNEL, OPT_VTABLE_SCALE,
+       OPT_MIN_DENSITY, OPT_EVENT, OPT_EVENTS, OPT_LEADING_IP, OPT_MAP, OPT_LIST_SYMBOLS };
 
 static const struct option options[] = {
-    {"output", required_argument, NULL, 'o'},
-    {"format", required_argument, NULL, OPT_FORMAT},
+    SAMPLE_FILE_LONG,
+    {"format", required_argument, NULL, OPT_SAMPLE_TO},
+    {"symbols", no_argument, NULL, OPT_LIST_SYMBOLS},
+    {"map", required_argument, NULL, OPT_MAP},
     {"mode", required_argument, NULL, OPT_MODE},
-    {"no-vtables", no_argument, NULL, OPT_NO_VTABLES},
     {"pid", required_argument, NULL, OPT_PID},
     {"json", no_argument, NULL, OPT_JSON},
     {"raw", no_argument, NULL, OPT_RAW},
@@ -77,20 +81,26 @@ enum { MOST_EVENTS = 64 };
 
 struct gen {
     struct cli_common common;
-    const char *output;
+    struct sample_output output;
     bool json, raw, verbose;
     double min_density;
     const char *events[MOST_EVENTS];
+    struct pgk_gen_map *maps;
     struct pgk_gen_opts opts;
-    struct pgk_sample_write_opts write;
 };
 
-static enum pgk_sample_encoding parse_format(const char *text)
+/* RECORDED=FILE; the argument is cut in two. */
+static void add_map(struct gen *g, char *text)
 {
-    for (enum pgk_sample_encoding e = 0; e < PGK_SAMPLE_ENCODINGS; e++)
-        if (!strcmp(text, pgk_sample_encoding_name(e)))
-            return e;
-    cli_usage(&cmd_gen, "--format takes extbinary, text, binary or gcc, not '%s'", text);
+    char *equals = strchr(text, '=');
+    if (!equals || equals == text || !equals[1])
+        cli_usage(&cmd_gen, "--map takes RECORDED=FILE, not '%s'", text);
+    *equals = '\0';
+    g->maps = realloc(g->maps, (g->opts.n_maps + 1) * sizeof *g->maps);
+    if (!g->maps)
+        cli_usage(&cmd_gen, "out of memory");
+    g->maps[g->opts.n_maps++] = (struct pgk_gen_map){text, equals + 1};
+    cli_list_add(&g->common.binaries, equals + 1);
 }
 
 static enum pgk_gen_mode parse_mode(const char *text)
@@ -113,19 +123,19 @@ static void parse(struct gen *g, int argc, char **argv)
 {
     g->opts.struct_size = sizeof g->opts;
     g->min_density = 50;
-    g->write = (struct pgk_sample_write_opts){.struct_size = sizeof g->write};
     for (int c; (c = cli_next_option(&cmd_gen, argc, argv, "o:v", options, &g->common)) != -1;) {
+        (void)sample_file_option(&g->output, &cmd_gen, c, optarg);
         switch (c) {
-        case 'o':
-            g->output = optarg;
+        case OPT_LIST_SYMBOLS:
+            g->opts.symbols = true;
             break;
-        case OPT_FORMAT:
-            g->write.encoding = parse_format(optarg);
+        case OPT_MAP:
+            add_map(g, optarg);
             break;
         case OPT_MODE:
             g->opts.mode = parse_mode(optarg);
             break;
-        case OPT_NO_VTABLES:
+        case OPT_NO_VTABLES: /* nor are they looked for */
             g->opts.no_vtables = true;
             break;
         case OPT_JSON:
@@ -183,11 +193,12 @@ static void parse(struct gen *g, int argc, char **argv)
         }
     }
     g->opts.threads = g->common.threads;
+    g->opts.maps = g->maps;
     if (optind == argc)
         cli_usage(&cmd_gen, "nothing to read: name a recording");
-    if (!g->output)
+    if (!g->output.path)
         cli_usage(&cmd_gen, "where to? name the output with -o");
-    if (g->json && !strcmp(g->output, "-"))
+    if (g->json && !strcmp(g->output.path, "-"))
         cli_usage(&cmd_gen, "--json and -o - both want standard output");
     if (!g->common.binaries.n)
         cli_usage(&cmd_gen, "which program was recorded? give it with -b");
@@ -199,7 +210,7 @@ struct line {
     uint64_t n, of;
     const char *example; /* NULL: none */
 };
-enum { LINES = 17 };
+enum { LINES = 18 };
 
 static uint64_t kept(const struct pgk_gen_stats *s)
 {
@@ -229,6 +240,7 @@ static void list_lines(const struct pgk_gen_stats *s, struct line lines[LINES])
         {"branches outside", "branches_outside", s->branches_outside, s->branches,
          e[PGK_GEN_BRANCH_OUTSIDE]},
         {"impossible ranges", "ranges_bad", s->ranges_bad, s->ranges, e[PGK_GEN_BAD_RANGE]},
+        {"unlike the program", "unfit", s->unfit, s->in_code, e[PGK_GEN_UNFIT]},
         {"loads of vtables", "vtable_samples", s->vtable_samples, s->load_samples, NULL},
         {"code with a source", "symbolised", s->symbolised, s->instructions, NULL},
         {"unreadable lines", "unreadable", s->unreadable, s->lines, NULL},
@@ -330,13 +342,20 @@ static void report_json(const struct pgk_gen_stats *s)
     puts("}}");
 }
 
-/* Only LLVM 22 reads a file for types, even if none is in it. */
-static int write_profile(struct gen *g, const struct pgk_sample *profile, struct pgk_err *err)
+/* A profile of the wrong program is worse than none: what was sampled of it is on other lines. */
+static int warn_of_misfit(const struct pgk_gen_stats *s)
 {
-    struct pgk_sample_info info = {.struct_size = sizeof info};
-    pgk_sample_info(profile, &info);
-    g->write.vtables = info.vtables;
-    return pgk_sample_write(profile, g->output, &g->write, NULL, err);
+    if (!s->misfit)
+        return EXIT_DONE;
+    fprintf(stderr,
+            "pgokit: warning: the recording does not fit the program: of what was sampled in its "
+            "code %.1f %% is at no instruction or at one that does not branch, and %.1f %% of the "
+            "code between branches cannot have run; %d %% of either is too much. Give the very "
+            "files that were recorded; programs linked with -Wl,--build-id are told apart\n",
+            s->in_code ? 100.0 * (double)s->unfit / (double)s->in_code : 0,
+            s->ranges ? 100.0 * (double)s->ranges_bad / (double)s->ranges : 0,
+            PGK_GEN_UNFIT_PERCENT);
+    return EXIT_INCOMPLETE;
 }
 
 static int run(int argc, char **argv)
@@ -352,22 +371,24 @@ static int run(int argc, char **argv)
         status = pgk_gen_new(&gen, binaries, &g.opts, &err);
     for (int i = optind; !status && i < argc; i++)
         status = pgk_gen_add(gen, argv[i], &err);
-    if (!status && g.raw)
-        status = pgk_gen_write_raw(gen, g.output, &err);
-    else if (!status)
-        status = pgk_gen_profile(gen, &profile, &err);
-    if (!status && !g.raw)
-        status = write_profile(&g, profile, &err);
-    int exit_code = status ? cli_fail(&err) : EXIT_DONE;
-    if (!status && g.json)
-        report_json(pgk_gen_stats(gen));
-    else if (!status && !g.common.quiet)
-        report(&g, pgk_gen_stats(gen));
     if (!status)
-        exit_code = check_lines(&g, pgk_gen_stats(gen));
+        status = g.raw ? pgk_gen_write_raw(gen, g.output.path, &err)
+                       : pgk_gen_profile(gen, &profile, &err);
+    int exit_code = status ? cli_fail(&err) : warn_of_misfit(pgk_gen_stats(gen));
+    if (!status && !g.raw) {
+        int written = sample_file_write(&g.output, profile, g.common.quiet);
+        exit_code = written > exit_code ? written : exit_code;
+    }
+    if (exit_code != EXIT_FAILED && g.json)
+        report_json(pgk_gen_stats(gen));
+    else if (exit_code != EXIT_FAILED && !g.common.quiet)
+        report(&g, pgk_gen_stats(gen));
+    if (!status && check_lines(&g, pgk_gen_stats(gen)) > exit_code)
+        exit_code = EXIT_INCOMPLETE;
     pgk_sample_close(&profile);
     pgk_gen_close(&gen);
     pgk_binaries_close(&binaries);
+    free(g.maps);
     cli_common_free(&g.common);
     return exit_code;
 }

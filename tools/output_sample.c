@@ -1,4 +1,4 @@
-/* Writing sample profiles: the options that merge and convert share. */
+/* Writing sample profiles: options, and what is said of what a file cannot hold. */
 #include "output_sample.h"
 
 #include "sample_input.h"
@@ -60,8 +60,8 @@ static bool trim_option(struct sample_output *o, int c, const char *value)
     return false;
 }
 
-static bool encoding_option(struct sample_output *o, const struct cli_verb *verb, int c,
-                            const char *value)
+bool sample_file_option(struct sample_output *o, const struct cli_verb *verb, int c,
+                        const char *value)
 {
     switch (c) {
     case 'o':
@@ -132,7 +132,7 @@ bool sample_output_option(struct sample_output *o, const struct cli_verb *verb, 
         o->canonical = true;
         return true;
     }
-    return trim_option(o, c, value) || encoding_option(o, verb, c, value);
+    return trim_option(o, c, value) || sample_file_option(o, verb, c, value);
 }
 
 /* Attributes speak of contexts and inlinees, of which a flat profile has none. */
@@ -246,16 +246,13 @@ static int report(const struct sample_output *o, const struct pgk_sample_info *i
     return any ? EXIT_INCOMPLETE : EXIT_DONE;
 }
 
-int sample_output_write(struct sample_output *o, struct pgk_sample **profile,
-                        const struct cli_common *common)
+int sample_file_write(struct sample_output *o, const struct pgk_sample *profile, bool quiet)
 {
     struct pgk_err err = {0};
     struct pgk_sample_written written = {0};
     struct pgk_sample_info info = {.struct_size = sizeof info};
     o->write.struct_size = sizeof o->write;
-    if (sample_output_change(o, profile, common, &err))
-        return cli_fail(&err);
-    pgk_sample_info(*profile, &info);
+    pgk_sample_info(profile, &info);
     o->write.partial |= o->keep_partial && info.partial;
     if (would_be_misread(o, &info)) {
         fputs("pgokit: LLVM 14 to 19 would take the types (vtables) in a text for inlined "
@@ -264,7 +261,16 @@ int sample_output_write(struct sample_output *o, struct pgk_sample **profile,
               stderr);
         return EXIT_FAILED;
     }
-    if (pgk_sample_write(*profile, o->path, &o->write, &written, &err))
+    if (pgk_sample_write(profile, o->path, &o->write, &written, &err))
         return cli_fail(&err);
-    return report(o, &info, &written, common->quiet);
+    return report(o, &info, &written, quiet);
+}
+
+int sample_output_write(struct sample_output *o, struct pgk_sample **profile,
+                        const struct cli_common *common)
+{
+    struct pgk_err err = {0};
+    return sample_output_change(o, profile, common, &err)
+               ? cli_fail(&err)
+               : sample_file_write(o, *profile, common->quiet);
 }

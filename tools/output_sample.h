@@ -1,4 +1,5 @@
-/* Writing sample profiles: the options that merge and convert share. */
+/* Writing sample profiles: the options that merge and convert share, and of these the ones about
+ * what is in the file, which gen has, too. */
 #ifndef PGK_OUTPUT_SAMPLE_H
 #define PGK_OUTPUT_SAMPLE_H
 
@@ -29,13 +30,15 @@ enum {
     OPT_REMAP, OPT_NAMES, OPT_LAYOUT, OPT_CANONICAL, OPT_TRIM_COLD, OPT_MERGE_COLD, OPT_COLD_DEPTH,
     OPT_COLD_BELOW, OPT_FS, OPT_FS_PASS,
 };
-#define SAMPLE_OUTPUT_LONG                                     \
+#define SAMPLE_FILE_LONG                                       \
     {"output", required_argument, NULL, 'o'},                  \
     {"to", required_argument, NULL, OPT_SAMPLE_TO},            \
     {"md5", no_argument, NULL, OPT_MD5},                       \
     {"compress", no_argument, NULL, OPT_COMPRESS},             \
     {"vtables", no_argument, NULL, OPT_VTABLES},               \
-    {"no-vtables", no_argument, NULL, OPT_NO_VTABLES},         \
+    {"no-vtables", no_argument, NULL, OPT_NO_VTABLES}
+#define SAMPLE_OUTPUT_LONG                                     \
+    SAMPLE_FILE_LONG,                                          \
     {"split-layout", no_argument, NULL, OPT_SPLIT},            \
     {"gen-partial", no_argument, NULL, OPT_PARTIAL},           \
     {"symbols", required_argument, NULL, OPT_SYMBOLS},         \
@@ -53,12 +56,14 @@ enum {
     {"cold-below", required_argument, NULL, OPT_COLD_BELOW},   \
     {"fs", no_argument, NULL, OPT_FS},                         \
     {"fs-pass", required_argument, NULL, OPT_FS_PASS}
-#define SAMPLE_OUTPUT_HELP                                                                    \
+#define SAMPLE_FILE_HELP                                                                      \
     "      --to NAME            extbinary (default), text, binary, or gcc for -fauto-profile\n"   \
     "      --vtables            write types of objects, which LLVM before 22 misreads\n"          \
     "      --no-vtables         leave them out without a word\n"                                 \
     "      --md5                names as GUIDs\n"                                                \
-    "      --compress           sections with zlib\n"                                            \
+    "      --compress           sections with zlib\n"
+#define SAMPLE_OUTPUT_HELP                                                                    \
+    SAMPLE_FILE_HELP                                                                          \
     "      --split-layout       functions without inlinees apart, for ThinLTO\n"                 \
     "      --gen-partial        mark as the profile of shared code\n"                            \
     "      --symbols FILE       add the program's symbols, one per line\n"                       \
@@ -77,13 +82,18 @@ enum {
     "      --fs                 discriminators are flow-sensitive, which a text cannot say\n"     \
     "      --fs-pass NAME       of these what a pass sees: base, pass1, pass2 or pass3\n"
 
-/* True if the option was one of these. */
+/* True if the option was one of SAMPLE_FILE_LONG, or of those that say how much is written. */
+bool sample_file_option(struct sample_output *o, const struct cli_verb *verb, int c,
+                        const char *value);
+/* True if the option was one of all these. */
 bool sample_output_option(struct sample_output *o, const struct cli_verb *verb, int c,
                           const char *value);
 /* Does what was asked for to the profile, and finishes it. */
 int sample_output_change(struct sample_output *o, struct pgk_sample **profile,
                          const struct cli_common *common, struct pgk_err *err);
-/* The same, and writes it: an EXIT_... */
+/* Writes a finished profile and says what had to be left out: an EXIT_... */
+int sample_file_write(struct sample_output *o, const struct pgk_sample *profile, bool quiet);
+/* Both: an EXIT_... */
 int sample_output_write(struct sample_output *o, struct pgk_sample **profile,
                         const struct cli_common *common);
 

@@ -31,6 +31,13 @@ enum pgk_gen_mode {
 /* "auto", "autofdo", "probe", "cs", "cs-autofdo" */
 const char *pgk_gen_mode_name(enum pgk_gen_mode mode);
 
+/* A file that was recorded under another name than it has now, as it was renamed or copied out of a
+ * container. */
+struct pgk_gen_map {
+    const char *recorded; /* the path in the recording, or its last part alone */
+    const char *binary;   /* path of one of the binaries */
+};
+
 struct pgk_gen_opts {
     size_t struct_size;  /* sizeof(struct pgk_gen_opts) */
     enum pgk_gen_mode mode;
@@ -55,6 +62,10 @@ struct pgk_gen_opts {
     size_t n_events;           /* 0: samples of all events */
     bool leading_ip_only; /* count the sampled instructions, whatever branches are there: where an
                            * event happens, as mispredicted branches, not how often code runs */
+    const struct pgk_gen_map *maps; /* must live as long as the generator */
+    size_t n_maps;
+    bool symbols; /* list the functions of the binaries in the profile: what compilers find there
+                   * but not among the functions was in the program and had no samples */
 };
 
 /* Why something was left out, with what it was the first time. */
@@ -70,9 +81,14 @@ enum pgk_gen_drop {
     PGK_GEN_NO_VTABLE,
     PGK_GEN_NO_SOURCE,
     PGK_GEN_OTHER_EVENT,
+    PGK_GEN_UNFIT,
     PGK_GEN_DROPS
 };
 enum { PGK_GEN_EXAMPLE_SIZE = 160 };
+
+/* From this share on of what was sampled in the code of a binary, or of ranges, that cannot be, the
+ * recording is taken for one of another build. Broken samples are a few in a hundred at most. */
+enum { PGK_GEN_UNFIT_PERCENT = 10 };
 
 /* What became of the samples. Counts of samples take aggregated ones as often as they stand
  * for. */
@@ -101,6 +117,10 @@ struct pgk_gen_stats {
     double vtable_scale; /* by which counts of types were multiplied; 0: they were not */
     char examples[PGK_GEN_DROPS][PGK_GEN_EXAMPLE_SIZE]; /* the first of each kind; "": none */
     uint64_t other_event; /* left out: samples of events that were not asked for */
+    uint64_t in_code; /* branches, or samples of instructions alone, with an end in the code of a
+                       * binary */
+    uint64_t unfit;   /* of these: at what is no instruction, or from one that does not branch */
+    bool misfit;      /* shares of `unfit` or `ranges_bad` are PGK_GEN_UNFIT_PERCENT or more */
     bool no_mapping; /* no mapping of a given binary is in the input: addresses are taken as they
                       * stand in the first binary */
 };

@@ -23,6 +23,28 @@ static const char *base_name(const char *path)
     return slash ? slash + 1 : path;
 }
 
+/* Whether `path` as it was recorded is that path, or ends with that name. */
+static bool is_called(const char *path, const char *name)
+{
+    static const char deleted[] = " (deleted)";
+    size_t n = strlen(path), end = sizeof deleted - 1;
+    if (!strcmp(path, name))
+        return true;
+    if (n > end && !strcmp(path + n - end, deleted))
+        n -= end;
+    const char *start = strchr(name, '/') ? path : base_name(path);
+    size_t len = n - (size_t)(start - path);
+    return strlen(name) == len && !memcmp(start, name, len);
+}
+
+static uint32_t known_file(const struct pgk_address_space *space, const char *path)
+{
+    for (size_t i = 0; space->known && i < space->known->n; i++)
+        if (is_called(path, space->known->v[i].recorded))
+            return space->known->v[i].binary;
+    return PGK_NO_BINARY;
+}
+
 static void note_foreign(struct pgk_address_space *space, const struct pgk_process_file *file,
                          const struct pgk_elf *elf, const uint8_t *id, size_t id_size)
 {
@@ -39,14 +61,17 @@ static uint32_t match_file(struct pgk_address_space *space, const struct pgk_pro
     static const char kernel[] = "[kernel.kallsyms]";
     if (space->kernel && !strncmp(file->path, kernel, strlen(kernel)))
         return 0;
-    uint32_t found = pgk_binaries_find(space->binaries, file->build_id, file->build_id_size);
+    uint32_t found = known_file(space, file->path);
+    if (found != PGK_NO_BINARY)
+        return found;
+    found = pgk_binaries_find(space->binaries, file->build_id, file->build_id_size);
     if (found != PGK_INDEX_NONE)
         return found;
     for (uint32_t i = 0; i < pgk_binaries_count(space->binaries); i++) {
         const struct pgk_elf *elf = pgk_binaries_elf(space->binaries, i);
         size_t id_size;
         const uint8_t *id = pgk_elf_build_id(elf, &id_size);
-        if (strcmp(base_name(file->path), base_name(pgk_elf_path(elf))) != 0)
+        if (!is_called(file->path, base_name(pgk_elf_path(elf))))
             continue;
         if (!id_size || !file->build_id_size)
             return i;

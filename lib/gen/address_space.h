@@ -1,7 +1,8 @@
 /* From an address of a running process to one of a binary.
  *
- * A mapped file is one of the binaries if their build ids are equal, or, where one has none, if
- * their names are. */
+ * A mapped file is one of the binaries if the user says so, if their build ids are equal, or, where
+ * one has none, if their names are; " (deleted)", which the kernel appends, is no part of a
+ * name. */
 #ifndef PGK_ADDRESS_SPACE_H
 #define PGK_ADDRESS_SPACE_H
 
@@ -10,8 +11,16 @@
 
 #define PGK_NO_BINARY UINT32_MAX
 
+/* What the user says of a recorded file. */
+struct pgk_known_file {
+    const char *recorded; /* path, or its last part */
+    uint32_t binary;
+};
+typedef PGK_VEC(struct pgk_known_file) pgk_known_vec;
+
 struct pgk_address_space {
     const struct pgk_binaries *binaries;
+    const pgk_known_vec *known; /* NULL: nothing */
     struct pgk_process_map *map;
     PGK_VEC(uint32_t) binary_of_file; /* by number of the mapped file */
     size_t foreign;         /* mapped files with the name of a binary, but another build id */

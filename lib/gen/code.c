@@ -146,6 +146,12 @@ static size_t region_behind(const struct pgk_code *code, uint64_t addr)
     return low;
 }
 
+bool pgk_code_is_between(struct pgk_code *code, uint64_t addr)
+{
+    size_t i = region_behind(code, addr);
+    return i < code->regions.n && code->regions.v[i].low <= addr && !pgk_code_is(code, addr);
+}
+
 bool pgk_code_insn(const struct pgk_code *code, uint64_t addr, struct pgk_insn *insn)
 {
     size_t i = region_behind(code, addr);

@@ -77,6 +77,8 @@ bool pgk_code_insn(const struct pgk_code *code, uint64_t addr, struct pgk_insn *
 uint64_t pgk_code_first(struct pgk_code *code, uint64_t addr, uint64_t last);
 /* Adds the addresses of all instructions from `first` to `last`. False when out of memory. */
 bool pgk_code_list(struct pgk_code *code, uint64_t first, uint64_t last, pgk_addr_vec *addrs);
+/* Whether `addr` lies in code, but no instruction starts there. */
+bool pgk_code_is_between(struct pgk_code *code, uint64_t addr);
 /* The nearest instruction before `addr`; UINT64_MAX if there is none within its region. */
 uint64_t pgk_code_before(struct pgk_code *code, uint64_t addr);
 

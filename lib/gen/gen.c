@@ -2,6 +2,7 @@
 #include "gen_priv.h"
 #include "line_contexts.h"
 #include "mem.h"
+#include "message.h"
 #include "opts.h"
 #include "probes.h"
 #include "address_counts.h"
@@ -9,6 +10,22 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+
+static int list_known(struct pgk_gen *g, struct pgk_err *err)
+{
+    for (size_t i = 0; i < g->opts.n_maps; i++) {
+        const struct pgk_gen_map *map = &g->opts.maps[i];
+        struct pgk_known_file known = {map->recorded,
+                                       pgk_binaries_find_file(g->binaries, map->binary)};
+        if (known.binary == PGK_INDEX_NONE)
+            return pgk_fail(err, PGK_E_ARG, .file = map->binary, .field = "map",
+                            .found = "a file that is not among the binaries",
+                            .expected = "one of them", .hint = "add it to the set of binaries");
+        if (!pgk_vec_push(&g->known, known))
+            return pgk_fail_nomem(err);
+    }
+    return 0;
+}
 
 int pgk_gen_new(struct pgk_gen **into, struct pgk_binaries *binaries,
                 const struct pgk_gen_opts *opts, struct pgk_err *err)
@@ -36,6 +53,8 @@ int pgk_gen_new(struct pgk_gen **into, struct pgk_binaries *binaries,
     for (size_t i = 0; !status && i < n; i++)
         g->v.v[g->v.n++] = (struct pgk_gen_binary){.elf = pgk_binaries_elf(binaries, (uint32_t)i),
                                                     .sum_lines = g->opts.leading_ip_only};
+    if (!status)
+        status = list_known(g, err);
     if (!status)
         status = pgk_sample_new(&g->profile, err);
     if (status)
@@ -69,6 +88,8 @@ void pgk_gen_close(struct pgk_gen **gen)
     pgk_vec_free(&g->branches);
     pgk_vec_free(&g->chain);
     pgk_vec_free(&g->seen);
+    pgk_vec_free(&g->known);
+    pgk_vec_free(&g->outside_of);
     pgk_vec_free(&g->sample.steps);
     pgk_vec_free(&g->sample.callers);
     pgk_sample_close(&g->profile);
@@ -119,6 +140,37 @@ static int add_raw(struct pgk_gen *g, const struct pgk_filemap *map, const char 
     return 0;
 }
 
+/* Adds the file with the most samples of no use that is not named yet; false if there is none. */
+static bool name_file(struct pgk_gen *g, const struct pgk_process_file *files)
+{
+    size_t used = strlen(g->elsewhere), most = 0;
+    for (size_t i = 1; i < g->outside_of.n; i++)
+        if (g->outside_of.v[i] > g->outside_of.v[most])
+            most = i;
+    if (!g->outside_of.n || !g->outside_of.v[most])
+        return false;
+    snprintf(g->elsewhere + used, sizeof g->elsewhere - used, "%s%s (%" PRIu64 ")",
+             used ? ", " : "", files[most].path, g->outside_of.v[most]);
+    g->outside_of.v[most] = 0;
+    return true;
+}
+
+/* What a person should know of the files of an input that was read. */
+static void note_files(struct pgk_gen *g)
+{
+    enum { NAMED = 3 };
+    size_t n;
+    const struct pgk_process_file *files = pgk_process_map_files(g->space.map, &n);
+    if (g->stats.no_mapping && n)
+        pgk_warn("%s was not mapped in the recording, but other files were (%s): addresses are "
+                 "taken as they stand, which is right for a program at a fixed address. Say with "
+                 "--map which file it was",
+                 pgk_elf_path(g->v.v[0].elf), files[0].path);
+    if (!*g->elsewhere)
+        for (size_t i = 0; i < NAMED && name_file(g, files); i++)
+            ;
+}
+
 int pgk_gen_add(struct pgk_gen *g, const char *path, struct pgk_err *err)
 {
     struct pgk_filemap map;
@@ -133,6 +185,8 @@ int pgk_gen_add(struct pgk_gen *g, const char *path, struct pgk_err *err)
     memset(g->windows, 0, sizeof g->windows);
     int status = pgk_address_space_open(&g->space, g->binaries, err);
     g->space.kernel = g->opts.kernel;
+    g->space.known = &g->known;
+    g->outside_of.n = 0;
     if (!status)
         status = pgk_perf_input_read(g->input,
                                      &(struct pgk_perf_handler){.ctx = g,
@@ -144,6 +198,8 @@ int pgk_gen_add(struct pgk_gen *g, const char *path, struct pgk_err *err)
     for (size_t i = 0; i < g->v.n && !status; i++)
         status = pgk_gen_count_steps(&g->v.v[i], g->contexts, err);
     take_info(g);
+    if (!status)
+        note_files(g);
     if (!status && !g->space.any_matched && g->space.foreign)
         status = pgk_fail(err, PGK_E_MISMATCH, .file = path, .field = "build id",
                           .found = g->space.foreign_text, .expected = "the binary that was run",
@@ -175,6 +231,8 @@ static void settle_hits(struct pgk_gen *g)
         branches = g->v.v[i].counters.branches.v.n;
     if (!branches) {
         g->stats.inferred = g->hits;
+        g->stats.unfit += g->hits_unfit;
+        g->stats.in_code += g->hits + g->hits_unfit;
         g->stats.outside += g->hits_outside;
         if (g->hits_outside)
             pgk_gen_example(&g->stats, PGK_GEN_OUTSIDE, "%s", g->hit_outside);
@@ -223,6 +281,8 @@ static int add_binary(struct pgk_gen *g, uint32_t number, bool by_probes, struct
     if (b->hits.v.n)
         PGK_TRY(pgk_gen_infer(b, by_probes, g->opts.threads, err));
     pgk_gen_settle(b, &g->stats);
+    if (g->opts.symbols)
+        PGK_TRY(pgk_gen_list_symbols(g->profile, b, by_probes, g->opts.threads, err));
     if (g->contexts)
         return by_probes ? pgk_gen_context_probes(g->profile, b, &g->opts, &g->stats, err)
                          : pgk_gen_context_lines(g->profile, b, g->opts.threads, &g->stats, err);
@@ -268,17 +328,29 @@ static int no_samples(const struct pgk_gen *g, struct pgk_err *err)
                                               s->unreadable_line, s->unreadable_example)
                                       : "";
     return pgk_fail(err, PGK_E_EMPTY, .field = "samples",
-                    .found = pgk_format((char[600]){0}, 600, "%" PRIu64 ", none of use: %" PRIu64
+                    .found = pgk_format((char[800]){0}, 800, "%" PRIu64 ", none of use: %" PRIu64
                                         " of other processes, %" PRIu64 " in the kernel, %" PRIu64
-                                        " outside, %" PRIu64 " without branches%s%s",
+                                        " outside%s%s, %" PRIu64 " without branches%s%s",
                                         s->samples, s->other_process, s->in_kernel, s->outside,
+                                        *g->elsewhere ? ", as in " : "", g->elsewhere,
                                         s->without_branches, events, lines),
                     .expected = "samples of the program, best with branch stacks (perf record -b)",
                     .hint = s->other_event
                                 ? "name an event of the recording with --perf-event"
                             : g->contexts && g->hits
                                 ? "calling contexts need branch stacks: choose another --mode"
+                            : *g->elsewhere
+                                ? "give the files that were recorded with -b, or as "
+                                  "--map RECORDED=FILE where they have another name now"
                                 : "pgokit perf-check tells what can be recorded here");
+}
+
+/* Whether so much does not fit that it cannot be broken samples alone. */
+static void judge(struct pgk_gen_stats *s)
+{
+    double limit = PGK_GEN_UNFIT_PERCENT / 100.0;
+    s->misfit = (s->unfit && (double)s->unfit >= limit * (double)s->in_code) ||
+                (s->ranges_bad && (double)s->ranges_bad >= limit * (double)s->ranges);
 }
 
 /* Contexts are of calls for probes, of functions and lines else; without debug information there
@@ -347,6 +419,7 @@ int pgk_gen_write_raw(struct pgk_gen *g, const char *path, struct pgk_err *err)
         PGK_TRY(pgk_gen_infer(b, true, g->opts.threads, err));
     }
     pgk_gen_settle(b, &g->stats);
+    judge(&g->stats);
     return write_counts(g, b, path, err);
 }
 
@@ -369,6 +442,7 @@ int pgk_gen_profile(struct pgk_gen *g, struct pgk_sample **profile, struct pgk_e
     }
     if (!any)
         return no_samples(g, err);
+    judge(&g->stats);
     if (g->contexts && !by_probes)
         PGK_TRY(pgk_gen_complete_calls(g->profile, err));
     PGK_TRY(pgk_sample_set_kind(g->profile, g->contexts, by_probes, "recording", err));

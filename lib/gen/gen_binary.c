@@ -60,6 +60,30 @@ static void drop_impossible(struct pgk_gen_binary *b, struct pgk_call_counts *ra
     ranges->v.n = kept;
 }
 
+static void check_source(struct pgk_gen_binary *b, uint64_t from, uint64_t count,
+                         struct pgk_gen_stats *stats)
+{
+    stats->in_code += count;
+    if (from == PGK_ADDR_EXTERNAL ||
+        pgk_code_kind(pgk_code_mark(&b->code, from)) != PGK_INSN_OTHER)
+        return;
+    stats->unfit += count;
+    if (!*stats->examples[PGK_GEN_UNFIT])
+        pgk_gen_example(stats, PGK_GEN_UNFIT, "0x%" PRIx64 " in %s does not branch", from,
+                        pgk_elf_path(b->elf));
+}
+
+/* Sources of branches that do not branch are of another build. */
+static void check_sources(struct pgk_gen_binary *b, struct pgk_gen_stats *stats)
+{
+    const struct pgk_call_counts *counts[] = {&b->calls.branches, &b->named.branches};
+    for (size_t i = 0; i < b->counters.branches.v.n; i++)
+        check_source(b, b->counters.branches.v.v[i].from, b->counters.branches.v.v[i].count, stats);
+    for (size_t k = 0; k < PGK_COUNTOF(counts); k++)
+        for (size_t i = 0; i < counts[k]->v.n; i++)
+            check_source(b, counts[k]->v.v[i].from, counts[k]->v.v[i].count, stats);
+}
+
 /* Ranges that control cannot have run through come of broken samples. */
 static void drop_bad_ranges(struct pgk_gen_binary *b, struct pgk_gen_stats *stats)
 {
@@ -91,6 +115,8 @@ void pgk_gen_settle(struct pgk_gen_binary *b, struct pgk_gen_stats *stats)
     pgk_pairs_sort(&b->counters.ranges);
     pgk_pairs_sort(&b->counters.branches);
     pgk_call_trie_settle(&b->calls);
+    if (!b->hits.v.n) /* else branches are inferred */
+        check_sources(b, stats);
     drop_bad_ranges(b, stats);
 }
 
@@ -147,6 +173,30 @@ int pgk_gen_functions(const struct pgk_gen_binary *b, struct pgk_functions *func
                      : pgk_fail_nomem(err);
     pgk_vec_free(&addrs);
     return status;
+}
+
+int pgk_gen_list_symbols(struct pgk_sample *profile, struct pgk_gen_binary *b, bool symbols,
+                         unsigned threads, struct pgk_err *err)
+{
+    struct pgk_functions all;
+    pgk_addr_vec addrs = {0};
+    bool ok = pgk_vec_reserve(&addrs, b->code.regions.n);
+    for (size_t i = 0; ok && i < b->code.regions.n; i++)
+        addrs.v[addrs.n++] = b->code.regions.v[i].low;
+    if (ok)
+        addrs.n = pgk_u64_set(addrs.v, addrs.n);
+    int status = ok ? pgk_functions_open(&all, b->sym, b->elf, symbols, addrs.v, addrs.n, threads,
+                                         err)
+                    : pgk_fail_nomem(err);
+    pgk_vec_free(&addrs);
+    if (status)
+        return status;
+    profile->has_symbols = true;
+    for (size_t i = 0; ok && i < all.functions.n; i++)
+        ok = pgk_sample_add_symbol(profile, all.functions.v[i].name,
+                                   strlen(all.functions.v[i].name));
+    pgk_functions_close(&all);
+    return ok ? 0 : pgk_fail_nomem(err);
 }
 
 bool *pgk_gen_sampled(const struct pgk_gen_binary *b, const struct pgk_functions *functions,

@@ -50,6 +50,9 @@ void pgk_gen_settle(struct pgk_gen_binary *binary, struct pgk_gen_stats *stats);
 /* The functions around what was counted; with `symbols` also those without debug information. */
 int pgk_gen_functions(const struct pgk_gen_binary *binary, struct pgk_functions *functions,
                       bool symbols, unsigned threads, struct pgk_err *err);
+/* Adds the names of all functions of the binary to the profile's list of symbols. */
+int pgk_gen_list_symbols(struct pgk_sample *profile, struct pgk_gen_binary *binary, bool symbols,
+                         unsigned threads, struct pgk_err *err);
 /* The probes of the functions that were sampled. */
 int pgk_gen_probe_index(const struct pgk_gen_binary *binary, const struct pgk_functions *functions,
                         struct pgk_probe_index **index, struct pgk_err *err);

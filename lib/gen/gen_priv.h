@@ -24,10 +24,13 @@ struct pgk_gen {
     struct pgk_gen_opts opts;
     struct pgk_gen_stats stats;
     uint64_t hits, hits_outside; /* samples of instructions alone, in a binary or not */
+    uint64_t hits_unfit;         /* of the latter, in code, but at no instruction */
     char hit_outside[PGK_GEN_EXAMPLE_SIZE]; /* the first of the latter */
     bool decided, contexts; /* counters are kept by calling context */
     struct pgk_sample *profile;       /* names of vtables go there as they are met */
     PGK_VEC(struct pgk_gen_binary) v; /* parallel to the set of binaries */
+    pgk_known_vec known;
+    char elsewhere[200]; /* files of the recording that most samples of no use were in */
 
     uint64_t stacks, stack_branches, stack_period; /* of samples with branches: how many, their
                                                      * branches, their periods */
@@ -39,6 +42,7 @@ struct pgk_gen {
     uint64_t room[PGK_GEN_WINDOWS]; /* size of each for the sample in hand; 0: not for this one */
     unsigned next_window;
     unsigned last_of[2]; /* the window that was used last: [true] of a binary, [false] elsewhere */
+    PGK_VEC(uint64_t) outside_of; /* samples of no use, by recorded file */
     struct pgk_err *err;
     struct pgk_perf_input *input;
 

@@ -47,6 +47,21 @@ int pgk_gen_need_code(struct pgk_gen *g, struct pgk_gen_binary *b)
     return 0;
 }
 
+/* In which file samples of no use are tells what else to give with -b. */
+static int note_elsewhere(struct pgk_gen *g, const struct pgk_perf_sample *s)
+{
+    struct pgk_process_place place = pgk_process_map_find(g->space.map, s->pid, s->time, s->ip);
+    if (!place.mapping && s->n_branches)
+        place = pgk_process_map_find(g->space.map, s->pid, s->time, s->branches[0].to);
+    if (!place.mapping)
+        return 0;
+    while (g->outside_of.n <= place.mapping->file)
+        if (!pgk_vec_push(&g->outside_of, 0))
+            return pgk_fail_nomem(g->err);
+    g->outside_of.v[place.mapping->file] += s->count;
+    return 0;
+}
+
 /* What lay at an address, for a person. */
 static const char *file_at(struct pgk_gen *g, const struct pgk_perf_sample *s, uint64_t addr)
 {
@@ -82,12 +97,39 @@ static void branch_outside(struct pgk_gen *g, const struct pgk_perf_sample *s, s
                         file_at(g, s, b->to));
 }
 
-static void sample_outside(struct pgk_gen *g, const struct pgk_perf_sample *s)
+static int sample_outside(struct pgk_gen *g, const struct pgk_perf_sample *s)
 {
     g->stats.outside += s->count;
     if (!*g->stats.examples[PGK_GEN_OUTSIDE])
         pgk_gen_example(&g->stats, PGK_GEN_OUTSIDE, "at 0x%" PRIx64 " in %s", s->ip,
                         file_at(g, s, s->ip));
+    return note_elsewhere(g, s);
+}
+
+/* ---- what does not fit the binary ---- */
+
+/* A place in the code at which no instruction starts: so it is where the program is of another
+ * build, and hardly ever else. */
+static bool is_unfit(struct pgk_gen *g, struct pgk_gen_offset at)
+{
+    if (at.binary == PGK_NO_BINARY || at.off == PGK_STEP_OUT)
+        return false;
+    struct pgk_gen_binary *b = &g->v.v[at.binary];
+    if (!b->has_code || !pgk_code_is_between(&b->code, b->code.base + at.off))
+        return false;
+    if (!*g->stats.examples[PGK_GEN_UNFIT])
+        pgk_gen_example(&g->stats, PGK_GEN_UNFIT, "0x%" PRIx64 " in %s is in an instruction",
+                        b->code.base + at.off, pgk_elf_path(b->elf));
+    return true;
+}
+
+static void note_unfit_branch(struct pgk_gen *g, struct pgk_gen_offset from,
+                              struct pgk_gen_offset to, uint64_t count)
+{
+    if (is_unfit(g, from) || is_unfit(g, to)) {
+        g->stats.unfit += count;
+        g->stats.in_code += count;
+    }
 }
 
 /* ---- branches ---- */
@@ -166,6 +208,8 @@ static int count_branch(struct pgk_gen *g, struct pgk_gen_offset from, struct pg
     if (!pgk_step_counts_add(&b->step_counts, &b->code, &b->counters, &source, &target, end,
                              count))
         return pgk_fail_nomem(g->err);
+    if (target != to.off || (from.binary == binary && source != from.off))
+        note_unfit_branch(g, from, to, count);
     struct pgk_gen_offset left = {source == PGK_STEP_OUT ? PGK_NO_BINARY : binary, source};
     if (from.binary != binary && from.binary != PGK_NO_BINARY) { /* one of ours called another */
         struct pgk_code *code = &g->v.v[from.binary].code;
@@ -264,9 +308,7 @@ static int count_branches(struct pgk_gen *g, const struct pgk_perf_sample *s)
             branch_outside(g, s, i);
         any |= known;
     }
-    if (!any)
-        sample_outside(g, s);
-    return 0;
+    return any ? 0 : sample_outside(g, s);
 }
 
 /* ---- samples with a call chain ---- */
@@ -431,10 +473,9 @@ static int count_stack(struct pgk_gen *g, const struct pgk_perf_sample *s)
         any |= g->seen.v[i];
         if (!g->seen.v[i])
             branch_outside(g, s, i);
+        note_unfit_branch(g, g->branches.v[2 * i], g->branches.v[2 * i + 1], s->count);
     }
-    if (!any)
-        sample_outside(g, s);
-    return 0;
+    return any ? 0 : sample_outside(g, s);
 }
 
 /* ---- loads ---- */
@@ -570,6 +611,10 @@ static int count_hit(struct pgk_gen *g, const struct pgk_perf_sample *s)
     struct pgk_gen_place at;
     PGK_TRY(code_place(g, s, s->ip, &at));
     if (at.binary == PGK_NO_BINARY) {
+        struct pgk_gen_offset place;
+        PGK_TRY(find_offset(g, s, s->ip, &place));
+        g->hits_unfit += is_unfit(g, place) ? s->count : 0;
+        PGK_TRY(note_elsewhere(g, s));
         g->hits_outside += s->count;
         if (!*g->hit_outside)
             snprintf(g->hit_outside, sizeof g->hit_outside, "at 0x%" PRIx64 " in %s", s->ip,

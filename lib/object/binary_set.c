@@ -188,6 +188,17 @@ uint32_t pgk_binaries_find(const struct pgk_binaries *set, const uint8_t *build_
     return PGK_INDEX_NONE;
 }
 
+uint32_t pgk_binaries_find_file(const struct pgk_binaries *set, const char *path)
+{
+    struct stat st;
+    if (stat(path, &st))
+        return PGK_INDEX_NONE;
+    for (size_t i = 0; i < set->v.n; i++)
+        if (set->v.v[i].device == st.st_dev && set->v.v[i].inode == st.st_ino)
+            return (uint32_t)i;
+    return PGK_INDEX_NONE;
+}
+
 int pgk_binaries_look_for(struct pgk_binaries *set, const uint8_t *build_id, size_t size,
                           uint32_t *pos, struct pgk_err *err)
 {

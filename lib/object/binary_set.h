@@ -7,6 +7,8 @@
 
 /* Position of the binary with this build id, or PGK_INDEX_NONE. */
 uint32_t pgk_binaries_find(const struct pgk_binaries *set, const uint8_t *build_id, size_t size);
+/* Position of the binary that was opened from this file, or PGK_INDEX_NONE. */
+uint32_t pgk_binaries_find_file(const struct pgk_binaries *set, const char *path);
 /* Position of the binary with this build id; one that was not given is searched in the debug
  * folders and sysroots that were, and joins the set if there is debug information for it. *pos is
  * PGK_INDEX_NONE if it was not found. */

@@ -250,6 +250,23 @@ def read_by_each_release(work, kind):
         good(tool("llvm-profdata", release), "show", "--sample", out)
 
 
+def symbol_list(work, kind):
+    """All functions of the program, by GUIDs in compressed sections, too."""
+    exe = build(work, Build(22, "-O2", kind, FRAMES))
+    trace = without_chains(record(work, exe))
+    out, peer = exe + ".afdo", exe + ".theirs"
+    good(tool("llvm-profgen", 22), f"--perfscript={trace}", f"--binary={exe}", "-o", peer,
+         "--populate-profile-symbol-list", "--use-md5")
+    listed = []
+    for path, options in ((peer, None), (out, ["--md5"]), (out, ["--md5", "--compress"])):
+        if options is not None:
+            good(work.pgokit, "gen", "-q", trace, "-b", exe, "-o", path, "--symbols", *options)
+        listed.append(good(tool("llvm-profdata", 22), "show", "--sample", "--show-prof-sym-list",
+                           path))
+    require("main" in listed[0].split(), "llvm-profgen lists nothing")
+    require(listed[0] == listed[1] == listed[2], "another list or other counts")
+
+
 def theirs_of_raw(exe, path, *options):
     out = path + ".profile"
     good(tool("llvm-profgen", 22), f"--unsymbolized-profile={path}", f"--binary={exe}",
@@ -266,6 +283,7 @@ def add_cases(work, tap):
     tap.add(f"address counts with contexts, {LINES}", same_raw, work, LINES, True, "-mllvm",
             FLOW_SENSITIVE)
     for kind in (LINES, PROBES):
+        tap.add(f"list of symbols, {kind}", symbol_list, work, kind)
         tap.add(f"read by each release, {kind}", read_by_each_release, work, kind)
     for b in BUILDS:
         tap.add(f"profiles of {b.name}", same_profiles, work, b)

@@ -139,13 +139,17 @@ def compressed(work):
     for pairs in stacks:
         r.sample(ip=pairs[0][1], branches=pairs)
     r.write_file(exe + ".data")
-    plain = profile(work, exe, exe + ".data", dump)
+
+    def with_types(*inputs):
+        return profile(work, exe, *inputs, options=["--vtables"])
+
+    plain = with_types(exe + ".data", dump)
     require("vtables" in plain, plain)
-    text = profile(work, exe, exe + ".trace", dump)
+    text = with_types(exe + ".trace", dump)
     for pack, end in ((["gzip", "-k"], ".gz"), (["zstd", "-q"], ".zst")):
         good(tool(pack[0]), *pack[1:], exe + ".data", exe + ".trace", dump)
-        require(profile(work, exe, exe + ".data" + end, dump + end) == plain, f"perf.data{end}")
-        require(profile(work, exe, exe + ".trace" + end, dump + end) == text, f"text{end}")
+        require(with_types(exe + ".data" + end, dump + end) == plain, f"perf.data{end}")
+        require(with_types(exe + ".trace" + end, dump + end) == text, f"text{end}")
 
 
 def perf_check(work):

@@ -11,7 +11,7 @@ import re
 import sys
 
 from gen_profiles import FRAMES, LINES, PROBES, equal
-from peers import PROGRAMS, good, main, require, run, tool
+from peers import PROGRAMS, good, main, read, require, run, tool
 from perf_writer import (ADDR, BRANCH, CHAIN, CONTEXT_USER, DATA_SRC, IP, PERIOD, RAW, TID, TIME,
                          Event, Recording, ibs_raw, spe_record)
 
@@ -170,7 +170,7 @@ def types(work, form, mode):
     recorded = exe + ".loads"
     FORMS[form](exe, recorded)
     out = exe + ".profile"
-    command = [work.pgokit, "gen", "-q", trace, recorded, "-b", exe, *options]
+    command = [work.pgokit, "gen", "-q", trace, recorded, "-b", exe, "--vtables", *options]
     check(good(*command, "--format", "text", "-o", "-"), "text")
     good(*command, "-o", out)
     check(good(tool("llvm-profdata", 22), "merge", "--sample", "--text",
@@ -198,7 +198,7 @@ def same_as_llvm(work):
         theirs = f.read()
     check(theirs, "llvm-profgen")
     equal(good(work.pgokit, "gen", "-q", plain, recorded, "-b", exe, "--mode", "autofdo",
-               "--format", "text", "-o", "-"), theirs)
+               "--vtables", "--format", "text", "-o", "-"), theirs)
 
 
 LIBRARY_BASE = 0x7FFF10000000
@@ -234,7 +234,7 @@ def types_of_library(work, mode):
     loads_file = exe + ".loads"
     r.write_file(loads_file)
     text = good(work.pgokit, "gen", "-q", trace, loads_file, "-b", exe, "-b", library, *options,
-                "--format", "text", "-o", "-")
+                "--vtables", "--format", "text", "-o", "-")
     found = counts(text)
     for site in SITES:
         require(found.get(site) == {"_ZTV" + often: OFTEN, "_ZTV" + rarely: RARELY},
@@ -254,7 +254,7 @@ def scaled(work):
     for _ in range(50):
         r.sample(ip=call, branches=((call, call), (call, call)), period=500)
     r.write_file(branches)
-    command = [work.pgokit, "gen", recorded, "-b", exe, "--mode", "autofdo"]
+    command = [work.pgokit, "gen", recorded, "-b", exe, "--mode", "autofdo", "--vtables"]
     out = exe + ".profile"
     report = json.loads(good(*command, branches, "--vtable-scale", "--json", "-o", out))
     require(report["vtable_scale"] == 4, str(report)) # 2 branches in 500, 1 load in 1000
@@ -265,11 +265,36 @@ def scaled(work):
     require(result.code == 2 and "period" in result.errors, str(result))
 
 
+def only_for_readers_that_take_them(work):
+    """Types make a file that clang 14 and 19 refuse, so they are written where they were asked for,
+    and it is said that they were left out."""
+    exe, trace = build(work, LINES)
+    recorded, out = exe + ".loads", exe + ".profile"
+    as_perf_data(exe, recorded)
+    command = [work.pgokit, "gen", "-q", trace, recorded, "-b", exe, "--mode", "autofdo"]
+    result = run(*command, "-o", out)
+    require(result.code == 1 and "types" in result.errors and "--vtables" in result.errors,
+            str(result))
+    for release in (14, 16, 19, 22):
+        good(tool("llvm-profdata", release), "show", "--sample", out)
+        good(tool("clang++", release), "-O2", "-g", LINES, f"-fprofile-sample-use={out}", "-c",
+             os.path.join(PROGRAMS, "types.cpp"), "-o", os.devnull)
+    good(*command, "--no-vtables", "-o", out + ".none")
+    require(read(out) == read(out + ".none"), "other bytes than without types")
+    refused = run(*command, "-o", out + ".text", "--to", "text")
+    require(refused.code == 2 and "--vtables" in refused.errors and
+            not os.path.exists(out + ".text"), str(refused))
+    good(*command, "--vtables", "-o", out)
+    require("_ZTV5Often" in good(tool("llvm-profdata", 22), "merge", "--sample", "--text",
+                                 out, "-o", "-"), "no types")
+
+
 def add_cases(work, tap):
     work.recorder = os.path.abspath(os.environ["BRANCH_TRACE"])
     for mode in ("lines", "probes", "contexts by probes", "contexts by lines"):
         tap.add(f"types of a shared library, {mode}", types_of_library, work, mode)
     tap.add("types scaled to branches", scaled, work)
+    tap.add("types only for readers that take them", only_for_readers_that_take_them, work)
     tap.add("types as llvm-profgen counts them", same_as_llvm, work)
     for form in FORMS:
         tap.add(f"types of {form} by lines", types, work, form, "lines")
