@@ -2,6 +2,7 @@
 #include "code.h"
 
 #include "mem.h"
+#include "search.h"
 
 #include <elf.h>
 #include <stdlib.h>
@@ -135,14 +136,7 @@ static void decode_region(struct pgk_code *code, const struct pgk_code_region *r
 /* Position of the first region that ends behind `addr`; regions do not overlap. */
 static size_t region_behind(const struct pgk_code *code, uint64_t addr)
 {
-    size_t low = 0, high = code->regions.n;
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-        if (code->regions.v[mid].high > addr)
-            high = mid;
-        else
-            low = mid + 1;
-    }
+    PGK_SEARCH(low, code->regions.n, mid, code->regions.v[mid].high <= addr)
     return low;
 }
 

@@ -1,6 +1,7 @@
 /* The control-flow graph of a function, read off its instructions. */
 #include "flow_graph.h"
 
+#include "search.h"
 #include "u64_set.h"
 
 #include <elf.h>
@@ -242,14 +243,8 @@ int pgk_flow_graph_make(struct pgk_flow_graph *graph, struct pgk_code *code,
 
 uint32_t pgk_flow_graph_find(const struct pgk_flow_graph *g, uint64_t addr)
 {
-    size_t low = 0, high = g->places.n;
-    while (low < high) { /* the first block that ends behind `addr` */
-        size_t mid = low + (high - low) / 2;
-        if (g->places.v[mid].high > addr)
-            high = mid;
-        else
-            low = mid + 1;
-    }
+    /* the first block that ends behind `addr` */
+    PGK_SEARCH(low, g->places.n, mid, g->places.v[mid].high <= addr)
     return low < g->places.n && g->places.v[low].low <= addr ? (uint32_t)low : UINT32_MAX;
 }
 

@@ -4,6 +4,7 @@
 #include "hash.h"
 #include "index.h"
 #include "sample_names.h"
+#include "search.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -123,17 +124,10 @@ struct symbols {
  * start at `addr` or before. */
 static size_t count_up_to(const void *records, size_t n, size_t size, uint64_t addr)
 {
-    size_t low = 0, high = n;
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-        uint64_t start;
-        memcpy(&start, (const char *)records + mid * size, sizeof start);
-        if (start > addr)
-            high = mid;
-        else
-            low = mid + 1;
-    }
-    return low;
+    uint64_t start;
+    PGK_SEARCH(count, n, mid,
+               (memcpy(&start, (const char *)records + mid * size, sizeof start), start <= addr))
+    return count;
 }
 
 static bool is_inside(const ordered_vec *all, size_t n, uint64_t addr)

@@ -9,6 +9,7 @@
 
 #include "flow_graph.h"
 #include "saturate.h"
+#include "search.h"
 
 enum { SCALE = 1000 }; /* one hit of a block of one instruction: hits are divided */
 
@@ -29,14 +30,7 @@ struct infer {
 /* Position of the first hit at `addr` or behind. */
 static size_t first_hit(const struct pgk_pairs *hits, uint64_t addr)
 {
-    size_t low = 0, high = hits->v.n;
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-        if (hits->v.v[mid].from < addr)
-            low = mid + 1;
-        else
-            high = mid;
-    }
+    PGK_SEARCH(low, hits->v.n, mid, hits->v.v[mid].from < addr)
     return low;
 }
 

@@ -2,6 +2,7 @@
 #include "missing_frames.h"
 
 #include "hash.h"
+#include "search.h"
 
 #include <stdlib.h>
 
@@ -95,14 +96,7 @@ struct search {
 
 static size_t first_of(const pgk_edge_vec *v, uint32_t caller)
 {
-    size_t low = 0, high = v->n;
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-        if (v->v[mid].caller < caller)
-            low = mid + 1;
-        else
-            high = mid;
-    }
+    PGK_SEARCH(low, v->n, mid, v->v[mid].caller < caller)
     return low;
 }
 
@@ -139,14 +133,7 @@ static void search_from(struct search *s, uint32_t function)
 
 static size_t first_call(const pgk_edge_vec *v, uint64_t from)
 {
-    size_t low = 0, high = v->n;
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-        if (v->v[mid].from < from)
-            low = mid + 1;
-        else
-            high = mid;
-    }
+    PGK_SEARCH(low, v->n, mid, v->v[mid].from < from)
     return low;
 }
 

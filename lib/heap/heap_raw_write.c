@@ -4,6 +4,7 @@
  * program that has a fixed place keeps it, all else is put to places of its own, in an order that
  * depends on what the modules are: equal models give equal bytes. */
 #include "heap_raw.h"
+#include "search.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -137,14 +138,7 @@ static uint64_t obstacle(const struct writer *w, uint64_t start, uint64_t end)
     for (size_t i = 0; i < w->places.n; i++)
         if (start < w->places.v[i].end && w->places.v[i].start < end)
             return w->places.v[i].end;
-    size_t low = 0, high = w->loose.n;
-    while (low < high) {
-        size_t mid = (low + high) / 2;
-        if (w->loose.v[mid] < start)
-            low = mid + 1;
-        else
-            high = mid;
-    }
+    PGK_SEARCH(low, w->loose.n, mid, w->loose.v[mid] < start)
     return low < w->loose.n && w->loose.v[low] < end ? w->loose.v[low] + 1 : 0;
 }
 

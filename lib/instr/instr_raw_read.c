@@ -5,6 +5,7 @@
 #include "hash.h"
 #include "instr_raw_layout.h"
 #include "name_blocks.h"
+#include "search.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -324,14 +325,7 @@ static int make_tables(struct reader *r)
 
 static uint64_t table_at(const struct reader *r, uint64_t address)
 {
-    size_t low = 0, high = r->tables.v.n;
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-        if (r->tables.v.v[mid].start <= address)
-            low = mid + 1;
-        else
-            high = mid;
-    }
+    PGK_SEARCH(low, r->tables.v.n, mid, r->tables.v.v[mid].start <= address)
     const struct symbol *s = low ? &r->tables.v.v[low - 1] : NULL;
     return s && address < s->end ? s->ref : 0;
 }

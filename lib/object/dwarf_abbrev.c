@@ -1,5 +1,6 @@
 /* Abbreviation tables: what a DIE of each code consists of, and how to step over it. */
 #include "dwarf_priv.h"
+#include "search.h"
 
 #include <dwarf.h>
 #include <stdlib.h>
@@ -213,14 +214,7 @@ struct pgk_dw_abbrevs *pgk_dw_abbrevs_read(const struct pgk_dw_unit *u, uint64_t
 
 const struct pgk_dw_abbrev *pgk_dw_abbrev_search(const struct pgk_dw_abbrevs *t, uint64_t code)
 {
-    size_t low = 0, high = t->v.n;
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-        if (t->v.v[mid].code < code)
-            low = mid + 1;
-        else
-            high = mid;
-    }
+    PGK_SEARCH(low, t->v.n, mid, t->v.v[mid].code < code)
     return low < t->v.n && t->v.v[low].code == code ? &t->v.v[low] : NULL;
 }
 

@@ -2,6 +2,7 @@
  * the unit DIE. Where ranges of several units overlap, the choice is LLVM's: the unit
  * found for the bytes before is kept while it covers, else the first of the file. */
 #include "dwarf_priv.h"
+#include "search.h"
 
 #include <dwarf.h>
 #include <stdlib.h>
@@ -102,14 +103,7 @@ static int compare_points(const void *a, const void *b)
 /* Position of the first active unit not below `unit`. */
 static size_t active_at(const struct building *b, uint32_t unit)
 {
-    size_t low = 0, high = b->active.n;
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-        if (b->active.v[mid] < unit)
-            low = mid + 1;
-        else
-            high = mid;
-    }
+    PGK_SEARCH(low, b->active.n, mid, b->active.v[mid] < unit)
     return low;
 }
 

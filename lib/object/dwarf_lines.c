@@ -2,6 +2,7 @@
  * where its sequences lie, and then fully for the sequences that are asked about. Rows
  * are never stored; the queries are sorted and answered while the rows go by. */
 #include "dwarf_line_priv.h"
+#include "search.h"
 
 #include <assert.h>
 #include <dwarf.h>
@@ -244,14 +245,7 @@ static bool index_sequences(struct pgk_dw_lines *t)
 
 size_t pgk_dw_lower_bound(const uint64_t *addrs, size_t count, uint64_t addr)
 {
-    size_t low = 0, high = count;
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-        if (addrs[mid] < addr)
-            low = mid + 1;
-        else
-            high = mid;
-    }
+    PGK_SEARCH(low, count, mid, addrs[mid] < addr)
     return low;
 }
 

@@ -2,6 +2,7 @@
 #include "dwarf_priv.h"
 #include "hash.h"
 #include "message.h"
+#include "search.h"
 
 #include <dwarf.h>
 #include <inttypes.h>
@@ -303,14 +304,8 @@ void pgk_dw_file_close(struct pgk_dw_file **file)
 
 const struct pgk_dw_unit *pgk_dw_unit_at(const struct pgk_dw_file *f, uint64_t off)
 {
-    size_t low = 0, high = f->n_info_units;
-    while (low < high) { /* the first unit that ends behind `off` */
-        size_t mid = low + (high - low) / 2;
-        if (f->units.v[mid].end <= off)
-            low = mid + 1;
-        else
-            high = mid;
-    }
+    /* the first unit that ends behind `off` */
+    PGK_SEARCH(low, f->n_info_units, mid, f->units.v[mid].end <= off)
     return low < f->n_info_units && f->units.v[low].off <= off ? &f->units.v[low] : NULL;
 }
 

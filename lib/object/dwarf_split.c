@@ -8,6 +8,7 @@
  * Version 2 is GNU's, of DWARF 4, version 5 the standard's; they number sections
  * differently. */
 #include "dwarf_priv.h"
+#include "search.h"
 
 #include <dwarf.h>
 #include <stdlib.h>
@@ -123,16 +124,10 @@ void pgk_dw_package_read(struct pgk_dw_file *f)
 const struct pgk_dw_package_row *pgk_dw_package_find(const struct pgk_dw_file *f, bool types,
                                                      uint64_t unit_off)
 {
-    size_t low = 0, high = f->package.n;
-    while (low < high) { /* the first row behind */
-        size_t mid = low + (high - low) / 2;
-        const struct pgk_dw_package_row *r = &f->package.v[mid];
-        if (r->types_section < types ||
-            (r->types_section == types && r->unit_off <= unit_off))
-            low = mid + 1;
-        else
-            high = mid;
-    }
+    const struct pgk_dw_package_row *v = f->package.v;
+    /* the first row behind */
+    PGK_SEARCH(low, f->package.n, mid, v[mid].types_section < types ||
+               (v[mid].types_section == types && v[mid].unit_off <= unit_off))
     if (!low)
         return NULL;
     const struct pgk_dw_package_row *r = &f->package.v[low - 1];

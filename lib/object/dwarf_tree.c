@@ -15,6 +15,7 @@
  * compiler's own tools find; for such queries the whole map is made. */
 #include "dwarf_priv.h"
 #include "message.h"
+#include "search.h"
 
 #include <dwarf.h>
 #include <inttypes.h>
@@ -265,14 +266,7 @@ static uint32_t make_nodes(struct walk *w)
 /* Position of the first entry of the whole map with a key above `addr`. */
 static size_t map_above(const struct walk *w, uint64_t addr)
 {
-    size_t low = 0, high = w->map.n;
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-        if (w->map.v[mid].key <= addr)
-            low = mid + 1;
-        else
-            high = mid;
-    }
+    PGK_SEARCH(low, w->map.n, mid, w->map.v[mid].key <= addr)
     return low;
 }
 

@@ -11,6 +11,7 @@
 
 #include "dwarf_priv.h"
 #include "hash.h"
+#include "search.h"
 #include "sink.h"
 #include "symbol_cache_priv.h"
 
@@ -200,14 +201,7 @@ static bool chain_at(const struct pgk_symbol_cache *c, size_t i, struct pgk_aren
 bool pgk_symbol_cache_find(const struct pgk_symbol_cache *cache, uint64_t address,
                            struct pgk_arena *arena, struct pgk_sym_chain *chain)
 {
-    size_t low = 0, high = cache->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (cache->addresses[middle] < address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    PGK_SEARCH(low, cache->count, mid, cache->addresses[mid] < address)
     return low < cache->count && cache->addresses[low] == address &&
            chain_at(cache, low, arena, chain);
 }

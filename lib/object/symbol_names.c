@@ -1,6 +1,8 @@
 /* Functions by the symbols of a file. */
 #include "symbol_names.h"
 
+#include "search.h"
+
 static bool is_own_function(const struct pgk_elf_sym *s)
 {
     return s->function && s->addr && *s->name;
@@ -22,14 +24,7 @@ bool pgk_symbol_names_any(const struct pgk_elf *elf)
  * size, and reach to the next one. */
 static const struct pgk_elf_sym *covering(const struct pgk_elf_sym *syms, size_t n, uint64_t addr)
 {
-    size_t low = 0, high = n;
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-        if (syms[mid].addr <= addr)
-            low = mid + 1;
-        else
-            high = mid;
-    }
+    PGK_SEARCH(low, n, mid, syms[mid].addr <= addr)
     while (low && !is_own_function(&syms[low - 1]))
         low--;
     const struct pgk_elf_sym *s = low ? &syms[low - 1] : NULL;

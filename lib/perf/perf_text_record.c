@@ -1,18 +1,12 @@
 /* Lines of a text that print a PERF_RECORD, and the dumps of perf report -D. */
 #include "perf_text_priv.h"
+#include "search.h"
 
 /* ---- processes ---- */
 
 static size_t find_process(const struct pgk_text_reader *t, int32_t pid)
 {
-    size_t low = 0, high = t->processes.n;
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-        if (t->processes.v[mid] < pid)
-            low = mid + 1;
-        else
-            high = mid;
-    }
+    PGK_SEARCH(low, t->processes.n, mid, t->processes.v[mid] < pid)
     return low;
 }
 

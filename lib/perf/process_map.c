@@ -5,6 +5,7 @@
 #include "index.h"
 #include "intern.h"
 #include "mem.h"
+#include "search.h"
 #include "vec.h"
 
 #include <stdlib.h>
@@ -180,14 +181,7 @@ static struct space *make_space(struct pgk_process_map *m, int32_t pid)
 /* Position of the first piece that ends behind `addr`, of pieces that do not overlap. */
 static size_t first_behind(const piece_vec *pieces, uint64_t addr)
 {
-    size_t low = 0, high = pieces->n;
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-        if (pieces->v[mid].end > addr)
-            high = mid;
-        else
-            low = mid + 1;
-    }
+    PGK_SEARCH(low, pieces->n, mid, pieces->v[mid].end <= addr)
     return low;
 }
 
@@ -353,14 +347,8 @@ int pgk_process_map_ready(struct pgk_process_map *m, struct pgk_err *err)
 
 static const struct piece *find_piece(const struct space *s, uint64_t time, uint64_t addr)
 {
-    size_t low = 0, high = s ? s->past.n : 0;
-    while (low < high) { /* the first piece that starts behind `addr` */
-        size_t mid = low + (high - low) / 2;
-        if (s->past.v[mid].start > addr)
-            high = mid;
-        else
-            low = mid + 1;
-    }
+    /* the first piece that starts behind `addr` */
+    PGK_SEARCH(low, s ? s->past.n : 0, mid, s->past.v[mid].start <= addr)
     while (low-- > 0 && s->past.v[low].reach > addr) {
         const struct piece *p = &s->past.v[low];
         if (addr < p->end && p->from <= time && time < p->until)

@@ -2,6 +2,7 @@
 #include "probe_index.h"
 
 #include "mem.h"
+#include "search.h"
 #include "u64_set.h"
 
 #include <inttypes.h>
@@ -312,14 +313,8 @@ int pgk_probe_index_functions(struct pgk_probe_index **index, const struct pgk_p
 /* True if [low, high] and a range have an address in common. */
 static bool touches(const struct pgk_probe_range *ranges, size_t count, uint64_t low, uint64_t high)
 {
-    size_t from = 0, to = count; /* the first range that ends behind `low` */
-    while (from < to) {
-        size_t mid = from + (to - from) / 2;
-        if (ranges[mid].high <= low)
-            from = mid + 1;
-        else
-            to = mid;
-    }
+    /* the first range that ends behind `low` */
+    PGK_SEARCH(from, count, mid, ranges[mid].high <= low)
     return from < count && ranges[from].low <= high;
 }
 

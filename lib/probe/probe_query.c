@@ -1,5 +1,6 @@
 /* What an index answers. */
 #include "probe_index.h"
+#include "search.h"
 
 #include <assert.h>
 #include <stdio.h>
@@ -24,14 +25,7 @@ size_t pgk_probe_node_count(const struct pgk_probe_index *ix)
 static uint32_t discriminator_of(const struct pgk_probe_index *ix, uint32_t probe)
 {
     assert(ix->discriminators.n && ix->discriminators.v[ix->discriminators.n - 1].probe >= probe);
-    size_t from = 0, to = ix->discriminators.n;
-    while (from < to) {
-        size_t mid = from + (to - from) / 2;
-        if (ix->discriminators.v[mid].probe < probe)
-            from = mid + 1;
-        else
-            to = mid;
-    }
+    PGK_SEARCH(from, ix->discriminators.n, mid, ix->discriminators.v[mid].probe < probe)
     return ix->discriminators.v[from].value;
 }
 
@@ -51,14 +45,7 @@ struct pgk_probe pgk_probe_get(const struct pgk_probe_index *ix, uint32_t number
 /* The first probe of node `number` or of one behind it. */
 static uint32_t first_probe(const struct pgk_probe_index *ix, uint32_t number)
 {
-    size_t from = 0, to = ix->n_probes;
-    while (from < to) {
-        size_t mid = from + (to - from) / 2;
-        if (ix->probes[mid].node < number)
-            from = mid + 1;
-        else
-            to = mid;
-    }
+    PGK_SEARCH(from, ix->n_probes, mid, ix->probes[mid].node < number)
     return (uint32_t)from;
 }
 
@@ -114,14 +101,7 @@ size_t pgk_probe_lower_bound(const struct pgk_probe_index *ix, uint64_t addr)
     if (addr - ix->base > ix->span)
         return ix->n_probes;
     uint32_t off = (uint32_t)(addr - ix->base);
-    size_t from = 0, to = ix->n_probes;
-    while (from < to) {
-        size_t mid = from + (to - from) / 2;
-        if (ix->probes[ix->order[mid]].addr_off < off)
-            from = mid + 1;
-        else
-            to = mid;
-    }
+    PGK_SEARCH(from, ix->n_probes, mid, ix->probes[ix->order[mid]].addr_off < off)
     return from;
 }
 

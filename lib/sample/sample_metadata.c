@@ -1,6 +1,8 @@
 /* The function metadata section of an extensible binary. */
 #include "sample_metadata.h"
 
+#include "search.h"
+
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -96,14 +98,7 @@ static int read_entry(struct pgk_sample_metadata *m, struct pgk_sample_stage *st
 
 size_t pgk_find_identity(const uint64_t *v, size_t n, uint64_t identity)
 {
-    size_t low = 0, high = n;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (v[middle] < identity)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    PGK_SEARCH(low, n, mid, v[mid] < identity)
     return low < n && v[low] == identity ? low : n;
 }
 

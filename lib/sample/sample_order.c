@@ -1,6 +1,8 @@
 /* The records of one place in the order of LLVM's files. */
 #include "sample_order.h"
 
+#include "search.h"
+
 #include <assert.h>
 
 /* Targets by falling count, vtables in any case by rising name. */
@@ -109,15 +111,8 @@ uint32_t pgk_order_place(struct pgk_sample_order *o, const struct pgk_sample_rec
 uint32_t pgk_order_find_place(const struct pgk_sample_recs *recs, uint64_t loc)
 {
     assert(recs->sorted == recs->n);
-    uint32_t low = 0, high = recs->n;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (recs->v[middle].loc < loc)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    PGK_SEARCH(at, recs->n, mid, recs->v[mid].loc < loc)
+    return (uint32_t)at;
 }
 
 void pgk_order_free(struct pgk_sample_order *o)
