@@ -29,10 +29,44 @@ struct place {
     u32 reads;       /* words read so far */
 };
 
+extern void *__libc_stack_end __attribute__((weak));
+
+static bool is_asking(struct pgg_walker *w, uintptr_t frame);
+
+/* The thread's own stack. That of the first one grows down from where the program was entered. */
+static void find_stack(struct pgg_walker *w, uintptr_t frame)
+{
+    pthread_attr_t attr;
+    void *start;
+    size_t size;
+    w->stack_asked = true;
+    if (pgg_sys_thread() == pgg_sys_process() && &__libc_stack_end) {
+        struct rlimit limit;
+        u64 bytes = UINT64_C(8) << 20;
+        if (pgg_sys_limit(RLIMIT_STACK, &limit) == 0)
+            bytes = limit.rlim_cur < UINT64_C(1) << 30 ? limit.rlim_cur : UINT64_C(1) << 30;
+        w->stack_hi = (uintptr_t)__libc_stack_end;
+        w->stack_lo = w->stack_hi - bytes;
+    } else if (is_asking(w, frame)) {
+        w->stack_asked = false;
+    } else if (pthread_getattr_np(pthread_self(), &attr) == 0) {
+        if (pthread_attr_getstack(&attr, &start, &size) == 0) {
+            w->stack_lo = (uintptr_t)start;
+            w->stack_hi = (uintptr_t)start + size;
+        }
+        pthread_attr_destroy(&attr);
+    }
+}
+
 /* A stack that the program made itself: as far up as its pages are mapped, at most 256 KiB from
  * the frame. Frames in the upper half of what was cut off there have it looked at again. */
 static PGG_COLD uintptr_t see_stack(struct pgg_walker *t, uintptr_t frame)
 {
+    if (!t->stack_asked) {
+        find_stack(t, frame);
+        if (frame - t->stack_lo < t->stack_hi - t->stack_lo)
+            return t->stack_hi;
+    }
     struct pgg_stack *s = t->seen;
     for (; s < t->seen + PGG_STACKS; s++)
         if (frame - s->lo < s->good - s->lo)
@@ -148,10 +182,9 @@ PGG_INLINE bool is_framed(struct pgg_rule rule)
     return __builtin_memcmp(&rule, &framed, sizeof rule) == 0;
 }
 
-PGG_INLINE u32 walk(struct pgg_walker *t, uintptr_t frame, struct pgg_walked *w, u64 *pcs)
+PGG_INLINE u32 walk(struct pgg_walker *t, uintptr_t frame, struct pgg_walked *w, u64 *pcs,
+                    u32 depth, bool tables)
 {
-    const bool tables = pgg_modules_ready && !pgg_walk_options.frame_pointers;
-    const u32 depth = (u32)pgg_walk_options.depth;
     struct place p = {.sp = frame + 16, .bp_at = frame, .hi = t->stack_hi};
     u32 n = 0;
     if (PGG_UNLIKELY(frame - t->stack_lo >= t->stack_hi - t->stack_lo)) {
@@ -179,6 +212,25 @@ PGG_INLINE u32 walk(struct pgg_walker *t, uintptr_t frame, struct pgg_walked *w,
     if (w)
         w->n = p.reads;
     return n;
+}
+
+PGG_INLINE u32 walk_as_asked(struct pgg_walker *t, uintptr_t frame, struct pgg_walked *w, u64 *pcs)
+{
+    return walk(t, frame, w, pcs, (u32)pgg_walk_options.depth,
+                pgg_modules_ready && !pgg_walk_options.frame_pointers);
+}
+
+/* Whether the stack leads through pthread_getattr_np. That allocates while it holds the lock of the
+ * thread and cannot be asked there; what lies close behind it only waits for the next walk. */
+static PGG_COLD bool is_asking(struct pgg_walker *w, uintptr_t frame)
+{
+    enum { FRAMES = 8, FUNCTION_BYTES = 2048 };
+    u64 pcs[FRAMES];
+    const u32 n = walk(w, frame, NULL, pcs, FRAMES, pgg_modules_ready);
+    for (u32 i = 0; i < n; i++)
+        if (pcs[i] - (uintptr_t)pthread_getattr_np < FUNCTION_BYTES)
+            return true;
+    return false;
 }
 
 /* The two places where a walk that began here is remembered. */
@@ -234,10 +286,10 @@ u32 pgg_walk(struct pgg_walker *t, const void *frame, u64 *pcs, struct pgg_walke
     struct pgg_walked *w = places(t, (uintptr_t)frame) + (t->walks++ & 1);
     *reads = remember ? w : NULL;
     if (!remember)
-        return walk(t, (uintptr_t)frame, NULL, pcs);
+        return walk_as_asked(t, (uintptr_t)frame, NULL, pcs);
     w->frame = (uintptr_t)frame;
     w->epoch = 0;
-    return walk(t, (uintptr_t)frame, w, pcs);
+    return walk_as_asked(t, (uintptr_t)frame, w, pcs);
 }
 
 /* Puts those in front of which the word beside was read next, or before, into twos. */
@@ -279,31 +331,11 @@ void pgg_walk_remember(struct pgg_walked *w, u32 id)
     }
 }
 
-extern void *__libc_stack_end __attribute__((weak));
-
-/* The thread's own stack. It may be on another one now, which is looked at as it comes. */
 void pgg_walker_init(struct pgg_walker *w)
 {
-    pthread_attr_t attr;
-    void *start;
-    size_t size;
+    w->stack_asked = false;
     w->stack_lo = w->stack_hi = 0;
     pgg_zero(w->seen, sizeof w->seen);
     for (size_t i = 0; i < sizeof w->walked / sizeof *w->walked; i++)
         w->walked[i][0].frame = w->walked[i][1].frame = 0;
-    /* That of the first thread grows down from where the program was entered. */
-    if (pgg_sys_thread() == pgg_sys_process() && &__libc_stack_end) {
-        struct rlimit limit;
-        u64 bytes = UINT64_C(8) << 20;
-        if (pgg_sys_limit(RLIMIT_STACK, &limit) == 0)
-            bytes = limit.rlim_cur < UINT64_C(1) << 30 ? limit.rlim_cur : UINT64_C(1) << 30;
-        w->stack_hi = (uintptr_t)__libc_stack_end;
-        w->stack_lo = w->stack_hi - bytes;
-    } else if (pthread_getattr_np(pthread_self(), &attr) == 0) {
-        if (pthread_attr_getstack(&attr, &start, &size) == 0) {
-            w->stack_lo = (uintptr_t)start;
-            w->stack_hi = (uintptr_t)start + size;
-        }
-        pthread_attr_destroy(&attr);
-    }
 }

@@ -22,11 +22,12 @@ struct pgg_walked {
 struct pgg_walker {
     u32 walks;
     u32 strangers;                /* how often a stack was not known again, less how often it was */
-    uintptr_t stack_lo, stack_hi; /* of the thread */
+    uintptr_t stack_lo, stack_hi; /* of the thread; 0 until a walk has asked for it */
     struct pgg_stack {
         uintptr_t lo, hi, good; /* frames of [lo, good) are good to walk up to hi */
     } seen[PGG_STACKS];         /* other stacks, seen to be mapped */
     u32 seen_next;
+    bool stack_asked;
     struct pgg_walked walked[1 << (64 - PGG_WALKED_SHIFT)][2];
 };
 
@@ -37,7 +38,8 @@ struct pgg_walk_options {
 };
 extern struct pgg_walk_options pgg_walk_options;
 
-void pgg_walker_init(struct pgg_walker *w); /* for the calling thread; may take memory by malloc */
+/* For the calling thread. Its first walks ask for its stack, which may take memory by malloc. */
+void pgg_walker_init(struct pgg_walker *w);
 /* Code addresses of the stack, innermost first: return addresses minus one. The first one is the
  * caller of the function with this frame address. *reads is NULL for a walk that is not to be
  * remembered. */

@@ -1,31 +1,25 @@
 /* In a shared library, which is linked to be initialised before all others. */
 #include "runtime_shadow.h"
 
+#include "guest_symbols.h"
 #include "runtime_start.h"
 #include "runtime_thread.h"
-
-#include <dlfcn.h>
-
-/* What has the function of this name that the process calls. */
-static bool find(const char *name, Dl_info *module)
-{
-    void *function = dlsym(RTLD_DEFAULT, name);
-    return function && dladdr(function, module);
-}
 
 /* Preloaded into a program with the runtime in it, or behind another allocator, this one gets no
  * calls worth a profile. Counters are still needed, to know memory that is not from here. */
 static bool is_passed_over(void)
 {
-    static const char here;
-    Dl_info heap, own, runtime;
-    if (!find("malloc", &heap) || !dladdr(&here, &own) || heap.dli_fbase == own.dli_fbase)
+    const struct link_map *heap = pgg_symbol_module("malloc"), *program = heap;
+    if (!heap || heap == pgg_own_module())
         return false;
+    while (program->l_prev)
+        program = program->l_prev;
     pgrt_shadow_init();
-    if (find("__memprof_profile_dump", &runtime) && runtime.dli_fbase == heap.dli_fbase)
+    if (pgg_symbol_module("__memprof_profile_dump") == heap)
         pgrt_gate_set(PGRT_GATE_OFF);
     else
-        pgrt_off("the library stays out, malloc is that of", heap.dli_fname);
+        pgrt_off("nothing is recorded, because malloc is that of",
+                 heap == program ? "the program itself" : heap->l_name);
     return true;
 }
 

@@ -85,7 +85,7 @@ def races(folder):
          os.path.join(HERE, "programs", "races.c"),
          *[f"{runtime}/runtime_{part}.c" for part in parts],
          *sorted(glob.glob(os.path.join(guest, "*.c"))), "-D_GNU_SOURCE", "-mcx16",
-         "-Wl,--wrap=pgg_map,--wrap=pgg_unmap", "-pthread", "-o", "races"], folder)
+         "-Wl,--wrap=pgg_map,--wrap=pgg_unmap", "-pthread", "-o", "races"], folder, timeout=600)
     # The sanitizer's own start-up does not know the address-space layout of every kernel.
     run(["setarch", "-R", "true"], folder)
     out = run(["setarch", "-R", "./races", "5"], folder, {"TSAN_OPTIONS": "exitcode=66"})
@@ -310,7 +310,7 @@ def preloaded_twice(folder):
     """The runtime that is in the program records, and that one alone."""
     program = build(folder, "random_access.c", "clang-22", "archive")
     out = run([program, "1", "2", "20000"], folder, {"LD_PRELOAD": SHARED})
-    require(out.stderr.endswith(f"malloc is that of: {program}\n"), out.stderr)
+    require(out.stderr.endswith("malloc is that of: the program itself\n"), out.stderr)
     require_exact(program, out.stdout, raw_profile.Profile(one_file(folder)))
     os.unlink(one_file(folder))
     run([tool("clang-22"), program + ".o", "-o", program, "-no-pie", "-Wl,--build-id", ARCHIVE,
@@ -320,17 +320,70 @@ def preloaded_twice(folder):
     require_exact(program, out.stdout, raw_profile.Profile(one_file(folder)))
 
 
-def other_allocator(folder):
-    """One in front of ours takes all calls."""
+def allocator(folder):
+    """A library that has one."""
     source, library = os.path.join(folder, "other.c"), os.path.join(folder, "other.so")
     with open(source, "w", encoding="utf-8") as file:
         file.write("void *__libc_malloc(unsigned long), __libc_free(void *);\n"
                    "void *malloc(unsigned long n) { return __libc_malloc(n); }\n"
                    "void free(void *p) { __libc_free(p); }\n")
     run([tool("gcc"), "-shared", "-fPIC", source, "-o", library], folder)
+    return library
+
+
+def other_allocator(folder):
+    """One in front of ours takes all calls."""
+    library = allocator(folder)
     unprofiled(folder, ["/bin/echo", "on"], "", "malloc is that of",
                env={"LD_PRELOAD": f"{library} {SHARED}"})
     require(not raw_profile.files(folder), "a profile all the same")
+
+
+def fixed_address(folder):
+    """A program at a fixed address that takes malloc's address has an entry of its own for it,
+    which the library took for another allocator. One that is really there is still seen."""
+    source, program = os.path.join(folder, "fixed.c"), os.path.join(folder, "fixed")
+    with open(source, "w", encoding="utf-8") as file:
+        file.write("#include <stdlib.h>\n#include <stdio.h>\n"
+                   "int main(void)\n{\n    void *(*volatile take)(size_t) = malloc;\n"
+                   "    void (*volatile give)(void *) = free;\n"
+                   "    for (int i = 0; i < 1000; i++)\n"
+                   "        give(take(24));\n    return puts(\"on\") < 0;\n}\n")
+    run([tool("gcc"), "-O1", "-fno-pie", "-no-pie", source, "-o", program], folder)
+    symbols = run(["readelf", "-W", "--dyn-syms", program], folder).stdout
+    require(re.search(r": 0*[1-9a-f]\w* .* UND malloc@", symbols), f"no such entry: {symbols}")
+    out = run([program], folder, {"LD_PRELOAD": SHARED})
+    require(not out.stderr, out.stderr)
+    profile = raw_profile.Profile(one_file(folder))
+    require(any(values[0] == 1000 for values in profile.contexts.values()), f"{profile.contexts}")
+    os.unlink(one_file(folder))
+    library = allocator(folder)
+    unprofiled(folder, [program], "", "malloc is that of",
+               env={"LD_PRELOAD": f"{library} {SHARED}"})
+    require(not raw_profile.files(folder), "a profile all the same")
+
+
+def asks_for_its_stack(folder):
+    """pthread_getattr_np allocates under the lock of the thread, and the first allocation of a
+    thread asked it for the stack: java waited for itself for ever."""
+    source, program = os.path.join(folder, "asks.c"), os.path.join(folder, "asks")
+    with open(source, "w", encoding="utf-8") as file:
+        file.write("#define _GNU_SOURCE\n#include <pthread.h>\n#include <stdlib.h>\n"
+                   "static void *thread(void *arg)\n{\n    pthread_attr_t attr;\n"
+                   "    if (pthread_getattr_np(pthread_self(), &attr))\n        return arg;\n"
+                   "    for (int i = 0; i < 500; i++)\n        free(malloc(40));\n"
+                   "    pthread_attr_destroy(&attr);\n    return NULL;\n}\n"
+                   "int main(void)\n{\n    pthread_t t;\n    void *bad = &t;\n"
+                   "    for (int i = 0; i < 20; i++)\n"
+                   "        if (pthread_create(&t, NULL, thread, &t) || pthread_join(t, &bad) ||\n"
+                   "            bad)\n            return 1;\n    return 0;\n}\n")
+    run([tool("gcc"), "-O1", "-fno-builtin", source, "-o", program, "-pthread"], folder)
+    for options in ("", "depth=1", "frame_pointers=1"):
+        run([program], folder, {"LD_PRELOAD": SHARED, "PGOKIT_HEAP_OPTIONS": options}, timeout=60)
+        profile = raw_profile.Profile(one_file(folder))
+        require(sum(values[0] for values in profile.contexts.values()) >= 10000,
+                f"{options}: {profile.contexts}")
+        os.unlink(one_file(folder))
 
 
 def options(folder):
@@ -399,6 +452,9 @@ def main():
     cases.run("out of memory", no_memory)
     cases.run("preloaded into a program that has the runtime", preloaded_twice)
     cases.run("preloaded behind another allocator", other_allocator)
+    cases.run("preloaded into a program at a fixed address that takes malloc's address",
+              fixed_address)
+    cases.run("a thread that asks for its stack before it allocates", asks_for_its_stack)
     cases.run("options", options)
     cases.run("switched off", off)
     cases.finish()

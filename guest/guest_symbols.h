@@ -1,0 +1,16 @@
+/* Which module has the function that the process calls by a name. */
+#ifndef PGG_SYMBOLS_H
+#define PGG_SYMBOLS_H
+
+#include "guest.h"
+
+#include <link.h>
+
+#pragma GCC visibility push(hidden)
+
+/* NULL: there is none. When the C library is set up; may take the dynamic linker's lock. */
+const struct link_map *pgg_symbol_module(const char *name);
+const struct link_map *pgg_own_module(void); /* that this code is in */
+
+#pragma GCC visibility pop
+#endif
