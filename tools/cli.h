@@ -31,6 +31,7 @@ struct cli_verb {
     /* Which file's format decides about the action; NULL: the first file's. */
     int (*decide)(int n_operands, char *const *operands, const struct pgk_format **format,
                   struct pgk_err *err);
+    bool takes_folders; /* of profiles, as if these were named */
 };
 extern const struct cli_verb cmd_check;
 extern const struct cli_verb cmd_config;
@@ -69,6 +70,33 @@ int cli_run_action(const struct cli_verb *verb, int argc, char **argv);
 /* Replaces `--files-from FILE` by the names in FILE, one per line; "-": standard input. The new
  * arguments live as long as the process. Exits with EXIT_FAILED if it cannot. */
 void cli_expand_files_from(const struct cli_verb *verb, int *argc, char ***argv);
+
+/* Replaces folders among the operands, which begin at `first`, by the profiles in them, but for
+ * `output`, which may be NULL; but folders with counters of gcc stay, to be merged as such. Files
+ * that are no profiles are named unless `quiet`. The new arguments live as long as the process.
+ * Exits with EXIT_FAILED if it cannot, or if a folder has no profile. */
+void cli_expand_folders(const struct cli_verb *verb, const char *output, bool quiet, int first,
+                        int *argc, char ***argv);
+
+/* What becomes of a merge when some inputs cannot be read. */
+enum cli_failure_mode {
+    CLI_FAIL_IF_ANY, /* it fails */
+    CLI_FAIL_IF_ALL, /* they are left out with a warning, EXIT_INCOMPLETE */
+    CLI_FAIL_NEVER,  /* they are left out with a warning, EXIT_DONE */
+};
+#define CLI_FAILURE_HELP                                                                        \
+    "      --failure-mode MODE  when an input cannot be read: any (default), fail; all, leave\n"   \
+    "                           it out with a warning and exit status 1; warn, exit status 0\n"
+/* Exits with EXIT_FAILED if `text` is none of any, all and warn. */
+enum cli_failure_mode cli_failure_mode(const struct cli_verb *verb, const char *text);
+/* Unless the mode is CLI_FAIL_IF_ANY, takes out inputs that cannot be read, warns of them, and
+ * returns how many they were. */
+size_t cli_sift(enum cli_failure_mode mode, enum pgk_kind kind, struct pgk_input *inputs,
+                size_t *n);
+/* The exit status of a merge that left so many inputs out. */
+int cli_exit_with(int exit_code, enum cli_failure_mode mode, size_t left_out);
+/* The warning of one; `count` is a size_t that is incremented. */
+void cli_warn_unsound(void *count, const struct pgk_input *input, const struct pgk_err *why);
 
 /* A growing list of arguments that belong to one option. */
 struct cli_list {

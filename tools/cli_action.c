@@ -63,9 +63,17 @@ static struct option_table all_options(const struct cli_verb *verb)
     return t;
 }
 
-/* Moves the operands to the end of `argv` and returns the position of the first. */
-static int find_operands(const struct cli_verb *verb, int argc, char **argv)
+/* What is known of the arguments before the action is. */
+struct first_look {
+    int operands; /* position of the first */
+    const char *output;
+    bool quiet;
+};
+
+/* Moves the operands to the end of `argv`. */
+static struct first_look find_operands(const struct cli_verb *verb, int argc, char **argv)
 {
+    struct first_look look = {0};
     struct option_table t = all_options(verb);
     int c;
     optind = 0;
@@ -74,12 +82,15 @@ static int find_operands(const struct cli_verb *verb, int argc, char **argv)
             cli_print_help(verb);
             exit(cli_finish_output(EXIT_DONE));
         }
+        if (c == 'o')
+            look.output = optarg;
+        look.quiet |= c == 'q';
     }
     free(t.rows);
     free(t.letters);
-    int first = optind;
+    look.operands = optind;
     optind = 0; /* to be parsed again, by the action */
-    return first;
+    return look;
 }
 
 /* Copies what is left in `fd` to memory, from where it can be read twice. */
@@ -126,7 +137,10 @@ void cli_keep_stdin(int n_operands, char *const *operands)
 
 int cli_run_action(const struct cli_verb *verb, int argc, char **argv)
 {
-    int first = find_operands(verb, argc, argv);
+    const struct first_look look = find_operands(verb, argc, argv);
+    int first = look.operands;
+    if (verb->takes_folders)
+        cli_expand_folders(verb, look.output, look.quiet, first, &argc, &argv);
     if (first == argc) /* which the action has words for */
         return verb->actions[0]->run(argc, argv);
     cli_keep_stdin(argc - first, argv + first);

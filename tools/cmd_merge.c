@@ -2,9 +2,10 @@
 #include "cli.h"
 
 static const char help[] =
-    "usage: pgokit merge INPUT... [-b BINARY]... -o OUTPUT\n\n"
+    "usage: pgokit merge FILE|FOLDER... [-b BINARY]... -o OUTPUT\n\n"
     "Adds up profiles of one kind, of any formats and versions, into one for the compiler. Heap\n"
-    "profiles and counters go into one file together.\n\n"
+    "profiles and counters go into one file together. Of a folder, all profiles in it and in the\n"
+    "folders below are read, and what is no profile is left out.\n\n"
     "  -o, --output FILE        the profile to write; - for standard output\n"
     "      --files-from FILE    names of further inputs, one per line; - for standard input\n";
 
@@ -25,26 +26,27 @@ static const struct pgk_format *gcov_format(void)
     return pgk_format_at(i);
 }
 
-/* Heap profiles among counters are the business of the action for counters. */
+/* Heap profiles among counters are the business of the action for counters. What cannot be read is
+ * passed over as long as something can, for the action knows what to do about it. */
 static int decide(int n_operands, char *const *operands, const struct pgk_format **format,
                   struct pgk_err *err)
 {
+    int failed = 0;
     *format = NULL;
     for (int i = 0; i < n_operands; i++) {
         const char *path = cli_input(&cmd_merge, operands[i]).path;
         const struct pgk_format *found = gcov_format();
-        int status = cli_is_folder(path) ? 0 : pgk_format_detect(path, &found, err);
-        bool passed_over = status && cli_is_empty(path) && (i + 1 < n_operands || *format);
-        if (passed_over) /* the action has words for it */
-            continue;
+        int status =
+            cli_is_folder(path) ? 0 : pgk_format_detect(path, &found, failed ? NULL : err);
+        failed = failed ? failed : status;
         if (status)
-            return status;
+            continue;
         if (!*format || found->kind == PGK_KIND_INSTR)
             *format = found;
         if ((*format)->kind != PGK_KIND_HEAP)
             return 0;
     }
-    return 0;
+    return *format ? 0 : failed;
 }
 
 static int run(int argc, char **argv)
@@ -61,4 +63,5 @@ const struct cli_verb cmd_merge = {
     .run = run,
     .actions = actions,
     .decide = decide,
+    .takes_folders = true,
 };

@@ -17,7 +17,7 @@ static const char help[] =
     "      --full-schema        keep all fields, not only those the compiler uses\n"
     "      --partial            write a partial profile, which loses nothing: merging partial\n"
     "                           profiles is merging all their inputs. Binaries may come "
-    "later\n" CLI_PRUNE_HELP "\nExamples:\n"
+    "later\n" CLI_FAILURE_HELP CLI_PRUNE_HELP "\nExamples:\n"
     "  pgokit merge memprof.profraw.* -b ./app -o app.profdata\n"
     "  pgokit merge --files-from shard3.txt --partial -o shard3.pgk.zst\n"
     "  pgokit merge shard*.pgk.zst -b ./app --min-bytes 64k -o app.profdata\n"
@@ -31,14 +31,15 @@ struct merge {
     bool yaml, partial; /* instead of an indexed profile */
     struct cli_prune prune;
     struct pgk_input *inputs;
-    size_t n_inputs;
+    size_t n_inputs, left_out; /* left out: those that cannot be read */
+    enum cli_failure_mode failure;
     struct pgk_heap_symbolised symbolised;
 };
 
 /* The first index version with heap data. */
 enum { INDEX_FIRST = 8 };
 
-enum { OPT_TO = 256, OPT_INDEX, OPT_MEMPROF, OPT_FULL, OPT_PARTIAL };
+enum { OPT_TO = 256, OPT_INDEX, OPT_MEMPROF, OPT_FULL, OPT_PARTIAL, OPT_FAILURE };
 
 static const struct option options[] = {
     {"output", required_argument, NULL, 'o'},
@@ -47,6 +48,7 @@ static const struct option options[] = {
     {"memprof-version", required_argument, NULL, OPT_MEMPROF},
     {"full-schema", no_argument, NULL, OPT_FULL},
     {"partial", no_argument, NULL, OPT_PARTIAL},
+    {"failure-mode", required_argument, NULL, OPT_FAILURE},
     CLI_PRUNE_LONG,
     CLI_COMMON_LONG,
     {0},
@@ -77,6 +79,9 @@ static void take_inputs(struct merge *m, int n, char **operands)
         cli_usage(&cmd_merge, "out of memory");
     for (int i = 0; i < n; i++)
         m->inputs[i] = cli_input(&cmd_merge, operands[i]);
+    m->left_out = cli_sift(m->failure, PGK_KIND_HEAP, m->inputs, &m->n_inputs);
+    if (!m->n_inputs)
+        cli_usage(&cmd_merge, "none of the inputs can be read");
 }
 
 static void parse(struct merge *m, int argc, char **argv)
@@ -111,6 +116,9 @@ static void parse(struct merge *m, int argc, char **argv)
             break;
         case OPT_PARTIAL:
             m->partial = true;
+            break;
+        case OPT_FAILURE:
+            m->failure = cli_failure_mode(&cmd_merge, optarg);
             break;
         default:
             cli_prune_option(&cmd_merge, c, &m->prune);
@@ -183,6 +191,7 @@ static int run(int argc, char **argv)
         cli_note_same_named(heap);
     pgk_heap_close(&heap);
     int exit_code = status ? cli_fail(&err) : report(&m, &content);
+    exit_code = cli_exit_with(exit_code, m.failure, m.left_out);
     free(m.inputs);
     cli_common_free(&m.common);
     return exit_code;

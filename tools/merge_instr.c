@@ -13,7 +13,10 @@
     "      --index-version N    5 to 13, instead of what --to means\n"                       \
     "      --memprof-version N  0 to 4, of heap data, instead of what --to means\n"          \
     "      --sparse             leave out functions that never ran\n"                        \
-    "      --keep-going         leave out functions whose inputs contradict each other\n"
+    "      --keep-going         leave out functions whose inputs contradict each other\n"        \
+    "      --function REGEX     only functions that match; extended syntax\n"                    \
+    "      --no-function REGEX  none that match\n"                                               \
+    "      --remap FILE         rename functions: lines 'OLD NEW'\n"
 
 static const char convert_help[] =
     "A raw profile, an indexed one or a text becomes any of these, of another version. Heap data\n"
@@ -32,7 +35,7 @@ static const char help[] =
     "-b.\n\n" OUTPUT_HELP
     "      --full-schema        all fields of heap data, not only those the compiler uses\n"
     "      --partial            keep all there is: merging partial profiles of some inputs each\n"
-    "                           gives the same as merging all inputs\n"
+    "                           gives the same as merging all inputs\n" CLI_FAILURE_HELP
     "Options that prune heap profiles work on the heap data.\n"
     "\nExamples:\n"
     "  pgokit merge default_*.profraw -o app.profdata\n"
@@ -49,9 +52,13 @@ struct merge {
     uint32_t raw_version;
     struct pgk_indexed_write_opts write;
     bool any_release, partial, sparse, keep_going;
+    const char *function, *no_function; /* patterns */
+    const char *remap;                  /* file with pairs of names */
     struct cli_prune prune;
     char **inputs;
     size_t n_inputs, empty; /* without any bytes */
+    enum cli_failure_mode failure;
+    size_t left_out; /* inputs that cannot be read */
     struct inputs {
         struct pgk_input *v;
         size_t n;
@@ -63,7 +70,7 @@ struct merge {
 
 enum {
     OPT_TO = 256, OPT_VERSION, OPT_INDEX, OPT_MEMPROF, OPT_FULL, OPT_FIELDS, OPT_PARTIAL,
-    OPT_SPARSE, OPT_KEEP_GOING
+    OPT_SPARSE, OPT_KEEP_GOING, OPT_FAILURE, OPT_FUNCTION, OPT_NO_FUNCTION, OPT_REMAP
 };
 
 #define OUTPUT_LONG                                            \
@@ -73,7 +80,10 @@ enum {
     {"index-version", required_argument, NULL, OPT_INDEX},     \
     {"memprof-version", required_argument, NULL, OPT_MEMPROF}, \
     {"sparse", no_argument, NULL, OPT_SPARSE},                 \
-    {"keep-going", no_argument, NULL, OPT_KEEP_GOING}
+    {"keep-going", no_argument, NULL, OPT_KEEP_GOING},         \
+    {"function", required_argument, NULL, OPT_FUNCTION},       \
+    {"no-function", required_argument, NULL, OPT_NO_FUNCTION}, \
+    {"remap", required_argument, NULL, OPT_REMAP}
 
 static const struct option convert_options[] = {
     OUTPUT_LONG,
@@ -86,6 +96,7 @@ static const struct option merge_options[] = {
     OUTPUT_LONG,
     {"full-schema", no_argument, NULL, OPT_FULL},
     {"partial", no_argument, NULL, OPT_PARTIAL},
+    {"failure-mode", required_argument, NULL, OPT_FAILURE},
     CLI_PRUNE_LONG,
     CLI_COMMON_LONG,
     {0},
@@ -136,6 +147,18 @@ static void parse(struct merge *m, int argc, char **argv)
             break;
         case OPT_PARTIAL:
             m->partial = true;
+            break;
+        case OPT_FUNCTION:
+            m->function = optarg;
+            break;
+        case OPT_NO_FUNCTION:
+            m->no_function = optarg;
+            break;
+        case OPT_REMAP:
+            m->remap = optarg;
+            break;
+        case OPT_FAILURE:
+            m->failure = cli_failure_mode(m->verb, optarg);
             break;
         case OPT_SPARSE:
             m->sparse = true;
@@ -193,6 +216,11 @@ static int sort_input(struct merge *m, const char *operand, struct pgk_err *err)
         return 0;
     }
     int status = pgk_format_detect(input.path, &format, err);
+    if (status && m->failure != CLI_FAIL_IF_ANY) {
+        cli_warn_unsound(&m->left_out, &input, err);
+        *err = (struct pgk_err){0};
+        return 0;
+    }
     struct inputs *list = !status && format->kind == PGK_KIND_HEAP ? &m->heaps : &m->counted;
     list->v[list->n++] = input;
     return status;
@@ -210,6 +238,8 @@ static int read_counters(struct merge *m, struct pgk_err *err)
         if (infos[i].has_heap)
             m->heaps.v[m->heaps.n++] = m->counted.v[i];
     free(infos);
+    if (!status && m->remap)
+        status = pgk_instr_remap(&m->instr, m->remap, err);
     return status;
 }
 
@@ -218,6 +248,12 @@ static int read_inputs(struct merge *m, struct pgk_err *err)
     int status = 0;
     for (size_t i = 0; i < m->n_inputs && !status; i++)
         status = sort_input(m, m->inputs[i], err);
+    if (!status) {
+        m->left_out += cli_sift(m->failure, PGK_KIND_INSTR, m->counted.v, &m->counted.n);
+        m->left_out += cli_sift(m->failure, PGK_KIND_HEAP, m->heaps.v, &m->heaps.n);
+    }
+    if (!status && m->left_out && !m->counted.n && !m->heaps.n)
+        cli_usage(m->verb, "none of the inputs can be read");
     if (!status)
         status = read_counters(m, err);
     if (!status && m->prune.wanted && !m->heaps.n)
@@ -300,6 +336,8 @@ static int prepare(struct merge *m, struct pgk_err *err)
     int status = prepare_heap(m, err);
     if (!status && m->keep_going)
         status = pgk_instr_drop_conflicts(m->instr, err);
+    if (!status && (m->function || m->no_function))
+        status = pgk_instr_filter(m->instr, m->function, m->no_function, err);
     if (!status && m->sparse)
         status = pgk_instr_drop_unused(m->instr, NULL, err);
     uint32_t wanted = *version;
@@ -417,6 +455,7 @@ static int run_as(const struct cli_verb *verb, int argc, char **argv)
         cli_fail(&err);
     }
     int exit_code = status ? EXIT_FAILED : report(&m);
+    exit_code = cli_exit_with(exit_code, m.failure, m.left_out);
     pgk_instr_close(&m.instr);
     pgk_heap_close(&m.heap);
     free(m.counted.v);

@@ -10,15 +10,20 @@ static const char help[] =
     "and plain profiles do not mix. Where functions differ in checksum, the build with the most\n"
     "samples stays.\n\n" SAMPLE_OUTPUT_HELP
     "      --partial            keep all there is, of all checksums: merging partial profiles of\n"
-    "                           some inputs each gives the same as merging all inputs\n"
+    "                           some inputs each gives the same as merging all "
+    "inputs\n" CLI_FAILURE_HELP
     "\nExamples:\n"
     "  pgokit merge host1.afdo host2.afdo -o fleet.afdo\n"
     "  pgokit merge canary.afdo@10 rest.afdo --gen-partial -o lib.afdo\n"
     "  ls profiles/*.afdo | pgokit merge --files-from - --merge-cold --trim-cold -o all.afdo\n";
 
-enum { OPT_SHARD = 256 };
+enum { OPT_SHARD = 256, OPT_FAILURE };
 static const struct option options[] = {
-    {"partial", no_argument, NULL, OPT_SHARD}, SAMPLE_OUTPUT_LONG, CLI_COMMON_LONG, {0},
+    {"partial", no_argument, NULL, OPT_SHARD},
+    {"failure-mode", required_argument, NULL, OPT_FAILURE},
+    SAMPLE_OUTPUT_LONG,
+    CLI_COMMON_LONG,
+    {0},
 };
 
 struct merge {
@@ -27,6 +32,8 @@ struct merge {
     struct pgk_input *inputs;
     size_t n_inputs;
     bool partial;
+    enum cli_failure_mode failure;
+    size_t left_out; /* inputs that cannot be read */
 };
 
 static void parse(struct merge *m, int argc, char **argv)
@@ -34,6 +41,8 @@ static void parse(struct merge *m, int argc, char **argv)
     bool others = false;
     for (int c; (c = cli_next_option(&cmd_merge, argc, argv, "o:", options, &m->common)) != -1;) {
         m->partial |= c == OPT_SHARD;
+        if (c == OPT_FAILURE)
+            m->failure = cli_failure_mode(&cmd_merge, optarg);
         others |= sample_output_option(&m->output, &cmd_merge, c, optarg) && c != 'o';
     }
     if (optind == argc)
@@ -49,6 +58,9 @@ static void parse(struct merge *m, int argc, char **argv)
         cli_usage(&cmd_merge, "out of memory");
     for (size_t i = 0; i < m->n_inputs; i++)
         m->inputs[i] = cli_input(&cmd_merge, argv[optind + (int)i]);
+    m->left_out = cli_sift(m->failure, PGK_KIND_SAMPLE, m->inputs, &m->n_inputs);
+    if (!m->n_inputs)
+        cli_usage(&cmd_merge, "none of the inputs can be read");
 }
 
 static int write_partial(struct merge *m, struct pgk_sample *profile)
@@ -72,6 +84,7 @@ static int run(int argc, char **argv)
     int exit_code = status      ? cli_fail(&err)
                     : m.partial ? write_partial(&m, profile)
                                 : sample_output_write(&m.output, &profile, &m.common);
+    exit_code = cli_exit_with(exit_code, m.failure, m.left_out);
     pgk_sample_close(&profile);
     free(m.inputs);
     cli_common_free(&m.common);

@@ -183,6 +183,15 @@ int pgk_instr_merge(struct pgk_instr *into, const struct pgk_instr *from, uint64
  * NULL, is their number. */
 int pgk_instr_drop_unused(struct pgk_instr *profile, size_t *dropped, struct pgk_err *err);
 
+/* Leaves only functions whose names match `keep` and do not match `drop`, which are POSIX extended
+ * regular expressions, found anywhere in the name, or NULL. PGK_E_ARG for one that is none. */
+int pgk_instr_filter(struct pgk_instr *profile, const char *keep, const char *drop,
+                     struct pgk_err *err);
+/* Renames by a file of lines "OLD NEW" (blank lines and lines with # are passed over), everywhere:
+ * functions, call targets, virtual tables, temporal traces. What gets one name is added up; what
+ * contradicts is a conflict. Replaces the profile, which is as it was on failure. */
+int pgk_instr_remap(struct pgk_instr **profile, const char *path, struct pgk_err *err);
+
 /* How far two profiles agree: for each pair of counters the smaller share of its profile's
  * total, summed up. 1: the same distribution, 0: nothing in common. */
 struct pgk_instr_overlap {

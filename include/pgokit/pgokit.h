@@ -10,6 +10,7 @@
 #include "pgokit/gen.h"
 #include "pgokit/heap.h"
 #include "pgokit/human.h"
+#include "pgokit/inputs.h"
 #include "pgokit/instr.h"
 #include "pgokit/log.h"
 #include "pgokit/probe.h"

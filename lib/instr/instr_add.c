@@ -2,6 +2,7 @@
 #include "instr_model.h"
 
 #include "hash.h"
+#include "instr_rename.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -411,11 +412,35 @@ int pgk_instr_note_flags(struct pgk_instr_adder *a, uint64_t flags, const char *
 
 /* ---- whole profiles ---- */
 
-static int copy_function(struct pgk_instr_adder *a, const struct pgk_instr *from,
+/* A profile that is added, and how. */
+struct whole {
+    const struct pgk_instr *from;
+    const struct pgk_instr_renames *renames;
+    uint64_t weight;
+};
+
+/* The values of one site. */
+static bool copy_values(const struct whole *w, enum pgk_value_kind kind,
+                        const struct pgk_value_site *site, struct pgk_value_data *d)
+{
+    if (!pgk_vec_push(&d->kind[kind].counts, site->n) ||
+        !pgk_vec_reserve(&d->kind[kind].values, site->n))
+        return false;
+    struct pgk_instr_value *to = d->kind[kind].values.v + d->kind[kind].values.n;
+    if (site->n)
+        memcpy(to, site->v, site->n * sizeof *to);
+    for (uint32_t i = 0; w->renames && kind != PGK_VALUE_SIZE && i < site->n; i++)
+        to[i].value = pgk_instr_renamed_ref(w->renames, to[i].value);
+    d->kind[kind].values.n += site->n;
+    return true;
+}
+
+static int copy_function(struct pgk_instr_adder *a, const struct whole *w,
                          const struct pgk_instr_func *f, struct pgk_value_data *d,
                          struct pgk_err *err)
 {
-    const struct pgk_instr_name *name = &from->names.v.v[f->name];
+    const struct pgk_instr_name *name =
+        pgk_instr_renamed(w->renames, &w->from->names.v.v[f->name]);
     struct pgk_instr_record r = {.hash = f->hash,
                                  .counts = f->counts,
                                  .n_counts = f->n_counts,
@@ -428,15 +453,9 @@ static int copy_function(struct pgk_instr_adder *a, const struct pgk_instr *from
     pgk_value_data_clear(d);
     const struct pgk_value_site *site = f->sites;
     for (int k = 0; k < PGK_VALUE_KINDS; k++)
-        for (uint32_t i = 0; i < f->n_sites[k]; i++, site++) {
-            if (!pgk_vec_push(&d->kind[k].counts, site->n) ||
-                !pgk_vec_reserve(&d->kind[k].values, site->n))
+        for (uint32_t i = 0; i < f->n_sites[k]; i++, site++)
+            if (!copy_values(w, (enum pgk_value_kind)k, site, d))
                 return pgk_fail_nomem(err);
-            if (site->n)
-                memcpy(d->kind[k].values.v + d->kind[k].values.n, site->v,
-                       site->n * sizeof *site->v);
-            d->kind[k].values.n += site->n;
-        }
     PGK_TRY(pgk_instr_add(a, &r, err));
     struct pgk_instr_func *sum =
         &a->profile->funcs.v[pgk_instr_find(a->profile, name->ref, f->hash)];
@@ -447,37 +466,61 @@ static int copy_function(struct pgk_instr_adder *a, const struct pgk_instr *from
     return 0;
 }
 
-static int merge_rest(struct pgk_instr *into, const struct pgk_instr *from, uint64_t weight,
-                      struct pgk_err *err)
+static int copy_names(struct pgk_instr *into, const struct whole *w, struct pgk_err *err)
 {
-    const struct pgk_instr_names *tables[] = {&from->names, &from->vtables};
+    const struct pgk_instr_names *tables[] = {&w->from->names, &w->from->vtables};
     struct pgk_instr_names *targets[] = {&into->names, &into->vtables};
     for (int t = 0; t < 2; t++)
         for (size_t i = 0; i < tables[t]->v.n; i++) {
-            const struct pgk_instr_name *n = &tables[t]->v.v[i];
+            const struct pgk_instr_name *old = &tables[t]->v.v[i],
+                                        *n = pgk_instr_renamed(w->renames, old);
             uint32_t at = pgk_names_add(targets[t], &into->arena, n->ref, n->s, n->len);
             if (at == PGK_INDEX_NONE)
                 return pgk_fail_nomem(err);
-            if (n->inputs)
-                targets[t]->v.v[at].inputs += n->inputs - 1;
+            if (old->inputs)
+                targets[t]->v.v[at].inputs += old->inputs - 1;
         }
-    for (size_t i = 0; i < from->binary_ids.n; i++)
-        if (!pgk_instr_add_binary_id(into, from->binary_ids.v[i].bytes, from->binary_ids.v[i].size))
-            return pgk_fail_nomem(err);
-    for (size_t i = 0; i < from->traces.n; i++) {
-        const struct pgk_instr_trace *t = &from->traces.v[i];
-        if (!pgk_instr_add_trace(into, pgk_count_add(0, t->weight, weight, UINT64_MAX), t->refs,
-                                 t->n))
-            return pgk_fail_nomem(err);
-    }
+    return 0;
+}
+
+typedef PGK_VEC(uint64_t) ref_vec;
+
+/* `refs`: scratch. */
+static bool copy_trace(struct pgk_instr *into, const struct whole *w,
+                       const struct pgk_instr_trace *t, ref_vec *refs)
+{
+    refs->n = 0;
+    if (!pgk_vec_reserve(refs, t->n))
+        return false;
+    for (size_t i = 0; i < t->n; i++)
+        refs->v[i] = pgk_instr_renamed_ref(w->renames, t->refs[i]);
+    return pgk_instr_add_trace(into, pgk_count_add(0, t->weight, w->weight, UINT64_MAX), refs->v,
+                               t->n);
+}
+
+static int copy_rest(struct pgk_instr *into, const struct whole *w, struct pgk_err *err)
+{
+    const struct pgk_instr *from = w->from;
+    ref_vec refs = {0};
+    bool done = true;
+    PGK_TRY(copy_names(into, w, err));
+    for (size_t i = 0; i < from->binary_ids.n && done; i++)
+        done = pgk_instr_add_binary_id(into, from->binary_ids.v[i].bytes,
+                                       from->binary_ids.v[i].size);
+    for (size_t i = 0; i < from->traces.n && done; i++)
+        done = copy_trace(into, w, &from->traces.v[i], &refs);
+    pgk_vec_free(&refs);
+    if (!done)
+        return pgk_fail_nomem(err);
     into->trace_stream = pgk_count_add(into->trace_stream, from->trace_stream, 1, UINT64_MAX);
     into->hash_age |= from->hash_age;
     return 0;
 }
 
-int pgk_instr_merge(struct pgk_instr *into, const struct pgk_instr *from, uint64_t weight,
-                    struct pgk_err *err)
+int pgk_instr_copy(struct pgk_instr *into, const struct pgk_instr *from, uint64_t weight,
+                   const struct pgk_instr_renames *renames, struct pgk_err *err)
 {
+    const struct whole w = {from, renames, weight};
     struct pgk_instr_adder a;
     struct pgk_value_data d = {0};
     if (!pgk_instr_adder_init(&a, into, from->flags_file ? from->flags_file : "", weight))
@@ -486,13 +529,20 @@ int pgk_instr_merge(struct pgk_instr *into, const struct pgk_instr *from, uint64
         PGK_TRY(pgk_instr_note_flags(&a, from->flags, "", err));
     int status = 0;
     for (size_t i = 0; i < from->funcs.n && !status; i++)
-        status = copy_function(&a, from, &from->funcs.v[i], &d, err);
+        status = copy_function(&a, &w, &from->funcs.v[i], &d, err);
     pgk_value_data_free(&d);
     for (size_t i = 0; i < from->disputes.n && !status; i++) {
         const struct pgk_instr_dispute *x = &from->disputes.v[i];
-        uint32_t at = pgk_instr_find(into, from->names.v.v[x->name].ref, x->hash);
+        uint64_t ref = pgk_instr_renamed_ref(renames, from->names.v.v[x->name].ref);
+        uint32_t at = pgk_instr_find(into, ref, x->hash);
         if (at != PGK_INDEX_NONE)
             status = dispute(&a, &into->funcs.v[at], x->what, x->one, x->other, err);
     }
-    return status ? status : merge_rest(into, from, weight, err);
+    return status ? status : copy_rest(into, &w, err);
+}
+
+int pgk_instr_merge(struct pgk_instr *into, const struct pgk_instr *from, uint64_t weight,
+                    struct pgk_err *err)
+{
+    return pgk_instr_copy(into, from, weight, NULL, err);
 }

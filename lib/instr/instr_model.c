@@ -92,10 +92,9 @@ uint32_t pgk_instr_find(const struct pgk_instr *p, uint64_t name_ref, uint64_t h
     return PGK_INDEX_NONE;
 }
 
-/* The positions that `keep` wants, with an index of them. */
-static int squeeze(struct pgk_instr *p,
-                   bool (*keep)(const void *ctx, const struct pgk_instr_func *), const void *ctx,
-                   struct pgk_err *err)
+int pgk_instr_squeeze(struct pgk_instr *p,
+                      bool (*keep)(const void *ctx, const struct pgk_instr_func *),
+                      const void *ctx, struct pgk_err *err)
 {
     struct pgk_index fresh = {0};
     size_t n = 0;
@@ -123,7 +122,7 @@ static bool is_undisputed(const void *ctx, const struct pgk_instr_func *f)
 
 int pgk_instr_drop_conflicts(struct pgk_instr *p, struct pgk_err *err)
 {
-    return p->disputes.n ? squeeze(p, is_undisputed, NULL, err) : 0;
+    return p->disputes.n ? pgk_instr_squeeze(p, is_undisputed, NULL, err) : 0;
 }
 
 static bool has_run(const struct pgk_instr_func *f)
@@ -150,7 +149,7 @@ int pgk_instr_drop_unused(struct pgk_instr *p, size_t *dropped, struct pgk_err *
         return pgk_fail_nomem(err);
     for (size_t i = 0; i < p->funcs.n; i++)
         ran[p->funcs.v[i].name] |= has_run(&p->funcs.v[i]);
-    int status = squeeze(p, name_has_run, ran, err);
+    int status = pgk_instr_squeeze(p, name_has_run, ran, err);
     pgk_mem_free(ran);
     if (!status && dropped)
         *dropped = before - p->funcs.n;

@@ -151,6 +151,16 @@ bool pgk_instr_add_binary_id(struct pgk_instr *p, const uint8_t *bytes, size_t s
 /* Takes a copy; a trace without names is not kept. False when out of memory. */
 bool pgk_instr_add_trace(struct pgk_instr *p, uint64_t weight, const uint64_t *refs, size_t n);
 
+struct pgk_instr_renames;
+/* As pgk_instr_merge, with the new names that `renames`, which may be NULL, has. */
+PGK_MUST_USE int pgk_instr_copy(struct pgk_instr *into, const struct pgk_instr *from,
+                                uint64_t weight, const struct pgk_instr_renames *renames,
+                                struct pgk_err *err);
+/* Leaves the functions that `keep` wants; on failure the profile is as it was. */
+PGK_MUST_USE int pgk_instr_squeeze(struct pgk_instr *p,
+                                   bool (*keep)(const void *ctx, const struct pgk_instr_func *),
+                                   const void *ctx, struct pgk_err *err);
+
 /* Order of output: functions by name, then hash. */
 PGK_MUST_USE int pgk_instr_order(const struct pgk_instr *p, uint32_t **order,
                                  struct pgk_err *err);

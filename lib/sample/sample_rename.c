@@ -2,39 +2,11 @@
 #include "sample_layout.h"
 
 #include "binary_set.h"
-#include "filemap.h"
 #include "hash.h"
 #include "line_buffer.h"
+#include "pattern.h"
 #include "sample_text.h"
-
-#include <regex.h>
-
-/* ---- lines of a file ---- */
-
-typedef int line_fn(void *ctx, const char *line, size_t len, uint64_t number,
-                    struct pgk_err *err);
-
-/* Calls `fn` for each line without the blanks around it, if anything is left. */
-static int each_line(const char *path, line_fn *fn, void *ctx, struct pgk_err *err)
-{
-    struct pgk_filemap map;
-    PGK_TRY(pgk_filemap_open(&map, path, err));
-    const char *s = (const char *)map.bytes, *end = s + map.size;
-    int status = 0;
-    for (uint64_t number = 1; s < end && !status; number++) {
-        const char *newline = memchr(s, '\n', (size_t)(end - s));
-        const char *next = newline ? newline + 1 : end, *stop = newline ? newline : end;
-        while (stop > s && strchr(" \t\r", stop[-1]))
-            stop--;
-        while (s < stop && (*s == ' ' || *s == '\t'))
-            s++;
-        if (s < stop)
-            status = fn(ctx, s, (size_t)(stop - s), number, err);
-        s = next;
-    }
-    pgk_filemap_close(&map);
-    return status;
-}
+#include "text_lines.h"
 
 static int add_symbol(void *profile, const char *line, size_t len, uint64_t number,
                       struct pgk_err *err)
@@ -46,7 +18,7 @@ static int add_symbol(void *profile, const char *line, size_t len, uint64_t numb
 int pgk_sample_add_symbols(struct pgk_sample *p, const char *path, struct pgk_err *err)
 {
     p->has_symbols = true;
-    return each_line(path, add_symbol, p, err);
+    return pgk_text_lines(path, add_symbol, p, err);
 }
 
 /* ---- spellings for GUIDs ---- */
@@ -62,7 +34,7 @@ static int spell(void *profile, const char *line, size_t len, uint64_t number,
 int pgk_sample_name_from_file(struct pgk_sample *p, const char *path, struct pgk_err *err)
 {
     p->finished = false;
-    return each_line(path, spell, p, err);
+    return pgk_text_lines(path, spell, p, err);
 }
 
 struct speller {
@@ -215,30 +187,15 @@ int pgk_sample_reduce_flow(struct pgk_sample **profile, enum pgk_sample_flow_pas
 /* ---- names by a file ---- */
 
 struct pairs {
-    const char *path;
     struct pgk_sample_names names;  /* old ones */
     PGK_VEC(uint32_t) new_of;       /* by old one: its new one, among the same names */
 };
 
-static int add_pair(void *ctx, const char *line, size_t len, uint64_t number, struct pgk_err *err)
+static int add_pair(void *ctx, const char *old, size_t n_old, const char *new, size_t n_new,
+                    struct pgk_err *err)
 {
     struct pairs *p = ctx;
-    size_t n_old = 0, gap = 0;
-    if (*line == '#')
-        return 0;
-    while (n_old < len && line[n_old] != ' ' && line[n_old] != '\t')
-        n_old++;
-    while (n_old + gap < len && (line[n_old + gap] == ' ' || line[n_old + gap] == '\t'))
-        gap++;
-    const char *new = line + n_old + gap;
-    size_t n_new = len - n_old - gap;
-    if (!n_new || memchr(new, ' ', n_new) || memchr(new, '\t', n_new))
-        return pgk_fail(err, PGK_E_CORRUPT, .file = p->path,
-                        .record = PGK_F("line %llu", (unsigned long long)number),
-                        .field = "pair of names",
-                        .found = PGK_F("'%.*s'", len < 80 ? (int)len : 80, line),
-                        .expected = "OLD NEW", .hint = "correct the line");
-    uint32_t old_id = pgk_sample_names_add(&p->names, line, n_old);
+    uint32_t old_id = pgk_sample_names_add(&p->names, old, n_old);
     uint32_t new_id = pgk_sample_names_add(&p->names, new, n_new);
     size_t more = p->names.v.n - p->new_of.n;
     if (!old_id || !new_id || !pgk_vec_reserve(&p->new_of, more))
@@ -288,9 +245,9 @@ static int remap_symbols(struct pairs *pairs, struct pgk_sample *p, struct pgk_e
 
 int pgk_sample_remap(struct pgk_sample **profile, const char *path, struct pgk_err *err)
 {
-    struct pairs pairs = {.path = path};
+    struct pairs pairs = {0};
     struct renaming r = {remapped_name, &pairs, UINT32_MAX};
-    int status = each_line(path, add_pair, &pairs, err);
+    int status = pgk_text_pairs(path, add_pair, &pairs, err);
     if (!status)
         status = pgk_sample_replace(profile, make_renamed, &r, err);
     if (!status)
@@ -303,35 +260,22 @@ int pgk_sample_remap(struct pgk_sample **profile, const char *path, struct pgk_e
 /* ---- filters ---- */
 
 struct pattern {
-    bool given;
-    regex_t regex;
+    struct pgk_pattern regex;
     uint64_t guid; /* of the pattern as a name */
 };
 
 static int compile(struct pattern *p, const char *text, struct pgk_err *err)
 {
-    if (!text)
-        return 0;
-    int wrong = regcomp(&p->regex, text, REG_EXTENDED | REG_NOSUB);
-    if (wrong) {
-        char why[100];
-        regerror(wrong, &p->regex, why, sizeof why);
-        return pgk_fail(err, PGK_E_ARG, .field = "pattern",
-                        .found = PGK_F("'%s': %s", text, why),
-                        .expected = "an extended regular expression",
-                        .hint = "put a backslash before characters that are meant as they are");
-    }
-    p->given = true;
-    p->guid = pgk_md5_low64(text, strlen(text));
+    PGK_TRY(pgk_pattern_compile(&p->regex, text, err));
+    p->guid = text ? pgk_md5_low64(text, strlen(text)) : 0;
     return 0;
 }
 
 static bool matches(const struct pattern *p, const char *identity,
                     const struct pgk_sample_name *name)
 {
-    if (!name->s && name->guid == p->guid)
-        return true;
-    return !regexec(&p->regex, identity, 0, NULL, 0);
+    bool is_guid = p->regex.given && !name->s && name->guid == p->guid;
+    return is_guid || pgk_pattern_matches(&p->regex, identity);
 }
 
 static int filter(struct pgk_sample *p, const struct pattern *keep, const struct pattern *drop,
@@ -346,8 +290,8 @@ static int filter(struct pgk_sample *p, const struct pattern *keep, const struct
         pgk_sample_put_identity(p, id, &line);
         pgk_line_byte(&line, '\0');
         const char *identity = (const char *)line.v.v;
-        if (!line.failed && ((keep->given && !matches(keep, identity, name)) ||
-                             (drop->given && matches(drop, identity, name))))
+        if (!line.failed && ((keep->regex.given && !matches(keep, identity, name)) ||
+                             matches(drop, identity, name)))
             p->nodes.v[id].flags &= ~(uint32_t)PGK_NODE_TOP;
     }
     bool failed = line.failed;
@@ -403,9 +347,7 @@ int pgk_sample_filter(struct pgk_sample *profile, const char *keep, const char *
         status = compile(&d, drop, err);
     if (!status)
         status = filter(profile, &k, &d, err);
-    if (k.given)
-        regfree(&k.regex);
-    if (d.given)
-        regfree(&d.regex);
+    pgk_pattern_free(&k.regex);
+    pgk_pattern_free(&d.regex);
     return status;
 }

@@ -1,0 +1,145 @@
+/* What a merge reads: folders among the operands become the profiles in them, and files that
+ * cannot be read are left out where that was asked for. */
+#include "cli.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* ---- folders ---- */
+
+struct folder {
+    const struct cli_verb *verb;
+    struct pgk_input input;
+    struct stat output; /* what is written to; st_ino 0: it is not there */
+    struct cli_list *found;
+    struct cli_list strangers; /* no profiles */
+    bool has_gcov;
+};
+
+static char *copy(const char *text)
+{
+    char *s = strdup(text);
+    if (!s)
+        cli_usage(&cmd_merge, "out of memory");
+    return s;
+}
+
+static bool is_output(const struct folder *f, const char *path)
+{
+    struct stat st;
+    return f->output.st_ino && !stat(path, &st) && st.st_ino == f->output.st_ino &&
+           st.st_dev == f->output.st_dev;
+}
+
+static int add_file(void *ctx, const char *path, const struct pgk_format *format)
+{
+    struct folder *f = ctx;
+    char *operand;
+    if (!format || is_output(f, path)) {
+        cli_list_add(&f->strangers, copy(path));
+        return 0;
+    }
+    f->has_gcov |= format->kind == PGK_KIND_GCOV;
+    if (asprintf(&operand, "%s%s@%llu", *path == '-' ? "./" : "", path,
+                 (unsigned long long)f->input.weight) < 0)
+        cli_usage(f->verb, "out of memory");
+    cli_list_add(f->found, operand);
+    return 0;
+}
+
+static void name_strangers(const struct folder *f)
+{
+    enum { SHOWN = 5 };
+    char safe[256];
+    size_t n = f->strangers.n;
+    if (!n)
+        return;
+    fprintf(stderr, "pgokit: note: %zu file%s of %s left out, because %s empty, no profile%s or "
+                    "the output itself:\n",
+            n, n == 1 ? "" : "s", pgk_human_text(safe, sizeof safe, f->input.path),
+            n == 1 ? "it is" : "they are", n == 1 ? "" : "s");
+    for (size_t i = 0; i < n && i < SHOWN; i++)
+        fprintf(stderr, "pgokit:   %s\n", pgk_human_text(safe, sizeof safe, f->strangers.v[i]));
+    if (n > SHOWN)
+        fprintf(stderr, "pgokit:   and %zu more\n", n - SHOWN);
+}
+
+/* False if the folder stays an operand: a program's counters of gcc lie in folders that are merged
+ * as such. */
+static bool expand(struct folder *f, bool quiet)
+{
+    struct pgk_err err = {0};
+    char safe[256];
+    size_t before = f->found->n;
+    if (pgk_folder_walk(f->input.path, add_file, f, &err))
+        exit(cli_fail(&err));
+    bool expands = !f->has_gcov;
+    if (!expands)
+        f->found->n = before;
+    else if (!quiet)
+        name_strangers(f);
+    cli_list_free(&f->strangers);
+    if (expands && f->found->n == before)
+        cli_usage(f->verb, "%s is a folder without any profile in it",
+                  pgk_human_text(safe, sizeof safe, f->input.path));
+    return expands;
+}
+
+void cli_expand_folders(const struct cli_verb *verb, const char *output, bool quiet, int first,
+                        int *argc, char ***argv)
+{
+    static struct cli_list list; /* as long-lived as the arguments of main */
+    struct stat written = {0};
+    if (!output || stat(output, &written) || !S_ISREG(written.st_mode))
+        written.st_ino = 0;
+    for (int i = 0; i < *argc; i++) {
+        struct folder f = {.verb = verb, .output = written, .found = &list};
+        if (i >= first)
+            f.input = cli_input(verb, (*argv)[i]);
+        if (i < first || !cli_is_folder(f.input.path) || !expand(&f, quiet))
+            cli_list_add(&list, (*argv)[i]);
+    }
+    *argc = (int)list.n;
+    cli_list_add(&list, NULL);
+    *argv = (char **)list.v;
+}
+
+/* ---- files that cannot be read ---- */
+
+enum cli_failure_mode cli_failure_mode(const struct cli_verb *verb, const char *text)
+{
+    static const char *const names[] = {
+        [CLI_FAIL_IF_ANY] = "any", [CLI_FAIL_IF_ALL] = "all", [CLI_FAIL_NEVER] = "warn"};
+    for (int mode = CLI_FAIL_IF_ANY; mode <= CLI_FAIL_NEVER; mode++)
+        if (!strcmp(text, names[mode]))
+            return (enum cli_failure_mode)mode;
+    cli_usage(verb, "--failure-mode takes any, all or warn, not '%s'", text);
+}
+
+void cli_warn_unsound(void *count, const struct pgk_input *input, const struct pgk_err *why)
+{
+    (void)input; /* which `why` names */
+    ++*(size_t *)count;
+    fputs("pgokit: warning: left out: ", stderr);
+    pgk_err_print(why, stderr);
+    fputc('\n', stderr);
+}
+
+size_t cli_sift(enum cli_failure_mode mode, enum pgk_kind kind, struct pgk_input *inputs, size_t *n)
+{
+    struct pgk_err err = {0};
+    size_t left_out = 0;
+    if (mode == CLI_FAIL_IF_ANY || !*n)
+        return 0;
+    if (pgk_inputs_sift(kind, inputs, n, cli_warn_unsound, &left_out, &err))
+        exit(cli_fail(&err));
+    return left_out;
+}
+
+int cli_exit_with(int exit_code, enum cli_failure_mode mode, size_t left_out)
+{
+    return exit_code == EXIT_DONE && left_out && mode == CLI_FAIL_IF_ALL ? EXIT_INCOMPLETE
+                                                                         : exit_code;
+}
