@@ -11,6 +11,7 @@ static const struct cli_verb *const verbs[] = {
     &cmd_perf_check,
     &cmd_gen,
     &cmd_merge,
+    &cmd_order,
     &cmd_show,
     &cmd_convert,
     &cmd_diff,

@@ -9,14 +9,19 @@ static const char help[] =
     "contexts follow.\n\n"
     "      --sort KEY       total (default), entry, max, name\n"
     "      --top N          functions shown (default 10; 0: all)\n"
-    "      --function NAME  counters and values of one function, by its linkage name\n"
+    "      --function NAME  counters and values of one function, by its linkage name; or, if\n"
+    "                       there is none, of all that match it; extended syntax\n"
+    "      --value-cutoff N only functions with a counter of N or more\n"
+    "      --list-below-cutoff  instead only functions without such a counter, all of them\n"
     "      --json           all of it as JSON (docs/formats/instr-json.md)\n"
     "      --raw            every counter and value, as text profile\n"
     "\nExamples:\n"
     "  pgokit show default_123_0.profraw\n"
-    "  pgokit show app.profdata --function main\n";
+    "  pgokit show app.profdata --function main\n"
+    "  pgokit show app.profdata --function '^_ZN3net'\n"
+    "  pgokit show app.profdata --value-cutoff 1000 --list-below-cutoff\n";
 
-enum { OPT_SORT = 256, OPT_TOP, OPT_JSON, OPT_RAW, OPT_FUNCTION };
+enum { OPT_SORT = 256, OPT_TOP, OPT_JSON, OPT_RAW, OPT_FUNCTION, OPT_CUTOFF, OPT_BELOW };
 
 static const struct option options[] = {
     {"sort", required_argument, NULL, OPT_SORT},
@@ -24,6 +29,8 @@ static const struct option options[] = {
     {"json", no_argument, NULL, OPT_JSON},
     {"raw", no_argument, NULL, OPT_RAW},
     {"function", required_argument, NULL, OPT_FUNCTION},
+    {"value-cutoff", required_argument, NULL, OPT_CUTOFF},
+    {"list-below-cutoff", no_argument, NULL, OPT_BELOW},
     CLI_COMMON_LONG,
     {0},
 };
@@ -49,6 +56,7 @@ static void parse(struct show *s, int argc, char **argv)
 {
     enum { NOT_GIVEN = -1 };
     long top = NOT_GIVEN;
+    bool below = false;
     s->report.struct_size = sizeof s->report;
     for (int c; (c = cli_next_option(&cmd_show, argc, argv, "", options, &s->common)) != -1;) {
         switch (c) {
@@ -67,10 +75,23 @@ static void parse(struct show *s, int argc, char **argv)
         case OPT_FUNCTION:
             s->report.function = optarg;
             break;
+        case OPT_CUTOFF:
+            s->report.value_cutoff = cli_number("--value-cutoff", optarg, 1, -1ul);
+            break;
+        case OPT_BELOW:
+            below = true;
+            break;
         }
     }
     if (optind + 1 != argc)
         cli_usage(&cmd_show, "show takes one file");
+    if (below && !s->report.value_cutoff)
+        cli_usage(&cmd_show, "--list-below-cutoff needs to know below what: --value-cutoff N");
+    if (below) {
+        s->report.below_cutoff = s->report.value_cutoff;
+        s->report.value_cutoff = 0;
+        top = top == NOT_GIVEN ? 0 : top;
+    }
     s->path = s->report.title = argv[optind];
     s->report.top =
         top == NOT_GIVEN ? (s->view == VIEW_TABLE && !s->report.function ? 10 : 0) : (size_t)top;

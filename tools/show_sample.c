@@ -10,7 +10,9 @@ static const char help[] =
     "inlinees; of an extensible binary nothing else is read. -b and --names spell GUIDs.\n\n"
     "      --top N          functions shown (default 20; 0: all)\n"
     "      --function NAME  this function only, with its lines; NAME as the linker knows it,\n"
-    "                       or a context in brackets as the text format has it\n"
+    "                       or a context in brackets as the text format has it; or, if there\n"
+    "                       is none, all functions and contexts that match; extended syntax\n"
+    "      --sections       only the sections of an extensible binary: place, size, flags\n"
     "      --lines          lines of all functions shown\n"
     "      --linkage-names  names as the linker knows them, not as the programmer does\n"
     "      --names FILE     names to find GUIDs among, one per line\n"
@@ -18,9 +20,11 @@ static const char help[] =
     "\nExamples:\n"
     "  pgokit show app.afdo\n"
     "  pgokit show app.afdo --function _ZN3net7Session5flushEv\n"
+    "  pgokit show app.afdo --function '^_ZN3net'\n"
+    "  pgokit show app.afdo --sections\n"
     "  pgokit show app.afdo --json | jq '.functions[0].lines'\n";
 
-enum { OPT_TOP = 256, OPT_JSON, OPT_ONE, OPT_LINES, OPT_LINKAGE, OPT_NAMES };
+enum { OPT_TOP = 256, OPT_JSON, OPT_ONE, OPT_LINES, OPT_LINKAGE, OPT_NAMES, OPT_SECTIONS };
 
 static const struct option options[] = {
     {"top", required_argument, NULL, OPT_TOP},
@@ -29,6 +33,7 @@ static const struct option options[] = {
     {"lines", no_argument, NULL, OPT_LINES},
     {"linkage-names", no_argument, NULL, OPT_LINKAGE},
     {"names", required_argument, NULL, OPT_NAMES},
+    {"sections", no_argument, NULL, OPT_SECTIONS},
     CLI_COMMON_LONG,
     {0},
 };
@@ -37,7 +42,7 @@ struct show {
     struct cli_common common;
     struct pgk_report_sample_opts report;
     const char *path, *function, *names;
-    bool json;
+    bool json, sections;
 };
 
 static void parse(struct show *s, int argc, char **argv)
@@ -65,6 +70,9 @@ static void parse(struct show *s, int argc, char **argv)
         case OPT_NAMES:
             s->names = optarg;
             break;
+        case OPT_SECTIONS:
+            s->sections = true;
+            break;
         }
     }
     if (optind + 1 != argc)
@@ -75,22 +83,23 @@ static void parse(struct show *s, int argc, char **argv)
         s->report.top = 20;
 }
 
-static int show(const struct show *s, struct pgk_sample *profile, struct pgk_err *err)
+static int show(const struct show *s, struct pgk_sample **profile, struct pgk_err *err)
 {
     struct pgk_file_info info;
     struct pgk_report_sample_opts report = s->report;
-    int status = s->function ? pgk_sample_read_function(profile, s->path, s->function, &info, err)
-                             : pgk_sample_read(profile, s->path, 1, &info, err);
+    int status = s->function
+                     ? pgk_sample_read_matching(profile, s->path, s->function, &info, err)
+                     : pgk_sample_read(*profile, s->path, 1, &info, err);
     if (!status)
-        status = sample_spell(profile, s->names, &s->common, err);
+        status = sample_spell(*profile, s->names, &s->common, err);
     if (!status)
-        status = pgk_sample_finish(profile, err);
+        status = pgk_sample_finish(*profile, err);
     report.info = &info;
     report.of_one = s->function != NULL;
     if (status)
         return status;
-    return s->json ? pgk_report_sample_json(profile, &report, stdout, err)
-                   : pgk_report_sample_table(profile, &report, stdout, err);
+    return s->json ? pgk_report_sample_json(*profile, &report, stdout, err)
+                   : pgk_report_sample_table(*profile, &report, stdout, err);
 }
 
 static int run(int argc, char **argv)
@@ -100,8 +109,10 @@ static int run(int argc, char **argv)
     struct pgk_err err = {0};
     parse(&s, argc, argv);
     int status = pgk_sample_new(&profile, &err);
-    if (!status)
-        status = show(&s, profile, &err);
+    if (!status && s.sections)
+        status = pgk_report_sample_sections(s.path, stdout, &err);
+    else if (!status)
+        status = show(&s, &profile, &err);
     pgk_sample_close(&profile);
     int exit_code = status ? cli_fail(&err) : cli_finish_output(EXIT_DONE);
     cli_common_free(&s.common);

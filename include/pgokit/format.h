@@ -126,6 +126,12 @@ int pgk_sample_read(struct pgk_sample *profile, const char *path, uint64_t weigh
 int pgk_sample_read_function(struct pgk_sample *profile, const char *path, const char *function,
                              struct pgk_file_info *info, struct pgk_err *err);
 
+/* The same, but a name that no function has is taken for a POSIX extended regular expression,
+ * found anywhere in the names of functions or contexts, of which those that match are read. What
+ * was read replaces the profile, which is as it was on failure. */
+int pgk_sample_read_matching(struct pgk_sample **profile, const char *path, const char *pattern,
+                             struct pgk_file_info *info, struct pgk_err *err);
+
 /* Reads and adds up files on up to `threads` threads (0: one per processor); each file is
  * closed before the next is opened. The result is the same for any number of threads and any
  * order of files. */

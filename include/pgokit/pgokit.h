@@ -6,6 +6,7 @@
 #include "pgokit/disasm.h"
 #include "pgokit/err.h"
 #include "pgokit/format.h"
+#include "pgokit/function_order.h"
 #include "pgokit/gcov.h"
 #include "pgokit/gen.h"
 #include "pgokit/heap.h"

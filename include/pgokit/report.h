@@ -147,8 +147,13 @@ struct pgk_instr_report_opts {
     enum pgk_instr_sort sort;         /* falling but for names; ties by name, then hash */
     size_t top;                       /* functions shown; 0: all */
     const char *function;             /* only functions of this name, with all counters and
-                                         values; NULL: all functions */
+                                         values, or, if there is none, those whose names match
+                                         it as a POSIX extended regular expression, found
+                                         anywhere; NULL: all functions */
     bool colour;                      /* ANSI colours */
+    uint64_t value_cutoff;            /* only functions with a counter of so much or more; those
+                                         only known to be hot or warm have none; 0: all */
+    uint64_t below_cutoff;            /* only functions without a counter of so much; 0: all */
 };
 
 /* For people: totals, then the functions that ran most. PGK_E_EMPTY if there is none of the
@@ -196,6 +201,9 @@ struct pgk_report_sample_opts {
 int pgk_report_sample_table(const struct pgk_sample *profile,
                             const struct pgk_report_sample_opts *opts, FILE *out,
                             struct pgk_err *err);
+/* For people: the sections of an extensible binary, with place, size and flags. PGK_E_ARG for
+ * another format. */
+int pgk_report_sample_sections(const char *path, FILE *out, struct pgk_err *err);
 /* docs/formats/sample-json.md; schema "pgokit-sample-1". */
 int pgk_report_sample_json(const struct pgk_sample *profile,
                            const struct pgk_report_sample_opts *opts, FILE *out,

@@ -63,6 +63,24 @@ static void print_totals(const struct pgk_instr *p, FILE *out)
     }
 }
 
+static size_t count_in_cutoffs(const struct pgk_instr *p, const struct pgk_instr_report_opts *o)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < pgk_instr_functions(p); i++) {
+        struct pgk_instr_function f = {.struct_size = sizeof f};
+        pgk_instr_function(p, i, &f);
+        n += pgk_function_in_cutoffs(&f, o);
+    }
+    return n;
+}
+
+static void print_cutoff(const struct pgk_instr *p, uint64_t cutoff, FILE *out)
+{
+    struct pgk_instr_report_opts opts = {.below_cutoff = cutoff};
+    fprintf(out, "  below cutoff      %s functions have no counter of %s or more\n",
+            COUNT(count_in_cutoffs(p, &opts)), COUNT(cutoff));
+}
+
 static void print_rows(const struct pgk_instr *p, const size_t *order, size_t n, FILE *out)
 {
     struct pgk_instr_totals t;
@@ -137,7 +155,8 @@ int pgk_report_instr_table(const struct pgk_instr *p, const struct pgk_instr_rep
     if (o->function && !n) {
         pgk_mem_free(order);
         return pgk_fail(err, PGK_E_EMPTY, .file = o->title, .field = "function",
-                        .found = "no function of this name", .expected = o->function,
+                        .found = "no function that has or matches this name",
+                        .expected = o->function,
                         .hint = "names are linkage names; show without --function lists some");
     }
     print_title(o, out);
@@ -146,10 +165,13 @@ int pgk_report_instr_table(const struct pgk_instr *p, const struct pgk_instr_rep
             print_function(p, order[i], out);
     } else {
         print_totals(p, out);
+        if (o->value_cutoff || o->below_cutoff)
+            print_cutoff(p, o->below_cutoff ? o->below_cutoff : o->value_cutoff, out);
         if (n)
             print_rows(p, order, n, out);
-        if (n < pgk_instr_functions(p))
-            fprintf(out, "  and %s more (--top 0 shows all)\n", COUNT(pgk_instr_functions(p) - n));
+        size_t all = count_in_cutoffs(p, o);
+        if (n < all)
+            fprintf(out, "  and %s more (--top 0 shows all)\n", COUNT(all - n));
     }
     pgk_mem_free(order);
     return 0;

@@ -3,6 +3,7 @@
 
 #include "demangle.h"
 #include "mem.h"
+#include "pattern.h"
 #include "pgokit/human.h"
 
 #include <stdlib.h>
@@ -87,25 +88,71 @@ static int by_key(const void *a, const void *b, void *ctx)
     return d ? d : f.hash < g.hash ? -1 : f.hash > g.hash;
 }
 
+bool pgk_function_in_cutoffs(const struct pgk_instr_function *f,
+                             const struct pgk_instr_report_opts *opts)
+{
+    uint64_t max = pgk_function_max(f);
+    bool is_counted = !pgk_function_pseudo(f) || (!opts->value_cutoff && !opts->below_cutoff);
+    return is_counted && max >= opts->value_cutoff &&
+           (!opts->below_cutoff || max < opts->below_cutoff);
+}
+
+/* Which functions are wanted. */
+struct choice {
+    const struct pgk_instr_report_opts *opts;
+    bool exact; /* some function has the very name */
+    struct pgk_pattern pattern;
+};
+
+static int choose(struct choice *c, const struct pgk_instr *p,
+                  const struct pgk_instr_report_opts *opts, struct pgk_err *err)
+{
+    *c = (struct choice){.opts = opts};
+    for (size_t i = 0; opts->function && !c->exact && i < pgk_instr_functions(p); i++) {
+        struct pgk_instr_function f = {.struct_size = sizeof f};
+        pgk_instr_function(p, i, &f);
+        c->exact = !strcmp(opts->function, f.name);
+    }
+    return c->exact ? 0 : pgk_pattern_compile(&c->pattern, opts->function, err);
+}
+
+static bool is_wanted(const struct choice *c, const struct pgk_instr_function *f)
+{
+    const char *name = c->opts->function;
+    bool named = !name || (c->exact ? !strcmp(name, f->name)
+                                    : pgk_pattern_matches(&c->pattern, f->name));
+    return named && pgk_function_in_cutoffs(f, c->opts);
+}
+
+static size_t rank(struct ranked *ranked, const struct pgk_instr *p, const struct choice *c)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < pgk_instr_functions(p); i++) {
+        struct pgk_instr_function f = {.struct_size = sizeof f};
+        pgk_instr_function(p, i, &f);
+        if (is_wanted(c, &f))
+            ranked[n++] = (struct ranked){sort_key(&f, c->opts->sort), i};
+    }
+    if (n)
+        qsort_r(ranked, n, sizeof *ranked, by_key, (void *)(uintptr_t)p);
+    return n;
+}
+
 int pgk_instr_ranking(const struct pgk_instr *p, const struct pgk_instr_report_opts *opts,
                       size_t **order, size_t *count, struct pgk_err *err)
 {
-    size_t all = pgk_instr_functions(p), n = 0;
+    struct choice c;
+    PGK_TRY(choose(&c, p, opts, err));
+    size_t all = pgk_instr_functions(p);
     struct ranked *ranked = pgk_mem_alloc(all + 1, sizeof *ranked);
     size_t *out = pgk_mem_alloc(all + 1, sizeof *out);
+    size_t n = ranked && out ? rank(ranked, p, &c) : 0;
+    pgk_pattern_free(&c.pattern);
     if (!ranked || !out) {
         pgk_mem_free(ranked);
         pgk_mem_free(out);
         return pgk_fail_nomem(err);
     }
-    for (size_t i = 0; i < all; i++) {
-        struct pgk_instr_function f = {.struct_size = sizeof f};
-        pgk_instr_function(p, i, &f);
-        if (!opts->function || !strcmp(opts->function, f.name))
-            ranked[n++] = (struct ranked){sort_key(&f, opts->sort), i};
-    }
-    if (n)
-        qsort_r(ranked, n, sizeof *ranked, by_key, (void *)p);
     for (size_t i = 0; i < n; i++)
         out[i] = ranked[i].i;
     pgk_mem_free(ranked);

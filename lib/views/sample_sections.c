@@ -1,0 +1,104 @@
+/* The sections of an extensible binary on a terminal. docs/formats/sample-binary.md */
+#include "pgokit/human.h"
+#include "pgokit/report.h"
+
+#include "ext_sections.h"
+#include "filemap.h"
+
+#include <inttypes.h>
+
+/* What a flag of a section says; type 0: of any. */
+static const struct flag {
+    uint64_t type, flag;
+    const char *meaning;
+} flags[] = {
+    {0, PGK_SECF_COMPRESSED, "compressed"},
+    {0, PGK_SECF_FLAT, "functions without inlinees"},
+    {PGK_SEC_NAMES, PGK_SECF_NAMES_MD5, "names are GUIDs"},
+    {PGK_SEC_NAMES, PGK_SECF_NAMES_FIXED, "of fixed length"},
+    {PGK_SEC_NAMES, PGK_SECF_NAMES_UNIQ, "unique suffixes"},
+    {PGK_SEC_SUMMARY, PGK_SECF_SUMMARY_PARTIAL, "partial profile"},
+    {PGK_SEC_SUMMARY, PGK_SECF_SUMMARY_CONTEXTS, "contexts"},
+    {PGK_SEC_SUMMARY, PGK_SECF_SUMMARY_FS, "flow-sensitive discriminators"},
+    {PGK_SEC_SUMMARY, PGK_SECF_SUMMARY_PREINLINED, "pre-inlined"},
+    {PGK_SEC_SUMMARY, PGK_SECF_SUMMARY_VTABLES, "types of objects"},
+    {PGK_SEC_METADATA, PGK_SECF_METADATA_CHECKSUMS, "checksums"},
+    {PGK_SEC_METADATA, PGK_SECF_METADATA_ATTRIBUTES, "attributes"},
+    {PGK_SEC_OFFSETS, PGK_SECF_OFFSETS_ORDERED, "ordered by context"},
+};
+
+static void print_flags(const struct pgk_ext_section *s, FILE *out)
+{
+    uint64_t left = s->flags;
+    const char *comma = "";
+    for (size_t i = 0; i < PGK_COUNTOF(flags); i++) {
+        bool is_set = left & flags[i].flag && (!flags[i].type || flags[i].type == s->type);
+        if (is_set)
+            fprintf(out, "%s%s", comma, flags[i].meaning);
+        comma = is_set ? ", " : comma;
+        left &= is_set ? ~flags[i].flag : UINT64_MAX;
+    }
+    if (left)
+        fprintf(out, "%sflags 0x%" PRIx64 " that pgokit does not know", comma, left);
+    fputc('\n', out);
+}
+
+static int print_sections(struct pgk_ext_sections *s, const char *path, uint64_t file_size,
+                          FILE *out, struct pgk_err *err)
+{
+    char safe[512], total[PGK_HUMAN_SIZE];
+    uint64_t sum = 0;
+    fprintf(out, "%s: extensible binary of sample profiles, %s\n\n",
+            pgk_human_text(safe, sizeof safe, path), pgk_human_bytes(total, (double)file_size));
+    fprintf(out, "  %12s  %12s  %12s  %-22s  %s\n", "offset", "bytes", "unpacked", "section",
+            "flags");
+    for (size_t i = 0; i < s->v.n; i++) {
+        struct pgk_ext_section *section = &s->v.v[i];
+        struct pgk_cursor c;
+        char unpacked[24] = "";
+        sum += section->size;
+        if (section->flags & PGK_SECF_COMPRESSED && section->size) {
+            PGK_TRY(pgk_ext_cursor(s, section, &c, err));
+            snprintf(unpacked, sizeof unpacked, "%" PRIu64, section->plain_size);
+        }
+        fprintf(out, "  %12" PRIu64 "  %12" PRIu64 "  %12s  %-22s  ", section->off, section->size,
+                unpacked, pgk_ext_section_name(section->type));
+        print_flags(section, out);
+    }
+    fprintf(out, "\n  sections together %" PRIu64 " B, header %" PRIu64 " B\n", sum,
+            file_size > sum ? file_size - sum : 0);
+    return 0;
+}
+
+static bool is_extensible(const struct pgk_filemap *map)
+{
+    struct pgk_cursor c;
+    pgk_cur_init(&c, map->bytes, map->size, &(struct pgk_source){0});
+    return pgk_cur_uleb(&c, "magic") == PGK_SAMPLE_MAGIC_EXT && !c.failed;
+}
+
+static int print_file(const struct pgk_filemap *map, const char *path, FILE *out,
+                      struct pgk_err *err)
+{
+    struct pgk_ext_sections sections = {0};
+    struct pgk_source src = {.file = path, .format = "extensible sample profile"};
+    if (!is_extensible(map))
+        return pgk_fail(err, PGK_E_ARG, .file = path, .offset = &(uint64_t){0}, .field = "magic",
+                        .found = "another format",
+                        .expected = "that of extensible binaries, which alone have sections",
+                        .hint = "pgokit convert --to extbinary makes one");
+    int status = pgk_ext_open(&sections, map->bytes, map->size, &src, err);
+    if (!status)
+        status = print_sections(&sections, path, map->size, out, err);
+    pgk_ext_close(&sections);
+    return status;
+}
+
+int pgk_report_sample_sections(const char *path, FILE *out, struct pgk_err *err)
+{
+    struct pgk_filemap map;
+    PGK_TRY(pgk_filemap_open(&map, path, err));
+    int status = print_file(&map, path, out, err);
+    pgk_filemap_close(&map);
+    return status;
+}
