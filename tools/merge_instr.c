@@ -36,10 +36,17 @@ static const char help[] =
     "      --full-schema        all fields of heap data, not only those the compiler uses\n"
     "      --partial            keep all there is: merging partial profiles of some inputs each\n"
     "                           gives the same as merging all inputs\n" CLI_FAILURE_HELP
+    "      --supplement FILE    make functions hot or warm that are so in a sample profile, but\n"
+    "                           cold in the counters\n"
+    "      --supplement-zeros PERCENT  counters of 0 above which a function is marked as hot\n"
+    "                           or warm instead of being scaled (default 70)\n"
+    "      --supplement-size N  functions of fewer counters stay (default 10)\n"
+    "      --supplement-cold N  functions with a larger counter stay (default: LLVM's rule)\n"
     "Options that prune heap profiles work on the heap data.\n"
     "\nExamples:\n"
     "  pgokit merge default_*.profraw -o app.profdata\n"
     "  pgokit merge nightly.profdata@10 today.profraw --sparse -o app.profdata\n"
+    "  pgokit merge default_*.profraw --supplement fleet.afdo -o app.profdata\n"
     "  pgokit merge default_*.profraw memprof.profraw.* -b ./app -o both.profdata\n";
 
 enum form { INDEXED, TEXT, RAW };
@@ -54,6 +61,8 @@ struct merge {
     bool any_release, partial, sparse, keep_going;
     const char *function, *no_function; /* patterns */
     const char *remap;                  /* file with pairs of names */
+    const char *samples;                /* file to supplement the counters with */
+    struct pgk_supplement_opts supplement;
     struct cli_prune prune;
     char **inputs;
     size_t n_inputs, empty; /* without any bytes */
@@ -70,7 +79,8 @@ struct merge {
 
 enum {
     OPT_TO = 256, OPT_VERSION, OPT_INDEX, OPT_MEMPROF, OPT_FULL, OPT_FIELDS, OPT_PARTIAL,
-    OPT_SPARSE, OPT_KEEP_GOING, OPT_FAILURE, OPT_FUNCTION, OPT_NO_FUNCTION, OPT_REMAP
+    OPT_SPARSE, OPT_KEEP_GOING, OPT_FAILURE, OPT_FUNCTION, OPT_NO_FUNCTION, OPT_REMAP,
+    OPT_SUPPLEMENT, OPT_ZEROS, OPT_SIZE, OPT_COLD
 };
 
 #define OUTPUT_LONG                                            \
@@ -97,6 +107,10 @@ static const struct option merge_options[] = {
     {"full-schema", no_argument, NULL, OPT_FULL},
     {"partial", no_argument, NULL, OPT_PARTIAL},
     {"failure-mode", required_argument, NULL, OPT_FAILURE},
+    {"supplement", required_argument, NULL, OPT_SUPPLEMENT},
+    {"supplement-zeros", required_argument, NULL, OPT_ZEROS},
+    {"supplement-size", required_argument, NULL, OPT_SIZE},
+    {"supplement-cold", required_argument, NULL, OPT_COLD},
     CLI_PRUNE_LONG,
     CLI_COMMON_LONG,
     {0},
@@ -110,6 +124,25 @@ static const struct pgk_indexed_target *parse_target(struct merge *m, const char
     if (!to)
         cli_usage(m->verb, "--to takes any, llvm14 to llvm22, text or raw, not '%s'", name);
     return to;
+}
+
+static bool supplement_option(struct merge *m, int c)
+{
+    switch (c) {
+    case OPT_SUPPLEMENT:
+        m->samples = optarg;
+        return true;
+    case OPT_ZEROS:
+        m->supplement.zero_share = (double)cli_number("--supplement-zeros", optarg, 1, 100) / 100;
+        return true;
+    case OPT_SIZE:
+        m->supplement.min_counters = cli_number("--supplement-size", optarg, 1, 1000000000);
+        return true;
+    case OPT_COLD:
+        m->supplement.cold_count = cli_number("--supplement-cold", optarg, 1, -1ul);
+        return true;
+    }
+    return false;
 }
 
 static void parse(struct merge *m, int argc, char **argv)
@@ -167,7 +200,8 @@ static void parse(struct merge *m, int argc, char **argv)
             m->keep_going = true;
             break;
         default:
-            cli_prune_option(m->verb, c, &m->prune);
+            if (!supplement_option(m, c))
+                cli_prune_option(m->verb, c, &m->prune);
         }
     }
     m->write.struct_size = sizeof m->write;
@@ -182,6 +216,8 @@ static void parse(struct merge *m, int argc, char **argv)
     if (m->partial && (has_target || !m->any_release || m->sparse))
         cli_usage(m->verb, "--partial writes all there is; say what for when the parts are "
                            "merged");
+    if (m->partial && m->samples)
+        cli_usage(m->verb, "--supplement goes by all counts; give it when the parts are merged");
     if (m->raw_version && m->form != RAW)
         cli_usage(m->verb, "--format-version is of raw profiles: --to raw");
     if (!m->raw_version)
@@ -329,6 +365,32 @@ static void print_changed(const struct merge *m)
     free(changed);
 }
 
+static int supplement(struct merge *m, struct pgk_err *err)
+{
+    struct pgk_sample *samples;
+    struct pgk_supplemented done = {.struct_size = sizeof done};
+    m->supplement.struct_size = sizeof m->supplement;
+    int status = pgk_sample_new(&samples, err);
+    if (!status)
+        status = pgk_sample_read(samples, m->samples, 1, NULL, err);
+    if (!status)
+        status = pgk_sample_finish(samples, err);
+    if (!status)
+        status = pgk_instr_supplement(m->instr, samples, &m->supplement, &done, err);
+    pgk_sample_close(&samples);
+    if (!status && !m->common.quiet)
+        fprintf(stderr,
+                "pgokit: note: by the samples %zu functions were marked as hot, %zu as warm, and "
+                "the counts of %zu raised\n",
+                done.hot, done.warm, done.scaled);
+    if (!status && done.ambiguous)
+        fprintf(stderr,
+                "pgokit: warning: %zu names of the samples are those of several static functions, "
+                "which stay as they are\n",
+                done.ambiguous);
+    return status;
+}
+
 /* Makes ready for writing what was read. */
 static int prepare(struct merge *m, struct pgk_err *err)
 {
@@ -336,6 +398,8 @@ static int prepare(struct merge *m, struct pgk_err *err)
     int status = prepare_heap(m, err);
     if (!status && m->keep_going)
         status = pgk_instr_drop_conflicts(m->instr, err);
+    if (!status && m->samples)
+        status = supplement(m, err);
     if (!status && (m->function || m->no_function))
         status = pgk_instr_filter(m->instr, m->function, m->no_function, err);
     if (!status && m->sparse)

@@ -41,8 +41,8 @@ size_t pgk_function_order_unnamed(const struct pgk_function_order *order);
  * of *file_len bytes and a semicolon stand before the symbol; else *file_len is 0. */
 const char *pgk_function_order_at(const struct pgk_function_order *order, size_t i,
                                   size_t *file_len);
-/* Writes the names, one a line, to `path` ("-": standard output), whole or not at all; the file of a
- * local function stands in a comment line before it. */
+/* Writes the names, one a line, to `path` ("-": standard output), whole or not at all; the file of
+ * a local function stands in a comment line before it. */
 int pgk_function_order_save(const struct pgk_function_order *order, const char *path,
                             struct pgk_err *err);
 /* With test traces: the sum, over their calls, of the pages of 32 functions that were touched up

@@ -19,5 +19,6 @@
 #include "pgokit/report.h"
 #include "pgokit/unfinished.h"
 #include "pgokit/sample.h"
+#include "pgokit/supplement.h"
 
 #endif

@@ -7,8 +7,7 @@
 
 /* ---- nested to flat ---- */
 
-/* How often a function was entered, told from its first line. What has samples counts once. */
-static uint64_t estimate_entries(const struct pgk_sample *p, uint32_t node)
+uint64_t pgk_sample_entries(const struct pgk_sample *p, uint32_t node)
 {
     const struct pgk_sample_node *n = &p->nodes.v[node];
     uint32_t first = pgk_sample_first(p, node), body = 0;
@@ -20,7 +19,7 @@ static uint64_t estimate_entries(const struct pgk_sample *p, uint32_t node)
     } else {
         for (uint32_t c = first; c && p->nodes.v[c].loc == p->nodes.v[first].loc;
              c = pgk_sample_next(p, c))
-            count = pgk_add_saturated(count, estimate_entries(p, c));
+            count = pgk_add_saturated(count, pgk_sample_entries(p, c));
     }
     return count ? count : n->total > 0;
 }
@@ -44,7 +43,7 @@ static bool flatten(struct pgk_sample_merger *m, uint32_t node)
     }
     for (uint32_t c = pgk_sample_first(m->from, node); c; c = pgk_sample_next(m->from, c)) {
         const struct pgk_sample_node *inlinee = &m->from->nodes.v[c];
-        uint64_t entries = estimate_entries(m->from, c);
+        uint64_t entries = pgk_sample_entries(m->from, c);
         uint32_t callee = pgk_merger_name(m, inlinee->name);
         if (!callee || !pgk_sample_add_body(m->into, out, inlinee->loc, entries) ||
             !pgk_sample_add_target(m->into, out, inlinee->loc, callee, entries))
@@ -71,7 +70,7 @@ static int flatten_all(struct pgk_sample *into, const struct pgk_sample *from, s
         status = pgk_sample_finish(into, err);
     for (size_t i = 0; !status && i < into->by_heat.n; i++) {
         struct pgk_sample_node *n = &into->nodes.v[into->by_heat.v[i]];
-        n->head = estimate_entries(into, into->by_heat.v[i]);
+        n->head = pgk_sample_entries(into, into->by_heat.v[i]);
     }
     return status;
 }

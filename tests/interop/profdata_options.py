@@ -10,7 +10,8 @@ import sys
 from instr_profiles import counted, profdata
 from peers import good, main, read, require, run, write
 
-TWO = b":ir\nkeep\n1\n2\n5\n6\n1\n0\n1\n2\nother:3\nkeep:2\n\nother\n2\n1\n700\n\nf.c;keep\n3\n1\n7\n"
+TWO = (b":ir\nkeep\n1\n2\n5\n6\n1\n0\n1\n2\nother:3\nkeep:2\n\n"
+       b"other\n2\n1\n700\n\nf.c;keep\n3\n1\n7\n")
 
 
 def same(a, b, what):
@@ -189,6 +190,43 @@ def orders(work):
     require(theirs[2:] == ours[1:], "a program's own order")
 
 
+def supplement(work):
+    """Functions of all sizes and shares of zeros, sampled or not, some inlined into others."""
+    folder = work.temp("supplement")
+    for seed in range(1, 9):
+        rng = random.Random(seed)
+        counters, samples = [":ir"], []
+        for i in range(60):
+            n, top = rng.randint(1, 25), rng.choice((0, 1, 3, 50, 100000))
+            zeros = rng.random()
+            counts = [0 if rng.random() < zeros else rng.randint(0, top) for _ in range(n)]
+            counters += [f"f{i}", "7", str(n), *map(str, counts)]
+            if n > 20:
+                counters += ["1", "0", "1", "1", f"f{i}:{top}"]
+            counters.append("")
+            if rng.random() < 0.6:
+                hot = rng.choice((1, 5, 100, 200000))
+                samples += [f"f{i}:{hot * 3}:{hot}", f" 1: {hot}", f" 2: {hot // 2}",
+                            f" 3: f{rng.randint(0, 70)}:{hot}", f"  1: {rng.randint(1, hot)}"]
+        text = write(f"{folder}/in.proftext", "\n".join(counters).encode() + b"\n")
+        prof = write(f"{folder}/in.prof", "\n".join(samples).encode() + b"\n")
+        for theirs, ours in (([], []),
+                             (["--suppl-min-size-threshold=1"], ["--supplement-size=1"]),
+                             (["--zero-counter-threshold=0.3"], ["--supplement-zeros=30"]),
+                             (["--instr-prof-cold-threshold=60"], ["--supplement-cold=60"])):
+            good(profdata(22), "merge", "--instr", text, f"--supplement-instr-with-sample={prof}",
+                 *theirs, "--text", "-o", f"{folder}/theirs")
+            good(work.pgokit, "merge", text, f"--supplement={prof}", *ours, "--to", "text", "-o",
+                 f"{folder}/ours")
+            same(f"{folder}/ours", f"{folder}/theirs", f"seed {seed}, {ours}")
+    require(b"18446744073709551615" in read(f"{folder}/ours"), "no function was marked as hot")
+    static = write(f"{folder}/static.proftext", b":ir\na.c;f\n7\n1\n0\n\ng\n1\n1\n1000\n")
+    prof = write(f"{folder}/static.prof", b"f.__uniq.123:900:900\n 1: 900\ng:9:9\n 1: 9\n")
+    good(work.pgokit, "merge", static, f"--supplement={prof}", "--supplement-size=1", "--to",
+         "text", "-o", f"{folder}/ours")
+    require(b"18446744073709551615" in read(f"{folder}/ours"), "a static function")
+
+
 def texts(work):
     folder = work.temp("texts")
     blanks = write(f"{folder}/blanks.proftext", b"f\n1\n1\n5\n$       2\n0x1\n0x2\n")
@@ -249,6 +287,7 @@ CASES = (
     ("functions shown by patterns", shown_functions),
     ("sections of extensible binaries", sections),
     ("orders of functions", orders),
+    ("counters supplemented by samples", supplement),
     ("blanks and empty names in texts", texts),
     ("the largest count of a raw profile", largest_counts),
     ("YAML with call sites only", call_sites_only),

@@ -8,8 +8,9 @@ static struct pgk_instr *traced(const char *traces, unsigned n)
     char text[1000];
     struct pgk_instr *p = sample_instr();
     snprintf(text, sizeof text,
-             ":ir\n:temporal_prof_traces\n%u\n%u\n%sa\n1\n1\n1\n\nb\n1\n1\n1\n\nf.c;c\n1\n1\n1\n", n,
-             n, traces);
+             ":ir\n:temporal_prof_traces\n%u\n%u\n%sa\n1\n1\n1\n\nb\n1\n1\n1\n\n"
+             "f.c;c\n1\n1\n1\n",
+             n, n, traces);
     assert_int_equal(sample_read_text(p, text, 1, NULL), 0);
     return p;
 }
