@@ -38,6 +38,7 @@ static const char help[] =
     "\nOf profiles with calling contexts:\n"
     "      --no-preinline  keep contexts that are not worth inlining\n"
     "      --keep-cold     without the pre-inliner, do not merge cold contexts\n"
+    "      --cold-depth N  frames that merged cold contexts keep (1)\n"
     "      --trim-cold     leave out what is not hot\n"
     "      --contexts      keep contexts, do not turn them into inlinees\n"
     "      --no-tail-calls do not look for callers that tail calls hide\n"
@@ -54,6 +55,7 @@ static const struct option options[] = {
     SAMPLE_FILE_LONG,
     {"format", required_argument, NULL, OPT_SAMPLE_TO},
     {"symbols", no_argument, NULL, OPT_LIST_SYMBOLS},
+    {"cold-depth", required_argument, NULL, OPT_COLD_DEPTH},
     {"map", required_argument, NULL, OPT_MAP},
     {"mode", required_argument, NULL, OPT_MODE},
     {"pid", required_argument, NULL, OPT_PID},
@@ -128,6 +130,9 @@ static void parse(struct gen *g, int argc, char **argv)
         switch (c) {
         case OPT_LIST_SYMBOLS:
             g->opts.symbols = true;
+            break;
+        case OPT_COLD_DEPTH:
+            g->opts.cold_depth = (unsigned)cli_number("--cold-depth", optarg, 1, 1000);
             break;
         case OPT_MAP:
             add_map(g, optarg);

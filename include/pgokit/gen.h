@@ -66,6 +66,7 @@ struct pgk_gen_opts {
     size_t n_maps;
     bool symbols; /* list the functions of the binaries in the profile: what compilers find there
                    * but not among the functions was in the program and had no samples */
+    unsigned cold_depth; /* of profiles with contexts: frames that merged cold ones keep; 0: 1 */
 };
 
 /* Why something was left out, with what it was the first time. */

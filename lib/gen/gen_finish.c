@@ -54,6 +54,7 @@ int pgk_gen_finish_contexts(struct pgk_sample **profile, struct pgk_gen_binary *
     struct pgk_sample_trim_opts trim = {.struct_size = sizeof trim,
                                         .trim = opts->trim_cold,
                                         .merge = opts->no_preinliner && !opts->keep_cold_contexts,
+                                        .depth = opts->cold_depth,
                                         .functions_only = !opts->no_preinliner};
     if (!opts->no_preinliner || trim.trim || trim.merge)
         PGK_TRY(summarise(*profile, &summary, err));

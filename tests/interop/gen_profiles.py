@@ -40,6 +40,9 @@ MODES = {
         ["--no-preinline", "--contexts", "--keep-cold", "--no-tail-calls"]),
     "contexts, cold ones merged": (
         [PROBES], RAW[:2], ["--no-preinline", "--contexts"]),
+    "contexts, cold ones merged to two frames": (
+        [PROBES], [*RAW[:2], "--csprof-max-cold-context-depth=2"],
+        ["--no-preinline", "--contexts", "--cold-depth", "2"]),
     "contexts, cold ones left out": (
         [PROBES], [*RAW[:2], "--trim-cold-profile"],
         ["--no-preinline", "--contexts", "--trim-cold"]),
