@@ -249,6 +249,7 @@ static void list_lines(const struct pgk_gen_stats *s, struct line lines[LINES])
         {"loads of vtables", "vtable_samples", s->vtable_samples, s->load_samples, NULL},
         {"code with a source", "symbolised", s->symbolised, s->instructions, NULL},
         {"unreadable lines", "unreadable", s->unreadable, s->lines, NULL},
+        {"settled functions", "settled", s->settled, s->settling, NULL},
         {"functions", "functions", s->functions, 0, NULL},
     };
     memcpy(lines, all, sizeof all);
@@ -274,6 +275,17 @@ static void report_density(const struct gen *g, double density)
                 g->min_density / density);
 }
 
+static void report_inferred(const struct pgk_gen_stats *s)
+{
+    fputs("  counts are inferred: without branch stacks, the flow of control that fits the\n"
+          "  samples best\n", stderr);
+    if (s->record_more > 1)
+        fprintf(stderr, "  of the functions with 90 %% of the samples, %.0f %% have the %d samples "
+                        "that settle\n  their counts: record %.1f times as long, or as often, to "
+                        "settle all of them\n",
+                100.0 * (double)s->settled / (double)s->settling, PGK_GEN_SETTLED, s->record_more);
+}
+
 static void report(const struct gen *g, const struct pgk_gen_stats *s)
 {
     struct line lines[LINES];
@@ -291,8 +303,7 @@ static void report(const struct gen *g, const struct pgk_gen_stats *s)
     if (s->vtable_scale > 0)
         fprintf(stderr, "  counts of types were multiplied by %.3g\n", s->vtable_scale);
     if (s->inferred)
-        fputs("  counts are inferred: without branch stacks, the flow of control that fits the\n"
-              "  samples best\n", stderr);
+        report_inferred(s);
     if (s->no_mapping)
         fputs("  no mapping of the binary: addresses were taken as they stand\n", stderr);
 }
@@ -332,6 +343,7 @@ static void report_json(const struct pgk_gen_stats *s)
     printf("{\"format\": \"pgokit-gen\", \"version\": 1");
     for (size_t i = 0; i < LINES; i++)
         printf(",\n \"%s\": %" PRIu64, lines[i].key, lines[i].n);
+    printf(",\n \"settling\": %" PRIu64 ",\n \"record_more\": %.1f", s->settling, s->record_more);
     printf(",\n \"branches\": %" PRIu64 ",\n \"ranges\": %" PRIu64 ",\n \"loads\": %" PRIu64
            ",\n \"instructions\": %" PRIu64 ",\n \"density\": %.1f,\n \"vtable_scale\": %g,"
            "\n \"no_mapping\": %s,\n \"examples\": {",

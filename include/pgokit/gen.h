@@ -91,6 +91,9 @@ enum { PGK_GEN_EXAMPLE_SIZE = 160 };
  * recording is taken for one of another build. Broken samples are a few in a hundred at most. */
 enum { PGK_GEN_UNFIT_PERCENT = 10 };
 
+/* Samples of a function by which inferred counts of it are known to about a tenth. */
+enum { PGK_GEN_SETTLED = 100 };
+
 /* What became of the samples. Counts of samples take aggregated ones as often as they stand
  * for. */
 struct pgk_gen_stats {
@@ -117,6 +120,9 @@ struct pgk_gen_stats {
     double density;      /* samples per line in the function that completes 99 % of all samples */
     double vtable_scale; /* by which counts of types were multiplied; 0: they were not */
     char examples[PGK_GEN_DROPS][PGK_GEN_EXAMPLE_SIZE]; /* the first of each kind; "": none */
+    uint64_t settling, settled; /* functions that hold 90 % of the samples that counts are inferred
+                                 * of; of these, with PGK_GEN_SETTLED samples or more */
+    double record_more;   /* how many times as many samples settle all of them; 0: does not apply */
     uint64_t other_event; /* left out: samples of events that were not asked for */
     uint64_t in_code; /* branches, or samples of instructions alone, with an end in the code of a
                        * binary */

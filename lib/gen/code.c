@@ -156,6 +156,32 @@ bool pgk_code_insn(const struct pgk_code *code, uint64_t addr, struct pgk_insn *
     return insn->valid;
 }
 
+static bool read_table(const struct pgk_code *code, uint64_t addr, struct pgk_insn_table *table)
+{
+    size_t i = region_behind(code, addr);
+    if (i == code->regions.n || code->regions.v[i].low > addr)
+        return false;
+    const struct pgk_code_region *r = &code->regions.v[i];
+    return pgk_insn_table(&code->decoder, r->bytes + (addr - r->low), r->high - addr, table);
+}
+
+int32_t pgk_code_slot(struct pgk_code *code, uint64_t branch)
+{
+    enum { LOOK_BACK = 16 };
+    struct pgk_insn_table table, load;
+    if (!read_table(code, branch, &table) || !table.branch)
+        return -1;
+    uint64_t at = branch;
+    for (int i = 0; table.slot < 0 && i < LOOK_BACK; i++) {
+        at = pgk_code_before(code, at);
+        if (at == UINT64_MAX || pgk_code_kind(pgk_code_mark(code, at)) != PGK_INSN_OTHER)
+            return -1;
+        if (read_table(code, at, &load) && !load.branch && load.reg == table.reg)
+            return load.slot;
+    }
+    return table.slot;
+}
+
 void pgk_code_decode_page(struct pgk_code *code, uint64_t off)
 {
     uint64_t page = off >> PGK_CODE_PAGE_BITS;

@@ -73,6 +73,10 @@ static inline enum pgk_insn_kind pgk_code_kind(uint8_t mark)
 /* The instruction that starts at `addr`; false if there is none. */
 bool pgk_code_insn(const struct pgk_code *code, uint64_t addr, struct pgk_insn *insn);
 
+/* The displacement at which an indirect branch reads its target from the table that a register
+ * points to, itself or in an instruction shortly before; -1 if it does not. */
+int32_t pgk_code_slot(struct pgk_code *code, uint64_t branch);
+
 /* First instruction at `addr` or behind it, up to `last`; UINT64_MAX if there is none. */
 uint64_t pgk_code_first(struct pgk_code *code, uint64_t addr, uint64_t last);
 /* Adds the addresses of all instructions from `first` to `last`. False when out of memory. */

@@ -77,6 +77,7 @@ void pgk_gen_close(struct pgk_gen **gen)
         pgk_counters_free(&g->v.v[i].counters);
         pgk_pairs_free(&g->v.v[i].hits);
         pgk_pairs_free(&g->v.v[i].hit_calls);
+        pgk_pairs_free(&g->v.v[i].hit_frameless);
         pgk_call_trie_free(&g->v.v[i].calls);
         pgk_vec_free(&g->v.v[i].named.ranges.v);
         pgk_vec_free(&g->v.v[i].named.branches.v);
@@ -279,7 +280,7 @@ static int add_binary(struct pgk_gen *g, uint32_t number, bool by_probes, struct
     PGK_TRY(status);
     b->flow_sensitive = pgk_elf_entries(b->elf, find_mark, NULL);
     if (b->hits.v.n)
-        PGK_TRY(pgk_gen_infer(b, by_probes, g->opts.threads, err));
+        PGK_TRY(pgk_gen_infer(b, by_probes, g->opts.threads, &g->stats, err));
     pgk_gen_settle(b, &g->stats);
     if (g->opts.symbols)
         PGK_TRY(pgk_gen_list_symbols(g->profile, b, by_probes, g->opts.threads, err));
@@ -416,7 +417,7 @@ int pgk_gen_write_raw(struct pgk_gen *g, const char *path, struct pgk_err *err)
         return no_samples(g, err);
     if (b->hits.v.n) {
         PGK_TRY(pgk_binaries_symboliser(g->binaries, (uint32_t)(b - g->v.v), &b->sym, err));
-        PGK_TRY(pgk_gen_infer(b, true, g->opts.threads, err));
+        PGK_TRY(pgk_gen_infer(b, true, g->opts.threads, &g->stats, err));
     }
     pgk_gen_settle(b, &g->stats);
     judge(&g->stats);

@@ -25,6 +25,7 @@ struct pgk_gen_binary {
     struct pgk_counters counters;  /* as seen: ranges need not be sound */
     struct pgk_pairs hits;         /* instructions that were sampled, without branches: `from` */
     struct pgk_pairs hit_calls;    /* indirect calls in their call chains: to what code */
+    struct pgk_pairs hit_frameless; /* functions whose frame a chain lacks: to the code below */
     struct pgk_functions functions;  /* around what was counted with contexts */
     struct pgk_probe_index *index;   /* of these */
     struct pgk_call_trie calls;    /* the same by calling context, and loads of vtables */
@@ -42,7 +43,7 @@ void pgk_gen_no_source(struct pgk_gen_stats *stats, const struct pgk_gen_binary 
 /* Counters from samples of instructions alone: control that ran through the function as the
  * samples have it, but for the least change. With `symbols` as in pgk_gen_functions. */
 int pgk_gen_infer(struct pgk_gen_binary *binary, bool symbols, unsigned threads,
-                  struct pgk_err *err);
+                  struct pgk_gen_stats *stats, struct pgk_err *err);
 /* Adds the steps to the counters, and forgets them. */
 int pgk_gen_count_steps(struct pgk_gen_binary *binary, bool contexts, struct pgk_err *err);
 /* Sorts the counters and drops ranges that cannot be; nothing may be counted any more. */

@@ -1,7 +1,7 @@
 /* Counters from samples of instructions alone, as a machine without branch stacks gives them.
  *
  *   hits ─► per block: hits / instructions ─► balanced flow of its function ─► ranges and branches
- *   call chains ─► whom indirect calls enter ─► branches
+ *   call chains, virtual tables ─► whom indirect calls enter ─► branches
  *
  * A block that control went through takes time in each of its instructions, so the hits of all of
  * them together tell how often it ran; docs/formats/profile-generation.md section 9. */
@@ -10,6 +10,9 @@
 #include "flow_graph.h"
 #include "saturate.h"
 #include "search.h"
+#include "vtables.h"
+
+#include <stdlib.h>
 
 enum { SCALE = 1000 }; /* one hit of a block of one instruction: hits are divided */
 
@@ -25,6 +28,11 @@ struct infer {
     struct pgk_pairs targets;  /* of these: samples of what they entered */
     struct pgk_pairs entered;  /* the same by entry: `from` */
     struct pgk_pairs guessed;  /* how often entries were called indirectly: `from` */
+    struct pgk_vtables vtables;
+    struct pgk_pairs runs;     /* of virtual calls without call chains, by slot: `from` */
+    struct pgk_pairs reach;    /* runs of all slots that hold an entry: `from` */
+    struct pgk_pairs virtuals; /* how often entries were called by these: `from` */
+    PGK_VEC(uint64_t) samples; /* of each function */
 };
 
 /* Position of the first hit at `addr` or behind. */
@@ -34,17 +42,21 @@ static size_t first_hit(const struct pgk_pairs *hits, uint64_t addr)
     return low;
 }
 
-static void measure_blocks(struct infer *f)
+/* False when out of memory. */
+static bool measure_blocks(struct infer *f)
 {
     const struct pgk_pairs *hits = &f->b->hits;
+    uint64_t samples = 0;
     for (size_t i = 0; i < f->graph.places.n; i++) {
         const struct pgk_flow_place *p = &f->graph.places.v[i];
         uint64_t sum = 0;
         for (size_t k = first_hit(hits, p->low); k < hits->v.n && hits->v.v[k].from <= p->last; k++)
             sum = pgk_add_saturated(sum, hits->v.v[k].count);
+        samples = pgk_add_saturated(samples, sum);
         uint64_t count = p->n ? pgk_multiply_saturated(sum, SCALE) / p->n : 0;
         f->graph.blocks.v[i].count = count < PGK_FLOW_MOST ? count : PGK_FLOW_MOST;
     }
+    return pgk_vec_push(&f->samples, samples);
 }
 
 static bool add_branch(struct infer *f, uint64_t from, uint64_t to, uint64_t count)
@@ -58,6 +70,17 @@ static bool add_branch(struct infer *f, uint64_t from, uint64_t to, uint64_t cou
 static bool add_range(struct infer *f, uint64_t from, uint64_t last, uint64_t count)
 {
     return pgk_pairs_add(&f->b->counters.ranges, from, last, count);
+}
+
+/* A call of a virtual function may be the last thing that a function does. */
+static bool is_virtual_jump(struct infer *f, uint64_t at)
+{
+    const pgk_flow_blocks *blocks = &f->graph.blocks;
+    int32_t slot = blocks->v[blocks->n - 1].is_exit ? pgk_code_slot(&f->b->code, at) : -1;
+    size_t n = 0;
+    if (slot >= 0)
+        pgk_vtables_at(&f->vtables, (uint64_t)slot, &n);
+    return n;
 }
 
 /* Ranges end at calls, as those of branch stacks do. */
@@ -76,7 +99,8 @@ static bool add_block(struct infer *f, const struct pgk_flow_place *p,
                 return false;
             from = at + (mark & PGK_CODE_LENGTH);
         }
-        if (mark & PGK_CODE_INDIRECT && kind == PGK_INSN_CALL &&
+        if (mark & PGK_CODE_INDIRECT &&
+            (kind == PGK_INSN_CALL || (kind == PGK_INSN_JUMP && is_virtual_jump(f, at))) &&
             !pgk_pairs_add(&f->sites, at, 0, b->count))
             return false;
         if (mark & PGK_CODE_INDIRECT || !(kind == PGK_INSN_CALL || (leaves && b->is_exit)))
@@ -119,19 +143,72 @@ static uint64_t entry_of(const struct infer *f, uint64_t addr)
     return NO_ENTRY;
 }
 
+static bool is_at_slot(struct infer *f, const struct pgk_pair *target)
+{
+    int32_t slot = pgk_code_slot(&f->b->code, target->from);
+    return slot >= 0 && pgk_vtables_have(&f->vtables, (uint64_t)slot, target->to);
+}
+
+/* What a virtual call enters stands at its slot of a table; anything else that was seen below it
+ * was jumped to from there, which leaves no frame. */
+static void drop_jumped_to(struct infer *f)
+{
+    struct pgk_pair *v = f->targets.v.v;
+    size_t n = 0;
+    for (size_t i = 0, end; i < f->targets.v.n; i = end) {
+        bool is_virtual = false;
+        for (end = i; end < f->targets.v.n && v[end].from == v[i].from; end++)
+            is_virtual |= is_at_slot(f, &v[end]);
+        for (size_t k = i; k < end; k++)
+            if (!is_virtual || is_at_slot(f, &v[k]))
+                v[n++] = v[k];
+    }
+    f->targets.v.n = n;
+}
+
+/* A function without a frame of its own, as it was sampled, ran below a known function, at one of
+ * the virtual calls that can enter it: at each as often as that ran. */
+static bool add_frameless(struct infer *f, const struct pgk_pair *below)
+{
+    const struct pgk_function_range *r = pgk_functions_at(&f->functions, below->from);
+    uint64_t entry = entry_of(f, below->to), all = 0;
+    if (!r || entry == NO_ENTRY || entry == entry_of(f, below->from))
+        return true;
+    for (int pass = 0; pass < 2; pass++)
+        for (size_t i = first_hit(&f->sites, r->low);
+             i < f->sites.v.n && f->sites.v.v[i].from < r->high; i++) {
+            const struct pgk_pair *s = &f->sites.v.v[i], target = {s->from, entry, 0};
+            if (!s->count || !is_at_slot(f, &target))
+                continue;
+            double share = pass ? (double)s->count / (double)all : 0;
+            uint64_t samples = (uint64_t)((double)below->count * share + 0.5);
+            if (!pass)
+                all = pgk_add_saturated(all, s->count);
+            else if (samples && !pgk_pairs_add(&f->targets, s->from, entry, samples))
+                return false;
+        }
+    return true;
+}
+
 static bool list_targets(struct infer *f)
 {
-    const struct pgk_pairs *calls = &f->b->hit_calls;
+    const struct pgk_pairs *calls = &f->b->hit_calls, *below = &f->b->hit_frameless;
+    pgk_pairs_sort(&f->sites);
     for (size_t i = 0; i < calls->v.n; i++) {
         const struct pgk_pair *c = &calls->v.v[i];
         uint64_t entry = entry_of(f, c->to);
-        if (entry != NO_ENTRY && (!pgk_pairs_add(&f->targets, c->from, entry, c->count) ||
-                                  !pgk_pairs_add(&f->entered, entry, 0, c->count)))
+        if (entry != NO_ENTRY && !pgk_pairs_add(&f->targets, c->from, entry, c->count))
             return false;
     }
+    for (size_t i = 0; i < below->v.n; i++)
+        if (!add_frameless(f, &below->v.v[i]))
+            return false;
     pgk_pairs_sort(&f->targets);
+    drop_jumped_to(f);
+    for (size_t i = 0; i < f->targets.v.n; i++)
+        if (!pgk_pairs_add(&f->entered, f->targets.v.v[i].to, 0, f->targets.v.v[i].count))
+            return false;
     pgk_pairs_sort(&f->entered);
-    pgk_pairs_sort(&f->sites);
     return true;
 }
 
@@ -176,18 +253,155 @@ static bool add_indirect_calls(struct infer *f)
     return true;
 }
 
+/* ---- virtual calls that no call chain tells of ---- */
+
+/* How often a function was entered without a call that is known. */
+static uint64_t open_entries(const struct infer *f, uint64_t entry)
+{
+    uint64_t known = pgk_add_saturated(count_of(&f->calls, entry), count_of(&f->guessed, entry));
+    uint64_t entries = count_of(&f->entries, entry);
+    return entries > known ? entries - known : 0;
+}
+
+/* Leaves only entries of tables that were entered without a call that is known. */
+static void keep_open(struct infer *f)
+{
+    struct pgk_vtables *t = &f->vtables;
+    size_t n = 0;
+    for (size_t i = 0; i < t->v.n; i++)
+        if (open_entries(f, t->v.v[i].function) &&
+            pgk_functions_entered(&f->functions, t->v.v[i].function))
+            t->v.v[n++] = t->v.v[i];
+    t->v.n = n;
+}
+
+/* Whether two thirds of what was entered at a slot are of one family: else nothing tells whose call
+ * it is. */
+static bool is_one_family(const struct infer *f, const struct pgk_vtable_entry *e, size_t n,
+                          bool *is_one)
+{
+    struct pgk_pairs families = {0};
+    double all = 0, most = 0;
+    bool ok = true;
+    for (size_t i = 0; ok && i < n; i++) {
+        uint64_t open = open_entries(f, e[i].function);
+        all += (double)open;
+        ok = pgk_pairs_add(&families, e[i].family, 0, open);
+    }
+    for (size_t i = 0; i < families.v.n; i++)
+        if ((double)families.v.v[i].count > most)
+            most = (double)families.v.v[i].count;
+    pgk_pairs_free(&families);
+    *is_one = 3 * most >= 2 * all;
+    return ok;
+}
+
+/* The slot of a virtual call that call chains do not tell the targets of; -1 for another call. */
+static int32_t unknown_slot(struct infer *f, const struct pgk_pair *site)
+{
+    size_t i = first_hit(&f->targets, site->from);
+    bool known = i < f->targets.v.n && f->targets.v.v[i].from == site->from;
+    return known ? -1 : pgk_code_slot(&f->b->code, site->from);
+}
+
+static bool measure_slots(struct infer *f)
+{
+    size_t n;
+    for (size_t i = 0; i < f->sites.v.n; i++) {
+        int32_t slot = unknown_slot(f, &f->sites.v.v[i]);
+        if (slot >= 0 && !pgk_pairs_add(&f->runs, (uint64_t)slot, 0, f->sites.v.v[i].count))
+            return false;
+    }
+    pgk_pairs_sort(&f->runs);
+    for (size_t i = 0; i < f->runs.v.n; i++) {
+        struct pgk_pair *run = &f->runs.v.v[i];
+        const struct pgk_vtable_entry *e = pgk_vtables_at(&f->vtables, run->from, &n);
+        bool is_one;
+        if (!is_one_family(f, e, n, &is_one))
+            return false;
+        run->count = is_one ? run->count : 0;
+        for (size_t k = 0; is_one && k < n; k++)
+            if (!pgk_pairs_add(&f->reach, e[k].function, 0, run->count))
+                return false;
+    }
+    pgk_pairs_sort(&f->reach);
+    return true;
+}
+
+/* Each function shares its open entries among the calls that can enter it, by how often these ran;
+ * a call enters no more than it ran. */
+static bool share_entries(struct infer *f, const struct pgk_pair *site)
+{
+    int32_t slot = unknown_slot(f, site);
+    double all = 0, ran = (double)site->count;
+    size_t n;
+    if (slot < 0 || !count_of(&f->runs, (uint64_t)slot))
+        return true;
+    const struct pgk_vtable_entry *e = pgk_vtables_at(&f->vtables, (uint64_t)slot, &n);
+    for (int pass = 0; pass < 2; pass++)
+        for (size_t i = 0; i < n; i++) {
+            uint64_t entry = e[i].function;
+            double part = ran / (double)count_of(&f->reach, entry);
+            double calls = (double)open_entries(f, entry) * part;
+            uint64_t count = (uint64_t)(pass && all > ran ? calls * ran / all : calls);
+            if (!pass)
+                all += calls;
+            else if (count && (!pgk_pairs_add(&f->b->counters.branches, site->from, entry, count) ||
+                               !pgk_pairs_add(&f->virtuals, entry, 0, count)))
+                return false;
+        }
+    return true;
+}
+
+static bool add_virtual_calls(struct infer *f)
+{
+    keep_open(f);
+    if (!measure_slots(f))
+        return false;
+    for (size_t i = 0; i < f->sites.v.n; i++)
+        if (f->sites.v.v[i].count && !share_entries(f, &f->sites.v.v[i]))
+            return false;
+    pgk_pairs_sort(&f->virtuals);
+    return true;
+}
+
 /* What entered a function without a call that was seen came from elsewhere. */
 static bool add_missing_entries(struct infer *f)
 {
     for (size_t i = 0; i < f->entries.v.n; i++) {
-        const struct pgk_pair *e = &f->entries.v.v[i];
-        uint64_t called = pgk_add_saturated(count_of(&f->calls, e->from),
-                                            count_of(&f->guessed, e->from));
-        if (e->count > called && !pgk_pairs_add(&f->b->counters.branches, PGK_ADDR_EXTERNAL,
-                                                e->from, e->count - called))
+        uint64_t entry = f->entries.v.v[i].from, open = open_entries(f, entry);
+        uint64_t virtuals = count_of(&f->virtuals, entry);
+        if (open > virtuals && !pgk_pairs_add(&f->b->counters.branches, PGK_ADDR_EXTERNAL, entry,
+                                              open - virtuals))
             return false;
     }
     return true;
+}
+
+/* ---- how much the samples bear ---- */
+
+static int compare_falling(const void *a, const void *b)
+{
+    const uint64_t *x = a, *y = b;
+    return *x > *y ? -1 : *x < *y;
+}
+
+/* The deviation of n samples is the root of n. */
+static void settle(struct infer *f, struct pgk_gen_stats *stats)
+{
+    double all = 0, held = 0;
+    if (!f->samples.n)
+        return;
+    qsort(f->samples.v, f->samples.n, sizeof *f->samples.v, compare_falling);
+    for (size_t i = 0; i < f->samples.n; i++)
+        all += (double)f->samples.v[i];
+    for (size_t i = 0; i < f->samples.n && held < 0.9 * all; i++) {
+        double n = (double)f->samples.v[i], more = n > 0 ? PGK_GEN_SETTLED / n : 0;
+        held += n;
+        stats->settling++;
+        stats->settled += n >= PGK_GEN_SETTLED;
+        stats->record_more = more > stats->record_more ? more : stats->record_more;
+    }
 }
 
 /* ---- */
@@ -195,6 +409,7 @@ static bool add_missing_entries(struct infer *f)
 static int infer(struct infer *f, bool symbols, unsigned threads, struct pgk_err *err)
 {
     PGK_TRY(pgk_gen_functions(f->b, &f->functions, symbols, threads, err));
+    PGK_TRY(pgk_vtables_read(&f->vtables, f->b->elf, err));
     size_t n = f->functions.functions.n;
     bool *hit = pgk_gen_sampled(f->b, &f->functions, false);
     int status = hit ? 0 : pgk_fail_nomem(err);
@@ -204,24 +419,26 @@ static int infer(struct infer *f, bool symbols, unsigned threads, struct pgk_err
         status = pgk_flow_graph_make(&f->graph, &f->b->code, &f->functions, i, err);
         if (status)
             break;
-        measure_blocks(f);
-        if (!pgk_flow_balance(&f->graph.blocks, &f->graph.edges, f->graph.entry, 1) ||
+        if (!measure_blocks(f) ||
+            !pgk_flow_balance(&f->graph.blocks, &f->graph.edges, f->graph.entry, 1) ||
             !add_counters(f))
             status = pgk_fail_nomem(err);
     }
     pgk_pairs_sort(&f->entries);
     pgk_pairs_sort(&f->calls);
-    if (!status && (!add_indirect_calls(f) || !add_missing_entries(f)))
+    if (!status && (!add_indirect_calls(f) || !add_virtual_calls(f) || !add_missing_entries(f)))
         status = pgk_fail_nomem(err);
     pgk_mem_free(hit);
     return status;
 }
 
-int pgk_gen_infer(struct pgk_gen_binary *b, bool symbols, unsigned threads, struct pgk_err *err)
+int pgk_gen_infer(struct pgk_gen_binary *b, bool symbols, unsigned threads,
+                  struct pgk_gen_stats *stats, struct pgk_err *err)
 {
     struct infer f = {.b = b};
     pgk_pairs_sort(&b->hits);
     int status = infer(&f, symbols, threads, err);
+    settle(&f, stats);
     pgk_functions_close(&f.functions);
     pgk_flow_graph_free(&f.graph);
     pgk_pairs_free(&f.entries);
@@ -230,5 +447,10 @@ int pgk_gen_infer(struct pgk_gen_binary *b, bool symbols, unsigned threads, stru
     pgk_pairs_free(&f.targets);
     pgk_pairs_free(&f.entered);
     pgk_pairs_free(&f.guessed);
+    pgk_pairs_free(&f.runs);
+    pgk_pairs_free(&f.reach);
+    pgk_pairs_free(&f.virtuals);
+    pgk_vtables_free(&f.vtables);
+    pgk_vec_free(&f.samples);
     return status;
 }

@@ -584,6 +584,18 @@ static void without_branches(struct pgk_gen *g, const struct pgk_perf_sample *s)
     pgk_gen_example(&g->stats, PGK_GEN_WITHOUT_BRANCHES, "at 0x%" PRIx64, s->ip);
 }
 
+/* Where a frame is being set up or taken down, the chain lacks the caller, but its own caller says
+ * which function that is if it calls it directly. */
+static bool count_frameless(struct pgk_gen *g, uint32_t binary, uint64_t count)
+{
+    struct pgk_gen_binary *b = &g->v.v[binary];
+    struct pgk_insn insn;
+    if (!g->sample.callers.n || g->sample.callers.v[0] == PGK_ADDR_EXTERNAL ||
+        !pgk_code_insn(&b->code, g->sample.callers.v[0], &insn) || insn.indirect)
+        return true;
+    return pgk_pairs_add(&b->hit_frameless, insn.target, g->chain.v[0].addr, count);
+}
+
 /* Whom indirect calls enter, call chains alone tell where there are no branches. */
 static int count_hit_calls(struct pgk_gen *g, const struct pgk_perf_sample *s, uint32_t binary)
 {
@@ -591,9 +603,11 @@ static int count_hit_calls(struct pgk_gen *g, const struct pgk_perf_sample *s, u
     PGK_TRY(place_sample(g, s));
     if (!list_callers(g, binary, s->count))
         return pgk_fail_nomem(g->err);
-    uint64_t callee = g->chain.n && !is_between_frames(g, binary)
-                          ? seen_from(&g->chain.v[0], binary)
-                          : PGK_ADDR_EXTERNAL;
+    bool frameless = is_between_frames(g, binary);
+    uint64_t callee = g->chain.n && !frameless ? seen_from(&g->chain.v[0], binary)
+                                               : PGK_ADDR_EXTERNAL;
+    if (frameless && !count_frameless(g, binary, s->count))
+        return pgk_fail_nomem(g->err);
     for (size_t i = 0; i < g->sample.callers.n; i++) {
         uint64_t call = g->sample.callers.v[i];
         if (callee != PGK_ADDR_EXTERNAL && pgk_code_mark(&b->code, call) & PGK_CODE_INDIRECT &&

@@ -66,6 +66,17 @@ void pgk_insn_decode(const struct pgk_insn_decoder *d, const uint8_t *bytes, siz
 size_t pgk_insn_text(const struct pgk_insn_decoder *d, const uint8_t *bytes, size_t n,
                      uint64_t addr, struct pgk_insn *insn, char text[PGK_INSN_TEXT_SIZE]);
 
+/* A branch through a register or a table, or a load that may be of an entry of a table: virtual
+ * functions are called by the latter and the former, or in one. */
+struct pgk_insn_table {
+    int reg;      /* that is loaded or, without `slot`, branched to; -1: a branch to the entry */
+    int32_t slot; /* displacement of the entry from what a register points to; -1: none is read */
+    bool branch;
+};
+/* False for any other instruction, and for one that reads the stack. */
+bool pgk_insn_table(const struct pgk_insn_decoder *d, const uint8_t *bytes, size_t n,
+                    struct pgk_insn_table *table);
+
 /* True if control may go on to the next instruction. */
 static inline bool pgk_insn_falls_through(const struct pgk_insn *i)
 {

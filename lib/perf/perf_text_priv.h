@@ -86,10 +86,12 @@ static inline const uint8_t *pgk_text_decimal(const uint8_t *p, const uint8_t *e
 {
     const uint8_t *start = p;
     uint64_t v = 0;
+    *value = 0;
     for (; p < end && *p >= '0' && *p <= '9'; p++)
-        v = v * 10 + (uint64_t)(*p - '0');
+        if (__builtin_mul_overflow(v, 10, &v) || __builtin_add_overflow(v, *p - '0', &v))
+            return NULL;
     *value = v;
-    return p == start || p - start > 19 ? NULL : p;
+    return p == start ? NULL : p;
 }
 
 static inline const uint8_t *pgk_text_pid(const uint8_t *p, const uint8_t *end, int32_t *pid)

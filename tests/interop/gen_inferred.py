@@ -5,10 +5,11 @@ branches of the same runs give, in which flow balances; and clang takes them.
 
 import json
 import os
+import re
 import sys
 
 from gen_profiles import FRAMES, LINES, PROBES, without_chains
-from peers import PROGRAMS, Skip, good, main, require, run, tool
+from peers import PROGRAMS, Skip, good, main, read, require, run, tool, write
 
 SOURCES = [os.path.join(PROGRAMS, s) for s in ("walks.cpp", "walks_other.cpp")]
 
@@ -179,8 +180,92 @@ def whom_indirect_calls_enter(work, kind, mode):
     require(abs(count - often - rarely) <= count / 100, text)
     text = good(work.pgokit, "gen", "-q", chains, "-b", exe, "--mode", mode, "--format", "text",
                 "--ignore-stack", "-o", "-")
-    require(":" not in next(x for x in text[text.index("_Z3askPK5Shapei:"):].splitlines()[1:]
-                            if x.startswith(" ")).split(":", 1)[1], text)
+    line = next(x for x in text[text.index("_Z3askPK5Shapei:"):].splitlines() if "area" in x)
+    found = dict(word.rsplit(":", 1) for word in line.split()[2:])
+    often, rarely = int(found["_ZNK5Often4areaEi"]), int(found["_ZNK6Rarely4areaEi"])
+    require(2 * rarely < often < 4 * rarely, text)
+
+
+def pointers_to_functions_need_call_chains(work):
+    """No table tells which functions a pointer may hold."""
+    folder = work.temp("pointers")
+    source, exe = os.path.join(folder, "pointers.c"), os.path.join(folder, "pointers")
+    with open(source, "w", encoding="utf-8") as f:
+        f.write("volatile int sink;\n"
+                "static void one(int x) { for (int i = 0; i < 10; i++) sink += i * x; }\n"
+                "struct table { long unused[3]; void (*call)(int); } table = {{0}, one};\n"
+                "__attribute__((noinline)) void ask(struct table *t, int x) {\n"
+                "  t->call(x);\n"
+                "  sink++;\n"
+                "}\n"
+                "int main(void) { for (int i = 0; i < 30000; i++) ask(&table, i); }\n")
+    good(tool("clang", 22), "-O1", "-g", LINES, FRAMES, source, "-o", exe)
+    trace = exe + ".trace"
+    good(work.recorder, "-g", "-e", "7", "-n", "3000", trace, exe, timeout=300)
+    text = good(work.pgokit, "gen", "-q", instructions_alone(trace), "-b", exe, "--format", "text",
+                "-o", "-")
+    require(not re.search(r" one:\d", text) and "one:" in text, text)
+
+
+def targets_of(path):
+    """{(function, line, target): count}, copies of a function put together."""
+    found, function = {}, ""
+    text = good(tool("llvm-profdata", 22), "merge", "--sample", "--text", path, "-o", "-")
+    for line in text.splitlines():
+        if not line.startswith(" "):
+            function = line.split(":")[0]
+            continue
+        words = line.split()
+        for word in words[2:]:
+            target, count = word.rsplit(":", 1)
+            key = function, len(line) - len(line.lstrip()), words[0], target
+            found[key] = found.get(key, 0) + int(count)
+    return found
+
+
+def share_in_common(a, b):
+    return sum(min(n / sum(a.values()), b.get(k, 0) / sum(b.values())) for k, n in a.items())
+
+
+def virtual_calls_without_call_chains(work, *flags):
+    """Tables of virtual functions tell whom a call can enter, entries how often each was."""
+    exe = os.path.join(work.temp("virtuals"), "virtuals")
+    good(tool("clang++", 22), "-O2", "-g", LINES, FRAMES, *flags,
+         os.path.join(PROGRAMS, "virtuals.cpp"), "-o", exe)
+    trace = exe + ".trace"
+    good(work.recorder, "-g", "-e", "101", "-n", "6000", trace, exe, "3000", timeout=300)
+    truth, _ = gen(work, exe, without_chains(trace))
+    alone, report = gen(work, exe, instructions_alone(trace))
+    chains, _ = gen(work, exe, chains_alone(trace))
+    exact = targets_of(truth)
+    require(len(exact) > 8, str(exact))
+    for path, least in ((alone, 0.15), (chains, 0.7)):
+        found = targets_of(path)
+        share = share_in_common(exact, found) if found else 0
+        require(share > least, f"{share:.2f}\n{exact}\n{found}")
+        wrong = {k: n for k, n in found.items() if k not in exact}
+        require(sum(wrong.values()) < 0.1 * sum(found.values()), f"{wrong}\n{exact}")
+    require(0 < report["settled"] <= report["settling"], str(report))
+
+
+def how_much_is_settled(work):
+    """Few samples settle little, and the report says how many more would."""
+    exe = os.path.join(work.temp("settled"), "virtuals")
+    good(tool("clang++", 22), "-O2", "-g", LINES, FRAMES, os.path.join(PROGRAMS, "virtuals.cpp"),
+         "-o", exe)
+    trace = exe + ".trace"
+    good(work.recorder, "-g", "-e", "101", "-n", "6000", trace, exe, "3000", timeout=300)
+    ips = instructions_alone(trace)
+    lines = read(ips).splitlines(keepends=True)
+    maps = [line for line in lines if b"PERF" in line]
+    samples = [line for line in lines if b"PERF" not in line]
+    few = write(ips + ".few", b"".join(maps + samples[::20]))
+    _, much = gen(work, exe, ips)
+    _, little = gen(work, exe, few)
+    require(much["settled"] > little["settled"] and little["record_more"] > 5 * much["record_more"],
+            f"{much}\n{little}")
+    said = run(work.pgokit, "gen", few, "-b", exe, "-o", few + ".afdo").errors
+    require(f"record {little['record_more']:.1f} times as long" in said, said)
 
 
 def contexts_need_branches(work):
@@ -198,7 +283,11 @@ def add_cases(work, tap):
     tap.add("probes are near the truth", near_the_truth, work, PROBES, "probe")
     tap.add("whom indirect calls enter, lines", whom_indirect_calls_enter, work, LINES, "autofdo")
     tap.add("whom indirect calls enter, probes", whom_indirect_calls_enter, work, PROBES, "probe")
-    for fn in (balances, recorded_here, huge_counts, contexts_need_branches):
+    tap.add("virtual calls without call chains", virtual_calls_without_call_chains, work)
+    tap.add("virtual calls of a program at fixed addresses", virtual_calls_without_call_chains,
+            work, "-no-pie")
+    for fn in (pointers_to_functions_need_call_chains, how_much_is_settled, balances, recorded_here,
+               huge_counts, contexts_need_branches):
         tap.add(fn.__name__.replace("_", " "), fn, work)
 
 

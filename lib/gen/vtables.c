@@ -1,0 +1,278 @@
+/* Virtual tables: each begins with offsets, ends its head with the object's type, and goes on
+ * with functions; tables of second bases stand behind it in one symbol. */
+#include "vtables.h"
+
+#include "u64_set.h"
+
+#include <elf.h>
+#include <stdlib.h>
+
+enum { WORD = 8, HEAD = 2 * WORD /* offset to the whole object, type */ };
+
+struct patch { /* what a relocation makes of a word */
+    uint64_t at, value;
+};
+
+struct table { /* of a whole object */
+    uint64_t type, slots; /* slots: bytes of functions */
+};
+
+struct tables {
+    const struct pgk_elf *elf;
+    struct pgk_vtables *into;
+    PGK_VEC(struct patch) patches;
+    PGK_VEC(uint64_t) types; /* addresses of _ZTI... */
+    PGK_VEC(struct table) tables; /* ascending, once sorted */
+    bool ok;
+};
+
+static int compare_patches(const void *a, const void *b)
+{
+    const struct patch *x = a, *y = b;
+    return x->at < y->at ? -1 : x->at > y->at;
+}
+
+static int compare_entries(const void *a, const void *b)
+{
+    const struct pgk_vtable_entry *x = a, *y = b;
+    if (x->slot != y->slot)
+        return x->slot < y->slot ? -1 : 1;
+    return x->function < y->function ? -1 : x->function > y->function;
+}
+
+static int compare_families(const void *a, const void *b)
+{
+    const struct pgk_vtable_entry *x = a, *y = b;
+    int order = compare_entries(a, b);
+    return order ? order : x->family < y->family ? -1 : x->family > y->family;
+}
+
+static bool add_patches(struct tables *t, const struct pgk_elf_section_info *s)
+{
+    size_t size;
+    const uint8_t *dynamic = pgk_elf_section(t->elf, ".dynsym", &size);
+    for (size_t at = 0; s->size - at >= sizeof(Elf64_Rela); at += sizeof(Elf64_Rela)) {
+        Elf64_Rela r;
+        Elf64_Sym sym = {0};
+        memcpy(&r, s->bytes + at, sizeof r);
+        uint64_t type = ELF64_R_TYPE(r.r_info), number = ELF64_R_SYM(r.r_info);
+        bool named = type == R_X86_64_64 || type == R_AARCH64_ABS64;
+        if (!named && type != R_X86_64_RELATIVE && type != R_AARCH64_RELATIVE)
+            continue;
+        if (named && dynamic && number < size / sizeof sym)
+            memcpy(&sym, dynamic + number * sizeof sym, sizeof sym);
+        if (!pgk_vec_push(&t->patches,
+                          (struct patch){r.r_offset, sym.st_value + (uint64_t)r.r_addend}))
+            return false;
+    }
+    return true;
+}
+
+static bool list_patches(struct tables *t)
+{
+    for (size_t i = 0; i < pgk_elf_section_count(t->elf); i++) {
+        struct pgk_elf_section_info s = pgk_elf_section_at(t->elf, i);
+        if (s.bytes && s.type == SHT_RELA && s.flags & SHF_ALLOC && !add_patches(t, &s))
+            return false;
+    }
+    if (t->patches.n)
+        qsort(t->patches.v, t->patches.n, sizeof *t->patches.v, compare_patches);
+    return true;
+}
+
+/* What a word of data holds when the program runs; 0 outside of the file. */
+static uint64_t word_at(const struct tables *t, uint64_t addr)
+{
+    const struct patch key = {.at = addr};
+    const struct patch *p = t->patches.n ? bsearch(&key, t->patches.v, t->patches.n, sizeof key,
+                                                   compare_patches)
+                                         : NULL;
+    uint64_t value = 0;
+    if (p)
+        return p->value;
+    for (size_t i = 0; i < pgk_elf_section_count(t->elf); i++) {
+        struct pgk_elf_section_info s = pgk_elf_section_at(t->elf, i);
+        if (!s.bytes || !(s.flags & SHF_ALLOC) || addr < s.addr || s.size < WORD ||
+            addr - s.addr > s.size - WORD)
+            continue;
+        memcpy(&value, s.bytes + (addr - s.addr), sizeof value);
+        break;
+    }
+    return value;
+}
+
+static bool is_object(const struct pgk_elf_entry *e, const char *prefix)
+{
+    return !strncmp(e->name, prefix, 4) && e->section != SHN_UNDEF;
+}
+
+static int add_type(void *ctx, const struct pgk_elf_entry *e)
+{
+    struct tables *t = ctx;
+    t->ok = !is_object(e, "_ZTI") || pgk_vec_push(&t->types, e->addr);
+    return !t->ok;
+}
+
+static bool is_type(const struct tables *t, uint64_t addr)
+{
+    return pgk_u64_find(t->types.v, t->types.n, addr) < t->types.n;
+}
+
+/* A small negative number: how far the object of a second base is behind that of the whole. */
+static bool is_offset(uint64_t word)
+{
+    enum { LARGEST_OBJECT_BITS = 24 };
+    return word >> LARGEST_OBJECT_BITS == UINT64_MAX >> LARGEST_OBJECT_BITS;
+}
+
+static int add_table(void *ctx, const struct pgk_elf_entry *e)
+{
+    enum { MOST_WORDS = 1 << 16 };
+    struct tables *t = ctx;
+    uint64_t start = e->addr + HEAD, words = e->size / WORD;
+    if (!is_object(e, "_ZTV") || words > MOST_WORDS)
+        return 0;
+    uint64_t type = 0, whole = start;
+    for (uint64_t i = 0, at = e->addr; i < words; i++, at += WORD) {
+        uint64_t word = word_at(t, at);
+        if (is_offset(word)) {
+            start = at + HEAD;
+        } else if (is_type(t, word)) {
+            whole = type ? whole : at + WORD;
+            type = word;
+            start = at + WORD;
+        } else if (word && at >= start) {
+            t->ok &= pgk_vec_push(&t->into->v,
+                                  (struct pgk_vtable_entry){at - start, word, type});
+            if (start == whole && type)
+                t->ok &= pgk_vec_push(&t->tables, (struct table){type, at - start + WORD});
+        }
+    }
+    return !t->ok;
+}
+
+/* ---- families ---- */
+
+static int compare_tables(const void *a, const void *b)
+{
+    const struct table *x = a, *y = b;
+    if (x->type != y->type)
+        return x->type < y->type ? -1 : 1;
+    return x->slots > y->slots ? -1 : x->slots < y->slots;
+}
+
+/* Only the largest of each type is left. */
+static void sort_tables(struct tables *t)
+{
+    size_t n = 0;
+    if (t->tables.n)
+        qsort(t->tables.v, t->tables.n, sizeof *t->tables.v, compare_tables);
+    for (size_t i = 0; i < t->tables.n; i++)
+        if (!n || t->tables.v[n - 1].type != t->tables.v[i].type)
+            t->tables.v[n++] = t->tables.v[i];
+    t->tables.n = n;
+}
+
+static uint64_t slots_of(const struct tables *t, uint64_t type)
+{
+    size_t low = 0, high = t->tables.n;
+    while (low < high) {
+        size_t mid = low + (high - low) / 2;
+        if (t->tables.v[mid].type < type)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return low < t->tables.n && t->tables.v[low].type == type ? t->tables.v[low].slots : 0;
+}
+
+/* The base that an object begins with, whose table it continues; 0: none that is known. */
+static uint64_t base_of(const struct tables *t, uint64_t type)
+{
+    enum { SINGLE = 2 * WORD, FIRST = 3 * WORD, FLAGS = 4 * WORD, VIRTUAL = 1, OFFSET_SHIFT = 8 };
+    uint64_t base = word_at(t, type + SINGLE), flags = word_at(t, type + FLAGS);
+    if (is_type(t, base))
+        return base;
+    base = word_at(t, type + FIRST);
+    return is_type(t, base) && !(flags >> OFFSET_SHIFT) && !(flags & VIRTUAL) ? base : 0;
+}
+
+/* The furthest base that has the slot. Tables of abstract types are often left out by linkers: then
+ * the nearest base is taken to have it. */
+static uint64_t family_of(const struct tables *t, uint64_t type, uint64_t slot)
+{
+    enum { MOST_BASES = 64 };
+    uint64_t root = type, base = type;
+    for (int i = 0; i < MOST_BASES && (base = base_of(t, base)) != 0; i++) {
+        uint64_t slots = slots_of(t, base);
+        if (slots && slots <= slot)
+            break;
+        if (slots || root == type)
+            root = base;
+    }
+    return root;
+}
+
+static void find_families(struct tables *t)
+{
+    for (size_t i = 0; i < t->into->v.n; i++) {
+        struct pgk_vtable_entry *e = &t->into->v.v[i];
+        if (slots_of(t, e->family) > e->slot)
+            e->family = family_of(t, e->family, e->slot);
+    }
+}
+
+static void sort(struct pgk_vtables *vtables)
+{
+    size_t n = 0;
+    if (!vtables->v.n)
+        return;
+    qsort(vtables->v.v, vtables->v.n, sizeof *vtables->v.v, compare_families);
+    for (size_t i = 0; i < vtables->v.n; i++)
+        if (!n || compare_entries(&vtables->v.v[n - 1], &vtables->v.v[i]) ||
+            vtables->v.v[n - 1].family != vtables->v.v[i].family)
+            vtables->v.v[n++] = vtables->v.v[i];
+    vtables->v.n = n;
+}
+
+int pgk_vtables_read(struct pgk_vtables *vtables, const struct pgk_elf *elf, struct pgk_err *err)
+{
+    struct tables t = {.elf = elf, .into = vtables, .ok = true};
+    bool ok = list_patches(&t) && !pgk_elf_entries(elf, add_type, &t);
+    t.types.n = t.types.n ? pgk_u64_set(t.types.v, t.types.n) : 0;
+    ok = ok && !pgk_elf_entries(elf, add_table, &t);
+    sort_tables(&t);
+    find_families(&t);
+    pgk_vec_free(&t.patches);
+    pgk_vec_free(&t.tables);
+    pgk_vec_free(&t.types);
+    sort(vtables);
+    return ok ? 0 : pgk_fail_nomem(err);
+}
+
+void pgk_vtables_free(struct pgk_vtables *vtables)
+{
+    pgk_vec_free(&vtables->v);
+}
+
+const struct pgk_vtable_entry *pgk_vtables_at(const struct pgk_vtables *vtables, uint64_t slot,
+                                              size_t *n)
+{
+    size_t low = 0, high = vtables->v.n;
+    while (low < high) {
+        size_t mid = low + (high - low) / 2;
+        if (vtables->v.v[mid].slot < slot)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    for (*n = 0; low + *n < vtables->v.n && vtables->v.v[low + *n].slot == slot;)
+        ++*n;
+    return vtables->v.v ? &vtables->v.v[low] : NULL;
+}
+
+bool pgk_vtables_have(const struct pgk_vtables *vtables, uint64_t slot, uint64_t function)
+{
+    const struct pgk_vtable_entry key = {slot, function, 0};
+    return vtables->v.n && bsearch(&key, vtables->v.v, vtables->v.n, sizeof key, compare_entries);
+}
