@@ -23,6 +23,8 @@ struct tables {
     PGK_VEC(struct patch) patches;
     PGK_VEC(uint64_t) types; /* addresses of _ZTI... */
     PGK_VEC(struct table) tables; /* ascending, once sorted */
+    struct pgk_elf_section_info last; /* that was read */
+    uint64_t words; /* of tables that were read */
     bool ok;
 };
 
@@ -80,8 +82,26 @@ static bool list_patches(struct tables *t)
     return true;
 }
 
+static bool holds(const struct pgk_elf_section_info *s, uint64_t addr)
+{
+    return s->bytes && s->flags & SHF_ALLOC && addr >= s->addr && s->size >= WORD &&
+           addr - s->addr <= s->size - WORD;
+}
+
+static bool find_section(struct tables *t, uint64_t addr)
+{
+    for (size_t i = 0; i < pgk_elf_section_count(t->elf); i++) {
+        struct pgk_elf_section_info s = pgk_elf_section_at(t->elf, i);
+        if (!holds(&s, addr))
+            continue;
+        t->last = s;
+        return true;
+    }
+    return false;
+}
+
 /* What a word of data holds when the program runs; 0 outside of the file. */
-static uint64_t word_at(const struct tables *t, uint64_t addr)
+static uint64_t word_at(struct tables *t, uint64_t addr)
 {
     const struct patch key = {.at = addr};
     const struct patch *p = t->patches.n ? bsearch(&key, t->patches.v, t->patches.n, sizeof key,
@@ -90,14 +110,9 @@ static uint64_t word_at(const struct tables *t, uint64_t addr)
     uint64_t value = 0;
     if (p)
         return p->value;
-    for (size_t i = 0; i < pgk_elf_section_count(t->elf); i++) {
-        struct pgk_elf_section_info s = pgk_elf_section_at(t->elf, i);
-        if (!s.bytes || !(s.flags & SHF_ALLOC) || addr < s.addr || s.size < WORD ||
-            addr - s.addr > s.size - WORD)
-            continue;
-        memcpy(&value, s.bytes + (addr - s.addr), sizeof value);
-        break;
-    }
+    if (!holds(&t->last, addr) && !find_section(t, addr))
+        return 0;
+    memcpy(&value, t->last.bytes + (addr - t->last.addr), sizeof value);
     return value;
 }
 
@@ -127,11 +142,12 @@ static bool is_offset(uint64_t word)
 
 static int add_table(void *ctx, const struct pgk_elf_entry *e)
 {
-    enum { MOST_WORDS = 1 << 16 };
+    enum { MOST_WORDS = 1 << 22 }; /* of all together: the largest programs have a quarter */
     struct tables *t = ctx;
     uint64_t start = e->addr + HEAD, words = e->size / WORD;
-    if (!is_object(e, "_ZTV") || words > MOST_WORDS)
+    if (!is_object(e, "_ZTV") || words > MOST_WORDS - t->words || !find_section(t, e->addr))
         return 0;
+    t->words += words;
     uint64_t type = 0, whole = start;
     for (uint64_t i = 0, at = e->addr; i < words; i++, at += WORD) {
         uint64_t word = word_at(t, at);
@@ -187,7 +203,7 @@ static uint64_t slots_of(const struct tables *t, uint64_t type)
 }
 
 /* The base that an object begins with, whose table it continues; 0: none that is known. */
-static uint64_t base_of(const struct tables *t, uint64_t type)
+static uint64_t base_of(struct tables *t, uint64_t type)
 {
     enum { SINGLE = 2 * WORD, FIRST = 3 * WORD, FLAGS = 4 * WORD, VIRTUAL = 1, OFFSET_SHIFT = 8 };
     uint64_t base = word_at(t, type + SINGLE), flags = word_at(t, type + FLAGS);
@@ -199,7 +215,7 @@ static uint64_t base_of(const struct tables *t, uint64_t type)
 
 /* The furthest base that has the slot. Tables of abstract types are often left out by linkers: then
  * the nearest base is taken to have it. */
-static uint64_t family_of(const struct tables *t, uint64_t type, uint64_t slot)
+static uint64_t family_of(struct tables *t, uint64_t type, uint64_t slot)
 {
     enum { MOST_BASES = 64 };
     uint64_t root = type, base = type;
