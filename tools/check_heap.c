@@ -44,7 +44,7 @@ static int write_again(const struct pgk_heap *heap, const struct pgk_file_info *
                        const char *output, struct pgk_err *err)
 {
     if (!info->has_heap)
-        return pgk_heap_raw_save(heap, output, info->version, err);
+        return pgk_heap_write_raw(heap, output, info->version, err);
     bool newest = info->version >= 13 || info->memprof_version >= 4;
     const struct pgk_indexed_write_opts opts = {
         .struct_size = sizeof opts,

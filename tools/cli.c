@@ -150,7 +150,8 @@ int cli_open_binaries(const struct cli_common *common, struct pgk_binaries **set
             .threads = common->threads,
             .sysroots = common->sysroots.v,
             .n_sysroots = common->sysroots.n,
-            .cache_folder = common->no_cache ? NULL : pgk_symbol_cache_folder(cache, sizeof cache),
+            .cache_folder =
+                common->no_cache ? NULL : pgk_binaries_cache_folder(cache, sizeof cache),
             .symbols_suffice = common->symbols_suffice,
             .packages = common->packages.v,
             .n_packages = common->packages.n,

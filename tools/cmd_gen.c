@@ -389,7 +389,7 @@ static int run(int argc, char **argv)
     for (int i = optind; !status && i < argc; i++)
         status = pgk_gen_add(gen, argv[i], &err);
     if (!status)
-        status = g.raw ? pgk_gen_write_raw(gen, g.output.path, &err)
+        status = g.raw ? pgk_gen_write_counts(gen, g.output.path, &err)
                        : pgk_gen_profile(gen, &profile, &err);
     int exit_code = status ? cli_fail(&err) : warn_of_misfit(pgk_gen_stats(gen));
     if (!status && !g.raw) {

@@ -174,11 +174,11 @@ static int write_output(struct convert *c, const struct pgk_heap *heap, struct p
 {
     switch (c->target.form) {
     case PGK_HEAP_RAW:
-        return pgk_heap_raw_save(heap, c->output, c->target.version, err);
+        return pgk_heap_write_raw(heap, c->output, c->target.version, err);
     case PGK_HEAP_YAML:
-        return pgk_heap_yaml_save(heap, c->output, err);
+        return pgk_heap_write_yaml(heap, c->output, err);
     case PGK_HEAP_PATHS:
-        return pgk_heap_paths_save(heap, c->output, &c->paths, err);
+        return pgk_heap_write_paths(heap, c->output, &c->paths, err);
     case PGK_HEAP_INDEXED:
         break;
     }
@@ -213,11 +213,11 @@ static int run_viewer(struct convert *c)
     struct pgk_err err = {0};
     int status = heap_input_read(&in, c->input, &c->common, &err);
     if (!status) {
-        struct pgk_export_opts opts = {
+        struct pgk_heap_export_opts opts = {
             .struct_size = sizeof opts, .title = export_title(c->input), .info = &in.info};
         if (!c->common.quiet && !cli_has_binaries(&c->common))
             heap_input_note_no_names(in.heap);
-        status = pgk_heap_export_save(in.heap, c->viewer, c->output, &opts, &err);
+        status = pgk_heap_export(in.heap, c->viewer, c->output, &opts, &err);
     }
     pgk_heap_close(&in.heap);
     int exit_code = status ? cli_fail(&err) : EXIT_DONE;

@@ -24,7 +24,7 @@ static int write_for_viewer(struct sample_output *output, struct pgk_sample **pr
     struct pgk_err err = {0};
     int status = sample_output_change(output, profile, common, &err);
     if (!status)
-        status = pgk_sample_export_save(*profile, viewer, output->path, &opts, &err);
+        status = pgk_sample_export(*profile, viewer, output->path, &opts, &err);
     return status ? cli_fail(&err) : EXIT_DONE;
 }
 

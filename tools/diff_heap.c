@@ -39,14 +39,14 @@ static const struct diff_limit limits[LIMITS] = {
 
 struct diff {
     struct cli_common common;
-    struct pgk_diff_opts opts;
+    struct pgk_heap_diff_opts opts;
     struct diff_limit limits[LIMITS];
 };
 
 static void parse(struct diff *d, int argc, char **argv)
 {
     long top = -1;
-    d->opts = (struct pgk_diff_opts){.struct_size = sizeof d->opts, .depth = 12};
+    d->opts = (struct pgk_heap_diff_opts){.struct_size = sizeof d->opts, .depth = 12};
     memcpy(d->limits, limits, sizeof limits);
     for (int c; (c = cli_next_option(&cmd_diff, argc, argv, "", options, &d->common)) != -1;) {
         switch (c) {
@@ -72,7 +72,7 @@ static void parse(struct diff *d, int argc, char **argv)
     d->opts.colour = cli_colour();
 }
 
-static int check_limits(const struct diff *d, const struct pgk_diff_figures *f)
+static int check_limits(const struct diff *d, const struct pgk_heap_diff_figures *f)
 {
     const double found[LIMITS] = {
         [LIMIT_GROWTH] = diff_growth_percent(f->bytes_before, f->bytes),
@@ -86,7 +86,7 @@ static int run(int argc, char **argv)
 {
     struct diff d = {0};
     struct heap_input before = {0}, now = {0};
-    struct pgk_diff_figures figures = {0};
+    struct pgk_heap_diff_figures figures = {0};
     struct pgk_err err = {0};
     parse(&d, argc, argv);
     int status = heap_input_read(&before, d.opts.before_title, &d.common, &err);
@@ -95,7 +95,7 @@ static int run(int argc, char **argv)
     if (!status) {
         if (!d.common.quiet && !d.opts.json && !cli_has_binaries(&d.common))
             heap_input_note_no_names(now.heap);
-        status = pgk_report_heap_diff(before.heap, now.heap, &d.opts, stdout, &figures, &err);
+        status = pgk_heap_print_diff(before.heap, now.heap, &d.opts, stdout, &figures, &err);
     }
     pgk_heap_close(&before.heap);
     pgk_heap_close(&now.heap);

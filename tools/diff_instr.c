@@ -35,18 +35,18 @@ static int compare_heaps(char *const paths[2], const struct cli_common *common, 
                          struct pgk_err *err)
 {
     struct heap_input before = {0}, now = {0};
-    struct pgk_diff_opts opts = {.struct_size = sizeof opts,
-                                 .before_title = paths[0],
-                                 .now_title = paths[1],
-                                 .top = top,
-                                 .depth = 12,
-                                 .colour = cli_colour()};
-    struct pgk_diff_figures figures;
+    struct pgk_heap_diff_opts opts = {.struct_size = sizeof opts,
+                                      .before_title = paths[0],
+                                      .now_title = paths[1],
+                                      .top = top,
+                                      .depth = 12,
+                                      .colour = cli_colour()};
+    struct pgk_heap_diff_figures figures;
     int status = heap_input_read(&before, paths[0], common, err);
     if (!status)
         status = heap_input_read(&now, paths[1], common, err);
     if (!status && fputs("\nheap data\n\n", stdout) >= 0)
-        status = pgk_report_heap_diff(before.heap, now.heap, &opts, stdout, &figures, err);
+        status = pgk_heap_print_diff(before.heap, now.heap, &opts, stdout, &figures, err);
     pgk_heap_close(&before.heap);
     pgk_heap_close(&now.heap);
     return status;
@@ -55,7 +55,7 @@ static int compare_heaps(char *const paths[2], const struct cli_common *common, 
 static int run(int argc, char **argv)
 {
     struct cli_common common = {0};
-    struct pgk_instr_report_opts report = {.struct_size = sizeof report, .top = 10};
+    struct pgk_instr_print_opts report = {.struct_size = sizeof report, .top = 10};
     struct pgk_instr *base = NULL, *test = NULL;
     struct pgk_err err = {0};
     struct pgk_file_info base_info, test_info;
@@ -72,7 +72,7 @@ static int run(int argc, char **argv)
     if (!status)
         status = read_profile(&test, argv[optind + 1], &test_info, &err);
     if (!status)
-        status = pgk_report_instr_diff(base, test, contextual, json, &report, stdout, &err);
+        status = pgk_instr_print_diff(base, test, contextual, json, &report, stdout, &err);
     if (!status && !json && base_info.has_heap && test_info.has_heap)
         status = compare_heaps(argv + optind, &common, report.top, &err);
     pgk_instr_close(&base);

@@ -99,10 +99,11 @@ static int print_table(const struct diff *d, const struct pgk_sample *base,
 {
     struct pgk_sample_info info = {.struct_size = sizeof info};
     pgk_sample_info(base, &info);
-    struct pgk_report_sample_diff_opts opts = {
-        .struct_size = sizeof opts, .top = d->top, .contexts = info.contexts,
-        .linkage_names = d->linkage_names};
-    return pgk_report_sample_diff_table(diff, &opts, stdout, err);
+    struct pgk_sample_diff_print_opts opts = {.struct_size = sizeof opts,
+                                              .top = d->top,
+                                              .contexts = info.contexts,
+                                              .linkage_names = d->linkage_names};
+    return pgk_sample_diff_print_table(diff, &opts, stdout, err);
 }
 
 static int check_limits(const struct diff *d, const struct pgk_sample_diff *diff)
@@ -136,7 +137,7 @@ static int run(int argc, char **argv)
     if (!status)
         status = pgk_sample_compare(&diff, profiles[0], profiles[1], &err);
     if (!status && d.json)
-        status = pgk_report_sample_diff_json(diff, d.top, stdout, &err);
+        status = pgk_sample_diff_print_json(diff, d.top, stdout, &err);
     else if (!status)
         status = print_table(&d, profiles[0], diff, &err);
     int exit_code = status ? cli_fail(&err) : cli_finish_output(EXIT_DONE);

@@ -41,7 +41,7 @@ bool export_is_viewer(const char *name)
 
 enum pgk_heap_weight export_weight(const struct cli_verb *verb, const char *name)
 {
-    for (enum pgk_heap_weight w = 0; w < PGK_WEIGHTS; w++)
+    for (enum pgk_heap_weight w = 0; w < PGK_HEAP_WEIGHTS; w++)
         if (!strcmp(name, pgk_heap_weight_name(w)))
             return w;
     cli_usage(verb, "--weight takes bytes, count, accesses or lifetime-bytes, not '%s'", name);

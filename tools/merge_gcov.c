@@ -115,12 +115,12 @@ static int save(const struct merge *m, const struct sum *s, struct pgk_err *err)
 {
     char *path;
     if (!*s->place)
-        return pgk_gcov_save(s->gcov, m->output, err);
+        return pgk_gcov_write(s->gcov, m->output, err);
     if (asprintf(&path, "%s/%s", m->output, s->place) < 0)
         cli_usage(&cmd_merge, "out of memory");
     int status = make_folders(path, err);
     if (!status)
-        status = pgk_gcov_save(s->gcov, path, err);
+        status = pgk_gcov_write(s->gcov, path, err);
     free(path);
     return status;
 }

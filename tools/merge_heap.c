@@ -150,9 +150,9 @@ static int symbolise(struct merge *m, struct pgk_heap **heap, struct pgk_err *er
 static int save(const struct merge *m, struct pgk_heap *heap, struct pgk_err *err)
 {
     if (m->partial)
-        return pgk_heap_partial_save(heap, m->output, err);
+        return pgk_heap_write_partial(heap, m->output, err);
     if (m->yaml)
-        return pgk_heap_yaml_save(heap, m->output, err);
+        return pgk_heap_write_yaml(heap, m->output, err);
     struct pgk_indexed_write_opts opts = m->write;
     opts.consumed = heap;
     return pgk_indexed_write(heap, NULL, m->output, &opts, err);

@@ -423,9 +423,9 @@ static int prepare(struct merge *m, struct pgk_err *err)
 static int write_output(const struct merge *m, struct pgk_err *err)
 {
     if (m->form == TEXT)
-        return pgk_instr_text_save(m->instr, m->output, err);
+        return pgk_instr_write_text(m->instr, m->output, err);
     if (m->form == RAW)
-        return pgk_instr_raw_save(m->instr, m->output, m->raw_version, err);
+        return pgk_instr_write_raw(m->instr, m->output, m->raw_version, err);
     const struct pgk_instr *instr = pgk_instr_origin(m->instr) == PGK_INSTR_NONE ? NULL : m->instr;
     return pgk_indexed_write(m->heap, instr, m->output, &m->write, err);
 }

@@ -90,7 +90,7 @@ static int run(int argc, char **argv)
     if (!status)
         status = pgk_instr_order_functions(&order, instr, &o.opts, &err);
     if (!status)
-        status = pgk_function_order_save(order, o.output ? o.output : "-", &err);
+        status = pgk_function_order_write(order, o.output ? o.output : "-", &err);
     int exit_code = status ? cli_fail(&err) : report(&o, order);
     pgk_function_order_close(&order);
     pgk_instr_close(&instr);

@@ -35,7 +35,7 @@ struct report {
     struct cli_common common;
     struct report_choice choice;
     struct cli_list sources;
-    struct pgk_export_opts export;
+    struct pgk_heap_export_opts export;
 };
 
 static void parse(struct report *r, int argc, char **argv)
@@ -81,7 +81,7 @@ static int run(int argc, char **argv)
         r.export.base_title = r.choice.base ? export_title(r.choice.base) : NULL;
         r.export.source_dirs = r.sources.v;
         r.export.n_source_dirs = r.sources.n;
-        status = pgk_heap_export_save(now.heap, r.choice.format, r.choice.output, &r.export, &err);
+        status = pgk_heap_export(now.heap, r.choice.format, r.choice.output, &r.export, &err);
     }
     pgk_heap_close(&now.heap);
     pgk_heap_close(&base.heap);

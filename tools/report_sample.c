@@ -65,7 +65,7 @@ static int write_report(struct report *r, const struct pgk_sample *now,
     r->export.base = base;
     r->export.base_title = r->choice.base ? export_title(r->choice.base) : NULL;
     r->export.binaries = binaries;
-    int status = pgk_sample_export_save(now, r->choice.format, r->choice.output, &r->export, err);
+    int status = pgk_sample_export(now, r->choice.format, r->choice.output, &r->export, err);
     pgk_binaries_close(&binaries);
     return status;
 }

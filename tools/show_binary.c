@@ -24,13 +24,13 @@ static const struct option options[] = {
 
 struct show {
     struct cli_common common;
-    struct pgk_probe_report_opts report;
+    struct pgk_probes_print_opts report;
     bool json;
 };
 
 static void parse(struct show *s, int argc, char **argv)
 {
-    s->report = (struct pgk_probe_report_opts){.struct_size = sizeof s->report};
+    s->report = (struct pgk_probes_print_opts){.struct_size = sizeof s->report};
     for (int c; (c = cli_next_option(&cmd_show, argc, argv, "", options, &s->common)) != -1;) {
         if (c == OPT_PROBES)
             s->report.list = true;
@@ -49,8 +49,8 @@ static int print(const struct show *s, const struct pgk_probes *probes, struct p
     int status = pgk_probe_index_all(&index, probes, err);
     if (status)
         return status;
-    status = (s->json ? pgk_report_probes_json : pgk_report_probes_table)(probes, index, &s->report,
-                                                                          stdout, err);
+    status = (s->json ? pgk_probes_print_json : pgk_probes_print_table)(probes, index, &s->report,
+                                                                        stdout, err);
     pgk_probe_index_close(&index);
     return status;
 }

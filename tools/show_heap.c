@@ -42,15 +42,15 @@ enum view { VIEW_TABLE, VIEW_JSON, VIEW_FIELDS, VIEW_TREE };
 
 struct show {
     struct cli_common common;
-    struct pgk_report_opts report;
-    struct pgk_tree_opts tree;
+    struct pgk_heap_print_opts report;
+    struct pgk_heap_tree_opts tree;
     enum view view;
     const char *path;
 };
 
 static enum pgk_heap_sort parse_sort(const char *text)
 {
-    for (enum pgk_heap_sort s = 0; s < PGK_SORTS; s++)
+    for (enum pgk_heap_sort s = 0; s < PGK_HEAP_SORTS; s++)
         if (!strcmp(text, pgk_heap_sort_name(s)))
             return s;
     cli_usage(&cmd_show, "--sort takes bytes, count, accesses, lifetime or density, not '%s'",
@@ -67,8 +67,8 @@ static void parse(struct show *s, int argc, char **argv)
 {
     enum { NOT_GIVEN = -1 };
     long top = NOT_GIVEN;
-    s->report = (struct pgk_report_opts){.struct_size = sizeof s->report, .depth = 12};
-    s->tree = (struct pgk_tree_opts){.struct_size = sizeof s->tree, .least = 0.01};
+    s->report = (struct pgk_heap_print_opts){.struct_size = sizeof s->report, .depth = 12};
+    s->tree = (struct pgk_heap_tree_opts){.struct_size = sizeof s->tree, .least = 0.01};
     for (int c; (c = cli_next_option(&cmd_show, argc, argv, "", options, &s->common)) != -1;) {
         switch (c) {
         case OPT_SORT:
@@ -110,15 +110,15 @@ static int print(const struct show *s, const struct pgk_heap *heap, struct pgk_e
 {
     switch (s->view) {
     case VIEW_JSON:
-        return pgk_report_heap_json(heap, &s->report, stdout, err);
+        return pgk_heap_print_json(heap, &s->report, stdout, err);
     case VIEW_FIELDS:
-        return pgk_report_heap_fields(heap, &s->report, stdout, err);
+        return pgk_heap_print_fields(heap, &s->report, stdout, err);
     case VIEW_TREE:
-        return pgk_report_heap_tree(heap, &s->tree, stdout, err);
+        return pgk_heap_print_tree(heap, &s->tree, stdout, err);
     case VIEW_TABLE:
         break;
     }
-    return pgk_report_heap_table(heap, &s->report, stdout, err);
+    return pgk_heap_print_table(heap, &s->report, stdout, err);
 }
 
 static int run(int argc, char **argv)

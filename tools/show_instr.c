@@ -39,7 +39,7 @@ enum view { VIEW_TABLE, VIEW_JSON, VIEW_TEXT };
 
 struct show {
     struct cli_common common;
-    struct pgk_instr_report_opts report;
+    struct pgk_instr_print_opts report;
     enum view view;
     const char *path;
 };
@@ -124,14 +124,14 @@ static int read_heap(const struct show *s, struct pgk_heap **heap, struct pgk_fi
 
 static int print_heap(const struct show *s, const struct pgk_heap *heap, struct pgk_err *err)
 {
-    struct pgk_report_opts opts = {.struct_size = sizeof opts,
-                                   .info = s->report.info,
-                                   .top = s->report.top,
-                                   .depth = 12,
-                                   .colour = s->report.colour};
+    struct pgk_heap_print_opts opts = {.struct_size = sizeof opts,
+                                       .info = s->report.info,
+                                       .top = s->report.top,
+                                       .depth = 12,
+                                       .colour = s->report.colour};
     if (fputs("\nheap data\n\n", stdout) < 0)
         return 0; /* which cli_finish_output has words for */
-    return pgk_report_heap_table(heap, &opts, stdout, err);
+    return pgk_heap_print_table(heap, &opts, stdout, err);
 }
 
 /* `heap` is NULL if there is none. */
@@ -139,10 +139,10 @@ static int print(const struct show *s, const struct pgk_instr *instr, const stru
                  struct pgk_err *err)
 {
     if (s->view == VIEW_TEXT)
-        return pgk_instr_text_save(instr, "-", err);
+        return pgk_instr_write_text(instr, "-", err);
     if (s->view == VIEW_JSON)
-        return pgk_report_instr_json(instr, &s->report, stdout, err);
-    int status = pgk_report_instr_table(instr, &s->report, stdout, err);
+        return pgk_instr_print_json(instr, &s->report, stdout, err);
+    int status = pgk_instr_print_table(instr, &s->report, stdout, err);
     return !status && heap && !s->report.function ? print_heap(s, heap, err) : status;
 }
 

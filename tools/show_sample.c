@@ -40,7 +40,7 @@ static const struct option options[] = {
 
 struct show {
     struct cli_common common;
-    struct pgk_report_sample_opts report;
+    struct pgk_sample_print_opts report;
     const char *path, *function, *names;
     bool json, sections;
 };
@@ -86,7 +86,7 @@ static void parse(struct show *s, int argc, char **argv)
 static int show(const struct show *s, struct pgk_sample **profile, struct pgk_err *err)
 {
     struct pgk_file_info info;
-    struct pgk_report_sample_opts report = s->report;
+    struct pgk_sample_print_opts report = s->report;
     int status = s->function
                      ? pgk_sample_read_matching(profile, s->path, s->function, &info, err)
                      : pgk_sample_read(*profile, s->path, 1, &info, err);
@@ -98,8 +98,8 @@ static int show(const struct show *s, struct pgk_sample **profile, struct pgk_er
     report.of_one = s->function != NULL;
     if (status)
         return status;
-    return s->json ? pgk_report_sample_json(*profile, &report, stdout, err)
-                   : pgk_report_sample_table(*profile, &report, stdout, err);
+    return s->json ? pgk_sample_print_json(*profile, &report, stdout, err)
+                   : pgk_sample_print_table(*profile, &report, stdout, err);
 }
 
 static int run(int argc, char **argv)
@@ -110,7 +110,7 @@ static int run(int argc, char **argv)
     parse(&s, argc, argv);
     int status = pgk_sample_new(&profile, &err);
     if (!status && s.sections)
-        status = pgk_report_sample_sections(s.path, stdout, &err);
+        status = pgk_sample_print_sections(s.path, stdout, &err);
     else if (!status)
         status = show(&s, &profile, &err);
     pgk_sample_close(&profile);

@@ -15,27 +15,28 @@ extern "C" {
 
 struct pgk_binaries;
 
+/* How binaries are found and looked into. */
 struct pgk_binaries_opts {
     size_t struct_size;            /* sizeof(struct pgk_binaries_opts) */
     const char *const *debug_dirs; /* folders with .build-id/xx/yyyy.debug: debug files of the
                                       binaries, and binaries that a profile names but were not
                                       given */
-    size_t n_debug_dirs;
+    size_t n_debug_dirs; /* number of them */
     unsigned threads;              /* for symbolisation; 0: one per processor */
     const char *const *sysroots;   /* folders like a root folder, with such binaries anywhere */
-    size_t n_sysroots;
+    size_t n_sysroots; /* number of them */
     const char *cache_folder;      /* of what symbolisation found; NULL: keep nothing */
     bool symbols_suffice;          /* for people: a program without debug information has the
                                       names of its symbols, and no lines, with a note; else it
                                       is refused */
     const char *const *packages;   /* .dwp files with split debug information of the binaries,
                                       tried before BINARY.dwp */
-    size_t n_packages;
+    size_t n_packages; /* number of them */
 };
 
 /* Where the cache of this user is: $XDG_CACHE_HOME/pgokit, or $HOME/.cache/pgokit, in `buf`; NULL
  * if neither is set or it does not fit. The folder need not exist. */
-const char *pgk_symbol_cache_folder(char *buf, size_t size);
+const char *pgk_binaries_cache_folder(char *buf, size_t size);
 
 /* An empty set; NULL opts means defaults. Owned by the caller. Not thread-safe
  * while binaries are added. */
@@ -48,6 +49,7 @@ int pgk_binaries_add(struct pgk_binaries *set, const char *path, struct pgk_err 
  * if one of the two has none. PGK_E_MISMATCH if there is no such binary. To be called before
  * anything is looked up. */
 int pgk_binaries_add_debug(struct pgk_binaries *set, const char *path, struct pgk_err *err);
+/* Number of binaries in the set. */
 size_t pgk_binaries_count(const struct pgk_binaries *set);
 /* Nulls the pointer; accepts NULL. */
 void pgk_binaries_close(struct pgk_binaries **set);

@@ -16,21 +16,23 @@ extern "C" {
 #endif
 #pragma GCC visibility push(default)
 
+/* Forms of a disassembly. */
 enum pgk_disasm_format {
     PGK_DISASM_TEXT, /* for people */
     PGK_DISASM_LLVM, /* what llvm-profgen 22 prints with --show-disassembly-only */
     PGK_DISASM_JSON, /* docs/formats/disasm-json.md; schema "pgokit-disasm-1" */
 };
 
+/* What is disassembled, and what is shown beside it. */
 struct pgk_disasm_opts {
-    size_t struct_size;
-    enum pgk_disasm_format format;
+    size_t struct_size; /* sizeof(struct pgk_disasm_opts) */
+    enum pgk_disasm_format format; /* of the output */
     const char *const *functions; /* linkage names, in TEXT and JSON also demangled ones */
     size_t n_functions;           /* 0: all */
     bool probes;                  /* the binary's pseudo probes */
     bool source;                  /* lines and inlined functions, from debug information */
     const char *const *debug_dirs; /* where separate debug files are */
-    size_t n_debug_dirs;
+    size_t n_debug_dirs; /* number of them */
     unsigned threads;             /* for debug information; 0: one per processor */
     bool colour;                  /* TEXT: ANSI colours */
     /* A finished profile, whose counts TEXT and JSON show. One by probes needs those of the
@@ -39,13 +41,14 @@ struct pgk_disasm_opts {
     size_t top; /* with a profile: the functions with the most samples only; 0: all */
     /* Where TEXT looks for source files, besides where they were compiled. */
     const char *const *source_dirs;
-    size_t n_source_dirs;
+    size_t n_source_dirs; /* number of them */
     /* The debug file of the binary; NULL: looked for by build id and .gnu_debuglink. */
     const char *debug_file;
     const char *const *packages; /* .dwp files, tried before the one beside the binary */
-    size_t n_packages;
+    size_t n_packages; /* number of them */
 };
 
+/* What was shown. */
 struct pgk_disasm_done {
     uint64_t functions, instructions, probes; /* shown */
     uint64_t invalid_runs;                    /* runs of bytes that are no instructions */

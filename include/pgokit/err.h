@@ -31,12 +31,14 @@ extern "C" {
     X(E_NODEBUG, -31, "no debug information")                               \
     X(E_EMPTY, -32, "nothing left to write")
 
+/* What a function of the library returns. */
 enum pgk_status {
 #define X(name, number, text) PGK_##name = (number),
     PGK_STATUS_LIST(X)
 #undef X
 };
 
+/* No byte of a file is to blame. */
 #define PGK_NO_OFFSET UINT64_MAX
 
 /* What went wrong. Fixed size, no allocation; texts are cut to fit. An empty

@@ -18,12 +18,12 @@ extern "C" {
 
 /* What a file is about. BINARY: a program or library, shown for the probes in it. */
 enum pgk_kind {
-    PGK_KIND_HEAP,
-    PGK_KIND_SAMPLE,
-    PGK_KIND_INSTR,
-    PGK_KIND_GCOV,
-    PGK_KIND_BINARY,
-    PGK_KINDS
+    PGK_KIND_HEAP, /* a heap profile */
+    PGK_KIND_SAMPLE, /* a sample profile */
+    PGK_KIND_INSTR, /* an instrumentation profile */
+    PGK_KIND_GCOV, /* counters of gcc */
+    PGK_KIND_BINARY, /* a program or library */
+    PGK_KINDS, /* number of them */
 };
 const char *pgk_kind_name(enum pgk_kind kind); /* "heap", "sample", "instr", "gcov", "binary" */
 /* The kind in a sentence: "heap profiles", ..., "binaries". */
@@ -32,7 +32,7 @@ const char *pgk_kind_plural(enum pgk_kind kind);
 /* One row of the table of formats. */
 struct pgk_format {
     const char *name; /* "raw heap profile" */
-    enum pgk_kind kind;
+    enum pgk_kind kind; /* what its files are about */
     const char *reads, *writes; /* versions, for people; "" none */
     const char *made_by;        /* programs that write such files */
     const char *page;           /* its specification under docs/formats */
@@ -46,7 +46,7 @@ int pgk_format_detect(const char *path, const struct pgk_format **format, struct
 
 /* What a file turned out to be. */
 struct pgk_file_info {
-    const struct pgk_format *format;
+    const struct pgk_format *format; /* its row */
     uint32_t version;         /* of the format */
     bool has_heap;            /* indexed: there is heap data */
     uint32_t memprof_version; /* indexed: of the heap data */
@@ -70,8 +70,8 @@ struct pgk_file_info {
     bool split_layout;        /* sample, extensible binary */
     bool has_summary;         /* sample: `summary` is stored in the file; of one function that
                                  was read: it is known, stored or not */
-    struct pgk_sample_summary summary;
-    uint64_t size_bytes;
+    struct pgk_sample_summary summary; /* if has_summary */
+    uint64_t size_bytes; /* of the file */
 };
 
 /* "version 12, MemProf V3, 4 fields" in `buf`. */
@@ -94,8 +94,8 @@ int pgk_instr_read(struct pgk_instr *instr, const char *path, uint64_t weight,
 
 /* A profile to add, and how often it counts (at least 1). */
 struct pgk_input {
-    const char *path;
-    uint64_t weight;
+    const char *path; /* "-": standard input */
+    uint64_t weight; /* 1 or more */
 };
 /* Reads any number of heap profiles into a new one, on up to `threads` threads (0: one per
  * processor): each file is opened, added and closed before the next one of its thread. The

@@ -18,6 +18,7 @@ extern "C" {
 #pragma GCC visibility push(default)
 
 struct pgk_function_order;
+/* What an order is learnt from. */
 struct pgk_function_order_opts {
     size_t struct_size;     /* sizeof(struct pgk_function_order_opts) */
     size_t test_traces;     /* the last so many traces are not learnt from but measured with */
@@ -33,9 +34,9 @@ int pgk_instr_order_functions(struct pgk_function_order **order, const struct pg
 /* Nulls the pointer; accepts NULL in it. */
 void pgk_function_order_close(struct pgk_function_order **order);
 
-/* How many functions there are, and how many more were in the traces whose names the profile does
- * not know. */
+/* How many functions there are. */
 size_t pgk_function_order_size(const struct pgk_function_order *order);
+/* How many more were in the traces whose names the profile does not know. */
 size_t pgk_function_order_unnamed(const struct pgk_function_order *order);
 /* The `i`th name, i = 0 .. size - 1, which belongs to the profile. Of a local function a file name
  * of *file_len bytes and a semicolon stand before the symbol; else *file_len is 0. */
@@ -43,8 +44,8 @@ const char *pgk_function_order_at(const struct pgk_function_order *order, size_t
                                   size_t *file_len);
 /* Writes the names, one a line, to `path` ("-": standard output), whole or not at all; the file of
  * a local function stands in a comment line before it. */
-int pgk_function_order_save(const struct pgk_function_order *order, const char *path,
-                            struct pgk_err *err);
+int pgk_function_order_write(const struct pgk_function_order *order, const char *path,
+                             struct pgk_err *err);
 /* With test traces: the sum, over their calls, of the pages of 32 functions that were touched up
  * to the call. The smaller, the fewer page faults. */
 uint64_t pgk_function_order_fault_area(const struct pgk_function_order *order);

@@ -20,6 +20,7 @@ extern "C" {
 struct pgk_gcov;
 struct pgk_file_info;
 
+/* An empty profile, owned by the caller. */
 int pgk_gcov_new(struct pgk_gcov **profile, struct pgk_err *err);
 /* Nulls the pointer; accepts NULL. */
 void pgk_gcov_close(struct pgk_gcov **profile);
@@ -42,23 +43,28 @@ enum pgk_gcov_kind {
     PGK_GCOV_AVERAGE,      /* pairs of sum and number */
     PGK_GCOV_OR,           /* bits that were set in any value */
     PGK_GCOV_FIRST_CALL,   /* when the function was first called; 0: never */
-    PGK_GCOV_KINDS
+    PGK_GCOV_KINDS, /* number of them */
 };
 const char *pgk_gcov_kind_name(enum pgk_gcov_kind kind); /* "arcs", ... */
 
+/* The counters of a function. */
 struct pgk_gcov_function {
-    uint32_t ident, lineno_checksum, cfg_checksum;
+    uint32_t ident; /* what gcc knows the function by */
+    uint32_t lineno_checksum, cfg_checksum; /* of its first line, and of its structure */
     const char *name, *source;   /* of a .gcno file; "" unknown */
     uint32_t line;               /* 0 unknown */
     const int64_t *counts[PGK_GCOV_KINDS]; /* not of lists */
     size_t n_counts[PGK_GCOV_KINDS];       /* of lists: their number */
 };
+/* Number of functions. */
 size_t pgk_gcov_functions(const struct pgk_gcov *profile);
+/* Fills in function 0 <= i < pgk_gcov_functions(). */
 void pgk_gcov_function(const struct pgk_gcov *profile, size_t i,
                        struct pgk_gcov_function *function);
 
+/* A value, and how often it was seen. */
 struct pgk_gcov_value {
-    int64_t value, count;
+    int64_t value, count; /* the value; how often it was seen */
 };
 /* A list of a function: fills at most `max` values, most frequent first; returns how many there
  * are. `total` is how often the place was reached. */
@@ -70,7 +76,7 @@ bool pgk_gcov_has_counts(const struct pgk_gcov *profile); /* a .gcda file was re
 
 /* Writes a .gcda file to `path` ("-": standard output), whole or not at all. PGK_E_EMPTY without
  * counts. */
-int pgk_gcov_save(const struct pgk_gcov *profile, const char *path, struct pgk_err *err);
+int pgk_gcov_write(const struct pgk_gcov *profile, const char *path, struct pgk_err *err);
 
 #pragma GCC visibility pop
 #ifdef __cplusplus

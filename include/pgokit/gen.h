@@ -19,14 +19,15 @@ extern "C" {
 #endif
 #pragma GCC visibility push(default)
 
+/* What a profile is made by. */
 enum pgk_gen_mode {
     PGK_GEN_AUTO,  /* with calling contexts if samples have call chains; by probes if the first
                     * binary has them, else by lines */
     PGK_GEN_LINES, /* by source lines: AutoFDO */
-    PGK_GEN_PROBES,
+    PGK_GEN_PROBES, /* by pseudo probes */
     PGK_GEN_CONTEXTS,      /* with calling contexts, by probes or else by lines */
     PGK_GEN_CONTEXT_LINES, /* with calling contexts, by lines */
-    PGK_GEN_MODES
+    PGK_GEN_MODES, /* number of them */
 };
 /* "auto", "autofdo", "probe", "cs", "cs-autofdo" */
 const char *pgk_gen_mode_name(enum pgk_gen_mode mode);
@@ -38,9 +39,10 @@ struct pgk_gen_map {
     const char *binary;   /* path of one of the binaries */
 };
 
+/* How a profile is made of a recording. */
 struct pgk_gen_opts {
     size_t struct_size;  /* sizeof(struct pgk_gen_opts) */
-    enum pgk_gen_mode mode;
+    enum pgk_gen_mode mode; /* what the profile is made by */
     int32_t pid;         /* only this process; 0: all */
     const char *comm;    /* only processes of this name, which must live as long as the generator;
                           * NULL: all. Samples of a text that do not tell a name are taken */
@@ -63,7 +65,7 @@ struct pgk_gen_opts {
     bool leading_ip_only; /* count the sampled instructions, whatever branches are there: where an
                            * event happens, as mispredicted branches, not how often code runs */
     const struct pgk_gen_map *maps; /* must live as long as the generator */
-    size_t n_maps;
+    size_t n_maps; /* number of them */
     bool symbols; /* list the functions of the binaries in the profile: what compilers find there
                    * but not among the functions was in the program and had no samples */
     unsigned cold_depth; /* of profiles with contexts: frames that merged cold ones keep; 0: 1 */
@@ -71,28 +73,34 @@ struct pgk_gen_opts {
 
 /* Why something was left out, with what it was the first time. */
 enum pgk_gen_drop {
-    PGK_GEN_OTHER_PROCESS,
-    PGK_GEN_IN_KERNEL,
-    PGK_GEN_WITHOUT_BRANCHES,
-    PGK_GEN_BETWEEN_FRAMES,
-    PGK_GEN_STACK_CUT,
-    PGK_GEN_OUTSIDE,
-    PGK_GEN_BRANCH_OUTSIDE,
-    PGK_GEN_BAD_RANGE,
-    PGK_GEN_NO_VTABLE,
-    PGK_GEN_NO_SOURCE,
-    PGK_GEN_OTHER_EVENT,
-    PGK_GEN_UNFIT,
-    PGK_GEN_DROPS
+    PGK_GEN_OTHER_PROCESS, /* not of the process that was asked for */
+    PGK_GEN_IN_KERNEL, /* of the kernel */
+    PGK_GEN_WITHOUT_BRANCHES, /* neither branches nor a data address */
+    PGK_GEN_BETWEEN_FRAMES, /* call chain of a frame that was being set up */
+    PGK_GEN_STACK_CUT, /* call chain is wrong further out */
+    PGK_GEN_OUTSIDE, /* no branch touches a given binary */
+    PGK_GEN_BRANCH_OUTSIDE, /* a branch from and to elsewhere */
+    PGK_GEN_BAD_RANGE, /* impossible straight code between two branches */
+    PGK_GEN_NO_VTABLE, /* data address of no virtual table */
+    PGK_GEN_NO_SOURCE, /* an instruction without source line */
+    PGK_GEN_OTHER_EVENT, /* not of the event that was asked for */
+    PGK_GEN_UNFIT, /* at what is no instruction, or from one that does not branch */
+    PGK_GEN_DROPS, /* number of them */
 };
-enum { PGK_GEN_EXAMPLE_SIZE = 160 };
+enum {
+    PGK_GEN_EXAMPLE_SIZE = 160, /* bytes of an example */
+};
 
 /* From this share on of what was sampled in the code of a binary, or of ranges, that cannot be, the
  * recording is taken for one of another build. Broken samples are a few in a hundred at most. */
-enum { PGK_GEN_UNFIT_PERCENT = 10 };
+enum {
+    PGK_GEN_UNFIT_PERCENT = 10, /* per cent */
+};
 
 /* Samples of a function by which inferred counts of it are known to about a tenth. */
-enum { PGK_GEN_SETTLED = 100 };
+enum {
+    PGK_GEN_SETTLED = 100, /* samples */
+};
 
 /* What became of the samples. Counts of samples take aggregated ones as often as they stand
  * for. */
@@ -152,7 +160,8 @@ int pgk_gen_profile(struct pgk_gen *gen, struct pgk_sample **profile, struct pgk
 /* Instead of a profile: the counters of the one binary that was sampled as text, for
  * pgk_gen_add or llvm-profgen --unsymbolized-profile; docs/formats/address-counts.md. PGK_E_ARG if
  * several were sampled. Types of objects are left out. */
-int pgk_gen_write_raw(struct pgk_gen *gen, const char *path, struct pgk_err *err);
+int pgk_gen_write_counts(struct pgk_gen *gen, const char *path, struct pgk_err *err);
+/* What became of the samples so far; belongs to the generator and changes with it. */
 const struct pgk_gen_stats *pgk_gen_stats(const struct pgk_gen *gen);
 
 #pragma GCC visibility pop

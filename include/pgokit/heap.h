@@ -25,35 +25,59 @@ extern "C" {
 
 /* Fields of a MIB, named as in LLVM's files; their units are in pgk_mib_info. */
 enum pgk_mib_id {
-    PGK_MIB_AllocCount, PGK_MIB_TotalAccessCount, PGK_MIB_MinAccessCount,
-    PGK_MIB_MaxAccessCount, PGK_MIB_TotalSize, PGK_MIB_MinSize, PGK_MIB_MaxSize,
-    PGK_MIB_AllocTimestamp, PGK_MIB_DeallocTimestamp, PGK_MIB_TotalLifetime,
-    PGK_MIB_MinLifetime, PGK_MIB_MaxLifetime, PGK_MIB_AllocCpuId, PGK_MIB_DeallocCpuId,
-    PGK_MIB_NumMigratedCpu, PGK_MIB_NumLifetimeOverlaps, PGK_MIB_NumSameAllocCpu,
-    PGK_MIB_NumSameDeallocCpu, PGK_MIB_DataTypeId, PGK_MIB_TotalAccessDensity,
-    PGK_MIB_MinAccessDensity, PGK_MIB_MaxAccessDensity, PGK_MIB_TotalLifetimeAccessDensity,
-    PGK_MIB_MinLifetimeAccessDensity, PGK_MIB_MaxLifetimeAccessDensity,
-    PGK_MIB_AccessHistogramSize, PGK_MIB_AccessHistogram,
-    PGK_MIB_FIELDS
+    PGK_MIB_AllocCount, /* objects: objects allocated */
+    PGK_MIB_TotalAccessCount, /* accesses: loads and stores of all objects */
+    PGK_MIB_MinAccessCount, /* accesses: of the least accessed object */
+    PGK_MIB_MaxAccessCount, /* accesses: of the most accessed object */
+    PGK_MIB_TotalSize, /* B: requested bytes of all objects */
+    PGK_MIB_MinSize, /* B: of the smallest object */
+    PGK_MIB_MaxSize, /* B: of the largest object */
+    PGK_MIB_AllocTimestamp, /* ms: allocation, since the process started */
+    PGK_MIB_DeallocTimestamp, /* ms: end, since the process started */
+    PGK_MIB_TotalLifetime, /* ms: lifetimes of all objects */
+    PGK_MIB_MinLifetime, /* ms: of the shortest-lived object */
+    PGK_MIB_MaxLifetime, /* ms: of the longest-lived object */
+    PGK_MIB_AllocCpuId, /* CPU: that allocated; all ones: unknown */
+    PGK_MIB_DeallocCpuId, /* CPU: that freed; all ones: unknown */
+    PGK_MIB_NumMigratedCpu, /* objects: freed on another CPU */
+    PGK_MIB_NumLifetimeOverlaps, /* objects: alive with the one before */
+    PGK_MIB_NumSameAllocCpu, /* objects: allocated on the CPU of the last */
+    PGK_MIB_NumSameDeallocCpu, /* objects: freed on the CPU of the last */
+    PGK_MIB_DataTypeId, /* id: type of the object; 0: unknown */
+    PGK_MIB_TotalAccessDensity, /* accesses per 100 B: of all objects */
+    PGK_MIB_MinAccessDensity, /* accesses per 100 B: smallest */
+    PGK_MIB_MaxAccessDensity, /* accesses per 100 B: largest */
+    PGK_MIB_TotalLifetimeAccessDensity, /* accesses per 100 B s: of all objects */
+    PGK_MIB_MinLifetimeAccessDensity, /* accesses per 100 B s: smallest */
+    PGK_MIB_MaxLifetimeAccessDensity, /* accesses per 100 B s: largest */
+    PGK_MIB_AccessHistogramSize, /* elements: of the histogram, one per 8 B */
+    PGK_MIB_AccessHistogram, /* address: in the profiled process */
+    PGK_MIB_FIELDS, /* number of them */
 };
 
 /* Name, unit ("B", "ms", "accesses", ...) and one-line meaning of a field. */
 const char *pgk_mib_info(enum pgk_mib_id id, const char **unit, const char **meaning);
-/** Finds a field by its name in LLVM's files ("TotalSize"); false, with `*id` as it was, if this
+/* Finds a field by its name in LLVM's files ("TotalSize"); false, with `*id` as it was, if this
  * library has none of that name. Thread-safe. */
 bool pgk_mib_find(const char *name, enum pgk_mib_id *id);
 
 /* What a context is, by the first rule that holds (pgk_mib_label_rule words it):
  * COLD and HOT are the compiler's rules for -fmemory-profile-use. */
 enum pgk_mib_label {
-    PGK_LABEL_COLD, PGK_LABEL_HOT, PGK_LABEL_UNUSED, PGK_LABEL_SHORT_LIVED, PGK_LABEL_NONE,
-    PGK_LABELS
+    PGK_LABEL_COLD, /* hardly accessed, long lived */
+    PGK_LABEL_HOT, /* accessed very often */
+    PGK_LABEL_UNUSED, /* never accessed */
+    PGK_LABEL_SHORT_LIVED, /* gone at once */
+    PGK_LABEL_NONE, /* none of these */
+    PGK_LABELS, /* number of them */
 };
 const char *pgk_mib_label_name(enum pgk_mib_label label); /* "cold", ...; "" for NONE */
+/* The rule in words; "" for NONE. */
 const char *pgk_mib_label_rule(enum pgk_mib_label label);
 
 struct pgk_heap;
 
+/* An empty profile, owned by the caller. */
 int pgk_heap_new(struct pgk_heap **heap, struct pgk_err *err);
 /* A new profile that holds what `from` does. */
 int pgk_heap_copy(struct pgk_heap **into, const struct pgk_heap *from, struct pgk_err *err);
@@ -62,19 +86,20 @@ void pgk_heap_close(struct pgk_heap **heap);
 
 /* Contexts, in the order in which they were first met (by whichever thread was first). */
 size_t pgk_heap_contexts(const struct pgk_heap *heap);
-/** The value of a field of a context's MIB, in the unit that pgk_mib_info() says; 0 if the profile
+/* The value of a field of a context's MIB, in the unit that pgk_mib_info() says; 0 if the profile
  * does not have it, see pgk_heap_knows(). */
 uint64_t pgk_heap_value(const struct pgk_heap *heap, size_t context, enum pgk_mib_id id);
-/** True if the profile has this field of the context. */
+/* True if the profile has this field of the context. */
 bool pgk_heap_knows(const struct pgk_heap *heap, size_t context, enum pgk_mib_id id);
-/** Accesses to each 8 bytes of a context's objects, `*count` of them; NULL and 0 if there is no
+/* Accesses to each 8 bytes of a context's objects, `*count` of them; NULL and 0 if there is no
  * histogram. Belongs to the profile. */
 const uint64_t *pgk_heap_histogram(const struct pgk_heap *heap, size_t context, size_t *count);
-/** What a context is by the values that are known. */
+/* What a context is by the values that are known. */
 enum pgk_mib_label pgk_heap_label(const struct pgk_heap *heap, size_t context);
 
+/* A frame of a call stack. In an array, so it does not grow. */
 struct pgk_heap_frame {
-    bool is_address;
+    bool is_address; /* else a place in a function */
     bool inlined;         /* into the next frame */
     /* a place in a function */
     uint64_t guid;        /* LLVM's 64-bit function id */
@@ -95,23 +120,23 @@ struct pgk_heap_frame {
 size_t pgk_heap_stack(const struct pgk_heap *heap, size_t context,
                       struct pgk_heap_frame *frames, size_t max);
 
-/** A field's value, for building. */
+/* A field's value, for building. */
 struct pgk_heap_value {
-    enum pgk_mib_id field; /**< not PGK_MIB_AccessHistogram */
-    uint64_t value;        /**< in the field's unit */
+    enum pgk_mib_id field; /* not PGK_MIB_AccessHistogram */
+    uint64_t value;        /* in the field's unit */
 };
-/** What one call stack allocated, for building. */
+/* What one call stack allocated, for building. */
 struct pgk_heap_allocation {
-    size_t struct_size;                  /**< sizeof(struct pgk_heap_allocation) */
-    const struct pgk_heap_frame *frames; /**< leaf first. A place needs a function name or else a
+    size_t struct_size;                  /* sizeof(struct pgk_heap_allocation) */
+    const struct pgk_heap_frame *frames; /* leaf first. A place needs a function name or else a
                                               GUID; the GUID of a name is computed */
-    size_t n_frames;                     /**< 1 to 100,000 */
-    const struct pgk_heap_value *values; /**< the fields that are known */
-    size_t n_values;
-    const uint64_t *histogram; /**< accesses to each 8 bytes of the objects; NULL: none */
-    size_t n_histogram;        /**< elements of it */
+    size_t n_frames;                     /* 1 to 100,000 */
+    const struct pgk_heap_value *values; /* the fields that are known */
+    size_t n_values; /* number of them */
+    const uint64_t *histogram; /* accesses to each 8 bytes of the objects; NULL: none */
+    size_t n_histogram;        /* elements of it */
 };
-/** Adds a context to the profile: what is given is copied. Values of a stack that is there already
+/* Adds a context to the profile: what is given is copied. Values of a stack that is there already
  * are added to it as pgk_heap_merge() does. PGK_E_ARG for frames and values that files could not
  * hold, PGK_E_NOMEM; the profile can be added to after that. One thread per profile. */
 int pgk_heap_build_context(struct pgk_heap *heap, const struct pgk_heap_allocation *allocation,
@@ -121,22 +146,24 @@ int pgk_heap_build_context(struct pgk_heap *heap, const struct pgk_heap_allocati
  * context ids; a call site is an inline chain (leaf first) with the GUIDs of
  * the functions called through it (0 of them if not recorded). */
 struct pgk_heap_call_site {
-    const struct pgk_heap_frame *frames;
-    size_t n_frames;
-    const uint64_t *callees;
-    size_t n_callees;
+    const struct pgk_heap_frame *frames; /* the inline chain, leaf first */
+    size_t n_frames; /* number of them */
+    const uint64_t *callees; /* GUIDs of functions called through it */
+    size_t n_callees; /* number of them; 0: not recorded */
 };
+/* What an indexed profile stores of a function. */
 struct pgk_heap_record {
-    uint64_t guid;
-    const char *function;
-    const size_t *alloc_sites;
-    size_t n_alloc_sites;
-    const struct pgk_heap_call_site *call_sites;
-    size_t n_call_sites;
+    uint64_t guid; /* of the function */
+    const char *function; /* linkage name; "" unknown */
+    const size_t *alloc_sites; /* contexts that it allocates */
+    size_t n_alloc_sites; /* number of them */
+    const struct pgk_heap_call_site *call_sites; /* calls that allocations go through */
+    size_t n_call_sites; /* number of them */
 };
 /* Calls `fn` for each record; what it is given lives during the call only. `fn`
  * returns 0 to go on, else its result is returned. */
 typedef int pgk_heap_record_fn(void *ctx, const struct pgk_heap_record *record);
+/* Calls `fn` for each record, sorted by GUID; PGK_E_NOMEM, or what `fn` returned. */
 int pgk_heap_records(const struct pgk_heap *heap, pgk_heap_record_fn *fn, void *ctx);
 
 /* Callees of all call sites: what only MemProf V4 and YAML can hold. */
@@ -149,6 +176,7 @@ struct pgk_heap_symbolised {
     uint64_t bytes_dropped;               /* TotalSize of those */
 };
 
+/* How addresses become source frames. */
 struct pgk_heap_symbolise_opts {
     size_t struct_size; /* sizeof(struct pgk_heap_symbolise_opts) */
     bool for_llvm;      /* the profile will be written as LLVM's indexed or YAML form and nothing
@@ -173,6 +201,7 @@ struct pgk_heap_same_named {
     const char *name;      /* of one of them, */
     const char *files[2];  /* and where it and the other are declared; "" unknown */
 };
+/* Finds functions that LLVM takes for one another. Thread-safe for a profile that none changes. */
 int pgk_heap_same_named(const struct pgk_heap *heap, struct pgk_heap_same_named *found,
                         struct pgk_err *err);
 
@@ -201,7 +230,7 @@ int pgk_heap_scale(struct pgk_heap *heap, uint64_t times, struct pgk_err *err);
 
 /* What to leave out of a profile; zero or false: nothing. */
 struct pgk_heap_prune_opts {
-    size_t struct_size;
+    size_t struct_size; /* sizeof(struct pgk_heap_prune_opts) */
     uint64_t min_bytes;        /* contexts of fewer bytes (TotalSize) */
     uint64_t min_count;        /* contexts of fewer objects (AllocCount) */
     bool cold_only, hot_only;  /* other contexts than these; both: all that are neither */
@@ -210,8 +239,9 @@ struct pgk_heap_prune_opts {
     size_t max_depth;          /* frames further from the leaf; an inlined frame stays with
                                   the function it is inlined into */
 };
+/* What was left out. */
 struct pgk_heap_pruned {
-    size_t contexts, contexts_left;
+    size_t contexts, contexts_left; /* before and after */
     uint64_t bytes, bytes_left; /* TotalSize, saturating */
     size_t stacks_shortened;    /* of contexts that stay */
 };
@@ -230,10 +260,16 @@ int pgk_heap_name_functions(struct pgk_heap *heap, struct pgk_binaries *binaries
                             struct pgk_err *err);
 
 /* The forms of heap profiles on disk; `version` is that of raw files, or of MemProf. */
-enum pgk_heap_form { PGK_HEAP_RAW, PGK_HEAP_INDEXED, PGK_HEAP_YAML, PGK_HEAP_PATHS };
+enum pgk_heap_form {
+    PGK_HEAP_RAW, /* as runtimes write it */
+    PGK_HEAP_INDEXED, /* LLVM's .profdata */
+    PGK_HEAP_YAML, /* as llvm-profdata 22 prints it */
+    PGK_HEAP_PATHS, /* source positions; docs/formats/heap-paths.md */
+};
+/* What a profile is to be written as. */
 struct pgk_heap_target {
-    enum pgk_heap_form form;
-    uint32_t version;
+    enum pgk_heap_form form; /* the form */
+    uint32_t version; /* of raw files, or of MemProf */
     bool full_schema; /* indexed */
 };
 /* Receives what is lost, to be read after "lost: ". */
@@ -260,11 +296,13 @@ struct pgk_indexed_target {
 };
 /* The rows by name; NULL if unknown. i = 0 .. until NULL walks them. */
 const struct pgk_indexed_target *pgk_indexed_target(const char *name);
+/* Row i of them, from 0 on; NULL behind the last. */
 const struct pgk_indexed_target *pgk_indexed_target_at(size_t i);
 
+/* How an indexed profile is written. */
 struct pgk_indexed_write_opts {
-    size_t struct_size;
-    struct pgk_indexed_target target;
+    size_t struct_size; /* sizeof(struct pgk_indexed_write_opts) */
+    struct pgk_indexed_target target; /* index_version 0: "any" */
     bool full_schema; /* all MIB fields; default only those the compiler uses */
     unsigned threads; /* to use at most; 0: one per processor. Changes no byte */
     struct pgk_heap *consumed; /* NULL, or the heap profile that is written, if it is not needed
@@ -276,31 +314,31 @@ struct pgk_indexed_write_opts {
  * from a profile that was not symbolised. Deterministic. PGK_E_EMPTY without contexts, PGK_E_ARG
  * for another version or where a frame is a place in a function. Addresses in modules that
  * this version cannot describe are written as addresses in no module; pgk_heap_rebase avoids it. */
-int pgk_heap_raw_save(const struct pgk_heap *heap, const char *path, uint32_t version,
-                      struct pgk_err *err);
+int pgk_heap_write_raw(const struct pgk_heap *heap, const char *path, uint32_t version,
+                       struct pgk_err *err);
 
 /* How large call stacks are in a file of source positions, and as strings that tell the
  * same, FUNCTION FILE:LINE:COLUMN:DISCRIMINATOR and one byte, stack by stack. */
 struct pgk_heap_paths_size {
     uint64_t stack_bytes; /* strings, path tree, functions, frames and stack tree */
-    uint64_t plain_bytes;
+    uint64_t plain_bytes; /* the same as strings */
 };
 /* Writes the profile with source positions for frames (docs/formats/heap-paths.md) to `path` ("-":
  * standard output), whole or not at all. Deterministic. `size` may be NULL. Errors as
  * pgk_indexed_write. */
-int pgk_heap_paths_save(const struct pgk_heap *heap, const char *path,
-                        struct pgk_heap_paths_size *size, struct pgk_err *err);
+int pgk_heap_write_paths(const struct pgk_heap *heap, const char *path,
+                         struct pgk_heap_paths_size *size, struct pgk_err *err);
 
 /* Writes the profile as YAML, as llvm-profdata 22 prints it, to `path` ("-": standard
  * output), whole or not at all; for people, for tests and for llvm-profdata 22. Deterministic.
  * Errors as pgk_indexed_write. */
-int pgk_heap_yaml_save(const struct pgk_heap *heap, const char *path, struct pgk_err *err);
+int pgk_heap_write_yaml(const struct pgk_heap *heap, const char *path, struct pgk_err *err);
 
 /* Writes all that the profile holds, addresses and functions alike, as a partial profile
  * (docs/formats/partial-heap.md) to `path` ("-": standard output), whole or not at all. Merging
  * partial profiles gives what merging their inputs gives. Deterministic; equal profiles give
  * equal bytes in whatever order they were filled. */
-int pgk_heap_partial_save(const struct pgk_heap *heap, const char *path, struct pgk_err *err);
+int pgk_heap_write_partial(const struct pgk_heap *heap, const char *path, struct pgk_err *err);
 
 #pragma GCC visibility pop
 #ifdef __cplusplus

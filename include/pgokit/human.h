@@ -11,6 +11,7 @@ extern "C" {
 #endif
 #pragma GCC visibility push(default)
 
+/* Bytes of a buffer for any of these numbers. */
 #define PGK_HUMAN_SIZE 32
 
 /* "0 B", "512 B", "1.50 KiB", "12.3 MiB", "123 GiB": three digits, binary units. What
@@ -22,7 +23,7 @@ const char *pgk_human_ms(char buf[PGK_HUMAN_SIZE], double ms);
 /* "12,345,678" */
 const char *pgk_human_count(char buf[PGK_HUMAN_SIZE], uint64_t n);
 /* A text from a file or a file name, for a terminal: control bytes, invalid UTF-8 and
- * characters that turn the writing direction become \xNN. Cut to `size` > 0. */
+ * characters that turn the writing direction become "\\xNN". Cut to `size` > 0. */
 const char *pgk_human_text(char *buf, size_t size, const char *text);
 
 #pragma GCC visibility pop

@@ -29,20 +29,26 @@ enum pgk_value_kind {
     PGK_VALUE_SIZE,   /* sizes of a memory operation, in bytes: 0 to 8 and powers of two up to
                          512 exactly; else 1 above the power of two below */
     PGK_VALUE_VTABLE, /* virtual tables of an object: their ids, 0 unknown */
-    PGK_VALUE_KINDS
+    PGK_VALUE_KINDS, /* number of them */
 };
 const char *pgk_value_kind_name(enum pgk_value_kind kind); /* "indirect calls", ... */
 
+/* A value that was seen. In an array, so it does not grow. */
 struct pgk_instr_value {
-    uint64_t value;
+    uint64_t value; /* what it is depends on the kind of its site */
     uint64_t count; /* how often it was seen */
 };
 
 /* What instrumented the program. */
-enum pgk_instr_origin { PGK_INSTR_NONE, PGK_INSTR_FRONT_END, PGK_INSTR_IR };
+enum pgk_instr_origin {
+    PGK_INSTR_NONE, /* not known */
+    PGK_INSTR_FRONT_END, /* clang's front end */
+    PGK_INSTR_IR, /* the optimiser */
+};
 
 struct pgk_instr;
 
+/* An empty profile, owned by the caller. */
 int pgk_instr_new(struct pgk_instr **profile, struct pgk_err *err);
 /* Nulls the pointer; accepts NULL. */
 void pgk_instr_close(struct pgk_instr **profile);
@@ -52,22 +58,25 @@ enum pgk_instr_origin pgk_instr_origin(const struct pgk_instr *profile);
 /* "IR", "IR with contexts", "front-end", ... of the profile. */
 const char *pgk_instr_origin_text(const struct pgk_instr *profile);
 
+/* A function and its counters. */
 struct pgk_instr_function {
-    size_t struct_size; /**< sizeof(struct pgk_instr_function), set by the caller */
+    size_t struct_size; /* sizeof(struct pgk_instr_function), set by the caller */
     const char *name; /* linkage name, with the file in front if it is local; NUL-terminated */
-    size_t name_len;
+    size_t name_len; /* bytes of it */
     uint64_t id;      /* first 8 bytes of the MD5 of the name */
     uint64_t hash;    /* of the structure */
     bool contextual;  /* counted in its calling context, by a second round (CSIR) */
     const uint64_t *counts; /* the first one is the entry count */
-    size_t n_counts;
-    const uint8_t *bitmap;
-    size_t n_bitmap;
+    size_t n_counts; /* number of them, 1 or more */
+    const uint8_t *bitmap; /* conditions that were met (MC/DC); NULL: none */
+    size_t n_bitmap; /* bytes of it */
 };
+/* Number of functions, each hash of a name counted. */
 size_t pgk_instr_functions(const struct pgk_instr *profile);
+/* Fills in function 0 <= i < pgk_instr_functions(). */
 void pgk_instr_function(const struct pgk_instr *profile, size_t i,
                         struct pgk_instr_function *function);
-/** Number of a function's value sites of a kind. */
+/* Number of a function's value sites of a kind. */
 size_t pgk_instr_sites(const struct pgk_instr *profile, size_t i, enum pgk_value_kind kind);
 /* Values of a site of a function, sorted by count, largest first. Fills at most `max`, returns
  * how many there are. */
@@ -84,27 +93,28 @@ bool pgk_instr_changed(const struct pgk_instr *profile, size_t i);
 
 /* What else a profile holds. */
 size_t pgk_instr_binary_ids(const struct pgk_instr *profile);
+/* Build id 0 <= i < pgk_instr_binary_ids(), `*size` bytes. */
 const uint8_t *pgk_instr_binary_id(const struct pgk_instr *profile, size_t i, size_t *size);
 size_t pgk_instr_traces(const struct pgk_instr *profile); /* orders of first calls */
-/** Trace 0 <= i < pgk_instr_traces(): ids of functions in the order of their first call, `*n` of
+/* Trace 0 <= i < pgk_instr_traces(): ids of functions in the order of their first call, `*n` of
  * them, and how many runs it stands for (`weight` may be NULL). NULL behind the last. */
 const uint64_t *pgk_instr_trace_at(const struct pgk_instr *profile, size_t i, size_t *n,
                                    uint64_t *weight);
 size_t pgk_instr_vtables(const struct pgk_instr *profile); /* names of virtual tables */
-/** Name of virtual table 0 <= i < pgk_instr_vtables(); NULL behind the last. */
+/* Name of virtual table 0 <= i < pgk_instr_vtables(); NULL behind the last. */
 const char *pgk_instr_vtable_at(const struct pgk_instr *profile, size_t i);
 
-/** How a program was instrumented: bits. */
+/* How a program was instrumented: bits. */
 enum pgk_instr_trait {
-    PGK_INSTR_IS_IR = 1,             /**< by the optimiser (-fprofile-generate), else by clang's
+    PGK_INSTR_IS_IR = 1,             /* by the optimiser (-fprofile-generate), else by clang's
                                           front end (-fprofile-instr-generate) */
-    PGK_INSTR_IS_CONTEXTUAL = 2,     /**< a second round, after inlining; with IR */
-    PGK_INSTR_IS_ENTRY_FIRST = 4,    /**< the function's entry is always counted */
-    PGK_INSTR_IS_LOOP_ENTRIES = 8,   /**< entries of loops are counted */
-    PGK_INSTR_IS_BYTE_COVERAGE = 16, /**< counters are one byte: 0 or 1 */
-    PGK_INSTR_IS_ENTRY_COVERAGE = 32, /**< only entries of functions are counted */
+    PGK_INSTR_IS_CONTEXTUAL = 2,     /* a second round, after inlining; with IR */
+    PGK_INSTR_IS_ENTRY_FIRST = 4,    /* the function's entry is always counted */
+    PGK_INSTR_IS_LOOP_ENTRIES = 8,   /* entries of loops are counted */
+    PGK_INSTR_IS_BYTE_COVERAGE = 16, /* counters are one byte: 0 or 1 */
+    PGK_INSTR_IS_ENTRY_COVERAGE = 32, /* only entries of functions are counted */
 };
-/** Bits of enum pgk_instr_trait; all that any input had. */
+/* Bits of enum pgk_instr_trait; all that any input had. */
 uint32_t pgk_instr_traits(const struct pgk_instr *profile);
 
 /* ---- building ----
@@ -113,46 +123,49 @@ uint32_t pgk_instr_traits(const struct pgk_instr *profile);
  * that is added again is added up. One thread per profile. PGK_E_ARG for what files could not
  * hold, PGK_E_NOMEM; the profile can be added to after that. */
 
-/** Says how the program was instrumented, by bits of enum pgk_instr_trait; before the first
+/* Says how the program was instrumented, by bits of enum pgk_instr_trait; before the first
  * function. PGK_E_MISMATCH if the counters of what was added before mean something else. */
 int pgk_instr_build_kind(struct pgk_instr *profile, uint32_t traits, struct pgk_err *err);
 
-/** The values that were seen at a site. */
+/* The values that were seen at a site. */
 struct pgk_instr_site_values {
-    enum pgk_value_kind kind;
-    const struct pgk_instr_value *values;
-    size_t n; /**< of them; 0: the site was not reached */
+    enum pgk_value_kind kind; /* of the values */
+    const struct pgk_instr_value *values; /* in any order */
+    size_t n; /* of them; 0: the site was not reached */
 };
-/** A function to add; what is pointed to is copied. */
+/* A function to add; what is pointed to is copied. */
 struct pgk_instr_addition {
-    size_t struct_size;     /**< sizeof(struct pgk_instr_addition) */
-    const char *name;       /**< linkage name, with the file in front if it is local */
-    uint64_t hash;          /**< of its structure */
-    const uint64_t *counts; /**< at most 2^64 - 3; the first one is the entry count */
-    size_t n_counts;        /**< 1 or more */
-    const uint8_t *bitmap;  /**< conditions that were met (MC/DC); NULL: none */
-    size_t n_bitmap;        /**< bytes */
-    const struct pgk_instr_site_values *sites; /**< value sites, those of a kind in their order */
-    size_t n_sites;
+    size_t struct_size;     /* sizeof(struct pgk_instr_addition) */
+    const char *name;       /* linkage name, with the file in front if it is local */
+    uint64_t hash;          /* of its structure */
+    const uint64_t *counts; /* at most 2^64 - 3; the first one is the entry count */
+    size_t n_counts;        /* 1 or more */
+    const uint8_t *bitmap;  /* conditions that were met (MC/DC); NULL: none */
+    size_t n_bitmap;        /* bytes */
+    const struct pgk_instr_site_values *sites; /* value sites, those of a kind in their order */
+    size_t n_sites; /* number of them */
 };
-/** Adds a function's counters. Equal name and hash with another number of counters is a conflict
+/* Adds a function's counters. Equal name and hash with another number of counters is a conflict
  * as between files: pgk_instr_conflicts() has it. */
 int pgk_instr_build_function(struct pgk_instr *profile, const struct pgk_instr_addition *function,
                              struct pgk_err *err);
-/** Adds the name of a virtual table, so that its id is known. */
+/* Adds the name of a virtual table, so that its id is known. */
 int pgk_instr_build_vtable(struct pgk_instr *profile, const char *name, struct pgk_err *err);
-/** Adds the build id of a binary, 1 to 64 bytes. */
+/* Adds the build id of a binary, 1 to 64 bytes. */
 int pgk_instr_build_binary_id(struct pgk_instr *profile, const uint8_t *bytes, size_t size,
                               struct pgk_err *err);
-/** Adds an order of first calls: ids of `n` functions that were added before, for `weight` runs. */
+/* Adds an order of first calls: ids of `n` functions that were added before, for `weight` runs. */
 int pgk_instr_build_trace(struct pgk_instr *profile, const uint64_t *ids, size_t n,
                           uint64_t weight, struct pgk_err *err);
 
 /* Sums over the functions, with or without context: what compilers call the profile summary. */
 struct pgk_instr_summary {
-    uint64_t functions, counters;
-    uint64_t max_entry_count, max_count, max_inner_count, total_count;
+    uint64_t functions, counters; /* how many there are */
+    uint64_t max_entry_count, max_count; /* of entries of functions; of all counters */
+    uint64_t max_inner_count;            /* of counters that are not of entries */
+    uint64_t total_count;                /* sum of all counters */
 };
+/* Fills in the sums over functions with (`contextual`) or without context. */
 void pgk_instr_summary(const struct pgk_instr *profile, bool contextual,
                        struct pgk_instr_summary *summary);
 
@@ -160,13 +173,15 @@ void pgk_instr_summary(const struct pgk_instr *profile, bool contextual,
  * counters, bitmap bytes or value sites. A profile with such functions cannot be
  * written. */
 struct pgk_instr_conflict {
-    const char *name;
-    uint64_t hash;
+    const char *name; /* linkage name of the function */
+    uint64_t hash; /* of its structure */
     const char *what;      /* "counters", ... */
     uint64_t one, other;   /* how many of them */
     const char *file;      /* the input that differed from those before */
 };
+/* Number of such functions. */
 size_t pgk_instr_conflicts(const struct pgk_instr *profile);
+/* Fills in conflict 0 <= i < pgk_instr_conflicts(). */
 void pgk_instr_conflict(const struct pgk_instr *profile, size_t i,
                         struct pgk_instr_conflict *conflict);
 /* Takes the functions in conflict out, after the last input; they stay in the list of
@@ -200,7 +215,7 @@ struct pgk_instr_overlap {
     double base_total, test_total;    /* sums of all counters */
     size_t matched;                   /* functions in both */
     size_t mismatched;                /* in both by name, not by hash or shape */
-    size_t only_base, only_test;
+    size_t only_base, only_test; /* functions of one side alone */
 };
 /* Of functions with or without context. PGK_E_MISMATCH if the counters of the two mean different
  * things, PGK_E_EMPTY if one has no counts. */
@@ -213,7 +228,7 @@ size_t pgk_instr_lookup(const struct pgk_instr *profile, uint64_t id, uint64_t h
 /* Writes the profile as text (.proftext), as llvm-profdata does, to `path` ("-": standard
  * output), whole or not at all. Deterministic. PGK_E_EMPTY without functions,
  * PGK_E_MISMATCH with conflicts. */
-int pgk_instr_text_save(const struct pgk_instr *profile, const char *path, struct pgk_err *err);
+int pgk_instr_write_text(const struct pgk_instr *profile, const char *path, struct pgk_err *err);
 
 /* What a file cannot hold, so that it is not written. */
 struct pgk_instr_loss {
@@ -229,6 +244,7 @@ struct pgk_instr_loss {
     bool hashes;             /* front-end hashes of LLVM 22 are not looked up before index 13 and
                                 raw 10 */
 };
+/* Fills in what an indexed file of this version cannot hold. */
 void pgk_instr_loss(const struct pgk_instr *profile, uint32_t index_version,
                     struct pgk_instr_loss *loss);
 
@@ -239,8 +255,9 @@ void pgk_instr_loss(const struct pgk_instr *profile, uint32_t index_version,
  * PGK_E_LIMIT for a function with more value sites than the format can count (65535), a name
  * that cannot stand in its list of names, or a count that its readers refuse: above 2^56 from
  * version 9 on, and so any function that is only known to be hot or warm. */
-int pgk_instr_raw_save(const struct pgk_instr *profile, const char *path, uint32_t version,
-                       struct pgk_err *err);
+int pgk_instr_write_raw(const struct pgk_instr *profile, const char *path, uint32_t version,
+                        struct pgk_err *err);
+/* Fills in what a raw file of this version cannot hold. PGK_E_NOMEM. */
 int pgk_instr_raw_loss(const struct pgk_instr *profile, uint32_t version,
                        struct pgk_instr_loss *loss, struct pgk_err *err);
 

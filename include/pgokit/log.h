@@ -11,7 +11,12 @@ extern "C" {
 #endif
 #pragma GCC visibility push(default)
 
-enum pgk_log_level { PGK_LOG_WARNING, PGK_LOG_NOTE, PGK_LOG_DEBUG };
+/* How urgent a message is. */
+enum pgk_log_level {
+    PGK_LOG_WARNING, /* what a user should know */
+    PGK_LOG_NOTE, /* what a user may want to know */
+    PGK_LOG_DEBUG, /* for those who work on pgokit */
+};
 
 /* Receives one finished sentence without newline. May be called from any thread. */
 typedef void pgk_log_fn(void *ctx, enum pgk_log_level level, const char *text);
@@ -25,12 +30,13 @@ void pgk_log_level(enum pgk_log_level level);
  * second, from the second second on; otherwise nothing. `what` names the work
  * ("reading"), `unit` what is counted: "B" prints MB/s and time left. */
 struct pgk_progress {
-    const char *what, *unit;
+    const char *what, *unit; /* what the work is, and what is counted */
     uint64_t total, done;    /* total 0: unknown */
-    uint64_t start_ns, last_ns;
-    bool drawn;
+    uint64_t start_ns, last_ns; /* when it began, and was last drawn */
+    bool drawn; /* there is a bar to wipe */
 };
 void pgk_progress_enable(bool on); /* process-wide; default off */
+/* Begins; the texts must live until the end. */
 void pgk_progress_start(struct pgk_progress *p, const char *what, const char *unit, uint64_t total);
 void pgk_progress_add(struct pgk_progress *p, uint64_t more); /* one thread at a time */
 void pgk_progress_end(struct pgk_progress *p);                /* wipes the bar */

@@ -11,24 +11,26 @@ extern "C" {
 #endif
 #pragma GCC visibility push(default)
 
+/* How a program is started. */
 enum pgk_program_kind {
     PGK_PROGRAM_DYNAMIC, /* the dynamic linker starts it, and preloads libraries */
-    PGK_PROGRAM_STATIC,
+    PGK_PROGRAM_STATIC, /* linked statically */
     PGK_PROGRAM_SCRIPT, /* its interpreter runs it */
 };
 
 /* Which runtime records heap profiles of a program. */
 enum pgk_heap_runtime {
-    PGK_HEAP_RUNTIME_NONE,
+    PGK_HEAP_RUNTIME_NONE, /* none */
     PGK_HEAP_RUNTIME_PGOKIT,      /* libpgokit_heap, in the program or as its library */
     PGK_HEAP_RUNTIME_LLVM,        /* that of clang -fmemory-profile, in the program */
     PGK_HEAP_RUNTIME_LLVM_SHARED, /* the same as a library, of clang -shared-libsan */
 };
 
+/* What was found out. */
 struct pgk_program {
-    enum pgk_program_kind kind;
+    enum pgk_program_kind kind; /* how it is started */
     char interpreter[256]; /* of a script: the program behind #! */
-    enum pgk_heap_runtime heap_runtime;
+    enum pgk_heap_runtime heap_runtime; /* which runtime is in it */
     bool histogram_known; /* the next field was found; stripped programs do not tell */
     bool histogram;       /* built to count accesses by place in the object */
 };

@@ -15,18 +15,20 @@ extern "C" {
 #endif
 #pragma GCC visibility push(default)
 
+/* What contexts are ordered by. */
 enum pgk_heap_sort {
-    PGK_SORT_BYTES,    /* bytes allocated in all */
-    PGK_SORT_COUNT,    /* objects */
-    PGK_SORT_ACCESSES, /* loads and stores */
-    PGK_SORT_LIFETIME, /* average lifetime */
-    PGK_SORT_DENSITY,  /* accesses per byte */
-    PGK_SORTS
+    PGK_HEAP_SORT_BYTES,    /* bytes allocated in all */
+    PGK_HEAP_SORT_COUNT,    /* objects */
+    PGK_HEAP_SORT_ACCESSES, /* loads and stores */
+    PGK_HEAP_SORT_LIFETIME, /* average lifetime */
+    PGK_HEAP_SORT_DENSITY,  /* accesses per byte */
+    PGK_HEAP_SORTS, /* number of them */
 };
 const char *pgk_heap_sort_name(enum pgk_heap_sort sort); /* "bytes", ... */
 
-struct pgk_report_opts {
-    size_t struct_size;
+/* How a heap profile is printed. */
+struct pgk_heap_print_opts {
+    size_t struct_size; /* sizeof(struct pgk_heap_print_opts) */
     const char *title;              /* what is shown: a file name */
     const struct pgk_file_info *info; /* may be NULL */
     enum pgk_heap_sort sort;        /* falling; ties by stack, so the order is the profile's own */
@@ -37,30 +39,32 @@ struct pgk_report_opts {
 };
 
 /* For people: totals, then the heaviest contexts with their stacks. */
-int pgk_report_heap_table(const struct pgk_heap *heap, const struct pgk_report_opts *opts,
-                          FILE *out, struct pgk_err *err);
+int pgk_heap_print_table(const struct pgk_heap *heap, const struct pgk_heap_print_opts *opts,
+                         FILE *out, struct pgk_err *err);
 /* Every field of every context and every function record; the profile's order if opts->top
  * is 0. */
-int pgk_report_heap_fields(const struct pgk_heap *heap, const struct pgk_report_opts *opts,
-                           FILE *out, struct pgk_err *err);
+int pgk_heap_print_fields(const struct pgk_heap *heap, const struct pgk_heap_print_opts *opts,
+                          FILE *out, struct pgk_err *err);
 /* docs/formats/heap-json.md; schema "pgokit-heap-1". Contexts and records in the profile's
  * order if opts->top is 0, else the heaviest contexts and no records. */
-int pgk_report_heap_json(const struct pgk_heap *heap, const struct pgk_report_opts *opts,
-                         FILE *out, struct pgk_err *err);
+int pgk_heap_print_json(const struct pgk_heap *heap, const struct pgk_heap_print_opts *opts,
+                        FILE *out, struct pgk_err *err);
 
-struct pgk_tree_opts {
-    size_t struct_size;
+/* How the tree of calling functions is printed. */
+struct pgk_heap_tree_opts {
+    size_t struct_size; /* sizeof(struct pgk_heap_tree_opts) */
     double least;  /* share of the bytes below which a branch is summed up; 0 to 1 */
     size_t depth;  /* levels shown; 0: all */
     bool colour;   /* ANSI colours */
     bool library;  /* frames of libraries, too */
 };
 /* Calling functions from the program's entry on, with what is allocated below each. */
-int pgk_report_heap_tree(const struct pgk_heap *heap, const struct pgk_tree_opts *opts, FILE *out,
-                         struct pgk_err *err);
+int pgk_heap_print_tree(const struct pgk_heap *heap, const struct pgk_heap_tree_opts *opts,
+                        FILE *out, struct pgk_err *err);
 
-struct pgk_diff_opts {
-    size_t struct_size;
+/* How two heap profiles are compared. */
+struct pgk_heap_diff_opts {
+    size_t struct_size; /* sizeof(struct pgk_heap_diff_opts) */
     const char *before_title, *now_title; /* file names */
     size_t top;     /* contexts shown of each list; 0: all */
     size_t depth;   /* frames shown of a stack; 0: all */
@@ -70,9 +74,9 @@ struct pgk_diff_opts {
 };
 
 /* What limits can be set on. */
-struct pgk_diff_figures {
+struct pgk_heap_diff_figures {
     uint64_t bytes, bytes_before;     /* allocated in all */
-    uint64_t objects, objects_before;
+    uint64_t objects, objects_before; /* allocated in all */
     uint64_t new_bytes;               /* in contexts that are new */
     double overlap;                   /* share of the bytes allocated in the same places, 0 to 1 */
 };
@@ -80,9 +84,9 @@ struct pgk_diff_figures {
 /* Compares two profiles context by context. Stacks that are equal are the same context; of
  * those left over, the ones through the same functions are paired in order of their lines.
  * `figures` may be NULL. */
-int pgk_report_heap_diff(const struct pgk_heap *before, const struct pgk_heap *now,
-                         const struct pgk_diff_opts *opts, FILE *out,
-                         struct pgk_diff_figures *figures, struct pgk_err *err);
+int pgk_heap_print_diff(const struct pgk_heap *before, const struct pgk_heap *now,
+                        const struct pgk_heap_diff_opts *opts, FILE *out,
+                        struct pgk_heap_diff_figures *figures, struct pgk_err *err);
 
 /* What else heap and sample profiles can be written as. */
 struct pgk_export_format {
@@ -96,52 +100,55 @@ struct pgk_export_format {
  *   folded      "main;parse;malloc 4096" a line, for flame graph tools
  *   speedscope  for https://www.speedscope.app
  *   csv         a row per context or function, RFC 4180
- *   json        as pgk_report_heap_json, pgk_report_sample_json */
+ *   json        as pgk_heap_print_json, pgk_sample_print_json */
 const struct pgk_export_format *pgk_export_format_at(size_t i);
 
 /* What is added up over the contexts of a stack. */
 enum pgk_heap_weight {
-    PGK_WEIGHT_BYTES,    /* bytes allocated */
-    PGK_WEIGHT_COUNT,    /* objects */
-    PGK_WEIGHT_ACCESSES, /* loads and stores */
-    PGK_WEIGHT_LIFETIME, /* bytes times average lifetime, in byte seconds */
-    PGK_WEIGHTS
+    PGK_HEAP_WEIGHT_BYTES,    /* bytes allocated */
+    PGK_HEAP_WEIGHT_COUNT,    /* objects */
+    PGK_HEAP_WEIGHT_ACCESSES, /* loads and stores */
+    PGK_HEAP_WEIGHT_LIFETIME, /* bytes times average lifetime, in byte seconds */
+    PGK_HEAP_WEIGHTS, /* number of them */
 };
 const char *pgk_heap_weight_name(enum pgk_heap_weight weight); /* "bytes", ... */
 
-struct pgk_export_opts {
-    size_t struct_size;
+/* What goes into an exported heap profile. */
+struct pgk_heap_export_opts {
+    size_t struct_size; /* sizeof(struct pgk_heap_export_opts) */
     const char *title;                /* what is shown: a file name */
     const struct pgk_file_info *info; /* may be NULL */
     enum pgk_heap_weight weight;      /* folded stacks only */
     /* The page only: */
     const struct pgk_heap *base; /* an older profile to compare with, or NULL */
-    const char *base_title;
+    const char *base_title; /* what is shown of `base`: a file name */
     size_t max_contexts;            /* shown one by one; 0: 50,000. The rest is summed up */
     const char *const *source_dirs; /* where to look for sources, besides where they were */
-    size_t n_source_dirs;
+    size_t n_source_dirs; /* number of them */
     bool without_sources; /* no excerpts of source files on the page */
 };
 
 /* Writes the profile to `path` ("-": standard output) in the format of that name, whole or not at
  * all. Deterministic: equal profiles and source files give equal bytes. PGK_E_ARG if there is no
  * such format, PGK_E_EMPTY without contexts. */
-int pgk_heap_export_save(const struct pgk_heap *heap, const char *format, const char *path,
-                         const struct pgk_export_opts *opts,
-                         struct pgk_err *err);
+int pgk_heap_export(const struct pgk_heap *heap, const char *format, const char *path,
+                    const struct pgk_heap_export_opts *opts,
+                    struct pgk_err *err);
 /* ---- instrumentation profiles ---- */
 
+/* What functions are ordered by. */
 enum pgk_instr_sort {
     PGK_INSTR_SORT_TOTAL, /* all counters of the function */
     PGK_INSTR_SORT_ENTRY, /* calls */
     PGK_INSTR_SORT_MAX,   /* its largest counter */
     PGK_INSTR_SORT_NAME,  /* rising */
-    PGK_INSTR_SORTS
+    PGK_INSTR_SORTS, /* number of them */
 };
 const char *pgk_instr_sort_name(enum pgk_instr_sort sort); /* "total", ... */
 
-struct pgk_instr_report_opts {
-    size_t struct_size;
+/* How an instrumentation profile is printed. */
+struct pgk_instr_print_opts {
+    size_t struct_size; /* sizeof(struct pgk_instr_print_opts) */
     const char *title;                /* what is shown: a file name */
     const struct pgk_file_info *info; /* may be NULL */
     enum pgk_instr_sort sort;         /* falling but for names; ties by name, then hash */
@@ -158,38 +165,40 @@ struct pgk_instr_report_opts {
 
 /* For people: totals, then the functions that ran most. PGK_E_EMPTY if there is none of the
  * wanted name. */
-int pgk_report_instr_table(const struct pgk_instr *instr, const struct pgk_instr_report_opts *opts,
-                           FILE *out, struct pgk_err *err);
-/* docs/formats/instr-json.md; schema "pgokit-instr-1". */
-int pgk_report_instr_json(const struct pgk_instr *instr, const struct pgk_instr_report_opts *opts,
+int pgk_instr_print_table(const struct pgk_instr *instr, const struct pgk_instr_print_opts *opts,
                           FILE *out, struct pgk_err *err);
+/* docs/formats/instr-json.md; schema "pgokit-instr-1". */
+int pgk_instr_print_json(const struct pgk_instr *instr, const struct pgk_instr_print_opts *opts,
+                         FILE *out, struct pgk_err *err);
 
 /* How two profiles differ: their overlap, and the opts->top functions whose shares of the whole
  * changed most. */
-int pgk_report_instr_diff(const struct pgk_instr *base, const struct pgk_instr *test,
-                          bool contextual, bool json, const struct pgk_instr_report_opts *opts,
-                          FILE *out, struct pgk_err *err);
+int pgk_instr_print_diff(const struct pgk_instr *base, const struct pgk_instr *test,
+                         bool contextual, bool json, const struct pgk_instr_print_opts *opts,
+                         FILE *out, struct pgk_err *err);
 
-struct pgk_probe_report_opts {
-    size_t struct_size;
+/* How pseudo probes are printed. */
+struct pgk_probes_print_opts {
+    size_t struct_size; /* sizeof(struct pgk_probes_print_opts) */
     const char *title; /* what is shown: a file name */
     bool list;         /* every function with its tree of probes */
     bool colour;       /* ANSI colours */
 };
 /* For people: how many probes of what type, how deep functions are inlined, what the sections
  * take; then, if asked for, the functions by address. `index` is of all functions. */
-int pgk_report_probes_table(const struct pgk_probes *probes, const struct pgk_probe_index *index,
-                            const struct pgk_probe_report_opts *opts, FILE *out,
-                            struct pgk_err *err);
-/* docs/formats/probes-json.md; schema "pgokit-probes-1". */
-int pgk_report_probes_json(const struct pgk_probes *probes, const struct pgk_probe_index *index,
-                           const struct pgk_probe_report_opts *opts, FILE *out,
+int pgk_probes_print_table(const struct pgk_probes *probes, const struct pgk_probe_index *index,
+                           const struct pgk_probes_print_opts *opts, FILE *out,
                            struct pgk_err *err);
+/* docs/formats/probes-json.md; schema "pgokit-probes-1". */
+int pgk_probes_print_json(const struct pgk_probes *probes, const struct pgk_probe_index *index,
+                          const struct pgk_probes_print_opts *opts, FILE *out,
+                          struct pgk_err *err);
 
 /* ---- sample profiles, which must be finished ---- */
 
-struct pgk_report_sample_opts {
-    size_t struct_size;               /* sizeof(struct pgk_report_sample_opts) */
+/* How a sample profile is printed. */
+struct pgk_sample_print_opts {
+    size_t struct_size;               /* sizeof(struct pgk_sample_print_opts) */
     const char *title;                /* what is shown: a file name */
     const struct pgk_file_info *info; /* may be NULL */
     size_t top;                       /* functions shown, hottest first; 0: all */
@@ -198,47 +207,49 @@ struct pgk_report_sample_opts {
     bool of_one;                      /* it is one function of a file: `info` has the summary */
 };
 /* For people: totals and the summary, then functions by samples. */
-int pgk_report_sample_table(const struct pgk_sample *profile,
-                            const struct pgk_report_sample_opts *opts, FILE *out,
-                            struct pgk_err *err);
+int pgk_sample_print_table(const struct pgk_sample *profile,
+                           const struct pgk_sample_print_opts *opts, FILE *out,
+                           struct pgk_err *err);
 /* For people: the sections of an extensible binary, with place, size and flags. PGK_E_ARG for
  * another format. */
-int pgk_report_sample_sections(const char *path, FILE *out, struct pgk_err *err);
+int pgk_sample_print_sections(const char *path, FILE *out, struct pgk_err *err);
 /* docs/formats/sample-json.md; schema "pgokit-sample-1". */
-int pgk_report_sample_json(const struct pgk_sample *profile,
-                           const struct pgk_report_sample_opts *opts, FILE *out,
-                           struct pgk_err *err);
+int pgk_sample_print_json(const struct pgk_sample *profile,
+                          const struct pgk_sample_print_opts *opts, FILE *out,
+                          struct pgk_err *err);
 
+/* What goes into an exported sample profile. */
 struct pgk_sample_export_opts {
     size_t struct_size;               /* sizeof(struct pgk_sample_export_opts) */
     const char *title;                /* what is shown: a file name */
     const struct pgk_file_info *info; /* may be NULL */
     /* The page only: */
     const struct pgk_sample *base;  /* an older profile to compare with, finished, or NULL */
-    const char *base_title;
+    const char *base_title; /* what is shown of `base`: a file name */
     struct pgk_binaries *binaries;  /* that were profiled, for the coverage; or NULL */
     size_t max_functions;           /* shown one by one; 0: 50,000. The rest is summed up */
 };
 
-/* As pgk_heap_export_save. Stacks are calling contexts and inlined functions, their values the
+/* As pgk_heap_export. Stacks are calling contexts and inlined functions, their values the
  * samples of lines, which add up to the summary's total. PGK_E_EMPTY without functions. */
-int pgk_sample_export_save(const struct pgk_sample *profile, const char *format, const char *path,
-                           const struct pgk_sample_export_opts *opts,
-                           struct pgk_err *err);
+int pgk_sample_export(const struct pgk_sample *profile, const char *format, const char *path,
+                      const struct pgk_sample_export_opts *opts,
+                      struct pgk_err *err);
 
-struct pgk_report_sample_diff_opts {
-    size_t struct_size;               /* sizeof(struct pgk_report_sample_diff_opts) */
+/* How a comparison of sample profiles is printed. */
+struct pgk_sample_diff_print_opts {
+    size_t struct_size;               /* sizeof(struct pgk_sample_diff_print_opts) */
     size_t top;                       /* functions shown, what moved most first; 0: all */
     bool contexts;                    /* the profiles have contexts */
     bool linkage_names;               /* names as the linker knows them */
 };
 /* For people: what is common, then functions by how much their share moved. */
-int pgk_report_sample_diff_table(const struct pgk_sample_diff *diff,
-                                 const struct pgk_report_sample_diff_opts *opts, FILE *out,
-                                 struct pgk_err *err);
-/* Schema "pgokit-sample-diff-1"; the first `top` functions, 0: all. */
-int pgk_report_sample_diff_json(const struct pgk_sample_diff *diff, size_t top, FILE *out,
+int pgk_sample_diff_print_table(const struct pgk_sample_diff *diff,
+                                const struct pgk_sample_diff_print_opts *opts, FILE *out,
                                 struct pgk_err *err);
+/* Schema "pgokit-sample-diff-1"; the first `top` functions, 0: all. */
+int pgk_sample_diff_print_json(const struct pgk_sample_diff *diff, size_t top, FILE *out,
+                               struct pgk_err *err);
 
 #pragma GCC visibility pop
 #ifdef __cplusplus

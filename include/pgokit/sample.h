@@ -42,13 +42,13 @@ struct pgk_sample_info {
     bool contexts;           /* context-sensitive */
     bool probes;             /* places are probe ids, functions have checksums */
     bool preinlined;         /* some function has PGK_SAMPLE_SHOULD_INLINE */
-    bool flow_discriminators;
+    bool flow_discriminators; /* discriminators are flow-sensitive */
     bool partial;            /* of code that several programs share */
     bool vtables;            /* there are types of objects */
     bool names_missing;      /* some names are known by their GUID alone */
     bool symbols;            /* there is a list of the program's symbols */
     size_t functions;        /* functions or contexts with a profile of their own */
-    size_t n_symbols;
+    size_t n_symbols; /* of the list */
     size_t conflicts;        /* profiles left out as their checksum lost against another */
     uint64_t conflict_samples; /* samples in them */
     size_t attributed;       /* functions, contexts and inlinees with attributes */
@@ -76,64 +76,64 @@ void pgk_sample_info(const struct pgk_sample *profile, struct pgk_sample_info *i
  *                 printf("%s+%u: %lu\n", f.name, r.line, r.count);
  *     } */
 
-/** Functions, or contexts, with a profile of their own; 0 if the profile is not finished. */
+/* Functions, or contexts, with a profile of their own; 0 if the profile is not finished. */
 size_t pgk_sample_functions(const struct pgk_sample *profile);
-/** The node of one of them, 0 <= i < pgk_sample_functions(), the one with the most samples first;
+/* The node of one of them, 0 <= i < pgk_sample_functions(), the one with the most samples first;
  * else 0. */
 uint32_t pgk_sample_function_at(const struct pgk_sample *profile, size_t i);
-/** The node of a function on its own, outside of any context, by its linkage name or its GUID in
+/* The node of a function on its own, outside of any context, by its linkage name or its GUID in
  * decimal; 0 if it has no profile of its own. */
 uint32_t pgk_sample_find_function(const struct pgk_sample *profile, const char *name);
 
-/** What a node is. */
+/* What a node is. */
 struct pgk_sample_function {
-    size_t struct_size;     /**< sizeof(struct pgk_sample_function), set by the caller */
-    const char *name;       /**< linkage name; "": known by its GUID alone */
-    uint64_t guid;          /**< of a name that is not known; else 0, see pgk_sample_guid() */
-    uint64_t total;         /**< samples in it and in what is inlined into it */
-    uint64_t head;          /**< samples that entered it */
-    uint64_t checksum;      /**< of a profile by probes: of the control flow graph; else 0 */
-    uint32_t attributes;    /**< bits of enum pgk_sample_attribute */
-    uint32_t caller;        /**< node that it is inlined into or called from; 0: none. The caller
+    size_t struct_size;     /* sizeof(struct pgk_sample_function), set by the caller */
+    const char *name;       /* linkage name; "": known by its GUID alone */
+    uint64_t guid;          /* of a name that is not known; else 0, see pgk_sample_guid() */
+    uint64_t total;         /* samples in it and in what is inlined into it */
+    uint64_t head;          /* samples that entered it */
+    uint64_t checksum;      /* of a profile by probes: of the control flow graph; else 0 */
+    uint32_t attributes;    /* bits of enum pgk_sample_attribute */
+    uint32_t caller;        /* node that it is inlined into or called from; 0: none. The caller
                                  of a context need not have a profile of its own */
-    uint32_t line;          /**< of the call in the caller: lines behind its first, or probe id */
-    uint32_t discriminator; /**< of the call in the caller; 0: none */
-    bool inlined;           /**< into the caller; else a function or a calling context */
+    uint32_t line;          /* of the call in the caller: lines behind its first, or probe id */
+    uint32_t discriminator; /* of the call in the caller; 0: none */
+    bool inlined;           /* into the caller; else a function or a calling context */
 };
-/** Fills in `function`; false, with nothing done, if there is no such node. */
+/* Fills in `function`; false, with nothing done, if there is no such node. */
 bool pgk_sample_get(const struct pgk_sample *profile, uint32_t node,
                     struct pgk_sample_function *function);
-/** The functions inlined into a node, ordered by place: the first one, or 0. */
+/* The functions inlined into a node, ordered by place: the first one, or 0. */
 uint32_t pgk_sample_first_inlinee(const struct pgk_sample *profile, uint32_t node);
-/** The one behind `inlinee` in the same node, or 0. */
+/* The one behind `inlinee` in the same node, or 0. */
 uint32_t pgk_sample_next_inlinee(const struct pgk_sample *profile, uint32_t inlinee);
 
-/** What a record counts. */
+/* What a record counts. */
 enum pgk_sample_record_kind {
-    PGK_SAMPLE_LINE,   /**< samples of a line or probe */
-    PGK_SAMPLE_TARGET, /**< calls from there to a function */
-    PGK_SAMPLE_TYPE,   /**< objects of a type, named by its virtual table, that were used there */
+    PGK_SAMPLE_LINE,   /* samples of a line or probe */
+    PGK_SAMPLE_TARGET, /* calls from there to a function */
+    PGK_SAMPLE_TYPE,   /* objects of a type, named by its virtual table, that were used there */
 };
-/** A count at a place of a node. */
+/* A count at a place of a node. */
 struct pgk_sample_record {
-    size_t struct_size; /**< sizeof(struct pgk_sample_record), set by the caller */
-    uint32_t node;      /**< whose records; set by the caller */
-    uint32_t position;  /**< 0 in the beginning; then of pgk_sample_next_record() alone */
-    enum pgk_sample_record_kind kind; /**< what is counted */
-    uint32_t line;          /**< lines behind the function's first, or probe id */
-    uint32_t discriminator; /**< 0: none */
-    uint64_t count;         /**< samples, calls or objects; sums stop at 2^64 - 1 */
-    const char *name;       /**< of the target or type; "": known by its GUID alone, or a line */
-    uint64_t guid;          /**< of a name that is not known; else 0, see pgk_sample_guid() */
+    size_t struct_size; /* sizeof(struct pgk_sample_record), set by the caller */
+    uint32_t node;      /* whose records; set by the caller */
+    uint32_t position;  /* 0 in the beginning; then of pgk_sample_next_record() alone */
+    enum pgk_sample_record_kind kind; /* what is counted */
+    uint32_t line;          /* lines behind the function's first, or probe id */
+    uint32_t discriminator; /* 0: none */
+    uint64_t count;         /* samples, calls or objects; sums stop at 2^64 - 1 */
+    const char *name;       /* of the target or type; "": known by its GUID alone, or a line */
+    uint64_t guid;          /* of a name that is not known; else 0, see pgk_sample_guid() */
 };
-/** Goes on to the next record of a node, ordered by place, a line before its targets and those
+/* Goes on to the next record of a node, ordered by place, a line before its targets and those
  * before its types; false behind the last one. */
 bool pgk_sample_next_record(const struct pgk_sample *profile, struct pgk_sample_record *record);
 
-/** Symbol 0 <= i < n_symbols of the list of the program's symbols (pgk_sample_info()); else
+/* Symbol 0 <= i < n_symbols of the list of the program's symbols (pgk_sample_info()); else
  * NULL. */
 const char *pgk_sample_symbol_at(const struct pgk_sample *profile, size_t i);
-/** The GUID that compilers know a name by: the first 8 bytes of its MD5, least significant first;
+/* The GUID that compilers know a name by: the first 8 bytes of its MD5, least significant first;
  * of a GUID in decimal that number. Thread-safe. */
 uint64_t pgk_sample_guid(const char *name);
 
@@ -156,61 +156,62 @@ uint64_t pgk_sample_guid(const char *name);
  *
  * A name that is a decimal number above 2^32 is the GUID of a function. */
 
-/** Says what a new profile is: context-sensitive, and by probes (whose ids stand for lines, and
+/* Says what a new profile is: context-sensitive, and by probes (whose ids stand for lines, and
  * whose functions have checksums). To be called before anything is added; without it, a profile
  * is by lines and without contexts. */
 int pgk_sample_build_kind(struct pgk_sample *profile, bool contexts, bool probes,
                           struct pgk_err *err);
-/** Adds a function, or finds the one of this linkage name; `*node` is its node. */
+/* Adds a function, or finds the one of this linkage name; `*node` is its node. */
 int pgk_sample_build_function(struct pgk_sample *profile, const char *name, uint32_t *node,
                               struct pgk_err *err);
-/** A call on the way to a context. */
+/* A call on the way to a context. */
 struct pgk_sample_call {
-    const char *function;   /**< linkage name of the caller */
-    uint32_t line;          /**< of the call: lines behind the caller's first, or probe id */
-    uint32_t discriminator; /**< 0: none */
+    const char *function;   /* linkage name of the caller */
+    uint32_t line;          /* of the call: lines behind the caller's first, or probe id */
+    uint32_t discriminator; /* 0: none */
 };
-/** Adds, or finds, the context of function `name` called through `n` calls, outermost first.
+/* Adds, or finds, the context of function `name` called through `n` calls, outermost first.
  * Callers need no profile of their own. PGK_E_ARG if the profile is not context-sensitive. */
 int pgk_sample_build_context(struct pgk_sample *profile, const struct pgk_sample_call *callers,
                              size_t n, const char *name, uint32_t *node, struct pgk_err *err);
-/** Adds, or finds, the function `name` inlined at a place of `parent`. */
+/* Adds, or finds, the function `name` inlined at a place of `parent`. */
 int pgk_sample_build_inlinee(struct pgk_sample *profile, uint32_t parent, uint32_t line,
                              uint32_t discriminator, const char *name, uint32_t *node,
                              struct pgk_err *err);
-/** Adds samples of a place: `line` is counted from the function's first line (0 to 65535) or a
+/* Adds samples of a place: `line` is counted from the function's first line (0 to 65535) or a
  * probe id, `discriminator` tells blocks of a line apart (0: none). */
 int pgk_sample_build_line(struct pgk_sample *profile, uint32_t node, uint32_t line,
                           uint32_t discriminator, uint64_t samples, struct pgk_err *err);
-/** Adds calls of the function `name` from a place. */
+/* Adds calls of the function `name` from a place. */
 int pgk_sample_build_target(struct pgk_sample *profile, uint32_t node, uint32_t line,
                             uint32_t discriminator, const char *name, uint64_t calls,
                             struct pgk_err *err);
-/** Adds objects of a type, named by its virtual table ("_ZTV5Shape"), used at a place. */
+/* Adds objects of a type, named by its virtual table ("_ZTV5Shape"), used at a place. */
 int pgk_sample_build_type(struct pgk_sample *profile, uint32_t node, uint32_t line,
                           uint32_t discriminator, const char *name, uint64_t objects,
                           struct pgk_err *err);
-/** Adds to the node's samples in total, which include those of what is inlined into it, and to
+/* Adds to the node's samples in total, which include those of what is inlined into it, and to
  * the samples that entered it. */
 int pgk_sample_build_counts(struct pgk_sample *profile, uint32_t node, uint64_t total,
                             uint64_t head, struct pgk_err *err);
-/** Instead of totals by pgk_sample_build_counts(): sets the total of every node to the sum of its
+/* Instead of totals by pgk_sample_build_counts(): sets the total of every node to the sum of its
  * lines and of the totals inlined into it. To be called last; heads stay as they are. */
 int pgk_sample_build_totals(struct pgk_sample *profile, struct pgk_err *err);
-/** Sets the checksum of the control flow graph that the node's probes belong to. PGK_E_ARG if the
+/* Sets the checksum of the control flow graph that the node's probes belong to. PGK_E_ARG if the
  * profile is not by probes. */
 int pgk_sample_build_checksum(struct pgk_sample *profile, uint32_t node, uint64_t checksum,
                               struct pgk_err *err);
-/** Adds attributes, bits of enum pgk_sample_attribute, to a node. */
+/* Adds attributes, bits of enum pgk_sample_attribute, to a node. */
 int pgk_sample_build_attributes(struct pgk_sample *profile, uint32_t node, uint32_t attributes,
                                 struct pgk_err *err);
-/** Adds a name to the list of the program's symbols. */
+/* Adds a name to the list of the program's symbols. */
 int pgk_sample_build_symbol(struct pgk_sample *profile, const char *name, struct pgk_err *err);
 
 /* Numbers of records. Takes a walk over all of them. */
 struct pgk_sample_sizes {
-    size_t inlinees, lines, targets, vtables;
+    size_t inlinees, lines, targets, vtables; /* inlined functions, and records of each kind */
 };
+/* Counts the records of a finished profile. */
 void pgk_sample_sizes(const struct pgk_sample *profile, struct pgk_sample_sizes *sizes);
 
 /* Adds `from`, which need not be finished, `weight` times to `into`. The order of merging
@@ -220,10 +221,12 @@ int pgk_sample_merge(struct pgk_sample *into, const struct pgk_sample *from, uin
 
 /* ---- summary ---- */
 
-enum { PGK_SAMPLE_CUTOFFS = 16 };
+enum {
+    PGK_SAMPLE_CUTOFFS = 16, /* rows that a summary has at most */
+};
 /* The lines with the most samples that make up `ppm` millionths of all samples. */
 struct pgk_sample_cutoff {
-    uint64_t ppm;
+    uint64_t ppm; /* millionths of all samples */
     uint64_t min_count;  /* samples of the coldest of them */
     uint64_t num_counts; /* how many they are */
 };
@@ -233,15 +236,16 @@ struct pgk_sample_summary {
     uint64_t max_count;          /* of a line */
     uint64_t max_function_count; /* head samples of a function */
     uint64_t num_counts;         /* lines */
-    uint64_t num_functions;
-    size_t n_cutoffs;
-    struct pgk_sample_cutoff cutoffs[PGK_SAMPLE_CUTOFFS];
+    uint64_t num_functions; /* functions or contexts */
+    size_t n_cutoffs; /* number of them */
+    struct pgk_sample_cutoff cutoffs[PGK_SAMPLE_CUTOFFS]; /* by rising share */
 };
 /* Of a finished profile, whatever its file said. */
 int pgk_sample_summarise(const struct pgk_sample *profile, struct pgk_sample_summary *summary,
                          struct pgk_err *err);
 /* Counts from which LLVM takes a line for hot, or up to which for cold. */
 uint64_t pgk_sample_hot_count(const struct pgk_sample_summary *summary);
+/* The count up to which LLVM takes a line for cold. */
 uint64_t pgk_sample_cold_count(const struct pgk_sample_summary *summary);
 
 /* ---- comparing ---- */
@@ -252,15 +256,16 @@ struct pgk_sample_overlap {
     double similarity;      /* of where the samples are, by share; 1: the same everywhere */
     double sample_overlap;  /* samples that both have, of those that either has */
     double base_unique, test_unique; /* samples in places that the other side has not */
-    uint64_t base_samples, test_samples;
-    uint64_t functions_both, functions_base, functions_test;
-    uint64_t hot_functions_both, hot_functions_base, hot_functions_test;
-    uint64_t hot_lines_both, hot_lines_base, hot_lines_test;
+    uint64_t base_samples, test_samples; /* of the two profiles */
+    uint64_t functions_both, functions_base, functions_test; /* in both, or of one side */
+    uint64_t hot_functions_both;                     /* in both profiles */
+    uint64_t hot_functions_base, hot_functions_test; /* of one side */
+    uint64_t hot_lines_both, hot_lines_base, hot_lines_test; /* hot in both, or of one side */
 };
 /* A function or context on one side or both. */
 struct pgk_sample_change {
     const char *function;           /* as the text format has it; of the diff */
-    uint64_t base_samples, test_samples;
+    uint64_t base_samples, test_samples; /* in it; 0 if one side does not have it */
     double base_share, test_share;  /* of all samples */
     double similarity, overlap;     /* 0 to 1; 0 if one side does not have it */
 };
@@ -269,10 +274,12 @@ struct pgk_sample_diff;
  * names are, so see pgk_sample_exchange_names. PGK_E_EMPTY if one has no samples. */
 int pgk_sample_compare(struct pgk_sample_diff **diff, const struct pgk_sample *base,
                        const struct pgk_sample *test, struct pgk_err *err);
+/* What is common; belongs to the comparison. */
 const struct pgk_sample_overlap *pgk_sample_diff_overlap(const struct pgk_sample_diff *diff);
 /* All functions, the one first whose share of all samples moved most. */
 const struct pgk_sample_change *pgk_sample_diff_changes(const struct pgk_sample_diff *diff,
                                                         size_t *n);
+/* Nulls the pointer; accepts NULL. */
 void pgk_sample_diff_close(struct pgk_sample_diff **diff);
 
 /* ---- changing ----
@@ -291,13 +298,16 @@ int pgk_sample_filter(struct pgk_sample *profile, const char *keep, const char *
 int pgk_sample_keep_function(struct pgk_sample *profile, const char *function, const char *file,
                              struct pgk_err *err);
 
+/* Other shapes of a profile. */
 enum pgk_sample_layout {
     PGK_SAMPLE_FLAT,   /* functions: samples of inlinees go to the function inlined */
     PGK_SAMPLE_NESTED, /* contexts become inlinees of their callers */
 };
+/* Gives a profile another shape. */
 int pgk_sample_relayout(struct pgk_sample **profile, enum pgk_sample_layout layout,
                         struct pgk_err *err);
 
+/* Which contexts are cold, and what becomes of them. */
 struct pgk_sample_trim_opts {
     size_t struct_size;   /* sizeof(struct pgk_sample_trim_opts) */
     bool merge, trim;     /* add cold contexts to shorter ones; leave cold ones out */
@@ -309,6 +319,7 @@ struct pgk_sample_trim_opts {
 int pgk_sample_trim(struct pgk_sample **profile, const struct pgk_sample_trim_opts *opts,
                     struct pgk_err *err);
 
+/* What compilers append to names. */
 enum pgk_sample_suffixes {
     PGK_SAMPLE_SUFFIXES_SELECTED, /* .llvm.N and .part.N, as compilers drop them */
     PGK_SAMPLE_SUFFIXES_ALL,      /* from the first dot on */
@@ -325,11 +336,12 @@ void pgk_sample_mark_flow(struct pgk_sample *profile);
 /* Flow-sensitive discriminators as an early pass of the compiler sees them: their 8, 14, 20 or 26
  * low bits. Places that become equal are added up. PGK_E_ARG if the profile has none. */
 enum pgk_sample_flow_pass {
-    PGK_SAMPLE_FLOW_BASE,
-    PGK_SAMPLE_FLOW_PASS1,
-    PGK_SAMPLE_FLOW_PASS2,
-    PGK_SAMPLE_FLOW_PASS3,
+    PGK_SAMPLE_FLOW_BASE, /* 8 bits */
+    PGK_SAMPLE_FLOW_PASS1, /* 14 bits */
+    PGK_SAMPLE_FLOW_PASS2, /* 20 bits */
+    PGK_SAMPLE_FLOW_PASS3, /* 26 bits */
 };
+/* Cuts discriminators to those of a pass. */
 int pgk_sample_reduce_flow(struct pgk_sample **profile, enum pgk_sample_flow_pass pass,
                            struct pgk_err *err);
 
@@ -345,18 +357,20 @@ int pgk_sample_exchange_names(struct pgk_sample *a, struct pgk_sample *b, struct
 
 /* ---- writing ---- */
 
+/* Forms of sample profiles on disk. */
 enum pgk_sample_encoding {
     PGK_SAMPLE_EXT_BINARY, /* LLVM's extensible binary */
-    PGK_SAMPLE_TEXT,
+    PGK_SAMPLE_TEXT, /* for people, and for LLVM */
     PGK_SAMPLE_BINARY,     /* LLVM's raw binary */
     PGK_SAMPLE_GCC,        /* for gcc -fauto-profile */
-    PGK_SAMPLE_ENCODINGS
+    PGK_SAMPLE_ENCODINGS, /* number of them */
 };
 const char *pgk_sample_encoding_name(enum pgk_sample_encoding encoding); /* "extbinary" */
 
+/* How a sample profile is written. */
 struct pgk_sample_write_opts {
     size_t struct_size;  /* sizeof(struct pgk_sample_write_opts) */
-    enum pgk_sample_encoding encoding;
+    enum pgk_sample_encoding encoding; /* the form */
     /* Of extensible binary: */
     bool md5;            /* names as GUIDs; always so where a spelling is missing */
     bool compress;       /* all sections with zlib */
@@ -371,8 +385,8 @@ struct pgk_sample_write_opts {
 struct pgk_sample_written {
     size_t functions_dropped;   /* by size_limit */
     size_t vtables_dropped;     /* records of types */
-    bool symbols_dropped;
-    bool checksums_dropped, attributes_dropped;
+    bool symbols_dropped; /* the list of symbols */
+    bool checksums_dropped, attributes_dropped; /* of functions */
     bool flow_dropped;          /* the mark of flow-sensitive discriminators */
     bool partial_dropped;       /* the mark of shared code */
     bool md5;                   /* names are GUIDs although they were not asked for; in text

@@ -19,6 +19,7 @@ extern "C" {
 #endif
 #pragma GCC visibility push(default)
 
+/* Which functions are corrected. */
 struct pgk_supplement_opts {
     size_t struct_size;   /* sizeof(struct pgk_supplement_opts) */
     double zero_share;    /* above this share of counters of 0 (0 to 1) a function's counts are

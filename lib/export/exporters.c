@@ -7,10 +7,10 @@
 
 #include <string.h>
 
-static int heap_json(const struct pgk_heap *heap, const struct pgk_export_opts *opts,
+static int heap_json(const struct pgk_heap *heap, const struct pgk_heap_export_opts *opts,
                      struct pgk_sink *out, struct pgk_err *err)
 {
-    struct pgk_report_opts report = {
+    struct pgk_heap_print_opts report = {
         .struct_size = sizeof report, .title = opts->title, .info = opts->info};
     struct pgk_text_out text;
     pgk_text_to_sink(&text, out);
@@ -20,7 +20,7 @@ static int heap_json(const struct pgk_heap *heap, const struct pgk_export_opts *
 static int sample_json(const struct pgk_sample *profile, const struct pgk_sample_export_opts *opts,
                        struct pgk_sink *out, struct pgk_err *err)
 {
-    struct pgk_report_sample_opts report = {
+    struct pgk_sample_print_opts report = {
         .struct_size = sizeof report, .title = opts->title, .info = opts->info};
     struct pgk_text_out text;
     pgk_text_to_sink(&text, out);
@@ -53,7 +53,7 @@ static int find(const struct pgk_exporter **exporter, const char *name, struct p
 }
 
 static int write_heap(const struct pgk_exporter *x, const struct pgk_heap *heap,
-                      const struct pgk_export_opts *opts, struct pgk_sink *out,
+                      const struct pgk_heap_export_opts *opts, struct pgk_sink *out,
                       struct pgk_err *err)
 {
     struct pgk_stacks stacks;
@@ -89,10 +89,10 @@ static int finish(struct pgk_sink **out, int status, struct pgk_err *err)
     return status;
 }
 
-int pgk_heap_export_save(const struct pgk_heap *heap, const char *format, const char *path,
-                         const struct pgk_export_opts *given, struct pgk_err *err)
+int pgk_heap_export(const struct pgk_heap *heap, const char *format, const char *path,
+                    const struct pgk_heap_export_opts *given, struct pgk_err *err)
 {
-    struct pgk_export_opts opts;
+    struct pgk_heap_export_opts opts;
     const struct pgk_exporter *x;
     struct pgk_sink *out;
     PGK_TRY(PGK_OPTS_TAKE(&opts, given, err));
@@ -104,8 +104,8 @@ int pgk_heap_export_save(const struct pgk_heap *heap, const char *format, const 
     return finish(&out, write_heap(x, heap, &opts, out, err), err);
 }
 
-int pgk_sample_export_save(const struct pgk_sample *profile, const char *format, const char *path,
-                           const struct pgk_sample_export_opts *given, struct pgk_err *err)
+int pgk_sample_export(const struct pgk_sample *profile, const char *format, const char *path,
+                      const struct pgk_sample_export_opts *given, struct pgk_err *err)
 {
     struct pgk_sample_export_opts opts;
     const struct pgk_exporter *x;

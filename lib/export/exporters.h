@@ -9,7 +9,7 @@
 
 typedef int pgk_stacks_export_fn(struct pgk_stacks *stacks, struct pgk_sink *out,
                                  struct pgk_err *err);
-typedef int pgk_heap_export_fn(const struct pgk_heap *heap, const struct pgk_export_opts *opts,
+typedef int pgk_heap_export_fn(const struct pgk_heap *heap, const struct pgk_heap_export_opts *opts,
                                struct pgk_sink *out, struct pgk_err *err);
 typedef int pgk_sample_export_fn(const struct pgk_sample *profile,
                                  const struct pgk_sample_export_opts *opts, struct pgk_sink *out,

@@ -65,8 +65,8 @@ static void put_row(const struct pgk_heap_frames *t, const struct pgk_heap *heap
     pgk_text_lit(out, "\r\n");
 }
 
-int pgk_export_heap_csv(const struct pgk_heap *heap, const struct pgk_export_opts *opts,
-                 struct pgk_sink *out, struct pgk_err *err)
+int pgk_export_heap_csv(const struct pgk_heap *heap, const struct pgk_heap_export_opts *opts,
+                        struct pgk_sink *out, struct pgk_err *err)
 {
     struct pgk_heap_frames frames;
     struct pgk_text_out text;

@@ -17,7 +17,7 @@ struct pgk_heap_page_row {
 
 struct pgk_heap_page {
     const struct pgk_heap *now, *before; /* before: NULL without a comparison */
-    const struct pgk_export_opts *opts;
+    const struct pgk_heap_export_opts *opts;
     struct pgk_json *json;
     struct pgk_heap_alignment align;
     struct pgk_heap_totals totals, totals_before;

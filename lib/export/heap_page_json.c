@@ -11,7 +11,7 @@
 
 static void put_titles(struct pgk_heap_page *p)
 {
-    const struct pgk_export_opts *o = p->opts;
+    const struct pgk_heap_export_opts *o = p->opts;
     pgk_page_titles(p->json, "heap", o->info, o->title, p->before != NULL, o->base_title);
     pgk_json_flag(p->json, "some_accesses", pgk_view_some_accesses(o->info));
 }
@@ -374,7 +374,7 @@ static int put_page(void *page, struct pgk_json *j, struct pgk_err *err)
     return 0;
 }
 
-int pgk_export_heap_page(const struct pgk_heap *heap, const struct pgk_export_opts *opts,
+int pgk_export_heap_page(const struct pgk_heap *heap, const struct pgk_heap_export_opts *opts,
                          struct pgk_sink *out, struct pgk_err *err)
 {
     struct pgk_heap_page page = {.now = heap, .opts = opts};

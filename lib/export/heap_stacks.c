@@ -4,11 +4,11 @@
 #include "heap_frames.h"
 #include "heap_view.h"
 
-static const struct pgk_value_type types[PGK_WEIGHTS] = {
-    [PGK_WEIGHT_BYTES] = {"bytes", "alloc_space", "bytes"},
-    [PGK_WEIGHT_COUNT] = {"count", "alloc_objects", "count"},
-    [PGK_WEIGHT_ACCESSES] = {"accesses", "accesses", "count"},
-    [PGK_WEIGHT_LIFETIME] = {"lifetime-bytes", "lifetime_space", "byte_seconds"},
+static const struct pgk_value_type types[PGK_HEAP_WEIGHTS] = {
+    [PGK_HEAP_WEIGHT_BYTES] = {"bytes", "alloc_space", "bytes"},
+    [PGK_HEAP_WEIGHT_COUNT] = {"count", "alloc_objects", "count"},
+    [PGK_HEAP_WEIGHT_ACCESSES] = {"accesses", "accesses", "count"},
+    [PGK_HEAP_WEIGHT_LIFETIME] = {"lifetime-bytes", "lifetime_space", "byte_seconds"},
 };
 
 const char *pgk_heap_weight_name(enum pgk_heap_weight weight)
@@ -19,16 +19,16 @@ const char *pgk_heap_weight_name(enum pgk_heap_weight weight)
 /* The weight of a context; 0 where the profile does not know it. */
 static uint64_t weight_of(const struct pgk_mib *m, enum pgk_heap_weight weight)
 {
-    static const enum pgk_mib_id fields[PGK_WEIGHTS] = {
-        [PGK_WEIGHT_BYTES] = PGK_MIB_TotalSize,
-        [PGK_WEIGHT_COUNT] = PGK_MIB_AllocCount,
-        [PGK_WEIGHT_ACCESSES] = PGK_MIB_TotalAccessCount,
-        [PGK_WEIGHT_LIFETIME] = PGK_MIB_TotalLifetime,
+    static const enum pgk_mib_id fields[PGK_HEAP_WEIGHTS] = {
+        [PGK_HEAP_WEIGHT_BYTES] = PGK_MIB_TotalSize,
+        [PGK_HEAP_WEIGHT_COUNT] = PGK_MIB_AllocCount,
+        [PGK_HEAP_WEIGHT_ACCESSES] = PGK_MIB_TotalAccessCount,
+        [PGK_HEAP_WEIGHT_LIFETIME] = PGK_MIB_TotalLifetime,
     };
     enum pgk_mib_id id = fields[weight];
     if (!(m->known >> id & 1))
         return 0;
-    if (weight != PGK_WEIGHT_LIFETIME)
+    if (weight != PGK_HEAP_WEIGHT_LIFETIME)
         return m->v[id];
     if (!m->v[PGK_MIB_AllocCount])
         return 0;
@@ -65,7 +65,7 @@ static uint32_t next_location(struct builder *b, uint32_t *node)
 static bool add_context(struct builder *b, size_t context)
 {
     const struct pgk_mib *m = pgk_heap_mib(b->heap, context, PGK_MIB_ROOM);
-    uint64_t objects = m->v[PGK_MIB_AllocCount], values[PGK_WEIGHTS];
+    uint64_t objects = m->v[PGK_MIB_AllocCount], values[PGK_HEAP_WEIGHTS];
     struct pgk_weighted_stack stack = {
         .label = pgk_mib_label_name(pgk_view_label(m, b->info)),
         .has_object_bytes = objects > 0,
@@ -77,7 +77,7 @@ static bool add_context(struct builder *b, size_t context)
         if (location == PGK_NODE_NONE || !pgk_vec_push(&b->path, location))
             return false;
     }
-    for (enum pgk_heap_weight w = 0; w < PGK_WEIGHTS; w++)
+    for (enum pgk_heap_weight w = 0; w < PGK_HEAP_WEIGHTS; w++)
         values[w] = weight_of(m, w);
     return pgk_stacks_add(b->s, b->path.v, b->path.n, stack, values);
 }
@@ -136,10 +136,12 @@ static int build(struct builder *b, struct pgk_err *err)
 }
 
 int pgk_stacks_of_heap(struct pgk_stacks *s, const struct pgk_heap *heap,
-                       const struct pgk_export_opts *opts, struct pgk_err *err)
+                       const struct pgk_heap_export_opts *opts, struct pgk_err *err)
 {
-    *s = (struct pgk_stacks){
-        .title = opts->title, .types = types, .n_types = PGK_WEIGHTS, .shown_type = opts->weight};
+    *s = (struct pgk_stacks){.title = opts->title,
+                             .types = types,
+                             .n_types = PGK_HEAP_WEIGHTS,
+                             .shown_type = opts->weight};
     struct builder b = {.s = s, .heap = heap, .info = opts->info};
     int status = build(&b, err);
     pgk_heap_frames_free(&b.frames);

@@ -72,7 +72,7 @@ enum pgk_stack_detail {
 
 /* End in any case with pgk_stacks_free. */
 PGK_MUST_USE int pgk_stacks_of_heap(struct pgk_stacks *s, const struct pgk_heap *heap,
-                                    const struct pgk_export_opts *opts, struct pgk_err *err);
+                                    const struct pgk_heap_export_opts *opts, struct pgk_err *err);
 PGK_MUST_USE int pgk_stacks_of_sample(struct pgk_stacks *s, const struct pgk_sample *profile,
                                       enum pgk_stack_detail detail,
                                       const struct pgk_sample_export_opts *opts,

@@ -400,7 +400,7 @@ static int write_counts(struct pgk_gen *g, struct pgk_gen_binary *b, const char 
     return status;
 }
 
-int pgk_gen_write_raw(struct pgk_gen *g, const char *path, struct pgk_err *err)
+int pgk_gen_write_counts(struct pgk_gen *g, const char *path, struct pgk_err *err)
 {
     struct pgk_gen_binary *b = NULL;
     settle_hits(g);

@@ -518,7 +518,7 @@ int pgk_heap_partial_write(const struct pgk_heap *h, struct pgk_sink *out, struc
     return ok ? 0 : pgk_fail_nomem(err);
 }
 
-int pgk_heap_partial_save(const struct pgk_heap *heap, const char *path, struct pgk_err *err)
+int pgk_heap_write_partial(const struct pgk_heap *heap, const char *path, struct pgk_err *err)
 {
     struct pgk_sink *out;
     PGK_TRY(pgk_sink_open(&out, path, err));

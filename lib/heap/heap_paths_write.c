@@ -480,8 +480,8 @@ int pgk_heap_paths_write(const struct pgk_heap *h, struct pgk_sink *out,
     return status;
 }
 
-int pgk_heap_paths_save(const struct pgk_heap *heap, const char *path,
-                        struct pgk_heap_paths_size *size, struct pgk_err *err)
+int pgk_heap_write_paths(const struct pgk_heap *heap, const char *path,
+                         struct pgk_heap_paths_size *size, struct pgk_err *err)
 {
     struct pgk_sink *out;
     PGK_TRY(pgk_heap_check_writable(heap, path, "heap profile with source positions", err));

@@ -392,8 +392,8 @@ int pgk_heap_raw_write(const struct pgk_heap *h, struct pgk_sink *out, uint32_t 
     return status;
 }
 
-int pgk_heap_raw_save(const struct pgk_heap *heap, const char *path, uint32_t version,
-                      struct pgk_err *err)
+int pgk_heap_write_raw(const struct pgk_heap *heap, const char *path, uint32_t version,
+                       struct pgk_err *err)
 {
     struct pgk_sink *out;
     PGK_TRY(pgk_sink_open(&out, path, err));

@@ -345,7 +345,7 @@ int pgk_heap_yaml_write(const struct pgk_heap *h, struct pgk_sink *out, struct p
     return status;
 }
 
-int pgk_heap_yaml_save(const struct pgk_heap *heap, const char *path, struct pgk_err *err)
+int pgk_heap_write_yaml(const struct pgk_heap *heap, const char *path, struct pgk_err *err)
 {
     struct pgk_sink *out;
     PGK_TRY(pgk_heap_check_writable(heap, path, "YAML heap profile", err));

@@ -136,7 +136,7 @@ int pgk_indexed_write(const struct pgk_heap *heap, const struct pgk_instr *instr
 {
     struct pgk_indexed_write_opts opts;
     PGK_TRY(PGK_OPTS_TAKE(&opts, given, err));
-    if (!given)
+    if (!opts.target.index_version)
         opts.target = targets[0];
     if (opts.consumed && opts.consumed != heap)
         return pgk_fail(err, PGK_E_ARG, .file = path, .format = "indexed profile",

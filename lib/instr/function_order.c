@@ -285,8 +285,8 @@ const char *pgk_function_order_at(const struct pgk_function_order *order, size_t
     return name;
 }
 
-int pgk_function_order_save(const struct pgk_function_order *order, const char *path,
-                            struct pgk_err *err)
+int pgk_function_order_write(const struct pgk_function_order *order, const char *path,
+                             struct pgk_err *err)
 {
     struct pgk_sink *out;
     PGK_TRY(pgk_sink_open(&out, path, err));

@@ -155,7 +155,7 @@ static void write_gcda(const struct pgk_gcov *g, struct pgk_sink *out)
     pgk_sink_u32(out, 0); /* the end */
 }
 
-int pgk_gcov_save(const struct pgk_gcov *g, const char *path, struct pgk_err *err)
+int pgk_gcov_write(const struct pgk_gcov *g, const char *path, struct pgk_err *err)
 {
     struct pgk_sink *out;
     if (!g->has_counts)

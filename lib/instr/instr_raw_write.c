@@ -373,8 +373,8 @@ int pgk_instr_raw_check(const struct pgk_instr *p, const char *path, uint32_t ve
     return 0;
 }
 
-int pgk_instr_raw_save(const struct pgk_instr *p, const char *path, uint32_t version,
-                       struct pgk_err *err)
+int pgk_instr_write_raw(const struct pgk_instr *p, const char *path, uint32_t version,
+                        struct pgk_err *err)
 {
     struct pgk_sink *out;
     PGK_TRY(check_version(version, path, err));

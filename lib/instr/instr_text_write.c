@@ -175,7 +175,7 @@ int pgk_instr_text_write(const struct pgk_instr *p, struct pgk_sink *out, struct
     return status;
 }
 
-int pgk_instr_text_save(const struct pgk_instr *p, const char *path, struct pgk_err *err)
+int pgk_instr_write_text(const struct pgk_instr *p, const char *path, struct pgk_err *err)
 {
     struct pgk_sink *out;
     PGK_TRY(pgk_instr_check_writable(p, path, "text profile", err));

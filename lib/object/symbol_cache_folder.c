@@ -103,7 +103,7 @@ void pgk_symbol_cache_keep_below(const char *entry, uint64_t bytes)
     pgk_arena_free(&names);
 }
 
-const char *pgk_symbol_cache_folder(char *buf, size_t size)
+const char *pgk_binaries_cache_folder(char *buf, size_t size)
 {
     const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
     int n = -1;

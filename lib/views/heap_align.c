@@ -214,8 +214,8 @@ enum pgk_heap_change pgk_heap_change(const struct pgk_mib *now, const struct pgk
         return PGK_CHANGE_GREW;
     if (bytes <= 0.9 * old && bytes < old)
         return PGK_CHANGE_SHRANK;
-    double density = pgk_heap_sort_value(now, PGK_SORT_DENSITY),
-           old_density = pgk_heap_sort_value(before, PGK_SORT_DENSITY);
+    double density = pgk_heap_sort_value(now, PGK_HEAP_SORT_DENSITY),
+           old_density = pgk_heap_sort_value(before, PGK_HEAP_SORT_DENSITY);
     if (density < 0 || old_density < 0 || density == old_density)
         return PGK_CHANGE_SAME;
     if (density <= old_density / 2)

@@ -15,11 +15,11 @@
 
 struct diff {
     const struct pgk_heap *before, *now;
-    const struct pgk_diff_opts *opts;
+    const struct pgk_heap_diff_opts *opts;
     struct pgk_text_style style;
     struct pgk_heap_alignment align;
     struct pgk_heap_totals totals, totals_before;
-    struct pgk_diff_figures figures;
+    struct pgk_heap_diff_figures figures;
     size_t changes[PGK_CHANGES];
     double change_bytes[PGK_CHANGES]; /* now less before */
 };
@@ -243,11 +243,11 @@ static void print_json(const struct diff *d)
     pgk_text_flush(&text);
 }
 
-int pgk_report_heap_diff(const struct pgk_heap *before, const struct pgk_heap *now,
-                         const struct pgk_diff_opts *given, FILE *out,
-                         struct pgk_diff_figures *figures, struct pgk_err *err)
+int pgk_heap_print_diff(const struct pgk_heap *before, const struct pgk_heap *now,
+                        const struct pgk_heap_diff_opts *given, FILE *out,
+                        struct pgk_heap_diff_figures *figures, struct pgk_err *err)
 {
-    struct pgk_diff_opts taken, *opts = &taken;
+    struct pgk_heap_diff_opts taken, *opts = &taken;
     PGK_TRY(PGK_OPTS_TAKE(opts, given, err));
     struct diff d = {
         .before = before,

@@ -68,10 +68,10 @@ static int print_record(void *ctx, const struct pgk_heap_record *r)
     return 0;
 }
 
-int pgk_report_heap_fields(const struct pgk_heap *heap, const struct pgk_report_opts *given,
-                           FILE *out, struct pgk_err *err)
+int pgk_heap_print_fields(const struct pgk_heap *heap, const struct pgk_heap_print_opts *given,
+                          FILE *out, struct pgk_err *err)
 {
-    struct pgk_report_opts taken, *opts = &taken;
+    struct pgk_heap_print_opts taken, *opts = &taken;
     PGK_TRY(PGK_OPTS_TAKE(opts, given, err));
     size_t *order = NULL, n = pgk_heap_contexts(heap);
     if (opts->top)

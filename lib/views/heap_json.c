@@ -180,7 +180,7 @@ static void put_file(struct pgk_json *j, const struct pgk_file_info *info)
 }
 
 static int put_contexts(struct pgk_json *j, const struct pgk_heap *heap,
-                        const struct pgk_report_opts *opts, const size_t *order, size_t n,
+                        const struct pgk_heap_print_opts *opts, const size_t *order, size_t n,
                         struct pgk_err *err)
 {
     if (!opts->top) /* advice is by positions of contexts */
@@ -200,7 +200,7 @@ static int put_contexts(struct pgk_json *j, const struct pgk_heap *heap,
     return 0;
 }
 
-int pgk_heap_json(const struct pgk_heap *heap, const struct pgk_report_opts *opts,
+int pgk_heap_json(const struct pgk_heap *heap, const struct pgk_heap_print_opts *opts,
                   struct pgk_text_out *out, struct pgk_err *err)
 {
     struct pgk_json j;
@@ -224,10 +224,10 @@ int pgk_heap_json(const struct pgk_heap *heap, const struct pgk_report_opts *opt
     return status;
 }
 
-int pgk_report_heap_json(const struct pgk_heap *heap, const struct pgk_report_opts *given,
-                         FILE *out, struct pgk_err *err)
+int pgk_heap_print_json(const struct pgk_heap *heap, const struct pgk_heap_print_opts *given,
+                        FILE *out, struct pgk_err *err)
 {
-    struct pgk_report_opts opts;
+    struct pgk_heap_print_opts opts;
     struct pgk_text_out text;
     PGK_TRY(PGK_OPTS_TAKE(&opts, given, err));
     pgk_text_to_file(&text, out);

@@ -12,7 +12,7 @@
 
 struct table {
     const struct pgk_heap *heap;
-    const struct pgk_report_opts *opts;
+    const struct pgk_heap_print_opts *opts;
     FILE *out;
     struct pgk_heap_totals totals;
     struct pgk_text_style style;
@@ -143,10 +143,10 @@ static int print_advice(const struct table *t, struct pgk_err *err)
     return 0;
 }
 
-int pgk_report_heap_table(const struct pgk_heap *heap, const struct pgk_report_opts *given,
-                          FILE *out, struct pgk_err *err)
+int pgk_heap_print_table(const struct pgk_heap *heap, const struct pgk_heap_print_opts *given,
+                         FILE *out, struct pgk_err *err)
 {
-    struct pgk_report_opts taken, *opts = &taken;
+    struct pgk_heap_print_opts taken, *opts = &taken;
     PGK_TRY(PGK_OPTS_TAKE(opts, given, err));
     struct table t = {.heap = heap,
                       .opts = opts,
@@ -159,10 +159,10 @@ int pgk_report_heap_table(const struct pgk_heap *heap, const struct pgk_report_o
     if (n)
         fprintf(out, "\n%s%zu of %s contexts, by %s%s\n", pgk_style_on(&t.style, PGK_STYLE_BOLD), n,
                 COUNT(t.totals.contexts),
-                opts->sort == PGK_SORT_DENSITY    ? "accesses per byte"
-                : opts->sort == PGK_SORT_LIFETIME ? "average lifetime"
-                : opts->sort == PGK_SORT_COUNT    ? "objects"
-                                                  : pgk_heap_sort_name(opts->sort),
+                opts->sort == PGK_HEAP_SORT_DENSITY    ? "accesses per byte"
+                : opts->sort == PGK_HEAP_SORT_LIFETIME ? "average lifetime"
+                : opts->sort == PGK_HEAP_SORT_COUNT    ? "objects"
+                                                       : pgk_heap_sort_name(opts->sort),
                 pgk_style_off(&t.style));
     int status = 0;
     for (size_t i = 0; i < n && !status; i++)

@@ -18,7 +18,7 @@ struct branch {
 
 struct tree {
     const struct pgk_heap *heap;
-    const struct pgk_tree_opts *opts;
+    const struct pgk_heap_tree_opts *opts;
     FILE *out;
     struct pgk_heap_frames frames;
     uint32_t *nodes;                 /* by context: node of `frames.stacks` */
@@ -185,10 +185,10 @@ static int make_tree(struct tree *t, struct pgk_err *err)
     return link_branches(t, err);
 }
 
-int pgk_report_heap_tree(const struct pgk_heap *heap, const struct pgk_tree_opts *given, FILE *out,
-                         struct pgk_err *err)
+int pgk_heap_print_tree(const struct pgk_heap *heap, const struct pgk_heap_tree_opts *given,
+                        FILE *out, struct pgk_err *err)
 {
-    struct pgk_tree_opts taken, *opts = &taken;
+    struct pgk_heap_tree_opts taken, *opts = &taken;
     PGK_TRY(PGK_OPTS_TAKE(opts, given, err));
     struct tree t = {.heap = heap, .opts = opts, .out = out};
     int status = make_tree(&t, err);

@@ -47,21 +47,21 @@ double pgk_heap_sort_value(const struct pgk_mib *m, enum pgk_heap_sort sort)
 {
     double count = (double)m->v[PGK_MIB_AllocCount], size = (double)m->v[PGK_MIB_TotalSize];
     switch (sort) {
-    case PGK_SORT_BYTES:
+    case PGK_HEAP_SORT_BYTES:
         return knows(m, PGK_MIB_TotalSize) ? size : -1;
-    case PGK_SORT_COUNT:
+    case PGK_HEAP_SORT_COUNT:
         return knows(m, PGK_MIB_AllocCount) ? count : -1;
-    case PGK_SORT_ACCESSES:
+    case PGK_HEAP_SORT_ACCESSES:
         return knows(m, PGK_MIB_TotalAccessCount) ? (double)m->v[PGK_MIB_TotalAccessCount] : -1;
-    case PGK_SORT_LIFETIME:
+    case PGK_HEAP_SORT_LIFETIME:
         return knows(m, PGK_MIB_TotalLifetime) && count > 0
                    ? (double)m->v[PGK_MIB_TotalLifetime] / count
                    : -1;
-    case PGK_SORT_DENSITY:
+    case PGK_HEAP_SORT_DENSITY:
         return knows(m, PGK_MIB_TotalAccessCount) && size > 0
                    ? (double)m->v[PGK_MIB_TotalAccessCount] / size
                    : -1;
-    case PGK_SORTS:
+    case PGK_HEAP_SORTS:
         break;
     }
     return -1;
@@ -69,10 +69,10 @@ double pgk_heap_sort_value(const struct pgk_mib *m, enum pgk_heap_sort sort)
 
 const char *pgk_heap_sort_name(enum pgk_heap_sort sort)
 {
-    static const char *const names[PGK_SORTS] = {
-        [PGK_SORT_BYTES] = "bytes",       [PGK_SORT_COUNT] = "count",
-        [PGK_SORT_ACCESSES] = "accesses", [PGK_SORT_LIFETIME] = "lifetime",
-        [PGK_SORT_DENSITY] = "density",
+    static const char *const names[PGK_HEAP_SORTS] = {
+        [PGK_HEAP_SORT_BYTES] = "bytes",       [PGK_HEAP_SORT_COUNT] = "count",
+        [PGK_HEAP_SORT_ACCESSES] = "accesses", [PGK_HEAP_SORT_LIFETIME] = "lifetime",
+        [PGK_HEAP_SORT_DENSITY] = "density",
     };
     return names[sort];
 }
@@ -90,7 +90,7 @@ static int by_value(const void *a, const void *b)
     return x->context < y->context ? -1 : x->context > y->context;
 }
 
-int pgk_heap_ranking(const struct pgk_heap *heap, const struct pgk_report_opts *opts,
+int pgk_heap_ranking(const struct pgk_heap *heap, const struct pgk_heap_print_opts *opts,
                      size_t **order, size_t *count, struct pgk_err *err)
 {
     size_t n = pgk_heap_contexts(heap);

@@ -34,8 +34,9 @@ double pgk_heap_sort_value(const struct pgk_mib *m, enum pgk_heap_sort sort);
 
 /* Context numbers, highest value first; opts->top of them (0: all). Free with
  * pgk_mem_free. */
-PGK_MUST_USE int pgk_heap_ranking(const struct pgk_heap *heap, const struct pgk_report_opts *opts,
-                                  size_t **order, size_t *count, struct pgk_err *err);
+PGK_MUST_USE int pgk_heap_ranking(const struct pgk_heap *heap,
+                                  const struct pgk_heap_print_opts *opts, size_t **order,
+                                  size_t *count, struct pgk_err *err);
 
 /* Frames of a context, in `arena`. */
 PGK_MUST_USE int pgk_heap_view_stack(const struct pgk_heap *heap, size_t context,

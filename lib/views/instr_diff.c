@@ -130,11 +130,11 @@ static void print_json(const struct diff *d, FILE *out)
     pgk_text_flush(&text);
 }
 
-int pgk_report_instr_diff(const struct pgk_instr *base, const struct pgk_instr *test,
-                          bool contextual, bool json, const struct pgk_instr_report_opts *given,
-                          FILE *out, struct pgk_err *err)
+int pgk_instr_print_diff(const struct pgk_instr *base, const struct pgk_instr *test,
+                         bool contextual, bool json, const struct pgk_instr_print_opts *given,
+                         FILE *out, struct pgk_err *err)
 {
-    struct pgk_instr_report_opts taken, *opts = &taken;
+    struct pgk_instr_print_opts taken, *opts = &taken;
     PGK_TRY(PGK_OPTS_TAKE(opts, given, err));
     struct diff d = {0};
     PGK_TRY(pgk_instr_overlap(base, test, contextual, &d.overlap, err));

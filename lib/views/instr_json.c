@@ -150,10 +150,10 @@ static int put_functions(struct pgk_json *j, const struct pgk_instr *p, const si
     return 0;
 }
 
-int pgk_report_instr_json(const struct pgk_instr *p, const struct pgk_instr_report_opts *given,
-                          FILE *out, struct pgk_err *err)
+int pgk_instr_print_json(const struct pgk_instr *p, const struct pgk_instr_print_opts *given,
+                         FILE *out, struct pgk_err *err)
 {
-    struct pgk_instr_report_opts opts;
+    struct pgk_instr_print_opts opts;
     struct pgk_text_out text;
     struct pgk_json j;
     size_t *order, n;

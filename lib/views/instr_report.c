@@ -11,7 +11,7 @@
 
 #define COUNT(x) pgk_human_count((char[PGK_HUMAN_SIZE]){0}, (x))
 
-static void print_title(const struct pgk_instr_report_opts *o, FILE *out)
+static void print_title(const struct pgk_instr_print_opts *o, FILE *out)
 {
     char text[160], safe[512];
     if (!o->title)
@@ -63,7 +63,7 @@ static void print_totals(const struct pgk_instr *p, FILE *out)
     }
 }
 
-static size_t count_in_cutoffs(const struct pgk_instr *p, const struct pgk_instr_report_opts *o)
+static size_t count_in_cutoffs(const struct pgk_instr *p, const struct pgk_instr_print_opts *o)
 {
     size_t n = 0;
     for (size_t i = 0; i < pgk_instr_functions(p); i++) {
@@ -76,7 +76,7 @@ static size_t count_in_cutoffs(const struct pgk_instr *p, const struct pgk_instr
 
 static void print_cutoff(const struct pgk_instr *p, uint64_t cutoff, FILE *out)
 {
-    struct pgk_instr_report_opts opts = {.below_cutoff = cutoff};
+    struct pgk_instr_print_opts opts = {.below_cutoff = cutoff};
     fprintf(out, "  below cutoff      %s functions have no counter of %s or more\n",
             COUNT(count_in_cutoffs(p, &opts)), COUNT(cutoff));
 }
@@ -145,10 +145,10 @@ static void print_function(const struct pgk_instr *p, size_t i, FILE *out)
             print_site(p, i, (enum pgk_value_kind)k, s, out);
 }
 
-int pgk_report_instr_table(const struct pgk_instr *p, const struct pgk_instr_report_opts *given,
-                           FILE *out, struct pgk_err *err)
+int pgk_instr_print_table(const struct pgk_instr *p, const struct pgk_instr_print_opts *given,
+                          FILE *out, struct pgk_err *err)
 {
-    struct pgk_instr_report_opts taken, *o = &taken;
+    struct pgk_instr_print_opts taken, *o = &taken;
     PGK_TRY(PGK_OPTS_TAKE(o, given, err));
     size_t *order, n;
     PGK_TRY(pgk_instr_ranking(p, o, &order, &n, err));

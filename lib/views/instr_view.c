@@ -89,7 +89,7 @@ static int by_key(const void *a, const void *b, void *ctx)
 }
 
 bool pgk_function_in_cutoffs(const struct pgk_instr_function *f,
-                             const struct pgk_instr_report_opts *opts)
+                             const struct pgk_instr_print_opts *opts)
 {
     uint64_t max = pgk_function_max(f);
     bool is_counted = !pgk_function_pseudo(f) || (!opts->value_cutoff && !opts->below_cutoff);
@@ -99,13 +99,13 @@ bool pgk_function_in_cutoffs(const struct pgk_instr_function *f,
 
 /* Which functions are wanted. */
 struct choice {
-    const struct pgk_instr_report_opts *opts;
+    const struct pgk_instr_print_opts *opts;
     bool exact; /* some function has the very name */
     struct pgk_pattern pattern;
 };
 
 static int choose(struct choice *c, const struct pgk_instr *p,
-                  const struct pgk_instr_report_opts *opts, struct pgk_err *err)
+                  const struct pgk_instr_print_opts *opts, struct pgk_err *err)
 {
     *c = (struct choice){.opts = opts};
     for (size_t i = 0; opts->function && !c->exact && i < pgk_instr_functions(p); i++) {
@@ -138,7 +138,7 @@ static size_t rank(struct ranked *ranked, const struct pgk_instr *p, const struc
     return n;
 }
 
-int pgk_instr_ranking(const struct pgk_instr *p, const struct pgk_instr_report_opts *opts,
+int pgk_instr_ranking(const struct pgk_instr *p, const struct pgk_instr_print_opts *opts,
                       size_t **order, size_t *count, struct pgk_err *err)
 {
     struct choice c;

@@ -24,10 +24,10 @@ const char *pgk_function_pseudo(const struct pgk_instr_function *f);
 
 /* True for a function of which value_cutoff and below_cutoff leave something to show. */
 bool pgk_function_in_cutoffs(const struct pgk_instr_function *f,
-                             const struct pgk_instr_report_opts *opts);
+                             const struct pgk_instr_print_opts *opts);
 /* Positions of the functions wanted, in order; free with pgk_mem_free. */
 PGK_MUST_USE int pgk_instr_ranking(const struct pgk_instr *p,
-                                   const struct pgk_instr_report_opts *opts, size_t **order,
+                                   const struct pgk_instr_print_opts *opts, size_t **order,
                                    size_t *count, struct pgk_err *err);
 
 /* The name that a programmer wrote, safe for a terminal, in `buf`: demangled, with the file of a

@@ -106,11 +106,10 @@ static int put_nodes(struct json *view, struct pgk_err *err)
     return 0;
 }
 
-int pgk_report_probes_json(const struct pgk_probes *probes, const struct pgk_probe_index *index,
-                           const struct pgk_probe_report_opts *given, FILE *out,
-                           struct pgk_err *err)
+int pgk_probes_print_json(const struct pgk_probes *probes, const struct pgk_probe_index *index,
+                          const struct pgk_probes_print_opts *given, FILE *out, struct pgk_err *err)
 {
-    struct pgk_probe_report_opts taken, *opts = &taken;
+    struct pgk_probes_print_opts taken, *opts = &taken;
     struct json view = {.probes = probes, .index = index};
     struct pgk_json *j = &view.j;
     struct pgk_probe_stats stats;

@@ -16,7 +16,7 @@
 struct table {
     const struct pgk_probes *probes;
     const struct pgk_probe_index *index;
-    const struct pgk_probe_report_opts *opts;
+    const struct pgk_probes_print_opts *opts;
     struct pgk_shown_names names;
     size_t next_root; /* of the functions with code, to be listed */
     struct pgk_text_out out;
@@ -147,11 +147,11 @@ static void list_node(void *ctx, uint32_t node, uint32_t depth, uint32_t first, 
     }
 }
 
-int pgk_report_probes_table(const struct pgk_probes *probes, const struct pgk_probe_index *index,
-                            const struct pgk_probe_report_opts *given, FILE *out,
-                            struct pgk_err *err)
+int pgk_probes_print_table(const struct pgk_probes *probes, const struct pgk_probe_index *index,
+                           const struct pgk_probes_print_opts *given, FILE *out,
+                           struct pgk_err *err)
 {
-    struct pgk_probe_report_opts taken, *opts = &taken;
+    struct pgk_probes_print_opts taken, *opts = &taken;
     PGK_TRY(PGK_OPTS_TAKE(opts, given, err));
     struct pgk_probe_stats stats;
     PGK_TRY(pgk_probe_stats(probes, index, &stats, err));

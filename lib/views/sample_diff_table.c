@@ -9,7 +9,7 @@
 #include <string.h>
 
 struct view {
-    const struct pgk_report_sample_diff_opts *opts;
+    const struct pgk_sample_diff_print_opts *opts;
     FILE *out;
 };
 
@@ -86,11 +86,11 @@ static void put_change(const struct view *v, const struct pgk_sample_change *c)
         fprintf(v->out, "%s\n", name_text(v, c->function, strlen(c->function), safe));
 }
 
-int pgk_report_sample_diff_table(const struct pgk_sample_diff *diff,
-                                 const struct pgk_report_sample_diff_opts *given, FILE *out,
-                                 struct pgk_err *err)
+int pgk_sample_diff_print_table(const struct pgk_sample_diff *diff,
+                                const struct pgk_sample_diff_print_opts *given, FILE *out,
+                                struct pgk_err *err)
 {
-    struct pgk_report_sample_diff_opts taken, *opts = &taken;
+    struct pgk_sample_diff_print_opts taken, *opts = &taken;
     PGK_TRY(PGK_OPTS_TAKE(opts, given, err));
     struct view v = {.opts = opts, .out = out};
     size_t n;

@@ -120,7 +120,7 @@ static void put_summary(struct pgk_json *j, const struct pgk_sample_summary *s)
     pgk_json_end_object(j);
 }
 
-int pgk_sample_json(const struct pgk_sample *p, const struct pgk_report_sample_opts *opts,
+int pgk_sample_json(const struct pgk_sample *p, const struct pgk_sample_print_opts *opts,
                     struct pgk_text_out *out, struct pgk_err *err)
 {
     struct view v = {.p = p, .order = {.p = p}};
@@ -154,11 +154,10 @@ int pgk_sample_json(const struct pgk_sample *p, const struct pgk_report_sample_o
     return failed ? pgk_fail_nomem(err) : 0;
 }
 
-int pgk_report_sample_json(const struct pgk_sample *profile,
-                           const struct pgk_report_sample_opts *given, FILE *out,
-                           struct pgk_err *err)
+int pgk_sample_print_json(const struct pgk_sample *profile,
+                          const struct pgk_sample_print_opts *given, FILE *out, struct pgk_err *err)
 {
-    struct pgk_report_sample_opts opts;
+    struct pgk_sample_print_opts opts;
     struct pgk_text_out text;
     PGK_TRY(PGK_OPTS_TAKE(&opts, given, err));
     pgk_text_to_file(&text, out);
@@ -190,8 +189,8 @@ static void put_change(struct pgk_json *j, const struct pgk_sample_change *c)
     pgk_json_end_object(j);
 }
 
-int pgk_report_sample_diff_json(const struct pgk_sample_diff *diff, size_t top, FILE *out,
-                                struct pgk_err *err)
+int pgk_sample_diff_print_json(const struct pgk_sample_diff *diff, size_t top, FILE *out,
+                               struct pgk_err *err)
 {
     const struct pgk_sample_overlap *v = pgk_sample_diff_overlap(diff);
     size_t n;

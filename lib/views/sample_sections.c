@@ -94,7 +94,7 @@ static int print_file(const struct pgk_filemap *map, const char *path, FILE *out
     return status;
 }
 
-int pgk_report_sample_sections(const char *path, FILE *out, struct pgk_err *err)
+int pgk_sample_print_sections(const char *path, FILE *out, struct pgk_err *err)
 {
     struct pgk_filemap map;
     PGK_TRY(pgk_filemap_open(&map, path, err));

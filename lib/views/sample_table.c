@@ -14,7 +14,7 @@
 
 struct view {
     const struct pgk_sample *p;
-    const struct pgk_report_sample_opts *opts;
+    const struct pgk_sample_print_opts *opts;
     struct pgk_sample_summary summary;
     uint64_t functions_total; /* totals count bytes of code by lines, so they are more than lines */
     struct pgk_sample_order order;
@@ -227,10 +227,10 @@ static void put_totals(struct view *v)
         fprintf(v->out, "    %-10s  %s\n", v->p->kind.probes ? "probe" : "line", "samples");
 }
 
-int pgk_report_sample_table(const struct pgk_sample *p, const struct pgk_report_sample_opts *given,
-                            FILE *out, struct pgk_err *err)
+int pgk_sample_print_table(const struct pgk_sample *p, const struct pgk_sample_print_opts *given,
+                           FILE *out, struct pgk_err *err)
 {
-    struct pgk_report_sample_opts taken, *opts = &taken;
+    struct pgk_sample_print_opts taken, *opts = &taken;
     PGK_TRY(PGK_OPTS_TAKE(opts, given, err));
     struct view v = {.p = p, .opts = opts, .out = out, .order = {.p = p}};
     if (has_summary(&v))

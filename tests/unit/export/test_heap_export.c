@@ -33,10 +33,9 @@ static void test_an_empty_profile_is_refused(void **state)
     (void)state;
     assert_int_equal(pgk_heap_new(&h, NULL), 0);
     for (size_t f = 0; pgk_export_format_at(f); f++)
-        assert_int_equal(
-            pgk_heap_export_save(h, pgk_export_format_at(f)->name, test_join(path, folder, "empty"),
-                                 NULL, NULL),
-            PGK_E_EMPTY);
+        assert_int_equal(pgk_heap_export(h, pgk_export_format_at(f)->name,
+                                         test_join(path, folder, "empty"), NULL, NULL),
+                         PGK_E_EMPTY);
     assert_int_equal(test_folder_entries(folder), 0);
     pgk_heap_close(&h);
 }
@@ -50,13 +49,13 @@ static void test_out_of_memory_anywhere(void **state)
     test_join(path, folder, "out");
     for (size_t f = 0; pgk_export_format_at(f); f++) {
         const char *format = pgk_export_format_at(f)->name;
-        struct pgk_export_opts opts = {.struct_size = sizeof opts, .title = "t"};
+        struct pgk_heap_export_opts opts = {.struct_size = sizeof opts, .title = "t"};
         opts.base = strcmp(format, "html") ? NULL : base;
         for (uint64_t nth = 1, failed = 1; failed; nth++) {
             size_t size;
             test_write_file(path, "old", 3);
             pgk_mem_fail_after(nth);
-            int status = pgk_heap_export_save(h, format, path, &opts, NULL);
+            int status = pgk_heap_export(h, format, path, &opts, NULL);
             pgk_mem_fail_after(0);
             failed = status != 0;
             assert_true(!status || status == PGK_E_NOMEM);
@@ -75,7 +74,7 @@ static void test_weights(void **state)
 {
     static const char *const names[] = {"bytes", "count", "accesses", "lifetime-bytes"};
     (void)state;
-    for (enum pgk_heap_weight w = 0; w < PGK_WEIGHTS; w++)
+    for (enum pgk_heap_weight w = 0; w < PGK_HEAP_WEIGHTS; w++)
         assert_string_equal(pgk_heap_weight_name(w), names[w]);
 }
 

@@ -53,8 +53,8 @@ static void test_an_empty_profile_is_refused(void **state)
     assert_int_equal(pgk_sample_new(&p, NULL), 0);
     assert_int_equal(pgk_sample_finish(p, NULL), 0);
     for (size_t f = 0; pgk_export_format_at(f); f++)
-        assert_int_equal(pgk_sample_export_save(p, pgk_export_format_at(f)->name,
-                                                test_join(path, folder, "empty"), NULL, NULL),
+        assert_int_equal(pgk_sample_export(p, pgk_export_format_at(f)->name,
+                                           test_join(path, folder, "empty"), NULL, NULL),
                          PGK_E_EMPTY);
     assert_int_equal(test_folder_entries(folder), 0);
     pgk_sample_close(&p);
@@ -75,7 +75,7 @@ static void test_out_of_memory_anywhere(void **state)
             size_t size;
             test_write_file(path, "old", 3);
             pgk_mem_fail_after(nth);
-            int status = pgk_sample_export_save(p, format, path, &opts, NULL);
+            int status = pgk_sample_export(p, format, path, &opts, NULL);
             pgk_mem_fail_after(0);
             failed = status != 0;
             assert_true(!status || status == PGK_E_NOMEM);
@@ -96,7 +96,7 @@ static void test_folded_stacks(void **state)
     size_t size;
     (void)state;
     test_join(path, folder, "folded");
-    assert_int_equal(pgk_sample_export_save(p, "folded", path, NULL, NULL), 0);
+    assert_int_equal(pgk_sample_export(p, "folded", path, NULL, NULL), 0);
     char *text = test_read_file(path, &size);
     static const char wanted[] = "main 10\nmain;parse;peek 7\n";
     assert_int_equal(size, sizeof wanted - 1);

@@ -45,8 +45,9 @@ static int set_up(void **state)
             save_raw(h, paths[i]);
         } else {
             sample_fill(h, i % 3, contexts, 5, true);
-            assert_int_equal(i % 4 == 2 ? pgk_heap_partial_save(h, paths[i], NULL)
-                                        : pgk_indexed_write(h, NULL, paths[i], &all, NULL), 0);
+            assert_int_equal(i % 4 == 2 ? pgk_heap_write_partial(h, paths[i], NULL)
+                                        : pgk_indexed_write(h, NULL, paths[i], &all, NULL),
+                             0);
         }
         inputs[i] = (struct pgk_input){paths[i], i % 5 == 2 ? 3 : 1};
         pgk_heap_close(&h);

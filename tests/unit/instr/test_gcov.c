@@ -108,7 +108,7 @@ static void test_long_list(void **state)
     assert_int_equal(add(g, &s, 1, NULL), 0);
     test_folder(folder);
     test_join(path, folder, "out.gcda");
-    assert_int_equal(pgk_gcov_save(g, path, NULL), 0);
+    assert_int_equal(pgk_gcov_write(g, path, NULL), 0);
     uint8_t *bytes = (uint8_t *)test_read_file(path, &size);
     assert_int_equal(pgk_gcov_add(back, bytes, size, &src, 1, NULL), 0);
     assert_int_equal(pgk_gcov_list(back, 0, PGK_GCOV_TOP, 0, v, 40, &total), PGK_GCOV_LIST_MAX);
@@ -139,7 +139,7 @@ static void test_mismatches(void **state)
     assert_string_equal(err.field, "checksum");
     pgk_gcov_close(&g);
     g = fresh();
-    assert_int_equal(pgk_gcov_save(g, "/nonexistent/x", &err), PGK_E_EMPTY);
+    assert_int_equal(pgk_gcov_write(g, "/nonexistent/x", &err), PGK_E_EMPTY);
     pgk_gcov_close(&g);
 }
 

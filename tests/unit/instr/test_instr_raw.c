@@ -157,8 +157,8 @@ static void test_older_versions(void **state)
         pgk_instr_close(&back);
     }
     struct pgk_instr *p = sample_instr();
-    assert_int_equal(pgk_instr_raw_save(p, "/nowhere/out", 11, NULL), PGK_E_ARG);
-    assert_int_equal(pgk_instr_raw_save(p, "/nowhere/out", 10, NULL), PGK_E_EMPTY);
+    assert_int_equal(pgk_instr_write_raw(p, "/nowhere/out", 11, NULL), PGK_E_ARG);
+    assert_int_equal(pgk_instr_write_raw(p, "/nowhere/out", 10, NULL), PGK_E_EMPTY);
     pgk_instr_close(&p);
 }
 

@@ -310,13 +310,13 @@ static void the_folder_of_a_user(void **state)
     char buf[64], small[8];
     setenv("XDG_CACHE_HOME", "/cache", 1);
     setenv("HOME", "/home/me", 1);
-    assert_string_equal(pgk_symbol_cache_folder(buf, sizeof buf), "/cache/pgokit");
-    assert_null(pgk_symbol_cache_folder(small, sizeof small));
+    assert_string_equal(pgk_binaries_cache_folder(buf, sizeof buf), "/cache/pgokit");
+    assert_null(pgk_binaries_cache_folder(small, sizeof small));
     setenv("XDG_CACHE_HOME", "not/absolute", 1);
-    assert_string_equal(pgk_symbol_cache_folder(buf, sizeof buf), "/home/me/.cache/pgokit");
+    assert_string_equal(pgk_binaries_cache_folder(buf, sizeof buf), "/home/me/.cache/pgokit");
     unsetenv("XDG_CACHE_HOME");
     unsetenv("HOME");
-    assert_null(pgk_symbol_cache_folder(buf, sizeof buf));
+    assert_null(pgk_binaries_cache_folder(buf, sizeof buf));
 }
 
 static void running_out_of_memory(void **state)
