@@ -1,7 +1,9 @@
 /* Prints the call stack that allocates most bytes:
  *
  *     cc heaviest_context.c $(pkg-config --cflags --libs pgokit) -o heaviest_context
- *     ./heaviest_context memprof.profraw.4711 ./app */
+ *     ./heaviest_context memprof.profraw.4711 ./app
+ *
+ * A raw profile holds addresses and needs the program that was run; others have names. */
 #include <pgokit/pgokit.h>
 
 #include <inttypes.h>
@@ -35,8 +37,8 @@ int main(int argc, char **argv)
     struct pgk_err err = {0};
     struct pgk_heap *heap = NULL;
     struct pgk_binaries *binaries = NULL;
-    if (argc != 3) {
-        fprintf(stderr, "usage: %s PROFRAW BINARY\n", argv[0]);
+    if (argc != 2 && argc != 3) {
+        fprintf(stderr, "usage: %s PROFILE [PROGRAM]\n", argv[0]);
         return 1;
     }
     int status = pgk_heap_new(&heap, &err);
@@ -44,9 +46,9 @@ int main(int argc, char **argv)
         status = pgk_heap_read(heap, argv[1], NULL, &err);
     if (!status)
         status = pgk_binaries_new(&binaries, NULL, &err);
-    if (!status)
+    if (!status && argc == 3)
         status = pgk_binaries_add(binaries, argv[2], &err);
-    if (!status)
+    if (!status && pgk_heap_needs_binaries(heap))
         status = pgk_heap_symbolise(&heap, binaries, NULL, NULL, &err);
     if (!status)
         print_heaviest(heap);

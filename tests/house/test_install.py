@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""What is installed works: an example program, with the shared and with the static library.
+"""What is installed works: the examples, with the shared and one of them with the static library.
 
-usage: test_install.py BUILD-FOLDER SOURCE C-COMPILER...
+usage: test_install.py BUILD-FOLDER SOURCE-FOLDER C-COMPILER...
 """
 
 import os
@@ -12,6 +12,26 @@ import sys
 import tempfile
 
 from tap import Report
+
+
+# The arguments, standard input and a part of the output of each example; {out} is a file to write.
+EXAMPLES = {
+    "heaviest_context": (["golden/paths/two-contexts.heappaths"], "", " B\n"),
+    "walk_samples": (["golden/counts/foo2.prof"], "", "foo2: 1204650 samples, entered by 1200\n"),
+    "build_samples": (["{out}"], "main 4 120\nparse 1 80\nparse 2 15\n", ""),
+    "make_samples": (["{counts}", "{program}", "{out}"], "", "1 functions of "),
+    "merge_counters": (["{out}", "golden/instr-text/llvm22-mcdc.proftext",
+                        "golden/instr-text/llvm22-mcdc.proftext"], "", " functions\n"),
+    "build_heap": (["{out}"], "", ""),
+    "report_page": (["golden/paths/two-contexts.heappaths", "{out}"], "", "contexts"),
+}
+# What pgokit show prints of what they wrote.
+WRITTEN = {
+    "build_samples": "parse",
+    "make_samples": "main",
+    "merge_counters": "functions",
+    "build_heap": "4.00 MiB",
+}
 
 
 class Failed(Exception):
@@ -44,28 +64,60 @@ class Installed:
         text = (self.library_folder / "pkgconfig" / "pgokit.pc").read_text(encoding="utf-8")
         return self.pkg_config("--libs", *names) + re.search(r"Libs.private:(.*)", text)[1].split()
 
-    def compile_and_run(self, compiler, source, *more_flags):
+    def pgokit(self, *arguments):
+        return run(next(self.root.rglob("bin/pgokit")), *arguments)
+
+    def compile(self, compiler, source, *more_flags):
         flags = self.pkg_config("--cflags", "--libs", "pgokit") + list(more_flags)
         program = self.root / "program"
-        run(*compiler, "-Wall", "-Wextra", "-Werror", source, *flags, "-o", program)
+        run(*compiler, "-g", "-Wall", "-Wextra", "-Werror", source, *flags, "-o", program)
+        return program
+
+    def count_main(self, program):
+        """Counts by addresses, which begin at the page of the code: main was entered 100 times."""
+        path = self.root / "counts"
+        main = int(re.search(r"^(\w+) T main$", run("nm", program), re.MULTILINE)[1], 16)
+        code = re.search(r"LOAD +\w+ 0x(\w+) .* R E ", run("readelf", "-lW", program))[1]
+        at = main - int(code, 16) // 4096 * 4096
+        path.write_text(f"1\n{at:x}-{at:x}:100\n0\n", encoding="utf-8")
+        return path
+
+    def compile_and_fail(self, compiler, source, *more_flags):
+        program = self.compile(compiler, source, *more_flags)
         message = run(program, "no-such-profile", "no-such-binary", expect=1, env=self.env)
         if "no-such-profile" not in message:
             raise Failed(f"the message does not name the file: {message}")
 
+    def run_example(self, compiler, source):
+        arguments, given, expected = EXAMPLES[source.stem]
+        program = self.compile(compiler, source)
+        places = {"out": self.root / "written", "program": program,
+                  "counts": self.count_main(program)}
+        places["out"].unlink(missing_ok=True)
+        words = [word.format(**places) for word in arguments]
+        said = run(program, *words, input=given, env=self.env, cwd=source.parents[1] / "tests")
+        if expected not in said:
+            raise Failed(f"it does not print {expected!r}: {said}")
+        if "{out}" in arguments and not places["out"].stat().st_size:
+            raise Failed("it has written nothing")
+        if WRITTEN.get(source.stem, "") not in (source.stem in WRITTEN and
+                                                self.pgokit("show", places["out"]) or ""):
+            raise Failed(f"pgokit show does not print {WRITTEN[source.stem]!r} of its output")
+
     def run_pgokit(self):
-        program = next(self.root.rglob("bin/pgokit"))
-        if not re.match(r"pgokit \d+\.\d+\.\d+$", run(program, "--version")):
+        if not re.match(r"pgokit \d+\.\d+\.\d+$", self.pgokit("--version")):
             raise Failed("pgokit --version prints something else")
 
 
 def main():
     build, source, *compiler = sys.argv[1:]
+    examples = sorted(pathlib.Path(source).glob("examples/*.c"))
     report = Report()
 
     def case(name, function, *args):
         try:
             result = function(*args)
-        except (Failed, StopIteration) as failure:
+        except (Failed, KeyError, OSError, StopIteration) as failure:
             report.case(name, [failure or "a file is missing"])
             return None
         report.case(name, [])
@@ -75,11 +127,15 @@ def main():
         installed = case("it installs", Installed, build, pathlib.Path(folder))
         if installed:
             case("pgokit runs", installed.run_pgokit)
-            case("a program with the shared library", installed.compile_and_run, compiler, source)
+            for example in examples:
+                case(f"{example.name} with the shared library", installed.run_example, compiler,
+                     example)
+            case("a program says what is wrong", installed.compile_and_fail, compiler,
+                 examples[0].with_name("heaviest_context.c"))
             for shared in installed.library_folder.glob("libpgokit.so*"):
                 shared.unlink()
-            case("a program with the static library", installed.compile_and_run, compiler, source,
-                 *installed.private_libraries())
+            case("a program with the static library", installed.compile_and_fail, compiler,
+                 examples[0].with_name("heaviest_context.c"), *installed.private_libraries())
     report.end()
 
 
