@@ -29,7 +29,7 @@ const char *pgk_heap_sort_name(enum pgk_heap_sort sort); /* "bytes", ... */
 /* How a heap profile is printed. */
 struct pgk_heap_print_opts {
     size_t struct_size; /* sizeof(struct pgk_heap_print_opts) */
-    const char *title;              /* what is shown: a file name */
+    const char *title;              /* what is shown: a file name; or NULL */
     const struct pgk_file_info *info; /* may be NULL */
     enum pgk_heap_sort sort;        /* falling; ties by stack, so the order is the profile's own */
     size_t top;                     /* contexts shown; 0: all */
@@ -65,7 +65,7 @@ int pgk_heap_print_tree(const struct pgk_heap *heap, const struct pgk_heap_tree_
 /* How two heap profiles are compared. */
 struct pgk_heap_diff_opts {
     size_t struct_size; /* sizeof(struct pgk_heap_diff_opts) */
-    const char *before_title, *now_title; /* file names */
+    const char *before_title, *now_title; /* file names; NULL: "before", "now" */
     size_t top;     /* contexts shown of each list; 0: all */
     size_t depth;   /* frames shown of a stack; 0: all */
     unsigned width; /* columns; 0: 100 */
@@ -116,12 +116,12 @@ const char *pgk_heap_weight_name(enum pgk_heap_weight weight); /* "bytes", ... *
 /* What goes into an exported heap profile. */
 struct pgk_heap_export_opts {
     size_t struct_size; /* sizeof(struct pgk_heap_export_opts) */
-    const char *title;                /* what is shown: a file name */
+    const char *title;                /* what is shown: a file name; or NULL */
     const struct pgk_file_info *info; /* may be NULL */
     enum pgk_heap_weight weight;      /* folded stacks only */
     /* The page only: */
     const struct pgk_heap *base; /* an older profile to compare with, or NULL */
-    const char *base_title; /* what is shown of `base`: a file name */
+    const char *base_title; /* what is shown of `base`: a file name; or NULL */
     size_t max_contexts;            /* shown one by one; 0: 50,000. The rest is summed up */
     const char *const *source_dirs; /* where to look for sources, besides where they were */
     size_t n_source_dirs; /* number of them */
@@ -149,7 +149,7 @@ const char *pgk_instr_sort_name(enum pgk_instr_sort sort); /* "total", ... */
 /* How an instrumentation profile is printed. */
 struct pgk_instr_print_opts {
     size_t struct_size; /* sizeof(struct pgk_instr_print_opts) */
-    const char *title;                /* what is shown: a file name */
+    const char *title;                /* what is shown: a file name; or NULL */
     const struct pgk_file_info *info; /* may be NULL */
     enum pgk_instr_sort sort;         /* falling but for names; ties by name, then hash */
     size_t top;                       /* functions shown; 0: all */
@@ -180,7 +180,7 @@ int pgk_instr_print_diff(const struct pgk_instr *base, const struct pgk_instr *t
 /* How pseudo probes are printed. */
 struct pgk_probes_print_opts {
     size_t struct_size; /* sizeof(struct pgk_probes_print_opts) */
-    const char *title; /* what is shown: a file name */
+    const char *title; /* what is shown: a file name; or NULL */
     bool list;         /* every function with its tree of probes */
     bool colour;       /* ANSI colours */
 };
@@ -199,7 +199,7 @@ int pgk_probes_print_json(const struct pgk_probes *probes, const struct pgk_prob
 /* How a sample profile is printed. */
 struct pgk_sample_print_opts {
     size_t struct_size;               /* sizeof(struct pgk_sample_print_opts) */
-    const char *title;                /* what is shown: a file name */
+    const char *title;                /* what is shown: a file name; or NULL */
     const struct pgk_file_info *info; /* may be NULL */
     size_t top;                       /* functions shown, hottest first; 0: all */
     bool lines;                       /* each with its lines, calls, types and inlinees */
@@ -221,11 +221,11 @@ int pgk_sample_print_json(const struct pgk_sample *profile,
 /* What goes into an exported sample profile. */
 struct pgk_sample_export_opts {
     size_t struct_size;               /* sizeof(struct pgk_sample_export_opts) */
-    const char *title;                /* what is shown: a file name */
+    const char *title;                /* what is shown: a file name; or NULL */
     const struct pgk_file_info *info; /* may be NULL */
     /* The page only: */
     const struct pgk_sample *base;  /* an older profile to compare with, finished, or NULL */
-    const char *base_title; /* what is shown of `base`: a file name */
+    const char *base_title; /* what is shown of `base`: a file name; or NULL */
     struct pgk_binaries *binaries;  /* that were profiled, for the coverage; or NULL */
     size_t max_functions;           /* shown one by one; 0: 50,000. The rest is summed up */
 };

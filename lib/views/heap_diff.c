@@ -249,6 +249,8 @@ int pgk_heap_print_diff(const struct pgk_heap *before, const struct pgk_heap *no
 {
     struct pgk_heap_diff_opts taken, *opts = &taken;
     PGK_TRY(PGK_OPTS_TAKE(opts, given, err));
+    opts->before_title = opts->before_title ? opts->before_title : "before";
+    opts->now_title = opts->now_title ? opts->now_title : "now";
     struct diff d = {
         .before = before,
         .now = now,

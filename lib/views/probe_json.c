@@ -116,6 +116,7 @@ int pgk_probes_print_json(const struct pgk_probes *probes, const struct pgk_prob
     struct pgk_text_out text;
     int status = 0;
     PGK_TRY(PGK_OPTS_TAKE(opts, given, err));
+    opts->title = opts->title ? opts->title : "";
     PGK_TRY(pgk_probe_stats(probes, index, &stats, err));
     pgk_text_to_file(&text, out);
     pgk_json_begin(j, &text, PGK_JSON_SPACED);

@@ -153,6 +153,7 @@ int pgk_probes_print_table(const struct pgk_probes *probes, const struct pgk_pro
 {
     struct pgk_probes_print_opts taken, *opts = &taken;
     PGK_TRY(PGK_OPTS_TAKE(opts, given, err));
+    opts->title = opts->title ? opts->title : "";
     struct pgk_probe_stats stats;
     PGK_TRY(pgk_probe_stats(probes, index, &stats, err));
     struct table *t = pgk_mem_zalloc(1, sizeof *t);

@@ -1,0 +1,339 @@
+/* Every function that takes options or a record in a struct that may grow, called by programs that
+ * were compiled with other headers. Their structs are allocated to the byte, so that the address
+ * sanitizer sees whoever reads behind. Public functions only. */
+#include "pgk_test.h"
+
+#include <pgokit/pgokit.h>
+
+/* What the calls work on. */
+static struct {
+    struct pgk_heap *heap;
+    struct pgk_instr *instr;
+    struct pgk_sample *sample, *contexts;
+    struct pgk_sample_diff *diff;
+    struct pgk_binaries *binaries;
+    struct pgk_probes *probes;
+    struct pgk_probe_index *index;
+    FILE *out;
+    struct pgk_err err;
+} on;
+
+#define PROGRAM GOLDEN "/probe/foo2-clang22"
+
+static int binaries_new(const void *opts)
+{
+    struct pgk_binaries *set = NULL;
+    int status = pgk_binaries_new(&set, opts, &on.err);
+    pgk_binaries_close(&set);
+    return status;
+}
+
+static int disasm(const void *opts)
+{
+    return pgk_disasm(PROGRAM, opts, on.out, NULL, &on.err);
+}
+
+static int order_functions(const void *opts)
+{
+    struct pgk_function_order *order = NULL;
+    int status = pgk_instr_order_functions(&order, on.instr, opts, &on.err);
+    pgk_function_order_close(&order);
+    return status;
+}
+
+static int gen_new(const void *opts)
+{
+    struct pgk_gen *gen = NULL;
+    int status = pgk_gen_new(&gen, on.binaries, opts, &on.err);
+    pgk_gen_close(&gen);
+    return status;
+}
+
+static int heap_symbolise(const void *opts)
+{
+    struct pgk_heap *copy;
+    assert_int_equal(pgk_heap_copy(&copy, on.heap, NULL), 0);
+    int status = pgk_heap_symbolise(&copy, on.binaries, opts, NULL, &on.err);
+    pgk_heap_close(&copy);
+    return status;
+}
+
+static int heap_prune(const void *opts)
+{
+    struct pgk_heap *pruned = NULL;
+    int status = pgk_heap_prune(&pruned, on.heap, opts, NULL, &on.err);
+    pgk_heap_close(&pruned);
+    return status;
+}
+
+static int heap_build(const void *allocation)
+{
+    return pgk_heap_build_context(on.heap, allocation, &on.err);
+}
+
+static int instr_build(const void *function)
+{
+    return pgk_instr_build_function(on.instr, function, &on.err);
+}
+
+static int indexed_write(const void *opts)
+{
+    return pgk_indexed_write(on.heap, on.instr, "/dev/null", opts, &on.err);
+}
+
+static int heap_print_table(const void *opts)
+{
+    return pgk_heap_print_table(on.heap, opts, on.out, &on.err);
+}
+
+static int heap_print_fields(const void *opts)
+{
+    return pgk_heap_print_fields(on.heap, opts, on.out, &on.err);
+}
+
+static int heap_print_json(const void *opts)
+{
+    return pgk_heap_print_json(on.heap, opts, on.out, &on.err);
+}
+
+static int heap_print_tree(const void *opts)
+{
+    return pgk_heap_print_tree(on.heap, opts, on.out, &on.err);
+}
+
+static int heap_print_diff(const void *opts)
+{
+    return pgk_heap_print_diff(on.heap, on.heap, opts, on.out, NULL, &on.err);
+}
+
+static int heap_export(const void *opts)
+{
+    int status = pgk_heap_export(on.heap, "folded", "/dev/null", opts, &on.err);
+    return status ? status : pgk_heap_export(on.heap, "html", "/dev/null", opts, &on.err);
+}
+
+static int instr_print_table(const void *opts)
+{
+    return pgk_instr_print_table(on.instr, opts, on.out, &on.err);
+}
+
+static int instr_print_json(const void *opts)
+{
+    return pgk_instr_print_json(on.instr, opts, on.out, &on.err);
+}
+
+static int instr_print_diff(const void *opts)
+{
+    return pgk_instr_print_diff(on.instr, on.instr, false, false, opts, on.out, &on.err);
+}
+
+static int instr_supplement(const void *opts)
+{
+    return pgk_instr_supplement(on.instr, on.sample, opts, NULL, &on.err);
+}
+
+static int probes_print_table(const void *opts)
+{
+    return pgk_probes_print_table(on.probes, on.index, opts, on.out, &on.err);
+}
+
+static int probes_print_json(const void *opts)
+{
+    return pgk_probes_print_json(on.probes, on.index, opts, on.out, &on.err);
+}
+
+static int sample_print_table(const void *opts)
+{
+    return pgk_sample_print_table(on.sample, opts, on.out, &on.err);
+}
+
+static int sample_print_json(const void *opts)
+{
+    return pgk_sample_print_json(on.sample, opts, on.out, &on.err);
+}
+
+static int sample_diff_print_table(const void *opts)
+{
+    return pgk_sample_diff_print_table(on.diff, opts, on.out, &on.err);
+}
+
+static int sample_export(const void *opts)
+{
+    int status = pgk_sample_export(on.sample, "folded", "/dev/null", opts, &on.err);
+    return status ? status : pgk_sample_export(on.sample, "html", "/dev/null", opts, &on.err);
+}
+
+static int sample_trim(const void *opts)
+{
+    return pgk_sample_trim(&on.contexts, opts, &on.err);
+}
+
+static int sample_write(const void *opts)
+{
+    return pgk_sample_write(on.sample, "/dev/null", opts, NULL, &on.err);
+}
+
+static const struct {
+    const char *function;
+    size_t size;
+    int (*call)(const void *opts);
+} CALLS[] = {
+    {"pgk_binaries_new", sizeof(struct pgk_binaries_opts), binaries_new},
+    {"pgk_disasm", sizeof(struct pgk_disasm_opts), disasm},
+    {"pgk_instr_order_functions", sizeof(struct pgk_function_order_opts), order_functions},
+    {"pgk_gen_new", sizeof(struct pgk_gen_opts), gen_new},
+    {"pgk_heap_symbolise", sizeof(struct pgk_heap_symbolise_opts), heap_symbolise},
+    {"pgk_heap_prune", sizeof(struct pgk_heap_prune_opts), heap_prune},
+    {"pgk_heap_build_context", sizeof(struct pgk_heap_allocation), heap_build},
+    {"pgk_instr_build_function", sizeof(struct pgk_instr_addition), instr_build},
+    {"pgk_indexed_write", sizeof(struct pgk_indexed_write_opts), indexed_write},
+    {"pgk_heap_print_table", sizeof(struct pgk_heap_print_opts), heap_print_table},
+    {"pgk_heap_print_fields", sizeof(struct pgk_heap_print_opts), heap_print_fields},
+    {"pgk_heap_print_json", sizeof(struct pgk_heap_print_opts), heap_print_json},
+    {"pgk_heap_print_tree", sizeof(struct pgk_heap_tree_opts), heap_print_tree},
+    {"pgk_heap_print_diff", sizeof(struct pgk_heap_diff_opts), heap_print_diff},
+    {"pgk_heap_export", sizeof(struct pgk_heap_export_opts), heap_export},
+    {"pgk_instr_print_table", sizeof(struct pgk_instr_print_opts), instr_print_table},
+    {"pgk_instr_print_json", sizeof(struct pgk_instr_print_opts), instr_print_json},
+    {"pgk_instr_print_diff", sizeof(struct pgk_instr_print_opts), instr_print_diff},
+    {"pgk_instr_supplement", sizeof(struct pgk_supplement_opts), instr_supplement},
+    {"pgk_probes_print_table", sizeof(struct pgk_probes_print_opts), probes_print_table},
+    {"pgk_probes_print_json", sizeof(struct pgk_probes_print_opts), probes_print_json},
+    {"pgk_sample_print_table", sizeof(struct pgk_sample_print_opts), sample_print_table},
+    {"pgk_sample_print_json", sizeof(struct pgk_sample_print_opts), sample_print_json},
+    {"pgk_sample_diff_print_table", sizeof(struct pgk_sample_diff_print_opts),
+     sample_diff_print_table},
+    {"pgk_sample_export", sizeof(struct pgk_sample_export_opts), sample_export},
+    {"pgk_sample_trim", sizeof(struct pgk_sample_trim_opts), sample_trim},
+    {"pgk_sample_write", sizeof(struct pgk_sample_write_opts), sample_write},
+};
+#define N_CALLS (sizeof CALLS / sizeof *CALLS)
+
+/* The status of a call with a struct of this size, of zeros but for its last byte. */
+static int call(size_t i, size_t size, size_t claimed, uint8_t last)
+{
+    uint8_t *opts = calloc(1, size);
+    assert_non_null(opts);
+    opts[size - 1] = last;
+    memcpy(opts, &claimed, sizeof claimed);
+    on.err = (struct pgk_err){0};
+    int status = CALLS[i].call(opts);
+    free(opts);
+    return status;
+}
+
+static void assert_refused(size_t i, int status)
+{
+    char record[80];
+    snprintf(record, sizeof record, "options of %s", CALLS[i].function);
+    assert_int_equal(status, PGK_E_ARG);
+    assert_string_equal(on.err.record, record);
+}
+
+static void test_older_callers_get_defaults(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < N_CALLS; i++) {
+        on.err = (struct pgk_err){0};
+        int status = CALLS[i].call(NULL);
+        for (size_t size = sizeof(size_t); size <= CALLS[i].size; size += 4)
+            if (call(i, size, size, 0) != status)
+                fail_msg("%s with %zu bytes of options: %s", CALLS[i].function, size,
+                         on.err.found);
+    }
+}
+
+static void test_newer_callers_must_not_ask_for_what_is_unknown(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < N_CALLS; i++) {
+        size_t size = CALLS[i].size + 16;
+        int status = CALLS[i].call(NULL);
+        assert_int_equal(call(i, size, size, 0), status);
+        assert_refused(i, call(i, size, size, 1));
+    }
+}
+
+static void test_a_size_that_was_not_set(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < N_CALLS; i++) {
+        assert_refused(i, call(i, sizeof(size_t), 0, 0));
+        assert_string_equal(on.err.field, "struct_size");
+        assert_refused(i, call(i, sizeof(size_t), SIZE_MAX, 0));
+    }
+}
+
+static int make_heap(void)
+{
+    const struct pgk_heap_frame frame = {.function = "main", .line_offset = 1};
+    const struct pgk_heap_value value = {PGK_MIB_AllocCount, 1};
+    const struct pgk_heap_allocation a = {.struct_size = sizeof a, .frames = &frame,
+                                          .n_frames = 1, .values = &value, .n_values = 1};
+    int status = pgk_heap_new(&on.heap, NULL);
+    return status ? status : pgk_heap_build_context(on.heap, &a, NULL);
+}
+
+static int make_instr(void)
+{
+    const uint64_t counts[] = {3, 4};
+    const struct pgk_instr_addition a = {.struct_size = sizeof a, .name = "main",
+                                         .counts = counts, .n_counts = 2};
+    int status = pgk_instr_new(&on.instr, NULL);
+    if (!status)
+        status = pgk_instr_build_kind(on.instr, PGK_INSTR_IS_IR, NULL);
+    return status ? status : pgk_instr_build_function(on.instr, &a, NULL);
+}
+
+static int make_sample(struct pgk_sample **profile, bool contexts)
+{
+    uint32_t node = 0;
+    int status = pgk_sample_new(profile, NULL);
+    if (!status)
+        status = pgk_sample_build_kind(*profile, contexts, false, NULL);
+    if (!status)
+        status = pgk_sample_build_function(*profile, "main", &node, NULL);
+    if (!status)
+        status = pgk_sample_build_line(*profile, node, 1, 0, 7, NULL);
+    if (!status)
+        status = pgk_sample_build_totals(*profile, NULL);
+    return status ? status : pgk_sample_finish(*profile, NULL);
+}
+
+static int make_all(void **state)
+{
+    (void)state;
+    bool ok = !make_heap() && !make_instr() && !make_sample(&on.sample, false) &&
+              !make_sample(&on.contexts, true) &&
+              !pgk_sample_compare(&on.diff, on.sample, on.sample, NULL) &&
+              !pgk_binaries_new(&on.binaries, NULL, NULL) &&
+              !pgk_binaries_add(on.binaries, PROGRAM, NULL) &&
+              !pgk_probes_open(&on.probes, PROGRAM, NULL) &&
+              !pgk_probe_index_all(&on.index, on.probes, NULL);
+    on.out = fopen("/dev/null", "w");
+    return ok && on.out ? 0 : -1;
+}
+
+static int close_all(void **state)
+{
+    (void)state;
+    pgk_sample_diff_close(&on.diff);
+    pgk_sample_close(&on.sample);
+    pgk_sample_close(&on.contexts);
+    pgk_instr_close(&on.instr);
+    pgk_heap_close(&on.heap);
+    pgk_probe_index_close(&on.index);
+    pgk_probes_close(&on.probes);
+    pgk_binaries_close(&on.binaries);
+    return fclose(on.out);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_older_callers_get_defaults),
+        cmocka_unit_test(test_newer_callers_must_not_ask_for_what_is_unknown),
+        cmocka_unit_test(test_a_size_that_was_not_set),
+    };
+    return cmocka_run_group_tests(tests, make_all, close_all);
+}
