@@ -194,7 +194,7 @@ void cli_warn_cold_by_default(size_t contexts)
 
 void cli_note_same_named(const struct pgk_heap *heap)
 {
-    struct pgk_heap_same_named found;
+    struct pgk_heap_same_named found = {.struct_size = sizeof found};
     char name[256], files[2][256];
     if (pgk_heap_same_named(heap, &found, NULL) || !found.functions)
         return;

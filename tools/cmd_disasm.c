@@ -166,7 +166,7 @@ static int run(int argc, char **argv)
 {
     struct disasm d = {0};
     struct pgk_err err = {0};
-    struct pgk_disasm_done done = {0};
+    struct pgk_disasm_done done = {.struct_size = sizeof done};
     parse(&d, argc, argv);
     int exit_code = disassemble(&d, &done, &err) ? cli_fail(&err) : cli_finish_output(EXIT_DONE);
     if (exit_code == EXIT_DONE && note_incomplete(&d, &done) && d.opts.format != PGK_DISASM_LLVM)

@@ -241,7 +241,8 @@ static int read_input(const struct convert *c, struct pgk_heap **heap, struct pg
 
 static int run(int argc, char **argv)
 {
-    struct convert c = {0};
+    struct convert c = {.symbolised.struct_size = sizeof c.symbolised,
+                        .paths.struct_size = sizeof c.paths};
     struct pgk_heap *heap = NULL;
     struct pgk_err err = {0};
     struct pgk_file_info info = {0};

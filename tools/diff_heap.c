@@ -86,7 +86,7 @@ static int run(int argc, char **argv)
 {
     struct diff d = {0};
     struct heap_input before = {0}, now = {0};
-    struct pgk_heap_diff_figures figures = {0};
+    struct pgk_heap_diff_figures figures = {.struct_size = sizeof figures};
     struct pgk_err err = {0};
     parse(&d, argc, argv);
     int status = heap_input_read(&before, d.opts.before_title, &d.common, &err);

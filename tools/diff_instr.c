@@ -41,7 +41,7 @@ static int compare_heaps(char *const paths[2], const struct cli_common *common, 
                                       .top = top,
                                       .depth = 12,
                                       .colour = cli_colour()};
-    struct pgk_heap_diff_figures figures;
+    struct pgk_heap_diff_figures figures = {.struct_size = sizeof figures};
     int status = heap_input_read(&before, paths[0], common, err);
     if (!status)
         status = heap_input_read(&now, paths[1], common, err);

@@ -18,6 +18,7 @@ static int name_frames(struct heap_input *in, struct pgk_binaries *binaries, str
 {
     if (!pgk_heap_needs_binaries(in->heap))
         return pgk_heap_name_functions(in->heap, binaries, err);
+    in->symbolised.struct_size = sizeof in->symbolised;
     return pgk_heap_symbolise(&in->heap, binaries, NULL, &in->symbolised, err);
 }
 

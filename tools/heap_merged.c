@@ -20,6 +20,7 @@ int cli_symbolise_heap(const struct cli_verb *verb, const struct cli_common *com
     int status = cli_open_binaries(&for_all, &binaries, err);
     if (status)
         return status;
+    done->struct_size = sizeof *done;
     const struct pgk_heap_symbolise_opts opts = {.struct_size = sizeof opts, .for_llvm = for_llvm};
     status = pgk_heap_symbolise(heap, binaries, &opts, done, err);
     pgk_binaries_close(&binaries);

@@ -68,7 +68,7 @@ int cli_prune(const struct cli_prune *prune, const struct cli_common *common,
               struct pgk_heap **heap, struct pgk_err *err)
 {
     struct pgk_heap_prune_opts opts = prune->opts;
-    struct pgk_heap_pruned done;
+    struct pgk_heap_pruned done = {.struct_size = sizeof done};
     struct pgk_heap *left;
     int status = 0;
     if (!prune->wanted)

@@ -471,7 +471,7 @@ static bool warn_lost_heap(const struct merge *m)
 
 static bool warn_lost_in_form(const struct merge *m)
 {
-    struct pgk_instr_loss loss = {0};
+    struct pgk_instr_loss loss = {.struct_size = sizeof loss};
     if (m->form == RAW && pgk_instr_raw_loss(m->instr, m->raw_version, &loss, NULL))
         return false; /* out of memory; it was written before */
     if (m->form == INDEXED)

@@ -249,7 +249,7 @@ static int report(const struct sample_output *o, const struct pgk_sample_info *i
 int sample_file_write(struct sample_output *o, const struct pgk_sample *profile, bool quiet)
 {
     struct pgk_err err = {0};
-    struct pgk_sample_written written = {0};
+    struct pgk_sample_written written = {.struct_size = sizeof written};
     struct pgk_sample_info info = {.struct_size = sizeof info};
     o->write.struct_size = sizeof o->write;
     pgk_sample_info(profile, &info);

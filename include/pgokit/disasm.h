@@ -50,6 +50,7 @@ struct pgk_disasm_opts {
 
 /* What was shown. */
 struct pgk_disasm_done {
+    size_t struct_size; /* sizeof(struct pgk_disasm_done), set by the caller */
     uint64_t functions, instructions, probes; /* shown */
     uint64_t invalid_runs;                    /* runs of bytes that are no instructions */
     uint64_t lost_probes;                     /* probes of code that is not in the program */

@@ -171,6 +171,7 @@ size_t pgk_heap_callees(const struct pgk_heap *heap);
 
 /* What happened in pgk_heap_symbolise. */
 struct pgk_heap_symbolised {
+    size_t struct_size; /* sizeof(struct pgk_heap_symbolised), set by the caller */
     size_t addresses, addresses_resolved; /* distinct ones; in the given binaries */
     size_t contexts_dropped;              /* had no frame left */
     uint64_t bytes_dropped;               /* TotalSize of those */
@@ -197,6 +198,7 @@ int pgk_heap_symbolise(struct pgk_heap **heap, struct pgk_binaries *binaries,
 /* Functions that LLVM's formats take for another one of the profile, because they know functions
  * by a hash of the linkage name alone: statics of one name in several files. */
 struct pgk_heap_same_named {
+    size_t struct_size; /* sizeof(struct pgk_heap_same_named), set by the caller */
     size_t functions;      /* that are not the first of their name; 0: none */
     const char *name;      /* of one of them, */
     const char *files[2];  /* and where it and the other are declared; "" unknown */
@@ -241,6 +243,7 @@ struct pgk_heap_prune_opts {
 };
 /* What was left out. */
 struct pgk_heap_pruned {
+    size_t struct_size; /* sizeof(struct pgk_heap_pruned), set by the caller */
     size_t contexts, contexts_left; /* before and after */
     uint64_t bytes, bytes_left; /* TotalSize, saturating */
     size_t stacks_shortened;    /* of contexts that stay */
@@ -320,6 +323,7 @@ int pgk_heap_write_raw(const struct pgk_heap *heap, const char *path, uint32_t v
 /* How large call stacks are in a file of source positions, and as strings that tell the
  * same, FUNCTION FILE:LINE:COLUMN:DISCRIMINATOR and one byte, stack by stack. */
 struct pgk_heap_paths_size {
+    size_t struct_size; /* sizeof(struct pgk_heap_paths_size), set by the caller */
     uint64_t stack_bytes; /* strings, path tree, functions, frames and stack tree */
     uint64_t plain_bytes; /* the same as strings */
 };

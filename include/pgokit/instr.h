@@ -232,6 +232,7 @@ int pgk_instr_write_text(const struct pgk_instr *profile, const char *path, stru
 
 /* What a file cannot hold, so that it is not written. */
 struct pgk_instr_loss {
+    size_t struct_size; /* sizeof(struct pgk_instr_loss), set by the caller */
     size_t bitmap_functions; /* functions with bitmaps: before index version 11, raw 9 */
     size_t vtable_functions; /* functions with virtual tables: before index 12, raw 10 */
     size_t traces;           /* before index 10, raw 9; a raw file has one at most */

@@ -75,6 +75,7 @@ struct pgk_heap_diff_opts {
 
 /* What limits can be set on. */
 struct pgk_heap_diff_figures {
+    size_t struct_size; /* sizeof(struct pgk_heap_diff_figures), set by the caller */
     uint64_t bytes, bytes_before;     /* allocated in all */
     uint64_t objects, objects_before; /* allocated in all */
     uint64_t new_bytes;               /* in contexts that are new */

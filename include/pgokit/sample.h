@@ -383,6 +383,7 @@ struct pgk_sample_write_opts {
 };
 /* What a writer had to leave out. */
 struct pgk_sample_written {
+    size_t struct_size; /* sizeof(struct pgk_sample_written), set by the caller */
     size_t functions_dropped;   /* by size_limit */
     size_t vtables_dropped;     /* records of types */
     bool symbols_dropped; /* the list of symbols */

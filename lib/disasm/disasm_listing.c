@@ -432,8 +432,8 @@ int pgk_disasm(const char *path, const struct pgk_disasm_opts *opts, FILE *out,
     d->style = styles[d->opts->format];
     pgk_text_to_file(&d->out, out);
     int status = run(d, err);
-    if (!status && done)
-        *done = d->done;
+    if (!status)
+        PGK_RESULT_GIVE(done, &d->done);
     pgk_disasm_counts_close(&d->counts);
     pgk_symboliser_close(&d->sym);
     pgk_probe_index_close(&d->index);

@@ -3,6 +3,7 @@
 
 #include "hash.h"
 #include "heap_shared.h"
+#include "opts.h"
 #include "saturate.h"
 #include "u64_set.h"
 
@@ -412,7 +413,7 @@ int pgk_heap_same_named(const struct pgk_heap *heap, struct pgk_heap_same_named 
         f.files[1] = file_of(heap, named[i]);
     }
     pgk_mem_free(named);
-    *found = f;
+    PGK_RESULT_GIVE(found, &f);
     return 0;
 }
 

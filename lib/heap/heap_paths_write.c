@@ -3,6 +3,7 @@
  * Everything gets a number by what it is, not by when it came into the model: functions by GUID,
  * name and file; frames by function and place; stacks in the order of a walk through their tree. */
 #include "heap_paths.h"
+#include "opts.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -456,8 +457,9 @@ static int write_file(struct writer *w, struct pgk_sink *out, struct pgk_heap_pa
             return pgk_fail_nomem(err);
         pgk_sink_bytes(out, data, bytes);
     }
-    if (size)
-        *size = (struct pgk_heap_paths_size){stack_bytes, w->plain_bytes};
+    const struct pgk_heap_paths_size result = {.stack_bytes = stack_bytes,
+                                               .plain_bytes = w->plain_bytes};
+    PGK_RESULT_GIVE(size, &result);
     return 0;
 }
 

@@ -245,8 +245,7 @@ int pgk_heap_prune(struct pgk_heap **into, const struct pgk_heap *from,
         pgk_heap_close(&to);
         return status;
     }
-    if (done)
-        *done = p.done;
+    PGK_RESULT_GIVE(done, &p.done);
     *into = to;
     return 0;
 }

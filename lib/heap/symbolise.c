@@ -376,10 +376,10 @@ static int run(struct symbolise *s, struct pgk_heap_symbolised *done)
     PGK_TRY(rekey(s));
     for (size_t i = 0; i < from->frames.n; i++)
         addresses += from->frames.v[i].kind == PGK_FRAME_ADDRESS;
-    if (done)
-        *done = (struct pgk_heap_symbolised){
-            .addresses = addresses, .addresses_resolved = s->resolved,
-            .contexts_dropped = s->k.contexts_dropped, .bytes_dropped = s->k.bytes_dropped};
+    const struct pgk_heap_symbolised result = {
+        .addresses = addresses, .addresses_resolved = s->resolved,
+        .contexts_dropped = s->k.contexts_dropped, .bytes_dropped = s->k.bytes_dropped};
+    PGK_RESULT_GIVE(done, &result);
     if (!s->k.to->contexts.n && contexts)
         return pgk_fail(s->err, PGK_E_EMPTY, .record = "contexts",
                         .file = pgk_binaries_count(s->binaries)

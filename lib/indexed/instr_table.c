@@ -7,6 +7,7 @@
 #include "instr_summary.h"
 #include "name_blocks.h"
 #include "ondisk_table.h"
+#include "opts.h"
 #include "value_sites.h"
 
 #include <inttypes.h>
@@ -253,19 +254,20 @@ uint64_t pgk_instr_variant_bits(const struct pgk_instr *p, uint32_t index_versio
 
 void pgk_instr_loss(const struct pgk_instr *p, uint32_t index_version, struct pgk_instr_loss *loss)
 {
-    *loss = (struct pgk_instr_loss){0};
+    struct pgk_instr_loss l = {0};
     for (size_t i = 0; i < p->funcs.n; i++) {
         const struct pgk_instr_func *f = &p->funcs.v[i];
-        loss->bitmap_functions += index_version < WITH_BITMAPS && f->n_bitmap;
-        loss->vtable_functions += index_version < WITH_VTABLES && f->n_sites[PGK_VALUE_VTABLE];
-        loss->cut_sites += pgk_values_cut(f);
+        l.bitmap_functions += index_version < WITH_BITMAPS && f->n_bitmap;
+        l.vtable_functions += index_version < WITH_VTABLES && f->n_sites[PGK_VALUE_VTABLE];
+        l.cut_sites += pgk_values_cut(f);
     }
-    loss->traces = index_version < WITH_TRACES ? p->traces.n : 0;
-    loss->binary_ids = index_version < WITH_BINARY_IDS ? p->binary_ids.n : 0;
-    loss->loop_entries =
+    l.traces = index_version < WITH_TRACES ? p->traces.n : 0;
+    l.binary_ids = index_version < WITH_BINARY_IDS ? p->binary_ids.n : 0;
+    l.loop_entries =
         index_version < WITH_LOOP_ENTRIES && p->flags >> PGK_INDEXED_LOOP_ENTRIES & 1;
-    loss->hashes = index_version < WITH_NEW_HASHES && p->hash_age & PGK_HASHES_NEW &&
+    l.hashes = index_version < WITH_NEW_HASHES && p->hash_age & PGK_HASHES_NEW &&
                    pgk_instr_origin(p) == PGK_INSTR_FRONT_END;
+    PGK_RESULT_GIVE(loss, &l);
 }
 
 static int write_summary(const struct pgk_instr *p, bool contextual, uint32_t index_version,

@@ -7,6 +7,7 @@
 
 #include "instr_parts.h"
 #include "instr_raw_layout.h"
+#include "opts.h"
 #include "value_sites.h"
 
 #include <inttypes.h>
@@ -415,7 +416,7 @@ int pgk_instr_raw_loss(const struct pgk_instr *p, uint32_t version, struct pgk_i
     struct writer w = {.p = p, .version = version, .err = err};
     PGK_TRY(check_version(version, "", err));
     int status = prepare(&w);
-    *loss = (struct pgk_instr_loss){
+    struct pgk_instr_loss l = {
         .traces = !w.stamps ? p->traces.n : p->traces.n > 1 ? p->traces.n - 1 : 0,
         .traced_functions = w.untraced,
         .loop_entries = version < WITH_LOOP_ENTRIES && p->flags >> PGK_INDEXED_LOOP_ENTRIES & 1,
@@ -424,12 +425,13 @@ int pgk_instr_raw_loss(const struct pgk_instr *p, uint32_t version, struct pgk_i
     };
     for (size_t i = 0; !status && i < p->funcs.n; i++) {
         const struct pgk_instr_func *f = &p->funcs.v[i];
-        loss->bitmap_functions += version < WITH_BITMAPS && f->n_bitmap;
-        loss->vtable_functions += version < WITH_VTABLES && f->n_sites[PGK_VALUE_VTABLE];
-        loss->cut_sites += pgk_values_cut(f);
-        loss->unknown_targets += count_unknown(&w, f);
-        loss->covered_twice += w.bytes_count ? count_above_one(f) : 0;
+        l.bitmap_functions += version < WITH_BITMAPS && f->n_bitmap;
+        l.vtable_functions += version < WITH_VTABLES && f->n_sites[PGK_VALUE_VTABLE];
+        l.cut_sites += pgk_values_cut(f);
+        l.unknown_targets += count_unknown(&w, f);
+        l.covered_twice += w.bytes_count ? count_above_one(f) : 0;
     }
     free_writer(&w);
+    PGK_RESULT_GIVE(loss, &l);
     return status;
 }

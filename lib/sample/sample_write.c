@@ -97,7 +97,10 @@ int pgk_sample_write(const struct pgk_sample *p, const char *path,
     if (!status)
         status = pgk_sink_commit(&out, err);
     pgk_sink_drop(&out);
+    struct pgk_sample_written left_out = {0};
     if (!status && written)
-        note_left_out(p, n, &opts, written);
+        note_left_out(p, n, &opts, &left_out);
+    if (!status)
+        PGK_RESULT_GIVE(written, &left_out);
     return status;
 }

@@ -268,7 +268,7 @@ int pgk_heap_print_diff(const struct pgk_heap *before, const struct pgk_heap *no
     else
         status = print_text(&d, err);
     pgk_heap_alignment_free(&d.align);
-    if (!status && figures)
-        *figures = d.figures;
+    if (!status)
+        PGK_RESULT_GIVE(figures, &d.figures);
     return status;
 }

@@ -130,7 +130,7 @@ static void test_content(void **state)
     pgk_heap_note_discriminator(h, frames[0], 4);
     assert_int_equal(pgk_heap_add(h, pgk_stack_add(&h->stacks, frames, 2), &mib, NULL), 0);
     size_t n;
-    struct pgk_heap_paths_size size;
+    struct pgk_heap_paths_size size = {.struct_size = sizeof size};
     uint8_t *bytes = write_bytes(h, &n, &size);
     /* "make /src/a.c:7:7:4" and "make /src/a.c:70010:0:0", each with a byte behind it */
     assert_int_equal(size.plain_bytes, 20 + 24);

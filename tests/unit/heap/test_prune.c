@@ -68,7 +68,7 @@ static void small_contexts_go(void **state)
 {
     (void)state;
     struct pgk_heap *h = new_heap();
-    struct pgk_heap_pruned done;
+    struct pgk_heap_pruned done = {.struct_size = sizeof done};
     add_stack(h, "MAC", 10);
     add_stack(h, "MBC", 100);
     add_stack(h, "MBD", 1000);
@@ -117,7 +117,7 @@ static void deep_stacks_are_cut_and_added_up(void **state)
 {
     (void)state;
     struct pgk_heap *h = new_heap();
-    struct pgk_heap_pruned done;
+    struct pgk_heap_pruned done = {.struct_size = sizeof done};
     add_stack(h, "MABCD", 1);
     add_stack(h, "MABEF", 2);
     add_stack(h, "MabcG", 4); /* a into b into c into G: not torn apart */
@@ -200,7 +200,7 @@ static void nothing_else_changes(void **state)
 {
     (void)state;
     struct pgk_heap *h = new_heap();
-    struct pgk_heap_pruned done;
+    struct pgk_heap_pruned done = {.struct_size = sizeof done};
     sample_fill(h, 5, 200, 4, true);
     struct pgk_heap *to = pruned(h, (struct pgk_heap_prune_opts){0}, &done);
     assert_int_equal(to->contexts.n, h->contexts.n);

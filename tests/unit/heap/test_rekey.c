@@ -165,7 +165,7 @@ static void test_same_named(void **state)
 {
     (void)state;
     struct pgk_heap *h;
-    struct pgk_heap_same_named found;
+    struct pgk_heap_same_named found = {.struct_size = sizeof found};
     assert_int_equal(pgk_heap_new(&h, NULL), 0);
     uint32_t a = pgk_intern_cstr(&h->strings, "a.c"), b = pgk_intern_cstr(&h->strings, "b.c"),
              init = pgk_intern_cstr(&h->strings, "init"), run = pgk_intern_cstr(&h->strings, "run");

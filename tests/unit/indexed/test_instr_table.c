@@ -49,7 +49,7 @@ static void test_versions(void **state)
             struct pgk_instr *p = sample_instr(), *back;
             struct pgk_heap *h = NULL;
             struct pgk_indexed_info info;
-            struct pgk_instr_loss loss;
+            struct pgk_instr_loss loss = {.struct_size = sizeof loss};
             size_t size, again;
             bool with_heap = seed & 1 && index >= PGK_INDEX_FIRST_HEAP;
             sample_instr_fill(p, seed, 4 + 40 * (unsigned)(seed % 3),

@@ -99,7 +99,7 @@ static void test_write_and_read(void **state)
                                      SAMPLE_BIT(IR) | SAMPLE_BIT(CONTEXT_SENSITIVE)};
     for (unsigned i = 0; i < 200; i++) {
         struct pgk_instr *p = sample_instr(), *back;
-        struct pgk_instr_loss loss;
+        struct pgk_instr_loss loss = {.struct_size = sizeof loss};
         struct pgk_sink *out;
         size_t size;
         sample_instr_fill(p, i + 1, 1 + i % 40, flags[i % 4], 1);
@@ -135,7 +135,7 @@ static void test_older_versions(void **state)
     for (uint32_t version = 8; version <= 10; version++) {
         struct sample_raw s = {10, 8, false, 0};
         struct pgk_instr *p, *back;
-        struct pgk_instr_loss loss;
+        struct pgk_instr_loss loss = {.struct_size = sizeof loss};
         struct pgk_sink *out;
         size_t size;
         uint8_t *bytes = raw_bytes(&s, 1, &size);
