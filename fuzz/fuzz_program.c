@@ -18,7 +18,7 @@ static void ignore_message(void *ctx, enum pgk_log_level level, const char *text
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    struct pgk_program program;
+    struct pgk_program program = {.struct_size = sizeof program};
     char path[40];
     int fd = memfd_create("program", MFD_CLOEXEC);
     if (fd < 0 || write(fd, data, size) != (ssize_t)size)

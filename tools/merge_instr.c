@@ -317,7 +317,7 @@ static void print_conflicts(const struct merge *m)
     char safe[256], file[256];
     size_t n = pgk_instr_conflicts(m->instr);
     for (size_t i = 0; i < n; i++) {
-        struct pgk_instr_conflict c;
+        struct pgk_instr_conflict c = {.struct_size = sizeof c};
         pgk_instr_conflict(m->instr, i, &c);
         fprintf(stderr, "pgokit: %s: %s, hash 0x%016llx: %llu %s, %llu in the inputs before\n",
                 pgk_human_text(file, sizeof file, c.file),

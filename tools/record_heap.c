@@ -140,6 +140,7 @@ static void find_program(char path[PATH_MAX], const char *name)
 static void inspect(struct pgk_program *found, const char *path)
 {
     struct pgk_err err = {0};
+    found->struct_size = sizeof *found;
     if (!pgk_program_inspect(found, path, &err))
         return;
     fputs("pgokit: cannot record this program: ", stderr);

@@ -84,7 +84,7 @@ static void print_lists(const struct pgk_gcov *gcov, size_t i, enum pgk_gcov_kin
 
 static void print_fields(const struct pgk_gcov *gcov, size_t i)
 {
-    struct pgk_gcov_function f;
+    struct pgk_gcov_function f = {.struct_size = sizeof f};
     pgk_gcov_function(gcov, i, &f);
     print_name(&f);
     printf("    checksums 0x%08x 0x%08x\n", f.lineno_checksum, f.cfg_checksum);
@@ -105,7 +105,7 @@ static void print_table(const struct pgk_gcov *gcov, const struct ranked *order,
     char count[PGK_HUMAN_SIZE];
     printf("  %15s  %5s  %s\n", "largest counter", "arcs", "function");
     for (size_t i = 0; i < n; i++) {
-        struct pgk_gcov_function f;
+        struct pgk_gcov_function f = {.struct_size = sizeof f};
         pgk_gcov_function(gcov, order[i].i, &f);
         printf("  %15s  %5zu  ", pgk_human_count(count, (uint64_t)order[i].largest),
                f.n_counts[PGK_GCOV_ARCS]);
@@ -121,7 +121,7 @@ static int print(const struct pgk_gcov *gcov, const char *path, size_t top, bool
     if (!order)
         return PGK_E_NOMEM;
     for (size_t i = 0; i < n; i++) {
-        struct pgk_gcov_function f;
+        struct pgk_gcov_function f = {.struct_size = sizeof f};
         pgk_gcov_function(gcov, i, &f);
         order[i].i = i;
         for (size_t c = 0; f.counts[PGK_GCOV_ARCS] && c < f.n_counts[PGK_GCOV_ARCS]; c++)

@@ -49,6 +49,7 @@ const char *pgk_gcov_kind_name(enum pgk_gcov_kind kind); /* "arcs", ... */
 
 /* The counters of a function. */
 struct pgk_gcov_function {
+    size_t struct_size; /* sizeof(struct pgk_gcov_function), set by the caller */
     uint32_t ident; /* what gcc knows the function by */
     uint32_t lineno_checksum, cfg_checksum; /* of its first line, and of its structure */
     const char *name, *source;   /* of a .gcno file; "" unknown */

@@ -173,6 +173,7 @@ void pgk_instr_summary(const struct pgk_instr *profile, bool contextual,
  * counters, bitmap bytes or value sites. A profile with such functions cannot be
  * written. */
 struct pgk_instr_conflict {
+    size_t struct_size; /* sizeof(struct pgk_instr_conflict), set by the caller */
     const char *name; /* linkage name of the function */
     uint64_t hash; /* of its structure */
     const char *what;      /* "counters", ... */
@@ -210,6 +211,7 @@ int pgk_instr_remap(struct pgk_instr **profile, const char *path, struct pgk_err
 /* How far two profiles agree: for each pair of counters the smaller share of its profile's
  * total, summed up. 1: the same distribution, 0: nothing in common. */
 struct pgk_instr_overlap {
+    size_t struct_size; /* sizeof(struct pgk_instr_overlap), set by the caller */
     double counters;                  /* 0 to 1 */
     double values[PGK_VALUE_KINDS];   /* of values seen, likewise; -1: neither has any */
     double base_total, test_total;    /* sums of all counters */

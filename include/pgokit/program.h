@@ -5,6 +5,7 @@
 #include "pgokit/err.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -28,6 +29,7 @@ enum pgk_heap_runtime {
 
 /* What was found out. */
 struct pgk_program {
+    size_t struct_size; /* sizeof(struct pgk_program), set by the caller */
     enum pgk_program_kind kind; /* how it is started */
     char interpreter[256]; /* of a script: the program behind #! */
     enum pgk_heap_runtime heap_runtime; /* which runtime is in it */

@@ -209,6 +209,7 @@ int pgk_sample_build_symbol(struct pgk_sample *profile, const char *name, struct
 
 /* Numbers of records. Takes a walk over all of them. */
 struct pgk_sample_sizes {
+    size_t struct_size; /* sizeof(struct pgk_sample_sizes), set by the caller */
     size_t inlinees, lines, targets, vtables; /* inlined functions, and records of each kind */
 };
 /* Counts the records of a finished profile. */

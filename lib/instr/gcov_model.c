@@ -1,6 +1,7 @@
 /* The model of gcc's counters, and writing it as .gcda. */
 #include "gcov_model.h"
 
+#include "opts.h"
 #include "sink.h"
 
 int pgk_gcov_new(struct pgk_gcov **profile, struct pgk_err *err)
@@ -41,16 +42,17 @@ size_t pgk_gcov_functions(const struct pgk_gcov *g)
 void pgk_gcov_function(const struct pgk_gcov *g, size_t i, struct pgk_gcov_function *function)
 {
     const struct pgk_gcov_func *f = &g->funcs.v[i];
-    *function = (struct pgk_gcov_function){.ident = f->ident,
-                                           .lineno_checksum = f->lineno_checksum,
-                                           .cfg_checksum = f->cfg_checksum,
-                                           .name = f->name ? f->name : "",
-                                           .source = f->source ? f->source : "",
-                                           .line = f->line};
+    struct pgk_gcov_function result = {.ident = f->ident,
+                                       .lineno_checksum = f->lineno_checksum,
+                                       .cfg_checksum = f->cfg_checksum,
+                                       .name = f->name ? f->name : "",
+                                       .source = f->source ? f->source : "",
+                                       .line = f->line};
     for (int k = 0; k < PGK_GCOV_KINDS; k++) {
-        function->counts[k] = f->kind[k].v;
-        function->n_counts[k] = f->kind[k].n;
+        result.counts[k] = f->kind[k].v;
+        result.n_counts[k] = f->kind[k].n;
     }
+    PGK_RESULT_GIVE(function, &result);
 }
 
 size_t pgk_gcov_list(const struct pgk_gcov *g, size_t i, enum pgk_gcov_kind kind, size_t list,

@@ -235,12 +235,13 @@ void pgk_instr_conflict(const struct pgk_instr *p, size_t i, struct pgk_instr_co
 {
     assert(i < p->disputes.n);
     const struct pgk_instr_dispute *d = &p->disputes.v[i];
-    *conflict = (struct pgk_instr_conflict){.name = p->names.v.v[d->name].s,
-                                         .hash = d->hash,
-                                         .what = d->what,
-                                         .one = d->one,
-                                         .other = d->other,
-                                         .file = d->file};
+    const struct pgk_instr_conflict result = {.name = p->names.v.v[d->name].s,
+                                              .hash = d->hash,
+                                              .what = d->what,
+                                              .one = d->one,
+                                              .other = d->other,
+                                              .file = d->file};
+    PGK_RESULT_GIVE(conflict, &result);
 }
 
 int pgk_instr_check_writable(const struct pgk_instr *p, const char *path, const char *format,

@@ -1,6 +1,7 @@
 /* How far two profiles agree, as llvm-profdata overlap computes it: for each pair of counters
  * the smaller share of its profile's total. */
 #include "instr_model.h"
+#include "opts.h"
 
 #include <stdlib.h>
 
@@ -158,7 +159,7 @@ int pgk_instr_overlap(const struct pgk_instr *base, const struct pgk_instr *test
         return pgk_fail(err, PGK_E_EMPTY,
                         .file = !o.base_total ? base->flags_file : test->flags_file,
                         .found = "no counts", .hint = "there is nothing to compare");
-    *overlap = o;
+    PGK_RESULT_GIVE(overlap, &o);
     return 0;
 }
 

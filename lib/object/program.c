@@ -6,6 +6,7 @@
 
 #include "elf_priv.h"
 #include "filemap.h"
+#include "opts.h"
 
 #include <elf.h>
 #include <string.h>
@@ -156,6 +157,6 @@ int pgk_program_inspect(struct pgk_program *program, const char *path, struct pg
     if (!status && !script)
         status = inspect_elf(&found, path, err);
     if (!status)
-        *program = found;
+        PGK_RESULT_GIVE(program, &found);
     return status;
 }

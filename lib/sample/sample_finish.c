@@ -323,10 +323,11 @@ static void count_records(const struct pgk_sample *p, uint32_t node, struct pgk_
 void pgk_sample_sizes(const struct pgk_sample *p, struct pgk_sample_sizes *sizes)
 {
     assert(p->finished);
-    *sizes = (struct pgk_sample_sizes){0};
+    struct pgk_sample_sizes n = {0};
     for (size_t i = 0; i < p->by_heat.n; i++)
-        count_records(p, p->by_heat.v[i], sizes);
-    sizes->inlinees -= p->by_heat.n;
+        count_records(p, p->by_heat.v[i], &n);
+    n.inlinees -= p->by_heat.n;
+    PGK_RESULT_GIVE(sizes, &n);
 }
 
 static bool has_vtables(const struct pgk_sample *p, uint32_t node)

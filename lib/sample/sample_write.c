@@ -66,7 +66,7 @@ static void note_left_out(const struct pgk_sample *p, size_t n,
 {
     struct pgk_sample_info info = {.struct_size = sizeof info};
     bool ext = opts->encoding == PGK_SAMPLE_EXT_BINARY, text = opts->encoding == PGK_SAMPLE_TEXT;
-    struct pgk_sample_sizes sizes = {0};
+    struct pgk_sample_sizes sizes = {.struct_size = sizeof sizes};
     pgk_sample_info(p, &info);
     if (info.vtables && !((text || ext) && opts->vtables))
         pgk_sample_sizes(p, &sizes);

@@ -136,7 +136,7 @@ int pgk_instr_print_diff(const struct pgk_instr *base, const struct pgk_instr *t
 {
     struct pgk_instr_print_opts taken, *opts = &taken;
     PGK_TRY(PGK_OPTS_TAKE(opts, given, err));
-    struct diff d = {0};
+    struct diff d = {.overlap.struct_size = sizeof d.overlap};
     PGK_TRY(pgk_instr_overlap(base, test, contextual, &d.overlap, err));
     PGK_TRY(find_changes(base, test, contextual, &d, err));
     d.shown = opts->top && opts->top < d.n ? opts->top : d.n;

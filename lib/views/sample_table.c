@@ -169,7 +169,7 @@ static void put_some(struct view *v, uint64_t n, const char *one, const char *ma
 static void put_sizes(struct view *v)
 {
     struct pgk_sample_info info = {.struct_size = sizeof info};
-    struct pgk_sample_sizes sizes;
+    struct pgk_sample_sizes sizes = {.struct_size = sizeof sizes};
     pgk_sample_info(v->p, &info);
     pgk_sample_sizes(v->p, &sizes);
     if (!has_summary(v))

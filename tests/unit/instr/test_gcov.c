@@ -69,7 +69,7 @@ static void test_merging(void **state)
     (void)state;
     for (int turn = 0; turn < 2; turn++) {
         struct pgk_gcov *g = fresh();
-        struct pgk_gcov_function f;
+        struct pgk_gcov_function f = {.struct_size = sizeof f};
         struct pgk_gcov_value v[4];
         uint64_t total;
         assert_int_equal(add(g, turn ? &two : &one, turn ? 2 : 1, NULL), 0);

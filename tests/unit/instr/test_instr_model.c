@@ -175,7 +175,7 @@ static void test_conflicts(void **state)
     for (size_t i = 0; i < PGK_COUNTOF(pairs); i++)
         for (int turn = 0; turn < 2; turn++) {
             struct pgk_instr *p = sample_instr();
-            struct pgk_instr_conflict c;
+            struct pgk_instr_conflict c = {.struct_size = sizeof c};
             struct pgk_err err = {0};
             assert_int_equal(sample_read_text(p, pairs[i][turn], 1, NULL), 0);
             assert_int_equal(sample_read_text(p, pairs[i][!turn], 1, NULL), 0);
@@ -250,7 +250,7 @@ static void test_overlap(void **state)
 {
     (void)state;
     struct pgk_instr *a = sample_instr(), *b = sample_instr(), *none = sample_instr();
-    struct pgk_instr_overlap o;
+    struct pgk_instr_overlap o = {.struct_size = sizeof o};
     assert_int_equal(sample_read_text(a, "f\n1\n2\n6\n2\ng\n1\n1\n2\n", 1, NULL), 0);
     assert_int_equal(sample_read_text(b, "f\n1\n2\n1\n1\ng\n2\n1\n1\nh\n1\n1\n1\n", 1, NULL), 0);
     assert_int_equal(pgk_instr_overlap(a, a, false, &o, NULL), 0);

@@ -19,7 +19,7 @@ static int set_up(void **state)
 
 static struct pgk_program inspect(const void *bytes, size_t size)
 {
-    struct pgk_program program = {.kind = 99};
+    struct pgk_program program = {.struct_size = sizeof program, .kind = 99};
     struct pgk_err err = {0};
     test_write_file(path, bytes, size);
     assert_int_equal(pgk_program_inspect(&program, path, &err), 0);
@@ -116,7 +116,7 @@ static void scripts(void **state)
 
 static void refuse(const void *bytes, size_t size, int status, const char *field)
 {
-    struct pgk_program program = {.kind = 99};
+    struct pgk_program program = {.struct_size = sizeof program, .kind = 99};
     struct pgk_err err = {0};
     test_write_file(path, bytes, size);
     assert_int_equal(pgk_program_inspect(&program, path, &err), status);
@@ -128,7 +128,7 @@ static void refuse(const void *bytes, size_t size, int status, const char *field
 static void others_are_refused(void **state)
 {
     (void)state;
-    struct pgk_program program;
+    struct pgk_program program = {.struct_size = sizeof program};
     struct pgk_err err = {0};
     struct test_bytes image = test_elf(ET_EXEC, NULL, 0);
     refuse("echo hello\n", 11, PGK_E_FORMAT, "magic");
