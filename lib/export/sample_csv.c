@@ -63,8 +63,9 @@ static void put_row(const struct pgk_sample_tree *t, uint32_t node, struct pgk_t
     pgk_text_lit(out, "\r\n");
 }
 
-int pgk_export_sample_csv(const struct pgk_sample *profile, const struct pgk_sample_export_opts *opts,
-                   struct pgk_sink *out, struct pgk_err *err)
+int pgk_export_sample_csv(const struct pgk_sample *profile,
+                          const struct pgk_sample_export_opts *opts, struct pgk_sink *out,
+                          struct pgk_err *err)
 {
     struct pgk_sample_tree tree;
     struct pgk_text_out text;

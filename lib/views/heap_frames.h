@@ -43,8 +43,8 @@ PGK_MUST_USE int pgk_heap_frames_init(struct pgk_heap_frames *t, struct pgk_err 
 /* Adds the stacks of a profile: nodes[context] is its stack. */
 PGK_MUST_USE int pgk_heap_frames_add(struct pgk_heap_frames *t, const struct pgk_heap *heap,
                                      uint32_t *nodes, struct pgk_err *err);
-/* The stacks of one profile: (*nodes)[context], to be freed with pgk_mem_free. On failure nothing is
- * left to free. */
+/* The stacks of one profile: (*nodes)[context], to be freed with pgk_mem_free. On failure nothing
+ * is left to free. */
 PGK_MUST_USE int pgk_heap_frames_make(struct pgk_heap_frames *t, const struct pgk_heap *heap,
                                       uint32_t **nodes, struct pgk_err *err);
 /* Accepts a zeroed struct. */
