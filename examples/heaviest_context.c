@@ -43,7 +43,7 @@ int main(int argc, char **argv)
     }
     int status = pgk_heap_new(&heap, &err);
     if (!status)
-        status = pgk_heap_read(heap, argv[1], NULL, &err);
+        status = pgk_heap_read(heap, argv[1], 1, &err);
     if (!status)
         status = pgk_binaries_new(&binaries, NULL, &err);
     if (!status && argc == 3)

@@ -26,7 +26,7 @@ int main(int argc, char **argv)
         return 1;
     }
     for (int i = 2; i < argc && !status; i++)
-        status = pgk_instr_read(sum, argv[i], 1, NULL, &err);
+        status = pgk_instr_read(sum, argv[i], 1, &err);
     if (!status)
         status = write_for("any", sum, argv[1], &err);
     if (status) {

@@ -16,7 +16,7 @@ int main(int argc, char **argv)
     }
     int status = pgk_heap_new(&heap, &err);
     if (!status)
-        status = pgk_heap_read(heap, argv[1], NULL, &err);
+        status = pgk_heap_read(heap, argv[1], 1, &err);
     if (!status) {
         const struct pgk_heap_print_opts opts = {
             .struct_size = sizeof opts, .title = argv[1], .sort = PGK_HEAP_SORT_BYTES, .top = 3};

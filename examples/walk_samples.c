@@ -51,7 +51,7 @@ int main(int argc, char **argv)
     }
     int status = pgk_sample_new(&profile, &err);
     if (!status)
-        status = pgk_sample_read(profile, argv[1], 1, NULL, &err);
+        status = pgk_sample_read(profile, argv[1], 1, &err);
     if (!status)
         status = pgk_sample_finish(profile, &err);
     if (status) {

@@ -18,13 +18,13 @@ static int read_once(struct pgk_instr_adder *a, const uint8_t *bytes, size_t siz
 
 static int write_raw(const struct pgk_instr *p, struct pgk_sink *out, struct pgk_err *err)
 {
-    return pgk_instr_raw_write(p, out, PGK_INSTR_RAW_LAST, err);
+    return pgk_instr_raw_write(p, out, PGK_INSTR_RAW_NOW, err);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
     struct pgk_instr *p = fuzz_read(read_raw, bytes, size);
-    if (p && !pgk_instr_raw_check(p, "", PGK_INSTR_RAW_LAST, NULL))
+    if (p && !pgk_instr_raw_check(p, "", PGK_INSTR_RAW_NOW, NULL))
         fuzz_write_and_read(p, write_raw, read_once);
     fuzz_round_trip(p);
     return 0;

@@ -7,18 +7,24 @@ static int run(const char *path, const struct cli_common *common, struct pgk_err
 {
     (void)common;
     struct pgk_gcov *gcov;
-    struct pgk_file_info info;
+    struct pgk_file *file;
+    char readers[80];
     char safe[512], size[PGK_HUMAN_SIZE], functions[PGK_HUMAN_SIZE];
     int status = pgk_gcov_new(&gcov, err);
     if (status)
         return status;
-    status = pgk_gcov_read(gcov, path, 1, &info, err);
+    status = cli_open(&file, path, err);
     if (!status)
-        printf("%s: sound: %s, %s: %s functions, %s; read by gcc 12\n",
-               pgk_human_text(safe, sizeof safe, path), info.format->name,
-               pgk_human_bytes(size, (double)info.size_bytes),
+        status = pgk_gcov_read_file(gcov, file, 1, err);
+    if (!status) {
+        const struct pgk_file_info *info = pgk_file_info(file);
+        printf("%s: sound: %s, %s: %s functions, %s; read by %s\n",
+               pgk_human_text(safe, sizeof safe, path), pgk_file_info_format(info)->name,
+               pgk_human_bytes(size, (double)pgk_file_info_size_bytes(info)),
                pgk_human_count(functions, pgk_gcov_functions(gcov)),
-               pgk_gcov_has_counts(gcov) ? "counts" : "names");
+               pgk_gcov_has_counts(gcov) ? "counts" : "names",
+               pgk_file_info_readers(info, readers, sizeof readers));
+    }
     pgk_gcov_close(&gcov);
     return status;
 }

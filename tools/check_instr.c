@@ -3,11 +3,12 @@
 
 #include <stdio.h>
 
-static int read_all(const char *path, struct pgk_instr *instr, struct pgk_heap *heap,
-                    struct pgk_file_info *info, struct pgk_err *err)
+static int read_all(struct pgk_file *file, struct pgk_instr *instr, struct pgk_heap *heap,
+                    struct pgk_err *err)
 {
-    int status = pgk_instr_read(instr, path, 1, info, err);
-    return !status && info->has_heap ? pgk_heap_read(heap, path, info, err) : status;
+    int status = pgk_instr_read_file(instr, file, 1, err);
+    return !status && pgk_file_holds(file, PGK_KIND_HEAP) ? pgk_heap_read_file(heap, file, 1, err)
+                                                          : status;
 }
 
 static int run(const char *path, const struct cli_common *common, struct pgk_err *err)
@@ -15,7 +16,7 @@ static int run(const char *path, const struct cli_common *common, struct pgk_err
     (void)common;
     struct pgk_instr *instr = NULL;
     struct pgk_heap *heap = NULL;
-    struct pgk_file_info info;
+    struct pgk_file *file;
     struct pgk_instr_summary plain, contextual;
     char text[160], safe[512], size[PGK_HUMAN_SIZE], functions[PGK_HUMAN_SIZE],
         counters[PGK_HUMAN_SIZE], contexts[PGK_HUMAN_SIZE], estimated[PGK_HUMAN_SIZE];
@@ -23,23 +24,27 @@ static int run(const char *path, const struct cli_common *common, struct pgk_err
     if (!status)
         status = pgk_heap_new(&heap, err);
     if (!status)
-        status = read_all(path, instr, heap, &info, err);
+        status = cli_open(&file, path, err);
+    if (!status)
+        status = read_all(file, instr, heap, err);
     if (!status) {
+        const struct pgk_file_info *info = pgk_file_info(file);
         pgk_instr_summary(instr, false, &plain);
         pgk_instr_summary(instr, true, &contextual);
         printf("%s: sound: %s, %s, %s: %s functions with %s counters",
                pgk_human_text(safe, sizeof safe, path),
-               pgk_file_info_text(&info, text, sizeof text),
-               pgk_human_bytes(size, (double)info.size_bytes), pgk_instr_origin_text(instr),
+               pgk_file_info_text(info, text, sizeof text),
+               pgk_human_bytes(size, (double)pgk_file_info_size_bytes(info)),
+               pgk_instr_origin_text(instr),
                pgk_human_count(functions, pgk_instr_functions(instr)),
                pgk_human_count(counters, plain.counters + contextual.counters));
         uint64_t unknown =
             pgk_instr_functions(instr) - plain.functions - contextual.functions;
         if (unknown)
             printf(", %s only known to be hot or warm", pgk_human_count(estimated, unknown));
-        if (info.has_heap)
+        if (pgk_file_holds(file, PGK_KIND_HEAP))
             printf(", %s heap contexts", pgk_human_count(contexts, pgk_heap_contexts(heap)));
-        printf("; read by %s\n", pgk_file_info_readers(&info));
+        printf("; read by %s\n", pgk_file_info_readers(info, text, sizeof text));
     }
     pgk_instr_close(&instr);
     pgk_heap_close(&heap);

@@ -28,30 +28,34 @@ static int run(const char *path, const struct cli_common *common, struct pgk_err
 {
     (void)common;
     struct pgk_sample *profile;
-    struct pgk_file_info file;
+    struct pgk_file *file;
     struct pgk_sample_summary summary;
     struct pgk_sample_info info = {.struct_size = sizeof info};
-    char text[160], safe[512], size[PGK_HUMAN_SIZE], functions[PGK_HUMAN_SIZE],
+    char text[160], readers[80], safe[512], size[PGK_HUMAN_SIZE], functions[PGK_HUMAN_SIZE],
         samples[PGK_HUMAN_SIZE];
     int status = pgk_sample_new(&profile, err);
     if (status)
         return status;
-    status = pgk_sample_read(profile, path, 1, &file, err);
+    status = cli_open(&file, path, err);
+    if (!status)
+        status = pgk_sample_read_file(profile, file, 1, err);
     if (!status)
         status = pgk_sample_finish(profile, err);
     if (!status)
         status = pgk_sample_summarise(profile, &summary, err);
     if (!status) {
+        const struct pgk_file_info *about = pgk_file_info(file);
+        const struct pgk_sample_summary *stored = pgk_file_info_summary(about);
         pgk_sample_info(profile, &info);
-        file.has_vtables |= info.vtables;
         pgk_human_text(safe, sizeof safe, path);
         printf("%s: sound: %s, %s, %s %s%s, %s samples; read by %s\n", safe,
-               pgk_file_info_text(&file, text, sizeof text),
-               pgk_human_bytes(size, (double)file.size_bytes),
+               pgk_file_info_text(about, text, sizeof text),
+               pgk_human_bytes(size, (double)pgk_file_info_size_bytes(about)),
                pgk_human_count(functions, info.functions), kind_text(&info),
                info.probes ? " with probes" : "",
-               pgk_human_count(samples, summary.total_count), pgk_file_info_readers(&file));
-        if (file.has_summary && !same_summary(&file.summary, &summary))
+               pgk_human_count(samples, summary.total_count),
+               pgk_file_info_readers(about, readers, sizeof readers));
+        if (stored && !same_summary(stored, &summary))
             printf("%s: note: the stored summary is not that of the samples; pgokit merge writes "
                    "the right one\n",
                    safe);

@@ -61,6 +61,26 @@ unsigned long cli_number(const char *option, const char *text, unsigned long low
     return n;
 }
 
+const struct pgk_format *cli_format(const char *name, enum pgk_kind kind)
+{
+    const struct pgk_format *format = pgk_format_find(name, kind);
+    if (!format)
+        abort(); /* a name that the program itself has wrong */
+    return format;
+}
+
+long cli_version(const char *option, const char *text, const char *format, enum pgk_kind kind)
+{
+    const struct pgk_versions write = cli_format(format, kind)->write;
+    return (long)cli_number(option, text, write.first, write.last);
+}
+
+long cli_memprof_version(const char *text)
+{
+    const struct pgk_versions memprof = cli_format(CLI_INDEXED, PGK_KIND_HEAP)->memprof;
+    return (long)cli_number("--memprof-version", text, memprof.first, memprof.last);
+}
+
 int cli_next_option(const struct cli_verb *verb, int argc, char **argv, const char *own_short,
                     const struct option *options, struct cli_common *common)
 {

@@ -167,6 +167,9 @@ void cli_keep_stdin(int n_operands, char *const *operands);
  * The path lives as long as the process. Exits with EXIT_FAILED on a weight that is none. */
 #define CLI_WEIGHT_MAX 4294967295ul
 struct pgk_input cli_input(const struct cli_verb *verb, const char *operand);
+/* The file of a path: opened to choose the verb's action, and then read, without looking at it
+ * twice. It lives as long as the process. */
+int cli_open(struct pgk_file **file, const char *path, struct pgk_err *err);
 
 /* Next option that is the verb's own, or -1 after the last, which a `+` before `own_short`
  * makes the last before the first operand; common ones are taken in. Prints
@@ -178,6 +181,13 @@ void cli_common_free(struct cli_common *common);
 /* A decimal number lowest .. highest; exits with EXIT_FAILED and a sentence if it is none. */
 unsigned long cli_number(const char *option, const char *text, unsigned long lowest,
                          unsigned long highest);
+/* A format of the table, which has it. */
+const struct pgk_format *cli_format(const char *name, enum pgk_kind kind);
+#define CLI_INDEXED "indexed profile"
+/* A version that the format is written in, and one of the heap data in an indexed profile; exits as
+ * cli_number does. */
+long cli_version(const char *option, const char *text, const char *format, enum pgk_kind kind);
+long cli_memprof_version(const char *text);
 /* Prints "pgokit: ..." and exits with EXIT_FAILED. */
 _Noreturn void cli_usage(const struct cli_verb *verb, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));

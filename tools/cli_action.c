@@ -147,9 +147,15 @@ int cli_run_action(const struct cli_verb *verb, int argc, char **argv)
 
     struct pgk_err err = {0};
     const struct pgk_format *format;
-    if (verb->decide ? verb->decide(argc - first, argv + first, &format, &err)
-                     : pgk_format_detect(cli_input(verb, argv[first]).path, &format, &err))
-        return cli_fail(&err);
+    struct pgk_file *file;
+    if (verb->decide) {
+        if (verb->decide(argc - first, argv + first, &format, &err))
+            return cli_fail(&err);
+    } else {
+        if (cli_open(&file, cli_input(verb, argv[first]).path, &err))
+            return cli_fail(&err);
+        format = pgk_file_info_format(pgk_file_info(file));
+    }
     for (size_t i = 0; verb->actions[i]; i++)
         if (verb->actions[i]->kind == format->kind)
             return verb->actions[i]->run(argc, argv);

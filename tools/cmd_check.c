@@ -34,10 +34,11 @@ static const struct cli_check *const kinds[] = {
 /* The row for the kind of the file. */
 static int find_kind(const char *path, const struct cli_check **kind, struct pgk_err *err)
 {
-    const struct pgk_format *format;
-    int status = pgk_format_detect(path, &format, err);
+    struct pgk_file *file;
+    int status = cli_open(&file, path, err);
     if (status)
         return status;
+    const struct pgk_format *format = pgk_file_info_format(pgk_file_info(file));
     for (size_t i = 0; kinds[i]; i++)
         if (kinds[i]->kind == format->kind)
             return *kind = kinds[i], 0;

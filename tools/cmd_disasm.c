@@ -154,7 +154,7 @@ static int disassemble(struct disasm *d, struct pgk_disasm_done *done, struct pg
     if (d->profile_path) {
         status = pgk_sample_new(&d->profile, err);
         if (!status)
-            status = pgk_sample_read(d->profile, d->profile_path, 1, NULL, err);
+            status = pgk_sample_read(d->profile, d->profile_path, 1, err);
         if (!status)
             status = pgk_sample_finish(d->profile, err);
         d->opts.profile = d->profile;

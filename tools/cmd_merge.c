@@ -36,11 +36,13 @@ static int decide(int n_operands, char *const *operands, const struct pgk_format
     for (int i = 0; i < n_operands; i++) {
         const char *path = cli_input(&cmd_merge, operands[i]).path;
         const struct pgk_format *found = gcov_format();
-        int status =
-            cli_is_folder(path) ? 0 : pgk_format_detect(path, &found, failed ? NULL : err);
+        struct pgk_file *file = NULL;
+        int status = cli_is_folder(path) ? 0 : cli_open(&file, path, failed ? NULL : err);
         failed = failed ? failed : status;
         if (status)
             continue;
+        if (file)
+            found = pgk_file_info_format(pgk_file_info(file));
         if (!*format || found->kind == PGK_KIND_INSTR)
             *format = found;
         if ((*format)->kind != PGK_KIND_HEAP)

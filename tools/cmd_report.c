@@ -10,25 +10,18 @@ static const char help[] =
 
 static const struct cli_action *const actions[] = {&report_heap, &report_sample, NULL};
 
-static bool has_heap(const char *path)
-{
-    struct pgk_instr *instr;
-    struct pgk_file_info info = {0};
-    if (pgk_instr_new(&instr, NULL))
-        return false;
-    bool found = !pgk_instr_read(instr, path, 1, &info, NULL) && info.has_heap;
-    pgk_instr_close(&instr);
-    return found;
-}
-
 /* Heap data that shares a file with counters makes a page as well. */
 static int decide(int n_operands, char *const *operands, const struct pgk_format **format,
                   struct pgk_err *err)
 {
+    struct pgk_file *file;
     (void)n_operands;
-    int status = pgk_format_detect(operands[0], format, err);
-    if (status || (*format)->kind != PGK_KIND_INSTR || !has_heap(operands[0]))
+    int status = cli_open(&file, operands[0], err);
+    if (status)
         return status;
+    *format = pgk_file_info_format(pgk_file_info(file));
+    if ((*format)->kind != PGK_KIND_INSTR || !pgk_file_holds(file, PGK_KIND_HEAP))
+        return 0;
     for (size_t i = 0; (*format)->kind != PGK_KIND_HEAP; i++)
         *format = pgk_format_at(i);
     return 0;

@@ -12,9 +12,10 @@ static const char help[] =
     "      --to NAME            what to write, or who shall read it: any (the default: indexed,\n"
     "                           for LLVM 19 to 22), llvm14 to llvm22, raw, yaml, paths; or for\n"
     "                           viewers: " CLI_VIEWERS "\n"
-    "      --format-version N   of raw profiles: 1 to 5 (default 5)\n"
-    "      --index-version N    of indexed profiles: 8 to 13, instead of what --to means\n"
-    "      --memprof-version N  of indexed profiles: 0 to 4, instead of what --to means\n"
+    "      --format-version N   of raw profiles: one that pgokit formats lists (default: the\n"
+    "                           newest)\n"
+    "      --index-version N    of indexed profiles, instead of what --to means\n"
+    "      --memprof-version N  of indexed profiles, instead of what --to means\n"
     "      --compiler-fields    of indexed profiles: only the fields that the compiler uses\n"
     "\nExamples:\n"
     "  pgokit convert memprof.profraw.4711 --to raw --format-version 4 -o for-llvm-19.profraw\n"
@@ -28,7 +29,6 @@ struct convert {
     const char *input, *output;
     const char *viewer; /* the format, if it is for one, instead of `target` */
     struct pgk_heap_target target;
-    struct pgk_indexed_write_opts indexed;
     struct pgk_heap_symbolised symbolised;
     struct pgk_heap_paths_size paths;
 };
@@ -46,7 +46,8 @@ static const struct option options[] = {
     {0},
 };
 
-enum { NOT_GIVEN = 99, RAW_DEFAULT = 5, RAW_OF_LLVM_14 = 1 };
+#define RAW_NAME "raw heap profile"
+enum { NOT_GIVEN = -1, RAW_OF_LLVM_14 = 1 };
 
 static void choose_target(struct convert *c, const char *name)
 {
@@ -54,11 +55,11 @@ static void choose_target(struct convert *c, const char *name)
         const char *name;
         struct pgk_heap_target target;
     } others[] = {
-        {"raw", {PGK_HEAP_RAW, RAW_DEFAULT, false}},
+        {"raw", {.form = PGK_HEAP_RAW}}, /* of the newest version */
         /* LLVM 14 has no indexed heap profiles: all it reads is a raw one. */
-        {"llvm14", {PGK_HEAP_RAW, RAW_OF_LLVM_14, false}},
-        {"yaml", {PGK_HEAP_YAML, 0, false}},
-        {"paths", {PGK_HEAP_PATHS, 0, false}},
+        {"llvm14", {.form = PGK_HEAP_RAW, .version = RAW_OF_LLVM_14}},
+        {"yaml", {.form = PGK_HEAP_YAML}},
+        {"paths", {.form = PGK_HEAP_PATHS}},
     };
     c->viewer = export_is_viewer(name) ? name : NULL;
     c->target = (struct pgk_heap_target){0};
@@ -67,6 +68,8 @@ static void choose_target(struct convert *c, const char *name)
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         if (!strcmp(name, others[i].name)) {
             c->target = others[i].target;
+            if (c->target.form == PGK_HEAP_RAW && !c->target.version)
+                c->target.version = cli_format(RAW_NAME, PGK_KIND_HEAP)->write.last;
             return;
         }
     }
@@ -75,13 +78,14 @@ static void choose_target(struct convert *c, const char *name)
         cli_usage(&cmd_convert,
                   "--to takes any, llvm14 to llvm22, raw, yaml, paths, %s, not '%s'",
                   export_viewers(), name);
-    c->indexed.target = *to;
-    c->target = (struct pgk_heap_target){PGK_HEAP_INDEXED, to->memprof_version, true};
+    c->target = (struct pgk_heap_target){.form = PGK_HEAP_INDEXED,
+                                         .version = to->memprof_version,
+                                         .index_version = to->index_version};
 }
 
 static void parse(struct convert *c, int argc, char **argv)
 {
-    unsigned long format = NOT_GIVEN, index = NOT_GIVEN, memprof = NOT_GIVEN;
+    long format = NOT_GIVEN, index = NOT_GIVEN, memprof = NOT_GIVEN;
     bool compiler_fields = false;
     choose_target(c, "any");
     for (int o; (o = cli_next_option(&cmd_convert, argc, argv, "o:", options, &c->common)) != -1;) {
@@ -93,13 +97,13 @@ static void parse(struct convert *c, int argc, char **argv)
             choose_target(c, optarg);
             break;
         case OPT_FORMAT:
-            format = cli_number("--format-version", optarg, 1, 5);
+            format = cli_version("--format-version", optarg, RAW_NAME, PGK_KIND_HEAP);
             break;
         case OPT_INDEX:
-            index = cli_number("--index-version", optarg, 8, 13);
+            index = cli_version("--index-version", optarg, CLI_INDEXED, PGK_KIND_HEAP);
             break;
         case OPT_MEMPROF:
-            memprof = cli_number("--memprof-version", optarg, 0, 4);
+            memprof = cli_memprof_version(optarg);
             break;
         case OPT_FIELDS:
             compiler_fields = true;
@@ -117,14 +121,10 @@ static void parse(struct convert *c, int argc, char **argv)
     if (format != NOT_GIVEN)
         c->target.version = (uint32_t)format;
     if (index != NOT_GIVEN)
-        c->indexed.target.index_version = (uint32_t)index;
+        c->target.index_version = (uint32_t)index;
     if (memprof != NOT_GIVEN)
-        c->indexed.target.memprof_version = c->target.version = (uint32_t)memprof;
-    /* What only LLVM 22 reads is ordered by its own frame ids. */
-    if (c->indexed.target.index_version >= 13 || c->indexed.target.memprof_version >= 4)
-        c->indexed.target.frame_ids = 2;
-    c->indexed.struct_size = sizeof c->indexed;
-    c->indexed.full_schema = c->target.full_schema = !compiler_fields;
+        c->target.version = (uint32_t)memprof;
+    c->target.full_schema = !compiler_fields;
     if (optind + 1 != argc)
         cli_usage(&cmd_convert, "convert takes one file; pgokit merge adds up several");
     if (!c->output)
@@ -150,7 +150,7 @@ static int prepare(struct convert *c, struct pgk_heap **heap, struct cli_list *l
     if (!raw && !cli_has_binaries(&c->common))
         cli_usage(&cmd_convert, "this profile holds addresses, or names as people read them: give "
                                 "the binary that was run with -b");
-    size_t build_ids = raw && c->target.version < 3 ? pgk_heap_build_ids(*heap) : 0;
+    size_t build_ids = raw ? pgk_heap_build_ids_lost(*heap, c->target.version) : 0;
     if (build_ids) {
         char text[80];
         snprintf(text, sizeof text, "%zu build ids", build_ids);
@@ -172,17 +172,9 @@ static int prepare(struct convert *c, struct pgk_heap **heap, struct cli_list *l
 
 static int write_output(struct convert *c, const struct pgk_heap *heap, struct pgk_err *err)
 {
-    switch (c->target.form) {
-    case PGK_HEAP_RAW:
-        return pgk_heap_write_raw(heap, c->output, c->target.version, err);
-    case PGK_HEAP_YAML:
-        return pgk_heap_write_yaml(heap, c->output, err);
-    case PGK_HEAP_PATHS:
-        return pgk_heap_write_paths(heap, c->output, &c->paths, err);
-    case PGK_HEAP_INDEXED:
-        break;
-    }
-    return pgk_indexed_write(heap, NULL, c->output, &c->indexed, err);
+    return c->target.form == PGK_HEAP_PATHS
+               ? pgk_heap_write_paths(heap, c->output, &c->paths, err)
+               : pgk_heap_write(heap, c->output, &c->target, err);
 }
 
 static int report(const struct convert *c, const struct cli_list *losses)
@@ -214,7 +206,7 @@ static int run_viewer(struct convert *c)
     int status = heap_input_read(&in, c->input, &c->common, &err);
     if (!status) {
         struct pgk_heap_export_opts opts = {
-            .struct_size = sizeof opts, .title = export_title(c->input), .info = &in.info};
+            .struct_size = sizeof opts, .title = export_title(c->input), .info = in.info};
         if (!c->common.quiet && !cli_has_binaries(&c->common))
             heap_input_note_no_names(in.heap);
         status = pgk_heap_export(in.heap, c->viewer, c->output, &opts, &err);
@@ -229,14 +221,18 @@ static int run_viewer(struct convert *c)
 
 /* As for a merge: what counts a part of the accesses only is taken for unknown, so that nothing is
  * called cold or unused by it. A raw profile has no way to say so. */
-static int read_input(const struct convert *c, struct pgk_heap **heap, struct pgk_file_info *info,
-                      struct pgk_err *err)
+static int read_input(const struct convert *c, struct pgk_heap **heap,
+                      const struct pgk_file_info **info, struct pgk_err *err)
 {
-    const struct pgk_input input = {c->input, 1};
+    struct pgk_input input = {c->input, 1, NULL};
+    int status = cli_open(&input.file, c->input, err);
+    if (status)
+        return status;
+    *info = pgk_file_info(input.file);
     if (c->target.form != PGK_HEAP_RAW)
-        return pgk_heap_read_all(heap, &input, 1, 1, info, err);
-    int status = pgk_heap_new(heap, err);
-    return status ? status : pgk_heap_read(*heap, c->input, info, err);
+        return pgk_heap_read_all(heap, &input, 1, 1, err);
+    status = pgk_heap_new(heap, err);
+    return status ? status : pgk_heap_read_file(*heap, input.file, 1, err);
 }
 
 static int run(int argc, char **argv)
@@ -245,15 +241,15 @@ static int run(int argc, char **argv)
                         .paths.struct_size = sizeof c.paths};
     struct pgk_heap *heap = NULL;
     struct pgk_err err = {0};
-    struct pgk_file_info info = {0};
+    const struct pgk_file_info *info = NULL;
     struct cli_list losses = {0};
     parse(&c, argc, argv);
     if (c.viewer)
         return run_viewer(&c);
     int status = read_input(&c, &heap, &info, &err);
-    if (info.interrupted)
+    if (info && pgk_file_info_fact(info, PGK_FACT_INTERRUPTED))
         keep_loss(&losses, "that the process was killed before it wrote its last dump");
-    if (info.library_accesses)
+    if (info && pgk_file_info_fact(info, PGK_FACT_LIBRARY_ACCESSES))
         keep_loss(&losses, c.target.form == PGK_HEAP_RAW
                                ? "that accesses are those of library functions only"
                                : "accesses, which are those of library functions only");

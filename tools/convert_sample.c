@@ -34,6 +34,7 @@ static int run(int argc, char **argv)
     const char *viewer = NULL; /* the format, if it is for one */
     struct sample_output output = {SAMPLE_OUTPUT_INIT, .keep_partial = true};
     struct pgk_sample *profile = NULL;
+    struct pgk_file *file;
     struct pgk_err err = {0};
     for (int c; (c = cli_next_option(&cmd_convert, argc, argv, "o:", options, &common)) != -1;) {
         if (c == OPT_SAMPLE_TO)
@@ -47,7 +48,9 @@ static int run(int argc, char **argv)
         cli_usage(&cmd_convert, "where to? name the output with -o");
     int status = pgk_sample_new(&profile, &err);
     if (!status)
-        status = pgk_sample_read(profile, argv[optind], 1, NULL, &err);
+        status = cli_open(&file, argv[optind], &err);
+    if (!status)
+        status = pgk_sample_read_file(profile, file, 1, &err);
     int exit_code = status ? cli_fail(&err)
                     : viewer
                         ? write_for_viewer(&output, &profile, viewer, argv[optind], &common)

@@ -23,11 +23,17 @@ static const struct option options[] = {
     {0},
 };
 
-static int read_profile(struct pgk_instr **instr, const char *path, struct pgk_file_info *info,
+static int read_profile(struct pgk_instr **instr, const char *path, bool *has_heap,
                         struct pgk_err *err)
 {
+    struct pgk_file *file;
     int status = pgk_instr_new(instr, err);
-    return status ? status : pgk_instr_read(*instr, path, 1, info, err);
+    if (!status)
+        status = cli_open(&file, path, err);
+    if (status)
+        return status;
+    *has_heap = pgk_file_holds(file, PGK_KIND_HEAP);
+    return pgk_instr_read_file(*instr, file, 1, err);
 }
 
 /* Heap data of the same two files. */
@@ -58,7 +64,7 @@ static int run(int argc, char **argv)
     struct pgk_instr_print_opts report = {.struct_size = sizeof report, .top = 10};
     struct pgk_instr *base = NULL, *test = NULL;
     struct pgk_err err = {0};
-    struct pgk_file_info base_info, test_info;
+    bool base_heap = false, test_heap = false;
     bool json = false, contextual = false;
     for (int c; (c = cli_next_option(&cmd_diff, argc, argv, "", options, &common)) != -1;) {
         if (c == OPT_TOP)
@@ -68,12 +74,12 @@ static int run(int argc, char **argv)
     }
     if (optind + 2 != argc)
         cli_usage(&cmd_diff, "diff takes two files");
-    int status = read_profile(&base, argv[optind], &base_info, &err);
+    int status = read_profile(&base, argv[optind], &base_heap, &err);
     if (!status)
-        status = read_profile(&test, argv[optind + 1], &test_info, &err);
+        status = read_profile(&test, argv[optind + 1], &test_heap, &err);
     if (!status)
         status = pgk_instr_print_diff(base, test, contextual, json, &report, stdout, &err);
-    if (!status && !json && base_info.has_heap && test_info.has_heap)
+    if (!status && !json && base_heap && test_heap)
         status = compare_heaps(argv + optind, &common, report.top, &err);
     pgk_instr_close(&base);
     pgk_instr_close(&test);

@@ -80,10 +80,13 @@ static void parse(struct diff *d, int argc, char **argv)
 static int read_both(const struct diff *d, struct pgk_sample *profiles[2], struct pgk_err *err)
 {
     int status = 0;
+    struct pgk_file *file;
     for (int i = 0; i < 2 && !status; i++) {
         status = pgk_sample_new(&profiles[i], err);
         if (!status)
-            status = pgk_sample_read(profiles[i], d->paths[i], 1, NULL, err);
+            status = cli_open(&file, d->paths[i], err);
+        if (!status)
+            status = pgk_sample_read_file(profiles[i], file, 1, err);
         if (!status)
             status = sample_spell(profiles[i], d->names, &d->common, err);
     }

@@ -24,9 +24,15 @@ static int name_frames(struct heap_input *in, struct pgk_binaries *binaries, str
 
 static int read_file(struct heap_input *in, const char *path, struct pgk_err *err)
 {
+    struct pgk_file *file;
     pgk_heap_close(&in->heap);
     int status = pgk_heap_new(&in->heap, err);
-    return status ? status : pgk_heap_read(in->heap, path, &in->info, err);
+    if (!status)
+        status = cli_open(&file, path, err);
+    if (status)
+        return status;
+    in->info = pgk_file_info(file);
+    return pgk_heap_read_file(in->heap, file, 1, err);
 }
 
 int heap_input_read(struct heap_input *in, const char *path, const struct cli_common *common,
@@ -38,7 +44,8 @@ int heap_input_read(struct heap_input *in, const char *path, const struct cli_co
     if (status || !cli_has_binaries(common))
         return status;
     /* Who built a program to be profiled can build it with -g; others have what there is. */
-    for_people.symbols_suffice = in->info.library_accesses || pgk_heap_lacks_accesses(in->heap);
+    for_people.symbols_suffice = pgk_file_info_fact(in->info, PGK_FACT_LIBRARY_ACCESSES) ||
+                                 pgk_heap_lacks_accesses(in->heap);
     status = cli_open_binaries(&for_people, &binaries, err);
     if (status)
         return status;

@@ -6,7 +6,7 @@
 
 struct heap_input {
     struct pgk_heap *heap;
-    struct pgk_file_info info;
+    const struct pgk_file_info *info;
     struct pgk_heap_symbolised symbolised;
 };
 

@@ -35,7 +35,7 @@ struct cli_heap_content cli_heap_content(const struct pgk_heap *heap)
 
 bool cli_warn_heap_lost(const struct cli_heap_content *c, uint32_t memprof_version)
 {
-    if (memprof_version >= 4)
+    if (pgk_memprof_holds_callees(memprof_version))
         return false;
     if (c->callees)
         fprintf(stderr,

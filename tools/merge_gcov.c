@@ -57,7 +57,7 @@ static int add_file(struct merge *m, const char *place, const char *path, uint64
                     struct pgk_err *err)
 {
     struct pgk_gcov *gcov = sum_at(m, place, err);
-    return gcov ? pgk_gcov_read(gcov, path, weight, NULL, err) : err->status;
+    return gcov ? pgk_gcov_read(gcov, path, weight, err) : err->status;
 }
 
 static bool has_suffix(const char *name, const char *suffix)

@@ -12,8 +12,8 @@ static const char help[] =
     "compressed (zstd, gzip); an output that ends in .zst will be.\n\n"
     "      --to NAME            who shall read it: any (default), llvm15 to llvm22; or\n"
     "                           yaml, the text form of LLVM 22\n"
-    "      --index-version N    8 to 13, instead of what --to means\n"
-    "      --memprof-version N  0 to 4, instead of what --to means\n"
+    "      --index-version N    one that pgokit formats lists, instead of what --to means\n"
+    "      --memprof-version N  the version of the heap data in it, likewise\n"
     "      --full-schema        keep all fields, not only those the compiler uses\n"
     "      --partial            write a partial profile, which loses nothing: merging partial\n"
     "                           profiles is merging all their inputs. Binaries may come "
@@ -35,9 +35,6 @@ struct merge {
     enum cli_failure_mode failure;
     struct pgk_heap_symbolised symbolised;
 };
-
-/* The first index version with heap data. */
-enum { INDEX_FIRST = 8 };
 
 enum { OPT_TO = 256, OPT_INDEX, OPT_MEMPROF, OPT_FULL, OPT_PARTIAL, OPT_FAILURE };
 
@@ -87,8 +84,8 @@ static void take_inputs(struct merge *m, int n, char **operands)
 static void parse(struct merge *m, int argc, char **argv)
 {
     const struct pgk_indexed_target *to = pgk_indexed_target("any");
-    enum { NOT_GIVEN = 99 };
-    unsigned long index = NOT_GIVEN, memprof = NOT_GIVEN;
+    enum { NOT_GIVEN = -1 };
+    long index = NOT_GIVEN, memprof = NOT_GIVEN;
     bool given = false; /* any of --to and versions */
     for (int c; (c = cli_next_option(&cmd_merge, argc, argv, "o:", options, &m->common)) != -1;) {
         switch (c) {
@@ -99,17 +96,17 @@ static void parse(struct merge *m, int argc, char **argv)
             given = true;
             m->yaml = !strcmp(optarg, "yaml");
             to = m->yaml ? pgk_indexed_target("any") : pgk_indexed_target(optarg);
-            if (to && to->index_version < INDEX_FIRST)
+            if (to && to->index_version < cli_format(CLI_INDEXED, PGK_KIND_HEAP)->write.first)
                 cli_usage(&cmd_merge, "%s reads no heap profiles; --to takes any, llvm15 to llvm22 "
                                       "or yaml", optarg);
             if (!to)
                 cli_usage(&cmd_merge, "--to takes any, llvm15 to llvm22 or yaml, not '%s'", optarg);
             break;
         case OPT_INDEX:
-            index = cli_number("--index-version", optarg, INDEX_FIRST, 13);
+            index = cli_version("--index-version", optarg, CLI_INDEXED, PGK_KIND_HEAP);
             break;
         case OPT_MEMPROF:
-            memprof = cli_number("--memprof-version", optarg, 0, 4);
+            memprof = cli_memprof_version(optarg);
             break;
         case OPT_FULL:
             m->write.full_schema = true;
@@ -132,9 +129,6 @@ static void parse(struct merge *m, int argc, char **argv)
         m->write.target.index_version = (uint32_t)index;
     if (memprof != NOT_GIVEN)
         m->write.target.memprof_version = (uint32_t)memprof;
-    /* What only LLVM 22 reads is ordered by its own frame ids. */
-    if (m->write.target.index_version >= 13 || m->write.target.memprof_version >= 4)
-        m->write.target.frame_ids = 2;
     take_inputs(m, argc - optind, argv + optind);
     check_options(m, given);
 }
@@ -178,7 +172,7 @@ static int run(int argc, char **argv)
     struct pgk_err err = {0};
     struct cli_heap_content content = {0};
     parse(&m, argc, argv);
-    int status = pgk_heap_read_all(&heap, m.inputs, m.n_inputs, m.common.threads, NULL, &err);
+    int status = pgk_heap_read_all(&heap, m.inputs, m.n_inputs, m.common.threads, &err);
     if (!status)
         status = symbolise(&m, &heap, &err);
     if (!status)

@@ -9,9 +9,9 @@
     "      --to NAME            who shall read it: any (default), llvm14 to llvm22; or\n"    \
     "                           text, the counters as llvm-profdata prints them; or raw,\n"  \
     "                           as the program itself writes them\n"                         \
-    "      --format-version N   of raw: 8 to 10 (default 10)\n"                          \
-    "      --index-version N    5 to 13, instead of what --to means\n"                       \
-    "      --memprof-version N  0 to 4, of heap data, instead of what --to means\n"          \
+    "      --format-version N   of raw: one that pgokit formats lists (default: the newest)\n" \
+    "      --index-version N    one that pgokit formats lists, instead of what --to means\n" \
+    "      --memprof-version N  the version of heap data in it, likewise\n"                  \
     "      --sparse             leave out functions that never ran\n"                        \
     "      --keep-going         leave out functions whose inputs contradict each other\n"        \
     "      --function REGEX     only functions that match; extended syntax\n"                    \
@@ -49,6 +49,7 @@ static const char help[] =
     "  pgokit merge default_*.profraw --supplement fleet.afdo -o app.profdata\n"
     "  pgokit merge default_*.profraw memprof.profraw.* -b ./app -o both.profdata\n";
 
+#define RAW_NAME "raw counters"
 enum form { INDEXED, TEXT, RAW };
 
 struct merge {
@@ -147,8 +148,8 @@ static bool supplement_option(struct merge *m, int c)
 
 static void parse(struct merge *m, int argc, char **argv)
 {
-    enum { NOT_GIVEN = 99 };
-    unsigned long index = NOT_GIVEN, memprof = NOT_GIVEN;
+    enum { NOT_GIVEN = -1 };
+    long index = NOT_GIVEN, memprof = NOT_GIVEN;
     const struct pgk_indexed_target *to = parse_target(m, "any");
     bool has_target = false;
     bool converts = m->verb == &cmd_convert;
@@ -164,13 +165,14 @@ static void parse(struct merge *m, int argc, char **argv)
             has_target = true;
             break;
         case OPT_VERSION:
-            m->raw_version = (uint32_t)cli_number("--format-version", optarg, 8, 10);
+            m->raw_version =
+                (uint32_t)cli_version("--format-version", optarg, RAW_NAME, PGK_KIND_INSTR);
             break;
         case OPT_INDEX:
-            index = cli_number("--index-version", optarg, 5, 13);
+            index = cli_version("--index-version", optarg, CLI_INDEXED, PGK_KIND_INSTR);
             break;
         case OPT_MEMPROF:
-            memprof = cli_number("--memprof-version", optarg, 0, 4);
+            memprof = cli_memprof_version(optarg);
             break;
         case OPT_FULL:
             m->write.full_schema = true;
@@ -221,7 +223,7 @@ static void parse(struct merge *m, int argc, char **argv)
     if (m->raw_version && m->form != RAW)
         cli_usage(m->verb, "--format-version is of raw profiles: --to raw");
     if (!m->raw_version)
-        m->raw_version = 10;
+        m->raw_version = cli_format(RAW_NAME, PGK_KIND_INSTR)->write.last;
     if (!m->output)
         cli_usage(m->verb, "where to? name the output with -o");
     if (converts && optind + 1 != argc)
@@ -239,8 +241,7 @@ static void parse(struct merge *m, int argc, char **argv)
 /* Which kind of file an operand names. */
 static int sort_input(struct merge *m, const char *operand, struct pgk_err *err)
 {
-    const struct pgk_format *format;
-    struct pgk_input input = {operand, 1};
+    struct pgk_input input = {operand, 1, NULL};
     if (m->verb == &cmd_merge)
         input = cli_input(m->verb, operand);
     if (cli_is_empty(input.path)) {
@@ -251,29 +252,27 @@ static int sort_input(struct merge *m, const char *operand, struct pgk_err *err)
         m->empty++;
         return 0;
     }
-    int status = pgk_format_detect(input.path, &format, err);
+    int status = cli_open(&input.file, input.path, err);
     if (status && m->failure != CLI_FAIL_IF_ANY) {
         cli_warn_unsound(&m->left_out, &input, err);
         *err = (struct pgk_err){0};
         return 0;
     }
-    struct inputs *list = !status && format->kind == PGK_KIND_HEAP ? &m->heaps : &m->counted;
+    if (status)
+        return status;
+    bool is_heap = pgk_file_info_format(pgk_file_info(input.file))->kind == PGK_KIND_HEAP;
+    struct inputs *list = is_heap ? &m->heaps : &m->counted;
     list->v[list->n++] = input;
-    return status;
+    return 0;
 }
 
 /* Notes which files of counters hold heap data, too. */
 static int read_counters(struct merge *m, struct pgk_err *err)
 {
-    struct pgk_file_info *infos = calloc(m->counted.n + 1, sizeof *infos);
-    if (!infos)
-        cli_usage(m->verb, "out of memory");
-    int status = pgk_instr_read_files(&m->instr, m->counted.v, m->counted.n, m->common.threads,
-                                      infos, err);
-    for (size_t i = 0; i < m->counted.n && !status; i++)
-        if (infos[i].has_heap)
+    for (size_t i = 0; i < m->counted.n; i++)
+        if (pgk_file_holds(m->counted.v[i].file, PGK_KIND_HEAP))
             m->heaps.v[m->heaps.n++] = m->counted.v[i];
-    free(infos);
+    int status = pgk_instr_read_all(&m->instr, m->counted.v, m->counted.n, m->common.threads, err);
     if (!status && m->remap)
         status = pgk_instr_remap(&m->instr, m->remap, err);
     return status;
@@ -298,7 +297,7 @@ static int read_inputs(struct merge *m, struct pgk_err *err)
         cli_usage(m->verb, "make partial profiles of counters and of heap data apart; merge "
                            "takes both kinds at the end");
     if (!status && m->heaps.n)
-        status = pgk_heap_read_all(&m->heap, m->heaps.v, m->heaps.n, m->common.threads, NULL, err);
+        status = pgk_heap_read_all(&m->heap, m->heaps.v, m->heaps.n, m->common.threads, err);
     return status;
 }
 
@@ -372,7 +371,7 @@ static int supplement(struct merge *m, struct pgk_err *err)
     m->supplement.struct_size = sizeof m->supplement;
     int status = pgk_sample_new(&samples, err);
     if (!status)
-        status = pgk_sample_read(samples, m->samples, 1, NULL, err);
+        status = pgk_sample_read(samples, m->samples, 1, err);
     if (!status)
         status = pgk_sample_finish(samples, err);
     if (!status)
@@ -414,9 +413,6 @@ static int prepare(struct merge *m, struct pgk_err *err)
                 "pgokit: note: written as index version %u, by the look of its hashes for "
                 "the front end of LLVM 22; --to llvm19 is for older ones\n",
                 *version);
-    /* What only LLVM 22 reads is ordered by its own frame ids. */
-    if (*version >= 13 || m->write.target.memprof_version >= 4)
-        m->write.target.frame_ids = 2;
     return status;
 }
 

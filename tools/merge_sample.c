@@ -78,9 +78,7 @@ static int run(int argc, char **argv)
     struct pgk_sample *profile = NULL;
     struct pgk_err err = {0};
     parse(&m, argc, argv);
-    int status = pgk_sample_new(&profile, &err);
-    if (!status)
-        status = pgk_sample_read_files(profile, m.inputs, m.n_inputs, m.common.threads, &err);
+    int status = pgk_sample_read_all(&profile, m.inputs, m.n_inputs, m.common.threads, &err);
     int exit_code = status      ? cli_fail(&err)
                     : m.partial ? write_partial(&m, profile)
                                 : sample_output_write(&m.output, &profile, &m.common);

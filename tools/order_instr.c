@@ -82,11 +82,14 @@ static int run(int argc, char **argv)
     struct order o = {0};
     struct pgk_instr *instr = NULL;
     struct pgk_function_order *order = NULL;
+    struct pgk_file *file = NULL;
     struct pgk_err err = {0};
     parse(&o, argc, argv);
-    int status = pgk_instr_new(&instr, &err);
+    int status = cli_open(&file, o.path, &err);
     if (!status)
-        status = pgk_instr_read(instr, o.path, 1, NULL, &err);
+        status = pgk_instr_new(&instr, &err);
+    if (!status)
+        status = pgk_instr_read_file(instr, file, 1, &err);
     if (!status)
         status = pgk_instr_order_functions(&order, instr, &o.opts, &err);
     if (!status)

@@ -27,14 +27,19 @@ static const char *as_typed(const struct tell *t, const char *path)
     return n > 1 && !strncmp(path, t->here, n) && path[n] == '/' ? path + n + 1 : path;
 }
 
-static int read_sums(struct sums *sums, const char *path, struct pgk_file_info *info,
+static int read_sums(struct sums *sums, const char *path, const struct pgk_file_info **info,
                      struct pgk_err *err)
 {
     struct pgk_heap *heap;
+    struct pgk_file *file;
     int status = pgk_heap_new(&heap, err);
     if (status)
         return status;
-    status = pgk_heap_read(heap, path, info, err);
+    status = cli_open(&file, path, err);
+    if (!status) {
+        *info = pgk_file_info(file);
+        status = pgk_heap_read_file(heap, file, 1, err);
+    }
     sums->contexts = status ? 0 : pgk_heap_contexts(heap);
     for (size_t i = 0; i < sums->contexts; i++) {
         sums->objects += pgk_heap_value(heap, i, PGK_MIB_AllocCount);
@@ -59,7 +64,7 @@ static void print_sums(const char *name, const struct sums *s, const char *remar
 
 static void tell_file(struct tell *t, const char *path, bool quiet)
 {
-    struct pgk_file_info info = {0};
+    const struct pgk_file_info *info = NULL;
     struct pgk_err err = {0};
     struct sums one = {0}, *all = &t->sums;
     if (read_sums(&one, path, &info, &err)) {
@@ -71,17 +76,21 @@ static void tell_file(struct tell *t, const char *path, bool quiet)
         all->empty++;
         return;
     }
-    one.file_bytes = info.size_bytes;
+    const bool some_accesses = pgk_file_info_fact(info, PGK_FACT_LIBRARY_ACCESSES),
+               interrupted = pgk_file_info_fact(info, PGK_FACT_INTERRUPTED);
+    const uint64_t objects = pgk_file_info_fact(info, PGK_FACT_OBJECTS_ALIVE),
+                   own_bytes = pgk_file_info_fact(info, PGK_FACT_RECORDING_BYTES);
+    one.file_bytes = pgk_file_info_size_bytes(info);
     t->paths[all->files++] = as_typed(t, path);
     if (!quiet && all->files <= SHOWN) {
         char remarks[160], alive[PGK_HUMAN_SIZE];
         int n = snprintf(remarks, sizeof remarks, "%s%s",
-                         info.library_accesses ? " by library functions alone" : "",
-                         info.interrupted ? ", interrupted" : "");
-        if (info.alive)
+                         some_accesses ? " by library functions alone" : "",
+                         interrupted ? ", interrupted" : "");
+        if (objects)
             snprintf(remarks + n, sizeof remarks - (size_t)n,
                      " with %s object%s alive, their accesses unknown",
-                     pgk_human_count(alive, info.alive), info.alive == 1 ? "" : "s");
+                     pgk_human_count(alive, objects), objects == 1 ? "" : "s");
         print_sums(as_typed(t, path), &one, remarks);
     }
     all->contexts += one.contexts;
@@ -89,11 +98,11 @@ static void tell_file(struct tell *t, const char *path, bool quiet)
     all->bytes += one.bytes;
     all->accesses += one.accesses;
     all->file_bytes += one.file_bytes;
-    all->recording_ns += info.recording_ns;
-    if (info.recording_bytes > all->recording_bytes)
-        all->recording_bytes = info.recording_bytes;
-    all->library_accesses += info.library_accesses;
-    all->interrupted += info.interrupted;
+    all->recording_ns += pgk_file_info_fact(info, PGK_FACT_RECORDING_NS);
+    if (own_bytes > all->recording_bytes)
+        all->recording_bytes = own_bytes;
+    all->library_accesses += some_accesses;
+    all->interrupted += interrupted;
 }
 
 /* A word as the shell reads it. */

@@ -76,7 +76,7 @@ static int run(int argc, char **argv)
         if (!r.common.quiet && !cli_has_binaries(&r.common))
             heap_input_note_no_names(now.heap);
         r.export.title = export_title(r.choice.path);
-        r.export.info = &now.info;
+        r.export.info = now.info;
         r.export.base = base.heap;
         r.export.base_title = r.choice.base ? export_title(r.choice.base) : NULL;
         r.export.source_dirs = r.sources.v;

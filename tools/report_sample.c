@@ -84,7 +84,7 @@ static int run(int argc, char **argv)
 {
     struct report r = {0};
     struct pgk_sample *now = NULL, *base = NULL;
-    struct pgk_file_info info = {0};
+    const struct pgk_file_info *info = NULL;
     struct pgk_err err = {0};
     parse(&r, argc, argv);
     int status = sample_input_read(&now, r.choice.path, &r.common, &info, &err);
@@ -93,7 +93,7 @@ static int run(int argc, char **argv)
     if (!status) {
         if (!r.common.quiet && !cli_has_binaries(&r.common))
             note_no_names(now);
-        status = write_report(&r, now, base, &info, &err);
+        status = write_report(&r, now, base, info, &err);
     }
     pgk_sample_close(&now);
     pgk_sample_close(&base);

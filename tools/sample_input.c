@@ -17,12 +17,17 @@ int sample_spell(struct pgk_sample *profile, const char *names, const struct cli
 }
 
 int sample_input_read(struct pgk_sample **profile, const char *path,
-                      const struct cli_common *common, struct pgk_file_info *info,
+                      const struct cli_common *common, const struct pgk_file_info **info,
                       struct pgk_err *err)
 {
+    struct pgk_file *file;
     int status = pgk_sample_new(profile, err);
     if (!status)
-        status = pgk_sample_read(*profile, path, 1, info, err);
+        status = cli_open(&file, path, err);
+    if (!status)
+        status = pgk_sample_read_file(*profile, file, 1, err);
+    if (!status && info)
+        *info = pgk_file_info(file);
     if (!status)
         status = sample_spell(*profile, NULL, common, err);
     return status ? status : pgk_sample_finish(*profile, err);

@@ -9,9 +9,9 @@
 int sample_spell(struct pgk_sample *profile, const char *names, const struct cli_common *common,
                  struct pgk_err *err);
 
-/* The profile, finished. Close it in any case. */
+/* The profile, finished; what its file is to *info, unless that is NULL. Close it in any case. */
 int sample_input_read(struct pgk_sample **profile, const char *path,
-                      const struct cli_common *common, struct pgk_file_info *info,
+                      const struct cli_common *common, const struct pgk_file_info **info,
                       struct pgk_err *err);
 
 #endif

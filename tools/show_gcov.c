@@ -38,9 +38,9 @@ static void read_names(struct pgk_gcov *gcov, const char *path, bool quiet)
     if (notes && n > 5 && !strcmp(notes + n - 5, ".gcda") && strcpy(notes + n - 5, ".gcno") &&
         !access(notes, R_OK) && !pgk_gcov_new(&probe, &err)) {
         /* Tried on a profile of its own, since a failure would spoil the other. */
-        if (pgk_gcov_read(probe, path, 1, NULL, &err) ||
-            pgk_gcov_read(probe, notes, 1, NULL, &err) ||
-            pgk_gcov_read(gcov, notes, 1, NULL, &err)) {
+        if (pgk_gcov_read(probe, path, 1, &err) ||
+            pgk_gcov_read(probe, notes, 1, &err) ||
+            pgk_gcov_read(gcov, notes, 1, &err)) {
             if (!quiet)
                 fprintf(stderr, "pgokit: note: %s is of another build; functions have no names\n",
                         notes);
@@ -147,6 +147,7 @@ static int run(int argc, char **argv)
 {
     struct cli_common common = {0};
     struct pgk_gcov *gcov = NULL;
+    struct pgk_file *file;
     struct pgk_err err = {.offset = PGK_NO_OFFSET};
     size_t top = 10;
     bool raw = false;
@@ -159,7 +160,9 @@ static int run(int argc, char **argv)
         cli_usage(&cmd_show, "show takes one file");
     int status = pgk_gcov_new(&gcov, &err);
     if (!status)
-        status = pgk_gcov_read(gcov, argv[optind], 1, NULL, &err);
+        status = cli_open(&file, argv[optind], &err);
+    if (!status)
+        status = pgk_gcov_read_file(gcov, file, 1, &err);
     if (!status) {
         read_names(gcov, argv[optind], common.quiet);
         status = err.status = print(gcov, argv[optind], top, raw);

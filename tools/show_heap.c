@@ -129,7 +129,7 @@ static int run(int argc, char **argv)
     parse(&s, argc, argv);
     int status = heap_input_read(&in, s.path, &s.common, &err);
     if (!status) {
-        s.report.info = &in.info;
+        s.report.info = in.info;
         if (s.view == VIEW_TABLE && !s.common.quiet && !cli_has_binaries(&s.common))
             heap_input_note_no_names(in.heap);
         status = print(&s, in.heap, &err);

@@ -112,13 +112,13 @@ static int name_heap(const struct show *s, struct pgk_heap *heap, struct pgk_err
     return status;
 }
 
-/* The heap data of the same file; completes `info`. */
-static int read_heap(const struct show *s, struct pgk_heap **heap, struct pgk_file_info *info,
+/* The heap data of the same file. */
+static int read_heap(const struct show *s, struct pgk_heap **heap, struct pgk_file *file,
                      struct pgk_err *err)
 {
     int status = pgk_heap_new(heap, err);
     if (!status)
-        status = pgk_heap_read(*heap, s->path, info, err);
+        status = pgk_heap_read_file(*heap, file, 1, err);
     return status ? status : name_heap(s, *heap, err);
 }
 
@@ -152,15 +152,17 @@ static int run(int argc, char **argv)
     struct pgk_instr *instr = NULL;
     struct pgk_heap *heap = NULL;
     struct pgk_err err = {0};
-    struct pgk_file_info info;
+    struct pgk_file *file;
     parse(&s, argc, argv);
     int status = pgk_instr_new(&instr, &err);
     if (!status)
-        status = pgk_instr_read(instr, s.path, 1, &info, &err);
-    if (!status && info.has_heap)
-        status = read_heap(&s, &heap, &info, &err);
+        status = cli_open(&file, s.path, &err);
+    if (!status)
+        status = pgk_instr_read_file(instr, file, 1, &err);
+    if (!status && pgk_file_holds(file, PGK_KIND_HEAP))
+        status = read_heap(&s, &heap, file, &err);
     if (!status) {
-        s.report.info = &info;
+        s.report.info = pgk_file_info(file);
         status = print(&s, instr, heap, &err);
     }
     pgk_instr_close(&instr);

@@ -85,19 +85,20 @@ static void parse(struct show *s, int argc, char **argv)
 
 static int show(const struct show *s, struct pgk_sample **profile, struct pgk_err *err)
 {
-    struct pgk_file_info info;
+    struct pgk_file *file;
     struct pgk_sample_print_opts report = s->report;
-    int status = s->function
-                     ? pgk_sample_read_matching(profile, s->path, s->function, &info, err)
-                     : pgk_sample_read(*profile, s->path, 1, &info, err);
+    int status = cli_open(&file, s->path, err);
+    if (!status)
+        status = s->function ? pgk_sample_read_matching(profile, file, s->function, err)
+                             : pgk_sample_read_file(*profile, file, 1, err);
     if (!status)
         status = sample_spell(*profile, s->names, &s->common, err);
     if (!status)
         status = pgk_sample_finish(*profile, err);
-    report.info = &info;
-    report.of_one = s->function != NULL;
     if (status)
         return status;
+    report.info = pgk_file_info(file);
+    report.of_one = s->function != NULL;
     return s->json ? pgk_sample_print_json(*profile, &report, stdout, err)
                    : pgk_sample_print_table(*profile, &report, stdout, err);
 }

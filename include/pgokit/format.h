@@ -8,6 +8,7 @@
 #include "pgokit/instr.h"
 #include "pgokit/sample.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -29,114 +30,167 @@ const char *pgk_kind_name(enum pgk_kind kind); /* "heap", "sample", "instr", "gc
 /* The kind in a sentence: "heap profiles", ..., "binaries". */
 const char *pgk_kind_plural(enum pgk_kind kind);
 
-/* One row of the table of formats. */
+/* A range of versions; 0 to 0: the format does not number them, or there is none. */
+struct pgk_versions {
+    uint32_t first, last;
+};
+
+/* A format. It lives as long as the library; members may be added at the end. */
 struct pgk_format {
     const char *name; /* "raw heap profile" */
     enum pgk_kind kind; /* what its files are about */
     const char *reads, *writes; /* versions, for people; "" none */
     const char *made_by;        /* programs that write such files */
     const char *page;           /* its specification under docs/formats */
+    struct pgk_versions read, write;
+    struct pgk_versions memprof; /* indexed: of the heap data in it, read and written */
 };
 /* i = 0 .. until NULL. */
 const struct pgk_format *pgk_format_at(size_t i);
+/* By name and kind, as there are two by the name of "indexed profile"; NULL if there is none. */
+const struct pgk_format *pgk_format_find(const char *name, enum pgk_kind kind);
 
 /* Finds the format of a file ("-": standard input, which is then read) by its first bytes.
- * PGK_E_FORMAT if it is none of the table, PGK_E_TRUNCATED for an empty file. */
+ * PGK_E_FORMAT if it is none of the table, PGK_E_TRUNCATED for an empty file. pgk_file_open does
+ * that, too, and lets the file be read without looking again. */
 int pgk_format_detect(const char *path, const struct pgk_format **format, struct pgk_err *err);
 
-/* What a file turned out to be. */
-struct pgk_file_info {
-    const struct pgk_format *format; /* its row */
-    uint32_t version;         /* of the format */
-    bool has_heap;            /* indexed: there is heap data */
-    uint32_t memprof_version; /* indexed: of the heap data */
-    uint32_t schema_tag_max;  /* indexed: highest number of a stored MIB field */
-    uint32_t dumps;           /* raw: dumps in the file */
-    uint32_t images;          /* raw counters: images in the file */
-    bool has_counters;        /* indexed: there are functions with counters */
-    bool has_data_access;     /* indexed: a data access profile */
-    bool full_schema;         /* indexed: all MIB fields, not only the compiler's */
-    bool has_positions;       /* frames are source positions, with names of functions */
-    bool is_printed;          /* the text of a runtime */
-    bool interrupted;         /* raw: the process was killed before its last dump */
-    uint64_t alive;           /* raw: objects alive then, whose accesses are not known */
-    uint64_t recording_ns;    /* raw: CPU time that recording took, estimated; 0: not known */
-    uint64_t recording_bytes; /* raw: and memory */
-    bool library_accesses;    /* raw: program without instrumentation */
-    bool partial;             /* of pgokit merge --partial */
-    bool has_vtables;         /* sample: there are types of objects */
-    bool compressed;          /* sample, extensible binary: sections are */
-    bool guid_names;          /* sample, extensible binary: names are GUIDs */
-    bool split_layout;        /* sample, extensible binary */
-    bool has_summary;         /* sample: `summary` is stored in the file; of one function that
-                                 was read: it is known, stored or not */
-    struct pgk_sample_summary summary; /* if has_summary */
-    uint64_t size_bytes; /* of the file */
-};
+/* What a file turned out to be. It belongs to the pgk_file; any thread may look at it while none
+ * reads the file. */
+struct pgk_file_info;
+const struct pgk_format *pgk_file_info_format(const struct pgk_file_info *info);
+uint64_t pgk_file_info_size_bytes(const struct pgk_file_info *info); /* decompressed */
+/* All below is known once the file has been read. */
+uint32_t pgk_file_info_version(const struct pgk_file_info *info); /* 0: it has no number */
 
-/* "version 12, MemProf V3, 4 fields" in `buf`. */
+/* What some formats tell of a file. A flag is 1 or 0; what a format does not tell is 0. */
+enum pgk_file_fact {
+    PGK_FACT_HEAP,             /* indexed: there is heap data */
+    PGK_FACT_COUNTERS,         /* indexed: there are functions with counters */
+    PGK_FACT_DATA_ACCESS,      /* indexed, YAML: there is a data access profile */
+    PGK_FACT_MEMPROF_VERSION,  /* indexed: of the heap data */
+    PGK_FACT_SCHEMA_TAG_MAX,   /* indexed: highest number of a stored MIB field */
+    PGK_FACT_FULL_SCHEMA,      /* indexed: all MIB fields, not only the compiler's */
+    PGK_FACT_DUMPS,            /* raw heap: dumps in the file */
+    PGK_FACT_IMAGES,           /* raw counters: images in the file */
+    PGK_FACT_INTERRUPTED,      /* raw heap: the process was killed before its last dump */
+    PGK_FACT_OBJECTS_ALIVE,    /* raw heap: objects alive then, whose accesses are not known */
+    PGK_FACT_RECORDING_NS,     /* raw heap: CPU time that recording took, estimated; 0 unknown */
+    PGK_FACT_RECORDING_BYTES,  /* raw heap: memory that recording took; 0 unknown */
+    PGK_FACT_LIBRARY_ACCESSES, /* raw heap: accesses are those of library functions only */
+    PGK_FACT_SHARD,            /* of pgokit merge --partial: a part that loses nothing */
+    PGK_FACT_VTABLES,          /* sample: there are types of objects */
+    PGK_FACT_COMPRESSED,       /* sample, extensible binary: sections are */
+    PGK_FACT_GUID_NAMES,       /* sample: names are GUIDs */
+    PGK_FACT_SPLIT_LAYOUT,     /* sample, extensible binary */
+    PGK_FACTS
+};
+uint64_t pgk_file_info_fact(const struct pgk_file_info *info, enum pgk_file_fact fact);
+/* The summary that a sample profile stores. Of one function that was read it is that of all
+ * functions, stored or not. NULL if there is none. */
+const struct pgk_sample_summary *pgk_file_info_summary(const struct pgk_file_info *info);
+/* "indexed profile, version 12, MemProf V3 with the compiler's fields" in `buf`. */
 const char *pgk_file_info_text(const struct pgk_file_info *info, char *buf, size_t size);
-/* Which releases of LLVM read such a file: "LLVM 19, 22". */
-const char *pgk_file_info_readers(const struct pgk_file_info *info);
+/* Which releases of LLVM and GCC read such a file, "LLVM 19 and 22", in `buf`. */
+const char *pgk_file_info_readers(const struct pgk_file_info *info, char *buf, size_t size);
 
-/* Reads a heap profile of any format ("-": standard input) and adds it to `heap`.
- * `info` may be NULL. On failure `heap` may hold a part of the file and is only good for
- * closing. One thread per heap. */
-int pgk_heap_read(struct pgk_heap *heap, const char *path, struct pgk_file_info *info,
-                  struct pgk_err *err);
+/* A file whose format has been found. Between calls nothing of it is kept in memory or open, but
+ * for what cannot be opened twice (a pipe). */
+struct pgk_file;
+/* Opens a file ("-": standard input) and finds its format by its first bytes; errors as
+ * pgk_format_detect. */
+int pgk_file_open(struct pgk_file **file, const char *path, struct pgk_err *err);
+/* Nulls the pointer; accepts NULL. */
+void pgk_file_close(struct pgk_file **file);
+const struct pgk_file_info *pgk_file_info(const struct pgk_file *file);
+/* Does the file hold profiles of that kind, by its first bytes? One with counters may hold heap
+ * data, too. */
+bool pgk_file_holds(const struct pgk_file *file, enum pgk_kind kind);
 
-/* Reads an instrumentation profile of any format and adds it, each count times `weight` (1 or
- * more), to `instr`; otherwise as pgk_heap_read. PGK_E_MISMATCH if the file's counters mean
- * something else than those read before. Heap data of an indexed profile is passed over;
- * pgk_heap_read reads it. */
-int pgk_instr_read(struct pgk_instr *instr, const char *path, uint64_t weight,
-                   struct pgk_file_info *info, struct pgk_err *err);
+/* Reading, the same for every kind of profile:
+ *
+ *   pgk_<kind>_read      a file by its name
+ *   pgk_<kind>_read_file a file that was opened before; its info is then complete
+ *   pgk_<kind>_read_all  any number of files into a new profile
+ *
+ * Any format is read. The first two add to the profile, each count times `weight` (1 or more). On
+ * failure the profile may hold a part of the file and is only good for closing; PGK_E_MISMATCH if
+ * the file is of another kind. One thread per profile.
+ *
+ * The last one reads on up to `threads` threads (0: one per processor), each file being closed
+ * before its thread opens the next, and shows its progress. The result holds the same for any
+ * number of threads, and files written of it are the same bytes. On failure there is no profile,
+ * and the error is that of the first file that could not be read. */
 
-/* A profile to add, and how often it counts (at least 1). */
+/* A file to read, and how often it counts (at least 1). */
 struct pgk_input {
-    const char *path; /* "-": standard input */
-    uint64_t weight; /* 1 or more */
+    const char *path;      /* "-": standard input */
+    uint64_t weight;       /* 1 or more */
+    struct pgk_file *file; /* if it was opened before, else NULL; stays the caller's */
 };
-/* Reads any number of heap profiles into a new one, on up to `threads` threads (0: one per
- * processor): each file is opened, added and closed before the next one of its thread. The
- * result holds the same for any number of threads, and files written of it are the same bytes;
- * with several the order of its contexts is any. infos[i], if not NULL, is of inputs[i]. Shows
- * its progress. */
-int pgk_heap_read_all(struct pgk_heap **heap, const struct pgk_input *inputs, size_t count,
-                      unsigned threads, struct pgk_file_info *infos, struct pgk_err *err);
-/* Reads any number of instrumentation profiles into a new one, on up to `threads` threads (0: one
- * per processor); the result is the same for any number. infos[i], if not NULL, is of
- * inputs[i]. Otherwise as pgk_instr_read. */
-int pgk_instr_read_files(struct pgk_instr **profile, const struct pgk_input *inputs, size_t n,
-                         unsigned threads, struct pgk_file_info *infos, struct pgk_err *err);
-/* Reads what can be read of a damaged raw or indexed file, record by record, and adds it to `heap`;
- * calls `fn` for everything that is lost. Returns how many such things there are, or a negative
- * status if nothing can be read, or the format has no records to save (PGK_E_ARG). `info` may be
- * NULL. One thread per heap. */
-int pgk_heap_salvage(struct pgk_heap *heap, const char *path, struct pgk_file_info *info,
-                     pgk_heap_loss_fn *fn, void *ctx, struct pgk_err *err);
 
-/* The same for a sample profile; each count is multiplied by `weight`, which is at least 1. */
+/* With several threads the order of contexts is any. pgk_heap_read_all takes accesses of which a
+ * profile counts but a part for unknown, because files that are written would not tell. */
+int pgk_heap_read(struct pgk_heap *profile, const char *path, uint64_t weight,
+                  struct pgk_err *err);
+int pgk_heap_read_file(struct pgk_heap *profile, struct pgk_file *file, uint64_t weight,
+                       struct pgk_err *err);
+int pgk_heap_read_all(struct pgk_heap **profile, const struct pgk_input *inputs, size_t n,
+                      unsigned threads, struct pgk_err *err);
+
+/* PGK_E_MISMATCH if the file's counters mean something else than those read before. Heap data of an
+ * indexed profile is passed over; pgk_heap_read reads it. */
+int pgk_instr_read(struct pgk_instr *profile, const char *path, uint64_t weight,
+                   struct pgk_err *err);
+int pgk_instr_read_file(struct pgk_instr *profile, struct pgk_file *file, uint64_t weight,
+                        struct pgk_err *err);
+int pgk_instr_read_all(struct pgk_instr **profile, const struct pgk_input *inputs, size_t n,
+                       unsigned threads, struct pgk_err *err);
+
 int pgk_sample_read(struct pgk_sample *profile, const char *path, uint64_t weight,
-                    struct pgk_file_info *info, struct pgk_err *err);
+                    struct pgk_err *err);
+int pgk_sample_read_file(struct pgk_sample *profile, struct pgk_file *file, uint64_t weight,
+                         struct pgk_err *err);
+int pgk_sample_read_all(struct pgk_sample **profile, const struct pgk_input *inputs, size_t n,
+                        unsigned threads, struct pgk_err *err);
+
+/* A .gcda file, or names from a .gcno file. Counts that get too large stay at the largest. The
+ * result does not depend on the order of files, but that of functions is the first file's.
+ * PGK_E_MISMATCH for files of different builds. */
+int pgk_gcov_read(struct pgk_gcov *profile, const char *path, uint64_t weight,
+                  struct pgk_err *err);
+int pgk_gcov_read_file(struct pgk_gcov *profile, struct pgk_file *file, uint64_t weight,
+                       struct pgk_err *err);
+int pgk_gcov_read_all(struct pgk_gcov **profile, const struct pgk_input *inputs, size_t n,
+                      unsigned threads, struct pgk_err *err);
+
 /* Reads only what an extensible binary has of one function, in any context, without looking
  * at the rest; other formats are read as a whole. A context in brackets, as the text format has
- * it, is that context alone. `info` has the summary of all functions. PGK_E_EMPTY if the
+ * it, is that context alone. The file's info has the summary of all functions. PGK_E_EMPTY if the
  * function is not there. */
-int pgk_sample_read_function(struct pgk_sample *profile, const char *path, const char *function,
-                             struct pgk_file_info *info, struct pgk_err *err);
+int pgk_sample_read_function(struct pgk_sample *profile, struct pgk_file *file,
+                             const char *function, struct pgk_err *err);
 
-/* The same, but a name that no function has is taken for a POSIX extended regular expression,
- * found anywhere in the names of functions or contexts, of which those that match are read. What
- * was read replaces the profile, which is as it was on failure. */
-int pgk_sample_read_matching(struct pgk_sample **profile, const char *path, const char *pattern,
-                             struct pgk_file_info *info, struct pgk_err *err);
+/* Reads the functions or contexts that `pattern` names: those of that very name, or, if there are
+ * none, those of which some part matches it as a POSIX extended regular expression. The file's info
+ * has the summary of all functions. What was read replaces the profile, which is as it was on
+ * failure. PGK_E_EMPTY if there is nothing of the kind. */
+int pgk_sample_read_matching(struct pgk_sample **profile, struct pgk_file *file,
+                             const char *pattern, struct pgk_err *err);
 
-/* Reads and adds up files on up to `threads` threads (0: one per processor); each file is
- * closed before the next is opened. The result is the same for any number of threads and any
- * order of files. */
-int pgk_sample_read_files(struct pgk_sample *profile, const struct pgk_input *inputs,
-                          size_t n, unsigned threads, struct pgk_err *err);
+/* Reads what can be read of a damaged raw or indexed file, record by record, and adds it to
+ * `profile`; calls `fn` for everything that is lost. Returns how many such things there are, or a
+ * negative status if nothing can be read, or the format has no records to save (PGK_E_ARG). One
+ * thread per profile. */
+int pgk_heap_salvage(struct pgk_heap *profile, struct pgk_file *file, pgk_heap_loss_fn *fn,
+                     void *ctx, struct pgk_err *err);
+
+/* Writes the profile to `path` ("-": standard output), whole or not at all, in the form and version
+ * of the target; errors are those of the form's own function (pgk_heap_write_raw, ...). */
+int pgk_heap_write(const struct pgk_heap *profile, const char *path,
+                  const struct pgk_heap_target *target, struct pgk_err *err);
+/* The target that is written as the file was; false if that cannot be. */
+bool pgk_file_info_heap_target(const struct pgk_file_info *info, struct pgk_heap_target *target);
 
 #pragma GCC visibility pop
 #ifdef __cplusplus

@@ -18,20 +18,12 @@ extern "C" {
 #pragma GCC visibility push(default)
 
 struct pgk_gcov;
-struct pgk_file_info;
 
 /* An empty profile, owned by the caller. */
 int pgk_gcov_new(struct pgk_gcov **profile, struct pgk_err *err);
 /* Nulls the pointer; accepts NULL. */
 void pgk_gcov_close(struct pgk_gcov **profile);
-
-/* Adds a .gcda file, each count times `weight` (1 or more), or names from a .gcno file ("-":
- * standard input). Counts that get too large stay at the largest. The result does not depend on
- * the order of files, but that of functions is the first file's. PGK_E_MISMATCH for files of
- * different builds. On failure `profile` is only good for closing. `info` may be NULL. One thread
- * per profile. */
-int pgk_gcov_read(struct pgk_gcov *profile, const char *path, uint64_t weight,
-                  struct pgk_file_info *info, struct pgk_err *err);
+/* pgk_gcov_read and its like are in pgokit/format.h. */
 
 /* Kinds of counters, by the numbers that files have for them. */
 enum pgk_gcov_kind {

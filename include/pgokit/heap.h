@@ -166,6 +166,8 @@ typedef int pgk_heap_record_fn(void *ctx, const struct pgk_heap_record *record);
 /* Calls `fn` for each record, sorted by GUID; PGK_E_NOMEM, or what `fn` returned. */
 int pgk_heap_records(const struct pgk_heap *heap, pgk_heap_record_fn *fn, void *ctx);
 
+/* Can that MemProf version hold callees of call sites, and a data access profile? */
+bool pgk_memprof_holds_callees(uint32_t memprof_version);
 /* Callees of all call sites: what only MemProf V4 and YAML can hold. */
 size_t pgk_heap_callees(const struct pgk_heap *heap);
 
@@ -221,8 +223,8 @@ size_t pgk_heap_cold_by_default(const struct pgk_heap *heap);
  * changed; `binaries` may be NULL. */
 int pgk_heap_rebase(struct pgk_heap **into, const struct pgk_heap *from,
                     struct pgk_binaries *binaries, uint32_t raw_version, struct pgk_err *err);
-/* Build ids of modules, which raw versions 1 and 2 do not have. */
-size_t pgk_heap_build_ids(const struct pgk_heap *heap);
+/* Build ids of modules that a raw profile of the version does not hold. */
+size_t pgk_heap_build_ids_lost(const struct pgk_heap *heap, uint32_t raw_version);
 
 /* Adds all of `from` to `into`; stacks that are equal become one context. */
 int pgk_heap_merge(struct pgk_heap *into, const struct pgk_heap *from, struct pgk_err *err);
@@ -264,16 +266,18 @@ int pgk_heap_name_functions(struct pgk_heap *heap, struct pgk_binaries *binaries
 
 /* The forms of heap profiles on disk; `version` is that of raw files, or of MemProf. */
 enum pgk_heap_form {
-    PGK_HEAP_RAW, /* as runtimes write it */
+    PGK_HEAP_RAW,     /* as runtimes write it */
     PGK_HEAP_INDEXED, /* LLVM's .profdata */
-    PGK_HEAP_YAML, /* as llvm-profdata 22 prints it */
-    PGK_HEAP_PATHS, /* source positions; docs/formats/heap-paths.md */
+    PGK_HEAP_YAML,    /* as llvm-profdata 22 prints it */
+    PGK_HEAP_PATHS,   /* source positions; docs/formats/heap-paths.md */
+    PGK_HEAP_PARTIAL, /* of pgokit merge --partial; docs/formats/partial-heap.md */
 };
 /* What a profile is to be written as. */
 struct pgk_heap_target {
     enum pgk_heap_form form; /* the form */
-    uint32_t version; /* of raw files, or of MemProf */
-    bool full_schema; /* indexed */
+    uint32_t version;        /* of raw files, or of MemProf */
+    bool full_schema;        /* indexed: all MIB fields, not only the compiler's */
+    uint32_t index_version;  /* indexed; for pgk_heap_write */
 };
 /* Receives what is lost, to be read after "lost: ". */
 typedef void pgk_heap_loss_fn(void *ctx, const char *what);
@@ -295,7 +299,7 @@ struct pgk_indexed_target {
     const char *readers;        /* who accepts it, for people */
     uint32_t index_version;     /* 8 to 13 */
     uint32_t memprof_version;   /* 0 to 4 */
-    uint32_t frame_ids;         /* generation: 1 up to LLVM 19, 2 LLVM 22 */
+    uint32_t frame_ids;         /* generation: 1 up to LLVM 19, 2 LLVM 22; 0: by the versions */
 };
 /* The rows by name; NULL if unknown. i = 0 .. until NULL walks them. */
 const struct pgk_indexed_target *pgk_indexed_target(const char *name);

@@ -16,7 +16,6 @@ enum { UNKNOWN_BYTES = 1 << 16 };
 struct read_all {
     struct pgk_heap *heap;
     const struct pgk_input *inputs;
-    struct pgk_file_info *infos; /* may be NULL */
     uint64_t *sizes;
     pthread_mutex_t lock;        /* of all below */
     struct pgk_progress progress;
@@ -38,31 +37,14 @@ static int new_heap(struct pgk_heap **heap, struct pgk_err *err)
     return 0;
 }
 
-/* A file that counts several times is read apart, to be multiplied before it is added. */
-static int read_weighted(struct pgk_heap *into, const struct pgk_input *input,
-                         struct pgk_file_info *info, struct pgk_err *err)
-{
-    struct pgk_heap *one;
-    if (input->weight == 1)
-        return pgk_heap_read(into, input->path, info, err);
-    PGK_TRY(new_heap(&one, err));
-    int status = pgk_heap_read(one, input->path, info, err);
-    if (!status) {
-        status = pgk_heap_scale(one, input->weight, err);
-        if (!status)
-            status = pgk_heap_merge(into, one, err);
-    }
-    pgk_heap_close(&one);
-    return status;
-}
-
 static int read_one(void *ctx, size_t number, unsigned worker)
 {
     struct read_all *r = ctx;
     struct pgk_err err = {0};
     (void)worker;
-    int status = read_weighted(r->heap, &r->inputs[number], r->infos ? &r->infos[number] : NULL,
-                               &err);
+    const struct pgk_input *input = &r->inputs[number];
+    int status = input->file ? pgk_heap_read_file(r->heap, input->file, input->weight, &err)
+                             : pgk_heap_read(r->heap, input->path, input->weight, &err);
     pthread_mutex_lock(&r->lock);
     pgk_progress_add(&r->progress, r->sizes[number]);
     if (status && number < r->failed) {
@@ -94,16 +76,16 @@ static int read_all(struct read_all *r, size_t count, unsigned threads, struct p
     return status;
 }
 
-int pgk_heap_read_all(struct pgk_heap **heap, const struct pgk_input *inputs, size_t count,
-                      unsigned threads, struct pgk_file_info *infos, struct pgk_err *err)
+int pgk_heap_read_all(struct pgk_heap **profile, const struct pgk_input *inputs, size_t n,
+                      unsigned threads, struct pgk_err *err)
 {
-    struct read_all r = {.inputs = inputs, .infos = infos, .failed = count};
+    struct read_all r = {.inputs = inputs, .failed = n};
     PGK_TRY(new_heap(&r.heap, err));
-    int status = count ? read_all(&r, count, threads, err) : 0;
+    int status = n ? read_all(&r, n, threads, err) : 0;
     pgk_mem_free(r.sizes);
     if (status)
         pgk_heap_close(&r.heap);
     else
-        *heap = r.heap;
+        *profile = r.heap;
     return status;
 }

@@ -1,7 +1,5 @@
 /* Reading the functions of a sample profile that a name or a pattern chooses. */
-#include "pgokit/format.h"
-
-#include "fail.h"
+#include "format_rows.h"
 
 #include <string.h>
 
@@ -12,40 +10,35 @@ static bool is_context(const char *text)
 }
 
 /* The summary is that of all functions, whatever is left of them. */
-static int read_filtered(struct pgk_sample *profile, const char *path, const char *pattern,
-                         struct pgk_file_info *info, struct pgk_err *err)
+static int read_filtered(struct pgk_sample *profile, struct pgk_file *file, const char *pattern,
+                         struct pgk_err *err)
 {
     struct pgk_sample_info left = {.struct_size = sizeof left};
-    PGK_TRY(pgk_sample_read(profile, path, 1, info, err));
-    PGK_TRY(pgk_sample_finish(profile, err));
-    if (!info->has_summary)
-        PGK_TRY(pgk_sample_summarise(profile, &info->summary, err));
-    info->has_summary = true;
+    PGK_TRY(pgk_sample_read_file(profile, file, 1, err));
+    PGK_TRY(pgk_file_note_summary(file, profile, err));
     PGK_TRY(pgk_sample_filter(profile, pattern, NULL, err));
     PGK_TRY(pgk_sample_finish(profile, err));
     pgk_sample_info(profile, &left);
     if (left.functions)
         return 0;
-    return pgk_fail(err, PGK_E_EMPTY, .file = path, .field = "function",
+    return pgk_fail(err, PGK_E_EMPTY, .file = pgk_file_path(file), .field = "function",
                     .found = PGK_F("no profile that is of '%s' or matches it", pattern),
                     .expected = "one",
                     .hint = "give the name as the linker knows it, or an extended regular "
                             "expression; pgokit show --linkage-names lists names");
 }
 
-int pgk_sample_read_matching(struct pgk_sample **profile, const char *path, const char *pattern,
-                             struct pgk_file_info *info, struct pgk_err *err)
+int pgk_sample_read_matching(struct pgk_sample **profile, struct pgk_file *file,
+                             const char *pattern, struct pgk_err *err)
 {
     struct pgk_sample *new;
-    struct pgk_file_info unused;
     struct pgk_err why = {0};
-    info = info ? info : &unused;
     PGK_TRY(pgk_sample_new(&new, err));
-    int status = pgk_sample_read_function(new, path, pattern, info, &why);
+    int status = pgk_sample_read_function(new, file, pattern, &why);
     if (status == PGK_E_EMPTY && !is_context(pattern)) {
         pgk_sample_close(&new);
         PGK_TRY(pgk_sample_new(&new, err));
-        status = read_filtered(new, path, pattern, info, &why);
+        status = read_filtered(new, file, pattern, &why);
     }
     if (status) {
         pgk_sample_close(&new);

@@ -168,7 +168,7 @@ int pgk_heap_reserve_contexts(struct pgk_heap *h, size_t stacks, struct pgk_err 
 int pgk_heap_add(struct pgk_heap *h, uint32_t stack, const struct pgk_mib *mib,
                  struct pgk_err *err)
 {
-    assert(stack < h->stacks.nodes.n);
+    assert(h->sharing || stack < h->stacks.nodes.n);
     if (h->sharing)
         return pgk_heap_add_shared(h, stack, mib, err);
     uint32_t at = pgk_heap_context_at(h, stack);
@@ -218,7 +218,7 @@ static bool add_callees(struct pgk_heap *h, struct pgk_heap_site *site, const ui
 int pgk_heap_add_site(struct pgk_heap *h, enum pgk_site_kind kind, uint32_t func, uint32_t stack,
                       const uint64_t *callees, size_t n_callees, struct pgk_err *err)
 {
-    assert(func < h->funcs.n && stack < h->stacks.nodes.n && !h->sharing);
+    assert(func < h->funcs.n && (h->sharing || stack < h->stacks.nodes.n));
     uint64_t hash = pgk_hash_pair((uint64_t)func << 32 | stack, kind);
     PGK_INDEX_FOR (&h->site_index, hash, i) {
         struct pgk_heap_site *s = &h->sites.v[i];
@@ -242,7 +242,7 @@ void pgk_heap_own_by_chain(struct pgk_heap *h, uint32_t stack)
 
 size_t pgk_heap_chain(const struct pgk_heap *h, uint32_t stack, uint32_t *funcs, size_t max)
 {
-    assert(stack < h->stacks.nodes.n);
+    assert(h->sharing || stack < h->stacks.nodes.n);
     size_t n = 0;
     for (uint32_t node = stack; node; node = h->stacks.nodes.v[node].parent) {
         const struct pgk_frame *f = &h->frames.v[h->stacks.nodes.v[node].frame];

@@ -1,6 +1,7 @@
 /* Reader of partial heap profiles. docs/formats/partial-heap.md */
 #include "heap_partial.h"
 
+#include "format_row.h"
 #include "hash.h"
 
 #include <inttypes.h>
@@ -440,3 +441,49 @@ int pgk_heap_partial_read(struct pgk_heap *h, const uint8_t *bytes, size_t size,
     pgk_data_access_free(&r.data);
     return status;
 }
+
+/* ---- among the formats ---- */
+
+static bool sniff(const uint8_t *bytes, size_t size)
+{
+    return pgk_starts_with_u64(bytes, size, PGK_HEAP_PARTIAL_MAGIC);
+}
+
+static int read(struct pgk_heap *heap, const struct pgk_file_bytes *file,
+                struct pgk_file_info *info, struct pgk_err *err)
+{
+    PGK_TRY(pgk_heap_partial_read(heap, file->bytes, file->size, file->src, err));
+    info->version = PGK_HEAP_PARTIAL_VERSION;
+    info->facts[PGK_FACT_SHARD] = true;
+    return 0;
+}
+
+static int write(const struct pgk_heap *heap, const char *path,
+                 const struct pgk_heap_target *target, struct pgk_err *err)
+{
+    (void)target;
+    return pgk_heap_write_partial(heap, path, err);
+}
+
+static void readers(const struct pgk_file_info *info, struct pgk_info_text *text)
+{
+    (void)info;
+    pgk_info_add(text, "pgokit");
+}
+
+const struct pgk_format_row pgk_format_heap_partial = {
+    .format = {.name = "partial heap profile",
+               .kind = PGK_KIND_HEAP,
+               .reads = PGK_VERSION_TEXT(PGK_HEAP_PARTIAL_VERSION),
+               .writes = PGK_VERSION_TEXT(PGK_HEAP_PARTIAL_VERSION),
+               .made_by = "pgokit merge --partial",
+               .page = "partial-heap.md",
+               .read = {1, PGK_HEAP_PARTIAL_VERSION},
+               .write = {1, PGK_HEAP_PARTIAL_VERSION}},
+    .sniff = sniff,
+    .read_heap = read,
+    .wants_own_heap = true,
+    .write_heap = write,
+    .form = PGK_HEAP_PARTIAL,
+    .readers = readers,
+};

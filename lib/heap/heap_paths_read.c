@@ -1,6 +1,8 @@
 /* Reader of heap profiles with source positions. docs/formats/heap-paths.md */
 #include "heap_paths.h"
 
+#include "format_row.h"
+
 #include <inttypes.h>
 
 /* Runtimes record 256 frames at most, each with its inline chain; what is far above that is
@@ -424,3 +426,45 @@ int pgk_heap_paths_read(struct pgk_heap *h, const uint8_t *bytes, size_t size,
     pgk_vec_free(&r.places);
     return status;
 }
+
+/* ---- among the formats ---- */
+
+static bool sniff(const uint8_t *bytes, size_t size)
+{
+    return pgk_starts_with_u64(bytes, size, PGK_HEAP_PATHS_MAGIC);
+}
+
+static int read(struct pgk_heap *heap, const struct pgk_file_bytes *file,
+                struct pgk_file_info *info, struct pgk_err *err)
+{
+    return pgk_heap_paths_read(heap, file->bytes, file->size, file->src, &info->version, err);
+}
+
+static int write(const struct pgk_heap *heap, const char *path,
+                 const struct pgk_heap_target *target, struct pgk_err *err)
+{
+    (void)target;
+    return pgk_heap_write_paths(heap, path, NULL, err);
+}
+
+static void readers(const struct pgk_file_info *info, struct pgk_info_text *text)
+{
+    (void)info;
+    pgk_info_add(text, "no release of LLVM");
+}
+
+const struct pgk_format_row pgk_format_heap_paths = {
+    .format = {.name = "heap profile of source positions",
+               .kind = PGK_KIND_HEAP,
+               .reads = PGK_VERSION_TEXT(PGK_HEAP_PATHS_VERSION),
+               .writes = PGK_VERSION_TEXT(PGK_HEAP_PATHS_VERSION),
+               .made_by = "pgokit",
+               .page = "heap-paths.md",
+               .read = {1, PGK_HEAP_PATHS_VERSION},
+               .write = {1, PGK_HEAP_PATHS_VERSION}},
+    .sniff = sniff,
+    .read_heap = read,
+    .write_heap = write,
+    .form = PGK_HEAP_PATHS,
+    .readers = readers,
+};

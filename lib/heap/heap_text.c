@@ -3,6 +3,7 @@
  * Lines that are not known are passed over: runtimes mix in warnings, miss rates and maps. */
 #include "heap_text.h"
 
+#include "format_row.h"
 #include "hash.h"
 
 #include <inttypes.h>
@@ -479,3 +480,31 @@ int pgk_heap_text_read(struct pgk_heap *h, const uint8_t *bytes, size_t size,
     pgk_vec_free(&r.frames);
     return status;
 }
+
+/* ---- among the formats ---- */
+
+static int read(struct pgk_heap *heap, const struct pgk_file_bytes *file,
+                struct pgk_file_info *info, struct pgk_err *err)
+{
+    (void)info;
+    return pgk_heap_text_read(heap, file->bytes, file->size, file->src, err);
+}
+
+static void readers(const struct pgk_file_info *info, struct pgk_info_text *text)
+{
+    (void)info;
+    pgk_info_add(text, "no release of LLVM");
+}
+
+const struct pgk_format_row pgk_format_heap_text = {
+    .format = {.name = "printed heap profile",
+               .kind = PGK_KIND_HEAP,
+               .reads = "of clang 13 to 22",
+               .writes = "",
+               .made_by = "runtimes of clang 13; 14 to 22 with print_text",
+               .page = "raw-heap.md"},
+    .sniff = pgk_heap_text_sniff,
+    .read_heap = read,
+    .wants_own_heap = true,
+    .readers = readers,
+};

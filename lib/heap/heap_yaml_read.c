@@ -1,5 +1,6 @@
 /* Reader of YAML heap profiles. The YAML itself is libyaml's; this file knows the keys. */
 #include "function_name.h"
+#include "format_row.h"
 #include "heap_yaml.h"
 #include "record_builder.h"
 
@@ -571,3 +572,47 @@ int pgk_heap_yaml_read(struct pgk_heap *h, const uint8_t *bytes, size_t size,
     pgk_vec_free(&r.places);
     return status;
 }
+
+/* ---- among the formats ---- */
+
+/* LLVM's rule; a text of another kind is told apart by its keys when it is read. */
+static bool sniff(const uint8_t *bytes, size_t size)
+{
+    return size >= 3 && !memcmp(bytes, "---", 3);
+}
+
+static int read(struct pgk_heap *heap, const struct pgk_file_bytes *file,
+                struct pgk_file_info *info, struct pgk_err *err)
+{
+    struct pgk_heap_yaml_info yaml;
+    PGK_TRY(pgk_heap_yaml_read(heap, file->bytes, file->size, file->src, &yaml, err));
+    info->facts[PGK_FACT_DATA_ACCESS] = yaml.has_data_access;
+    return 0;
+}
+
+static int write(const struct pgk_heap *heap, const char *path,
+                 const struct pgk_heap_target *target, struct pgk_err *err)
+{
+    (void)target;
+    return pgk_heap_write_yaml(heap, path, err);
+}
+
+static void readers(const struct pgk_file_info *info, struct pgk_info_text *text)
+{
+    (void)info;
+    pgk_info_add(text, "LLVM 22");
+}
+
+const struct pgk_format_row pgk_format_heap_yaml = {
+    .format = {.name = "YAML heap profile",
+               .kind = PGK_KIND_HEAP,
+               .reads = "of LLVM 22",
+               .writes = "of LLVM 22",
+               .made_by = "llvm-profdata 22, pgokit",
+               .page = "indexed-heap.md"},
+    .sniff = sniff,
+    .read_heap = read,
+    .write_heap = write,
+    .form = PGK_HEAP_YAML,
+    .readers = readers,
+};

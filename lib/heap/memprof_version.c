@@ -21,3 +21,9 @@ bool pgk_memprof_holds(const struct pgk_memprof_version *v, enum pgk_mib_id id, 
     return pgk_mib_fields[id].tag <= v->last_tag &&
            (full_schema || v->schema == PGK_MEMPROF_SCHEMA_ALL || pgk_mib_is_compilers(id));
 }
+
+bool pgk_memprof_holds_callees(uint32_t memprof_version)
+{
+    const struct pgk_memprof_version *v = pgk_memprof_version(memprof_version);
+    return v && v->extras;
+}

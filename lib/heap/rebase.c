@@ -146,10 +146,11 @@ static int match(struct rebase *r)
                     .hint = "the binary that was run tells one from the other: give it with -b");
 }
 
-size_t pgk_heap_build_ids(const struct pgk_heap *heap)
+size_t pgk_heap_build_ids_lost(const struct pgk_heap *heap, uint32_t raw_version)
 {
+    const struct pgk_raw_version *v = pgk_raw_version(raw_version);
     size_t n = 0;
-    for (size_t i = 0; i < heap->modules.n; i++)
+    for (size_t i = 0; v && !pgk_raw_has_build_ids(v) && i < heap->modules.n; i++)
         n += heap->modules.v[i].build_id != 0;
     return n;
 }

@@ -46,6 +46,8 @@ PGK_MUST_USE int pgk_indexed_read(struct pgk_heap *h, const uint8_t *bytes, size
 PGK_MUST_USE int pgk_indexed_read_instr(struct pgk_instr_adder *a, const uint8_t *bytes,
                                         size_t size, const struct pgk_source *src,
                                         struct pgk_indexed_info *info, struct pgk_err *err);
+/* True if the header says that there is heap data. */
+bool pgk_indexed_has_heap(const uint8_t *bytes, size_t size);
 /* True if the bytes are an indexed profile of which the heap data is the only content. */
 bool pgk_indexed_is_heap_only(const uint8_t *bytes, size_t size);
 

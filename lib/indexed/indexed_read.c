@@ -121,6 +121,14 @@ int pgk_indexed_read_instr(struct pgk_instr_adder *a, const uint8_t *bytes, size
     return 0;
 }
 
+bool pgk_indexed_has_heap(const uint8_t *bytes, size_t size)
+{
+    struct pgk_cursor c;
+    struct pgk_indexed_header header = {0};
+    pgk_cur_init(&c, bytes, size, &(struct pgk_source){0});
+    return !read_header(&c, &header, NULL) && has_flag(&header, PGK_INDEXED_MEMPROF);
+}
+
 /* A damaged file is what it says as far as it can be read, so that its heap data can be saved. */
 bool pgk_indexed_is_heap_only(const uint8_t *bytes, size_t size)
 {

@@ -404,6 +404,16 @@ static int make_blocks(struct writer *w)
     return w->blocks && w->owned ? pgk_pool_run(w->threads, SHARES, run_share, w) : PGK_E_NOMEM;
 }
 
+/* What only LLVM 22 reads is ordered by its own frame ids. */
+static uint32_t frame_ids(const struct pgk_indexed_target *t)
+{
+    enum { LLVM_22 = 22 };
+    if (pgk_index_since(t->index_version) >= LLVM_22 ||
+        pgk_memprof_version(t->memprof_version)->since >= LLVM_22)
+        return 2;
+    return t->frame_ids ? t->frame_ids : 1;
+}
+
 /* The large tables of the model are given back as soon as they have been used. */
 static int prepare(struct writer *w, const struct pgk_indexed_write_opts *opts,
                    struct pgk_err *err)
@@ -416,7 +426,7 @@ static int prepare(struct writer *w, const struct pgk_indexed_write_opts *opts,
         pgk_vec_free(&mine->context_of);
         pgk_stack_tree_rest(&mine->stacks);
     }
-    PGK_TRY(pgk_radix_build(&w->radix, w->h, opts->target.frame_ids, w->threads, err));
+    PGK_TRY(pgk_radix_build(&w->radix, w->h, frame_ids(&opts->target), w->threads, err));
     if (w->version >= 3)
         write_v3_head(w);
     PGK_TRY(pgk_radix_write(&w->radix, w->h, w->version >= 3 ? w->out : NULL, w->threads, err));

@@ -1,6 +1,7 @@
 /* Reader of .gcda and .gcno files of gcc 12. docs/formats/gcov.md */
 #include "gcov_model.h"
 
+#include "format_row.h"
 #include "hash.h"
 
 #include <inttypes.h>
@@ -402,3 +403,30 @@ int pgk_gcov_add(struct pgk_gcov *g, const uint8_t *bytes, size_t size,
     pgk_vec_free(&r.values);
     return status;
 }
+
+/* ---- among the formats ---- */
+
+static int read(struct pgk_gcov *gcov, const struct pgk_file_bytes *file, uint64_t weight,
+                struct pgk_file_info *info, struct pgk_err *err)
+{
+    (void)info;
+    return pgk_gcov_add(gcov, file->bytes, file->size, file->src, weight, err);
+}
+
+static void readers(const struct pgk_file_info *info, struct pgk_info_text *text)
+{
+    (void)info;
+    pgk_info_add(text, "gcc 12");
+}
+
+const struct pgk_format_row pgk_format_gcov = {
+    .format = {.name = "gcc counters",
+               .kind = PGK_KIND_GCOV,
+               .reads = ".gcda and .gcno of gcc 12",
+               .writes = ".gcda of gcc 12",
+               .made_by = "gcc 12, gcov-tool, pgokit",
+               .page = "gcov.md"},
+    .sniff = pgk_gcov_sniff,
+    .read_gcov = read,
+    .readers = readers,
+};

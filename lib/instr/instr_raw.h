@@ -9,7 +9,7 @@
 #define PGK_INSTR_RAW_MAGIC_64 UINT64_C(0xff6c70726f667281)
 #define PGK_INSTR_RAW_MAGIC_32 UINT64_C(0xff6c70726f665281)
 
-enum { PGK_INSTR_RAW_FIRST = 8, PGK_INSTR_RAW_LAST = 10 };
+#include "instr_raw.def"
 
 struct pgk_instr_raw_info {
     uint32_t version, images; /* of the last image; how many follow each other */

@@ -2,6 +2,7 @@
  * size. docs/formats/instr-raw.md */
 #include "instr_raw.h"
 
+#include "format_row.h"
 #include "hash.h"
 #include "instr_raw_layout.h"
 #include "name_blocks.h"
@@ -122,11 +123,11 @@ static int read_version(struct reader *r, uint32_t *version)
     if (r->swap)
         word = __builtin_bswap64(word);
     *version = (uint32_t)word;
-    if (*version < PGK_INSTR_RAW_FIRST || *version > PGK_INSTR_RAW_LAST)
+    if (*version < PGK_INSTR_RAW_FIRST || *version > PGK_INSTR_RAW_NOW)
         return pgk_cur_reject(
             r->c, r->err, PGK_E_VERSION, off + 8, .record = PGK_F("image %u, header", r->image),
             .field = "version", .found = PGK_F("%u", *version),
-            .expected = PGK_F("%d to %d", PGK_INSTR_RAW_FIRST, PGK_INSTR_RAW_LAST),
+            .expected = PGK_F("%d to %d", PGK_INSTR_RAW_FIRST, PGK_INSTR_RAW_NOW),
             .hint = "see pgokit formats for what is read");
     if (word >> PGK_INDEXED_DEBUG_INFO & 1)
         return pgk_cur_reject(r->c, r->err, PGK_E_VERSION, off + 8,
@@ -538,3 +539,50 @@ int pgk_instr_raw_read(struct pgk_instr_adder *a, const uint8_t *bytes, size_t s
     pgk_vec_free(&r.stamps);
     return status;
 }
+
+/* ---- among the formats ---- */
+
+static int read(struct pgk_instr_adder *adder, const struct pgk_file_bytes *file,
+                struct pgk_file_info *info, struct pgk_err *err)
+{
+    struct pgk_instr_raw_info raw;
+    PGK_TRY(pgk_instr_raw_read(adder, file->bytes, file->size, file->src, &raw, err));
+    info->version = raw.version;
+    info->facts[PGK_FACT_IMAGES] = raw.images;
+    return 0;
+}
+
+static void describe(const struct pgk_file_info *info, struct pgk_info_text *text)
+{
+    if (info->facts[PGK_FACT_IMAGES] > 1)
+        pgk_info_add(text, ", %u images", (unsigned)info->facts[PGK_FACT_IMAGES]);
+}
+
+static void readers(const struct pgk_file_info *info, struct pgk_info_text *text)
+{
+    switch (info->version) {
+#define PGK_INSTR_RAW_VERSION(version, releases) \
+    case version:                                \
+        pgk_info_add(text, releases);            \
+        break;
+#include "instr_raw.def"
+#undef PGK_INSTR_RAW_VERSION
+    }
+}
+
+const struct pgk_format_row pgk_format_instr_raw = {
+    .format = {.name = "raw counters",
+               .kind = PGK_KIND_INSTR,
+               .reads = PGK_VERSION_TEXT(PGK_INSTR_RAW_FIRST) " to " PGK_VERSION_TEXT(
+                   PGK_INSTR_RAW_NOW),
+               .writes = PGK_VERSION_TEXT(PGK_INSTR_RAW_FIRST) " to " PGK_VERSION_TEXT(
+                   PGK_INSTR_RAW_NOW),
+               .made_by = "runtimes of clang 14 to 22, pgokit",
+               .page = "instr-raw.md",
+               .read = {PGK_INSTR_RAW_FIRST, PGK_INSTR_RAW_NOW},
+               .write = {PGK_INSTR_RAW_FIRST, PGK_INSTR_RAW_NOW}},
+    .sniff = pgk_instr_raw_sniff,
+    .read_instr = read,
+    .describe = describe,
+    .readers = readers,
+};

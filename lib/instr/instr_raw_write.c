@@ -325,11 +325,11 @@ int pgk_instr_raw_write(const struct pgk_instr *p, struct pgk_sink *out, uint32_
 
 static int check_version(uint32_t version, const char *path, struct pgk_err *err)
 {
-    if (version >= PGK_INSTR_RAW_FIRST && version <= PGK_INSTR_RAW_LAST)
+    if (version >= PGK_INSTR_RAW_FIRST && version <= PGK_INSTR_RAW_NOW)
         return 0;
     return pgk_fail(err, PGK_E_ARG, .file = path, .format = "raw counters", .field = "version",
                     .found = PGK_F("%u", version),
-                    .expected = PGK_F("%d to %d", PGK_INSTR_RAW_FIRST, PGK_INSTR_RAW_LAST));
+                    .expected = PGK_F("%d to %d", PGK_INSTR_RAW_FIRST, PGK_INSTR_RAW_NOW));
 }
 
 static int refuse(const struct pgk_instr_name *name, const char *path, const char *field,

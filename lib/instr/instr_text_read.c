@@ -1,6 +1,7 @@
 /* Reader of .proftext. */
 #include "instr_text.h"
 
+#include "format_row.h"
 #include "hash.h"
 
 #include <ctype.h>
@@ -395,3 +396,30 @@ bool pgk_instr_text_sniff(const uint8_t *bytes, size_t size)
     return next_line(&r, &line) && parse_u64(line.s, line.len, 0, &number) &&
            next_line(&r, &line) && parse_u64(line.s, line.len, 10, &number);
 }
+
+/* ---- among the formats ---- */
+
+static int read(struct pgk_instr_adder *adder, const struct pgk_file_bytes *file,
+                struct pgk_file_info *info, struct pgk_err *err)
+{
+    (void)info;
+    return pgk_instr_text_read(adder, file->bytes, file->size, file->src, err);
+}
+
+static void readers(const struct pgk_file_info *info, struct pgk_info_text *text)
+{
+    (void)info;
+    pgk_info_add(text, "LLVM 14 to 22");
+}
+
+const struct pgk_format_row pgk_format_instr_text = {
+    .format = {.name = "text counters",
+               .kind = PGK_KIND_INSTR,
+               .reads = "of LLVM 14 to 22",
+               .writes = "of LLVM 14 to 22",
+               .made_by = "llvm-profdata, pgokit",
+               .page = "instr-text.md"},
+    .sniff = pgk_instr_text_sniff,
+    .read_instr = read,
+    .readers = readers,
+};

@@ -2,6 +2,7 @@
  * and to note where each root is, so that any of them can be decoded alone. */
 #include "probe_walk.h"
 
+#include "format_row.h"
 #include "mem.h"
 
 #include <elf.h>
@@ -331,3 +332,27 @@ int pgk_probes_check(const struct pgk_probes *p, struct pgk_err *err)
         *err = p->first_issue;
     return p->first_issue.status;
 }
+
+/* ---- among the formats ---- */
+
+static bool sniff(const uint8_t *bytes, size_t size)
+{
+    return size >= 4 && !memcmp(bytes, "\177ELF", 4);
+}
+
+static void readers(const struct pgk_file_info *info, struct pgk_info_text *text)
+{
+    (void)info;
+    pgk_info_add(text, "LLVM 14 to 22");
+}
+
+const struct pgk_format_row pgk_format_probes = {
+    .format = {.name = "ELF binary with pseudo probes",
+               .kind = PGK_KIND_BINARY,
+               .reads = "of clang 13 to 22",
+               .writes = "",
+               .made_by = "clang -fpseudo-probe-for-profiling",
+               .page = "pseudo-probe.md"},
+    .sniff = sniff,
+    .readers = readers,
+};

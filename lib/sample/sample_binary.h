@@ -6,6 +6,9 @@
 #include "sample_model.h"
 #include "sink.h"
 
+/* Does the file begin with the magic number, as a ULEB128? */
+bool pgk_sample_has_magic(const uint8_t *bytes, size_t size, uint64_t magic);
+
 /* What the reader of an extensible binary saw beside the profile. */
 struct pgk_sample_ext_info {
     bool compressed, md5, split_layout, has_vtables, contexts;

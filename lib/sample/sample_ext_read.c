@@ -2,6 +2,8 @@
 #include "sample_binary.h"
 
 #include "ext_sections.h"
+#include "format_row.h"
+#include "sample_format.h"
 #include "sample_metadata.h"
 #include "sample_records.h"
 
@@ -331,3 +333,74 @@ int pgk_sample_ext_read(struct pgk_sample *p, const uint8_t *bytes, size_t size,
     close_reader(&r);
     return status;
 }
+
+/* ---- among the formats ---- */
+
+static bool sniff(const uint8_t *bytes, size_t size)
+{
+    return pgk_sample_has_magic(bytes, size, PGK_SAMPLE_MAGIC_EXT);
+}
+
+static void take(struct pgk_file_info *info, const struct pgk_sample_ext_info *ext)
+{
+    info->version = PGK_SAMPLE_VERSION;
+    info->facts[PGK_FACT_COMPRESSED] = ext->compressed;
+    info->facts[PGK_FACT_GUID_NAMES] = ext->md5;
+    info->facts[PGK_FACT_SPLIT_LAYOUT] = ext->split_layout;
+    info->facts[PGK_FACT_VTABLES] = ext->has_vtables;
+    info->has_summary = ext->has_summary;
+    info->summary = ext->summary;
+}
+
+static int read(struct pgk_sample *profile, const struct pgk_file_bytes *file, uint64_t weight,
+                struct pgk_file_info *info, struct pgk_err *err)
+{
+    struct pgk_sample_ext_info ext;
+    PGK_TRY(pgk_sample_ext_read(profile, file->bytes, file->size, file->src, weight, &ext, err));
+    take(info, &ext);
+    return 0;
+}
+
+static int read_function(struct pgk_sample *profile, const struct pgk_file_bytes *file,
+                         const char *function, struct pgk_file_info *info, struct pgk_err *err)
+{
+    struct pgk_sample_ext_info ext;
+    PGK_TRY(pgk_sample_ext_read_function(profile, file->bytes, file->size, file->src, function,
+                                         &ext, err));
+    take(info, &ext);
+    return 0;
+}
+
+static void describe(const struct pgk_file_info *info, struct pgk_info_text *text)
+{
+    if (info->facts[PGK_FACT_GUID_NAMES])
+        pgk_info_add(text, ", names as GUIDs");
+    if (info->facts[PGK_FACT_COMPRESSED])
+        pgk_info_add(text, ", compressed");
+    if (info->facts[PGK_FACT_SPLIT_LAYOUT])
+        pgk_info_add(text, ", split layout");
+    if (info->facts[PGK_FACT_VTABLES])
+        pgk_info_add(text, ", with vtables");
+}
+
+/* docs/formats/sample-binary.md "Who reads what" */
+static void readers(const struct pgk_file_info *info, struct pgk_info_text *text)
+{
+    pgk_info_add(text, info->facts[PGK_FACT_VTABLES] ? "LLVM 22" : "LLVM 14 to 22");
+}
+
+const struct pgk_format_row pgk_format_sample_ext = {
+    .format = {.name = "extensible sample profile",
+               .kind = PGK_KIND_SAMPLE,
+               .reads = PGK_VERSION_TEXT(PGK_SAMPLE_VERSION),
+               .writes = PGK_VERSION_TEXT(PGK_SAMPLE_VERSION),
+               .made_by = "llvm-profdata 14 to 22, llvm-profgen, pgokit",
+               .page = "sample-binary.md",
+               .read = {PGK_SAMPLE_VERSION, PGK_SAMPLE_VERSION},
+               .write = {PGK_SAMPLE_VERSION, PGK_SAMPLE_VERSION}},
+    .sniff = sniff,
+    .read_sample = read,
+    .read_function = read_function,
+    .describe = describe,
+    .readers = readers,
+};

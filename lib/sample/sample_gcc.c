@@ -4,6 +4,7 @@
  * padded to words and their lengths count words; in version 2 they count bytes. */
 #include "sample_binary.h"
 
+#include "format_row.h"
 #include "record_writer.h"
 #include "sample_format.h"
 #include "sample_stage.h"
@@ -356,3 +357,50 @@ int pgk_sample_gcc_write(const struct pgk_sample *p, size_t n, struct pgk_sink *
     pgk_order_free(&w.order);
     return status;
 }
+
+/* ---- among the formats ---- */
+
+/* The version is looked at, too, because four letters are no strong magic. */
+static const struct {
+    const char *start, *readers;
+} gcc_versions[] = {
+    {"adcg*704", "LLVM 14 to 22"},
+    {"adcg\1\0\0\0", "GCC before 12"},
+    {"adcg\2\0\0\0", "GCC 12"},
+};
+
+static bool sniff(const uint8_t *bytes, size_t size)
+{
+    for (size_t i = 0; i < PGK_COUNTOF(gcc_versions); i++)
+        if (size >= 8 && !memcmp(bytes, gcc_versions[i].start, 8))
+            return true;
+    return false;
+}
+
+static int read(struct pgk_sample *profile, const struct pgk_file_bytes *file, uint64_t weight,
+                struct pgk_file_info *info, struct pgk_err *err)
+{
+    PGK_TRY(pgk_sample_gcc_read(profile, file->bytes, file->size, file->src, weight, err));
+    info->version = pgk_sample_gcc_version(file->bytes, file->size);
+    return 0;
+}
+
+/* docs/formats/sample-gcc.md */
+static void readers(const struct pgk_file_info *info, struct pgk_info_text *text)
+{
+    pgk_info_add(text, "%s", gcc_versions[info->version].readers);
+}
+
+const struct pgk_format_row pgk_format_sample_gcc = {
+    .format = {.name = "GCC AutoFDO profile",
+               .kind = PGK_KIND_SAMPLE,
+               .reads = "*704, 1, 2",
+               .writes = "2",
+               .made_by = "create_gcov, pgokit",
+               .page = "sample-gcc.md",
+               .read = {0, 2},
+               .write = {2, 2}},
+    .sniff = sniff,
+    .read_sample = read,
+    .readers = readers,
+};

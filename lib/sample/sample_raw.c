@@ -1,6 +1,7 @@
 /* LLVM's raw binary, and the compact binary that LLVM 13 to 16 wrote. */
 #include "sample_binary.h"
 
+#include "format_row.h"
 #include "record_writer.h"
 #include "sample_format.h"
 #include "sample_records.h"
@@ -180,3 +181,85 @@ int pgk_sample_raw_write(const struct pgk_sample *p, size_t n, struct pgk_sink *
     pgk_order_free(&w.order);
     return status;
 }
+
+/* ---- among the formats ---- */
+
+bool pgk_sample_has_magic(const uint8_t *bytes, size_t size, uint64_t magic)
+{
+    uint8_t uleb[PGK_SAMPLE_MAGIC_BYTES];
+    for (size_t i = 0; i < sizeof uleb; i++, magic >>= 7)
+        uleb[i] = (uint8_t)(magic & 0x7f) | (i + 1 < sizeof uleb ? 0x80 : 0);
+    return size >= sizeof uleb && !memcmp(bytes, uleb, sizeof uleb);
+}
+
+static bool sniff(const uint8_t *bytes, size_t size)
+{
+    return pgk_sample_has_magic(bytes, size, PGK_SAMPLE_MAGIC_BINARY);
+}
+
+static bool sniff_compact(const uint8_t *bytes, size_t size)
+{
+    return pgk_sample_has_magic(bytes, size, PGK_SAMPLE_MAGIC_COMPACT);
+}
+
+static int read(struct pgk_sample *profile, const struct pgk_file_bytes *file, uint64_t weight,
+                struct pgk_file_info *info, struct pgk_err *err)
+{
+    info->version = PGK_SAMPLE_VERSION;
+    return pgk_sample_raw_read(profile, file->bytes, file->size, file->src, weight, err);
+}
+
+static int read_compact_file(struct pgk_sample *profile, const struct pgk_file_bytes *file,
+                             uint64_t weight, struct pgk_file_info *info, struct pgk_err *err)
+{
+    info->version = PGK_SAMPLE_VERSION;
+    info->facts[PGK_FACT_GUID_NAMES] = true;
+    return pgk_sample_compact_read(profile, file->bytes, file->size, file->src, weight, err);
+}
+
+static void describe(const struct pgk_file_info *info, struct pgk_info_text *text)
+{
+    if (info->facts[PGK_FACT_GUID_NAMES])
+        pgk_info_add(text, ", names as GUIDs");
+}
+
+/* docs/formats/sample-binary.md "Who reads what" */
+static void readers(const struct pgk_file_info *info, struct pgk_info_text *text)
+{
+    (void)info;
+    pgk_info_add(text, "LLVM 14 to 22");
+}
+
+static void compact_readers(const struct pgk_file_info *info, struct pgk_info_text *text)
+{
+    (void)info;
+    pgk_info_add(text, "LLVM 13 to 16");
+}
+
+const struct pgk_format_row pgk_format_sample_binary = {
+    .format = {.name = "raw binary sample profile",
+               .kind = PGK_KIND_SAMPLE,
+               .reads = PGK_VERSION_TEXT(PGK_SAMPLE_VERSION),
+               .writes = PGK_VERSION_TEXT(PGK_SAMPLE_VERSION),
+               .made_by = "llvm-profdata 13 to 22, pgokit",
+               .page = "sample-binary.md",
+               .read = {PGK_SAMPLE_VERSION, PGK_SAMPLE_VERSION},
+               .write = {PGK_SAMPLE_VERSION, PGK_SAMPLE_VERSION}},
+    .sniff = sniff,
+    .read_sample = read,
+    .readers = readers,
+};
+
+const struct pgk_format_row pgk_format_sample_compact = {
+    .format = {.name = "compact sample profile",
+               .kind = PGK_KIND_SAMPLE,
+               .reads = PGK_VERSION_TEXT(PGK_SAMPLE_VERSION),
+               .writes = "",
+               .made_by = "llvm-profdata 13 to 16",
+               .page = "sample-binary.md",
+               .read = {PGK_SAMPLE_VERSION, PGK_SAMPLE_VERSION}},
+    .sniff = sniff_compact,
+    .read_sample = read_compact_file,
+    .describe = describe,
+    .readers = compact_readers,
+};

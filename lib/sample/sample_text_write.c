@@ -1,8 +1,10 @@
 /* Writing sample profiles as text. */
 #include "sample_text.h"
 
+#include "format_row.h"
 #include "line_buffer.h"
 #include "sample_order.h"
+#include "sample_partial.h"
 #include "used_names.h"
 
 struct writer {
@@ -203,3 +205,46 @@ int pgk_sample_text_write(const struct pgk_sample *p, size_t n, bool flat_marks,
     pgk_order_free(&w.order);
     return failed ? pgk_fail_nomem(err) : 0;
 }
+
+/* ---- among the formats ---- */
+
+static int read(struct pgk_sample *profile, const struct pgk_file_bytes *file, uint64_t weight,
+                struct pgk_file_info *info, struct pgk_err *err)
+{
+    const char *text = (const char *)file->bytes;
+    const bool before = profile->has_vtables; /* of other files */
+    profile->has_vtables = false;
+    PGK_TRY(pgk_sample_text_read(profile, file->bytes, file->size, file->src, weight, err));
+    info->facts[PGK_FACT_SHARD] = pgk_sample_is_partial(text, text + file->size);
+    info->facts[PGK_FACT_VTABLES] = profile->has_vtables;
+    profile->has_vtables |= before;
+    return 0;
+}
+
+static void describe(const struct pgk_file_info *info, struct pgk_info_text *text)
+{
+    if (info->facts[PGK_FACT_SHARD])
+        pgk_info_add(text, ", partial");
+    if (info->facts[PGK_FACT_VTABLES])
+        pgk_info_add(text, ", with vtables");
+}
+
+static void readers(const struct pgk_file_info *info, struct pgk_info_text *text)
+{
+    pgk_info_add(text, info->facts[PGK_FACT_SHARD]     ? "pgokit"
+                       : info->facts[PGK_FACT_VTABLES] ? "LLVM 22"
+                                                       : "LLVM 14 to 22");
+}
+
+const struct pgk_format_row pgk_format_sample_text = {
+    .format = {.name = "text sample profile",
+               .kind = PGK_KIND_SAMPLE,
+               .reads = "of LLVM 13 to 22",
+               .writes = "of LLVM 13 to 22",
+               .made_by = "llvm-profdata, llvm-profgen, pgokit",
+               .page = "sample-text.md"},
+    .sniff = pgk_sample_text_sniff,
+    .read_sample = read,
+    .describe = describe,
+    .readers = readers,
+};

@@ -170,12 +170,12 @@ static void put_units(struct pgk_json *j)
 static void put_file(struct pgk_json *j, const struct pgk_file_info *info)
 {
     pgk_json_line(j, MEMBER);
-    pgk_json_text(j, "format", info->format->name);
+    pgk_json_text(j, "format", pgk_file_info_format(info)->name);
     pgk_json_line(j, MEMBER);
-    pgk_json_number(j, "version", info->version);
-    if (info->has_heap) {
+    pgk_json_number(j, "version", pgk_file_info_version(info));
+    if (pgk_file_info_fact(info, PGK_FACT_HEAP)) {
         pgk_json_line(j, MEMBER);
-        pgk_json_number(j, "memprof_version", info->memprof_version);
+        pgk_json_number(j, "memprof_version", pgk_file_info_fact(info, PGK_FACT_MEMPROF_VERSION));
     }
 }
 

@@ -45,6 +45,13 @@ static void print_labels(const struct table *t)
                     percent(t->totals.label_bytes[l], bytes));
 }
 
+/* An indexed profile that was written with the compiler's fields only. */
+static bool lacks_fields(const struct pgk_file_info *info)
+{
+    return info && pgk_file_info_fact(info, PGK_FACT_HEAP) &&
+           !pgk_file_info_fact(info, PGK_FACT_FULL_SCHEMA);
+}
+
 static void print_totals(const struct table *t)
 {
     const struct pgk_heap_totals *s = &t->totals;
@@ -68,7 +75,7 @@ static void print_totals(const struct table *t)
                 COUNT(s->v[PGK_MIB_TotalAccessCount]), COUNT(s->no_accesses),
                 s->no_accesses == 1 ? "" : "s");
     else if (s->no_accesses)
-        fputs(t->opts->info && t->opts->info->has_heap && !t->opts->info->full_schema
+        fputs(lacks_fields(t->opts->info)
                   ? "not in this profile (write it with --full-schema)\n"
                   : "not known\n",
               t->out);

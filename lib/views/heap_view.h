@@ -23,7 +23,7 @@ void pgk_heap_totals(const struct pgk_heap *heap, const struct pgk_file_info *in
  * not much, is not said then. */
 static inline bool pgk_view_some_accesses(const struct pgk_file_info *info)
 {
-    return info && info->library_accesses;
+    return info && pgk_file_info_fact(info, PGK_FACT_LIBRARY_ACCESSES);
 }
 /* What labels and advice may rest on: of such a profile nothing about accesses. */
 struct pgk_mib pgk_view_judged(const struct pgk_mib *m, const struct pgk_file_info *info);

@@ -127,8 +127,8 @@ int pgk_sample_json(const struct pgk_sample *p, const struct pgk_sample_print_op
     struct pgk_sample_summary summary;
     struct pgk_sample_info info = {.struct_size = sizeof info};
     size_t n = opts->top && opts->top < p->by_heat.n ? opts->top : p->by_heat.n;
-    if (opts->of_one && opts->info && opts->info->has_summary)
-        summary = opts->info->summary;
+    if (opts->of_one && opts->info && pgk_file_info_summary(opts->info))
+        summary = *pgk_file_info_summary(opts->info);
     else
         PGK_TRY(pgk_sample_summarise(p, &summary, err));
     pgk_sample_info(p, &info);

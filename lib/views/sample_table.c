@@ -110,7 +110,7 @@ static void put_attributes(struct view *v, uint32_t attributes)
 
 static bool has_summary(const struct view *v)
 {
-    return v->opts->of_one && v->opts->info && v->opts->info->has_summary;
+    return v->opts->of_one && v->opts->info && pgk_file_info_summary(v->opts->info);
 }
 
 /* Samples of the lines of a function and its inlinees, which is what a summary adds up. */
@@ -234,7 +234,7 @@ int pgk_sample_print_table(const struct pgk_sample *p, const struct pgk_sample_p
     PGK_TRY(PGK_OPTS_TAKE(opts, given, err));
     struct view v = {.p = p, .opts = opts, .out = out, .order = {.p = p}};
     if (has_summary(&v))
-        v.summary = opts->info->summary;
+        v.summary = *pgk_file_info_summary(opts->info);
     else
         PGK_TRY(pgk_sample_summarise(p, &v.summary, err));
     size_t n = opts->top && opts->top < p->by_heat.n ? opts->top : p->by_heat.n;

@@ -49,7 +49,7 @@ static int set_up(void **state)
                                         : pgk_indexed_write(h, NULL, paths[i], &all, NULL),
                              0);
         }
-        inputs[i] = (struct pgk_input){paths[i], i % 5 == 2 ? 3 : 1};
+        inputs[i] = (struct pgk_input){paths[i], i % 5 == 2 ? 3 : 1, NULL};
         pgk_heap_close(&h);
     }
     return 0;
@@ -68,7 +68,7 @@ static struct pgk_heap *plain(void)
     struct pgk_heap *all = new_heap();
     for (size_t i = 0; i < FILES; i++)
         for (uint64_t k = 0; k < inputs[i].weight; k++)
-            assert_int_equal(pgk_heap_read(all, inputs[i].path, NULL, NULL), 0);
+            assert_int_equal(pgk_heap_read(all, inputs[i].path, 1, NULL), 0);
     return all;
 }
 
@@ -95,14 +95,35 @@ static void threads_change_nothing(void **state)
     assert_true(want->contexts.n > 1000);
     for (unsigned threads = 1; threads < 30; threads += 3) {
         struct pgk_heap *got = NULL;
-        struct pgk_file_info infos[FILES];
-        memset(infos, 0, sizeof infos);
-        assert_int_equal(pgk_heap_read_all(&got, inputs, FILES, threads, infos, NULL), 0);
+        assert_int_equal(pgk_heap_read_all(&got, inputs, FILES, threads, NULL), 0);
         assert_same(want, got);
-        for (size_t i = 0; i < FILES; i++)
-            assert_true(infos[i].partial == (i % 4 == 2) && infos[i].size_bytes > 20);
         pgk_heap_close(&got);
     }
+    pgk_heap_close(&want);
+}
+
+/* Files that were opened before are the same, and know afterwards what they are. */
+static void opened_files_know_what_they_are(void **state)
+{
+    (void)state;
+    struct pgk_heap *want = plain(), *got = NULL;
+    struct pgk_input opened[FILES];
+    for (size_t i = 0; i < FILES; i++) {
+        opened[i] = inputs[i];
+        assert_int_equal(pgk_file_open(&opened[i].file, inputs[i].path, NULL), 0);
+        assert_true(pgk_file_holds(opened[i].file, PGK_KIND_HEAP));
+        assert_false(pgk_file_holds(opened[i].file, PGK_KIND_SAMPLE));
+    }
+    assert_int_equal(pgk_heap_read_all(&got, opened, FILES, 3, NULL), 0);
+    assert_same(want, got);
+    for (size_t i = 0; i < FILES; i++) {
+        const struct pgk_file_info *info = pgk_file_info(opened[i].file);
+        assert_int_equal(pgk_file_info_fact(info, PGK_FACT_SHARD), i % 4 == 2);
+        assert_true(pgk_file_info_size_bytes(info) > 20);
+        pgk_file_close(&opened[i].file);
+        assert_null(opened[i].file);
+    }
+    pgk_heap_close(&got);
     pgk_heap_close(&want);
 }
 
@@ -113,8 +134,8 @@ static void few_inputs(void **state)
         struct pgk_heap *got = NULL, *want = new_heap();
         for (size_t i = 0; i < n; i++)
             for (uint64_t k = 0; k < inputs[i].weight; k++)
-                assert_int_equal(pgk_heap_read(want, inputs[i].path, NULL, NULL), 0);
-        assert_int_equal(pgk_heap_read_all(&got, inputs, n, 8, NULL, NULL), 0);
+                assert_int_equal(pgk_heap_read(want, inputs[i].path, 1, NULL), 0);
+        assert_int_equal(pgk_heap_read_all(&got, inputs, n, 8, NULL), 0);
         assert_same(want, got);
         pgk_heap_close(&got);
         pgk_heap_close(&want);
@@ -131,7 +152,7 @@ static void the_first_bad_file_is_named(void **state)
     for (unsigned threads = 1; threads < 30; threads += 2) {
         struct pgk_heap *got = NULL;
         struct pgk_err err = {0};
-        assert_int_equal(pgk_heap_read_all(&got, inputs, FILES, threads, NULL, &err),
+        assert_int_equal(pgk_heap_read_all(&got, inputs, FILES, threads, &err),
                          PGK_E_TRUNCATED);
         assert_string_equal(err.file, paths[6]);
         assert_null(got);
@@ -145,7 +166,7 @@ static void running_out_of_memory(void **state)
     for (uint64_t nth = 1; status == PGK_E_NOMEM; nth += 1 + nth / 4) {
         struct pgk_heap *got = NULL;
         pgk_mem_fail_after(nth);
-        status = pgk_heap_read_all(&got, inputs, 4, 2, NULL, NULL);
+        status = pgk_heap_read_all(&got, inputs, 4, 2, NULL);
         pgk_mem_fail_after(0);
         assert_true(!status == (got != NULL));
         pgk_heap_close(&got);
@@ -158,6 +179,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(threads_change_nothing, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(opened_files_know_what_they_are, set_up, tear_down),
         cmocka_unit_test_setup_teardown(few_inputs, set_up, tear_down),
         cmocka_unit_test_setup_teardown(the_first_bad_file_is_named, set_up, tear_down),
         cmocka_unit_test_setup_teardown(running_out_of_memory, set_up, tear_down),

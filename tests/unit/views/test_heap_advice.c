@@ -1,4 +1,6 @@
 #include "heap_advice.h"
+
+#include "file_info.h"
 #include "heap_samples.h"
 #include "pgk_test.h"
 
@@ -157,7 +159,7 @@ static void test_some_accesses_are_no_reason(void **state)
     (void)state;
     struct pgk_heap *h;
     struct pgk_advice_list list;
-    struct pgk_file_info info = {.library_accesses = true};
+    struct pgk_file_info info = {.facts = {[PGK_FACT_LIBRARY_ACCESSES] = true}};
     struct pgk_mib unused = ordinary(), brief = ordinary();
     unused.v[PGK_MIB_TotalAccessCount] = brief.v[PGK_MIB_TotalAccessCount] = 0;
     brief.v[PGK_MIB_TotalLifetime] = 1000;

@@ -1,0 +1,90 @@
+/* Raw heap profiles among the formats. */
+#include "format_row.h"
+#include "heap_raw.h"
+#include "salvage.h"
+
+static bool sniff(const uint8_t *bytes, size_t size)
+{
+    return pgk_starts_with_u64(bytes, size, PGK_HEAP_RAW_MAGIC);
+}
+
+static int read_bytes(struct pgk_heap *heap, const uint8_t *bytes, size_t size,
+                      const struct pgk_source *src, struct pgk_file_info *info,
+                      struct pgk_err *err)
+{
+    struct pgk_heap_raw_info raw;
+    PGK_TRY(pgk_heap_raw_read(heap, bytes, size, src, &raw, err));
+    info->version = raw.version;
+    info->facts[PGK_FACT_DUMPS] = raw.dumps;
+    info->facts[PGK_FACT_INTERRUPTED] = raw.interrupted;
+    info->facts[PGK_FACT_LIBRARY_ACCESSES] = raw.library_accesses;
+    info->facts[PGK_FACT_OBJECTS_ALIVE] = raw.alive;
+    info->facts[PGK_FACT_RECORDING_NS] = raw.own_ns;
+    info->facts[PGK_FACT_RECORDING_BYTES] = raw.own_bytes;
+    return 0;
+}
+
+static int read(struct pgk_heap *heap, const struct pgk_file_bytes *file,
+                struct pgk_file_info *info, struct pgk_err *err)
+{
+    return read_bytes(heap, file->bytes, file->size, file->src, info, err);
+}
+
+/* By way of a sound profile in memory. */
+static int salvage(struct pgk_heap *heap, const struct pgk_file_bytes *file,
+                   struct pgk_salvage *lost, struct pgk_file_info *info, struct pgk_err *err)
+{
+    struct pgk_sink *clean;
+    PGK_TRY(pgk_sink_memory(&clean, err));
+    int status = pgk_heap_raw_salvage(clean, file->bytes, file->size, file->src, lost, err);
+    if (!status) {
+        size_t size;
+        const uint8_t *bytes = pgk_sink_data(clean, &size);
+        status = bytes ? read_bytes(heap, bytes, size, file->src, info, err) : pgk_fail_nomem(err);
+    }
+    pgk_sink_drop(&clean);
+    return status;
+}
+
+static int write(const struct pgk_heap *heap, const char *path,
+                 const struct pgk_heap_target *target, struct pgk_err *err)
+{
+    return pgk_heap_write_raw(heap, path, target->version, err);
+}
+
+static void describe(const struct pgk_file_info *info, struct pgk_info_text *text)
+{
+    const uint64_t alive = info->facts[PGK_FACT_OBJECTS_ALIVE];
+    if (info->facts[PGK_FACT_DUMPS] > 1)
+        pgk_info_add(text, ", %u dumps", (unsigned)info->facts[PGK_FACT_DUMPS]);
+    if (info->facts[PGK_FACT_INTERRUPTED])
+        pgk_info_add(text, ", interrupted");
+    if (alive)
+        pgk_info_add(text, " with %llu object%s alive", (unsigned long long)alive,
+                     alive == 1 ? "" : "s");
+    if (info->facts[PGK_FACT_LIBRARY_ACCESSES])
+        pgk_info_add(text, ", accesses of library functions only");
+}
+
+static void readers(const struct pgk_file_info *info, struct pgk_info_text *text)
+{
+    pgk_info_add(text, "%s", pgk_raw_version(info->version)->readers);
+}
+
+const struct pgk_format_row pgk_format_heap_raw = {
+    .format = {.name = "raw heap profile",
+               .kind = PGK_KIND_HEAP,
+               .reads = "1 to " PGK_VERSION_TEXT(PGK_RAW_NOW),
+               .writes = "1 to " PGK_VERSION_TEXT(PGK_RAW_NOW),
+               .made_by = "runtimes of clang 14 to 22, pgokit",
+               .page = "raw-heap.md",
+               .read = {1, PGK_RAW_NOW},
+               .write = {1, PGK_RAW_NOW}},
+    .sniff = sniff,
+    .read_heap = read,
+    .salvage_heap = salvage,
+    .write_heap = write,
+    .form = PGK_HEAP_RAW,
+    .describe = describe,
+    .readers = readers,
+};

@@ -1,0 +1,74 @@
+/* The row that a format has beside its reader: all that the library knows of the format. What walks
+ * the rows of records/formats.def works on every format.
+ *
+ * To add a format: a page under docs/formats, a row like this in a file beside the reader, and the
+ * name in formats.def. */
+#ifndef PGK_FORMAT_ROW_H
+#define PGK_FORMAT_ROW_H
+
+#include "cursor.h"
+#include "file_info.h"
+#include "pgokit/format.h"
+
+/* A file's bytes, as the functions of a row get them. */
+struct pgk_file_bytes {
+    const uint8_t *bytes;
+    size_t size;
+    const struct pgk_source *src; /* for messages */
+};
+
+struct pgk_salvage;
+struct pgk_instr_adder;
+
+/* Functions that a format has no use for are NULL. Those that read add to the profile, forget the
+ * bytes afterwards, and put what they met into `info`; on failure the profile is only good for
+ * closing. */
+struct pgk_format_row {
+    struct pgk_format format;
+    bool (*sniff)(const uint8_t *bytes, size_t size);
+    bool sniffs_all; /* sniff looks behind the beginning of the file */
+    /* Which kinds of profile are in the file, as a set of bits; NULL: that of the format. */
+    uint32_t (*kinds)(const uint8_t *bytes, size_t size);
+
+    int (*read_heap)(struct pgk_heap *heap, const struct pgk_file_bytes *file,
+                     struct pgk_file_info *info, struct pgk_err *err);
+    bool wants_own_heap; /* read_heap cannot add to a model to which other threads add */
+    int (*read_sample)(struct pgk_sample *profile, const struct pgk_file_bytes *file,
+                       uint64_t weight, struct pgk_file_info *info, struct pgk_err *err);
+    int (*read_instr)(struct pgk_instr_adder *adder, const struct pgk_file_bytes *file,
+                      struct pgk_file_info *info, struct pgk_err *err);
+    int (*read_gcov)(struct pgk_gcov *gcov, const struct pgk_file_bytes *file, uint64_t weight,
+                     struct pgk_file_info *info, struct pgk_err *err);
+
+    /* One function, found without reading the rest; PGK_E_ARG if the file has to be read as a
+     * whole. */
+    int (*read_function)(struct pgk_sample *profile, const struct pgk_file_bytes *file,
+                         const char *function, struct pgk_file_info *info, struct pgk_err *err);
+    /* What can be read of a damaged file. */
+    int (*salvage_heap)(struct pgk_heap *heap, const struct pgk_file_bytes *file,
+                        struct pgk_salvage *salvage, struct pgk_file_info *info,
+                        struct pgk_err *err);
+
+    /* Writes the profile as pgk_heap_write does, in the form that the row has. */
+    int (*write_heap)(const struct pgk_heap *heap, const char *path,
+                      const struct pgk_heap_target *target, struct pgk_err *err);
+    enum pgk_heap_form form; /* of write_heap */
+
+    /* Adds ", ..." to what pgk_file_info_text says of every file: name and version. */
+    void (*describe)(const struct pgk_file_info *info, struct pgk_info_text *text);
+    /* Which releases of compilers and tools read a file of this format and version. */
+    void (*readers)(const struct pgk_file_info *info, struct pgk_info_text *text);
+};
+
+#define PGK_FORMAT(name) extern const struct pgk_format_row pgk_format_##name;
+#include "formats.def"
+#undef PGK_FORMAT
+
+/* The number of a version, which may be a macro, as text. */
+#define PGK_VERSION_TEXT(n) PGK_VERSION_TEXT_OF(n)
+#define PGK_VERSION_TEXT_OF(n) #n
+
+/* Does the file begin with the number, little-endian? */
+bool pgk_starts_with_u64(const uint8_t *bytes, size_t size, uint64_t magic);
+
+#endif
