@@ -36,14 +36,6 @@ static void print_markdown(const struct pgk_format *f)
            pgk_kind_name(f->kind), or_dash(f->reads), or_dash(f->writes), f->made_by);
 }
 
-/* The table holds plain words only, so no text needs escaping. */
-static void print_json(const struct pgk_format *f, bool first)
-{
-    printf("%s\n  {\"name\": \"%s\", \"kind\": \"%s\", \"reads\": \"%s\", \"writes\": \"%s\", "
-           "\"made_by\": \"%s\"}",
-           first ? "[" : ",", f->name, pgk_kind_name(f->kind), f->reads, f->writes, f->made_by);
-}
-
 static int run(int argc, char **argv)
 {
     struct cli_common common = {0};
@@ -52,19 +44,20 @@ static int run(int argc, char **argv)
         view = c;
     if (optind != argc)
         cli_usage(&cmd_formats, "formats takes no file");
+    if (view == OPT_JSON) {
+        pgk_formats_json(stdout);
+        cli_common_free(&common);
+        return cli_finish_output(EXIT_DONE);
+    }
     if (view == OPT_MARKDOWN)
         puts("| format | kind | reads | writes | made by |\n|---|---|---|---|---|");
     const struct pgk_format *f;
     for (size_t i = 0; (f = pgk_format_at(i)); i++) {
         if (view == OPT_MARKDOWN)
             print_markdown(f);
-        else if (view == OPT_JSON)
-            print_json(f, !i);
         else
             print_text(f);
     }
-    if (view == OPT_JSON)
-        puts("\n]");
     cli_common_free(&common);
     return cli_finish_output(EXIT_DONE);
 }

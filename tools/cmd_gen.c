@@ -209,53 +209,7 @@ static void parse(struct gen *g, int argc, char **argv)
         cli_usage(&cmd_gen, "which program was recorded? give it with -b");
 }
 
-/* What is told of the samples; a part is told with its share of the whole, and why. */
-struct line {
-    const char *text, *key;
-    uint64_t n, of;
-    const char *example; /* NULL: none */
-};
-enum { LINES = 19 };
-
-static uint64_t kept(const struct pgk_gen_stats *s)
-{
-    uint64_t dropped = s->other_process + s->other_event + s->in_kernel +
-                       s->without_branches + s->outside + s->between_frames;
-    return s->samples > dropped ? s->samples - dropped : 0;
-}
-
-static void list_lines(const struct pgk_gen_stats *s, struct line lines[LINES])
-{
-    const char(*e)[PGK_GEN_EXAMPLE_SIZE] = s->examples;
-    const struct line all[LINES] = {
-        {"samples", "samples", s->samples, 0, NULL},
-        {"used", "used", kept(s), s->samples, NULL},
-        {"of instructions alone", "inferred", s->inferred, s->samples, NULL},
-        {"call chain cut", "stacks_cut", s->stacks_cut, s->samples, e[PGK_GEN_STACK_CUT]},
-        {"other process", "other_process", s->other_process, s->samples,
-         e[PGK_GEN_OTHER_PROCESS]},
-        {"other event", "other_event", s->other_event, s->samples, e[PGK_GEN_OTHER_EVENT]},
-        {"in the kernel", "in_kernel", s->in_kernel, s->samples, e[PGK_GEN_IN_KERNEL]},
-        {"without branches", "without_branches", s->without_branches, s->samples,
-         e[PGK_GEN_WITHOUT_BRANCHES]},
-        {"outside the binary", "outside", s->outside, s->samples, e[PGK_GEN_OUTSIDE]},
-        {"frame not set up", "between_frames", s->between_frames, s->samples,
-         e[PGK_GEN_BETWEEN_FRAMES]},
-        {"lost by perf", "lost", s->lost, s->samples, NULL},
-        {"branches outside", "branches_outside", s->branches_outside, s->branches,
-         e[PGK_GEN_BRANCH_OUTSIDE]},
-        {"impossible ranges", "ranges_bad", s->ranges_bad, s->ranges, e[PGK_GEN_BAD_RANGE]},
-        {"unlike the program", "unfit", s->unfit, s->in_code, e[PGK_GEN_UNFIT]},
-        {"loads of vtables", "vtable_samples", s->vtable_samples, s->load_samples, NULL},
-        {"code with a source", "symbolised", s->symbolised, s->instructions, NULL},
-        {"unreadable lines", "unreadable", s->unreadable, s->lines, NULL},
-        {"settled functions", "settled", s->settled, s->settling, NULL},
-        {"functions", "functions", s->functions, 0, NULL},
-    };
-    memcpy(lines, all, sizeof all);
-}
-
-static void report_line(const struct line *l, bool verbose)
+static void report_line(const struct pgk_gen_figure *l, bool verbose)
 {
     char text[PGK_HUMAN_SIZE];
     fprintf(stderr, "  %-22s %s", l->text, pgk_human_count(text, l->n));
@@ -288,11 +242,10 @@ static void report_inferred(const struct pgk_gen_stats *s)
 
 static void report(const struct gen *g, const struct pgk_gen_stats *s)
 {
-    struct line lines[LINES];
-    list_lines(s, lines);
-    for (size_t i = 0; i < LINES; i++)
-        if (lines[i].n || !i)
-            report_line(&lines[i], g->verbose);
+    struct pgk_gen_figure figure;
+    for (size_t i = 0; pgk_gen_figure_at(s, i, &figure); i++)
+        if (figure.n || !i)
+            report_line(&figure, g->verbose);
     if (!g->raw && !s->inferred) /* which has a scale of its own */
         report_density(g, s->density);
     if (g->verbose && *s->examples[PGK_GEN_NO_SOURCE])
@@ -319,44 +272,6 @@ static int check_lines(const struct gen *g, const struct pgk_gen_stats *s)
                 many ? ", more than 1 %, and the profile lacks what they tell" : "",
                 s->unreadable_line, s->unreadable_example);
     return many ? EXIT_INCOMPLETE : EXIT_DONE;
-}
-
-static void print_string(const char *text)
-{
-    putchar('"');
-    for (; *text; text++) {
-        if (*text == '"' || *text == '\\')
-            putchar('\\');
-        if ((unsigned char)*text < ' ')
-            printf("\\u%04x", (unsigned)*text);
-        else
-            putchar(*text);
-    }
-    putchar('"');
-}
-
-static void report_json(const struct pgk_gen_stats *s)
-{
-    struct line lines[LINES];
-    const char *separator = "";
-    list_lines(s, lines);
-    printf("{\"format\": \"pgokit-gen\", \"version\": 1");
-    for (size_t i = 0; i < LINES; i++)
-        printf(",\n \"%s\": %" PRIu64, lines[i].key, lines[i].n);
-    printf(",\n \"settling\": %" PRIu64 ",\n \"record_more\": %.1f", s->settling, s->record_more);
-    printf(",\n \"branches\": %" PRIu64 ",\n \"ranges\": %" PRIu64 ",\n \"loads\": %" PRIu64
-           ",\n \"instructions\": %" PRIu64 ",\n \"density\": %.1f,\n \"vtable_scale\": %g,"
-           "\n \"no_mapping\": %s,\n \"examples\": {",
-           s->branches, s->ranges, s->load_samples, s->instructions, s->density, s->vtable_scale,
-           s->no_mapping ? "true" : "false");
-    for (size_t i = 0; i < LINES; i++) {
-        if (!lines[i].example || !*lines[i].example)
-            continue;
-        printf("%s\n  \"%s\": ", separator, lines[i].key);
-        print_string(lines[i].example);
-        separator = ",";
-    }
-    puts("}}");
 }
 
 /* A profile of the wrong program is worse than none: what was sampled of it is on other lines. */
@@ -397,7 +312,7 @@ static int run(int argc, char **argv)
         exit_code = written > exit_code ? written : exit_code;
     }
     if (exit_code != EXIT_FAILED && g.json)
-        report_json(pgk_gen_stats(gen));
+        pgk_report_gen_json(pgk_gen_stats(gen), stdout);
     else if (exit_code != EXIT_FAILED && !g.common.quiet)
         report(&g, pgk_gen_stats(gen));
     if (!status && check_lines(&g, pgk_gen_stats(gen)) > exit_code)

@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -49,6 +50,8 @@ struct pgk_format {
 const struct pgk_format *pgk_format_at(size_t i);
 /* By name and kind, as there are two by the name of "indexed profile"; NULL if there is none. */
 const struct pgk_format *pgk_format_find(const char *name, enum pgk_kind kind);
+/* The table as JSON: an array with an object per format. */
+void pgk_formats_json(FILE *out);
 
 /* Finds the format of a file ("-": standard input, which is then read) by its first bytes.
  * PGK_E_FORMAT if it is none of the table, PGK_E_TRUNCATED for an empty file. pgk_file_open does

@@ -3,6 +3,7 @@
 #define PGOKIT_REPORT_H
 
 #include "pgokit/format.h"
+#include "pgokit/gen.h"
 #include "pgokit/heap.h"
 #include "pgokit/instr.h"
 #include "pgokit/probe.h"
@@ -251,6 +252,19 @@ int pgk_sample_diff_print_table(const struct pgk_sample_diff *diff,
 /* Schema "pgokit-sample-diff-1"; the first `top` functions, 0: all. */
 int pgk_sample_diff_print_json(const struct pgk_sample_diff *diff, size_t top, FILE *out,
                                struct pgk_err *err);
+
+/* ---- what became of the samples that a profile was made of ---- */
+
+struct pgk_gen_figure {
+    const char *text;    /* to people: "other process" */
+    const char *key;     /* in JSON: "other_process" */
+    uint64_t n, of;      /* how many, and of how many; of: 0 if it is no part */
+    const char *example; /* the first one, while `stats` lasts; NULL or "": none */
+};
+/* Figure `i` of the report, in the order in which they are shown; false past the last one. */
+bool pgk_gen_figure_at(const struct pgk_gen_stats *stats, size_t i, struct pgk_gen_figure *figure);
+/* All of them, "format": "pgokit-gen"; docs/man/pgokit-gen.md. */
+void pgk_report_gen_json(const struct pgk_gen_stats *stats, FILE *out);
 
 #pragma GCC visibility pop
 #ifdef __cplusplus

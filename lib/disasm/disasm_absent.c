@@ -1,11 +1,11 @@
 /* What is said of a function that was asked for and is not there: it may be inlined everywhere. */
 #include "demangle.h"
+#include "mem.h"
 #include "disasm_priv.h"
 #include "pgokit/human.h"
 #include "probes.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 
 bool pgk_disasm_is_named(const char *plain, const char *name)
 {
@@ -27,7 +27,7 @@ static bool is_called(const char *linkage, const char *name)
         return true;
     char *plain = pgk_demangle(linkage);
     bool same = plain && pgk_disasm_is_named(plain, name);
-    free(plain);
+    pgk_mem_free(plain);
     return same;
 }
 
@@ -77,7 +77,7 @@ static struct inlined find_inlined(const struct pgk_disasm *d, const char *name)
             copy_name(d, pgk_probe_function(d->index, root), linkage, sizeof linkage);
             char *plain = pgk_demangle(linkage);
             pgk_human_text(found.into, sizeof found.into, plain ? plain : linkage);
-            free(plain);
+            pgk_mem_free(plain);
         }
     }
     return found;

@@ -77,7 +77,7 @@ static bool is_wanted(const struct pgk_disasm *d, const struct pgk_disasm_symbol
     char *plain = pgk_demangle(s->name);
     for (size_t i = 0; i < o->n_functions && plain && !wanted; i++)
         wanted = pgk_disasm_is_named(plain, o->functions[i]);
-    free(plain);
+    pgk_mem_free(plain);
     return wanted;
 }
 

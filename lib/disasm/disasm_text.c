@@ -5,7 +5,6 @@
 #include "pgokit/human.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 
 #define BOLD   "\033[1m"
 #define DIM    "\033[2m"
@@ -35,7 +34,7 @@ static void print_long_name(struct pgk_disasm *d, const char *name)
 {
     char *plain = pgk_demangle_fully(name);
     print_safe(d, plain ? plain : name);
-    free(plain);
+    pgk_mem_free(plain);
 }
 
 static void print_name(struct pgk_disasm *d, const char *name)

@@ -1,11 +1,11 @@
 /* What heap and sample profiles can be exported as: a row of exporters.c per format, and the
  * functions that write them. To add one that shows call stacks, write a function that takes them
- * (stacks.h), declare it here and give it a row. */
+ * (weighted_stacks.h), declare it here and give it a row. */
 #ifndef PGK_EXPORTERS_H
 #define PGK_EXPORTERS_H
 
 #include "sink.h"
-#include "stacks.h"
+#include "weighted_stacks.h"
 
 typedef int pgk_stacks_export_fn(struct pgk_stacks *stacks, struct pgk_sink *out,
                                  struct pgk_err *err);

@@ -199,7 +199,7 @@ static void put_stacks(struct pgk_heap_page *p)
 }
 
 typedef const struct pgk_mib *side_fn(const struct pgk_heap_page *p, size_t row,
-                                      struct pgk_mib *room);
+                                       struct pgk_mib *room);
 
 /* One column per field that some context knows; null where a context does not. */
 static void put_fields(struct pgk_heap_page *p, const char *key, side_fn *side)

@@ -1,5 +1,5 @@
 /* The contexts of a heap profile as weighted stacks: one each, in the profile's order. */
-#include "stacks.h"
+#include "weighted_stacks.h"
 
 #include "heap_frames.h"
 #include "heap_view.h"

@@ -1,7 +1,7 @@
 /* The calling contexts and inlined functions of a sample profile as weighted stacks, whose values
  * are the samples of lines. Line numbers are the profile's: offsets from the first lines of
  * functions, or probe ids. */
-#include "stacks.h"
+#include "weighted_stacks.h"
 
 #include "hash.h"
 #include "sample_tree.h"

@@ -157,7 +157,7 @@ static int generate(struct probes *l, unsigned threads, struct pgk_gen_stats *st
     if (!pgk_pieces_make(&l->pieces, &l->b->counters.ranges, &l->functions))
         return pgk_fail_nomem(err);
     PGK_TRY(pgk_gen_probe_index(l->b, &l->functions, &l->index, err));
-    pgk_elf_rest(l->b->elf); /* from here on, the profile grows */
+    pgk_elf_trim(l->b->elf); /* from here on, the profile grows */
     size_t n = pgk_probe_node_count(l->index);
     if (!pgk_vec_reserve(&l->places, n + 1))
         return pgk_fail_nomem(err);

@@ -235,7 +235,7 @@ static int move_contexts(struct pgk_rekey *k, struct pgk_err *err)
     return 0;
 }
 
-int pgk_rekey_rest(struct pgk_rekey *k, struct pgk_err *err)
+int pgk_rekey_finish(struct pgk_rekey *k, struct pgk_err *err)
 {
     PGK_TRY(k->taken ? move_contexts(k, err) : copy_contexts(k, err));
     pgk_heap_hold_names(k->to);
@@ -247,7 +247,7 @@ int pgk_rekey_rest(struct pgk_rekey *k, struct pgk_err *err)
 int pgk_rekey_run(struct pgk_rekey *k, struct pgk_err *err)
 {
     PGK_TRY(pgk_rekey_stacks(k, err));
-    return pgk_rekey_rest(k, err);
+    return pgk_rekey_finish(k, err);
 }
 
 static int keep_all(struct pgk_rekey *k, struct pgk_heap *into, const struct pgk_heap *from,

@@ -31,7 +31,7 @@ PGK_MUST_USE int pgk_rekey_replace(struct pgk_rekey *k, const uint32_t *frames, 
 PGK_MUST_USE int pgk_rekey_run(struct pgk_rekey *k, struct pgk_err *err);
 /* pgk_rekey_run in two steps: stacks first, then all else. */
 PGK_MUST_USE int pgk_rekey_stacks(struct pgk_rekey *k, struct pgk_err *err);
-PGK_MUST_USE int pgk_rekey_rest(struct pgk_rekey *k, struct pgk_err *err);
+PGK_MUST_USE int pgk_rekey_finish(struct pgk_rekey *k, struct pgk_err *err);
 void pgk_rekey_end(struct pgk_rekey *k);
 
 /* Compilers compare these bits of a line offset, and clang computes its own offsets with as many;

@@ -170,7 +170,7 @@ bool pgk_stack_expand(struct pgk_stack_tree *to, const struct pgk_stack_tree *fr
                       const struct pgk_frame_map *map, uint32_t *node_map)
 {
     struct expand e = {.to = to, .from = from, .map = map, .node_map = node_map};
-    pgk_stack_tree_rest(to);
+    pgk_stack_tree_trim(to);
     bool ok = expand(&e);
     pgk_mem_free(e.first_child);
     pgk_mem_free(e.children);

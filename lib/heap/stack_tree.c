@@ -29,7 +29,7 @@ void pgk_stack_tree_free(struct pgk_stack_tree *t)
     *t = (struct pgk_stack_tree){0};
 }
 
-void pgk_stack_tree_rest(struct pgk_stack_tree *t)
+void pgk_stack_tree_trim(struct pgk_stack_tree *t)
 {
     pgk_mem_free(t->slots);
     t->slots = NULL;

@@ -30,7 +30,7 @@ bool pgk_stack_tree_init(struct pgk_stack_tree *t);
 bool pgk_stack_reserve(struct pgk_stack_tree *t, size_t nodes);
 void pgk_stack_tree_free(struct pgk_stack_tree *t);
 /* Gives back what only adding needs; the next addition makes it anew. */
-void pgk_stack_tree_rest(struct pgk_stack_tree *t);
+void pgk_stack_tree_trim(struct pgk_stack_tree *t);
 
 /* The node for `frame` on top of `parent`, added if new; PGK_NODE_NONE when out of
  * memory (or of node numbers). */

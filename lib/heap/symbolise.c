@@ -355,16 +355,16 @@ static int add_sites(struct symbolise *s)
 static int rekey(struct symbolise *s)
 {
     struct pgk_heap *from = s->k.taken;
-    pgk_binaries_rest(s->binaries); /* names are strings of the new profile by now */
+    pgk_binaries_trim(s->binaries); /* names are strings of the new profile by now */
     pgk_index_free(&from->frame_index);
     pgk_vec_free(&from->context_of);
     PGK_TRY(note_uses(s));
     PGK_TRY(push_chains(s));
-    pgk_stack_tree_rest(&from->stacks);
+    pgk_stack_tree_trim(&from->stacks);
     PGK_TRY(pgk_rekey_stacks(&s->k, s->err));
     PGK_TRY(add_sites(s));
     pgk_vec_free(&from->stacks.nodes);
-    return pgk_rekey_rest(&s->k, s->err);
+    return pgk_rekey_finish(&s->k, s->err);
 }
 
 static int run(struct symbolise *s, struct pgk_heap_symbolised *done)

@@ -424,7 +424,7 @@ static int prepare(struct writer *w, const struct pgk_indexed_write_opts *opts,
     choose_schema(w, opts->full_schema);
     if (mine) {
         pgk_vec_free(&mine->context_of);
-        pgk_stack_tree_rest(&mine->stacks);
+        pgk_stack_tree_trim(&mine->stacks);
     }
     PGK_TRY(pgk_radix_build(&w->radix, w->h, frame_ids(&opts->target), w->threads, err));
     if (w->version >= 3)

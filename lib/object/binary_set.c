@@ -350,13 +350,13 @@ int pgk_binaries_functions(struct pgk_binaries *set, uint32_t pos, pgk_sym_funct
     return status ? status : pgk_symboliser_functions(sym, fn, ctx, err);
 }
 
-void pgk_binaries_rest(struct pgk_binaries *set)
+void pgk_binaries_trim(struct pgk_binaries *set)
 {
     for (size_t i = 0; i < set->v.n; i++) {
         pgk_symboliser_close(&set->v.v[i].sym);
         pgk_symbol_cache_close(&set->v.v[i].cache);
         pgk_elf_forget_debug(set->v.v[i].elf);
-        pgk_elf_rest(set->v.v[i].elf);
+        pgk_elf_trim(set->v.v[i].elf);
     }
 }
 

@@ -28,7 +28,7 @@ int pgk_binaries_symbolise(struct pgk_binaries *set, uint32_t pos, const uint64_
 int pgk_binaries_functions(struct pgk_binaries *set, uint32_t pos, pgk_sym_function_fn *fn,
                            void *ctx, struct pgk_err *err);
 /* Gives back what look-ups have taken; later ones take it again. Strings of chains end here. */
-void pgk_binaries_rest(struct pgk_binaries *set);
+void pgk_binaries_trim(struct pgk_binaries *set);
 /* Build id as lower-case hex; "none" for size 0. Returns buf. */
 #define PGK_BUILD_ID_TEXT 80
 const char *pgk_build_id_text(char buf[PGK_BUILD_ID_TEXT], const uint8_t *id, size_t size);

@@ -1,6 +1,8 @@
 /* Linkage names as the names that programmers wrote. */
 #include "demangle.h"
 
+#include "mem.h"
+
 #include <libiberty/demangle.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -11,7 +13,10 @@ static char *demangle(const char *linkage_name, int options)
     /* cplus_demangle would read a plain C name such as "f" as a type. */
     if (strncmp(linkage_name, "_Z", 2) && strncmp(linkage_name, "_R", 2))
         return NULL;
-    return cplus_demangle(linkage_name, DMGL_AUTO | options);
+    char *name = cplus_demangle(linkage_name, DMGL_AUTO | options);
+    char *copy = name ? pgk_mem_strdup(name) : NULL;
+    free(name); /* the demangler's own memory */
+    return copy;
 }
 
 char *pgk_demangle(const char *linkage_name)
@@ -27,7 +32,7 @@ char *pgk_demangle_fully(const char *linkage_name)
 char *pgk_shorten_templates(const char *name)
 {
     static const char dots[] = "<...";
-    char *text = malloc(sizeof dots * strlen(name) + 1), *to = text;
+    char *text = pgk_mem_alloc(strlen(name) + 1, sizeof dots), *to = text;
     int depth = 0;
     if (!text)
         return NULL;
@@ -55,6 +60,6 @@ char *pgk_demangle_short(const char *linkage_name)
     char *shorter = name && strlen(name) > LONG ? pgk_shorten_templates(name) : NULL;
     if (!shorter)
         return name;
-    free(name);
+    pgk_mem_free(name);
     return shorter;
 }

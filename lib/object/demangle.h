@@ -2,13 +2,13 @@
 #ifndef PGK_DEMANGLE_H
 #define PGK_DEMANGLE_H
 
-/* The name that a programmer wrote: demangled, without parameters; allocated with malloc,
- * NULL if `linkage_name` is not mangled. */
+/* The name that a programmer wrote: demangled, without parameters; NULL if
+ * `linkage_name` is not mangled, or when out of memory. Free with pgk_mem_free. */
 char *pgk_demangle(const char *linkage_name);
 
 /* Template arguments of a long name say little on a terminal: "a<b<c>, d>::e" becomes
- * "a<...>::e". Operators that hold the signs are left alone. Allocated with malloc; NULL when
- * out of memory. */
+ * "a<...>::e". Operators that hold the signs are left alone. NULL when out of
+ * memory. Free with pgk_mem_free. */
 char *pgk_shorten_templates(const char *name);
 
 /* As pgk_demangle, with the parameters, by which overloads differ. */

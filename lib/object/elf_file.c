@@ -508,13 +508,13 @@ static const struct section *find_section(const struct pgk_elf *elf, const char 
     return NULL;
 }
 
-void pgk_elf_rest(const struct pgk_elf *elf)
+void pgk_elf_trim(const struct pgk_elf *elf)
 {
     struct pgk_elf *debug = elf->lazy->debug.file;
     if (elf->mapped)
         pgk_filemap_done(&elf->map, 0, elf->map.size);
     if (debug)
-        pgk_elf_rest(debug);
+        pgk_elf_trim(debug);
 }
 
 void pgk_elf_forget_debug(const struct pgk_elf *elf)

@@ -66,7 +66,7 @@ int pgk_elf_entries(const struct pgk_elf *elf, pgk_elf_entry_fn *fn, void *ctx);
 int pgk_elf_symbols(const struct pgk_elf *elf, const struct pgk_elf_sym **syms, size_t *count,
                     struct pgk_err *err);
 /* Lets go of the pages of the file that were read; they come back when they are needed. */
-void pgk_elf_rest(const struct pgk_elf *elf);
+void pgk_elf_trim(const struct pgk_elf *elf);
 
 /* ---- a program that was stripped, and its debug file ---- */
 

@@ -1,16 +1,16 @@
 /* Names as people are shown them. */
 #include "shown_names.h"
 #include "demangle.h"
+#include "mem.h"
 #include "pgokit/human.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 static const char *make(struct pgk_shown_names *n, const char *linkage)
 {
     char *plain = pgk_demangle_short(linkage), safe[512];
     pgk_human_text(safe, sizeof safe, plain ? plain : linkage);
-    free(plain);
+    pgk_mem_free(plain);
     return pgk_arena_copy(&n->arena, safe, strlen(safe));
 }
 

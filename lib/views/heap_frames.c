@@ -2,11 +2,11 @@
 #include "heap_frames.h"
 
 #include "demangle.h"
+#include "mem.h"
 #include "hash.h"
 #include "heap_view.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 int pgk_heap_frames_init(struct pgk_heap_frames *t, struct pgk_err *err)
@@ -77,7 +77,7 @@ static uint32_t named_func(struct pgk_heap_frames *t, const struct pgk_heap_fram
         .decl_line = f->decl_line,
         .library = is_library(name, f->file),
     };
-    free(written);
+    pgk_mem_free(written);
     return add_func(t, &func, hash);
 }
 

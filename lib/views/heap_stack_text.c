@@ -2,6 +2,7 @@
 #include "heap_stack_text.h"
 
 #include "demangle.h"
+#include "mem.h"
 #include "heap_view.h"
 
 #include <stdlib.h>
@@ -19,14 +20,14 @@ const char *pgk_style_off(const struct pgk_text_style *s)
     return s->colour ? "\033[0m" : "";
 }
 
-/* "std::vector<...>::push_back", as wide as fits; malloc'ed. */
+/* "std::vector<...>::push_back", as wide as fits; to be freed with pgk_mem_free. */
 static char *function_text(const struct pgk_heap_frame *f, size_t width)
 {
     char *text = *f->function ? pgk_demangle(f->function) : NULL;
     if (!text)
-        text = *f->function ? strdup(f->function) : NULL;
+        text = *f->function ? pgk_mem_strdup(f->function) : NULL;
     if (!text) {
-        text = malloc(32);
+        text = pgk_mem_alloc(32, 1);
         if (text)
             snprintf(text, 32, "function 0x%016llx", (unsigned long long)f->guid);
         return text;
@@ -35,7 +36,7 @@ static char *function_text(const struct pgk_heap_frame *f, size_t width)
     if (strlen(text) > width) {
         char *shorter = pgk_shorten_templates(text);
         if (shorter) {
-            free(text);
+            pgk_mem_free(text);
             text = shorter;
         }
     }
@@ -88,7 +89,7 @@ static void print_frame(const struct pgk_text_style *s, const struct pgk_heap_fr
     fprintf(s->out, "%*s%-*s%s%s%s%s\n", INDENT, "", *place ? (int)width : 0, name ? name : "?",
             pgk_style_on(s, PGK_STYLE_DIM), place, f->inlined ? " (inlined)" : "",
             pgk_style_off(s));
-    free(name);
+    pgk_mem_free(name);
 }
 
 int pgk_heap_print_stack(const struct pgk_heap *heap, size_t context,

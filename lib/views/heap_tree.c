@@ -1,5 +1,6 @@
 /* A heap profile as a tree of calling functions on a terminal. */
 #include "demangle.h"
+#include "mem.h"
 #include "heap_frames.h"
 #include "mib.h"
 #include "opts.h"
@@ -125,7 +126,7 @@ static void print_line(const struct tree *t, size_t level, uint64_t bytes, uint6
             all ? 100.0 * (double)bytes / (double)all : 0, pgk_human_count(objects, count),
             (int)(2 * level), "",
             shorter ? shorter : name);
-    free(shorter);
+    pgk_mem_free(shorter);
 }
 
 /* Which callee of a branch comes next on the way through the tree. */

@@ -174,6 +174,6 @@ const char *pgk_instr_shown_name(char *buf, size_t size, const char *name)
     char *demangled = pgk_demangle(plain);
     char text[1024];
     snprintf(text, sizeof text, "%s%s", file, demangled ? demangled : plain);
-    free(demangled);
+    pgk_mem_free(demangled);
     return pgk_human_text(buf, size, text);
 }

@@ -1,11 +1,11 @@
 /* How two sample profiles differ, for people. */
 #include "demangle.h"
+#include "mem.h"
 #include "fail.h"
 #include "opts.h"
 #include "pgokit/human.h"
 #include "pgokit/report.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 struct view {
@@ -39,11 +39,13 @@ static void put_totals(const struct view *v, const struct pgk_sample_overlap *o)
 /* The name at the start of `s`, `len` bytes long, as a person reads it. */
 static const char *name_text(const struct view *v, const char *s, size_t len, char safe[512])
 {
-    char *name = strndup(s, len);
+    char *name = pgk_mem_alloc(len + 1, 1);
+    if (name)
+        snprintf(name, len + 1, "%.*s", (int)len, s);
     char *readable = name && !v->opts->linkage_names ? pgk_demangle(name) : NULL;
     pgk_human_text(safe, 512, readable ? readable : name ? name : "");
-    free(readable);
-    free(name);
+    pgk_mem_free(readable);
+    pgk_mem_free(name);
     return safe;
 }
 

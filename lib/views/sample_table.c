@@ -1,5 +1,6 @@
 /* A sample profile for people: totals, functions by heat, and their lines as a tree. */
 #include "demangle.h"
+#include "mem.h"
 #include "line_buffer.h"
 #include "opts.h"
 #include "pgokit/human.h"
@@ -10,7 +11,6 @@
 #include "used_names.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 
 struct view {
     const struct pgk_sample *p;
@@ -32,7 +32,7 @@ static const char *name_text(struct view *v, uint32_t name, char safe[512])
     pgk_line_byte(&v->text, '\0');
     const char *text = readable ? readable : v->text.failed ? "" : (const char *)v->text.v.v;
     pgk_human_text(safe, 512, text);
-    free(readable);
+    pgk_mem_free(readable);
     return safe;
 }
 

@@ -2,12 +2,12 @@
 #include "sample_tree.h"
 
 #include "demangle.h"
+#include "mem.h"
 #include "hash.h"
 #include "saturate.h"
 #include "used_names.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 uint64_t pgk_sample_lines_sum(const struct pgk_sample_node *node)
@@ -39,7 +39,7 @@ static bool name_func(struct pgk_sample_tree *t, struct pgk_sample_func *f,
     char *written = pgk_demangle(name->s);
     f->name = pgk_intern_safe(&t->strings, written ? written : name->s);
     f->linkage = written ? pgk_intern_safe(&t->strings, name->s) : 0;
-    free(written);
+    pgk_mem_free(written);
     if (!f->name) /* an empty name is one, too */
         f->name = pgk_intern_cstr(&t->strings, "(no name)");
     return f->name != PGK_INDEX_NONE && f->linkage != PGK_INDEX_NONE;

@@ -54,12 +54,12 @@ static void test_rest(void **state)
     assert_true(pgk_stack_tree_init(&t));
     for (uint32_t i = 0; i < 5000; i++)
         assert_int_equal(pgk_stack_push(&t, i / 2, i), i + 1);
-    pgk_stack_tree_rest(&t);
-    pgk_stack_tree_rest(&t);
+    pgk_stack_tree_trim(&t);
+    pgk_stack_tree_trim(&t);
     for (uint32_t i = 0; i < 5000; i++)
         assert_int_equal(pgk_stack_push(&t, i / 2, i), i + 1);
     assert_int_equal(pgk_stack_push(&t, 0, 77), 5001);
-    pgk_stack_tree_rest(&t);
+    pgk_stack_tree_trim(&t);
     assert_true(pgk_stack_reserve(&t, 100));
     assert_int_equal(pgk_stack_push(&t, 0, 77), 5001);
     pgk_stack_tree_free(&t);

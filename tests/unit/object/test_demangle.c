@@ -1,4 +1,5 @@
 #include "demangle.h"
+#include "mem.h"
 #include "pgk_test.h"
 
 static void expect_short(const char *name, const char *wanted)
@@ -6,7 +7,7 @@ static void expect_short(const char *name, const char *wanted)
     char *text = pgk_shorten_templates(name);
     assert_non_null(text);
     assert_string_equal(text, wanted);
-    free(text);
+    pgk_mem_free(text);
 }
 
 static void test_template_arguments_are_left_out(void **state)

@@ -6,8 +6,8 @@
  * A location is a place in the code as a program counter knows it: a frame and the frames that it
  * is inlined into. A stack is the path of its locations from the outermost one on, with a value per
  * type, such as bytes and objects. */
-#ifndef PGK_STACKS_H
-#define PGK_STACKS_H
+#ifndef PGK_WEIGHTED_STACKS_H
+#define PGK_WEIGHTED_STACKS_H
 
 #include "fail.h"
 #include "intern.h"

@@ -1,5 +1,5 @@
 /* Named weighted stacks, whatever they are made of. */
-#include "stacks.h"
+#include "weighted_stacks.h"
 
 void pgk_stacks_free(struct pgk_stacks *s)
 {

@@ -1,0 +1,96 @@
+/* What became of the samples that a profile was made of: a part has its share of the whole, and an
+ * example of what was left out. */
+#include "json_out.h"
+#include "pgokit/report.h"
+
+static uint64_t kept(const struct pgk_gen_stats *s)
+{
+    uint64_t dropped = s->other_process + s->other_event + s->in_kernel +
+                       s->without_branches + s->outside + s->between_frames;
+    return s->samples > dropped ? s->samples - dropped : 0;
+}
+
+bool pgk_gen_figure_at(const struct pgk_gen_stats *s, size_t i, struct pgk_gen_figure *figure)
+{
+    const char(*e)[PGK_GEN_EXAMPLE_SIZE] = s->examples;
+    const struct pgk_gen_figure all[] = {
+        {"samples", "samples", s->samples, 0, NULL},
+        {"used", "used", kept(s), s->samples, NULL},
+        {"of instructions alone", "inferred", s->inferred, s->samples, NULL},
+        {"call chain cut", "stacks_cut", s->stacks_cut, s->samples, e[PGK_GEN_STACK_CUT]},
+        {"other process", "other_process", s->other_process, s->samples,
+         e[PGK_GEN_OTHER_PROCESS]},
+        {"other event", "other_event", s->other_event, s->samples, e[PGK_GEN_OTHER_EVENT]},
+        {"in the kernel", "in_kernel", s->in_kernel, s->samples, e[PGK_GEN_IN_KERNEL]},
+        {"without branches", "without_branches", s->without_branches, s->samples,
+         e[PGK_GEN_WITHOUT_BRANCHES]},
+        {"outside the binary", "outside", s->outside, s->samples, e[PGK_GEN_OUTSIDE]},
+        {"frame not set up", "between_frames", s->between_frames, s->samples,
+         e[PGK_GEN_BETWEEN_FRAMES]},
+        {"lost by perf", "lost", s->lost, s->samples, NULL},
+        {"branches outside", "branches_outside", s->branches_outside, s->branches,
+         e[PGK_GEN_BRANCH_OUTSIDE]},
+        {"impossible ranges", "ranges_bad", s->ranges_bad, s->ranges, e[PGK_GEN_BAD_RANGE]},
+        {"unlike the program", "unfit", s->unfit, s->in_code, e[PGK_GEN_UNFIT]},
+        {"loads of vtables", "vtable_samples", s->vtable_samples, s->load_samples, NULL},
+        {"code with a source", "symbolised", s->symbolised, s->instructions, NULL},
+        {"unreadable lines", "unreadable", s->unreadable, s->lines, NULL},
+        {"settled functions", "settled", s->settled, s->settling, NULL},
+        {"functions", "functions", s->functions, 0, NULL},
+    };
+    if (i >= PGK_COUNTOF(all))
+        return false;
+    *figure = all[i];
+    return true;
+}
+
+static void put_examples(struct pgk_json *j, const struct pgk_gen_stats *s)
+{
+    struct pgk_gen_figure f;
+    pgk_json_line(j, 1);
+    pgk_json_object(j, "examples");
+    for (size_t i = 0; pgk_gen_figure_at(s, i, &f); i++) {
+        if (!f.example || !*f.example)
+            continue;
+        pgk_json_line(j, 2);
+        pgk_json_text(j, f.key, f.example);
+    }
+    pgk_json_end_object(j);
+}
+
+static void put_number(struct pgk_json *j, const char *key, uint64_t v)
+{
+    pgk_json_line(j, 1);
+    pgk_json_number(j, key, v);
+}
+
+void pgk_report_gen_json(const struct pgk_gen_stats *s, FILE *out)
+{
+    struct pgk_text_out text;
+    struct pgk_gen_figure f;
+    struct pgk_json j;
+    pgk_text_to_file(&text, out);
+    pgk_json_begin(&j, &text, PGK_JSON_SPACED);
+    pgk_json_object(&j, NULL);
+    pgk_json_text(&j, "format", "pgokit-gen");
+    pgk_json_number(&j, "version", 1);
+    for (size_t i = 0; pgk_gen_figure_at(s, i, &f); i++)
+        put_number(&j, f.key, f.n);
+    put_number(&j, "settling", s->settling);
+    pgk_json_line(&j, 1);
+    pgk_json_fixed(&j, "record_more", s->record_more, 1);
+    put_number(&j, "branches", s->branches);
+    put_number(&j, "ranges", s->ranges);
+    put_number(&j, "loads", s->load_samples);
+    put_number(&j, "instructions", s->instructions);
+    pgk_json_line(&j, 1);
+    pgk_json_fixed(&j, "density", s->density, 1);
+    pgk_json_line(&j, 1);
+    pgk_json_digits(&j, "vtable_scale", s->vtable_scale, 6);
+    pgk_json_line(&j, 1);
+    pgk_json_flag(&j, "no_mapping", s->no_mapping);
+    put_examples(&j, s);
+    pgk_json_end_object(&j);
+    pgk_text_lit(&text, "\n");
+    pgk_text_flush(&text);
+}
