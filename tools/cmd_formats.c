@@ -45,7 +45,7 @@ static int run(int argc, char **argv)
     if (optind != argc)
         cli_usage(&cmd_formats, "formats takes no file");
     if (view == OPT_JSON) {
-        pgk_formats_json(stdout);
+        pgk_formats_print_json(stdout);
         cli_common_free(&common);
         return cli_finish_output(EXIT_DONE);
     }

@@ -312,7 +312,7 @@ static int run(int argc, char **argv)
         exit_code = written > exit_code ? written : exit_code;
     }
     if (exit_code != EXIT_FAILED && g.json)
-        pgk_report_gen_json(pgk_gen_stats(gen), stdout);
+        pgk_gen_print_json(pgk_gen_stats(gen), stdout);
     else if (exit_code != EXIT_FAILED && !g.common.quiet)
         report(&g, pgk_gen_stats(gen));
     if (!status && check_lines(&g, pgk_gen_stats(gen)) > exit_code)

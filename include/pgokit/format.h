@@ -33,7 +33,8 @@ const char *pgk_kind_plural(enum pgk_kind kind);
 
 /* A range of versions; 0 to 0: the format does not number them, or there is none. */
 struct pgk_versions {
-    uint32_t first, last;
+    uint32_t first; /* the oldest */
+    uint32_t last;  /* the newest */
 };
 
 /* A format. It lives as long as the library; members may be added at the end. */
@@ -43,7 +44,8 @@ struct pgk_format {
     const char *reads, *writes; /* versions, for people; "" none */
     const char *made_by;        /* programs that write such files */
     const char *page;           /* its specification under docs/formats */
-    struct pgk_versions read, write;
+    struct pgk_versions read;    /* that can be read */
+    struct pgk_versions write;   /* that can be written */
     struct pgk_versions memprof; /* indexed: of the heap data in it, read and written */
 };
 /* i = 0 .. until NULL. */
@@ -51,7 +53,7 @@ const struct pgk_format *pgk_format_at(size_t i);
 /* By name and kind, as there are two by the name of "indexed profile"; NULL if there is none. */
 const struct pgk_format *pgk_format_find(const char *name, enum pgk_kind kind);
 /* The table as JSON: an array with an object per format. */
-void pgk_formats_json(FILE *out);
+void pgk_formats_print_json(FILE *out);
 
 /* Finds the format of a file ("-": standard input, which is then read) by its first bytes.
  * PGK_E_FORMAT if it is none of the table, PGK_E_TRUNCATED for an empty file. pgk_file_open does
@@ -61,6 +63,7 @@ int pgk_format_detect(const char *path, const struct pgk_format **format, struct
 /* What a file turned out to be. It belongs to the pgk_file; any thread may look at it while none
  * reads the file. */
 struct pgk_file_info;
+/* The format that the file has. */
 const struct pgk_format *pgk_file_info_format(const struct pgk_file_info *info);
 uint64_t pgk_file_info_size_bytes(const struct pgk_file_info *info); /* decompressed */
 /* All below is known once the file has been read. */
@@ -86,8 +89,9 @@ enum pgk_file_fact {
     PGK_FACT_COMPRESSED,       /* sample, extensible binary: sections are */
     PGK_FACT_GUID_NAMES,       /* sample: names are GUIDs */
     PGK_FACT_SPLIT_LAYOUT,     /* sample, extensible binary */
-    PGK_FACTS
+    PGK_FACTS /* how many there are */
 };
+/* The fact; 0 for what the format does not tell. */
 uint64_t pgk_file_info_fact(const struct pgk_file_info *info, enum pgk_file_fact fact);
 /* The summary that a sample profile stores. Of one function that was read it is that of all
  * functions, stored or not. NULL if there is none. */
@@ -105,16 +109,17 @@ struct pgk_file;
 int pgk_file_open(struct pgk_file **file, const char *path, struct pgk_err *err);
 /* Nulls the pointer; accepts NULL. */
 void pgk_file_close(struct pgk_file **file);
+/* What the file turned out to be, so far; valid until the file is closed. */
 const struct pgk_file_info *pgk_file_info(const struct pgk_file *file);
 /* Does the file hold profiles of that kind, by its first bytes? One with counters may hold heap
  * data, too. */
 bool pgk_file_holds(const struct pgk_file *file, enum pgk_kind kind);
 
-/* Reading, the same for every kind of profile:
+/* Reading, the same for every kind of profile (heap, instr, sample, gcov):
  *
- *   pgk_<kind>_read      a file by its name
- *   pgk_<kind>_read_file a file that was opened before; its info is then complete
- *   pgk_<kind>_read_all  any number of files into a new profile
+ *   pgk_KIND_read      a file by its name
+ *   pgk_KIND_read_file a file that was opened before; its info is then complete
+ *   pgk_KIND_read_all  any number of files into a new profile
  *
  * Any format is read. The first two add to the profile, each count times `weight` (1 or more). On
  * failure the profile may hold a part of the file and is only good for closing; PGK_E_MISMATCH if
@@ -136,8 +141,10 @@ struct pgk_input {
  * profile counts but a part for unknown, because files that are written would not tell. */
 int pgk_heap_read(struct pgk_heap *profile, const char *path, uint64_t weight,
                   struct pgk_err *err);
+/* As pgk_heap_read, for a file that was opened before. */
 int pgk_heap_read_file(struct pgk_heap *profile, struct pgk_file *file, uint64_t weight,
                        struct pgk_err *err);
+/* Adds any number of files up into a new profile, as said above. */
 int pgk_heap_read_all(struct pgk_heap **profile, const struct pgk_input *inputs, size_t n,
                       unsigned threads, struct pgk_err *err);
 
@@ -145,15 +152,20 @@ int pgk_heap_read_all(struct pgk_heap **profile, const struct pgk_input *inputs,
  * indexed profile is passed over; pgk_heap_read reads it. */
 int pgk_instr_read(struct pgk_instr *profile, const char *path, uint64_t weight,
                    struct pgk_err *err);
+/* As pgk_instr_read, for a file that was opened before. */
 int pgk_instr_read_file(struct pgk_instr *profile, struct pgk_file *file, uint64_t weight,
                         struct pgk_err *err);
+/* Adds any number of files up into a new profile, as said above. */
 int pgk_instr_read_all(struct pgk_instr **profile, const struct pgk_input *inputs, size_t n,
                        unsigned threads, struct pgk_err *err);
 
+/* Adds a sample profile of any format to `profile`, as said above. */
 int pgk_sample_read(struct pgk_sample *profile, const char *path, uint64_t weight,
                     struct pgk_err *err);
+/* As pgk_sample_read, for a file that was opened before. */
 int pgk_sample_read_file(struct pgk_sample *profile, struct pgk_file *file, uint64_t weight,
                          struct pgk_err *err);
+/* Adds any number of files up into a new profile, as said above. */
 int pgk_sample_read_all(struct pgk_sample **profile, const struct pgk_input *inputs, size_t n,
                         unsigned threads, struct pgk_err *err);
 
@@ -162,8 +174,10 @@ int pgk_sample_read_all(struct pgk_sample **profile, const struct pgk_input *inp
  * PGK_E_MISMATCH for files of different builds. */
 int pgk_gcov_read(struct pgk_gcov *profile, const char *path, uint64_t weight,
                   struct pgk_err *err);
+/* As pgk_gcov_read, for a file that was opened before. */
 int pgk_gcov_read_file(struct pgk_gcov *profile, struct pgk_file *file, uint64_t weight,
                        struct pgk_err *err);
+/* Adds any number of files up into a new profile, as said above. */
 int pgk_gcov_read_all(struct pgk_gcov **profile, const struct pgk_input *inputs, size_t n,
                       unsigned threads, struct pgk_err *err);
 

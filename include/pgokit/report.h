@@ -255,6 +255,7 @@ int pgk_sample_diff_print_json(const struct pgk_sample_diff *diff, size_t top, F
 
 /* ---- what became of the samples that a profile was made of ---- */
 
+/* A figure of the report of pgk_gen: how many samples, branches or lines were of one kind. */
 struct pgk_gen_figure {
     const char *text;    /* to people: "other process" */
     const char *key;     /* in JSON: "other_process" */
@@ -264,7 +265,7 @@ struct pgk_gen_figure {
 /* Figure `i` of the report, in the order in which they are shown; false past the last one. */
 bool pgk_gen_figure_at(const struct pgk_gen_stats *stats, size_t i, struct pgk_gen_figure *figure);
 /* All of them, "format": "pgokit-gen"; docs/man/pgokit-gen.md. */
-void pgk_report_gen_json(const struct pgk_gen_stats *stats, FILE *out);
+void pgk_gen_print_json(const struct pgk_gen_stats *stats, FILE *out);
 
 #pragma GCC visibility pop
 #ifdef __cplusplus

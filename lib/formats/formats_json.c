@@ -2,7 +2,7 @@
 #include "json_out.h"
 #include "pgokit/format.h"
 
-void pgk_formats_json(FILE *out)
+void pgk_formats_print_json(FILE *out)
 {
     struct pgk_text_out text;
     struct pgk_json j;

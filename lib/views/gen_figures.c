@@ -64,7 +64,7 @@ static void put_number(struct pgk_json *j, const char *key, uint64_t v)
     pgk_json_number(j, key, v);
 }
 
-void pgk_report_gen_json(const struct pgk_gen_stats *s, FILE *out)
+void pgk_gen_print_json(const struct pgk_gen_stats *s, FILE *out)
 {
     struct pgk_text_out text;
     struct pgk_gen_figure f;

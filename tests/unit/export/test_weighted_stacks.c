@@ -69,7 +69,7 @@ static void test_formats_are_known_by_name(void **state)
         assert_string_equal(pgk_export_format_at(i)->name, wanted[i]);
     assert_null(pgk_export_format_at(PGK_COUNTOF(wanted)));
     assert_int_equal(pgk_heap_new(&heap, NULL), 0);
-    assert_int_equal(pgk_heap_export_save(heap, "no such", "-", NULL, NULL), PGK_E_ARG);
+    assert_int_equal(pgk_heap_export(heap, "no such", "-", NULL, NULL), PGK_E_ARG);
     pgk_heap_close(&heap);
 }
 
