@@ -41,10 +41,10 @@ PGG_INLINE u64 pgg_words_sum(const u64 *word, const u64 *end)
 {
     u64 sum = 0;
     if (end - word >= 8) {
-        pgg_v16 twos = pgg_zero16();
+        pgg_v16 sums = pgg_zero16();
         for (; end - word >= 2; word += 2)
-            twos = pgg_add_words(twos, pgg_load16(word));
-        sum = pgg_sum_words(twos);
+            sums = pgg_add_words(sums, pgg_load16(word));
+        sum = pgg_sum_words(sums);
     }
     while (word < end)
         sum += *word++;
@@ -53,9 +53,9 @@ PGG_INLINE u64 pgg_words_sum(const u64 *word, const u64 *end)
 
 PGG_INLINE void pgg_words_add(u64 *word, const u64 *end, u64 each)
 {
-    const pgg_v16 twos = pgg_both_words(each);
+    const pgg_v16 both = pgg_both_words(each);
     for (; end - word >= 2; word += 2)
-        pgg_store16(word, pgg_add_words(pgg_load16(word), twos));
+        pgg_store16(word, pgg_add_words(pgg_load16(word), both));
     if (word < end)
         *word += each;
 }

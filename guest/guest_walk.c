@@ -249,7 +249,7 @@ PGG_INLINE bool same(const struct pgg_walked *w, uintptr_t frame)
         return false;
     u32 i = 0;
     const u64 *word = w->word;
-    for (; i < w->twos; i++, word += 2)
+    for (; i < w->pairs; i++, word += 2)
         others = pgg_or16(others, pgg_xor16(pgg_load16((const char *)frame + w->off[i]),
                                             pgg_load16(word)));
     for (; i < w->n; i++, word++)
@@ -259,11 +259,11 @@ PGG_INLINE bool same(const struct pgg_walked *w, uintptr_t frame)
 }
 
 /* A program that never comes the same way again, as over a tree, is asked now and then only. */
-enum { STRANGERS_MANY = 256, STRANGERS_MOST = 512, ASK_EVERY = 16 };
+enum { MISSES_MANY = 256, MISSES_MOST = 512, ASK_EVERY = 16 };
 
 PGG_INLINE bool worth_it(const struct pgg_walker *t)
 {
-    return t->strangers < STRANGERS_MANY || t->walks % ASK_EVERY == 0;
+    return t->misses < MISSES_MANY || t->walks % ASK_EVERY == 0;
 }
 
 u32 pgg_walk_known(struct pgg_walker *t, const void *frame)
@@ -273,10 +273,10 @@ u32 pgg_walk_known(struct pgg_walker *t, const void *frame)
     const struct pgg_walked *w = places(t, (uintptr_t)frame);
     for (int way = 0; way < 2; way++, w++)
         if (same(w, (uintptr_t)frame)) {
-            t->strangers -= t->strangers < ASK_EVERY ? t->strangers : ASK_EVERY;
+            t->misses -= t->misses < ASK_EVERY ? t->misses : ASK_EVERY;
             return w->id;
         }
-    t->strangers += t->strangers < STRANGERS_MOST;
+    t->misses += t->misses < MISSES_MOST;
     return 0;
 }
 
@@ -292,32 +292,32 @@ u32 pgg_walk(struct pgg_walker *t, const void *frame, u64 *pcs, struct pgg_walke
     return walk_as_asked(t, (uintptr_t)frame, w, pcs);
 }
 
-/* Puts those in front of which the word beside was read next, or before, into twos. */
+/* Puts those in front of which the word beside was read next, or before, into pairs. */
 static void pair(struct pgg_walked *w)
 {
     struct pgg_walked to;
     u32 ones = 0, off[PGG_READS];
     u64 word[PGG_READS];
-    to.twos = 0;
+    to.pairs = 0;
     for (u32 i = 0; i < w->n; i++) {
         const u32 next = i + 1 < w->n ? w->off[i + 1] : w->off[i];
         if (next + 8 == w->off[i] || next - 8 == w->off[i]) {
             const u32 low = next < w->off[i];
-            to.off[to.twos] = w->off[i + low];
-            to.word[2 * to.twos] = w->word[i + low];
-            to.word[2 * to.twos++ + 1] = w->word[i + !low];
+            to.off[to.pairs] = w->off[i + low];
+            to.word[2 * to.pairs] = w->word[i + low];
+            to.word[2 * to.pairs++ + 1] = w->word[i + !low];
             i++;
         } else {
             off[ones] = w->off[i];
             word[ones++] = w->word[i];
         }
     }
-    pgg_copy(w->off, to.off, to.twos * sizeof *off);
-    pgg_copy(w->off + to.twos, off, ones * sizeof *off);
-    pgg_copy(w->word, to.word, 2 * to.twos * sizeof *word);
-    pgg_copy(w->word + 2 * to.twos, word, ones * sizeof *word);
-    w->twos = to.twos;
-    w->n = to.twos + ones;
+    pgg_copy(w->off, to.off, to.pairs * sizeof *off);
+    pgg_copy(w->off + to.pairs, off, ones * sizeof *off);
+    pgg_copy(w->word, to.word, 2 * to.pairs * sizeof *word);
+    pgg_copy(w->word + 2 * to.pairs, word, ones * sizeof *word);
+    w->pairs = to.pairs;
+    w->n = to.pairs + ones;
 }
 
 void pgg_walk_remember(struct pgg_walked *w, u32 id)

@@ -10,10 +10,10 @@
 enum { PGG_READS = 48, PGG_WALKED_SHIFT = 57, PGG_STACKS = 4 };
 
 /* The words that a walk read, by their place above the frame it began with; first those that lie
- * beside one another in twos, as return address and frame pointer do. */
+ * beside one another in pairs, as return address and frame pointer do. */
 struct pgg_walked {
     uintptr_t frame;
-    u32 id, epoch, twos, n;
+    u32 id, epoch, pairs, n;
     u32 off[PGG_READS + 1];
     u64 word[PGG_READS + 1];
 };
@@ -21,7 +21,7 @@ struct pgg_walked {
 /* What a thread keeps for its walks. Zeroed memory, then pgg_walker_init. */
 struct pgg_walker {
     u32 walks;
-    u32 strangers;                /* how often a stack was not known again, less how often it was */
+    u32 misses;                   /* how often a stack was not known again, less how often it was */
     uintptr_t stack_lo, stack_hi; /* of the thread; 0 until a walk has asked for it */
     struct pgg_stack {
         uintptr_t lo, hi, good; /* frames of [lo, good) are good to walk up to hi */

@@ -108,22 +108,22 @@ static bool add_node(struct pgk_sample_tree *t, const struct pgk_sample *p, uint
            pgk_index_add(&t->node_index, hash, *at);
 }
 
-/* The way from the outermost function down to `top`, as far as it is not in the tree yet.
+/* The path from the outermost function down to `top`, as far as it is not in the tree yet.
  * `node_of` is by node of the profile: the tree's, or 0. */
-static bool add_way(struct pgk_sample_tree *t, const struct pgk_sample *p, uint32_t top,
-                    uint32_t *node_of)
+static bool add_path(struct pgk_sample_tree *t, const struct pgk_sample *p, uint32_t top,
+                     uint32_t *node_of)
 {
-    PGK_VEC(uint32_t) way = {0};
+    PGK_VEC(uint32_t) path = {0};
     bool ok = true;
     uint32_t id = top, at;
     for (; id && !node_of[id] && ok; id = p->nodes.v[id].parent)
-        ok = pgk_vec_push(&way, id);
+        ok = pgk_vec_push(&path, id);
     at = id ? node_of[id] : 0;
-    for (size_t i = way.n; i-- > 0 && ok;) {
-        ok = add_node(t, p, way.v[i], at, &at);
-        node_of[way.v[i]] = at;
+    for (size_t i = path.n; i-- > 0 && ok;) {
+        ok = add_node(t, p, path.v[i], at, &at);
+        node_of[path.v[i]] = at;
     }
-    pgk_vec_free(&way);
+    pgk_vec_free(&path);
     return ok;
 }
 
@@ -143,7 +143,7 @@ static bool add_profile(struct pgk_sample_tree *t, const struct pgk_sample *p)
     uint32_t *node_of = pgk_mem_zalloc(p->nodes.n + 1, sizeof *node_of);
     bool ok = node_of != NULL;
     for (size_t i = 0; i < p->by_heat.n && ok; i++)
-        ok = add_way(t, p, p->by_heat.v[i], node_of) &&
+        ok = add_path(t, p, p->by_heat.v[i], node_of) &&
              add_inlinees(t, p, p->by_heat.v[i], node_of[p->by_heat.v[i]]);
     pgk_mem_free(node_of);
     return ok;
