@@ -229,9 +229,10 @@ static void complete_in_place(struct merged *all, int err)
     each_live(end_now, all);
     pgrt_store_mark(true);
     if (less || pgrt_options.verbosity)
-        pgrt_say(less ? "no new file: the profile is of the newest version, without histograms"
-                      : "no new file, the profile was completed where it is",
-                 pgg_errno_name(err));
+        pgrt_say(
+            less ? "no new file could be made: the profile has the newest version and no histograms"
+                 : "no new file could be made, the profile was completed in place",
+            pgg_errno_name(err));
 }
 
 /* With the world stopped. */
@@ -256,7 +257,7 @@ static void dump(struct merged *all, bool last)
     } else if (last) {
         complete_in_place(all, err);
     } else {
-        pgrt_say("the dump was not written, the profile keeps what was freed",
+        pgrt_say("the dump was not written, the profile keeps the objects freed so far",
                  pgg_errno_name(err));
     }
     if (bytes)

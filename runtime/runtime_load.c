@@ -7,7 +7,7 @@
 
 /* Preloaded into a program with the runtime in it, or behind another allocator, this one gets no
  * calls worth a profile. Counters are still needed, to know memory that is not from here. */
-static bool is_passed_over(void)
+static bool must_stay_out(void)
 {
     const struct link_map *heap = pgg_symbol_module("malloc"), *program = heap;
     if (!heap || heap == pgg_own_module())
@@ -18,13 +18,13 @@ static bool is_passed_over(void)
     if (pgg_symbol_module("__memprof_profile_dump") == heap)
         pgrt_gate_set(PGRT_GATE_OFF);
     else
-        pgrt_off("nothing is recorded, because malloc is that of",
+        pgrt_off("nothing is recorded, because malloc belongs to",
                  heap == program ? "the program itself" : heap->l_name);
     return true;
 }
 
 __attribute__((constructor(101))) static void at_load(void)
 {
-    if (!is_passed_over())
+    if (!must_stay_out())
         pgrt_ready();
 }

@@ -83,7 +83,7 @@ void pgrt_init(void)
                                                  .frame_pointers = pgrt_options.frame_pointers};
     if (!shadow) {
         pgrt_off("recording nothing",
-                 "no room for the counters; lift the limit on memory (ulimit -d)");
+                 "no memory for the counters; raise the limit on memory (ulimit -d)");
         return;
     }
     if (!pgrt_options.enabled) {
@@ -192,7 +192,7 @@ void __memprof_print_accumulated_stats(void)
     pgg_text_u64(&t, pgrt_contexts() - 1);
     pgg_text_str(&t, " contexts, ");
     pgg_text_u64(&t, pgrt_dropped);
-    pgg_text_str(&t, " objects in none");
+    pgg_text_str(&t, " objects without context");
     pgrt_say(line, NULL);
 }
 

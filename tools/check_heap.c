@@ -65,8 +65,9 @@ static int repair(const char *path, const char *output, struct pgk_err *err)
     if (!status && pgk_file_info_heap_target(pgk_file_info(file), &target))
         status = pgk_heap_write(heap, output, &target, err);
     if (!status)
-        printf("%s: %s contexts saved%s\n", pgk_human_text(safe, sizeof safe, output),
-               pgk_human_count(contexts, pgk_heap_contexts(heap)), lost ? "" : ", nothing is lost");
+        printf("%s: %s context%s saved%s\n", pgk_human_text(safe, sizeof safe, output),
+               pgk_human_count(contexts, pgk_heap_contexts(heap)),
+               pgk_heap_contexts(heap) == 1 ? "" : "s", lost ? "" : ", nothing is lost");
     pgk_heap_close(&heap);
     return status ? status : lost;
 }

@@ -195,8 +195,8 @@ void cli_note_symbolised(const struct pgk_heap_symbolised *done)
     char bytes[PGK_HUMAN_SIZE];
     if (done->contexts_dropped)
         fprintf(stderr,
-                "pgokit: note: %zu context%s (%s) without a frame in the given binaries left out; "
-                "libraries can be given with further -b, or found with --sysroot\n",
+                "pgokit: note: left out %zu context%s (%s) without a frame in the given binaries; "
+                "add libraries with further -b, or let --sysroot find them\n",
                 done->contexts_dropped, done->contexts_dropped == 1 ? "" : "s",
                 pgk_human_bytes(bytes, (double)done->bytes_dropped));
 }
@@ -205,11 +205,12 @@ void cli_warn_cold_by_default(size_t contexts)
 {
     if (contexts)
         fprintf(stderr,
-                "pgokit: warning: %zu context%s for cold by compilers because inputs do not tell "
-                "the density of accesses, which reads as 0: so it is in profiles of clang 14, of "
+                "pgokit: warning: compilers take %zu context%s for cold, because the inputs do not "
+                "record the density of accesses, which then reads as 0. Such inputs are profiles "
+                "of clang 14, of "
                 "programs without instrumentation, and of objects alive when a process was "
                 "killed\n",
-                contexts, contexts == 1 ? " is taken" : "s are taken");
+                contexts, contexts == 1 ? "" : "s");
 }
 
 void cli_note_same_named(const struct pgk_heap *heap)
@@ -219,7 +220,7 @@ void cli_note_same_named(const struct pgk_heap *heap)
     if (pgk_heap_same_named(heap, &found, NULL) || !found.functions)
         return;
     fprintf(stderr,
-            "pgokit: note: %zu function%s the name of another one in another file, as '%s' in %s "
+            "pgokit: note: %zu function%s the name of a function in another file, as '%s' in %s "
             "and in %s; LLVM's formats have one record for both. clang's "
             "-funique-internal-linkage-names keeps such functions apart\n",
             found.functions, found.functions == 1 ? " has" : "s have",

@@ -32,8 +32,8 @@ void cli_print_help(const struct cli_verb *verb)
         printf("\nWith %s:\n", pgk_kind_plural(verb->actions[i]->kind));
         print_help_text(verb->actions[i]->help);
     }
-    printf("\nEverywhere:\n%s\nExit status: %s.\n", CLI_COMMON_HELP,
-           verb->exit_help ? verb->exit_help : "0 done, 2 could not");
+    printf("\nCommon options:\n%s\nExit status: %s.\n", CLI_COMMON_HELP,
+           verb->exit_help ? verb->exit_help : "0 done, 2 failed");
 }
 
 /* All options of all actions, so that the operands can be told from values of options. */
@@ -160,7 +160,7 @@ int cli_run_action(const struct cli_verb *verb, int argc, char **argv)
         if (verb->actions[i]->kind == format->kind)
             return verb->actions[i]->run(argc, argv);
     char safe[256];
-    fprintf(stderr, "pgokit: %s is a %s; pgokit %s does not work on %s\n",
+    fprintf(stderr, "pgokit: %s has the format '%s'; pgokit %s does not work on %s\n",
             pgk_human_text(safe, sizeof safe, argv[first]), format->name, verb->name,
             pgk_kind_plural(format->kind));
     return EXIT_FAILED;

@@ -41,7 +41,7 @@ struct pgk_input cli_input(const struct cli_verb *verb, const char *operand)
     bool is_meant = is_weight || !access(path, F_OK);
     char safe[256];
     if (is_meant)
-        cli_usage(verb, "the weight behind '@' in '%s' must be a number from 1 to %lu",
+        cli_usage(verb, "the weight after '@' in '%s' must be a number from 1 to %lu",
                   pgk_human_text(safe, sizeof safe, operand), CLI_WEIGHT_MAX);
     return whole;
 }

@@ -14,7 +14,7 @@ struct folder {
     struct pgk_input input;
     struct stat output; /* what is written to; st_ino 0: it is not there */
     struct cli_list *found;
-    struct cli_list strangers; /* no profiles */
+    struct cli_list left_out; /* not profiles, or the output */
     bool has_gcov;
 };
 
@@ -38,7 +38,7 @@ static int add_file(void *ctx, const char *path, const struct pgk_format *format
     struct folder *f = ctx;
     char *operand;
     if (!format || is_output(f, path)) {
-        cli_list_add(&f->strangers, copy(path));
+        cli_list_add(&f->left_out, copy(path));
         return 0;
     }
     f->has_gcov |= format->kind == PGK_KIND_GCOV;
@@ -49,19 +49,20 @@ static int add_file(void *ctx, const char *path, const struct pgk_format *format
     return 0;
 }
 
-static void name_strangers(const struct folder *f)
+static void note_left_out(const struct folder *f)
 {
     enum { SHOWN = 5 };
     char safe[256];
-    size_t n = f->strangers.n;
+    size_t n = f->left_out.n;
     if (!n)
         return;
-    fprintf(stderr, "pgokit: note: %zu file%s of %s left out, because %s empty, no profile%s or "
-                    "the output itself:\n",
+    fprintf(stderr,
+            "pgokit: note: %zu file%s of %s left out, because %s empty, not %s or the "
+            "output itself:\n",
             n, n == 1 ? "" : "s", pgk_human_text(safe, sizeof safe, f->input.path),
-            n == 1 ? "it is" : "they are", n == 1 ? "" : "s");
+            n == 1 ? "it is" : "they are", n == 1 ? "a profile" : "profiles");
     for (size_t i = 0; i < n && i < SHOWN; i++)
-        fprintf(stderr, "pgokit:   %s\n", pgk_human_text(safe, sizeof safe, f->strangers.v[i]));
+        fprintf(stderr, "pgokit:   %s\n", pgk_human_text(safe, sizeof safe, f->left_out.v[i]));
     if (n > SHOWN)
         fprintf(stderr, "pgokit:   and %zu more\n", n - SHOWN);
 }
@@ -79,8 +80,8 @@ static bool expand(struct folder *f, bool quiet)
     if (!expands)
         f->found->n = before;
     else if (!quiet)
-        name_strangers(f);
-    cli_list_free(&f->strangers);
+        note_left_out(f);
+    cli_list_free(&f->left_out);
     if (expands && f->found->n == before)
         cli_usage(f->verb, "%s is a folder without any profile in it",
                   pgk_human_text(safe, sizeof safe, f->input.path));

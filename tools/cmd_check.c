@@ -77,7 +77,7 @@ static int run(int argc, char **argv)
         if (c == OPT_REPAIR)
             output = optarg;
     if (optind == argc)
-        cli_usage(&cmd_check, "nothing to check: name one file at least");
+        cli_usage(&cmd_check, "nothing to check: name at least one file");
     if (output && optind + 1 != argc)
         cli_usage(&cmd_check, "--repair takes one file");
     cli_keep_stdin(argc - optind, argv + optind);
@@ -94,7 +94,7 @@ static int run(int argc, char **argv)
 
 const struct cli_verb cmd_check = {
     .name = "check",
-    .summary = "says whether files are sound",
+    .summary = "checks whether files are sound",
     .help = help,
     .exit_help = "0 all are sound, 1 repaired with losses, 2 some are not",
     .run = run,

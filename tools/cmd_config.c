@@ -10,9 +10,9 @@
 
 static const char help[] =
     "usage: pgokit config --cflags | --ldflags | --libs heap [OPTION]...\n\n"
-    "Prints, on one line, what to add where a program is built that pgokit record heap shall\n"
-    "record with its loads and stores: flags to compile with, flags to link with, libraries\n"
-    "to link. Several can be asked for at once.\n\n"
+    "Prints, on one line, what to add to the commands that build a program, so that pgokit\n"
+    "record heap also records its loads and stores: flags to compile with, flags to link with,\n"
+    "libraries to link. Several can be asked for at once.\n\n"
     "      --cflags      for compiling C and C++\n"
     "      --ldflags     for linking\n"
     "      --libs        the runtime; its place in the line does not matter\n"
@@ -76,9 +76,9 @@ static void parse(struct config *c, int argc, char **argv)
         }
     }
     if (optind + 1 != argc || strcmp(argv[optind], "heap") != 0)
-        cli_usage(&cmd_config, "for which kind of profile? name it: heap");
+        cli_usage(&cmd_config, "name the kind of profile to record: heap");
     if (!c->cflags && !c->ldflags && !c->libs)
-        cli_usage(&cmd_config, "print what? name --cflags, --ldflags or --libs");
+        cli_usage(&cmd_config, "nothing to print: name --cflags, --ldflags or --libs");
 }
 
 /* By its name: "ccache clang++-19 -m64" is clang 19. */
@@ -96,13 +96,14 @@ static void know_compiler(struct config *c)
             c->release = strtoul(clang + 1, NULL, 10);
     } else if (!strstr(name, "gcc") && !strstr(name, "g++")) {
         char safe[64];
-        cli_usage(&cmd_config, "is '%s' a gcc or a clang? Say --cc gcc or --cc clang",
+        cli_usage(&cmd_config,
+                  "cannot find out whether '%s' is gcc or clang; give --cc gcc or --cc clang",
                   pgk_human_text(safe, sizeof safe, name));
     }
     if (c->release && c->release < 13)
         cli_usage(&cmd_config, "clang %lu has no heap profiler; 13 is the first", c->release);
     if (c->histogram && (!c->clang || (c->release && c->release < 19)))
-        cli_usage(&cmd_config, "histograms of accesses take clang 19 or newer");
+        cli_usage(&cmd_config, "histograms of accesses need clang 19 or newer");
 }
 
 /* Words go into command lines through $(...), which splits at blanks and knows no quotes. */

@@ -3,8 +3,8 @@
 
 static const char help[] =
     "usage: pgokit convert INPUT [-b BINARY]... --to NAME -o OUTPUT\n\n"
-    "Writes a profile in another format or version of its kind, with all that this one can hold,\n"
-    "and lists what is lost.\n\n"
+    "Writes a profile in another format or version of its kind, and lists what is lost\n"
+    "because the new one cannot hold it.\n\n"
     "  -o, --output FILE        the profile to write; - for standard output\n";
 
 static const struct cli_action *const actions[] = {
@@ -23,7 +23,7 @@ const struct cli_verb cmd_convert = {
     .name = "convert",
     .summary = "writes a profile in another format or version",
     .help = help,
-    .exit_help = "0 done, 1 done but the output cannot hold all of the input, 2 could not",
+    .exit_help = "0 done, 1 done but the output cannot hold all of the input, 2 failed",
     .run = run,
     .actions = actions,
 };

@@ -16,6 +16,6 @@ const struct cli_verb cmd_diff = {
     .name = "diff",
     .summary = "says what changed between two profiles",
     .help = help,
-    .exit_help = "0 done, 2 could not, 3 done and a limit of --fail-on is passed",
+    .exit_help = "0 done, 2 failed, 3 done and a limit of --fail-on is reached",
     .actions = actions,
 };

@@ -128,7 +128,7 @@ static bool note_incomplete(const struct disasm *d, const struct pgk_disasm_done
 {
     char n[PGK_HUMAN_SIZE];
     if (done->invalid_runs)
-        fprintf(stderr, "pgokit: warning: %s pieces of code are no valid instructions\n",
+        fprintf(stderr, "pgokit: warning: %s pieces of code are not valid instructions\n",
                 pgk_human_count(n, done->invalid_runs));
     if (done->lost_probes)
         fprintf(stderr,
@@ -138,12 +138,12 @@ static bool note_incomplete(const struct disasm *d, const struct pgk_disasm_done
     if (done->stale_functions)
         fprintf(stderr,
                 "pgokit: warning: %s functions have other code than the program that was "
-                "profiled; their counts may be of other places\n",
+                "profiled; their counts may belong to other places\n",
                 pgk_human_count(n, done->stale_functions));
     if (done->stripped)
         fprintf(stderr,
                 "pgokit: warning: %s is stripped: code without a dynamic symbol is not shown, or "
-                "as part of the function before it\n",
+                "is shown as part of the function before it\n",
                 d->path);
     return done->invalid_runs || done->lost_probes || done->stale_functions || done->stripped;
 }
@@ -182,6 +182,7 @@ const struct cli_verb cmd_disasm = {
     .name = "disasm",
     .summary = "shows machine code with its probes",
     .help = help,
-    .exit_help = "0 done, 1 done but parts are no code, have no place or other counts, 2 could not",
+    .exit_help = "0 done, 1 done but some parts are not code, have no place or were profiled with "
+                 "other code, 2 failed",
     .run = run,
 };

@@ -18,7 +18,7 @@ static const char help[] =
     "                      take those without samples for cold\n"
     "      --mode NAME     autofdo: by source lines; probe: by pseudo probes; cs: with calling\n"
     "                      contexts, by probes or else by lines; cs-autofdo: by lines;\n"
-    "                      auto (default): what recording and program have\n"
+    "                      auto (default): what the recording and the program allow\n"
     "      --ignore-stack  call chains do not make it context-sensitive\n"
     "      --pid N         only samples of this process\n"
     "      --comm NAME     only samples of processes of this name\n"
@@ -29,13 +29,13 @@ static const char help[] =
     "      --map RECORDED=FILE  FILE, which is used as with -b, was recorded as RECORDED: a path\n"
     "                      or its last part; may be repeated\n"
     "      --kernel        the first binary is the kernel (vmlinux); samples of it count\n"
-    "      --vtable-scale  counts of types in units of those of branches\n"
+    "      --vtable-scale  give counts of types the scale of those of branches\n"
     "      --min-density N samples a line below which the report asks for more (50)\n"
     "  -v, --verbose       name the first of each kind of samples that were left out\n"
     "      --raw           write counters of addresses instead: an INPUT for another time,\n"
     "                      or for llvm-profgen\n"
     "      --json          the report as JSON on standard output\n"
-    "\nOf profiles with calling contexts:\n"
+    "\nFor profiles with calling contexts:\n"
     "      --no-preinline  keep contexts that are not worth inlining\n"
     "      --keep-cold     without the pre-inliner, do not merge cold contexts\n"
     "      --cold-depth N  frames that merged cold contexts keep (1)\n"
@@ -202,9 +202,9 @@ static void parse(struct gen *g, int argc, char **argv)
     if (optind == argc)
         cli_usage(&cmd_gen, "nothing to read: name a recording");
     if (!g->output.path)
-        cli_usage(&cmd_gen, "where to? name the output with -o");
+        cli_usage(&cmd_gen, "no output: name it with -o");
     if (g->json && !strcmp(g->output.path, "-"))
-        cli_usage(&cmd_gen, "--json and -o - both want standard output");
+        cli_usage(&cmd_gen, "--json and -o - both write to standard output");
     if (!g->common.binaries.n)
         cli_usage(&cmd_gen, "which program was recorded? give it with -b");
 }
@@ -258,7 +258,8 @@ static void report(const struct gen *g, const struct pgk_gen_stats *s)
     if (s->inferred)
         report_inferred(s);
     if (s->no_mapping)
-        fputs("  no mapping of the binary: addresses were taken as they stand\n", stderr);
+        fputs("  the recording has no mapping of the binary: addresses were used unchanged\n",
+              stderr);
 }
 
 /* Lines that cannot be read: a few do no harm; of many, the profile lacks what they tell. */
@@ -267,9 +268,11 @@ static int check_lines(const struct gen *g, const struct pgk_gen_stats *s)
     enum { MOST_OF_A_HUNDRED = 1 };
     bool many = s->unreadable > s->lines * MOST_OF_A_HUNDRED / 100;
     if (s->unreadable && (many || !g->common.quiet))
-        fprintf(stderr, "pgokit: %" PRIu64 " of %" PRIu64 " lines of text cannot be read%s; the "
-                        "first is line %" PRIu64 ": %s\n", s->unreadable, s->lines,
-                many ? ", more than 1 %, and the profile lacks what they tell" : "",
+        fprintf(stderr,
+                "pgokit: %" PRIu64 " of %" PRIu64 " lines of text cannot be read%s; the "
+                "first is line %" PRIu64 ": %s\n",
+                s->unreadable, s->lines,
+                many ? ", more than 1 %, and the profile lacks their samples" : "",
                 s->unreadable_line, s->unreadable_example);
     return many ? EXIT_INCOMPLETE : EXIT_DONE;
 }
@@ -282,8 +285,8 @@ static int warn_of_misfit(const struct pgk_gen_stats *s)
     fprintf(stderr,
             "pgokit: warning: the recording does not fit the program: of what was sampled in its "
             "code %.1f %% is at no instruction or at one that does not branch, and %.1f %% of the "
-            "code between branches cannot have run; %d %% of either is too much. Give the very "
-            "files that were recorded; programs linked with -Wl,--build-id are told apart\n",
+            "code between branches cannot have run; %d %% of either is too much. Give exactly the "
+            "files that were recorded; programs linked with -Wl,--build-id are recognised\n",
             s->in_code ? 100.0 * (double)s->unfit / (double)s->in_code : 0,
             s->ranges ? 100.0 * (double)s->ranges_bad / (double)s->ranges : 0,
             PGK_GEN_UNFIT_PERCENT);

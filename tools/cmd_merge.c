@@ -4,8 +4,8 @@
 static const char help[] =
     "usage: pgokit merge FILE|FOLDER... [-b BINARY]... -o OUTPUT\n\n"
     "Adds up profiles of one kind, of any formats and versions, into one for the compiler. Heap\n"
-    "profiles and counters go into one file together. Of a folder, all profiles in it and in the\n"
-    "folders below are read, and what is no profile is left out.\n\n"
+    "profiles and counters go into one file together. From a folder, all profiles in it and in\n"
+    "the folders below are read; files that are not profiles are left out.\n\n"
     "  -o, --output FILE        the profile to write; - for standard output\n"
     "      --files-from FILE    names of further inputs, one per line; - for standard input\n";
 
@@ -61,7 +61,7 @@ const struct cli_verb cmd_merge = {
     .name = "merge",
     .summary = "adds up profiles into one for the compiler",
     .help = help,
-    .exit_help = "0 done, 1 done but some input data are not in the output, 2 could not",
+    .exit_help = "0 done, 1 done but some input data are not in the output, 2 failed",
     .run = run,
     .actions = actions,
     .decide = decide,

@@ -19,7 +19,7 @@ const struct cli_verb cmd_order = {
     .name = "order",
     .summary = "orders functions for a fast start of the program",
     .help = help,
-    .exit_help = "0 done, 1 done but the names of some functions are not known, 2 could not",
+    .exit_help = "0 done, 1 done but the names of some functions are not known, 2 failed",
     .run = run,
     .actions = actions,
 };

@@ -86,7 +86,8 @@ static const char *reason(int error)
     case ENOENT:
     case EOPNOTSUPP:
     case EINVAL:
-    case ENODEV: return "not there: the processor, or its virtual machine, has none";
+    case ENODEV:
+        return "not available: the processor, or its virtual machine, has none";
     default: return strerror(error);
     }
 }
@@ -185,7 +186,7 @@ static int run(int argc, char **argv)
 
 const struct cli_verb cmd_perf_check = {
     .name = "perf-check",
-    .summary = "tells what this machine can record for sample profiles",
+    .summary = "shows what this machine can record for sample profiles",
     .help = help,
     .run = run,
 };

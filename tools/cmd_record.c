@@ -17,7 +17,7 @@ static const struct {
 static int run(int argc, char **argv)
 {
     if (argc < 2)
-        cli_usage(&cmd_record, "record what? name a kind: heap");
+        cli_usage(&cmd_record, "name the kind of profile to record: heap");
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (!strcmp(argv[1], kinds[i].name))
             return kinds[i].verb->run(argc - 1, argv + 1);
@@ -30,7 +30,8 @@ static int run(int argc, char **argv)
         return cli_finish_output(EXIT_DONE);
     }
     char safe[64];
-    cli_usage(&cmd_record, "no kind '%s'", pgk_human_text(safe, sizeof safe, argv[1]));
+    cli_usage(&cmd_record, "record takes the kind of profile first (heap), not '%s'",
+              pgk_human_text(safe, sizeof safe, argv[1]));
 }
 
 const struct cli_verb cmd_record = {

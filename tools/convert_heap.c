@@ -9,7 +9,7 @@
 static const char help[] =
     "Any heap profile becomes any other. Only a profile that was never symbolised can become a\n"
     "raw one; raw ones and texts need the binaries that were run to become anything else.\n\n"
-    "      --to NAME            what to write, or who shall read it: any (the default: indexed,\n"
+    "      --to NAME            what to write, or the reader it is for: any (default: indexed,\n"
     "                           for LLVM 19 to 22), llvm14 to llvm22, raw, yaml, paths; or for\n"
     "                           viewers: " CLI_VIEWERS "\n"
     "      --format-version N   of raw profiles: one that pgokit formats lists (default: the\n"
@@ -128,7 +128,7 @@ static void parse(struct convert *c, int argc, char **argv)
     if (optind + 1 != argc)
         cli_usage(&cmd_convert, "convert takes one file; pgokit merge adds up several");
     if (!c->output)
-        cli_usage(&cmd_convert, "where to? name the output with -o");
+        cli_usage(&cmd_convert, "no output: name it with -o");
     c->input = argv[optind];
 }
 
@@ -148,7 +148,7 @@ static int prepare(struct convert *c, struct pgk_heap **heap, struct cli_list *l
     if (!raw && !pgk_heap_needs_binaries(*heap))
         return 0;
     if (!raw && !cli_has_binaries(&c->common))
-        cli_usage(&cmd_convert, "this profile holds addresses, or names as people read them: give "
+        cli_usage(&cmd_convert, "this profile holds addresses, or demangled names: give "
                                 "the binary that was run with -b");
     size_t build_ids = raw ? pgk_heap_build_ids_lost(*heap, c->target.version) : 0;
     if (build_ids) {
@@ -248,10 +248,10 @@ static int run(int argc, char **argv)
         return run_viewer(&c);
     int status = read_input(&c, &heap, &info, &err);
     if (info && pgk_file_info_fact(info, PGK_FACT_INTERRUPTED))
-        keep_loss(&losses, "that the process was killed before it wrote its last dump");
+        keep_loss(&losses, "the mark that the process was killed before it wrote its last dump");
     if (info && pgk_file_info_fact(info, PGK_FACT_LIBRARY_ACCESSES))
         keep_loss(&losses, c.target.form == PGK_HEAP_RAW
-                               ? "that accesses are those of library functions only"
+                               ? "the mark that accesses are those of library functions only"
                                : "accesses, which are those of library functions only");
     if (!status)
         status = prepare(&c, &heap, &losses, &err);

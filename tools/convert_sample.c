@@ -45,7 +45,7 @@ static int run(int argc, char **argv)
     if (optind + 1 != argc)
         cli_usage(&cmd_convert, "convert takes one file");
     if (!output.path)
-        cli_usage(&cmd_convert, "where to? name the output with -o");
+        cli_usage(&cmd_convert, "no output: name it with -o");
     int status = pgk_sample_new(&profile, &err);
     if (!status)
         status = cli_open(&file, argv[optind], &err);

@@ -11,7 +11,7 @@ static const char help[] =
     "      --top N          contexts shown (default 10; 0: all)\n"
     "      --depth N        frames shown of a stack (default 12; 0: all)\n"
     "      --json           all of it as JSON (docs/formats/heap-json.md)\n"
-    "      --fail-on LIMIT  exit status 3 if the limit is passed; may be repeated:\n"
+    "      --fail-on LIMIT  exit status 3 if the limit is reached; may be repeated:\n"
     "                       growth=N%   more bytes allocated than before, by N % or more\n"
     "                       objects=N%  more objects, by N % or more\n"
     "                       new=N%      bytes in new contexts, N % or more of those before\n"

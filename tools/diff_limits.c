@@ -42,7 +42,7 @@ int diff_limits_check(const struct diff_limit *limits, int n, const double *foun
     for (int i = 0; i < n; i++) {
         if (!limits[i].is_given || found[i] <= 0 || found[i] < limits[i].given)
             continue;
-        fprintf(stderr, "pgokit: limit passed: %s %.1f %%, and %s=%g%% was given\n",
+        fprintf(stderr, "pgokit: limit reached: %s %.1f %%, and %s=%g%% was given\n",
                 limits[i].meaning, found[i], limits[i].name, limits[i].given);
         exit_code = EXIT_LIMIT;
     }

@@ -15,7 +15,7 @@ static const char help[] =
     "      --linkage-names  names as the linker knows them, not as the programmer does\n"
     "      --names FILE     names to find GUIDs among, one per line\n"
     "      --json           all of it as JSON\n"
-    "      --fail-on LIMIT  exit status 3 if the limit is passed; may be repeated:\n"
+    "      --fail-on LIMIT  exit status 3 if the limit is reached; may be repeated:\n"
     "                       growth=N%   more samples than before, by N % or more\n"
     "                       new=N%      samples in new functions, N % or more of those before\n"
     "                       moved=N%    of some function the share of all samples moved by N\n"

@@ -130,7 +130,7 @@ static void parse(struct merge *m, struct cli_common *common, int argc, char **a
     while (cli_next_option(&cmd_merge, argc, argv, "o:", options, common) != -1)
         m->output = optarg; /* the only option */
     if (!m->output)
-        cli_usage(&cmd_merge, "where to? name the output with -o");
+        cli_usage(&cmd_merge, "no output: name it with -o");
     for (int i = optind; i < argc; i++)
         if (cli_is_folder(cli_input(&cmd_merge, argv[i]).path) !=
             cli_is_folder(cli_input(&cmd_merge, argv[optind]).path))

@@ -10,10 +10,10 @@ static const char help[] =
     "-fmemory-profile-use=. Raw profiles need the binaries that were run. Contexts with equal\n"
     "call stacks are added up, whichever file they come from. FILE@N counts N times. Files may be\n"
     "compressed (zstd, gzip); an output that ends in .zst will be.\n\n"
-    "      --to NAME            who shall read it: any (default), llvm15 to llvm22; or\n"
+    "      --to NAME            the reader it is for: any (default), llvm15 to llvm22; or\n"
     "                           yaml, the text form of LLVM 22\n"
     "      --index-version N    one that pgokit formats lists, instead of what --to means\n"
-    "      --memprof-version N  the version of the heap data in it, likewise\n"
+    "      --memprof-version N  version of the heap data, instead of what --to means\n"
     "      --full-schema        keep all fields, not only those the compiler uses\n"
     "      --partial            write a partial profile, which loses nothing: merging partial\n"
     "                           profiles is merging all their inputs. Binaries may come "
@@ -54,13 +54,13 @@ static const struct option options[] = {
 static void check_options(const struct merge *m, bool has_target)
 {
     if (!m->output)
-        cli_usage(&cmd_merge, "where to? name the output with -o");
+        cli_usage(&cmd_merge, "no output: name it with -o");
     if (m->partial && m->prune.wanted)
-        cli_usage(&cmd_merge, "a part cannot be pruned, for what is small in it may be large in "
-                              "all; prune when the parts are merged");
+        cli_usage(&cmd_merge, "a partial profile cannot be pruned, because what is small in it may "
+                              "be large in the whole; prune when the partial profiles are merged");
     if (m->partial && (has_target || m->write.full_schema))
-        cli_usage(&cmd_merge, "--partial writes all there is; say what for when the parts are "
-                              "merged");
+        cli_usage(&cmd_merge, "--partial writes everything; give options of the output when the "
+                              "partial profiles are merged");
     if (m->prune.unknown_leaf && !cli_has_binaries(&m->common))
         cli_usage(&cmd_merge, "--drop-unknown-leaf needs the binaries: give them with -b");
 }

@@ -5,17 +5,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define OUTPUT_HELP                                                                          \
-    "      --to NAME            who shall read it: any (default), llvm14 to llvm22; or\n"    \
-    "                           text, the counters as llvm-profdata prints them; or raw,\n"  \
-    "                           as the program itself writes them\n"                         \
+#define OUTPUT_HELP                                                                            \
+    "      --to NAME            the reader it is for: any (default), llvm14 to llvm22; or\n"   \
+    "                           text, the counters as llvm-profdata prints them; or raw,\n"    \
+    "                           as the program itself writes them\n"                           \
     "      --format-version N   of raw: one that pgokit formats lists (default: the newest)\n" \
-    "      --index-version N    one that pgokit formats lists, instead of what --to means\n" \
-    "      --memprof-version N  the version of heap data in it, likewise\n"                  \
-    "      --sparse             leave out functions that never ran\n"                        \
-    "      --keep-going         leave out functions whose inputs contradict each other\n"        \
-    "      --function REGEX     only functions that match; extended syntax\n"                    \
-    "      --no-function REGEX  none that match\n"                                               \
+    "      --index-version N    one that pgokit formats lists, instead of what --to means\n"   \
+    "      --memprof-version N  version of the heap data, instead of what --to means\n"        \
+    "      --sparse             leave out functions that never ran\n"                          \
+    "      --keep-going         leave out functions whose inputs contradict each other\n"      \
+    "      --function REGEX     only functions that match; extended syntax\n"                  \
+    "      --no-function REGEX  none that match\n"                                             \
     "      --remap FILE         rename functions: lines 'OLD NEW'\n"
 
 static const char convert_help[] =
@@ -216,16 +216,17 @@ static void parse(struct merge *m, int argc, char **argv)
     if (memprof != NOT_GIVEN)
         m->write.target.memprof_version = (uint32_t)memprof;
     if (m->partial && (has_target || !m->any_release || m->sparse))
-        cli_usage(m->verb, "--partial writes all there is; say what for when the parts are "
-                           "merged");
+        cli_usage(m->verb, "--partial writes everything; give options of the output when the "
+                           "partial profiles are merged");
     if (m->partial && m->samples)
-        cli_usage(m->verb, "--supplement goes by all counts; give it when the parts are merged");
+        cli_usage(m->verb,
+                  "--supplement needs all counts; give it when the partial profiles are merged");
     if (m->raw_version && m->form != RAW)
         cli_usage(m->verb, "--format-version is of raw profiles: --to raw");
     if (!m->raw_version)
         m->raw_version = cli_format(RAW_NAME, PGK_KIND_INSTR)->write.last;
     if (!m->output)
-        cli_usage(m->verb, "where to? name the output with -o");
+        cli_usage(m->verb, "no output: name it with -o");
     if (converts && optind + 1 != argc)
         cli_usage(m->verb, "convert takes one file; pgokit merge adds up several");
     if (m->prune.unknown_leaf && !cli_has_binaries(&m->common))
@@ -325,7 +326,8 @@ static void print_conflicts(const struct merge *m)
     }
     fprintf(stderr, "pgokit: %zu function%s %s in shape from input to input%s\n", n,
             n == 1 ? "" : "s", n == 1 ? "differs" : "differ",
-            m->keep_going ? " and left out" : "; --keep-going leaves such functions out");
+            m->keep_going ? n == 1 ? " and is left out" : " and are left out"
+                          : "; --keep-going leaves such functions out");
 }
 
 static int by_text(const void *a, const void *b)
@@ -384,8 +386,8 @@ static int supplement(struct merge *m, struct pgk_err *err)
                 done.hot, done.warm, done.scaled);
     if (!status && done.ambiguous)
         fprintf(stderr,
-                "pgokit: warning: %zu names of the samples are those of several static functions, "
-                "which stay as they are\n",
+                "pgokit: warning: %zu names in the sample profile belong to several static "
+                "functions, which stay unchanged\n",
                 done.ambiguous);
     return status;
 }
@@ -410,7 +412,7 @@ static int prepare(struct merge *m, struct pgk_err *err)
         *version = pgk_instr_index_version(m->instr, wanted);
     if (*version != wanted && m->form == INDEXED && !m->partial && !m->common.quiet)
         fprintf(stderr,
-                "pgokit: note: written as index version %u, by the look of its hashes for "
+                "pgokit: note: written as index version %u, because its hashes look like those of "
                 "the front end of LLVM 22; --to llvm19 is for older ones\n",
                 *version);
     return status;
@@ -443,7 +445,7 @@ static bool warn_lost_counters(const struct pgk_instr_loss *loss, const char *wh
     lost |= warn_lost(loss->unknown_targets, "names of call targets are", only_own);
     lost |= warn_lost(loss->covered_twice, "counts above 1 are",
                       "because a raw profile of coverage says only that a place ran");
-    lost |= warn_lost(loss->cut_sites, "value sites are wholly",
+    lost |= warn_lost(loss->cut_sites, "value sites have values that are",
                       "because a site holds 255 values: the rarest are left out");
     lost |= warn_lost(loss->loop_entries, "mark that loop entries are counted is", why);
     if (loss->hashes)

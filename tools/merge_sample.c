@@ -48,9 +48,9 @@ static void parse(struct merge *m, int argc, char **argv)
     if (optind == argc)
         cli_usage(&cmd_merge, "nothing to merge: name one input at least");
     if (!m->output.path)
-        cli_usage(&cmd_merge, "where to? name the output with -o");
+        cli_usage(&cmd_merge, "no output: name it with -o");
     if (m->partial && others)
-        cli_usage(&cmd_merge, "--partial keeps all there is; give other options when the partial "
+        cli_usage(&cmd_merge, "--partial keeps everything; give other options when the partial "
                               "profiles are merged");
     m->n_inputs = (size_t)(argc - optind);
     m->inputs = calloc(m->n_inputs, sizeof *m->inputs);

@@ -147,8 +147,8 @@ static int relayout(struct sample_output *o, struct pgk_sample **profile, bool q
         status = pgk_sample_relayout(profile, o->layout, err);
     if (!status && info.attributed && o->layout == PGK_SAMPLE_FLAT && !quiet)
         fprintf(stderr,
-                "pgokit: note: the attributes of %s functions are not in the output, because "
-                "they speak of contexts and inlinees, which --layout=flat takes away\n",
+                "pgokit: note: the attributes of %s functions are not in the output, because they "
+                "describe contexts and inlinees, which --layout=flat removes\n",
                 pgk_human_count(count, info.attributed));
     return status;
 }
@@ -221,23 +221,24 @@ static int report(const struct sample_output *o, const struct pgk_sample_info *i
         lost(&any, "attributes of functions", 0, format);
     if (w->flow_dropped)
         lost(&any, "marks of flow-sensitive discriminators", 0,
-             "the format cannot hold them; say --fs when it is read");
+             "the format cannot hold them; give --fs when the file is read");
     if (w->discriminators_cut) {
         any = true;
         fprintf(stderr,
                 "pgokit: warning: %s discriminators are cut to the 16 bits that the format has, so "
-                "that gcc adds up the lines that differ in other bits alone; of flow-sensitive "
-                "ones --fs-pass=base or pass1 fits\n",
+                "that gcc adds up lines that differ only in other bits; flow-sensitive ones fit "
+                "with --fs-pass=base or pass1\n",
                 pgk_human_count(count, w->discriminators_cut));
     }
     if (w->functions_dropped)
-        lost(&any, "functions, the coldest ones,", w->functions_dropped, "of --size-limit");
+        lost(&any, "functions, the coldest ones,", w->functions_dropped,
+             "they would exceed --size-limit");
     if (w->partial_dropped && !quiet)
-        fputs("pgokit: note: the output does not say that the profile is of shared code "
-              "(partial), for which the format has no place\n",
+        fputs("pgokit: note: the output does not record that the profile is of shared code "
+              "(partial), because the format cannot\n",
               stderr);
     if (w->md5 && !quiet)
-        fprintf(stderr, "pgokit: note: %s; -b BINARY or --names FILE may spell them\n",
+        fprintf(stderr, "pgokit: note: %s; -b BINARY or --names FILE may give their names\n",
                 o->write.encoding == PGK_SAMPLE_TEXT
                     ? "names that are known by their GUIDs alone are printed as numbers, by which "
                       "compilers find no function"

@@ -56,31 +56,32 @@ enum {
     {"cold-below", required_argument, NULL, OPT_COLD_BELOW},   \
     {"fs", no_argument, NULL, OPT_FS},                         \
     {"fs-pass", required_argument, NULL, OPT_FS_PASS}
-#define SAMPLE_FILE_HELP                                                                      \
-    "      --to NAME            extbinary (default), text, binary, or gcc for -fauto-profile\n"   \
-    "      --vtables            write types of objects, which LLVM before 22 misreads\n"          \
-    "      --no-vtables         leave them out without a word\n"                                 \
-    "      --md5                names as GUIDs\n"                                                \
+#define SAMPLE_FILE_HELP                                                                        \
+    "      --to NAME            extbinary (default), text, binary, or gcc for -fauto-profile\n" \
+    "      --vtables            write types of objects, which LLVM before 22 misreads\n"        \
+    "      --no-vtables         leave them out without a warning\n"                             \
+    "      --md5                names as GUIDs\n"                                               \
     "      --compress           sections with zlib\n"
-#define SAMPLE_OUTPUT_HELP                                                                    \
-    SAMPLE_FILE_HELP                                                                          \
-    "      --split-layout       functions without inlinees apart, for ThinLTO\n"                 \
-    "      --gen-partial        mark as the profile of shared code\n"                            \
-    "      --symbols FILE       add the program's symbols, one per line\n"                       \
-    "      --drop-symbols       write no symbols\n"                                              \
-    "      --size-limit BYTES   leave out the coldest functions to fit\n"                        \
-    "      --function REGEX     only functions or contexts that match; extended syntax\n"        \
-    "      --no-function REGEX  none that match\n"                                               \
-    "      --remap FILE         rename functions: lines 'OLD NEW'\n"                             \
-    "      --names FILE         names to find GUIDs among, one per line; -b does so, too\n"      \
-    "      --layout NAME        flat: no inlinees, no contexts; nested: contexts as inlinees\n"  \
-    "      --canonical[=POLICY] drop suffixes of names: selected (default) or all\n"             \
-    "      --merge-cold         cold contexts become those of their last frames\n"               \
-    "      --trim-cold          leave cold contexts out\n"                                       \
-    "      --cold-depth N       frames that --merge-cold keeps (default 1)\n"                    \
+#define SAMPLE_OUTPUT_HELP                                                                      \
+    SAMPLE_FILE_HELP                                                                            \
+    "      --split-layout       functions without inlinees apart, for ThinLTO\n"                \
+    "      --gen-partial        mark as the profile of shared code\n"                           \
+    "      --symbols FILE       add the program's symbols, one per line\n"                      \
+    "      --drop-symbols       write no symbols\n"                                             \
+    "      --size-limit BYTES   leave out the coldest functions to fit\n"                       \
+    "      --function REGEX     only functions or contexts that match; extended syntax\n"       \
+    "      --no-function REGEX  none that match\n"                                              \
+    "      --remap FILE         rename functions: lines 'OLD NEW'\n"                            \
+    "      --names FILE         names to find GUIDs among, one per line; -b does so, too\n"     \
+    "      --layout NAME        flat: no inlinees, no contexts; nested: contexts as inlinees\n" \
+    "      --canonical[=POLICY] drop suffixes of names: selected (default) or all\n"            \
+    "      --merge-cold         cold contexts become those of their last frames\n"              \
+    "      --trim-cold          leave cold contexts out\n"                                      \
+    "      --cold-depth N       frames that --merge-cold keeps (default 1)\n"                   \
     "      --cold-below N       samples under which a context is cold (default: LLVM's rule)\n" \
-    "      --fs                 discriminators are flow-sensitive, which a text cannot say\n"     \
-    "      --fs-pass NAME       of these what a pass sees: base, pass1, pass2 or pass3\n"
+    "      --fs                 discriminators are flow-sensitive, which texts do not record\n" \
+    "      --fs-pass NAME       keep the part of them that a pass sees: base, pass1, pass2 or " \
+    "pass3\n"
 
 /* True if the option was one of SAMPLE_FILE_LONG, or of those that say how much is written. */
 bool sample_file_option(struct sample_output *o, const struct cli_verb *verb, int c,

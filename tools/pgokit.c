@@ -31,7 +31,7 @@ static void help(FILE *out)
     for (size_t i = 0; i < VERBS; i++)
         fprintf(out, "  %-9s %s\n", verbs[i]->name, verbs[i]->summary);
     fputs("\npgokit VERB --help tells more, with examples.\n"
-          "Exit status: 0 done, 1 done but incomplete, 2 could not.\n",
+          "Exit status: 0 done, 1 done but incomplete, 2 failed.\n",
           out);
 }
 

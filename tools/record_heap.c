@@ -25,7 +25,7 @@ static const char help[] =
     "                       default " DEFAULT_NAME ". Without %p, children add their number\n"
     "      --depth N        frames kept of a call stack, 1 to 255 (default 30)\n"
     "      --raw-version N  version of the raw profile, 3 to 5 (default 5)\n"
-    "      --histogram      insist on accesses by place in the object; the program decides,\n"
+    "      --histogram      require accesses by place in the object; the program decides,\n"
     "                       see pgokit config --histogram\n"
     "\nPGOKIT_HEAP_OPTIONS in the environment is kept; options given here win. PGOKIT_RUNTIME\n"
     "names the folder of the runtime.\n"
@@ -91,7 +91,7 @@ static void parse(struct record *r, int argc, char **argv)
         }
     }
     if (optind == argc)
-        cli_usage(&record_heap, "which program? name it after --");
+        cli_usage(&record_heap, "no program: name it after --");
     r->argv = argv + optind;
 }
 
@@ -117,7 +117,7 @@ static void find_program(char path[PATH_MAX], const char *name)
             refuse(errno == ENOENT || errno == ENOTDIR ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE, name,
                    "%s", strerror(errno));
         if (!S_ISREG(s.st_mode))
-            refuse(EXIT_NOT_EXECUTABLE, name, "it is no file");
+            refuse(EXIT_NOT_EXECUTABLE, name, "it is not a regular file");
         refuse(EXIT_NOT_EXECUTABLE, name, "it is not executable. Try chmod +x");
     }
     for (const char *at = folders ? folders : "/bin:/usr/bin"; *name; at = end + 1) {
@@ -198,9 +198,9 @@ static void check_histogram(const struct record *r)
     if (r->histogram && !(r->found.histogram_known && r->found.histogram))
         refuse(EXIT_NOT_EXECUTABLE, r->profiled,
                "%s. Build it as pgokit config --histogram heap says, or leave --histogram out",
-               r->found.histogram_known ? "it was not built to count by place in the object"
-                                        : "it is stripped and does not tell whether it counts "
-                                          "by place in the object");
+               r->found.histogram_known
+                   ? "it was not built to count by place in the object"
+                   : "it is stripped, so it is not known whether it counts by place in the object");
 }
 
 /* ---- its environment ---- */
@@ -379,7 +379,8 @@ const struct cli_verb record_heap = {
     .name = "record heap",
     .summary = "what is allocated where, and how it is used",
     .help = help,
-    .exit_help = "that of the program, 128 and its number if a signal ended it;\n125 could not, "
-                 "126 the program cannot be run or recorded, 127 there is no such program,\n"
-                 "2 wrong usage",
+    .exit_help =
+        "that of the program, 128 and its number if a signal ended it;\n125 pgokit failed, "
+        "126 the program cannot be run or recorded, 127 there is no such program,\n"
+        "2 wrong usage",
     .run = run};

@@ -141,7 +141,7 @@ bool pgk_cur_seek(struct pgk_cursor *c, uint64_t file_off, const char *field)
 }
 
 #define CUT_SHORT "the file is cut short; copy it again, or run the program to its end"
-#define DAMAGED "the file is cut short or damaged; copy it again, or make it anew"
+#define DAMAGED   "the file is cut short or damaged; copy it again, or create it again"
 
 static const char *plural(uint64_t n)
 {

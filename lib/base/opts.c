@@ -23,7 +23,7 @@ int pgk_opts_take(void *into, size_t known_size, const void *given, const char *
             return pgk_fail(
                 err, PGK_E_ARG, .record = PGK_F("options of %s", function),
                 .field = PGK_F("byte %zu", i), .found = "an option that this library does not know",
-                .expected = PGK_F("%zu bytes of options, or zeros behind them", known_size),
+                .expected = PGK_F("%zu bytes of options, or zeros after them", known_size),
                 .hint = "run the program with a newer libpgokit, or leave that option "
                         "out");
     memset(into, 0, known_size);

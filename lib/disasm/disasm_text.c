@@ -155,7 +155,7 @@ static void print_stale(struct pgk_disasm *d, uint32_t probe)
     print_desc(d, pgk_probe_function(d->index, pgk_probe_get(d->index, probe).node));
     pgk_text_printf(&d->out,
                     ": the profile is of other code (checksum 0x%" PRIx64 ", here 0x%" PRIx64
-                    "), its counts may be of other places",
+                    "), its counts may belong to other places",
                     theirs, ours);
     colour(d, OFF);
     pgk_text_lit(&d->out, "\n");

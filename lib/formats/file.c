@@ -208,7 +208,7 @@ static int read_heap(struct pgk_heap *heap, struct pgk_file *f, const struct pgk
     if (r->salvage && !row->salvage_heap)
         return pgk_fail(err, PGK_E_ARG, .file = f->src.file, .format = f->src.format,
                         .field = "format", .found = "a file that is not made of records",
-                        .expected = "a raw or an indexed profile", .hint = "make it anew");
+                        .expected = "a raw or an indexed profile", .hint = "create it again");
     if (r->salvage)
         return row->salvage_heap(heap, bytes, r->salvage, &f->info, err);
     if (!row->read_heap)

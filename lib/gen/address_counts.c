@@ -59,7 +59,7 @@ static int reject(struct reader *r, const char *field, const char *expected)
                     .found = n ? PGK_F("'%.*s'", (int)(n < 60 ? n : 60), (const char *)r->line)
                                : "an empty line",
                     .expected = expected,
-                    .hint = "is the file damaged, or of another program? generate it anew");
+                    .hint = "is the file damaged, or of another program? generate it again");
 }
 
 static int ended(struct reader *r, const char *field)
@@ -68,7 +68,7 @@ static int ended(struct reader *r, const char *field)
     return pgk_fail(r->err, PGK_E_TRUNCATED, .file = r->src->file, .format = r->src->format,
                     .offset = &off, .record = PGK_F("line %" PRIu64, r->line_number + 1),
                     .field = field, .found = "the end of the file", .expected = "more lines",
-                    .hint = "is the file cut short? generate it anew");
+                    .hint = "is the file cut short? generate it again");
 }
 
 static const uint8_t *take_decimal(const uint8_t *p, const uint8_t *end, uint64_t *value)

@@ -164,7 +164,7 @@ static void note_files(struct pgk_gen *g)
     const struct pgk_process_file *files = pgk_process_map_files(g->space.map, &n);
     if (g->stats.no_mapping && n)
         pgk_warn("%s was not mapped in the recording, but other files were (%s): addresses are "
-                 "taken as they stand, which is right for a program at a fixed address. Say with "
+                 "used unchanged, which is right for a program at a fixed address. Say with "
                  "--map which file it was",
                  pgk_elf_path(g->v.v[0].elf), files[0].path);
     if (!*g->elsewhere)
@@ -204,7 +204,7 @@ int pgk_gen_add(struct pgk_gen *g, const char *path, struct pgk_err *err)
     if (!status && !g->space.any_matched && g->space.foreign)
         status = pgk_fail(err, PGK_E_MISMATCH, .file = path, .field = "build id",
                           .found = g->space.foreign_text, .expected = "the binary that was run",
-                          .hint = "give the very file that was recorded with -b");
+                          .hint = "give exactly the file that was recorded with -b");
     pgk_address_space_close(&g->space);
     pgk_perf_input_close(&g->input);
     return status;
@@ -329,21 +329,20 @@ static int no_samples(const struct pgk_gen *g, struct pgk_err *err)
                                               s->unreadable_line, s->unreadable_example)
                                       : "";
     return pgk_fail(err, PGK_E_EMPTY, .field = "samples",
-                    .found = pgk_format((char[800]){0}, 800, "%" PRIu64 ", none of use: %" PRIu64
+                    .found = pgk_format((char[800]){0}, 800,
+                                        "%" PRIu64 ", none of use: %" PRIu64
                                         " of other processes, %" PRIu64 " in the kernel, %" PRIu64
                                         " outside%s%s, %" PRIu64 " without branches%s%s",
                                         s->samples, s->other_process, s->in_kernel, s->outside,
                                         *g->elsewhere ? ", as in " : "", g->elsewhere,
                                         s->without_branches, events, lines),
                     .expected = "samples of the program, best with branch stacks (perf record -b)",
-                    .hint = s->other_event
-                                ? "name an event of the recording with --perf-event"
+                    .hint = s->other_event ? "name an event of the recording with --perf-event"
                             : g->contexts && g->hits
                                 ? "calling contexts need branch stacks: choose another --mode"
-                            : *g->elsewhere
-                                ? "give the files that were recorded with -b, or as "
-                                  "--map RECORDED=FILE where they have another name now"
-                                : "pgokit perf-check tells what can be recorded here");
+                            : *g->elsewhere ? "give the files that were recorded with -b, or as "
+                                              "--map RECORDED=FILE where they have another name now"
+                                            : "pgokit perf-check shows what can be recorded here");
 }
 
 /* Whether so much does not fit that it cannot be broken samples alone. */
@@ -409,7 +408,7 @@ int pgk_gen_write_counts(struct pgk_gen *g, const char *path, struct pgk_err *er
             continue;
         if (b)
             return pgk_fail(err, PGK_E_ARG, .field = "binaries", .found = "counts of several",
-                            .expected = "one, for which such a file has room",
+                            .expected = "one, which is all that such a file can hold",
                             .hint = "give one with -b, and write a file for each");
         b = &g->v.v[i];
     }

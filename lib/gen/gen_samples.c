@@ -383,7 +383,8 @@ static bool list_callers(struct pgk_gen *g, uint32_t binary, uint64_t count)
         if (!call) {
             g->stats.stacks_cut += count;
             pgk_gen_example(&g->stats, PGK_GEN_STACK_CUT,
-                            "0x%" PRIx64 " in %s stands behind no call: frame pointers are missing",
+                            "0x%" PRIx64
+                            " in %s does not follow a call: frame pointers are missing",
                             at, pgk_elf_path(g->v.v[binary].elf));
             break;
         }

@@ -55,7 +55,7 @@ static int check_frames(const struct pgk_heap_allocation *a, struct pgk_err *err
             continue;
         if (f->inlined && (i + 1 == a->n_frames || a->frames[i + 1].is_address))
             return refuse(err, PGK_F("frame %zu", i), "inlined", "a function without caller",
-                          "the frame of the function that it is inlined into behind it");
+                          "the frame of the function that it is inlined into after it");
         if (!f->guid && (!f->function || !*f->function))
             return refuse(err, PGK_F("frame %zu", i), "function", "neither a name nor a GUID",
                           "the linkage name of the function, or its GUID");

@@ -68,13 +68,14 @@ static void lose_fields(struct losses *l)
     uint32_t zeroed = room & ~all & ~(UINT32_C(1) << PGK_MIB_AccessHistogramSize);
     if (l->h->contexts.n && zeroed && l->form == PGK_HEAP_RAW) {
         name_fields(names, sizeof names, zeroed);
-        snprintf(text, sizeof text, "that these fields are not known, which reads as 0 now: %s",
-                 names);
+        snprintf(text, sizeof text,
+                 "the mark that these fields are not known, which now read as 0: %s", names);
         say(l, text);
     }
     const uint32_t density = UINT32_C(1) << PGK_MIB_TotalLifetimeAccessDensity;
     if (zeroed & density && l->form == PGK_HEAP_INDEXED && l->h->contexts.n)
-        say(l, "that the density of accesses is not known: compilers see 0, and take what lives "
+        say(l, "the mark that the density of accesses is not known: compilers see 0, and take what "
+               "lives "
                "long for cold");
     if (cut) {
         snprintf(text, sizeof text, "%" PRIu64 " values too large for their field, which stop at "
@@ -170,8 +171,10 @@ static int lose_functions(struct losses *l, struct pgk_err *err)
     for (size_t i = 0; i < l->h->frames.n; i++)
         lines += l->h->frames.v[i].where >> 32 > PGK_LLVM_LINE_MASK;
     if (functions) {
-        snprintf(text, sizeof text, "what tells %zu functions from others of the same name in "
-                 "other files", functions);
+        snprintf(text, sizeof text,
+                 "what distinguishes %zu functions from others of the same name in "
+                 "other files",
+                 functions);
         say(l, text);
     }
     if (lines) {
@@ -180,8 +183,8 @@ static int lose_functions(struct losses *l, struct pgk_err *err)
         say(l, text);
     }
     if (contexts) {
-        snprintf(text, sizeof text, "what tells %zu contexts from others, which they are added to",
-                 contexts);
+        snprintf(text, sizeof text,
+                 "what distinguishes %zu contexts from others, to which they are added", contexts);
         say(l, text);
     }
     return 0;

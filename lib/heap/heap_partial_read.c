@@ -48,7 +48,8 @@ static int reject(struct reader *r, uint64_t off, const char *record, const char
 {
     return pgk_cur_reject(&r->c, r->err, PGK_E_CORRUPT, off, .record = record, .field = field,
                           .found = found, .expected = expected,
-                          .hint = "the file is damaged; make it anew with pgokit merge --partial");
+                          .hint =
+                              "the file is damaged; create it again with pgokit merge --partial");
 }
 
 /* A number below `end`. */

@@ -187,7 +187,7 @@ static bool scan_dump(struct salvage *s, uint64_t off, uint64_t *next)
     if (h.total_size > left || h.total_size < sizeof h) {
         end = next_dump(s, off + 8);
         if (h.total_size > left)
-            pgk_salvage_say(s->tell, "dump %zu: %" PRIu64 " bytes behind the end of the file",
+            pgk_salvage_say(s->tell, "dump %zu: %" PRIu64 " bytes after the end of the file",
                             s->dumps.n + 1, h.total_size - left);
     }
     *next = end;

@@ -353,7 +353,7 @@ static int read_stack(struct reader *r, struct line l)
             PGK_TRY(read_frame(r, l));
     }
     return reject(r, &l, PGK_F("stack %" PRIu64, s.id), "end",
-                  "an empty line behind the last frame");
+                  "an empty line after the last frame");
 }
 
 /* A symbolised address without module: of the program if it is near. */

@@ -132,18 +132,16 @@ static int match(struct rebase *r)
     }
     if (!wanted || matched)
         return 0;
-    return pgk_fail(r->err, PGK_E_MISMATCH, .format = "raw heap profile", .record = "segments",
-                    .file = from->loaded.n
-                                ? pgk_intern_str(&from->strings, from->loaded.v[0].profile)
-                                : NULL,
-                    .found = from->modules.v[0].by_file_off
-                                 ? "modules without build ids, known by offsets in their files"
-                                 : "modules known by build ids",
-                    .expected = r->by_file_off
-                                    ? "offsets in files, as raw versions 1 and 2 have them"
-                                    : "build ids and link-time addresses, as later raw versions "
-                                      "have them",
-                    .hint = "the binary that was run tells one from the other: give it with -b");
+    return pgk_fail(
+        r->err, PGK_E_MISMATCH, .format = "raw heap profile", .record = "segments",
+        .file = from->loaded.n ? pgk_intern_str(&from->strings, from->loaded.v[0].profile) : NULL,
+        .found = from->modules.v[0].by_file_off
+                     ? "modules without build ids, known by offsets in their files"
+                     : "modules known by build ids",
+        .expected = r->by_file_off ? "offsets in files, as raw versions 1 and 2 have them"
+                                   : "build ids and link-time addresses, as later raw versions "
+                                     "have them",
+        .hint = "the binary that was run is needed to translate them: give it with -b");
 }
 
 size_t pgk_heap_build_ids_lost(const struct pgk_heap *heap, uint32_t raw_version)

@@ -87,7 +87,7 @@ static int fail_mismatch(const struct symbolise *s, const struct pgk_heap_loaded
                     .format = "raw heap profile", .record = "segments", .field = "build id",
                     .found = module_text(s->k.from, program->module, found, sizeof found),
                     .expected = *expected ? expected : "a binary to look addresses up in",
-                    .hint = "give the very binary that was run with -b; "
+                    .hint = "give exactly the binary that was run with -b; "
                             "'readelf -n BINARY' prints its build id");
 }
 
@@ -390,8 +390,8 @@ static int run(struct symbolise *s, struct pgk_heap_symbolised *done)
                                        contexts, addresses),
                         .expected = "at least one context with a known function",
                         .hint = "compile with -g, or -gline-tables-only "
-                                "-fdebug-info-for-profiling; of a program as it is shipped, "
-                                "pgokit show tells addresses and merge --partial keeps them");
+                                "-fdebug-info-for-profiling; without debug information, pgokit "
+                                "show prints addresses and merge --partial keeps them");
     return 0;
 }
 

@@ -54,7 +54,7 @@ int pgk_instr_build_kind(struct pgk_instr *p, uint32_t traits, struct pgk_err *e
 static int check(const struct pgk_instr *p, const struct pgk_instr_addition *f, struct pgk_err *err)
 {
     if (!p->flags_file)
-        return refuse(err, "kind", "a profile that nothing is said of",
+        return refuse(err, "kind", "a profile whose kind is not set",
                       "pgk_instr_build_kind before the first function");
     if (!f->name || !*f->name || strpbrk(f->name, "\n\r\1\2"))
         return refuse(err, "name", "no name, or one with control characters",

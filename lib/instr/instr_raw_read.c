@@ -408,13 +408,12 @@ static int check_counts(struct reader *r, uint64_t i, const uint8_t *p, uint64_t
         k++;
     if (k == n)
         return 0;
-    return pgk_cur_reject(r->c, r->err, PGK_E_CORRUPT,
-                          r->counters.off + (uint64_t)(p - r->counters.bytes) + k * 8,
-                          .record = RECORD(r, "function", i),
-                          .field = PGK_F("counter %" PRIu64, k + 1),
-                          .found = PGK_F("%" PRIu64, counter_at(r, p, k)),
-                          .expected = PGK_F("at most 2^56 (%" PRIu64 "), as LLVM wants it", max),
-                          .hint = "the file is damaged; record the profile again");
+    return pgk_cur_reject(
+        r->c, r->err, PGK_E_CORRUPT, r->counters.off + (uint64_t)(p - r->counters.bytes) + k * 8,
+        .record = RECORD(r, "function", i), .field = PGK_F("counter %" PRIu64, k + 1),
+        .found = PGK_F("%" PRIu64, counter_at(r, p, k)),
+        .expected = PGK_F("at most 2^56 (%" PRIu64 "), as LLVM requires", max),
+        .hint = "the file is damaged; record the profile again");
 }
 
 static int read_counters(struct reader *r, const uint8_t *record, uint64_t i,

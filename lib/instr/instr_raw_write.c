@@ -350,7 +350,7 @@ static int check_counts(const struct pgk_instr_func *f, const struct pgk_instr_n
             return refuse(name, path, PGK_F("counter %u", k + 1),
                           !k && f->pseudo ? "a mark that the function is hot or warm"
                                           : PGK_F("%" PRIu64, f->counts[k]),
-                          PGK_F("at most 2^56 (%" PRIu64 "), for LLVM refuses more", max), err);
+                          PGK_F("at most 2^56 (%" PRIu64 "), because LLVM refuses more", max), err);
     return 0;
 }
 

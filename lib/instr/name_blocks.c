@@ -42,11 +42,11 @@ static int inflate_block(struct pgk_cursor *c, const char *record, uint64_t plai
     if (status == Z_MEM_ERROR)
         status = pgk_fail_nomem(err);
     else if (status != Z_OK || got != plain_size)
-        status =
-            pgk_cur_reject(c, err, PGK_E_CORRUPT, at, .record = record, .field = "compressed names",
-                           .found = status == Z_OK ? PGK_F("%lu bytes", got) : "no zlib stream",
-                           .expected = PGK_F("a zlib stream of %" PRIu64 " bytes", plain_size),
-                           .hint = "the profile is damaged; record it again");
+        status = pgk_cur_reject(
+            c, err, PGK_E_CORRUPT, at, .record = record, .field = "compressed names",
+            .found = status == Z_OK ? PGK_F("%lu bytes", got) : "bytes that are not a zlib stream",
+            .expected = PGK_F("a zlib stream of %" PRIu64 " bytes", plain_size),
+            .hint = "the profile is damaged; record it again");
     else
         status = split(plain, plain_size, fn, ctx);
     pgk_mem_free(plain);

@@ -205,7 +205,7 @@ int pgk_elf_use_debug(struct pgk_elf *elf, const char *path, struct pgk_err *err
                           .found = pgk_build_id_text(found, debug_id, debug_size),
                           .expected = PGK_F("%s, as %s has", pgk_build_id_text(want, id, size),
                                             pgk_elf_path(elf)),
-                          .hint = "give the debug file that was split off this very program");
+                          .hint = "give the debug file that was split off exactly this program");
     } else if (!has(debug, ".debug_info") && !has(debug, ".symtab")) {
         status = pgk_fail(err, PGK_E_NODEBUG, .file = path, .format = "ELF", .field = "sections",
                           .found = "neither .debug_info nor .symtab",

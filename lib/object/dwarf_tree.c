@@ -86,7 +86,7 @@ static int warn_damaged(const struct pgk_dw_unit *unit, uint64_t die)
 {
     struct pgk_dw_unit *u = (struct pgk_dw_unit *)(uintptr_t)unit;
     if (!atomic_exchange(&u->warned, true))
-        pgk_warn("%s: %s is damaged at offset %" PRIu64 "; functions behind it, in the unit at "
+        pgk_warn("%s: %s is damaged at offset %" PRIu64 "; functions after it, in the unit at "
                  "offset %" PRIu64 ", are unknown",
                  pgk_elf_path(u->file->elf), u->in_types ? ".debug_types" : ".debug_info", die,
                  u->off);

@@ -42,7 +42,7 @@ static int take_trailing(struct walk *w, struct perf_record *record, struct pgk_
         return 0;
     PGK_TRY(pgk_cur_check(&body, w->err, PGK_F("record %" PRIu64, w->ordinal)));
     record->trailing = pgk_cur_take(c, record->trailing_size, "trace");
-    return pgk_cur_check(c, w->err, PGK_F("trace behind record %" PRIu64, w->ordinal));
+    return pgk_cur_check(c, w->err, PGK_F("trace after record %" PRIu64, w->ordinal));
 }
 
 /* Visits the records of a run of bytes. An incomplete last one is left over if `partial`. */

@@ -6,7 +6,7 @@
 #include <inttypes.h>
 #include <zlib.h>
 
-#define DAMAGED "the file is damaged; copy it again, or make it anew"
+#define DAMAGED "the file is damaged; copy it again, or create it again"
 
 const char *pgk_ext_section_name(uint64_t type)
 {
@@ -137,11 +137,11 @@ static int decompress(struct pgk_ext_sections *all, struct pgk_ext_section *s,
     const uint8_t *bytes = pgk_cur_take(&c, packed, "compressed bytes");
     PGK_TRY(pgk_cur_check(&c, err, name));
     if (plain > SMALL_ENOUGH && plain / BOMB_RATIO > packed)
-        return pgk_cur_reject(&c, err, PGK_E_LIMIT, src.base_off, .record = name,
-                              .field = "size before compression",
-                              .found = PGK_F("%" PRIu64 " bytes in %" PRIu64, plain, packed),
-                              .expected = "at most 200 times as many",
-                              .hint = "this is no profile but a trap for its reader");
+        return pgk_cur_reject(
+            &c, err, PGK_E_LIMIT, src.base_off, .record = name, .field = "size before compression",
+            .found = PGK_F("%" PRIu64 " bytes in %" PRIu64, plain, packed),
+            .expected = "at most 200 times as many",
+            .hint = "the file is damaged, or made to exhaust its reader's memory");
     s->plain = pgk_mem_alloc(plain + 1, 1);
     if (!s->plain)
         return pgk_fail_nomem(err);

@@ -10,7 +10,7 @@
 
 #include <inttypes.h>
 
-#define DAMAGED "the file is damaged; copy it again, or make it anew"
+#define DAMAGED "the file is damaged; copy it again, or create it again"
 
 /* The function, or one of its contexts. */
 struct wanted {
@@ -73,7 +73,7 @@ static int find_string(struct finder *f, struct pgk_cursor *c, uint64_t n, struc
         const uint8_t *end = memchr(c->at, 0, pgk_cur_left(c));
         if (!end)
             return pgk_cur_reject(c, err, PGK_E_TRUNCATED, pgk_cur_off(c), .record = "name table",
-                                  .field = "name", .found = "no NUL byte behind the name",
+                                  .field = "name", .found = "no NUL byte after the name",
                                   .expected = PGK_F("%" PRIu64 " names", n), .hint = DAMAGED);
         f->names.lazy_off.v[i] = (uint32_t)(c->at - f->names.lazy_bytes);
         if ((size_t)(end - c->at) == len && !memcmp(c->at, f->name, len))

@@ -9,7 +9,7 @@
 
 #include <inttypes.h>
 
-#define DAMAGED "the file is damaged; copy it again, or make it anew"
+#define DAMAGED "the file is damaged; copy it again, or create it again"
 
 /* A context of the file's table, in the model. */
 struct context {
@@ -45,7 +45,7 @@ static int leftover(const struct pgk_cursor *c, const char *record, struct pgk_e
         return 0;
     return pgk_cur_reject(c, err, PGK_E_CORRUPT, pgk_cur_off(c), .record = record,
                           .field = "end of section",
-                          .found = PGK_F("%zu bytes behind the last item", pgk_cur_left(c)),
+                          .found = PGK_F("%zu bytes after the last item", pgk_cur_left(c)),
                           .expected = "none", .hint = DAMAGED);
 }
 
@@ -268,8 +268,8 @@ static int read_symbols(struct reader *r, struct pgk_err *err)
         if (!end)
             return pgk_cur_reject(&c, err, PGK_E_TRUNCATED, pgk_cur_off(&c),
                                   .record = "symbol list", .field = "symbol",
-                                  .found = "no NUL byte behind the name",
-                                  .expected = "one behind each name", .hint = DAMAGED);
+                                  .found = "no NUL byte after the name",
+                                  .expected = "one after each name", .hint = DAMAGED);
         if (!pgk_sample_add_symbol(r->p, (const char *)c.at, (size_t)(end - c.at)))
             return pgk_fail_nomem(err);
         c.at = end + 1;

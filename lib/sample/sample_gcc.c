@@ -20,7 +20,7 @@ enum {
     GCC_4_VERSION = 0x3430372a, /* "*704": what LLVM's reader wants to see */
     GCC_VERSION = 2,        /* what GCC 12 wants to see */
 };
-#define DAMAGED "the file is damaged; copy it again, or make it anew"
+#define DAMAGED "the file is damaged; copy it again, or create it again"
 
 /* ---- reading ---- */
 
@@ -187,7 +187,7 @@ static int read_all(struct reader *r, struct pgk_err *err)
     r->c.src.version = pgk_sample_gcc_version(r->c.start, pgk_cur_left(&r->c));
     pgk_cur_take(&r->c, strlen(PGK_SAMPLE_GCC_MAGIC), "magic");
     pgk_cur_u32(&r->c, "version");
-    pgk_cur_u32(&r->c, "word behind the version");
+    pgk_cur_u32(&r->c, "word after the version");
     PGK_TRY(pgk_cur_check(&r->c, err, "header"));
     if (r->c.src.version > GCC_VERSION)
         return reject(r, err, 4, "header", "version", r->c.src.version, "*704, 1 or 2");
@@ -343,7 +343,7 @@ int pgk_sample_gcc_write(const struct pgk_sample *p, size_t n, struct pgk_sink *
         hint = "for GCC make a profile by lines";
     } else if (pgk_sample_names_unspelled(&p->names)) {
         found = "names that are known by their GUIDs alone";
-        hint = "-b BINARY or --names FILE may spell them";
+        hint = "-b BINARY or --names FILE may give their names";
     }
     if (found)
         return pgk_fail(err, PGK_E_ARG, .format = "GCC AutoFDO", .found = found,

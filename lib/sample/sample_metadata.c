@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #define RECORD "function metadata"
-#define DAMAGED "the file is damaged; copy it again, or make it anew"
+#define DAMAGED "the file is damaged; copy it again, or create it again"
 
 void pgk_metadata_close(struct pgk_sample_metadata *m)
 {

@@ -8,7 +8,7 @@
 
 #include <inttypes.h>
 
-#define DAMAGED "the file is damaged; copy it again, or make it anew"
+#define DAMAGED "the file is damaged; copy it again, or create it again"
 
 struct reader {
     struct pgk_sample *p;

@@ -5,7 +5,7 @@
 
 #include <inttypes.h>
 
-#define DAMAGED "the file is damaged; copy it again, or make it anew"
+#define DAMAGED "the file is damaged; copy it again, or create it again"
 
 int pgk_sample_read_version(struct pgk_cursor *c, struct pgk_err *err)
 {
@@ -50,7 +50,7 @@ int pgk_sample_read_strings(struct pgk_cursor *c, struct pgk_sample *p,
         if (!end)
             return pgk_cur_reject(c, err, PGK_E_TRUNCATED, pgk_cur_off(c), .record = "name table",
                                   .field = PGK_F("name %" PRIu64, i),
-                                  .found = "no NUL byte behind the name",
+                                  .found = "no NUL byte after the name",
                                   .expected = PGK_F("%" PRIu64 " names", n), .hint = DAMAGED);
         batch[n_batch++] = (struct pgk_spelling){.s = (const char *)c->at,
                                                  .len = (size_t)(end - c->at)};

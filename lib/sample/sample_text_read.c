@@ -59,7 +59,7 @@ static int reject(struct reader *r, const char *at, const char *end, const char 
     return pgk_fail(r->err, PGK_E_CORRUPT, .file = r->src->file, .format = r->src->format,
                     .offset = &off, .record = PGK_F("line %" PRIu64, r->line_number),
                     .field = field, .found = excerpt(found, at, end), .expected = expected,
-                    .hint = "correct the line, or make the profile anew");
+                    .hint = "correct the line, or create the profile again");
 }
 
 /* ---- pieces of lines ---- */
@@ -602,7 +602,7 @@ static int read_indented(struct reader *r, const char *s, const char *end)
     if (*s == '!')
         return read_metadata(r, s, end, depth);
     if (depth == r->metadata_depth)
-        return reject(r, s, end, "line", "no samples behind the metadata of a function");
+        return reject(r, s, end, "line", "no samples after the metadata of a function");
     const char *colon = find(s, end, ':');
     if (!colon)
         return reject(r, s, end, "line", "LINE: SAMPLES or LINE: INLINEE:SAMPLES");

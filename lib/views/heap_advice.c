@@ -26,14 +26,14 @@ const struct pgk_advice_text pgk_advice_texts[PGK_ADVICE_RULES] = {
     [PGK_ADVICE_COLD_PART] =
         {"cold-part", "Cold bytes inside busy objects",
          "are never touched, between others that are",
-         "Move the fields that are never touched into an object of their own, or behind the busy "
+         "Move the fields that are never touched into an object of their own, or after the busy "
          "ones.",
          "8-byte words without access that stand before the last word with accesses, in contexts "
          "of one object size with a histogram; word size times objects counts"},
     [PGK_ADVICE_TOO_LARGE] =
         {"too-large", "Larger than what is used", "lie beyond what is used of their objects",
          "Ask for less: reserve what is needed, or grow on demand.",
-         "with a histogram, bytes behind the last word with accesses, of objects that all reach "
+         "with a histogram, bytes after the last word with accesses, of objects that all reach "
          "beyond it; without, bytes beyond 64 for each load and store, which is the most that "
          "one of them can touch. Contexts count where this is half of their bytes or more"},
     [PGK_ADVICE_FOREIGN_FREE] =
@@ -53,8 +53,8 @@ const struct pgk_advice_text pgk_advice_texts[PGK_ADVICE_RULES] = {
         {"hot-hint", "Worth a hot hint", "are hot by the compiler's rule",
          "Compile with -fmemory-profile-use and -mllvm -memprof-use-hot-hints: busy objects then "
          "share pages.",
-         "the compiler's rule for hot: more than 1000 accesses per byte and second; not told where "
-         "most of the bytes are hot"},
+         "the compiler's rule for hot: more than 1000 accesses per byte and second; not advised "
+         "where most of the bytes are hot"},
 };
 
 static bool knows(const struct pgk_mib *m, enum pgk_mib_id id)

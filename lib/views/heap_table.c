@@ -83,7 +83,7 @@ static void print_totals(const struct table *t)
         fprintf(t->out, "%s, %.2f per byte%s\n", COUNT(s->v[PGK_MIB_TotalAccessCount]),
                 bytes ? (double)s->v[PGK_MIB_TotalAccessCount] / (double)bytes : 0,
                 pgk_view_some_accesses(t->opts->info)
-                    ? ", by library functions alone: what is not used cannot be told"
+                    ? ", by library functions alone: what is not used is not known"
                     : "");
     if (objects && knows(s->known, PGK_MIB_TotalLifetime))
         fprintf(t->out, "  average life     %s\n",

@@ -250,7 +250,7 @@ def refusals(work):
     for what, argv in (
             ("frames that are places in functions", [f"{folder}/named", "--to", "raw"]),
             ("give the binary that was run with -b", [r.raw, "--to", "llvm22"]),
-            ("binary that was run tells one from the other",
+            ("binary that was run is needed to translate them",
              [r.raw, "--to", "raw", "--format-version", "2"]),
             ("--format-version is for --to raw", [r.raw, "--format-version", "2"]),
             ("convert takes one file", [r.raw, r.raw, "--to", "raw"]),
@@ -402,7 +402,7 @@ def same_names(work):
     require(all(re.search(rf"make  \S*/{i}\.c:", text) for i in (0, 1)), text)
     require("same name" not in said, said)
     said = convert(work, raw, f"{folder}/indexed", "--to", "llvm22", exe=exe)
-    require("what tells 1 functions from others of the same name" in said, said)
+    require("what distinguishes 1 functions from others of the same name" in said, said)
     records = profiles.parse_yaml(good(tool("llvm-profdata", 22), "show", "--memory",
                                        f"{folder}/indexed"))
     sizes = sorted(b["TotalSize"] for b in records.stacks().values())

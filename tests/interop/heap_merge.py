@@ -292,7 +292,7 @@ def same_named(work):
     good(exe, env={"MEMPROF_OPTIONS": f"print_text=0:log_path={folder}/raw"})
     raw = next(f"{folder}/{f}" for f in os.listdir(folder) if f.startswith("raw."))
     result = run(work.pgokit, "merge", raw, "-b", exe, "-o", f"{folder}/out")
-    require(result.code == 0 and "1 function has the name of another one in another file, as "
+    require(result.code == 0 and "1 function has the name of a function in another file, as "
             "'make'" in result.errors, str(result))
     for form, records in (("llvm19", 1), ("paths", 2)):
         result = run(work.pgokit, "convert", raw, "-b", exe, "--to", form, "-o",

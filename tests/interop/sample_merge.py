@@ -133,7 +133,7 @@ def limits(work):
         for more in ([], ["--json"]):
             done = run(work.pgokit, "diff", before, now, "--fail-on", limit, *more)
             require(done.code == expected, f"{limit}: {done}")
-            require(("limit passed" in done.errors) == (expected == 3), f"{limit}: {done}")
+            require(("limit reached" in done.errors) == (expected == 3), f"{limit}: {done}")
 
 
 def add_cases(work, tap):

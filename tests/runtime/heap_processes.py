@@ -310,7 +310,7 @@ def preloaded_twice(folder):
     """The runtime that is in the program records, and that one alone."""
     program = build(folder, "random_access.c", "clang-22", "archive")
     out = run([program, "1", "2", "20000"], folder, {"LD_PRELOAD": SHARED})
-    require(out.stderr.endswith("malloc is that of: the program itself\n"), out.stderr)
+    require(out.stderr.endswith("malloc belongs to: the program itself\n"), out.stderr)
     require_exact(program, out.stdout, raw_profile.Profile(one_file(folder)))
     os.unlink(one_file(folder))
     run([tool("clang-22"), program + ".o", "-o", program, "-no-pie", "-Wl,--build-id", ARCHIVE,
@@ -334,7 +334,7 @@ def allocator(folder):
 def other_allocator(folder):
     """One in front of ours takes all calls."""
     library = allocator(folder)
-    unprofiled(folder, ["/bin/echo", "on"], "", "malloc is that of",
+    unprofiled(folder, ["/bin/echo", "on"], "", "malloc belongs to",
                env={"LD_PRELOAD": f"{library} {SHARED}"})
     require(not raw_profile.files(folder), "a profile all the same")
 
@@ -358,7 +358,7 @@ def fixed_address(folder):
     require(any(values[0] == 1000 for values in profile.contexts.values()), f"{profile.contexts}")
     os.unlink(one_file(folder))
     library = allocator(folder)
-    unprofiled(folder, [program], "", "malloc is that of",
+    unprofiled(folder, [program], "", "malloc belongs to",
                env={"LD_PRELOAD": f"{library} {SHARED}"})
     require(not raw_profile.files(folder), "a profile all the same")
 
@@ -437,7 +437,7 @@ def main():
     for what in ("chdir", "chroot", "sandbox", "closing"):
         cases.run(f"a program that goes away from its profile: {what}", leaving, what)
     cases.run("no such place", no_profile, "out=/proc/none/p.profraw", "no such directory")
-    cases.run("a device in its place", no_profile, "out=/dev/full", "is no file")
+    cases.run("a device in its place", no_profile, "out=/dev/full", "is not a regular file")
     cases.run("a directory in its place", no_profile, "out=/", "is a directory")
     cases.run("full disk", mounted, "size=64k", "p.profraw", "no space left")
     cases.run("disk that gets full", late_full_disk)

@@ -280,7 +280,7 @@ def check(folder, pgokit, line):
     recorded = once([pgokit, "record", "heap", "-q", "-o", f"{profiles}/%e.%p.profraw", "--"],
                     [path, *argv[1:]], stdin)
     if wanted == "-":
-        require(b"malloc is that of" in recorded[2], f"nothing was said: {recorded[2]}")
+        require(b"malloc belongs to" in recorded[2], f"nothing was said: {recorded[2]}")
         return ["it has an allocator of its own, and that was said"]
     for what, before, after in zip(("exit status", "output", "errors", "files"), plain, recorded):
         require(before == after, f"{what}: {difference(before, after)}")

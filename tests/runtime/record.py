@@ -325,7 +325,7 @@ def write(folder, name, text, mode=0o755):
 def unrecordable(folder):
     refused(folder, ["./nothing"], 127, "No such file")
     refused(folder, ["no-such-program-anywhere"], 127, "PATH")
-    refused(folder, [folder], 126, "it is no file")
+    refused(folder, [folder], 126, "it is not a regular file")
     refused(folder, [write(folder, "data", "x\n", 0o644)], 126, "not executable")
     refused(folder, [write(folder, "text", "echo hello, world\n")], 126, "ELF",
             "sh SCRIPT")

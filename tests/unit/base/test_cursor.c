@@ -121,7 +121,7 @@ static void uleb_limits(void **state)
     assert_says(&c, PGK_E_CORRUPT,
                 "mem.profraw: raw heap profile v4: MIB 17, field n at offset 0x100 (256): found a "
                 "LEB128 number of more than 64 bits, expected at most 64 bits. The file is cut "
-                "short or damaged; copy it again, or make it anew.");
+                "short or damaged; copy it again, or create it again.");
     c = over("\x80\x80\x80\x80\x80\x80\x80\x80\x80\x80\x00", 11);
     assert_int_equal(pgk_cur_uleb(&c, "n"), 0);
     assert_int_equal(pgk_cur_check(&c, NULL, "x"), PGK_E_CORRUPT);
@@ -202,7 +202,7 @@ static void counts_must_fit_into_what_is_left(void **state)
     assert_says(&c, PGK_E_TRUNCATED,
                 "mem.profraw: raw heap profile v4: MIB 17, field MIBs at offset 0x100 (256): found "
                 "23 bytes left, expected 3 items of at least 8 bytes. The file is cut short or "
-                "damaged; copy it again, or make it anew.");
+                "damaged; copy it again, or create it again.");
 
     memset(bytes, 0xff, 8);
     c = over(bytes, sizeof bytes);
@@ -234,7 +234,7 @@ static void seeks_inside_the_window_only(void **state)
     assert_says(&c, PGK_E_TRUNCATED,
                 "mem.profraw: raw heap profile v4: MIB 17, field offset at offset 0x110 (272): "
                 "found a reference to offset 0x111, expected an offset from 0x100 to 0x110. The "
-                "file is cut short or damaged; copy it again, or make it anew.");
+                "file is cut short or damaged; copy it again, or create it again.");
     c = over(bytes, sizeof bytes);
     assert_false(pgk_cur_seek(&c, 0xff, "offset"));
     assert_int_equal(pgk_cur_check(&c, NULL, "x"), PGK_E_CORRUPT);

@@ -41,7 +41,7 @@ static void test_raw(void **state)
     sample_set(h, 0, PGK_MIB_AllocCount, UINT64_C(1) << 40);
     h->contexts.v[1].known &= ~(UINT32_C(1) << PGK_MIB_MinSize);
     assert_int_equal(losses(h, PGK_HEAP_RAW, 4, false, &s), 2);
-    assert_non_null(strstr(s.text, "reads as 0 now: MinSize\n"));
+    assert_non_null(strstr(s.text, "now read as 0: MinSize\n"));
     assert_non_null(strstr(s.text, "1 values too large"));
     pgk_heap_close(&h);
 }

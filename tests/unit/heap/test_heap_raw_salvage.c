@@ -141,7 +141,7 @@ static void test_damage(void **state)
         {0, 0, 3, 7, "where no dump begins"},
         {half, 0, 3, 7, "where no dump begins"},
         {8, 9, 3, 7, "whose version is 9"},
-        {16, UINT64_MAX / 2, 3, 14, "behind the end of the file"},
+        {16, UINT64_MAX / 2, 3, 14, "after the end of the file"},
         {16, 8, 3, 14, ""},
         {24, UINT64_MAX, 3, 14, "all segments"},
         {32, UINT64_MAX, 3, 7, "all MIBs"},
