@@ -61,8 +61,7 @@ const char *pgg_errno_name(long err)
     case ENFILE: return "too many open files";
     case ENAMETOOLONG: return "the name is too long";
     case EISDIR: return "it is a directory";
-    case EEXIST:
-        return "it exists and is not a regular file";
+    case EEXIST: return "it exists and is not a regular file";
     default: return "refused by the system";
     }
 }
