@@ -80,8 +80,7 @@ enum {
     "      --cold-depth N       frames that --merge-cold keeps (default 1)\n"                   \
     "      --cold-below N       samples under which a context is cold (default: LLVM's rule)\n" \
     "      --fs                 discriminators are flow-sensitive, which texts do not record\n" \
-    "      --fs-pass NAME       keep the part of them that a pass sees: base, pass1, pass2 or " \
-    "pass3\n"
+    "      --fs-pass NAME       what a pass sees of them: base, pass1, pass2 or pass3\n"
 
 /* True if the option was one of SAMPLE_FILE_LONG, or of those that say how much is written. */
 bool sample_file_option(struct sample_output *o, const struct cli_verb *verb, int c,
