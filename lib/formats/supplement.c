@@ -14,7 +14,9 @@
 /* A product of two counts. */
 __extension__ typedef unsigned __int128 wide;
 
-enum { NONE = UINT32_MAX, AMBIGUOUS = UINT32_MAX - 1 };
+/* Instead of the position of a name. */
+#define NONE UINT32_MAX
+#define AMBIGUOUS (UINT32_MAX - 1)
 enum { HOT_CUTOFF = 11, COLD_CUTOFF = 15 }; /* 99 and 99.9999 percent of all counts */
 
 /* What is known of a name of the counters. */
