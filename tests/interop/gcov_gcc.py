@@ -101,7 +101,7 @@ def folders(work):
     merge(work, f"{folder}/twice", runs[0], runs[0])
     require(read(f"{folder}/weighted/one.gcda") == read(f"{folder}/twice"), "the weight")
     for inputs, words in (((f"{folder}/a", runs[0]), "not both"),
-                          ((work.temp("gcov-none"),), "without any .gcda file")):
+                          ((work.temp("gcov-none"),), "without any profile")):
         result = merge(work, f"{folder}/bad", *inputs, code=2)
         require(words in result.errors, str(result))
         require(not os.path.exists(f"{folder}/bad"), "half an output")
