@@ -225,19 +225,23 @@ def unreadable(work):
     program = work.build("segments.c", PIE_22)
     folder = work.temp("unreadable")
     empty = write(f"{folder}/empty", b"")
-    cases = [(f"{folder}/nothing-here", "No such file"), (folder, "directory"), (empty, empty),
+    no_files = f"{folder}/no-files"
+    os.mkdir(no_files)
+    cases = [(f"{folder}/nothing-here", "No such file"), (no_files, "directory"), (empty, empty),
              ("/dev/null", "/dev/null")]
     if os.geteuid() != 0:
         locked = write(f"{folder}/locked", read(program.raw))
         os.chmod(locked, 0)
         cases.append((locked, "Permission denied"))
     for path, text in cases:
-        refused(work, folder, path, "-b", program.exe, names=[path, text])
+        # A merge reads what is in a folder.
+        read_text = "without any profile" if path == no_files else text
+        refused(work, folder, path, "-b", program.exe, names=[path, read_text])
         for verb in ("show", "check"):
             one_sentence(run(work.pgokit, verb, path), path, text)
         # As the binary, and after a good input.
         refused(work, folder, program.raw, "-b", path, names=[path, text])
-        refused(work, folder, program.raw, path, "-b", program.exe, names=[path, text])
+        refused(work, folder, program.raw, path, "-b", program.exe, names=[path, read_text])
 
 
 def many_bad_files(work):
