@@ -10,6 +10,7 @@
 #define LONG_FIELD PGK_MIB_TotalLifetimeAccessDensity
 #define UPPER_HALF PGK_MIB_AccessHistogram
 
+_Static_assert(PGK_MIB_FIELDS < 32, "what is known of a context has a bit for each field");
 #define ALL_FIELDS ((UINT32_C(1) << PGK_MIB_FIELDS) - 1)
 #define STORED_FIELDS (ALL_FIELDS & ~(UINT32_C(1) << UPPER_HALF))
 

@@ -76,7 +76,8 @@ def nothing(work):
     says(merge(work, f"{folder}/out", "--sparse", zero, code=2), "no functions")
     says(merge(work, f"{folder}/out", f"{zero}@0", code=2), "weight", "1 to 4294967295")
     says(run(work.pgokit, "convert", zero, zero, "-o", f"{folder}/out"), "one file")
-    says(run(work.pgokit, "show", zero, "--function", "main"), "no function that has or matches this name")
+    says(run(work.pgokit, "show", zero, "--function", "main"),
+         "no function that has or matches this name")
     says(run(work.pgokit, "diff", zero, zero), "no counts")
 
 
