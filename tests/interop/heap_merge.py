@@ -271,8 +271,9 @@ def beside_counters(work):
     folder = work.temp("beside-counters")
     heap = write(f"{folder}/heap.yaml", NO_DENSITY.encode())
     counts = write(f"{folder}/counts.proftext", b":ir\nf\n1\n2\n1\n2\n\n")
-    for target, code, words in (("llvm22", 0, ["compilers take 1 context for cold"]),
-                                ("llvm19", 1, ["compilers take 1 context for cold", "targets of indirect calls"])):
+    cold = "compilers take 1 context for cold"
+    for target, code, words in (("llvm22", 0, [cold]),
+                                ("llvm19", 1, [cold, "targets of indirect calls"])):
         alone, both = (run(work.pgokit, "merge", heap, *more, "--to", target, "-o",
                            f"{folder}/out.profdata") for more in ((), (counts,)))
         require(alone.code == both.code == code and alone.errors == both.errors and
