@@ -12,7 +12,7 @@ struct pgk_pattern {
     regex_t regex;
 };
 
-/* `text` may be NULL: no pattern is given. PGK_E_ARG if it is no regular expression. */
+/* `text` may be NULL: no pattern is given. PGK_E_ARG if it is not a valid regular expression. */
 int pgk_pattern_compile(struct pgk_pattern *p, const char *text, struct pgk_err *err);
 bool pgk_pattern_matches(const struct pgk_pattern *p, const char *name);
 /* Accepts a zeroed struct; zeroes it. */

@@ -14,7 +14,7 @@ enum { PGK_TEXT_OUT_BYTES = 1 << 14 };
 
 struct pgk_text_out {
     FILE *file;
-    struct pgk_sink *sink; /* if there is no file */
+    struct pgk_sink *sink; /* instead of a file */
     size_t n;              /* bytes in `v` */
     char v[PGK_TEXT_OUT_BYTES];
 };

@@ -2,6 +2,7 @@
  * with functions; tables of second bases stand behind it in one symbol. */
 #include "vtables.h"
 
+#include "search.h"
 #include "u64_set.h"
 
 #include <elf.h>
@@ -191,14 +192,7 @@ static void sort_tables(struct tables *t)
 
 static uint64_t slots_of(const struct tables *t, uint64_t type)
 {
-    size_t low = 0, high = t->tables.n;
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-        if (t->tables.v[mid].type < type)
-            low = mid + 1;
-        else
-            high = mid;
-    }
+    PGK_SEARCH(low, t->tables.n, mid, t->tables.v[mid].type < type)
     return low < t->tables.n && t->tables.v[low].type == type ? t->tables.v[low].slots : 0;
 }
 
@@ -274,14 +268,7 @@ void pgk_vtables_free(struct pgk_vtables *vtables)
 const struct pgk_vtable_entry *pgk_vtables_at(const struct pgk_vtables *vtables, uint64_t slot,
                                               size_t *n)
 {
-    size_t low = 0, high = vtables->v.n;
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-        if (vtables->v.v[mid].slot < slot)
-            low = mid + 1;
-        else
-            high = mid;
-    }
+    PGK_SEARCH(low, vtables->v.n, mid, vtables->v.v[mid].slot < slot)
     for (*n = 0; low + *n < vtables->v.n && vtables->v.v[low + *n].slot == slot;)
         ++*n;
     return vtables->v.v ? &vtables->v.v[low] : NULL;

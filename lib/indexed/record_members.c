@@ -3,6 +3,7 @@
 #include "record_members.h"
 
 #include "pool.h"
+#include "search.h"
 #include "u64_set.h"
 
 #include <assert.h>
@@ -114,14 +115,7 @@ static bool put_chain(const struct maker *k, struct share *s, uint32_t rank)
 static bool put_ranks(const struct maker *k, struct share *s, uint32_t first, uint32_t end)
 {
     enum { AHEAD = 12 };
-    size_t extra = 0, extras_end = k->extras.n;
-    while (extra < extras_end) {
-        size_t middle = extra + (extras_end - extra) / 2;
-        if (k->extras.v[middle].rank < first)
-            extra = middle + 1;
-        else
-            extras_end = middle;
-    }
+    PGK_SEARCH(extra, k->extras.n, mid, k->extras.v[mid].rank < first)
     for (uint32_t rank = first; rank < end; rank++) {
         if (rank + AHEAD < end)
             pgk_heap_prefetch_leaf(k->h, k->radix->stacks[rank + AHEAD]);
