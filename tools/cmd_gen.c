@@ -295,7 +295,7 @@ static int warn_of_misfit(const struct pgk_gen_stats *s)
 
 static int run(int argc, char **argv)
 {
-    struct gen g = {0};
+    struct gen g = {.output = {.generated = true}};
     struct pgk_err err = {0};
     struct pgk_binaries *binaries = NULL;
     struct pgk_gen *gen = NULL;

@@ -219,7 +219,11 @@ static int report(const struct sample_output *o, const struct pgk_sample_info *i
         lost(&any, "checksums of functions", 0, format);
     if (w->attributes_dropped)
         lost(&any, "attributes of functions", 0, format);
-    if (w->flow_dropped)
+    if (w->flow_dropped && o->generated && !quiet)
+        fputs("pgokit: note: the output does not record that discriminators are flow-sensitive, "
+              "because the format cannot; give --fs when the file is read\n",
+              stderr);
+    if (w->flow_dropped && !o->generated)
         lost(&any, "marks of flow-sensitive discriminators", 0,
              "the format cannot hold them; give --fs when the file is read");
     if (w->discriminators_cut) {

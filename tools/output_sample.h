@@ -10,6 +10,7 @@ struct sample_output {
     struct pgk_sample_write_opts write;
     bool drop_vtables; /* without a word */
     bool keep_partial; /* the mark of the input stays */
+    bool generated;    /* no input had a mark of flow-sensitive discriminators to lose */
     const char *function, *no_function; /* patterns */
     const char *symbols;                /* file with symbols to add */
     const char *remap;                  /* file with pairs of names */

@@ -51,7 +51,7 @@ def compile_all(folder, names, *flags):
 def build(work, flags):
     """The program; of the library what it needs."""
     folder = work.temp("program")
-    names = [s for s in [*sources("base"), *sources("sample")]
+    names = [s for s in [*sources("base"), *sources("records"), *sources("sample")]
              if not s.endswith("sample_rename.c")]
     good(tool("ar"), "rc", f"{folder}/library.a", *compile_all(folder, names, *flags))
     good(tool("clang", 22), *FLAGS, *flags, *[f"{ROOT}/{source}" for source in MAIN],
