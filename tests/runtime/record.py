@@ -367,7 +367,8 @@ def script(folder):
 
 
 def wrong_usage(folder):
-    for arguments, word in [(["record"], "kind"), (["record", "heap"], "no program: name it after --"),
+    for arguments, word in [(["record"], "kind"),
+                            (["record", "heap"], "no program: name it after --"),
                             (["record", "cpu", "x"], "cpu"), (["config", "heap"], "--cflags"),
                             (["config", "--libs"], "heap"),
                             (["record", "heap", "--depth", "0", "--", "true"], "--depth"),
