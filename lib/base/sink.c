@@ -486,6 +486,9 @@ uint64_t pgk_sink_leave(struct pgk_sink *s, uint64_t n)
     return off;
 }
 
+/* Parts of one whole are begun and ended by several threads, and each passes on whether it failed. */
+static pthread_mutex_t parts_lock = PTHREAD_MUTEX_INITIALIZER;
+
 int pgk_sink_part(struct pgk_sink **part, struct pgk_sink *whole, uint64_t off)
 {
     struct pgk_sink *s = NULL;
@@ -498,22 +501,23 @@ int pgk_sink_part(struct pgk_sink **part, struct pgk_sink *whole, uint64_t off)
     s->kind = SINK_PART;
     s->whole = whole;
     s->flushed = s->to_disk = off;
+    pthread_mutex_lock(&parts_lock);
     s->failed = whole->failed;
+    pthread_mutex_unlock(&parts_lock);
     *part = s;
     return 0;
 }
 
 void pgk_sink_end_part(struct pgk_sink **part)
 {
-    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     struct pgk_sink *s = *part;
     flush(s);
     if (s->failed) {
-        pthread_mutex_lock(&lock);
+        pthread_mutex_lock(&parts_lock);
         if (!s->whole->failed)
             s->whole->err = s->err;
         s->whole->failed = true;
-        pthread_mutex_unlock(&lock);
+        pthread_mutex_unlock(&parts_lock);
     }
     pgk_sink_drop(part);
 }

@@ -141,7 +141,8 @@ static int add_raw(struct pgk_gen *g, const struct pgk_filemap *map, const char 
     return 0;
 }
 
-/* Adds the file with the most samples of no use that is not named yet; false if there is none. */
+/* Adds the file with the most samples of no use that is not named yet; false if there is none. The
+ * last part of its path is enough for --map, and several fit into a message. */
 static bool name_file(struct pgk_gen *g, const struct pgk_process_file *files)
 {
     size_t used = strlen(g->elsewhere), most = 0;
@@ -150,8 +151,9 @@ static bool name_file(struct pgk_gen *g, const struct pgk_process_file *files)
             most = i;
     if (!g->outside_of.n || !g->outside_of.v[most])
         return false;
+    const char *slash = strrchr(files[most].path, '/');
     snprintf(g->elsewhere + used, sizeof g->elsewhere - used, "%s%s (%" PRIu64 ")",
-             used ? ", " : "", files[most].path, g->outside_of.v[most]);
+             used ? ", " : "", slash ? slash + 1 : files[most].path, g->outside_of.v[most]);
     g->outside_of.v[most] = 0;
     return true;
 }

@@ -85,14 +85,14 @@ def renamed(work):
 
 
 def none_of_use(work):
-    """The files that were recorded are named."""
+    """The files that were recorded are named, each by its last part, which is what --map takes."""
     exe = build(work)
     trace = record(work, exe)
     other = os.path.join(os.path.dirname(exe), "another")
     shutil.copy(exe, other)
     result = run(work.pgokit, "gen", trace, "-b", other, "-o", exe + ".afdo")
     require(result.code == 2, str(result))
-    for words in (f"{exe} (", "--map RECORDED=FILE"):
+    for words in (f"{os.path.basename(exe)} (", "--map RECORDED=FILE"):
         require(words in result.errors, f"'{words}' is not said\n{result}")
 
 
