@@ -486,7 +486,7 @@ uint64_t pgk_sink_leave(struct pgk_sink *s, uint64_t n)
     return off;
 }
 
-/* Parts of one whole are begun and ended by several threads, and each passes on whether it failed. */
+/* Several threads begin and end parts of one whole, and each part passes on whether it failed. */
 static pthread_mutex_t parts_lock = PTHREAD_MUTEX_INITIALIZER;
 
 int pgk_sink_part(struct pgk_sink **part, struct pgk_sink *whole, uint64_t off)
