@@ -242,7 +242,7 @@ static void report_inferred(const struct pgk_gen_stats *s)
 
 static void report(const struct gen *g, const struct pgk_gen_stats *s)
 {
-    struct pgk_gen_figure figure;
+    struct pgk_gen_figure figure = {.struct_size = sizeof figure};
     for (size_t i = 0; pgk_gen_figure_at(s, i, &figure); i++)
         if (figure.n || !i)
             report_line(&figure, g->verbose);

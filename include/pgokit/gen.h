@@ -103,7 +103,7 @@ enum {
 };
 
 /* What became of the samples. Counts of samples take aggregated ones as often as they stand
- * for. */
+ * for. The library alone makes such a struct, so new fields at its end harm no caller. */
 struct pgk_gen_stats {
     uint64_t samples;            /* read */
     uint64_t other_process;      /* left out: not the asked process */
@@ -127,7 +127,9 @@ struct pgk_gen_stats {
     uint64_t instructions, symbolised; /* that were sampled; of these, with a source line */
     double density;      /* samples per line in the function that completes 99 % of all samples */
     double vtable_scale; /* by which counts of types were multiplied; 0: they were not */
-    char examples[PGK_GEN_DROPS][PGK_GEN_EXAMPLE_SIZE]; /* the first of each kind; "": none */
+    char (*examples)[PGK_GEN_EXAMPLE_SIZE]; /* by enum pgk_gen_drop: the first of each kind; "":
+                                             * none. They belong to the generator */
+    size_t n_examples;    /* kinds that this library tells apart */
     uint64_t settling, settled; /* functions that hold 90 % of the samples that counts are inferred
                                  * of; of these, with PGK_GEN_SETTLED samples or more */
     double record_more;   /* how many times as many samples settle all of them; 0: does not apply */

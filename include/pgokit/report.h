@@ -257,10 +257,11 @@ int pgk_sample_diff_print_json(const struct pgk_sample_diff *diff, size_t top, F
 
 /* A figure of the report of pgk_gen: how many samples, branches or lines were of one kind. */
 struct pgk_gen_figure {
+    size_t struct_size;  /* sizeof(struct pgk_gen_figure), set by the caller */
     const char *text;    /* to people: "other process" */
     const char *key;     /* in JSON: "other_process" */
     uint64_t n, of;      /* how many, and of how many; of: 0 if it is no part */
-    const char *example; /* the first one, while `stats` lasts; NULL or "": none */
+    const char *example; /* the first one, while the generator lasts; NULL or "": none */
 };
 /* Figure `i` of the report, in the order in which they are shown; false past the last one. */
 bool pgk_gen_figure_at(const struct pgk_gen_stats *stats, size_t i, struct pgk_gen_figure *figure);

@@ -37,6 +37,8 @@ int pgk_gen_new(struct pgk_gen **into, struct pgk_binaries *binaries,
         return pgk_fail_nomem(err);
     g->binaries = binaries;
     g->opts = taken;
+    g->stats.examples = g->examples;
+    g->stats.n_examples = PGK_GEN_DROPS;
     g->contexts = g->opts.mode >= PGK_GEN_CONTEXTS;
     g->decided = g->opts.mode != PGK_GEN_AUTO || g->opts.leading_ip_only;
     size_t n = pgk_binaries_count(binaries);

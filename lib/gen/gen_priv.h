@@ -23,6 +23,7 @@ struct pgk_gen {
     struct pgk_binaries *binaries;
     struct pgk_gen_opts opts;
     struct pgk_gen_stats stats;
+    char examples[PGK_GEN_DROPS][PGK_GEN_EXAMPLE_SIZE]; /* of `stats` */
     uint64_t hits, hits_outside; /* samples of instructions alone, in a binary or not */
     uint64_t hits_unfit;         /* of the latter, in code, but at no instruction */
     char hit_outside[PGK_GEN_EXAMPLE_SIZE]; /* the first of the latter */

@@ -1,6 +1,7 @@
 /* What became of the samples that a profile was made of: a part has its share of the whole, and an
  * example of what was left out. */
 #include "json_out.h"
+#include "opts.h"
 #include "pgokit/report.h"
 
 static uint64_t kept(const struct pgk_gen_stats *s)
@@ -12,41 +13,41 @@ static uint64_t kept(const struct pgk_gen_stats *s)
 
 bool pgk_gen_figure_at(const struct pgk_gen_stats *s, size_t i, struct pgk_gen_figure *figure)
 {
-    const char(*e)[PGK_GEN_EXAMPLE_SIZE] = s->examples;
-    const struct pgk_gen_figure all[] = {
-        {"samples", "samples", s->samples, 0, NULL},
-        {"used", "used", kept(s), s->samples, NULL},
-        {"of instructions alone", "inferred", s->inferred, s->samples, NULL},
-        {"call chain cut", "stacks_cut", s->stacks_cut, s->samples, e[PGK_GEN_STACK_CUT]},
-        {"other process", "other_process", s->other_process, s->samples,
+    char(*e)[PGK_GEN_EXAMPLE_SIZE] = s->examples;
+    const struct pgk_gen_figure all[] = { /* struct_size stays that of the caller */
+        {0, "samples", "samples", s->samples, 0, NULL},
+        {0, "used", "used", kept(s), s->samples, NULL},
+        {0, "of instructions alone", "inferred", s->inferred, s->samples, NULL},
+        {0, "call chain cut", "stacks_cut", s->stacks_cut, s->samples, e[PGK_GEN_STACK_CUT]},
+        {0, "other process", "other_process", s->other_process, s->samples,
          e[PGK_GEN_OTHER_PROCESS]},
-        {"other event", "other_event", s->other_event, s->samples, e[PGK_GEN_OTHER_EVENT]},
-        {"in the kernel", "in_kernel", s->in_kernel, s->samples, e[PGK_GEN_IN_KERNEL]},
-        {"without branches", "without_branches", s->without_branches, s->samples,
+        {0, "other event", "other_event", s->other_event, s->samples, e[PGK_GEN_OTHER_EVENT]},
+        {0, "in the kernel", "in_kernel", s->in_kernel, s->samples, e[PGK_GEN_IN_KERNEL]},
+        {0, "without branches", "without_branches", s->without_branches, s->samples,
          e[PGK_GEN_WITHOUT_BRANCHES]},
-        {"outside the binary", "outside", s->outside, s->samples, e[PGK_GEN_OUTSIDE]},
-        {"frame not set up", "between_frames", s->between_frames, s->samples,
+        {0, "outside the binary", "outside", s->outside, s->samples, e[PGK_GEN_OUTSIDE]},
+        {0, "frame not set up", "between_frames", s->between_frames, s->samples,
          e[PGK_GEN_BETWEEN_FRAMES]},
-        {"lost by perf", "lost", s->lost, s->samples, NULL},
-        {"branches outside", "branches_outside", s->branches_outside, s->branches,
+        {0, "lost by perf", "lost", s->lost, s->samples, NULL},
+        {0, "branches outside", "branches_outside", s->branches_outside, s->branches,
          e[PGK_GEN_BRANCH_OUTSIDE]},
-        {"impossible ranges", "ranges_bad", s->ranges_bad, s->ranges, e[PGK_GEN_BAD_RANGE]},
-        {"unlike the program", "unfit", s->unfit, s->in_code, e[PGK_GEN_UNFIT]},
-        {"loads of vtables", "vtable_samples", s->vtable_samples, s->load_samples, NULL},
-        {"code with a source", "symbolised", s->symbolised, s->instructions, NULL},
-        {"unreadable lines", "unreadable", s->unreadable, s->lines, NULL},
-        {"settled functions", "settled", s->settled, s->settling, NULL},
-        {"functions", "functions", s->functions, 0, NULL},
+        {0, "impossible ranges", "ranges_bad", s->ranges_bad, s->ranges, e[PGK_GEN_BAD_RANGE]},
+        {0, "unlike the program", "unfit", s->unfit, s->in_code, e[PGK_GEN_UNFIT]},
+        {0, "loads of vtables", "vtable_samples", s->vtable_samples, s->load_samples, NULL},
+        {0, "code with a source", "symbolised", s->symbolised, s->instructions, NULL},
+        {0, "unreadable lines", "unreadable", s->unreadable, s->lines, NULL},
+        {0, "settled functions", "settled", s->settled, s->settling, NULL},
+        {0, "functions", "functions", s->functions, 0, NULL},
     };
     if (i >= PGK_COUNTOF(all))
         return false;
-    *figure = all[i];
+    PGK_RESULT_GIVE(figure, &all[i]);
     return true;
 }
 
 static void put_examples(struct pgk_json *j, const struct pgk_gen_stats *s)
 {
-    struct pgk_gen_figure f;
+    struct pgk_gen_figure f = {.struct_size = sizeof f};
     pgk_json_line(j, 1);
     pgk_json_object(j, "examples");
     for (size_t i = 0; pgk_gen_figure_at(s, i, &f); i++) {
@@ -67,7 +68,7 @@ static void put_number(struct pgk_json *j, const char *key, uint64_t v)
 void pgk_gen_print_json(const struct pgk_gen_stats *s, FILE *out)
 {
     struct pgk_text_out text;
-    struct pgk_gen_figure f;
+    struct pgk_gen_figure f = {.struct_size = sizeof f};
     struct pgk_json j;
     pgk_text_to_file(&text, out);
     pgk_json_begin(&j, &text, PGK_JSON_SPACED);
