@@ -1,4 +1,5 @@
 /* Sample profiles from recordings: samples to counters of each binary, then to a profile. */
+#include "gen_empty.h"
 #include "gen_priv.h"
 #include "line_contexts.h"
 #include "mem.h"
@@ -322,33 +323,6 @@ static int scale_vtables(struct pgk_gen *g, struct pgk_err *err)
     return 0;
 }
 
-static int no_samples(const struct pgk_gen *g, struct pgk_err *err)
-{
-    const struct pgk_gen_stats *s = &g->stats;
-    const char *events = s->other_event ? PGK_F(", %" PRIu64 " %s", s->other_event,
-                                                s->examples[PGK_GEN_OTHER_EVENT])
-                                        : "";
-    const char *lines = s->unreadable ? PGK_F(", and %" PRIu64 " lines that cannot be read, the "
-                                              "first being line %" PRIu64 ": %s", s->unreadable,
-                                              s->unreadable_line, s->unreadable_example)
-                                      : "";
-    return pgk_fail(err, PGK_E_EMPTY, .field = "samples",
-                    .found = pgk_format((char[800]){0}, 800,
-                                        "%" PRIu64 ", none of use: %" PRIu64
-                                        " of other processes, %" PRIu64 " in the kernel, %" PRIu64
-                                        " outside%s%s, %" PRIu64 " without branches%s%s",
-                                        s->samples, s->other_process, s->in_kernel, s->outside,
-                                        *g->elsewhere ? ", as in " : "", g->elsewhere,
-                                        s->without_branches, events, lines),
-                    .expected = "samples of the program, best with branch stacks (perf record -b)",
-                    .hint = s->other_event ? "name an event of the recording with --perf-event"
-                            : g->contexts && g->hits
-                                ? "calling contexts need branch stacks: choose another --mode"
-                            : *g->elsewhere ? "give the files that were recorded with -b, or as "
-                                              "--map RECORDED=FILE where they have another name now"
-                                            : "pgokit perf-check shows what can be recorded here");
-}
-
 /* Whether so much does not fit that it cannot be broken samples alone. */
 static void judge(struct pgk_gen_stats *s)
 {
@@ -417,7 +391,7 @@ int pgk_gen_write_counts(struct pgk_gen *g, const char *path, struct pgk_err *er
         b = &g->v.v[i];
     }
     if (!b)
-        return no_samples(g, err);
+        return pgk_gen_no_samples(g, err);
     if (b->hits.v.n) {
         PGK_TRY(pgk_binaries_symboliser(g->binaries, (uint32_t)(b - g->v.v), &b->sym, err));
         PGK_TRY(pgk_gen_infer(b, true, g->opts.threads, &g->stats, err));
@@ -425,6 +399,14 @@ int pgk_gen_write_counts(struct pgk_gen *g, const char *path, struct pgk_err *er
     pgk_gen_settle(b, &g->stats);
     judge(&g->stats);
     return write_counts(g, b, path, err);
+}
+
+static bool any_functions(const struct pgk_sample *p)
+{
+    for (uint32_t id = 1; id < p->nodes.n; id++)
+        if (pgk_sample_is_top(p, id))
+            return true;
+    return false;
 }
 
 int pgk_gen_profile(struct pgk_gen *g, struct pgk_sample **profile, struct pgk_err *err)
@@ -445,8 +427,10 @@ int pgk_gen_profile(struct pgk_gen *g, struct pgk_sample **profile, struct pgk_e
         PGK_TRY(add_binary(g, i, by_probes, err));
     }
     if (!any)
-        return no_samples(g, err);
+        return pgk_gen_no_samples(g, err);
     judge(&g->stats);
+    if (!any_functions(g->profile))
+        return pgk_gen_no_functions(g, by_probes, err);
     if (g->contexts && !by_probes)
         PGK_TRY(pgk_gen_complete_calls(g->profile, err));
     PGK_TRY(pgk_sample_set_kind(g->profile, g->contexts, by_probes, "recording", err));
