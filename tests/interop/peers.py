@@ -2,13 +2,15 @@
 in programs/, running commands, and reporting in TAP.
 
 A tool that is not there skips its cases with a reason that starts with "missing", which
-scripts/run-tests counts as a failure where CI=true.
+scripts/run-tests counts as a failure where CI=true. Tools of newer releases of Debian, which
+scripts/peers brings, may be away: archives move, and not every machine may enter their roots.
 """
 
 import argparse
 import concurrent.futures
 import contextlib
 import fcntl
+import functools
 import glob
 import hashlib
 import os
@@ -39,9 +41,57 @@ def require(condition, text):
 
 # ---- tools ----
 
+# Where scripts/peers keeps what it brings.
+BROUGHT = os.environ.get("PGOKIT_PEERS") or os.path.join(
+    os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "pgokit", "peers")
+# Releases of LLVM of which only scripts/peers has tools.
+NEWEST_RELEASES = (23,)
+
+
+def peer(name):
+    """Path of a tool of a newer Debian: of this machine, or a command of scripts/peers."""
+    if found := shutil.which(name):
+        return found
+    found = shutil.which(name, path=os.path.join(BROUGHT, "bin"))
+    if not found:
+        raise Skip(f"no {name}: {why_not_brought()}")
+    if refusal := entering_fails(entry_of(found)):
+        raise Skip(f"no {name}: its root cannot be entered: {refusal}")
+    return found
+
+
+def entry_of(command):
+    """What a command of scripts/peers enters its root with: .../bin/in-RELEASE."""
+    with open(command, encoding="utf-8") as script:
+        return next(line.split('"')[1] for line in script if line.startswith("exec "))
+
+
+@functools.lru_cache(maxsize=None)
+def entering_fails(entry):
+    result = subprocess.run([entry, "true"], stdin=subprocess.DEVNULL, capture_output=True,
+                            text=True, check=False)
+    return result.stderr.strip() if result.returncode else ""
+
+
+def why_not_brought():
+    try:
+        with open(os.path.join(BROUGHT, "reasons"), encoding="utf-8") as reasons:
+            return "; ".join(reasons.read().split("\n")[:-1]) or "scripts/peers brings none"
+    except OSError:
+        return "scripts/peers has not been run"
+
+
+def beside(compiler):
+    """What to put before a command line to run a program that the compiler built: programs of a
+    newer Debian need its C library."""
+    return [entry_of(compiler)] if compiler.startswith(os.path.join(BROUGHT, "bin", "")) else []
+
+
 def tool(name, release=None):
     """Path of `name-release` or of `name` in the folder of that LLVM release."""
     full = f"{name}-{release}" if release else name
+    if release in NEWEST_RELEASES:
+        return peer(full)
     places = [full]
     if release:
         places.append(f"/usr/lib/llvm-{release}/bin/{name}")
