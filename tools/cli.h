@@ -184,6 +184,7 @@ unsigned long cli_number(const char *option, const char *text, unsigned long low
 /* A format of the table, which has it. */
 const struct pgk_format *cli_format(const char *name, enum pgk_kind kind);
 #define CLI_INDEXED "indexed profile"
+#define CLI_GCOV "gcc counters"
 /* A version that the format is written in, and one of the heap data in an indexed profile; exits as
  * cli_number does. */
 long cli_version(const char *option, const char *text, const char *format, enum pgk_kind kind);

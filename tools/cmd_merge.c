@@ -17,15 +17,6 @@ static const struct cli_action *const actions[] = {
     NULL,
 };
 
-/* What folders hold that are merged. */
-static const struct pgk_format *gcov_format(void)
-{
-    size_t i = 0;
-    while (pgk_format_at(i)->kind != PGK_KIND_GCOV)
-        i++;
-    return pgk_format_at(i);
-}
-
 /* Heap profiles among counters are the business of the action for counters. What cannot be read is
  * passed over as long as something can, for the action knows what to do about it. */
 static int decide(int n_operands, char *const *operands, const struct pgk_format **format,
@@ -35,7 +26,7 @@ static int decide(int n_operands, char *const *operands, const struct pgk_format
     *format = NULL;
     for (int i = 0; i < n_operands; i++) {
         const char *path = cli_input(&cmd_merge, operands[i]).path;
-        const struct pgk_format *found = gcov_format();
+        const struct pgk_format *found = cli_format(CLI_GCOV, PGK_KIND_GCOV); /* of a folder */
         struct pgk_file *file = NULL;
         int status = cli_is_folder(path) ? 0 : cli_open(&file, path, failed ? NULL : err);
         failed = failed ? failed : status;

@@ -55,11 +55,6 @@ const struct pgk_format *pgk_format_find(const char *name, enum pgk_kind kind);
 /* The table as JSON: an array with an object per format. */
 void pgk_formats_print_json(FILE *out);
 
-/* Finds the format of a file ("-": standard input, which is then read) by its first bytes.
- * PGK_E_FORMAT if it is none of the table, PGK_E_TRUNCATED for an empty file. pgk_file_open does
- * that, too, and lets the file be read without looking again. */
-int pgk_format_detect(const char *path, const struct pgk_format **format, struct pgk_err *err);
-
 /* What a file turned out to be. It belongs to the pgk_file; any thread may look at it while none
  * reads the file. */
 struct pgk_file_info;
@@ -104,8 +99,8 @@ const char *pgk_file_info_readers(const struct pgk_file_info *info, char *buf, s
 /* A file whose format has been found. Between calls nothing of it is kept in memory or open, but
  * for what cannot be opened twice (a pipe). */
 struct pgk_file;
-/* Opens a file ("-": standard input) and finds its format by its first bytes; errors as
- * pgk_format_detect. */
+/* Opens a file ("-": standard input) and finds its format by its first bytes. PGK_E_FORMAT if it is
+ * none of the table, PGK_E_TRUNCATED for an empty file. */
 int pgk_file_open(struct pgk_file **file, const char *path, struct pgk_err *err);
 /* Nulls the pointer; accepts NULL. */
 void pgk_file_close(struct pgk_file **file);

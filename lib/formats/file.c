@@ -152,15 +152,6 @@ bool pgk_file_holds(const struct pgk_file *file, enum pgk_kind kind)
     return file->kinds >> kind & 1;
 }
 
-int pgk_format_detect(const char *path, const struct pgk_format **format, struct pgk_err *err)
-{
-    struct pgk_file f = {0};
-    PGK_TRY(open_by_name(&f, path, err));
-    *format = &f.info.row->format;
-    close_parts(&f);
-    return 0;
-}
-
 /* ---- reading ---- */
 
 /* What is read of a file, and into what; `profile` of the kind that `kind` says. */
@@ -232,6 +223,7 @@ static int read_instr(struct pgk_instr *instr, struct pgk_file *f,
 int pgk_file_note_summary(struct pgk_file *file, struct pgk_sample *profile, struct pgk_err *err)
 {
     PGK_TRY(pgk_sample_finish(profile, err));
+    file->info.summary.struct_size = sizeof file->info.summary;
     if (!file->info.has_summary)
         PGK_TRY(pgk_sample_summarise(profile, &file->info.summary, err));
     file->info.has_summary = true;

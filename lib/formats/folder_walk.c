@@ -22,8 +22,12 @@ static int refuse(const char *what, const char *path, int sys_errno, struct pgk_
 static int visit_file(const char *path, pgk_folder_fn *fn, void *ctx, struct pgk_err *err)
 {
     const struct pgk_format *format = NULL;
+    struct pgk_file *file = NULL;
     struct pgk_err why = {0};
-    int status = pgk_format_detect(path, &format, &why);
+    int status = pgk_file_open(&file, path, &why);
+    if (!status)
+        format = pgk_file_info_format(pgk_file_info(file)); /* which outlives the file */
+    pgk_file_close(&file);
     if (status == PGK_E_IO || status == PGK_E_NOMEM) {
         if (err)
             *err = why;
