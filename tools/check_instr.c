@@ -17,7 +17,7 @@ static int run(const char *path, const struct cli_common *common, struct pgk_err
     struct pgk_instr *instr = NULL;
     struct pgk_heap *heap = NULL;
     struct pgk_file *file;
-    struct pgk_instr_summary plain, contextual;
+    struct pgk_instr_summary plain = {.struct_size = sizeof plain}, contextual = plain;
     char text[160], safe[512], size[PGK_HUMAN_SIZE], functions[PGK_HUMAN_SIZE],
         counters[PGK_HUMAN_SIZE], contexts[PGK_HUMAN_SIZE], estimated[PGK_HUMAN_SIZE];
     int status = pgk_instr_new(&instr, err);

@@ -29,7 +29,7 @@ static int run(const char *path, const struct cli_common *common, struct pgk_err
     (void)common;
     struct pgk_sample *profile;
     struct pgk_file *file;
-    struct pgk_sample_summary summary;
+    struct pgk_sample_summary summary = {.struct_size = sizeof summary};
     struct pgk_sample_info info = {.struct_size = sizeof info};
     char text[160], readers[80], safe[512], size[PGK_HUMAN_SIZE], functions[PGK_HUMAN_SIZE],
         samples[PGK_HUMAN_SIZE];

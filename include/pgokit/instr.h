@@ -160,10 +160,11 @@ int pgk_instr_build_trace(struct pgk_instr *profile, const uint64_t *ids, size_t
 
 /* Sums over the functions, with or without context: what compilers call the profile summary. */
 struct pgk_instr_summary {
+    size_t struct_size; /* sizeof(struct pgk_instr_summary), set by the caller */
     uint64_t functions, counters; /* how many there are */
     uint64_t max_entry_count, max_count; /* of entries of functions; of all counters */
     uint64_t max_inner_count;            /* of counters that are not of entries */
-    uint64_t total_count;                /* sum of all counters */
+    uint64_t total_count;                /* sum of all counters, at most 2^64 - 1 */
 };
 /* Fills in the sums over functions with (`contextual`) or without context. */
 void pgk_instr_summary(const struct pgk_instr *profile, bool contextual,

@@ -233,6 +233,7 @@ struct pgk_sample_cutoff {
 };
 /* As compilers take it from a profile: lines of functions and inlinees, each once. */
 struct pgk_sample_summary {
+    size_t struct_size;          /* sizeof(struct pgk_sample_summary), set by the caller */
     uint64_t total_count;        /* sum of samples, modulo 2^64 as LLVM has it */
     uint64_t max_count;          /* of a line */
     uint64_t max_function_count; /* head samples of a function */

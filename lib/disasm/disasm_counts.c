@@ -42,6 +42,7 @@ int pgk_disasm_counts_open(struct pgk_disasm_counts **counts, const struct pgk_s
     if (!c)
         return pgk_fail_nomem(err);
     c->profile = profile;
+    c->summary.struct_size = sizeof c->summary;
     int status = pgk_sample_summarise(profile, &c->summary, err);
     if (!status)
         status = pgk_sample_lookup_open(&c->lookup, profile, err);

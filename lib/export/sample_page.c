@@ -18,6 +18,7 @@ static int measure(struct pgk_sample_page_side *side, const struct pgk_sample *p
         side->functions_total = pgk_add_saturated(side->functions_total, n->total);
         side->heads = pgk_add_saturated(side->heads, n->head);
     }
+    side->summary.struct_size = sizeof side->summary;
     PGK_TRY(pgk_sample_summarise(p, &side->summary, err));
     return pgk_sample_density(p, &side->density, err);
 }

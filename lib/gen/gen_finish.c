@@ -50,7 +50,7 @@ static int preinline(struct pgk_sample **profile, struct pgk_gen_binary *binarie
 int pgk_gen_finish_contexts(struct pgk_sample **profile, struct pgk_gen_binary *binaries, size_t n,
                             const struct pgk_gen_opts *opts, struct pgk_err *err)
 {
-    struct pgk_sample_summary summary;
+    struct pgk_sample_summary summary = {.struct_size = sizeof summary};
     struct pgk_sample_trim_opts trim = {.struct_size = sizeof trim,
                                         .trim = opts->trim_cold,
                                         .merge = opts->no_preinliner && !opts->keep_cold_contexts,

@@ -1,6 +1,8 @@
 /* The profile summary, as llvm-profdata computes it. docs/formats/instr-indexed.md */
 #include "instr_summary.h"
 
+#include "opts.h"
+
 #include <stdlib.h>
 
 /* A product of a count and a million. */
@@ -19,9 +21,11 @@ static uint64_t larger(uint64_t a, uint64_t b)
     return a > b ? a : b;
 }
 
-static void sum_up(const struct pgk_instr *p, bool contextual, uint64_t context_bit,
+/* All but the total, which is returned: it may need more than 64 bits. */
+static wide sum_up(const struct pgk_instr *p, bool contextual, uint64_t context_bit,
                    struct pgk_instr_summary *sums)
 {
+    wide total = 0;
     *sums = (struct pgk_instr_summary){0};
     for (size_t i = 0; i < p->funcs.n; i++) {
         const struct pgk_instr_func *f = &p->funcs.v[i];
@@ -30,19 +34,25 @@ static void sum_up(const struct pgk_instr *p, bool contextual, uint64_t context_
         sums->functions++;
         sums->counters += f->n_counts;
         sums->max_entry_count = larger(sums->max_entry_count, f->counts[0]);
-        sums->total_count += f->counts[0];
+        total += f->counts[0];
         for (uint32_t k = 1; k < f->n_counts; k++) {
             sums->max_inner_count = larger(sums->max_inner_count, f->counts[k]);
-            sums->total_count += f->counts[k];
+            total += f->counts[k];
         }
     }
     sums->max_count = larger(sums->max_entry_count, sums->max_inner_count);
+    return total;
 }
 
-void pgk_instr_summary(const struct pgk_instr *p, bool contextual, struct pgk_instr_summary *sums)
+void pgk_instr_summary(const struct pgk_instr *p, bool contextual,
+                       struct pgk_instr_summary *summary)
 {
-    sum_up(p, contextual,
-           pgk_instr_origin(p) == PGK_INSTR_IR ? UINT64_C(1) << PGK_HASH_CONTEXTUAL_BIT : 0, sums);
+    struct pgk_instr_summary sums;
+    uint64_t context_bit =
+        pgk_instr_origin(p) == PGK_INSTR_IR ? UINT64_C(1) << PGK_HASH_CONTEXTUAL_BIT : 0;
+    wide total = sum_up(p, contextual, context_bit, &sums);
+    sums.total_count = total > UINT64_MAX ? UINT64_MAX : (uint64_t)total;
+    PGK_RESULT_GIVE(summary, &sums);
 }
 
 static int by_falling_size(const void *a, const void *b)
@@ -103,7 +113,7 @@ int pgk_instr_summarise(const struct pgk_instr *p, bool contextual, uint32_t ind
         return 0;
     uint64_t context_bit =
         pgk_instr_written_hash(p, UINT64_C(1) << PGK_HASH_CONTEXTUAL_BIT, index_version);
-    sum_up(p, contextual, context_bit, sums);
+    sums->total_count = (uint64_t)sum_up(p, contextual, context_bit, sums); /* modulo 2^64 */
     uint64_t *v = sorted_counts(p, contextual, context_bit, sums->counters, &n);
     if (!v)
         return pgk_fail_nomem(err);

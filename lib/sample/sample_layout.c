@@ -316,7 +316,7 @@ int pgk_sample_trim(struct pgk_sample **profile, const struct pgk_sample_trim_op
     if (!(*profile)->kind.contexts || (!t.opts.merge && !t.opts.trim))
         return 0;
     if (!t.threshold) {
-        struct pgk_sample_summary summary;
+        struct pgk_sample_summary summary = {.struct_size = sizeof summary};
         PGK_TRY(pgk_sample_finish(*profile, err));
         PGK_TRY(pgk_sample_summarise(*profile, &summary, err));
         t.threshold = pgk_sample_cold_count(&summary);

@@ -301,7 +301,7 @@ static bool map_names(struct pgk_sample_diff *d)
 
 static int measure(struct side *s, struct pgk_err *err)
 {
-    struct pgk_sample_summary summary;
+    struct pgk_sample_summary summary = {.struct_size = sizeof summary};
     PGK_TRY(pgk_sample_summarise(s->p, &summary, err));
     s->hot = pgk_sample_hot_count(&summary);
     for (size_t i = 0; i < s->p->by_heat.n; i++)

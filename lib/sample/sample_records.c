@@ -268,7 +268,7 @@ int pgk_sample_read_record(struct pgk_record_reader *r, struct pgk_err *err)
 int pgk_sample_read_summary(struct pgk_cursor *c, struct pgk_sample_summary *s,
                             struct pgk_err *err)
 {
-    *s = (struct pgk_sample_summary){0};
+    *s = (struct pgk_sample_summary){.struct_size = sizeof *s};
     s->total_count = pgk_cur_uleb(c, "total count");
     s->max_count = pgk_cur_uleb(c, "largest count");
     s->max_function_count = pgk_cur_uleb(c, "largest head count");

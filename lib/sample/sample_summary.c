@@ -2,6 +2,7 @@
 #include "sample_merge.h"
 
 #include "keyed_sort.h"
+#include "opts.h"
 
 static const uint32_t cutoffs[PGK_SAMPLE_CUTOFFS] = {
     10000,  100000, 200000, 300000, 400000, 500000, 600000, 700000,
@@ -93,7 +94,7 @@ static int summarise(const struct pgk_sample *p, size_t n, struct pgk_sample_sum
 {
     struct counter c = {.summary = s};
     const uint32_t *tops = pgk_sample_hottest(p, n);
-    *s = (struct pgk_sample_summary){.num_functions = n};
+    *s = (struct pgk_sample_summary){.struct_size = sizeof *s, .num_functions = n};
     c.small = pgk_mem_zalloc(SMALL_COUNTS, sizeof *c.small);
     bool ok = c.small != NULL;
     for (size_t i = 0; i < n && ok; i++) {
@@ -130,7 +131,10 @@ int pgk_sample_summarise_hottest(const struct pgk_sample *p, size_t n,
 int pgk_sample_summarise(const struct pgk_sample *p, struct pgk_sample_summary *summary,
                          struct pgk_err *err)
 {
-    return pgk_sample_summarise_hottest(p, p->by_heat.n, summary, err);
+    struct pgk_sample_summary s;
+    PGK_TRY(pgk_sample_summarise_hottest(p, p->by_heat.n, &s, err));
+    PGK_RESULT_GIVE(summary, &s);
+    return 0;
 }
 
 static uint64_t count_at(const struct pgk_sample_summary *s, uint64_t ppm)

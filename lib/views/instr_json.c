@@ -4,6 +4,7 @@
 #include "json_out.h"
 #include "mem.h"
 #include "opts.h"
+#include "saturate.h"
 
 static void put_value(struct pgk_json *j, const struct pgk_instr *p, enum pgk_value_kind kind,
                       const struct pgk_instr_value *v)
@@ -102,7 +103,7 @@ static struct pgk_instr_summary whole(const struct pgk_instr_totals *t)
     const struct pgk_instr_summary *a = &t->plain, *b = &t->in_context;
     return (struct pgk_instr_summary){
         .counters = t->counters,
-        .total_count = a->total_count + b->total_count,
+        .total_count = pgk_add_saturated(a->total_count, b->total_count),
         .max_entry_count = larger(a->max_entry_count, b->max_entry_count),
         .max_count = larger(a->max_count, b->max_count),
     };

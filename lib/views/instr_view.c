@@ -50,6 +50,7 @@ void pgk_instr_totals(const struct pgk_instr *p, struct pgk_instr_totals *t)
         for (int k = 0; k < PGK_VALUE_KINDS; k++)
             t->sites[k] += pgk_instr_sites(p, i, (enum pgk_value_kind)k);
     }
+    t->plain.struct_size = t->in_context.struct_size = sizeof t->plain;
     pgk_instr_summary(p, false, &t->plain);
     pgk_instr_summary(p, true, &t->in_context);
     t->counters = t->plain.counters + t->in_context.counters;

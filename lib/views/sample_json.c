@@ -124,7 +124,7 @@ int pgk_sample_json(const struct pgk_sample *p, const struct pgk_sample_print_op
                     struct pgk_text_out *out, struct pgk_err *err)
 {
     struct view v = {.p = p, .order = {.p = p}};
-    struct pgk_sample_summary summary;
+    struct pgk_sample_summary summary = {.struct_size = sizeof summary};
     struct pgk_sample_info info = {.struct_size = sizeof info};
     size_t n = opts->top && opts->top < p->by_heat.n ? opts->top : p->by_heat.n;
     if (opts->of_one && opts->info && pgk_file_info_summary(opts->info))

@@ -233,6 +233,7 @@ int pgk_sample_print_table(const struct pgk_sample *p, const struct pgk_sample_p
     struct pgk_sample_print_opts taken, *opts = &taken;
     PGK_TRY(PGK_OPTS_TAKE(opts, given, err));
     struct view v = {.p = p, .opts = opts, .out = out, .order = {.p = p}};
+    v.summary.struct_size = sizeof v.summary;
     if (has_summary(&v))
         v.summary = *pgk_file_info_summary(opts->info);
     else

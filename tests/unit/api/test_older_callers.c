@@ -264,6 +264,77 @@ static void test_a_size_that_was_not_set(void **state)
     }
 }
 
+/* ---- results ---- */
+
+static void sample_sizes(void *result)
+{
+    pgk_sample_sizes(on.sample, result);
+}
+
+static void sample_summarise(void *result)
+{
+    assert_int_equal(pgk_sample_summarise(on.sample, result, NULL), 0);
+}
+
+static void instr_summary(void *result)
+{
+    pgk_instr_summary(on.instr, false, result);
+}
+
+static void instr_overlap(void *result)
+{
+    assert_int_equal(pgk_instr_overlap(on.instr, on.instr, false, result, NULL), 0);
+}
+
+static void heap_same_named(void *result)
+{
+    assert_int_equal(pgk_heap_same_named(on.heap, result, NULL), 0);
+}
+
+/* Structs without padding, all of whose bytes can be compared. */
+static const struct {
+    size_t size;
+    void (*fill)(void *result);
+} RESULTS[] = {
+    {sizeof(struct pgk_sample_sizes), sample_sizes},
+    {sizeof(struct pgk_sample_summary), sample_summarise},
+    {sizeof(struct pgk_instr_summary), instr_summary},
+    {sizeof(struct pgk_instr_overlap), instr_overlap},
+    {sizeof(struct pgk_heap_same_named), heap_same_named},
+};
+
+/* What a caller gets whose struct has this size, and nothing but 0xaa in it before. */
+static uint8_t *result_of(size_t i, size_t size)
+{
+    uint8_t *result = malloc(size);
+    assert_non_null(result);
+    memset(result, 0xaa, size);
+    memcpy(result, &size, sizeof size);
+    RESULTS[i].fill(result);
+    assert_memory_equal(result, &size, sizeof size);
+    return result;
+}
+
+static void test_results_fit_older_and_newer_callers(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof RESULTS / sizeof *RESULTS; i++) {
+        static const uint8_t zeros[16];
+        const size_t head = sizeof(size_t), own = RESULTS[i].size;
+        uint8_t *whole = result_of(i, own), *newer = result_of(i, own + sizeof zeros);
+        assert_memory_equal(newer + head, whole + head, own - head);
+        assert_memory_equal(newer + own, zeros, sizeof zeros);
+        for (size_t size = head; size < own; size += 4) {
+            uint8_t *older = result_of(i, size);
+            if (size > head)
+                assert_memory_equal(older + head, whole + head, size - head);
+            free(older);
+        }
+        free(whole);
+        free(newer);
+    }
+}
+
 static int make_heap(void)
 {
     const struct pgk_heap_frame frame = {.function = "main", .line_offset = 1};
@@ -334,6 +405,7 @@ int main(void)
         cmocka_unit_test(test_older_callers_get_defaults),
         cmocka_unit_test(test_newer_callers_must_not_ask_for_what_is_unknown),
         cmocka_unit_test(test_a_size_that_was_not_set),
+        cmocka_unit_test(test_results_fit_older_and_newer_callers),
     };
     return cmocka_run_group_tests(tests, make_all, close_all);
 }

@@ -194,7 +194,7 @@ static void test_summary(void **state)
 {
     (void)state;
     struct pgk_sample *p = case_read("foo:14:1\n 1: 10 bar:7\n 2.1: baz:4\n  1: 4\n");
-    struct pgk_sample_summary s;
+    struct pgk_sample_summary s = {.struct_size = sizeof s};
     assert_int_equal(pgk_sample_finish(p, NULL), 0);
     assert_int_equal(pgk_sample_summarise(p, &s, NULL), 0);
     assert_int_equal(s.total_count, 14);
