@@ -142,6 +142,23 @@ struct pgk_heap_allocation {
 int pgk_heap_build_context(struct pgk_heap *heap, const struct pgk_heap_allocation *allocation,
                            struct pgk_err *err);
 
+/* A call that allocations go through, and which functions were called there, for building. */
+struct pgk_heap_call {
+    size_t struct_size;                  /* sizeof(struct pgk_heap_call) */
+    const struct pgk_heap_frame *frames; /* its inline chain, leaf first: places, of which all but
+                                              the last one are inlined */
+    size_t n_frames;                     /* 1 to 100,000 */
+    const uint64_t *callees;             /* GUIDs of the functions called */
+    size_t n_callees;                    /* number of them; 0: not recorded */
+    uint64_t guid;                       /* function of the chain in whose record the call stands;
+                                              0: in those of all of them */
+};
+/* Adds a call site to function records, or callees to one that is there already: those of the
+ * stacks that were added are, without callees. Only MemProf V4 and YAML can hold callees. Errors as
+ * pgk_heap_build_context. */
+int pgk_heap_build_call_site(struct pgk_heap *heap, const struct pgk_heap_call *call,
+                             struct pgk_err *err);
+
 /* Function records, sorted by GUID: what an indexed profile stores. `alloc_sites` are
  * context ids; a call site is an inline chain (leaf first) with the GUIDs of
  * the functions called through it (0 of them if not recorded). */
@@ -286,8 +303,41 @@ typedef void pgk_heap_loss_fn(void *ctx, const char *what);
 int pgk_heap_losses(const struct pgk_heap *heap, const struct pgk_heap_target *target,
                     pgk_heap_loss_fn *fn, void *ctx, struct pgk_err *err);
 
-/* True if there is a data access profile, which only MemProf V4 and YAML can hold. */
+/* ---- data access profiles ----
+ *
+ * How often sampled loads and stores hit each global variable or string literal, and which are
+ * known not to be hit. Only MemProf V4, YAML, source positions and partial profiles hold one. */
+
+/* True if there is a data access profile. */
 bool pgk_heap_has_data_access(const struct pgk_heap *heap);
+
+/* Where a variable is declared. In an array, so it does not grow. */
+struct pgk_heap_data_place {
+    const char *file; /* name of the source file */
+    uint32_t line;    /* in it, from 1 on */
+};
+/* A global variable or a string literal. In an array, so it does not grow. */
+struct pgk_heap_data {
+    const char *symbol; /* linkage name of a variable; "", for building also NULL: a literal */
+    uint64_t literal;   /* hash that compilers know a literal by; 0 for a variable */
+    uint64_t accesses;  /* sampled loads and stores; sums stop at 2^64 - 1 */
+    bool cold;          /* known not to be accessed, and nothing else */
+    const struct pgk_heap_data_place *places; /* for building; else see pgk_heap_data_places() */
+    size_t n_places;    /* number of declarations */
+};
+/* Variables and literals: first those with accesses, the most accessed one first. */
+size_t pgk_heap_data_items(const struct pgk_heap *heap);
+/* Fills in item 0 <= i < pgk_heap_data_items(), but for `places`, which becomes NULL. */
+void pgk_heap_data_item(const struct pgk_heap *heap, size_t i, struct pgk_heap_data *item);
+/* Declarations of item i, ordered by file and line: fills at most `max`, returns how many there
+ * are. */
+size_t pgk_heap_data_places(const struct pgk_heap *heap, size_t i,
+                            struct pgk_heap_data_place *places, size_t max);
+/* Adds `n` items, which are copied; accesses of what is there already are added up, and places
+ * united. PGK_E_ARG for names and numbers that files could not hold, PGK_E_NOMEM; the items before
+ * the one that failed are added then. One thread per profile. */
+int pgk_heap_build_data(struct pgk_heap *heap, const struct pgk_heap_data *data, size_t n,
+                        struct pgk_err *err);
 
 /* True if a stack has address frames, so that binaries are needed to go on. */
 bool pgk_heap_needs_binaries(const struct pgk_heap *heap);

@@ -68,11 +68,23 @@ static bool add_places(struct pgk_data_store *to, struct pgk_data_entry *e,
     return true;
 }
 
+/* Sorting changes positions, and drops the index; it is made again before something is added. */
+static bool index_entries(struct pgk_data_access *d)
+{
+    for (size_t i = d->index.used; i < d->entries.n; i++)
+        if (!pgk_index_add(&d->index, pgk_hash_pair(d->entries.v[i].hash, d->entries.v[i].symbol),
+                           (uint32_t)i))
+            return false;
+    return true;
+}
+
 bool pgk_data_access_add(struct pgk_data_store *to, uint32_t symbol, uint64_t hash, uint64_t count,
                          const struct pgk_data_place *places, size_t n_places)
 {
     struct pgk_data_access *d = to->data;
     uint64_t key = pgk_hash_pair(hash, symbol);
+    if (!index_entries(d))
+        return false;
     PGK_INDEX_FOR (&d->index, key, i) {
         struct pgk_data_entry *e = &d->entries.v[i];
         if (e->symbol != symbol || e->hash != hash)
@@ -117,7 +129,6 @@ void pgk_data_access_sort(struct pgk_data_store *to)
     struct pgk_data_access *d = to->data;
     if (d->entries.n)
         qsort_r(d->entries.v, d->entries.n, sizeof *d->entries.v, compare_entries, to->strings);
-    /* Positions have changed; the index is made again when something is added. */
     pgk_index_free(&d->index);
     size_t kept = 0;
     if (d->cold_symbols.n)
@@ -129,15 +140,6 @@ void pgk_data_access_sort(struct pgk_data_store *to)
     d->cold_symbols.n = kept;
     if (d->cold_hashes.n)
         d->cold_hashes.n = pgk_u64_set(d->cold_hashes.v, d->cold_hashes.n);
-}
-
-static bool index_entries(struct pgk_data_access *d)
-{
-    for (size_t i = d->index.used; i < d->entries.n; i++)
-        if (!pgk_index_add(&d->index, pgk_hash_pair(d->entries.v[i].hash, d->entries.v[i].symbol),
-                           (uint32_t)i))
-            return false;
-    return true;
 }
 
 static uint32_t copy_string(struct pgk_intern *to, const struct pgk_intern *from, uint32_t id)
@@ -166,7 +168,7 @@ bool pgk_data_access_merge(struct pgk_data_store *to, const struct pgk_data_acce
 {
     if (!pgk_data_access_any(from))
         return true;
-    bool ok = index_entries(to->data);
+    bool ok = true;
     for (size_t i = 0; i < from->entries.n && ok; i++)
         ok = merge_entry(to, &from->entries.v[i], from_strings);
     for (size_t i = 0; i < from->cold_symbols.n && ok; i++) {

@@ -44,16 +44,16 @@ static uint32_t add_place(struct pgk_heap *h, const struct pgk_heap_frame *f)
     return frame;
 }
 
-static int check_frames(const struct pgk_heap_allocation *a, struct pgk_err *err)
+static int check_frames(const struct pgk_heap_frame *frames, size_t n, struct pgk_err *err)
 {
-    if (!a->n_frames || a->n_frames > STACK_FRAMES_MAX)
-        return refuse(err, "stack", "n_frames", PGK_F("%zu", a->n_frames),
+    if (!n || n > STACK_FRAMES_MAX)
+        return refuse(err, "stack", "n_frames", PGK_F("%zu", n),
                       PGK_F("1 to %d frames", STACK_FRAMES_MAX));
-    for (size_t i = 0; i < a->n_frames; i++) {
-        const struct pgk_heap_frame *f = &a->frames[i];
+    for (size_t i = 0; i < n; i++) {
+        const struct pgk_heap_frame *f = &frames[i];
         if (f->is_address)
             continue;
-        if (f->inlined && (i + 1 == a->n_frames || a->frames[i + 1].is_address))
+        if (f->inlined && (i + 1 == n || frames[i + 1].is_address))
             return refuse(err, PGK_F("frame %zu", i), "inlined", "a function without caller",
                           "the frame of the function that it is inlined into after it");
         if (!f->guid && (!f->function || !*f->function))
@@ -68,12 +68,12 @@ static int check_frames(const struct pgk_heap_allocation *a, struct pgk_err *err
 }
 
 /* Leaf first as given; the tree has callers first. */
-static int add_stack(struct pgk_heap *h, const struct pgk_heap_allocation *a, uint32_t *stack,
-                     struct pgk_err *err)
+static int add_stack(struct pgk_heap *h, const struct pgk_heap_frame *frames, size_t n,
+                     uint32_t *stack, struct pgk_err *err)
 {
     *stack = 0;
-    for (size_t i = a->n_frames; i-- > 0;) {
-        const struct pgk_heap_frame *f = &a->frames[i];
+    for (size_t i = n; i-- > 0;) {
+        const struct pgk_heap_frame *f = &frames[i];
         uint32_t frame = f->is_address ? add_address(h, f) : add_place(h, f);
         *stack =
             frame == PGK_INDEX_NONE ? PGK_NODE_NONE : pgk_stack_push(&h->stacks, *stack, frame);
@@ -150,10 +150,46 @@ int pgk_heap_build_context(struct pgk_heap *heap, const struct pgk_heap_allocati
     struct pgk_mib mib;
     uint32_t stack;
     PGK_TRY(PGK_OPTS_TAKE(&a, given, err));
-    PGK_TRY(check_frames(&a, err));
+    PGK_TRY(check_frames(a.frames, a.n_frames, err));
     PGK_TRY(make_mib(&a, &mib, err));
-    PGK_TRY(add_stack(heap, &a, &stack, err));
+    PGK_TRY(add_stack(heap, a.frames, a.n_frames, &stack, err));
     PGK_TRY(pgk_heap_add(heap, stack, &mib, err));
     pgk_heap_own_by_chain(heap, stack);
     return add_sites(heap, stack, err);
+}
+
+/* A call site is the inline chain of one call, and so no address, nor a caller of the chain. */
+static int check_chain(const struct pgk_heap_call *c, struct pgk_err *err)
+{
+    PGK_TRY(check_frames(c->frames, c->n_frames, err));
+    for (size_t i = 0; i < c->n_frames; i++) {
+        if (c->frames[i].is_address)
+            return refuse(err, PGK_F("frame %zu", i), "is_address", "an address",
+                          "a place in a function");
+        if (!c->frames[i].inlined && i + 1 < c->n_frames)
+            return refuse(err, PGK_F("frame %zu", i), "inlined", "a function that is not inlined",
+                          "that only of the last frame: the chain ends with it");
+    }
+    return 0;
+}
+
+int pgk_heap_build_call_site(struct pgk_heap *heap, const struct pgk_heap_call *given,
+                             struct pgk_err *err)
+{
+    struct pgk_heap_call c;
+    uint32_t site;
+    bool found = false;
+    PGK_TRY(PGK_OPTS_TAKE(&c, given, err));
+    PGK_TRY(check_chain(&c, err));
+    PGK_TRY(add_stack(heap, c.frames, c.n_frames, &site, err));
+    for (uint32_t node = site; node; node = heap->stacks.nodes.v[node].parent) {
+        uint32_t func = heap->frames.v[heap->stacks.nodes.v[node].frame].ref;
+        if (c.guid && heap->funcs.v[func].guid != c.guid)
+            continue;
+        PGK_TRY(pgk_heap_add_site(heap, PGK_SITE_CALL, func, site, c.callees, c.n_callees, err));
+        found = true;
+    }
+    return found ? 0
+                 : refuse(err, "call site", "guid", "none of the functions of the chain",
+                          "one of them, or 0 for all");
 }

@@ -1,4 +1,5 @@
 /* Walking and building heap profiles by the public functions. */
+#include "function_name.h"
 #include "heap_samples.h"
 
 enum { MAX_FRAMES = 32 };
@@ -59,6 +60,162 @@ static void test_what_is_walked_can_be_built(void **state)
     pgk_heap_close(&to);
 }
 
+static int copy_call_sites(void *to, const struct pgk_heap_record *r)
+{
+    for (size_t i = 0; i < r->n_call_sites; i++) {
+        const struct pgk_heap_call_site *s = &r->call_sites[i];
+        const struct pgk_heap_call call = {
+            .struct_size = sizeof call, .frames = s->frames, .n_frames = s->n_frames,
+            .callees = s->callees, .n_callees = s->n_callees, .guid = r->guid};
+        assert_int_equal(pgk_heap_build_call_site(to, &call, NULL), 0);
+    }
+    return 0;
+}
+
+static void copy_data(const struct pgk_heap *from, struct pgk_heap *to)
+{
+    struct pgk_heap_data_place places[MAX_FRAMES];
+    for (size_t i = 0; i < pgk_heap_data_items(from); i++) {
+        struct pgk_heap_data item;
+        pgk_heap_data_item(from, i, &item);
+        assert_int_equal(pgk_heap_data_places(from, i, places, MAX_FRAMES), item.n_places);
+        assert_in_range(item.n_places, 0, MAX_FRAMES);
+        item.places = places;
+        assert_int_equal(pgk_heap_build_data(to, &item, 1, NULL), 0);
+    }
+}
+
+static struct pgk_heap *copy_all(const struct pgk_heap *from)
+{
+    struct pgk_heap *to;
+    assert_int_equal(pgk_heap_new(&to, NULL), 0);
+    for (size_t i = 0; i < pgk_heap_contexts(from); i++)
+        copy_context(from, i, to);
+    assert_int_equal(pgk_heap_records(from, copy_call_sites, to), 0);
+    copy_data(from, to);
+    return to;
+}
+
+static int print_call_sites(void *out, const struct pgk_heap_record *r)
+{
+    for (size_t i = 0; i < r->n_call_sites; i++) {
+        const struct pgk_heap_call_site *c = &r->call_sites[i];
+        fprintf(out, "%llx:", (unsigned long long)r->guid);
+        for (size_t k = 0; k < c->n_frames; k++)
+            fprintf(out, " %llx+%u:%u", (unsigned long long)c->frames[k].guid,
+                    c->frames[k].line_offset, c->frames[k].column);
+        for (size_t k = 0; k < c->n_callees; k++)
+            fprintf(out, " calls %llx", (unsigned long long)c->callees[k]);
+        fputc('\n', out);
+    }
+    return 0;
+}
+
+/* Call sites with callees, and data. */
+static char *print_all(const struct pgk_heap *h)
+{
+    char *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    assert_int_equal(pgk_heap_records(h, print_call_sites, out), 0);
+    for (size_t i = 0; i < pgk_heap_data_items(h); i++) {
+        struct pgk_heap_data d;
+        pgk_heap_data_item(h, i, &d);
+        fprintf(out, "%s %llu %llu %d %zu\n", d.symbol, (unsigned long long)d.literal,
+                (unsigned long long)d.accesses, d.cold, d.n_places);
+    }
+    fclose(out);
+    return text;
+}
+
+static const struct pgk_heap_data_place PLACES[] = {{"b.c", 4}, {"a.c", 9}, {"a.c", 2}};
+static const struct pgk_heap_data DATA[] = {
+    {.symbol = "rare", .accesses = 3},
+    {.symbol = "table", .accesses = 70, .places = PLACES, .n_places = 3},
+    {.literal = 99, .accesses = 5},
+    {.symbol = "unused", .cold = true},
+    {.literal = 77, .cold = true},
+    {.symbol = "table.llvm.12", .accesses = 30, .places = PLACES, .n_places = 1},
+};
+enum { N_DATA = sizeof DATA / sizeof *DATA };
+
+/* Stacks add call sites of their own, so that only a copy of a copy has no others. */
+static void test_callees_and_data_that_are_walked_can_be_built(void **state)
+{
+    (void)state;
+    struct pgk_heap *from;
+    assert_int_equal(pgk_heap_new(&from, NULL), 0);
+    sample_fill(from, 9, 60, 20, true);
+    assert_int_equal(pgk_heap_build_data(from, DATA, N_DATA, NULL), 0);
+    struct pgk_heap *first = copy_all(from), *second = copy_all(first);
+    char *x = print_all(first), *y = print_all(second);
+    assert_true(pgk_heap_callees(from) > 10);
+    assert_int_equal(pgk_heap_callees(first), pgk_heap_callees(from));
+    assert_string_equal(x, y);
+    assert_non_null(strstr(x, "table 0 100 0 3\n"));
+    free(x);
+    free(y);
+    pgk_heap_close(&from);
+    pgk_heap_close(&first);
+    pgk_heap_close(&second);
+}
+
+/* Also when items come one by one, in whatever order. */
+static void test_data_are_added_up_and_ordered(void **state)
+{
+    (void)state;
+    for (unsigned one_by_one = 0; one_by_one < 2; one_by_one++) {
+        struct pgk_heap *h;
+        struct pgk_heap_data item;
+        struct pgk_heap_data_place p[4];
+        assert_int_equal(pgk_heap_new(&h, NULL), 0);
+        if (!one_by_one)
+            assert_int_equal(pgk_heap_build_data(h, DATA, N_DATA, NULL), 0);
+        for (size_t i = N_DATA; one_by_one && i-- > 0;)
+            assert_int_equal(pgk_heap_build_data(h, &DATA[i], 1, NULL), 0);
+        assert_int_equal(pgk_heap_data_items(h), 5);
+        pgk_heap_data_item(h, 0, &item);
+        assert_string_equal(item.symbol, "table");
+        assert_true(item.accesses == 100 && item.n_places == 3 && !item.cold && !item.places);
+        assert_int_equal(pgk_heap_data_places(h, 0, p, 4), 3);
+        assert_true(!strcmp(p[0].file, "a.c") && p[0].line == 2 && p[1].line == 9);
+        assert_string_equal(p[2].file, "b.c");
+        pgk_heap_data_item(h, 1, &item);
+        assert_true(!*item.symbol && item.literal == 99 && item.accesses == 5);
+        pgk_heap_data_item(h, 3, &item);
+        assert_true(item.cold && !strcmp(item.symbol, "unused") && !item.literal);
+        pgk_heap_data_item(h, 4, &item);
+        assert_true(item.cold && !*item.symbol && item.literal == 77);
+        assert_int_equal(pgk_heap_data_places(h, 4, p, 4), 0);
+        pgk_heap_close(&h);
+    }
+}
+
+static void test_data_that_are_refused(void **state)
+{
+    (void)state;
+    static const struct pgk_heap_data_place nowhere = {"", 1};
+    static const struct {
+        struct pgk_heap_data data;
+        const char *field;
+    } cases[] = {
+        {{.symbol = "a\001b"}, "symbol"},
+        {{.symbol = ".llvm.1"}, "symbol"},
+        {{.symbol = "a", .literal = 1}, "literal"},
+        {{.symbol = "a", .accesses = 1, .cold = true}, "cold"},
+        {{.symbol = "a", .places = &nowhere, .n_places = 1}, "places[0].file"},
+    };
+    struct pgk_heap *h;
+    assert_int_equal(pgk_heap_new(&h, NULL), 0);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct pgk_err err = {0};
+        assert_int_equal(pgk_heap_build_data(h, &cases[i].data, 1, &err), PGK_E_ARG);
+        assert_string_equal(err.field, cases[i].field);
+    }
+    assert_int_equal(pgk_heap_data_items(h), 0);
+    pgk_heap_close(&h);
+}
+
 static const struct pgk_heap_frame FRAMES[] = {
     {.function = "make", .file = "a.c", .decl_line = 3, .line_offset = 2, .column = 5,
      .inlined = true, .discriminator = 7},
@@ -111,6 +268,52 @@ static void test_records_of_a_built_stack(void **state)
     pgk_heap_close(&h);
 }
 
+static int print_callees(void *ctx, const struct pgk_heap_record *r)
+{
+    char *out = ctx;
+    for (size_t i = 0; i < r->n_call_sites; i++)
+        for (size_t k = 0; k < r->call_sites[i].n_callees; k++)
+            sprintf(out + strlen(out), "%s calls %llu\n", r->function,
+                    (unsigned long long)r->call_sites[i].callees[k]);
+    return 0;
+}
+
+static void test_callees_of_a_call_site(void **state)
+{
+    (void)state;
+    struct pgk_heap *h;
+    struct pgk_err err = {0};
+    static const uint64_t callees[] = {5, 4, 5};
+    char text[400] = "";
+    struct pgk_heap_call call = {.struct_size = sizeof call, .frames = FRAMES, .n_frames = 2,
+                                 .callees = callees, .n_callees = 3};
+    assert_int_equal(pgk_heap_new(&h, NULL), 0);
+    assert_int_equal(pgk_heap_build_call_site(h, &call, NULL), 0);
+    call.frames = FRAMES + 2;
+    call.n_frames = call.n_callees = 1;
+    call.guid = pgk_heap_guid("main", 4);
+    assert_int_equal(pgk_heap_build_call_site(h, &call, NULL), 0);
+    assert_int_equal(pgk_heap_records(h, print_callees, text), 0);
+    assert_non_null(strstr(text, "make calls 4\nmake calls 5\n"));
+    assert_non_null(strstr(text, "parse calls 4\nparse calls 5\n"));
+    assert_non_null(strstr(text, "main calls 5\n"));
+    assert_int_equal(pgk_heap_callees(h), 5);
+
+    call.guid = 1;
+    assert_int_equal(pgk_heap_build_call_site(h, &call, &err), PGK_E_ARG);
+    assert_string_equal(err.field, "guid");
+    call.frames = FRAMES + 1;
+    call.n_frames = 2;
+    assert_int_equal(pgk_heap_build_call_site(h, &call, &err), PGK_E_ARG);
+    assert_string_equal(err.field, "inlined");
+    const struct pgk_heap_frame address = {.is_address = true, .address = 4096};
+    call.frames = &address;
+    call.n_frames = 1;
+    assert_int_equal(pgk_heap_build_call_site(h, &call, &err), PGK_E_ARG);
+    assert_string_equal(err.field, "is_address");
+    pgk_heap_close(&h);
+}
+
 static void expect_refused(struct pgk_heap *h, const struct pgk_heap_allocation *a,
                            const char *field)
 {
@@ -157,6 +360,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_what_is_walked_can_be_built),
         cmocka_unit_test(test_records_of_a_built_stack),
+        cmocka_unit_test(test_callees_and_data_that_are_walked_can_be_built),
+        cmocka_unit_test(test_callees_of_a_call_site),
+        cmocka_unit_test(test_data_are_added_up_and_ordered),
+        cmocka_unit_test(test_data_that_are_refused),
         cmocka_unit_test(test_what_is_refused),
         cmocka_unit_test(test_fields_by_name),
     };
