@@ -46,6 +46,7 @@ extern const struct cli_verb cmd_perf_check;
 extern const struct cli_verb cmd_record;
 extern const struct cli_verb cmd_report;
 extern const struct cli_verb cmd_show;
+extern const struct cli_action convert_gcov;
 extern const struct cli_action convert_heap;
 extern const struct cli_action convert_instr;
 extern const struct cli_action convert_sample;

@@ -8,6 +8,7 @@ static const char help[] =
     "  -o, --output FILE        the profile to write; - for standard output\n";
 
 static const struct cli_action *const actions[] = {
+    &convert_gcov,
     &convert_heap,
     &convert_instr,
     &convert_sample,

@@ -1,5 +1,5 @@
 /* pgokit merge for counters of gcc: files of one object file, or folders of whole programs. */
-#include "cli.h"
+#include "output_gcov.h"
 
 #include <errno.h>
 #include <fts.h>
@@ -11,13 +11,16 @@
 static const char help[] =
     "The .gcda files that one object file left in several runs become one, for gcc's\n"
     "-fprofile-use or gcov. Of folders those files become one that lie in the same place in\n"
-    "each, and the output is such a folder. An input FILE@N or FOLDER@N counts N times.\n"
+    "each, and the output is such a folder. An input FILE@N or FOLDER@N counts N times.\n\n"
+    GCOV_TO_HELP
     "\nExamples:\n"
     "  pgokit merge run1/app.gcda run2/app.gcda -o app.gcda\n"
     "  pgokit merge run1 run2@3 -o merged\n";
 
+enum { OPT_TO = 256 };
 static const struct option options[] = {
     {"output", required_argument, NULL, 'o'},
+    {"to", required_argument, NULL, OPT_TO},
     CLI_COMMON_LONG,
     {0},
 };
@@ -29,7 +32,8 @@ struct sum {
 };
 
 struct merge {
-    const char *output;
+    const char *output, *to; /* the file or folder; the release of gcc, or NULL */
+    int exit_code;
     struct sum *sums;
     size_t n;
 };
@@ -127,8 +131,8 @@ static int save(const struct merge *m, const struct sum *s, struct pgk_err *err)
 
 static void parse(struct merge *m, struct cli_common *common, int argc, char **argv)
 {
-    while (cli_next_option(&cmd_merge, argc, argv, "o:", options, common) != -1)
-        m->output = optarg; /* the only option */
+    for (int c; (c = cli_next_option(&cmd_merge, argc, argv, "o:", options, common)) != -1;)
+        *(c == 'o' ? &m->output : &m->to) = optarg;
     if (!m->output)
         cli_usage(&cmd_merge, "no output: name it with -o");
     for (int i = optind; i < argc; i++)
@@ -150,6 +154,8 @@ static int merge_all(struct merge *m, int n, char *const *operands, struct pgk_e
         cli_usage(&cmd_merge, "%s is a directory without any .gcda file; name the profiles in it",
                   operands[0]);
     for (size_t i = 0; i < m->n && !status; i++)
+        status = gcov_output_release(m->sums[i].gcov, m->to, &m->exit_code, err);
+    for (size_t i = 0; i < m->n && !status; i++)
         status = save(m, &m->sums[i], err);
     return status;
 }
@@ -170,7 +176,7 @@ static int run(int argc, char **argv)
     }
     free(m.sums);
     cli_common_free(&common);
-    return status ? cli_fail(&err) : EXIT_DONE;
+    return status ? cli_fail(&err) : m.exit_code;
 }
 
 const struct cli_action merge_gcov = {PGK_KIND_GCOV, help, "o:", options, run};

@@ -82,6 +82,11 @@ static void print_lists(const struct pgk_gcov *gcov, size_t i, enum pgk_gcov_kin
     }
 }
 
+static bool is_bits(enum pgk_gcov_kind kind)
+{
+    return kind == PGK_GCOV_OR || kind == PGK_GCOV_CONDITIONS || kind == PGK_GCOV_PATHS;
+}
+
 static void print_fields(const struct pgk_gcov *gcov, size_t i)
 {
     struct pgk_gcov_function f = {.struct_size = sizeof f};
@@ -95,7 +100,8 @@ static void print_fields(const struct pgk_gcov *gcov, size_t i)
         }
         printf("    %s:", pgk_gcov_kind_name((enum pgk_gcov_kind)k));
         for (size_t c = 0; c < f.n_counts[k]; c++)
-            printf(" %lld", (long long)f.counts[k][c]);
+            printf(is_bits((enum pgk_gcov_kind)k) ? " 0x%llx" : " %lld",
+                   (long long)f.counts[k][c]);
         putchar('\n');
     }
 }
@@ -118,6 +124,7 @@ static int print(const struct pgk_gcov *gcov, const char *path, size_t top, bool
     size_t n = pgk_gcov_functions(gcov);
     struct ranked *order = calloc(n + 1, sizeof *order);
     char safe[512], functions[PGK_HUMAN_SIZE];
+    unsigned major, minor;
     if (!order)
         return PGK_E_NOMEM;
     for (size_t i = 0; i < n; i++) {
@@ -128,8 +135,10 @@ static int print(const struct pgk_gcov *gcov, const char *path, size_t top, bool
             if (f.counts[PGK_GCOV_ARCS][c] > order[i].largest)
                 order[i].largest = f.counts[PGK_GCOV_ARCS][c];
     }
-    printf("%s: gcc counters, %s functions, %u run%s\n\n", pgk_human_text(safe, sizeof safe, path),
-           pgk_human_count(functions, n), pgk_gcov_runs(gcov), pgk_gcov_runs(gcov) == 1 ? "" : "s");
+    pgk_gcov_release(gcov, &major, &minor);
+    printf("%s: counters of gcc %u.%u, %s functions, %u run%s\n\n",
+           pgk_human_text(safe, sizeof safe, path), major, minor, pgk_human_count(functions, n),
+           pgk_gcov_runs(gcov), pgk_gcov_runs(gcov) == 1 ? "" : "s");
     if (raw) {
         for (size_t i = 0; i < n; i++)
             print_fields(gcov, i);

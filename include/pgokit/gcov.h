@@ -35,6 +35,8 @@ enum pgk_gcov_kind {
     PGK_GCOV_AVERAGE,      /* pairs of sum and number */
     PGK_GCOV_OR,           /* bits that were set in any value */
     PGK_GCOV_FIRST_CALL,   /* when the function was first called; 0: never */
+    PGK_GCOV_CONDITIONS,   /* pairs per condition, a bit per term: seen true, seen false; gcc 14 */
+    PGK_GCOV_PATHS,        /* a bit per path through the function: it was taken; gcc 15 */
     PGK_GCOV_KINDS, /* number of them */
 };
 const char *pgk_gcov_kind_name(enum pgk_gcov_kind kind); /* "arcs", ... */
@@ -66,6 +68,15 @@ size_t pgk_gcov_list(const struct pgk_gcov *profile, size_t i, enum pgk_gcov_kin
 
 uint32_t pgk_gcov_runs(const struct pgk_gcov *profile); /* of the program */
 bool pgk_gcov_has_counts(const struct pgk_gcov *profile); /* a .gcda file was read */
+/* The release of gcc whose files these are; 0 and 0 for an empty profile. */
+void pgk_gcov_release(const struct pgk_gcov *profile, unsigned *major, unsigned *minor);
+/* Makes the profile one of another release, given as "gcc16.2": a compiler takes files of exactly
+ * its own release. The program and its graphs of control must be the same to both compilers, which
+ * they check by function. "gcc16" is good for a profile of a release of gcc 16 and changes nothing.
+ * `*dropped` is the number of counters of kinds that the release does not have, which are left
+ * out. PGK_E_ARG for what is no such release. */
+int pgk_gcov_set_release(struct pgk_gcov *profile, const char *release, size_t *dropped,
+                         struct pgk_err *err);
 
 /* Writes a .gcda file to `path` ("-": standard output), whole or not at all. PGK_E_EMPTY without
  * counts. */

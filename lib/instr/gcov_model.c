@@ -1,6 +1,8 @@
 /* The model of gcc's counters, and writing it as .gcda. */
 #include "gcov_model.h"
 
+#include "gcc_release.h"
+#include "gcov.def"
 #include "opts.h"
 #include "sink.h"
 
@@ -25,14 +27,94 @@ void pgk_gcov_close(struct pgk_gcov **profile)
     pgk_mem_free(g);
 }
 
+/* ---- kinds and releases: records/gcov.def ---- */
+
+static const struct {
+    const char *text;
+    unsigned since;
+    enum pgk_gcov_merging merging;
+} kinds[PGK_GCOV_KINDS] = {
+#define PGK_GCOV_KIND(name, first, how, words)                                         \
+    [PGK_GCOV_##name] = {.text = (words), .since = (first), .merging = PGK_GCOV_##how},
+#include "gcov.def"
+#undef PGK_GCOV_KIND
+};
+
+static const unsigned releases[] = {
+#define PGK_GCOV_RELEASE(major) major,
+#include "gcov.def"
+#undef PGK_GCOV_RELEASE
+};
+
 const char *pgk_gcov_kind_name(enum pgk_gcov_kind kind)
 {
-    static const char *const names[] = {"arcs",           "values in an interval",
-                                        "powers of two",  "frequent values",
-                                        "indirect calls", "averages",
-                                        "set bits",       "first calls"};
-    return names[kind];
+    return kinds[kind].text;
 }
+
+enum pgk_gcov_merging pgk_gcov_merging(enum pgk_gcov_kind kind)
+{
+    return kinds[kind].merging;
+}
+
+static bool is_release(unsigned major)
+{
+    for (size_t i = 0; i < PGK_COUNTOF(releases); i++)
+        if (releases[i] == major)
+            return true;
+    return false;
+}
+
+bool pgk_gcov_is_version(uint32_t version)
+{
+    uint32_t major = pgk_gcov_major(version), minor = pgk_gcov_minor(version);
+    return is_release(major) && minor <= 9 &&
+           version >> 16 == PGK_GCOV_VERSION(major, minor) >> 16;
+}
+
+void pgk_gcov_release(const struct pgk_gcov *g, unsigned *major, unsigned *minor)
+{
+    *major = g->version ? pgk_gcov_major(g->version) : 0;
+    *minor = g->version ? pgk_gcov_minor(g->version) : 0;
+}
+
+static size_t drop_newer_kinds(struct pgk_gcov *g, unsigned major)
+{
+    size_t dropped = 0;
+    for (size_t i = 0; i < g->funcs.n; i++)
+        for (size_t k = 0; k < PGK_GCOV_KINDS; k++) {
+            struct pgk_gcov_counters *c = &g->funcs.v[i].kind[k];
+            if (kinds[k].since <= major || !c->present)
+                continue;
+            dropped += c->n;
+            *c = (struct pgk_gcov_counters){0};
+        }
+    return dropped;
+}
+
+int pgk_gcov_set_release(struct pgk_gcov *g, const char *release, size_t *dropped,
+                         struct pgk_err *err)
+{
+    unsigned major;
+    int minor;
+    *dropped = 0;
+    if (!pgk_gcc_release(release, &major, &minor) || !is_release(major))
+        return pgk_fail(err, PGK_E_ARG, .field = "release", .found = release,
+                        .expected = PGK_F("gcc%d to gcc%d with a minor number, as gcc16.2",
+                                          PGK_GCOV_OLDEST, PGK_GCOV_NEWEST),
+                        .hint = "gcc -dumpfullversion prints the one of a compiler");
+    if (minor == PGK_GCC_ANY_MINOR && major == pgk_gcov_major(g->version))
+        return 0;
+    if (minor == PGK_GCC_ANY_MINOR)
+        return pgk_fail(err, PGK_E_ARG, .field = "release", .found = release,
+                        .expected = PGK_F("a minor number, too, as gcc%u.2", major),
+                        .hint = "gcc ignores counters of any release but its own, which gcc "
+                                "-dumpfullversion prints");
+    g->version = PGK_GCOV_VERSION(major, minor);
+    *dropped = drop_newer_kinds(g, major);
+    return 0;
+}
+
+/* ---- walking ---- */
 
 size_t pgk_gcov_functions(const struct pgk_gcov *g)
 {

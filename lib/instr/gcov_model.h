@@ -45,9 +45,30 @@ struct pgk_gcov {
     bool has_counts;
 };
 
+/* The version word: four characters, stored last first. 'A' and a tenth of the major number, its
+ * last digit, the minor number, and '*' for a release. */
+#define PGK_GCOV_VERSION(major, minor)                                                     \
+    (('A' + (uint32_t)(major) / 10) << 24 | ('0' + (uint32_t)(major) % 10) << 16 |         \
+     ('0' + (uint32_t)(minor)) << 8 | '*')
+static inline uint32_t pgk_gcov_major(uint32_t version)
+{
+    return ((version >> 24) - 'A') * 10 + ((version >> 16 & 0xff) - '0');
+}
+static inline uint32_t pgk_gcov_minor(uint32_t version)
+{
+    return (version >> 8 & 0xff) - '0';
+}
+/* Is it a release of records/gcov.def, whatever its minor number? */
+bool pgk_gcov_is_version(uint32_t version);
+
+enum pgk_gcov_merging {
+    PGK_GCOV_ADD, PGK_GCOV_OR_BITS, PGK_GCOV_EARLIEST, PGK_GCOV_BY_VALUE
+};
+enum pgk_gcov_merging pgk_gcov_merging(enum pgk_gcov_kind kind);
+
 static inline bool pgk_gcov_is_list(enum pgk_gcov_kind kind)
 {
-    return kind == PGK_GCOV_TOP || kind == PGK_GCOV_CALLS;
+    return pgk_gcov_merging(kind) == PGK_GCOV_BY_VALUE;
 }
 
 bool pgk_gcov_sniff(const uint8_t *bytes, size_t size);

@@ -1,7 +1,8 @@
-/* Reader of .gcda and .gcno files of gcc 12. docs/formats/gcov.md */
+/* Reader of .gcda and .gcno files of gcc 12 to 16. docs/formats/gcov.md */
 #include "gcov_model.h"
 
 #include "format_row.h"
+#include "gcov.def"
 #include "hash.h"
 
 #include <inttypes.h>
@@ -9,8 +10,7 @@
 
 enum { TAG_FUNCTION = 0x01000000, TAG_COUNTERS = 0x01a10000, FUNCTION_BYTES = 12 };
 #define TAG_SUMMARY UINT32_C(0xa1000000)
-/* "B2" and two further characters; the bytes of the number stand backwards in the file. */
-enum { VERSION_OF_GCC_12 = 'B' << 8 | '2' };
+#define RELEASES PGK_VERSION_TEXT(PGK_GCOV_OLDEST) " to " PGK_VERSION_TEXT(PGK_GCOV_NEWEST)
 
 struct reader {
     struct pgk_gcov *g;
@@ -46,10 +46,10 @@ static int64_t add_times(int64_t a, int64_t b, uint64_t weight)
 
 static int64_t merge_count(enum pgk_gcov_kind kind, int64_t a, int64_t b, uint64_t weight)
 {
-    switch (kind) {
-    case PGK_GCOV_OR:
+    switch (pgk_gcov_merging(kind)) {
+    case PGK_GCOV_OR_BITS:
         return a | b;
-    case PGK_GCOV_FIRST_CALL: /* the earliest */
+    case PGK_GCOV_EARLIEST:
         return !a || (b && b < a) ? b : a;
     default:
         return add_times(a, b, weight);
@@ -302,19 +302,29 @@ static int read_function(struct reader *r, uint32_t length, struct pgk_gcov_func
 
 /* ---- the file ---- */
 
+static int other_build(struct reader *r, uint64_t at, const char *field, uint32_t found,
+                       uint32_t expected, const char *hint)
+{
+    return pgk_cur_reject(r->c, r->err, PGK_E_MISMATCH, at, .record = "header", .field = field,
+                          .found = PGK_F("0x%08x", found),
+                          .expected = PGK_F("0x%08x, as in %s", expected, r->g->first_file),
+                          .hint = hint);
+}
+
 static int check_build(struct reader *r, uint32_t version, uint32_t stamp, uint64_t at)
 {
     struct pgk_gcov *g = r->g;
-    if (version >> 16 != VERSION_OF_GCC_12)
+    if (!pgk_gcov_is_version(version))
         return pgk_cur_reject(r->c, r->err, PGK_E_VERSION, at + 4, .record = "header",
                               .field = "version", .found = PGK_F("0x%08x", version),
-                              .expected = "B2.., of gcc 12",
+                              .expected = "that of gcc " RELEASES,
                               .hint = "see pgokit formats for what is read");
     if (g->first_file && g->stamp != stamp)
-        return pgk_cur_reject(r->c, r->err, PGK_E_MISMATCH, at + 8, .record = "header",
-                              .field = "stamp", .found = PGK_F("0x%08x", stamp),
-                              .expected = PGK_F("0x%08x, as in %s", g->stamp, g->first_file),
-                              .hint = "the files are of different builds");
+        return other_build(r, at + 8, "stamp", stamp, g->stamp,
+                           "the files are of different builds");
+    if (g->first_file && g->version != version)
+        return other_build(r, at + 4, "version", version, g->version,
+                           "the files are of different releases of gcc");
     if (!g->first_file) {
         g->first_file = pgk_arena_copy(&g->arena, r->c->src.file, strlen(r->c->src.file));
         g->version = version;
@@ -409,23 +419,29 @@ int pgk_gcov_add(struct pgk_gcov *g, const uint8_t *bytes, size_t size,
 static int read(struct pgk_gcov *gcov, const struct pgk_file_bytes *file, uint64_t weight,
                 struct pgk_file_info *info, struct pgk_err *err)
 {
-    (void)info;
-    return pgk_gcov_add(gcov, file->bytes, file->size, file->src, weight, err);
+    unsigned major, minor;
+    PGK_TRY(pgk_gcov_add(gcov, file->bytes, file->size, file->src, weight, err));
+    pgk_gcov_release(gcov, &major, &minor);
+    info->version = major;
+    info->facts[PGK_FACT_MINOR_VERSION] = minor;
+    return 0;
 }
 
 static void readers(const struct pgk_file_info *info, struct pgk_info_text *text)
 {
-    (void)info;
-    pgk_info_add(text, "gcc 12");
+    pgk_info_add(text, "gcc %u.%llu", info->version,
+                 (unsigned long long)info->facts[PGK_FACT_MINOR_VERSION]);
 }
 
 const struct pgk_format_row pgk_format_gcov = {
     .format = {.name = "gcc counters",
                .kind = PGK_KIND_GCOV,
-               .reads = ".gcda and .gcno of gcc 12",
-               .writes = ".gcda of gcc 12",
-               .made_by = "gcc 12, gcov-tool, pgokit",
-               .page = "gcov.md"},
+               .reads = ".gcda and .gcno of gcc " RELEASES,
+               .writes = ".gcda of gcc " RELEASES,
+               .made_by = "gcc, gcov-tool, pgokit",
+               .page = "gcov.md",
+               .read = {PGK_GCOV_OLDEST, PGK_GCOV_NEWEST},
+               .write = {PGK_GCOV_OLDEST, PGK_GCOV_NEWEST}},
     .sniff = pgk_gcov_sniff,
     .read_gcov = read,
     .readers = readers,

@@ -1,4 +1,4 @@
-"""Counters of gcc: merged as gcov-tool merges, and used by gcc."""
+"""Counters of gcc 12 to 16: merged as gcov-tool merges, used by gcc, of one release for another."""
 
 import os
 import re
@@ -9,15 +9,20 @@ from instr_profiles import SOURCE, merge
 from peers import PROGRAMS, good, main, read, require, run, tool
 
 RUNS = (10, 100, 1000)
+RELEASES = (12, 13, 14, 15, 16)
+# What a release counts besides, and by which options.
+COVERAGE = {14: ["-fcondition-coverage"], 15: ["-fcondition-coverage", "-fpath-coverage"],
+            16: ["-fcondition-coverage", "-fpath-coverage"]}
 
 
-def recorded(folder):
-    """The program's .gcda of each run, and where gcc looks for it."""
-    compiler = tool("g++-12")
+def recorded(folder, release=12, more=()):
+    """The program's .gcda of each run, and where gcc looks for it. Static, so that what a newer
+    Debian's compiler made runs here."""
+    compiler = tool(f"g++-{release}")
     shutil.copy(os.path.join(PROGRAMS, SOURCE), folder)
-    good(compiler, "-O2", "-fprofile-generate", "-ftest-coverage", "-c", SOURCE, "-o", "counted.o",
-         cwd=folder)
-    good(compiler, "-fprofile-generate", "counted.o", "-o", "counted", cwd=folder)
+    options = ["-fprofile-generate", "-ftest-coverage", *more]
+    good(compiler, "-O2", *options, "-c", SOURCE, "-o", "counted.o", cwd=folder)
+    good(compiler, "-static", *options, "counted.o", "-o", "counted", cwd=folder)
     runs = []
     for n in RUNS:
         good(f"{folder}/counted", str(n), cwd=folder)
@@ -26,7 +31,7 @@ def recorded(folder):
     return runs
 
 
-def dump(path):
+def dump(path, release=12):
     """Counters as gcov-dump prints them: lists as sets, without those that were cut."""
     functions, numbers, kind = [], [], ""
 
@@ -36,7 +41,7 @@ def dump(path):
         elif kind:
             functions.append((kind, tuple(numbers)))
 
-    for line in good(tool("gcov-dump-12"), "-l", path).splitlines():
+    for line in good(tool(f"gcov-dump-{release}"), "-l", path).splitlines():
         line = line[len(path) + 1:]
         if record := re.match(r" +\w{8}: +\S+(FUNCTION|SUMMARY|COUNTERS)\s?(.*)", line):
             finish()
@@ -58,19 +63,24 @@ def lists(numbers):
     return tuple(out)
 
 
-def like_gcov_tool(work):
+def like_gcov_tool(work, release, more=()):
     folder = work.temp("gcov")
-    runs = recorded(folder)
+    runs = recorded(folder, release, more)
     merge(work, f"{folder}/two.gcda", *runs[:2])
-    good(tool("gcov-tool-12"), "merge", f"{folder}/10", f"{folder}/100", "-o", f"{folder}/merged")
-    theirs, ours = dump(f"{folder}/merged/counted.gcda"), dump(f"{folder}/two.gcda")
+    good(tool(f"gcov-tool-{release}"), "merge", f"{folder}/10", f"{folder}/100", "-o",
+         f"{folder}/merged")
+    theirs, ours = (dump(path, release) for path in (f"{folder}/merged/counted.gcda",
+                                                     f"{folder}/two.gcda"))
     # gcov-tool leaves out empty records.
     require([r for r in theirs if r[1]] == [r for r in ours if r[1]],
             f"theirs {theirs}\nours {ours}")
     require(any(r[0] == "indirect_call" and r[1] for r in ours), "no indirect calls")
+    if more:
+        require(any(r[0] == "conditions" and any(r[1]) for r in ours), "no conditions")
     # A file alone stays as it is but for the order of lists.
     merge(work, f"{folder}/one.gcda", runs[0])
-    require(dump(f"{folder}/one.gcda") == dump(runs[0]), "one file changes")
+    require(dump(f"{folder}/one.gcda", release) == dump(runs[0], release), "one file changes")
+    return good(tool(f"gcov-dump-{release}"), "--version").splitlines()[0]
 
 
 def files_below(folder):
@@ -120,28 +130,62 @@ def any_order(work):
     require(read(f"{folder}/weighted") == read(f"{folder}/repeated"), "a weight is not so many")
 
 
-def used_by_gcc(work):
+def compiled(folder, release, profile, complaints=0):
+    """The object that gcc makes with a profile, which it complains of for so many functions."""
+    if profile:
+        shutil.copy(profile, f"{folder}/counted.gcda")
+    result = run(tool(f"g++-{release}"), "-O2", "-c", SOURCE, "-o", "counted.o",
+                 *(["-fprofile-use", "-Wmissing-profile", "-Wno-error=coverage-mismatch"]
+                   if profile else []), cwd=folder)
+    about = set(re.findall(r"of function '(.*?)' does not match", result.errors))
+    require(result.code == 0 and len(about) == complaints, str(result))
+    require(complaints or "profile" not in result.errors, str(result))
+    return read(f"{folder}/counted.o")
+
+
+def used_by_gcc(work, release):
     """Objects by our file are those by gcov-tool's."""
     folder = work.temp("gcov-use")
-    runs = recorded(folder)
+    runs = recorded(folder, release)
     merge(work, f"{folder}/ours.gcda", *runs[:2])
-    good(tool("gcov-tool-12"), "merge", f"{folder}/10", f"{folder}/100", "-o", f"{folder}/merged")
-    objects = []
-    for profile in (f"{folder}/merged/counted.gcda", f"{folder}/ours.gcda", None):
-        if profile:
-            shutil.copy(profile, f"{folder}/counted.gcda")
-        result = run(tool("g++-12"), "-O2", "-c", SOURCE, "-o", "counted.o",
-                     *(["-fprofile-use", "-Wmissing-profile", "-Wcoverage-mismatch",
-                        "-Werror=coverage-mismatch"] if profile else []), cwd=folder)
-        require(result.code == 0 and "profile" not in result.errors, str(result))
-        objects.append(read(f"{folder}/counted.o"))
+    good(tool(f"gcov-tool-{release}"), "merge", f"{folder}/10", f"{folder}/100", "-o",
+         f"{folder}/merged")
+    objects = [compiled(folder, release, profile)
+               for profile in (f"{folder}/merged/counted.gcda", f"{folder}/ours.gcda", None)]
     require(objects[0] == objects[1], "the objects differ")
     require(objects[0] != objects[2], "the profile has no effect")
 
 
-def named(work):
+def graphs(work, path):
+    """Checksums of functions."""
+    raw = good(work.pgokit, "show", "--raw", path)
+    return dict(re.findall(r"^(\S.*)\n    checksums (.*)", raw, re.M))
+
+
+def of_another_release(work, release, other):
+    """The counters of one release make the object that the other release's own make, where both
+    have the same graphs; as they are, that one ignores them."""
+    folder, own = work.temp("gcov-from"), work.temp("gcov-own")
+    theirs, ours = recorded(folder, other)[0], recorded(own, release)[0]
+    version = good(tool(f"gcc-{release}"), "-dumpfullversion").strip().rpartition(".")[0]
+    converted = f"{folder}/converted.gcda"
+    good(work.pgokit, "convert", theirs, "--to", f"gcc{version}", "-o", converted)
+    differ = len(graphs(work, theirs).items() - graphs(work, ours).items())
+    require(differ <= 1, f"{differ} functions have other graphs")
+    want = compiled(own, release, ours)
+    found = compiled(own, release, converted, differ)
+    require((found == want) == (not differ), "another object")
+    require(f"read by gcc {version}" in good(work.pgokit, "check", converted), "another release")
+    shutil.copy(theirs, f"{own}/counted.gcda")
+    result = run(tool(f"g++-{release}"), "-O2", "-c", SOURCE, "-o", "counted.o", "-fprofile-use",
+                 cwd=own)
+    require("expected version" in result.errors, str(result))
+    return f"{differ} functions have other graphs"
+
+
+def named(work, release):
     folder = work.temp("gcov-names")
-    runs = recorded(folder)
+    runs = recorded(folder, release, COVERAGE.get(release, ()))
     shutil.copy(f"{folder}/counted.gcno", f"{folder}/10/counted.gcno")
     shown = good(work.pgokit, "show", runs[0], "--top", "0")
     for name in ("_Z5callsi", "_Z4condiii", SOURCE):
@@ -174,11 +218,18 @@ def refused(work):
 
 
 def add_cases(work, tap):
-    tap.add("gcc: merged like gcov-tool", like_gcov_tool, work)
+    for release in RELEASES:
+        tap.add(f"gcc {release}: merged like gcov-tool", like_gcov_tool, work, release)
+        tap.add(f"gcc {release}: objects", used_by_gcc, work, release)
+        tap.add(f"gcc {release}: names of functions", named, work, release)
+        for other in RELEASES:
+            if other != release:
+                tap.add(f"gcc {release}: counters of gcc {other}", of_another_release, work,
+                        release, other)
+    for release, more in COVERAGE.items():
+        tap.add(f"gcc {release}: conditions and paths", like_gcov_tool, work, release, more)
     tap.add("gcc: folders", folders, work)
     tap.add("gcc: any order, weights", any_order, work)
-    tap.add("gcc: objects", used_by_gcc, work)
-    tap.add("gcc: names of functions", named, work)
     tap.add("gcc: refused", refused, work)
 
 

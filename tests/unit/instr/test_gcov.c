@@ -4,9 +4,13 @@
 #include "pgk_test.h"
 #include "sink.h"
 
+#define GCC_12 UINT32_C(0x4232322a)
+#define GCC_16 UINT32_C(0x4236322a)
+
 struct sample {
+    uint32_t version; /* 0: of gcc 12.2 */
     uint32_t stamp, checksum;
-    int64_t arcs[2], or_bits, first_call;
+    int64_t arcs[2], or_bits, first_call, conditions[2], path;
     int64_t total;
     struct pgk_gcov_value values[40];
     unsigned n_values;
@@ -21,7 +25,7 @@ static uint8_t *bytes_of(const struct sample *s, size_t *size)
 {
     struct pgk_sink *out;
     assert_int_equal(pgk_sink_memory(&out, NULL), 0);
-    put_words(out, (uint32_t[]){0x67636461, 0x4232322a, s->stamp, 7}, 4);
+    put_words(out, (uint32_t[]){0x67636461, s->version ? s->version : GCC_12, s->stamp, 7}, 4);
     put_words(out, (uint32_t[]){0xa1000000, 8, 1, 10}, 4);
     put_words(out, (uint32_t[]){0x01000000, 12, 99, s->checksum, 5}, 5);
     put_words(out, (uint32_t[]){0x01a10000, 16}, 2);
@@ -36,6 +40,13 @@ static uint8_t *bytes_of(const struct sample *s, size_t *size)
     pgk_sink_u64(out, (uint64_t)s->or_bits);
     put_words(out, (uint32_t[]){0x01af0000, 8}, 2);
     pgk_sink_u64(out, (uint64_t)s->first_call);
+    if (s->path) {
+        put_words(out, (uint32_t[]){0x01b10000, 16}, 2);
+        pgk_sink_u64(out, (uint64_t)s->conditions[0]);
+        pgk_sink_u64(out, (uint64_t)s->conditions[1]);
+        put_words(out, (uint32_t[]){0x01b30000, 8}, 2);
+        pgk_sink_u64(out, (uint64_t)s->path);
+    }
     pgk_sink_u32(out, 0);
     const uint8_t *bytes = pgk_sink_data(out, size);
     uint8_t *copy = malloc(*size);
@@ -61,8 +72,22 @@ static struct pgk_gcov *fresh(void)
     return g;
 }
 
-static const struct sample one = {1, 2, {5, 0}, 4, 9, 7, {{100, 4}, {200, 3}}, 2},
-                           two = {1, 2, {1, INT64_MAX}, 3, 6, 5, {{200, 4}, {300, 1}}, 2};
+static const struct sample one = {.stamp = 1,
+                                  .checksum = 2,
+                                  .arcs = {5, 0},
+                                  .or_bits = 4,
+                                  .first_call = 9,
+                                  .total = 7,
+                                  .values = {{100, 4}, {200, 3}},
+                                  .n_values = 2},
+                           two = {.stamp = 1,
+                                  .checksum = 2,
+                                  .arcs = {1, INT64_MAX},
+                                  .or_bits = 3,
+                                  .first_call = 6,
+                                  .total = 5,
+                                  .values = {{200, 4}, {300, 1}},
+                                  .n_values = 2};
 
 static void test_merging(void **state)
 {
@@ -143,6 +168,96 @@ static void test_mismatches(void **state)
     pgk_gcov_close(&g);
 }
 
+/* Conditions and paths are masks: what was seen in any run, however often the run counts. */
+static void test_masks(void **state)
+{
+    (void)state;
+    struct sample a = one, b = one;
+    struct pgk_gcov_function f = {.struct_size = sizeof f};
+    struct pgk_gcov *g = fresh();
+    a.version = b.version = GCC_16;
+    a.conditions[0] = 1, a.conditions[1] = 4, a.path = 8;
+    b.conditions[0] = 3, b.conditions[1] = 0, b.path = INT64_MIN;
+    assert_int_equal(add(g, &a, 1, NULL), 0);
+    assert_int_equal(add(g, &b, 5, NULL), 0);
+    pgk_gcov_function(g, 0, &f);
+    assert_int_equal(f.n_counts[PGK_GCOV_CONDITIONS], 2);
+    assert_int_equal(f.counts[PGK_GCOV_CONDITIONS][0], 3);
+    assert_int_equal(f.counts[PGK_GCOV_CONDITIONS][1], 4);
+    assert_int_equal(f.counts[PGK_GCOV_PATHS][0], INT64_MIN | 8);
+    pgk_gcov_close(&g);
+}
+
+/* Releases: what each has, and names that are none. */
+static void test_releases(void **state)
+{
+    (void)state;
+    static const char *const wrong[] = {"gcc", "gcc7", "gcc11.2", "gcc17.1", "gcc016", "gcc16.",
+                                        "gcc16.2.0", "gcc16.10", "gcc16.x", "llvm16", "gcc12", ""};
+    static const struct {
+        const char *release;
+        size_t dropped; /* conditions count two, paths one */
+    } drops[] = {{"gcc16", 0}, {"gcc16.0", 0}, {"gcc15.2", 0}, {"gcc14.2", 1}, {"gcc12.3", 3}};
+    struct sample s = one;
+    unsigned major, minor;
+    size_t dropped;
+    s.version = GCC_16;
+    s.path = 1;
+    for (size_t i = 0; i < PGK_COUNTOF(drops); i++) {
+        struct pgk_gcov_function f = {.struct_size = sizeof f};
+        struct pgk_gcov *g = fresh();
+        pgk_gcov_release(g, &major, &minor);
+        assert_int_equal(major, 0);
+        assert_int_equal(add(g, &s, 1, NULL), 0);
+        pgk_gcov_release(g, &major, &minor);
+        assert_true(major == 16 && minor == 2);
+        assert_int_equal(pgk_gcov_set_release(g, drops[i].release, &dropped, NULL), 0);
+        assert_int_equal(dropped, drops[i].dropped);
+        pgk_gcov_release(g, &major, &minor);
+        assert_int_equal(major, atoi(drops[i].release + 3));
+        assert_int_equal(minor, drops[i].release[5] ? drops[i].release[6] - '0' : 2);
+        pgk_gcov_function(g, 0, &f);
+        assert_int_equal(f.n_counts[PGK_GCOV_PATHS], major > 14);
+        assert_int_equal(f.n_counts[PGK_GCOV_CONDITIONS], major > 13 ? 2 : 0);
+        pgk_gcov_close(&g);
+    }
+    struct pgk_gcov *g = fresh();
+    assert_int_equal(add(g, &s, 1, NULL), 0);
+    for (size_t i = 0; i < PGK_COUNTOF(wrong); i++) {
+        struct pgk_err err = {0};
+        assert_int_equal(pgk_gcov_set_release(g, wrong[i], &dropped, &err), PGK_E_ARG);
+        assert_string_equal(err.field, "release");
+    }
+    pgk_gcov_close(&g);
+}
+
+/* Files of other releases do not mix, and those before 12 and after 16 are refused. */
+static void test_versions(void **state)
+{
+    (void)state;
+    static const struct {
+        char word[5];
+        int status;
+    } cases[] = {{"*22B", 0},          {"*53B", 0},          {"e01B", PGK_E_VERSION},
+                 {"*17B", PGK_E_VERSION}, {"*a6B", PGK_E_VERSION}, {"*26C", PGK_E_VERSION},
+                 {"*26A", PGK_E_VERSION}, {"\0\0\0\0", PGK_E_VERSION}};
+    for (size_t i = 0; i < PGK_COUNTOF(cases); i++) {
+        struct sample s = one;
+        struct pgk_err err = {0};
+        struct pgk_gcov *g = fresh();
+        memcpy(&s.version, cases[i].word, sizeof s.version);
+        s.version += !s.version; /* 0 would be the default */
+        assert_int_equal(add(g, &s, 1, &err), cases[i].status);
+        assert_string_equal(err.field, cases[i].status ? "version" : "");
+        if (!cases[i].status) {
+            s.version = GCC_16;
+            assert_int_equal(add(g, &s, 1, &err), PGK_E_MISMATCH);
+            assert_string_equal(err.field, "version");
+        }
+        pgk_gcov_close(&g);
+    }
+}
+
 static void test_damage(void **state)
 {
     (void)state;
@@ -187,6 +302,9 @@ int main(void)
         cmocka_unit_test(test_merging),
         cmocka_unit_test(test_long_list),
         cmocka_unit_test(test_mismatches),
+        cmocka_unit_test(test_masks),
+        cmocka_unit_test(test_releases),
+        cmocka_unit_test(test_versions),
         cmocka_unit_test(test_damage),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
