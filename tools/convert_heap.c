@@ -1,6 +1,7 @@
 /* pgokit convert for heap profiles. */
 #include "export_choice.h"
 #include "heap_input.h"
+#include "output_indexed.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,8 +15,7 @@ static const char help[] =
     "                           viewers: " CLI_VIEWERS "\n"
     "      --format-version N   of raw profiles: one that pgokit formats lists (default: the\n"
     "                           newest)\n"
-    "      --index-version N    of indexed profiles, instead of what --to means\n"
-    "      --memprof-version N  of indexed profiles, instead of what --to means\n"
+    INDEXED_VERSIONS_HELP
     "      --compiler-fields    of indexed profiles: only the fields that the compiler uses\n"
     "\nExamples:\n"
     "  pgokit convert memprof.profraw.4711 --to raw --format-version 4 -o for-llvm-19.profraw\n"
@@ -33,102 +33,89 @@ struct convert {
     struct pgk_heap_paths_size paths;
 };
 
-enum { OPT_TO = 256, OPT_FORMAT, OPT_INDEX, OPT_MEMPROF, OPT_FIELDS };
+enum { OPT_FORMAT = 256 };
 
 static const struct option options[] = {
     {"output", required_argument, NULL, 'o'},
-    {"to", required_argument, NULL, OPT_TO},
     {"format-version", required_argument, NULL, OPT_FORMAT},
-    {"index-version", required_argument, NULL, OPT_INDEX},
-    {"memprof-version", required_argument, NULL, OPT_MEMPROF},
-    {"compiler-fields", no_argument, NULL, OPT_FIELDS},
+    INDEXED_OUTPUT_LONG,
+    INDEXED_FIELDS_LONG,
     CLI_COMMON_LONG,
     {0},
 };
 
 #define RAW_NAME "raw heap profile"
-enum { NOT_GIVEN = -1, RAW_OF_LLVM_14 = 1 };
+enum { RAW_OF_LLVM_14 = 1 };
 
-static void choose_target(struct convert *c, const char *name)
+/* What --to may name besides indexed profiles and viewers. LLVM 14 has no indexed heap profiles:
+ * all it reads is a raw one. */
+enum { RAW, LLVM_14, YAML, PATHS, FORMS };
+static const char *const forms[] = {
+    [RAW] = "raw", [LLVM_14] = "llvm14", [YAML] = "yaml", [PATHS] = "paths", [FORMS] = NULL};
+static const struct pgk_heap_target targets[] = {
+    [RAW] = {.form = PGK_HEAP_RAW},
+    [LLVM_14] = {.form = PGK_HEAP_RAW, .version = RAW_OF_LLVM_14},
+    [YAML] = {.form = PGK_HEAP_YAML},
+    [PATHS] = {.form = PGK_HEAP_PATHS},
+};
+
+/* `raw_version` 0: that of --to, or the newest. */
+static struct pgk_heap_target target(const struct indexed_output *o, uint32_t raw_version)
 {
-    static const struct {
-        const char *name;
-        struct pgk_heap_target target;
-    } others[] = {
-        {"raw", {.form = PGK_HEAP_RAW}}, /* of the newest version */
-        /* LLVM 14 has no indexed heap profiles: all it reads is a raw one. */
-        {"llvm14", {.form = PGK_HEAP_RAW, .version = RAW_OF_LLVM_14}},
-        {"yaml", {.form = PGK_HEAP_YAML}},
-        {"paths", {.form = PGK_HEAP_PATHS}},
-    };
-    c->viewer = export_is_viewer(name) ? name : NULL;
-    c->target = (struct pgk_heap_target){0};
-    if (c->viewer)
-        return;
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
-        if (!strcmp(name, others[i].name)) {
-            c->target = others[i].target;
-            if (c->target.form == PGK_HEAP_RAW && !c->target.version)
-                c->target.version = cli_format(RAW_NAME, PGK_KIND_HEAP)->write.last;
-            return;
-        }
+    for (int i = 0; o->other && i < FORMS; i++) {
+        struct pgk_heap_target t = targets[i];
+        if (strcmp(o->other, forms[i]))
+            continue;
+        t.full_schema = o->full_schema;
+        if (t.form == PGK_HEAP_RAW && raw_version)
+            t.version = raw_version;
+        else if (t.form == PGK_HEAP_RAW && !t.version)
+            t.version = cli_format(RAW_NAME, PGK_KIND_HEAP)->write.last;
+        return t;
     }
-    const struct pgk_indexed_target *to = pgk_indexed_target(name);
-    if (!to)
-        cli_usage(&cmd_convert,
-                  "--to takes any, llvm14 to llvm22, raw, yaml, paths, %s, not '%s'",
-                  export_viewers(), name);
-    c->target = (struct pgk_heap_target){.form = PGK_HEAP_INDEXED,
-                                         .version = to->memprof_version,
-                                         .index_version = to->index_version};
+    const struct pgk_indexed_write_opts opts = indexed_output_opts(o, 1);
+    return (struct pgk_heap_target){.form = PGK_HEAP_INDEXED,
+                                    .version = opts.target.memprof_version,
+                                    .index_version = opts.target.index_version,
+                                    .full_schema = opts.full_schema};
+}
+
+static void check_options(const struct convert *c, const struct indexed_output *o, bool has_format)
+{
+    bool is_raw = c->target.form == PGK_HEAP_RAW && !c->viewer,
+         is_indexed = c->target.form == PGK_HEAP_INDEXED && !c->viewer;
+    if (has_format && !is_raw)
+        cli_usage(&cmd_convert, "--format-version is for --to raw");
+    if ((o->has_versions || o->has_fields) && !is_indexed)
+        cli_usage(&cmd_convert, "--index-version, --memprof-version and --compiler-fields are for "
+                                "indexed profiles");
+    if (!c->output)
+        cli_usage(&cmd_convert, "no output: name it with -o");
 }
 
 static void parse(struct convert *c, int argc, char **argv)
 {
-    long format = NOT_GIVEN, index = NOT_GIVEN, memprof = NOT_GIVEN;
-    bool compiler_fields = false;
-    choose_target(c, "any");
+    char takes[160];
+    uint32_t raw_version = 0;
+    struct indexed_output indexed = {INDEXED_OUTPUT_INIT, .verb = &cmd_convert,
+                                     .kind = PGK_KIND_HEAP, .others = forms, .takes = takes,
+                                     .full_schema = true};
+    snprintf(takes, sizeof takes, "any, llvm14 to llvm22, raw, yaml, paths, %s", export_viewers());
     for (int o; (o = cli_next_option(&cmd_convert, argc, argv, "o:", options, &c->common)) != -1;) {
-        switch (o) {
-        case 'o':
+        if (o == OPT_INDEXED_TO)
+            c->viewer = export_is_viewer(optarg) ? optarg : NULL;
+        if (o == 'o')
             c->output = optarg;
-            break;
-        case OPT_TO:
-            choose_target(c, optarg);
-            break;
-        case OPT_FORMAT:
-            format = cli_version("--format-version", optarg, RAW_NAME, PGK_KIND_HEAP);
-            break;
-        case OPT_INDEX:
-            index = cli_version("--index-version", optarg, CLI_INDEXED, PGK_KIND_HEAP);
-            break;
-        case OPT_MEMPROF:
-            memprof = cli_memprof_version(optarg);
-            break;
-        case OPT_FIELDS:
-            compiler_fields = true;
-            break;
-        }
+        else if (o == OPT_FORMAT)
+            raw_version =
+                (uint32_t)cli_version("--format-version", optarg, RAW_NAME, PGK_KIND_HEAP);
+        else if (o != OPT_INDEXED_TO || !c->viewer)
+            indexed_output_option(&indexed, o, optarg);
     }
-    bool raw = c->target.form == PGK_HEAP_RAW, is_indexed = c->target.form == PGK_HEAP_INDEXED;
-    raw &= !c->viewer;
-    is_indexed &= !c->viewer;
-    if (format != NOT_GIVEN && !raw)
-        cli_usage(&cmd_convert, "--format-version is for --to raw");
-    if ((index != NOT_GIVEN || memprof != NOT_GIVEN || compiler_fields) && !is_indexed)
-        cli_usage(&cmd_convert, "--index-version, --memprof-version and --compiler-fields are for "
-                                "indexed profiles");
-    if (format != NOT_GIVEN)
-        c->target.version = (uint32_t)format;
-    if (index != NOT_GIVEN)
-        c->target.index_version = (uint32_t)index;
-    if (memprof != NOT_GIVEN)
-        c->target.version = (uint32_t)memprof;
-    c->target.full_schema = !compiler_fields;
+    c->target = target(&indexed, raw_version);
     if (optind + 1 != argc)
         cli_usage(&cmd_convert, "convert takes one file; pgokit merge adds up several");
-    if (!c->output)
-        cli_usage(&cmd_convert, "no output: name it with -o");
+    check_options(c, &indexed, raw_version != 0);
     c->input = argv[optind];
 }
 

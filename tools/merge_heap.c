@@ -1,5 +1,6 @@
 /* pgokit merge for heap profiles. */
 #include "cli_heap.h"
+#include "output_indexed.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,8 +13,7 @@ static const char help[] =
     "compressed (zstd, gzip); an output that ends in .zst will be.\n\n"
     "      --to NAME            the reader it is for: any (default), llvm15 to llvm22; or\n"
     "                           yaml, the text form of LLVM 22\n"
-    "      --index-version N    one that pgokit formats lists, instead of what --to means\n"
-    "      --memprof-version N  version of the heap data, instead of what --to means\n"
+    INDEXED_VERSIONS_HELP
     "      --full-schema        keep all fields, not only those the compiler uses\n"
     "      --partial            write a partial profile, which loses nothing: merging partial\n"
     "                           profiles is merging all their inputs. Binaries may come "
@@ -27,8 +27,9 @@ static const char help[] =
 struct merge {
     struct cli_common common;
     const char *output;
+    struct indexed_output indexed; /* unless it is YAML */
     struct pgk_indexed_write_opts write;
-    bool yaml, partial; /* instead of an indexed profile */
+    bool partial; /* instead of either */
     struct cli_prune prune;
     struct pgk_input *inputs;
     size_t n_inputs, left_out; /* left out: those that cannot be read */
@@ -36,14 +37,13 @@ struct merge {
     struct pgk_heap_symbolised symbolised;
 };
 
-enum { OPT_TO = 256, OPT_INDEX, OPT_MEMPROF, OPT_FULL, OPT_PARTIAL, OPT_FAILURE };
+enum { OPT_PARTIAL = 256, OPT_FAILURE };
+static const char *const forms[] = {"yaml", NULL};
 
 static const struct option options[] = {
     {"output", required_argument, NULL, 'o'},
-    {"to", required_argument, NULL, OPT_TO},
-    {"index-version", required_argument, NULL, OPT_INDEX},
-    {"memprof-version", required_argument, NULL, OPT_MEMPROF},
-    {"full-schema", no_argument, NULL, OPT_FULL},
+    INDEXED_OUTPUT_LONG,
+    INDEXED_FULL_LONG,
     {"partial", no_argument, NULL, OPT_PARTIAL},
     {"failure-mode", required_argument, NULL, OPT_FAILURE},
     CLI_PRUNE_LONG,
@@ -51,16 +51,14 @@ static const struct option options[] = {
     {0},
 };
 
-static void check_options(const struct merge *m, bool has_target)
+static void check_options(const struct merge *m)
 {
     if (!m->output)
         cli_usage(&cmd_merge, "no output: name it with -o");
     if (m->partial && m->prune.wanted)
         cli_usage(&cmd_merge, "a partial profile cannot be pruned, because what is small in it may "
                               "be large in the whole; prune when the partial profiles are merged");
-    if (m->partial && (has_target || m->write.full_schema))
-        cli_usage(&cmd_merge, "--partial writes everything; give options of the output when the "
-                              "partial profiles are merged");
+    indexed_output_check_partial(&m->indexed, m->partial, false);
     if (m->prune.unknown_leaf && !cli_has_binaries(&m->common))
         cli_usage(&cmd_merge, "--drop-unknown-leaf needs the binaries: give them with -b");
 }
@@ -83,33 +81,14 @@ static void take_inputs(struct merge *m, int n, char **operands)
 
 static void parse(struct merge *m, int argc, char **argv)
 {
-    const struct pgk_indexed_target *to = pgk_indexed_target("any");
-    enum { NOT_GIVEN = -1 };
-    long index = NOT_GIVEN, memprof = NOT_GIVEN;
-    bool given = false; /* any of --to and versions */
+    m->indexed = (struct indexed_output){
+        INDEXED_OUTPUT_INIT, .verb = &cmd_merge, .kind = PGK_KIND_HEAP, .others = forms,
+        .takes = "any, llvm15 to llvm22 or yaml",
+    };
     for (int c; (c = cli_next_option(&cmd_merge, argc, argv, "o:", options, &m->common)) != -1;) {
         switch (c) {
         case 'o':
             m->output = optarg;
-            break;
-        case OPT_TO:
-            given = true;
-            m->yaml = !strcmp(optarg, "yaml");
-            to = m->yaml ? pgk_indexed_target("any") : pgk_indexed_target(optarg);
-            if (to && to->index_version < cli_format(CLI_INDEXED, PGK_KIND_HEAP)->write.first)
-                cli_usage(&cmd_merge, "%s reads no heap profiles; --to takes any, llvm15 to llvm22 "
-                                      "or yaml", optarg);
-            if (!to)
-                cli_usage(&cmd_merge, "--to takes any, llvm15 to llvm22 or yaml, not '%s'", optarg);
-            break;
-        case OPT_INDEX:
-            index = cli_version("--index-version", optarg, CLI_INDEXED, PGK_KIND_HEAP);
-            break;
-        case OPT_MEMPROF:
-            memprof = cli_memprof_version(optarg);
-            break;
-        case OPT_FULL:
-            m->write.full_schema = true;
             break;
         case OPT_PARTIAL:
             m->partial = true;
@@ -118,19 +97,13 @@ static void parse(struct merge *m, int argc, char **argv)
             m->failure = cli_failure_mode(&cmd_merge, optarg);
             break;
         default:
-            cli_prune_option(&cmd_merge, c, &m->prune);
+            if (!indexed_output_option(&m->indexed, c, optarg))
+                cli_prune_option(&cmd_merge, c, &m->prune);
         }
     }
-    given |= index != NOT_GIVEN || memprof != NOT_GIVEN;
-    m->write.struct_size = sizeof m->write;
-    m->write.threads = m->common.threads;
-    m->write.target = *to;
-    if (index != NOT_GIVEN)
-        m->write.target.index_version = (uint32_t)index;
-    if (memprof != NOT_GIVEN)
-        m->write.target.memprof_version = (uint32_t)memprof;
+    m->write = indexed_output_opts(&m->indexed, m->common.threads);
     take_inputs(m, argc - optind, argv + optind);
-    check_options(m, given);
+    check_options(m);
 }
 
 /* Parts may wait for their binaries. */
@@ -145,7 +118,7 @@ static int save(const struct merge *m, struct pgk_heap *heap, struct pgk_err *er
 {
     if (m->partial)
         return pgk_heap_write_partial(heap, m->output, err);
-    if (m->yaml)
+    if (m->indexed.other)
         return pgk_heap_write_yaml(heap, m->output, err);
     struct pgk_indexed_write_opts opts = m->write;
     opts.consumed = heap;
@@ -161,7 +134,7 @@ static int report(const struct merge *m, const struct cli_heap_content *c)
     if (m->partial)
         return EXIT_DONE;
     cli_warn_cold_by_default(c->cold_by_default);
-    bool lost = !m->yaml && cli_warn_heap_lost(c, m->write.target.memprof_version);
+    bool lost = !m->indexed.other && cli_warn_heap_lost(c, m->write.target.memprof_version);
     return lost ? EXIT_INCOMPLETE : EXIT_DONE;
 }
 

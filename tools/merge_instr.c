@@ -1,5 +1,6 @@
 /* pgokit merge for instrumentation profiles, and for these together with heap profiles. */
 #include "cli_heap.h"
+#include "output_indexed.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,8 +11,7 @@
     "                           text, the counters as llvm-profdata prints them; or raw,\n"    \
     "                           as the program itself writes them\n"                           \
     "      --format-version N   of raw: one that pgokit formats lists (default: the newest)\n" \
-    "      --index-version N    one that pgokit formats lists, instead of what --to means\n"   \
-    "      --memprof-version N  version of the heap data, instead of what --to means\n"        \
+    INDEXED_VERSIONS_HELP                                                                      \
     "      --sparse             leave out functions that never ran\n"                          \
     "      --keep-going         leave out functions whose inputs contradict each other\n"      \
     "      --function REGEX     only functions that match; extended syntax\n"                  \
@@ -50,16 +50,17 @@ static const char help[] =
     "  pgokit merge default_*.profraw memprof.profraw.* -b ./app -o both.profdata\n";
 
 #define RAW_NAME "raw counters"
-enum form { INDEXED, TEXT, RAW };
+enum { TEXT, RAW, FORMS };
+static const char *const forms[] = {[TEXT] = "text", [RAW] = "raw", [FORMS] = NULL};
 
 struct merge {
     const struct cli_verb *verb; /* merge or convert */
     struct cli_common common;
     const char *output;
-    enum form form;
+    struct indexed_output indexed; /* unless it is one of `forms` */
     uint32_t raw_version;
     struct pgk_indexed_write_opts write;
-    bool any_release, partial, sparse, keep_going;
+    bool partial, sparse, keep_going;
     const char *function, *no_function; /* patterns */
     const char *remap;                  /* file with pairs of names */
     const char *samples;                /* file to supplement the counters with */
@@ -79,17 +80,14 @@ struct merge {
 };
 
 enum {
-    OPT_TO = 256, OPT_VERSION, OPT_INDEX, OPT_MEMPROF, OPT_FULL, OPT_FIELDS, OPT_PARTIAL,
-    OPT_SPARSE, OPT_KEEP_GOING, OPT_FAILURE, OPT_FUNCTION, OPT_NO_FUNCTION, OPT_REMAP,
-    OPT_SUPPLEMENT, OPT_ZEROS, OPT_SIZE, OPT_COLD
+    OPT_VERSION = 256, OPT_PARTIAL, OPT_SPARSE, OPT_KEEP_GOING, OPT_FAILURE, OPT_FUNCTION,
+    OPT_NO_FUNCTION, OPT_REMAP, OPT_SUPPLEMENT, OPT_ZEROS, OPT_SIZE, OPT_COLD
 };
 
 #define OUTPUT_LONG                                            \
     {"output", required_argument, NULL, 'o'},                  \
-    {"to", required_argument, NULL, OPT_TO},                   \
+    INDEXED_OUTPUT_LONG,                                       \
     {"format-version", required_argument, NULL, OPT_VERSION},  \
-    {"index-version", required_argument, NULL, OPT_INDEX},     \
-    {"memprof-version", required_argument, NULL, OPT_MEMPROF}, \
     {"sparse", no_argument, NULL, OPT_SPARSE},                 \
     {"keep-going", no_argument, NULL, OPT_KEEP_GOING},         \
     {"function", required_argument, NULL, OPT_FUNCTION},       \
@@ -98,14 +96,14 @@ enum {
 
 static const struct option convert_options[] = {
     OUTPUT_LONG,
-    {"compiler-fields", no_argument, NULL, OPT_FIELDS},
+    INDEXED_FIELDS_LONG,
     CLI_COMMON_LONG,
     {0},
 };
 
 static const struct option merge_options[] = {
     OUTPUT_LONG,
-    {"full-schema", no_argument, NULL, OPT_FULL},
+    INDEXED_FULL_LONG,
     {"partial", no_argument, NULL, OPT_PARTIAL},
     {"failure-mode", required_argument, NULL, OPT_FAILURE},
     {"supplement", required_argument, NULL, OPT_SUPPLEMENT},
@@ -117,14 +115,10 @@ static const struct option merge_options[] = {
     {0},
 };
 
-static const struct pgk_indexed_target *parse_target(struct merge *m, const char *name)
+/* The output is of that form, not an indexed profile. */
+static bool writes(const struct merge *m, int form)
 {
-    m->form = !strcmp(name, "text") ? TEXT : !strcmp(name, "raw") ? RAW : INDEXED;
-    m->any_release = m->form != INDEXED || !strcmp(name, "any");
-    const struct pgk_indexed_target *to = pgk_indexed_target(m->any_release ? "any" : name);
-    if (!to)
-        cli_usage(m->verb, "--to takes any, llvm14 to llvm22, text or raw, not '%s'", name);
-    return to;
+    return m->indexed.other && !strcmp(m->indexed.other, forms[form]);
 }
 
 static bool supplement_option(struct merge *m, int c)
@@ -146,93 +140,83 @@ static bool supplement_option(struct merge *m, int c)
     return false;
 }
 
-static void parse(struct merge *m, int argc, char **argv)
+/* An option about which functions are written, or under which names. */
+static bool function_option(struct merge *m, int c)
 {
-    enum { NOT_GIVEN = -1 };
-    long index = NOT_GIVEN, memprof = NOT_GIVEN;
-    const struct pgk_indexed_target *to = parse_target(m, "any");
-    bool has_target = false;
-    bool converts = m->verb == &cmd_convert;
-    const struct option *options = converts ? convert_options : merge_options;
-    m->write.full_schema = converts; /* which keeps all that the output can hold */
-    for (int c; (c = cli_next_option(m->verb, argc, argv, "o:", options, &m->common)) != -1;) {
-        switch (c) {
-        case 'o':
-            m->output = optarg;
-            break;
-        case OPT_TO:
-            to = parse_target(m, optarg);
-            has_target = true;
-            break;
-        case OPT_VERSION:
-            m->raw_version =
-                (uint32_t)cli_version("--format-version", optarg, RAW_NAME, PGK_KIND_INSTR);
-            break;
-        case OPT_INDEX:
-            index = cli_version("--index-version", optarg, CLI_INDEXED, PGK_KIND_INSTR);
-            break;
-        case OPT_MEMPROF:
-            memprof = cli_memprof_version(optarg);
-            break;
-        case OPT_FULL:
-            m->write.full_schema = true;
-            break;
-        case OPT_FIELDS:
-            m->write.full_schema = false;
-            break;
-        case OPT_PARTIAL:
-            m->partial = true;
-            break;
-        case OPT_FUNCTION:
-            m->function = optarg;
-            break;
-        case OPT_NO_FUNCTION:
-            m->no_function = optarg;
-            break;
-        case OPT_REMAP:
-            m->remap = optarg;
-            break;
-        case OPT_FAILURE:
-            m->failure = cli_failure_mode(m->verb, optarg);
-            break;
-        case OPT_SPARSE:
-            m->sparse = true;
-            break;
-        case OPT_KEEP_GOING:
-            m->keep_going = true;
-            break;
-        default:
-            if (!supplement_option(m, c))
-                cli_prune_option(m->verb, c, &m->prune);
-        }
+    switch (c) {
+    case OPT_FUNCTION:
+        m->function = optarg;
+        return true;
+    case OPT_NO_FUNCTION:
+        m->no_function = optarg;
+        return true;
+    case OPT_REMAP:
+        m->remap = optarg;
+        return true;
+    case OPT_SPARSE:
+        return m->sparse = true;
+    case OPT_KEEP_GOING:
+        return m->keep_going = true;
     }
-    m->write.struct_size = sizeof m->write;
-    m->write.threads = m->common.threads;
-    m->write.target = *to;
-    if (index != NOT_GIVEN) {
-        m->write.target.index_version = (uint32_t)index;
-        m->any_release = false;
+    return false;
+}
+
+static void take_option(struct merge *m, int c)
+{
+    switch (c) {
+    case 'o':
+        m->output = optarg;
+        break;
+    case OPT_VERSION:
+        m->raw_version =
+            (uint32_t)cli_version("--format-version", optarg, RAW_NAME, PGK_KIND_INSTR);
+        break;
+    case OPT_PARTIAL:
+        m->partial = true;
+        break;
+    case OPT_FAILURE:
+        m->failure = cli_failure_mode(m->verb, optarg);
+        break;
+    default:
+        if (!indexed_output_option(&m->indexed, c, optarg) && !function_option(m, c) &&
+            !supplement_option(m, c))
+            cli_prune_option(m->verb, c, &m->prune);
     }
-    if (memprof != NOT_GIVEN)
-        m->write.target.memprof_version = (uint32_t)memprof;
-    if (m->partial && (has_target || !m->any_release || m->sparse))
-        cli_usage(m->verb, "--partial writes everything; give options of the output when the "
-                           "partial profiles are merged");
+}
+
+static void check_options(const struct merge *m)
+{
+    indexed_output_check_partial(&m->indexed, m->partial, m->sparse);
     if (m->partial && m->samples)
         cli_usage(m->verb,
                   "--supplement needs all counts; give it when the partial profiles are merged");
-    if (m->raw_version && m->form != RAW)
+    if (m->raw_version && !writes(m, RAW))
         cli_usage(m->verb, "--format-version is of raw profiles: --to raw");
-    if (!m->raw_version)
-        m->raw_version = cli_format(RAW_NAME, PGK_KIND_INSTR)->write.last;
     if (!m->output)
         cli_usage(m->verb, "no output: name it with -o");
-    if (converts && optind + 1 != argc)
+    if (m->verb == &cmd_convert && m->n_inputs != 1)
         cli_usage(m->verb, "convert takes one file; pgokit merge adds up several");
     if (m->prune.unknown_leaf && !cli_has_binaries(&m->common))
         cli_usage(m->verb, "--drop-unknown-leaf needs the binaries: give them with -b");
+}
+
+static void parse(struct merge *m, int argc, char **argv)
+{
+    bool converts = m->verb == &cmd_convert;
+    const struct option *options = converts ? convert_options : merge_options;
+    m->indexed = (struct indexed_output){
+        INDEXED_OUTPUT_INIT, .verb = m->verb, .kind = PGK_KIND_INSTR, .others = forms,
+        .takes = "any, llvm14 to llvm22, text or raw",
+        .full_schema = converts, /* which keeps all that the output can hold */
+    };
+    for (int c; (c = cli_next_option(m->verb, argc, argv, "o:", options, &m->common)) != -1;)
+        take_option(m, c);
     m->inputs = argv + optind;
     m->n_inputs = (size_t)(argc - optind);
+    check_options(m);
+    m->write = indexed_output_opts(&m->indexed, m->common.threads);
+    if (!m->raw_version)
+        m->raw_version = cli_format(RAW_NAME, PGK_KIND_INSTR)->write.last;
     m->counted.v = calloc(m->n_inputs, sizeof *m->counted.v);
     m->heaps.v = calloc(m->n_inputs, sizeof *m->heaps.v);
     if (!m->counted.v || !m->heaps.v)
@@ -408,9 +392,9 @@ static int prepare(struct merge *m, struct pgk_err *err)
     uint32_t wanted = *version;
     if (m->partial)
         *version = pgk_instr_lossless_version(m->instr);
-    else if (m->any_release)
+    else if (indexed_output_is_for_any(&m->indexed))
         *version = pgk_instr_index_version(m->instr, wanted);
-    if (*version != wanted && m->form == INDEXED && !m->partial && !m->common.quiet)
+    if (*version != wanted && !m->indexed.other && !m->partial && !m->common.quiet)
         fprintf(stderr,
                 "pgokit: note: written as index version %u, because its hashes look like those of "
                 "the front end of LLVM 22; --to llvm19 is for older ones\n",
@@ -420,9 +404,9 @@ static int prepare(struct merge *m, struct pgk_err *err)
 
 static int write_output(const struct merge *m, struct pgk_err *err)
 {
-    if (m->form == TEXT)
+    if (writes(m, TEXT))
         return pgk_instr_write_text(m->instr, m->output, err);
-    if (m->form == RAW)
+    if (writes(m, RAW))
         return pgk_instr_write_raw(m->instr, m->output, m->raw_version, err);
     const struct pgk_instr *instr = pgk_instr_origin(m->instr) == PGK_INSTR_NONE ? NULL : m->instr;
     return pgk_indexed_write(m->heap, instr, m->output, &m->write, err);
@@ -459,7 +443,7 @@ static bool warn_lost_heap(const struct merge *m)
 {
     if (!m->heap)
         return false;
-    if (m->form != INDEXED)
+    if (m->indexed.other)
         return warn_lost(pgk_heap_contexts(m->heap), "heap contexts are",
                          "because only indexed profiles hold them");
     const struct cli_heap_content content = cli_heap_content(m->heap);
@@ -470,11 +454,11 @@ static bool warn_lost_heap(const struct merge *m)
 static bool warn_lost_in_form(const struct merge *m)
 {
     struct pgk_instr_loss loss = {.struct_size = sizeof loss};
-    if (m->form == RAW && pgk_instr_raw_loss(m->instr, m->raw_version, &loss, NULL))
+    if (writes(m, RAW) && pgk_instr_raw_loss(m->instr, m->raw_version, &loss, NULL))
         return false; /* out of memory; it was written before */
-    if (m->form == INDEXED)
+    if (!m->indexed.other)
         pgk_instr_loss(m->instr, m->write.target.index_version, &loss);
-    return warn_lost_counters(&loss, m->form == RAW
+    return warn_lost_counters(&loss, writes(m, RAW)
                                          ? "because this version of raw profiles cannot hold them"
                                          : "because this index version cannot hold them");
 }
@@ -492,7 +476,7 @@ static int report(const struct merge *m)
     if (!m->common.quiet) {
         print_changed(m);
         cli_note_symbolised(&m->symbolised);
-        if (m->heap && m->form == INDEXED)
+        if (m->heap && !m->indexed.other)
             cli_note_same_named(m->heap);
     }
     return lost ? EXIT_INCOMPLETE : EXIT_DONE;

@@ -1,0 +1,81 @@
+/* Options of indexed profiles on the command line. */
+#include "output_indexed.h"
+
+#include <string.h>
+
+static const char any[] = "any";
+
+static bool is_other(const struct indexed_output *o, const char *name)
+{
+    size_t i = 0;
+    while (o->others[i] && strcmp(o->others[i], name))
+        i++;
+    return o->others[i] != NULL;
+}
+
+/* A release that came before the first version that can hold such a profile has a row all the same,
+ * because it reads profiles of another kind. */
+static void choose_target(struct indexed_output *o, const char *name)
+{
+    char safe[64];
+    o->other = is_other(o, name) ? name : NULL;
+    const struct pgk_indexed_target *to = pgk_indexed_target(o->other ? any : name);
+    if (!to)
+        cli_usage(o->verb, "--to takes %s, not '%s'", o->takes,
+                  pgk_human_text(safe, sizeof safe, name));
+    if (to->index_version < cli_format(CLI_INDEXED, o->kind)->write.first)
+        cli_usage(o->verb, "%s reads no %s; --to takes %s", name, pgk_kind_plural(o->kind),
+                  o->takes);
+    o->target = *to;
+}
+
+bool indexed_output_option(struct indexed_output *o, int c, const char *value)
+{
+    switch (c) {
+    case OPT_INDEXED_TO:
+        choose_target(o, value);
+        o->has_target = true;
+        return true;
+    case OPT_INDEX:
+        o->index = cli_version("--index-version", value, CLI_INDEXED, o->kind);
+        o->has_versions = true;
+        return true;
+    case OPT_MEMPROF:
+        o->memprof = cli_memprof_version(value);
+        o->has_versions = true;
+        return true;
+    case OPT_FULL:
+    case OPT_FIELDS:
+        o->full_schema = c == OPT_FULL;
+        o->has_fields = true;
+        return true;
+    }
+    return false;
+}
+
+bool indexed_output_is_for_any(const struct indexed_output *o)
+{
+    return o->index == INDEXED_NOT_GIVEN && (!o->has_target || !strcmp(o->target.name, any));
+}
+
+void indexed_output_check_partial(const struct indexed_output *o, bool partial, bool others)
+{
+    if (partial && (others || o->has_target || o->has_versions || o->has_fields))
+        cli_usage(o->verb, "--partial writes everything; give options of the output when the "
+                           "partial profiles are merged");
+}
+
+struct pgk_indexed_write_opts indexed_output_opts(const struct indexed_output *o, unsigned threads)
+{
+    struct pgk_indexed_write_opts opts = {
+        .struct_size = sizeof opts,
+        .target = o->has_target ? o->target : *pgk_indexed_target(any),
+        .full_schema = o->full_schema,
+        .threads = threads,
+    };
+    if (o->index != INDEXED_NOT_GIVEN)
+        opts.target.index_version = (uint32_t)o->index;
+    if (o->memprof != INDEXED_NOT_GIVEN)
+        opts.target.memprof_version = (uint32_t)o->memprof;
+    return opts;
+}

@@ -1,0 +1,47 @@
+/* Writing indexed profiles: the options that say for which compilers and of which versions, which
+ * merge and convert share for heap profiles and for counters. */
+#ifndef OUTPUT_INDEXED_H
+#define OUTPUT_INDEXED_H
+
+#include "cli.h"
+
+struct indexed_output {
+    /* What the verb does; set before the first option. */
+    const struct cli_verb *verb;
+    enum pgk_kind kind;        /* what is written, on which versions depend */
+    const char *takes;         /* what --to takes, for a sentence that refuses a name */
+    const char *const *others; /* names of forms that are not indexed; the last one is NULL */
+    bool full_schema;          /* all fields of heap data, not only the compiler's */
+    /* What was asked for. */
+    const char *other;         /* one of `others`; NULL: an indexed profile */
+    struct pgk_indexed_target target; /* of --to; without: any */
+    bool has_target, has_versions, has_fields;
+    long index, memprof;       /* versions instead of the target's; INDEXED_NOT_GIVEN */
+};
+enum { INDEXED_NOT_GIVEN = -1 };
+#define INDEXED_OUTPUT_INIT .index = INDEXED_NOT_GIVEN, .memprof = INDEXED_NOT_GIVEN
+
+enum { OPT_INDEXED_TO = 768, OPT_INDEX, OPT_MEMPROF, OPT_FULL, OPT_FIELDS };
+#define INDEXED_OUTPUT_LONG                                    \
+    {"to", required_argument, NULL, OPT_INDEXED_TO},           \
+    {"index-version", required_argument, NULL, OPT_INDEX},     \
+    {"memprof-version", required_argument, NULL, OPT_MEMPROF}
+/* Each takes one of them: merge keeps the compiler's fields, convert all. */
+#define INDEXED_FULL_LONG {"full-schema", no_argument, NULL, OPT_FULL}
+#define INDEXED_FIELDS_LONG {"compiler-fields", no_argument, NULL, OPT_FIELDS}
+#define INDEXED_VERSIONS_HELP                                                                  \
+    "      --index-version N    one that pgokit formats lists, instead of what --to means\n"   \
+    "      --memprof-version N  version of the heap data, instead of what --to means\n"
+
+/* Takes an option; false if it is none of these. Exits with a sentence if its value does not do. */
+bool indexed_output_option(struct indexed_output *o, int c, const char *value);
+/* The output has to be one that as many compilers as possible read. */
+bool indexed_output_is_for_any(const struct indexed_output *o);
+/* Exits with a sentence if a partial profile is wanted, which keeps everything, and any of these
+ * options was given, or `others`. */
+void indexed_output_check_partial(const struct indexed_output *o, bool partial, bool others);
+/* What was asked for, for pgk_indexed_write. */
+struct pgk_indexed_write_opts indexed_output_opts(const struct indexed_output *o,
+                                                  unsigned threads);
+
+#endif
