@@ -100,6 +100,78 @@ static void options_are_copied_and_checked(void **state)
     assert_null(set);
 }
 
+static void a_debug_file_goes_to_the_binary_of_its_build_id(void **state)
+{
+    (void)state;
+    char folder[TEST_PATH_SIZE], one[TEST_PATH_SIZE], two[TEST_PATH_SIZE], debug[TEST_PATH_SIZE];
+    struct pgk_symboliser *sym = NULL;
+    struct pgk_binaries *set;
+    struct pgk_err err = {0};
+    test_folder(folder);
+    write_program(test_join(one, folder, "one"), "first id", false);
+    write_program(test_join(two, folder, "two"), "second id", false);
+    write_program(test_join(debug, folder, "two.debug"), "second id", true);
+    assert_int_equal(pgk_binaries_new(&set, NULL, &err), 0);
+    assert_int_equal(pgk_binaries_add(set, one, &err), 0);
+    assert_int_equal(pgk_binaries_add_debug(set, debug, &err), PGK_E_MISMATCH);
+    assert_string_equal(err.file, debug);
+    assert_string_equal(err.field, "build id");
+    assert_int_equal(pgk_binaries_add(set, two, &err), 0);
+    assert_int_equal(pgk_binaries_add_debug(set, debug, &err), 0);
+    assert_int_equal(pgk_binaries_count(set), 2);
+    assert_int_equal(pgk_binaries_symboliser(set, 0, &sym, NULL), PGK_E_NODEBUG);
+    assert_int_equal(pgk_binaries_symboliser(set, 1, &sym, &err), 0);
+    assert_int_equal(pgk_binaries_find_file(set, two), 1);
+    assert_int_equal(pgk_binaries_find_file(set, debug), PGK_INDEX_NONE);
+    pgk_binaries_close(&set);
+    test_folder_remove(folder);
+}
+
+static void a_debug_file_without_build_id_goes_to_an_only_binary(void **state)
+{
+    (void)state;
+    char folder[TEST_PATH_SIZE], one[TEST_PATH_SIZE], two[TEST_PATH_SIZE], debug[TEST_PATH_SIZE];
+    struct pgk_symboliser *sym = NULL;
+    struct pgk_binaries *set;
+    struct pgk_err err = {0};
+    test_folder(folder);
+    write_program(test_join(one, folder, "one"), "first id", false);
+    write_program(test_join(two, folder, "two"), "second id", false);
+    write_program(test_join(debug, folder, "debug"), "", true);
+    for (int binaries = 0; binaries <= 2; binaries++) {
+        assert_int_equal(pgk_binaries_new(&set, NULL, &err), 0);
+        if (binaries >= 1)
+            assert_int_equal(pgk_binaries_add(set, one, &err), 0);
+        if (binaries == 2)
+            assert_int_equal(pgk_binaries_add(set, two, &err), 0);
+        assert_int_equal(pgk_binaries_add_debug(set, debug, &err),
+                         binaries == 1 ? 0 : PGK_E_MISMATCH);
+        if (binaries == 1)
+            assert_int_equal(pgk_binaries_symboliser(set, 0, &sym, &err), 0);
+        pgk_binaries_close(&set);
+    }
+    test_folder_remove(folder);
+}
+
+static void what_is_no_debug_file_is_refused(void **state)
+{
+    (void)state;
+    char folder[TEST_PATH_SIZE], one[TEST_PATH_SIZE], text[TEST_PATH_SIZE];
+    struct pgk_binaries *set;
+    struct pgk_err err = {0};
+    test_folder(folder);
+    write_program(test_join(one, folder, "one"), "first id", false);
+    test_write_file(test_join(text, folder, "text"), "hello", 5);
+    assert_int_equal(pgk_binaries_new(&set, NULL, &err), 0);
+    assert_int_equal(pgk_binaries_add(set, one, &err), 0);
+    assert_int_equal(pgk_binaries_add_debug(set, text, &err), PGK_E_FORMAT);
+    assert_string_equal(err.file, text);
+    assert_int_equal(pgk_binaries_add_debug(set, one, &err), PGK_E_NODEBUG);
+    assert_int_equal(pgk_binaries_add_debug(set, text, NULL), PGK_E_FORMAT);
+    pgk_binaries_close(&set);
+    test_folder_remove(folder);
+}
+
 static void build_ids_as_text(void **state)
 {
     (void)state;
@@ -118,6 +190,9 @@ int main(void)
         cmocka_unit_test(binaries_are_found_by_build_id),
         cmocka_unit_test(what_is_no_binary_is_refused),
         cmocka_unit_test(options_are_copied_and_checked),
+        cmocka_unit_test(a_debug_file_goes_to_the_binary_of_its_build_id),
+        cmocka_unit_test(a_debug_file_without_build_id_goes_to_an_only_binary),
+        cmocka_unit_test(what_is_no_debug_file_is_refused),
         cmocka_unit_test(build_ids_as_text),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
