@@ -256,7 +256,7 @@ static void rejects_with_the_source(void **state)
                         "found 99, expected at most 64");
 }
 
-static void test_take_items(void **state)
+static void items_are_taken_within_the_bytes_left(void **state)
 {
     (void)state;
     static const uint8_t bytes[10];
@@ -276,7 +276,7 @@ static void test_take_items(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_take_items),
+        cmocka_unit_test(items_are_taken_within_the_bytes_left),
         cmocka_unit_test(reads_straight_down_a_layout),
         cmocka_unit_test(the_first_failure_sticks),
         cmocka_unit_test(a_loop_over_what_is_left_ends),

@@ -32,7 +32,7 @@ static void check(size_t n, uint32_t groups, uint32_t ranks)
     free(want);
 }
 
-static void test_like_qsort(void **state)
+static void groups_are_sorted_like_by_qsort(void **state)
 {
     (void)state;
     srand(1);
@@ -47,6 +47,6 @@ static void test_like_qsort(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_like_qsort)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(groups_are_sorted_like_by_qsort)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -26,7 +26,7 @@ static int take(struct today *into, const void *given, struct pgk_err *err)
     return PGK_OPTS_TAKE(into, given, err);
 }
 
-static void test_no_options_are_the_defaults(void **state)
+static void no_options_are_the_defaults(void **state)
 {
     (void)state;
     struct today o;
@@ -35,7 +35,7 @@ static void test_no_options_are_the_defaults(void **state)
     assert_true(o.struct_size == sizeof o && !o.a && !o.b && !o.text);
 }
 
-static void test_older_callers_get_defaults(void **state)
+static void older_callers_get_defaults(void **state)
 {
     (void)state;
     struct today o;
@@ -51,7 +51,7 @@ static void test_older_callers_get_defaults(void **state)
     free(oldest);
 }
 
-static void test_newer_callers(void **state)
+static void newer_callers_are_refused_for_what_is_unknown(void **state)
 {
     (void)state;
     struct today o;
@@ -67,7 +67,7 @@ static void test_newer_callers(void **state)
     free(newer);
 }
 
-static void test_absurd_sizes(void **state)
+static void absurd_sizes_are_refused(void **state)
 {
     (void)state;
     static const size_t sizes[] = {0, 1, sizeof(size_t) - 1, 1 << 20, SIZE_MAX};
@@ -84,7 +84,7 @@ static void test_absurd_sizes(void **state)
     }
 }
 
-static void test_results(void **state)
+static void results_are_as_long_as_the_callers(void **state)
 {
     (void)state;
     const struct today result = {0, 1, 2, "text"};
@@ -110,11 +110,11 @@ static void test_results(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_no_options_are_the_defaults),
-        cmocka_unit_test(test_older_callers_get_defaults),
-        cmocka_unit_test(test_newer_callers),
-        cmocka_unit_test(test_absurd_sizes),
-        cmocka_unit_test(test_results),
+        cmocka_unit_test(no_options_are_the_defaults),
+        cmocka_unit_test(older_callers_get_defaults),
+        cmocka_unit_test(newer_callers_are_refused_for_what_is_unknown),
+        cmocka_unit_test(absurd_sizes_are_refused),
+        cmocka_unit_test(results_are_as_long_as_the_callers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,7 +3,7 @@
 
 #include "pgk_test.h"
 
-static void test_matches(void **state)
+static void a_pattern_matches(void **state)
 {
     (void)state;
     static const struct {
@@ -23,7 +23,7 @@ static void test_matches(void **state)
     }
 }
 
-static void test_no_pattern(void **state)
+static void what_is_no_pattern_is_refused(void **state)
 {
     (void)state;
     struct pgk_pattern p;
@@ -38,8 +38,8 @@ static void test_no_pattern(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_matches),
-        cmocka_unit_test(test_no_pattern),
+        cmocka_unit_test(a_pattern_matches),
+        cmocka_unit_test(what_is_no_pattern_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

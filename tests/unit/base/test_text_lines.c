@@ -37,7 +37,7 @@ static int note_pair(void *ctx, const char *old, size_t n_old, const char *new, 
     return 0;
 }
 
-static void test_lines(void **state)
+static void lines_are_given_without_blanks(void **state)
 {
     (void)state;
     static const char list[] = "one\n\n  two words\t\r\n# three\n \t\nlast";
@@ -49,7 +49,7 @@ static void test_lines(void **state)
     assert_int_equal(pgk_text_lines(path, note_line, text, NULL), PGK_E_LIMIT);
 }
 
-static void test_pairs(void **state)
+static void lines_hold_pairs(void **state)
 {
     (void)state;
     static const char list[] = "# old new\n\na b\n c \t d\r\n";
@@ -69,8 +69,8 @@ static void test_pairs(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_lines),
-        cmocka_unit_test(test_pairs),
+        cmocka_unit_test(lines_are_given_without_blanks),
+        cmocka_unit_test(lines_hold_pairs),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-static void test_set(void **state)
+static void numbers_are_in_the_set_once(void **state)
 {
     (void)state;
     uint64_t v[] = {7, 1, UINT64_MAX, 7, 0, 1}, want[] = {0, 1, 7, UINT64_MAX};
@@ -26,7 +26,7 @@ static int compare(const void *a, const void *b)
 }
 
 /* Many numbers are sorted another way than few. */
-static void test_many(void **state)
+static void many_numbers_are_found(void **state)
 {
     (void)state;
     enum { N = 20000 };
@@ -51,6 +51,9 @@ static void test_many(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_set), cmocka_unit_test(test_many)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(numbers_are_in_the_set_once),
+        cmocka_unit_test(many_numbers_are_found),
+    };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,7 @@
 #include "disasm_priv.h"
 #include "pgk_test.h"
 
-static void test_tags_need_not_be_written(void **state)
+static void tags_need_not_be_written(void **state)
 {
     (void)state;
     assert_true(pgk_disasm_is_named("a::f", "a::f"));
@@ -17,7 +17,7 @@ static void test_tags_need_not_be_written(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_tags_need_not_be_written),
+        cmocka_unit_test(tags_need_not_be_written),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -40,7 +40,7 @@ static void put_example(struct pgk_json *j)
     pgk_json_end_object(j);
 }
 
-static void test_layouts(void **state)
+static void layouts_of_objects_and_arrays(void **state)
 {
     static const char *const wanted[] = {
         [PGK_JSON_TIGHT] = "{\"a\":1,\"b\":[2,{}],\n \"c\":true}",
@@ -57,7 +57,7 @@ static void test_layouts(void **state)
     }
 }
 
-static void test_an_end_can_begin_a_line(void **state)
+static void an_end_can_begin_a_line(void **state)
 {
     (void)state;
     struct written w;
@@ -68,7 +68,7 @@ static void test_an_end_can_begin_a_line(void **state)
     expect(&w, "[\n  ]");
 }
 
-static void test_text_is_quoted(void **state)
+static void text_is_quoted(void **state)
 {
     (void)state;
     struct written w;
@@ -81,7 +81,7 @@ static void test_text_is_quoted(void **state)
     expect(&w, "\"a\\u0000b\"");
 }
 
-static void test_long_text_is_whole(void **state)
+static void long_text_is_whole(void **state)
 {
     enum { LONG = 3 * PGK_TEXT_OUT_BYTES };
     static char text[LONG + 1], wanted[LONG + 3];
@@ -94,7 +94,7 @@ static void test_long_text_is_whole(void **state)
     expect(&w, wanted);
 }
 
-static void test_numbers_are_exact(void **state)
+static void numbers_are_exact(void **state)
 {
     (void)state;
     struct written w;
@@ -110,7 +110,7 @@ static void test_numbers_are_exact(void **state)
     expect(&w, "[0,18446744073709551615,\"0x0\",\"0x0012\",\"0xffffffffffffffff\",\"00ff\"]");
 }
 
-static void test_doubles_are_numbers_or_null(void **state)
+static void doubles_are_numbers_or_null(void **state)
 {
     (void)state;
     struct written w;
@@ -136,7 +136,7 @@ static uint64_t twice(const void *of, uint32_t id)
     return 2 * (uint64_t)id;
 }
 
-static void test_columns(void **state)
+static void columns_become_arrays(void **state)
 {
     static const struct pgk_json_column columns[] = {{"a", twice}, {"b", twice}};
     (void)state;
@@ -152,13 +152,13 @@ static void test_columns(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_layouts),
-        cmocka_unit_test(test_an_end_can_begin_a_line),
-        cmocka_unit_test(test_text_is_quoted),
-        cmocka_unit_test(test_long_text_is_whole),
-        cmocka_unit_test(test_numbers_are_exact),
-        cmocka_unit_test(test_doubles_are_numbers_or_null),
-        cmocka_unit_test(test_columns),
+        cmocka_unit_test(layouts_of_objects_and_arrays),
+        cmocka_unit_test(an_end_can_begin_a_line),
+        cmocka_unit_test(text_is_quoted),
+        cmocka_unit_test(long_text_is_whole),
+        cmocka_unit_test(numbers_are_exact),
+        cmocka_unit_test(doubles_are_numbers_or_null),
+        cmocka_unit_test(columns_become_arrays),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

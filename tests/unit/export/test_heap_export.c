@@ -26,7 +26,7 @@ static struct pgk_heap *sample(uint64_t seed)
     return h;
 }
 
-static void test_an_empty_profile_is_refused(void **state)
+static void an_empty_profile_is_refused(void **state)
 {
     struct pgk_heap *h;
     char path[TEST_PATH_SIZE];
@@ -41,7 +41,7 @@ static void test_an_empty_profile_is_refused(void **state)
 }
 
 /* A run that fails leaves what was there before. */
-static void test_out_of_memory_anywhere(void **state)
+static void out_of_memory_anywhere(void **state)
 {
     struct pgk_heap *h = sample(5), *base = sample(6);
     char path[TEST_PATH_SIZE];
@@ -70,7 +70,7 @@ static void test_out_of_memory_anywhere(void **state)
     pgk_heap_close(&base);
 }
 
-static void test_weights(void **state)
+static void weights_are_named(void **state)
 {
     static const char *const names[] = {"bytes", "count", "accesses", "lifetime-bytes"};
     (void)state;
@@ -81,9 +81,9 @@ static void test_weights(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_an_empty_profile_is_refused),
-        cmocka_unit_test(test_out_of_memory_anywhere),
-        cmocka_unit_test(test_weights),
+        cmocka_unit_test(an_empty_profile_is_refused),
+        cmocka_unit_test(out_of_memory_anywhere),
+        cmocka_unit_test(weights_are_named),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -45,7 +45,7 @@ static struct pgk_sample *sample(uint64_t count)
     return p;
 }
 
-static void test_an_empty_profile_is_refused(void **state)
+static void an_empty_profile_is_refused(void **state)
 {
     struct pgk_sample *p;
     char path[TEST_PATH_SIZE];
@@ -61,7 +61,7 @@ static void test_an_empty_profile_is_refused(void **state)
 }
 
 /* A run that fails leaves what was there before. */
-static void test_out_of_memory_anywhere(void **state)
+static void out_of_memory_anywhere(void **state)
 {
     struct pgk_sample *p = sample(10), *base = sample(20);
     char path[TEST_PATH_SIZE];
@@ -89,7 +89,7 @@ static void test_out_of_memory_anywhere(void **state)
     pgk_sample_close(&base);
 }
 
-static void test_folded_stacks(void **state)
+static void stacks_are_folded(void **state)
 {
     struct pgk_sample *p = sample(10);
     char path[TEST_PATH_SIZE];
@@ -109,9 +109,9 @@ static void test_folded_stacks(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_an_empty_profile_is_refused),
-        cmocka_unit_test(test_out_of_memory_anywhere),
-        cmocka_unit_test(test_folded_stacks),
+        cmocka_unit_test(an_empty_profile_is_refused),
+        cmocka_unit_test(out_of_memory_anywhere),
+        cmocka_unit_test(stacks_are_folded),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

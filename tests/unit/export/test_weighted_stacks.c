@@ -24,7 +24,7 @@ static void make(struct pgk_stacks *s)
     assert_true(pgk_stacks_add(s, NULL, 0, stack, (const uint64_t[]){1, 1}));
 }
 
-static void test_a_path_has_inlined_frames_in_order(void **state)
+static void a_path_has_inlined_frames_in_order(void **state)
 {
     static const uint32_t wanted[] = {0, 1, 2};
     struct pgk_stack_path path = {0};
@@ -43,7 +43,7 @@ static void test_a_path_has_inlined_frames_in_order(void **state)
 }
 
 /* Stacks without frames or without the value that is shown have no line. */
-static void test_folded_stacks(void **state)
+static void stacks_are_folded(void **state)
 {
     static const char wanted[] = "main;a:b;peek 8\n";
     struct pgk_sink *sink;
@@ -60,7 +60,7 @@ static void test_folded_stacks(void **state)
     pgk_stacks_free(&s);
 }
 
-static void test_formats_are_known_by_name(void **state)
+static void formats_are_known_by_name(void **state)
 {
     static const char *const wanted[] = {"html", "pprof", "folded", "speedscope", "csv", "json"};
     struct pgk_heap *heap;
@@ -76,9 +76,9 @@ static void test_formats_are_known_by_name(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_path_has_inlined_frames_in_order),
-        cmocka_unit_test(test_folded_stacks),
-        cmocka_unit_test(test_formats_are_known_by_name),
+        cmocka_unit_test(a_path_has_inlined_frames_in_order),
+        cmocka_unit_test(stacks_are_folded),
+        cmocka_unit_test(formats_are_known_by_name),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -157,8 +157,10 @@ static void test_pairs(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_plain), cmocka_unit_test(test_contexts),
-        cmocka_unit_test(test_refused), cmocka_unit_test(test_sniff),
+        cmocka_unit_test(test_plain),
+        cmocka_unit_test(test_contexts),
+        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_sniff),
         cmocka_unit_test(test_pairs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -70,8 +70,10 @@ static void test_add_up(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_chain),     cmocka_unit_test(test_no_calls),
-        cmocka_unit_test(test_cycle),     cmocka_unit_test(test_recursion),
+        cmocka_unit_test(test_chain),
+        cmocka_unit_test(test_no_calls),
+        cmocka_unit_test(test_cycle),
+        cmocka_unit_test(test_recursion),
         cmocka_unit_test(test_add_up),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

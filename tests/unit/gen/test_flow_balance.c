@@ -192,8 +192,10 @@ static void test_large(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_diamond),      cmocka_unit_test(test_loop_is_entered),
-        cmocka_unit_test(test_one_block),    cmocka_unit_test(test_least_change),
+        cmocka_unit_test(test_diamond),
+        cmocka_unit_test(test_loop_is_entered),
+        cmocka_unit_test(test_one_block),
+        cmocka_unit_test(test_least_change),
         cmocka_unit_test(test_large),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -197,9 +197,12 @@ int main(void)
     struct pgk_elf *elf = open_small_program(&b);
     assert_int_equal(pgk_code_open(&code, elf, NULL), 0);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_kinds),    cmocka_unit_test(test_same_step),
-        cmocka_unit_test(test_counters), cmocka_unit_test(test_high_counts),
-        cmocka_unit_test(test_elsewhere), cmocka_unit_test(test_unwind),
+        cmocka_unit_test(test_kinds),
+        cmocka_unit_test(test_same_step),
+        cmocka_unit_test(test_counters),
+        cmocka_unit_test(test_high_counts),
+        cmocka_unit_test(test_elsewhere),
+        cmocka_unit_test(test_unwind),
         cmocka_unit_test(test_lost),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);

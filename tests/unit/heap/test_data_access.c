@@ -8,7 +8,7 @@ static uint32_t name(struct pgk_heap *h, const char *text)
     return pgk_data_access_symbol(&h->strings, text, strlen(text));
 }
 
-static void test_adds_up(void **state)
+static void profiles_add_up(void **state)
 {
     (void)state;
     struct pgk_heap *h;
@@ -61,6 +61,6 @@ static void test_adds_up(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_adds_up)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(profiles_add_up)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -11,7 +11,7 @@ static void check_canonical(const char *name, const char *canonical)
                      pgk_md5_low64(canonical, strlen(canonical)));
 }
 
-static void test_canonical(void **state)
+static void names_lose_suffixes_as_in_llvm(void **state)
 {
     (void)state;
     check_canonical("", "");
@@ -27,7 +27,7 @@ static void test_canonical(void **state)
 }
 
 /* docs/formats/indexed-heap.md 3.1 */
-static void test_guids(void **state)
+static void guids_are_those_of_llvm(void **state)
 {
     (void)state;
     assert_int_equal(pgk_heap_guid("main", 4), UINT64_C(0xdb956436e78dd5fa));
@@ -38,8 +38,8 @@ static void test_guids(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_canonical),
-        cmocka_unit_test(test_guids),
+        cmocka_unit_test(names_lose_suffixes_as_in_llvm),
+        cmocka_unit_test(guids_are_those_of_llvm),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -44,7 +44,7 @@ static void assert_same_context(const struct pgk_heap *x, const struct pgk_heap 
         assert_memory_equal(p, q, n_hist * sizeof *p);
 }
 
-static void test_what_is_walked_can_be_built(void **state)
+static void what_is_walked_can_be_built(void **state)
 {
     (void)state;
     struct pgk_heap *from, *to;
@@ -140,7 +140,7 @@ static const struct pgk_heap_data DATA[] = {
 enum { N_DATA = sizeof DATA / sizeof *DATA };
 
 /* Stacks add call sites of their own, so that only a copy of a copy has no others. */
-static void test_callees_and_data_that_are_walked_can_be_built(void **state)
+static void callees_and_data_that_are_walked_can_be_built(void **state)
 {
     (void)state;
     struct pgk_heap *from;
@@ -161,7 +161,7 @@ static void test_callees_and_data_that_are_walked_can_be_built(void **state)
 }
 
 /* Also when items come one by one, in whatever order. */
-static void test_data_are_added_up_and_ordered(void **state)
+static void data_are_added_up_and_ordered(void **state)
 {
     (void)state;
     for (unsigned one_by_one = 0; one_by_one < 2; one_by_one++) {
@@ -191,7 +191,7 @@ static void test_data_are_added_up_and_ordered(void **state)
     }
 }
 
-static void test_data_that_are_refused(void **state)
+static void data_that_are_refused(void **state)
 {
     (void)state;
     static const struct pgk_heap_data_place nowhere = {"", 1};
@@ -243,7 +243,7 @@ static int print_record(void *ctx, const struct pgk_heap_record *r)
 }
 
 /* What compilers need to find the callers of an allocation. */
-static void test_records_of_a_built_stack(void **state)
+static void records_of_a_built_stack(void **state)
 {
     (void)state;
     struct pgk_heap *h;
@@ -278,7 +278,7 @@ static int print_callees(void *ctx, const struct pgk_heap_record *r)
     return 0;
 }
 
-static void test_callees_of_a_call_site(void **state)
+static void callees_of_a_call_site(void **state)
 {
     (void)state;
     struct pgk_heap *h;
@@ -322,7 +322,7 @@ static void expect_refused(struct pgk_heap *h, const struct pgk_heap_allocation 
     assert_string_equal(err.field, field);
 }
 
-static void test_what_is_refused(void **state)
+static void wrong_values_are_refused(void **state)
 {
     (void)state;
     struct pgk_heap *h;
@@ -346,7 +346,7 @@ static void test_what_is_refused(void **state)
     pgk_heap_close(&h);
 }
 
-static void test_fields_by_name(void **state)
+static void fields_are_found_by_name(void **state)
 {
     (void)state;
     enum pgk_mib_id id = PGK_MIB_MinSize;
@@ -358,14 +358,14 @@ static void test_fields_by_name(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_what_is_walked_can_be_built),
-        cmocka_unit_test(test_records_of_a_built_stack),
-        cmocka_unit_test(test_callees_and_data_that_are_walked_can_be_built),
-        cmocka_unit_test(test_callees_of_a_call_site),
-        cmocka_unit_test(test_data_are_added_up_and_ordered),
-        cmocka_unit_test(test_data_that_are_refused),
-        cmocka_unit_test(test_what_is_refused),
-        cmocka_unit_test(test_fields_by_name),
+        cmocka_unit_test(what_is_walked_can_be_built),
+        cmocka_unit_test(records_of_a_built_stack),
+        cmocka_unit_test(callees_and_data_that_are_walked_can_be_built),
+        cmocka_unit_test(callees_of_a_call_site),
+        cmocka_unit_test(data_are_added_up_and_ordered),
+        cmocka_unit_test(data_that_are_refused),
+        cmocka_unit_test(wrong_values_are_refused),
+        cmocka_unit_test(fields_are_found_by_name),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -33,7 +33,7 @@ static void assert_same(const struct pgk_mib *want, const struct pgk_mib *have)
         assert_memory_equal(want->hist, have->hist, want->hist_count * sizeof *want->hist);
 }
 
-static void test_values_survive(void **state)
+static void values_of_any_width_survive(void **state)
 {
     (void)state;
     static struct pgk_mib plain[CONTEXTS];
@@ -73,7 +73,7 @@ static void test_values_survive(void **state)
     pgk_heap_close(&h);
 }
 
-static void test_few_are_wide(void **state)
+static void few_contexts_are_wide(void **state)
 {
     (void)state;
     struct pgk_heap *h;
@@ -96,7 +96,7 @@ static void test_few_are_wide(void **state)
 }
 
 /* What is not known reads as 0 in files, which makes old objects cold. */
-static void test_cold_by_default(void **state)
+static void coldness_by_the_default_limits(void **state)
 {
     (void)state;
     struct pgk_heap *h;
@@ -116,9 +116,9 @@ static void test_cold_by_default(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_values_survive),
-        cmocka_unit_test(test_few_are_wide),
-        cmocka_unit_test(test_cold_by_default),
+        cmocka_unit_test(values_of_any_width_survive),
+        cmocka_unit_test(few_contexts_are_wide),
+        cmocka_unit_test(coldness_by_the_default_limits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

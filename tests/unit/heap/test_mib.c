@@ -15,7 +15,7 @@ static struct pgk_mib block(uint64_t size, uint64_t alloc_ms, uint64_t dealloc_m
 }
 
 /* The table of docs/formats/raw-heap.md 8.1. */
-static void test_step(void **state)
+static void what_one_object_adds(void **state)
 {
     (void)state;
     struct pgk_arena arena = {0};
@@ -40,7 +40,7 @@ static void test_step(void **state)
     pgk_arena_free(&arena);
 }
 
-static void test_add_is_commutative_and_associative(void **state)
+static void add_is_commutative_and_associative(void **state)
 {
     (void)state;
     uint64_t seed = 3;
@@ -61,7 +61,7 @@ static void test_add_is_commutative_and_associative(void **state)
     pgk_arena_free(&arena);
 }
 
-static void test_add_rules(void **state)
+static void every_field_is_added_by_its_rule(void **state)
 {
     (void)state;
     struct pgk_arena arena = {0};
@@ -81,7 +81,7 @@ static void test_add_rules(void **state)
     pgk_arena_free(&arena);
 }
 
-static void test_histograms(void **state)
+static void histograms_are_added(void **state)
 {
     (void)state;
     struct pgk_arena arena = {0};
@@ -104,7 +104,7 @@ static void test_histograms(void **state)
 }
 
 /* The edges of docs/formats/indexed-heap.md section 7. */
-static void test_labels(void **state)
+static void labels_are_those_of_the_compiler(void **state)
 {
     (void)state;
     struct pgk_mib m = block(8, 0, 0, 0);
@@ -132,7 +132,7 @@ static void test_labels(void **state)
     assert_int_equal(pgk_mib_label(&m), PGK_LABEL_NONE);
 }
 
-static void test_rows(void **state)
+static void rows_describe_every_field(void **state)
 {
     (void)state;
     for (enum pgk_mib_id id = 0; id < PGK_MIB_FIELDS; id++) {
@@ -147,12 +147,12 @@ static void test_rows(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_step),
-        cmocka_unit_test(test_add_is_commutative_and_associative),
-        cmocka_unit_test(test_add_rules),
-        cmocka_unit_test(test_histograms),
-        cmocka_unit_test(test_labels),
-        cmocka_unit_test(test_rows),
+        cmocka_unit_test(what_one_object_adds),
+        cmocka_unit_test(add_is_commutative_and_associative),
+        cmocka_unit_test(every_field_is_added_by_its_rule),
+        cmocka_unit_test(histograms_are_added),
+        cmocka_unit_test(labels_are_those_of_the_compiler),
+        cmocka_unit_test(rows_describe_every_field),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

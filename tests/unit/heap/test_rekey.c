@@ -32,7 +32,7 @@ static size_t find_context(const struct pgk_heap *whole, const struct pgk_heap *
     return 0;
 }
 
-static void test_merge_adds_up(void **state)
+static void merged_contexts_add_up(void **state)
 {
     (void)state;
     struct pgk_heap *a = sample(1, 40), *b = sample(2, 40), *sum;
@@ -69,7 +69,7 @@ static int count_callees(void *ctx, const struct pgk_heap_record *r)
 }
 
 /* Call sites are a set, and so are their callees: merging twice changes nothing. */
-static void test_sites_are_sets(void **state)
+static void sites_are_sets(void **state)
 {
     (void)state;
     struct pgk_heap *a = sample(7, 60), *twice;
@@ -87,7 +87,7 @@ static void test_sites_are_sets(void **state)
 }
 
 /* Two static functions of one name: apart in the model, one GUID in LLVM's files. */
-static void test_for_llvm(void **state)
+static void what_llvm_cannot_tell_apart_is_added_up(void **state)
 {
     (void)state;
     struct pgk_heap *h, *plain = NULL, *again = NULL;
@@ -114,7 +114,7 @@ static void test_for_llvm(void **state)
 }
 
 /* A call 70000 lines below its function, or above it behind a #line: compilers compare 16 bits. */
-static void test_far_lines(void **state)
+static void lines_far_from_their_function(void **state)
 {
     (void)state;
     struct pgk_heap *h, *plain = NULL;
@@ -142,7 +142,7 @@ static void test_far_lines(void **state)
     pgk_heap_close(&plain);
 }
 
-static void test_out_of_memory(void **state)
+static void out_of_memory_anywhere(void **state)
 {
     (void)state;
     struct pgk_heap *a = sample(9, 30);
@@ -161,7 +161,7 @@ static void test_out_of_memory(void **state)
     pgk_heap_close(&a);
 }
 
-static void test_same_named(void **state)
+static void functions_of_the_same_name(void **state)
 {
     (void)state;
     struct pgk_heap *h;
@@ -187,12 +187,12 @@ static void test_same_named(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_merge_adds_up),
-        cmocka_unit_test(test_sites_are_sets),
-        cmocka_unit_test(test_for_llvm),
-        cmocka_unit_test(test_far_lines),
-        cmocka_unit_test(test_out_of_memory),
-        cmocka_unit_test(test_same_named),
+        cmocka_unit_test(merged_contexts_add_up),
+        cmocka_unit_test(sites_are_sets),
+        cmocka_unit_test(what_llvm_cannot_tell_apart_is_added_up),
+        cmocka_unit_test(lines_far_from_their_function),
+        cmocka_unit_test(out_of_memory_anywhere),
+        cmocka_unit_test(functions_of_the_same_name),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

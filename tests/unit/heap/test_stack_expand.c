@@ -47,7 +47,7 @@ static bool same_stack(const struct pgk_stack_tree *a, uint32_t i, const struct 
     return !i && !j;
 }
 
-static void test_like_one_by_one(void **state)
+static void stacks_expand_like_one_by_one(void **state)
 {
     (void)state;
     static uint32_t plain[NODES + 1], moved[NODES + 1];
@@ -76,7 +76,7 @@ static void test_like_one_by_one(void **state)
     }
 }
 
-static void test_out_of_memory(void **state)
+static void out_of_memory_anywhere(void **state)
 {
     (void)state;
     static uint32_t moved[NODES + 1];
@@ -102,8 +102,8 @@ static void test_out_of_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_like_one_by_one),
-        cmocka_unit_test(test_out_of_memory),
+        cmocka_unit_test(stacks_expand_like_one_by_one),
+        cmocka_unit_test(out_of_memory_anywhere),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,7 +7,7 @@
 
 enum { STACKS = 3000, DEPTH = 6 };
 
-static void test_equal_stacks_are_one_node(void **state)
+static void equal_stacks_are_one_node(void **state)
 {
     (void)state;
     static uint32_t stacks[STACKS][DEPTH], depth[STACKS], node[STACKS];
@@ -34,7 +34,7 @@ static void test_equal_stacks_are_one_node(void **state)
     pgk_stack_tree_free(&t);
 }
 
-static void test_many_nodes(void **state)
+static void many_nodes_are_found_again(void **state)
 {
     (void)state;
     struct pgk_stack_tree t;
@@ -47,7 +47,7 @@ static void test_many_nodes(void **state)
 }
 
 /* A tree at rest knows all once something is added. */
-static void test_rest(void **state)
+static void memory_is_let_go(void **state)
 {
     (void)state;
     struct pgk_stack_tree t;
@@ -65,7 +65,7 @@ static void test_rest(void **state)
     pgk_stack_tree_free(&t);
 }
 
-static void test_out_of_memory(void **state)
+static void out_of_memory_anywhere(void **state)
 {
     (void)state;
     for (uint64_t nth = 1; nth < 12; nth++) {
@@ -104,7 +104,7 @@ static int push_stacks(void *ctx, size_t job, unsigned worker)
     return 0;
 }
 
-static void test_many_threads(void **state)
+static void many_threads_share_a_tree(void **state)
 {
     (void)state;
     static struct pushing p;
@@ -139,11 +139,11 @@ static void test_many_threads(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_equal_stacks_are_one_node),
-        cmocka_unit_test(test_many_nodes),
-        cmocka_unit_test(test_rest),
-        cmocka_unit_test(test_many_threads),
-        cmocka_unit_test(test_out_of_memory),
+        cmocka_unit_test(equal_stacks_are_one_node),
+        cmocka_unit_test(many_nodes_are_found_again),
+        cmocka_unit_test(memory_is_let_go),
+        cmocka_unit_test(many_threads_share_a_tree),
+        cmocka_unit_test(out_of_memory_anywhere),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -21,7 +21,7 @@ static int losses(const struct pgk_heap *h, enum pgk_heap_form form, uint32_t ve
     return pgk_heap_losses(h, &(struct pgk_heap_target){form, version, full}, note, s, NULL);
 }
 
-static void test_raw(void **state)
+static void what_raw_versions_cannot_hold(void **state)
 {
     (void)state;
     struct pgk_heap *h;
@@ -46,7 +46,7 @@ static void test_raw(void **state)
     pgk_heap_close(&h);
 }
 
-static void test_indexed(void **state)
+static void what_memprof_versions_cannot_hold(void **state)
 {
     (void)state;
     struct pgk_heap *h;
@@ -71,7 +71,7 @@ static void test_indexed(void **state)
 }
 
 /* Static functions of one name, and lines too far away. */
-static void test_functions(void **state)
+static void what_llvm_cannot_tell_apart(void **state)
 {
     (void)state;
     struct pgk_heap *h;
@@ -97,9 +97,9 @@ static void test_functions(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_raw),
-        cmocka_unit_test(test_indexed),
-        cmocka_unit_test(test_functions),
+        cmocka_unit_test(what_raw_versions_cannot_hold),
+        cmocka_unit_test(what_memprof_versions_cannot_hold),
+        cmocka_unit_test(what_llvm_cannot_tell_apart),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

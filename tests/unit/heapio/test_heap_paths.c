@@ -88,7 +88,7 @@ static int read_bytes(const uint8_t *bytes, size_t size, struct pgk_heap **h, st
     return pgk_heap_paths_read(*h, bytes, size, &src, NULL, err);
 }
 
-static void test_round_trip(void **state)
+static void what_is_written_is_read(void **state)
 {
     (void)state;
     for (uint64_t seed = 1; seed <= 60; seed++) {
@@ -113,7 +113,7 @@ static void test_round_trip(void **state)
 }
 
 /* Names, files, lines and discriminators are those that were written. */
-static void test_content(void **state)
+static void the_content_is_as_documented(void **state)
 {
     (void)state;
     struct pgk_heap *h, *back;
@@ -152,7 +152,7 @@ static void test_content(void **state)
     pgk_heap_close(&back);
 }
 
-static void test_any_order(void **state)
+static void any_order_of_inputs_gives_the_same_bytes(void **state)
 {
     (void)state;
     for (uint64_t seed = 1; seed < 9; seed++) {
@@ -176,7 +176,7 @@ static void test_any_order(void **state)
     }
 }
 
-static void test_truncations(void **state)
+static void every_truncation_is_refused(void **state)
 {
     (void)state;
     struct pgk_heap *h = sample(5), *back;
@@ -196,7 +196,7 @@ static void test_truncations(void **state)
 }
 
 /* A byte changed anywhere: read or refused with a place, and what is read can be written. */
-static void test_forged(void **state)
+static void forged_numbers_are_refused(void **state)
 {
     (void)state;
     struct pgk_heap *h = sample(3), *back;
@@ -218,7 +218,7 @@ static void test_forged(void **state)
     pgk_heap_close(&h);
 }
 
-static void test_out_of_memory(void **state)
+static void out_of_memory_anywhere(void **state)
 {
     (void)state;
     struct pgk_heap *h = sample(6), *back;
@@ -255,9 +255,12 @@ static void test_out_of_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_round_trip),  cmocka_unit_test(test_content),
-        cmocka_unit_test(test_any_order),   cmocka_unit_test(test_truncations),
-        cmocka_unit_test(test_forged),      cmocka_unit_test(test_out_of_memory),
+        cmocka_unit_test(what_is_written_is_read),
+        cmocka_unit_test(the_content_is_as_documented),
+        cmocka_unit_test(any_order_of_inputs_gives_the_same_bytes),
+        cmocka_unit_test(every_truncation_is_refused),
+        cmocka_unit_test(forged_numbers_are_refused),
+        cmocka_unit_test(out_of_memory_anywhere),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -38,7 +38,7 @@ static int read_bytes(const uint8_t *bytes, size_t size, struct pgk_heap **heap,
     return status ? status : pgk_heap_raw_read(*heap, bytes, size, &src, info, err);
 }
 
-static void test_versions(void **state)
+static void every_version_is_read(void **state)
 {
     (void)state;
     for (uint32_t version = 3; version <= 5; version++) {
@@ -88,7 +88,7 @@ static void test_versions(void **state)
 }
 
 /* Blocks of one stack id are merged in file order, over dumps of any version. */
-static void test_several_dumps(void **state)
+static void several_dumps_add_up(void **state)
 {
     (void)state;
     struct sample_block first[] = {block(6, 8), block(5, 30), block(5, 10)};
@@ -121,7 +121,7 @@ static void test_several_dumps(void **state)
 
 /* Every prefix of a good file, each in memory of its own so that a sanitizer sees a read
  * past its end. */
-static void test_truncations(void **state)
+static void every_truncation_is_refused(void **state)
 {
     (void)state;
     struct sample_block blocks[] = {block(5, 30), block(6, 8)};
@@ -154,7 +154,7 @@ struct refusal {
     const char *field;
 };
 
-static void test_refusals(void **state)
+static void wrong_bytes_are_refused(void **state)
 {
     (void)state;
     struct sample_block blocks[] = {block(5, 30), block(6, 8)};
@@ -228,7 +228,7 @@ static const uint8_t *write_sheets(struct pgk_sink **out, size_t *size)
     return pgk_sink_data(*out, size);
 }
 
-static void test_objects_alive(void **state)
+static void objects_alive_at_a_kill_are_added(void **state)
 {
     (void)state;
     struct pgk_sink *out;
@@ -261,7 +261,7 @@ static void test_objects_alive(void **state)
     pgk_sink_drop(&out);
 }
 
-static void test_notes_refused(void **state)
+static void wrong_notes_are_refused(void **state)
 {
     (void)state;
     struct pgk_sink *out;
@@ -289,7 +289,7 @@ static void test_notes_refused(void **state)
     pgk_sink_drop(&out);
 }
 
-static void test_out_of_memory(void **state)
+static void out_of_memory_anywhere(void **state)
 {
     (void)state;
     struct sample_block blocks[] = {block(5, 30), block(6, 8)};
@@ -319,10 +319,13 @@ static void test_out_of_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_versions),    cmocka_unit_test(test_several_dumps),
-        cmocka_unit_test(test_truncations), cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_objects_alive), cmocka_unit_test(test_notes_refused),
-        cmocka_unit_test(test_out_of_memory),
+        cmocka_unit_test(every_version_is_read),
+        cmocka_unit_test(several_dumps_add_up),
+        cmocka_unit_test(every_truncation_is_refused),
+        cmocka_unit_test(wrong_bytes_are_refused),
+        cmocka_unit_test(objects_alive_at_a_kill_are_added),
+        cmocka_unit_test(wrong_notes_are_refused),
+        cmocka_unit_test(out_of_memory_anywhere),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -42,7 +42,7 @@ static void fields_that_a_version_gets_wrong_are_not_known(void **state)
 }
 
 /* Section 4.1 */
-static void test_float16(void **state)
+static void elements_are_stored_like_float16(void **state)
 {
     (void)state;
     const struct {
@@ -69,7 +69,7 @@ int main(void)
         cmocka_unit_test(a_version_without_a_row_is_not_known),
         cmocka_unit_test(sizes_are_those_of_the_documentation),
         cmocka_unit_test(fields_that_a_version_gets_wrong_are_not_known),
-        cmocka_unit_test(test_float16),
+        cmocka_unit_test(elements_are_stored_like_float16),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -73,7 +73,7 @@ static struct pgk_sink *two_dumps(uint32_t version)
     return out;
 }
 
-static void test_sound(void **state)
+static void a_sound_file_is_kept_whole(void **state)
 {
     (void)state;
     for (uint32_t version = 3; version <= 5; version++) {
@@ -96,7 +96,7 @@ static void test_sound(void **state)
 }
 
 /* The more of a file is there the more is saved, and what is missing is said. */
-static void test_every_cut(void **state)
+static void whole_records_survive_every_cut(void **state)
 {
     (void)state;
     struct pgk_sink *out = two_dumps(5);
@@ -124,7 +124,7 @@ static void test_every_cut(void **state)
     pgk_sink_drop(&out);
 }
 
-static void test_damage(void **state)
+static void damaged_records_are_left_out(void **state)
 {
     (void)state;
     struct pgk_sink *out = two_dumps(4);
@@ -166,7 +166,7 @@ static void test_damage(void **state)
 }
 
 /* Any byte changed: never a crash, and what is saved is sound. */
-static void test_any_byte(void **state)
+static void any_wrong_byte_leaves_a_sound_file(void **state)
 {
     (void)state;
     struct pgk_sink *out = two_dumps(5);
@@ -188,10 +188,10 @@ static void test_any_byte(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sound),
-        cmocka_unit_test(test_every_cut),
-        cmocka_unit_test(test_damage),
-        cmocka_unit_test(test_any_byte),
+        cmocka_unit_test(a_sound_file_is_kept_whole),
+        cmocka_unit_test(whole_records_survive_every_cut),
+        cmocka_unit_test(damaged_records_are_left_out),
+        cmocka_unit_test(any_wrong_byte_leaves_a_sound_file),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -45,7 +45,7 @@ static uint64_t total(const struct pgk_heap *h, enum pgk_mib_id id)
     return sum;
 }
 
-static void test_round_trip(void **state)
+static void what_is_written_is_read(void **state)
 {
     (void)state;
     for (uint64_t seed = 1; seed <= 40; seed++)
@@ -81,7 +81,7 @@ static void describe(const struct pgk_heap *h, size_t context, char out[1024])
 }
 
 /* Every stack is there again, frame by frame with its module. */
-static void test_frames_survive(void **state)
+static void frames_survive_every_version(void **state)
 {
     (void)state;
     struct pgk_heap *h = sample(9, 5);
@@ -115,7 +115,7 @@ static struct pgk_heap *merged(const struct pgk_heap *a, const struct pgk_heap *
     return h;
 }
 
-static void test_any_order(void **state)
+static void any_order_of_inputs_gives_the_same_bytes(void **state)
 {
     (void)state;
     for (uint32_t version = 1; version <= 5; version++)
@@ -139,7 +139,7 @@ static void test_any_order(void **state)
         }
 }
 
-static void test_fixed_program(void **state)
+static void a_program_comes_first_and_keeps_its_place(void **state)
 {
     (void)state;
     struct pgk_heap *h = sample(4, 5);
@@ -155,7 +155,7 @@ static void test_fixed_program(void **state)
 }
 
 /* A module whose code lies in two segments keeps their distance. */
-static void test_two_segments(void **state)
+static void modules_of_two_segments(void **state)
 {
     (void)state;
     struct pgk_heap *h;
@@ -195,7 +195,7 @@ static void refuse(const struct pgk_heap *h, uint32_t version, int status, const
     pgk_sink_drop(&out);
 }
 
-static void test_refusals(void **state)
+static void what_a_version_cannot_say_is_refused(void **state)
 {
     (void)state;
     struct pgk_heap *h = sample(2, 5), *empty, *named;
@@ -211,7 +211,7 @@ static void test_refusals(void **state)
     pgk_heap_close(&named);
 }
 
-static void test_out_of_memory(void **state)
+static void out_of_memory_anywhere(void **state)
 {
     (void)state;
     struct pgk_heap *h = sample(7, 5);
@@ -235,10 +235,13 @@ static void test_out_of_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_round_trip),     cmocka_unit_test(test_frames_survive),
-        cmocka_unit_test(test_any_order),      cmocka_unit_test(test_fixed_program),
-        cmocka_unit_test(test_two_segments),
-        cmocka_unit_test(test_refusals),       cmocka_unit_test(test_out_of_memory),
+        cmocka_unit_test(what_is_written_is_read),
+        cmocka_unit_test(frames_survive_every_version),
+        cmocka_unit_test(any_order_of_inputs_gives_the_same_bytes),
+        cmocka_unit_test(a_program_comes_first_and_keeps_its_place),
+        cmocka_unit_test(modules_of_two_segments),
+        cmocka_unit_test(what_a_version_cannot_say_is_refused),
+        cmocka_unit_test(out_of_memory_anywhere),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -34,7 +34,7 @@ static struct pgk_heap *good(const char *text)
     "    #3 0xd502c14ba19a47ff  (<unknown module>)\n\n"
 
 /* The runtime of clang 13 prints evicted blocks one by one, and no build ids. */
-static void test_clang_13(void **state)
+static void text_of_clang_13(void **state)
 {
     (void)state;
     struct pgk_heap *h = good(
@@ -66,7 +66,7 @@ static void test_clang_13(void **state)
 }
 
 /* That of clang 14 prints the smallest size and access count as the largest, too. */
-static void test_clang_14_maxima(void **state)
+static void maxima_of_clang_14(void **state)
 {
     (void)state;
     struct pgk_heap *h = good("Recorded MIBs (incl. live on exit):\n"
@@ -100,7 +100,7 @@ static void test_clang_14_maxima(void **state)
 
 /* Lines of one address are one inline chain; copies of the chain are recursion. Addresses without
  * module are the program's if they are near its runtime. */
-static void test_symbolised(void **state)
+static void symbolised_stacks(void **state)
 {
     (void)state;
     struct pgk_heap *h = good(SYMBOLISED);
@@ -123,7 +123,7 @@ static void test_symbolised(void **state)
     pgk_heap_close(&h);
 }
 
-static void test_terse(void **state)
+static void terse_lines(void **state)
 {
     (void)state;
     struct pgk_heap *h = good("MIB:StackID/AllocCount/AveSize/MinSize\n"
@@ -138,7 +138,7 @@ static void test_terse(void **state)
 }
 
 /* For up to 100 objects the average tells the total. */
-static void test_totals(void **state)
+static void totals_are_found_from_means(void **state)
 {
     (void)state;
     uint64_t seed = 3;
@@ -157,7 +157,7 @@ static void test_totals(void **state)
 }
 
 /* Cut anywhere, a text is refused, or a stack that no block needs is missing. */
-static void test_truncations(void **state)
+static void every_truncation_is_refused_or_read(void **state)
 {
     (void)state;
     const char text[] = SYMBOLISED;
@@ -182,7 +182,7 @@ static void test_truncations(void **state)
     assert_true(refused > sizeof text - 1 - 80); /* all but cuts in the first two lines */
 }
 
-static void test_refusals(void **state)
+static void wrong_lines_are_refused(void **state)
 {
     (void)state;
     const struct {
@@ -215,7 +215,7 @@ static void test_refusals(void **state)
     assert_false(pgk_heap_text_sniff(NULL, 0));
 }
 
-static void test_out_of_memory(void **state)
+static void out_of_memory_anywhere(void **state)
 {
     (void)state;
     int status = PGK_E_NOMEM;
@@ -235,10 +235,14 @@ static void test_out_of_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_clang_13),   cmocka_unit_test(test_clang_14_maxima),
-        cmocka_unit_test(test_symbolised), cmocka_unit_test(test_terse),
-        cmocka_unit_test(test_totals),     cmocka_unit_test(test_truncations),
-        cmocka_unit_test(test_refusals),   cmocka_unit_test(test_out_of_memory),
+        cmocka_unit_test(text_of_clang_13),
+        cmocka_unit_test(maxima_of_clang_14),
+        cmocka_unit_test(symbolised_stacks),
+        cmocka_unit_test(terse_lines),
+        cmocka_unit_test(totals_are_found_from_means),
+        cmocka_unit_test(every_truncation_is_refused_or_read),
+        cmocka_unit_test(wrong_lines_are_refused),
+        cmocka_unit_test(out_of_memory_anywhere),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

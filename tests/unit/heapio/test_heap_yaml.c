@@ -25,7 +25,7 @@ static char *write_text(const struct pgk_heap *h)
     return text;
 }
 
-static void test_round_trip(void **state)
+static void what_is_written_is_read(void **state)
 {
     (void)state;
     for (uint64_t seed = 1; seed <= 30; seed++) {
@@ -57,7 +57,7 @@ static void test_round_trip(void **state)
 #define HEAD "---\nHeapProfileRecords:\n"
 
 /* The inline chain is 0x1 and 0x2. Its records may be complete, lack one, or be another's. */
-static void test_owners(void **state)
+static void records_own_their_contexts(void **state)
 {
     (void)state;
     static const char site[] =
@@ -83,7 +83,7 @@ static void test_owners(void **state)
 }
 
 /* Equal stacks in one record are added up. */
-static void test_equal_stacks(void **state)
+static void equal_stacks_of_a_record_add_up(void **state)
 {
     (void)state;
     struct pgk_heap *h;
@@ -98,7 +98,7 @@ static void test_equal_stacks(void **state)
     pgk_heap_close(&h);
 }
 
-static void test_accepted(void **state)
+static void other_spellings_are_accepted(void **state)
 {
     (void)state;
     const char *const texts[] = {
@@ -117,7 +117,7 @@ static void test_accepted(void **state)
 }
 
 /* Records that have call sites only are heap data, too. */
-static void test_call_sites_only(void **state)
+static void records_of_call_sites_only(void **state)
 {
     (void)state;
     static const char text[] = HEAD "  - GUID:            0x1\n    CallSites:\n      - Frames:\n"
@@ -132,7 +132,7 @@ static void test_call_sites_only(void **state)
     pgk_heap_close(&h);
 }
 
-static void test_refused(void **state)
+static void wrong_documents_are_refused(void **state)
 {
     (void)state;
     static const struct {
@@ -173,9 +173,12 @@ static void test_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_round_trip),   cmocka_unit_test(test_owners),
-        cmocka_unit_test(test_equal_stacks), cmocka_unit_test(test_accepted),
-        cmocka_unit_test(test_refused),      cmocka_unit_test(test_call_sites_only),
+        cmocka_unit_test(what_is_written_is_read),
+        cmocka_unit_test(records_own_their_contexts),
+        cmocka_unit_test(equal_stacks_of_a_record_add_up),
+        cmocka_unit_test(other_spellings_are_accepted),
+        cmocka_unit_test(wrong_documents_are_refused),
+        cmocka_unit_test(records_of_call_sites_only),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

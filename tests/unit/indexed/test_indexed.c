@@ -310,9 +310,12 @@ static void test_long_chains(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_round_trip),   cmocka_unit_test(test_merge_order),
-        cmocka_unit_test(test_truncations),  cmocka_unit_test(test_mutations),
-        cmocka_unit_test(test_refused_targets), cmocka_unit_test(test_out_of_memory),
+        cmocka_unit_test(test_round_trip),
+        cmocka_unit_test(test_merge_order),
+        cmocka_unit_test(test_truncations),
+        cmocka_unit_test(test_mutations),
+        cmocka_unit_test(test_refused_targets),
+        cmocka_unit_test(test_out_of_memory),
         cmocka_unit_test(test_long_chains),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

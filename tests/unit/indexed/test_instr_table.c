@@ -260,9 +260,12 @@ static void test_out_of_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_versions),         cmocka_unit_test(test_damage),
-        cmocka_unit_test(test_front_end_hashes), cmocka_unit_test(test_summary),
-        cmocka_unit_test(test_refused_targets),  cmocka_unit_test(test_out_of_memory),
+        cmocka_unit_test(test_versions),
+        cmocka_unit_test(test_damage),
+        cmocka_unit_test(test_front_end_hashes),
+        cmocka_unit_test(test_summary),
+        cmocka_unit_test(test_refused_targets),
+        cmocka_unit_test(test_out_of_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

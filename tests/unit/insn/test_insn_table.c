@@ -30,7 +30,7 @@ static void check(uint16_t machine, const char *hex, bool is, bool branch, int r
     free(bytes);
 }
 
-static void test_x86(void **state)
+static void tables_of_x86(void **state)
 {
     (void)state;
     check(EM_X86_64, "ff10", true, true, -1, 0);              /* call *(%rax) */
@@ -52,7 +52,7 @@ static void test_x86(void **state)
     check(EM_X86_64, "ff30", false, false, 0, 0);             /* push (%rax) */
 }
 
-static void test_arm64(void **state)
+static void tables_of_arm64(void **state)
 {
     (void)state;
     check(EM_AARCH64, "00013fd6", true, true, 8, -1);     /* blr x8 */
@@ -65,6 +65,9 @@ static void test_arm64(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_x86), cmocka_unit_test(test_arm64)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(tables_of_x86),
+        cmocka_unit_test(tables_of_arm64),
+    };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

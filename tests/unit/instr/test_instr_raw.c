@@ -361,9 +361,12 @@ static void test_out_of_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_versions),    cmocka_unit_test(test_byte_coverage),
-        cmocka_unit_test(test_truncations), cmocka_unit_test(test_mutations),
-        cmocka_unit_test(test_forged),      cmocka_unit_test(test_out_of_memory),
+        cmocka_unit_test(test_versions),
+        cmocka_unit_test(test_byte_coverage),
+        cmocka_unit_test(test_truncations),
+        cmocka_unit_test(test_mutations),
+        cmocka_unit_test(test_forged),
+        cmocka_unit_test(test_out_of_memory),
         cmocka_unit_test(test_write_and_read),
         cmocka_unit_test(test_older_versions),
         cmocka_unit_test(test_largest_count),

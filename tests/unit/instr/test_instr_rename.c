@@ -98,8 +98,10 @@ static void test_filter(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_everywhere),   cmocka_unit_test(test_two_become_one),
-        cmocka_unit_test(test_exchange),     cmocka_unit_test(test_damaged_list),
+        cmocka_unit_test(test_everywhere),
+        cmocka_unit_test(test_two_become_one),
+        cmocka_unit_test(test_exchange),
+        cmocka_unit_test(test_damaged_list),
         cmocka_unit_test(test_filter),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -138,8 +138,10 @@ static void test_mutations(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_round_trip), cmocka_unit_test(test_forms),
-        cmocka_unit_test(test_refusals),   cmocka_unit_test(test_sniff),
+        cmocka_unit_test(test_round_trip),
+        cmocka_unit_test(test_forms),
+        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_sniff),
         cmocka_unit_test(test_mutations),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -10,7 +10,7 @@ static void expect_short(const char *name, const char *wanted)
     pgk_mem_free(text);
 }
 
-static void test_template_arguments_are_left_out(void **state)
+static void template_arguments_are_left_out(void **state)
 {
     (void)state;
     expect_short("a<b<c>, d>::e", "a<...>::e");
@@ -21,7 +21,7 @@ static void test_template_arguments_are_left_out(void **state)
 }
 
 /* The dots are longer than what they stand for. */
-static void test_short_arguments_do_not_overwrite_the_rest(void **state)
+static void short_arguments_do_not_overwrite_the_rest(void **state)
 {
     (void)state;
     expect_short("a<b>::c<>", "a<...>::c<...>");
@@ -29,7 +29,7 @@ static void test_short_arguments_do_not_overwrite_the_rest(void **state)
     expect_short("a<i>b<i>c<i>d<i>e<i>", "a<...>b<...>c<...>d<...>e<...>");
 }
 
-static void test_names_that_do_not_close(void **state)
+static void names_that_do_not_close(void **state)
 {
     (void)state;
     expect_short("a<b<c", "a<...");
@@ -40,9 +40,9 @@ static void test_names_that_do_not_close(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_template_arguments_are_left_out),
-        cmocka_unit_test(test_short_arguments_do_not_overwrite_the_rest),
-        cmocka_unit_test(test_names_that_do_not_close),
+        cmocka_unit_test(template_arguments_are_left_out),
+        cmocka_unit_test(short_arguments_do_not_overwrite_the_rest),
+        cmocka_unit_test(names_that_do_not_close),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

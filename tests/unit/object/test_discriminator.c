@@ -26,7 +26,7 @@ static void put_part(struct bits *b, uint32_t value)
         put(b, value >> 5, 7);
 }
 
-static void test_parts(void **state)
+static void discriminators_are_taken_apart(void **state)
 {
     (void)state;
     static const uint32_t values[] = {0, 1, 2, 31, 32, 33, 1000, 4095};
@@ -41,7 +41,7 @@ static void test_parts(void **state)
     }
 }
 
-static void test_known(void **state)
+static void discriminators_that_llvm_writes(void **state)
 {
     (void)state;
     assert_int_equal(pgk_discriminator_base(0, false), 0);
@@ -52,7 +52,7 @@ static void test_known(void **state)
     assert_int_equal(pgk_discriminator_copies(0xabcdef12, true), 1);
 }
 
-static void test_probes(void **state)
+static void discriminators_hold_probes(void **state)
 {
     (void)state;
     uint32_t plain = 7 | 300 << 3, with_base = 7 | 300 << 3 | 5 << 16 | 1u << 28;
@@ -65,9 +65,9 @@ static void test_probes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_parts),
-        cmocka_unit_test(test_known),
-        cmocka_unit_test(test_probes),
+        cmocka_unit_test(discriminators_are_taken_apart),
+        cmocka_unit_test(discriminators_that_llvm_writes),
+        cmocka_unit_test(discriminators_hold_probes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -145,8 +145,10 @@ static void others_are_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(static_and_dynamic), cmocka_unit_test(runtime_linked_in),
-        cmocka_unit_test(runtime_as_library), cmocka_unit_test(scripts),
+        cmocka_unit_test(static_and_dynamic),
+        cmocka_unit_test(runtime_linked_in),
+        cmocka_unit_test(runtime_as_library),
+        cmocka_unit_test(scripts),
         cmocka_unit_test(others_are_refused),
     };
     return cmocka_run_group_tests(tests, set_up, NULL);

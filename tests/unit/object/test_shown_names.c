@@ -10,7 +10,7 @@ static void expect_shown(struct pgk_shown_names *n, const char *linkage, const c
     assert_ptr_equal(pgk_shown_name(n, linkage, strlen(linkage)), first);
 }
 
-static void test_names_are_shown_short_and_safe(void **state)
+static void names_are_shown_short_and_safe(void **state)
 {
     (void)state;
     struct pgk_shown_names n = {0};
@@ -28,7 +28,7 @@ static void test_names_are_shown_short_and_safe(void **state)
     pgk_shown_names_free(&n);
 }
 
-static void test_of_a_name_its_length_counts(void **state)
+static void of_a_name_its_length_counts(void **state)
 {
     (void)state;
     struct pgk_shown_names n = {0};
@@ -37,7 +37,7 @@ static void test_of_a_name_its_length_counts(void **state)
     pgk_shown_names_free(&n);
 }
 
-static void test_no_memory(void **state)
+static void a_lack_of_memory_is_reported(void **state)
 {
     (void)state;
     for (uint64_t nth = 1;; nth++) {
@@ -56,9 +56,9 @@ static void test_no_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_names_are_shown_short_and_safe),
-        cmocka_unit_test(test_of_a_name_its_length_counts),
-        cmocka_unit_test(test_no_memory),
+        cmocka_unit_test(names_are_shown_short_and_safe),
+        cmocka_unit_test(of_a_name_its_length_counts),
+        cmocka_unit_test(a_lack_of_memory_is_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -38,7 +38,7 @@ static const struct pgk_source_file *find(struct pgk_source_lines *s, const char
     return file;
 }
 
-static void test_lines_without_their_ends(void **state)
+static void lines_without_their_ends(void **state)
 {
     struct pgk_source_lines s = {0};
     char path[TEST_PATH_SIZE];
@@ -57,7 +57,7 @@ static void test_lines_without_their_ends(void **state)
 }
 
 /* Built in another place: leading folders are tried and dropped one by one. */
-static void test_moved_sources_are_found_below_a_folder(void **state)
+static void moved_sources_are_found_below_a_folder(void **state)
 {
     const char *folders[] = {"/nonexistent", folder};
     struct pgk_source_lines s = {.folders = folders, .n_folders = 2};
@@ -68,7 +68,7 @@ static void test_moved_sources_are_found_below_a_folder(void **state)
     pgk_source_lines_free(&s);
 }
 
-static void test_only_sources_are_opened(void **state)
+static void only_sources_are_opened(void **state)
 {
     struct pgk_source_lines s = {0};
     char path[TEST_PATH_SIZE];
@@ -85,9 +85,9 @@ static void test_only_sources_are_opened(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_lines_without_their_ends),
-        cmocka_unit_test(test_moved_sources_are_found_below_a_folder),
-        cmocka_unit_test(test_only_sources_are_opened),
+        cmocka_unit_test(lines_without_their_ends),
+        cmocka_unit_test(moved_sources_are_found_below_a_folder),
+        cmocka_unit_test(only_sources_are_opened),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

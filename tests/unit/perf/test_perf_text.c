@@ -364,10 +364,12 @@ static void test_sniff(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_branch_lines),    cmocka_unit_test(test_lengths_of_addresses),
+        cmocka_unit_test(test_branch_lines),
+        cmocka_unit_test(test_lengths_of_addresses),
         cmocka_unit_test(test_tails_of_branches),
         cmocka_unit_test(test_broken_branches),
-        cmocka_unit_test(test_call_chains),     cmocka_unit_test(test_addresses_alone),
+        cmocka_unit_test(test_call_chains),
+        cmocka_unit_test(test_addresses_alone),
         cmocka_unit_test(test_call_chains_of_blanks),
         cmocka_unit_test(test_inlined_frames),
         cmocka_unit_test(test_heads),
@@ -375,7 +377,8 @@ int main(void)
         cmocka_unit_test(test_source_lines),
         cmocka_unit_test(test_other_forms_are_refused),
         cmocka_unit_test(test_dump_of_a_trace),
-        cmocka_unit_test(test_records),         cmocka_unit_test(test_dump),
+        cmocka_unit_test(test_records),
+        cmocka_unit_test(test_dump),
         cmocka_unit_test(test_sniff),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

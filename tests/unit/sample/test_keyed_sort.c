@@ -11,7 +11,7 @@ static uint64_t next_random(uint64_t *state)
     return *state >> 20;
 }
 
-static void test_keys(void **state)
+static void keys_are_sorted(void **state)
 {
     (void)state;
     static const uint64_t masks[] = {0, 1, 0xff, 0xff00, UINT64_MAX, UINT64_C(0xff000000000000ff)};
@@ -36,7 +36,7 @@ static void test_keys(void **state)
     }
 }
 
-static void test_no_memory(void **state)
+static void a_lack_of_memory_is_reported(void **state)
 {
     (void)state;
     struct pgk_keyed v[] = {{2, 0}, {1, 1}};
@@ -77,7 +77,7 @@ static void check_ranks(const struct pgk_sample_names *t)
 }
 
 /* Names out of few letters, NULs among them, have much in common; long ones more than a word. */
-static void test_order_of_names(void **state)
+static void names_are_in_the_order_of_their_bytes(void **state)
 {
     (void)state;
     static const char letters[] = {'a', 'b', 0, (char)0xff};
@@ -100,7 +100,7 @@ static void test_order_of_names(void **state)
 }
 
 /* Where every choice of a middle is a bad one. */
-static void test_names_against_quicksort(void **state)
+static void names_are_sorted_like_by_quicksort(void **state)
 {
     (void)state;
     struct pgk_sample_names t = {0};
@@ -117,10 +117,10 @@ static void test_names_against_quicksort(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_keys),
-        cmocka_unit_test(test_no_memory),
-        cmocka_unit_test(test_order_of_names),
-        cmocka_unit_test(test_names_against_quicksort),
+        cmocka_unit_test(keys_are_sorted),
+        cmocka_unit_test(a_lack_of_memory_is_reported),
+        cmocka_unit_test(names_are_in_the_order_of_their_bytes),
+        cmocka_unit_test(names_are_sorted_like_by_quicksort),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -45,7 +45,7 @@ static const char PLAIN_BODY[] =
     " 10: inline1:1000\n  1: 1000\n  2: deep:10\n   1: 10 _Z3fooi:10\n"
     "_Z3bari:20301:1437\n 1: 1437\n_Z3fooi:7711:610\n 1: 610\n";
 
-static void test_round_trips(void **state)
+static void what_is_written_is_read(void **state)
 {
     (void)state;
     for (int bits = 0; bits < 4; bits++) {
@@ -64,7 +64,7 @@ static void test_round_trips(void **state)
                "f:1:1\n 1: 1\n !Attributes: 1\n");
 }
 
-static void test_md5(void **state)
+static void names_as_guids(void **state)
 {
     (void)state;
     round_trip("foo:14:1\n 1: 10 bar:7\n 1: vtables _ZTV1A:3 \n 2.1: baz:4\n  1: 4\n",
@@ -77,7 +77,7 @@ static void test_md5(void **state)
 }
 
 /* GCC's form has no totals: they are sums of what is there. */
-static void test_gcc(void **state)
+static void the_form_of_gcc(void **state)
 {
     (void)state;
     round_trip("f:1:7\n 1: 10 g:3\n 2.3: h:9\n  4: 5\n", (opts_t){.encoding = PGK_SAMPLE_GCC},
@@ -85,7 +85,7 @@ static void test_gcc(void **state)
 }
 
 /* Discriminators that GCC's form cuts, so that lines fall together, are counted. */
-static void test_gcc_cuts_discriminators(void **state)
+static void gcc_cuts_discriminators(void **state)
 {
     (void)state;
     static const struct {
@@ -105,7 +105,7 @@ static void test_gcc_cuts_discriminators(void **state)
 }
 
 /* The bytes that llvm-profdata-22 writes for this profile, from the format's page. */
-static void test_bytes(void **state)
+static void the_bytes_are_as_documented(void **state)
 {
     (void)state;
     struct pgk_sink *out = case_encode("foo:14:1\n 1: 10 bar:7\n 1: vtables _ZTV1A:3 \n"
@@ -135,7 +135,7 @@ static const struct truncation {
 };
 
 /* Each prefix in memory of its own, so that a sanitizer sees a read past its end. */
-static void test_truncations(void **state)
+static void every_truncation_is_refused(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof truncations / sizeof *truncations; i++) {
@@ -161,7 +161,7 @@ static void test_truncations(void **state)
 }
 
 /* A raw binary has no count of functions: it may end between two. */
-static void test_raw_truncations(void **state)
+static void every_truncation_of_raw_is_refused(void **state)
 {
     (void)state;
     opts_t opts = {.encoding = PGK_SAMPLE_BINARY};
@@ -179,7 +179,7 @@ static void test_raw_truncations(void **state)
 }
 
 /* As LLVM 14 wrote it: main with an inlinee foo, and foo. */
-static void test_compact(void **state)
+static void compact_binaries_of_old_releases(void **state)
 {
     (void)state;
     static const uint8_t summary[] = {10, 7, 3, 3, 2, 0};
@@ -234,7 +234,7 @@ struct forgery {
     const char *field;
 };
 
-static void test_forged_numbers(void **state)
+static void forged_numbers_are_refused(void **state)
 {
     (void)state;
     const struct forgery forgeries[] = {
@@ -302,7 +302,7 @@ static struct pgk_sink *one_section(uint64_t type, uint64_t flags, const void *b
     return out;
 }
 
-static void test_bombs(void **state)
+static void sizes_that_would_fill_memory_are_refused(void **state)
 {
     (void)state;
     struct pgk_sample *p;
@@ -334,7 +334,7 @@ static void test_bombs(void **state)
 }
 
 /* The same in GCC's form, whose numbers have four bytes. */
-static void test_gcc_bomb(void **state)
+static void sizes_of_gccs_form_that_would_fill_memory(void **state)
 {
     (void)state;
     struct pgk_sink *out;
@@ -389,7 +389,7 @@ static void refused(struct pgk_sink *out, int status, const char *record, const 
     pgk_sink_drop(&out);
 }
 
-static void test_bombs_in_tables(void **state)
+static void tables_that_would_fill_memory_are_refused(void **state)
 {
     (void)state;
     static const uint8_t summary[] = {0, 0, 0, 0, 0, 0}, names[] = {1, 'f', 0};
@@ -429,7 +429,7 @@ static struct pgk_sample *read_one(struct pgk_sink *out, const char *function, i
 }
 
 /* One function by the offset table is what the whole file has of it. */
-static void test_one_function(void **state)
+static void one_function_is_read_alone(void **state)
 {
     (void)state;
     for (int bits = 0; bits < 8; bits++) {
@@ -453,7 +453,7 @@ static void test_one_function(void **state)
 }
 
 /* All contexts of a function, and what stands apart from them: checksums and attributes. */
-static void test_one_function_in_contexts(void **state)
+static void one_function_is_read_in_its_contexts(void **state)
 {
     (void)state;
     static const char text[] = "[main:3.1 @ foo]:5:2\n 1: 5 bar:4\n !CFGChecksum: 99\n"
@@ -478,7 +478,7 @@ static void test_one_function_in_contexts(void **state)
 }
 
 /* GUIDs as numbers of any length, which no tool writes and all read. */
-static void test_short_guids(void **state)
+static void guids_of_fewer_bytes(void **state)
 {
     (void)state;
     enum { HEAD = 18 + 3 * 32, NAMES = 1 + 1 + 10, OFFSETS = 5, RECORD = 5 };
@@ -508,7 +508,7 @@ static void test_short_guids(void **state)
     pgk_sink_drop(&out);
 }
 
-static void test_out_of_memory(void **state)
+static void out_of_memory_anywhere(void **state)
 {
     (void)state;
     opts_t opts = {.vtables = true, .compress = true};
@@ -540,7 +540,7 @@ static void test_out_of_memory(void **state)
 }
 
 /* Numbers of every length, against a loop over their bytes, with hardly a byte behind them. */
-static void test_numbers(void **state)
+static void numbers_of_every_length(void **state)
 {
     (void)state;
     uint64_t seed = 7;
@@ -567,18 +567,23 @@ static void test_numbers(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_round_trips),     cmocka_unit_test(test_md5),
-        cmocka_unit_test(test_gcc),             cmocka_unit_test(test_bytes),
-        cmocka_unit_test(test_gcc_cuts_discriminators),
-        cmocka_unit_test(test_truncations),     cmocka_unit_test(test_raw_truncations),
-        cmocka_unit_test(test_forged_numbers),  cmocka_unit_test(test_bombs),
-        cmocka_unit_test(test_one_function),
-        cmocka_unit_test(test_one_function_in_contexts),
-        cmocka_unit_test(test_short_guids),
-        cmocka_unit_test(test_compact),
-        cmocka_unit_test(test_gcc_bomb),
-        cmocka_unit_test(test_numbers),
-        cmocka_unit_test(test_bombs_in_tables),    cmocka_unit_test(test_out_of_memory),
+        cmocka_unit_test(what_is_written_is_read),
+        cmocka_unit_test(names_as_guids),
+        cmocka_unit_test(the_form_of_gcc),
+        cmocka_unit_test(the_bytes_are_as_documented),
+        cmocka_unit_test(gcc_cuts_discriminators),
+        cmocka_unit_test(every_truncation_is_refused),
+        cmocka_unit_test(every_truncation_of_raw_is_refused),
+        cmocka_unit_test(forged_numbers_are_refused),
+        cmocka_unit_test(sizes_that_would_fill_memory_are_refused),
+        cmocka_unit_test(one_function_is_read_alone),
+        cmocka_unit_test(one_function_is_read_in_its_contexts),
+        cmocka_unit_test(guids_of_fewer_bytes),
+        cmocka_unit_test(compact_binaries_of_old_releases),
+        cmocka_unit_test(sizes_of_gccs_form_that_would_fill_memory),
+        cmocka_unit_test(numbers_of_every_length),
+        cmocka_unit_test(tables_that_would_fill_memory_are_refused),
+        cmocka_unit_test(out_of_memory_anywhere),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -80,7 +80,7 @@ static struct pgk_sample *rebuilt(const char *text, bool contexts, bool probes, 
     return to;
 }
 
-static void test_what_is_walked_can_be_built(void **state)
+static void what_is_walked_can_be_built(void **state)
 {
     (void)state;
     case_expect(rebuilt(CASE_PLAIN, false, false, true), CASE_PLAIN);
@@ -88,7 +88,7 @@ static void test_what_is_walked_can_be_built(void **state)
     case_expect(rebuilt(CASE_PROBES, false, true, true), CASE_PROBES);
 }
 
-static void test_totals(void **state)
+static void totals_are_added_where_missing(void **state)
 {
     (void)state;
     struct pgk_sample *p = rebuilt("main:1:0\n 1: 5\n 2: inner:1\n  1: 7\n  3: leaf:1\n   4: 9\n",
@@ -97,7 +97,7 @@ static void test_totals(void **state)
     case_expect(p, "main:21:0\n 1: 5\n 2: inner:16\n  1: 7\n  3: leaf:9\n   4: 9\n");
 }
 
-static void test_finding_and_symbols(void **state)
+static void functions_and_symbols_are_found(void **state)
 {
     (void)state;
     struct pgk_sample *p;
@@ -129,7 +129,7 @@ static void expect_refused(int status, int expected, struct pgk_err *err, const 
     *err = (struct pgk_err){0};
 }
 
-static void test_what_is_refused(void **state)
+static void wrong_values_are_refused(void **state)
 {
     (void)state;
     struct pgk_sample *p;
@@ -158,10 +158,10 @@ static void test_what_is_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_what_is_walked_can_be_built),
-        cmocka_unit_test(test_totals),
-        cmocka_unit_test(test_finding_and_symbols),
-        cmocka_unit_test(test_what_is_refused),
+        cmocka_unit_test(what_is_walked_can_be_built),
+        cmocka_unit_test(totals_are_added_where_missing),
+        cmocka_unit_test(functions_and_symbols_are_found),
+        cmocka_unit_test(wrong_values_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

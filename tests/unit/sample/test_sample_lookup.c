@@ -33,7 +33,7 @@ static long long samples(const char *text, const struct frame *frames, size_t n)
     samples(text, (const struct frame[]){__VA_ARGS__},      \
             sizeof((const struct frame[]){__VA_ARGS__}) / sizeof(struct frame))
 
-static void test_plain(void **state)
+static void functions_are_looked_up(void **state)
 {
     (void)state;
     assert_int_equal(SAMPLES(CASE_PLAIN, {"main", 4, 0}), 534);
@@ -51,7 +51,7 @@ static void test_plain(void **state)
     assert_int_equal(SAMPLES(CASE_PLAIN, {"main", 10, 0}, {"_Z3fooi", 1, 0}), -1);
 }
 
-static void test_contexts(void **state)
+static void contexts_are_looked_up(void **state)
 {
     (void)state;
     static const char text[] = "[main:3 @ foo]:5:2\n 1: 5\n[main:4 @ foo]:7:2\n 1: 7\n 2: 0\n"
@@ -68,7 +68,7 @@ static void test_contexts(void **state)
 }
 
 /* Inlinees that a pre-inliner chose count for the function, wherever the program has it. */
-static void test_nested(void **state)
+static void inlinees_are_looked_up(void **state)
 {
     (void)state;
     static const char text[] = "main:30:1\n 1: 10\n 2: foo:20\n  1: 20\n  !CFGChecksum: 2\n"
@@ -78,7 +78,7 @@ static void test_nested(void **state)
     assert_int_equal(SAMPLES(text, {"main", 2, 0}, {"foo", 1, 0}), 20);
 }
 
-static void test_flat(void **state)
+static void flat_profiles_are_looked_up(void **state)
 {
     (void)state;
     static const char text[] = "main:30:1\n 1: 10\nfoo:23:3\n 1: 23\n";
@@ -88,7 +88,7 @@ static void test_flat(void **state)
 }
 
 /* Targets and types of two contexts: added up by name, targets first, most first. */
-static void test_values(void **state)
+static void values_of_a_place(void **state)
 {
     (void)state;
     struct pgk_sample *p = case_read("[a:1 @ f]:5:0\n 3: 5 x:1 y:3\n 3: vtables _ZTV1A:50 \n"
@@ -122,9 +122,11 @@ static void test_values(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_plain),  cmocka_unit_test(test_contexts),
-        cmocka_unit_test(test_nested), cmocka_unit_test(test_flat),
-        cmocka_unit_test(test_values),
+        cmocka_unit_test(functions_are_looked_up),
+        cmocka_unit_test(contexts_are_looked_up),
+        cmocka_unit_test(inlinees_are_looked_up),
+        cmocka_unit_test(flat_profiles_are_looked_up),
+        cmocka_unit_test(values_of_a_place),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

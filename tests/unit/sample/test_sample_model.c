@@ -8,7 +8,7 @@ static uint32_t name(struct pgk_sample *p, const char *text)
     return pgk_sample_name(p, text, strlen(text));
 }
 
-static void test_building(void **state)
+static void a_profile_is_built(void **state)
 {
     (void)state;
     struct pgk_sample *p;
@@ -27,7 +27,7 @@ static void test_building(void **state)
                    "  1: vtables _ZTV1A:3 \n");
 }
 
-static void test_contexts(void **state)
+static void contexts_are_built(void **state)
 {
     (void)state;
     struct pgk_sample *p;
@@ -47,7 +47,7 @@ static void test_contexts(void **state)
 }
 
 /* A list of records against a plain table, adding in any order, one by one and sorted. */
-static void test_records(void **state)
+static void records_are_those_of_a_plain_table(void **state)
 {
     (void)state;
     enum { PLACES = 40, NAMES = 6 };
@@ -104,7 +104,7 @@ static struct pgk_sample *sum(const char *const *texts, size_t n, uint64_t weigh
     return all;
 }
 
-static void test_merging(void **state)
+static void profiles_add_up(void **state)
 {
     (void)state;
     const char *twice[] = {CASE_PLAIN, CASE_PLAIN};
@@ -123,7 +123,7 @@ static void test_merging(void **state)
 
 /* Builds differ: the checksum with the most samples stays, whatever the order; what has no
  * checksum joins it. */
-static void test_checksums(void **state)
+static void checksums_decide_what_is_added(void **state)
 {
     (void)state;
     const char *texts[] = {
@@ -151,7 +151,7 @@ static void test_checksums(void **state)
 }
 
 /* However many, and whatever is guessed, one node each; inlinees come by checksum. */
-static void test_many_checksums(void **state)
+static void many_checksums_of_one_function(void **state)
 {
     (void)state;
     enum { N = 20000 };
@@ -176,7 +176,7 @@ static void test_many_checksums(void **state)
     pgk_sample_close(&p);
 }
 
-static void test_kinds_do_not_mix(void **state)
+static void kinds_do_not_mix(void **state)
 {
     (void)state;
     const char *others[] = {CASE_CONTEXTS, CASE_PROBES};
@@ -190,7 +190,7 @@ static void test_kinds_do_not_mix(void **state)
     }
 }
 
-static void test_summary(void **state)
+static void the_summary_is_that_of_llvm(void **state)
 {
     (void)state;
     struct pgk_sample *p = case_read("foo:14:1\n 1: 10 bar:7\n 2.1: baz:4\n  1: 4\n");
@@ -222,11 +222,14 @@ static void test_summary(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_building),         cmocka_unit_test(test_contexts),
-        cmocka_unit_test(test_records),          cmocka_unit_test(test_merging),
-        cmocka_unit_test(test_checksums),        cmocka_unit_test(test_many_checksums),
-        cmocka_unit_test(test_kinds_do_not_mix),
-        cmocka_unit_test(test_summary),
+        cmocka_unit_test(a_profile_is_built),
+        cmocka_unit_test(contexts_are_built),
+        cmocka_unit_test(records_are_those_of_a_plain_table),
+        cmocka_unit_test(profiles_add_up),
+        cmocka_unit_test(checksums_decide_what_is_added),
+        cmocka_unit_test(many_checksums_of_one_function),
+        cmocka_unit_test(kinds_do_not_mix),
+        cmocka_unit_test(the_summary_is_that_of_llvm),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -35,7 +35,7 @@ static void expect(struct pgk_sample *p, const char *means)
     free(text);
 }
 
-static void test_nothing_is_lost(void **state)
+static void nothing_is_lost(void **state)
 {
     (void)state;
     static const char *const texts[] = {
@@ -55,7 +55,7 @@ static void test_nothing_is_lost(void **state)
 }
 
 /* The build with the most samples is known only when all shards are there. */
-static void test_shards(void **state)
+static void shards_merge_to_the_whole(void **state)
 {
     (void)state;
     static const char *const builds[] = {
@@ -83,7 +83,7 @@ static void test_shards(void **state)
     }
 }
 
-static void test_damage_is_refused(void **state)
+static void damage_is_refused(void **state)
 {
     (void)state;
     static const char *const texts[] = {
@@ -110,7 +110,7 @@ static void test_damage_is_refused(void **state)
 }
 
 /* Contexts and plain profiles do not mix, nor do their shards. */
-static void test_kinds_do_not_mix(void **state)
+static void kinds_do_not_mix(void **state)
 {
     (void)state;
     static const char contexts[] = HEAD "marks: contexts\nsymbols: 0\n";
@@ -121,7 +121,7 @@ static void test_kinds_do_not_mix(void **state)
     pgk_sample_close(&p);
 }
 
-static void test_out_of_memory(void **state)
+static void out_of_memory_anywhere(void **state)
 {
     (void)state;
     int status = PGK_E_NOMEM;
@@ -148,9 +148,11 @@ static void test_out_of_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_nothing_is_lost),  cmocka_unit_test(test_shards),
-        cmocka_unit_test(test_damage_is_refused), cmocka_unit_test(test_kinds_do_not_mix),
-        cmocka_unit_test(test_out_of_memory),
+        cmocka_unit_test(nothing_is_lost),
+        cmocka_unit_test(shards_merge_to_the_whole),
+        cmocka_unit_test(damage_is_refused),
+        cmocka_unit_test(kinds_do_not_mix),
+        cmocka_unit_test(out_of_memory_anywhere),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,7 +6,7 @@ static void same(const char *text)
     case_expect(case_read(text), text);
 }
 
-static void test_round_trips(void **state)
+static void what_is_written_is_read(void **state)
 {
     (void)state;
     same(CASE_PLAIN);
@@ -21,7 +21,7 @@ struct odd_case {
 };
 
 /* What llvm-profdata 22 makes of these. */
-static void test_odd_lines(void **state)
+static void odd_lines_are_read_as_by_llvm(void **state)
 {
     (void)state;
     static const struct odd_case cases[] = {
@@ -60,7 +60,7 @@ static void test_odd_lines(void **state)
 
 /* Attributes survive whatever metadata follows them, which they do not in LLVM. */
 /* Few and many are compared in different ways. */
-static void test_targets_named_twice(void **state)
+static void targets_named_twice_add_up(void **state)
 {
     (void)state;
     for (int n = 1; n <= 40; n++) {
@@ -76,7 +76,7 @@ static void test_targets_named_twice(void **state)
     }
 }
 
-static void test_metadata_order(void **state)
+static void metadata_may_stand_anywhere(void **state)
 {
     (void)state;
     case_expect(case_read("f:1:1\n 1: 1\n !Attributes: 2\n !CFGChecksum: 5\n"),
@@ -86,7 +86,7 @@ static void test_metadata_order(void **state)
 }
 
 /* GUIDs in decimal are names of functions, in places where LLVM cannot read them back, too. */
-static void test_guids(void **state)
+static void names_that_are_guids(void **state)
 {
     (void)state;
     same("6699318081062747564:9:1\n 1: 3 16434608426314478903:2\n"
@@ -98,7 +98,7 @@ static void test_guids(void **state)
                 "foo:10:2\n 1: 7\n");
 }
 
-static void test_refusals(void **state)
+static void wrong_lines_are_refused(void **state)
 {
     (void)state;
     static const char *const texts[] = {
@@ -122,7 +122,7 @@ static void test_refusals(void **state)
     }
 }
 
-static void test_depth_is_limited(void **state)
+static void depth_is_limited(void **state)
 {
     (void)state;
     PGK_VEC(char) text = {0};
@@ -163,7 +163,7 @@ static size_t random_line(uint64_t *seed, char *line)
 
 /* Lines of samples are read in one go if they end with a newline alone; with a carriage return
  * before it they are taken apart like any other line. */
-static void test_quick_and_plain_way_agree(void **state)
+static void quick_and_plain_reading_agree(void **state)
 {
     (void)state;
     uint64_t seed = 99;
@@ -200,7 +200,7 @@ static void test_quick_and_plain_way_agree(void **state)
     assert_in_range(refused, 1000, 19700);
 }
 
-static void test_cut_at_every_byte(void **state)
+static void text_may_be_cut_at_every_byte(void **state)
 {
     (void)state;
     static const char *const texts[] = {CASE_PLAIN, CASE_CONTEXTS, CASE_PROBES};
@@ -218,7 +218,7 @@ static void test_cut_at_every_byte(void **state)
     }
 }
 
-static void test_sniffing(void **state)
+static void text_is_recognised(void **state)
 {
     (void)state;
     static const char *const good[] = {"f:1:1\n", "# x\n\nf:1:1", "[a @ b]:1:1\r\n"};
@@ -230,7 +230,7 @@ static void test_sniffing(void **state)
         assert_false(pgk_sample_text_sniff((const uint8_t *)bad[i], strlen(bad[i])));
 }
 
-static void test_out_of_memory(void **state)
+static void out_of_memory_anywhere(void **state)
 {
     (void)state;
     int status = PGK_E_NOMEM;
@@ -251,13 +251,17 @@ static void test_out_of_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_round_trips),      cmocka_unit_test(test_odd_lines),
-        cmocka_unit_test(test_targets_named_twice),
-        cmocka_unit_test(test_metadata_order),   cmocka_unit_test(test_guids),
-        cmocka_unit_test(test_quick_and_plain_way_agree),
-        cmocka_unit_test(test_cut_at_every_byte),
-        cmocka_unit_test(test_refusals),         cmocka_unit_test(test_depth_is_limited),
-        cmocka_unit_test(test_sniffing),         cmocka_unit_test(test_out_of_memory),
+        cmocka_unit_test(what_is_written_is_read),
+        cmocka_unit_test(odd_lines_are_read_as_by_llvm),
+        cmocka_unit_test(targets_named_twice_add_up),
+        cmocka_unit_test(metadata_may_stand_anywhere),
+        cmocka_unit_test(names_that_are_guids),
+        cmocka_unit_test(quick_and_plain_reading_agree),
+        cmocka_unit_test(text_may_be_cut_at_every_byte),
+        cmocka_unit_test(wrong_lines_are_refused),
+        cmocka_unit_test(depth_is_limited),
+        cmocka_unit_test(text_is_recognised),
+        cmocka_unit_test(out_of_memory_anywhere),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -28,7 +28,7 @@ static uint8_t *figure_of(const char *key, size_t size)
     return mine;
 }
 
-static void test_figures(void **state)
+static void figures(void **state)
 {
     (void)state;
     struct pgk_gen_figure *f = (void *)figure_of("other_process", sizeof *f);
@@ -47,7 +47,7 @@ static void test_figures(void **state)
     assert_int_equal(past.n, 5);
 }
 
-static void test_older_callers(void **state)
+static void older_callers(void **state)
 {
     (void)state;
     size_t size = offsetof(struct pgk_gen_figure, of);
@@ -58,7 +58,7 @@ static void test_older_callers(void **state)
     free(f);
 }
 
-static void test_newer_callers(void **state)
+static void newer_callers(void **state)
 {
     (void)state;
     const uint8_t zeros[8] = {0};
@@ -70,9 +70,9 @@ static void test_newer_callers(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_figures),
-        cmocka_unit_test(test_older_callers),
-        cmocka_unit_test(test_newer_callers),
+        cmocka_unit_test(figures),
+        cmocka_unit_test(older_callers),
+        cmocka_unit_test(newer_callers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

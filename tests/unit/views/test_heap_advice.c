@@ -23,7 +23,7 @@ static void expect_only(const struct pgk_mib *m, enum pgk_advice_rule rule, uint
         assert_int_equal(pgk_advice_stake(r, m), r == rule ? bytes : 0);
 }
 
-static void test_ordinary_contexts_need_no_advice(void **state)
+static void ordinary_contexts_need_no_advice(void **state)
 {
     (void)state;
     struct pgk_mib m = ordinary();
@@ -32,7 +32,7 @@ static void test_ordinary_contexts_need_no_advice(void **state)
     expect_only(&m, PGK_ADVICE_RULES, 0);
 }
 
-static void test_never_used(void **state)
+static void objects_never_used(void **state)
 {
     (void)state;
     struct pgk_mib m = ordinary();
@@ -42,7 +42,7 @@ static void test_never_used(void **state)
     expect_only(&m, PGK_ADVICE_RULES, 0);
 }
 
-static void test_short_lived_takes_many_objects(void **state)
+static void short_lived_takes_many_objects(void **state)
 {
     (void)state;
     struct pgk_mib m = ordinary();
@@ -55,7 +55,7 @@ static void test_short_lived_takes_many_objects(void **state)
     expect_only(&m, PGK_ADVICE_RULES, 0);
 }
 
-static void test_cold_words_between_busy_ones(void **state)
+static void cold_words_between_busy_ones(void **state)
 {
     (void)state;
     const uint64_t hist[8] = {900, 0, 0, 100, 0, 0, 0, 5};
@@ -68,7 +68,7 @@ static void test_cold_words_between_busy_ones(void **state)
     expect_only(&m, PGK_ADVICE_RULES, 0);
 }
 
-static void test_tail_that_is_never_reached(void **state)
+static void tail_that_is_never_reached(void **state)
 {
     (void)state;
     const uint64_t hist[8] = {900, 100};
@@ -82,7 +82,7 @@ static void test_tail_that_is_never_reached(void **state)
     expect_only(&m, PGK_ADVICE_RULES, 0);
 }
 
-static void test_too_few_accesses_to_reach_all(void **state)
+static void too_few_accesses_to_reach_all(void **state)
 {
     (void)state;
     struct pgk_mib m = ordinary();
@@ -96,7 +96,7 @@ static void test_too_few_accesses_to_reach_all(void **state)
     expect_only(&m, PGK_ADVICE_RULES, 0);
 }
 
-static void test_freed_elsewhere(void **state)
+static void objects_freed_on_another_cpu(void **state)
 {
     (void)state;
     struct pgk_mib m = ordinary();
@@ -108,7 +108,7 @@ static void test_freed_elsewhere(void **state)
     expect_only(&m, PGK_ADVICE_FOREIGN_FREE, 64000);
 }
 
-static void test_hints_follow_the_compiler(void **state)
+static void hints_follow_the_compiler(void **state)
 {
     (void)state;
     struct pgk_mib m = ordinary();
@@ -125,7 +125,7 @@ static void add(struct pgk_heap *h, uint64_t guid, const struct pgk_mib *m)
     assert_int_equal(pgk_heap_add(h, pgk_stack_push(&h->stacks, 0, frame), m, NULL), 0);
 }
 
-static void test_savings_before_hints_and_large_before_small(void **state)
+static void savings_before_hints_and_large_before_small(void **state)
 {
     (void)state;
     struct pgk_heap *h;
@@ -154,7 +154,7 @@ static void test_savings_before_hints_and_large_before_small(void **state)
 }
 
 /* Accesses of library functions alone do not tell what is unused, or how much is. */
-static void test_some_accesses_are_no_reason(void **state)
+static void some_accesses_are_no_reason(void **state)
 {
     (void)state;
     struct pgk_heap *h;
@@ -174,7 +174,7 @@ static void test_some_accesses_are_no_reason(void **state)
     pgk_heap_close(&h);
 }
 
-static void test_hot_hints_only_where_few_are_hot(void **state)
+static void hot_hints_only_where_few_are_hot(void **state)
 {
     (void)state;
     struct pgk_heap *h;
@@ -197,17 +197,17 @@ static void test_hot_hints_only_where_few_are_hot(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_ordinary_contexts_need_no_advice),
-        cmocka_unit_test(test_never_used),
-        cmocka_unit_test(test_short_lived_takes_many_objects),
-        cmocka_unit_test(test_cold_words_between_busy_ones),
-        cmocka_unit_test(test_tail_that_is_never_reached),
-        cmocka_unit_test(test_too_few_accesses_to_reach_all),
-        cmocka_unit_test(test_freed_elsewhere),
-        cmocka_unit_test(test_hints_follow_the_compiler),
-        cmocka_unit_test(test_savings_before_hints_and_large_before_small),
-        cmocka_unit_test(test_some_accesses_are_no_reason),
-        cmocka_unit_test(test_hot_hints_only_where_few_are_hot),
+        cmocka_unit_test(ordinary_contexts_need_no_advice),
+        cmocka_unit_test(objects_never_used),
+        cmocka_unit_test(short_lived_takes_many_objects),
+        cmocka_unit_test(cold_words_between_busy_ones),
+        cmocka_unit_test(tail_that_is_never_reached),
+        cmocka_unit_test(too_few_accesses_to_reach_all),
+        cmocka_unit_test(objects_freed_on_another_cpu),
+        cmocka_unit_test(hints_follow_the_compiler),
+        cmocka_unit_test(savings_before_hints_and_large_before_small),
+        cmocka_unit_test(some_accesses_are_no_reason),
+        cmocka_unit_test(hot_hints_only_where_few_are_hot),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -30,7 +30,7 @@ static void expect_pair(const struct pgk_heap_alignment *a, size_t i, uint32_t n
     assert_int_equal(a->pairs[i].moved, moved);
 }
 
-static void test_equal_moved_new_and_gone(void **state)
+static void equal_moved_new_and_gone(void **state)
 {
     (void)state;
     struct pgk_heap *before = new_heap(), *now = new_heap();
@@ -57,7 +57,7 @@ static void test_equal_moved_new_and_gone(void **state)
     pgk_heap_close(&now);
 }
 
-static void test_overlap(void **state)
+static void overlap_of_two_profiles(void **state)
 {
     (void)state;
     struct pgk_heap *before = new_heap(), *now = new_heap(), *none = new_heap();
@@ -80,7 +80,7 @@ static void test_overlap(void **state)
     pgk_heap_close(&none);
 }
 
-static void test_change_of_a_context(void **state)
+static void change_of_a_context(void **state)
 {
     (void)state;
     struct pgk_mib a = {.known = UINT32_MAX}, b = {.known = UINT32_MAX};
@@ -105,7 +105,7 @@ static void test_change_of_a_context(void **state)
 }
 
 /* Each context of both sides stands in one pair; equal stacks stand together. */
-static void test_every_context_once(void **state)
+static void every_context_once(void **state)
 {
     (void)state;
     for (uint64_t seed = 1; seed < 30; seed++) {
@@ -138,7 +138,7 @@ static void test_every_context_once(void **state)
     }
 }
 
-static void test_out_of_memory_anywhere(void **state)
+static void out_of_memory_anywhere(void **state)
 {
     (void)state;
     struct pgk_heap *before = new_heap(), *now = new_heap();
@@ -161,11 +161,11 @@ static void test_out_of_memory_anywhere(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_equal_moved_new_and_gone),
-        cmocka_unit_test(test_overlap),
-        cmocka_unit_test(test_change_of_a_context),
-        cmocka_unit_test(test_every_context_once),
-        cmocka_unit_test(test_out_of_memory_anywhere),
+        cmocka_unit_test(equal_moved_new_and_gone),
+        cmocka_unit_test(overlap_of_two_profiles),
+        cmocka_unit_test(change_of_a_context),
+        cmocka_unit_test(every_context_once),
+        cmocka_unit_test(out_of_memory_anywhere),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -31,7 +31,7 @@ static void add(struct pgk_heap *h, uint32_t stack)
     assert_int_equal(pgk_heap_add(h, stack, &m, NULL), 0);
 }
 
-static void test_names_are_those_of_programmers(void **state)
+static void names_are_those_of_programmers(void **state)
 {
     (void)state;
     struct pgk_heap *h = new_heap();
@@ -50,7 +50,7 @@ static void test_names_are_those_of_programmers(void **state)
 }
 
 /* The frame that wants the memory is the first one that is the program's own. */
-static void test_site_is_the_programs_own(void **state)
+static void site_is_the_programs_own(void **state)
 {
     (void)state;
     struct pgk_heap *h = new_heap();
@@ -72,7 +72,7 @@ static void test_site_is_the_programs_own(void **state)
     pgk_heap_close(&h);
 }
 
-static void test_equal_stacks_of_two_profiles_are_one_node(void **state)
+static void equal_stacks_of_two_profiles_are_one_node(void **state)
 {
     (void)state;
     struct pgk_heap *a = new_heap(), *b = new_heap();
@@ -93,7 +93,7 @@ static void test_equal_stacks_of_two_profiles_are_one_node(void **state)
     pgk_heap_close(&b);
 }
 
-static void test_out_of_memory_anywhere(void **state)
+static void out_of_memory_anywhere(void **state)
 {
     (void)state;
     struct pgk_heap *h = new_heap();
@@ -118,10 +118,10 @@ static void test_out_of_memory_anywhere(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_names_are_those_of_programmers),
-        cmocka_unit_test(test_site_is_the_programs_own),
-        cmocka_unit_test(test_equal_stacks_of_two_profiles_are_one_node),
-        cmocka_unit_test(test_out_of_memory_anywhere),
+        cmocka_unit_test(names_are_those_of_programmers),
+        cmocka_unit_test(site_is_the_programs_own),
+        cmocka_unit_test(equal_stacks_of_two_profiles_are_one_node),
+        cmocka_unit_test(out_of_memory_anywhere),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -17,7 +17,7 @@ static double density(struct pgk_sample *p)
 }
 
 /* Functions of 800, 195 and 5 samples: the first two have 99 % of them. */
-static void test_density(void **state)
+static void density_of_a_program(void **state)
 {
     struct pgk_sample *p;
     (void)state;
@@ -35,7 +35,7 @@ static void test_density(void **state)
     pgk_sample_close(&p);
 }
 
-static void test_density_of_nothing(void **state)
+static void density_of_nothing(void **state)
 {
     struct pgk_sample *p;
     (void)state;
@@ -50,8 +50,8 @@ static void test_density_of_nothing(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_density),
-        cmocka_unit_test(test_density_of_nothing),
+        cmocka_unit_test(density_of_a_program),
+        cmocka_unit_test(density_of_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -88,7 +88,8 @@ static void flags_are_spelled_out(void **state)
                                          .compress = true};
     write_encoded(CASE_CONTEXTS, &opts);
     char *text = printed();
-    assert_string_equal(line_of(text, "summary").flags, "compressed, partial profile, contexts, pre-inlined");
+    assert_string_equal(line_of(text, "summary").flags,
+                        "compressed, partial profile, contexts, pre-inlined");
     assert_non_null(strstr(line_of(text, "name table").flags, "names are GUIDs, of fixed length"));
     assert_true(line_of(text, "summary").unpacked > 0);
     free(text);

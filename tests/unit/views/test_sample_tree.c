@@ -30,7 +30,7 @@ static uint32_t find(const struct pgk_sample_tree *t, uint32_t parent, const cha
     return found;
 }
 
-static void test_two_profiles_side_by_side(void **state)
+static void two_profiles_side_by_side(void **state)
 {
     struct pgk_sample *now = new_profile(false), *before = new_profile(false);
     struct pgk_sample_tree t;
@@ -61,7 +61,7 @@ static void test_two_profiles_side_by_side(void **state)
 }
 
 /* A name that one side knows by its GUID only. */
-static void test_spelled_and_not(void **state)
+static void functions_with_and_without_a_spelling(void **state)
 {
     struct pgk_sample *now = new_profile(false), *before = new_profile(false);
     struct pgk_sample_tree t;
@@ -81,7 +81,7 @@ static void test_spelled_and_not(void **state)
 }
 
 /* Callers without a profile are in the tree; parents stand before children. */
-static void test_contexts(void **state)
+static void contexts_are_paths_of_the_tree(void **state)
 {
     struct pgk_sample *p = new_profile(true);
     struct pgk_sample_tree t;
@@ -105,9 +105,9 @@ static void test_contexts(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_two_profiles_side_by_side),
-        cmocka_unit_test(test_spelled_and_not),
-        cmocka_unit_test(test_contexts),
+        cmocka_unit_test(two_profiles_side_by_side),
+        cmocka_unit_test(functions_with_and_without_a_spelling),
+        cmocka_unit_test(contexts_are_paths_of_the_tree),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
