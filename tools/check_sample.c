@@ -3,19 +3,6 @@
 
 #include <stdio.h>
 
-/* Compilers take hot and cold from the stored summary. */
-static bool same_summary(const struct pgk_sample_summary *a, const struct pgk_sample_summary *b)
-{
-    bool same = a->total_count == b->total_count && a->max_count == b->max_count &&
-                a->max_function_count == b->max_function_count && a->num_counts == b->num_counts &&
-                a->num_functions == b->num_functions;
-    for (size_t i = 0; i < a->n_cutoffs && same; i++)
-        same = a->n_cutoffs != b->n_cutoffs || a->cutoffs[i].ppm != b->cutoffs[i].ppm ||
-               (a->cutoffs[i].min_count == b->cutoffs[i].min_count &&
-                a->cutoffs[i].num_counts == b->cutoffs[i].num_counts);
-    return same;
-}
-
 static const char *kind_text(const struct pgk_sample_info *info)
 {
     bool one = info->functions == 1;
@@ -55,7 +42,8 @@ static int run(const char *path, const struct cli_common *common, struct pgk_err
                info.probes ? " with probes" : "",
                pgk_human_count(samples, summary.total_count),
                pgk_file_info_readers(about, readers, sizeof readers));
-        if (stored && !same_summary(stored, &summary))
+        /* Compilers take hot and cold from the stored one. */
+        if (stored && !pgk_sample_summaries_agree(stored, &summary))
             printf("%s: note: the stored summary is not that of the samples; pgokit merge writes "
                    "the right one\n",
                    safe);

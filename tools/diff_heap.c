@@ -75,9 +75,9 @@ static void parse(struct diff *d, int argc, char **argv)
 static int check_limits(const struct diff *d, const struct pgk_heap_diff_figures *f)
 {
     const double found[LIMITS] = {
-        [LIMIT_GROWTH] = diff_growth_percent(f->bytes_before, f->bytes),
-        [LIMIT_OBJECTS] = diff_growth_percent(f->objects_before, f->objects),
-        [LIMIT_NEW] = diff_percent((double)f->new_bytes, f->bytes_before),
+        [LIMIT_GROWTH] = f->growth_percent,
+        [LIMIT_OBJECTS] = f->objects_growth_percent,
+        [LIMIT_NEW] = f->new_percent,
     };
     return diff_limits_check(d->limits, LIMITS, found);
 }

@@ -48,13 +48,3 @@ int diff_limits_check(const struct diff_limit *limits, int n, const double *foun
     }
     return exit_code;
 }
-
-double diff_percent(double part, uint64_t whole)
-{
-    return whole ? 100 * part / (double)whole : part > 0 ? 1e9 : 0;
-}
-
-double diff_growth_percent(uint64_t before, uint64_t now)
-{
-    return diff_percent((double)now, before) - (before ? 100 : 0);
-}

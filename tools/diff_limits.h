@@ -15,8 +15,5 @@ struct diff_limit {
 void diff_limit_parse(struct diff_limit *limits, int n, const char *text);
 /* found[i] belongs to limits[i]. Says which limits are passed; the exit status. */
 int diff_limits_check(const struct diff_limit *limits, int n, const double *found);
-/* In per cent; of nothing, something is a growth without end. */
-double diff_percent(double part, uint64_t whole);
-double diff_growth_percent(uint64_t before, uint64_t now);
 
 #endif

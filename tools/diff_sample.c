@@ -2,7 +2,6 @@
 #include "diff_limits.h"
 #include "sample_input.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -111,20 +110,12 @@ static int print_table(const struct diff *d, const struct pgk_sample *base,
 
 static int check_limits(const struct diff *d, const struct pgk_sample_diff *diff)
 {
-    const struct pgk_sample_overlap *o = pgk_sample_diff_overlap(diff);
-    double new_samples = 0, moved = 0; /* sums may be beyond 64 bits */
-    size_t n;
-    const struct pgk_sample_change *changes = pgk_sample_diff_changes(diff, &n);
-    for (size_t i = 0; i < n; i++) {
-        const struct pgk_sample_change *c = &changes[i];
-        if (!c->base_samples)
-            new_samples += (double)c->test_samples;
-        moved = fmax(moved, 100 * fabs(c->test_share - c->base_share));
-    }
+    struct pgk_sample_diff_figures f = {.struct_size = sizeof f};
+    pgk_sample_diff_figures(diff, &f);
     const double found[LIMITS] = {
-        [LIMIT_GROWTH] = diff_growth_percent(o->base_samples, o->test_samples),
-        [LIMIT_NEW] = diff_percent(new_samples, o->base_samples),
-        [LIMIT_MOVED] = moved,
+        [LIMIT_GROWTH] = f.growth_percent,
+        [LIMIT_NEW] = f.new_percent,
+        [LIMIT_MOVED] = f.moved_points,
     };
     return diff_limits_check(d->limits, LIMITS, found);
 }

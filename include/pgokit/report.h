@@ -81,6 +81,11 @@ struct pgk_heap_diff_figures {
     uint64_t objects, objects_before; /* allocated in all */
     uint64_t new_bytes;               /* in contexts that are new */
     double overlap;                   /* share of the bytes allocated in the same places, 0 to 1 */
+    /* What `pgokit diff --fail-on` compares with its limits. In per cent of before; 1e9 if there
+     * was nothing before and is something now: */
+    double growth_percent;         /* bytes allocated; less than 0: fewer than before */
+    double objects_growth_percent; /* objects allocated */
+    double new_percent;            /* bytes in contexts that are new */
 };
 
 /* Compares two profiles context by context. Stacks that are equal are the same context; of
@@ -89,6 +94,9 @@ struct pgk_heap_diff_figures {
 int pgk_heap_print_diff(const struct pgk_heap *before, const struct pgk_heap *now,
                         const struct pgk_heap_diff_opts *opts, FILE *out,
                         struct pgk_heap_diff_figures *figures, struct pgk_err *err);
+/* The figures alone, with nothing printed. */
+int pgk_heap_compare(const struct pgk_heap *before, const struct pgk_heap *now,
+                     struct pgk_heap_diff_figures *figures, struct pgk_err *err);
 
 /* What else heap and sample profiles can be written as. */
 struct pgk_export_format {

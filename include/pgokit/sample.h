@@ -245,6 +245,10 @@ struct pgk_sample_summary {
 /* Of a finished profile, whatever its file said. */
 int pgk_sample_summarise(const struct pgk_sample *profile, struct pgk_sample_summary *summary,
                          struct pgk_err *err);
+/* Do compilers take the same from both? Of stored and computed summaries, whose cutoffs may be
+ * other ones: those at the same position that are for the same share are compared. */
+bool pgk_sample_summaries_agree(const struct pgk_sample_summary *a,
+                                const struct pgk_sample_summary *b);
 /* Counts from which LLVM takes a line for hot, or up to which for cold. */
 uint64_t pgk_sample_hot_count(const struct pgk_sample_summary *summary);
 /* The count up to which LLVM takes a line for cold. */
@@ -281,6 +285,18 @@ const struct pgk_sample_overlap *pgk_sample_diff_overlap(const struct pgk_sample
 /* All functions, the one first whose share of all samples moved most. */
 const struct pgk_sample_change *pgk_sample_diff_changes(const struct pgk_sample_diff *diff,
                                                         size_t *n);
+/* What `pgokit diff --fail-on` compares with its limits. */
+struct pgk_sample_diff_figures {
+    size_t struct_size; /* sizeof(struct pgk_sample_diff_figures), set by the caller */
+    /* In per cent of the samples of base; 1e9 if that has none and test has some: */
+    double growth_percent; /* samples; less than 0: fewer than before */
+    double new_percent;    /* samples in functions that base does not have */
+    double moved_points;   /* of the function whose share of all samples moved most, by how many
+                              percentage points, whichever way */
+};
+/* Fills in the figures of a comparison. */
+void pgk_sample_diff_figures(const struct pgk_sample_diff *diff,
+                             struct pgk_sample_diff_figures *figures);
 /* Nulls the pointer; accepts NULL. */
 void pgk_sample_diff_close(struct pgk_sample_diff **diff);
 

@@ -4,6 +4,8 @@
 #include "sample_text.h"
 
 #include "line_buffer.h"
+#include "opts.h"
+#include "percent.h"
 #include "saturate.h"
 
 #include <math.h>
@@ -378,6 +380,23 @@ const struct pgk_sample_change *pgk_sample_diff_changes(const struct pgk_sample_
 {
     *n = diff->changes.n;
     return diff->changes.v;
+}
+
+void pgk_sample_diff_figures(const struct pgk_sample_diff *diff,
+                             struct pgk_sample_diff_figures *figures)
+{
+    const struct pgk_sample_overlap *o = &diff->overlap;
+    double new_samples = 0; /* the sum may be beyond 64 bits */
+    struct pgk_sample_diff_figures f = {
+        .growth_percent = pgk_growth_percent(o->base_samples, o->test_samples)};
+    for (size_t i = 0; i < diff->changes.n; i++) {
+        const struct pgk_sample_change *c = &diff->changes.v[i];
+        if (!c->base_samples)
+            new_samples += (double)c->test_samples;
+        f.moved_points = fmax(f.moved_points, 100 * fabs(c->test_share - c->base_share));
+    }
+    f.new_percent = pgk_percent(new_samples, o->base_samples);
+    PGK_RESULT_GIVE(figures, &f);
 }
 
 void pgk_sample_diff_close(struct pgk_sample_diff **diff)

@@ -137,6 +137,19 @@ int pgk_sample_summarise(const struct pgk_sample *p, struct pgk_sample_summary *
     return 0;
 }
 
+bool pgk_sample_summaries_agree(const struct pgk_sample_summary *a,
+                                const struct pgk_sample_summary *b)
+{
+    bool same = a->total_count == b->total_count && a->max_count == b->max_count &&
+                a->max_function_count == b->max_function_count && a->num_counts == b->num_counts &&
+                a->num_functions == b->num_functions;
+    for (size_t i = 0; i < a->n_cutoffs && same; i++)
+        same = a->n_cutoffs != b->n_cutoffs || a->cutoffs[i].ppm != b->cutoffs[i].ppm ||
+               (a->cutoffs[i].min_count == b->cutoffs[i].min_count &&
+                a->cutoffs[i].num_counts == b->cutoffs[i].num_counts);
+    return same;
+}
+
 static uint64_t count_at(const struct pgk_sample_summary *s, uint64_t ppm)
 {
     for (size_t i = 0; i < s->n_cutoffs; i++)

@@ -4,6 +4,7 @@
 #include "heap_view.h"
 #include "json_out.h"
 #include "opts.h"
+#include "percent.h"
 #include "pgokit/human.h"
 
 #include <stdlib.h>
@@ -63,6 +64,10 @@ static void count_changes(struct diff *d)
     d->figures.objects = d->totals.v[PGK_MIB_AllocCount];
     d->figures.objects_before = d->totals_before.v[PGK_MIB_AllocCount];
     d->figures.overlap = pgk_heap_overlap(&d->align, d->now, d->before);
+    d->figures.growth_percent = pgk_growth_percent(d->figures.bytes_before, d->figures.bytes);
+    d->figures.objects_growth_percent =
+        pgk_growth_percent(d->figures.objects_before, d->figures.objects);
+    d->figures.new_percent = pgk_percent((double)d->figures.new_bytes, d->figures.bytes_before);
 }
 
 /* Largest differences first, whichever way they go. */
@@ -243,6 +248,26 @@ static void print_json(const struct diff *d)
     pgk_text_flush(&text);
 }
 
+/* Free d->align after success. */
+static int compare(struct diff *d, struct pgk_err *err)
+{
+    PGK_TRY(pgk_heap_align(&d->align, d->now, d->before, err));
+    pgk_heap_totals(d->now, NULL, &d->totals);
+    pgk_heap_totals(d->before, NULL, &d->totals_before);
+    count_changes(d);
+    return 0;
+}
+
+int pgk_heap_compare(const struct pgk_heap *before, const struct pgk_heap *now,
+                     struct pgk_heap_diff_figures *figures, struct pgk_err *err)
+{
+    struct diff d = {.before = before, .now = now};
+    PGK_TRY(compare(&d, err));
+    pgk_heap_alignment_free(&d.align);
+    PGK_RESULT_GIVE(figures, &d.figures);
+    return 0;
+}
+
 int pgk_heap_print_diff(const struct pgk_heap *before, const struct pgk_heap *now,
                         const struct pgk_heap_diff_opts *given, FILE *out,
                         struct pgk_heap_diff_figures *figures, struct pgk_err *err)
@@ -258,10 +283,7 @@ int pgk_heap_print_diff(const struct pgk_heap *before, const struct pgk_heap *no
         .style = {out, opts->width ? opts->width : 100, opts->depth, opts->colour},
     };
     int status = 0;
-    PGK_TRY(pgk_heap_align(&d.align, now, before, err));
-    pgk_heap_totals(now, NULL, &d.totals);
-    pgk_heap_totals(before, NULL, &d.totals_before);
-    count_changes(&d);
+    PGK_TRY(compare(&d, err));
     qsort_r(d.align.pairs, d.align.n, sizeof *d.align.pairs, by_growth, &d);
     if (opts->json)
         print_json(&d);

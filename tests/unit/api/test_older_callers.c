@@ -297,6 +297,16 @@ static void heap_same_named(void *result)
     assert_int_equal(pgk_heap_same_named(on.heap, result, NULL), 0);
 }
 
+static void heap_compare(void *result)
+{
+    assert_int_equal(pgk_heap_compare(on.heap, on.heap, result, NULL), 0);
+}
+
+static void sample_diff_figures(void *result)
+{
+    pgk_sample_diff_figures(on.diff, result);
+}
+
 /* Structs without padding, all of whose bytes can be compared. */
 static const struct {
     size_t size;
@@ -307,6 +317,8 @@ static const struct {
     {sizeof(struct pgk_instr_summary), instr_summary},
     {sizeof(struct pgk_instr_overlap), instr_overlap},
     {sizeof(struct pgk_heap_same_named), heap_same_named},
+    {sizeof(struct pgk_heap_diff_figures), heap_compare},
+    {sizeof(struct pgk_sample_diff_figures), sample_diff_figures},
 };
 
 /* What a caller gets whose struct has this size, and nothing but 0xaa in it before. */

@@ -190,6 +190,49 @@ static void kinds_do_not_mix(void **state)
     }
 }
 
+static struct pgk_sample_diff_figures figures_of(const char *base, const char *test)
+{
+    struct pgk_sample *p = case_read(base), *q = case_read(test);
+    struct pgk_sample_diff *diff;
+    struct pgk_sample_diff_figures f = {.struct_size = sizeof f};
+    assert_int_equal(pgk_sample_finish(p, NULL), 0);
+    assert_int_equal(pgk_sample_finish(q, NULL), 0);
+    assert_int_equal(pgk_sample_compare(&diff, p, q, NULL), 0);
+    pgk_sample_diff_figures(diff, &f);
+    pgk_sample_diff_close(&diff);
+    pgk_sample_close(&p);
+    pgk_sample_close(&q);
+    return f;
+}
+
+static void limits_have_figures(void **state)
+{
+    (void)state;
+    struct pgk_sample_diff_figures f =
+        figures_of("foo:10:1\n 1: 10\n", "foo:15:1\n 1: 15\nbar:5:1\n 1: 5\n");
+    assert_true(f.growth_percent == 100 && f.new_percent == 50 && f.moved_points == 25);
+    f = figures_of("foo:20:1\n 1: 20\n", "foo:15:1\n 1: 15\n");
+    assert_true(f.growth_percent == -25 && f.new_percent == 0 && f.moved_points == 0);
+}
+
+static void summaries_agree_where_compilers_read_the_same(void **state)
+{
+    (void)state;
+    struct pgk_sample *p = case_read("foo:14:1\n 1: 10\n 2: 4\n");
+    struct pgk_sample_summary a = {.struct_size = sizeof a}, b;
+    assert_int_equal(pgk_sample_finish(p, NULL), 0);
+    assert_int_equal(pgk_sample_summarise(p, &a, NULL), 0);
+    b = a;
+    assert_true(pgk_sample_summaries_agree(&a, &b));
+    b.cutoffs[3].min_count++;
+    assert_false(pgk_sample_summaries_agree(&a, &b));
+    b.cutoffs[3].ppm++; /* another cutoff */
+    assert_true(pgk_sample_summaries_agree(&a, &b));
+    b.max_count++;
+    assert_false(pgk_sample_summaries_agree(&a, &b));
+    pgk_sample_close(&p);
+}
+
 static void the_summary_is_that_of_llvm(void **state)
 {
     (void)state;
@@ -230,6 +273,8 @@ int main(void)
         cmocka_unit_test(many_checksums_of_one_function),
         cmocka_unit_test(kinds_do_not_mix),
         cmocka_unit_test(the_summary_is_that_of_llvm),
+        cmocka_unit_test(limits_have_figures),
+        cmocka_unit_test(summaries_agree_where_compilers_read_the_same),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
