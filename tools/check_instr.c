@@ -11,6 +11,7 @@ static int read_all(struct pgk_file *file, struct pgk_instr *instr, struct pgk_h
                                                           : status;
 }
 
+/* An indexed profile with heap data is sound if both parts are. */
 static int run(const char *path, const struct cli_common *common, struct pgk_err *err)
 {
     (void)common;

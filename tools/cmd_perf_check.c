@@ -116,6 +116,7 @@ static void tell_command(const char *kinds, const char *event, const char *perio
     printf("  perf record %s-e %s%s -- PROGRAM\n      %s\n", kinds, event, period, purpose);
 }
 
+/* The best that this machine has, and where that is not exact, what another one would give. */
 static void tell_commands(bool branches, bool cycles, bool events, bool intel)
 {
     if (!events) {

@@ -222,6 +222,7 @@ static int read_input(const struct convert *c, struct pgk_heap **heap,
     return status ? status : pgk_heap_read_file(*heap, input.file, 1, err);
 }
 
+/* What is lost is gathered before writing, while the profile still has it. */
 static int run(int argc, char **argv)
 {
     struct convert c = {.symbolised.struct_size = sizeof c.symbolised,

@@ -58,6 +58,7 @@ static int compare_heaps(char *const paths[2], const struct cli_common *common, 
     return status;
 }
 
+/* JSON has one object, and so no second part about heap data. */
 static int run(int argc, char **argv)
 {
     struct cli_common common = {0};

@@ -138,6 +138,7 @@ static int report(const struct merge *m, const struct cli_heap_content *c)
     return lost ? EXIT_INCOMPLETE : EXIT_DONE;
 }
 
+/* What is said of the content is taken before writing, which consumes the profile. */
 static int run(int argc, char **argv)
 {
     struct merge m = {0};

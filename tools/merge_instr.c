@@ -350,6 +350,7 @@ static void print_changed(const struct merge *m)
     free(changed);
 }
 
+/* On the merged counters, because what is hot or cold is a question of the whole. */
 static int supplement(struct merge *m, struct pgk_err *err)
 {
     struct pgk_sample *samples;
@@ -482,6 +483,7 @@ static int report(const struct merge *m)
     return lost ? EXIT_INCOMPLETE : EXIT_DONE;
 }
 
+/* Conflicts are an error of their own: they are named one by one instead of in one sentence. */
 static int run_as(const struct cli_verb *verb, int argc, char **argv)
 {
     struct merge m = {.verb = verb};

@@ -194,6 +194,7 @@ static int lost(bool *any, const char *what, size_t n, const char *why)
              : fprintf(stderr, "pgokit: warning: %s are not in the output: %s\n", what, why);
 }
 
+/* After the output is there: what it does not hold of the input decides the exit status. */
 static int report(const struct sample_output *o, const struct pgk_sample_info *info,
                   const struct pgk_sample_written *w, bool quiet)
 {

@@ -326,6 +326,7 @@ static void find_runtime(const struct record *r, char path[PATH_MAX], const char
                path);
 }
 
+/* What has to be put in front of the program depends on the runtime that is linked into it. */
 static void set_environment(const struct record *r)
 {
     char path[PATH_MAX];

@@ -62,6 +62,7 @@ static void print_sums(const char *name, const struct sums *s, const char *remar
             pgk_human_bytes(file_bytes, (double)s->file_bytes));
 }
 
+/* All files are summed up, but only the first few are shown one by one. */
 static void tell_file(struct tell *t, const char *path, bool quiet)
 {
     const struct pgk_file_info *info = NULL;

@@ -119,6 +119,7 @@ static void print_table(const struct pgk_gcov *gcov, const struct ranked *order,
     }
 }
 
+/* By the largest count of an arc, which says more of a function than its number of calls. */
 static int print(const struct pgk_gcov *gcov, const char *path, size_t top, bool raw)
 {
     size_t n = pgk_gcov_functions(gcov);

@@ -4,6 +4,7 @@
 
 #include <inttypes.h>
 
+/* The version comes first, out of order, because it decides which fields the header has. */
 static int read_header(struct pgk_cursor *c, struct pgk_indexed_header *h, struct pgk_err *err)
 {
     struct pgk_cursor start = *c;

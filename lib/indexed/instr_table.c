@@ -172,6 +172,8 @@ static int read_vtable_names(struct reader *r, const struct pgk_cursor *file, ui
     return pgk_name_blocks_read(&c, "vtable names", add_vtable, r, r->err);
 }
 
+/* The weight of an input is that of its traces; the size of the stream is not weighted, because it
+ * says how many traces there were to choose from. */
 static int read_traces(struct reader *r, const struct pgk_cursor *file, uint64_t off)
 {
     struct pgk_instr *p = r->a->profile;

@@ -197,6 +197,8 @@ static int add_stack_by_id(void *ctx, uint64_t key, struct pgk_cursor *c, struct
                : pgk_fail_nomem(err);
 }
 
+/* Versions differ in how a record names a stack: by its frames, by a hash in a table, by its place
+ * in an array. */
 static int read_stack_name(struct reader *r, struct pgk_cursor *c, uint32_t *node)
 {
     uint64_t at = pgk_cur_off(c);
@@ -235,6 +237,7 @@ static int read_stack(struct reader *r, struct pgk_cursor *c, uint32_t *node)
                           .expected = "at least one", .hint = "write the profile again");
 }
 
+/* Read straight down; only what is used while reading is checked in between. */
 static int read_record(void *ctx, uint64_t guid, struct pgk_cursor *c, struct pgk_err *err)
 {
     struct reader *r = ctx;

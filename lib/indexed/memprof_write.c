@@ -290,6 +290,7 @@ static void write_schema(struct writer *w)
         pgk_sink_u64(w->out, pgk_mib_fields[w->schema[i]].tag);
 }
 
+/* Offsets stand in front of what they lead to, so they are filled in at the end. */
 static int write_v2(struct writer *w, struct pgk_err *err)
 {
     if (w->version >= 1)

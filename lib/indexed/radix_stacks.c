@@ -527,6 +527,8 @@ static uint32_t rank_start(const struct ranking *k, size_t share)
     return (uint32_t)((uint64_t)k->r->n_stacks * share / k->shares);
 }
 
+/* Each share begins with finding its place in the order, and writes directly at its offset in the
+ * file, so that shares need not wait for one another. */
 static int rank_share(void *ctx, size_t share, unsigned worker)
 {
     const struct ranking *k = ctx;

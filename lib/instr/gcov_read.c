@@ -231,6 +231,7 @@ static int read_lists(struct reader *r, struct pgk_gcov_func *f, enum pgk_gcov_k
 /* Zero counters of a file are limited: they take no bytes in it. */
 enum { ZERO_COUNTERS_MAX = 1 << 22 };
 
+/* A negative length stands for as many zeros, which the file leaves out. */
 static int read_counters(struct reader *r, struct pgk_gcov_func *f, uint32_t tag, int32_t length,
                          uint64_t at)
 {

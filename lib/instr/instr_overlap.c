@@ -108,6 +108,8 @@ static bool *names_of(const struct pgk_instr *p, bool contextual)
     return has;
 }
 
+/* As llvm-profdata overlap: a function of the same name but another hash or shape is a mismatch,
+ * not one that a side lacks. */
 static int compare(const struct pgk_instr *base, const struct pgk_instr *test, bool contextual,
                    const bool *test_names, struct pgk_instr_overlap *o)
 {

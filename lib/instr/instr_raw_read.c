@@ -106,6 +106,7 @@ static uint64_t header_u64(struct reader *r, const char *field)
     return r->swap ? __builtin_bswap64(v) : v;
 }
 
+/* By a cursor of its own: the byte order and the version decide how the header is read at all. */
 static int read_version(struct reader *r, uint32_t *version)
 {
     struct pgk_cursor start = *r->c;
@@ -151,6 +152,8 @@ static void pad(struct reader *r, uint64_t size, const char *field)
     pgk_cur_take(r->c, -size & 7, field);
 }
 
+/* Parts are taken in their order in the file, and so that sizes are checked against the bytes left
+ * before anything is read of them. */
 static int read_parts(struct reader *r, uint32_t version)
 {
     const struct pgk_raw_header *h = &r->h;
@@ -416,6 +419,7 @@ static int check_counts(struct reader *r, uint64_t i, const uint8_t *p, uint64_t
         .hint = "the file is damaged; record the profile again");
 }
 
+/* Counters that stand as the model has them are not copied. */
 static int read_counters(struct reader *r, const uint8_t *record, uint64_t i,
                          struct pgk_instr_record *out)
 {

@@ -134,6 +134,7 @@ static int want_count(struct reader *r, const char *field, uint64_t *v)
 
 /* ---- header ---- */
 
+/* Functions of a trace are kept by the hashes of their names: they may come later in the text. */
 static int read_trace(struct reader *r)
 {
     struct pgk_instr *p = r->a->profile;

@@ -22,6 +22,7 @@ static int split(const char *plain, size_t size, pgk_name_fn *fn, void *ctx)
     return 0;
 }
 
+/* The stated size is believed only as far as so many compressed bytes can hold. */
 static int inflate_block(struct pgk_cursor *c, const char *record, uint64_t plain_size,
                          uint64_t packed_size, pgk_name_fn *fn, void *ctx, struct pgk_err *err)
 {
