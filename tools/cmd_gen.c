@@ -35,11 +35,20 @@ static const char help[] =
     "      --raw           write counters of addresses instead: an INPUT for another time,\n"
     "                      or for llvm-profgen\n"
     "      --json          the report as JSON on standard output\n"
+    "\nWhat is hot and cold:\n"
+    "      --trim-cold     leave out contexts that are not hot, or functions that are cold\n"
+    "      --hot-count N   samples from which a line is hot\n"
+    "      --cold-count N  samples up to which a line is cold\n"
+    "      --hot-share N, --cold-share N  else: millionths of all samples that the hottest lines\n"
+    "                      have, the last being just hot (990000), or cold (999999)\n"
     "\nFor profiles with calling contexts:\n"
     "      --no-preinline  keep contexts that are not worth inlining\n"
     "      --keep-cold     without the pre-inliner, do not merge cold contexts\n"
     "      --cold-depth N  frames that merged cold contexts keep (1)\n"
-    "      --trim-cold     leave out what is not hot\n"
+    "      --context-depth N  frames that contexts keep (all)\n"
+    "      --stack-depth N functions of a call stack that contexts keep, with what is inlined\n"
+    "                      into each; for probes (all)\n"
+    "      --recursion N   calls of the longest repetition that becomes one round; 0: none (any)\n"
     "      --contexts      keep contexts, do not turn them into inlinees\n"
     "      --no-tail-calls do not look for callers that tail calls hide\n"
     "\nExamples:\n"
@@ -49,7 +58,9 @@ static const char help[] =
 
 enum { OPT_MODE = 256, OPT_PID, OPT_IGNORE_STACK, OPT_NO_PREINLINE, OPT_KEEP_COLD, OPT_CONTEXTS,
        OPT_NO_TAIL_CALLS, OPT_JSON, OPT_RAW, OPT_COMM, OPT_KERNEL, OPT_VTABLE_SCALE,
-       OPT_MIN_DENSITY, OPT_EVENT, OPT_EVENTS, OPT_LEADING_IP, OPT_MAP, OPT_LIST_SYMBOLS };
+       OPT_MIN_DENSITY, OPT_EVENT, OPT_EVENTS, OPT_LEADING_IP, OPT_MAP, OPT_LIST_SYMBOLS,
+       OPT_HOT_COUNT, OPT_COLD_COUNT, OPT_HOT_SHARE, OPT_COLD_SHARE, OPT_CONTEXT_DEPTH,
+       OPT_STACK_DEPTH, OPT_RECURSION };
 
 static const struct option options[] = {
     SAMPLE_FILE_LONG,
@@ -73,6 +84,13 @@ static const struct option options[] = {
     {"no-preinline", no_argument, NULL, OPT_NO_PREINLINE},
     {"keep-cold", no_argument, NULL, OPT_KEEP_COLD},
     {"trim-cold", no_argument, NULL, OPT_TRIM_COLD},
+    {"hot-count", required_argument, NULL, OPT_HOT_COUNT},
+    {"cold-count", required_argument, NULL, OPT_COLD_COUNT},
+    {"hot-share", required_argument, NULL, OPT_HOT_SHARE},
+    {"cold-share", required_argument, NULL, OPT_COLD_SHARE},
+    {"context-depth", required_argument, NULL, OPT_CONTEXT_DEPTH},
+    {"stack-depth", required_argument, NULL, OPT_STACK_DEPTH},
+    {"recursion", required_argument, NULL, OPT_RECURSION},
     {"contexts", no_argument, NULL, OPT_CONTEXTS},
     {"no-tail-calls", no_argument, NULL, OPT_NO_TAIL_CALLS},
     CLI_COMMON_LONG,
@@ -121,18 +139,53 @@ static void add_event(struct gen *g, const char *name)
     g->opts.events = g->events;
 }
 
+/* Options that take a number: true if it was one of them. */
+static bool number_option(struct pgk_gen_opts *o, int c, const char *value)
+{
+    enum { MOST_SHARE = 999999, MOST_FRAMES = 1000 }; /* the last row of a summary; as a reader */
+    switch (c) {
+    case OPT_COLD_DEPTH:
+        o->cold_depth = (unsigned)cli_number("--cold-depth", value, 1, MOST_FRAMES);
+        return true;
+    case OPT_CONTEXT_DEPTH:
+        o->context_depth = (unsigned)cli_number("--context-depth", value, 1, MOST_FRAMES);
+        return true;
+    case OPT_STACK_DEPTH:
+        o->stack_depth = (unsigned)cli_number("--stack-depth", value, 1, MOST_FRAMES);
+        return true;
+    case OPT_RECURSION:
+        o->recursion = (unsigned)cli_number("--recursion", value, 0, MOST_FRAMES);
+        o->keep_recursion = !o->recursion;
+        return true;
+    case OPT_HOT_COUNT:
+        o->hot_count = cli_number("--hot-count", value, 1, UINT64_MAX);
+        return true;
+    case OPT_COLD_COUNT:
+        o->cold_count = cli_number("--cold-count", value, 1, UINT64_MAX);
+        return true;
+    case OPT_HOT_SHARE:
+        o->hot_share = (uint32_t)cli_number("--hot-share", value, 1, MOST_SHARE);
+        return true;
+    case OPT_COLD_SHARE:
+        o->cold_share = (uint32_t)cli_number("--cold-share", value, 1, MOST_SHARE);
+        return true;
+    case OPT_PID:
+        o->pid = (int32_t)cli_number("--pid", value, 1, INT32_MAX);
+        return true;
+    }
+    return false;
+}
+
 static void parse(struct gen *g, int argc, char **argv)
 {
     g->opts.struct_size = sizeof g->opts;
     g->min_density = 50;
     for (int c; (c = cli_next_option(&cmd_gen, argc, argv, "o:v", options, &g->common)) != -1;) {
         (void)sample_file_option(&g->output, &cmd_gen, c, optarg);
+        (void)number_option(&g->opts, c, optarg);
         switch (c) {
         case OPT_LIST_SYMBOLS:
             g->opts.symbols = true;
-            break;
-        case OPT_COLD_DEPTH:
-            g->opts.cold_depth = (unsigned)cli_number("--cold-depth", optarg, 1, 1000);
             break;
         case OPT_MAP:
             add_map(g, optarg);
@@ -192,9 +245,6 @@ static void parse(struct gen *g, int argc, char **argv)
         case OPT_NO_TAIL_CALLS:
             g->opts.no_missing_frames = true;
             break;
-        case OPT_PID:
-            g->opts.pid = (int32_t)cli_number("--pid", optarg, 1, INT32_MAX);
-            break;
         }
     }
     g->opts.threads = g->common.threads;
@@ -244,7 +294,7 @@ static void report(const struct gen *g, const struct pgk_gen_stats *s)
 {
     struct pgk_gen_figure figure = {.struct_size = sizeof figure};
     for (size_t i = 0; pgk_gen_figure_at(s, i, &figure); i++)
-        if (figure.n || !i)
+        if (figure.n || (!i && !s->functions))
             report_line(&figure, g->verbose);
     if (!g->raw && !s->inferred) /* which has a scale of its own */
         report_density(g, s->density);

@@ -1,4 +1,4 @@
-/* Sample profiles from recordings of perf.
+/* Sample profiles from recordings of perf, or from sample profiles.
  *
  * Inputs are read one after the other; only counts of distinct ranges and branches are kept of
  * them, so memory does not grow with samples. Source of the algorithm:
@@ -69,6 +69,20 @@ struct pgk_gen_opts {
     bool symbols; /* list the functions of the binaries in the profile: what compilers find there
                    * but not among the functions was in the program and had no samples */
     unsigned cold_depth; /* of profiles with contexts: frames that merged cold ones keep; 0: 1 */
+
+    /* What is hot and cold, for leaving out, merging and inlining: */
+    uint64_t hot_count, cold_count; /* samples of a line from which it is hot, up to which it is
+                                     * cold; 0: those of the shares */
+    uint32_t hot_share, cold_share; /* millionths of all samples that the hottest lines have, the
+                                     * last of which is just hot, or cold; 0: 990000 and 999999 */
+
+    /* Of profiles with contexts that are made of recordings: */
+    unsigned context_depth; /* frames that a context keeps, the innermost ones; 0: all */
+    unsigned stack_depth; /* by probes: functions of a call stack that a context keeps with what is
+                           * inlined into them, the innermost ones; 0: all */
+    unsigned recursion;   /* calls of the longest repetition in a context that is taken for
+                           * recursion, which is counted as one round; 0: of any length */
+    bool keep_recursion;  /* contexts have all rounds */
 };
 
 /* Why something was left out, with what it was the first time. */
@@ -153,7 +167,10 @@ void pgk_gen_close(struct pgk_gen **gen);
 
 /* Reads perf.data, text of perf, or address counts, which are those of the first binary; "-" is
  * standard input. PGK_E_MISMATCH if the recording names a given binary, but with another build id
- * only. On failure the generator is only good for closing. */
+ * only. On failure the generator is only good for closing.
+ *
+ * Reads sample profiles, too, which are added up and then trimmed, merged and pre-inlined as if
+ * they had just been counted. PGK_E_MISMATCH if both profiles and recordings are given. */
 int pgk_gen_add(struct pgk_gen *gen, const char *path, struct pgk_err *err);
 
 /* The profile of all that was added; finished. To be called once. PGK_E_EMPTY if there is nothing

@@ -249,6 +249,9 @@ int pgk_sample_summarise(const struct pgk_sample *profile, struct pgk_sample_sum
  * other ones: those at the same position that are for the same share are compared. */
 bool pgk_sample_summaries_agree(const struct pgk_sample_summary *a,
                                 const struct pgk_sample_summary *b);
+/* Samples of the coldest of the lines that make up `ppm` millionths of all, which are rounded up to
+ * a row of the summary as LLVM does; 0 if that is more than the last row has. */
+uint64_t pgk_sample_count_at(const struct pgk_sample_summary *summary, uint64_t ppm);
 /* Counts from which LLVM takes a line for hot, or up to which for cold. */
 uint64_t pgk_sample_hot_count(const struct pgk_sample_summary *summary);
 /* The count up to which LLVM takes a line for cold. */

@@ -335,7 +335,7 @@ static char *calls_text(struct writer *w, uint32_t node)
     enum { ADDRESS = 2 + 16 + 3 }; /* 0x, digits, " @ " */
     if (!pgk_call_trie_path(w->from->calls, node, &w->calls))
         return NULL;
-    size_t n = pgk_compress_recursion(w->calls.v, w->calls.n, sizeof *w->calls.v);
+    size_t n = pgk_context_calls(&w->from->limits, w->calls.v, w->calls.n);
     char *text = pgk_mem_alloc(n + 1, ADDRESS);
     char *at = text;
     for (size_t i = 0; text && i < n; i++)

@@ -5,6 +5,7 @@
 #define PGK_ADDRESS_COUNTS_H
 
 #include "call_trie.h"
+#include "context_path.h"
 #include "cursor.h"
 #include "sample_model.h"
 #include "sink.h"
@@ -24,6 +25,7 @@ struct pgk_address_counts {
     struct pgk_sample *profile;     /* has the nodes of `named` */
     struct pgk_code *code;          /* to see whether ranges can be */
     uint64_t base;
+    struct pgk_context_limits limits; /* in writing, of contexts of calls */
     bool contexts;
 };
 

@@ -334,10 +334,12 @@ static size_t compress_period(uint8_t *v, size_t n, size_t size, size_t period)
     return out + (n - right - 1);
 }
 
-size_t pgk_compress_recursion(void *v, size_t n, size_t size)
+size_t pgk_compress_recursion(void *v, size_t n, size_t size, size_t longest)
 {
+    if (!longest)
+        return n;
     uint64_t periods = find_periods(v, n, size);
-    for (size_t period = 1; period <= n / 2; period++) {
+    for (size_t period = 1; period <= n / 2 && period <= longest; period++) {
         size_t was = n;
         if (period < 64 && !(periods >> period & 1))
             continue;

@@ -88,8 +88,9 @@ bool pgk_call_trie_count(struct pgk_call_trie *trie, const struct pgk_steps *ste
  * from elsewhere. False when out of memory. */
 bool pgk_call_trie_path(const struct pgk_call_trie *trie, uint32_t node, pgk_addr_vec *calls);
 
-/* Removes from `v` of `n` items neighbouring repetitions, shortest period first: a b a b c becomes
- * a b c. Returns how many are left. Items of `size` bytes are the same if their bytes are. */
-size_t pgk_compress_recursion(void *v, size_t n, size_t size);
+/* Removes from `v` of `n` items neighbouring repetitions of up to `longest` items, shortest period
+ * first: a b a b c becomes a b c. Returns how many are left. Items of `size` bytes are the same if
+ * their bytes are. */
+size_t pgk_compress_recursion(void *v, size_t n, size_t size, size_t longest);
 
 #endif

@@ -2,6 +2,7 @@
 #ifndef PGK_CONTEXT_PATH_H
 #define PGK_CONTEXT_PATH_H
 
+#include "pgokit/gen.h"
 #include "sample_model.h"
 
 /* A function, and where in it the next one is called. No padding: frames are compared by byte. */
@@ -11,9 +12,21 @@ struct pgk_context_frame {
 };
 typedef PGK_VEC(struct pgk_context_frame) pgk_context_vec;
 
+/* How much of a context is kept. Zeroed but for `longest`: all. */
+struct pgk_context_limits {
+    size_t frames;  /* of functions and what is inlined into them, the innermost ones */
+    size_t calls;   /* of the call stack, the innermost ones, and the function that they lead to */
+    size_t longest; /* repetition of calls that is taken for recursion, and removed */
+};
+struct pgk_context_limits pgk_context_limits(const struct pgk_gen_opts *opts);
+
+/* Removes what is not kept from `n` calls, outermost first; returns how many are left. */
+size_t pgk_context_calls(const struct pgk_context_limits *limits, uint64_t *calls, size_t n);
+
 /* Contexts come in runs with the same callers, so the last path is kept. */
 struct pgk_context_path {
     struct pgk_sample *p;
+    struct pgk_context_limits limits;
     pgk_context_vec known;
     PGK_VEC(uint32_t) nodes; /* of `known` */
 };

@@ -1,5 +1,6 @@
 /* Sample profiles from recordings: samples to counters of each binary, then to a profile. */
 #include "gen_empty.h"
+#include "gen_from_profile.h"
 #include "gen_priv.h"
 #include "line_contexts.h"
 #include "mem.h"
@@ -82,6 +83,7 @@ void pgk_gen_close(struct pgk_gen **gen)
         pgk_pairs_free(&g->v.v[i].hit_calls);
         pgk_pairs_free(&g->v.v[i].hit_frameless);
         pgk_call_trie_free(&g->v.v[i].calls);
+        pgk_vec_free(&g->v.v[i].profiled);
         pgk_vec_free(&g->v.v[i].named.ranges.v);
         pgk_vec_free(&g->v.v[i].named.branches.v);
         pgk_functions_close(&g->v.v[i].functions);
@@ -177,17 +179,24 @@ static void note_files(struct pgk_gen *g)
             ;
 }
 
-int pgk_gen_add(struct pgk_gen *g, const char *path, struct pgk_err *err)
+/* Samples are counted, and a profile has been counted already: there is no adding them up. */
+static int check_inputs(struct pgk_gen *g, enum pgk_gen_input input, const char *path,
+                        struct pgk_err *err)
 {
-    struct pgk_filemap map;
-    g->err = err;
-    PGK_TRY(pgk_filemap_open(&map, path, err));
-    if (pgk_address_counts_sniff(map.bytes, map.size)) {
-        int added = add_raw(g, &map, path, err);
-        pgk_filemap_close(&map);
-        return added;
-    }
-    PGK_TRY(pgk_perf_input_open_map(&g->input, &map, path, err));
+    static const char *const names[] = {[PGK_GEN_RECORDING] = "a recording",
+                                        [PGK_GEN_PROFILE] = "a sample profile"};
+    if (g->inputs && g->inputs != input)
+        return pgk_fail(err, PGK_E_MISMATCH, .file = path, .field = "kind", .found = names[input],
+                        .expected = names[g->inputs],
+                        .hint = "make a profile of the recordings, then merge the profiles");
+    g->inputs = input;
+    return 0;
+}
+
+static int add_recording(struct pgk_gen *g, struct pgk_filemap *map, const char *path,
+                         struct pgk_err *err)
+{
+    PGK_TRY(pgk_perf_input_open_map(&g->input, map, path, err));
     memset(g->windows, 0, sizeof g->windows);
     int status = pgk_address_space_open(&g->space, g->binaries, err);
     g->space.kernel = g->opts.kernel;
@@ -212,6 +221,22 @@ int pgk_gen_add(struct pgk_gen *g, const char *path, struct pgk_err *err)
                           .hint = "give exactly the file that was recorded with -b");
     pgk_address_space_close(&g->space);
     pgk_perf_input_close(&g->input);
+    return status;
+}
+
+int pgk_gen_add(struct pgk_gen *g, const char *path, struct pgk_err *err)
+{
+    struct pgk_filemap map;
+    g->err = err;
+    PGK_TRY(pgk_filemap_open(&map, path, err));
+    bool counts = pgk_address_counts_sniff(map.bytes, map.size);
+    const struct pgk_format_row *row = counts ? NULL : pgk_gen_profile_format(map.bytes, map.size);
+    int status = check_inputs(g, row ? PGK_GEN_PROFILE : PGK_GEN_RECORDING, path, err);
+    if (!status)
+        status = row      ? pgk_gen_add_profile(g, row, &map, path, err)
+                 : counts ? add_raw(g, &map, path, err)
+                          : add_recording(g, &map, path, err);
+    pgk_filemap_close(&map);
     return status;
 }
 
@@ -291,7 +316,7 @@ static int add_binary(struct pgk_gen *g, uint32_t number, bool by_probes, struct
         PGK_TRY(pgk_gen_list_symbols(g->profile, b, by_probes, g->opts.threads, err));
     if (g->contexts)
         return by_probes ? pgk_gen_context_probes(g->profile, b, &g->opts, &g->stats, err)
-                         : pgk_gen_context_lines(g->profile, b, g->opts.threads, &g->stats, err);
+                         : pgk_gen_context_lines(g->profile, b, &g->opts, &g->stats, err);
     return by_probes ? pgk_gen_probes(g->profile, b, g->opts.threads, &g->stats, err)
                      : pgk_gen_lines(g->profile, b, g->opts.threads, &g->stats, err);
 }
@@ -346,7 +371,7 @@ static int name_contexts(struct pgk_gen *g, struct pgk_gen_binary *b,
     PGK_TRY(status);
     *are_named = true;
     b->flow_sensitive = pgk_elf_entries(b->elf, find_mark, NULL);
-    status = pgk_line_contexts_open(&lines, g->profile, b, g->opts.threads, err);
+    status = pgk_line_contexts_open(&lines, g->profile, b, &g->opts, err);
     if (!status && !pgk_line_contexts_named(&lines, named))
         status = pgk_fail_nomem(err);
     pgk_line_contexts_close(&lines);
@@ -365,6 +390,7 @@ static int write_counts(struct pgk_gen *g, struct pgk_gen_binary *b, const char 
                                    .named = are_named ? &named : NULL,
                                    .profile = g->profile,
                                    .base = pgk_address_counts_base(b->elf),
+                                   .limits = pgk_context_limits(&g->opts),
                                    .contexts = g->contexts};
     if (!status)
         status = pgk_sink_open(&out, path, err);
@@ -380,6 +406,10 @@ static int write_counts(struct pgk_gen *g, struct pgk_gen_binary *b, const char 
 int pgk_gen_write_counts(struct pgk_gen *g, const char *path, struct pgk_err *err)
 {
     struct pgk_gen_binary *b = NULL;
+    if (g->inputs == PGK_GEN_PROFILE)
+        return pgk_fail(err, PGK_E_ARG, .field = "input", .found = "a sample profile",
+                        .expected = "a recording, or counts of addresses",
+                        .hint = "counts of addresses are lost in a profile");
     settle_hits(g);
     for (size_t i = 0; i < g->v.n; i++) {
         if (!has_counts(&g->v.v[i]))
@@ -409,7 +439,8 @@ static bool any_functions(const struct pgk_sample *p)
     return false;
 }
 
-int pgk_gen_profile(struct pgk_gen *g, struct pgk_sample **profile, struct pgk_err *err)
+/* Counts of code to counts of functions. */
+static int count_all(struct pgk_gen *g, struct pgk_err *err)
 {
     bool any = false, by_probes = false;
     settle_hits(g);
@@ -433,15 +464,33 @@ int pgk_gen_profile(struct pgk_gen *g, struct pgk_sample **profile, struct pgk_e
         return pgk_gen_no_functions(g, by_probes, err);
     if (g->contexts && !by_probes)
         PGK_TRY(pgk_gen_complete_calls(g->profile, err));
-    PGK_TRY(pgk_sample_set_kind(g->profile, g->contexts, by_probes, "recording", err));
-    if (g->contexts) {
-        PGK_TRY(pgk_gen_finish_contexts(&g->profile, g->v.v, g->v.n, &g->opts, err));
+    return pgk_sample_set_kind(g->profile, g->contexts, by_probes, "recording", err);
+}
+
+/* Functions were there, so options or their names left all of them out. */
+static int all_left_out(const struct pgk_gen *g, struct pgk_err *err)
+{
+    if (g->opts.trim_cold)
+        return pgk_fail(err, PGK_E_EMPTY, .field = "functions", .found = "only cold ones",
+                        .expected = "a function that is hot enough to stay",
+                        .hint = "leave --trim-cold out, or lower --hot-count and --cold-count");
+    return pgk_fail(err, PGK_E_EMPTY, .field = "functions",
+                    .found = "only what runs when a module starts", .expected = "others",
+                    .hint = "record for a longer time");
+}
+
+int pgk_gen_profile(struct pgk_gen *g, struct pgk_sample **profile, struct pgk_err *err)
+{
+    PGK_TRY(g->inputs == PGK_GEN_PROFILE ? pgk_gen_find_profiled(g, err) : count_all(g, err));
+    PGK_TRY(pgk_gen_finish(&g->profile, g->v.v, g->v.n, &g->opts, err));
+    if (g->contexts || g->inputs == PGK_GEN_PROFILE) /* else they were not counted */
         pgk_gen_drop_start_up(g->profile);
-    }
     PGK_TRY(pgk_sample_finish(g->profile, err));
     struct pgk_sample_info info = {.struct_size = sizeof info};
     pgk_sample_info(g->profile, &info);
     g->stats.functions = info.functions;
+    if (!info.functions)
+        return all_left_out(g, err);
     if (g->stats.vtable_scale > 0)
         g->stats.vtable_samples =
             (uint64_t)((double)g->stats.vtable_samples / g->stats.vtable_scale + 0.5);

@@ -155,9 +155,11 @@ static bool list_sampled(const struct pgk_gen_binary *b, bool range_ends, bool c
               list_counts(&t->vtables, false, addrs) &&
               list_counts(&b->named.ranges, range_ends, addrs) &&
               list_counts(&b->named.branches, true, addrs) &&
-              pgk_vec_reserve(addrs, t->nodes.n);
+              pgk_vec_reserve(addrs, t->nodes.n + b->profiled.n);
     for (size_t i = 1; ok && callers && i < t->nodes.n; i++)
         addrs->v[addrs->n++] = t->nodes.v[i].addr;
+    for (size_t i = 0; ok && i < b->profiled.n; i++)
+        addrs->v[addrs->n++] = b->profiled.v[i];
     if (ok)
         addrs->n = pgk_u64_set(addrs->v, addrs->n);
     return ok;

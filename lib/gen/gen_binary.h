@@ -26,6 +26,7 @@ struct pgk_gen_binary {
     struct pgk_pairs hits;         /* instructions that were sampled, without branches: `from` */
     struct pgk_pairs hit_calls;    /* indirect calls in their call chains: to what code */
     struct pgk_pairs hit_frameless; /* functions whose frame a chain lacks: to the code below */
+    pgk_addr_vec profiled;         /* instead of the above: symbols that a given profile names */
     struct pgk_functions functions;  /* around what was counted with contexts */
     struct pgk_probe_index *index;   /* of these */
     struct pgk_call_trie calls;    /* the same by calling context, and loads of vtables */
@@ -78,18 +79,19 @@ int pgk_gen_probes(struct pgk_sample *into, struct pgk_gen_binary *binary, unsig
                    struct pgk_gen_stats *stats, struct pgk_err *err);
 
 /* Add the counts of a binary to a profile with calling contexts. */
-int pgk_gen_context_lines(struct pgk_sample *into, struct pgk_gen_binary *binary, unsigned threads,
-                          struct pgk_gen_stats *stats, struct pgk_err *err);
+int pgk_gen_context_lines(struct pgk_sample *into, struct pgk_gen_binary *binary,
+                          const struct pgk_gen_opts *opts, struct pgk_gen_stats *stats,
+                          struct pgk_err *err);
 /* To be called when the lines of all binaries are counted. */
 int pgk_gen_complete_calls(struct pgk_sample *profile, struct pgk_err *err);
 int pgk_gen_context_probes(struct pgk_sample *into, struct pgk_gen_binary *binary,
                            const struct pgk_gen_opts *opts, struct pgk_gen_stats *stats,
                            struct pgk_err *err);
 
-/* What makes a profile with contexts fit for a compiler: the pre-inliner, which needs the code of
- * the `n` binaries, leaving out cold contexts, and nesting. */
-int pgk_gen_finish_contexts(struct pgk_sample **profile, struct pgk_gen_binary *binaries, size_t n,
-                            const struct pgk_gen_opts *opts, struct pgk_err *err);
+/* What makes a profile fit for a compiler: leaving out what is cold; of contexts also the
+ * pre-inliner, which needs the code of the `n` binaries, merging, and nesting. */
+int pgk_gen_finish(struct pgk_sample **profile, struct pgk_gen_binary *binaries, size_t n,
+                   const struct pgk_gen_opts *opts, struct pgk_err *err);
 /* Leaves functions out that start a module; the profile must not be finished. */
 void pgk_gen_drop_start_up(struct pgk_sample *profile);
 

@@ -24,6 +24,7 @@ struct lines {
     struct pgk_pairs ranges; /* of numbers of instructions */
     pgk_piece_vec pieces;
     PGK_VEC(struct pgk_sample_rec) recs;
+    pgk_context_vec frames; /* of a callee */
 };
 
 /* ---- lines ---- */
@@ -126,6 +127,23 @@ static bool count_all_ranges(struct lines *l, struct pgk_gen_stats *stats)
 
 /* ---- branches and types ---- */
 
+/* The context of what is called from a place of a context, cut as all are. 0 when out of memory. */
+static uint32_t callee_context(struct lines *l, uint32_t caller, uint64_t loc, uint32_t name)
+{
+    size_t most = l->contexts.path.limits.frames, first = most - 1;
+    if (!most)
+        return pgk_sample_context(l->p, caller, loc, name);
+    l->frames.n = 0;
+    if (!pgk_vec_reserve(&l->frames, most))
+        return 0;
+    l->frames.v[first] = (struct pgk_context_frame){0, name};
+    for (uint32_t id = caller; id && first; id = l->p->nodes.v[id].parent) {
+        l->frames.v[--first] = (struct pgk_context_frame){loc, l->p->nodes.v[id].name};
+        loc = l->p->nodes.v[id].loc;
+    }
+    return pgk_context_place(&l->contexts.path, l->frames.v + first, most - first);
+}
+
 static bool count_branch(struct lines *l, const struct pgk_context_count *b)
 {
     const struct pgk_function *callee = pgk_functions_entered(&l->b->functions, b->to);
@@ -141,7 +159,7 @@ static bool count_branch(struct lines *l, const struct pgk_context_count *b)
         uint64_t loc = l->contexts.frames.sites[b->from].loc;
         if (!pgk_sample_add_target(l->p, node, loc, name, b->count))
             return false;
-        node = pgk_sample_context(l->p, node, loc, name);
+        node = callee_context(l, node, loc, name);
     } else {
         node = pgk_sample_root(l->p, name);
     }
@@ -176,19 +194,21 @@ static bool count_all(struct lines *l, struct pgk_gen_stats *stats)
     return true;
 }
 
-int pgk_gen_context_lines(struct pgk_sample *into, struct pgk_gen_binary *binary, unsigned threads,
-                          struct pgk_gen_stats *stats, struct pgk_err *err)
+int pgk_gen_context_lines(struct pgk_sample *into, struct pgk_gen_binary *binary,
+                          const struct pgk_gen_opts *opts, struct pgk_gen_stats *stats,
+                          struct pgk_err *err)
 {
     struct lines l = {.p = into, .b = binary};
     into->fs |= binary->flow_sensitive;
-    PGK_TRY(pgk_gen_functions(binary, &binary->functions, false, threads, err));
-    int status = pgk_line_contexts_open(&l.contexts, into, binary, threads, err);
+    PGK_TRY(pgk_gen_functions(binary, &binary->functions, false, opts->threads, err));
+    int status = pgk_line_contexts_open(&l.contexts, into, binary, opts, err);
     if (!status && !count_all(&l, stats))
         status = pgk_fail_nomem(err);
     pgk_line_contexts_close(&l.contexts);
     pgk_pairs_free(&l.ranges);
     pgk_vec_free(&l.pieces);
     pgk_vec_free(&l.recs);
+    pgk_vec_free(&l.frames);
     return status;
 }
 

@@ -23,7 +23,7 @@ struct context {
     uint32_t function; /* by address, for calls that are hidden */
     uint32_t next;     /* of the same copy in another function; PGK_INDEX_NONE: none */
     uint32_t node;     /* in the profile */
-    bool is_plain;     /* no caller of it is there twice, and all are known */
+    bool is_plain;     /* no caller of it is there twice, and all are known and kept */
     bool has_profile;
 };
 
@@ -142,7 +142,7 @@ static bool list_outer(struct contexts *c)
     const struct caller *last = c->callers.n ? &c->callers.v[c->callers.n - 1] : NULL;
     size_t n = last ? last->end - last->first : 0;
     c->outer.n = 0;
-    c->is_plain = true;
+    c->is_plain = !c->path.limits.frames; /* what is inlined may be cut off, too */
     memset(c->seen, 0, sizeof c->seen);
     if (!pgk_vec_reserve(&c->outer, n))
         return false;
@@ -288,7 +288,7 @@ static bool enter_node(struct contexts *c, uint32_t node)
     c->has_callers = false;
     if (!pgk_call_trie_path(&c->b->calls, node, &c->calls))
         return false;
-    c->calls.n = pgk_compress_recursion(c->calls.v, c->calls.n, sizeof *c->calls.v);
+    c->calls.n = pgk_context_calls(&c->path.limits, c->calls.v, c->calls.n);
     for (size_t i = 0; i < c->calls.n; i++)
         if ((i && c->find_missing &&
              !pgk_missing_frames_add(&c->missing, c->calls.v[i - 1], c->calls.v[i],
@@ -512,7 +512,10 @@ int pgk_gen_context_probes(struct pgk_sample *into, struct pgk_gen_binary *binar
                            struct pgk_err *err)
 {
     struct contexts c = {
-        .p = into, .b = binary, .find_missing = !opts->no_missing_frames, .path = {.p = into}};
+        .p = into,
+        .b = binary,
+        .find_missing = !opts->no_missing_frames,
+        .path = {.p = into, .limits = pgk_context_limits(opts)}};
     int status = generate(&c, opts->threads, stats, err);
     pgk_missing_frames_close(&c.missing);
     pgk_context_path_free(&c.path);

@@ -1,4 +1,5 @@
-/* What makes a profile with calling contexts fit for a compiler. */
+/* What makes a profile fit for a compiler: leaving out what is cold and, of profiles with calling
+ * contexts, choosing which of them to keep. */
 #include "gen_binary.h"
 
 #include "preinline.h"
@@ -6,12 +7,17 @@
 
 enum { PPM_HOTTEST = 100000, PPM_HOT = 990000, PPM_COLD = 999999 };
 
-static uint64_t count_at(const struct pgk_sample_summary *s, uint64_t ppm)
+static uint64_t hot_count(const struct pgk_gen_opts *opts, const struct pgk_sample_summary *s)
 {
-    for (size_t i = 0; i < s->n_cutoffs; i++)
-        if (s->cutoffs[i].ppm == ppm)
-            return s->cutoffs[i].min_count;
-    return 0;
+    return opts->hot_count ? opts->hot_count
+                           : pgk_sample_count_at(s, opts->hot_share ? opts->hot_share : PPM_HOT);
+}
+
+static uint64_t cold_count(const struct pgk_gen_opts *opts, const struct pgk_sample_summary *s)
+{
+    return opts->cold_count ? opts->cold_count
+                            : pgk_sample_count_at(s, opts->cold_share ? opts->cold_share
+                                                                      : PPM_COLD);
 }
 
 /* The summary of the profile without contexts. */
@@ -35,8 +41,8 @@ static int preinline(struct pgk_sample **profile, struct pgk_gen_binary *binarie
                      struct pgk_err *err)
 {
     struct pgk_function_sizes sizes;
-    struct pgk_preinline_limits limits = {.cold = count_at(summary, PPM_COLD),
-                                          .hot = count_at(summary, PPM_HOTTEST)};
+    struct pgk_preinline_limits limits = {.cold = cold_count(opts, summary),
+                                          .hot = pgk_sample_count_at(summary, PPM_HOTTEST)};
     int status = pgk_function_sizes_open(&sizes, *profile, err);
     for (size_t i = 0; i < n && !status; i++)
         if (binaries[i].functions.functions.n)
@@ -47,7 +53,7 @@ static int preinline(struct pgk_sample **profile, struct pgk_gen_binary *binarie
     return status;
 }
 
-int pgk_gen_finish_contexts(struct pgk_sample **profile, struct pgk_gen_binary *binaries, size_t n,
+static int finish_contexts(struct pgk_sample **profile, struct pgk_gen_binary *binaries, size_t n,
                             const struct pgk_gen_opts *opts, struct pgk_err *err)
 {
     struct pgk_sample_summary summary = {.struct_size = sizeof summary};
@@ -61,11 +67,34 @@ int pgk_gen_finish_contexts(struct pgk_sample **profile, struct pgk_gen_binary *
     if (!opts->no_preinliner)
         PGK_TRY(preinline(profile, binaries, n, opts, &summary, err));
     if (trim.trim || trim.merge) {
-        trim.cold_below = count_at(&summary, PPM_HOT);
+        trim.cold_below = hot_count(opts, &summary);
         if (trim.cold_below)
             PGK_TRY(pgk_sample_trim(profile, &trim, err));
     }
     return opts->keep_contexts ? 0 : pgk_sample_relayout(profile, PGK_SAMPLE_NESTED, err);
+}
+
+/* Functions are cold as lines are, unlike contexts, of which only the hot ones stay. */
+static int trim_functions(struct pgk_sample *p, const struct pgk_gen_opts *opts,
+                          struct pgk_err *err)
+{
+    struct pgk_sample_summary summary;
+    PGK_TRY(pgk_sample_finish(p, err));
+    PGK_TRY(pgk_sample_summarise(p, &summary, err));
+    uint64_t least = cold_count(opts, &summary);
+    for (uint32_t id = 1; id < p->nodes.n; id++)
+        if (p->nodes.v[id].total < least)
+            p->nodes.v[id].flags &= ~(uint32_t)PGK_NODE_TOP;
+    p->finished = false;
+    return 0;
+}
+
+int pgk_gen_finish(struct pgk_sample **profile, struct pgk_gen_binary *binaries, size_t n,
+                   const struct pgk_gen_opts *opts, struct pgk_err *err)
+{
+    if ((*profile)->kind.contexts)
+        return finish_contexts(profile, binaries, n, opts, err);
+    return opts->trim_cold ? trim_functions(*profile, opts, err) : 0;
 }
 
 /* They are marked like profiles that gave way, which readers and writers pass over. */

@@ -240,10 +240,12 @@ static bool add_named(struct pgk_line_contexts *c)
 }
 
 int pgk_line_contexts_open(struct pgk_line_contexts *c, struct pgk_sample *p,
-                           struct pgk_gen_binary *b, unsigned threads, struct pgk_err *err)
+                           struct pgk_gen_binary *b, const struct pgk_gen_opts *opts,
+                           struct pgk_err *err)
 {
-    *c = (struct pgk_line_contexts){.p = p, .b = b, .names = {.p = p}, .path = {.p = p}};
-    PGK_TRY(read_frames(c, threads, err));
+    *c = (struct pgk_line_contexts){.p = p, .b = b, .names = {.p = p},
+                                    .path = {.p = p, .limits = pgk_context_limits(opts)}};
+    PGK_TRY(read_frames(c, opts->threads, err));
     return add_counts(c, &b->calls.ranges, add_range) &&
                    add_counts(c, &b->calls.branches, add_branch) &&
                    add_counts(c, &b->calls.vtables, add_vtable) && add_named(c)

@@ -49,7 +49,8 @@ struct pgk_line_contexts {
 /* Fills it from the counters of a binary, which are settled; contexts become nodes of `p`, not
  * yet tops of it. To be closed in any case. */
 int pgk_line_contexts_open(struct pgk_line_contexts *c, struct pgk_sample *p,
-                           struct pgk_gen_binary *binary, unsigned threads, struct pgk_err *err);
+                           struct pgk_gen_binary *binary, const struct pgk_gen_opts *opts,
+                           struct pgk_err *err);
 /* Counters with addresses instead of numbers. False when out of memory. */
 bool pgk_line_contexts_named(const struct pgk_line_contexts *c, struct pgk_named_counts *named);
 void pgk_line_contexts_close(struct pgk_line_contexts *c);

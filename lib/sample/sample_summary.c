@@ -150,7 +150,7 @@ bool pgk_sample_summaries_agree(const struct pgk_sample_summary *a,
     return same;
 }
 
-static uint64_t count_at(const struct pgk_sample_summary *s, uint64_t ppm)
+uint64_t pgk_sample_count_at(const struct pgk_sample_summary *s, uint64_t ppm)
 {
     for (size_t i = 0; i < s->n_cutoffs; i++)
         if (s->cutoffs[i].ppm >= ppm)
@@ -160,10 +160,10 @@ static uint64_t count_at(const struct pgk_sample_summary *s, uint64_t ppm)
 
 uint64_t pgk_sample_hot_count(const struct pgk_sample_summary *summary)
 {
-    return count_at(summary, HOT_PPM);
+    return pgk_sample_count_at(summary, HOT_PPM);
 }
 
 uint64_t pgk_sample_cold_count(const struct pgk_sample_summary *summary)
 {
-    return count_at(summary, COLD_PPM);
+    return pgk_sample_count_at(summary, COLD_PPM);
 }

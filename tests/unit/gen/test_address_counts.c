@@ -27,7 +27,7 @@ static int read_text(struct counts *c, const char *text, struct pgk_err *err)
     struct pgk_source src = {.file = "test", .format = "address counts"};
     assert_int_equal(pgk_sample_new(&c->profile, NULL), 0);
     c->raw = (struct pgk_address_counts){&c->counters, &c->calls, &c->named, c->profile,
-                                         some_code(), BASE, false};
+                                         some_code(), BASE, {.longest = SIZE_MAX}, false};
     return pgk_address_counts_read(&c->raw, (const uint8_t *)text, strlen(text), &src, err);
 }
 

@@ -11,7 +11,7 @@ static void check_compressed(const char *frames, const char *expected)
     char v[64];
     size_t n = strlen(frames);
     memcpy(v, frames, n);
-    v[pgk_compress_recursion(v, n, 1)] = 0;
+    v[pgk_compress_recursion(v, n, 1, SIZE_MAX)] = 0;
     assert_string_equal(v, expected);
 
     /* The same with larger items, which differ in their last bytes. */
@@ -19,7 +19,7 @@ static void check_compressed(const char *frames, const char *expected)
         uint8_t items[64 * 24] = {0};
         for (size_t i = 0; i < n; i++)
             items[i * size + size - 1] = (uint8_t)frames[i];
-        assert_int_equal(pgk_compress_recursion(items, n, size), strlen(expected));
+        assert_int_equal(pgk_compress_recursion(items, n, size, SIZE_MAX), strlen(expected));
         for (size_t i = 0; i < strlen(expected); i++)
             assert_int_equal(items[i * size + size - 1], expected[i]);
     }
@@ -32,10 +32,10 @@ static void test_compress_many(void **state)
     uint64_t v[N];
     for (size_t i = 0; i < N; i++)
         v[i] = i % PERIOD;
-    assert_int_equal(pgk_compress_recursion(v, N, sizeof *v), PERIOD);
+    assert_int_equal(pgk_compress_recursion(v, N, sizeof *v, SIZE_MAX), PERIOD);
     for (size_t i = 0; i < PERIOD; i++)
         assert_int_equal(v[i], i);
-    assert_int_equal(pgk_compress_recursion(v, PERIOD, sizeof *v), PERIOD);
+    assert_int_equal(pgk_compress_recursion(v, PERIOD, sizeof *v, SIZE_MAX), PERIOD);
 }
 
 static void test_compress(void **state)
@@ -50,6 +50,25 @@ static void test_compress(void **state)
     check_compressed("aaabaaab", "ab"); /* the shortest period first */
     check_compressed("abcb", "abcb");   /* repetitions must be neighbours */
     check_compressed("xababyababz", "xabyabz");
+}
+
+static void check_limited(const char *frames, size_t longest, const char *expected)
+{
+    char v[64] = "";
+    size_t n = strlen(frames);
+    memcpy(v, frames, n);
+    v[pgk_compress_recursion(v, n, 1, longest)] = 0;
+    assert_string_equal(v, expected);
+}
+
+static void test_compress_short_ones_only(void **state)
+{
+    (void)state;
+    check_limited("aabab", 0, "aabab");
+    check_limited("aabab", 1, "abab");
+    check_limited("aabab", 2, "ab");
+    check_limited("abcabc", 2, "abcabc");
+    check_limited("abcabc", 3, "abc");
 }
 
 static void test_path(void **state)
@@ -118,6 +137,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_compress),
+        cmocka_unit_test(test_compress_short_ones_only),
         cmocka_unit_test(test_compress_many),
         cmocka_unit_test(test_path),
         cmocka_unit_test(test_counts),
