@@ -18,7 +18,7 @@ static int run(const char *path, const struct cli_common *common, struct pgk_err
     if (!status) {
         char safe[512], n[PGK_HUMAN_SIZE], functions[PGK_HUMAN_SIZE], size[PGK_HUMAN_SIZE];
         struct pgk_probes_totals t = pgk_probes_totals(probes);
-        printf("%s: sound: pseudo probes, %s, %s probes of %s functions; read by LLVM 14 to 22\n",
+        printf("%s: sound: pseudo probes, %s, %s probes of %s functions; read by LLVM 14 to 23\n",
                pgk_human_text(safe, sizeof safe, path),
                pgk_human_bytes(size, (double)(t.probe_bytes + t.desc_bytes)),
                pgk_human_count(n, t.probes), pgk_human_count(functions, t.roots));

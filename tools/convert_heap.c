@@ -11,7 +11,7 @@ static const char help[] =
     "Any heap profile becomes any other. Only a profile that was never symbolised can become a\n"
     "raw one; raw ones and texts need the binaries that were run to become anything else.\n\n"
     "      --to NAME            what to write, or the reader it is for: any (default: indexed,\n"
-    "                           for LLVM 19 to 22), llvm14 to llvm22, raw, yaml, paths; or for\n"
+    "                           for LLVM 19 to 23), llvm14 to llvm23, raw, yaml, paths; or for\n"
     "                           viewers: " CLI_VIEWERS "\n"
     "      --format-version N   of raw profiles: one that pgokit formats lists (default: the\n"
     "                           newest)\n"
@@ -100,7 +100,7 @@ static void parse(struct convert *c, int argc, char **argv)
     struct indexed_output indexed = {INDEXED_OUTPUT_INIT, .verb = &cmd_convert,
                                      .kind = PGK_KIND_HEAP, .others = forms, .takes = takes,
                                      .full_schema = true};
-    snprintf(takes, sizeof takes, "any, llvm14 to llvm22, raw, yaml, paths, %s", export_viewers());
+    snprintf(takes, sizeof takes, "any, llvm14 to llvm23, raw, yaml, paths, %s", export_viewers());
     for (int o; (o = cli_next_option(&cmd_convert, argc, argv, "o:", options, &c->common)) != -1;) {
         if (o == OPT_INDEXED_TO)
             c->viewer = export_is_viewer(optarg) ? optarg : NULL;

@@ -11,8 +11,8 @@ static const char help[] =
     "-fmemory-profile-use=. Raw profiles need the binaries that were run. Contexts with equal\n"
     "call stacks are added up, whichever file they come from. FILE@N counts N times. Files may be\n"
     "compressed (zstd, gzip); an output that ends in .zst will be.\n\n"
-    "      --to NAME            the reader it is for: any (default), llvm15 to llvm22; or\n"
-    "                           yaml, the text form of LLVM 22\n"
+    "      --to NAME            the reader it is for: any (default), llvm15 to llvm23; or\n"
+    "                           yaml, the text form of LLVM 22 and 23\n"
     INDEXED_VERSIONS_HELP
     "      --full-schema        keep all fields, not only those the compiler uses\n"
     "      --partial            write a partial profile, which loses nothing: merging partial\n"
@@ -83,7 +83,7 @@ static void parse(struct merge *m, int argc, char **argv)
 {
     m->indexed = (struct indexed_output){
         INDEXED_OUTPUT_INIT, .verb = &cmd_merge, .kind = PGK_KIND_HEAP, .others = forms,
-        .takes = "any, llvm15 to llvm22 or yaml",
+        .takes = "any, llvm15 to llvm23 or yaml",
     };
     for (int c; (c = cli_next_option(&cmd_merge, argc, argv, "o:", options, &m->common)) != -1;) {
         switch (c) {

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #define OUTPUT_HELP                                                                            \
-    "      --to NAME            the reader it is for: any (default), llvm14 to llvm22; or\n"   \
+    "      --to NAME            the reader it is for: any (default), llvm14 to llvm23; or\n"   \
     "                           text, the counters as llvm-profdata prints them; or raw,\n"    \
     "                           as the program itself writes them\n"                           \
     "      --format-version N   of raw: one that pgokit formats lists (default: the newest)\n" \
@@ -206,7 +206,7 @@ static void parse(struct merge *m, int argc, char **argv)
     const struct option *options = converts ? convert_options : merge_options;
     m->indexed = (struct indexed_output){
         INDEXED_OUTPUT_INIT, .verb = m->verb, .kind = PGK_KIND_INSTR, .others = forms,
-        .takes = "any, llvm14 to llvm22, text or raw",
+        .takes = "any, llvm14 to llvm23, text or raw",
         .full_schema = converts, /* which keeps all that the output can hold */
     };
     for (int c; (c = cli_next_option(m->verb, argc, argv, "o:", options, &m->common)) != -1;)
@@ -398,7 +398,7 @@ static int prepare(struct merge *m, struct pgk_err *err)
     if (*version != wanted && !m->indexed.other && !m->partial && !m->common.quiet)
         fprintf(stderr,
                 "pgokit: note: written as index version %u, because its hashes look like those of "
-                "the front end of LLVM 22; --to llvm19 is for older ones\n",
+                "the front end of LLVM 22 and later; --to llvm19 is for older ones\n",
                 *version);
     return status;
 }
@@ -424,6 +424,7 @@ static bool warn_lost_counters(const struct pgk_instr_loss *loss, const char *wh
 {
     static const char only_own[] = "because a raw profile has addresses of its own functions only";
     bool lost = warn_lost(loss->bitmap_functions, "bitmaps of functions are", why);
+    lost |= warn_lost(loss->uniform_functions, "functions' marks of uniform counters are", why);
     lost |= warn_lost(loss->vtable_functions, "functions' virtual tables are", why);
     lost |= warn_lost(loss->traces, "temporal traces are", why);
     lost |= warn_lost(loss->traced_functions, "calls of the temporal trace are", only_own);
@@ -452,16 +453,28 @@ static bool warn_lost_heap(const struct merge *m)
     return cli_warn_heap_lost(&content, m->write.target.memprof_version);
 }
 
+/* Texts hold all that an indexed profile does but for this. */
+static size_t count_uniform(const struct pgk_instr *p)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < pgk_instr_functions(p); i++)
+        n += pgk_instr_uniformity(p, i, NULL, 0) > 0;
+    return n;
+}
+
 static bool warn_lost_in_form(const struct merge *m)
 {
     struct pgk_instr_loss loss = {.struct_size = sizeof loss};
+    if (writes(m, TEXT))
+        loss.uniform_functions = count_uniform(m->instr);
     if (writes(m, RAW) && pgk_instr_raw_loss(m->instr, m->raw_version, &loss, NULL))
         return false; /* out of memory; it was written before */
     if (!m->indexed.other)
         pgk_instr_loss(m->instr, m->write.target.index_version, &loss);
-    return warn_lost_counters(&loss, writes(m, RAW)
-                                         ? "because this version of raw profiles cannot hold them"
-                                         : "because this index version cannot hold them");
+    return warn_lost_counters(
+        &loss, writes(m, RAW)    ? "because this version of raw profiles cannot hold them"
+               : writes(m, TEXT) ? "because texts cannot hold them"
+                                 : "because this index version cannot hold them");
 }
 
 /* What is not in the output although it was in the input. */

@@ -70,6 +70,10 @@ bool sample_file_option(struct sample_output *o, const struct cli_verb *verb, in
     case OPT_SAMPLE_TO:
         o->write.encoding = parse_encoding(verb, value);
         return true;
+    case OPT_SAMPLE_VERSION:
+        o->write.version = (uint32_t)cli_version("--format-version", value,
+                                                 "extensible sample profile", PGK_KIND_SAMPLE);
+        return true;
     case OPT_MD5:
         o->write.md5 = true;
         return true;
@@ -262,8 +266,8 @@ int sample_file_write(struct sample_output *o, const struct pgk_sample *profile,
     o->write.partial |= o->keep_partial && info.partial;
     if (would_be_misread(o, &info)) {
         fputs("pgokit: LLVM 14 to 19 would take the types (vtables) in a text for inlined "
-              "functions. Give --vtables to write them for LLVM 22, or --no-vtables to leave "
-              "them out.\n",
+              "functions. Give --vtables to write them for LLVM 22 and 23, or --no-vtables to "
+              "leave them out.\n",
               stderr);
         return EXIT_FAILED;
     }

@@ -29,11 +29,12 @@ enum {
     OPT_SAMPLE_TO = 512, OPT_MD5, OPT_COMPRESS, OPT_VTABLES, OPT_NO_VTABLES, OPT_SPLIT,
     OPT_PARTIAL, OPT_SYMBOLS, OPT_DROP_SYMBOLS, OPT_SIZE_LIMIT, OPT_FUNCTION, OPT_NO_FUNCTION,
     OPT_REMAP, OPT_NAMES, OPT_LAYOUT, OPT_CANONICAL, OPT_TRIM_COLD, OPT_MERGE_COLD, OPT_COLD_DEPTH,
-    OPT_COLD_BELOW, OPT_FS, OPT_FS_PASS,
+    OPT_COLD_BELOW, OPT_FS, OPT_FS_PASS, OPT_SAMPLE_VERSION,
 };
 #define SAMPLE_FILE_LONG                                       \
     {"output", required_argument, NULL, 'o'},                  \
     {"to", required_argument, NULL, OPT_SAMPLE_TO},            \
+    {"format-version", required_argument, NULL, OPT_SAMPLE_VERSION}, \
     {"md5", no_argument, NULL, OPT_MD5},                       \
     {"compress", no_argument, NULL, OPT_COMPRESS},             \
     {"vtables", no_argument, NULL, OPT_VTABLES},               \
@@ -59,6 +60,7 @@ enum {
     {"fs-pass", required_argument, NULL, OPT_FS_PASS}
 #define SAMPLE_FILE_HELP                                                                        \
     "      --to NAME            extbinary (default), text, binary, or gcc for -fauto-profile\n" \
+    "      --format-version N   of extbinary: 103 (default), or 104 for LLVM 23 and later\n"    \
     "      --vtables            write types of objects, which LLVM before 22 misreads\n"        \
     "      --no-vtables         leave them out without a warning\n"                             \
     "      --md5                names as GUIDs\n"                                               \

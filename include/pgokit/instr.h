@@ -86,6 +86,12 @@ size_t pgk_instr_site(const struct pgk_instr *profile, size_t i, enum pgk_value_
 const char *pgk_instr_name(const struct pgk_instr *profile, enum pgk_value_kind kind,
                            uint64_t id);
 
+/* Of code for GPUs: which counters of a function are uniform, that is 0, or for nine tenths counted
+ * with all lanes of the wave active. Bit i % 8 of byte i / 8 is 1 for counter i if it is; bits
+ * behind the last counter are 1. Fills at most `max` bytes, returns how many there are: 0 if
+ * nothing is known of it. */
+size_t pgk_instr_uniformity(const struct pgk_instr *profile, size_t i, uint8_t *bits, size_t max);
+
 /* True for a function of which some input has only another hash: its source, or how it was
  * compiled, has changed between the inputs. All hashes are kept, and compilers take the one that
  * fits. */
@@ -144,6 +150,8 @@ struct pgk_instr_addition {
     size_t n_bitmap;        /* bytes */
     const struct pgk_instr_site_values *sites; /* value sites, those of a kind in their order */
     size_t n_sites; /* number of them */
+    const uint8_t *uniformity; /* as of pgk_instr_uniformity, (n_counts + 7) / 8 bytes; NULL: not
+                                  known */
 };
 /* Adds a function's counters. Equal name and hash with another number of counters is a conflict
  * as between files: pgk_instr_conflicts() has it. */
@@ -247,6 +255,7 @@ struct pgk_instr_loss {
     bool loop_entries;       /* the mark that loop entries are counted: before index 10, raw 9 */
     bool hashes;             /* front-end hashes of LLVM 22 are not looked up before index 13 and
                                 raw 10 */
+    size_t uniform_functions; /* functions with uniformity: before index 14, raw 11; texts */
 };
 /* Fills in what an indexed file of this version cannot hold. */
 void pgk_instr_loss(const struct pgk_instr *profile, uint32_t index_version,
@@ -254,7 +263,7 @@ void pgk_instr_loss(const struct pgk_instr *profile, uint32_t index_version,
 
 
 /* Writes the profile as the program itself would have (.profraw), for a release that reads raw
- * `version`, 8 to 10. Addresses are made up. pgk_instr_raw_loss says what is lost.
+ * `version`, 8 to 11. Addresses are made up. pgk_instr_raw_loss says what is lost.
  * PGK_E_EMPTY without functions, PGK_E_MISMATCH with conflicts, PGK_E_ARG for another version,
  * PGK_E_LIMIT for a function with more value sites than the format can count (65535), a name
  * that cannot stand in its list of names, or a count that its readers refuse: above 2^56 from
@@ -266,7 +275,7 @@ int pgk_instr_raw_loss(const struct pgk_instr *profile, uint32_t version,
                        struct pgk_instr_loss *loss, struct pgk_err *err);
 
 /* The index version to write instead of `wanted` so that some compiler finds all functions:
- * front-end profiles of LLVM 22 need 13 or later, since their hashes are looked up by the
+ * front-end profiles of LLVM 22 and later need 13 or later, since their hashes are looked up by the
  * version. All others can be written at any. */
 uint32_t pgk_instr_index_version(const struct pgk_instr *profile, uint32_t wanted);
 /* The newest index version at which nothing of the profile is lost. */
@@ -274,7 +283,7 @@ uint32_t pgk_instr_lossless_version(const struct pgk_instr *profile);
 
 /* Writes an indexed profile (.profdata) with heap data, counters or both to `path` ("-": standard
  * output), whole or not at all; either may be NULL. Deterministic: equal profiles give equal
- * bytes. Index versions are 5 to 13, with heap data 8 to 13. PGK_E_EMPTY without contexts or
+ * bytes. Index versions are 5 to 14, with heap data 8 to 14. PGK_E_EMPTY without contexts or
  * functions, PGK_E_ARG for an unsupported pair of versions, or address frames left,
  * PGK_E_MISMATCH with conflicts. */
 int pgk_indexed_write(const struct pgk_heap *heap, const struct pgk_instr *instr,

@@ -395,12 +395,13 @@ struct pgk_sample_write_opts {
     /* Of extensible binary: */
     bool md5;            /* names as GUIDs; always so where a spelling is missing */
     bool compress;       /* all sections with zlib */
-    bool vtables;        /* write types of objects, which only LLVM 22 reads; text, too */
+    bool vtables;        /* write types of objects, which LLVM 22 and later read; text, too */
     bool split_layout;   /* functions without inlinees in a section of their own; in text, a
-                            mark on them, which only LLVM 22 reads */
+                            mark on them, which LLVM 22 and later read */
     bool partial;        /* mark as the profile of shared code */
     bool drop_symbols;   /* leave the symbol list out */
     uint64_t size_limit; /* bytes; leave the coldest functions out to fit; 0: no limit */
+    uint32_t version;    /* of extensible binary: 103, or 104 for LLVM 23 and later; 0: 103 */
 };
 /* What a writer had to leave out. */
 struct pgk_sample_written {

@@ -499,9 +499,9 @@ static void readers(const struct pgk_file_info *info, struct pgk_info_text *text
 const struct pgk_format_row pgk_format_heap_text = {
     .format = {.name = "printed heap profile",
                .kind = PGK_KIND_HEAP,
-               .reads = "of clang 13 to 22",
+               .reads = "of clang 13 to " PGK_LLVM_NOW_TEXT,
                .writes = "",
-               .made_by = "runtimes of clang 13; 14 to 22 with print_text",
+               .made_by = "runtimes of clang 13; 14 to " PGK_LLVM_NOW_TEXT " with print_text",
                .page = "raw-heap.md"},
     .sniff = pgk_heap_text_sniff,
     .read_heap = read,

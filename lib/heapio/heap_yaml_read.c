@@ -600,15 +600,15 @@ static int write(const struct pgk_heap *heap, const char *path,
 static void readers(const struct pgk_file_info *info, struct pgk_info_text *text)
 {
     (void)info;
-    pgk_info_add(text, "LLVM 22");
+    pgk_info_add(text, "LLVM 22 and 23");
 }
 
 const struct pgk_format_row pgk_format_heap_yaml = {
     .format = {.name = "YAML heap profile",
                .kind = PGK_KIND_HEAP,
-               .reads = "of LLVM 22",
-               .writes = "of LLVM 22",
-               .made_by = "llvm-profdata 22, pgokit",
+               .reads = "of LLVM 22 and 23",
+               .writes = "of LLVM 22 and 23",
+               .made_by = "llvm-profdata 22 and 23, pgokit",
                .page = "indexed-heap.md"},
     .sniff = sniff,
     .read_heap = read,

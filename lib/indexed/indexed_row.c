@@ -79,10 +79,10 @@ static void describe(const struct pgk_file_info *info, struct pgk_info_text *tex
  * the fields that LLVM 16 knows. */
 static void readers(const struct pgk_file_info *info, struct pgk_info_text *text)
 {
-    enum { LLVM_16 = 16, NEXT = 19, NEWEST = 22 };
+    enum { LLVM_16 = 16, NEXT = 19 };
     uint32_t since = pgk_index_since(info->version);
     if (!info->facts[PGK_FACT_HEAP]) {
-        pgk_info_add_releases(text, since, "to", NEWEST);
+        pgk_info_add_releases(text, since, PGK_LLVM_NOW);
         return;
     }
     const struct pgk_memprof_version *v =
@@ -91,7 +91,7 @@ static void readers(const struct pgk_file_info *info, struct pgk_info_text *text
         since = v->since;
     if (since == LLVM_16 && info->facts[PGK_FACT_SCHEMA_TAG_MAX] > v->last_tag)
         since = NEXT;
-    pgk_info_add_releases(text, since, "and", v->until);
+    pgk_info_add_releases(text, since, v->until);
 }
 
 const struct pgk_format_row pgk_format_indexed_heap = {
@@ -101,7 +101,7 @@ const struct pgk_format_row pgk_format_indexed_heap = {
                    PGK_INDEX_NOW) " with MemProf V0 to V" PGK_VERSION_TEXT(PGK_MEMPROF_NOW),
                .writes = "index " PGK_VERSION_TEXT(PGK_INDEX_FIRST_HEAP) " to " PGK_VERSION_TEXT(
                    PGK_INDEX_NOW) " with MemProf V0 to V" PGK_VERSION_TEXT(PGK_MEMPROF_NOW),
-               .made_by = "llvm-profdata 16 to 22, pgokit",
+               .made_by = "llvm-profdata 16 to " PGK_LLVM_NOW_TEXT ", pgokit",
                .page = "indexed-heap.md",
                .read = {PGK_INDEX_FIRST_HEAP, PGK_INDEX_NOW},
                .write = {PGK_INDEX_FIRST_HEAP, PGK_INDEX_NOW},
@@ -124,7 +124,7 @@ const struct pgk_format_row pgk_format_indexed_instr = {
                    PGK_INDEX_NOW),
                .writes = "index " PGK_VERSION_TEXT(PGK_INDEX_FIRST) " to " PGK_VERSION_TEXT(
                    PGK_INDEX_NOW),
-               .made_by = "llvm-profdata 14 to 22, pgokit",
+               .made_by = "llvm-profdata 14 to " PGK_LLVM_NOW_TEXT ", pgokit",
                .page = "instr-indexed.md",
                .read = {PGK_INDEX_FIRST, PGK_INDEX_NOW},
                .write = {PGK_INDEX_FIRST, PGK_INDEX_NOW},

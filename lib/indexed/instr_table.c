@@ -20,7 +20,9 @@ enum {
     WITH_LOOP_ENTRIES = 10, /* LLVM 14 and 16 take the bit for a part of the version */
     WITH_BITMAPS = 11,
     WITH_VTABLES = 12,
-    WITH_NEW_HASHES = 13
+    WITH_NEW_HASHES = 13,
+    WITH_PACKED_BITMAPS = 14,
+    WITH_UNIFORMITY = 14
 };
 
 /* ---- reading ---- */
@@ -31,7 +33,8 @@ struct reader {
     uint32_t version;
     uint64_t functions; /* of all names */
     struct pgk_value_data values;
-    PGK_VEC(uint8_t) bitmap;
+    PGK_VEC(uint8_t) bitmap, bits;
+    struct pgk_uniformity uniformity; /* of the function that is being read */
     PGK_VEC(uint64_t) refs;
 };
 
@@ -70,8 +73,18 @@ static int find_name(struct reader *r, uint64_t ref, const struct pgk_cursor *it
     return *name == PGK_INDEX_NONE ? pgk_fail_nomem(r->err) : 0;
 }
 
+/* A number of bytes, the bytes, and zeros to a multiple of 8 bytes. */
+static const uint8_t *take_packed(struct pgk_cursor *c, const char *field, size_t *n)
+{
+    *n = pgk_cur_count(c, 1, field);
+    const uint8_t *bytes = pgk_cur_take(c, *n, field);
+    pgk_cur_take(c, -*n & 7, field);
+    return bytes;
+}
+
 /* A byte of a bitmap takes eight. */
-static int read_bitmap(struct reader *r, struct pgk_cursor *c, const char *record)
+static int read_wide_bitmap(struct reader *r, struct pgk_cursor *c, const char *record,
+                            struct pgk_instr_record *out)
 {
     uint64_t n = pgk_cur_count(c, 8, "bitmap bytes");
     const uint8_t *p = c->failed ? NULL : pgk_cur_take(c, n * 8, "bitmap bytes");
@@ -88,7 +101,45 @@ static int read_bitmap(struct reader *r, struct pgk_cursor *c, const char *recor
                                   .hint = "the profile is damaged; write it again");
         r->bitmap.v[i] = (uint8_t)byte;
     }
-    r->bitmap.n = n;
+    out->bitmap = r->bitmap.v;
+    out->n_bitmap = n;
+    return 0;
+}
+
+static int read_bitmap(struct reader *r, struct pgk_cursor *c, const char *record,
+                       struct pgk_instr_record *out)
+{
+    if (r->version < WITH_BITMAPS)
+        return 0;
+    if (r->version < WITH_PACKED_BITMAPS)
+        return read_wide_bitmap(r, c, record, out);
+    out->bitmap = take_packed(c, "bitmap bytes", &out->n_bitmap);
+    return pgk_cur_check(c, r->err, record);
+}
+
+static int read_uniformity(struct reader *r, struct pgk_cursor *c, const char *record,
+                           struct pgk_instr_record *out)
+{
+    size_t n, wanted = pgk_uniformity_bytes(out->n_counts);
+    uint64_t at = pgk_cur_off(c);
+    if (r->version < WITH_UNIFORMITY)
+        return 0;
+    const uint8_t *bits = take_packed(c, "uniformity bytes", &n);
+    PGK_TRY(pgk_cur_check(c, r->err, record));
+    if (!n)
+        return 0;
+    if (n != wanted)
+        return pgk_cur_reject(c, r->err, PGK_E_CORRUPT, at, .record = record,
+                              .field = "uniformity bytes", .found = PGK_F("%zu", n),
+                              .expected =
+                                  PGK_F("0, or %zu for %zu counters", wanted, out->n_counts),
+                              .hint = "the profile is damaged; write it again");
+    r->bits.n = 0;
+    if (!pgk_vec_reserve(&r->bits, n))
+        return pgk_fail_nomem(r->err);
+    memcpy(r->bits.v, bits, n);
+    r->uniformity.bits = r->bits.v;
+    out->uniformity = &r->uniformity;
     return 0;
 }
 
@@ -105,12 +156,9 @@ static int read_record(struct reader *r, struct pgk_cursor *c, uint32_t name)
                               .field = "number of counters", .found = PGK_F("%zu", out.n_counts),
                               .expected = "1 or more",
                               .hint = "the profile is damaged; write it again");
-    r->bitmap.n = 0;
-    if (r->version >= WITH_BITMAPS)
-        PGK_TRY(read_bitmap(r, c, record));
+    PGK_TRY(read_bitmap(r, c, record, &out));
+    PGK_TRY(read_uniformity(r, c, record, &out));
     PGK_TRY(pgk_value_data_read(&r->values, c, false, record, r->err));
-    out.bitmap = r->bitmap.v;
-    out.n_bitmap = r->bitmap.n;
     out.values = &r->values;
     return pgk_instr_add(r->a, &out, r->err);
 }
@@ -231,6 +279,7 @@ int pgk_instr_parts_read(struct pgk_instr_adder *a, const struct pgk_cursor *c,
     int status = read_parts(&r, c, h);
     pgk_value_data_free(&r.values);
     pgk_vec_free(&r.bitmap);
+    pgk_vec_free(&r.bits);
     pgk_vec_free(&r.refs);
     return status;
 }
@@ -261,6 +310,7 @@ void pgk_instr_loss(const struct pgk_instr *p, uint32_t index_version, struct pg
         const struct pgk_instr_func *f = &p->funcs.v[i];
         l.bitmap_functions += index_version < WITH_BITMAPS && f->n_bitmap;
         l.vtable_functions += index_version < WITH_VTABLES && f->n_sites[PGK_VALUE_VTABLE];
+        l.uniform_functions += index_version < WITH_UNIFORMITY && f->uniformity;
         l.cut_sites += pgk_values_cut(f);
     }
     l.traces = index_version < WITH_TRACES ? p->traces.n : 0;
@@ -291,16 +341,61 @@ static int write_summary(const struct pgk_instr *p, bool contextual, uint32_t in
     return 0;
 }
 
+/* Bytes behind their number. */
+static uint64_t packed_size(uint64_t n)
+{
+    return n + (-n & 7);
+}
+
+static uint64_t bitmap_size(const struct writer *w, const struct pgk_instr_func *f)
+{
+    if (w->version < WITH_BITMAPS)
+        return 0;
+    return 8 + (w->version < WITH_PACKED_BITMAPS ? 8 * (uint64_t)f->n_bitmap
+                                                 : packed_size(f->n_bitmap));
+}
+
+static void write_bitmap(const struct writer *w, const struct pgk_instr_func *f,
+                         struct pgk_sink *out)
+{
+    if (w->version < WITH_BITMAPS)
+        return;
+    pgk_sink_u64(out, f->n_bitmap);
+    if (w->version < WITH_PACKED_BITMAPS) {
+        for (uint32_t i = 0; i < f->n_bitmap; i++)
+            pgk_sink_u64(out, f->bitmap[i]);
+        return;
+    }
+    pgk_sink_bytes(out, f->bitmap, f->n_bitmap);
+    pgk_sink_zeros(out, -(uint64_t)f->n_bitmap & 7);
+}
+
+static uint64_t uniformity_size(const struct writer *w, const struct pgk_instr_func *f)
+{
+    if (w->version < WITH_UNIFORMITY)
+        return 0;
+    return 8 + (f->uniformity ? packed_size(pgk_uniformity_bytes(f->n_counts)) : 0);
+}
+
+static void write_uniformity(const struct writer *w, const struct pgk_instr_func *f,
+                             struct pgk_sink *out)
+{
+    if (w->version < WITH_UNIFORMITY)
+        return;
+    size_t n = f->uniformity ? pgk_uniformity_bytes(f->n_counts) : 0;
+    pgk_sink_u64(out, n);
+    for (size_t i = 0; i < n; i++)
+        pgk_sink_u8(out, pgk_uniformity_byte(f, i));
+    pgk_sink_zeros(out, -(uint64_t)n & 7);
+}
+
 static void write_record(struct writer *w, const struct pgk_instr_func *f, struct pgk_sink *out)
 {
     pgk_sink_u64(out, pgk_instr_written_hash(w->p, f->hash, w->version));
     pgk_sink_u64(out, f->n_counts);
     pgk_sink_bytes(out, f->counts, f->n_counts * sizeof *f->counts);
-    if (w->version >= WITH_BITMAPS) {
-        pgk_sink_u64(out, f->n_bitmap);
-        for (uint32_t i = 0; i < f->n_bitmap; i++)
-            pgk_sink_u64(out, f->bitmap[i]);
-    }
+    write_bitmap(w, f, out);
+    write_uniformity(w, f, out);
     pgk_values_write(&w->values, f, out);
 }
 
@@ -319,8 +414,7 @@ static uint64_t item_size(void *ctx, size_t first)
     const struct pgk_instr_func *f;
     uint64_t size = 0;
     for (size_t i = first; (f = func_at(w, first, i)); i++)
-        size += 16 + 8 * (uint64_t)f->n_counts +
-                (w->version >= WITH_BITMAPS ? 8 + 8 * (uint64_t)f->n_bitmap : 0) +
+        size += 16 + 8 * (uint64_t)f->n_counts + bitmap_size(w, f) + uniformity_size(w, f) +
                 pgk_values_size(f, w->values.kinds);
     return size;
 }

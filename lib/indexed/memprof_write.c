@@ -405,7 +405,7 @@ static int make_blocks(struct writer *w)
     return w->blocks && w->owned ? pgk_pool_run(w->threads, SHARES, run_share, w) : PGK_E_NOMEM;
 }
 
-/* What only LLVM 22 reads is ordered by its own frame ids. */
+/* What only LLVM 22 and later read is ordered by its own frame ids. */
 static uint32_t frame_ids(const struct pgk_indexed_target *t)
 {
     enum { LLVM_22 = 22 };

@@ -303,6 +303,8 @@ static int add_function(struct pgk_instr_adder *a, const struct pgk_instr_record
     if (!f.counts || !merge_bitmap(&p->arena, &f, r))
         return pgk_fail_nomem(err);
     copy_counts(&f, r, a->weight);
+    if (r->uniformity && !pgk_uniformity_add(&p->arena, &f, r->uniformity, a->weight))
+        return pgk_fail_nomem(err);
     if (r->values && !add_values(a, &f, r->values))
         return pgk_fail_nomem(err);
     if (p->funcs.n >= PGK_INDEX_NONE - 1 || !pgk_vec_push(&p->funcs, f))
@@ -356,7 +358,8 @@ static int merge_function(const struct pgk_instr_adder *a, struct pgk_instr_func
     if (!f->merged)
         sort_sites(f);
     merge_counts(f, r, a->weight);
-    if (!merge_bitmap(&p->arena, f, r) || (r->values && !add_values(a, f, r->values)))
+    if (!merge_bitmap(&p->arena, f, r) || (r->values && !add_values(a, f, r->values)) ||
+        (r->uniformity && !pgk_uniformity_add(&p->arena, f, r->uniformity, a->weight)))
         return pgk_fail_nomem(err);
     return 0;
 }
@@ -446,7 +449,8 @@ static int copy_function(struct pgk_instr_adder *a, const struct whole *w,
                                  .n_counts = f->n_counts,
                                  .bitmap = f->bitmap,
                                  .n_bitmap = f->n_bitmap,
-                                 .values = d};
+                                 .values = d,
+                                 .uniformity = f->uniformity};
     r.name = pgk_names_add(&a->profile->names, &a->profile->arena, name->ref, name->s, name->len);
     if (r.name == PGK_INDEX_NONE)
         return pgk_fail_nomem(err);

@@ -96,6 +96,7 @@ int pgk_instr_build_function(struct pgk_instr *p, const struct pgk_instr_additio
 {
     struct pgk_instr_addition f;
     struct pgk_value_data values = {0};
+    struct pgk_uniformity uniformity = {0};
     PGK_TRY(PGK_OPTS_TAKE(&f, given, err));
     PGK_TRY(check(p, &f, err));
     struct pgk_instr_adder a = adder(p);
@@ -107,7 +108,9 @@ int pgk_instr_build_function(struct pgk_instr *p, const struct pgk_instr_additio
         .bitmap = f.bitmap,
         .n_bitmap = f.n_bitmap,
         .values = f.n_sites ? &values : NULL,
+        .uniformity = f.uniformity ? &uniformity : NULL,
     };
+    uniformity.bits = (uint8_t *)(uintptr_t)f.uniformity; /* which is only read */
     int status = r.name != PGK_INDEX_NONE && gather(&values, &f) ? 0 : pgk_fail_nomem(err);
     if (!status)
         status = pgk_instr_add(&a, &r, err);

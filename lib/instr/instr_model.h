@@ -9,7 +9,7 @@
  * - Counters add up, up to PGK_COUNT_MAX. The two numbers above it are not counts: as the
  *   first counter they say that the function is hot or warm without saying how much.
  *   A function that was really counted beats one that was not.
- * - Bitmaps are united.
+ * - Bitmaps are united; of uniformity see uniformity.h.
  * - A site is a multiset of (value, count). Values met twice in a site, which happens to
  *   unknown call targets, stay apart; merging adds the largest count of a value to its
  *   largest, the second to the second. */
@@ -20,6 +20,7 @@
 #include "fail.h"
 #include "index.h"
 #include "pgokit/instr.h"
+#include "uniformity.h"
 #include "value_data.h"
 #include "variant.h"
 #include "vec.h"
@@ -56,6 +57,7 @@ struct pgk_instr_func {
     uint64_t *counts;
     uint8_t *bitmap;
     struct pgk_value_site *sites; /* of all kinds, kind by kind */
+    struct pgk_uniformity *uniformity; /* of code for GPUs; NULL: nothing is said */
     uint32_t name;                /* position in `names` */
     uint32_t inputs, last_input;  /* as of its name */
     uint32_t n_counts, n_bitmap;
@@ -113,6 +115,7 @@ struct pgk_instr_record {
     const uint8_t *bitmap;
     size_t n_bitmap;
     const struct pgk_value_data *values; /* NULL none */
+    const struct pgk_uniformity *uniformity; /* NULL none */
 };
 
 /* Where a reader puts what it finds. */

@@ -1,4 +1,4 @@
-/* Raw instrumentation profiles (.profraw), versions 8 to 10. docs/formats/instr-raw.md */
+/* Raw instrumentation profiles (.profraw), versions 8 to 11. docs/formats/instr-raw.md */
 #ifndef PGK_INSTR_RAW_H
 #define PGK_INSTR_RAW_H
 

@@ -1,4 +1,4 @@
-/* Reader of raw instrumentation profiles, versions 8 to 10, of either byte order and pointer
+/* Reader of raw instrumentation profiles, versions 8 to 11, of either byte order and pointer
  * size. docs/formats/instr-raw.md */
 #include "instr_raw.h"
 
@@ -42,12 +42,13 @@ struct reader {
     bool stamped;     /* 8 bytes of counters are a time stamp */
     struct pgk_raw_header h;
     struct pgk_raw_record_layout layout;
-    struct part records, counters, bitmap, names, vtables, vtable_names;
+    struct part records, counters, bitmap, uniform, names, vtables, vtable_names;
     bool names_read;
-    uint64_t counters_used, bitmap_used;
+    uint64_t counters_used, bitmap_used, uniform_used;
     struct symbols functions, tables;
     struct pgk_value_data values;
-    PGK_VEC(uint64_t) counts;
+    PGK_VEC(uint64_t) counts, uniform_counts;
+    struct pgk_uniformity uniformity; /* of the function that is being read */
     PGK_VEC(struct stamp) stamps;
 };
 
@@ -153,8 +154,8 @@ static void pad(struct reader *r, uint64_t size, const char *field)
 }
 
 /* Parts are taken in their order in the file, and so that sizes are checked against the bytes left
- * before anything is read of them. */
-static int read_parts(struct reader *r, uint32_t version)
+ * before anything is read of them. Those that a version lacks have no bytes. */
+static int read_parts(struct reader *r)
 {
     const struct pgk_raw_header *h = &r->h;
     size_t vtable_size = pgk_raw_vtable_layout(r->pointer).bytes;
@@ -163,17 +164,15 @@ static int read_parts(struct reader *r, uint32_t version)
     take_part(r, h->pad_before_counters, 1, "pad_before_counters");
     r->counters = take_part(r, h->n_counters, r->bytes_count ? 1 : 8, "n_counters");
     take_part(r, h->pad_after_counters, 1, "pad_after_counters");
-    if (version >= 9) {
-        r->bitmap = take_part(r, h->bitmap_size, 1, "bitmap_size");
-        take_part(r, h->pad_after_bitmap, 1, "pad_after_bitmap");
-    }
+    r->bitmap = take_part(r, h->bitmap_size, 1, "bitmap_size");
+    take_part(r, h->pad_after_bitmap, 1, "pad_after_bitmap");
+    r->uniform = take_part(r, h->n_uniform, 8, "n_uniform");
+    take_part(r, h->pad_after_uniform, 1, "pad_after_uniform");
     r->names = take_part(r, h->names_size, 1, "names_size");
     pad(r, h->names_size, "names_size");
-    if (version >= 10) {
-        r->vtables = take_part(r, h->n_vtables, vtable_size, "n_vtables");
-        r->vtable_names = take_part(r, h->vtable_names_size, 1, "vtable_names_size");
-        pad(r, h->vtable_names_size, "vtable_names_size");
-    }
+    r->vtables = take_part(r, h->n_vtables, vtable_size, "n_vtables");
+    r->vtable_names = take_part(r, h->vtable_names_size, 1, "vtable_names_size");
+    pad(r, h->vtable_names_size, "vtable_names_size");
     PGK_TRY(pgk_cur_check(r->c, r->err, PGK_F("image %u, header", r->image)));
 
     struct pgk_cursor c = *r->c;
@@ -197,6 +196,18 @@ static int read_parts(struct reader *r, uint32_t version)
     return 0;
 }
 
+static unsigned hashes_of(uint32_t version)
+{
+    switch (version) {
+#define PGK_INSTR_RAW_VERSION(number, hashes, releases) \
+    case number:                                        \
+        return PGK_HASHES_##hashes;
+#include "instr_raw.def"
+#undef PGK_INSTR_RAW_VERSION
+    }
+    return PGK_HASHES_UNKNOWN;
+}
+
 static int read_header(struct reader *r)
 {
     uint32_t version = 0;
@@ -211,11 +222,10 @@ static int read_header(struct reader *r)
     r->layout = pgk_raw_record_layout(version, r->pointer);
     r->bytes_count = h->version >> PGK_INDEXED_BYTE_COVERAGE & 1;
     r->stamped = h->version >> PGK_INDEXED_TEMPORAL & 1;
-    PGK_TRY(read_parts(r, version));
+    PGK_TRY(read_parts(r));
     if (!h->n_records)
         return 0;
-    if (version < 10)
-        r->a->profile->hash_age |= PGK_HASHES_OLD;
+    r->a->profile->hash_age |= hashes_of(version);
     return pgk_instr_note_flags(r->a, h->version >> 32 << 32, r->c->src.format, r->err);
 }
 
@@ -445,7 +455,7 @@ static int read_counters(struct reader *r, const uint8_t *record, uint64_t i,
     PGK_TRY(check_counts(r, i, p, n));
     out->counts = p;
     out->n_counts = n;
-    if (!r->swap && !r->bytes_count)
+    if (!r->swap && !r->bytes_count && !r->uniform.size)
         return 0;
     r->counts.n = 0;
     if (!pgk_vec_reserve(&r->counts, n))
@@ -456,6 +466,31 @@ static int read_counters(struct reader *r, const uint8_t *record, uint64_t i,
     return 0;
 }
 
+/* Where a file has uniform counters, each counter has one, that of a time stamp, too. */
+static int read_uniformity(struct reader *r, const uint8_t *record, uint64_t i,
+                           struct pgk_instr_record *out)
+{
+    const uint8_t *p;
+    uint64_t n = FIELD(r, record, &r->layout, n_counters);
+    if (!r->uniform.size)
+        return 0;
+    PGK_TRY(locate(r, &r->uniform, FIELD(r, record, &r->layout, uniform_ptr), r->h.uniform_delta, i,
+                   n * 8, &r->uniform_used, "uniform_ptr", &p));
+    p += (n - out->n_counts) * 8;
+    r->uniform_counts.n = 0;
+    if (!pgk_vec_reserve(&r->uniform_counts, out->n_counts))
+        return pgk_fail_nomem(r->err);
+    for (size_t k = 0; k < out->n_counts; k++)
+        r->uniform_counts.v[k] = number(r, p + k * 8, 8);
+    r->uniformity = (struct pgk_uniformity){
+        .counts = r->counts.v,
+        .uniform = r->uniform_counts.v,
+        .wave_size = (uint16_t)FIELD(r, record, &r->layout, wave_size),
+    };
+    out->uniformity = &r->uniformity;
+    return 0;
+}
+
 static int read_function(struct reader *r, uint64_t i)
 {
     const uint8_t *record = r->records.bytes + i * r->layout.bytes;
@@ -463,6 +498,7 @@ static int read_function(struct reader *r, uint64_t i)
     bool any_values;
     PGK_TRY(find_name(r, FIELD(r, record, &r->layout, name_ref), i, &out.name));
     PGK_TRY(read_counters(r, record, i, &out));
+    PGK_TRY(read_uniformity(r, record, i, &out));
     out.n_bitmap = FIELD(r, record, &r->layout, n_bitmap);
     if (out.n_bitmap)
         PGK_TRY(locate(r, &r->bitmap, FIELD(r, record, &r->layout, bitmap_ptr), r->h.bitmap_delta,
@@ -475,9 +511,7 @@ static int read_function(struct reader *r, uint64_t i)
 static int read_image(struct reader *r)
 {
     r->names_read = false;
-    r->counters_used = r->bitmap_used = 0;
-    r->records = r->counters = r->bitmap = r->names = r->vtables = r->vtable_names =
-        (struct part){0};
+    r->counters_used = r->bitmap_used = r->uniform_used = 0;
     r->functions.v.n = r->tables.v.n = 0;
     r->functions.made = r->tables.made = false;
     pgk_index_free(&r->functions.by_start);
@@ -539,6 +573,7 @@ int pgk_instr_raw_read(struct pgk_instr_adder *a, const uint8_t *bytes, size_t s
     pgk_vec_free(&r.tables.v);
     pgk_value_data_free(&r.values);
     pgk_vec_free(&r.counts);
+    pgk_vec_free(&r.uniform_counts);
     pgk_vec_free(&r.stamps);
     return status;
 }
@@ -564,9 +599,9 @@ static void describe(const struct pgk_file_info *info, struct pgk_info_text *tex
 static void readers(const struct pgk_file_info *info, struct pgk_info_text *text)
 {
     switch (info->version) {
-#define PGK_INSTR_RAW_VERSION(version, releases) \
-    case version:                                \
-        pgk_info_add(text, releases);            \
+#define PGK_INSTR_RAW_VERSION(version, hashes, releases) \
+    case version:                                        \
+        pgk_info_add(text, releases);                    \
         break;
 #include "instr_raw.def"
 #undef PGK_INSTR_RAW_VERSION
@@ -580,7 +615,7 @@ const struct pgk_format_row pgk_format_instr_raw = {
                    PGK_INSTR_RAW_NOW),
                .writes = PGK_VERSION_TEXT(PGK_INSTR_RAW_FIRST) " to " PGK_VERSION_TEXT(
                    PGK_INSTR_RAW_NOW),
-               .made_by = "runtimes of clang 14 to 22, pgokit",
+               .made_by = "runtimes of clang 14 to " PGK_LLVM_NOW_TEXT ", pgokit",
                .page = "instr-raw.md",
                .read = {PGK_INSTR_RAW_FIRST, PGK_INSTR_RAW_NOW},
                .write = {PGK_INSTR_RAW_FIRST, PGK_INSTR_RAW_NOW}},

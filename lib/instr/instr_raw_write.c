@@ -1,4 +1,4 @@
-/* Writer of raw instrumentation profiles, versions 8 to 10, as a 64-bit little-endian program
+/* Writer of raw instrumentation profiles, versions 8 to 11, as a 64-bit little-endian program
  * writes them. docs/formats/instr-raw.md
  *
  * Addresses are made up, one for each name of a function and each virtual table: all that
@@ -20,6 +20,7 @@ enum {
     WITH_LOOP_ENTRIES = 9, /* LLVM 14 and 16 take the bit for a part of the version */
     WITH_VTABLES = 10,
     WITH_NEW_HASHES = 10,
+    WITH_UNIFORMITY = 11,
 };
 
 enum { POINTER = 8, TEXT_START = 0x10000, ALIGNMENT = 16, STAMP = 8 /* bytes */ };
@@ -125,13 +126,22 @@ static uint64_t counter_bytes(const struct writer *w, const struct pgk_instr_fun
     return (w->stamps ? STAMP : 0) + (uint64_t)f->n_counts * (w->bytes_count ? 1 : 8);
 }
 
+/* As the record says; a time stamp counts as so many of its bytes. */
+static uint64_t counters_of(const struct writer *w, const struct pgk_instr_func *f)
+{
+    return counter_bytes(w, f) / (w->bytes_count ? 1 : 8);
+}
+
 static void fill_header(struct writer *w)
 {
     const struct pgk_instr *p = w->p;
-    uint64_t counters = 0, bitmap = 0, variants = p->flags >> 32 << 32;
+    uint64_t counters = 0, bitmap = 0, uniform = 0, variants = p->flags >> 32 << 32;
+    bool any_uniformity = false;
     for (size_t i = 0; i < p->funcs.n; i++) {
         counters += counter_bytes(w, &p->funcs.v[i]);
         bitmap += w->version >= WITH_BITMAPS ? p->funcs.v[i].n_bitmap : 0;
+        uniform += counters_of(w, &p->funcs.v[i]);
+        any_uniformity |= w->version >= WITH_UNIFORMITY && p->funcs.v[i].uniformity;
     }
     if (!w->stamps)
         variants &= ~(UINT64_C(1) << PGK_INDEXED_TEMPORAL);
@@ -146,12 +156,15 @@ static void fill_header(struct writer *w)
         .pad_after_counters = -counters & 7,
         .bitmap_size = bitmap,
         .pad_after_bitmap = -bitmap & 7,
+        .n_uniform = any_uniformity ? uniform : 0,
         .n_vtables = w->tables.n,
         .last_value_kind = (uint64_t)w->values.kinds - 1,
     };
     /* As if the parts lay in memory as they do in the file. */
     w->h.counters_delta = p->funcs.n * w->layout.bytes;
     w->h.bitmap_delta = w->h.counters_delta + counters + w->h.pad_after_counters;
+    if (any_uniformity)
+        w->h.uniform_delta = w->h.bitmap_delta + bitmap + w->h.pad_after_bitmap;
 }
 
 static void free_writer(struct writer *w)
@@ -203,7 +216,8 @@ static void put(uint8_t *record, struct pgk_raw_place place, uint64_t value)
 
 static void write_records(const struct writer *w, struct pgk_sink *out)
 {
-    uint64_t counters = w->h.counters_delta, bitmap = w->h.bitmap_delta;
+    uint64_t counters = w->h.counters_delta, bitmap = w->h.bitmap_delta,
+             uniform = w->h.uniform_delta;
     for (size_t i = 0; i < w->p->funcs.n; i++) {
         const struct pgk_instr_func *f = func_at(w, i);
         const struct pgk_raw_record_layout *l = &w->layout;
@@ -212,16 +226,19 @@ static void write_records(const struct writer *w, struct pgk_sink *out)
         put(record, l->name_ref, ref);
         put(record, l->hash, f->hash);
         put(record, l->counter_ptr, counters - start);
+        put(record, l->uniform_ptr, w->h.n_uniform ? uniform - start : 0);
         put(record, l->bitmap_ptr, f->n_bitmap ? bitmap - start : 0);
         put(record, l->address, written_value(w, PGK_VALUE_CALL, ref));
-        put(record, l->n_counters, counter_bytes(w, f) / (w->bytes_count ? 1 : 8));
+        put(record, l->n_counters, counters_of(w, f));
         put(record, l->sites_call, f->n_sites[PGK_VALUE_CALL]);
         put(record, l->sites_size, f->n_sites[PGK_VALUE_SIZE]);
         put(record, l->sites_vtable, f->n_sites[PGK_VALUE_VTABLE]);
+        put(record, l->wave_size, f->uniformity ? f->uniformity->wave_size : 0);
         put(record, l->n_bitmap, f->n_bitmap);
         pgk_sink_bytes(out, record, l->bytes);
         counters += counter_bytes(w, f);
         bitmap += l->n_bitmap.size ? f->n_bitmap : 0;
+        uniform += 8 * counters_of(w, f);
     }
 }
 
@@ -244,6 +261,17 @@ static void write_bitmaps(const struct writer *w, struct pgk_sink *out)
     for (size_t i = 0; w->h.bitmap_size && i < w->p->funcs.n; i++)
         pgk_sink_bytes(out, func_at(w, i)->bitmap, func_at(w, i)->n_bitmap);
     pgk_sink_zeros(out, w->h.pad_after_bitmap);
+}
+
+/* One for each counter of every function, because readers take it so. */
+static void write_uniform(const struct writer *w, struct pgk_sink *out)
+{
+    for (size_t i = 0; w->h.n_uniform && i < w->p->funcs.n; i++) {
+        const struct pgk_instr_func *f = func_at(w, i);
+        pgk_sink_zeros(out, 8 * (counters_of(w, f) - f->n_counts));
+        for (uint32_t k = 0; k < f->n_counts; k++)
+            pgk_sink_u64(out, pgk_uniform_count(f, k));
+    }
 }
 
 static void write_tables(const struct writer *w, struct pgk_sink *out)
@@ -289,6 +317,7 @@ static int write_all(struct writer *w, struct pgk_sink *out, struct pgk_sink *na
     write_records(w, out);
     write_counters(w, out);
     write_bitmaps(w, out);
+    write_uniform(w, out);
     pgk_sink_bytes(out, bytes, size);
     pgk_sink_align(out, 8);
     write_tables(w, out);
@@ -427,6 +456,7 @@ int pgk_instr_raw_loss(const struct pgk_instr *p, uint32_t version, struct pgk_i
         const struct pgk_instr_func *f = &p->funcs.v[i];
         l.bitmap_functions += version < WITH_BITMAPS && f->n_bitmap;
         l.vtable_functions += version < WITH_VTABLES && f->n_sites[PGK_VALUE_VTABLE];
+        l.uniform_functions += version < WITH_UNIFORMITY && f->uniformity;
         l.cut_sites += pgk_values_cut(f);
         l.unknown_targets += count_unknown(&w, f);
         l.covered_twice += w.bytes_count ? count_above_one(f) : 0;

@@ -410,14 +410,14 @@ static int read(struct pgk_instr_adder *adder, const struct pgk_file_bytes *file
 static void readers(const struct pgk_file_info *info, struct pgk_info_text *text)
 {
     (void)info;
-    pgk_info_add(text, "LLVM 14 to 22");
+    pgk_info_add(text, "LLVM 14 to " PGK_LLVM_NOW_TEXT);
 }
 
 const struct pgk_format_row pgk_format_instr_text = {
     .format = {.name = "text counters",
                .kind = PGK_KIND_INSTR,
-               .reads = "of LLVM 14 to 22",
-               .writes = "of LLVM 14 to 22",
+               .reads = "of LLVM 14 to " PGK_LLVM_NOW_TEXT,
+               .writes = "of LLVM 14 to " PGK_LLVM_NOW_TEXT,
                .made_by = "llvm-profdata, pgokit",
                .page = "instr-text.md"},
     .sniff = pgk_instr_text_sniff,

@@ -8,7 +8,7 @@
 
 #include "indexed.def"
 
-enum { LAST_OF_LONG_HASHES = 12 };
+enum { LAST_OF_LONG_HASHES = 12, FIRST_OF_SHORT_HASHES = 13 };
 
 /* Hashes of functions with few branches pack one number of 6 bits for each; those of others
  * are spread over all bits, so that among many the upper bits tell. */
@@ -35,7 +35,7 @@ uint32_t pgk_instr_index_version(const struct pgk_instr *p, uint32_t wanted)
 {
     if (pgk_instr_origin(p) != PGK_INSTR_FRONT_END || hash_kind(p) != SHORT_HASHES)
         return wanted;
-    return PGK_INDEX_NOW;
+    return wanted < FIRST_OF_SHORT_HASHES ? FIRST_OF_SHORT_HASHES : wanted;
 }
 
 uint32_t pgk_instr_lossless_version(const struct pgk_instr *p)

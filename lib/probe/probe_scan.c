@@ -343,13 +343,13 @@ static bool sniff(const uint8_t *bytes, size_t size)
 static void readers(const struct pgk_file_info *info, struct pgk_info_text *text)
 {
     (void)info;
-    pgk_info_add(text, "LLVM 14 to 22");
+    pgk_info_add(text, "LLVM 14 to " PGK_LLVM_NOW_TEXT);
 }
 
 const struct pgk_format_row pgk_format_probes = {
     .format = {.name = "ELF binary with pseudo probes",
                .kind = PGK_KIND_BINARY,
-               .reads = "of clang 13 to 22",
+               .reads = "of clang 13 to " PGK_LLVM_NOW_TEXT,
                .writes = "",
                .made_by = "clang -fpseudo-probe-for-profiling",
                .page = "pseudo-probe.md"},

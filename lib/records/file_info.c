@@ -17,15 +17,14 @@ void pgk_info_add(struct pgk_info_text *text, const char *fmt, ...)
         text->n += (size_t)n < text->size - text->n ? (size_t)n : text->size - text->n - 1;
 }
 
-void pgk_info_add_releases(struct pgk_info_text *text, uint32_t since, const char *to,
-                           uint32_t until)
+void pgk_info_add_releases(struct pgk_info_text *text, uint32_t since, uint32_t until)
 {
     if (since > until)
         pgk_info_add(text, "no release of LLVM");
     else if (since == until)
         pgk_info_add(text, "LLVM %u", since);
     else
-        pgk_info_add(text, "LLVM %u %s %u", since, to, until);
+        pgk_info_add(text, "LLVM %u %s %u", since, until - since == 1 ? "and" : "to", until);
 }
 
 bool pgk_starts_with_u64(const uint8_t *bytes, size_t size, uint64_t magic)

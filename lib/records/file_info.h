@@ -24,9 +24,11 @@ struct pgk_info_text {
     size_t size, n;
 };
 void pgk_info_add(struct pgk_info_text *text, const char *fmt, ...) PGK_PRINTF(2, 3);
-/* "LLVM 19 to 22" with "to" for `to`; "LLVM 22"; "no release of LLVM" if `since` comes after
+/* The newest release of LLVM whose files and tools are known here. */
+#define PGK_LLVM_NOW 23
+
+/* "LLVM 19 to 23"; "LLVM 22 and 23"; "LLVM 23"; "no release of LLVM" if `since` comes after
  * `until`. */
-void pgk_info_add_releases(struct pgk_info_text *text, uint32_t since, const char *to,
-                           uint32_t until);
+void pgk_info_add_releases(struct pgk_info_text *text, uint32_t since, uint32_t until);
 
 #endif

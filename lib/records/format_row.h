@@ -67,6 +67,7 @@ struct pgk_format_row {
 /* The number of a version, which may be a macro, as text. */
 #define PGK_VERSION_TEXT(n) PGK_VERSION_TEXT_OF(n)
 #define PGK_VERSION_TEXT_OF(n) #n
+#define PGK_LLVM_NOW_TEXT PGK_VERSION_TEXT(PGK_LLVM_NOW)
 
 /* Does the file begin with the number, little-endian? */
 bool pgk_starts_with_u64(const uint8_t *bytes, size_t size, uint64_t magic);

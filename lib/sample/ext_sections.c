@@ -76,7 +76,7 @@ int pgk_ext_open(struct pgk_ext_sections *s, const uint8_t *bytes, size_t size,
     *s = (struct pgk_ext_sections){.bytes = bytes, .src = *src};
     pgk_cur_init(&c, bytes, size, src);
     pgk_cur_take(&c, PGK_SAMPLE_MAGIC_BYTES, "magic");
-    PGK_TRY(pgk_sample_read_version(&c, err));
+    PGK_TRY(pgk_sample_read_version(&c, PGK_SAMPLE_NOW, err));
     s->src.version = c.src.version;
     uint64_t n = pgk_cur_count(&c, 4 * sizeof(uint64_t), "number of sections");
     PGK_TRY(pgk_cur_check(&c, err, "header"));

@@ -11,6 +11,7 @@ bool pgk_sample_has_magic(const uint8_t *bytes, size_t size, uint64_t magic);
 
 /* What the reader of an extensible binary saw beside the profile. */
 struct pgk_sample_ext_info {
+    uint32_t version;
     bool compressed, md5, split_layout, has_vtables, contexts;
     bool has_summary;
     struct pgk_sample_summary summary; /* as stored */

@@ -69,6 +69,7 @@ int pgk_ext_read_summary(struct pgk_ext_sections *sections, struct pgk_sample *p
 
 void pgk_ext_describe(const struct pgk_ext_sections *sections, struct pgk_sample_ext_info *info)
 {
+    info->version = sections->src.version;
     for (size_t i = 0; i < sections->v.n; i++) {
         const struct pgk_ext_section *s = &sections->v.v[i];
         info->compressed |= (s->flags & PGK_SECF_COMPRESSED) != 0;
@@ -343,7 +344,7 @@ static bool sniff(const uint8_t *bytes, size_t size)
 
 static void take(struct pgk_file_info *info, const struct pgk_sample_ext_info *ext)
 {
-    info->version = PGK_SAMPLE_VERSION;
+    info->version = ext->version;
     info->facts[PGK_FACT_COMPRESSED] = ext->compressed;
     info->facts[PGK_FACT_GUID_NAMES] = ext->md5;
     info->facts[PGK_FACT_SPLIT_LAYOUT] = ext->split_layout;
@@ -386,18 +387,24 @@ static void describe(const struct pgk_file_info *info, struct pgk_info_text *tex
 /* docs/formats/sample-binary.md "Who reads what" */
 static void readers(const struct pgk_file_info *info, struct pgk_info_text *text)
 {
-    pgk_info_add(text, info->facts[PGK_FACT_VTABLES] ? "LLVM 22" : "LLVM 14 to 22");
+    enum { READS_VTABLES = 22 };
+    uint32_t since = pgk_sample_version_since(info->version);
+    if (info->facts[PGK_FACT_VTABLES] && since < READS_VTABLES)
+        since = READS_VTABLES;
+    pgk_info_add_releases(text, since, PGK_LLVM_NOW);
 }
 
 const struct pgk_format_row pgk_format_sample_ext = {
     .format = {.name = "extensible sample profile",
                .kind = PGK_KIND_SAMPLE,
-               .reads = PGK_VERSION_TEXT(PGK_SAMPLE_VERSION),
-               .writes = PGK_VERSION_TEXT(PGK_SAMPLE_VERSION),
-               .made_by = "llvm-profdata 14 to 22, llvm-profgen, pgokit",
+               .reads =
+                   PGK_VERSION_TEXT(PGK_SAMPLE_VERSION) " to " PGK_VERSION_TEXT(PGK_SAMPLE_NOW),
+               .writes =
+                   PGK_VERSION_TEXT(PGK_SAMPLE_VERSION) " to " PGK_VERSION_TEXT(PGK_SAMPLE_NOW),
+               .made_by = "llvm-profdata 14 to " PGK_LLVM_NOW_TEXT ", llvm-profgen, pgokit",
                .page = "sample-binary.md",
-               .read = {PGK_SAMPLE_VERSION, PGK_SAMPLE_VERSION},
-               .write = {PGK_SAMPLE_VERSION, PGK_SAMPLE_VERSION}},
+               .read = {PGK_SAMPLE_VERSION, PGK_SAMPLE_NOW},
+               .write = {PGK_SAMPLE_VERSION, PGK_SAMPLE_NOW}},
     .sniff = sniff,
     .read_sample = read,
     .read_function = read_function,

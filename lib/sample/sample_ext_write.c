@@ -323,7 +323,7 @@ static int write_all(struct writer *w, struct pgk_err *err)
     if (!prepare(w))
         return pgk_fail_nomem(err);
     pgk_sink_uleb(w->out, PGK_SAMPLE_MAGIC_EXT);
-    pgk_sink_uleb(w->out, PGK_SAMPLE_VERSION);
+    pgk_sink_uleb(w->out, w->opts->version ? w->opts->version : PGK_SAMPLE_VERSION);
     pgk_sink_u64(w->out, n);
     w->table_off = pgk_sink_tell(w->out);
     pgk_sink_zeros(w->out, n * TABLE_ENTRY_BYTES);

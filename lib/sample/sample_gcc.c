@@ -364,7 +364,7 @@ int pgk_sample_gcc_write(const struct pgk_sample *p, size_t n, struct pgk_sink *
 static const struct {
     const char *start, *readers;
 } gcc_versions[] = {
-    {"adcg*704", "LLVM 14 to 22"},
+    {"adcg*704", "LLVM 14 to " PGK_LLVM_NOW_TEXT},
     {"adcg\1\0\0\0", "GCC before 12"},
     {"adcg\2\0\0\0", "GCC 12"},
 };

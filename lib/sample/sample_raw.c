@@ -35,17 +35,17 @@ static int read_tops(struct reader *r, struct pgk_err *err)
     return 0;
 }
 
-static int read_header(struct reader *r, struct pgk_err *err)
+static int read_header(struct reader *r, uint32_t last_version, struct pgk_err *err)
 {
     struct pgk_sample_summary summary;
     pgk_cur_take(&r->c, PGK_SAMPLE_MAGIC_BYTES, "magic");
-    PGK_TRY(pgk_sample_read_version(&r->c, err));
+    PGK_TRY(pgk_sample_read_version(&r->c, last_version, err));
     return pgk_sample_read_summary(&r->c, &summary, err);
 }
 
 static int read_raw(struct reader *r, struct pgk_err *err)
 {
-    PGK_TRY(read_header(r, err));
+    PGK_TRY(read_header(r, PGK_SAMPLE_NOW, err));
     PGK_TRY(pgk_sample_read_strings(&r->c, r->p, &r->names, err));
     PGK_TRY(pgk_sample_set_kind(r->p, false, false, r->c.src.file, err));
     return read_tops(r, err);
@@ -87,9 +87,10 @@ static int read_offsets(struct reader *r, uint64_t first, uint64_t end, struct p
     return pgk_cur_check(&r->c, err, record);
 }
 
+/* Releases that know later versions do not know this form. */
 static int read_compact(struct reader *r, struct pgk_err *err)
 {
-    PGK_TRY(read_header(r, err));
+    PGK_TRY(read_header(r, PGK_SAMPLE_VERSION, err));
     PGK_TRY(read_guids(r, err));
     uint64_t off = pgk_cur_off(&r->c), table = pgk_cur_u64(&r->c, "offset of function table");
     PGK_TRY(pgk_cur_check(&r->c, err, "header"));
@@ -205,7 +206,11 @@ static bool sniff_compact(const uint8_t *bytes, size_t size)
 static int read(struct pgk_sample *profile, const struct pgk_file_bytes *file, uint64_t weight,
                 struct pgk_file_info *info, struct pgk_err *err)
 {
-    info->version = PGK_SAMPLE_VERSION;
+    struct pgk_cursor c;
+    pgk_cur_init(&c, file->bytes, file->size, file->src);
+    pgk_cur_take(&c, PGK_SAMPLE_MAGIC_BYTES, "magic");
+    PGK_TRY(pgk_sample_read_version(&c, PGK_SAMPLE_NOW, err));
+    info->version = c.src.version;
     return pgk_sample_raw_read(profile, file->bytes, file->size, file->src, weight, err);
 }
 
@@ -226,8 +231,7 @@ static void describe(const struct pgk_file_info *info, struct pgk_info_text *tex
 /* docs/formats/sample-binary.md "Who reads what" */
 static void readers(const struct pgk_file_info *info, struct pgk_info_text *text)
 {
-    (void)info;
-    pgk_info_add(text, "LLVM 14 to 22");
+    pgk_info_add_releases(text, pgk_sample_version_since(info->version), PGK_LLVM_NOW);
 }
 
 static void compact_readers(const struct pgk_file_info *info, struct pgk_info_text *text)
@@ -239,11 +243,12 @@ static void compact_readers(const struct pgk_file_info *info, struct pgk_info_te
 const struct pgk_format_row pgk_format_sample_binary = {
     .format = {.name = "raw binary sample profile",
                .kind = PGK_KIND_SAMPLE,
-               .reads = PGK_VERSION_TEXT(PGK_SAMPLE_VERSION),
+               .reads =
+                   PGK_VERSION_TEXT(PGK_SAMPLE_VERSION) " to " PGK_VERSION_TEXT(PGK_SAMPLE_NOW),
                .writes = PGK_VERSION_TEXT(PGK_SAMPLE_VERSION),
-               .made_by = "llvm-profdata 13 to 22, pgokit",
+               .made_by = "llvm-profdata 13 to " PGK_LLVM_NOW_TEXT ", pgokit",
                .page = "sample-binary.md",
-               .read = {PGK_SAMPLE_VERSION, PGK_SAMPLE_VERSION},
+               .read = {PGK_SAMPLE_VERSION, PGK_SAMPLE_NOW},
                .write = {PGK_SAMPLE_VERSION, PGK_SAMPLE_VERSION}},
     .sniff = sniff,
     .read_sample = read,

@@ -7,15 +7,30 @@
 
 #define DAMAGED "the file is damaged; copy it again, or create it again"
 
-int pgk_sample_read_version(struct pgk_cursor *c, struct pgk_err *err)
+uint32_t pgk_sample_version_since(uint64_t version)
+{
+    switch (version) {
+#define PGK_SAMPLE_VERSION_ROW(number, since) \
+    case number:                              \
+        return since;
+#include "sample_versions.def"
+#undef PGK_SAMPLE_VERSION_ROW
+    }
+    return 0;
+}
+
+int pgk_sample_read_version(struct pgk_cursor *c, uint32_t last, struct pgk_err *err)
 {
     uint64_t off = pgk_cur_off(c), version = pgk_cur_uleb(c, "version");
     PGK_TRY(pgk_cur_check(c, err, "header"));
-    if (version != PGK_SAMPLE_VERSION)
+    if (version > last || !pgk_sample_version_since(version))
         return pgk_cur_reject(c, err, PGK_E_VERSION, off, .record = "header", .field = "version",
                               .found = PGK_F("version %" PRIu64, version),
-                              .expected = "version 103",
-                              .hint = "all releases of LLVM from 13 to 22 write version 103");
+                              .expected = last == PGK_SAMPLE_VERSION
+                                              ? "version 103"
+                                              : PGK_F("version 103 to %u", last),
+                              .hint = "LLVM 13 to 23 write version 103, LLVM 23 also 104; have a "
+                                      "later release write one of these");
     c->src.version = (uint32_t)version;
     return 0;
 }

@@ -69,7 +69,9 @@ PGK_MUST_USE int pgk_sample_read_frame(struct pgk_cursor *c,
 /* A stored summary; its numbers are recomputed whenever they are needed. */
 PGK_MUST_USE int pgk_sample_read_summary(struct pgk_cursor *c, struct pgk_sample_summary *summary,
                                          struct pgk_err *err);
-/* The version behind the magic number, which must be 103. */
-PGK_MUST_USE int pgk_sample_read_version(struct pgk_cursor *c, struct pgk_err *err);
+/* The version behind the magic number: 103 to `last`. */
+PGK_MUST_USE int pgk_sample_read_version(struct pgk_cursor *c, uint32_t last, struct pgk_err *err);
+/* First release of LLVM that reads the version; 0: no such version. */
+uint32_t pgk_sample_version_since(uint64_t version);
 
 #endif

@@ -232,15 +232,15 @@ static void describe(const struct pgk_file_info *info, struct pgk_info_text *tex
 static void readers(const struct pgk_file_info *info, struct pgk_info_text *text)
 {
     pgk_info_add(text, info->facts[PGK_FACT_SHARD]     ? "pgokit"
-                       : info->facts[PGK_FACT_VTABLES] ? "LLVM 22"
-                                                       : "LLVM 14 to 22");
+                       : info->facts[PGK_FACT_VTABLES] ? "LLVM 22 and 23"
+                                                       : "LLVM 14 to " PGK_LLVM_NOW_TEXT);
 }
 
 const struct pgk_format_row pgk_format_sample_text = {
     .format = {.name = "text sample profile",
                .kind = PGK_KIND_SAMPLE,
-               .reads = "of LLVM 13 to 22",
-               .writes = "of LLVM 13 to 22",
+               .reads = "of LLVM 13 to " PGK_LLVM_NOW_TEXT,
+               .writes = "of LLVM 13 to " PGK_LLVM_NOW_TEXT,
                .made_by = "llvm-profdata, llvm-profgen, pgokit",
                .page = "sample-text.md"},
     .sniff = pgk_sample_text_sniff,

@@ -1,6 +1,8 @@
 /* Writing a sample profile in any encoding, and cutting it to size. */
 #include "sample_binary.h"
 #include "opts.h"
+#include "sample_format.h"
+#include "sample_records.h"
 #include "sample_text.h"
 
 #include <math.h>
@@ -82,6 +84,18 @@ static void note_left_out(const struct pgk_sample *p, size_t n,
     w->md5 = (ext || text) && !opts->md5 && info.names_missing;
 }
 
+static int check_version(const struct pgk_sample_write_opts *opts, const char *path,
+                         struct pgk_err *err)
+{
+    bool ext = opts->encoding == PGK_SAMPLE_EXT_BINARY;
+    if (!opts->version || (ext && pgk_sample_version_since(opts->version)))
+        return 0;
+    return pgk_fail(err, PGK_E_ARG, .file = path, .format = "sample profile", .field = "version",
+                    .found = PGK_F("%u", opts->version),
+                    .expected = ext ? PGK_F("%d to %d", PGK_SAMPLE_VERSION, PGK_SAMPLE_NOW)
+                                    : "none, because only extensible binaries have it");
+}
+
 int pgk_sample_write(const struct pgk_sample *p, const char *path,
                      const struct pgk_sample_write_opts *given, struct pgk_sample_written *written,
                      struct pgk_err *err)
@@ -90,6 +104,7 @@ int pgk_sample_write(const struct pgk_sample *p, const char *path,
     struct pgk_sink *out = NULL;
     size_t n = p->by_heat.n;
     PGK_TRY(PGK_OPTS_TAKE(&opts, given, err));
+    PGK_TRY(check_version(&opts, path, err));
     if (opts.size_limit)
         PGK_TRY(cut_to_size(p, &opts, &n, err));
     PGK_TRY(pgk_sink_open(&out, path, err));

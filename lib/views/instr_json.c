@@ -44,6 +44,24 @@ static int put_sites(struct pgk_json *j, const struct pgk_instr *p, size_t i,
     return 0;
 }
 
+static int put_uniformity(struct pgk_json *j, const struct pgk_instr *p, size_t i, size_t n_counts,
+                          struct pgk_err *err)
+{
+    size_t n = pgk_instr_uniformity(p, i, NULL, 0);
+    uint8_t *bits = n ? pgk_mem_alloc(n, 1) : NULL;
+    if (!n)
+        return 0;
+    if (!bits)
+        return pgk_fail_nomem(err);
+    pgk_instr_uniformity(p, i, bits, n);
+    pgk_json_array(j, "uniform");
+    for (size_t c = 0; c < n_counts; c++)
+        pgk_json_number(j, NULL, bits[c / 8] >> c % 8 & 1);
+    pgk_json_end_array(j);
+    pgk_mem_free(bits);
+    return 0;
+}
+
 static int put_function(struct pgk_json *j, const struct pgk_instr *p, size_t i,
                         struct pgk_err *err)
 {
@@ -68,6 +86,7 @@ static int put_function(struct pgk_json *j, const struct pgk_instr *p, size_t i,
             pgk_json_number(j, NULL, f.bitmap[b]);
         pgk_json_end_array(j);
     }
+    PGK_TRY(put_uniformity(j, p, i, f.n_counts, err));
     for (int k = 0; k < PGK_VALUE_KINDS; k++)
         if (pgk_instr_sites(p, i, (enum pgk_value_kind)k))
             PGK_TRY(put_sites(j, p, i, (enum pgk_value_kind)k,

@@ -49,6 +49,8 @@ static void print_totals(const struct pgk_instr *p, FILE *out)
                     pgk_value_kind_name((enum pgk_value_kind)k));
     if (t.bitmaps)
         fprintf(out, "  bitmaps           of %s functions\n", COUNT(t.bitmaps));
+    if (t.uniformities)
+        fprintf(out, "  uniformity        of %s functions\n", COUNT(t.uniformities));
     if (pgk_instr_traces(p))
         fprintf(out, "  temporal traces   %s\n", COUNT(pgk_instr_traces(p)));
     if (pgk_instr_vtables(p))
@@ -121,6 +123,22 @@ static void print_site(const struct pgk_instr *p, size_t function, enum pgk_valu
         fprintf(out, "      and %zu more values\n", n - SHOWN);
 }
 
+/* Which of a function's counters of code for GPUs are not uniform. */
+static void print_uniformity(const struct pgk_instr *p, size_t i, size_t n_counts, FILE *out)
+{
+    size_t n = pgk_instr_uniformity(p, i, NULL, 0), others = 0;
+    uint8_t *bits = n ? pgk_mem_alloc(n, 1) : NULL;
+    if (!bits)
+        return;
+    pgk_instr_uniformity(p, i, bits, n);
+    fputs("    uniform: all counters", out);
+    for (size_t c = 0; c < n_counts; c++)
+        if (!(bits[c / 8] >> c % 8 & 1))
+            fprintf(out, "%s %zu", others++ ? "" : " but", c + 1);
+    fputc('\n', out);
+    pgk_mem_free(bits);
+}
+
 static void print_function(const struct pgk_instr *p, size_t i, FILE *out)
 {
     struct pgk_instr_function f = {.struct_size = sizeof f};
@@ -140,6 +158,7 @@ static void print_function(const struct pgk_instr *p, size_t i, FILE *out)
         fprintf(out, " %02x", f.bitmap[b]);
     if (f.n_bitmap)
         fputc('\n', out);
+    print_uniformity(p, i, f.n_counts, out);
     for (int k = 0; k < PGK_VALUE_KINDS; k++)
         for (size_t s = 0; s < pgk_instr_sites(p, i, (enum pgk_value_kind)k); s++)
             print_site(p, i, (enum pgk_value_kind)k, s, out);

@@ -45,6 +45,7 @@ void pgk_instr_totals(const struct pgk_instr *p, struct pgk_instr_totals *t)
         t->ran += pgk_function_pseudo(&f) || pgk_function_max(&f);
         t->contextual += f.contextual;
         t->bitmaps += f.n_bitmap > 0;
+        t->uniformities += pgk_instr_uniformity(p, i, NULL, 0) > 0;
         t->estimated += pgk_function_pseudo(&f) != NULL;
         t->count += pgk_function_total(&f);
         for (int k = 0; k < PGK_VALUE_KINDS; k++)

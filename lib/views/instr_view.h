@@ -7,7 +7,7 @@
 
 struct pgk_instr_totals {
     size_t functions, ran;  /* in all; of which were called */
-    size_t contextual, bitmaps;
+    size_t contextual, bitmaps, uniformities; /* functions with it */
     size_t estimated;       /* only known to be hot or warm: their counters are not in the sums */
     uint64_t counters;
     double count;           /* of all counters */

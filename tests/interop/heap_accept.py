@@ -10,26 +10,29 @@ import re
 import sys
 
 import profiles
-from peers import Variant, good, main, read, require, run, tool, write
+from peers import Variant, at_hand, good, main, read, require, run, tool, write
 
 NO_PIE_16 = Variant(16, "-O2", "-no-pie")
 PIE_19 = Variant(19, "-O2", "-pie", "-fpie")
 PIE_22 = Variant(22, "-O2", "-pie", "-fpie")
+PIE_23 = Variant(23, "-O2", "-pie", "-fpie")
 
-RELEASES = (14, 16, 19, 22)
+RELEASES = (14, 16, 19, 22, 23)
 MEMPROF = (0, 1, 2, 3, 4)
-INDEX = (8, 9, 10, 11, 12, 13)
+INDEX = (8, 9, 10, 11, 12, 13, 14)
 
 
 def accepts(release, memprof, index):
     return {14: False,
             16: index <= 9 and memprof == 0,
             19: index <= 12 and memprof <= 3,
-            22: memprof >= 2}[release]
+            22: index <= 13 and memprof >= 2,
+            23: memprof >= 2}[release]
 
 
 USE = {16: ("-fprofile-use={}", "-mllvm", "-pgo-match-memprof=true"),
-       19: ("-fmemory-profile-use={}",), 22: ("-fmemory-profile-use={}",)}
+       19: ("-fmemory-profile-use={}",), 22: ("-fmemory-profile-use={}",),
+       23: ("-fmemory-profile-use={}",)}
 
 
 def use_options(release, profile):
@@ -49,7 +52,7 @@ def make(work, program, folder, memprof, index, full):
 def acceptance(work, memprof, index, full):
     program = work.build("segments.c", PIE_19)
     folder = work.temp("accept")
-    if memprof < 2 and index == 13:
+    if memprof < 2 and index >= 13:
         result = run(work.pgokit, "merge", program.raw, "-b", program.exe, "-o", f"{folder}/no",
                      "--memprof-version", str(memprof), "--index-version", str(index))
         require(result.code == 2 and not os.path.exists(f"{folder}/no"),
@@ -60,11 +63,12 @@ def acceptance(work, memprof, index, full):
         checked = good(work.pgokit, "check", path)
         for release in RELEASES:
             # A release that reads the file is named, one that does not is not.
-            named = re.search(rf"\b{release}\b", checked.partition("read by")[2]) is not None
+            first, last = re.search(r"LLVM (\d+)(?: \w+ (\d+))?$", checked).groups()
+            named = int(first) <= release <= int(last or first)
             require(named == accepts(release, memprof, index),
                     f"pgokit check on readers, LLVM {release}: {checked}")
     said = []
-    for release in RELEASES:
+    for release in at_hand(*RELEASES):
         shown = run(tool("llvm-profdata", release), "show", path)
         require((shown.code == 0) == accepts(release, memprof, index),
                 f"llvm-profdata-{release} show\n{shown}")
@@ -83,7 +87,7 @@ def targets(work, target, readers):
     program = work.build("segments.c", PIE_19)
     path = f"{work.temp('target')}/out.profdata"
     good(work.pgokit, "merge", program.raw, "-b", program.exe, "-o", path, "--to", target)
-    for release in RELEASES:
+    for release in at_hand(*RELEASES):
         shown = run(tool("llvm-profdata", release), "show", path)
         require((shown.code == 0) == (release in readers), str(shown))
 
@@ -116,10 +120,12 @@ ANNOTATION = re.compile(r'!memprof|!callsite|"memprof"=')
 def llvm_file(work, program, raw, release, folder):
     """LLVM's own indexed file that `release` of the compiler reads, and what it holds."""
     out = f"{folder}/llvm.profdata"
-    merger = 22 if release == 22 or program.variant.release == 22 else release
+    made_by = program.variant.release
+    merger = max(22, release) if release >= 22 or made_by >= 22 else release
     options = {
         (16, 16): [],
         (22, 22): ["--memprof-version=4"],
+        (23, 23): ["--memprof-version=4"],
         (19, 22): ["--memprof-version=3", "--write-prev-version"],
         (19, 19): ["--memprof-version=3"],
     }[(release, merger)]
@@ -183,7 +189,7 @@ def raise_difference(name, expected, got):
 
 def pass_alone(work, release):
     """The pass on its own, on code that no other pass has touched."""
-    variant = PIE_19 if release == 19 else PIE_22
+    variant = {19: PIE_19, 22: PIE_22, 23: PIE_23}[release]
     source = "lifetimes.cpp"
     program = work.build(source, variant)
     folder = work.temp("pass")
@@ -205,27 +211,27 @@ def pass_alone(work, release):
 
 
 def add_cases(work, tap):
-    for release in RELEASES:
+    for release in at_hand(*RELEASES):
         tool("llvm-profdata", release)
-    for release in USE:
+    for release in at_hand(*USE):
         tool("clang", release)
     for memprof, index, full in itertools.chain(
             itertools.product(MEMPROF, INDEX, (False,)),
-            itertools.product(MEMPROF, (9, 12, 13), (True,))):
-        if full and index not in (9, 12, 13):
+            itertools.product(MEMPROF, (9, 12, 13, 14), (True,))):
+        if full and index not in (9, 12, 13, 14):
             continue  # the index version does not change how a schema is read
         tap.add(f"MemProf V{memprof}, index {index}, {'full' if full else 'hot/cold'} schema",
                 acceptance, work, memprof, index, full)
-    for target, readers in (("any", (19, 22)), ("llvm16", (16, 19)), ("llvm19", (19, 22)),
-                            ("llvm22", (22,))):
+    for target, readers in (("any", (19, 22, 23)), ("llvm16", (16, 19)),
+                            ("llvm19", (19, 22, 23)), ("llvm22", (22, 23)), ("llvm23", (23,))):
         tap.add(f"--to {target}", targets, work, target, readers)
     for release, variant in ((16, NO_PIE_16), (19, PIE_19), (22, PIE_22), (19, PIE_22),
-                             (22, PIE_19)):
+                             (22, PIE_19), (23, PIE_23), (22, PIE_23), (23, PIE_22)):
         for source in ("lifetimes.cpp", "plain.c", "classes.cpp"):
             for life in LIFE if source == "lifetimes.cpp" else ("every other context cold",):
                 tap.add(f"clang-{release} annotates {source} of clang-{variant.release}, {life}",
                         annotations, work, source, variant, release, life)
-    for release in (19, 22):
+    for release in (19, 22, 23):
         tap.add(f"opt-{release} memprof-use", pass_alone, work, release)
 
 

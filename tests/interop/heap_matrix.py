@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Every writer of heap profiles against every reader.
 
-For the runtimes of clang 13 (which only prints), 14, 16, 19 and 22, and for ours: what pgokit reads
-is converted to each raw version, each MemProf version, YAML and source positions. What comes out
-says the same, and where a release of LLVM accepts it that release says so, too.
+For the runtimes of clang 13 (which only prints), 14, 16, 19, 22 and 23, and for ours: what pgokit
+reads is converted to each raw version, each MemProf version, YAML and source positions. What comes
+out says the same, and where a release of LLVM accepts it that release says so, too.
 """
 
 import glob
@@ -13,16 +13,18 @@ import sys
 
 import profiles
 from heap_accept import accepts, use_options
-from peers import Skip, Variant, good, main, read, require, run, tool
+from peers import Skip, Variant, at_hand, beside, good, main, read, require, run, tool
 
 SOURCE = "lifetimes.cpp"
-RUNTIMES = (14, 16, 19, 22)
+RUNTIMES = (14, 16, 19, 22, 23)
 MODES = {"PIE": ("-O2", "-pie", "-fpie"), "no PIE": ("-O2", "-no-pie")}
 # Fields that raw versions have, of those that their writers fill in rightly.
 NOT_IN = {1: ["DataTypeId", "MaxAccessCount", "MaxSize"] + [f for f in profiles.COMPARED
                                                             if "Density" in f]}
 TEXT_FIELDS = ["AllocCount", "TotalSize", "MinSize"]
-READS_RAW = {1: (), 2: (16,), 3: (19, 22), 4: (19, 22), 5: (22,)}
+# Our runtime, in programs of a release of clang.
+OWN = {"pgokit": 22, "pgokit with clang-23": 23}
+READS_RAW = {1: (), 2: (16,), 3: (19, 22, 23), 4: (19, 22, 23), 5: (22, 23)}
 
 
 def fields_of(written_by, version):
@@ -38,14 +40,15 @@ class Recording:
 
 
 def record(work, writer, mode):
-    if writer == "pgokit":
-        return own_runtime(work, mode)
+    if writer in OWN:
+        return own_runtime(work, mode, OWN[writer])
     program = work.build(SOURCE, Variant(writer, *MODES[mode]))
     version = int.from_bytes(read(program.raw)[8:16], "little")
     return Recording(program.exe, program.raw, version)
 
 
-def own_runtime(work, mode):
+def own_runtime(work, mode, release):
+    """Ours, in a program of that release's clang."""
     archive = os.environ.get("PGOKIT_HEAP_ARCHIVE", "")
     if not os.path.exists(archive):
         raise Skip("the heap profiler runtime is not built here")
@@ -53,10 +56,11 @@ def own_runtime(work, mode):
     flags = ["-g", "-fno-omit-frame-pointer", "-mno-omit-leaf-frame-pointer",
              "-fno-optimize-sibling-calls", *MODES[mode]]
     source = os.path.join(work.programs, SOURCE)
-    good(tool("clang++", 22), *flags, "-fmemory-profile", "-c", source, "-o", f"{folder}/prog.o")
-    good(tool("clang++", 22), f"{folder}/prog.o", "-o", f"{folder}/prog", *flags, archive,
-         "-pthread", "-Wl,--build-id")
-    good(f"{folder}/prog", env={"MEMPROF_OPTIONS": f"log_path={folder}/own",
+    compiler = tool("clang++", release)
+    good(compiler, *flags, "-fmemory-profile", "-c", source, "-o", f"{folder}/prog.o")
+    good(compiler, f"{folder}/prog.o", "-o", f"{folder}/prog", *flags, archive, "-pthread",
+         "-Wl,--build-id")
+    good(*beside(compiler), f"{folder}/prog", env={"MEMPROF_OPTIONS": f"log_path={folder}/own",
                                 "PGOKIT_HEAP_OPTIONS": f"log_path={folder}/own"}, cwd=folder)
     files = [f for f in glob.glob(f"{folder}/*") if os.path.basename(f).startswith(
         ("own", "memprof.profraw"))]
@@ -110,7 +114,7 @@ def raw_versions(work, writer, mode):
         back = f"{folder}/v{version}-back"
         convert(work, out, back, "--to", "raw", "--format-version", str(r.version), exe=r.exe)
         same(f"by way of version {version}", expected, shown(work, back, r.exe), fields)
-        for release in READS_RAW[version]:
+        for release in at_hand(*READS_RAW[version]):
             if release == 16 and mode == "PIE":
                 continue # which llvm-profdata-16 refuses
             same(f"version {version} read by llvm-profdata-{release}", expected,
@@ -133,27 +137,29 @@ def indexed_versions(work, writer, mode):
     fields = fields_of(r.version, 5)
     asked = 0
     for memprof in range(5):
-        for index in range(8, 14):
-            if memprof < 2 and index == 13:
+        for index in range(8, 15):
+            if memprof < 2 and index >= 13:
                 continue
             out = f"{folder}/v{memprof}-{index}"
             convert(work, r.raw, out, "--memprof-version", str(memprof), "--index-version",
                     str(index), exe=r.exe)
             same(f"V{memprof} in {index}", expected, shown(work, out, r.exe), fields)
-            for release in (16, 19, 22):
+            for release in at_hand(16, 19, 22, 23):
                 result = run(tool("llvm-profdata", release), "show", out)
                 require((result.code == 0) == accepts(release, memprof, index),
                         f"V{memprof} in {index}: llvm-profdata-{release}\n{result}")
                 asked += 1
-            if accepts(22, memprof, index):
-                text = good(tool("llvm-profdata", 22), "show", "--memory", out)
-                same(f"V{memprof} in {index} read by llvm-profdata-22", expected,
+            for release in at_hand(22, 23):
+                if not accepts(release, memprof, index):
+                    continue
+                text = good(tool("llvm-profdata", release), "show", "--memory", out)
+                same(f"V{memprof} in {index} read by llvm-profdata-{release}", expected,
                      profiles.parse_yaml(text), fields)
-    for release in range(15, 23):
+    for release in range(15, 24):
         out = f"{folder}/llvm{release}"
         convert(work, r.raw, out, "--to", f"llvm{release}", exe=r.exe)
         same(f"--to llvm{release}", expected, shown(work, out, r.exe), fields)
-        if release in (16, 19, 22):
+        if release in at_hand(16, 19, 22, 23):
             good(tool("llvm-profdata", release), "show", out)
     return f"{asked} questions to LLVM"
 
@@ -194,7 +200,7 @@ def compilers(work, writer):
     folder = work.temp("compilers")
     source = os.path.join(work.programs, SOURCE)
     counts = []
-    for release in (16, 19, 22):
+    for release in at_hand(16, 19, 22, 23):
         out = f"{folder}/llvm{release}"
         convert(work, r.raw, out, "--to", f"llvm{release}", exe=r.exe)
         good(tool("clang++", release), "-O2", "-g", "-fno-optimize-sibling-calls", "-S",
@@ -218,7 +224,9 @@ def printed(work, writer, mode, form, options):
              os.path.join(work.programs, SOURCE), "-o", exe)
     else:
         exe = record(work, writer, mode).exe
-    good(exe, env={"MEMPROF_OPTIONS": f"print_text=1:log_path={folder}/text{options}"})
+        compiler = tool("clang++", writer)
+    good(*beside(compiler), exe,
+         env={"MEMPROF_OPTIONS": f"print_text=1:log_path={folder}/text{options}"})
     texts = glob.glob(f"{folder}/text.*")
     require(len(texts) == 1, f"recorded {texts}")
     got = shown(work, texts[0], exe)
@@ -254,7 +262,7 @@ def refusals(work):
              [r.raw, "--to", "raw", "--format-version", "2"]),
             ("--format-version is for --to raw", [r.raw, "--format-version", "2"]),
             ("convert takes one file", [r.raw, r.raw, "--to", "raw"]),
-            ("not 'llvm23'", [r.raw, "--to", "llvm23"])):
+            ("not 'llvm24'", [r.raw, "--to", "llvm24"])):
         result = run(work.pgokit, "convert", *argv, "-o", out)
         require(result.code == 2 and what in " ".join(result.errors.split()),
                 f"expected '{what}'\n{result}")
@@ -323,7 +331,7 @@ def far_lines(work, release):
     compiler, exe = tool("clang++", release), f"{folder}/far"
     good(compiler, "-g", "-O2", "-fno-omit-frame-pointer", "-fno-optimize-sibling-calls",
          "-no-pie", "-fmemory-profile", "-Wl,--build-id", source, "-o", exe)
-    good(exe, env={"MEMPROF_OPTIONS": f"print_text=0:log_path={folder}/raw"})
+    good(*beside(compiler), exe, env={"MEMPROF_OPTIONS": f"print_text=0:log_path={folder}/raw"})
     raw, = glob.glob(f"{folder}/raw.*")
     good(tool("llvm-profdata", release), "merge", raw, f"--profiled-binary={exe}", "-o",
          f"{folder}/theirs", *(["--memprof-version=3"] if release > 16 else []))
@@ -540,12 +548,12 @@ def repair(work):
 
 
 def add_cases(work, tap):
-    for release in RUNTIMES:
+    for release in at_hand(*RUNTIMES):
         tool("clang", release)
         tool("llvm-profdata", release)
-    for writer in (*RUNTIMES, "pgokit"):
+    for writer in (*RUNTIMES, *OWN):
         for mode in MODES:
-            name = f"{writer if writer == 'pgokit' else f'clang-{writer}'}, {mode}"
+            name = f"{writer if writer in OWN else f'clang-{writer}'}, {mode}"
             tap.add(f"raw versions: {name}", raw_versions, work, writer, mode)
             tap.add(f"indexed versions: {name}", indexed_versions, work, writer, mode)
             tap.add(f"ways round: {name}", ways_round, work, writer, mode)
@@ -559,7 +567,7 @@ def add_cases(work, tap):
                         form, options)
     tap.add("refused conversions", refusals, work)
     tap.add("histograms", histograms, work)
-    for release in (16, 19, 22):
+    for release in (16, 19, 22, 23):
         tap.add(f"far lines: clang-{release}", far_lines, work, release)
     tap.add("static functions of one name", same_names, work)
     tap.add("copies of a call", unrolled, work)

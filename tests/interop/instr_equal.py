@@ -6,7 +6,7 @@ import shutil
 import sys
 
 from instr_profiles import KINDS, counted, each, keep, merge, profdata, same_text, text
-from peers import good, main, read, require, run
+from peers import at_hand, good, main, read, require, run
 
 # Byte for byte: 14 and 16 write in the order of a hash table in memory, and the order of names of
 # virtual tables is such an order in all releases.
@@ -71,10 +71,11 @@ def theirs_read_by_us(work, kind, release):
 
 
 # What llvm-profdata of each release reads, and what of a profile that cannot hold.
-RAW_VERSIONS = ((14, 8), (16, 8), (19, 10), (22, 10))
+RAW_VERSIONS = ((14, 8), (16, 8), (19, 10), (22, 10), (23, 11))
 LOST_BEFORE = {"loops": 9, "mcdc": 9, "temporal": 9, "vtables": 10}
-COVERAGE = ("blocks", "entry")
-WORD_FROM = {"blocks": 19, "entry": 19, "loops": 22}  # texts before have no word for it
+COVERAGE = ("blocks", "bytes", "entry")
+# Texts before have no word for it.
+WORD_FROM = {"blocks": 19, "bytes": 19, "entry": 19, "loops": 22}
 
 
 def raw_again(work, kind, release):
@@ -84,6 +85,8 @@ def raw_again(work, kind, release):
     for raws in parts(program):
         merge(work, f"{folder}/all", *raws, "--to", "text")
         for reader, version in RAW_VERSIONS:
+            if reader not in at_hand(reader):
+                continue
             lost = version < LOST_BEFORE.get(kind, 0)
             merge(work, f"{folder}/ours", *raws, "--to", "raw", "--format-version", str(version),
                   code=int(lost or (kind in COVERAGE and len(raws) > 1)))
@@ -102,7 +105,8 @@ def partial(work, kind, release):
     a, b, c = program.raws
     for name, raws in (("a", [a]), ("bc", [f"{b}@3", c])):
         merge(work, f"{folder}/{name}", "--partial", *raws)
-    for to in (["--to", "llvm14"], ["--to", "llvm22"], ["--to", "raw"], []):
+    for to in (["--to", "llvm14"], ["--to", "llvm22"], ["--to", "llvm23"], ["--to", "raw"],
+               []):
         code = run(work.pgokit, "merge", a, f"{b}@3", c, *to, "-o", f"{folder}/all").code
         merge(work, f"{folder}/parts", f"{folder}/bc", f"{folder}/a", *to, code=code)
         require(read(f"{folder}/all") == read(f"{folder}/parts"), f"{to}: the bytes differ")
@@ -127,7 +131,7 @@ def any_order(work, kind, release):
     program = counted(work, kind, release)
     folder = work.temp("order")
     a, b, c = program.raws
-    to = ["--to", "llvm22" if release == 22 else "llvm19"]
+    to = ["--to", f"llvm{release}" if release >= 22 else "llvm19"]
     merge(work, f"{folder}/abc", *to, a, b, c)
     want = read(f"{folder}/abc")
     merge(work, f"{folder}/cab", *to, "-j", "1", c, a, b)
@@ -138,7 +142,8 @@ def any_order(work, kind, release):
     for name in ("cab", "ab-c"):
         require(read(f"{folder}/{name}") == want, f"{name} differs")
     # Texts do not hold binary ids.
-    same_text(text(22, f"{folder}/abc"), text(22, f"{folder}/a-bc"), "by way of a text")
+    reader = max(release, 22)
+    same_text(text(reader, f"{folder}/abc"), text(reader, f"{folder}/a-bc"), "by way of a text")
 
 
 def concatenated(work, kind, release):

@@ -53,7 +53,7 @@ def losses_of_raw(work):
          "1 names of call targets are not written")
     says(merge(work, f"{folder}/out", text, "--format-version", "9", code=2), "--to raw")
     says(merge(work, f"{folder}/out", text, "--to", "raw", "--format-version", "7", code=2),
-         "8 to 10")
+         "8 to 11")
     covered = write(f"{folder}/covered.proftext", b":ir\n:single_byte_coverage\nf\n1\n2\n2\n1\n")
     says(merge(work, f"{folder}/out", covered, "--to", "raw", code=1), "counts above 1")
 

@@ -5,7 +5,7 @@ import os
 import sys
 
 from instr_profiles import counted, merge, profdata
-from peers import PROGRAMS, Variant, good, main, read, require, run, tool
+from peers import PROGRAMS, Variant, beside, good, main, read, require, run, tool
 
 USE = {"ir": "-fprofile-use=", "fe": "-fprofile-instr-use=", "csir": "-fprofile-use=",
        "vtables": "-fprofile-use="}
@@ -88,8 +88,9 @@ def front_end_warnings(work, made_by, used_by, target):
                            for k in range(3 + i % 7))
             f.write(f"int f{i}(int a, int b) {{ int r = {i}; {body} return r; }}\n")
         f.write("int main(void) { return f0(1, 2) + f23(3, 4) > 1000; }\n")
-    good(tool("clang", made_by), "-fprofile-instr-generate", source, "-o", f"{folder}/prog")
-    run(f"{folder}/prog", env={"LLVM_PROFILE_FILE": f"{folder}/raw"})
+    compiler = tool("clang", made_by)
+    good(compiler, "-fprofile-instr-generate", source, "-o", f"{folder}/prog")
+    run(*beside(compiler), f"{folder}/prog", env={"LLVM_PROFILE_FILE": f"{folder}/raw"})
     merge(work, f"{folder}/use.profdata", "--to", target, f"{folder}/raw")
     result = run(tool("clang", used_by), "-O1", "-c", f"-fprofile-instr-use={folder}/use.profdata",
                  "-Wprofile-instr-out-of-date", "-Wprofile-instr-unprofiled", source, "-o",
@@ -104,17 +105,20 @@ def front_end(work, made_by, used_by, target):
 
 
 def add_cases(work, tap):
-    for kind, releases in (("ir", (14, 16, 19, 22)), ("fe", (14, 16, 19, 22)),
-                           ("csir", (14, 16, 19, 22)), ("vtables", (19, 22))):
+    for kind, releases in (("ir", (14, 16, 19, 22, 23)), ("fe", (14, 16, 19, 22, 23)),
+                           ("csir", (14, 16, 19, 22, 23)), ("vtables", (19, 22, 23))):
         for release in releases:
             tap.add(f"objects: {kind} of clang {release}", objects, work, kind, release,
                     f"llvm{release}")
-    for release in (19, 22):
+    for release in (19, 22, 23):
         tap.add(f"objects: ir of clang {release}, for any", objects, work, "ir", release, "any")
     tap.add("objects: ir of clang 16, for llvm14", objects, work, "ir", 16, "llvm14")
     tap.add("counters and heap data in one file", both, work, "classes.cpp")
     for made_by, used_by, target in ((14, 22, "llvm22"), (19, 22, "llvm22"), (19, 22, "any"),
                                      (22, 22, "any"), (19, 19, "any"), (16, 19, "any"),
+                                     (14, 23, "llvm23"), (19, 23, "any"), (22, 23, "llvm22"),
+                                     (22, 23, "llvm23"), (23, 22, "any"), (23, 22, "llvm22"),
+                                     (23, 23, "any"), (23, 23, "llvm23"),
                                      (16, 14, "llvm14")):
         tap.add(f"front-end profile of {made_by} for clang {used_by}, --to {target}", front_end,
                 work, made_by, used_by, target)

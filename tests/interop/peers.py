@@ -102,6 +102,16 @@ def tool(name, release=None):
     raise Skip(f"missing {full}")
 
 
+def at_hand(*releases):
+    """Those releases of LLVM that this machine has; older ones may not be missing."""
+    def there(release):
+        try:
+            return bool(tool("llvm-profdata", release))
+        except Skip:
+            return release not in NEWEST_RELEASES
+    return [release for release in releases if there(release)]
+
+
 AARCH64 = "--target=aarch64-linux-gnu"
 
 
@@ -208,12 +218,14 @@ class Variant:
 
 
 class Program:
-    """A built and recorded program; everything of it lies in `folder`."""
+    """A built and recorded program; everything of it lies in `folder`. `start` is the command line
+    to run it."""
 
-    def __init__(self, name, variant, folder):
+    def __init__(self, name, variant, folder, compiler):
         self.name, self.variant, self.folder = name, variant, folder
         self.exe = os.path.join(folder, "prog")
         self.raw = os.path.join(folder, "prog.memprofraw")
+        self.start = [*beside(compiler), self.exe]
 
     def path(self, name):
         return os.path.join(self.folder, name)
@@ -263,7 +275,7 @@ class Work:
         key = fingerprint(flags, [read(s) for s in sources + headers], stat.st_size,
                           stat.st_mtime_ns, record)
         name = os.path.basename(sources[0]).rsplit(".", 1)[0]
-        program = Program(name, variant, os.path.join(self.cache, f"{name}-{key}"))
+        program = Program(name, variant, os.path.join(self.cache, f"{name}-{key}"), compiler)
         with locked(program.folder + ".lock"):
             if os.path.exists(program.path("done")):
                 return program
@@ -278,7 +290,7 @@ class Work:
     @staticmethod
     def record(program, *args, env=None):
         options = f"print_text=0:log_path={program.folder}/recorded"
-        result = run(program.exe, *args, env={"MEMPROF_OPTIONS": options, **(env or {})})
+        result = run(*program.start, *args, env={"MEMPROF_OPTIONS": options, **(env or {})})
         files = glob.glob(program.path("recorded.*"))
         require(result.code == 0 and len(files) == 1, f"recorded {len(files)} profiles\n{result}")
         os.rename(files[0], program.raw)
@@ -292,7 +304,8 @@ class Work:
                  *(HISTOGRAM if variant.histogram else [])]
         stat = os.stat(os.path.realpath(compiler))
         key = fingerprint("modules", flags, [read(s) for s in sources], stat.st_mtime_ns)
-        program = Program("modules", variant, os.path.join(self.cache, f"modules-so-{key}"))
+        program = Program("modules", variant, os.path.join(self.cache, f"modules-so-{key}"),
+                          compiler)
         shared = [f for f in flags if f not in ("-pie", "-no-pie", "-fpie", "-fno-pie")]
         with locked(program.folder + ".lock"):
             if os.path.exists(program.path("done")):

@@ -8,9 +8,9 @@ import re
 import sys
 
 import sample_texts
-from peers import good, main, read, require, run, tool, write
+from peers import at_hand, good, main, read, require, run, tool, write
 
-RELEASES = (14, 16, 19, 22)
+RELEASES = (14, 16, 19, 22, 23)
 # form: options of convert, the releases that read it, the kinds it can hold
 ALL = sample_texts.KINDS
 FORMS = {
@@ -20,6 +20,7 @@ FORMS = {
     "compressed": (["--compress"], RELEASES, ALL),
     "partial": (["--gen-partial"], RELEASES, ALL),
     "split": (["--split-layout"], RELEASES, ("flat", "nested", "probe")),
+    "version 104": (["--format-version", "104"], (23,), ALL),
     "binary": (["--to", "binary"], RELEASES, ("flat", "nested")),
 }
 
@@ -80,7 +81,7 @@ def accepted(work, form, kind):
     write(f"{folder}/in.txt", sample_texts.text(7, kind).encode())
     good(work.pgokit, "convert", f"{folder}/in.txt", *options, "-o", f"{folder}/ours")
     want = good(work.pgokit, "convert", f"{folder}/ours", "--to", "text", "-o", "-")
-    for release in releases:
+    for release in at_hand(*releases):
         shown = run(tool("llvm-profdata", release), "merge", "--sample", "--text",
                     f"{folder}/ours", "-o", f"{folder}/{release}.txt")
         require(shown.code == 0, f"llvm-profdata-{release}\n{shown}")
@@ -97,6 +98,8 @@ def written(work, release, kind):
     want = good(work.pgokit, "convert", f"{folder}/in.txt", "--to", "text", "-o", "-")
     forms = [["--extbinary"], ["--extbinary", "--use-md5"],
              ["--extbinary", "--compress-all-sections"], ["--text"]]
+    if release >= 23:
+        forms.append(["--extbinary", "-sample-profile-format-version=104"])
     if kind in ("flat", "nested"):
         forms.append(["--binary"])
         if release < 19:
@@ -160,7 +163,9 @@ def every_form_compiles(work, release):
     folder = program(work)
     want = compile_with(release, folder, f"{folder}/p.txt", f"{folder}/want.s")
     require(want.code == 0, f"{want}")
-    for form, (options, _, _) in FORMS.items():
+    for form, (options, releases, _) in FORMS.items():
+        if release not in releases:
+            continue
         good(work.pgokit, "convert", f"{folder}/p.txt", *options, "-o", f"{folder}/{form}")
         result = compile_with(release, folder, f"{folder}/{form}", f"{folder}/{form}.s")
         require(result.code == 0, f"{form}\n{result}")
@@ -214,8 +219,9 @@ def readers(work):
     folder = work.temp("peers")
     write(f"{folder}/in.txt", sample_texts.text(5, "nested", True).encode())
     write(f"{folder}/plain.txt", sample_texts.text(5, "nested").encode())
-    for source, options, expected in (("in", ["--vtables"], {22}),
-                                      ("in", ["--vtables", "--split-layout"], {22}),
+    for source, options, expected in (("in", ["--vtables"], {22, 23}),
+                                      ("in", ["--vtables", "--split-layout"], {22, 23}),
+                                      ("plain", ["--format-version", "104"], {23}),
                                       ("plain", [], set(RELEASES)),
                                       ("plain", ["--to", "gcc"], set())):
         made = run(work.pgokit, "convert", f"{folder}/{source}.txt", *options, "-o",
@@ -223,9 +229,10 @@ def readers(work):
         # GCC's form has no place for the upper bits of these discriminators.
         require(made.code == ("gcc" in options), f"{made}")
         told = good(work.pgokit, "check", f"{folder}/ours").strip().rpartition("read by ")[2]
-        says = {"LLVM 22": {22}, "LLVM 14 to 22": set(RELEASES), "GCC 12": set()}[told]
+        says = {"LLVM 22 and 23": {22, 23}, "LLVM 14 to 23": set(RELEASES), "LLVM 23": {23},
+                "GCC 12": set()}[told]
         require(says == expected, f"{options}: read by {told}")
-        for release in RELEASES:
+        for release in at_hand(*RELEASES):
             result = run(tool("llvm-profdata", release), "merge", "--sample", "--text",
                          f"{folder}/ours", "-o", f"{folder}/out")
             require((result.code == 0) == (release in expected), f"{options}, {release}: {result}")
@@ -239,7 +246,7 @@ def vtables(work):
     require(plain.code == 1 and "vtables" in plain.errors, f"{plain}")
     refused = run(work.pgokit, "convert", f"{folder}/in.txt", "--to", "text", "-o", "-")
     require(refused.code == 2 and "--vtables" in refused.errors, f"{refused}")
-    for release in RELEASES:
+    for release in at_hand(*RELEASES):
         good(tool("llvm-profdata", release), "merge", "--sample", f"{folder}/plain", "-o",
              f"{folder}/out")
     source = f"{folder}/in.txt"
@@ -247,8 +254,10 @@ def vtables(work):
                                  ["--to", "text"], [])):
         good(work.pgokit, "convert", source, "--vtables", *options, "-o", f"{folder}/{i}")
         source = f"{folder}/{i}"
-    good(tool("llvm-profdata", 22), "merge", "--sample", "--text", source, "-o", f"{folder}/22")
-    require(read(f"{folder}/22") == read(f"{folder}/3"), "LLVM 22 reads other types")
+    for release in at_hand(22, 23):
+        theirs = f"{folder}/{release}"
+        good(tool("llvm-profdata", release), "merge", "--sample", "--text", source, "-o", theirs)
+        require(read(theirs) == read(f"{folder}/3"), f"LLVM {release} reads other types")
     return "none lost, none doubled"
 
 

@@ -64,8 +64,9 @@ static inline void sample_instr_fill(struct pgk_instr *p, uint64_t seed, unsigne
     assert_true(pgk_instr_adder_init(&a, p, "sample", weight));
     assert_int_equal(pgk_instr_note_flags(&a, flags, "test", NULL), 0);
     for (unsigned i = 0; i < funcs; i++) {
-        uint64_t shape = pgk_hash_u64(i + 1), counts[8];
-        uint8_t bitmap[4];
+        uint64_t shape = pgk_hash_u64(i + 1), counts[8], uniform[8];
+        uint8_t bitmap[4], bits;
+        struct pgk_uniformity uniformity = {0};
         struct pgk_instr_record r = {.name = sample_name(p, &p->names, i / 2), .hash = shape};
         if (sample_below(&seed, 4) == 0)
             continue;
@@ -75,6 +76,18 @@ static inline void sample_instr_fill(struct pgk_instr *p, uint64_t seed, unsigne
             counts[c] = sample_below(&seed, 1000);
         for (size_t b = 0; b < r.n_bitmap; b++)
             bitmap[b] = (uint8_t)test_random(&seed);
+        for (size_t c = 0; c < r.n_counts; c++)
+            uniform[c] = counts[c] - sample_below(&seed, counts[c] / 5 + 1);
+        bits = (uint8_t)test_random(&seed);
+        if (shape >> 40 & 1) {
+            uniformity.counts = counts;
+            uniformity.uniform = uniform;
+            uniformity.wave_size = 64;
+        }
+        if (shape >> 41 & 1)
+            uniformity.bits = &bits;
+        if (shape >> 40 & 3)
+            r.uniformity = &uniformity;
         sample_values(p, &d, shape >> 20, &seed);
         r.counts = counts;
         r.bitmap = bitmap;
@@ -133,20 +146,20 @@ static inline void raw_number(struct pgk_sink *out, const struct sample_raw *s, 
     pgk_sink_bytes(out, bytes, size);
 }
 
-/* Three functions: one with an indirect call and sizes (and a virtual table in version 10), one
- * with a bitmap from version 9 on, one that never ran. Written by the page of the format, not by
- * its field list. */
+/* Three functions: one with an indirect call and sizes (and a virtual table from version 10 on),
+ * one with a bitmap from version 9 on, one that never ran; with uniform counters in version 11.
+ * Written by the page of the format, not by its field list. */
 static inline void sample_write_raw(struct pgk_sink *out, const struct sample_raw *s)
 {
     static const char *const names[] = {"first", "second", "third"};
     static const char plain[] = "first\001second\001third";
-    static const uint64_t counters[] = {5, 7, 3, 0};
+    static const uint64_t counters[] = {5, 7, 3, 0}, uniform[] = {5, 6, 3, 0};
     static const unsigned n_counters[] = {2, 1, 1};
     const unsigned v = s->version, p = s->pointer;
     const uint64_t table = p == 8 ? UINT64_C(0x7f0012340000) : 0x12340000;
     uint64_t record = v == 8   ? (p == 8 ? 48 : 40)
-                      : v == 9 ? (p == 8 ? 64 : 48)
-                               : (p == 8 ? 64 : 48);
+                      : v <= 10 ? (p == 8 ? 64 : 48)
+                                : (p == 8 ? 72 : 56);
     bool bytes = s->flags & SAMPLE_BIT(BYTE_COVERAGE);
     uint64_t delta = 0 - 3 * record;
     raw_number(out, s, p == 8 ? UINT64_C(0xff6c70726f667281) : UINT64_C(0xff6c70726f665281), 8);
@@ -160,6 +173,11 @@ static inline void sample_write_raw(struct pgk_sink *out, const struct sample_ra
         raw_number(out, s, 2, 8); /* bitmap */
         raw_number(out, s, 6, 8);
     }
+    if (v >= 11) {
+        raw_number(out, s, 4, 8); /* uniform counters */
+        raw_number(out, s, 0, 8);
+        raw_number(out, s, delta, 8);
+    }
     raw_number(out, s, sizeof plain - 1 + 2, 8);
     raw_number(out, s, delta, 8);
     if (v >= 9)
@@ -172,11 +190,13 @@ static inline void sample_write_raw(struct pgk_sink *out, const struct sample_ra
     raw_number(out, s, 0, 8);
     raw_number(out, s, 3, 8);
     pgk_sink_bytes(out, "\xab\xcd\xef\0\0\0\0\0", 8);
-    uint64_t start = 0;
+    uint64_t start = 0, uniform_start = 0;
     for (unsigned i = 0; i < 3; i++) {
         raw_number(out, s, pgk_md5_low64(names[i], strlen(names[i])), 8);
         raw_number(out, s, 0x100 + i, 8);
         raw_number(out, s, delta + start - i * record, p);
+        if (v >= 11)
+            raw_number(out, s, delta + uniform_start - i * record, p);
         if (v >= 9)
             raw_number(out, s, delta - i * record, p);
         raw_number(out, s, table + 64 * i, p);
@@ -186,13 +206,14 @@ static inline void sample_write_raw(struct pgk_sink *out, const struct sample_ra
         raw_number(out, s, i == 0, 2);
         if (v >= 10) {
             raw_number(out, s, i == 0, 2);
-            pgk_sink_zeros(out, 2);
+            raw_number(out, s, v >= 11 ? 64 : 0, 2); /* lanes, or padding */
         }
         if (v >= 9)
             raw_number(out, s, i == 1 ? 2 : 0, 4);
-        if ((v == 8 && p == 4) || v == 9) /* padded to a multiple of 8 */
+        if ((v == 8 && p == 4) || v == 9 || (v == 11 && p == 4)) /* padded to a multiple of 8 */
             pgk_sink_zeros(out, 4);
         start += n_counters[i] * (bytes ? 1 : 8);
+        uniform_start += n_counters[i] * 8;
     }
     for (unsigned i = 0; i < 4; i++)
         raw_number(out, s, bytes ? counters[i] == 0 : counters[i], bytes ? 1 : 8);
@@ -202,6 +223,8 @@ static inline void sample_write_raw(struct pgk_sink *out, const struct sample_ra
         pgk_sink_bytes(out, "\x2a\x01", 2);
         pgk_sink_zeros(out, 6);
     }
+    for (unsigned i = 0; v >= 11 && i < 4; i++)
+        raw_number(out, s, uniform[i], 8);
     pgk_sink_uleb(out, sizeof plain - 1);
     pgk_sink_uleb(out, 0);
     pgk_sink_bytes(out, plain, sizeof plain - 1);

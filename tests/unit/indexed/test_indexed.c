@@ -218,7 +218,7 @@ static void test_refused_targets(void **state)
                      0);
     assert_int_equal(pgk_indexed_write(addresses, NULL, f.path, &opts, &err), PGK_E_ARG);
 
-    opts.target.index_version = 14;
+    opts.target.index_version = PGK_INDEX_NOW + 1;
     assert_int_equal(pgk_indexed_write(h, NULL, f.path, &opts, &err), PGK_E_ARG);
     assert_string_equal(err.field, "index version");
     opts.target.index_version = 13;

@@ -90,6 +90,60 @@ static void test_versions(void **state)
         }
 }
 
+static void put_packed(uint8_t *out, size_t *at, size_t n, const void *bytes)
+{
+    memset(out + *at, 0, 16 + n);
+    memcpy(out + *at, &n, 8);
+    memcpy(out + *at + 8, bytes, n);
+    *at += 8 + (n + 7) / 8 * 8;
+}
+
+/* By the page of the format: what stands behind the counters of a function. */
+static void test_packed_bitmap_and_uniformity(void **state)
+{
+    (void)state;
+    for (size_t n_bitmap = 0; n_bitmap < 20; n_bitmap++)
+        for (size_t n_counts = 1; n_counts < 20; n_counts++) {
+            uint64_t counts[20];
+            uint8_t bitmap[20], bits[3] = {0xa5, 0xff, 0xff}, want[80];
+            struct pgk_instr *p = sample_instr(), *back;
+            size_t size, at, pos = 0;
+            for (size_t i = 0; i < n_counts; i++)
+                counts[i] = 0x1122334455667700 + i;
+            memset(bitmap, 0x5a, sizeof bitmap);
+            /* Behind the last counter all bits are 1. */
+            if (n_counts < 8)
+                bits[0] |= (uint8_t)(0xff << n_counts);
+            struct pgk_instr_addition f = {.struct_size = sizeof f, .name = "f", .hash = 7,
+                                           .counts = counts, .n_counts = n_counts,
+                                           .bitmap = bitmap, .n_bitmap = n_bitmap,
+                                           .uniformity = bits};
+            assert_int_equal(pgk_instr_build_kind(p, PGK_INSTR_IS_IR, NULL), 0);
+            assert_int_equal(pgk_instr_build_function(p, &f, NULL), 0);
+            put_packed(want, &pos, n_bitmap, bitmap);
+            put_packed(want, &pos, (n_counts + 7) / 8, bits);
+            uint8_t *bytes = write_bytes(NULL, p, 14, &size);
+            for (at = size - n_counts * 8; memcmp(bytes + at, counts, n_counts * 8);)
+                at--; /* the last: the summary has counts, too */
+            assert_memory_equal(bytes + at + n_counts * 8, want, pos);
+            assert_int_equal(read_bytes(&back, bytes, size, NULL, NULL), 0);
+            assert_same_text(p, back);
+            assert_int_equal(pgk_instr_uniformity(back, 0, want, 3), (n_counts + 7) / 8);
+            assert_memory_equal(want, bits, (n_counts + 7) / 8);
+            pgk_instr_close(&back);
+
+            /* Another number of bits than counters. */
+            uint8_t *number = bytes + at + n_counts * 8 + 8 + (n_bitmap + 7) / 8 * 8;
+            struct pgk_err err = {0};
+            *number ^= 4;
+            assert_int_equal(read_bytes(&back, bytes, size, NULL, &err), PGK_E_CORRUPT);
+            assert_string_equal(err.field, "uniformity bytes");
+            free(bytes);
+            pgk_instr_close(&p);
+            pgk_instr_close(&back);
+        }
+}
+
 static void test_damage(void **state)
 {
     (void)state;
@@ -97,7 +151,7 @@ static void test_damage(void **state)
     size_t size, refused = 0;
     uint64_t seed = 2;
     sample_instr_fill(p, 5, 9, ir | SAMPLE_BIT(TEMPORAL), 1);
-    uint8_t *bytes = write_bytes(NULL, p, 12, &size);
+    uint8_t *bytes = write_bytes(NULL, p, PGK_INDEX_NOW, &size);
     for (size_t n = 0; n < size; n++) {
         struct pgk_err err = {0};
         uint8_t *part = malloc(n + 1);
@@ -261,6 +315,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_versions),
+        cmocka_unit_test(test_packed_bitmap_and_uniformity),
         cmocka_unit_test(test_damage),
         cmocka_unit_test(test_front_end_hashes),
         cmocka_unit_test(test_summary),

@@ -47,10 +47,22 @@ static const char *const twice[] = {
     FIRST("10", "14") SITES("3", "18", "8", "4", "12") VTABLE("16") SECOND("6") BITMAP THIRD,
 };
 
+/* Of sample_write_raw's functions: the second counter was counted 7 times, 6 of them uniform. */
+static void assert_uniformity(const struct pgk_instr *p, bool known)
+{
+    static const uint8_t bits[] = {0xfd, 0xff, 0xff};
+    for (size_t i = 0; i < PGK_COUNTOF(bits); i++) {
+        uint8_t byte = 0;
+        assert_int_equal(pgk_instr_uniformity(p, i, &byte, 1), known);
+        assert_int_equal(byte, known ? bits[i] : 0);
+        assert_int_equal(known ? p->funcs.v[i].uniformity->wave_size : 64, 64);
+    }
+}
+
 static void test_versions(void **state)
 {
     (void)state;
-    for (uint32_t version = 8; version <= 10; version++)
+    for (uint32_t version = 8; version <= PGK_INSTR_RAW_NOW; version++)
         for (unsigned pointer = 4; pointer <= 8; pointer += 4)
             for (int big = 0; big < 2; big++)
                 for (unsigned images = 1; images <= 2; images++) {
@@ -63,8 +75,10 @@ static void test_versions(void **state)
                     char message[8192];
                     if (read_raw(&p, bytes, size, &err))
                         fail_msg("%s", test_printed(message, &err));
+                    assert_uniformity(p, version >= 11);
                     char *text = sample_text(p);
-                    assert_string_equal(text, (images == 1 ? single : twice)[version - 8]);
+                    const char *const *wanted = images == 1 ? single : twice;
+                    assert_string_equal(text, wanted[version < 10 ? version - 8 : 2]);
                     assert_int_equal(pgk_instr_binary_ids(p), 1);
                     assert_memory_equal(pgk_instr_binary_id(p, 0, &id_size), "\xab\xcd\xef", 3);
                     assert_int_equal(id_size, 3);
@@ -78,7 +92,7 @@ static void test_versions(void **state)
 static void test_byte_coverage(void **state)
 {
     (void)state;
-    struct sample_raw s = {10, 8, false, SAMPLE_BIT(IR) | SAMPLE_BIT(BYTE_COVERAGE)};
+    struct sample_raw s = {PGK_INSTR_RAW_NOW, 8, false, SAMPLE_BIT(IR) | SAMPLE_BIT(BYTE_COVERAGE)};
     struct pgk_instr *p;
     size_t size;
     uint8_t *bytes = raw_bytes(&s, 1, &size);
@@ -108,8 +122,8 @@ static void test_write_and_read(void **state)
             continue;
         }
         assert_int_equal(pgk_sink_memory(&out, NULL), 0);
-        assert_int_equal(pgk_instr_raw_write(p, out, 10, NULL), 0);
-        assert_int_equal(pgk_instr_raw_loss(p, 10, &loss, NULL), 0);
+        assert_int_equal(pgk_instr_raw_write(p, out, PGK_INSTR_RAW_NOW, NULL), 0);
+        assert_int_equal(pgk_instr_raw_loss(p, PGK_INSTR_RAW_NOW, &loss, NULL), 0);
         const uint8_t *bytes = pgk_sink_data(out, &size);
         struct pgk_err err = {0};
         char message[8192];
@@ -132,8 +146,8 @@ static void test_write_and_read(void **state)
 static void test_older_versions(void **state)
 {
     (void)state;
-    for (uint32_t version = 8; version <= 10; version++) {
-        struct sample_raw s = {10, 8, false, 0};
+    for (uint32_t version = 8; version <= PGK_INSTR_RAW_NOW; version++) {
+        struct sample_raw s = {PGK_INSTR_RAW_NOW, 8, false, 0};
         struct pgk_instr *p, *back;
         struct pgk_instr_loss loss = {.struct_size = sizeof loss};
         struct pgk_sink *out;
@@ -143,13 +157,15 @@ static void test_older_versions(void **state)
         assert_int_equal(pgk_instr_raw_loss(p, version, &loss, NULL), 0);
         assert_int_equal(loss.bitmap_functions, version < 9);
         assert_int_equal(loss.vtable_functions, version < 10);
+        assert_int_equal(loss.uniform_functions, version < 11 ? 3 : 0);
         assert_int_equal(loss.unknown_targets, 0);
         assert_int_equal(pgk_sink_memory(&out, NULL), 0);
         assert_int_equal(pgk_instr_raw_write(p, out, version, NULL), 0);
         const uint8_t *written = pgk_sink_data(out, &size);
         assert_int_equal(read_raw(&back, written, size, NULL), 0);
+        assert_uniformity(back, version >= 11);
         char *text = sample_text(back);
-        assert_string_equal(text, single[version - 8]);
+        assert_string_equal(text, single[version < 10 ? version - 8 : 2]);
         free(text);
         free(bytes);
         pgk_sink_drop(&out);
@@ -157,7 +173,8 @@ static void test_older_versions(void **state)
         pgk_instr_close(&back);
     }
     struct pgk_instr *p = sample_instr();
-    assert_int_equal(pgk_instr_write_raw(p, "/nowhere/out", 11, NULL), PGK_E_ARG);
+    assert_int_equal(pgk_instr_write_raw(p, "/nowhere/out", PGK_INSTR_RAW_NOW + 1, NULL),
+                     PGK_E_ARG);
     assert_int_equal(pgk_instr_write_raw(p, "/nowhere/out", 10, NULL), PGK_E_EMPTY);
     pgk_instr_close(&p);
 }
@@ -196,7 +213,7 @@ static void test_too_large_a_count(void **state)
 {
     (void)state;
     for (int big = 0; big < 2; big++)
-        for (uint32_t version = 8; version <= 10; version++) {
+        for (uint32_t version = 8; version <= PGK_INSTR_RAW_NOW; version++) {
             struct sample_raw s = {version, 8, big, 0};
             struct pgk_instr *p;
             struct pgk_err err = {0};
@@ -228,7 +245,7 @@ static void test_writing_out_of_memory(void **state)
         struct pgk_sink *out;
         assert_int_equal(pgk_sink_memory(&out, NULL), 0);
         pgk_mem_fail_after(nth);
-        status = pgk_instr_raw_write(p, out, 10, NULL);
+        status = pgk_instr_raw_write(p, out, PGK_INSTR_RAW_NOW, NULL);
         pgk_mem_fail_after(0);
         size_t size;
         if (!status && !pgk_sink_data(out, &size))
@@ -243,7 +260,7 @@ static void test_writing_out_of_memory(void **state)
 static void test_truncations(void **state)
 {
     (void)state;
-    for (uint32_t version = 8; version <= 10; version++) {
+    for (uint32_t version = 8; version <= PGK_INSTR_RAW_NOW; version++) {
         struct sample_raw s = {version, 8, false, 0};
         size_t size;
         uint8_t *bytes = raw_bytes(&s, 1, &size);
@@ -267,7 +284,7 @@ static void test_mutations(void **state)
     (void)state;
     uint64_t seed = 5;
     size_t refused = 0, size;
-    struct sample_raw s = {10, 8, false, 0};
+    struct sample_raw s = {PGK_INSTR_RAW_NOW, 8, false, 0};
     uint8_t *bytes = raw_bytes(&s, 2, &size);
     for (int i = 0; i < 20000; i++) {
         struct pgk_instr *p;
@@ -292,6 +309,36 @@ static void put_u64(uint8_t *bytes, size_t off, uint64_t v)
     memcpy(bytes + off, &v, sizeof v);
 }
 
+static void test_forged_uniform_counters(void **state)
+{
+    (void)state;
+    static const struct {
+        size_t off;
+        uint64_t value;
+        int status;
+        const char *field;
+    } cases[] = {
+        {72, UINT64_MAX / 4, PGK_E_TRUNCATED, "n_uniform"},
+        {80, 1 << 20, PGK_E_TRUNCATED, "pad_after_uniform"},
+        {88, 0, PGK_E_CORRUPT, "uniform_ptr"},
+        {192, 0, PGK_E_CORRUPT, "uniform_ptr"}, /* of the first function, as of code for a CPU */
+    };
+    struct sample_raw s = {11, 8, false, 0};
+    size_t size;
+    uint8_t *bytes = raw_bytes(&s, 1, &size), *bad = malloc(size);
+    for (size_t i = 0; i < PGK_COUNTOF(cases); i++) {
+        struct pgk_instr *p;
+        struct pgk_err err = {0};
+        memcpy(bad, bytes, size);
+        put_u64(bad, cases[i].off, cases[i].value);
+        assert_int_equal(read_raw(&p, bad, size, &err), cases[i].status);
+        assert_string_equal(err.field, cases[i].field);
+        pgk_instr_close(&p);
+    }
+    free(bad);
+    free(bytes);
+}
+
 static void test_forged(void **state)
 {
     (void)state;
@@ -303,7 +350,7 @@ static void test_forged(void **state)
     } cases[] = {
         {0, 7, PGK_E_FORMAT, "magic"},
         {8, 7, PGK_E_VERSION, "version"},
-        {8, 11, PGK_E_VERSION, "version"},
+        {8, 12, PGK_E_VERSION, "version"},
         {8, 10 | UINT64_C(1) << 59, PGK_E_VERSION, "version"},
         {16, UINT64_MAX, PGK_E_TRUNCATED, "binary_ids_size"},
         {24, UINT64_MAX / 8, PGK_E_TRUNCATED, "n_records"},
@@ -339,7 +386,7 @@ static void test_forged(void **state)
 static void test_out_of_memory(void **state)
 {
     (void)state;
-    struct sample_raw s = {10, 8, false, SAMPLE_BIT(IR)};
+    struct sample_raw s = {PGK_INSTR_RAW_NOW, 8, false, SAMPLE_BIT(IR)};
     size_t size;
     uint8_t *bytes = raw_bytes(&s, 2, &size);
     int status = PGK_E_NOMEM;
@@ -366,6 +413,7 @@ int main(void)
         cmocka_unit_test(test_truncations),
         cmocka_unit_test(test_mutations),
         cmocka_unit_test(test_forged),
+        cmocka_unit_test(test_forged_uniform_counters),
         cmocka_unit_test(test_out_of_memory),
         cmocka_unit_test(test_write_and_read),
         cmocka_unit_test(test_older_versions),

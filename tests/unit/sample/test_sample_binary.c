@@ -238,7 +238,7 @@ static void forged_numbers_are_refused(void **state)
 {
     (void)state;
     const struct forgery forgeries[] = {
-        {9, 1, 104, PGK_E_VERSION, "version"},
+        {9, 1, 105, PGK_E_VERSION, "version"},
         {10, 8, UINT64_MAX, PGK_E_TRUNCATED, "number of sections"},
         {0x12 + 16, 8, UINT64_MAX, PGK_E_TRUNCATED, "summary"},
         {0x12 + 24, 8, 84, PGK_E_TRUNCATED, NULL},
