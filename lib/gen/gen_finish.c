@@ -78,7 +78,7 @@ static int finish_contexts(struct pgk_sample **profile, struct pgk_gen_binary *b
 static int trim_functions(struct pgk_sample *p, const struct pgk_gen_opts *opts,
                           struct pgk_err *err)
 {
-    struct pgk_sample_summary summary;
+    struct pgk_sample_summary summary = {.struct_size = sizeof summary};
     PGK_TRY(pgk_sample_finish(p, err));
     PGK_TRY(pgk_sample_summarise(p, &summary, err));
     uint64_t least = cold_count(opts, &summary);
