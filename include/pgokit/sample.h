@@ -386,7 +386,8 @@ enum pgk_sample_encoding {
     PGK_SAMPLE_GCC,        /* for gcc -fauto-profile */
     PGK_SAMPLE_ENCODINGS, /* number of them */
 };
-const char *pgk_sample_encoding_name(enum pgk_sample_encoding encoding); /* "extbinary" */
+/* "extbinary"; NULL for no encoding. */
+const char *pgk_sample_encoding_name(enum pgk_sample_encoding encoding);
 
 /* How a sample profile is written. */
 struct pgk_sample_write_opts {
@@ -417,7 +418,8 @@ struct pgk_sample_written {
     size_t discriminators_cut;  /* lines and inlinees whose discriminator has more bits than the
                                    format: readers add up what differs in those bits alone */
 };
-/* Writes a finished profile; "-" is standard output. `written` may be NULL. */
+/* Writes a finished profile; "-" is standard output. `written` may be NULL. PGK_E_ARG for no
+ * encoding. */
 int pgk_sample_write(const struct pgk_sample *profile, const char *path,
                      const struct pgk_sample_write_opts *opts, struct pgk_sample_written *written,
                      struct pgk_err *err);

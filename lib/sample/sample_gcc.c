@@ -385,6 +385,14 @@ static int read(struct pgk_sample *profile, const struct pgk_file_bytes *file, u
     return 0;
 }
 
+static int write(const struct pgk_sample *profile, size_t n,
+                 const struct pgk_sample_write_opts *opts, struct pgk_sink *out,
+                 struct pgk_err *err)
+{
+    (void)opts;
+    return pgk_sample_gcc_write(profile, n, out, err);
+}
+
 /* docs/formats/sample-gcc.md */
 static void readers(const struct pgk_file_info *info, struct pgk_info_text *text)
 {
@@ -402,5 +410,9 @@ const struct pgk_format_row pgk_format_sample_gcc = {
                .write = {2, 2}},
     .sniff = sniff,
     .read_sample = read,
+    .sample_writer = {.encoding = PGK_SAMPLE_GCC,
+                      .name = "gcc",
+                      .write = write,
+                      .cut = pgk_sample_gcc_cut},
     .readers = readers,
 };
