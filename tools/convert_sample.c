@@ -9,7 +9,7 @@ static const char help[] =
     "      --to NAME            also for viewers: " CLI_VIEWERS "\n"
     "\nExamples:\n"
     "  pgokit convert app.afdo --to text -o -\n"
-    "  pgokit convert app.afdo --to gcc -o app.fbdata\n"
+    "  pgokit convert app.afdo --to gcc16 -o app.fbdata\n"
     "  pgokit convert app.txt --vtables --compress -o app.afdo\n"
     "  pgokit convert contexts.afdo --layout=nested -o app.afdo\n"
     "  pgokit convert app.afdo --to pprof -o app.pb.gz\n";

@@ -7,13 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-static enum pgk_sample_encoding parse_encoding(const struct cli_verb *verb, const char *text)
+static void parse_target(const struct cli_verb *verb, const char *text,
+                         struct pgk_sample_write_opts *write)
 {
-    for (enum pgk_sample_encoding e = 0; e < PGK_SAMPLE_ENCODINGS; e++)
-        if (!strcmp(text, pgk_sample_encoding_name(e)))
-            return e;
-    cli_usage(verb, "--to takes extbinary, text, binary or gcc for sample profiles, not '%s'",
-              text);
+    if (pgk_sample_write_for(write, text, NULL))
+        cli_usage(verb, "--to takes extbinary, text, binary, or gcc12 to gcc16 (gcc is gcc15) for "
+                        "sample profiles, not '%s'", text);
 }
 
 static enum pgk_sample_layout parse_layout(const struct cli_verb *verb, const char *text)
@@ -68,7 +67,7 @@ bool sample_file_option(struct sample_output *o, const struct cli_verb *verb, in
         o->path = value;
         return true;
     case OPT_SAMPLE_TO:
-        o->write.encoding = parse_encoding(verb, value);
+        parse_target(verb, value, &o->write);
         return true;
     case OPT_SAMPLE_VERSION:
         o->write.version = (uint32_t)cli_version("--format-version", value,
@@ -198,6 +197,31 @@ static int lost(bool *any, const char *what, size_t n, const char *why)
              : fprintf(stderr, "pgokit: warning: %s are not in the output: %s\n", what, why);
 }
 
+/* What gcc cannot take; true if something is lost. */
+static bool report_for_gcc(const struct sample_output *o, const struct pgk_sample_written *w,
+                           bool quiet)
+{
+    char count[PGK_HUMAN_SIZE];
+    bool any = false;
+    if (w->contexts_dropped)
+        lost(&any, "calling contexts", w->contexts_dropped,
+             "gcc takes none; their functions have the samples");
+    if (w->discriminators_cut) {
+        any = true;
+        fprintf(stderr,
+                "pgokit: warning: %s discriminators are cut to the 16 bits that the format has, so "
+                "that lines that differ only in other bits are added up; flow-sensitive ones fit "
+                "with --fs-pass=base or pass1\n",
+                pgk_human_count(count, w->discriminators_cut));
+    }
+    if (w->lines_merged && !quiet)
+        fprintf(stderr,
+                "pgokit: note: gcc %u knows no discriminators: %s lines and inlined calls that "
+                "differ only in them were merged with another; a line has the largest count\n",
+                o->write.gcc_release, pgk_human_count(count, w->lines_merged));
+    return any;
+}
+
 /* After the output is there: what it does not hold of the input decides the exit status. */
 static int report(const struct sample_output *o, const struct pgk_sample_info *info,
                   const struct pgk_sample_written *w, bool quiet)
@@ -231,14 +255,9 @@ static int report(const struct sample_output *o, const struct pgk_sample_info *i
     if (w->flow_dropped && !o->generated)
         lost(&any, "marks of flow-sensitive discriminators", 0,
              "the format cannot hold them; give --fs when the file is read");
-    if (w->discriminators_cut) {
-        any = true;
-        fprintf(stderr,
-                "pgokit: warning: %s discriminators are cut to the 16 bits that the format has, so "
-                "that gcc adds up lines that differ only in other bits; flow-sensitive ones fit "
-                "with --fs-pass=base or pass1\n",
-                pgk_human_count(count, w->discriminators_cut));
-    }
+    any |= report_for_gcc(o, w, quiet);
+    if (w->origins_dropped)
+        lost(&any, "source files and times of functions", w->origins_dropped, format);
     if (w->functions_dropped)
         lost(&any, "functions, the coldest ones,", w->functions_dropped,
              "they would exceed --size-limit");

@@ -59,7 +59,8 @@ enum {
     {"fs", no_argument, NULL, OPT_FS},                         \
     {"fs-pass", required_argument, NULL, OPT_FS_PASS}
 #define SAMPLE_FILE_HELP                                                                        \
-    "      --to NAME            extbinary (default), text, binary, or gcc for -fauto-profile\n" \
+    "      --to NAME            extbinary (default), text, binary, or for -fauto-profile of gcc\n" \
+    "                           gcc12 to gcc16 (gcc: gcc15)\n"                                 \
     "      --format-version N   of extbinary: 103 (default), or 104 for LLVM 23 and later\n"    \
     "      --vtables            write types of objects, which LLVM before 22 misreads\n"        \
     "      --no-vtables         leave them out without a warning\n"                             \

@@ -99,6 +99,8 @@ struct pgk_sample_function {
     uint32_t line;          /* of the call in the caller: lines behind its first, or probe id */
     uint32_t discriminator; /* of the call in the caller; 0: none */
     bool inlined;           /* into the caller; else a function or a calling context */
+    const char *file;       /* source file of the function of this name; "": unknown, or several */
+    uint64_t first_run;     /* when the function of this name ran first, in any unit; 0: unknown */
 };
 /* Fills in `function`; false, with nothing done, if there is no such node. */
 bool pgk_sample_get(const struct pgk_sample *profile, uint32_t node,
@@ -197,6 +199,11 @@ int pgk_sample_build_counts(struct pgk_sample *profile, uint32_t node, uint64_t 
 /* Instead of totals by pgk_sample_build_counts(): sets the total of every node to the sum of its
  * lines and of the totals inlined into it. To be called last; heads stay as they are. */
 int pgk_sample_build_totals(struct pgk_sample *profile, struct pgk_err *err);
+/* Says in which source file the node's function is (NULL or "": unknown), and when it ran first, in
+ * any unit (0: unknown); of what is said several times, the earliest time counts. Profiles for
+ * gcc 16 hold both. */
+int pgk_sample_build_origin(struct pgk_sample *profile, uint32_t node, const char *file,
+                            uint64_t first_run, struct pgk_err *err);
 /* Sets the checksum of the control flow graph that the node's probes belong to. PGK_E_ARG if the
  * profile is not by probes. */
 int pgk_sample_build_checksum(struct pgk_sample *profile, uint32_t node, uint64_t checksum,
@@ -383,11 +390,10 @@ enum pgk_sample_encoding {
     PGK_SAMPLE_EXT_BINARY, /* LLVM's extensible binary */
     PGK_SAMPLE_TEXT, /* for people, and for LLVM */
     PGK_SAMPLE_BINARY,     /* LLVM's raw binary */
-    PGK_SAMPLE_GCC,        /* for gcc -fauto-profile */
+    PGK_SAMPLE_GCC,        /* for gcc -fauto-profile; which release, the options say */
     PGK_SAMPLE_ENCODINGS, /* number of them */
 };
-/* "extbinary"; NULL for no encoding. */
-const char *pgk_sample_encoding_name(enum pgk_sample_encoding encoding);
+const char *pgk_sample_encoding_name(enum pgk_sample_encoding encoding); /* "extbinary" */
 
 /* How a sample profile is written. */
 struct pgk_sample_write_opts {
@@ -403,7 +409,14 @@ struct pgk_sample_write_opts {
     bool drop_symbols;   /* leave the symbol list out */
     uint64_t size_limit; /* bytes; leave the coldest functions out to fit; 0: no limit */
     uint32_t version;    /* of extensible binary: 103, or 104 for LLVM 23 and later; 0: 103 */
+    unsigned gcc_release; /* of PGK_SAMPLE_GCC: for gcc 12 to 16; 0: 15 */
 };
+/* Sets `encoding` and `gcc_release` to what a name says: that of an encoding, or a release of gcc
+ * as "gcc16". Compilers make different things of one profile, so for a release names of clones,
+ * discriminators and heads are changed such that it makes of them what was meant. PGK_E_ARG if
+ * there is no such target. */
+int pgk_sample_write_for(struct pgk_sample_write_opts *opts, const char *target,
+                         struct pgk_err *err);
 /* What a writer had to leave out. */
 struct pgk_sample_written {
     size_t struct_size; /* sizeof(struct pgk_sample_written), set by the caller */
@@ -416,10 +429,13 @@ struct pgk_sample_written {
     bool md5;                   /* names are GUIDs although they were not asked for; in text
                                    those that are known by their GUIDs alone */
     size_t discriminators_cut;  /* lines and inlinees whose discriminator has more bits than the
-                                   format: readers add up what differs in those bits alone */
+                                   format: what differs in those bits alone is added up */
+    size_t contexts_dropped; /* calling contexts, whose samples their functions have instead */
+    size_t lines_merged;     /* lines and inlinees that differed in discriminators alone, of which
+                                the compiler does not know: a line has the largest count of these */
+    size_t origins_dropped;  /* functions whose source file or time of first run was known */
 };
-/* Writes a finished profile; "-" is standard output. `written` may be NULL. PGK_E_ARG for no
- * encoding. */
+/* Writes a finished profile; "-" is standard output. `written` may be NULL. */
 int pgk_sample_write(const struct pgk_sample *profile, const char *path,
                      const struct pgk_sample_write_opts *opts, struct pgk_sample_written *written,
                      struct pgk_err *err);

@@ -36,11 +36,10 @@ PGK_MUST_USE int pgk_sample_raw_read(struct pgk_sample *p, const uint8_t *bytes,
 PGK_MUST_USE int pgk_sample_compact_read(struct pgk_sample *p, const uint8_t *bytes, size_t size,
                                          const struct pgk_source *src, uint64_t weight,
                                          struct pgk_err *err);
-/* Of a file that has been read: 1, 2, or 0 for "*704". */
-uint32_t pgk_sample_gcc_version(const uint8_t *bytes, size_t size);
+struct pgk_sample_gcc_info; /* sample_gcc.h; may be NULL */
 PGK_MUST_USE int pgk_sample_gcc_read(struct pgk_sample *p, const uint8_t *bytes, size_t size,
                                      const struct pgk_source *src, uint64_t weight,
-                                     struct pgk_err *err);
+                                     struct pgk_sample_gcc_info *info, struct pgk_err *err);
 
 /* Each writes the first `n` tops by heat. */
 PGK_MUST_USE int pgk_sample_ext_write(const struct pgk_sample *p, size_t n,
@@ -48,8 +47,11 @@ PGK_MUST_USE int pgk_sample_ext_write(const struct pgk_sample *p, size_t n,
                                       struct pgk_sink *out, struct pgk_err *err);
 PGK_MUST_USE int pgk_sample_raw_write(const struct pgk_sample *p, size_t n, struct pgk_sink *out,
                                       struct pgk_err *err);
-PGK_MUST_USE int pgk_sample_gcc_write(const struct pgk_sample *p, size_t n, struct pgk_sink *out,
-                                      struct pgk_err *err);
+struct pgk_gcc_compiler; /* sample_gcc.h */
+/* As it is; pgk_gcc_adapt makes it fit for the compiler. */
+PGK_MUST_USE int pgk_sample_gcc_write(const struct pgk_sample *p, size_t n,
+                                      const struct pgk_gcc_compiler *compiler,
+                                      struct pgk_sink *out, struct pgk_err *err);
 /* Lines and inlinees of the first `n` tops whose discriminator has more than GCC's 16 bits. */
 size_t pgk_sample_gcc_cut(const struct pgk_sample *p, size_t n);
 

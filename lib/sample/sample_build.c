@@ -1,7 +1,7 @@
 /* Building sample profiles from the caller's own samples: the public side of the model, which
  * checks what readers check. */
 #include "sample_format.h"
-#include "sample_model.h"
+#include "sample_origin.h"
 #include "saturate.h"
 
 static int refuse(struct pgk_err *err, const char *field, const char *found, const char *expected)
@@ -163,6 +163,17 @@ int pgk_sample_build_counts(struct pgk_sample *p, uint32_t node, uint64_t total,
     pgk_sample_add_total(p, node, total);
     pgk_sample_add_head(p, node, head);
     return 0;
+}
+
+int pgk_sample_build_origin(struct pgk_sample *p, uint32_t node, const char *file,
+                            uint64_t first_run, struct pgk_err *err)
+{
+    PGK_TRY(check_node(p, node, err));
+    if (file && strpbrk(file, "\n\r"))
+        return refuse(err, "file", "a name with a line break", "the path of a source file");
+    return pgk_sample_add_origin(p, p->nodes.v[node].name, file, file ? strlen(file) : 0, first_run)
+               ? 0
+               : pgk_fail_nomem(err);
 }
 
 int pgk_sample_build_checksum(struct pgk_sample *p, uint32_t node, uint64_t checksum,

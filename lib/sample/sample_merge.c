@@ -1,6 +1,8 @@
 /* Adding one profile to another. */
 #include "sample_merge.h"
 
+#include "sample_origin.h"
+
 uint32_t pgk_merger_name(struct pgk_sample_merger *m, uint32_t name)
 {
     uint32_t *to = &m->name_of.v[name];
@@ -9,6 +11,8 @@ uint32_t pgk_merger_name(struct pgk_sample_merger *m, uint32_t name)
         *to = m->rename ? m->rename(m->rename_ctx, m->into, n)
               : n->s    ? pgk_sample_name(m->into, n->s, n->len)
                         : pgk_sample_name_guid(m->into, n->guid);
+        if (*to && !pgk_sample_take_origin(m->into, *to, m->from, name))
+            *to = 0;
     }
     return *to;
 }
@@ -77,7 +81,8 @@ bool pgk_merger_stage(struct pgk_sample_merger *m, uint32_t slot, uint32_t node)
     for (uint32_t c = n->first_child; c; c = pgk_sample_next(m->from, c)) {
         const struct pgk_sample_node *child = &m->from->nodes.v[c];
         uint32_t name = pgk_merger_name(m, child->name);
-        uint32_t inlinee = name ? pgk_stage_inlinee(&m->stage, slot, map_loc(m, child->loc), name)
+        uint64_t loc = map_loc(m, child->loc & ~(uint64_t)m->cleared_of_calls);
+        uint32_t inlinee = name ? pgk_stage_inlinee(&m->stage, slot, loc, name)
                                 : PGK_STAGE_NONE;
         if (inlinee == PGK_STAGE_NONE || !pgk_merger_stage(m, inlinee, c))
             return false;

@@ -16,6 +16,7 @@ struct pgk_sample_merger {
     pgk_rename_fn *rename;     /* NULL: names stay */
     void *rename_ctx;
     uint32_t discriminator_mask; /* bits that places keep */
+    uint32_t cleared_of_calls;   /* bits of these that inlined calls lose */
     struct pgk_sample_stage stage;
     pgk_id_vec name_of;        /* by name of `from`: name of `into`, or 0 */
     pgk_id_vec node_of;        /* by context of `from`: node of `into`, or 0 */

@@ -32,6 +32,8 @@ void pgk_sample_close(struct pgk_sample **profile)
     if (p->symbols)
         pgk_intern_free(p->symbols);
     pgk_mem_free(p->symbols);
+    pgk_vec_free(&p->origins);
+    pgk_intern_free(&p->files);
     pgk_vec_free(&p->rank);
     pgk_vec_free(&p->by_identity);
     pgk_vec_free(&p->by_heat);

@@ -141,6 +141,12 @@ struct pgk_sample_kind {
     bool probes;        /* probe-based: functions carry checksums */
 };
 
+/* Where a function is, and when it ran first: sample_origin.h. */
+struct pgk_sample_origin {
+    uint64_t first_run; /* in any unit; 0 unknown */
+    uint32_t file;      /* 0 unknown */
+};
+
 struct pgk_sample {
     struct pgk_sample_names names;
     PGK_VEC(struct pgk_sample_node) nodes; /* [0] is not used */
@@ -156,6 +162,8 @@ struct pgk_sample {
     bool has_variants;  /* some node has several checksums */
     bool has_symbols;   /* there is a symbol list, maybe empty */
     struct pgk_intern *symbols; /* NULL: none */
+    PGK_VEC(struct pgk_sample_origin) origins; /* by name, as far as any is known */
+    struct pgk_intern files;                   /* of these */
     size_t lost;        /* profiles that gave way, counted by finish */
     uint64_t lost_samples;
     bool finished;

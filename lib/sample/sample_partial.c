@@ -2,8 +2,9 @@
  * every checksum. docs/formats/sample-text.md "Partial profiles" */
 #include "sample_partial.h"
 
-#include "line_buffer.h"
+#include "sample_origin.h"
 #include "sample_text.h"
+#include "used_names.h"
 
 #include <stddef.h>
 #include <stdlib.h>
@@ -80,6 +81,58 @@ static bool put_symbols(const struct pgk_sample *p, struct pgk_line *l)
     return !l->failed;
 }
 
+/* Two lines for each function: its name; when it ran first, and "=FILE", "*" for several files, or
+ * nothing. */
+static void put_origin(const struct pgk_sample *p, uint32_t name, struct pgk_line *l)
+{
+    struct pgk_sample_origin o = pgk_sample_origin(p, name);
+    const char *file = pgk_sample_file(p, name);
+    pgk_put_spelling(l, &p->names.v.v[name]);
+    pgk_line_byte(l, '\n');
+    pgk_line_decimal(l, o.first_run);
+    put_str(l, *file ? " =" : o.file ? " *" : " ");
+    put_str(l, file);
+    pgk_line_byte(l, '\n');
+}
+
+static bool put_origins(const struct pgk_sample *p, struct pgk_line *l)
+{
+    size_t n_names = p->names.v.n, n = 0;
+    for (uint32_t id = 1; id < n_names; id++)
+        n += pgk_sample_has_origin(p, id);
+    if (!n)
+        return true;
+    uint32_t *by_rank = pgk_mem_alloc(n_names, sizeof *by_rank);
+    if (!by_rank)
+        return false;
+    for (uint32_t id = 1; id < n_names; id++)
+        by_rank[p->rank.v[id]] = id;
+    put_str(l, PGK_SAMPLE_PARTIAL_ORIGINS);
+    pgk_line_decimal(l, n);
+    pgk_line_byte(l, '\n');
+    for (size_t rank = 1; rank < n_names; rank++)
+        if (pgk_sample_has_origin(p, by_rank[rank]))
+            put_origin(p, by_rank[rank], l);
+    pgk_mem_free(by_rank);
+    return true;
+}
+
+bool pgk_sample_partial_origin(const char *s, const char *end, uint64_t *first_run,
+                               const char **file)
+{
+    const char *blank = memchr(s, ' ', (size_t)(end - s));
+    if (!blank || blank == s)
+        return false;
+    *first_run = 0;
+    for (; s < blank; s++)
+        if (*s < '0' || *s > '9' ||
+            __builtin_mul_overflow(*first_run, (uint64_t)10, first_run) ||
+            __builtin_add_overflow(*first_run, (uint64_t)(*s - '0'), first_run))
+            return false;
+    *file = blank + 1;
+    return *file == end || **file == '=' || (**file == '*' && *file + 1 == end);
+}
+
 static int put_head(struct pgk_sample *p, struct pgk_sink *out, struct pgk_err *err)
 {
     struct pgk_line l = {0};
@@ -91,7 +144,7 @@ static int put_head(struct pgk_sample *p, struct pgk_sink *out, struct pgk_err *
         }
     }
     pgk_line_byte(&l, '\n');
-    bool ok = put_symbols(p, &l);
+    bool ok = put_symbols(p, &l) && put_origins(p, &l);
     pgk_line_flush(&l, out, 1);
     pgk_line_free(&l);
     return ok ? 0 : pgk_fail_nomem(err);

@@ -4,6 +4,7 @@
 
 #include "keyed_sort.h"
 #include "sample_format.h"
+#include "sample_origin.h"
 #include "sample_partial.h"
 #include "sample_stage.h"
 
@@ -692,6 +693,28 @@ static int read_marks(struct reader *r, const char *s, const char *end)
     return 0;
 }
 
+static int read_origins(struct reader *r)
+{
+    const char *s = r->line, *end = s, *file;
+    uint64_t n, first_run;
+    PGK_TRY(take_line(r, &s, &end, PGK_SAMPLE_PARTIAL_ORIGINS "NUMBER"));
+    if (!parse_number(s + strlen(PGK_SAMPLE_PARTIAL_ORIGINS), end, &n))
+        return reject(r, s, end, "number of origins", PGK_SAMPLE_PARTIAL_ORIGINS "NUMBER");
+    for (; n; n--) {
+        PGK_TRY(take_line(r, &s, &end, "a function"));
+        uint32_t name = pgk_sample_name(r->p, s, (size_t)(end - s));
+        PGK_TRY(take_line(r, &s, &end, "a time and a file"));
+        if (!pgk_sample_partial_origin(s, end, &first_run, &file))
+            return reject(r, s, end, "origin", "TIME =FILE, TIME * or TIME and a blank");
+        bool several = file < end && *file == '*', one = file < end && *file == '=';
+        if (!name || (several && !pgk_sample_add_files(r->p, name)) ||
+            !pgk_sample_add_origin(r->p, name, file + one, one ? (size_t)(end - file) - 1 : 0,
+                                   first_run))
+            return pgk_fail_nomem(r->err);
+    }
+    return 0;
+}
+
 /* docs/formats/sample-text.md "Partial profiles" */
 static int read_partial_head(struct reader *r)
 {
@@ -709,7 +732,9 @@ static int read_partial_head(struct reader *r)
         if (!pgk_sample_add_symbol(r->p, s, (size_t)(end - s)))
             return pgk_fail_nomem(r->err);
     }
-    return 0;
+    return r->line < r->end && starts_with(r->line, r->end, PGK_SAMPLE_PARTIAL_ORIGINS)
+               ? read_origins(r)
+               : 0;
 }
 
 static int read_lines(struct reader *r)

@@ -1,7 +1,7 @@
 /* Walking sample profiles: the public side of the finished model. */
 #include "hash.h"
 #include "opts.h"
-#include "sample_model.h"
+#include "sample_origin.h"
 
 static bool is_node(const struct pgk_sample *p, uint32_t node)
 {
@@ -63,6 +63,8 @@ bool pgk_sample_get(const struct pgk_sample *p, uint32_t node, struct pgk_sample
         .line = pgk_sample_line(n->loc),
         .discriminator = pgk_sample_discriminator(n->loc),
         .inlined = n->parent && !(n->flags & PGK_NODE_CONTEXT),
+        .file = pgk_sample_file(p, n->name),
+        .first_run = pgk_sample_origin(p, n->name).first_run,
     };
     PGK_RESULT_GIVE(f, &result);
     return true;

@@ -4,6 +4,7 @@
 #include "opts.h"
 #include "profile_json.h"
 #include "sample_order.h"
+#include "sample_origin.h"
 
 struct view {
     const struct pgk_sample *p;
@@ -72,6 +73,16 @@ static void put_callers(struct view *v, uint32_t top)
     pgk_json_end_array(&v->j);
 }
 
+static void put_origin(struct view *v, uint32_t name)
+{
+    uint64_t first_run = pgk_sample_origin(v->p, name).first_run;
+    const char *file = pgk_sample_file(v->p, name);
+    if (*file)
+        pgk_json_text(&v->j, "file", file);
+    if (first_run)
+        pgk_json_number(&v->j, "first_run", first_run);
+}
+
 /* A function or context of the profile, or an inlinee below one. */
 static void put_node(struct view *v, uint32_t node, bool top)
 {
@@ -84,6 +95,8 @@ static void put_node(struct view *v, uint32_t node, bool top)
     pgk_json_number(&v->j, "total", n->total);
     if (!inlinee)
         pgk_json_number(&v->j, "head", n->head);
+    if (!inlinee)
+        put_origin(v, n->name);
     if (n->checksum)
         pgk_json_hex(&v->j, "checksum", n->checksum, 16);
     if (n->attributes)

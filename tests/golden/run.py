@@ -4,7 +4,8 @@
 run.py PGOKIT            compares, TAP output
 run.py PGOKIT --rebase   rewrites the twins from what PGOKIT prints now
 
-FILE.txt holds what `pgokit show --raw FILE` prints; in sample/, what FILE is as text; in probe/,
+FILE.txt holds what `pgokit show --raw FILE` prints; in sample/, what FILE is as text; in
+sample-gcc/, what it is as JSON; in probe/,
 what `pgokit disasm --format llvm --probes FILE` prints; in counts/, the listing of a program of
 probe/ with the counts of the profile. Files under reject/ must be refused:
 their FILE.txt holds the message. HOWTO.md says how the files were made.
@@ -17,6 +18,7 @@ VERBS = {
     "counts": ["disasm", "../probe/foo2-clang22", "--profile"],
     "probe": ["disasm", "--format", "llvm", "--probes"],
     "reject": ["check"],
+    "sample-gcc": ["show", "--json"],
     "sample": ["convert", "--to", "text", "--vtables", "--drop-symbols", "-o", "-"],
 }
 HERE = os.path.dirname(os.path.abspath(__file__))

@@ -4,7 +4,7 @@
 
 #include "pgk_test.h"
 
-#include "sample_binary.h"
+#include "sample_gcc.h"
 #include "sample_text.h"
 
 static const struct pgk_source case_source = {.file = "t.prof", .format = "sample profile"};
@@ -92,6 +92,20 @@ static inline void case_expect(struct pgk_sample *p, const char *text)
     pgk_sample_close(&p);
 }
 
+/* For a release of gcc; 0: 15. */
+static inline int case_gcc_write(const struct pgk_sample *p, unsigned release,
+                                 struct pgk_sink *out)
+{
+    struct pgk_gcc_compiler compiler;
+    struct pgk_gcc_changes changes;
+    struct pgk_sample *adapted;
+    assert_true(pgk_gcc_compiler(release ? release : PGK_GCC_DEFAULT_RELEASE, &compiler));
+    assert_int_equal(pgk_gcc_adapt(&adapted, p, &compiler, &changes, NULL), 0);
+    int status = pgk_sample_gcc_write(adapted, adapted->by_heat.n, &compiler, out, NULL);
+    pgk_sample_close(&adapted);
+    return status;
+}
+
 /* Bytes of the profile in an encoding, to be dropped with the sink. */
 static inline struct pgk_sink *case_encode(const char *text,
                                            const struct pgk_sample_write_opts *opts)
@@ -103,7 +117,7 @@ static inline struct pgk_sink *case_encode(const char *text,
     int status = opts->encoding == PGK_SAMPLE_BINARY
                      ? pgk_sample_raw_write(p, p->by_heat.n, out, NULL)
                  : opts->encoding == PGK_SAMPLE_GCC
-                     ? pgk_sample_gcc_write(p, p->by_heat.n, out, NULL)
+                     ? case_gcc_write(p, opts->gcc_release, out)
                      : pgk_sample_ext_write(p, p->by_heat.n, opts, out, NULL);
     assert_int_equal(status, 0);
     pgk_sample_close(&p);

@@ -19,7 +19,7 @@ static int read_bytes(const uint8_t *bytes, size_t size, enum pgk_sample_encodin
     case PGK_SAMPLE_BINARY:
         return pgk_sample_raw_read(*p, bytes, size, &case_source, 1, err);
     case PGK_SAMPLE_GCC:
-        return pgk_sample_gcc_read(*p, bytes, size, &case_source, 1, err);
+        return pgk_sample_gcc_read(*p, bytes, size, &case_source, 1, NULL, err);
     default:
         return pgk_sample_ext_read(*p, bytes, size, &case_source, 1, NULL, err);
     }
@@ -132,6 +132,7 @@ static const struct truncation {
     {CASE_PROBES, {.split_layout = true}},
     {CASE_CONTEXTS, {0}},
     {CASE_PLAIN, {.encoding = PGK_SAMPLE_GCC}},
+    {CASE_PLAIN, {.encoding = PGK_SAMPLE_GCC, .gcc_release = 16}},
 };
 
 /* Each prefix in memory of its own, so that a sanitizer sees a read past its end. */

@@ -1,0 +1,274 @@
+#!/usr/bin/env python3
+"""Sample profiles for gcc 12 to 16: each release takes what is written for it and makes of it what
+was meant, and refuses what is written for another; create_gcov's files are read.
+"""
+
+import glob
+import os
+import re
+import sys
+
+import gcc_samples
+from gcc_samples import function
+from peers import Skip, good, main, read, require, run, tool, write
+
+RELEASES = (12, 13, 14, 15, 16)
+VERSION = {12: 2, 13: 2, 14: 2, 15: 2, 16: 3}
+
+PROGRAM = r"""
+int sink;
+__attribute__((noinline)) static void x(void) { sink++; }
+__attribute__((noinline)) static void y(void) { sink--; }
+__attribute__((noinline)) int f(int c) {
+    sink += c;
+    if (c & 1) x(); else y();
+    return sink;
+}
+__attribute__((noinline)) int times(int v) { return v * 3 + 1; }
+__attribute__((noinline)) int mixed(int v) { return v ^ 5; }
+int apply(int (*fn)(int), int n) {
+    int r = 0;
+    for (int i = 0; i < n; i++)
+        r += fn(i);
+    return r;
+}
+int never(int n) { return n / 3 * sink; }
+"""
+# f in two clones, and a part of it whose head is none of the function's; no head is known of apply.
+# Of the discriminators of apply's loop each release has its own numbers.
+TEXT = """\
+f:2000:0
+ 1: 600
+ 2: 600
+ 2.1: 180
+ 2.2: 420
+f.constprop.0:1400:0
+ 1: 400
+ 2: 400
+ 2.1: 120
+ 2.2: 280
+f.part.0:10:10
+ 3: 10
+apply:30000:0
+ 0: 10
+ 1: 10
+ 2: 10000
+ 2.1: 10000
+ 2.2: 10000
+ 2.3: 10000
+ 3: 10000 times:9000 mixed:1000
+ 3.1: 10000 times:9000 mixed:1000
+ 3.2: 10000 times:9000 mixed:1000
+ 3.3: 10000 times:9000 mixed:1000
+ 4: 10
+times:9000:9000
+ 0: 9000
+"""
+
+
+def program(work):
+    folder = work.temp("gcc")
+    write(f"{folder}/t.c", PROGRAM.encode())
+    write(f"{folder}/p.txt", TEXT.encode())
+    return folder
+
+
+def written_for(work, folder, release):
+    """The profile for a release: its path."""
+    path = f"{folder}/{release}.afdo"
+    good(work.pgokit, "convert", f"{folder}/p.txt", "--to", f"gcc{release}", "-o", path)
+    return path
+
+
+def compiled(folder, release, profile, *options):
+    return run(tool(f"gcc-{release}"), "-O2", "-g", f"-fauto-profile={profile}", *options,
+               "-fdump-ipa-afdo-blocks-details", "-fdump-tree-optimized", "-c", f"{folder}/t.c",
+               "-o", f"{folder}/t.o", "-dumpdir", f"{folder}/", cwd=folder)
+
+
+def sections(folder):
+    """{function: section} of the object."""
+    symbols = good(tool("objdump"), "-t", f"{folder}/t.o")
+    return {name: section for section, name in
+            re.findall(r"F (\S+)\s+[0-9a-f]+ (?:\.hidden )?(\w+)$", symbols, re.M)}
+
+
+def count_behind(dump, statement):
+    """The count on the edge out of the block of a statement, in the final listing of a dump."""
+    behind = dump.rpartition(statement + "\n")[2]
+    found = re.search(r";;    succ:.*?count:(\d+)", behind)
+    require(statement in dump and found, f"no {statement} in\n{dump[-3000:]}")
+    return int(found[1])
+
+
+def taken(work, release):
+    folder = program(work)
+    result = compiled(folder, release, written_for(work, folder, release))
+    require(result.code == 0 and not result.errors, str(result))
+    dump = read(glob.glob(f"{folder}/*i.afdo")[0]).decode()
+    calls_x, calls_y = count_behind(dump, "  x ();"), count_behind(dump, "  y ();")
+    # gcc 12 knows no discriminators, so that both have the count of the line.
+    ratio = 1 if release == 12 else 7 / 3
+    require(abs(calls_y / calls_x - ratio) < 0.01, f"x {calls_x}, y {calls_y}")
+    require(calls_x > 0, "the counts are lost")
+    at = sections(folder)
+    require(at["apply"] == ".text.hot", f"{at}")
+    require(at["never"] == (".text.unlikely" if release == 16 else ".text"), f"{at}")
+    optimized = read(glob.glob(f"{folder}/*t.optimized")[0]).decode()
+    require("== times" in optimized, "the indirect call is not compared with its target")
+    return f"x {calls_x}, y {calls_y}"
+
+
+def only_its_own(work, release):
+    folder = program(work)
+    for other in RELEASES:
+        result = compiled(folder, release, written_for(work, folder, other))
+        fits = VERSION[other] == VERSION[release]
+        require((result.code == 0) == fits, f"for gcc {other}: {result}")
+        require(fits or "does not match" in result.errors, str(result))
+        told = good(work.pgokit, "check", f"{folder}/{other}.afdo").rpartition("read by ")[2]
+        numbers = [int(n) for n in re.findall(r"\d+", told)]
+        require((numbers[0] <= release <= numbers[-1]) == fits, told)
+
+
+def as_bytes(work):
+    """What is written, by a decoder of its own."""
+    folder = program(work)
+    files = {r: gcc_samples.decode(read(written_for(work, folder, r))) for r in RELEASES}
+    for release, p in files.items():
+        functions = p["functions"]
+        require(p["version"] == VERSION[release], f"{release}: version {p['version']}")
+        require(set(functions) == {"f", "apply", "times"}, f"{release}: {set(functions)}")
+        f, apply = functions["f"], functions["apply"]
+        if release == 12:
+            require(f["lines"] == {(1, 0): (1000, {}), (2, 0): (1000, {}), (3, 0): (10, {})},
+                    f"{f}")
+            require(f["head"] == 1000 and apply["head"] == 10, "heads are not raised")
+            require(apply["lines"][3, 0] == (10000, {"times": 36000, "mixed": 4000}), f"{apply}")
+        else:
+            require(f["lines"][2, 1] == (300, {}) and f["lines"][2, 2] == (700, {}), f"{f}")
+            require(f["head"] == 0 and apply["head"] == 0, "heads are raised")
+    for release in (13, 14):
+        require(files[release] == files[15], f"gcc {release} and 15 differ")
+    p = files[16]
+    require(p["functions"] == files[15]["functions"], "gcc 15 and 16 differ")
+    require((p["summary"], p["rows"]) == gcc_samples.summarise(list(p["functions"].values())),
+            f"{p['summary']} {p['rows']}")
+
+
+def origins(work):
+    """Files and times come through, are merged by name, and gcc 16 takes them."""
+    folder = program(work)
+    lines = {(1, 0): 1000, (2, 0): 1000, (2, 1): 300, (2, 2): 700}
+    early = [function("f", 0, lines, file="t.c", timestamp=90),
+             function("times", 5, {(0, 0): 5}, file="a.c", timestamp=500)]
+    late = [function("f", 0, lines, file="t.c", timestamp=7000),
+            function("times", 5, {(0, 0): 5}, file="b.c", timestamp=400),
+            function("apply", 1, {(0, 0): 1})]
+    for name, functions in (("early", early), ("late", late)):
+        write(f"{folder}/{name}", gcc_samples.encode(functions, 3))
+        result = run(work.pgokit, "convert", f"{folder}/{name}", "--to", "gcc16", "-o",
+                     f"{folder}/same")
+        require(result.code == 0 and not result.errors, str(result))
+    result = run(work.pgokit, "convert", f"{folder}/early", "--to", "gcc15", "-o",
+                 f"{folder}/lost")
+    require(result.code == 1 and "source files and times of functions" in result.errors,
+            str(result))
+    for order in (("early", "late"), ("late", "early")):
+        good(work.pgokit, "merge", *(f"{folder}/{name}" for name in order), "--to", "gcc16", "-o",
+             f"{folder}/both")
+        p = gcc_samples.decode(read(f"{folder}/both"))
+        require(p["names"] == {"": None, "f": "t.c", "times": None, "apply": None}, f"{p['names']}")
+        times = {name: f["timestamp"] for name, f in p["functions"].items()}
+        # One without a time comes last, as gcc takes 0 for the first.
+        require(times == {"f": 90, "times": 400, "apply": 401}, f"{times}")
+    for i, name in enumerate(("early", "late")):
+        good(work.pgokit, "merge", "--partial", f"{folder}/{name}", "-o", f"{folder}/part{i}")
+    good(work.pgokit, "merge", f"{folder}/part0", f"{folder}/part1", "--to", "gcc16", "-o",
+         f"{folder}/shards")
+    require(read(f"{folder}/shards") == read(f"{folder}/both"), "in shards it is another")
+    require(compiled(folder, 16, f"{folder}/both").code == 0, "gcc 16 does not take it")
+    require(sections(folder)["f"] == ".text.hot", f"{sections(folder)}")
+
+
+def as_create_gcov_wrote(work):
+    """Names in words under numbers of releases that want bytes."""
+    folder = program(work)
+    want = good(work.pgokit, "convert", f"{folder}/p.txt", "--to", "gcc15", "-o", f"{folder}/want")
+    functions = list(gcc_samples.decode(read(f"{folder}/want"))["functions"].values())
+    want = good(work.pgokit, "convert", f"{folder}/want", "--to", "text", "-o", "-")
+    for version in (gcc_samples.LLVM, 1, 2, 3):
+        path = write(f"{folder}/words", gcc_samples.encode(functions, version, words=True))
+        require(good(work.pgokit, "convert", path, "--to", "text", "-o", "-") == want,
+                f"version {version} reads as another")
+        told = good(work.pgokit, "check", path)
+        require(("no release of gcc" in told) == (version in (2, 3)), told)
+
+
+def create_gcov(work):
+    """Of one recording: its files are read whatever number they have, and where it has counts, gen
+    has, too."""
+    folder = work.temp("create-gcov")
+    tool("create_gcov")
+    recorder = os.environ.get("BRANCH_TRACE")
+    if not recorder:
+        raise Skip("the program that records branches was not given")
+    write(f"{folder}/t.c", (PROGRAM + """
+        int main(int argc, char **argv) {
+            for (int i = 0; i < 3000; i++)
+                sink += f(i) + apply(i % 9 ? times : mixed, 20);
+            return never(argc) == 1;
+        }
+    """).encode())
+    exe = f"{folder}/t"
+    good(tool("gcc-12"), "-O2", "-gdwarf-4", "-no-pie", "-Wl,--build-id", f"{folder}/t.c", "-o",
+         exe)
+    good(recorder, "-e", "97", "-n", "2000", f"{exe}.trace", exe)
+    good(work.pgokit, "gen", "-q", f"{exe}.trace", "-b", exe, "--raw", "-o", f"{exe}.raw")
+    write(f"{exe}.counts", counts_for_create_gcov(read(f"{exe}.raw").decode()).encode())
+    texts = set()
+    for version in (1, 2, 3):
+        theirs = f"{folder}/{version}.afdo"
+        good(tool("create_gcov"), f"--binary={exe}", f"--profile={exe}.counts", "--profiler=text",
+             f"--gcov={theirs}", f"-gcov_version={version}")
+        texts.add(good(work.pgokit, "convert", theirs, "--to", "text", "-o", "-"))
+    require(len(texts) == 1, "the versions read differently")
+    heads = r"^(\w+):\d+:"
+    ours = good(work.pgokit, "gen", "-q", f"{exe}.trace", "-b", exe, "--to", "text", "-o", "-")
+    theirs = set(re.findall(heads, texts.pop(), re.M))
+    require({"f", "times", "main"} <= theirs <= set(re.findall(heads, ours, re.M)),
+            f"theirs {theirs}, ours\n{ours}")
+    for release in RELEASES:
+        good(work.pgokit, "convert", "-q", f"{folder}/3.afdo", "--to", f"gcc{release}", "-o",
+             f"{folder}/ours")
+        gcc_samples.decode(read(f"{folder}/ours"))
+    return f"{len(theirs)} functions"
+
+
+def counts_for_create_gcov(raw):
+    """The text of ranges and branches with the empty list of addresses that create_gcov expects
+    between, and with offsets in the file, where the code is in its second page."""
+    lines = raw.split("\n")
+    n = int(lines[0])
+    ranges, branches = lines[1:1 + n], lines[2 + n:2 + n + int(lines[1 + n])]
+
+    def moved(line):
+        places, _, count = line.partition(":")
+        sep = "->" if "->" in places else "-"
+        return sep.join(f"{(int(p, 16) + 0x1000) % (1 << 64):x}"
+                        for p in places.split(sep)) + ":" + count
+    return "\n".join([str(n), *map(moved, ranges), "0", str(len(branches)),
+                      *map(moved, branches)]) + "\n"
+
+
+def add_cases(work, tap):
+    for release in RELEASES:
+        tap.add(f"gcc {release} takes it", taken, work, release)
+        tap.add(f"gcc {release} takes its own alone", only_its_own, work, release)
+    tap.add("bytes", as_bytes, work)
+    tap.add("files and times", origins, work)
+    tap.add("names in words", as_create_gcov_wrote, work)
+    tap.add("create_gcov", create_gcov, work)
+
+
+sys.exit(main(add_cases))
