@@ -35,8 +35,8 @@ const struct pgk_indexed_target *pgk_indexed_target(const char *name)
 uint32_t pgk_index_since(uint32_t version)
 {
     switch (version) {
-#define PGK_INDEX_VERSION(number, since) \
-    case number:                         \
+#define PGK_INDEX_VERSION(number, since, hashes) \
+    case number:                                 \
         return since;
 #include "indexed.def"
 #undef PGK_INDEX_VERSION

@@ -5,6 +5,7 @@
 #include "hash.h"
 #include "instr_parts.h"
 #include "instr_summary.h"
+#include "instr_version.h"
 #include "name_blocks.h"
 #include "ondisk_table.h"
 #include "opts.h"
@@ -13,24 +14,12 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-/* First index versions of what records may hold. */
-enum {
-    WITH_BINARY_IDS = 9,
-    WITH_TRACES = 10,
-    WITH_LOOP_ENTRIES = 10, /* LLVM 14 and 16 take the bit for a part of the version */
-    WITH_BITMAPS = 11,
-    WITH_VTABLES = 12,
-    WITH_NEW_HASHES = 13,
-    WITH_PACKED_BITMAPS = 14,
-    WITH_UNIFORMITY = 14
-};
-
 /* ---- reading ---- */
 
 struct reader {
     struct pgk_instr_adder *a;
     struct pgk_err *err;
-    uint32_t version;
+    struct pgk_instr_holds holds;
     uint64_t functions; /* of all names */
     struct pgk_value_data values;
     PGK_VEC(uint8_t) bitmap, bits;
@@ -109,9 +98,9 @@ static int read_wide_bitmap(struct reader *r, struct pgk_cursor *c, const char *
 static int read_bitmap(struct reader *r, struct pgk_cursor *c, const char *record,
                        struct pgk_instr_record *out)
 {
-    if (r->version < WITH_BITMAPS)
+    if (!r->holds.bitmaps)
         return 0;
-    if (r->version < WITH_PACKED_BITMAPS)
+    if (!r->holds.packed_bitmaps)
         return read_wide_bitmap(r, c, record, out);
     out->bitmap = take_packed(c, "bitmap bytes", &out->n_bitmap);
     return pgk_cur_check(c, r->err, record);
@@ -122,7 +111,7 @@ static int read_uniformity(struct reader *r, struct pgk_cursor *c, const char *r
 {
     size_t n, wanted = pgk_uniformity_bytes(out->n_counts);
     uint64_t at = pgk_cur_off(c);
-    if (r->version < WITH_UNIFORMITY)
+    if (!r->holds.uniformity)
         return 0;
     const uint8_t *bits = take_packed(c, "uniformity bytes", &n);
     PGK_TRY(pgk_cur_check(c, r->err, record));
@@ -267,14 +256,13 @@ static int read_parts(struct reader *r, const struct pgk_cursor *file,
 int pgk_instr_parts_read(struct pgk_instr_adder *a, const struct pgk_cursor *c,
                          const struct pgk_indexed_header *h, struct pgk_err *err)
 {
-    struct reader r = {.a = a, .err = err, .version = h->index_version};
+    struct reader r = {.a = a, .err = err, .holds = pgk_index_holds(h->index_version)};
     struct pgk_cursor table = *c;
     pgk_cur_seek(&table, h->function_table_off, "function_table_off");
     pgk_cur_u64(&table, "number of buckets");
     if (pgk_cur_u64(&table, "number of items")) {
         PGK_TRY(pgk_instr_note_flags(a, h->flags, c->src.format, err));
-        a->profile->hash_age |=
-            h->index_version < WITH_NEW_HASHES ? PGK_HASHES_OLD : PGK_HASHES_NEW;
+        a->profile->hash_age |= r.holds.hashes;
     }
     int status = read_parts(&r, c, h);
     pgk_value_data_free(&r.values);
@@ -289,36 +277,30 @@ int pgk_instr_parts_read(struct pgk_instr_adder *a, const struct pgk_cursor *c,
 struct writer {
     const struct pgk_instr *p;
     uint32_t version;
+    struct pgk_instr_holds holds; /* of the version */
     uint32_t *order; /* functions by name, then hash */
     struct pgk_values_writer values;
 };
 
 uint64_t pgk_instr_variant_bits(const struct pgk_instr *p, uint32_t index_version)
 {
+    const struct pgk_instr_holds holds = pgk_index_holds(index_version);
     uint64_t flags = p ? p->flags : 0;
-    if (index_version < WITH_TRACES)
+    if (!holds.traces)
         flags &= ~(UINT64_C(1) << PGK_INDEXED_TEMPORAL);
-    if (index_version < WITH_LOOP_ENTRIES)
+    if (!holds.loop_entries)
         flags &= ~(UINT64_C(1) << PGK_INDEXED_LOOP_ENTRIES);
     return flags;
 }
 
 void pgk_instr_loss(const struct pgk_instr *p, uint32_t index_version, struct pgk_instr_loss *loss)
 {
-    struct pgk_instr_loss l = {0};
-    for (size_t i = 0; i < p->funcs.n; i++) {
-        const struct pgk_instr_func *f = &p->funcs.v[i];
-        l.bitmap_functions += index_version < WITH_BITMAPS && f->n_bitmap;
-        l.vtable_functions += index_version < WITH_VTABLES && f->n_sites[PGK_VALUE_VTABLE];
-        l.uniform_functions += index_version < WITH_UNIFORMITY && f->uniformity;
-        l.cut_sites += pgk_values_cut(f);
-    }
-    l.traces = index_version < WITH_TRACES ? p->traces.n : 0;
-    l.binary_ids = index_version < WITH_BINARY_IDS ? p->binary_ids.n : 0;
-    l.loop_entries =
-        index_version < WITH_LOOP_ENTRIES && p->flags >> PGK_INDEXED_LOOP_ENTRIES & 1;
-    l.hashes = index_version < WITH_NEW_HASHES && p->hash_age & PGK_HASHES_NEW &&
-                   pgk_instr_origin(p) == PGK_INSTR_FRONT_END;
+    const struct pgk_instr_holds holds = pgk_index_holds(index_version);
+    struct pgk_instr_loss l = {
+        .traces = holds.traces ? 0 : p->traces.n,
+        .binary_ids = holds.binary_ids ? 0 : p->binary_ids.n,
+    };
+    pgk_instr_note_loss(p, &holds, &l);
     PGK_RESULT_GIVE(loss, &l);
 }
 
@@ -349,19 +331,18 @@ static uint64_t packed_size(uint64_t n)
 
 static uint64_t bitmap_size(const struct writer *w, const struct pgk_instr_func *f)
 {
-    if (w->version < WITH_BITMAPS)
+    if (!w->holds.bitmaps)
         return 0;
-    return 8 + (w->version < WITH_PACKED_BITMAPS ? 8 * (uint64_t)f->n_bitmap
-                                                 : packed_size(f->n_bitmap));
+    return 8 + (w->holds.packed_bitmaps ? packed_size(f->n_bitmap) : 8 * (uint64_t)f->n_bitmap);
 }
 
 static void write_bitmap(const struct writer *w, const struct pgk_instr_func *f,
                          struct pgk_sink *out)
 {
-    if (w->version < WITH_BITMAPS)
+    if (!w->holds.bitmaps)
         return;
     pgk_sink_u64(out, f->n_bitmap);
-    if (w->version < WITH_PACKED_BITMAPS) {
+    if (!w->holds.packed_bitmaps) {
         for (uint32_t i = 0; i < f->n_bitmap; i++)
             pgk_sink_u64(out, f->bitmap[i]);
         return;
@@ -372,7 +353,7 @@ static void write_bitmap(const struct writer *w, const struct pgk_instr_func *f,
 
 static uint64_t uniformity_size(const struct writer *w, const struct pgk_instr_func *f)
 {
-    if (w->version < WITH_UNIFORMITY)
+    if (!w->holds.uniformity)
         return 0;
     return 8 + (f->uniformity ? packed_size(pgk_uniformity_bytes(f->n_counts)) : 0);
 }
@@ -380,7 +361,7 @@ static uint64_t uniformity_size(const struct writer *w, const struct pgk_instr_f
 static void write_uniformity(const struct writer *w, const struct pgk_instr_func *f,
                              struct pgk_sink *out)
 {
-    if (w->version < WITH_UNIFORMITY)
+    if (!w->holds.uniformity)
         return;
     size_t n = f->uniformity ? pgk_uniformity_bytes(f->n_counts) : 0;
     pgk_sink_u64(out, n);
@@ -456,8 +437,9 @@ static int write_table(struct writer *w, struct pgk_sink *out, uint64_t *table_o
 int pgk_instr_table_write(const struct pgk_instr *p, struct pgk_sink *out, uint32_t index_version,
                           uint64_t *table_off, struct pgk_err *err)
 {
-    struct writer w = {.p = p, .version = index_version};
-    w.values.kinds = index_version >= WITH_VTABLES ? PGK_VALUE_KINDS : PGK_VALUE_VTABLE;
+    struct writer w = {
+        .p = p, .version = index_version, .holds = pgk_index_holds(index_version)};
+    w.values.kinds = w.holds.vtables ? PGK_VALUE_KINDS : PGK_VALUE_VTABLE;
     PGK_TRY(write_summary(p, false, index_version, out, err));
     if (p && p->flags >> PGK_INDEXED_CONTEXT_SENSITIVE & 1)
         PGK_TRY(write_summary(p, true, index_version, out, err));
@@ -505,11 +487,12 @@ static int write_traces(const struct pgk_instr *p, struct pgk_sink *out, struct 
 int pgk_instr_rest_write(const struct pgk_instr *p, struct pgk_sink *out,
                          struct pgk_indexed_header *h, struct pgk_err *err)
 {
-    if (h->index_version >= WITH_BINARY_IDS) {
+    const struct pgk_instr_holds holds = pgk_index_holds(h->index_version);
+    if (holds.binary_ids) {
         h->binary_ids_off = pgk_sink_tell(out);
         PGK_TRY(write_binary_ids(p, out, err));
     }
-    if (h->index_version >= WITH_VTABLES) {
+    if (holds.vtables) {
         h->vtable_names_off = pgk_sink_tell(out);
         PGK_TRY(write_vtable_names(p, out, err));
     }

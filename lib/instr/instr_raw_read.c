@@ -5,6 +5,7 @@
 #include "format_row.h"
 #include "hash.h"
 #include "instr_raw_layout.h"
+#include "instr_version.h"
 #include "name_blocks.h"
 #include "search.h"
 
@@ -196,18 +197,6 @@ static int read_parts(struct reader *r)
     return 0;
 }
 
-static unsigned hashes_of(uint32_t version)
-{
-    switch (version) {
-#define PGK_INSTR_RAW_VERSION(number, hashes, releases) \
-    case number:                                        \
-        return PGK_HASHES_##hashes;
-#include "instr_raw.def"
-#undef PGK_INSTR_RAW_VERSION
-    }
-    return PGK_HASHES_UNKNOWN;
-}
-
 static int read_header(struct reader *r)
 {
     uint32_t version = 0;
@@ -225,7 +214,7 @@ static int read_header(struct reader *r)
     PGK_TRY(read_parts(r));
     if (!h->n_records)
         return 0;
-    r->a->profile->hash_age |= hashes_of(version);
+    r->a->profile->hash_age |= pgk_raw_holds(version).hashes;
     return pgk_instr_note_flags(r->a, h->version >> 32 << 32, r->c->src.format, r->err);
 }
 

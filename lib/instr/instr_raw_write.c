@@ -7,21 +7,12 @@
 
 #include "instr_parts.h"
 #include "instr_raw_layout.h"
+#include "instr_version.h"
 #include "opts.h"
 #include "value_sites.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
-
-/* First versions of what records may hold. */
-enum {
-    WITH_BITMAPS = 9,
-    WITH_STAMPS = 9,
-    WITH_LOOP_ENTRIES = 9, /* LLVM 14 and 16 take the bit for a part of the version */
-    WITH_VTABLES = 10,
-    WITH_NEW_HASHES = 10,
-    WITH_UNIFORMITY = 11,
-};
 
 enum { POINTER = 8, TEXT_START = 0x10000, ALIGNMENT = 16, STAMP = 8 /* bytes */ };
 
@@ -29,6 +20,7 @@ struct writer {
     const struct pgk_instr *p;
     struct pgk_err *err;
     uint32_t version;
+    struct pgk_instr_holds holds; /* of the version */
     uint32_t *order;      /* functions by name, then hash */
     uint32_t *first;      /* by name: place of its first function in `order` + 1; 0: none */
     uint64_t *stamps;     /* by place in `order`: when called first; NULL: not kept */
@@ -139,13 +131,13 @@ static void fill_header(struct writer *w)
     bool any_uniformity = false;
     for (size_t i = 0; i < p->funcs.n; i++) {
         counters += counter_bytes(w, &p->funcs.v[i]);
-        bitmap += w->version >= WITH_BITMAPS ? p->funcs.v[i].n_bitmap : 0;
+        bitmap += w->holds.bitmaps ? p->funcs.v[i].n_bitmap : 0;
         uniform += counters_of(w, &p->funcs.v[i]);
-        any_uniformity |= w->version >= WITH_UNIFORMITY && p->funcs.v[i].uniformity;
+        any_uniformity |= w->holds.uniformity && p->funcs.v[i].uniformity;
     }
     if (!w->stamps)
         variants &= ~(UINT64_C(1) << PGK_INDEXED_TEMPORAL);
-    if (w->version < WITH_LOOP_ENTRIES)
+    if (!w->holds.loop_entries)
         variants &= ~(UINT64_C(1) << PGK_INDEXED_LOOP_ENTRIES);
     w->h = (struct pgk_raw_header){
         .magic = PGK_INSTR_RAW_MAGIC_64,
@@ -181,7 +173,7 @@ static int prepare(struct writer *w)
     const struct pgk_instr *p = w->p;
     w->layout = pgk_raw_record_layout(w->version, POINTER);
     w->bytes_count = p->flags >> PGK_INDEXED_BYTE_COVERAGE & 1;
-    w->values.kinds = w->version >= WITH_VTABLES ? PGK_VALUE_KINDS : PGK_VALUE_VTABLE;
+    w->values.kinds = w->holds.vtables ? PGK_VALUE_KINDS : PGK_VALUE_VTABLE;
     w->values.written = written_value;
     w->values.ctx = w;
     PGK_TRY(pgk_instr_order(p, &w->order, w->err));
@@ -190,9 +182,9 @@ static int prepare(struct writer *w)
         return pgk_fail_nomem(w->err);
     for (size_t i = p->funcs.n; i-- > 0;)
         w->first[func_at(w, i)->name] = (uint32_t)i + 1;
-    if (w->version >= WITH_VTABLES)
+    if (w->holds.vtables)
         PGK_TRY(collect_tables(w));
-    if (w->version >= WITH_STAMPS && p->flags >> PGK_INDEXED_TEMPORAL & 1)
+    if (w->holds.traces && p->flags >> PGK_INDEXED_TEMPORAL & 1)
         PGK_TRY(stamp_calls(w));
     fill_header(w);
     return 0;
@@ -304,7 +296,7 @@ static int write_all(struct writer *w, struct pgk_sink *out, struct pgk_sink *na
 {
     size_t size, table_size;
     PGK_TRY(pgk_instr_names_write(&w->p->names, w->first, names, w->err));
-    if (w->version >= WITH_VTABLES)
+    if (w->holds.vtables)
         PGK_TRY(pgk_instr_names_write(&w->p->vtables, NULL, table_names, w->err));
     const uint8_t *bytes = pgk_sink_data(names, &size),
                   *table_bytes = pgk_sink_data(table_names, &table_size);
@@ -342,7 +334,7 @@ static int write_with_names(struct writer *w, struct pgk_sink *out)
 int pgk_instr_raw_write(const struct pgk_instr *p, struct pgk_sink *out, uint32_t version,
                         struct pgk_err *err)
 {
-    struct writer w = {.p = p, .version = version, .err = err};
+    struct writer w = {.p = p, .version = version, .holds = pgk_raw_holds(version), .err = err};
     int status = prepare(&w);
     if (!status)
         status = write_with_names(&w, out);
@@ -442,22 +434,16 @@ static size_t count_above_one(const struct pgk_instr_func *f)
 int pgk_instr_raw_loss(const struct pgk_instr *p, uint32_t version, struct pgk_instr_loss *loss,
                        struct pgk_err *err)
 {
-    struct writer w = {.p = p, .version = version, .err = err};
+    struct writer w = {.p = p, .version = version, .holds = pgk_raw_holds(version), .err = err};
     PGK_TRY(check_version(version, "", err));
     int status = prepare(&w);
     struct pgk_instr_loss l = {
         .traces = !w.stamps ? p->traces.n : p->traces.n > 1 ? p->traces.n - 1 : 0,
         .traced_functions = w.untraced,
-        .loop_entries = version < WITH_LOOP_ENTRIES && p->flags >> PGK_INDEXED_LOOP_ENTRIES & 1,
-        .hashes = version < WITH_NEW_HASHES && p->hash_age & PGK_HASHES_NEW &&
-                  pgk_instr_origin(p) == PGK_INSTR_FRONT_END,
     };
+    pgk_instr_note_loss(p, &w.holds, &l);
     for (size_t i = 0; !status && i < p->funcs.n; i++) {
         const struct pgk_instr_func *f = &p->funcs.v[i];
-        l.bitmap_functions += version < WITH_BITMAPS && f->n_bitmap;
-        l.vtable_functions += version < WITH_VTABLES && f->n_sites[PGK_VALUE_VTABLE];
-        l.uniform_functions += version < WITH_UNIFORMITY && f->uniformity;
-        l.cut_sites += pgk_values_cut(f);
         l.unknown_targets += count_unknown(&w, f);
         l.covered_twice += w.bytes_count ? count_above_one(f) : 0;
     }

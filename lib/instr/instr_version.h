@@ -1,0 +1,18 @@
+/* What the versions of files of counters hold: records/indexed.def and records/instr_raw.def. */
+#ifndef PGK_INSTR_VERSION_H
+#define PGK_INSTR_VERSION_H
+
+#include "instr_model.h"
+
+struct pgk_instr_holds {
+    bool binary_ids, traces, loop_entries, bitmaps, packed_bitmaps, vtables, uniformity;
+    enum pgk_hash_age hashes; /* of the front end, that its readers look functions up by */
+};
+struct pgk_instr_holds pgk_index_holds(uint32_t index_version);
+struct pgk_instr_holds pgk_raw_holds(uint32_t raw_version);
+
+/* Notes what is lost in functions, their values and their hashes. */
+void pgk_instr_note_loss(const struct pgk_instr *p, const struct pgk_instr_holds *holds,
+                         struct pgk_instr_loss *loss);
+
+#endif
