@@ -214,7 +214,25 @@ static void save_expression(struct program *p, u64 reg, struct bytes e)
     save(p, reg, of_bp && e.at == e.end && !e.bad ? SAVED_AT_BP : SAVED_OTHER, off);
 }
 
-/* One instruction with operands of its own; false: it is none. */
+/* False if more states are remembered than the stack holds. */
+static bool remember_state(struct program *p)
+{
+    if (p->depth == sizeof p->stack / sizeof *p->stack)
+        return false;
+    p->stack[p->depth++] = p->now;
+    return true;
+}
+
+/* False if no state is left. */
+static bool restore_state(struct program *p)
+{
+    if (!p->depth)
+        return false;
+    p->now = p->stack[--p->depth];
+    return true;
+}
+
+/* One instruction with operands of its own; false: it is unknown. */
 static bool execute_extended(struct program *p, struct bytes *b, uint8_t op, u64 *at)
 {
     u64 reg;
@@ -235,16 +253,8 @@ static bool execute_extended(struct program *p, struct bytes *b, uint8_t op, u64
         save(p, uleb(b), SAVED_OTHER, 0);
         uleb(b);
         return true;
-    case 0x0a:                                                            /* remember_state */
-        if (p->depth == sizeof p->stack / sizeof *p->stack)
-            return false;
-        p->stack[p->depth++] = p->now;
-        return true;
-    case 0x0b:                                                            /* restore_state */
-        if (!p->depth)
-            return false;
-        p->now = p->stack[--p->depth];
-        return true;
+    case 0x0a: return remember_state(p);
+    case 0x0b: return restore_state(p);
     case 0x0c:                                                            /* def_cfa */
         reg = uleb(b);
         set_cfa(p, reg, (int64_t)uleb(b));

@@ -73,6 +73,8 @@ static u32 lookup(u64 hash, const u64 *pcs, u32 n)
     return find(__atomic_load_n(&buckets[hash >> 48], __ATOMIC_ACQUIRE), 0, hash, pcs, n);
 }
 
+/* The number of a stack, a new one if it has none; 0 without memory. A context is filled before it
+ * is put into its list, so that who walks the list without a lock finds it whole. */
 static PGG_COLD u32 intern(struct pgrt_thread *t, u64 hash, const u64 *pcs, u32 n)
 {
     volatile u32 *bucket = &buckets[hash >> 48];

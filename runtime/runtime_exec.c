@@ -74,6 +74,9 @@ static long run_or_script(const char *path, char *const argv[], char *const envp
     return err;
 }
 
+/* Runs `file` as execvp does, which looks for it in the folders of PATH unless it has a slash. Goes
+ * on after the errors after which the C library does; that a file was found but may not be run is
+ * said only if no other folder has it. Comes back only with an error. */
 static long search(const char *file, char *const argv[], char *const envp[])
 {
     const char *path = pgg_getenv("PATH");

@@ -22,6 +22,7 @@ struct conversion {
     char type;      /* 0: the format ends in it, or numbers its arguments */
 };
 
+/* Reads the conversion behind a "%", and leaves *at at its last character. */
 static struct conversion next_conversion(const char **at)
 {
     struct conversion c = {.stores = true};

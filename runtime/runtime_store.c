@@ -177,6 +177,7 @@ static bool turn_sheet(struct pgrt_thread *t)
     return t->store.sheet;
 }
 
+/* Begins a context in the sheet, with its stack; NULL if the sheet has no room for them. */
 static struct pgrt_begun *add_begun(struct pgrt_sheet *s, u32 context)
 {
     const struct pgrt_context *c = pgrt_context(context);

@@ -121,6 +121,7 @@ static int read_stack(struct prune *p, uint32_t node)
     return 0;
 }
 
+/* Adds a context with its shortened stack; contexts whose stacks become equal are added up. */
 static int keep(struct prune *p, const struct pgk_heap_context *c, const struct pgk_mib *mib)
 {
     struct pgk_heap *to = p->k.to;

@@ -12,6 +12,7 @@ static uint32_t copy_string(struct pgk_heap *to, const struct pgk_heap *from, ui
                       pgk_intern_len(&from->strings, id));
 }
 
+/* Without `names`, functions keep only what LLVM's files hold of them: their GUIDs. */
 static int begin(struct pgk_rekey *k, struct pgk_heap *to, const struct pgk_heap *from,
                  bool names, struct pgk_err *err)
 {

@@ -160,6 +160,8 @@ static void use_nodes(struct writer *w)
     }
 }
 
+/* Marks what else is referred to, once frames are marked. Each step marks for the later ones:
+ * functions and modules before the strings that these name. */
 static void use_rest(struct writer *w)
 {
     const struct pgk_heap *h = w->h;

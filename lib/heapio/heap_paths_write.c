@@ -99,6 +99,8 @@ static bool add_path(struct writer *w, const char *path, const char *before, uin
     }
 }
 
+/* Enters the files of all functions in sorted order, so that a path shares its folders with the one
+ * before it; false when out of memory. */
 static bool build_paths(struct writer *w)
 {
     const struct pgk_intern *strings = &w->h->strings;

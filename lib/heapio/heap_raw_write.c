@@ -187,6 +187,9 @@ static int compare_places(const void *a, const void *b)
     return x->start < y->start ? -1 : x->start > y->start;
 }
 
+/* Chooses where the module lies in the process that the file pretends to come from: at its own
+ * place if it has one that is free, else at *next or above, clear of addresses that lie in no
+ * module. */
 static int place_module(struct writer *w, uint32_t module, uint64_t *next, const char *path,
                         struct pgk_err *err)
 {

@@ -96,6 +96,8 @@ static bool has(const struct pgk_elf *elf, const char *section)
     return pgk_elf_raw_section(elf, section, &size) != NULL;
 }
 
+/* The debug file below .build-id in one of the debug folders; *found stays NULL if there is none.
+ * */
 static int by_build_id(struct pgk_dw_search *s, const uint8_t *id, size_t size,
                        struct pgk_elf **found, struct pgk_err *err)
 {
@@ -132,6 +134,8 @@ static bool checksum_fits(const struct pgk_elf *elf, uint32_t want)
     return crc == want;
 }
 
+/* The file that .gnu_debuglink names: beside the program, in .debug there, and in the debug
+ * folders, each with and without the program's folder. It must have the checksum of the link. */
 static int by_link(struct pgk_dw_search *s, const struct pgk_elf *elf, const char *name,
                    uint32_t crc, struct pgk_elf **found, struct pgk_err *err)
 {
@@ -158,6 +162,7 @@ static int by_link(struct pgk_dw_search *s, const struct pgk_elf *elf, const cha
     return 0;
 }
 
+/* The debug file of a stripped program, as gdb looks for it; *debug is NULL if there is none. */
 static int find_separate(struct pgk_dw_search *s, const struct pgk_elf *elf,
                          struct pgk_elf **debug, struct pgk_err *err)
 {

@@ -40,6 +40,7 @@ static void note_place(struct places *p, const struct pgk_dw_abbrev *a,
         p->ranges = true;
 }
 
+/* What attributes say of every DIE of the abbreviation, so that most DIEs need not be read. */
 static void note_flags(struct pgk_dw_abbrev *a, const struct pgk_dw_spec *s)
 {
     switch (s->at) {

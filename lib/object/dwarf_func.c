@@ -39,6 +39,8 @@ static const char *decl_file(const struct pgk_dw_unit *u, const struct pgk_dw_va
     return pgk_dw_lines_file(pgk_dw_unit_lines(home), number);
 }
 
+/* Takes from the DIE what is not known yet, and adds those it refers to: a copy of a function says
+ * only what differs from its abstract origin, and that from its declaration. */
 static void read_die(struct search *s, struct pgk_dw_die die, struct pgk_dw_func *f)
 {
     struct pgk_dw_value origin = {0}, specification = {0}, signature = {0};

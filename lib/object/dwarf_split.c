@@ -48,6 +48,7 @@ static bool open_index(struct index *ix)
     return ix->sizes + UINT64_C(4) * ix->columns * ix->units <= ix->b.n;
 }
 
+/* One section of one unit, by the number that the column has. */
 static void read_column(const struct index *ix, uint32_t section, uint32_t off, uint32_t size,
                         struct pgk_dw_package_row *row)
 {
@@ -81,6 +82,8 @@ static void read_column(const struct index *ix, uint32_t section, uint32_t off, 
     }
 }
 
+/* The rows of all units of a package (.debug_cu_index, .debug_tu_index); none if the table does not
+ * fit its section. */
 static void read_index(struct pgk_dw_file *f, struct pgk_dw_bytes bytes)
 {
     struct index ix = {.b = bytes};

@@ -93,6 +93,9 @@ static int warn_damaged(const struct pgk_dw_unit *unit, uint64_t die)
     return 0;
 }
 
+/* Visits all functions of a unit in the order of its bytes, without looking at its tree.
+ * Symbolising spends most of its time here: one load from `hot` gives the size of most DIEs, and
+ * only others are read attribute by attribute. */
 static int walk_unit(const struct pgk_dw_unit *u, const struct pgk_dw_abbrevs *t, visit_fn *visit,
                      void *ctx)
 {

@@ -258,6 +258,9 @@ static bool read_function(struct job *j, struct pgk_dw_die key, struct pgk_dw_fu
                          (uint32_t)j->funcs.n - 1);
 }
 
+/* Reads the place of the call and the function of an inlined copy, once; false when out of memory.
+ * A copy that has no name of its own is known by its origin, so that all copies share one function.
+ * */
 static bool decode_node(struct job *j, const struct pgk_dw_unit *tree, struct pgk_dw_node *n)
 {
     struct pgk_dw_die key = {tree, n->die}, origin;

@@ -29,6 +29,8 @@ struct fill {
     } recent[RECENT];
 };
 
+/* Finds the descriptors of the nodes that wait for theirs: many at once, so that the loads of one
+ * do not wait for those of another. */
 static int find_waiting(struct fill *f, struct pgk_probe_walk *w, struct pgk_err *err)
 {
     struct pgk_probe_index *ix = f->ix;

@@ -171,6 +171,7 @@ struct context_tree {
     sibling_vec variants;
 };
 
+/* Lists the children of each context, sorted, in one array; false when out of memory. */
 static bool build_tree(const struct pgk_sample *p, struct context_tree *t)
 {
     size_t n = p->nodes.n;

@@ -147,6 +147,8 @@ static void uncount_call(struct pgk_stage_node *n, uint64_t loc, uint32_t callee
     n->recs.n = kept;
 }
 
+/* Stages a context in `slot`, with the contexts it calls as its inlinees. Totals then include those
+ * of inlinees, and a call that became one is no call target any more. */
 static int nest(struct nester *n, uint32_t context, uint32_t slot, struct pgk_err *err)
 {
     const struct pgk_sample *from = n->m.from;

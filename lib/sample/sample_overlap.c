@@ -157,6 +157,8 @@ static uint32_t matching_test(const struct pgk_sample_diff *d, uint32_t first,
     return 0;
 }
 
+/* How alike two profiles of one function are, from 0 to 1: lines, and inlinees at equal places by
+ * their own similarity. An inlinee of one side only counts as a difference. */
 static double similarity_inside(struct pgk_sample_diff *d, struct walk *w, uint32_t base,
                                 uint32_t test)
 {

@@ -52,6 +52,7 @@ static void aligner_free(struct aligner *w)
     pgk_vec_free(&w->lonely);
 }
 
+/* Makes a pair for each context of now, with the one before of the same stack if there is one. */
 static int pair_equal(struct aligner *w, struct pgk_err *err)
 {
     size_t nodes = w->a->frames.stacks.nodes.n;
