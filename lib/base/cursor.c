@@ -143,11 +143,6 @@ bool pgk_cur_seek(struct pgk_cursor *c, uint64_t file_off, const char *field)
 #define CUT_SHORT "the file is cut short; copy it again, or run the program to its end"
 #define DAMAGED   "the file is cut short or damaged; copy it again, or create it again"
 
-static const char *plural(uint64_t n)
-{
-    return n == 1 ? "" : "s";
-}
-
 int pgk_cur_check(const struct pgk_cursor *c, struct pgk_err *err, const char *record)
 {
     if (!c->failed)
@@ -156,15 +151,15 @@ int pgk_cur_check(const struct pgk_cursor *c, struct pgk_err *err, const char *r
     uint64_t first = c->src.base_off, last = first + (uint64_t)(c->end - c->start);
     const char *hint = CUT_SHORT;
     char found[sizeof err->found], expected[sizeof err->expected];
-    pgk_format(found, sizeof found, "%" PRIu64 " byte%s left", left, plural(left));
+    pgk_format(found, sizeof found, "%" PRIu64 " byte%s left", left, pgk_plural(left));
     int status = PGK_E_TRUNCATED;
     switch (c->fail_kind) {
     case PGK_CUR_SHORT:
-        pgk_format(expected, sizeof expected, "%" PRIu64 " byte%s", need, plural(need));
+        pgk_format(expected, sizeof expected, "%" PRIu64 " byte%s", need, pgk_plural(need));
         break;
     case PGK_CUR_ITEMS:
         pgk_format(expected, sizeof expected, "%" PRIu64 " item%s of at least %zu byte%s", need,
-                   plural(need), c->fail_item_size, plural(c->fail_item_size));
+                   pgk_plural(need), c->fail_item_size, pgk_plural(c->fail_item_size));
         hint = DAMAGED;
         break;
     case PGK_CUR_LEB:

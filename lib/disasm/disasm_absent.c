@@ -91,8 +91,8 @@ static int explain(struct pgk_disasm *d, const char *name, struct pgk_err *err)
         inlined = find_inlined(d, name);
     if (inlined.copies)
         return pgk_fail(err, PGK_E_EMPTY, .file = d->path, .format = "ELF", .field = "function",
-                        .found = PGK_F("%s has no code of its own: it is inlined, %zu times", name,
-                                       inlined.copies),
+                        .found = PGK_F("%s has no code of its own: it is inlined, %zu time%s", name,
+                                       inlined.copies, pgk_plural(inlined.copies)),
                         .expected = "a function with code",
                         .hint = PGK_F("list what it is inlined into, such as %s", inlined.into));
     return pgk_fail(err, PGK_E_EMPTY, .file = d->path, .format = "ELF", .field = "function",

@@ -131,8 +131,9 @@ static void print_heat(struct pgk_disasm *d, const struct pgk_disasm_function *f
         pgk_text_lit(&d->out, "  not in the profile\n");
         return;
     }
-    pgk_text_printf(&d->out, "  %s samples, %.1f %% of the profile",
-                    pgk_human_count(number, heat.samples), 100 * heat.share);
+    pgk_text_printf(&d->out, "  %s sample%s, %.1f %% of the profile",
+                    pgk_human_count(number, heat.samples), pgk_plural(heat.samples),
+                    100 * heat.share);
     if (heat.head)
         pgk_text_printf(&d->out, ", %s at its head", pgk_human_count(number, heat.head));
     if (heat.profiles > 1)

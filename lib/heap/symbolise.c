@@ -385,9 +385,10 @@ static int run(struct symbolise *s, struct pgk_heap_symbolised *done)
                         .file = pgk_binaries_count(s->binaries)
                                     ? pgk_elf_path(pgk_binaries_elf(s->binaries, 0))
                                     : NULL,
-                        .found = PGK_F("%zu contexts, %zu addresses, none of which the debug "
-                                       "information of the given binaries covers",
-                                       contexts, addresses),
+                        .found = PGK_F("%zu context%s, %zu address%s, and the given binaries have "
+                                       "no debug information for them", contexts,
+                                       pgk_plural(contexts), addresses,
+                                       addresses == 1 ? "" : "es"),
                         .expected = "at least one context with a known function",
                         .hint = "compile with -g, or -gline-tables-only "
                                 "-fdebug-info-for-profiling; without debug information, pgokit "

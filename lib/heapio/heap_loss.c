@@ -78,8 +78,8 @@ static void lose_fields(struct losses *l)
                "lives "
                "long for cold");
     if (cut) {
-        snprintf(text, sizeof text, "%" PRIu64 " values too large for their field, which stop at "
-                 "4294967295", cut);
+        snprintf(text, sizeof text, "%" PRIu64 " value%s too large for %s, written as 4294967295",
+                 cut, pgk_plural(cut), cut == 1 ? "its field" : "their fields");
         say(l, text);
     }
 }
@@ -97,12 +97,12 @@ static void lose_histograms(struct losses *l)
     }
     bool holds = l->form == PGK_HEAP_PATHS || (l->raw && pgk_raw_element_size(l->raw->element));
     if (contexts && !holds) {
-        snprintf(text, sizeof text, "the access histograms of %" PRIu64 " contexts (%" PRIu64
-                 " elements)", contexts, elements);
+        snprintf(text, sizeof text, "the access histograms of %" PRIu64 " context%s (%" PRIu64
+                 " element%s)", contexts, pgk_plural(contexts), elements, pgk_plural(elements));
         say(l, text);
     } else if (rounded) {
-        snprintf(text, sizeof text, "the exact value of %" PRIu64 " elements of histograms, which "
-                 "are stored with 12 bits", rounded);
+        snprintf(text, sizeof text, "the exact value of %" PRIu64 " element%s of histograms; 12 "
+                 "bits of each are stored", rounded, pgk_plural(rounded));
         say(l, text);
     }
 }
@@ -119,7 +119,7 @@ static void lose_callees(struct losses *l)
     char text[100];
     if (!callees || holds_extras(l))
         return;
-    snprintf(text, sizeof text, "%zu targets of indirect calls", callees);
+    snprintf(text, sizeof text, "%zu target%s of indirect calls", callees, pgk_plural(callees));
     say(l, text);
 }
 
@@ -148,8 +148,8 @@ static void lose_modules(struct losses *l)
                   l->h->modules.v[f->ref].by_file_off != by_file_off;
     }
     if (frames) {
-        snprintf(text, sizeof text, "the module of %zu addresses, whose binary was not given",
-                 frames);
+        snprintf(text, sizeof text, "the module of %zu address%s, whose binary was not given",
+                 frames, frames == 1 ? "" : "es");
         say(l, text);
     }
 }
@@ -172,19 +172,20 @@ static int lose_functions(struct losses *l, struct pgk_err *err)
         lines += l->h->frames.v[i].where >> 32 > PGK_LLVM_LINE_MASK;
     if (functions) {
         snprintf(text, sizeof text,
-                 "what distinguishes %zu functions from others of the same name in "
+                 "what distinguishes %zu function%s from others of the same name in "
                  "other files",
-                 functions);
+                 functions, pgk_plural(functions));
         say(l, text);
     }
     if (lines) {
-        snprintf(text, sizeof text, "all but 16 bits of %zu line offsets, more of which no "
-                 "compiler matches", lines);
+        snprintf(text, sizeof text, "all but 16 bits of %zu line offset%s, more of which no "
+                 "compiler matches", lines, pgk_plural(lines));
         say(l, text);
     }
     if (contexts) {
         snprintf(text, sizeof text,
-                 "what distinguishes %zu contexts from others, to which they are added", contexts);
+                 "what distinguishes %zu context%s from others, to which %s added", contexts,
+                 pgk_plural(contexts), contexts == 1 ? "it is" : "they are");
         say(l, text);
     }
     return 0;

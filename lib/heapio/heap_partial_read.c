@@ -419,7 +419,8 @@ static int read_all(struct reader *r)
 #undef PGK_PARTIAL_PART
     if (pgk_cur_left(&r->c))
         return reject(r, pgk_cur_off(&r->c), "last part", "end",
-                      PGK_F("%zu bytes more", pgk_cur_left(&r->c)), "the end of the file");
+                      PGK_F("%zu more byte%s", pgk_cur_left(&r->c),
+                            pgk_plural(pgk_cur_left(&r->c))), "the end of the file");
     struct pgk_data_store into = pgk_heap_data_store(r->heap);
     return pgk_data_access_merge(&into, &r->data, &r->heap->strings) ? 0 : pgk_fail_nomem(r->err);
 }

@@ -61,7 +61,7 @@ static void describe(const struct pgk_file_info *info, struct pgk_info_text *tex
         pgk_info_add(text, ", interrupted");
     if (alive)
         pgk_info_add(text, " with %llu object%s alive", (unsigned long long)alive,
-                     alive == 1 ? "" : "s");
+                     pgk_plural(alive));
     if (info->facts[PGK_FACT_LIBRARY_ACCESSES])
         pgk_info_add(text, ", accesses of library functions only");
 }

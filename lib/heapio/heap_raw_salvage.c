@@ -187,8 +187,8 @@ static bool scan_dump(struct salvage *s, uint64_t off, uint64_t *next)
     if (h.total_size > left || h.total_size < sizeof h) {
         end = next_dump(s, off + 8);
         if (h.total_size > left)
-            pgk_salvage_say(s->tell, "dump %zu: %" PRIu64 " bytes after the end of the file",
-                            s->dumps.n + 1, h.total_size - left);
+            pgk_salvage_say(s->tell, "dump %zu: %" PRIu64 " byte%s after the end of the file",
+                            s->dumps.n + 1, h.total_size - left, pgk_plural(h.total_size - left));
     }
     *next = end;
     /* A damaged header gives offsets outside; the sections are then missing, which is told. */
@@ -219,8 +219,8 @@ static bool scan(struct salvage *s)
             next = next_dump(s, off);
             /* A kill while the file grew leaves zeros, which were never anything else. */
             if (next < s->size || !is_zero(s, off))
-                pgk_salvage_say(s->tell, "%" PRIu64 " bytes at offset 0x%" PRIx64
-                                ", where no dump begins", next - off, off);
+                pgk_salvage_say(s->tell, "%" PRIu64 " byte%s at offset 0x%" PRIx64
+                                ", where no dump begins", next - off, pgk_plural(next - off), off);
         }
         off = next;
     }

@@ -170,7 +170,8 @@ static void add_up(struct pgk_probes *p, const struct pgk_probe_place *place)
     bool empty = root->probes == place->outside;
     if (place->outside || (!empty && (!in_text(p, root->low) || !in_text(p, root->high))))
         note_issue(p, root, "address",
-                   place->outside ? PGK_F("%" PRIu64 " probes outside of the code", place->outside)
+                   place->outside ? PGK_F("%" PRIu64 " probe%s outside of the code", place->outside,
+                                          pgk_plural(place->outside))
                                   : PGK_F("0x%" PRIx64 " to 0x%" PRIx64, root->low, root->high),
                    "addresses inside executable sections", "build the program again");
 }

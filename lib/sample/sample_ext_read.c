@@ -45,7 +45,8 @@ static int leftover(const struct pgk_cursor *c, const char *record, struct pgk_e
         return 0;
     return pgk_cur_reject(c, err, PGK_E_CORRUPT, pgk_cur_off(c), .record = record,
                           .field = "end of section",
-                          .found = PGK_F("%zu bytes after the last item", pgk_cur_left(c)),
+                          .found = PGK_F("%zu byte%s after the last item", pgk_cur_left(c),
+                                         pgk_plural(pgk_cur_left(c))),
                           .expected = "none", .hint = DAMAGED);
 }
 

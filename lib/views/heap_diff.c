@@ -139,7 +139,7 @@ static void print_changes(const struct diff *d)
     for (enum pgk_heap_change c = 0; c < PGK_CHANGE_SAME; c++)
         if (d->changes[c])
             fprintf(out, "  %-8s %s context%s, %s%s\n", pgk_heap_change_name(c),
-                    COUNT(d->changes[c]), d->changes[c] == 1 ? "" : "s",
+                    COUNT(d->changes[c]), pgk_plural(d->changes[c]),
                     d->change_bytes[c] > 0 ? "+" : "", BYTES(d->change_bytes[c]));
 }
 

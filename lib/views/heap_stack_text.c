@@ -105,7 +105,7 @@ int pgk_heap_print_stack(const struct pgk_heap *heap, size_t context,
             print_frame(s, &frames[i]);
         if (shown < n)
             fprintf(s->out, "      %s... %zu more frame%s%s\n", pgk_style_on(s, PGK_STYLE_DIM),
-                    n - shown, n - shown == 1 ? "" : "s", pgk_style_off(s));
+                    n - shown, pgk_plural(n - shown), pgk_style_off(s));
     }
     pgk_arena_free(&arena);
     return status;

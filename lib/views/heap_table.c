@@ -41,7 +41,7 @@ static void print_labels(const struct table *t)
             fprintf(t->out, "  %s%-16s%s %s context%s, %s (%.1f %% of the bytes)\n",
                     pgk_style_on(&t->style, PGK_STYLE_LABEL), pgk_mib_label_name(l),
                     pgk_style_off(&t->style), COUNT(t->totals.label_contexts[l]),
-                    t->totals.label_contexts[l] == 1 ? "" : "s", BYTES(t->totals.label_bytes[l]),
+                    pgk_plural(t->totals.label_contexts[l]), BYTES(t->totals.label_bytes[l]),
                     percent(t->totals.label_bytes[l], bytes));
 }
 
@@ -73,7 +73,7 @@ static void print_totals(const struct table *t)
     if (s->no_accesses && s->no_accesses < s->contexts)
         fprintf(t->out, "%s; not known of %s context%s\n",
                 COUNT(s->v[PGK_MIB_TotalAccessCount]), COUNT(s->no_accesses),
-                s->no_accesses == 1 ? "" : "s");
+                pgk_plural(s->no_accesses));
     else if (s->no_accesses)
         fputs(lacks_fields(t->opts->info)
                   ? "not in this profile (write it with --full-schema)\n"
@@ -98,7 +98,7 @@ static void print_numbers(const struct table *t, size_t rank, const struct pgk_m
     fprintf(t->out, "\n%s#%-3zu %s%s (%.1f %%)  %s object%s",
             pgk_style_on(&t->style, PGK_STYLE_BOLD), rank, BYTES(bytes), pgk_style_off(&t->style),
             percent(bytes, t->totals.v[PGK_MIB_TotalSize]), COUNT(objects),
-            objects == 1 ? "" : "s");
+            pgk_plural(objects));
     if (knows(m->known, PGK_MIB_MinSize) && m->v[PGK_MIB_MinSize] != m->v[PGK_MIB_MaxSize])
         fprintf(t->out, " of %s to %s", BYTES(m->v[PGK_MIB_MinSize]), BYTES(m->v[PGK_MIB_MaxSize]));
     else if (objects)
@@ -144,7 +144,7 @@ static int print_advice(const struct table *t, struct pgk_err *err)
         const struct pgk_advice_text *text = &pgk_advice_texts[a->rule];
         fprintf(t->out, "  %s (%.1f %%) in %s context%s %s.\n      %s\n", BYTES(a->bytes),
                 percent(a->bytes, t->totals.v[PGK_MIB_TotalSize]), COUNT(a->n),
-                a->n == 1 ? "" : "s", text->says, text->action);
+                pgk_plural(a->n), text->says, text->action);
     }
     pgk_advice_free(&list);
     return 0;
@@ -164,8 +164,9 @@ int pgk_heap_print_table(const struct pgk_heap *heap, const struct pgk_heap_prin
     PGK_TRY(pgk_heap_ranking(heap, opts, &order, &n, err));
     print_totals(&t);
     if (n)
-        fprintf(out, "\n%s%zu of %s contexts, by %s%s\n", pgk_style_on(&t.style, PGK_STYLE_BOLD), n,
-                COUNT(t.totals.contexts),
+        fprintf(out, "\n%s%zu of %s context%s, by %s%s\n",
+                pgk_style_on(&t.style, PGK_STYLE_BOLD), n, COUNT(t.totals.contexts),
+                pgk_plural(t.totals.contexts),
                 opts->sort == PGK_HEAP_SORT_DENSITY    ? "accesses per byte"
                 : opts->sort == PGK_HEAP_SORT_LIFETIME ? "average lifetime"
                 : opts->sort == PGK_HEAP_SORT_COUNT    ? "objects"

@@ -25,8 +25,8 @@ static void print_title(const struct pgk_instr_print_opts *o, FILE *out)
 
 static void print_summary(const struct pgk_instr_summary *s, const char *what, FILE *out)
 {
-    fprintf(out, "  %s%s calls of one function, %s at any counter\n", what,
-            COUNT(s->max_entry_count), COUNT(s->max_count));
+    fprintf(out, "  %s%s call%s of one function, %s at any counter\n", what,
+            COUNT(s->max_entry_count), pgk_plural(s->max_entry_count), COUNT(s->max_count));
 }
 
 static void print_totals(const struct pgk_instr *p, FILE *out)
@@ -48,13 +48,16 @@ static void print_totals(const struct pgk_instr *p, FILE *out)
             fprintf(out, "  value sites       %s of %s\n", COUNT(t.sites[k]),
                     pgk_value_kind_name((enum pgk_value_kind)k));
     if (t.bitmaps)
-        fprintf(out, "  bitmaps           of %s functions\n", COUNT(t.bitmaps));
+        fprintf(out, "  bitmaps           of %s function%s\n", COUNT(t.bitmaps),
+                pgk_plural(t.bitmaps));
     if (t.uniformities)
-        fprintf(out, "  uniformity        of %s functions\n", COUNT(t.uniformities));
+        fprintf(out, "  uniformity        of %s function%s\n", COUNT(t.uniformities),
+                pgk_plural(t.uniformities));
     if (pgk_instr_traces(p))
         fprintf(out, "  temporal traces   %s\n", COUNT(pgk_instr_traces(p)));
     if (pgk_instr_vtables(p))
-        fprintf(out, "  virtual tables    %s names\n", COUNT(pgk_instr_vtables(p)));
+        fprintf(out, "  virtual tables    %s name%s\n", COUNT(pgk_instr_vtables(p)),
+                pgk_plural(pgk_instr_vtables(p)));
     for (size_t i = 0; i < pgk_instr_binary_ids(p); i++) {
         size_t size;
         const uint8_t *id = pgk_instr_binary_id(p, i, &size);
@@ -79,8 +82,9 @@ static size_t count_in_cutoffs(const struct pgk_instr *p, const struct pgk_instr
 static void print_cutoff(const struct pgk_instr *p, uint64_t cutoff, FILE *out)
 {
     struct pgk_instr_print_opts opts = {.below_cutoff = cutoff};
-    fprintf(out, "  below cutoff      %s functions have no counter of %s or more\n",
-            COUNT(count_in_cutoffs(p, &opts)), COUNT(cutoff));
+    size_t n = count_in_cutoffs(p, &opts);
+    fprintf(out, "  below cutoff      %s function%s no counter of %s or more\n", COUNT(n),
+            n == 1 ? " has" : "s have", COUNT(cutoff));
 }
 
 static void print_rows(const struct pgk_instr *p, const size_t *order, size_t n, FILE *out)

@@ -85,9 +85,9 @@ static void print_summary(struct table *t, const struct pgk_probe_stats *s)
     print_types(t, s);
     if (n->lost_probes)
         pgk_text_printf(o,
-                        "  without code     %14s  probes of %s functions that are not in the "
-                        "program\n",
-                        COUNT(n->lost_probes), COUNT(n->lost_roots));
+                        "  without code     %14s  probe%s of %s function%s not in the program\n",
+                        COUNT(n->lost_probes), pgk_plural(n->lost_probes), COUNT(n->lost_roots),
+                        n->lost_roots == 1 ? " that is" : "s that are");
     pgk_text_printf(o, "  .pseudo_probe    %14s  %.1f B per probe, %.0f %% of the code's %s\n",
                     BYTES(n->probe_bytes), per(n->probe_bytes, n->probes + n->lost_probes),
                     share(n->probe_bytes, n->text_bytes), BYTES(n->text_bytes));
@@ -111,7 +111,7 @@ static void print_extent(struct table *t)
         r = pgk_probe_root_at(t->probes, t->next_root++);
     while (!r.located);
     pgk_text_printf(&t->out, "  %s probe%s, 0x%" PRIx64 " to 0x%" PRIx64, COUNT(r.probes),
-                    r.probes == 1 ? "" : "s", r.low, r.high);
+                    pgk_plural(r.probes), r.low, r.high);
 }
 
 /* A node's line, then its probes: "  3 call 0x11c3". */

@@ -74,8 +74,8 @@ static void put_inlinee(struct view *v, uint32_t node, int indent)
 {
     const struct pgk_sample_node *n = &v->p->nodes.v[node];
     char loc[24], safe[512], count[PGK_HUMAN_SIZE];
-    fprintf(v->out, "%*s%-10s  inlined %s: %s samples\n", indent, "", loc_text(loc, n->loc),
-            name_text(v, n->name, safe), pgk_human_count(count, n->total));
+    fprintf(v->out, "%*s%-10s  inlined %s: %s sample%s\n", indent, "", loc_text(loc, n->loc),
+            name_text(v, n->name, safe), pgk_human_count(count, n->total), pgk_plural(n->total));
     put_lines(v, node, indent + 4);
 }
 

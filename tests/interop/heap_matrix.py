@@ -410,7 +410,7 @@ def same_names(work):
     require(all(re.search(rf"make  \S*/{i}\.c:", text) for i in (0, 1)), text)
     require("same name" not in said, said)
     said = convert(work, raw, f"{folder}/indexed", "--to", "llvm22", exe=exe)
-    require("what distinguishes 1 functions from others of the same name" in said, said)
+    require("what distinguishes 1 function from others of the same name" in said, said)
     records = profiles.parse_yaml(good(tool("llvm-profdata", 22), "show", "--memory",
                                        f"{folder}/indexed"))
     sizes = sorted(b["TotalSize"] for b in records.stacks().values())
