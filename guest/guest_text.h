@@ -10,7 +10,7 @@ struct pgg_text {
     char *at, *end; /* keeps room for a final zero byte */
 };
 void pgg_text_init(struct pgg_text *t, char *buffer, size_t size);
-/* What does not fit is cut off; at == end tells. */
+/* What does not fit is cut off; then at == end. */
 void pgg_text_str(struct pgg_text *t, const char *s);
 void pgg_text_u64(struct pgg_text *t, u64 v);
 /* "WHO: A: B" as one line on standard error, where B may be NULL. */

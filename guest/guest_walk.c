@@ -258,7 +258,7 @@ PGG_INLINE bool same(const struct pgg_walked *w, uintptr_t frame)
     return !other;
 }
 
-/* A program that never comes the same way again, as over a tree, is asked now and then only. */
+/* A program whose stacks hardly ever repeat, as over a tree, is looked up now and then only. */
 enum { MISSES_MANY = 256, MISSES_MOST = 512, ASK_EVERY = 16 };
 
 PGG_INLINE bool worth_it(const struct pgg_walker *t)

@@ -1,8 +1,8 @@
 /* What recording itself costs, for the user to see: an estimate that costs next to nothing.
  *
- * Now and then a thread asks for its next visit to be timed. The question is where the way in and
- * the way out look anyway: in the word that says who is inside, and in the list of what to do when
- * leaving. The mean of the visits timed, times their number, is the time of all. */
+ * Now and then a thread asks for its next visit to be timed. The request is stored where a thread
+ * looks anyway when it enters and leaves: in the word that says who is inside, and in the list of
+ * what to do when leaving. The mean of the visits timed, times their number, is the time of all. */
 #include "runtime_cost.h"
 
 #include "guest_memory.h"

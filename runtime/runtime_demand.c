@@ -33,7 +33,7 @@ static bool map_chunk(uintptr_t at)
     return p >= 0 || p == -EEXIST;
 }
 
-/* The system's own way ends the process, at the same instruction. */
+/* The system's default action ends the process, at the same instruction. */
 static void let_it_end(const siginfo_t *info)
 {
     const struct sigaction ends = {.sa_handler = SIG_DFL};

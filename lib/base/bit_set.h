@@ -1,4 +1,4 @@
-/* Numbers below a bound as bits, which tell how many of them lie below one. */
+/* Numbers below a bound as bits, with the count of those that lie below any one. */
 #ifndef PGK_BIT_SET_H
 #define PGK_BIT_SET_H
 

@@ -48,7 +48,7 @@ struct pgk_sink {
     PGK_VEC(uint8_t) buf;
     uint64_t flushed;         /* bytes that are in the temporary file; of a part: where in the
                                  other sink the buffer begins */
-    uint64_t to_disk;         /* up to here the disk was told to write */
+    uint64_t to_disk;         /* up to here the disk was asked to write */
     struct pgk_sink *whole;   /* SINK_PART only */
     char *path;               /* as the user typed it */
     char name[NAME_MAX + 1];  /* of the target in its folder */
@@ -304,7 +304,7 @@ static bool is_flushed(const struct pgk_sink *s)
 }
 
 /* Lets the disk begin with what was flushed, so that syncing need not wait for all of it. */
-static void tell_disk(struct pgk_sink *s, int fd)
+static void start_writeback(struct pgk_sink *s, int fd)
 {
     enum { ENOUGH = 512 << 10 };
     if (s->flushed - s->to_disk < ENOUGH)
@@ -326,7 +326,7 @@ static void put(struct pgk_sink *s, const uint8_t *bytes, size_t n)
         stick_errno(s, "write");
     s->flushed += n;
     if (is_flushed(into))
-        tell_disk(s, into->fd);
+        start_writeback(s, into->fd);
 }
 
 static void flush(struct pgk_sink *s)

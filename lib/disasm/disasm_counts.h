@@ -32,7 +32,7 @@ enum pgk_disasm_temperature {
 };
 enum { PGK_DISASM_MARKS = 5 };
 
-/* Counts know nothing until they have been told where places are: by probes or by lines. What
+/* Counts know nothing until one of the two says where places are: by probes or by lines. What
  * is given must outlive them. */
 int pgk_disasm_counts_open(struct pgk_disasm_counts **counts, const struct pgk_sample *profile,
                            struct pgk_err *err);

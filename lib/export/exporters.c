@@ -1,4 +1,4 @@
-/* Profiles in the formats of other viewers: the table of formats, and the way into one. */
+/* Profiles in the formats of other viewers: the table of formats, and the call of one. */
 #include "exporters.h"
 
 #include "opts.h"

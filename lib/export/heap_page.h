@@ -1,4 +1,4 @@
-/* The data of a heap report page: what web/src reads. docs/report.md tells the keys. */
+/* The data of a heap report page: what web/src reads. docs/report.md describes the keys. */
 #ifndef PGK_HEAP_PAGE_H
 #define PGK_HEAP_PAGE_H
 

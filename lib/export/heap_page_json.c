@@ -1,5 +1,5 @@
 /* The data of a heap report page as JSON, in columns: numbers that are alike stand side by
- * side, which compresses well and loads fast. docs/report.md tells the keys. */
+ * side, which compresses well and loads fast. docs/report.md describes the keys. */
 #include "heap_page.h"
 
 #include "exporters.h"
@@ -263,7 +263,7 @@ static uint64_t row_moved(const void *page, uint32_t row)
     return p->rows[row].pair.moved;
 }
 
-/* The last two tell of a comparison. */
+/* The last two are of a comparison. */
 static const struct pgk_json_column row_columns[] = {
     {"id", row_context},  {"node", row_node},     {"site", row_site},
     {"label", row_label}, {"change", row_change}, {"moved", row_moved},

@@ -1,4 +1,4 @@
-/* What every report page tells of itself. */
+/* What every report page says of itself. */
 #include "page_titles.h"
 
 #include "pgokit/human.h"

@@ -156,7 +156,7 @@ static bool keep_inlinees(struct pgk_sample_page *p, uint8_t *marks)
     return ok;
 }
 
-/* Shares of functions are told of totals; what is compared are the samples of lines. */
+/* Shares of functions are of totals; what is compared are the samples of lines. */
 static uint64_t own(const struct pgk_sample_page *p, const struct pgk_sample *profile,
                     const struct pgk_sample_node *node)
 {

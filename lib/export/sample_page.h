@@ -1,4 +1,4 @@
-/* The data of a sample report page: what web/src reads. docs/report.md tells the keys. */
+/* The data of a sample report page: what web/src reads. docs/report.md describes the keys. */
 #ifndef PGK_SAMPLE_PAGE_H
 #define PGK_SAMPLE_PAGE_H
 
@@ -19,7 +19,7 @@ struct pgk_sample_page_row {
 struct pgk_sample_page_side {
     struct pgk_sample_summary summary;
     double density;
-    uint64_t functions_total; /* totals of all functions, of which shares are told */
+    uint64_t functions_total; /* totals of all functions, of which shares are given */
     uint64_t heads;           /* samples at their heads */
 };
 

@@ -1,4 +1,4 @@
-/* The data of a sample report page as JSON, in columns. docs/report.md tells the keys. */
+/* The data of a sample report page as JSON, in columns. docs/report.md describes the keys. */
 #include "sample_page.h"
 
 #include "exporters.h"
@@ -176,7 +176,7 @@ static uint64_t node_left_out(const void *page, uint32_t node)
     return count_records(page, node, false);
 }
 
-/* The last one tells of a comparison. */
+/* The last one is of a comparison. */
 static const struct pgk_json_column node_columns[] = {
     {"parent", node_parent},
     {"func", node_func},
@@ -279,7 +279,7 @@ static uint64_t row_samples_before(const void *page, uint32_t row)
     return c ? c->base_samples : 0;
 }
 
-/* All but the first tell of a comparison. */
+/* All but the first are of a comparison. */
 static const struct pgk_json_column row_columns[] = {
     {"node", row_node}, {"samples", row_samples}, {"samples_before", row_samples_before}};
 

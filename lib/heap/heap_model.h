@@ -18,7 +18,7 @@
 /* A loaded file that addresses refer to. */
 struct pgk_heap_module {
     uint32_t build_id;   /* string id of the bytes; 0: the file has none */
-    /* What tells modules without build id apart: */
+    /* What distinguishes modules without build id: */
     uint64_t text_size;  /* bytes of the executable segment in memory */
     uint64_t text_off;   /* where it stands in the file, if by_file_off */
     bool by_file_off;    /* addresses are offsets in the file, not link addresses: what
@@ -111,8 +111,8 @@ struct pgk_heap {
     PGK_VEC(uint32_t) context_of; /* by stack node: context + 1, or 0; may be shorter. With
                                      PGK_CONTEXT_HELD while a thread changes the context */
     struct pgk_index func_index, frame_index, site_index;
-    /* Readers take accesses for unknown of which a profile counts but a part, because nothing in
-     * the model, or in files that it goes to, would tell them from all accesses. */
+    /* If a profile counts only some of the accesses, readers treat them as unknown, because nothing
+     * in the model, or in files that are written from it, would distinguish them from all. */
     bool no_partial_accesses;
     struct pgk_heap_sharing *sharing; /* while several threads add: heap_shared.h; else NULL */
 };

@@ -6,7 +6,7 @@
 #include "heap_model.h"
 
 /* The binary of a module: by build id; without one by its executable segment, or by its
- * file's name where the profile tells no more. PGK_INDEX_NONE: none given. */
+ * file's name where the profile says no more. PGK_INDEX_NONE: none given. */
 uint32_t pgk_module_binary(const struct pgk_heap *h, uint32_t module,
                            const struct pgk_binaries *binaries);
 

@@ -55,7 +55,7 @@ static int find_binary(struct symbolise *s, uint32_t module)
     return 0;
 }
 
-/* What a profile tells of a module that no given binary is. */
+/* What a profile says of a module that no given binary is. */
 static const char *module_text(const struct pgk_heap *h, uint32_t module, char *buf, size_t size)
 {
     const struct pgk_heap_module *m = &h->modules.v[module];
@@ -92,7 +92,7 @@ static int fail_mismatch(const struct symbolise *s, const struct pgk_heap_loaded
 }
 
 /* Each profile must have been recorded with one at least of the binaries. Of several that were not
- * the first by name is told, for the order in which they were read means nothing. */
+ * the first by name is reported, because the order in which they were read means nothing. */
 static int check_profiles(const struct symbolise *s)
 {
     const struct pgk_heap *from = s->k.from;
@@ -450,7 +450,7 @@ struct naming {
 };
 
 /* Of static functions of one name the profile has one record: which of their files a frame is in
- * nobody can tell. */
+ * nobody knows. */
 static int name_function(void *ctx, const struct pgk_sym_function *f)
 {
     struct naming *n = ctx;

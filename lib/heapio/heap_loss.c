@@ -154,7 +154,7 @@ static void lose_modules(struct losses *l)
     }
 }
 
-/* Functions that LLVM's files cannot tell apart. */
+/* Functions that LLVM's files cannot distinguish. */
 static int lose_functions(struct losses *l, struct pgk_err *err)
 {
     struct pgk_heap *plain = NULL;

@@ -315,7 +315,7 @@ static bool write_modules(struct writer *w)
     pgk_sink_uleb(w->out, w->modules.n);
     for (uint32_t i = 0; i < w->modules.n; i++) {
         const struct pgk_heap_module *m = &w->h->modules.v[w->modules.order[i]];
-        /* What tells modules without build id apart means nothing where there is one. */
+        /* What distinguishes modules without build id means nothing if there is one. */
         pgk_sink_uleb(w->out, w->strings.of[m->build_id]);
         pgk_sink_uleb(w->out, m->by_file_off);
         pgk_sink_uleb(w->out, m->build_id ? 0 : m->text_size);

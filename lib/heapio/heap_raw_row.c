@@ -30,7 +30,7 @@ static int read(struct pgk_heap *heap, const struct pgk_file_bytes *file,
     return read_bytes(heap, file->bytes, file->size, file->src, info, err);
 }
 
-/* By way of a sound profile in memory. */
+/* First writes the whole records to memory as a sound profile, and reads that. */
 static int salvage(struct pgk_heap *heap, const struct pgk_file_bytes *file,
                    struct pgk_salvage *lost, struct pgk_file_info *info, struct pgk_err *err)
 {

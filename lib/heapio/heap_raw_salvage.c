@@ -28,7 +28,7 @@ struct dump {
 struct salvage {
     const uint8_t *bytes;
     size_t size;
-    struct pgk_salvage *tell;
+    struct pgk_salvage *report;
     PGK_VEC(struct dump) dumps;
     PGK_VEC(struct piece) mibs;
     PGK_VEC(struct piece) stacks;
@@ -79,7 +79,7 @@ static void count_lost(struct salvage *s, size_t dump, const char *what, uint64_
                        uint64_t found, uint64_t off)
 {
     if (found < stated)
-        pgk_salvage_say(s->tell, "dump %zu: %" PRIu64 " of %" PRIu64 " %s, from offset 0x%" PRIx64
+        pgk_salvage_say(s->report, "dump %zu: %" PRIu64 " of %" PRIu64 " %s, from offset 0x%" PRIx64
                         " on", dump + 1, stated - found, stated, what, off);
 }
 
@@ -87,7 +87,7 @@ static void scan_segments(struct salvage *s, struct dump *d, uint64_t off, uint6
 {
     size_t size = pgk_raw_segment_size(d->version);
     if (off > end || end - off < 8) {
-        pgk_salvage_say(s->tell, "dump %zu: all segments; addresses lie in no module now",
+        pgk_salvage_say(s->report, "dump %zu: all segments; addresses lie in no module now",
                         s->dumps.n + 1);
         return;
     }
@@ -106,7 +106,7 @@ static bool scan_mibs(struct salvage *s, const struct dump *d, uint64_t off, uin
     const struct pgk_raw_mib layout = pgk_raw_mib(d->version);
     const size_t fixed = 8 + layout.size;
     if (off > end || end - off < 8) {
-        pgk_salvage_say(s->tell, "dump %zu: all MIBs", s->dumps.n + 1);
+        pgk_salvage_say(s->report, "dump %zu: all MIBs", s->dumps.n + 1);
         return true;
     }
     uint64_t stated = u64_at(s, off), at = off + 8, found = 0;
@@ -138,7 +138,7 @@ static bool keep_stack(struct salvage *s, const struct piece *p)
     struct piece *same = find_stack(s, p->id);
     if (same && (same->size != p->size ||
                  memcmp(s->bytes + same->off, s->bytes + p->off, p->size) != 0)) {
-        pgk_salvage_say(s->tell, "dump %zu: a stack at offset 0x%" PRIx64 ", because id %" PRIu64
+        pgk_salvage_say(s->report, "dump %zu: a stack at offset 0x%" PRIx64 ", because id %" PRIu64
                         " has another one", p->dump + 1, p->off, p->id);
         return true;
     }
@@ -152,7 +152,7 @@ static bool keep_stack(struct salvage *s, const struct piece *p)
 static bool scan_stacks(struct salvage *s, uint64_t off, uint64_t end)
 {
     if (off > end || end - off < 8) {
-        pgk_salvage_say(s->tell, "dump %zu: all stacks", s->dumps.n + 1);
+        pgk_salvage_say(s->report, "dump %zu: all stacks", s->dumps.n + 1);
         return true;
     }
     uint64_t stated = u64_at(s, off), at = off + 8, found = 0;
@@ -180,18 +180,18 @@ static bool scan_dump(struct salvage *s, uint64_t off, uint64_t *next)
     uint64_t end = off + h.total_size, left = s->size - off;
     if (!d.version) {
         *next = next_dump(s, off + 8);
-        pgk_salvage_say(s->tell, "dump %zu at offset 0x%" PRIx64 ", whose version is %" PRIu64,
+        pgk_salvage_say(s->report, "dump %zu at offset 0x%" PRIx64 ", whose version is %" PRIu64,
                         s->dumps.n + 1, off, h.version);
         return true;
     }
     if (h.total_size > left || h.total_size < sizeof h) {
         end = next_dump(s, off + 8);
         if (h.total_size > left)
-            pgk_salvage_say(s->tell, "dump %zu: %" PRIu64 " byte%s after the end of the file",
+            pgk_salvage_say(s->report, "dump %zu: %" PRIu64 " byte%s after the end of the file",
                             s->dumps.n + 1, h.total_size - left, pgk_plural(h.total_size - left));
     }
     *next = end;
-    /* A damaged header gives offsets outside; the sections are then missing, which is told. */
+    /* A damaged header gives offsets outside; the sections are then missing, which is reported. */
     uint64_t at[] = {h.segment_off, h.mib_off, h.stack_off};
     for (size_t i = 0; i < PGK_COUNTOF(at); i++)
         at[i] = at[i] <= end - off ? off + at[i] : UINT64_MAX;
@@ -219,7 +219,7 @@ static bool scan(struct salvage *s)
             next = next_dump(s, off);
             /* A kill while the file grew leaves zeros, which were never anything else. */
             if (next < s->size || !is_zero(s, off))
-                pgk_salvage_say(s->tell, "%" PRIu64 " byte%s at offset 0x%" PRIx64
+                pgk_salvage_say(s->report, "%" PRIu64 " byte%s at offset 0x%" PRIx64
                                 ", where no dump begins", next - off, pgk_plural(next - off), off);
         }
         off = next;
@@ -250,7 +250,7 @@ static bool join(struct salvage *s)
                 return false;
         }
         if (!stack) {
-            pgk_salvage_say(s->tell, "dump %zu: the MIB at offset 0x%" PRIx64
+            pgk_salvage_say(s->report, "dump %zu: the MIB at offset 0x%" PRIx64
                             ", whose stack (id %" PRIu64 ") is lost", p->dump + 1, p->off, p->id);
             continue;
         }
@@ -304,7 +304,7 @@ int pgk_heap_raw_salvage(struct pgk_sink *clean, const uint8_t *bytes, size_t si
                          const struct pgk_source *src, struct pgk_salvage *salvage,
                          struct pgk_err *err)
 {
-    struct salvage s = {.bytes = bytes, .size = size, .tell = salvage};
+    struct salvage s = {.bytes = bytes, .size = size, .report = salvage};
     int status = scan(&s) && join(&s) ? 0 : pgk_fail_nomem(err);
     if (!status) {
         if (s.mibs.n)

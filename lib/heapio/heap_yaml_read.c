@@ -575,7 +575,7 @@ int pgk_heap_yaml_read(struct pgk_heap *h, const uint8_t *bytes, size_t size,
 
 /* ---- among the formats ---- */
 
-/* LLVM's rule; a text of another kind is told apart by its keys when it is read. */
+/* LLVM's rule; a text of another kind is recognised by its keys when it is read. */
 static bool sniff(const uint8_t *bytes, size_t size)
 {
     return size >= 3 && !memcmp(bytes, "---", 3);

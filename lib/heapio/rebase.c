@@ -1,5 +1,5 @@
-/* Saying of addresses in modules in the way of raw profiles 1 and 2, which have no build ids but
- * offsets in files, what later ones say by build ids and link-time addresses, and back. */
+/* Conversion of addresses between the two forms of raw profiles: offsets in files without build ids
+ * (versions 1 and 2), and link-time addresses in modules with build ids (later versions). */
 #include "heap_raw.h"
 #include "module_match.h"
 #include "rekey.h"
@@ -107,7 +107,7 @@ static int copy_loaded(struct rebase *r)
     return 0;
 }
 
-/* Texts of runtimes tell of a module neither where its code begins nor where it ends. */
+/* Texts of runtimes say of a module neither where its code begins nor where it ends. */
 static bool has_text(const struct pgk_heap *h, uint32_t module)
 {
     for (size_t i = 0; i < h->texts.n; i++)
@@ -125,9 +125,9 @@ static int match(struct rebase *r)
         return pgk_fail_nomem(r->err);
     for (uint32_t i = 0; i < from->modules.n; i++) {
         const struct pgk_heap_module *m = &from->modules.v[i];
-        bool told = m->by_file_off == r->by_file_off && has_text(from, i);
-        r->binary_of[i] = told ? PGK_INDEX_NONE : pgk_module_binary(from, i, r->binaries);
-        wanted += !told;
+        bool is_known = m->by_file_off == r->by_file_off && has_text(from, i);
+        r->binary_of[i] = is_known ? PGK_INDEX_NONE : pgk_module_binary(from, i, r->binaries);
+        wanted += !is_known;
         matched += r->binary_of[i] != PGK_INDEX_NONE;
     }
     if (!wanted || matched)

@@ -1,4 +1,4 @@
-/* Telling what a damaged file has lost. */
+/* Reports of what a damaged file has lost. */
 #include "salvage.h"
 
 #include <inttypes.h>

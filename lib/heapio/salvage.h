@@ -1,4 +1,4 @@
-/* Reading what can be read of a damaged file: what is lost is told, not an error. */
+/* Reading what can be read of a damaged file: what is lost is reported, and is not an error. */
 #ifndef PGK_SALVAGE_H
 #define PGK_SALVAGE_H
 
@@ -12,9 +12,9 @@ struct pgk_salvage {
     size_t lost; /* sentences so far */
 };
 
-/* Tells of a loss. */
+/* Reports a loss. */
 void pgk_salvage_say(struct pgk_salvage *s, const char *fmt, ...) PGK_PRINTF(2, 3);
-/* Tells of the record whose reading gave `status` and `err`; 0 to go on, or the status if that
+/* Reports the record whose reading gave `status` and `err`; 0 to go on, or the status if that
  * is no fault of the file. */
 PGK_MUST_USE int pgk_salvage_skip(struct pgk_salvage *s, int status, const struct pgk_err *err);
 

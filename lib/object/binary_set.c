@@ -117,7 +117,7 @@ int pgk_binaries_add(struct pgk_binaries *set, const char *path, struct pgk_err 
     return 0;
 }
 
-/* A debug file without a build id can only be told by being the only one. */
+/* A debug file without a build id can only be assigned if there is one binary. */
 static struct pgk_elf *binary_of_debug(const struct pgk_binaries *set, const char *path,
                                        struct pgk_err *err)
 {

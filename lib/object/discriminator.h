@@ -14,7 +14,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* By which profiles tell places of a line apart; 0: the line has one place. */
+/* By which profiles distinguish places of a line; 0: the line has one place. */
 uint32_t pgk_discriminator_base(uint32_t discriminator, bool flow_sensitive);
 /* How many copies of the place the compiler made, by unrolling or vectorising: 1 or more. */
 uint32_t pgk_discriminator_copies(uint32_t discriminator, bool flow_sensitive);

@@ -81,7 +81,7 @@ static inline bool read_ranges(const struct pgk_dw_unit *u, const struct pgk_dw_
 typedef int visit_fn(void *ctx, const struct pgk_dw_abbrevs *t, const struct pgk_dw_abbrev *a,
                      uint64_t die, const struct pgk_dw_pos *at);
 
-/* Without knowing the DIE, what follows cannot be told apart. Once per unit. */
+/* Without knowing the DIE, one cannot find where the next one begins. Once per unit. */
 static int warn_damaged(const struct pgk_dw_unit *unit, uint64_t die)
 {
     struct pgk_dw_unit *u = (struct pgk_dw_unit *)(uintptr_t)unit;

@@ -217,7 +217,7 @@ struct writer {
     uint64_t strings_size;
 };
 
-/* Offset of a string; UINT32_MAX when out of memory. Empty ones are told from unknown ones. */
+/* Offset of a string; UINT32_MAX when out of memory. An empty one differs from an unknown one. */
 static uint32_t add_string(struct writer *w, const char *s)
 {
     if (!s)

@@ -680,7 +680,7 @@ int pgk_symboliser_functions(struct pgk_symboliser *sym, pgk_sym_function_fn *fn
 {
     struct listing l = {.fn = fn, .ctx = ctx};
     int status = list_file(sym, sym->file, &l);
-    /* What dwz moved there is of several programs, but it cannot be told of which. */
+    /* What dwz moved there is of several programs, but nothing says of which. */
     if (!status)
         status = list_file(sym, sym->file->alt, &l);
     if (l.stopped)

@@ -17,7 +17,7 @@ struct fill {
     bool no_memory;
     size_t n_waiting;
     /* Nodes whose function is to be looked for among all descriptors. That table is too large for
-     * the cache: their reads of memory are on their way together. */
+     * the cache: their reads of memory overlap. */
     struct waiting {
         uint64_t guid, guid_off;
         uint32_t node;

@@ -90,7 +90,7 @@ static void note_issue(struct pgk_probes *p, const struct pgk_probe_root *root, 
                        .found = found, .expected = expected, .hint = hint);
 }
 
-/* Reads the root at the cursor into `place`, which tells where it is. */
+/* Reads the root at the cursor into `place`, which says where it is. */
 static int scan_root(struct scan *s, struct pgk_probe_walk *w, struct pgk_probe_place *place,
                      struct pgk_err *err)
 {

@@ -11,7 +11,7 @@ typedef int pgk_sample_make_fn(void *ctx, struct pgk_sample *into, const struct 
 PGK_MUST_USE int pgk_sample_replace(struct pgk_sample **profile, pgk_sample_make_fn *make,
                                     void *ctx, struct pgk_err *err);
 
-/* How often a function or inlinee was entered, told from its first line. What has samples counts
+/* How often a function or inlinee was entered, as its first line says. What has samples counts
  * once at least. Of a finished profile. */
 uint64_t pgk_sample_entries(const struct pgk_sample *p, uint32_t node);
 

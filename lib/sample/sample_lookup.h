@@ -1,7 +1,7 @@
 /* Places of a program in a sample profile: which parts of the profile count the code of a copy
  * of a function.
  *
- * A copy is told by its inline stack, outermost function first. A plain profile has it as the
+ * A copy is known by its inline stack, outermost function first. A plain profile has it as the
  * inlinee at the end of that path from the outermost function's profile. A context-sensitive
  * one has it in every context that ends with the stack; the same holds for contexts that were
  * nested into their callers by a pre-inliner, whose inlinees need not be the program's. A

@@ -10,7 +10,7 @@
  * profile lists on its left margin is a top: a function or a context that has a profile.
  *
  * Each node has a list of records (struct pgk_sample_rec, 20 bytes): samples of a line, call
- * targets and vtables, told apart by `what` and ordered by place. A list is a sorted part and
+ * targets and vtables, distinguished by `what` and ordered by place. A list is a sorted part and
  * an unsorted tail of keys that the sorted part does not have; adding finds a record of the
  * sorted part or appends, and the tail is worked in when it gets long.
  *
@@ -26,7 +26,7 @@
  *     uint32_t g = pgk_sample_inlinee(p, f, pgk_sample_loc(4, 0), parse);
  *     pgk_sample_add_body(p, g, pgk_sample_loc(1, 0), 80);
  *     pgk_sample_add_vtable(p, g, pgk_sample_loc(1, 0), vtable, 3);
- *     pgk_sample_add_total(p, g, 80);      // totals are what they are told to be:
+ *     pgk_sample_add_total(p, g, 80);      // totals are what they are set to:
  *     pgk_sample_add_total(p, f, 200);     // a caller's includes its inlinees'
  *     pgk_sample_finish(p, &err);          // before writing and viewing
  *
@@ -199,8 +199,7 @@ struct pgk_sample_frame {
     uint32_t name;
 };
 /* The context of these frames, outermost first; `n` is 1 at least. A context that was found
- * this way before is found by one look into a table: its frames are told from others' by 96
- * bits of hash. */
+ * before is found by one look into a table, in which 96 bits of a hash stand for its frames. */
 uint32_t pgk_sample_context_of(struct pgk_sample *p, const struct pgk_sample_frame *frames,
                                size_t n);
 /* pgk_sample_context_of in two steps, so that the table can be prefetched for many contexts at

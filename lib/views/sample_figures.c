@@ -60,7 +60,7 @@ static int density_of(const struct pgk_sample *p, double *density, struct pgk_er
     return 0;
 }
 
-/* Contexts are told of as what they are to a compiler: inlined into their callers. */
+/* Contexts are shown as what they are to a compiler: inlined into their callers. */
 int pgk_sample_density(const struct pgk_sample *p, double *density, struct pgk_err *err)
 {
     struct pgk_sample *nested;
