@@ -4,8 +4,8 @@
 #include "fail.h"
 
 static const struct pgk_memprof_version versions[] = {
-#define PGK_MEMPROF_VERSION(version, since, until, schema, last_tag, extras) \
-    {version, since, until, PGK_MEMPROF_SCHEMA_##schema, last_tag, extras},
+#define PGK_MEMPROF_VERSION(version, since, until, schema, last_tag, since_later, extras) \
+    {version, since, until, PGK_MEMPROF_SCHEMA_##schema, last_tag, since_later, extras},
 #include "memprof_versions.def"
 #undef PGK_MEMPROF_VERSION
 };

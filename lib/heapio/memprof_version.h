@@ -14,6 +14,7 @@ struct pgk_memprof_version {
     uint32_t since, until; /* releases of LLVM that read it */
     enum pgk_memprof_schema schema;
     uint8_t last_tag;
+    uint32_t since_later; /* first release that reads it with fields behind last_tag */
     bool extras; /* callees and data access profiles */
 };
 /* The row of a version, or NULL. */

@@ -75,11 +75,9 @@ static void describe(const struct pgk_file_info *info, struct pgk_info_text *tex
                      info->facts[PGK_FACT_FULL_SCHEMA] ? "all" : "the compiler's");
 }
 
-/* docs/formats/indexed-heap.md 9.2, instr-indexed.md. What is marked as read by LLVM 16 is so with
- * the fields that LLVM 16 knows. */
+/* docs/formats/indexed-heap.md 9.2, instr-indexed.md. */
 static void readers(const struct pgk_file_info *info, struct pgk_info_text *text)
 {
-    enum { LLVM_16 = 16, NEXT = 19 };
     uint32_t since = pgk_index_since(info->version);
     if (!info->facts[PGK_FACT_HEAP]) {
         pgk_info_add_releases(text, since, PGK_LLVM_NOW);
@@ -87,10 +85,10 @@ static void readers(const struct pgk_file_info *info, struct pgk_info_text *text
     }
     const struct pgk_memprof_version *v =
         pgk_memprof_version(info->facts[PGK_FACT_MEMPROF_VERSION]);
-    if (v->since > since)
-        since = v->since;
-    if (since == LLVM_16 && info->facts[PGK_FACT_SCHEMA_TAG_MAX] > v->last_tag)
-        since = NEXT;
+    const bool later = info->facts[PGK_FACT_SCHEMA_TAG_MAX] > v->last_tag;
+    const uint32_t first = later ? v->since_later : v->since;
+    if (first > since)
+        since = first;
     pgk_info_add_releases(text, since, v->until);
 }
 
