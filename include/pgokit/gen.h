@@ -83,6 +83,9 @@ struct pgk_gen_opts {
     unsigned recursion;   /* calls of the longest repetition in a context that is taken for
                            * recursion, which is counted as one round; 0: of any length */
     bool keep_recursion;  /* contexts have all rounds */
+
+    bool plain_discriminators; /* the binaries are gcc's, whose discriminators are plain numbers;
+                                * LLVM's are made up of parts, of which profiles have the first */
 };
 
 /* Why something was left out, with what it was the first time. */

@@ -280,6 +280,12 @@ static int find_mark(void *ctx, const struct pgk_elf_entry *e)
     return !strcmp(e->name, "__llvm_fs_discriminator__");
 }
 
+static void look_at_discriminators(const struct pgk_gen *g, struct pgk_gen_binary *b)
+{
+    b->flow_sensitive = pgk_elf_entries(b->elf, find_mark, NULL);
+    b->plain_discriminators = b->flow_sensitive || g->opts.plain_discriminators;
+}
+
 const char *pgk_gen_mode_name(enum pgk_gen_mode mode)
 {
     static const char *const names[PGK_GEN_MODES] = {"auto", "autofdo", "probe", "cs",
@@ -308,7 +314,7 @@ static int add_binary(struct pgk_gen *g, uint32_t number, bool by_probes, struct
     if (status == PGK_E_NODEBUG && by_probes) /* probes and symbols are enough */
         status = 0;
     PGK_TRY(status);
-    b->flow_sensitive = pgk_elf_entries(b->elf, find_mark, NULL);
+    look_at_discriminators(g, b);
     if (b->hits.v.n)
         PGK_TRY(pgk_gen_infer(b, by_probes, g->opts.threads, &g->stats, err));
     pgk_gen_settle(b, &g->stats);
@@ -370,7 +376,7 @@ static int name_contexts(struct pgk_gen *g, struct pgk_gen_binary *b,
         return 0;
     PGK_TRY(status);
     *are_named = true;
-    b->flow_sensitive = pgk_elf_entries(b->elf, find_mark, NULL);
+    look_at_discriminators(g, b);
     status = pgk_line_contexts_open(&lines, g->profile, b, &g->opts, err);
     if (!status && !pgk_line_contexts_named(&lines, named))
         status = pgk_fail_nomem(err);

@@ -17,6 +17,7 @@ struct pgk_gen_binary {
     struct pgk_code code;
     bool has_code;                 /* `code` is open */
     bool flow_sensitive;           /* its discriminators are */
+    bool plain_discriminators;     /* they are numbers, not made up of LLVM's parts */
     bool sum_lines;                /* counts of the instructions of a line are added up */
     struct pgk_symboliser *sym;    /* once needed; NULL without debug information */
     struct pgk_probes *probes;     /* once needed */

@@ -56,7 +56,8 @@ static int list_addresses(struct lines *l, struct pgk_err *err)
 
 static int read_frames(struct lines *l, unsigned threads, struct pgk_err *err)
 {
-    PGK_TRY(pgk_frames_read(&l->frames, l->b->sym, &l->names, l->b->flow_sensitive, threads, err));
+    PGK_TRY(pgk_frames_read(&l->frames, l->b->sym, &l->names, l->b->plain_discriminators, threads,
+                            err));
     l->places = pgk_mem_zalloc(l->frames.runs.n, sizeof *l->places);
     return l->places ? 0 : pgk_fail_nomem(err);
 }

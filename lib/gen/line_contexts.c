@@ -73,7 +73,8 @@ static int read_frames(struct pgk_line_contexts *c, unsigned threads, struct pgk
         !list_sources(c, &c->b->calls.vtables) || !list_sources(c, &c->b->named.branches) ||
         !list_calls(c))
         return pgk_fail_nomem(err);
-    PGK_TRY(pgk_frames_read(&c->frames, c->b->sym, &c->names, c->b->flow_sensitive, threads, err));
+    PGK_TRY(pgk_frames_read(&c->frames, c->b->sym, &c->names, c->b->plain_discriminators, threads,
+                            err));
     if (!place_calls(c))
         return pgk_fail_nomem(err);
     c->seen_in = pgk_mem_zalloc(c->frames.known.n + 1, sizeof *c->seen_in);

@@ -6,7 +6,7 @@ import shutil
 import sys
 
 from instr_profiles import SOURCE, merge
-from peers import PROGRAMS, good, main, read, require, run, tool
+from peers import PROGRAMS, good, main, peer, read, require, run, tool
 
 RUNS = (10, 100, 1000)
 RELEASES = (12, 13, 14, 15, 16)
@@ -18,7 +18,7 @@ COVERAGE = {14: ["-fcondition-coverage"], 15: ["-fcondition-coverage", "-fpath-c
 def recorded(folder, release=12, more=()):
     """The program's .gcda of each run, and where gcc looks for it. Static, so that what a newer
     Debian's compiler made runs here."""
-    compiler = tool(f"g++-{release}")
+    compiler = peer(f"g++-{release}")
     shutil.copy(os.path.join(PROGRAMS, SOURCE), folder)
     options = ["-fprofile-generate", "-ftest-coverage", *more]
     good(compiler, "-O2", *options, "-c", SOURCE, "-o", "counted.o", cwd=folder)
@@ -41,7 +41,7 @@ def dump(path, release=12):
         elif kind:
             functions.append((kind, tuple(numbers)))
 
-    for line in good(tool(f"gcov-dump-{release}"), "-l", path).splitlines():
+    for line in good(peer(f"gcov-dump-{release}"), "-l", path).splitlines():
         line = line[len(path) + 1:]
         if record := re.match(r" +\w{8}: +\S+(FUNCTION|SUMMARY|COUNTERS)\s?(.*)", line):
             finish()
@@ -67,7 +67,7 @@ def like_gcov_tool(work, release, more=()):
     folder = work.temp("gcov")
     runs = recorded(folder, release, more)
     merge(work, f"{folder}/two.gcda", *runs[:2])
-    good(tool(f"gcov-tool-{release}"), "merge", f"{folder}/10", f"{folder}/100", "-o",
+    good(peer(f"gcov-tool-{release}"), "merge", f"{folder}/10", f"{folder}/100", "-o",
          f"{folder}/merged")
     theirs, ours = (dump(path, release) for path in (f"{folder}/merged/counted.gcda",
                                                      f"{folder}/two.gcda"))
@@ -80,7 +80,7 @@ def like_gcov_tool(work, release, more=()):
     # A file alone stays as it is but for the order of lists.
     merge(work, f"{folder}/one.gcda", runs[0])
     require(dump(f"{folder}/one.gcda", release) == dump(runs[0], release), "one file changes")
-    return good(tool(f"gcov-dump-{release}"), "--version").splitlines()[0]
+    return good(peer(f"gcov-dump-{release}"), "--version").splitlines()[0]
 
 
 def files_below(folder):
@@ -134,7 +134,7 @@ def compiled(folder, release, profile, complaints=0):
     """The object that gcc makes with a profile, which it complains of for so many functions."""
     if profile:
         shutil.copy(profile, f"{folder}/counted.gcda")
-    result = run(tool(f"g++-{release}"), "-O2", "-c", SOURCE, "-o", "counted.o",
+    result = run(peer(f"g++-{release}"), "-O2", "-c", SOURCE, "-o", "counted.o",
                  *(["-fprofile-use", "-Wmissing-profile", "-Wno-error=coverage-mismatch"]
                    if profile else []), cwd=folder)
     about = set(re.findall(r"of function '(.*?)' does not match", result.errors))
@@ -148,7 +148,7 @@ def used_by_gcc(work, release):
     folder = work.temp("gcov-use")
     runs = recorded(folder, release)
     merge(work, f"{folder}/ours.gcda", *runs[:2])
-    good(tool(f"gcov-tool-{release}"), "merge", f"{folder}/10", f"{folder}/100", "-o",
+    good(peer(f"gcov-tool-{release}"), "merge", f"{folder}/10", f"{folder}/100", "-o",
          f"{folder}/merged")
     objects = [compiled(folder, release, profile)
                for profile in (f"{folder}/merged/counted.gcda", f"{folder}/ours.gcda", None)]
@@ -167,7 +167,7 @@ def of_another_release(work, release, other):
     have the same graphs; as they are, that one ignores them."""
     folder, own = work.temp("gcov-from"), work.temp("gcov-own")
     theirs, ours = recorded(folder, other)[0], recorded(own, release)[0]
-    version = good(tool(f"gcc-{release}"), "-dumpfullversion").strip().rpartition(".")[0]
+    version = good(peer(f"gcc-{release}"), "-dumpfullversion").strip().rpartition(".")[0]
     converted = f"{folder}/converted.gcda"
     good(work.pgokit, "convert", theirs, "--to", f"gcc{version}", "-o", converted)
     differ = len(graphs(work, theirs).items() - graphs(work, ours).items())
@@ -177,7 +177,7 @@ def of_another_release(work, release, other):
     require((found == want) == (not differ), "another object")
     require(f"read by gcc {version}" in good(work.pgokit, "check", converted), "another release")
     shutil.copy(theirs, f"{own}/counted.gcda")
-    result = run(tool(f"g++-{release}"), "-O2", "-c", SOURCE, "-o", "counted.o", "-fprofile-use",
+    result = run(peer(f"g++-{release}"), "-O2", "-c", SOURCE, "-o", "counted.o", "-fprofile-use",
                  cwd=own)
     require("expected version" in result.errors, str(result))
     return f"{differ} functions have other graphs"

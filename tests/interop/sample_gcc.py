@@ -10,7 +10,7 @@ import sys
 
 import gcc_samples
 from gcc_samples import function
-from peers import Skip, good, main, read, require, run, tool, write
+from peers import Skip, good, main, peer, read, require, run, tool, write
 
 RELEASES = (12, 13, 14, 15, 16)
 VERSION = {12: 2, 13: 2, 14: 2, 15: 2, 16: 3}
@@ -81,7 +81,7 @@ def written_for(work, folder, release):
 
 
 def compiled(folder, release, profile, *options):
-    return run(tool(f"gcc-{release}"), "-O2", "-g", f"-fauto-profile={profile}", *options,
+    return run(peer(f"gcc-{release}"), "-O2", "-g", f"-fauto-profile={profile}", *options,
                "-fdump-ipa-afdo-blocks-details", "-fdump-tree-optimized", "-c", f"{folder}/t.c",
                "-o", f"{folder}/t.o", "-dumpdir", f"{folder}/", cwd=folder)
 
@@ -209,7 +209,7 @@ def create_gcov(work):
     """Of one recording: its files are read whatever number they have, and where it has counts, gen
     has, too."""
     folder = work.temp("create-gcov")
-    tool("create_gcov")
+    peer("create_gcov")
     recorder = os.environ.get("BRANCH_TRACE")
     if not recorder:
         raise Skip("the program that records branches was not given")
@@ -229,20 +229,30 @@ def create_gcov(work):
     texts = set()
     for version in (1, 2, 3):
         theirs = f"{folder}/{version}.afdo"
-        good(tool("create_gcov"), f"--binary={exe}", f"--profile={exe}.counts", "--profiler=text",
+        good(peer("create_gcov"), f"--binary={exe}", f"--profile={exe}.counts", "--profiler=text",
              f"--gcov={theirs}", f"-gcov_version={version}")
         texts.add(good(work.pgokit, "convert", theirs, "--to", "text", "-o", "-"))
     require(len(texts) == 1, "the versions read differently")
-    heads = r"^(\w+):\d+:"
-    ours = good(work.pgokit, "gen", "-q", f"{exe}.trace", "-b", exe, "--to", "text", "-o", "-")
-    theirs = set(re.findall(heads, texts.pop(), re.M))
-    require({"f", "times", "main"} <= theirs <= set(re.findall(heads, ours, re.M)),
+    theirs = texts.pop()
+    good(work.pgokit, "gen", "-q", f"{exe}.trace", "-b", exe, "--to", "gcc16", "-o", f"{exe}.afdo")
+    ours = good(work.pgokit, "convert", f"{exe}.afdo", "--to", "text", "-o", "-")
+    functions = set(re.findall(r"^(\w+):\d+:", theirs, re.M))
+    require({"f", "times", "main"} <= functions <= set(re.findall(r"^(\w+):\d+:", ours, re.M)),
+            f"theirs {theirs}, ours\n{ours}")
+    # Both have the same discriminators, which are not made up of parts as LLVM's.
+    require(lines_of(theirs, "f") == lines_of(ours, "f") and len(lines_of(ours, "f")) > 3,
             f"theirs {theirs}, ours\n{ours}")
     for release in RELEASES:
         good(work.pgokit, "convert", "-q", f"{folder}/3.afdo", "--to", f"gcc{release}", "-o",
              f"{folder}/ours")
         gcc_samples.decode(read(f"{folder}/ours"))
-    return f"{len(theirs)} functions"
+    return f"{len(functions)} functions"
+
+
+def lines_of(text, function):
+    """Places in a function that have counts."""
+    body = re.search(rf"^{function}:.*\n((?: .*\n)*)", text, re.M)[1]
+    return {place for place, count in re.findall(r"^ ([\d.]+): (\d+)", body, re.M) if int(count)}
 
 
 def counts_for_create_gcov(raw):
