@@ -1,13 +1,14 @@
-"""Raw heap profiles of a real program, cppcheck: llvm-profdata-22 against pgokit.
+"""Raw heap profiles of a real program, cppcheck: llvm-profdata 22 and 23 against pgokit.
 
 llvm-profdata reads the debug information of the program once for each profile and keeps
 the first profile only; pgokit reads it once and adds up all.
 """
 
 import os
-import shutil
 import struct
 import subprocess
+
+import peer_tools
 
 # Our cost as a part of the peer's, at most.
 REQUIRED = {1: {"cpu": 1 / 4, "peak": 1 / 2}, 10: {"cpu": 1 / 10, "peak": 1 / 2},
@@ -34,10 +35,7 @@ def profile_list(data, name):
 
 
 def cases(bench):
-    """Yields (name, peer's command, our command, required ratios)."""
-    peer = shutil.which("llvm-profdata-22")
-    if not peer:
-        raise SystemExit("bench: llvm-profdata-22 is missing; scripts/deps bench installs it")
+    """Yields (name, peer's command, our command, required ratios, labels)."""
     wanted = 100 if bench.full else 10
     subprocess.run([os.path.join(bench.here, "workloads"), bench.data, str(wanted)], check=True)
     binary = os.path.join(bench.data, "cppcheck.memprof")
@@ -46,13 +44,19 @@ def cases(bench):
     large = sorted((p for p in ten if contexts(p) >= 5000), key=contexts)
     one = large[len(large) // 2]
     sets = [[one], ten] + ([profile_list(bench.data, "hundred.txt")] if bench.full else [])
+    for label, peer in peer_tools.releases("llvm-profdata"):
+        yield from merges(bench, sets, binary, label, peer)
+
+
+def merges(bench, sets, binary, label, peer):
+    to, labels, one = "llvm" + label.rpartition("-")[2], (label, "pgokit"), sets[0][0]
     for raws in sets:
         count = sum(map(contexts, raws))
         yield (f"merge {len(raws)} profile{'s' * (len(raws) > 1)}, {count} contexts",
                [peer, "merge", *raws, f"--profiled-binary={binary}", "-o", bench.out("peer")],
                [bench.pgokit, "merge", *raws, "-b", binary, "-o", bench.out("ours"), "--to",
-                "llvm22", "--no-cache"],
-               REQUIRED[len(raws)])
+                to, "--no-cache"],
+               REQUIRED[len(raws)], labels)
     yield (f"show 1 profile, {contexts(one)} contexts",
            [peer, "show", "--memory", one, f"--profiled-binary={binary}"],
-           [bench.pgokit, "show", one, "-b", binary, "--no-cache"], {})
+           [bench.pgokit, "show", one, "-b", binary, "--no-cache"], {}, labels)

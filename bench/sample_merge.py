@@ -1,8 +1,9 @@
-"""Sample profiles like those of a large C++ program: llvm-profdata-22 against pgokit."""
+"""Sample profiles like those of a large C++ program: llvm-profdata 22 and 23 against pgokit."""
 
 import os
-import shutil
 import subprocess
+
+import peer_tools
 
 FILES, FUNCTIONS, MANY_FUNCTIONS = 20, 20000, 200000
 WRITE_VTABLES = {"peer": ["-extbinary-write-vtable-type-prof"], "ours": ["--vtables"]}
@@ -108,11 +109,10 @@ def shows(bench, peer, inputs):
 
 
 def cases(bench):
-    """Yields (name, peer's command, our command, required ratios)."""
-    peer = shutil.which("llvm-profdata-22")
-    if not peer:
-        raise SystemExit("bench: llvm-profdata-22 is missing; scripts/deps bench installs it")
-    inputs = Inputs(bench, peer)
-    yield from merges(bench, peer, inputs)
-    yield from conversions(bench, peer, inputs)
-    yield from shows(bench, peer, inputs)
+    """Yields (name, peer's command, our command, required ratios, labels)."""
+    peers = list(peer_tools.releases("llvm-profdata"))
+    inputs = Inputs(bench, peers[0][1])
+    for label, peer in peers:
+        for part in (merges, conversions, shows):
+            for row in part(bench, peer, inputs):
+                yield *row, (label, "pgokit")

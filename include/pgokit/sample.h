@@ -393,7 +393,8 @@ enum pgk_sample_encoding {
     PGK_SAMPLE_GCC,        /* for gcc -fauto-profile; which release, the options say */
     PGK_SAMPLE_ENCODINGS, /* number of them */
 };
-const char *pgk_sample_encoding_name(enum pgk_sample_encoding encoding); /* "extbinary" */
+/* "extbinary"; NULL for no encoding. */
+const char *pgk_sample_encoding_name(enum pgk_sample_encoding encoding);
 
 /* How a sample profile is written. */
 struct pgk_sample_write_opts {
@@ -435,7 +436,8 @@ struct pgk_sample_written {
                                 the compiler does not know: a line has the largest count of these */
     size_t origins_dropped;  /* functions whose source file or time of first run was known */
 };
-/* Writes a finished profile; "-" is standard output. `written` may be NULL. */
+/* Writes a finished profile; "-" is standard output. `written` may be NULL. PGK_E_ARG for no
+ * encoding. */
 int pgk_sample_write(const struct pgk_sample *profile, const char *path,
                      const struct pgk_sample_write_opts *opts, struct pgk_sample_written *written,
                      struct pgk_err *err);

@@ -48,17 +48,6 @@ const char *pgk_kind_plural(enum pgk_kind kind)
     return names[kind];
 }
 
-int pgk_heap_write(const struct pgk_heap *profile, const char *path,
-                  const struct pgk_heap_target *target, struct pgk_err *err)
-{
-    for (size_t i = 0; i < PGK_COUNTOF(rows); i++)
-        if (rows[i]->write_heap && rows[i]->form == target->form)
-            return rows[i]->write_heap(profile, path, target, err);
-    return pgk_fail(err, PGK_E_ARG, .file = path, .field = "form",
-                    .found = PGK_F("%d", (int)target->form), .expected = "an enum pgk_heap_form",
-                    .hint = "see pgokit/heap.h");
-}
-
 bool pgk_file_info_heap_target(const struct pgk_file_info *info, struct pgk_heap_target *target)
 {
     if (!info->row->write_heap)

@@ -19,6 +19,28 @@ struct pgk_file_bytes {
 
 struct pgk_salvage;
 struct pgk_instr_adder;
+struct pgk_sink;
+
+/* How sample profiles are written in a format, and what it can hold of them: the library reports
+ * what it cannot. */
+struct pgk_sample_writer {
+    enum pgk_sample_encoding encoding;
+    const char *name; /* that pgk_sample_encoding_name gives */
+    /* A finished copy that its readers make of what was meant by the profile; fills in what it had
+     * to leave out, in a struct of zeros. NULL: the profile is written as it is. */
+    int (*adapt)(struct pgk_sample **adapted, const struct pgk_sample *profile,
+                 const struct pgk_sample_write_opts *opts, struct pgk_sample_written *left_out,
+                 struct pgk_err *err);
+    /* Writes the first `n` functions by heat; NULL: the format is only read. */
+    int (*write)(const struct pgk_sample *profile, size_t n,
+                 const struct pgk_sample_write_opts *opts, struct pgk_sink *out,
+                 struct pgk_err *err);
+    bool vtables, symbols;      /* types of objects if options ask for them; the symbol list */
+    bool checksums, attributes; /* of functions */
+    bool flow, partial;         /* the marks of flow-sensitive discriminators and shared code */
+    bool guids;                 /* a name without a spelling is written as its GUID */
+    bool origins;               /* files and times of functions, or `adapt` says that they go */
+};
 
 /* Functions that a format has no use for are NULL. Those that read add to the profile, forget the
  * bytes afterwards, and put what they met into `info`; on failure the profile is only good for
@@ -53,6 +75,7 @@ struct pgk_format_row {
     int (*write_heap)(const struct pgk_heap *heap, const char *path,
                       const struct pgk_heap_target *target, struct pgk_err *err);
     enum pgk_heap_form form; /* of write_heap */
+    struct pgk_sample_writer sample_writer;
 
     /* Adds ", ..." to what pgk_file_info_text says of every file: name and version. */
     void (*describe)(const struct pgk_file_info *info, struct pgk_info_text *text);

@@ -62,4 +62,14 @@ PGK_MUST_USE int pgk_gcc_adapt(struct pgk_sample **adapted, const struct pgk_sam
                                const struct pgk_gcc_compiler *compiler,
                                struct pgk_gcc_changes *changes, struct pgk_err *err);
 
+/* The same for the release that the options name; what is left out is added to a struct of
+ * zeros. */
+PGK_MUST_USE int pgk_sample_gcc_adapt(struct pgk_sample **adapted, const struct pgk_sample *p,
+                                      const struct pgk_sample_write_opts *opts,
+                                      struct pgk_sample_written *left_out, struct pgk_err *err);
+/* Writes an adapted profile for the release that the options name. */
+PGK_MUST_USE int pgk_sample_gcc_write_for(const struct pgk_sample *p, size_t n,
+                                          const struct pgk_sample_write_opts *opts,
+                                          struct pgk_sink *out, struct pgk_err *err);
+
 #endif

@@ -388,6 +388,11 @@ const struct pgk_format_row pgk_format_sample_gcc = {
                .write = {2, 3}},
     .sniff = sniff,
     .read_sample = read,
+    .sample_writer = {.encoding = PGK_SAMPLE_GCC,
+                      .name = "gcc",
+                      .adapt = pgk_sample_gcc_adapt,
+                      .write = pgk_sample_gcc_write_for,
+                      .origins = true},
     .describe = describe,
     .readers = readers,
 };

@@ -228,3 +228,43 @@ int pgk_sample_gcc_write(const struct pgk_sample *p, size_t n,
     pgk_vec_free(&w.index_of);
     return status;
 }
+
+/* ---- among the formats ---- */
+
+static int find_compiler(const struct pgk_sample_write_opts *opts,
+                         struct pgk_gcc_compiler *compiler, struct pgk_err *err)
+{
+    unsigned release = opts->gcc_release ? opts->gcc_release : PGK_GCC_DEFAULT_RELEASE;
+    if (pgk_gcc_compiler(release, compiler))
+        return 0;
+    return pgk_fail(err, PGK_E_ARG, .field = "gcc_release", .found = PGK_F("%u", release),
+                    .expected = "12 to 16", .hint = "see pgokit formats");
+}
+
+int pgk_sample_gcc_adapt(struct pgk_sample **adapted, const struct pgk_sample *p,
+                         const struct pgk_sample_write_opts *opts,
+                         struct pgk_sample_written *left_out, struct pgk_err *err)
+{
+    struct pgk_gcc_compiler compiler;
+    struct pgk_gcc_changes changes = {0};
+    struct pgk_sample_info info = {.struct_size = sizeof info};
+    PGK_TRY(find_compiler(opts, &compiler, err));
+    if (compiler.lines == PGK_GCC_BY_DISCRIMINATOR)
+        left_out->discriminators_cut = pgk_sample_gcc_cut(p, p->by_heat.n);
+    PGK_TRY(pgk_gcc_adapt(adapted, p, &compiler, &changes, err));
+    pgk_sample_info(p, &info);
+    left_out->contexts_dropped = changes.contexts ? info.functions : 0;
+    left_out->lines_merged = changes.lines_merged;
+    if (compiler.profile->layout != PGK_GCC_SUMMARY)
+        left_out->origins_dropped = pgk_sample_count_origins(p, p->by_heat.n);
+    return 0;
+}
+
+int pgk_sample_gcc_write_for(const struct pgk_sample *p, size_t n,
+                             const struct pgk_sample_write_opts *opts, struct pgk_sink *out,
+                             struct pgk_err *err)
+{
+    struct pgk_gcc_compiler compiler;
+    PGK_TRY(find_compiler(opts, &compiler, err));
+    return pgk_sample_gcc_write(p, n, &compiler, out, err);
+}

@@ -222,6 +222,14 @@ static int read_compact_file(struct pgk_sample *profile, const struct pgk_file_b
     return pgk_sample_compact_read(profile, file->bytes, file->size, file->src, weight, err);
 }
 
+static int write(const struct pgk_sample *profile, size_t n,
+                 const struct pgk_sample_write_opts *opts, struct pgk_sink *out,
+                 struct pgk_err *err)
+{
+    (void)opts;
+    return pgk_sample_raw_write(profile, n, out, err);
+}
+
 static void describe(const struct pgk_file_info *info, struct pgk_info_text *text)
 {
     if (info->facts[PGK_FACT_GUID_NAMES])
@@ -252,6 +260,7 @@ const struct pgk_format_row pgk_format_sample_binary = {
                .write = {PGK_SAMPLE_VERSION, PGK_SAMPLE_VERSION}},
     .sniff = sniff,
     .read_sample = read,
+    .sample_writer = {.encoding = PGK_SAMPLE_BINARY, .name = "binary", .write = write},
     .readers = readers,
 };
 

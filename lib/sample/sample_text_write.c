@@ -221,6 +221,13 @@ static int read(struct pgk_sample *profile, const struct pgk_file_bytes *file, u
     return 0;
 }
 
+static int write(const struct pgk_sample *profile, size_t n,
+                 const struct pgk_sample_write_opts *opts, struct pgk_sink *out,
+                 struct pgk_err *err)
+{
+    return pgk_sample_text_write(profile, n, opts->split_layout, opts->vtables, out, err);
+}
+
 static void describe(const struct pgk_file_info *info, struct pgk_info_text *text)
 {
     if (info->facts[PGK_FACT_SHARD])
@@ -245,6 +252,13 @@ const struct pgk_format_row pgk_format_sample_text = {
                .page = "sample-text.md"},
     .sniff = pgk_sample_text_sniff,
     .read_sample = read,
+    .sample_writer = {.encoding = PGK_SAMPLE_TEXT,
+                      .name = "text",
+                      .write = write,
+                      .vtables = true,
+                      .checksums = true,
+                      .attributes = true,
+                      .guids = true},
     .describe = describe,
     .readers = readers,
 };

@@ -89,13 +89,13 @@ def counters(work, exe):
     return "\n".join(lines) + "\n"
 
 
-def profile(work, exe):
+def profile(work, exe, release=22):
     """What llvm-profgen makes of it, as text."""
     folder = os.path.dirname(exe)
     raw, out = os.path.join(folder, "raw.txt"), os.path.join(folder, "profile.txt")
     with open(raw, "w", encoding="ascii") as f:
         f.write(counters(work, exe))
-    good(tool("llvm-profgen", 22), f"--binary={exe}", f"--unsymbolized-profile={raw}",
+    good(tool("llvm-profgen", release), f"--binary={exe}", f"--unsymbolized-profile={raw}",
          f"--output={out}", "--format=text", "--use-offset=0")
     return out
 
@@ -169,7 +169,7 @@ def compare(work, exe, text, found):
 
 def by_probes(work, release):
     exe = build(work, release, "-fpseudo-probe-for-profiling", "-fno-unique-internal-linkage-names")
-    text = profile(work, exe)
+    text = profile(work, exe, max(22, release))
     shown = listing(work, exe, "--profile", text)
     probes = [p for f in shown["functions"] for i in f["instructions"]
               for p in i.get("probes", [])]
@@ -181,7 +181,7 @@ def by_probes(work, release):
 
 def by_lines(work, release):
     exe = build(work, release, "-fdebug-info-for-profiling")
-    text = profile(work, exe)
+    text = profile(work, exe, max(22, release))
     shown = listing(work, exe, "--profile", text, "--source")
     insns = [i for f in shown["functions"] for i in f["instructions"]]
     require(shown["profile"]["places"] == "lines", str(shown["profile"]))
@@ -235,7 +235,7 @@ def add_cases(work, tap):
     tool("llvm-profgen", 22)
     if os.uname().machine != "x86_64":
         raise Skip("missing an x86-64 machine")
-    for release in (14, 19, 22):
+    for release in (14, 19, 22, 23):
         tap.add(f"probes of clang {release}", by_probes, work, release)
         tap.add(f"lines of clang {release}", by_lines, work, release)
     tap.add("checksums that differ", stale, work)

@@ -7,7 +7,7 @@ import os
 import re
 import sys
 
-from peers import PROGRAMS, Failure, good, main, require, run, tool, write
+from peers import PROGRAMS, Failure, at_hand, good, main, require, run, tool, write
 
 LLD = "-fuse-ld=/usr/bin/ld.lld-22"
 SOURCES = ["walks.cpp", "walks_other.cpp"]
@@ -56,6 +56,8 @@ BUILDS = [
     *[Build(r, o, kind, FRAMES) for r in (14, 19, 22) for o in ("-O1", "-O2", "-O3")
       for kind in (PROBES, LINES)],
     *[Build(r, "-O2", FRAMES) for r in (14, 19, 22)],
+    # Static, because the recorder runs it beside the C library of this machine.
+    *[Build(23, o, PROBES, FRAMES, "-static") for o in ("-O1", "-O2")],
     *[Build(22, "-O2", kind, FRAMES, "-no-pie") for kind in (PROBES, LINES)],
     Build(22, "-O2", PROBES, FRAMES, "-fPIE", "-pie", LLD),
     Build(22, "-O2", PROBES, FRAMES, "-g0"),
@@ -96,9 +98,9 @@ def ours(work, exe, trace, *options):
                 *options, timeout=120)
 
 
-def theirs(exe, trace, *options):
+def theirs(exe, trace, *options, release=22):
     out = exe + ".profile"
-    result = run(tool("llvm-profgen", 22), f"--perfscript={trace}", f"--binary={exe}",
+    result = run(tool("llvm-profgen", release), f"--perfscript={trace}", f"--binary={exe}",
                  "--format=text", "-o", out, *options, timeout=300)
     require(result.code == 0, str(result))
     with open(out, encoding="utf-8") as f:
@@ -197,6 +199,7 @@ def split_contexts(mine, other):
 
 def same_profiles(work, b):
     exe = build(work, b)
+    release = max(22, b.release)
     trace = record(work, exe)
     plain = without_chains(trace)
     by_probes = PROBES in b.flags
@@ -208,7 +211,8 @@ def same_profiles(work, b):
             continue
         used = plain if name in ("plain", "lines") else trace
         try:
-            mine, other = ours(work, exe, used, *own), theirs(exe, used, *peer)
+            mine = ours(work, exe, used, *own)
+            other = theirs(exe, used, *peer, release=release)
             if name == "pre-inlined, cold ones left out":
                 mine, other = without_marks(mine), without_marks(other)
             if name == "contexts" and LINES in b.flags and FLOW_SENSITIVE not in b.flags:
@@ -249,7 +253,7 @@ def read_by_each_release(work, kind):
     exe = build(work, Build(14, "-O2", kind, FRAMES))
     out = exe + ".afdo"
     good(work.pgokit, "gen", "-q", record(work, exe), "-b", exe, "-o", out)
-    for release in (14, 16, 19, 22):
+    for release in at_hand(14, 16, 19, 22, 23):
         good(tool("llvm-profdata", release), "show", "--sample", out)
 
 

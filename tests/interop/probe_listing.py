@@ -31,8 +31,8 @@ class Build:
 
 
 BUILDS = [
-    *[Build(r, o) for r in (14, 16, 19, 22) for o in ("-O0", "-O1", "-O2", "-O3", "-Os")],
-    *[Build(r, o, sources=C) for r in (14, 19, 22) for o in ("-O0", "-O2", "-O3")],
+    *[Build(r, o) for r in (14, 16, 19, 22, 23) for o in ("-O0", "-O1", "-O2", "-O3", "-Os")],
+    *[Build(r, o, sources=C) for r in (14, 19, 22, 23) for o in ("-O0", "-O2", "-O3")],
     *[Build(r, "-O2", "-no-pie", "-ffunction-sections", "-Wl,--gc-sections")
       for r in (14, 19, 22)],
     *[Build(r, "-O2", "-static") for r in (14, 19, 22)],
@@ -76,9 +76,9 @@ def first_difference(ours, theirs):
     return f"{len(ours)} bytes, llvm-profgen {len(theirs)}"
 
 
-def listings(work, exe, ours, theirs):
+def listings(work, exe, ours, theirs, release=22):
     """Both listings, which must be equal."""
-    peer = run(tool("llvm-profgen", 22), "--show-disassembly-only", f"--binary={exe}", "-o",
+    peer = run(tool("llvm-profgen", release), "--show-disassembly-only", f"--binary={exe}", "-o",
                os.devnull, *theirs, timeout=300)
     require(peer.code == 0, str(peer))
     mine = run(work.pgokit, "disasm", exe, "--format", "llvm", *ours, timeout=300)
@@ -89,15 +89,15 @@ def listings(work, exe, ours, theirs):
 
 
 def equal(work, b):
-    exe = build(work, b)
-    out = listings(work, exe, ["--probes"], ["--show-pseudo-probe"])
+    exe, release = build(work, b), max(22, b.release)
+    out = listings(work, exe, ["--probes"], ["--show-pseudo-probe"], release)
     require(out.count(b" [Probe]:") > 5, "hardly any probes: what was compared?")
-    listings(work, exe, [], [])
-    listings(work, exe, ["--source"], ["--show-source-locations"])
+    listings(work, exe, [], [], release)
+    listings(work, exe, ["--source"], ["--show-source-locations"], release)
     listings(work, exe, ["--probes", "--source"],
-             ["--show-pseudo-probe", "--show-source-locations"])
+             ["--show-pseudo-probe", "--show-source-locations"], release)
     out = listings(work, exe, ["--probes", "-f", "main"],
-                   ["--show-pseudo-probe", "--disassemble-functions=main"])
+                   ["--show-pseudo-probe", "--disassemble-functions=main"], release)
     require(b"FUNC: main Index: 1 " in out, "no entry probe of main")
     good(work.pgokit, "check", exe)
 

@@ -6,6 +6,9 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "interop"))
+import peers  # noqa: E402
+
 
 class Failure(Exception):
     pass
@@ -21,6 +24,11 @@ def require(condition, text):
 
 
 def tool(name):
+    if name.endswith(tuple(f"-{release}" for release in peers.NEWEST_RELEASES)):
+        try:
+            return peers.peer(name)
+        except peers.Skip as reason:
+            raise Skip(str(reason)) from None
     found = shutil.which(name)
     if not found:
         raise Skip(f"missing {name}")

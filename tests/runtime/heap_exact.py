@@ -9,7 +9,7 @@ import sys
 import time
 
 import raw_profile
-from harness import Cases, require, run, tool
+from harness import Cases, peers, require, run, tool
 from runtime_programs import (ARCHIVE, EXPORTS, FRAMES, HERE, PGOKIT, SHARED, build, check_sound,
                               one_file, require_exact)
 
@@ -21,7 +21,8 @@ import profiles  # noqa: E402
 
 def exact(folder, compiler, link, version, seed, threads):
     program = build(folder, "random_access.c", compiler, link)
-    out = run([program, str(seed), str(threads), "20000"], folder,
+    started = peers.beside(tool(compiler))
+    out = run([*started, program, str(seed), str(threads), "20000"], folder,
               {"PGOKIT_HEAP_OPTIONS": f"raw_version={version}",
                "LD_LIBRARY_PATH": f"{folder}/taken"}).stdout
     path = one_file(folder)
@@ -89,7 +90,9 @@ def read_by_llvm(folder, release, version):
     """llvm-profdata reads the same records from the file as pgokit does."""
     profdata = tool(f"llvm-profdata-{release}")
     program = build(folder, "random_access.c", f"clang-{release}", "archive")
-    run([program, "4", "2", "20000"], folder, {"PGOKIT_HEAP_OPTIONS": f"raw_version={version}"})
+    started = peers.beside(tool(f"clang-{release}"))
+    run([*started, program, "4", "2", "20000"], folder,
+        {"PGOKIT_HEAP_OPTIONS": f"raw_version={version}"})
     raw = one_file(folder)
     theirs = profiles.parse_show(run([profdata, "show", "--memory", raw,
                                       f"--profiled-binary={program}"], folder).stdout)
@@ -304,7 +307,7 @@ def main():
     for seed, (compiler, link, version) in enumerate([
             ("clang-13", "archive", 5), ("clang-14", "archive", 5), ("clang-16", "archive", 4),
             ("clang-19", "archive", 3), ("clang-22", "archive", 5), ("clang-22", "static", 5),
-            ("clang-22", "shared", 5),
+            ("clang-22", "shared", 5), ("clang-23", "archive", 5), ("clang-23", "shared", 5),
             ("clang-22", "overruled", 5), ("clang-22", "resources", 5), ("clang-16", "takeover", 5),
             ("gcc", "archive", 5), ("gcc", "static", 5), ("gcc", "shared", 5)]):
         for threads in (1, 4):
@@ -317,7 +320,7 @@ def main():
                   link)
     cases.run("valgrind's counts per site", beside_dhat)
     cases.run("LLVM's runtime beside ours", beside_llvm)
-    for release, version in ((19, 4), (22, 5)):
+    for release, version in ((19, 4), (22, 5), (23, 5)):
         cases.run(f"read by llvm-profdata-{release}, raw version {version}", read_by_llvm, release,
                   version)
     cases.run("exported symbols", exports)

@@ -84,26 +84,6 @@ static void what_gcc_cannot_take_is_refused(void **state)
     }
 }
 
-static void names_of_targets(void **state)
-{
-    (void)state;
-    static const struct {
-        const char *name;
-        int status;
-        enum pgk_sample_encoding encoding;
-        unsigned release;
-    } cases[] = {{"text", 0, PGK_SAMPLE_TEXT, 0},       {"gcc", 0, PGK_SAMPLE_GCC, 0},
-                 {"gcc12", 0, PGK_SAMPLE_GCC, 12},      {"gcc16.2", 0, PGK_SAMPLE_GCC, 16},
-                 {"gcc11", PGK_E_ARG, 0, 0},            {"gcc17", PGK_E_ARG, 0, 0},
-                 {"gcc16x", PGK_E_ARG, 0, 0},           {"", PGK_E_ARG, 0, 0}};
-    for (size_t i = 0; i < PGK_COUNTOF(cases); i++) {
-        opts_t opts = {0};
-        assert_int_equal(pgk_sample_write_for(&opts, cases[i].name, NULL), cases[i].status);
-        assert_int_equal(opts.encoding, cases[i].encoding);
-        assert_int_equal(opts.gcc_release, cases[i].release);
-    }
-}
-
 static void expect_origin(const struct pgk_sample *p, const char *name, const char *file,
                           uint64_t first_run)
 {
@@ -191,7 +171,6 @@ int main(void)
         cmocka_unit_test(clones_are_their_function),
         cmocka_unit_test(contexts_go_to_their_functions),
         cmocka_unit_test(what_gcc_cannot_take_is_refused),
-        cmocka_unit_test(names_of_targets),
         cmocka_unit_test(the_earliest_time_counts_and_several_files_are_none),
         cmocka_unit_test(damaged_files_of_version_3),
     };

@@ -1,0 +1,91 @@
+/* Writing a profile in the format whose row is for what the caller wants. */
+#include "format_rows.h"
+#include "gcc_release.h"
+#include "opts.h"
+#include "sample_gcc.h"
+#include "sample_write.h"
+
+int pgk_heap_write(const struct pgk_heap *profile, const char *path,
+                   const struct pgk_heap_target *target, struct pgk_err *err)
+{
+    const struct pgk_format_row *row;
+    for (size_t i = 0; (row = pgk_format_row_at(i)); i++)
+        if (row->write_heap && row->form == target->form)
+            return row->write_heap(profile, path, target, err);
+    return pgk_fail(err, PGK_E_ARG, .file = path, .field = "form",
+                    .found = PGK_F("%d", (int)target->form), .expected = "an enum pgk_heap_form",
+                    .hint = "see pgokit/heap.h");
+}
+
+static const struct pgk_format_row *sample_row(enum pgk_sample_encoding encoding)
+{
+    const struct pgk_format_row *row;
+    for (size_t i = 0; (row = pgk_format_row_at(i)); i++)
+        if (row->sample_writer.write && row->sample_writer.encoding == encoding)
+            return row;
+    return NULL;
+}
+
+const char *pgk_sample_encoding_name(enum pgk_sample_encoding encoding)
+{
+    const struct pgk_format_row *row = sample_row(encoding);
+    return row ? row->sample_writer.name : NULL;
+}
+
+int pgk_sample_write_for(struct pgk_sample_write_opts *opts, const char *target,
+                         struct pgk_err *err)
+{
+    const struct pgk_format_row *row;
+    struct pgk_gcc_compiler compiler;
+    unsigned release;
+    int minor; /* of no account for sample profiles */
+    for (size_t i = 0; (row = pgk_format_row_at(i)); i++) {
+        if (row->sample_writer.write && !strcmp(target, row->sample_writer.name)) {
+            opts->encoding = row->sample_writer.encoding;
+            opts->gcc_release = 0;
+            return 0;
+        }
+    }
+    if (!pgk_gcc_release(target, &release, &minor) || !pgk_gcc_compiler(release, &compiler))
+        return pgk_fail(err, PGK_E_ARG, .field = "target", .found = target,
+                        .expected = "extbinary, text, binary or gcc12 to gcc16",
+                        .hint = "a profile for gcc is for a release; gcc is gcc15");
+    opts->encoding = PGK_SAMPLE_GCC;
+    opts->gcc_release = release;
+    return 0;
+}
+
+/* 0 is any version of the format; others are for formats of which several are written, unless the
+ * reader that the profile is adapted for decides. */
+static int check_version(const struct pgk_format_row *row, uint32_t version, const char *path,
+                         struct pgk_err *err)
+{
+    const struct pgk_format *format = &row->format;
+    const uint32_t first = format->write.first, last = format->write.last;
+    const bool adapted = row->sample_writer.adapt, several = first < last && !adapted;
+    if (!version || (several && version >= first && version <= last))
+        return 0;
+    return pgk_fail(err, PGK_E_ARG, .file = path, .format = format->name, .field = "version",
+                    .found = PGK_F("%u", version),
+                    .expected = several   ? PGK_F("%u to %u", first, last)
+                                : adapted ? "none, because the release that reads it decides"
+                                          : "none, because only one version is written");
+}
+
+int pgk_sample_write(const struct pgk_sample *profile, const char *path,
+                     const struct pgk_sample_write_opts *given, struct pgk_sample_written *written,
+                     struct pgk_err *err)
+{
+    struct pgk_sample_write_opts opts;
+    struct pgk_sample_written left_out = {0};
+    PGK_TRY(PGK_OPTS_TAKE(&opts, given, err));
+    const struct pgk_format_row *row = sample_row(opts.encoding);
+    if (!row)
+        return pgk_fail(err, PGK_E_ARG, .file = path, .field = "encoding",
+                        .found = PGK_F("%d", (int)opts.encoding),
+                        .expected = "an enum pgk_sample_encoding", .hint = "see pgokit/sample.h");
+    PGK_TRY(check_version(row, opts.version, path, err));
+    PGK_TRY(pgk_sample_write_as(profile, path, &row->sample_writer, &opts, &left_out, err));
+    PGK_RESULT_GIVE(written, &left_out);
+    return 0;
+}
