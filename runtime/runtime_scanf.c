@@ -9,9 +9,15 @@
 
 int __isoc99_vsscanf(const char *s, const char *format, va_list args);
 int __isoc99_vfscanf(FILE *f, const char *format, va_list args);
+/* Of glibc 2.38 and later; only programs that were built there call what replaces their callers. */
+__attribute__((weak)) int __isoc23_vsscanf(const char *s, const char *format, va_list args);
+__attribute__((weak)) int __isoc23_vfscanf(FILE *f, const char *format, va_list args);
 REPLACES int __isoc99_sscanf(const char *restrict s, const char *restrict format, ...);
 REPLACES int __isoc99_fscanf(FILE *restrict f, const char *restrict format, ...);
 REPLACES int __isoc99_scanf(const char *restrict format, ...);
+REPLACES int __isoc23_sscanf(const char *restrict s, const char *restrict format, ...);
+REPLACES int __isoc23_fscanf(FILE *restrict f, const char *restrict format, ...);
+REPLACES int __isoc23_scanf(const char *restrict format, ...);
 
 /* A conversion of the format, without its "%". */
 struct conversion {
@@ -125,3 +131,9 @@ SCAN(__isoc99_sscanf, (const char *restrict s, const char *restrict format, ...)
 SCAN(__isoc99_fscanf, (FILE *restrict f, const char *restrict format, ...),
      __isoc99_vfscanf(f, format, args))
 SCAN(__isoc99_scanf, (const char *restrict format, ...), __isoc99_vfscanf(stdin, format, args))
+SCAN(__isoc23_sscanf, (const char *restrict s, const char *restrict format, ...),
+     (__isoc23_vsscanf ? __isoc23_vsscanf : __isoc99_vsscanf)(s, format, args))
+SCAN(__isoc23_fscanf, (FILE *restrict f, const char *restrict format, ...),
+     (__isoc23_vfscanf ? __isoc23_vfscanf : __isoc99_vfscanf)(f, format, args))
+SCAN(__isoc23_scanf, (const char *restrict format, ...),
+     (__isoc23_vfscanf ? __isoc23_vfscanf : __isoc99_vfscanf)(stdin, format, args))

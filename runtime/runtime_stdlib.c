@@ -6,7 +6,9 @@
 #include "runtime_access.h"
 
 #include <ctype.h>
+#include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdlib.h>
 
 #define REPLACES PGRT_EXPORT __attribute__((weak))
@@ -22,27 +24,73 @@ static void count_used(const char *s, char *end, char **to)
         *to = end;
 }
 
-#define NUMBER(name, type, does)                                               \
-    REPLACES type name(const char *restrict s, char **restrict to, int base);  \
-    type name(const char *restrict s, char **restrict to, int base)            \
-    {                                                                          \
-        char *end = (char *)(uintptr_t)s;                                      \
-        type v = (type)does(s, &end, base, 0);                                 \
-        count_used(s, end, to);                                                \
-        return v;                                                              \
-    }
-NUMBER(strtol, long, __strtol_internal)
-NUMBER(strtoll, long long, __strtol_internal)
-NUMBER(strtoimax, intmax_t, __strtol_internal)
-NUMBER(strtoul, unsigned long, __strtoul_internal)
-NUMBER(strtoull, unsigned long long, __strtoul_internal)
-NUMBER(strtoumax, uintmax_t, __strtoul_internal)
+/* The digits of a number that C23 reads with the base 2 for its prefix 0b; NULL if `s` is none. */
+static const char *binary_digits(const char *s, int base, bool *negative)
+{
+    if (base != 0 && base != 2)
+        return NULL;
+    while (isspace((unsigned char)*s))
+        s++;
+    *negative = *s == '-';
+    s += *s == '-' || *s == '+';
+    return s[0] == '0' && (s[1] | 32) == 'b' && (s[2] | 1) == '1' ? s + 2 : NULL;
+}
 
-#define DECIMAL(name, type)           \
-    REPLACES type name(const char *s); \
-    type name(const char *s)          \
-    {                                 \
-        return (type)strtol(s, NULL, 10); \
+static long c23_strtol(const char *s, char **end, int base, int group)
+{
+    bool negative;
+    const char *digits = binary_digits(s, base, &negative);
+    if (!digits)
+        return __strtol_internal(s, end, base, group);
+    const unsigned long v = __strtoul_internal(digits, end, 2, group);
+    if (v > (unsigned long)LONG_MAX + negative) {
+        errno = ERANGE;
+        return negative ? LONG_MIN : LONG_MAX;
+    }
+    return (long)(negative ? -v : v);
+}
+
+static unsigned long c23_strtoul(const char *s, char **end, int base, int group)
+{
+    bool negative;
+    const char *digits = binary_digits(s, base, &negative);
+    if (!digits)
+        return __strtoul_internal(s, end, base, group);
+    const int before = errno;
+    errno = 0;
+    const unsigned long v = __strtoul_internal(digits, end, 2, group);
+    if (errno)
+        return v;
+    errno = before;
+    return negative ? -v : v;
+}
+
+/* Symbols are given apart from the names in C: since glibc 2.38 a header can make strtol mean
+ * __isoc23_strtol, and which of the two a program calls depends on how that was compiled. */
+#define NUMBER(name, symbol, type, does)                                                      \
+    REPLACES type name(const char *restrict s, char **restrict to, int base) __asm__(symbol); \
+    type name(const char *restrict s, char **restrict to, int base)                           \
+    {                                                                                         \
+        char *end = (char *)(uintptr_t)s;                                                     \
+        type v = (type)does(s, &end, base, 0);                                                \
+        count_used(s, end, to);                                                               \
+        return v;                                                                             \
+    }
+#define NUMBERS(name, type, does, c23_does)                                \
+    NUMBER(replaced_##name, #name, type, does)                             \
+    NUMBER(replaced_c23_##name, "__isoc23_" #name, type, c23_does)
+NUMBERS(strtol, long, __strtol_internal, c23_strtol)
+NUMBERS(strtoll, long long, __strtol_internal, c23_strtol)
+NUMBERS(strtoimax, intmax_t, __strtol_internal, c23_strtol)
+NUMBERS(strtoul, unsigned long, __strtoul_internal, c23_strtoul)
+NUMBERS(strtoull, unsigned long long, __strtoul_internal, c23_strtoul)
+NUMBERS(strtoumax, uintmax_t, __strtoul_internal, c23_strtoul)
+
+#define DECIMAL(name, type)                        \
+    REPLACES type name(const char *s);             \
+    type name(const char *s)                       \
+    {                                              \
+        return (type)replaced_strtol(s, NULL, 10); \
     }
 DECIMAL(atoi, int)
 DECIMAL(atol, long)

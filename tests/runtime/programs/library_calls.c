@@ -58,6 +58,10 @@ static void *fill(void *object, const void *text, size_t n)
 static char report[1 << 14];
 static int printed;
 static volatile size_t sink;
+
+/* What strtol and strtoul are in programs that are built with glibc 2.38 or later as C23. */
+long strtol_c23(const char *, char **, int) __asm__("__isoc23_strtol");
+unsigned long strtoul_c23(const char *, char **, int) __asm__("__isoc23_strtoul");
 static char other[BYTES];
 static FILE *file;
 static int null;
@@ -182,6 +186,12 @@ CASE(stat_missing, 0, sink = (size_t)stat("no such file", (void *)a))
 CASE(strtol, UP(8), fill(a, " 123456x", 8); sink = (size_t)strtol(a, NULL, 10))
 CASE(strtol_none, UP(1), sink = (size_t)strtol(a, NULL, 10))
 CASE(strtoull, UP(18), fill(a, "0xffffffffffffff.", 18); sink = strtoull(a, NULL, 16))
+CASE(strtol_c23, 2 * UP(8), fill(a, " -0b101", 8);
+     if (strtol_c23(a, NULL, 0) != -5 || strtol_c23(a, NULL, 2) != -5) abort())
+CASE(strtol_c23_none, 2 * UP(2), fill(a, "0b2", 4);
+     if (strtol_c23(a, NULL, 0) || strtol_c23(a, NULL, 10)) abort())
+CASE(strtoul_c23, UP(35), fill(a, "0B11111111111111111111111111111111", 35);
+     if (strtoul_c23(a, NULL, 2) != UINT32_MAX) abort())
 CASE(atoi, UP(4), fill(a, "-12", 4); sink = (size_t)(atoi)(a))
 CASE(qsort, UP(80), qsort(a, 10, 8, equal))
 CASE(strcasecmp, UP(6), sink = (size_t)strcasecmp(a, "ALPHA"))
@@ -238,7 +248,8 @@ int main(void)
         call_fgets, call_write, call_read, call_pread, call_pwrite, call_readv, call_readv_less,
         call_writev, call_preadv, call_pwritev, call_send, call_recv, call_sendto, call_recvfrom,
         call_send_long, call_recv_cut, call_sendmsg, call_recvmsg, call_stat, call_lstat,
-        call_stat_missing, call_strtol, call_strtol_none, call_strtoull, call_atoi, call_qsort,
+        call_stat_missing, call_strtol, call_strtol_none, call_strtoull,
+        call_strtol_c23, call_strtol_c23_none, call_strtoul_c23, call_atoi, call_qsort,
         call_strcasecmp, call_strncasecmp, call_sscanf_text, call_sscanf_numbers,
         call_sscanf_stopped, call_fread_chk, call_fgets_chk, call_fgets_chk_long, call_getline,
         call_fscanf, call_vsnprintf, call_vsprintf,
