@@ -191,6 +191,24 @@ static void raise_register(char *text, const char *mnemonic)
         *from = (char)toupper((unsigned char)*from);
 }
 
+/* Hints of the architecture's first version by name, all others by number, as LLVM has them where
+ * no extension is asked for; Capstone's releases know different ones. */
+static bool put_hint(struct text *t, uint32_t word)
+{
+    static const char *const names[] = {[0] = "nop", [1] = "yield", [2] = "wfe", [3] = "wfi",
+                                        [4] = "sev", [5] = "sevl", [6] = "dgh", [20] = "csdb"};
+    if ((word & 0xfffff01f) != 0xd503201f)
+        return false;
+    unsigned n = word >> 5 & 0x7f;
+    if (n < PGK_COUNTOF(names) && names[n]) {
+        put_str(t, names[n]);
+        return true;
+    }
+    put_str(t, "hint\t");
+    put_immediate(t, n);
+    return true;
+}
+
 static void spell(const struct pgk_insn_decoder *d, const cs_insn *cs, uint32_t word,
                   const struct pgk_insn *insn, struct text *t)
 {
@@ -216,6 +234,8 @@ static void spell(const struct pgk_insn_decoder *d, const cs_insn *cs, uint32_t 
         put_immediate(t, constant);
         return;
     }
+    if (put_hint(t, word))
+        return;
     if (!strcmp(mnemonic, "ins"))
         mnemonic = "mov";
     put_str(t, mnemonic);

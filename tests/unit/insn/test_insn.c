@@ -148,6 +148,8 @@ static void arm64_text(void **state)
         {"ec01a0f2", "movk\tx12, #15, lsl #16"}, {"e2830032", "mov\tw2, #65537"},
         {"fd7bbaa9", "stp\tx29, x30, [sp, #-96]!"}, {"00e4006f", "movi\tv0.2d, #0000000000000000"},
         {"41d03bd5", "mrs\tx1, TPIDR_EL0"},    {"00000000", "udf\t#0"},
+        {"5f2403d5", "hint\t#34"},             {"3f2303d5", "hint\t#25"}, /* bti, paciasp */
+        {"9f2203d5", "csdb"},                  {"df2003d5", "dgh"},
         {"00040094", "bl\t0x402004"}, /* llvm-profgen counts from the next instruction */
     };
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
