@@ -96,9 +96,12 @@ static const uint8_t *next_word(const uint8_t *p, const uint8_t *end)
     return p;
 }
 
-/* Behind the name of a file, "(FILE)", if one follows an address. `next` is what follows it. */
+/* Behind the name of a file, "(FILE)", if one follows an address, in newer releases of
+ * perf (6.12) behind a blank. `next` is what follows it. */
 static const uint8_t *skip_file(const uint8_t *p, const uint8_t *end, const char *next)
 {
+    if (p && end - p > 1 && p[0] == ' ' && p[1] == '(')
+        p++;
     if (!p || p >= end || *p != '(')
         return p;
     size_t line = (size_t)(pgk_text_end_of_line(p, end) - p);

@@ -110,11 +110,12 @@ static inline const uint8_t *pgk_text_word(const uint8_t *p, const uint8_t *end,
     return p && (size_t)(end - p) >= n && !memcmp(p, word, n) ? p + n : NULL;
 }
 
+/* Newer releases of perf (6.12) have a blank between an address and its file. */
 static inline bool pgk_text_starts_branches(const uint8_t *p, const uint8_t *end)
 {
     uint64_t from;
     p = pgk_text_0x(p, end, &from);
-    return p && p < end && (*p == '/' || *p == '(');
+    return p && p < end && (*p == '/' || *p == '(' || pgk_text_word(p, end, " ("));
 }
 
 void pgk_text_unreadable(struct pgk_text_reader *t, const uint8_t *p, const uint8_t *end);

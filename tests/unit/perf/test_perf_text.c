@@ -269,6 +269,8 @@ static void test_files_beside_branches(void **state)
     (void)state;
     check("     401150 (/opt/a b) 0x1(/opt/a b)/0x2(/x(y)/P/-)/P/-/-/0/  0x3(/opt/a)/0x4(/b)/M\n",
           "sample x1 ip 401150 1>2 3>4\n");
+    check("     401150 (/opt/a b) 0x1 (/opt/a b)/0x2 (/x (y)/P/-/-/0//-  0x3 (/opt/a)/0x4 (/b)/M\n",
+          "sample x1 ip 401150 1>2 3>4\n");
 }
 
 static void test_source_lines(void **state)
