@@ -7,7 +7,8 @@ import os
 import re
 import sys
 
-from peers import PROGRAMS, Failure, at_hand, good, main, require, run, tool, write
+from peers import (PROGRAMS, Failure, at_hand, good, main, need_linkers, require, run, tool,
+                   write)
 
 LLD = "-fuse-ld=/usr/bin/ld.lld-22"
 SOURCES = ["walks.cpp", "walks_other.cpp"]
@@ -69,9 +70,7 @@ BUILDS = [
 
 def build(work, b):
     folder = work.temp("gen")
-    for flag in b.flags:
-        if flag.startswith("-fuse-ld="):
-            tool(flag.removeprefix("-fuse-ld="))
+    need_linkers(b.flags)
     exe = os.path.join(folder, "walks")
     good(tool("clang++", b.release), "-g", *b.flags,
          *[os.path.join(PROGRAMS, s) for s in SOURCES], "-o", exe, timeout=300)

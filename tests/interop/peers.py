@@ -102,6 +102,14 @@ def tool(name, release=None):
     raise Skip(f"missing {full}")
 
 
+def need_linkers(flags):
+    """Skips where a linker that the flags name is missing."""
+    for flag in flags:
+        if flag.startswith("-fuse-ld="):
+            name = flag.removeprefix("-fuse-ld=")
+            tool(name if "/" in name else f"ld.{name}")
+
+
 def at_hand(*releases):
     """Those releases of LLVM that this machine has; older ones may not be missing."""
     def there(release):
@@ -268,6 +276,7 @@ class Work:
         and runs it once; cached by sources, flags and compiler."""
         sources = [os.path.join(PROGRAMS, s) for s in source.split()]
         compiler = variant.compiler(sources[0])
+        need_linkers(variant.flags)
         flags = ["-g", *FRAME_POINTERS, "-fmemory-profile", "-Wl,--build-id", *variant.flags,
                  *(HISTOGRAM if variant.histogram else []), *more]
         stat = os.stat(os.path.realpath(compiler))

@@ -9,8 +9,8 @@ import re
 import shutil
 import sys
 
-from peers import (AARCH64, PROGRAMS, Failure, Skip, good, main, need_aarch64, read, require, run,
-                   tool)
+from peers import (AARCH64, PROGRAMS, Failure, Skip, good, main, need_aarch64, need_linkers, read,
+                   require, run, tool)
 
 LLD = "-fuse-ld=/usr/bin/ld.lld-22"
 CXX = ["probes.cpp", "probes_other.cpp"]
@@ -59,9 +59,7 @@ BUILDS = [
 def build(work, b):
     folder = work.temp("probes")
     compiler = tool("clang" if b.sources is C else "clang++", b.release)
-    for flag in b.flags:
-        if flag.startswith("-fuse-ld="):
-            tool(flag.removeprefix("-fuse-ld="))
+    need_linkers(b.flags)
     exe = os.path.join(folder, "prog")
     good(compiler, "-g", "-fpseudo-probe-for-profiling", *b.flags,
          *[os.path.join(PROGRAMS, s) for s in b.sources], "-o", exe, timeout=300)
