@@ -1,5 +1,5 @@
 /* From addresses of processes to those of binaries. */
-#include "small_program.h"
+#include "../small_program.h"
 
 #include "address_space.h"
 

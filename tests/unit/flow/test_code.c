@@ -1,5 +1,5 @@
 /* Instructions of a binary by address. */
-#include "small_program.h"
+#include "../small_program.h"
 
 #include "call_trie.h"
 #include "code.h"

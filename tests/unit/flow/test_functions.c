@@ -1,5 +1,5 @@
 /* Functions of a binary by address; the graph of one; callers that tail calls hide. */
-#include "small_program.h"
+#include "../small_program.h"
 
 #include "flow_graph.h"
 #include "functions.h"

@@ -1,6 +1,6 @@
 /* Steps of branch stacks, and what unwinding makes of them. */
 #include "call_trie.h"
-#include "small_program.h"
+#include "../small_program.h"
 
 #define OUT PGK_STEP_OUT
 #define ELSEWHERE PGK_ADDR_EXTERNAL

@@ -1,4 +1,4 @@
-/* A program of three functions, for the tests of lib/gen.
+/* A program of three functions, for the tests of lib/flow and lib/gen.
  *
  *     f  2000 test   2002 je 2009   2004 call g   2009 ret
  *     g  2010 jmp h
@@ -6,7 +6,7 @@
 #ifndef SMALL_PROGRAM_H
 #define SMALL_PROGRAM_H
 
-#include "../elf_image.h"
+#include "elf_image.h"
 
 #include "elf_priv.h"
 
