@@ -13,6 +13,10 @@ int pgk_gen_no_samples(const struct pgk_gen *g, struct pgk_err *err)
     const char *events = s->other_event ? PGK_F(", %" PRIu64 " %s", s->other_event,
                                                 s->examples[PGK_GEN_OTHER_EVENT])
                                         : "";
+    const char *frames = s->between_frames
+                             ? PGK_F(", %" PRIu64 " where a frame was being set up",
+                                     s->between_frames)
+                             : "";
     const char *lines = s->unreadable ? PGK_F(", and %" PRIu64 " lines that cannot be read, the "
                                               "first being line %" PRIu64 ": %s", s->unreadable,
                                               s->unreadable_line, s->unreadable_example)
@@ -21,9 +25,9 @@ int pgk_gen_no_samples(const struct pgk_gen *g, struct pgk_err *err)
                     .found = pgk_format((char[800]){0}, 800,
                                         "%" PRIu64 ", none of use: %" PRIu64
                                         " of other processes, %" PRIu64 " in the kernel, %" PRIu64
-                                        " outside%s%s, %" PRIu64 " without branches%s%s",
+                                        " outside%s%s%s, %" PRIu64 " without branches%s%s",
                                         s->samples, s->other_process, s->in_kernel, s->outside,
-                                        *g->elsewhere ? ", as in " : "", g->elsewhere,
+                                        *g->elsewhere ? ", as in " : "", g->elsewhere, frames,
                                         s->without_branches, events, lines),
                     .expected = "samples of the program, best with branch stacks (perf record -b)",
                     .hint = s->other_event ? "name an event of the recording with --perf-event"
