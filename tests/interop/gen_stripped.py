@@ -135,7 +135,8 @@ def package_elsewhere(work):
     for name in os.listdir(folder):
         if name.endswith(".dwo"):
             os.remove(os.path.join(folder, name))
-    require(profile(work, exe, trace) != whole, "the .dwo files are still found")
+    left = run(work.pgokit, "gen", "-q", trace, "-b", exe, "-o", exe + ".afdo")
+    require(left.code == 2 and ".dwo was not found" in left.errors, str(left))
     require(profile(work, exe, trace, "--dwp", package) == whole, "other bytes")
     stripped, debug = split(exe)
     require(profile(work, stripped, trace, "--dwp", package, "--debug-binary", debug) == whole,
