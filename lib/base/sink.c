@@ -3,6 +3,7 @@
 
 #include "compressed.h"
 #include "mem.h"
+#include "path.h"
 #include "unfinished_list.h"
 #include "vec.h"
 
@@ -115,8 +116,7 @@ static int follow_links(char target[PATH_MAX], const char *path, struct pgk_err 
         if (n < 0)
             return 0;
         link[n] = '\0';
-        const char *slash = strrchr(target, '/');
-        int dir_len = link[0] != '/' && slash ? (int)(slash + 1 - target) : 0;
+        int dir_len = link[0] == '/' ? 0 : (int)(pgk_base_name(target) - target);
         pgk_format(joined, sizeof joined, "%.*s%s", dir_len, target, link);
         if (strlen(joined) >= PATH_MAX) {
             errno = ENAMETOOLONG;
@@ -409,6 +409,11 @@ void pgk_sink_align(struct pgk_sink *s, size_t alignment)
     size_t over = alignment ? (size_t)(pgk_sink_tell(s) % alignment) : 0;
     if (over)
         pgk_sink_zeros(s, alignment - over);
+}
+
+void pgk_sink_pad(struct pgk_sink *s, uint64_t n)
+{
+    pgk_sink_zeros(s, -n & 7);
 }
 
 void pgk_sink_printf(struct pgk_sink *s, const char *fmt, ...)

@@ -33,6 +33,7 @@ void pgk_sink_u64(struct pgk_sink *s, uint64_t v);
 void pgk_sink_uleb(struct pgk_sink *s, uint64_t v);
 void pgk_sink_zeros(struct pgk_sink *s, size_t n);
 void pgk_sink_align(struct pgk_sink *s, size_t alignment); /* zero bytes up to a multiple */
+void pgk_sink_pad(struct pgk_sink *s, uint64_t n); /* those behind `n` bytes, for a multiple of 8 */
 void pgk_sink_printf(struct pgk_sink *s, const char *fmt, ...) PGK_PRINTF(2, 3);
 
 /* Bytes written so far = offset of the next byte. */

@@ -2,6 +2,7 @@
 #include "demangle.h"
 #include "disasm_priv.h"
 #include "mem.h"
+#include "path.h"
 #include "pgokit/human.h"
 
 #include <inttypes.h>
@@ -281,9 +282,8 @@ static void print_source(struct pgk_disasm *d, const struct pgk_sym_chain *chain
     colour(d, SOURCE);
     for (uint32_t i = 0; i < chain->count; i++) {
         const struct pgk_sym_frame *f = &chain->frames[i];
-        const char *slash = f->file ? strrchr(f->file, '/') : NULL;
         pgk_text_str(&d->out, i ? ", inlined at " : "          ");
-        print_safe(d, slash ? slash + 1 : f->file ? f->file : "?");
+        print_safe(d, f->file ? pgk_base_name(f->file) : "?");
         if (f->line) /* else code that the compiler added */
             pgk_text_printf(&d->out, ":%" PRIu32, f->line);
         pgk_text_str(&d->out, i ? " into " : " ");

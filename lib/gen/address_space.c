@@ -1,6 +1,8 @@
 /* From an address of a running process to one of a binary. */
 #include "address_space.h"
 
+#include "path.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -17,12 +19,6 @@ void pgk_address_space_close(struct pgk_address_space *space)
     pgk_vec_free(&space->binary_of_file);
 }
 
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
 /* Whether `path` as it was recorded is that path, or ends with that name. */
 static bool is_called(const char *path, const char *name)
 {
@@ -32,7 +28,7 @@ static bool is_called(const char *path, const char *name)
         return true;
     if (n > end && !strcmp(path + n - end, deleted))
         n -= end;
-    const char *start = strchr(name, '/') ? path : base_name(path);
+    const char *start = strchr(name, '/') ? path : pgk_base_name(path);
     size_t len = n - (size_t)(start - path);
     return strlen(name) == len && !memcmp(start, name, len);
 }
@@ -71,7 +67,7 @@ static uint32_t match_file(struct pgk_address_space *space, const struct pgk_pro
         const struct pgk_elf *elf = pgk_binaries_elf(space->binaries, i);
         size_t id_size;
         const uint8_t *id = pgk_elf_build_id(elf, &id_size);
-        if (!is_called(file->path, base_name(pgk_elf_path(elf))))
+        if (!is_called(file->path, pgk_base_name(pgk_elf_path(elf))))
             continue;
         if (!id_size || !file->build_id_size)
             return i;

@@ -1,6 +1,8 @@
 /* Matching the modules of a heap profile with binaries. */
 #include "module_match.h"
 
+#include "path.h"
+
 #include <string.h>
 
 enum { PAGE = 4096 };
@@ -36,12 +38,6 @@ static bool has_text_of(const struct pgk_elf *elf, const struct pgk_heap_module 
     return false;
 }
 
-static const char *last_component(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
 uint32_t pgk_module_binary(const struct pgk_heap *h, uint32_t module,
                            const struct pgk_binaries *binaries)
 {
@@ -50,10 +46,10 @@ uint32_t pgk_module_binary(const struct pgk_heap *h, uint32_t module,
     if (size)
         return pgk_binaries_find(
             binaries, (const uint8_t *)pgk_intern_str(&h->strings, m->build_id), size);
-    const char *name = last_component(pgk_intern_str(&h->strings, m->name));
+    const char *name = pgk_base_name(pgk_intern_str(&h->strings, m->name));
     for (uint32_t i = 0; i < pgk_binaries_count(binaries); i++) {
         const struct pgk_elf *elf = pgk_binaries_elf(binaries, i);
-        if (*name ? !strcmp(name, last_component(pgk_elf_path(elf))) : has_text_of(elf, m))
+        if (*name ? !strcmp(name, pgk_base_name(pgk_elf_path(elf))) : has_text_of(elf, m))
             return i;
     }
     return PGK_INDEX_NONE;

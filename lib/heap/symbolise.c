@@ -6,6 +6,7 @@
 #include "message.h"
 #include "module_match.h"
 #include "opts.h"
+#include "path.h"
 #include "rekey.h"
 
 #include <inttypes.h>
@@ -191,8 +192,7 @@ static bool is_runtime(const struct pgk_sym_frame *f)
 {
     if (!f->file)
         return false;
-    const char *slash = strrchr(f->file, '/');
-    const char *name = slash ? slash + 1 : f->file;
+    const char *name = pgk_base_name(f->file);
     for (size_t i = 0; i < PGK_COUNTOF(runtime_files); i++)
         if (!strcmp(name, runtime_files[i]))
             return true;

@@ -348,7 +348,7 @@ static void write_bitmap(const struct writer *w, const struct pgk_instr_func *f,
         return;
     }
     pgk_sink_bytes(out, f->bitmap, f->n_bitmap);
-    pgk_sink_zeros(out, -(uint64_t)f->n_bitmap & 7);
+    pgk_sink_pad(out, f->n_bitmap);
 }
 
 static uint64_t uniformity_size(const struct writer *w, const struct pgk_instr_func *f)
@@ -367,7 +367,7 @@ static void write_uniformity(const struct writer *w, const struct pgk_instr_func
     pgk_sink_u64(out, n);
     for (size_t i = 0; i < n; i++)
         pgk_sink_u8(out, pgk_uniformity_byte(f, i));
-    pgk_sink_zeros(out, -(uint64_t)n & 7);
+    pgk_sink_pad(out, n);
 }
 
 static void write_record(struct writer *w, const struct pgk_instr_func *f, struct pgk_sink *out)
@@ -465,7 +465,7 @@ static int write_vtable_names(const struct pgk_instr *p, struct pgk_sink *out, s
         PGK_TRY(pgk_instr_names_write(&p->vtables, NULL, out, err));
     uint64_t blob = pgk_sink_tell(out) - at - 8;
     pgk_sink_patch_u64(out, at, blob);
-    pgk_sink_zeros(out, -blob & 7);
+    pgk_sink_pad(out, blob);
     return 0;
 }
 

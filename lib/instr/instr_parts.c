@@ -63,7 +63,7 @@ int pgk_instr_ids_write(const struct pgk_instr *p, struct pgk_sink *out, struct 
     for (size_t i = 0; i < p->binary_ids.n; i++) {
         pgk_sink_u64(out, order[i]->size);
         pgk_sink_bytes(out, order[i]->bytes, order[i]->size);
-        pgk_sink_zeros(out, -order[i]->size & 7);
+        pgk_sink_pad(out, order[i]->size);
     }
     pgk_mem_free(order);
     return 0;

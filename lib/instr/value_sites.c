@@ -51,7 +51,7 @@ void pgk_values_write(struct pgk_values_writer *w, const struct pgk_instr_func *
         pgk_sink_u32(out, n);
         for (uint32_t i = 0; i < n; i++)
             pgk_sink_u8(out, (uint8_t)held(&s[i]));
-        pgk_sink_zeros(out, -(size_t)n & 7);
+        pgk_sink_pad(out, n);
         for (uint32_t i = 0; i < n; i++)
             write_values(w, (enum pgk_value_kind)k, &s[i], out);
     }

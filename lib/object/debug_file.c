@@ -10,6 +10,7 @@
 #include "dwarf_priv.h"
 #include "elf_priv.h"
 #include "message.h"
+#include "path.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -65,8 +66,7 @@ static bool format(path_buf buf, const char *a, const char *b, const char *c, co
 /* The folder of `path`, with the slash at its end; "" for the current one. */
 static void folder_of(path_buf folder, const char *path)
 {
-    const char *slash = strrchr(path, '/');
-    size_t n = slash ? (size_t)(slash - path) + 1 : 0;
+    size_t n = (size_t)(pgk_base_name(path) - path);
     if (n >= sizeof(path_buf))
         n = 0;
     memcpy(folder, path, n);
@@ -295,9 +295,8 @@ int pgk_dw_find_dwo(const struct pgk_dw_unit *u, const char *binary, struct pgk_
                     struct pgk_err *err)
 {
     path_buf folder, path;
-    const char *name = u->dwo_name, *base = strrchr(name, '/');
+    const char *name = u->dwo_name, *base = pgk_base_name(name);
     folder_of(folder, binary);
-    base = base ? base + 1 : name;
     struct pgk_elf *found = NULL;
     for (int i = 0; i < 3 && !found; i++) {
         bool ok = false;

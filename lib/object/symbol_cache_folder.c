@@ -3,6 +3,7 @@
 #include "symbol_cache_priv.h"
 
 #include "arena.h"
+#include "path.h"
 #include "vec.h"
 #include "pgokit/binaries.h"
 
@@ -91,7 +92,7 @@ void pgk_symbol_cache_keep_below(const char *entry, uint64_t bytes)
     uint64_t total = list(dir, &entries, &names);
     if (entries.n)
         qsort(entries.v, entries.n, sizeof *entries.v, compare_use);
-    const char *own = strrchr(entry, '/') + 1;
+    const char *own = pgk_base_name(entry);
     for (size_t i = 0; i < entries.n && total > bytes; i++) {
         if (!strcmp(entries.v[i].name, own))
             continue;

@@ -3,6 +3,7 @@
 
 #include "demangle.h"
 #include "mem.h"
+#include "path.h"
 #include "heap_view.h"
 
 #include <stdlib.h>
@@ -50,7 +51,7 @@ static char *function_text(const struct pgk_heap_frame *f, size_t width)
 
 static void place_text(char *buf, size_t size, const struct pgk_heap_frame *f)
 {
-    const char *slash = strrchr(f->file, '/'), *file = slash ? slash + 1 : f->file;
+    const char *file = pgk_base_name(f->file);
     uint32_t line = pgk_heap_frame_line(f);
     if (*file && line)
         snprintf(buf, size, "%s:%u", file, line);

@@ -84,6 +84,22 @@ static mode_t mode_of(const char *file)
     return st.st_mode & 07777;
 }
 
+static void padding_is_for_a_number_of_bytes_wherever_they_stand(void **state)
+{
+    (void)state;
+    struct pgk_sink *s;
+    assert_int_equal(pgk_sink_memory(&s, NULL), 0);
+    pgk_sink_u8(s, 1);
+    for (uint64_t n = 0; n <= 17; n++) {
+        uint64_t before = pgk_sink_tell(s);
+        pgk_sink_pad(s, n);
+        uint64_t padded = n + (pgk_sink_tell(s) - before);
+        assert_int_equal(padded % 8, 0);
+        assert_true(padded < n + 8);
+    }
+    pgk_sink_drop(&s);
+}
+
 static void every_kind_of_write(void **state)
 {
     (void)state;
@@ -639,6 +655,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_kind_of_write),
+        cmocka_unit_test(padding_is_for_a_number_of_bytes_wherever_they_stand),
         cmocka_unit_test(an_empty_memory_sink_has_an_address),
         IN_FOLDER(a_file_holds_what_memory_holds),
         IN_FOLDER(nothing_is_seen_before_commit),
