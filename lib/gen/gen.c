@@ -1,11 +1,13 @@
 /* Sample profiles from recordings: samples to counters of each binary, then to a profile. */
 #include "gen_empty.h"
 #include "gen_from_profile.h"
+#include "gen_input.h"
 #include "gen_priv.h"
 #include "line_contexts.h"
 #include "mem.h"
 #include "message.h"
 #include "opts.h"
+#include "path.h"
 #include "probes.h"
 #include "address_counts.h"
 
@@ -156,9 +158,8 @@ static bool name_file(struct pgk_gen *g, const struct pgk_process_file *files)
             most = i;
     if (!g->outside_of.n || !g->outside_of.v[most])
         return false;
-    const char *slash = strrchr(files[most].path, '/');
     snprintf(g->elsewhere + used, sizeof g->elsewhere - used, "%s%s (%" PRIu64 ")",
-             used ? ", " : "", slash ? slash + 1 : files[most].path, g->outside_of.v[most]);
+             used ? ", " : "", pgk_base_name(files[most].path), g->outside_of.v[most]);
     g->outside_of.v[most] = 0;
     return true;
 }
@@ -224,13 +225,15 @@ static int add_recording(struct pgk_gen *g, struct pgk_filemap *map, const char 
     return status;
 }
 
-int pgk_gen_add(struct pgk_gen *g, const char *path, struct pgk_err *err)
+int pgk_gen_add_file(struct pgk_gen *g, const char *path, pgk_format_rows row_at,
+                     struct pgk_err *err)
 {
     struct pgk_filemap map;
     g->err = err;
     PGK_TRY(pgk_filemap_open(&map, path, err));
     bool counts = pgk_address_counts_sniff(map.bytes, map.size);
-    const struct pgk_format_row *row = counts ? NULL : pgk_gen_profile_format(map.bytes, map.size);
+    const struct pgk_format_row *row =
+        counts ? NULL : pgk_gen_profile_format(row_at, map.bytes, map.size);
     int status = check_inputs(g, row ? PGK_GEN_PROFILE : PGK_GEN_RECORDING, path, err);
     if (!status)
         status = row      ? pgk_gen_add_profile(g, row, &map, path, err)

@@ -6,15 +6,13 @@
 
 #include <inttypes.h>
 
-const struct pgk_format_row *pgk_gen_profile_format(const uint8_t *bytes, size_t size)
+const struct pgk_format_row *pgk_gen_profile_format(pgk_format_rows row_at, const uint8_t *bytes,
+                                                    size_t size)
 {
-    static const struct pgk_format_row *const rows[] = {
-        &pgk_format_sample_ext, &pgk_format_sample_binary, &pgk_format_sample_compact,
-        &pgk_format_sample_gcc, &pgk_format_sample_text,
-    };
-    for (size_t i = 0; i < PGK_COUNTOF(rows); i++)
-        if (rows[i]->sniff(bytes, size))
-            return rows[i];
+    const struct pgk_format_row *row;
+    for (size_t i = 0; (row = row_at(i)); i++)
+        if (row->read_sample && row->sniff(bytes, size))
+            return row;
     return NULL;
 }
 

@@ -6,8 +6,10 @@
 #include "format_row.h"
 #include "gen_priv.h"
 
-/* The format of a sample profile, told by its first bytes; NULL: it is none. */
-const struct pgk_format_row *pgk_gen_profile_format(const uint8_t *bytes, size_t size);
+/* The first of these formats that is of sample profiles and that the bytes begin as; NULL: there is
+ * none. */
+const struct pgk_format_row *pgk_gen_profile_format(pgk_format_rows row_at, const uint8_t *bytes,
+                                                    size_t size);
 /* Adds such a file to the profile of the generator. */
 int pgk_gen_add_profile(struct pgk_gen *gen, const struct pgk_format_row *row,
                         const struct pgk_filemap *map, const char *path, struct pgk_err *err);

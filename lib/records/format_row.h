@@ -83,6 +83,9 @@ struct pgk_format_row {
     void (*readers)(const struct pgk_file_info *info, struct pgk_info_text *text);
 };
 
+/* Rows of formats: i = 0 .. until NULL. */
+typedef const struct pgk_format_row *(*pgk_format_rows)(size_t i);
+
 #define PGK_FORMAT(name) extern const struct pgk_format_row pgk_format_##name;
 #include "formats.def"
 #undef PGK_FORMAT
