@@ -10,9 +10,9 @@
 static void parse_target(const struct cli_verb *verb, const char *text,
                          struct pgk_sample_write_opts *write)
 {
-    if (pgk_sample_write_for(write, text, NULL))
-        cli_usage(verb, "--to takes extbinary, text, binary, or gcc12 to gcc16 (gcc is gcc15) for "
-                        "sample profiles, not '%s'", text);
+    struct pgk_err err = {0};
+    if (pgk_sample_write_for(write, text, &err))
+        cli_usage(verb, "--to takes %s for sample profiles, not '%s'", err.expected, text);
 }
 
 static enum pgk_sample_layout parse_layout(const struct cli_verb *verb, const char *text)

@@ -48,8 +48,10 @@ int pgk_sample_write_for(struct pgk_sample_write_opts *opts, const char *target,
     }
     if (!pgk_gcc_release(target, &release, &minor) || !pgk_gcc_compiler(release, &compiler))
         return pgk_fail(err, PGK_E_ARG, .field = "target", .found = target,
-                        .expected = "extbinary, text, binary or gcc12 to gcc16",
-                        .hint = "a profile for gcc is for a release; gcc is gcc15");
+                        .expected = PGK_F("extbinary, text, binary, or gcc%d to gcc%d (gcc is "
+                                          "gcc%d)",
+                                          PGK_GCC_OLDEST, PGK_GCC_NEWEST, PGK_GCC_DEFAULT),
+                        .hint = "a profile for gcc is for a release");
     opts->encoding = PGK_SAMPLE_GCC;
     opts->gcc_release = release;
     return 0;
@@ -85,7 +87,8 @@ int pgk_sample_write(const struct pgk_sample *profile, const char *path,
                         .found = PGK_F("%d", (int)opts.encoding),
                         .expected = "an enum pgk_sample_encoding", .hint = "see pgokit/sample.h");
     PGK_TRY(check_version(row, opts.version, path, err));
-    PGK_TRY(pgk_sample_write_as(profile, path, &row->sample_writer, &opts, &left_out, err));
+    PGK_TRY(pgk_sample_write_as(profile, path, &row->sample_writer, &opts,
+                                written ? &left_out : NULL, err));
     PGK_RESULT_GIVE(written, &left_out);
     return 0;
 }

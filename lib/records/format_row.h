@@ -27,7 +27,8 @@ struct pgk_sample_writer {
     enum pgk_sample_encoding encoding;
     const char *name; /* that pgk_sample_encoding_name gives */
     /* A finished copy that its readers make of what was meant by the profile; fills in what it had
-     * to leave out, in a struct of zeros. NULL: the profile is written as it is. */
+     * to leave out, in a struct of zeros, or NULL if nobody asks. NULL: the profile is written as
+     * it is. */
     int (*adapt)(struct pgk_sample **adapted, const struct pgk_sample *profile,
                  const struct pgk_sample_write_opts *opts, struct pgk_sample_written *left_out,
                  struct pgk_err *err);

@@ -21,6 +21,8 @@ static const struct {
 #include "gcc_profile.def"
 #undef PGK_GCC_COMPILER
 };
+_Static_assert(PGK_COUNTOF(compilers) == PGK_GCC_NEWEST - PGK_GCC_OLDEST + 1,
+               "a row for each release from the first to the last");
 
 const struct pgk_gcc_profile_row *pgk_gcc_profile_row(uint32_t number)
 {

@@ -3,6 +3,7 @@
 #ifndef PGK_SAMPLE_GCC_H
 #define PGK_SAMPLE_GCC_H
 
+#include "gcc_profile.def"
 #include "sample_binary.h"
 
 enum {
@@ -39,7 +40,6 @@ struct pgk_gcc_compiler {
     enum pgk_gcc_heads heads;
     enum pgk_gcc_clones clones;
 };
-enum { PGK_GCC_DEFAULT_RELEASE = 15 }; /* where no release was named */
 /* Fills in the row of a release; false if there is none. */
 bool pgk_gcc_compiler(unsigned release, struct pgk_gcc_compiler *compiler);
 
@@ -62,8 +62,8 @@ PGK_MUST_USE int pgk_gcc_adapt(struct pgk_sample **adapted, const struct pgk_sam
                                const struct pgk_gcc_compiler *compiler,
                                struct pgk_gcc_changes *changes, struct pgk_err *err);
 
-/* The same for the release that the options name; what is left out is added to a struct of
- * zeros. */
+/* The same for the release that the options name; what is left out is added to a struct of zeros,
+ * or NULL. */
 PGK_MUST_USE int pgk_sample_gcc_adapt(struct pgk_sample **adapted, const struct pgk_sample *p,
                                       const struct pgk_sample_write_opts *opts,
                                       struct pgk_sample_written *left_out, struct pgk_err *err);

@@ -380,7 +380,7 @@ static void readers(const struct pgk_file_info *info, struct pgk_info_text *text
 const struct pgk_format_row pgk_format_sample_gcc = {
     .format = {.name = "GCC AutoFDO profile",
                .kind = PGK_KIND_SAMPLE,
-               .reads = "*704, 1 to 3 (gcc 5 to 16)",
+               .reads = "*704, 1 to 3 (gcc 5 to " PGK_VERSION_TEXT(PGK_GCC_NEWEST) ")",
                .writes = "2 (gcc 12 to 15), 3 (gcc 16)",
                .made_by = "create_gcov, pgokit",
                .page = "sample-gcc.md",

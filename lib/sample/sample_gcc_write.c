@@ -234,11 +234,12 @@ int pgk_sample_gcc_write(const struct pgk_sample *p, size_t n,
 static int find_compiler(const struct pgk_sample_write_opts *opts,
                          struct pgk_gcc_compiler *compiler, struct pgk_err *err)
 {
-    unsigned release = opts->gcc_release ? opts->gcc_release : PGK_GCC_DEFAULT_RELEASE;
+    unsigned release = opts->gcc_release ? opts->gcc_release : PGK_GCC_DEFAULT;
     if (pgk_gcc_compiler(release, compiler))
         return 0;
     return pgk_fail(err, PGK_E_ARG, .field = "gcc_release", .found = PGK_F("%u", release),
-                    .expected = "12 to 16", .hint = "see pgokit formats");
+                    .expected = PGK_F("%d to %d", PGK_GCC_OLDEST, PGK_GCC_NEWEST),
+                    .hint = "see pgokit formats");
 }
 
 int pgk_sample_gcc_adapt(struct pgk_sample **adapted, const struct pgk_sample *p,
@@ -247,13 +248,13 @@ int pgk_sample_gcc_adapt(struct pgk_sample **adapted, const struct pgk_sample *p
 {
     struct pgk_gcc_compiler compiler;
     struct pgk_gcc_changes changes = {0};
-    struct pgk_sample_info info = {.struct_size = sizeof info};
     PGK_TRY(find_compiler(opts, &compiler, err));
+    PGK_TRY(pgk_gcc_adapt(adapted, p, &compiler, &changes, err));
+    if (!left_out)
+        return 0;
     if (compiler.lines == PGK_GCC_BY_DISCRIMINATOR)
         left_out->discriminators_cut = pgk_sample_gcc_cut(p, p->by_heat.n);
-    PGK_TRY(pgk_gcc_adapt(adapted, p, &compiler, &changes, err));
-    pgk_sample_info(p, &info);
-    left_out->contexts_dropped = changes.contexts ? info.functions : 0;
+    left_out->contexts_dropped = changes.contexts ? p->by_heat.n : 0;
     left_out->lines_merged = changes.lines_merged;
     if (compiler.profile->layout != PGK_GCC_SUMMARY)
         left_out->origins_dropped = pgk_sample_count_origins(p, p->by_heat.n);

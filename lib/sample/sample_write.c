@@ -44,19 +44,18 @@ static int cut_to_size(const struct pgk_sample *p, const struct pgk_sample_write
 static void note_left_out(const struct pgk_sample *p, const struct pgk_sample_writer *writer,
                           const struct pgk_sample_write_opts *opts, struct pgk_sample_written *w)
 {
-    struct pgk_sample_info info = {.struct_size = sizeof info};
     struct pgk_sample_sizes sizes = {.struct_size = sizeof sizes};
-    pgk_sample_info(p, &info);
-    if (info.vtables && !(writer->vtables && opts->vtables))
+    if (p->has_vtables && !(writer->vtables && opts->vtables))
         pgk_sample_sizes(p, &sizes);
     w->vtables_dropped = sizes.vtables;
-    w->symbols_dropped = !writer->symbols && !opts->drop_symbols && info.n_symbols;
-    w->checksums_dropped = !writer->checksums && info.probes;
+    w->symbols_dropped =
+        !writer->symbols && !opts->drop_symbols && p->symbols && p->symbols->strs.n > 1;
+    w->checksums_dropped = !writer->checksums && p->kind.probes;
     w->attributes_dropped =
-        !writer->attributes && (info.preinlined || (info.contexts && !w->contexts_dropped));
+        !writer->attributes && (p->preinlined || (p->kind.contexts && !w->contexts_dropped));
     w->flow_dropped = !writer->flow && p->fs;
     w->partial_dropped = !writer->partial && opts->partial;
-    w->md5 = writer->guids && !opts->md5 && info.names_missing;
+    w->md5 = writer->guids && !opts->md5 && pgk_sample_names_unspelled(&p->names);
     if (!writer->origins)
         w->origins_dropped = pgk_sample_count_origins(p, p->by_heat.n);
 }
@@ -70,7 +69,8 @@ static int write_file(const struct pgk_sample *p, const char *path,
     size_t n = p->by_heat.n;
     if (opts->size_limit)
         PGK_TRY(cut_to_size(p, writer, opts, &n, err));
-    left_out->functions_dropped = p->by_heat.n - n;
+    if (left_out)
+        left_out->functions_dropped = p->by_heat.n - n;
     PGK_TRY(pgk_sink_open(&out, path, err));
     int status = writer->write(p, n, opts, out, err);
     if (!status)
@@ -88,7 +88,7 @@ int pgk_sample_write_as(const struct pgk_sample *p, const char *path,
     if (writer->adapt)
         PGK_TRY(writer->adapt(&adapted, p, opts, left_out, err));
     int status = write_file(adapted ? adapted : p, path, writer, opts, left_out, err);
-    if (!status)
+    if (!status && left_out)
         note_left_out(p, writer, opts, left_out);
     pgk_sample_close(&adapted);
     return status;

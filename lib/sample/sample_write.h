@@ -6,7 +6,7 @@
 #include "format_row.h"
 
 /* As pgk_sample_write, whatever encoding the options name. On success `left_out`, a struct of zeros
- * before, says what was left out. */
+ * before or NULL, says what was left out. */
 PGK_MUST_USE int pgk_sample_write_as(const struct pgk_sample *profile, const char *path,
                                      const struct pgk_sample_writer *writer,
                                      const struct pgk_sample_write_opts *opts,

@@ -99,7 +99,7 @@ static inline int case_gcc_write(const struct pgk_sample *p, unsigned release,
     struct pgk_gcc_compiler compiler;
     struct pgk_gcc_changes changes;
     struct pgk_sample *adapted;
-    assert_true(pgk_gcc_compiler(release ? release : PGK_GCC_DEFAULT_RELEASE, &compiler));
+    assert_true(pgk_gcc_compiler(release ? release : PGK_GCC_DEFAULT, &compiler));
     assert_int_equal(pgk_gcc_adapt(&adapted, p, &compiler, &changes, NULL), 0);
     int status = pgk_sample_gcc_write(adapted, adapted->by_heat.n, &compiler, out, NULL);
     pgk_sample_close(&adapted);
