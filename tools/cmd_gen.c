@@ -248,6 +248,7 @@ static void parse(struct gen *g, int argc, char **argv)
         }
     }
     g->opts.plain_discriminators = g->output.write.encoding == PGK_SAMPLE_GCC;
+    g->opts.first_runs = pgk_sample_write_holds_times(&g->output.write);
     if (g->output.write.encoding == PGK_SAMPLE_GCC && g->opts.mode == PGK_GEN_AUTO)
         g->opts.mode = PGK_GEN_LINES; /* all that gcc takes */
     g->opts.threads = g->common.threads;

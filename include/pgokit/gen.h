@@ -86,6 +86,8 @@ struct pgk_gen_opts {
 
     bool plain_discriminators; /* the binaries are gcc's, whose discriminators are plain numbers;
                                 * LLVM's are made up of parts, of which profiles have the first */
+    bool first_runs; /* say when functions were first seen to run, by which gcc 16 places them: in
+                      * units of the recording's clock after its first sample; by lines */
 };
 
 /* Why something was left out, with what it was the first time. */

@@ -418,6 +418,8 @@ struct pgk_sample_write_opts {
  * there is no such target. */
 int pgk_sample_write_for(struct pgk_sample_write_opts *opts, const char *target,
                          struct pgk_err *err);
+/* Whether what is written holds when functions ran first (pgk_sample_origin). */
+bool pgk_sample_write_holds_times(const struct pgk_sample_write_opts *opts);
 /* What a writer had to leave out. */
 struct pgk_sample_written {
     size_t struct_size; /* sizeof(struct pgk_sample_written), set by the caller */

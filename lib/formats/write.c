@@ -57,6 +57,13 @@ int pgk_sample_write_for(struct pgk_sample_write_opts *opts, const char *target,
     return 0;
 }
 
+bool pgk_sample_write_holds_times(const struct pgk_sample_write_opts *opts)
+{
+    struct pgk_gcc_compiler compiler;
+    return opts->encoding == PGK_SAMPLE_GCC && pgk_gcc_compiler(opts->gcc_release, &compiler) &&
+           compiler.profile->layout == PGK_GCC_SUMMARY;
+}
+
 /* 0 is any version of the format; others are for formats of which several are written, unless the
  * reader that the profile is adapted for decides. */
 static int check_version(const struct pgk_format_row *row, uint32_t version, const char *path,

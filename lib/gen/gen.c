@@ -85,6 +85,8 @@ void pgk_gen_close(struct pgk_gen **gen)
         pgk_pairs_free(&g->v.v[i].hit_calls);
         pgk_pairs_free(&g->v.v[i].hit_frameless);
         pgk_call_trie_free(&g->v.v[i].calls);
+        pgk_first_runs_free(&g->v.v[i].first_runs);
+        pgk_first_runs_free(&g->v.v[i].first_runs_here);
         pgk_vec_free(&g->v.v[i].profiled);
         pgk_vec_free(&g->v.v[i].named.ranges.v);
         pgk_vec_free(&g->v.v[i].named.branches.v);
@@ -203,6 +205,7 @@ static int add_recording(struct pgk_gen *g, struct pgk_filemap *map, const char 
     g->space.kernel = g->opts.kernel;
     g->space.known = &g->known;
     g->outside_of.n = 0;
+    g->start = UINT64_MAX;
     if (!status)
         status = pgk_perf_input_read(g->input,
                                      &(struct pgk_perf_handler){.ctx = g,
@@ -213,6 +216,9 @@ static int add_recording(struct pgk_gen *g, struct pgk_filemap *map, const char 
                                      err);
     for (size_t i = 0; i < g->v.n && !status; i++)
         status = pgk_gen_count_steps(&g->v.v[i], g->contexts, err);
+    for (size_t i = 0; i < g->v.n && !status; i++)
+        if (!pgk_first_runs_move(&g->v.v[i].first_runs, &g->v.v[i].first_runs_here, g->start))
+            status = pgk_fail_nomem(err);
     take_info(g);
     if (!status)
         note_files(g);

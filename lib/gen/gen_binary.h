@@ -5,6 +5,7 @@
 #include "call_trie.h"
 #include "code.h"
 #include "counters.h"
+#include "first_runs.h"
 #include "functions.h"
 #include "pgokit/gen.h"
 #include "pgokit/probe.h"
@@ -27,6 +28,8 @@ struct pgk_gen_binary {
     struct pgk_pairs hits;         /* instructions that were sampled, without branches: `from` */
     struct pgk_pairs hit_calls;    /* indirect calls in their call chains: to what code */
     struct pgk_pairs hit_frameless; /* functions whose frame a chain lacks: to the code below */
+    struct pgk_first_runs first_runs;      /* when its code ran first, in all inputs */
+    struct pgk_first_runs first_runs_here; /* in the input that is being read, by its clock */
     pgk_addr_vec profiled;         /* instead of the above: symbols that a given profile names */
     struct pgk_functions functions;  /* around what was counted with contexts */
     struct pgk_probe_index *index;   /* of these */

@@ -189,6 +189,8 @@ static int generate(struct lines *l, unsigned threads, struct pgk_gen_stats *sta
     PGK_TRY(read_frames(l, threads, err));
     PGK_TRY(count_pieces(l, stats, err));
     PGK_TRY(count_branches(l, err));
+    if (!pgk_first_runs_tell(&l->b->first_runs, &l->functions, &l->names, l->p))
+        return pgk_fail_nomem(err);
     if (!pgk_line_counts_write(&l->counts))
         return pgk_fail_nomem(err);
     return count_vtables(l, stats, err);

@@ -44,6 +44,7 @@ struct pgk_gen {
     uint64_t room[PGK_GEN_WINDOWS]; /* size of each for the sample in hand; 0: not for this one */
     unsigned next_window;
     unsigned last_of[2]; /* the window that was used last: [true] of a binary, [false] elsewhere */
+    uint64_t start; /* least time of a sample */
     PGK_VEC(uint64_t) outside_of; /* samples of no use, by recorded file */
     struct pgk_err *err;
     struct pgk_perf_input *input;

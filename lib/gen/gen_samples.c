@@ -715,6 +715,20 @@ static int count_leading(struct pgk_gen *g, const struct pgk_perf_sample *s)
                : pgk_fail_nomem(g->err);
 }
 
+/* When code ran first: that of the sampled instruction, and where its branches led. */
+static int note_first_runs(struct pgk_gen *g, const struct pgk_perf_sample *s)
+{
+    g->start = s->time < g->start ? s->time : g->start;
+    for (size_t i = 0; i <= s->n_branches; i++) {
+        uint64_t addr = i < s->n_branches ? s->branches[i].to : s->ip;
+        struct pgk_gen_place at = place_of(g, s, addr);
+        if (at.binary != PGK_NO_BINARY &&
+            !pgk_first_runs_see(&g->v.v[at.binary].first_runs_here, at.addr, s->time))
+            return pgk_fail_nomem(g->err);
+    }
+    return 0;
+}
+
 int pgk_gen_on_sample(void *ctx, const struct pgk_perf_sample *s)
 {
     struct pgk_gen *g = ctx;
@@ -725,6 +739,8 @@ int pgk_gen_on_sample(void *ctx, const struct pgk_perf_sample *s)
     if (is_other_process(g, s) || is_other_event(g, s))
         return 0;
     g->stats.no_mapping = !g->space.any_matched;
+    if (g->opts.first_runs)
+        PGK_TRY(note_first_runs(g, s));
     if (g->opts.leading_ip_only)
         return count_leading(g, s);
     PGK_TRY(count_data(g, s, &used));

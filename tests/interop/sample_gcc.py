@@ -4,6 +4,7 @@ was meant, and refuses what is written for another; create_gcov's files are read
 """
 
 import glob
+import json
 import os
 import re
 import sys
@@ -249,6 +250,47 @@ def create_gcov(work):
     return f"{len(functions)} functions"
 
 
+PHASES = r"""
+#include <stdlib.h>
+volatile unsigned sink;
+__attribute__((noinline)) void third(long n) { for (long i = 0; i < n; i++) sink += i; }
+__attribute__((noinline)) void first(long n) { for (long i = 0; i < n; i++) sink -= i; }
+__attribute__((noinline)) void second(long n) { for (long i = 0; i < n; i++) sink ^= i; }
+int main(int argc, char **argv)
+{
+    long n = argc > 1 ? atol(argv[1]) : 1;
+    first(n);
+    second(n);
+    third(n);
+    first(n);
+    return 0;
+}
+"""
+
+
+def first_runs(work):
+    """Functions of a recorded program have the order in which they ran; two recordings have clocks
+    of their own."""
+    folder = work.temp("phases")
+    write(f"{folder}/p.c", PHASES.encode())
+    run(tool("gcc"), "-g", "-O2", "-o", f"{folder}/p", f"{folder}/p.c")
+    for name in ("a", "b"):
+        run(tool("perf"), "record", "-q", "-e", "cpu-clock:u", "-F", "5000", "-o",
+            f"{folder}/{name}", "--", f"{folder}/p", "30000000", check=False)
+        if not os.path.exists(f"{folder}/{name}"):
+            raise Skip("perf may not record here")
+    good(work.pgokit, "gen", "-q", f"{folder}/a", f"{folder}/b", "-b", f"{folder}/p", "--to",
+         "gcc16", "-o", f"{folder}/16")
+    shown = json.loads(good(work.pgokit, "show", "--json", f"{folder}/16").text)
+    times = {f["name"]: f["first_run"] for f in shown["functions"]}
+    order = sorted(("third", "second", "first"), key=times.get)
+    require(order == ["first", "second", "third"], f"the times are {times}")
+    require(times["third"] < 60e9, f"times are not those since the start: {times}")
+    good(work.pgokit, "gen", "-q", f"{folder}/a", "-b", f"{folder}/p", "--to", "gcc15", "-o",
+         f"{folder}/15")
+    return ", ".join(f"{name} at {times[name] / 1e6:.0f} ms" for name in order)
+
+
 def lines_of(text, function):
     """Places in a function that have counts."""
     body = re.search(rf"^{function}:.*\n((?: .*\n)*)", text, re.M)[1]
@@ -277,6 +319,7 @@ def add_cases(work, tap):
         tap.add(f"gcc {release} takes its own alone", only_its_own, work, release)
     tap.add("bytes", as_bytes, work)
     tap.add("files and times", origins, work)
+    tap.add("times of first runs", first_runs, work)
     tap.add("names in words", as_create_gcov_wrote, work)
     tap.add("create_gcov", create_gcov, work)
 

@@ -82,6 +82,7 @@ static void names_of_targets(void **state)
         assert_int_equal(pgk_sample_write_for(&opts, cases[i].name, NULL), cases[i].status);
         assert_int_equal(opts.encoding, cases[i].encoding);
         assert_int_equal(opts.gcc_release, cases[i].release);
+        assert_int_equal(pgk_sample_write_holds_times(&opts), cases[i].release == 16);
     }
 }
 

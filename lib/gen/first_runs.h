@@ -1,0 +1,32 @@
+/* When code was first seen to run, by address. Memory grows with distinct addresses. */
+#ifndef PGK_FIRST_RUNS_H
+#define PGK_FIRST_RUNS_H
+
+#include "functions.h"
+#include "index.h"
+#include "sample_model.h"
+#include "source_frames.h"
+#include "vec.h"
+
+#include <stdint.h>
+
+struct pgk_first_run {
+    uint64_t addr, time;
+};
+
+struct pgk_first_runs {
+    PGK_VEC(struct pgk_first_run) v;
+    struct pgk_index index;
+};
+
+/* Of several times of an address the earliest counts. False when out of memory. */
+bool pgk_first_runs_see(struct pgk_first_runs *runs, uint64_t addr, uint64_t time);
+/* Moves what one recording tells to what all of them tell. Clocks of recordings have nothing in
+ * common, so times count from `start`, the recording's earliest, on; which becomes 1. */
+bool pgk_first_runs_move(struct pgk_first_runs *into, struct pgk_first_runs *from, uint64_t start);
+/* Tells the profile when functions ran first. `names` are those of the profile. */
+bool pgk_first_runs_tell(const struct pgk_first_runs *runs, const struct pgk_functions *functions,
+                         struct pgk_frame_names *names, struct pgk_sample *profile);
+void pgk_first_runs_free(struct pgk_first_runs *runs);
+
+#endif
