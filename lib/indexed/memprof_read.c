@@ -24,7 +24,7 @@ struct reader {
     struct pgk_cursor file;
     struct pgk_salvage *salvage; /* NULL: damage is an error */
     struct pgk_err *err;
-    uint32_t version;
+    struct pgk_memprof_version v;
     struct schema schema;
     uint32_t *frames; /* V3, V4: model frames by linear id */
     uint64_t n_frames;
@@ -202,12 +202,12 @@ static int add_stack_by_id(void *ctx, uint64_t key, struct pgk_cursor *c, struct
 static int read_stack_name(struct reader *r, struct pgk_cursor *c, uint32_t *node)
 {
     uint64_t at = pgk_cur_off(c);
-    if (r->version >= 3) {
+    if (r->v.stacks == PGK_MEMPROF_BY_PLACE) {
         uint32_t start = pgk_cur_u32(c, "call stack id");
         PGK_TRY(pgk_cur_check(c, r->err, "function record"));
         return stack_at(r, start, node);
     }
-    if (r->version < 2) {
+    if (r->v.stacks == PGK_MEMPROF_BY_FRAMES) {
         uint64_t n = pgk_cur_count(c, 8, "number of frames");
         PGK_TRY(pgk_cur_check(c, r->err, "function record"));
         return read_frame_ids(r, c, n, node);
@@ -243,7 +243,7 @@ static int read_record(void *ctx, uint64_t guid, struct pgk_cursor *c, struct pg
     struct reader *r = ctx;
     r->err = err;
     PGK_TRY(pgk_record_begin(&r->records, guid, err));
-    size_t id_size = r->version >= 3 ? 4 : 8;
+    size_t id_size = r->v.stacks == PGK_MEMPROF_BY_PLACE ? 4 : 8;
     uint64_t n = pgk_cur_count(c, id_size + r->schema.size, "number of alloc sites");
     for (uint64_t i = 0; i < n; i++) {
         uint32_t stack;
@@ -258,7 +258,7 @@ static int read_record(void *ctx, uint64_t guid, struct pgk_cursor *c, struct pg
         uint32_t stack;
         PGK_TRY(read_stack(r, c, &stack));
         r->callees.n = 0;
-        uint64_t callees = r->version >= 4 ? pgk_cur_count(c, 8, "number of callees") : 0;
+        uint64_t callees = r->v.extras ? pgk_cur_count(c, 8, "number of callees") : 0;
         if (!pgk_vec_reserve(&r->callees, callees))
             return pgk_fail_nomem(err);
         while (callees--)
@@ -309,7 +309,7 @@ static int read_v3(struct reader *r, struct pgk_cursor *c, uint64_t off,
 {
     uint64_t radix = pgk_cur_u64(c, "call stack offset"), payload = pgk_cur_u64(c, "record offset"),
              table = pgk_cur_u64(c, "record table offset"), data_access = 0;
-    if (r->version >= 4) {
+    if (r->v.extras) {
         data_access = pgk_cur_u64(c, "data access offset");
         info->has_data_access = data_access > table;
         uint32_t fields = pgk_cur_u32(c, "number of summary fields");
@@ -349,7 +349,8 @@ static int read_v2(struct reader *r, struct pgk_cursor *c, uint64_t off)
                                         "frame table offset", "call stack offset",
                                         "call stack table offset"};
     uint64_t at[PGK_COUNTOF(names)];
-    size_t n = r->version >= 2 ? 5 : 3;
+    const bool has_stacks = r->v.stacks == PGK_MEMPROF_BY_ID;
+    size_t n = has_stacks ? 5 : 3;
     for (size_t i = 0; i < n; i++)
         at[i] = pgk_cur_u64(c, names[i]);
     PGK_TRY(pgk_cur_check(c, r->err, "MemProf section"));
@@ -358,7 +359,7 @@ static int read_v2(struct reader *r, struct pgk_cursor *c, uint64_t off)
     for (size_t i = 0; i < n && !r->salvage; i++)
         PGK_TRY(check_order(r, off + 8 * i, names[i], at[i], i ? at[i - 1] : payload, 1));
     PGK_TRY(read_table(r, at[1], at[2], PGK_ONDISK_KEY_AND_DATA, "frame", add_frame_by_id));
-    if (r->version >= 2)
+    if (has_stacks)
         PGK_TRY(read_table(r, at[3], at[4], PGK_ONDISK_DATA_ONLY, "call stack", add_stack_by_id));
     return read_table(r, payload, at[0], PGK_ONDISK_KEY_AND_DATA, "function record", read_record);
 }
@@ -373,20 +374,21 @@ static int read_section(struct reader *r, uint64_t off, struct pgk_indexed_info 
     struct pgk_cursor after_version = c;
     uint64_t version = pgk_cur_u64(&after_version, "MemProf version");
     PGK_TRY(pgk_cur_check(&after_version, r->err, "MemProf section"));
-    if (version >= SMALLEST_OFFSET)
-        version = 0;
-    else if (!pgk_memprof_version(version) || !version)
+    const struct pgk_memprof_version *v =
+        pgk_memprof_version(version < SMALLEST_OFFSET ? version : 0);
+    if (version < SMALLEST_OFFSET && !(v && v->word))
         return pgk_cur_reject(&c, r->err, PGK_E_VERSION, off, .record = "MemProf section",
                               .field = "version", .found = PGK_F("%" PRIu64, version),
                               .expected = PGK_F("1 to %d, or the offset of version 0",
                                                 PGK_MEMPROF_NOW),
                               .hint = "see pgokit formats for what is read");
-    else
+    if (v->word)
         c = after_version;
-    r->version = (uint32_t)version;
-    int status = r->version >= 3 ? read_v3(r, &c, off, info) : read_v2(r, &c, pgk_cur_off(&c));
+    r->v = *v;
+    int status = v->stacks == PGK_MEMPROF_BY_PLACE ? read_v3(r, &c, off, info)
+                                                   : read_v2(r, &c, pgk_cur_off(&c));
     info->has_heap = true;
-    info->memprof_version = r->version;
+    info->memprof_version = v->version;
     info->full_schema = r->schema.count > 4;
     for (size_t i = 0; i < r->schema.count; i++)
         if (pgk_mib_fields[r->schema.ids[i]].tag > info->schema_tag_max)

@@ -9,7 +9,7 @@
 struct writer {
     const struct pgk_heap *h;
     struct pgk_sink *out;
-    uint32_t version;
+    struct pgk_memprof_version v;
     unsigned threads;
     struct pgk_radix_stacks radix;
     uint8_t schema[PGK_MIB_FIELDS];
@@ -56,18 +56,22 @@ static void write_frame_ids(const struct writer *w, uint32_t stack, struct pgk_s
         pgk_sink_u64(out, w->radix.frame_ids[nodes[i].frame]);
 }
 
-/* How a record names a stack, for all versions that do not spell it out; returns its size. */
+/* What names a stack in a record, but for versions that spell it out. */
+static size_t stack_name_bytes(const struct writer *w)
+{
+    return w->v.stacks == PGK_MEMPROF_BY_PLACE ? sizeof *w->radix.starts
+           : w->v.stacks == PGK_MEMPROF_BY_ID  ? sizeof *w->stack_ids
+                                               : 0;
+}
+
+/* Returns the size of the name. */
 static size_t pack_stack_name(const struct writer *w, uint32_t rank, uint8_t *out)
 {
-    if (w->version >= 3) {
-        memcpy(out, &w->radix.starts[rank], 4);
-        return 4;
-    }
-    if (w->version == 2) {
-        memcpy(out, &w->stack_ids[rank], 8);
-        return 8;
-    }
-    return 0;
+    if (w->v.stacks == PGK_MEMPROF_BY_PLACE)
+        memcpy(out, &w->radix.starts[rank], sizeof *w->radix.starts);
+    else if (w->v.stacks == PGK_MEMPROF_BY_ID)
+        memcpy(out, &w->stack_ids[rank], sizeof *w->stack_ids);
+    return stack_name_bytes(w);
 }
 
 /* Blocks lie in another order than contexts: asks early for what is needed soon. */
@@ -100,9 +104,14 @@ static void pack_blocks(struct writer *w, size_t first, size_t end)
     }
 }
 
+static bool spells_stacks(const struct writer *w)
+{
+    return w->v.stacks == PGK_MEMPROF_BY_FRAMES;
+}
+
 static uint64_t spelled_size(const struct writer *w, uint32_t ref)
 {
-    return w->version >= 2 ? 0 : 8 + 8 * stack_depth(w, stack_of(w, ref));
+    return spells_stacks(w) ? 8 + 8 * stack_depth(w, stack_of(w, ref)) : 0;
 }
 
 static uint64_t record_size(void *ctx, size_t record)
@@ -115,14 +124,14 @@ static uint64_t record_size(void *ctx, size_t record)
         if (!is_site(ref))
             size += w->block_size;
         else
-            size += name + (w->version < 4 ? 0 : 8 + 8 * (uint64_t)site_of(w, ref)->n_callees);
+            size += name + (w->v.extras ? 8 + 8 * (uint64_t)site_of(w, ref)->n_callees : 0);
     }
     return size;
 }
 
 static void spell_stack(const struct writer *w, uint32_t ref, struct pgk_sink *out)
 {
-    if (w->version >= 2)
+    if (!spells_stacks(w))
         return;
     uint32_t stack = stack_of(w, ref);
     pgk_sink_u64(out, stack_depth(w, stack));
@@ -135,7 +144,7 @@ static void write_call(const struct writer *w, uint32_t ref, struct pgk_sink *ou
     uint8_t name[8];
     spell_stack(w, ref, out);
     pgk_sink_bytes(out, name, pack_stack_name(w, pgk_radix_rank(&w->radix, s->stack), name));
-    if (w->version < 4)
+    if (!w->v.extras)
         return;
     pgk_sink_u64(out, s->n_callees);
     for (uint32_t c = 0; c < s->n_callees; c++)
@@ -175,9 +184,9 @@ static void write_record(void *ctx, size_t record, struct pgk_sink *out)
     while (calls < end && !is_site(*calls))
         calls++;
     pgk_sink_u64(out, (uint64_t)(calls - m));
-    if (w->version >= 2)
+    if (!spells_stacks(w))
         write_blocks(w, m, (size_t)(calls - m), out);
-    for (; m < calls && w->version < 2; m++) {
+    for (; m < calls && spells_stacks(w); m++) {
         spell_stack(w, *m, out);
         pgk_sink_bytes(out, w->blocks + *m * w->block_size, w->block_size);
     }
@@ -293,16 +302,17 @@ static void write_schema(struct writer *w)
 /* Offsets stand in front of what they lead to, so they are filled in at the end. */
 static int write_v2(struct writer *w, struct pgk_err *err)
 {
-    if (w->version >= 1)
-        pgk_sink_u64(w->out, w->version);
+    const bool has_stacks = w->v.stacks == PGK_MEMPROF_BY_ID;
+    if (w->v.word)
+        pgk_sink_u64(w->out, w->v.version);
     uint64_t offs = pgk_sink_tell(w->out), records, frames, frame_table, stacks = 0,
              stack_table = 0;
-    pgk_sink_zeros(w->out, w->version >= 2 ? 5 * 8 : 3 * 8);
+    pgk_sink_zeros(w->out, has_stacks ? 5 * 8 : 3 * 8);
     write_schema(w);
     bool ok = write_records(w, &records);
     frames = pgk_sink_tell(w->out);
     ok = ok && write_frame_table(w, &frame_table);
-    if (w->version >= 2) {
+    if (has_stacks) {
         stacks = pgk_sink_tell(w->out);
         ok = ok && write_stack_table(w, &stack_table);
     }
@@ -311,7 +321,7 @@ static int write_v2(struct writer *w, struct pgk_err *err)
     pgk_sink_patch_u64(w->out, offs, records);
     pgk_sink_patch_u64(w->out, offs + 8, frames);
     pgk_sink_patch_u64(w->out, offs + 16, frame_table);
-    if (w->version >= 2) {
+    if (has_stacks) {
         pgk_sink_patch_u64(w->out, offs + 24, stacks);
         pgk_sink_patch_u64(w->out, offs + 32, stack_table);
     }
@@ -344,10 +354,10 @@ static void write_summary(struct writer *w)
 /* What stands in front of the records in V3 and V4. */
 static void write_v3_head(struct writer *w)
 {
-    pgk_sink_u64(w->out, w->version);
+    pgk_sink_u64(w->out, w->v.version);
     w->offs = pgk_sink_tell(w->out);
     pgk_sink_zeros(w->out, 3 * 8);
-    if (w->version >= 4) {
+    if (w->v.extras) {
         pgk_sink_u64(w->out, 0); /* of the data access profile, if there is one */
         sum_up(w);
         write_summary(w);
@@ -366,7 +376,7 @@ static int write_v3_rest(struct writer *w, struct pgk_err *err)
     if (!write_records(w, &records))
         return pgk_fail_nomem(err);
     pgk_sink_patch_u64(w->out, w->offs + 16, records);
-    if (w->version < 4 || !pgk_data_access_any(&w->h->data))
+    if (!w->v.extras || !pgk_data_access_any(&w->h->data))
         return 0;
     pgk_sink_patch_u64(w->out, w->offs + 24, pgk_sink_tell(w->out));
     return pgk_data_access_write(w->h, w->out, err);
@@ -376,10 +386,9 @@ static int write_v3_rest(struct writer *w, struct pgk_err *err)
  * others. Of later ones, what nobody knows of any context is better not there than 0. */
 static void choose_schema(struct writer *w, bool full)
 {
-    const struct pgk_memprof_version *v = pgk_memprof_version(w->version);
     bool no_accesses = pgk_heap_lacks_accesses(w->h);
     for (uint8_t id = 0; id < PGK_MIB_FIELDS; id++) {
-        if (!pgk_memprof_holds(v, id, full && !(no_accesses && pgk_mib_is_of_accesses(id))))
+        if (!pgk_memprof_holds(&w->v, id, full && !(no_accesses && pgk_mib_is_of_accesses(id))))
             continue;
         w->schema[w->n_fields++] = id;
         w->mib_size += pgk_mib_fields[id].bytes;
@@ -399,20 +408,18 @@ static int run_share(void *ctx, size_t share, unsigned worker)
 
 static int make_blocks(struct writer *w)
 {
-    w->block_size = w->mib_size + (w->version >= 3 ? 4 : w->version == 2 ? 8 : 0);
+    w->block_size = w->mib_size + stack_name_bytes(w);
     w->blocks = pgk_mem_alloc(w->radix.n_stacks + 1, w->block_size);
     w->owned = pgk_mem_zalloc(w->radix.n_stacks + 1, sizeof *w->owned);
     return w->blocks && w->owned ? pgk_pool_run(w->threads, SHARES, run_share, w) : PGK_E_NOMEM;
 }
 
-/* What only LLVM 22 and later read is ordered by its own frame ids. */
-static uint32_t frame_ids(const struct pgk_indexed_target *t)
+/* Those that the oldest reader makes, or newer ones that were asked for. */
+static uint32_t frame_ids(const struct writer *w, const struct pgk_indexed_target *t)
 {
-    enum { LLVM_22 = 22 };
-    if (pgk_index_since(t->index_version) >= LLVM_22 ||
-        pgk_memprof_version(t->memprof_version)->since >= LLVM_22)
-        return 2;
-    return t->frame_ids ? t->frame_ids : 1;
+    const uint32_t index_since = pgk_index_since(t->index_version);
+    const uint32_t ids = pgk_memprof_frame_ids(index_since > w->v.since ? index_since : w->v.since);
+    return t->frame_ids > ids ? t->frame_ids : ids;
 }
 
 /* The large tables of the model are given back as soon as they have been used. */
@@ -421,26 +428,27 @@ static int prepare(struct writer *w, const struct pgk_indexed_write_opts *opts,
 {
     enum { FEW_CONTEXTS = 10000 }; /* which are done before a thread has started */
     struct pgk_heap *mine = w->mine;
+    const bool by_place = w->v.stacks == PGK_MEMPROF_BY_PLACE;
     w->threads = w->h->contexts.n < FEW_CONTEXTS ? 1 : opts->threads;
     choose_schema(w, opts->full_schema);
     if (mine) {
         pgk_vec_free(&mine->context_of);
         pgk_stack_tree_trim(&mine->stacks);
     }
-    PGK_TRY(pgk_radix_build(&w->radix, w->h, frame_ids(&opts->target), w->threads, err));
-    if (w->version >= 3)
+    PGK_TRY(pgk_radix_build(&w->radix, w->h, frame_ids(w, &opts->target), w->threads, err));
+    if (by_place)
         write_v3_head(w);
-    PGK_TRY(pgk_radix_write(&w->radix, w->h, w->version >= 3 ? w->out : NULL, w->threads, err));
-    if (w->version == 2)
+    PGK_TRY(pgk_radix_write(&w->radix, w->h, by_place ? w->out : NULL, w->threads, err));
+    if (w->v.stacks == PGK_MEMPROF_BY_ID)
         PGK_TRY(make_stack_ids(w, err));
     if (make_blocks(w))
         return pgk_fail_nomem(err);
-    if (mine && w->version >= 3) {
+    if (mine && by_place) {
         pgk_vec_free(&mine->contexts);
         pgk_vec_free(&mine->wide);
     }
     PGK_TRY(pgk_record_members_make(&w->members, w->h, &w->radix, w->owned, w->threads, err));
-    if (mine && w->version >= 3)
+    if (mine && by_place)
         pgk_vec_free(&mine->stacks.nodes);
     return 0;
 }
@@ -449,7 +457,7 @@ static int write_section(struct writer *w, const struct pgk_indexed_write_opts *
                          struct pgk_err *err)
 {
     PGK_TRY(prepare(w, opts, err));
-    return w->version >= 3 ? write_v3_rest(w, err) : write_v2(w, err);
+    return w->v.stacks == PGK_MEMPROF_BY_PLACE ? write_v3_rest(w, err) : write_v2(w, err);
 }
 
 int pgk_memprof_write(const struct pgk_heap *h, struct pgk_heap *taken, struct pgk_sink *out,
@@ -458,7 +466,7 @@ int pgk_memprof_write(const struct pgk_heap *h, struct pgk_heap *taken, struct p
     struct pgk_heap *plain = NULL;
     PGK_TRY(pgk_heap_for_llvm(&plain, h, err));
     struct writer w = {.h = plain ? plain : h, .mine = plain ? plain : taken, .out = out,
-                       .version = opts->target.memprof_version};
+                       .v = *pgk_memprof_version(opts->target.memprof_version)};
     int status = write_section(&w, opts, err);
     pgk_radix_free(&w.radix);
     pgk_mem_free(w.blocks);

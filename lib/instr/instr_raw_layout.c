@@ -14,8 +14,14 @@ static struct pgk_raw_place place_field(size_t *at, unsigned size)
 
 uint64_t pgk_raw_count_max(uint32_t version)
 {
-    enum { WITH_LIMIT = 9 };
-    return version < WITH_LIMIT ? UINT64_MAX : UINT64_C(1) << 56;
+    switch (version) {
+#define PGK_INSTR_RAW_VERSION(number, hashes, counts, releases) \
+    case number:                                                \
+        return counts;
+#include "instr_raw.def"
+#undef PGK_INSTR_RAW_VERSION
+    }
+    return UINT64_MAX;
 }
 
 struct pgk_raw_record_layout pgk_raw_record_layout(uint32_t version, unsigned pointer)

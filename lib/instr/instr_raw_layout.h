@@ -31,8 +31,8 @@ struct pgk_raw_header {
 #undef PGK_INSTR_HEADER
 };
 
-/* The largest number that readers of a version take for a count of executions: those of raw
- * version 8 (LLVM 14 to 16) take any, later ones refuse a file with a larger one. */
+/* The largest number that readers of a version take for a count of executions; most refuse a file
+ * with a larger one. */
 uint64_t pgk_raw_count_max(uint32_t version);
 
 /* `pointer`: 4 or 8 bytes. */

@@ -388,10 +388,9 @@ static void describe(const struct pgk_file_info *info, struct pgk_info_text *tex
 /* docs/formats/sample-binary.md "Who reads what" */
 static void readers(const struct pgk_file_info *info, struct pgk_info_text *text)
 {
-    enum { READS_VTABLES = 22 };
     uint32_t since = pgk_sample_version_since(info->version);
-    if (info->facts[PGK_FACT_VTABLES] && since < READS_VTABLES)
-        since = READS_VTABLES;
+    if (info->facts[PGK_FACT_VTABLES] && since < PGK_SAMPLE_VTABLES_SINCE)
+        since = PGK_SAMPLE_VTABLES_SINCE;
     pgk_info_add_releases(text, since, PGK_LLVM_NOW);
 }
 

@@ -3,6 +3,7 @@
 
 #include "format_row.h"
 #include "line_buffer.h"
+#include "sample_format.h"
 #include "sample_order.h"
 #include "sample_partial.h"
 #include "used_names.h"
@@ -238,9 +239,11 @@ static void describe(const struct pgk_file_info *info, struct pgk_info_text *tex
 
 static void readers(const struct pgk_file_info *info, struct pgk_info_text *text)
 {
-    pgk_info_add(text, info->facts[PGK_FACT_SHARD]     ? "pgokit"
-                       : info->facts[PGK_FACT_VTABLES] ? "LLVM 22 and 23"
-                                                       : "LLVM 14 to " PGK_LLVM_NOW_TEXT);
+    if (info->facts[PGK_FACT_SHARD])
+        pgk_info_add(text, "pgokit");
+    else
+        pgk_info_add_releases(text, info->facts[PGK_FACT_VTABLES] ? PGK_SAMPLE_VTABLES_SINCE : 14,
+                              PGK_LLVM_NOW);
 }
 
 const struct pgk_format_row pgk_format_sample_text = {
