@@ -205,6 +205,14 @@ static int have_descriptor(struct pgg_file *f)
     return 0;
 }
 
+int pgg_file_shorten(struct pgg_file *f, u64 bytes)
+{
+    const int err = have_descriptor(f);
+    if (err)
+        return err;
+    return bytes ? pgg_sys_truncate(f->fd, bytes) : pgg_sys_remove(f->path);
+}
+
 /* Blocks are reserved first, so that a full disk is an error here and no signal at a later store.
  * A write stops between two pages when it is interrupted by a kill. */
 int pgg_file_grow(struct pgg_file *f, u64 from, u64 to, const void *page)

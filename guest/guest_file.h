@@ -31,6 +31,7 @@ int pgg_file_publish(const struct pgg_file *f); /* under its first name */
 void pgg_file_drop(const struct pgg_file *f, int fd);
 /* By copies of a page; sizes are whole pages. */
 int pgg_file_grow(struct pgg_file *f, u64 from, u64 to, const void *page);
+int pgg_file_shorten(struct pgg_file *f, u64 bytes); /* to so many bytes; none: it is removed */
 bool pgg_file_within_limit(u64 bytes); /* larger ones cost the process a signal that kills */
 
 #pragma GCC visibility pop

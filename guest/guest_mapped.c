@@ -3,6 +3,7 @@
 
 #include "guest_sys.h"
 
+#include <errno.h>
 #include <sys/mman.h>
 
 int pgg_mapped_reserve(struct pgg_mapped *m, u64 bytes)
@@ -11,6 +12,7 @@ int pgg_mapped_reserve(struct pgg_mapped *m, u64 bytes)
     if (p < 0)
         return (int)p;
     m->base = (char *)p;
+    m->room = bytes;
     return 0;
 }
 
@@ -27,7 +29,9 @@ static int map(struct pgg_mapped *m, u64 to)
 
 int pgg_mapped_grow(struct pgg_mapped *m, u64 to, const void *page)
 {
-    const int err = m->file.stream < 0 ? pgg_file_grow(&m->file, m->size, to, page) : 0;
+    int err = to > m->room ? -EFBIG : 0;
+    if (!err && m->file.stream < 0)
+        err = pgg_file_grow(&m->file, m->size, to, page);
     return err ? err : map(m, to);
 }
 
@@ -39,6 +43,23 @@ int pgg_mapped_move(struct pgg_mapped *m, int fd, u64 size)
         pgg_file_take(&m->file, fd);
     m->size = 0;
     return size ? map(m, size) : 0;
+}
+
+int pgg_mapped_split(struct pgg_mapped *m, int fd, u64 from)
+{
+    const u64 size = m->size - from;
+    const long p = pgg_sys_map_file(m->base + from, size, fd, 0);
+    if (p < 0)
+        return (int)p;
+    pgg_sys_advise(m->base + from, size, MADV_DONTFORK);
+    pgg_sys_unmap(m->base, from);
+    pgg_file_shorten(&m->file, from);
+    pgg_file_leave(&m->file);
+    pgg_file_take(&m->file, fd);
+    m->base += from;
+    m->room -= from;
+    m->size = size;
+    return 0;
 }
 
 void pgg_mapped_forked(struct pgg_mapped *m)

@@ -11,6 +11,7 @@ struct pgg_mapped {
     struct pgg_file file; /* with a stream, the memory is of no file */
     char *base;           /* NULL until there is room */
     u64 size;             /* mapped from there on */
+    u64 room;             /* most that can be */
 };
 
 int pgg_mapped_reserve(struct pgg_mapped *m, u64 bytes); /* room for all of it; once */
@@ -19,6 +20,9 @@ int pgg_mapped_reserve(struct pgg_mapped *m, u64 bytes); /* room for all of it; 
 int pgg_mapped_grow(struct pgg_mapped *m, u64 to, const void *page);
 /* Another file in its place, or none (fd < 0), with so many bytes of it mapped. */
 int pgg_mapped_move(struct pgg_mapped *m, int fd, u64 size);
+/* What is mapped from `from` on goes on in another file, from its start, where it was copied to;
+ * the file of before ends there. Addresses stay as they are. */
+int pgg_mapped_split(struct pgg_mapped *m, int fd, u64 from);
 void pgg_mapped_forked(struct pgg_mapped *m); /* the parent's file is left, the room stays */
 
 #pragma GCC visibility pop

@@ -51,8 +51,7 @@ static void set(const struct pgg_options *o, const char *name, const char *text)
         }
         return;
     }
-    if (*o->verbosity)
-        pgg_say(o->who, "unknown option", name);
+    pgg_say(o->who, "unknown option, which has no effect; help=1 prints all", name);
 }
 
 static bool separates(char c)

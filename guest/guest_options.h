@@ -20,11 +20,11 @@ struct pgg_options {
     const struct pgg_other_name {
         const char *other, *name;
     } *others;
-    const u64 *verbosity; /* above 0, names that are unknown are said */
 };
 
 void pgg_options_reset(const struct pgg_options *o); /* numbers get their initial values */
-/* name=value items; a value may stand in quotes. Numbers are cut to their range. NULL: none. */
+/* name=value items; a value may stand in quotes. Numbers are cut to their range. Unknown names
+ * are said. NULL: none. */
 void pgg_options_parse(const struct pgg_options *o, const char *items);
 void pgg_options_print(const struct pgg_options *o); /* all, on standard error */
 

@@ -144,6 +144,11 @@ int pgg_sys_remove(const char *path)
     return (int)CALL(unlinkat, AT_FDCWD, path);
 }
 
+int pgg_sys_truncate(int fd, u64 bytes)
+{
+    return (int)CALL(ftruncate, fd, bytes);
+}
+
 int pgg_sys_reserve_blocks(int fd, u64 off, u64 bytes)
 {
     return (int)CALL(fallocate, fd, FALLOC_FL_KEEP_SIZE, off, bytes);

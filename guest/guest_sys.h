@@ -46,6 +46,7 @@ int pgg_sys_make_directory(const char *path);
 int pgg_sys_rename(const char *from, const char *to);   /* what was there is gone */
 int pgg_sys_exchange(const char *one, const char *two); /* both are there */
 int pgg_sys_remove(const char *path);
+int pgg_sys_truncate(int fd, u64 bytes);
 int pgg_sys_reserve_blocks(int fd, u64 off, u64 bytes); /* -EOPNOTSUPP: not on this system */
 long pgg_sys_read_link(const char *path, char *to, size_t n); /* bytes, without a zero byte */
 long pgg_sys_directory(char *to, size_t n);             /* the current one; bytes */

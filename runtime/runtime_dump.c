@@ -285,6 +285,28 @@ void pgrt_dump(bool last)
     pgrt_start_world();
 }
 
+void pgrt_reset(void)
+{
+    pgrt_stop_world();
+    if (pgrt_gate_now() == PGRT_GATE_STOP) {
+        const int err = pgrt_store_reset();
+        if (err)
+            pgrt_say("no new file could be begun, the profile goes on in the old one",
+                     pgg_errno_name(err));
+    }
+    pgrt_start_world();
+}
+
+void pgrt_discard(void)
+{
+    pgrt_stop_world();
+    if (pgrt_gate_now() == PGRT_GATE_STOP) {
+        pgrt_store_discard();
+        pgrt_gate_set(PGRT_GATE_OFF);
+    }
+    pgrt_start_world();
+}
+
 /* What happens up to the call that replaces the program is in the sheets anyway. A child that
  * shares its parent's memory, or that recorded nothing, has nothing to complete. */
 void pgrt_exec_begins(void)

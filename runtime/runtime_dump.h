@@ -7,6 +7,8 @@
 #pragma GCC visibility push(hidden)
 
 void pgrt_dump(bool last);
+void pgrt_reset(void);   /* finished dumps keep the file of now, later ones come into another */
+void pgrt_discard(void); /* the process ends, and what no dump has is not wanted */
 /* Around exec: the profile is complete as it is, or goes on. */
 void pgrt_exec_begins(void);
 void pgrt_exec_failed(void);

@@ -35,7 +35,6 @@ static const struct pgg_options table = {
     .n = sizeof rows / sizeof *rows,
     .others_n = sizeof others / sizeof *others,
     .others = others,
-    .verbosity = &pgrt_options.verbosity,
 };
 
 void pgrt_options_read(void)

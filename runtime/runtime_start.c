@@ -137,6 +137,16 @@ PGRT_EXPORT const int __memprof_rt_version = 1;
 
 bool pgrt_instrumented;
 
+/* The file may be there already, and must say what counts even if the process is killed now. */
+void pgrt_accesses_count(void)
+{
+    const bool first = !pgrt_instrumented;
+    pgrt_instrumented = true;
+    pgrt_init();
+    if (first)
+        pgrt_store_tell_flags();
+}
+
 /* Counting code cannot do without counters, and would only crash with less to say. */
 static void need_counters(void)
 {
@@ -146,8 +156,7 @@ static void need_counters(void)
 
 void __memprof_init(void)
 {
-    pgrt_instrumented = true;
-    pgrt_init();
+    pgrt_accesses_count();
     need_counters();
 }
 
@@ -181,7 +190,8 @@ int __memprof_profile_dump(void)
 
 void __memprof_profile_reset(void)
 {
-    pgrt_store_forget();
+    if (can_dump())
+        pgrt_reset();
 }
 
 void __memprof_print_accumulated_stats(void)
@@ -199,6 +209,10 @@ void __memprof_print_accumulated_stats(void)
 /* After the destructors of the program; what they still free is in the profile. */
 __attribute__((destructor(101))) static void at_exit(void)
 {
-    if (pgrt_options.dump_at_exit && can_dump())
+    if (!can_dump())
+        return;
+    if (pgrt_options.dump_at_exit)
         pgrt_dump(true);
+    else
+        pgrt_discard();
 }

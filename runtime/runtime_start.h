@@ -12,6 +12,7 @@ void pgrt_ready(void); /* the C library is: called before anything of the progra
 void pgrt_child_init(void);
 /* Turns profiling off for good and says why. */
 void pgrt_off(const char *why, const char *detail);
+void pgrt_accesses_count(void); /* some object of the process counts its accesses */
 u64 pgrt_notes_flags(void);
 u32 pgrt_now_ms(void); /* since the start */
 extern int pgrt_pid;

@@ -34,7 +34,7 @@ static struct {
     u64 used, finished;
     struct pgrt_sheet *last;
     struct pgrt_sheet *unowned; /* the first sheet, until a thread takes it */
-    bool open, forget;
+    bool open;
     volatile u32 lock;
 } store = {.mapped.file = PGG_NO_FILE};
 
@@ -88,9 +88,7 @@ static int grow(u64 bytes)
 {
     const u64 step = store.mapped.size ? GROW_BYTES : FIRST_BYTES;
     u64 to = (store.mapped.size + bytes + step - 1) & ~(step - 1);
-    int err = to > RESERVE_BYTES ? -EFBIG : 0;
-    if (!err)
-        err = pgg_mapped_grow(&store.mapped, to, empty_dump());
+    int err = pgg_mapped_grow(&store.mapped, to, empty_dump());
     if (!err && store.last)
         store.last->h.total_size = to - (u64)((char *)store.last - store.mapped.base);
     return err;
@@ -242,11 +240,6 @@ bool pgrt_store_is_open(void)
     return store.open;
 }
 
-void pgrt_store_forget(void)
-{
-    store.forget = true;
-}
-
 void pgrt_store_leave(struct pgrt_thread *t)
 {
     t->store.sheet = NULL;
@@ -257,7 +250,7 @@ void pgrt_store_forked(void)
     pgg_mapped_forked(&store.mapped);
     store.used = store.finished = 0;
     store.last = store.unowned = NULL;
-    store.open = store.forget = false;
+    store.open = false;
     store.lock = 0;
 }
 
@@ -318,7 +311,7 @@ static long write_finished(const void *dump, size_t size, u64 pad)
     long fd = pgg_file_create(&store.mapped.file, false);
     if (fd < 0)
         return fd;
-    int err = store.forget ? 0 : pgg_sys_write_all((int)fd, store.mapped.base, store.finished);
+    int err = pgg_sys_write_all((int)fd, store.mapped.base, store.finished);
     if (!err)
         err = pgg_sys_write_all((int)fd, dump, size);
     if (!err)
@@ -344,7 +337,7 @@ static int move_to(int fd, u64 finished)
 
 int pgrt_store_finish(const void *dump, size_t size, bool last)
 {
-    u64 kept = store.forget ? 0 : store.finished, pad = 0;
+    u64 kept = store.finished, pad = 0;
     int err = 0;
     if (store.mapped.file.stream >= 0) {
         err = pgg_sys_write_all(store.mapped.file.stream, dump, size);
@@ -367,9 +360,34 @@ int pgrt_store_finish(const void *dump, size_t size, bool last)
             pgg_file_leave(&store.mapped.file);
         }
     }
-    if (!err)
-        store.forget = false;
     return err;
+}
+
+int pgrt_store_reset(void)
+{
+    const u64 finished = store.finished;
+    if (!pgrt_store_is_file() || !finished)
+        return 0;
+    long fd = pgg_file_create(&store.mapped.file, false);
+    if (fd < 0)
+        return (int)fd;
+    int err = pgg_sys_write_all((int)fd, store.mapped.base + finished,
+                                store.mapped.size - finished);
+    if (!err)
+        err = pgg_mapped_split(&store.mapped, (int)fd, finished);
+    if (err) {
+        pgg_file_drop(&store.mapped.file, (int)fd);
+        return err;
+    }
+    store.used -= finished;
+    store.finished = 0;
+    return pgg_file_publish(&store.mapped.file);
+}
+
+void pgrt_store_discard(void)
+{
+    if (pgrt_store_is_file())
+        pgg_file_shorten(&store.mapped.file, store.finished);
 }
 
 u64 pgrt_store_bytes(void)
@@ -385,6 +403,18 @@ bool pgrt_store_is_file(void)
 static void count_objects(void *sum, const struct pgrt_mib *m)
 {
     *(u64 *)sum += m->AllocCount;
+}
+
+void pgrt_store_tell_flags(void)
+{
+    pgg_lock(&store.lock);
+    for (u64 off = store.finished; store.open && off < store.used;) {
+        struct pgrt_sheet *s = (struct pgrt_sheet *)(store.mapped.base + off);
+        struct pgrt_notes *notes = notes_of(s);
+        notes->flags = (notes->flags & PGRT_NOTE_INTERRUPTED) | pgrt_notes_flags();
+        off += s->h.total_size;
+    }
+    pgg_unlock(&store.lock);
 }
 
 void pgrt_store_mark(bool complete)

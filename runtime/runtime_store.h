@@ -25,7 +25,11 @@ int pgrt_store_finish(const void *dump, size_t size, bool last);
 void pgrt_store_mark(bool complete); /* whether anything comes after what the sheets have */
 bool pgrt_store_is_file(void);
 u64 pgrt_store_bytes(void); /* mapped */
-void pgrt_store_forget(void); /* finished dumps are not carried into the next file */
+/* Leaves the file to its finished dumps and goes on in a new one, which takes its name: the program
+ * may have given the old one another. With the world stopped. */
+int pgrt_store_reset(void);
+void pgrt_store_discard(void); /* what no dump has: the file keeps the finished ones, if any */
+void pgrt_store_tell_flags(void); /* pgrt_notes_flags() have changed */
 bool pgrt_store_is_open(void);
 
 #pragma GCC visibility pop

@@ -10,8 +10,7 @@
 /* Objects of gcc have no module constructor of their own that calls __memprof_init. */
 DO(__tsan_init, (void))
 {
-    pgrt_instrumented = true;
-    pgrt_init();
+    pgrt_accesses_count();
 }
 
 DO(__tsan_func_entry, (void *pc))

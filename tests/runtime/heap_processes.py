@@ -47,6 +47,47 @@ def dumping(folder, what, objects_before):
     check_sound(one_file(folder))
 
 
+def renaming(folder):
+    """A file that got another name keeps its dump, and nothing of what comes after a reset."""
+    program = build(folder, "process.c", "clang-22", "archive")
+    new, old = os.path.join(folder, "new.profraw"), os.path.join(folder, "old.profraw")
+    run([program, "rename", new, old], folder, {"PGOKIT_HEAP_OPTIONS": f"out={new}"})
+    first, second = raw_profile.Profile(old), raw_profile.Profile(new)
+    require(not first.interrupted and not second.interrupted, "interrupted")
+    require(set(first.by_function(program)) - {"?"} == {"before", "in_main"},
+            f"renamed: {first.by_function(program)}")
+    found = second.by_function(program)
+    require(set(found) - {"?"} == {"after"} and found["after"][0] == 2, f"after the reset: {found}")
+    check_sound(old, new)
+
+
+def dying(folder, compiler, linkage):
+    """Accesses of what was freed are in the file, and it says that they are counted."""
+    program = build(folder, "process.c", compiler, linkage)
+    run([program, "die"], folder, status=-signal.SIGKILL)
+    path = one_file(folder)
+    told = check_sound(path)
+    require("library functions only" not in told, told)
+    document = json.loads(run([PGOKIT, "show", path, "-b", program, "--json"], "/").stdout)
+    mib = next(context["mib"] for context in document["contexts"]
+               if context["stack"][0]["function"] == "before")
+    require(mib.get("TotalAccessCount") == 3, f"{mib}")
+
+
+def not_at_exit(folder):
+    """Without a dump at the end there is what was dumped before, or no file."""
+    program = build(folder, "process.c", "clang-22", "archive")
+    options = {"PGOKIT_HEAP_OPTIONS": "dump_at_exit=0"}
+    run([program, "tail"], folder, options)
+    require(not raw_profile.files(folder), f"{raw_profile.files(folder)}")
+    run([program, "dump"], folder, options)
+    profile = raw_profile.Profile(one_file(folder))
+    found = profile.by_function(program)
+    require(not profile.interrupted and found["before"][0] == 2 and found["after"][0] == 2,
+            f"{found}")
+    check_sound(one_file(folder))
+
+
 def executing(folder):
     """What was recorded is complete before another program comes, and goes on if none does."""
     program = build(folder, "process.c", "clang-22", "archive")
@@ -426,6 +467,11 @@ def main():
     cases.run("fork: each process counts its own", forking)
     cases.run("dumps: an object alive at a dump counts once", dumping, "dump", 2)
     cases.run("reset: finished dumps are left out", dumping, "reset", 0)
+    cases.run("reset: a renamed file keeps its dump alone", renaming)
+    cases.run("no dump at exit", not_at_exit)
+    for compiler, linkage in (("clang-22", "archive"), ("clang-22", "shared"), ("gcc", "archive")):
+        cases.run(f"killed: accesses are in the file: {compiler}, {linkage}", dying, compiler,
+                  linkage)
     cases.run("exec: the profile is completed", executing)
     cases.run("dumps on a signal", triggered, "", 0, 0, 4)
     cases.run("dumps every second", triggered, "dump_every=1", 3, 0, 6)

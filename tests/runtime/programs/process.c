@@ -3,6 +3,7 @@
  * usage: process fork | dump | signals | churn THREADS | reset
  *        process exec | tail | triggers SECONDS MEBIBYTES
  *        process starve | fault | crash
+ *        process die | rename FROM TO
  *        process chdir | chroot | sandbox | closing */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -84,6 +85,32 @@ static int dumping(int reset)
     if (__memprof_profile_dump())
         return 1;
     free((void *)old);
+    free((void *)after());
+    return 0;
+}
+
+/* Counts of what was freed are in the file at every moment. */
+static int dying(void)
+{
+    volatile char *p = before();
+    p[0] = p[1] = p[2] = 1;
+    free((void *)p);
+    return raise(SIGKILL);
+}
+
+/* What a program does that keeps each dump as a file of its own. */
+static int renaming(const char *from, const char *to)
+{
+    free((void *)before());
+    volatile char *alive = in_main();
+    if (!__memprof_profile_dump || __memprof_profile_dump() || rename(from, to))
+        return 1;
+    __memprof_profile_reset();
+    alive[0] = 1;
+    free((void *)after());
+    if (__memprof_profile_dump())
+        return 1;
+    free((void *)alive);
     free((void *)after());
     return 0;
 }
@@ -369,6 +396,10 @@ int main(int argc, char **argv)
         return forking();
     if (!strcmp(what, "dump") || !strcmp(what, "reset"))
         return dumping(what[0] == 'r');
+    if (!strcmp(what, "die"))
+        return dying();
+    if (!strcmp(what, "rename") && argc > 3)
+        return renaming(argv[2], argv[3]);
     if (!strcmp(what, "exec"))
         return executing(argv[0]);
     if (!strcmp(what, "tail"))

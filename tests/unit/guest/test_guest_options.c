@@ -17,7 +17,7 @@ static const struct pgg_option rows[] = {
 };
 static const struct pgg_other_name others[] = {{"stack_depth", "depth"}};
 static const struct pgg_options options = {
-    .who = "test", .rows = rows, .n = 4, .others = others, .others_n = 1, .verbosity = &verbosity};
+    .who = "test", .rows = rows, .n = 4, .others = others, .others_n = 1};
 
 /* What is said while the string is parsed, or the options are printed. */
 static char said[8192];
@@ -87,13 +87,12 @@ static void what_is_no_number_is_ignored_with_a_word(void **state)
     }
 }
 
-static void unknown_names_are_said_if_wanted(void **state)
+static void unknown_names_are_said(void **state)
 {
     (void)state;
-    catch_stderr("depht=3", false);
-    assert_string_equal(said, "");
-    catch_stderr("verbosity=1:depht=3:nothing", false);
-    assert_string_equal(said, "test: unknown option: depht\n");
+    catch_stderr("depht=3:nothing", false);
+    assert_string_equal(
+        said, "test: unknown option, which has no effect; help=1 prints all: depht\n");
     assert_int_equal(depth, 64);
 }
 
@@ -143,7 +142,7 @@ int main(void)
         cmocka_unit_test_setup(every_separator_and_both_quotes_are_known, reset),
         cmocka_unit_test_setup(numbers_are_cut_to_their_range, reset),
         cmocka_unit_test_setup(what_is_no_number_is_ignored_with_a_word, reset),
-        cmocka_unit_test_setup(unknown_names_are_said_if_wanted, reset),
+        cmocka_unit_test_setup(unknown_names_are_said, reset),
         cmocka_unit_test_setup(long_texts_are_cut, reset),
         cmocka_unit_test_setup(all_options_are_printed, reset),
         cmocka_unit_test_setup(text_stops_at_the_end_of_its_buffer, reset),
