@@ -18,7 +18,7 @@ static int read_once(struct pgk_instr_adder *a, const uint8_t *bytes, size_t siz
 
 static int write_raw(const struct pgk_instr *p, struct pgk_sink *out, struct pgk_err *err)
 {
-    return pgk_instr_raw_write(p, out, PGK_INSTR_RAW_NOW, err);
+    return pgk_instr_raw_write(p, PGK_INSTR_RAW_NOW, out, err);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)

@@ -50,15 +50,15 @@ static const char help[] =
     "  pgokit merge default_*.profraw memprof.profraw.* -b ./app -o both.profdata\n";
 
 #define RAW_NAME "raw counters"
-enum { TEXT, RAW, FORMS };
-static const char *const forms[] = {[TEXT] = "text", [RAW] = "raw", [FORMS] = NULL};
 
 struct merge {
     const struct cli_verb *verb; /* merge or convert */
     struct cli_common common;
     const char *output;
-    struct indexed_output indexed; /* unless it is one of `forms` */
-    uint32_t raw_version;
+    const char *forms[PGK_INSTR_FORMS]; /* names of those that are not indexed; the last is NULL */
+    struct indexed_output indexed;      /* unless it is one of `forms` */
+    enum pgk_instr_form form;
+    uint32_t raw_version; /* 0: the newest */
     struct pgk_indexed_write_opts write;
     bool partial, sparse, keep_going;
     const char *function, *no_function; /* patterns */
@@ -115,10 +115,22 @@ static const struct option merge_options[] = {
     {0},
 };
 
-/* The output is of that form, not an indexed profile. */
-static bool writes(const struct merge *m, int form)
+static void list_forms(struct merge *m)
 {
-    return m->indexed.other && !strcmp(m->indexed.other, forms[form]);
+    size_t n = 0;
+    for (enum pgk_instr_form form = 0; form < PGK_INSTR_FORMS; form++)
+        if (form != PGK_INSTR_INDEXED)
+            m->forms[n++] = pgk_instr_form_name(form);
+}
+
+static enum pgk_instr_form chosen_form(const struct merge *m)
+{
+    enum pgk_instr_form form = 0;
+    if (!m->indexed.other)
+        return PGK_INSTR_INDEXED;
+    while (strcmp(m->indexed.other, pgk_instr_form_name(form)))
+        form++;
+    return form;
 }
 
 static bool supplement_option(struct merge *m, int c)
@@ -190,7 +202,7 @@ static void check_options(const struct merge *m)
     if (m->partial && m->samples)
         cli_usage(m->verb,
                   "--supplement needs all counts; give it when the partial profiles are merged");
-    if (m->raw_version && !writes(m, RAW))
+    if (m->raw_version && m->form != PGK_INSTR_RAW)
         cli_usage(m->verb, "--format-version is of raw profiles: --to raw");
     if (!m->output)
         cli_usage(m->verb, "no output: name it with -o");
@@ -204,8 +216,9 @@ static void parse(struct merge *m, int argc, char **argv)
 {
     bool converts = m->verb == &cmd_convert;
     const struct option *options = converts ? convert_options : merge_options;
+    list_forms(m);
     m->indexed = (struct indexed_output){
-        INDEXED_OUTPUT_INIT, .verb = m->verb, .kind = PGK_KIND_INSTR, .others = forms,
+        INDEXED_OUTPUT_INIT, .verb = m->verb, .kind = PGK_KIND_INSTR, .others = m->forms,
         .takes = "any, llvm14 to llvm23, text or raw",
         .full_schema = converts, /* which keeps all that the output can hold */
     };
@@ -213,10 +226,9 @@ static void parse(struct merge *m, int argc, char **argv)
         take_option(m, c);
     m->inputs = argv + optind;
     m->n_inputs = (size_t)(argc - optind);
+    m->form = chosen_form(m);
     check_options(m);
     m->write = indexed_output_opts(&m->indexed, m->common.threads);
-    if (!m->raw_version)
-        m->raw_version = cli_format(RAW_NAME, PGK_KIND_INSTR)->write.last;
     m->counted.v = calloc(m->n_inputs, sizeof *m->counted.v);
     m->heaps.v = calloc(m->n_inputs, sizeof *m->heaps.v);
     if (!m->counted.v || !m->heaps.v)
@@ -403,12 +415,19 @@ static int prepare(struct merge *m, struct pgk_err *err)
     return status;
 }
 
+static struct pgk_instr_target target(const struct merge *m)
+{
+    return (struct pgk_instr_target){
+        m->form,
+        m->form == PGK_INSTR_INDEXED ? m->write.target.index_version : m->raw_version,
+    };
+}
+
 static int write_output(const struct merge *m, struct pgk_err *err)
 {
-    if (writes(m, TEXT))
-        return pgk_instr_write_text(m->instr, m->output, err);
-    if (writes(m, RAW))
-        return pgk_instr_write_raw(m->instr, m->output, m->raw_version, err);
+    const struct pgk_instr_target to = target(m);
+    if (to.form != PGK_INSTR_INDEXED)
+        return pgk_instr_write(m->instr, m->output, &to, err);
     const struct pgk_instr *instr = pgk_instr_origin(m->instr) == PGK_INSTR_NONE ? NULL : m->instr;
     return pgk_indexed_write(m->heap, instr, m->output, &m->write, err);
 }
@@ -453,28 +472,18 @@ static bool warn_lost_heap(const struct merge *m)
     return cli_warn_heap_lost(&content, m->write.target.memprof_version);
 }
 
-/* Texts hold all that an indexed profile does but for this. */
-static size_t count_uniform(const struct pgk_instr *p)
-{
-    size_t n = 0;
-    for (size_t i = 0; i < pgk_instr_functions(p); i++)
-        n += pgk_instr_uniformity(p, i, NULL, 0) > 0;
-    return n;
-}
-
 static bool warn_lost_in_form(const struct merge *m)
 {
+    static const char *const why[] = {
+        [PGK_INSTR_INDEXED] = "because this index version cannot hold them",
+        [PGK_INSTR_TEXT] = "because texts cannot hold them",
+        [PGK_INSTR_RAW] = "because this version of raw profiles cannot hold them",
+    };
     struct pgk_instr_loss loss = {.struct_size = sizeof loss};
-    if (writes(m, TEXT))
-        loss.uniform_functions = count_uniform(m->instr);
-    if (writes(m, RAW) && pgk_instr_raw_loss(m->instr, m->raw_version, &loss, NULL))
+    const struct pgk_instr_target to = target(m);
+    if (pgk_instr_loss(m->instr, &to, &loss, NULL))
         return false; /* out of memory; it was written before */
-    if (!m->indexed.other)
-        pgk_instr_loss(m->instr, m->write.target.index_version, &loss);
-    return warn_lost_counters(
-        &loss, writes(m, RAW)    ? "because this version of raw profiles cannot hold them"
-               : writes(m, TEXT) ? "because texts cannot hold them"
-                                 : "because this index version cannot hold them");
+    return warn_lost_counters(&loss, why[m->form]);
 }
 
 /* What is not in the output although it was in the input. */

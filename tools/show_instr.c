@@ -139,7 +139,7 @@ static int print(const struct show *s, const struct pgk_instr *instr, const stru
                  struct pgk_err *err)
 {
     if (s->view == VIEW_TEXT)
-        return pgk_instr_write_text(instr, "-", err);
+        return pgk_instr_write(instr, "-", &(struct pgk_instr_target){.form = PGK_INSTR_TEXT}, err);
     if (s->view == VIEW_JSON)
         return pgk_instr_print_json(instr, &s->report, stdout, err);
     int status = pgk_instr_print_table(instr, &s->report, stdout, err);

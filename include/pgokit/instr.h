@@ -236,10 +236,30 @@ int pgk_instr_overlap(const struct pgk_instr *base, const struct pgk_instr *test
 /* Position of a function by its name's id and its hash; SIZE_MAX if there is none. */
 size_t pgk_instr_lookup(const struct pgk_instr *profile, uint64_t id, uint64_t hash);
 
-/* Writes the profile as text (.proftext), as llvm-profdata does, to `path` ("-": standard
- * output), whole or not at all. Deterministic. PGK_E_EMPTY without functions,
- * PGK_E_MISMATCH with conflicts. */
-int pgk_instr_write_text(const struct pgk_instr *profile, const char *path, struct pgk_err *err);
+/* The forms of counters on disk. */
+enum pgk_instr_form {
+    PGK_INSTR_INDEXED, /* LLVM's .profdata */
+    PGK_INSTR_TEXT,    /* .proftext, as llvm-profdata prints it */
+    PGK_INSTR_RAW,     /* .profraw, as the program itself would have written it */
+    PGK_INSTR_FORMS,   /* number of them */
+};
+/* "indexed", "text", "raw"; NULL for no form. */
+const char *pgk_instr_form_name(enum pgk_instr_form form);
+/* What counters are to be written as. */
+struct pgk_instr_target {
+    enum pgk_instr_form form; /* the form */
+    uint32_t version; /* of indexed files 5 to 14, of raw ones 8 to 11; 0: the usual one, which of
+                         raw ones is the newest. Of texts: 0 */
+};
+/* Writes the profile to `path` ("-": standard output), whole or not at all; pgk_indexed_write
+ * writes heap data into the same file, too. Deterministic. Addresses in raw files are made up.
+ * pgk_instr_loss says what is lost. PGK_E_EMPTY without functions, PGK_E_MISMATCH with conflicts,
+ * PGK_E_ARG for no form or another version. Of raw files PGK_E_LIMIT for a function with more value
+ * sites than the format can count (65535), a name that cannot stand in its list of names, or a
+ * count that its readers refuse: above 2^56 from version 9 on, and so any function that is only
+ * known to be hot or warm. */
+int pgk_instr_write(const struct pgk_instr *profile, const char *path,
+                    const struct pgk_instr_target *target, struct pgk_err *err);
 
 /* What a file cannot hold, so that it is not written. */
 struct pgk_instr_loss {
@@ -257,22 +277,9 @@ struct pgk_instr_loss {
                                 raw 10 */
     size_t uniform_functions; /* functions with uniformity: before index 14, raw 11; texts */
 };
-/* Fills in what an indexed file of this version cannot hold. */
-void pgk_instr_loss(const struct pgk_instr *profile, uint32_t index_version,
-                    struct pgk_instr_loss *loss);
-
-
-/* Writes the profile as the program itself would have (.profraw), for a release that reads raw
- * `version`, 8 to 11. Addresses are made up. pgk_instr_raw_loss says what is lost.
- * PGK_E_EMPTY without functions, PGK_E_MISMATCH with conflicts, PGK_E_ARG for another version,
- * PGK_E_LIMIT for a function with more value sites than the format can count (65535), a name
- * that cannot stand in its list of names, or a count that its readers refuse: above 2^56 from
- * version 9 on, and so any function that is only known to be hot or warm. */
-int pgk_instr_write_raw(const struct pgk_instr *profile, const char *path, uint32_t version,
-                        struct pgk_err *err);
-/* Fills in what a raw file of this version cannot hold. PGK_E_NOMEM. */
-int pgk_instr_raw_loss(const struct pgk_instr *profile, uint32_t version,
-                       struct pgk_instr_loss *loss, struct pgk_err *err);
+/* Fills in what the target cannot hold. PGK_E_ARG for no form or another version, PGK_E_NOMEM. */
+int pgk_instr_loss(const struct pgk_instr *profile, const struct pgk_instr_target *target,
+                   struct pgk_instr_loss *loss, struct pgk_err *err);
 
 /* The index version to write instead of `wanted` so that some compiler finds all functions:
  * front-end profiles of LLVM 22 and later need 13 or later, since their hashes are looked up by the

@@ -62,6 +62,12 @@ PGK_MUST_USE int pgk_instr_table_write(const struct pgk_instr *p, struct pgk_sin
 /* What comes behind the heap data; notes the offsets in the header. */
 PGK_MUST_USE int pgk_instr_rest_write(const struct pgk_instr *p, struct pgk_sink *out,
                                       struct pgk_indexed_header *header, struct pgk_err *err);
+/* What a file of the version cannot hold of counters, in a struct of zeros; 0. */
+int pgk_instr_parts_loss(const struct pgk_instr *p, uint32_t index_version,
+                         struct pgk_instr_loss *loss, struct pgk_err *err);
+/* A file of counters alone, which can be written, in this version. */
+PGK_MUST_USE int pgk_indexed_write_instr(const struct pgk_instr *p, uint32_t index_version,
+                                         struct pgk_sink *out, struct pgk_err *err);
 /* The variant bits that a file of the version has. */
 uint64_t pgk_instr_variant_bits(const struct pgk_instr *p, uint32_t index_version);
 

@@ -133,6 +133,11 @@ const struct pgk_format_row pgk_format_indexed_instr = {
     .read_heap = read_heap,
     .read_instr = read_instr,
     .salvage_heap = salvage,
+    .instr_writer = {.form = PGK_INSTR_INDEXED,
+                     .name = "indexed",
+                     .usual_version = PGK_INDEX_USUAL,
+                     .write = pgk_indexed_write_instr,
+                     .loss = pgk_instr_parts_loss},
     .describe = describe,
     .readers = readers,
 };

@@ -6,7 +6,7 @@
 #include <string.h>
 
 static const struct pgk_indexed_target targets[] = {
-    {"any", "LLVM 19 and later", 12, 3, 1},
+    {"any", "LLVM 19 and later", PGK_INDEX_USUAL, 3, 1},
     {"llvm14", "LLVM 14 and later", 7, 0, 1},
     {"llvm15", "LLVM 15 to 19", 8, 0, 1},
     {"llvm16", "LLVM 16 to 19", 9, 0, 1},
@@ -111,6 +111,13 @@ static int write_file(const struct pgk_heap *heap, struct pgk_heap *taken,
     PGK_TRY(pgk_instr_rest_write(instr, out, &h, err));
     patch_header(out, &h);
     return 0;
+}
+
+int pgk_indexed_write_instr(const struct pgk_instr *p, uint32_t index_version, struct pgk_sink *out,
+                            struct pgk_err *err)
+{
+    const struct pgk_indexed_write_opts opts = {.target.index_version = index_version};
+    return write_file(NULL, NULL, p, out, &opts, err);
 }
 
 static int write_all(const struct pgk_heap *heap, const struct pgk_instr *instr, const char *path,

@@ -293,15 +293,15 @@ uint64_t pgk_instr_variant_bits(const struct pgk_instr *p, uint32_t index_versio
     return flags;
 }
 
-void pgk_instr_loss(const struct pgk_instr *p, uint32_t index_version, struct pgk_instr_loss *loss)
+int pgk_instr_parts_loss(const struct pgk_instr *p, uint32_t index_version,
+                         struct pgk_instr_loss *loss, struct pgk_err *err)
 {
     const struct pgk_instr_holds holds = pgk_index_holds(index_version);
-    struct pgk_instr_loss l = {
-        .traces = holds.traces ? 0 : p->traces.n,
-        .binary_ids = holds.binary_ids ? 0 : p->binary_ids.n,
-    };
-    pgk_instr_note_loss(p, &holds, &l);
-    PGK_RESULT_GIVE(loss, &l);
+    (void)err;
+    loss->traces = holds.traces ? 0 : p->traces.n;
+    loss->binary_ids = holds.binary_ids ? 0 : p->binary_ids.n;
+    pgk_instr_note_loss(p, &holds, loss);
+    return 0;
 }
 
 static int write_summary(const struct pgk_instr *p, bool contextual, uint32_t index_version,

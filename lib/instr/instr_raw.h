@@ -25,8 +25,11 @@ PGK_MUST_USE int pgk_instr_raw_read(struct pgk_instr_adder *a, const uint8_t *by
 /* Refuses what a raw profile of the version cannot hold at all. */
 PGK_MUST_USE int pgk_instr_raw_check(const struct pgk_instr *p, const char *path,
                                      uint32_t version, struct pgk_err *err);
-/* As pgk_instr_write_raw; what that checks holds. */
-PGK_MUST_USE int pgk_instr_raw_write(const struct pgk_instr *p, struct pgk_sink *out,
-                                     uint32_t version, struct pgk_err *err);
+/* Of a profile that can be written and has been checked. */
+PGK_MUST_USE int pgk_instr_raw_write(const struct pgk_instr *p, uint32_t version,
+                                     struct pgk_sink *out, struct pgk_err *err);
+/* Fills in what the version cannot hold, in a struct of zeros. PGK_E_NOMEM. */
+PGK_MUST_USE int pgk_instr_raw_loss(const struct pgk_instr *p, uint32_t version,
+                                    struct pgk_instr_loss *loss, struct pgk_err *err);
 
 #endif

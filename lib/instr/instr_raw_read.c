@@ -610,6 +610,12 @@ const struct pgk_format_row pgk_format_instr_raw = {
                .write = {PGK_INSTR_RAW_FIRST, PGK_INSTR_RAW_NOW}},
     .sniff = pgk_instr_raw_sniff,
     .read_instr = read,
+    .instr_writer = {.form = PGK_INSTR_RAW,
+                     .name = "raw",
+                     .usual_version = PGK_INSTR_RAW_NOW,
+                     .check = pgk_instr_raw_check,
+                     .write = pgk_instr_raw_write,
+                     .loss = pgk_instr_raw_loss},
     .describe = describe,
     .readers = readers,
 };

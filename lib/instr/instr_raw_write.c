@@ -8,7 +8,6 @@
 #include "instr_parts.h"
 #include "instr_raw_layout.h"
 #include "instr_version.h"
-#include "opts.h"
 #include "value_sites.h"
 
 #include <inttypes.h>
@@ -331,7 +330,7 @@ static int write_with_names(struct writer *w, struct pgk_sink *out)
     return status;
 }
 
-int pgk_instr_raw_write(const struct pgk_instr *p, struct pgk_sink *out, uint32_t version,
+int pgk_instr_raw_write(const struct pgk_instr *p, uint32_t version, struct pgk_sink *out,
                         struct pgk_err *err)
 {
     struct writer w = {.p = p, .version = version, .holds = pgk_raw_holds(version), .err = err};
@@ -342,16 +341,7 @@ int pgk_instr_raw_write(const struct pgk_instr *p, struct pgk_sink *out, uint32_
     return status;
 }
 
-/* ---- files ---- */
-
-static int check_version(uint32_t version, const char *path, struct pgk_err *err)
-{
-    if (version >= PGK_INSTR_RAW_FIRST && version <= PGK_INSTR_RAW_NOW)
-        return 0;
-    return pgk_fail(err, PGK_E_ARG, .file = path, .format = "raw counters", .field = "version",
-                    .found = PGK_F("%u", version),
-                    .expected = PGK_F("%d to %d", PGK_INSTR_RAW_FIRST, PGK_INSTR_RAW_NOW));
-}
+/* ---- what cannot be written ---- */
 
 static int refuse(const struct pgk_instr_name *name, const char *path, const char *field,
                   const char *found, const char *expected, struct pgk_err *err)
@@ -395,21 +385,6 @@ int pgk_instr_raw_check(const struct pgk_instr *p, const char *path, uint32_t ve
     return 0;
 }
 
-int pgk_instr_write_raw(const struct pgk_instr *p, const char *path, uint32_t version,
-                        struct pgk_err *err)
-{
-    struct pgk_sink *out;
-    PGK_TRY(check_version(version, path, err));
-    PGK_TRY(pgk_instr_check_writable(p, path, "raw counters", err));
-    PGK_TRY(pgk_instr_raw_check(p, path, version, err));
-    PGK_TRY(pgk_sink_open(&out, path, err));
-    int status = pgk_instr_raw_write(p, out, version, err);
-    if (!status)
-        return pgk_sink_commit(&out, err);
-    pgk_sink_drop(&out);
-    return status;
-}
-
 /* ---- what is lost ---- */
 
 static size_t count_unknown(const struct writer *w, const struct pgk_instr_func *f)
@@ -435,19 +410,15 @@ int pgk_instr_raw_loss(const struct pgk_instr *p, uint32_t version, struct pgk_i
                        struct pgk_err *err)
 {
     struct writer w = {.p = p, .version = version, .holds = pgk_raw_holds(version), .err = err};
-    PGK_TRY(check_version(version, "", err));
     int status = prepare(&w);
-    struct pgk_instr_loss l = {
-        .traces = !w.stamps ? p->traces.n : p->traces.n > 1 ? p->traces.n - 1 : 0,
-        .traced_functions = w.untraced,
-    };
-    pgk_instr_note_loss(p, &w.holds, &l);
+    loss->traces = !w.stamps ? p->traces.n : p->traces.n > 1 ? p->traces.n - 1 : 0;
+    loss->traced_functions = w.untraced;
+    pgk_instr_note_loss(p, &w.holds, loss);
     for (size_t i = 0; !status && i < p->funcs.n; i++) {
         const struct pgk_instr_func *f = &p->funcs.v[i];
-        l.unknown_targets += count_unknown(&w, f);
-        l.covered_twice += w.bytes_count ? count_above_one(f) : 0;
+        loss->unknown_targets += count_unknown(&w, f);
+        loss->covered_twice += w.bytes_count ? count_above_one(f) : 0;
     }
     free_writer(&w);
-    PGK_RESULT_GIVE(loss, &l);
     return status;
 }

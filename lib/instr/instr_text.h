@@ -14,6 +14,8 @@ PGK_MUST_USE int pgk_instr_text_read(struct pgk_instr_adder *a, const uint8_t *b
 
 PGK_MUST_USE int pgk_instr_text_write(const struct pgk_instr *p, struct pgk_sink *out,
                                       struct pgk_err *err);
+/* Functions with uniformity, which is all that a text cannot hold. */
+size_t pgk_instr_text_uniform(const struct pgk_instr *p);
 
 /* What stands for values that no name is known of. */
 #define PGK_EXTERNAL_SYMBOL "** External Symbol **"

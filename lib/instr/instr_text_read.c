@@ -407,6 +407,21 @@ static int read(struct pgk_instr_adder *adder, const struct pgk_file_bytes *file
     return pgk_instr_text_read(adder, file->bytes, file->size, file->src, err);
 }
 
+static int write(const struct pgk_instr *profile, uint32_t version, struct pgk_sink *out,
+                 struct pgk_err *err)
+{
+    (void)version;
+    return pgk_instr_text_write(profile, out, err);
+}
+
+static int loss(const struct pgk_instr *profile, uint32_t version, struct pgk_instr_loss *loss,
+                struct pgk_err *err)
+{
+    (void)version, (void)err;
+    loss->uniform_functions = pgk_instr_text_uniform(profile);
+    return 0;
+}
+
 static void readers(const struct pgk_file_info *info, struct pgk_info_text *text)
 {
     (void)info;
@@ -422,5 +437,6 @@ const struct pgk_format_row pgk_format_instr_text = {
                .page = "instr-text.md"},
     .sniff = pgk_instr_text_sniff,
     .read_instr = read,
+    .instr_writer = {.form = PGK_INSTR_TEXT, .name = "text", .write = write, .loss = loss},
     .readers = readers,
 };

@@ -175,14 +175,10 @@ int pgk_instr_text_write(const struct pgk_instr *p, struct pgk_sink *out, struct
     return status;
 }
 
-int pgk_instr_write_text(const struct pgk_instr *p, const char *path, struct pgk_err *err)
+size_t pgk_instr_text_uniform(const struct pgk_instr *p)
 {
-    struct pgk_sink *out;
-    PGK_TRY(pgk_instr_check_writable(p, path, "text profile", err));
-    PGK_TRY(pgk_sink_open(&out, path, err));
-    int status = pgk_instr_text_write(p, out, err);
-    if (!status)
-        return pgk_sink_commit(&out, err);
-    pgk_sink_drop(&out);
-    return status;
+    size_t n = 0;
+    for (size_t i = 0; i < p->funcs.n; i++)
+        n += p->funcs.v[i].uniformity != NULL;
+    return n;
 }

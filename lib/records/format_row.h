@@ -43,6 +43,22 @@ struct pgk_sample_writer {
     bool origins;               /* files and times of functions, or `adapt` says that they go */
 };
 
+/* How counters are written in a format, and what it cannot hold of them. */
+struct pgk_instr_writer {
+    enum pgk_instr_form form;
+    const char *name;       /* that pgk_instr_form_name gives */
+    uint32_t usual_version; /* that is written if none is asked for; 0: there are no versions */
+    /* Refuses what the version cannot hold at all. NULL: the format can hold any counters. */
+    int (*check)(const struct pgk_instr *profile, const char *path, uint32_t version,
+                 struct pgk_err *err);
+    /* NULL: the format is only read. */
+    int (*write)(const struct pgk_instr *profile, uint32_t version, struct pgk_sink *out,
+                 struct pgk_err *err);
+    /* Fills in what the version leaves out, in a struct of zeros. */
+    int (*loss)(const struct pgk_instr *profile, uint32_t version, struct pgk_instr_loss *loss,
+                struct pgk_err *err);
+};
+
 /* Functions that a format has no use for are NULL. Those that read add to the profile, forget the
  * bytes afterwards, and put what they met into `info`; on failure the profile is only good for
  * closing. */
@@ -77,6 +93,7 @@ struct pgk_format_row {
                       const struct pgk_heap_target *target, struct pgk_err *err);
     enum pgk_heap_form form; /* of write_heap */
     struct pgk_sample_writer sample_writer;
+    struct pgk_instr_writer instr_writer;
 
     /* Adds ", ..." to what pgk_file_info_text says of every file: name and version. */
     void (*describe)(const struct pgk_file_info *info, struct pgk_info_text *text);
