@@ -25,8 +25,11 @@ int pgk_arm64_open(struct pgk_insn_decoder *d, struct pgk_err *err)
         pgk_mem_free(h);
         return pgk_fail_nomem(err);
     }
-    h->insn = cs_malloc(h->cs);
     d->capstone = h;
+    /* Groups are part of the details, which is_extension needs. */
+    if (d->style != PGK_INSN_LLVM ||
+        cs_option(h->cs, CS_OPT_DETAIL, CS_OPT_ON) == CS_ERR_OK)
+        h->insn = cs_malloc(h->cs);
     if (h->insn)
         return 0;
     pgk_arm64_close(d);
@@ -247,6 +250,19 @@ static void spell(const struct pgk_insn_decoder *d, const cs_insn *cs, uint32_t 
         put_operands(t, cs->op_str);
 }
 
+/* An instruction that the first version of the architecture does not have, as atomic memory
+ * operations: LLVM's tools ask for no extension when they list a program, so they do not know it.
+ * Of Capstone's releases each knows more of them. */
+static bool is_extension(const cs_insn *insn)
+{
+    for (unsigned i = 0; i < insn->detail->groups_count; i++) {
+        unsigned group = insn->detail->groups[i];
+        if (group >= ARM64_GRP_CRYPTO && group != ARM64_GRP_FPARMV8 && group != ARM64_GRP_NEON)
+            return true;
+    }
+    return false;
+}
+
 size_t pgk_arm64_text(const struct pgk_insn_decoder *d, const uint8_t *bytes, size_t n,
                       uint64_t addr, struct pgk_insn *insn, char text[PGK_INSN_TEXT_SIZE])
 {
@@ -261,7 +277,8 @@ size_t pgk_arm64_text(const struct pgk_insn_decoder *d, const uint8_t *bytes, si
     if (insn->valid && word < 0x10000) {
         put_str(&t, "udf\t");
         put_immediate(&t, (int64_t)word);
-    } else if (!insn->valid || !cs_disasm_iter(h->cs, &bytes, &left, &at, h->insn)) {
+    } else if (!insn->valid || !cs_disasm_iter(h->cs, &bytes, &left, &at, h->insn) ||
+               (d->style == PGK_INSN_LLVM && is_extension(h->insn))) {
         *insn = (struct pgk_insn){.addr = addr, .length = insn->length};
         put_str(&t, "<unknown>");
     } else {

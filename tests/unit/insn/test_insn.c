@@ -150,6 +150,8 @@ static void arm64_text(void **state)
         {"41d03bd5", "mrs\tx1, TPIDR_EL0"},    {"00000000", "udf\t#0"},
         {"5f2403d5", "hint\t#34"},             {"3f2303d5", "hint\t#25"}, /* bti, paciasp */
         {"9f2203d5", "csdb"},                  {"df2003d5", "dgh"},
+        {"2040c21a", "<unknown>"},             {"2048284e", "<unknown>"}, /* crc32b, aese */
+        {"2000e0b8", "<unknown>"}, /* ldaddal */
         {"00040094", "bl\t0x402004"}, /* llvm-profgen counts from the next instruction */
     };
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
