@@ -34,6 +34,7 @@ struct cli_verb {
     bool takes_folders; /* of profiles, as if these were named */
 };
 extern const struct cli_verb cmd_check;
+extern const struct cli_verb cmd_compat;
 extern const struct cli_verb cmd_config;
 extern const struct cli_verb cmd_convert;
 extern const struct cli_verb cmd_diff;
@@ -66,6 +67,8 @@ extern const struct cli_action show_heap;
 extern const struct cli_action show_instr;
 extern const struct cli_action show_sample;
 
+/* Runs the verb that argv[0] names: an EXIT_... */
+int cli_run_verb(int argc, char **argv);
 /* Prints the help of a verb with those of its actions. */
 void cli_print_help(const struct cli_verb *verb);
 /* Runs the action for the kind of the first operand. */

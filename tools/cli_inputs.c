@@ -93,6 +93,7 @@ void cli_expand_folders(const struct cli_verb *verb, const char *output, bool qu
 {
     static struct cli_list list; /* as long-lived as the arguments of main */
     struct stat written = {0};
+    list = (struct cli_list){0}; /* what an earlier call made is its caller's */
     if (!output || stat(output, &written) || !S_ISREG(written.st_mode))
         written.st_ino = 0;
     for (int i = 0; i < *argc; i++) {

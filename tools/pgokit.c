@@ -1,5 +1,5 @@
 /* pgokit: the command line. One file per verb, cmd_<verb>.c. */
-#include "cli.h"
+#include "compat.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -20,6 +20,7 @@ static const struct cli_verb *const verbs[] = {
     &cmd_disasm,
     &cmd_formats,
     &cmd_config,
+    &cmd_compat,
 };
 enum { VERBS = sizeof verbs / sizeof *verbs };
 
@@ -55,11 +56,26 @@ static void clean_up_on_signals(void)
             sigaction(signals[i], &action, NULL);
 }
 
+int cli_run_verb(int argc, char **argv)
+{
+    for (size_t i = 0; i < VERBS; i++)
+        if (!strcmp(*argv, verbs[i]->name))
+            return verbs[i]->run ? verbs[i]->run(argc, argv)
+                                 : cli_run_action(verbs[i], argc, argv);
+    char safe[64];
+    fprintf(stderr, "pgokit: no verb '%s'. Try pgokit --help\n",
+            pgk_human_text(safe, sizeof safe, *argv));
+    return EXIT_FAILED;
+}
+
 int main(int argc, char **argv)
 {
+    unsigned release;
     clean_up_on_signals();
     /* A write beyond `ulimit -f` then fails with EFBIG, which gets a sentence. */
     signal(SIGXFSZ, SIG_IGN);
+    if (argc && compat_find(*argv, &release))
+        return compat_run(*argv, argv, false);
     if (argc < 2) {
         help(stderr);
         return EXIT_FAILED;
@@ -73,12 +89,5 @@ int main(int argc, char **argv)
         return cli_finish_output(EXIT_DONE);
     }
     pgk_progress_enable(isatty(STDERR_FILENO));
-    for (size_t i = 0; i < VERBS; i++)
-        if (!strcmp(argv[1], verbs[i]->name))
-            return verbs[i]->run ? verbs[i]->run(argc - 1, argv + 1)
-                                 : cli_run_action(verbs[i], argc - 1, argv + 1);
-    char safe[64];
-    fprintf(stderr, "pgokit: no verb '%s'. Try pgokit --help\n",
-            pgk_human_text(safe, sizeof safe, argv[1]));
-    return EXIT_FAILED;
+    return cli_run_verb(argc - 1, argv + 1);
 }

@@ -4,6 +4,7 @@
 usage: test_install.py BUILD-FOLDER SOURCE-FOLDER C-COMPILER...
 """
 
+import json
 import os
 import pathlib
 import re
@@ -108,6 +109,20 @@ class Installed:
         if not re.match(r"pgokit \d+\.\d+\.\d+$", self.pgokit("--version")):
             raise Failed("pgokit --version prints something else")
 
+    def run_names(self):
+        links = sorted(next(self.root.rglob("libexec")).glob("pgokit/*"))
+        names = {line.split()[0] for line in self.pgokit("compat").splitlines()}
+        if {link.name for link in links} != names:
+            raise Failed(f"links of {links}, but names {names}")
+        for link in links:
+            if not run(link, "--version").endswith(f", as {link.name}\n"):
+                raise Failed(f"{link} is not pgokit under another name")
+
+
+def has_compat(build):
+    options = json.loads(run("meson", "introspect", build, "--buildoptions"))
+    return any(o["name"] == "compat" and o["value"] for o in options)
+
 
 def main():
     build, source, *compiler = sys.argv[1:]
@@ -127,6 +142,8 @@ def main():
         installed = case("it installs", Installed, build, pathlib.Path(folder))
         if installed:
             case("pgokit runs", installed.run_pgokit)
+            if has_compat(build):
+                case("names of other tools", installed.run_names)
             for example in examples:
                 case(f"{example.name} with the shared library", installed.run_example, compiler,
                      example)

@@ -3,7 +3,7 @@
 
 usage: test_readme.py [--write] README PGOKIT
 
-With --write, puts the table of formats into README.
+With --write, puts the table of formats into README, and that of other tools into docs/compat.md.
 """
 
 import pathlib
@@ -14,6 +14,7 @@ import sys
 from tap import Report
 
 TABLE = re.compile(r"(<!-- formats -->\n)(.*?)(<!-- /formats -->)", re.DOTALL)
+NAMES = re.compile(r"(<!-- names -->\n)(.*?)(<!-- /names -->)", re.DOTALL)
 SCREEN = re.compile(r"<!-- screen -->\n(.*?)<!-- /screen -->", re.DOTALL)
 VERB = re.compile(r"^  (\w+) {2,}", re.MULTILINE)
 OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]+")
@@ -41,15 +42,23 @@ def main():
     with open(readme, encoding="utf-8") as file:
         text = file.read()
     expected = output(pgokit, "formats", "--markdown")
+    names_page = pathlib.Path(readme).parent / "docs" / "compat.md"
+    names = names_page.read_text(encoding="utf-8")
+    expected_names = output(pgokit, "compat", "--markdown")
     if write:
         text = TABLE.sub(lambda match: match[1] + expected + match[3], text)
         with open(readme, "w", encoding="utf-8") as file:
             file.write(text)
+        names = NAMES.sub(lambda match: match[1] + expected_names + match[3], names)
+        names_page.write_text(names, encoding="utf-8")
 
     report = Report()
     table, screen = TABLE.search(text), SCREEN.search(text)
     report.case("the table of formats is what `pgokit formats --markdown` prints",
                 [] if table and table[2] == expected else ["README.md should have:", expected])
+    report.case("docs/compat.md has what `pgokit compat --markdown` prints",
+                [] if NAMES.search(names)[2] == expected_names else
+                ["tests/house/test_readme.py --write README.md PGOKIT changes it"])
     report.case("there is a screen of `pgokit show`",
                 [] if screen and "pgokit show" in screen[1] else ["nothing between the markers"])
     for verb in VERB.findall(output(pgokit, "--help")):

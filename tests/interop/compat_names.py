@@ -1,0 +1,372 @@
+#!/usr/bin/env python3
+"""Names of other tools: a command line gives, under a link to pgokit, what it gives with the tool
+itself, which then reads it.
+"""
+
+import glob
+import os
+import re
+import shutil
+import sys
+
+import gcc_samples
+from gcov_gcc import dump
+from instr_profiles import RUNS, counted, profdata
+from peers import Skip, at_hand, good, main, peer, read, require, run, tool, write
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+GOLDEN = os.path.join(os.path.dirname(HERE), "golden")
+RELEASES = (14, 16, 19, 22, 23)
+
+
+class Names:
+    """Links to pgokit in a folder of one case."""
+
+    def __init__(self, work):
+        self.pgokit, self.folder = work.pgokit, work.temp("names")
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def tool(self, name):
+        link = self.path(os.path.join("bin", name))
+        if not os.path.exists(link):
+            os.makedirs(os.path.dirname(link), exist_ok=True)
+            os.symlink(self.pgokit, link)
+        return link
+
+
+# ---- llvm-profdata ----
+
+def same_merge(names, release, *arguments):
+    """Both tools merge so, and the real one says that both files hold the same."""
+    results = []
+    for name, command in (("theirs", profdata(release)),
+                          ("ours", names.tool(f"llvm-profdata-{release}"))):
+        path = names.path(f"{name}.merged")
+        good(command, "merge", *arguments, "-o", path)
+        data = read(path)
+        kind = ["-sample"] if "sample" in "".join(arguments) else []
+        text = [] if "text" in "".join(arguments) else ["-text"]
+        good(profdata(release), "merge", *kind, *text, path, "-o", path + ".text")
+        results.append((data, read(path + ".text")))
+    (their_bytes, their_text), (our_bytes, our_text) = results
+    require(our_text == their_text, f"{arguments}: another profile")
+    return our_bytes == their_bytes
+
+
+def counters(work, release):
+    names, program = Names(work), counted(work, "ir", release)
+    raws = program.raws
+    folder = names.path("raws")
+    os.makedirs(folder)
+    for n, raw in zip(RUNS, raws):
+        shutil.copy(raw, f"{folder}/{n}.profraw")
+    lists = write(names.path("list"), f"# of two runs\n 3,{raws[0]}\n\n{raws[1]}\n".encode())
+    ways = [
+        raws, ["-sparse", *raws], ["--sparse=true", "-num-threads=0", *raws],
+        ["-instr", *raws, "-j", "2"], ["-text", *raws], ["--failure-mode=all", *raws, lists],
+        [f"-weighted-input=3,{raws[0]}", "--weighted-input", f"1,{raws[1]}"],
+        ["-f", lists], [f"--input-files={lists}", raws[2]], [folder],
+    ]
+    equal = [same_merge(names, release, *way) for way in ways]
+    return f"{sum(equal)} of {len(equal)} ways give the same bytes"
+
+
+def sample_ways(work, release):
+    names = Names(work)
+    text = write(names.path("a.prof"), good(
+        profdata(release), "merge", "-sample", "-text",
+        f"{GOLDEN}/sample/llvm14-ext.afdo", "-o", "-").encode())
+    other = f"{GOLDEN}/sample/llvm16-binary.afdo"
+    for way in (["-extbinary"], ["-binary"], ["-text"], [], ["-use-md5=0"],
+                ["-extbinary", "-compress-all-sections"], ["--extbinary", "--gen-partial-profile"],
+                [f"-weighted-input=5,{text}"]):
+        same_merge(names, release, "-sample", *way, text, other)
+
+
+def shown(work, release):
+    """What is printed as a profile has the same bytes."""
+    names, program = Names(work), counted(work, "ir", release)
+    both = names.path("both")
+    good(profdata(release), "merge", *program.raws, "-o", both)
+    ours = names.tool(f"llvm-profdata-{release}")
+    theirs = good(profdata(release), "merge", "-text", both, "-o", "-")
+    require(good(ours, "show", "-text", "-all-functions", both) == theirs, "show -text")
+    good(ours, "show", "--all-functions", "--counts", "--ic-targets", both, "-o", names.path("out"))
+    found = [len(re.findall(form, text, re.M)) for form, text in (
+        (r"^    Hash: 0x", good(profdata(release), "show", "--all-functions", both)),
+        (r"^    hash 0x", read(names.path("out")).decode()))]
+    require(found[0] == found[1] > 5, f"functions: {found}")
+    for command in (["show", "--topn=3", "--covered"], ["show", "--json"], ["show"],
+                    ["show", "--function=main", "--counts"], ["overlap", both]):
+        require(good(ours, *command, both), f"{command} prints nothing")
+
+
+def without_comments(text):
+    return "".join(re.findall(r"^(?!#).*\n", text, re.M))
+
+
+def heap(work):
+    """YAML of heap data, by show and by merging."""
+    names = Names(work)
+    for release in (22, 23):
+        path = f"{GOLDEN}/indexed/llvm{release}-v4.profdata"
+        mine = good(names.tool("llvm-profdata"), "show", "--memory", path)
+        if release in at_hand(22, 23):
+            theirs = good(profdata(release), "show", "--memory", path)
+            # Behind a summary in comments.
+            want = theirs[theirs.index("HeapProfileRecords:"):]
+            require(mine == "---\n" + want, f"of {release}:\n{mine}\n{theirs}")
+    raw = f"{GOLDEN}/heap-raw/clang22.profraw"
+    result = run(names.tool("llvm-profdata-22"), "merge", raw, "-o", names.path("x"))
+    require(result.code == 2 and "binar" in result.errors, str(result))
+
+
+def order(work):
+    names = Names(work)
+    path = f"{GOLDEN}/instr-indexed/llvm22-temporal.profdata"
+    good(names.tool("llvm-profdata-22"), "order", path, "-o", names.path("order"))
+    theirs = good(profdata(22), "order", path)
+    require(without_comments(read(names.path("order")).decode()) == without_comments(theirs),
+            "another order")
+
+
+def chosen_release(work):
+    """The release of the name or the environment decides who reads the file."""
+    names = Names(work)
+    for made_by, name, env, reader in ((14, "llvm-profdata-14", {}, 14),
+                                       (14, "llvm-profdata-16", {}, 16),
+                                       (14, "llvm-profdata", {}, 14),
+                                       (14, "llvm-profdata", {"PGOKIT_TO_LLVM": "any"}, 19),
+                                       (19, "llvm-profdata", {}, 19),
+                                       (22, "llvm-profdata", {}, 19),
+                                       (22, "llvm-profdata", {"PGOKIT_TO_LLVM": "llvm14"}, 14)):
+        program = counted(work, "ir", made_by)
+        out = names.path("out")
+        good(names.tool(name), "merge", *program.raws, "-o", out, env=env)
+        good(profdata(reader), "show", out)
+        index = read(out)[8]
+        want = {14: 7, 16: 9, 19: 12}[reader]
+        require(index == want, f"{name} {env}: index {index}, not {want}")
+
+
+def damaged(work):
+    """One input of a crashed program does not end a script that llvm-profdata would not end."""
+    names, program = Names(work), counted(work, "ir", 22)
+    empty = write(names.path("empty.profraw"), b"")
+    cut = write(names.path("cut.profraw"), read(program.raws[0])[:200])
+    good(profdata(22), "merge", empty, *program.raws, "-o", names.path("theirs"))
+    result = run(names.tool("llvm-profdata-22"), "merge", empty, *program.raws, "-o",
+                 names.path("ours"))
+    require(result.code == 0 and "is empty" in result.errors, str(result))
+    require(read(names.path("theirs")) == read(names.path("ours")), "another profile")
+    for mode, code in (("any", False), ("all", True), ("warn", True)):
+        for tool_path in (profdata(22), names.tool("llvm-profdata-22")):
+            done = run(tool_path, "merge", f"-failure-mode={mode}", cut, *program.raws, "-o",
+                       names.path("out"))
+            require((done.code == 0) == code, str(done))
+
+
+# ---- recordings ----
+
+SOURCE = """
+int sink;
+__attribute__((noinline)) int times(int v) { return v * 3 + 1; }
+__attribute__((noinline)) int f(int c) {
+    sink += c;
+    if (c & 1)
+        sink ^= times(c);
+    else
+        sink--;
+    return sink;
+}
+int main(int argc, char **argv) {
+    for (long i = 0; i < ROUNDS; i++)
+        sink += f(i);
+    return sink == 7;
+}
+"""
+
+
+def built(names, compiler, rounds, *options):
+    write(names.path("t.c"), SOURCE.encode())
+    good(compiler, "-O2", "-no-pie", "-Wl,--build-id", f"-DROUNDS={rounds}", *options, "t.c", "-o",
+         "t", cwd=names.folder)
+    return names.path("t")
+
+
+def traced(names, exe):
+    """The program's branches, as perf script prints them."""
+    recorder = os.environ.get("BRANCH_TRACE")
+    if not recorder:
+        raise Skip("the program that records branches was not given")
+    # Enough for the start of a static program, which comes first.
+    good(recorder, "-e", "97", "-n", "10000", names.path("trace"), exe)
+    return names.path("trace")
+
+
+def sampled(names, exe):
+    """A recording of perf without branches, which any machine can make."""
+    data = names.path("perf.data")
+    result = run(tool("perf"), "record", "-q", "-e", "cpu-clock:u", "-F", "2000", "-o", data, exe)
+    if result.code:
+        raise Skip(f"perf cannot record here: {result.errors.strip()[:200]}")
+    return data
+
+
+def profgen(work):
+    names = Names(work)
+    exe = built(names, tool("clang-22"), 3000, "-g", "-fdebug-info-for-profiling")
+    trace = traced(names, exe)
+    ours = names.tool("llvm-profgen-22")
+    for theirs_way, ours_way in (
+            (["--format=text", f"--perfscript={trace}"], ["-format", "text", "-ps", trace]),
+            (["--format=text", f"--perfscript={trace}", "--ignore-stack-samples"],
+             ["--format=text", f"--perfscript={trace}", "--ignore-stack-samples=true"]),
+            ([f"--perfscript={trace}", "--skip-symbolization"],
+             [f"--perfscript={trace}", "--skip-symbolization", "--use-offset"])):
+        good(tool("llvm-profgen-22"), f"--binary={exe}", *theirs_way, "-o", names.path("theirs"))
+        good(ours, f"--binary={exe}", *ours_way, "-o", names.path("ours"))
+        require(read(names.path("theirs")) == read(names.path("ours")), f"{ours_way} differs")
+    # Counts of addresses as input, and binary output.
+    for command, out in ((tool("llvm-profgen-22"), "theirs"), (ours, "ours2")):
+        good(command, f"--unsymbolized-profile={names.path('theirs')}", "--binary", exe, "--output",
+             names.path(out + ".afdo"))
+    same = [good(profdata(22), "merge", "-sample", "-text", names.path(f), "-o", "-")
+            for f in ("theirs.afdo", "ours2.afdo")]
+    require(same[0] == same[1], "of counts of addresses it differs")
+    options = ["--show-disassembly-only", "--show-source-locations", f"--binary={exe}"]
+    require(good(ours, *options) == good(tool("llvm-profgen-22"), *options, "--output=/dev/null",
+                                         f"--perfscript={trace}"), "the disassembly differs")
+
+
+# How gcc's own makefiles call both tools, in gcc/c/Make-lang.in.
+MAKEFILE = """
+PERF_DATA = perf.data
+CREATE_GCOV = create_gcov
+PROFILE_MERGER = profile_merger
+exeext =
+all.fda: t.fda t2.fda
+\t$(PROFILE_MERGER) $(shell ls -ha t*.fda) --output_file all.fda -gcov_version VERSION
+t.fda: ./t$(exeext) ./$(PERF_DATA)
+\t$(CREATE_GCOV) -binary ./t$(exeext) -gcov t.fda -profile ./$(PERF_DATA) -gcov_version VERSION
+t2.fda: t.fda
+\tcp t.fda t2.fda
+"""
+
+
+def gcc_makefile(work, release):
+    """As `make autoprofiledbootstrap` of gcc calls create_gcov; gcc then takes the profile."""
+    names = Names(work)
+    gcc = peer(f"gcc-{release}")
+    exe = built(names, gcc, 30000, "-gdwarf-4", "-static")
+    os.rename(traced(names, exe), names.path("perf.data"))
+    for name in ("create_gcov", "profile_merger", "dump_gcov"):
+        names.tool(name)
+    # The number that makefiles of gcc 12 name is that of older releases.
+    version, env = (3, {}) if release == 16 else (2, {})
+    if release == 12:
+        version, env = 1, {"PGOKIT_TO_GCC": "gcc12"}
+    write(names.path("Makefile"), MAKEFILE.replace("VERSION", str(version)).encode())
+    path = f"{names.path('bin')}:{os.environ['PATH']}"
+    result = run("make", cwd=names.folder, env={"PATH": path, **env})
+    require(result.code == 0, str(result))
+    one, both = (gcc_samples.decode(read(names.path(f))) for f in ("t.fda", "all.fda"))
+    require(one["version"] == (3 if release == 16 else 2), f"version {one['version']}")
+    require({"f", "main"} <= set(both["functions"]) == set(one["functions"]), f"{both}")
+    for name, f in one["functions"].items():
+        require(both["functions"][name]["head"] == 2 * f["head"], f"{name} is not doubled")
+    done = run(gcc, "-O2", "-fauto-profile=all.fda", "-Wauto-profile" if release == 16 else "-Wall",
+               "-DROUNDS=3000", "-fdump-ipa-afdo", "-S", "t.c", "-o", "t.s", cwd=names.folder)
+    require(done.code == 0 and "profile" not in done.errors, str(done))
+    require(re.search(r"\.text\.hot", read(names.path("t.s")).decode()), "nothing is hot")
+    require("f total:" in good(names.tool("dump_gcov"), "all.fda", cwd=names.folder) or
+            re.search(r"^f:\d+:", good(names.tool("dump_gcov"), "all.fda", cwd=names.folder), re.M),
+            "dump_gcov does not print f")
+
+
+def beside_create_gcov(work):
+    """Of one recording, the same functions and the same lines have samples."""
+    names = Names(work)
+    theirs = peer("create_gcov")
+    exe = built(names, tool("gcc-12"), 300000000, "-gdwarf-4")
+    data = sampled(names, exe)
+    texts = []
+    for command, out in ((theirs, "theirs"), (names.tool("create_gcov"), "ours")):
+        good(command, f"--binary={exe}", f"--profile={data}", f"--gcov={names.path(out)}",
+             "--use_lbr=false", "-gcov_version=2")
+        texts.append(good(names.tool("dump_gcov"), "-gcov_version=2", names.path(out)))
+    functions = [set(re.findall(r"^(\w+):\d+:", text, re.M)) for text in texts]
+    require({"f", "main"} <= functions[0] <= functions[1], f"{functions}")
+    # What the tools of AutoFDO take of ours, and we of theirs: files in their strings.
+    good(names.tool("profile_merger"), "-gcov_version", "3", f"--output_file={names.path('all')}",
+         names.path("theirs"), names.path("ours"))
+    require(gcc_samples.decode(read(names.path("all")))["version"] == 3, "another version")
+
+
+def for_clang(work):
+    names = Names(work)
+    exe = built(names, tool("clang-22"), 3000, "-g", "-fdebug-info-for-profiling")
+    trace = traced(names, exe)
+    good(names.tool("llvm-profgen"), f"--binary={exe}", f"--perfscript={trace}", "--format=text",
+         "-o", names.path("want"))
+    for form in ("text", "binary", "extbinary"):
+        good(names.tool("create_llvm_prof"), f"--binary={exe}", f"--profile={trace}",
+             f"--out={names.path(form)}", f"--format={form}")
+        good(names.tool("profile_merger"), "--is_llvm", f"--format={form}",
+             f"--output_file={names.path('all')}", names.path(form))
+        for path in (form, "all"):
+            text = good(profdata(22), "merge", "-sample", "-text", names.path(path), "-o", "-")
+            require(text == good(profdata(22), "merge", "-sample", "-text", names.path("want"),
+                                 "-o", "-"), f"{form} differs")
+    good(tool("clang-22"), "-O2", f"-fprofile-sample-use={names.path('all')}", "-DROUNDS=1", "-c",
+         "t.c", "-o", "t.o", cwd=names.folder)
+
+
+# ---- gcov-tool ----
+
+def gcov_tool(work):
+    """With counts of arcs only, as gcov-tool 12 dies of lists with a weight."""
+    names = Names(work)
+    theirs, ours = tool("gcov-tool-12"), names.tool("gcov-tool-12")
+    built(names, tool("gcc-12"), 300, "-fprofile-arcs", "-o", "t", "-dumpbase", "t")
+    for run_name in "ab":
+        os.makedirs(names.path(run_name))
+        for _ in range(2 if run_name == "b" else 1):
+            run(names.path("t"), cwd=names.folder)
+        shutil.move(glob.glob(names.path("*.gcda"))[0], names.path(f"{run_name}/t.gcda"))
+    a, b = names.path("a"), names.path("b")
+    for i, way in enumerate((["merge", a, b, "-o"], ["merge", "-w", "2,3", a, b, "-o"],
+                             ["merge", "--weight=1,1", "-v", a, b, "--output"],
+                             ["rewrite", a, "-o"], ["rewrite", "-s", "3", a, "-o"])):
+        sums = []
+        for name, command in (("theirs", theirs), ("ours", ours)):
+            out = names.path(f"{name}{i}")
+            good(command, *way, out)
+            found = glob.glob(f"{out}/**/*.gcda", recursive=True)
+            require([os.path.relpath(f, out) for f in found] == ["t.gcda"], f"{found}")
+            sums.append([row for row in dump(found[0]) if row[1]])
+        # The number of runs is an exception.
+        counts = [[row for row in s if not row[0].startswith("SUMMARY")] for s in sums]
+        require(counts[0] and counts[0] == counts[1], f"{way}: theirs {sums[0]}\nours {sums[1]}")
+
+
+def add_cases(work, tap):
+    for release in at_hand(*RELEASES):
+        tap.add(f"llvm-profdata {release} merge", counters, work, release)
+        tap.add(f"llvm-profdata {release} merge -sample", sample_ways, work, release)
+        tap.add(f"llvm-profdata {release} show", shown, work, release)
+    tap.add("llvm-profdata show --memory", heap, work)
+    tap.add("llvm-profdata order", order, work)
+    tap.add("the release in a name", chosen_release, work)
+    tap.add("damaged inputs", damaged, work)
+    tap.add("llvm-profgen", profgen, work)
+    for release in (12, 14, 16):
+        tap.add(f"the makefile of gcc {release}", gcc_makefile, work, release)
+    tap.add("create_gcov", beside_create_gcov, work)
+    tap.add("create_llvm_prof", for_clang, work)
+    tap.add("gcov-tool", gcov_tool, work)
+
+
+sys.exit(main(add_cases))

@@ -1,0 +1,350 @@
+/* Command lines of llvm-profdata and llvm-profgen. */
+#include "compat.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define INSTR COMPAT_KIND(PGK_KIND_INSTR)
+#define HEAP COMPAT_KIND(PGK_KIND_HEAP)
+#define SAMPLE COMPAT_KIND(PGK_KIND_SAMPLE)
+
+#define KIND_NOTE "no effect: the kind is that of the files; one that contradicts it is refused"
+#define CORRELATE \
+    "!profiles without their own data (-profile-correlate) are not read; build without it"
+
+/* Options of the kind, which every subcommand but order has. */
+#define KIND_ROWS                                                  \
+    {"instr", COMPAT_FLAG, .note = KIND_NOTE},                     \
+    {"sample", COMPAT_FLAG, .note = KIND_NOTE}
+
+static void check_kind(const struct compat_call *call)
+{
+    if (!call->has_kind)
+        return;
+    if (call->kind == PGK_KIND_GCOV)
+        compat_refuse(call, call->operands.v[0], "has counters of gcc, which gcov-tool takes");
+    if (compat_is_true(call, "sample") && call->kind != PGK_KIND_SAMPLE)
+        compat_refuse(call, "--sample", "contradicts the input, which is no sample profile");
+    if (compat_is_true(call, "instr") && call->kind == PGK_KIND_SAMPLE)
+        compat_refuse(call, "--instr", "contradicts the input, which is a sample profile");
+    if (compat_is_true(call, "memory") && call->kind == PGK_KIND_SAMPLE)
+        compat_refuse(call, "--memory", "contradicts the input, which is a sample profile");
+}
+
+/* ---- llvm-profdata merge ---- */
+
+/* The oldest release that reads the first file of the kind; 0: it is not known. */
+static unsigned oldest_reader(const struct compat_call *call)
+{
+    struct pgk_err err = {0};
+    struct pgk_instr *instr = NULL;
+    struct pgk_heap *heap = NULL;
+    struct pgk_file *file = NULL;
+    char readers[256];
+    unsigned release = 0;
+    for (size_t i = 0; i < call->operands.n && !file; i++)
+        if (!cli_open(&file, cli_input(&cmd_merge, call->operands.v[i]).path, &err) &&
+            pgk_file_info_format(pgk_file_info(file))->kind != call->kind)
+            file = NULL;
+    int status = call->kind == PGK_KIND_HEAP ? pgk_heap_new(&heap, &err)
+                                             : pgk_instr_new(&instr, &err);
+    if (!status && file)
+        status = heap ? pgk_heap_read_file(heap, file, 1, &err)
+                      : pgk_instr_read_file(instr, file, 1, &err);
+    if (!status && file)
+        sscanf(pgk_file_info_readers(pgk_file_info(file), readers, sizeof readers), "LLVM %u",
+               &release);
+    pgk_instr_close(&instr);
+    pgk_heap_close(&heap);
+    return release;
+}
+
+/* For whom indexed profiles are: the environment says it, or the release in the tool's name. Else
+ * the compiler is that which made the inputs, of which old ones do not read what suits all new. */
+static const char *indexed_target(const struct compat_call *call)
+{
+    enum { FIRST_OF_ANY = 19, FIRST_WITH_HEAP = 15 };
+    const char *to = getenv("PGOKIT_TO_LLVM");
+    if (to && *to)
+        return to;
+    if (call->release)
+        return compat_text("llvm%u", call->release);
+    unsigned release = call->has_kind ? oldest_reader(call) : 0;
+    bool is_old = release && release < FIRST_OF_ANY &&
+                  (call->kind == PGK_KIND_INSTR || release >= FIRST_WITH_HEAP);
+    return is_old ? compat_text("llvm%u", release) : "any";
+}
+
+static void choose_merge(struct compat_call *call)
+{
+    compat_find_kind(call, &cmd_merge);
+    check_kind(call);
+    bool samples = call->has_kind ? call->kind == PGK_KIND_SAMPLE : compat_is_true(call, "sample");
+    if (!samples)
+        compat_add_words(call, "--to=%s", indexed_target(call));
+    if (call->has_kind && call->kind == PGK_KIND_INSTR)
+        compat_add_words(call, "--keep-going", NULL);
+}
+
+static const struct compat_choice layouts[] = {
+    {"nest", "--layout=nested"}, {"flat", "--layout=flat"}, {0}};
+
+static const struct compat_option merge_options[] = {
+    {"output o", COMPAT_VALUE, "--output=%s"},
+    KIND_ROWS,
+    {"memory", COMPAT_FLAG, .note = KIND_NOTE},
+    {"weighted-input", COMPAT_WEIGHTED},
+    {"input-files f", COMPAT_LIST},
+    {"num-threads j", COMPAT_VALUE, "--jobs=%s", .nothing = "0"},
+    {"failure-mode", COMPAT_VALUE, "--failure-mode=%s"},
+    {"text", COMPAT_FLAG, "--to=text"},
+    {"binary", COMPAT_FLAG, "--to=binary", .kinds = SAMPLE},
+    {"extbinary", COMPAT_FLAG, "--to=extbinary", .kinds = SAMPLE},
+    {"gcc", COMPAT_FLAG,
+     "!llvm-profdata itself writes none; `pgokit merge --to gcc15` does, for gcc12 to gcc16"},
+    {"sparse", COMPAT_FLAG, "--sparse", .kinds = INSTR},
+    {"function", COMPAT_VALUE, "--function=%s", .kinds = INSTR | SAMPLE},
+    {"no-function", COMPAT_VALUE, "--no-function=%s", .kinds = INSTR | SAMPLE},
+    {"remapping-file r", COMPAT_VALUE, "!needs the rules of mangled names; llvm-cxxmap makes of "
+     "them a list of names for `pgokit merge --remap`"},
+    {"profiled-binary", COMPAT_VALUE, "--binary=%s", .kinds = HEAP | INSTR},
+    {"memprof-version", COMPAT_VALUE, "--memprof-version=%s", .kinds = HEAP | INSTR},
+    {"memprof-full-schema", COMPAT_FLAG, "--full-schema", .kinds = HEAP | INSTR},
+    {"memprof-random-hotness", COMPAT_FLAG, "!invents data; nothing in pgokit does"},
+    {"memprof-random-hotness-seed", COMPAT_VALUE, "!invents data; nothing in pgokit does"},
+    {"write-prev-version", COMPAT_FLAG, "--index-version=11", .kinds = HEAP | INSTR},
+    {"keep-vtable-symbols", COMPAT_FLAG, .note = "no effect: such names are always kept"},
+    {"supplement-instr-with-sample", COMPAT_VALUE, "--supplement=%s", .kinds = INSTR},
+    {"zero-counter-threshold", COMPAT_VALUE,
+     "!is a fraction; `pgokit merge --supplement-zeros` takes it in percent"},
+    {"suppl-min-size-threshold", COMPAT_VALUE, "--supplement-size=%s", .kinds = INSTR},
+    {"instr-prof-cold-threshold", COMPAT_VALUE, "--supplement-cold=%s", .kinds = INSTR},
+    {"prof-sym-list", COMPAT_VALUE, "--symbols=%s", .kinds = SAMPLE},
+    {"drop-profile-symbol-list", COMPAT_FLAG, "--drop-symbols", .kinds = SAMPLE},
+    {"compress-all-sections", COMPAT_FLAG, "--compress", .kinds = SAMPLE},
+    {"use-md5", COMPAT_FLAG, "--md5", .kinds = SAMPLE},
+    {"gen-partial-profile", COMPAT_FLAG, "--gen-partial", .kinds = SAMPLE},
+    {"split-layout", COMPAT_FLAG, "--split-layout", .kinds = SAMPLE},
+    {"output-size-limit", COMPAT_VALUE, "--size-limit=%s", .nothing = "0", .kinds = SAMPLE},
+    {"convert-sample-profile-layout", COMPAT_CHOICE, .choices = layouts, .kinds = SAMPLE},
+    {"gen-cs-nested-profile", COMPAT_FLAG, "--layout=nested", .kinds = SAMPLE},
+    {"sample-merge-cold-context", COMPAT_FLAG, "--merge-cold", .kinds = SAMPLE},
+    {"sample-trim-cold-context", COMPAT_FLAG, "--trim-cold", .kinds = SAMPLE},
+    {"sample-frame-depth-for-cold-context", COMPAT_VALUE, "--cold-depth=%s", .kinds = SAMPLE},
+    {"extbinary-write-vtable-type-prof", COMPAT_FLAG, "--vtables", .kinds = SAMPLE},
+    {"sample-profile-format-version", COMPAT_VALUE, "--format-version=%s", .kinds = SAMPLE},
+    {"temporal-profile-trace-reservoir-size", COMPAT_VALUE,
+     "!all traces are kept; `pgokit order --max-traces` uses some of them"},
+    {"temporal-profile-max-trace-length", COMPAT_VALUE,
+     "!traces are kept whole; `pgokit order --max-trace-length` uses parts of them"},
+    {"dump-input-file-list", COMPAT_FLAG, "!`pgokit compat --print` shows the inputs"},
+    {"debug-info", COMPAT_VALUE, CORRELATE},
+    {"binary-file", COMPAT_VALUE, CORRELATE},
+    {"debuginfod", COMPAT_FLAG, CORRELATE},
+    {"max-debug-info-correlation-warnings", COMPAT_VALUE, .note = "no effect: there are none"},
+    {0},
+};
+
+/* ---- llvm-profdata show ---- */
+
+/* Heap data are shown as YAML, and counters with --text as the text that merge writes. */
+static void choose_show(struct compat_call *call)
+{
+    compat_find_kind(call, &cmd_show);
+    check_kind(call);
+    bool samples = call->has_kind && call->kind == PGK_KIND_SAMPLE;
+    bool details = compat_is_true(call, "counts") || compat_is_true(call, "ic-targets") ||
+                   compat_is_true(call, "memop-sizes") || compat_is_true(call, "show-vtables");
+    bool all = compat_is_true(call, "all-functions");
+    const char *format = compat_value(call, "show-format");
+    const char *function = compat_value(call, "function");
+    if (compat_is_true(call, "memory")) {
+        call->verb = "convert --quiet --to=yaml --output=-";
+        return;
+    }
+    if (format && !strcmp(format, "yaml"))
+        compat_refuse(call, "--show-format=yaml", "is for heap data, with --memory");
+    if (compat_is_true(call, "text")) {
+        call->verb = "merge --quiet --to=text --output=-";
+        return;
+    }
+    if (samples)
+        compat_add_words(call, "--linkage-names", NULL);
+    if (samples && !function && !compat_is_true(call, "show-sec-info-only"))
+        compat_add_words(call, "--top=0 --lines", NULL);
+    if (!samples && details && all && !function)
+        compat_add_words(call, "--function=.", NULL);
+    else if (!samples && all)
+        compat_add_words(call, "--top=0", NULL);
+}
+
+static const struct compat_choice show_formats[] = {
+    {"text", NULL}, {"json", "--json"}, {"yaml", NULL}, {0}};
+
+static const struct compat_option show_options[] = {
+    {"output o", COMPAT_STDOUT},
+    KIND_ROWS,
+    {"memory", COMPAT_FLAG, .note = "decides about the output: YAML"},
+    {"all-functions", COMPAT_FLAG, .note = "decides about the output: --top=0"},
+    {"counts", COMPAT_FLAG, .note = "decides about the output: with --all-functions, --function=."},
+    {"ic-targets", COMPAT_FLAG, .note = "shown with the counters: as --counts"},
+    {"memop-sizes", COMPAT_FLAG, .note = "shown with the counters: as --counts"},
+    {"show-vtables", COMPAT_FLAG, .note = "shown with the counters: as --counts"},
+    {"text", COMPAT_FLAG, .note = "decides about the output: that of merge --text"},
+    {"function", COMPAT_VALUE, "--function=%s", .kinds = INSTR | SAMPLE},
+    {"topn", COMPAT_VALUE, "--top=%s", .nothing = "0", .kinds = INSTR},
+    {"covered", COMPAT_FLAG, "--value-cutoff=1 --top=0", .kinds = INSTR},
+    {"value-cutoff", COMPAT_VALUE, "--value-cutoff=%s", .nothing = "0", .kinds = INSTR},
+    {"list-below-cutoff", COMPAT_FLAG, "--list-below-cutoff", .kinds = INSTR},
+    {"json", COMPAT_FLAG, "--json", .kinds = INSTR | SAMPLE},
+    {"show-format", COMPAT_CHOICE, .choices = show_formats, .kinds = INSTR | SAMPLE},
+    {"profiled-binary", COMPAT_VALUE, "--binary=%s"},
+    {"show-sec-info-only", COMPAT_FLAG, "--sections", .kinds = SAMPLE},
+    {"profile-version", COMPAT_FLAG, .note = "no effect: the version is always shown"},
+    {"detailed-summary", COMPAT_FLAG, "!`pgokit show --json` has it of sample profiles"},
+    {"detailed-summary-cutoffs", COMPAT_VALUE,
+     "!`pgokit show --json` has the usual cut-offs of sample profiles"},
+    {"hot-func-list", COMPAT_FLAG, "!`pgokit show --top N` lists the hottest functions"},
+    {"showcs", COMPAT_FLAG, "!`pgokit show` has functions counted in context beside the others"},
+    {"binary-ids", COMPAT_FLAG, .note = "no effect: they are always shown"},
+    {"temporal-profile-traces", COMPAT_FLAG, "!`pgokit convert --to text -o -` has them"},
+    {"show-prof-sym-list", COMPAT_FLAG,
+     "!symbols are not listed; `pgokit show --sections` says whether there are any"},
+    {"debug-info", COMPAT_VALUE, CORRELATE},
+    {"max-debug-info-correlation-warnings", COMPAT_VALUE, .note = "no effect: there are none"},
+    {0},
+};
+
+/* ---- llvm-profdata overlap, order ---- */
+
+static void choose_overlap(struct compat_call *call)
+{
+    compat_find_kind(call, &cmd_diff);
+    check_kind(call);
+}
+
+static const struct compat_option overlap_options[] = {
+    {"output o", COMPAT_STDOUT},
+    KIND_ROWS,
+    {"cs", COMPAT_FLAG, "--contextual", .kinds = INSTR},
+    {"function", COMPAT_VALUE, "!`pgokit diff --top 0 --json` has all functions"},
+    {"value-cutoff", COMPAT_VALUE, "!`pgokit diff --top N` lists functions"},
+    {"similarity-cutoff", COMPAT_VALUE, "!`pgokit diff --top N` lists functions"},
+    {0},
+};
+
+static const struct compat_option order_options[] = {
+    {"output o", COMPAT_VALUE, "--output=%s"},
+    {"num-test-traces", COMPAT_VALUE, "--test-traces=%s", .nothing = "0"},
+    {0},
+};
+
+/* ---- llvm-profgen ---- */
+
+/* The program's code instead of a profile: of the other options it looks at the program's only. */
+static void choose_profgen(struct compat_call *call)
+{
+    if (!compat_is_true(call, "show-disassembly-only"))
+        return;
+    static const char *const program[] = {"binary", "debug-binary", "dwp"};
+    const char *names = compat_value(call, "disassemble-functions");
+    call->verb = "disasm --format=llvm";
+    for (size_t i = 0; i < sizeof program / sizeof *program; i++)
+        if (compat_value(call, program[i]))
+            compat_add_words(call, compat_text("--%s=%%s", program[i]),
+                             compat_value(call, program[i]));
+    if (compat_is_true(call, "show-pseudo-probe"))
+        compat_add_words(call, "--probes", NULL);
+    if (compat_is_true(call, "show-source-locations"))
+        compat_add_words(call, "--source", NULL);
+    for (char *rest = names ? compat_text("%s", names) : NULL, *name; (name = strsep(&rest, ","));)
+        compat_add_words(call, "--function=%s", name);
+    call->n_given = 0;
+    call->operands.n = 0;
+}
+
+static const struct compat_choice profgen_formats[] = {
+    {"text", "--to=text"},
+    {"binary", "--to=binary"},
+    {"extbinary", "--to=extbinary"},
+    {"gcc", "!is what create_gcov makes, or `pgokit gen --to gcc12` to gcc16"},
+    {0},
+};
+#define DISASSEMBLY "of --show-disassembly-only"
+#define LINES_ONLY "!`pgokit gen --mode autofdo` or, with contexts, --mode cs-autofdo does this"
+
+static const struct compat_option profgen_options[] = {
+    {"binary", COMPAT_VALUE, "--binary=%s"},
+    {"perfdata pd", COMPAT_OPERAND},
+    {"perfscript ps", COMPAT_OPERAND},
+    {"unsymbolized-profile up", COMPAT_OPERAND},
+    {"llvm-sample-profile", COMPAT_OPERAND},
+    {"data-access-perftrace", COMPAT_OPERAND},
+    {"output o", COMPAT_VALUE, "--output=%s"},
+    {"format", COMPAT_CHOICE, .choices = profgen_formats},
+    {"debug-binary", COMPAT_VALUE, "--debug-binary=%s"},
+    {"dwp", COMPAT_VALUE, "--dwp=%s"},
+    {"pid", COMPAT_VALUE, "--pid=%s", .nothing = "0"},
+    {"kernel", COMPAT_FLAG, "--kernel"},
+    {"ignore-stack-samples", COMPAT_FLAG, "--ignore-stack"},
+    {"skip-symbolization", COMPAT_FLAG, "--raw"},
+    {"use-offset", COMPAT_FLAG, NULL,
+     "!addresses in such files are offsets; llvm-profgen's default is so, too"},
+    {"use-first-loadable-segment-as-base", COMPAT_FLAG,
+     "!offsets in such files count from the first executable segment"},
+    {"trim-cold-profile", COMPAT_FLAG, "--trim-cold"},
+    {"csprof-merge-cold-context", COMPAT_FLAG, NULL, "--keep-cold"},
+    {"csprof-max-cold-context-depth", COMPAT_VALUE, "--cold-depth=%s"},
+    {"csprof-max-context-depth", COMPAT_VALUE, "--context-depth=%+", .nothing = "-1"},
+    {"csprof-max-unsymbolized-context-depth", COMPAT_VALUE, "--stack-depth=%+", .nothing = "-1"},
+    {"compress-recursion", COMPAT_VALUE, "--recursion=%s", .nothing = "-1"},
+    {"csspgo-preinliner", COMPAT_FLAG, NULL, "--no-preinline"},
+    {"gen-cs-nested-profile", COMPAT_FLAG, NULL, "--contexts"},
+    {"infer-missing-frames", COMPAT_FLAG, NULL, "--no-tail-calls"},
+    {"profile-summary-hot-count", COMPAT_VALUE, "--hot-count=%s"},
+    {"profile-summary-cold-count", COMPAT_VALUE, "--cold-count=%s"},
+    {"profile-summary-cutoff-hot", COMPAT_VALUE, "--hot-share=%s"},
+    {"profile-summary-cutoff-cold", COMPAT_VALUE, "--cold-share=%s"},
+    {"profile-density-threshold", COMPAT_VALUE, "--min-density=%s"},
+    {"profile-density-cutoff-hot", COMPAT_VALUE, "!the density is that of 99 % of the samples",
+     .nothing = "990000"},
+    {"use-md5", COMPAT_FLAG, "--md5"},
+    {"compress-all-sections", COMPAT_FLAG, "--compress"},
+    {"populate-profile-symbol-list", COMPAT_FLAG, "--symbols"},
+    {"extbinary-write-vtable-type-prof", COMPAT_FLAG, "--vtables"},
+    {"sample-profile-format-version", COMPAT_VALUE, "--format-version=%s"},
+    {"use-dwarf-correlation", COMPAT_FLAG, LINES_ONLY},
+    {"update-total-samples", COMPAT_FLAG, "!totals are those of the samples"},
+    {"load-function-from-symbol", COMPAT_FLAG, NULL,
+     "!functions are also found by symbols, as by llvm-profgen's default"},
+    {"max-search-depth", COMPAT_VALUE, "!the search for callers of tail calls has its own limit"},
+    {"show-density", COMPAT_FLAG, .note = "no effect: the report always has the density"},
+    {"show-detailed-warning", COMPAT_FLAG, "--verbose"},
+    {"show-mmap-events", COMPAT_FLAG, "!`perf script --show-mmap-events` prints them"},
+    {"show-canonical-fname", COMPAT_FLAG, "!`pgokit convert --canonical` changes names"},
+    {"time-profgen", COMPAT_FLAG, .note = "no effect: times are not part of a profile"},
+    {"etm", COMPAT_VALUE, "!traces of ETM are not decoded; `perf inject --itrace=i1000il` makes of "
+     "them branch stacks for --perfdata"},
+    {"etm-trace-id", COMPAT_VALUE, "!traces of ETM are not decoded"},
+    {"target-triple", COMPAT_VALUE, "!the program's file says what it is for"},
+    {"show-disassembly-only", COMPAT_FLAG, .note = "decides about the verb: pgokit disasm"},
+    {"show-pseudo-probe", COMPAT_FLAG, .note = DISASSEMBLY},
+    {"show-source-locations", COMPAT_FLAG, .note = DISASSEMBLY},
+    {"disassemble-functions", COMPAT_VALUE, .note = DISASSEMBLY},
+    {0},
+};
+
+const struct compat_tool compat_tools_llvm[] = {
+    {"llvm-profdata", "merge", "adds up profiles", .operands = "FILE...", .verb = "merge --quiet",
+     .options = merge_options, .choose = choose_merge},
+    {"llvm-profdata", "show", "shows what a profile says", .operands = "FILE", .verb = "show",
+     .options = show_options, .choose = choose_show},
+    {"llvm-profdata", "overlap", "compares two profiles", .operands = "BASE TEST", .verb = "diff",
+     .options = overlap_options, .choose = choose_overlap},
+    {"llvm-profdata", "order", "orders functions for the linker", .operands = "FILE",
+     .verb = "order --quiet", .options = order_options},
+    {"llvm-profgen", NULL, "makes a sample profile of a recording", .verb = "gen",
+     .options = profgen_options, .choose = choose_profgen},
+    {0},
+};
