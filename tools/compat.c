@@ -140,6 +140,8 @@ static void take_operand(struct compat_call *call, const char *text)
         compat_refuse(call, text, "is a response file, which is not read; `llvm-profdata "
                                   "merge --input-files=FILE` and `pgokit merge --files-from FILE` "
                                   "read names of inputs from a file");
+    if (!call->tool->operands)
+        compat_refuse(call, text, "is an argument without an option, which it does not take");
     cli_list_add(&call->operands, text);
 }
 

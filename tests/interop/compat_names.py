@@ -12,7 +12,7 @@ import sys
 import gcc_samples
 from gcov_gcc import dump
 from instr_profiles import RUNS, counted, profdata
-from peers import Skip, at_hand, good, main, peer, read, require, run, tool, write
+from peers import Skip, at_hand, beside, good, main, peer, read, require, run, tool, write
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 GOLDEN = os.path.join(os.path.dirname(HERE), "golden")
@@ -149,6 +149,36 @@ def chosen_release(work):
         index = read(out)[8]
         want = {14: 7, 16: 9, 19: 12}[reader]
         require(index == want, f"{name} {env}: index {index}, not {want}")
+
+
+# The rules by which CPython's makefile builds with a profile of clang.
+CPYTHON = """
+LLVM_PROF_FILE = LLVM_PROFILE_FILE="code-%p.profclangr"
+LLVM_PROF_MERGER = llvm-profdata merge -output=code.profclangd *.profclangr
+t2: profile-run-stamp
+\t$(CC) -O2 -fprofile-instr-use=code.profclangd t.c -o t2
+profile-run-stamp:
+\t$(CC) -O2 -fprofile-instr-generate t.c -o t
+\t$(LLVM_PROF_FILE) $(IN) ./t
+\t$(LLVM_PROF_FILE) $(IN) ./t x
+\t$(LLVM_PROF_MERGER)
+\ttouch $@
+"""
+
+
+def cpython_makefile(work, release):
+    """The script names no release, so that the file has to suit the compiler that counted."""
+    names, clang = Names(work), tool("clang", release)
+    names.tool("llvm-profdata")
+    write(names.path("t.c"), SOURCE.replace("ROUNDS", "1000").encode())
+    write(names.path("Makefile"), CPYTHON.encode())
+    result = run("make", f"CC={clang} -Wall -Werror", f"IN={' '.join(beside(clang))}",
+                 cwd=names.folder, env={"PATH": f"{names.path('bin')}:{os.environ['PATH']}"})
+    require(result.code == 0 and "warning" not in result.errors, str(result))
+    both = good(profdata(release), "merge", "-text", *glob.glob(names.path("*.profclangr")), "-o",
+                "-")
+    require(good(profdata(release), "merge", "-text", names.path("code.profclangd"), "-o", "-") ==
+            both, "another profile")
 
 
 def damaged(work):
@@ -357,6 +387,7 @@ def add_cases(work, tap):
         tap.add(f"llvm-profdata {release} merge", counters, work, release)
         tap.add(f"llvm-profdata {release} merge -sample", sample_ways, work, release)
         tap.add(f"llvm-profdata {release} show", shown, work, release)
+        tap.add(f"the makefile of CPython, clang {release}", cpython_makefile, work, release)
     tap.add("llvm-profdata show --memory", heap, work)
     tap.add("llvm-profdata order", order, work)
     tap.add("the release in a name", chosen_release, work)
