@@ -57,8 +57,10 @@ static void place_text(char *buf, size_t size, const struct pgk_heap_frame *f)
         snprintf(buf, size, "%s:%u", file, line);
     else if (!*file && !f->line_offset && !f->column)
         *buf = 0; /* a symbol has a name alone */
+    else if (*file && f->decl_line)
+        snprintf(buf, size, "%s, no line", file); /* code that the compiler gave none */
     else
-        snprintf(buf, size, "line +%u, column %u", f->line_offset, f->column);
+        snprintf(buf, size, "line %+d, column %u", (int)f->line_offset, f->column);
     for (char *c = buf; *c; c++)
         if ((unsigned char)*c < ' ' || *c == 127)
             *c = '?';
