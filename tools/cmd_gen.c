@@ -1,4 +1,5 @@
 /* pgokit gen: a sample profile from recordings of perf. */
+#include "output_bolt.h"
 #include "output_sample.h"
 
 #include <inttypes.h>
@@ -13,7 +14,8 @@ static const char help[] =
     "samples of loads give types of objects at virtual calls. Without branch stacks, counts are\n"
     "inferred from where the program was interrupted.\n\n"
     "  -o, --output FILE   the profile to write; - for standard output\n" SAMPLE_FILE_HELP
-    "      --format NAME   the same as --to\n"
+    "      --format NAME   the same as --to, or counts of branches: bolt, for llvm-bolt -data, or\n"
+    "                      preaggregated, for perf2bolt -pa; of each binary if FILE is DIR/\n"
     "      --symbols       list all functions of the programs in the profile, so that compilers\n"
     "                      take those without samples for cold\n"
     "      --mode NAME     autofdo: by source lines; probe: by pseudo probes; cs: with calling\n"
@@ -54,17 +56,18 @@ static const char help[] =
     "\nExamples:\n"
     "  perf record -e cpu-clock:u -F 5000 -- ./app; pgokit gen perf.data -b ./app -o app.afdo\n"
     "  perf record -b -e branches:u -- ./app; pgokit gen perf.data -b ./app -o app.afdo\n"
-    "  pgokit gen perf.data loads.data -b ./app -b ./libapp.so -o app.afdo\n";
+    "  pgokit gen perf.data loads.data -b ./app -b ./libapp.so -o app.afdo\n"
+    "  pgokit gen perf.data -b ./app -b ./libapp.so --format bolt -o counts/\n";
 
 enum { OPT_MODE = 256, OPT_PID, OPT_IGNORE_STACK, OPT_NO_PREINLINE, OPT_KEEP_COLD, OPT_CONTEXTS,
        OPT_NO_TAIL_CALLS, OPT_JSON, OPT_RAW, OPT_COMM, OPT_KERNEL, OPT_VTABLE_SCALE,
        OPT_MIN_DENSITY, OPT_EVENT, OPT_EVENTS, OPT_LEADING_IP, OPT_MAP, OPT_LIST_SYMBOLS,
        OPT_HOT_COUNT, OPT_COLD_COUNT, OPT_HOT_SHARE, OPT_COLD_SHARE, OPT_CONTEXT_DEPTH,
-       OPT_STACK_DEPTH, OPT_RECURSION };
+       OPT_STACK_DEPTH, OPT_RECURSION, OPT_FORMAT };
 
 static const struct option options[] = {
     SAMPLE_FILE_LONG,
-    {"format", required_argument, NULL, OPT_SAMPLE_TO},
+    {"format", required_argument, NULL, OPT_FORMAT},
     {"symbols", no_argument, NULL, OPT_LIST_SYMBOLS},
     {"cold-depth", required_argument, NULL, OPT_COLD_DEPTH},
     {"map", required_argument, NULL, OPT_MAP},
@@ -103,6 +106,7 @@ struct gen {
     struct cli_common common;
     struct sample_output output;
     bool json, raw, verbose;
+    const struct bolt_output_form *bolt; /* NULL: a sample profile */
     double min_density;
     const char *events[MOST_EVENTS];
     struct pgk_gen_map *maps;
@@ -181,7 +185,9 @@ static void parse(struct gen *g, int argc, char **argv)
     g->opts.struct_size = sizeof g->opts;
     g->min_density = 50;
     for (int c; (c = cli_next_option(&cmd_gen, argc, argv, "o:v", options, &g->common)) != -1;) {
-        (void)sample_file_option(&g->output, &cmd_gen, c, optarg);
+        if ((c == OPT_FORMAT || c == OPT_SAMPLE_TO) && (g->bolt = bolt_output_form(optarg)) != NULL)
+            continue;
+        (void)sample_file_option(&g->output, &cmd_gen, c == OPT_FORMAT ? OPT_SAMPLE_TO : c, optarg);
         (void)number_option(&g->opts, c, optarg);
         switch (c) {
         case OPT_LIST_SYMBOLS:
@@ -251,6 +257,7 @@ static void parse(struct gen *g, int argc, char **argv)
     g->opts.first_runs = pgk_sample_write_holds_times(&g->output.write);
     if (g->output.write.encoding == PGK_SAMPLE_GCC && g->opts.mode == PGK_GEN_AUTO)
         g->opts.mode = PGK_GEN_LINES; /* all that gcc takes */
+    g->opts.traces = g->bolt;
     g->opts.threads = g->common.threads;
     g->opts.maps = g->maps;
     if (optind == argc)
@@ -259,6 +266,8 @@ static void parse(struct gen *g, int argc, char **argv)
         cli_usage(&cmd_gen, "no output: name it with -o");
     if (g->json && !strcmp(g->output.path, "-"))
         cli_usage(&cmd_gen, "--json and -o - both write to standard output");
+    if (g->bolt && g->raw)
+        cli_usage(&cmd_gen, "--raw and --format %s are two kinds of output", g->bolt->name);
     if (!g->common.binaries.n)
         cli_usage(&cmd_gen, "which program was recorded? give it with -b");
 }
@@ -300,7 +309,7 @@ static void report(const struct gen *g, const struct pgk_gen_stats *s)
     for (size_t i = 0; pgk_gen_figure_at(s, i, &figure); i++)
         if (figure.n || (!i && !s->functions))
             report_line(&figure, g->verbose);
-    if (!g->raw && !s->inferred) /* which has a scale of its own */
+    if (!g->raw && !g->bolt && !s->inferred) /* which has a scale of its own */
         report_density(g, s->density);
     if (g->verbose && *s->examples[PGK_GEN_NO_SOURCE])
         fprintf(stderr, "  the first code without a source: %s\n", s->examples[PGK_GEN_NO_SOURCE]);
@@ -361,10 +370,11 @@ static int run(int argc, char **argv)
     for (int i = optind; !status && i < argc; i++)
         status = pgk_gen_add(gen, argv[i], &err);
     if (!status)
-        status = g.raw ? pgk_gen_write_counts(gen, g.output.path, &err)
-                       : pgk_gen_profile(gen, &profile, &err);
+        status = g.bolt  ? bolt_output_write(gen, g.bolt, binaries, g.output.path, &err)
+                 : g.raw ? pgk_gen_write_counts(gen, g.output.path, &err)
+                         : pgk_gen_profile(gen, &profile, &err);
     int exit_code = status ? cli_fail(&err) : warn_of_misfit(pgk_gen_stats(gen));
-    if (!status && !g.raw) {
+    if (!status && profile) {
         int written = sample_file_write(&g.output, profile, g.common.quiet);
         exit_code = written > exit_code ? written : exit_code;
     }

@@ -88,6 +88,8 @@ struct pgk_gen_opts {
                                 * LLVM's are made up of parts, of which profiles have the first */
     bool first_runs; /* say when functions were first seen to run, by which gcc 16 places them: in
                       * units of the recording's clock after its first sample; by lines */
+    bool traces; /* count branches and what ran between them for pgk_gen_write_bolt, and nothing
+                  * that a profile is made of */
 };
 
 /* Why something was left out, with what it was the first time. */
@@ -185,6 +187,20 @@ int pgk_gen_profile(struct pgk_gen *gen, struct pgk_sample **profile, struct pgk
  * pgk_gen_add or llvm-profgen --unsymbolized-profile; docs/formats/address-counts.md. PGK_E_ARG if
  * several were sampled. Types of objects are left out. */
 int pgk_gen_write_counts(struct pgk_gen *gen, const char *path, struct pgk_err *err);
+
+/* What the tools of BOLT read; docs/formats/bolt.md. */
+enum pgk_bolt_form {
+    PGK_BOLT_FDATA,         /* branches by function, for llvm-bolt -data */
+    PGK_BOLT_PREAGGREGATED, /* branches by address, for perf2bolt -pa */
+};
+/* The path of a binary, of which there are as many as in the set, if opts.traces has counts of it;
+ * else NULL. */
+const char *pgk_gen_traced(const struct pgk_gen *gen, uint32_t binary);
+/* Instead of a profile: what was counted of one binary with opts.traces. PGK_E_EMPTY if it was not
+ * sampled, PGK_E_NODEBUG without symbols of functions. */
+int pgk_gen_write_bolt(struct pgk_gen *gen, uint32_t binary, enum pgk_bolt_form form,
+                       const char *path, struct pgk_err *err);
+
 /* What became of the samples so far; belongs to the generator and changes with it. */
 const struct pgk_gen_stats *pgk_gen_stats(const struct pgk_gen *gen);
 

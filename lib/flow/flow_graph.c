@@ -1,10 +1,9 @@
 /* The control-flow graph of a function, read off its instructions. */
 #include "flow_graph.h"
 
+#include "jump_table.h"
 #include "search.h"
 #include "u64_set.h"
-
-#include <elf.h>
 
 struct reader {
     struct pgk_flow_graph *g;
@@ -12,7 +11,7 @@ struct reader {
     const struct pgk_functions *f;
     const struct pgk_function *function;
     bool has_indirect;
-    PGK_VEC(uint64_t) table_targets;
+    pgk_addr_vec table_targets;
 };
 
 static const struct pgk_function_range *range_of(const struct reader *r, uint32_t number)
@@ -20,8 +19,9 @@ static const struct pgk_function_range *range_of(const struct reader *r, uint32_
     return &r->f->ranges.v[r->f->by_function.v[r->function->first + number]];
 }
 
-static bool is_inside(const struct reader *r, uint64_t addr)
+static bool is_inside(const void *ctx, uint64_t addr)
 {
+    const struct reader *r = ctx;
     for (uint32_t i = 0; i < r->function->n; i++)
         if (addr >= range_of(r, i)->low && addr < range_of(r, i)->high)
             return true;
@@ -29,28 +29,6 @@ static bool is_inside(const struct reader *r, uint64_t addr)
 }
 
 /* ---- leaders ---- */
-
-/* A constant of the program whose address an instruction takes may be a table of offsets. */
-static bool read_table(struct reader *r, uint64_t table)
-{
-    const struct pgk_elf *elf = r->code->elf;
-    for (size_t i = 0; i < pgk_elf_section_count(elf); i++) {
-        struct pgk_elf_section_info s = pgk_elf_section_at(elf, i);
-        if (!s.bytes || !(s.flags & SHF_ALLOC) || s.flags & (SHF_WRITE | SHF_EXECINSTR) ||
-            table < s.addr || table - s.addr >= s.size || s.type != SHT_PROGBITS)
-            continue;
-        int32_t offset;
-        for (uint64_t at = table - s.addr; s.size - at >= sizeof offset; at += sizeof offset) {
-            memcpy(&offset, s.bytes + at, sizeof offset);
-            uint64_t target = table + (uint64_t)(int64_t)offset;
-            if (!is_inside(r, target) || !pgk_code_is(r->code, target))
-                break;
-            if (!pgk_vec_push(&r->table_targets, target))
-                return false;
-        }
-    }
-    return true;
-}
 
 static bool add_leader(struct reader *r, uint64_t addr)
 {
@@ -76,7 +54,8 @@ static bool list_leaders_of(struct reader *r, const struct pgk_function_range *r
             return false;
         if (is_direct(&insn) && is_inside(r, insn.target) && !add_leader(r, insn.target))
             return false;
-        if (insn.data && !read_table(r, insn.data))
+        if (insn.data &&
+            !pgk_jump_table_read(r->code, insn.data, is_inside, r, &r->table_targets))
             return false;
         r->has_indirect |= insn.kind == PGK_INSN_JUMP && insn.indirect;
         leads = insn.kind != PGK_INSN_OTHER && insn.kind != PGK_INSN_CALL;

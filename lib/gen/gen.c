@@ -44,15 +44,17 @@ int pgk_gen_new(struct pgk_gen **into, struct pgk_binaries *binaries,
     g->stats.examples = g->examples;
     g->stats.n_examples = PGK_GEN_DROPS;
     g->contexts = g->opts.mode >= PGK_GEN_CONTEXTS;
-    g->decided = g->opts.mode != PGK_GEN_AUTO || g->opts.leading_ip_only;
+    g->decided = g->opts.mode != PGK_GEN_AUTO || g->opts.leading_ip_only || g->opts.traces;
     size_t n = pgk_binaries_count(binaries);
     int status =
         n ? 0
           : pgk_fail(err, PGK_E_ARG, .field = "binaries", .found = "none",
                      .expected = "the program that was recorded", .hint = "give it with -b");
-    if (!status && g->contexts && g->opts.leading_ip_only)
+    if (!status && g->contexts && (g->opts.leading_ip_only || g->opts.traces))
         status = pgk_fail(err, PGK_E_ARG, .field = "mode", .found = "calling contexts",
-                          .expected = "lines or probes, to count sampled instructions alone",
+                          .expected = g->opts.traces
+                                          ? "none, to count branches for llvm-bolt"
+                                          : "lines or probes, to count sampled instructions alone",
                           .hint = "choose another --mode");
     if (!status && !pgk_vec_reserve(&g->v, n))
         status = pgk_fail_nomem(err);
@@ -81,6 +83,7 @@ void pgk_gen_close(struct pgk_gen **gen)
         pgk_steps_free(&g->v.v[i].steps);
         pgk_step_table_free(&g->v.v[i].step_counts);
         pgk_counters_free(&g->v.v[i].counters);
+        pgk_traces_free(&g->v.v[i].traces);
         pgk_pairs_free(&g->v.v[i].hits);
         pgk_pairs_free(&g->v.v[i].hit_calls);
         pgk_pairs_free(&g->v.v[i].hit_frameless);
@@ -102,6 +105,7 @@ void pgk_gen_close(struct pgk_gen **gen)
     pgk_vec_free(&g->outside_of);
     pgk_vec_free(&g->sample.steps);
     pgk_vec_free(&g->sample.callers);
+    pgk_intern_free(&g->hit_events);
     pgk_sample_close(&g->profile);
     pgk_mem_free(g);
     *gen = NULL;

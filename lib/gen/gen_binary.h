@@ -12,6 +12,7 @@
 #include "sample_model.h"
 #include "steps.h"
 #include "symboliser.h"
+#include "traces.h"
 
 struct pgk_gen_binary {
     const struct pgk_elf *elf;
@@ -34,6 +35,7 @@ struct pgk_gen_binary {
     struct pgk_functions functions;  /* around what was counted with contexts */
     struct pgk_probe_index *index;   /* of these */
     struct pgk_call_trie calls;    /* the same by calling context, and loads of vtables */
+    struct pgk_traces traces;      /* instead of all other counts but `hits`, for llvm-bolt */
     struct pgk_named_counts named; /* the same by contexts of functions and lines */
 };
 

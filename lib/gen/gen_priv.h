@@ -4,6 +4,7 @@
 
 #include "address_space.h"
 #include "gen_binary.h"
+#include "intern.h"
 #include "perf_input.h"
 
 enum { PGK_GEN_WINDOWS = 4 };
@@ -33,6 +34,8 @@ struct pgk_gen {
     PGK_VEC(struct pgk_gen_binary) v; /* parallel to the set of binaries */
     pgk_known_vec known;
     char elsewhere[200]; /* files of the recording that most samples of no use were in */
+
+    struct pgk_intern hit_events; /* names of the events of `hits` of binaries, for llvm-bolt */
 
     uint64_t stacks, stack_branches, stack_period; /* of samples with branches: how many, their
                                                      * branches, their periods */

@@ -1,42 +1,12 @@
 /* Samples to counters: addresses of processes become those of binaries. */
-#include "gen_priv.h"
-
+#include "gen_bolt.h"
+#include "gen_place.h"
 #include "perf_hardware.h"
 #include "saturate.h"
 
 #include <inttypes.h>
 
 /* ---- addresses ---- */
-
-/* Which windows hold for a sample. */
-static void choose_windows(struct pgk_gen *g, const struct pgk_perf_sample *s)
-{
-    for (unsigned i = 0; i < PGK_GEN_WINDOWS; i++)
-        g->room[i] = pgk_address_window_room(&g->windows[i], s->pid, s->time);
-}
-
-static unsigned find_window(struct pgk_gen *g, const struct pgk_perf_sample *s, uint64_t addr)
-{
-    unsigned i = g->next_window++ % PGK_GEN_WINDOWS;
-    g->windows[i] = pgk_address_window(&g->space, s->pid, s->time, addr);
-    g->room[i] = g->windows[i].end - g->windows[i].start;
-    return i;
-}
-
-/* choose_windows was called for the sample. */
-static inline struct pgk_gen_place place_of(struct pgk_gen *g, const struct pgk_perf_sample *s,
-                                            uint64_t addr)
-{
-    unsigned i = 0;
-    if (PGK_UNLIKELY(g->stats.no_mapping))
-        return (struct pgk_gen_place){0, addr};
-    while (i < PGK_GEN_WINDOWS && addr - g->windows[i].start >= g->room[i])
-        i++;
-    if (PGK_UNLIKELY(i == PGK_GEN_WINDOWS))
-        i = find_window(g, s, addr);
-    g->last_of[g->windows[i].binary != PGK_NO_BINARY] = i;
-    return (struct pgk_gen_place){g->windows[i].binary, addr - g->windows[i].bias};
-}
 
 int pgk_gen_need_code(struct pgk_gen *g, struct pgk_gen_binary *b)
 {
@@ -75,7 +45,7 @@ static const char *file_at(struct pgk_gen *g, const struct pgk_perf_sample *s, u
 static int code_place(struct pgk_gen *g, const struct pgk_perf_sample *s, uint64_t addr,
                       struct pgk_gen_place *place)
 {
-    *place = place_of(g, s, addr);
+    *place = pgk_gen_place(g, s, addr);
     if (place->binary == PGK_NO_BINARY)
         return 0;
     struct pgk_gen_binary *b = &g->v.v[place->binary];
@@ -137,7 +107,7 @@ static void note_unfit_branch(struct pgk_gen *g, struct pgk_gen_offset from,
 static int find_offset(struct pgk_gen *g, const struct pgk_perf_sample *s, uint64_t addr,
                        struct pgk_gen_offset *at)
 {
-    struct pgk_gen_place place = place_of(g, s, addr);
+    struct pgk_gen_place place = pgk_gen_place(g, s, addr);
     *at = (struct pgk_gen_offset){PGK_NO_BINARY, PGK_STEP_OUT};
     if (place.binary == PGK_NO_BINARY)
         return 0;
@@ -509,7 +479,7 @@ static int find_vtable(struct pgk_gen *g, struct pgk_gen_place at, uint32_t *nam
 static int count_load(struct pgk_gen *g, const struct pgk_perf_sample *s, uint64_t ip,
                       uint64_t addr)
 {
-    struct pgk_gen_place code, data = place_of(g, s, addr);
+    struct pgk_gen_place code, data = pgk_gen_place(g, s, addr);
     uint32_t name;
     g->stats.load_samples += s->count;
     PGK_TRY(code_place(g, s, ip, &code));
@@ -721,7 +691,7 @@ static int note_first_runs(struct pgk_gen *g, const struct pgk_perf_sample *s)
     g->start = s->time < g->start ? s->time : g->start;
     for (size_t i = 0; i <= s->n_branches; i++) {
         uint64_t addr = i < s->n_branches ? s->branches[i].to : s->ip;
-        struct pgk_gen_place at = place_of(g, s, addr);
+        struct pgk_gen_place at = pgk_gen_place(g, s, addr);
         if (at.binary != PGK_NO_BINARY &&
             !pgk_first_runs_see(&g->v.v[at.binary].first_runs_here, at.addr, s->time))
             return pgk_fail_nomem(g->err);
@@ -735,10 +705,12 @@ int pgk_gen_on_sample(void *ctx, const struct pgk_perf_sample *s)
     bool used;
     g->stats.samples += s->count;
     PGK_TRY(pgk_process_map_ready(g->space.map, g->err));
-    choose_windows(g, s);
+    pgk_gen_choose_windows(g, s);
     if (is_other_process(g, s) || is_other_event(g, s))
         return 0;
     g->stats.no_mapping = !g->space.any_matched;
+    if (g->opts.traces)
+        return pgk_gen_count_traces(g, s);
     if (g->opts.first_runs)
         PGK_TRY(note_first_runs(g, s));
     if (g->opts.leading_ip_only)
@@ -760,7 +732,7 @@ int pgk_gen_on_sample(void *ctx, const struct pgk_perf_sample *s)
 static int on_op(void *ctx, const struct pgk_hw_op *op)
 {
     struct pgk_gen *g = ctx;
-    struct pgk_perf_branch branches[2] = {{op->pc, op->target, 0},
+    struct pgk_perf_branch branches[2] = {{op->pc, op->target, op->mispredicted},
                                           {PGK_ADDR_EXTERNAL, op->earlier_target, 0}};
     struct pgk_perf_sample s = {
         .pid = op->context ? (int32_t)op->context : PGK_PID_UNKNOWN,
@@ -771,12 +743,14 @@ static int on_op(void *ctx, const struct pgk_hw_op *op)
         .n_branches = op->earlier_target ? 2 : 1,
     };
     g->stats.samples++;
-    choose_windows(g, &s);
+    pgk_gen_choose_windows(g, &s);
     if (op->in_kernel) {
         g->stats.in_kernel++;
         pgk_gen_example(&g->stats, PGK_GEN_IN_KERNEL, "at 0x%" PRIx64, op->pc);
         return 0;
     }
+    if (g->opts.traces)
+        return pgk_gen_count_traces(g, &s);
     if (op->is_load && op->addr && !g->opts.no_vtables)
         return count_load(g, &s, op->pc, op->addr);
     if (op->is_branch && op->target)

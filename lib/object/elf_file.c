@@ -659,7 +659,8 @@ int pgk_elf_entries(const struct pgk_elf *elf, pgk_elf_entry_fn *fn, void *ctx)
         Elf64_Sym s;
         memcpy(&s, t.entries->bytes + at, sizeof s);
         struct pgk_elf_entry e = {section_name(t.names, s.st_name), s.st_value, s.st_size,
-                                  section_in(elf, &t, s.st_shndx), ELF64_ST_TYPE(s.st_info)};
+                                  section_in(elf, &t, s.st_shndx), ELF64_ST_TYPE(s.st_info),
+                                  ELF64_ST_BIND(s.st_info) == STB_LOCAL};
         if (e.type == STT_SECTION && s.st_shndx < t.elf->sections.n)
             e.name = t.elf->sections.v[s.st_shndx].name;
         status = fn(ctx, &e);

@@ -59,6 +59,7 @@ struct pgk_elf_entry {
     uint64_t addr, size;
     uint32_t section; /* SHN_... or the section's number in the program */
     uint8_t type;     /* STT_... */
+    bool local;
 };
 typedef int pgk_elf_entry_fn(void *ctx, const struct pgk_elf_entry *entry);
 int pgk_elf_entries(const struct pgk_elf *elf, pgk_elf_entry_fn *fn, void *ctx);

@@ -22,8 +22,9 @@ enum { PGK_PID_UNKNOWN = -1, PGK_PID_KERNEL = -2, PGK_BUILD_ID_MAX = 20 };
 /* As in perf.data, so that a branch stack need not be copied. */
 struct pgk_perf_branch {
     uint64_t from, to;
-    uint64_t flags; /* docs/formats/perf-data.md section 4; 0 in a text */
+    uint64_t flags; /* docs/formats/perf-data.md section 4; of a text only the first */
 };
+enum { PGK_PERF_BRANCH_MISPREDICTED = 1 };
 
 enum pgk_perf_mode { PGK_PERF_MODE_UNKNOWN, PGK_PERF_KERNEL, PGK_PERF_USER, PGK_PERF_HYPERVISOR,
                      PGK_PERF_GUEST_KERNEL, PGK_PERF_GUEST_USER };

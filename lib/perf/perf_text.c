@@ -115,6 +115,8 @@ static const uint8_t *take_branch(const uint8_t *p, const uint8_t *end, struct p
     p = skip_file(pgk_text_0x(p, end, &b->from), end, ")/0x");
     p = p && p < end && *p == '/' ? pgk_text_0x(p + 1, end, &b->to) : NULL;
     p = skip_file(p, end, ")/");
+    if (p && end - p >= 2 && p[0] == '/')
+        b->flags = p[1] == 'M';
     return p && (p == end || *p == '/' || ends_word(*p)) ? next_word(p, end) : NULL;
 }
 
@@ -197,6 +199,7 @@ static inline const uint8_t *take_shaped(const uint8_t *p, const uint8_t *end,
     const __m128i high = _mm_srli_si128(bytes, 8);
     b->from = __builtin_bswap64((uint64_t)_mm_cvtsi128_si64(bytes)) >> shape->shift;
     b->to = __builtin_bswap64((uint64_t)_mm_cvtsi128_si64(high)) >> shape->shift;
+    b->flags = behind[1] == 'M';
     const uint8_t *next = next_word_near(behind);
     return PGK_LIKELY(next) ? next : next_word(behind, end);
 }
