@@ -15,7 +15,7 @@ static const char help[] =
     "\nFor which compiler files are written, whatever the command line says:\n"
     "  PGOKIT_TO_LLVM   llvm14 to llvm23, or any; default: the release in the name, or that\n"
     "                   which wrote the inputs if it is before 19, or any\n"
-    "  PGOKIT_TO_GCC    gcc12 to gcc16; default: what -gcov_version means\n"
+    "  PGOKIT_TO_GCC    gcc11 to gcc16; default: what -gcov_version means\n"
     "\nExamples:\n"
     "  pgokit compat llvm-profdata merge -sparse -o app.profdata default_1.profraw\n"
     "  pgokit compat --print create_gcov -binary app -gcov app.afdo -gcov_version 3\n";

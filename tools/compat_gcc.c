@@ -4,6 +4,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* A whole number above 0, perhaps as "2.0"; 0: it is none. */
+static unsigned long whole(const char *text, size_t len)
+{
+    char *copy = compat_text("%.*s", (int)len, text), *end;
+    double value = strtod(copy, &end);
+    bool is_whole = !*end && value >= 1 && value <= (double)CLI_WEIGHT_MAX &&
+                    value == (double)(unsigned long)value;
+    return is_whole ? (unsigned long)value : 0;
+}
+
 /* ---- AutoFDO ---- */
 
 /* Logging of glog and the parts of gflags. */
@@ -35,10 +45,10 @@ static const struct compat_choice profilers[] = {
     {0},
 };
 
-#define GCOV_VERSION                                                                          \
-    {"gcov_version", COMPAT_VALUE,                                                            \
-     .note = "--to=gcc15 for 2 and if it is not given, --to=gcc16 for 3; others are refused " \
-             "unless PGOKIT_TO_GCC is set, which decides alone"}
+#define GCOV_VERSION                                                                        \
+    {"gcov_version", COMPAT_VALUE,                                                          \
+     .note = "--to=gcc11 for 1, --to=gcc15 for 2 and if it is not given, --to=gcc16 for 3; " \
+             "PGOKIT_TO_GCC decides alone, if it is set"}
 /* Where what is written is for LLVM, or is text. */
 #define GCOV_VERSION_UNUSED \
     {"gcov_version", COMPAT_VALUE, .note = "no effect: the version of an input is in its header"}
@@ -47,14 +57,19 @@ static const struct compat_choice profilers[] = {
  * What create_gcov writes without a version no compiler takes. */
 static void choose_gcc(struct compat_call *call)
 {
+    static const char *const releases[] = {"gcc15", "gcc11", "gcc15", "gcc16"};
     const char *to = getenv("PGOKIT_TO_GCC"), *version = compat_value(call, "gcov_version");
-    if (!to || !*to)
-        to = !version || !strcmp(version, "2") ? "gcc15" : !strcmp(version, "3") ? "gcc16" : NULL;
-    if (!to)
+    unsigned long number = version ? whole(version, strlen(version)) : 0;
+    bool is_known = !version || (number && number < sizeof releases / sizeof *releases);
+    if (to && *to) {
+        call->to = compat_text("--to=%s", to);
+        return;
+    }
+    if (!is_known)
         compat_refuse(call, compat_text("-gcov_version=%s", version),
-                      "is not supported: gcc 12 to 15 take version 2 only, and gcc 16 version 3. "
-                      "Give that, or set PGOKIT_TO_GCC to the release, as in PGOKIT_TO_GCC=gcc12");
-    call->to = compat_text("--to=%s", to);
+                      "is not supported: gcc 5 to 11 take version 1, gcc 12 to 15 version 2, and "
+                      "gcc 16 version 3");
+    call->to = compat_text("--to=%s", releases[number]);
 }
 
 static const struct compat_option create_gcov_options[] = {
@@ -154,16 +169,6 @@ static const struct compat_option merger_options[] = {
 };
 
 /* ---- gcov-tool ---- */
-
-/* A whole number above 0, perhaps as "2.0"; 0: it is none. */
-static unsigned long whole(const char *text, size_t len)
-{
-    char *copy = compat_text("%.*s", (int)len, text), *end;
-    double value = strtod(copy, &end);
-    bool is_whole = !*end && value >= 1 && value <= (double)CLI_WEIGHT_MAX &&
-                    value == (double)(unsigned long)value;
-    return is_whole ? (unsigned long)value : 0;
-}
 
 static void choose_gcov_merge(struct compat_call *call)
 {

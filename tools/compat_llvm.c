@@ -102,7 +102,7 @@ static const struct compat_option merge_options[] = {
     {"binary", COMPAT_FLAG, "--to=binary", .kinds = SAMPLE},
     {"extbinary", COMPAT_FLAG, "--to=extbinary", .kinds = SAMPLE},
     {"gcc", COMPAT_FLAG,
-     "!llvm-profdata itself writes none; `pgokit merge --to gcc15` does, for gcc12 to gcc16"},
+     "!llvm-profdata itself writes none; `pgokit merge --to gcc15` does, for gcc11 to gcc16"},
     {"sparse", COMPAT_FLAG, "--sparse", .kinds = INSTR},
     {"function", COMPAT_VALUE, "--function=%s", .kinds = INSTR | SAMPLE},
     {"no-function", COMPAT_VALUE, "--no-function=%s", .kinds = INSTR | SAMPLE},
@@ -268,7 +268,7 @@ static const struct compat_choice profgen_formats[] = {
     {"text", "--to=text"},
     {"binary", "--to=binary"},
     {"extbinary", "--to=extbinary"},
-    {"gcc", "!is what create_gcov makes, or `pgokit gen --to gcc12` to gcc16"},
+    {"gcc", "!is what create_gcov makes, or `pgokit gen --to gcc11` to gcc16"},
     {0},
 };
 #define DISASSEMBLY "of --show-disassembly-only"

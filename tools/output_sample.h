@@ -60,7 +60,7 @@ enum {
     {"fs-pass", required_argument, NULL, OPT_FS_PASS}
 #define SAMPLE_FILE_HELP                                                                        \
     "      --to NAME            extbinary (default), text, binary, or for -fauto-profile of gcc\n" \
-    "                           gcc12 to gcc16 (gcc: gcc15)\n"                                 \
+    "                           gcc11 (for 5 to 11) to gcc16 (gcc: gcc15)\n"                   \
     "      --format-version N   of extbinary: 103 (default), or 104 for LLVM 23 and later\n"    \
     "      --vtables            write types of objects, which LLVM before 22 misreads\n"        \
     "      --no-vtables         leave them out without a warning\n"                             \

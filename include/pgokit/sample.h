@@ -410,7 +410,7 @@ struct pgk_sample_write_opts {
     bool drop_symbols;   /* leave the symbol list out */
     uint64_t size_limit; /* bytes; leave the coldest functions out to fit; 0: no limit */
     uint32_t version;    /* of extensible binary: 103, or 104 for LLVM 23 and later; 0: 103 */
-    unsigned gcc_release; /* of PGK_SAMPLE_GCC: for gcc 12 to 16; 0: 15 */
+    unsigned gcc_release; /* of PGK_SAMPLE_GCC: 11, for gcc 5 to 11, to 16; 0: 15 */
 };
 /* Sets `encoding` and `gcc_release` to what a name says: that of an encoding, or a release of gcc
  * as "gcc16". Compilers make different things of one profile, so for a release names of clones,

@@ -8,6 +8,7 @@
 struct writer {
     struct pgk_record_writer w;
     enum pgk_gcc_layout layout;
+    enum pgk_gcc_strings strings;
     size_t n;                   /* tops by heat that are written */
     PGK_VEC(uint32_t) files;    /* of the names that are used, each once */
     PGK_VEC(uint32_t) index_of; /* by file of the profile: where it is among these */
@@ -95,10 +96,15 @@ static void put_instance(struct pgk_record_writer *w, uint32_t node)
 
 /* ---- names ---- */
 
-static void put_string(struct pgk_line *l, const char *s, size_t len)
+/* With one NUL, or with as many as fill up a word, which the length then counts. */
+static void put_string(const struct writer *w, const char *s, size_t len)
 {
-    put_word(l, (uint32_t)len + 1);
-    pgk_line_bytes(l, s, len + 1);
+    static const char nuls[4];
+    bool words = w->strings == PGK_GCC_WORDS;
+    size_t n_nuls = words ? 4 - len % 4 : 1;
+    put_word(w->w.line, (uint32_t)(len + n_nuls) / (words ? 4 : 1));
+    pgk_line_bytes(w->w.line, s, len);
+    pgk_line_bytes(w->w.line, nuls, n_nuls);
 }
 
 static uint32_t file_of(const struct writer *w, uint32_t name)
@@ -129,7 +135,7 @@ static void put_files(struct writer *w)
     put_word(w->w.line, (uint32_t)w->files.n);
     for (size_t i = 0; i < w->files.n; i++) {
         const struct pgk_str *f = &w->w.p->files.strs.v[w->files.v[i]];
-        put_string(w->w.line, f->s, f->len);
+        put_string(w, f->s, f->len);
     }
 }
 
@@ -142,12 +148,12 @@ static void put_names(struct writer *w)
     if (files)
         put_files(w);
     put_word(l, (uint32_t)w->w.names.ids.n + 1);
-    put_string(l, "", 0);
+    put_string(w, "", 0);
     if (files)
         put_word(l, PGK_GCC_NO_FILE);
     for (size_t i = 0; i < w->w.names.ids.n; i++) {
         uint32_t id = w->w.names.ids.v[i];
-        put_string(l, w->w.p->names.v.v[id].s, w->w.p->names.v.v[id].len);
+        put_string(w, w->w.p->names.v.v[id].s, w->w.p->names.v.v[id].len);
         if (files)
             put_word(l, file_of(w, id));
     }
@@ -219,6 +225,7 @@ int pgk_sample_gcc_write(const struct pgk_sample *p, size_t n,
     struct pgk_line line = {0};
     struct writer w = {.w = {.p = p, .line = &line, .order = {.p = p}},
                        .layout = compiler->profile->layout,
+                       .strings = compiler->profile->strings,
                        .n = n};
     int status = write_all(&w, compiler->profile->number, out, err);
     pgk_line_free(&line);

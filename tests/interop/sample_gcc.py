@@ -206,6 +206,16 @@ def as_create_gcov_wrote(work):
         require(("no release of gcc" in told) == (version in (2, 3)), told)
 
 
+def for_gcc_11(work):
+    """Version 1, where discriminators do not matter, is version 2 with names in words."""
+    folder = program(work)
+    write(f"{folder}/p.txt", re.sub(r" \d\.\d.*\n", "", TEXT).encode())
+    functions = list(gcc_samples.decode(read(written_for(work, folder, 15)))["functions"].values())
+    require(read(written_for(work, folder, 11)) == gcc_samples.encode(functions, 1, words=True),
+            "other bytes")
+    require("read by gcc 5 to 11" in good(work.pgokit, "check", f"{folder}/11.afdo"), "readers")
+
+
 def create_gcov(work):
     """Of one recording: its files are read whatever number they have, and where it has counts, gen
     has, too."""
@@ -322,6 +332,7 @@ def add_cases(work, tap):
     tap.add("files and times", origins, work)
     tap.add("times of first runs", first_runs, work)
     tap.add("names in words", as_create_gcov_wrote, work)
+    tap.add("for gcc 11", for_gcc_11, work)
     tap.add("create_gcov", create_gcov, work)
 
 

@@ -75,8 +75,8 @@ static void names_of_targets(void **state)
         enum pgk_sample_encoding encoding;
         unsigned release;
     } cases[] = {{"text", 0, PGK_SAMPLE_TEXT, 0},       {"gcc", 0, PGK_SAMPLE_GCC, 0},
-                 {"gcc12", 0, PGK_SAMPLE_GCC, 12},      {"gcc16.2", 0, PGK_SAMPLE_GCC, 16},
-                 {"gcc11", PGK_E_ARG, 0, 0},            {"gcc17", PGK_E_ARG, 0, 0},
+                 {"gcc11", 0, PGK_SAMPLE_GCC, 11},      {"gcc16.2", 0, PGK_SAMPLE_GCC, 16},
+                 {"gcc10", PGK_E_ARG, 0, 0},            {"gcc17", PGK_E_ARG, 0, 0},
                  {"gcc16x", PGK_E_ARG, 0, 0},           {"", PGK_E_ARG, 0, 0}};
     for (size_t i = 0; i < PGK_COUNTOF(cases); i++) {
         struct pgk_sample_write_opts opts = {0};

@@ -70,7 +70,7 @@ static void what_gcc_cannot_take_is_refused(void **state)
                  {"12345678901234:1:1\n 1: 1\n", "names that are known by their GUIDs alone"}};
     struct pgk_gcc_compiler compiler;
     struct pgk_gcc_changes changes;
-    assert_false(pgk_gcc_compiler(11, &compiler));
+    assert_false(pgk_gcc_compiler(10, &compiler));
     assert_false(pgk_gcc_compiler(17, &compiler));
     assert_true(pgk_gcc_compiler(16, &compiler));
     for (size_t i = 0; i < PGK_COUNTOF(cases); i++) {
