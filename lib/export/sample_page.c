@@ -1,8 +1,7 @@
 /* The data of a sample report page: which functions, inlinees and lines are on it. */
 #include "sample_page.h"
 
-#include "line_buffer.h"
-#include "sample_text.h"
+#include "sample_spelling.h"
 #include "saturate.h"
 
 #include <stdlib.h>

@@ -1,8 +1,7 @@
 /* Counters of one binary as text. docs/formats/address-counts.md */
 #include "address_counts.h"
 
-#include "line_buffer.h"
-#include "sample_text.h"
+#include "sample_spelling.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

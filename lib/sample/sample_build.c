@@ -1,6 +1,5 @@
 /* Building sample profiles from the caller's own samples: the public side of the model, which
  * checks what readers check. */
-#include "sample_format.h"
 #include "sample_origin.h"
 #include "saturate.h"
 

@@ -42,6 +42,7 @@
 #include "saturate.h"
 
 /* A place in a function: line offset, or probe id, and discriminator. */
+enum { PGK_SAMPLE_MAX_LINE = 0xffff };
 static inline uint64_t pgk_sample_loc(uint32_t line, uint32_t discriminator)
 {
     return (uint64_t)line << 32 | discriminator;

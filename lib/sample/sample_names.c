@@ -74,6 +74,11 @@ uint64_t pgk_sample_names_guid(struct pgk_sample_names *t, uint32_t id)
     return name->guid;
 }
 
+uint64_t pgk_name_guid(const struct pgk_sample_name *name)
+{
+    return name->has_guid ? name->guid : pgk_md5_low64(name->s, name->len);
+}
+
 /* From the first GUID on, every name can be found by its GUID. */
 static bool start_guids(struct pgk_sample_names *t)
 {

@@ -45,6 +45,8 @@ uint32_t pgk_sample_names_find(const struct pgk_sample_names *t, const char *s, 
 /* If a name is known by the GUID of this spelling alone, spells it. False when out of memory. */
 bool pgk_sample_names_spell(struct pgk_sample_names *t, const char *s, size_t len);
 uint64_t pgk_sample_names_guid(struct pgk_sample_names *t, uint32_t id);
+/* The same of one name, without keeping it. */
+uint64_t pgk_name_guid(const struct pgk_sample_name *name);
 /* True if some name is known by its GUID alone. */
 bool pgk_sample_names_unspelled(const struct pgk_sample_names *t);
 

@@ -1,9 +1,8 @@
 /* How much two profiles have in common, as llvm-profdata overlap computes it, and which
  * functions differ. Counts are compared as shares of their function, functions as shares of
  * their profile. */
-#include "sample_text.h"
+#include "sample_spelling.h"
 
-#include "line_buffer.h"
 #include "opts.h"
 #include "percent.h"
 #include "saturate.h"

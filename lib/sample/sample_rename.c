@@ -2,10 +2,10 @@
 #include "sample_layout.h"
 
 #include "binary_set.h"
+#include "cursor.h"
 #include "hash.h"
-#include "line_buffer.h"
 #include "pattern.h"
-#include "sample_text.h"
+#include "sample_spelling.h"
 #include "text_lines.h"
 
 static int add_symbol(void *profile, const char *line, size_t len, uint64_t number,

@@ -1,14 +1,12 @@
 /* A sample profile for people: totals, functions by heat, and their lines as a tree. */
 #include "demangle.h"
 #include "mem.h"
-#include "line_buffer.h"
 #include "opts.h"
 #include "pgokit/human.h"
 #include "pgokit/report.h"
 #include "sample_order.h"
-#include "sample_text.h"
+#include "sample_spelling.h"
 #include "saturate.h"
-#include "used_names.h"
 
 #include <inttypes.h>
 

@@ -5,7 +5,6 @@
 #include "mem.h"
 #include "hash.h"
 #include "saturate.h"
-#include "used_names.h"
 
 #include <inttypes.h>
 #include <string.h>

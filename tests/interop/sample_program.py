@@ -15,12 +15,12 @@ from peers import HERE, JOBS, good, main, read, require, tool, write
 ROOT = os.path.dirname(os.path.dirname(HERE))
 FLAGS = ["-O2", "-g", "-std=gnu17", "-D_GNU_SOURCE", "-w", "-fno-omit-frame-pointer",
          *[f"-I{ROOT}/{folder}" for folder in ("include", "lib/base", "lib/records",
-                                               "lib/sample")]]
+                                               "lib/sample", "lib/sampleio")]]
 LIBRARIES = ["-lmd", "-lzstd", "-lz", "-lm", "-pthread"]
 MAIN = ["fuzz/fuzz_sample_text.c", "fuzz/replay_main.c"]
 # What the program spends its time in.
-HOT = ["lib/sample/sample_text_read.c", "lib/sample/sample_stage.c", "lib/sample/sample_names.c",
-       "lib/sample/sample_recs.c", "lib/sample/sample_text_write.c", "lib/base/hash.c",
+HOT = ["lib/sampleio/sample_text_read.c", "lib/sample/sample_stage.c", "lib/sample/sample_names.c",
+       "lib/sample/sample_recs.c", "lib/sampleio/sample_text_write.c", "lib/base/hash.c",
        "lib/base/index.c", "lib/base/arena.c"]
 # name: flags of the program, options of llvm-profgen, call chains, conversions
 LINES = (["-fdebug-info-for-profiling"], ["--use-dwarf-correlation"], False, [
@@ -51,8 +51,8 @@ def compile_all(folder, names, *flags):
 def build(work, flags):
     """The program; of the library what it needs."""
     folder = work.temp("program")
-    names = [s for s in [*sources("base"), *sources("records"), *sources("sample")]
-             if not s.endswith("sample_rename.c")]
+    rooms = ["base", "records", "sample", "sampleio"]
+    names = [s for room in rooms for s in sources(room) if not s.endswith("sample_rename.c")]
     good(tool("ar"), "rc", f"{folder}/library.a", *compile_all(folder, names, *flags))
     good(tool("clang", 22), *FLAGS, *flags, *[f"{ROOT}/{source}" for source in MAIN],
          f"{folder}/library.a",

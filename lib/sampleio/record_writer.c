@@ -1,6 +1,8 @@
 /* Function records, name tables and summaries for the binary formats. */
 #include "record_writer.h"
 
+#include "sample_spelling.h"
+
 uint64_t pgk_count_inlinees(const struct pgk_sample *p, uint32_t node)
 {
     uint64_t n = 0;

@@ -14,8 +14,5 @@ struct pgk_used_names {
 bool pgk_used_names(struct pgk_used_names *used, const struct pgk_sample *p, size_t n,
                     bool vtables);
 void pgk_used_names_free(struct pgk_used_names *used);
-/* "12345" for a name without spelling. */
-void pgk_put_spelling(struct pgk_line *l, const struct pgk_sample_name *name);
-uint64_t pgk_name_guid(const struct pgk_sample_name *name);
 
 #endif

@@ -19,8 +19,4 @@ PGK_MUST_USE int pgk_sample_text_read(struct pgk_sample *p, const uint8_t *bytes
 PGK_MUST_USE int pgk_sample_text_write(const struct pgk_sample *p, size_t n, bool flat_marks,
                                        bool vtables, struct pgk_sink *out, struct pgk_err *err);
 
-/* The name of a function or "main:3 @ parse", as the text has it, added to the line. */
-struct pgk_line;
-void pgk_sample_put_identity(const struct pgk_sample *p, uint32_t top, struct pgk_line *line);
-
 #endif

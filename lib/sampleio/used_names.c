@@ -1,8 +1,6 @@
 /* The names that a binary file of a profile needs. */
 #include "used_names.h"
 
-#include "hash.h"
-
 enum { UNUSED, USED };
 
 static void mark(uint32_t *marks, const struct pgk_sample *p, uint32_t node, bool vtables)
@@ -53,17 +51,4 @@ void pgk_used_names_free(struct pgk_used_names *used)
 {
     pgk_vec_free(&used->ids);
     pgk_vec_free(&used->index_of);
-}
-
-void pgk_put_spelling(struct pgk_line *l, const struct pgk_sample_name *name)
-{
-    if (name->s)
-        pgk_line_bytes(l, name->s, name->len);
-    else
-        pgk_line_decimal(l, name->guid);
-}
-
-uint64_t pgk_name_guid(const struct pgk_sample_name *name)
-{
-    return name->has_guid ? name->guid : pgk_md5_low64(name->s, name->len);
 }

@@ -6,7 +6,7 @@
 #include "sample_format.h"
 #include "sample_order.h"
 #include "sample_partial.h"
-#include "used_names.h"
+#include "sample_spelling.h"
 
 struct writer {
     const struct pgk_sample *p;
@@ -24,32 +24,6 @@ static void put_str(struct pgk_line *l, const char *s)
 static void put_name(const struct pgk_sample *p, uint32_t name, struct pgk_line *l)
 {
     pgk_put_spelling(l, &p->names.v.v[name]);
-}
-
-static void put_loc(struct pgk_line *l, uint64_t loc)
-{
-    pgk_line_decimal(l, pgk_sample_line(loc));
-    if (pgk_sample_discriminator(loc)) {
-        pgk_line_byte(l, '.');
-        pgk_line_decimal(l, pgk_sample_discriminator(loc));
-    }
-}
-
-/* Frames from the outermost in: the path is walked up first. */
-void pgk_sample_put_identity(const struct pgk_sample *p, uint32_t top, struct pgk_line *l)
-{
-    PGK_VEC(uint32_t) path = {0};
-    for (uint32_t id = top; id; id = p->nodes.v[id].parent)
-        l->failed |= !pgk_vec_push(&path, id);
-    for (size_t i = path.n; i > 0; i--) {
-        put_name(p, p->nodes.v[path.v[i - 1]].name, l);
-        if (i == 1)
-            break;
-        pgk_line_byte(l, ':');
-        put_loc(l, p->nodes.v[path.v[i - 2]].loc);
-        put_str(l, " @ ");
-    }
-    pgk_vec_free(&path);
 }
 
 static void indent(struct pgk_line *l, unsigned depth)
@@ -77,7 +51,7 @@ static void put_vtables(struct writer *w, const struct pgk_sample_place *place, 
     if (!w->vtables)
         return;
     indent(&w->line, depth);
-    put_loc(&w->line, place->loc);
+    pgk_put_spelled_loc(&w->line, place->loc);
     put_str(&w->line, ": vtables ");
     put_counts(w, place->vtables, place->n_vtables, true);
     pgk_line_byte(&w->line, '\n');
@@ -86,7 +60,7 @@ static void put_vtables(struct writer *w, const struct pgk_sample_place *place, 
 static void put_body(struct writer *w, const struct pgk_sample_place *place, unsigned depth)
 {
     indent(&w->line, depth);
-    put_loc(&w->line, place->loc);
+    pgk_put_spelled_loc(&w->line, place->loc);
     put_str(&w->line, ": ");
     pgk_line_decimal(&w->line, place->samples);
     put_counts(w, place->targets, place->n_targets, false);
@@ -133,7 +107,7 @@ static void put_inlinees(struct writer *w, uint32_t node, unsigned depth)
     for (uint32_t c = pgk_sample_first(w->p, node); c;) {
         const struct pgk_sample_node *n = &w->p->nodes.v[c];
         indent(&w->line, depth);
-        put_loc(&w->line, n->loc);
+        pgk_put_spelled_loc(&w->line, n->loc);
         put_str(&w->line, ": ");
         put_name(w->p, n->name, &w->line);
         pgk_line_byte(&w->line, ':');

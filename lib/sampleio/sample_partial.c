@@ -4,7 +4,7 @@
 
 #include "sample_origin.h"
 #include "sample_text.h"
-#include "used_names.h"
+#include "sample_spelling.h"
 
 #include <stddef.h>
 #include <stdlib.h>

@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 /* The first nine bytes: "SPROF42" and one more byte as a ULEB128. */
-enum { PGK_SAMPLE_MAGIC_BYTES = 9, PGK_SAMPLE_MAX_LINE = 0xffff };
+enum { PGK_SAMPLE_MAGIC_BYTES = 9 };
 #define PGK_SAMPLE_MAGIC(last) (UINT64_C(0x5350524f46343200) | (last))
 #define PGK_SAMPLE_MAGIC_BINARY PGK_SAMPLE_MAGIC(0xff)
 #define PGK_SAMPLE_MAGIC_EXT PGK_SAMPLE_MAGIC(0x04)
