@@ -33,9 +33,10 @@ static const char help[] =
     "      --kernel        the first binary is the kernel (vmlinux); samples of it count\n"
     "      --vtable-scale  give counts of types the scale of those of branches\n"
     "      --min-density N samples a line below which the report asks for more (50)\n"
+    "      --data          from samples of loads: which static data are hot and cold, for\n"
+    "                      -fmemory-profile-use= of clang 22 and 23\n"
     "  -v, --verbose       name the first of each kind of samples that were left out\n"
-    "      --raw           write counters of addresses instead: an INPUT for another time,\n"
-    "                      or for llvm-profgen\n"
+    "      --raw           counters of addresses: an INPUT for another time\n"
     "      --json          the report as JSON on standard output\n"
     "\nWhat is hot and cold:\n"
     "      --trim-cold     leave out contexts that are not hot, or functions that are cold\n"
@@ -56,14 +57,14 @@ static const char help[] =
     "\nExamples:\n"
     "  perf record -e cpu-clock:u -F 5000 -- ./app; pgokit gen perf.data -b ./app -o app.afdo\n"
     "  perf record -b -e branches:u -- ./app; pgokit gen perf.data -b ./app -o app.afdo\n"
-    "  pgokit gen perf.data loads.data -b ./app -b ./libapp.so -o app.afdo\n"
-    "  pgokit gen perf.data -b ./app -b ./libapp.so --format bolt -o counts/\n";
+    "  pgokit gen perf.data loads.data -b ./app -b ./lib.so -o app.afdo\n"
+    "  pgokit gen perf.data -b ./app -b ./lib.so --format bolt -o counts/\n";
 
 enum { OPT_MODE = 256, OPT_PID, OPT_IGNORE_STACK, OPT_NO_PREINLINE, OPT_KEEP_COLD, OPT_CONTEXTS,
        OPT_NO_TAIL_CALLS, OPT_JSON, OPT_RAW, OPT_COMM, OPT_KERNEL, OPT_VTABLE_SCALE,
        OPT_MIN_DENSITY, OPT_EVENT, OPT_EVENTS, OPT_LEADING_IP, OPT_MAP, OPT_LIST_SYMBOLS,
        OPT_HOT_COUNT, OPT_COLD_COUNT, OPT_HOT_SHARE, OPT_COLD_SHARE, OPT_CONTEXT_DEPTH,
-       OPT_STACK_DEPTH, OPT_RECURSION, OPT_FORMAT };
+       OPT_STACK_DEPTH, OPT_RECURSION, OPT_FORMAT, OPT_DATA };
 
 static const struct option options[] = {
     SAMPLE_FILE_LONG,
@@ -74,6 +75,7 @@ static const struct option options[] = {
     {"mode", required_argument, NULL, OPT_MODE},
     {"pid", required_argument, NULL, OPT_PID},
     {"json", no_argument, NULL, OPT_JSON},
+    {"data", no_argument, NULL, OPT_DATA},
     {"raw", no_argument, NULL, OPT_RAW},
     {"comm", required_argument, NULL, OPT_COMM},
     {"kernel", no_argument, NULL, OPT_KERNEL},
@@ -180,6 +182,30 @@ static bool number_option(struct pgk_gen_opts *o, int c, const char *value)
     return false;
 }
 
+/* What the options mean together, and which cannot be together. */
+static void settle(struct gen *g, int argc)
+{
+    g->opts.plain_discriminators = g->output.write.encoding == PGK_SAMPLE_GCC;
+    g->opts.first_runs = pgk_sample_write_holds_times(&g->output.write);
+    if (g->output.write.encoding == PGK_SAMPLE_GCC && g->opts.mode == PGK_GEN_AUTO)
+        g->opts.mode = PGK_GEN_LINES; /* all that gcc takes */
+    g->opts.traces = g->bolt;
+    g->opts.threads = g->common.threads;
+    g->opts.maps = g->maps;
+    if (optind == argc)
+        cli_usage(&cmd_gen, "nothing to read: name a recording");
+    if (!g->output.path)
+        cli_usage(&cmd_gen, "no output: name it with -o");
+    if (g->json && !strcmp(g->output.path, "-"))
+        cli_usage(&cmd_gen, "--json and -o - both write to standard output");
+    if (g->opts.data && (g->bolt || g->raw))
+        cli_usage(&cmd_gen, "--data and %s are two kinds of output", g->raw ? "--raw" : "--format");
+    if (g->bolt && g->raw)
+        cli_usage(&cmd_gen, "--raw and --format %s are two kinds of output", g->bolt->name);
+    if (!g->common.binaries.n)
+        cli_usage(&cmd_gen, "which program was recorded? give it with -b");
+}
+
 static void parse(struct gen *g, int argc, char **argv)
 {
     g->opts.struct_size = sizeof g->opts;
@@ -201,6 +227,9 @@ static void parse(struct gen *g, int argc, char **argv)
             break;
         case OPT_NO_VTABLES: /* nor are they looked for */
             g->opts.no_vtables = true;
+            break;
+        case OPT_DATA:
+            g->opts.data = true;
             break;
         case OPT_JSON:
             g->json = true;
@@ -253,23 +282,7 @@ static void parse(struct gen *g, int argc, char **argv)
             break;
         }
     }
-    g->opts.plain_discriminators = g->output.write.encoding == PGK_SAMPLE_GCC;
-    g->opts.first_runs = pgk_sample_write_holds_times(&g->output.write);
-    if (g->output.write.encoding == PGK_SAMPLE_GCC && g->opts.mode == PGK_GEN_AUTO)
-        g->opts.mode = PGK_GEN_LINES; /* all that gcc takes */
-    g->opts.traces = g->bolt;
-    g->opts.threads = g->common.threads;
-    g->opts.maps = g->maps;
-    if (optind == argc)
-        cli_usage(&cmd_gen, "nothing to read: name a recording");
-    if (!g->output.path)
-        cli_usage(&cmd_gen, "no output: name it with -o");
-    if (g->json && !strcmp(g->output.path, "-"))
-        cli_usage(&cmd_gen, "--json and -o - both write to standard output");
-    if (g->bolt && g->raw)
-        cli_usage(&cmd_gen, "--raw and --format %s are two kinds of output", g->bolt->name);
-    if (!g->common.binaries.n)
-        cli_usage(&cmd_gen, "which program was recorded? give it with -b");
+    settle(g, argc);
 }
 
 static void report_line(const struct pgk_gen_figure *l, bool verbose)
@@ -309,7 +322,7 @@ static void report(const struct gen *g, const struct pgk_gen_stats *s)
     for (size_t i = 0; pgk_gen_figure_at(s, i, &figure); i++)
         if (figure.n || (!i && !s->functions))
             report_line(&figure, g->verbose);
-    if (!g->raw && !g->bolt && !s->inferred) /* which has a scale of its own */
+    if (!g->raw && !g->bolt && !g->opts.data && !s->inferred) /* which has a scale of its own */
         report_density(g, s->density);
     if (g->verbose && *s->examples[PGK_GEN_NO_SOURCE])
         fprintf(stderr, "  the first code without a source: %s\n", s->examples[PGK_GEN_NO_SOURCE]);
@@ -356,6 +369,22 @@ static int warn_of_misfit(const struct pgk_gen_stats *s)
     return EXIT_INCOMPLETE;
 }
 
+/* A heap profile that has nothing but data, of the first version that can hold them. */
+static int write_data(struct pgk_gen *gen, const char *path, struct pgk_err *err)
+{
+    struct pgk_heap *heap = NULL;
+    const struct pgk_indexed_target *target = pgk_indexed_target("llvm22");
+    int status = pgk_gen_data_profile(gen, &heap, err);
+    if (!status)
+        status = pgk_heap_write(heap, path,
+                                &(struct pgk_heap_target){.form = PGK_HEAP_INDEXED,
+                                                          .version = target->memprof_version,
+                                                          .index_version = target->index_version},
+                                err);
+    pgk_heap_close(&heap);
+    return status;
+}
+
 static int run(int argc, char **argv)
 {
     struct gen g = {.output = {.generated = true}};
@@ -370,9 +399,10 @@ static int run(int argc, char **argv)
     for (int i = optind; !status && i < argc; i++)
         status = pgk_gen_add(gen, argv[i], &err);
     if (!status)
-        status = g.bolt  ? bolt_output_write(gen, g.bolt, binaries, g.output.path, &err)
-                 : g.raw ? pgk_gen_write_counts(gen, g.output.path, &err)
-                         : pgk_gen_profile(gen, &profile, &err);
+        status = g.bolt        ? bolt_output_write(gen, g.bolt, binaries, g.output.path, &err)
+                 : g.opts.data ? write_data(gen, g.output.path, &err)
+                 : g.raw       ? pgk_gen_write_counts(gen, g.output.path, &err)
+                               : pgk_gen_profile(gen, &profile, &err);
     int exit_code = status ? cli_fail(&err) : warn_of_misfit(pgk_gen_stats(gen));
     if (!status && profile) {
         int written = sample_file_write(&g.output, profile, g.common.quiet);

@@ -8,6 +8,7 @@
 
 #include "pgokit/binaries.h"
 #include "pgokit/err.h"
+#include "pgokit/heap.h"
 #include "pgokit/sample.h"
 
 #include <stdbool.h>
@@ -90,6 +91,7 @@ struct pgk_gen_opts {
                       * units of the recording's clock after its first sample; by lines */
     bool traces; /* count branches and what ran between them for pgk_gen_write_bolt, and nothing
                   * that a profile is made of */
+    bool data; /* count accesses to static data for pgk_gen_data_profile, and nothing else */
 };
 
 /* Why something was left out, with what it was the first time. */
@@ -161,6 +163,8 @@ struct pgk_gen_stats {
     bool misfit;      /* shares of `unfit` or `ranges_bad` are PGK_GEN_UNFIT_PERCENT or more */
     bool no_mapping; /* no mapping of a given binary is in the input: addresses are taken as they
                       * stand in the first binary */
+    uint64_t data_samples; /* of `load_samples`, with opts.data also of stores: of variables and
+                            * string literals; known when the profile has been made */
 };
 
 struct pgk_gen;
@@ -187,6 +191,11 @@ int pgk_gen_profile(struct pgk_gen *gen, struct pgk_sample **profile, struct pgk
  * pgk_gen_add or llvm-profgen --unsymbolized-profile; docs/formats/address-counts.md. PGK_E_ARG if
  * several were sampled. Types of objects are left out. */
 int pgk_gen_write_counts(struct pgk_gen *gen, const char *path, struct pgk_err *err);
+
+/* With opts.data, instead of a sample profile: a heap profile, to be closed by the caller, that has
+ * nothing but which variables and string literals were accessed how often, and which were not. To
+ * be called once. PGK_E_EMPTY if none was. */
+int pgk_gen_data_profile(struct pgk_gen *gen, struct pgk_heap **heap, struct pgk_err *err);
 
 /* What the tools of BOLT read; docs/formats/bolt.md. */
 enum pgk_bolt_form {

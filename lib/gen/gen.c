@@ -44,7 +44,8 @@ int pgk_gen_new(struct pgk_gen **into, struct pgk_binaries *binaries,
     g->stats.examples = g->examples;
     g->stats.n_examples = PGK_GEN_DROPS;
     g->contexts = g->opts.mode >= PGK_GEN_CONTEXTS;
-    g->decided = g->opts.mode != PGK_GEN_AUTO || g->opts.leading_ip_only || g->opts.traces;
+    g->decided = g->opts.mode != PGK_GEN_AUTO || g->opts.leading_ip_only || g->opts.traces ||
+                 g->opts.data;
     size_t n = pgk_binaries_count(binaries);
     int status =
         n ? 0
@@ -84,6 +85,7 @@ void pgk_gen_close(struct pgk_gen **gen)
         pgk_step_table_free(&g->v.v[i].step_counts);
         pgk_counters_free(&g->v.v[i].counters);
         pgk_traces_free(&g->v.v[i].traces);
+        pgk_pairs_free(&g->v.v[i].accesses);
         pgk_pairs_free(&g->v.v[i].hits);
         pgk_pairs_free(&g->v.v[i].hit_calls);
         pgk_pairs_free(&g->v.v[i].hit_frameless);

@@ -35,6 +35,7 @@ struct pgk_gen_binary {
     struct pgk_functions functions;  /* around what was counted with contexts */
     struct pgk_probe_index *index;   /* of these */
     struct pgk_call_trie calls;    /* the same by calling context, and loads of vtables */
+    struct pgk_pairs accesses;     /* instead: to addresses of data, `from` */
     struct pgk_traces traces;      /* instead of all other counts but `hits`, for llvm-bolt */
     struct pgk_named_counts named; /* the same by contexts of functions and lines */
 };

@@ -20,7 +20,7 @@ const struct pgk_format_row *pgk_gen_profile_format(pgk_format_rows row_at, cons
 static const char *useless_option(const struct pgk_gen_opts *o)
 {
     return o->mode != PGK_GEN_AUTO                                     ? "mode"
-           : o->traces                                                 ? "format"
+           : o->traces || o->data                                      ? "format"
            : o->context_depth || o->stack_depth                        ? "depth of contexts"
            : o->recursion || o->keep_recursion                         ? "recursion"
            : o->pid || o->comm || o->n_events                          ? "choice of samples"

@@ -1,5 +1,6 @@
 /* Samples to counters: addresses of processes become those of binaries. */
 #include "gen_bolt.h"
+#include "gen_data.h"
 #include "gen_place.h"
 #include "perf_hardware.h"
 #include "saturate.h"
@@ -481,6 +482,8 @@ static int count_load(struct pgk_gen *g, const struct pgk_perf_sample *s, uint64
 {
     struct pgk_gen_place code, data = pgk_gen_place(g, s, addr);
     uint32_t name;
+    if (g->opts.data)
+        return pgk_gen_count_access(g, s, ip, addr);
     g->stats.load_samples += s->count;
     PGK_TRY(code_place(g, s, ip, &code));
     if (code.binary == PGK_NO_BINARY || data.binary == PGK_NO_BINARY)
@@ -522,13 +525,14 @@ static int count_data(struct pgk_gen *g, const struct pgk_perf_sample *s, bool *
     *used = false;
     if (g->opts.no_vtables)
         return 0;
-    if (s->has & PGK_PERF_HAS_ADDR && s->addr && is_load(s)) {
+    if (s->has & PGK_PERF_HAS_ADDR && s->addr && (g->opts.data || is_load(s))) {
         *used = true;
         return count_load(g, s, s->ip, s->addr);
     }
     if (s->raw_size && s->event < info->n_events &&
         !strncmp(info->events[s->event].pmu, "ibs_op", 6) &&
-        pgk_hw_ibs_op(s->raw, s->raw_size, &op) && op.is_load && op.addr) {
+        pgk_hw_ibs_op(s->raw, s->raw_size, &op) && op.addr &&
+        (op.is_load || (op.is_store && g->opts.data))) {
         *used = true;
         return count_load(g, s, op.pc, op.addr);
     }
@@ -716,13 +720,13 @@ int pgk_gen_on_sample(void *ctx, const struct pgk_perf_sample *s)
     if (g->opts.leading_ip_only)
         return count_leading(g, s);
     PGK_TRY(count_data(g, s, &used));
-    if (s->n_branches)
+    if (s->n_branches && !g->opts.data)
         return count_taken(g, s);
     if (used)
         return 0;
     if (is_in_kernel(g, s))
         return 0;
-    if (s->has & PGK_PERF_HAS_IP)
+    if (s->has & PGK_PERF_HAS_IP && !g->opts.data)
         return count_hit(g, s);
     without_branches(g, s);
     return 0;
@@ -749,11 +753,12 @@ static int on_op(void *ctx, const struct pgk_hw_op *op)
         pgk_gen_example(&g->stats, PGK_GEN_IN_KERNEL, "at 0x%" PRIx64, op->pc);
         return 0;
     }
-    if (g->opts.traces)
+    if (op->is_branch && op->target && g->opts.traces)
         return pgk_gen_count_traces(g, &s);
-    if (op->is_load && op->addr && !g->opts.no_vtables)
+    if ((op->is_load || (op->is_store && g->opts.data)) && op->addr && !g->opts.traces &&
+        !g->opts.no_vtables)
         return count_load(g, &s, op->pc, op->addr);
-    if (op->is_branch && op->target)
+    if (op->is_branch && op->target && !g->opts.data)
         return count_taken(g, &s);
     without_branches(g, &s);
     return 0;

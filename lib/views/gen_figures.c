@@ -34,6 +34,7 @@ bool pgk_gen_figure_at(const struct pgk_gen_stats *s, size_t i, struct pgk_gen_f
         {0, "impossible ranges", "ranges_bad", s->ranges_bad, s->ranges, e[PGK_GEN_BAD_RANGE]},
         {0, "unlike the program", "unfit", s->unfit, s->in_code, e[PGK_GEN_UNFIT]},
         {0, "loads of vtables", "vtable_samples", s->vtable_samples, s->load_samples, NULL},
+        {0, "of static data", "data_samples", s->data_samples, s->load_samples, NULL},
         {0, "code with a source", "symbolised", s->symbolised, s->instructions, NULL},
         {0, "unreadable lines", "unreadable", s->unreadable, s->lines, NULL},
         {0, "settled functions", "settled", s->settled, s->settling, NULL},

@@ -1,0 +1,178 @@
+#!/usr/bin/env python3
+"""Data access profiles: of samples of loads, `pgokit gen --data` says which variables and string
+literals are hot and cold, and clang puts them into sections of their own. The loads come as
+perf.data with addresses, as AMD IBS raw data and as ARM SPE, of a program whose data are mapped in
+the recording or not.
+"""
+
+import os
+import re
+import sys
+
+from gen_types import BASE, LOAD, PID, mappings
+from peers import Skip, good, main, peer, read, require, run, tool, write
+from perf_writer import (ADDR, DATA_SRC, IP, PERIOD, RAW, TID, TIME, Event, Recording, ibs_raw,
+                         spe_record)
+
+SOURCE = r"""
+#include <stdio.h>
+int hot_data = 1, cold_data = 2;
+int hot_zero[100], cold_zero[100];
+static int hot_local = 3;
+const int hot_constant[4] = {1, 2, 3, 4}, cold_constant[4] = {4, 3, 2, 1};
+__attribute__((noinline)) const char *text(int i)
+{
+    return i == 1 ? "hot words" : i == 2 ? "cold words" : "more cold words";
+}
+__attribute__((noinline)) int work(int i)
+{
+    hot_local += i;
+    hot_zero[i % 100] = cold_zero[i % 50] + hot_local;
+    return hot_data + cold_data * i + hot_constant[i & 3] + cold_constant[i & 1];
+}
+int main(int argc, char **argv)
+{
+    return printf("%s %d\n", text(argc), work(argc)) < 0;
+}
+"""
+COUNTS = {"hot_data": 300, "hot_zero": 200, "hot_local": 100, "hot_constant": 50}
+OF_LITERAL = 25
+COLD = {"cold_data", "cold_zero", "cold_constant"}
+
+
+def build(work):
+    folder = work.temp("data")
+    write(f"{folder}/data.c", SOURCE.encode())
+    good(tool("clang", 22), "-O2", "-g", "-fPIE", "-pie", "-fuse-ld=lld", f"{folder}/data.c", "-o",
+         f"{folder}/data")
+    return f"{folder}/data"
+
+
+def places(exe):
+    found = {}
+    for line in good(tool("nm"), exe).splitlines():
+        words = line.split()
+        if len(words) == 3:
+            found[words[2]] = int(words[0], 16)
+    return found
+
+
+def literal_at(exe, text):
+    """Address of a string in .rodata."""
+    rows = re.findall(r"\] (\.rodata\S*) +PROGBITS +(\S+) (\S+) (\S+)",
+                      good(tool("readelf"), "-SW", exe))
+    for _, addr, offset, size in rows:
+        data = read(exe)[int(offset, 16):int(offset, 16) + int(size, 16)]
+        if text in data:
+            return int(addr, 16) + data.index(text)
+    raise Skip("missing a linker that keeps literals in .rodata")
+
+
+def accesses(exe):
+    found = places(exe)
+    for name, count in COUNTS.items():
+        for i in range(count):
+            yield found["work"], found[name] + 4 * (i % 4 if name != "hot_data" else 0) \
+                if name in ("hot_zero", "hot_constant") else found[name]
+    for i in range(OF_LITERAL):
+        yield found["work"], literal_at(exe, b"hot words\0") + i % 9
+    yield found["work"], 0x7fff00001000 - BASE # the stack
+
+
+def record(exe, event, pmus=(), data=True):
+    r = Recording(event, pmus=((4, "cpu"), *pmus))
+    for start, size, offset, executable in mappings(exe):
+        if executable or data:
+            r.mmap(PID, start, size, offset, exe, prot=5 if executable else 1)
+    return r
+
+
+def as_perf(exe, data=True):
+    r = record(exe, Event(IP | TID | TIME | ADDR | PERIOD | DATA_SRC), data=data)
+    for ip, addr in accesses(exe):
+        r.sample(ip=BASE + ip, addr=BASE + addr, data_src=LOAD)
+    r.write_file(exe + ".data")
+    return exe + ".data"
+
+
+def without_data_mappings(exe):
+    return as_perf(exe, data=False)
+
+
+def as_ibs(exe):
+    r = record(exe, Event(IP | TID | TIME | PERIOD | RAW, "ibs_op//", pmu=11), [(11, "ibs_op")])
+    for ip, addr in accesses(exe):
+        r.sample(ip=BASE + ip, raw=ibs_raw(BASE + ip, BASE + addr))
+    r.write_file(exe + ".ibs")
+    return exe + ".ibs"
+
+
+def as_spe(exe):
+    r = record(exe, Event(IP | TID | TIME, "arm_spe_0//", pmu=12), [(12, "arm_spe_0")])
+    r.spe_trace(b"".join(spe_record(BASE + ip, addr=BASE + addr) for ip, addr in accesses(exe)))
+    r.write_file(exe + ".spe")
+    return exe + ".spe"
+
+
+FORMS = {"perf.data": as_perf, "no mappings of data": without_data_mappings, "AMD IBS": as_ibs,
+         "ARM SPE": as_spe}
+
+
+def profile(work, exe, form):
+    out = exe + ".memprofdata"
+    good(work.pgokit, "gen", "-q", FORMS[form](exe), "-b", exe, "--data", "-o", out)
+    return out
+
+
+def right_counts(work, form):
+    exe = build(work)
+    text = good(tool("llvm-profdata", 22), "show", "--memory", profile(work, exe, form))
+    counts = dict(re.findall(r"Symbol: +(\S+)\n +AccessCount: +(\d+)", text))
+    require({k: int(v) for k, v in counts.items()} == COUNTS, text)
+    literals = re.findall(r"Hash: +(\d+)\n +AccessCount: +(\d+)", text)
+    require([int(n) for _, n in literals] == [OF_LITERAL], text)
+    cold = set(re.findall(r"^ +- ([A-Za-z_]\S*)$", text, re.M))
+    require(COLD <= cold and not cold & set(COUNTS), text)
+
+
+def sections_of(work, release):
+    """Where clang puts data, by the symbols of its object; and literals by its sections."""
+    clang = tool("clang", 22) if release == 22 else peer(f"clang-{release}")
+    exe = build(work)
+    out = exe + ".o"
+    literals = ["-mllvm", "-memprof-annotate-string-literal-section-prefix"]
+    good(clang, "-O2", f"-fmemory-profile-use={profile(work, exe, 'perf.data')}",
+         "-fpartition-static-data-sections", *(literals if release > 22 else []), "-c",
+         exe + ".c", "-o", out)
+    text = good(tool("readelf"), "-sSW", out)
+    names = dict(re.findall(r"^ +\[ *(\d+)\] (\.\S+)", text, re.M))
+    where = {name: names.get(number, "") for number, name in
+             re.findall(r"OBJECT +\w+ +\w+ +(\d+) (\w+)", text)}
+    for name in COUNTS:
+        require(".hot." in where[name], f"{name} is in {where[name]}")
+    for name in COLD:
+        require(".unlikely." in where[name], f"{name} is in {where[name]}")
+    if release > 22:
+        require({".rodata.str1.1.hot.", ".rodata.str1.1.unlikely."} <= set(names.values()), text)
+
+
+def refused(work):
+    exe = build(work)
+    r = record(exe, Event(IP | TID | TIME))
+    r.sample(ip=BASE + places(exe)["work"])
+    r.write_file(exe + ".none")
+    result = run(work.pgokit, "gen", exe + ".none", "-b", exe, "--data", "-o", exe + ".out")
+    require(result.code == 2 and "accesses of static data" in result.errors, str(result))
+    require(not os.path.exists(exe + ".out"), "it wrote a file")
+
+
+def add_cases(work, tap):
+    for form in FORMS:
+        tap.add(f"accesses of data, {form}", right_counts, work, form)
+    for release in (22, 23):
+        tap.add(f"sections of data, clang {release}", sections_of, work, release)
+    tap.add("no accesses", refused, work)
+
+
+if __name__ == "__main__":
+    sys.exit(main(add_cases))
