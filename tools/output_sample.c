@@ -150,9 +150,9 @@ static int relayout(struct sample_output *o, struct pgk_sample **profile, bool q
         status = pgk_sample_relayout(profile, o->layout, err);
     if (!status && info.attributed && o->layout == PGK_SAMPLE_FLAT && !quiet)
         fprintf(stderr,
-                "pgokit: note: the attributes of %s functions are not in the output, because they "
+                "pgokit: note: the attributes of %s function%s are not in the output, because they "
                 "describe contexts and inlinees, which --layout=flat removes\n",
-                pgk_human_count(count, info.attributed));
+                pgk_human_count(count, info.attributed), info.attributed == 1 ? "" : "s");
     return status;
 }
 
