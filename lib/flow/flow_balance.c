@@ -3,14 +3,14 @@
  * Each block is an arc from its `in` to its `out` node. Its measured count is there to begin with,
  * as supply at `out` and demand at `in`; what the network moves from supply to demand is what
  * control did between blocks, and at a cost a block can take more (in to out) or give some back
- * (out to in), which is always a way, if the dearest one:
+ * (out to in), which is always a path, if the dearest one:
  *
  *     supply ──count──► out ──► in ──count──► demand
  *                        ▲       │
  *                        └─ more ┘ / less
  *
  * The flow of least cost comes by the primal-dual method: costs are small integers, so there are
- * few lengths of a shortest way, and for each one blocking flows (Dinic) take all ways of it at
+ * few lengths of a shortest path, and for each one blocking flows (Dinic) take all paths of it at
  * once. */
 #include "flow_balance.h"
 
@@ -28,7 +28,7 @@ struct network {
     PGK_VEC(struct arc) arcs;
     uint32_t n;
     uint32_t *first;     /* by node: arc, FAR: none */
-    uint32_t *length;    /* of the shortest way from SUPPLY */
+    uint32_t *length;    /* of the shortest path from SUPPLY */
     uint32_t *level, *at, *queue;
     bool *queued;
 };
@@ -79,7 +79,7 @@ static void close_network(struct network *w)
     pgk_mem_free(w->queued);
 }
 
-/* Lengths of the shortest ways from SUPPLY, with costs as they are. The queue is a ring: a node
+/* Lengths of the shortest paths from SUPPLY, with costs as they are. The queue is a ring: a node
  * is in it once at most. */
 static bool find_lengths(struct network *w)
 {
@@ -106,14 +106,14 @@ static bool find_lengths(struct network *w)
     return w->length[DEMAND] != FAR;
 }
 
-/* Whether an arc lies on a shortest way. */
+/* Whether an arc lies on a shortest path. */
 static bool is_short(const struct network *w, uint32_t from, const struct arc *arc)
 {
     return arc->left && w->length[from] != FAR &&
            w->length[from] + (uint32_t)arc->cost == w->length[arc->to];
 }
 
-/* How many arcs of shortest ways lie between SUPPLY and each node. */
+/* How many arcs of shortest paths lie between SUPPLY and each node. */
 static bool find_levels(struct network *w)
 {
     memset(w->level, 0xff, w->n * sizeof *w->level);
@@ -133,7 +133,7 @@ static bool find_levels(struct network *w)
     return w->level[DEMAND] != FAR;
 }
 
-/* Moves as much as the way in `queue`, of arcs, can take. Returns how far along it nothing is left
+/* Moves as much as the path in `queue`, of arcs, can take. Returns how far along it nothing is left
  * to be done again. */
 static uint32_t move_along(struct network *w, uint32_t depth)
 {
@@ -151,7 +151,7 @@ static uint32_t move_along(struct network *w, uint32_t depth)
     return full;
 }
 
-/* A blocking flow over arcs that lead one level on; `queue` holds the way from SUPPLY. */
+/* A blocking flow over arcs that lead one level on; `queue` holds the path from SUPPLY. */
 static void move_flow(struct network *w)
 {
     uint32_t depth = 0, node = SUPPLY;
@@ -224,7 +224,7 @@ static bool balance(struct network *w, pgk_flow_blocks *blocks, pgk_flow_edges *
 
 /* ---- connection ---- */
 
-struct ways {
+struct paths {
     pgk_flow_blocks *blocks;
     pgk_flow_edges *edges;
     uint32_t *first, *next;       /* edges of a block, FAR: no more */
@@ -237,7 +237,7 @@ struct ways {
 #define START (UINT32_MAX - 1)
 
 /* Marks what is reached from the entries over edges that ran. */
-static void mark_reached(struct ways *w)
+static void mark_reached(struct paths *w)
 {
     uint32_t n = 0;
     memset(w->reached, 0, w->blocks->n * sizeof *w->reached);
@@ -258,7 +258,7 @@ static void mark_reached(struct ways *w)
 
 /* The nearest block to `from` over any edges that is wanted: `to`, or, if that is UNSEEN, an exit;
  * UNSEEN: there is none. */
-static uint32_t find_way(struct ways *w, uint32_t from, uint32_t to)
+static uint32_t find_path(struct paths *w, uint32_t from, uint32_t to)
 {
     memset(w->came_by, 0xff, w->blocks->n * sizeof *w->came_by);
     w->came_by[from] = START;
@@ -276,8 +276,8 @@ static uint32_t find_way(struct ways *w, uint32_t from, uint32_t to)
     return UNSEEN;
 }
 
-/* Adds to all on the way that ends at `block`, but not to the block that it starts from. */
-static void run_way(struct ways *w, uint32_t block, uint64_t unit)
+/* Adds to all on the path that ends at `block`, but not to the block that it starts from. */
+static void run_path(struct paths *w, uint32_t block, uint64_t unit)
 {
     while (w->came_by[block] != START) {
         struct pgk_flow_edge *e = &w->edges->v[w->came_by[block]];
@@ -287,19 +287,19 @@ static void run_way(struct ways *w, uint32_t block, uint64_t unit)
     }
 }
 
-/* A loop that was sampled and the way to it that was not are a circulation each: one round is let
+/* A loop that was sampled and the path to it that was not are a circulation each: one round is let
  * come in, and go out. */
-static void connect(struct ways *w, uint64_t unit)
+static void connect(struct paths *w, uint64_t unit)
 {
     mark_reached(w);
     for (uint32_t i = 0; i < w->blocks->n; i++) {
-        if (!w->blocks->v[i].count || w->reached[i] || find_way(w, w->entry, i) == UNSEEN)
+        if (!w->blocks->v[i].count || w->reached[i] || find_path(w, w->entry, i) == UNSEEN)
             continue;
         w->blocks->v[w->entry].count += unit;
-        run_way(w, i, unit);
-        uint32_t exit = find_way(w, i, UNSEEN);
+        run_path(w, i, unit);
+        uint32_t exit = find_path(w, i, UNSEEN);
         if (exit != UNSEEN) {
-            run_way(w, exit, unit);
+            run_path(w, exit, unit);
             w->blocks->v[exit].leaves += unit;
         }
         mark_reached(w);
@@ -310,7 +310,7 @@ static bool connect_blocks(pgk_flow_blocks *blocks, pgk_flow_edges *edges, uint3
                            uint64_t unit)
 {
     size_t n = blocks->n;
-    struct ways w = {.blocks = blocks, .edges = edges, .entry = entry};
+    struct paths w = {.blocks = blocks, .edges = edges, .entry = entry};
     w.first = pgk_mem_alloc(3 * n + edges->n, sizeof *w.first);
     w.reached = pgk_mem_zalloc(n, sizeof *w.reached);
     bool ok = w.first && w.reached;

@@ -30,7 +30,7 @@ typedef PGK_VEC(struct pgk_flow_block) pgk_flow_blocks;
 typedef PGK_VEC(struct pgk_flow_edge) pgk_flow_edges;
 
 /* Balances the counts of one block or more. What ran is then connected: from the block `entry`,
- * through `unit` at least, to every block that counts and on to an exit, where there is a way.
+ * through `unit` at least, to every block that counts and on to an exit, where there is a path.
  * False when out of memory. */
 bool pgk_flow_balance(pgk_flow_blocks *blocks, pgk_flow_edges *edges, uint32_t entry,
                       uint64_t unit);

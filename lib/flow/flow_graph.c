@@ -138,7 +138,7 @@ static bool add_edges_of(struct reader *r, uint32_t i, uint32_t hub)
     return to == UINT32_MAX || add_edge(r, i, to);
 }
 
-/* What no way leads to is reached by indirect jumps, or from outside: where exceptions are caught,
+/* What no path leads to is reached by indirect jumps, or from outside: where exceptions are caught,
  * say. */
 static bool place_orphans(struct reader *r, uint32_t hub)
 {

@@ -72,7 +72,7 @@ void pgk_missing_frames_close(struct pgk_missing_frames *m)
     pgk_vec_free(&m->calls);
     pgk_vec_free(&m->tail_calls);
     pgk_mem_free(m->is_tail_called);
-    pgk_vec_free(&m->ways);
+    pgk_vec_free(&m->paths);
     pgk_index_free(&m->index);
     pgk_vec_free(&m->jumps);
 }
@@ -89,9 +89,9 @@ struct search {
     struct {
         uint32_t function;
         uint64_t jump;
-    } path[MAX_DEPTH];
-    size_t n_way;
-    uint64_t way[MAX_DEPTH]; /* the first one found */
+    } path[MAX_DEPTH]; /* so far */
+    size_t n_first;
+    uint64_t first[MAX_DEPTH]; /* jumps of the first path found */
 };
 
 static size_t first_of(const pgk_edge_vec *v, uint32_t caller)
@@ -108,15 +108,15 @@ static bool is_on_path(const struct search *s, uint32_t function)
     return false;
 }
 
-/* More than one way is as good as none, and so is a search without an end. */
+/* More than one path is as good as none, and so is a search without an end. */
 static void search_from(struct search *s, uint32_t function)
 {
     if (++s->steps > MAX_STEPS)
         s->found = 2;
     if (function == s->to) {
         if (!s->found++)
-            for (s->n_way = 0; s->n_way < s->depth; s->n_way++)
-                s->way[s->n_way] = s->path[s->n_way].jump;
+            for (s->n_first = 0; s->n_first < s->depth; s->n_first++)
+                s->first[s->n_first] = s->path[s->n_first].jump;
         return;
     }
     if (s->depth == MAX_DEPTH || is_on_path(s, function))
@@ -138,7 +138,7 @@ static size_t first_call(const pgk_edge_vec *v, uint64_t from)
 }
 
 /* Nothing is missing if the call was seen to enter the function. */
-static void find_way(struct search *s, uint64_t call)
+static void find_path(struct search *s, uint64_t call)
 {
     const pgk_edge_vec *calls = &s->m->calls;
     size_t first = first_call(calls, call);
@@ -148,7 +148,7 @@ static void find_way(struct search *s, uint64_t call)
     for (size_t i = first; i < calls->n && calls->v[i].from == call && s->found < 2; i++)
         search_from(s, calls->v[i].callee);
     if (s->found != 1)
-        s->n_way = 0;
+        s->n_first = 0;
 }
 
 static bool append(pgk_addr_vec *into, const uint64_t *v, size_t n)
@@ -169,12 +169,12 @@ bool pgk_missing_frames_add(struct pgk_missing_frames *m, uint64_t call, uint64_
         return true;
     uint64_t hash = pgk_hash_pair(call, to->function);
     PGK_INDEX_FOR (&m->index, hash, i)
-        if (m->ways.v[i].call == call && m->ways.v[i].function == to->function)
-            return append(into, m->jumps.v + m->ways.v[i].first, m->ways.v[i].n);
+        if (m->paths.v[i].call == call && m->paths.v[i].function == to->function)
+            return append(into, m->jumps.v + m->paths.v[i].first, m->paths.v[i].n);
     struct search s = {.m = m, .to = to->function};
-    find_way(&s, call);
-    struct pgk_missing_way way = {call, to->function, (uint32_t)m->jumps.n, (uint32_t)s.n_way};
-    return append(&m->jumps, s.way, s.n_way) && pgk_vec_push(&m->ways, way) &&
-           pgk_index_add(&m->index, hash, (uint32_t)m->ways.n - 1) &&
-           append(into, s.way, s.n_way);
+    find_path(&s, call);
+    struct pgk_missing_path path = {call, to->function, (uint32_t)m->jumps.n, (uint32_t)s.n_first};
+    return append(&m->jumps, s.first, s.n_first) && pgk_vec_push(&m->paths, path) &&
+           pgk_index_add(&m->index, hash, (uint32_t)m->paths.n - 1) &&
+           append(into, s.first, s.n_first);
 }

@@ -1,6 +1,6 @@
 /* Callers that tail calls hide: A calls B, B jumps to C, and the stack shows A right above C. The
  * jumps that lead from what A calls to C are found in the sampled branches, if there is exactly
- * one way. */
+ * one path. */
 #ifndef PGK_MISSING_FRAMES_H
 #define PGK_MISSING_FRAMES_H
 
@@ -13,7 +13,7 @@ struct pgk_call_edge { /* a branch that was sampled */
 };
 typedef PGK_VEC(struct pgk_call_edge) pgk_edge_vec;
 
-struct pgk_missing_way {
+struct pgk_missing_path {
     uint64_t call;
     uint32_t function;
     uint32_t first, n; /* jumps of it */
@@ -24,7 +24,7 @@ struct pgk_missing_frames {
     pgk_edge_vec calls;      /* ascending by address */
     pgk_edge_vec tail_calls; /* ascending by caller */
     bool *is_tail_called;    /* by function */
-    PGK_VEC(struct pgk_missing_way) ways; /* that were looked for */
+    PGK_VEC(struct pgk_missing_path) paths; /* that were looked for */
     struct pgk_index index;
     pgk_addr_vec jumps;
 };
