@@ -252,9 +252,13 @@ static void spell(const struct pgk_insn_decoder *d, const cs_insn *cs, uint32_t 
 
 /* An instruction that the first version of the architecture does not have, as atomic memory
  * operations: LLVM's tools ask for no extension when they list a program, so they do not know it.
- * Of Capstone's releases each knows more of them. */
-static bool is_extension(const cs_insn *insn)
+ * Of Capstone's releases each knows more of them, and none has a group for atomic ones. */
+static bool is_extension(uint32_t word, const cs_insn *insn)
 {
+    if ((word & 0x3b200c00) == 0x38200000 || /* atomic memory operations, swaps */
+        (word & 0x3fa07c00) == 0x08a07c00 || /* compare and swap */
+        (word & 0xbfa07c00) == 0x08207c00)   /* of a pair */
+        return true;
     for (unsigned i = 0; i < insn->detail->groups_count; i++) {
         unsigned group = insn->detail->groups[i];
         if (group >= ARM64_GRP_CRYPTO && group != ARM64_GRP_FPARMV8 && group != ARM64_GRP_NEON)
@@ -278,7 +282,7 @@ size_t pgk_arm64_text(const struct pgk_insn_decoder *d, const uint8_t *bytes, si
         put_str(&t, "udf\t");
         put_immediate(&t, (int64_t)word);
     } else if (!insn->valid || !cs_disasm_iter(h->cs, &bytes, &left, &at, h->insn) ||
-               (d->style == PGK_INSN_LLVM && is_extension(h->insn))) {
+               (d->style == PGK_INSN_LLVM && is_extension(word, h->insn))) {
         *insn = (struct pgk_insn){.addr = addr, .length = insn->length};
         put_str(&t, "<unknown>");
     } else {

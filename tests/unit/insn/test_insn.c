@@ -151,7 +151,9 @@ static void arm64_text(void **state)
         {"5f2403d5", "hint\t#34"},             {"3f2303d5", "hint\t#25"}, /* bti, paciasp */
         {"9f2203d5", "csdb"},                  {"df2003d5", "dgh"},
         {"2040c21a", "<unknown>"},             {"2048284e", "<unknown>"}, /* crc32b, aese */
-        {"2000e0b8", "<unknown>"}, /* ldaddal */
+        {"2000e0b8", "<unknown>"}, /* ldaddal, cas, casp, swpal */
+        {"417ca088", "<unknown>"},             {"827c2048", "<unknown>"},
+        {"4180e0f8", "<unknown>"},
         {"00040094", "bl\t0x402004"}, /* llvm-profgen counts from the next instruction */
     };
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
