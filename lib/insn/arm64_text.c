@@ -212,6 +212,27 @@ static bool put_hint(struct text *t, uint32_t word)
     return true;
 }
 
+/* What a cache is asked to do, as a call of the system with numbers where the architecture's first
+ * version has no name for it. */
+static bool put_cache_operation(struct text *t, uint32_t word, const cs_insn *cs)
+{
+    static const char *const names[] = {"zva",  "ivac", "isw",  "cvac",
+                                        "csw",  "cvau", "civac", "cisw"};
+    char text[64], reg[8] = "xzr";
+    if (strcmp(cs->mnemonic, "dc") != 0)
+        return false;
+    for (size_t i = 0; i < PGK_COUNTOF(names); i++)
+        if (!strncmp(cs->op_str, names[i], strlen(names[i])) &&
+            cs->op_str[strlen(names[i])] == ',')
+            return false;
+    if ((word & 31) != 31)
+        snprintf(reg, sizeof reg, "x%u", word & 31);
+    snprintf(text, sizeof text, "sys\t#%u, c%u, c%u, #%u, %s", word >> 16 & 7, word >> 12 & 15,
+             word >> 8 & 15, word >> 5 & 7, reg);
+    put_str(t, text);
+    return true;
+}
+
 static void spell(const struct pgk_insn_decoder *d, const cs_insn *cs, uint32_t word,
                   const struct pgk_insn *insn, struct text *t)
 {
@@ -237,7 +258,7 @@ static void spell(const struct pgk_insn_decoder *d, const cs_insn *cs, uint32_t 
         put_immediate(t, constant);
         return;
     }
-    if (put_hint(t, word))
+    if (put_hint(t, word) || (llvm && put_cache_operation(t, word, cs)))
         return;
     if (!strcmp(mnemonic, "ins"))
         mnemonic = "mov";
@@ -252,13 +273,28 @@ static void spell(const struct pgk_insn_decoder *d, const cs_insn *cs, uint32_t 
 
 /* An instruction that the first version of the architecture does not have, as atomic memory
  * operations: LLVM's tools ask for no extension when they list a program, so they do not know it.
- * Of Capstone's releases each knows more of them, and none has a group for atomic ones. */
+ * Of Capstone's releases each knows more of them, and not each is in a group. */
 static bool is_extension(uint32_t word, const cs_insn *insn)
 {
-    if ((word & 0x3b200c00) == 0x38200000 || /* atomic memory operations, swaps */
-        (word & 0x3fa07c00) == 0x08a07c00 || /* compare and swap */
-        (word & 0xbfa07c00) == 0x08207c00)   /* of a pair */
-        return true;
+    static const struct {
+        uint32_t mask, value;
+    } classes[] = {
+        {0x1a000000, 0x00000000}, /* scalable vectors and matrices */
+        {0x3b200c00, 0x38200000}, /* atomic memory operations, swaps */
+        {0x3fa07c00, 0x08a07c00}, /* compare and swap */
+        {0xbfa07c00, 0x08207c00}, /* of a pair */
+        {0xff200000, 0xd9200000}, /* loads and stores of memory tags */
+        {0xbfc00000, 0x91800000}, /* addresses with another tag */
+        {0xffe0f800, 0x9ac01000}, /* random tags, and masks of them */
+        {0xdfe0fc00, 0x9ac00000}, /* differences of tagged addresses */
+        {0xffe0fc00, 0x9ac03000}, /* authentication codes */
+        {0xffff0000, 0xdac10000}, /* signed addresses */
+        {0x3f200c00, 0x19000000}, /* ordered loads and stores with an offset */
+        {0xff200400, 0xf8200400}, /* loads by a signed address */
+    };
+    for (size_t i = 0; i < PGK_COUNTOF(classes); i++)
+        if ((word & classes[i].mask) == classes[i].value)
+            return true;
     for (unsigned i = 0; i < insn->detail->groups_count; i++) {
         unsigned group = insn->detail->groups[i];
         if (group >= ARM64_GRP_CRYPTO && group != ARM64_GRP_FPARMV8 && group != ARM64_GRP_NEON)

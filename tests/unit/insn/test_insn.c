@@ -153,7 +153,9 @@ static void arm64_text(void **state)
         {"2040c21a", "<unknown>"},             {"2048284e", "<unknown>"}, /* crc32b, aese */
         {"2000e0b8", "<unknown>"}, /* ldaddal, cas, casp, swpal */
         {"417ca088", "<unknown>"},             {"827c2048", "<unknown>"},
-        {"4180e0f8", "<unknown>"},
+        {"4180e0f8", "<unknown>"},             {"e0e3e004", "<unknown>"}, /* cntd */
+        {"000060d9", "<unknown>"},             {"2010c09a", "<unknown>"}, /* ldg, irg */
+        {"82740bd5", "sys\t#3, c7, c4, #4, x2"}, {"22740bd5", "dc\tzva, x2"}, /* dc gzva */
         {"00040094", "bl\t0x402004"}, /* llvm-profgen counts from the next instruction */
     };
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
