@@ -29,6 +29,16 @@ void pgg_text_u64(struct pgg_text *t, u64 v)
     pgg_text_str(t, p);
 }
 
+void pgg_text_hex(struct pgg_text *t, u64 v)
+{
+    char digits[17], *p = digits + 16;
+    *p = 0;
+    do
+        *--p = "0123456789abcdef"[v & 15];
+    while (v >>= 4);
+    pgg_text_str(t, p);
+}
+
 void pgg_say(const char *who, const char *a, const char *b)
 {
     char line[1600];

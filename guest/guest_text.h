@@ -13,6 +13,7 @@ void pgg_text_init(struct pgg_text *t, char *buffer, size_t size);
 /* What does not fit is cut off; then at == end. */
 void pgg_text_str(struct pgg_text *t, const char *s);
 void pgg_text_u64(struct pgg_text *t, u64 v);
+void pgg_text_hex(struct pgg_text *t, u64 v);
 /* "WHO: A: B" as one line on standard error, where B may be NULL. */
 void pgg_say(const char *who, const char *a, const char *b);
 const char *pgg_errno_name(long err); /* of a negative error number */

@@ -13,6 +13,7 @@
 #include "guest_sys.h"
 #include "runtime_access.h"
 #include "runtime_depot.h"
+#include "runtime_hooks.h"
 #include "runtime_options.h"
 #include "runtime_shadow.h"
 #include "runtime_start.h"
@@ -218,6 +219,8 @@ void *pgrt_alloc(size_t n, size_t align, bool zero, const void *frame)
         if (PGG_UNLIKELY(now >= pgrt_dump_due))
             pgrt_dump_if_due();
     }
+    if (PGG_UNLIKELY(pgrt_hooked) && object)
+        pgrt_hook_alloc(object, n);
     return object;
 }
 
@@ -261,6 +264,8 @@ void pgrt_free(void *p)
             pgrt_say("free of memory that is not an object was left alone", NULL);
         return;
     }
+    if (PGG_UNLIKELY(pgrt_hooked))
+        pgrt_hook_free(p);
     struct pgrt_thread *t = pgrt_enter();
     if (PGG_UNLIKELY(!t && pgrt_busy())) {
         free_later(p);

@@ -8,6 +8,7 @@
 #include "guest_modules.h"
 #include "guest_sys.h"
 #include "runtime_alloc.h"
+#include "runtime_heap.h"
 #include "runtime_options.h"
 #include "runtime_shadow.h"
 #include "runtime_start.h"
@@ -33,50 +34,29 @@ static void take(void *arg, const struct pgrt_mib *m)
         *to = *m;
 }
 
-/* Header of the object whose granule has this shadow word, or NULL. */
-static struct pgrt_header *header_of_mark(u64 word, uintptr_t granule)
+/* An object of this process that no dump has counted. */
+static bool is_new(const struct merged *all, const struct pgrt_header *h)
 {
-    bool far;
-    if (pgrt_histogram) {
-        if ((word & 0xff) != PGRT_HIST_NEAR && (word & 0xff) != PGRT_HIST_FAR)
-            return NULL;
-        far = (word & 0xff) == PGRT_HIST_FAR;
-    } else {
-        if (!(word & PGRT_MARK_NEAR))
-            return NULL;
-        far = (word & PGRT_MARK_BITS) == PGRT_MARK_FAR;
-    }
-    return (struct pgrt_header *)(granule + (far ? PGRT_GRANULE - PGRT_HEADER : 0));
+    return h->context && h->context < all->n && !(h->kind & PGRT_KIND_SILENT) &&
+           h->generation == (pgrt_generation & 0xff);
 }
 
-/* Calls back with each live object that no dump has counted. */
-static void each_live(void (*f)(struct merged *all, struct pgrt_header *h), struct merged *all)
+static void take_live(void *arg, struct pgrt_header *h)
 {
-    for (u32 i = 0; i < pgrt_region_count && i < PGRT_REGIONS_MAX; i++) {
-        uintptr_t at = (uintptr_t)pgrt_region_list[i] << PGRT_REGION_SHIFT,
-                  end = at + ((uintptr_t)1 << PGRT_REGION_SHIFT);
-        for (const u64 *word = pgrt_shadow(at); at < end; at += PGRT_GRANULE, word++) {
-            struct pgrt_header *h = *word ? header_of_mark(*word, at) : NULL;
-            if (h && h->context && h->context < all->n && !(h->kind & PGRT_KIND_SILENT) &&
-                h->generation == (pgrt_generation & 0xff))
-                f(all, h);
-        }
-    }
-}
-
-static void take_live(struct merged *all, struct pgrt_header *h)
-{
+    struct merged *all = arg;
     struct pgrt_mib one;
+    if (!is_new(all, h))
+        return;
     pgrt_mib_one(&one, h, pgrt_accesses(h), pgrt_now_ms(), pgrt_cpu());
     take(all, &one);
     if (pgrt_histogram)
         pgrt_histogram_add(h->context, (uintptr_t)(h + 1), h->size);
 }
 
-static void mark_counted(struct merged *all, struct pgrt_header *h)
+static void mark_counted(void *all, struct pgrt_header *h)
 {
-    (void)all;
-    h->kind |= PGRT_KIND_SILENT;
+    if (is_new(all, h))
+        h->kind |= PGRT_KIND_SILENT;
 }
 
 static u32 mib_size(u64 version)
@@ -216,8 +196,10 @@ static bool empty(const struct merged *all)
 }
 
 /* Ends an object in the sheets, as if it were freed now. */
-static void end_now(struct merged *all, struct pgrt_header *h)
+static void end_now(void *all, struct pgrt_header *h)
 {
+    if (!is_new(all, h))
+        return;
     pgrt_table_add(pgrt_self, h, pgrt_accesses(h), pgrt_now_ms(), pgrt_cpu(), (uintptr_t)(h + 1));
     mark_counted(all, h);
 }
@@ -226,7 +208,7 @@ static void end_now(struct merged *all, struct pgrt_header *h)
 static void complete_in_place(struct merged *all, int err)
 {
     const bool less = pgrt_histogram || pgrt_options.raw_version != PGK_RAW_NOW;
-    each_live(end_now, all);
+    pgrt_heap_each(end_now, all);
     pgrt_store_mark(true);
     if (less || pgrt_options.verbosity)
         pgrt_say(
@@ -241,7 +223,7 @@ static void dump(struct merged *all, bool last)
     size_t size, room;
     u64 objects;
     pgrt_store_each(take, all);
-    each_live(take_live, all);
+    pgrt_heap_each(take_live, all);
     if (last && !pgrt_store_is_open() && empty(all))
         return;
     if (!pgrt_store_is_open() && !pgrt_store_open())
@@ -251,7 +233,7 @@ static void dump(struct merged *all, bool last)
               : last && !pgg_file_may_open() ? -EPERM
                                               : pgrt_store_finish(bytes, size, last);
     if (!err) {
-        each_live(mark_counted, all);
+        pgrt_heap_each(mark_counted, all);
         pgrt_histograms_clear();
         pgrt_cost_dumped(objects);
     } else if (last) {
@@ -318,7 +300,7 @@ void pgrt_exec_begins(void)
     if (pgrt_gate_now() == PGRT_GATE_STOP) {
         pgrt_cost_once_begins();
         struct merged all = {.n = pgrt_contexts()};
-        each_live(end_now, &all);
+        pgrt_heap_each(end_now, &all);
         pgrt_store_mark(true);
     }
     pgrt_start_world();

@@ -28,8 +28,6 @@ PGRT_EXPORT char *__strdup(const char *s);
 PGRT_EXPORT char *strndup(const char *s, size_t n);
 PGRT_EXPORT char *__strndup(const char *s, size_t n);
 PGRT_EXPORT wchar_t *wcsdup(const wchar_t *s);
-PGRT_EXPORT size_t __sanitizer_get_allocated_size(const volatile void *p);
-PGRT_EXPORT int __sanitizer_get_ownership(const volatile void *p);
 
 PGG_INLINE void *or_enomem(void *p)
 {
@@ -144,16 +142,6 @@ void *pvalloc(size_t n)
 size_t malloc_usable_size(void *p)
 {
     return pgrt_size(p);
-}
-
-size_t __sanitizer_get_allocated_size(const volatile void *p)
-{
-    return pgrt_size((const void *)p);
-}
-
-int __sanitizer_get_ownership(const volatile void *p)
-{
-    return pgrt_size((const void *)p) != 0;
 }
 
 /* The source is read up to its end, the copy is not counted. */

@@ -7,6 +7,7 @@
 #include "guest_sys.h"
 #include "runtime_access.h"
 #include "runtime_dump.h"
+#include "runtime_hooks.h"
 #include "runtime_options.h"
 #include "runtime_thread.h"
 #include "runtime_trigger.h"
@@ -78,6 +79,7 @@ void pgrt_init(void)
     bool shadow = pgrt_shadow_init();
     pgrt_threads_init();
     pgrt_options_read();
+    pgrt_hooks_init();
     pgg_file_init();
     pgg_walk_options = (struct pgg_walk_options){.depth = pgrt_options.depth,
                                                  .frame_pointers = pgrt_options.frame_pointers};
@@ -169,20 +171,9 @@ void __memprof_preinit(void)
 
 void __memprof_version_mismatch_check_v1(void) {}
 
-static bool can_dump(void)
-{
-    if (pgrt_busy())
-        return false; /* a signal handler inside the runtime */
-    struct pgrt_thread *t = pgrt_enter();
-    if (!t)
-        return false;
-    pgrt_leave(t);
-    return true;
-}
-
 int __memprof_profile_dump(void)
 {
-    if (!can_dump())
+    if (!pgrt_can_stop())
         return 1;
     pgrt_dump(false);
     return 0;
@@ -190,7 +181,7 @@ int __memprof_profile_dump(void)
 
 void __memprof_profile_reset(void)
 {
-    if (can_dump())
+    if (pgrt_can_stop())
         pgrt_reset();
 }
 
@@ -209,7 +200,7 @@ void __memprof_print_accumulated_stats(void)
 /* After the destructors of the program; what they still free is in the profile. */
 __attribute__((destructor(101))) static void at_exit(void)
 {
-    if (!can_dump())
+    if (!pgrt_can_stop())
         return;
     if (pgrt_options.dump_at_exit)
         pgrt_dump(true);

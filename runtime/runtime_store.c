@@ -390,6 +390,11 @@ void pgrt_store_discard(void)
         pgg_file_shorten(&store.mapped.file, store.finished);
 }
 
+const char *pgrt_store_path(void)
+{
+    return store.mapped.file.path;
+}
+
 u64 pgrt_store_bytes(void)
 {
     return store.mapped.size;

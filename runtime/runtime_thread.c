@@ -157,6 +157,17 @@ static void barrier(void)
     }
 }
 
+bool pgrt_can_stop(void)
+{
+    if (pgrt_busy())
+        return false;
+    struct pgrt_thread *t = pgrt_enter();
+    if (!t)
+        return false;
+    pgrt_leave(t);
+    return true;
+}
+
 /* Afterwards no other thread is inside the runtime, and none comes in. This one is, so that a
  * signal handler that interrupts it neither waits for it nor comes here. */
 void pgrt_stop_world(void)

@@ -40,6 +40,7 @@ extern u32 pgrt_generation; /* objects of another one belong to a parent or to a
 struct pgrt_thread *pgrt_enter_slow(void);
 bool pgrt_busy(void);
 void pgrt_leave_slow(struct pgrt_thread *t);
+bool pgrt_can_stop(void); /* not in a signal handler that interrupted the runtime */
 void pgrt_stop_world(void);
 void pgrt_start_world(void);
 void pgrt_threads_init(void);

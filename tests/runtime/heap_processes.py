@@ -88,6 +88,16 @@ def not_at_exit(folder):
     check_sound(one_file(folder))
 
 
+def interface(folder, linkage):
+    """The sanitizers' common interface, which the program tries itself."""
+    program = build(folder, "interface.c", "clang-22", linkage)
+    result = run([program], folder)
+    require(re.search(r"#0 0x[0-9a-f]+", result.stderr), f"no stack: {result.stderr}")
+    run([program, "hooks"], folder)
+    overriding = build(folder, "interface.c", "clang-22", linkage, "overriding", ["-DOVERRIDE"])
+    run([overriding, "hooks"], folder)
+
+
 def executing(folder):
     """What was recorded is complete before another program comes, and goes on if none does."""
     program = build(folder, "process.c", "clang-22", "archive")
@@ -119,8 +129,8 @@ def triggered(folder, options, seconds, mebibytes, dumps):
 def races(folder):
     runtime = os.path.dirname(EXPORTS)
     guest = os.path.join(runtime, "..", "guest")
-    parts = ["access", "alloc", "cost", "depot", "dump", "options", "start", "store", "table",
-             "thread", "trigger"]
+    parts = ["access", "alloc", "cost", "depot", "dump", "heap", "options", "start", "store",
+             "table", "thread", "trigger"]
     run([tool("clang-22"), "-g", "-O1", "-fsanitize=thread", "-fno-omit-frame-pointer",
          f"-I{guest}", f"-I{runtime}", f"-I{runtime}/../lib/records",
          os.path.join(HERE, "programs", "races.c"),
@@ -472,6 +482,8 @@ def main():
     for compiler, linkage in (("clang-22", "archive"), ("clang-22", "shared"), ("gcc", "archive")):
         cases.run(f"killed: accesses are in the file: {compiler}, {linkage}", dying, compiler,
                   linkage)
+    for linkage in ("archive", "shared"):
+        cases.run(f"the sanitizers' common interface: {linkage}", interface, linkage)
     cases.run("exec: the profile is completed", executing)
     cases.run("dumps on a signal", triggered, "", 0, 0, 4)
     cases.run("dumps every second", triggered, "dump_every=1", 3, 0, 6)

@@ -6,6 +6,7 @@
  * usage: races ROUNDS   prints how many objects there were */
 #include "guest_bytes.h"
 #include "runtime_alloc.h"
+#include "runtime_hooks.h"
 #include "runtime_shadow.h"
 #include "runtime_start.h"
 
@@ -50,6 +51,22 @@ u64 pgrt_shadow_sum_bytes(uintptr_t start, size_t n)
     (void)start;
     (void)n;
     return 0;
+}
+
+/* The sanitizer has functions of the names that runtime_hooks.c exports. */
+bool pgrt_hooked;
+
+void pgrt_hooks_init(void) {}
+
+void pgrt_hook_alloc(const volatile void *object, size_t n)
+{
+    (void)object;
+    (void)n;
+}
+
+void pgrt_hook_free(const volatile void *object)
+{
+    (void)object;
 }
 
 /* Memory that the sanitizer knows is new. */
