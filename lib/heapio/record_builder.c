@@ -27,9 +27,17 @@ int pgk_record_add_alloc(struct pgk_record_builder *b, uint32_t stack, const str
     return pgk_vec_push(&b->allocs, m) ? 0 : pgk_fail_nomem(err);
 }
 
-static bool is_in_chain(const struct pgk_heap *h, const struct pgk_heap_member *m)
+enum { CHAIN_MAX = 32 }; /* functions of a chain: a bit each */
+
+/* The function's place in the inline chain of its context, as a bit; 0 outside of the chain. */
+static uint32_t bit_in_chain(const struct pgk_heap *h, const struct pgk_heap_member *m)
 {
-    return pgk_heap_chain_has(h, h->contexts.v[m->ref].stack, m->func);
+    uint32_t funcs[CHAIN_MAX];
+    size_t n = pgk_heap_chain(h, h->contexts.v[m->ref].stack, funcs, CHAIN_MAX);
+    for (size_t i = 0; i < n && i < CHAIN_MAX; i++)
+        if (funcs[i] == m->func)
+            return UINT32_C(1) << i;
+    return 0;
 }
 
 /* A context that all functions of its inline chain own, as the rule is, needs a mark only; where
@@ -41,16 +49,16 @@ int pgk_record_end(struct pgk_record_builder *b, struct pgk_err *err)
     if (!owners)
         return pgk_fail_nomem(err);
     for (size_t i = 0; i < b->allocs.n; i++)
-        owners[b->allocs.v[i].ref] += is_in_chain(h, &b->allocs.v[i]);
+        owners[b->allocs.v[i].ref] |= bit_in_chain(h, &b->allocs.v[i]);
     for (size_t c = 0; c < h->contexts.n; c++) {
-        uint32_t funcs[32];
-        size_t n = pgk_heap_chain(h, h->contexts.v[c].stack, funcs, PGK_COUNTOF(funcs));
-        h->contexts.v[c].owned_by_chain = n <= PGK_COUNTOF(funcs) && owners[c] == n;
+        uint32_t funcs[CHAIN_MAX];
+        size_t n = pgk_heap_chain(h, h->contexts.v[c].stack, funcs, CHAIN_MAX);
+        h->contexts.v[c].owned_by_chain = n <= CHAIN_MAX && owners[c] == (UINT64_C(1) << n) - 1;
     }
     int status = 0;
     for (size_t i = 0; i < b->allocs.n && !status; i++) {
         const struct pgk_heap_member *m = &b->allocs.v[i];
-        if (!h->contexts.v[m->ref].owned_by_chain || !is_in_chain(h, m))
+        if (!h->contexts.v[m->ref].owned_by_chain || !bit_in_chain(h, m))
             status = pgk_heap_add_site(h, PGK_SITE_ALLOC, m->func, h->contexts.v[m->ref].stack,
                                        NULL, 0, err);
     }
