@@ -3,7 +3,6 @@
 #include "vtables.h"
 
 #include "search.h"
-#include "u64_set.h"
 
 #include <elf.h>
 #include <stdlib.h>
@@ -14,6 +13,10 @@ struct patch { /* what a relocation makes of a word */
     uint64_t at, value;
 };
 
+struct type { /* a symbol _ZTI... */
+    uint64_t at, size;
+};
+
 struct table { /* of a whole object */
     uint64_t type, slots; /* slots: bytes of functions */
 };
@@ -22,7 +25,7 @@ struct tables {
     const struct pgk_elf *elf;
     struct pgk_vtables *into;
     PGK_VEC(struct patch) patches;
-    PGK_VEC(uint64_t) types; /* addresses of _ZTI... */
+    PGK_VEC(struct type) types; /* ascending, once all are there */
     PGK_VEC(struct table) tables; /* ascending, once sorted */
     struct pgk_elf_section_info last; /* that was read */
     uint64_t words; /* of tables that were read */
@@ -125,13 +128,27 @@ static bool is_object(const struct pgk_elf_entry *e, const char *prefix)
 static int add_type(void *ctx, const struct pgk_elf_entry *e)
 {
     struct tables *t = ctx;
-    t->ok = !is_object(e, "_ZTI") || pgk_vec_push(&t->types, e->addr);
+    t->ok = !is_object(e, "_ZTI") || pgk_vec_push(&t->types, (struct type){e->addr, e->size});
     return !t->ok;
+}
+
+static int compare_types(const void *a, const void *b)
+{
+    const struct type *x = a, *y = b;
+    if (x->at != y->at)
+        return x->at < y->at ? -1 : 1;
+    return x->size > y->size ? -1 : x->size < y->size;
+}
+
+static const struct type *find_type(const struct tables *t, uint64_t addr)
+{
+    PGK_SEARCH(low, t->types.n, mid, t->types.v[mid].at < addr)
+    return low < t->types.n && t->types.v[low].at == addr ? &t->types.v[low] : NULL;
 }
 
 static bool is_type(const struct tables *t, uint64_t addr)
 {
-    return pgk_u64_find(t->types.v, t->types.n, addr) < t->types.n;
+    return find_type(t, addr) != NULL;
 }
 
 /* A small negative number: how far the object of a second base is behind that of the whole. */
@@ -196,14 +213,21 @@ static uint64_t slots_of(const struct tables *t, uint64_t type)
     return low < t->tables.n && t->tables.v[low].type == type ? t->tables.v[low].slots : 0;
 }
 
+/* A word of a type; 0 behind its end, where anything may stand. */
+static uint64_t word_of(struct tables *t, uint64_t addr, uint64_t off)
+{
+    const struct type *type = find_type(t, addr);
+    return type && off + WORD <= type->size ? word_at(t, addr + off) : 0;
+}
+
 /* The base that an object begins with, whose table it continues; 0: none that is known. */
 static uint64_t base_of(struct tables *t, uint64_t type)
 {
     enum { SINGLE = 2 * WORD, FIRST = 3 * WORD, FLAGS = 4 * WORD, VIRTUAL = 1, OFFSET_SHIFT = 8 };
-    uint64_t base = word_at(t, type + SINGLE), flags = word_at(t, type + FLAGS);
+    uint64_t base = word_of(t, type, SINGLE), flags = word_of(t, type, FLAGS);
     if (is_type(t, base))
         return base;
-    base = word_at(t, type + FIRST);
+    base = word_of(t, type, FIRST);
     return is_type(t, base) && !(flags >> OFFSET_SHIFT) && !(flags & VIRTUAL) ? base : 0;
 }
 
@@ -249,7 +273,8 @@ int pgk_vtables_read(struct pgk_vtables *vtables, const struct pgk_elf *elf, str
 {
     struct tables t = {.elf = elf, .into = vtables, .ok = true};
     bool ok = list_patches(&t) && !pgk_elf_entries(elf, add_type, &t);
-    t.types.n = t.types.n ? pgk_u64_set(t.types.v, t.types.n) : 0;
+    if (t.types.n)
+        qsort(t.types.v, t.types.n, sizeof *t.types.v, compare_types);
     ok = ok && !pgk_elf_entries(elf, add_table, &t);
     sort_tables(&t);
     find_families(&t);
