@@ -1,54 +1,32 @@
 /* Which binary a module is, and what the profile's addresses are there. */
 #include "module_match.h"
 
-#include "elf_image.h"
+#include "heap_binaries.h"
 #include "heap_samples.h"
 
-/* Binaries in a folder: "first" and "second" with build ids of these names, and "plain" without.
- * Each has its code at TEST_CODE, of which 0x1800 bytes lie in the file. */
-enum { FIRST, SECOND, PLAIN, CODE_OFF = 0x2345, CODE_FILE_SIZE = 0x1800 };
+/* Binaries with these names; the first two have them as build ids, too. All have the same code. */
+enum { FIRST, SECOND, PLAIN };
+enum { CODE_OFF = 0x2345, CODE_SIZE = 0x1800 };
 
 struct given {
-    char folder[TEST_PATH_SIZE];
-    struct pgk_binaries *set;
+    struct test_binaries b;
     struct pgk_heap *heap;
 };
 
-static void add_binary(struct given *g, const char *name, const char *id)
-{
-    char path[TEST_PATH_SIZE];
-    struct test_bytes note = test_build_id(id, strlen(id));
-    struct test_section s = {
-        .name = ".note.gnu.build-id", .type = SHT_NOTE, .bytes = note.v, .size = note.n};
-    struct test_bytes image = test_elf(ET_DYN, &s, *id ? 1 : 0);
-    Elf64_Phdr code;
-    memcpy(&code, image.v + sizeof(Elf64_Ehdr), sizeof code);
-    code.p_offset = CODE_OFF;
-    code.p_filesz = CODE_FILE_SIZE;
-    memcpy(image.v + sizeof(Elf64_Ehdr), &code, sizeof code);
-    test_write_file(test_join(path, g->folder, name), image.v, image.n);
-    assert_int_equal(pgk_binaries_add(g->set, path, NULL), 0);
-    tb_free(&image);
-    tb_free(&note);
-}
-
 static struct given given(void)
 {
-    struct given g = {0};
-    test_folder(g.folder);
-    assert_int_equal(pgk_binaries_new(&g.set, NULL, NULL), 0);
+    struct given g = {.b = test_binaries()};
     assert_int_equal(pgk_heap_new(&g.heap, NULL), 0);
-    add_binary(&g, "first", "first");
-    add_binary(&g, "second", "second");
-    add_binary(&g, "plain", "");
+    test_binaries_add(&g.b, "first", "first", ET_DYN, CODE_OFF, CODE_SIZE);
+    test_binaries_add(&g.b, "second", "second", ET_DYN, CODE_OFF, CODE_SIZE);
+    test_binaries_add(&g.b, "plain", "", ET_DYN, CODE_OFF, CODE_SIZE);
     return g;
 }
 
 static void end(struct given *g)
 {
-    pgk_binaries_close(&g->set);
+    test_binaries_end(&g->b);
     pgk_heap_close(&g->heap);
-    test_folder_remove(g->folder);
 }
 
 static uint32_t binary_of(struct given *g, struct pgk_heap_module m, const char *build_id,
@@ -57,14 +35,14 @@ static uint32_t binary_of(struct given *g, struct pgk_heap_module m, const char 
     m.build_id = pgk_intern_cstr(&g->heap->strings, build_id);
     m.name = pgk_intern_cstr(&g->heap->strings, name);
     uint32_t module = pgk_heap_module(g->heap, &m);
-    return pgk_module_binary(g->heap, module, g->set);
+    return pgk_module_binary(g->heap, module, g->b.set);
 }
 
 static void a_build_id_says_which(void **state)
 {
     (void)state;
     struct given g = given();
-    const struct pgk_heap_module m = {.text_size = TEST_CODE_SIZE};
+    const struct pgk_heap_module m = {.text_size = CODE_SIZE};
     assert_int_equal(binary_of(&g, m, "first", ""), FIRST);
     assert_int_equal(binary_of(&g, m, "second", ""), SECOND);
     assert_int_equal(binary_of(&g, m, "second", "first"), SECOND);
@@ -90,8 +68,8 @@ static void the_size_of_code_says_which_has_no_build_id(void **state)
 {
     (void)state;
     struct given g = given();
-    const struct pgk_heap_module m = {.text_size = TEST_CODE_SIZE},
-                                 other = {.text_size = TEST_CODE_SIZE - 1};
+    const struct pgk_heap_module m = {.text_size = CODE_SIZE},
+                                 other = {.text_size = CODE_SIZE - 1};
     assert_int_equal(binary_of(&g, m, "", ""), PLAIN);
     assert_int_equal(binary_of(&g, other, "", ""), PGK_INDEX_NONE);
     end(&g);
@@ -104,7 +82,7 @@ static void mapped_pages_say_which_by_place_in_the_file(void **state)
     struct given g = given();
     struct pgk_heap_module m = {.by_file_off = true, .text_off = 0x2000, .text_size = 0x2000};
     assert_int_equal(binary_of(&g, m, "", ""), FIRST);
-    m.text_size = CODE_FILE_SIZE;
+    m.text_size = CODE_SIZE;
     assert_int_equal(binary_of(&g, m, "", ""), PGK_INDEX_NONE);
     m.text_size = 0x2000;
     m.text_off = CODE_OFF;
@@ -134,7 +112,7 @@ static void addresses_are_those_of_the_linker(void **state)
 {
     (void)state;
     struct given g = given();
-    const struct pgk_elf *elf = pgk_binaries_elf(g.set, PLAIN);
+    const struct pgk_elf *elf = pgk_binaries_elf(g.b.set, PLAIN);
     uint32_t by_address = pgk_heap_module(g.heap, &(struct pgk_heap_module){.text_size = 1}),
              by_offset = pgk_heap_module(g.heap, &(struct pgk_heap_module){.by_file_off = true});
     assert_true(pgk_module_link_address(g.heap, by_address, elf, 0x1234567) == 0x1234567);
@@ -143,8 +121,8 @@ static void addresses_are_those_of_the_linker(void **state)
     } cases[] = {
         {CODE_OFF, TEST_CODE},
         {CODE_OFF + 0x10, TEST_CODE + 0x10},
-        {CODE_OFF + CODE_FILE_SIZE - 1, TEST_CODE + CODE_FILE_SIZE - 1},
-        {CODE_OFF + CODE_FILE_SIZE, UINT64_MAX}, /* the rest of the page */
+        {CODE_OFF + CODE_SIZE - 1, TEST_CODE + CODE_SIZE - 1},
+        {CODE_OFF + CODE_SIZE, UINT64_MAX}, /* the rest of the page */
         {CODE_OFF - 1, UINT64_MAX},
         {0, UINT64_MAX},
         {UINT64_MAX, UINT64_MAX},
@@ -159,9 +137,9 @@ static void without_binaries_nothing_matches(void **state)
 {
     (void)state;
     struct given g = given();
-    pgk_binaries_close(&g.set);
-    assert_int_equal(pgk_binaries_new(&g.set, NULL, NULL), 0);
-    const struct pgk_heap_module m = {.text_size = TEST_CODE_SIZE};
+    pgk_binaries_close(&g.b.set);
+    assert_int_equal(pgk_binaries_new(&g.b.set, NULL, NULL), 0);
+    const struct pgk_heap_module m = {.text_size = CODE_SIZE};
     assert_int_equal(binary_of(&g, m, "first", ""), PGK_INDEX_NONE);
     assert_int_equal(binary_of(&g, m, "", "first"), PGK_INDEX_NONE);
     assert_int_equal(binary_of(&g, m, "", ""), PGK_INDEX_NONE);
