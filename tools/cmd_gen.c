@@ -1,5 +1,6 @@
 /* pgokit gen: a sample profile from recordings of perf. */
 #include "output_bolt.h"
+#include "output_each.h"
 #include "output_sample.h"
 
 #include <inttypes.h>
@@ -13,9 +14,10 @@ static const char help[] =
     "and perf report -D. Branch stacks (perf record -b) give counts of lines and call targets,\n"
     "samples of loads give types of objects at virtual calls. Without branch stacks, counts are\n"
     "inferred from where the program was interrupted.\n\n"
-    "  -o, --output FILE   the profile to write; - for standard output\n" SAMPLE_FILE_HELP
+    "  -o, --output FILE   the profile to write; - for standard output; DIR/: of each binary\n"
+    SAMPLE_FILE_HELP
     "      --format NAME   the same as --to, or counts of branches: bolt, for llvm-bolt -data, or\n"
-    "                      preaggregated, for perf2bolt -pa; of each binary if FILE is DIR/\n"
+    "                      preaggregated, for perf2bolt -pa\n"
     "      --symbols       list all functions of the programs in the profile, so that compilers\n"
     "                      take those without samples for cold\n"
     "      --mode NAME     autofdo: by source lines; probe: by pseudo probes; cs: with calling\n"
@@ -385,6 +387,86 @@ static int write_data(struct pgk_gen *gen, const char *path, struct pgk_err *err
     return status;
 }
 
+/* ---- a profile of each binary ---- */
+
+struct each {
+    struct sample_output *output;
+    struct pgk_sample **profiles; /* by binary; NULL: it has none */
+    bool quiet;
+    int exit_code; /* of the worst */
+};
+
+static int write_profile(void *ctx, uint32_t binary, const char *path, struct pgk_err *err)
+{
+    struct each *e = ctx;
+    (void)err;
+    if (!e->profiles[binary])
+        return 0;
+    e->output->path = path;
+    int written = sample_file_write(e->output, e->profiles[binary], e->quiet);
+    e->exit_code = written > e->exit_code ? written : e->exit_code;
+    return 0;
+}
+
+/* Makes all profiles before the first is written; `errors` are why there is none, by binary. */
+static int make_profiles(struct pgk_gen *gen, size_t n, struct each *e, struct pgk_err *errors,
+                         struct pgk_err *err)
+{
+    size_t made = 0, last = n;
+    for (uint32_t i = 0; i < n; i++) {
+        if (!pgk_gen_counted(gen, i))
+            continue;
+        last = i;
+        int status = pgk_gen_profile_of(gen, i, &e->profiles[i], &errors[i]);
+        made += !status;
+        if (status && status != PGK_E_EMPTY && status != PGK_E_NODEBUG)
+            break;
+    }
+    if (made)
+        return 0;
+    if (last == n) /* which says why */
+        return pgk_gen_profile(gen, &e->profiles[0], err);
+    *err = errors[last];
+    return err->status;
+}
+
+/* Libraries of which there is nothing to tell, where another binary has a profile. */
+static void warn_of_missing(const struct pgk_gen *gen, size_t n, const struct pgk_err *errors,
+                            struct each *e)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        if (!errors[i].status)
+            continue;
+        fprintf(stderr, "pgokit: warning: there is no profile of %s: ", pgk_gen_counted(gen, i));
+        pgk_err_print(&errors[i], stderr);
+        fputc('\n', stderr);
+        e->exit_code = EXIT_INCOMPLETE;
+    }
+}
+
+static int write_each(struct gen *g, struct pgk_gen *gen, size_t n, int *exit_code,
+                      struct pgk_err *err)
+{
+    const char *folder = g->output.path;
+    struct pgk_err *errors = calloc(n + 1, sizeof *errors);
+    struct each e = {.output = &g->output,
+                     .profiles = calloc(n + 1, sizeof(struct pgk_sample *)),
+                     .quiet = g->common.quiet};
+    int status = errors && e.profiles
+                     ? make_profiles(gen, n, &e, errors, err)
+                     : output_fail(err, PGK_E_NOMEM, folder, "no memory", "give fewer binaries");
+    if (!status)
+        status = output_each(gen, n, folder, ".afdo", write_profile, &e, err);
+    if (!status)
+        warn_of_missing(gen, n, errors, &e);
+    for (size_t i = 0; e.profiles && i < n; i++)
+        pgk_sample_close(&e.profiles[i]);
+    free(e.profiles);
+    free(errors);
+    *exit_code = e.exit_code;
+    return status;
+}
+
 static int run(int argc, char **argv)
 {
     struct gen g = {.output = {.generated = true}};
@@ -392,6 +474,7 @@ static int run(int argc, char **argv)
     struct pgk_binaries *binaries = NULL;
     struct pgk_gen *gen = NULL;
     struct pgk_sample *profile = NULL;
+    int exit_code = EXIT_DONE;
     parse(&g, argc, argv);
     int status = cli_open_binaries(&g.common, &binaries, &err);
     if (!status)
@@ -402,8 +485,11 @@ static int run(int argc, char **argv)
         status = g.bolt        ? bolt_output_write(gen, g.bolt, binaries, g.output.path, &err)
                  : g.opts.data ? write_data(gen, g.output.path, &err)
                  : g.raw       ? pgk_gen_write_counts(gen, g.output.path, &err)
-                               : pgk_gen_profile(gen, &profile, &err);
-    int exit_code = status ? cli_fail(&err) : warn_of_misfit(pgk_gen_stats(gen));
+                 : output_is_folder(g.output.path)
+                     ? write_each(&g, gen, pgk_binaries_count(binaries), &exit_code, &err)
+                     : pgk_gen_profile(gen, &profile, &err);
+    int fits = status ? cli_fail(&err) : warn_of_misfit(pgk_gen_stats(gen));
+    exit_code = fits > exit_code ? fits : exit_code;
     if (!status && profile) {
         int written = sample_file_write(&g.output, profile, g.common.quiet);
         exit_code = written > exit_code ? written : exit_code;

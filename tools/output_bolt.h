@@ -13,6 +13,6 @@ const struct bolt_output_form *bolt_output_form(const char *name);
 
 /* Writes the counts of the one binary that was sampled, or into a folder those of each. */
 int bolt_output_write(struct pgk_gen *gen, const struct bolt_output_form *form,
-                   const struct pgk_binaries *binaries, const char *path, struct pgk_err *err);
+                      const struct pgk_binaries *binaries, const char *path, struct pgk_err *err);
 
 #endif

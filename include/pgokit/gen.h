@@ -187,6 +187,14 @@ int pgk_gen_add(struct pgk_gen *gen, const char *path, struct pgk_err *err);
 /* The profile of all that was added; finished. To be called once. PGK_E_EMPTY if there is nothing
  * to count, PGK_E_NODEBUG for a binary without debug information. */
 int pgk_gen_profile(struct pgk_gen *gen, struct pgk_sample **profile, struct pgk_err *err);
+/* The path of a binary, of which there are as many as in the set, if anything was counted in it;
+ * else NULL. */
+const char *pgk_gen_counted(const struct pgk_gen *gen, uint32_t binary);
+/* As pgk_gen_profile, but of one of the binaries; instead of it, and once for each. In the stats
+ * functions of all of them are added up, and the density is the lowest. PGK_E_ARG if the input was
+ * a sample profile. */
+int pgk_gen_profile_of(struct pgk_gen *gen, uint32_t binary, struct pgk_sample **profile,
+                       struct pgk_err *err);
 /* Instead of a profile: the counters of the one binary that was sampled as text, for
  * pgk_gen_add or llvm-profgen --unsymbolized-profile; docs/formats/address-counts.md. PGK_E_ARG if
  * several were sampled. Types of objects are left out. */
@@ -202,9 +210,6 @@ enum pgk_bolt_form {
     PGK_BOLT_FDATA,         /* branches by function, for llvm-bolt -data */
     PGK_BOLT_PREAGGREGATED, /* branches by address, for perf2bolt -pa */
 };
-/* The path of a binary, of which there are as many as in the set, if opts.traces has counts of it;
- * else NULL. */
-const char *pgk_gen_traced(const struct pgk_gen *gen, uint32_t binary);
 /* Instead of a profile: what was counted of one binary with opts.traces. PGK_E_EMPTY if it was not
  * sampled, PGK_E_NODEBUG without symbols of functions. */
 int pgk_gen_write_bolt(struct pgk_gen *gen, uint32_t binary, enum pgk_bolt_form form,

@@ -11,6 +11,7 @@
 #include "probes.h"
 #include "address_counts.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -460,13 +461,31 @@ static bool any_functions(const struct pgk_sample *p)
     return false;
 }
 
+/* What is to be known of all counts before the first of them becomes one of a function. */
+static int settle(struct pgk_gen *g, struct pgk_err *err)
+{
+    if (g->settled)
+        return 0;
+    g->settled = true;
+    settle_hits(g);
+    return g->opts.scale_vtables ? scale_vtables(g, err) : 0;
+}
+
+static int end_counts(struct pgk_gen *g, bool by_probes, struct pgk_err *err)
+{
+    judge(&g->stats);
+    if (!any_functions(g->profile))
+        return pgk_gen_no_functions(g, by_probes, err);
+    if (g->contexts && !by_probes)
+        PGK_TRY(pgk_gen_complete_calls(g->profile, err));
+    return pgk_sample_set_kind(g->profile, g->contexts, by_probes, "recording", err);
+}
+
 /* Counts of code to counts of functions. */
 static int count_all(struct pgk_gen *g, struct pgk_err *err)
 {
     bool any = false, by_probes = false;
-    settle_hits(g);
-    if (g->opts.scale_vtables)
-        PGK_TRY(scale_vtables(g, err));
+    PGK_TRY(settle(g, err));
     for (uint32_t i = 0; i < g->v.n; i++) {
         struct pgk_gen_binary *b = &g->v.v[i];
         if (!has_counts(b))
@@ -478,14 +497,17 @@ static int count_all(struct pgk_gen *g, struct pgk_err *err)
         any = true;
         PGK_TRY(add_binary(g, i, by_probes, err));
     }
-    if (!any)
+    return any ? end_counts(g, by_probes, err) : pgk_gen_no_samples(g, err);
+}
+
+static int count_one(struct pgk_gen *g, uint32_t binary, struct pgk_err *err)
+{
+    struct pgk_gen_binary *b = &g->v.v[binary];
+    if (!has_counts(b))
         return pgk_gen_no_samples(g, err);
-    judge(&g->stats);
-    if (!any_functions(g->profile))
-        return pgk_gen_no_functions(g, by_probes, err);
-    if (g->contexts && !by_probes)
-        PGK_TRY(pgk_gen_complete_calls(g->profile, err));
-    return pgk_sample_set_kind(g->profile, g->contexts, by_probes, "recording", err);
+    PGK_TRY(open_probes(g, b, err));
+    PGK_TRY(add_binary(g, binary, b->probes, err));
+    return end_counts(g, b->probes, err);
 }
 
 /* Functions were there, so options or their names left all of them out. */
@@ -500,23 +522,79 @@ static int all_left_out(const struct pgk_gen *g, struct pgk_err *err)
                     .hint = "record for a longer time");
 }
 
-int pgk_gen_profile(struct pgk_gen *g, struct pgk_sample **profile, struct pgk_err *err)
+/* Of a profile of the `n` binaries, whose counts are in it; before, there were so many samples of
+ * types in others. */
+static int finish(struct pgk_gen *g, struct pgk_gen_binary *binaries, size_t n,
+                  uint64_t vtable_samples, struct pgk_err *err)
 {
-    PGK_TRY(g->inputs == PGK_GEN_PROFILE ? pgk_gen_find_profiled(g, err) : count_all(g, err));
-    PGK_TRY(pgk_gen_finish(&g->profile, g->v.v, g->v.n, &g->opts, err));
+    struct pgk_gen_stats *s = &g->stats;
+    struct pgk_sample_info info = {.struct_size = sizeof info};
+    double density;
+    PGK_TRY(pgk_gen_finish(&g->profile, binaries, n, &g->opts, err));
     if (g->contexts || g->inputs == PGK_GEN_PROFILE) /* else they were not counted */
         pgk_gen_drop_start_up(g->profile);
     PGK_TRY(pgk_sample_finish(g->profile, err));
-    struct pgk_sample_info info = {.struct_size = sizeof info};
     pgk_sample_info(g->profile, &info);
-    g->stats.functions = info.functions;
     if (!info.functions)
         return all_left_out(g, err);
-    if (g->stats.vtable_scale > 0)
-        g->stats.vtable_samples =
-            (uint64_t)((double)g->stats.vtable_samples / g->stats.vtable_scale + 0.5);
-    PGK_TRY(pgk_gen_density(g->profile, &g->stats.density, err));
+    s->functions += info.functions;
+    if (s->vtable_scale > 0) {
+        double scaled = (double)(s->vtable_samples - vtable_samples);
+        s->vtable_samples = vtable_samples + (uint64_t)(scaled / s->vtable_scale + 0.5);
+    }
+    PGK_TRY(pgk_gen_density(g->profile, &density, err));
+    s->density = s->density > 0 && s->density < density ? s->density : density;
+    return 0;
+}
+
+int pgk_gen_profile(struct pgk_gen *g, struct pgk_sample **profile, struct pgk_err *err)
+{
+    PGK_TRY(g->inputs == PGK_GEN_PROFILE ? pgk_gen_find_profiled(g, err) : count_all(g, err));
+    PGK_TRY(finish(g, g->v.v, g->v.n, 0, err));
     *profile = g->profile;
     g->profile = NULL;
     return 0;
+}
+
+const char *pgk_gen_counted(const struct pgk_gen *g, uint32_t binary)
+{
+    if (binary >= g->v.n)
+        return NULL;
+    const struct pgk_gen_binary *b = &g->v.v[binary];
+    return b->traces.v.n || has_counts(b) ? pgk_elf_path(b->elf) : NULL;
+}
+
+/* Counts have names by their numbers, which must be the same in another profile. */
+static bool share_names(struct pgk_sample *into, const struct pgk_sample *from)
+{
+    for (size_t i = 1; i < from->names.v.n; i++) {
+        const struct pgk_sample_name *name = &from->names.v.v[i];
+        assert(name->s);
+        if (pgk_sample_name(into, name->s, name->len) != i)
+            return false;
+    }
+    return true;
+}
+
+int pgk_gen_profile_of(struct pgk_gen *g, uint32_t binary, struct pgk_sample **profile,
+                       struct pgk_err *err)
+{
+    struct pgk_sample *names = g->profile;
+    const uint64_t vtable_samples = g->stats.vtable_samples;
+    if (g->inputs == PGK_GEN_PROFILE || binary >= g->v.n)
+        return pgk_fail(err, PGK_E_ARG, .field = "input",
+                        .found = binary < g->v.n ? "a sample profile" : "no such binary",
+                        .expected = "a recording of the binary",
+                        .hint = "samples of a profile are of no binary in particular");
+    PGK_TRY(settle(g, err));
+    PGK_TRY(pgk_sample_new(&g->profile, err));
+    int status = share_names(g->profile, names) ? count_one(g, binary, err) : pgk_fail_nomem(err);
+    if (!status)
+        status = finish(g, &g->v.v[binary], 1, vtable_samples, err);
+    if (status)
+        pgk_sample_close(&g->profile);
+    else
+        *profile = g->profile;
+    g->profile = names;
+    return status;
 }

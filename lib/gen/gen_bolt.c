@@ -107,11 +107,6 @@ static bool is_traced(const struct pgk_gen_binary *b)
     return b->traces.v.n || b->hits.v.n || b->counters.branches.v.n || b->counters.ranges.v.n;
 }
 
-const char *pgk_gen_traced(const struct pgk_gen *g, uint32_t binary)
-{
-    return binary < g->v.n && is_traced(&g->v.v[binary]) ? pgk_elf_path(g->v.v[binary].elf) : NULL;
-}
-
 /* Counts of addresses, which do not say from where control came to what ran. */
 static bool add_counters(struct pgk_gen_binary *b)
 {

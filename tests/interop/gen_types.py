@@ -204,7 +204,7 @@ def same_as_llvm(work):
 LIBRARY_BASE = 0x7FFF10000000
 
 
-def build_shared(work, kind):
+def build_shared(work, kind, samples="1500", rounds="100000"):
     folder = work.temp("shared")
     exe, library = os.path.join(folder, "types"), os.path.join(folder, "libtypes.so")
     source = os.path.join(PROGRAMS, "types_shared.cpp")
@@ -212,7 +212,7 @@ def build_shared(work, kind):
     good(*common, "-DLIBRARY", "-fPIC", "-shared", "-o", library)
     good(*common, "-fPIE", "-pie", library, f"-Wl,-rpath,{folder}", "-o", exe)
     trace = exe + ".trace"
-    good(work.recorder, "-g", "-e", "53", "-n", "1500", trace, exe, "100000", timeout=300)
+    good(work.recorder, "-g", "-e", "53", "-n", samples, trace, exe, rounds, timeout=300)
     return exe, library, trace
 
 
@@ -239,6 +239,35 @@ def types_of_library(work, mode):
     for site in SITES:
         require(found.get(site) == {"_ZTV" + often: OFTEN, "_ZTV" + rarely: RARELY},
                 f"types at {site}: {found.get(site)}\n{text}")
+
+
+def of_each(work, mode):
+    """A program and its library in one pass: the profile of each is what it is alone, and types of
+    the library are told in the program's."""
+    kind, options = MODES[mode]
+    exe, library, trace = build_shared(work, kind, "200", "2000")
+    both, folder = ["-b", exe, "-b", library], os.path.dirname(exe) + "/each/"
+    good(work.pgokit, "gen", "-q", trace, *both, *options, "--format", "text", "-o", folder)
+    require(sorted(os.listdir(folder)) == ["libtypes.so.afdo", "types.afdo"],
+            str(os.listdir(folder)))
+    for path in (exe, library):
+        alone = good(work.pgokit, "gen", "-q", trace, "-b", path, *options, "--format", "text",
+                     "-o", "-")
+        with open(folder + os.path.basename(path) + ".afdo", encoding="utf-8") as f:
+            equal(f.read(), alone)
+    often = next(name for name in symbols(library) if name.endswith("5Often") and "_ZTV" in name)
+    loads_file = exe + ".loads"
+    r = recording(exe, Event(IP | TID | TIME | ADDR | PERIOD | DATA_SRC, name="loads:upp"),
+                  others=((library, LIBRARY_BASE),))
+    for _ in range(OFTEN):
+        r.sample(ip=BASE + call_of(exe, SITES[0]), data_src=LOAD,
+                 addr=LIBRARY_BASE + symbols(library)[often] + SLOT + 16)
+    r.write_file(loads_file)
+    good(work.pgokit, "gen", "-q", trace, loads_file, *both, *options, "--vtables", "--format",
+         "text", "-o", folder)
+    with open(folder + "types.afdo", encoding="utf-8") as f:
+        found = counts(f.read())
+    require(found.get(SITES[0]) == {often: OFTEN}, f"types: {found}")
 
 
 def scaled(work):
@@ -293,6 +322,8 @@ def add_cases(work, tap):
     work.recorder = os.path.abspath(os.environ["BRANCH_TRACE"])
     for mode in ("lines", "probes", "contexts by probes", "contexts by lines"):
         tap.add(f"types of a shared library, {mode}", types_of_library, work, mode)
+    for mode in ("lines", "contexts by probes"):
+        tap.add(f"a profile of each binary, {mode}", of_each, work, mode)
     tap.add("types scaled to branches", scaled, work)
     tap.add("types only for readers that take them", only_for_readers_that_take_them, work)
     tap.add("types as llvm-profgen counts them", same_as_llvm, work)
