@@ -78,16 +78,21 @@ static double sort_key(const struct pgk_instr_function *f, enum pgk_instr_sort s
     return 0;
 }
 
+static int by_name(const struct pgk_instr *p, size_t a, size_t b)
+{
+    struct pgk_instr_function f = {.struct_size = sizeof f}, g = {.struct_size = sizeof g};
+    pgk_instr_function(p, a, &f);
+    pgk_instr_function(p, b, &g);
+    int d = strcmp(f.name, g.name);
+    return d ? d : f.hash < g.hash ? -1 : f.hash > g.hash;
+}
+
 static int by_key(const void *a, const void *b, void *ctx)
 {
     const struct ranked *x = a, *y = b;
-    struct pgk_instr_function f = {.struct_size = sizeof f}, g = f;
     if (x->key != y->key)
         return x->key > y->key ? -1 : 1;
-    pgk_instr_function(ctx, x->i, &f);
-    pgk_instr_function(ctx, y->i, &g);
-    int d = strcmp(f.name, g.name);
-    return d ? d : f.hash < g.hash ? -1 : f.hash > g.hash;
+    return by_name(ctx, x->i, y->i);
 }
 
 bool pgk_function_in_cutoffs(const struct pgk_instr_function *f,
