@@ -9,6 +9,10 @@
 
 enum { PGK_GEN_WINDOWS = 4 };
 
+/* What is known of a branch: a binary has it, and its step was not met before with the very
+ * addresses, which those that are no instructions never are. */
+enum { PGK_GEN_SEEN_IN_BINARY = 1, PGK_GEN_SEEN_FIRST = 2 };
+
 /* A place in one of the binaries. */
 struct pgk_gen_place {
     uint32_t binary; /* PGK_NO_BINARY: elsewhere */
@@ -56,7 +60,7 @@ struct pgk_gen {
     /* Of the sample that is being counted: */
     PGK_VEC(struct pgk_gen_offset) branches; /* source, target, source, ... */
     PGK_VEC(struct pgk_gen_place) chain;
-    PGK_VEC(bool) seen; /* by branch: a binary has it */
+    PGK_VEC(uint8_t) seen; /* by branch: PGK_GEN_SEEN_... */
     struct pgk_call_sample sample; /* as one binary sees it */
 };
 

@@ -325,7 +325,7 @@ static int place_sample(struct pgk_gen *g, const struct pgk_perf_sample *s)
     for (size_t i = 0; i < s->n_branches; i++) {
         PGK_TRY(offset_of(g, s, s->branches[i].from, &near, &g->branches.v[g->branches.n++]));
         PGK_TRY(offset_of(g, s, s->branches[i].to, &near, &g->branches.v[g->branches.n++]));
-        g->seen.v[g->seen.n++] = false;
+        g->seen.v[g->seen.n++] = 0;
     }
     for (size_t i = 0; i < n_chain; i++)
         PGK_TRY(code_place(g, s, chain[i], &g->chain.v[g->chain.n++]));
@@ -388,13 +388,14 @@ static bool list_steps(struct pgk_gen *g, uint32_t binary)
         uint32_t end = target == PGK_STEP_OUT ? PGK_STEP_OUT : last;
         uint32_t step = pgk_steps_find(&b->steps, source, target, end);
         if (PGK_UNLIKELY(step == PGK_STEP_NONE)) {
+            g->seen.v[i] |= PGK_GEN_SEEN_FIRST;
             if (!pgk_steps_need(&b->steps, &b->code, source, target, end, &step))
                 return false;
             if (step == PGK_STEP_NONE)
                 continue;
             source = b->steps.v.v[step].from;
         }
-        g->seen.v[i] = true;
+        g->seen.v[i] |= PGK_GEN_SEEN_IN_BINARY;
         g->sample.steps.v[g->sample.steps.n++] = step;
         last = source;
     }
@@ -442,10 +443,12 @@ static int count_stack(struct pgk_gen *g, const struct pgk_perf_sample *s)
     for (uint32_t i = 0; i < g->v.n; i++)
         PGK_TRY(unwind_in(g, i, s->count));
     for (size_t i = 0; i < g->seen.n; i++) {
-        any |= g->seen.v[i];
-        if (!g->seen.v[i])
+        bool in_binary = g->seen.v[i] & PGK_GEN_SEEN_IN_BINARY;
+        any |= in_binary;
+        if (!in_binary)
             branch_outside(g, s, i);
-        note_unfit_branch(g, g->branches.v[2 * i], g->branches.v[2 * i + 1], s->count);
+        if (g->seen.v[i] & PGK_GEN_SEEN_FIRST)
+            note_unfit_branch(g, g->branches.v[2 * i], g->branches.v[2 * i + 1], s->count);
     }
     return any ? 0 : sample_outside(g, s);
 }
