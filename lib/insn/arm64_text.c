@@ -233,6 +233,32 @@ static bool put_cache_operation(struct text *t, uint32_t word, const cs_insn *cs
     return true;
 }
 
+/* Registers and states of extensions, by their numbers as LLVM has them. */
+static bool put_numbered_state(struct text *t, uint32_t word, const cs_insn *cs)
+{
+    static const uint16_t newer[] = {
+        1 << 14 | 3 << 11 | 13 << 7 | 0 << 3 | 5, /* tpidr2_el0 */
+        1 << 14 | 3 << 11 | 4 << 7 | 2 << 3 | 2,  /* svcr */
+        1 << 14 | 3 << 11 | 4 << 7 | 4 << 3 | 2,  /* fpmr */
+    };
+    char name[32], general[8] = "xzr", text[96];
+    bool read = word & 1 << 21, known = false;
+    snprintf(name, sizeof name, "S%u_%u_C%u_C%u_%u", (word >> 19 & 1) + (word >> 20 & 1 ? 2 : 0),
+             word >> 16 & 7, word >> 12 & 15, word >> 8 & 15, word >> 5 & 7);
+    if ((word & 31) != 31)
+        snprintf(general, sizeof general, "x%u", word & 31);
+    if ((word & 0xfff8f01f) == 0xd500401f) /* a state is set: cfinv, smstop */
+        known = strcmp(cs->mnemonic, "msr") != 0;
+    for (size_t i = 0; i < PGK_COUNTOF(newer) && (word & 0xffd00000) == 0xd5100000; i++)
+        known |= (word >> 5 & 0x7fff) == newer[i];
+    if (!known)
+        return false;
+    snprintf(text, sizeof text, "%s\t%s, %s", read ? "mrs" : "msr", read ? general : name,
+             read ? name : general);
+    put_str(t, text);
+    return true;
+}
+
 static void spell(const struct pgk_insn_decoder *d, const cs_insn *cs, uint32_t word,
                   const struct pgk_insn *insn, struct text *t)
 {
@@ -258,7 +284,8 @@ static void spell(const struct pgk_insn_decoder *d, const cs_insn *cs, uint32_t 
         put_immediate(t, constant);
         return;
     }
-    if (put_hint(t, word) || (llvm && put_cache_operation(t, word, cs)))
+    if (put_hint(t, word) ||
+        (llvm && (put_cache_operation(t, word, cs) || put_numbered_state(t, word, cs))))
         return;
     if (!strcmp(mnemonic, "ins"))
         mnemonic = "mov";

@@ -156,6 +156,7 @@ static void arm64_text(void **state)
         {"4180e0f8", "<unknown>"},             {"e0e3e004", "<unknown>"}, /* cntd */
         {"000060d9", "<unknown>"},             {"2010c09a", "<unknown>"}, /* ldg, irg */
         {"82740bd5", "sys\t#3, c7, c4, #4, x2"}, {"22740bd5", "dc\tzva, x2"}, /* dc gzva */
+        {"aed03bd5", "mrs\tx14, S3_3_C13_C0_5"}, {"bfd01bd5", "msr\tS3_3_C13_C0_5, xzr"},
         {"00040094", "bl\t0x402004"}, /* llvm-profgen counts from the next instruction */
     };
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
