@@ -247,7 +247,7 @@ static bool put_numbered_state(struct text *t, uint32_t word, const cs_insn *cs)
              word >> 16 & 7, word >> 12 & 15, word >> 8 & 15, word >> 5 & 7);
     if ((word & 31) != 31)
         snprintf(general, sizeof general, "x%u", word & 31);
-    if ((word & 0xfff8f01f) == 0xd500401f) /* a state is set: cfinv, smstop */
+    if ((word & 0xfffff01f) == 0xd500401f) /* flags are changed: cfinv */
         known = strcmp(cs->mnemonic, "msr") != 0;
     for (size_t i = 0; i < PGK_COUNTOF(newer) && (word & 0xffd00000) == 0xd5100000; i++)
         known |= (word >> 5 & 0x7fff) == newer[i];
