@@ -243,16 +243,16 @@ static bool put_numbered_state(struct text *t, uint32_t word, const cs_insn *cs)
     };
     char name[32], general[8] = "xzr", text[96];
     bool read = word & 1 << 21, known = false;
-    snprintf(name, sizeof name, "S%u_%u_C%u_C%u_%u", (word >> 19 & 1) + (word >> 20 & 1 ? 2 : 0),
-             word >> 16 & 7, word >> 12 & 15, word >> 8 & 15, word >> 5 & 7);
-    if ((word & 31) != 31)
-        snprintf(general, sizeof general, "x%u", word & 31);
     if ((word & 0xfffff01f) == 0xd500401f) /* flags are changed: cfinv */
         known = strcmp(cs->mnemonic, "msr") != 0;
     for (size_t i = 0; i < PGK_COUNTOF(newer) && (word & 0xffd00000) == 0xd5100000; i++)
         known |= (word >> 5 & 0x7fff) == newer[i];
     if (!known)
         return false;
+    snprintf(name, sizeof name, "S%u_%u_C%u_C%u_%u", (word >> 19 & 1) + (word >> 20 & 1 ? 2 : 0),
+             word >> 16 & 7, word >> 12 & 15, word >> 8 & 15, word >> 5 & 7);
+    if ((word & 31) != 31)
+        snprintf(general, sizeof general, "x%u", word & 31);
     snprintf(text, sizeof text, "%s\t%s, %s", read ? "mrs" : "msr", read ? general : name,
              read ? name : general);
     put_str(t, text);
