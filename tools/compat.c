@@ -136,10 +136,6 @@ static void take_letters(struct compat_call *call, char ***at)
 
 static void take_operand(struct compat_call *call, const char *text)
 {
-    if (call->tool->syntax == COMPAT_LLVM && *text == '@')
-        compat_refuse(call, text, "is a response file, which is not read; `llvm-profdata "
-                                  "merge --input-files=FILE` and `pgokit merge --files-from FILE` "
-                                  "read names of inputs from a file");
     if (!call->tool->operands)
         compat_refuse(call, text, "is an argument without an option, which it does not take");
     cli_list_add(&call->operands, text);

@@ -88,6 +88,9 @@ void compat_print_names(void);
 /* Fills `words` from the arguments behind the subcommand. */
 void compat_translate(struct compat_call *call, char **argv);
 
+/* The arguments with the words of response files (@FILE) in their places. */
+char **compat_expand_responses(const struct compat_call *call, char **argv);
+
 /* For `choose`: */
 /* The value of an option that was given; NULL if it was not. */
 const char *compat_value(const struct compat_call *call, const char *name);

@@ -106,8 +106,7 @@ static const struct compat_option merge_options[] = {
     {"sparse", COMPAT_FLAG, "--sparse", .kinds = INSTR},
     {"function", COMPAT_VALUE, "--function=%s", .kinds = INSTR | SAMPLE},
     {"no-function", COMPAT_VALUE, "--no-function=%s", .kinds = INSTR | SAMPLE},
-    {"remapping-file r", COMPAT_VALUE, "!needs the rules of mangled names; llvm-cxxmap makes of "
-     "them a list of names for `pgokit merge --remap`"},
+    {"remapping-file r", COMPAT_VALUE, "--remap=%s", .kinds = INSTR | SAMPLE},
     {"profiled-binary", COMPAT_VALUE, "--binary=%s", .kinds = HEAP | INSTR},
     {"memprof-version", COMPAT_VALUE, "--memprof-version=%s", .kinds = HEAP | INSTR},
     {"memprof-full-schema", COMPAT_FLAG, "--full-schema", .kinds = HEAP | INSTR},

@@ -263,6 +263,8 @@ int compat_run(const char *program, char **argv, bool print_only)
         printf("pgokit " PGK_VERSION ", as %s\n", call.called);
         return cli_finish_output(EXIT_DONE);
     }
+    if (tool->syntax != COMPAT_GFLAGS) /* whose tools have none */
+        argv = compat_expand_responses(&call, argv);
     call.tool = take_subcommand(tool, &call, &argv);
     bool help = call.tool && asks_for_help(argv[0]);
     if (help)

@@ -63,11 +63,14 @@ def counters(work, release):
     for n, raw in zip(RUNS, raws):
         shutil.copy(raw, f"{folder}/{n}.profraw")
     lists = write(names.path("list"), f"# of two runs\n 3,{raws[0]}\n\n{raws[1]}\n".encode())
+    renames = write(names.path("renames"), b"# functions\n_Z4condiii _Z4testiii\nmain _Z4testiii\n")
+    response = write(names.path("words"), f"-sparse '{raws[0]}'\n \"{raws[1]}\"".encode())
     ways = [
         raws, ["-sparse", *raws], ["--sparse=true", "-num-threads=0", *raws],
         ["-instr", *raws, "-j", "2"], ["-text", *raws], ["--failure-mode=all", *raws, lists],
         [f"-weighted-input=3,{raws[0]}", "--weighted-input", f"1,{raws[1]}"],
         ["-f", lists], [f"--input-files={lists}", raws[2]], [folder],
+        ["-remapping-file", renames, *raws], ["-r", renames, raws[0]], [f"@{response}"],
     ]
     equal = [same_merge(names, release, *way) for way in ways]
     return f"{sum(equal)} of {len(equal)} ways give the same bytes"
@@ -79,9 +82,11 @@ def sample_ways(work, release):
         profdata(release), "merge", "-sample", "-text",
         f"{GOLDEN}/sample/llvm14-ext.afdo", "-o", "-").encode())
     other = f"{GOLDEN}/sample/llvm16-binary.afdo"
+    renames = write(names.path("renames"), b"_Z3bari _Z3fooi\ndeep deeper\n")
+    response = write(names.path("words"), b"-use-md5\\=0 \n -extbinary")
     for way in (["-extbinary"], ["-binary"], ["-text"], [], ["-use-md5=0"],
                 ["-extbinary", "-compress-all-sections"], ["--extbinary", "--gen-partial-profile"],
-                [f"-weighted-input=5,{text}"]):
+                [f"-weighted-input=5,{text}"], [f"-remapping-file={renames}"], [f"@{response}"]):
         same_merge(names, release, "-sample", *way, text, other)
 
 
