@@ -129,7 +129,8 @@ static void put_immediate(struct text *t, int64_t v)
 static bool is_masking(const char *mnemonic, const char *operands)
 {
     static const char *const logical[] = {"and", "ands", "orr", "eor", "tst"};
-    static const char *const exceptions[] = {"brk", "hlt", "svc", "hvc", "smc"};
+    static const char *const exceptions[] = {"brk", "hlt",   "svc",   "hvc",
+                                            "smc", "dcps1", "dcps2", "dcps3"};
     for (size_t i = 0; i < PGK_COUNTOF(exceptions); i++)
         if (!strcmp(mnemonic, exceptions[i]))
             return true;
@@ -171,6 +172,12 @@ static void put_operands(struct text *t, const char *s)
                 put_immediate(t, negative ? -(int64_t)v : (int64_t)v);
             }
             s = after - 1;
+        } else if (*s == '[' && isdigit((unsigned char)s[1])) {
+            /* The number of an element. */
+            char *after, number[32];
+            snprintf(number, sizeof number, "[%llu", strtoull(s + 1, &after, 0));
+            put_str(t, number);
+            s = after - 1;
         } else if (*s == '{') {
             put_str(t, "{ ");
         } else if (*s == '}') {
@@ -181,81 +188,27 @@ static void put_operands(struct text *t, const char *s)
     }
 }
 
-/* System registers have capitals. */
-static void raise_register(char *text, const char *mnemonic)
+/* Names that Capstone 5 gives and LLVM does not, where no extension is asked for: bfc, and mov for
+ * a mask that movz or movn could load. */
+static bool put_newer_alias(struct text *t, uint32_t word, const cs_insn *cs)
 {
-    char *from = strchr(text, '\t'), *comma = strchr(text, ',');
-    if (!from || !comma)
-        return;
-    if (!strcmp(mnemonic, "mrs"))
-        from = comma;
-    char *end = from == comma ? from + strlen(from) : comma;
-    for (; from < end; from++)
-        *from = (char)toupper((unsigned char)*from);
-}
-
-/* Hints of the architecture's first version by name, all others by number, as LLVM has them where
- * no extension is asked for; Capstone's releases know different ones. */
-static bool put_hint(struct text *t, uint32_t word)
-{
-    static const char *const names[] = {[0] = "nop", [1] = "yield", [2] = "wfe", [3] = "wfi",
-                                        [4] = "sev", [5] = "sevl", [6] = "dgh", [20] = "csdb"};
-    if ((word & 0xfffff01f) != 0xd503201f)
+    const char *rest = strchr(cs->op_str, ','), *zero = word >> 31 ? ", xzr" : ", wzr";
+    const bool clear = !strcmp(cs->mnemonic, "bfc"),
+               mask = (word & 0x7f8003e0) == 0x320003e0 && !strcmp(cs->mnemonic, "mov");
+    if (!rest || !strchr(rest, '#') || (!clear && !mask))
         return false;
-    unsigned n = word >> 5 & 0x7f;
-    if (n < PGK_COUNTOF(names) && names[n]) {
-        put_str(t, names[n]);
-        return true;
+    put_str(t, clear ? "bfi\t" : "orr\t");
+    for (const char *s = cs->op_str; s < rest; s++)
+        put_char(t, *s);
+    put_str(t, zero);
+    t->mask = mask;
+    if (mask) {
+        put_str(t, ", ");
+        put_immediate(t, (int64_t)to_width(strtoull(strchr(rest, '#') + 1, NULL, 0),
+                                           word >> 31 ? 64 : 32));
+    } else {
+        put_operands(t, rest);
     }
-    put_str(t, "hint\t");
-    put_immediate(t, n);
-    return true;
-}
-
-/* What a cache is asked to do, as a call of the system with numbers where the architecture's first
- * version has no name for it. */
-static bool put_cache_operation(struct text *t, uint32_t word, const cs_insn *cs)
-{
-    static const char *const names[] = {"zva",  "ivac", "isw",  "cvac",
-                                        "csw",  "cvau", "civac", "cisw"};
-    char text[64], reg[8] = "xzr";
-    if (strcmp(cs->mnemonic, "dc") != 0)
-        return false;
-    for (size_t i = 0; i < PGK_COUNTOF(names); i++)
-        if (!strncmp(cs->op_str, names[i], strlen(names[i])) &&
-            cs->op_str[strlen(names[i])] == ',')
-            return false;
-    if ((word & 31) != 31)
-        snprintf(reg, sizeof reg, "x%u", word & 31);
-    snprintf(text, sizeof text, "sys\t#%u, c%u, c%u, #%u, %s", word >> 16 & 7, word >> 12 & 15,
-             word >> 8 & 15, word >> 5 & 7, reg);
-    put_str(t, text);
-    return true;
-}
-
-/* Registers and states of extensions, by their numbers as LLVM has them. */
-static bool put_numbered_state(struct text *t, uint32_t word, const cs_insn *cs)
-{
-    static const uint16_t newer[] = {
-        1 << 14 | 3 << 11 | 13 << 7 | 0 << 3 | 5, /* tpidr2_el0 */
-        1 << 14 | 3 << 11 | 4 << 7 | 2 << 3 | 2,  /* svcr */
-        1 << 14 | 3 << 11 | 4 << 7 | 4 << 3 | 2,  /* fpmr */
-    };
-    char name[32], general[8] = "xzr", text[96];
-    bool read = word & 1 << 21, known = false;
-    if ((word & 0xfffff01f) == 0xd500401f) /* flags are changed: cfinv */
-        known = strcmp(cs->mnemonic, "msr") != 0;
-    for (size_t i = 0; i < PGK_COUNTOF(newer) && (word & 0xffd00000) == 0xd5100000; i++)
-        known |= (word >> 5 & 0x7fff) == newer[i];
-    if (!known)
-        return false;
-    snprintf(name, sizeof name, "S%u_%u_C%u_C%u_%u", (word >> 19 & 1) + (word >> 20 & 1 ? 2 : 0),
-             word >> 16 & 7, word >> 12 & 15, word >> 8 & 15, word >> 5 & 7);
-    if ((word & 31) != 31)
-        snprintf(general, sizeof general, "x%u", word & 31);
-    snprintf(text, sizeof text, "%s\t%s, %s", read ? "mrs" : "msr", read ? general : name,
-             read ? name : general);
-    put_str(t, text);
     return true;
 }
 
@@ -284,44 +237,81 @@ static void spell(const struct pgk_insn_decoder *d, const cs_insn *cs, uint32_t 
         put_immediate(t, constant);
         return;
     }
-    if (put_hint(t, word) ||
-        (llvm && (put_cache_operation(t, word, cs) || put_numbered_state(t, word, cs))))
-        return;
     if (!strcmp(mnemonic, "ins"))
         mnemonic = "mov";
+    if (put_newer_alias(t, word, cs))
+        return;
     put_str(t, mnemonic);
     if (!cs->op_str[0])
         return;
     put_char(t, '\t');
     t->mask = is_masking(mnemonic, cs->op_str);
+    if (cs->op_str[0] == ',') /* Capstone names some prefetches only */
+        put_immediate(t, word & 31);
     if (!put_byte_mask(t, cs))
         put_operands(t, cs->op_str);
 }
+
+/* The first one that fits decides. Arm Architecture Reference Manual, C4.1. */
+static const struct {
+    uint32_t mask, value;
+    bool extension;
+} classes[] = {
+    {0x1a000000, 0x00000000, true}, /* scalable vectors and matrices */
+    {0x3b200c00, 0x38200000, true}, /* atomic memory operations, swaps */
+    {0x3fa07c00, 0x08a07c00, true}, /* compare and swap */
+    {0xbfa07c00, 0x08207c00, true}, /* of a pair */
+    {0x3fa08000, 0x08800000, true}, /* ordered within a limited region */
+    {0xff200000, 0xd9200000, true}, /* loads and stores of memory tags */
+    {0xbfc00000, 0x91800000, true}, /* addresses with another tag */
+    {0xffe0f800, 0x9ac01000, true}, /* random tags, and masks of them */
+    {0xdfe0fc00, 0x9ac00000, true}, /* differences of tagged addresses */
+    {0xffe0fc00, 0x9ac03000, true}, /* authentication codes */
+    {0xffff0000, 0xdac10000, true}, /* signed addresses */
+    {0x3f200c00, 0x19000000, true}, /* ordered loads and stores with an offset */
+    {0x3b200c00, 0x19000400, true}, /* copies and fills of memory */
+    {0xff200400, 0xf8200400, true}, /* loads by a signed address */
+    {0xff000010, 0x54000010, true}, /* branches that hint at their consistency */
+    {0xffe0001f, 0xd4600000, true}, /* end of a transaction */
+    {0xffe07c10, 0xba000400, true}, /* flags from a rotated register */
+    {0xffffbc1f, 0x3a00080d, true}, /* flags from 8 or 16 bits */
+    {0xff000000, 0xce000000, true}, /* SHA-3, SM3, SM4 */
+    {0xfffe7c00, 0x1ee24000, false}, /* from half precision to another */
+    {0x7ec00000, 0x1ec00000, true},  /* half precision: scalars */
+    {0x9f60c400, 0x0e400400, true},  /* vectors, three of a kind */
+    {0x9f7e0c00, 0x0e780800, true},  /* two registers */
+    {0xbf7fcc00, 0x0e30c800, true},  /* across a vector */
+    {0xdf60c400, 0x5e400400, true},  /* scalars in vector registers */
+    {0xdf7e0c00, 0x5e780800, true},
+    {0xff7fcc00, 0x5e30c800, true},
+    {0x9fc00400, 0x0f000000, true}, /* by an element */
+    {0xdfc00400, 0x5f000000, true},
+    {0x9ff0fc00, 0x0f10e400, true}, /* from and to fixed point */
+    {0x9ff0fc00, 0x0f10fc00, true},
+    {0xdff0fc00, 0x5f10e400, true},
+    {0xdff0fc00, 0x5f10fc00, true},
+    {0x9ff8fc00, 0x0f00fc00, true}, /* constants */
+    {0x9f208400, 0x0e008400, true}, /* dot products, complex numbers, rounded sums of products */
+    {0xdf208400, 0x5e008400, true},
+    {0x9f00e400, 0x0f00e000, true}, /* the same by an element */
+    {0xbf00f400, 0x2f00d000, true},
+    {0xbf009400, 0x2f001000, true},
+    {0xff00d400, 0x7f00d000, true},
+    {0xbfc0b400, 0x0f800000, true}, /* products of half precision, summed in single */
+    {0xbfc0b400, 0x2f808000, true},
+    {0xbf60fc00, 0x0e20ec00, true},
+    {0xbf60fc00, 0x2e20cc00, true},
+    {0x9fbfec00, 0x0e21e800, true}, /* rounded to integers of 32 or 64 bits */
+};
 
 /* An instruction that the first version of the architecture does not have, as atomic memory
  * operations: LLVM's tools ask for no extension when they list a program, so they do not know it.
  * Of Capstone's releases each knows more of them, and not each is in a group. */
 static bool is_extension(uint32_t word, const cs_insn *insn)
 {
-    static const struct {
-        uint32_t mask, value;
-    } classes[] = {
-        {0x1a000000, 0x00000000}, /* scalable vectors and matrices */
-        {0x3b200c00, 0x38200000}, /* atomic memory operations, swaps */
-        {0x3fa07c00, 0x08a07c00}, /* compare and swap */
-        {0xbfa07c00, 0x08207c00}, /* of a pair */
-        {0xff200000, 0xd9200000}, /* loads and stores of memory tags */
-        {0xbfc00000, 0x91800000}, /* addresses with another tag */
-        {0xffe0f800, 0x9ac01000}, /* random tags, and masks of them */
-        {0xdfe0fc00, 0x9ac00000}, /* differences of tagged addresses */
-        {0xffe0fc00, 0x9ac03000}, /* authentication codes */
-        {0xffff0000, 0xdac10000}, /* signed addresses */
-        {0x3f200c00, 0x19000000}, /* ordered loads and stores with an offset */
-        {0xff200400, 0xf8200400}, /* loads by a signed address */
-    };
     for (size_t i = 0; i < PGK_COUNTOF(classes); i++)
         if ((word & classes[i].mask) == classes[i].value)
-            return true;
+            return classes[i].extension;
     for (unsigned i = 0; i < insn->detail->groups_count; i++) {
         unsigned group = insn->detail->groups[i];
         if (group >= ARM64_GRP_CRYPTO && group != ARM64_GRP_FPARMV8 && group != ARM64_GRP_NEON)
@@ -338,21 +328,21 @@ size_t pgk_arm64_text(const struct pgk_insn_decoder *d, const uint8_t *bytes, si
     size_t left = n;
     uint64_t at = addr;
     uint32_t word = 0;
+    char system[64];
     pgk_arm64_decode(d, bytes, n, addr, insn);
     if (insn->valid)
         memcpy(&word, bytes, sizeof word);
     if (insn->valid && word < 0x10000) {
         put_str(&t, "udf\t");
         put_immediate(&t, (int64_t)word);
+    } else if (insn->valid && pgk_arm64_system(word, system, sizeof system)) {
+        put_str(&t, system);
     } else if (!insn->valid || !cs_disasm_iter(h->cs, &bytes, &left, &at, h->insn) ||
                (d->style == PGK_INSN_LLVM && is_extension(word, h->insn))) {
         *insn = (struct pgk_insn){.addr = addr, .length = insn->length};
         put_str(&t, "<unknown>");
     } else {
         spell(d, h->insn, word, insn, &t);
-        *t.at = 0;
-        if (!strcmp(h->insn->mnemonic, "mrs") || !strcmp(h->insn->mnemonic, "msr"))
-            raise_register(text, h->insn->mnemonic);
     }
     *t.at = 0;
     return (size_t)(t.at - text);

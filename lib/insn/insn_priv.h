@@ -17,5 +17,7 @@ void pgk_arm64_decode(const struct pgk_insn_decoder *d, const uint8_t *bytes, si
                       uint64_t addr, struct pgk_insn *insn);
 size_t pgk_arm64_text(const struct pgk_insn_decoder *d, const uint8_t *bytes, size_t n,
                       uint64_t addr, struct pgk_insn *insn, char text[PGK_INSN_TEXT_SIZE]);
+/* The text of a system instruction; false for any other. */
+bool pgk_arm64_system(uint32_t word, char *text, size_t size);
 
 #endif

@@ -131,6 +131,21 @@ def cross_program(work, *flags):
     good(work.pgokit, "check", exe)
 
 
+def system_instructions(work):
+    """AArch64, all of them, with a general register and with none."""
+    folder = work.temp("system-arm64")
+    source, exe = os.path.join(folder, "a.s"), os.path.join(folder, "prog")
+    words = [base | register for base in range(0xd5000000, 0xd5400000, 32) for register in (2, 31)]
+    with open(source, "w", encoding="ascii") as f:
+        f.write(".globl _start\n.type _start, %function\n_start:\n")
+        f.writelines(f".inst {word:#x}\n" for word in words)
+        f.write("ret\n.size _start, . - _start\n")
+    tool("/usr/bin/ld.lld-22")
+    good(tool("clang", 22), AARCH64, "-nostdlib", "-static", LLD, source, "-o", exe)
+    out = listings(work, exe, [], [])
+    require(out.count(b"\n") > len(words), "hardly any instructions")
+
+
 def stripped(work):
     """Without symbols nothing has an address; that is said, not guessed."""
     exe = build(work, Build(22, "-O2", sources=C))
@@ -264,6 +279,7 @@ def add_cases(work, tap):
         tap.add(f"AArch64 clang 22 {level}", cross, work, level)
     for flags in (["-O2"], ["-O2", "-static"], ["-O3", "-flto"]):
         tap.add(f"AArch64 C++ clang 22 {' '.join(flags)}", cross_program, work, *flags)
+    tap.add("AArch64 system instructions", system_instructions, work)
     for release in (14, 16, 19):
         tap.add(f"clang {release} -fsplit-machine-functions", split, work, release)
     for newer in (19, 22):

@@ -157,6 +157,16 @@ static void arm64_text(void **state)
         {"000060d9", "<unknown>"},             {"2010c09a", "<unknown>"}, /* ldg, irg */
         {"82740bd5", "sys\t#3, c7, c4, #4, x2"}, {"22740bd5", "dc\tzva, x2"}, /* dc gzva */
         {"aed03bd5", "mrs\tx14, S3_3_C13_C0_5"}, {"bfd01bd5", "msr\tS3_3_C13_C0_5, xzr"},
+        {"22253bd5", "mrs\tx2, GCSPR_EL0"},
+        {"1f8308d5", "tlbi\tvmalle1is"},
+        {"028308d5", "sys\t#0, c8, c3, #0, x2"},
+        {"7f4403d5", "smstop\tza"},
+        {"df4f03d5", "msr\tDAIFSet, #15"},
+        {"bf3003d5", "dmb\t#0"},
+        {"3c69b954", "<unknown>"},
+        {"e7f388ce", "<unknown>"},
+        {"25f6da1f", "<unknown>"},
+        {"2040e21e", "fcvt\ts0, h1"},
         {"00040094", "bl\t0x402004"}, /* llvm-profgen counts from the next instruction */
     };
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
