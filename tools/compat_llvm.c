@@ -76,6 +76,21 @@ static const char *indexed_target(const struct compat_call *call)
     return is_old ? compat_text("llvm%u", release) : "any";
 }
 
+/* A part of 1 is percent in pgokit. */
+static void add_zero_share(struct compat_call *call)
+{
+    const char *share = compat_value(call, "zero-counter-threshold");
+    char *end;
+    if (!share)
+        return;
+    double percent = 100 * strtod(share, &end);
+    long whole = percent >= 1 && percent <= 100 ? (long)(percent + 0.5) : 0;
+    if (end == share || *end || !whole || percent - (double)whole > 1e-9 ||
+        (double)whole - percent > 1e-9)
+        compat_refuse(call, "--zero-counter-threshold", "takes 0.01 to 1, in steps of 0.01");
+    compat_add_words(call, compat_text("--supplement-zeros=%ld", whole), NULL);
+}
+
 static void choose_merge(struct compat_call *call)
 {
     compat_find_kind(call, &cmd_merge);
@@ -83,8 +98,10 @@ static void choose_merge(struct compat_call *call)
     bool samples = call->has_kind ? call->kind == PGK_KIND_SAMPLE : compat_is_true(call, "sample");
     if (!samples)
         compat_add_words(call, "--to=%s", indexed_target(call));
-    if (call->has_kind && call->kind == PGK_KIND_INSTR)
+    if (call->has_kind && call->kind == PGK_KIND_INSTR) {
         compat_add_words(call, "--keep-going", NULL);
+        add_zero_share(call);
+    }
 }
 
 static const struct compat_choice layouts[] = {
@@ -116,7 +133,7 @@ static const struct compat_option merge_options[] = {
     {"keep-vtable-symbols", COMPAT_FLAG, .note = "no effect: such names are always kept"},
     {"supplement-instr-with-sample", COMPAT_VALUE, "--supplement=%s", .kinds = INSTR},
     {"zero-counter-threshold", COMPAT_VALUE,
-     "!is a fraction; `pgokit merge --supplement-zeros` takes it in percent"},
+     .note = "--supplement-zeros=100*VALUE, for instrumentation profiles"},
     {"suppl-min-size-threshold", COMPAT_VALUE, "--supplement-size=%s", .kinds = INSTR},
     {"instr-prof-cold-threshold", COMPAT_VALUE, "--supplement-cold=%s", .kinds = INSTR},
     {"prof-sym-list", COMPAT_VALUE, "--symbols=%s", .kinds = SAMPLE},
@@ -168,6 +185,9 @@ static void choose_show(struct compat_call *call)
         call->verb = "merge --quiet --to=text --output=-";
         return;
     }
+    const char *cutoffs = compat_value(call, "detailed-summary-cutoffs");
+    if (!samples && cutoffs && compat_is_true(call, "detailed-summary"))
+        compat_add_words(call, "--cutoffs=%s", cutoffs);
     if (samples)
         compat_add_words(call, "--linkage-names", NULL);
     if (samples && !function && !compat_is_true(call, "show-sec-info-only"))
@@ -201,11 +221,11 @@ static const struct compat_option show_options[] = {
     {"profiled-binary", COMPAT_VALUE, "--binary=%s"},
     {"show-sec-info-only", COMPAT_FLAG, "--sections", .kinds = SAMPLE},
     {"profile-version", COMPAT_FLAG, .note = "no effect: the version is always shown"},
-    {"detailed-summary", COMPAT_FLAG, "!`pgokit show --json` has it of sample profiles"},
+    {"detailed-summary", COMPAT_FLAG, "--detailed-summary", .kinds = INSTR | SAMPLE},
     {"detailed-summary-cutoffs", COMPAT_VALUE,
-     "!`pgokit show --json` has the usual cut-offs of sample profiles"},
+     .note = "of --detailed-summary, for counters: --cutoffs=VALUE"},
     {"hot-func-list", COMPAT_FLAG, "!`pgokit show --top N` lists the hottest functions"},
-    {"showcs", COMPAT_FLAG, "!`pgokit show` has functions counted in context beside the others"},
+    {"showcs", COMPAT_FLAG, "--contextual", .kinds = INSTR},
     {"binary-ids", COMPAT_FLAG, .note = "no effect: they are always shown"},
     {"temporal-profile-traces", COMPAT_FLAG, "!`pgokit convert --to text -o -` has them"},
     {"show-prof-sym-list", COMPAT_FLAG,

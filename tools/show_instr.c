@@ -2,6 +2,7 @@
 #include "cli.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const char help[] =
@@ -13,6 +14,10 @@ static const char help[] =
     "                       there is none, of all that match it; extended syntax\n"
     "      --value-cutoff N only functions with a counter of N or more\n"
     "      --list-below-cutoff  instead only functions without such a counter, all of them\n"
+    "      --contextual     only functions counted in their calling contexts (CSIR)\n"
+    "      --detailed-summary  the summary in the words of llvm-profdata, alone or below the\n"
+    "                       functions that another option chooses\n"
+    "      --cutoffs LIST   its shares, in millionths of all counts, with commas between\n"
     "      --json           all of it as JSON (docs/formats/instr-json.md)\n"
     "      --raw            every counter and value, as text profile\n"
     "\nExamples:\n"
@@ -21,7 +26,8 @@ static const char help[] =
     "  pgokit show app.profdata --function '^_ZN3net'\n"
     "  pgokit show app.profdata --value-cutoff 1000 --list-below-cutoff\n";
 
-enum { OPT_SORT = 256, OPT_TOP, OPT_JSON, OPT_RAW, OPT_FUNCTION, OPT_CUTOFF, OPT_BELOW };
+enum { OPT_SORT = 256, OPT_TOP, OPT_JSON, OPT_RAW, OPT_FUNCTION, OPT_CUTOFF, OPT_BELOW,
+       OPT_CONTEXTUAL, OPT_SUMMARY, OPT_CUTOFFS };
 
 static const struct option options[] = {
     {"sort", required_argument, NULL, OPT_SORT},
@@ -31,6 +37,9 @@ static const struct option options[] = {
     {"function", required_argument, NULL, OPT_FUNCTION},
     {"value-cutoff", required_argument, NULL, OPT_CUTOFF},
     {"list-below-cutoff", no_argument, NULL, OPT_BELOW},
+    {"contextual", no_argument, NULL, OPT_CONTEXTUAL},
+    {"detailed-summary", no_argument, NULL, OPT_SUMMARY},
+    {"cutoffs", required_argument, NULL, OPT_CUTOFFS},
     CLI_COMMON_LONG,
     {0},
 };
@@ -42,6 +51,8 @@ struct show {
     struct pgk_instr_print_opts report;
     enum view view;
     const char *path;
+    uint32_t *cutoffs; /* of the report */
+    bool top_given, below, summary, only_summary;
 };
 
 static enum pgk_instr_sort parse_sort(const char *text)
@@ -52,50 +63,85 @@ static enum pgk_instr_sort parse_sort(const char *text)
     cli_usage(&cmd_show, "--sort takes total, entry, max or name with counters, not '%s'", text);
 }
 
+/* "800000,999999" */
+static void take_cutoffs(struct show *s, char *list)
+{
+    enum { WHOLE = 1000000 };
+    size_t n = 0;
+    s->cutoffs = realloc(s->cutoffs, (strlen(list) + 1) * sizeof *s->cutoffs);
+    if (!s->cutoffs)
+        cli_usage(&cmd_show, "--cutoffs needs more memory than there is");
+    for (char *item; (item = strsep(&list, ","));)
+        s->cutoffs[n++] = (uint32_t)cli_number("--cutoffs", item, 0, WHOLE);
+    s->report.cutoffs = s->cutoffs;
+    s->report.n_cutoffs = n;
+}
+
+static void take(struct show *s, int option)
+{
+    switch (option) {
+    case OPT_SORT:
+        s->report.sort = parse_sort(optarg);
+        break;
+    case OPT_TOP:
+        s->report.top = cli_number("--top", optarg, 0, 1000000000);
+        s->top_given = true;
+        break;
+    case OPT_JSON:
+        s->view = VIEW_JSON;
+        break;
+    case OPT_RAW:
+        s->view = VIEW_TEXT;
+        break;
+    case OPT_FUNCTION:
+        s->report.function = optarg;
+        break;
+    case OPT_CUTOFF:
+        s->report.value_cutoff = cli_number("--value-cutoff", optarg, 1, -1ul);
+        break;
+    case OPT_BELOW:
+        s->below = true;
+        break;
+    case OPT_CONTEXTUAL:
+        s->report.contextual = true;
+        break;
+    case OPT_SUMMARY:
+        s->summary = true;
+        break;
+    case OPT_CUTOFFS:
+        take_cutoffs(s, optarg);
+        break;
+    }
+}
+
+static void check(const struct show *s)
+{
+    if (s->below && !s->report.value_cutoff)
+        cli_usage(&cmd_show, "--list-below-cutoff needs to know below what: --value-cutoff N");
+    if (s->summary && s->view != VIEW_TABLE)
+        cli_usage(&cmd_show, "--detailed-summary is text; --json and --raw have all counters");
+    if (s->cutoffs && !s->summary)
+        cli_usage(&cmd_show, "--cutoffs are those of --detailed-summary");
+}
+
 static void parse(struct show *s, int argc, char **argv)
 {
-    enum { NOT_GIVEN = -1 };
-    long top = NOT_GIVEN;
-    bool below = false;
-    s->report.struct_size = sizeof s->report;
-    for (int c; (c = cli_next_option(&cmd_show, argc, argv, "", options, &s->common)) != -1;) {
-        switch (c) {
-        case OPT_SORT:
-            s->report.sort = parse_sort(optarg);
-            break;
-        case OPT_TOP:
-            top = (long)cli_number("--top", optarg, 0, 1000000000);
-            break;
-        case OPT_JSON:
-            s->view = VIEW_JSON;
-            break;
-        case OPT_RAW:
-            s->view = VIEW_TEXT;
-            break;
-        case OPT_FUNCTION:
-            s->report.function = optarg;
-            break;
-        case OPT_CUTOFF:
-            s->report.value_cutoff = cli_number("--value-cutoff", optarg, 1, -1ul);
-            break;
-        case OPT_BELOW:
-            below = true;
-            break;
-        }
-    }
+    struct pgk_instr_print_opts *r = &s->report;
+    r->struct_size = sizeof *r;
+    for (int c; (c = cli_next_option(&cmd_show, argc, argv, "", options, &s->common)) != -1;)
+        take(s, c);
     if (optind + 1 != argc)
         cli_usage(&cmd_show, "show takes one file");
-    if (below && !s->report.value_cutoff)
-        cli_usage(&cmd_show, "--list-below-cutoff needs to know below what: --value-cutoff N");
-    if (below) {
-        s->report.below_cutoff = s->report.value_cutoff;
-        s->report.value_cutoff = 0;
-        top = top == NOT_GIVEN ? 0 : top;
+    check(s);
+    s->only_summary = s->summary && !s->top_given && !r->function && !r->value_cutoff;
+    if (!s->top_given && s->view == VIEW_TABLE && !r->function && !s->below)
+        r->top = 10;
+    if (s->below) {
+        r->below_cutoff = r->value_cutoff;
+        r->value_cutoff = 0;
     }
-    s->path = s->report.title = argv[optind];
-    s->report.top =
-        top == NOT_GIVEN ? (s->view == VIEW_TABLE && !s->report.function ? 10 : 0) : (size_t)top;
-    s->report.colour = cli_colour();
+    s->path = r->title = argv[optind];
+    r->colour = cli_colour();
 }
 
 /* Gives names to the functions of heap data, which knows them by number. */
@@ -142,7 +188,9 @@ static int print(const struct show *s, const struct pgk_instr *instr, const stru
         return pgk_instr_write(instr, "-", &(struct pgk_instr_target){.form = PGK_INSTR_TEXT}, err);
     if (s->view == VIEW_JSON)
         return pgk_instr_print_json(instr, &s->report, stdout, err);
-    int status = pgk_instr_print_table(instr, &s->report, stdout, err);
+    int status = s->only_summary ? 0 : pgk_instr_print_table(instr, &s->report, stdout, err);
+    if (!status && s->summary)
+        return pgk_instr_print_summary(instr, &s->report, stdout, err);
     return !status && heap && !s->report.function ? print_heap(s, heap, err) : status;
 }
 
@@ -167,6 +215,7 @@ static int run(int argc, char **argv)
     }
     pgk_instr_close(&instr);
     pgk_heap_close(&heap);
+    free(s.cutoffs);
     cli_common_free(&s.common);
     return status ? cli_fail(&err) : cli_finish_output(EXIT_DONE);
 }

@@ -13,6 +13,8 @@ static const char help[] =
     "                       or a context in brackets as the text format has it; or, if there\n"
     "                       is none, all functions and contexts that match; extended syntax\n"
     "      --sections       only the sections of an extensible binary: place, size, flags\n"
+    "      --detailed-summary  the summary in the words of llvm-profdata, alone or below the\n"
+    "                       functions that another option chooses\n"
     "      --lines          lines of all functions shown\n"
     "      --linkage-names  names as the linker knows them, not as the programmer does\n"
     "      --names FILE     names to find GUIDs among, one per line\n"
@@ -24,7 +26,8 @@ static const char help[] =
     "  pgokit show app.afdo --sections\n"
     "  pgokit show app.afdo --json | jq '.functions[0].lines'\n";
 
-enum { OPT_TOP = 256, OPT_JSON, OPT_ONE, OPT_LINES, OPT_LINKAGE, OPT_NAMES, OPT_SECTIONS };
+enum { OPT_TOP = 256, OPT_JSON, OPT_ONE, OPT_LINES, OPT_LINKAGE, OPT_NAMES, OPT_SECTIONS,
+       OPT_SUMMARY };
 
 static const struct option options[] = {
     {"top", required_argument, NULL, OPT_TOP},
@@ -34,6 +37,7 @@ static const struct option options[] = {
     {"linkage-names", no_argument, NULL, OPT_LINKAGE},
     {"names", required_argument, NULL, OPT_NAMES},
     {"sections", no_argument, NULL, OPT_SECTIONS},
+    {"detailed-summary", no_argument, NULL, OPT_SUMMARY},
     CLI_COMMON_LONG,
     {0},
 };
@@ -42,7 +46,7 @@ struct show {
     struct cli_common common;
     struct pgk_sample_print_opts report;
     const char *path, *function, *names;
-    bool json, sections;
+    bool json, sections, summary, only_summary;
 };
 
 static void parse(struct show *s, int argc, char **argv)
@@ -73,14 +77,29 @@ static void parse(struct show *s, int argc, char **argv)
         case OPT_SECTIONS:
             s->sections = true;
             break;
+        case OPT_SUMMARY:
+            s->summary = true;
+            break;
         }
     }
     if (optind + 1 != argc)
         cli_usage(&cmd_show, "show takes one file");
+    if (s->summary && (s->json || s->sections))
+        cli_usage(&cmd_show, "--detailed-summary is neither of --json nor of --sections");
     s->path = s->report.title = argv[optind];
+    s->only_summary = s->summary && !top_given && !s->function && !s->report.lines;
     s->report.lines |= s->function != NULL;
     if (!top_given && !s->json && !s->function)
         s->report.top = 20;
+}
+
+static int print(const struct show *s, const struct pgk_sample *profile,
+                 const struct pgk_sample_print_opts *report, struct pgk_err *err)
+{
+    if (s->json)
+        return pgk_sample_print_json(profile, report, stdout, err);
+    int status = s->only_summary ? 0 : pgk_sample_print_table(profile, report, stdout, err);
+    return !status && s->summary ? pgk_sample_print_summary(profile, report, stdout, err) : status;
 }
 
 static int show(const struct show *s, struct pgk_sample **profile, struct pgk_err *err)
@@ -99,8 +118,7 @@ static int show(const struct show *s, struct pgk_sample **profile, struct pgk_er
         return status;
     report.info = pgk_file_info(file);
     report.of_one = s->function != NULL;
-    return s->json ? pgk_sample_print_json(*profile, &report, stdout, err)
-                   : pgk_sample_print_table(*profile, &report, stdout, err);
+    return print(s, *profile, &report, err);
 }
 
 static int run(int argc, char **argv)

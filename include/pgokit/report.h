@@ -171,12 +171,21 @@ struct pgk_instr_print_opts {
     uint64_t value_cutoff;            /* only functions with a counter of so much or more; those
                                          only known to be hot or warm have none; 0: all */
     uint64_t below_cutoff;            /* only functions without a counter of so much; 0: all */
+    const uint32_t *cutoffs;          /* of the summary: millionths of all counts; NULL: the
+                                         shares that files have */
+    size_t n_cutoffs;                 /* number of them */
+    bool contextual;                  /* only functions counted in their contexts, which counters
+                                         of IR may be; and their summary, not the others' */
 };
 
 /* For people: totals, then the functions that ran most. PGK_E_EMPTY if there is none of the
  * wanted name. */
 int pgk_instr_print_table(const struct pgk_instr *instr, const struct pgk_instr_print_opts *opts,
                           FILE *out, struct pgk_err *err);
+/* The summary as `llvm-profdata show --detailed-summary` of LLVM 22 and 23 prints it, for scripts:
+ * totals, then for each cutoff how many counters from which count on make up that share. */
+int pgk_instr_print_summary(const struct pgk_instr *instr, const struct pgk_instr_print_opts *opts,
+                            FILE *out, struct pgk_err *err);
 /* docs/formats/instr-json.md; schema "pgokit-instr-1". */
 int pgk_instr_print_json(const struct pgk_instr *instr, const struct pgk_instr_print_opts *opts,
                          FILE *out, struct pgk_err *err);
@@ -220,6 +229,11 @@ struct pgk_sample_print_opts {
 int pgk_sample_print_table(const struct pgk_sample *profile,
                            const struct pgk_sample_print_opts *opts, FILE *out,
                            struct pgk_err *err);
+/* The summary as llvm-profdata prints it, like pgk_instr_print_summary: that which the file has, by
+ * opts->info, or else the profile's. */
+int pgk_sample_print_summary(const struct pgk_sample *profile,
+                             const struct pgk_sample_print_opts *opts, FILE *out,
+                             struct pgk_err *err);
 /* For people: the sections of an extensible binary, with place, size and flags. PGK_E_ARG for
  * another format. */
 int pgk_sample_print_sections(const char *path, FILE *out, struct pgk_err *err);

@@ -309,7 +309,7 @@ static int write_summary(const struct pgk_instr *p, bool contextual, uint32_t in
 {
     struct pgk_instr_summary s;
     struct pgk_summary_cutoff cutoffs[PGK_SUMMARY_CUTOFFS];
-    PGK_TRY(pgk_instr_summarise(p, contextual, index_version, &s, cutoffs, err));
+    PGK_TRY(pgk_instr_summarise_written(p, contextual, index_version, &s, cutoffs, err));
     const uint64_t fields[] = {s.functions, s.counters,        s.max_entry_count,
                                s.max_count, s.max_inner_count, s.total_count};
     pgk_sink_u64(out, PGK_COUNTOF(fields));

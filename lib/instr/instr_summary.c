@@ -44,13 +44,16 @@ static wide sum_up(const struct pgk_instr *p, bool contextual, uint64_t context_
     return total;
 }
 
+uint64_t pgk_instr_context_bit(const struct pgk_instr *p)
+{
+    return pgk_instr_origin(p) == PGK_INSTR_IR ? UINT64_C(1) << PGK_HASH_CONTEXTUAL_BIT : 0;
+}
+
 void pgk_instr_summary(const struct pgk_instr *p, bool contextual,
                        struct pgk_instr_summary *summary)
 {
     struct pgk_instr_summary sums;
-    uint64_t context_bit =
-        pgk_instr_origin(p) == PGK_INSTR_IR ? UINT64_C(1) << PGK_HASH_CONTEXTUAL_BIT : 0;
-    wide total = sum_up(p, contextual, context_bit, &sums);
+    wide total = sum_up(p, contextual, pgk_instr_context_bit(p), &sums);
     sums.total_count = total > UINT64_MAX ? UINT64_MAX : (uint64_t)total;
     PGK_RESULT_GIVE(summary, &sums);
 }
@@ -78,13 +81,13 @@ static uint64_t *sorted_counts(const struct pgk_instr *p, bool contextual, uint6
     return v;
 }
 
-static void cut(const uint64_t *v, size_t n, uint64_t total,
-                struct pgk_summary_cutoff cutoffs[PGK_SUMMARY_CUTOFFS])
+static void cut(const uint64_t *v, size_t n, uint64_t total, struct pgk_summary_cutoff *cutoffs,
+                size_t n_cutoffs)
 {
     wide sum = 0;
     size_t at = 0;
     uint64_t last = 0;
-    for (int c = 0; c < PGK_SUMMARY_CUTOFFS; c++) {
+    for (size_t c = 0; c < n_cutoffs; c++) {
         wide wanted = (wide)total * cutoffs[c].ppm / 1000000;
         while (sum < wanted && at < n) { /* equal counts stay together */
             last = v[at];
@@ -96,28 +99,42 @@ static void cut(const uint64_t *v, size_t n, uint64_t total,
     }
 }
 
-int pgk_instr_summarise(const struct pgk_instr *p, bool contextual, uint32_t index_version,
-                        struct pgk_instr_summary *sums,
-                        struct pgk_summary_cutoff cutoffs[PGK_SUMMARY_CUTOFFS], struct pgk_err *err)
+void pgk_summary_usual_cutoffs(struct pgk_summary_cutoff cutoffs[PGK_SUMMARY_CUTOFFS])
 {
     static const uint32_t ppm[PGK_SUMMARY_CUTOFFS] = {
 #define PGK_SUMMARY_CUTOFF(parts) parts,
 #include "indexed.def"
 #undef PGK_SUMMARY_CUTOFF
     };
-    size_t n;
-    *sums = (struct pgk_instr_summary){0};
     for (int i = 0; i < PGK_SUMMARY_CUTOFFS; i++)
         cutoffs[i] = (struct pgk_summary_cutoff){.ppm = ppm[i]};
-    if (!p)
-        return 0;
-    uint64_t context_bit =
-        pgk_instr_written_hash(p, UINT64_C(1) << PGK_HASH_CONTEXTUAL_BIT, index_version);
+}
+
+int pgk_instr_summarise(const struct pgk_instr *p, bool contextual, uint64_t context_bit,
+                        struct pgk_instr_summary *sums, struct pgk_summary_cutoff *cutoffs,
+                        size_t n_cutoffs, struct pgk_err *err)
+{
+    size_t n;
     sums->total_count = (uint64_t)sum_up(p, contextual, context_bit, sums); /* modulo 2^64 */
     uint64_t *v = sorted_counts(p, contextual, context_bit, sums->counters, &n);
     if (!v)
         return pgk_fail_nomem(err);
-    cut(v, n, sums->total_count, cutoffs);
+    cut(v, n, sums->total_count, cutoffs, n_cutoffs);
     pgk_mem_free(v);
     return 0;
+}
+
+int pgk_instr_summarise_written(const struct pgk_instr *p, bool contextual,
+                                uint32_t index_version, struct pgk_instr_summary *sums,
+                                struct pgk_summary_cutoff cutoffs[PGK_SUMMARY_CUTOFFS],
+                                struct pgk_err *err)
+{
+    *sums = (struct pgk_instr_summary){0};
+    pgk_summary_usual_cutoffs(cutoffs);
+    if (!p)
+        return 0;
+    uint64_t context_bit =
+        pgk_instr_written_hash(p, UINT64_C(1) << PGK_HASH_CONTEXTUAL_BIT, index_version);
+    return pgk_instr_summarise(p, contextual, context_bit, sums, cutoffs, PGK_SUMMARY_CUTOFFS,
+                               err);
 }

@@ -16,11 +16,20 @@ enum { PGK_SUMMARY_CUTOFFS = 0
 #undef PGK_SUMMARY_CUTOFF
 };
 
-/* As a file of the index version has it. NULL for `p` gives the summary of no functions. */
+/* The shares for which files have cutoffs. */
+void pgk_summary_usual_cutoffs(struct pgk_summary_cutoff cutoffs[PGK_SUMMARY_CUTOFFS]);
+/* The bit of hashes of functions counted in context; 0 where there are none. */
+uint64_t pgk_instr_context_bit(const struct pgk_instr *p);
+/* Of the functions that have the bit, or that do not; fills cutoffs whose shares are rising. */
 PGK_MUST_USE int pgk_instr_summarise(const struct pgk_instr *p, bool contextual,
-                                     uint32_t index_version,
-                                     struct pgk_instr_summary *sums,
-                                     struct pgk_summary_cutoff cutoffs[PGK_SUMMARY_CUTOFFS],
+                                     uint64_t context_bit, struct pgk_instr_summary *sums,
+                                     struct pgk_summary_cutoff *cutoffs, size_t n_cutoffs,
                                      struct pgk_err *err);
+/* As a file of the index version has it. NULL for `p` gives the summary of no functions. */
+PGK_MUST_USE int pgk_instr_summarise_written(const struct pgk_instr *p, bool contextual,
+                                             uint32_t index_version,
+                                             struct pgk_instr_summary *sums,
+                                             struct pgk_summary_cutoff cutoffs[PGK_SUMMARY_CUTOFFS],
+                                             struct pgk_err *err);
 
 #endif

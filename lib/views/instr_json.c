@@ -1,4 +1,5 @@
 /* An instrumentation profile as JSON, schema "pgokit-instr-1". docs/formats/instr-json.md */
+#include "instr_summary.h"
 #include "instr_view.h"
 
 #include "json_out.h"
@@ -178,6 +179,7 @@ int pgk_instr_print_json(const struct pgk_instr *p, const struct pgk_instr_print
     struct pgk_json j;
     size_t *order, n;
     PGK_TRY(PGK_OPTS_TAKE(&opts, given, err));
+    opts.contextual = opts.contextual && pgk_instr_context_bit(p);
     PGK_TRY(pgk_instr_ranking(p, &opts, &order, &n, err));
     pgk_text_to_file(&text, out);
     pgk_json_begin(&j, &text, PGK_JSON_OUTLINE);

@@ -1,5 +1,6 @@
 /* An instrumentation profile on a terminal: totals, then the functions that ran most, or all of
  * one function. */
+#include "instr_summary.h"
 #include "instr_view.h"
 
 #include "mem.h"
@@ -79,9 +80,11 @@ static size_t count_in_cutoffs(const struct pgk_instr *p, const struct pgk_instr
     return n;
 }
 
-static void print_cutoff(const struct pgk_instr *p, uint64_t cutoff, FILE *out)
+static void print_cutoff(const struct pgk_instr *p, const struct pgk_instr_print_opts *o,
+                         FILE *out)
 {
-    struct pgk_instr_print_opts opts = {.below_cutoff = cutoff};
+    uint64_t cutoff = o->below_cutoff ? o->below_cutoff : o->value_cutoff;
+    struct pgk_instr_print_opts opts = {.below_cutoff = cutoff, .contextual = o->contextual};
     size_t n = count_in_cutoffs(p, &opts);
     fprintf(out, "  below cutoff      %s function%s no counter of %s or more\n", COUNT(n),
             n == 1 ? " has" : "s have", COUNT(cutoff));
@@ -173,6 +176,7 @@ int pgk_instr_print_table(const struct pgk_instr *p, const struct pgk_instr_prin
 {
     struct pgk_instr_print_opts taken, *o = &taken;
     PGK_TRY(PGK_OPTS_TAKE(o, given, err));
+    o->contextual = o->contextual && pgk_instr_context_bit(p);
     size_t *order, n;
     PGK_TRY(pgk_instr_ranking(p, o, &order, &n, err));
     if (o->function && !n) {
@@ -189,7 +193,7 @@ int pgk_instr_print_table(const struct pgk_instr *p, const struct pgk_instr_prin
     } else {
         print_totals(p, out);
         if (o->value_cutoff || o->below_cutoff)
-            print_cutoff(p, o->below_cutoff ? o->below_cutoff : o->value_cutoff, out);
+            print_cutoff(p, o, out);
         if (n)
             print_rows(p, order, n, out);
         size_t all = count_in_cutoffs(p, o);

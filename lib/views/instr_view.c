@@ -100,7 +100,7 @@ bool pgk_function_in_cutoffs(const struct pgk_instr_function *f,
 {
     uint64_t max = pgk_function_max(f);
     bool is_counted = !pgk_function_pseudo(f) || (!opts->value_cutoff && !opts->below_cutoff);
-    return is_counted && max >= opts->value_cutoff &&
+    return (f->contextual || !opts->contextual) && is_counted && max >= opts->value_cutoff &&
            (!opts->below_cutoff || max < opts->below_cutoff);
 }
 

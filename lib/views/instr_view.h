@@ -22,7 +22,7 @@ uint64_t pgk_function_max(const struct pgk_instr_function *f);
 /* "hot" or "warm" where that is all that is known, else NULL. */
 const char *pgk_function_pseudo(const struct pgk_instr_function *f);
 
-/* True for a function of which value_cutoff and below_cutoff leave something to show. */
+/* True for a function of which value_cutoff, below_cutoff and contextual leave something. */
 bool pgk_function_in_cutoffs(const struct pgk_instr_function *f,
                              const struct pgk_instr_print_opts *opts);
 /* Positions of the functions wanted, in order; free with pgk_mem_free. */

@@ -108,6 +108,28 @@ def shown(work, release):
         require(good(ours, *command, both), f"{command} prints nothing")
 
 
+def summaries(work, release):
+    """Of counters the same bytes; of sample profiles behind the functions."""
+    names, compared = Names(work), 0
+    ours = names.tool(f"llvm-profdata-{release}")
+    for path in (*glob.glob(f"{GOLDEN}/instr-indexed/*.profdata"),
+                 *glob.glob(f"{GOLDEN}/instr-text/*.proftext"),
+                 *glob.glob(f"{GOLDEN}/sample/llvm*.afdo")):
+        kind = ["--sample"] if "/sample/" in path else []
+        for way in ([], ["--showcs"], ["--detailed-summary-cutoffs=999999,1,123457,1000000"]):
+            command = ["show", "--detailed-summary", *way, *kind, path]
+            theirs = run(profdata(release), *command)
+            if theirs.code:
+                continue  # a newer one's, or compact binary
+            mine, want = good(ours, *command), theirs.text
+            if kind:
+                mine, want = (text[text.index("Total functions:"):] for text in (mine, want))
+            require(mine == want, f"{command}:\n{mine}\n{want}")
+            compared += 1
+    require(compared > 60, f"only {compared}")
+    return f"{compared} summaries"
+
+
 def without_comments(text):
     return "".join(re.findall(r"^(?!#).*\n", text, re.M))
 
@@ -393,6 +415,8 @@ def add_cases(work, tap):
         tap.add(f"llvm-profdata {release} merge -sample", sample_ways, work, release)
         tap.add(f"llvm-profdata {release} show", shown, work, release)
         tap.add(f"the makefile of CPython, clang {release}", cpython_makefile, work, release)
+    for release in at_hand(22, 23):
+        tap.add(f"llvm-profdata {release} show --detailed-summary", summaries, work, release)
     tap.add("llvm-profdata show --memory", heap, work)
     tap.add("llvm-profdata order", order, work)
     tap.add("the release in a name", chosen_release, work)

@@ -122,6 +122,11 @@ static int instr_print_table(const void *opts)
     return pgk_instr_print_table(on.instr, opts, on.out, &on.err);
 }
 
+static int instr_print_summary(const void *opts)
+{
+    return pgk_instr_print_summary(on.instr, opts, on.out, &on.err);
+}
+
 static int instr_print_json(const void *opts)
 {
     return pgk_instr_print_json(on.instr, opts, on.out, &on.err);
@@ -150,6 +155,11 @@ static int probes_print_json(const void *opts)
 static int sample_print_table(const void *opts)
 {
     return pgk_sample_print_table(on.sample, opts, on.out, &on.err);
+}
+
+static int sample_print_summary(const void *opts)
+{
+    return pgk_sample_print_summary(on.sample, opts, on.out, &on.err);
 }
 
 static int sample_print_json(const void *opts)
@@ -200,12 +210,14 @@ static const struct {
     {"pgk_heap_print_diff", sizeof(struct pgk_heap_diff_opts), heap_print_diff},
     {"pgk_heap_export", sizeof(struct pgk_heap_export_opts), heap_export},
     {"pgk_instr_print_table", sizeof(struct pgk_instr_print_opts), instr_print_table},
+    {"pgk_instr_print_summary", sizeof(struct pgk_instr_print_opts), instr_print_summary},
     {"pgk_instr_print_json", sizeof(struct pgk_instr_print_opts), instr_print_json},
     {"pgk_instr_print_diff", sizeof(struct pgk_instr_print_opts), instr_print_diff},
     {"pgk_instr_supplement", sizeof(struct pgk_supplement_opts), instr_supplement},
     {"pgk_probes_print_table", sizeof(struct pgk_probes_print_opts), probes_print_table},
     {"pgk_probes_print_json", sizeof(struct pgk_probes_print_opts), probes_print_json},
     {"pgk_sample_print_table", sizeof(struct pgk_sample_print_opts), sample_print_table},
+    {"pgk_sample_print_summary", sizeof(struct pgk_sample_print_opts), sample_print_summary},
     {"pgk_sample_print_json", sizeof(struct pgk_sample_print_opts), sample_print_json},
     {"pgk_sample_diff_print_table", sizeof(struct pgk_sample_diff_print_opts),
      sample_diff_print_table},

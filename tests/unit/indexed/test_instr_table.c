@@ -217,7 +217,7 @@ static void test_summary(void **state)
     struct pgk_instr_summary s;
     struct pgk_summary_cutoff cut[PGK_SUMMARY_CUTOFFS];
     sample_instr_fill(p, 5, 60, ir, 7);
-    assert_int_equal(pgk_instr_summarise(p, false, 13, &s, cut, NULL), 0);
+    assert_int_equal(pgk_instr_summarise_written(p, false, 13, &s, cut, NULL), 0);
     uint64_t total = 0, counters = 0, max = 0;
     for (size_t i = 0; i < p->funcs.n; i++) {
         if (p->funcs.v[i].hash >> PGK_HASH_CONTEXTUAL_BIT & 1)
