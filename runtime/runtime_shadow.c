@@ -11,21 +11,28 @@ PGRT_EXPORT uintptr_t __memprof_shadow_memory_dynamic_address;
 bool pgrt_histogram;
 uintptr_t pgrt_words;
 
-bool pgrt_shadow_init(void)
+void pgrt_shadow_reserve(void)
 {
     uintptr_t p = (uintptr_t)pgg_map(PGRT_SHADOW_BYTES);
-    if (p) {
-        pgg_mapped_bytes -= PGRT_SHADOW_BYTES; /* it is sparse; see pgrt_cost_bytes */
-        /* Counters are sparse, so huge pages would waste memory; a core dump needs none. */
-        pgg_sys_advise((void *)p, PGRT_SHADOW_BYTES, MADV_NOHUGEPAGE);
-        pgg_sys_advise((void *)p, PGRT_SHADOW_BYTES, MADV_DONTDUMP);
-    } else {
-        pgrt_little_room = true;
-        p = pgrt_demand_begin();
-    }
+    if (!p)
+        return;
+    pgg_mapped_bytes -= PGRT_SHADOW_BYTES; /* it is sparse; see pgrt_cost_bytes */
+    /* Counters are sparse, so huge pages would waste memory; a core dump needs none. */
+    pgg_sys_advise((void *)p, PGRT_SHADOW_BYTES, MADV_NOHUGEPAGE);
+    pgg_sys_advise((void *)p, PGRT_SHADOW_BYTES, MADV_DONTDUMP);
     __memprof_shadow_memory_dynamic_address = p;
-    pgrt_words = pgrt_histogram ? 0 : p;
-    return p;
+}
+
+bool pgrt_shadow_init(void)
+{
+    if (!__memprof_shadow_memory_dynamic_address)
+        pgrt_shadow_reserve();
+    if (!__memprof_shadow_memory_dynamic_address) {
+        pgrt_little_room = true;
+        __memprof_shadow_memory_dynamic_address = pgrt_demand_begin();
+    }
+    pgrt_words = pgrt_histogram ? 0 : __memprof_shadow_memory_dynamic_address;
+    return __memprof_shadow_memory_dynamic_address;
 }
 
 /* Whole pages go back to the system, which is also the fastest way to zero them. */

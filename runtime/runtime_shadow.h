@@ -19,6 +19,9 @@ extern uintptr_t pgrt_words; /* the shadow, if it has words; 0 also before it is
 #define PGRT_HIST_FAR UINT64_C(0xfe)
 #define PGRT_SHADOW_BYTES (UINT64_C(1) << 44)
 bool pgrt_shadow_init(void);
+/* The counters alone, where there is room for all of them. Calls nothing of the C library, which
+ * may not have been started yet. */
+void pgrt_shadow_reserve(void);
 extern bool pgrt_little_room; /* address space is limited: what is reserved is less */
 /* runtime_demand.c: where counters are mapped as they are written; 0 if they cannot be. */
 uintptr_t pgrt_demand_begin(void);

@@ -215,6 +215,14 @@ def early_kills(folder):
                 raw_profile.Profile(path)
 
 
+def before_all(folder, linkage):
+    """A function that is called before the runtime's own is counted like any other."""
+    program = build(folder, "early.c", "clang-22", linkage)
+    run([program], folder)
+    found = raw_profile.Profile(one_file(folder)).by_function(program)
+    require(found.get("early") == [1, 40, 11, 11, 11], f"{found}")
+
+
 # ---- what goes wrong ----
 
 def leaving(folder, what):
@@ -492,6 +500,8 @@ def main():
     cases.run("signal handlers allocate anywhere", signalling)
     cases.run("killed threads leave a sound profile", killing)
     cases.run("killed at any moment", early_kills)
+    for linkage in ("archive", "static", "shared"):
+        cases.run(f"code that runs before all other: {linkage}", before_all, linkage)
     for what in ("chdir", "chroot", "sandbox", "closing"):
         cases.run(f"a program that goes away from its profile: {what}", leaving, what)
     cases.run("no such place", no_profile, "out=/proc/none/p.profraw", "no such directory")
