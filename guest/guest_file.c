@@ -5,7 +5,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/seccomp.h>
 
 bool pgg_file_within_limit(u64 bytes)
 {
@@ -15,17 +14,9 @@ bool pgg_file_within_limit(u64 bytes)
 }
 
 static char start_directory[1024];
-static int start_mode; /* what system calls the process may make, as far as one can ask */
-
-/* A filter may answer a call that it does not know with a signal. */
-bool pgg_file_may_open(void)
-{
-    return start_mode == SECCOMP_MODE_FILTER || pgg_sys_filter_mode() != SECCOMP_MODE_FILTER;
-}
 
 void pgg_file_init(void)
 {
-    start_mode = pgg_sys_filter_mode();
     if (pgg_sys_directory(start_directory, sizeof start_directory) < 0 ||
         start_directory[0] != '/')
         start_directory[0] = 0;

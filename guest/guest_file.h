@@ -16,8 +16,7 @@ struct pgg_file {
 };
 #define PGG_NO_FILE {.fd = -1, .stream = -1}
 
-void pgg_file_init(void);     /* names are relative to the directory of now */
-bool pgg_file_may_open(void); /* the process has not locked itself in since then */
+void pgg_file_init(void); /* names are relative to the directory of now */
 /* Adds the template's text, in which %p is the process, %h the host, %e the program, %t the time
  * and %% a percent sign. True if the process is part of it. */
 bool pgg_file_expand(struct pgg_text *t, const char *template, int process);

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/seccomp.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -19,6 +20,8 @@ enum {
     USABLE = PROT_READ | PROT_WRITE,
     PRIVATE = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
 };
+
+bool pgg_confined;
 
 /* ---- memory ---- */
 
@@ -178,7 +181,10 @@ int pgg_sys_thread(void)
 
 void pgg_sys_yield(void)
 {
-    CALL(sched_yield);
+    if (pgg_confined)
+        pgg_pause();
+    else
+        CALL(sched_yield);
 }
 
 void pgg_sys_exit(int status)
@@ -200,6 +206,13 @@ int pgg_sys_limit(int resource, struct rlimit *to)
 int pgg_sys_filter_mode(void)
 {
     return (int)CALL(prctl, PR_GET_SECCOMP);
+}
+
+bool pgg_sys_ticks_allowed(void)
+{
+    int state = PR_TSC_ENABLE;
+    CALL(prctl, PR_GET_TSC, &state);
+    return state == PR_TSC_ENABLE;
 }
 
 int pgg_sys_host(struct utsname *to)
@@ -273,4 +286,41 @@ long pgg_sys_recvmsg(int fd, struct msghdr *m, int flags)
 long pgg_sys_sendmsg(int fd, const struct msghdr *m, int flags)
 {
     return CALL(sendmsg, fd, m, flags);
+}
+
+long pgg_sys_any(long number, const long *arguments)
+{
+    return pgg_syscall(number, arguments[0], arguments[1], arguments[2], arguments[3],
+                       arguments[4], arguments[5]);
+}
+
+long pgg_sys_control(const long *arguments)
+{
+    return pgg_sys_any(SYS_prctl, arguments);
+}
+
+u32 pgg_sys_control_takes(const long *arguments)
+{
+    if (arguments[0] == PR_SET_SECCOMP)
+        return PGG_LESS_CALLS | (arguments[1] == SECCOMP_MODE_STRICT ? PGG_LESS_TICKS : 0);
+    return arguments[0] == PR_SET_TSC && arguments[1] == PR_TSC_SIGSEGV ? PGG_LESS_TICKS : 0;
+}
+
+u32 pgg_sys_any_takes(long number, const long *arguments)
+{
+    if (number == SYS_prctl)
+        return pgg_sys_control_takes(arguments);
+    if (number != SYS_seccomp)
+        return 0;
+    return arguments[0] == SECCOMP_SET_MODE_STRICT   ? PGG_LESS_CALLS | PGG_LESS_TICKS
+           : arguments[0] == SECCOMP_SET_MODE_FILTER ? PGG_LESS_CALLS
+                                                     : 0;
+}
+
+long pgg_sys_with_errno(long result)
+{
+    if (result >= 0 || result < -4095)
+        return result;
+    errno = (int)-result;
+    return -1;
 }

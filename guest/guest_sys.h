@@ -17,6 +17,10 @@
 
 #pragma GCC visibility push(hidden)
 
+/* The process has put itself under a filter of system calls, which may answer one that it does not
+ * know with a signal that kills: no others are made than programs make that allocate. */
+extern bool pgg_confined;
+
 /* ---- memory: addresses and sizes are multiples of PGG_PAGE ---- */
 /* New zeroed pages of this process, wherever there is room: their address. */
 long pgg_sys_pages(size_t bytes);
@@ -54,11 +58,12 @@ long pgg_sys_directory(char *to, size_t n);             /* the current one; byte
 /* ---- the process ---- */
 int pgg_sys_process(void); /* number of the process, and of the thread */
 int pgg_sys_thread(void);
-void pgg_sys_yield(void);
+void pgg_sys_yield(void); /* no system call where pgg_confined */
 void pgg_sys_exit(int status) __attribute__((noreturn)); /* at once, of all threads */
 int pgg_sys_signal_thread(int sig);                      /* the calling one */
 int pgg_sys_limit(int resource, struct rlimit *to);      /* RLIMIT_... */
 int pgg_sys_filter_mode(void);                           /* SECCOMP_MODE_... */
+bool pgg_sys_ticks_allowed(void); /* to the calling thread, where they may be a fault */
 int pgg_sys_host(struct utsname *to);
 int pgg_sys_clock(clockid_t clock, struct timespec *to);
 int pgg_sys_barrier(int command); /* MEMBARRIER_CMD_... */
@@ -78,6 +83,16 @@ long pgg_sys_send(int fd, const void *from, size_t n, int flags, const void *add
                   socklen_t size);
 long pgg_sys_recvmsg(int fd, struct msghdr *m, int flags);
 long pgg_sys_sendmsg(int fd, const struct msghdr *m, int flags);
+/* Any call, and prctl, with as many arguments as registers can hold. */
+enum { PGG_SYS_ARGUMENTS = 6 };
+long pgg_sys_any(long number, const long *arguments);
+long pgg_sys_control(const long *arguments);
+/* What the process cannot do any more if such a call succeeds: all system calls, reading ticks. */
+enum { PGG_LESS_CALLS = 1, PGG_LESS_TICKS = 2 };
+u32 pgg_sys_any_takes(long number, const long *arguments);
+u32 pgg_sys_control_takes(const long *arguments);
+/* The result as the C library gives it: -1 with errno. */
+long pgg_sys_with_errno(long result);
 
 /* ---- a lock for what is rare: 0 is free ---- */
 PGG_INLINE void pgg_lock(volatile u32 *lock)

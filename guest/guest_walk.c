@@ -40,6 +40,8 @@ static void find_stack(struct pgg_walker *w, uintptr_t frame)
     void *start;
     size_t size;
     w->stack_asked = true;
+    if (pgg_confined)
+        return;
     if (pgg_sys_thread() == pgg_sys_process() && &__libc_stack_end) {
         struct rlimit limit;
         u64 bytes = UINT64_C(8) << 20;
@@ -73,6 +75,8 @@ static PGG_COLD uintptr_t see_stack(struct pgg_walker *t, uintptr_t frame)
             return s->hi;
     unsigned char in_core[64];
     uintptr_t lo = frame & ~(uintptr_t)(PGG_PAGE - 1), hi = lo;
+    if (pgg_confined)
+        return lo + PGG_PAGE;
     for (size_t pages = sizeof in_core; pages && hi < lo + sizeof in_core * PGG_PAGE;)
         if (pgg_sys_in_core((const void *)hi, pages * PGG_PAGE, in_core) == 0)
             hi += pages * PGG_PAGE;

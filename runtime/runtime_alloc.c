@@ -26,12 +26,21 @@
 void *pgrt_je_malloc(size_t n);
 void *pgrt_je_mallocx(size_t n, int flags);
 void pgrt_je_free(void *p);
+int pgrt_je_mallctl(const char *name, void *old, size_t *old_size, void *to, size_t to_size);
 enum { JE_ZERO = 0x40 };
 
 /* Pages that a program has freed go back to the system within half a second: with the ten seconds
  * that jemalloc waits, programs which read one large thing after the other peak a third higher. */
 extern const char *pgrt_je_malloc_conf;
 const char *pgrt_je_malloc_conf = "dirty_decay_ms:500";
+
+void pgrt_alloc_keep_pages(void)
+{
+    ptrdiff_t never = -1;
+    /* Of all arenas, as jemalloc numbers them, and of those to come. */
+    pgrt_je_mallctl("arena.4096.dirty_decay_ms", NULL, NULL, &never, sizeof never);
+    pgrt_je_mallctl("arenas.dirty_decay_ms", NULL, NULL, &never, sizeof never);
+}
 
 u32 pgrt_region_list[PGRT_REGIONS_MAX], pgrt_region_count;
 static uint8_t region_seen[1 << (47 - PGRT_REGION_SHIFT)];

@@ -204,6 +204,12 @@ static void end_now(void *all, struct pgrt_header *h)
     mark_counted(all, h);
 }
 
+static void say_not_written(int err)
+{
+    pgrt_say("the dump was not written, the profile keeps the objects freed so far",
+             pgg_errno_name(err));
+}
+
 /* Where no file can be made any more, the one that is mapped takes what is alive. */
 static void complete_in_place(struct merged *all, int err)
 {
@@ -215,6 +221,15 @@ static void complete_in_place(struct merged *all, int err)
             less ? "no new file could be made: the profile has the newest version and no histograms"
                  : "no new file could be made, the profile was completed in place",
             pgg_errno_name(err));
+}
+
+/* For a process that may not open files any more. */
+static void dump_confined(struct merged *all, bool last)
+{
+    if (last && pgrt_store_is_file())
+        complete_in_place(all, -EPERM);
+    else if (!last)
+        say_not_written(-EPERM);
 }
 
 /* With the world stopped. */
@@ -229,9 +244,7 @@ static void dump(struct merged *all, bool last)
     if (!pgrt_store_is_open() && !pgrt_store_open())
         return;
     char *bytes = encode(all, &size, &room, &objects);
-    int err = !bytes                          ? -ENOMEM
-              : last && !pgg_file_may_open() ? -EPERM
-                                              : pgrt_store_finish(bytes, size, last);
+    int err = bytes ? pgrt_store_finish(bytes, size, last) : -ENOMEM;
     if (!err) {
         pgrt_heap_each(mark_counted, all);
         pgrt_histograms_clear();
@@ -239,8 +252,7 @@ static void dump(struct merged *all, bool last)
     } else if (last) {
         complete_in_place(all, err);
     } else {
-        pgrt_say("the dump was not written, the profile keeps the objects freed so far",
-                 pgg_errno_name(err));
+        say_not_written(err);
     }
     if (bytes)
         pgg_unmap(bytes, room);
@@ -253,8 +265,9 @@ void pgrt_dump(bool last)
     struct merged all = {.n = pgrt_contexts()};
     size_t mibs_bytes = (size_t)(all.n + 1) * sizeof *all.mibs;
     if (pgrt_gate_now() == PGRT_GATE_STOP) {
-        all.mibs = pgg_map(mibs_bytes);
-        if (all.mibs)
+        if (pgg_confined)
+            dump_confined(&all, last);
+        else if ((all.mibs = pgg_map(mibs_bytes)))
             dump(&all, last);
         else
             pgrt_say("no dump", pgg_errno_name(-ENOMEM));

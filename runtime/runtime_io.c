@@ -15,20 +15,12 @@
 
 #define REPLACES PGRT_EXPORT __attribute__((weak))
 
-static long with_errno(long result)
-{
-    if (result >= 0 || result < -4095)
-        return result;
-    errno = (int)-result;
-    return -1;
-}
-
 /* A system call that a thread can be cancelled in, as the C library makes it. */
 #define CANCELLABLE(call)                                            \
     __extension__({                                                  \
         int type_;                                                   \
         pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, &type_);  \
-        long result_ = with_errno(call);                             \
+        long result_ = pgg_sys_with_errno(call);                             \
         int error_ = errno;                                          \
         pthread_setcanceltype(type_, &type_);                        \
         errno = error_;                                              \
@@ -134,7 +126,7 @@ CHECKED(__recvfrom_chk,
 /* The kernel fills the structure as the C library has it. */
 static int status_of(const char *path, void *to, int flags)
 {
-    int result = (int)with_errno(pgg_sys_stat_at(path, to, flags));
+    int result = (int)pgg_sys_with_errno(pgg_sys_stat_at(path, to, flags));
     if (!result)
         pgrt_count_range(to, sizeof(struct stat));
     return result;

@@ -40,7 +40,7 @@ void pgrt_shadow_reset_large(u64 *first, u64 *end)
 {
     uintptr_t lo = ((uintptr_t)first + PGG_PAGE - 1) & ~(uintptr_t)(PGG_PAGE - 1);
     uintptr_t hi = (uintptr_t)end & ~(uintptr_t)(PGG_PAGE - 1);
-    if (lo >= hi || pgg_sys_advise((void *)lo, hi - lo, MADV_DONTNEED) < 0) {
+    if (lo >= hi || pgg_confined || pgg_sys_advise((void *)lo, hi - lo, MADV_DONTNEED) < 0) {
         pgg_zero(first, (size_t)((char *)end - (char *)first));
         return;
     }

@@ -6,6 +6,7 @@
 #include "guest_modules.h"
 #include "guest_sys.h"
 #include "runtime_access.h"
+#include "runtime_confine.h"
 #include "runtime_dump.h"
 #include "runtime_hooks.h"
 #include "runtime_options.h"
@@ -72,7 +73,7 @@ void pgrt_init(void)
     if (__atomic_exchange_n(&once, 1, __ATOMIC_ACQ_REL))
         return;
     pgrt_pid = pgg_sys_process();
-    pgrt_cost_init();
+    pgrt_confine_init();
     find_cpu();
     start_ms = clock_ms();
     pgrt_histogram = &__memprof_histogram && __memprof_histogram;
@@ -115,6 +116,11 @@ void pgrt_child_init(void)
 {
     if (!started)
         return;
+    if (pgg_confined) {
+        pgrt_off("nothing is recorded in the child",
+                 "under a filter of system calls (seccomp) no file is made for it");
+        return;
+    }
     pgrt_pid = pgg_sys_process();
     pgrt_generation++;
     pgrt_store_forked();

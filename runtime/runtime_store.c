@@ -25,6 +25,7 @@ enum {
     SPARE_SEGMENTS = 8, /* room for libraries that come later */
     FIRST_BYTES = 128 << 10, /* growth of the file */
     GROW_BYTES = 1 << 20,
+    AHEAD_BYTES = 4 << 20,
     SEGMENT_BYTES = 64,
 };
 #define RESERVE_BYTES (UINT64_C(1) << (pgrt_little_room ? 25 : 36))
@@ -86,6 +87,8 @@ static const void *empty_dump(void)
 
 static int grow(u64 bytes)
 {
+    if (store.mapped.file.stream < 0 && pgg_confined)
+        return -EPERM;
     const u64 step = store.mapped.size ? GROW_BYTES : FIRST_BYTES;
     u64 to = (store.mapped.size + bytes + step - 1) & ~(step - 1);
     int err = pgg_mapped_grow(&store.mapped, to, empty_dump());
@@ -156,6 +159,14 @@ static bool learn_segments(struct pgrt_sheet *s)
         *count_at(s, s->h.segment_off) = n;
     }
     return true;
+}
+
+void pgrt_store_grow_ahead(void)
+{
+    pgg_lock(&store.lock);
+    if (pgrt_store_is_file())
+        grow(AHEAD_BYTES);
+    pgg_unlock(&store.lock);
 }
 
 /* Another sheet for the thread; false if there is none. */

@@ -5,6 +5,7 @@
 #include "guest_processor.h"
 #include "guest_sys.h"
 #include "runtime_alloc.h"
+#include "runtime_confine.h"
 #include "runtime_start.h"
 
 #include <errno.h>
@@ -119,7 +120,7 @@ PGG_COLD struct pgrt_thread *pgrt_enter_slow(void)
  * one shall be. */
 PGG_COLD void pgrt_leave_slow(struct pgrt_thread *t)
 {
-    const u64 now = pgg_ticks(); /* before it waits for the stores of this visit */
+    const u64 now = pgrt_cost_ticks(); /* before it waits for the stores of this visit */
     void *list = __atomic_exchange_n(&t->deferred, NULL, __ATOMIC_ACQ_REL);
     while (list) {
         if (list == &pgrt_cost_asked || list == &pgrt_cost_timed) {
@@ -151,6 +152,12 @@ void pgrt_defer_free(struct pgrt_thread *t, void *object)
 static void barrier(void)
 {
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
+    if (pgg_confined) {
+        /* The stores of a processor do not stay with it for longer than this takes. */
+        for (int i = 0; i < 10000; i++)
+            pgg_pause();
+        return;
+    }
     if (!barrier_made || pgg_sys_barrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED) < 0) {
         /* The slow way to see every thread's last store: run once on each processor. */
         pgg_sys_barrier(MEMBARRIER_CMD_GLOBAL);
@@ -179,6 +186,7 @@ void pgrt_stop_world(void)
         pgrt_busy_set(pgrt_self, 1);
     }
     __atomic_store_n(pgrt_gate, PGRT_GATE_STOP, __ATOMIC_SEQ_CST);
+    pgrt_confine_ask();
     barrier();
     for (struct pgrt_thread *t = pgrt_threads_first(); t; t = t->next)
         while (t != pgrt_self && __atomic_load_n(&t->taken, __ATOMIC_ACQUIRE) &&

@@ -240,6 +240,40 @@ def leaving(folder, what):
     check_sound(one_file(folder))
 
 
+def strictly_confined(folder):
+    """It ends without a word, and what it did is in the file."""
+    program = build(folder, "process.c", "clang-22", "archive")
+    result = run([program, "strict"], folder, status=None)
+    if result.returncode == 77:
+        raise Skip("seccomp is not allowed here")
+    require(result.returncode == 0 and not result.stderr, f"{result}")
+    found = raw_profile.Profile(one_file(folder)).by_function(program)
+    require(found["before"][0] == 1000 and found["after"][0] == 1000, f"{found}")
+    check_sound(one_file(folder))
+
+
+def child_of_confined(folder):
+    """No file may be opened for it, which is said."""
+    source, program = os.path.join(folder, "child.c"), os.path.join(folder, "child")
+    with open(source, "w", encoding="utf-8") as file:
+        file.write("#include <stdio.h>\n#include <stdlib.h>\n#include <sys/wait.h>\n"
+                   "#include <linux/filter.h>\n#include <linux/seccomp.h>\n"
+                   "#include <sys/prctl.h>\n#include <unistd.h>\n"
+                   "int main(void)\n{\n"
+                   "    struct sock_filter all = BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);\n"
+                   "    struct sock_fprog program = {1, &all};\n"
+                   "    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||\n"
+                   "        prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program))\n"
+                   "        return 77;\n"
+                   "    if (fork())\n        return wait(NULL) < 0;\n"
+                   "    free(malloc(10));\n    return puts(\"on\") < 0;\n}\n")
+    run([tool("gcc"), "-O1", "-fno-builtin", source, "-o", program], folder)
+    if run([program], folder, status=None).returncode == 77:
+        raise Skip("seccomp is not allowed here")
+    unprofiled(folder, [program], "", "seccomp", env={"LD_PRELOAD": SHARED})
+    require(not raw_profile.Profile(one_file(folder)).interrupted, "the parent's")
+
+
 def unprofiled(folder, argv, options, words, before=None, env=None):
     """The program goes on, and one line says why it is not profiled."""
     result = run(argv, folder, dict(env or {}, PGOKIT_HEAP_OPTIONS=options), preexec_fn=before)
@@ -502,8 +536,11 @@ def main():
     cases.run("killed at any moment", early_kills)
     for linkage in ("archive", "static", "shared"):
         cases.run(f"code that runs before all other: {linkage}", before_all, linkage)
-    for what in ("chdir", "chroot", "sandbox", "closing"):
+    for what in ("chdir", "chroot", "sandbox", "closing", "allow-prctl", "allow-syscall",
+                 "no-ticks"):
         cases.run(f"a program that goes away from its profile: {what}", leaving, what)
+    cases.run("nothing but reading and writing is allowed", strictly_confined)
+    cases.run("the child of a program that has put itself under a filter", child_of_confined)
     cases.run("no such place", no_profile, "out=/proc/none/p.profraw", "no such directory")
     cases.run("a device in its place", no_profile, "out=/dev/full", "is not a regular file")
     cases.run("a directory in its place", no_profile, "out=/", "is a directory")

@@ -4,7 +4,8 @@
  *        process exec | tail | triggers SECONDS MEBIBYTES
  *        process starve | fault | crash
  *        process die | rename FROM TO
- *        process chdir | chroot | sandbox | closing */
+ *        process chdir | chroot | closing | sandbox | allow-prctl | allow-syscall | no-ticks
+ *        process strict */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -305,6 +306,58 @@ static int sandbox(void)
            prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
 }
 
+/* From here on every call kills but those that a program makes which has all that it needs. */
+static int allow(bool by_prctl)
+{
+#define ALLOW(number) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (number), 0, 1), \
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)
+    struct sock_filter filter[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        ALLOW(SYS_read), ALLOW(SYS_write), ALLOW(SYS_exit), ALLOW(SYS_exit_group),
+        ALLOW(SYS_brk), ALLOW(SYS_mmap), ALLOW(SYS_munmap), ALLOW(SYS_futex),
+        ALLOW(SYS_clock_nanosleep),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+    };
+    struct sock_fprog program = {sizeof filter / sizeof *filter, filter};
+    return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
+           (by_prctl ? prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program)
+                     : syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC,
+                               &program));
+}
+
+static void *idle(void *arg)
+{
+    free((void *)malloc(100));
+    *(volatile int *)arg = 1;
+    for (;;)
+        usleep(1000);
+    return NULL;
+}
+
+/* While another thread lives that has allocated. */
+static int allow_beside_thread(bool by_prctl)
+{
+    static volatile int ready;
+    pthread_t id;
+    if (pthread_create(&id, NULL, idle, (void *)&ready))
+        return 3;
+    while (!ready)
+        usleep(100);
+    return allow(by_prctl);
+}
+
+/* Nothing is left but reading, writing and the end, and the time stamp counter is a fault. */
+static int strictly(void)
+{
+    for (int i = 0; i < 1000; i++)
+        free((void *)before());
+    if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT))
+        return 77;
+    for (int i = 0; i < 1000; i++)
+        free((void *)after());
+    return (int)syscall(SYS_exit, 0);
+}
+
 /* Every descriptor is closed and belongs to a file of the program then. */
 static int closing(void)
 {
@@ -329,10 +382,13 @@ static int leaving(const char *what)
 {
     volatile char *p = before();
     p[0] = 1;
-    int failed = !strcmp(what, "chdir")     ? chdir("/")
-                 : !strcmp(what, "chroot")  ? chroot("/proc") || chdir("/")
-                 : !strcmp(what, "sandbox") ? sandbox()
-                                            : closing();
+    int failed = !strcmp(what, "chdir")           ? chdir("/")
+                 : !strcmp(what, "chroot")        ? chroot("/proc") || chdir("/")
+                 : !strcmp(what, "sandbox")       ? sandbox()
+                 : !strcmp(what, "allow-prctl")   ? allow_beside_thread(true)
+                 : !strcmp(what, "allow-syscall") ? allow_beside_thread(false)
+                 : !strcmp(what, "no-ticks")      ? prctl(PR_SET_TSC, PR_TSC_SIGSEGV)
+                                                  : closing();
     if (failed)
         return failed < 0 ? 77 : failed;
     p[1] = 1;
@@ -410,6 +466,8 @@ int main(int argc, char **argv)
         return starving();
     if (!strcmp(what, "fault") || !strcmp(what, "crash"))
         return faulting(!strcmp(what, "crash"));
+    if (!strcmp(what, "strict"))
+        return strictly();
     if (!strcmp(what, "signals"))
         return signalling();
     if (!strcmp(what, "churn"))

@@ -6,6 +6,8 @@
  * usage: races ROUNDS   prints how many objects there were */
 #include "guest_bytes.h"
 #include "runtime_alloc.h"
+#include "runtime_confine.h"
+#include "runtime_cost.h"
 #include "runtime_hooks.h"
 #include "runtime_shadow.h"
 #include "runtime_start.h"
@@ -33,6 +35,7 @@ void __wrap_pgg_unmap(void *p, size_t bytes);
 void *pgrt_je_malloc(size_t n);
 void *pgrt_je_mallocx(size_t n, int flags);
 void pgrt_je_free(void *p);
+int pgrt_je_mallctl(const char *name, void *old, size_t *old_size, void *to, size_t to_size);
 
 bool pgrt_shadow_init(void)
 {
@@ -105,6 +108,20 @@ void pgrt_je_free(void *p)
 {
     (void)p;
 }
+
+int pgrt_je_mallctl(const char *name, void *old, size_t *old_size, void *to, size_t to_size)
+{
+    (void)name, (void)old, (void)old_size, (void)to, (void)to_size;
+    return 0;
+}
+
+/* It takes nothing away from itself. */
+void pgrt_confine_init(void)
+{
+    pgrt_cost_init(true);
+}
+
+void pgrt_confine_ask(void) {}
 
 __attribute__((noinline)) static void *object(size_t n)
 {
