@@ -14,9 +14,33 @@ bool pgg_file_within_limit(u64 bytes)
 }
 
 static char start_directory[1024];
+static struct pgg_file_id start_root;
+
+static struct pgg_file_id id_of(const struct stat *file)
+{
+    return (struct pgg_file_id){file->st_dev, file->st_ino};
+}
+
+static bool is_same(struct pgg_file_id a, struct pgg_file_id b)
+{
+    return a.device == b.device && a.inode == b.inode;
+}
+
+static struct pgg_file_id root_now(void)
+{
+    struct stat root = {0};
+    pgg_sys_stat("/", &root);
+    return id_of(&root);
+}
+
+bool pgg_file_root_is_first(void)
+{
+    return is_same(root_now(), start_root);
+}
 
 void pgg_file_init(void)
 {
+    start_root = root_now();
     if (pgg_sys_directory(start_directory, sizeof start_directory) < 0 ||
         start_directory[0] != '/')
         start_directory[0] = 0;
@@ -91,6 +115,7 @@ static void put_name(struct pgg_text *t, const char *name, unsigned number)
 bool pgg_file_choose(struct pgg_file *f, const char *wanted, bool unique)
 {
     struct pgg_text t;
+    f->root = root_now();
     for (unsigned number = 1; number < 1000; number++) {
         pgg_text_init(&t, f->path, sizeof f->path);
         put_name(&t, wanted, number);
@@ -131,6 +156,8 @@ static long move_up(long fd)
 long pgg_file_create(struct pgg_file *f, bool directories)
 {
     struct stat old;
+    if (!is_same(root_now(), f->root))
+        return -EXDEV;
     /* A device or a pipe is not replaced by a file. */
     if (pgg_sys_stat(f->path, &old) == 0 && !S_ISREG(old.st_mode))
         return S_ISDIR(old.st_mode) ? -EISDIR : -EEXIST;
@@ -145,8 +172,7 @@ long pgg_file_create(struct pgg_file *f, bool directories)
 static bool is_ours(const struct pgg_file *f, long fd)
 {
     struct stat now;
-    return fd >= 0 && pgg_sys_fstat((int)fd, &now) == 0 &&
-           now.st_dev == f->device && now.st_ino == f->inode;
+    return fd >= 0 && pgg_sys_fstat((int)fd, &now) == 0 && is_same(id_of(&now), f->id);
 }
 
 void pgg_file_take(struct pgg_file *f, int fd)
@@ -154,8 +180,7 @@ void pgg_file_take(struct pgg_file *f, int fd)
     struct stat now = {0};
     pgg_sys_fstat(fd, &now);
     f->fd = fd;
-    f->device = now.st_dev;
-    f->inode = now.st_ino;
+    f->id = id_of(&now);
 }
 
 void pgg_file_leave(struct pgg_file *f)

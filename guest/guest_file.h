@@ -12,7 +12,9 @@
 struct pgg_file {
     char path[1100], part[1110]; /* it is made under the second name */
     int fd, stream;              /* stream: 1 or 2 when there is no file */
-    u64 device, inode;
+    struct pgg_file_id {
+        u64 device, inode;
+    } id, root; /* its own, and that of the process's root directory when it got its name */
 };
 #define PGG_NO_FILE {.fd = -1, .stream = -1}
 
@@ -20,10 +22,13 @@ void pgg_file_init(void); /* names are relative to the directory of now */
 /* Adds the template's text, in which %p is the process, %h the host, %e the program, %t the time
  * and %% a percent sign. True if the process is part of it. */
 bool pgg_file_expand(struct pgg_text *t, const char *template, int process);
+/* The process has had the same root directory since pgg_file_init. */
+bool pgg_file_root_is_first(void);
 /* The name wanted, or, of those that are `unique`, the next that is free: NAME.2 and so on. False:
  * it is too long. */
 bool pgg_file_choose(struct pgg_file *f, const char *wanted, bool unique);
-long pgg_file_create(struct pgg_file *f, bool directories); /* descriptor, under its second name */
+/* A descriptor, under its second name; -EXDEV: its name means another place now. */
+long pgg_file_create(struct pgg_file *f, bool directories);
 void pgg_file_take(struct pgg_file *f, int fd);             /* it is this one from now on */
 void pgg_file_leave(struct pgg_file *f);
 int pgg_file_publish(const struct pgg_file *f); /* under its first name */

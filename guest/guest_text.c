@@ -71,6 +71,7 @@ const char *pgg_errno_name(long err)
     case ENFILE: return "too many open files";
     case ENAMETOOLONG: return "the name is too long";
     case EISDIR: return "it is a directory";
+    case EXDEV: return "the process has another root directory now (chroot)";
     case EEXIST: return "it exists and is not a regular file";
     default: return "refused by the system";
     }

@@ -290,7 +290,7 @@ bool pgrt_store_open(void)
         return false;
     }
     if (store.mapped.file.stream < 0) {
-        fd = pgg_file_create(&store.mapped.file, true);
+        fd = pgg_file_create(&store.mapped.file, pgg_file_root_is_first());
         if (fd < 0)
             return no_profile("cannot create ", store.mapped.file.path, (int)fd);
         pgg_file_take(&store.mapped.file, (int)fd);
@@ -307,7 +307,10 @@ bool pgrt_store_open(void)
         store.mapped.file.fd = -1;
         return no_profile("cannot write ", store.mapped.file.path, err);
     }
-    if (pgrt_options.verbosity && store.mapped.file.stream < 0)
+    if (store.mapped.file.stream < 0 && !pgg_file_root_is_first())
+        pgrt_say("profile below the root directory that the process has now (chroot)",
+                 store.mapped.file.path);
+    else if (pgrt_options.verbosity && store.mapped.file.stream < 0)
         pgrt_say("profile", store.mapped.file.path);
     store.open = true;
     return true;

@@ -228,6 +228,8 @@ def before_all(folder, linkage):
 def leaving(folder, what):
     """A program that changes where it is, or what it may do: the profile is whole all the same."""
     program = build(folder, "process.c", "clang-22", "archive")
+    alike = os.path.join(folder, "alike")
+    os.makedirs(alike + folder)
     result = run([program, what], folder, status=None)
     if result.returncode == 77:
         raise Skip(f"{what} is not allowed here")
@@ -238,6 +240,26 @@ def leaving(folder, what):
     require(found["before"] == [1, 24, 2, 2, 2] and found["after"] == [1, 24, 1, 1, 1], str(found))
     require(found["in_main"][0] == (5 if what == "closing" else 1) * 1024, str(found))
     check_sound(one_file(folder))
+    require(not os.listdir(alike + folder), "files below a root directory that came later")
+
+
+def child_elsewhere(folder):
+    """A child with another root directory says where its profile is, or why there is none."""
+    program = build(folder, "process.c", "clang-22", "archive")
+    alike, empty = os.path.join(folder, "alike"), os.path.join(folder, "empty")
+    os.makedirs(alike + folder)
+    os.mkdir(empty)
+    if os.geteuid():
+        raise Skip("takes root to change the root directory")
+    for root, words in ((alike, "profile below the root directory"),
+                        (empty, "no profile: cannot create")):
+        result = run([program, "chroot-child", root], folder)
+        require(result.stderr.count("\n") == 1 and words in result.stderr, f"{result}")
+        require(not raw_profile.Profile(one_file(folder)).interrupted, "the parent's")
+        os.unlink(one_file(folder))
+    found = raw_profile.Profile(one_file(alike + folder)).by_function(program)
+    require(found["in_child"][0] == 1, f"{found}")
+    require(not os.listdir(empty), "directories made below a root directory")
 
 
 def strictly_confined(folder):
@@ -536,9 +558,10 @@ def main():
     cases.run("killed at any moment", early_kills)
     for linkage in ("archive", "static", "shared"):
         cases.run(f"code that runs before all other: {linkage}", before_all, linkage)
-    for what in ("chdir", "chroot", "sandbox", "closing", "allow-prctl", "allow-syscall",
-                 "no-ticks"):
+    for what in ("chdir", "chroot", "chroot-alike", "sandbox", "closing", "allow-prctl",
+                 "allow-syscall", "no-ticks"):
         cases.run(f"a program that goes away from its profile: {what}", leaving, what)
+    cases.run("a child with another root directory", child_elsewhere)
     cases.run("nothing but reading and writing is allowed", strictly_confined)
     cases.run("the child of a program that has put itself under a filter", child_of_confined)
     cases.run("no such place", no_profile, "out=/proc/none/p.profraw", "no such directory")

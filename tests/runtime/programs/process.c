@@ -4,7 +4,8 @@
  *        process exec | tail | triggers SECONDS MEBIBYTES
  *        process starve | fault | crash
  *        process die | rename FROM TO
- *        process chdir | chroot | closing | sandbox | allow-prctl | allow-syscall | no-ticks
+ *        process chroot-child FOLDER
+ *        process chdir | chroot | chroot-alike | closing | sandbox | allow-prctl | allow-syscall | no-ticks
  *        process strict */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -384,6 +385,7 @@ static int leaving(const char *what)
     p[0] = 1;
     int failed = !strcmp(what, "chdir")           ? chdir("/")
                  : !strcmp(what, "chroot")        ? chroot("/proc") || chdir("/")
+                 : !strcmp(what, "chroot-alike")  ? chroot("alike") || chdir("/")
                  : !strcmp(what, "sandbox")       ? sandbox()
                  : !strcmp(what, "allow-prctl")   ? allow_beside_thread(true)
                  : !strcmp(what, "allow-syscall") ? allow_beside_thread(false)
@@ -395,6 +397,19 @@ static int leaving(const char *what)
     many(10);
     volatile char *q = after();
     q[0] = 1;
+    return 0;
+}
+
+/* A child that allocates when it has another root directory. */
+static int leaving_in_child(const char *root)
+{
+    free((void *)before());
+    pid_t child = fork();
+    if (child)
+        return waitpid(child, NULL, 0) < 0;
+    if (chroot(root) || chdir("/"))
+        return 77;
+    free((void *)in_child());
     return 0;
 }
 
@@ -466,6 +481,8 @@ int main(int argc, char **argv)
         return starving();
     if (!strcmp(what, "fault") || !strcmp(what, "crash"))
         return faulting(!strcmp(what, "crash"));
+    if (!strcmp(what, "chroot-child") && argc > 2)
+        return leaving_in_child(argv[2]);
     if (!strcmp(what, "strict"))
         return strictly();
     if (!strcmp(what, "signals"))
