@@ -5,8 +5,8 @@
  *        process starve | fault | crash
  *        process die | rename FROM TO
  *        process chroot-child FOLDER
- *        process chdir | chroot | chroot-alike | closing | sandbox | allow-prctl | allow-syscall | no-ticks
- *        process strict */
+ *        process chdir | chroot | chroot-alike | closing | sandbox
+ *        process allow-prctl | allow-syscall | no-ticks | strict */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
