@@ -61,6 +61,51 @@ unsigned long cli_number(const char *option, const char *text, unsigned long low
     return n;
 }
 
+static unsigned long common_divisor(unsigned long a, unsigned long b)
+{
+    while (b) {
+        unsigned long rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
+/* Digits, at most nine of them so that nothing overflows. */
+static bool take_digits(const char **at, const char *end, unsigned long *n)
+{
+    const char *begin = *at;
+    for (; *at < end && **at >= '0' && **at <= '9'; ++*at)
+        *n = *n * 10 + (unsigned long)(**at - '0');
+    return *at - begin <= 9;
+}
+
+struct cli_factor cli_factor(const char *option, const char *text, size_t len)
+{
+    const char *at = text, *end = text + len;
+    struct cli_factor f = {0, 1, false};
+    bool good = take_digits(&at, end, &f.times);
+    if (at < end && *at == '/') {
+        f = (struct cli_factor){f.times, 0, true};
+        at++;
+        good = take_digits(&at, end, &f.by) && good;
+    } else if (at < end && *at == '.') {
+        const char *dot = at++;
+        good = take_digits(&at, end, &f.times) && good;
+        for (; ++dot < at;)
+            f.by *= 10;
+    }
+    if (!good || at != end || !f.times || !f.by) {
+        char given[64], safe[64];
+        snprintf(given, sizeof given, "%.*s", (int)(len < sizeof given ? len : sizeof given), text);
+        fprintf(stderr, "pgokit: %s takes a number above 0, as 3, 0.25 or 1/4, with at most nine "
+                "digits, not '%s'\n", option, pgk_human_text(safe, sizeof safe, given));
+        exit(EXIT_FAILED);
+    }
+    unsigned long d = common_divisor(f.times, f.by);
+    return (struct cli_factor){f.times / d, f.by / d, f.is_fraction};
+}
+
 const struct pgk_format *cli_format(const char *name, enum pgk_kind kind)
 {
     const struct pgk_format *format = pgk_format_find(name, kind);

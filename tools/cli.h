@@ -185,6 +185,13 @@ void cli_common_free(struct cli_common *common);
 /* A decimal number lowest .. highest; exits with EXIT_FAILED and a sentence if it is none. */
 unsigned long cli_number(const char *option, const char *text, unsigned long lowest,
                          unsigned long highest);
+/* A factor above 0, "3", "0.25" or "1/4", in lowest terms. */
+struct cli_factor {
+    unsigned long times, by;
+    bool is_fraction; /* written with a slash */
+};
+/* Exits with EXIT_FAILED and a sentence if the text, of which `len` bytes count, is none. */
+struct cli_factor cli_factor(const char *option, const char *text, size_t len);
 /* A format of the table, which has it. */
 const struct pgk_format *cli_format(const char *name, enum pgk_kind kind);
 #define CLI_INDEXED "indexed profile"

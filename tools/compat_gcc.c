@@ -4,16 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A whole number above 0, perhaps as "2.0"; 0: it is none. */
-static unsigned long whole(const char *text, size_t len)
-{
-    char *copy = compat_text("%.*s", (int)len, text), *end;
-    double value = strtod(copy, &end);
-    bool is_whole = !*end && value >= 1 && value <= (double)CLI_WEIGHT_MAX &&
-                    value == (double)(unsigned long)value;
-    return is_whole ? (unsigned long)value : 0;
-}
-
 /* ---- AutoFDO ---- */
 
 /* Logging of glog and the parts of gflags. */
@@ -59,8 +49,9 @@ static void choose_gcc(struct compat_call *call)
 {
     static const char *const releases[] = {"gcc15", "gcc11", "gcc15", "gcc16"};
     const char *to = getenv("PGOKIT_TO_GCC"), *version = compat_value(call, "gcov_version");
-    unsigned long number = version ? whole(version, strlen(version)) : 0;
-    bool is_known = !version || (number && number < sizeof releases / sizeof *releases);
+    char *end = NULL;
+    unsigned long number = version ? strtoul(version, &end, 0) : 0;
+    bool is_known = !version || (!*end && number && number < sizeof releases / sizeof *releases);
     if (to && *to) {
         call->to = compat_text("--to=%s", to);
         return;
@@ -170,48 +161,51 @@ static const struct compat_option merger_options[] = {
 
 /* ---- gcov-tool ---- */
 
+/* Weights such as 0.5,0.25 become whole numbers, and the sum is divided. */
+static void weigh_two(struct compat_call *call, const char *weights)
+{
+    const char *comma = strchr(weights, ',');
+    if (!comma)
+        compat_refuse(call, "--weight", "takes two numbers above 0, as in 1,2 or 0.5,0.5");
+    struct cli_factor of[] = {cli_factor("--weight", weights, (size_t)(comma - weights)),
+                              cli_factor("--weight", comma + 1, strlen(comma + 1))};
+    unsigned long by = of[0].by > of[1].by ? of[0].by : of[1].by;
+    while (by % of[0].by || by % of[1].by)
+        by += of[0].by > of[1].by ? of[0].by : of[1].by;
+    for (size_t i = 0; i < 2; i++)
+        compat_weigh(call, i, of[i].times * (by / of[i].by));
+    if (by > 1)
+        compat_add_words(call, compat_text("--scale=1/%lu", by), NULL);
+}
+
 static void choose_gcov_merge(struct compat_call *call)
 {
-    const char *weights = compat_value(call, "weight"), *comma = weights ? strchr(weights, ',') : 0;
+    const char *weights = compat_value(call, "weight");
     if (call->operands.n != 2)
         compat_refuse(call, "this", "takes two folders; pgokit merge takes any number");
-    if (!weights)
-        return;
-    size_t first = comma ? (size_t)(comma - weights) : 0;
-    unsigned long of[] = {comma ? whole(weights, first) : 0,
-                          comma ? whole(comma + 1, strlen(comma + 1)) : 0};
-    if (!of[0] || !of[1])
-        compat_refuse(call, "--weight", "takes two whole numbers from 1 on, as in 1,2; for a "
-                                        "compiler only their ratio matters");
-    for (size_t i = 0; i < 2; i++)
-        compat_weigh(call, i, of[i]);
+    if (weights)
+        weigh_two(call, weights);
 }
 
 static void choose_gcov_rewrite(struct compat_call *call)
 {
-    const char *scale = compat_value(call, "scale");
-    unsigned long by = scale ? whole(scale, strlen(scale)) : 1;
     if (call->operands.n != 1)
         compat_refuse(call, "this", "takes one folder");
-    if (!by)
-        compat_refuse(call, "--scale", "takes whole numbers from 1 on only, as counts have no "
-                                       "fractions");
-    compat_weigh(call, 0, by);
 }
 
 #define TALK "no effect: it says more on the way"
 static const struct compat_option gcov_merge_options[] = {
     {"output o", COMPAT_VALUE, "--output=%s", .absent = "merged_profile"},
-    {"weight w", COMPAT_VALUE, .note = "counts each folder so often, as FOLDER@N does"},
+    {"weight w", COMPAT_VALUE,
+     .note = "counts each folder so often, as FOLDER@N does; of fractions --scale divides the sum"},
     {"verbose v", COMPAT_FLAG, .note = TALK},
     {0},
 };
 
 static const struct compat_option gcov_rewrite_options[] = {
     {"output o", COMPAT_VALUE, "--output=%s", .absent = "rewritten_profile"},
-    {"scale s", COMPAT_VALUE, .note = "counts the folder so often, as FOLDER@N does"},
-    {"normalize n", COMPAT_VALUE, "!counts are not scaled to a largest one; compilers see their "
-     "ratios only"},
+    {"scale s", COMPAT_VALUE, "--scale=%s"},
+    {"normalize n", COMPAT_VALUE, "--normalize=%s"},
     {"verbose v", COMPAT_FLAG, .note = TALK},
     {0},
 };

@@ -12,15 +12,19 @@ static const char help[] =
     "The .gcda files that one object file left in several runs become one, for gcc's\n"
     "-fprofile-use or gcov. Of folders those files become one that lie in the same place in\n"
     "each, and the output is such a folder. An input FILE@N or FOLDER@N counts N times.\n\n"
+    "      --scale FACTOR       multiply the sums: 0.25, cutting off fractions, or 1/4, rounding\n"
+    "      --normalize N        multiply the sums so that the largest count of an arc is N\n"
     GCOV_TO_HELP
     "\nExamples:\n"
     "  pgokit merge run1/app.gcda run2/app.gcda -o app.gcda\n"
     "  pgokit merge run1 run2@3 -o merged\n";
 
-enum { OPT_TO = 256 };
+enum { OPT_TO = 256, OPT_SCALE, OPT_NORMALIZE };
 static const struct option options[] = {
     {"output", required_argument, NULL, 'o'},
     {"to", required_argument, NULL, OPT_TO},
+    {"scale", required_argument, NULL, OPT_SCALE},
+    {"normalize", required_argument, NULL, OPT_NORMALIZE},
     CLI_COMMON_LONG,
     {0},
 };
@@ -33,6 +37,8 @@ struct sum {
 
 struct merge {
     const char *output, *to; /* the file or folder; the release of gcc, or NULL */
+    struct cli_factor scale; /* times is 0 if there is none */
+    uint64_t normalize;      /* 0: not so */
     int exit_code;
     struct sum *sums;
     size_t n;
@@ -132,13 +138,43 @@ static int save(const struct merge *m, const struct sum *s, struct pgk_err *err)
 static void parse(struct merge *m, struct cli_common *common, int argc, char **argv)
 {
     for (int c; (c = cli_next_option(&cmd_merge, argc, argv, "o:", options, common)) != -1;)
-        *(c == 'o' ? &m->output : &m->to) = optarg;
+        switch (c) {
+        case 'o':
+            m->output = optarg;
+            break;
+        case OPT_TO:
+            m->to = optarg;
+            break;
+        case OPT_SCALE:
+            m->scale = cli_factor("--scale", optarg, strlen(optarg));
+            break;
+        case OPT_NORMALIZE:
+            m->normalize = cli_number("--normalize", optarg, 1, INT64_MAX);
+            break;
+        }
     if (!m->output)
         cli_usage(&cmd_merge, "no output: name it with -o");
+    if (m->scale.times && m->normalize)
+        cli_usage(&cmd_merge, "--scale and --normalize contradict one another");
     for (int i = optind; i < argc; i++)
         if (cli_is_folder(cli_input(&cmd_merge, argv[i]).path) !=
             cli_is_folder(cli_input(&cmd_merge, argv[optind]).path))
             cli_usage(&cmd_merge, "give files, or folders, not both");
+}
+
+/* All object files of a program by one factor. */
+static void scale(const struct merge *m)
+{
+    int64_t largest = 0;
+    for (size_t i = 0; i < m->n; i++) {
+        int64_t of_file = pgk_gcov_largest(m->sums[i].gcov);
+        largest = of_file > largest ? of_file : largest;
+    }
+    for (size_t i = 0; i < m->n; i++)
+        if (m->scale.times)
+            pgk_gcov_scale(m->sums[i].gcov, m->scale.times, m->scale.by, m->scale.is_fraction);
+        else if (m->normalize && largest)
+            pgk_gcov_scale(m->sums[i].gcov, m->normalize, (uint64_t)largest, false);
 }
 
 /* All is read before anything is written. */
@@ -155,6 +191,8 @@ static int merge_all(struct merge *m, int n, char *const *operands, struct pgk_e
                   operands[0]);
     for (size_t i = 0; i < m->n && !status; i++)
         status = gcov_output_release(m->sums[i].gcov, m->to, &m->exit_code, err);
+    if (!status)
+        scale(m);
     for (size_t i = 0; i < m->n && !status; i++)
         status = save(m, &m->sums[i], err);
     return status;

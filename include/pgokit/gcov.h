@@ -78,6 +78,13 @@ void pgk_gcov_release(const struct pgk_gcov *profile, unsigned *major, unsigned 
 int pgk_gcov_set_release(struct pgk_gcov *profile, const char *release, size_t *dropped,
                          struct pgk_err *err);
 
+/* The largest count of an arc; 0 if there is none. */
+int64_t pgk_gcov_largest(const struct pgk_gcov *profile);
+/* Multiplies all that counts something by times/by, where by is not 0: arcs, sums, and how often
+ * values were seen. Fractions are cut off or, if `nearest`, rounded. Masks of bits and the order of
+ * first calls stay. */
+void pgk_gcov_scale(struct pgk_gcov *profile, uint64_t times, uint64_t by, bool nearest);
+
 /* Writes a .gcda file to `path` ("-": standard output), whole or not at all. PGK_E_EMPTY without
  * counts. */
 int pgk_gcov_write(const struct pgk_gcov *profile, const char *path, struct pgk_err *err);

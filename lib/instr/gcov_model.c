@@ -114,6 +114,60 @@ int pgk_gcov_set_release(struct pgk_gcov *g, const char *release, size_t *droppe
     return 0;
 }
 
+/* ---- scaling ---- */
+
+int64_t pgk_gcov_largest(const struct pgk_gcov *g)
+{
+    int64_t largest = 0;
+    for (size_t i = 0; i < g->funcs.n; i++) {
+        const struct pgk_gcov_counters *arcs = &g->funcs.v[i].kind[PGK_GCOV_ARCS];
+        for (uint32_t c = 0; arcs->v && c < arcs->n; c++)
+            largest = arcs->v[c] > largest ? arcs->v[c] : largest;
+    }
+    return largest;
+}
+
+/* A product of a count and a factor. */
+__extension__ typedef __int128 wide;
+
+struct ratio {
+    uint64_t times, by;
+    bool nearest;
+};
+
+static int64_t scaled(int64_t count, const struct ratio *r)
+{
+    wide size = count < 0 ? -(wide)count : count;
+    size = (size * (wide)r->times + (r->nearest ? r->by / 2 : 0)) / r->by;
+    if (size > INT64_MAX)
+        size = INT64_MAX;
+    return count < 0 ? -(int64_t)size : (int64_t)size;
+}
+
+static void scale_counters(struct pgk_gcov_counters *c, const struct ratio *r)
+{
+    for (uint32_t i = 0; i < c->n; i++) {
+        if (!c->lists) {
+            c->v[i] = scaled(c->v[i], r);
+            continue;
+        }
+        struct pgk_gcov_list *l = &c->lists[i];
+        l->total = (uint64_t)scaled((int64_t)l->total, r);
+        for (uint32_t k = 0; k < l->n; k++)
+            l->v[k].count = scaled(l->v[k].count, r);
+    }
+}
+
+void pgk_gcov_scale(struct pgk_gcov *g, uint64_t times, uint64_t by, bool nearest)
+{
+    const struct ratio r = {times, by, nearest};
+    for (size_t i = 0; i < g->funcs.n; i++)
+        for (int k = 0; k < PGK_GCOV_KINDS; k++)
+            if (kinds[k].merging == PGK_GCOV_ADD || kinds[k].merging == PGK_GCOV_BY_VALUE)
+                scale_counters(&g->funcs.v[i].kind[k], &r);
+    g->sum_max = (uint64_t)scaled((int64_t)g->sum_max, &r);
+}
+
 /* ---- walking ---- */
 
 size_t pgk_gcov_functions(const struct pgk_gcov *g)

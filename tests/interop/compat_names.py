@@ -383,11 +383,12 @@ def for_clang(work):
 
 # ---- gcov-tool ----
 
-def gcov_tool(work):
-    """With counts of arcs only, as gcov-tool 12 dies of lists with a weight."""
+def gcov_tool(work, release):
+    """With counts of arcs only, as gcov-tool dies of lists with a weight."""
     names = Names(work)
-    theirs, ours = tool("gcov-tool-12"), names.tool("gcov-tool-12")
-    built(names, tool("gcc-12"), 300, "-fprofile-arcs", "-o", "t", "-dumpbase", "t")
+    theirs, ours = peer(f"gcov-tool-{release}"), names.tool(f"gcov-tool-{release}")
+    built(names, peer(f"gcc-{release}"), 300, "-fprofile-arcs", "-static", "-o", "t", "-dumpbase",
+          "t")
     for run_name in "ab":
         os.makedirs(names.path(run_name))
         for _ in range(2 if run_name == "b" else 1):
@@ -396,17 +397,27 @@ def gcov_tool(work):
     a, b = names.path("a"), names.path("b")
     for i, way in enumerate((["merge", a, b, "-o"], ["merge", "-w", "2,3", a, b, "-o"],
                              ["merge", "--weight=1,1", "-v", a, b, "--output"],
-                             ["rewrite", a, "-o"], ["rewrite", "-s", "3", a, "-o"])):
+                             ["rewrite", a, "-o"], ["rewrite", "-s", "3", a, "-o"],
+                             ["rewrite", "-s", "0.25", a, "-o"],
+                             ["rewrite", "--scale=1/4", a, "-o"])):
         sums = []
         for name, command in (("theirs", theirs), ("ours", ours)):
             out = names.path(f"{name}{i}")
             good(command, *way, out)
             found = glob.glob(f"{out}/**/*.gcda", recursive=True)
             require([os.path.relpath(f, out) for f in found] == ["t.gcda"], f"{found}")
-            sums.append([row for row in dump(found[0]) if row[1]])
+            sums.append([row for row in dump(found[0], release) if row[1]])
         # The number of runs is an exception.
         counts = [[row for row in s if not row[0].startswith("SUMMARY")] for s in sums]
         require(counts[0] and counts[0] == counts[1], f"{way}: theirs {sums[0]}\nours {sums[1]}")
+    largest = {}
+    for way in (["rewrite", "-n", "12345", a], ["merge", "-w", "0.5,0.25", a, b]):
+        good(ours, *way, "-o", names.path("out"))
+        largest[way[0]] = max(max(row[1]) for row in dump(names.path("out/t.gcda"), release)
+                              if row[0] == "arcs")
+    both = max(max(row[1]) for row in dump(f"{names.path('ours1')}/t.gcda", release)
+               if row[0] == "arcs")
+    require(largest["rewrite"] == 12345 and 0 < largest["merge"] < both / 3, f"{largest} {both}")
 
 
 def add_cases(work, tap):
@@ -426,7 +437,8 @@ def add_cases(work, tap):
         tap.add(f"the makefile of gcc {release}", gcc_makefile, work, release)
     tap.add("create_gcov", beside_create_gcov, work)
     tap.add("create_llvm_prof", for_clang, work)
-    tap.add("gcov-tool", gcov_tool, work)
+    for release in (12, 14, 16):
+        tap.add(f"gcov-tool {release}", gcov_tool, work, release)
 
 
 sys.exit(main(add_cases))

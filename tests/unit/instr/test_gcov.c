@@ -116,6 +116,45 @@ static void test_merging(void **state)
     }
 }
 
+/* Counts are multiplied exactly, what is no count stays. */
+static void test_scaling(void **state)
+{
+    (void)state;
+    static const struct {
+        uint64_t times, by;
+        bool nearest;
+        int64_t arcs[2], total, counts[2];
+    } cases[] = {
+        {1, 2, false, {1, INT64_MAX / 2}, 2, {2, 0}},
+        {1, 2, true, {2, INT64_MAX / 2 + 1}, 3, {2, 1}},
+        {3, 1, false, {9, INT64_MAX}, 15, {12, 3}},
+        {29, 100, false, {0, 0}, 1, {1, 0}},
+        {5, 5, true, {3, INT64_MAX}, 5, {4, 1}},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct pgk_gcov *g = fresh();
+        struct sample s = {.arcs = {3, i == 3 ? 3 : INT64_MAX}, .or_bits = 3, .first_call = 6,
+                           .total = 5, .values = {{200, 4}, {300, 1}}, .n_values = 2};
+        struct pgk_gcov_function f = {.struct_size = sizeof f};
+        struct pgk_gcov_value v[2];
+        uint64_t total;
+        assert_int_equal(add(g, &s, 1, NULL), 0);
+        assert_int_equal(pgk_gcov_largest(g), s.arcs[1]);
+        pgk_gcov_scale(g, cases[i].times, cases[i].by, cases[i].nearest);
+        pgk_gcov_function(g, 0, &f);
+        for (size_t k = 0; k < 2; k++)
+            assert_int_equal(f.counts[PGK_GCOV_ARCS][k], cases[i].arcs[k]);
+        assert_int_equal(f.counts[PGK_GCOV_OR][0], 3);
+        assert_int_equal(f.counts[PGK_GCOV_FIRST_CALL][0], 6);
+        assert_int_equal(pgk_gcov_list(g, 0, PGK_GCOV_TOP, 0, v, 2, &total), 2);
+        assert_int_equal(total, cases[i].total);
+        assert_int_equal(v[0].value, 200);
+        assert_int_equal(v[0].count, cases[i].counts[0]);
+        assert_int_equal(v[1].count, cases[i].counts[1]);
+        pgk_gcov_close(&g);
+    }
+}
+
 /* A list that gets too long keeps what is most frequent, and says that it was cut. */
 static void test_long_list(void **state)
 {
@@ -300,6 +339,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_merging),
+        cmocka_unit_test(test_scaling),
         cmocka_unit_test(test_long_list),
         cmocka_unit_test(test_mismatches),
         cmocka_unit_test(test_masks),
