@@ -98,6 +98,16 @@ static int group(struct pgk_functions *f, struct pgk_err *err)
     return 0;
 }
 
+/* Length of the name of the function that a symbol enters: clones that gcc made have its code. */
+static size_t length_of_entered(const char *name)
+{
+    static const char *const clones[] = {".isra.", ".constprop.", ".lto_priv."};
+    size_t len = strlen(name), plain;
+    while ((plain = pgk_sample_drop_numbered(name, len, clones, PGK_COUNTOF(clones))) < len)
+        len = plain;
+    return pgk_sample_drop_suffixes(name, len);
+}
+
 /* A symbol says that a range is entered: always if it is the function's only one, else if it is
  * the symbol of that name, so that the cold part of a split function does not count. */
 static int mark_entry(void *ctx, const struct pgk_elf_entry *e)
@@ -108,7 +118,7 @@ static int mark_entry(void *ctx, const struct pgk_elf_entry *e)
     if (!r || r->is_entry)
         return 0;
     const struct pgk_function *function = &f->functions.v[r->function];
-    size_t len = pgk_sample_drop_suffixes(e->name, strlen(e->name));
+    size_t len = length_of_entered(e->name);
     r->is_entry = function->n == 1 ||
                   (strlen(function->name) == len && !memcmp(function->name, e->name, len));
     return 0;

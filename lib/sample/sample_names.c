@@ -225,6 +225,19 @@ size_t pgk_sample_drop_suffixes(const char *s, size_t len)
     return len;
 }
 
+size_t pgk_sample_drop_numbered(const char *s, size_t len, const char *const *suffixes, size_t n)
+{
+    size_t digits = len;
+    while (digits && s[digits - 1] >= '0' && s[digits - 1] <= '9')
+        digits--;
+    for (size_t i = 0; digits < len && i < n; i++) {
+        size_t suffix = strlen(suffixes[i]);
+        if (digits > suffix && !memcmp(s + digits - suffix, suffixes[i], suffix))
+            return digits - suffix;
+    }
+    return len;
+}
+
 /* ---- order ---- */
 
 /* Eight bytes of a spelling as a big-endian number, zeros behind its end: comparisons take

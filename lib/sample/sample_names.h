@@ -53,6 +53,8 @@ bool pgk_sample_names_unspelled(const struct pgk_sample_names *t);
 /* Length of a function's name without what the compiler drops when it looks the function up:
  * ".llvm.N" and ".part.N". */
 size_t pgk_sample_drop_suffixes(const char *s, size_t len);
+/* Length without a suffix that ends the name but for a number, as ".isra." in "f.isra.0". */
+size_t pgk_sample_drop_numbered(const char *s, size_t len, const char *const *suffixes, size_t n);
 
 /* Sets rank[id] so that ranks order names as LLVM does: GUIDs by number, then spellings
  * bytewise. `rank` has room for t->v.n numbers. False when out of memory. */

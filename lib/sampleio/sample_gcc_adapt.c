@@ -27,24 +27,16 @@ static int check(const struct pgk_sample *p, struct pgk_err *err)
 
 /* ---- names of clones ---- */
 
-static bool ends_with(const char *s, size_t len, const char *suffix)
-{
-    size_t n = strlen(suffix);
-    return len > n && !memcmp(s + len - n, suffix, n);
-}
-
 /* Length without one of the suffixes that gcc appends to clones and parts; a number follows most
  * of them. */
 static size_t drop_suffix(const char *s, size_t len)
 {
     static const char *const suffixes[] = {".isra.", ".constprop.", ".part.", ".cold."};
-    size_t digits = len;
-    while (digits && s[digits - 1] >= '0' && s[digits - 1] <= '9')
-        digits--;
-    for (size_t i = 0; digits < len && i < PGK_COUNTOF(suffixes); i++)
-        if (ends_with(s, digits, suffixes[i]))
-            return digits - strlen(suffixes[i]);
-    return ends_with(s, len, ".cold") ? len - strlen(".cold") : len;
+    static const char cold[] = ".cold";
+    size_t plain = pgk_sample_drop_numbered(s, len, suffixes, PGK_COUNTOF(suffixes));
+    if (plain == len && len > strlen(cold) && !memcmp(s + len - strlen(cold), cold, strlen(cold)))
+        plain -= strlen(cold);
+    return plain;
 }
 
 static size_t drop_suffixes(const char *s, size_t len)

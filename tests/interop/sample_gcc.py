@@ -216,24 +216,43 @@ def for_gcc_11(work):
     require("read by gcc 5 to 11" in good(work.pgokit, "check", f"{folder}/11.afdo"), "readers")
 
 
+# A clone whose cold part lies elsewhere, which gcc 12 makes of it since k is always 3.
+CLONED = r"""
+__attribute__((cold, noinline)) void bad(int v) { sink ^= v; }
+__attribute__((noinline)) static int cloned(int v, int k) {
+    if (v < 0) {
+        bad(v);
+        bad(sink * v);
+        return sink;
+    }
+    return v * k ^ sink;
+}
+"""
+
+
+def heads_of(text):
+    return {name: int(head) for name, head in re.findall(r"^(\w+):\d+:(\d+)", text, re.M)}
+
+
 def create_gcov(work):
     """Of one recording: its files are read whatever number they have, and where it has counts, gen
-    has, too."""
+    has, too. Functions were entered as often, also as clones."""
     folder = work.temp("create-gcov")
     peer("create_gcov")
     recorder = os.environ.get("BRANCH_TRACE")
     if not recorder:
         raise Skip("the program that records branches was not given")
-    write(f"{folder}/t.c", (PROGRAM + """
+    write(f"{folder}/t.c", (PROGRAM + CLONED + """
         int main(int argc, char **argv) {
             for (int i = 0; i < 3000; i++)
-                sink += f(i) + apply(i % 9 ? times : mixed, 20);
+                sink += f(i) + apply(i % 9 ? times : mixed, 20) + cloned(i - argc, 3);
             return never(argc) == 1;
         }
     """).encode())
     exe = f"{folder}/t"
     good(tool("gcc-12"), "-O2", "-gdwarf-4", "-no-pie", "-Wl,--build-id", f"{folder}/t.c", "-o",
          exe)
+    require("cloned.constprop.0.cold" in good(tool("nm"), exe), "there is no clone in two parts")
     good(recorder, "-e", "97", "-n", "2000", f"{exe}.trace", exe)
     good(work.pgokit, "gen", "-q", f"{exe}.trace", "-b", exe, "--raw", "-o", f"{exe}.raw")
     write(f"{exe}.counts", counts_for_create_gcov(read(f"{exe}.raw").decode()).encode())
@@ -250,6 +269,10 @@ def create_gcov(work):
     functions = set(re.findall(r"^(\w+):\d+:", theirs, re.M))
     require({"f", "times", "main"} <= functions <= set(re.findall(r"^(\w+):\d+:", ours, re.M)),
             f"theirs {theirs}, ours\n{ours}")
+    # create_gcov counts jumps to the cold part, too, which calls bad.
+    more, entered = heads_of(theirs)["cloned"], heads_of(ours)["cloned"]
+    require(0 < entered <= more <= entered + heads_of(ours)["bad"],
+            f"entries: theirs {heads_of(theirs)}, ours {heads_of(ours)}")
     # Both have the same discriminators, which are not made up of parts as LLVM's.
     require(lines_of(theirs, "f") == lines_of(ours, "f") and len(lines_of(ours, "f")) > 3,
             f"theirs {theirs}, ours\n{ours}")

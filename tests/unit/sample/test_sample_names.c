@@ -68,6 +68,22 @@ static void suffixes_that_compilers_drop(void **state)
                          cases[i].length);
 }
 
+static void suffixes_that_end_with_a_number(void **state)
+{
+    static const char *const suffixes[] = {".isra.", ".part."};
+    static const struct {
+        const char *name;
+        size_t length;
+    } cases[] = {{"f.isra.0", 1},    {"f.part.12", 1},     {"f.isra.0.part.1", 8}, {"f", 1},
+                 {"f.isra.", 7},     {"f.isra.0.cold", 13}, {".isra.0", 7},         {"f0", 2},
+                 {"12", 2},          {"", 0}};
+    (void)state;
+    for (size_t i = 0; i < PGK_COUNTOF(cases); i++)
+        assert_int_equal(pgk_sample_drop_numbered(cases[i].name, strlen(cases[i].name), suffixes,
+                                                  PGK_COUNTOF(suffixes)),
+                         cases[i].length);
+}
+
 /* ---- order ---- */
 
 /* GUIDs by number, then spellings bytewise and the shorter one first. */
@@ -144,6 +160,7 @@ int main(void)
         cmocka_unit_test(a_guid_and_its_spelling_are_one_name),
         cmocka_unit_test(only_names_that_are_there_are_spelled),
         cmocka_unit_test(suffixes_that_compilers_drop),
+        cmocka_unit_test(suffixes_that_end_with_a_number),
         cmocka_unit_test(names_are_in_the_order_of_their_bytes),
         cmocka_unit_test(names_are_sorted_like_by_quicksort),
     };
