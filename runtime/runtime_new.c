@@ -8,8 +8,9 @@ typedef void (*new_handler)(void);
 new_handler get_new_handler(void) __asm__("_ZSt15get_new_handlerv") __attribute__((weak));
 void throw_bad_alloc(void) __asm__("_ZSt17__throw_bad_allocv") __attribute__((weak));
 
-/* Asks the program's handler for memory until there is some or the handler gives up. */
-static PGG_COLD void *new_again(size_t n, size_t align, bool nothrow, const void *frame)
+/* Asks the program's handler for memory until there is some or the handler gives up. What the
+ * handler allocates is below the operator and no function of ours. */
+PGG_INLINE void *new_again(size_t n, size_t align, bool nothrow, const void *frame)
 {
     for (;;) {
         new_handler handler = get_new_handler ? get_new_handler() : NULL;

@@ -4,7 +4,9 @@
 #define __NO_INLINE__ 1 /* or headers define some of these functions */
 #endif
 #include "runtime_access.h"
+#include "runtime_alloc.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -250,14 +252,14 @@ static int written(const char *to, size_t room, int n)
 
 /* A format that may store must not lie in memory that can be written if `flag` says so. The C
  * library looks at that in few functions; this one is left to it. */
-static char *checked_text(int *n, int flag, const char *format, va_list args)
+PGG_INLINE char *checked_text(int *n, int flag, const char *format, va_list args)
 {
     char *text = NULL;
     *n = __vasprintf_chk(&text, flag, format, args);
     return *n < 0 ? NULL : text;
 }
 
-static int print_text(char *to, size_t room, int flag, const char *format, va_list args)
+PGG_INLINE int print_text(char *to, size_t room, int flag, const char *format, va_list args)
 {
     int n;
     if (PGG_UNLIKELY(count_arguments(format, args) && flag > 0)) {
@@ -274,7 +276,7 @@ static int print_text(char *to, size_t room, int flag, const char *format, va_li
     return written(to, room, n);
 }
 
-static int print_file(FILE *f, int flag, const char *format, va_list args)
+PGG_INLINE int print_file(FILE *f, int flag, const char *format, va_list args)
 {
     int n;
     if (PGG_LIKELY(!count_arguments(format, args) || flag <= 0))
@@ -286,11 +288,23 @@ static int print_file(FILE *f, int flag, const char *format, va_list args)
     return n;
 }
 
-static int print_new(char **to, int flag, const char *format, va_list args)
+/* The text is an object of the caller's, as that of strdup is. */
+static int print_new(char **to, int flag, const char *format, va_list args, const void *frame)
 {
-    count_arguments(format, args);
-    const int n = __vasprintf_chk(to, flag, format, args);
-    return n < 0 ? n : written(*to, SIZE_MAX, n);
+    char few[256];
+    va_list again;
+    va_copy(again, args);
+    const int n = print_text(few, sizeof few, flag, format, args);
+    char *text = n < 0 ? NULL : pgrt_alloc((size_t)n + 1, 0, false, frame);
+    if (text && (size_t)n < sizeof few)
+        pgg_copy(text, few, (size_t)n + 1);
+    else if (text)
+        __vsnprintf(text, (size_t)n + 1, format, again);
+    else if (n >= 0)
+        errno = ENOMEM;
+    va_end(again);
+    *to = text;
+    return text ? written(text, SIZE_MAX, n) : -1;
 }
 
 int vsnprintf(char *restrict to, size_t n, const char *restrict format, va_list args)
@@ -315,7 +329,7 @@ int vprintf(const char *restrict format, va_list args)
 
 int vasprintf(char **restrict to, const char *restrict format, va_list args)
 {
-    return print_new(to, 0, format, args);
+    return print_new(to, 0, format, args, __builtin_frame_address(0));
 }
 
 /* name, parameters, the function that does it */
@@ -333,7 +347,7 @@ FORMAT(printf, (const char *restrict format, ...), print_file(stdout, 0, format,
 FORMAT(fprintf, (FILE *restrict f, const char *restrict format, ...),
        print_file(f, 0, format, args))
 FORMAT(asprintf, (char **restrict to, const char *restrict format, ...),
-       print_new(to, 0, format, args))
+       print_new(to, 0, format, args, __builtin_frame_address(0)))
 FORMAT(sprintf, (char *restrict to, const char *restrict format, ...),
        print_text(to, SIZE_MAX, 0, format, args))
 FORMAT(snprintf, (char *restrict to, size_t size, const char *restrict format, ...),
@@ -379,7 +393,7 @@ CHECKED_FORMAT(__printf_chk, (int flag, const char *restrict format, ...),
 CHECKED_FORMAT(__fprintf_chk, (FILE *restrict f, int flag, const char *restrict format, ...),
                print_file(f, flag, format, args))
 CHECKED_FORMAT(__asprintf_chk, (char **restrict to, int flag, const char *restrict format, ...),
-               print_new(to, flag, format, args))
+               print_new(to, flag, format, args, __builtin_frame_address(0)))
 CHECKED_FORMAT(__sprintf_chk,
                (char *restrict to, int flag, size_t room, const char *restrict format, ...),
                __vsprintf_chk(to, flag, room, format, args))

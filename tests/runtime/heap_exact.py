@@ -34,7 +34,9 @@ def library_calls(folder, compiler, flags):
     program = build(folder, "library_calls.c", compiler, "archive",
                     flags=["-fno-builtin", "-Wno-error", *flags])
     out = run([program], folder).stdout
-    require_exact(program, out, raw_profile.Profile(one_file(folder)), 94)
+    profile = raw_profile.Profile(one_file(folder))
+    require_exact(program, out, profile, 94)
+    no_own_functions(program, profile)
 
 
 def memory_functions(folder, compiler, link):
@@ -112,6 +114,41 @@ def exports(_):
         found = {line.split()[-1] for line in listing if len(line.split()) == 3}
         require(found == wanted, f"{argv[-1]}: more {sorted(found - wanted)}, "
                                  f"less {sorted(wanted - found)}")
+
+
+def own_functions():
+    """Names of the runtime's functions that no program calls."""
+    with open(EXPORTS, encoding="utf-8") as file:
+        exported = set(file.read().split())
+    names = {name.removesuffix(".localalias")
+             for name, _, _ in raw_profile.symbols(ARCHIVE)} - exported
+    require("print_new" in names, "names of the archive are not known")
+    return names
+
+
+def no_own_functions(program, profile):
+    pcs = {pc - profile.segments[0][2] for context in profile.contexts for pc in context}
+    found = {name for name, start, end in raw_profile.symbols(program)
+             if any(start <= pc < end for pc in pcs)}
+    require("main" in found, f"{found}")
+    own = found & own_functions()
+    require(not own, f"in contexts: {sorted(own)}")
+
+
+def handlers(folder):
+    """Contexts begin where the program called, and name no function that it does not know."""
+    program = os.path.join(folder, "program")
+    run([tool("clang++-22"), *FRAMES, "-fmemory-profile", "-c",
+         os.path.join(HERE, "programs", "handlers.cpp"), "-o", program + ".o"], folder)
+    run([tool("clang++-22"), program + ".o", ARCHIVE, "-o", program, "-no-pie", "-pthread",
+         "-Wl,--build-id"], folder)
+    out = run([program], folder).stdout
+    require(out == "3 3\n", out)
+    profile = raw_profile.Profile(one_file(folder))
+    no_own_functions(program, profile)
+    found = profile.by_function(program)
+    require(found["handler"][:2] == [3, 231] and found["printed"] == [2, 1013, 139, 4, 135],
+            f"{found}")
 
 
 def preload(folder, *argv):
@@ -325,6 +362,7 @@ def main():
                   version)
     cases.run("exported symbols", exports)
     cases.run("C++: new, delete, exceptions, a library opened late", cplusplus)
+    cases.run("handlers, exceptions and formats that allocate", handlers)
     cases.run("histograms, raw version 4", histograms, 4)
     cases.run("histograms, raw version 5", histograms, 5)
     cases.run("preload: true", preload, "true")
