@@ -22,7 +22,7 @@ static void check_round_trip(const struct pgk_heap *h)
     size_t n, m;
     struct pgk_sink *first = write_to_memory(h);
     const uint8_t *a = pgk_sink_data(first, &n);
-    if (pgk_heap_new(&again, NULL) || pgk_heap_partial_read(again, a, n, &source, NULL))
+    if (pgk_heap_new(&again, NULL) || pgk_heap_partial_read(again, a, n, &source, NULL, NULL))
         abort();
     struct pgk_sink *second = write_to_memory(again);
     const uint8_t *b = pgk_sink_data(second, &m);
@@ -39,7 +39,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     struct pgk_err err = {0};
     if (pgk_heap_new(&h, &err))
         return 0;
-    int status = pgk_heap_partial_read(h, bytes, size, &source, &err);
+    int status = pgk_heap_partial_read(h, bytes, size, &source, NULL, &err);
     if (status && (err.status != status || !*err.field))
         abort();
     pgk_heap_member_vec members = {0};

@@ -23,7 +23,8 @@ extern "C" {
 #endif
 #pragma GCC visibility push(default)
 
-/* Fields of a MIB, named as in LLVM's files; their units are in pgk_mib_info. */
+/* Fields of a MIB, named as in LLVM's files; their units are in pgk_mib_info. The last ones are of
+ * pgokit's runtime alone, and LLVM's files do not hold them. */
 enum pgk_mib_id {
     PGK_MIB_AllocCount, /* objects: objects allocated */
     PGK_MIB_TotalAccessCount, /* accesses: loads and stores of all objects */
@@ -52,6 +53,11 @@ enum pgk_mib_id {
     PGK_MIB_MaxLifetimeAccessDensity, /* accesses per 100 B s: largest */
     PGK_MIB_AccessHistogramSize, /* elements: of the histogram, one per 8 B */
     PGK_MIB_AccessHistogram, /* address: in the profiled process */
+    PGK_MIB_PeakSize, /* B: alive at the peak of the process; over processes each at its own */
+    PGK_MIB_PeakCount, /* objects: alive at the peak of the process */
+    PGK_MIB_ExitSize, /* B: alive when the process ended */
+    PGK_MIB_ExitCount, /* objects: alive when the process ended */
+    PGK_MIB_TemporaryCount, /* objects: freed by their thread before it allocated again */
     PGK_MIB_FIELDS, /* number of them */
 };
 
@@ -338,6 +344,38 @@ size_t pgk_heap_data_places(const struct pgk_heap *heap, size_t i,
  * the one that failed are added then. One thread per profile. */
 int pgk_heap_build_data(struct pgk_heap *heap, const struct pgk_heap_data *data, size_t n,
                         struct pgk_err *err);
+
+/* ---- the heap over time ----
+ *
+ * What was alive when. Raw profiles of pgokit's runtime, partial profiles and those of source
+ * positions hold it. */
+
+/* What was alive at a time. In an array, so it does not grow. */
+struct pgk_heap_point {
+    uint64_t ms;                /* since the process started */
+    uint64_t bytes;             /* alive */
+    uint64_t objects;           /* alive */
+    uint64_t allocated_bytes;   /* since the process started, freed ones too */
+    uint64_t allocated_objects; /* since the process started, freed ones too */
+};
+/* How the heap was over time. Of several processes it is that of the process with the highest
+ * peak; each context's PGK_MIB_PeakSize is the sum over all processes, each at its own peak. */
+struct pgk_heap_times {
+    size_t struct_size;    /* sizeof(struct pgk_heap_times), set by the caller */
+    uint64_t processes;    /* that the profile tells this of; 0: it does not */
+    uint64_t peak_ms;      /* when most was alive, since the process started */
+    uint64_t peak_bytes;   /* alive then */
+    uint64_t peak_objects; /* alive then */
+    const struct pgk_heap_point *points; /* the curve; times rise. Belongs to the profile, until it
+                                            is changed; given for building it is copied */
+    size_t n_points;       /* number of them; 0: no curve */
+};
+/* Tells how the heap was over time. Thread-safe for a profile that none changes. */
+void pgk_heap_over_time(const struct pgk_heap *heap, struct pgk_heap_times *times);
+/* Adds that of other processes. PGK_E_ARG without processes or where times do not rise,
+ * PGK_E_NOMEM; the profile is as before then. One thread per profile. */
+int pgk_heap_build_over_time(struct pgk_heap *heap, const struct pgk_heap_times *times,
+                             struct pgk_err *err);
 
 /* True if a stack has address frames, so that binaries are needed to go on. */
 bool pgk_heap_needs_binaries(const struct pgk_heap *heap);

@@ -10,8 +10,8 @@
 #define LONG_FIELD PGK_MIB_TotalLifetimeAccessDensity
 #define UPPER_HALF PGK_MIB_AccessHistogram
 
-_Static_assert(PGK_MIB_FIELDS < 32, "what is known of a context has a bit for each field");
-#define ALL_FIELDS ((UINT32_C(1) << PGK_MIB_FIELDS) - 1)
+_Static_assert(PGK_MIB_FIELDS <= 32, "what is known of a context has a bit for each field");
+#define ALL_FIELDS (UINT32_MAX >> (32 - PGK_MIB_FIELDS))
 #define STORED_FIELDS (ALL_FIELDS & ~(UINT32_C(1) << UPPER_HALF))
 
 void pgk_context_get(const struct pgk_heap *h, const struct pgk_heap_context *c, struct pgk_mib *m)
@@ -50,9 +50,10 @@ static bool set_histogram(struct pgk_heap *h, struct pgk_heap_context *c, const 
     if (!m->hist_count)
         return true;
     if (!c->hist) {
-        if (!pgk_vec_push(&h->hists, (struct pgk_context_hist){0}))
+        if (h->hists.n == PGK_CONTEXT_HISTS_MAX ||
+            !pgk_vec_push(&h->hists, (struct pgk_context_hist){0}))
             return false;
-        c->hist = (uint32_t)h->hists.n;
+        c->hist = (uint32_t)h->hists.n & PGK_CONTEXT_HISTS_MAX;
     }
     h->hists.v[c->hist - 1] = (struct pgk_context_hist){m->hist, m->hist_count};
     return true;

@@ -41,6 +41,7 @@ void pgk_heap_close(struct pgk_heap **heap)
     pgk_vec_free(&h->sites);
     pgk_vec_free(&h->context_of);
     pgk_data_access_free(&h->data);
+    pgk_over_time_free(&h->over_time);
     pgk_index_free(&h->func_index);
     pgk_index_free(&h->frame_index);
     pgk_index_free(&h->site_index);
@@ -194,6 +195,7 @@ int pgk_heap_scale(struct pgk_heap *heap, uint64_t times, struct pgk_err *err)
     for (size_t i = 0; i < heap->data.entries.n; i++)
         heap->data.entries.v[i].count =
             pgk_multiply_saturated(heap->data.entries.v[i].count, times);
+    heap->over_time.processes = pgk_multiply_saturated(heap->over_time.processes, times);
     return 0;
 }
 
@@ -230,6 +232,15 @@ int pgk_heap_add_site(struct pgk_heap *h, enum pgk_site_kind kind, uint32_t func
         !pgk_index_add(&h->site_index, hash, (uint32_t)h->sites.n - 1))
         return pgk_fail_nomem(err);
     return 0;
+}
+
+int pgk_heap_add_whole(struct pgk_heap *to, const struct pgk_heap *from, struct pgk_err *err)
+{
+    struct pgk_data_store data = pgk_heap_data_store(to);
+    return pgk_data_access_merge(&data, &from->data, &from->strings) &&
+                   pgk_over_time_merge(&to->over_time, &from->over_time)
+               ? 0
+               : pgk_fail_nomem(err);
 }
 
 void pgk_heap_own_by_chain(struct pgk_heap *h, uint32_t stack)

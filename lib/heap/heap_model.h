@@ -13,6 +13,7 @@
 #include "index.h"
 #include "intern.h"
 #include "mib.h"
+#include "over_time.h"
 #include "stack_tree.h"
 
 /* A loaded file that addresses refer to. */
@@ -67,18 +68,18 @@ enum { PGK_DISCRIMINATOR_MAX = (1 << 30) - 1 };
 
 struct pgk_heap_context {
     uint32_t stack; /* node of `stacks` */
-    uint32_t known : PGK_MIB_FIELDS;
+    uint32_t known;
     uint32_t owned_by_chain : 1; /* stands in the record of each function of its leaf's inline
                                     chain, which is the rule; nearly no context needs a site of
                                     its own */
     uint32_t is_wide : 1;        /* v[0] is a position in `wide`, the rest of v without meaning */
-    uint32_t hist;               /* position in `hists` + 1; 0: none */
+    uint32_t hist : 30;          /* position in `hists` + 1; 0: none */
     uint32_t v[PGK_MIB_FIELDS];  /* see heap_context.c */
 };
 struct pgk_context_wide {
     uint64_t v[PGK_MIB_FIELDS];
 };
-_Static_assert(PGK_MIB_FIELDS + 2 <= 32, "known fields and two flags share a word");
+enum { PGK_CONTEXT_HISTS_MAX = (1 << 30) - 1 };
 struct pgk_context_hist {
     const uint64_t *v; /* in the arena */
     uint32_t n;
@@ -108,6 +109,7 @@ struct pgk_heap {
     PGK_VEC(struct pgk_context_hist) hists;
     PGK_VEC(struct pgk_heap_site) sites;
     struct pgk_data_access data;
+    struct pgk_over_time over_time;
     PGK_VEC(uint32_t) context_of; /* by stack node: context + 1, or 0; may be shorter. With
                                      PGK_CONTEXT_HELD while a thread changes the context */
     struct pgk_index func_index, frame_index, site_index;
@@ -206,6 +208,11 @@ uint32_t pgk_heap_context_at(const struct pgk_heap *h, uint32_t stack);
 PGK_MUST_USE int pgk_heap_add_site(struct pgk_heap *h, enum pgk_site_kind kind, uint32_t func,
                                    uint32_t stack, const uint64_t *callees, size_t n_callees,
                                    struct pgk_err *err);
+
+/* Adds what is of the whole profile and not of a context or function: the data access profile, and
+ * how the heap was over time. */
+PGK_MUST_USE int pgk_heap_add_whole(struct pgk_heap *to, const struct pgk_heap *from,
+                                    struct pgk_err *err);
 
 /* Puts the context of the stack into the records of its leaf's inline chain. */
 void pgk_heap_own_by_chain(struct pgk_heap *h, uint32_t stack);

@@ -14,20 +14,27 @@ const struct pgk_mib_field pgk_mib_fields[PGK_MIB_FIELDS] = {
     [PGK_MIB_##field] = {.name = #field, .unit = unit_, .meaning = meaning_,                 \
                          .bytes = WIDTH_##type, .first = first_, .sound = sound_,            \
                          .tag = tag_, .step = PGK_RULE_##step_, .across = PGK_RULE_##across_},
+#define PGK_MIB_OWN(field, type, tag_, across_, unit_, meaning_)                             \
+    PGK_MIB(field, type, PGK_MIB_NO_RAW, PGK_MIB_NO_RAW, tag_, across_, across_, unit_, meaning_)
 #include "heap_mib.def"
 #undef PGK_MIB
+#undef PGK_MIB_OWN
 };
 
 /* The public enum lists the fields once more, for readers; hold it to the rows. */
 enum {
 #define PGK_MIB(field, ...) ROW_##field,
+#define PGK_MIB_OWN PGK_MIB
 #include "heap_mib.def"
 #undef PGK_MIB
+    ROWS,
 };
 #define PGK_MIB(field, ...) \
     _Static_assert((int)ROW_##field == (int)PGK_MIB_##field, "order of " #field);
 #include "heap_mib.def"
 #undef PGK_MIB
+#undef PGK_MIB_OWN
+_Static_assert((int)ROWS == (int)PGK_MIB_FIELDS, "a row for each field");
 
 const char *pgk_mib_info(enum pgk_mib_id id, const char **unit, const char **meaning)
 {
@@ -121,8 +128,11 @@ bool pgk_mib_add(struct pgk_mib *into, const struct pgk_mib *other, struct pgk_a
 {
 #define PGK_MIB(field, type, first, sound, tag, step, across, unit, meaning) \
     into->v[PGK_MIB_##field] = combine(PGK_RULE_##across, PGK_MIB_##field, into, other);
+#define PGK_MIB_OWN(field, type, tag, across, unit, meaning) \
+    PGK_MIB(field, type, 0, 0, tag, across, across, unit, meaning)
 #include "heap_mib.def"
 #undef PGK_MIB
+#undef PGK_MIB_OWN
     into->known &= other->known;
     return !other->hist_count || add_histogram(into, other, arena);
 }

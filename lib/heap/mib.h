@@ -26,12 +26,22 @@ const struct pgk_mib *pgk_heap_mib(const struct pgk_heap *heap, size_t context,
 struct pgk_mib_field {
     const char *name, *unit, *meaning;
     uint8_t bytes;       /* width in files: 4 or 8 */
-    uint8_t first;       /* raw version that has it */
+    uint8_t first;       /* raw version that has it; PGK_MIB_NO_RAW: none */
     uint8_t sound;       /* first one whose values are right */
-    uint8_t tag;         /* in an indexed schema */
+    uint8_t tag;         /* in an indexed schema, or in pgokit's own forms */
     uint8_t step, across; /* enum pgk_mib_rule */
 };
 extern const struct pgk_mib_field pgk_mib_fields[PGK_MIB_FIELDS];
+/* LLVM's fields come first. */
+#define PGK_MIB_LLVM_FIELDS (PGK_MIB_AccessHistogram + 1)
+#define PGK_MIB_LLVM_KNOWN ((UINT32_C(1) << PGK_MIB_LLVM_FIELDS) - 1)
+#define PGK_MIB_NO_RAW UINT8_MAX
+
+/* A field that neither raw blocks nor LLVM's files have. */
+static inline bool pgk_mib_is_own(enum pgk_mib_id id)
+{
+    return id >= PGK_MIB_LLVM_FIELDS;
+}
 
 enum pgk_mib_rule {
     PGK_RULE_NONE, PGK_RULE_SUM, PGK_RULE_MIN, PGK_RULE_MAX, PGK_RULE_LATER, PGK_RULE_FIRST,

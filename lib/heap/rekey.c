@@ -185,13 +185,12 @@ static int copy_contexts(struct pgk_rekey *k, struct pgk_err *err)
 static int copy_sites(struct pgk_rekey *k, struct pgk_err *err)
 {
     const struct pgk_heap *from = k->from;
-    struct pgk_data_store data = pgk_heap_data_store(k->to);
     for (size_t i = 0; i < from->sites.n; i++) {
         const struct pgk_heap_site *s = &from->sites.v[i];
         PGK_TRY(pgk_heap_add_site(k->to, (enum pgk_site_kind)s->kind, k->func_map[s->func],
                                   k->node_map[s->stack], s->callees, s->n_callees, err));
     }
-    return pgk_data_access_merge(&data, &from->data, &from->strings) ? 0 : pgk_fail_nomem(err);
+    return pgk_heap_add_whole(k->to, from, err);
 }
 
 /* The old contexts become the new ones where they are; histograms stay where they are, too. */

@@ -30,7 +30,7 @@ static uint32_t target_fields(const struct losses *l)
     if (l->raw)
         return pgk_raw_mib(l->raw).known;
     for (enum pgk_mib_id id = 0; id < PGK_MIB_FIELDS; id++)
-        if (pgk_mib_is_carried(id) &&
+        if (pgk_mib_is_carried(id) && (l->form != PGK_HEAP_YAML || !pgk_mib_is_own(id)) &&
             (!l->memprof || pgk_memprof_holds(l->memprof, id, l->full_schema)))
             fields |= UINT32_C(1) << id;
     return fields;
@@ -135,6 +135,18 @@ static void lose_data_access(struct losses *l)
     say(l, text);
 }
 
+static void lose_times(struct losses *l)
+{
+    const struct pgk_over_time *t = &l->h->over_time;
+    char text[160];
+    if (!t->processes || l->form == PGK_HEAP_PATHS || l->form == PGK_HEAP_PARTIAL)
+        return;
+    snprintf(text, sizeof text,
+             "how the heap was over time: its peak, and %zu point%s of the curve", t->points.n,
+             pgk_plural(t->points.n));
+    say(l, text);
+}
+
 static void lose_modules(struct losses *l)
 {
     size_t frames = 0;
@@ -216,6 +228,7 @@ int pgk_heap_losses(const struct pgk_heap *heap, const struct pgk_heap_target *t
     lose_histograms(&l);
     lose_callees(&l);
     lose_data_access(&l);
+    lose_times(&l);
     lose_modules(&l);
     PGK_TRY(lose_functions(&l, err));
     return l.count;

@@ -3,6 +3,7 @@
 
 #include "format_row.h"
 #include "hash.h"
+#include "over_time_part.h"
 
 #include <inttypes.h>
 
@@ -30,26 +31,29 @@ struct reader {
     PGK_VEC(struct pgk_data_place) places;
     struct pgk_data_access data; /* added to the model when all is read */
     struct pgk_data_store data_store;
+    struct pgk_over_time over_time;
 };
 
 static const struct {
     const char *name;
     size_t least;
 } parts[] = {
-#define PGK_PARTIAL_PART(name, least, meaning) {#name, least},
+#define PGK_PARTIAL_PART(name, first, least, meaning) {#name, least},
 #include "heap_partial.def"
 #undef PGK_PARTIAL_PART
 };
 
 #define RECORD(part, i) PGK_F("%s, item %" PRIu64, parts[PGK_PARTIAL_##part].name, (uint64_t)(i))
 
+static const char damaged[] =
+    "the file is damaged; create it again with pgokit merge --partial";
+
 static int reject(struct reader *r, uint64_t off, const char *record, const char *field,
                   const char *found, const char *expected)
 {
     return pgk_cur_reject(&r->c, r->err, PGK_E_CORRUPT, off, .record = record, .field = field,
                           .found = found, .expected = expected,
-                          .hint =
-                              "the file is damaged; create it again with pgokit merge --partial");
+                          .hint = damaged);
 }
 
 /* A number below `end`. */
@@ -385,6 +389,17 @@ static int read_cold_literals(struct reader *r)
     return pgk_cur_check(&r->c, r->err, "cold_literals");
 }
 
+static int read_times(struct reader *r)
+{
+    uint64_t n, off = pgk_cur_off(&r->c);
+    PGK_TRY(begin_part(r, PGK_PARTIAL_times, &n));
+    if (n > 1)
+        return reject(r, off, "times", "number of items", PGK_F("%" PRIu64, n), "0 or 1");
+    if (n)
+        PGK_TRY(pgk_over_time_read(&r->c, "times", damaged, &r->over_time, r->err));
+    return pgk_over_time_merge(&r->heap->over_time, &r->over_time) ? 0 : pgk_fail_nomem(r->err);
+}
+
 static int read_header(struct reader *r)
 {
     uint64_t start = pgk_cur_off(&r->c), size = pgk_cur_left(&r->c);
@@ -396,12 +411,12 @@ static int read_header(struct reader *r)
                               .field = "magic", .found = PGK_F("0x%016" PRIx64, magic),
                               .expected = PGK_F("0x%016" PRIx64, PGK_HEAP_PARTIAL_MAGIC),
                               .hint = "this is not a partial heap profile");
-    if (version != PGK_HEAP_PARTIAL_VERSION)
+    if (!version || version > PGK_HEAP_PARTIAL_VERSION)
         return pgk_cur_reject(&r->c, r->err, PGK_E_VERSION, start + 8, .record = "header",
                               .field = "version", .found = PGK_F("%" PRIu64, version),
-                              .expected = PGK_F("%d", PGK_HEAP_PARTIAL_VERSION),
+                              .expected = PGK_F("1 to %d", PGK_HEAP_PARTIAL_VERSION),
                               .hint = "read it with the pgokit that made it, or a newer one");
-    r->c.src.version = PGK_HEAP_PARTIAL_VERSION;
+    r->c.src.version = (uint32_t)version;
     if (total != size)
         return pgk_cur_reject(&r->c, r->err, total > size ? PGK_E_TRUNCATED : PGK_E_CORRUPT,
                               start + 16, .record = "header", .field = "size of the file",
@@ -414,7 +429,9 @@ static int read_header(struct reader *r)
 static int read_all(struct reader *r)
 {
     PGK_TRY(read_header(r));
-#define PGK_PARTIAL_PART(name, least, meaning) PGK_TRY(read_##name(r));
+#define PGK_PARTIAL_PART(name, first, least, meaning) \
+    if (r->c.src.version >= (first))                  \
+        PGK_TRY(read_##name(r));
 #include "heap_partial.def"
 #undef PGK_PARTIAL_PART
     if (pgk_cur_left(&r->c))
@@ -426,7 +443,7 @@ static int read_all(struct reader *r)
 }
 
 int pgk_heap_partial_read(struct pgk_heap *h, const uint8_t *bytes, size_t size,
-                          const struct pgk_source *src, struct pgk_err *err)
+                          const struct pgk_source *src, uint32_t *version, struct pgk_err *err)
 {
     struct reader r = {.heap = h, .err = err};
     r.data_store = (struct pgk_data_store){&r.data, &h->strings, &h->arena};
@@ -441,6 +458,9 @@ int pgk_heap_partial_read(struct pgk_heap *h, const uint8_t *bytes, size_t size,
     pgk_vec_free(&r.numbers);
     pgk_vec_free(&r.places);
     pgk_data_access_free(&r.data);
+    pgk_over_time_free(&r.over_time);
+    if (version)
+        *version = r.c.src.version;
     return status;
 }
 
@@ -454,8 +474,7 @@ static bool sniff(const uint8_t *bytes, size_t size)
 static int read(struct pgk_heap *heap, const struct pgk_file_bytes *file,
                 struct pgk_file_info *info, struct pgk_err *err)
 {
-    PGK_TRY(pgk_heap_partial_read(heap, file->bytes, file->size, file->src, err));
-    info->version = PGK_HEAP_PARTIAL_VERSION;
+    PGK_TRY(pgk_heap_partial_read(heap, file->bytes, file->size, file->src, &info->version, err));
     info->facts[PGK_FACT_SHARD] = true;
     return 0;
 }
@@ -476,12 +495,12 @@ static void readers(const struct pgk_file_info *info, struct pgk_info_text *text
 const struct pgk_format_row pgk_format_heap_partial = {
     .format = {.name = "partial heap profile",
                .kind = PGK_KIND_HEAP,
-               .reads = PGK_VERSION_TEXT(PGK_HEAP_PARTIAL_VERSION),
+               .reads = "1 to " PGK_VERSION_TEXT(PGK_HEAP_PARTIAL_VERSION),
                .writes = PGK_VERSION_TEXT(PGK_HEAP_PARTIAL_VERSION),
                .made_by = "pgokit merge --partial",
                .page = "partial-heap.md",
                .read = {1, PGK_HEAP_PARTIAL_VERSION},
-               .write = {1, PGK_HEAP_PARTIAL_VERSION}},
+               .write = {PGK_HEAP_PARTIAL_VERSION, PGK_HEAP_PARTIAL_VERSION}},
     .sniff = sniff,
     .read_heap = read,
     .wants_own_heap = true,

@@ -5,6 +5,7 @@
  * takes callees by the number of their frame. What no context, site or run refers to is not
  * written. */
 #include "heap_partial.h"
+#include "over_time_part.h"
 
 #include "u64_set.h"
 
@@ -491,6 +492,15 @@ static bool write_cold_literals(struct writer *w)
     return true;
 }
 
+static bool write_times(struct writer *w)
+{
+    const struct pgk_over_time *t = &w->h->over_time;
+    pgk_sink_uleb(w->out, t->processes > 0);
+    if (t->processes)
+        pgk_over_time_write(t, w->out);
+    return true;
+}
+
 static bool write_all(struct writer *w)
 {
     enum { SIZE_OFF = 16 };
@@ -500,8 +510,8 @@ static bool write_all(struct writer *w)
     pgk_sink_u64(w->out, PGK_HEAP_PARTIAL_MAGIC);
     pgk_sink_u64(w->out, PGK_HEAP_PARTIAL_VERSION);
     pgk_sink_u64(w->out, 0);
-#define PGK_PARTIAL_PART(name, least, meaning) \
-    if (!write_##name(w))                      \
+#define PGK_PARTIAL_PART(name, first, least, meaning) \
+    if (!write_##name(w))                             \
         return false;
 #include "heap_partial.def"
 #undef PGK_PARTIAL_PART

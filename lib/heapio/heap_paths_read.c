@@ -2,6 +2,7 @@
 #include "heap_paths.h"
 
 #include "format_row.h"
+#include "over_time_part.h"
 
 #include <inttypes.h>
 
@@ -28,12 +29,14 @@ struct reader {
     PGK_VEC(struct pgk_data_place) places;
 };
 
+static const char damaged[] = "the profile is damaged; convert it again";
+
 static int reject(const struct reader *r, const struct pgk_cursor *c, uint64_t off,
                   const char *field, const char *found, const char *expected)
 {
     return pgk_cur_reject(c, r->err, PGK_E_CORRUPT, off, .record = r->record, .field = field,
                           .found = found, .expected = expected,
-                          .hint = "the profile is damaged; convert it again");
+                          .hint = damaged);
 }
 
 /* A number below `end`. */
@@ -331,9 +334,15 @@ static int read_data(struct reader *r, struct pgk_cursor *c)
     return 0;
 }
 
+static int read_times(struct reader *r, struct pgk_cursor *c)
+{
+    return pgk_over_time_read(c, r->record, damaged, &r->heap->over_time, r->err);
+}
+
 static const struct {
     const char *name;
     int (*read)(struct reader *r, struct pgk_cursor *c);
+    bool may_be_missing;
 } sections[PGK_PATHS_SECTIONS_END] = {
     [PGK_PATHS_STRINGS] = {"strings", read_strings},
     [PGK_PATHS_PATHS] = {"paths", read_paths},
@@ -342,7 +351,8 @@ static const struct {
     [PGK_PATHS_STACKS] = {"stacks", read_stacks},
     [PGK_PATHS_CONTEXTS] = {"contexts", read_contexts},
     [PGK_PATHS_SITES] = {"sites", read_sites},
-    [PGK_PATHS_DATA] = {"data access profile", read_data},
+    [PGK_PATHS_DATA] = {"data access profile", read_data, true},
+    [PGK_PATHS_TIMES] = {"times", read_times, true},
 };
 
 /* Sections that are not known are passed over: they come after those that are. */
@@ -357,10 +367,10 @@ static int find_sections(struct reader *r, struct pgk_cursor found[PGK_PATHS_SEC
     if (magic != PGK_HEAP_PATHS_MAGIC)
         return reject(r, &c, c.src.base_off, "magic", PGK_F("0x%016" PRIx64, magic),
                       PGK_F("0x%016" PRIx64, PGK_HEAP_PATHS_MAGIC));
-    if (v != PGK_HEAP_PATHS_VERSION)
+    if (!v || v > PGK_HEAP_PATHS_VERSION)
         return pgk_cur_reject(&c, r->err, PGK_E_VERSION, c.src.base_off + 8, .record = r->record,
                               .field = "version", .found = PGK_F("%u", v),
-                              .expected = PGK_F("%d", PGK_HEAP_PATHS_VERSION),
+                              .expected = PGK_F("1 to %d", PGK_HEAP_PATHS_VERSION),
                               .hint = "a newer pgokit wrote the profile; use that one");
     r->file.src.version = *version = v;
     while (n-- && !c.failed) {
@@ -388,7 +398,7 @@ static int read_file(struct reader *r, uint32_t *version)
     struct pgk_cursor found[PGK_PATHS_SECTIONS_END] = {0};
     PGK_TRY(find_sections(r, found, version));
     for (int i = PGK_PATHS_STRINGS; i < PGK_PATHS_SECTIONS_END; i++) {
-        if (!found[i].start && i == PGK_PATHS_DATA)
+        if (!found[i].start && sections[i].may_be_missing)
             continue;
         if (!found[i].start)
             return reject(r, &r->file, r->file.src.base_off + 12, "sections",
@@ -456,12 +466,12 @@ static void readers(const struct pgk_file_info *info, struct pgk_info_text *text
 const struct pgk_format_row pgk_format_heap_paths = {
     .format = {.name = "heap profile of source positions",
                .kind = PGK_KIND_HEAP,
-               .reads = PGK_VERSION_TEXT(PGK_HEAP_PATHS_VERSION),
+               .reads = "1 to " PGK_VERSION_TEXT(PGK_HEAP_PATHS_VERSION),
                .writes = PGK_VERSION_TEXT(PGK_HEAP_PATHS_VERSION),
                .made_by = "pgokit",
                .page = "heap-paths.md",
                .read = {1, PGK_HEAP_PATHS_VERSION},
-               .write = {1, PGK_HEAP_PATHS_VERSION}},
+               .write = {PGK_HEAP_PATHS_VERSION, PGK_HEAP_PATHS_VERSION}},
     .sniff = sniff,
     .read_heap = read,
     .write_heap = write,

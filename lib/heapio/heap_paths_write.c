@@ -4,6 +4,7 @@
  * name and file; frames by function and place; stacks in the order of a walk through their tree. */
 #include "heap_paths.h"
 #include "opts.h"
+#include "over_time_part.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -424,6 +425,48 @@ static bool count_plain(struct writer *w)
     return true;
 }
 
+/* A profile without these has no section of them. */
+static bool is_missing(const struct writer *w, int section)
+{
+    return (section == PGK_PATHS_DATA && !pgk_data_access_any(&w->h->data)) ||
+           (section == PGK_PATHS_TIMES && !w->h->over_time.processes);
+}
+
+static int write_sections(struct writer *w, struct pgk_sink *out, struct pgk_heap_paths_size *size,
+                          struct pgk_err *err)
+{
+    struct pgk_sink **s = w->sections;
+    uint32_t n = 0;
+    for (int i = PGK_PATHS_STRINGS; i < PGK_PATHS_SECTIONS_END; i++)
+        n += !is_missing(w, i);
+    uint64_t off = pgk_sink_tell(out) + 16 + n * UINT64_C(24), stack_bytes = 0;
+    pgk_sink_u64(out, PGK_HEAP_PATHS_MAGIC);
+    pgk_sink_u32(out, PGK_HEAP_PATHS_VERSION);
+    pgk_sink_u32(out, n);
+    for (int i = PGK_PATHS_STRINGS; i < PGK_PATHS_SECTIONS_END; i++) {
+        if (is_missing(w, i))
+            continue;
+        pgk_sink_u64(out, (uint64_t)i);
+        pgk_sink_u64(out, off);
+        pgk_sink_u64(out, pgk_sink_tell(s[i]));
+        off += pgk_sink_tell(s[i]);
+        stack_bytes += i <= PGK_PATHS_STACKS ? pgk_sink_tell(s[i]) : 0;
+    }
+    for (int i = PGK_PATHS_STRINGS; i < PGK_PATHS_SECTIONS_END; i++) {
+        size_t bytes;
+        if (is_missing(w, i))
+            continue;
+        const uint8_t *data = pgk_sink_data(s[i], &bytes);
+        if (!data)
+            return pgk_fail_nomem(err);
+        pgk_sink_bytes(out, data, bytes);
+    }
+    const struct pgk_heap_paths_size result = {.stack_bytes = stack_bytes,
+                                               .plain_bytes = w->plain_bytes};
+    PGK_RESULT_GIVE(size, &result);
+    return 0;
+}
+
 static int write_file(struct writer *w, struct pgk_sink *out, struct pgk_heap_paths_size *size,
                       struct pgk_err *err)
 {
@@ -439,30 +482,9 @@ static int write_file(struct writer *w, struct pgk_sink *out, struct pgk_heap_pa
     write_frames(w, s[PGK_PATHS_FRAMES]);
     write_stacks(w, s[PGK_PATHS_STACKS]);
     write_contexts(w, s[PGK_PATHS_CONTEXTS]);
-    int end = pgk_data_access_any(&w->h->data) ? PGK_PATHS_SECTIONS_END : PGK_PATHS_DATA;
-    uint32_t n = (uint32_t)end - PGK_PATHS_STRINGS;
-    uint64_t off = pgk_sink_tell(out) + 16 + n * UINT64_C(24), stack_bytes = 0;
-    pgk_sink_u64(out, PGK_HEAP_PATHS_MAGIC);
-    pgk_sink_u32(out, PGK_HEAP_PATHS_VERSION);
-    pgk_sink_u32(out, n);
-    for (int i = PGK_PATHS_STRINGS; i < end; i++) {
-        pgk_sink_u64(out, (uint64_t)i);
-        pgk_sink_u64(out, off);
-        pgk_sink_u64(out, pgk_sink_tell(s[i]));
-        off += pgk_sink_tell(s[i]);
-        stack_bytes += i <= PGK_PATHS_STACKS ? pgk_sink_tell(s[i]) : 0;
-    }
-    for (int i = PGK_PATHS_STRINGS; i < end; i++) {
-        size_t bytes;
-        const uint8_t *data = pgk_sink_data(s[i], &bytes);
-        if (!data)
-            return pgk_fail_nomem(err);
-        pgk_sink_bytes(out, data, bytes);
-    }
-    const struct pgk_heap_paths_size result = {.stack_bytes = stack_bytes,
-                                               .plain_bytes = w->plain_bytes};
-    PGK_RESULT_GIVE(size, &result);
-    return 0;
+    if (w->h->over_time.processes)
+        pgk_over_time_write(&w->h->over_time, s[PGK_PATHS_TIMES]);
+    return write_sections(w, out, size, err);
 }
 
 int pgk_heap_paths_write(const struct pgk_heap *h, struct pgk_sink *out,

@@ -4,6 +4,7 @@
 #include "alive.h"
 #include "hash.h"
 #include "heap_raw_notes.h"
+#include "heap_raw_times.h"
 #include "heap_shared.h"
 
 #include <inttypes.h>
@@ -61,6 +62,9 @@ struct reader {
     bool begun;            /* this dump is a sheet that says which objects were begun */
     PGK_VEC(struct pgk_alive) alive; /* of the entries, as far as there are sheets */
     uint64_t objects_alive;
+    struct pgk_raw_notes dump_notes; /* of this dump */
+    struct pgk_raw_times dump_times; /* all zeros if it has none */
+    struct pgk_raw_times_sum times;
     uint32_t last_ms;      /* latest event of the sheets */
     struct pc_slot *pcs;
     uint32_t pc_mask, pc_used;
@@ -326,6 +330,7 @@ static int read_mibs(struct reader *r, uint64_t off)
     pgk_cur_seek(c, off, "mib_off");
     uint64_t count = pgk_cur_count(c, sizeof(uint64_t) + layout->size, "MIB count");
     PGK_TRY(pgk_cur_check(c, r->err, PGK_F("dump %u, MIBs", r->dump)));
+    r->times.missing |= count && !(r->dump_notes.flags & PGK_NOTE_TIMES);
     if (!pgk_vec_reserve(&r->entries, count) ||
         !pgk_index_reserve(&r->by_id, (uint32_t)(r->entries.n + count)))
         return pgk_fail_nomem(r->err);
@@ -570,13 +575,13 @@ static int read_stacks(struct reader *r, uint64_t off)
 static int add_begun(struct reader *r)
 {
     struct entry e = {.off = pgk_cur_off(r->c), .node = PGK_NODE_NONE};
-    const struct pgk_raw_begun begun = pgk_raw_begun_read(r->c);
+    const struct pgk_raw_begun begun = pgk_raw_begun_read(r->c, r->dump_notes.flags);
     e.id = begun.context;
     uint32_t at = find_entry(r, e.id, PGK_INDEX_NONE);
     if (at == PGK_INDEX_NONE && add_entry(r, &e))
         at = (uint32_t)r->entries.n - 1;
     struct pgk_alive *alive = at == PGK_INDEX_NONE ? NULL : alive_of(r, at);
-    if (!alive)
+    if (!alive || !pgk_raw_times_add_begun(&r->times, at, &begun))
         return pgk_fail_nomem(r->err);
     alive->objects += (uint32_t)begun.objects;
     alive->bytes += begun.bytes;
@@ -589,11 +594,18 @@ static int read_notes(struct reader *r, uint64_t mib_off, uint64_t segments_end)
 {
     struct pgk_raw_notes notes;
     PGK_TRY(pgk_raw_notes_read(r->c, r->dump, mib_off, segments_end, &notes, r->err));
+    r->dump_notes = notes;
+    r->dump_times = (struct pgk_raw_times){0};
+    if (notes.flags & PGK_NOTE_TIMES) {
+        PGK_TRY(pgk_raw_times_read(r->c, r->dump, mib_off, segments_end, &r->dump_times, r->err));
+        PGK_TRY(pgk_raw_times_add(&r->times, r->c, r->dump, &notes, &r->dump_times, r->err));
+    }
     r->notes |= notes.flags;
     if (notes.own_ns) { /* of the process so far: the last dump says it best */
         r->own_ns = notes.own_ns;
         r->own_bytes = notes.own_bytes;
     }
+    r->times.missing |= notes.begun && !(notes.flags & PGK_NOTE_TIMES);
     r->begun = notes.begun_off != 0;
     if (!r->begun)
         return 0;
@@ -601,6 +613,32 @@ static int read_notes(struct reader *r, uint64_t mib_off, uint64_t segments_end)
     for (uint64_t i = 0; i < notes.begun; i++)
         PGK_TRY(add_begun(r));
     return pgk_cur_check(r->c, r->err, PGK_F("dump %u, contexts begun", r->dump));
+}
+
+/* The contexts over time of a finished dump, whose MIBs have been read. */
+static int read_lives(struct reader *r)
+{
+    const struct pgk_raw_times *t = &r->dump_times;
+    if (!t->lives_off)
+        return 0;
+    uint32_t guess = 0;
+    pgk_cur_seek(r->c, r->c->src.base_off + t->lives_off, "lives_off");
+    for (uint64_t i = 0; i < t->lives; i++) {
+        const uint64_t off = pgk_cur_off(r->c);
+        const struct pgk_raw_life life = pgk_raw_life_read(r->c);
+        PGK_TRY(pgk_cur_check(r->c, r->err, RECORD(r, "context over time", i)));
+        uint32_t at = find_entry(r, life.context, guess);
+        if (at == PGK_INDEX_NONE)
+            return pgk_cur_reject(r->c, r->err, PGK_E_CORRUPT, off,
+                                  .record = RECORD(r, "context over time", i), .field = "context",
+                                  .found = PGK_F("id %" PRIu64 ", which no MIB has", life.context),
+                                  .expected = "an id of the MIB section",
+                                  .hint = "record the profile again");
+        if (!pgk_raw_times_add_life(&r->times, at, r->dump, &life))
+            return pgk_fail_nomem(r->err);
+        guess = at + 1;
+    }
+    return 0;
 }
 
 static int read_dump(struct reader *r, const uint8_t *bytes, size_t size, uint64_t off,
@@ -636,6 +674,7 @@ static int read_dump(struct reader *r, const uint8_t *bytes, size_t size, uint64
     PGK_TRY(status);
     PGK_TRY(read_notes(r, h.mib_off, pgk_cur_off(&c) - here.base_off));
     PGK_TRY(read_mibs(r, here.base_off + h.mib_off));
+    PGK_TRY(read_lives(r));
     PGK_TRY(read_stacks(r, here.base_off + h.stack_off));
     *used = h.total_size;
     return 0;
@@ -665,6 +704,7 @@ static int add_context_range(struct reader *r, const struct pgk_source *src, siz
             r->objects_alive += pgk_alive_add(&r->alive.v[i], r->last_ms, m);
         if (!m->known)
             continue; /* killed before its first object */
+        pgk_raw_times_give(&r->times, i, m);
         if (r->heap->no_partial_accesses && r->notes & PGK_NOTE_LIBRARY_ACCESSES)
             pgk_mib_forget_accesses(m);
         if (e->node == PGK_NODE_NONE)
@@ -693,6 +733,16 @@ static int add_contexts(struct reader *r, const struct pgk_source *src)
     return 0;
 }
 
+static int add_curve(struct reader *r)
+{
+    if (r->times.missing)
+        return 0;
+    pgk_heap_hold_names(r->heap);
+    bool ok = pgk_over_time_merge(&r->heap->over_time, &r->times.curve);
+    pgk_heap_let_names(r->heap);
+    return ok ? 0 : pgk_fail_nomem(r->err);
+}
+
 int pgk_heap_raw_read(struct pgk_heap *h, const uint8_t *bytes, size_t size,
                       const struct pgk_source *src, struct pgk_heap_raw_info *info,
                       struct pgk_err *err)
@@ -707,6 +757,8 @@ int pgk_heap_raw_read(struct pgk_heap *h, const uint8_t *bytes, size_t size,
     } while (!status && off < size);
     if (!status)
         status = add_contexts(&r, src);
+    if (!status)
+        status = add_curve(&r);
     if (!status && info)
         *info = (struct pgk_heap_raw_info){
             .version = r.version,
@@ -719,6 +771,7 @@ int pgk_heap_raw_read(struct pgk_heap *h, const uint8_t *bytes, size_t size,
         };
     pgk_vec_free(&r.entries);
     pgk_vec_free(&r.alive);
+    pgk_raw_times_free(&r.times);
     pgk_index_free(&r.by_id);
     pgk_vec_free(&r.segments);
     pgk_mem_free(r.pcs);

@@ -7,26 +7,62 @@ enum {
     BYTES_u32 = 4,
     BYTES_u64 = 8,
     NOTES_BYTES = sizeof(struct pgk_raw_notes),
+    TIMES_BYTES = sizeof(struct pgk_raw_times),
+    POINT_BYTES = sizeof(struct pgk_heap_point),
+    LIFE_BYTES = sizeof(struct pgk_raw_life),
     BEGUN_BYTES = 0
 #define PGK_BEGUN(name, type, meaning) +BYTES_##type
 #include "heap_notes.def"
 #undef PGK_BEGUN
+    ,
+    BEGUN_TIMES_BYTES = BEGUN_BYTES
+#define PGK_BEGUN_TIMES(name, type, meaning) +BYTES_##type
+#include "heap_notes.def"
+#undef PGK_BEGUN_TIMES
+};
+_Static_assert(BEGUN_BYTES == 32 && BEGUN_TIMES_BYTES == 64, "docs/formats/interrupted-heap.md");
+_Static_assert(POINT_BYTES == 0
+#define PGK_POINT(name, meaning) +8
+#include "heap_notes.def"
+#undef PGK_POINT
+               , "a point of the public API is one of the file");
+
+/* A table that the notes or the times tell of, by two fields in a row. */
+struct table {
+    const char *field; /* the offset, */
+    uint64_t field_at; /* which stands here in the dump */
+    const char *what;
+    uint64_t off, n;
+    int bytes;
 };
 
-/* The contexts begun lie between the segments and the notes. */
-static int check_begun(struct pgk_cursor *c, uint32_t dump, uint64_t at, uint64_t segments_end,
-                       const struct pgk_raw_notes *n, struct pgk_err *err)
+/* It lies between the segments and what tells of it. */
+static int check_table(struct pgk_cursor *c, uint32_t dump, const char *record,
+                       const struct table *t, uint64_t begin, uint64_t end, struct pgk_err *err)
 {
-    if (!n->begun_off || (n->begun_off >= segments_end && n->begun_off <= at &&
-                          n->begun <= (at - n->begun_off) / BEGUN_BYTES))
+    if (!t->off ||
+        (t->off >= begin && t->off <= end && t->n <= (end - t->off) / (uint64_t)t->bytes))
+        return 0;
+    return pgk_cur_reject(c, err, PGK_E_CORRUPT, c->src.base_off + t->field_at,
+                          .record = PGK_F("dump %u, %s", dump, record), .field = t->field,
+                          .found = PGK_F("%" PRIu64 " %s from offset %" PRIu64, t->n, t->what,
+                                         t->off),
+                          .expected = PGK_F("%d bytes each, from %" PRIu64 " to %" PRIu64,
+                                            t->bytes, begin, end),
+                          .hint = "record the profile again");
+}
+
+/* Room for times in front of the notes, which are `at`. */
+static int check_room(struct pgk_cursor *c, uint32_t dump, uint64_t at, uint64_t segments_end,
+                      struct pgk_err *err)
+{
+    if (at >= segments_end + TIMES_BYTES)
         return 0;
     return pgk_cur_reject(c, err, PGK_E_CORRUPT,
-                          c->src.base_off + at + offsetof(struct pgk_raw_notes, begun_off),
-                          .record = PGK_F("dump %u, notes", dump), .field = "begun_off",
-                          .found = PGK_F("%" PRIu64 " contexts from offset %" PRIu64, n->begun,
-                                         n->begun_off),
-                          .expected = PGK_F("%d bytes each, from %" PRIu64 " to %" PRIu64,
-                                            BEGUN_BYTES, segments_end, at),
+                          c->src.base_off + at + offsetof(struct pgk_raw_notes, flags),
+                          .record = PGK_F("dump %u, notes", dump), .field = "flags",
+                          .found = PGK_F("times, in %" PRIu64 " bytes", at - segments_end),
+                          .expected = PGK_F("%d bytes between segments and notes", TIMES_BYTES),
                           .hint = "record the profile again");
 }
 
@@ -45,16 +81,63 @@ int pgk_raw_notes_read(struct pgk_cursor *c, uint32_t dump, uint64_t mib_off,
     PGK_TRY(pgk_cur_check(c, err, PGK_F("dump %u, notes", dump)));
     if (n.magic != PGK_NOTES_MAGIC)
         return 0;
-    PGK_TRY(check_begun(c, dump, at, segments_end, &n, err));
+    const bool times = n.flags & PGK_NOTE_TIMES;
+    const struct table begun = {"begun_off", at + offsetof(struct pgk_raw_notes, begun_off),
+                                "contexts", n.begun_off, n.begun,
+                                times ? BEGUN_TIMES_BYTES : BEGUN_BYTES};
+    if (times)
+        PGK_TRY(check_room(c, dump, at, segments_end, err));
+    PGK_TRY(check_table(c, dump, "notes", &begun, segments_end, times ? at - TIMES_BYTES : at,
+                        err));
     *notes = n;
     return 0;
 }
 
-struct pgk_raw_begun pgk_raw_begun_read(struct pgk_cursor *c)
+int pgk_raw_times_read(struct pgk_cursor *c, uint32_t dump, uint64_t mib_off, uint64_t segments_end,
+                       struct pgk_raw_times *times, struct pgk_err *err)
 {
-    struct pgk_raw_begun b;
+    const uint64_t at = mib_off - NOTES_BYTES - TIMES_BYTES;
+    pgk_cur_seek(c, c->src.base_off + at, "times");
+#define PGK_TIME(name, meaning) times->name = pgk_cur_u64(c, #name);
+#include "heap_notes.def"
+#undef PGK_TIME
+    PGK_TRY(pgk_cur_check(c, err, PGK_F("dump %u, times", dump)));
+    const struct table series = {"series_off", at + offsetof(struct pgk_raw_times, series_off),
+                                 "points", times->series_off, times->points, POINT_BYTES};
+    const struct table lives = {"lives_off", at + offsetof(struct pgk_raw_times, lives_off),
+                                "contexts", times->lives_off, times->lives, LIFE_BYTES};
+    PGK_TRY(check_table(c, dump, "times", &series, segments_end, at, err));
+    return check_table(c, dump, "times", &lives, segments_end, at, err);
+}
+
+struct pgk_raw_begun pgk_raw_begun_read(struct pgk_cursor *c, uint64_t flags)
+{
+    struct pgk_raw_begun b = {0};
 #define PGK_BEGUN(name, type, meaning) b.name = pgk_cur_##type(c, #name);
 #include "heap_notes.def"
 #undef PGK_BEGUN
+    if (!(flags & PGK_NOTE_TIMES))
+        return b;
+#define PGK_BEGUN_TIMES(name, type, meaning) b.name = pgk_cur_##type(c, #name);
+#include "heap_notes.def"
+#undef PGK_BEGUN_TIMES
     return b;
+}
+
+struct pgk_raw_life pgk_raw_life_read(struct pgk_cursor *c)
+{
+    struct pgk_raw_life life;
+#define PGK_LIFE(name, meaning) life.name = pgk_cur_u64(c, #name);
+#include "heap_notes.def"
+#undef PGK_LIFE
+    return life;
+}
+
+struct pgk_heap_point pgk_raw_point_read(struct pgk_cursor *c)
+{
+    struct pgk_heap_point p;
+#define PGK_POINT(name, meaning) p.name = pgk_cur_u64(c, #name);
+#include "heap_notes.def"
+#undef PGK_POINT
+    return p;
 }

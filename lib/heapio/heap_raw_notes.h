@@ -4,6 +4,7 @@
 #define PGK_HEAP_RAW_NOTES_H
 
 #include "cursor.h"
+#include "pgokit/heap.h"
 
 #include "heap_notes.def"
 
@@ -21,8 +22,24 @@ enum {
 /* What a thread began in a context. */
 struct pgk_raw_begun {
 #define PGK_BEGUN(name, type, meaning) uint64_t name;
+#define PGK_BEGUN_TIMES PGK_BEGUN
 #include "heap_notes.def"
 #undef PGK_BEGUN
+#undef PGK_BEGUN_TIMES
+};
+
+/* How the heap was over time, with the flag TIMES. */
+struct pgk_raw_times {
+#define PGK_TIME(name, meaning) uint64_t name;
+#include "heap_notes.def"
+#undef PGK_TIME
+};
+
+/* What a context was over time, in a finished dump. */
+struct pgk_raw_life {
+#define PGK_LIFE(name, meaning) uint64_t name;
+#include "heap_notes.def"
+#undef PGK_LIFE
 };
 
 /* The notes of dump number `dump`, whose MIB section is at `mib_off` and whose segments end at
@@ -31,7 +48,14 @@ struct pgk_raw_begun {
 PGK_MUST_USE int pgk_raw_notes_read(struct pgk_cursor *c, uint32_t dump, uint64_t mib_off,
                                     uint64_t segments_end, struct pgk_raw_notes *notes,
                                     struct pgk_err *err);
-/* The next of the contexts begun, which the cursor stands in front of. */
-struct pgk_raw_begun pgk_raw_begun_read(struct pgk_cursor *c);
+/* The times in front of notes that were read, whose flag TIMES is set. */
+PGK_MUST_USE int pgk_raw_times_read(struct pgk_cursor *c, uint32_t dump, uint64_t mib_off,
+                                    uint64_t segments_end, struct pgk_raw_times *times,
+                                    struct pgk_err *err);
+/* The next of the contexts begun, of contexts over time, of points, which the cursor stands in
+ * front of. `flags` are those of the notes. */
+struct pgk_raw_begun pgk_raw_begun_read(struct pgk_cursor *c, uint64_t flags);
+struct pgk_raw_life pgk_raw_life_read(struct pgk_cursor *c);
+struct pgk_heap_point pgk_raw_point_read(struct pgk_cursor *c);
 
 #endif

@@ -5,6 +5,7 @@
  * MIB is worth keeping if its stack is. */
 #include "hash.h"
 #include "heap_raw.h"
+#include "heap_raw_notes.h"
 #include "salvage.h"
 
 #include <inttypes.h>
@@ -171,6 +172,17 @@ static bool scan_stacks(struct salvage *s, uint64_t off, uint64_t end)
     return true;
 }
 
+/* What stands between segments and MIBs is not kept. */
+static void scan_notes(struct salvage *s, uint64_t start, uint64_t mibs)
+{
+    struct pgk_raw_notes notes;
+    if (mibs > s->size || mibs < start + sizeof notes)
+        return;
+    memcpy(&notes, s->bytes + mibs - sizeof notes, sizeof notes);
+    if (notes.magic == PGK_NOTES_MAGIC && notes.flags & PGK_NOTE_TIMES)
+        pgk_salvage_say(s->report, "dump %zu: how the heap was over time", s->dumps.n + 1);
+}
+
 /* The dump at `off`; *next is where to go on. */
 static bool scan_dump(struct salvage *s, uint64_t off, uint64_t *next)
 {
@@ -196,6 +208,7 @@ static bool scan_dump(struct salvage *s, uint64_t off, uint64_t *next)
     for (size_t i = 0; i < PGK_COUNTOF(at); i++)
         at[i] = at[i] <= end - off ? off + at[i] : UINT64_MAX;
     scan_segments(s, &d, at[0], end);
+    scan_notes(s, off, at[1]);
     return scan_mibs(s, &d, at[1], end) && scan_stacks(s, at[2], end) &&
            pgk_vec_push(&s->dumps, d);
 }

@@ -234,9 +234,9 @@ static int read_mib(struct reader *r, struct pgk_mib *m)
         if (!key)
             break;
         enum pgk_mib_id id = 0;
-        while (id < PGK_MIB_FIELDS && strcmp(key, pgk_mib_fields[id].name))
+        while (id < PGK_MIB_LLVM_FIELDS && strcmp(key, pgk_mib_fields[id].name))
             id++;
-        if (id == PGK_MIB_FIELDS)
+        if (id == PGK_MIB_LLVM_FIELDS)
             return unknown_key(r, key, "a field of the memory info block");
         PGK_TRY(read_number(r, pgk_mib_fields[id].name,
                             pgk_mib_fields[id].bytes == 4 ? UINT32_MAX : UINT64_MAX, &m->v[id]));

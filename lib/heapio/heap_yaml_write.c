@@ -65,8 +65,9 @@ static int write_alloc_site(struct writer *w, const struct pgk_heap *h, size_t c
     for (size_t i = 0; i < n; i++)
         write_frame(w, &frames.v[i], 10);
     start_line(w, 8);
-    pgk_sink_printf(w->out, m->known ? "MemInfoBlock:" : "MemInfoBlock:    {}");
-    for (enum pgk_mib_id id = 0; id < PGK_MIB_FIELDS; id++)
+    pgk_sink_printf(w->out,
+                    m->known & PGK_MIB_LLVM_KNOWN ? "MemInfoBlock:" : "MemInfoBlock:    {}");
+    for (enum pgk_mib_id id = 0; id < PGK_MIB_LLVM_FIELDS; id++)
         if (m->known >> id & 1) {
             start_line(w, 10);
             pgk_sink_printf(w->out, "%s:%*s%" PRIu64, pgk_mib_fields[id].name,

@@ -55,10 +55,10 @@ static int read_schema(struct reader *r, struct pgk_cursor *c)
         uint64_t tag = pgk_cur_u64(c, "tag");
         PGK_TRY(pgk_cur_check(c, r->err, "schema"));
         /* Rows are in tag order, starting at 1. */
-        if (tag < 1 || tag > PGK_MIB_FIELDS)
+        if (tag < 1 || tag > PGK_MIB_LLVM_FIELDS)
             return pgk_cur_reject(c, r->err, PGK_E_CORRUPT, at, .record = "schema",
                                   .field = "tag", .found = PGK_F("%" PRIu64, tag),
-                                  .expected = PGK_F("1 to %d", PGK_MIB_FIELDS),
+                                  .expected = PGK_F("1 to %d", PGK_MIB_LLVM_FIELDS),
                                   .hint = "the profile is damaged, or of a newer release");
         s->ids[s->count++] = (uint8_t)(tag - 1);
         s->size += pgk_mib_fields[tag - 1].bytes;

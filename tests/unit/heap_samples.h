@@ -142,6 +142,22 @@ struct sample_begun {
     uint64_t bytes, start_ms;
     uint32_t objects, last_ms, id, reserved;
 };
+struct sample_begun_times {
+    struct sample_begun begun; /* its last field is the epoch */
+    uint64_t alive_bytes, peak_bytes;
+    uint32_t alive_objects, peak_objects;
+    uint64_t temporary;
+};
+struct sample_times {
+    const uint64_t (*points)[5]; /* ms; bytes, objects: alive; allocated */
+    size_t n_points;
+    const struct sample_begun_times *begun; /* a sheet's */
+    size_t n_begun;
+    const uint64_t (*lives)[6]; /* stack id; bytes, objects: at the peak; at exit; temporary */
+    size_t n_lives;
+    uint64_t peak[3]; /* ms, bytes, objects */
+    uint64_t epoch;
+};
 struct sample_dump {
     uint32_t version;
     const struct sample_segment *segments;
@@ -152,7 +168,27 @@ struct sample_dump {
     size_t n_stacks;
     const struct sample_begun *begun; /* with notes of an interrupted process, if there are any */
     size_t n_begun;
+    const struct sample_times *times; /* with notes, if there are any */
 };
+
+/* Series, contexts begun, contexts over time, times and notes. */
+static inline void sample_write_times(struct pgk_sink *out, const struct sample_times *t,
+                                      uint64_t start)
+{
+    uint64_t series = pgk_sink_tell(out) - start;
+    pgk_sink_bytes(out, t->points, t->n_points * sizeof *t->points);
+    uint64_t begun = pgk_sink_tell(out) - start;
+    pgk_sink_bytes(out, t->begun, t->n_begun * sizeof *t->begun);
+    uint64_t lives = pgk_sink_tell(out) - start;
+    pgk_sink_bytes(out, t->lives, t->n_lives * sizeof *t->lives);
+    const uint64_t times[8] = {t->n_points ? series : 0, t->n_points,  t->n_lives ? lives : 0,
+                               t->n_lives,               t->peak[0],   t->peak[1],
+                               t->peak[2],               t->epoch};
+    pgk_sink_bytes(out, times, sizeof times);
+    const uint64_t notes[8] = {UINT64_C(0x45544f4e544b4750), t->n_begun ? 5 : 4, 0, 0,
+                               t->n_begun ? begun : 0, t->n_begun};
+    pgk_sink_bytes(out, notes, sizeof notes);
+}
 
 static inline void sample_write_dump(struct pgk_sink *out, const struct sample_dump *d)
 {
@@ -171,6 +207,8 @@ static inline void sample_write_dump(struct pgk_sink *out, const struct sample_d
         pgk_sink_bytes(out, s->id, sizeof s->id);
         pgk_sink_zeros(out, 32 - sizeof s->id);
     }
+    if (d->times)
+        sample_write_times(out, d->times, start);
     if (d->n_begun) {
         uint64_t begun_off = pgk_sink_tell(out) - start;
         pgk_sink_bytes(out, d->begun, d->n_begun * sizeof *d->begun);

@@ -76,6 +76,11 @@ static int heap_build_call_site(const void *call)
     return pgk_heap_build_call_site(on.heap, call, &on.err);
 }
 
+static int heap_build_over_time(const void *times)
+{
+    return pgk_heap_build_over_time(on.heap, times, &on.err);
+}
+
 static int instr_build(const void *function)
 {
     return pgk_instr_build_function(on.instr, function, &on.err);
@@ -201,6 +206,7 @@ static const struct {
     {"pgk_heap_prune", sizeof(struct pgk_heap_prune_opts), heap_prune},
     {"pgk_heap_build_context", sizeof(struct pgk_heap_allocation), heap_build},
     {"pgk_heap_build_call_site", sizeof(struct pgk_heap_call), heap_build_call_site},
+    {"pgk_heap_build_over_time", sizeof(struct pgk_heap_times), heap_build_over_time},
     {"pgk_instr_build_function", sizeof(struct pgk_instr_addition), instr_build},
     {"pgk_indexed_write", sizeof(struct pgk_indexed_write_opts), indexed_write},
     {"pgk_heap_print_table", sizeof(struct pgk_heap_print_opts), heap_print_table},

@@ -42,7 +42,7 @@ static void read_into(struct pgk_heap *h, struct bytes b)
 {
     struct pgk_err err = {0};
     char text[8192];
-    if (pgk_heap_partial_read(h, b.v, b.n, &source, &err))
+    if (pgk_heap_partial_read(h, b.v, b.n, &source, NULL, &err))
         fail_msg("%s", test_printed(text, &err));
 }
 
@@ -206,7 +206,7 @@ static int read_status(const uint8_t *bytes, size_t n, struct pgk_err *err)
 {
     struct pgk_heap *h = new_heap();
     *err = (struct pgk_err){0};
-    int status = pgk_heap_partial_read(h, bytes, n, &source, err);
+    int status = pgk_heap_partial_read(h, bytes, n, &source, NULL, err);
     if (!status && h->contexts.n) { /* what was read can be used */
         pgk_heap_member_vec members = {0};
         assert_true(pgk_heap_members(h, &members));
@@ -280,7 +280,7 @@ static void out_of_memory(void **state)
         struct pgk_sink *out;
         assert_int_equal(pgk_sink_memory(&out, NULL), 0);
         pgk_mem_fail_after(nth);
-        status = pgk_heap_partial_read(copy, b.v, b.n, &source, NULL);
+        status = pgk_heap_partial_read(copy, b.v, b.n, &source, NULL, NULL);
         if (!status)
             status = pgk_heap_partial_write(copy, out, NULL);
         if (!status && !pgk_sink_data(out, &(size_t){0}))

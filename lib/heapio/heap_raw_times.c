@@ -1,0 +1,129 @@
+/* How the heap was over time, as dumps and sheets of a raw profile tell it. */
+#include "heap_raw_times.h"
+
+#include "saturate.h"
+
+void pgk_raw_times_free(struct pgk_raw_times_sum *sum)
+{
+    pgk_over_time_free(&sum->curve);
+    pgk_vec_free(&sum->contexts);
+}
+
+/* A kill while a series was thinned leaves points of before behind those that were kept. */
+static int add_points(struct pgk_raw_times_sum *sum, struct pgk_cursor *c, uint32_t dump,
+                      const struct pgk_raw_times *times, struct pgk_err *err)
+{
+    if (!times->series_off)
+        return 0;
+    if (!pgk_vec_reserve(&sum->curve.points, times->points))
+        return pgk_fail_nomem(err);
+    pgk_cur_seek(c, c->src.base_off + times->series_off, "series_off");
+    for (uint64_t i = 0; i < times->points; i++) {
+        const struct pgk_heap_point p = pgk_raw_point_read(c);
+        const size_t n = sum->curve.points.n;
+        if (!n || p.ms > sum->curve.points.v[n - 1].ms)
+            sum->curve.points.v[sum->curve.points.n++] = p;
+    }
+    return pgk_cur_check(c, err, PGK_F("dump %u, series", dump));
+}
+
+int pgk_raw_times_add(struct pgk_raw_times_sum *sum, struct pgk_cursor *c, uint32_t dump,
+                      const struct pgk_raw_notes *notes, const struct pgk_raw_times *times,
+                      struct pgk_err *err)
+{
+    const bool sheet = notes->begun_off != 0;
+    if (sheet && times->epoch)
+        sum->epoch = times->epoch;
+    if (!sheet)
+        sum->last_dump = dump;
+    if (!sum->any || times->peak_bytes > sum->curve.peak_bytes) {
+        sum->curve.peak_ms = times->peak_ms;
+        sum->curve.peak_bytes = times->peak_bytes;
+        sum->curve.peak_objects = times->peak_objects;
+        sum->peak_dump = sheet ? 0 : dump;
+    }
+    sum->any = true;
+    sum->sheets |= sheet;
+    sum->curve.processes = 1;
+    return add_points(sum, c, dump, times, err);
+}
+
+/* NULL when out of memory. */
+static struct pgk_raw_context_times *times_of(struct pgk_raw_times_sum *sum, size_t entry)
+{
+    while (sum->contexts.n <= entry)
+        if (!pgk_vec_push(&sum->contexts, (struct pgk_raw_context_times){0}))
+            return NULL;
+    return &sum->contexts.v[entry];
+}
+
+bool pgk_raw_times_add_begun(struct pgk_raw_times_sum *sum, size_t entry,
+                             const struct pgk_raw_begun *begun)
+{
+    struct pgk_raw_context_times *t = times_of(sum, entry);
+    if (!t)
+        return false;
+    /* What was not changed since the snapshot is what it was then. */
+    const bool changed = begun->epoch == (uint32_t)sum->epoch;
+    t->alive_bytes += begun->alive_bytes;
+    t->alive_objects += (uint32_t)begun->alive_objects;
+    t->snapshot_bytes += changed ? begun->peak_bytes : begun->alive_bytes;
+    t->snapshot_objects += (uint32_t)(changed ? begun->peak_objects : begun->alive_objects);
+    t->temporary = pgk_add_saturated(t->temporary, begun->temporary);
+    return true;
+}
+
+bool pgk_raw_times_add_life(struct pgk_raw_times_sum *sum, size_t entry, uint32_t dump,
+                            const struct pgk_raw_life *life)
+{
+    struct pgk_raw_context_times *t = times_of(sum, entry);
+    if (!t)
+        return false;
+    if (dump == sum->peak_dump) {
+        t->peak_dump = dump;
+        t->peak_bytes = life->peak_bytes;
+        t->peak_objects = life->peak_objects;
+    }
+    t->exit_dump = dump;
+    t->exit_bytes = life->exit_bytes;
+    t->exit_objects = life->exit_objects;
+    t->temporary = pgk_add_saturated(t->temporary, life->temporary);
+    return true;
+}
+
+/* A sum over sheets; a kill between the two changes of an object leaves one below zero. */
+static uint64_t bytes_of(uint64_t sum)
+{
+    return sum <= INT64_MAX ? sum : 0;
+}
+
+static uint64_t objects_of(uint32_t sum)
+{
+    return sum <= INT32_MAX ? sum : 0;
+}
+
+void pgk_raw_times_give(const struct pgk_raw_times_sum *sum, size_t entry, struct pgk_mib *m)
+{
+    static const struct pgk_raw_context_times none;
+    const struct pgk_raw_context_times *t =
+        entry < sum->contexts.n ? &sum->contexts.v[entry] : &none;
+    if (!sum->any || sum->missing)
+        return;
+    for (enum pgk_mib_id id = PGK_MIB_LLVM_FIELDS; id < PGK_MIB_FIELDS; id++)
+        m->known |= UINT32_C(1) << id;
+    if (!sum->peak_dump) {
+        m->v[PGK_MIB_PeakSize] = bytes_of(t->snapshot_bytes);
+        m->v[PGK_MIB_PeakCount] = objects_of(t->snapshot_objects);
+    } else if (t->peak_dump == sum->peak_dump) {
+        m->v[PGK_MIB_PeakSize] = t->peak_bytes;
+        m->v[PGK_MIB_PeakCount] = t->peak_objects;
+    }
+    if (sum->sheets) {
+        m->v[PGK_MIB_ExitSize] = bytes_of(t->alive_bytes);
+        m->v[PGK_MIB_ExitCount] = objects_of(t->alive_objects);
+    } else if (t->exit_dump == sum->last_dump) {
+        m->v[PGK_MIB_ExitSize] = t->exit_bytes;
+        m->v[PGK_MIB_ExitCount] = t->exit_objects;
+    }
+    m->v[PGK_MIB_TemporaryCount] = t->temporary;
+}

@@ -1,0 +1,46 @@
+/* How the heap was over time, as dumps and sheets of a raw profile tell it: put together for the
+ * process that wrote them. docs/formats/interrupted-heap.md */
+#ifndef PGK_HEAP_RAW_TIMES_H
+#define PGK_HEAP_RAW_TIMES_H
+
+#include "heap_raw_notes.h"
+#include "mib.h"
+#include "over_time.h"
+
+/* A context over time. Sums over sheets are modulo 2^64 and 2^32, and come out right in the end. */
+struct pgk_raw_context_times {
+    uint64_t alive_bytes, snapshot_bytes; /* of sheets */
+    uint32_t alive_objects, snapshot_objects;
+    uint32_t peak_dump, exit_dump; /* finished dumps that these are of; 0: none */
+    uint64_t peak_bytes, peak_objects, exit_bytes, exit_objects;
+    uint64_t temporary;
+};
+
+struct pgk_raw_times_sum {
+    struct pgk_over_time curve;
+    bool any, missing;   /* dumps with contexts that tell it, that do not */
+    bool sheets;         /* some of the dumps are sheets */
+    uint64_t epoch;      /* of the sheets */
+    uint32_t peak_dump;  /* the finished dump with the highest peak; 0: the sheets have it */
+    uint32_t last_dump;  /* the last finished one that tells it */
+    PGK_VEC(struct pgk_raw_context_times) contexts; /* of the reader's entries; may be shorter */
+};
+
+void pgk_raw_times_free(struct pgk_raw_times_sum *sum);
+
+/* Adds what the times of dump number `dump` tell of the whole, which were read with its notes. */
+PGK_MUST_USE int pgk_raw_times_add(struct pgk_raw_times_sum *sum, struct pgk_cursor *c,
+                                   uint32_t dump, const struct pgk_raw_notes *notes,
+                                   const struct pgk_raw_times *times, struct pgk_err *err);
+/* What the reader's entry is in a sheet, or in finished dump number `dump`; false when out of
+ * memory. */
+PGK_MUST_USE bool pgk_raw_times_add_begun(struct pgk_raw_times_sum *sum, size_t entry,
+                                          const struct pgk_raw_begun *begun);
+PGK_MUST_USE bool pgk_raw_times_add_life(struct pgk_raw_times_sum *sum, size_t entry, uint32_t dump,
+                                         const struct pgk_raw_life *life);
+
+/* Once all dumps are read: gives an entry's block the fields of what it was over time. Does nothing
+ * unless all dumps tell it. */
+void pgk_raw_times_give(const struct pgk_raw_times_sum *sum, size_t entry, struct pgk_mib *m);
+
+#endif

@@ -1,0 +1,393 @@
+/* How the heap was over time: what raw profiles tell of it, and which forms keep it. */
+#include "heap_partial.h"
+#include "heap_paths.h"
+#include "heap_raw.h"
+
+#include "heap_samples.h"
+
+static const struct sample_segment segments[] = {
+    {.start = 0x1000, .end = 0x2000, .bias = 0, .id = {1, 2, 3}, .id_size = 20},
+};
+static const struct sample_stack stacks[] = {
+    {.id = 5, .pcs = {0x1010}, .n = 1},
+    {.id = 6, .pcs = {0x1020}, .n = 1},
+};
+enum { ONE_SEGMENT = 48 + 8 + 64, POINT = 40, LIFE = 48, BEGUN = 64, TIMES = 64 };
+
+static struct sample_block block(uint64_t id, uint64_t objects, uint64_t bytes)
+{
+    struct sample_block b = {.id = id};
+    b.mib.v[PGK_MIB_AllocCount] = objects;
+    b.mib.v[PGK_MIB_TotalSize] = bytes;
+    return b;
+}
+
+static struct sample_dump dump(const struct sample_block *blocks, const struct sample_times *times)
+{
+    return (struct sample_dump){.version = 5, .segments = segments, .n_segments = 1,
+                                .blocks = blocks, .n_blocks = 2, .stacks = stacks, .n_stacks = 2,
+                                .times = times};
+}
+
+static int read_bytes(const uint8_t *bytes, size_t size, struct pgk_heap **heap,
+                      struct pgk_heap_raw_info *info, struct pgk_err *err)
+{
+    struct pgk_source src = {.file = "t.profraw", .format = "raw heap profile"};
+    assert_int_equal(pgk_heap_new(heap, NULL), 0);
+    return pgk_heap_raw_read(*heap, bytes, size, &src, info, err);
+}
+
+static struct pgk_heap *read_dumps(const struct sample_dump *dumps, size_t n)
+{
+    struct pgk_sink *out;
+    struct pgk_heap *h;
+    struct pgk_err err = {0};
+    size_t size;
+    assert_int_equal(pgk_sink_memory(&out, NULL), 0);
+    for (size_t i = 0; i < n; i++)
+        sample_write_dump(out, &dumps[i]);
+    const uint8_t *bytes = pgk_sink_data(out, &size);
+    if (read_bytes(bytes, size, &h, NULL, &err))
+        fail_msg("%s, %s: %s", err.record, err.field, err.found);
+    pgk_sink_drop(&out);
+    return h;
+}
+
+/* Peak, exit and temporary of the context of an address. */
+static void assert_context(const struct pgk_heap *h, uint64_t address, const uint64_t want[5])
+{
+    for (size_t i = 0; i < pgk_heap_contexts(h); i++) {
+        struct pgk_heap_frame f;
+        pgk_heap_stack(h, i, &f, 1);
+        if (f.address != address)
+            continue;
+        for (unsigned k = 0; k < 5; k++) {
+            assert_true(pgk_heap_knows(h, i, PGK_MIB_PeakSize + k));
+            assert_int_equal(pgk_heap_value(h, i, PGK_MIB_PeakSize + k), want[k]);
+        }
+        return;
+    }
+    fail_msg("no context of 0x%llx", (unsigned long long)address);
+}
+
+static void assert_curve(const struct pgk_heap *h, const uint64_t peak[3], const uint64_t *ms,
+                         size_t n)
+{
+    struct pgk_heap_times t = {.struct_size = sizeof t};
+    pgk_heap_over_time(h, &t);
+    assert_int_equal(t.processes, 1);
+    assert_int_equal(t.peak_ms, peak[0]);
+    assert_int_equal(t.peak_bytes, peak[1]);
+    assert_int_equal(t.peak_objects, peak[2]);
+    assert_int_equal(t.n_points, n);
+    for (size_t i = 0; i < n; i++)
+        assert_int_equal(t.points[i].ms, ms[i]);
+}
+
+static const uint64_t first_points[][5] = {{0, 0, 0, 0, 0}, {7, 90, 9, 100, 10}};
+static const uint64_t second_points[][5] = {{9, 40, 4, 150, 15}, {12, 10, 1, 150, 15}};
+static const uint64_t first_lives[][6] = {{5, 80, 8, 20, 2, 1}, {6, 10, 1, 5, 1, 0}};
+static const uint64_t second_lives[][6] = {{6, 44, 4, 10, 1, 7}};
+static const struct sample_times first_times = {
+    first_points, 2, NULL, 0, first_lives, 2, {7, 90, 9}, 0};
+static const struct sample_times second_times = {
+    second_points, 2, NULL, 0, second_lives, 1, {9, 44, 4}, 0};
+
+static void finished_dumps_tell_peak_and_exit(void **state)
+{
+    (void)state;
+    const struct sample_block blocks[] = {block(5, 10, 100), block(6, 5, 50)};
+    const struct sample_dump dumps[] = {dump(blocks, &first_times), dump(blocks, &second_times)};
+    struct pgk_heap *h = read_dumps(dumps, 1);
+    assert_context(h, 0x1010, (const uint64_t[]){80, 8, 20, 2, 1});
+    assert_context(h, 0x1020, (const uint64_t[]){10, 1, 5, 1, 0});
+    assert_curve(h, (const uint64_t[]){7, 90, 9}, (const uint64_t[]){0, 7}, 2);
+    pgk_heap_close(&h);
+
+    /* The first one has the peak, the second one what is left in the end. */
+    h = read_dumps(dumps, 2);
+    assert_context(h, 0x1010, (const uint64_t[]){80, 8, 0, 0, 1});
+    assert_context(h, 0x1020, (const uint64_t[]){10, 1, 10, 1, 7});
+    assert_curve(h, (const uint64_t[]){7, 90, 9}, (const uint64_t[]){0, 7, 9, 12}, 4);
+    pgk_heap_close(&h);
+}
+
+/* The series was being thinned: 0, 20, 40 were kept of 0, 10, 20, 30, 40, 50. */
+static const uint64_t thinned[][5] = {{0, 0, 0, 0, 0},      {20, 50, 5, 50, 5},
+                                      {40, 200, 9, 300, 9}, {30, 1, 1, 1, 1},
+                                      {40, 200, 9, 300, 9}, {50, 70, 7, 300, 9}};
+/* Context 5 was allocated by one thread and freed by another, after the snapshot. */
+static const struct sample_begun_times first_sheet[] = {
+    {{200, 0, 8, 45, 5, 3}, 200, 150, 8, 6, 2},
+    {{100, 0, 1, 45, 6, 2}, 50, 7, 1, 1, 0},
+};
+static const struct sample_begun_times second_sheet[] = {
+    {{0, 0, 0, 45, 5, 3}, (uint64_t)-170, (uint64_t)-20, (uint32_t)-7, (uint32_t)-1, 3},
+};
+static const struct sample_times sheets[] = {
+    {thinned, 6, first_sheet, 2, NULL, 0, {40, 180, 6}, 3},
+    {NULL, 0, second_sheet, 1, NULL, 0, {0, 0, 0}, 0},
+};
+
+static void sheets_of_a_killed_process_add_up(void **state)
+{
+    (void)state;
+    const struct sample_block none[] = {block(5, 0, 0), block(6, 0, 0)},
+                              some[] = {block(5, 7, 170), block(6, 0, 0)},
+                              before[] = {block(5, 10, 100), block(6, 5, 50)};
+    const struct sample_dump dumps[] = {dump(before, &first_times), dump(none, &sheets[0]),
+                                        dump(some, &sheets[1])};
+    struct pgk_heap *h = read_dumps(dumps + 1, 2);
+    assert_context(h, 0x1010, (const uint64_t[]){130, 5, 30, 1, 5});
+    assert_context(h, 0x1020, (const uint64_t[]){50, 1, 50, 1, 0});
+    assert_curve(h, (const uint64_t[]){40, 180, 6}, (const uint64_t[]){0, 20, 40, 50}, 4);
+    pgk_heap_close(&h);
+
+    h = read_dumps(dumps, 3);
+    assert_context(h, 0x1010, (const uint64_t[]){130, 5, 30, 1, 6});
+    assert_context(h, 0x1020, (const uint64_t[]){50, 1, 50, 1, 0});
+    assert_curve(h, (const uint64_t[]){40, 180, 6}, (const uint64_t[]){0, 7, 20, 40, 50}, 5);
+    pgk_heap_close(&h);
+}
+
+static void a_dump_without_times_makes_them_unknown(void **state)
+{
+    (void)state;
+    const struct sample_block blocks[] = {block(5, 10, 100), block(6, 5, 50)};
+    const struct sample_dump dumps[] = {dump(blocks, &first_times), dump(blocks, NULL)};
+    struct pgk_heap_times t = {.struct_size = sizeof t};
+    struct pgk_heap *h = read_dumps(dumps, 2);
+    for (size_t i = 0; i < pgk_heap_contexts(h); i++)
+        assert_false(pgk_heap_knows(h, i, PGK_MIB_PeakSize));
+    pgk_heap_over_time(h, &t);
+    assert_int_equal(t.processes, 0);
+    pgk_heap_close(&h);
+}
+
+static void offsets_are_checked(void **state)
+{
+    (void)state;
+    const struct sample_block blocks[] = {block(5, 10, 100), block(6, 5, 50)};
+    const struct sample_dump finished = dump(blocks, &first_times), sheet = dump(blocks, sheets);
+    const size_t lives = ONE_SEGMENT + 2 * POINT, times = lives + 2 * LIFE,
+                 sheet_times = ONE_SEGMENT + 6 * POINT + 2 * BEGUN;
+    const struct {
+        const struct sample_dump *dump;
+        size_t at;
+        uint64_t value;
+        const char *field;
+    } cases[] = {
+        {&finished, times, 8, "series_off"},              /* among the segments */
+        {&finished, times, UINT64_MAX, "series_off"},
+        {&finished, times + 8, 5, "series_off"},          /* more than there is room for */
+        {&finished, times + 8, UINT64_MAX / POINT, "series_off"},
+        {&finished, times + 16, times + 8, "lives_off"},
+        {&finished, times + 24, 3, "lives_off"},
+        {&finished, lives + LIFE, 99, "context"},         /* an id that no MIB has */
+        {&sheet, sheet_times + TIMES + 40, 3, "begun_off"}, /* of 64 bytes each, now */
+    };
+    for (size_t i = 0; i < PGK_COUNTOF(cases); i++) {
+        struct pgk_sink *out;
+        struct pgk_heap *h;
+        struct pgk_err err = {0};
+        size_t size;
+        assert_int_equal(pgk_sink_memory(&out, NULL), 0);
+        sample_write_dump(out, cases[i].dump);
+        pgk_sink_patch_u64(out, cases[i].at, cases[i].value);
+        const uint8_t *bytes = pgk_sink_data(out, &size);
+        assert_int_equal(read_bytes(bytes, size, &h, NULL, &err), PGK_E_CORRUPT);
+        assert_string_equal(err.field, cases[i].field);
+        assert_true(err.offset >= ONE_SEGMENT && *err.record && *err.found && *err.expected);
+        pgk_heap_close(&h);
+        pgk_sink_drop(&out);
+    }
+}
+
+/* Times that would begin among the segments. */
+static void times_need_room(void **state)
+{
+    (void)state;
+    const struct sample_block blocks[] = {block(5, 10, 100), block(6, 5, 50)};
+    const struct sample_begun begun[] = {{1, 0, 1, 1, 5, 0}};
+    struct sample_dump d = dump(blocks, NULL);
+    struct pgk_sink *out;
+    struct pgk_heap *h;
+    struct pgk_err err = {0};
+    size_t size;
+    d.begun = begun;
+    d.n_begun = 1;
+    assert_int_equal(pgk_sink_memory(&out, NULL), 0);
+    sample_write_dump(out, &d);
+    pgk_sink_patch_u64(out, ONE_SEGMENT + sizeof begun + 8, 4);
+    pgk_sink_patch_u64(out, ONE_SEGMENT + sizeof begun + 32, 0);
+    const uint8_t *bytes = pgk_sink_data(out, &size);
+    assert_int_equal(read_bytes(bytes, size, &h, NULL, &err), PGK_E_CORRUPT);
+    assert_string_equal(err.field, "flags");
+    pgk_heap_close(&h);
+    pgk_sink_drop(&out);
+}
+
+/* A profile of functions with all fields, and a curve. */
+static struct pgk_heap *sample(uint64_t seed, uint64_t peak)
+{
+    struct pgk_heap *h;
+    assert_int_equal(pgk_heap_new(&h, NULL), 0);
+    sample_fill(h, seed, 20, 5, false);
+    for (size_t i = 0; i < pgk_heap_contexts(h); i++) {
+        struct pgk_mib m;
+        pgk_heap_mib(h, i, &m);
+        for (enum pgk_mib_id id = PGK_MIB_LLVM_FIELDS; id < PGK_MIB_FIELDS; id++) {
+            m.known |= UINT32_C(1) << id;
+            m.v[id] = test_random(&seed) >> (i % 40);
+        }
+        assert_true(pgk_context_set(h, &h->contexts.v[i], &m));
+    }
+    const struct pgk_heap_point points[] = {{0, 1, 1, 1, 1}, {seed % 100 + 1, peak, 3, peak, 4}};
+    const struct pgk_heap_times t = {.struct_size = sizeof t, .processes = 1 + seed % 3,
+                                     .peak_ms = seed % 100 + 1, .peak_bytes = peak,
+                                     .peak_objects = 3, .points = points, .n_points = 2};
+    assert_int_equal(pgk_heap_build_over_time(h, &t, NULL), 0);
+    return h;
+}
+
+static const uint8_t *partial(const struct pgk_heap *h, struct pgk_sink **out, size_t *size)
+{
+    assert_int_equal(pgk_sink_memory(out, NULL), 0);
+    assert_int_equal(pgk_heap_partial_write(h, *out, NULL), 0);
+    return pgk_sink_data(*out, size);
+}
+
+static void assert_same(const struct pgk_heap *x, const struct pgk_heap *y)
+{
+    struct pgk_sink *a, *b;
+    size_t m, n;
+    const uint8_t *p = partial(x, &a, &m), *q = partial(y, &b, &n);
+    assert_int_equal(m, n);
+    assert_memory_equal(p, q, m);
+    pgk_sink_drop(&a);
+    pgk_sink_drop(&b);
+}
+
+static void assert_same_paths(const struct pgk_heap *h, const uint8_t *bytes, size_t size)
+{
+    struct pgk_sink *out;
+    size_t n;
+    assert_int_equal(pgk_sink_memory(&out, NULL), 0);
+    assert_int_equal(pgk_heap_paths_write(h, out, NULL, NULL), 0);
+    const uint8_t *again = pgk_sink_data(out, &n);
+    assert_int_equal(n, size);
+    assert_memory_equal(again, bytes, n);
+    pgk_sink_drop(&out);
+}
+
+static void own_forms_keep_it(void **state)
+{
+    (void)state;
+    const struct pgk_source src = {.file = "t", .format = "t"};
+    struct pgk_heap *h = sample(3, 5000), *again;
+    struct pgk_sink *out;
+    size_t size;
+    uint32_t version = 0;
+    const uint8_t *bytes = partial(h, &out, &size);
+    assert_int_equal(pgk_heap_new(&again, NULL), 0);
+    assert_int_equal(pgk_heap_partial_read(again, bytes, size, &src, &version, NULL), 0);
+    assert_int_equal(version, 2);
+    assert_same(h, again);
+    pgk_heap_close(&again);
+    pgk_sink_drop(&out);
+
+    assert_int_equal(pgk_sink_memory(&out, NULL), 0);
+    assert_int_equal(pgk_heap_paths_write(h, out, NULL, NULL), 0);
+    bytes = pgk_sink_data(out, &size);
+    assert_int_equal(pgk_heap_new(&again, NULL), 0);
+    assert_int_equal(pgk_heap_paths_read(again, bytes, size, &src, &version, NULL), 0);
+    assert_int_equal(version, 2);
+    assert_same_paths(again, bytes, size);
+    pgk_heap_close(&again);
+    assert_int_equal(pgk_heap_copy(&again, h, NULL), 0);
+    assert_same(h, again);
+    pgk_heap_close(&again);
+    pgk_sink_drop(&out);
+    pgk_heap_close(&h);
+}
+
+static void curves_merge_in_any_order(void **state)
+{
+    (void)state;
+    for (uint64_t peak = 100; peak <= 102; peak++) {
+        struct pgk_heap *a = sample(3, 101), *b = sample(4, peak), *x, *y;
+        struct pgk_heap_times t = {.struct_size = sizeof t};
+        assert_int_equal(pgk_heap_copy(&x, a, NULL), 0);
+        assert_int_equal(pgk_heap_copy(&y, b, NULL), 0);
+        assert_int_equal(pgk_heap_merge(x, b, NULL), 0);
+        assert_int_equal(pgk_heap_merge(y, a, NULL), 0);
+        assert_same(x, y);
+        pgk_heap_over_time(x, &t);
+        assert_int_equal(t.processes, 1 + 3 % 3 + 1 + 4 % 3);
+        assert_int_equal(t.peak_bytes, peak > 101 ? peak : 101);
+        assert_int_equal(pgk_heap_scale(x, 2, NULL), 0);
+        pgk_heap_over_time(x, &t);
+        assert_int_equal(t.processes, 2 * (1 + 3 % 3 + 1 + 4 % 3));
+        pgk_heap_close(&a);
+        pgk_heap_close(&b);
+        pgk_heap_close(&x);
+        pgk_heap_close(&y);
+    }
+}
+
+static void building_checks_what_is_given(void **state)
+{
+    (void)state;
+    struct pgk_heap *h;
+    const struct pgk_heap_point points[] = {{5, 1, 1, 1, 1}, {5, 1, 1, 1, 1}};
+    struct pgk_heap_times t = {.struct_size = sizeof t, .points = points, .n_points = 1};
+    assert_int_equal(pgk_heap_new(&h, NULL), 0);
+    assert_int_equal(pgk_heap_build_over_time(h, &t, NULL), PGK_E_ARG);
+    t.processes = 1;
+    t.n_points = 2;
+    assert_int_equal(pgk_heap_build_over_time(h, &t, NULL), PGK_E_ARG);
+    t.n_points = 1;
+    assert_int_equal(pgk_heap_build_over_time(h, &t, NULL), 0);
+    pgk_heap_close(&h);
+}
+
+static void note_loss(void *ctx, const char *what)
+{
+    *(int *)ctx += strstr(what, "PeakSize, PeakCount, ExitSize, ExitCount, TemporaryCount") ||
+                   strstr(what, "2 points of the curve");
+}
+
+static void forms_of_llvm_lose_it_and_say_so(void **state)
+{
+    (void)state;
+    struct pgk_heap *h = sample(3, 5000);
+    const struct pgk_heap_target targets[] = {
+        {.form = PGK_HEAP_RAW, .version = 5},
+        {.form = PGK_HEAP_INDEXED, .version = 4, .full_schema = true},
+        {.form = PGK_HEAP_YAML},
+        {.form = PGK_HEAP_PATHS},
+        {.form = PGK_HEAP_PARTIAL},
+    };
+    for (size_t i = 0; i < PGK_COUNTOF(targets); i++) {
+        int said = 0;
+        assert_true(pgk_heap_losses(h, &targets[i], note_loss, &said, NULL) >= said);
+        assert_int_equal(said, i < 3 ? 2 : 0);
+    }
+    pgk_heap_close(&h);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(finished_dumps_tell_peak_and_exit),
+        cmocka_unit_test(sheets_of_a_killed_process_add_up),
+        cmocka_unit_test(a_dump_without_times_makes_them_unknown),
+        cmocka_unit_test(offsets_are_checked),
+        cmocka_unit_test(times_need_room),
+        cmocka_unit_test(own_forms_keep_it),
+        cmocka_unit_test(curves_merge_in_any_order),
+        cmocka_unit_test(building_checks_what_is_given),
+        cmocka_unit_test(forms_of_llvm_lose_it_and_say_so),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
