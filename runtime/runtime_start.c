@@ -64,7 +64,8 @@ void pgrt_off(const char *why, const char *detail)
 
 u64 pgrt_notes_flags(void)
 {
-    return pgrt_instrumented ? 0 : PGRT_NOTE_LIBRARY_ACCESSES;
+    return (pgrt_instrumented ? 0 : PGRT_NOTE_LIBRARY_ACCESSES) |
+           (pgrt_threads_several() ? PGRT_NOTE_THREADS : 0);
 }
 
 void pgrt_init(void)

@@ -26,6 +26,7 @@ static PGG_TLS bool making; /* the thread's record */
 static pthread_key_t key;
 static bool key_made;
 static bool barrier_made;
+static u32 made;             /* records for threads of this process */
 static volatile u32 stopper; /* a thread that stops the others: one at a time */
 
 static void give_back(void *record)
@@ -66,10 +67,16 @@ static struct pgrt_thread *make_self(void)
         if (key_made)
             pthread_setspecific(key, t);
         pgrt_self = t;
+        __atomic_fetch_add(&made, 1, __ATOMIC_RELAXED);
         pgrt_busy_set(t, 0);
     }
     making = false;
     return t;
+}
+
+bool pgrt_threads_several(void)
+{
+    return __atomic_load_n(&made, __ATOMIC_RELAXED) > 1;
 }
 
 bool pgrt_busy(void)
@@ -231,6 +238,7 @@ void pgrt_threads_init(void)
 void pgrt_threads_after_fork(void)
 {
     stopper = 0;
+    made = pgrt_self ? 1 : 0;
     for (struct pgrt_thread *t = pgrt_threads; t; t = t->next) {
         pgrt_table_clear(t);
         pgrt_busy_set(t, 0);

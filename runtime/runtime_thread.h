@@ -45,6 +45,7 @@ void pgrt_stop_world(void);
 void pgrt_start_world(void);
 void pgrt_threads_init(void);
 void pgrt_threads_after_fork(void);
+bool pgrt_threads_several(void); /* more than one thread of the process was here */
 void pgrt_defer_free(struct pgrt_thread *t, void *object); /* until the thread leaves */
 
 /* The records of all threads there have been. */

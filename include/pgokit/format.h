@@ -86,6 +86,7 @@ enum pgk_file_fact {
     PGK_FACT_SPLIT_LAYOUT,     /* sample, extensible binary */
     PGK_FACT_MINOR_VERSION,    /* counters of gcc: of the release, whose version is the major */
     PGK_FACT_NO_COMPILER,      /* sample, gcc's: in a form that no compiler takes */
+    PGK_FACT_ONE_THREAD,       /* raw heap: one thread of the process allocated and freed */
     PGK_FACTS /* how many there are */
 };
 /* The fact; 0 for what the format does not tell. */

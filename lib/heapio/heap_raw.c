@@ -58,6 +58,7 @@ struct reader {
     PGK_VEC(struct segment) segments;
     bool segments_changed; /* from one dump to another */
     uint64_t notes;        /* flags of pgokit's runtime */
+    bool noted;            /* there were some notes */
     uint64_t own_ns, own_bytes; /* and what it cost */
     bool begun;            /* this dump is a sheet that says which objects were begun */
     PGK_VEC(struct pgk_alive) alive; /* of the entries, as far as there are sheets */
@@ -601,6 +602,7 @@ static int read_notes(struct reader *r, uint64_t mib_off, uint64_t segments_end)
         PGK_TRY(pgk_raw_times_add(&r->times, r->c, r->dump, &notes, &r->dump_times, r->err));
     }
     r->notes |= notes.flags;
+    r->noted |= notes.magic == PGK_NOTES_MAGIC;
     if (notes.own_ns) { /* of the process so far: the last dump says it best */
         r->own_ns = notes.own_ns;
         r->own_bytes = notes.own_bytes;
@@ -765,6 +767,7 @@ int pgk_heap_raw_read(struct pgk_heap *h, const uint8_t *bytes, size_t size,
             .dumps = r.dump,
             .interrupted = r.notes & PGK_NOTE_INTERRUPTED,
             .library_accesses = r.notes & PGK_NOTE_LIBRARY_ACCESSES,
+            .one_thread = r.noted && !(r.notes & PGK_NOTE_THREADS),
             .alive = r.objects_alive,
             .own_ns = r.own_ns,
             .own_bytes = r.own_bytes,

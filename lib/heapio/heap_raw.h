@@ -20,6 +20,7 @@ struct pgk_heap_raw_info {
     uint32_t dumps;
     bool interrupted;       /* the process ended before it wrote its last dump */
     bool library_accesses;  /* accesses are those of library functions only */
+    bool one_thread;        /* of the process allocated and freed; false: not known */
     uint64_t own_ns, own_bytes; /* CPU time and memory that recording took; 0: not known */
     uint64_t alive;         /* objects alive at a kill; nobody counted their accesses */
 };

@@ -18,6 +18,7 @@ static int read_bytes(struct pgk_heap *heap, const uint8_t *bytes, size_t size,
     info->facts[PGK_FACT_DUMPS] = raw.dumps;
     info->facts[PGK_FACT_INTERRUPTED] = raw.interrupted;
     info->facts[PGK_FACT_LIBRARY_ACCESSES] = raw.library_accesses;
+    info->facts[PGK_FACT_ONE_THREAD] = raw.one_thread;
     info->facts[PGK_FACT_OBJECTS_ALIVE] = raw.alive;
     info->facts[PGK_FACT_RECORDING_NS] = raw.own_ns;
     info->facts[PGK_FACT_RECORDING_BYTES] = raw.own_bytes;

@@ -42,7 +42,9 @@ const struct pgk_advice_text pgk_advice_texts[PGK_ADVICE_RULES] = {
          "Free where the object was made, or hand over batches: such frees move cache lines and "
          "allocator locks between CPUs.",
          "contexts of which half of the objects or more were freed on another CPU than they were "
-         "allocated on; the bytes of such objects count, by the average size"},
+         "allocated on; the bytes of such objects count, by the average size. "
+         "Nothing is advised for a process in which one thread alone allocated and freed, as the "
+         "profile of pgokit's profiler says"},
     [PGK_ADVICE_COLD] =
         {"cold-hint", "Worth a cold hint", "are cold by the compiler's rule",
          "Compile with -fmemory-profile-use and link an allocator with hot_cold_t: rarely used "

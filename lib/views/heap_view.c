@@ -12,6 +12,9 @@ struct pgk_mib pgk_view_judged(const struct pgk_mib *m, const struct pgk_file_in
     struct pgk_mib judged = *m;
     if (pgk_view_some_accesses(info))
         pgk_mib_forget_accesses(&judged);
+    /* The system moved the only thread there is. */
+    if (info && pgk_file_info_fact(info, PGK_FACT_ONE_THREAD))
+        judged.known &= ~(UINT32_C(1) << PGK_MIB_NumMigratedCpu);
     return judged;
 }
 

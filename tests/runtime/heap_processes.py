@@ -262,6 +262,19 @@ def child_elsewhere(folder):
     require(not os.listdir(empty), "directories made below a root directory")
 
 
+def moved(folder):
+    """Frees on another CPU are a reason for advice only where there are several threads."""
+    program = build(folder, "process.c", "clang-22", "archive")
+    for threads in ("1", "2"):
+        result = run([program, "moved", threads], folder, status=None)
+        if result.returncode == 77:
+            raise Skip("missing a second processor")
+        require(result.returncode == 0, f"{result}")
+        shown = run([PGOKIT, "show", one_file(folder), "-b", program], folder).stdout
+        require(("freed on another CPU than" in shown) == (threads == "2"), f"{threads}: {shown}")
+        os.unlink(one_file(folder))
+
+
 def strictly_confined(folder):
     """It ends without a word, and what it did is in the file."""
     program = build(folder, "process.c", "clang-22", "archive")
@@ -561,6 +574,7 @@ def main():
     for what in ("chdir", "chroot", "chroot-alike", "sandbox", "closing", "allow-prctl",
                  "allow-syscall", "no-ticks"):
         cases.run(f"a program that goes away from its profile: {what}", leaving, what)
+    cases.run("moved to another CPU", moved)
     cases.run("a child with another root directory", child_elsewhere)
     cases.run("nothing but reading and writing is allowed", strictly_confined)
     cases.run("the child of a program that has put itself under a filter", child_of_confined)

@@ -5,6 +5,7 @@
  *        process starve | fault | crash
  *        process die | rename FROM TO
  *        process chroot-child FOLDER
+ *        process moved THREADS
  *        process chdir | chroot | chroot-alike | closing | sandbox
  *        process allow-prctl | allow-syscall | no-ticks | strict */
 #define _GNU_SOURCE
@@ -13,6 +14,7 @@
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <pthread.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -400,6 +402,48 @@ static int leaving(const char *what)
     return 0;
 }
 
+static int on_cpu(int cpu)
+{
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(cpu, &one);
+    return sched_setaffinity(0, sizeof one, &one);
+}
+
+static void *free_it(void *object)
+{
+    free(object);
+    return NULL;
+}
+
+/* Goes to another CPU between an object's begin and its end; before, threads come and go. */
+static int moving(int threads)
+{
+    cpu_set_t may;
+    int cpus[2], n = 0;
+    pthread_t id;
+    if (sched_getaffinity(0, sizeof may, &may))
+        return 2;
+    for (int cpu = 0; cpu < CPU_SETSIZE && n < 2; cpu++)
+        if (CPU_ISSET(cpu, &may))
+            cpus[n++] = cpu;
+    if (n < 2)
+        return 77;
+    for (int i = 1; i < threads; i++)
+        if (pthread_create(&id, NULL, free_it, malloc(10)) || pthread_join(id, NULL))
+            return 2;
+    for (int i = 0; i < 100; i++) {
+        if (on_cpu(cpus[0]))
+            return 2;
+        volatile char *p = before();
+        p[0] = 1;
+        if (on_cpu(cpus[1]))
+            return 2;
+        free((void *)p);
+    }
+    return 0;
+}
+
 /* A child that allocates when it has another root directory. */
 static int leaving_in_child(const char *root)
 {
@@ -481,6 +525,8 @@ int main(int argc, char **argv)
         return starving();
     if (!strcmp(what, "fault") || !strcmp(what, "crash"))
         return faulting(!strcmp(what, "crash"));
+    if (!strcmp(what, "moved") && argc > 2)
+        return moving(atoi(argv[2]));
     if (!strcmp(what, "chroot-child") && argc > 2)
         return leaving_in_child(argv[2]);
     if (!strcmp(what, "strict"))

@@ -174,6 +174,27 @@ static void some_accesses_are_no_reason(void **state)
     pgk_heap_close(&h);
 }
 
+/* The system moves a thread between CPUs, and no other one frees what it made. */
+static void one_thread_is_no_reason(void **state)
+{
+    (void)state;
+    struct pgk_heap *h;
+    struct pgk_advice_list list;
+    struct pgk_file_info info = {.facts = {[PGK_FACT_ONE_THREAD] = true}};
+    struct pgk_mib moved = ordinary();
+    moved.v[PGK_MIB_NumMigratedCpu] = moved.v[PGK_MIB_AllocCount];
+    assert_int_equal(pgk_heap_new(&h, NULL), 0);
+    add(h, 1, &moved);
+    assert_int_equal(pgk_heap_advise(h, NULL, &list, NULL), 0);
+    assert_int_equal(list.n, 1);
+    assert_int_equal(list.v[0].rule, PGK_ADVICE_FOREIGN_FREE);
+    pgk_advice_free(&list);
+    assert_int_equal(pgk_heap_advise(h, &info, &list, NULL), 0);
+    assert_int_equal(list.n, 0);
+    pgk_advice_free(&list);
+    pgk_heap_close(&h);
+}
+
 static void hot_hints_only_where_few_are_hot(void **state)
 {
     (void)state;
@@ -207,6 +228,7 @@ int main(void)
         cmocka_unit_test(hints_follow_the_compiler),
         cmocka_unit_test(savings_before_hints_and_large_before_small),
         cmocka_unit_test(some_accesses_are_no_reason),
+        cmocka_unit_test(one_thread_is_no_reason),
         cmocka_unit_test(hot_hints_only_where_few_are_hot),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
