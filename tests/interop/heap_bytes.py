@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The bytes of indexed profiles: the same as llvm-profdata-22 writes for the same records,
+"""The bytes of indexed profiles: the same as llvm-profdata 22 and 23 write for the same records,
 the same for any order of inputs and any number of threads, the same after reading and
 writing again, and the same whether raw profiles are merged at once or in parts.
 """
@@ -8,12 +8,14 @@ import itertools
 import sys
 
 import profiles
-from peers import Failure, Variant, good, main, read, require, tool, write
+from peers import Failure, Variant, at_hand, good, main, read, require, tool, write
 
 PIE_19 = Variant(19, "-O2", "-pie", "-fpie")
 PIE_22 = Variant(22, "-O2", "-pie", "-fpie")
 HISTOGRAM_22 = Variant(22, "-O2", "-no-pie", histogram=True)
 NO_COLUMNS = Variant(22, "-O3", "-pie", "-fpie", "-gno-column-info")
+# The newest index version that a release writes.
+INDEX = {22: "13", 23: "14"}
 SOURCES = ("plain.c", "classes.cpp", "dumps.c", "threads.cpp", "lifetimes.cpp")
 
 
@@ -42,22 +44,22 @@ def by_guid(shown):
     return "---\n" + start + "".join("  - GUID:" + text for text in records) + end
 
 
-def canonical(work, source, variant, memprof, full):
-    """Our records as YAML, by GUID, through llvm-profdata-22. Not for V2: there the
+def canonical(work, release, source, variant, memprof, full):
+    """Our records as YAML, by GUID, through llvm-profdata. Not for V2: there the
     order inside its tables follows LLVM's hash map in memory."""
     program = work.build(source, variant)
     folder = work.temp("canonical")
     schema = ["--full-schema"] if full else []
     ours = merge(work, f"{folder}/ours.profdata", [program.raw], [program.exe],
-                 "--index-version", "13", "--memprof-version", str(memprof), *schema)
-    shown = good(tool("llvm-profdata", 22), "show", "--memory", f"{folder}/ours.profdata")
+                 "--index-version", INDEX[release], "--memprof-version", str(memprof), *schema)
+    shown = good(tool("llvm-profdata", release), "show", "--memory", f"{folder}/ours.profdata")
     yaml = write(f"{folder}/records.yaml", by_guid(shown).encode())
     theirs = f"{folder}/theirs.profdata"
-    good(tool("llvm-profdata", 22), "merge", yaml, "-o", theirs, f"--memprof-version={memprof}",
-         *(["--memprof-full-schema"] if full else []))
-    equal("pgokit against llvm-profdata-22", read(theirs), ours)
+    good(tool("llvm-profdata", release), "merge", yaml, "-o", theirs,
+         f"--memprof-version={memprof}", *(["--memprof-full-schema"] if full else []))
+    equal(f"pgokit against llvm-profdata-{release}", read(theirs), ours)
     equal("pgokit from YAML", ours,
-          merge(work, f"{folder}/again.profdata", [yaml], [], "--index-version", "13",
+          merge(work, f"{folder}/again.profdata", [yaml], [], "--index-version", INDEX[release],
                 "--memprof-version", str(memprof), *schema))
     return f"{len(ours)} bytes"
 
@@ -86,21 +88,22 @@ HeapProfileRecords:
 """
 
 
-def callees(work):
+def callees(work, release):
     """What only YAML tells: indirect call targets, functions by name."""
     folder = work.temp("callees")
     # Records by GUID, as pgokit orders them.
     yaml = write(f"{folder}/in.yaml", CALLEES.encode())
     theirs = f"{folder}/theirs.profdata"
-    good(tool("llvm-profdata", 22), "merge", yaml, "-o", theirs, "--memprof-version=4")
-    ours = merge(work, f"{folder}/ours.profdata", [yaml], [], "--to", "llvm22")
+    target = ["--to", f"llvm{release}"]
+    good(tool("llvm-profdata", release), "merge", yaml, "-o", theirs, "--memprof-version=4")
+    ours = merge(work, f"{folder}/ours.profdata", [yaml], [], *target)
     equal("from YAML", read(theirs), ours)
     equal("from LLVM's file", ours,
-          merge(work, f"{folder}/again.profdata", [theirs], [], "--to", "llvm22"))
-    printed = good(tool("llvm-profdata", 22), "show", "--memory", theirs)
+          merge(work, f"{folder}/again.profdata", [theirs], [], *target))
+    printed = good(tool("llvm-profdata", release), "show", "--memory", theirs)
     again = write(f"{folder}/printed.yaml", printed.encode())
     equal("from LLVM's own YAML", ours,
-          merge(work, f"{folder}/third.profdata", [again], [], "--to", "llvm22"))
+          merge(work, f"{folder}/third.profdata", [again], [], *target))
 
 
 def rewrite(work, source, variant, memprof, index, full):
@@ -232,10 +235,11 @@ def add_cases(work, tap):
     tool("llvm-profdata", 22)
     for variant, sources in ((PIE_22, SOURCES), (NO_COLUMNS, SOURCES[:2]),
                              (HISTOGRAM_22, SOURCES[:1]), (PIE_19, SOURCES[:2])):
-        for source, memprof, full in itertools.product(sources, (3, 4), (False, True)):
-            tap.add(f"bytes of LLVM: {source} {variant.name}, V{memprof} "
-                    f"{'full' if full else 'hot/cold'}", canonical, work, source, variant, memprof,
-                    full)
+        for release, source, memprof, full in itertools.product(at_hand(22, 23), sources, (3, 4),
+                                                                (False, True)):
+            tap.add(f"bytes of LLVM {release}: {source} {variant.name}, V{memprof} "
+                    f"{'full' if full else 'hot/cold'}", canonical, work, release, source, variant,
+                    memprof, full)
     # V0 and V1 have no other schema than the full one.
     for memprof, index, full in itertools.chain(
             itertools.product((0, 1), (8, 9, 11, 12), (True,)),
@@ -252,7 +256,8 @@ def add_cases(work, tap):
                     f"{'full' if full else 'hot/cold'}", parts, work, source, variant, full,
                     memprof)
         tap.add(f"the same file twice: {source} {variant.name}", twice, work, source, variant)
-    tap.add("YAML with callees and names", callees, work)
+    for release in at_hand(22, 23):
+        tap.add(f"YAML with callees and names, LLVM {release}", callees, work, release)
     tap.add("any thread count", threads, work)
     tap.add("to standard output", standard_output, work)
 

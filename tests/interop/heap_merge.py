@@ -8,7 +8,7 @@ import re
 import sys
 
 import profiles
-from peers import Failure, Skip, Variant, good, main, read, require, run, tool, write
+from peers import Failure, Skip, Variant, at_hand, good, main, read, require, run, tool, write
 
 PIE_19 = Variant(19, "-O2", "-pie", "-fpie")
 PIE_22 = Variant(22, "-O2", "-pie", "-fpie")
@@ -41,47 +41,48 @@ def show_ours(work, path, *binaries, options=()):
                                     *(a for b in binaries for a in ("-b", b))))
 
 
-def show_llvm(path):
-    return profiles.parse_yaml(good(tool("llvm-profdata", 22), "show", "--memory", path))
+def show_llvm(path, release=22):
+    return profiles.parse_yaml(good(tool("llvm-profdata", release), "show", "--memory", path))
 
 
-def ours_and_theirs(work, folder, inputs, exe):
+def ours_and_theirs(work, release, folder, inputs, exe):
     ours, theirs = f"{folder}/ours.profdata", f"{folder}/theirs.profdata"
     binary = ["-b", exe] if exe else []
-    good(work.pgokit, "merge", *inputs, *binary, "-o", ours, "--to", "llvm22")
+    good(work.pgokit, "merge", *inputs, *binary, "-o", ours, "--to", f"llvm{release}")
     profiled = [f"--profiled-binary={exe}"] if exe else []
-    good(tool("llvm-profdata", 22), "merge", "-num-threads=1", *inputs, *profiled, "-o", theirs)
-    return show_llvm(ours), show_llvm(theirs)
+    good(tool("llvm-profdata", release), "merge", "-num-threads=1", *inputs, *profiled, "-o",
+         theirs)
+    return show_llvm(ours, release), show_llvm(theirs, release)
 
 
-def several_raw_files(work):
+def several_raw_files(work, release):
     """llvm-profdata keeps the first raw file only."""
     program = work.build("classes.cpp", PIE_22)
     folder = work.temp("several")
     inputs = [program.raw, *(write(f"{folder}/{i}.memprofraw", read(program.raw)) for i in (1, 2))]
     one = totals(show_ours(work, program.raw, program.exe))
-    ours, theirs = ours_and_theirs(work, folder, inputs, program.exe)
+    ours, theirs = ours_and_theirs(work, release, folder, inputs, program.exe)
     for field, value in one.items():
         got = totals(ours)[field]
         require(got == 3 * value, f"{field}: {got}, not 3 * {value}")
     return (f"AllocCount of three files of {one['AllocCount']} each: pgokit "
-            f"{totals(ours)['AllocCount']}, llvm-profdata-22 {totals(theirs)['AllocCount']}")
+            f"{totals(ours)['AllocCount']}, llvm-profdata {totals(theirs)['AllocCount']}")
 
 
-def indexed_again(work):
+def indexed_again(work, release):
     """llvm-profdata loses the heap profile of an indexed input."""
     program = work.build("classes.cpp", PIE_22)
     folder = work.temp("again")
     first = f"{folder}/first.profdata"
-    good(tool("llvm-profdata", 22), "merge", program.raw, f"--profiled-binary={program.exe}",
-         "-o", first)
-    one = totals(show_llvm(first))
-    ours, theirs = ours_and_theirs(work, folder, [first], None)
+    good(tool("llvm-profdata", release), "merge", program.raw,
+         f"--profiled-binary={program.exe}", "-o", first)
+    one = totals(show_llvm(first, release))
+    ours, theirs = ours_and_theirs(work, release, folder, [first], None)
     require(totals(ours) == one, f"{totals(ours)}, not {one}")
-    both, _ = ours_and_theirs(work, folder, [first, program.raw], program.exe)
+    both, _ = ours_and_theirs(work, release, folder, [first, program.raw], program.exe)
     require(totals(both) == {k: 2 * v for k, v in one.items()}, f"with raw: {totals(both)}")
     return (f"contexts of an indexed file of {len(ours.stacks())}: pgokit {len(ours.stacks())}, "
-            f"llvm-profdata-22 {len(theirs.stacks())}")
+            f"llvm-profdata {len(theirs.stacks())}")
 
 
 def several_programs(work):
@@ -96,7 +97,7 @@ def several_programs(work):
 
 
 def files_of_both_releases(work):
-    """Indexed files that llvm-profdata 19 and 22 wrote, in every version, into one."""
+    """Indexed files that llvm-profdata 19, 22 and 23 wrote, in every version, into one."""
     program = work.build("lifetimes.cpp", PIE_19)
     folder = work.temp("releases")
     one = totals(show_ours(work, program.raw, program.exe))
@@ -107,7 +108,10 @@ def files_of_both_releases(work):
                              (22, ["--memprof-version=2"]), (22, []),
                              (22, ["--memprof-version=4"]),
                              (22, ["--memprof-version=4", "--memprof-full-schema"]),
-                             (22, ["--memprof-version=4", "--write-prev-version"])):
+                             (22, ["--memprof-version=4", "--write-prev-version"]),
+                             *((release, options) for release in at_hand(23)
+                               for options in ([], ["--memprof-version=4"],
+                                               ["--write-prev-version"]))):
         inputs.append(f"{folder}/{len(inputs)}.profdata")
         good(tool("llvm-profdata", release), "merge", program.raw,
              f"--profiled-binary={program.exe}", "-o", inputs[-1], *options)
@@ -331,8 +335,9 @@ def add_cases(work, tap):
     tool("clang", 19)
     tool("clang", 22)
     tool("llvm-profdata", 22)
-    tap.add("several raw files", several_raw_files, work)
-    tap.add("an indexed file again", indexed_again, work)
+    for release in at_hand(22, 23):
+        tap.add(f"several raw files, LLVM {release}", several_raw_files, work, release)
+        tap.add(f"an indexed file again, LLVM {release}", indexed_again, work, release)
     tap.add("raw files of several programs", several_programs, work)
     tap.add("indexed files of several LLVM releases", files_of_both_releases, work)
     for layout in LAYOUTS:

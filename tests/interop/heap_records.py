@@ -6,7 +6,7 @@ profile equals what llvm-profdata makes of it, for programs in C and C++ built i
 import sys
 
 import profiles
-from peers import Variant, good, main, read, require, tool, write
+from peers import Variant, at_hand, good, main, read, require, tool, write
 
 LLD_22 = "-fuse-ld=/usr/bin/ld.lld-22"
 
@@ -54,10 +54,11 @@ def same(what, expected, got, fields=profiles.COMPARED, histogram=False):
 
 
 def merged_show(work, program, folder, name, *options):
-    """`pgokit merge` and what llvm-profdata-22 and pgokit read from the file."""
+    """`pgokit merge` and what llvm-profdata, by release, and pgokit read from the file."""
     out = f"{folder}/{name}.profdata"
     good(work.pgokit, "merge", program.raw, "-b", program.exe, "-o", out, *options)
-    llvm = profiles.parse_yaml(good(tool("llvm-profdata", 22), "show", "--memory", out))
+    llvm = {release: profiles.parse_yaml(good(tool("llvm-profdata", release), "show", "--memory",
+                                              out)) for release in at_hand(22, 23)}
     ours = profiles.parse_json(good(work.pgokit, "show", out, "--json"))
     return llvm, ours
 
@@ -68,6 +69,8 @@ def compare(work, program):
     require(expected.contexts > 0, "llvm-profdata shows no context")
     if program.variant.release == 19:
         same("llvm-profdata-19 against -22", expected, expected_from(program, 19, folder))
+    for release in at_hand(23):
+        same(f"llvm-profdata-{release}", expected, expected_from(program, release, folder))
 
     shown = good(work.pgokit, "show", program.raw, "-b", program.exe, "--json")
     same("show", expected, profiles.parse_json(shown), histogram=True)
@@ -79,7 +82,8 @@ def compare(work, program):
             ("v2-full", ["--memprof-version", "2", "--index-version", "11", "--full-schema"],
              profiles.COMPARED)):
         llvm, ours = merged_show(work, program, folder, name, *options)
-        same(f"{name} read by llvm-profdata-22", expected.low_lines(), llvm, fields)
+        for release, theirs in llvm.items():
+            same(f"{name} read by llvm-profdata-{release}", expected.low_lines(), theirs, fields)
         same(f"{name} read by pgokit", expected.low_lines(), ours, fields)
     return (f"{len(expected.by_guid)} records, {expected.contexts} alloc sites, "
             f"{expected.merged_contexts()} of them equal to another")
@@ -98,7 +102,7 @@ def version_3(work, source, variant):
         d.version = 3
     raw = write(f"{folder}/v3.memprofraw", profiles.encode_raw(dumps))
     fields = [f for f in profiles.COMPARED if f != "AccessHistogramSize"]
-    for release in (19, 22):
+    for release in at_hand(19, 22, 23):
         expected = profiles.parse_show(good(tool("llvm-profdata", release), "show", "--memory", raw,
                                             "--profiled-binary", program.exe))
         shown = good(work.pgokit, "show", raw, "-b", program.exe, "--json")

@@ -16,7 +16,7 @@ import sys
 import time
 
 import profiles
-from peers import HERE, Variant, good, main, read, require, run, tool, write
+from peers import HERE, Variant, at_hand, good, main, read, require, run, tool, write
 
 PIE_22 = Variant(22, "-O2", "-pie", "-fpie")
 HISTOGRAM_22 = Variant(22, "-O2", "-no-pie", histogram=True)
@@ -314,10 +314,11 @@ def prune(work):
     require(sum(b["TotalSize"] for b in left.values()) == sum(sizes), "--max-depth loses bytes")
     require(len(left) <= len(whole) and max(map(len, left)) < max(map(len, whole)),
             "--max-depth cuts nothing")
-    # The tool of the release reads it, with the same records.
-    shown = profiles.parse_yaml(good(tool("llvm-profdata", 22), "show", "--memory",
-                                     f"{folder}/pruned.profdata"))
-    require(set(shown.stacks()) == set(left), "llvm-profdata-22 shows other contexts")
+    # The tools of both releases read it, with the same records.
+    for release in at_hand(22, 23):
+        shown = profiles.parse_yaml(good(tool("llvm-profdata", release), "show", "--memory",
+                                         f"{folder}/pruned.profdata"))
+        require(set(shown.stacks()) == set(left), f"llvm-profdata-{release}: other contexts")
 
     left, (dropped, _) = pruned(work, folder, program, "--drop-unknown-leaf")
     require(set(left) == set(whole) and not dropped, "all leaves are functions of the program")
