@@ -57,6 +57,27 @@ static const struct pgk_segment *segment_of(const struct pgk_elf *elf, uint64_t 
     return first;
 }
 
+/* The segment of a place in a module and the place's link-time address. Padding of a segment's
+ * pages holds no code, but stays a place of its own. */
+static const struct pgk_segment *locate(const struct rebase *r, uint32_t module,
+                                        const struct pgk_elf *elf, uint64_t where,
+                                        uint64_t *address)
+{
+    size_t n;
+    const struct pgk_segment *s = pgk_elf_segments(elf, &n);
+    *address = pgk_module_link_address(r->k.from, module, elf, where);
+    if (*address != UINT64_MAX)
+        return segment_of(elf, *address);
+    for (size_t i = 0; i < n; i++) {
+        struct pgk_mapped_text mapped = pgk_mapped_text(&s[i]);
+        if (!s[i].executable || where - mapped.off >= mapped.size)
+            continue;
+        *address = where - s[i].offset + s[i].vaddr;
+        return &s[i];
+    }
+    return NULL;
+}
+
 static int map_frame(struct rebase *r, const struct pgk_frame *f)
 {
     bool keep = f->kind != PGK_FRAME_ADDRESS || f->ref == PGK_INDEX_NONE ||
@@ -64,8 +85,8 @@ static int map_frame(struct rebase *r, const struct pgk_frame *f)
     if (keep)
         return pgk_rekey_keep(&r->k, r->err);
     const struct pgk_elf *elf = pgk_binaries_elf(r->binaries, r->binary_of[f->ref]);
-    uint64_t address = pgk_module_link_address(r->k.from, f->ref, elf, f->where);
-    const struct pgk_segment *s = segment_of(elf, address);
+    uint64_t address;
+    const struct pgk_segment *s = locate(r, f->ref, elf, f->where, &address);
     if (!s)
         return pgk_rekey_keep(&r->k, r->err);
     uint32_t module = module_of(r, elf, s);
@@ -86,9 +107,9 @@ static int copy_loaded(struct rebase *r)
         const struct pgk_segment *s = NULL;
         const struct pgk_elf *elf = NULL;
         if (r->binary_of[l->module] != PGK_INDEX_NONE) {
+            uint64_t address;
             elf = pgk_binaries_elf(r->binaries, r->binary_of[l->module]);
-            s = segment_of(elf, pgk_module_link_address(from, l->module, elf,
-                                                        from->modules.v[l->module].text_off));
+            s = locate(r, l->module, elf, from->modules.v[l->module].text_off, &address);
         }
         uint32_t module = s ? module_of(r, elf, s)
                             : pgk_heap_copy_module(r->k.to, from, l->module);

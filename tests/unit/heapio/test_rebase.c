@@ -161,6 +161,35 @@ static void offsets_become_link_addresses_again(void **state)
     test_binaries_end(&b);
 }
 
+/* Between the end of the code and that of its last page, which a process maps, too. */
+static void padding_of_the_last_page_stays_a_place(void **state)
+{
+    (void)state;
+    enum { PADDING = 0x1900 };
+    struct test_binaries b = binaries(true, true);
+    struct pgk_heap *from;
+    assert_int_equal(pgk_heap_new(&from, NULL), 0);
+    struct pgk_heap_module app = {.by_file_off = true, .fixed = true, .text_off = APP_OFF,
+                                  .text_size = APP_MAPPED, .bias = (uint64_t)TEST_CODE - APP_OFF};
+    uint32_t module = pgk_heap_module(from, &app);
+    const uint32_t frames[] = {
+        pgk_heap_frame(from, PGK_FRAME_ADDRESS, module, APP_OFF + PADDING),
+        pgk_heap_frame(from, PGK_FRAME_ADDRESS, module, APP_OFF + 0x1008)};
+    assert_true(pgk_heap_note_loaded(from, "a.profraw", module));
+    assert_true(pgk_heap_note_text(from, module, APP_OFF, APP_MAPPED));
+    uint64_t seed = 4;
+    struct pgk_mib mib = sample_mib(&seed);
+    assert_int_equal(pgk_heap_add(from, pgk_stack_add(&from->stacks, frames, 2), &mib, NULL), 0);
+    struct pgk_heap *to = rebased(from, b.set, BY_BUILD_ID);
+    assert_int_equal(frame(to, 0)->where, TEST_CODE + PADDING);
+    assert_int_equal(frame(to, 1)->where, APP_PC);
+    expect_build_id(to, module_of(to, 0), "app id");
+    assert_int_equal(frame(to, 0)->ref, frame(to, 1)->ref);
+    pgk_heap_close(&from);
+    pgk_heap_close(&to);
+    test_binaries_end(&b);
+}
+
 static void what_is_right_already_needs_no_binaries(void **state)
 {
     (void)state;
@@ -308,6 +337,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(link_addresses_become_offsets),
         cmocka_unit_test(offsets_become_link_addresses_again),
+        cmocka_unit_test(padding_of_the_last_page_stays_a_place),
         cmocka_unit_test(what_is_right_already_needs_no_binaries),
         cmocka_unit_test(modules_without_binary_are_kept),
         cmocka_unit_test(names_of_files_become_build_ids),
