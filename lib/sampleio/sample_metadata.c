@@ -53,6 +53,19 @@ static uint32_t find_slot(const struct pgk_sample_metadata *m,
     return same ? m->slots.v[low] : PGK_STAGE_NONE;
 }
 
+/* A number that the format has in 32 bits. */
+static int read_u32(struct pgk_cursor *c, const char *field, uint32_t *value, struct pgk_err *err)
+{
+    uint64_t off = pgk_cur_off(c), wide = pgk_sample_uleb(c, field);
+    PGK_TRY(pgk_cur_check(c, err, RECORD));
+    if (wide > UINT32_MAX)
+        return pgk_cur_reject(c, err, PGK_E_CORRUPT, off, .record = RECORD, .field = field,
+                              .found = PGK_F("%" PRIu64, wide), .expected = "a number of 32 bits",
+                              .hint = DAMAGED);
+    *value = (uint32_t)wide;
+    return 0;
+}
+
 /* Reads an entry behind its identity; with a stage, gives it to the slot, if there is one. */
 static int read_entry(struct pgk_sample_metadata *m, struct pgk_sample_stage *stage,
                       uint32_t slot, unsigned depth, struct pgk_err *err)
@@ -65,9 +78,10 @@ static int read_entry(struct pgk_sample_metadata *m, struct pgk_sample_stage *st
             to->checksum = checksum;
     }
     if (m->layout.attributes) {
-        uint64_t attributes = pgk_sample_uleb(c, "attributes");
+        uint32_t attributes;
+        PGK_TRY(read_u32(c, "attributes", &attributes, err));
         if (to)
-            to->attributes = (uint32_t)attributes;
+            to->attributes = attributes;
     }
     if (!m->layout.nested)
         return c->failed ? pgk_cur_check(c, err, RECORD) : 0;
@@ -81,10 +95,10 @@ static int read_entry(struct pgk_sample_metadata *m, struct pgk_sample_stage *st
                                                 pgk_cur_left(c) / 4),
                               .hint = DAMAGED);
     for (uint64_t i = 0; i < n; i++) {
-        uint64_t line = pgk_sample_uleb(c, "line offset of inlinee");
-        uint64_t discriminator = pgk_sample_uleb(c, "discriminator of inlinee");
-        uint64_t loc = pgk_sample_loc((uint32_t)line, (uint32_t)discriminator);
-        uint32_t name, inlinee = PGK_STAGE_NONE;
+        uint32_t line, discriminator, name, inlinee = PGK_STAGE_NONE;
+        PGK_TRY(read_u32(c, "line offset of inlinee", &line, err));
+        PGK_TRY(read_u32(c, "discriminator of inlinee", &discriminator, err));
+        uint64_t loc = pgk_sample_loc(line, discriminator);
         if (to) {
             PGK_TRY(pgk_sample_read_name(c, m->names, "inlinee", RECORD, &name, err));
             inlinee = find_slot(m, stage, slot, loc, name);

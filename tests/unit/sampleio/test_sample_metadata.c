@@ -209,6 +209,12 @@ static void damage_is_refused(void **state)
     refused(SECTION(0, 70, 0, 1), nested, PGK_E_CORRUPT, "number of inlinees", 103);
     refused(SECTION(0, 70, 0, 2, 1, 0, 1, 0, 0, 0), nested, PGK_E_CORRUPT, "number of inlinees",
             103);
+    /* 2^32, which is not 0. */
+    refused(SECTION(0, 70, 0x80, 0x80, 0x80, 0x80, 0x10), plain, PGK_E_CORRUPT, "attributes", 102);
+    refused(SECTION(0, 70, 0, 1, 0x80, 0x80, 0x80, 0x80, 0x10, 0, 0, 70, 0, 0), nested,
+            PGK_E_CORRUPT, "line offset of inlinee", 104);
+    refused(SECTION(0, 70, 0, 1, 2, 0x80, 0x80, 0x80, 0x80, 0x10, 0, 70, 0, 0), nested,
+            PGK_E_CORRUPT, "discriminator of inlinee", 105);
     for (size_t size = 1; size < sizeof NESTED; size++) {
         struct opened o = section(NESTED, size);
         struct pgk_err err = {0};
