@@ -385,7 +385,7 @@ struct pgk_indexed_target {
     const char *name;           /* "any", "llvm14" (counters only), "llvm16", "llvm19",
                                    "llvm22" */
     const char *readers;        /* who accepts it, for people */
-    uint32_t index_version;     /* 8 to 13 */
+    uint32_t index_version;     /* 7 to 14 */
     uint32_t memprof_version;   /* 0 to 4 */
     uint32_t frame_ids;         /* generation: 1 up to LLVM 19, 2 LLVM 22; 0: by the versions */
 };

@@ -44,6 +44,15 @@ uint32_t pgk_index_since(uint32_t version)
     return 0;
 }
 
+/* The newest index version that readers of heap data of a version take. */
+static uint32_t last_index_for(const struct pgk_memprof_version *v)
+{
+    uint32_t last = PGK_INDEX_NOW;
+    while (pgk_index_since(last) > v->until)
+        last--;
+    return last;
+}
+
 static int check_target(const struct pgk_indexed_target *t, bool heap, const char *path,
                         struct pgk_err *err)
 {
@@ -67,7 +76,9 @@ static int check_target(const struct pgk_indexed_target *t, bool heap, const cha
                         .field = "MemProf version",
                         .found = PGK_F("%u in index version %u", t->memprof_version,
                                        t->index_version),
-                        .expected = "index version 8 to 12 for MemProf V0 and V1",
+                        .expected = PGK_F("index version %d to %u for MemProf V%u",
+                                          PGK_INDEX_FIRST_HEAP, last_index_for(v),
+                                          t->memprof_version),
                         .hint = "no tool reads such a file; choose another --index-version");
     return 0;
 }

@@ -1,6 +1,7 @@
 /* Function records, name tables and summaries as the binary formats hold them. */
 #include "sample_records.h"
 
+#include "format_row.h"
 #include "sample_format.h"
 
 #include <inttypes.h>
@@ -27,10 +28,13 @@ int pgk_sample_read_version(struct pgk_cursor *c, uint32_t last, struct pgk_err 
         return pgk_cur_reject(c, err, PGK_E_VERSION, off, .record = "header", .field = "version",
                               .found = PGK_F("version %" PRIu64, version),
                               .expected = last == PGK_SAMPLE_VERSION
-                                              ? "version 103"
-                                              : PGK_F("version 103 to %u", last),
-                              .hint = "LLVM 13 to 23 write version 103, LLVM 23 also 104; have a "
-                                      "later release write one of these");
+                                              ? PGK_F("version %d", PGK_SAMPLE_VERSION)
+                                              : PGK_F("version %d to %u", PGK_SAMPLE_VERSION, last),
+                              .hint = PGK_F("LLVM 13 to " PGK_LLVM_NOW_TEXT " write version %d, "
+                                            "from LLVM %u on also %d; have a later release write "
+                                            "one of these", PGK_SAMPLE_VERSION,
+                                            pgk_sample_version_since(PGK_SAMPLE_NOW),
+                                            PGK_SAMPLE_NOW));
     c->src.version = (uint32_t)version;
     return 0;
 }

@@ -1,8 +1,11 @@
 /* Indexed profiles: round trips, targets, merging, refusals. */
 #include "indexed.h"
 
+#include "format_row.h"
 #include "heap_samples.h"
 #include "stack_order.h"
+
+#include <inttypes.h>
 
 static const struct {
     uint32_t index, memprof, frame_ids;
@@ -71,6 +74,31 @@ static struct pgk_heap *sample(uint64_t seed, bool callees)
     assert_int_equal(pgk_heap_new(&h, NULL), 0);
     sample_fill(h, seed, 1 + (unsigned)(seed * 37 % 300), 1 + (unsigned)(seed % 20), callees);
     return h;
+}
+
+/* The text of a target names its release and those that the rows of both versions have. */
+static void test_readers_of_targets(void **state)
+{
+    (void)state;
+    const struct pgk_indexed_target *t;
+    for (size_t i = 0; (t = pgk_indexed_target_at(i)); i++) {
+        const bool holds_heap = t->index_version >= PGK_INDEX_FIRST_HEAP;
+        const struct pgk_memprof_version *v = pgk_memprof_version(t->memprof_version);
+        uint32_t first = pgk_index_since(t->index_version), named = first;
+        char want[64];
+        sscanf(t->name, "llvm%" SCNu32, &named);
+        if (holds_heap && v->since > first)
+            first = v->since;
+        first = named < first ? named : first;
+        if (holds_heap && v->until < PGK_LLVM_NOW)
+            snprintf(want, sizeof want, "LLVM %u to %u", first, v->until);
+        else
+            snprintf(want, sizeof want, "LLVM %u and later", first);
+        assert_string_equal(t->readers, want);
+        if (holds_heap)
+            assert_true(named <= v->until && pgk_index_since(t->index_version) <= v->until);
+    }
+    assert_non_null(pgk_indexed_target("llvm" PGK_LLVM_NOW_TEXT));
 }
 
 static void test_round_trip(void **state)
@@ -310,6 +338,7 @@ static void test_long_chains(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_readers_of_targets),
         cmocka_unit_test(test_round_trip),
         cmocka_unit_test(test_merge_order),
         cmocka_unit_test(test_truncations),
