@@ -44,7 +44,8 @@ enum pgk_heap_weight export_weight(const struct cli_verb *verb, const char *name
     for (enum pgk_heap_weight w = 0; w < PGK_HEAP_WEIGHTS; w++)
         if (!strcmp(name, pgk_heap_weight_name(w)))
             return w;
-    cli_usage(verb, "--weight takes bytes, count, accesses or lifetime-bytes, not '%s'", name);
+    cli_usage(verb, "--weight takes bytes, count, accesses, lifetime-bytes, leaked, leaked-count, "
+                    "peak or peak-count, not '%s'", name);
 }
 
 const char *export_title(const char *path)

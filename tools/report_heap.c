@@ -12,7 +12,7 @@ static const char help[] =
     "      --contexts N     contexts on the page one by one (default 50000); the rest is\n"
     "                       summed up\n"
     "      --weight NAME    what folded stacks count: bytes (default), count, accesses,\n"
-    "                       lifetime-bytes\n"
+    "                       lifetime-bytes, leaked, leaked-count, peak, peak-count\n"
     "\nExamples:\n"
     "  pgokit report app.profdata -b ./app -o report.html\n"
     "  pgokit report new.profdata --base old.profdata -b ./app -o diff.html\n"

@@ -9,7 +9,8 @@
 static const char help[] =
     "Totals, then the heaviest allocation contexts with their call stacks. With the profiled\n"
     "binaries, addresses and function numbers become names and source lines.\n\n"
-    "      --sort KEY       bytes (default), count, accesses, lifetime, density\n"
+    "      --sort KEY       bytes (default), count, accesses, lifetime, density, peak, leaked,\n"
+    "                       temporary\n"
     "      --top N          contexts shown (default 10; 0: all)\n"
     "      --depth N        frames shown of a stack (default 12; 0: all)\n"
     "      --json           all of it as JSON (docs/formats/heap-json.md)\n"
@@ -18,12 +19,15 @@ static const char help[] =
     "                       counts levels (default: all)\n"
     "      --least PERCENT  with --tree: share below which a branch is summed up (default 1)\n"
     "      --library        with --tree: frames of libraries, too\n"
+    "      --timeline       draw the bytes that were alive over time\n"
     "\nExamples:\n"
     "  pgokit show memprof.profraw.4711 -b ./app\n"
     "  pgokit show app.profdata -b ./app --sort lifetime --top 20\n"
+    "  pgokit show memprof.profraw.4711 --timeline\n"
     "  pgokit show app.profdata --json | jq .totals\n";
 
-enum { OPT_SORT = 256, OPT_TOP, OPT_DEPTH, OPT_JSON, OPT_RAW, OPT_TREE, OPT_LEAST, OPT_LIBRARY };
+enum { OPT_SORT = 256, OPT_TOP, OPT_DEPTH, OPT_JSON, OPT_RAW, OPT_TREE, OPT_LEAST, OPT_LIBRARY,
+       OPT_TIMELINE };
 
 static const struct option options[] = {
     {"sort", required_argument, NULL, OPT_SORT},
@@ -34,16 +38,18 @@ static const struct option options[] = {
     {"tree", no_argument, NULL, OPT_TREE},
     {"least", required_argument, NULL, OPT_LEAST},
     {"library", no_argument, NULL, OPT_LIBRARY},
+    {"timeline", no_argument, NULL, OPT_TIMELINE},
     CLI_COMMON_LONG,
     {0},
 };
 
-enum view { VIEW_TABLE, VIEW_JSON, VIEW_FIELDS, VIEW_TREE };
+enum view { VIEW_TABLE, VIEW_JSON, VIEW_FIELDS, VIEW_TREE, VIEW_TIMELINE };
 
 struct show {
     struct cli_common common;
     struct pgk_heap_print_opts report;
     struct pgk_heap_tree_opts tree;
+    struct pgk_heap_timeline_opts timeline;
     enum view view;
     const char *path;
 };
@@ -53,14 +59,15 @@ static enum pgk_heap_sort parse_sort(const char *text)
     for (enum pgk_heap_sort s = 0; s < PGK_HEAP_SORTS; s++)
         if (!strcmp(text, pgk_heap_sort_name(s)))
             return s;
-    cli_usage(&cmd_show, "--sort takes bytes, count, accesses, lifetime or density, not '%s'",
-              text);
+    cli_usage(&cmd_show, "--sort takes bytes, count, accesses, lifetime, density, peak, leaked or "
+              "temporary, not '%s'", text);
 }
 
+/* 0 into a file or a pipe. */
 static unsigned terminal_width(void)
 {
     struct winsize size;
-    return !ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) && size.ws_col ? size.ws_col : 100;
+    return !ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) ? size.ws_col : 0;
 }
 
 static void parse(struct show *s, int argc, char **argv)
@@ -89,6 +96,9 @@ static void parse(struct show *s, int argc, char **argv)
         case OPT_LIBRARY:
             s->tree.library = true;
             break;
+        case OPT_TIMELINE:
+            s->view = VIEW_TIMELINE;
+            break;
         case OPT_JSON:
             s->view = VIEW_JSON;
             break;
@@ -104,6 +114,10 @@ static void parse(struct show *s, int argc, char **argv)
     s->report.top = top == NOT_GIVEN ? (s->view == VIEW_TABLE ? 10 : 0) : (size_t)top;
     s->report.colour = s->tree.colour = cli_colour();
     s->report.width = terminal_width();
+    s->timeline = (struct pgk_heap_timeline_opts){.struct_size = sizeof s->timeline,
+                                                  .title = s->path,
+                                                  .width = s->report.width,
+                                                  .colour = s->report.colour};
 }
 
 static int print(const struct show *s, const struct pgk_heap *heap, struct pgk_err *err)
@@ -115,10 +129,23 @@ static int print(const struct show *s, const struct pgk_heap *heap, struct pgk_e
         return pgk_heap_print_fields(heap, &s->report, stdout, err);
     case VIEW_TREE:
         return pgk_heap_print_tree(heap, &s->tree, stdout, err);
+    case VIEW_TIMELINE:
+        return pgk_heap_print_timeline(heap, &s->timeline, stdout, err);
     case VIEW_TABLE:
         break;
     }
     return pgk_heap_print_table(heap, &s->report, stdout, err);
+}
+
+/* Contexts are in no order then. */
+static void note_no_times(const struct pgk_heap *heap, enum pgk_heap_sort sort)
+{
+    struct pgk_heap_times times = {.struct_size = sizeof times};
+    pgk_heap_over_time(heap, &times);
+    if (!times.processes && sort >= PGK_HEAP_SORT_PEAK)
+        fprintf(stderr,
+                "pgokit: note: this profile does not tell how the heap was over time, so --sort %s "
+                "has no effect; pgokit record heap records it\n", pgk_heap_sort_name(sort));
 }
 
 static int run(int argc, char **argv)
@@ -132,6 +159,8 @@ static int run(int argc, char **argv)
         s.report.info = in.info;
         if (s.view == VIEW_TABLE && !s.common.quiet && !cli_has_binaries(&s.common))
             heap_input_note_no_names(in.heap);
+        if (!s.common.quiet)
+            note_no_times(in.heap, s.report.sort);
         status = print(&s, in.heap, &err);
     }
     pgk_heap_close(&in.heap);

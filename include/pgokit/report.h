@@ -23,6 +23,9 @@ enum pgk_heap_sort {
     PGK_HEAP_SORT_ACCESSES, /* loads and stores */
     PGK_HEAP_SORT_LIFETIME, /* average lifetime */
     PGK_HEAP_SORT_DENSITY,  /* accesses per byte */
+    PGK_HEAP_SORT_PEAK,     /* bytes alive at the peak */
+    PGK_HEAP_SORT_LEAKED,   /* bytes alive at exit */
+    PGK_HEAP_SORT_TEMPORARY, /* objects freed before their thread's next allocation */
     PGK_HEAP_SORTS, /* number of them */
 };
 const char *pgk_heap_sort_name(enum pgk_heap_sort sort); /* "bytes", ... */
@@ -50,6 +53,18 @@ int pgk_heap_print_fields(const struct pgk_heap *heap, const struct pgk_heap_pri
  * order if opts->top is 0, else the heaviest contexts and no records. */
 int pgk_heap_print_json(const struct pgk_heap *heap, const struct pgk_heap_print_opts *opts,
                         FILE *out, struct pgk_err *err);
+
+/* How the curve of the heap over time is printed. */
+struct pgk_heap_timeline_opts {
+    size_t struct_size; /* sizeof(struct pgk_heap_timeline_opts) */
+    const char *title;  /* what is shown: a file name; or NULL */
+    unsigned width;     /* columns, 40 at least; 0: 80 */
+    bool colour;        /* ANSI colours */
+};
+/* The bytes that were alive, over time, as letters: that of the process with the highest peak.
+ * PGK_E_EMPTY if the profile has no curve. */
+int pgk_heap_print_timeline(const struct pgk_heap *heap, const struct pgk_heap_timeline_opts *opts,
+                            FILE *out, struct pgk_err *err);
 
 /* How the tree of calling functions is printed. */
 struct pgk_heap_tree_opts {
@@ -119,6 +134,10 @@ enum pgk_heap_weight {
     PGK_HEAP_WEIGHT_COUNT,    /* objects */
     PGK_HEAP_WEIGHT_ACCESSES, /* loads and stores */
     PGK_HEAP_WEIGHT_LIFETIME, /* bytes times average lifetime, in byte seconds */
+    PGK_HEAP_WEIGHT_LEAKED,   /* bytes alive at exit */
+    PGK_HEAP_WEIGHT_LEAKED_COUNT, /* objects alive at exit */
+    PGK_HEAP_WEIGHT_PEAK,     /* bytes alive at the peak */
+    PGK_HEAP_WEIGHT_PEAK_COUNT, /* objects alive at the peak */
     PGK_HEAP_WEIGHTS, /* number of them */
 };
 const char *pgk_heap_weight_name(enum pgk_heap_weight weight); /* "bytes", ... */

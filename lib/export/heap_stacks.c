@@ -9,6 +9,10 @@ static const struct pgk_value_type types[PGK_HEAP_WEIGHTS] = {
     [PGK_HEAP_WEIGHT_COUNT] = {"count", "alloc_objects", "count"},
     [PGK_HEAP_WEIGHT_ACCESSES] = {"accesses", "accesses", "count"},
     [PGK_HEAP_WEIGHT_LIFETIME] = {"lifetime-bytes", "lifetime_space", "byte_seconds"},
+    [PGK_HEAP_WEIGHT_LEAKED] = {"leaked", "inuse_space", "bytes"},
+    [PGK_HEAP_WEIGHT_LEAKED_COUNT] = {"leaked-count", "inuse_objects", "count"},
+    [PGK_HEAP_WEIGHT_PEAK] = {"peak", "peak_space", "bytes"},
+    [PGK_HEAP_WEIGHT_PEAK_COUNT] = {"peak-count", "peak_objects", "count"},
 };
 
 const char *pgk_heap_weight_name(enum pgk_heap_weight weight)
@@ -24,6 +28,10 @@ static uint64_t weight_of(const struct pgk_mib *m, enum pgk_heap_weight weight)
         [PGK_HEAP_WEIGHT_COUNT] = PGK_MIB_AllocCount,
         [PGK_HEAP_WEIGHT_ACCESSES] = PGK_MIB_TotalAccessCount,
         [PGK_HEAP_WEIGHT_LIFETIME] = PGK_MIB_TotalLifetime,
+        [PGK_HEAP_WEIGHT_LEAKED] = PGK_MIB_ExitSize,
+        [PGK_HEAP_WEIGHT_LEAKED_COUNT] = PGK_MIB_ExitCount,
+        [PGK_HEAP_WEIGHT_PEAK] = PGK_MIB_PeakSize,
+        [PGK_HEAP_WEIGHT_PEAK_COUNT] = PGK_MIB_PeakCount,
     };
     enum pgk_mib_id id = fields[weight];
     if (!(m->known >> id & 1))
@@ -135,12 +143,21 @@ static int build(struct builder *b, struct pgk_err *err)
     return ok ? 0 : pgk_fail_nomem(err);
 }
 
+/* Where it is not known what was alive when, there are no values of it, unless it is asked for. */
+static size_t number_of_types(const struct pgk_heap *heap, enum pgk_heap_weight asked)
+{
+    struct pgk_heap_times times = {.struct_size = sizeof times};
+    pgk_heap_over_time(heap, &times);
+    return times.processes || asked >= PGK_HEAP_WEIGHT_LEAKED ? PGK_HEAP_WEIGHTS
+                                                              : PGK_HEAP_WEIGHT_LEAKED;
+}
+
 int pgk_stacks_of_heap(struct pgk_stacks *s, const struct pgk_heap *heap,
                        const struct pgk_heap_export_opts *opts, struct pgk_err *err)
 {
     *s = (struct pgk_stacks){.title = opts->title,
                              .types = types,
-                             .n_types = PGK_HEAP_WEIGHTS,
+                             .n_types = number_of_types(heap, opts->weight),
                              .shown_type = opts->weight};
     struct builder b = {.s = s, .heap = heap, .info = opts->info};
     int status = build(&b, err);

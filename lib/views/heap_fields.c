@@ -50,6 +50,24 @@ static int print_context(const struct pgk_heap *heap, size_t context, FILE *out,
     return status;
 }
 
+static void print_over_time(const struct pgk_heap *heap, FILE *out)
+{
+    struct pgk_heap_times t = {.struct_size = sizeof t};
+    pgk_heap_over_time(heap, &t);
+    if (!t.processes)
+        return;
+    fprintf(out, "over time of %" PRIu64 " process%s\n", t.processes,
+            t.processes == 1 ? "" : "es");
+    fprintf(out, "  peak after %" PRIu64 " ms: %" PRIu64 " B in %" PRIu64 " objects\n", t.peak_ms,
+            t.peak_bytes, t.peak_objects);
+    for (size_t i = 0; i < t.n_points; i++) {
+        const struct pgk_heap_point *p = &t.points[i];
+        fprintf(out, "  after %" PRIu64 " ms: alive %" PRIu64 " B in %" PRIu64
+                " objects, allocated %" PRIu64 " B in %" PRIu64 " objects\n", p->ms, p->bytes,
+                p->objects, p->allocated_bytes, p->allocated_objects);
+    }
+}
+
 static int print_record(void *ctx, const struct pgk_heap_record *r)
 {
     FILE *out = ctx;
@@ -77,6 +95,7 @@ int pgk_heap_print_fields(const struct pgk_heap *heap, const struct pgk_heap_pri
     if (opts->top)
         PGK_TRY(pgk_heap_ranking(heap, opts, &order, &n, err));
     int status = 0;
+    print_over_time(heap, out);
     for (size_t i = 0; i < n && !status; i++)
         status = print_context(heap, order ? order[i] : i, out, err);
     pgk_mem_free(order);

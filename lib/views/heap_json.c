@@ -110,7 +110,10 @@ static void put_totals(struct pgk_json *j, const struct pgk_heap *heap,
                        const struct pgk_file_info *info)
 {
     static const enum pgk_mib_id sums[] = {PGK_MIB_AllocCount, PGK_MIB_TotalSize,
-                                           PGK_MIB_TotalAccessCount, PGK_MIB_TotalLifetime};
+                                           PGK_MIB_TotalAccessCount, PGK_MIB_TotalLifetime,
+                                           PGK_MIB_PeakSize, PGK_MIB_PeakCount,
+                                           PGK_MIB_ExitSize, PGK_MIB_ExitCount,
+                                           PGK_MIB_TemporaryCount};
     struct pgk_heap_totals t;
     pgk_heap_totals(heap, info, &t);
     pgk_json_line(j, MEMBER);
@@ -127,6 +130,33 @@ static void put_totals(struct pgk_json *j, const struct pgk_heap *heap,
         pgk_json_end_object(j);
     }
     pgk_json_end_object(j);
+    pgk_json_end_object(j);
+}
+
+static void put_times(struct pgk_json *j, const struct pgk_heap *heap)
+{
+    struct pgk_heap_times t = {.struct_size = sizeof t};
+    pgk_heap_over_time(heap, &t);
+    if (!t.processes)
+        return;
+    pgk_json_line(j, MEMBER);
+    pgk_json_object(j, "over_time");
+    pgk_json_number(j, "processes", t.processes);
+    pgk_json_number(j, "peak_ms", t.peak_ms);
+    pgk_json_number(j, "peak_bytes", t.peak_bytes);
+    pgk_json_number(j, "peak_objects", t.peak_objects);
+    pgk_json_array(j, "points");
+    for (size_t i = 0; i < t.n_points; i++) {
+        const struct pgk_heap_point *p = &t.points[i];
+        pgk_json_object(j, NULL);
+        pgk_json_number(j, "ms", p->ms);
+        pgk_json_number(j, "bytes", p->bytes);
+        pgk_json_number(j, "objects", p->objects);
+        pgk_json_number(j, "allocated_bytes", p->allocated_bytes);
+        pgk_json_number(j, "allocated_objects", p->allocated_objects);
+        pgk_json_end_object(j);
+    }
+    pgk_json_end_array(j);
     pgk_json_end_object(j);
 }
 
@@ -215,6 +245,7 @@ int pgk_heap_json(const struct pgk_heap *heap, const struct pgk_heap_print_opts 
         put_file(&j, opts->info);
     put_units(&j);
     put_totals(&j, heap, opts->info);
+    put_times(&j, heap);
     int status = put_contexts(&j, heap, opts, order, n, err);
     pgk_json_line(&j, 0);
     pgk_json_end_object(&j);

@@ -52,6 +52,36 @@ static bool lacks_fields(const struct pgk_file_info *info)
            !pgk_file_info_fact(info, PGK_FACT_FULL_SCHEMA);
 }
 
+static void print_alive(const struct table *t, uint64_t bytes, uint64_t objects)
+{
+    fprintf(t->out, "%s in %s object%s", BYTES(bytes), COUNT(objects), pgk_plural(objects));
+}
+
+/* What was alive when, and how much was so only for a moment. */
+static void print_times(const struct table *t)
+{
+    const struct pgk_heap_totals *s = &t->totals;
+    struct pgk_heap_times times = {.struct_size = sizeof times};
+    pgk_heap_over_time(t->heap, &times);
+    if (!times.processes || s->no_times == s->contexts)
+        return;
+    fputs("  at the peak      ", t->out);
+    if (times.processes > 1) {
+        print_alive(t, s->v[PGK_MIB_PeakSize], s->v[PGK_MIB_PeakCount]);
+        fprintf(t->out, ", of %s processes each at its own; the highest:\n                   ",
+                COUNT(times.processes));
+    }
+    print_alive(t, times.peak_bytes, times.peak_objects);
+    fprintf(t->out, ", after %s\n  at exit          ", MS((double)times.peak_ms));
+    print_alive(t, s->v[PGK_MIB_ExitSize], s->v[PGK_MIB_ExitCount]);
+    fprintf(t->out, "\n  temporary        %s object%s (%.1f %%)\n",
+            COUNT(s->v[PGK_MIB_TemporaryCount]), pgk_plural(s->v[PGK_MIB_TemporaryCount]),
+            percent(s->v[PGK_MIB_TemporaryCount], s->v[PGK_MIB_AllocCount]));
+    if (s->no_times)
+        fprintf(t->out, "                   none of this is known of %s context%s\n",
+                COUNT(s->no_times), pgk_plural(s->no_times));
+}
+
 static void print_totals(const struct table *t)
 {
     const struct pgk_heap_totals *s = &t->totals;
@@ -88,6 +118,7 @@ static void print_totals(const struct table *t)
     if (objects && knows(s->known, PGK_MIB_TotalLifetime))
         fprintf(t->out, "  average life     %s\n",
                 MS((double)s->v[PGK_MIB_TotalLifetime] / (double)objects));
+    print_times(t);
     print_labels(t);
 }
 
@@ -114,9 +145,36 @@ static void print_numbers(const struct table *t, size_t rank, const struct pgk_m
     fputc('\n', t->out);
 }
 
+static void print_context_times(const struct table *t, const struct pgk_mib *m)
+{
+    if (!knows(m->known, PGK_MIB_PeakSize))
+        return;
+    fputs("      at the peak ", t->out);
+    print_alive(t, m->v[PGK_MIB_PeakSize], m->v[PGK_MIB_PeakCount]);
+    fputs("  at exit ", t->out);
+    print_alive(t, m->v[PGK_MIB_ExitSize], m->v[PGK_MIB_ExitCount]);
+    fprintf(t->out, "  temporary %.1f %%\n",
+            percent(m->v[PGK_MIB_TemporaryCount], m->v[PGK_MIB_AllocCount]));
+}
+
+static const char *sort_text(enum pgk_heap_sort sort)
+{
+    static const char *const texts[PGK_HEAP_SORTS] = {
+        [PGK_HEAP_SORT_DENSITY] = "accesses per byte",
+        [PGK_HEAP_SORT_LIFETIME] = "average lifetime",
+        [PGK_HEAP_SORT_COUNT] = "objects",
+        [PGK_HEAP_SORT_PEAK] = "bytes alive at the peak",
+        [PGK_HEAP_SORT_LEAKED] = "bytes alive at exit",
+        [PGK_HEAP_SORT_TEMPORARY] = "temporary objects",
+    };
+    return texts[sort] ? texts[sort] : pgk_heap_sort_name(sort);
+}
+
 static int print_context(const struct table *t, size_t rank, size_t context, struct pgk_err *err)
 {
-    print_numbers(t, rank, pgk_heap_mib(t->heap, context, PGK_MIB_ROOM));
+    const struct pgk_mib *m = pgk_heap_mib(t->heap, context, PGK_MIB_ROOM);
+    print_numbers(t, rank, m);
+    print_context_times(t, m);
     return pgk_heap_print_stack(t->heap, context, &t->style, err);
 }
 
@@ -166,12 +224,7 @@ int pgk_heap_print_table(const struct pgk_heap *heap, const struct pgk_heap_prin
     if (n)
         fprintf(out, "\n%s%zu of %s context%s, by %s%s\n",
                 pgk_style_on(&t.style, PGK_STYLE_BOLD), n, COUNT(t.totals.contexts),
-                pgk_plural(t.totals.contexts),
-                opts->sort == PGK_HEAP_SORT_DENSITY    ? "accesses per byte"
-                : opts->sort == PGK_HEAP_SORT_LIFETIME ? "average lifetime"
-                : opts->sort == PGK_HEAP_SORT_COUNT    ? "objects"
-                                                       : pgk_heap_sort_name(opts->sort),
-                pgk_style_off(&t.style));
+                pgk_plural(t.totals.contexts), sort_text(opts->sort), pgk_style_off(&t.style));
     int status = 0;
     for (size_t i = 0; i < n && !status; i++)
         status = print_context(&t, i + 1, order[i], err);

@@ -38,6 +38,7 @@ void pgk_heap_totals(const struct pgk_heap *heap, const struct pgk_file_info *in
         enum pgk_mib_label label = pgk_view_label(m, info);
         t->known &= m->known;
         t->no_accesses += !knows(m, PGK_MIB_TotalAccessCount);
+        t->no_times += !knows(m, PGK_MIB_PeakSize);
         t->label_contexts[label]++;
         t->label_bytes[label] += m->v[PGK_MIB_TotalSize];
         for (size_t i = 0; i < PGK_MIB_FIELDS; i++)
@@ -64,6 +65,12 @@ double pgk_heap_sort_value(const struct pgk_mib *m, enum pgk_heap_sort sort)
         return knows(m, PGK_MIB_TotalAccessCount) && size > 0
                    ? (double)m->v[PGK_MIB_TotalAccessCount] / size
                    : -1;
+    case PGK_HEAP_SORT_PEAK:
+        return knows(m, PGK_MIB_PeakSize) ? (double)m->v[PGK_MIB_PeakSize] : -1;
+    case PGK_HEAP_SORT_LEAKED:
+        return knows(m, PGK_MIB_ExitSize) ? (double)m->v[PGK_MIB_ExitSize] : -1;
+    case PGK_HEAP_SORT_TEMPORARY:
+        return knows(m, PGK_MIB_TemporaryCount) ? (double)m->v[PGK_MIB_TemporaryCount] : -1;
     case PGK_HEAP_SORTS:
         break;
     }
@@ -75,7 +82,8 @@ const char *pgk_heap_sort_name(enum pgk_heap_sort sort)
     static const char *const names[PGK_HEAP_SORTS] = {
         [PGK_HEAP_SORT_BYTES] = "bytes",       [PGK_HEAP_SORT_COUNT] = "count",
         [PGK_HEAP_SORT_ACCESSES] = "accesses", [PGK_HEAP_SORT_LIFETIME] = "lifetime",
-        [PGK_HEAP_SORT_DENSITY] = "density",
+        [PGK_HEAP_SORT_DENSITY] = "density",   [PGK_HEAP_SORT_PEAK] = "peak",
+        [PGK_HEAP_SORT_LEAKED] = "leaked",     [PGK_HEAP_SORT_TEMPORARY] = "temporary",
     };
     return names[sort];
 }

@@ -72,7 +72,8 @@ static void out_of_memory_anywhere(void **state)
 
 static void weights_are_named(void **state)
 {
-    static const char *const names[] = {"bytes", "count", "accesses", "lifetime-bytes"};
+    static const char *const names[] = {"bytes",  "count",        "accesses", "lifetime-bytes",
+                                        "leaked", "leaked-count", "peak",     "peak-count"};
     (void)state;
     for (enum pgk_heap_weight w = 0; w < PGK_HEAP_WEIGHTS; w++)
         assert_string_equal(pgk_heap_weight_name(w), names[w]);

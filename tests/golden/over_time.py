@@ -1,0 +1,51 @@
+#!/usr/bin/env python3
+"""Tells in a raw profile of LLVM's runtime how the heap was over time, as pgokit's does.
+
+over_time.py RAW OUT          a finished dump
+over_time.py RAW OUT killed   a sheet of a killed process
+
+RAW has one dump of version 5 with two contexts. docs/formats/interrupted-heap.md
+"""
+import struct
+import sys
+
+NOTES_MAGIC = 0x45544F4E544B4750
+INTERRUPTED, TIMES = 1, 4
+MIB_SIZE, TOTAL_SIZE = 8 + 144, 28
+POINTS = [(0, 0, 0, 0, 0), (40, 100, 1, 100, 1), (120, 128, 2, 128, 2), (400, 164, 3, 164, 3),
+          (900, 64, 2, 164, 3), (1500, 84, 3, 184, 4), (2000, 20, 1, 184, 4)]
+PEAK, EPOCH = (400, 164, 3), 7
+# Of each context, the smaller one first: bytes and objects at the peak, at exit, temporary.
+CONTEXTS = [(64, 2, 20, 1, 1), (100, 1, 0, 0, 0)]
+
+
+def main():
+    raw = open(sys.argv[1], "rb").read()
+    killed = sys.argv[3:] == ["killed"]
+    magic, version, size, segments, mibs, stacks = struct.unpack_from("<6Q", raw)
+    assert version == 5 and size == len(raw)
+    count, = struct.unpack_from("<Q", raw, mibs)
+    blocks = [(struct.unpack_from("<Q", raw, at + 8 + TOTAL_SIZE)[0],
+               struct.unpack_from("<Q", raw, at)[0])
+              for at in range(mibs + 8, mibs + 8 + count * MIB_SIZE, MIB_SIZE)]
+    assert [size for size, _ in sorted(blocks)] == [84, 100]
+    gap = b"".join(struct.pack("<5Q", *p) for p in POINTS)
+    table_off = mibs + len(gap)
+    for (closed, context), (peak, peak_n, end, end_n, temporary) in zip(sorted(blocks), CONTEXTS):
+        if killed:
+            # Begun is what the MIB closed, and what is alive.
+            gap += struct.pack("<2Q4I2Q2IQ", closed + end, 1500 * end_n,
+                               (3 if closed == 84 else 1) + end_n, 1500, context, EPOCH, end, peak,
+                               end_n, peak_n, temporary)
+        else:
+            gap += struct.pack("<6Q", context, peak, peak_n, end, end_n, temporary)
+    gap += struct.pack("<8Q", mibs, len(POINTS), 0 if killed else table_off,
+                       0 if killed else count, *PEAK, EPOCH if killed else 0)
+    gap += struct.pack("<8Q", NOTES_MAGIC, TIMES | (INTERRUPTED if killed else 0), 0, 0,
+                       table_off if killed else 0, count if killed else 0, 0, 0)
+    head = struct.pack("<6Q", magic, version, size + len(gap), segments, mibs + len(gap),
+                       stacks + len(gap))
+    open(sys.argv[2], "wb").write(head + raw[48:mibs] + gap + raw[mibs:])
+
+
+main()
