@@ -20,7 +20,8 @@ def tool_of(bench, name):
 
 def walk(bench, binary, samples, *options):
     """A recording, made once."""
-    path = os.path.join(bench.data, f"walk{''.join(options)}-{samples}")
+    name = os.path.basename(binary)
+    path = os.path.join(bench.data, f"walk-{name}{''.join(options)}-{samples}")
     if not os.path.exists(path):
         subprocess.run([tool_of(bench, "branch_walk"), *options, "-n", str(samples), binary,
                         path + ".new"], check=True)

@@ -1,5 +1,6 @@
-"""The tools of LLVM that pgokit is compared with: those of release 22, which must be there, and
-those of 23, which scripts/peers brings; without them their cases are left out with a reason."""
+"""The tools that pgokit is compared with: those of LLVM 22, which must be there, and those of newer
+releases of Debian, which scripts/peers brings; without them their cases are left out with a
+reason."""
 
 import os
 import shutil
@@ -9,16 +10,21 @@ BROUGHT = os.environ.get("PGOKIT_PEERS") or os.path.join(
 OLDER, NEWER = 22, 23
 
 
+def brought(name):
+    """Path of a tool of a newer Debian, whose start takes a few milliseconds where it runs in a
+    root of scripts/peers; None if there is none, which is said."""
+    found = shutil.which(name) or shutil.which(name, path=os.path.join(BROUGHT, "bin"))
+    if not found:
+        print(f"\nleft out: {name}, which scripts/peers brings", flush=True)
+    return found
+
+
 def releases(name):
-    """Yields (label, path) of the tool of each release; its starting takes a few milliseconds
-    where it runs in a root of scripts/peers."""
+    """Yields (label, path) of the tool of each release."""
     found = shutil.which(f"{name}-{OLDER}")
     if not found:
         raise SystemExit(f"bench: {name}-{OLDER} is missing; scripts/deps bench installs it")
     yield f"{name}-{OLDER}", found
     newer = f"{name}-{NEWER}"
-    found = shutil.which(newer) or shutil.which(newer, path=os.path.join(BROUGHT, "bin"))
-    if found:
+    if found := brought(newer):
         yield newer, found
-    else:
-        print(f"\nleft out: {newer}, which scripts/peers brings", flush=True)

@@ -280,6 +280,10 @@ def create_gcov(work):
         good(work.pgokit, "convert", "-q", f"{folder}/3.afdo", "--to", f"gcc{release}", "-o",
              f"{folder}/ours")
         gcc_samples.decode(read(f"{folder}/ours"))
+    with_contexts = run(work.pgokit, "gen", "-q", f"{exe}.trace", "-b", exe, "--mode", "cs-autofdo",
+                        "--contexts", "--to", "gcc16", "-o", f"{exe}.afdo")
+    require(with_contexts.code == 1 and "calling contexts are not in the output"
+            in with_contexts.errors, str(with_contexts))
     return f"{len(functions)} functions"
 
 
