@@ -24,6 +24,7 @@
 
 typedef uint32_t u32;
 typedef uint64_t u64;
+typedef int64_t i64;
 
 enum { PGG_PAGE = 4096 };
 

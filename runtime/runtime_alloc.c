@@ -192,7 +192,38 @@ static void block_free(struct pgrt_header *h)
         pgrt_je_free((char *)h - h->shift * (size_t)PGRT_GRANULE);
 }
 
-void *pgrt_alloc(size_t n, size_t align, bool zero, const void *frame)
+/* The end of an object; t may be NULL when nothing is recorded. */
+PGG_INLINE void free_inside(struct pgrt_thread *t, void *object)
+{
+    struct pgrt_header *h = pgrt_header_of(object);
+    bool shadow = __memprof_shadow_memory_dynamic_address;
+    if (PGG_LIKELY(t && h->generation == (pgrt_generation & 0xff))) {
+        if (PGG_LIKELY(!(h->kind & PGRT_KIND_SILENT)))
+            pgrt_table_add(t, h, accesses(h), pgrt_now_ms(), pgrt_cpu(), (uintptr_t)object);
+        else if (!(h->kind & PGRT_KIND_UNBEGUN))
+            pgrt_table_gone(t, h);
+    }
+    if (PGG_LIKELY(shadow)) {
+        u64 *word = pgrt_shadow((uintptr_t)h), *end = pgrt_shadow((uintptr_t)object + h->size - 1);
+        *word = 0;
+        if (PGG_UNLIKELY(end - word >= LARGE_WORDS))
+            pgrt_shadow_reset_large(word, end + 1);
+    }
+    block_free(h);
+}
+
+/* What is alive would be too much if the old object still were, which no other allocator needs to
+ * keep: it ends before the new one begins. */
+PGG_INLINE void move(struct pgrt_thread *t, void *object, size_t n, void *old)
+{
+    const size_t size = pgrt_header_of(old)->size;
+    pgg_copy_fast(object, old, size < n ? size : n);
+    if (PGG_LIKELY(t))
+        t->series.last = NULL; /* it only grows: nothing was temporary */
+    free_inside(t, old);
+}
+
+PGG_INLINE void *alloc(size_t n, size_t align, bool zero, const void *frame, void *old)
 {
     if (PGG_UNLIKELY(!n))
         n = 1;
@@ -208,8 +239,12 @@ void *pgrt_alloc(size_t n, size_t align, bool zero, const void *frame)
         struct pgrt_header *h = pgrt_header_of(object);
         const bool far = align > PGRT_HEADER;
         const u32 context = t ? pgrt_context_here(t, frame) : 0;
+        if (old)
+            move(t, object, n, old);
         const bool begun = PGG_LIKELY(t) &&
-                           PGG_LIKELY(pgrt_table_begin(t, &t->table, context, n, now));
+                           PGG_LIKELY(pgrt_table_begin(t, &t->table, &t->series, context, n, now));
+        if (PGG_LIKELY(begun))
+            t->series.last = object;
         pgrt_header_set(h, &(struct pgrt_header){
                                .size = n,
                                .cpu = pgrt_cpu(),
@@ -233,21 +268,9 @@ void *pgrt_alloc(size_t n, size_t align, bool zero, const void *frame)
     return object;
 }
 
-/* The end of an object; t may be NULL when nothing is recorded. */
-PGG_INLINE void free_inside(struct pgrt_thread *t, void *object)
+void *pgrt_alloc(size_t n, size_t align, bool zero, const void *frame)
 {
-    struct pgrt_header *h = pgrt_header_of(object);
-    bool shadow = __memprof_shadow_memory_dynamic_address;
-    if (PGG_LIKELY(t && !(h->kind & PGRT_KIND_SILENT) &&
-                    h->generation == (pgrt_generation & 0xff)))
-        pgrt_table_add(t, h, accesses(h), pgrt_now_ms(), pgrt_cpu(), (uintptr_t)object);
-    if (PGG_LIKELY(shadow)) {
-        u64 *word = pgrt_shadow((uintptr_t)h), *end = pgrt_shadow((uintptr_t)object + h->size - 1);
-        *word = 0;
-        if (PGG_UNLIKELY(end - word >= LARGE_WORDS))
-            pgrt_shadow_reset_large(word, end + 1);
-    }
-    block_free(h);
+    return alloc(n, align, zero, frame, NULL);
 }
 
 void pgrt_free_now(struct pgrt_thread *t, void *object)
@@ -300,6 +323,9 @@ void *pgrt_realloc(void *p, size_t n, const void *frame)
         pgrt_free(p);
         return NULL;
     }
+    bool far;
+    if (p && !pgrt_hooked && !pgrt_busy() && !is_spare(p) && is_object(p, &far))
+        return alloc(n, 0, false, frame, p);
     void *object = pgrt_alloc(n, 0, false, frame);
     if (object && p) {
         size_t old = pgrt_size(p);

@@ -10,6 +10,7 @@
 #include "runtime_alloc.h"
 #include "runtime_heap.h"
 #include "runtime_options.h"
+#include "runtime_series.h"
 #include "runtime_shadow.h"
 #include "runtime_start.h"
 #include "runtime_thread.h"
@@ -19,6 +20,8 @@
 /* What goes into a dump: one entry per context, indexed by its number; count 0: none. */
 struct merged {
     struct pgrt_mib *mibs;
+    struct pgrt_life *lives;
+    u64 snapshot;
     u32 n;
 };
 
@@ -32,6 +35,53 @@ static void take(void *arg, const struct pgrt_mib *m)
         pgrt_mib_merge(to, m);
     else
         *to = *m;
+}
+
+/* What a thread knows of a context over time. The sums of all threads are meant: one of them alone
+ * may have freed more than it made. */
+static void take_life(void *arg, const struct pgrt_begun *b)
+{
+    struct merged *all = arg;
+    const bool saved = b->epoch == all->snapshot;
+    if (b->context >= all->n)
+        return;
+    struct pgrt_life *l = &all->lives[b->context];
+    l->exit_bytes += b->alive_bytes;
+    l->exit_objects += b->alive_objects;
+    l->peak_bytes += saved ? b->peak_bytes : b->alive_bytes;
+    l->peak_objects += saved ? b->peak_objects : b->alive_objects;
+    l->temporary += b->temporary;
+}
+
+static void take_lives(struct merged *all)
+{
+    const struct pgrt_times *times = pgrt_store_times();
+    all->snapshot = times ? times->epoch : 0;
+    pgrt_store_each_begun(take_life, all);
+    for (u32 id = 1; id < all->n; id++) { /* objects are counted modulo 2^32 */
+        all->lives[id].context = id;
+        all->lives[id].exit_objects = (u32)all->lives[id].exit_objects;
+        all->lives[id].peak_objects = (u32)all->lives[id].peak_objects;
+    }
+}
+
+/* Objects that live on are in the next dump's sheets, too, as far as they are alive. */
+static void carry_lives(const struct merged *all)
+{
+    for (u32 id = 1; id < all->n; id++) {
+        const struct pgrt_life *l = &all->lives[id];
+        struct pgrt_begun *b = l->exit_objects ? pgrt_table_carry(pgrt_self, id) : NULL;
+        if (!b)
+            continue;
+        b->alive_bytes = l->exit_bytes;
+        b->alive_objects = (u32)l->exit_objects;
+    }
+}
+
+static bool has_life(const struct merged *all, u32 id)
+{
+    const struct pgrt_life *l = &all->lives[id];
+    return all->mibs[id].AllocCount && (l->peak_objects || l->exit_objects || l->temporary);
 }
 
 /* An object of this process that no dump has counted. */
@@ -49,6 +99,10 @@ static void take_live(void *arg, struct pgrt_header *h)
         return;
     pgrt_mib_one(&one, h, pgrt_accesses(h), pgrt_now_ms(), pgrt_cpu());
     take(all, &one);
+    if (h->kind & PGRT_KIND_UNBEGUN) { /* of a child that had no file yet */
+        all->lives[h->context].exit_bytes += h->size;
+        all->lives[h->context].exit_objects++;
+    }
     if (pgrt_histogram)
         pgrt_histogram_add(h->context, (uintptr_t)(h + 1), h->size);
 }
@@ -133,6 +187,33 @@ static const struct pgrt_histogram *histogram(u64 version, u32 context)
     return pgrt_histogram && element_bytes(version) ? pgrt_histogram_of(context) : NULL;
 }
 
+/* Bytes of the series, of what is known of contexts over time, and of what says where they are. */
+static size_t times_size(const struct merged *all, struct pgrt_times *times)
+{
+    const struct pgrt_times *now = pgrt_store_times();
+    *times = now ? *now : (struct pgrt_times){0};
+    times->epoch = times->lives = 0;
+    for (u32 id = 1; id < all->n; id++)
+        times->lives += has_life(all, id);
+    return times->points * sizeof(struct pgrt_point) + times->lives * sizeof(struct pgrt_life) +
+           sizeof *times;
+}
+
+static char *put_times(char *p, const char *bytes, const struct merged *all,
+                       struct pgrt_times *times)
+{
+    const u64 points_off = (u64)(p - bytes);
+    if (times->points)
+        p = put(p, pgrt_store_points(pgrt_store_times()),
+                times->points * sizeof(struct pgrt_point));
+    times->series_off = times->points ? points_off : 0;
+    times->lives_off = times->lives ? (u64)(p - bytes) : 0;
+    for (u32 id = 1; id < all->n; id++)
+        if (has_life(all, id))
+            p = put(p, &all->lives[id], sizeof *all->lives);
+    return put(p, times, sizeof *times);
+}
+
 /* The dump as bytes, or NULL; *room is the size of its mapping. */
 static char *encode(const struct merged *all, size_t *size, size_t *room, u64 *objects_in)
 {
@@ -149,10 +230,11 @@ static char *encode(const struct merged *all, size_t *size, size_t *room, u64 *o
         elements += hist ? hist->n : 0;
     }
     *objects_in = objects;
+    struct pgrt_times times;
     struct pgrt_raw_header h = {.magic = PGRT_RAW_MAGIC, .version = version};
     h.segment_off = sizeof h;
     h.mib_off = h.segment_off + sizeof(u64) + n_segments * sizeof *segments +
-                sizeof(struct pgrt_notes);
+                times_size(all, &times) + sizeof(struct pgrt_notes);
     h.stack_off = (h.mib_off + sizeof(u64) + n * mib_size(version) +
                    elements * element_bytes(version) + 7) &
                   ~UINT64_C(7);
@@ -165,6 +247,7 @@ static char *encode(const struct merged *all, size_t *size, size_t *room, u64 *o
     p = put(p, &h, sizeof h);
     p = put_u64(p, n_segments);
     p = put(p, segments, n_segments * sizeof *segments);
+    p = put_times(p, bytes, all, &times);
     p = put(p,
             &(struct pgrt_notes){.magic = PGK_NOTES_MAGIC, .flags = pgrt_notes_flags(),
                                  .dropped = pgrt_dropped, .own_ns = pgrt_cost_ns(objects),
@@ -200,7 +283,8 @@ static void end_now(void *all, struct pgrt_header *h)
 {
     if (!is_new(all, h))
         return;
-    pgrt_table_add(pgrt_self, h, pgrt_accesses(h), pgrt_now_ms(), pgrt_cpu(), (uintptr_t)(h + 1));
+    pgrt_table_close(pgrt_self, h, pgrt_accesses(h), pgrt_now_ms(), pgrt_cpu(),
+                     (uintptr_t)(h + 1));
     mark_counted(all, h);
 }
 
@@ -214,6 +298,7 @@ static void say_not_written(int err)
 static void complete_in_place(struct merged *all, int err)
 {
     const bool less = pgrt_histogram || pgrt_options.raw_version != PGK_RAW_NOW;
+    pgrt_series_close(pgrt_now_ms());
     pgrt_heap_each(end_now, all);
     pgrt_store_mark(true);
     if (less || pgrt_options.verbosity)
@@ -237,7 +322,9 @@ static void dump(struct merged *all, bool last)
 {
     size_t size, room;
     u64 objects;
+    pgrt_series_close(pgrt_now_ms());
     pgrt_store_each(take, all);
+    take_lives(all);
     pgrt_heap_each(take_live, all);
     if (last && !pgrt_store_is_open() && empty(all))
         return;
@@ -247,6 +334,10 @@ static void dump(struct merged *all, bool last)
     int err = bytes ? pgrt_store_finish(bytes, size, last) : -ENOMEM;
     if (!err) {
         pgrt_heap_each(mark_counted, all);
+        if (!last) {
+            carry_lives(all);
+            pgrt_series_open();
+        }
         pgrt_histograms_clear();
         pgrt_cost_dumped(objects);
     } else if (last) {
@@ -258,22 +349,26 @@ static void dump(struct merged *all, bool last)
         pgg_unmap(bytes, room);
 }
 
+static void dump_apart(struct merged *all, bool last)
+{
+    const size_t bytes = (size_t)(all->n + 1) * (sizeof *all->lives + sizeof *all->mibs);
+    all->lives = pgg_map(bytes);
+    if (!all->lives) {
+        pgrt_say("no dump", pgg_errno_name(-ENOMEM));
+        return;
+    }
+    all->mibs = (struct pgrt_mib *)(all->lives + all->n + 1);
+    dump(all, last);
+    pgg_unmap(all->lives, bytes);
+}
+
 void pgrt_dump(bool last)
 {
     pgrt_stop_world();
     pgrt_cost_once_begins();
     struct merged all = {.n = pgrt_contexts()};
-    size_t mibs_bytes = (size_t)(all.n + 1) * sizeof *all.mibs;
-    if (pgrt_gate_now() == PGRT_GATE_STOP) {
-        if (pgg_confined)
-            dump_confined(&all, last);
-        else if ((all.mibs = pgg_map(mibs_bytes)))
-            dump(&all, last);
-        else
-            pgrt_say("no dump", pgg_errno_name(-ENOMEM));
-    }
-    if (all.mibs)
-        pgg_unmap(all.mibs, mibs_bytes);
+    if (pgrt_gate_now() == PGRT_GATE_STOP)
+        (pgg_confined ? dump_confined : dump_apart)(&all, last);
     pgrt_cost_once_ends();
     if (last)
         pgrt_gate_set(PGRT_GATE_OFF);
@@ -313,6 +408,7 @@ void pgrt_exec_begins(void)
     if (pgrt_gate_now() == PGRT_GATE_STOP) {
         pgrt_cost_once_begins();
         struct merged all = {.n = pgrt_contexts()};
+        pgrt_series_close(pgrt_now_ms());
         pgrt_heap_each(end_now, &all);
         pgrt_store_mark(true);
     }

@@ -26,16 +26,36 @@ struct __attribute__((packed)) pgrt_mib {
  * the objects and bytes begun, less those in the MIBs. start_ms is of those alive alone. */
 struct pgrt_begun {
 #define PGK_BEGUN(name, type, meaning) type name;
+#define PGK_BEGUN_TIMES(name, type, meaning) type name;
 #include "heap_notes.def"
+#undef PGK_BEGUN_TIMES
 #undef PGK_BEGUN
 };
-_Static_assert(sizeof(struct pgrt_begun) == 32, "as docs/formats/interrupted-heap.md has it");
+_Static_assert(sizeof(struct pgrt_begun) == 64, "as docs/formats/interrupted-heap.md has it");
 
 /* In front of the MIB section. docs/formats/interrupted-heap.md */
 struct pgrt_notes {
 #define PGK_NOTE(name, meaning) u64 name;
 #include "heap_notes.def"
 #undef PGK_NOTE
+};
+/* In front of the notes. */
+struct pgrt_times {
+#define PGK_TIME(name, meaning) u64 name;
+#include "heap_notes.def"
+#undef PGK_TIME
+};
+/* Of the series. */
+struct pgrt_point {
+#define PGK_POINT(name, meaning) u64 name;
+#include "heap_notes.def"
+#undef PGK_POINT
+};
+/* Of a context, in a dump. */
+struct pgrt_life {
+#define PGK_LIFE(name, meaning) u64 name;
+#include "heap_notes.def"
+#undef PGK_LIFE
 };
 enum {
 #define PGK_NOTES_FLAG(name, value, meaning) PGRT_NOTE_##name = value,

@@ -10,6 +10,7 @@
 #include "runtime_dump.h"
 #include "runtime_hooks.h"
 #include "runtime_options.h"
+#include "runtime_series.h"
 #include "runtime_thread.h"
 #include "runtime_trigger.h"
 
@@ -64,7 +65,7 @@ void pgrt_off(const char *why, const char *detail)
 
 u64 pgrt_notes_flags(void)
 {
-    return (pgrt_instrumented ? 0 : PGRT_NOTE_LIBRARY_ACCESSES) |
+    return PGRT_NOTE_TIMES | (pgrt_instrumented ? 0 : PGRT_NOTE_LIBRARY_ACCESSES) |
            (pgrt_threads_several() ? PGRT_NOTE_THREADS : 0);
 }
 
@@ -126,6 +127,7 @@ void pgrt_child_init(void)
     pgrt_generation++;
     pgrt_store_forked();
     pgrt_threads_after_fork();
+    pgrt_series_forked();
     pgg_modules_after_fork();
     pgrt_histograms_clear();
     pgrt_cost_forked();

@@ -27,6 +27,7 @@ enum {
     GROW_BYTES = 1 << 20,
     AHEAD_BYTES = 4 << 20,
     SEGMENT_BYTES = 64,
+    CACHE_LINE = 64,
 };
 #define RESERVE_BYTES (UINT64_C(1) << (pgrt_little_room ? 25 : 36))
 
@@ -42,6 +43,11 @@ static struct {
 static struct pgrt_notes *notes_of(struct pgrt_sheet *s)
 {
     return (struct pgrt_notes *)((char *)s + s->h.mib_off) - 1;
+}
+
+static struct pgrt_times *times_of(struct pgrt_sheet *s)
+{
+    return (struct pgrt_times *)notes_of(s) - 1;
 }
 
 static u64 *count_at(struct pgrt_sheet *s, u64 off)
@@ -105,16 +111,19 @@ static u64 sheet_bytes(u64 begun_off)
     return (begun_off + SHEET_BYTES) & ~(u64)(PGG_PAGE - 1);
 }
 
-/* A new sheet behind the others, or NULL with *err. */
+/* A new sheet behind the others, or NULL with *err. The first one has the series. */
 static struct pgrt_sheet *new_sheet(int *err)
 {
     const struct pgg_segment *list;
     u32 n = pgg_modules(&list);
-    const u64 begun_off = sizeof(struct pgrt_raw_header) + sizeof(u64) +
-                          (u64)(n + SPARE_SEGMENTS) * SEGMENT_BYTES,
+    const bool first = store.used == store.finished;
+    const u64 series_off = (sizeof(struct pgrt_raw_header) + sizeof(u64) +
+                            (u64)(n + SPARE_SEGMENTS) * SEGMENT_BYTES + CACHE_LINE - 1) &
+                           ~(u64)(CACHE_LINE - 1),
+              begun_off = series_off + (first ? PGRT_POINTS_MAX * sizeof(struct pgrt_point) : 0),
               bytes = sheet_bytes(begun_off), entries = (bytes - begun_off) * 9 / 20 / ENTRY_BYTES,
               mib_off = begun_off + entries * sizeof(struct pgrt_begun) +
-                        sizeof(struct pgrt_notes);
+                        sizeof(struct pgrt_times) + sizeof(struct pgrt_notes);
     if (store.used + bytes > store.mapped.size && (*err = grow(bytes)))
         return NULL;
     struct pgrt_sheet *s = (struct pgrt_sheet *)(store.mapped.base + store.used);
@@ -132,6 +141,7 @@ static struct pgrt_sheet *new_sheet(int *err)
     *notes_of(s) = (struct pgrt_notes){.magic = PGK_NOTES_MAGIC,
                                        .flags = PGRT_NOTE_INTERRUPTED | pgrt_notes_flags(),
                                        .begun_off = begun_off};
+    *times_of(s) = (struct pgrt_times){.series_off = first ? series_off : 0};
     pgg_compiler_barrier();
     if (store.last)
         store.last->h.total_size = (u64)((char *)s - (char *)store.last);
@@ -150,7 +160,8 @@ static bool learn_segments(struct pgrt_sheet *s)
 {
     const struct pgg_segment *list;
     const u64 have = *count_at(s, s->h.segment_off), n = pgg_modules(&list),
-              room = (notes_of(s)->begun_off - s->h.segment_off - sizeof(u64)) / SEGMENT_BYTES;
+              end = times_of(s)->series_off ? times_of(s)->series_off : notes_of(s)->begun_off,
+              room = (end - s->h.segment_off - sizeof(u64)) / SEGMENT_BYTES;
     if (n > room)
         return false;
     if (n > have) {
@@ -194,7 +205,7 @@ static struct pgrt_begun *add_begun(struct pgrt_sheet *s, u32 context)
     struct pgrt_notes *notes = notes_of(s);
     struct pgrt_begun *b = begun_of(s) + notes->begun;
     u64 *stacks = count_at(s, s->h.stack_off), *to = stacks + 1 + notes->stack_bytes / sizeof(u64);
-    if ((char *)(b + 1) > (char *)notes ||
+    if ((char *)(b + 1) > (char *)times_of(s) ||
         (char *)to + stack_bytes > (char *)s + sheet_bytes(notes->begun_off) || !learn_segments(s))
         return NULL;
     to[0] = context;
@@ -244,6 +255,26 @@ void pgrt_store_each(void (*f)(void *arg, const struct pgrt_mib *m), void *arg)
             f(arg, &m[i]);
         off += s->h.total_size;
     }
+}
+
+void pgrt_store_each_begun(void (*f)(void *arg, const struct pgrt_begun *b), void *arg)
+{
+    for (u64 off = store.finished; store.open && off < store.used;) {
+        struct pgrt_sheet *s = (struct pgrt_sheet *)(store.mapped.base + off);
+        for (u64 i = 0; i < notes_of(s)->begun; i++)
+            f(arg, begun_of(s) + i);
+        off += s->h.total_size;
+    }
+}
+
+struct pgrt_times *pgrt_store_times(void)
+{
+    return store.open ? times_of((struct pgrt_sheet *)(store.mapped.base + store.finished)) : NULL;
+}
+
+struct pgrt_point *pgrt_store_points(const struct pgrt_times *times)
+{
+    return (struct pgrt_point *)(store.mapped.base + store.finished + times->series_off);
 }
 
 bool pgrt_store_is_open(void)

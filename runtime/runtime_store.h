@@ -7,6 +7,7 @@
 #pragma GCC visibility push(hidden)
 
 struct pgrt_thread;
+enum { PGRT_POINTS_MAX = 1024 };
 struct pgrt_store {
     struct pgrt_sheet *sheet; /* takes the thread's new contexts */
 };
@@ -20,6 +21,11 @@ struct pgrt_mib *pgrt_store_entry(struct pgrt_thread *t);
 void pgrt_store_publish(struct pgrt_thread *t);
 /* Calls back with each entry of each sheet. */
 void pgrt_store_each(void (*f)(void *arg, const struct pgrt_mib *m), void *arg);
+/* Calls back with each context begun of each sheet. */
+void pgrt_store_each_begun(void (*f)(void *arg, const struct pgrt_begun *b), void *arg);
+/* The times of the sheets, and their points: PGRT_POINTS_MAX at most. NULL: there is no store. */
+struct pgrt_times *pgrt_store_times(void);
+struct pgrt_point *pgrt_store_points(const struct pgrt_times *times);
 /* Puts a dump behind those that are finished and empties the sheets. `last` leaves none. */
 int pgrt_store_finish(const void *dump, size_t size, bool last);
 void pgrt_store_mark(bool complete); /* whether anything comes after what the sheets have */

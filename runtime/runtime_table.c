@@ -80,7 +80,7 @@ void pgrt_mib_one(struct pgrt_mib *m, const struct pgrt_header *h, u64 accesses,
     } while (0)
 
 /* The same as merging pgrt_mib_one, without building it. */
-static void add(struct pgrt_mib *m, const struct pgrt_header *h, u64 accesses, u32 end_ms,
+PGG_INLINE void add(struct pgrt_mib *m, const struct pgrt_header *h, u64 accesses, u32 end_ms,
                 u32 end_cpu)
 {
     const struct life l = life_of(h, accesses, end_ms);
@@ -160,8 +160,10 @@ static PGG_COLD void add_first(struct pgrt_thread *t, const struct pgrt_header *
     (*span)[at].mib = m;
 }
 
-void pgrt_table_add(struct pgrt_thread *t, const struct pgrt_header *h, u64 accesses, u32 end_ms,
-                    u32 end_cpu, uintptr_t object)
+/* Closes an object in its context's entries; the entry for what is alive, or NULL. */
+PGG_INLINE struct pgrt_begun *close_object(struct pgrt_thread *t, const struct pgrt_header *h,
+                                           u64 accesses, u32 end_ms, u32 end_cpu,
+                                           uintptr_t object)
 {
     const struct pgrt_slot *span = t->table.spans[h->context / PGRT_TABLE_SPAN];
     const struct pgrt_slot *slot = span ? &span[h->context % PGRT_TABLE_SPAN] : NULL;
@@ -169,12 +171,50 @@ void pgrt_table_add(struct pgrt_thread *t, const struct pgrt_header *h, u64 acce
         pgrt_histogram_add(h->context, object, h->size);
     if (PGG_UNLIKELY(!slot || !slot->mib)) {
         add_first(t, h, accesses, end_ms, end_cpu);
-        return;
+        span = t->table.spans[h->context / PGRT_TABLE_SPAN];
+        return span ? span[h->context % PGRT_TABLE_SPAN].begun : NULL;
     }
     end_begun(slot->begun, h);
     add(slot->mib, h, accesses, end_ms, end_cpu);
     if (PGG_UNLIKELY(slot->mib->AllocCount % PGRT_COST_EVERY == 1))
         pgrt_cost_ask(t);
+    return slot->begun;
+}
+
+void pgrt_table_add(struct pgrt_thread *t, const struct pgrt_header *h, u64 accesses, u32 end_ms,
+                    u32 end_cpu, uintptr_t object)
+{
+    if (PGG_UNLIKELY(t->series.armed))
+        pgrt_series_peak(t);
+    if (PGG_UNLIKELY(pgrt_series_due(end_ms)))
+        pgrt_series_point(end_ms);
+    struct pgrt_begun *b = close_object(t, h, accesses, end_ms, end_cpu, object);
+    if (PGG_UNLIKELY(!b || h->kind & PGRT_KIND_UNBEGUN))
+        return; /* was never counted as alive */
+    pgrt_series_end(&t->series, b, h->size);
+    b->temporary += t->series.last == (const void *)object;
+}
+
+PGG_COLD void pgrt_table_close(struct pgrt_thread *t, const struct pgrt_header *h, u64 accesses,
+                               u32 end_ms, u32 end_cpu, uintptr_t object)
+{
+    close_object(t, h, accesses, end_ms, end_cpu, object);
+}
+
+struct pgrt_begun *pgrt_table_carry(struct pgrt_thread *t, u32 context)
+{
+    const struct pgrt_slot *span = t->table.spans[context / PGRT_TABLE_SPAN];
+    struct pgrt_begun *b = span ? span[context % PGRT_TABLE_SPAN].begun : NULL;
+    return b ? b : pgrt_table_new(t, context, true);
+}
+
+PGG_COLD void pgrt_table_gone(struct pgrt_thread *t, const struct pgrt_header *h)
+{
+    struct pgrt_begun *b = pgrt_table_carry(t, h->context);
+    if (t->series.armed)
+        pgrt_series_peak(t);
+    if (b)
+        pgrt_series_end(&t->series, b, h->size);
 }
 
 void pgrt_table_clear(struct pgrt_thread *t)

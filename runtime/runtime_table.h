@@ -6,6 +6,7 @@
 #include "runtime_depot.h"
 #include "runtime_object.h"
 #include "runtime_raw.h"
+#include "runtime_series.h"
 
 #pragma GCC visibility push(hidden)
 
@@ -43,9 +44,17 @@ void pgrt_histogram_add(u32 context, uintptr_t object, size_t size);
 struct pgrt_histogram *pgrt_histogram_of(u32 context);
 void pgrt_histograms_clear(void);
 
-/* An object is made; `table` is the thread's. False if it was not noted. */
-PGG_INLINE bool pgrt_table_begin(struct pgrt_thread *t, const struct pgrt_table *table, u32 context,
-                                 size_t size, u32 now_ms)
+/* As pgrt_table_add for an object that lives on, but that no later dump shall count. */
+void pgrt_table_close(struct pgrt_thread *t, const struct pgrt_header *h, u64 accesses,
+                      u32 end_ms, u32 end_cpu, uintptr_t object);
+/* An object that an earlier dump has counted ends. */
+void pgrt_table_gone(struct pgrt_thread *t, const struct pgrt_header *h);
+/* The context's entry in the thread's file for what was alive at a dump; NULL: no room. */
+struct pgrt_begun *pgrt_table_carry(struct pgrt_thread *t, u32 context);
+
+/* An object is made; `table` and `series` are the thread's. False if it was not noted. */
+PGG_INLINE bool pgrt_table_begin(struct pgrt_thread *t, const struct pgrt_table *table,
+                                 struct pgrt_series *series, u32 context, size_t size, u32 now_ms)
 {
     const struct pgrt_slot *span = table->spans[context / PGRT_TABLE_SPAN];
     struct pgrt_begun *b = span ? span[context % PGRT_TABLE_SPAN].begun : NULL;
@@ -56,6 +65,11 @@ PGG_INLINE bool pgrt_table_begin(struct pgrt_thread *t, const struct pgrt_table 
     b->bytes += size;
     b->start_ms += now_ms;
     b->last_ms = now_ms;
+    pgrt_series_begin(series, b, size);
+    if (PGG_UNLIKELY(pgrt_series_bytes(series) >= series->limit))
+        pgrt_series_look(t);
+    if (PGG_UNLIKELY(pgrt_series_due(now_ms)))
+        pgrt_series_point(now_ms);
     return true;
 }
 

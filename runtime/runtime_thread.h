@@ -5,6 +5,7 @@
 #include "guest_walk.h"
 #include "runtime_cost.h"
 #include "runtime_depot.h"
+#include "runtime_series.h"
 #include "runtime_store.h"
 #include "runtime_table.h"
 
@@ -20,6 +21,7 @@ struct pgrt_thread {
                                  what is asked of the next visit */
     struct pgrt_thread *next; /* in the list of all, which only grows */
     struct pgrt_store store;
+    struct pgrt_series series;
     struct pgrt_cost cost;
     struct pgg_walker walker;
     struct pgrt_table table;

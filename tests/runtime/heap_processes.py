@@ -129,8 +129,8 @@ def triggered(folder, options, seconds, mebibytes, dumps):
 def races(folder):
     runtime = os.path.dirname(EXPORTS)
     guest = os.path.join(runtime, "..", "guest")
-    parts = ["access", "alloc", "cost", "depot", "dump", "heap", "options", "start", "store",
-             "table", "thread", "trigger"]
+    parts = ["access", "alloc", "cost", "depot", "dump", "heap", "options", "series", "start",
+             "store", "table", "thread", "trigger"]
     run([tool("clang-22"), "-g", "-O1", "-fsanitize=thread", "-fno-omit-frame-pointer",
          f"-I{guest}", f"-I{runtime}", f"-I{runtime}/../lib/records",
          os.path.join(HERE, "programs", "races.c"),

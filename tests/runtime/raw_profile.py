@@ -9,6 +9,7 @@ import subprocess
 MAGIC = 0xff6d70726f667281
 NOTES = 0x45544f4e544b4750
 INTERRUPTED = 1
+TIMES = 4
 
 
 class Profile:
@@ -20,6 +21,7 @@ class Profile:
         self.histograms = {}
         self.contexts, self.dumps, self.interrupted, self.segments = {}, 0, False, []
         self.pcs, self.begun, self.closed, self.dropped = {}, {}, {}, 0
+        self.over_time, self.epoch = [], 0
         at = 0
         while at < len(data):
             at = self.read_dump(data, at)
@@ -41,11 +43,16 @@ class Profile:
                 sheet = 0
             self.interrupted |= word == NOTES and bool(flags & INTERRUPTED)
             self.dropped = dropped if word == NOTES else 0
+            if word == NOTES and flags & TIMES:
+                self.read_times(data, at, mibs - 128, sheet)
             for i in range(begun if sheet else 0):
-                bytes_, _, objects, _, stack = struct.unpack_from("<2Q3I", data,
-                                                                  at + sheet + 32 * i)
+                where = at + sheet + (64 if flags & TIMES else 32) * i
+                bytes_, _, objects, _, stack = struct.unpack_from("<2Q3I", data, where)
                 old = self.begun.get(stack, (0, 0))
                 self.begun[stack] = old[0] + objects, old[1] + bytes_
+                if flags & TIMES:
+                    self.over_time[-1].add_begun(stack, struct.unpack_from("<I2Q2IQ", data,
+                                                                          where + 28))
         pcs, where = self.pcs, at + stacks + 8  # a stack is where its thread used it first
         for _ in range(struct.unpack_from("<Q", data, at + stacks)[0]):
             stack, n = struct.unpack_from("<2Q", data, where)
@@ -73,6 +80,19 @@ class Profile:
                 where += elements * (8 if wide else 2)
         return at + total
 
+    def read_times(self, data, at, times, sheet):
+        series, points, lives_at, lives, *peak, epoch = struct.unpack_from("<8Q", data, at + times)
+        if not sheet or series:
+            self.over_time.append(OverTime(peak, epoch))
+        now = self.over_time[-1]
+        for i in range(points):
+            point = struct.unpack_from("<5Q", data, at + series + 40 * i)
+            if not now.points or point[0] > now.points[-1][0]:
+                now.points.append(point)
+        for i in range(lives):
+            stack, *values = struct.unpack_from("<6Q", data, at + lives_at + 48 * i)
+            now.lives[stack] = values
+
     def alive(self):
         """What was begun in sheets and not closed: (program counters) -> (objects, bytes)."""
         closed = self.closed.get
@@ -91,6 +111,24 @@ class Profile:
                          if start <= pc - bias < end), "?")
             found[name] = add(found[name], values) if name in found else values
         return found
+
+
+class OverTime:
+    """What a dump, or the sheets together, has of the heap over time. A life is bytes and objects
+    at the peak, bytes and objects at the end, and temporary objects."""
+
+    def __init__(self, peak, epoch):
+        self.ms, self.bytes, self.objects = peak
+        self.epoch, self.points, self.lives = epoch, [], {}
+
+    def add_begun(self, stack, values):
+        epoch, alive, peak, alive_objects, peak_objects, temporary = values
+        if epoch != self.epoch:
+            peak, peak_objects = alive, alive_objects
+        old = self.lives.get(stack, [0] * 5)
+        new = [peak, peak_objects, alive, alive_objects, temporary]
+        width = [64, 32, 64, 32, 64]
+        self.lives[stack] = [(a + b) % (1 << bits) for a, b, bits in zip(old, new, width)]
 
 
 def add(a, b):

@@ -1,0 +1,198 @@
+/* The heap over time: points of a series, which is thinned when it is full, and snapshots.
+ *
+ * A snapshot costs no walk over contexts: it gets a number, and the first change of a context
+ * after it saves what the context had. Whoever reads the file takes what was saved under the last
+ * number, or what a context has where nothing has changed it since. */
+#include "runtime_series.h"
+
+#include "runtime_start.h"
+#include "runtime_store.h"
+#include "runtime_thread.h"
+
+enum {
+    PEAK_STEP = 100,  /* a new peak is higher by one part in so many */
+    SHARE_STEP = 128, /* with several threads, how far one may grow unseen, as part of the peak */
+};
+
+u32 pgrt_snapshot;
+u32 pgrt_point_due;
+static u32 interval_ms = 1;
+static volatile u32 lock; /* of points, and of snapshots: whoever finds it taken goes on without */
+static u64 next_peak_bytes = 1; /* looked at without the lock, too */
+
+static bool try_lock(void)
+{
+    return !__atomic_exchange_n(&lock, 1, __ATOMIC_ACQUIRE);
+}
+
+static void unlock(void)
+{
+    __atomic_store_n(&lock, 0, __ATOMIC_RELEASE);
+}
+
+static u64 next_peak(void)
+{
+    return __atomic_load_n(&next_peak_bytes, __ATOMIC_RELAXED);
+}
+
+struct total {
+    u64 bytes, objects, made_bytes, made_objects;
+    u32 threads;
+};
+
+static struct total total(void)
+{
+    struct total sum = {0};
+    for (struct pgrt_thread *t = pgrt_threads_first(); t; t = pgrt_threads_next(t)) {
+        const struct pgrt_series *s = &t->series;
+        sum.bytes -= __atomic_load_n(&s->freed_bytes, __ATOMIC_RELAXED);
+        sum.objects -= __atomic_load_n(&s->freed_objects, __ATOMIC_RELAXED);
+        sum.made_bytes += __atomic_load_n(&s->made_bytes, __ATOMIC_RELAXED);
+        sum.made_objects += __atomic_load_n(&s->made_objects, __ATOMIC_RELAXED);
+        sum.threads++;
+    }
+    sum.bytes += sum.made_bytes;
+    sum.objects += sum.made_objects;
+    /* A thread may have freed what another one is about to count. */
+    if ((i64)sum.bytes < 0)
+        sum.bytes = 0;
+    if ((i64)sum.objects < 0)
+        sum.objects = 0;
+    return sum;
+}
+
+static void set_limit(struct pgrt_series *s, const struct total *now)
+{
+    const u64 peak = next_peak(), room = peak > now->bytes ? peak - now->bytes : 1;
+    u64 step = room;
+    if (now->threads > 1) {
+        const u64 least = peak / SHARE_STEP / now->threads + 1;
+        step = room / now->threads < least ? least : room / now->threads;
+        step = step < 4 * least ? step : 4 * least;
+    }
+    s->limit = pgrt_series_bytes(s) + (i64)step;
+}
+
+static void snapshot(const struct total *now, u32 now_ms)
+{
+    struct pgrt_times *times = pgrt_store_times();
+    __atomic_store_n(&next_peak_bytes, now->bytes + now->bytes / PEAK_STEP + 1, __ATOMIC_RELAXED);
+    if (!times)
+        return;
+    times->peak_ms = now_ms;
+    times->peak_bytes = now->bytes;
+    times->peak_objects = now->objects;
+    times->epoch = pgrt_snapshot + 1;
+    __atomic_store_n(&pgrt_snapshot, pgrt_snapshot + 1, __ATOMIC_RELEASE);
+}
+
+/* Another thread may have been here in the meantime. */
+static struct total snapshot_of_peak(void)
+{
+    struct total now = total();
+    if (now.bytes >= next_peak() && try_lock()) {
+        now = total();
+        if (now.bytes >= next_peak())
+            snapshot(&now, pgrt_now_ms());
+        unlock();
+    }
+    return now;
+}
+
+/* While the heap of one thread grows, it is the next end of an object that makes a peak of it; so
+ * that a kill before that finds one, too, growth beyond a second step is a peak by itself. */
+PGG_COLD void pgrt_series_look(struct pgrt_thread *t)
+{
+    const struct total now = total();
+    if (now.bytes >= next_peak() && now.threads == 1 && !t->series.armed) {
+        t->series.armed = true;
+        t->series.limit = pgrt_series_bytes(&t->series) + (i64)(next_peak() / PEAK_STEP) + 1;
+        return;
+    }
+    pgrt_series_peak(t);
+}
+
+PGG_COLD void pgrt_series_peak(struct pgrt_thread *t)
+{
+    const struct total now = snapshot_of_peak();
+    t->series.armed = false;
+    set_limit(&t->series, &now);
+}
+
+/* Of two neighbours the later one stays. The number of points changes last: until then a reader
+ * finds points in front that are later than some behind them. */
+static void thin(struct pgrt_times *times, struct pgrt_point *points)
+{
+    for (u32 i = 0; i < PGRT_POINTS_MAX / 2; i++) {
+        points[i] = points[2 * i + 1];
+        pgg_compiler_barrier();
+    }
+    times->points = PGRT_POINTS_MAX / 2;
+    interval_ms *= 2;
+}
+
+static void add_point(u32 now_ms)
+{
+    struct pgrt_point *points;
+    struct pgrt_times *times = pgrt_store_times();
+    if (!times)
+        return;
+    points = pgrt_store_points(times);
+    if (times->points == PGRT_POINTS_MAX)
+        thin(times, points);
+    const struct total now = total();
+    points[times->points] = (struct pgrt_point){
+        .ms = now_ms,
+        .bytes = now.bytes,
+        .objects = now.objects,
+        .allocated_bytes = now.made_bytes,
+        .allocated_objects = now.made_objects,
+    };
+    pgg_compiler_barrier();
+    times->points++;
+}
+
+PGG_COLD void pgrt_series_point(u32 now_ms)
+{
+    if (!try_lock())
+        return;
+    if (pgrt_series_due(now_ms)) {
+        add_point(now_ms);
+        __atomic_store_n(&pgrt_point_due, now_ms + interval_ms, __ATOMIC_RELAXED);
+    }
+    unlock();
+}
+
+void pgrt_series_close(u32 now_ms)
+{
+    struct pgrt_times *times = pgrt_store_times();
+    const struct total now = total();
+    if (!times)
+        return;
+    if (now.bytes > times->peak_bytes)
+        snapshot(&now, now_ms);
+    if (times->points && pgrt_store_points(times)[times->points - 1].ms == now_ms)
+        times->points--;
+    add_point(now_ms);
+}
+
+/* The peak of a dump is that since the one before it. */
+void pgrt_series_open(void)
+{
+    pgrt_snapshot = 0;
+    __atomic_store_n(&next_peak_bytes, 1, __ATOMIC_RELAXED);
+    __atomic_store_n(&pgrt_point_due, 0, __ATOMIC_RELAXED);
+    for (struct pgrt_thread *t = pgrt_threads_first(); t; t = pgrt_threads_next(t)) {
+        t->series.armed = false;
+        t->series.limit = INT64_MIN;
+    }
+}
+
+void pgrt_series_forked(void)
+{
+    lock = 0;
+    interval_ms = 1;
+    for (struct pgrt_thread *t = pgrt_threads_first(); t; t = pgrt_threads_next(t))
+        t->series = (struct pgrt_series){0};
+    pgrt_series_open();
+}

@@ -1,0 +1,127 @@
+#!/usr/bin/env python3
+"""The heap over time: the series, the peak and what is alive at the end, against a trace that the
+program keeps of itself."""
+
+import os
+import signal
+import struct
+
+import raw_profile
+from harness import Cases, require, run
+from runtime_programs import build, check_sound, one_file
+
+SITES = 4
+STEP = struct.Struct(f"<{2 + 2 * SITES}Q")
+
+
+class Trace:
+    """For each number of allocations the states that the program was in until the next one."""
+
+    def __init__(self, path):
+        with open(path, "rb") as file:
+            self.steps = list(STEP.iter_unpack(file.read()))
+        self.states = {}
+        for step in self.steps:
+            self.states.setdefault(step[0], set()).add(step[1:])
+
+    def peak(self, steps):
+        return max(alive(step) for step in steps)
+
+
+def alive(step):
+    return sum(step[2 + SITES:])
+
+
+def of_sites(profile, program, lives):
+    """Lives by the number of the site that they begin with; others are of the C library's start."""
+    by_pcs = {profile.pcs[stack]: values for stack, values in lives.items()}
+    found = {name: [sum(v) for v in zip(*(values for pcs, values in by_pcs.items() if name ==
+                    function_of(profile, program, pcs)))] for name in
+             {function_of(profile, program, pcs) for pcs in by_pcs}}
+    others = set(found) - {f"site_{i}" for i in range(SITES)}
+    require(not others, f"contexts of {others}: {found}")
+    return [found.get(f"site_{i}", [0] * 5) for i in range(SITES)]
+
+
+def function_of(profile, program, pcs):
+    bias = profile.segments[0][2]
+    return next((name for name, start, end in raw_profile.symbols(program)
+                 if start <= pcs[0] - bias < end), "?")
+
+
+def require_points(trace, points):
+    require(10 <= len(points) <= 1024, f"{len(points)} points")
+    for ms, bytes_, objects, made, allocations in points:
+        states = trace.states[allocations]
+        fits = [state for state in states if state[0] == made and
+                sum(state[1:1 + SITES]) == objects and sum(state[1 + SITES:]) == bytes_]
+        require(fits, f"{ms} ms, {allocations} allocations: {bytes_} B in {objects} objects is "
+                f"none of {states}")
+
+
+def require_peak(trace, steps, times, lives):
+    """At most one percent below the true one; and the snapshot is a state that the program was
+    in."""
+    true = trace.peak(steps)
+    require(true / 1.0101 <= times.bytes <= true, f"peak {times.bytes} B, truly {true} B")
+    snapshot = tuple(life[1] for life in lives) + tuple(life[0] for life in lives)
+    require(any(step[2:] == snapshot for step in steps), f"no state of the program: {snapshot}")
+    require(sum(snapshot[SITES:]) == times.bytes and sum(snapshot[:SITES]) == times.objects,
+            f"{snapshot} at a peak of {times.bytes} B in {times.objects} objects")
+
+
+def require_end(step, lives):
+    found = tuple(life[3] for life in lives) + tuple(life[2] for life in lives)
+    require(found == step[2:], f"at the end {found}, truly {step[2:]}")
+
+
+def traced(folder, compiler, linkage, how):
+    program = build(folder, "waves.c", compiler, linkage)
+    for seed in "1", "2", "3":
+        path = os.path.join(folder, "trace")
+        run([program, seed, path, how], folder,
+            status=-signal.SIGKILL if how == "kill" else 0)
+        trace, profile = Trace(path), raw_profile.Profile(one_file(folder))
+        half = len(trace.steps) // 2
+        parts = [trace.steps[:half + 1], trace.steps[half + 1:]] if how == "dump" else [trace.steps]
+        require(len(profile.over_time) == len(parts), f"{len(profile.over_time)} parts")
+        for steps, times in zip(parts, profile.over_time):
+            lives = of_sites(profile, program, times.lives)
+            require_points(trace, times.points)
+            require_peak(trace, steps, times, lives)
+            require_end(steps[-1], lives)
+        check_sound(one_file(folder))
+        os.unlink(one_file(folder))
+
+
+def temporary(folder):
+    """Freed before the next allocation, as one of the two objects of site_1 is."""
+    source = os.path.join(folder, "temporary.c")
+    with open(source, "w", encoding="ascii") as file:
+        file.write("#include <stdlib.h>\n"
+                   "static void *volatile kept;\n"
+                   "__attribute__((noinline)) void site_0(void)\n"
+                   "{\n    kept = malloc(24);\n    free(kept);\n}\n"
+                   "__attribute__((noinline)) void site_1(void)\n"
+                   "{\n    void *volatile p = malloc(24);\n    kept = malloc(8);\n"
+                   "    free(p);\n    free(kept);\n}\n"
+                   "int main(void)\n{\n    for (int i = 0; i < 1000; i++) {\n"
+                   "        site_0();\n        site_1();\n    }\n    return 0;\n}\n")
+    program = build(folder, source, "clang-22", "archive")
+    run([program], folder)
+    profile = raw_profile.Profile(one_file(folder))
+    lives = of_sites(profile, program, profile.over_time[-1].lives)
+    counts = sorted(life[4] for life in profile.over_time[-1].lives.values() if life[4])
+    require(counts == [1000, 1000] and lives[0][4] == 1000, f"temporary: {lives}")
+
+
+def main():
+    cases = Cases()
+    for compiler, linkage in ("clang-22", "archive"), ("gcc", "shared"):
+        for how in "exit", "dump", "kill", "exec":
+            cases.run(f"{how}: {compiler}, {linkage}", traced, compiler, linkage, how)
+    cases.run("temporary objects", temporary)
+    cases.finish()
+
+
+main()
