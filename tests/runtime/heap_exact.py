@@ -135,6 +135,18 @@ def no_own_functions(program, profile):
     require(not own, f"in contexts: {sorted(own)}")
 
 
+def vectors(folder, compiler, of_vectors, of_loop):
+    """gcc does not say whether 32 bytes are a vector or a struct, so it counts both as a copy."""
+    program = build(folder, "vectors.c", compiler, "archive", flags=["-O3", "-mavx2"])
+    with open("/proc/cpuinfo", encoding="utf-8") as file:
+        if " avx2 " not in file.read():
+            raise Skip("missing avx2")
+    run([program], folder)
+    found = raw_profile.Profile(one_file(folder)).by_function(program)
+    counts = [found[name][2] for name in ("stored", "copied", "counted")]
+    require(counts == [of_vectors, 8, of_loop], f"{found}")
+
+
 def handlers(folder):
     """Contexts begin where the program called, and name no function that it does not know."""
     program = os.path.join(folder, "program")
@@ -362,6 +374,8 @@ def main():
                   version)
     cases.run("exported symbols", exports)
     cases.run("C++: new, delete, exceptions, a library opened late", cplusplus)
+    cases.run("vectors and structs: clang-22", vectors, "clang-22", 9, 9)
+    cases.run("vectors and structs: gcc", vectors, "gcc", 36, 72)
     cases.run("handlers, exceptions and formats that allocate", handlers)
     cases.run("histograms, raw version 4", histograms, 4)
     cases.run("histograms, raw version 5", histograms, 5)
