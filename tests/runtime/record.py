@@ -366,6 +366,29 @@ def script(folder):
             result.stderr)
 
 
+def module(folder, compiler):
+    """As projects do it that link programs and modules with the same flags."""
+    write(folder, "module.c", "#include <stdlib.h>\nint *made(void);\nint *made(void)\n{\n"
+          "    int *p = malloc(40);\n    p[3] = 1;\n    return p;\n}\n")
+    write(folder, "main.c", "#include <stdlib.h>\nint *made(void);\nint main(void)\n{\n"
+          "    int *p = made(), seen = p[3];\n    free(p);\n    return seen != 1;\n}\n")
+    cflags = config("--cflags", "--cc", compiler)
+    ldflags = config("--ldflags", "--libs", "--shared", "--cc", compiler)
+    run([tool(compiler), "-O1", *cflags, "-fPIC", "-shared", "module.c", *ldflags, "-o",
+         "libmodule.so"], folder)
+    run([tool(compiler), "-O1", *cflags, "main.c", "./libmodule.so", *ldflags, "-o", "main"],
+        folder)
+    libraries = run(["readelf", "-d", "libmodule.so", "main"], folder).stdout
+    require("tsan" not in libraries and "clang_rt" not in libraries, libraries)
+    told = record(folder, "./main").stderr
+    file = profile_of(folder, told)[0]
+    shown = json.loads(run([PGOKIT, "show", "--json", file, "-b", "main", "-b", "libmodule.so"],
+                           folder).stdout)
+    found = [context["mib"]["TotalAccessCount"] for context in shown["contexts"]
+             if context["stack"][0].get("function") == "made"]
+    require(found == [2], f"{shown}")
+
+
 def wrong_usage(folder):
     for arguments, word in [(["record"], "kind"),
                             (["record", "heap"], "no program: name it after --"),
@@ -387,6 +410,7 @@ def main():
     for compiler in ("gcc", "clang-14", "clang-22"):
         cases.run(f"shared runtime: {compiler}", compiled, compiler, "--shared")
         cases.run(f"static program: {compiler}", compiled, compiler, "-static")
+        cases.run(f"modules linked with the flags of programs: {compiler}", module, compiler)
     for compiler in ("gcc", "clang-22"):
         cases.run(f"compile and link at once: {compiler}", one_command, compiler)
     cases.run("histogram: clang-19", histogram, "clang-19")
