@@ -26,36 +26,42 @@ static u32 regions(void)
     return pgrt_region_count < PGRT_REGIONS_MAX ? pgrt_region_count : PGRT_REGIONS_MAX;
 }
 
-void pgrt_heap_each(void (*f)(void *arg, struct pgrt_header *h), void *arg)
+/* The first object that is the one, or NULL. */
+PGG_INLINE struct pgrt_header *find(bool (*is_it)(void *arg, struct pgrt_header *h), void *arg)
 {
     for (u32 i = 0; i < regions(); i++) {
         uintptr_t at = (uintptr_t)pgrt_region_list[i] << PGRT_REGION_SHIFT,
                   end = at + ((uintptr_t)1 << PGRT_REGION_SHIFT);
         for (const u64 *word = pgrt_shadow(at); at < end; at += PGRT_GRANULE, word++) {
             struct pgrt_header *h = *word ? header_of_mark(*word, at) : NULL;
-            if (h)
-                f(arg, h);
+            if (h && is_it(arg, h))
+                return h;
         }
     }
+    return NULL;
 }
 
-struct search {
-    uintptr_t address;
-    struct pgrt_header *found;
+struct visit {
+    void (*f)(void *arg, struct pgrt_header *h);
+    void *arg;
 };
 
-static void match(void *arg, struct pgrt_header *h)
+static bool visit(void *arg, struct pgrt_header *h)
 {
-    struct search *s = arg;
-    if (s->address - (uintptr_t)(h + 1) < h->size)
-        s->found = h;
+    const struct visit *v = arg;
+    v->f(v->arg, h);
+    return false;
 }
 
-struct pgrt_header *pgrt_heap_find(const void *address)
+void pgrt_heap_each(void (*f)(void *arg, struct pgrt_header *h), void *arg)
 {
-    struct search s = {.address = (uintptr_t)address};
-    pgrt_heap_each(match, &s);
-    return s.found;
+    struct visit all = {f, arg};
+    find(visit, &all);
+}
+
+static bool contains(void *address, struct pgrt_header *h)
+{
+    return (uintptr_t)address - (uintptr_t)(h + 1) < h->size;
 }
 
 /* False, with the world running, if it cannot be stopped. */
@@ -90,7 +96,7 @@ const void *pgrt_heap_begin(const void *address)
 {
     if (!stop_world())
         return NULL;
-    const struct pgrt_header *h = pgrt_heap_find(address);
+    const struct pgrt_header *h = find(contains, (void *)address);
     pgrt_start_world();
     return h ? h + 1 : NULL;
 }

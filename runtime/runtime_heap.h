@@ -8,12 +8,11 @@
 
 /* Calls back with each object that is alive, in no order. With the world stopped. */
 void pgrt_heap_each(void (*f)(void *arg, struct pgrt_header *h), void *arg);
-/* The object that an address is in; NULL if it is in none. With the world stopped. */
-struct pgrt_header *pgrt_heap_find(const void *address);
 /* Bytes that the program asked for and has not freed, and the address space that has been taken for
  * objects; false if nobody can tell now, as in a signal handler. */
 bool pgrt_heap_bytes(u64 *asked, u64 *taken);
-/* As pgrt_heap_find, of a running program. */
+/* The begin of the object that an address is in; NULL if it is in none, or if nobody can tell now.
+ * It looks at all objects until it finds that one. */
 const void *pgrt_heap_begin(const void *address);
 
 #pragma GCC visibility pop
