@@ -158,6 +158,43 @@ static bool is_offset(uint64_t word)
     return word >> LARGEST_OBJECT_BITS == UINT64_MAX >> LARGEST_OBJECT_BITS;
 }
 
+/* A word of a type; 0 behind its end, where anything may stand. */
+static uint64_t word_of(struct tables *t, uint64_t addr, uint64_t off)
+{
+    const struct type *type = find_type(t, addr);
+    return type && off + WORD <= type->size ? word_at(t, addr + off) : 0;
+}
+
+/* Of a type: the only base or, behind flags, the first of a list, whose items end with flags. */
+enum { SINGLE = 2 * WORD, FIRST = 3 * WORD, ITEM = 2 * WORD, MOST_BASES = 64 };
+enum { VIRTUAL = 1, OFFSET_SHIFT = 8 };
+
+/* The base that holds what is `*off` behind the beginning of an object, which becomes its place in
+ * the base. 0: none that is known. */
+static uint64_t base_around(struct tables *t, uint64_t type, uint64_t *off)
+{
+    uint64_t base = word_of(t, type, SINGLE), found = 0, begin = 0;
+    if (is_type(t, base))
+        return base;
+    for (uint64_t item = FIRST; is_type(t, base = word_of(t, type, item)); item += ITEM) {
+        uint64_t flags = word_of(t, type, item + WORD), at = flags >> OFFSET_SHIFT;
+        if (flags & VIRTUAL || at > *off || (found && at < begin))
+            continue;
+        found = base;
+        begin = at;
+    }
+    *off -= begin;
+    return found;
+}
+
+/* The base that begins `off` behind the beginning of an object; 0: none that is known. */
+static uint64_t base_at(struct tables *t, uint64_t type, uint64_t off)
+{
+    for (int i = 0; i < MOST_BASES && type && off; i++)
+        type = base_around(t, type, &off);
+    return off ? 0 : type;
+}
+
 static int add_table(void *ctx, const struct pgk_elf_entry *e)
 {
     enum { MOST_WORDS = 1 << 22 }; /* of all together: the largest programs have a quarter */
@@ -166,18 +203,21 @@ static int add_table(void *ctx, const struct pgk_elf_entry *e)
     if (!is_object(e, "_ZTV") || words > MOST_WORDS - t->words || !find_section(t, e->addr))
         return 0;
     t->words += words;
-    uint64_t type = 0, whole = start;
+    uint64_t type = 0, owner = 0, whole = start, off = 0;
     for (uint64_t i = 0, at = e->addr; i < words; i++, at += WORD) {
         uint64_t word = word_at(t, at);
         if (is_offset(word)) {
             start = at + HEAD;
+            off = -word;
         } else if (is_type(t, word)) {
             whole = type ? whole : at + WORD;
             type = word;
+            owner = base_at(t, type, off);
+            owner = owner ? owner : at + WORD; /* the table for itself */
             start = at + WORD;
         } else if (word && at >= start) {
             t->ok &= pgk_vec_push(&t->into->v,
-                                  (struct pgk_vtable_entry){at - start, word, type});
+                                  (struct pgk_vtable_entry){at - start, word, owner});
             if (start == whole && type)
                 t->ok &= pgk_vec_push(&t->tables, (struct table){type, at - start + WORD});
         }
@@ -213,18 +253,10 @@ static uint64_t slots_of(const struct tables *t, uint64_t type)
     return low < t->tables.n && t->tables.v[low].type == type ? t->tables.v[low].slots : 0;
 }
 
-/* A word of a type; 0 behind its end, where anything may stand. */
-static uint64_t word_of(struct tables *t, uint64_t addr, uint64_t off)
-{
-    const struct type *type = find_type(t, addr);
-    return type && off + WORD <= type->size ? word_at(t, addr + off) : 0;
-}
-
 /* The base that an object begins with, whose table it continues; 0: none that is known. */
 static uint64_t base_of(struct tables *t, uint64_t type)
 {
-    enum { SINGLE = 2 * WORD, FIRST = 3 * WORD, FLAGS = 4 * WORD, VIRTUAL = 1, OFFSET_SHIFT = 8 };
-    uint64_t base = word_of(t, type, SINGLE), flags = word_of(t, type, FLAGS);
+    uint64_t base = word_of(t, type, SINGLE), flags = word_of(t, type, FIRST + WORD);
     if (is_type(t, base))
         return base;
     base = word_of(t, type, FIRST);
@@ -235,7 +267,6 @@ static uint64_t base_of(struct tables *t, uint64_t type)
  * the nearest base is taken to have it. */
 static uint64_t family_of(struct tables *t, uint64_t type, uint64_t slot)
 {
-    enum { MOST_BASES = 64 };
     uint64_t root = type, base = type;
     for (int i = 0; i < MOST_BASES && (base = base_of(t, base)) != 0; i++) {
         uint64_t slots = slots_of(t, base);

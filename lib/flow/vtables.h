@@ -9,7 +9,8 @@
 struct pgk_vtable_entry {
     uint64_t slot, function;
     uint64_t family; /* the type, by its address, that declares what the slot holds, as far as is
-                      * known: what a call can enter is of one family */
+                      * known, or a table of which it is not: what a call can enter is of one
+                      * family */
 };
 
 struct pgk_vtables {

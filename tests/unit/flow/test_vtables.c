@@ -189,11 +189,29 @@ static void second_bases_have_tables_of_their_own(void **state)
     assert_true(e[0].function == RUN && e[0].family == first);
     assert_true(e[1].function == STOP && e[1].family == second);
     assert_true(e[2].function == RUN_2 && e[2].family == first);
-    assert_true(e[3].function == STOP_2);
+    assert_true(e[3].function == STOP_2 && e[3].family == second);
     e = pgk_vtables_at(&v, 8, &n);
     assert_int_equal(n, 1);
     assert_true(e->function == MORE && e->family == both);
     assert_int_equal(v.v.n, 5);
+    end(&i, &v);
+}
+
+/* A base at a place in a base, by way of a single one; and one that no list of bases tells. */
+static void second_bases_of_bases_are_found(void **state)
+{
+    (void)state;
+    struct image i = image();
+    uint64_t first = ADD(&i, "_ZTI5First", TYPE_HEAD), second = ADD(&i, "_ZTI6Second", TYPE_HEAD);
+    ADD(&i, "_ZTV6Second", 0, second, RUN);
+    uint64_t both =
+        ADD(&i, "_ZTI4Both", TYPE_HEAD, (uint64_t)2 << 32, first, 2, second, 16 << 8 | 2);
+    uint64_t mid = ADD(&i, "_ZTI3Mid", TYPE_HEAD, both);
+    uint64_t last = ADD(&i, "_ZTI4Last", TYPE_HEAD, (uint64_t)2 << 32, first, 2, mid, 8 << 8 | 2);
+    uint64_t table = ADD(&i, "_ZTV4Last", 0, last, MORE, (uint64_t)-24, last, STOP, (uint64_t)-32,
+                         last, STOP_2);
+    struct pgk_vtables v = tables_of(&i);
+    EXPECT(&v, {0, RUN, second}, {0, STOP, second}, {0, STOP_2, table + 64}, {0, MORE, first});
     end(&i, &v);
 }
 
@@ -317,6 +335,7 @@ int main(void)
         cmocka_unit_test(slots_are_of_the_type_that_declares_them),
         cmocka_unit_test(a_base_without_table_has_all_slots),
         cmocka_unit_test(second_bases_have_tables_of_their_own),
+        cmocka_unit_test(second_bases_of_bases_are_found),
         cmocka_unit_test(other_bases_do_not_declare_slots),
         cmocka_unit_test(a_type_ends_where_its_symbol_does),
         cmocka_unit_test(relocations_are_applied),
