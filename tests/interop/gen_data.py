@@ -10,7 +10,7 @@ import re
 import sys
 
 from gen_types import BASE, LOAD, PID, mappings
-from peers import Skip, good, main, peer, read, require, run, tool, write
+from peers import AARCH64, Skip, good, main, need_aarch64, peer, read, require, run, tool, write
 from perf_writer import (ADDR, DATA_SRC, IP, PERIOD, RAW, TID, TIME, Event, Recording, ibs_raw,
                          spe_record)
 
@@ -40,11 +40,11 @@ OF_LITERAL = 25
 COLD = {"cold_data", "cold_zero", "cold_constant"}
 
 
-def build(work):
+def build(work, *options):
     folder = work.temp("data")
     write(f"{folder}/data.c", SOURCE.encode())
-    good(tool("clang", 22), "-O2", "-g", "-fPIE", "-pie", "-fuse-ld=lld", f"{folder}/data.c", "-o",
-         f"{folder}/data")
+    good(tool("clang", 22), *options, "-O2", "-g", "-fPIE", "-pie", "-fuse-ld=lld",
+         f"{folder}/data.c", "-o", f"{folder}/data")
     return f"{folder}/data"
 
 
@@ -124,8 +124,10 @@ def profile(work, exe, form):
     return out
 
 
-def right_counts(work, form):
-    exe = build(work)
+def right_counts(work, form, *options):
+    if options:
+        need_aarch64()
+    exe = build(work, *options)
     text = good(tool("llvm-profdata", 22), "show", "--memory", profile(work, exe, form))
     counts = dict(re.findall(r"Symbol: +(\S+)\n +AccessCount: +(\d+)", text))
     require({k: int(v) for k, v in counts.items()} == COUNTS, text)
@@ -169,6 +171,8 @@ def refused(work):
 def add_cases(work, tap):
     for form in FORMS:
         tap.add(f"accesses of data, {form}", right_counts, work, form)
+    for form in ("perf.data", "ARM SPE"):
+        tap.add(f"accesses of data, AArch64, {form}", right_counts, work, form, AARCH64)
     for release in (22, 23):
         tap.add(f"sections of data, clang {release}", sections_of, work, release)
     tap.add("no accesses", refused, work)
