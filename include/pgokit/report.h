@@ -125,7 +125,9 @@ struct pgk_export_format {
  *   folded      "main;parse;malloc 4096" a line, for flame graph tools
  *   speedscope  for https://www.speedscope.app
  *   csv         a row per context or function, RFC 4180
- *   json        as pgk_heap_print_json, pgk_sample_print_json */
+ *   json        as pgk_heap_print_json, pgk_sample_print_json
+ *   massif      the curve of the heap, for ms_print and massif-visualizer; heap profiles of one
+ *               process alone */
 const struct pgk_export_format *pgk_export_format_at(size_t i);
 
 /* What is added up over the contexts of a stack. */

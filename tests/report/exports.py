@@ -97,6 +97,7 @@ class Exports:
         self.small.write_text(YAML.format(huge=HUGE), encoding="utf-8")
         self.indexed = GOLDEN / "indexed" / "llvm22-v4-full.profdata"
         self.raw = GOLDEN / "heap-raw" / "clang22.profraw"
+        self.over_time = GOLDEN / "heap-raw" / "handmade-over-time.profraw"
         self.contexts_path, self.flat = folder / "contexts.prof", folder / "flat.prof"
         self.contexts_path.write_text(CONTEXTS, encoding="utf-8")
         self.flat.write_text(FLAT, encoding="utf-8")
@@ -174,6 +175,32 @@ class Exports:
         lines = {l.id: len(l.line) for l in p.location}
         expect([[lines[l] for l in s.location_id] for s in p.sample], [[3, 1], [1, 1]],
                "frames of each location")
+
+    def pprof_has_what_was_in_use(self):
+        p, contexts = self.decoded(self.over_time), self.contexts(self.over_time)
+        text = p.string_table
+        types = [text[t.type] for t in p.sample_type]
+        for name, field in (("alloc_space", "TotalSize"), ("inuse_space", "ExitSize"),
+                            ("inuse_objects", "ExitCount"), ("peak_space", "PeakSize"),
+                            ("peak_objects", "PeakCount")):
+            expect([s.value[types.index(name)] for s in p.sample],
+                   [c["mib"][field] for c in contexts], name)
+        assert "inuse_space" not in [self.decoded(self.raw).string_table[t.type]
+                                     for t in self.decoded(self.raw).sample_type], "not known"
+
+    def ms_print_reads_massif(self):
+        if not shutil.which("ms_print"):
+            raise Skip("missing ms_print of valgrind")
+        path = self.folder / "massif.out"
+        path.write_bytes(self.export(self.over_time, "massif"))
+        said = subprocess.run(["ms_print", path], check=True, capture_output=True,
+                              text=True).stdout
+        points = json.loads(self.run("show", "--json", self.over_time))["over_time"]["points"]
+        rows = re.findall(r"^ +\d+ +([\d,]+) +([\d,]+) +[\d,]+ +0 +0$", said, re.M)
+        expect([tuple(int(n.replace(",", "")) for n in row) for row in rows],
+               [(p["ms"], p["bytes"]) for p in points], "snapshots")
+        assert re.search(r"Detailed snapshots: \[3 \(peak\), 6\]", said), said
+        assert "->60.98% (100B)" in said and "->100.00% (20B)" in said, said
 
     def pprof_of_go_reads_it(self):
         if not shutil.which("go"):

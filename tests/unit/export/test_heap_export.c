@@ -23,6 +23,11 @@ static struct pgk_heap *sample(uint64_t seed)
     struct pgk_heap *h;
     assert_int_equal(pgk_heap_new(&h, NULL), 0);
     sample_fill(h, seed, 20, 6, false);
+    const struct pgk_heap_point points[] = {{0, 0, 0, 0, 0}, {5, 9, 1, 9, 1}, {8, 4, 1, 9, 1}};
+    const struct pgk_heap_times times = {.struct_size = sizeof times, .processes = 1, .peak_ms = 5,
+                                         .peak_bytes = 9, .peak_objects = 1, .points = points,
+                                         .n_points = PGK_COUNTOF(points)};
+    assert_int_equal(pgk_heap_build_over_time(h, &times, NULL), 0);
     return h;
 }
 
