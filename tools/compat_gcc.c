@@ -229,6 +229,7 @@ const struct compat_tool compat_tools_gcc[] = {
     {"gcov-tool", "merge-stream", "adds up counters from a stream",
      .refusal = "gcc's own gcov-tool makes files of a stream, which gcov-tool merge takes"},
     {"gcov-tool", "overlap", "compares counters of two runs",
-     .refusal = "`pgokit show` prints the counters of each file"},
+     .refusal = "`pgokit show` prints the counters of each file (gcov-tool 12 to 16 prints nan and "
+                "inf for all shares, as files no longer hold the sums it divides by)"},
     {0},
 };

@@ -17,7 +17,7 @@ import sys
 
 import sample_program
 import sample_texts
-from peers import PROGRAMS, good, main, peer, read, require, run, tool, write
+from peers import AARCH64, PROGRAMS, good, main, need_aarch64, peer, read, require, run, tool, write
 
 RELEASES = (19, 23)
 LINK = ["-O2", "-g", "-Wl,--emit-relocs", "-Wl,--build-id"]
@@ -199,6 +199,22 @@ def same_program(work, name, release):
     return "the same counts, and the same bytes of llvm-bolt"
 
 
+def for_aarch64(work, release):
+    """A walk through a program of AArch64. perf2bolt 19 counts no branch stacks there."""
+    need_aarch64()
+    exe, _ = walks(work, tool("clang++", 22), AARCH64, "-fuse-ld=lld")
+    trace = walk(work, exe)
+    mine = ours(work, exe, trace)
+    made, _ = optimised(release, exe, mine)
+    require(made[18:20] == b"\xb7\0", "no program of AArch64")
+    if release < 23:
+        return "llvm-bolt takes the counts"
+    theirs = perf2bolt(os.path.dirname(exe), release, exe, as_perf(trace))
+    equal_counts(mine, theirs)
+    require(made == optimised(release, exe, theirs)[0], "llvm-bolt makes another program")
+    return "the same counts, and the same bytes of llvm-bolt"
+
+
 def by_address(work, name, release):
     """perf2bolt makes the same of our counts by address as of the recording."""
     exe, arguments = PROGRAMS_OF[name](work)
@@ -280,6 +296,7 @@ def add_cases(work, tap):
         for name in PROGRAMS_OF:
             tap.add(f"llvm-bolt {release}, {name}", same_program, work, name, release)
             tap.add(f"perf2bolt {release}, by address, {name}", by_address, work, name, release)
+        tap.add(f"llvm-bolt {release}, AArch64", for_aarch64, work, release)
         tap.add(f"perf2bolt {release}, perf.data", as_perf_data, work, release)
         tap.add(f"llvm-bolt {release}, instructions alone", instructions_alone, work, release)
         tap.add(f"llvm-bolt {release}, several in one pass", several, work, release)
