@@ -94,9 +94,9 @@ static void print_summary(const struct timeline *t)
     const struct pgk_heap_point *last = &s->points[s->n_points - 1];
     fprintf(t->out, "  ^ peak: %s in %s object%s, after %s\n", BYTES(s->peak_bytes),
             COUNT(s->peak_objects), pgk_plural(s->peak_objects), MS(s->peak_ms));
-    fprintf(t->out, "  in the end: %s in %s object%s, of %s in %s allocated\n", BYTES(last->bytes),
-            COUNT(last->objects), pgk_plural(last->objects), BYTES(last->allocated_bytes),
-            COUNT(last->allocated_objects));
+    fprintf(t->out, "  last point, after %s: %s in %s object%s; allocated so far: %s in %s\n",
+            MS(last->ms), BYTES(last->bytes), COUNT(last->objects), pgk_plural(last->objects),
+            BYTES(last->allocated_bytes), COUNT(last->allocated_objects));
     if (s->processes > 1)
         fprintf(t->out, "  of the process with the highest peak, of %s\n", COUNT(s->processes));
 }
