@@ -18,6 +18,13 @@ struct folder {
     bool has_gcov;
 };
 
+/* Of names made here those from `first` on. */
+static void drop_names(struct cli_list *list, size_t first)
+{
+    while (list->n > first)
+        free((void *)(uintptr_t)list->v[--list->n]);
+}
+
 static char *copy(const char *text)
 {
     char *s = strdup(text);
@@ -78,9 +85,10 @@ static bool expand(struct folder *f, bool quiet)
         exit(cli_fail(&err));
     bool expands = !f->has_gcov;
     if (!expands)
-        f->found->n = before;
+        drop_names(f->found, before);
     else if (!quiet)
         note_left_out(f);
+    drop_names(&f->left_out, 0);
     cli_list_free(&f->left_out);
     if (expands && f->found->n == before)
         cli_usage(f->verb, "%s is a folder without any profile in it",
