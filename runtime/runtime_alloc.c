@@ -21,6 +21,7 @@
 #include "runtime_trigger.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <sys/mman.h>
 
 void *pgrt_je_malloc(size_t n);
@@ -192,6 +193,13 @@ static void block_free(struct pgrt_header *h)
         pgrt_je_free((char *)h - h->shift * (size_t)PGRT_GRANULE);
 }
 
+bool pgrt_malloc_is_theirs;
+
+void *pgrt_alloc_for(size_t n, const void *frame)
+{
+    return PGG_UNLIKELY(pgrt_malloc_is_theirs) ? malloc(n) : pgrt_alloc(n, 0, false, frame);
+}
+
 /* The end of an object; t may be NULL when nothing is recorded. */
 PGG_INLINE void free_inside(struct pgrt_thread *t, void *object)
 {
@@ -333,4 +341,9 @@ void *pgrt_realloc(void *p, size_t n, const void *frame)
         pgrt_free(p);
     }
     return object;
+}
+
+void *pgrt_realloc_for(void *p, size_t n, const void *frame)
+{
+    return PGG_UNLIKELY(pgrt_malloc_is_theirs) ? realloc(p, n) : pgrt_realloc(p, n, frame);
 }

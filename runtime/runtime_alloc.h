@@ -10,6 +10,11 @@ struct pgrt_thread;
 /* A new object, NULL when there is no memory; leaves errno alone. `frame` is the frame address
  * of the function that the program called. */
 void *pgrt_alloc(size_t n, size_t align, bool zero, const void *frame);
+/* The same for functions of the C library that return an object. Where malloc is not ours it comes
+ * from there, as the program frees it there. */
+void *pgrt_alloc_for(size_t n, const void *frame);
+void *pgrt_realloc_for(void *p, size_t n, const void *frame);
+extern bool pgrt_malloc_is_theirs;
 void *pgrt_realloc(void *p, size_t n, const void *frame);
 void pgrt_free(void *p);
 size_t pgrt_size(const void *p); /* bytes the program asked for; 0 for anything else */

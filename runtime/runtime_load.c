@@ -1,4 +1,5 @@
 /* In a shared library, which is linked to be initialised before all others. */
+#include "runtime_alloc.h"
 #include "runtime_shadow.h"
 
 #include "guest_symbols.h"
@@ -14,6 +15,7 @@ static bool must_stay_out(void)
         return false;
     while (program->l_prev)
         program = program->l_prev;
+    pgrt_malloc_is_theirs = true;
     pgrt_shadow_init();
     if (pgg_symbol_module("__memprof_profile_dump") == heap)
         pgrt_gate_set(PGRT_GATE_OFF);

@@ -60,7 +60,7 @@ void *reallocarray(void *p, size_t n, size_t size)
     size_t bytes;
     if (__builtin_mul_overflow(n, size, &bytes))
         return or_enomem(NULL);
-    void *q = pgrt_realloc(p, bytes, HERE);
+    void *q = pgrt_realloc_for(p, bytes, HERE);
     return q || (p && !bytes) ? q : or_enomem(q);
 }
 
@@ -149,7 +149,7 @@ static char *copy_string(const char *s, size_t max, const void *frame)
 {
     size_t n = pgg_find_byte((const unsigned char *)s, 0, max);
     pgrt_count_range(s, n < max ? n + 1 : n);
-    char *copy = or_enomem(pgrt_alloc(n + 1, 0, false, frame));
+    char *copy = or_enomem(pgrt_alloc_for(n + 1, frame));
     if (copy) {
         pgg_copy_fast(copy, s, n);
         copy[n] = 0;
@@ -186,7 +186,7 @@ wchar_t *wcsdup(const wchar_t *s)
     }
     size_t bytes = (n + 1) * sizeof *s;
     pgrt_count_range(s, bytes);
-    wchar_t *copy = or_enomem(pgrt_alloc(bytes, 0, false, HERE));
+    wchar_t *copy = or_enomem(pgrt_alloc_for(bytes, HERE));
     if (copy)
         pgg_copy_fast(copy, s, bytes);
     return copy;

@@ -295,7 +295,7 @@ static int print_new(char **to, int flag, const char *format, va_list args, cons
     va_list again;
     va_copy(again, args);
     const int n = print_text(few, sizeof few, flag, format, args);
-    char *text = n < 0 ? NULL : pgrt_alloc((size_t)n + 1, 0, false, frame);
+    char *text = n < 0 ? NULL : pgrt_alloc_for((size_t)n + 1, frame);
     if (text && (size_t)n < sizeof few)
         pgg_copy(text, few, (size_t)n + 1);
     else if (text)

@@ -467,6 +467,33 @@ def other_allocator(folder):
     require(not raw_profile.files(folder), "a profile all the same")
 
 
+def objects_of_other_allocator(folder):
+    """What functions of the C library return is freed where malloc is: chromium was trapped."""
+    source, program = os.path.join(folder, "own.c"), os.path.join(folder, "own")
+    with open(source, "w", encoding="utf-8") as file:
+        file.write("#define _GNU_SOURCE\n#include <stdio.h>\n#include <stdlib.h>\n"
+                   "#include <string.h>\n#include <wchar.h>\n"
+                   "static char arena[1 << 20] __attribute__((aligned(64)));\n"
+                   "static size_t used;\n"
+                   "void *malloc(size_t n)\n{\n    char *p = arena + used;\n"
+                   "    used += (n + 63) & ~(size_t)63;\n    return p;\n}\n"
+                   "void *calloc(size_t n, size_t m)\n{\n    return malloc(n * m);\n}\n"
+                   "void *realloc(void *p, size_t n)\n{\n    char *q = malloc(n);\n"
+                   "    if (p)\n        memmove(q, p, n);\n    return q;\n}\n"
+                   "void free(void *p)\n{\n"
+                   "    if (p && ((char *)p < arena || (char *)p >= arena + sizeof arena))\n"
+                   "        abort();\n}\n"
+                   "int main(int argc, char **argv)\n{\n    char *text = NULL;\n"
+                   "    free(strdup(argv[0]));\n    free(strndup(argv[0], 3));\n"
+                   "    free(wcsdup(L\"wide\"));\n"
+                   "    if (asprintf(&text, \"%d\", argc) < 0)\n        return 1;\n"
+                   "    text = reallocarray(text, 10, 10);\n    puts(text);\n"
+                   "    free(text);\n    return 0;\n}\n")
+    run([tool("gcc"), "-O1", "-fno-builtin", source, "-o", program], folder)
+    unprofiled(folder, [program], "", "malloc belongs to: the program itself",
+               env={"LD_PRELOAD": SHARED})
+
+
 def fixed_address(folder):
     """A program at a fixed address that takes malloc's address has an entry of its own for it,
     which the library took for another allocator. One that is really there is still seen."""
@@ -594,6 +621,7 @@ def main():
     cases.run("out of memory", no_memory)
     cases.run("preloaded into a program that has the runtime", preloaded_twice)
     cases.run("preloaded behind another allocator", other_allocator)
+    cases.run("preloaded into a program with an allocator of its own", objects_of_other_allocator)
     cases.run("preloaded into a program at a fixed address that takes malloc's address",
               fixed_address)
     cases.run("a thread that asks for its stack before it allocates", asks_for_its_stack)
