@@ -2,13 +2,14 @@
 """The heap over time: the series, the peak and what is alive at the end, against a trace that the
 program keeps of itself."""
 
+import json
 import os
 import signal
 import struct
 
 import raw_profile
 from harness import Cases, require, run
-from runtime_programs import build, check_sound, one_file
+from runtime_programs import PGOKIT, build, check_sound, one_file
 
 SITES = 4
 STEP = struct.Struct(f"<{2 + 2 * SITES}Q")
@@ -75,6 +76,22 @@ def require_end(step, lives):
     require(found == step[2:], f"at the end {found}, truly {step[2:]}")
 
 
+def require_shown(path, trace, profile):
+    """What pgokit makes of the file: dumps and sheets are put together."""
+    shown = json.loads(run([PGOKIT, "show", "-q", "--json", path], "/").stdout)
+    over_time, mibs = shown["over_time"], [c["mib"] for c in shown["contexts"]]
+    highest = max(profile.over_time, key=lambda times: times.bytes)
+    require((over_time["peak_bytes"], over_time["peak_objects"]) ==
+            (highest.bytes, highest.objects), f"peak shown as {over_time['peak_bytes']} B")
+    require(sum(m["PeakSize"] for m in mibs) == highest.bytes and
+            sum(m["PeakCount"] for m in mibs) == highest.objects, f"peak of contexts: {mibs}")
+    end = trace.steps[-1]
+    require((sum(m["ExitSize"] for m in mibs), sum(m["ExitCount"] for m in mibs)) ==
+            (alive(end), sum(end[2:2 + SITES])), f"at exit of contexts: {mibs}")
+    require_points(trace, [(p["ms"], p["bytes"], p["objects"], p["allocated_bytes"],
+                            p["allocated_objects"]) for p in over_time["points"]])
+
+
 def traced(folder, compiler, linkage, how):
     program = build(folder, "waves.c", compiler, linkage)
     for seed in "1", "2", "3":
@@ -91,6 +108,7 @@ def traced(folder, compiler, linkage, how):
             require_peak(trace, steps, times, lives)
             require_end(steps[-1], lives)
         check_sound(one_file(folder))
+        require_shown(one_file(folder), trace, profile)
         os.unlink(one_file(folder))
 
 
