@@ -105,6 +105,7 @@ clang-19 -O2 -S -o out.s in.c
 clang-22 -O2 -S -emit-llvm -o out.ll in.c
 lld-22@lld -flavor gnu -r -o out.o in.o
 mold@- --version
+chromium@- --headless --no-sandbox --user-data-dir=PWD/home --dump-dom file://PWD/in.html
 llvm-profdata-22 --version
 llvm-objdump-22@llvm-objdump -d in.o
 cpp in.c
@@ -187,6 +188,7 @@ def fill(folder):
         "in.json": "[" + ",".join(f'{{"n": {i}, "s": "{"x" * (i % 50)}"}}'
                                   for i in range(2000)) + "]",
         "in.xml": "<a>" + "".join(f"<b n='{i}'>t{i}</b>" for i in range(500)) + "</a>",
+        "in.html": "<p id='x'></p><script>x.textContent = [1, 2, 3].map(v => v * v)</script>",
         "in.xsl": "<xsl:stylesheet version='1.0' xmlns:xsl='http://www.w3.org/1999/XSL/Transform'>"
                   "<xsl:template match='b'>[<xsl:value-of select='@n'/>]</xsl:template>"
                   "</xsl:stylesheet>",
@@ -281,7 +283,8 @@ def check(folder, pgokit, line):
                     [path, *argv[1:]], stdin)
     if wanted == "-":
         require(b"malloc belongs to" in recorded[2], f"nothing was said: {recorded[2]}")
-        return ["it has an allocator of its own, and that was said"]
+        require(plain[:2] == recorded[:2], f"status or output: {plain[:2]} became {recorded[:2]}")
+        return [f"status {plain[0]}; it has an allocator of its own, and that was said"]
     for what, before, after in zip(("exit status", "output", "errors", "files"), plain, recorded):
         require(before == after, f"{what}: {difference(before, after)}")
     names = os.listdir(profiles)
