@@ -78,10 +78,11 @@ static void carry_lives(const struct merged *all)
     }
 }
 
+/* One of a context whose objects are all in earlier dumps, too: they may still be alive. */
 static bool has_life(const struct merged *all, u32 id)
 {
     const struct pgrt_life *l = &all->lives[id];
-    return all->mibs[id].AllocCount && (l->peak_objects || l->exit_objects || l->temporary);
+    return l->peak_objects || l->exit_objects || l->temporary;
 }
 
 /* An object of this process that no dump has counted. */

@@ -626,16 +626,11 @@ static int read_lives(struct reader *r)
     uint32_t guess = 0;
     pgk_cur_seek(r->c, r->c->src.base_off + t->lives_off, "lives_off");
     for (uint64_t i = 0; i < t->lives; i++) {
-        const uint64_t off = pgk_cur_off(r->c);
         const struct pgk_raw_life life = pgk_raw_life_read(r->c);
         PGK_TRY(pgk_cur_check(r->c, r->err, RECORD(r, "context over time", i)));
         uint32_t at = find_entry(r, life.context, guess);
         if (at == PGK_INDEX_NONE)
-            return pgk_cur_reject(r->c, r->err, PGK_E_CORRUPT, off,
-                                  .record = RECORD(r, "context over time", i), .field = "context",
-                                  .found = PGK_F("id %" PRIu64 ", which no MIB has", life.context),
-                                  .expected = "an id of the MIB section",
-                                  .hint = "record the profile again");
+            continue; /* its objects are in a file that the program has put away */
         if (!pgk_raw_times_add_life(&r->times, at, r->dump, &life))
             return pgk_fail_nomem(r->err);
         guess = at + 1;

@@ -112,6 +112,32 @@ def traced(folder, compiler, linkage, how):
         os.unlink(one_file(folder))
 
 
+def kept(folder):
+    """What is in the first dump and lives on is alive at the end of the last one, too."""
+    source = os.path.join(folder, "kept.c")
+    with open(source, "w", encoding="ascii") as file:
+        file.write("#include <stdlib.h>\n"
+                   "extern int __memprof_profile_dump(void);\n"
+                   "static void *volatile kept[10], *volatile other;\n"
+                   "__attribute__((noinline)) void site_0(void)\n"
+                   "{\n    for (int i = 0; i < 10; i++)\n        kept[i] = malloc(100);\n}\n"
+                   "__attribute__((noinline)) void site_1(void)\n"
+                   "{\n    other = malloc(50);\n}\n"
+                   "int main(void)\n{\n    site_0();\n    __memprof_profile_dump();\n"
+                   "    free(kept[0]);\n    site_1();\n    __memprof_profile_dump();\n"
+                   "    free(kept[1]);\n    return 0;\n}\n")
+    program = build(folder, source, "clang-22", "archive")
+    run([program], folder)
+    profile = raw_profile.Profile(one_file(folder))
+    ends = [[life[2:4] for life in of_sites(profile, program, times.lives)[:2]]
+            for times in profile.over_time]
+    require(ends == [[[1000, 10], [0, 0]], [[900, 9], [50, 1]], [[800, 8], [50, 1]]],
+            f"alive at the end of each dump: {ends}")
+    shown = json.loads(run([PGOKIT, "show", "-q", "--json", one_file(folder)], "/").stdout)
+    left = [c["mib"]["ExitSize"] for c in shown["contexts"] if c["mib"]["ExitSize"]]
+    require(sum(left) == 850 and 50 in left, f"at exit: {left}")
+
+
 def temporary(folder):
     """Freed before the next allocation, as one of the two objects of site_1 is."""
     source = os.path.join(folder, "temporary.c")
@@ -138,6 +164,7 @@ def main():
     for compiler, linkage in ("clang-22", "archive"), ("gcc", "shared"):
         for how in "exit", "dump", "kill", "exec":
             cases.run(f"{how}: {compiler}, {linkage}", traced, compiler, linkage, how)
+    cases.run("alive over several dumps", kept)
     cases.run("temporary objects", temporary)
     cases.finish()
 
