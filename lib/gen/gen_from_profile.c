@@ -16,10 +16,12 @@ const struct pgk_format_row *pgk_gen_profile_format(pgk_format_rows row_at, cons
     return NULL;
 }
 
-/* What is about samples, and would do nothing. */
+/* What is about samples, and would do nothing. Lines are all that gcc takes, so for it they are no
+ * choice. */
 static const char *useless_option(const struct pgk_gen_opts *o)
 {
-    return o->mode != PGK_GEN_AUTO                                     ? "mode"
+    const bool for_gcc = o->plain_discriminators && o->mode == PGK_GEN_LINES;
+    return o->mode != PGK_GEN_AUTO && !for_gcc                         ? "mode"
            : o->traces || o->data                                      ? "format"
            : o->context_depth || o->stack_depth                        ? "depth of contexts"
            : o->recursion || o->keep_recursion                         ? "recursion"
