@@ -206,8 +206,8 @@ static int read_segments(struct reader *r, uint64_t off)
 
 static void read_mib(const uint8_t *p, const struct pgk_raw_mib *l, struct pgk_mib *m)
 {
-    if (l->count < PGK_MIB_FIELDS)
-        memset(m->v, 0, sizeof m->v);
+    const size_t from = l->count < PGK_MIB_LLVM_FIELDS ? 0 : PGK_MIB_LLVM_FIELDS;
+    memset(m->v + from, 0, (PGK_MIB_FIELDS - from) * sizeof *m->v);
     m->known = l->known;
     m->hist = NULL;
     m->hist_count = 0;
@@ -627,7 +627,8 @@ static int read_lives(struct reader *r)
     pgk_cur_seek(r->c, r->c->src.base_off + t->lives_off, "lives_off");
     for (uint64_t i = 0; i < t->lives; i++) {
         const struct pgk_raw_life life = pgk_raw_life_read(r->c);
-        PGK_TRY(pgk_cur_check(r->c, r->err, RECORD(r, "context over time", i)));
+        if (r->c->failed)
+            return pgk_cur_check(r->c, r->err, RECORD(r, "context over time", i));
         uint32_t at = find_entry(r, life.context, guess);
         if (at == PGK_INDEX_NONE)
             continue; /* its objects are in a file that the program has put away */
