@@ -20,7 +20,7 @@
     __extension__({                                                  \
         int type_;                                                   \
         pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, &type_);  \
-        long result_ = pgg_sys_with_errno(call);                             \
+        long result_ = pgg_sys_with_errno(call);                     \
         int error_ = errno;                                          \
         pthread_setcanceltype(type_, &type_);                        \
         errno = error_;                                              \

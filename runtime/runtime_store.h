@@ -33,7 +33,7 @@ bool pgrt_store_is_file(void);
 u64 pgrt_store_bytes(void); /* mapped */
 /* What some thousands of contexts take, as the file will not grow any more. */
 void pgrt_store_grow_ahead(void);
-const char *pgrt_store_path(void); /* It is empty while there is no file. */
+const char *pgrt_store_path(void); /* Of the file; empty while there is none. */
 /* Leaves the file to its finished dumps and goes on in a new one, which takes its name: the program
  * may have given the old one another. With the world stopped. */
 int pgrt_store_reset(void);

@@ -138,11 +138,11 @@ static void put_register(uint32_t word, const char *general, char *text, size_t 
 
 bool pgk_arm64_system(uint32_t word, char *text, size_t size)
 {
+    if (word >> 22 != 0xd5000000 >> 22)
+        return false;
     const struct place p = place_of(word);
     const char *fixed = fixed_name(word);
     char general[8] = "xzr";
-    if (word >> 22 != 0xd5000000 >> 22)
-        return false;
     if ((word & OPERAND) != OPERAND)
         snprintf(general, sizeof general, "x%u", word & OPERAND);
     if (fixed)
