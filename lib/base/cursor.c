@@ -143,10 +143,8 @@ bool pgk_cur_seek(struct pgk_cursor *c, uint64_t file_off, const char *field)
 #define CUT_SHORT "the file is cut short; copy it again, or run the program to its end"
 #define DAMAGED   "the file is cut short or damaged; copy it again, or create it again"
 
-int pgk_cur_check(const struct pgk_cursor *c, struct pgk_err *err, const char *record)
+int pgk_cur_report(const struct pgk_cursor *c, struct pgk_err *err, const char *record)
 {
-    if (!c->failed)
-        return 0;
     uint64_t left = c->fail_left, need = c->fail_need;
     uint64_t first = c->src.base_off, last = first + (uint64_t)(c->end - c->start);
     const char *hint = CUT_SHORT;
