@@ -19,10 +19,10 @@ from tap import Report
 
 MAP = re.compile(r"(<!-- rooms -->\n)(.*?)(<!-- /rooms -->)", re.DOTALL)
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)
-README_ROOM = re.compile(r"`(?:lib/)?([a-z]+)`")
+README_ROOM = re.compile(r"`(?:lib/)?([a-z/]+)`")
 SOURCES = {".c", ".h", ".def"}
 # Names of the tree; the runtime also defines some of the C library, which all use.
-OURS = re.compile(r"pgk_|pgg_|pgrt_")
+OURS = re.compile(r"pgk_|pgg_|pgrt_|pgc_")
 
 Room = collections.namedtuple("Room", "name sees purpose archives folder")
 

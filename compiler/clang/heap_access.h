@@ -1,0 +1,25 @@
+/* Which instructions are accesses to memory that the heap profiler counts. */
+#ifndef PGC_HEAP_ACCESS_H
+#define PGC_HEAP_ACCESS_H
+
+#include <llvm-c/Core.h>
+#include <stdbool.h>
+
+struct pgc_access {
+    LLVMValueRef at;      /* the instruction */
+    LLVMValueRef pointer; /* to the first byte */
+    LLVMValueRef mask;    /* of a masked vector access: its lanes; else NULL */
+    LLVMTypeRef vector;   /* of a masked vector access */
+};
+
+/* False: the instruction is not an access, or one that is never counted. */
+bool pgc_access_of(LLVMValueRef instruction, struct pgc_access *access);
+
+/* memcpy, memmove or memset of any kind, which the runtime counts in a function of its own: the
+ * name of that; else NULL. */
+const char *pgc_counting_function(LLVMValueRef instruction);
+
+/* What address arithmetic began with. */
+LLVMValueRef pgc_underlying(LLVMValueRef pointer);
+
+#endif

@@ -1,0 +1,30 @@
+/* Code that counts. */
+#ifndef PGC_HEAP_COUNT_H
+#define PGC_HEAP_COUNT_H
+
+#include "heap_access.h"
+
+/* How code is put into one function. */
+struct pgc_counting {
+    LLVMModuleRef module;
+    LLVMContextRef context;
+    LLVMBuilderRef builder;
+    LLVMTypeRef byte, word; /* i8, i64 */
+    bool histogram;
+    LLVMValueRef function;
+    LLVMValueRef base; /* where counters begin, an integer; NULL before the first use */
+};
+
+void pgc_counting_begin(struct pgc_counting *c, LLVMModuleRef module, bool histogram);
+void pgc_counting_end(struct pgc_counting *c);
+
+/* From here on code is put into this function. */
+void pgc_counting_function_is(struct pgc_counting *c, LLVMValueRef function);
+
+/* Counts an access where it is. */
+void pgc_count_access(struct pgc_counting *c, const struct pgc_access *access);
+
+/* Has the runtime do what a memcpy, memmove or memset does, and count it. */
+void pgc_count_in_function(struct pgc_counting *c, LLVMValueRef intrinsic, const char *function);
+
+#endif

@@ -1,0 +1,27 @@
+/* The pass that makes a program count its loads and stores for the heap profiler. */
+#ifndef PGC_HEAP_PASS_H
+#define PGC_HEAP_PASS_H
+
+#include <llvm-c/Core.h>
+#include <stdbool.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct pgc_options {
+    bool histogram; /* counters of bytes, one per 8 bytes of memory; else of words, one per 64 */
+    bool verify;    /* stop the compiler if the module is not sound afterwards */
+    const char *file; /* the beginning of the names of profiles */
+};
+
+/* False: nothing has been changed, as in a module that counts already. */
+bool pgc_instrument_heap(LLVMModuleRef module, const struct pgc_options *options);
+
+/* What the C interface of LLVM lacks; in plugin.cc. */
+void pgc_set_dso_local(LLVMValueRef global);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,65 @@
+// The part of the plugin that takes C++: its registration with the compiler, its options on the
+// command line, and one property of a global that the C interface of LLVM has no function for.
+#include "heap_pass.h"
+
+#if __has_include(<llvm/Plugins/PassPlugin.h>)
+#include <llvm/Plugins/PassPlugin.h>
+#else
+#include <llvm/Passes/PassPlugin.h>
+#endif
+#include <llvm/IR/GlobalValue.h>
+#include <llvm/IR/Module.h>
+#include <llvm/Passes/PassBuilder.h>
+#include <llvm/Support/CommandLine.h>
+
+using namespace llvm;
+
+static cl::opt<std::string> file("pgokit-heap-file", cl::ZeroOrMore, cl::init("memprof.profraw"),
+                                 cl::desc("The beginning of the names of heap profiles"));
+static cl::opt<bool> verify("pgokit-heap-verify", cl::ZeroOrMore, cl::init(false),
+                            cl::desc("Check the module after it has been made to count"));
+
+// LLVM has had the option for its own pass since 19.
+static bool histogram_wanted()
+{
+    auto &options = cl::getRegisteredOptions();
+    auto found = options.find("memprof-histogram");
+    return found != options.end() && static_cast<cl::opt<bool> *>(found->second)->getValue();
+}
+
+namespace
+{
+struct HeapPass : PassInfoMixin<HeapPass> {
+    PreservedAnalyses run(Module &module, ModuleAnalysisManager &)
+    {
+        pgc_options options = {histogram_wanted(), verify, file.c_str()};
+        return pgc_instrument_heap(wrap(&module), &options) ? PreservedAnalyses::none()
+                                                            : PreservedAnalyses::all();
+    }
+    static bool isRequired() { return true; } // at -O0, too
+};
+} // namespace
+
+extern "C" void pgc_set_dso_local(LLVMValueRef global)
+{
+    cast<GlobalValue>(unwrap(global))->setDSOLocal(true);
+}
+
+// Callbacks have got more parameters from release to release.
+static void register_passes(PassBuilder &builder)
+{
+    builder.registerOptimizerLastEPCallback(
+        [](ModulePassManager &manager, auto...) { manager.addPass(HeapPass()); });
+    builder.registerPipelineParsingCallback(
+        [](StringRef name, ModulePassManager &manager, ArrayRef<PassBuilder::PipelineElement>) {
+            if (name != "pgokit-heap")
+                return false;
+            manager.addPass(HeapPass());
+            return true;
+        });
+}
+
+extern "C" __attribute__((visibility("default"))) PassPluginLibraryInfo llvmGetPassPluginInfo()
+{
+    return {LLVM_PLUGIN_API_VERSION, "pgokit-heap", PGK_VERSION, register_passes};
+}

@@ -1,0 +1,146 @@
+#!/usr/bin/env python3
+"""The plugin for clang: objects as those of -fmemory-profile, and exact counts.
+
+usage: heap_plugin.py PGOKIT ARCHIVE SHARED-LIBRARY EXPORTS [RELEASE=PLUGIN]..."""
+
+import os
+import sys
+
+import raw_profile
+from harness import Cases, Skip, peers, require, run, tool
+from runtime_programs import ARCHIVE, FRAMES, HERE, check_sound, one_file, require_exact
+
+PLUGINS = dict(argument.split("=", 1) for argument in sys.argv[5:])
+RELEASES = ("14", "16", "19", "22")
+# Of newer releases only.
+LATER = {"__memprof_histogram", "__memprof_default_options_str"}
+
+
+def plugin_flags(release, *options):
+    """-load lets the compiler know the options of the plugin before it reads them."""
+    if release not in PLUGINS:
+        raise Skip(f"missing llvm-{release}-dev: no plugin for clang {release} has been built")
+    flags = ["-Xclang", "-load", "-Xclang", PLUGINS[release],
+             "-Xclang", "-fpass-plugin=" + PLUGINS[release]]
+    for option in ("-pgokit-heap-verify", *options):
+        flags += ["-mllvm", option]
+    return flags
+
+
+def compiled(folder, source, release, flags, name="program"):
+    path = os.path.join(folder, name + ".o")
+    run([tool(f"clang-{release}"), *FRAMES, *flags, "-c", os.path.join(HERE, "programs", source),
+         "-o", path], folder)
+    return path
+
+
+def linked(release, objects, flags=()):
+    """Position independent or not by chance of the release's default: -no-pie, for symbols."""
+    path = objects[0].removesuffix(".o")
+    run([tool(f"clang-{release}"), *objects, *flags, "-o", path, "-no-pie", "-Wl,--build-id",
+         ARCHIVE, "-pthread"], os.path.dirname(path))
+    return path
+
+
+def recorded(program, *arguments):
+    """The profile of a run, and what it printed."""
+    folder = os.path.dirname(program)
+    for path in raw_profile.files(folder):
+        os.remove(path)
+    out = run([program, *arguments], folder).stdout
+    return raw_profile.Profile(one_file(folder)), out
+
+
+def exact(folder, release, level):
+    flags = ["-" + level, "-fPIE" if level == "O3" else "-fno-pie"]
+    program = linked(release, [compiled(folder, "random_access.c", release,
+                                        [*plugin_flags(release), *flags])])
+    profile, out = recorded(program, level[1], "1", "20000")
+    check_sound(one_file(folder))
+    require_exact(program, out, profile)
+
+
+def exact_after_thin_lto(folder, release):
+    tool(f"ld.lld-{release}")
+    lto = ["-O2", "-flto=thin", f"-fuse-ld=lld-{release}"]
+    program = linked(release, [compiled(folder, "random_access.c", release,
+                                        [*plugin_flags(release), *lto])], lto)
+    profile, out = recorded(program, "5", "1", "20000")
+    require_exact(program, out, profile)
+
+
+def named_symbols(path):
+    rows = [line.split()[-2:] for line in run(["nm", path], "/").stdout.splitlines()]
+    return {(kind, name) for kind, name in rows if "memprof" in name and name not in LATER}
+
+
+def same_interface(folder, release):
+    """Defined and used as by LLVM's pass, and the same text in the profile's name."""
+    ours = compiled(folder, "masked.c", release, plugin_flags(release), "ours")
+    llvm = compiled(folder, "masked.c", release, ["-fmemory-profile"], "llvm")
+    require(named_symbols(ours) == named_symbols(llvm),
+            f"ours {named_symbols(ours)}, LLVM's {named_symbols(llvm)}")
+    for option, name in (("", b"memprof.profraw"), ("-pgokit-heap-file=else/where", b"else/where")):
+        path = compiled(folder, "masked.c", release,
+                        plugin_flags(release, *[option] if option else []))
+        with open(path, "rb") as file:
+            require(name + b"\0" in file.read(), f"{path} does not have {name}")
+
+
+def once(folder, release):
+    """Build systems repeat flags. Each repetition registers the pass again."""
+    flags = plugin_flags(release)
+    found = []
+    for times in (1, 3):
+        with open(compiled(folder, "random_access.c", release, flags * times), "rb") as file:
+            found.append(file.read())
+    require(found[0] == found[1], "an object differs if the plugin is named three times")
+
+
+def counts(folder, release, flags, source="masked.c"):
+    program = linked(release, [compiled(folder, source, release, flags)])
+    profile, _ = recorded(program)
+    return {name: values for name, values in profile.by_function(program).items() if name != "?"}
+
+
+def as_llvm(folder, release, flags):
+    """Vectors with and without masks, copies and fills."""
+    with open("/proc/cpuinfo", encoding="utf-8") as file:
+        if "-mavx2" in flags and " avx2 " not in file.read():
+            raise Skip("missing avx2")
+    ours = counts(folder, release, [*plugin_flags(release), *flags])
+    llvm = counts(folder, release, ["-fmemory-profile", *flags])
+    require(len(llvm) >= 3 and ours == llvm, f"ours {ours}, LLVM's {llvm}")
+
+
+def histograms(folder, release):
+    found = {}
+    for how, flags in (("ours", plugin_flags(release)), ("llvm", ["-fmemory-profile"])):
+        if how == "llvm" and release == "19":
+            flags += ["-mllvm", "-memprof-use-callbacks"]
+        program = linked(release, [compiled(folder, "masked.c", release,
+                                            [*flags, "-mllvm", "-memprof-histogram"], how)])
+        profile, _ = recorded(program)
+        by_function = profile.by_function(program, profile.histograms)
+        found[how] = {name: [int(value) for value in values]
+                      for name, values in by_function.items()}
+    require(found["ours"] == found["llvm"] and any(map(sum, found["ours"].values())), f"{found}")
+
+
+def main():
+    cases = Cases()
+    for release in RELEASES:
+        for level in ("O1", "O2", "O3"):
+            cases.run(f"exact, clang-{release} -{level}", exact, release, level)
+        cases.run(f"exact, clang-{release} ThinLTO", exact_after_thin_lto, release)
+        cases.run(f"clang-{release}: names as of -fmemory-profile", same_interface, release)
+        cases.run(f"clang-{release}: named three times, the plugin counts once", once, release)
+        for flags in (["-O0"], ["-O1"], ["-O3", "-mavx2"]):
+            cases.run(f"clang-{release} {' '.join(flags)}: as -fmemory-profile counts", as_llvm,
+                      release, flags)
+    for release in ("19", "22"):
+        cases.run(f"clang-{release}: histograms as of -fmemory-profile", histograms, release)
+    cases.finish()
+
+
+main()
