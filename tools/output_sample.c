@@ -216,8 +216,8 @@ static bool report_for_gcc(const struct sample_output *o, const struct pgk_sampl
     }
     if (w->lines_merged && !quiet)
         fprintf(stderr,
-                "pgokit: note: gcc %u knows no discriminators: %s lines and inlined calls that "
-                "differ only in them were merged with another; a line has the largest count\n",
+                "pgokit: note: gcc %u knows no discriminators: lines and inlined calls that differ "
+                "only in them were merged (%s); a line has the largest count\n",
                 o->write.gcc_release, pgk_human_count(count, w->lines_merged));
     return any;
 }

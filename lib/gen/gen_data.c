@@ -3,6 +3,7 @@
 #include "gen_data.h"
 
 #include "data_access.h"
+#include "data_places.h"
 #include "gen_place.h"
 #include "hash.h"
 #include "message.h"
@@ -60,6 +61,7 @@ struct data {
     struct pgk_intern hot; /* variables that are accessed, as compilers look them up */
     struct pgk_index literals; /* of the literals that are told, by hash */
     PGK_VEC(uint64_t) hashes;
+    struct pgk_data_places places; /* of the binary whose accesses are told */
 };
 
 static int tell(struct data *d, const char *symbol, uint64_t literal, uint64_t count)
@@ -67,6 +69,13 @@ static int tell(struct data *d, const char *symbol, uint64_t literal, uint64_t c
     struct pgk_heap_data item = {.symbol = symbol, .literal = literal, .accesses = count,
                                  .cold = !count};
     return pgk_heap_build_data(d->heap, &item, 1, d->err);
+}
+
+static int tell_variable(struct data *d, const struct pgk_elf_sym *sym, uint64_t count)
+{
+    struct pgk_heap_data item = {.symbol = sym->name, .accesses = count};
+    item.places = pgk_data_places_at(&d->places, sym->addr, &item.n_places);
+    return item.places ? pgk_heap_build_data(d->heap, &item, 1, d->err) : pgk_fail_nomem(d->err);
 }
 
 /* False if it was told before. */
@@ -143,7 +152,7 @@ static int tell_variables(struct data *d, const struct pgk_elf *elf, const struc
         if (id == PGK_INDEX_NONE)
             return pgk_fail_nomem(d->err);
         if (id)
-            PGK_TRY(tell(d, syms[i].name, 0, access->count));
+            PGK_TRY(tell_variable(d, &syms[i], access->count));
         *any |= id;
     }
     return 0;
@@ -208,16 +217,27 @@ static int tell_cold_literals(struct data *d, const struct pgk_elf *elf)
     return 0;
 }
 
+static int tell_accesses(struct data *d, uint32_t number)
+{
+    struct pgk_gen_binary *b = &d->g->v.v[number];
+    if (!b->accesses.v.n)
+        return 0;
+    int status = b->sym ? 0 : pgk_binaries_symboliser(d->g->binaries, number, &b->sym, d->err);
+    if (!status || status == PGK_E_NODEBUG) /* names of variables are symbols */
+        status = pgk_data_places_read(&d->places, b->sym, d->err);
+    pgk_pairs_sort(&b->accesses);
+    for (size_t k = 0; k < b->accesses.v.n && !status; k++)
+        status = tell_access(d, b->elf, &b->accesses.v.v[k]);
+    pgk_data_places_free(&d->places);
+    return status;
+}
+
 /* What is hot in one binary is not cold because of another. */
 static int tell_all(struct data *d)
 {
     struct pgk_gen *g = d->g;
-    for (size_t i = 0; i < g->v.n; i++) {
-        struct pgk_pairs *accesses = &g->v.v[i].accesses;
-        pgk_pairs_sort(accesses);
-        for (size_t k = 0; k < accesses->v.n; k++)
-            PGK_TRY(tell_access(d, g->v.v[i].elf, &accesses->v.v[k]));
-    }
+    for (size_t i = 0; i < g->v.n; i++)
+        PGK_TRY(tell_accesses(d, (uint32_t)i));
     if (!g->stats.data_samples)
         return pgk_fail(d->err, PGK_E_EMPTY, .field = "accesses of static data",
                         .found = PGK_F("none among %" PRIu64 " samples with an address of data",

@@ -386,7 +386,7 @@ struct pgk_dw_func {
     const char *name, *decl_file;
     uint32_t decl_line;
 };
-/* Name and declaration found at a DIE or at those it refers to. */
+/* Name and declaration of a function or variable, found at a DIE or at those it refers to. */
 void pgk_dw_func_read(struct pgk_dw_die die, struct pgk_dw_func *f);
 
 /* ---- inline chains ---- */
@@ -399,6 +399,11 @@ bool pgk_dw_unit_index(struct pgk_dw_unit *u);
 typedef int pgk_dw_function_fn(void *ctx, const struct pgk_dw_unit *u,
                                const struct pgk_dw_abbrev *a, uint64_t die);
 int pgk_dw_unit_functions(const struct pgk_dw_unit *u, pgk_dw_function_fn *fn, void *ctx);
+
+/* Calls `fn` for each variable that is at a fixed address, in order, until it does not return 0;
+ * returns what it returned. A damaged unit ends early. */
+typedef int pgk_dw_variable_fn(void *ctx, uint64_t addr, struct pgk_dw_die die);
+int pgk_dw_unit_variables(const struct pgk_dw_unit *u, pgk_dw_variable_fn *fn, void *ctx);
 
 /* One DIE of a chain. */
 struct pgk_dw_node {

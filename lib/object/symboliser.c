@@ -657,7 +657,9 @@ static int list_function(void *ctx, const struct pgk_dw_unit *u, const struct pg
     return l->stopped;
 }
 
-static int list_file(struct pgk_symboliser *sym, struct pgk_dw_file *f, struct listing *l)
+/* Calls `visit` for the tree of each unit. */
+static int each_tree(struct pgk_symboliser *sym, struct pgk_dw_file *f,
+                     int (*visit)(void *ctx, const struct pgk_dw_unit *tree), void *ctx)
 {
     int status = 0;
     for (size_t i = 0; f && i < f->units.n && !status; i++) {
@@ -666,12 +668,19 @@ static int list_file(struct pgk_symboliser *sym, struct pgk_dw_file *f, struct l
             continue;
         status = unit_with_tree(sym, u, &tree);
         if (!status)
-            status = pgk_dw_unit_functions(tree, list_function, l);
+            status = visit(ctx, tree);
         if (!status && (starved(f) || starved(tree->file)))
             status = PGK_E_NOMEM;
-        pgk_index_free(&l->seen);
-        pgk_vec_free(&l->names);
     }
+    return status;
+}
+
+static int list_unit(void *ctx, const struct pgk_dw_unit *tree)
+{
+    struct listing *l = ctx;
+    int status = pgk_dw_unit_functions(tree, list_function, l);
+    pgk_index_free(&l->seen);
+    pgk_vec_free(&l->names);
     return status;
 }
 
@@ -679,11 +688,45 @@ int pgk_symboliser_functions(struct pgk_symboliser *sym, pgk_sym_function_fn *fn
                              struct pgk_err *err)
 {
     struct listing l = {.fn = fn, .ctx = ctx};
-    int status = list_file(sym, sym->file, &l);
+    int status = each_tree(sym, sym->file, list_unit, &l);
     /* What dwz moved there is of several programs, but nothing says of which. */
     if (!status)
-        status = list_file(sym, sym->file->alt, &l);
+        status = each_tree(sym, sym->file->alt, list_unit, &l);
     if (l.stopped)
         return l.stopped;
+    return status < 0 ? pgk_fail_nomem(err) : 0;
+}
+
+/* ---- all variables ---- */
+
+struct variables {
+    pgk_sym_variable_fn *fn;
+    void *ctx;
+    int stopped;
+};
+
+static int list_variable(void *ctx, uint64_t addr, struct pgk_dw_die die)
+{
+    struct variables *v = ctx;
+    struct pgk_dw_func f;
+    pgk_dw_func_read(die, &f);
+    if (!f.decl_file || !f.decl_line)
+        return 0;
+    v->stopped = v->fn(v->ctx, &(struct pgk_sym_variable){addr, f.decl_file, f.decl_line});
+    return v->stopped;
+}
+
+static int list_variables(void *ctx, const struct pgk_dw_unit *tree)
+{
+    return pgk_dw_unit_variables(tree, list_variable, ctx);
+}
+
+int pgk_symboliser_variables(struct pgk_symboliser *sym, pgk_sym_variable_fn *fn, void *ctx,
+                             struct pgk_err *err)
+{
+    struct variables v = {.fn = fn, .ctx = ctx};
+    int status = each_tree(sym, sym->file, list_variables, &v);
+    if (v.stopped)
+        return v.stopped;
     return status < 0 ? pgk_fail_nomem(err) : 0;
 }

@@ -100,4 +100,15 @@ typedef int pgk_sym_function_fn(void *ctx, const struct pgk_sym_function *f);
 int pgk_symboliser_functions(struct pgk_symboliser *sym, pgk_sym_function_fn *fn, void *ctx,
                              struct pgk_err *err);
 
+/* Every variable at a fixed address whose declaration DWARF tells, in the order of the debug
+ * information. Of a C++ class's static member it is the definition. `fn` returns 0 to go on. */
+struct pgk_sym_variable {
+    uint64_t addr; /* link-time */
+    const char *decl_file;
+    uint32_t decl_line;
+};
+typedef int pgk_sym_variable_fn(void *ctx, const struct pgk_sym_variable *v);
+int pgk_symboliser_variables(struct pgk_symboliser *sym, pgk_sym_variable_fn *fn, void *ctx,
+                             struct pgk_err *err);
+
 #endif

@@ -36,6 +36,7 @@ int main(int argc, char **argv)
 }
 """
 COUNTS = {"hot_data": 300, "hot_zero": 200, "hot_local": 100, "hot_constant": 50}
+LINES = {"hot_data": 3, "hot_zero": 4, "hot_local": 5, "hot_constant": 6}
 OF_LITERAL = 25
 COLD = {"cold_data", "cold_zero", "cold_constant"}
 
@@ -131,6 +132,10 @@ def right_counts(work, form, *options):
     text = good(tool("llvm-profdata", 22), "show", "--memory", profile(work, exe, form))
     counts = dict(re.findall(r"Symbol: +(\S+)\n +AccessCount: +(\d+)", text))
     require({k: int(v) for k, v in counts.items()} == COUNTS, text)
+    lines = re.findall(r"Symbol: +(\S+)\n +AccessCount: +\d+\n +Locations:\n"
+                       r" +- FileName: +'?(\S+?)'?\n +Line: +(\d+)\n", text)
+    require({name: int(line) for name, file, line in lines if file.endswith("data.c")} == LINES,
+            text)
     literals = re.findall(r"Hash: +(\d+)\n +AccessCount: +(\d+)", text)
     require([int(n) for _, n in literals] == [OF_LITERAL], text)
     cold = set(re.findall(r"^ +- ([A-Za-z_]\S*)$", text, re.M))

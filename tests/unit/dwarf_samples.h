@@ -122,7 +122,8 @@ static inline void expect_of(const struct test_dwarf *d, const struct expected *
 
 /* ---- a vocabulary of DIEs, DWARF 4 ---- */
 
-enum { A_UNIT = 1, A_ABSTRACT, A_FUNCTION, A_INLINED, A_BLOCK, A_SPEC, A_BARE, A_RANGES, A_ORIGIN };
+enum { A_UNIT = 1, A_ABSTRACT, A_FUNCTION, A_INLINED, A_BLOCK, A_SPEC, A_BARE, A_RANGES, A_ORIGIN,
+       A_PLACED, A_DEFINED };
 
 static inline void common_abbrevs(struct test_dwarf *d)
 {
@@ -147,6 +148,10 @@ static inline void common_abbrevs(struct test_dwarf *d)
               DW_FORM_sec_offset);
     TD_ABBREV(d, A_ORIGIN, DW_TAG_subprogram, false, DW_AT_abstract_origin, DW_FORM_ref4,
               DW_AT_specification, DW_FORM_ref4);
+    TD_ABBREV(d, A_PLACED, DW_TAG_variable, false, DW_AT_name, DW_FORM_string, DW_AT_decl_file,
+              DW_FORM_data1, DW_AT_decl_line, DW_FORM_data1, DW_AT_location, DW_FORM_exprloc);
+    TD_ABBREV(d, A_DEFINED, DW_TAG_variable, false, DW_AT_specification, DW_FORM_ref4,
+              DW_AT_location, DW_FORM_exprloc);
     tb_u8(&d->abbrev, 0);
 }
 
@@ -226,6 +231,27 @@ static inline void variable(struct test_dwarf *d)
     for (int i = 0; i < 200; i++)
         tb_u8(&d->info, A_FUNCTION);
     tb_str(&d->info, "v");
+}
+
+/* A place of nine bytes: an operation and an address. */
+static inline void address_place(struct test_dwarf *d, unsigned operation, uint64_t addr)
+{
+    tb_uleb(&d->info, 9);
+    tb_u8(&d->info, operation);
+    tb_u64(&d->info, addr);
+}
+
+/* Returns the offset for references. */
+static inline size_t placed_variable(struct test_dwarf *d, unsigned file, unsigned line,
+                                     unsigned operation, uint64_t addr)
+{
+    size_t at = d->info.n;
+    tb_uleb(&d->info, A_PLACED);
+    tb_str(&d->info, "placed");
+    tb_u8(&d->info, file);
+    tb_u8(&d->info, line);
+    address_place(d, operation, addr);
+    return at;
 }
 
 /* Two inlined calls inside a block inside a function, and a function after it. */

@@ -1,5 +1,5 @@
 /* Data access profiles: counts of addresses become variables and literals, hot and cold. */
-#include "elf_image.h"
+#include "../dwarf_samples.h"
 
 #include "elf_priv.h"
 #include "gen_data.h"
@@ -55,10 +55,31 @@ static struct pgk_elf *program(struct test_bytes *image)
     return elf;
 }
 
+/* Debug information of it: `hot` is declared in two units. */
+static struct opened declarations(void)
+{
+    struct test_dwarf d = {0};
+    common_abbrevs(&d);
+    size_t lines = td_lines(&d, 1, 1);
+    td_lines_end(&d, lines);
+    for (unsigned line = 4; line <= 5; line++) {
+        size_t unit = begin_unit(&d, TEST_CODE, 16, lines);
+        empty_function(&d, "code", TEST_CODE, 16);
+        placed_variable(&d, 1, line, DW_OP_addr, DATA);
+        placed_variable(&d, 2, 9, DW_OP_addr, DATA);
+        placed_variable(&d, 1, 8, DW_OP_addr, BSS);
+        end_unit(&d, unit);
+    }
+    struct opened o = open_dwarf(&d);
+    td_free(&d);
+    return o;
+}
+
 /* A generator that has counted these accesses of one program. */
 struct counted {
     struct test_bytes image;
     struct pgk_elf *elf;
+    struct opened debug; /* its debug information */
     struct pgk_gen gen;
 };
 
@@ -66,7 +87,9 @@ static void count(struct counted *c, const struct pgk_pair *accesses, size_t n)
 {
     *c = (struct counted){0};
     c->elf = program(&c->image);
-    assert_true(pgk_vec_push(&c->gen.v, (struct pgk_gen_binary){.elf = c->elf}));
+    c->debug = declarations();
+    assert_true(pgk_vec_push(&c->gen.v,
+                             (struct pgk_gen_binary){.elf = c->elf, .sym = c->debug.sym}));
     for (size_t i = 0; i < n; i++)
         assert_true(pgk_pairs_add(&c->gen.v.v[0].accesses, accesses[i].from, 0,
                                   accesses[i].count));
@@ -77,6 +100,7 @@ static void end(struct counted *c)
     pgk_pairs_free(&c->gen.v.v[0].accesses);
     pgk_vec_free(&c->gen.v);
     pgk_elf_close(&c->elf);
+    close_dwarf(&c->debug);
     tb_free(&c->image);
 }
 
@@ -101,8 +125,8 @@ static const struct pgk_heap_data *item(const struct pgk_heap *heap, const char 
     return NULL;
 }
 
-static void expect(const struct pgk_heap *heap, const char *symbol, const char *literal,
-                   uint64_t want)
+static void expect_item(const struct pgk_heap *heap, const char *symbol, const char *literal,
+                        uint64_t want)
 {
     uint64_t accesses;
     const struct pgk_heap_data *d = item(heap, symbol, literal, &accesses);
@@ -118,16 +142,48 @@ static void what_is_accessed_is_hot_and_the_rest_cold(void **state)
     struct pgk_heap *heap = NULL;
     count(&c, some, PGK_COUNTOF(some));
     assert_int_equal(pgk_gen_data_profile(&c.gen, &heap, NULL), 0);
-    expect(heap, "hot", NULL, 3);
-    expect(heap, "alias", NULL, 3);
-    expect(heap, "zero", NULL, 2);
-    expect(heap, "cold", NULL, 0);
-    expect(heap, "number", NULL, 0);
-    expect(heap, "", "first words", 5);
-    expect(heap, "", "hot", 5); /* of two places */
-    expect(heap, "", "cold words", 0);
+    expect_item(heap, "hot", NULL, 3);
+    expect_item(heap, "alias", NULL, 3);
+    expect_item(heap, "zero", NULL, 2);
+    expect_item(heap, "cold", NULL, 0);
+    expect_item(heap, "number", NULL, 0);
+    expect_item(heap, "", "first words", 5);
+    expect_item(heap, "", "hot", 5); /* of two places */
+    expect_item(heap, "", "cold words", 0);
     assert_int_equal(pgk_heap_data_items(heap), 8);
     assert_int_equal(c.gen.stats.data_samples, 3 + 2 + 5 + 1 + 4);
+    pgk_heap_close(&heap);
+    end(&c);
+}
+
+static void declared_at(const struct pgk_heap *heap, const char *symbol, const char *want)
+{
+    struct pgk_heap_data_place places[4];
+    char text[100] = "";
+    for (size_t i = 0; i < pgk_heap_data_items(heap); i++) {
+        struct pgk_heap_data d;
+        pgk_heap_data_item(heap, i, &d);
+        if (strcmp(d.symbol, symbol))
+            continue;
+        size_t n = pgk_heap_data_places(heap, i, places, PGK_COUNTOF(places));
+        assert_in_range(n, 0, PGK_COUNTOF(places));
+        for (size_t k = 0, at = 0; k < n; k++)
+            at += (size_t)snprintf(text + at, sizeof text - at, "%s:%u;", places[k].file,
+                                   places[k].line);
+    }
+    assert_string_equal(text, want);
+}
+
+static void variables_have_the_places_of_their_declarations(void **state)
+{
+    (void)state;
+    struct counted c;
+    struct pgk_heap *heap = NULL;
+    count(&c, some, PGK_COUNTOF(some));
+    assert_int_equal(pgk_gen_data_profile(&c.gen, &heap, NULL), 0);
+    declared_at(heap, "hot", "a.c:4;a.c:5;dir/b.h:9;");
+    declared_at(heap, "alias", "a.c:4;a.c:5;dir/b.h:9;");
+    declared_at(heap, "zero", "a.c:8;");
     pgk_heap_close(&heap);
     end(&c);
 }
@@ -171,6 +227,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_accessed_is_hot_and_the_rest_cold),
+        cmocka_unit_test(variables_have_the_places_of_their_declarations),
         cmocka_unit_test(accesses_of_nothing_that_is_known_are_refused),
         cmocka_unit_test(out_of_memory_anywhere),
     };

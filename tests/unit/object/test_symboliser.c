@@ -1,6 +1,7 @@
 /* Tests of lib/object/symboliser.c and what it stands on, with DWARF made by hand. */
 #include "../dwarf_samples.h"
 
+#include <inttypes.h>
 #include <pthread.h>
 
 static unsigned warnings;
@@ -388,9 +389,54 @@ static void several_threads_may_ask_at_once(void **state)
     td_free(&d);
 }
 
+struct declarations {
+    char text[256];
+    size_t n;
+    int stop_after;
+};
+
+static int add_declaration(void *ctx, const struct pgk_sym_variable *v)
+{
+    struct declarations *d = ctx;
+    d->n += (size_t)snprintf(d->text + d->n, sizeof d->text - d->n, "%" PRIx64 " %s:%u;", v->addr,
+                             v->decl_file, v->decl_line);
+    return --d->stop_after ? 0 : 42;
+}
+
+/* Also in functions, and where a class declares what is defined elsewhere. Not what is of a
+ * thread, in a register or on a stack, or has no declaration. */
+static void variables_at_addresses(void **state)
+{
+    (void)state;
+    struct test_dwarf d = {0};
+    common_abbrevs(&d);
+    size_t lines = td_lines(&d, 1, 1);
+    td_lines_end(&d, lines);
+    size_t unit = begin_unit(&d, 0x2000, 0x200, lines);
+    size_t declared = placed_variable(&d, 2, 7, DW_OP_const8u, 16);
+    function(&d, "f", 0x2000, 16, 1);
+    variable(&d);
+    placed_variable(&d, 1, 3, DW_OP_addr, 0x5000);
+    tb_u8(&d.info, 0);
+    placed_variable(&d, 0, 3, DW_OP_addr, 0x5008);
+    tb_uleb(&d.info, A_DEFINED);
+    tb_u32(&d.info, declared);
+    address_place(&d, DW_OP_addr, 0x4000);
+    end_unit(&d, unit);
+    struct opened o = open_dwarf(&d);
+    struct declarations all = {0}, first = {.stop_after = 1};
+    assert_int_equal(pgk_symboliser_variables(o.sym, add_declaration, &all, NULL), 0);
+    assert_string_equal(all.text, "5000 a.c:3;4000 dir/b.h:7;");
+    assert_int_equal(pgk_symboliser_variables(o.sym, add_declaration, &first, NULL), 42);
+    assert_string_equal(first.text, "5000 a.c:3;");
+    close_dwarf(&o);
+    td_free(&d);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(variables_at_addresses),
         cmocka_unit_test(frames_of_a_typical_unit),
         cmocka_unit_test(functions_are_listed_once),
         cmocka_unit_test(batches_are_checked),
