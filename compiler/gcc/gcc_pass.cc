@@ -18,6 +18,12 @@ struct runs {
     unsigned n_open_from; /* all before it are closed */
 };
 
+/* Negative ones, too, though gcc keeps them in a pointer's type. */
+static HOST_WIDE_INT offset_of(tree memory)
+{
+    return mem_ref_offset(memory).to_constant().to_shwi();
+}
+
 /* Splits an address; false if its constant part is no whole number of bytes. */
 static bool split(tree ref, struct run *r)
 {
@@ -31,11 +37,11 @@ static bool split(tree ref, struct run *r)
         return false;
     r->at = bits / BITS_PER_UNIT;
     if (TREE_CODE(r->base) == MEM_REF) {
-        r->at += mem_ref_offset(r->base).to_constant().to_shwi();
+        r->at += offset_of(r->base);
         r->base = TREE_OPERAND(r->base, 0);
     } else if (TREE_CODE(r->base) == TARGET_MEM_REF && !r->offset) {
         tree address = r->base;
-        r->at += tree_to_shwi(TMR_OFFSET(address));
+        r->at += offset_of(address);
         r->base = TMR_BASE(address);
         r->offset = TMR_INDEX(address);
         r->step = TMR_STEP(address);

@@ -67,6 +67,11 @@ KIND(fields, struct row, 3, 8, int n = 2; UNKNOWN(n); for (int i = 0; i < n; i++
     sink = p[i + 1].a + p[i + 1].b * p[i + 1].d;
     p[i].c = i;
 })
+KIND(backwards, struct row, 16, 60, long n = 15; UNKNOWN(n); for (long i = n; i > 0; i--) {
+    p[i].a = (int)i;
+    p[i - 1].d = p[i].c + p[i - 1].b;
+    UNKNOWN(n);
+})
 KIND(bit_fields, struct bits, 1, 3, p->low = 2; UNKNOWN(p); sink = p->high;)
 KIND(copied_in, struct block, 2, 24, p[0] = here; UNKNOWN(p); p[1] = here;)
 KIND(copied_within, struct block, 2, 24, p[1] = p[0];)
@@ -90,6 +95,7 @@ int main(void)
         chosen[i] = i % 3 == 0;
     do_scalars();
     do_fields();
+    do_backwards();
     do_bit_fields();
     do_copied_in();
     do_copied_within();
