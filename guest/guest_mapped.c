@@ -65,5 +65,8 @@ int pgg_mapped_split(struct pgg_mapped *m, int fd, u64 from)
 void pgg_mapped_forked(struct pgg_mapped *m)
 {
     pgg_file_leave(&m->file);
+    if (m->base)
+        pgg_sys_unmap(m->base + m->size, m->room - m->size);
+    m->base = NULL;
     m->size = 0;
 }

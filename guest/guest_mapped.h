@@ -14,7 +14,7 @@ struct pgg_mapped {
     u64 room;             /* most that can be */
 };
 
-int pgg_mapped_reserve(struct pgg_mapped *m, u64 bytes); /* room for all of it; once */
+int pgg_mapped_reserve(struct pgg_mapped *m, u64 bytes); /* room for all, if base is NULL */
 /* By copies of the page, which are in the file before they are mapped. A fork does not inherit
  * what is mapped: a child must not write into its parent's file. */
 int pgg_mapped_grow(struct pgg_mapped *m, u64 to, const void *page);
@@ -23,7 +23,9 @@ int pgg_mapped_move(struct pgg_mapped *m, int fd, u64 size);
 /* What is mapped from `from` on goes on in another file, from its start, where it was copied to;
  * the file of before ends there. Addresses stay as they are. */
 int pgg_mapped_split(struct pgg_mapped *m, int fd, u64 from);
-void pgg_mapped_forked(struct pgg_mapped *m); /* the parent's file is left, the room stays */
+/* The parent's file is left, and the room: where the file was mapped, it has a hole in the child,
+ * in which something else may lie by now. */
+void pgg_mapped_forked(struct pgg_mapped *m);
 
 #pragma GCC visibility pop
 #endif

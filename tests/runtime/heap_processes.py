@@ -38,6 +38,15 @@ def forking(folder):
             f"parent: {theirs}")
 
 
+def children_keep_their_memory(folder):
+    """The file of the parent leaves a hole in the child, where memory of the child may come to lie:
+    its own file must not be put on top of it."""
+    program = build(folder, "served.c", "clang-22", "archive")
+    for _ in range(60):
+        run([program, "0", "fork"], folder)
+    check_sound(*raw_profile.files(folder))
+
+
 def dumping(folder, what, objects_before):
     program = build(folder, "process.c", "clang-22", "archive")
     run([program, what], folder)
@@ -579,6 +588,7 @@ def off(folder):
 def main():
     cases = Cases()
     cases.run("fork: each process counts its own", forking)
+    cases.run("fork: children keep their memory", children_keep_their_memory)
     cases.run("dumps: an object alive at a dump counts once", dumping, "dump", 2)
     cases.run("reset: finished dumps are left out", dumping, "reset", 0)
     cases.run("reset: a renamed file keeps its dump alone", renaming)
