@@ -1,6 +1,7 @@
 /* The file on disk. */
 #include "guest_file.h"
 
+#include "guest_helper.h"
 #include "guest_sys.h"
 
 #include <errno.h>
@@ -99,12 +100,17 @@ bool pgg_file_expand(struct pgg_text *t, const char *template, int process)
     return has_process;
 }
 
-static void put_name(struct pgg_text *t, const char *name, unsigned number)
+void pgg_file_absolute(struct pgg_text *t, const char *name)
 {
     if (name[0] != '/' && start_directory[0]) {
         pgg_text_str(t, start_directory);
         pgg_text_str(t, "/");
     }
+}
+
+static void put_name(struct pgg_text *t, const char *name, unsigned number)
+{
+    pgg_file_absolute(t, name);
     pgg_text_str(t, name);
     if (number > 1) {
         pgg_text_str(t, ".");
@@ -169,25 +175,33 @@ long pgg_file_create(struct pgg_file *f, bool directories)
     return fd < 0 ? fd : move_up(fd);
 }
 
-static bool is_ours(const struct pgg_file *f, long fd)
+static bool is_open_as(long fd, struct pgg_file_id id)
 {
     struct stat now;
-    return fd >= 0 && pgg_sys_fstat((int)fd, &now) == 0 && is_same(id_of(&now), f->id);
+    return fd >= 0 && pgg_sys_fstat((int)fd, &now) == 0 && is_same(id_of(&now), id);
+}
+
+/* What the calling thread has of it. */
+static struct pgg_held *mine(struct pgg_file *f)
+{
+    return &f->held[pgg_is_helper];
 }
 
 void pgg_file_take(struct pgg_file *f, int fd)
 {
     struct stat now = {0};
     pgg_sys_fstat(fd, &now);
-    f->fd = fd;
     f->id = id_of(&now);
+    *mine(f) = (struct pgg_held){fd, f->id};
+    f->keeper = pgg_is_helper ? pgg_sys_thread() : 0;
 }
 
 void pgg_file_leave(struct pgg_file *f)
 {
-    if (is_ours(f, f->fd))
-        pgg_sys_close(f->fd);
-    f->fd = -1;
+    struct pgg_held *m = mine(f);
+    if (is_open_as(m->fd, m->id))
+        pgg_sys_close(m->fd);
+    m->fd = -1;
 }
 
 /* Some file systems write a file out when it takes the name of another one, which may cost more
@@ -205,28 +219,51 @@ void pgg_file_drop(const struct pgg_file *f, int fd)
     pgg_sys_remove(f->part);
 }
 
-/* The program may have closed it. */
-static int have_descriptor(struct pgg_file *f)
+/* The file under this name, if it is the one. */
+static long open_again(const struct pgg_file *f, const char *name, int flags)
 {
-    if (is_ours(f, f->fd))
-        return 0;
-    long fd = pgg_sys_open(f->path, O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0);
+    const long fd = pgg_sys_open(name, O_RDWR | O_CLOEXEC | flags, 0);
+    if (fd < 0 || is_open_as(fd, f->id))
+        return fd;
+    pgg_sys_close((int)fd);
+    return -ENOENT;
+}
+
+/* The file that the helper made, whatever its name is by now. */
+static long open_from_keeper(const struct pgg_file *f)
+{
+    char name[80];
+    struct pgg_text t;
+    pgg_text_init(&t, name, sizeof name);
+    pgg_text_str(&t, "/proc/self/task/");
+    pgg_text_u64(&t, (u64)f->keeper);
+    pgg_text_str(&t, "/fd/");
+    pgg_text_u64(&t, (u64)f->held[1].fd);
+    return open_again(f, name, 0);
+}
+
+/* The program may have closed it, or the helper may have made another. */
+int pgg_file_descriptor(struct pgg_file *f)
+{
+    struct pgg_held *m = mine(f);
+    if (is_open_as(m->fd, f->id))
+        return m->fd;
+    pgg_file_leave(f);
+    long fd = open_again(f, f->path, O_NOFOLLOW);
+    if (fd < 0 && f->keeper && !pgg_is_helper)
+        fd = open_from_keeper(f);
     if (fd < 0)
         return (int)fd;
-    if (!is_ours(f, fd)) {
-        pgg_sys_close((int)fd);
-        return -ENOENT;
-    }
-    f->fd = (int)move_up(fd);
-    return 0;
+    *m = (struct pgg_held){(int)move_up(fd), f->id};
+    return m->fd;
 }
 
 int pgg_file_shorten(struct pgg_file *f, u64 bytes)
 {
-    const int err = have_descriptor(f);
-    if (err)
-        return err;
-    return bytes ? pgg_sys_truncate(f->fd, bytes) : pgg_sys_remove(f->path);
+    const int fd = pgg_file_descriptor(f);
+    if (fd < 0)
+        return fd;
+    return bytes ? pgg_sys_truncate(fd, bytes) : pgg_sys_remove(f->path);
 }
 
 /* Blocks are reserved first, so that a full disk is an error here and no signal at a later store.
@@ -235,17 +272,17 @@ int pgg_file_grow(struct pgg_file *f, u64 from, u64 to, const void *page)
 {
     enum { PAGES = 256 };
     struct iovec pages[PAGES];
-    int err = pgg_file_within_limit(to) ? have_descriptor(f) : -EFBIG;
-    if (err)
-        return err;
-    err = pgg_sys_reserve_blocks(f->fd, from, to - from);
+    const int fd = pgg_file_within_limit(to) ? pgg_file_descriptor(f) : -EFBIG;
+    if (fd < 0)
+        return fd;
+    const int err = pgg_sys_reserve_blocks(fd, from, to - from);
     if (err && err != -EOPNOTSUPP && err != -ENOSYS)
         return err;
     for (u32 i = 0; i < PAGES; i++)
         pages[i] = (struct iovec){(void *)page, PGG_PAGE};
     while (from < to) {
         u64 n = (to - from) / PGG_PAGE;
-        long done = pgg_sys_pwritev(f->fd, pages, (int)(n < PAGES ? n : PAGES), (off_t)from);
+        long done = pgg_sys_pwritev(fd, pages, (int)(n < PAGES ? n : PAGES), (off_t)from);
         if (done == -EINTR)
             continue;
         if (done < PGG_PAGE)

@@ -11,17 +11,26 @@
 
 struct pgg_file {
     char path[1100], part[1110]; /* it is made under the second name */
-    int fd, stream;              /* stream: 1 or 2 when there is no file */
+    int stream;                  /* 1 or 2 when there is no file */
     struct pgg_file_id {
         u64 device, inode;
     } id, root; /* its own, and that of the process's root directory when it got its name */
+    /* Its descriptor among those of the program, and among those of a helper (guest_helper.h). It
+     * may still be that of an older file, which only who has it can close. */
+    struct pgg_held {
+        int fd;
+        struct pgg_file_id id;
+    } held[2];
+    int keeper; /* the helper that has it since it was made, or 0 */
 };
-#define PGG_NO_FILE {.fd = -1, .stream = -1}
+#define PGG_NO_FILE {.stream = -1, .held = {{.fd = -1}, {.fd = -1}}}
 
 void pgg_file_init(void); /* names are relative to the directory of now */
 /* Adds the template's text, in which %p is the process, %h the host, %e the program, %t the time
  * and %% a percent sign. True if the process is part of it. */
 bool pgg_file_expand(struct pgg_text *t, const char *template, int process);
+/* Adds the directory of pgg_file_init and a slash if the name is not absolute. */
+void pgg_file_absolute(struct pgg_text *t, const char *name);
 /* The process has had the same root directory since pgg_file_init. */
 bool pgg_file_root_is_first(void);
 /* The name wanted, or, of those that are `unique`, the next that is free: NAME.2 and so on. False:
@@ -31,6 +40,7 @@ bool pgg_file_choose(struct pgg_file *f, const char *wanted, bool unique);
 long pgg_file_create(struct pgg_file *f, bool directories);
 void pgg_file_take(struct pgg_file *f, int fd);             /* it is this one from now on */
 void pgg_file_leave(struct pgg_file *f);
+int pgg_file_descriptor(struct pgg_file *f); /* of the calling thread; it may have been closed */
 int pgg_file_publish(const struct pgg_file *f); /* under its first name */
 void pgg_file_drop(const struct pgg_file *f, int fd);
 /* By copies of a page; sizes are whole pages. */

@@ -18,8 +18,10 @@ int pgg_mapped_reserve(struct pgg_mapped *m, u64 bytes)
 
 static int map(struct pgg_mapped *m, u64 to)
 {
-    const long p = pgg_sys_map_file(m->base + m->size, to - m->size,
-                                    m->file.stream < 0 ? m->file.fd : -1, m->size);
+    const int fd = m->file.stream < 0 ? pgg_file_descriptor(&m->file) : -1;
+    if (fd < 0 && m->file.stream < 0)
+        return fd;
+    const long p = pgg_sys_map_file(m->base + m->size, to - m->size, fd, m->size);
     if (p < 0)
         return (int)p;
     pgg_sys_advise(m->base + m->size, to - m->size, MADV_DONTFORK);

@@ -6,6 +6,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
+#include <linux/close_range.h>
+#include <linux/futex.h>
+#include <linux/sched.h>
 #include <linux/seccomp.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -98,9 +102,14 @@ int pgg_sys_write_all(int fd, const void *from, size_t n)
     return 0;
 }
 
+long pgg_sys_copy_descriptor(int fd, int lowest)
+{
+    return CALL(fcntl, fd, F_DUPFD_CLOEXEC, lowest);
+}
+
 long pgg_sys_move_descriptor(int fd, int lowest)
 {
-    long higher = CALL(fcntl, fd, F_DUPFD_CLOEXEC, lowest);
+    const long higher = pgg_sys_copy_descriptor(fd, lowest);
     if (higher >= 0)
         pgg_sys_close(fd);
     return higher;
@@ -152,6 +161,12 @@ int pgg_sys_truncate(int fd, u64 bytes)
     return (int)CALL(ftruncate, fd, bytes);
 }
 
+int pgg_sys_lock_file(int fd)
+{
+    enum { EXCLUSIVE = 2, AT_ONCE = 4 };
+    return (int)CALL(flock, fd, EXCLUSIVE | AT_ONCE);
+}
+
 int pgg_sys_reserve_blocks(int fd, u64 off, u64 bytes)
 {
     return (int)CALL(fallocate, fd, FALLOC_FL_KEEP_SIZE, off, bytes);
@@ -198,6 +213,22 @@ int pgg_sys_signal_thread(int sig)
     return (int)CALL(tgkill, pgg_sys_process(), pgg_sys_thread(), sig);
 }
 
+int pgg_sys_signal_other(int thread, int sig)
+{
+    return (int)CALL(tgkill, pgg_sys_process(), thread, sig);
+}
+
+int pgg_sys_user(void)
+{
+    return (int)CALL(geteuid);
+}
+
+u32 pgg_sys_cpu(void)
+{
+    u32 cpu = 0;
+    return CALL(getcpu, &cpu) < 0 ? UINT32_MAX : cpu;
+}
+
 int pgg_sys_limit(int resource, struct rlimit *to)
 {
     return (int)CALL(prlimit64, 0, resource, 0, to);
@@ -233,6 +264,98 @@ int pgg_sys_barrier(int command)
 long pgg_sys_exec(int dir, const char *path, char *const argv[], char *const envp[], int flags)
 {
     return CALL(execveat, dir, path, argv, envp, flags);
+}
+
+/* ---- threads of ours ---- */
+
+long pgg_sys_start_thread(void *end, volatile u32 *number, void *pointer, void (*run)(void *),
+                          void *arg)
+{
+    const u64 flags = CLONE_VM | CLONE_FS | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM |
+                      CLONE_SETTLS | CLONE_PARENT_SETTID | CLONE_CHILD_CLEARTID;
+    return pgg_clone(SYS_clone, flags, end, number, pointer, run, arg);
+}
+
+int pgg_sys_block_signals(u64 *before)
+{
+    const u64 all = UINT64_MAX;
+    return (int)CALL(rt_sigprocmask, SIG_SETMASK, &all, before, sizeof all);
+}
+
+void pgg_sys_restore_signals(u64 before)
+{
+    CALL(rt_sigprocmask, SIG_SETMASK, &before, 0, sizeof before);
+}
+
+int pgg_sys_own_descriptors(void)
+{
+    return (int)CALL(close_range, 0, UINT32_MAX, CLOSE_RANGE_UNSHARE);
+}
+
+void pgg_sys_name_thread(const char *name)
+{
+    CALL(prctl, PR_SET_NAME, name);
+}
+
+void pgg_sys_end_thread(void)
+{
+    for (;;)
+        CALL(exit, 0);
+}
+
+/* The kernel wakes who waits for the end of a thread as if it were of another process. */
+void pgg_sys_wait_while(volatile u32 *word, u32 value)
+{
+    CALL(futex, word, FUTEX_WAIT, value);
+}
+
+void pgg_sys_wake(volatile u32 *word)
+{
+    CALL(futex, word, FUTEX_WAKE, INT32_MAX);
+}
+
+long pgg_sys_signal_descriptor(int sig)
+{
+    const u64 set = UINT64_C(1) << (sig - 1);
+    return CALL(signalfd4, -1, &set, sizeof set, O_CLOEXEC | O_NONBLOCK);
+}
+
+/* ---- sockets ---- */
+
+long pgg_sys_socket(void)
+{
+    return CALL(socket, AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK);
+}
+
+int pgg_sys_socket_mode(int fd, u32 mode)
+{
+    return (int)CALL(fchmod, fd, mode);
+}
+
+int pgg_sys_bind(int fd, const struct sockaddr_un *name)
+{
+    return (int)CALL(bind, fd, name, sizeof *name);
+}
+
+int pgg_sys_listen(int fd, int waiting)
+{
+    return (int)CALL(listen, fd, waiting);
+}
+
+int pgg_sys_connect(int fd, const struct sockaddr_un *name)
+{
+    return (int)CALL(connect, fd, name, sizeof *name);
+}
+
+long pgg_sys_accept(int fd)
+{
+    return CALL(accept4, fd, 0, 0, SOCK_CLOEXEC | SOCK_NONBLOCK);
+}
+
+int pgg_sys_poll(struct pollfd *fds, u32 n, u32 ms)
+{
+    struct timespec limit = {.tv_sec = ms / 1000, .tv_nsec = (long)(ms % 1000) * 1000000};
+    return (int)CALL(ppoll, fds, n, &limit);
 }
 
 /* ---- what programs ask for ---- */

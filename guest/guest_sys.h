@@ -7,11 +7,13 @@
 
 #include "guest.h"
 
+#include <poll.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/types.h>
 #include <sys/uio.h>
+#include <sys/un.h>
 #include <sys/utsname.h>
 #include <time.h>
 
@@ -41,6 +43,7 @@ int pgg_sys_close(int fd);
 long pgg_sys_read(int fd, void *to, size_t n);          /* bytes; 0: the end */
 long pgg_sys_write(int fd, const void *from, size_t n); /* bytes, perhaps not all */
 int pgg_sys_write_all(int fd, const void *from, size_t n);
+long pgg_sys_copy_descriptor(int fd, int lowest); /* the new one */
 long pgg_sys_move_descriptor(int fd, int lowest); /* the new one; the old one is closed */
 int pgg_sys_stat(const char *path, struct stat *to);
 int pgg_sys_stat_at(const char *path, void *to, int flags); /* struct stat; AT_... */
@@ -51,6 +54,7 @@ int pgg_sys_rename(const char *from, const char *to);   /* what was there is gon
 int pgg_sys_exchange(const char *one, const char *two); /* both are there */
 int pgg_sys_remove(const char *path);
 int pgg_sys_truncate(int fd, u64 bytes);
+int pgg_sys_lock_file(int fd); /* -EWOULDBLOCK: somebody else has it locked */
 int pgg_sys_reserve_blocks(int fd, u64 off, u64 bytes); /* -EOPNOTSUPP: not on this system */
 long pgg_sys_read_link(const char *path, char *to, size_t n); /* bytes, without a zero byte */
 long pgg_sys_directory(char *to, size_t n);             /* the current one; bytes */
@@ -61,6 +65,9 @@ int pgg_sys_thread(void);
 void pgg_sys_yield(void); /* no system call where pgg_confined */
 void pgg_sys_exit(int status) __attribute__((noreturn)); /* at once, of all threads */
 int pgg_sys_signal_thread(int sig);                      /* the calling one */
+int pgg_sys_signal_other(int thread, int sig);           /* another one of the process */
+int pgg_sys_user(void);                                  /* effective, of the calling thread */
+u32 pgg_sys_cpu(void);
 int pgg_sys_limit(int resource, struct rlimit *to);      /* RLIMIT_... */
 int pgg_sys_filter_mode(void);                           /* SECCOMP_MODE_... */
 bool pgg_sys_ticks_allowed(void); /* to the calling thread, where they may be a fault */
@@ -69,6 +76,33 @@ int pgg_sys_clock(clockid_t clock, struct timespec *to);
 int pgg_sys_barrier(int command); /* MEMBARRIER_CMD_... */
 /* Returns only when it could not; dir is a descriptor or AT_FDCWD. */
 long pgg_sys_exec(int dir, const char *path, char *const argv[], char *const envp[], int flags);
+
+/* ---- threads of ours ---- */
+/* Calls run(arg), which never returns, in a new thread that shares all but descriptors, on a stack
+ * that ends at `end` (aligned to 16 bytes), with this thread pointer. Its number, which is in
+ * *number until it ends; then the kernel wakes who waits there. */
+long pgg_sys_start_thread(void *end, volatile u32 *number, void *pointer, void (*run)(void *),
+                          void *arg);
+int pgg_sys_block_signals(u64 *before); /* all that can be, for the calling thread */
+void pgg_sys_restore_signals(u64 before);
+/* The calling thread gets descriptors of its own, none at first; -EINVAL or -ENOSYS: Linux is older
+ * than 5.9. */
+int pgg_sys_own_descriptors(void);
+void pgg_sys_name_thread(const char *name); /* the calling one; 15 bytes at most */
+void pgg_sys_end_thread(void) __attribute__((noreturn));
+void pgg_sys_wait_while(volatile u32 *word, u32 value); /* perhaps not that long */
+void pgg_sys_wake(volatile u32 *word);
+/* Descriptor that can be read while the signal, which is blocked, waits for the thread. */
+long pgg_sys_signal_descriptor(int sig);
+
+/* ---- sockets: nothing here waits but poll ---- */
+long pgg_sys_socket(void); /* of a stream to a process of this machine */
+int pgg_sys_socket_mode(int fd, u32 mode); /* of the file that a name makes */
+int pgg_sys_bind(int fd, const struct sockaddr_un *name);
+int pgg_sys_listen(int fd, int waiting);
+int pgg_sys_connect(int fd, const struct sockaddr_un *name);
+long pgg_sys_accept(int fd);
+int pgg_sys_poll(struct pollfd *fds, u32 n, u32 ms); /* how many are ready */
 
 /* ---- what programs ask for, done in place of the C library: bytes done ---- */
 long pgg_sys_pread(int fd, void *to, size_t n, off_t off);

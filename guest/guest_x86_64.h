@@ -25,6 +25,40 @@ PGG_INLINE long pgg_syscall(long number, long a, long b, long c, long d, long e,
     return result;
 }
 
+/* The system call with this number that starts a thread. It calls run(arg), which never returns, on
+ * a stack that ends at `end` (aligned to 16 bytes), with this thread pointer. */
+PGG_INLINE long pgg_clone(long call, u64 flags, void *end, volatile u32 *number, void *pointer,
+                          void (*run)(void *), void *arg)
+{
+    uintptr_t *top = end;
+    *--top = (uintptr_t)run;
+    *--top = (uintptr_t)arg;
+    register long r10 __asm__("r10") = (long)number;
+    register long r8 __asm__("r8") = (long)pointer;
+    long result;
+    __asm__ volatile("syscall\n\t"
+                     "test %%rax, %%rax\n\t"
+                     "jnz 1f\n\t"
+                     "xor %%ebp, %%ebp\n\t"
+                     "pop %%rdi\n\t"
+                     "pop %%rax\n\t"
+                     "call *%%rax\n\t"
+                     "ud2\n"
+                     "1:"
+                     : "=a"(result)
+                     : "a"(call), "D"(flags), "S"(top), "d"(number), "r"(r10), "r"(r8)
+                     : "rcx", "r11", "memory");
+    return result;
+}
+
+/* The thread's own pointer, from which its variables are reached. */
+PGG_INLINE char *pgg_thread_pointer(void)
+{
+    char *pointer;
+    __asm__("mov %%fs:0, %0" : "=r"(pointer));
+    return pointer;
+}
+
 /* ---- the processor ---- */
 
 PGG_INLINE u64 pgg_ticks(void)

@@ -200,17 +200,24 @@ void *pgrt_alloc_for(size_t n, const void *frame)
     return PGG_UNLIKELY(pgrt_malloc_is_theirs) ? malloc(n) : pgrt_alloc(n, 0, false, frame);
 }
 
+/* What is recorded of the end of an object. */
+PGG_INLINE void end(struct pgrt_thread *t, const struct pgrt_header *h, const void *object)
+{
+    if (PGG_UNLIKELY(h->generation != (pgrt_generation & 0xff)))
+        return;
+    if (PGG_LIKELY(!(h->kind & PGRT_KIND_SILENT)))
+        pgrt_table_add(t, h, accesses(h), pgrt_now_ms(), pgrt_cpu(), (uintptr_t)object);
+    else if (!(h->kind & PGRT_KIND_UNBEGUN))
+        pgrt_table_gone(t, h);
+}
+
 /* The end of an object; t may be NULL when nothing is recorded. */
 PGG_INLINE void free_inside(struct pgrt_thread *t, void *object)
 {
     struct pgrt_header *h = pgrt_header_of(object);
     bool shadow = __memprof_shadow_memory_dynamic_address;
-    if (PGG_LIKELY(t && h->generation == (pgrt_generation & 0xff))) {
-        if (PGG_LIKELY(!(h->kind & PGRT_KIND_SILENT)))
-            pgrt_table_add(t, h, accesses(h), pgrt_now_ms(), pgrt_cpu(), (uintptr_t)object);
-        else if (!(h->kind & PGRT_KIND_UNBEGUN))
-            pgrt_table_gone(t, h);
-    }
+    if (PGG_LIKELY(t))
+        end(t, h, object);
     if (PGG_LIKELY(shadow)) {
         u64 *word = pgrt_shadow((uintptr_t)h), *end = pgrt_shadow((uintptr_t)object + h->size - 1);
         *word = 0;
@@ -218,6 +225,17 @@ PGG_INLINE void free_inside(struct pgrt_thread *t, void *object)
             pgrt_shadow_reset_large(word, end + 1);
     }
     block_free(h);
+}
+
+/* While recording is paused, the end of an object that is recorded is, too. */
+static PGG_COLD void end_paused(void *object)
+{
+    struct pgrt_thread *t = pgrt_enter_paused();
+    if (!t)
+        return;
+    end(t, pgrt_header_of(object), object);
+    pgrt_header_of(object)->kind |= PGRT_KIND_SILENT | PGRT_KIND_UNBEGUN;
+    pgrt_leave(t);
 }
 
 /* What is alive would be too much if the old object still were, which no other allocator needs to
@@ -228,6 +246,8 @@ PGG_INLINE void move(struct pgrt_thread *t, void *object, size_t n, void *old)
     pgg_copy_fast(object, old, size < n ? size : n);
     if (PGG_LIKELY(t))
         t->series.last = NULL; /* it only grows: nothing was temporary */
+    else
+        end_paused(old);
     free_inside(t, old);
 }
 
@@ -283,7 +303,8 @@ void *pgrt_alloc(size_t n, size_t align, bool zero, const void *frame)
 
 void pgrt_free_now(struct pgrt_thread *t, void *object)
 {
-    free_inside(pgrt_gate_now() == PGRT_GATE_OPEN ? t : NULL, object);
+    const u32 gate = pgrt_gate_now();
+    free_inside(gate == PGRT_GATE_OPEN || gate == PGRT_GATE_PAUSED ? t : NULL, object);
 }
 
 /* A signal handler frees while its thread is inside: later, when the thread is out. */
@@ -306,7 +327,7 @@ void pgrt_free(void *p)
     }
     if (PGG_UNLIKELY(pgrt_hooked))
         pgrt_hook_free(p);
-    struct pgrt_thread *t = pgrt_enter();
+    struct pgrt_thread *t = pgrt_enter_paused();
     if (PGG_UNLIKELY(!t && pgrt_busy())) {
         free_later(p);
         return;

@@ -5,6 +5,7 @@
 #include "guest_sys.h"
 #include "runtime_alloc.h"
 #include "runtime_cost.h"
+#include "runtime_socket.h"
 #include "runtime_store.h"
 #include "runtime_thread.h"
 
@@ -33,7 +34,7 @@ void pgrt_confine_ask(void)
 /* What cannot be done later. */
 static void prepare(u32 takes)
 {
-    struct pgrt_thread *t = takes & PGG_LESS_CALLS && !pgrt_busy() ? pgrt_enter() : NULL;
+    struct pgrt_thread *t = takes & PGG_LESS_CALLS && !pgrt_busy() ? pgrt_enter_paused() : NULL;
     if (takes & PGG_LESS_TICKS)
         pgrt_cost_stop_timing();
     if (t) {
@@ -41,6 +42,8 @@ static void prepare(u32 takes)
         pgrt_alloc_keep_pages();
         pgrt_leave(t);
     }
+    if (takes & PGG_LESS_CALLS && !pgrt_busy())
+        pgrt_socket_confined();
 }
 
 static void note(u32 takes, long result)

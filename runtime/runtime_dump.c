@@ -12,6 +12,7 @@
 #include "runtime_options.h"
 #include "runtime_series.h"
 #include "runtime_shadow.h"
+#include "runtime_socket.h"
 #include "runtime_start.h"
 #include "runtime_thread.h"
 
@@ -65,12 +66,14 @@ static void take_lives(struct merged *all)
     }
 }
 
-/* Objects that live on are in the next dump's sheets, too, as far as they are alive. */
+/* Objects that live on are in the next dump's sheets, too, as far as they are alive. With the world
+ * stopped any thread's will do, and a helper has none. */
 static void carry_lives(const struct merged *all)
 {
+    struct pgrt_thread *t = pgrt_threads_first();
     for (u32 id = 1; id < all->n; id++) {
         const struct pgrt_life *l = &all->lives[id];
-        struct pgrt_begun *b = l->exit_objects ? pgrt_table_carry(pgrt_self, id) : NULL;
+        struct pgrt_begun *b = l->exit_objects ? pgrt_table_carry(t, id) : NULL;
         if (!b)
             continue;
         b->alive_bytes = l->exit_bytes;
@@ -310,16 +313,17 @@ static void complete_in_place(struct merged *all, int err)
 }
 
 /* For a process that may not open files any more. */
-static void dump_confined(struct merged *all, bool last)
+static int dump_confined(struct merged *all, bool last)
 {
     if (last && pgrt_store_is_file())
         complete_in_place(all, -EPERM);
     else if (!last)
         say_not_written(-EPERM);
+    return -EPERM;
 }
 
 /* With the world stopped. */
-static void dump(struct merged *all, bool last)
+static int dump(struct merged *all, bool last)
 {
     size_t size, room;
     u64 objects;
@@ -328,9 +332,9 @@ static void dump(struct merged *all, bool last)
     take_lives(all);
     pgrt_heap_each(take_live, all);
     if (last && !pgrt_store_is_open() && empty(all))
-        return;
+        return 0;
     if (!pgrt_store_is_open() && !pgrt_store_open())
-        return;
+        return -ENOENT;
     char *bytes = encode(all, &size, &room, &objects);
     int err = bytes ? pgrt_store_finish(bytes, size, last) : -ENOMEM;
     if (!err) {
@@ -348,32 +352,36 @@ static void dump(struct merged *all, bool last)
     }
     if (bytes)
         pgg_unmap(bytes, room);
+    return err;
 }
 
-static void dump_apart(struct merged *all, bool last)
+static int dump_apart(struct merged *all, bool last)
 {
     const size_t bytes = (size_t)(all->n + 1) * (sizeof *all->lives + sizeof *all->mibs);
     all->lives = pgg_map(bytes);
     if (!all->lives) {
         pgrt_say("no dump", pgg_errno_name(-ENOMEM));
-        return;
+        return -ENOMEM;
     }
     all->mibs = (struct pgrt_mib *)(all->lives + all->n + 1);
-    dump(all, last);
+    const int err = dump(all, last);
     pgg_unmap(all->lives, bytes);
+    return err;
 }
 
-void pgrt_dump(bool last)
+int pgrt_dump(bool last)
 {
+    int err = 0;
     pgrt_stop_world();
     pgrt_cost_once_begins();
     struct merged all = {.n = pgrt_contexts()};
     if (pgrt_gate_now() == PGRT_GATE_STOP)
-        (pgg_confined ? dump_confined : dump_apart)(&all, last);
+        err = (pgg_confined ? dump_confined : dump_apart)(&all, last);
     pgrt_cost_once_ends();
     if (last)
         pgrt_gate_set(PGRT_GATE_OFF);
     pgrt_start_world();
+    return err;
 }
 
 void pgrt_reset(void)
@@ -402,9 +410,10 @@ void pgrt_discard(void)
  * shares its parent's memory, or that recorded nothing, has nothing to complete. */
 void pgrt_exec_begins(void)
 {
-    if (pgrt_gate_now() != PGRT_GATE_OPEN || pgrt_busy() || !pgrt_self || !pgrt_store_is_file() ||
-        pgg_sys_process() != pgrt_pid)
+    if (pgrt_gate_now() != pgrt_gate_started || pgrt_busy() || !pgrt_self ||
+        !pgrt_store_is_file() || pgg_sys_process() != pgrt_pid)
         return;
+    pgrt_socket_end();
     pgrt_stop_world();
     if (pgrt_gate_now() == PGRT_GATE_STOP) {
         pgrt_cost_once_begins();
@@ -418,7 +427,9 @@ void pgrt_exec_begins(void)
 
 void pgrt_exec_failed(void)
 {
-    if (pgrt_gate_now() == PGRT_GATE_OPEN && pgrt_store_is_file() &&
-        pgg_sys_process() == pgrt_pid)
-        pgrt_store_mark(false);
+    if (pgrt_gate_now() != pgrt_gate_started || !pgrt_store_is_file() ||
+        pgg_sys_process() != pgrt_pid)
+        return;
+    pgrt_store_mark(false);
+    pgrt_socket_begin();
 }

@@ -6,7 +6,8 @@
 
 #pragma GCC visibility push(hidden)
 
-void pgrt_dump(bool last);
+/* 0, or a negative error number, which is also said on standard error. */
+int pgrt_dump(bool last);
 void pgrt_reset(void);   /* finished dumps keep the file of now, later ones come into another */
 void pgrt_discard(void); /* the process ends, and what no dump has is not wanted */
 /* Around exec: the profile is complete as it is, or goes on. */

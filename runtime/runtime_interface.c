@@ -92,7 +92,7 @@ void __sanitizer_print_stack_trace(void)
     u64 pcs[PGRT_DEPTH_MAX];
     struct pgg_walked *reads = NULL;
     char line[100];
-    struct pgrt_thread *t = pgrt_enter();
+    struct pgrt_thread *t = pgrt_enter_paused();
     if (!t)
         return;
     const u32 n = pgg_walk(&t->walker, __builtin_frame_address(0), pcs, &reads);

@@ -46,6 +46,7 @@ void pgrt_options_read(void)
     else if (__memprof_default_options_str)
         pgg_options_parse(&table, __memprof_default_options_str);
     pgg_options_parse(&table, pgg_getenv("MEMPROF_OPTIONS"));
+    pgg_options_parse(&table, pgg_getenv("PGOKIT_HEAP"));
     pgg_options_parse(&table, pgg_getenv("PGOKIT_HEAP_OPTIONS"));
     if (pgrt_options.help)
         pgg_options_print(&table);

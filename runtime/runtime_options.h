@@ -11,8 +11,8 @@ enum { PGRT_DEPTH_MAX = 255, PGRT_DEPTH_DEFAULT = 30 };
 
 struct pgrt_options {
     u64 depth, raw_version, dump_at_exit, verbosity, realloc_zero_frees, help, enabled,
-        frame_pointers, dump_signal, dump_every, dump_memory;
-    char out[PGG_OPTION_TEXT], log_path[PGG_OPTION_TEXT];
+        frame_pointers, dump_signal, dump_every, dump_memory, paused;
+    char out[PGG_OPTION_TEXT], log_path[PGG_OPTION_TEXT], socket[PGG_OPTION_TEXT];
 };
 extern struct pgrt_options pgrt_options;
 void pgrt_options_read(void);

@@ -11,6 +11,7 @@
 #include "runtime_hooks.h"
 #include "runtime_options.h"
 #include "runtime_series.h"
+#include "runtime_socket.h"
 #include "runtime_thread.h"
 #include "runtime_trigger.h"
 
@@ -97,8 +98,10 @@ void pgrt_init(void)
     }
     pgg_modules_refresh();
     pgrt_triggers_init();
-    if (pgrt_store_open())
-        pgrt_gate_set(PGRT_GATE_OPEN);
+    if (pgrt_store_open()) {
+        pgrt_pause(pgrt_options.paused);
+        pgrt_gate_set(pgrt_gate_started);
+    }
     started = true;
     pgrt_cost_once_ends();
 }
@@ -109,8 +112,9 @@ void pgrt_ready(void)
     pgrt_init();
     /* An allocation of the C library's own start came before it knew its modules. */
     const struct pgg_segment *list;
-    if (pgrt_gate_now() == PGRT_GATE_OPEN && !pgg_modules(&list))
+    if (pgrt_gate_now() != PGRT_GATE_OFF && !pgg_modules(&list))
         pgg_modules_refresh();
+    pgrt_socket_begin();
 }
 
 /* Objects that live now are the parent's; a child that only runs another program makes no file. */
@@ -133,7 +137,8 @@ void pgrt_child_init(void)
     pgrt_cost_forked();
     pgrt_child_objects = 0;
     pgrt_dropped = 0;
-    pgrt_gate_set(PGRT_GATE_OPEN);
+    pgrt_socket_forked();
+    pgrt_gate_set(pgrt_gate_started);
 }
 
 /* ---- entry points of objects ---- */
@@ -209,6 +214,8 @@ void __memprof_print_accumulated_stats(void)
 /* After the destructors of the program; what they still free is in the profile. */
 __attribute__((destructor(101))) static void at_exit(void)
 {
+    if (!pgrt_busy())
+        pgrt_socket_end();
     if (!pgrt_can_stop())
         return;
     if (pgrt_options.dump_at_exit)

@@ -11,6 +11,7 @@
 #include "runtime_depot.h"
 #include "runtime_options.h"
 #include "runtime_shadow.h"
+#include "runtime_socket.h"
 #include "runtime_start.h"
 #include "runtime_thread.h"
 
@@ -185,13 +186,16 @@ static bool turn_sheet(struct pgrt_thread *t)
 {
     int err = 0;
     pgg_lock(&store.lock);
-    if (!store.open && !pgrt_store_open()) {
+    const bool begins = !store.open;
+    if (begins && !pgrt_store_open()) {
         pgg_unlock(&store.lock);
         return false;
     }
     t->store.sheet = store.unowned ? store.unowned : new_sheet(&err);
     store.unowned = NULL;
     pgg_unlock(&store.lock);
+    if (begins)
+        pgrt_socket_begin();
     if (!t->store.sheet)
         pgrt_off("the profile cannot grow, recording stops", pgg_errno_name(err));
     return t->store.sheet;
@@ -334,8 +338,8 @@ bool pgrt_store_open(void)
         err = pgg_file_publish(&store.mapped.file);
     if (err) {
         if (store.mapped.file.stream < 0)
-            pgg_file_drop(&store.mapped.file, store.mapped.file.fd);
-        store.mapped.file.fd = -1;
+            pgg_sys_remove(store.mapped.file.part);
+        pgg_file_leave(&store.mapped.file);
         return no_profile("cannot write ", store.mapped.file.path, err);
     }
     if (store.mapped.file.stream < 0 && !pgg_file_root_is_first())

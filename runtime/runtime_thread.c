@@ -28,6 +28,8 @@ static bool key_made;
 static bool barrier_made;
 static u32 made;             /* records for threads of this process */
 static volatile u32 stopper; /* a thread that stops the others: one at a time */
+static struct pgrt_thread *of_helper;
+u32 pgrt_gate_started = PGRT_GATE_OPEN;
 
 static void give_back(void *record)
 {
@@ -84,12 +86,16 @@ bool pgrt_busy(void)
     return making || (pgrt_self && pgrt_busy_now(pgrt_self) & PGRT_INSIDE);
 }
 
-PGG_COLD struct pgrt_thread *pgrt_enter_slow(void)
+/* `also` is a state of the gate that lets this visit in besides PGRT_GATE_OPEN. */
+PGG_COLD struct pgrt_thread *pgrt_enter_slow(u32 also)
 {
     if (pgrt_busy())
         return NULL;
     for (;;) {
-        switch (pgrt_gate_now()) {
+        const u32 gate = pgrt_gate_now();
+        if (gate == PGRT_GATE_PAUSED && also != gate)
+            return NULL;
+        switch (gate) {
         case PGRT_GATE_NEW:
             if (pgrt_gate == &no_gate)
                 pgrt_init();
@@ -112,7 +118,7 @@ PGG_COLD struct pgrt_thread *pgrt_enter_slow(void)
             }
             pgrt_busy_set(t, PGRT_INSIDE);
             pgg_compiler_barrier();
-            if (pgrt_gate_now() == PGRT_GATE_OPEN) {
+            if (pgrt_gate_now() == PGRT_GATE_OPEN || pgrt_gate_now() == also) {
                 if (asked)
                     pgrt_cost_visit_begins(t);
                 return t;
@@ -175,7 +181,7 @@ bool pgrt_can_stop(void)
 {
     if (pgrt_busy())
         return false;
-    struct pgrt_thread *t = pgrt_enter();
+    struct pgrt_thread *t = pgrt_enter_paused();
     if (!t)
         return false;
     pgrt_leave(t);
@@ -204,10 +210,36 @@ void pgrt_stop_world(void)
 void pgrt_start_world(void)
 {
     u32 stopped = PGRT_GATE_STOP;
-    __atomic_compare_exchange_n(pgrt_gate, &stopped, PGRT_GATE_OPEN, false, __ATOMIC_SEQ_CST,
+    __atomic_compare_exchange_n(pgrt_gate, &stopped, pgrt_gate_started, false, __ATOMIC_SEQ_CST,
                                 __ATOMIC_SEQ_CST);
     __atomic_store_n(&stopper, 0, __ATOMIC_RELEASE);
     pgrt_leave(pgrt_self);
+}
+
+void pgrt_pause(bool paused)
+{
+    pgrt_gate_started = paused ? PGRT_GATE_PAUSED : PGRT_GATE_OPEN;
+}
+
+bool pgrt_thread_of_helper(void)
+{
+    const size_t bytes = pgg_whole_pages(sizeof *of_helper);
+    if (!of_helper && !(of_helper = pgg_map(bytes)))
+        return false;
+    pgg_sys_advise(of_helper, bytes, MADV_DONTFORK);
+    pgrt_self = of_helper;
+    return true;
+}
+
+const void *pgrt_thread_variables(void)
+{
+    const char *const words[] = {(const char *)&pgrt_self, (const char *)&making,
+                                 pgg_thread_pointer() + pgrt_cpu_at};
+    const char *lowest = words[0];
+    for (u32 i = 1; i < sizeof words / sizeof *words; i++)
+        if (words[i] < lowest)
+            lowest = words[i];
+    return lowest;
 }
 
 static void child(void)
@@ -238,6 +270,7 @@ void pgrt_threads_init(void)
 void pgrt_threads_after_fork(void)
 {
     stopper = 0;
+    of_helper = NULL;
     made = pgrt_self ? 1 : 0;
     for (struct pgrt_thread *t = pgrt_threads; t; t = t->next) {
         pgrt_table_clear(t);

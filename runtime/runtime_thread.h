@@ -32,14 +32,21 @@ extern struct pgrt_thread *pgrt_threads;
 
 /* What may be done now. The word is on a page that a fork wipes, so that a child of any kind
  * finds 0 and starts anew. */
-enum { PGRT_GATE_NEW = 0, PGRT_GATE_OPEN = 1, PGRT_GATE_STOP = 2, PGRT_GATE_OFF = 3 };
+enum {
+    PGRT_GATE_NEW = 0,
+    PGRT_GATE_OPEN = 1,
+    PGRT_GATE_STOP = 2,
+    PGRT_GATE_OFF = 3,
+    PGRT_GATE_PAUSED = 4, /* new objects are not recorded, the ends of recorded ones are */
+};
 extern u32 *pgrt_gate;
+extern u32 pgrt_gate_started; /* what it is where nobody stops: open or paused */
 
 extern u32 pgrt_generation; /* objects of another one belong to a parent or to an old dump */
 
 /* This thread's record with busy set, or NULL: the caller works without (pgrt_busy() tells
  * whether because a signal handler interrupted the runtime). */
-struct pgrt_thread *pgrt_enter_slow(void);
+struct pgrt_thread *pgrt_enter_slow(u32 also);
 bool pgrt_busy(void);
 void pgrt_leave_slow(struct pgrt_thread *t);
 bool pgrt_can_stop(void); /* not in a signal handler that interrupted the runtime */
@@ -47,6 +54,11 @@ void pgrt_stop_world(void);
 void pgrt_start_world(void);
 void pgrt_threads_init(void);
 void pgrt_threads_after_fork(void);
+void pgrt_pause(bool paused); /* with the world stopped: once it starts again */
+/* A record for a helper (guest_helper.h), which allocates nothing: it is not among those of all
+ * threads. False: no memory. */
+bool pgrt_thread_of_helper(void);
+const void *pgrt_thread_variables(void); /* the lowest address of those of the calling thread */
 bool pgrt_threads_several(void); /* more than one thread of the process was here */
 void pgrt_defer_free(struct pgrt_thread *t, void *object); /* until the thread leaves */
 
@@ -90,18 +102,30 @@ PGG_INLINE u32 pgrt_busy_now(const struct pgrt_thread *t)
     return __atomic_load_n(&t->busy, __ATOMIC_ACQUIRE);
 }
 
-PGG_INLINE struct pgrt_thread *pgrt_enter(void)
+PGG_INLINE struct pgrt_thread *pgrt_enter_at(u32 also)
 {
     struct pgrt_thread *t = pgrt_self;
     if (PGG_UNLIKELY(!t || pgrt_busy_now(t)))
-        return pgrt_enter_slow();
+        return pgrt_enter_slow(also);
     pgrt_busy_set(t, 1);
     pgg_compiler_barrier();
     if (PGG_UNLIKELY(pgrt_gate_now() != PGRT_GATE_OPEN)) {
         pgrt_busy_set(t, 0);
-        return pgrt_enter_slow();
+        return pgrt_enter_slow(also);
     }
     return t;
+}
+
+/* For an object that begins. */
+PGG_INLINE struct pgrt_thread *pgrt_enter(void)
+{
+    return pgrt_enter_at(PGRT_GATE_OPEN);
+}
+
+/* For all else: also while recording is paused. */
+PGG_INLINE struct pgrt_thread *pgrt_enter_paused(void)
+{
+    return pgrt_enter_at(PGRT_GATE_PAUSED);
 }
 
 PGG_INLINE void pgrt_leave(struct pgrt_thread *t)

@@ -28,7 +28,7 @@ void pgrt_dump_if_due(void)
         !__atomic_compare_exchange_n(&pgrt_dump_due, &due, next_time(), false, __ATOMIC_RELAXED,
                                      __ATOMIC_RELAXED))
         return;
-    struct pgrt_thread *t = pgrt_busy() ? NULL : pgrt_enter();
+    struct pgrt_thread *t = pgrt_busy() ? NULL : pgrt_enter_paused();
     if (!t)
         return;
     pgrt_leave(t);

@@ -42,6 +42,11 @@ void record_files_before(struct record_files *files, const char *template);
 void record_files_after(struct record_files *files, const char *template);
 void record_files_free(struct record_files *files);
 
+/* Of a running process with a socket: whether there is such a request, and what it answers, on
+ * standard output; the status to exit with. */
+bool record_attach_knows(const char *request);
+int record_attach(int pid, const char *request);
+
 /* Says on standard error what a run recorded and what to type next; `binary` is the program.
  * Quiet: only what is wrong. */
 void record_heap_tell(const struct record_files *files, const struct record_ended *ended,

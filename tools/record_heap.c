@@ -27,26 +27,37 @@ static const char help[] =
     "      --raw-version N  version of the raw profile, 3 to 5 (default 5)\n"
     "      --histogram      require accesses by place in the object; the program decides,\n"
     "                       see pgokit config --histogram\n"
+    "      --socket FILE    answer requests there while the program runs, see --attach; %p, %h,\n"
+    "                       %e and %t as in -o. Children need %p to have one of their own\n"
+    "\nOf a running process that has a socket:\n\n"
+    "      --attach PID REQUEST\n"
+    "                       dump (write what it recorded up to now), start, stop (do not record\n"
+    "                       new objects), or status\n"
     "\nPGOKIT_HEAP_OPTIONS in the environment is kept; options given here win. PGOKIT_RUNTIME\n"
     "names the folder of the runtime.\n"
     "\nExamples:\n"
     "  pgokit record heap -- ./app input\n"
-    "  pgokit record heap -o runs/%e.%p.profraw --depth 60 -- make check\n";
+    "  pgokit record heap -o runs/%e.%p.profraw --depth 60 -- make check\n"
+    "  pgokit record heap --socket /run/app.sock -- ./app &\n"
+    "  pgokit record heap --attach $(pidof app) dump\n";
 
-enum { OPT_DEPTH = 256, OPT_VERSION, OPT_HISTOGRAM };
+enum { OPT_DEPTH = 256, OPT_VERSION, OPT_HISTOGRAM, OPT_SOCKET, OPT_ATTACH };
 
 static const struct option options[] = {
     {"output", required_argument, NULL, 'o'},
     {"depth", required_argument, NULL, OPT_DEPTH},
     {"raw-version", required_argument, NULL, OPT_VERSION},
     {"histogram", no_argument, NULL, OPT_HISTOGRAM},
+    {"socket", required_argument, NULL, OPT_SOCKET},
+    {"attach", required_argument, NULL, OPT_ATTACH},
     CLI_COMMON_LONG,
     {0},
 };
 
 struct record {
     struct cli_common common;
-    const char *output;
+    const char *output, *socket;
+    unsigned long attach;             /* number of a running process, or 0 */
     unsigned long depth, raw_version; /* 0: not given */
     bool histogram;
     char **argv;
@@ -88,8 +99,19 @@ static void parse(struct record *r, int argc, char **argv)
         case OPT_HISTOGRAM:
             r->histogram = true;
             break;
+        case OPT_SOCKET:
+            r->socket = optarg;
+            break;
+        case OPT_ATTACH:
+            r->attach = cli_number("--attach", optarg, 1, INT_MAX);
+            break;
         }
     }
+    if (r->attach && (r->output || r->socket || r->depth || r->raw_version || r->histogram))
+        cli_usage(&record_heap, "--attach is for a program that runs already, other options are "
+                                "for its start");
+    if (r->attach && (argc - optind != 1 || !record_attach_knows(argv[optind])))
+        cli_usage(&record_heap, "--attach takes a request: dump, start, status or stop");
     if (optind == argc)
         cli_usage(&record_heap, "no program: name it after --");
     r->argv = argv + optind;
@@ -252,34 +274,68 @@ static bool out_of_options(char *out, size_t size, const char *s)
     return found;
 }
 
-/* Absolute, because a program may change its folder before it starts another. */
+/* The absolute name, because a program may change its folder before it starts another; its length,
+ * which may be more than there is room for. */
+static int put_absolute(const struct record *r, char *to, size_t size, const char *name,
+                        const char *end)
+{
+    char folder[PATH_MAX] = "";
+    if (*name != '/' && !getcwd(folder, sizeof folder))
+        refuse(EXIT_RECORD_FAILED, r->program, "the current folder: %s", strerror(errno));
+    return snprintf(to, size, "%s%s%s%s", folder, *name == '/' ? "" : "/", name, end);
+}
+
+/* The options of the runtime put a name between marks of one kind. */
+static void check_quotes(const struct record *r, const char *name, const char *option)
+{
+    if (strchr(name, '\'') && strchr(name, '"'))
+        refuse(EXIT_RECORD_FAILED, r->program,
+               "%s has both kinds of quotation marks; choose another name with %s", name, option);
+}
+
 static void choose_template(struct record *r)
 {
-    char own[PATH_MAX], folder[PATH_MAX] = "";
+    char own[PATH_MAX];
     struct stat s;
     const char *name = r->output;
     if (!name)
-        name = out_of_options(own, sizeof own, environment("PGOKIT_HEAP_OPTIONS")) ? own
-                                                                                   : DEFAULT_NAME;
+        name = out_of_options(own, sizeof own, environment("PGOKIT_HEAP_OPTIONS")) ||
+                       out_of_options(own, sizeof own, environment("PGOKIT_HEAP"))
+                   ? own
+                   : DEFAULT_NAME;
     bool into = !stat(name, &s) && S_ISDIR(s.st_mode);
-    if (*name != '/' && !getcwd(folder, sizeof folder))
-        refuse(EXIT_RECORD_FAILED, r->program, "the current folder: %s", strerror(errno));
     char joined[2 * PATH_MAX + sizeof DEFAULT_NAME];
-    int n = snprintf(joined, sizeof joined, "%s%s%s%s", folder, *name == '/' ? "" : "/", name,
-                     into ? "/" DEFAULT_NAME : "");
+    int n = put_absolute(r, joined, sizeof joined, name, into ? "/" DEFAULT_NAME : "");
     if (n >= 1000) /* what the runtime takes */
         refuse(EXIT_RECORD_FAILED, r->program, "the name of the profile is longer than 1000 bytes");
-    if (strchr(joined, '\'') && strchr(joined, '"'))
-        refuse(EXIT_RECORD_FAILED, r->program,
-               "the name of the profile has both kinds of quotation marks; choose another with -o");
+    check_quotes(r, joined, "-o");
     memcpy(r->template, joined, (size_t)n + 1);
+}
+
+static char quote_for(const char *name)
+{
+    return strchr(name, '\'') ? '"' : '\'';
+}
+
+/* The runtime's own limit is that of the system, 107 bytes, once it has put in what %p and others
+ * stand for. */
+static void add_socket(const struct record *r, char *ours, size_t size)
+{
+    char name[2 * PATH_MAX];
+    const size_t n = strlen(ours);
+    if (put_absolute(r, name, sizeof name, r->socket, "") > 107)
+        refuse(EXIT_RECORD_FAILED, r->program, "the name of the socket is longer than 107 bytes");
+    check_quotes(r, name, "--socket");
+    snprintf(ours + n, size - n, ":socket=%c%s%c", quote_for(name), name, quote_for(name));
 }
 
 static void set_options(const struct record *r)
 {
-    char ours[PATH_MAX + 100], number[60];
-    char quote = strchr(r->template, '\'') ? '"' : '\'';
+    char ours[PATH_MAX + 300], number[60];
+    char quote = quote_for(r->template);
     snprintf(ours, sizeof ours, "out=%c%s%c", quote, r->template, quote);
+    if (r->socket)
+        add_socket(r, ours, sizeof ours - 2 * sizeof number);
     if (r->depth) {
         snprintf(number, sizeof number, ":depth=%lu", r->depth);
         strcat(ours, number);
@@ -299,11 +355,14 @@ static void set_options_of_llvm(const struct record *r)
     if (strcmp(r->template + n, ".%p") != 0 || memchr(r->template, '%', n))
         refuse(EXIT_RECORD_FAILED, r->program,
                "it is linked with LLVM's runtime, whose profiles are named NAME.%%p");
+    if (r->socket)
+        refuse(EXIT_RECORD_FAILED, r->program,
+               "it is linked with LLVM's runtime, which answers at no socket; leave --socket out");
     if (r->raw_version)
         refuse(EXIT_RECORD_FAILED, r->program,
                "it is linked with LLVM's runtime, which writes a version of its own; leave "
                "--raw-version out");
-    char quote = strchr(r->template, '\'') ? '"' : '\'';
+    char quote = quote_for(r->template);
     snprintf(ours, sizeof ours, "log_path=%c%.*s%c", quote, (int)n, r->template, quote);
     if (r->depth) {
         snprintf(number, sizeof number, ":malloc_context_size=%lu", r->depth);
@@ -361,6 +420,11 @@ static int run(int argc, char **argv)
     struct record_files files;
     struct record_ended ended;
     parse(&r, argc, argv);
+    if (r.attach) {
+        const int status = record_attach((int)r.attach, r.argv[0]);
+        cli_common_free(&r.common);
+        return status;
+    }
     find_program(r.program, r.argv[0]);
     inspect_program(&r);
     check_histogram(&r);

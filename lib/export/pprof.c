@@ -7,6 +7,12 @@
 #include "pgokit/human.h"
 #include "proto_out.h"
 
+enum {
+#define PGK_PPROF_FIELD(name, number) name = (number),
+#include "pprof.def"
+#undef PGK_PPROF_FIELD
+};
+
 struct pprof {
     struct pgk_stacks *s;
     struct pgk_proto all, part, inner;
