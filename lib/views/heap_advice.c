@@ -18,11 +18,25 @@ const struct pgk_advice_text pgk_advice_texts[PGK_ADVICE_RULES] = {
     [PGK_ADVICE_UNUSED] = {"never-used", "Allocated, never used", "are never read or written",
                            "Leave the allocation out, or make it when its data are first needed.",
                            "contexts without a single load or store; all their bytes count"},
+    [PGK_ADVICE_LEAKED] =
+        {"leaked", "Never freed", "are never freed",
+         "Free the objects after their last use, or limit their number.",
+         "contexts of which 1,000 objects or more were alive when the process ended; the bytes of "
+         "these count. Nothing is advised for a process that was interrupted, where objects were "
+         "still in use"},
+    [PGK_ADVICE_TEMPORARY] =
+        {"temporary", "Freed before the next allocation",
+         "are freed by their thread before it allocates anything else",
+         "Keep the object on the stack, or use one buffer again: nothing else is allocated while "
+         "it lives.",
+         "contexts of 1,000 such objects or more, which are half of all their objects or more; the "
+         "bytes of these count, by the average size"},
     [PGK_ADVICE_SHORT_LIVED] =
         {"short-lived", "Gone within 10 ms", "live for less than 10 ms on average",
          "Keep the objects on the stack, use one buffer again, or take them from a pool.",
          "contexts of 1,000 objects or more with an average lifetime below 10 ms; all their "
-         "bytes count"},
+         "bytes count. Contexts whose objects are freed before the next allocation are left to "
+         "that rule"},
     [PGK_ADVICE_COLD_PART] =
         {"cold-part", "Cold bytes inside busy objects",
          "are never touched, between others that are",
@@ -108,14 +122,26 @@ static uint64_t beyond_use(const struct pgk_mib *m)
     return reached <= bytes / 2 ? bytes - reached : 0;
 }
 
-static uint64_t foreign_free(const struct pgk_mib *m)
+/* Bytes of the objects that `which` counts, if they are half of all or more. */
+static uint64_t of_most(const struct pgk_mib *m, enum pgk_mib_id which)
 {
-    uint64_t objects = m->v[PGK_MIB_AllocCount], moved = m->v[PGK_MIB_NumMigratedCpu];
-    if (!knows(m, PGK_MIB_NumMigratedCpu) || !moved || moved < objects - moved)
+    uint64_t objects = m->v[PGK_MIB_AllocCount], some = m->v[which];
+    if (!knows(m, which) || !some || some < objects - some)
         return 0;
-    return moved >= objects
+    return some >= objects
                ? m->v[PGK_MIB_TotalSize]
-               : (uint64_t)((double)m->v[PGK_MIB_TotalSize] / (double)objects * (double)moved);
+               : (uint64_t)((double)m->v[PGK_MIB_TotalSize] / (double)objects * (double)some);
+}
+
+static uint64_t temporary(const struct pgk_mib *m)
+{
+    return m->v[PGK_MIB_TemporaryCount] >= MANY ? of_most(m, PGK_MIB_TemporaryCount) : 0;
+}
+
+static uint64_t leaked(const struct pgk_mib *m)
+{
+    return knows(m, PGK_MIB_ExitSize) && m->v[PGK_MIB_ExitCount] >= MANY ? m->v[PGK_MIB_ExitSize]
+                                                                         : 0;
 }
 
 uint64_t pgk_advice_stake(enum pgk_advice_rule rule, const struct pgk_mib *m)
@@ -127,14 +153,18 @@ uint64_t pgk_advice_stake(enum pgk_advice_rule rule, const struct pgk_mib *m)
     switch (rule) {
     case PGK_ADVICE_UNUSED:
         return knows(m, PGK_MIB_TotalAccessCount) && !m->v[PGK_MIB_TotalAccessCount] ? bytes : 0;
+    case PGK_ADVICE_LEAKED:
+        return leaked(m);
+    case PGK_ADVICE_TEMPORARY:
+        return temporary(m);
     case PGK_ADVICE_SHORT_LIVED:
-        return label == PGK_LABEL_SHORT_LIVED && objects >= MANY ? bytes : 0;
+        return label == PGK_LABEL_SHORT_LIVED && objects >= MANY && !temporary(m) ? bytes : 0;
     case PGK_ADVICE_COLD_PART:
         return cold_part(m);
     case PGK_ADVICE_TOO_LARGE:
         return beyond_use(m);
     case PGK_ADVICE_FOREIGN_FREE:
-        return foreign_free(m);
+        return of_most(m, PGK_MIB_NumMigratedCpu);
     case PGK_ADVICE_COLD:
         return label == PGK_LABEL_COLD ? bytes : 0;
     case PGK_ADVICE_HOT:

@@ -9,7 +9,9 @@
 
 enum pgk_advice_rule {
     PGK_ADVICE_UNUSED,       /* memory that nobody reads or writes */
-    PGK_ADVICE_SHORT_LIVED,  /* many objects that live for a moment */
+    PGK_ADVICE_LEAKED,       /* many objects that nobody has freed */
+    PGK_ADVICE_TEMPORARY,    /* many objects beside which nothing else is allocated */
+    PGK_ADVICE_SHORT_LIVED,  /* many others that live for a moment */
     PGK_ADVICE_COLD_PART,    /* untouched bytes between busy ones */
     PGK_ADVICE_TOO_LARGE,    /* objects of which a part is never reached */
     PGK_ADVICE_FOREIGN_FREE, /* freed on another CPU than allocated on */

@@ -27,7 +27,7 @@ static inline bool pgk_view_some_accesses(const struct pgk_file_info *info)
     return info && pgk_file_info_fact(info, PGK_FACT_LIBRARY_ACCESSES);
 }
 /* What labels and advice may rest on: of such a profile nothing about accesses, of one thread
- * nothing about other CPUs. */
+ * nothing about other CPUs, of an interrupted process nothing about what was left. */
 struct pgk_mib pgk_view_judged(const struct pgk_mib *m, const struct pgk_file_info *info);
 enum pgk_mib_label pgk_view_label(const struct pgk_mib *m, const struct pgk_file_info *info);
 

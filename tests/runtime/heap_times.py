@@ -161,6 +161,27 @@ def temporary(folder):
     require(counts == [1000, 1000] and lives[0][4] == 1000, f"temporary: {lives}")
 
 
+def function_of_first(shown, advice):
+    return shown["contexts"][advice["contexts"][0]]["stack"][0]["function"]
+
+
+def advised(folder):
+    """What nobody freed, what is alone while it lives, and what only lives for a moment, each by
+    one rule; nothing is leaked by a program that was killed."""
+    program = build(folder, "kept.c", "clang-22", "archive")
+    for arguments, status, leaks in ([], 0, True), (["kill"], -9, False):
+        run([program, *arguments], folder, status=status)
+        shown = json.loads(run([PGOKIT, "show", "-q", "--json", one_file(folder), "-b", program],
+                               "/").stdout)
+        found = {a["rule"]: (a["bytes"], function_of_first(shown, a)) for a in shown["advice"]}
+        require(found["temporary"] == (300000, "make_temporary"), f"{found}")
+        require(found["short-lived"][1] == "make_brief", f"{found}")
+        require(found.get("leaked") == ((64000, "keep") if leaks else None), f"{found}")
+        text = run([PGOKIT, "show", "-q", one_file(folder), "-b", program], "/").stdout
+        require(("are never freed" in text) == leaks, text)
+        os.unlink(one_file(folder))
+
+
 def main():
     cases = Cases()
     for compiler, linkage in ("clang-22", "archive"), ("gcc", "shared"):
@@ -168,6 +189,7 @@ def main():
             cases.run(f"{how}: {compiler}, {linkage}", traced, compiler, linkage, how)
     cases.run("alive over several dumps", kept)
     cases.run("temporary objects", temporary)
+    cases.run("advice on what is left and what is temporary", advised)
     cases.finish()
 
 

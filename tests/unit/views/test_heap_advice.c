@@ -17,6 +17,12 @@ static struct pgk_mib ordinary(void)
     return m;
 }
 
+static void know_times(struct pgk_mib *m)
+{
+    for (enum pgk_mib_id id = PGK_MIB_PeakSize; id <= PGK_MIB_TemporaryCount; id++)
+        m->known |= UINT32_C(1) << id;
+}
+
 static void expect_only(const struct pgk_mib *m, enum pgk_advice_rule rule, uint64_t bytes)
 {
     for (enum pgk_advice_rule r = 0; r < PGK_ADVICE_RULES; r++)
@@ -195,6 +201,64 @@ static void one_thread_is_no_reason(void **state)
     pgk_heap_close(&h);
 }
 
+static void objects_that_nobody_freed(void **state)
+{
+    (void)state;
+    struct pgk_mib m = ordinary();
+    m.v[PGK_MIB_ExitSize] = 640;
+    m.v[PGK_MIB_ExitCount] = 999;
+    know_times(&m);
+    expect_only(&m, PGK_ADVICE_RULES, 0);
+    m.v[PGK_MIB_ExitCount] = 1000;
+    expect_only(&m, PGK_ADVICE_LEAKED, 640);
+    m.known &= ~(UINT32_C(1) << PGK_MIB_ExitSize);
+    expect_only(&m, PGK_ADVICE_RULES, 0);
+}
+
+/* More is known of temporary objects than that they live for a moment. */
+static void temporary_before_short_lived(void **state)
+{
+    (void)state;
+    struct pgk_mib m = ordinary();
+    m.v[PGK_MIB_AllocCount] = 4000;
+    m.v[PGK_MIB_TotalLifetime] = 0;
+    m.v[PGK_MIB_TemporaryCount] = 1999;
+    know_times(&m);
+    expect_only(&m, PGK_ADVICE_SHORT_LIVED, 64000);
+    m.v[PGK_MIB_TemporaryCount] = 2000;
+    expect_only(&m, PGK_ADVICE_TEMPORARY, 32000);
+    m.v[PGK_MIB_TemporaryCount] = UINT64_MAX;
+    expect_only(&m, PGK_ADVICE_TEMPORARY, 64000);
+    m.v[PGK_MIB_AllocCount] = m.v[PGK_MIB_TemporaryCount] = 999;
+    expect_only(&m, PGK_ADVICE_RULES, 0);
+    m.v[PGK_MIB_AllocCount] = m.v[PGK_MIB_TemporaryCount] = 1000;
+    m.known &= ~(UINT32_C(1) << PGK_MIB_TemporaryCount);
+    expect_only(&m, PGK_ADVICE_SHORT_LIVED, 64000);
+}
+
+/* What a killed process had was perhaps in use. */
+static void interrupted_is_not_leaked(void **state)
+{
+    (void)state;
+    struct pgk_heap *h;
+    struct pgk_advice_list list;
+    struct pgk_file_info info = {.facts = {[PGK_FACT_INTERRUPTED] = true}};
+    struct pgk_mib kept = ordinary();
+    kept.v[PGK_MIB_ExitSize] = 64000;
+    kept.v[PGK_MIB_ExitCount] = 1000;
+    know_times(&kept);
+    assert_int_equal(pgk_heap_new(&h, NULL), 0);
+    add(h, 1, &kept);
+    assert_int_equal(pgk_heap_advise(h, NULL, &list, NULL), 0);
+    assert_int_equal(list.n, 1);
+    assert_int_equal(list.v[0].rule, PGK_ADVICE_LEAKED);
+    pgk_advice_free(&list);
+    assert_int_equal(pgk_heap_advise(h, &info, &list, NULL), 0);
+    assert_int_equal(list.n, 0);
+    pgk_advice_free(&list);
+    pgk_heap_close(&h);
+}
+
 static void hot_hints_only_where_few_are_hot(void **state)
 {
     (void)state;
@@ -229,6 +293,9 @@ int main(void)
         cmocka_unit_test(savings_before_hints_and_large_before_small),
         cmocka_unit_test(some_accesses_are_no_reason),
         cmocka_unit_test(one_thread_is_no_reason),
+        cmocka_unit_test(objects_that_nobody_freed),
+        cmocka_unit_test(temporary_before_short_lived),
+        cmocka_unit_test(interrupted_is_not_leaked),
         cmocka_unit_test(hot_hints_only_where_few_are_hot),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
