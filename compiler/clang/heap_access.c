@@ -74,7 +74,7 @@ static bool pointer_of(LLVMValueRef instruction, struct pgc_access *access)
     }
 }
 
-static LLVMOpcode opcode_of(LLVMValueRef value)
+LLVMOpcode pgc_opcode(LLVMValueRef value)
 {
     if (LLVMIsAInstruction(value))
         return LLVMGetInstructionOpcode(value);
@@ -84,7 +84,7 @@ static LLVMOpcode opcode_of(LLVMValueRef value)
 LLVMValueRef pgc_underlying(LLVMValueRef pointer)
 {
     for (int i = 0; i < MOST_STEPS; i++) {
-        LLVMOpcode opcode = opcode_of(pointer);
+        LLVMOpcode opcode = pgc_opcode(pointer);
         bool same = opcode == LLVMPHI && LLVMCountIncoming(pointer) == 1;
         if (opcode != LLVMGetElementPtr && opcode != LLVMBitCast &&
             opcode != LLVMAddrSpaceCast && !same)

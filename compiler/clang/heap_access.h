@@ -12,6 +12,9 @@ struct pgc_access {
     LLVMTypeRef vector;   /* of a masked vector access */
 };
 
+/* Also of an expression of constants; LLVMRet of what is neither. */
+LLVMOpcode pgc_opcode(LLVMValueRef value);
+
 /* False: the instruction is not an access, or one that is never counted. */
 bool pgc_access_of(LLVMValueRef instruction, struct pgc_access *access);
 

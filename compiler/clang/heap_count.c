@@ -29,7 +29,7 @@ void pgc_counting_function_is(struct pgc_counting *c, LLVMValueRef function)
     c->base = NULL;
 }
 
-static LLVMValueRef word(const struct pgc_counting *c, unsigned long long value)
+LLVMValueRef pgc_word(const struct pgc_counting *c, unsigned long long value)
 {
     return LLVMConstInt(c->word, value, false);
 }
@@ -63,16 +63,16 @@ static LLVMValueRef counter_of(struct pgc_counting *c, LLVMTypeRef type, LLVMVal
 
 static LLVMValueRef cell_of(struct pgc_counting *c, LLVMValueRef address, int shift)
 {
-    return LLVMBuildLShr(c->builder, address, word(c, shift), "");
+    return LLVMBuildLShr(c->builder, address, pgc_word(c, shift), "");
 }
 
-static LLVMValueRef address_of(struct pgc_counting *c, LLVMValueRef pointer)
+LLVMValueRef pgc_address(struct pgc_counting *c, LLVMValueRef pointer)
 {
     return LLVMBuildPtrToInt(c->builder, pointer, c->word, "");
 }
 
-/* Adds an integer to the counter of the granule that an address is in. */
-static void add(struct pgc_counting *c, LLVMValueRef address, LLVMValueRef amount)
+/* Of the granule that the address is in. */
+void pgc_add(struct pgc_counting *c, LLVMValueRef address, LLVMValueRef amount)
 {
     LLVMValueRef counter = counter_of(c, c->word, cell_of(c, address, GRANULE_SHIFT));
     LLVMValueRef old = LLVMBuildLoad2(c->builder, c->word, counter, "");
@@ -113,16 +113,16 @@ static unsigned lane_bytes(LLVMTypeRef vector)
  * nothing is added for address 0, which has a counter, too. */
 static void count_lanes(struct pgc_counting *c, const struct pgc_access *access)
 {
-    LLVMValueRef address = address_of(c, access->pointer), none = word(c, 0);
+    LLVMValueRef address = pgc_address(c, access->pointer), none = pgc_word(c, 0);
     unsigned bytes = lane_bytes(access->vector);
     for (unsigned i = 0; i < LLVMGetVectorSize(access->vector); i++) {
-        LLVMValueRef bit = LLVMBuildExtractElement(c->builder, access->mask, word(c, i), "");
-        LLVMValueRef lane = LLVMBuildAdd(c->builder, address, word(c, i * bytes), "");
+        LLVMValueRef bit = LLVMBuildExtractElement(c->builder, access->mask, pgc_word(c, i), "");
+        LLVMValueRef lane = LLVMBuildAdd(c->builder, address, pgc_word(c, i * bytes), "");
         lane = LLVMBuildSelect(c->builder, bit, lane, none, "");
         if (c->histogram)
             add_to_byte(c, lane, bit);
         else
-            add(c, lane, LLVMBuildZExt(c->builder, bit, c->word, ""));
+            pgc_add(c, lane, LLVMBuildZExt(c->builder, bit, c->word, ""));
     }
 }
 
@@ -132,9 +132,9 @@ void pgc_count_access(struct pgc_counting *c, const struct pgc_access *access)
     if (access->mask)
         count_lanes(c, access);
     else if (c->histogram)
-        add_to_byte(c, address_of(c, access->pointer), NULL);
+        add_to_byte(c, pgc_address(c, access->pointer), NULL);
     else
-        add(c, address_of(c, access->pointer), word(c, 1));
+        pgc_add(c, pgc_address(c, access->pointer), pgc_word(c, 1));
 }
 
 void pgc_count_in_function(struct pgc_counting *c, LLVMValueRef intrinsic, const char *name)
@@ -156,4 +156,50 @@ void pgc_count_in_function(struct pgc_counting *c, LLVMValueRef intrinsic, const
     arguments[2] = LLVMBuildIntCast2(c->builder, LLVMGetOperand(intrinsic, 2), c->word, false, "");
     LLVMBuildCall2(c->builder, type, function, arguments, 3, "");
     LLVMInstructionEraseFromParent(intrinsic);
+}
+
+/* The compiler writes out as much by itself where it has vectors of 16 bytes. */
+enum { MOST_WRITTEN_OUT = 128 };
+
+static void copy_alignment(struct pgc_counting *c, LLVMValueRef from, LLVMValueRef to)
+{
+    unsigned kind = LLVMGetEnumAttributeKindForName("align", strlen("align"));
+    for (unsigned i = 1; i <= 2; i++) {
+        LLVMAttributeRef align = LLVMGetCallSiteEnumAttribute(from, i, kind);
+        if (align)
+            LLVMAddCallSiteAttribute(to, i, LLVMCreateEnumAttribute(c->context, kind,
+                                               LLVMGetEnumAttributeValue(align)));
+    }
+}
+
+/* Without optimisation clang 14 calls memcpy for what should be written out. */
+static bool is_optimised(const struct pgc_counting *c)
+{
+    unsigned kind = LLVMGetEnumAttributeKindForName("optnone", strlen("optnone"));
+    return !LLVMGetEnumAttributeAtIndex(c->function, LLVMAttributeFunctionIndex, kind);
+}
+
+LLVMValueRef pgc_write_out(struct pgc_counting *c, LLVMValueRef intrinsic, uint32_t *counts)
+{
+    LLVMValueRef length = LLVMGetOperand(intrinsic, 2), arguments[4];
+    const char *function = pgc_counting_function(intrinsic);
+    bool fills = !strcmp(function, "__memprof_memset");
+    const char *name = fills ? "llvm.memset.inline" : "llvm.memcpy.inline";
+    unsigned id = LLVMLookupIntrinsicID(name, strlen(name));
+    if (!id || !is_optimised(c) || !strcmp(function, "__memprof_memmove") ||
+        !LLVMIsAConstantInt(length) || LLVMConstIntGetZExtValue(length) > MOST_WRITTEN_OUT ||
+        LLVMConstIntGetZExtValue(LLVMGetOperand(intrinsic, 3)) /* volatile */)
+        return NULL;
+    *counts = (uint32_t)((LLVMConstIntGetZExtValue(length) + 7) / 8);
+    for (unsigned i = 0; i < 4; i++)
+        arguments[i] = LLVMGetOperand(intrinsic, i);
+    LLVMTypeRef types[] = {LLVMTypeOf(arguments[0]), LLVMTypeOf(fills ? length : arguments[1]),
+                           LLVMTypeOf(length)};
+    LLVMValueRef written = LLVMGetIntrinsicDeclaration(c->module, id, types, fills ? 2 : 3);
+    LLVMPositionBuilderBefore(c->builder, intrinsic);
+    LLVMValueRef call = LLVMBuildCall2(c->builder, LLVMGlobalGetValueType(written), written,
+                                       arguments, 4, "");
+    copy_alignment(c, intrinsic, call);
+    LLVMInstructionEraseFromParent(intrinsic);
+    return call;
 }

@@ -4,6 +4,8 @@
 
 #include "heap_access.h"
 
+#include <stdint.h>
+
 /* How code is put into one function. */
 struct pgc_counting {
     LLVMModuleRef module;
@@ -21,10 +23,20 @@ void pgc_counting_end(struct pgc_counting *c);
 /* From here on code is put into this function. */
 void pgc_counting_function_is(struct pgc_counting *c, LLVMValueRef function);
 
+/* Where the builder is: the pointer as a number, and adding to the counter for such a number. */
+LLVMValueRef pgc_address(struct pgc_counting *c, LLVMValueRef pointer);
+void pgc_add(struct pgc_counting *c, LLVMValueRef address, LLVMValueRef amount);
+LLVMValueRef pgc_word(const struct pgc_counting *c, unsigned long long value);
+
 /* Counts an access where it is. */
 void pgc_count_access(struct pgc_counting *c, const struct pgc_access *access);
 
 /* Has the runtime do what a memcpy, memmove or memset does, and count it. */
 void pgc_count_in_function(struct pgc_counting *c, LLVMValueRef intrinsic, const char *function);
+
+/* In place of a short memcpy or memset of fixed length, one that the compiler writes out, so that
+ * nothing is called that would count; NULL if it is another one, or the release cannot. `counts` is
+ * what either side counts. */
+LLVMValueRef pgc_write_out(struct pgc_counting *c, LLVMValueRef intrinsic, uint32_t *counts);
 
 #endif

@@ -3,8 +3,9 @@
  * objects of both fit together and to one runtime. */
 #include "heap_module.h"
 
+#include "plan_memory.h"
+
 #include <llvm-c/Comdat.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const char mark[] = "pgokit.heap";
@@ -17,9 +18,7 @@ static void append(LLVMModuleRef module, const char *name, LLVMValueRef element,
     LLVMValueRef old = LLVMGetNamedGlobal(module, name);
     LLVMValueRef before = old ? LLVMGetInitializer(old) : NULL;
     unsigned n = before ? (unsigned)LLVMGetNumOperands(before) : 0;
-    LLVMValueRef *elements = calloc(n + 1, sizeof *elements);
-    if (!elements)
-        abort();
+    LLVMValueRef *elements = pgc_zeroed(n + 1, sizeof *elements);
     for (unsigned i = 0; i < n; i++)
         elements[i] = LLVMGetOperand(before, i);
     elements[n] = element;

@@ -3,10 +3,11 @@
 #include "heap_pass.h"
 
 #include "heap_count.h"
+#include "heap_merge.h"
 #include "heap_module.h"
+#include "plan_memory.h"
 
 #include <llvm-c/Analysis.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* Instructions that are followed by others in code that is being changed. */
@@ -17,12 +18,7 @@ struct instructions {
 
 static void push(struct instructions *list, LLVMValueRef instruction)
 {
-    if (list->n == list->room) {
-        list->room = list->room ? 2 * list->room : 256;
-        list->all = realloc(list->all, list->room * sizeof *list->all);
-        if (!list->all)
-            abort();
-    }
+    list->all = pgc_room(list->all, list->n, &list->room, sizeof *list->all);
     list->all[list->n++] = instruction;
 }
 
@@ -48,11 +44,11 @@ static void find(struct instructions *found, LLVMValueRef function)
                 push(found, i);
 }
 
-static void instrument(struct pgc_counting *counting, LLVMValueRef function)
+/* Each access where it is. */
+static void count_each(struct pgc_counting *counting, LLVMValueRef function)
 {
     struct instructions found = {0};
     find(&found, function);
-    pgc_counting_function_is(counting, function);
     for (size_t i = 0; i < found.n; i++) {
         struct pgc_access access;
         const char *by = pgc_counting_function(found.all[i]);
@@ -69,10 +65,14 @@ bool pgc_instrument_heap(LLVMModuleRef module, const struct pgc_options *options
     if (!pgc_module_begin(module, options))
         return false;
     struct pgc_counting counting;
+    /* A counter of a byte is for the 8 bytes that were accessed. */
+    bool merges = options->merge && !options->histogram;
     pgc_counting_begin(&counting, module, options->histogram);
     for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f))
-        if (is_instrumented(f))
-            instrument(&counting, f);
+        if (is_instrumented(f)) {
+            pgc_counting_function_is(&counting, f);
+            (merges ? pgc_count_merged : count_each)(&counting, f);
+        }
     pgc_counting_end(&counting);
     if (options->verify)
         LLVMVerifyModule(module, LLVMAbortProcessAction, NULL);

@@ -10,6 +10,7 @@ extern "C" {
 #endif
 
 struct pgc_options {
+    bool merge;     /* counts of accesses to one object */
     bool histogram; /* counters of bytes, one per 8 bytes of memory; else of words, one per 64 */
     bool verify;    /* stop the compiler if the module is not sound afterwards */
     const char *file; /* the beginning of the names of profiles */
@@ -20,6 +21,8 @@ bool pgc_instrument_heap(LLVMModuleRef module, const struct pgc_options *options
 
 /* What the C interface of LLVM lacks; in plugin.cc. */
 void pgc_set_dso_local(LLVMValueRef global);
+/* The block is reached from another one than before, over one edge instead of all from that. */
+void pgc_change_predecessor(LLVMBasicBlockRef block, LLVMBasicBlockRef from, LLVMBasicBlockRef to);
 
 #ifdef __cplusplus
 }

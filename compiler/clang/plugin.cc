@@ -1,5 +1,5 @@
 // The part of the plugin that takes C++: its registration with the compiler, its options on the
-// command line, and one property of a global that the C interface of LLVM has no function for.
+// command line, and two changes that the C interface of LLVM has no function for.
 #include "heap_pass.h"
 
 #if __has_include(<llvm/Plugins/PassPlugin.h>)
@@ -8,6 +8,7 @@
 #include <llvm/Passes/PassPlugin.h>
 #endif
 #include <llvm/IR/GlobalValue.h>
+#include <llvm/IR/Instructions.h>
 #include <llvm/IR/Module.h>
 #include <llvm/Passes/PassBuilder.h>
 #include <llvm/Support/CommandLine.h>
@@ -16,6 +17,8 @@ using namespace llvm;
 
 static cl::opt<std::string> file("pgokit-heap-file", cl::ZeroOrMore, cl::init("memprof.profraw"),
                                  cl::desc("The beginning of the names of heap profiles"));
+static cl::opt<bool> merge("pgokit-heap-coalesce", cl::ZeroOrMore, cl::init(true),
+                           cl::desc("Add up counts of accesses to one object before writing them"));
 static cl::opt<bool> verify("pgokit-heap-verify", cl::ZeroOrMore, cl::init(false),
                             cl::desc("Check the module after it has been made to count"));
 
@@ -32,7 +35,7 @@ namespace
 struct HeapPass : PassInfoMixin<HeapPass> {
     PreservedAnalyses run(Module &module, ModuleAnalysisManager &)
     {
-        pgc_options options = {histogram_wanted(), verify, file.c_str()};
+        pgc_options options = {merge, histogram_wanted(), verify, file.c_str()};
         return pgc_instrument_heap(wrap(&module), &options) ? PreservedAnalyses::none()
                                                             : PreservedAnalyses::all();
     }
@@ -43,6 +46,16 @@ struct HeapPass : PassInfoMixin<HeapPass> {
 extern "C" void pgc_set_dso_local(LLVMValueRef global)
 {
     cast<GlobalValue>(unwrap(global))->setDSOLocal(true);
+}
+
+extern "C" void pgc_change_predecessor(LLVMBasicBlockRef block, LLVMBasicBlockRef from,
+                                       LLVMBasicBlockRef to)
+{
+    for (PHINode &phi : unwrap(block)->phis()) {
+        phi.setIncomingBlock(phi.getBasicBlockIndex(unwrap(from)), unwrap(to));
+        for (int other; (other = phi.getBasicBlockIndex(unwrap(from))) >= 0;)
+            phi.removeIncomingValue(other, false);
+    }
 }
 
 // Callbacks have got more parameters from release to release.

@@ -13,6 +13,7 @@ from runtime_programs import ARCHIVE, FRAMES, HERE, check_sound, one_file, requi
 PLUGINS = dict(argument.split("=", 1) for argument in sys.argv[5:])
 RELEASES = ("14", "16", "19", "22")
 # Of newer releases only.
+EACH = "-pgokit-heap-coalesce=0"
 LATER = {"__memprof_histogram", "__memprof_default_options_str"}
 
 
@@ -51,10 +52,10 @@ def recorded(program, *arguments):
     return raw_profile.Profile(one_file(folder)), out
 
 
-def exact(folder, release, level):
+def exact(folder, release, level, *options):
     flags = ["-" + level, "-fPIE" if level == "O3" else "-fno-pie"]
     program = linked(release, [compiled(folder, "random_access.c", release,
-                                        [*plugin_flags(release), *flags])])
+                                        [*plugin_flags(release, *options), *flags])])
     profile, out = recorded(program, level[1], "1", "20000")
     check_sound(one_file(folder))
     require_exact(program, out, profile)
@@ -76,7 +77,7 @@ def named_symbols(path):
 
 def same_interface(folder, release):
     """Defined and used as by LLVM's pass, and the same text in the profile's name."""
-    ours = compiled(folder, "masked.c", release, plugin_flags(release), "ours")
+    ours = compiled(folder, "masked.c", release, plugin_flags(release, EACH), "ours")
     llvm = compiled(folder, "masked.c", release, ["-fmemory-profile"], "llvm")
     require(named_symbols(ours) == named_symbols(llvm),
             f"ours {named_symbols(ours)}, LLVM's {named_symbols(llvm)}")
@@ -108,9 +109,10 @@ def as_llvm(folder, release, flags):
     with open("/proc/cpuinfo", encoding="utf-8") as file:
         if "-mavx2" in flags and " avx2 " not in file.read():
             raise Skip("missing avx2")
-    ours = counts(folder, release, [*plugin_flags(release), *flags])
     llvm = counts(folder, release, ["-fmemory-profile", *flags])
-    require(len(llvm) >= 3 and ours == llvm, f"ours {ours}, LLVM's {llvm}")
+    for options in ((), (EACH,)):
+        ours = counts(folder, release, [*plugin_flags(release, *options), *flags])
+        require(len(llvm) >= 3 and ours == llvm, f"{options}: ours {ours}, LLVM's {llvm}")
 
 
 def histograms(folder, release):
@@ -132,6 +134,8 @@ def main():
     for release in RELEASES:
         for level in ("O1", "O2", "O3"):
             cases.run(f"exact, clang-{release} -{level}", exact, release, level)
+            cases.run(f"exact, clang-{release} -{level}, each access by itself", exact, release,
+                      level, EACH)
         cases.run(f"exact, clang-{release} ThinLTO", exact_after_thin_lto, release)
         cases.run(f"clang-{release}: names as of -fmemory-profile", same_interface, release)
         cases.run(f"clang-{release}: named three times, the plugin counts once", once, release)

@@ -1,0 +1,209 @@
+/* The control flow of a function. Dominators are found as by Cooper, Harvey and Kennedy, "A Simple,
+ * Fast Dominance Algorithm"; a natural loop is a header and all that reaches an edge back to it. */
+#include "plan_graph.h"
+
+#include "plan_memory.h"
+
+void pgc_graph_open(struct pgc_graph *g, uint32_t blocks)
+{
+    *g = (struct pgc_graph){.blocks = blocks};
+    g->out = pgc_zeroed(blocks + 1, sizeof *g->out);
+    g->in = pgc_zeroed(blocks + 2, sizeof *g->in);
+    g->order = pgc_zeroed(blocks, sizeof *g->order);
+    g->place = pgc_zeroed(blocks, sizeof *g->place);
+    g->idom = pgc_zeroed(blocks, sizeof *g->idom);
+    g->loop = pgc_zeroed(blocks, sizeof *g->loop);
+    g->outer = pgc_zeroed(blocks, sizeof *g->outer);
+    for (uint32_t b = 0; b < blocks; b++)
+        g->place[b] = g->idom[b] = g->loop[b] = g->outer[b] = PGC_NONE;
+}
+
+void pgc_graph_close(struct pgc_graph *g)
+{
+    uint32_t *const all[] = {g->out,   g->in,   g->into, g->order,
+                             g->place, g->idom, g->loop, g->outer};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        free(all[i]);
+    free(g->edges);
+    *g = (struct pgc_graph){0};
+}
+
+void pgc_graph_edge(struct pgc_graph *g, uint32_t from, uint32_t to)
+{
+    g->edges = pgc_room(g->edges, g->n_edges, &g->room, sizeof *g->edges);
+    g->edges[g->n_edges++] = (struct pgc_edge){.from = from, .to = to};
+    g->out[from + 1] = (uint32_t)g->n_edges;
+}
+
+static void index_edges(struct pgc_graph *g)
+{
+    for (uint32_t b = 0; b < g->blocks; b++)
+        if (g->out[b + 1] < g->out[b])
+            g->out[b + 1] = g->out[b];
+    /* Counted two places on, so that filling in moves each start to where it belongs. */
+    for (size_t e = 0; e < g->n_edges; e++)
+        g->in[g->edges[e].to + 2]++;
+    for (uint32_t b = 0; b < g->blocks; b++)
+        g->in[b + 2] += g->in[b + 1];
+    g->into = pgc_zeroed(g->n_edges, sizeof *g->into);
+    for (uint32_t e = 0; e < g->n_edges; e++)
+        g->into[g->in[g->edges[e].to + 1]++] = e;
+}
+
+static void number_blocks(struct pgc_graph *g)
+{
+    uint32_t *stack = pgc_zeroed(g->blocks, sizeof *stack);
+    uint32_t *next = pgc_zeroed(g->blocks, sizeof *next);
+    uint32_t depth = 0, left = g->blocks;
+    stack[depth++] = 0;
+    g->place[0] = 0; /* visited; the number comes when it is left */
+    next[0] = g->out[0];
+    while (depth) {
+        uint32_t b = stack[depth - 1];
+        if (next[b] == g->out[b + 1]) {
+            g->order[--left] = b;
+            depth--;
+            continue;
+        }
+        uint32_t to = g->edges[next[b]++].to;
+        if (g->place[to] != PGC_NONE)
+            continue;
+        g->place[to] = 0;
+        next[to] = g->out[to];
+        stack[depth++] = to;
+    }
+    g->reached = g->blocks - left;
+    for (uint32_t i = 0; i < g->reached; i++) {
+        g->order[i] = g->order[i + left];
+        g->place[g->order[i]] = i;
+    }
+    free(stack);
+    free(next);
+    for (size_t e = 0; e < g->n_edges; e++) {
+        struct pgc_edge *edge = &g->edges[e];
+        edge->retreats =
+            pgc_reached(g, edge->from) && g->place[edge->to] <= g->place[edge->from];
+    }
+}
+
+uint32_t pgc_common_dominator(const struct pgc_graph *g, uint32_t a, uint32_t b)
+{
+    while (a != b) {
+        while (g->place[a] > g->place[b])
+            a = g->idom[a];
+        while (g->place[b] > g->place[a])
+            b = g->idom[b];
+    }
+    return a;
+}
+
+static uint32_t dominator_by_edges(const struct pgc_graph *g, uint32_t b)
+{
+    uint32_t found = PGC_NONE;
+    for (uint32_t i = g->in[b]; i < g->in[b + 1]; i++) {
+        uint32_t from = g->edges[g->into[i]].from;
+        if (!pgc_reached(g, from) || g->idom[from] == PGC_NONE)
+            continue;
+        found = found == PGC_NONE ? from : pgc_common_dominator(g, found, from);
+    }
+    return found;
+}
+
+static void find_dominators(struct pgc_graph *g)
+{
+    g->idom[0] = 0;
+    for (bool changed = true; changed;) {
+        changed = false;
+        for (uint32_t i = 1; i < g->reached; i++) {
+            uint32_t b = g->order[i], found = dominator_by_edges(g, b);
+            changed |= g->idom[b] != found;
+            g->idom[b] = found;
+        }
+    }
+}
+
+bool pgc_dominates(const struct pgc_graph *g, uint32_t a, uint32_t b)
+{
+    while (g->place[b] > g->place[a])
+        b = g->idom[b];
+    return a == b;
+}
+
+/* Takes a block, or the whole loop that it was found to be in before, into the loop of a header:
+ * the block whose predecessors then have to be looked at; PGC_NONE: it is in that loop already. */
+static uint32_t take_into_loop(struct pgc_graph *g, uint32_t header, uint32_t b)
+{
+    uint32_t inner = g->loop[b];
+    while (inner != PGC_NONE && inner != header && g->outer[inner] != PGC_NONE)
+        inner = g->outer[inner];
+    if (b == header || inner == header)
+        return PGC_NONE;
+    if (inner == PGC_NONE)
+        g->loop[b] = header;
+    else
+        g->outer[inner] = header;
+    return inner == PGC_NONE ? b : inner;
+}
+
+/* What reaches an edge back to the header without passing it. */
+static void fill_loop(struct pgc_graph *g, uint32_t header, uint32_t *stack)
+{
+    uint32_t depth = 0;
+    for (uint32_t i = g->in[header]; i < g->in[header + 1]; i++) {
+        const struct pgc_edge *edge = &g->edges[g->into[i]];
+        if (!edge->closes)
+            continue;
+        g->loop[header] = header;
+        stack[depth++] = edge->from;
+    }
+    while (depth) {
+        uint32_t b = take_into_loop(g, header, stack[--depth]);
+        for (uint32_t i = b == PGC_NONE ? 0 : g->in[b]; b != PGC_NONE && i < g->in[b + 1]; i++) {
+            uint32_t from = g->edges[g->into[i]].from;
+            if (pgc_reached(g, from))
+                stack[depth++] = from;
+        }
+    }
+}
+
+/* Inner loops first: their headers come later in reverse postorder. */
+static void find_loops(struct pgc_graph *g)
+{
+    /* Each edge is followed once in each loop. */
+    uint32_t *stack = pgc_zeroed(2 * g->n_edges + 1, sizeof *stack);
+    for (uint32_t i = g->reached; i-- > 0;)
+        fill_loop(g, g->order[i], stack);
+    free(stack);
+}
+
+static void find_closing_edges(struct pgc_graph *g)
+{
+    for (size_t e = 0; e < g->n_edges; e++)
+        g->edges[e].closes =
+            g->edges[e].retreats && pgc_dominates(g, g->edges[e].to, g->edges[e].from);
+}
+
+void pgc_graph_finish(struct pgc_graph *g)
+{
+    index_edges(g);
+    number_blocks(g);
+    find_dominators(g);
+    find_closing_edges(g);
+    find_loops(g);
+}
+
+bool pgc_in_loop(const struct pgc_graph *g, uint32_t header, uint32_t block)
+{
+    uint32_t loop = g->loop[block];
+    while (loop != PGC_NONE && loop != header)
+        loop = g->outer[loop];
+    return loop == header;
+}
+
+unsigned pgc_loop_depth(const struct pgc_graph *g, uint32_t block)
+{
+    unsigned depth = 0;
+    for (uint32_t loop = g->loop[block]; loop != PGC_NONE; loop = g->outer[loop])
+        depth++;
+    return depth;
+}
