@@ -15,6 +15,7 @@ static const struct cli_verb *const verbs[] = {
     &cmd_show,
     &cmd_convert,
     &cmd_diff,
+    &cmd_match,
     &cmd_check,
     &cmd_report,
     &cmd_disasm,

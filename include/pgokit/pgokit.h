@@ -14,6 +14,7 @@
 #include "pgokit/inputs.h"
 #include "pgokit/instr.h"
 #include "pgokit/log.h"
+#include "pgokit/match.h"
 #include "pgokit/probe.h"
 #include "pgokit/program.h"
 #include "pgokit/report.h"

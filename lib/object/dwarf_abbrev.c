@@ -106,6 +106,8 @@ static int read_one(struct pgk_dw_abbrevs *t, const struct pgk_dw_unit *u,
         a.flags |= PGK_DW_A_SUBPROGRAM;
     if (a.tag == DW_TAG_inlined_subroutine)
         a.flags |= PGK_DW_A_INLINED;
+    if (a.tag == DW_TAG_call_site || a.tag == DW_TAG_GNU_call_site)
+        a.flags |= PGK_DW_A_CALL;
     bool keep = !only || code == only;
     for (;;) {
         uint64_t name = pgk_dw_uleb(at), form = pgk_dw_uleb(at);
@@ -160,6 +162,8 @@ static uint32_t hot_word(const struct pgk_dw_abbrevs *t, const struct pgk_dw_abb
         w |= a->fixed;
     if (a->flags & PGK_DW_A_SUBPROGRAM)
         w |= PGK_DW_HOT_WANTED;
+    if (a->flags & PGK_DW_A_CALL)
+        w |= PGK_DW_HOT_CALL;
     return w;
 }
 

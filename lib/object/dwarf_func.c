@@ -69,6 +69,10 @@ static void read_die(struct search *s, struct pgk_dw_die die, struct pgk_dw_func
             if (!f->decl_file)
                 f->decl_file = decl_file(die.unit, &it.value);
             break;
+        case DW_AT_declaration:
+            if (s->n_seen == 1)
+                f->is_declaration = true;
+            break;
         case DW_AT_abstract_origin:
             origin = it.value;
             break;

@@ -22,6 +22,7 @@
  *   dwarf_lines.c     line programs; dwarf_line_head.c their headers
  *   dwarf_func.c      names and declarations of functions
  *   dwarf_tree.c      address -> inline chain within a unit
+ *   dwarf_calls.c     calls that the compiler described
  *   debug_file.c      debug files beside the program and in debug folders
  *   symboliser.c      batches of addresses, units in parallel, frames
  *
@@ -82,6 +83,7 @@ enum {
     PGK_DW_A_PC = 16,     /* has attributes of an address range */
     PGK_DW_A_NAMELESS = 32,    /* says nothing itself that a function is known by */
     PGK_DW_A_DECLARATION = 64, /* has DW_AT_declaration */
+    PGK_DW_A_CALL = 128,       /* DW_TAG_call_site, or GNU's of before DWARF 5 */
 };
 
 struct pgk_dw_spec {
@@ -116,6 +118,7 @@ enum {
     PGK_DW_HOT_WANTED = 1 << 17,  /* a subprogram */
     PGK_DW_HOT_INVALID = 1 << 18, /* no such abbreviation here: search the table */
     PGK_DW_HOT_EXPR = 1 << 19,    /* one expression; low byte: before it, next byte: behind */
+    PGK_DW_HOT_CALL = 1 << 20,    /* a call site, which only some walks look at */
     PGK_DW_HOT_SPECIAL = PGK_DW_HOT_VARIES | PGK_DW_HOT_WANTED | PGK_DW_HOT_INVALID |
                          PGK_DW_HOT_EXPR,
 };
@@ -385,6 +388,7 @@ void pgk_dw_lines_free(struct pgk_dw_lines *t);
 struct pgk_dw_func {
     const char *name, *decl_file;
     uint32_t decl_line;
+    bool is_declaration; /* what is at the DIE only declares it */
 };
 /* Name and declaration of a function or variable, found at a DIE or at those it refers to. */
 void pgk_dw_func_read(struct pgk_dw_die die, struct pgk_dw_func *f);
@@ -399,6 +403,9 @@ bool pgk_dw_unit_index(struct pgk_dw_unit *u);
 typedef int pgk_dw_function_fn(void *ctx, const struct pgk_dw_unit *u,
                                const struct pgk_dw_abbrev *a, uint64_t die);
 int pgk_dw_unit_functions(const struct pgk_dw_unit *u, pgk_dw_function_fn *fn, void *ctx);
+
+/* The same of each call site. */
+int pgk_dw_unit_calls(const struct pgk_dw_unit *u, pgk_dw_function_fn *fn, void *ctx);
 
 /* Calls `fn` for each variable that is at a fixed address, in order, until it does not return 0;
  * returns what it returned. A damaged unit ends early. */

@@ -77,7 +77,7 @@ static inline bool read_ranges(const struct pgk_dw_unit *u, const struct pgk_dw_
     return pgk_dw_ranges(u, &pc, out);
 }
 
-/* Called for a subprogram DIE whose attributes begin at `at`; not 0 ends the walk. */
+/* Called for a DIE that is looked for whose attributes begin at `at`; not 0 ends the walk. */
 typedef int visit_fn(void *ctx, const struct pgk_dw_abbrevs *t, const struct pgk_dw_abbrev *a,
                      uint64_t die, const struct pgk_dw_pos *at);
 
@@ -93,12 +93,15 @@ static int warn_damaged(const struct pgk_dw_unit *unit, uint64_t die)
     return 0;
 }
 
-/* Visits all functions of a unit in the order of its bytes, without looking at its tree.
+/* Visits all DIEs of a unit with one of `flags`, PGK_DW_A_SUBPROGRAM or PGK_DW_A_CALL, in the order
+ * of its bytes, without looking at its tree.
  * Symbolising spends most of its time here: one load from `hot` gives the size of most DIEs, and
  * only others are read attribute by attribute. */
-static int walk_unit(const struct pgk_dw_unit *u, const struct pgk_dw_abbrevs *t, visit_fn *visit,
-                     void *ctx)
+static int walk_unit(const struct pgk_dw_unit *u, const struct pgk_dw_abbrevs *t, unsigned flags,
+                     visit_fn *visit, void *ctx)
 {
+    const uint32_t special =
+        PGK_DW_HOT_SPECIAL | (flags & PGK_DW_A_CALL ? (uint32_t)PGK_DW_HOT_CALL : 0);
     struct pgk_dw_bytes b = pgk_dw_unit_bytes(u);
     const uint8_t *base = b.p;
     const uint32_t *hot = t->hot;
@@ -115,11 +118,11 @@ static int walk_unit(const struct pgk_dw_unit *u, const struct pgk_dw_abbrevs *t
             }
         }
         uint32_t h = code < n_hot ? hot[code] : PGK_DW_HOT_INVALID;
-        if (PGK_LIKELY(!(h & PGK_DW_HOT_SPECIAL))) {
+        if (PGK_LIKELY(!(h & special))) {
             off += h & PGK_DW_HOT_SIZE;
             continue;
         }
-        if ((h & PGK_DW_HOT_SPECIAL) == PGK_DW_HOT_EXPR) { /* mostly places of variables */
+        if ((h & special) == PGK_DW_HOT_EXPR) { /* mostly places of variables */
             uint64_t expr = off + (h & 0xff);
             if (PGK_LIKELY(expr < end && !(base[expr] & 0x80))) {
                 off = expr + 1 + base[expr] + (h >> 8 & 0xff);
@@ -130,7 +133,7 @@ static int walk_unit(const struct pgk_dw_unit *u, const struct pgk_dw_abbrevs *t
         if (!a)
             return warn_damaged(u, die);
         struct pgk_dw_pos at = {base + off, base + end, false};
-        if (a->flags & PGK_DW_A_SUBPROGRAM) {
+        if (a->flags & flags) {
             int status = visit(ctx, t, a, die, &at);
             if (status)
                 return status;
@@ -181,7 +184,7 @@ bool pgk_dw_unit_index(struct pgk_dw_unit *u)
         ix.limit = u->end - u->off + u->file->sec[PGK_DW_RNGLISTS].n +
                    u->skeleton->file->sec[PGK_DW_RANGES].n;
         u->funcs.n = 0;
-        u->indexed = t && walk_unit(u, t, index_function, &ix) >= 0;
+        u->indexed = t && walk_unit(u, t, PGK_DW_A_SUBPROGRAM, index_function, &ix) >= 0;
         pgk_vec_free(&ix.ranges);
     }
     bool ok = u->indexed;
@@ -204,11 +207,21 @@ static int list_one(void *ctx, const struct pgk_dw_abbrevs *t, const struct pgk_
     return l->fn(l->ctx, l->u, a, die);
 }
 
-int pgk_dw_unit_functions(const struct pgk_dw_unit *u, pgk_dw_function_fn *fn, void *ctx)
+static int list(const struct pgk_dw_unit *u, unsigned flags, pgk_dw_function_fn *fn, void *ctx)
 {
     const struct pgk_dw_abbrevs *t = pgk_dw_unit_abbrevs(u);
     struct listing l = {u, fn, ctx};
-    return t ? walk_unit(u, t, list_one, &l) : 0;
+    return t ? walk_unit(u, t, flags, list_one, &l) : 0;
+}
+
+int pgk_dw_unit_functions(const struct pgk_dw_unit *u, pgk_dw_function_fn *fn, void *ctx)
+{
+    return list(u, PGK_DW_A_SUBPROGRAM, fn, ctx);
+}
+
+int pgk_dw_unit_calls(const struct pgk_dw_unit *u, pgk_dw_function_fn *fn, void *ctx)
+{
+    return list(u, PGK_DW_A_CALL, fn, ctx);
 }
 
 /* ---- one function ---- */

@@ -1,7 +1,6 @@
 /* Addresses to source frames: the batch, its distribution over units, and the frames. */
-#include "symboliser.h"
+#include "symboliser_priv.h"
 
-#include "dwarf_priv.h"
 #include "elf_priv.h"
 #include "hash.h"
 #include "message.h"
@@ -193,9 +192,12 @@ static int find_split(struct pgk_symboliser *s, struct pgk_dw_unit *u)
     return 0;
 }
 
-/* The unit to look for functions in: the unit itself or its split one. */
-static int unit_with_tree(struct pgk_symboliser *s, struct pgk_dw_unit *u,
-                          struct pgk_dw_unit **tree)
+struct pgk_dw_file *pgk_symboliser_file(struct pgk_symboliser *sym)
+{
+    return sym->file;
+}
+
+int pgk_symboliser_tree(struct pgk_symboliser *s, struct pgk_dw_unit *u, struct pgk_dw_unit **tree)
 {
     *tree = u;
     if (!u->dwo_name)
@@ -401,7 +403,7 @@ static int run_job(void *ctx, size_t number, unsigned worker)
     struct pgk_dw_chains chains = {0};
     struct pgk_dw_unit *tree;
     (void)worker;
-    PGK_TRY(unit_with_tree(b->sym, j->unit, &tree));
+    PGK_TRY(pgk_symboliser_tree(b->sym, j->unit, &tree));
     chains.innermost = pgk_mem_alloc(j->count, sizeof *chains.innermost);
     bool ok = chains.innermost && pgk_dw_unit_chains(tree, addrs, j->count, &chains);
     if (ok)
@@ -563,7 +565,7 @@ static int run_code_job(void *ctx, size_t number, unsigned worker)
     struct code_job *j = &b->jobs.v[number];
     struct pgk_dw_unit *tree;
     (void)worker;
-    PGK_TRY(unit_with_tree(b->sym, j->unit, &tree));
+    PGK_TRY(pgk_symboliser_tree(b->sym, j->unit, &tree));
     if (!pgk_dw_unit_index(tree) || !pgk_vec_reserve(&j->code, tree->funcs.n))
         return PGK_E_NOMEM;
     uint64_t last = UINT64_MAX;
@@ -666,7 +668,7 @@ static int each_tree(struct pgk_symboliser *sym, struct pgk_dw_file *f,
         struct pgk_dw_unit *u = &f->units.v[i], *tree;
         if (!u->usable)
             continue;
-        status = unit_with_tree(sym, u, &tree);
+        status = pgk_symboliser_tree(sym, u, &tree);
         if (!status)
             status = visit(ctx, tree);
         if (!status && (starved(f) || starved(tree->file)))

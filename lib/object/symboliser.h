@@ -88,6 +88,18 @@ int pgk_symboliser_code(struct pgk_symboliser *sym, const uint64_t *addrs, size_
                         unsigned threads, struct pgk_arena *arena, struct pgk_sym_code **code,
                         size_t *n_code, struct pgk_err *err);
 
+/* A call that the compiler described, as it does when it optimises. */
+struct pgk_sym_call {
+    uint64_t addr;           /* in the call instruction: to be symbolised */
+    const char *callee;      /* linkage name, else the plain name; NULL: called by its address */
+    const char *callee_file; /* of its declaration */
+    bool is_elsewhere; /* the unit only declares the callee, whose file is then that of a header */
+    bool is_tail;      /* in place of a return: no frame of the caller stays */
+};
+/* All of them, by unit, then in the order of the debug information; owned by `arena`. */
+int pgk_symboliser_calls(struct pgk_symboliser *sym, unsigned threads, struct pgk_arena *arena,
+                         struct pgk_sym_call **calls, size_t *n_calls, struct pgk_err *err);
+
 /* Every function that DWARF names (defined or only inlined), each name and
  * declaration once per unit; order of the debug information. For turning GUIDs
  * back into names. `fn` returns 0 to go on. */

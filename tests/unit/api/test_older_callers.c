@@ -12,6 +12,7 @@ static struct {
     struct pgk_sample *sample, *contexts;
     struct pgk_sample_diff *diff;
     struct pgk_binaries *binaries;
+    struct pgk_match *match; /* with this program itself */
     struct pgk_probes *probes;
     struct pgk_probe_index *index;
     FILE *out;
@@ -147,6 +148,11 @@ static int instr_supplement(const void *opts)
     return pgk_instr_supplement(on.instr, on.sample, opts, NULL, &on.err);
 }
 
+static int match_print(const void *opts)
+{
+    return pgk_match_print(on.match, opts, on.out, &on.err);
+}
+
 static int probes_print_table(const void *opts)
 {
     return pgk_probes_print_table(on.probes, on.index, opts, on.out, &on.err);
@@ -222,6 +228,7 @@ static const struct {
     {"pgk_instr_supplement", sizeof(struct pgk_supplement_opts), instr_supplement},
     {"pgk_probes_print_table", sizeof(struct pgk_probes_print_opts), probes_print_table},
     {"pgk_probes_print_json", sizeof(struct pgk_probes_print_opts), probes_print_json},
+    {"pgk_match_print", sizeof(struct pgk_match_print_opts), match_print},
     {"pgk_sample_print_table", sizeof(struct pgk_sample_print_opts), sample_print_table},
     {"pgk_sample_print_summary", sizeof(struct pgk_sample_print_opts), sample_print_summary},
     {"pgk_sample_print_json", sizeof(struct pgk_sample_print_opts), sample_print_json},
@@ -325,6 +332,17 @@ static void sample_diff_figures(void *result)
     pgk_sample_diff_figures(on.diff, result);
 }
 
+static void match_totals(void *result)
+{
+    pgk_match_totals(on.match, PGK_MATCH_LEVELS, result);
+}
+
+static void match_change(void *result)
+{
+    assert_true(pgk_match_changes(on.match) > 0);
+    pgk_match_change(on.match, 0, result);
+}
+
 /* Structs without padding, all of whose bytes can be compared. */
 static const struct {
     size_t size;
@@ -337,6 +355,8 @@ static const struct {
     {sizeof(struct pgk_heap_same_named), heap_same_named},
     {sizeof(struct pgk_heap_diff_figures), heap_compare},
     {sizeof(struct pgk_sample_diff_figures), sample_diff_figures},
+    {sizeof(struct pgk_match_totals), match_totals},
+    {sizeof(struct pgk_match_change), match_change},
 };
 
 /* What a caller gets whose struct has this size, and nothing but 0xaa in it before. */
@@ -381,6 +401,18 @@ static int make_heap(void)
     return status ? status : pgk_heap_build_context(on.heap, &a, NULL);
 }
 
+static int make_match(void)
+{
+    struct pgk_binaries *self = NULL;
+    int status = pgk_binaries_new(&self, NULL, NULL);
+    if (!status)
+        status = pgk_binaries_add(self, "/proc/self/exe", NULL);
+    if (!status)
+        status = pgk_match_heap(&on.match, on.heap, self, NULL);
+    pgk_binaries_close(&self);
+    return status;
+}
+
 static int make_instr(void)
 {
     const uint64_t counts[] = {3, 4};
@@ -410,7 +442,7 @@ static int make_sample(struct pgk_sample **profile, bool contexts)
 static int make_all(void **state)
 {
     (void)state;
-    bool ok = !make_heap() && !make_instr() && !make_sample(&on.sample, false) &&
+    bool ok = !make_heap() && !make_match() && !make_instr() && !make_sample(&on.sample, false) &&
               !make_sample(&on.contexts, true) &&
               !pgk_sample_compare(&on.diff, on.sample, on.sample, NULL) &&
               !pgk_binaries_new(&on.binaries, NULL, NULL) &&
@@ -428,6 +460,7 @@ static int close_all(void **state)
     pgk_sample_close(&on.sample);
     pgk_sample_close(&on.contexts);
     pgk_instr_close(&on.instr);
+    pgk_match_close(&on.match);
     pgk_heap_close(&on.heap);
     pgk_probe_index_close(&on.index);
     pgk_probes_close(&on.probes);

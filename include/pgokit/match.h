@@ -1,0 +1,133 @@
+/* Does a profile fit a build? Contexts of heap profiles are looked for among the calls of other
+ * binaries than those they were recorded with, by ELF and DWARF alone: what a profile says of code
+ * that was compiled otherwise, or has changed since.
+ *
+ *     struct pgk_match *match;
+ *     if (!pgk_match_heap(&match, heap, new_binaries, &err))
+ *         ... pgk_match_totals(match, PGK_MATCH_EXACT) ...
+ *     pgk_match_close(&match); */
+#ifndef PGOKIT_MATCH_H
+#define PGOKIT_MATCH_H
+
+#include "pgokit/binaries.h"
+#include "pgokit/err.h"
+#include "pgokit/heap.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+#pragma GCC visibility push(default)
+
+/* How a call of a context was found in the other build. A context is as its worst call is. */
+enum pgk_match_level {
+    PGK_MATCH_EXACT,     /* at the same line and column, inlined or not as it was */
+    PGK_MATCH_INLINING,  /* at its place, but inlined where it was not, or not where it was */
+    PGK_MATCH_LINE_ZERO, /* compiled, on one of both sides, without a line, as merged calls are */
+    PGK_MATCH_MOVED,     /* at another line or column, found by the order of calls */
+    PGK_MATCH_REROUTED,  /* through a function that is new, gone or renamed */
+    PGK_MATCH_AMBIGUOUS, /* in several places, which nothing tells apart */
+    PGK_MATCH_FUNCTIONS, /* the functions are there, the call is not */
+    PGK_MATCH_GONE,      /* a function is not there */
+    PGK_MATCH_LEVELS,    /* number of them */
+};
+/* Levels up to this one say where a context is in the other build. */
+#define PGK_MATCH_FOUND PGK_MATCH_REROUTED
+/* "exact", "line 0", ... */
+const char *pgk_match_level_name(enum pgk_match_level level);
+
+struct pgk_match;
+
+/* Looks for the contexts of a profile, whose frames are places in functions (pgk_heap_symbolise),
+ * in the binaries of another build. Keeps `heap`, which must stay as it is until the match is
+ * closed. PGK_E_NODEBUG if a binary has no debug information or no call sites in it, PGK_E_EMPTY
+ * if the profile has no contexts, PGK_E_ARG if its frames are addresses, PGK_E_MISMATCH if no
+ * function of the profile is in the binaries. */
+int pgk_match_heap(struct pgk_match **match, const struct pgk_heap *heap,
+                   struct pgk_binaries *binaries, struct pgk_err *err);
+/* Nulls the pointer; accepts NULL. */
+void pgk_match_close(struct pgk_match **match);
+
+/* What contexts add up to. */
+struct pgk_match_totals {
+    size_t struct_size; /* sizeof(struct pgk_match_totals), set by the caller */
+    size_t contexts;    /* number of them */
+    uint64_t bytes;     /* TotalSize */
+    uint64_t accesses;  /* TotalAccessCount */
+};
+/* Those of a level; of all contexts for PGK_MATCH_LEVELS. */
+void pgk_match_totals(const struct pgk_match *match, enum pgk_match_level level,
+                      struct pgk_match_totals *totals);
+/* Bytes of contexts that were found, per cent of all; of contexts if no bytes are known. */
+double pgk_match_percent(const struct pgk_match *match);
+/* The level of one context, by its number in the profile. */
+enum pgk_match_level pgk_match_level(const struct pgk_match *match, size_t context);
+/* The stack of a context in terms of the other build, leaf first: fills at most `max` frames,
+ * returns the number there are; 0 if the context was not found. Strings belong to the match. */
+size_t pgk_match_stack(const struct pgk_match *match, size_t context,
+                       struct pgk_heap_frame *frames, size_t max);
+
+/* A place in the source of the other build. */
+struct pgk_match_place {
+    const char *function; /* linkage name */
+    const char *file;     /* of the function's declaration, which tells statics apart; or NULL */
+    uint32_t line_offset; /* line - line of the declaration, of which 16 bits count */
+    uint32_t column;      /* 0: any */
+    bool line_zero;       /* without a line: any place of the function */
+};
+/* The contexts that belong to a call of the other build: `chain` is its place, then those of the
+ * calls that it is inlined through. These are the contexts whose stacks there begin with the chain,
+ * ascending: fills at most `max` numbers, returns how many there are. */
+size_t pgk_match_contexts_at(const struct pgk_match *match, const struct pgk_match_place *chain,
+                             size_t n, size_t *contexts, size_t max);
+
+/* A call that contexts go through and that is not in the other build as the profile has it. Texts
+ * belong to the match; "" unknown. */
+struct pgk_match_change {
+    size_t struct_size; /* sizeof(struct pgk_match_change), set by the caller */
+    enum pgk_match_level level;  /* not PGK_MATCH_EXACT */
+    uint32_t line;               /* of the call in the profile; 0 unknown, or none */
+    uint64_t contexts, bytes;    /* that go through it */
+    uint64_t guid, callee_guid;  /* LLVM's ids of caller and callee in the profile */
+    const char *caller;          /* linkage name */
+    const char *callee;          /* linkage name; NULL: the call allocates */
+    const char *file;            /* of the caller's declaration, in the profile or else the build */
+    uint32_t line_offset, column; /* of the call in the profile */
+    const char *now_file;        /* of the caller's declaration */
+    const char *now_callee;      /* function that is called there; "" by its address */
+    uint32_t now_line_offset, now_column; /* of the call in the build */
+    uint32_t now_line;           /* 0: none */
+    bool has_now;   /* the call is in the build; an ambiguous one is most likely there */
+    bool line_zero; /* it has no line in the profile */
+    bool inlined;   /* the callee was */
+    bool renamed;   /* the callee is there by another name */
+};
+/* Number of such calls. */
+size_t pgk_match_changes(const struct pgk_match *match);
+/* The one at a position, by falling bytes and then contexts. */
+void pgk_match_change(const struct pgk_match *match, size_t position,
+                      struct pgk_match_change *change);
+
+/* How a match is printed. */
+struct pgk_match_print_opts {
+    size_t struct_size;  /* sizeof(struct pgk_match_print_opts) */
+    const char *title;   /* of the profile; or NULL */
+    const char *against; /* of the other build; or NULL */
+    size_t top;          /* calls that changed, shown; 0: all */
+    bool json;           /* docs/formats/match-json.md; schema "pgokit-match-1" */
+    bool markdown;       /* tables for comments on changes; else text for a terminal */
+    bool colour;         /* ANSI colours of text */
+};
+/* Prints shares by level, and the calls that changed most with both places. */
+int pgk_match_print(const struct pgk_match *match, const struct pgk_match_print_opts *opts,
+                    FILE *out, struct pgk_err *err);
+
+#pragma GCC visibility pop
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,355 @@
+/* What a build calls where: the calls of its code, symbolised. */
+#include "build_index.h"
+
+#include "code_calls.h"
+#include "function_name.h"
+#include "hash.h"
+#include "sample_names.h"
+
+#include <stdlib.h>
+
+/* Functions that memory is asked of: a call of one of them ends a context. */
+static const char *const allocators[] = {
+    "malloc",         "calloc",         "realloc",        "reallocarray",
+    "aligned_alloc",  "memalign",       "posix_memalign", "valloc",
+    "pvalloc",        "strdup",         "strndup",        "__strdup",
+    "__strndup",      "mmap",           "_Znwm",          "_Znam",
+    "_ZnwmRKSt9nothrow_t",              "_ZnamRKSt9nothrow_t",
+    "_ZnwmSt11align_val_t",             "_ZnamSt11align_val_t",
+    "_ZnwmSt11align_val_tRKSt9nothrow_t",
+    "_ZnamSt11align_val_tRKSt9nothrow_t",
+};
+
+size_t pgk_build_plain_len(const char *name, size_t len)
+{
+    static const char *const suffixes[] = {".llvm.",     ".part.", ".constprop.", ".isra.",
+                                           ".lto_priv.", ".cold.", ".__uniq."};
+    static const char cold[] = ".cold";
+    enum { COLD = sizeof cold - 1 };
+    for (size_t before = 0; before != len;) {
+        before = len;
+        len = pgk_sample_drop_numbered(name, len, suffixes, PGK_COUNTOF(suffixes));
+        if (len > COLD && !memcmp(name + len - COLD, cold, COLD))
+            len -= COLD;
+    }
+    return len;
+}
+
+uint64_t pgk_build_guid(const char *name, size_t len)
+{
+    return pgk_md5_low64(name, pgk_build_plain_len(name, len));
+}
+
+uint64_t pgk_build_bare_guid(const char *name, size_t len)
+{
+    static const char begin[] = "_ZL", unique[] = ".__uniq.";
+    size_t at = sizeof begin - 1, n = 0;
+    if (len > at && !memcmp(name, begin, at) && memmem(name, len, unique, sizeof unique - 1)) {
+        for (; at < len && name[at] >= '0' && name[at] <= '9' && n < len; at++)
+            n = n * 10 + (size_t)(name[at] - '0');
+        if (n && n <= len - at)
+            return pgk_md5_low64(name + at, n);
+    }
+    return pgk_build_guid(name, len);
+}
+
+const char *pgk_build_file_tail(const char *path)
+{
+    const char *tail = path, *last = path;
+    for (const char *c = path; *c; c++) {
+        if (*c == '/') {
+            tail = last;
+            last = c + 1;
+        }
+    }
+    return tail;
+}
+
+static bool is_allocator(const char *name, size_t len)
+{
+    for (size_t i = 0; i < PGK_COUNTOF(allocators); i++)
+        if (strlen(allocators[i]) == len && !memcmp(name, allocators[i], len))
+            return true;
+    return false;
+}
+
+/* A function as debug information names it, found once. */
+struct named {
+    const char *name, *file;
+    uint32_t func;
+};
+
+struct reader {
+    struct pgk_build *build;
+    struct pgk_binaries *set;
+    struct pgk_index by_identity; /* functions, by name and file */
+    PGK_VEC(struct named) named;
+    struct pgk_index named_index; /* by the addresses of both texts */
+    struct pgk_index call_index;
+    struct pgk_arena arena; /* of the chains of a batch */
+    PGK_VEC(uint64_t) addrs;
+};
+
+static uint32_t add_func(struct reader *r, const char *name, const char *file)
+{
+    struct pgk_build *build = r->build;
+    size_t len = strlen(name), plain = pgk_build_plain_len(name, len);
+    uint32_t name_id = pgk_intern(&build->strings, name, plain);
+    uint32_t file_id = pgk_intern_cstr(&build->strings, file ? pgk_build_file_tail(file) : NULL);
+    if (name_id == PGK_INDEX_NONE || file_id == PGK_INDEX_NONE)
+        return PGK_INDEX_NONE;
+    uint64_t hash = pgk_hash_pair(name_id, file_id);
+    PGK_INDEX_FOR (&r->by_identity, hash, i)
+        if (build->funcs.v[i].name == name_id && build->funcs.v[i].file == file_id)
+            return i;
+    struct pgk_build_func f = {
+        .guid = pgk_md5_low64(name, plain),
+        .full_guid = pgk_heap_guid(name, len),
+        .bare_guid = pgk_build_bare_guid(name, len),
+        .linkage = plain == len ? name_id : pgk_intern(&build->strings, name, len),
+        .name = name_id,
+        .file = file_id,
+        .allocates = is_allocator(name, plain),
+    };
+    uint32_t at = (uint32_t)build->funcs.n;
+    bool ok = f.linkage != PGK_INDEX_NONE && pgk_vec_push(&build->funcs, f) &&
+              pgk_index_add(&r->by_identity, hash, at) &&
+              pgk_index_add(&build->by_guid, f.guid, at) &&
+              (f.full_guid == f.guid || pgk_index_add(&build->by_guid, f.full_guid, at)) &&
+              (f.bare_guid == f.guid || pgk_index_add(&build->by_guid, f.bare_guid, at));
+    return ok ? at : PGK_INDEX_NONE;
+}
+
+/* The function of this name that is declared in this file, which is NULL if any may be meant. */
+static uint32_t find_func(struct reader *r, const char *name, const char *file)
+{
+    uint64_t hash = pgk_hash_pair((uintptr_t)name, (uintptr_t)file);
+    PGK_INDEX_FOR (&r->named_index, hash, i)
+        if (r->named.v[i].name == name && r->named.v[i].file == file)
+            return r->named.v[i].func;
+    uint32_t func = add_func(r, name, file);
+    if (func == PGK_INDEX_NONE || !pgk_vec_push(&r->named, (struct named){name, file, func}) ||
+        !pgk_index_add(&r->named_index, hash, (uint32_t)r->named.n - 1))
+        return PGK_INDEX_NONE;
+    return func;
+}
+
+static int note_function(void *ctx, const struct pgk_sym_function *f)
+{
+    struct reader *r = ctx;
+    uint32_t func = find_func(r, f->name, f->decl_file);
+    if (func == PGK_INDEX_NONE)
+        return PGK_E_NOMEM;
+    r->build->funcs.v[func].has_body = true;
+    if (!r->build->funcs.v[func].decl_line)
+        r->build->funcs.v[func].decl_line = f->decl_line;
+    return 0;
+}
+
+static bool add_call(struct reader *r, const struct pgk_build_call *call)
+{
+    struct pgk_build *build = r->build;
+    uint64_t hash = pgk_hash_pair(
+        pgk_hash_pair((uint64_t)call->func << 32 | call->callee, call->offset),
+        (uint64_t)call->line << 32 | call->column);
+    PGK_INDEX_FOR (&r->call_index, hash, i) {
+        struct pgk_build_call *c = &build->calls.v[i];
+        if (c->func == call->func && c->callee == call->callee && c->line == call->line &&
+            c->offset == call->offset && c->column == call->column) {
+            c->how |= call->how;
+            return true;
+        }
+    }
+    return pgk_vec_push(&build->calls, *call) &&
+           pgk_index_add(&r->call_index, hash, (uint32_t)build->calls.n - 1);
+}
+
+/* A jump between the parts of one function calls nothing. */
+static bool is_within(struct reader *r, const struct pgk_sym_chain *chain, uint32_t callee)
+{
+    const struct pgk_sym_frame *f = chain->count ? &chain->frames[chain->count - 1] : NULL;
+    return f && f->function && callee != PGK_INDEX_NONE &&
+           find_func(r, f->function, f->decl_file) == callee;
+}
+
+/* A call and the inlined calls around it. */
+static bool add_chain(struct reader *r, const struct pgk_sym_chain *chain, uint32_t callee,
+                      bool is_tail)
+{
+    uint32_t how = PGK_HOW_CALL | (is_tail ? (uint32_t)PGK_HOW_TAIL : 0);
+    if (is_tail && is_within(r, chain, callee))
+        return true;
+    for (uint32_t i = 0; i < chain->count; i++) {
+        const struct pgk_sym_frame *f = &chain->frames[i];
+        if (!f->function)
+            return true;
+        struct pgk_build_call call = {
+            .func = find_func(r, f->function, f->decl_file),
+            .callee = callee,
+            .line = f->line,
+            .offset = f->line - f->decl_line,
+            .column = f->line ? f->column : 0,
+            .how = how,
+        };
+        if (call.func == PGK_INDEX_NONE || !add_call(r, &call))
+            return false;
+        struct pgk_build_func *func = &r->build->funcs.v[call.func];
+        func->has_body = true;
+        if (!func->decl_line)
+            func->decl_line = f->decl_line;
+        callee = call.func;
+        how = PGK_HOW_INLINED;
+    }
+    return true;
+}
+
+static bool find_callee(struct reader *r, const struct pgk_sym_call *call, uint32_t *callee)
+{
+    *callee = PGK_INDEX_NONE;
+    if (!call->callee)
+        return true;
+    *callee = find_func(r, call->callee, call->is_elsewhere ? NULL : call->callee_file);
+    return *callee != PGK_INDEX_NONE;
+}
+
+/* Symbolises calls of ascending addresses, of which there may be doubles. */
+static int add_batch(struct reader *r, struct pgk_symboliser *sym,
+                     const struct pgk_sym_call *calls, size_t n, struct pgk_err *err)
+{
+    bool ok = true;
+    r->addrs.n = 0;
+    for (size_t i = 0; ok && i < n; i++)
+        if (!i || calls[i].addr != calls[i - 1].addr)
+            ok = pgk_vec_push(&r->addrs, calls[i].addr);
+    struct pgk_sym_chain *chains =
+        ok ? pgk_arena_alloc(&r->arena, r->addrs.n, sizeof *chains) : NULL;
+    if (!chains)
+        return pgk_fail_nomem(err);
+    PGK_TRY(pgk_symbolise(sym, r->addrs.v, r->addrs.n, pgk_binaries_threads(r->set), &r->arena,
+                          chains, err));
+    for (size_t i = 0, at = 0; ok && i < n; i++) {
+        uint32_t callee;
+        at += calls[i].addr != r->addrs.v[at];
+        ok = find_callee(r, &calls[i], &callee) &&
+             add_chain(r, &chains[at], callee, calls[i].is_tail);
+    }
+    pgk_arena_free(&r->arena);
+    return ok ? 0 : pgk_fail_nomem(err);
+}
+
+/* Frames of so many calls are in memory at a time. */
+enum { AT_ONCE = 1 << 15 };
+
+static int read_calls(struct reader *r, uint32_t binary, struct pgk_symboliser *sym,
+                      struct pgk_err *err)
+{
+    struct pgk_arena arena = {0};
+    struct pgk_sym_call *calls;
+    size_t n, end;
+    int status = pgk_code_calls(r->set, binary, &arena, &calls, &n, err);
+    for (size_t first = 0; !status && first < n; first = end) {
+        end = n - first < AT_ONCE ? n : first + AT_ONCE;
+        while (end < n && calls[end].addr == calls[end - 1].addr)
+            end++;
+        status = add_batch(r, sym, calls + first, end - first, err);
+    }
+    pgk_arena_free(&arena);
+    return status;
+}
+
+static int read_binary(struct reader *r, uint32_t binary, struct pgk_err *err)
+{
+    struct pgk_symboliser *sym;
+    PGK_TRY(pgk_binaries_symboliser(r->set, binary, &sym, err));
+    size_t before = r->build->calls.n;
+    int status = pgk_symboliser_functions(sym, note_function, r, err);
+    if (status)
+        return status == PGK_E_NOMEM ? pgk_fail_nomem(err) : status;
+    PGK_TRY(read_calls(r, binary, sym, err));
+    if (r->build->calls.n == before)
+        return pgk_fail(err, PGK_E_NODEBUG, .file = pgk_elf_path(pgk_binaries_elf(r->set, binary)),
+                        .format = "DWARF", .field = "calls", .found = "none",
+                        .expected = "calls of functions with debug information",
+                        .hint = "compile the program itself with -g");
+    return 0;
+}
+
+static int by_place(const void *a, const void *b)
+{
+    const struct pgk_build_call *x = a, *y = b;
+    if (x->func != y->func)
+        return x->func < y->func ? -1 : 1;
+    if (x->line != y->line)
+        return x->line < y->line ? -1 : 1;
+    if (x->column != y->column)
+        return x->column < y->column ? -1 : 1;
+    if (x->callee != y->callee)
+        return x->callee < y->callee ? -1 : 1;
+    return x->offset < y->offset ? -1 : x->offset > y->offset;
+}
+
+/* The only function of its name with a body, if it is the only one. */
+static uint32_t only_body(const struct pgk_build *build, uint32_t func)
+{
+    uint32_t found = func, at = 0, n = 0;
+    if (build->funcs.v[func].has_body)
+        return func;
+    uint64_t guid = build->funcs.v[func].guid;
+    for (uint32_t f; (f = pgk_build_next(build, guid, &at)) != PGK_INDEX_NONE;) {
+        found = f;
+        n++;
+    }
+    return n == 1 ? found : func;
+}
+
+/* Callees that other units define get their bodies; then the calls of a function stand together. */
+static void finish(struct pgk_build *build)
+{
+    for (size_t i = 0; i < build->calls.n; i++) {
+        struct pgk_build_call *c = &build->calls.v[i];
+        if (c->callee != PGK_INDEX_NONE)
+            c->callee = only_body(build, c->callee);
+    }
+    if (build->calls.n)
+        qsort(build->calls.v, build->calls.n, sizeof *build->calls.v, by_place);
+    for (size_t i = 0; i < build->calls.n; i++) {
+        struct pgk_build_func *f = &build->funcs.v[build->calls.v[i].func];
+        if (!f->n_calls++)
+            f->first_call = (uint32_t)i;
+    }
+}
+
+int pgk_build_read(struct pgk_build *build, struct pgk_binaries *set, struct pgk_err *err)
+{
+    struct reader r = {.build = build, .set = set};
+    int status = 0;
+    for (uint32_t i = 0; !status && i < pgk_binaries_count(set); i++)
+        status = read_binary(&r, i, err);
+    if (!status)
+        finish(build);
+    pgk_index_free(&r.by_identity);
+    pgk_index_free(&r.named_index);
+    pgk_index_free(&r.call_index);
+    pgk_vec_free(&r.named);
+    pgk_vec_free(&r.addrs);
+    pgk_arena_free(&r.arena);
+    return status;
+}
+
+void pgk_build_free(struct pgk_build *build)
+{
+    pgk_intern_free(&build->strings);
+    pgk_vec_free(&build->funcs);
+    pgk_vec_free(&build->calls);
+    pgk_index_free(&build->by_guid);
+}
+
+uint32_t pgk_build_next(const struct pgk_build *build, uint64_t guid, uint32_t *at)
+{
+    for (uint32_t i; (i = pgk_index_next(&build->by_guid, guid, at)) != PGK_INDEX_NONE;) {
+        const struct pgk_build_func *f = &build->funcs.v[i];
+        if (f->has_body && (f->guid == guid || f->full_guid == guid || f->bare_guid == guid))
+            return i;
+    }
+    return PGK_INDEX_NONE;
+}

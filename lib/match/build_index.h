@@ -1,0 +1,77 @@
+/* What a build calls where: the functions of binaries and the calls in them, by the places that
+ * debug information gives them, whether they were compiled as calls or inlined. From ELF and DWARF
+ * alone. */
+#ifndef PGK_BUILD_INDEX_H
+#define PGK_BUILD_INDEX_H
+
+#include "binary_set.h"
+#include "index.h"
+#include "intern.h"
+#include "vec.h"
+
+/* How a call was compiled; one place may have been compiled in several ways. */
+enum {
+    PGK_HOW_CALL = 1,
+    PGK_HOW_INLINED = 2,
+    PGK_HOW_TAIL = 4, /* a jump: no frame of the caller stays */
+};
+
+struct pgk_build_call {
+    uint32_t func;
+    uint32_t callee; /* function; PGK_INDEX_NONE: called by its address */
+    uint32_t line;   /* 0: code of several places, as after merging calls */
+    uint32_t offset; /* line - line of the function's declaration */
+    uint32_t column; /* 0 unknown */
+    uint32_t how;    /* PGK_HOW_... */
+};
+
+struct pgk_build_func {
+    uint64_t guid;      /* of the name without suffixes of compilers */
+    uint64_t full_guid; /* LLVM's, of the name as it is */
+    uint64_t bare_guid; /* of a static of C whose name was made unique; else `guid` */
+    uint32_t linkage, name, file; /* string ids; name: without suffixes; file: with its folder; 0
+                                     unknown */
+    uint32_t decl_line; /* 0 unknown */
+    uint32_t first_call, n_calls;
+    bool has_body;      /* else it is elsewhere, or only some unit declares it */
+    bool allocates;     /* one of the functions that memory is asked of */
+};
+
+struct pgk_build {
+    struct pgk_intern strings;
+    PGK_VEC(struct pgk_build_func) funcs;
+    PGK_VEC(struct pgk_build_call) calls; /* by function, line, column, callee */
+    struct pgk_index by_guid;            /* under all of them, each once */
+};
+
+/* Reads the calls of all binaries of the set. PGK_E_NODEBUG if there are none. Free in any case. */
+PGK_MUST_USE int pgk_build_read(struct pgk_build *build, struct pgk_binaries *set,
+                               struct pgk_err *err);
+void pgk_build_free(struct pgk_build *build);
+
+/* The GUID of a linkage name without what compilers add to names of copies and parts of functions,
+ * and of statics (.llvm.N, .part.N, .constprop.N, .isra.N, .cold, .__uniq.N). */
+size_t pgk_build_plain_len(const char *name, size_t len);
+uint64_t pgk_build_guid(const char *name, size_t len);
+/* The GUID of NAME in _ZL<length>NAME...__uniq.N, which is what clang's
+ * -funique-internal-linkage-names makes of a static function of C; else that of above. */
+uint64_t pgk_build_bare_guid(const char *name, size_t len);
+/* The last folder and the name of a path, which stay where a build is done elsewhere. */
+const char *pgk_build_file_tail(const char *path);
+
+/* Next function of that GUID with a body: starts with *at = 0, PGK_INDEX_NONE at the end. */
+uint32_t pgk_build_next(const struct pgk_build *build, uint64_t guid, uint32_t *at);
+
+/* Is it the same function, as far as is known? One that is elsewhere may be any of its name. */
+static inline bool pgk_build_same(const struct pgk_build *build, uint32_t a, uint32_t b)
+{
+    return a == b || (build->funcs.v[a].guid == build->funcs.v[b].guid &&
+                      (!build->funcs.v[a].file || !build->funcs.v[b].file));
+}
+
+static inline const char *pgk_build_text(const struct pgk_build *build, uint32_t id)
+{
+    return pgk_intern_str(&build->strings, id);
+}
+
+#endif

@@ -1,0 +1,418 @@
+/* Contexts of a heap profile in another build: the walk over the tree of stacks. */
+#include "match_priv.h"
+
+#include "opts.h"
+#include "percent.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+const char *pgk_match_level_name(enum pgk_match_level level)
+{
+    static const char *const names[PGK_MATCH_LEVELS] = {
+        [PGK_MATCH_EXACT] = "exact",         [PGK_MATCH_INLINING] = "other inlining",
+        [PGK_MATCH_LINE_ZERO] = "line 0",    [PGK_MATCH_MOVED] = "moved",
+        [PGK_MATCH_REROUTED] = "rerouted",   [PGK_MATCH_AMBIGUOUS] = "ambiguous",
+        [PGK_MATCH_FUNCTIONS] = "functions only", [PGK_MATCH_GONE] = "gone",
+    };
+    return (unsigned)level < PGK_MATCH_LEVELS ? names[level] : "all";
+}
+
+static const struct pgk_frame *frame_of(const struct pgk_match *m, uint32_t stack)
+{
+    return &m->heap->frames.v[m->heap->stacks.nodes.v[stack].frame];
+}
+
+static uint32_t parent_of(const struct pgk_match *m, uint32_t stack)
+{
+    return m->heap->stacks.nodes.v[stack].parent;
+}
+
+/* ---- what the profile knows of functions ---- */
+
+/* Compilers compare 16 bits of offsets, so that is the order of lines. */
+static uint64_t order_of(uint64_t where)
+{
+    return where & (UINT64_C(0xffff) << 32 | UINT32_MAX);
+}
+
+static int by_function(const void *a, const void *b)
+{
+    const struct pgk_old_call *x = a, *y = b;
+    if (x->func != y->func)
+        return x->func < y->func ? -1 : 1;
+    if (order_of(x->where) != order_of(y->where))
+        return order_of(x->where) < order_of(y->where) ? -1 : 1;
+    if (x->where != y->where)
+        return x->where < y->where ? -1 : 1;
+    return x->callee < y->callee ? -1 : x->callee > y->callee;
+}
+
+static bool note_call(struct pgk_match *m, uint32_t stack, uint32_t callee)
+{
+    const struct pgk_frame *f = frame_of(m, stack);
+    return pgk_vec_push(&m->old_calls, (struct pgk_old_call){f->ref, callee, f->where});
+}
+
+static void mark_used(struct pgk_match *m, uint32_t stack)
+{
+    for (; stack && !m->nodes[stack].used; stack = parent_of(m, stack))
+        m->nodes[stack].used = true;
+}
+
+/* Lists the calls of all contexts by function, each once. */
+static int list_calls(struct pgk_match *m, struct pgk_err *err)
+{
+    const struct pgk_heap *h = m->heap;
+    bool ok = true;
+    m->first_old_call = pgk_mem_zalloc(h->funcs.n + 1, sizeof *m->first_old_call);
+    for (size_t i = 0; ok && i < h->contexts.n; i++) {
+        mark_used(m, h->contexts.v[i].stack);
+        ok = note_call(m, h->contexts.v[i].stack, PGK_INDEX_NONE);
+    }
+    for (uint32_t n = 1; ok && n < h->stacks.nodes.n; n++)
+        if (m->nodes[n].used && parent_of(m, n))
+            ok = note_call(m, parent_of(m, n), frame_of(m, n)->ref);
+    if (!ok || !m->first_old_call)
+        return pgk_fail_nomem(err);
+    size_t kept = 0;
+    struct pgk_old_call *v = m->old_calls.v;
+    qsort(v, m->old_calls.n, sizeof *v, by_function);
+    for (size_t i = 0; i < m->old_calls.n; i++) {
+        if (kept && !by_function(&v[kept - 1], &v[i]))
+            continue;
+        v[kept++] = v[i];
+        m->first_old_call[v[i].func + 1] = (uint32_t)kept;
+    }
+    m->old_calls.n = kept;
+    for (size_t f = 0; f < h->funcs.n; f++)
+        if (m->first_old_call[f + 1] < m->first_old_call[f])
+            m->first_old_call[f + 1] = m->first_old_call[f];
+    return 0;
+}
+
+/* ---- stacks ---- */
+
+static enum pgk_match_level worse(uint32_t a, uint32_t b)
+{
+    return (enum pgk_match_level)(a > b ? a : b);
+}
+
+static int look_in(struct pgk_match *m, uint32_t stack, uint32_t callee, bool inlined,
+                   bool merged, uint32_t *at, struct pgk_err *err)
+{
+    const struct pgk_frame *f = frame_of(m, stack);
+    struct pgk_match_call key = {
+        .from = m->nodes[stack].func,
+        .old_func = f->ref,
+        .callee = callee,
+        .where = f->where,
+        .inlined = inlined,
+        .merged = merged,
+    };
+    return pgk_match_call(m, &key, at, err);
+}
+
+static bool is_found(const struct pgk_match *m, uint32_t call)
+{
+    return call != PGK_INDEX_NONE && m->calls.v[call].level <= PGK_MATCH_FOUND;
+}
+
+/* A function in which nothing but what was merged called anything is not seen to be inlined. */
+static bool may_be_inlined(const struct pgk_match *m, uint32_t call)
+{
+    if (call == PGK_INDEX_NONE)
+        return false;
+    return !is_found(m, call) || m->build.calls.v[m->calls.v[call].call].how & PGK_HOW_INLINED;
+}
+
+/* The call of `callee`, which may be PGK_INDEX_NONE, from the frame of a stack. Calls that were
+ * merged stand without a line in the function that both were inlined into; what they were merged
+ * out of need not be there. */
+static int look_for(struct pgk_match *m, uint32_t stack, uint32_t callee, bool inlined,
+                    uint32_t *at, uint32_t *caller, struct pgk_err *err)
+{
+    *caller = stack;
+    PGK_TRY(look_in(m, stack, callee, inlined, false, at, err));
+    bool lost = m->nodes[stack].call != PGK_INDEX_NONE && !is_found(m, m->nodes[stack].call);
+    while ((lost || !is_found(m, *at)) && may_be_inlined(m, m->nodes[stack].call)) {
+        uint32_t merged;
+        stack = m->nodes[stack].caller;
+        PGK_TRY(look_in(m, stack, callee, inlined, true, &merged, err));
+        if (is_found(m, merged)) {
+            *at = merged;
+            *caller = stack;
+            return 0;
+        }
+    }
+    return 0;
+}
+
+/* The function that the call calls, if that is known. One without calls was folded into another one
+ * of the same code. */
+static uint32_t callee_of(const struct pgk_match *m, const struct pgk_match_call *c)
+{
+    if (c->level > PGK_MATCH_FOUND)
+        return PGK_INDEX_NONE;
+    uint32_t call = c->via != PGK_INDEX_NONE ? c->via : c->call;
+    uint32_t callee = m->build.calls.v[call].callee;
+    if (pgk_match_calls(m, call, c->callee) != PGK_CALLS_SURELY)
+        return PGK_INDEX_NONE;
+    return m->build.funcs.v[callee].n_calls ? callee : PGK_INDEX_NONE;
+}
+
+/* A function that is not there by its name may have another one, if its caller says so. */
+static void look_for_renamed(struct pgk_match *m, uint32_t caller, uint32_t old_func)
+{
+    bool gone = m->first_candidate[old_func] == m->first_candidate[old_func + 1];
+    if (gone && m->renamed[old_func] == PGK_INDEX_NONE)
+        m->renamed[old_func] = pgk_match_renamed(m, m->nodes[caller].func, old_func);
+}
+
+/* What the frame on top of a stack is. If its function is gone, calls of it are looked for in the
+ * one that called it. */
+static int match_node(struct pgk_match *m, uint32_t stack, struct pgk_err *err)
+{
+    struct pgk_match_node *n = &m->nodes[stack];
+    const struct pgk_frame *f = frame_of(m, stack);
+    uint32_t parent = parent_of(m, stack), base = m->nodes[parent].base;
+    bool ambiguous = false;
+    *n = (struct pgk_match_node){PGK_INDEX_NONE, PGK_INDEX_NONE, stack, base, PGK_MATCH_EXACT,
+                                 true};
+    if (base) {
+        look_for_renamed(m, base, f->ref);
+        PGK_TRY(look_for(m, base, f->ref, f->kind == PGK_FRAME_INLINED, &n->call, &n->caller, err));
+        struct pgk_match_call *c = &m->calls.v[n->call];
+        n->level = worse(m->nodes[n->caller].level, c->level);
+        n->func = callee_of(m, c);
+        if (base != parent && c->level <= PGK_MATCH_FOUND) {
+            n->level = worse(n->level, PGK_MATCH_REROUTED);
+        } else if (base != parent) {
+            n->level = PGK_MATCH_GONE;
+            n->call = PGK_INDEX_NONE;
+        }
+    } else if (parent) {
+        n->level = PGK_MATCH_GONE; /* none of its callers is there */
+    }
+    if (n->func == PGK_INDEX_NONE)
+        n->func = pgk_match_pick(m, f->ref, f->where, &ambiguous);
+    if (ambiguous)
+        n->level = worse(n->level, PGK_MATCH_AMBIGUOUS);
+    if (n->func == PGK_INDEX_NONE) {
+        n->base = base;
+        n->level = PGK_MATCH_GONE;
+    }
+    return 0;
+}
+
+static int match_context(struct pgk_match *m, size_t context, struct pgk_err *err)
+{
+    uint32_t stack = m->heap->contexts.v[context].stack, base = m->nodes[stack].base;
+    m->leaf_call[context] = PGK_INDEX_NONE;
+    m->level[context] = PGK_MATCH_GONE;
+    if (!base)
+        return 0;
+    PGK_TRY(look_for(m, base, PGK_INDEX_NONE, false, &m->leaf_call[context],
+                     &m->leaf_caller[context], err));
+    const struct pgk_match_call *c = &m->calls.v[m->leaf_call[context]];
+    enum pgk_match_level level = worse(m->nodes[m->leaf_caller[context]].level, c->level);
+    if (base != stack && c->level <= PGK_MATCH_FOUND) {
+        level = worse(level, PGK_MATCH_REROUTED);
+    } else if (base != stack) {
+        level = PGK_MATCH_GONE;
+        m->leaf_call[context] = PGK_INDEX_NONE;
+    }
+    m->level[context] = (uint8_t)level;
+    return 0;
+}
+
+/* ---- what it adds up to ---- */
+
+static void add_totals(struct pgk_match *m, size_t context)
+{
+    const struct pgk_heap_context *c = &m->heap->contexts.v[context];
+    const enum pgk_match_level both[] = {(enum pgk_match_level)m->level[context],
+                                         PGK_MATCH_LEVELS};
+    for (size_t i = 0; i < PGK_COUNTOF(both); i++) {
+        struct pgk_match_totals *t = &m->totals[both[i]];
+        t->contexts++;
+        t->bytes += pgk_context_value(m->heap, c, PGK_MIB_TotalSize);
+        t->accesses += pgk_context_value(m->heap, c, PGK_MIB_TotalAccessCount);
+    }
+}
+
+/* Each call of a context gets its weight, once. `last` is by call: the context that gave it
+ * last. */
+static void weigh_calls(struct pgk_match *m, size_t context, uint32_t *last)
+{
+    const struct pgk_heap_context *c = &m->heap->contexts.v[context];
+    uint64_t bytes = pgk_context_value(m->heap, c, PGK_MIB_TotalSize);
+    uint32_t call = m->leaf_call[context], stack = c->stack;
+    for (;; call = m->nodes[stack].call, stack = parent_of(m, stack)) {
+        if (call != PGK_INDEX_NONE && last[call] != context + 1) {
+            last[call] = (uint32_t)context + 1;
+            m->calls.v[call].contexts++;
+            m->calls.v[call].bytes += bytes;
+        }
+        if (!stack)
+            break;
+    }
+}
+
+static int by_weight(const void *a, const void *b, void *calls)
+{
+    uint32_t i = *(const uint32_t *)a, j = *(const uint32_t *)b;
+    const struct pgk_match_call *x = (const struct pgk_match_call *)calls + i,
+                                *y = (const struct pgk_match_call *)calls + j;
+    if (x->bytes != y->bytes)
+        return x->bytes > y->bytes ? -1 : 1;
+    if (x->contexts != y->contexts)
+        return x->contexts > y->contexts ? -1 : 1;
+    return i < j ? -1 : i > j;
+}
+
+static int rank_changes(struct pgk_match *m, struct pgk_err *err)
+{
+    for (uint32_t i = 0; i < m->calls.n; i++)
+        if (m->calls.v[i].level != PGK_MATCH_EXACT && m->calls.v[i].contexts &&
+            !pgk_vec_push(&m->changes, i))
+            return pgk_fail_nomem(err);
+    if (m->changes.n)
+        qsort_r(m->changes.v, m->changes.n, sizeof *m->changes.v, by_weight, m->calls.v);
+    return 0;
+}
+
+static int by_leaf(const void *a, const void *b)
+{
+    const struct pgk_match_at *x = a, *y = b;
+    if (x->call != y->call)
+        return x->call < y->call ? -1 : 1;
+    return x->context < y->context ? -1 : x->context > y->context;
+}
+
+static int add_up(struct pgk_match *m, struct pgk_err *err)
+{
+    size_t n = m->heap->contexts.n;
+    uint32_t *last = pgk_mem_zalloc(m->calls.n + 1, sizeof *last);
+    bool ok = last;
+    for (size_t i = 0; ok && i < n; i++) {
+        add_totals(m, i);
+        weigh_calls(m, i, last);
+        if (m->level[i] > PGK_MATCH_FOUND)
+            continue;
+        const struct pgk_match_call *c = &m->calls.v[m->leaf_call[i]];
+        uint32_t leaf = c->via != PGK_INDEX_NONE ? c->via : c->call;
+        ok = pgk_vec_push(&m->at, (struct pgk_match_at){leaf, (uint32_t)i});
+    }
+    pgk_mem_free(last);
+    if (!ok)
+        return pgk_fail_nomem(err);
+    if (m->at.n)
+        qsort(m->at.v, m->at.n, sizeof *m->at.v, by_leaf);
+    return rank_changes(m, err);
+}
+
+/* ---- the whole ---- */
+
+static int check_heap(const struct pgk_heap *h, struct pgk_err *err)
+{
+    if (!h->contexts.n)
+        return pgk_fail(err, PGK_E_EMPTY, .field = "contexts", .found = "none",
+                        .expected = "a heap profile with contexts");
+    for (size_t i = 0; i < h->frames.n; i++)
+        if (h->frames.v[i].kind == PGK_FRAME_ADDRESS)
+            return pgk_fail(err, PGK_E_ARG, .field = "frames", .found = "addresses",
+                            .expected = "places in functions, which the profiled program gives");
+    return 0;
+}
+
+static int match(struct pgk_match *m, struct pgk_binaries *binaries, struct pgk_err *err)
+{
+    const struct pgk_heap *h = m->heap;
+    PGK_TRY(pgk_build_read(&m->build, binaries, err));
+    PGK_TRY(pgk_match_functions(m, err));
+    m->nodes = pgk_mem_zalloc(h->stacks.nodes.n, sizeof *m->nodes);
+    m->leaf_call = pgk_mem_alloc(h->contexts.n, sizeof *m->leaf_call);
+    m->leaf_caller = pgk_mem_zalloc(h->contexts.n, sizeof *m->leaf_caller);
+    m->level = pgk_mem_alloc(h->contexts.n, sizeof *m->level);
+    if (!m->nodes || !m->leaf_call || !m->leaf_caller || !m->level)
+        return pgk_fail_nomem(err);
+    PGK_TRY(list_calls(m, err));
+    m->nodes[0].call = PGK_INDEX_NONE;
+    for (uint32_t n = 1; n < h->stacks.nodes.n; n++)
+        if (m->nodes[n].used)
+            PGK_TRY(match_node(m, n, err));
+    for (size_t i = 0; i < h->contexts.n; i++)
+        PGK_TRY(match_context(m, i, err));
+    return add_up(m, err);
+}
+
+int pgk_match_heap(struct pgk_match **into, const struct pgk_heap *heap,
+                   struct pgk_binaries *binaries, struct pgk_err *err)
+{
+    PGK_TRY(check_heap(heap, err));
+    struct pgk_match *m = pgk_mem_zalloc(1, sizeof *m);
+    if (!m)
+        return pgk_fail_nomem(err);
+    m->heap = heap;
+    int status = match(m, binaries, err);
+    if (status)
+        pgk_match_close(&m);
+    else
+        *into = m;
+    return status;
+}
+
+void pgk_match_close(struct pgk_match **match)
+{
+    struct pgk_match *m = *match;
+    if (!m)
+        return;
+    *match = NULL;
+    pgk_build_free(&m->build);
+    pgk_vec_free(&m->calls);
+    pgk_index_free(&m->call_index);
+    pgk_mem_free(m->nodes);
+    pgk_mem_free(m->leaf_call);
+    pgk_mem_free(m->leaf_caller);
+    pgk_mem_free(m->level);
+    pgk_vec_free(&m->candidates);
+    pgk_mem_free(m->first_candidate);
+    pgk_mem_free(m->renamed);
+    pgk_mem_free(m->known);
+    pgk_vec_free(&m->old_calls);
+    pgk_mem_free(m->first_old_call);
+    pgk_vec_free(&m->pairs);
+    pgk_index_free(&m->pair_index);
+    pgk_vec_free(&m->aligned);
+    pgk_vec_free(&m->places);
+    pgk_vec_free(&m->groups);
+    pgk_vec_free(&m->at);
+    pgk_vec_free(&m->changes);
+    pgk_mem_free(m);
+}
+
+void pgk_match_totals(const struct pgk_match *match, enum pgk_match_level level,
+                      struct pgk_match_totals *totals)
+{
+    assert((unsigned)level <= PGK_MATCH_LEVELS);
+    PGK_RESULT_GIVE(totals, &match->totals[level]);
+}
+
+double pgk_match_percent(const struct pgk_match *match)
+{
+    const struct pgk_match_totals *all = &match->totals[PGK_MATCH_LEVELS];
+    uint64_t bytes = 0, contexts = 0;
+    for (unsigned level = 0; level <= PGK_MATCH_FOUND; level++) {
+        bytes += match->totals[level].bytes;
+        contexts += match->totals[level].contexts;
+    }
+    return all->bytes ? pgk_percent((double)bytes, all->bytes)
+                      : pgk_percent((double)contexts, all->contexts);
+}
+
+enum pgk_match_level pgk_match_level(const struct pgk_match *match, size_t context)
+{
+    assert(context < match->heap->contexts.n);
+    return (enum pgk_match_level)match->level[context];
+}

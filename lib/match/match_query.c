@@ -1,0 +1,222 @@
+/* Contexts in terms of the other build: their stacks there, and which belong to a place. */
+#include "match_priv.h"
+
+#include "opts.h"
+#include "search.h"
+
+#include <assert.h>
+
+/* Walks the calls of a context that was found, leaf first. */
+struct walk {
+    const struct pgk_match *m;
+    uint32_t call;  /* of m->calls; PGK_INDEX_NONE: at the end */
+    uint32_t stack; /* whose frame makes the call */
+    bool at_via;    /* the function between is next */
+};
+
+static struct walk walk_begin(const struct pgk_match *m, size_t context)
+{
+    struct walk w = {.m = m, .call = m->leaf_call[context], .stack = m->leaf_caller[context]};
+    w.at_via = m->calls.v[w.call].via != PGK_INDEX_NONE;
+    return w;
+}
+
+/* The next call of the build, or PGK_INDEX_NONE; *was_inlined says how the profile has it. */
+static uint32_t walk_next(struct walk *w, bool *was_inlined)
+{
+    const struct pgk_match *m = w->m;
+    if (w->call == PGK_INDEX_NONE)
+        return PGK_INDEX_NONE;
+    const struct pgk_match_call *c = &m->calls.v[w->call];
+    *was_inlined = c->inlined;
+    if (w->at_via) {
+        w->at_via = false;
+        return c->via;
+    }
+    uint32_t stack = w->stack;
+    w->call = m->nodes[stack].call;
+    w->stack = m->nodes[stack].caller;
+    w->at_via = w->call != PGK_INDEX_NONE && m->calls.v[w->call].via != PGK_INDEX_NONE;
+    return c->call;
+}
+
+static struct pgk_heap_frame frame_at(const struct pgk_match *m, const struct pgk_build_call *c)
+{
+    const struct pgk_build_func *f = &m->build.funcs.v[c->func];
+    return (struct pgk_heap_frame){
+        .guid = f->full_guid,
+        .function = pgk_build_text(&m->build, f->linkage),
+        .file = pgk_build_text(&m->build, f->file),
+        .decl_line = f->decl_line,
+        .line_offset = c->offset,
+        .column = c->column,
+    };
+}
+
+/* The function of the frame before is inlined if its call is; where it is both, as it was. */
+static bool is_inlined(const struct pgk_build_call *c, bool was_inlined)
+{
+    if (!(c->how & PGK_HOW_CALL))
+        return true;
+    return c->how & PGK_HOW_INLINED && was_inlined;
+}
+
+size_t pgk_match_stack(const struct pgk_match *match, size_t context,
+                       struct pgk_heap_frame *frames, size_t max)
+{
+    assert(context < match->heap->contexts.n);
+    if (match->level[context] > PGK_MATCH_FOUND)
+        return 0;
+    struct walk w = walk_begin(match, context);
+    size_t n = 0;
+    bool was_inlined;
+    for (uint32_t at; (at = walk_next(&w, &was_inlined)) != PGK_INDEX_NONE; n++) {
+        const struct pgk_build_call *c = &match->build.calls.v[at];
+        if (n && n <= max)
+            frames[n - 1].inlined = is_inlined(c, was_inlined);
+        if (n < max)
+            frames[n] = frame_at(match, c);
+    }
+    return n;
+}
+
+/* ---- contexts of a place ---- */
+
+static bool is_function(const struct pgk_match *m, uint32_t func, uint64_t guid, const char *file)
+{
+    const struct pgk_build_func *f = &m->build.funcs.v[func];
+    return f->guid == guid &&
+           (!file || !f->file ||
+            !strcmp(pgk_build_text(&m->build, f->file), pgk_build_file_tail(file)));
+}
+
+static bool is_at(const struct pgk_match *m, uint32_t call, uint64_t guid,
+                  const struct pgk_match_place *place)
+{
+    const struct pgk_build_call *c = &m->build.calls.v[call];
+    return is_function(m, c->func, guid, place->file) &&
+           (place->line_zero || !c->line ||
+            (pgk_same_offset(c->offset, place->line_offset) &&
+             pgk_same_column(c->column, place->column)));
+}
+
+static uint64_t guid_of(const struct pgk_match_place *place)
+{
+    return pgk_build_guid(place->function, strlen(place->function));
+}
+
+static bool begins_with(const struct pgk_match *m, size_t context,
+                        const struct pgk_match_place *chain, size_t n)
+{
+    struct walk w = walk_begin(m, context);
+    bool was_inlined;
+    for (size_t i = 0; i < n; i++) {
+        uint32_t call = walk_next(&w, &was_inlined);
+        if (call == PGK_INDEX_NONE || !is_at(m, call, guid_of(&chain[i]), &chain[i]))
+            return false;
+    }
+    return true;
+}
+
+/* Adds contexts whose leaf is this call to the ascending numbers found so far. */
+static size_t add_contexts(const struct pgk_match *m, uint32_t call,
+                           const struct pgk_match_place *chain, size_t n, size_t found,
+                           size_t *contexts, size_t max)
+{
+    PGK_SEARCH(first, m->at.n, mid, m->at.v[mid].call < call)
+    for (size_t i = first; i < m->at.n && m->at.v[i].call == call; i++) {
+        size_t context = m->at.v[i].context;
+        if (!begins_with(m, context, chain, n))
+            continue;
+        if (found < max) {
+            size_t at = found;
+            for (; at && contexts[at - 1] > context; at--)
+                contexts[at] = contexts[at - 1];
+            contexts[at] = context;
+        }
+        found++;
+    }
+    return found;
+}
+
+size_t pgk_match_contexts_at(const struct pgk_match *match, const struct pgk_match_place *chain,
+                             size_t n, size_t *contexts, size_t max)
+{
+    size_t found = 0;
+    uint32_t at = 0;
+    uint64_t guid = n ? guid_of(&chain[0]) : 0;
+    for (uint32_t f; n && (f = pgk_build_next(&match->build, guid, &at)) != PGK_INDEX_NONE;) {
+        const struct pgk_build_func *func = &match->build.funcs.v[f];
+        if (func->guid != guid || !is_function(match, f, guid, chain[0].file))
+            continue;
+        for (uint32_t c = func->first_call; c < func->first_call + func->n_calls; c++)
+            if (is_at(match, c, guid, &chain[0]))
+                found = add_contexts(match, c, chain, n, found, contexts, max);
+    }
+    return found;
+}
+
+/* ---- what has changed ---- */
+
+size_t pgk_match_changes(const struct pgk_match *match)
+{
+    return match->changes.n;
+}
+
+static void put_now(const struct pgk_match *m, uint32_t call, struct pgk_match_change *into)
+{
+    const struct pgk_build_call *c = &m->build.calls.v[call];
+    const struct pgk_build_func *f = &m->build.funcs.v[c->func];
+    into->has_now = true;
+    into->now_file = pgk_build_text(&m->build, f->file);
+    into->now_line = c->line;
+    into->now_line_offset = c->offset;
+    into->now_column = c->column;
+    into->now_callee = "";
+    if (c->callee != PGK_INDEX_NONE)
+        into->now_callee = pgk_build_text(&m->build, m->build.funcs.v[c->callee].linkage);
+}
+
+/* A profile need not know the names of its functions: GUIDs are all that LLVM's formats have. */
+static const char *name_of(const struct pgk_match *m, uint32_t old_func)
+{
+    const struct pgk_heap_func *old = &m->heap->funcs.v[old_func];
+    uint32_t first = m->first_candidate[old_func];
+    if (old->name || first == m->first_candidate[old_func + 1])
+        return pgk_intern_str(&m->heap->strings, old->name);
+    return pgk_build_text(&m->build, m->build.funcs.v[m->candidates.v[first]].linkage);
+}
+
+void pgk_match_change(const struct pgk_match *match, size_t position,
+                      struct pgk_match_change *change)
+{
+    assert(position < match->changes.n);
+    const struct pgk_match_call *c = &match->calls.v[match->changes.v[position]];
+    const struct pgk_heap_func *old = &match->heap->funcs.v[c->old_func];
+    const struct pgk_build_func *from = &match->build.funcs.v[c->from];
+    bool is_zero = pgk_match_is_line_zero(match, c->from, c->where);
+    struct pgk_match_change r = {
+        .level = (enum pgk_match_level)c->level,
+        .contexts = c->contexts,
+        .bytes = c->bytes,
+        .guid = old->guid,
+        .caller = name_of(match, c->old_func),
+        .file = old->file ? pgk_intern_str(&match->heap->strings, old->file)
+                          : pgk_build_text(&match->build, from->file),
+        .line_offset = pgk_place_offset(c->where),
+        .column = (uint32_t)c->where,
+        .line = old->decl_line && !is_zero ? old->decl_line + pgk_place_offset(c->where) : 0,
+        .line_zero = is_zero,
+        .inlined = c->inlined,
+        .renamed = c->renamed,
+        .now_file = "",
+        .now_callee = "",
+    };
+    if (c->callee != PGK_INDEX_NONE) {
+        r.callee = name_of(match, c->callee);
+        r.callee_guid = match->heap->funcs.v[c->callee].guid;
+    }
+    if (c->call != PGK_INDEX_NONE)
+        put_now(match, c->call, &r);
+    PGK_RESULT_GIVE(change, &r);
+}

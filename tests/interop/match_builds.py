@@ -1,0 +1,350 @@
+#!/usr/bin/env python3
+"""`pgokit match`: contexts of a heap profile are found in builds by other compilers, with other
+inlining, and of changed sources; what is not there is not found.
+"""
+
+import json
+import re
+import sys
+
+from peers import FRAME_POINTERS, Skip, at_hand, good, main, require, run, tool, write
+from peers import need_linkers
+
+PROFILED = 22  # the release of clang that records
+LLD = "-fuse-ld=/usr/bin/ld.lld-22"
+
+# The example of the proposal of heap profiles: a hot caller A and a cold one, C, of B.
+GRID = """#include <stdlib.h>
+#include <string.h>
+#if IN_A
+#define INTO_A __attribute__((flatten))
+#else
+#define INTO_A
+#endif
+#if IN_C
+#define INTO_C __attribute__((flatten))
+#else
+#define INTO_C
+#endif
+static volatile long sum;
+static char *B(int n)
+{
+    char *p = malloc(n);
+    memset(p, n, n);
+    return p;
+}
+INTO_A void A(int n)
+{
+    char *p = B(n);
+    sum += p[n / 2];
+    free(p);
+}
+INTO_C void C(int n)
+{
+    char *p = B(3 * n);
+    sum += p[n];
+    free(p);
+}
+int main(void)
+{
+    for (int i = 1; i < 50; i++)
+        A(i);
+    for (int i = 1; i < 5; i++)
+        C(100 * i);
+    return 0;
+}
+"""
+
+# Two calls of one function that optimisation may merge, a loop that it may unroll, calls in place
+# of a return, and a static function of one name in two files.
+SHAPES = """#include <stdlib.h>
+#include <string.h>
+volatile long sum;
+int other(int n);
+static __attribute__((noinline)) char *mk(int n)
+{
+    char *p = malloc(n);
+    memset(p, 7, n);
+    return p;
+}
+__attribute__((noinline)) void merged(int n, int k)
+{
+    char *p;
+    if (n & 1) {
+        sum += k;
+        p = mk(n + 1);
+    } else {
+        sum -= k;
+        p = mk(n + 1);
+    }
+    free(p);
+}
+__attribute__((noinline)) void unrolled(void)
+{
+    char *p[4];
+    for (int i = 0; i < 4; i++)
+        p[i] = mk(32);
+    for (int i = 0; i < 4; i++)
+        free(p[i]);
+}
+__attribute__((noinline)) char *sibling(int n)
+{
+    sum++;
+    return mk(n);
+}
+__attribute__((noinline)) char *twice(int n)
+{
+    char *p = mk(n);
+    /* between */
+    free(p);
+    return mk(2 * n);
+}
+int main(int argc, char **argv)
+{
+    (void)argv;
+    for (int i = 1; i < 20; i++)
+        merged(i, argc);
+    unrolled();
+    free(sibling(24));
+    free(twice(40));
+    return other(argc) == -1;
+}
+"""
+OTHER = """#include <stdlib.h>
+#include <string.h>
+static __attribute__((noinline)) char *mk(int n)
+{
+    char *p = malloc(n);
+    memset(p, 7, n);
+    return p;
+}
+int other(int n)
+{
+    char *p = mk(n + 1);
+    n = p[0];
+    free(p);
+    return n;
+}
+"""
+
+FLAGS = ["-O2", "-g", "-Wl,--build-id", "-w"]
+PLAIN = [*FRAME_POINTERS, "-fno-optimize-sibling-calls", "-fno-inline"]
+FOUND = {"exact", "other inlining", "line 0", "moved", "rerouted"}
+
+
+def compilers():
+    """Those of releases, and gcc; each with its name."""
+    found = [(f"clang-{r}", tool("clang", r)) for r in at_hand(14, 16, 19, 22)]
+    return [*found, ("gcc", tool("gcc-12"))]
+
+
+class Source:
+    """A program of several files, some of whose text may be changed."""
+
+    def __init__(self, work, **files):
+        self.work, self.files = work, files
+
+    def changed(self, name, old, new):
+        require(old in self.files[name], f"{old!r} is not in {name}")
+        return Source(self.work, **{**self.files, name: self.files[name].replace(old, new, 1)})
+
+    def build(self, compiler, *flags, names=None):
+        folder = self.work.temp("build")
+        need_linkers(flags)
+        paths = []
+        for name, text in self.files.items():
+            paths.append(f"{(names or {}).get(name, name)}.c")
+            write(f"{folder}/{paths[-1]}", text.encode())
+        good(compiler, *FLAGS, *flags, *paths, "-o", f"{folder}/prog", cwd=folder)
+        return f"{folder}/prog"
+
+    def profile(self, *flags):
+        exe = self.build(tool("clang", PROFILED), *FRAME_POINTERS, "-fno-optimize-sibling-calls",
+                         "-fmemory-profile", *flags)
+        log = exe + ".log"
+        good(exe, env={"MEMPROF_OPTIONS": f"print_text=0:log_path={log}"})
+        out = exe + ".profdata"
+        raw = good("sh", "-c", f"ls {log}.*").split()
+        good(self.work.pgokit, "merge", "-q", *raw, "-b", exe, "-o", out)
+        return out
+
+
+def match(work, profile, exe, *options):
+    return json.loads(good(work.pgokit, "match", profile, "-b", exe, "--json", *options))
+
+
+def levels(found):
+    return sorted(set(found["contexts"]))
+
+
+def require_levels(found, allowed):
+    require(set(found["contexts"]) <= set(allowed),
+            f"levels {levels(found)}, not of {sorted(allowed)}\n{json.dumps(found, indent=1)}")
+
+
+def grid(work, compiler):
+    """3 x 3 of where B is inlined, in the profiled build and in the other one."""
+    source = Source(work, grid=GRID)
+    defines = {"nowhere": [], "into A": ["-DIN_A=1"], "into C": ["-DIN_C=1"]}
+    builds = {name: source.build(compiler, "-fno-inline", *d) for name, d in defines.items()}
+    same = compiler == tool("clang", PROFILED)
+    for how, d in defines.items():
+        profile = source.profile("-fno-inline", *d)
+        for now, exe in builds.items():
+            found = match(work, profile, exe)
+            require(len(found["contexts"]) == 2, f"{found['contexts']}")
+            require(found["found_percent"] == 100, f"profiled {how}, built {now}: {found}")
+            if same:
+                require((levels(found) == ["exact"]) == (how == now),
+                        f"profiled {how}, built {now}: {levels(found)}")
+
+
+def shapes(work):
+    return Source(work, shapes=SHAPES, other=OTHER)
+
+
+def unchanged(work, compiler, *flags):
+    found = match(work, shapes(work).profile("-fno-inline"), shapes(work).build(compiler, *flags))
+    require(len(found["contexts"]) >= 6, f"{found['contexts']}")
+    require_levels(found, FOUND)
+
+
+def merged_calls(work):
+    """The two calls become one, without a line, in the build; or were, in the profile."""
+    clang = tool("clang", PROFILED)
+    source = shapes(work)
+    apart, together = ["-O0"], ["-O2", "-fno-inline"]
+    for before, now in ((apart, together), (together, apart)):
+        found = match(work, source.profile(*before), source.build(clang, *now, *PLAIN))
+        require(found["found_percent"] == 100 and "line 0" in levels(found),
+                f"{before} {now}: {levels(found)}")
+
+
+def moved(work, compiler):
+    """Lines come before calls, columns change, a file gets another name."""
+    source = shapes(work).changed("shapes", "    char *p = mk(n);\n",
+                                  "    sum += n;\n    sum += 2;\n      char *p =  mk(n);\n")
+    source = source.changed("shapes", "int other(int n);", "int other(int n);\n\n\n")
+    source = source.changed("other", "    char *p = mk(n + 1);", "\n  char *p  =   mk(n + 1);")
+    found = match(work, shapes(work).profile("-fno-inline"),
+                  source.build(compiler, *PLAIN, names={"shapes": "renamed"}))
+    require_levels(found, FOUND)
+    require("moved" in levels(found), f"{levels(found)}")
+    change = next(c for c in found["changes"] if c["level"] == "moved" and c["caller"] == "other")
+    require(change["build"]["line_offset"] == change["profile"]["line_offset"] + 1, f"{change}")
+
+
+def twins(work):
+    """Statics of one name are told apart by their callers, also if they are alike."""
+    clang = tool("clang", PROFILED)
+    profile = shapes(work).profile("-fno-inline")
+    found = match(work, profile, shapes(work).build(clang, *PLAIN))
+    require(levels(found) == ["exact"], f"{found}")
+    source = shapes(work).changed("other", "    char *p = malloc(n);",
+                                  "    n++;\n    char *p = malloc(n);")
+    found = match(work, profile, source.build(clang, *PLAIN))
+    require(sorted(set(found["contexts"])) == ["exact", "moved"] and
+            found["contexts"].count("moved") == 1, f"{found}")
+
+
+def rerouted(work):
+    """A function comes between, goes, or gets another name."""
+    clang = tool("clang", PROFILED)
+    profile = shapes(work).profile("-fno-inline")
+    between = shapes(work).changed(
+        "shapes", "__attribute__((noinline)) void unrolled",
+        "static __attribute__((noinline)) char *more(int n) { return mk(n); }\n"
+        "__attribute__((noinline)) void unrolled").changed(
+        "shapes", "p[i] = mk(32)", "p[i] = more(32)")
+    renamed = Source(work, shapes=SHAPES.replace("sibling(", "brother("), other=OTHER)
+    gone = shapes(work).changed("shapes", "free(sibling(24))", "free(mk(24))")
+    gone = gone.changed("shapes", SHAPES[SHAPES.index("__attribute__((noinline)) char *sibling"):
+                                         SHAPES.index("__attribute__((noinline)) char *twice")], "")
+    for what, source in (("between", between), ("renamed", renamed), ("gone", gone)):
+        found = match(work, profile, source.build(clang, *PLAIN))
+        require_levels(found, {"exact", "rerouted", "moved"} if what == "gone"
+                       else {"exact", "rerouted"})
+        require(found["contexts"].count("rerouted") == 1, f"{what}: {found['contexts']}")
+
+
+def not_found(work):
+    """What nothing tells apart, and what is not there, is not called found."""
+    clang = tool("clang", PROFILED)
+    profile = shapes(work).profile("-fno-inline")
+    cases = {
+        "ambiguous": shapes(work).changed(
+            "shapes", "    return mk(n);", "\n    free(mk(n + 1));\n\n    return mk(n);"),
+        "functions only": shapes(work).changed("shapes", "    return mk(n);", "    return argv0;")
+        .changed("shapes", "volatile long sum;", "volatile long sum;\nstatic char *argv0;"),
+        "gone": shapes(work).changed("shapes", "    free(sibling(24));\n", "").changed(
+            "shapes", SHAPES[SHAPES.index("__attribute__((noinline)) char *sibling"):
+                             SHAPES.index("__attribute__((noinline)) char *twice")], ""),
+    }
+    for level, source in cases.items():
+        exe = source.build(clang, *PLAIN)
+        found = match(work, profile, exe)
+        require(found["contexts"].count(level) == 1 and found["found_percent"] < 100,
+                f"{level}: {found['contexts']}")
+        result = run(work.pgokit, "match", profile, "-b", exe, "--min-match", "100%")
+        require(result.code == 3 and "limit reached" in result.errors, f"{result}")
+
+
+def suffixes(work):
+    """Names that compilers give to copies and parts of functions."""
+    profile = shapes(work).profile("-fno-inline")
+    clang = tool("clang", PROFILED)
+    for compiler, flags in ((clang, ["-flto=thin", LLD]), (clang, ["-O3"]),
+                            (tool("gcc-12"), ["-O3"]), (tool("gcc-12"), ["-flto", "-O2"]),
+                            (clang, ["-funique-internal-linkage-names"]),
+                            (clang, ["-gdwarf-4"]), (clang, ["-O0"]),
+                            (tool("gcc-12"), ["-gdwarf-4"])):
+        found = match(work, profile, shapes(work).build(compiler, *flags))
+        require_levels(found, FOUND - {"rerouted"})
+    profile = shapes(work).profile("-fno-inline", "-funique-internal-linkage-names")
+    found = match(work, profile, shapes(work).build(clang, *PLAIN,
+                                                    "-funique-internal-linkage-names"))
+    require(levels(found) == ["exact"], f"{levels(found)}")
+
+
+def refused(work):
+    clang = tool("clang", PROFILED)
+    source = shapes(work)
+    profile = source.profile("-fno-inline")
+    stripped = source.build(clang, "-s")
+    another = Source(work, another="int f(void) { return 0; }\n"
+                     "int main(void) { return f(); }\n").build(clang, "-O0")
+    for exe, words in ((stripped, "compile and link with -g"), (another, "profile of this program"),
+                       (__file__, "an ELF file")):
+        result = run(work.pgokit, "match", profile, "-b", exe)
+        require(result.code == 2 and result.errors.count("\n") == 1 and
+                re.search(words, result.errors, re.IGNORECASE), f"{words}: {result}")
+
+
+def aarch64(work):
+    """Places of the source are the same on other processors."""
+    from peers import AARCH64, need_aarch64
+    need_aarch64()
+    exe = shapes(work).build(tool("clang", PROFILED), AARCH64, LLD)
+    require_levels(match(work, shapes(work).profile("-fno-inline"), exe), FOUND)
+
+
+def add_cases(work, tap):
+    tool("clang", PROFILED)
+    for name, compiler in compilers():
+        tap.add(f"a function inlined nowhere, into one caller, into another: {name}", grid, work,
+                compiler)
+        for flags in (["-O1"], ["-O2"], ["-O3"], ["-O2", "-fno-inline"]):
+            tap.add(f"unchanged source, {name} {' '.join(flags)}", unchanged, work, compiler,
+                    *flags)
+        tap.add(f"moved lines and columns, renamed file: {name}", moved, work, compiler)
+    tap.add("merged calls have no line", merged_calls, work)
+    tap.add("statics of one name in two files", twins, work)
+    tap.add("a function more, less, or of another name", rerouted, work)
+    tap.add("what is not found", not_found, work)
+    tap.add("suffixes of names, older DWARF, no optimisation", suffixes, work)
+    tap.add("refused", refused, work)
+    tap.add("another processor", aarch64, work)
+
+
+if __name__ == "__main__":
+    sys.exit(main(add_cases))

@@ -1,0 +1,176 @@
+/* The build that profiles are matched with is this test itself. */
+#include "heap_model.h"
+#include "pgk_test.h"
+#include "pgokit/match.h"
+
+#include <stdbool.h>
+
+static char *volatile kept;
+
+enum { MAKE = __LINE__ + 1 };
+__attribute__((noinline)) static void make(size_t n)
+{
+    char *p = malloc(n); /* line MAKE + 2 */
+    kept = p;
+    free(p);
+}
+
+enum { USER = __LINE__ + 1 };
+__attribute__((noinline)) static void user(size_t n)
+{
+    make(n); /* line USER + 2 */
+    kept = NULL;
+    make(2 * n); /* line USER + 4 */
+    kept = NULL;
+}
+
+static struct pgk_heap_frame frame(const char *function, uint32_t offset)
+{
+    return (struct pgk_heap_frame){.function = function, .line_offset = offset};
+}
+
+static void add(struct pgk_heap *h, const struct pgk_heap_frame *frames, size_t n, uint64_t bytes)
+{
+    const struct pgk_heap_value value = {PGK_MIB_TotalSize, bytes};
+    const struct pgk_heap_allocation a = {.struct_size = sizeof a, .frames = frames,
+                                          .n_frames = n, .values = &value, .n_values = 1};
+    assert_int_equal(pgk_heap_build_context(h, &a, NULL), 0);
+}
+
+static struct pgk_match *match(const struct pgk_heap *h, struct pgk_err *err)
+{
+    struct pgk_binaries *set;
+    struct pgk_match *m = NULL;
+    assert_int_equal(pgk_binaries_new(&set, NULL, NULL), 0);
+    assert_int_equal(pgk_binaries_add(set, "/proc/self/exe", NULL), 0);
+    int status = pgk_match_heap(&m, h, set, err);
+    assert_true(status == 0 || err->status == status);
+    pgk_binaries_close(&set);
+    return m;
+}
+
+static struct pgk_heap *new_heap(void)
+{
+    struct pgk_heap *h;
+    assert_int_equal(pgk_heap_new(&h, NULL), 0);
+    return h;
+}
+
+/* Two contexts at their places, one of a call that has moved, one of a function that is gone. */
+static struct pgk_heap *some_contexts(void)
+{
+    struct pgk_heap *h = new_heap();
+    struct pgk_heap_frame f[] = {frame("make", 2), frame("user", 2)};
+    add(h, f, 2, 100);
+    f[1].line_offset = 4;
+    add(h, f, 2, 10);
+    f[0].line_offset = 9;
+    add(h, f, 2, 1);
+    f[1] = frame("no_such_function", 1);
+    add(h, f, 2, 5);
+    return h;
+}
+
+static void levels_and_totals(void **state)
+{
+    (void)state;
+    struct pgk_err err = {0};
+    struct pgk_heap *h = some_contexts();
+    struct pgk_match *m = match(h, &err);
+    struct pgk_match_totals t = {.struct_size = sizeof t};
+    assert_non_null(m);
+    assert_int_equal(pgk_match_level(m, 0), PGK_MATCH_EXACT);
+    assert_int_equal(pgk_match_level(m, 1), PGK_MATCH_EXACT);
+    assert_int_equal(pgk_match_level(m, 3), PGK_MATCH_GONE);
+    pgk_match_totals(m, PGK_MATCH_EXACT, &t);
+    assert_int_equal(t.contexts, 2);
+    assert_int_equal(t.bytes, 110);
+    pgk_match_totals(m, PGK_MATCH_LEVELS, &t);
+    assert_int_equal(t.contexts, 4);
+    assert_int_equal(t.bytes, 116);
+    assert_true(pgk_match_percent(m) > 90 && pgk_match_percent(m) < 100);
+    assert_true(pgk_match_changes(m) > 0);
+    for (size_t i = 0; i < pgk_match_changes(m); i++) {
+        struct pgk_match_change c = {.struct_size = sizeof c};
+        pgk_match_change(m, i, &c);
+        assert_true(c.level != PGK_MATCH_EXACT && c.contexts && c.caller);
+    }
+    pgk_match_close(&m);
+    assert_null(m);
+    pgk_heap_close(&h);
+}
+
+static void stacks_of_the_build(void **state)
+{
+    (void)state;
+    struct pgk_err err = {0};
+    struct pgk_heap *h = some_contexts();
+    struct pgk_match *m = match(h, &err);
+    struct pgk_heap_frame f[4];
+    assert_non_null(m);
+    assert_int_equal(pgk_match_stack(m, 1, f, 4), 2);
+    assert_string_equal(f[0].function, "make");
+    assert_int_equal(f[0].decl_line, MAKE);
+    assert_int_equal(f[0].line_offset, 2);
+    assert_string_equal(f[1].function, "user");
+    assert_int_equal(f[1].decl_line + f[1].line_offset, USER + 4);
+    assert_false(f[0].inlined);
+    assert_int_equal(pgk_match_stack(m, 1, f, 0), 2);
+    assert_int_equal(pgk_match_stack(m, 3, f, 4), 0);
+    pgk_match_close(&m);
+    pgk_heap_close(&h);
+}
+
+static void contexts_of_a_place(void **state)
+{
+    (void)state;
+    struct pgk_err err = {0};
+    struct pgk_heap *h = some_contexts();
+    struct pgk_match *m = match(h, &err);
+    const struct pgk_match_place chain[] = {{.function = "make", .line_offset = 2},
+                                            {.function = "user", .line_offset = 4}};
+    size_t found[4] = {0};
+    assert_non_null(m);
+    bool moved = pgk_match_level(m, 2) <= PGK_MATCH_FOUND;
+    assert_int_equal(pgk_match_contexts_at(m, chain, 1, found, 4), 2 + moved);
+    assert_true(found[0] == 0 && found[1] == 1);
+    assert_int_equal(pgk_match_contexts_at(m, chain, 2, found, 4), 1 + moved);
+    assert_int_equal(found[0], 1);
+    assert_int_equal(pgk_match_contexts_at(m, chain, 0, found, 4), 0);
+    const struct pgk_match_place elsewhere = {.function = "make", .line_offset = 3};
+    assert_int_equal(pgk_match_contexts_at(m, &elsewhere, 1, found, 4), 0);
+    const struct pgk_match_place anywhere = {.function = "make", .line_zero = true};
+    assert_int_equal(pgk_match_contexts_at(m, &anywhere, 1, found, 1), 2 + moved);
+    pgk_match_close(&m);
+    pgk_heap_close(&h);
+}
+
+static void profiles_that_cannot_be_matched(void **state)
+{
+    (void)state;
+    struct pgk_err err = {0};
+    struct pgk_heap *h = new_heap();
+    assert_null(match(h, &err));
+    assert_int_equal(err.status, PGK_E_EMPTY);
+    const struct pgk_heap_frame of_others[] = {frame("no_such_function", 1), frame("main", 1)};
+    add(h, of_others, 2, 1);
+    assert_null(match(h, &err));
+    assert_int_equal(err.status, PGK_E_MISMATCH);
+    const struct pgk_heap_frame address = {.is_address = true, .address = 77};
+    add(h, &address, 1, 1);
+    assert_null(match(h, &err));
+    assert_int_equal(err.status, PGK_E_ARG);
+    pgk_heap_close(&h);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(levels_and_totals),
+        cmocka_unit_test(stacks_of_the_build),
+        cmocka_unit_test(contexts_of_a_place),
+        cmocka_unit_test(profiles_that_cannot_be_matched),
+    };
+    user(1);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
