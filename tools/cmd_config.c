@@ -12,7 +12,8 @@ static const char help[] =
     "usage: pgokit config --cflags | --ldflags | --libs heap [OPTION]...\n\n"
     "Prints, on one line, what to add to the commands that build a program, so that pgokit\n"
     "record heap also records its loads and stores: flags to compile with, flags to link with,\n"
-    "libraries to link. Several can be asked for at once.\n\n"
+    "libraries to link. Several can be asked for at once. For a clang whose release is in its\n"
+    "name, accesses are counted by a plugin of pgokit, if there is one for that release.\n\n"
     "      --cflags      for compiling C and C++\n"
     "      --ldflags     for linking\n"
     "      --libs        the runtime; its place in the line does not matter\n"
@@ -20,6 +21,7 @@ static const char help[] =
     "      --static      the runtime becomes part of the program (default); also for -static\n"
     "      --shared      the runtime as a library\n"
     "      --histogram   count accesses by place in the object; clang 19 or newer\n"
+    "  -q, --quiet       do not say what counts the accesses\n"
     "\nExamples:\n"
     "  clang -O2 $(pgokit config --cflags heap) -c app.c\n"
     "  clang app.o $(pgokit config --ldflags --libs heap) -o app\n"
@@ -107,16 +109,9 @@ static void know_compiler(struct config *c)
 }
 
 /* Words go into command lines through $(...), which splits at blanks and knows no quotes. */
-static void find_library(char path[PATH_MAX], const char *file)
+static void check_path(const char *path)
 {
     char safe[256];
-    if (!heap_runtime_find(path, file)) {
-        fprintf(stderr,
-                "pgokit: %s is not in this build or installation of pgokit. Set "
-                "PGOKIT_RUNTIME to the folder where it is\n",
-                file);
-        exit(EXIT_FAILED);
-    }
     if (path[strcspn(path, " \t\n,:")]) {
         fprintf(stderr,
                 "pgokit: the path of the runtime has a blank, a comma or a colon, which "
@@ -126,13 +121,56 @@ static void find_library(char path[PATH_MAX], const char *file)
     }
 }
 
+static void find_library(char path[PATH_MAX], const char *file)
+{
+    if (!heap_runtime_find(path, file)) {
+        fprintf(stderr,
+                "pgokit: %s is not in this build or installation of pgokit. Set "
+                "PGOKIT_RUNTIME to the folder where it is\n",
+                file);
+        exit(EXIT_FAILED);
+    }
+    check_path(path);
+}
+
+/* The plugin for the compiler; and says what will count. */
+static bool find_plugin(const struct config *c, char path[PATH_MAX])
+{
+    char file[64], safe[256];
+    snprintf(file, sizeof file, "pgokit_heap_clang_%lu.so", c->release);
+    bool found = c->release && heap_runtime_find(path, file);
+    if (found)
+        check_path(path);
+    if (c->common.quiet)
+        return found;
+    if (found)
+        fprintf(stderr, "pgokit: accesses are counted by the plugin for clang %lu: %s\n",
+                c->release, pgk_human_text(safe, sizeof safe, path));
+    else if (c->release)
+        fprintf(stderr,
+                "pgokit: accesses are counted by clang's own pass, because this pgokit has no "
+                "plugin for clang %lu\n",
+                c->release);
+    else
+        fputs("pgokit: accesses are counted by clang's own pass. There may be a plugin, which "
+              "costs less: name the release, as in --cc clang-22\n",
+              stderr);
+    return found;
+}
+
 static void print_cflags(const struct config *c)
 {
-    printf(" %s", c->clang ? HEAP_CFLAGS_CLANG : HEAP_CFLAGS_GCC);
+    char path[PATH_MAX];
+    bool plugin = c->clang && find_plugin(c, path);
+    putchar(' ');
+    if (plugin)
+        printf(HEAP_CFLAGS_PLUGIN, path, path);
+    else
+        fputs(c->clang ? HEAP_CFLAGS_CLANG : HEAP_CFLAGS_GCC, stdout);
     if (c->histogram)
         printf(" %s", HEAP_CFLAGS_HISTOGRAM);
-    /* 19 has no inline code for it. */
-    if (c->histogram && c->release < 22)
+    /* 19 has no inline code for it; the plugin has. */
+    if (c->histogram && c->release < 22 && !plugin)
         printf(" %s", HEAP_CFLAGS_CALLBACKS);
 }
 

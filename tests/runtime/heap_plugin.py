@@ -8,7 +8,8 @@ import sys
 
 import raw_profile
 from harness import Cases, Skip, peers, require, run, tool
-from runtime_programs import ARCHIVE, FRAMES, HERE, check_sound, one_file, require_exact
+from runtime_programs import (ARCHIVE, FRAMES, HERE, PGOKIT, check_sound, one_file,
+                              require_exact)
 
 PLUGINS = dict(argument.split("=", 1) for argument in sys.argv[5:])
 RELEASES = ("14", "16", "19", "22")
@@ -129,6 +130,18 @@ def histograms(folder, release):
     require(found["ours"] == found["llvm"] and any(map(sum, found["ours"].values())), f"{found}")
 
 
+def by_config(folder, release):
+    """What pgokit config prints; other options of the plugin may follow."""
+    plugin_flags(release)
+    told = run([PGOKIT, "config", "--cflags", "heap", "--cc", f"clang++-{release}"], folder)
+    require(f"counted by the plugin for clang {release}: {PLUGINS[release]}" in told.stderr,
+            told.stderr)
+    program = linked(release, [compiled(folder, "random_access.c", release,
+                                        [*told.stdout.split(), "-mllvm", "-pgokit-heap-verify"])])
+    profile, out = recorded(program, "7", "1", "20000")
+    require_exact(program, out, profile)
+
+
 def main():
     cases = Cases()
     for release in RELEASES:
@@ -139,6 +152,7 @@ def main():
         cases.run(f"exact, clang-{release} ThinLTO", exact_after_thin_lto, release)
         cases.run(f"clang-{release}: names as of -fmemory-profile", same_interface, release)
         cases.run(f"clang-{release}: named three times, the plugin counts once", once, release)
+        cases.run(f"clang-{release}: as pgokit config says", by_config, release)
         for flags in (["-O0"], ["-O1"], ["-O3", "-mavx2"]):
             cases.run(f"clang-{release} {' '.join(flags)}: as -fmemory-profile counts", as_llvm,
                       release, flags)
