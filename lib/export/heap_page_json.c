@@ -83,6 +83,14 @@ static void put_advice(struct pgk_heap_page *p)
     pgk_json_end_array(j);
 }
 
+static void put_times(struct pgk_heap_page *p)
+{
+    struct pgk_heap_times t = {.struct_size = sizeof t};
+    pgk_heap_over_time(p->now, &t);
+    if (t.processes)
+        pgk_view_put_times(p->json, &t);
+}
+
 /* ---- columns: of a table's entries by their old numbers, of rows by their places ---- */
 
 static const struct pgk_view_func *func_of(const void *page, uint32_t old)
@@ -362,6 +370,7 @@ static int put_page(void *page, struct pgk_json *j, struct pgk_err *err)
     if (p->before)
         put_totals(j, "totals_before", &p->totals_before);
     put_labels(j, &p->totals);
+    put_times(p);
     put_advice(p);
     put_units(j);
     put_stacks(p);

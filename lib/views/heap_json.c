@@ -133,21 +133,16 @@ static void put_totals(struct pgk_json *j, const struct pgk_heap *heap,
     pgk_json_end_object(j);
 }
 
-static void put_times(struct pgk_json *j, const struct pgk_heap *heap)
+void pgk_view_put_times(struct pgk_json *j, const struct pgk_heap_times *t)
 {
-    struct pgk_heap_times t = {.struct_size = sizeof t};
-    pgk_heap_over_time(heap, &t);
-    if (!t.processes)
-        return;
-    pgk_json_line(j, MEMBER);
     pgk_json_object(j, "over_time");
-    pgk_json_number(j, "processes", t.processes);
-    pgk_json_number(j, "peak_ms", t.peak_ms);
-    pgk_json_number(j, "peak_bytes", t.peak_bytes);
-    pgk_json_number(j, "peak_objects", t.peak_objects);
+    pgk_json_number(j, "processes", t->processes);
+    pgk_json_number(j, "peak_ms", t->peak_ms);
+    pgk_json_number(j, "peak_bytes", t->peak_bytes);
+    pgk_json_number(j, "peak_objects", t->peak_objects);
     pgk_json_array(j, "points");
-    for (size_t i = 0; i < t.n_points; i++) {
-        const struct pgk_heap_point *p = &t.points[i];
+    for (size_t i = 0; i < t->n_points; i++) {
+        const struct pgk_heap_point *p = &t->points[i];
         pgk_json_object(j, NULL);
         pgk_json_number(j, "ms", p->ms);
         pgk_json_number(j, "bytes", p->bytes);
@@ -158,6 +153,16 @@ static void put_times(struct pgk_json *j, const struct pgk_heap *heap)
     }
     pgk_json_end_array(j);
     pgk_json_end_object(j);
+}
+
+static void put_times(struct pgk_json *j, const struct pgk_heap *heap)
+{
+    struct pgk_heap_times t = {.struct_size = sizeof t};
+    pgk_heap_over_time(heap, &t);
+    if (!t.processes)
+        return;
+    pgk_json_line(j, MEMBER);
+    pgk_view_put_times(j, &t);
 }
 
 /* As on the page and in the table: bytes at stake by rule, and the contexts. */

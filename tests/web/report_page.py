@@ -322,6 +322,48 @@ class Suite:
         page.wait("document.querySelector('#panel')")
         require("0x" in page.evaluate("document.querySelector('#panel').textContent"), "addresses")
 
+    def curve_is_that_of_the_profile(self):
+        """The curve, with the peak put in, in pixels of a frame that bytes and objects share."""
+        path = GOLDEN / "heap-raw" / "handmade-over-time.profraw"
+        times = json.loads(self.run("show", "--json", "-q", path))["over_time"]
+        page = self.browser.open(self.report_of(path))
+        expect(page.problems(), [], "problems")
+        peak = (times["peak_ms"], times["peak_bytes"], times["peak_objects"])
+        wanted = sorted([(p["ms"], p["bytes"], p["objects"]) for p in times["points"]] + [peak])
+        for column, shown in ((1, "bytes"), (2, "objects")):
+            page.click(f"input[value={shown}] + span")
+            page.settle()
+            drawn = page.evaluate("document.querySelector('.timeline .curve')"
+                                  ".getAttribute('points')")
+            drawn = [tuple(map(float, pair.split(","))) for pair in drawn.split()]
+            expect(len(drawn), len(wanted), f"points of {shown}")
+            low = drawn[0][1]  # nothing was alive at first
+            scale = (low - min(y for _, y in drawn)) / max(row[column] for row in wanted)
+            width = (drawn[-1][0] - drawn[0][0]) / wanted[-1][0]
+            for (x, y), row in zip(drawn, wanted):
+                require(abs(low - y - row[column] * scale) < 0.2 and
+                        abs(x - drawn[0][0] - row[0] * width) < 0.2, f"{shown}: {row} at {x}, {y}")
+        said = page.evaluate("document.querySelector('.timeline svg').ariaLabel")
+        expect(said, "At the peak, after 400 ms: 164 B in 3 objects. At the end, after 2.00 s: "
+               "20 B in 1 object.", "what a screen reader says")
+        page.evaluate("document.querySelector('.timeline').scrollIntoView({block: 'center'})")
+        x, y = page.evaluate("(() => { const b = document.querySelector('.timeline .plot')"
+                             ".getBoundingClientRect(); return [b.x + b.width / 2, b.y + 90]; })()")
+        page.hover(x, y)
+        page.wait("document.querySelector('.tip')")
+        tip = page.evaluate("document.querySelector('.tip').textContent")
+        require("after 900 ms" in tip and "64 B alive in 2 objects" in tip, tip)
+
+    def widths_at_the_peak_and_at_exit(self):
+        page = self.browser.open(self.report_of(GOLDEN / "heap-raw" / "handmade-over-time.profraw"))
+        whole = "document.querySelector('.box').ariaLabel"
+        for weight, text in (("peak", "164 B"), ("exit", "20 B"), ("bytes", "184 B")):
+            page.click(f".flame input[value={weight}] + span")
+            page.wait(f"{whole}.includes('whole program, {text}')")
+        page = self.open()
+        expect(page.evaluate("document.querySelectorAll('.timeline, input[value=peak], "
+                             "input[value=exit]').length"), 0, "of a profile that does not know")
+
     def report_of(self, path):
         page = self.folder / "golden.html"
         self.run("report", path, "-q", "-o", page)

@@ -30,6 +30,21 @@ export interface Advice {
     rows: [row: number, bytes: number][];
 }
 
+/** What was alive, of the process with the highest peak. */
+export interface OverTime {
+    processes: number;
+    peak_ms: number;
+    peak_bytes: number;
+    peak_objects: number;
+    points: {
+        ms: number;
+        bytes: number;
+        objects: number;
+        allocated_bytes: number; // up to then
+        allocated_objects: number;
+    }[];
+}
+
 export interface HeapData {
     schema: "pgokit-page-1";
     kind: "heap";
@@ -39,6 +54,7 @@ export interface HeapData {
     some_accesses: boolean; // those of library functions only
     totals: Totals;
     labels: Label[];
+    over_time?: OverTime;
     advice: Advice[];
     fields: Record<string, [unit: string, meaning: string]>;
     texts: string[];

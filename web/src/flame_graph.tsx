@@ -1,5 +1,6 @@
 // Calling contexts as a flame graph that hangs from the entry of the program. The width of a box
-// is what is allocated in and below it, its colour how often a byte of that is accessed.
+// is what is allocated in and below it, or how much of that was alive at the peak or at exit; its
+// colour is how often a byte of that is accessed.
 import { useMemo, useState } from "preact/hooks";
 import { FlameControls } from "./flame_controls";
 import * as format from "./format";
@@ -21,11 +22,13 @@ export const weightNames: Record<Weight, string> = {
     count: "Objects",
     accesses: "Accesses",
     lifetime: "Bytes × lifetime",
+    peak: "At the peak",
+    exit: "Left at exit",
 };
 
 export function weightText(weight: Weight, v: number): string {
-    if (weight === "bytes") return format.bytes(v);
     if (weight === "lifetime") return `${format.bytes(v)}·s`;
+    if (weight === "bytes" || weight === "peak" || weight === "exit") return format.bytes(v);
     return weight === "count"
         ? format.plural(v, "object")
         : format.plural(v, "access", "accesses");

@@ -4,7 +4,16 @@ import type { Column, HeapData } from "./data";
 import type { Tree } from "./tree";
 import { addUp, link } from "./tree";
 
-export type Weight = "bytes" | "count" | "accesses" | "lifetime";
+export type Weight = "bytes" | "count" | "accesses" | "lifetime" | "peak" | "exit";
+
+/** Fields that are weights as they are. */
+const fields = {
+    bytes: "TotalSize",
+    count: "AllocCount",
+    accesses: "TotalAccessCount",
+    peak: "PeakSize",
+    exit: "ExitSize",
+};
 
 export interface Frame {
     name: string;
@@ -33,7 +42,6 @@ export class HeapModel {
     readonly accesses: Float64Array; // NaN: unknown
     readonly life: Float64Array; // average, ms; NaN: unknown
     readonly density: Float64Array; // accesses per byte; NaN: unknown
-    readonly lifeBytes: Float64Array; // byte seconds
     readonly bytesBefore: Float64Array | null;
     readonly averageDensity: number; // of the whole profile; NaN: unknown
     readonly isDiff: boolean;
@@ -49,9 +57,6 @@ export class HeapModel {
         const life = column(data.now.TotalLifetime, n, NaN);
         this.life = life.map((v, i) => v / this.count[i]!);
         this.density = this.accesses.map((v, i) => v / this.bytes[i]!);
-        this.lifeBytes = this.life.map((v, i) =>
-            Number.isNaN(v) ? 0 : (v * this.bytes[i]!) / 1000,
-        );
         this.averageDensity =
             (data.totals.TotalAccessCount ?? NaN) / (data.totals.TotalSize || NaN);
         this.bytesBefore = data.before ? column(data.before.TotalSize, n, 0) : null;
@@ -60,26 +65,12 @@ export class HeapModel {
     }
 
     weights(weight: Weight, before = false): Float64Array {
-        const data = before ? this.data.before : undefined;
-        if (data) {
-            const size = column(data.TotalSize, this.n, 0);
-            if (weight === "bytes") return size;
-            const objects = column(data.AllocCount, this.n, 0);
-            if (weight === "count") return objects;
-            if (weight === "accesses") return column(data.TotalAccessCount, this.n, 0);
-            const life = column(data.TotalLifetime, this.n, 0);
-            return life.map((v, i) => (objects[i] ? (v * size[i]!) / objects[i]! / 1000 : 0));
-        }
-        switch (weight) {
-            case "bytes":
-                return this.bytes;
-            case "count":
-                return this.count;
-            case "accesses":
-                return this.accesses.map((v) => (Number.isNaN(v) ? 0 : v));
-            case "lifetime":
-                return this.lifeBytes;
-        }
+        const data = (before && this.data.before) || this.data.now;
+        if (weight !== "lifetime") return column(data[fields[weight]], this.n, 0);
+        const size = column(data.TotalSize, this.n, 0);
+        const objects = column(data.AllocCount, this.n, 0);
+        const life = column(data.TotalLifetime, this.n, 0);
+        return life.map((v, i) => (objects[i] ? (v * size[i]!) / objects[i]! / 1000 : 0));
     }
 
     /** Which weights the profile knows at all. */
@@ -87,6 +78,8 @@ export class HeapModel {
         const known: Weight[] = ["bytes", "count"];
         if (this.data.now.TotalAccessCount) known.push("accesses");
         if (this.data.now.TotalLifetime) known.push("lifetime");
+        if (this.data.now.PeakSize) known.push("peak");
+        if (this.data.now.ExitSize) known.push("exit");
         return known;
     }
 

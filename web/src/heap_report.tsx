@@ -12,6 +12,7 @@ import { HeapModel } from "./heap_model";
 import type { Filter } from "./page_frame";
 import { PageTop, usePanel } from "./page_frame";
 import { Scatter } from "./scatter";
+import { Timeline } from "./timeline";
 
 function subtitle(data: HeapData): string {
     const kind =
@@ -38,6 +39,9 @@ export function HeapReport({ data }: { data: HeapData }) {
             />
             <main>
                 <Headline model={model} />
+                {data.over_time && data.over_time.points.length > 1 && (
+                    <Timeline times={data.over_time} />
+                )}
                 <div class="columns wide-left">
                     <div class="column">
                         <FlameGraph

@@ -1,0 +1,160 @@
+// What was alive over time: bytes or objects, and the peak.
+import { bisector } from "d3-array";
+import { scaleLinear } from "d3-scale";
+import { useMemo, useRef, useState } from "preact/hooks";
+import type { OverTime } from "./data";
+import * as format from "./format";
+import { Tip } from "./tip";
+import { useWidth } from "./use_width";
+
+type Shown = "bytes" | "objects";
+
+const margin = { left: 64, right: 26, top: 18, bottom: 22 };
+const HEIGHT = 190;
+const names: Record<Shown, string> = { bytes: "Bytes alive", objects: "Objects alive" };
+const before = bisector((p: OverTime["points"][number]) => p.ms).right;
+
+function text(shown: Shown, v: number): string {
+    return shown === "bytes" ? format.bytes(v) : format.count(v);
+}
+
+/** Round numbers up to the highest; those of bytes are round in their unit. */
+function ticks(shown: Shown, highest: number): number[] {
+    const power = Math.floor(Math.log(highest) / Math.log(1024));
+    const unit = shown === "bytes" ? 1024 ** power : 1;
+    return scaleLinear([0, highest / unit], [0, 1])
+        .ticks(4)
+        .filter((t) => shown === "bytes" || Number.isInteger(t))
+        .map((t) => t * unit);
+}
+
+function usePlot(times: OverTime, shown: Shown, width: number) {
+    return useMemo(() => {
+        const { points } = times;
+        const peak = shown === "bytes" ? times.peak_bytes : times.peak_objects;
+        const highest = points.reduce((most, p) => Math.max(most, p[shown]), Math.max(peak, 1));
+        const last = Math.max(points[points.length - 1]!.ms, times.peak_ms, 1);
+        const xs = scaleLinear([0, last], [margin.left, width - margin.right]);
+        const ys = scaleLinear([0, highest], [HEIGHT - margin.bottom, margin.top]);
+        // The peak is between two points, nearly always.
+        const at = before(points, times.peak_ms);
+        const values = points.map((p) => [p.ms, p[shown]] as const);
+        const drawn = [...values.slice(0, at), [times.peak_ms, peak] as const, ...values.slice(at)];
+        const line = drawn.map(([ms, v]) => `${xs(ms).toFixed(1)},${ys(v).toFixed(1)}`);
+        const first = `${xs(drawn[0]![0])},${ys(0)}`;
+        const end = `${xs(drawn[drawn.length - 1]![0])},${ys(0)}`;
+        const area = [first, ...line, end].join(" ");
+        return { xs, ys, peak, highest, line: line.join(" "), area };
+    }, [times, shown, width]);
+}
+
+export function Timeline({ times }: { times: OverTime }) {
+    const frame = useRef<HTMLDivElement>(null);
+    const width = useWidth(frame, 960);
+    const [shown, setShown] = useState<Shown>("bytes");
+    const [pointed, setPointed] = useState<{ x: number; y: number; ms: number } | null>(null);
+    const plot = usePlot(times, shown, width);
+    const last = times.points[times.points.length - 1]!;
+    const at = pointed && times.points[Math.max(0, before(times.points, pointed.ms) - 1)]!;
+    const peakX = plot.xs(times.peak_ms);
+    return (
+        <section class="card timeline" aria-labelledby="timeline-title">
+            <div class="bar-of-controls">
+                <h2 id="timeline-title">The heap over time</h2>
+                <fieldset class="choice">
+                    <legend class="hidden">What is drawn</legend>
+                    {(Object.keys(names) as Shown[]).map((s) => (
+                        <label key={s}>
+                            <input
+                                type="radio"
+                                name="alive"
+                                value={s}
+                                checked={s === shown}
+                                onChange={() => setShown(s)}
+                            />
+                            <span>{names[s]}</span>
+                        </label>
+                    ))}
+                </fieldset>
+                {times.processes > 1 && (
+                    <span class="quiet">
+                        the process with the highest peak, of {format.count(times.processes)}
+                    </span>
+                )}
+            </div>
+            <div
+                class="plot"
+                ref={frame}
+                onPointerMove={(e) => {
+                    const { clientX: x, clientY: y } = e;
+                    const left = frame.current!.getBoundingClientRect().left;
+                    setPointed({ x, y, ms: plot.xs.invert(x - left) });
+                }}
+                onPointerLeave={() => setPointed(null)}
+            >
+                <svg
+                    role="img"
+                    aria-label={
+                        `At the peak, after ${format.ms(times.peak_ms)}: ` +
+                        `${format.bytes(times.peak_bytes)} in ` +
+                        `${format.plural(times.peak_objects, "object")}. At the end, after ` +
+                        `${format.ms(last.ms)}: ${format.bytes(last.bytes)} in ` +
+                        `${format.plural(last.objects, "object")}.`
+                    }
+                >
+                    {ticks(shown, plot.highest).map((t) => (
+                        <g key={t}>
+                            <line
+                                class="grid"
+                                x1={margin.left}
+                                x2={width - margin.right}
+                                y1={plot.ys(t)}
+                                y2={plot.ys(t)}
+                            />
+                            <text x={margin.left - 6} y={plot.ys(t) + 4} text-anchor="end">
+                                {text(shown, t)}
+                            </text>
+                        </g>
+                    ))}
+                    {plot.xs.ticks(Math.max(2, Math.floor(width / 140))).map((t) => (
+                        <text key={t} x={plot.xs(t)} y={HEIGHT - 5} text-anchor="middle">
+                            {format.ms(t)}
+                        </text>
+                    ))}
+                    <polygon class="area" points={plot.area} />
+                    <polyline class="curve" points={plot.line} />
+                    {at && (
+                        <line
+                            class="pointed"
+                            x1={plot.xs(at.ms)}
+                            x2={plot.xs(at.ms)}
+                            y1={margin.top}
+                            y2={HEIGHT - margin.bottom}
+                        />
+                    )}
+                    <circle class="peak" cx={peakX} cy={plot.ys(plot.peak)} r={4} />
+                    <text
+                        class="peak-name"
+                        x={peakX + (peakX > width / 2 ? -8 : 8)}
+                        y={Math.max(plot.ys(plot.peak) - 5, 12)}
+                        text-anchor={peakX > width / 2 ? "end" : "start"}
+                    >
+                        {`at the peak ${text(shown, plot.peak)}`}
+                    </text>
+                </svg>
+            </div>
+            {pointed && at && (
+                <Tip x={pointed.x} y={pointed.y}>
+                    <b>after {format.ms(at.ms)}</b>
+                    <span>
+                        {format.bytes(at.bytes)} alive in {format.plural(at.objects, "object")}
+                    </span>
+                    <span>
+                        {format.bytes(at.allocated_bytes)} allocated up to then, in{" "}
+                        {format.plural(at.allocated_objects, "object")}
+                    </span>
+                </Tip>
+            )}
+        </section>
+    );
+}
