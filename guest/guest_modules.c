@@ -105,20 +105,51 @@ void pgg_modules_after_fork(void)
 }
 
 /* The program headers of a module lie behind the file's header at the start of its mapping. */
-static void add_mapped(const struct dl_find_object *module)
+static bool headers_of(const struct dl_find_object *module, struct dl_phdr_info *info)
 {
     const ElfW(Ehdr) *header = module->dlfo_map_start;
     size_t bytes = (size_t)((const char *)module->dlfo_map_end - (const char *)header);
     if (bytes < sizeof *header || *(const u32 *)(const void *)header->e_ident != 0x464c457f ||
         header->e_phentsize != sizeof(ElfW(Phdr)) || header->e_phoff > PGG_PAGE ||
         header->e_phoff + header->e_phnum * sizeof(ElfW(Phdr)) > bytes)
-        return;
-    const struct dl_phdr_info info = {
+        return false;
+    *info = (struct dl_phdr_info){
         .dlpi_addr = module->dlfo_link_map->l_addr,
         .dlpi_phdr = (const void *)((const char *)header + header->e_phoff),
         .dlpi_phnum = header->e_phnum,
     };
-    add_module(&info);
+    return true;
+}
+
+static void add_mapped(const struct dl_find_object *module)
+{
+    struct dl_phdr_info info;
+    if (headers_of(module, &info))
+        add_module(&info);
+}
+
+bool pgg_module_at(u64 pc, struct pgg_module *m)
+{
+    struct dl_find_object found;
+    struct dl_phdr_info info;
+    if (!pgg_modules_ready || _dl_find_object((void *)pc, &found) || !headers_of(&found, &info))
+        return false;
+    for (int i = 0; i < info.dlpi_phnum; i++) {
+        const ElfW(Phdr) *p = &info.dlpi_phdr[i];
+        const u64 start = info.dlpi_addr + p->p_vaddr;
+        if (p->p_type != PT_LOAD || (p->p_flags & (PF_X | PF_W)) != PF_X ||
+            pc - start >= p->p_memsz)
+            continue;
+        *m = (struct pgg_module){
+            .segment = {.start = start, .end = start + p->p_memsz, .bias = info.dlpi_addr},
+            .name = found.dlfo_link_map->l_name,
+            .mapped = found.dlfo_map_start,
+            .tables = found.dlfo_eh_frame,
+        };
+        find_build_id(&info, &m->segment);
+        return true;
+    }
+    return false;
 }
 
 /* Whether the module was not there before. `replaced`: something else was in its place. */

@@ -19,6 +19,15 @@ void pgg_modules_refresh(void); /* all modules; takes the dynamic linker's lock 
  * another one was, so that what is known of its code is wrong. */
 bool pgg_modules_learn(const u64 *pcs, u32 n);
 void pgg_modules_after_fork(void);
+/* The segment of code at an address, looked up without a lock and kept nowhere. */
+struct pgg_module {
+    struct pgg_segment segment;
+    const char *name;   /* as the dynamic linker has it: "" is the program */
+    const void *mapped; /* these two differ between modules that lie in the same place, one after */
+    const void *tables; /* the other */
+};
+/* False: there is none, or what is there can be written. */
+bool pgg_module_at(u64 pc, struct pgg_module *m);
 u32 pgg_modules(const struct pgg_segment **segments); /* how many; they stay where they are */
 
 #pragma GCC visibility pop

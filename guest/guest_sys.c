@@ -11,6 +11,7 @@
 #include <linux/futex.h>
 #include <linux/sched.h>
 #include <linux/seccomp.h>
+#include <signal.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -48,6 +49,19 @@ long pgg_sys_map_file(void *at, size_t bytes, int fd, u64 off)
 {
     return fd < 0 ? CALL(mmap, at, bytes, USABLE, MAP_FIXED | MAP_SHARED | MAP_ANONYMOUS, -1)
                   : CALL(mmap, at, bytes, USABLE, MAP_FIXED | MAP_SHARED, fd, off);
+}
+
+long pgg_sys_map_code(void *at, size_t bytes, int fd)
+{
+    return CALL(mmap, at, bytes, PROT_READ | PROT_EXEC, MAP_FIXED | MAP_SHARED, fd);
+}
+
+/* Kernels that tell apart what may be run want to be told; older ones do not know the flag. */
+long pgg_sys_memory_file(const char *name)
+{
+    enum { MAY_RUN = 0x10 };
+    const long fd = CALL(memfd_create, name, MFD_CLOEXEC | MAY_RUN);
+    return fd == -EINVAL ? CALL(memfd_create, name, MFD_CLOEXEC) : fd;
 }
 
 int pgg_sys_unmap(void *start, size_t bytes)
@@ -259,6 +273,40 @@ int pgg_sys_clock(clockid_t clock, struct timespec *to)
 int pgg_sys_barrier(int command)
 {
     return (int)CALL(membarrier, command);
+}
+
+long pgg_sys_timer_new(int thread, bool real_time, int sig, void *value)
+{
+    enum { VIRTUAL = 1, PER_THREAD = 4 }; /* of the kernel's numbers for clocks of threads */
+    struct sigevent event = {.sigev_notify = SIGEV_THREAD_ID, .sigev_signo = sig};
+    int timer = 0;
+    event.sigev_value.sival_ptr = value;
+    event._sigev_un._tid = thread;
+    const clockid_t spent = (clockid_t)(~(u32)thread << 3) | PER_THREAD | VIRTUAL;
+    const long err = CALL(timer_create, real_time ? CLOCK_MONOTONIC : spent, &event, &timer);
+    return err < 0 ? err : timer;
+}
+
+int pgg_sys_timer_set(int timer, u64 ns)
+{
+    const struct itimerspec when = {.it_value = {(time_t)(ns / 1000000000),
+                                                 (long)(ns % 1000000000)}};
+    return (int)CALL(timer_settime, timer, 0, &when, 0);
+}
+
+int pgg_sys_timer_delete(int timer)
+{
+    return (int)CALL(timer_delete, timer);
+}
+
+int pgg_sys_signals_block(u64 signals)
+{
+    return (int)CALL(rt_sigprocmask, SIG_BLOCK, &signals, 0, sizeof signals);
+}
+
+int pgg_sys_signal_queue(int sig, void *info)
+{
+    return (int)CALL(rt_tgsigqueueinfo, pgg_sys_process(), pgg_sys_thread(), sig, info);
 }
 
 long pgg_sys_exec(int dir, const char *path, char *const argv[], char *const envp[], int flags)

@@ -32,6 +32,9 @@ long pgg_sys_pages_at(uintptr_t at, size_t bytes);
 long pgg_sys_reserve(void *at, size_t bytes);
 /* Part of a file into room of ours, shared with it; fd < 0: memory of no file. */
 long pgg_sys_map_file(void *at, size_t bytes, int fd, u64 off);
+/* Code of a file in memory into room of ours; it is written through another mapping of it. */
+long pgg_sys_map_code(void *at, size_t bytes, int fd);
+long pgg_sys_memory_file(const char *name); /* a descriptor; what is in it may be run */
 int pgg_sys_unmap(void *start, size_t bytes);
 int pgg_sys_advise(void *start, size_t bytes, int advice); /* MADV_... */
 /* Bit 0 of pages[i]: in memory. -ENOMEM: not all of it is mapped. */
@@ -74,6 +77,13 @@ bool pgg_sys_ticks_allowed(void); /* to the calling thread, where they may be a 
 int pgg_sys_host(struct utsname *to);
 int pgg_sys_clock(clockid_t clock, struct timespec *to);
 int pgg_sys_barrier(int command); /* MEMBARRIER_CMD_... */
+/* A timer of what a thread of this process spends outside of the kernel, or of real time: its
+ * number. It sends the signal to that thread, with the value. */
+long pgg_sys_timer_new(int thread, bool real_time, int sig, void *value);
+int pgg_sys_timer_set(int timer, u64 ns); /* once, after so long; 0: not at all */
+int pgg_sys_timer_delete(int timer);
+int pgg_sys_signals_block(u64 signals); /* of the calling thread; bit 0 is signal 1 */
+int pgg_sys_signal_queue(int sig, void *info); /* siginfo_t, to the calling thread */
 /* Returns only when it could not; dir is a descriptor or AT_FDCWD. */
 long pgg_sys_exec(int dir, const char *path, char *const argv[], char *const envp[], int flags);
 

@@ -80,6 +80,38 @@ PGG_INLINE u32 pgg_thread_word(ptrdiff_t at)
     return word;
 }
 
+/* 0 unless the processor checks returns. The instruction is none on older processors. */
+PGG_INLINE u64 pgg_shadow_stack(void)
+{
+    u64 pointer = 0;
+    __asm__ volatile("rdsspq %0" : "+r"(pointer));
+    return pointer;
+}
+
+/* What was stored as code at another address of the same memory is fetched from here on. A return
+ * from an interrupt does that, and unlike others of its kind is no matter for a hypervisor. */
+PGG_INLINE void pgg_serialize(void)
+{
+    u64 code, data;
+    __asm__ volatile("xorl %k0, %k0\n\t"
+                     "xorl %k1, %k1\n\t"
+                     "movw %%cs, %w0\n\t"
+                     "movw %%ss, %w1\n\t"
+                     "leaq -128(%%rsp), %%rsp\n\t" /* what a leaf function keeps there stays */
+                     "pushq %1\n\t"
+                     "leaq 136(%%rsp), %1\n\t"
+                     "pushq %1\n\t"
+                     "pushfq\n\t"
+                     "pushq %0\n\t"
+                     "leaq 1f(%%rip), %0\n\t"
+                     "pushq %0\n\t"
+                     "iretq\n"
+                     "1:"
+                     : "=&r"(code), "=&r"(data)
+                     :
+                     : "memory", "cc");
+}
+
 /* No call of the C library's memset or memcpy, which a program may have replaced. */
 PGG_INLINE void pgg_fill_string(void *p, int c, size_t n)
 {

@@ -131,6 +131,10 @@ static void tell_commands(bool branches, bool cycles, bool events, bool intel)
         tell_command("-b -g ", event, " -c 100003", "with calling contexts; needs frame pointers");
     } else {
         tell_command("", clock, " -F 5000", "counts, inferred");
+#ifdef __x86_64__
+        puts("  pgokit record branches -- PROGRAM\n"
+             "      counts and call targets, counted in the program itself");
+#endif
         tell_command("-g ", clock, " -F 5000",
                      "and whom indirect calls enter; needs frame pointers");
         puts("and on a machine that has branch stacks, for exact counts and call targets, with");

@@ -7,17 +7,18 @@
 static const char help[] =
     "usage: pgokit record KIND [OPTION]... -- PROGRAM [ARGUMENT]...\n\n"
     "Runs a program and records a profile of it. KIND is\n\n"
-    "  heap    what is allocated where, how long it lives, how often it is accessed\n";
+    "  heap      what is allocated where, how long it lives, how often it is accessed\n"
+    "  branches  how often code runs and where it branches, on any Linux machine (x86-64)\n";
 
 static const struct {
     const char *name;
     const struct cli_verb *verb;
-} kinds[] = {{"heap", &record_heap}};
+} kinds[] = {{"heap", &record_heap}, {"branches", &record_branches}};
 
 static int run(int argc, char **argv)
 {
     if (argc < 2)
-        cli_usage(&cmd_record, "name the kind of profile to record: heap");
+        cli_usage(&cmd_record, "name the kind of profile to record: heap or branches");
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (!strcmp(argv[1], kinds[i].name))
             return kinds[i].verb->run(argc - 1, argv + 1);
@@ -30,7 +31,7 @@ static int run(int argc, char **argv)
         return cli_finish_output(EXIT_DONE);
     }
     char safe[64];
-    cli_usage(&cmd_record, "record takes the kind of profile first (heap), not '%s'",
+    cli_usage(&cmd_record, "record takes the kind of profile first (heap or branches), not '%s'",
               pgk_human_text(safe, sizeof safe, argv[1]));
 }
 

@@ -8,7 +8,35 @@
 #include <sys/resource.h>
 
 /* A kind of profile that `pgokit record KIND` records. */
-extern const struct cli_verb record_heap;
+extern const struct cli_verb record_heap, record_branches;
+
+/* A program that is to be recorded. */
+struct record_program {
+    char program[PATH_MAX];   /* the file that is run */
+    char profiled[PATH_MAX];  /* the file that has the code: of a script the interpreter */
+    struct pgk_program found; /* what `profiled` is */
+};
+/* "pgokit: cannot record PROGRAM: ..." */
+_Noreturn void record_refuse(int exit_code, const char *program, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+/* These refuse what cannot be recorded. */
+void record_find_program(char path[PATH_MAX], const char *name); /* as execvp(3) looks for it */
+void record_inspect(struct record_program *p); /* fills in what stands behind `program` */
+/* `instead`: what to do with a program into which nothing can be preloaded. */
+void record_check_can_preload(const struct record_program *p, const char *instead);
+void record_find_runtime(const char *program, char path[PATH_MAX], const char *file);
+/* The absolute name, because a program may change its folder before it starts another; its length,
+ * which may be more than there is room for. */
+int record_absolute(char *to, size_t size, const char *program, const char *name, const char *end);
+/* Options put a name between marks of one kind. */
+void record_check_quotes(const char *program, const char *name, const char *option);
+/* The absolute path of an output; in a folder it gets the default name. */
+void record_output(char path[PATH_MAX], const char *program, const char *name,
+                   const char *default_name);
+char record_quote(const char *text); /* a quotation mark that is not in it, if there is one */
+const char *record_environment(const char *name); /* "": not set */
+/* Sets NAME to FIRST:SECOND; what is empty is left out. */
+void record_join(const char *name, const char *first, const char *second);
 
 /* Where FILE of the runtime is, "libpgokit_heap.so" for instance: in $PGOKIT_RUNTIME, in the
  * build folder, or where it is installed. False if it is nowhere. */

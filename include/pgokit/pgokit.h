@@ -3,6 +3,7 @@
 #define PGOKIT_PGOKIT_H
 
 #include "pgokit/binaries.h"
+#include "pgokit/branches.h"
 #include "pgokit/disasm.h"
 #include "pgokit/err.h"
 #include "pgokit/format.h"

@@ -1,4 +1,6 @@
 /* Sample profiles from recordings: samples to counters of each binary, then to a profile. */
+#include "branch_view.h"
+#include "gen_branches.h"
 #include "gen_empty.h"
 #include "gen_from_profile.h"
 #include "gen_input.h"
@@ -244,14 +246,16 @@ int pgk_gen_add_file(struct pgk_gen *g, const char *path, pgk_format_rows row_at
     struct pgk_filemap map;
     g->err = err;
     PGK_TRY(pgk_filemap_open(&map, path, err));
-    bool counts = pgk_address_counts_sniff(map.bytes, map.size);
+    bool branches = pgk_branches_sniff(map.bytes, map.size),
+         counts = !branches && pgk_address_counts_sniff(map.bytes, map.size);
     const struct pgk_format_row *row =
-        counts ? NULL : pgk_gen_profile_format(row_at, map.bytes, map.size);
+        counts || branches ? NULL : pgk_gen_profile_format(row_at, map.bytes, map.size);
     int status = check_inputs(g, row ? PGK_GEN_PROFILE : PGK_GEN_RECORDING, path, err);
     if (!status)
-        status = row      ? pgk_gen_add_profile(g, row, &map, path, err)
-                 : counts ? add_raw(g, &map, path, err)
-                          : add_recording(g, &map, path, err);
+        status = row        ? pgk_gen_add_profile(g, row, &map, path, err)
+                 : counts   ? add_raw(g, &map, path, err)
+                 : branches ? pgk_gen_add_branches(g, &map, path, err)
+                            : add_recording(g, &map, path, err);
     pgk_filemap_close(&map);
     return status;
 }

@@ -22,7 +22,7 @@ INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)
 README_ROOM = re.compile(r"`(?:lib/)?([a-z/]+)`")
 SOURCES = {".c", ".h", ".def"}
 # Names of the tree; the runtime also defines some of the C library, which all use.
-OURS = re.compile(r"pgk_|pgg_|pgrt_|pgc_")
+OURS = re.compile(r"pgk_|pgg_|pgrt_|pgbr_|pgc_")
 
 Room = collections.namedtuple("Room", "name sees purpose archives folder")
 

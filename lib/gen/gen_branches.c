@@ -1,0 +1,152 @@
+/* Counts of the branch recorder into those of the binaries, which are found by their build ids. */
+#include "gen_branches.h"
+
+#include "binary_set.h"
+#include "branch_view.h"
+#include "message.h"
+#include "path.h"
+#include "saturate.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+struct adder {
+    struct pgk_gen *g;
+    struct pgk_branches_view view;
+    uint32_t of[PGK_BRANCH_MODULES_MAX + 1]; /* binary of each module, or PGK_NO_BINARY */
+    char foreign[300];                       /* a file of the same name that is another build */
+};
+
+static bool is_named(const struct pgk_gen *g, const struct pgk_elf *elf, uint32_t binary,
+                     const char *recorded)
+{
+    for (size_t i = 0; i < g->known.n; i++)
+        if (g->known.v[i].binary == binary && (!strcmp(g->known.v[i].recorded, recorded) ||
+                                         !strcmp(g->known.v[i].recorded, pgk_base_name(recorded))))
+            return true;
+    return !strcmp(pgk_base_name(pgk_elf_path(elf)), pgk_base_name(recorded));
+}
+
+/* By its build id; one without is known by its name. */
+static uint32_t find_binary(struct adder *a, const struct pgk_branch_module *m)
+{
+    struct pgk_gen *g = a->g;
+    for (uint32_t i = 0; i < g->v.n; i++) {
+        size_t size;
+        const uint8_t *id = pgk_elf_build_id(g->v.v[i].elf, &size);
+        const bool has_both = size && m->id_size;
+        if (has_both && size == m->id_size && !memcmp(id, m->id, size))
+            return i;
+        if (!is_named(g, g->v.v[i].elf, i, m->path))
+            continue;
+        if (!has_both)
+            return i;
+        char recorded[PGK_BUILD_ID_TEXT], given[PGK_BUILD_ID_TEXT];
+        snprintf(a->foreign, sizeof a->foreign, "%s in the recording, %s in %s",
+                 pgk_build_id_text(recorded, m->id, m->id_size),
+                 pgk_build_id_text(given, id, size), pgk_elf_path(g->v.v[i].elf));
+    }
+    return PGK_NO_BINARY;
+}
+
+/* An address of an entry: of which binary, and whether an instruction is there. */
+static uint32_t place(struct adder *a, uint64_t address, uint64_t *addr, bool *fits)
+{
+    const uint32_t binary = a->of[pgk_branches_module_of(&a->view, address)];
+    *addr = pgk_branches_place(address);
+    *fits = binary != PGK_NO_BINARY && pgk_code_is(&a->g->v.v[binary].code, *addr);
+    return binary;
+}
+
+static bool add_range(struct adder *a, const struct pgk_branch_entry *e)
+{
+    uint64_t from, to;
+    bool fits, ends;
+    const uint32_t binary = place(a, e->from, &from, &fits);
+    place(a, e->to, &to, &ends);
+    return !fits || !ends ||
+           pgk_pairs_add(&a->g->v.v[binary].counters.ranges, from, to, e->count);
+}
+
+/* Tables of the linker (.plt) are no code that profiles are of. */
+static bool is_unfit(struct adder *a, uint32_t binary, uint64_t addr)
+{
+    return binary != PGK_NO_BINARY && pgk_code_is_between(&a->g->v.v[binary].code, addr);
+}
+
+static bool add_branch(struct adder *a, const struct pgk_branch_entry *e)
+{
+    struct pgk_gen_stats *s = &a->g->stats;
+    uint64_t from, to;
+    bool from_fits, to_fits;
+    const uint32_t source = place(a, e->from, &from, &from_fits),
+                   target = place(a, e->to, &to, &to_fits);
+    s->branches = pgk_add_saturated(s->branches, e->count);
+    if (source == PGK_NO_BINARY && target == PGK_NO_BINARY)
+        s->branches_outside = pgk_add_saturated(s->branches_outside, e->count);
+    if (is_unfit(a, source, from) || is_unfit(a, target, to)) {
+        s->unfit = pgk_add_saturated(s->unfit, e->count);
+        s->in_code = pgk_add_saturated(s->in_code, e->count);
+        pgk_gen_example(s, PGK_GEN_UNFIT, "from 0x%" PRIx64 " to 0x%" PRIx64, from, to);
+        return true;
+    }
+    return !to_fits || pgk_pairs_add(&a->g->v.v[target].counters.branches,
+                                     from_fits && source == target ? from : PGK_ADDR_EXTERNAL, to,
+                                     e->count);
+}
+
+static int add_entries(struct adder *a, struct pgk_err *err)
+{
+    for (uint64_t i = 0; i < a->view.head.entries; i++) {
+        const struct pgk_branch_entry e = pgk_branches_entry(&a->view, i);
+        if (!(e.from & PGK_BRANCH_RANGE ? add_range(a, &e) : add_branch(a, &e)))
+            return pgk_fail_nomem(err);
+    }
+    return 0;
+}
+
+/* Which files were recorded instead, for a person. */
+static void note_elsewhere(const struct adder *a)
+{
+    struct pgk_gen *g = a->g;
+    for (uint64_t i = 0; i < a->view.head.modules && !*g->elsewhere; i++)
+        if (*pgk_branches_module(&a->view, i).path)
+            snprintf(g->elsewhere, sizeof g->elsewhere, "%.*s", (int)sizeof g->elsewhere - 1,
+                     pgk_base_name(pgk_branches_module(&a->view, i).path));
+}
+
+int pgk_gen_add_branches(struct pgk_gen *g, const struct pgk_filemap *map, const char *path,
+                         struct pgk_err *err)
+{
+    const struct pgk_source src = {.file = path, .format = "branch recording"};
+    struct adder a = {.g = g};
+    bool any = false;
+    PGK_TRY(pgk_branches_check(&a.view, map->bytes, map->size, &src, err));
+    if (g->decided && g->contexts)
+        return pgk_fail(err, PGK_E_MISMATCH, .file = path, .format = src.format,
+                        .offset = &(uint64_t){0}, .field = "contexts", .found = "plain counters",
+                        .expected = "counters by calling context",
+                        .hint = "generate from inputs of one kind, or choose another --mode");
+    g->decided = true;
+    const uint64_t n = a.view.head.modules;
+    a.of[n] = PGK_NO_BINARY;
+    for (uint64_t i = 0; i < n; i++) {
+        const struct pgk_branch_module m = pgk_branches_module(&a.view, i);
+        if ((a.of[i] = find_binary(&a, &m)) == PGK_NO_BINARY)
+            continue;
+        any = true;
+        PGK_TRY(pgk_gen_need_code(g, &g->v.v[a.of[i]]));
+    }
+    if (!any && *a.foreign)
+        return pgk_fail(err, PGK_E_MISMATCH, .file = path, .field = "build id", .found = a.foreign,
+                        .expected = "the binary that was run",
+                        .hint = "give exactly the file that was recorded with -b");
+    const uint64_t windows = a.view.head.counters[PGK_BRANCH_WINDOWS];
+    g->stats.samples = pgk_add_saturated(g->stats.samples, windows);
+    g->stats.lost = pgk_add_saturated(g->stats.lost, a.view.head.counters[PGK_BRANCH_NO_ROOM]);
+    if (!any) {
+        g->stats.outside = pgk_add_saturated(g->stats.outside, windows);
+        note_elsewhere(&a);
+    }
+    return add_entries(&a, err);
+}

@@ -1,0 +1,56 @@
+/* The file that the branch recorder maps and counts in: docs/formats/branch-recording.md. What the
+ * recorder writes and the library reads. Little-endian, as the one processor that it is for. */
+#ifndef PGK_BRANCH_RECORDING_H
+#define PGK_BRANCH_RECORDING_H
+
+#include <stdint.h>
+
+/* "PGKBRNCH" in the order of the file. */
+#define PGK_BRANCH_MAGIC UINT64_C(0x48434e52424b4750)
+enum {
+    PGK_BRANCH_VERSION = 1,
+    PGK_BRANCH_MODULES_MAX = 255,
+    PGK_BRANCH_ENTRIES_MAX = 1 << 18,
+    PGK_BRANCH_PATH = 432,
+    PGK_BRANCH_ID = 32,
+};
+
+enum pgk_branch_counter {
+#define PGK_BRANCH_COUNTER(name, kind, text) PGK_BRANCH_##name,
+#include "branch_recording.def"
+#undef PGK_BRANCH_COUNTER
+    PGK_BRANCH_COUNTERS
+};
+
+/* At the start of the file; modules and entries follow. */
+struct pgk_branch_header {
+    uint64_t magic;
+    uint32_t version, process;
+    uint64_t modules_off, modules; /* where they are, and how many */
+    uint64_t entries_off, entries;
+    uint64_t frequency, window; /* windows a second that were asked for, branches in each */
+    uint64_t n_counters;
+    uint64_t counters[PGK_BRANCH_COUNTERS];
+};
+
+/* A program or library; addresses of it are told as in its file. */
+struct pgk_branch_module {
+    uint64_t start, end; /* of its code, in the file's own addresses */
+    uint64_t id_size;
+    uint8_t id[PGK_BRANCH_ID]; /* GNU build id */
+    uint64_t reserved[3];
+    char path[PGK_BRANCH_PATH];
+};
+
+/* How often control ran straight from one instruction to another one, or branched. An address is
+ * its module's number plus one in the highest 16 bits, and its place in the file's addresses in the
+ * others; 0: in no module. */
+struct pgk_branch_entry {
+    uint64_t from; /* PGK_BRANCH_RANGE is set for what ran straight */
+    uint64_t to;
+    uint64_t count;
+};
+#define PGK_BRANCH_RANGE (UINT64_C(1) << 63)
+enum { PGK_BRANCH_MODULE_SHIFT = 48 };
+
+#endif

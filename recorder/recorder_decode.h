@@ -1,0 +1,47 @@
+/* Instructions of x86-64, as far as moving them to another place takes it: their length, what kind
+ * of branch they are, and whether they have an operand beside the program counter. What is not in
+ * the tables, or only runs in its own place, ends a window. The tests compare this with Zydis,
+ * which allocates nothing, but is a library of its own that a program may bring, too. */
+#ifndef PGBR_DECODE_H
+#define PGBR_DECODE_H
+
+#include "guest.h"
+
+#pragma GCC visibility push(hidden)
+
+enum pgbr_kind {
+    PGBR_COPY,      /* runs anywhere; with `beside`, once its operand is addressed otherwise */
+    PGBR_COND,      /* `code` is the condition */
+    PGBR_LOOP,      /* `code` 0: loopne, 1: loope, 2: loop, 3: jrcxz */
+    PGBR_JUMP,
+    PGBR_CALL,
+    PGBR_JUMP_TO,   /* indirect */
+    PGBR_CALL_TO,
+    PGBR_RETURN,    /* `target`: bytes of arguments to drop */
+    PGBR_SYSTEM,    /* a call of the kernel */
+    PGBR_SPECIAL,   /* only runs in its own place */
+    PGBR_UNKNOWN,
+};
+
+enum { PGBR_NONE = 16 }; /* no register */
+
+struct pgbr_insn {
+    uint8_t length; /* 0 with PGBR_UNKNOWN */
+    uint8_t kind, code;
+    bool beside;       /* memory operand relative to the next instruction */
+    uint8_t prefix_at; /* REX, VEX or EVEX, if has_prefix */
+    bool has_prefix;
+    uint8_t modrm_at, disp_at; /* of the operand beside it */
+    uint8_t used;      /* set of the first 8 general registers that its operands name */
+    uint8_t base, index, scale; /* of the memory operand of an indirect branch, or PGBR_NONE */
+    uint8_t reg;       /* of an indirect branch through a register, else PGBR_NONE */
+    int64_t disp;      /* of the operand beside it, or of the indirect branch */
+    int64_t target;    /* of a direct branch: from the next instruction */
+};
+
+enum { PGBR_INSN_MAX = 15 };
+/* Reads at most `n` bytes. */
+void pgbr_decode(struct pgbr_insn *insn, const uint8_t *bytes, size_t n);
+
+#pragma GCC visibility pop
+#endif

@@ -1,0 +1,142 @@
+/* At the end of each copy of code: does what the program's branch does, notes it, and finds the
+ * copy that goes on. A load or store of the program's memory here may fault: until it has been
+ * made, x->at and the registers are those before the branch, which then runs in its own place. */
+#include "recorder_modules.h"
+#include "recorder_thread.h"
+
+enum { RCX = 1, RSP = 4, LOOPNE = 0, LOOPE = 1, JRCXZ = 3 };
+
+static bool holds(u64 flags, u32 condition)
+{
+    const bool carry = flags & 1, parity = flags >> 2 & 1, zero = flags >> 6 & 1,
+               sign = flags >> 7 & 1, overflow = flags >> 11 & 1;
+    bool is = false;
+    switch (condition >> 1) {
+    case 0: is = overflow; break;
+    case 1: is = carry; break;
+    case 2: is = zero; break;
+    case 3: is = carry || zero; break;
+    case 4: is = sign; break;
+    case 5: is = parity; break;
+    case 6: is = sign != overflow; break;
+    case 7: is = zero || sign != overflow; break;
+    }
+    return is != (condition & 1);
+}
+
+static bool loops(struct pgbr_engine *x, u32 kind)
+{
+    const bool zero = x->flags >> 6 & 1;
+    if (kind == JRCXZ)
+        return !x->regs[RCX];
+    x->regs[RCX]--;
+    return x->regs[RCX] && !(kind == LOOPNE && zero) && !(kind == LOOPE && !zero);
+}
+
+static u64 load(u64 at)
+{
+    const u64 value = *(const volatile u64 *)at;
+    pgg_compiler_barrier();
+    return value;
+}
+
+static u64 indirect_target(const struct pgbr_engine *x, const struct pgbr_block *b)
+{
+    const struct pgbr_insn *i = &b->branch;
+    if (i->reg != PGBR_NONE)
+        return x->regs[i->reg];
+    u64 at = (u64)i->disp + (i->beside ? b->next : 0);
+    if (i->base != PGBR_NONE)
+        at += x->regs[i->base];
+    if (i->index != PGBR_NONE)
+        at += x->regs[i->index] * i->scale;
+    return load(at);
+}
+
+static void call(struct pgbr_engine *x, const struct pgbr_block *b)
+{
+    const u64 at = x->regs[RSP] - sizeof(u64);
+    *(volatile u64 *)at = b->next;
+    pgg_compiler_barrier();
+    x->regs[RSP] = at;
+}
+
+/* Where the branch leads; *taken: not to the next instruction by itself. */
+static u64 target_of(struct pgbr_engine *x, const struct pgbr_block *b, bool *taken)
+{
+    const struct pgbr_insn *i = &b->branch;
+    u64 target = b->next + (u64)i->target;
+    *taken = true;
+    switch (i->kind) {
+    case PGBR_COND: *taken = holds(x->flags, i->code); break;
+    case PGBR_LOOP: *taken = loops(x, i->code); break;
+    case PGBR_JUMP: break;
+    case PGBR_CALL: call(x, b); break;
+    case PGBR_JUMP_TO: target = indirect_target(x, b); break;
+    case PGBR_CALL_TO:
+        target = indirect_target(x, b);
+        call(x, b);
+        break;
+    case PGBR_RETURN:
+        target = load(x->regs[RSP]);
+        x->regs[RSP] += sizeof(u64) + (u64)i->target;
+        break;
+    default: *taken = false; break; /* a block that is full */
+    }
+    return *taken ? target : b->next;
+}
+
+static enum pgk_branch_counter why_not(const struct pgbr_block *b)
+{
+    return b->branch.kind == PGBR_SYSTEM    ? PGK_BRANCH_SYSTEM_CALL
+           : b->branch.kind == PGBR_SPECIAL ? PGK_BRANCH_SPECIAL
+                                            : PGK_BRANCH_UNKNOWN;
+}
+
+/* The copy of what comes next, unless that may only run in its own place. */
+static u64 go_on(struct pgbr_engine *x)
+{
+    const struct pgbr_module *m = pgbr_module_of(x->at);
+    switch (m ? m->code : PGBR_CODE_UNKNOWN) {
+    case PGBR_CODE_KNOWN: break;
+    case PGBR_CODE_OWN: pgbr_leave(x, PGK_BRANCH_OWN_CODE);
+    case PGBR_CODE_RESTARTABLE: pgbr_leave(x, PGK_BRANCH_RESTARTABLE);
+    default:
+        x->unknown_pc = x->at;
+        pgbr_leave(x, PGK_BRANCH_OTHER_CODE);
+    }
+    return pgbr_code_at(x, x->at);
+}
+
+u64 pgbr_dispatch(struct pgbr_engine *x, struct pgbr_block *b)
+{
+    x->at = b->last;
+    x->steps += b->insns;
+    if (b->branch.kind >= PGBR_SYSTEM)
+        pgbr_leave(x, why_not(b));
+    bool taken;
+    const u64 target = target_of(x, b, &taken);
+    x->at = target;
+    if (b->branch.kind != PGBR_COPY)
+        x->steps++;
+    if (taken) {
+        x->branches[x->n++] = (struct pgbr_branch){b->last, target};
+        if (x->n == x->limit)
+            pgbr_leave(x, PGK_BRANCH_FULL);
+    }
+    if (__atomic_load_n(&x->late, __ATOMIC_RELAXED))
+        pgbr_leave(x, PGK_BRANCH_SIGNAL);
+    if (x->restartable && *x->restartable)
+        pgbr_leave(x, PGK_BRANCH_RESTARTABLE);
+    if (x->steps >= x->steps_max)
+        pgbr_leave(x, PGK_BRANCH_LENGTH);
+    return go_on(x);
+}
+
+void pgbr_leave(struct pgbr_engine *x, enum pgk_branch_counter why)
+{
+    struct pgbr_thread *t = x->thread;
+    x->ending = 1;
+    pgg_compiler_barrier();
+    pgbr_stub_leave(x, why, t->state, t->state_parts);
+}

@@ -1,0 +1,99 @@
+/* An engine runs a thread of the program for a while and notes each branch that is taken. It has
+ * copies of straight-line code that run natively (translate), and is asked at the end of each where
+ * the program would go on (dispatch). A thread takes a free engine for a window, so that there are
+ * only as many as threads are in windows at a time.
+ *
+ * While a window runs, signals wait, but for those that faults send. Neither the engine's code nor
+ * its stack is the thread's, so what the thread has below its stack pointer stays as it is. */
+#ifndef PGBR_ENGINE_H
+#define PGBR_ENGINE_H
+
+#include "pgbr.h"
+#include "recorder_decode.h"
+
+#include <signal.h>
+#include <ucontext.h>
+
+#pragma GCC visibility push(hidden)
+
+enum {
+    PGBR_BLOCK_INSNS = 16, /* instructions of a block at most, without the branch at its end */
+    PGBR_BLOCK_BYTES = 120,
+    PGBR_WINDOW_MAX = 4096, /* branches */
+};
+
+/* Straight-line code of the program, and the branch at its end. */
+struct pgbr_block {
+    u64 pc;      /* where it begins, and */
+    u64 last;    /* its last instruction, which is a branch but for PGBR_COPY */
+    u64 next;    /* what comes behind it */
+    u64 code;    /* of the engine */
+    struct pgbr_insn branch;
+    uint8_t insns, bytes;
+    struct {
+        uint8_t from, to; /* bytes in the program, in the engine */
+    } length[PGBR_BLOCK_INSNS];
+    uint8_t source[PGBR_BLOCK_BYTES]; /* as the program had it */
+};
+
+enum { PGBR_CODE_BYTES = 256 << 10, PGBR_BLOCKS = 1500, PGBR_SLOTS = 4096, PGBR_STACK = 64 << 10 };
+
+struct pgbr_thread;
+struct pgbr_branch {
+    u64 from, to;
+};
+
+/* The stub knows the places of the first ones. */
+struct pgbr_engine {
+    u64 regs[16]; /* of the program, by their numbers in instructions */
+    u64 flags, stack, target, leave_code;
+    u64 held; /* a register that stands in for the program counter */
+    u32 busy, ending; /* `ending`: what runs on its stack is no branch of the program */
+    u32 late;           /* a signal that came in the window, with its */
+    siginfo_t late_info;
+    struct pgbr_thread *thread;
+    u64 at;             /* where the program goes on if the window ends now */
+    const volatile u64 *restartable; /* the thread's word of the kernel, or NULL */
+    u64 steps, steps_max, limit, n;
+    u64 began_ns, began_pc;
+    u64 unknown_pc;     /* code that no module known so far has */
+    uint8_t *code, *code_at, *write; /* `write`: where code_at is written */
+    u32 blocks_n;
+    uint16_t slots[PGBR_SLOTS]; /* by address: number of a block plus one */
+    struct pgbr_block blocks[PGBR_BLOCKS];
+    struct pgbr_branch branches[PGBR_WINDOW_MAX];
+    char room[PGBR_STACK] __attribute__((aligned(64)));
+};
+
+struct pgbr_engine *pgbr_engine_take(void); /* NULL: none is free */
+void pgbr_engine_free(struct pgbr_engine *x);
+void pgbr_engines_forked(void);
+struct pgbr_engine *pgbr_engine_of_code(u64 pc);     /* whose code it is, or NULL */
+struct pgbr_engine *pgbr_engine_of_stack(u64 sp); /* who runs on it, or NULL */
+
+/* The copy of the code at this address of the program, made if need be. It ends at the first branch
+ * or at what cannot be copied. */
+u64 pgbr_code_at(struct pgbr_engine *x, u64 pc);
+void pgbr_translate(struct pgbr_engine *x, struct pgbr_block *b);
+void pgbr_prepare_code(struct pgbr_engine *x); /* an empty engine */
+/* Undoes what a copy has changed so far: registers as the program would have them where it was
+ * interrupted. Returns where that is. */
+u64 pgbr_place_of(struct pgbr_engine *x, u64 code, greg_t *regs);
+
+/* At the end of each block; where it goes on. */
+u64 pgbr_dispatch(struct pgbr_engine *x, struct pgbr_block *b);
+/* Ends the window; the thread goes on at x->at. */
+void pgbr_leave(struct pgbr_engine *x, enum pgk_branch_counter why) __attribute__((noreturn));
+
+/* recorder_stub.c */
+extern const char pgbr_stub[];
+void pgbr_stub_leave(struct pgbr_engine *x, enum pgk_branch_counter why, void *state, u64 parts)
+    __attribute__((noreturn));
+void pgbr_stub_resume(void *context, u32 *busy) __attribute__((noreturn));
+
+/* recorder_window.c: in the end, with all of the thread's state kept. */
+void pgbr_window_ends(struct pgbr_engine *x, enum pgk_branch_counter why)
+    __attribute__((noreturn));
+
+#pragma GCC visibility pop
+#endif

@@ -1,0 +1,99 @@
+/* Code that windows may run in. */
+#include "recorder_modules.h"
+
+#include "guest_bytes.h"
+#include "guest_modules.h"
+#include "guest_sys.h"
+#include "recorder_engine.h"
+#include "recorder_table.h"
+
+struct pgbr_module pgbr_modules[PGK_BRANCH_MODULES_MAX];
+u32 pgbr_modules_n, pgbr_modules_last;
+
+static u32 window;
+
+/* In front of the code to which the kernel goes back when it interrupts a restartable sequence lies
+ * this number, as part of an instruction that is never run: ud1 or nop. */
+static bool has_restartable(const uint8_t *code, const uint8_t *end)
+{
+    static const uint8_t mark[] = {0x53, 0x30, 0x05, 0x53};
+    const pgg_v16 first = pgg_all_bytes(mark[0]), second = pgg_all_bytes(mark[1]),
+                  third = pgg_all_bytes(mark[2]);
+    for (const uint8_t *p = code + 3; p + 20 <= end; p += 16) {
+        const u32 hits = pgg_high_bits(pgg_same16(pgg_load16(p), first)) &
+                         pgg_high_bits(pgg_same16(pgg_load16(p + 1), second)) &
+                         pgg_high_bits(pgg_same16(pgg_load16(p + 2), third));
+        for (u32 left = hits; left; left &= left - 1) {
+            const uint8_t *at = p + __builtin_ctz(left);
+            if (at[3] == mark[3] && at[-3] == 0x0f &&
+                ((at[-2] == 0xb9 && at[-1] == 0x3d) || (at[-2] == 0x1f && at[-1] == 0x05)))
+                return true;
+        }
+    }
+    return false;
+}
+
+static void name_file(struct pgk_branch_module *file, const struct pgg_module *found)
+{
+    const struct pgg_segment *s = &found->segment;
+    struct pgg_text t;
+    *file = (struct pgk_branch_module){
+        .start = s->start - s->bias, .end = s->end - s->bias, .id_size = s->id_size};
+    pgg_copy(file->id, s->id, s->id_size);
+    pgg_text_init(&t, file->path, sizeof file->path);
+    if (found->name && *found->name)
+        pgg_text_str(&t, found->name);
+    else
+        pgg_sys_read_link("/proc/self/exe", file->path, sizeof file->path - 1);
+}
+
+void pgbr_modules_learn(u64 pc)
+{
+    struct pgg_module found;
+    struct pgk_branch_module file;
+    const struct pgbr_module *known = pgbr_module_of(pc);
+    if (known || pgbr_modules_n == PGK_BRANCH_MODULES_MAX || !pgg_module_at(pc, &found))
+        return;
+    const struct pgg_segment *s = &found.segment;
+    struct pgbr_module *m = &pgbr_modules[pgbr_modules_n];
+    name_file(&file, &found);
+    *m = (struct pgbr_module){.start = s->start, .end = s->end, .bias = s->bias,
+                              .mapped = found.mapped, .tables = found.tables,
+                              .code = PGBR_CODE_KNOWN, .file = pgbr_table_file(&file)};
+    if ((u64)pgbr_stub - s->start < s->end - s->start)
+        m->code = PGBR_CODE_OWN;
+    else if (has_restartable((const uint8_t *)s->start, (const uint8_t *)s->end))
+        m->code = PGBR_CODE_RESTARTABLE;
+    if (m->file != PGK_BRANCH_MODULES_MAX)
+        __atomic_store_n(&pgbr_modules_n, pgbr_modules_n + 1, __ATOMIC_RELEASE);
+}
+
+void pgbr_modules_check(void)
+{
+    window++;
+}
+
+/* What was closed lies nowhere any more; its place among the modules stays empty. */
+static bool is_there(struct pgbr_module *m, u64 pc)
+{
+    struct pgg_module now;
+    if (m->checked != window) {
+        if (!pgg_module_at(pc, &now) || now.mapped != m->mapped || now.tables != m->tables)
+            m->end = 0;
+        m->checked = window;
+    }
+    return m->end;
+}
+
+u64 pgbr_module_name(u64 pc, bool *gone)
+{
+    struct pgbr_module *m = pgbr_module_of(pc);
+    if (!m)
+        return 0;
+    if (!is_there(m, pc)) {
+        *gone = true;
+        return 0;
+    }
+    return (u64)(m->file + 1) << PGK_BRANCH_MODULE_SHIFT |
+           ((pc - m->bias) & ((UINT64_C(1) << PGK_BRANCH_MODULE_SHIFT) - 1));
+}

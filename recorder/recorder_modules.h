@@ -1,0 +1,50 @@
+/* Code that windows may run in: that of programs and libraries. Files keep their number for good,
+ * so that what was counted in one that was closed can still be named. */
+#ifndef PGBR_MODULES_H
+#define PGBR_MODULES_H
+
+#include "pgbr.h"
+
+#pragma GCC visibility push(hidden)
+
+enum pgbr_code {
+    PGBR_CODE_UNKNOWN,
+    PGBR_CODE_KNOWN,
+    PGBR_CODE_OWN,
+    PGBR_CODE_RESTARTABLE, /* of a library that has sequences that the kernel restarts */
+};
+struct pgbr_module {
+    u64 start, end, bias; /* end is 0 when it was closed */
+    const void *mapped, *tables;
+    enum pgbr_code code;
+    u32 file;    /* number of its file */
+    u32 checked; /* in which window it was looked up again */
+};
+extern struct pgbr_module pgbr_modules[PGK_BRANCH_MODULES_MAX];
+extern u32 pgbr_modules_n, pgbr_modules_last; /* the last one that was asked for */
+
+PGG_INLINE struct pgbr_module *pgbr_module_of(u64 pc)
+{
+    struct pgbr_module *m = &pgbr_modules[pgbr_modules_last];
+    if (pc >= m->start && pc < m->end)
+        return m;
+    const u32 n = __atomic_load_n(&pgbr_modules_n, __ATOMIC_ACQUIRE);
+    for (u32 i = 0; i < n; i++) {
+        m = &pgbr_modules[i];
+        if (pc >= m->start && pc < m->end) {
+            pgbr_modules_last = i;
+            return m;
+        }
+    }
+    return NULL;
+}
+
+/* Not between two branches of the program, and for one thread at a time: */
+void pgbr_modules_learn(u64 pc); /* what lies there, if it was not known */
+void pgbr_modules_check(void);   /* what is loaded is looked up again, by the next names */
+/* The address as the file of counts has it; 0: in no module. *gone is set if it is in one that was
+ * closed in the meantime. */
+u64 pgbr_module_name(u64 pc, bool *gone);
+
+#pragma GCC visibility pop
+#endif

@@ -1,0 +1,277 @@
+/* Signals that faults send, and the recorder's own. */
+#include "recorder_signals.h"
+
+#include "guest_sys.h"
+#include "recorder_options.h"
+#include "recorder_thread.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/signalfd.h>
+
+#define BIT(sig) (UINT64_C(1) << ((sig)-1))
+const u64 pgbr_fault_signals = BIT(SIGSEGV) | BIT(SIGBUS) | BIT(SIGFPE) | BIT(SIGILL) |
+                               BIT(SIGTRAP);
+
+/* The C library's own function, under the name by which it calls it itself. */
+int __sigaction(int sig, const struct sigaction *action, struct sigaction *old);
+
+static struct sigaction wanted[65]; /* what the program has set up */
+static volatile u32 changing;
+static bool installed;
+
+static bool is_fault(int sig)
+{
+    return sig > 0 && sig < 65 && pgbr_fault_signals & BIT(sig);
+}
+
+static bool is_ours(int sig)
+{
+    return installed && (is_fault(sig) || sig == (int)pgbr_options.signal);
+}
+
+/* ---- a signal arrives ---- */
+
+/* Nobody wants it: it does what it does by default, now or when it comes again at once. */
+static void by_default(int sig, siginfo_t *info)
+{
+    const struct sigaction usual = {.sa_handler = SIG_DFL};
+    __sigaction(sig, &usual, NULL);
+    if (info->si_code <= 0 || sig == SIGTRAP)
+        pgg_sys_signal_queue(sig, info);
+}
+
+static void to_program(int sig, siginfo_t *info, void *context)
+{
+    const int flags = wanted[sig].sa_flags;
+    void (*plain)(int) = __atomic_load_n(&wanted[sig].sa_handler, __ATOMIC_ACQUIRE);
+    void (*handler)(int, siginfo_t *, void *) = wanted[sig].sa_sigaction;
+    if (plain == SIG_IGN && info->si_code <= 0)
+        return;
+    if (plain == SIG_DFL || plain == SIG_IGN) {
+        by_default(sig, info);
+        return;
+    }
+    if (flags & (int)SA_RESETHAND)
+        wanted[sig].sa_handler = SIG_DFL;
+    handler(sig, info, context);
+}
+
+static const int of_context[16] = {
+    REG_RAX, REG_RCX, REG_RDX, REG_RBX, REG_RSP, REG_RBP, REG_RSI, REG_RDI,
+    REG_R8,  REG_R9,  REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15};
+
+/* In a copy, or in what does a branch for it. The engine stays with the thread, as the kernel may
+ * yet read its stack. */
+static void put_back(struct pgbr_engine *x, ucontext_t *context, bool in_copy)
+{
+    greg_t *regs = context->uc_mcontext.gregs;
+    if (in_copy) {
+        x->at = pgbr_place_of(x, (u64)regs[REG_RIP], regs);
+    } else {
+        for (int i = 0; i < 16; i++)
+            regs[of_context[i]] = (greg_t)x->regs[i];
+        regs[REG_EFL] = (greg_t)x->flags;
+    }
+    regs[REG_RIP] = (greg_t)x->at;
+    const ucontext_t *first = (const ucontext_t *)(const void *)x->thread->context;
+    *(u64 *)(void *)&context->uc_sigmask = *(const u64 *)(const void *)&first->uc_sigmask;
+    x->thread->engine = x;
+    pgbr_count(PGK_BRANCH_FAULT);
+    pgbr_arm(x->thread);
+}
+
+static void on_fault(int sig, siginfo_t *info, void *context)
+{
+    ucontext_t *uc = context;
+    const greg_t *regs = uc->uc_mcontext.gregs;
+    struct pgbr_engine *x = pgbr_engine_of_code((u64)regs[REG_RIP]);
+    const bool in_copy = x;
+    if (!x)
+        x = pgbr_engine_of_stack((u64)regs[REG_RSP]);
+    const bool sent = info->si_code <= 0 || sig == SIGTRAP;
+    if (!x || (x->ending && !sent)) {
+        to_program(sig, info, context);
+        return;
+    }
+    if (x->ending) { /* it comes when the thread has its own mask again */
+        *(u64 *)(void *)&uc->uc_sigmask |= BIT(sig);
+        pgg_sys_signal_queue(sig, info);
+        return;
+    }
+    if (sent) { /* it ends the window */
+        x->late_info = *info;
+        __atomic_store_n(&x->late, (u32)sig, __ATOMIC_RELAXED);
+        return;
+    }
+    put_back(x, uc, in_copy);
+}
+
+static void on_own(int sig, siginfo_t *info, void *context)
+{
+    if (info->si_code == SI_TIMER && pgbr_thread_of(info->si_value.sival_ptr))
+        pgbr_on_tick(sig, info, context);
+    else if (info->si_code != SI_TIMER)
+        to_program(sig, info, context);
+}
+
+static void on_switch(int sig)
+{
+    (void)sig;
+    pgbr_switch(!pgbr_on);
+}
+
+/* ---- what the program sets up ---- */
+
+static int take_over(int sig, const struct sigaction *action)
+{
+    struct sigaction ours = *action;
+    if (sig == (int)pgbr_options.signal) {
+        ours = (struct sigaction){.sa_sigaction = on_own,
+                                  .sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK};
+        sigfillset(&ours.sa_mask);
+    } else if (action->sa_handler == SIG_DFL) {
+        ours.sa_sigaction = on_fault;
+        ours.sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK;
+    } else if (action->sa_handler != SIG_IGN) {
+        ours.sa_sigaction = on_fault;
+        ours.sa_flags = (action->sa_flags & ~(int)SA_RESETHAND) | SA_SIGINFO;
+    }
+    return __sigaction(sig, &ours, NULL);
+}
+
+void pgbr_signals_install(void)
+{
+    static volatile u32 once;
+    if (__atomic_exchange_n(&once, 1, __ATOMIC_ACQ_REL))
+        return;
+    for (int sig = 1; sig < 65; sig++)
+        if (is_fault(sig) || sig == (int)pgbr_options.signal)
+            __sigaction(sig, NULL, &wanted[sig]);
+    installed = true;
+    for (int sig = 1; sig < 65; sig++)
+        if (is_ours(sig))
+            take_over(sig, &wanted[sig]);
+}
+
+void pgbr_signals_switch(void)
+{
+    const struct sigaction switches = {.sa_handler = on_switch,
+                                       .sa_flags = SA_RESTART | SA_ONSTACK};
+    if (pgbr_options.switch_signal &&
+        __sigaction((int)pgbr_options.switch_signal, &switches, NULL))
+        pgbr_say("switch_signal", "no such signal, or one that cannot be caught");
+}
+
+bool pgbr_signals_known(void)
+{
+    for (int sig = 1; sig < 65; sig++) {
+        struct sigaction now;
+        if (is_fault(sig) && (__sigaction(sig, NULL, &now) ||
+                              (now.sa_sigaction != on_fault && now.sa_handler != SIG_IGN)))
+            return false;
+    }
+    return true;
+}
+
+PGBR_EXPORT int sigaction(int sig, const struct sigaction *action, struct sigaction *old);
+PGBR_EXPORT __sighandler_t signal(int sig, __sighandler_t handler);
+
+/* With the signal of the recorder the program gets what it wants, and the recorder stops. */
+static int set_up(int sig, const struct sigaction *action)
+{
+    if (sig != (int)pgbr_options.signal || action->sa_handler == SIG_DFL ||
+        action->sa_handler == SIG_IGN)
+        return take_over(sig, action);
+    pgbr_off_for_good("recording stops", "the program uses the recorder's signal; choose another "
+                                         "one with signal=N in PGOKIT_BRANCHES_OPTIONS");
+    return __sigaction(sig, action, NULL);
+}
+
+int sigaction(int sig, const struct sigaction *action, struct sigaction *old)
+{
+    sigset_t all, before;
+    int result = 0;
+    if (!is_ours(sig))
+        return __sigaction(sig, action, old);
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    pgg_lock(&changing);
+    const struct sigaction had = wanted[sig];
+    if (action) {
+        wanted[sig] = *action;
+        result = set_up(sig, action);
+        if (result)
+            wanted[sig] = had;
+    }
+    pgg_unlock(&changing);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (old && !result)
+        *old = had;
+    return result;
+}
+
+__sighandler_t signal(int sig, __sighandler_t handler)
+{
+    struct sigaction action = {.sa_handler = handler, .sa_flags = SA_RESTART}, old;
+    if (!is_ours(sig))
+        return ssignal(sig, handler);
+    sigaddset(&action.sa_mask, sig);
+    return sigaction(sig, &action, &old) ? SIG_ERR : old.sa_handler;
+}
+
+/* ---- the program waits for signals, of which the recorder's is none ---- */
+
+PGBR_EXPORT int sigwait(const sigset_t *set, int *sig);
+PGBR_EXPORT int sigwaitinfo(const sigset_t *set, siginfo_t *info);
+PGBR_EXPORT int sigtimedwait(const sigset_t *set, siginfo_t *info, const struct timespec *most);
+PGBR_EXPORT int signalfd(int fd, const sigset_t *mask, int flags);
+
+static sigset_t without_own(const sigset_t *set)
+{
+    sigset_t others = *set;
+    if (installed && wanted[pgbr_options.signal].sa_handler == SIG_DFL)
+        sigdelset(&others, (int)pgbr_options.signal);
+    return others;
+}
+
+/* The C library's function of that name. */
+#define REAL(type, name)                           \
+    static type real;                              \
+    if (!real)                                     \
+        *(void **)&real = dlsym(RTLD_NEXT, name)
+
+typedef int (*wait_function)(const sigset_t *, int *);
+typedef int (*wait_info_function)(const sigset_t *, siginfo_t *);
+typedef int (*timed_function)(const sigset_t *, siginfo_t *, const struct timespec *);
+typedef int (*signalfd_function)(int, const sigset_t *, int);
+
+int sigwait(const sigset_t *set, int *sig)
+{
+    const sigset_t others = without_own(set);
+    REAL(wait_function, "sigwait");
+    return real(&others, sig);
+}
+
+int sigwaitinfo(const sigset_t *set, siginfo_t *info)
+{
+    const sigset_t others = without_own(set);
+    REAL(wait_info_function, "sigwaitinfo");
+    return real(&others, info);
+}
+
+int sigtimedwait(const sigset_t *set, siginfo_t *info, const struct timespec *most)
+{
+    const sigset_t others = without_own(set);
+    REAL(timed_function, "sigtimedwait");
+    return real(&others, info, most);
+}
+
+int signalfd(int fd, const sigset_t *mask, int flags)
+{
+    const sigset_t others = without_own(mask);
+    REAL(signalfd_function, "signalfd");
+    return real(fd, &others, flags);
+}

@@ -1,0 +1,19 @@
+/* The mapped file of counts. It is made when the first window ends, and is sound at every moment
+ * from then on, so that a kill leaves what was counted. Its memory grows with the code that was
+ * seen, not with time. For one thread at a time. */
+#ifndef PGBR_TABLE_H
+#define PGBR_TABLE_H
+
+#include "pgbr.h"
+
+#pragma GCC visibility push(hidden)
+
+bool pgbr_table_open(void); /* false: it cannot be made, and said why */
+/* Number of a file, a new one if it was not there; PGK_BRANCH_MODULES_MAX: no room. */
+u32 pgbr_table_file(const struct pgk_branch_module *file);
+/* One more time from here to there; names of pgbr_module_name. */
+void pgbr_table_add(u64 from, u64 to);
+void pgbr_table_forked(void); /* the parent's file is left */
+
+#pragma GCC visibility pop
+#endif

@@ -1,0 +1,270 @@
+/* Threads of the program, and their timers. */
+#include "recorder_thread.h"
+
+#include "guest_memory.h"
+#include "guest_processor.h"
+#include "guest_sys.h"
+#include "recorder_options.h"
+#include "recorder_signals.h"
+#include "recorder_table.h"
+
+#include <dlfcn.h>
+#include <linux/rseq.h>
+#include <pthread.h>
+#include <sys/mman.h>
+#include <threads.h>
+
+bool pgbr_on;
+volatile u32 pgbr_lock;
+
+static struct pgbr_thread *threads;
+static PGG_TLS struct pgbr_thread *self;
+static pthread_key_t key;
+static bool key_made, off_for_good;
+static u32 *alive; /* 0 in a child until it has been set up: every kind of fork empties it */
+static u64 deadline_ns;
+
+extern const ptrdiff_t __rseq_offset __attribute__((weak));
+extern const unsigned int __rseq_size __attribute__((weak));
+
+static u64 clock_ns(clockid_t clock)
+{
+    struct timespec now = {0};
+    pgg_sys_clock(clock, &now);
+    return (u64)now.tv_sec * 1000000000 + (u64)now.tv_nsec;
+}
+
+u64 pgbr_thread_ns(void)
+{
+    return clock_ns(CLOCK_THREAD_CPUTIME_ID);
+}
+
+/* ---- timers ---- */
+
+static u64 random_of(struct pgbr_thread *t)
+{
+    t->random ^= t->random << 13;
+    t->random ^= t->random >> 7;
+    t->random ^= t->random << 17;
+    return t->random;
+}
+
+/* Between half and one and a half of the mean time, so that nothing periodic is always met at the
+ * same place. */
+void pgbr_arm(struct pgbr_thread *t)
+{
+    const u64 mean = 1000000000 / pgbr_options.frequency;
+    if (!pgbr_on)
+        return;
+    if (deadline_ns && clock_ns(CLOCK_MONOTONIC) >= deadline_ns) {
+        pgbr_on = false;
+        return;
+    }
+    if (t->timer < 0)
+        t->timer = (int)pgg_sys_timer_new(t->number, pgbr_options.real_time,
+                                          (int)pgbr_options.signal, t);
+    if (t->timer >= 0)
+        pgg_sys_timer_set(t->timer, mean / 2 + random_of(t) % mean);
+}
+
+static void drop_timer(struct pgbr_thread *t)
+{
+    const int timer = t->timer;
+    t->timer = -1;
+    if (timer >= 0)
+        pgg_sys_timer_delete(timer);
+}
+
+void pgbr_switch(bool on)
+{
+    if (off_for_good || on == pgbr_on)
+        return;
+    pgbr_on = on;
+    if (!on)
+        return;
+    pgbr_signals_install();
+    deadline_ns = pgbr_options.seconds
+                      ? clock_ns(CLOCK_MONOTONIC) + pgbr_options.seconds * 1000000000
+                      : 0;
+    for (struct pgbr_thread *t = __atomic_load_n(&threads, __ATOMIC_ACQUIRE); t; t = t->next)
+        if (__atomic_load_n(&t->taken, __ATOMIC_ACQUIRE) && t->number)
+            pgbr_arm(t);
+}
+
+void pgbr_off_for_good(const char *why, const char *detail)
+{
+    if (off_for_good)
+        return;
+    off_for_good = true;
+    if (pgbr_on)
+        pgbr_say(why, detail);
+    pgbr_on = false;
+    for (struct pgbr_thread *t = __atomic_load_n(&threads, __ATOMIC_ACQUIRE); t; t = t->next)
+        drop_timer(t);
+}
+
+/* ---- records ---- */
+
+static struct pgbr_thread *take_record(void)
+{
+    for (struct pgbr_thread *t = __atomic_load_n(&threads, __ATOMIC_ACQUIRE); t; t = t->next)
+        if (!__atomic_load_n(&t->taken, __ATOMIC_RELAXED) &&
+            !__atomic_exchange_n(&t->taken, true, __ATOMIC_ACQ_REL))
+            return t;
+    struct pgbr_thread *t = pgg_map(pgg_whole_pages(sizeof *t));
+    if (!t)
+        return NULL;
+    t->taken = true;
+    t->timer = -1;
+    t->next = __atomic_load_n(&threads, __ATOMIC_RELAXED);
+    while (!__atomic_compare_exchange_n(&threads, &t->next, t, false, __ATOMIC_RELEASE,
+                                        __ATOMIC_RELAXED))
+        continue;
+    return t;
+}
+
+static void give_back(void *record)
+{
+    struct pgbr_thread *t = record;
+    if (self != t)
+        return;
+    drop_timer(t);
+    t->number = 0;
+    if (t->engine)
+        pgbr_engine_free(t->engine);
+    t->engine = NULL;
+    self = NULL;
+    __atomic_store_n(&t->taken, false, __ATOMIC_RELEASE);
+}
+
+/* By the thread itself. */
+static void begin(struct pgbr_thread *t)
+{
+    t->timer = -1;
+    t->number = pgg_sys_thread();
+    t->random = ((clock_ns(CLOCK_MONOTONIC) ^ (u64)t->number) * UINT64_C(0x9e3779b97f4a7c15)) | 1;
+    t->restartable = NULL;
+    if (&__rseq_size && __rseq_size)
+        t->restartable = (const volatile u64 *)(const void *)(
+            pgg_thread_pointer() + __rseq_offset + offsetof(struct rseq, rseq_cs));
+    self = t;
+    if (key_made)
+        pthread_setspecific(key, t);
+    pgbr_arm(t);
+}
+
+struct pgbr_thread *pgbr_thread_of(void *value)
+{
+    struct pgbr_thread *t = __atomic_load_n(&threads, __ATOMIC_ACQUIRE);
+    while (t && t != value)
+        t = t->next;
+    return t && *alive && t->number == pgg_sys_thread() ? t : NULL;
+}
+
+/* Timers, engines and the file's mapping are not inherited. */
+static void child(void)
+{
+    if (!alive || *alive)
+        return;
+    pgbr_lock = 0;
+    pgbr_engines_forked();
+    pgbr_table_forked();
+    for (struct pgbr_thread *t = threads; t; t = t->next) {
+        t->timer = -1;
+        t->engine = NULL;
+        t->taken = t == self;
+        t->number = 0;
+    }
+    *alive = 1;
+    if (self)
+        begin(self);
+}
+
+int __register_atfork(void (*)(void), void (*)(void), void (*)(void), void *)
+    __attribute__((weak));
+
+void pgbr_threads_init(void)
+{
+    u32 *page = pgg_map(PGG_PAGE);
+    if (!page || pgg_sys_advise(page, PGG_PAGE, MADV_WIPEONFORK) < 0 || !__register_atfork ||
+        __register_atfork(NULL, NULL, child, NULL)) {
+        off_for_good = true;
+        pgbr_say("recording nothing", "the system cannot tell a child from its parent");
+        return;
+    }
+    alive = page;
+    *alive = 1;
+    key_made = pthread_key_create(&key, give_back) == 0;
+    struct pgbr_thread *t = take_record();
+    if (t)
+        begin(t);
+}
+
+/* ---- threads to come ---- */
+
+PGBR_EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
+                               void *(*start)(void *), void *argument);
+PGBR_EXPORT int thrd_create(thrd_t *thread, thrd_start_t start, void *argument);
+
+static struct pgbr_thread *prepare(void *(*start)(void *), void *argument)
+{
+    struct pgbr_thread *t = alive && *alive && !off_for_good ? take_record() : NULL;
+    if (t) {
+        t->number = 0;
+        t->start = start;
+        t->argument = argument;
+    }
+    return t;
+}
+
+static void dismiss(struct pgbr_thread *t)
+{
+    __atomic_store_n(&t->taken, false, __ATOMIC_RELEASE);
+}
+
+static void *run_thread(void *record)
+{
+    struct pgbr_thread *t = record;
+    void *argument = t->argument;
+    void *(*start)(void *) = t->start;
+    begin(t);
+    return start(argument);
+}
+
+static int run_thrd(void *record)
+{
+    struct pgbr_thread *t = record;
+    void *argument = t->argument;
+    thrd_start_t start = (thrd_start_t)(void (*)(void))t->start;
+    begin(t);
+    return start(argument);
+}
+
+int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*start)(void *),
+                   void *argument)
+{
+    static int (*real)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
+    if (!real)
+        *(void **)&real = dlsym(RTLD_NEXT, "pthread_create");
+    struct pgbr_thread *t = prepare(start, argument);
+    if (!t)
+        return real(thread, attributes, start, argument);
+    const int err = real(thread, attributes, run_thread, t);
+    if (err)
+        dismiss(t);
+    return err;
+}
+
+int thrd_create(thrd_t *thread, thrd_start_t start, void *argument)
+{
+    static int (*real)(thrd_t *, thrd_start_t, void *);
+    if (!real)
+        *(void **)&real = dlsym(RTLD_NEXT, "thrd_create");
+    struct pgbr_thread *t = prepare((void *(*)(void *))(void (*)(void))start, argument);
+    if (!t)
+        return real(thread, start, argument);
+    const int err = real(thread, run_thrd, t);
+    if (err != thrd_success)
+        dismiss(t);
+    return err;
+}

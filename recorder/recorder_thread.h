@@ -1,0 +1,42 @@
+/* Threads of the program, their timers, and switching all of them on and off. */
+#ifndef PGBR_THREAD_H
+#define PGBR_THREAD_H
+
+#include "recorder_engine.h"
+
+#pragma GCC visibility push(hidden)
+
+enum { PGBR_STATE_BYTES = 12 << 10, PGBR_CONTEXT_BYTES = 512 };
+
+struct pgbr_thread {
+    struct pgbr_thread *next;
+    bool taken;  /* by a running thread */
+    int number;  /* the kernel's */
+    int timer;   /* of its processor time; -1: none */
+    u64 random;
+    const volatile u64 *restartable; /* the kernel's word for restartable sequences, or NULL */
+    struct pgbr_engine *engine;      /* that a fault has left to it */
+    void *(*start)(void *);          /* of a thread to be: its function, perhaps of thrd_create */
+    void *argument;
+    u64 state_parts;                 /* of the state of vector registers, as for xsave */
+    /* What the kernel is to give back when a window ends. */
+    char context[PGBR_CONTEXT_BYTES] __attribute__((aligned(64)));
+    char state[PGBR_STATE_BYTES] __attribute__((aligned(64)));
+};
+
+extern bool pgbr_on; /* ticks begin windows */
+extern volatile u32 pgbr_lock; /* of the counts and modules; with all signals blocked */
+
+void pgbr_threads_init(void);
+/* The record that a timer's signal names, if it is one of the calling thread; else NULL. */
+struct pgbr_thread *pgbr_thread_of(void *value);
+void pgbr_arm(struct pgbr_thread *t); /* the next tick, after a random time */
+void pgbr_switch(bool on);            /* from anywhere */
+void pgbr_off_for_good(const char *why, const char *detail);
+u64 pgbr_thread_ns(void); /* processor time of the calling thread */
+
+/* recorder_window.c */
+void pgbr_on_tick(int sig, siginfo_t *info, void *context);
+
+#pragma GCC visibility pop
+#endif

@@ -1,0 +1,191 @@
+/* A window: the tick that begins it, and its end, at which it is counted. */
+#include "guest_bytes.h"
+#include "guest_processor.h"
+#include "guest_sys.h"
+#include "recorder_modules.h"
+#include "recorder_options.h"
+#include "recorder_signals.h"
+#include "recorder_table.h"
+#include "recorder_thread.h"
+
+enum {
+    STEP_FLAG = 0x100,
+    INSNS_OF_A_BRANCH = 40, /* beyond which a window is not worth its time */
+};
+#define CONTEXT_BYTES (offsetof(ucontext_t, uc_sigmask) + sizeof(u64))
+_Static_assert(CONTEXT_BYTES <= PGBR_CONTEXT_BYTES, "the thread has room for it");
+
+/* What the kernel says of the vector registers that it saves for a handler, behind the first 464
+ * bytes of them; and how it is told that they are whole. */
+enum { STATE_SAYS = 464, STATE_MAGIC = 0x46505853, STATE_END = 0x46505845 };
+struct state {
+    u32 magic, all_bytes;
+    u64 parts;
+    u32 bytes;
+};
+
+static u64 *mask_of(void *context)
+{
+    return (u64 *)(void *)&((ucontext_t *)context)->uc_sigmask;
+}
+
+/* Room for the vector registers at the end of the window, in the kernel's form. */
+static bool prepare_state(struct pgbr_thread *t, const ucontext_t *context)
+{
+    const char *from = (const char *)context->uc_mcontext.fpregs;
+    const struct state *s = (const struct state *)(const void *)(from + STATE_SAYS);
+    if (!from || s->magic != STATE_MAGIC || s->bytes + sizeof(u32) > sizeof t->state)
+        return false;
+    pgg_copy(t->state + STATE_SAYS, from + STATE_SAYS, 512 - STATE_SAYS);
+    pgg_zero(t->state + 512, 64);
+    *(u32 *)(void *)(t->state + s->bytes) = STATE_END;
+    t->state_parts = s->parts;
+    return true;
+}
+
+static bool is_on_other_stack(const ucontext_t *context)
+{
+    const u64 sp = (u64)context->uc_mcontext.gregs[REG_RSP];
+    return context->uc_stack.ss_size &&
+           sp - (u64)context->uc_stack.ss_sp <= context->uc_stack.ss_size;
+}
+
+/* In the kernel when the tick came; those are no places of the program. */
+static bool is_behind_call(u64 pc)
+{
+    return pc % PGG_PAGE >= 2 && ((const uint8_t *)pc)[-2] == 0x0f &&
+           ((const uint8_t *)pc)[-1] == 0x05;
+}
+
+/* PGK_BRANCH_COUNTERS: nothing stands against a window. */
+static enum pgk_branch_counter why_not(struct pgbr_thread *t, const ucontext_t *context)
+{
+    const greg_t *regs = context->uc_mcontext.gregs;
+    const u64 pc = (u64)regs[REG_RIP];
+    if (regs[REG_EFL] & STEP_FLAG)
+        return PGK_BRANCH_STEPPING;
+    if (t->restartable && *t->restartable)
+        return PGK_BRANCH_RESTARTABLE;
+    if (pgg_shadow_stack())
+        return PGK_BRANCH_SHADOW_STACK;
+    if (is_on_other_stack(context))
+        return PGK_BRANCH_OTHER_STACK;
+    pgg_lock(&pgbr_lock);
+    pgbr_modules_learn(pc);
+    const struct pgbr_module *m = pgbr_module_of(pc);
+    pgg_unlock(&pgbr_lock);
+    switch (m ? m->code : PGBR_CODE_UNKNOWN) {
+    case PGBR_CODE_UNKNOWN: return PGK_BRANCH_OTHER_CODE;
+    case PGBR_CODE_OWN: return PGK_BRANCH_IN_RECORDER;
+    case PGBR_CODE_RESTARTABLE: return PGK_BRANCH_RESTARTABLE;
+    case PGBR_CODE_KNOWN: break;
+    }
+    if (is_behind_call(pc))
+        return PGK_BRANCH_AFTER_CALL;
+    if (!pgbr_signals_known())
+        return PGK_BRANCH_HANDLERS;
+    return prepare_state(t, context) ? PGK_BRANCH_COUNTERS : PGK_BRANCH_NO_STATE;
+}
+
+static void begin(struct pgbr_engine *x, struct pgbr_thread *t, ucontext_t *context, u64 now_ns)
+{
+    const u64 pc = (u64)context->uc_mcontext.gregs[REG_RIP];
+    pgg_copy(t->context, context, CONTEXT_BYTES);
+    t->engine = NULL;
+    x->thread = t;
+    x->restartable = t->restartable;
+    x->late = x->ending = 0;
+    x->n = x->steps = x->unknown_pc = 0;
+    x->limit = pgbr_options.branches;
+    x->steps_max = x->limit * INSNS_OF_A_BRANCH;
+    x->began_ns = now_ns;
+    x->at = pc;
+    *mask_of(context) |= ~pgbr_fault_signals;
+    context->uc_mcontext.gregs[REG_RIP] = (greg_t)pgbr_code_at(x, pc);
+}
+
+void pgbr_on_tick(int sig, siginfo_t *info, void *context)
+{
+    (void)sig;
+    struct pgbr_thread *t = info->si_value.sival_ptr;
+    if (!pgbr_on)
+        return;
+    const u64 now_ns = pgbr_thread_ns();
+    enum pgk_branch_counter why = why_not(t, context);
+    struct pgbr_engine *x = NULL;
+    pgbr_count(PGK_BRANCH_TICKS);
+    if (why == PGK_BRANCH_COUNTERS) {
+        x = t->engine ? t->engine : pgbr_engine_take();
+        why = PGK_BRANCH_NO_ENGINE;
+    }
+    if (x) {
+        begin(x, t, context, now_ns);
+        return;
+    }
+    pgbr_count(why);
+    pgbr_arm(t);
+    pgbr_count_n(PGK_BRANCH_COST_NS, pgbr_thread_ns() - now_ns);
+}
+
+/* ---- the end ---- */
+
+/* What ran before the first branch began in the middle of a run, and is not counted. */
+static void count(struct pgbr_engine *x)
+{
+    u64 begun = 0;
+    bool gone = false;
+    pgbr_modules_check();
+    for (u64 i = 0; i < x->n && !gone; i++)
+        pgbr_module_name(x->branches[i].from, &gone);
+    if (gone) {
+        pgbr_count(PGK_BRANCH_UNLOADED);
+        return;
+    }
+    for (u64 i = 0; i < x->n; i++) {
+        const u64 from = pgbr_module_name(x->branches[i].from, &gone),
+                  to = pgbr_module_name(x->branches[i].to, &gone);
+        if (begun && from)
+            pgbr_table_add(begun | PGK_BRANCH_RANGE, from);
+        if (from)
+            pgbr_table_add(from, to);
+        begun = to;
+    }
+    pgbr_count(PGK_BRANCH_WINDOWS);
+    pgbr_count_n(PGK_BRANCH_BRANCHES, x->n);
+}
+
+static const int of_context[16] = {
+    REG_RAX, REG_RCX, REG_RDX, REG_RBX, REG_RSP, REG_RBP, REG_RSI, REG_RDI,
+    REG_R8,  REG_R9,  REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15};
+
+static void fill_context(const struct pgbr_engine *x, struct pgbr_thread *t)
+{
+    ucontext_t *context = (ucontext_t *)(void *)t->context;
+    greg_t *regs = context->uc_mcontext.gregs;
+    for (int i = 0; i < 16; i++)
+        regs[of_context[i]] = (greg_t)x->regs[i];
+    regs[REG_EFL] = (greg_t)x->flags;
+    regs[REG_RIP] = (greg_t)x->at;
+    context->uc_mcontext.fpregs = (fpregset_t)(void *)t->state;
+}
+
+/* All of the thread's registers are kept by now, so that anything may be called. */
+void pgbr_window_ends(struct pgbr_engine *x, enum pgk_branch_counter why)
+{
+    struct pgbr_thread *t = x->thread;
+    pgg_sys_signals_block(pgbr_fault_signals);
+    pgg_lock(&pgbr_lock);
+    if (pgbr_table_open())
+        count(x);
+    if (x->unknown_pc)
+        pgbr_modules_learn(x->unknown_pc);
+    pgg_unlock(&pgbr_lock);
+    pgbr_count(why);
+    pgbr_count_n(PGK_BRANCH_INSTRUCTIONS, x->steps);
+    fill_context(x, t);
+    pgbr_arm(t);
+    if (x->late)
+        pgg_sys_signal_queue((int)x->late, &x->late_info);
+    pgbr_count_n(PGK_BRANCH_COST_NS, pgbr_thread_ns() - x->began_ns);
+    pgbr_stub_resume(t->context, &x->busy);
+}

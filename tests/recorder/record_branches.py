@@ -1,0 +1,303 @@
+#!/usr/bin/env python3
+"""The branch recorder: programs behave as without it, what it counts is true, and pgokit record
+branches does what its page says.
+
+usage: record_branches.py PGOKIT LIBRARY
+"""
+
+import bisect
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.append(os.path.join(HERE, "..", "runtime"))
+from harness import Cases, require, run, tool  # noqa: E402
+from recording import Recording  # noqa: E402
+
+PGOKIT, LIBRARY = map(os.path.abspath, sys.argv[1:3])
+PROGRAMS = os.path.join(HERE, "programs")
+STRESS_SECONDS = int(os.environ.get("PGOKIT_TEST_STRESS", "0"))
+FAST = ["--real-time", "-F", "2000"]
+
+
+def build(folder, source, *more, name=None):
+    out = os.path.join(folder, name or source.split(".")[0])
+    compiler = tool("g++" if source.endswith("cpp") else "gcc")
+    run([compiler, "-O2", "-g", os.path.join(PROGRAMS, source), "-o", out,
+         "-Wl,--build-id", "-pthread", "-ldl", *more], folder)
+    return out
+
+
+def record(folder, *command, options=(), **kw):
+    return run([PGOKIT, "record", "branches", *options, "--", *command], folder, **kw)
+
+
+def recordings(folder, start):
+    return [Recording(os.path.join(folder, name)) for name in sorted(os.listdir(folder))
+            if name.startswith(start)]
+
+
+def preloaded(folder, options, argv, **kw):
+    """Runs a program with the library alone; the recordings are r.PROCESS."""
+    return run(argv, folder, env={"LD_PRELOAD": LIBRARY, "PGOKIT_BRANCHES_OPTIONS":
+                                  f"out={folder}/r.%p:{options}"}, **kw)
+
+
+def functions_of(folder, *inputs, binary):
+    run([PGOKIT, "gen", *inputs, "-b", binary, "-o", "out.text", "--to", "text"], folder)
+    with open(os.path.join(folder, "out.text"), encoding="utf-8") as text:
+        return {line.split(":")[0]: int(line.split(":")[1]) for line in text
+                if re.match(r"^[^ \n]", line)}
+
+
+# ---- what pgokit record branches does ----
+
+def counts(folder):
+    program = build(folder, "kinds.cpp")
+    plain = run([program, "6000"], folder).stdout
+    told = record(folder, program, "6000", options=[*FAST, "--keep"])
+    require(told.stdout == plain, told.stdout)
+    require(re.search(r"[1-9][\d,]* windows with [\d,]+ branches", told.stderr), told.stderr)
+    require("next: pgokit gen branches.counts" in told.stderr, told.stderr)
+    got = functions_of(folder, "branches.counts", binary=program)
+    for name in ("compare", "main", "area"):
+        require(any(name in function for function in got), f"{name} is not in {got}")
+    kept = [name for name in os.listdir(folder) if re.fullmatch(r"branches\.counts\.\d+", name)]
+    require(functions_of(folder, *kept, binary=program) == got, "the recording says otherwise")
+
+
+def only_counts_stay(folder):
+    program = build(folder, "kinds.cpp")
+    record(folder, program, "3000", options=[*FAST, "-o", "app.counts"])
+    require(sorted(os.listdir(folder)) == ["app.counts", "kinds"], os.listdir(folder))
+
+
+def llvm_reads(folder):
+    profgen = tool("llvm-profgen-22")
+    program = build(folder, "kinds.cpp")
+    record(folder, program, "6000", options=FAST)
+    told = run([profgen, "--unsymbolized-profile=branches.counts", f"--binary={program}",
+                "--format=text", "-o", "llvm.text"], folder)
+    of_its_own = re.compile(r".*(PGO is estimated|failed to determine function entry).*\n")
+    require("warning" not in of_its_own.sub("", told.stderr), told.stderr)
+
+
+def children(folder):
+    program = build(folder, "kinds.cpp")
+    told = record(folder, "sh", "-c", f"{program} 2000 && {program} 2000",
+                  options=[*FAST, "-b", program, "--keep"])
+    require("next: pgokit gen branches.counts" in told.stderr, told.stderr)
+    both = [r for r in recordings(folder, "branches.counts.")
+            if any(m.path == program for m in r.modules)]
+    require(len(both) == 2, f"{len(both)} recordings of the program")
+
+
+def of_another_build(folder):
+    program = build(folder, "kinds.cpp")
+    other = os.path.join(folder, "other")
+    os.mkdir(other)
+    other = build(other, "kinds.cpp", "-fno-inline")
+    record(folder, program, "3000", options=[*FAST, "--keep"])
+    kept = [name for name in os.listdir(folder) if name.startswith("branches.counts.")]
+    told = run([PGOKIT, "gen", *kept, "-b", other, "-o", "x"], folder, status=2)
+    require("build id" in told.stderr, told.stderr)
+
+
+def killed(folder):
+    program = build(folder, "kinds.cpp")
+    env = {**os.environ, "LD_PRELOAD": LIBRARY, "PGOKIT_BRANCHES_OPTIONS":
+           f"out={folder}/r.%p:real_time=1:frequency=2000"}
+    with subprocess.Popen([program, "6000", "stop"], env=env, stdout=subprocess.PIPE) as child:
+        child.stdout.readline()
+        child.send_signal(signal.SIGKILL)
+    got = functions_of(folder, f"r.{child.pid}", binary=program)
+    require(any("compare" in name for name in got), got)
+
+
+def too_short(folder):
+    told = record(folder, "true")
+    require("nothing was recorded" in told.stderr, told.stderr)
+    require(not os.listdir(folder), os.listdir(folder))
+
+
+def static_program(folder):
+    program = build(folder, "kinds.cpp", "-static")
+    told = record(folder, program, status=126)
+    require("statically linked" in told.stderr, told.stderr)
+
+
+def status_is_the_programs(folder):
+    record(folder, "sh", "-c", "exit 42", status=42)
+    record(folder, "sh", "-c", "kill -SEGV $$", status=139)
+
+
+# ---- switching on and off ----
+
+def exported_calls(folder):
+    program = build(folder, "switched.c", f"-L{os.path.dirname(LIBRARY)}", "-lpgokit_branches",
+                    f"-Wl,-rpath,{os.path.dirname(LIBRARY)}")
+    run([program, "20000000"], folder, env={
+        "PGOKIT_BRANCHES_OPTIONS": f"out={folder}/r.%p:enabled=0:real_time=1:frequency=2000"})
+    got = functions_of(folder, *[n for n in os.listdir(folder) if n.startswith("r.")],
+                       binary=program)
+    require("recorded" in got and "left_out" not in got, got)
+
+
+def switched_by_signal(folder):
+    program = build(folder, "stress.cpp", "-mno-red-zone")
+    env = {**os.environ, "LD_PRELOAD": LIBRARY, "PGOKIT_BRANCHES_OPTIONS":
+           f"out={folder}/r.%p:enabled=0:switch_signal=12:real_time=1:frequency=1000"}
+    with subprocess.Popen([program, "100000", "exceptions"], env=env,
+                          stdout=subprocess.DEVNULL) as child:
+        seen = []
+        for _ in range(2):
+            time.sleep(0.5)
+            child.send_signal(12)
+            seen.append(os.listdir(folder))
+            time.sleep(0.5)
+        [recording] = [n for n in os.listdir(folder) if n.startswith("r.")]
+        before = Recording(os.path.join(folder, recording)).counters["TICKS"]
+        time.sleep(0.5)
+        after = Recording(os.path.join(folder, recording)).counters["TICKS"]
+        child.kill()
+    require(seen[0] == ["stress"], seen)
+    require(before > 20, f"{before} ticks")
+    require(after == before, f"{after - before} ticks while it is off")
+
+
+# ---- programs behave as without it ----
+
+def stress_once(folder, program, rounds, frequency, plain):
+    told = preloaded(folder, f"real_time=1:frequency={frequency}", [program, rounds])
+    require(told.stdout == plain, f"at {frequency} Hz:\n{told.stdout}\nwithout:\n{plain}")
+    windows = 0
+    for name in os.listdir(folder):
+        if name.startswith("r."):
+            windows += Recording(os.path.join(folder, name)).counters["WINDOWS"]
+            os.remove(os.path.join(folder, name))
+    return windows
+
+
+def stress(folder):
+    program = build(folder, "stress.cpp", "-mno-red-zone")
+    plain = run([program, "2000"], folder).stdout
+    require("handlers that saw copies: 0" in plain, plain)
+    end, windows, runs = time.monotonic() + STRESS_SECONDS, 0, 0
+    while not runs or time.monotonic() < end:
+        for frequency in (250, 2000, 5000):
+            windows += stress_once(folder, program, "2000", frequency, plain)
+            runs += 1
+    require(windows > 300, f"{windows} windows only")
+    return [f"{windows} windows in {runs} runs"]
+
+
+def programs(folder):
+    """What is installed everywhere does the same with it."""
+    text = os.path.join(folder, "text")
+    with open(text, "w", encoding="utf-8") as out:
+        out.writelines(f"{i * 7919 % 10007} line {i % 97}\n" for i in range(60000))
+    notes = []
+    for argv in (["sort", "-n", text], ["xz", "-k", "-c", text], ["gzip", "-c", text],
+                 ["perl", "-e", "my %h; $h{$_ % 1000} .= 'x' for 1..300000; print scalar %h"],
+                 ["python3", "-c", "import json; print(len(json.dumps(list(range(300000)))))"],
+                 ["bash", "-c", "for i in $(seq 100); do x=$(echo $i | cat); done; echo $x"],
+                 ["gcc", "-O2", "-S", "-o", "-", os.path.join(PROGRAMS, "switched.c")]):
+        argv = [tool(argv[0]), *argv[1:]]
+        plain = subprocess.run(argv, cwd=folder, capture_output=True, check=True).stdout
+        env = {**os.environ, "LD_PRELOAD": LIBRARY, "PGOKIT_BRANCHES_OPTIONS":
+               f"out={folder}/r.%e.%p:real_time=1:frequency=1000"}
+        got = subprocess.run(argv, cwd=folder, capture_output=True, check=True, env=env,
+                             timeout=120).stdout
+        require(got == plain, f"{argv[0]} prints something else")
+        notes.append(os.path.basename(argv[0]))
+    return notes
+
+
+# ---- what it counts is true ----
+
+class Code:
+    """Instructions of a file, as objdump has them."""
+
+    LINE = re.compile(r"\s*([0-9a-f]+):\t(.*)")
+    PREFIX = re.compile(r"^(?:(?:bnd|notrack|repz|repnz|rep|addr32|data16|rex\.\w+|cs|ds) +)+")
+    BRANCH = re.compile(r"j|call|ret|loop")
+    ENDS = re.compile(r"jmp|call|ret|hlt|ud2")
+
+    def __init__(self, path):
+        text = subprocess.run([tool("objdump"), "-d", "-w", "--no-show-raw-insn", path], check=True,
+                              capture_output=True, text=True).stdout
+        self.text = {}
+        for line in text.splitlines():
+            match = self.LINE.match(line)
+            if match:
+                self.text[int(match[1], 16)] = self.PREFIX.sub("", match[2])
+        self.addrs = sorted(self.text)
+
+    def fault_of_branch(self, source, target, same_file):
+        words = self.text.get(source, "").split()
+        if not words or not self.BRANCH.match(words[0]):
+            return f"{source:x} does not branch: {words}"
+        direct = re.fullmatch(r"[0-9a-f]+", words[1]) if len(words) > 1 else None
+        if direct and words[0] != "ret" and (int(words[1], 16) != target or not same_file):
+            return f"{source:x} does not lead to {target:x}: {words}"
+        if same_file and target not in self.text:
+            return f"{source:x} leads to {target:x}, which is no instruction"
+        return None
+
+    def fault_of_range(self, first, last):
+        start, end = bisect.bisect_left(self.addrs, first), bisect.bisect_left(self.addrs, last)
+        if first not in self.text or last not in self.text or start > end:
+            return f"{first:x}-{last:x} is not from instruction to instruction"
+        for addr in self.addrs[start:end]:
+            if self.ENDS.match(self.text[addr]):
+                return f"{first:x}-{last:x} runs over {self.text[addr]}"
+        return None
+
+
+def every_branch_is_real(folder):
+    program = build(folder, "stress.cpp", "-mno-red-zone")
+    preloaded(folder, "real_time=1:frequency=2000",
+              [program, "2000", "exceptions", "threads", "signals", "longjmp", "vectors", "stacks"])
+    checked, faults = 0, []
+    for recording in recordings(folder, "r."):
+        for number, module in enumerate(recording.modules):
+            if not os.path.exists(module.path):
+                continue
+            code = Code(module.path)
+            for source, addr, target, to, _ in recording.branches:
+                if source == number:
+                    faults.append(code.fault_of_branch(addr, to, target == number))
+            for source, first, _, last, _ in recording.ranges:
+                if source == number:
+                    faults.append(code.fault_of_range(first, last))
+        checked += len(recording.branches) + len(recording.ranges)
+    faults = [fault for fault in faults if fault]
+    require(not faults, "\n".join(faults[:20]))
+    require(checked > 500, f"{checked} branches and ranges only")
+    return [f"{checked} different branches and ranges"]
+
+
+def main():
+    cases = Cases()
+    cases.run("counts of a program", counts)
+    cases.run("only the counts stay", only_counts_stay)
+    cases.run("llvm-profgen reads the counts", llvm_reads)
+    cases.run("children", children)
+    cases.run("a recording of another build", of_another_build)
+    cases.run("a killed program leaves its counts", killed)
+    cases.run("a program that is too short", too_short)
+    cases.run("static program", static_program)
+    cases.run("exit status of the program", status_is_the_programs)
+    cases.run("on and off by calls", exported_calls)
+    cases.run("on and off by a signal", switched_by_signal)
+    cases.run("every branch is real", every_branch_is_real)
+    cases.run("programs print the same", programs)
+    cases.run("stress", stress)
+    cases.finish()
+
+
+main()

@@ -1,0 +1,44 @@
+"""Reads files of the branch recorder, as docs/formats/branch-recording.md has them."""
+
+import pathlib
+import re
+import struct
+from collections import namedtuple
+
+Module = namedtuple("Module", "start end build_id path")
+Pair = namedtuple("Pair", "module start_module first last count")  # addresses of the file
+RANGE = 1 << 63
+PLACE = (1 << 48) - 1
+NAMES = pathlib.Path(__file__).parents[2] / "lib" / "records" / "branch_recording.def"
+
+
+def counter_names():
+    return re.findall(r"^PGK_BRANCH_COUNTER\((\w+), (\w+)", NAMES.read_text(), re.MULTILINE)
+
+
+class Recording:
+    def __init__(self, path):
+        data = pathlib.Path(path).read_bytes()
+        (magic, self.version, self.process, modules_off, modules, entries_off, entries,
+         self.frequency, self.window, n) = struct.unpack_from("<8sII7Q", data)
+        assert magic == b"PGKBRNCH", magic
+        values = struct.unpack_from(f"<{n}Q", data, 72)
+        self.kinds = dict(counter_names())
+        self.counters = dict(zip(self.kinds, values))
+        self.modules = []
+        for i in range(modules):
+            start, end, size, build_id, path = struct.unpack_from("<QQQ32s24x432s", data,
+                                                                  modules_off + 512 * i)
+            self.modules.append(Module(start, end, build_id[:size].hex(),
+                                       path.split(b"\0")[0].decode()))
+        self.ranges, self.branches = [], []
+        for i in range(entries):
+            first, last, count = struct.unpack_from("<QQQ", data, entries_off + 24 * i)
+            is_range = bool(first & RANGE)
+            first &= ~RANGE
+            pair = ((first >> 48) - 1, first & PLACE, (last >> 48) - 1, last & PLACE, count)
+            (self.ranges if is_range else self.branches).append(pair)
+
+    def ended(self):
+        """Why windows did not begin, or ended early: name and number."""
+        return {name: n for name, n in self.counters.items() if n and self.kinds[name] != "WORK"}

@@ -1,0 +1,17 @@
+/* What a run of the branch recorder came to, for a person. */
+#ifndef PGK_RECORD_BRANCHES_H
+#define PGK_RECORD_BRANCHES_H
+
+#include "record.h"
+
+struct record_branches_done {
+    const struct record_files *files; /* recordings of the processes */
+    const struct record_ended *ended;
+    const char *binary; /* whose counts are wanted */
+    const char *counts; /* where they are; NULL: there are none */
+    bool keep;          /* recordings stay */
+    bool quiet;         /* only what is wrong */
+};
+void record_branches_tell(const struct record_branches_done *done);
+
+#endif

@@ -1,0 +1,111 @@
+/* Says what the branch recorder has recorded, why windows were given up, and what it has cost. */
+#include "record_branches.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Sums over all processes; names as the recorder has them. */
+enum { MOST = 64 };
+struct sums {
+    size_t n;
+    struct pgk_branches_work of[MOST];
+};
+
+static void add(struct sums *sums, const struct pgk_branches *b)
+{
+    struct pgk_branches_work work = {.struct_size = sizeof work};
+    for (size_t i = 0; i < MOST && pgk_branches_work_at(b, i, &work); i++) {
+        work.n += i < sums->n ? sums->of[i].n : 0;
+        sums->of[i] = work;
+        sums->n = i < sums->n ? sums->n : i + 1;
+    }
+}
+
+static uint64_t sum_of(const struct sums *sums, const char *name)
+{
+    for (size_t i = 0; i < sums->n; i++)
+        if (!strcmp(sums->of[i].name, name))
+            return sums->of[i].n;
+    return 0;
+}
+
+static void tell_reasons(const struct sums *sums, enum pgk_branches_kind kind, const char *title)
+{
+    char text[PGK_HUMAN_SIZE];
+    bool any = false;
+    for (size_t i = 0; i < sums->n; i++) {
+        if (sums->of[i].kind != kind || !sums->of[i].n)
+            continue;
+        if (!any)
+            fprintf(stderr, "  %s\n", title);
+        any = true;
+        fprintf(stderr, "    %8s  %s\n", pgk_human_count(text, sums->of[i].n), sums->of[i].text);
+    }
+}
+
+/* Where most branches were, so that another -b can be chosen. */
+static void tell_files(const struct pgk_branches *b)
+{
+    char text[PGK_HUMAN_SIZE], safe[512];
+    struct pgk_branches_file file = {.struct_size = sizeof file};
+    for (size_t i = 0; pgk_branches_file_at(b, i, &file); i++)
+        if (file.branches)
+            fprintf(stderr, "    %8s  branches in %s\n", pgk_human_count(text, file.branches),
+                    pgk_human_text(safe, sizeof safe, file.path));
+}
+
+static struct sums read_all(const struct record_branches_done *d)
+{
+    struct sums sums = {0};
+    for (size_t i = 0; i < d->files->n; i++) {
+        struct pgk_branches *b;
+        struct pgk_err err = {0};
+        if (pgk_branches_open(&b, d->files->v[i].path, &err)) {
+            cli_fail(&err);
+            continue;
+        }
+        add(&sums, b);
+        if (!d->counts && !d->quiet)
+            tell_files(b);
+        pgk_branches_close(&b);
+    }
+    return sums;
+}
+
+static double seconds(const struct timeval *t)
+{
+    return (double)t->tv_sec + (double)t->tv_usec / 1e6;
+}
+
+void record_branches_tell(const struct record_branches_done *d)
+{
+    char windows[PGK_HUMAN_SIZE], branches[PGK_HUMAN_SIZE], safe[512];
+    const struct sums sums = read_all(d);
+    if (!d->files->n) {
+        fputs("pgokit: nothing was recorded: the program took too little processor time, or "
+              "nothing could be preloaded into it. Try --real-time with a higher -F\n",
+              stderr);
+        return;
+    }
+    if (d->quiet)
+        return;
+    const double cost = (double)sum_of(&sums, "COST_NS") / 1e9,
+                 total = seconds(&d->ended->usage.ru_utime) + seconds(&d->ended->usage.ru_stime);
+    fprintf(stderr, "pgokit: %s windows with %s branches; it took %.3f s of processor time",
+            pgk_human_count(windows, sum_of(&sums, "WINDOWS")),
+            pgk_human_count(branches, sum_of(&sums, "BRANCHES")), cost);
+    if (total > 0)
+        fprintf(stderr, " (%.1f %%)", 100 * cost / total);
+    fputc('\n', stderr);
+    tell_reasons(&sums, PGK_BRANCHES_START, "ticks without a window:");
+    tell_reasons(&sums, PGK_BRANCHES_END, "windows that ended early:");
+    if (sum_of(&sums, "NO_ROOM"))
+        fputs("  the table was full, so that the rarest code is missing\n", stderr);
+    if (d->keep)
+        for (size_t i = 0; i < d->files->n; i++)
+            fprintf(stderr, "  recording %s\n",
+                    pgk_human_text(safe, sizeof safe, d->files->v[i].path));
+    if (d->counts)
+        fprintf(stderr, "next: pgokit gen %s -b %s -o app.afdo\n", d->counts, d->binary);
+}
