@@ -12,21 +12,23 @@ static const char help[] =
     "usage: pgokit config --cflags | --ldflags | --libs heap [OPTION]...\n\n"
     "Prints, on one line, what to add to the commands that build a program, so that pgokit\n"
     "record heap also records its loads and stores: flags to compile with, flags to link with,\n"
-    "libraries to link. Several can be asked for at once. For a clang whose release is in its\n"
+    "libraries to link. Several can be asked for at once. For a compiler whose release is in its\n"
     "name, accesses are counted by a plugin of pgokit, if there is one for that release.\n\n"
     "      --cflags      for compiling C and C++\n"
     "      --ldflags     for linking\n"
     "      --libs        the runtime; its place in the line does not matter\n"
-    "      --cc CC       compiler: gcc, clang, clang-22, a path; default $CC, else clang\n"
+    "      --cc CC       compiler: gcc-12, clang, clang-22, a path; default $CC, else clang\n"
     "      --static      the runtime becomes part of the program (default); also for -static\n"
     "      --shared      the runtime as a library\n"
-    "      --histogram   count accesses by place in the object; clang 19 or newer\n"
+    "      --histogram   count accesses by place in the object; clang from 19 on, gcc by plugin\n"
     "  -q, --quiet       do not say what counts the accesses\n"
     "\nExamples:\n"
     "  clang -O2 $(pgokit config --cflags heap) -c app.c\n"
     "  clang app.o $(pgokit config --ldflags --libs heap) -o app\n"
-    "  make CC=gcc CFLAGS=\"-O2 $(pgokit config --cflags heap --cc gcc)\" \\\n"
-    "      LDFLAGS=\"$(pgokit config --ldflags --libs heap --cc gcc)\"\n";
+    "  make CC=gcc-12 CFLAGS=\"-O2 $(pgokit config --cflags heap --cc gcc-12)\" \\\n"
+    "      LDFLAGS=\"$(pgokit config --ldflags --libs heap --cc gcc-12)\"\n";
+
+#define HISTOGRAM_NEEDS "histograms of accesses need clang 19 or newer, or a plugin for gcc"
 
 enum { OPT_CFLAGS = 256, OPT_LDFLAGS, OPT_LIBS, OPT_CC, OPT_STATIC, OPT_SHARED, OPT_HISTOGRAM };
 
@@ -47,7 +49,8 @@ struct config {
     bool cflags, ldflags, libs, shared, histogram;
     const char *cc;
     bool clang;
-    unsigned long release; /* of clang; 0: not in its name */
+    bool other_processor;  /* a gcc that no plugin of this machine fits */
+    unsigned long release; /* 0: not in its name */
 };
 
 static void parse(struct config *c, int argc, char **argv)
@@ -83,29 +86,45 @@ static void parse(struct config *c, int argc, char **argv)
         cli_usage(&cmd_config, "nothing to print: name --cflags, --ldflags or --libs");
 }
 
+/* What follows the compiler's name: "-19" of "clang++-19". */
+static unsigned long release_in(const char *after)
+{
+    after += after[0] == '+' && after[1] == '+' ? 2 : 0;
+    return *after == '-' && isdigit((unsigned char)after[1]) ? strtoul(after + 1, NULL, 10) : 0;
+}
+
+/* "aarch64-linux-gnu-gcc-12" compiles for another processor. */
+static bool is_cross(const char *name, const char *gcc)
+{
+    static const char own[] = "x86_64-linux-gnu-";
+    size_t before = (size_t)(gcc - name), n = strlen(own);
+    return before && gcc[-1] == '-' && !(before >= n && !memcmp(gcc - n, own, n));
+}
+
 /* By its name: "ccache clang++-19 -m64" is clang 19. */
 static void know_compiler(struct config *c)
 {
     const char *name = c->cc ? c->cc : getenv("CC");
     if (!name || !*name)
         name = "clang";
-    const char *clang = strstr(name, "clang");
+    const char *clang = strstr(name, "clang"), *gcc = strstr(name, "gcc");
+    gcc = gcc ? gcc : strstr(name, "g++");
     c->clang = clang != NULL;
     if (clang) {
-        clang += strlen("clang");
-        clang += clang[0] == '+' && clang[1] == '+' ? 2 : 0;
-        if (*clang == '-' && isdigit((unsigned char)clang[1]))
-            c->release = strtoul(clang + 1, NULL, 10);
-    } else if (!strstr(name, "gcc") && !strstr(name, "g++")) {
+        c->release = release_in(clang + strlen("clang"));
+    } else if (gcc) {
+        c->release = release_in(gcc + (gcc[1] == 'c' ? strlen("gcc") : strlen("g")));
+        c->other_processor = is_cross(name, gcc);
+    } else {
         char safe[64];
         cli_usage(&cmd_config,
                   "cannot find out whether '%s' is gcc or clang; give --cc gcc or --cc clang",
                   pgk_human_text(safe, sizeof safe, name));
     }
-    if (c->release && c->release < 13)
+    if (c->clang && c->release && c->release < 13)
         cli_usage(&cmd_config, "clang %lu has no heap profiler; 13 is the first", c->release);
-    if (c->histogram && (!c->clang || (c->release && c->release < 19)))
-        cli_usage(&cmd_config, "histograms of accesses need clang 19 or newer");
+    if (c->histogram && c->clang && c->release && c->release < 19)
+        cli_usage(&cmd_config, HISTOGRAM_NEEDS);
 }
 
 /* Words go into command lines through $(...), which splits at blanks and knows no quotes. */
@@ -136,42 +155,69 @@ static void find_library(char path[PATH_MAX], const char *file)
 /* The plugin for the compiler; and says what will count. */
 static bool find_plugin(const struct config *c, char path[PATH_MAX])
 {
+    const char *name = c->clang ? "clang" : "gcc";
+    const char *own = c->clang ? "clang's own pass" : "calls of -fsanitize=thread";
     char file[64], safe[256];
-    snprintf(file, sizeof file, "pgokit_heap_clang_%lu.so", c->release);
-    bool found = c->release && heap_runtime_find(path, file);
+    snprintf(file, sizeof file, "pgokit_heap_%s_%lu.so", name, c->release);
+    bool found = c->release && !c->other_processor && heap_runtime_find(path, file);
     if (found)
         check_path(path);
     if (c->common.quiet)
         return found;
     if (found)
-        fprintf(stderr, "pgokit: accesses are counted by the plugin for clang %lu: %s\n",
+        fprintf(stderr, "pgokit: accesses are counted by the plugin for %s %lu: %s\n", name,
                 c->release, pgk_human_text(safe, sizeof safe, path));
     else if (c->release)
         fprintf(stderr,
-                "pgokit: accesses are counted by clang's own pass, because this pgokit has no "
-                "plugin for clang %lu\n",
-                c->release);
+                "pgokit: accesses are counted by %s, because this pgokit has no plugin for %s "
+                "%lu%s\n",
+                own, name, c->release, c->other_processor ? " of another processor" : "");
     else
-        fputs("pgokit: accesses are counted by clang's own pass. There may be a plugin, which "
-              "costs less: name the release, as in --cc clang-22\n",
-              stderr);
+        fprintf(stderr,
+                "pgokit: accesses are counted by %s. There may be a plugin, which costs less: "
+                "name the release, as in --cc %s\n",
+                own, c->clang ? "clang-22" : "gcc-12");
     return found;
 }
 
-static void print_cflags(const struct config *c)
+static void print_clang_flags(const struct config *c, const char *plugin)
 {
-    char path[PATH_MAX];
-    bool plugin = c->clang && find_plugin(c, path);
-    putchar(' ');
     if (plugin)
-        printf(HEAP_CFLAGS_PLUGIN, path, path);
+        printf(HEAP_CFLAGS_PLUGIN, plugin, plugin);
     else
-        fputs(c->clang ? HEAP_CFLAGS_CLANG : HEAP_CFLAGS_GCC, stdout);
+        fputs(HEAP_CFLAGS_CLANG, stdout);
     if (c->histogram)
         printf(" %s", HEAP_CFLAGS_HISTOGRAM);
     /* 19 has no inline code for it; the plugin has. */
     if (c->histogram && c->release < 22 && !plugin)
         printf(" %s", HEAP_CFLAGS_CALLBACKS);
+}
+
+static void print_gcc_flags(const struct config *c, const char *plugin)
+{
+    if (c->histogram && !plugin)
+        cli_usage(&cmd_config, HISTOGRAM_NEEDS);
+    putchar(' ');
+    if (plugin)
+        printf(HEAP_CFLAGS_PLUGIN_GCC, plugin);
+    else
+        fputs(HEAP_CFLAGS_GCC, stdout);
+    if (c->histogram) {
+        putchar(' ');
+        printf(HEAP_CFLAGS_HISTOGRAM_GCC, c->release);
+    }
+}
+
+static void print_cflags(const struct config *c)
+{
+    char path[PATH_MAX];
+    const char *plugin = find_plugin(c, path) ? path : NULL;
+    if (c->clang) {
+        putchar(' ');
+        print_clang_flags(c, plugin);
+    } else {
+        print_gcc_flags(c, plugin);
+    }
 }
 
 static void print_ldflags(const struct config *c)

@@ -57,9 +57,13 @@ static bool found_below(char path[PATH_MAX], const char *folder, const char *con
 
 bool heap_runtime_find(char path[PATH_MAX], const char *file)
 {
-    static const char *const of_build_or_prefix[] = {
-        "../runtime", "../recorder", "../compiler/clang", PGK_BIN_TO_LIB, PGK_BIN_TO_LIB "/pgokit",
-        NULL};
+    static const char *const of_build_or_prefix[] = {"../runtime",
+                                                     "../recorder",
+                                                     "../compiler/clang",
+                                                     "../compiler/gcc",
+                                                     PGK_BIN_TO_LIB,
+                                                     PGK_BIN_TO_LIB "/pgokit",
+                                                     NULL};
     static const char *const of_given[] = {".", "pgokit", NULL};
     char folder[PATH_MAX];
     const char *given = getenv("PGOKIT_RUNTIME");

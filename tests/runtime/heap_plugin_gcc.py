@@ -8,7 +8,8 @@ import sys
 
 import raw_profile
 from harness import Cases, Skip, require, run, tool
-from runtime_programs import ARCHIVE, FRAMES, HERE, check_sound, one_file, require_exact
+from runtime_programs import (ARCHIVE, FRAMES, HERE, PGOKIT, check_sound, one_file,
+                              require_exact)
 
 PLUGINS = dict(argument.split("=", 1) for argument in sys.argv[5:])
 RELEASES = sorted(PLUGINS) or ("12",)
@@ -54,6 +55,21 @@ def exact_by_link_time(folder, release):
     exact(folder, release, lto, link=[*plugin_flags(release), *lto])
 
 
+def by_config(folder, release):
+    """What pgokit config prints."""
+    plugin_flags(release)
+    config = [PGOKIT, "config", "--cflags", "heap", "--cc", f"g++-{release}"]
+    told = run(config, folder)
+    require(f"counted by the plugin for gcc {release}: {PLUGINS[release]}" in told.stderr,
+            told.stderr)
+    program = built(folder, release, "random_access.c", told.stdout.split())
+    profile, out = recorded(program, "7", "1", "20000")
+    require_exact(program, out, profile)
+    more = run([*config, "--histogram"], folder).stdout.split()
+    require(set(more) - set(told.stdout.split()) == set(plugin_flags(release, "histogram")[2:]),
+            f"{more}")
+
+
 def each_kind(folder, release, flags):
     """Each function of the program accesses an object of its own, as often as it says."""
     for options in ((), ("coalesce=0",)):
@@ -96,6 +112,7 @@ def main():
         cases.run(f"exact, gcc-{release} -O2, each access alone", exact, release, ["-O2"],
                   ["coalesce=0"])
         cases.run(f"exact, gcc-{release} link-time optimisation", exact_by_link_time, release)
+        cases.run(f"gcc-{release}: as pgokit config says", by_config, release)
         for flags in (["-O0"], ["-O2"], ["-O3", "-mavx2"]):
             cases.run(f"gcc-{release} {' '.join(flags)}: each kind of access", each_kind, release,
                       flags)
