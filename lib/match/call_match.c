@@ -244,9 +244,8 @@ static int find_pair(struct pgk_match *m, uint32_t old_func, uint32_t func, uint
                : pgk_fail_nomem(err);
 }
 
-/* Calls of functions that are elsewhere count only where `elsewhere` says so: these may allocate.
- */
-static int find_moved(struct pgk_match *m, struct pgk_match_call *key, bool elsewhere,
+/* Only calls of which it is at least so sure that they are meant count. */
+static int find_moved(struct pgk_match *m, struct pgk_match_call *key, enum pgk_calls least,
                       struct pgk_err *err)
 {
     uint32_t at;
@@ -259,7 +258,7 @@ static int find_moved(struct pgk_match *m, struct pgk_match_call *key, bool else
         struct found best = {0};
         for (uint32_t c = m->groups.v[to->to].first; c < m->groups.v[to->to].end; c++)
             consider(m, key, c, &best);
-        if (best.rank < (elsewhere ? PGK_CALLS_ELSEWHERE : PGK_CALLS_ADDRESS) * 2u)
+        if (best.rank < least * 2u)
             return 0;
         key->call = best.call;
         key->level = to->ambiguous ? PGK_MATCH_AMBIGUOUS : PGK_MATCH_MOVED;
@@ -315,12 +314,16 @@ static int find(struct pgk_match *m, struct pgk_match_call *key, struct pgk_err 
     key->level = gone && !key->renamed ? PGK_MATCH_GONE : PGK_MATCH_FUNCTIONS;
     if (key->level == PGK_MATCH_GONE)
         return 0;
-    if (!find_at_place(m, key) && !key->merged)
-        PGK_TRY(find_moved(m, key, false, err));
-    if (!key->merged && key->call == PGK_INDEX_NONE)
-        find_between(m, key);
-    if (key->callee == PGK_INDEX_NONE && !key->merged && key->call == PGK_INDEX_NONE)
-        PGK_TRY(find_moved(m, key, true, err));
+    if (!find_at_place(m, key) && !key->merged) {
+        /* Functions that are elsewhere may allocate. */
+        enum pgk_calls least =
+            key->callee == PGK_INDEX_NONE ? PGK_CALLS_ELSEWHERE : PGK_CALLS_ADDRESS;
+        PGK_TRY(find_moved(m, key, PGK_CALLS_SURELY, err));
+        if (key->call == PGK_INDEX_NONE)
+            find_between(m, key);
+        if (key->call == PGK_INDEX_NONE)
+            PGK_TRY(find_moved(m, key, least, err));
+    }
     if (key->renamed && key->level < PGK_MATCH_REROUTED)
         key->level = PGK_MATCH_REROUTED;
     return 0;

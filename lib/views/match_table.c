@@ -70,8 +70,8 @@ static void print_levels(const struct table *t)
         fputs("| level | contexts | bytes | share | of accesses | meaning |\n"
               "|---|--:|--:|--:|--:|---|\n", t->style.out);
     else
-        fprintf(t->style.out, "  %-15s %9s %12s %9s %9s\n", "", "contexts", "bytes", "",
-                t->all.accesses ? "accesses" : "");
+        fprintf(t->style.out, "  %-15s %9s %12s%s\n", "", "contexts", "bytes",
+                t->all.accesses ? "            accesses" : "");
     for (enum pgk_match_level l = 0; l < PGK_MATCH_LEVELS; l++)
         print_level(t, l);
 }
