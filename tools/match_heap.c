@@ -8,7 +8,8 @@
 
 static const char help[] =
     "-b is the build that the profile is to be used for. Raw profiles of another build need that\n"
-    "one, too (--profiled-binary); for others it adds names of functions that are gone.\n\n"
+    "one, too (--profiled-binary). For others it adds names of functions that are gone, and tells\n"
+    "more calls apart that have moved.\n\n"
     "      --profiled-binary FILE  the program or a library as it was profiled; may be repeated\n"
     "      --top N          calls that changed, shown (default 10; 0: all)\n"
     "      --json           all of it as JSON (docs/formats/match-json.md)\n"
@@ -105,6 +106,13 @@ static int read_profile(const struct match *m, struct heap_input *in, struct pgk
     return status;
 }
 
+static int open_profiled(const struct match *m, struct pgk_binaries **set, struct pgk_err *err)
+{
+    struct cli_common profiled = m->common;
+    profiled.binaries = m->profiled;
+    return m->profiled.n ? cli_open_binaries(&profiled, set, err) : 0;
+}
+
 /* Rounded down, so that nobody reads 90.0 % of what is too little. */
 static int check_limit(const struct match *m, const struct pgk_match *match)
 {
@@ -121,6 +129,7 @@ static int run(int argc, char **argv)
     struct match m = {0};
     struct heap_input in = {0};
     struct pgk_binaries *binaries = NULL;
+    struct pgk_match_opts opts = {.struct_size = sizeof opts};
     struct pgk_match *match = NULL;
     struct pgk_err err = {0};
     parse(&m, argc, argv);
@@ -128,7 +137,9 @@ static int run(int argc, char **argv)
     if (!status)
         status = cli_open_binaries(&m.common, &binaries, &err);
     if (!status)
-        status = pgk_match_heap(&match, in.heap, binaries, &err);
+        status = open_profiled(&m, &opts.profiled, &err);
+    if (!status)
+        status = pgk_match_heap(&match, in.heap, binaries, &opts, &err);
     if (!status)
         status = pgk_match_print(match, &m.opts, stdout, &err);
     int exit_code = status ? cli_fail(&err) : cli_finish_output(EXIT_DONE);
@@ -136,6 +147,7 @@ static int run(int argc, char **argv)
         exit_code = check_limit(&m, match);
     pgk_match_close(&match);
     pgk_binaries_close(&binaries);
+    pgk_binaries_close(&opts.profiled);
     pgk_heap_close(&in.heap);
     cli_list_free(&m.profiled);
     cli_common_free(&m.common);

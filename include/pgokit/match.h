@@ -3,7 +3,7 @@
  * that was compiled otherwise, or has changed since.
  *
  *     struct pgk_match *match;
- *     if (!pgk_match_heap(&match, heap, new_binaries, &err))
+ *     if (!pgk_match_heap(&match, heap, new_binaries, NULL, &err))
  *         ... pgk_match_totals(match, PGK_MATCH_EXACT) ...
  *     pgk_match_close(&match); */
 #ifndef PGOKIT_MATCH_H
@@ -42,13 +42,21 @@ const char *pgk_match_level_name(enum pgk_match_level level);
 
 struct pgk_match;
 
+/* What else is known. */
+struct pgk_match_opts {
+    size_t struct_size; /* sizeof(struct pgk_match_opts) */
+    struct pgk_binaries *profiled; /* the build that was profiled, all of whose calls then help to
+                                      say which is which after lines have moved; NULL: the profile
+                                      alone */
+};
 /* Looks for the contexts of a profile, whose frames are places in functions (pgk_heap_symbolise),
  * in the binaries of another build. Keeps `heap`, which must stay as it is until the match is
- * closed. PGK_E_NODEBUG if a binary has no debug information or no call sites in it, PGK_E_EMPTY
- * if the profile has no contexts, PGK_E_ARG if its frames are addresses, PGK_E_MISMATCH if no
- * function of the profile is in the binaries. */
+ * closed. `opts` may be NULL. PGK_E_NODEBUG if a binary has no debug information or no calls in
+ * functions that have it, PGK_E_EMPTY if the profile has no contexts, PGK_E_ARG if its frames are
+ * addresses, PGK_E_MISMATCH if no function of the profile but main is in the binaries. */
 int pgk_match_heap(struct pgk_match **match, const struct pgk_heap *heap,
-                   struct pgk_binaries *binaries, struct pgk_err *err);
+                   struct pgk_binaries *binaries, const struct pgk_match_opts *opts,
+                   struct pgk_err *err);
 /* Nulls the pointer; accepts NULL. */
 void pgk_match_close(struct pgk_match **match);
 

@@ -110,6 +110,29 @@ static bool moved_with_others(const struct gap *g, int64_t by)
     return !by;
 }
 
+/* A call without a partner may stand beside that of a neighbour, at one place with it. */
+static bool share_with(const struct aligner *a, size_t i, size_t neighbour)
+{
+    uint32_t j = a->to[neighbour].to;
+    if (j == PGK_INDEX_NONE)
+        return false;
+    if (a->now[j].several && a->alike(a->ctx, i, j))
+        a->to[i].to = j;
+    return true;
+}
+
+static void share_place(const struct aligner *a, size_t i)
+{
+    if (a->to[i].to != PGK_INDEX_NONE)
+        return;
+    for (size_t k = i; k-- > 0;)
+        if (share_with(a, i, k))
+            break;
+    for (size_t k = i + 1; k < a->n_old && a->to[i].to == PGK_INDEX_NONE; k++)
+        if (share_with(a, i, k))
+            break;
+}
+
 /* Where a call could be one of several, it is the one that moved as the pairs around it did, if
  * only one did. */
 static void settle(const struct aligner *a, size_t i)
@@ -174,5 +197,7 @@ int pgk_calls_align(const struct pgk_anchor *old, size_t n_old, const struct pgk
     for (size_t i = 0; i < n_old; i++)
         if (to[i].to != PGK_INDEX_NONE)
             to[i].ambiguous = is_ambiguous(&a, i);
+    for (size_t i = 0; i < n_old; i++)
+        share_place(&a, i);
     return 0;
 }

@@ -12,6 +12,7 @@
 /* A place with a call; in order of lines and columns, each place once. */
 struct pgk_anchor {
     uint32_t offset, column; /* of the line from that of the declaration; column 0: unknown */
+    bool several; /* calls of several functions stand there, as gcc has those of a macro */
 };
 
 /* Whether old call i may be new call j: 0 no, 1 perhaps, 2 they call the same function. */

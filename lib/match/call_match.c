@@ -24,9 +24,14 @@ static enum pgk_calls calls(const struct pgk_match *m, uint32_t call, uint32_t c
                             unsigned jumps)
 {
     uint32_t func = m->build.calls.v[call].callee;
+    if (callee == PGK_OLD_BY_ADDRESS)
+        return func == PGK_INDEX_NONE ? PGK_CALLS_SURELY : PGK_CALLS_NOT;
     if (func == PGK_INDEX_NONE)
         return PGK_CALLS_ADDRESS;
     const struct pgk_build_func *f = &m->build.funcs.v[func];
+    if (callee != PGK_INDEX_NONE && callee >= m->heap->funcs.n)
+        return m->profiled.funcs.v[callee - m->heap->funcs.n].guid == f->guid ? PGK_CALLS_SURELY
+                                                                              : PGK_CALLS_NOT;
     if (callee == PGK_INDEX_NONE ? f->allocates : is_candidate(m, func, callee))
         return PGK_CALLS_SURELY;
     if (!f->has_body)
@@ -173,7 +178,7 @@ static bool list_old(struct pgk_match *m, const struct pgk_func_pair *p, struct 
         }
         ok = pgk_vec_push(&m->places, where) &&
              pgk_vec_push(&r->runs, (struct pgk_call_group){i, i + 1}) &&
-             pgk_vec_push(&r->old, (struct pgk_anchor){offset, column});
+             pgk_vec_push(&r->old, (struct pgk_anchor){offset, column, false});
     }
     return ok;
 }
@@ -188,10 +193,11 @@ static bool list_now(struct pgk_match *m, const struct pgk_func_pair *p, struct 
             continue;
         if (r->now.n && c->line == before->line && c->column == before->column) {
             m->groups.v[m->groups.n - 1].end = i + 1;
+            r->now.v[r->now.n - 1].several |= c->callee != before->callee;
             continue;
         }
         ok = pgk_vec_push(&m->groups, (struct pgk_call_group){i, i + 1}) &&
-             pgk_vec_push(&r->now, (struct pgk_anchor){c->offset & UINT16_MAX, c->column});
+             pgk_vec_push(&r->now, (struct pgk_anchor){c->offset & UINT16_MAX, c->column, false});
     }
     return ok;
 }

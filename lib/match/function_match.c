@@ -133,7 +133,7 @@ static bool calls_all(const struct pgk_match *m, uint32_t func, uint32_t old_fun
     const struct pgk_build_func *f = &m->build.funcs.v[func];
     uint32_t first = m->first_old_call[old_func], end = m->first_old_call[old_func + 1];
     for (uint32_t o = first; o < end; o++) {
-        bool found = false;
+        bool found = !m->old_calls.v[o].recorded;
         for (uint32_t i = f->first_call; !found && i < f->first_call + f->n_calls; i++)
             found = pgk_match_calls(m, i, m->old_calls.v[o].callee) == PGK_CALLS_SURELY;
         if (!found)

@@ -51,7 +51,7 @@ static int by_function(const void *a, const void *b)
 static bool note_call(struct pgk_match *m, uint32_t stack, uint32_t callee)
 {
     const struct pgk_frame *f = frame_of(m, stack);
-    return pgk_vec_push(&m->old_calls, (struct pgk_old_call){f->ref, callee, f->where});
+    return pgk_vec_push(&m->old_calls, (struct pgk_old_call){f->ref, callee, f->where, true});
 }
 
 static void mark_used(struct pgk_match *m, uint32_t stack)
@@ -73,14 +73,17 @@ static int list_calls(struct pgk_match *m, struct pgk_err *err)
     for (uint32_t n = 1; ok && n < h->stacks.nodes.n; n++)
         if (m->nodes[n].used && parent_of(m, n))
             ok = note_call(m, parent_of(m, n), frame_of(m, n)->ref);
-    if (!ok || !m->first_old_call)
+    ok = ok && m->first_old_call && pgk_match_add_profiled(m);
+    if (!ok)
         return pgk_fail_nomem(err);
     size_t kept = 0;
     struct pgk_old_call *v = m->old_calls.v;
     qsort(v, m->old_calls.n, sizeof *v, by_function);
     for (size_t i = 0; i < m->old_calls.n; i++) {
-        if (kept && !by_function(&v[kept - 1], &v[i]))
+        if (kept && !by_function(&v[kept - 1], &v[i])) {
+            v[kept - 1].recorded |= v[i].recorded;
             continue;
+        }
         v[kept++] = v[i];
         m->first_old_call[v[i].func + 1] = (uint32_t)kept;
     }
@@ -326,11 +329,14 @@ static int check_heap(const struct pgk_heap *h, struct pgk_err *err)
     return 0;
 }
 
-static int match(struct pgk_match *m, struct pgk_binaries *binaries, struct pgk_err *err)
+static int match(struct pgk_match *m, struct pgk_binaries *binaries,
+                 struct pgk_binaries *profiled, struct pgk_err *err)
 {
     const struct pgk_heap *h = m->heap;
     PGK_TRY(pgk_build_read(&m->build, binaries, err));
     PGK_TRY(pgk_match_functions(m, err));
+    if (profiled)
+        PGK_TRY(pgk_build_read(&m->profiled, profiled, err));
     m->nodes = pgk_mem_zalloc(h->stacks.nodes.n, sizeof *m->nodes);
     m->leaf_call = pgk_mem_alloc(h->contexts.n, sizeof *m->leaf_call);
     m->leaf_caller = pgk_mem_zalloc(h->contexts.n, sizeof *m->leaf_caller);
@@ -348,14 +354,17 @@ static int match(struct pgk_match *m, struct pgk_binaries *binaries, struct pgk_
 }
 
 int pgk_match_heap(struct pgk_match **into, const struct pgk_heap *heap,
-                   struct pgk_binaries *binaries, struct pgk_err *err)
+                   struct pgk_binaries *binaries, const struct pgk_match_opts *given,
+                   struct pgk_err *err)
 {
+    struct pgk_match_opts opts;
+    PGK_TRY(PGK_OPTS_TAKE(&opts, given, err));
     PGK_TRY(check_heap(heap, err));
     struct pgk_match *m = pgk_mem_zalloc(1, sizeof *m);
     if (!m)
         return pgk_fail_nomem(err);
     m->heap = heap;
-    int status = match(m, binaries, err);
+    int status = match(m, binaries, opts.profiled, err);
     if (status)
         pgk_match_close(&m);
     else
@@ -370,6 +379,7 @@ void pgk_match_close(struct pgk_match **match)
         return;
     *match = NULL;
     pgk_build_free(&m->build);
+    pgk_build_free(&m->profiled);
     pgk_vec_free(&m->calls);
     pgk_index_free(&m->call_index);
     pgk_mem_free(m->nodes);

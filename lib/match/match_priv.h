@@ -40,11 +40,16 @@ struct pgk_match_node {
     bool used;     /* by a context */
 };
 
-/* Calls that the profile knows in a function: by function, place, callee. */
+/* Calls that are known in a function as it was profiled: by function, place, callee. */
 struct pgk_old_call {
     uint32_t func, callee;
     uint64_t where;
+    bool recorded; /* contexts go through it; else only the profiled build has it */
 };
+/* Callees are functions of the profile, PGK_INDEX_NONE for an allocation, and of the profiled build
+ * also this for a call by address, and functions that the profile does not have: their number there
+ * added to that of the profile's functions. */
+#define PGK_OLD_BY_ADDRESS (PGK_INDEX_NONE - 1)
 
 /* A function of the profile beside one of the build: aligned places of the former. */
 struct pgk_func_pair {
@@ -65,6 +70,7 @@ struct pgk_match_at {
 struct pgk_match {
     const struct pgk_heap *heap;
     struct pgk_build build;
+    struct pgk_build profiled; /* empty unless it was given */
     PGK_VEC(struct pgk_match_call) calls;
     struct pgk_index call_index;
     struct pgk_match_node *nodes;  /* by stack */
@@ -96,6 +102,8 @@ struct pgk_match {
 enum pgk_calls { PGK_CALLS_NOT, PGK_CALLS_ELSEWHERE, PGK_CALLS_ADDRESS, PGK_CALLS_SURELY };
 enum pgk_calls pgk_match_calls(const struct pgk_match *m, uint32_t call, uint32_t callee);
 
+/* Adds the calls of the profiled build, in functions of the profile. */
+PGK_MUST_USE bool pgk_match_add_profiled(struct pgk_match *m);
 /* Finds functions of the build for those of the profile; PGK_E_MISMATCH if there are none. */
 PGK_MUST_USE int pgk_match_functions(struct pgk_match *m, struct pgk_err *err);
 /* The candidate that has a call at this place, if there are several; *ambiguous if several have. */

@@ -127,6 +127,28 @@ int other(int n)
 }
 """
 
+# Of two calls of one function only one runs.
+PICK = """#include <stdlib.h>
+volatile long sum;
+static __attribute__((noinline)) char *mk(int n)
+{
+    char *p = malloc(n);
+    sum += p == NULL;
+    return p;
+}
+int main(int argc, char **argv)
+{
+    char *p = *argv;
+    if (argc > 5)
+        p = mk(5);
+    sum += 2;
+    if (argc < 5)
+        p = mk(500);
+    sum += p != NULL;
+    return 0;
+}
+"""
+
 FLAGS = ["-O2", "-g", "-Wl,--build-id", "-w"]
 PLAIN = [*FRAME_POINTERS, "-fno-optimize-sibling-calls", "-fno-inline"]
 FOUND = {"exact", "other inlining", "line 0", "moved", "rerouted"}
@@ -289,6 +311,21 @@ def not_found(work):
         require(result.code == 3 and "limit reached" in result.errors, f"{result}")
 
 
+def profiled_build(work):
+    """The profiled build tells calls apart that the profile alone does not."""
+    clang = tool("clang", PROFILED)
+    source = Source(work, pick=PICK)
+    profile = source.profile("-fno-inline")
+    source = source.changed("pick", "    if (argc > 5)", "    sum++;\n    if (argc > 5)")
+    source = source.changed("pick", "    if (argc < 5)",
+                            "    sum++;\n\n    sum++;\n    if (argc < 5)")
+    exe = source.build(clang, *PLAIN)
+    require(levels(match(work, profile, exe)) == ["ambiguous"], "the profile alone suffices")
+    found = match(work, profile, exe, "--profiled-binary", profile.removesuffix(".profdata"))
+    require(levels(found) == ["moved"], f"{found}")
+    require(found["changes"][0]["build"]["line_offset"] == 11, f"{found}")
+
+
 def suffixes(work):
     """Names that compilers give to copies and parts of functions."""
     profile = shapes(work).profile("-fno-inline")
@@ -341,6 +378,7 @@ def add_cases(work, tap):
     tap.add("statics of one name in two files", twins, work)
     tap.add("a function more, less, or of another name", rerouted, work)
     tap.add("what is not found", not_found, work)
+    tap.add("the profiled build", profiled_build, work)
     tap.add("suffixes of names, older DWARF, no optimisation", suffixes, work)
     tap.add("refused", refused, work)
     tap.add("another processor", aarch64, work)

@@ -12,7 +12,8 @@ static struct {
     struct pgk_sample *sample, *contexts;
     struct pgk_sample_diff *diff;
     struct pgk_binaries *binaries;
-    struct pgk_match *match; /* with this program itself */
+    struct pgk_binaries *self; /* this program */
+    struct pgk_match *match; /* with it */
     struct pgk_probes *probes;
     struct pgk_probe_index *index;
     FILE *out;
@@ -148,6 +149,14 @@ static int instr_supplement(const void *opts)
     return pgk_instr_supplement(on.instr, on.sample, opts, NULL, &on.err);
 }
 
+static int match_heap(const void *opts)
+{
+    struct pgk_match *match = NULL;
+    int status = pgk_match_heap(&match, on.heap, on.self, opts, &on.err);
+    pgk_match_close(&match);
+    return status;
+}
+
 static int match_print(const void *opts)
 {
     return pgk_match_print(on.match, opts, on.out, &on.err);
@@ -228,6 +237,7 @@ static const struct {
     {"pgk_instr_supplement", sizeof(struct pgk_supplement_opts), instr_supplement},
     {"pgk_probes_print_table", sizeof(struct pgk_probes_print_opts), probes_print_table},
     {"pgk_probes_print_json", sizeof(struct pgk_probes_print_opts), probes_print_json},
+    {"pgk_match_heap", sizeof(struct pgk_match_opts), match_heap},
     {"pgk_match_print", sizeof(struct pgk_match_print_opts), match_print},
     {"pgk_sample_print_table", sizeof(struct pgk_sample_print_opts), sample_print_table},
     {"pgk_sample_print_summary", sizeof(struct pgk_sample_print_opts), sample_print_summary},
@@ -403,14 +413,10 @@ static int make_heap(void)
 
 static int make_match(void)
 {
-    struct pgk_binaries *self = NULL;
-    int status = pgk_binaries_new(&self, NULL, NULL);
+    int status = pgk_binaries_new(&on.self, NULL, NULL);
     if (!status)
-        status = pgk_binaries_add(self, "/proc/self/exe", NULL);
-    if (!status)
-        status = pgk_match_heap(&on.match, on.heap, self, NULL);
-    pgk_binaries_close(&self);
-    return status;
+        status = pgk_binaries_add(on.self, "/proc/self/exe", NULL);
+    return status ? status : pgk_match_heap(&on.match, on.heap, on.self, NULL, NULL);
 }
 
 static int make_instr(void)
@@ -461,6 +467,7 @@ static int close_all(void **state)
     pgk_sample_close(&on.contexts);
     pgk_instr_close(&on.instr);
     pgk_match_close(&on.match);
+    pgk_binaries_close(&on.self);
     pgk_heap_close(&on.heap);
     pgk_probe_index_close(&on.index);
     pgk_probes_close(&on.probes);

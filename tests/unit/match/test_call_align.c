@@ -23,7 +23,7 @@ static unsigned alike(void *ctx, size_t i, size_t j)
 
 static void add(struct side *s, uint32_t line, uint32_t column, unsigned callee)
 {
-    s->place[s->n] = (struct pgk_anchor){line, column};
+    s->place[s->n] = (struct pgk_anchor){line, column, false};
     s->callee[s->n++] = callee;
 }
 
@@ -82,6 +82,21 @@ static void what_is_gone_has_no_partner(void **state)
     expect(&b, 1, PGK_INDEX_NONE, false);
 }
 
+static void calls_of_one_macro_share_a_place(void **state)
+{
+    (void)state;
+    struct both b = {0};
+    add(&b.old, 6, 7, 1);
+    add(&b.old, 7, 5, 1); /* of a function that also stands at the place of the call before */
+    add(&b.now, 6, 3, 1);
+    align(&b);
+    assert_true((b.to[0].to == PGK_INDEX_NONE) != (b.to[1].to == PGK_INDEX_NONE));
+    b.now.place[0].several = true;
+    align(&b);
+    assert_int_equal(b.to[0].to, 0);
+    assert_int_equal(b.to[1].to, 0);
+}
+
 static void known_callees_come_before_unknown_ones(void **state)
 {
     (void)state;
@@ -135,6 +150,7 @@ int main(void)
         cmocka_unit_test(lines_move_together),
         cmocka_unit_test(one_of_two_is_a_guess),
         cmocka_unit_test(what_is_gone_has_no_partner),
+        cmocka_unit_test(calls_of_one_macro_share_a_place),
         cmocka_unit_test(known_callees_come_before_unknown_ones),
         cmocka_unit_test(as_many_pairs_as_there_can_be),
     };

@@ -43,7 +43,7 @@ static struct pgk_match *match(const struct pgk_heap *h, struct pgk_err *err)
     struct pgk_match *m = NULL;
     assert_int_equal(pgk_binaries_new(&set, NULL, NULL), 0);
     assert_int_equal(pgk_binaries_add(set, "/proc/self/exe", NULL), 0);
-    int status = pgk_match_heap(&m, h, set, err);
+    int status = pgk_match_heap(&m, h, set, NULL, err);
     assert_true(status == 0 || err->status == status);
     pgk_binaries_close(&set);
     return m;
