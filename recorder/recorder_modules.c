@@ -10,6 +10,8 @@
 struct pgbr_module pgbr_modules[PGK_BRANCH_MODULES_MAX];
 u32 pgbr_modules_n, pgbr_modules_last;
 
+enum { NO_FILE = PGK_BRANCH_MODULES_MAX }; /* it has no number yet, or there is no room for it */
+
 static u32 window;
 
 /* In front of the code to which the kernel goes back when it interrupts a restartable sequence lies
@@ -50,22 +52,26 @@ static void name_file(struct pgk_branch_module *file, const struct pgg_module *f
 void pgbr_modules_learn(u64 pc)
 {
     struct pgg_module found;
-    struct pgk_branch_module file;
-    const struct pgbr_module *known = pgbr_module_of(pc);
-    if (known || pgbr_modules_n == PGK_BRANCH_MODULES_MAX || !pgg_module_at(pc, &found))
+    if (pgbr_module_of(pc) || pgbr_modules_n == PGK_BRANCH_MODULES_MAX ||
+        !pgg_module_at(pc, &found))
         return;
     const struct pgg_segment *s = &found.segment;
     struct pgbr_module *m = &pgbr_modules[pgbr_modules_n];
-    name_file(&file, &found);
     *m = (struct pgbr_module){.start = s->start, .end = s->end, .bias = s->bias,
                               .mapped = found.mapped, .tables = found.tables,
-                              .code = PGBR_CODE_KNOWN, .file = pgbr_table_file(&file)};
+                              .code = PGBR_CODE_KNOWN, .file = NO_FILE};
     if ((u64)pgbr_stub - s->start < s->end - s->start)
         m->code = PGBR_CODE_OWN;
     else if (has_restartable((const uint8_t *)s->start, (const uint8_t *)s->end))
         m->code = PGBR_CODE_RESTARTABLE;
-    if (m->file != PGK_BRANCH_MODULES_MAX)
-        __atomic_store_n(&pgbr_modules_n, pgbr_modules_n + 1, __ATOMIC_RELEASE);
+    __atomic_store_n(&pgbr_modules_n, pgbr_modules_n + 1, __ATOMIC_RELEASE);
+}
+
+/* A child has a file of its own, with its own numbers. */
+void pgbr_modules_forked(void)
+{
+    for (u32 i = 0; i < pgbr_modules_n; i++)
+        pgbr_modules[i].file = NO_FILE;
 }
 
 void pgbr_modules_check(void)
@@ -77,10 +83,15 @@ void pgbr_modules_check(void)
 static bool is_there(struct pgbr_module *m, u64 pc)
 {
     struct pgg_module now;
-    if (m->checked != window) {
-        if (!pgg_module_at(pc, &now) || now.mapped != m->mapped || now.tables != m->tables)
-            m->end = 0;
-        m->checked = window;
+    struct pgk_branch_module file;
+    if (m->checked == window)
+        return m->end;
+    m->checked = window;
+    if (!pgg_module_at(pc, &now) || now.mapped != m->mapped || now.tables != m->tables) {
+        m->end = 0;
+    } else if (m->file == NO_FILE) {
+        name_file(&file, &now);
+        m->file = pgbr_table_file(&file);
     }
     return m->end;
 }
@@ -94,6 +105,8 @@ u64 pgbr_module_name(u64 pc, bool *gone)
         *gone = true;
         return 0;
     }
+    if (m->file == NO_FILE)
+        return 0;
     return (u64)(m->file + 1) << PGK_BRANCH_MODULE_SHIFT |
            ((pc - m->bias) & ((UINT64_C(1) << PGK_BRANCH_MODULE_SHIFT) - 1));
 }

@@ -17,7 +17,7 @@ struct pgbr_module {
     u64 start, end, bias; /* end is 0 when it was closed */
     const void *mapped, *tables;
     enum pgbr_code code;
-    u32 file;    /* number of its file */
+    u32 file;    /* number of its file, once it is named */
     u32 checked; /* in which window it was looked up again */
 };
 extern struct pgbr_module pgbr_modules[PGK_BRANCH_MODULES_MAX];
@@ -41,6 +41,7 @@ PGG_INLINE struct pgbr_module *pgbr_module_of(u64 pc)
 
 /* Not between two branches of the program, and for one thread at a time: */
 void pgbr_modules_learn(u64 pc); /* what lies there, if it was not known */
+void pgbr_modules_forked(void);
 void pgbr_modules_check(void);   /* what is loaded is looked up again, by the next names */
 /* The address as the file of counts has it; 0: in no module. *gone is set if it is in one that was
  * closed in the meantime. */

@@ -178,6 +178,9 @@ bool pgbr_signals_known(void)
 
 PGBR_EXPORT int sigaction(int sig, const struct sigaction *action, struct sigaction *old);
 PGBR_EXPORT __sighandler_t signal(int sig, __sighandler_t handler);
+PGBR_EXPORT __sighandler_t bsd_signal(int sig, __sighandler_t handler);
+PGBR_EXPORT __sighandler_t __sysv_signal(int sig, __sighandler_t handler);
+PGBR_EXPORT __sighandler_t sysv_signal(int sig, __sighandler_t handler);
 
 /* With the signal of the recorder the program gets what it wants, and the recorder stops. */
 static int set_up(int sig, const struct sigaction *action)
@@ -190,6 +193,21 @@ static int set_up(int sig, const struct sigaction *action)
     return __sigaction(sig, action, NULL);
 }
 
+/* What the program takes to be set up. Where it did so by other means than functions here, what it
+ * finds is its own. */
+static struct sigaction current(int sig)
+{
+    struct sigaction now = {0};
+    __sigaction(sig, NULL, &now);
+    return now.sa_sigaction == on_fault || now.sa_sigaction == on_own ? wanted[sig] : now;
+}
+
+/* A child of vfork has what it sets up for itself, but runs in its parent's memory. */
+static bool is_in_own_memory(void)
+{
+    return pgg_sys_process() == pgbr_process;
+}
+
 int sigaction(int sig, const struct sigaction *action, struct sigaction *old)
 {
     sigset_t all, before;
@@ -199,12 +217,14 @@ int sigaction(int sig, const struct sigaction *action, struct sigaction *old)
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     pgg_lock(&changing);
-    const struct sigaction had = wanted[sig];
-    if (action) {
+    const struct sigaction had = current(sig);
+    if (action && is_in_own_memory()) {
         wanted[sig] = *action;
         result = set_up(sig, action);
         if (result)
             wanted[sig] = had;
+    } else if (action) {
+        result = __sigaction(sig, action, NULL);
     }
     pgg_unlock(&changing);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
@@ -213,13 +233,33 @@ int sigaction(int sig, const struct sigaction *action, struct sigaction *old)
     return result;
 }
 
+static __sighandler_t set_handler(int sig, __sighandler_t handler, int flags)
+{
+    struct sigaction action = {.sa_handler = handler, .sa_flags = flags}, old;
+    if (!(flags & SA_NODEFER))
+        sigaddset(&action.sa_mask, sig);
+    return sigaction(sig, &action, &old) ? SIG_ERR : old.sa_handler;
+}
+
 __sighandler_t signal(int sig, __sighandler_t handler)
 {
-    struct sigaction action = {.sa_handler = handler, .sa_flags = SA_RESTART}, old;
-    if (!is_ours(sig))
-        return ssignal(sig, handler);
-    sigaddset(&action.sa_mask, sig);
-    return sigaction(sig, &action, &old) ? SIG_ERR : old.sa_handler;
+    return is_ours(sig) ? set_handler(sig, handler, SA_RESTART) : ssignal(sig, handler);
+}
+
+__sighandler_t bsd_signal(int sig, __sighandler_t handler)
+{
+    return signal(sig, handler);
+}
+
+/* What signal() is in programs for System V. */
+__sighandler_t __sysv_signal(int sig, __sighandler_t handler)
+{
+    return set_handler(sig, handler, (int)SA_RESETHAND | SA_NODEFER);
+}
+
+__sighandler_t sysv_signal(int sig, __sighandler_t handler)
+{
+    return __sysv_signal(sig, handler);
 }
 
 /* ---- the program waits for signals, of which the recorder's is none ---- */

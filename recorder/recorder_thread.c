@@ -4,6 +4,7 @@
 #include "guest_memory.h"
 #include "guest_processor.h"
 #include "guest_sys.h"
+#include "recorder_modules.h"
 #include "recorder_options.h"
 #include "recorder_signals.h"
 #include "recorder_table.h"
@@ -15,6 +16,7 @@
 #include <threads.h>
 
 bool pgbr_on;
+int pgbr_process;
 volatile u32 pgbr_lock;
 
 static struct pgbr_thread *threads;
@@ -128,8 +130,8 @@ static void give_back(void *record)
     struct pgbr_thread *t = record;
     if (self != t)
         return;
+    t->number = 0; /* a tick that comes now does nothing */
     drop_timer(t);
-    t->number = 0;
     if (t->engine)
         pgbr_engine_free(t->engine);
     t->engine = NULL;
@@ -166,9 +168,11 @@ static void child(void)
 {
     if (!alive || *alive)
         return;
+    pgbr_process = pgg_sys_process();
     pgbr_lock = 0;
     pgbr_engines_forked();
     pgbr_table_forked();
+    pgbr_modules_forked();
     for (struct pgbr_thread *t = threads; t; t = t->next) {
         t->timer = -1;
         t->engine = NULL;
@@ -186,6 +190,7 @@ int __register_atfork(void (*)(void), void (*)(void), void (*)(void), void *)
 void pgbr_threads_init(void)
 {
     u32 *page = pgg_map(PGG_PAGE);
+    pgbr_process = pgg_sys_process();
     if (!page || pgg_sys_advise(page, PGG_PAGE, MADV_WIPEONFORK) < 0 || !__register_atfork ||
         __register_atfork(NULL, NULL, child, NULL)) {
         off_for_good = true;

@@ -25,6 +25,7 @@ struct pgbr_thread {
 };
 
 extern bool pgbr_on; /* ticks begin windows */
+extern int pgbr_process; /* the number of the process whose memory this is */
 extern volatile u32 pgbr_lock; /* of the counts and modules; with all signals blocked */
 
 void pgbr_threads_init(void);

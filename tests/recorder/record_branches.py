@@ -96,6 +96,18 @@ def children(folder):
     require(len(both) == 2, f"{len(both)} recordings of the program")
 
 
+def children_of_fork(folder):
+    """Each has a file of its own, whose modules are its own."""
+    program = build(folder, "stress.cpp", "-mno-red-zone")
+    preloaded(folder, "real_time=1:frequency=5000", [program, "1000", "vectors", "fork"])
+    names = [name for name in os.listdir(folder) if name.startswith("r.")]
+    require(len(names) > 2, names)
+    got = functions_of(folder, *names, binary=program)
+    require(any("work" in name for name in got), got)
+    of_program = [r for r in recordings(folder, "r.") if any(m.path == program for m in r.modules)]
+    require(len(of_program) > 1, f"{len(of_program)} of {len(names)} recordings have the program")
+
+
 def of_another_build(folder):
     program = build(folder, "kinds.cpp")
     other = os.path.join(folder, "other")
@@ -228,6 +240,7 @@ class Code:
     ENDS = re.compile(r"jmp|call|ret|hlt|ud2")
 
     def __init__(self, path):
+        self.path = path
         text = subprocess.run([tool("objdump"), "-d", "-w", "--no-show-raw-insn", path], check=True,
                               capture_output=True, text=True).stdout
         self.text = {}
@@ -281,12 +294,93 @@ def every_branch_is_real(folder):
     return [f"{checked} different branches and ranges"]
 
 
+class Exact:
+    """What ran how often, and who called whom, as callgrind has counted it."""
+
+    def __init__(self, folder, argv):
+        out = os.path.join(folder, "exact")
+        run([tool("valgrind"), "--tool=callgrind", "--dump-instr=yes", "--compress-pos=no",
+             "--compress-strings=no", f"--callgrind-out-file={out}", *argv], folder, timeout=600)
+        self.ran, self.calls = {}, {}  # {function: {address: count}}, {(source, target): count}
+        inside = called_inside = function = call = None
+        with open(out, encoding="utf-8") as lines:
+            for line in lines:
+                key, _, value = line.strip().partition("=")
+                if key == "ob":
+                    inside = value == argv[0]
+                elif key == "fn":
+                    function, called_inside = value, inside
+                elif key == "cob":
+                    called_inside = value == argv[0]
+                elif key == "calls":
+                    count, target = value.split()[:2]
+                    call = (int(target, 16), int(count), called_inside)
+                    called_inside = inside
+                elif line.startswith("0x") and inside:
+                    addr, _, cost = line.split()[:3]
+                    self.add(function, int(addr, 16), int(cost), call)
+                    call = None
+                elif line.startswith("0x"):
+                    call = None
+
+    def add(self, function, addr, cost, call):
+        if not call:
+            counts = self.ran.setdefault(function, {})
+            counts[addr] = counts.get(addr, 0) + cost
+        elif call[2]:
+            self.calls[addr, call[0]] = self.calls.get((addr, call[0]), 0) + call[1]
+
+
+def overlap(one, other):
+    """Of two distributions, 1: they are the same."""
+    a, b = sum(one.values()), sum(other.values())
+    return sum(min(n / a, other.get(key, 0) / b) for key, n in one.items()) if a and b else 0
+
+
+def add_counts(recording, code, ran, branches):
+    """How often each instruction of the program ran, and each branch in it was taken."""
+    number = [m.path for m in recording.modules].index(code.path)
+    for module, first, _, last, count in recording.ranges:
+        if module == number:
+            for addr in code.addrs[bisect.bisect_left(code.addrs, first):
+                                   bisect.bisect_right(code.addrs, last)]:
+                ran[addr] = ran.get(addr, 0) + count
+    for module, source, other, target, count in recording.branches:
+        if module == other == number:
+            branches[source, target] = branches.get((source, target), 0) + count
+
+
+def counts_are_true(folder):
+    """1,000 windows of 512 against exact counts."""
+    program = build(folder, "kinds.cpp", "-no-pie")
+    exact = Exact(folder, [program, "10000"])
+    code, ran, calls, windows = Code(program), {}, {}, 0
+    while windows < 1000:
+        preloaded(folder, "real_time=1:frequency=4000", [program, "10000"])
+        [recording] = recordings(folder, "r.")
+        require(recording.counters["WINDOWS"] > 20, "hardly a window in a run")
+        windows += recording.counters["WINDOWS"]
+        add_counts(recording, code, ran, calls)
+        os.remove(os.path.join(folder, f"r.{recording.process}"))
+    calls = {call: count for call, count in calls.items() if call in exact.calls}
+    total = sum(sum(counts.values()) for counts in exact.ran.values())
+    within = sum(sum(counts.values()) / total *
+                 overlap(counts, {addr: ran.get(addr, 0) for addr in counts})
+                 for counts in exact.ran.values())
+    called = overlap(exact.calls, calls)
+    require(within >= 0.93, f"overlap within functions {within:.3f}")
+    require(called >= 0.90, f"overlap of calls {called:.3f}")
+    return [f"{windows} windows: overlap within functions {within:.3f}, "
+            f"of calls {called:.3f}"]
+
+
 def main():
     cases = Cases()
     cases.run("counts of a program", counts)
     cases.run("only the counts stay", only_counts_stay)
     cases.run("llvm-profgen reads the counts", llvm_reads)
     cases.run("children", children)
+    cases.run("children of fork", children_of_fork)
     cases.run("a recording of another build", of_another_build)
     cases.run("a killed program leaves its counts", killed)
     cases.run("a program that is too short", too_short)
@@ -295,6 +389,7 @@ def main():
     cases.run("on and off by calls", exported_calls)
     cases.run("on and off by a signal", switched_by_signal)
     cases.run("every branch is real", every_branch_is_real)
+    cases.run("counts are true", counts_are_true)
     cases.run("programs print the same", programs)
     cases.run("stress", stress)
     cases.finish()

@@ -326,6 +326,38 @@ static u64 part_stacks()
     return mix(h, shared);
 }
 
+// ---- what is set up is what is told, also after a child of vfork has set up something else
+
+extern "C" sighandler_t sysv_signal(int, sighandler_t) noexcept;
+static void on_any(int) {}
+
+static u64 part_handlers()
+{
+    u64 h = 1;
+    for (int i = 0; i < rounds / 10 + 1; i++) {
+        const int sigs[] = {SIGSEGV, SIGBUS, SIGTRAP, SIGUSR2};
+        for (int sig : sigs) {
+            struct sigaction now = {};
+            h = mix(h, signal(sig, on_any) == SIG_DFL);
+            const pid_t child = vfork();
+            if (!child) {
+                signal(sig, SIG_IGN);
+                _exit(0);
+            }
+            waitpid(child, nullptr, 0);
+            sigaction(sig, nullptr, &now);
+            h = mix(h, now.sa_handler == on_any);
+            h = mix(h, static_cast<u64>(now.sa_flags & ~0x04000000)); // SA_RESTORER
+            h = mix(h, sysv_signal(sig, SIG_IGN) == on_any);
+            h = mix(h, sysv_signal(sig, on_any) == SIG_IGN);
+            raise(sig);
+            h = mix(h, signal(sig, SIG_DFL) == SIG_DFL);
+        }
+        h = work(h, 3000);
+    }
+    return h;
+}
+
 // ---- floating point and vectors stay as they are
 
 static u64 part_vectors()
@@ -375,7 +407,7 @@ int main(int argc, char **argv)
                  {"exceptions", part_exceptions}, {"threads", part_threads}, {"fork", part_fork},
                  {"dlopen", part_dlopen}, {"code", part_code},
                  {"instructions", part_instructions}, {"stacks", part_stacks},
-                 {"vectors", part_vectors}};
+                 {"handlers", part_handlers}, {"vectors", part_vectors}};
     rounds = argc > 1 ? std::atoi(argv[1]) : 100;
     for (const auto &part : parts) {
         bool asked = argc <= 2;
