@@ -180,14 +180,36 @@ def link(program, objects, out, more):
          "-o", out], os.path.dirname(out))
 
 
-def build(bench, name):
-    """Paths of the program by variant."""
+def prepare(bench, name):
+    """The program, and an object with the runtime that does nothing."""
     made = os.path.join(bench.data, "heap-runtime")
     os.makedirs(made, exist_ok=True)
     program = MAKERS[name](bench.data, made)
-    folder = os.path.join(made, name)
     nothing = os.path.join(made, "counting_alone.o")
     run([CC, "-O2", "-c", os.path.join(HERE, "counting_alone.c"), "-o", nothing], made)
+    return program, made, nothing
+
+
+def build_counting(bench, name, flags):
+    """Paths of the program compiled with the flags of each variant, by variant; all run with the
+    runtime that does nothing. Nothing is kept, as the plugin may be another one."""
+    program, made, nothing = prepare(bench, name)
+    folder, paths = os.path.join(made, name), {}
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        for variant, more in flags.items():
+            objects = os.path.join(folder, variant + "-counting")
+            shutil.rmtree(objects, ignore_errors=True)
+            paths[variant] = os.path.join(folder, "counting-" + variant)
+            # Without debug information, which valgrind need not know the newest form of.
+            link(program, compile_all(pool, program, objects, more), paths[variant],
+                 ["-Wl,--strip-debug"] + ([] if variant == "plain" else [nothing]))
+    return paths
+
+
+def build(bench, name):
+    """Paths of the program by variant."""
+    program, made, nothing = prepare(bench, name)
+    folder = os.path.join(made, name)
     ours = run([bench.pgokit, "config", "--ldflags", "--libs", "heap", "--cc", CC], made).split()
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         plain = compile_all(pool, program, os.path.join(folder, "plain-objects"), [])

@@ -7,7 +7,8 @@
 
 enum { GRANULE_SHIFT = 6, CELL_SHIFT = 3 };
 
-void pgc_counting_begin(struct pgc_counting *c, LLVMModuleRef module, bool histogram)
+void pgc_counting_begin(struct pgc_counting *c, LLVMModuleRef module,
+                        const struct pgc_options *options)
 {
     LLVMContextRef context = LLVMGetModuleContext(module);
     *c = (struct pgc_counting){.module = module,
@@ -15,7 +16,8 @@ void pgc_counting_begin(struct pgc_counting *c, LLVMModuleRef module, bool histo
                                .builder = LLVMCreateBuilderInContext(context),
                                .byte = LLVMInt8TypeInContext(context),
                                .word = LLVMInt64TypeInContext(context),
-                               .histogram = histogram};
+                               .histogram = options->histogram,
+                               .tally = options->tally};
 }
 
 void pgc_counting_end(struct pgc_counting *c)
@@ -71,9 +73,23 @@ LLVMValueRef pgc_address(struct pgc_counting *c, LLVMValueRef pointer)
     return LLVMBuildPtrToInt(c->builder, pointer, c->word, "");
 }
 
+/* For benchmarks: how many updates are executed, and how many accesses they stand for. */
+static void tally(struct pgc_counting *c, const char *name, LLVMValueRef amount)
+{
+    LLVMValueRef sum = LLVMGetNamedGlobal(c->module, name);
+    if (!sum)
+        sum = LLVMAddGlobal(c->module, c->word, name);
+    LLVMValueRef old = LLVMBuildLoad2(c->builder, c->word, sum, "");
+    LLVMBuildStore(c->builder, LLVMBuildAdd(c->builder, old, amount, ""), sum);
+}
+
 /* Of the granule that the address is in. */
 void pgc_add(struct pgc_counting *c, LLVMValueRef address, LLVMValueRef amount)
 {
+    if (c->tally) {
+        tally(c, "pgokit_heap_updates", pgc_word(c, 1));
+        tally(c, "pgokit_heap_accesses", amount);
+    }
     LLVMValueRef counter = counter_of(c, c->word, cell_of(c, address, GRANULE_SHIFT));
     LLVMValueRef old = LLVMBuildLoad2(c->builder, c->word, counter, "");
     LLVMBuildStore(c->builder, LLVMBuildAdd(c->builder, old, amount, ""), counter);

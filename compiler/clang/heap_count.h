@@ -3,6 +3,7 @@
 #define PGC_HEAP_COUNT_H
 
 #include "heap_access.h"
+#include "heap_pass.h"
 
 #include <stdint.h>
 
@@ -12,12 +13,13 @@ struct pgc_counting {
     LLVMContextRef context;
     LLVMBuilderRef builder;
     LLVMTypeRef byte, word; /* i8, i64 */
-    bool histogram;
+    bool histogram, tally;
     LLVMValueRef function;
     LLVMValueRef base; /* where counters begin, an integer; NULL before the first use */
 };
 
-void pgc_counting_begin(struct pgc_counting *c, LLVMModuleRef module, bool histogram);
+void pgc_counting_begin(struct pgc_counting *c, LLVMModuleRef module,
+                        const struct pgc_options *options);
 void pgc_counting_end(struct pgc_counting *c);
 
 /* From here on code is put into this function. */

@@ -67,7 +67,7 @@ bool pgc_instrument_heap(LLVMModuleRef module, const struct pgc_options *options
     struct pgc_counting counting;
     /* A counter of a byte is for the 8 bytes that were accessed. */
     bool merges = options->merge && !options->histogram;
-    pgc_counting_begin(&counting, module, options->histogram);
+    pgc_counting_begin(&counting, module, options);
     for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f))
         if (is_instrumented(f)) {
             pgc_counting_function_is(&counting, f);

@@ -12,6 +12,7 @@ extern "C" {
 struct pgc_options {
     bool merge;     /* counts of accesses to one object */
     bool histogram; /* counters of bytes, one per 8 bytes of memory; else of words, one per 64 */
+    bool tally;     /* count updates, too, in two variables of the program */
     bool verify;    /* stop the compiler if the module is not sound afterwards */
     const char *file; /* the beginning of the names of profiles */
 };

@@ -19,6 +19,8 @@ static cl::opt<std::string> file("pgokit-heap-file", cl::ZeroOrMore, cl::init("m
                                  cl::desc("The beginning of the names of heap profiles"));
 static cl::opt<bool> merge("pgokit-heap-coalesce", cl::ZeroOrMore, cl::init(true),
                            cl::desc("Add up counts of accesses to one object before writing them"));
+static cl::opt<bool> tally("pgokit-heap-tally", cl::ZeroOrMore, cl::init(false),
+                           cl::desc("Have pgokit_heap_updates and pgokit_heap_accesses counted"));
 static cl::opt<bool> verify("pgokit-heap-verify", cl::ZeroOrMore, cl::init(false),
                             cl::desc("Check the module after it has been made to count"));
 
@@ -35,7 +37,7 @@ namespace
 struct HeapPass : PassInfoMixin<HeapPass> {
     PreservedAnalyses run(Module &module, ModuleAnalysisManager &)
     {
-        pgc_options options = {merge, histogram_wanted(), verify, file.c_str()};
+        pgc_options options = {merge, histogram_wanted(), tally, verify, file.c_str()};
         return pgc_instrument_heap(wrap(&module), &options) ? PreservedAnalyses::none()
                                                             : PreservedAnalyses::all();
     }

@@ -130,6 +130,22 @@ def histograms(folder, release):
     require(found["ours"] == found["llvm"] and any(map(sum, found["ours"].values())), f"{found}")
 
 
+def tallies(folder, release):
+    """Fewer updates than accesses only if counts are merged, and as many of heap objects."""
+    found = {}
+    teller = compiled(folder, "tally.c", release, [], "teller")
+    for options in ((), (EACH,)):
+        program = linked(release, [compiled(folder, "masked.c", release,
+                                            plugin_flags(release, "-pgokit-heap-tally", *options)),
+                                   teller])
+        found[options] = [int(word) for word in run([program], folder).stderr.split()]
+        for path in raw_profile.files(folder):
+            os.remove(path)
+    merged, each = found[()], found[(EACH,)]
+    require(each[0] == each[1] > 1000 and merged[0] < merged[1] / 2, f"{found}")
+    return [f"{merged[0]} updates for {merged[1]} accesses; each by itself: {each[0]}"]
+
+
 def by_config(folder, release):
     """What pgokit config prints; other options of the plugin may follow."""
     plugin_flags(release)
@@ -153,6 +169,7 @@ def main():
         cases.run(f"clang-{release}: names as of -fmemory-profile", same_interface, release)
         cases.run(f"clang-{release}: named three times, the plugin counts once", once, release)
         cases.run(f"clang-{release}: as pgokit config says", by_config, release)
+        cases.run(f"clang-{release}: updates are fewer than accesses", tallies, release)
         for flags in (["-O0"], ["-O1"], ["-O3", "-mavx2"]):
             cases.run(f"clang-{release} {' '.join(flags)}: as -fmemory-profile counts", as_llvm,
                       release, flags)
