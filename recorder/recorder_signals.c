@@ -120,7 +120,7 @@ static void on_own(int sig, siginfo_t *info, void *context)
 static void on_switch(int sig)
 {
     (void)sig;
-    pgbr_switch(!pgbr_on);
+    pgbr_switch(!pgbr_is_on());
 }
 
 /* ---- what the program sets up ---- */

@@ -41,6 +41,14 @@ u64 pgbr_thread_ns(void)
     return clock_ns(CLOCK_THREAD_CPUTIME_ID);
 }
 
+/* Nobody may have ticked since the time was over. */
+bool pgbr_is_on(void)
+{
+    if (pgbr_on && deadline_ns && clock_ns(CLOCK_MONOTONIC) >= deadline_ns)
+        pgbr_on = false;
+    return pgbr_on;
+}
+
 /* ---- timers ---- */
 
 static u64 random_of(struct pgbr_thread *t)
@@ -56,12 +64,8 @@ static u64 random_of(struct pgbr_thread *t)
 void pgbr_arm(struct pgbr_thread *t)
 {
     const u64 mean = 1000000000 / pgbr_options.frequency;
-    if (!pgbr_on)
+    if (!pgbr_is_on())
         return;
-    if (deadline_ns && clock_ns(CLOCK_MONOTONIC) >= deadline_ns) {
-        pgbr_on = false;
-        return;
-    }
     if (t->timer < 0)
         t->timer = (int)pgg_sys_timer_new(t->number, pgbr_options.real_time,
                                           (int)pgbr_options.signal, t);
@@ -79,15 +83,17 @@ static void drop_timer(struct pgbr_thread *t)
 
 void pgbr_switch(bool on)
 {
-    if (off_for_good || on == pgbr_on)
+    if (off_for_good || on == pgbr_is_on())
         return;
-    pgbr_on = on;
-    if (!on)
+    if (!on) {
+        pgbr_on = false;
         return;
+    }
     pgbr_signals_install();
     deadline_ns = pgbr_options.seconds
                       ? clock_ns(CLOCK_MONOTONIC) + pgbr_options.seconds * 1000000000
                       : 0;
+    pgbr_on = true;
     for (struct pgbr_thread *t = __atomic_load_n(&threads, __ATOMIC_ACQUIRE); t; t = t->next)
         if (__atomic_load_n(&t->taken, __ATOMIC_ACQUIRE) && t->number)
             pgbr_arm(t);

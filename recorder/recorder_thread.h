@@ -24,7 +24,8 @@ struct pgbr_thread {
     char state[PGBR_STATE_BYTES] __attribute__((aligned(64)));
 };
 
-extern bool pgbr_on; /* ticks begin windows */
+extern bool pgbr_on; /* ticks begin windows; perhaps for longer than was asked for, so: */
+bool pgbr_is_on(void);
 extern int pgbr_process; /* the number of the process whose memory this is */
 extern volatile u32 pgbr_lock; /* of the counts and modules; with all signals blocked */
 

@@ -108,7 +108,7 @@ void pgbr_on_tick(int sig, siginfo_t *info, void *context)
 {
     (void)sig;
     struct pgbr_thread *t = info->si_value.sival_ptr;
-    if (!pgbr_on)
+    if (!pgbr_is_on())
         return;
     const u64 now_ns = pgbr_thread_ns();
     enum pgk_branch_counter why = why_not(t, context);

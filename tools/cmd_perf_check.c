@@ -116,11 +116,21 @@ static void tell_command(const char *kinds, const char *event, const char *perio
     printf("  perf record %s-e %s%s -- PROGRAM\n      %s\n", kinds, event, period, purpose);
 }
 
+/* It needs no events. */
+static void tell_recorder(void)
+{
+#ifdef __x86_64__
+    puts("  pgokit record branches -- PROGRAM\n"
+         "      counts and call targets, counted in the program itself");
+#endif
+}
+
 /* The best that this machine has, and where that is not exact, what another one would give. */
 static void tell_commands(bool branches, bool cycles, bool events, bool intel)
 {
     if (!events) {
-        puts("\nnothing can be recorded here until perf events are permitted");
+        puts("\nperf can record nothing here until perf events are permitted");
+        tell_recorder();
         return;
     }
     puts("\nrecord with");
@@ -131,10 +141,7 @@ static void tell_commands(bool branches, bool cycles, bool events, bool intel)
         tell_command("-b -g ", event, " -c 100003", "with calling contexts; needs frame pointers");
     } else {
         tell_command("", clock, " -F 5000", "counts, inferred");
-#ifdef __x86_64__
-        puts("  pgokit record branches -- PROGRAM\n"
-             "      counts and call targets, counted in the program itself");
-#endif
+        tell_recorder();
         tell_command("-g ", clock, " -F 5000",
                      "and whom indirect calls enter; needs frame pointers");
         puts("and on a machine that has branch stacks, for exact counts and call targets, with");

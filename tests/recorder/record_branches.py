@@ -181,6 +181,52 @@ def switched_by_signal(folder):
     require(after == before, f"{after - before} ticks while it is off")
 
 
+def switched_on_while_idle(folder):
+    """The time may be over while no thread runs; then the signal switches on, not off."""
+    env = {**os.environ, "LD_PRELOAD": LIBRARY, "PGOKIT_BRANCHES_OPTIONS":
+           f"out={folder}/r.%p:enabled=0:switch_signal=62:seconds=1:frequency=1000"}
+    script = """if True:
+        import sys, time
+        def spin(seconds):
+            end = time.process_time() + seconds
+            while time.process_time() < end: pass
+        for step in range(2):
+            print("ready", flush=True)
+            sys.stdin.readline()
+            spin(0.3)
+            print("done", flush=True)
+            time.sleep(1.2)
+        """
+    ticks = []
+    with subprocess.Popen([sys.executable, "-c", script], env=env, text=True,
+                          stdin=subprocess.PIPE, stdout=subprocess.PIPE) as child:
+        for _ in range(2):
+            child.stdout.readline()
+            child.send_signal(62)
+            child.stdin.write("go\n")
+            child.stdin.flush()
+            child.stdout.readline()
+            ticks.append(Recording(os.path.join(folder, f"r.{child.pid}")).counters["TICKS"])
+    require(0 < ticks[0] < ticks[1], ticks)
+
+
+def switched_on_for_a_time(folder):
+    program = build(folder, "stress.cpp", "-mno-red-zone")
+    env = {**os.environ, "LD_PRELOAD": LIBRARY, "PGOKIT_BRANCHES_OPTIONS":
+           f"out={folder}/r.%p:enabled=0:switch_signal=62:seconds=1:real_time=1:frequency=500"}
+    with subprocess.Popen([program, "100000", "exceptions"], env=env,
+                          stdout=subprocess.DEVNULL) as child:
+        ticks = []
+        for _ in range(2):
+            time.sleep(0.5)
+            child.send_signal(62)
+            for _ in range(2):
+                time.sleep(1.5)
+                ticks.append(Recording(os.path.join(folder, f"r.{child.pid}")).counters["TICKS"])
+        child.kill()
+    require(20 < ticks[0] == ticks[1] < ticks[2] == ticks[3], ticks)
+
+
 # ---- programs behave as without it ----
 
 def stress_once(folder, program, rounds, frequency, plain):
@@ -388,6 +434,8 @@ def main():
     cases.run("exit status of the program", status_is_the_programs)
     cases.run("on and off by calls", exported_calls)
     cases.run("on and off by a signal", switched_by_signal)
+    cases.run("on again after a time without a tick", switched_on_while_idle)
+    cases.run("on for a time, twice", switched_on_for_a_time)
     cases.run("every branch is real", every_branch_is_real)
     cases.run("counts are true", counts_are_true)
     cases.run("programs print the same", programs)
