@@ -1,4 +1,5 @@
-/* Fuzz target: an ELF image in memory, all its functions and the frames of some addresses. */
+/* Fuzz target: an ELF image in memory, all its functions and calls, and the frames of some
+ * addresses. */
 #include "dwarf_priv.h"
 #include "elf_priv.h"
 #include "mem.h"
@@ -34,6 +35,16 @@ static size_t use_chain(const struct pgk_sym_chain *c)
     for (uint32_t i = 0; i < c->count; i++)
         sum += length(c->frames[i].function) + length(c->frames[i].file) +
                length(c->frames[i].decl_file);
+    return sum;
+}
+
+static size_t use_calls(struct pgk_symboliser *sym, struct pgk_arena *arena)
+{
+    struct pgk_sym_call *calls;
+    size_t n = 0, sum = 0;
+    if (pgk_symboliser_calls(sym, 1, arena, &calls, &n, NULL) == 0)
+        for (size_t i = 0; i < n; i++)
+            sum += length(calls[i].callee) + length(calls[i].callee_file);
     return sum;
 }
 
@@ -81,7 +92,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         if (pgk_symbolise(sym, addrs, ADDRESSES, 1, &arena, chains, NULL) == 0)
             for (size_t i = 0; i < ADDRESSES; i++)
                 sum += use_chain(&chains[i]);
-        (void)sum;
+        sum += use_calls(sym, &arena);
         (void)sum;
         (void)pgk_symboliser_functions(sym, use_function, &names, NULL);
         pgk_arena_free(&arena);
