@@ -164,13 +164,20 @@ static LLVMBasicBlockRef add_block(struct pgc_emit *e)
     return LLVMAppendBasicBlockInContext(e->c->context, e->c->function, "");
 }
 
+/* The place in the source is that of no instruction: the last one may be of another function. */
+static void go_to_end(struct pgc_emit *e, LLVMBasicBlockRef block)
+{
+    LLVMPositionBuilderAtEnd(e->c->builder, block);
+    LLVMSetCurrentDebugLocation2(e->c->builder, NULL);
+}
+
 /* The builder after all code that is on the edge so far. */
 static struct pgc_emit_edge *edge_code(struct pgc_emit *e, uint32_t edge)
 {
     struct pgc_emit_edge *code = &e->edges[edge];
     if (!code->first)
         code->first = code->last = add_block(e);
-    LLVMPositionBuilderAtEnd(e->c->builder, code->last);
+    go_to_end(e, code->last);
     return code;
 }
 
@@ -182,7 +189,7 @@ static void add_guarded(struct pgc_emit *e, uint32_t edge, struct pending p)
     LLVMValueRef none =
         LLVMBuildICmp(e->c->builder, LLVMIntEQ, p.count, pgc_word(e->c, 0), "");
     LLVMBuildCondBr(e->c->builder, none, on, some);
-    LLVMPositionBuilderAtEnd(e->c->builder, some);
+    go_to_end(e, some);
     add_here(e, p);
     LLVMBuildBr(e->c->builder, on);
     code->last = on;
@@ -245,7 +252,7 @@ static void link_edge(struct pgc_emit *e, const struct pgc_edge *edge,
 {
     LLVMBasicBlockRef from = e->blocks[edge->from], to = e->blocks[edge->to];
     LLVMValueRef last = LLVMGetBasicBlockTerminator(from);
-    LLVMPositionBuilderAtEnd(e->c->builder, code->last);
+    go_to_end(e, code->last);
     LLVMBuildBr(e->c->builder, to);
     for (unsigned i = 0; i < LLVMGetNumSuccessors(last); i++)
         if (LLVMGetSuccessor(last, i) == to)

@@ -130,6 +130,11 @@ def histograms(folder, release):
     require(found["ours"] == found["llvm"] and any(map(sum, found["ours"].values())), f"{found}")
 
 
+def places_in_source(folder, release):
+    """Code on edges is of no place in the source, least of all in the function before."""
+    compiled(folder, "edges.c", release, plugin_flags(release))
+
+
 def tallies(folder, release):
     """Fewer updates than accesses only if counts are merged, and as many of heap objects."""
     found = {}
@@ -169,6 +174,8 @@ def main():
         cases.run(f"clang-{release}: names as of -fmemory-profile", same_interface, release)
         cases.run(f"clang-{release}: named three times, the plugin counts once", once, release)
         cases.run(f"clang-{release}: as pgokit config says", by_config, release)
+        cases.run(f"clang-{release}: code on edges is of no other function's source",
+                  places_in_source, release)
         cases.run(f"clang-{release}: updates are fewer than accesses", tallies, release)
         for flags in (["-O0"], ["-O1"], ["-O3", "-mavx2"]):
             cases.run(f"clang-{release} {' '.join(flags)}: as -fmemory-profile counts", as_llvm,
