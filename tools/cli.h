@@ -45,6 +45,7 @@ extern const struct cli_verb cmd_match;
 extern const struct cli_verb cmd_merge;
 extern const struct cli_verb cmd_order;
 extern const struct cli_verb cmd_perf_check;
+extern const struct cli_verb cmd_pgo;
 extern const struct cli_verb cmd_record;
 extern const struct cli_verb cmd_report;
 extern const struct cli_verb cmd_show;

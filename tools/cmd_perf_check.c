@@ -1,10 +1,13 @@
 /* pgokit perf-check: what this machine can record, and the perf record line for it. */
 #include "cli.h"
 
+#include "perf_check.h"
+
 #include <errno.h>
 #include <linux/perf_event.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -125,6 +128,11 @@ static void tell_recorder(void)
 #endif
 }
 
+static const char *branch_event(void)
+{
+    return has_brs() ? "cpu/branch-brs/u" : "branches:u";
+}
+
 /* The best that this machine has, and where that is not exact, what another one would give. */
 static void tell_commands(bool branches, bool cycles, bool events, bool intel)
 {
@@ -134,7 +142,7 @@ static void tell_commands(bool branches, bool cycles, bool events, bool intel)
         return;
     }
     puts("\nrecord with");
-    const char *event = has_brs() ? "cpu/branch-brs/u" : "branches:u";
+    const char *event = branch_event();
     const char *clock = cycles ? "cycles:u" : "cpu-clock:u";
     if (branches) {
         tell_command("-b ", event, " -c 100003", "counts");
@@ -155,6 +163,28 @@ static void tell_commands(bool branches, bool cycles, bool events, bool intel)
         tell_command("-d ", "mem_inst_retired.all_loads:upp", " -c 10007", "types of objects");
 }
 
+static struct perf_event_attr branch_stacks(void)
+{
+    struct perf_event_attr branches = {
+        .type = PERF_TYPE_HARDWARE,
+        .config = PERF_COUNT_HW_BRANCH_INSTRUCTIONS,
+        .sample_period = 100003,
+        .sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_BRANCH_STACK,
+        .branch_sample_type = PERF_SAMPLE_BRANCH_USER | PERF_SAMPLE_BRANCH_ANY};
+    if (has_brs()) {
+        branches.type = PERF_TYPE_RAW;
+        branches.config = AMD_TAKEN_BRANCHES;
+    }
+    return branches;
+}
+
+const char *perf_check_branches(void)
+{
+    if (try_event(branch_stacks()) || system("perf --version >/dev/null 2>&1"))
+        return NULL;
+    return branch_event();
+}
+
 static int run(int argc, char **argv)
 {
     struct cli_common common = {0};
@@ -166,17 +196,8 @@ static int run(int argc, char **argv)
     struct perf_event_attr clock = {.type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_TASK_CLOCK};
     struct perf_event_attr cycles = {.type = PERF_TYPE_HARDWARE,
                                      .config = PERF_COUNT_HW_CPU_CYCLES};
-    struct perf_event_attr branches = {
-        .type = PERF_TYPE_HARDWARE,
-        .config = PERF_COUNT_HW_BRANCH_INSTRUCTIONS,
-        .sample_period = 100003,
-        .sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_BRANCH_STACK,
-        .branch_sample_type = PERF_SAMPLE_BRANCH_USER | PERF_SAMPLE_BRANCH_ANY};
-    if (has_brs()) {
-        branches.type = PERF_TYPE_RAW;
-        branches.config = AMD_TAKEN_BRANCHES;
-    }
-    int stacks = try_event(branches), events = try_event(clock), counters = try_event(cycles);
+    int stacks = try_event(branch_stacks()), events = try_event(clock);
+    int counters = try_event(cycles);
     tell("events", events);
     tell("of the kernel", open_event(clock, 0, -1));
     tell("whole machine", open_event(clock, -1, 0));

@@ -7,21 +7,9 @@
 #include <unistd.h>
 
 static const struct cli_verb *const verbs[] = {
-    &cmd_record,
-    &cmd_perf_check,
-    &cmd_gen,
-    &cmd_merge,
-    &cmd_order,
-    &cmd_show,
-    &cmd_convert,
-    &cmd_diff,
-    &cmd_match,
-    &cmd_check,
-    &cmd_report,
-    &cmd_disasm,
-    &cmd_formats,
-    &cmd_config,
-    &cmd_compat,
+    &cmd_pgo,    &cmd_record,  &cmd_perf_check, &cmd_gen,    &cmd_merge, &cmd_order,
+    &cmd_show,   &cmd_convert, &cmd_diff,       &cmd_match,  &cmd_check, &cmd_report,
+    &cmd_disasm, &cmd_formats, &cmd_config,     &cmd_compat,
 };
 enum { VERBS = sizeof verbs / sizeof *verbs };
 
@@ -61,8 +49,7 @@ int cli_run_verb(int argc, char **argv)
 {
     for (size_t i = 0; i < VERBS; i++)
         if (!strcmp(*argv, verbs[i]->name))
-            return verbs[i]->run ? verbs[i]->run(argc, argv)
-                                 : cli_run_action(verbs[i], argc, argv);
+            return verbs[i]->run ? verbs[i]->run(argc, argv) : cli_run_action(verbs[i], argc, argv);
     char safe[64];
     fprintf(stderr, "pgokit: no verb '%s'. Try pgokit --help\n",
             pgk_human_text(safe, sizeof safe, *argv));

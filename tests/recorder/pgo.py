@@ -1,0 +1,116 @@
+#!/usr/bin/env python3
+"""pgokit pgo: builds, records, builds again, measures; and stops where something is wrong.
+
+usage: pgo.py PGOKIT LIBRARY
+"""
+
+import os
+import re
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.append(os.path.join(HERE, "..", "runtime"))
+from harness import Cases, require, run, tool  # noqa: E402
+
+PGOKIT = os.path.abspath(sys.argv[1])
+SOURCE = r"""
+#include <stdio.h>
+#include <stdlib.h>
+volatile unsigned sink;
+__attribute__((noinline)) static unsigned often(unsigned i) { return i * 2654435761u >> 7; }
+__attribute__((noinline)) static unsigned seldom(unsigned i) { return i / 7 + i % 11; }
+int main(int argc, char **argv)
+{
+    unsigned n = argc > 1 ? (unsigned)atoi(argv[1]) : 1;
+    for (unsigned i = 0; i < n; i++)
+        sink += i % 64 ? often(i) : seldom(i);
+    printf("ran %u\n", n);
+    return 0;
+}
+"""
+BUILD = "$CC $CFLAGS $LDFLAGS app.c -o app"
+
+
+def pgo(folder, *options, status=0, build=BUILD, command="./app 40000000", source=SOURCE):
+    with open(os.path.join(folder, "app.c"), "w", encoding="ascii") as file:
+        file.write(source)
+    return run([PGOKIT, "pgo", "--build", build, "--run", command, "--record", "1", *options],
+               folder, status=status)
+
+
+def way(folder, compiler, option):
+    tool(compiler)
+    done = pgo(folder, "--cc", compiler, "-n", "2", "-o", "my.afdo", "--measure", "./app 1000000")
+    require(os.path.getsize(os.path.join(folder, "my.afdo")) > 100, "the profile is empty")
+    require(re.search(r"^processor time of 2 runs each, in turn:\n"
+                      r"  without a profile +\d\.\d{3} s \(.* s\)\n"
+                      r"  with the profile +\d\.\d{3} s \(.* s\)\n"
+                      r"  speed +[+-]\d+\.\d % \(.* %\)\n", done.stdout.split("ran 40000000\n")[1]),
+            done.stdout)
+    require("ran 1000000" not in done.stdout, "the output of measured runs is shown")
+    require("builds with the profile" in done.stderr and "the programs are built" in done.stderr,
+            done.stderr)
+    again = run(["sh", "-c", "echo $CFLAGS"], folder, env={"CFLAGS": "x"})
+    require(again.stdout == "x\n", "the environment of others")
+    told = pgo(folder, "--cc", compiler, "-n", "0", build="echo $CC $CXX $CFLAGS $LDFLAGS >> flags;"
+               + BUILD)
+    require("processor time" not in told.stdout, told.stdout)
+    with open(os.path.join(folder, "flags"), encoding="ascii") as file:
+        first, second = file.read().splitlines()
+    require(option not in first and option + folder in second and "-O2" in first
+            and f"{compiler} " in first and "--build-id" in second, f"{first}\n{second}")
+
+
+def own_flags(folder):
+    tool("clang-22")
+    out = run([PGOKIT, "pgo", "--build", "echo $CXX: $CFLAGS: $CXXFLAGS: $LDFLAGS", "--run",
+               "true"], folder, status=2, env={"CC": "clang-22", "CFLAGS": "-O3",
+                                               "CXXFLAGS": "-O1", "LDFLAGS": "-s"})
+    require(re.search(r"^clang\+\+-22: -O3 -g.*: -O1 -g.*: -s -Wl,--build-id$", out.stdout, re.M),
+            out.stdout)
+
+
+def several_files(folder):
+    """A library and a program; the library is where the time goes."""
+    tool("gcc-12")
+    build = ("$CC $CFLAGS -fPIC -shared -Dmain=work $LDFLAGS app.c -o libwork.so && "
+             "echo 'int work(int, char **); int main(int c, char **v) { return work(c, v); }' "
+             "> m.c && $CC $CFLAGS m.c -o app $LDFLAGS -L. -lwork -Wl,-rpath,$PWD")
+    pgo(folder, "--cc", "gcc-12", "-n", "1", build=build)
+    shown = run([PGOKIT, "show", "pgo.afdo"], folder).stdout
+    require("often" in shown, shown)
+
+
+def stops(folder):
+    tool("gcc-12")
+    cases = (("the build failed with exit status 3", {"build": "exit 3"}, []),
+             ("the build made no program", {"build": "true"}, []),
+             ("the build has not made nothing", {}, ["-b", "nothing"]),
+             ("does the build command use $CFLAGS", {"build": "gcc-12 app.c -o app"}, []),
+             ("the recorded command failed with exit status 1", {"command": "false"}, []),
+             ("the recorded command was ended by signal 9", {"command": "kill -9 $$"}, []),
+             ("nothing was recorded", {"command": "true"}, []),
+             ("nothing was recorded", {"build": BUILD + " -static"}, []),
+             ("did not make ./app again", {"build": f"[ -e app ] || {BUILD}"}, []),
+             ("the same programs as the one without", {"build": "gcc-12 -g app.c -o app"}, []),
+             ("the compiler 'nosuch' does not answer", {}, ["--cc", "nosuch"]))
+    for message, how, options in cases:
+        program = os.path.join(folder, "app")
+        if os.path.exists(program):
+            os.remove(program)
+        done = pgo(folder, "--cc", "gcc-12", "-n", "0", *options, status=2, **how)
+        require(message in done.stderr, f"expected: {message}\n{done.stderr}")
+        require("processor time of" not in done.stdout, done.stdout)
+
+
+def main():
+    cases = Cases()
+    cases.run("clang-22", way, "clang-22", "-fprofile-sample-use=")
+    cases.run("gcc-12", way, "gcc-12", "-fauto-profile=")
+    cases.run("flags of the user", own_flags)
+    cases.run("a program and a library", several_files)
+    cases.run("where it stops", stops)
+    cases.finish()
+
+
+main()

@@ -1,0 +1,328 @@
+/* pgokit pgo: the whole way to a faster program in one command. Builds, records, makes the profile,
+ * builds again with it, and measures both. */
+#include "pgo.h"
+
+#include "perf_check.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define RECORDER     "libpgokit_branches.so"
+#define DEFAULT_NAME "pgo.afdo"
+
+static const char help[] =
+    "usage: pgokit pgo --build COMMAND --run COMMAND [OPTION]...\n\n"
+    "Makes a program faster: builds it, records where it spends its time, makes a profile, builds\n"
+    "again with the profile, and measures both builds in turn. The commands are run by the shell\n"
+    "in the current folder. The build command has to use the flags that are in its environment:\n"
+    "CC, CXX, CFLAGS, CXXFLAGS and LDFLAGS.\n\n"
+    "      --build COMMAND    builds the program\n"
+    "      --clean COMMAND    run before each build, so that all is built anew\n"
+    "      --run COMMAND      runs the program as it is used; this is recorded\n"
+    "      --measure COMMAND  what is measured (default: the command of --run); better other\n"
+    "                         input than the recorded one\n"
+    "      --cc CC            the compiler (default: $CC, else clang, else gcc)\n"
+    "      --clang, --gcc     the same as --cc clang, --cc gcc\n"
+    "  -o, --output FILE      the profile (default: " DEFAULT_NAME ")\n"
+    "  -b, --binary FILE      a program or library that the build makes; may be repeated "
+    "(default:\n"
+    "                         all that it made below the current folder)\n"
+    "  -F, --frequency HZ     windows for each second of processor time, where the machine has no\n"
+    "                         branch records (default: 250)\n"
+    "      --record N         record N runs (default: as many as take 5 s together, at most 20)\n"
+    "  -n, --rounds N         measure each build so often, 0: not at all (default: 7)\n"
+    "\nExample:\n"
+    "  pgokit pgo --clean 'make clean' --build 'make CC=\"$CC\" CFLAGS=\"$CFLAGS\"' \\\n"
+    "      --run './bench.sh'\n";
+
+enum { OPT_BUILD = 256, OPT_CLEAN, OPT_RUN, OPT_MEASURE, OPT_CC, OPT_CLANG, OPT_GCC, OPT_RECORD };
+
+static const struct option options[] = {
+    {"build", required_argument, NULL, OPT_BUILD},
+    {"clean", required_argument, NULL, OPT_CLEAN},
+    {"run", required_argument, NULL, OPT_RUN},
+    {"measure", required_argument, NULL, OPT_MEASURE},
+    {"cc", required_argument, NULL, OPT_CC},
+    {"clang", no_argument, NULL, OPT_CLANG},
+    {"gcc", no_argument, NULL, OPT_GCC},
+    {"output", required_argument, NULL, 'o'},
+    {"frequency", required_argument, NULL, 'F'},
+    {"record", required_argument, NULL, OPT_RECORD},
+    {"rounds", required_argument, NULL, 'n'},
+    CLI_COMMON_LONG,
+    {0},
+};
+
+struct pgo {
+    struct cli_common common;
+    const char *build, *clean, *run, *measure, *cc, *output;
+    unsigned long frequency, rounds, runs; /* runs 0: by their time */
+    struct pgo_compiler compiler;
+    struct pgo_files files;
+    struct record_files recordings;
+    char profile[PATH_MAX]; /* absolute */
+};
+
+/* Removed when we end, however that is. */
+static char scratch[] = "/tmp/pgokit-pgo-XXXXXX";
+static bool has_scratch;
+
+/* As record_run, which changes no word. */
+static bool run_words(const char *program, const char *const *words, struct record_ended *ended)
+{
+    return record_run(program, (char **)(uintptr_t)words, ended);
+}
+
+static void remove_scratch(void)
+{
+    struct record_ended ended;
+    const char *const words[] = {"rm", "-rf", scratch, NULL};
+    if (has_scratch)
+        (void)run_words("/bin/rm", words, &ended);
+}
+
+_Noreturn void pgo_stop(const char *fmt, ...)
+{
+    va_list args;
+    fputs("pgokit: ", stderr);
+    va_start(args, fmt);
+    vfprintf(stderr, fmt, args);
+    va_end(args);
+    fputc('\n', stderr);
+    exit(EXIT_FAILED);
+}
+
+void pgo_shell(const char *what, const char *command, struct record_ended *ended)
+{
+    const char *const words[] = {"sh", "-c", command, NULL};
+    if (!run_words("/bin/sh", words, ended))
+        pgo_stop("cannot run /bin/sh: %s", strerror(errno));
+    if (ended->signal)
+        pgo_stop("%s was ended by signal %d (%s)", what, ended->signal, strsignal(ended->signal));
+    if (ended->exit_code)
+        pgo_stop("%s failed with exit status %d: %s", what, ended->exit_code, command);
+}
+
+static void parse(struct pgo *p, int argc, char **argv)
+{
+    for (int c; (c = cli_next_option(&cmd_pgo, argc, argv, "o:F:n:", options, &p->common)) != -1;) {
+        switch (c) {
+        case OPT_BUILD:
+            p->build = optarg;
+            break;
+        case OPT_CLEAN:
+            p->clean = optarg;
+            break;
+        case OPT_RUN:
+            p->run = optarg;
+            break;
+        case OPT_MEASURE:
+            p->measure = optarg;
+            break;
+        case OPT_CC:
+            p->cc = optarg;
+            break;
+        case OPT_CLANG:
+            p->cc = "clang";
+            break;
+        case OPT_GCC:
+            p->cc = "gcc";
+            break;
+        case 'o':
+            p->output = optarg;
+            break;
+        case 'F':
+            p->frequency = cli_number("--frequency", optarg, 1, 10000);
+            break;
+        case OPT_RECORD:
+            p->runs = cli_number("--record", optarg, 1, 10000);
+            break;
+        case 'n':
+            p->rounds = cli_number("--rounds", optarg, 0, 10000);
+            break;
+        }
+    }
+    if (optind != argc)
+        cli_usage(&cmd_pgo, "pgo takes no file; commands of several words are quoted");
+    if (!p->build || !p->run)
+        cli_usage(&cmd_pgo,
+                  "pgo needs --build, how the program is built, and --run, how it is used");
+    if (!p->measure)
+        p->measure = p->run;
+}
+
+static void say(const struct pgo *p, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+static void say(const struct pgo *p, const char *fmt, ...)
+{
+    va_list args;
+    if (p->common.quiet)
+        return;
+    va_start(args, fmt);
+    fputs("pgokit: ", stderr);
+    vfprintf(stderr, fmt, args);
+    fputc('\n', stderr);
+    va_end(args);
+}
+
+static struct timespec now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_REALTIME_COARSE, &t); /* as the system dates files */
+    return t;
+}
+
+static struct timespec build(const struct pgo *p, const char *profile)
+{
+    struct record_ended ended;
+    pgo_set_flags(&p->compiler, profile);
+    if (p->clean)
+        pgo_shell("the command of --clean", p->clean, &ended);
+    struct timespec begun = now();
+    say(p, "builds %s the profile: %s", profile ? "with" : "without", p->build);
+    pgo_shell(profile ? "the build with the profile" : "the build", p->build, &ended);
+    return begun;
+}
+
+/* ---- recording ---- */
+
+static double processor_time(const struct record_ended *ended)
+{
+    const struct timeval user = ended->usage.ru_utime, kernel = ended->usage.ru_stime;
+    return (double)(user.tv_sec + kernel.tv_sec) + (double)(user.tv_usec + kernel.tv_usec) / 1e6;
+}
+
+static void load_recorder(const struct pgo *p)
+{
+    char path[PATH_MAX], ours[2 * PATH_MAX];
+    snprintf(ours, sizeof ours, "out='%s/run.%%p':frequency=%lu", scratch, p->frequency);
+    record_join("PGOKIT_BRANCHES_OPTIONS", record_environment("PGOKIT_BRANCHES_OPTIONS"), ours);
+    record_find_runtime("the program", path, RECORDER);
+    record_join("LD_PRELOAD", path, record_environment("LD_PRELOAD"));
+}
+
+static void put_back(const char *name, char *value)
+{
+    if (value ? setenv(name, value, 1) : unsetenv(name))
+        pgo_stop("out of memory");
+    free(value);
+}
+
+static char *saved(const char *name)
+{
+    const char *value = getenv(name);
+    return value ? strdup(value) : NULL;
+}
+
+/* One run with perf's branch records, or with our recorder. */
+static double record_once(const struct pgo *p, const char *event, unsigned run)
+{
+    struct record_ended ended;
+    if (!event) {
+        pgo_shell("the recorded command", p->run, &ended);
+        return processor_time(&ended);
+    }
+    char output[PATH_MAX];
+    snprintf(output, sizeof output, "%s/run.%u", scratch, run);
+    const char *const words[] = {"env",    "perf", "record", "-q", "-b", "-e", event,  "-c",
+                                 "100003", "-o",   output,   "--", "sh", "-c", p->run, NULL};
+    if (!run_words("/usr/bin/env", words, &ended) || ended.exit_code)
+        pgo_stop("perf record failed, or the recorded command: %s", p->run);
+    return processor_time(&ended);
+}
+
+static void record(struct pgo *p)
+{
+    enum { SECONDS = 5, RUNS_MAX = 20 };
+    const char *event = perf_check_branches();
+    char template[sizeof scratch + 16];
+    char *preload = saved("LD_PRELOAD"), *recorder = saved("PGOKIT_BRANCHES_OPTIONS");
+    snprintf(template, sizeof template, "%s/run.%%p", scratch);
+    say(p, "records %s: %s",
+        event ? "the branch records of this machine" : "branches in the program", p->run);
+    if (!event)
+        load_recorder(p);
+    record_files_before(&p->recordings, template);
+    double total = 0;
+    unsigned n = 0;
+    do
+        total += record_once(p, event, n++);
+    while (p->runs ? n < p->runs : total < SECONDS && n < RUNS_MAX);
+    put_back("LD_PRELOAD", preload);
+    put_back("PGOKIT_BRANCHES_OPTIONS", recorder);
+    record_files_after(&p->recordings, template);
+    if (!p->recordings.n)
+        pgo_stop("nothing was recorded. Is the program linked statically? Does --run start it?");
+    say(p, "recorded %u run%s, %.1f s of processor time", n, n == 1 ? "" : "s", total);
+}
+
+/* `pgokit gen`, with its own report. */
+static void generate(const struct pgo *p)
+{
+    struct record_ended ended;
+    char to[32];
+    const char **words = calloc(p->recordings.n + 2 * p->files.n + 8, sizeof *words);
+    size_t n = 0;
+    if (!words)
+        pgo_stop("out of memory");
+    snprintf(to, sizeof to, "gcc%lu", p->compiler.release > 16 ? 16 : p->compiler.release);
+    words[n++] = "pgokit";
+    words[n++] = "gen";
+    if (p->common.quiet)
+        words[n++] = "-q";
+    for (size_t i = 0; i < p->recordings.n; i++)
+        words[n++] = p->recordings.v[i].path;
+    for (size_t i = 0; i < p->files.n; i++) {
+        words[n++] = "-b";
+        words[n++] = p->files.v[i].path;
+    }
+    words[n++] = "-o";
+    words[n++] = p->profile;
+    if (!p->compiler.clang) {
+        words[n++] = "--to";
+        words[n++] = to;
+    }
+    if (!run_words("/proc/self/exe", words, &ended))
+        pgo_stop("cannot run pgokit gen: %s", strerror(errno));
+    if (ended.exit_code > EXIT_INCOMPLETE)
+        pgo_stop("no profile could be made; above is why. If it is for want of debug information: "
+                 "does the build command use $CFLAGS and $CXXFLAGS?");
+    free(words);
+}
+
+static int run(int argc, char **argv)
+{
+    struct pgo p = {.frequency = 250, .rounds = 7, .output = DEFAULT_NAME};
+    parse(&p, argc, argv);
+    pgo_find_compiler(&p.compiler, p.cc);
+    record_absolute(p.profile, sizeof p.profile, "the program", p.output, "");
+    has_scratch = mkdtemp(scratch) != NULL;
+    if (!has_scratch || atexit(remove_scratch))
+        pgo_stop("cannot make a folder in /tmp: %s", strerror(errno));
+    struct timespec begun = build(&p, NULL);
+    pgo_find_files(&p.files, &p.common.binaries, begun);
+    pgo_keep(&p.files, scratch, false);
+    record(&p);
+    generate(&p);
+    begun = build(&p, p.profile);
+    pgo_check_rebuilt(&p.files, begun);
+    pgo_keep(&p.files, scratch, true);
+    if (p.rounds)
+        pgo_measure(&p.files, p.measure, (unsigned)p.rounds, p.common.quiet);
+    say(&p, "the programs are built with the profile, %s", p.output);
+    record_files_free(&p.recordings);
+    pgo_files_free(&p.files);
+    cli_common_free(&p.common);
+    return cli_finish_output(EXIT_DONE);
+}
+
+const struct cli_verb cmd_pgo = {
+    .name = "pgo",
+    .summary = "builds a program with a profile of it, and measures what it gains",
+    .help = help,
+    .run = run,
+};

@@ -1,0 +1,54 @@
+/* What the files of `pgokit pgo` share: the compiler, the files that a build makes, and runs that
+ * are measured. */
+#ifndef PGK_PGO_H
+#define PGK_PGO_H
+
+#include "record.h"
+
+#include <time.h>
+
+/* "pgokit: ..." and the way on; exits with EXIT_FAILED. */
+_Noreturn void pgo_stop(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+/* Runs a command of the user by the shell and stops if it does not end with 0; `what` is "the
+ * build" or so. */
+void pgo_shell(const char *what, const char *command, struct record_ended *ended);
+
+/* ---- the compiler ---- */
+
+struct pgo_compiler {
+    const char *cc, *cxx; /* as CC and CXX; live as long as the process */
+    bool clang;
+    unsigned long release;         /* as it says itself */
+    const char *flags, *flags_cxx; /* the user's CFLAGS and CXXFLAGS, or -O2 */
+};
+/* `name` NULL: $CC, else the first that there is of clang and gcc. Stops if it cannot be run. */
+void pgo_find_compiler(struct pgo_compiler *compiler, const char *name);
+/* Sets CC, CXX, CFLAGS, CXXFLAGS and LDFLAGS for a build; `profile` NULL: the first one. */
+void pgo_set_flags(const struct pgo_compiler *compiler, const char *profile);
+
+/* ---- the files that a build makes ---- */
+
+struct pgo_file {
+    char *path;           /* below the current folder, or as -b has it */
+    char *without, *with; /* its copies: as the first build made it, and as the second did */
+};
+struct pgo_files {
+    struct pgo_file *v;
+    size_t n;
+};
+/* Programs and shared libraries below the current folder that changed since `since`, or if there
+ * are any, those of `chosen`. Stops if there are none. */
+void pgo_find_files(struct pgo_files *files, const struct cli_list *chosen, struct timespec since);
+/* Copies them to a folder, from which pgo_place puts them back. */
+void pgo_keep(struct pgo_files *files, const char *folder, bool with);
+void pgo_place(const struct pgo_files *files, bool with);
+/* Stops unless a build made each file again, and at least one of them otherwise. */
+void pgo_check_rebuilt(const struct pgo_files *files, struct timespec since);
+void pgo_files_free(struct pgo_files *files);
+
+/* ---- measuring ---- */
+
+/* Runs the command with both builds in turn and prints what it found. */
+void pgo_measure(const struct pgo_files *files, const char *command, unsigned rounds, bool quiet);
+
+#endif
