@@ -3,6 +3,7 @@
 
 #include "mem.h"
 #include "mib.h"
+#include "rekey.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -140,7 +141,9 @@ int pgk_heap_view_stack(const struct pgk_heap *heap, size_t context, struct pgk_
     return 0;
 }
 
+/* LLVM's formats keep 16 bits of an offset, so line 0 becomes the next multiple of 65536. */
 uint32_t pgk_heap_frame_line(const struct pgk_heap_frame *f)
 {
-    return f->decl_line ? f->decl_line + f->line_offset : 0;
+    uint32_t line = f->decl_line ? f->decl_line + f->line_offset : 0;
+    return line & PGK_LLVM_LINE_MASK ? line : 0;
 }

@@ -1,6 +1,7 @@
 #include "heap_frames.h"
 #include "hash.h"
 #include "heap_samples.h"
+#include "heap_view.h"
 #include "pgk_test.h"
 
 static struct pgk_heap *new_heap(void)
@@ -93,6 +94,19 @@ static void equal_stacks_of_two_profiles_are_one_node(void **state)
     pgk_heap_close(&b);
 }
 
+static void code_without_a_line_has_none(void **state)
+{
+    (void)state;
+    const struct pgk_heap_frame f[] = {{.decl_line = 7, .line_offset = 5},
+                                       {.decl_line = 0, .line_offset = 5},
+                                       {.decl_line = 7, .line_offset = UINT32_MAX - 6},
+                                       {.decl_line = 7, .line_offset = 65536 - 7},
+                                       {.decl_line = 70000, .line_offset = 2 * 65536 - 70000}};
+    const uint32_t lines[] = {12, 0, 0, 0, 0};
+    for (size_t i = 0; i < PGK_COUNTOF(f); i++)
+        assert_int_equal(pgk_heap_frame_line(&f[i]), lines[i]);
+}
+
 static void out_of_memory_anywhere(void **state)
 {
     (void)state;
@@ -121,6 +135,7 @@ int main(void)
         cmocka_unit_test(names_are_those_of_programmers),
         cmocka_unit_test(site_is_the_programs_own),
         cmocka_unit_test(equal_stacks_of_two_profiles_are_one_node),
+        cmocka_unit_test(code_without_a_line_has_none),
         cmocka_unit_test(out_of_memory_anywhere),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
