@@ -78,6 +78,16 @@ class Served:
     def status(self):
         return dict(line.split(": ", 1) for line in self.ask("status").splitlines())
 
+    def at_work(self):
+        """The status once its threads have allocated, each in each of its ways."""
+        told = self.status()
+        for _ in range(1000):
+            if int(told["allocated objects"]) > 5000:
+                return told
+            time.sleep(0.02)
+            told = self.status()
+        raise Failure(f"the program allocates nothing: {told}")
+
     def dump(self):
         answer = self.ask("dump")
         require(answer.startswith("ok: dump written to "), answer)
@@ -113,7 +123,7 @@ def answers(folder, preload):
     served = Served(folder, program, "2", preload=preload)
     mode = os.stat(served.path).st_mode
     require(stat.S_ISSOCK(mode) and stat.S_IMODE(mode) == 0o600, f"mode {mode:o}")
-    told = served.status()
+    told = served.at_work()
     require(int(told["process"]) == served.pid and told["recording"] == "yes", f"{told}")
     require(int(told["alive bytes"]) > 0 and int(told["contexts"]) > 1, f"{told}")
     for what, default in (("heap", "inuse_space"), ("allocs", "alloc_space")):
@@ -378,11 +388,15 @@ def other_user(folder):
         raise Skip("missing the rights of root, to give up")
     served = Served(folder, program_of(folder), "1", "setuid")
     with served.connect() as client:
-        client.sendall(b"status\n")
         try:
+            client.sendall(b"status\n")
             require(not read_all(client), "it was answered")
-        except ConnectionResetError:
+        except (ConnectionResetError, BrokenPipeError):
             pass
+    for _ in range(500):
+        if not os.path.exists(served.path):
+            break
+        time.sleep(0.02)
     require(not os.path.exists(served.path), "the socket is still there")
     served.ended(None)
     check_sound(one_file(folder))
