@@ -78,15 +78,19 @@ class Served:
     def status(self):
         return dict(line.split(": ", 1) for line in self.ask("status").splitlines())
 
-    def at_work(self):
-        """The status once its threads have allocated, each in each of its ways."""
+    def status_when(self, right):
+        """The status once it is as wanted."""
         told = self.status()
         for _ in range(1000):
-            if int(told["allocated objects"]) > 5000:
+            if right(told):
                 return told
             time.sleep(0.02)
             told = self.status()
-        raise Failure(f"the program allocates nothing: {told}")
+        raise Failure(f"the status stays {told}")
+
+    def at_work(self):
+        """When its threads have allocated, each in each of its ways."""
+        return self.status_when(lambda told: int(told["allocated objects"]) > 5000)
 
     def dump(self):
         answer = self.ask("dump")
@@ -174,18 +178,15 @@ def pausing(folder):
     """Stopped, nothing new is recorded, and what is freed is no longer alive."""
     served = Served(folder, program_of(folder), "2")
     require(served.ask("stop").startswith("ok"), "stop")
-    time.sleep(0.3)
+    time.sleep(0.1)
     first = served.status()
-    time.sleep(0.2)
-    second = served.status()
+    second = served.status_when(lambda told: int(told["alive objects"]) < 100)
     require(first["recording"] == "stopped" and
             first["allocated objects"] == second["allocated objects"], f"{first} {second}")
-    require(int(second["alive objects"]) < 100, f"{second}")
     require(served.ask("start").startswith("ok"), "start")
-    time.sleep(0.2)
-    third = served.status()
-    require(third["recording"] == "yes" and
-            int(third["allocated objects"]) > int(second["allocated objects"]), f"{third}")
+    made = int(second["allocated objects"])
+    third = served.status_when(lambda told: int(told["allocated objects"]) > made)
+    require(third["recording"] == "yes", f"{third}")
     served.ended()
     check_sound(one_file(folder))
 
@@ -195,8 +196,7 @@ def paused_at_first(folder):
     told = served.status()
     require(told["recording"] == "stopped" and told["allocated objects"] == "0", f"{told}")
     served.ask("start")
-    time.sleep(0.1)
-    require(int(served.status()["allocated objects"]) > 0, "nothing was recorded")
+    served.status_when(lambda told: int(told["allocated objects"]) > 0)
     served.ended()
     check_sound(one_file(folder))
 
