@@ -403,10 +403,12 @@ static void test_results_fit_older_and_newer_callers(void **state)
 
 static int make_heap(void)
 {
-    const struct pgk_heap_frame frame = {.function = "main", .line_offset = 1};
+    /* One of this program, which does not call the other. */
+    const struct pgk_heap_frame frames[] = {{.function = "no_such_function", .line_offset = 1},
+                                            {.function = "close_all", .line_offset = 1}};
     const struct pgk_heap_value value = {PGK_MIB_AllocCount, 1};
-    const struct pgk_heap_allocation a = {.struct_size = sizeof a, .frames = &frame,
-                                          .n_frames = 1, .values = &value, .n_values = 1};
+    const struct pgk_heap_allocation a = {.struct_size = sizeof a, .frames = frames,
+                                          .n_frames = 2, .values = &value, .n_values = 1};
     int status = pgk_heap_new(&on.heap, NULL);
     return status ? status : pgk_heap_build_context(on.heap, &a, NULL);
 }
