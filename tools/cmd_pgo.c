@@ -190,12 +190,6 @@ static struct timespec build(const struct pgo *p, const char *profile)
 
 /* ---- recording ---- */
 
-static double processor_time(const struct record_ended *ended)
-{
-    const struct timeval user = ended->usage.ru_utime, kernel = ended->usage.ru_stime;
-    return (double)(user.tv_sec + kernel.tv_sec) + (double)(user.tv_usec + kernel.tv_usec) / 1e6;
-}
-
 static void load_recorder(const struct pgo *p)
 {
     char path[PATH_MAX], ours[2 * PATH_MAX];
@@ -224,7 +218,7 @@ static double record_once(const struct pgo *p, const char *event, unsigned run)
     struct record_ended ended;
     if (!event) {
         pgo_shell("the recorded command", p->run, &ended);
-        return processor_time(&ended);
+        return record_cpu_s(&ended);
     }
     char output[PATH_MAX];
     snprintf(output, sizeof output, "%s/run.%u", scratch, run);
@@ -232,7 +226,7 @@ static double record_once(const struct pgo *p, const char *event, unsigned run)
                                  "100003", "-o",   output,   "--", "sh", "-c", p->run, NULL};
     if (!run_words("/usr/bin/env", words, &ended) || ended.exit_code)
         pgo_stop("perf record failed, or the recorded command: %s", p->run);
-    return processor_time(&ended);
+    return record_cpu_s(&ended);
 }
 
 static void record(struct pgo *p)

@@ -29,8 +29,7 @@ static double processor_time(const char *command)
         pgo_stop("out of memory");
     pgo_shell("the measured command", silent, &ended);
     free(silent);
-    const struct timeval user = ended.usage.ru_utime, kernel = ended.usage.ru_stime;
-    return (double)(user.tv_sec + kernel.tv_sec) + (double)(user.tv_usec + kernel.tv_usec) / 1e6;
+    return record_cpu_s(&ended);
 }
 
 static void print_times(const char *what, double *v, unsigned n)

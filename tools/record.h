@@ -51,6 +51,8 @@ struct record_ended {
     double wall_s;
     struct rusage usage; /* of the program and the children it waited for */
 };
+/* Processor time in it, of the program's own code and of the kernel for it. */
+double record_cpu_s(const struct record_ended *ended);
 /* Runs `argv` from the file `program` and waits; signals meant for it are passed on. False
  * with errno if it could not be started. */
 bool record_run(const char *program, char **argv, struct record_ended *ended);

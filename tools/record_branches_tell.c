@@ -73,11 +73,6 @@ static struct sums read_all(const struct record_branches_done *d)
     return sums;
 }
 
-static double seconds(const struct timeval *t)
-{
-    return (double)t->tv_sec + (double)t->tv_usec / 1e6;
-}
-
 void record_branches_tell(const struct record_branches_done *d)
 {
     char windows[PGK_HUMAN_SIZE], branches[PGK_HUMAN_SIZE], safe[512];
@@ -90,8 +85,7 @@ void record_branches_tell(const struct record_branches_done *d)
     }
     if (d->quiet)
         return;
-    const double cost = (double)sum_of(&sums, "COST_NS") / 1e9,
-                 total = seconds(&d->ended->usage.ru_utime) + seconds(&d->ended->usage.ru_stime);
+    const double cost = (double)sum_of(&sums, "COST_NS") / 1e9, total = record_cpu_s(d->ended);
     fprintf(stderr, "pgokit: %s windows with %s branches; it took %.3f s of processor time",
             pgk_human_count(windows, sum_of(&sums, "WINDOWS")),
             pgk_human_count(branches, sum_of(&sums, "BRANCHES")), cost);

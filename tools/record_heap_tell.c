@@ -149,16 +149,14 @@ static void tell_run(const struct sums *s, const struct record_ended *ended)
     char wall[PGK_HUMAN_SIZE], cpu[PGK_HUMAN_SIZE], peak[PGK_HUMAN_SIZE];
     char own_cpu[PGK_HUMAN_SIZE], own_bytes[PGK_HUMAN_SIZE];
     const double own_ms = (double)s->recording_ns / 1e6;
-    const struct rusage *u = &ended->usage;
-    double cpu_ms = (double)(u->ru_utime.tv_sec + u->ru_stime.tv_sec) * 1e3 +
-                    (double)(u->ru_utime.tv_usec + u->ru_stime.tv_usec) / 1e3;
+    const double cpu_ms = record_cpu_s(ended) * 1e3;
     if (ended->signal)
         fprintf(stderr, "  ended by signal %d (%s)\n", ended->signal, strsignal(ended->signal));
     else if (ended->exit_code)
         fprintf(stderr, "  exit status %d\n", ended->exit_code);
     fprintf(stderr, "  ran %s with %s of CPU time and %s of memory at most, recording included\n",
             pgk_human_ms(wall, ended->wall_s * 1e3), pgk_human_ms(cpu, cpu_ms),
-            pgk_human_bytes(peak, (double)u->ru_maxrss * 1024));
+            pgk_human_bytes(peak, (double)ended->usage.ru_maxrss * 1024));
     if (!s->recording_ns)
         return;
     fprintf(stderr, "  of that, malloc and free with recording: at most %s",

@@ -115,3 +115,9 @@ bool record_run(const char *program, char **argv, struct record_ended *ended)
     errno = why;
     return !why;
 }
+
+double record_cpu_s(const struct record_ended *ended)
+{
+    const struct timeval user = ended->usage.ru_utime, kernel = ended->usage.ru_stime;
+    return (double)(user.tv_sec + kernel.tv_sec) + (double)(user.tv_usec + kernel.tv_usec) / 1e6;
+}

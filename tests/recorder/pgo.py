@@ -31,7 +31,7 @@ int main(int argc, char **argv)
 BUILD = "$CC $CFLAGS $LDFLAGS app.c -o app"
 
 
-def pgo(folder, *options, status=0, build=BUILD, command="./app 40000000", source=SOURCE):
+def pgo(folder, *options, status=0, build=BUILD, command="./app 400000000", source=SOURCE):
     with open(os.path.join(folder, "app.c"), "w", encoding="ascii") as file:
         file.write(source)
     return run([PGOKIT, "pgo", "--build", build, "--run", command, "--record", "1", *options],
@@ -42,10 +42,11 @@ def way(folder, compiler, option):
     tool(compiler)
     done = pgo(folder, "--cc", compiler, "-n", "2", "-o", "my.afdo", "--measure", "./app 1000000")
     require(os.path.getsize(os.path.join(folder, "my.afdo")) > 100, "the profile is empty")
+    measured = done.stdout.split("ran 400000000\n")[1]
     require(re.search(r"^processor time of 2 runs each, in turn:\n"
                       r"  without a profile +\d\.\d{3} s \(.* s\)\n"
                       r"  with the profile +\d\.\d{3} s \(.* s\)\n"
-                      r"  speed +[+-]\d+\.\d % \(.* %\)\n", done.stdout.split("ran 40000000\n")[1]),
+                      r"  speed +[+-]\d+\.\d % \(.* %\)\n", measured),
             done.stdout)
     require("ran 1000000" not in done.stdout, "the output of measured runs is shown")
     require("builds with the profile" in done.stderr and "the programs are built" in done.stderr,
