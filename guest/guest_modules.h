@@ -23,6 +23,7 @@ void pgg_modules_after_fork(void);
 struct pgg_module {
     struct pgg_segment segment;
     const char *name;   /* as the dynamic linker has it: "" is the program */
+    const void *end;    /* of all that is mapped of it */
     const void *mapped; /* these two differ between modules that lie in the same place, one after */
     const void *tables; /* the other */
 };

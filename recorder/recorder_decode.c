@@ -39,6 +39,14 @@ static const char two_bytes[] = "xxxx-!xxxxxx-mxx"  /* 0f 00 */
                                 "mmmmmmmmmmmmmmmm"  /* e0 */
                                 "mmmmmmmmmmmmmmmx"; /* f0 */
 
+/* Opcodes that read a memory operand into a register, or compare it with one: a bit for each of a
+ * row. */
+static const uint16_t loads_one_byte[16] = {
+    0x0c0c, 0x0c0c, 0x0c0c, 0x0f0c, 0, 0, 1 << 3 | 1 << 9 | 1 << 11, 0, 0x0c30};
+static const uint16_t loads_two_bytes[16] = {
+    [1] = 1 << 0 | 1 << 2 | 1 << 6, [2] = 1 << 8, [4] = 0xffff, [6] = 1 << 14 | 1 << 15,
+    [10] = 1 << 15, [11] = 0xc0c0};
+
 enum { MAP_ONE, MAP_0F, MAP_0F38, MAP_0F3A, MAP_5 = 5, MAP_6 };
 
 struct reader {
@@ -327,6 +335,15 @@ static int prefixes(struct reader *r)
     }
 }
 
+/* Addresses of segments and of 32 bits are not those of data of modules. */
+static bool is_load(const struct reader *r, bool two)
+{
+    const uint16_t *rows = two ? loads_two_bytes : loads_one_byte;
+    const bool push = !two && r->opcode == 0xff && (r->modrm >> 3 & 7) == 6;
+    return r->insn->modrm_at && !in_register(r) && !r->segment && !r->short_address &&
+           (push || rows[r->opcode >> 4] >> (r->opcode & 15) & 1);
+}
+
 void pgbr_decode(struct pgbr_insn *insn, const uint8_t *bytes, size_t n)
 {
     struct reader r = {.insn = insn, .bytes = bytes, .n = n < PGBR_INSN_MAX ? n : PGBR_INSN_MAX};
@@ -340,8 +357,10 @@ void pgbr_decode(struct pgbr_insn *insn, const uint8_t *bytes, size_t n)
         known = op == 0x62 ? opcode_evex(&r) : opcode_vex(&r, (uint8_t)op);
     } else if (known && op == 0x0f) {
         known = opcode_0f(&r);
+        insn->loads = r.opcode != 0x0f && is_load(&r, true);
     } else if (known) {
         known = one_byte[op] == '!' ? ask_one_byte(&r) : by_letter(&r, one_byte[op]);
+        insn->loads = is_load(&r, false);
     }
     if (!known || r.at > r.n)
         insn->kind = PGBR_UNKNOWN;

@@ -33,9 +33,11 @@ struct pgbr_insn {
     bool has_prefix;
     uint8_t modrm_at, disp_at; /* of the operand beside it */
     uint8_t used;      /* set of the first 8 general registers that its operands name */
-    uint8_t base, index, scale; /* of the memory operand of an indirect branch, or PGBR_NONE */
-    uint8_t reg;       /* of an indirect branch through a register, else PGBR_NONE */
-    int64_t disp;      /* of the operand beside it, or of the indirect branch */
+    bool loads;        /* from its memory operand: moves, comparisons, integer arithmetic */
+    uint8_t base, index, scale; /* of the memory operand of an indirect branch or a load, or
+                                 * PGBR_NONE */
+    uint8_t reg;       /* an operand that is not in memory, if it may be, else PGBR_NONE */
+    int64_t disp;      /* of the memory operand of these, or the one beside it */
     int64_t target;    /* of a direct branch: from the next instruction */
 };
 

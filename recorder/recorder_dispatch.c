@@ -2,6 +2,7 @@
  * copy that goes on. A load or store of the program's memory here may fault: until it has been
  * made, x->at and the registers are those before the branch, which then runs in its own place. */
 #include "recorder_modules.h"
+#include "recorder_options.h"
 #include "recorder_thread.h"
 
 enum { RCX = 1, RSP = 4, LOOPNE = 0, LOOPE = 1, JRCXZ = 3 };
@@ -40,7 +41,24 @@ static u64 load(u64 at)
     return value;
 }
 
-static u64 indirect_target(const struct pgbr_engine *x, const struct pgbr_block *b)
+/* What is not in a module is an object of its own, or on a stack. */
+static void note_load(struct pgbr_engine *x, u64 pc, u64 addr)
+{
+    if (x->loads_n < PGBR_LOADS_MAX && pgbr_module_of_data(addr))
+        x->loads[x->loads_n++] = (struct pgbr_load){pc, addr};
+}
+
+static void note_loads(struct pgbr_engine *x, const struct pgbr_block *b)
+{
+    u64 pc = b->pc;
+    for (u32 i = 0; i < b->insns; i++) {
+        if (b->length[i].note)
+            note_load(x, pc, x->addresses[i]);
+        pc += b->length[i].from;
+    }
+}
+
+static u64 indirect_target(struct pgbr_engine *x, const struct pgbr_block *b)
 {
     const struct pgbr_insn *i = &b->branch;
     if (i->reg != PGBR_NONE)
@@ -50,7 +68,10 @@ static u64 indirect_target(const struct pgbr_engine *x, const struct pgbr_block 
         at += x->regs[i->base];
     if (i->index != PGBR_NONE)
         at += x->regs[i->index] * i->scale;
-    return load(at);
+    const u64 target = load(at);
+    if (pgbr_options.loads)
+        note_load(x, b->last, at);
+    return target;
 }
 
 static void call(struct pgbr_engine *x, const struct pgbr_block *b)
@@ -112,6 +133,8 @@ u64 pgbr_dispatch(struct pgbr_engine *x, struct pgbr_block *b)
 {
     x->at = b->last;
     x->steps += b->insns;
+    if (pgbr_options.loads)
+        note_loads(x, b);
     if (b->branch.kind >= PGBR_SYSTEM)
         pgbr_leave(x, why_not(b));
     bool taken;
@@ -128,7 +151,7 @@ u64 pgbr_dispatch(struct pgbr_engine *x, struct pgbr_block *b)
         pgbr_leave(x, PGK_BRANCH_SIGNAL);
     if (x->restartable && *x->restartable)
         pgbr_leave(x, PGK_BRANCH_RESTARTABLE);
-    if (x->steps >= x->steps_max)
+    if (x->steps >= x->steps_max || x->loads_n == PGBR_LOADS_MAX)
         pgbr_leave(x, PGK_BRANCH_LENGTH);
     return go_on(x);
 }

@@ -20,6 +20,7 @@ enum {
     PGBR_BLOCK_INSNS = 16, /* instructions of a block at most, without the branch at its end */
     PGBR_BLOCK_BYTES = 120,
     PGBR_WINDOW_MAX = 4096, /* branches */
+    PGBR_LOADS_MAX = 8192,  /* of a window, that are of data of modules */
 };
 
 /* Straight-line code of the program, and the branch at its end. */
@@ -32,6 +33,7 @@ struct pgbr_block {
     uint8_t insns, bytes;
     struct {
         uint8_t from, to; /* bytes in the program, in the engine */
+        uint8_t note;     /* of the latter, those that note a load's address */
     } length[PGBR_BLOCK_INSNS];
     uint8_t source[PGBR_BLOCK_BYTES]; /* as the program had it */
 };
@@ -41,6 +43,9 @@ enum { PGBR_CODE_BYTES = 256 << 10, PGBR_BLOCKS = 1500, PGBR_SLOTS = 4096, PGBR_
 struct pgbr_thread;
 struct pgbr_branch {
     u64 from, to;
+};
+struct pgbr_load {
+    u64 pc, addr;
 };
 
 /* The stub knows the places of the first ones. */
@@ -55,6 +60,8 @@ struct pgbr_engine {
     u64 at;             /* where the program goes on if the window ends now */
     const volatile u64 *restartable; /* the thread's word of the kernel, or NULL */
     u64 steps, steps_max, limit, n;
+    u64 loads_n;
+    u64 addresses[PGBR_BLOCK_INSNS]; /* of the loads of a block, by instruction */
     u64 began_ns, began_pc;
     u64 unknown_pc;     /* code that no module known so far has */
     uint8_t *code, *code_at, *write; /* `write`: where code_at is written */
@@ -62,6 +69,7 @@ struct pgbr_engine {
     uint16_t slots[PGBR_SLOTS]; /* by address: number of a block plus one */
     struct pgbr_block blocks[PGBR_BLOCKS];
     struct pgbr_branch branches[PGBR_WINDOW_MAX];
+    struct pgbr_load loads[PGBR_LOADS_MAX];
     char room[PGBR_STACK] __attribute__((aligned(64)));
 };
 

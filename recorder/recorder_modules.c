@@ -58,7 +58,8 @@ void pgbr_modules_learn(u64 pc)
     const struct pgg_segment *s = &found.segment;
     struct pgbr_module *m = &pgbr_modules[pgbr_modules_n];
     *m = (struct pgbr_module){.start = s->start, .end = s->end, .bias = s->bias,
-                              .mapped = found.mapped, .tables = found.tables,
+                              .mapped = found.mapped, .mapped_end = found.end,
+                              .tables = found.tables,
                               .code = PGBR_CODE_KNOWN, .file = NO_FILE};
     if ((u64)pgbr_stub - s->start < s->end - s->start)
         m->code = PGBR_CODE_OWN;
@@ -96,17 +97,26 @@ static bool is_there(struct pgbr_module *m, u64 pc)
     return m->end;
 }
 
-u64 pgbr_module_name(u64 pc, bool *gone)
+static u64 name_in(struct pgbr_module *m, u64 addr, bool *gone)
 {
-    struct pgbr_module *m = pgbr_module_of(pc);
     if (!m)
         return 0;
-    if (!is_there(m, pc)) {
+    if (!is_there(m, m->start)) {
         *gone = true;
         return 0;
     }
     if (m->file == NO_FILE)
         return 0;
     return (u64)(m->file + 1) << PGK_BRANCH_MODULE_SHIFT |
-           ((pc - m->bias) & ((UINT64_C(1) << PGK_BRANCH_MODULE_SHIFT) - 1));
+           ((addr - m->bias) & ((UINT64_C(1) << PGK_BRANCH_MODULE_SHIFT) - 1));
+}
+
+u64 pgbr_module_name(u64 pc, bool *gone)
+{
+    return name_in(pgbr_module_of(pc), pc, gone);
+}
+
+u64 pgbr_module_data_name(u64 addr, bool *gone)
+{
+    return name_in(pgbr_module_of_data(addr), addr, gone);
 }

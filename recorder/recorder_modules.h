@@ -15,7 +15,7 @@ enum pgbr_code {
 };
 struct pgbr_module {
     u64 start, end, bias; /* end is 0 when it was closed */
-    const void *mapped, *tables;
+    const void *mapped, *mapped_end, *tables;
     enum pgbr_code code;
     u32 file;    /* number of its file, once it is named */
     u32 checked; /* in which window it was looked up again */
@@ -39,6 +39,18 @@ PGG_INLINE struct pgbr_module *pgbr_module_of(u64 pc)
     return NULL;
 }
 
+/* The module that data belong to, whose code ran before. */
+PGG_INLINE struct pgbr_module *pgbr_module_of_data(u64 addr)
+{
+    const u32 n = __atomic_load_n(&pgbr_modules_n, __ATOMIC_ACQUIRE);
+    for (u32 i = 0; i < n; i++) {
+        struct pgbr_module *m = &pgbr_modules[i];
+        if (addr >= (u64)m->mapped && addr < (u64)m->mapped_end && m->end)
+            return m;
+    }
+    return NULL;
+}
+
 /* Not between two branches of the program, and for one thread at a time: */
 void pgbr_modules_learn(u64 pc); /* what lies there, if it was not known */
 void pgbr_modules_forked(void);
@@ -46,6 +58,7 @@ void pgbr_modules_check(void);   /* what is loaded is looked up again, by the ne
 /* The address as the file of counts has it; 0: in no module. *gone is set if it is in one that was
  * closed in the meantime. */
 u64 pgbr_module_name(u64 pc, bool *gone);
+u64 pgbr_module_data_name(u64 addr, bool *gone);
 
 #pragma GCC visibility pop
 #endif

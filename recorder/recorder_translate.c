@@ -3,12 +3,14 @@
 #include "guest_bytes.h"
 #include "guest_processor.h"
 #include "recorder_engine.h"
+#include "recorder_options.h"
 
 enum {
     KEEP = 7,     /* bytes of an instruction that moves a register to or from the engine */
     ADDRESS = 10, /* of one that loads an address into a register */
     TAIL = 4 * KEEP + 14,
-    BLOCK_MOST = PGBR_BLOCK_INSNS * (2 * KEEP + ADDRESS + PGBR_INSN_MAX) + TAIL,
+    LOAD_MOST = 3 * KEEP + ADDRESS, /* of the instructions that note a load's address */
+    BLOCK_MOST = PGBR_BLOCK_INSNS * (2 * KEEP + ADDRESS + PGBR_INSN_MAX + LOAD_MOST) + TAIL,
     RAX = 0, RCX = 1, RBX = 3, RSI = 6, RDI = 7,
 };
 
@@ -88,6 +90,35 @@ static void put_copy(struct writer *w, const struct pgbr_insn *i, const uint8_t 
     put_beside(w, LOAD, reg, &w->x->held);
 }
 
+/* Computes the address of a memory operand, in a register. */
+static void put_operand_address(struct writer *w, const struct pgbr_insn *i, u32 reg)
+{
+    enum { NO_BASE = 5, NO_INDEX = 4, HAS_SIB = 4 };
+    const u32 base = i->base == PGBR_NONE ? NO_BASE : i->base,
+              index = i->index == PGBR_NONE ? NO_INDEX : i->index,
+              scale = i->index == PGBR_NONE ? 0 : (u32)__builtin_ctz(i->scale);
+    const u32 mod = i->base == PGBR_NONE ? 0 : 2;
+    put(w, 0x48 | (index >> 3) << 1 | base >> 3, 1);
+    put(w, LOAD_ADDRESS, 1);
+    put(w, mod << 6 | reg << 3 | HAS_SIB, 1);
+    put(w, scale << 6 | (index & 7) << 3 | (base & 7), 1);
+    put(w, (u64)i->disp, 4);
+}
+
+/* Notes from where the load is about to read. Flags stay as they are. */
+static void put_note(struct writer *w, const struct pgbr_insn *i, u64 pc, u64 *note)
+{
+    put_beside(w, STORE, RSI, &w->x->held);
+    if (i->beside) {
+        put(w, 0xb848 | (u64)RSI << 8, 2); /* movabs */
+        put(w, pc + i->length + (u64)i->disp, 8);
+    } else {
+        put_operand_address(w, i, RSI);
+    }
+    put_beside(w, STORE, RSI, note);
+    put_beside(w, LOAD, RSI, &w->x->held);
+}
+
 static void put_tail(struct writer *w, const struct pgbr_block *b)
 {
     put_beside(w, STORE, RAX, &w->x->regs[RAX]);
@@ -126,6 +157,9 @@ void pgbr_translate(struct pgbr_engine *x, struct pgbr_block *b)
         if (b->branch.kind != PGBR_COPY)
             break;
         const uint8_t *before = w.at;
+        if (b->branch.loads && pgbr_options.loads)
+            put_note(&w, &b->branch, pc, &x->addresses[b->insns]);
+        b->length[b->insns].note = (uint8_t)(w.at - before);
         put_copy(&w, &b->branch, b->source + b->bytes - b->branch.length, pc);
         b->length[b->insns].from = b->branch.length;
         b->length[b->insns++].to = (uint8_t)(w.at - before);
@@ -201,7 +235,7 @@ u64 pgbr_place_of(struct pgbr_engine *x, u64 code, greg_t *regs)
     struct pgbr_insn insn = {0};
     if (i < b->insns)
         pgbr_decode(&insn, b->source + (pc - b->pc), b->length[i].from);
-    if (insn.beside && code >= at + KEEP) {
+    if (insn.beside && code >= at + b->length[i].note + KEEP) {
         regs[of_context[stand_in(&insn)]] = (greg_t)x->held;
         if (code == at + b->length[i].to - KEEP) /* it has run */
             pc += insn.length;

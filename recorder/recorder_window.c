@@ -95,7 +95,7 @@ static void begin(struct pgbr_engine *x, struct pgbr_thread *t, ucontext_t *cont
     x->thread = t;
     x->restartable = t->restartable;
     x->late = x->ending = 0;
-    x->n = x->steps = x->unknown_pc = 0;
+    x->n = x->loads_n = x->steps = x->unknown_pc = 0;
     x->limit = pgbr_options.branches;
     x->steps_max = x->limit * INSNS_OF_A_BRANCH;
     x->began_ns = now_ns;
@@ -129,6 +129,18 @@ void pgbr_on_tick(int sig, siginfo_t *info, void *context)
 
 /* ---- the end ---- */
 
+static void count_loads(struct pgbr_engine *x)
+{
+    bool gone = false;
+    for (u64 i = 0; i < x->loads_n; i++) {
+        const u64 pc = pgbr_module_name(x->loads[i].pc, &gone),
+                  addr = pgbr_module_data_name(x->loads[i].addr, &gone);
+        if (pc && addr)
+            pgbr_table_add(PGK_BRANCH_LOADED, pc, addr);
+    }
+    pgbr_count_n(PGK_BRANCH_LOADS, x->loads_n);
+}
+
 /* What ran before the first branch began in the middle of a run, and is not counted. */
 static void count(struct pgbr_engine *x)
 {
@@ -145,11 +157,12 @@ static void count(struct pgbr_engine *x)
         const u64 from = pgbr_module_name(x->branches[i].from, &gone),
                   to = pgbr_module_name(x->branches[i].to, &gone);
         if (begun && from)
-            pgbr_table_add(begun | PGK_BRANCH_RANGE, from);
+            pgbr_table_add(PGK_BRANCH_RAN, begun, from);
         if (from)
-            pgbr_table_add(from, to);
+            pgbr_table_add(PGK_BRANCH_TAKEN, from, to);
         begun = to;
     }
+    count_loads(x);
     pgbr_count(PGK_BRANCH_WINDOWS);
     pgbr_count_n(PGK_BRANCH_BRANCHES, x->n);
 }

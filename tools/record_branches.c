@@ -24,6 +24,9 @@ static const char help[] =
     "  -d, --seconds N      record for so many seconds from the start, then only run\n"
     "      --real-time      windows for each second on the clock: more than the kernel's ticks,\n"
     "                       for short runs; calls that wait may be interrupted\n"
+    "      --loads          note which data of programs and libraries loads hit: vtables, of\n"
+    "                       which pgokit gen --vtables makes types of objects, and variables,\n"
+    "                       for --data. They are in the recordings, so --keep is implied\n"
     "      --keep           keep the recording of each process, FILE.PROCESS, which has all\n"
     "                       libraries and is an input of pgokit gen, too\n"
     "\nPGOKIT_BRANCHES_OPTIONS in the environment is kept; options given here win. PGOKIT_RUNTIME\n"
@@ -32,7 +35,7 @@ static const char help[] =
     "  pgokit record branches -- ./app input; pgokit gen branches.counts -b ./app -o app.afdo\n"
     "  pgokit record branches -b ./libx.so -o libx.counts -- make check\n";
 
-enum { OPT_REAL_TIME = 256, OPT_KEEP };
+enum { OPT_REAL_TIME = 256, OPT_LOADS, OPT_KEEP };
 
 static const struct option options[] = {
     {"output", required_argument, NULL, 'o'},
@@ -40,6 +43,7 @@ static const struct option options[] = {
     {"branches", required_argument, NULL, 'n'},
     {"seconds", required_argument, NULL, 'd'},
     {"real-time", no_argument, NULL, OPT_REAL_TIME},
+    {"loads", no_argument, NULL, OPT_LOADS},
     {"keep", no_argument, NULL, OPT_KEEP},
     CLI_COMMON_LONG,
     {0},
@@ -49,7 +53,7 @@ struct record {
     struct cli_common common;
     const char *output;
     unsigned long frequency, branches, seconds; /* 0: not given */
-    bool real_time, keep;
+    bool real_time, loads, keep;
     char **argv;
     struct record_program p;
     char counts[PATH_MAX];       /* absolute */
@@ -75,6 +79,9 @@ static void parse(struct record *r, int argc, char **argv)
             break;
         case OPT_REAL_TIME:
             r->real_time = true;
+            break;
+        case OPT_LOADS:
+            r->loads = r->keep = true;
             break;
         case OPT_KEEP:
             r->keep = true;
@@ -116,6 +123,7 @@ static void set_environment(const struct record *r)
     add_number(ours, "branches", r->branches);
     add_number(ours, "seconds", r->seconds);
     add_number(ours, "real_time", r->real_time);
+    add_number(ours, "loads", r->loads);
     record_join("PGOKIT_BRANCHES_OPTIONS", record_environment("PGOKIT_BRANCHES_OPTIONS"), ours);
     record_find_runtime(r->p.program, path, RECORDER);
     record_join("LD_PRELOAD", path, record_environment("LD_PRELOAD"));
@@ -164,6 +172,7 @@ static int finish(struct record *r, const struct record_files *files,
                   : r->output         ? r->output
                                       : DEFAULT_NAME,
         .keep = r->keep || status,
+        .loads = r->loads,
         .quiet = r->common.quiet};
     record_branches_tell(&done);
     for (size_t i = 0; !done.keep && i < files->n; i++)

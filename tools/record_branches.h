@@ -10,6 +10,7 @@ struct record_branches_done {
     const char *binary; /* whose counts are wanted */
     const char *counts; /* where they are; NULL: there are none */
     bool keep;          /* recordings stay */
+    bool loads;         /* they have loads, which counts have not */
     bool quiet;         /* only what is wrong */
 };
 void record_branches_tell(const struct record_branches_done *done);

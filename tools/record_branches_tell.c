@@ -73,6 +73,15 @@ static struct sums read_all(const struct record_branches_done *d)
     return sums;
 }
 
+static void tell_next(const struct record_branches_done *d)
+{
+    char safe[512];
+    const char *input = d->loads ? d->files->v[0].path : d->counts;
+    fprintf(stderr, "next: pgokit gen %s%s -b %s -o app.afdo%s\n",
+            pgk_human_text(safe, sizeof safe, input), d->loads && d->files->n > 1 ? " ..." : "",
+            d->binary, d->loads ? " --vtables" : "");
+}
+
 void record_branches_tell(const struct record_branches_done *d)
 {
     char windows[PGK_HUMAN_SIZE], branches[PGK_HUMAN_SIZE], safe[512];
@@ -92,6 +101,9 @@ void record_branches_tell(const struct record_branches_done *d)
     if (total > 0)
         fprintf(stderr, " (%.1f %%)", 100 * cost / total);
     fputc('\n', stderr);
+    if (d->loads)
+        fprintf(stderr, "  %s loads from data of the program and libraries\n",
+                pgk_human_count(windows, sum_of(&sums, "LOADS")));
     tell_reasons(&sums, PGK_BRANCHES_START, "ticks without a window:");
     tell_reasons(&sums, PGK_BRANCHES_END, "windows that ended early:");
     if (sum_of(&sums, "NO_ROOM"))
@@ -101,5 +113,5 @@ void record_branches_tell(const struct record_branches_done *d)
             fprintf(stderr, "  recording %s\n",
                     pgk_human_text(safe, sizeof safe, d->files->v[i].path));
     if (d->counts)
-        fprintf(stderr, "next: pgokit gen %s -b %s -o app.afdo\n", d->counts, d->binary);
+        tell_next(d);
 }

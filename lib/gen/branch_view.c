@@ -65,14 +65,16 @@ static int check_entries(const struct checker *c, const struct pgk_branches_view
     for (uint64_t i = 0; i < v->head.entries; i++) {
         const struct pgk_branch_entry e = pgk_branches_entry(v, i);
         const uint64_t at = v->head.entries_off + i * sizeof e,
-                       from = (e.from & ~PGK_BRANCH_RANGE) >> PGK_BRANCH_MODULE_SHIFT,
+                       from = e.from >> PGK_BRANCH_MODULE_SHIFT,
                        to = e.to >> PGK_BRANCH_MODULE_SHIFT;
+        if (e.kind >= PGK_BRANCH_KINDS)
+            return reject(c, PGK_E_CORRUPT, at + offsetof(struct pgk_branch_entry, kind),
+                          "kind of an entry", PGK_F("%" PRIu32, e.kind), "at most 2");
         if (from > v->head.modules || to > v->head.modules)
             return reject(c, PGK_E_CORRUPT, at, "module of an entry",
                           PGK_F("%" PRIx64 " and %" PRIx64, e.from, e.to),
                           PGK_F("one of %" PRIu64, v->head.modules));
-        if (e.from & PGK_BRANCH_RANGE &&
-            (from != to || !from || (e.from & ~PGK_BRANCH_RANGE) > e.to))
+        if (e.kind == PGK_BRANCH_RAN && (from != to || !from || e.from > e.to))
             return reject(c, PGK_E_CORRUPT, at, "range",
                           PGK_F("from %" PRIx64 " to %" PRIx64, e.from, e.to),
                           "ascending addresses of one module");
@@ -94,7 +96,7 @@ int pgk_branches_check(struct pgk_branches_view *view, const uint8_t *bytes, siz
     if (h->version != PGK_BRANCH_VERSION)
         return pgk_fail(err, PGK_E_VERSION, .file = src->file, .format = src->format,
                         .offset = &(uint64_t){FIELD_OFF(version)}, .field = "version",
-                        .found = PGK_F("%" PRIu32, h->version), .expected = "1",
+                        .found = PGK_F("%" PRIu32, h->version), .expected = "2",
                         .hint = "use the pgokit that it was recorded with, or a newer one");
     PGK_TRY(check_list(&c, FIELD_OFF(n_counters), "counters", fixed, h->n_counters,
                        sizeof *h->counters));
@@ -154,7 +156,7 @@ static int take(struct pgk_branches *b, const struct pgk_filemap *map, const cha
     for (uint64_t i = 0; i < view.head.entries; i++) {
         const struct pgk_branch_entry e = pgk_branches_entry(&view, i);
         const uint64_t module = pgk_branches_module_of(&view, e.from);
-        if (!(e.from & PGK_BRANCH_RANGE) && module < b->n_files)
+        if (e.kind == PGK_BRANCH_TAKEN && module < b->n_files)
             b->files[module].branches = pgk_add_saturated(b->files[module].branches, e.count);
     }
     return 0;

@@ -21,7 +21,7 @@ struct pgk_branch_entry pgk_branches_entry(const struct pgk_branches_view *view,
 /* Position of the module of an address of an entry; the number of modules if it is in none. */
 static inline uint64_t pgk_branches_module_of(const struct pgk_branches_view *view, uint64_t addr)
 {
-    const uint64_t number = (addr & ~PGK_BRANCH_RANGE) >> PGK_BRANCH_MODULE_SHIFT;
+    const uint64_t number = addr >> PGK_BRANCH_MODULE_SHIFT;
     return number ? number - 1 : view->head.modules;
 }
 

@@ -3,6 +3,7 @@
 
 #include "binary_set.h"
 #include "branch_view.h"
+#include "gen_vtables.h"
 #include "message.h"
 #include "path.h"
 #include "saturate.h"
@@ -95,11 +96,47 @@ static bool add_branch(struct adder *a, const struct pgk_branch_entry *e)
                                      e->count);
 }
 
+/* What a load hit: for data profiles any data, else vtables. Every load of a window is counted, as
+ * is every branch, so counts of types need no scaling. */
+static int add_load(struct adder *a, const struct pgk_branch_entry *e)
+{
+    struct pgk_gen *g = a->g;
+    uint64_t at;
+    uint32_t name;
+    bool fits;
+    const uint32_t binary = place(a, e->from, &at, &fits);
+    const struct pgk_gen_place data = {a->of[pgk_branches_module_of(&a->view, e->to)],
+                                       pgk_branches_place(e->to)};
+    g->stats.load_samples = pgk_add_saturated(g->stats.load_samples, e->count);
+    if (data.binary == PGK_NO_BINARY || g->opts.no_vtables)
+        return 0;
+    struct pgk_gen_binary *b = &g->v.v[g->opts.data ? data.binary : binary];
+    if (g->opts.data)
+        return pgk_pairs_add(&b->accesses, data.addr, 0, e->count) ? 0 : pgk_fail_nomem(g->err);
+    if (!fits)
+        return 0;
+    PGK_TRY(pgk_gen_find_vtable(g, data, &name));
+    if (!name)
+        return 0;
+    const uint32_t root = pgk_call_trie_find(&b->calls, NULL, 0);
+    return root != PGK_INDEX_NONE &&
+                   pgk_call_counts_add(&b->calls.vtables, root, at, name, e->count)
+               ? 0
+               : pgk_fail_nomem(g->err);
+}
+
+static bool count(struct adder *a, const struct pgk_branch_entry *e)
+{
+    return e->kind == PGK_BRANCH_RAN ? add_range(a, e) : add_branch(a, e);
+}
+
 static int add_entries(struct adder *a, struct pgk_err *err)
 {
     for (uint64_t i = 0; i < a->view.head.entries; i++) {
         const struct pgk_branch_entry e = pgk_branches_entry(&a->view, i);
-        if (!(e.from & PGK_BRANCH_RANGE ? add_range(a, &e) : add_branch(a, &e)))
+        if (e.kind == PGK_BRANCH_LOADED)
+            PGK_TRY(add_load(a, &e));
+        else if (!a->g->opts.data && !count(a, &e))
             return pgk_fail_nomem(err);
     }
     return 0;

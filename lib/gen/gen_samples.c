@@ -2,6 +2,7 @@
 #include "gen_bolt.h"
 #include "gen_data.h"
 #include "gen_place.h"
+#include "gen_vtables.h"
 #include "perf_hardware.h"
 #include "saturate.h"
 
@@ -455,30 +456,6 @@ static int count_stack(struct pgk_gen *g, const struct pgk_perf_sample *s)
 
 /* ---- loads ---- */
 
-/* The object that holds an address, if it is a vtable. */
-static int find_vtable(struct pgk_gen *g, struct pgk_gen_place at, uint32_t *name)
-{
-    const struct pgk_elf_sym *syms;
-    size_t n, low = 0;
-    PGK_TRY(pgk_elf_symbols(g->v.v[at.binary].elf, &syms, &n, g->err));
-    for (size_t high = n; low < high;) { /* the first symbol behind the address */
-        size_t mid = low + (high - low) / 2;
-        if (syms[mid].addr > at.addr)
-            high = mid;
-        else
-            low = mid + 1;
-    }
-    *name = 0;
-    for (; low && at.addr - syms[low - 1].addr < syms[low - 1].size; low--) {
-        const struct pgk_elf_sym *sym = &syms[low - 1];
-        if (sym->function || strncmp(sym->name, "_ZTV", 4) != 0)
-            continue;
-        *name = pgk_sample_name(g->profile, sym->name, strlen(sym->name));
-        return *name ? 0 : pgk_fail_nomem(g->err);
-    }
-    return 0;
-}
-
 /* A load from a vtable tells the type of the object whose function is about to be called. */
 static int count_load(struct pgk_gen *g, const struct pgk_perf_sample *s, uint64_t ip,
                       uint64_t addr)
@@ -491,12 +468,9 @@ static int count_load(struct pgk_gen *g, const struct pgk_perf_sample *s, uint64
     PGK_TRY(code_place(g, s, ip, &code));
     if (code.binary == PGK_NO_BINARY || data.binary == PGK_NO_BINARY)
         return 0;
-    PGK_TRY(find_vtable(g, data, &name));
-    if (!name) {
-        pgk_gen_example(&g->stats, PGK_GEN_NO_VTABLE, "0x%" PRIx64 " in %s", data.addr,
-                        pgk_elf_path(g->v.v[data.binary].elf));
+    PGK_TRY(pgk_gen_find_vtable(g, data, &name));
+    if (!name)
         return 0;
-    }
     g->loads += s->count;
     g->load_period = pgk_add_saturated(g->load_period, pgk_multiply_saturated(s->period, s->count));
     struct pgk_gen_binary *b = &g->v.v[code.binary];

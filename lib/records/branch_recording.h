@@ -8,7 +8,7 @@
 /* "PGKBRNCH" in the order of the file. */
 #define PGK_BRANCH_MAGIC UINT64_C(0x48434e52424b4750)
 enum {
-    PGK_BRANCH_VERSION = 1,
+    PGK_BRANCH_VERSION = 2,
     PGK_BRANCH_MODULES_MAX = 255,
     PGK_BRANCH_ENTRIES_MAX = 1 << 18,
     PGK_BRANCH_PATH = 432,
@@ -42,15 +42,20 @@ struct pgk_branch_module {
     char path[PGK_BRANCH_PATH];
 };
 
-/* How often control ran straight from one instruction to another one, or branched. An address is
- * its module's number plus one in the highest 16 bits, and its place in the file's addresses in the
- * others; 0: in no module. */
-struct pgk_branch_entry {
-    uint64_t from; /* PGK_BRANCH_RANGE is set for what ran straight */
-    uint64_t to;
-    uint64_t count;
+enum pgk_branch_kind {
+    PGK_BRANCH_TAKEN,  /* from a branch to its target */
+    PGK_BRANCH_RAN,    /* straight from one instruction to another one, or the same */
+    PGK_BRANCH_LOADED, /* by an instruction, from an address of data */
+    PGK_BRANCH_KINDS
 };
-#define PGK_BRANCH_RANGE (UINT64_C(1) << 63)
+
+/* How often something happened. An address is its module's number plus one in the highest 16 bits,
+ * and its place in the file's addresses in the others; 0: in no module. */
+struct pgk_branch_entry {
+    uint64_t from, to;
+    uint64_t count;
+    uint32_t kind, reserved;
+};
 enum { PGK_BRANCH_MODULE_SHIFT = 48 };
 
 #endif

@@ -86,6 +86,61 @@ def llvm_reads(folder):
     require("warning" not in of_its_own.sub("", told.stderr), told.stderr)
 
 
+# ---- loads ----
+
+def types_of(text):
+    """Sums of the counts of vtables."""
+    found = {}
+    for name, count in re.findall(r" (_ZTV\w+):(\d+)", text):
+        found[name] = found.get(name, 0) + int(count)
+    return found
+
+
+def loads_tell_types(folder):
+    program = build(folder, "kinds.cpp")
+    told = record(folder, program, "20000", options=[*FAST, "--loads"])
+    require(re.search(r"[1-9][\d,]* loads from data", told.stderr), told.stderr)
+    [kept] = [name for name in os.listdir(folder) if name.startswith("branches.counts.")]
+    require(re.search(rf"next: pgokit gen .*{kept} -b \S+ -o app.afdo --vtables", told.stderr),
+            told.stderr)
+    text = run([PGOKIT, "gen", kept, "-b", program, "--vtables", "-o", "-", "--to", "text"],
+               folder).stdout
+    found = types_of(text)
+    require(set(found) == {"_ZTV6Square", "_ZTV5Round"}, found)
+    ratio = found["_ZTV6Square"] / found["_ZTV5Round"]
+    require(abs(ratio / 3 - 1) < 0.05, f"{found}: {ratio:.3f} : 1")
+    return [f"{found['_ZTV6Square']} and {found['_ZTV5Round']}: {ratio:.3f} : 1"]
+
+
+def loads_are_real(folder):
+    """Each is of an instruction that reads memory, from what the file has loaded."""
+    program = build(folder, "stress.cpp", "-mno-red-zone")
+    preloaded(folder, "real_time=1:frequency=2000:loads=1", [program, "2000"])
+    checked, faults = 0, []
+    for recording in recordings(folder, "r."):
+        code = {i: Code(m.path) for i, m in enumerate(recording.modules)
+                if os.path.exists(m.path)}
+        spans = {i: segments_of(c.path) for i, c in code.items()}
+        for source, pc, target, addr, _ in recording.loads:
+            if source not in code or target not in code:
+                continue
+            checked += 1
+            text = code[source].text.get(pc, "")
+            if "(" not in text and not re.search(r"\b0x[0-9a-f]+(,|$)", text):
+                faults.append(f"{pc:x} reads no memory: {text}")
+            if not any(low <= addr < high for low, high in spans[target]):
+                faults.append(f"{addr:x} is not in {code[target].path}")
+    require(checked > 100, f"{checked} loads only")
+    require(not faults, f"{len(faults)} of {checked}: {faults[:10]}")
+    return [f"{checked} loads"]
+
+
+def segments_of(path):
+    text = run([tool("readelf"), "-lW", path], ".").stdout
+    rows = re.findall(r"^\s+LOAD\s+\S+ (\S+) \S+ \S+ (\S+) ", text, re.M)
+    return [(int(addr, 16), int(addr, 16) + int(size, 16)) for addr, size in rows]
+
+
 def children(folder):
     program = build(folder, "kinds.cpp")
     told = record(folder, "sh", "-c", f"{program} 2000 && {program} 2000",
@@ -229,9 +284,9 @@ def switched_on_for_a_time(folder):
 
 # ---- programs behave as without it ----
 
-def stress_once(folder, program, rounds, frequency, plain):
-    told = preloaded(folder, f"real_time=1:frequency={frequency}", [program, rounds])
-    require(told.stdout == plain, f"at {frequency} Hz:\n{told.stdout}\nwithout:\n{plain}")
+def stress_once(folder, program, rounds, options, plain):
+    told = preloaded(folder, f"real_time=1:{options}", [program, rounds])
+    require(told.stdout == plain, f"with {options}:\n{told.stdout}\nwithout:\n{plain}")
     windows = 0
     for name in os.listdir(folder):
         if name.startswith("r."):
@@ -246,8 +301,8 @@ def stress(folder):
     require("handlers that saw copies: 0" in plain, plain)
     end, windows, runs = time.monotonic() + STRESS_SECONDS, 0, 0
     while not runs or time.monotonic() < end:
-        for frequency in (250, 2000, 5000):
-            windows += stress_once(folder, program, "2000", frequency, plain)
+        for options in ("frequency=250", "frequency=2000:loads=1", "frequency=5000"):
+            windows += stress_once(folder, program, "2000", options, plain)
             runs += 1
     require(windows > 300, f"{windows} windows only")
     return [f"{windows} windows in {runs} runs"]
@@ -425,6 +480,8 @@ def main():
     cases.run("counts of a program", counts)
     cases.run("only the counts stay", only_counts_stay)
     cases.run("llvm-profgen reads the counts", llvm_reads)
+    cases.run("loads tell types of objects", loads_tell_types)
+    cases.run("loads are real", loads_are_real)
     cases.run("children", children)
     cases.run("children of fork", children_of_fork)
     cases.run("a recording of another build", of_another_build)

@@ -7,7 +7,6 @@ from collections import namedtuple
 
 Module = namedtuple("Module", "start end build_id path")
 Pair = namedtuple("Pair", "module start_module first last count")  # addresses of the file
-RANGE = 1 << 63
 PLACE = (1 << 48) - 1
 NAMES = pathlib.Path(__file__).parents[2] / "lib" / "records" / "branch_recording.def"
 
@@ -31,13 +30,11 @@ class Recording:
                                                                   modules_off + 512 * i)
             self.modules.append(Module(start, end, build_id[:size].hex(),
                                        path.split(b"\0")[0].decode()))
-        self.ranges, self.branches = [], []
+        by_kind = self.branches, self.ranges, self.loads = [], [], []
         for i in range(entries):
-            first, last, count = struct.unpack_from("<QQQ", data, entries_off + 24 * i)
-            is_range = bool(first & RANGE)
-            first &= ~RANGE
+            first, last, count, kind = struct.unpack_from("<QQQI", data, entries_off + 32 * i)
             pair = ((first >> 48) - 1, first & PLACE, (last >> 48) - 1, last & PLACE, count)
-            (self.ranges if is_range else self.branches).append(pair)
+            by_kind[kind].append(pair)
 
     def ended(self):
         """Why windows did not begin, or ended early: name and number."""

@@ -11,7 +11,7 @@
 struct image {
     struct pgk_branch_header head;
     struct pgk_branch_module modules[2];
-    struct pgk_branch_entry entries[3];
+    struct pgk_branch_entry entries[4];
 };
 
 static uint64_t at(uint64_t module, uint64_t place)
@@ -24,13 +24,14 @@ static struct image good(void)
     struct image i = {
         .head = {.magic = PGK_BRANCH_MAGIC, .version = PGK_BRANCH_VERSION,
                  .modules_off = offsetof(struct image, modules), .modules = 2,
-                 .entries_off = offsetof(struct image, entries), .entries = 3,
+                 .entries_off = offsetof(struct image, entries), .entries = 4,
                  .n_counters = PGK_BRANCH_COUNTERS},
         .modules = {{.start = 0x1000, .end = 0x2000, .id_size = 20, .path = "/bin/one"},
                     {.start = 0x1000, .end = 0x9000, .path = "/lib/two"}},
-        .entries = {{at(0, 0x1010), at(1, 0x1200), 7},
-                    {at(1, 0x1200) | PGK_BRANCH_RANGE, at(1, 0x1210), 7},
-                    {at(1, 0x1210), 0, 5}},
+        .entries = {{at(0, 0x1010), at(1, 0x1200), 7, PGK_BRANCH_TAKEN, 0},
+                    {at(1, 0x1200), at(1, 0x1210), 7, PGK_BRANCH_RAN, 0},
+                    {at(1, 0x1210), 0, 5, PGK_BRANCH_TAKEN, 0},
+                    {at(1, 0x1210), at(0, 0x9000), 4, PGK_BRANCH_LOADED, 0}},
     };
     i.head.counters[PGK_BRANCH_WINDOWS] = 3;
     return i;
@@ -88,19 +89,20 @@ static void refused(void **state)
 {
     struct pgk_err err;
     (void)state;
-    for (int what = 0; what < 9; what++) {
+    for (int what = 0; what < 10; what++) {
         struct image i = good();
         int expected = PGK_E_CORRUPT;
         switch (what) {
-        case 0: i.head.version = 2; expected = PGK_E_VERSION; break;
+        case 0: i.head.version = 1; expected = PGK_E_VERSION; break;
         case 1: i.head.modules = 256; expected = PGK_E_CORRUPT; break;
         case 2: i.head.entries = UINT64_MAX; expected = PGK_E_TRUNCATED; break;
         case 3: i.modules[1].id_size = 33; break;
         case 4: memset(i.modules[0].path, 'x', sizeof i.modules[0].path); break;
         case 5: i.entries[0].from = at(2, 0x1000); break;
-        case 6: i.entries[2].to = PGK_BRANCH_RANGE; break;
+        case 6: i.entries[2].to = UINT64_MAX; break;
         case 7: i.entries[1].to = at(0, 0x1210); break;
         case 8: i.entries[1].to = at(1, 0x11ff); break;
+        case 9: i.entries[3].kind = PGK_BRANCH_KINDS; break;
         }
         memset(&err, 0, sizeof err);
         assert_int_equal(check(&i, sizeof i, &err), expected);

@@ -11,6 +11,7 @@
 #include <string.h>
 
 static ZydisDecoder decoder;
+static size_t loads;
 
 static bool is_branch(const ZydisDecodedInstruction *z)
 {
@@ -66,6 +67,39 @@ static void compare(const uint8_t *bytes, size_t n)
     }
 }
 
+static int number_of(ZydisRegister reg)
+{
+    return reg == ZYDIS_REGISTER_NONE ? PGBR_NONE : ZydisRegisterGetId(reg);
+}
+
+/* What it takes for a load reads its one operand in memory, at this address. */
+static void compare_load(const uint8_t *bytes, size_t n)
+{
+    ZydisDecodedInstruction z;
+    ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT];
+    const ZydisDecodedOperand *in = NULL;
+    struct pgbr_insn i;
+    pgbr_decode(&i, bytes, n);
+    if (i.kind != PGBR_COPY || !i.loads ||
+        !ZYAN_SUCCESS(ZydisDecoderDecodeFull(&decoder, bytes, n, &z, operands)))
+        return;
+    for (unsigned k = 0; k < z.operand_count_visible; k++)
+        if (operands[k].type == ZYDIS_OPERAND_TYPE_MEMORY)
+            in = &operands[k];
+    assert_non_null(in);
+    assert_true(in->actions & ZYDIS_OPERAND_ACTION_MASK_READ);
+    assert_false(in->actions & ZYDIS_OPERAND_ACTION_MASK_WRITE);
+    assert_int_equal(in->mem.type, ZYDIS_MEMOP_TYPE_MEM);
+    assert_int_equal(in->mem.disp.value, i.disp);
+    if (i.beside)
+        return;
+    assert_int_equal(number_of(in->mem.base), i.base);
+    assert_int_equal(number_of(in->mem.index), i.index);
+    if (i.index != PGBR_NONE)
+        assert_int_equal(in->mem.scale, i.scale);
+    loads++;
+}
+
 static size_t known;
 
 static bool may_move(const uint8_t *bytes)
@@ -87,6 +121,7 @@ static int of_module(struct dl_phdr_info *info, size_t size, void *n)
         while (end - at > 15) {
             ZydisDecodedInstruction z;
             compare(at, 15);
+            compare_load(at, 15);
             const bool ok = ZYAN_SUCCESS(ZydisDecoderDecodeInstruction(&decoder, NULL, at, 15, &z));
             at += ok ? z.length : 1;
             known += may_move(at - (ok ? z.length : 1));
@@ -103,6 +138,7 @@ static void code_of_this_process(void **state)
     dl_iterate_phdr(of_module, &n);
     assert_true(n > 100000);
     assert_true(known > n / 100 * 98);
+    assert_true(loads > n / 20);
 }
 
 static void random_bytes(void **state)
@@ -117,6 +153,7 @@ static void random_bytes(void **state)
         if (round % 3 == 0)
             bytes[0] = first[(size_t)round / 3 % sizeof first];
         compare(bytes, sizeof bytes);
+        compare_load(bytes, sizeof bytes);
     }
 }
 

@@ -1,0 +1,10 @@
+/* Types of objects: which vtable it is that an address is in. */
+#ifndef PGK_GEN_VTABLES_H
+#define PGK_GEN_VTABLES_H
+
+#include "gen_priv.h"
+
+/* The number of the vtable's name in the profile; 0: there is none, which is noted. */
+int pgk_gen_find_vtable(struct pgk_gen *gen, struct pgk_gen_place data, uint32_t *name);
+
+#endif
