@@ -8,7 +8,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum { EXIT_DONE = 0, EXIT_INCOMPLETE = 1, EXIT_FAILED = 2 };
+/* The last: what failed will fail again, because of the bytes of an input. */
+enum { EXIT_DONE = 0, EXIT_INCOMPLETE = 1, EXIT_FAILED = 2, EXIT_BAD_INPUT = 3 };
 
 /* What a verb does with files of one kind: a row of a verb, in a file <verb>_<kind>.c. */
 struct cli_action {
@@ -87,26 +88,6 @@ void cli_expand_files_from(const struct cli_verb *verb, int *argc, char ***argv)
 void cli_expand_folders(const struct cli_verb *verb, const char *output, bool quiet, int first,
                         int *argc, char ***argv);
 
-/* What becomes of a merge when some inputs cannot be read. */
-enum cli_failure_mode {
-    CLI_FAIL_IF_ANY, /* it fails */
-    CLI_FAIL_IF_ALL, /* they are left out with a warning, EXIT_INCOMPLETE */
-    CLI_FAIL_NEVER,  /* they are left out with a warning, EXIT_DONE */
-};
-#define CLI_FAILURE_HELP                                                                        \
-    "      --failure-mode MODE  when an input cannot be read: any (default), fail; all, leave\n"   \
-    "                           it out with a warning and exit status 1; warn, exit status 0\n"
-/* Exits with EXIT_FAILED if `text` is none of any, all and warn. */
-enum cli_failure_mode cli_failure_mode(const struct cli_verb *verb, const char *text);
-/* Unless the mode is CLI_FAIL_IF_ANY, takes out inputs that cannot be read, warns of them, and
- * returns how many they were. */
-size_t cli_sift(enum cli_failure_mode mode, enum pgk_kind kind, struct pgk_input *inputs,
-                size_t *n);
-/* The exit status of a merge that left so many inputs out. */
-int cli_exit_with(int exit_code, enum cli_failure_mode mode, size_t left_out);
-/* The warning of one; `count` is a size_t that is incremented. */
-void cli_warn_unsound(void *count, const struct pgk_input *input, const struct pgk_err *why);
-
 /* A growing list of arguments that belong to one option. */
 struct cli_list {
     const char **v;
@@ -166,8 +147,8 @@ extern const struct cli_check check_sample;
 bool cli_is_empty(const char *path);
 bool cli_is_folder(const char *path);
 
-/* Standard input and pipes among the operands can be read once only, but are looked at before
- * they are read: holds their bytes in memory instead. Exits with EXIT_FAILED if it cannot. */
+/* Standard input, pipes and sockets among the operands can be read once only, but are looked at
+ * before they are read: holds their bytes in memory instead. Exits with EXIT_FAILED if it cannot. */
 void cli_keep_stdin(int n_operands, char *const *operands);
 
 /* An operand FILE or FILE@N, which counts N times. A file that has the whole name is meant first.

@@ -1,5 +1,6 @@
 /* Choosing what a verb does by the kind of its files. */
 #include "export_choice.h"
+#include "merge_inputs.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -67,7 +68,7 @@ static struct option_table all_options(const struct cli_verb *verb)
 struct first_look {
     int operands; /* position of the first */
     const char *output;
-    bool quiet;
+    bool quiet, skips_bad;
 };
 
 /* Moves the operands to the end of `argv`. */
@@ -85,6 +86,9 @@ static struct first_look find_operands(const struct cli_verb *verb, int argc, ch
         if (c == 'o')
             look.output = optarg;
         look.quiet |= c == 'q';
+        look.skips_bad |= c == OPT_SKIP_BAD;
+        if (c == OPT_PARENT)
+            merge_inputs_end_with(optarg);
     }
     free(t.rows);
     free(t.letters);
@@ -130,7 +134,7 @@ void cli_keep_stdin(int n_operands, char *const *operands)
     for (int i = 0; i < n_operands; i++) {
         struct stat st;
         int fd = inherited_fd(operands[i]);
-        if (fd >= 0 && !fstat(fd, &st) && S_ISFIFO(st.st_mode))
+        if (fd >= 0 && !fstat(fd, &st) && (S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode)))
             keep_pipe(fd, fd == STDIN_FILENO ? "standard input" : operands[i]);
     }
 }
@@ -150,7 +154,8 @@ int cli_run_action(const struct cli_verb *verb, int argc, char **argv)
     struct pgk_file *file;
     if (verb->decide) {
         if (verb->decide(argc - first, argv + first, &format, &err))
-            return cli_fail(&err);
+            return look.skips_bad ? merge_inputs_none_known(argc - first, argv + first)
+                                  : cli_fail(&err);
     } else {
         if (cli_open(&file, cli_input(verb, argv[first]).path, &err))
             return cli_fail(&err);

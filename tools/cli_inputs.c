@@ -1,13 +1,10 @@
-/* What a merge reads: folders among the operands become the profiles in them, and files that
- * cannot be read are left out where that was asked for. */
+/* What a merge reads: folders among the operands become the profiles in them. */
 #include "cli.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-
-/* ---- folders ---- */
 
 struct folder {
     const struct cli_verb *verb;
@@ -114,42 +111,4 @@ void cli_expand_folders(const struct cli_verb *verb, const char *output, bool qu
     *argc = (int)list.n;
     cli_list_add(&list, NULL);
     *argv = (char **)list.v;
-}
-
-/* ---- files that cannot be read ---- */
-
-enum cli_failure_mode cli_failure_mode(const struct cli_verb *verb, const char *text)
-{
-    static const char *const names[] = {
-        [CLI_FAIL_IF_ANY] = "any", [CLI_FAIL_IF_ALL] = "all", [CLI_FAIL_NEVER] = "warn"};
-    for (int mode = CLI_FAIL_IF_ANY; mode <= CLI_FAIL_NEVER; mode++)
-        if (!strcmp(text, names[mode]))
-            return (enum cli_failure_mode)mode;
-    cli_usage(verb, "--failure-mode takes any, all or warn, not '%s'", text);
-}
-
-void cli_warn_unsound(void *count, const struct pgk_input *input, const struct pgk_err *why)
-{
-    (void)input; /* which `why` names */
-    ++*(size_t *)count;
-    fputs("pgokit: warning: left out: ", stderr);
-    pgk_err_print(why, stderr);
-    fputc('\n', stderr);
-}
-
-size_t cli_sift(enum cli_failure_mode mode, enum pgk_kind kind, struct pgk_input *inputs, size_t *n)
-{
-    struct pgk_err err = {0};
-    size_t left_out = 0;
-    if (mode == CLI_FAIL_IF_ANY || !*n)
-        return 0;
-    if (pgk_inputs_sift(kind, inputs, n, cli_warn_unsound, &left_out, &err))
-        exit(cli_fail(&err));
-    return left_out;
-}
-
-int cli_exit_with(int exit_code, enum cli_failure_mode mode, size_t left_out)
-{
-    return exit_code == EXIT_DONE && left_out && mode == CLI_FAIL_IF_ALL ? EXIT_INCOMPLETE
-                                                                         : exit_code;
 }

@@ -1,5 +1,6 @@
 /* pgokit merge for heap profiles. */
 #include "cli_heap.h"
+#include "merge_inputs.h"
 #include "output_indexed.h"
 
 #include <stdio.h>
@@ -17,7 +18,7 @@ static const char help[] =
     "      --full-schema        keep all fields, not only those the compiler uses\n"
     "      --partial            write a partial profile, which loses nothing: merging partial\n"
     "                           profiles is merging all their inputs. Binaries may come "
-    "later\n" CLI_FAILURE_HELP CLI_PRUNE_HELP "\nExamples:\n"
+    "later\n" MERGE_INPUTS_HELP CLI_PRUNE_HELP "\nExamples:\n"
     "  pgokit merge memprof.profraw.* -b ./app -o app.profdata\n"
     "  pgokit merge --files-from shard3.txt --partial -o shard3.pgk.zst\n"
     "  pgokit merge shard*.pgk.zst -b ./app --min-bytes 64k -o app.profdata\n"
@@ -32,12 +33,12 @@ struct merge {
     bool partial; /* instead of either */
     struct cli_prune prune;
     struct pgk_input *inputs;
-    size_t n_inputs, left_out; /* left out: those that cannot be read */
-    enum cli_failure_mode failure;
+    size_t n_inputs;
+    struct merge_inputs shared;
     struct pgk_heap_symbolised symbolised;
 };
 
-enum { OPT_PARTIAL = 256, OPT_FAILURE };
+enum { OPT_PARTIAL = 256 };
 static const char *const forms[] = {"yaml", NULL};
 
 static const struct option options[] = {
@@ -45,7 +46,7 @@ static const struct option options[] = {
     INDEXED_OUTPUT_LONG,
     INDEXED_FULL_LONG,
     {"partial", no_argument, NULL, OPT_PARTIAL},
-    {"failure-mode", required_argument, NULL, OPT_FAILURE},
+    MERGE_INPUTS_LONG,
     CLI_PRUNE_LONG,
     CLI_COMMON_LONG,
     {0},
@@ -74,9 +75,8 @@ static void take_inputs(struct merge *m, int n, char **operands)
         cli_usage(&cmd_merge, "out of memory");
     for (int i = 0; i < n; i++)
         m->inputs[i] = cli_input(&cmd_merge, operands[i]);
-    m->left_out = cli_sift(m->failure, PGK_KIND_HEAP, m->inputs, &m->n_inputs);
-    if (!m->n_inputs)
-        cli_usage(&cmd_merge, "none of the inputs can be read");
+    merge_inputs_sift(&m->shared, PGK_KIND_HEAP, m->inputs, &m->n_inputs);
+    merge_inputs_need_some(&m->shared, m->n_inputs);
 }
 
 static void parse(struct merge *m, int argc, char **argv)
@@ -93,17 +93,26 @@ static void parse(struct merge *m, int argc, char **argv)
         case OPT_PARTIAL:
             m->partial = true;
             break;
-        case OPT_FAILURE:
-            m->failure = cli_failure_mode(&cmd_merge, optarg);
-            break;
         default:
-            if (!indexed_output_option(&m->indexed, c, optarg))
+            if (!merge_inputs_option(&m->shared, c, optarg) &&
+                !indexed_output_option(&m->indexed, c, optarg))
                 cli_prune_option(&cmd_merge, c, &m->prune);
         }
     }
     m->write = indexed_output_opts(&m->indexed, m->common.threads);
     take_inputs(m, argc - optind, argv + optind);
     check_options(m);
+}
+
+static int read_inputs(struct merge *m, struct pgk_heap **heap, struct pgk_err *err)
+{
+    unsigned threads = m->common.threads;
+    int status = pgk_heap_read_all(heap, m->inputs, m->n_inputs, threads, err);
+    if (status && merge_inputs_skip(&m->shared, PGK_KIND_HEAP, m->inputs, &m->n_inputs, err)) {
+        merge_inputs_need_some(&m->shared, m->n_inputs);
+        status = pgk_heap_read_all(heap, m->inputs, m->n_inputs, threads, err);
+    }
+    return status ? status : pgk_heap_name_runs(*heap, m->shared.run_names, err);
 }
 
 /* Parts may wait for their binaries. */
@@ -146,7 +155,7 @@ static int run(int argc, char **argv)
     struct pgk_err err = {0};
     struct cli_heap_content content = {0};
     parse(&m, argc, argv);
-    int status = pgk_heap_read_all(&heap, m.inputs, m.n_inputs, m.common.threads, &err);
+    int status = read_inputs(&m, &heap, &err);
     if (!status)
         status = symbolise(&m, &heap, &err);
     if (!status)
@@ -158,8 +167,8 @@ static int run(int argc, char **argv)
     if (!status && !m.partial && !m.common.quiet)
         cli_note_same_named(heap);
     pgk_heap_close(&heap);
-    int exit_code = status ? cli_fail(&err) : report(&m, &content);
-    exit_code = cli_exit_with(exit_code, m.failure, m.left_out);
+    int exit_code = status ? merge_inputs_fail(&m.shared, &err) : report(&m, &content);
+    exit_code = merge_inputs_exit(&m.shared, exit_code);
     free(m.inputs);
     cli_common_free(&m.common);
     return exit_code;

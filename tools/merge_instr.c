@@ -1,5 +1,6 @@
 /* pgokit merge for instrumentation profiles, and for these together with heap profiles. */
 #include "cli_heap.h"
+#include "merge_inputs.h"
 #include "output_indexed.h"
 
 #include <stdio.h>
@@ -35,7 +36,7 @@ static const char help[] =
     "-b.\n\n" OUTPUT_HELP
     "      --full-schema        all fields of heap data, not only those the compiler uses\n"
     "      --partial            keep all there is: merging partial profiles of some inputs each\n"
-    "                           gives the same as merging all inputs\n" CLI_FAILURE_HELP
+    "                           gives the same as merging all inputs\n" MERGE_INPUTS_HELP
     "      --supplement FILE    make functions hot or warm that are so in a sample profile, but\n"
     "                           cold in the counters\n"
     "      --supplement-zeros PERCENT  counters of 0 above which a function is marked as hot\n"
@@ -68,8 +69,7 @@ struct merge {
     struct cli_prune prune;
     char **inputs;
     size_t n_inputs, empty; /* without any bytes */
-    enum cli_failure_mode failure;
-    size_t left_out; /* inputs that cannot be read */
+    struct merge_inputs shared;
     struct inputs {
         struct pgk_input *v;
         size_t n;
@@ -80,7 +80,7 @@ struct merge {
 };
 
 enum {
-    OPT_VERSION = 256, OPT_PARTIAL, OPT_SPARSE, OPT_KEEP_GOING, OPT_FAILURE, OPT_FUNCTION,
+    OPT_VERSION = 256, OPT_PARTIAL, OPT_SPARSE, OPT_KEEP_GOING, OPT_FUNCTION,
     OPT_NO_FUNCTION, OPT_REMAP, OPT_SUPPLEMENT, OPT_ZEROS, OPT_SIZE, OPT_COLD
 };
 
@@ -105,7 +105,7 @@ static const struct option merge_options[] = {
     OUTPUT_LONG,
     INDEXED_FULL_LONG,
     {"partial", no_argument, NULL, OPT_PARTIAL},
-    {"failure-mode", required_argument, NULL, OPT_FAILURE},
+    MERGE_INPUTS_LONG,
     {"supplement", required_argument, NULL, OPT_SUPPLEMENT},
     {"supplement-zeros", required_argument, NULL, OPT_ZEROS},
     {"supplement-size", required_argument, NULL, OPT_SIZE},
@@ -186,11 +186,9 @@ static void take_option(struct merge *m, int c)
     case OPT_PARTIAL:
         m->partial = true;
         break;
-    case OPT_FAILURE:
-        m->failure = cli_failure_mode(m->verb, optarg);
-        break;
     default:
-        if (!indexed_output_option(&m->indexed, c, optarg) && !function_option(m, c) &&
+        if (!merge_inputs_option(&m->shared, c, optarg) &&
+            !indexed_output_option(&m->indexed, c, optarg) && !function_option(m, c) &&
             !supplement_option(m, c))
             cli_prune_option(m->verb, c, &m->prune);
     }
@@ -241,7 +239,7 @@ static int sort_input(struct merge *m, const char *operand, struct pgk_err *err)
     struct pgk_input input = {operand, 1, NULL};
     if (m->verb == &cmd_merge)
         input = cli_input(m->verb, operand);
-    if (cli_is_empty(input.path)) {
+    if (cli_is_empty(input.path) && !m->shared.skips) {
         char safe[256];
         fprintf(stderr,
                 "pgokit: warning: %s is empty and left out: did the program end normally?\n",
@@ -250,8 +248,7 @@ static int sort_input(struct merge *m, const char *operand, struct pgk_err *err)
         return 0;
     }
     int status = cli_open(&input.file, input.path, err);
-    if (status && m->failure != CLI_FAIL_IF_ANY) {
-        cli_warn_unsound(&m->left_out, &input, err);
+    if (status && merge_inputs_pass_over(&m->shared, &input, err)) {
         *err = (struct pgk_err){0};
         return 0;
     }
@@ -263,13 +260,32 @@ static int sort_input(struct merge *m, const char *operand, struct pgk_err *err)
     return 0;
 }
 
+static int read_counted(struct merge *m, struct pgk_err *err)
+{
+    struct inputs *in = &m->counted;
+    int status = pgk_instr_read_all(&m->instr, in->v, in->n, m->common.threads, err);
+    if (!status || !merge_inputs_skip(&m->shared, PGK_KIND_INSTR, in->v, &in->n, err))
+        return status;
+    merge_inputs_need_some(&m->shared, in->n);
+    return pgk_instr_read_all(&m->instr, in->v, in->n, m->common.threads, err);
+}
+
+static int read_heaps(struct merge *m, struct pgk_err *err)
+{
+    struct inputs *in = &m->heaps;
+    int status = pgk_heap_read_all(&m->heap, in->v, in->n, m->common.threads, err);
+    if (!status || !merge_inputs_skip(&m->shared, PGK_KIND_HEAP, in->v, &in->n, err))
+        return status;
+    return pgk_heap_read_all(&m->heap, in->v, in->n, m->common.threads, err);
+}
+
 /* Notes which files of counters hold heap data, too. */
 static int read_counters(struct merge *m, struct pgk_err *err)
 {
-    for (size_t i = 0; i < m->counted.n; i++)
+    int status = read_counted(m, err);
+    for (size_t i = 0; i < m->counted.n && !status; i++)
         if (pgk_file_holds(m->counted.v[i].file, PGK_KIND_HEAP))
             m->heaps.v[m->heaps.n++] = m->counted.v[i];
-    int status = pgk_instr_read_all(&m->instr, m->counted.v, m->counted.n, m->common.threads, err);
     if (!status && m->remap)
         status = pgk_instr_remap(&m->instr, m->remap, err);
     return status;
@@ -281,11 +297,10 @@ static int read_inputs(struct merge *m, struct pgk_err *err)
     for (size_t i = 0; i < m->n_inputs && !status; i++)
         status = sort_input(m, m->inputs[i], err);
     if (!status) {
-        m->left_out += cli_sift(m->failure, PGK_KIND_INSTR, m->counted.v, &m->counted.n);
-        m->left_out += cli_sift(m->failure, PGK_KIND_HEAP, m->heaps.v, &m->heaps.n);
+        merge_inputs_sift(&m->shared, PGK_KIND_INSTR, m->counted.v, &m->counted.n);
+        merge_inputs_sift(&m->shared, PGK_KIND_HEAP, m->heaps.v, &m->heaps.n);
+        merge_inputs_need_some(&m->shared, m->counted.n + m->heaps.n);
     }
-    if (!status && m->left_out && !m->counted.n && !m->heaps.n)
-        cli_usage(m->verb, "none of the inputs can be read");
     if (!status)
         status = read_counters(m, err);
     if (!status && m->prune.wanted && !m->heaps.n)
@@ -294,7 +309,7 @@ static int read_inputs(struct merge *m, struct pgk_err *err)
         cli_usage(m->verb, "make partial profiles of counters and of heap data apart; merge "
                            "takes both kinds at the end");
     if (!status && m->heaps.n)
-        status = pgk_heap_read_all(&m->heap, m->heaps.v, m->heaps.n, m->common.threads, err);
+        status = read_heaps(m, err);
     return status;
 }
 
@@ -511,7 +526,7 @@ static int run_as(const struct cli_verb *verb, int argc, char **argv)
     struct merge m = {.verb = verb};
     struct pgk_err err = {0};
     parse(&m, argc, argv);
-    int status = read_inputs(&m, &err);
+    int read = read_inputs(&m, &err), status = read;
     if (!status && pgk_instr_conflicts(m.instr) && !m.keep_going) {
         print_conflicts(&m);
         status = PGK_E_MISMATCH;
@@ -521,11 +536,9 @@ static int run_as(const struct cli_verb *verb, int argc, char **argv)
             status = write_output(&m, &err);
         if (status)
             cli_fail(&err);
-    } else {
-        cli_fail(&err);
     }
-    int exit_code = status ? EXIT_FAILED : report(&m);
-    exit_code = cli_exit_with(exit_code, m.failure, m.left_out);
+    int exit_code = read ? merge_inputs_fail(&m.shared, &err) : status ? EXIT_FAILED : report(&m);
+    exit_code = merge_inputs_exit(&m.shared, exit_code);
     pgk_instr_close(&m.instr);
     pgk_heap_close(&m.heap);
     free(m.counted.v);

@@ -1,4 +1,5 @@
 /* pgokit merge for sample profiles. */
+#include "merge_inputs.h"
 #include "output_sample.h"
 #include "sample_input.h"
 
@@ -11,16 +12,16 @@ static const char help[] =
     "samples stays.\n\n" SAMPLE_OUTPUT_HELP
     "      --partial            keep all there is, of all checksums: merging partial profiles of\n"
     "                           some inputs each gives the same as merging all "
-    "inputs\n" CLI_FAILURE_HELP
+    "inputs\n" MERGE_INPUTS_HELP
     "\nExamples:\n"
     "  pgokit merge host1.afdo host2.afdo -o fleet.afdo\n"
     "  pgokit merge canary.afdo@10 rest.afdo --gen-partial -o lib.afdo\n"
     "  ls profiles/*.afdo | pgokit merge --files-from - --merge-cold --trim-cold -o all.afdo\n";
 
-enum { OPT_SHARD = 256, OPT_FAILURE };
+enum { OPT_SHARD = 256 };
 static const struct option options[] = {
     {"partial", no_argument, NULL, OPT_SHARD},
-    {"failure-mode", required_argument, NULL, OPT_FAILURE},
+    MERGE_INPUTS_LONG,
     SAMPLE_OUTPUT_LONG,
     CLI_COMMON_LONG,
     {0},
@@ -32,8 +33,7 @@ struct merge {
     struct pgk_input *inputs;
     size_t n_inputs;
     bool partial;
-    enum cli_failure_mode failure;
-    size_t left_out; /* inputs that cannot be read */
+    struct merge_inputs shared;
 };
 
 static void parse(struct merge *m, int argc, char **argv)
@@ -41,8 +41,8 @@ static void parse(struct merge *m, int argc, char **argv)
     bool others = false;
     for (int c; (c = cli_next_option(&cmd_merge, argc, argv, "o:", options, &m->common)) != -1;) {
         m->partial |= c == OPT_SHARD;
-        if (c == OPT_FAILURE)
-            m->failure = cli_failure_mode(&cmd_merge, optarg);
+        if (merge_inputs_option(&m->shared, c, optarg))
+            continue;
         others |= sample_output_option(&m->output, &cmd_merge, c, optarg) && c != 'o';
     }
     if (optind == argc)
@@ -58,9 +58,18 @@ static void parse(struct merge *m, int argc, char **argv)
         cli_usage(&cmd_merge, "out of memory");
     for (size_t i = 0; i < m->n_inputs; i++)
         m->inputs[i] = cli_input(&cmd_merge, argv[optind + (int)i]);
-    m->left_out = cli_sift(m->failure, PGK_KIND_SAMPLE, m->inputs, &m->n_inputs);
-    if (!m->n_inputs)
-        cli_usage(&cmd_merge, "none of the inputs can be read");
+    merge_inputs_sift(&m->shared, PGK_KIND_SAMPLE, m->inputs, &m->n_inputs);
+    merge_inputs_need_some(&m->shared, m->n_inputs);
+}
+
+static int read_inputs(struct merge *m, struct pgk_sample **profile, struct pgk_err *err)
+{
+    unsigned threads = m->common.threads;
+    int status = pgk_sample_read_all(profile, m->inputs, m->n_inputs, threads, err);
+    if (!status || !merge_inputs_skip(&m->shared, PGK_KIND_SAMPLE, m->inputs, &m->n_inputs, err))
+        return status;
+    merge_inputs_need_some(&m->shared, m->n_inputs);
+    return pgk_sample_read_all(profile, m->inputs, m->n_inputs, threads, err);
 }
 
 static int write_partial(struct merge *m, struct pgk_sample *profile)
@@ -78,11 +87,11 @@ static int run(int argc, char **argv)
     struct pgk_sample *profile = NULL;
     struct pgk_err err = {0};
     parse(&m, argc, argv);
-    int status = pgk_sample_read_all(&profile, m.inputs, m.n_inputs, m.common.threads, &err);
-    int exit_code = status      ? cli_fail(&err)
+    int status = read_inputs(&m, &profile, &err);
+    int exit_code = status      ? merge_inputs_fail(&m.shared, &err)
                     : m.partial ? write_partial(&m, profile)
                                 : sample_output_write(&m.output, &profile, &m.common);
-    exit_code = cli_exit_with(exit_code, m.failure, m.left_out);
+    exit_code = merge_inputs_exit(&m.shared, exit_code);
     pgk_sample_close(&profile);
     free(m.inputs);
     cli_common_free(&m.common);

@@ -64,6 +64,11 @@ const char *pgk_status_text(int status);
  * trailing newline. Returns what fprintf returns. Thread-safe. */
 int pgk_err_print(const struct pgk_err *err, FILE *out);
 
+/* Writes the error to `out` as a line of JSON for programs: "file" (`file`, which the details may
+ * have cut; NULL: what they have), "offset" (null if no byte is to blame), "status" (its sentence)
+ * and "reason" (what pgk_err_print writes). Thread-safe. */
+void pgk_err_print_json(const struct pgk_err *err, const char *file, FILE *out);
+
 #pragma GCC visibility pop
 #ifdef __cplusplus
 }

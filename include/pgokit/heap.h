@@ -430,6 +430,17 @@ int pgk_heap_write_paths(const struct pgk_heap *heap, const char *path,
  * Errors as pgk_indexed_write. */
 int pgk_heap_write_yaml(const struct pgk_heap *heap, const char *path, struct pgk_err *err);
 
+/* How a profile names the files that it was read from, of which a partial profile says what was
+ * loaded in each. */
+enum pgk_run_names {
+    PGK_RUN_NAMES_FULL,     /* as they were given; what is read has these */
+    PGK_RUN_NAMES_BASENAME, /* without folders */
+    PGK_RUN_NAMES_NONE,     /* not at all: modules are known to be loaded in some run or other */
+};
+/* Shortens these names, so that bytes do not depend on where files lie. With PGK_RUN_NAMES_NONE,
+ * pgk_heap_symbolise only notices binaries that fit none of all runs. PGK_E_NOMEM. */
+int pgk_heap_name_runs(struct pgk_heap *heap, enum pgk_run_names names, struct pgk_err *err);
+
 /* Writes all that the profile holds, addresses and functions alike, as a partial profile
  * (docs/formats/partial-heap.md) to `path` ("-": standard output), whole or not at all. Merging
  * partial profiles gives what merging their inputs gives. Deterministic; equal profiles give

@@ -4,6 +4,7 @@
 #include "hash.h"
 #include "heap_shared.h"
 #include "opts.h"
+#include "path.h"
 #include "saturate.h"
 #include "u64_set.h"
 
@@ -70,7 +71,9 @@ uint32_t pgk_heap_module(struct pgk_heap *h, const struct pgk_heap_module *m)
         }
         return i;
     }
-    return pgk_vec_push(&h->modules, *m) ? (uint32_t)h->modules.n - 1 : PGK_INDEX_NONE;
+    struct pgk_heap_module new = *m;
+    new.bias = m->fixed ? m->bias : 0; /* of the first process that was read, by chance */
+    return pgk_vec_push(&h->modules, new) ? (uint32_t)h->modules.n - 1 : PGK_INDEX_NONE;
 }
 
 uint32_t pgk_heap_copy_module(struct pgk_heap *to, const struct pgk_heap *from, uint32_t module)
@@ -103,6 +106,20 @@ bool pgk_heap_note_loaded(struct pgk_heap *h, const char *profile, uint32_t modu
         if (h->loaded.v[i].module == module)
             return true;
     return l.profile != PGK_INDEX_NONE && pgk_vec_push(&h->loaded, l);
+}
+
+int pgk_heap_name_runs(struct pgk_heap *h, enum pgk_run_names names, struct pgk_err *err)
+{
+    for (size_t i = 0; i < h->loaded.n && names != PGK_RUN_NAMES_FULL; i++) {
+        const char *full = pgk_intern_str(&h->strings, h->loaded.v[i].profile);
+        uint32_t name = 0;
+        if (names == PGK_RUN_NAMES_BASENAME)
+            name = pgk_intern_cstr(&h->strings, pgk_base_name(full));
+        if (name == PGK_INDEX_NONE)
+            return pgk_fail_nomem(err);
+        h->loaded.v[i].profile = name;
+    }
+    return 0;
 }
 
 uint32_t pgk_heap_func(struct pgk_heap *h, uint64_t guid, uint32_t name, uint32_t file,

@@ -1,0 +1,177 @@
+/* What merges of all kinds share: inputs that cannot be read, and options for those who run many
+ * merges on many machines. */
+#include "merge_inputs.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+/* ---- options ---- */
+
+/* Which of the names, which end with NULL, the text is. */
+static int choice(const char *option, const char *takes, const char *const *names,
+                  const char *text)
+{
+    for (int i = 0; names[i]; i++)
+        if (!strcmp(text, names[i]))
+            return i;
+    char safe[64];
+    cli_usage(&cmd_merge, "%s takes %s, not '%s'", option, takes,
+              pgk_human_text(safe, sizeof safe, text));
+}
+
+/* The kernel sends the signal even if the parent is killed; but not if it has ended before it was
+ * asked for. SIGTERM leaves no temporary file behind. */
+void merge_inputs_end_with(const char *text)
+{
+    unsigned long parent = cli_number("--parent", text, 1, INT32_MAX);
+    if (prctl(PR_SET_PDEATHSIG, SIGTERM) || (unsigned long)getppid() != parent)
+        cli_usage(&cmd_merge, "process %lu is not the one that started pgokit, or has ended",
+                  parent);
+}
+
+bool merge_inputs_option(struct merge_inputs *m, int c, const char *arg)
+{
+    static const char *const modes[] = {
+        [FAIL_IF_ANY] = "any", [FAIL_IF_ALL] = "all", [FAIL_NEVER] = "warn", NULL};
+    static const char *const run_names[] = {[PGK_RUN_NAMES_FULL] = "full",
+                                            [PGK_RUN_NAMES_BASENAME] = "basename",
+                                            [PGK_RUN_NAMES_NONE] = "none", NULL};
+    switch (c) {
+    case OPT_FAILURE:
+        m->mode = (enum failure_mode)choice("--failure-mode", "any, all or warn", modes, arg);
+        break;
+    case OPT_SKIP_BAD:
+        m->most = cli_number("--skip-bad", arg, 0, UINT32_MAX);
+        m->skips = true;
+        break;
+    case OPT_RUN_NAMES:
+        m->run_names = (enum pgk_run_names)choice("--run-names", "none, basename or full",
+                                                  run_names, arg);
+        break;
+    case OPT_PARENT:
+        break; /* taken before anything was read */
+    default:
+        return false;
+    }
+    if (m->skips && m->mode != FAIL_IF_ANY)
+        cli_usage(&cmd_merge, "--skip-bad and --failure-mode contradict one another");
+    return true;
+}
+
+/* ---- inputs that cannot be read ---- */
+
+/* Reading these bytes again will not do better. */
+static bool is_bad(const struct pgk_err *why)
+{
+    return why->status && why->status != PGK_E_IO && why->status != PGK_E_NOMEM &&
+           why->status != PGK_E_CANCELLED && why->status != PGK_E_ARG;
+}
+
+/* ctx is the struct merge_inputs. */
+static void note_unsound(void *ctx, const struct pgk_input *input, const struct pgk_err *why)
+{
+    struct merge_inputs *m = ctx;
+    m->left_out++;
+    if (m->skips && is_bad(why)) {
+        m->refused++;
+        pgk_err_print_json(why, input->path, stderr);
+        return;
+    }
+    m->unavailable = true;
+    fputs(m->skips ? "pgokit: " : "pgokit: warning: left out: ", stderr);
+    pgk_err_print(why, stderr);
+    fputc('\n', stderr);
+}
+
+static void sift(struct merge_inputs *m, enum pgk_kind kind, struct pgk_input *inputs, size_t *n)
+{
+    struct pgk_err err = {0};
+    if (*n && pgk_inputs_sift(kind, inputs, n, note_unsound, m, &err))
+        exit(cli_fail(&err));
+}
+
+void merge_inputs_sift(struct merge_inputs *m, enum pgk_kind kind, struct pgk_input *inputs,
+                       size_t *n)
+{
+    if (m->mode != FAIL_IF_ANY)
+        sift(m, kind, inputs, n);
+}
+
+static _Noreturn void refuse(const struct merge_inputs *m)
+{
+    fprintf(stderr, "pgokit: %zu input%s damaged, and --skip-bad leaves out %lu at most\n",
+            m->refused, m->refused == 1 ? " is" : "s are", m->most);
+    exit(EXIT_BAD_INPUT);
+}
+
+bool merge_inputs_skip(struct merge_inputs *m, enum pgk_kind kind, struct pgk_input *inputs,
+                       size_t *n, struct pgk_err *err)
+{
+    size_t before = m->refused;
+    if (!m->skips || !is_bad(err))
+        return false;
+    sift(m, kind, inputs, n);
+    if (m->unavailable)
+        exit(EXIT_FAILED);
+    if (m->refused > m->most)
+        refuse(m);
+    if (m->refused == before)
+        return false; /* each is sound for itself */
+    *err = (struct pgk_err){0};
+    return true;
+}
+
+bool merge_inputs_pass_over(struct merge_inputs *m, const struct pgk_input *input,
+                            const struct pgk_err *why)
+{
+    if (m->skips ? !is_bad(why) : m->mode == FAIL_IF_ANY)
+        return false;
+    note_unsound(m, input, why);
+    return true;
+}
+
+void merge_inputs_need_some(const struct merge_inputs *m, size_t n)
+{
+    if (m->refused > m->most)
+        refuse(m);
+    if (n || !m->left_out)
+        return;
+    if (!m->skips)
+        cli_usage(&cmd_merge, "none of the inputs can be read");
+    fputs("pgokit: all inputs are damaged\n", stderr);
+    exit(EXIT_BAD_INPUT);
+}
+
+int merge_inputs_fail(const struct merge_inputs *m, const struct pgk_err *err)
+{
+    if (!m->skips || !is_bad(err) || !*err->file)
+        return cli_fail(err);
+    pgk_err_print_json(err, NULL, stderr);
+    cli_fail(err);
+    return EXIT_BAD_INPUT;
+}
+
+int merge_inputs_exit(const struct merge_inputs *m, int exit_code)
+{
+    return exit_code == EXIT_DONE && m->left_out && m->mode != FAIL_NEVER ? EXIT_INCOMPLETE
+                                                                         : exit_code;
+}
+
+int merge_inputs_none_known(int n_operands, char *const *operands)
+{
+    struct merge_inputs m = {.skips = true, .most = UINT32_MAX};
+    for (int i = 0; i < n_operands; i++) {
+        struct pgk_input input = cli_input(&cmd_merge, operands[i]);
+        struct pgk_err err = {0};
+        if (cli_open(&input.file, input.path, &err))
+            note_unsound(&m, &input, &err);
+    }
+    if (m.unavailable)
+        return EXIT_FAILED;
+    merge_inputs_need_some(&m, 0);
+    return EXIT_BAD_INPUT;
+}

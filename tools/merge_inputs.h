@@ -1,0 +1,64 @@
+/* What merges of all kinds share: which inputs may be left out, how their names are kept, and whose
+ * child the process is. */
+#ifndef PGK_MERGE_INPUTS_H
+#define PGK_MERGE_INPUTS_H
+
+#include "cli.h"
+
+/* What becomes of a merge when some inputs cannot be read. */
+enum failure_mode {
+    FAIL_IF_ANY, /* it fails */
+    FAIL_IF_ALL, /* they are left out with a warning, EXIT_INCOMPLETE */
+    FAIL_NEVER,  /* they are left out with a warning, EXIT_DONE */
+};
+
+struct merge_inputs {
+    enum failure_mode mode;
+    bool skips;         /* --skip-bad: bad inputs are told to programs ... */
+    unsigned long most; /* ... and so many at most left out */
+    enum pgk_run_names run_names;
+    size_t left_out, refused; /* inputs that cannot be read; of these bad ones */
+    bool unavailable;         /* one cannot be read for another reason than its bytes */
+};
+
+/* Values of options, apart from those of the single kinds. */
+enum { OPT_FAILURE = 1024, OPT_SKIP_BAD, OPT_RUN_NAMES, OPT_PARENT };
+#define MERGE_INPUTS_LONG                                   \
+    {"failure-mode", required_argument, NULL, OPT_FAILURE}, \
+    {"skip-bad", required_argument, NULL, OPT_SKIP_BAD},    \
+    {"run-names", required_argument, NULL, OPT_RUN_NAMES},  \
+    {"parent", required_argument, NULL, OPT_PARENT}
+#define MERGE_INPUTS_HELP                                                                        \
+    "      --failure-mode MODE  when an input cannot be read: any (default), fail; all, leave\n" \
+    "                           it out with a warning and exit status 1; warn, exit status 0\n"  \
+    "      --skip-bad N         leave out up to N damaged inputs with exit status 1; each is a\n" \
+    "                           line of JSON on standard error. With more: exit status 3\n"      \
+    "      --run-names NAMES    names of inputs in a partial heap profile: full (default),\n"    \
+    "                           basename, or none: bytes that do not depend on them\n"           \
+    "      --parent PID         end when this process, which started pgokit, has ended\n"
+
+/* Takes an option of these; false if it is none. Exits with EXIT_FAILED on a wrong value. */
+bool merge_inputs_option(struct merge_inputs *m, int c, const char *arg);
+/* Takes --parent, which is in force before anything is read. */
+void merge_inputs_end_with(const char *parent);
+/* With --failure-mode all or warn, takes out inputs that cannot be read, and warns of them. */
+void merge_inputs_sift(struct merge_inputs *m, enum pgk_kind kind, struct pgk_input *inputs,
+                       size_t *n);
+/* After reading has failed: takes out bad inputs that --skip-bad lets go, and true if the rest is
+ * to be read; `err` is cleared then. Exits with EXIT_BAD_INPUT if they are too many. */
+bool merge_inputs_skip(struct merge_inputs *m, enum pgk_kind kind, struct pgk_input *inputs,
+                       size_t *n, struct pgk_err *err);
+/* The input is left out, if the options allow that; else false. Of these inputs nothing but the
+ * first bytes was read. */
+bool merge_inputs_pass_over(struct merge_inputs *m, const struct pgk_input *input,
+                            const struct pgk_err *why);
+/* Exits where inputs were left out and none remains. */
+void merge_inputs_need_some(const struct merge_inputs *m, size_t n);
+/* Prints the error, with --skip-bad also for programs; the exit status. */
+int merge_inputs_fail(const struct merge_inputs *m, const struct pgk_err *err);
+/* The exit status of a merge that may have left inputs out. */
+int merge_inputs_exit(const struct merge_inputs *m, int exit_code);
+/* Inputs of which none has a known format, with --skip-bad: the exit status. */
+int merge_inputs_none_known(int n_operands, char *const *operands);
+
+#endif
