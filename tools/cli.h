@@ -148,7 +148,8 @@ bool cli_is_empty(const char *path);
 bool cli_is_folder(const char *path);
 
 /* Standard input, pipes and sockets among the operands can be read once only, but are looked at
- * before they are read: holds their bytes in memory instead. Exits with EXIT_FAILED if it cannot. */
+ * before they are read: holds their bytes in memory instead. Exits with EXIT_FAILED if it
+ * cannot. */
 void cli_keep_stdin(int n_operands, char *const *operands);
 
 /* An operand FILE or FILE@N, which counts N times. A file that has the whole name is meant first.
