@@ -7,6 +7,7 @@
 #include <getopt.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 
 /* The last: what failed will fail again, because of the bytes of an input. */
 enum { EXIT_DONE = 0, EXIT_INCOMPLETE = 1, EXIT_FAILED = 2, EXIT_BAD_INPUT = 3 };
@@ -33,15 +34,24 @@ struct cli_verb {
     int (*decide)(int n_operands, char *const *operands, const struct pgk_format **format,
                   struct pgk_err *err);
     bool takes_folders; /* of profiles, as if these were named */
+    /* What a `run` of its own takes; NULL: what the actions or kinds take. */
+    const struct option *options;
+    /* One of which follows the verb: "record heap" of "record". Ends with NULL. */
+    const struct cli_verb *const *kinds;
 };
+const char *cli_kind_word(const struct cli_verb *kind); /* "heap" */
+/* All of them, in the order of their use; ends with NULL. */
+extern const struct cli_verb *const cli_verbs[];
 extern const struct cli_verb cmd_check;
 extern const struct cli_verb cmd_compat;
+extern const struct cli_verb cmd_complete;
 extern const struct cli_verb cmd_config;
 extern const struct cli_verb cmd_convert;
 extern const struct cli_verb cmd_diff;
 extern const struct cli_verb cmd_disasm;
 extern const struct cli_verb cmd_formats;
 extern const struct cli_verb cmd_gen;
+extern const struct cli_verb cmd_help;
 extern const struct cli_verb cmd_match;
 extern const struct cli_verb cmd_merge;
 extern const struct cli_verb cmd_order;
@@ -73,7 +83,11 @@ extern const struct cli_action show_sample;
 
 /* Runs the verb that argv[0] names: an EXIT_... */
 int cli_run_verb(int argc, char **argv);
-/* Prints the help of a verb with those of its actions. */
+/* NULL with a sentence if there is none. */
+const struct cli_verb *cli_find_verb(const char *name);
+/* Prints what pgokit is, with all verbs. */
+void cli_print_verbs(FILE *out);
+/* Prints the help of a verb with those of its actions or kinds. */
 void cli_print_help(const struct cli_verb *verb);
 /* Runs the action for the kind of the first operand. */
 int cli_run_action(const struct cli_verb *verb, int argc, char **argv);

@@ -26,9 +26,21 @@ static void print_help_text(const char *text)
     fputs(text, stdout);
 }
 
+const char *cli_kind_word(const struct cli_verb *kind)
+{
+    return strrchr(kind->name, ' ') + 1;
+}
+
 void cli_print_help(const struct cli_verb *verb)
 {
     print_help_text(verb->help);
+    if (verb->kinds) {
+        for (size_t i = 0; verb->kinds[i]; i++) {
+            putchar('\n');
+            cli_print_help(verb->kinds[i]);
+        }
+        return;
+    }
     for (size_t i = 0; verb->actions && verb->actions[i]; i++) {
         printf("\nWith %s:\n", pgk_kind_plural(verb->actions[i]->kind));
         print_help_text(verb->actions[i]->help);

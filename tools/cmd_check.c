@@ -98,4 +98,5 @@ const struct cli_verb cmd_check = {
     .help = help,
     .exit_help = "0 all are sound, 1 repaired with losses, 2 some are not",
     .run = run,
+    .options = options,
 };

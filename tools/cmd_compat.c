@@ -46,4 +46,9 @@ static int run(int argc, char **argv)
 }
 
 const struct cli_verb cmd_compat = {
-    .name = "compat", .summary = "takes command lines of other tools", .help = help, .run = run};
+    .name = "compat",
+    .summary = "takes command lines of other tools",
+    .help = help,
+    .run = run,
+    .options = options,
+};

@@ -260,7 +260,10 @@ static int run(int argc, char **argv)
     return cli_finish_output(EXIT_DONE);
 }
 
-const struct cli_verb cmd_config = {.name = "config",
-                                    .summary = "prints flags to build programs for recording",
-                                    .help = help,
-                                    .run = run};
+const struct cli_verb cmd_config = {
+    .name = "config",
+    .summary = "prints flags to build programs for recording",
+    .help = help,
+    .run = run,
+    .options = options,
+};

@@ -185,4 +185,5 @@ const struct cli_verb cmd_disasm = {
     .exit_help = "0 done, 1 done but some parts are not code, have no place or were profiled with "
                  "other code, 2 failed",
     .run = run,
+    .options = options,
 };

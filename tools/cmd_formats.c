@@ -63,4 +63,9 @@ static int run(int argc, char **argv)
 }
 
 const struct cli_verb cmd_formats = {
-    .name = "formats", .summary = "lists what is read and written", .help = help, .run = run};
+    .name = "formats",
+    .summary = "lists what is read and written",
+    .help = help,
+    .run = run,
+    .options = options,
+};

@@ -27,14 +27,14 @@ static const char help[] =
     "      --pid N         only samples of this process\n"
     "      --comm NAME     only samples of processes of this name\n"
     "      --perf-event NAME  only samples of this event, as perf names it; repeatable\n"
-    "      --perf-events LIST the same, with commas between\n"
+    "      --perf-events LIST  the same, with commas between\n"
     "      --leading-ip-only  count where samples were taken, not how often code runs:\n"
     "                      where branches are mispredicted, for instance\n"
     "      --map RECORDED=FILE  FILE, which is used as with -b, was recorded as RECORDED: a path\n"
     "                      or its last part; may be repeated\n"
     "      --kernel        the first binary is the kernel (vmlinux); samples of it count\n"
     "      --vtable-scale  give counts of types the scale of those of branches\n"
-    "      --min-density N samples a line below which the report asks for more (50)\n"
+    "      --min-density N  samples a line below which the report asks for more (50)\n"
     "      --data          from samples of loads: which static data are hot and cold, for\n"
     "                      -fmemory-profile-use= of clang 22 and 23\n"
     "  -v, --verbose       name the first of each kind of samples that were left out\n"
@@ -55,7 +55,7 @@ static const char help[] =
     "                      into each; for probes (all)\n"
     "      --recursion N   calls of the longest repetition that becomes one round; 0: none (any)\n"
     "      --contexts      keep contexts, do not turn them into inlinees\n"
-    "      --no-tail-calls do not look for callers that tail calls hide\n"
+    "      --no-tail-calls  do not look for callers that tail calls hide\n"
     "\nExamples:\n"
     "  perf record -e cpu-clock:u -F 5000 -- ./app; pgokit gen perf.data -b ./app -o app.afdo\n"
     "  perf record -b -e branches:u -- ./app; pgokit gen perf.data -b ./app -o app.afdo\n"
@@ -513,4 +513,5 @@ const struct cli_verb cmd_gen = {
     .summary = "makes a sample profile of recordings of perf",
     .help = help,
     .run = run,
+    .options = options,
 };

@@ -222,4 +222,5 @@ const struct cli_verb cmd_perf_check = {
     .summary = "shows what this machine can record for sample profiles",
     .help = help,
     .run = run,
+    .options = options,
 };

@@ -319,4 +319,5 @@ const struct cli_verb cmd_pgo = {
     .summary = "builds a program with a profile of it, and measures what it gains",
     .help = help,
     .run = run,
+    .options = options,
 };

@@ -10,24 +10,17 @@ static const char help[] =
     "  heap      what is allocated where, how long it lives, how often it is accessed\n"
     "  branches  how often code runs and where it branches, on any Linux machine (x86-64)\n";
 
-static const struct {
-    const char *name;
-    const struct cli_verb *verb;
-} kinds[] = {{"heap", &record_heap}, {"branches", &record_branches}};
+static const struct cli_verb *const kinds[] = {&record_heap, &record_branches, NULL};
 
 static int run(int argc, char **argv)
 {
     if (argc < 2)
         cli_usage(&cmd_record, "name the kind of profile to record: heap or branches");
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-        if (!strcmp(argv[1], kinds[i].name))
-            return kinds[i].verb->run(argc - 1, argv + 1);
+    for (size_t i = 0; kinds[i]; i++)
+        if (!strcmp(argv[1], cli_kind_word(kinds[i])))
+            return kinds[i]->run(argc - 1, argv + 1);
     if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h")) {
-        fputs(help, stdout);
-        for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
-            putchar('\n');
-            cli_print_help(kinds[i].verb);
-        }
+        cli_print_help(&cmd_record);
         return cli_finish_output(EXIT_DONE);
     }
     char safe[64];
@@ -36,4 +29,9 @@ static int run(int argc, char **argv)
 }
 
 const struct cli_verb cmd_record = {
-    .name = "record", .summary = "runs a program and records a profile", .help = help, .run = run};
+    .name = "record",
+    .summary = "runs a program and records a profile",
+    .help = help,
+    .run = run,
+    .kinds = kinds,
+};

@@ -1,4 +1,4 @@
-/* Where the files of the heap profiler runtime are, relative to this program. */
+/* Where installed files are, relative to this program: those of the runtime, and others. */
 #include "record.h"
 
 #include <stdio.h>
@@ -53,6 +53,13 @@ static bool found_below(char path[PATH_MAX], const char *folder, const char *con
         if (found_at(path, folder, *below, file))
             return true;
     return false;
+}
+
+bool installed_find(char path[PATH_MAX], const char *below, const char *file)
+{
+    char folder[PATH_MAX];
+    own_folder(folder);
+    return found_at(path, folder, below, file);
 }
 
 bool heap_runtime_find(char path[PATH_MAX], const char *file)

@@ -10,7 +10,7 @@ static const char help[] =
     "later); merge the profiles of many starts first.\n\n"
     "      --test-traces N      learn nothing from the last N traces, but measure with them\n"
     "      --max-traces N       learn from the first N traces only\n"
-    "      --max-trace-length N use only the first N calls of each trace\n"
+    "      --max-trace-length N  use only the first N calls of each trace\n"
     "\nExamples:\n"
     "  pgokit order app.profdata -o app.order && clang -ffunction-sections -fuse-ld=lld \\\n"
     "      -Wl,--symbol-ordering-file=app.order ...\n"

@@ -78,7 +78,7 @@ enum {
     "      --remap FILE         rename functions: lines 'OLD NEW'\n"                            \
     "      --names FILE         names to find GUIDs among, one per line; -b does so, too\n"     \
     "      --layout NAME        flat: no inlinees, no contexts; nested: contexts as inlinees\n" \
-    "      --canonical[=POLICY] drop suffixes of names: selected (default) or all\n"            \
+    "      --canonical[=POLICY]  drop suffixes of names: selected (default) or all\n"           \
     "      --merge-cold         cold contexts become those of their last frames\n"              \
     "      --trim-cold          leave cold contexts out\n"                                      \
     "      --cold-depth N       frames that --merge-cold keeps (default 1)\n"                   \

@@ -6,21 +6,21 @@
 #include <string.h>
 #include <unistd.h>
 
-static const struct cli_verb *const verbs[] = {
-    &cmd_pgo,    &cmd_record,  &cmd_perf_check, &cmd_gen,    &cmd_merge, &cmd_order,
-    &cmd_show,   &cmd_convert, &cmd_diff,       &cmd_match,  &cmd_check, &cmd_report,
-    &cmd_disasm, &cmd_formats, &cmd_config,     &cmd_compat,
+const struct cli_verb *const cli_verbs[] = {
+    &cmd_pgo,    &cmd_record, &cmd_perf_check, &cmd_gen,     &cmd_merge,
+    &cmd_order,  &cmd_show,   &cmd_convert,    &cmd_diff,    &cmd_match,
+    &cmd_check,  &cmd_report, &cmd_disasm,     &cmd_formats, &cmd_config,
+    &cmd_compat, &cmd_help,   &cmd_complete,   NULL,
 };
-enum { VERBS = sizeof verbs / sizeof *verbs };
 
-static void help(FILE *out)
+void cli_print_verbs(FILE *out)
 {
     fputs("usage: pgokit VERB [OPTION]... [FILE]...\n\n"
           "Records, converts, merges and inspects compiler profiles.\n\n",
           out);
-    for (size_t i = 0; i < VERBS; i++)
-        fprintf(out, "  %-9s %s\n", verbs[i]->name, verbs[i]->summary);
-    fputs("\npgokit VERB --help tells more, with examples.\n"
+    for (const struct cli_verb *const *v = cli_verbs; *v; v++)
+        fprintf(out, "  %-10s  %s\n", (*v)->name, (*v)->summary);
+    fputs("\npgokit VERB --help tells more, with examples; pgokit help VERB shows the manual.\n"
           "Exit status: 0 done, 1 done but incomplete, 2 failed.\n",
           out);
 }
@@ -45,15 +45,23 @@ static void clean_up_on_signals(void)
             sigaction(signals[i], &action, NULL);
 }
 
-int cli_run_verb(int argc, char **argv)
+const struct cli_verb *cli_find_verb(const char *name)
 {
-    for (size_t i = 0; i < VERBS; i++)
-        if (!strcmp(*argv, verbs[i]->name))
-            return verbs[i]->run ? verbs[i]->run(argc, argv) : cli_run_action(verbs[i], argc, argv);
+    for (const struct cli_verb *const *v = cli_verbs; *v; v++)
+        if (!strcmp(name, (*v)->name))
+            return *v;
     char safe[64];
     fprintf(stderr, "pgokit: no verb '%s'. Try pgokit --help\n",
-            pgk_human_text(safe, sizeof safe, *argv));
-    return EXIT_FAILED;
+            pgk_human_text(safe, sizeof safe, name));
+    return NULL;
+}
+
+int cli_run_verb(int argc, char **argv)
+{
+    const struct cli_verb *verb = cli_find_verb(*argv);
+    if (!verb)
+        return EXIT_FAILED;
+    return verb->run ? verb->run(argc, argv) : cli_run_action(verb, argc, argv);
 }
 
 int main(int argc, char **argv)
@@ -65,11 +73,11 @@ int main(int argc, char **argv)
     if (argc && compat_find(*argv, &release))
         return compat_run(*argv, argv, false);
     if (argc < 2) {
-        help(stderr);
+        cli_print_verbs(stderr);
         return EXIT_FAILED;
     }
-    if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "help")) {
-        help(stdout);
+    if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h")) {
+        cli_print_verbs(stdout);
         return cli_finish_output(EXIT_DONE);
     }
     if (!strcmp(argv[1], "--version")) {

@@ -41,6 +41,8 @@ void record_join(const char *name, const char *first, const char *second);
 /* Where FILE of the runtime is, "libpgokit_heap.so" for instance: in $PGOKIT_RUNTIME, in the
  * build folder, or where it is installed. False if it is nowhere. */
 bool heap_runtime_find(char path[PATH_MAX], const char *file);
+/* Where FILE is installed: `below` is absolute or begins at the folder of this program. */
+bool installed_find(char path[PATH_MAX], const char *below, const char *file);
 
 /* Status of a program that could not be run, as the shell and env(1) have it. */
 enum { EXIT_RECORD_FAILED = 125, EXIT_NOT_EXECUTABLE = 126, EXIT_NOT_FOUND = 127 };
@@ -63,7 +65,7 @@ struct record_files {
         char *path;
         unsigned long long device, inode;
         long long changed_ns;
-    } *v;
+    } * v;
     size_t n;
 };
 /* What there is now. Exits when out of memory. */

@@ -267,4 +267,5 @@ const struct cli_verb record_heap = {
         "that of the program, 128 and its number if a signal ended it;\n125 pgokit failed, "
         "126 the program cannot be run or recorded, 127 there is no such program,\n"
         "2 wrong usage",
-    .run = run};
+    .run = run,
+    .options = options};

@@ -12,7 +12,7 @@ static const char help[] =
     "      --top N          functions shown (default 10; 0: all)\n"
     "      --function NAME  counters and values of one function, by its linkage name; or, if\n"
     "                       there is none, of all that match it; extended syntax\n"
-    "      --value-cutoff N only functions with a counter of N or more\n"
+    "      --value-cutoff N  only functions with a counter of N or more\n"
     "      --list-below-cutoff  instead only functions without such a counter, all of them\n"
     "      --contextual     only functions counted in their calling contexts (CSIR)\n"
     "      --detailed-summary  the summary in the words of llvm-profdata, alone or below the\n"

@@ -8,6 +8,7 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -65,8 +66,8 @@ class Installed:
         text = (self.library_folder / "pkgconfig" / "pgokit.pc").read_text(encoding="utf-8")
         return self.pkg_config("--libs", *names) + re.search(r"Libs.private:(.*)", text)[1].split()
 
-    def pgokit(self, *arguments):
-        return run(next(self.root.rglob("bin/pgokit")), *arguments)
+    def pgokit(self, *arguments, **kw):
+        return run(next(self.root.rglob("bin/pgokit")), *arguments, **kw)
 
     def compile(self, compiler, source, *more_flags):
         flags = self.pkg_config("--cflags", "--libs", "pgokit") + list(more_flags)
@@ -109,6 +110,20 @@ class Installed:
         if not re.match(r"pgokit \d+\.\d+\.\d+$", self.pgokit("--version")):
             raise Failed("pgokit --version prints something else")
 
+    def show_manual(self):
+        """man(1) shows the installed page; without it or the page, the text of --help comes."""
+        page = next(self.root.rglob("man1/pgokit-merge.1"), None)
+        shown = self.pgokit("help", "merge", env=dict(os.environ, MANPAGER="cat", LC_ALL="C"))
+        wanted = "pgokit-merge - adds up" if page and shutil.which("man") else "usage: pgokit merge"
+        if wanted not in shown:
+            raise Failed(f"it does not print {wanted!r}: {shown[:300]}")
+
+    def find_completions(self):
+        for name in ("bash-completion/completions/pgokit", "zsh/site-functions/_pgokit",
+                     "fish/vendor_completions.d/pgokit.fish"):
+            if not next(self.root.rglob(f"share/{name}"), None):
+                raise Failed(f"there is no share/{name}")
+
     def run_names(self):
         links = sorted(next(self.root.rglob("libexec")).glob("pgokit/*"))
         names = {line.split()[0] for line in self.pgokit("compat").splitlines()}
@@ -142,6 +157,8 @@ def main():
         installed = case("it installs", Installed, build, pathlib.Path(folder))
         if installed:
             case("pgokit runs", installed.run_pgokit)
+            case("pgokit help shows a manual page", installed.show_manual)
+            case("shells find their completion", installed.find_completions)
             if has_compat(build):
                 case("names of other tools", installed.run_names)
             for example in examples:

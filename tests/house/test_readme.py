@@ -16,7 +16,7 @@ from tap import Report
 TABLE = re.compile(r"(<!-- formats -->\n)(.*?)(<!-- /formats -->)", re.DOTALL)
 NAMES = re.compile(r"(<!-- names -->\n)(.*?)(<!-- /names -->)", re.DOTALL)
 SCREEN = re.compile(r"<!-- screen -->\n(.*?)<!-- /screen -->", re.DOTALL)
-VERB = re.compile(r"^  (\w+) {2,}", re.MULTILINE)
+VERB = re.compile(r"^  ([\w-]+) {2,}", re.MULTILINE)
 OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]+")
 COMMON_OPTIONS = {"--binary", "--debug-binary", "--debug-dir", "--dwp", "--help", "--jobs",
                   "--no-cache", "--quiet", "--sysroot"}
