@@ -10,6 +10,7 @@
 #include "guest_bytes.h"
 #include "guest_frames.h"
 #include "guest_modules.h"
+#include "guest_processor.h"
 #include "guest_sys.h"
 
 #include <pthread.h>
@@ -62,6 +63,22 @@ static void find_stack(struct pgg_walker *w, uintptr_t frame)
 
 /* A stack that the program made itself: as far up as its pages are mapped, at most 256 KiB from
  * the frame. Frames in the upper half of what was cut off there have it looked at again. */
+enum { SEEN_PAGES = 64 };
+static PGG_COLD uintptr_t mapped_end(uintptr_t frame)
+{
+    unsigned char in_core[SEEN_PAGES];
+    const uintptr_t lo = frame & ~(uintptr_t)(PGG_PAGE - 1);
+    uintptr_t hi = lo;
+    if (pgg_confined)
+        return lo + PGG_PAGE;
+    for (size_t pages = SEEN_PAGES; pages && hi < lo + SEEN_PAGES * PGG_PAGE;)
+        if (pgg_sys_in_core((const void *)hi, pages * PGG_PAGE, in_core) == 0)
+            hi += pages * PGG_PAGE;
+        else
+            pages /= 2;
+    return hi;
+}
+
 static PGG_COLD uintptr_t see_stack(struct pgg_walker *t, uintptr_t frame)
 {
     if (!t->stack_asked) {
@@ -73,17 +90,10 @@ static PGG_COLD uintptr_t see_stack(struct pgg_walker *t, uintptr_t frame)
     for (; s < t->seen + PGG_STACKS; s++)
         if (frame - s->lo < s->good - s->lo)
             return s->hi;
-    unsigned char in_core[64];
-    uintptr_t lo = frame & ~(uintptr_t)(PGG_PAGE - 1), hi = lo;
-    if (pgg_confined)
-        return lo + PGG_PAGE;
-    for (size_t pages = sizeof in_core; pages && hi < lo + sizeof in_core * PGG_PAGE;)
-        if (pgg_sys_in_core((const void *)hi, pages * PGG_PAGE, in_core) == 0)
-            hi += pages * PGG_PAGE;
-        else
-            pages /= 2;
-    t->seen[t->seen_next++ % PGG_STACKS] = (struct pgg_stack){
-        lo, hi, hi < lo + sizeof in_core * PGG_PAGE ? hi : lo + (hi - lo) / 2};
+    const uintptr_t lo = frame & ~(uintptr_t)(PGG_PAGE - 1), hi = mapped_end(frame);
+    if (!pgg_confined)
+        t->seen[t->seen_next++ % PGG_STACKS] = (struct pgg_stack){
+            lo, hi, hi < lo + SEEN_PAGES * PGG_PAGE ? hi : lo + (hi - lo) / 2};
     return hi;
 }
 
@@ -294,6 +304,27 @@ u32 pgg_walk(struct pgg_walker *t, const void *frame, u64 *pcs, struct pgg_walke
     w->frame = (uintptr_t)frame;
     w->epoch = 0;
     return walk_as_asked(t, (uintptr_t)frame, w, pcs);
+}
+
+u32 pgg_walk_context(const void *context, u64 *pcs, u32 depth)
+{
+    const struct pgg_walker *nobody = NULL;
+    const ucontext_t *c = context;
+    struct place p = {.pc = pgg_context_pc(c), .sp = pgg_context_sp(c),
+                      .bp_at = (uintptr_t)pgg_context_fp(c), .reads = PGG_READS + 1};
+    u32 n = 0;
+    p.hi = mapped_end(p.sp);
+    /* The system's threads have their data at the end of their stack. */
+    const uintptr_t own = (uintptr_t)pgg_thread_pointer();
+    if (own - p.sp < p.hi - p.sp)
+        p.hi = own;
+    while (n < depth && p.pc >= PGG_PAGE - 1) {
+        const struct pgg_rule rule = pgg_rule(p.pc);
+        pcs[n++] = p.pc;
+        if (rule.cfa == PGG_CFA_SIGNAL || !leave(nobody, &p, NULL, rule))
+            break;
+    }
+    return n;
 }
 
 /* Puts those in front of which the word beside was read next, or before, into pairs. */

@@ -44,6 +44,9 @@ void pgg_walker_init(struct pgg_walker *w);
  * caller of the function with this frame address. *reads is NULL for a walk that is not to be
  * remembered. */
 u32 pgg_walk(struct pgg_walker *w, const void *frame, u64 *pcs, struct pgg_walked **reads);
+/* The stack of code that a signal interrupted, for its handler: takes no memory and no lock. First
+ * where it was interrupted, then return addresses minus one. */
+u32 pgg_walk_context(const void *context, u64 *pcs, u32 depth);
 void pgg_walk_remember(struct pgg_walked *reads, u32 id); /* not 0 */
 u32 pgg_walk_known(struct pgg_walker *w, const void *frame); /* the id remembered for it, or 0 */
 

@@ -45,7 +45,7 @@ static u64 load(u64 at)
 static void note_load(struct pgbr_engine *x, u64 pc, u64 addr)
 {
     if (x->loads_n < PGBR_LOADS_MAX && pgbr_module_of_data(addr))
-        x->loads[x->loads_n++] = (struct pgbr_load){pc, addr};
+        x->loads[x->loads_n++] = (struct pgbr_load){pc, addr, x->n};
 }
 
 static void note_loads(struct pgbr_engine *x, const struct pgbr_block *b)
@@ -107,6 +107,14 @@ static u64 target_of(struct pgbr_engine *x, const struct pgbr_block *b, bool *ta
     return *taken ? target : b->next;
 }
 
+static u64 back_of(const struct pgbr_block *b)
+{
+    const uint8_t kind = b->branch.kind;
+    return kind == PGBR_CALL || kind == PGBR_CALL_TO ? b->next
+           : kind == PGBR_RETURN                     ? PGBR_RETURNED
+                                                     : 0;
+}
+
 static enum pgk_branch_counter why_not(const struct pgbr_block *b)
 {
     return b->branch.kind == PGBR_SYSTEM    ? PGK_BRANCH_SYSTEM_CALL
@@ -143,7 +151,7 @@ u64 pgbr_dispatch(struct pgbr_engine *x, struct pgbr_block *b)
     if (b->branch.kind != PGBR_COPY)
         x->steps++;
     if (taken) {
-        x->branches[x->n++] = (struct pgbr_branch){b->last, target};
+        x->branches[x->n++] = (struct pgbr_branch){b->last, target, back_of(b)};
         if (x->n == x->limit)
             pgbr_leave(x, PGK_BRANCH_FULL);
     }

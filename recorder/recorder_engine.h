@@ -20,6 +20,8 @@ enum {
     PGBR_BLOCK_INSNS = 16, /* instructions of a block at most, without the branch at its end */
     PGBR_BLOCK_BYTES = 120,
     PGBR_WINDOW_MAX = 4096, /* branches */
+    PGBR_CALLERS_MAX = 255, /* calls of a context */
+    PGBR_RETURNED = 1,
     PGBR_LOADS_MAX = 8192,  /* of a window, that are of data of modules */
 };
 
@@ -43,9 +45,11 @@ enum { PGBR_CODE_BYTES = 256 << 10, PGBR_BLOCKS = 1500, PGBR_SLOTS = 4096, PGBR_
 struct pgbr_thread;
 struct pgbr_branch {
     u64 from, to;
+    u64 back; /* of a call: where it returns to; PGBR_RETURNED; or 0 */
 };
 struct pgbr_load {
     u64 pc, addr;
+    u64 branches; /* that were taken before it */
 };
 
 /* The stub knows the places of the first ones. */
@@ -63,6 +67,8 @@ struct pgbr_engine {
     u64 loads_n;
     u64 addresses[PGBR_BLOCK_INSNS]; /* of the loads of a block, by instruction */
     u64 began_ns, began_pc;
+    u64 chain[PGBR_CALLERS_MAX]; /* where the window began, and return addresses minus one */
+    u32 chain_n;                 /* 0: contexts are not asked for */
     u64 unknown_pc;     /* code that no module known so far has */
     uint8_t *code, *code_at, *write; /* `write`: where code_at is written */
     u32 blocks_n;
@@ -98,6 +104,9 @@ extern const char pgbr_stub[];
 void pgbr_stub_leave(struct pgbr_engine *x, enum pgk_branch_counter why, void *state, u64 parts)
     __attribute__((noreturn));
 void pgbr_stub_resume(void *context, u32 *busy) __attribute__((noreturn));
+
+/* recorder_count.c: adds what ran to the table. */
+void pgbr_count_window(struct pgbr_engine *x);
 
 /* recorder_window.c: in the end, with all of the thread's state kept. */
 void pgbr_window_ends(struct pgbr_engine *x, enum pgk_branch_counter why)

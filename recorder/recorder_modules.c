@@ -2,6 +2,7 @@
 #include "recorder_modules.h"
 
 #include "guest_bytes.h"
+#include "guest_frames.h"
 #include "guest_modules.h"
 #include "guest_sys.h"
 #include "recorder_engine.h"
@@ -90,6 +91,7 @@ static bool is_there(struct pgbr_module *m, u64 pc)
     m->checked = window;
     if (!pgg_module_at(pc, &now) || now.mapped != m->mapped || now.tables != m->tables) {
         m->end = 0;
+        pgg_frames_forget(); /* rules for leaving its frames are of what is gone */
     } else if (m->file == NO_FILE) {
         name_file(&file, &now);
         m->file = pgbr_table_file(&file);

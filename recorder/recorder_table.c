@@ -16,7 +16,7 @@ enum {
     GROW_BYTES = 64 << 10,
     MOST_BYTES = ENTRIES_OFF + PGK_BRANCH_ENTRIES_MAX * ENTRY_BYTES + GROW_BYTES,
     FIRST_SLOTS = 4096,
-    LOADS_MAX = PGK_BRANCH_ENTRIES_MAX / 2,
+    OTHERS_MAX = PGK_BRANCH_ENTRIES_MAX / 2,
 };
 _Static_assert(sizeof(struct pgk_branch_header) <= PGG_PAGE, "the header has a page");
 _Static_assert(ENTRIES_OFF % PGG_PAGE == 0, "entries begin a page");
@@ -127,14 +127,15 @@ u32 pgbr_table_file(const struct pgk_branch_module *file)
     return i;
 }
 
-static u64 slot_of(u32 kind, u64 from, u64 to)
+static u64 slot_of(u32 kind, u64 from, u64 to, u32 under)
 {
-    const u64 key = from ^ (to << 21 | to >> 43) ^ (u64)kind << 60,
+    const u64 key = from ^ (to << 21 | to >> 43) ^ (u64)kind << 60 ^
+                    (u64)under * UINT64_C(0xd6e8feb86659fd93),
               mixed = key * UINT64_C(0x9e3779b97f4a7c15);
     u64 at = (mixed >> 20) & (slots_n - 1);
     while (slots[at]) {
         const struct pgk_branch_entry *e = &entries()[slots[at] - 1];
-        if (e->from == from && e->to == to && e->kind == kind)
+        if (e->from == from && e->to == to && e->kind == kind && e->under == under)
             break;
         at = (at + 1) & (slots_n - 1);
     }
@@ -155,41 +156,42 @@ static bool have_slot(void)
     slots_n = new_n;
     for (u64 i = 0; i < header->entries; i++) {
         const struct pgk_branch_entry *e = &entries()[i];
-        slots[slot_of(e->kind, e->from, e->to)] = (u32)i + 1;
+        slots[slot_of(e->kind, e->from, e->to, e->under)] = (u32)i + 1;
     }
     if (old)
         pgg_unmap(old, old_n * sizeof *old);
     return true;
 }
 
-/* A program may load from so many places that they would leave no room for branches. */
+/* A program may load from so many places, and have so many contexts, that they would leave no room
+ * for branches. */
 static bool have_entry(enum pgk_branch_kind kind)
 {
     static const char zeros[PGG_PAGE];
-    const u64 most = kind == PGK_BRANCH_LOADED ? LOADS_MAX : PGK_BRANCH_ENTRIES_MAX;
+    const u64 most = kind >= PGK_BRANCH_LOADED ? OTHERS_MAX : PGK_BRANCH_ENTRIES_MAX;
     if (header->entries >= most)
         return false;
     const u64 end = ENTRIES_OFF + (header->entries + 1) * ENTRY_BYTES;
     return end <= mapped.size || !pgg_mapped_grow(&mapped, mapped.size + GROW_BYTES, zeros);
 }
 
-void pgbr_table_add(enum pgk_branch_kind kind, u64 from, u64 to)
+u32 pgbr_table_add(enum pgk_branch_kind kind, u64 from, u64 to, u32 under)
 {
     u64 slot;
     if (!have_slot()) {
         pgbr_count(PGK_BRANCH_NO_ROOM);
-        return;
+        return 0;
     }
-    slot = slot_of(kind, from, to);
+    slot = slot_of(kind, from, to, under);
     if (slots[slot]) {
         entries()[slots[slot] - 1].count++;
-        return;
+        return slots[slot];
     }
     if (!have_entry(kind)) {
         pgbr_count(PGK_BRANCH_NO_ROOM);
-        return;
+        return 0;
     }
-    entries()[header->entries] = (struct pgk_branch_entry){from, to, 1, kind, 0};
+    entries()[header->entries] = (struct pgk_branch_entry){from, to, 1, kind, under};
     __atomic_store_n(&header->entries, header->entries + 1, __ATOMIC_RELEASE);
-    slots[slot] = (u32)header->entries;
+    return slots[slot] = (u32)header->entries;
 }

@@ -11,8 +11,9 @@
 bool pgbr_table_open(void); /* false: it cannot be made, and said why */
 /* Number of a file, a new one if it was not there; PGK_BRANCH_MODULES_MAX: no room. */
 u32 pgbr_table_file(const struct pgk_branch_module *file);
-/* One more time from here to there; names of pgbr_module_name and pgbr_module_data_name. */
-void pgbr_table_add(enum pgk_branch_kind kind, u64 from, u64 to);
+/* One more time from here to there, names of pgbr_module_name and pgbr_module_data_name, under a
+ * call: what this told for it, or 0. Returns a number to count under it; 0: no room. */
+u32 pgbr_table_add(enum pgk_branch_kind kind, u64 from, u64 to, u32 under);
 void pgbr_table_forked(void); /* the parent's file is left */
 
 #pragma GCC visibility pop

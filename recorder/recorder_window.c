@@ -2,6 +2,7 @@
 #include "guest_bytes.h"
 #include "guest_processor.h"
 #include "guest_sys.h"
+#include "guest_walk.h"
 #include "recorder_modules.h"
 #include "recorder_options.h"
 #include "recorder_signals.h"
@@ -99,6 +100,9 @@ static void begin(struct pgbr_engine *x, struct pgbr_thread *t, ucontext_t *cont
     x->limit = pgbr_options.branches;
     x->steps_max = x->limit * INSNS_OF_A_BRANCH;
     x->began_ns = now_ns;
+    x->chain_n = pgbr_options.callchain
+                     ? pgg_walk_context(context, x->chain, PGBR_CALLERS_MAX)
+                     : 0;
     x->at = pc;
     *mask_of(context) |= ~pgbr_fault_signals;
     context->uc_mcontext.gregs[REG_RIP] = (greg_t)pgbr_code_at(x, pc);
@@ -129,44 +133,6 @@ void pgbr_on_tick(int sig, siginfo_t *info, void *context)
 
 /* ---- the end ---- */
 
-static void count_loads(struct pgbr_engine *x)
-{
-    bool gone = false;
-    for (u64 i = 0; i < x->loads_n; i++) {
-        const u64 pc = pgbr_module_name(x->loads[i].pc, &gone),
-                  addr = pgbr_module_data_name(x->loads[i].addr, &gone);
-        if (pc && addr)
-            pgbr_table_add(PGK_BRANCH_LOADED, pc, addr);
-    }
-    pgbr_count_n(PGK_BRANCH_LOADS, x->loads_n);
-}
-
-/* What ran before the first branch began in the middle of a run, and is not counted. */
-static void count(struct pgbr_engine *x)
-{
-    u64 begun = 0;
-    bool gone = false;
-    pgbr_modules_check();
-    for (u64 i = 0; i < x->n && !gone; i++)
-        pgbr_module_name(x->branches[i].from, &gone);
-    if (gone) {
-        pgbr_count(PGK_BRANCH_UNLOADED);
-        return;
-    }
-    for (u64 i = 0; i < x->n; i++) {
-        const u64 from = pgbr_module_name(x->branches[i].from, &gone),
-                  to = pgbr_module_name(x->branches[i].to, &gone);
-        if (begun && from)
-            pgbr_table_add(PGK_BRANCH_RAN, begun, from);
-        if (from)
-            pgbr_table_add(PGK_BRANCH_TAKEN, from, to);
-        begun = to;
-    }
-    count_loads(x);
-    pgbr_count(PGK_BRANCH_WINDOWS);
-    pgbr_count_n(PGK_BRANCH_BRANCHES, x->n);
-}
-
 static const int of_context[16] = {
     REG_RAX, REG_RCX, REG_RDX, REG_RBX, REG_RSP, REG_RBP, REG_RSI, REG_RDI,
     REG_R8,  REG_R9,  REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15};
@@ -189,7 +155,7 @@ void pgbr_window_ends(struct pgbr_engine *x, enum pgk_branch_counter why)
     pgg_sys_signals_block(pgbr_fault_signals);
     pgg_lock(&pgbr_lock);
     if (pgbr_table_open())
-        count(x);
+        pgbr_count_window(x);
     if (x->unknown_pc)
         pgbr_modules_learn(x->unknown_pc);
     pgg_unlock(&pgbr_lock);

@@ -27,6 +27,8 @@ static const char help[] =
     "      --loads          note which data of programs and libraries loads hit: vtables, of\n"
     "                       which pgokit gen --vtables makes types of objects, and variables,\n"
     "                       for --data. They are in the recordings, so --keep is implied\n"
+    "      --callchain      count by calling context, of which pgokit gen makes profiles\n"
+    "                       with contexts; frame pointers are not needed\n"
     "      --keep           keep the recording of each process, FILE.PROCESS, which has all\n"
     "                       libraries and is an input of pgokit gen, too\n"
     "\nPGOKIT_BRANCHES_OPTIONS in the environment is kept; options given here win. PGOKIT_RUNTIME\n"
@@ -35,7 +37,7 @@ static const char help[] =
     "  pgokit record branches -- ./app input; pgokit gen branches.counts -b ./app -o app.afdo\n"
     "  pgokit record branches -b ./libx.so -o libx.counts -- make check\n";
 
-enum { OPT_REAL_TIME = 256, OPT_LOADS, OPT_KEEP };
+enum { OPT_REAL_TIME = 256, OPT_LOADS, OPT_CALLCHAIN, OPT_KEEP };
 
 static const struct option options[] = {
     {"output", required_argument, NULL, 'o'},
@@ -44,6 +46,7 @@ static const struct option options[] = {
     {"seconds", required_argument, NULL, 'd'},
     {"real-time", no_argument, NULL, OPT_REAL_TIME},
     {"loads", no_argument, NULL, OPT_LOADS},
+    {"callchain", no_argument, NULL, OPT_CALLCHAIN},
     {"keep", no_argument, NULL, OPT_KEEP},
     CLI_COMMON_LONG,
     {0},
@@ -53,7 +56,7 @@ struct record {
     struct cli_common common;
     const char *output;
     unsigned long frequency, branches, seconds; /* 0: not given */
-    bool real_time, loads, keep;
+    bool real_time, loads, callchain, keep;
     char **argv;
     struct record_program p;
     char counts[PATH_MAX];       /* absolute */
@@ -82,6 +85,9 @@ static void parse(struct record *r, int argc, char **argv)
             break;
         case OPT_LOADS:
             r->loads = r->keep = true;
+            break;
+        case OPT_CALLCHAIN:
+            r->callchain = true;
             break;
         case OPT_KEEP:
             r->keep = true;
@@ -124,6 +130,7 @@ static void set_environment(const struct record *r)
     add_number(ours, "seconds", r->seconds);
     add_number(ours, "real_time", r->real_time);
     add_number(ours, "loads", r->loads);
+    add_number(ours, "callchain", r->callchain);
     record_join("PGOKIT_BRANCHES_OPTIONS", record_environment("PGOKIT_BRANCHES_OPTIONS"), ours);
     record_find_runtime(r->p.program, path, RECORDER);
     record_join("LD_PRELOAD", path, record_environment("LD_PRELOAD"));

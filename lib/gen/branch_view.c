@@ -69,7 +69,12 @@ static int check_entries(const struct checker *c, const struct pgk_branches_view
                        to = e.to >> PGK_BRANCH_MODULE_SHIFT;
         if (e.kind >= PGK_BRANCH_KINDS)
             return reject(c, PGK_E_CORRUPT, at + offsetof(struct pgk_branch_entry, kind),
-                          "kind of an entry", PGK_F("%" PRIu32, e.kind), "at most 2");
+                          "kind of an entry", PGK_F("%" PRIu32, e.kind), "at most 3");
+        if (e.under > i ||
+            (e.under && pgk_branches_entry(v, e.under - 1).kind != PGK_BRANCH_CALLED))
+            return reject(c, PGK_E_CORRUPT, at + offsetof(struct pgk_branch_entry, under),
+                          "call of an entry", PGK_F("%" PRIu32, e.under),
+                          "number of an earlier entry that is a call, or 0");
         if (from > v->head.modules || to > v->head.modules)
             return reject(c, PGK_E_CORRUPT, at, "module of an entry",
                           PGK_F("%" PRIx64 " and %" PRIx64, e.from, e.to),

@@ -14,6 +14,7 @@
 struct adder {
     struct pgk_gen *g;
     struct pgk_branches_view view;
+    pgk_addr_vec callers; /* of the entry in hand, innermost first */
     uint32_t of[PGK_BRANCH_MODULES_MAX + 1]; /* binary of each module, or PGK_NO_BINARY */
     char foreign[300];                       /* a file of the same name that is another build */
 };
@@ -59,14 +60,71 @@ static uint32_t place(struct adder *a, uint64_t address, uint64_t *addr, bool *f
     return binary;
 }
 
+/* The call in front of a return address, as one binary sees it. */
+static uint64_t call_of(struct adder *a, uint32_t binary, uint64_t back)
+{
+    if (a->of[pgk_branches_module_of(&a->view, back)] != binary)
+        return PGK_ADDR_EXTERNAL;
+    return pgk_code_call_before(&a->g->v.v[binary].code, pgk_branches_place(back));
+}
+
+/* The calls that an entry happened under, as those of a call chain. */
+static bool list_callers(struct adder *a, uint32_t binary, const struct pgk_branch_entry *e)
+{
+    bool elsewhere = false;
+    a->callers.n = 0;
+    for (uint32_t i = e->under; i;) {
+        const struct pgk_branch_entry call = pgk_branches_entry(&a->view, i - 1);
+        const uint64_t at = call_of(a, binary, call.from);
+        const bool was_elsewhere = elsewhere;
+        elsewhere = at == PGK_ADDR_EXTERNAL;
+        i = call.under;
+        if (!at)
+            break;
+        if (!(elsewhere && was_elsewhere) && !pgk_vec_push(&a->callers, at))
+            return false;
+    }
+    if (a->callers.n && a->callers.v[a->callers.n - 1] == PGK_ADDR_EXTERNAL)
+        a->callers.n--;
+    return true;
+}
+
+/* PGK_INDEX_NONE when out of memory. */
+static uint32_t node_of(struct adder *a, uint32_t binary, const struct pgk_branch_entry *e)
+{
+    a->callers.n = 0;
+    if (a->g->contexts && !list_callers(a, binary, e))
+        return PGK_INDEX_NONE;
+    return pgk_call_trie_find(&a->g->v.v[binary].calls, a->callers.v, a->callers.n);
+}
+
 static bool add_range(struct adder *a, const struct pgk_branch_entry *e)
 {
     uint64_t from, to;
     bool fits, ends;
     const uint32_t binary = place(a, e->from, &from, &fits);
     place(a, e->to, &to, &ends);
-    return !fits || !ends ||
-           pgk_pairs_add(&a->g->v.v[binary].counters.ranges, from, to, e->count);
+    if (!fits || !ends)
+        return true;
+    struct pgk_gen_binary *b = &a->g->v.v[binary];
+    if (!a->g->contexts)
+        return pgk_pairs_add(&b->counters.ranges, from, to, e->count);
+    const uint32_t node = node_of(a, binary, e);
+    return node != PGK_INDEX_NONE &&
+           pgk_call_trie_add_range(&b->calls, &b->code, node, from, to, e->count);
+}
+
+/* Of a branch from elsewhere the callers are not known. */
+static bool count_branch(struct adder *a, const struct pgk_branch_entry *e, uint32_t binary,
+                         uint64_t from, uint64_t to)
+{
+    struct pgk_gen_binary *b = &a->g->v.v[binary];
+    if (!a->g->contexts)
+        return pgk_pairs_add(&b->counters.branches, from, to, e->count);
+    const uint32_t node = from == PGK_ADDR_EXTERNAL ? pgk_call_trie_find(&b->calls, NULL, 0)
+                                                    : node_of(a, binary, e);
+    return node != PGK_INDEX_NONE &&
+           pgk_call_counts_add(&b->calls.branches, node, from, to, e->count);
 }
 
 /* Tables of the linker (.plt) are no code that profiles are of. */
@@ -91,9 +149,8 @@ static bool add_branch(struct adder *a, const struct pgk_branch_entry *e)
         pgk_gen_example(s, PGK_GEN_UNFIT, "from 0x%" PRIx64 " to 0x%" PRIx64, from, to);
         return true;
     }
-    return !to_fits || pgk_pairs_add(&a->g->v.v[target].counters.branches,
-                                     from_fits && source == target ? from : PGK_ADDR_EXTERNAL, to,
-                                     e->count);
+    return !to_fits ||
+           count_branch(a, e, target, from_fits && source == target ? from : PGK_ADDR_EXTERNAL, to);
 }
 
 /* What a load hit: for data profiles any data, else vtables. Every load of a window is counted, as
@@ -118,9 +175,9 @@ static int add_load(struct adder *a, const struct pgk_branch_entry *e)
     PGK_TRY(pgk_gen_find_vtable(g, data, &name));
     if (!name)
         return 0;
-    const uint32_t root = pgk_call_trie_find(&b->calls, NULL, 0);
-    return root != PGK_INDEX_NONE &&
-                   pgk_call_counts_add(&b->calls.vtables, root, at, name, e->count)
+    const uint32_t node = node_of(a, binary, e);
+    return node != PGK_INDEX_NONE &&
+                   pgk_call_counts_add(&b->calls.vtables, node, at, name, e->count)
                ? 0
                : pgk_fail_nomem(g->err);
 }
@@ -136,7 +193,7 @@ static int add_entries(struct adder *a, struct pgk_err *err)
         const struct pgk_branch_entry e = pgk_branches_entry(&a->view, i);
         if (e.kind == PGK_BRANCH_LOADED)
             PGK_TRY(add_load(a, &e));
-        else if (!a->g->opts.data && !count(a, &e))
+        else if (e.kind != PGK_BRANCH_CALLED && !a->g->opts.data && !count(a, &e))
             return pgk_fail_nomem(err);
     }
     return 0;
@@ -152,6 +209,24 @@ static void note_elsewhere(const struct adder *a)
                      pgk_base_name(pgk_branches_module(&a->view, i).path));
 }
 
+/* All inputs are with contexts, or none is. */
+static int decide_contexts(struct adder *a, const struct pgk_source *src, struct pgk_err *err)
+{
+    static const char *const kinds[] = {"plain counters", "counters by calling context"};
+    struct pgk_gen *g = a->g;
+    bool contexts = false;
+    for (uint64_t i = 0; i < a->view.head.entries && !contexts && !g->opts.ignore_chains; i++)
+        contexts = pgk_branches_entry(&a->view, i).kind == PGK_BRANCH_CALLED;
+    if (g->decided && g->contexts != contexts)
+        return pgk_fail(err, PGK_E_MISMATCH, .file = src->file, .format = src->format,
+                        .offset = &(uint64_t){0}, .field = "contexts", .found = kinds[contexts],
+                        .expected = kinds[g->contexts],
+                        .hint = "generate from inputs of one kind, or choose another --mode");
+    g->decided = true;
+    g->contexts = contexts;
+    return 0;
+}
+
 int pgk_gen_add_branches(struct pgk_gen *g, const struct pgk_filemap *map, const char *path,
                          struct pgk_err *err)
 {
@@ -159,12 +234,7 @@ int pgk_gen_add_branches(struct pgk_gen *g, const struct pgk_filemap *map, const
     struct adder a = {.g = g};
     bool any = false;
     PGK_TRY(pgk_branches_check(&a.view, map->bytes, map->size, &src, err));
-    if (g->decided && g->contexts)
-        return pgk_fail(err, PGK_E_MISMATCH, .file = path, .format = src.format,
-                        .offset = &(uint64_t){0}, .field = "contexts", .found = "plain counters",
-                        .expected = "counters by calling context",
-                        .hint = "generate from inputs of one kind, or choose another --mode");
-    g->decided = true;
+    PGK_TRY(decide_contexts(&a, &src, err));
     const uint64_t n = a.view.head.modules;
     a.of[n] = PGK_NO_BINARY;
     for (uint64_t i = 0; i < n; i++) {
@@ -185,5 +255,7 @@ int pgk_gen_add_branches(struct pgk_gen *g, const struct pgk_filemap *map, const
         g->stats.outside = pgk_add_saturated(g->stats.outside, windows);
         note_elsewhere(&a);
     }
-    return add_entries(&a, err);
+    const int status = add_entries(&a, err);
+    pgk_vec_free(&a.callers);
+    return status;
 }

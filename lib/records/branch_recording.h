@@ -46,6 +46,7 @@ enum pgk_branch_kind {
     PGK_BRANCH_TAKEN,  /* from a branch to its target */
     PGK_BRANCH_RAN,    /* straight from one instruction to another one, or the same */
     PGK_BRANCH_LOADED, /* by an instruction, from an address of data */
+    PGK_BRANCH_CALLED, /* by the call in front of `from`: a context; `to` is 0 */
     PGK_BRANCH_KINDS
 };
 
@@ -54,7 +55,8 @@ enum pgk_branch_kind {
 struct pgk_branch_entry {
     uint64_t from, to;
     uint64_t count;
-    uint32_t kind, reserved;
+    uint32_t kind;
+    uint32_t under; /* number plus one of an earlier entry, the call it happened under; or 0 */
 };
 enum { PGK_BRANCH_MODULE_SHIFT = 48 };
 

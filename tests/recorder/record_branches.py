@@ -24,10 +24,13 @@ STRESS_SECONDS = int(os.environ.get("PGOKIT_TEST_STRESS", "0"))
 FAST = ["--real-time", "-F", "2000"]
 
 
-def build(folder, source, *more, name=None):
-    out = os.path.join(folder, name or source.split(".")[0])
-    compiler = tool("g++" if source.endswith("cpp") else "gcc")
-    run([compiler, "-O2", "-g", os.path.join(PROGRAMS, source), "-o", out,
+def build(folder, source, *more):
+    return build_with(folder, "g++" if source.endswith("cpp") else "gcc", source, *more)
+
+
+def build_with(folder, compiler, source, *more):
+    out = os.path.join(folder, source.split(".")[0])
+    run([tool(compiler), "-O2", "-g", os.path.join(PROGRAMS, source), "-o", out,
          "-Wl,--build-id", "-pthread", "-ldl", *more], folder)
     return out
 
@@ -84,6 +87,47 @@ def llvm_reads(folder):
                 "--format=text", "-o", "llvm.text"], folder)
     of_its_own = re.compile(r".*(PGO is estimated|failed to determine function entry).*\n")
     require("warning" not in of_its_own.sub("", told.stderr), told.stderr)
+
+
+# ---- contexts ----
+
+def contexts_of(text):
+    """Body samples by context."""
+    return {match[1]: int(match[2]) for match in re.finditer(r"^\[(.*)\]:(\d+):\d+$", text, re.M)}
+
+
+def calling_contexts(folder):
+    """Two callers, 4 : 1, and a third one through the C library; without frame pointers."""
+    program = build(folder, "callers.c", "-fomit-frame-pointer")
+    record(folder, program, "3000000", options=[*FAST, "--callchain", "--keep"])
+    [kept] = [name for name in os.listdir(folder) if name.startswith("branches.counts.")]
+    [recording] = recordings(folder, "branches.counts.")
+    command = [PGOKIT, "gen", "-b", program, "-o", "-", "--to", "text", "--mode", "cs-autofdo",
+               "--contexts"]
+    text = run([*command, "branches.counts"], folder).stdout
+    require(run([*command, kept], folder).stdout == text, "the recording says otherwise")
+    found = contexts_of(text)
+    often, seldom = (found.get(f"main:{line} @ {name}:2 @ between:2 @ work", 0)
+                     for line, name in ((5, "first"), (7, "second")))
+    require(seldom and abs(often / seldom / 4 - 1) < 0.05, text)
+    require(sum(n for name, n in found.items() if name.endswith("work")) - often - seldom
+            < 0.02 * often, text)
+    require("compare" in found, text)
+    require(len(recording.calls) > 4, recording.calls)
+    run([PGOKIT, "gen", kept, "-b", program, "-o", "plain", "--ignore-stack"], folder)
+    return [f"{often} and {seldom}: {often / seldom:.3f} : 1"]
+
+
+def contexts_by_probes(folder):
+    program = build_with(folder, "clang-22", "callers.c", "-fpseudo-probe-for-profiling")
+    record(folder, program, "3000000", options=[*FAST, "--callchain"])
+    text = run([PGOKIT, "gen", "branches.counts", "-b", program, "-o", "-", "--to", "text",
+                "--mode", "cs", "--contexts"], folder).stdout
+    names = [" @ ".join(re.findall(r"(main|first|second|between|work)(?=[:j]|$)",
+                                   re.sub(r"\.__uniq\.\d+", "", name)))
+             for name in contexts_of(text)]
+    require("main @ first @ between @ work" in names and "main @ second @ between @ work" in names,
+            text)
 
 
 # ---- loads ----
@@ -301,7 +345,8 @@ def stress(folder):
     require("handlers that saw copies: 0" in plain, plain)
     end, windows, runs = time.monotonic() + STRESS_SECONDS, 0, 0
     while not runs or time.monotonic() < end:
-        for options in ("frequency=250", "frequency=2000:loads=1", "frequency=5000"):
+        for options in ("frequency=250", "frequency=2000:loads=1", "frequency=5000",
+                        "frequency=2000:callchain=1"):
             windows += stress_once(folder, program, "2000", options, plain)
             runs += 1
     require(windows > 300, f"{windows} windows only")
@@ -480,6 +525,8 @@ def main():
     cases.run("counts of a program", counts)
     cases.run("only the counts stay", only_counts_stay)
     cases.run("llvm-profgen reads the counts", llvm_reads)
+    cases.run("calling contexts", calling_contexts)
+    cases.run("calling contexts by probes", contexts_by_probes)
     cases.run("loads tell types of objects", loads_tell_types)
     cases.run("loads are real", loads_are_real)
     cases.run("children", children)

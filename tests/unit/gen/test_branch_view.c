@@ -11,7 +11,7 @@
 struct image {
     struct pgk_branch_header head;
     struct pgk_branch_module modules[2];
-    struct pgk_branch_entry entries[4];
+    struct pgk_branch_entry entries[6];
 };
 
 static uint64_t at(uint64_t module, uint64_t place)
@@ -24,14 +24,16 @@ static struct image good(void)
     struct image i = {
         .head = {.magic = PGK_BRANCH_MAGIC, .version = PGK_BRANCH_VERSION,
                  .modules_off = offsetof(struct image, modules), .modules = 2,
-                 .entries_off = offsetof(struct image, entries), .entries = 4,
+                 .entries_off = offsetof(struct image, entries), .entries = 6,
                  .n_counters = PGK_BRANCH_COUNTERS},
         .modules = {{.start = 0x1000, .end = 0x2000, .id_size = 20, .path = "/bin/one"},
                     {.start = 0x1000, .end = 0x9000, .path = "/lib/two"}},
         .entries = {{at(0, 0x1010), at(1, 0x1200), 7, PGK_BRANCH_TAKEN, 0},
                     {at(1, 0x1200), at(1, 0x1210), 7, PGK_BRANCH_RAN, 0},
                     {at(1, 0x1210), 0, 5, PGK_BRANCH_TAKEN, 0},
-                    {at(1, 0x1210), at(0, 0x9000), 4, PGK_BRANCH_LOADED, 0}},
+                    {at(1, 0x1210), at(0, 0x9000), 4, PGK_BRANCH_LOADED, 0},
+                    {at(0, 0x1015), 0, 4, PGK_BRANCH_CALLED, 0},
+                    {at(1, 0x1020), 0, 4, PGK_BRANCH_CALLED, 5}},
     };
     i.head.counters[PGK_BRANCH_WINDOWS] = 3;
     return i;
@@ -89,7 +91,7 @@ static void refused(void **state)
 {
     struct pgk_err err;
     (void)state;
-    for (int what = 0; what < 10; what++) {
+    for (int what = 0; what < 12; what++) {
         struct image i = good();
         int expected = PGK_E_CORRUPT;
         switch (what) {
@@ -103,6 +105,8 @@ static void refused(void **state)
         case 7: i.entries[1].to = at(0, 0x1210); break;
         case 8: i.entries[1].to = at(1, 0x11ff); break;
         case 9: i.entries[3].kind = PGK_BRANCH_KINDS; break;
+        case 10: i.entries[4].under = 5; break; /* itself */
+        case 11: i.entries[5].under = 4; break; /* no call */
         }
         memset(&err, 0, sizeof err);
         assert_int_equal(check(&i, sizeof i, &err), expected);
