@@ -68,6 +68,8 @@ extern const struct cli_action diff_heap;
 extern const struct cli_action diff_instr;
 extern const struct cli_action diff_sample;
 extern const struct cli_action match_heap;
+extern const struct cli_action match_instr;
+extern const struct cli_action match_sample;
 extern const struct cli_action merge_gcov;
 extern const struct cli_action merge_heap;
 extern const struct cli_action merge_instr;

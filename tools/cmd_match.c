@@ -8,6 +8,8 @@ static const char help[] = "usage: pgokit match PROFILE -b BINARY...\n\n"
 
 static const struct cli_action *const actions[] = {
     &match_heap,
+    &match_sample,
+    &match_instr,
     NULL,
 };
 

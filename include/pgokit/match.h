@@ -1,6 +1,7 @@
 /* Does a profile fit a build? Contexts of heap profiles are looked for among the calls of other
  * binaries than those they were recorded with, by ELF and DWARF alone: what a profile says of code
- * that was compiled otherwise, or has changed since.
+ * that was compiled otherwise, or has changed since. So are lines and probes of sample profiles,
+ * and counters, by their functions.
  *
  *     struct pgk_match *match;
  *     if (!pgk_match_heap(&match, heap, new_binaries, NULL, &err))
@@ -12,6 +13,8 @@
 #include "pgokit/binaries.h"
 #include "pgokit/err.h"
 #include "pgokit/heap.h"
+#include "pgokit/instr.h"
+#include "pgokit/sample.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -133,6 +136,75 @@ struct pgk_match_print_opts {
 /* Prints shares by level, and the calls that changed most with both places. */
 int pgk_match_print(const struct pgk_match *match, const struct pgk_match_print_opts *opts,
                     FILE *out, struct pgk_err *err);
+
+/* ---- functions: sample profiles and counters ---- */
+
+struct pgk_function_match;
+
+/* Looks for the functions of a finished sample profile in the binaries of another build.
+ *
+ * By lines: every line and discriminator with samples, and the calls that code was inlined or
+ * entered through, are looked for among the lines that the build has code of and among its calls.
+ * In functions whose calls have moved, lines have moved as the calls around them did.
+ * By probes: the checksums of functions are compared with those of the build's probes.
+ *
+ * The result does not need the profile or the binaries any more. `opts` may be NULL; the profiled
+ * build serves profiles by lines. PGK_E_NODEBUG if a binary has no debug information, PGK_E_EMPTY
+ * if the profile has no samples or a profile by probes meets a build without, PGK_E_MISMATCH if no
+ * function of the profile but main is in the binaries. */
+int pgk_match_sample(struct pgk_function_match **match, const struct pgk_sample *profile,
+                     struct pgk_binaries *binaries, const struct pgk_match_opts *opts,
+                     struct pgk_err *err);
+/* Compares the hashes of functions with counters with those that an instrumented build records for
+ * its own. PGK_E_EMPTY if no binary is instrumented, or the profile has no functions;
+ * PGK_E_MISMATCH as above. */
+int pgk_match_instr(struct pgk_function_match **match, const struct pgk_instr *profile,
+                    struct pgk_binaries *binaries, struct pgk_err *err);
+/* Nulls the pointer; accepts NULL. */
+void pgk_function_match_close(struct pgk_function_match **match);
+
+/* What places of functions add up to. */
+struct pgk_function_totals {
+    size_t struct_size; /* sizeof(struct pgk_function_totals), set by the caller */
+    size_t functions;   /* names of which most samples are of this level */
+    size_t places;      /* lines with discriminators, probes or counters, in each context */
+    uint64_t samples;   /* or counts */
+};
+/* Those of a level; of all for PGK_MATCH_LEVELS. */
+void pgk_function_totals(const struct pgk_function_match *match, enum pgk_match_level level,
+                         struct pgk_function_totals *totals);
+/* Samples that were found, per cent of all; of places if there are none. */
+double pgk_function_match_percent(const struct pgk_function_match *match);
+
+/* Places of a function, or a call of it, that the build has not as the profile has them. Texts
+ * belong to the match; "" unknown. */
+struct pgk_function_change {
+    size_t struct_size; /* sizeof(struct pgk_function_change), set by the caller */
+    enum pgk_match_level level; /* not PGK_MATCH_EXACT */
+    uint32_t line;              /* offset of the heaviest of these places, or probe; of the call */
+    uint64_t samples, places;   /* that are concerned */
+    uint64_t guid, callee_guid; /* LLVM's ids */
+    const char *function;       /* linkage name */
+    const char *callee;         /* of a call that code was inlined or entered through; else NULL */
+    const char *file;           /* of the function's declaration in the build */
+    uint64_t checksum, now_checksum; /* or hashes, in the profile and in the build; else 0 */
+    uint32_t decl_line;     /* of the declaration in the build; 0 unknown */
+    uint32_t discriminator; /* of the line */
+    uint32_t now_line;      /* offset of the line in the build */
+    bool has_now;           /* there is such a line */
+    bool line_zero;         /* the place has no line in the profile */
+    bool by_checksum;       /* checksums are compared, and not lines */
+    bool inlined;           /* the callee was */
+};
+/* Number of them. */
+size_t pgk_function_changes(const struct pgk_function_match *match);
+/* The one at a position, by falling samples and then places. */
+void pgk_function_change(const struct pgk_function_match *match, size_t position,
+                         struct pgk_function_change *change);
+/* Prints shares by level, and what changed most; JSON has the schema "pgokit-match-functions-1". */
+int pgk_function_match_print(const struct pgk_function_match *match,
+                             const struct pgk_match_print_opts *opts, FILE *out,
+                             struct pgk_err *err);
 
 #pragma GCC visibility pop
 #ifdef __cplusplus

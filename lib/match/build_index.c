@@ -2,6 +2,7 @@
 #include "build_index.h"
 
 #include "code_calls.h"
+#include "discriminator.h"
 #include "function_name.h"
 #include "hash.h"
 #include "sample_names.h"
@@ -88,6 +89,7 @@ struct reader {
     struct pgk_index call_index;
     struct pgk_arena arena; /* of the chains of a batch */
     PGK_VEC(uint64_t) addrs;
+    bool lines; /* are wanted */
 };
 
 static uint32_t add_func(struct reader *r, const char *name, const char *file)
@@ -172,15 +174,12 @@ static bool is_within(struct reader *r, const struct pgk_sym_chain *chain, uint3
            find_func(r, f->function, f->decl_file) == callee;
 }
 
-/* A call and the inlined calls around it. */
-static bool add_chain(struct reader *r, const struct pgk_sym_chain *chain, uint32_t callee,
-                      bool is_tail)
+/* A call of `callee` at the innermost of these frames, and the inlined calls around it. */
+static bool add_frames(struct reader *r, const struct pgk_sym_frame *frames, uint32_t n,
+                       uint32_t callee, uint32_t how)
 {
-    uint32_t how = PGK_HOW_CALL | (is_tail ? (uint32_t)PGK_HOW_TAIL : 0);
-    if (is_tail && is_within(r, chain, callee))
-        return true;
-    for (uint32_t i = 0; i < chain->count; i++) {
-        const struct pgk_sym_frame *f = &chain->frames[i];
+    for (uint32_t i = 0; i < n; i++) {
+        const struct pgk_sym_frame *f = &frames[i];
         if (!f->function)
             return true;
         struct pgk_build_call call = {
@@ -201,6 +200,14 @@ static bool add_chain(struct reader *r, const struct pgk_sym_chain *chain, uint3
         how = PGK_HOW_INLINED;
     }
     return true;
+}
+
+static bool add_chain(struct reader *r, const struct pgk_sym_chain *chain, uint32_t callee,
+                      bool is_tail)
+{
+    uint32_t how = PGK_HOW_CALL | (is_tail ? (uint32_t)PGK_HOW_TAIL : 0);
+    return (is_tail && is_within(r, chain, callee)) ||
+           add_frames(r, chain->frames, chain->count, callee, how);
 }
 
 static bool find_callee(struct reader *r, const struct pgk_sym_call *call, uint32_t *callee)
@@ -257,6 +264,83 @@ static int read_calls(struct reader *r, uint32_t binary, struct pgk_symboliser *
     return status;
 }
 
+/* ---- lines that there is code of ---- */
+
+static int is_mark(void *ctx, const struct pgk_elf_entry *e)
+{
+    (void)ctx;
+    return !strcmp(e->name, "__llvm_fs_discriminator__");
+}
+
+static bool add_place(struct pgk_build *build, struct pgk_build_place place)
+{
+    const struct pgk_build_place *last =
+        build->places.n ? &build->places.v[build->places.n - 1] : NULL;
+    return (last && last->func == place.func && last->offset == place.offset &&
+            last->discriminator == place.discriminator) ||
+           pgk_vec_push(&build->places, place);
+}
+
+/* Functions that call nothing where they were inlined are seen by their lines alone.
+ *
+ * gcc has no parts in its discriminators, and nothing says which compiler it was: such a place
+ * stands for both readings. */
+static bool add_places(struct reader *r, const struct pgk_sym_chain *chains,
+                       const struct pgk_sym_place *places, size_t n, bool flow_sensitive)
+{
+    const struct pgk_sym_frame *leaf = NULL;
+    uint32_t func = PGK_INDEX_NONE;
+    for (size_t i = 0; i < n; i++) {
+        if (!chains[i].count || !chains[i].frames->function || !places[i].line)
+            continue;
+        if (chains[i].frames != leaf) {
+            leaf = chains[i].frames;
+            func = find_func(r, leaf->function, leaf->decl_file);
+            if (func == PGK_INDEX_NONE ||
+                !add_frames(r, leaf + 1, chains[i].count - 1, func, PGK_HOW_INLINED))
+                return false;
+        }
+        struct pgk_build_place p = {
+            .func = func,
+            .offset = (places[i].line - leaf->decl_line) & UINT16_MAX,
+            .discriminator = pgk_discriminator_base(places[i].discriminator, flow_sensitive),
+        };
+        if (!add_place(r->build, p))
+            return false;
+        p.discriminator = places[i].discriminator;
+        if (!add_place(r->build, p))
+            return false;
+    }
+    return true;
+}
+
+enum { ROWS_AT_ONCE = 1 << 18 };
+
+static int read_lines(struct reader *r, uint32_t binary, struct pgk_symboliser *sym,
+                      struct pgk_err *err)
+{
+    bool flow_sensitive = pgk_elf_entries(pgk_binaries_elf(r->set, binary), is_mark, NULL) != 0;
+    uint64_t *rows;
+    size_t n_rows;
+    PGK_TRY(pgk_symboliser_rows(sym, &rows, &n_rows, err));
+    size_t most = n_rows < ROWS_AT_ONCE ? n_rows : ROWS_AT_ONCE;
+    struct pgk_sym_chain *chains = pgk_mem_alloc(most + 1, sizeof *chains);
+    struct pgk_sym_place *places = pgk_mem_alloc(most + 1, sizeof *places);
+    int status = chains && places ? 0 : pgk_fail_nomem(err);
+    for (size_t first = 0; !status && first < n_rows; first += most) {
+        size_t n = n_rows - first < most ? n_rows - first : most;
+        status = pgk_symbolise_places(sym, rows + first, n, pgk_binaries_threads(r->set),
+                                      &r->arena, chains, places, err);
+        if (!status && !add_places(r, chains, places, n, flow_sensitive))
+            status = pgk_fail_nomem(err);
+        pgk_arena_free(&r->arena);
+    }
+    pgk_mem_free(rows);
+    pgk_mem_free(chains);
+    pgk_mem_free(places);
+    return status;
+}
+
 static int read_binary(struct reader *r, uint32_t binary, struct pgk_err *err)
 {
     struct pgk_symboliser *sym;
@@ -271,7 +355,7 @@ static int read_binary(struct reader *r, uint32_t binary, struct pgk_err *err)
                         .format = "DWARF", .field = "calls", .found = "none",
                         .expected = "calls of functions with debug information",
                         .hint = "compile the program itself with -g");
-    return 0;
+    return r->lines ? read_lines(r, binary, sym, err) : 0;
 }
 
 static int by_place(const void *a, const void *b)
@@ -286,6 +370,34 @@ static int by_place(const void *a, const void *b)
     if (x->callee != y->callee)
         return x->callee < y->callee ? -1 : 1;
     return x->offset < y->offset ? -1 : x->offset > y->offset;
+}
+
+static int by_line(const void *a, const void *b)
+{
+    const struct pgk_build_place *x = a, *y = b;
+    if (x->func != y->func)
+        return x->func < y->func ? -1 : 1;
+    if (x->offset != y->offset)
+        return x->offset < y->offset ? -1 : 1;
+    return x->discriminator < y->discriminator ? -1 : x->discriminator > y->discriminator;
+}
+
+/* Each place once. */
+static void finish_places(struct pgk_build *build)
+{
+    size_t n = 0;
+    if (build->places.n)
+        qsort(build->places.v, build->places.n, sizeof *build->places.v, by_line);
+    for (size_t i = 0; i < build->places.n; i++) {
+        const struct pgk_build_place *p = &build->places.v[i];
+        struct pgk_build_func *f = &build->funcs.v[p->func];
+        if (n && !by_line(&build->places.v[n - 1], p))
+            continue;
+        if (!f->n_places++)
+            f->first_place = (uint32_t)n;
+        build->places.v[n++] = *p;
+    }
+    build->places.n = n;
 }
 
 /* The only function of its name with a body, if it is the only one. */
@@ -317,11 +429,13 @@ static void finish(struct pgk_build *build)
         if (!f->n_calls++)
             f->first_call = (uint32_t)i;
     }
+    finish_places(build);
 }
 
-int pgk_build_read(struct pgk_build *build, struct pgk_binaries *set, struct pgk_err *err)
+int pgk_build_read(struct pgk_build *build, struct pgk_binaries *set, bool lines,
+                   struct pgk_err *err)
 {
-    struct reader r = {.build = build, .set = set};
+    struct reader r = {.build = build, .set = set, .lines = lines};
     int status = 0;
     for (uint32_t i = 0; !status && i < pgk_binaries_count(set); i++)
         status = read_binary(&r, i, err);
@@ -342,6 +456,7 @@ void pgk_build_free(struct pgk_build *build)
     pgk_vec_free(&build->funcs);
     pgk_vec_free(&build->calls);
     pgk_index_free(&build->by_guid);
+    pgk_vec_free(&build->places);
 }
 
 uint32_t pgk_build_next(const struct pgk_build *build, uint64_t guid, uint32_t *at)

@@ -33,8 +33,16 @@ struct pgk_build_func {
                                      unknown */
     uint32_t decl_line; /* 0 unknown */
     uint32_t first_call, n_calls;
+    uint32_t first_place, n_places;
     bool has_body;      /* else it is elsewhere, or only some unit declares it */
     bool allocates;     /* one of the functions that memory is asked of */
+};
+
+/* A line of a function that there is code of, and which of its places. */
+struct pgk_build_place {
+    uint32_t func;
+    uint32_t offset;        /* of the line from that of the declaration, 16 bits */
+    uint32_t discriminator; /* as profiles have it */
 };
 
 struct pgk_build {
@@ -42,10 +50,12 @@ struct pgk_build {
     PGK_VEC(struct pgk_build_func) funcs;
     PGK_VEC(struct pgk_build_call) calls; /* by function, line, column, callee */
     struct pgk_index by_guid;            /* under all of them, each once */
+    PGK_VEC(struct pgk_build_place) places; /* by function, offset, discriminator */
 };
 
-/* Reads the calls of all binaries of the set. PGK_E_NODEBUG if there are none. Free in any case. */
-PGK_MUST_USE int pgk_build_read(struct pgk_build *build, struct pgk_binaries *set,
+/* Reads the calls of all binaries of the set, and if `lines` what lines there is code of.
+ * PGK_E_NODEBUG if there are no calls. Free in any case. */
+PGK_MUST_USE int pgk_build_read(struct pgk_build *build, struct pgk_binaries *set, bool lines,
                                struct pgk_err *err);
 void pgk_build_free(struct pgk_build *build);
 
@@ -67,6 +77,12 @@ static inline bool pgk_build_same(const struct pgk_build *build, uint32_t a, uin
 {
     return a == b || (build->funcs.v[a].guid == build->funcs.v[b].guid &&
                       (!build->funcs.v[a].file || !build->funcs.v[b].file));
+}
+
+/* Compilers compare 16 bits of line offsets, and profiles may have no more. */
+static inline bool pgk_same_offset(uint32_t a, uint32_t b)
+{
+    return ((a ^ b) & UINT32_C(0xffff)) == 0;
 }
 
 static inline const char *pgk_build_text(const struct pgk_build *build, uint32_t id)

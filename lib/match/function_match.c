@@ -1,7 +1,7 @@
 /* Which functions of a build those of a profile are. */
 #include "match_priv.h"
 
-#include "pgokit/human.h"
+#include "function_totals.h"
 
 static const char *base_name(const char *path)
 {
@@ -76,12 +76,7 @@ int pgk_match_functions(struct pgk_match *m, struct pgk_err *err)
     }
     for (size_t i = 0; i < m->candidates.n; i++)
         m->known[m->candidates.v[i]] = true;
-    if (has_own_function(m))
-        return 0;
-    return pgk_fail(err, PGK_E_MISMATCH, .field = "functions",
-                    .found = PGK_F("%zu functions, none of which the binary has", h->funcs.n),
-                    .expected = "a profile of this program, of whatever build",
-                    .hint = "give the program that was profiled, as it is built now");
+    return pgk_function_match_check(h->funcs.n, has_own_function(m), err);
 }
 
 /* Headers have one path in some units and another one in others. */

@@ -333,10 +333,10 @@ static int match(struct pgk_match *m, struct pgk_binaries *binaries,
                  struct pgk_binaries *profiled, struct pgk_err *err)
 {
     const struct pgk_heap *h = m->heap;
-    PGK_TRY(pgk_build_read(&m->build, binaries, err));
+    PGK_TRY(pgk_build_read(&m->build, binaries, false, err));
     PGK_TRY(pgk_match_functions(m, err));
     if (profiled)
-        PGK_TRY(pgk_build_read(&m->profiled, profiled, err));
+        PGK_TRY(pgk_build_read(&m->profiled, profiled, false, err));
     m->nodes = pgk_mem_zalloc(h->stacks.nodes.n, sizeof *m->nodes);
     m->leaf_call = pgk_mem_alloc(h->contexts.n, sizeof *m->leaf_call);
     m->leaf_caller = pgk_mem_zalloc(h->contexts.n, sizeof *m->leaf_caller);

@@ -124,11 +124,6 @@ static inline uint32_t pgk_place_offset(uint64_t where)
     return (uint32_t)(where >> 32);
 }
 
-/* Compilers compare 16 bits of line offsets, and profiles may have no more. */
-static inline bool pgk_same_offset(uint32_t a, uint32_t b)
-{
-    return ((a ^ b) & UINT32_C(0xffff)) == 0;
-}
 static inline bool pgk_same_column(uint32_t a, uint32_t b)
 {
     return a == b || !a || !b;

@@ -310,3 +310,35 @@ bool pgk_dw_lines_find(const struct pgk_dw_lines *table, const uint64_t *addrs, 
     pgk_mem_free(chosen);
     return true;
 }
+
+/* Rows of one sequence; one that repeats the place of the row before says nothing new. */
+static bool list_rows(const struct pgk_dw_lines *t, const struct pgk_dw_sequence *s,
+                      pgk_dw_addr_vec *out)
+{
+    struct machine m = {.t = t, .at = {t->program.p + s->from, t->program.p + s->to, false}};
+    struct machine before = {0};
+    bool first = true;
+    reset(&m);
+    while (next_row(&m) == EVENT_ROW) {
+        bool same = !first && before.line == m.line && before.file == m.file &&
+                    before.discriminator == m.discriminator && before.column == m.column;
+        if (!same && !pgk_vec_push(out, m.addr))
+            return false;
+        before = m;
+        first = false;
+    }
+    return true;
+}
+
+bool pgk_dw_lines_rows(const struct pgk_dw_lines *table, pgk_dw_addr_vec *out)
+{
+    struct pgk_dw_lines *t = (struct pgk_dw_lines *)(uintptr_t)table;
+    if (!t)
+        return true;
+    if (!index_sequences(t))
+        return false;
+    for (size_t i = 0; i < t->sequences.n; i++)
+        if (!list_rows(t, &t->sequences.v[i], out))
+            return false;
+    return true;
+}

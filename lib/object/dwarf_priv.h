@@ -20,6 +20,7 @@
  *   dwarf_aranges.c   address -> unit
  *   dwarf_split.c     indexes of .dwp files
  *   dwarf_lines.c     line programs; dwarf_line_head.c their headers
+ *   dwarf_rows.c      where in the code the place in the source changes
  *   dwarf_func.c      names and declarations of functions
  *   dwarf_tree.c      address -> inline chain within a unit
  *   dwarf_calls.c     calls that the compiler described
@@ -378,6 +379,9 @@ const struct pgk_dw_lines *pgk_dw_unit_lines(const struct pgk_dw_unit *u);
 /* Rows of sorted addresses. False when out of memory. */
 bool pgk_dw_lines_find(const struct pgk_dw_lines *t, const uint64_t *addrs, size_t count,
                        struct pgk_dw_row *rows);
+/* Adds the addresses at which another row begins, by sequence. False when out of memory. */
+typedef PGK_VEC(uint64_t) pgk_dw_addr_vec;
+bool pgk_dw_lines_rows(const struct pgk_dw_lines *t, pgk_dw_addr_vec *out);
 /* Name of a file by its number, as folder/name; NULL if there is none. Thread-safe. */
 const char *pgk_dw_lines_file(const struct pgk_dw_lines *t, uint64_t number);
 struct pgk_dw_lines *pgk_dw_lines_read(const struct pgk_dw_unit *u);

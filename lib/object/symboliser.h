@@ -76,6 +76,11 @@ int pgk_symbolise_places(struct pgk_symboliser *sym, const uint64_t *addrs, size
                          unsigned threads, struct pgk_arena *arena, struct pgk_sym_chain *chains,
                          struct pgk_sym_place *places, struct pgk_err *err);
 
+/* Addresses at which a row of a line table begins, so that each place in the source that has code
+ * has one at least; ascending, without doubles. The caller frees them (pgk_mem_free). */
+int pgk_symboliser_rows(struct pgk_symboliser *sym, uint64_t **rows, size_t *n_rows,
+                        struct pgk_err *err);
+
 /* A range of code of a function; a function that was split has several. */
 struct pgk_sym_code {
     uint64_t low, high;   /* low < high */

@@ -14,6 +14,7 @@ static struct {
     struct pgk_binaries *binaries;
     struct pgk_binaries *self; /* this program */
     struct pgk_match *match; /* with it */
+    struct pgk_function_match *functions; /* likewise */
     struct pgk_probes *probes;
     struct pgk_probe_index *index;
     FILE *out;
@@ -157,6 +158,19 @@ static int match_heap(const void *opts)
     return status;
 }
 
+static int match_sample(const void *opts)
+{
+    struct pgk_function_match *match = NULL;
+    int status = pgk_match_sample(&match, on.sample, on.self, opts, &on.err);
+    pgk_function_match_close(&match);
+    return status;
+}
+
+static int function_match_print(const void *opts)
+{
+    return pgk_function_match_print(on.functions, opts, on.out, &on.err);
+}
+
 static int match_print(const void *opts)
 {
     return pgk_match_print(on.match, opts, on.out, &on.err);
@@ -239,6 +253,8 @@ static const struct {
     {"pgk_probes_print_json", sizeof(struct pgk_probes_print_opts), probes_print_json},
     {"pgk_match_heap", sizeof(struct pgk_match_opts), match_heap},
     {"pgk_match_print", sizeof(struct pgk_match_print_opts), match_print},
+    {"pgk_function_match_print", sizeof(struct pgk_match_print_opts), function_match_print},
+    {"pgk_match_sample", sizeof(struct pgk_match_opts), match_sample},
     {"pgk_sample_print_table", sizeof(struct pgk_sample_print_opts), sample_print_table},
     {"pgk_sample_print_summary", sizeof(struct pgk_sample_print_opts), sample_print_summary},
     {"pgk_sample_print_json", sizeof(struct pgk_sample_print_opts), sample_print_json},
@@ -353,6 +369,17 @@ static void match_change(void *result)
     pgk_match_change(on.match, 0, result);
 }
 
+static void function_totals(void *result)
+{
+    pgk_function_totals(on.functions, PGK_MATCH_LEVELS, result);
+}
+
+static void function_change(void *result)
+{
+    assert_true(pgk_function_changes(on.functions) > 0);
+    pgk_function_change(on.functions, 0, result);
+}
+
 /* Structs without padding, all of whose bytes can be compared. */
 static const struct {
     size_t size;
@@ -367,6 +394,8 @@ static const struct {
     {sizeof(struct pgk_sample_diff_figures), sample_diff_figures},
     {sizeof(struct pgk_match_totals), match_totals},
     {sizeof(struct pgk_match_change), match_change},
+    {sizeof(struct pgk_function_totals), function_totals},
+    {sizeof(struct pgk_function_change), function_change},
 };
 
 /* What a caller gets whose struct has this size, and nothing but 0xaa in it before. */
@@ -442,6 +471,8 @@ static int make_sample(struct pgk_sample **profile, bool contexts)
         status = pgk_sample_build_function(*profile, "main", &node, NULL);
     if (!status)
         status = pgk_sample_build_line(*profile, node, 1, 0, 7, NULL);
+    if (!status) /* without code */
+        status = pgk_sample_build_line(*profile, node, 30000, 0, 7, NULL);
     if (!status)
         status = pgk_sample_build_totals(*profile, NULL);
     return status ? status : pgk_sample_finish(*profile, NULL);
@@ -452,6 +483,7 @@ static int make_all(void **state)
     (void)state;
     bool ok = !make_heap() && !make_match() && !make_instr() && !make_sample(&on.sample, false) &&
               !make_sample(&on.contexts, true) &&
+              !pgk_match_sample(&on.functions, on.sample, on.self, NULL, NULL) &&
               !pgk_sample_compare(&on.diff, on.sample, on.sample, NULL) &&
               !pgk_binaries_new(&on.binaries, NULL, NULL) &&
               !pgk_binaries_add(on.binaries, PROGRAM, NULL) &&
@@ -469,6 +501,7 @@ static int close_all(void **state)
     pgk_sample_close(&on.contexts);
     pgk_instr_close(&on.instr);
     pgk_match_close(&on.match);
+    pgk_function_match_close(&on.functions);
     pgk_binaries_close(&on.self);
     pgk_heap_close(&on.heap);
     pgk_probe_index_close(&on.index);

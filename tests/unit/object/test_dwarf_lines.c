@@ -52,6 +52,34 @@ static void all_ways_to_advance(void **state)
     td_free(&d);
 }
 
+/* Where the place in the source changes: not at a row that repeats the one before. */
+static void rows_that_begin_a_place(void **state)
+{
+    (void)state;
+    struct test_dwarf d = {0};
+    size_t lines = td_lines(&d, 4, 1), n;
+    uint64_t *rows;
+    td_set_address(&d, 0x3000);
+    tb_u8(&d.line, DW_LNS_copy); /* 0x3000: line 1 */
+    td_row(&d, 2, 2);            /* 0x3008: line 3 */
+    td_row(&d, 1, 0);            /* 0x300c: line 3 again */
+    td_row(&d, 1, 1);            /* 0x3010: line 4 */
+    td_end_sequence(&d, 4);
+    td_set_address(&d, 0x2000);
+    td_row(&d, 0, 8);
+    td_end_sequence(&d, 1);
+    td_lines_end(&d, lines);
+    one_function(&d, lines);
+    struct opened o = open_dwarf(&d);
+    assert_int_equal(pgk_symboliser_rows(o.sym, &rows, &n, NULL), 0);
+    const uint64_t expected[] = {0x2000, 0x3000, 0x3008, 0x3010};
+    assert_int_equal(n, PGK_COUNTOF(expected));
+    assert_memory_equal(rows, expected, sizeof expected);
+    pgk_mem_free(rows);
+    close_dwarf(&o);
+    td_free(&d);
+}
+
 static void several_operations_in_an_instruction(void **state)
 {
     (void)state;
@@ -103,6 +131,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(all_ways_to_advance),
+        cmocka_unit_test(rows_that_begin_a_place),
         cmocka_unit_test(several_operations_in_an_instruction),
         cmocka_unit_test(a_damaged_line_program_keeps_the_functions),
     };

@@ -1,0 +1,206 @@
+/* A sample profile in another build: samples by level. */
+#include "function_totals.h"
+#include "line_align.h"
+#include "opts.h"
+#include "function_hashes.h"
+
+/* What the walk over the nodes knows of each. */
+struct walk {
+    const struct pgk_sample *p;
+    struct pgk_function_match *m;
+    const struct pgk_line_align *lines;   /* NULL: by probes */
+    const struct pgk_hashes *probes;
+    uint8_t *level;                       /* by node: the worst of the calls it is reached by */
+    bool *is_live;
+    struct pgk_level_samples *by_name;
+};
+
+static enum pgk_match_level worse(unsigned a, unsigned b)
+{
+    return (enum pgk_match_level)(a > b ? a : b);
+}
+
+/* Functions that are gone are known by what the profile has of their name. */
+static uint32_t text_of(struct walk *w, uint32_t name)
+{
+    const struct pgk_sample_name *n = &w->p->names.v.v[name];
+    return n->s ? pgk_intern(&w->m->strings, n->s, n->len) : 0;
+}
+
+static uint64_t guid_of(const struct walk *w, uint32_t name)
+{
+    return pgk_name_guid(&w->p->names.v.v[name]);
+}
+
+static bool note(struct walk *w, struct pgk_changed *c, uint32_t name, uint32_t callee)
+{
+    c->guid = guid_of(w, name);
+    c->function = text_of(w, name);
+    if (callee) {
+        c->callee_guid = guid_of(w, callee);
+        c->callee = text_of(w, callee);
+    }
+    if (w->lines && w->lines->funcs[name].func != PGK_INDEX_NONE) {
+        const struct pgk_build *build = &w->lines->build;
+        const struct pgk_build_func *f = &build->funcs.v[w->lines->funcs[name].func];
+        c->file = pgk_intern_cstr(&w->m->strings, pgk_build_text(build, f->file));
+        c->decl_line = f->decl_line;
+    }
+    return c->function != PGK_INDEX_NONE && c->callee != PGK_INDEX_NONE &&
+           c->file != PGK_INDEX_NONE && pgk_function_match_note(w->m, c);
+}
+
+static enum pgk_match_level level_of_checksum(const struct walk *w, uint32_t node,
+                                              struct pgk_changed *c)
+{
+    const struct pgk_sample_node *n = pgk_sample_node(w->p, node);
+    const struct pgk_sample_name *name = &w->p->names.v.v[n->name];
+    struct pgk_hash_key key = {.guid = guid_of(w, n->name), .hash = n->checksum};
+    if (name->s)
+        key.plain = pgk_build_guid(name->s, name->len);
+    c->checksum = n->checksum;
+    c->by_checksum = true;
+    return pgk_hashes_level(w->probes, &key, &c->now_checksum);
+}
+
+/* The call that a node is inlined or entered through. */
+static bool enter(struct walk *w, uint32_t node)
+{
+    const struct pgk_sample_node *n = pgk_sample_node(w->p, node);
+    w->level[node] = w->level[n->parent];
+    if (!w->lines)
+        return true;
+    uint32_t caller = pgk_sample_node(w->p, n->parent)->name;
+    bool inlined = !(n->flags & PGK_NODE_CONTEXT);
+    struct pgk_line_found found = pgk_line_find_call(w->lines, caller, n->loc, n->name, inlined);
+    w->level[node] = (uint8_t)worse(w->level[node], found.level);
+    struct pgk_changed c = {
+        .level = (uint8_t)found.level,
+        .line = pgk_sample_line(n->loc),
+        .discriminator = pgk_sample_discriminator(n->loc),
+        .now_line = found.line,
+        .has_now = found.has_line,
+        .line_zero = found.line_zero,
+        .inlined = inlined,
+        .samples = n->total,
+    };
+    return found.level == PGK_MATCH_EXACT || note(w, &c, caller, n->name);
+}
+
+static bool count(struct walk *w, uint32_t node, const struct pgk_sample_rec *r)
+{
+    const struct pgk_sample_node *n = pgk_sample_node(w->p, node);
+    struct pgk_changed c = {
+        .line = pgk_sample_line(r->loc),
+        .discriminator = pgk_sample_discriminator(r->loc),
+        .samples = r->count,
+    };
+    if (w->lines) {
+        struct pgk_line_found found = pgk_line_find(w->lines, n->name, r->loc);
+        c.level = (uint8_t)found.level;
+        c.now_line = found.line;
+        c.has_now = found.has_line;
+        c.line_zero = found.line_zero;
+    } else {
+        c.level = (uint8_t)level_of_checksum(w, node, &c);
+    }
+    pgk_function_match_count(w->m, worse(w->level[node], c.level), r->count,
+                             &w->by_name[n->name]);
+    return c.level == PGK_MATCH_EXACT || note(w, &c, n->name, 0);
+}
+
+/* Callers come before what they call. */
+static bool visit(struct walk *w, uint32_t node)
+{
+    const struct pgk_sample_node *n = pgk_sample_node(w->p, node);
+    bool is_context = n->flags & PGK_NODE_CONTEXT, ok = true;
+    w->is_live[node] = !(n->flags & PGK_NODE_LOST) && (is_context || w->is_live[n->parent]);
+    if (!w->is_live[node])
+        return true;
+    if (n->parent)
+        ok = enter(w, node);
+    for (uint32_t i = 0; ok && i < n->recs.n; i++)
+        if (n->recs.v[i].what == PGK_REC_BODY)
+            ok = count(w, node, &n->recs.v[i]);
+    return ok;
+}
+
+static int walk(struct walk *w, struct pgk_err *err)
+{
+    const struct pgk_sample *p = w->p;
+    w->level = pgk_mem_zalloc(p->nodes.n + 1, sizeof *w->level);
+    w->is_live = pgk_mem_zalloc(p->nodes.n + 1, sizeof *w->is_live);
+    w->by_name = pgk_mem_zalloc(p->names.v.n + 1, sizeof *w->by_name);
+    bool ok = w->level && w->is_live && w->by_name;
+    for (uint32_t n = 1; ok && n < p->nodes.n; n++)
+        ok = visit(w, n);
+    for (size_t i = 0; ok && i < p->names.v.n; i++)
+        pgk_function_match_close_function(w->m, &w->by_name[i]);
+    pgk_mem_free(w->level);
+    pgk_mem_free(w->is_live);
+    pgk_mem_free(w->by_name);
+    if (!ok)
+        return pgk_fail_nomem(err);
+    pgk_function_match_finish(w->m);
+    return 0;
+}
+
+static int match_lines(struct walk *w, struct pgk_binaries *binaries,
+                       struct pgk_binaries *profiled, struct pgk_err *err)
+{
+    struct pgk_line_align lines = {0};
+    w->lines = &lines;
+    int status = pgk_line_align(&lines, w->p, binaries, profiled, err);
+    if (!status)
+        status = walk(w, err);
+    pgk_line_align_free(&lines);
+    return status;
+}
+
+/* Does the build have any function of the profile? Every program has a main. */
+static bool has_any(const struct walk *w)
+{
+    uint64_t main_guid = pgk_build_guid("main", 4);
+    struct pgk_changed c = {0};
+    for (size_t i = 0; i < w->p->by_heat.n; i++) {
+        uint32_t node = w->p->by_heat.v[i];
+        bool counts = w->p->by_heat.n == 1 ||
+                      guid_of(w, pgk_sample_node(w->p, node)->name) != main_guid;
+        if (counts && level_of_checksum(w, node, &c) != PGK_MATCH_GONE)
+            return true;
+    }
+    return false;
+}
+
+static int match_probes(struct walk *w, struct pgk_binaries *binaries, struct pgk_err *err)
+{
+    struct pgk_hashes probes = {0};
+    w->probes = &probes;
+    int status = pgk_hashes_of_probes(&probes, binaries, err);
+    if (!status)
+        status = pgk_function_match_check(w->p->by_heat.n, has_any(w), err);
+    if (!status)
+        status = walk(w, err);
+    pgk_hashes_free(&probes);
+    return status;
+}
+
+int pgk_match_sample(struct pgk_function_match **into, const struct pgk_sample *profile,
+                     struct pgk_binaries *binaries, const struct pgk_match_opts *given,
+                     struct pgk_err *err)
+{
+    struct pgk_match_opts opts;
+    PGK_TRY(PGK_OPTS_TAKE(&opts, given, err));
+    if (!profile->by_heat.n)
+        return pgk_fail(err, PGK_E_EMPTY, .field = "functions", .found = "none",
+                        .expected = "a sample profile with functions");
+    struct walk w = {.p = profile};
+    PGK_TRY(pgk_function_match_new(&w.m, err));
+    int status = profile->kind.probes ? match_probes(&w, binaries, err)
+                                      : match_lines(&w, binaries, opts.profiled, err);
+    if (status)
+        pgk_function_match_close(&w.m);
+    else
+        *into = w.m;
+    return status;
+}

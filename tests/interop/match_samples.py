@@ -1,0 +1,215 @@
+#!/usr/bin/env python3
+"""`pgokit match` of sample profiles and counters: lines, probes and hashes are found in builds by
+other compilers, with other inlining, and of changed sources; what has changed is named.
+"""
+
+import json
+import os
+import sys
+
+from peers import at_hand, good, main, need_linkers, require, run, tool, write
+
+SOURCE = """#include <stdio.h>
+#include <stdlib.h>
+volatile long sum;
+static int leaf(int n)
+{
+    int r = 0;
+    for (int i = 0; i < n; i++)
+        r += i ^ n;
+    return r;
+}
+__attribute__((noinline)) int work(int n)
+{
+    int r = leaf(n);
+    if (n & 1)
+        r += abs(n);
+    sum += r;
+    r -= leaf(n / 2);
+    return r;
+}
+__attribute__((noinline)) int other(int n)
+{
+    int r = work(n);
+    sum ^= r;
+    return r + work(n + 1);
+}
+int main(int argc, char **argv)
+{
+    int n = argc > 1 ? atoi(argv[1]) : 20;
+    long t = 0;
+    for (int i = 0; i < n; i++)
+        t += other(i % 20);
+    return t == 42;
+}
+"""
+ANOTHER = "int f(void) { return 0; }\nint main(void) { return f(); }\n"
+FLAGS = ["-O2", "-g", "-w"]
+LINES = ["-fdebug-info-for-profiling"]
+PROBES = ["-fpseudo-probe-for-profiling"]
+FOUND = {"exact", "other inlining", "line 0", "moved", "rerouted"}
+
+
+def build(work, compiler, *flags, source=SOURCE, name="prog.c"):
+    folder = work.temp("build")
+    need_linkers(flags)
+    write(f"{folder}/{name}", source.encode())
+    good(compiler, *FLAGS, *flags, name, "-o", f"{folder}/prog", cwd=folder)
+    return f"{folder}/prog"
+
+
+def clang():
+    return tool("clang", 22)
+
+
+def recorded(work, exe):
+    """Its own profile, of all of its branches."""
+    good(work.recorder, "-e", "7", "-n", "40000", f"{exe}.trace", exe, "50", timeout=300)
+    good(work.pgokit, "gen", "-q", f"{exe}.trace", "-b", exe, "-o", f"{exe}.afdo")
+    return f"{exe}.afdo"
+
+
+def match(work, profile, exe, *options):
+    return json.loads(good(work.pgokit, "match", profile, "-b", exe, "--json", *options))
+
+
+def samples(found, level):
+    return next(row["samples"] for row in found["levels"] if row["level"] == level)
+
+
+def levels(found):
+    return {row["level"] for row in found["levels"] if row["places"]}
+
+
+def changed(text, *pairs):
+    for old, new in pairs:
+        require(old in text, f"{old!r} is not in the source")
+        text = text.replace(old, new, 1)
+    return text
+
+
+MOVED = [("    int r = leaf(n);", "    sum += 3;\n\n    int r = leaf(n);"),
+         ("    int r = work(n);", "\n    int r = work(n);")]
+
+
+BRANCH = ("    sum += r;", "    if (n == 7)\n        puts(\"seven\");\n    sum += r;")
+
+
+def same_source(work, compiler, *flags):
+    """Another compiler and other options: every sample has its place."""
+    profile = recorded(work, build(work, clang(), *LINES))
+    found = match(work, profile, build(work, compiler, *flags))
+    require(found["found_percent"] >= 99.5 and levels(found) <= FOUND, f"{found}")
+
+
+def itself(work):
+    exe = build(work, clang(), *LINES)
+    found = match(work, recorded(work, exe), exe)
+    require(found["found_percent"] == 100 and levels(found) <= {"exact", "line 0"}, f"{found}")
+
+
+def contexts(work):
+    """Contexts come through calls, each of which is looked for."""
+    exe = build(work, clang(), *LINES, "-fno-omit-frame-pointer")
+    good(work.recorder, "-g", "-e", "7", "-n", "40000", f"{exe}.trace", exe, "50", timeout=300)
+    good(work.pgokit, "gen", "-q", f"{exe}.trace", "-b", exe, "--contexts", "--no-preinline",
+         "--keep-cold", "-o", f"{exe}.cs")
+    found = match(work, f"{exe}.cs", exe)
+    require(found["found_percent"] == 100, f"{found}")
+    gone = changed(SOURCE, ("    return r + work(n + 1);", "    return r;"))
+    found = match(work, f"{exe}.cs", build(work, clang(), *LINES, source=gone))
+    require(samples(found, "functions only") > 0, f"{found}")
+    require(any(c.get("callee") == "work" for c in found["changes"]), f"{found}")
+
+
+def moved(work, compiler):
+    """Lines in front of calls: what stands around them goes with them."""
+    profile = recorded(work, build(work, clang(), *LINES))
+    exe = build(work, compiler, source=changed(SOURCE, *MOVED))
+    found = match(work, profile, exe)
+    require(samples(found, "moved") > 0 and found["found_percent"] > 90, f"{found}")
+    change = next(c for c in found["changes"] if c["function"] == "work" and "callee" in c)
+    require(change["callee"] == "leaf" and change["build"]["line_offset"] ==
+            change["profile"]["line_offset"] + 2, f"{change}")
+    found = match(work, profile, exe, "--profiled-binary", profile.removesuffix(".afdo"))
+    require(found["found_percent"] > 90, f"{found}")
+
+
+def gone(work):
+    """A function that is not there, and a limit that says so."""
+    profile = recorded(work, build(work, clang(), *LINES))
+    exe = build(work, clang(), source=SOURCE.replace("work(", "labour("))
+    found = match(work, profile, exe)
+    require(samples(found, "gone") > 0, f"{found}")
+    result = run(work.pgokit, "match", profile, "-b", exe, "--min-match", "90%")
+    require(result.code == 3 and "limit reached" in result.errors, f"{result}")
+    result = run(work.pgokit, "match", profile, "-b", exe, "--min-match", "90%", "--format",
+                 "markdown")
+    require(result.code == 3 and b"| gone |" in result.out, f"{result}")
+
+
+def probes(work):
+    """Checksums of functions; statics get another name with their file."""
+    exe = build(work, clang(), *PROBES)
+    profile = recorded(work, exe)
+    found = match(work, profile, exe)
+    require(levels(found) == {"exact"}, f"{found}")
+    other = changed(SOURCE, BRANCH)
+    found = match(work, profile, build(work, clang(), *PROBES, source=other))
+    names = {c["function"] for c in found["changes"] if c["level"] == "functions only"}
+    require(names == {"work"} and samples(found, "exact") > 0, f"{found}")
+    found = match(work, profile, build(work, clang(), *PROBES, name="renamed.c"))
+    require(levels(found) == {"exact", "rerouted"}, f"{found}")
+
+
+def counters(work, release, flag):
+    """Hashes of an instrumented build; another build has none to compare."""
+    exe = build(work, tool("clang", release), flag)
+    good(exe, env={"LLVM_PROFILE_FILE": f"{exe}.profraw"})
+    found = match(work, f"{exe}.profraw", exe)
+    require(levels(found) == {"exact"}, f"{found}")
+    other = changed(SOURCE, BRANCH)
+    found = match(work, f"{exe}.profraw", build(work, tool("clang", release), flag,
+                                                source=other))
+    require([c["function"] for c in found["changes"]] == ["work"] and
+            levels(found) == {"exact", "functions only"}, f"{found}")
+    result = run(work.pgokit, "match", f"{exe}.profraw", "-b", build(work, clang()))
+    require(result.code == 2 and "an instrumented build" in result.errors, f"{result}")
+
+
+def refused(work):
+    """One sentence each: nothing to compare with, or another program."""
+    profile = recorded(work, build(work, clang(), *LINES))
+    by_probes = recorded(work, build(work, clang(), *PROBES))
+    another = build(work, clang(), "-O0", source=ANOTHER)
+    for what, exe, words in ((profile, build(work, clang(), "-s"), "with -g"),
+                             (profile, another, "a profile of this program"),
+                             (profile, __file__, "an ELF file"),
+                             (by_probes, build(work, clang()), "-fpseudo-probe-for-profiling"),
+                             (by_probes, build(work, clang(), *PROBES, source=ANOTHER),
+                              "a profile of this program")):
+        result = run(work.pgokit, "match", what, "-b", exe)
+        require(result.code == 2 and result.errors.count("\n") == 1 and words in result.errors,
+                f"{words}: {result}")
+
+
+def add_cases(work, tap):
+    work.recorder = os.path.abspath(os.environ["BRANCH_TRACE"])
+    clang()
+    tap.add("the profiled build itself", itself, work)
+    tap.add("contexts", contexts, work)
+    for name, compiler in [*((f"clang {r}", tool("clang", r)) for r in at_hand(14, 16, 19, 22)),
+                           ("gcc", tool("gcc-12"))]:
+        for level in ("-O1", "-O3"):
+            tap.add(f"unchanged source, {name} {level}", same_source, work, compiler, level)
+        tap.add(f"moved lines, {name}", moved, work, compiler)
+    tap.add("a function that is gone", gone, work)
+    tap.add("probes", probes, work)
+    for release in at_hand(14, 16, 19, 22):
+        for flag in ("-fprofile-generate", "-fprofile-instr-generate"):
+            tap.add(f"counters, clang {release} {flag}", counters, work, release, flag)
+    tap.add("refused", refused, work)
+
+
+if __name__ == "__main__":
+    sys.exit(main(add_cases))

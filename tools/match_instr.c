@@ -1,0 +1,52 @@
+/* pgokit match for counters. */
+#include "match_options.h"
+
+#include <stdio.h>
+
+static const char help[] =
+    "Counters: functions and their hashes, against those that an instrumented build records; -b\n"
+    "is a build by -fprofile-generate or -fprofile-instr-generate, as the profiled one was. Heap\n"
+    "data of the same file is matched if there are no counters.\n\n"
+    "      --top N          functions that changed, shown (default 10; 0: all)\n"
+    "      --json           all of it as JSON (docs/formats/match-json.md)\n"
+    "      --format FORMAT  text (default), markdown or json\n"
+    "      --min-match N%   exit status 3 if functions with fewer of the counts are found\n"
+    "\nExample:\n"
+    "  pgokit match app.profdata -b ./app.instrumented\n";
+
+static const struct option options[] = {
+    MATCH_OPTIONS_LONG,
+    {0},
+};
+
+static int run(int argc, char **argv)
+{
+    struct match_options m = {0};
+    struct pgk_instr *profile = NULL;
+    struct pgk_binaries *binaries = NULL;
+    struct pgk_function_match *match = NULL;
+    struct pgk_file *file;
+    struct pgk_err err = {0};
+    match_options_parse(&m, options, argc, argv);
+    int status = pgk_instr_new(&profile, &err);
+    if (!status)
+        status = cli_open(&file, m.print.title, &err);
+    if (!status)
+        status = pgk_instr_read_file(profile, file, 1, &err);
+    if (!status)
+        status = cli_open_binaries(&m.common, &binaries, &err);
+    if (!status)
+        status = pgk_match_instr(&match, profile, binaries, &err);
+    if (!status)
+        status = pgk_function_match_print(match, &m.print, stdout, &err);
+    int exit_code = status ? cli_fail(&err) : cli_finish_output(EXIT_DONE);
+    if (exit_code == EXIT_DONE)
+        exit_code = match_check_limit(&m, pgk_function_match_percent(match));
+    pgk_function_match_close(&match);
+    pgk_binaries_close(&binaries);
+    pgk_instr_close(&profile);
+    match_options_free(&m);
+    return exit_code;
+}
+
+const struct cli_action match_instr = {PGK_KIND_INSTR, help, "", options, run};

@@ -1,0 +1,36 @@
+/* What pgokit match takes for every kind of profile. */
+#ifndef MATCH_OPTIONS_H
+#define MATCH_OPTIONS_H
+
+#include "cli.h"
+
+enum { MATCH_PROFILED = 256, MATCH_TOP, MATCH_JSON, MATCH_FORMAT, MATCH_MIN };
+enum { EXIT_LIMIT = 3 };
+
+/* All options but --profiled-binary. */
+#define MATCH_OPTIONS_LONG                               \
+    {"top", required_argument, NULL, MATCH_TOP},         \
+    {"json", no_argument, NULL, MATCH_JSON},             \
+    {"format", required_argument, NULL, MATCH_FORMAT},   \
+    {"min-match", required_argument, NULL, MATCH_MIN},   \
+    CLI_COMMON_LONG
+#define MATCH_PROFILED_LONG {"profiled-binary", required_argument, NULL, MATCH_PROFILED}
+
+struct match_options {
+    struct cli_common common;
+    struct cli_list profiled;
+    struct pgk_match_print_opts print;
+    double min_percent; /* negative: not given */
+};
+
+/* Exits on what is wrong. Freed by match_options_free. */
+void match_options_parse(struct match_options *m, const struct option *options, int argc,
+                         char **argv);
+void match_options_free(struct match_options *m);
+/* The binaries of --profiled-binary; NULL without. */
+int match_open_profiled(const struct match_options *m, struct pgk_binaries **set,
+                        struct pgk_err *err);
+/* The exit status: EXIT_LIMIT if less than --min-match wants was found. */
+int match_check_limit(const struct match_options *m, double found_percent);
+
+#endif

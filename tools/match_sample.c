@@ -1,0 +1,56 @@
+/* pgokit match for sample profiles. */
+#include "match_options.h"
+#include "sample_input.h"
+
+#include <stdio.h>
+
+static const char help[] =
+    "Samples by lines: functions, lines with discriminators and the calls that code was inlined\n"
+    "through, against what lines and calls the build has. By probes: checksums of functions\n"
+    "against the descriptors of the build's probes.\n\n"
+    "      --profiled-binary FILE  the program or a library as it was profiled; tells more calls\n"
+    "                       apart that have moved; may be repeated\n"
+    "      --top N          functions and calls that changed, shown (default 10; 0: all)\n"
+    "      --json           all of it as JSON (docs/formats/match-json.md)\n"
+    "      --format FORMAT  text (default), markdown or json\n"
+    "      --min-match N%   exit status 3 if fewer of the samples are found\n"
+    "\nExamples:\n"
+    "  pgokit match app.afdo -b ./app\n"
+    "  pgokit match app.afdo -b ./app --min-match 90% --format markdown\n";
+
+static const struct option options[] = {
+    MATCH_PROFILED_LONG,
+    MATCH_OPTIONS_LONG,
+    {0},
+};
+
+static int run(int argc, char **argv)
+{
+    struct match_options m = {0};
+    struct pgk_sample *profile = NULL;
+    struct pgk_binaries *binaries = NULL;
+    struct pgk_match_opts opts = {.struct_size = sizeof opts};
+    struct pgk_function_match *match = NULL;
+    struct pgk_err err = {0};
+    match_options_parse(&m, options, argc, argv);
+    int status = sample_input_read(&profile, m.print.title, &m.common, NULL, &err);
+    if (!status)
+        status = cli_open_binaries(&m.common, &binaries, &err);
+    if (!status)
+        status = match_open_profiled(&m, &opts.profiled, &err);
+    if (!status)
+        status = pgk_match_sample(&match, profile, binaries, &opts, &err);
+    if (!status)
+        status = pgk_function_match_print(match, &m.print, stdout, &err);
+    int exit_code = status ? cli_fail(&err) : cli_finish_output(EXIT_DONE);
+    if (exit_code == EXIT_DONE)
+        exit_code = match_check_limit(&m, pgk_function_match_percent(match));
+    pgk_function_match_close(&match);
+    pgk_binaries_close(&binaries);
+    pgk_binaries_close(&opts.profiled);
+    pgk_sample_close(&profile);
+    match_options_free(&m);
+    return exit_code;
+}
+
+const struct cli_action match_sample = {PGK_KIND_SAMPLE, help, "", options, run};
