@@ -191,7 +191,8 @@ static const struct pgrt_histogram *histogram(u64 version, u32 context)
     return pgrt_histogram && element_bytes(version) ? pgrt_histogram_of(context) : NULL;
 }
 
-/* Bytes of the series, of what is known of contexts over time, and of what says where they are. */
+/* Bytes of the series, of its breakdowns, of what is known of contexts over time, and of what says
+ * where they are. */
 static size_t times_size(const struct merged *all, struct pgrt_times *times)
 {
     const struct pgrt_times *now = pgrt_store_times();
@@ -199,18 +200,21 @@ static size_t times_size(const struct merged *all, struct pgrt_times *times)
     times->epoch = times->lives = 0;
     for (u32 id = 1; id < all->n; id++)
         times->lives += has_life(all, id);
-    return times->points * sizeof(struct pgrt_point) + times->lives * sizeof(struct pgrt_life) +
-           sizeof *times;
+    return times->points * sizeof(struct pgrt_point) +
+           times->breakdowns * sizeof(struct pgrt_breakdown) +
+           times->lives * sizeof(struct pgrt_life) + sizeof *times;
 }
 
 static char *put_times(char *p, const char *bytes, const struct merged *all,
                        struct pgrt_times *times)
 {
-    const u64 points_off = (u64)(p - bytes);
+    const struct pgrt_times *now = pgrt_store_times();
+    times->series_off = times->points ? (u64)(p - bytes) : 0;
     if (times->points)
-        p = put(p, pgrt_store_points(pgrt_store_times()),
-                times->points * sizeof(struct pgrt_point));
-    times->series_off = times->points ? points_off : 0;
+        p = put(p, pgrt_store_points(now), times->points * sizeof(struct pgrt_point));
+    times->breakdowns_off = times->breakdowns ? (u64)(p - bytes) : 0;
+    if (times->breakdowns)
+        p = put(p, pgrt_store_breakdowns(now), times->breakdowns * sizeof(struct pgrt_breakdown));
     times->lives_off = times->lives ? (u64)(p - bytes) : 0;
     for (u32 id = 1; id < all->n; id++)
         if (has_life(all, id))

@@ -41,6 +41,9 @@ struct pgrt_notes {
 };
 /* In front of the notes. */
 struct pgrt_times {
+#define PGK_TIME_BREAKDOWNS(name, meaning) u64 name;
+#include "heap_notes.def"
+#undef PGK_TIME_BREAKDOWNS
 #define PGK_TIME(name, meaning) u64 name;
 #include "heap_notes.def"
 #undef PGK_TIME
@@ -50,6 +53,18 @@ struct pgrt_point {
 #define PGK_POINT(name, meaning) u64 name;
 #include "heap_notes.def"
 #undef PGK_POINT
+};
+/* Of a point, by context. */
+struct pgrt_share {
+#define PGK_SHARE(name, meaning) u64 name;
+#include "heap_notes.def"
+#undef PGK_SHARE
+};
+struct pgrt_breakdown {
+#define PGK_BREAKDOWN(name, meaning) u64 name;
+#include "heap_notes.def"
+#undef PGK_BREAKDOWN
+    struct pgrt_share of[PGK_SHARES_MAX];
 };
 /* Of a context, in a dump. */
 struct pgrt_life {

@@ -5,6 +5,7 @@
  * number, or what a context has where nothing has changed it since. */
 #include "runtime_series.h"
 
+#include "runtime_breakdown.h"
 #include "runtime_start.h"
 #include "runtime_store.h"
 #include "runtime_thread.h"
@@ -119,8 +120,9 @@ PGG_COLD void pgrt_series_peak(struct pgrt_thread *t)
     set_limit(&t->series, &now);
 }
 
-/* Of two neighbours the later one stays. The number of points changes last: until then a reader
- * finds points in front that are later than some behind them. */
+/* Of two neighbours the later one stays, and so do the breakdowns of those that stay. The number of
+ * points changes last: until then a reader finds points in front that are later than some behind
+ * them. */
 static void thin(struct pgrt_times *times, struct pgrt_point *points)
 {
     for (u32 i = 0; i < PGRT_POINTS_MAX / 2; i++) {
@@ -128,7 +130,21 @@ static void thin(struct pgrt_times *times, struct pgrt_point *points)
         pgg_compiler_barrier();
     }
     times->points = PGRT_POINTS_MAX / 2;
+    struct pgrt_breakdown *breakdowns = pgrt_store_breakdowns(times);
+    for (u32 i = 0; i < PGRT_BREAKDOWNS_MAX / 2; i++)
+        pgrt_breakdown_copy(&breakdowns[i], &breakdowns[2 * i + 1]);
+    pgg_compiler_barrier();
+    times->breakdowns = PGRT_BREAKDOWNS_MAX / 2;
     interval_ms *= 2;
+}
+
+/* Of the point that was added last. */
+static void break_down(struct pgrt_times *times, u32 now_ms)
+{
+    const u64 n = times->points / PGRT_BREAKDOWN_EVERY;
+    pgrt_breakdown_take(&pgrt_store_breakdowns(times)[n - 1], now_ms);
+    pgg_compiler_barrier();
+    times->breakdowns = n;
 }
 
 static void add_point(u32 now_ms)
@@ -150,6 +166,8 @@ static void add_point(u32 now_ms)
     };
     pgg_compiler_barrier();
     times->points++;
+    if (times->points % PGRT_BREAKDOWN_EVERY == 0)
+        break_down(times, now_ms);
 }
 
 PGG_COLD void pgrt_series_point(u32 now_ms)
@@ -192,6 +210,7 @@ void pgrt_series_forked(void)
 {
     lock = 0;
     interval_ms = 1;
+    pgrt_breakdown_forked();
     for (struct pgrt_thread *t = pgrt_threads_first(); t; t = pgrt_threads_next(t))
         t->series = (struct pgrt_series){0};
     pgrt_series_open();

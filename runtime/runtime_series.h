@@ -61,7 +61,7 @@ PGG_INLINE void pgrt_series_keep(struct pgrt_begun *b)
 PGG_INLINE void pgrt_series_begin(struct pgrt_series *s, struct pgrt_begun *b, size_t size)
 {
     pgrt_series_keep(b);
-    b->alive_bytes += size;
+    pgrt_series_count(&b->alive_bytes, size);
     b->alive_objects++;
     pgrt_series_count(&s->made_bytes, size);
     pgrt_series_count(&s->made_objects, 1);
@@ -70,7 +70,7 @@ PGG_INLINE void pgrt_series_begin(struct pgrt_series *s, struct pgrt_begun *b, s
 PGG_INLINE void pgrt_series_end(struct pgrt_series *s, struct pgrt_begun *b, u64 size)
 {
     pgrt_series_keep(b);
-    b->alive_bytes -= size;
+    pgrt_series_count(&b->alive_bytes, -size);
     b->alive_objects--;
     pgrt_series_count(&s->freed_bytes, size);
     pgrt_series_count(&s->freed_objects, 1);

@@ -66,7 +66,8 @@ void pgrt_off(const char *why, const char *detail)
 
 u64 pgrt_notes_flags(void)
 {
-    return PGRT_NOTE_TIMES | (pgrt_instrumented ? 0 : PGRT_NOTE_LIBRARY_ACCESSES) |
+    return PGRT_NOTE_TIMES | PGRT_NOTE_BREAKDOWNS |
+           (pgrt_instrumented ? 0 : PGRT_NOTE_LIBRARY_ACCESSES) |
            (pgrt_threads_several() ? PGRT_NOTE_THREADS : 0);
 }
 

@@ -24,7 +24,7 @@ struct pgrt_sheet {
 enum {
     SHEET_BYTES = 64 << 10,
     SPARE_SEGMENTS = 8, /* room for libraries that come later */
-    FIRST_BYTES = 128 << 10, /* growth of the file */
+    FIRST_BYTES = 64 << 10, /* growth of the file */
     GROW_BYTES = 1 << 20,
     AHEAD_BYTES = 4 << 20,
     SEGMENT_BYTES = 64,
@@ -121,7 +121,10 @@ static struct pgrt_sheet *new_sheet(int *err)
     const u64 series_off = (sizeof(struct pgrt_raw_header) + sizeof(u64) +
                             (u64)(n + SPARE_SEGMENTS) * SEGMENT_BYTES + CACHE_LINE - 1) &
                            ~(u64)(CACHE_LINE - 1),
-              begun_off = series_off + (first ? PGRT_POINTS_MAX * sizeof(struct pgrt_point) : 0),
+              breakdowns_off = series_off + PGRT_POINTS_MAX * sizeof(struct pgrt_point),
+              begun_off = first ? breakdowns_off +
+                                      PGRT_BREAKDOWNS_MAX * sizeof(struct pgrt_breakdown)
+                                : series_off,
               bytes = sheet_bytes(begun_off), entries = (bytes - begun_off) * 9 / 20 / ENTRY_BYTES,
               mib_off = begun_off + entries * sizeof(struct pgrt_begun) +
                         sizeof(struct pgrt_times) + sizeof(struct pgrt_notes);
@@ -142,7 +145,8 @@ static struct pgrt_sheet *new_sheet(int *err)
     *notes_of(s) = (struct pgrt_notes){.magic = PGK_NOTES_MAGIC,
                                        .flags = PGRT_NOTE_INTERRUPTED | pgrt_notes_flags(),
                                        .begun_off = begun_off};
-    *times_of(s) = (struct pgrt_times){.series_off = first ? series_off : 0};
+    *times_of(s) = (struct pgrt_times){.breakdowns_off = first ? breakdowns_off : 0,
+                                       .series_off = first ? series_off : 0};
     pgg_compiler_barrier();
     if (store.last)
         store.last->h.total_size = (u64)((char *)s - (char *)store.last);
@@ -220,8 +224,8 @@ static struct pgrt_begun *add_begun(struct pgrt_sheet *s, u32 context)
     pgg_compiler_barrier(); /* a kill finds both whole or not at all */
     notes->stack_bytes += stack_bytes;
     ++*stacks;
-    pgg_compiler_barrier();
-    notes->begun++;
+    /* pgrt_store_add_alive looks from other threads. */
+    __atomic_store_n(&notes->begun, notes->begun + 1, __ATOMIC_RELEASE);
     return b;
 }
 
@@ -271,6 +275,23 @@ void pgrt_store_each_begun(void (*f)(void *arg, const struct pgrt_begun *b), voi
     }
 }
 
+u64 pgrt_store_add_alive(u64 *bytes, u32 n)
+{
+    u64 entries = 0;
+    pgg_lock(&store.lock);
+    for (u64 off = store.finished; store.open && off < store.used;) {
+        struct pgrt_sheet *s = (struct pgrt_sheet *)(store.mapped.base + off);
+        const struct pgrt_begun *b = begun_of(s),
+                                *end = b + __atomic_load_n(&notes_of(s)->begun, __ATOMIC_ACQUIRE);
+        for (entries += (u64)(end - b); b < end; b++)
+            if (b->context < n)
+                bytes[b->context] += __atomic_load_n(&b->alive_bytes, __ATOMIC_RELAXED);
+        off += s->h.total_size;
+    }
+    pgg_unlock(&store.lock);
+    return entries;
+}
+
 struct pgrt_times *pgrt_store_times(void)
 {
     return store.open ? times_of((struct pgrt_sheet *)(store.mapped.base + store.finished)) : NULL;
@@ -279,6 +300,11 @@ struct pgrt_times *pgrt_store_times(void)
 struct pgrt_point *pgrt_store_points(const struct pgrt_times *times)
 {
     return (struct pgrt_point *)(store.mapped.base + store.finished + times->series_off);
+}
+
+struct pgrt_breakdown *pgrt_store_breakdowns(const struct pgrt_times *times)
+{
+    return (struct pgrt_breakdown *)(store.mapped.base + store.finished + times->breakdowns_off);
 }
 
 bool pgrt_store_is_open(void)

@@ -7,7 +7,11 @@
 #pragma GCC visibility push(hidden)
 
 struct pgrt_thread;
-enum { PGRT_POINTS_MAX = 1024 };
+enum {
+    PGRT_POINTS_MAX = 1024,
+    PGRT_BREAKDOWN_EVERY = 8, /* points: the last one of so many has one */
+    PGRT_BREAKDOWNS_MAX = PGRT_POINTS_MAX / PGRT_BREAKDOWN_EVERY,
+};
 struct pgrt_store {
     struct pgrt_sheet *sheet; /* takes the thread's new contexts */
 };
@@ -26,6 +30,10 @@ void pgrt_store_each_begun(void (*f)(void *arg, const struct pgrt_begun *b), voi
 /* The times of the sheets, and their points: PGRT_POINTS_MAX at most. NULL: there is no store. */
 struct pgrt_times *pgrt_store_times(void);
 struct pgrt_point *pgrt_store_points(const struct pgrt_times *times);
+struct pgrt_breakdown *pgrt_store_breakdowns(const struct pgrt_times *times);
+/* Adds the bytes alive of each context below `n` by its number, while threads go on; how many
+ * entries that took. */
+u64 pgrt_store_add_alive(u64 *bytes, u32 n);
 /* Puts a dump behind those that are finished and empties the sheets. `last` leaves none. */
 int pgrt_store_finish(const void *dump, size_t size, bool last);
 void pgrt_store_mark(bool complete); /* whether anything comes after what the sheets have */

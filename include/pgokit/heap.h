@@ -358,6 +358,12 @@ struct pgk_heap_point {
     uint64_t allocated_bytes;   /* since the process started, freed ones too */
     uint64_t allocated_objects; /* since the process started, freed ones too */
 };
+/* What a context held at a point. In an array, so it does not grow. */
+struct pgk_heap_share {
+    size_t point;   /* position among the points */
+    size_t context; /* position of the context in the profile */
+    uint64_t bytes; /* alive */
+};
 /* How the heap was over time. Of several processes it is that of the process with the highest
  * peak; each context's PGK_MIB_PeakSize is the sum over all processes, each at its own peak. */
 struct pgk_heap_times {
@@ -369,11 +375,19 @@ struct pgk_heap_times {
     const struct pgk_heap_point *points; /* the curve; times rise. Belongs to the profile, until it
                                             is changed; given for building it is copied */
     size_t n_points;       /* number of them; 0: no curve */
+    const struct pgk_heap_share *shares; /* given for building, where it is copied; else NULL, and
+                                            pgk_heap_point_share tells them */
+    size_t n_shares;       /* number of them. Some points have shares: those of the contexts that
+                              held most then, 24 at most as the runtime records them */
 };
 /* Tells how the heap was over time. Thread-safe for a profile that none changes. */
 void pgk_heap_over_time(const struct pgk_heap *heap, struct pgk_heap_times *times);
-/* Adds that of other processes. PGK_E_ARG without processes or where times do not rise,
- * PGK_E_NOMEM; the profile is as before then. One thread per profile. */
+/* A context's share of a point, by position: by point, each context of a point once. `i` is below
+ * n_shares. Thread-safe for a profile that none changes. */
+struct pgk_heap_share pgk_heap_point_share(const struct pgk_heap *heap, size_t i);
+/* Adds that of other processes. PGK_E_ARG without processes, where times do not rise, or for a
+ * share of a point or context that is not there, PGK_E_NOMEM; the profile is as before then. One
+ * thread per profile. */
 int pgk_heap_build_over_time(struct pgk_heap *heap, const struct pgk_heap_times *times,
                              struct pgk_err *err);
 

@@ -88,7 +88,7 @@ static void put_times(struct pgk_heap_page *p)
     struct pgk_heap_times t = {.struct_size = sizeof t};
     pgk_heap_over_time(p->now, &t);
     if (t.processes)
-        pgk_view_put_times(p->json, &t);
+        pgk_view_put_times(p->json, p->now, &t);
 }
 
 /* ---- columns: of a table's entries by their old numbers, of rows by their places ---- */

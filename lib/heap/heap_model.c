@@ -251,11 +251,12 @@ int pgk_heap_add_site(struct pgk_heap *h, enum pgk_site_kind kind, uint32_t func
     return 0;
 }
 
-int pgk_heap_add_whole(struct pgk_heap *to, const struct pgk_heap *from, struct pgk_err *err)
+int pgk_heap_add_whole(struct pgk_heap *to, const struct pgk_heap *from, const uint32_t *stacks,
+                       struct pgk_err *err)
 {
     struct pgk_data_store data = pgk_heap_data_store(to);
     return pgk_data_access_merge(&data, &from->data, &from->strings) &&
-                   pgk_over_time_merge(&to->over_time, &from->over_time)
+                   pgk_over_time_merge(&to->over_time, &from->over_time, stacks)
                ? 0
                : pgk_fail_nomem(err);
 }

@@ -210,9 +210,9 @@ PGK_MUST_USE int pgk_heap_add_site(struct pgk_heap *h, enum pgk_site_kind kind, 
                                    struct pgk_err *err);
 
 /* Adds what is of the whole profile and not of a context or function: the data access profile, and
- * how the heap was over time. */
+ * how the heap was over time. `stacks` is as for pgk_over_time_merge. */
 PGK_MUST_USE int pgk_heap_add_whole(struct pgk_heap *to, const struct pgk_heap *from,
-                                    struct pgk_err *err);
+                                    const uint32_t *stacks, struct pgk_err *err);
 
 /* Puts the context of the stack into the records of its leaf's inline chain. */
 void pgk_heap_own_by_chain(struct pgk_heap *h, uint32_t stack);

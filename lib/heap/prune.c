@@ -214,7 +214,7 @@ static int run(struct prune *p)
         PGK_TRY(pgk_rekey_keep(&p->k, p->err));
     PGK_TRY(prune_contexts(p));
     PGK_TRY(prune_sites(p));
-    PGK_TRY(pgk_heap_add_whole(p->k.to, from, p->err));
+    PGK_TRY(pgk_heap_add_whole(p->k.to, from, p->k.node_map, p->err));
     if (!p->done.contexts_left)
         return pgk_fail(p->err, PGK_E_EMPTY, .record = "contexts",
                         .found = PGK_F("none that is left of %zu", p->done.contexts),

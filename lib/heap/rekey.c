@@ -190,7 +190,7 @@ static int copy_sites(struct pgk_rekey *k, struct pgk_err *err)
         PGK_TRY(pgk_heap_add_site(k->to, (enum pgk_site_kind)s->kind, k->func_map[s->func],
                                   k->node_map[s->stack], s->callees, s->n_callees, err));
     }
-    return pgk_heap_add_whole(k->to, from, err);
+    return pgk_heap_add_whole(k->to, from, k->node_map, err);
 }
 
 /* The old contexts become the new ones where they are; histograms stay where they are, too. */

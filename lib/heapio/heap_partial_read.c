@@ -31,7 +31,7 @@ struct reader {
     PGK_VEC(struct pgk_data_place) places;
     struct pgk_data_access data; /* added to the model when all is read */
     struct pgk_data_store data_store;
-    struct pgk_over_time over_time;
+    struct pgk_over_time over_time; /* this, too */
 };
 
 static const struct {
@@ -395,9 +395,18 @@ static int read_times(struct reader *r)
     PGK_TRY(begin_part(r, PGK_PARTIAL_times, &n));
     if (n > 1)
         return reject(r, off, "times", "number of items", PGK_F("%" PRIu64, n), "0 or 1");
-    if (n)
-        PGK_TRY(pgk_over_time_read(&r->c, "times", damaged, &r->over_time, r->err));
-    return pgk_over_time_merge(&r->heap->over_time, &r->over_time) ? 0 : pgk_fail_nomem(r->err);
+    return n ? pgk_over_time_read(&r->c, "times", damaged, &r->over_time, r->err) : 0;
+}
+
+static uint32_t stack_of(const void *reader, uint64_t id)
+{
+    const struct reader *r = reader;
+    return id < r->nodes.n && r->nodes.v[id].has_context ? r->nodes.v[id].to : 0;
+}
+
+static int read_shares(struct reader *r)
+{
+    return pgk_over_time_read_shares(&r->c, "shares", damaged, &r->over_time, stack_of, r, r->err);
 }
 
 static int read_header(struct reader *r)
@@ -439,7 +448,10 @@ static int read_all(struct reader *r)
                       PGK_F("%zu more byte%s", pgk_cur_left(&r->c),
                             pgk_plural(pgk_cur_left(&r->c))), "the end of the file");
     struct pgk_data_store into = pgk_heap_data_store(r->heap);
-    return pgk_data_access_merge(&into, &r->data, &r->heap->strings) ? 0 : pgk_fail_nomem(r->err);
+    return pgk_data_access_merge(&into, &r->data, &r->heap->strings) &&
+                   pgk_over_time_merge(&r->heap->over_time, &r->over_time, NULL)
+               ? 0
+               : pgk_fail_nomem(r->err);
 }
 
 int pgk_heap_partial_read(struct pgk_heap *h, const uint8_t *bytes, size_t size,

@@ -501,6 +501,11 @@ static bool write_times(struct writer *w)
     return true;
 }
 
+static bool write_shares(struct writer *w)
+{
+    return pgk_over_time_write_shares(&w->h->over_time, w->nodes.of, w->out);
+}
+
 static bool write_all(struct writer *w)
 {
     enum { SIZE_OFF = 16 };

@@ -339,6 +339,19 @@ static int read_times(struct reader *r, struct pgk_cursor *c)
     return pgk_over_time_read(c, r->record, damaged, &r->heap->over_time, r->err);
 }
 
+static uint32_t stack_of(const void *reader, uint64_t node)
+{
+    const struct reader *r = reader;
+    const uint32_t stack = node < r->nodes.n ? r->nodes.v[node] : 0;
+    return pgk_heap_context_at(r->heap, stack) != PGK_INDEX_NONE ? stack : 0;
+}
+
+static int read_shares(struct reader *r, struct pgk_cursor *c)
+{
+    return pgk_over_time_read_shares(c, r->record, damaged, &r->heap->over_time, stack_of, r,
+                                     r->err);
+}
+
 static const struct {
     const char *name;
     int (*read)(struct reader *r, struct pgk_cursor *c);
@@ -353,6 +366,7 @@ static const struct {
     [PGK_PATHS_SITES] = {"sites", read_sites},
     [PGK_PATHS_DATA] = {"data access profile", read_data, true},
     [PGK_PATHS_TIMES] = {"times", read_times, true},
+    [PGK_PATHS_SHARES] = {"shares", read_shares, true},
 };
 
 /* Sections that are not known are passed over: they come after those that are. */

@@ -598,7 +598,8 @@ static int read_notes(struct reader *r, uint64_t mib_off, uint64_t segments_end)
     r->dump_notes = notes;
     r->dump_times = (struct pgk_raw_times){0};
     if (notes.flags & PGK_NOTE_TIMES) {
-        PGK_TRY(pgk_raw_times_read(r->c, r->dump, mib_off, segments_end, &r->dump_times, r->err));
+        PGK_TRY(pgk_raw_times_read(r->c, r->dump, notes.flags, mib_off, segments_end,
+                                   &r->dump_times, r->err));
         PGK_TRY(pgk_raw_times_add(&r->times, r->c, r->dump, &notes, &r->dump_times, r->err));
     }
     r->notes |= notes.flags;
@@ -700,8 +701,10 @@ static int add_context_range(struct reader *r, const struct pgk_source *src, siz
             PGK_TRY(read_block(r, e->version, e->off, &one));
         if (i < r->alive.n)
             r->objects_alive += pgk_alive_add(&r->alive.v[i], r->last_ms, m);
-        if (!m->known)
-            continue; /* killed before its first object */
+        if (!m->known) { /* killed before its first object: no context of the model */
+            e->node = PGK_NODE_NONE;
+            continue;
+        }
         pgk_raw_times_give(&r->times, i, m);
         if (r->heap->no_partial_accesses && r->notes & PGK_NOTE_LIBRARY_ACCESSES)
             pgk_mib_forget_accesses(m);
@@ -731,12 +734,22 @@ static int add_contexts(struct reader *r, const struct pgk_source *src)
     return 0;
 }
 
+static uint32_t stack_of(const void *reader, uint64_t id)
+{
+    const struct reader *r = reader;
+    const uint32_t at = find_entry(r, id, PGK_INDEX_NONE);
+    return at == PGK_INDEX_NONE || r->entries.v[at].node == PGK_NODE_NONE ? 0
+                                                                          : r->entries.v[at].node;
+}
+
 static int add_curve(struct reader *r)
 {
     if (r->times.missing)
         return 0;
+    if (!pgk_raw_times_give_shares(&r->times, stack_of, r))
+        return pgk_fail_nomem(r->err);
     pgk_heap_hold_names(r->heap);
-    bool ok = pgk_over_time_merge(&r->heap->over_time, &r->times.curve);
+    bool ok = pgk_over_time_merge(&r->heap->over_time, &r->times.curve, NULL);
     pgk_heap_let_names(r->heap);
     return ok ? 0 : pgk_fail_nomem(r->err);
 }

@@ -7,7 +7,12 @@ enum {
     BYTES_u32 = 4,
     BYTES_u64 = 8,
     NOTES_BYTES = sizeof(struct pgk_raw_notes),
-    TIMES_BYTES = sizeof(struct pgk_raw_times),
+    TIMES_BYTES = 0
+#define PGK_TIME(name, meaning) +BYTES_u64
+#include "heap_notes.def"
+#undef PGK_TIME
+    ,
+    BREAKDOWN_BYTES = sizeof(struct pgk_raw_breakdown),
     POINT_BYTES = sizeof(struct pgk_heap_point),
     LIFE_BYTES = sizeof(struct pgk_raw_life),
     BEGUN_BYTES = 0
@@ -52,17 +57,25 @@ static int check_table(struct pgk_cursor *c, uint32_t dump, const char *record,
                           .hint = "record the profile again");
 }
 
-/* Room for times in front of the notes, which are `at`. */
-static int check_room(struct pgk_cursor *c, uint32_t dump, uint64_t at, uint64_t segments_end,
-                      struct pgk_err *err)
+static int times_bytes(uint64_t flags)
 {
-    if (at >= segments_end + TIMES_BYTES)
+    if (!(flags & PGK_NOTE_TIMES))
+        return 0;
+    return flags & PGK_NOTE_BREAKDOWNS ? (int)sizeof(struct pgk_raw_times) : TIMES_BYTES;
+}
+
+/* Room for times in front of the notes, which are `at`. */
+static int check_room(struct pgk_cursor *c, uint32_t dump, uint64_t flags, uint64_t at,
+                      uint64_t segments_end, struct pgk_err *err)
+{
+    if (at >= segments_end + (uint64_t)times_bytes(flags))
         return 0;
     return pgk_cur_reject(c, err, PGK_E_CORRUPT,
                           c->src.base_off + at + offsetof(struct pgk_raw_notes, flags),
                           .record = PGK_F("dump %u, notes", dump), .field = "flags",
                           .found = PGK_F("times, in %" PRIu64 " bytes", at - segments_end),
-                          .expected = PGK_F("%d bytes between segments and notes", TIMES_BYTES),
+                          .expected = PGK_F("%d bytes between segments and notes",
+                                            times_bytes(flags)),
                           .hint = "record the profile again");
 }
 
@@ -81,33 +94,46 @@ int pgk_raw_notes_read(struct pgk_cursor *c, uint32_t dump, uint64_t mib_off,
     PGK_TRY(pgk_cur_check(c, err, PGK_F("dump %u, notes", dump)));
     if (n.magic != PGK_NOTES_MAGIC)
         return 0;
-    const bool times = n.flags & PGK_NOTE_TIMES;
+    const int times = times_bytes(n.flags);
     const struct table begun = {"begun_off", at + offsetof(struct pgk_raw_notes, begun_off),
                                 "contexts", n.begun_off, n.begun,
                                 times ? BEGUN_TIMES_BYTES : BEGUN_BYTES};
     if (times)
-        PGK_TRY(check_room(c, dump, at, segments_end, err));
-    PGK_TRY(check_table(c, dump, "notes", &begun, segments_end, times ? at - TIMES_BYTES : at,
-                        err));
+        PGK_TRY(check_room(c, dump, n.flags, at, segments_end, err));
+    PGK_TRY(check_table(c, dump, "notes", &begun, segments_end, at - (uint64_t)times, err));
     *notes = n;
     return 0;
 }
 
-int pgk_raw_times_read(struct pgk_cursor *c, uint32_t dump, uint64_t mib_off, uint64_t segments_end,
-                       struct pgk_raw_times *times, struct pgk_err *err)
+int pgk_raw_times_read(struct pgk_cursor *c, uint32_t dump, uint64_t flags, uint64_t mib_off,
+                       uint64_t segments_end, struct pgk_raw_times *times, struct pgk_err *err)
 {
-    const uint64_t at = mib_off - NOTES_BYTES - TIMES_BYTES;
+    const uint64_t at = mib_off - NOTES_BYTES - (uint64_t)times_bytes(flags);
+    uint64_t fields_at = at;
     pgk_cur_seek(c, c->src.base_off + at, "times");
+    *times = (struct pgk_raw_times){0};
+    if (flags & PGK_NOTE_BREAKDOWNS) {
+#define PGK_TIME_BREAKDOWNS(name, meaning) times->name = pgk_cur_u64(c, #name);
+#include "heap_notes.def"
+#undef PGK_TIME_BREAKDOWNS
+    } else {
+        fields_at -= offsetof(struct pgk_raw_times, series_off);
+    }
 #define PGK_TIME(name, meaning) times->name = pgk_cur_u64(c, #name);
 #include "heap_notes.def"
 #undef PGK_TIME
     PGK_TRY(pgk_cur_check(c, err, PGK_F("dump %u, times", dump)));
-    const struct table series = {"series_off", at + offsetof(struct pgk_raw_times, series_off),
-                                 "points", times->series_off, times->points, POINT_BYTES};
-    const struct table lives = {"lives_off", at + offsetof(struct pgk_raw_times, lives_off),
-                                "contexts", times->lives_off, times->lives, LIFE_BYTES};
-    PGK_TRY(check_table(c, dump, "times", &series, segments_end, at, err));
-    return check_table(c, dump, "times", &lives, segments_end, at, err);
+    const struct table tables[] = {
+        {"breakdowns_off", fields_at + offsetof(struct pgk_raw_times, breakdowns_off),
+         "breakdowns", times->breakdowns_off, times->breakdowns, BREAKDOWN_BYTES},
+        {"series_off", fields_at + offsetof(struct pgk_raw_times, series_off), "points",
+         times->series_off, times->points, POINT_BYTES},
+        {"lives_off", fields_at + offsetof(struct pgk_raw_times, lives_off), "contexts",
+         times->lives_off, times->lives, LIFE_BYTES},
+    };
+    for (size_t i = 0; i < PGK_COUNTOF(tables); i++)
+        PGK_TRY(check_table(c, dump, "times", &tables[i], segments_end, at, err));
+    return 0;
 }
 
 struct pgk_raw_begun pgk_raw_begun_read(struct pgk_cursor *c, uint64_t flags)
@@ -140,4 +166,25 @@ struct pgk_heap_point pgk_raw_point_read(struct pgk_cursor *c)
 #include "heap_notes.def"
 #undef PGK_POINT
     return p;
+}
+
+int pgk_raw_breakdown_read(struct pgk_cursor *c, const char *record, struct pgk_raw_breakdown *b,
+                           struct pgk_err *err)
+{
+#define PGK_BREAKDOWN(name, meaning) b->name = pgk_cur_u64(c, #name);
+#include "heap_notes.def"
+#undef PGK_BREAKDOWN
+    const uint64_t off = pgk_cur_off(c);
+    for (size_t i = 0; i < PGK_SHARES_MAX; i++) {
+#define PGK_SHARE(name, meaning) b->of[i].name = pgk_cur_u64(c, #name);
+#include "heap_notes.def"
+#undef PGK_SHARE
+    }
+    PGK_TRY(pgk_cur_check(c, err, record));
+    if (b->shares <= PGK_SHARES_MAX)
+        return 0;
+    return pgk_cur_reject(c, err, PGK_E_CORRUPT, off - sizeof b->shares, .record = record,
+                          .field = "shares", .found = PGK_F("%" PRIu64, b->shares),
+                          .expected = PGK_F("%d at most", PGK_SHARES_MAX),
+                          .hint = "record the profile again");
 }

@@ -30,9 +30,25 @@ struct pgk_raw_begun {
 
 /* How the heap was over time, with the flag TIMES. */
 struct pgk_raw_times {
+#define PGK_TIME_BREAKDOWNS(name, meaning) uint64_t name; /* with the flag BREAKDOWNS */
+#include "heap_notes.def"
+#undef PGK_TIME_BREAKDOWNS
 #define PGK_TIME(name, meaning) uint64_t name;
 #include "heap_notes.def"
 #undef PGK_TIME
+};
+
+/* What contexts held at a point. */
+struct pgk_raw_share {
+#define PGK_SHARE(name, meaning) uint64_t name;
+#include "heap_notes.def"
+#undef PGK_SHARE
+};
+struct pgk_raw_breakdown {
+#define PGK_BREAKDOWN(name, meaning) uint64_t name;
+#include "heap_notes.def"
+#undef PGK_BREAKDOWN
+    struct pgk_raw_share of[PGK_SHARES_MAX];
 };
 
 /* What a context was over time, in a finished dump. */
@@ -48,14 +64,16 @@ struct pgk_raw_life {
 PGK_MUST_USE int pgk_raw_notes_read(struct pgk_cursor *c, uint32_t dump, uint64_t mib_off,
                                     uint64_t segments_end, struct pgk_raw_notes *notes,
                                     struct pgk_err *err);
-/* The times in front of notes that were read, whose flag TIMES is set. */
-PGK_MUST_USE int pgk_raw_times_read(struct pgk_cursor *c, uint32_t dump, uint64_t mib_off,
-                                    uint64_t segments_end, struct pgk_raw_times *times,
-                                    struct pgk_err *err);
-/* The next of the contexts begun, of contexts over time, of points, which the cursor stands in
- * front of. `flags` are those of the notes. */
+/* The times in front of notes that were read, whose flag TIMES is set among these. */
+PGK_MUST_USE int pgk_raw_times_read(struct pgk_cursor *c, uint32_t dump, uint64_t flags,
+                                    uint64_t mib_off, uint64_t segments_end,
+                                    struct pgk_raw_times *times, struct pgk_err *err);
+/* The next of the contexts begun, of contexts over time, of points, of breakdowns, which the cursor
+ * stands in front of. `flags` are those of the notes. */
 struct pgk_raw_begun pgk_raw_begun_read(struct pgk_cursor *c, uint64_t flags);
 struct pgk_raw_life pgk_raw_life_read(struct pgk_cursor *c);
 struct pgk_heap_point pgk_raw_point_read(struct pgk_cursor *c);
+PGK_MUST_USE int pgk_raw_breakdown_read(struct pgk_cursor *c, const char *record,
+                                        struct pgk_raw_breakdown *b, struct pgk_err *err);
 
 #endif

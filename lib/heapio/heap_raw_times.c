@@ -2,10 +2,14 @@
 #include "heap_raw_times.h"
 
 #include "saturate.h"
+#include "search.h"
+
+#include <inttypes.h>
 
 void pgk_raw_times_free(struct pgk_raw_times_sum *sum)
 {
     pgk_over_time_free(&sum->curve);
+    pgk_vec_free(&sum->shares);
     pgk_vec_free(&sum->contexts);
 }
 
@@ -27,11 +31,48 @@ static int add_points(struct pgk_raw_times_sum *sum, struct pgk_cursor *c, uint3
     return pgk_cur_check(c, err, PGK_F("dump %u, series", dump));
 }
 
+static bool add_breakdown(struct pgk_raw_times_sum *sum, size_t point,
+                          const struct pgk_raw_breakdown *b)
+{
+    for (uint64_t i = 0; i < b->shares; i++)
+        if (!pgk_vec_push(&sum->shares, (struct pgk_raw_id_share){point, b->of[i].context,
+                                                                  b->of[i].bytes}))
+            return false;
+    return true;
+}
+
+/* Each belongs to the point of its time, of those of this dump, which are from `first` on; what a
+ * kill has left behind those that were kept belongs to none, or was there before. */
+static int add_breakdowns(struct pgk_raw_times_sum *sum, struct pgk_cursor *c, uint32_t dump,
+                          const struct pgk_raw_times *times, size_t first, struct pgk_err *err)
+{
+    if (!times->breakdowns_off)
+        return 0;
+    pgk_cur_seek(c, c->src.base_off + times->breakdowns_off, "breakdowns_off");
+    for (uint64_t i = 0; i < times->breakdowns; i++) {
+        struct pgk_raw_breakdown b;
+        const struct pgk_heap_point *points = sum->curve.points.v + first;
+        const size_t n = sum->curve.points.n - first;
+        PGK_TRY(pgk_raw_breakdown_read(c, PGK_F("dump %u, breakdown %" PRIu64, dump, i + 1), &b,
+                                       err));
+        PGK_SEARCH (at, n, mid, points[mid].ms < b.ms);
+        if (at == n || points[at].ms != b.ms)
+            continue;
+        at += first;
+        if (sum->shares.n && sum->shares.v[sum->shares.n - 1].point >= at)
+            continue;
+        if (!add_breakdown(sum, at, &b))
+            return pgk_fail_nomem(err);
+    }
+    return 0;
+}
+
 int pgk_raw_times_add(struct pgk_raw_times_sum *sum, struct pgk_cursor *c, uint32_t dump,
                       const struct pgk_raw_notes *notes, const struct pgk_raw_times *times,
                       struct pgk_err *err)
 {
     const bool sheet = notes->begun_off != 0;
+    const size_t first = sum->curve.points.n;
     if (sheet && times->epoch)
         sum->epoch = times->epoch;
     if (!sheet)
@@ -45,7 +86,8 @@ int pgk_raw_times_add(struct pgk_raw_times_sum *sum, struct pgk_cursor *c, uint3
     sum->any = true;
     sum->sheets |= sheet;
     sum->curve.processes = 1;
-    return add_points(sum, c, dump, times, err);
+    PGK_TRY(add_points(sum, c, dump, times, err));
+    return add_breakdowns(sum, c, dump, times, first, err);
 }
 
 /* NULL when out of memory. */
@@ -126,4 +168,18 @@ void pgk_raw_times_give(const struct pgk_raw_times_sum *sum, size_t entry, struc
         m->v[PGK_MIB_ExitCount] = t->exit_objects;
     }
     m->v[PGK_MIB_TemporaryCount] = t->temporary;
+}
+
+bool pgk_raw_times_give_shares(struct pgk_raw_times_sum *sum,
+                               uint32_t (*stack_of)(const void *arg, uint64_t id),
+                               const void *arg)
+{
+    for (size_t i = 0; i < sum->shares.n; i++) {
+        const struct pgk_raw_id_share *s = &sum->shares.v[i];
+        const uint32_t stack = stack_of(arg, s->id);
+        if (stack && !pgk_vec_push(&sum->curve.shares, (struct pgk_over_time_share){
+                                                           (uint32_t)s->point, stack, s->bytes}))
+            return false;
+    }
+    return true;
 }

@@ -16,8 +16,15 @@ struct pgk_raw_context_times {
     uint64_t temporary;
 };
 
+/* A stack id's share of a point of the curve. */
+struct pgk_raw_id_share {
+    size_t point;
+    uint64_t id, bytes;
+};
+
 struct pgk_raw_times_sum {
-    struct pgk_over_time curve;
+    struct pgk_over_time curve;           /* without shares until pgk_raw_times_give_shares */
+    PGK_VEC(struct pgk_raw_id_share) shares;
     bool any, missing;   /* dumps with contexts that tell it, that do not */
     bool sheets;         /* some of the dumps are sheets */
     uint64_t epoch;      /* of the sheets */
@@ -42,5 +49,10 @@ PGK_MUST_USE bool pgk_raw_times_add_life(struct pgk_raw_times_sum *sum, size_t e
 /* Once all dumps are read: gives an entry's block the fields of what it was over time. Does nothing
  * unless all dumps tell it. */
 void pgk_raw_times_give(const struct pgk_raw_times_sum *sum, size_t entry, struct pgk_mib *m);
+/* And gives the curve its shares; `stack_of` tells the model's stack of an id, 0 for one that has
+ * no context there. False when out of memory. */
+PGK_MUST_USE bool pgk_raw_times_give_shares(struct pgk_raw_times_sum *sum,
+                                            uint32_t (*stack_of)(const void *arg, uint64_t id),
+                                            const void *arg);
 
 #endif

@@ -60,11 +60,15 @@ static void print_over_time(const struct pgk_heap *heap, FILE *out)
             t.processes == 1 ? "" : "es");
     fprintf(out, "  peak after %" PRIu64 " ms: %" PRIu64 " B in %" PRIu64 " objects\n", t.peak_ms,
             t.peak_bytes, t.peak_objects);
-    for (size_t i = 0; i < t.n_points; i++) {
+    for (size_t i = 0, share = 0; i < t.n_points; i++) {
         const struct pgk_heap_point *p = &t.points[i];
         fprintf(out, "  after %" PRIu64 " ms: alive %" PRIu64 " B in %" PRIu64
                 " objects, allocated %" PRIu64 " B in %" PRIu64 " objects\n", p->ms, p->bytes,
                 p->objects, p->allocated_bytes, p->allocated_objects);
+        for (; share < t.n_shares && pgk_heap_point_share(heap, share).point == i; share++)
+            fprintf(out, "    of context %zu: %" PRIu64 " B\n",
+                    pgk_heap_point_share(heap, share).context,
+                    pgk_heap_point_share(heap, share).bytes);
     }
 }
 

@@ -133,7 +133,27 @@ static void put_totals(struct pgk_json *j, const struct pgk_heap *heap,
     pgk_json_end_object(j);
 }
 
-void pgk_view_put_times(struct pgk_json *j, const struct pgk_heap_times *t)
+/* A column of each field, as there may be thousands. */
+static void put_shares(struct pgk_json *j, const struct pgk_heap *heap, size_t n)
+{
+    pgk_json_object(j, "shares");
+    pgk_json_array(j, "point");
+    for (size_t i = 0; i < n; i++)
+        pgk_json_number(j, NULL, pgk_heap_point_share(heap, i).point);
+    pgk_json_end_array(j);
+    pgk_json_array(j, "context");
+    for (size_t i = 0; i < n; i++)
+        pgk_json_number(j, NULL, pgk_heap_point_share(heap, i).context);
+    pgk_json_end_array(j);
+    pgk_json_array(j, "bytes");
+    for (size_t i = 0; i < n; i++)
+        pgk_json_number(j, NULL, pgk_heap_point_share(heap, i).bytes);
+    pgk_json_end_array(j);
+    pgk_json_end_object(j);
+}
+
+void pgk_view_put_times(struct pgk_json *j, const struct pgk_heap *heap,
+                        const struct pgk_heap_times *t)
 {
     pgk_json_object(j, "over_time");
     pgk_json_number(j, "processes", t->processes);
@@ -152,6 +172,8 @@ void pgk_view_put_times(struct pgk_json *j, const struct pgk_heap_times *t)
         pgk_json_end_object(j);
     }
     pgk_json_end_array(j);
+    if (t->n_shares)
+        put_shares(j, heap, t->n_shares);
     pgk_json_end_object(j);
 }
 
@@ -162,7 +184,7 @@ static void put_times(struct pgk_json *j, const struct pgk_heap *heap)
     if (!t.processes)
         return;
     pgk_json_line(j, MEMBER);
-    pgk_view_put_times(j, &t);
+    pgk_view_put_times(j, heap, &t);
 }
 
 /* As on the page and in the table: bytes at stake by rule, and the contexts. */

@@ -27,8 +27,9 @@ static inline bool pgk_view_some_accesses(const struct pgk_file_info *info)
     return info && pgk_file_info_fact(info, PGK_FACT_LIBRARY_ACCESSES);
 }
 struct pgk_json;
-/* "over_time": the curve and the peak, as struct pgk_heap_times has them. */
-void pgk_view_put_times(struct pgk_json *j, const struct pgk_heap_times *t);
+/* "over_time": the curve, the peak and the shares, as struct pgk_heap_times has them. */
+void pgk_view_put_times(struct pgk_json *j, const struct pgk_heap *heap,
+                        const struct pgk_heap_times *t);
 
 /* What labels and advice may rest on: of such a profile nothing about accesses, of one thread
  * nothing about other CPUs, of an interrupted process nothing about what was left. */

@@ -3,6 +3,7 @@
 
 over_time.py RAW OUT          a finished dump
 over_time.py RAW OUT killed   a sheet of a killed process
+over_time.py RAW OUT by-context   a finished dump that also tells what contexts held at some points
 
 RAW has one dump of version 5 with two contexts. docs/formats/interrupted-heap.md
 """
@@ -10,11 +11,14 @@ import struct
 import sys
 
 NOTES_MAGIC = 0x45544F4E544B4750
-INTERRUPTED, TIMES = 1, 4
+INTERRUPTED, TIMES, BREAKDOWNS = 1, 4, 16
+SHARES = 24
 MIB_SIZE, TOTAL_SIZE = 8 + 144, 28
 POINTS = [(0, 0, 0, 0, 0), (40, 100, 1, 100, 1), (120, 128, 2, 128, 2), (400, 164, 3, 164, 3),
           (900, 64, 2, 164, 3), (1500, 84, 3, 184, 4), (2000, 20, 1, 184, 4)]
 PEAK, EPOCH = (400, 164, 3), 7
+# At these times, of each context, the smaller one first.
+HELD = [(120, 28, 100), (900, 64, 0)]
 # Of each context, the smaller one first: bytes and objects at the peak, at exit, temporary.
 CONTEXTS = [(64, 2, 20, 1, 1), (100, 1, 0, 0, 0)]
 
@@ -22,6 +26,7 @@ CONTEXTS = [(64, 2, 20, 1, 1), (100, 1, 0, 0, 0)]
 def main():
     raw = open(sys.argv[1], "rb").read()
     killed = sys.argv[3:] == ["killed"]
+    by_context = sys.argv[3:] == ["by-context"]
     magic, version, size, segments, mibs, stacks = struct.unpack_from("<6Q", raw)
     assert version == 5 and size == len(raw)
     count, = struct.unpack_from("<Q", raw, mibs)
@@ -39,9 +44,17 @@ def main():
                                end_n, peak_n, temporary)
         else:
             gap += struct.pack("<6Q", context, peak, peak_n, end, end_n, temporary)
+    if by_context:
+        held_off = mibs + len(gap)
+        for ms, *held in HELD:
+            shares = [(context, more) for (_, context), more in zip(sorted(blocks), held) if more]
+            words = [ms, len(shares), *(word for share in shares for word in share)]
+            gap += struct.pack(f"<{2 + 2 * SHARES}Q", *words, *[0] * (2 + 2 * SHARES - len(words)))
+        gap += struct.pack("<2Q", held_off, len(HELD))
     gap += struct.pack("<8Q", mibs, len(POINTS), 0 if killed else table_off,
                        0 if killed else count, *PEAK, EPOCH if killed else 0)
-    gap += struct.pack("<8Q", NOTES_MAGIC, TIMES | (INTERRUPTED if killed else 0), 0, 0,
+    gap += struct.pack("<8Q", NOTES_MAGIC, TIMES | (INTERRUPTED if killed else 0) |
+                       (BREAKDOWNS if by_context else 0), 0, 0,
                        table_off if killed else 0, count if killed else 0, 0, 0)
     head = struct.pack("<6Q", magic, version, size + len(gap), segments, mibs + len(gap),
                        stacks + len(gap))

@@ -138,8 +138,8 @@ def triggered(folder, options, seconds, mebibytes, dumps):
 def races(folder):
     runtime = os.path.dirname(EXPORTS)
     guest = os.path.join(runtime, "..", "guest")
-    parts = ["access", "alloc", "answer", "cost", "depot", "dump", "heap", "options", "pprof",
-             "series", "socket", "start", "store", "table", "thread", "totals", "trigger"]
+    parts = ["access", "alloc", "answer", "breakdown", "cost", "depot", "dump", "heap", "options",
+             "pprof", "series", "socket", "start", "store", "table", "thread", "totals", "trigger"]
     run([tool("clang-22"), "-g", "-O1", "-fsanitize=thread", "-fno-omit-frame-pointer",
          f"-I{guest}", f"-I{runtime}", f"-I{runtime}/../lib/records",
          os.path.join(HERE, "programs", "races.c"),

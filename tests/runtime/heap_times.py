@@ -60,6 +60,23 @@ def require_points(trace, points):
                 f"none of {states}")
 
 
+def states_of(trace, point):
+    return {state[1 + SITES:] for state in trace.states[point[4]] if state[0] == point[3]}
+
+
+def require_breakdowns(trace, profile, program, times):
+    """Each eighth point has one, which is what the program's sites then held."""
+    points = {point[0]: point for point in times.points}
+    expected = [point[0] for point in times.points[7::8] if point[1]]
+    require([ms for ms, _ in times.breakdowns] == expected,
+            f"breakdowns at {[ms for ms, _ in times.breakdowns]}, not {expected}")
+    for ms, shares in times.breakdowns:
+        lives = {stack: [held] for stack, held in shares.items()}
+        held = tuple(life[0] for life in of_sites(profile, program, lives))
+        require(held in states_of(trace, points[ms]),
+                f"{ms} ms: {held} is none of {states_of(trace, points[ms])}")
+
+
 def require_peak(trace, steps, times, lives):
     """At most one percent below the true one; and the snapshot is a state that the program was
     in."""
@@ -88,8 +105,18 @@ def require_shown(path, trace, profile):
     end = trace.steps[-1]
     require((sum(m["ExitSize"] for m in mibs), sum(m["ExitCount"] for m in mibs)) ==
             (alive(end), sum(end[2:2 + SITES])), f"at exit of contexts: {mibs}")
-    require_points(trace, [(p["ms"], p["bytes"], p["objects"], p["allocated_bytes"],
-                            p["allocated_objects"]) for p in over_time["points"]])
+    points = [(p["ms"], p["bytes"], p["objects"], p["allocated_bytes"], p["allocated_objects"])
+              for p in over_time["points"]]
+    require_points(trace, points)
+    shares = list(zip(*(over_time["shares"][key] for key in ("point", "context", "bytes"))))
+    written = {ms: sorted(held.values()) for times in profile.over_time
+               for ms, held in times.breakdowns}
+    require({points[i][0]: sorted(held for at, _, held in shares if at == i)
+             for i in {at for at, _, _ in shares}} == written, "shares of another program")
+    for i in {at for at, _, _ in shares}:
+        held = sorted(held for at, _, held in shares if at == i)
+        require(held in [sorted(filter(None, state)) for state in states_of(trace, points[i])],
+                f"{points[i]}: {held}")
 
 
 def traced(folder, compiler, linkage, how):
@@ -105,6 +132,7 @@ def traced(folder, compiler, linkage, how):
         for steps, times in zip(parts, profile.over_time):
             lives = of_sites(profile, program, times.lives)
             require_points(trace, times.points)
+            require_breakdowns(trace, profile, program, times)
             require_peak(trace, steps, times, lives)
             require_end(steps[-1], lives)
         check_sound(one_file(folder))
@@ -187,6 +215,7 @@ def main():
     for compiler, linkage in ("clang-22", "archive"), ("gcc", "shared"):
         for how in "exit", "dump", "kill", "exec":
             cases.run(f"{how}: {compiler}, {linkage}", traced, compiler, linkage, how)
+    cases.run("thinned", traced, "clang-22", "archive", "long")
     cases.run("alive over several dumps", kept)
     cases.run("temporary objects", temporary)
     cases.run("advice on what is left and what is temporary", advised)

@@ -1,5 +1,6 @@
 """Reads raw heap profiles of version 3 to 5 as far as the tests of the runtime need it."""
 
+import functools
 import glob
 import operator
 import os
@@ -10,6 +11,8 @@ MAGIC = 0xff6d70726f667281
 NOTES = 0x45544f4e544b4750
 INTERRUPTED = 1
 TIMES = 4
+BREAKDOWNS = 16
+SHARES = 24
 
 
 class Profile:
@@ -45,6 +48,8 @@ class Profile:
             self.dropped = dropped if word == NOTES else 0
             if word == NOTES and flags & TIMES:
                 self.read_times(data, at, mibs - 128, sheet)
+                if flags & BREAKDOWNS:
+                    self.read_breakdowns(data, at, mibs - 144)
             for i in range(begun if sheet else 0):
                 where = at + sheet + (64 if flags & TIMES else 32) * i
                 bytes_, _, objects, _, stack = struct.unpack_from("<2Q3I", data, where)
@@ -93,6 +98,17 @@ class Profile:
             stack, *values = struct.unpack_from("<6Q", data, at + lives_at + 48 * i)
             now.lives[stack] = values
 
+    def read_breakdowns(self, data, at, where):
+        """Of each point that has one: stack id -> bytes."""
+        off, count = struct.unpack_from("<2Q", data, at + where)
+        now = self.over_time[-1]
+        for i in range(count):
+            ms, shares, *values = struct.unpack_from(f"<{2 + 2 * SHARES}Q", data,
+                                                     at + off + 8 * (2 + 2 * SHARES) * i)
+            if shares:
+                now.breakdowns.append((ms, dict(zip(values[:2 * shares:2],
+                                                    values[1:2 * shares:2]))))
+
     def alive(self):
         """What was begun in sheets and not closed: (program counters) -> (objects, bytes)."""
         closed = self.closed.get
@@ -119,7 +135,7 @@ class OverTime:
 
     def __init__(self, peak, epoch):
         self.ms, self.bytes, self.objects = peak
-        self.epoch, self.points, self.lives = epoch, [], {}
+        self.epoch, self.points, self.lives, self.breakdowns = epoch, [], {}, []
 
     def add_begun(self, stack, values):
         epoch, alive, peak, alive_objects, peak_objects, temporary = values
@@ -138,6 +154,11 @@ def add(a, b):
 
 
 def symbols(program):
+    return symbols_of_build(program, os.stat(program).st_mtime_ns)
+
+
+@functools.cache
+def symbols_of_build(program, _):
     lines = subprocess.run(["nm", "-S", "--defined-only", program], check=True, text=True,
                            stdout=subprocess.PIPE).stdout.splitlines()
     rows = [line.split() for line in lines]

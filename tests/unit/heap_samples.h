@@ -157,6 +157,8 @@ struct sample_times {
     size_t n_lives;
     uint64_t peak[3]; /* ms, bytes, objects */
     uint64_t epoch;
+    const uint64_t (*breakdowns)[50]; /* ms; shares; stack id and bytes of each */
+    size_t n_breakdowns;
 };
 struct sample_dump {
     uint32_t version;
@@ -171,7 +173,7 @@ struct sample_dump {
     const struct sample_times *times; /* with notes, if there are any */
 };
 
-/* Series, contexts begun, contexts over time, times and notes. */
+/* Series, contexts begun, contexts over time, breakdowns, times and notes. */
 static inline void sample_write_times(struct pgk_sink *out, const struct sample_times *t,
                                       uint64_t start)
 {
@@ -181,11 +183,17 @@ static inline void sample_write_times(struct pgk_sink *out, const struct sample_
     pgk_sink_bytes(out, t->begun, t->n_begun * sizeof *t->begun);
     uint64_t lives = pgk_sink_tell(out) - start;
     pgk_sink_bytes(out, t->lives, t->n_lives * sizeof *t->lives);
+    const uint64_t breakdowns[2] = {pgk_sink_tell(out) - start, t->n_breakdowns};
+    if (t->n_breakdowns) {
+        pgk_sink_bytes(out, t->breakdowns, t->n_breakdowns * sizeof *t->breakdowns);
+        pgk_sink_bytes(out, breakdowns, sizeof breakdowns);
+    }
     const uint64_t times[8] = {t->n_points ? series : 0, t->n_points,  t->n_lives ? lives : 0,
                                t->n_lives,               t->peak[0],   t->peak[1],
                                t->peak[2],               t->epoch};
     pgk_sink_bytes(out, times, sizeof times);
-    const uint64_t notes[8] = {UINT64_C(0x45544f4e544b4750), t->n_begun ? 5 : 4, 0, 0,
+    const uint64_t notes[8] = {UINT64_C(0x45544f4e544b4750),
+                               (t->n_begun ? 5u : 4u) | (t->n_breakdowns ? 16u : 0), 0, 0,
                                t->n_begun ? begun : 0, t->n_begun};
     pgk_sink_bytes(out, notes, sizeof notes);
 }

@@ -354,6 +354,32 @@ class Suite:
         tip = page.evaluate("document.querySelector('.tip').textContent")
         require("after 900 ms" in tip and "64 B alive in 2 objects" in tip, tip)
 
+    def areas_are_what_contexts_held(self):
+        """On top of each other, in pixels of the curve's frame: at two points that tell it, at the
+        peak and at the end; names open contexts, and none or others can be chosen."""
+        path = GOLDEN / "heap-raw" / "handmade-by-context.profraw"
+        page = self.browser.open(self.report_of(path))
+        expect(page.problems(), [], "problems")
+        drawn = page.evaluate("Array.from(document.querySelectorAll('.timeline polygon.held'), "
+                              "(a) => a.getAttribute('points'))")
+        areas = [[float(pair.split(",")[1]) for pair in area.split()] for area in drawn]
+        low = areas[0][-1]
+        scale = (low - min(areas[1])) / 164
+        # After 120 and 400 ms, 900 ms, 2 s: the larger context first, then both.
+        for area, held in zip(areas, [(100, 100, 0, 0), (128, 164, 64, 20)], strict=True):
+            for y, height in zip(area, held):
+                require(abs(low - y - height * scale) < 0.2, f"{held} drawn as {area}")
+        names = page.evaluate("Array.from(document.querySelectorAll('.held-legend li'), "
+                              "(li) => Number(li.dataset.exact))")
+        expect(names, [100, 64], "the most that contexts held")
+        page.click(".held-legend li button")
+        page.wait("document.querySelector('#panel')")
+        page.evaluate("(() => { const s = document.querySelector('.held-legend select'); "
+                      "s.value = -1; s.dispatchEvent(new Event('change', {bubbles: true})); })()")
+        page.settle()
+        expect(page.evaluate("document.querySelectorAll('.timeline polygon.held').length"), 0,
+               "areas when none are chosen")
+
     def widths_at_the_peak_and_at_exit(self):
         page = self.browser.open(self.report_of(GOLDEN / "heap-raw" / "handmade-over-time.profraw"))
         whole = "document.querySelector('.box').ariaLabel"

@@ -77,7 +77,11 @@ export function AdviceList({ model, onOpen, onFilter }: Props) {
 
 /** The place that asks for memory; where others of `rows` are the same place, with the caller
  * that tells it from them. */
-function rowName(model: HeapModel, row: number, rows: [row: number, bytes: number][]): string {
+export function rowName(
+    model: HeapModel,
+    row: number,
+    rows: [row: number, bytes: number][],
+): string {
     const name = siteName(model, row);
     const same = rows.filter(([r]) => siteName(model, r) === name);
     if (same.length === 1) return name;

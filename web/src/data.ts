@@ -43,6 +43,8 @@ export interface OverTime {
         allocated_bytes: number; // up to then
         allocated_objects: number;
     }[];
+    /** What contexts held at points: columns, by point. Those that held most then. */
+    shares?: { point: number[]; context: number[]; bytes: number[] };
 }
 
 export interface HeapData {

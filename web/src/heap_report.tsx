@@ -40,7 +40,7 @@ export function HeapReport({ data }: { data: HeapData }) {
             <main>
                 <Headline model={model} />
                 {data.over_time && data.over_time.points.length > 1 && (
-                    <Timeline times={data.over_time} />
+                    <Timeline model={model} times={data.over_time} onOpen={setOpen} />
                 )}
                 <div class="columns wide-left">
                     <div class="column">

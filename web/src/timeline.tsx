@@ -1,9 +1,14 @@
-// What was alive over time: bytes or objects, and the peak.
+// What was alive over time, and the peak: bytes, by the contexts that held most of them, or
+// objects.
 import { bisector } from "d3-array";
 import { scaleLinear } from "d3-scale";
 import { useMemo, useRef, useState } from "preact/hooks";
+import { rowName } from "./advice_list";
 import type { OverTime } from "./data";
 import * as format from "./format";
+import type { HeapModel } from "./heap_model";
+import type { Moment } from "./held";
+import { AT_ONCE, HeldAreas, HeldLegend, useHeld } from "./held";
 import { Tip } from "./tip";
 import { useWidth } from "./use_width";
 
@@ -28,6 +33,26 @@ function ticks(shown: Shown, highest: number): number[] {
         .map((t) => t * unit);
 }
 
+function nearest(moments: Moment[], ms: number): Moment {
+    return moments.reduce((a, b) => (Math.abs(b.ms - ms) < Math.abs(a.ms - ms) ? b : a));
+}
+
+/** What the contexts that are drawn held at a time. */
+function HeldThen(props: { model: HeapModel; rows: [number, number][]; moment: Moment }) {
+    const { model, rows, moment } = props;
+    const there = rows.filter(([row]) => moment.held.get(row));
+    return (
+        <>
+            {there.length > 0 && <b>after {format.ms(moment.ms)}, by context</b>}
+            {there.map(([row]) => (
+                <span key={row}>
+                    {format.bytes(moment.held.get(row)!)} {rowName(model, row, rows)}
+                </span>
+            ))}
+        </>
+    );
+}
+
 function usePlot(times: OverTime, shown: Shown, width: number) {
     return useMemo(() => {
         const { points } = times;
@@ -48,12 +73,21 @@ function usePlot(times: OverTime, shown: Shown, width: number) {
     }, [times, shown, width]);
 }
 
-export function Timeline({ times }: { times: OverTime }) {
+export function Timeline(props: {
+    model: HeapModel;
+    times: OverTime;
+    onOpen: (context: number) => void;
+}) {
+    const { model, times } = props;
     const frame = useRef<HTMLDivElement>(null);
     const width = useWidth(frame, 960);
     const [shown, setShown] = useState<Shown>("bytes");
     const [pointed, setPointed] = useState<{ x: number; y: number; ms: number } | null>(null);
     const plot = usePlot(times, shown, width);
+    const held = useHeld(model);
+    const [first, setFirst] = useState(0);
+    const stacked = shown === "bytes" && held.moments.length > 1;
+    const rows = stacked && first >= 0 ? held.rows.slice(first, first + AT_ONCE) : [];
     const last = times.points[times.points.length - 1]!;
     const at = pointed && times.points[Math.max(0, before(times.points, pointed.ms) - 1)]!;
     const peakX = plot.xs(times.peak_ms);
@@ -122,6 +156,15 @@ export function Timeline({ times }: { times: OverTime }) {
                         </text>
                     ))}
                     <polygon class="area" points={plot.area} />
+                    {rows.length > 0 && (
+                        <HeldAreas
+                            moments={held.moments}
+                            rows={rows.map(([row]) => row)}
+                            xs={plot.xs}
+                            ys={plot.ys}
+                            within={plot.area}
+                        />
+                    )}
                     <polyline class="curve" points={plot.line} />
                     {at && (
                         <line
@@ -153,7 +196,23 @@ export function Timeline({ times }: { times: OverTime }) {
                         {format.bytes(at.allocated_bytes)} allocated up to then, in{" "}
                         {format.plural(at.allocated_objects, "object")}
                     </span>
+                    {rows.length > 0 && (
+                        <HeldThen
+                            model={model}
+                            rows={rows}
+                            moment={nearest(held.moments, pointed.ms)}
+                        />
+                    )}
                 </Tip>
+            )}
+            {stacked && (
+                <HeldLegend
+                    model={model}
+                    held={held}
+                    first={first}
+                    onFirst={setFirst}
+                    onOpen={props.onOpen}
+                />
             )}
         </section>
     );

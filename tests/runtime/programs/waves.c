@@ -2,7 +2,7 @@
  * step, in memory that is not on the heap. The trace goes to a file: u64 each, for every step
  * allocations so far, their bytes, and objects and bytes alive of each of the four sites.
  *
- * usage: waves SEED TRACE [dump|kill|exec] */
+ * usage: waves SEED TRACE [dump|kill|exec|long] */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <signal.h>
@@ -76,7 +76,9 @@ int main(int argc, char **argv)
             now.alive[site] += size;
         }
         trace[i] = now;
-        if (i % 1500 == 0)
+        if (!strcmp(end, "long") && i % 40 == 0) /* more points than are kept */
+            usleep(1000);
+        else if (i % 1500 == 0)
             usleep(5000);
         if (i == STEPS / 2 && !strcmp(end, "dump") && __memprof_profile_dump)
             __memprof_profile_dump();

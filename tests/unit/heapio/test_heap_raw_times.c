@@ -12,7 +12,14 @@ static const struct sample_stack stacks[] = {
     {.id = 5, .pcs = {0x1010}, .n = 1},
     {.id = 6, .pcs = {0x1020}, .n = 1},
 };
-enum { ONE_SEGMENT = 48 + 8 + 64, POINT = 40, LIFE = 48, BEGUN = 64, TIMES = 64 };
+enum {
+    ONE_SEGMENT = 48 + 8 + 64,
+    POINT = 40,
+    LIFE = 48,
+    BEGUN = 64,
+    TIMES = 64,
+    BREAKDOWN = 400,
+};
 
 static struct sample_block block(uint64_t id, uint64_t objects, uint64_t bytes)
 {
@@ -112,6 +119,43 @@ static void finished_dumps_tell_peak_and_exit(void **state)
     pgk_heap_close(&h);
 }
 
+/* Of the second point of the first dump, of no point, and of the first one of the second dump;
+ * context 7 is not in the file. */
+static const uint64_t first_breakdowns[][50] = {{7, 3, 5, 80, 7, 4, 6, 10}, {8, 1, 5, 1}};
+static const uint64_t second_breakdowns[][50] = {{8, 0}, {9, 1, 6, 40}, {9, 1, 6, 41}};
+
+static void assert_share(const struct pgk_heap *h, size_t i, size_t point, uint64_t address,
+                         uint64_t bytes)
+{
+    const struct pgk_heap_share s = pgk_heap_point_share(h, i);
+    struct pgk_heap_frame f;
+    assert_int_equal(s.point, point);
+    assert_int_equal(s.bytes, bytes);
+    pgk_heap_stack(h, s.context, &f, 1);
+    assert_int_equal(f.address, address);
+}
+
+static void breakdowns_are_of_points_and_contexts(void **state)
+{
+    (void)state;
+    const struct sample_block blocks[] = {block(5, 10, 100), block(6, 5, 50)};
+    struct sample_times first = first_times, second = second_times;
+    struct pgk_heap_times t = {.struct_size = sizeof t};
+    first.breakdowns = first_breakdowns;
+    first.n_breakdowns = PGK_COUNTOF(first_breakdowns);
+    second.breakdowns = second_breakdowns;
+    second.n_breakdowns = PGK_COUNTOF(second_breakdowns);
+    const struct sample_dump dumps[] = {dump(blocks, &first), dump(blocks, &second)};
+    struct pgk_heap *h = read_dumps(dumps, 2);
+    assert_curve(h, (const uint64_t[]){7, 90, 9}, (const uint64_t[]){0, 7, 9, 12}, 4);
+    pgk_heap_over_time(h, &t);
+    assert_int_equal(t.n_shares, 3);
+    assert_share(h, 0, 1, 0x1010, 80);
+    assert_share(h, 1, 1, 0x1020, 10);
+    assert_share(h, 2, 2, 0x1020, 40);
+    pgk_heap_close(&h);
+}
+
 /* Of context 5 nothing but this is in the file: its program has put the earlier one away. */
 static void a_context_that_is_not_in_the_file_is_left_out(void **state)
 {
@@ -182,6 +226,10 @@ static void offsets_are_checked(void **state)
     (void)state;
     const struct sample_block blocks[] = {block(5, 10, 100), block(6, 5, 50)};
     const struct sample_dump finished = dump(blocks, &first_times), sheet = dump(blocks, sheets);
+    struct sample_times more = first_times;
+    more.breakdowns = first_breakdowns;
+    more.n_breakdowns = 2;
+    const struct sample_dump broken_down = dump(blocks, &more);
     const size_t times = ONE_SEGMENT + 2 * POINT + 2 * LIFE,
                  sheet_times = ONE_SEGMENT + 6 * POINT + 2 * BEGUN;
     const struct {
@@ -197,6 +245,9 @@ static void offsets_are_checked(void **state)
         {&finished, times + 16, times + 8, "lives_off"},
         {&finished, times + 24, 3, "lives_off"},
         {&sheet, sheet_times + TIMES + 40, 3, "begun_off"}, /* of 64 bytes each, now */
+        {&broken_down, times + 2 * BREAKDOWN, 8, "breakdowns_off"},
+        {&broken_down, times + 2 * BREAKDOWN + 8, 3, "breakdowns_off"},
+        {&broken_down, times + BREAKDOWN + 8, 25, "shares"},
     };
     for (size_t i = 0; i < PGK_COUNTOF(cases); i++) {
         struct pgk_sink *out;
@@ -255,9 +306,12 @@ static struct pgk_heap *sample(uint64_t seed, uint64_t peak)
         assert_true(pgk_context_set(h, &h->contexts.v[i], &m));
     }
     const struct pgk_heap_point points[] = {{0, 1, 1, 1, 1}, {seed % 100 + 1, peak, 3, peak, 4}};
+    const size_t last = pgk_heap_contexts(h) - 1;
+    const struct pgk_heap_share shares[] = {{1, last, peak}, {0, seed % last, 1}, {1, 0, 5}};
     const struct pgk_heap_times t = {.struct_size = sizeof t, .processes = 1 + seed % 3,
                                      .peak_ms = seed % 100 + 1, .peak_bytes = peak,
-                                     .peak_objects = 3, .points = points, .n_points = 2};
+                                     .peak_objects = 3, .points = points, .n_points = 2,
+                                     .shares = shares, .n_shares = PGK_COUNTOF(shares)};
     assert_int_equal(pgk_heap_build_over_time(h, &t, NULL), 0);
     return h;
 }
@@ -303,7 +357,8 @@ static void own_forms_keep_it(void **state)
     const uint8_t *bytes = partial(h, &out, &size);
     assert_int_equal(pgk_heap_new(&again, NULL), 0);
     assert_int_equal(pgk_heap_partial_read(again, bytes, size, &src, &version, NULL), 0);
-    assert_int_equal(version, 2);
+    assert_int_equal(version, 3);
+    assert_int_equal(again->over_time.shares.n, 3);
     assert_same(h, again);
     pgk_heap_close(&again);
     pgk_sink_drop(&out);
@@ -314,6 +369,7 @@ static void own_forms_keep_it(void **state)
     assert_int_equal(pgk_heap_new(&again, NULL), 0);
     assert_int_equal(pgk_heap_paths_read(again, bytes, size, &src, &version, NULL), 0);
     assert_int_equal(version, 2);
+    assert_int_equal(again->over_time.shares.n, 3);
     assert_same_paths(again, bytes, size);
     pgk_heap_close(&again);
     assert_int_equal(pgk_heap_copy(&again, h, NULL), 0);
@@ -359,6 +415,10 @@ static void building_checks_what_is_given(void **state)
     t.n_points = 2;
     assert_int_equal(pgk_heap_build_over_time(h, &t, NULL), PGK_E_ARG);
     t.n_points = 1;
+    t.shares = &(struct pgk_heap_share){.point = 0, .context = 0, .bytes = 1}; /* of none */
+    t.n_shares = 1;
+    assert_int_equal(pgk_heap_build_over_time(h, &t, NULL), PGK_E_ARG);
+    t.n_shares = 0;
     assert_int_equal(pgk_heap_build_over_time(h, &t, NULL), 0);
     pgk_heap_close(&h);
 }
@@ -393,6 +453,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(finished_dumps_tell_peak_and_exit),
         cmocka_unit_test(sheets_of_a_killed_process_add_up),
+        cmocka_unit_test(breakdowns_are_of_points_and_contexts),
         cmocka_unit_test(a_context_that_is_not_in_the_file_is_left_out),
         cmocka_unit_test(a_dump_without_times_makes_them_unknown),
         cmocka_unit_test(offsets_are_checked),

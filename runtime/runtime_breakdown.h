@@ -1,0 +1,15 @@
+/* Which contexts held most at a point of the series. docs/design/runtime.md, "Over time". */
+#ifndef PGRT_BREAKDOWN_H
+#define PGRT_BREAKDOWN_H
+
+#include "runtime_raw.h"
+
+#pragma GCC visibility push(hidden)
+
+/* What is alive now, of the point of this time; an empty one while that would cost too much. */
+void pgrt_breakdown_take(struct pgrt_breakdown *to, u32 now_ms);
+void pgrt_breakdown_copy(struct pgrt_breakdown *to, const struct pgrt_breakdown *from);
+void pgrt_breakdown_forked(void);
+
+#pragma GCC visibility pop
+#endif

@@ -1,0 +1,139 @@
+// Which contexts held what over time: areas on top of each other, the largest at the bottom.
+import type { ScaleLinear } from "d3-scale";
+import { useMemo } from "preact/hooks";
+import { rowName } from "./advice_list";
+import * as format from "./format";
+import type { HeapModel } from "./heap_model";
+
+export const AT_ONCE = 8; // areas, each of a colour of its own
+
+/** What contexts held at one time; of those that are not told, others held more. */
+export interface Moment {
+    ms: number;
+    held: Map<number, number>; // bytes, by row
+}
+
+export interface Held {
+    moments: Moment[]; // times rise
+    rows: [row: number, most: number][]; // by the most that each held at a time, falling
+}
+
+/** All contexts at one time, of a field of the profile. */
+function whole(model: HeapModel, ms: number, field: "PeakSize" | "ExitSize"): Moment {
+    const held = new Map<number, number>();
+    model.data.now[field]?.forEach((bytes, row) => {
+        if (bytes) held.set(row, bytes);
+    });
+    return { ms, held };
+}
+
+function sum(moment: Moment): number {
+    let bytes = 0;
+    for (const more of moment.held.values()) bytes += more;
+    return bytes;
+}
+
+function collect(model: HeapModel): Held {
+    const { over_time: times, contexts } = model.data;
+    if (!times?.points.length) return { moments: [], rows: [] };
+    const rowOf = new Map(contexts.id.map((id, row) => [id, row]));
+    const byMs = new Map<number, Moment>();
+    const { point, context, bytes } = times.shares ?? { point: [], context: [], bytes: [] };
+    point.forEach((p, i) => {
+        const { ms } = times.points[p]!;
+        const moment = byMs.get(ms) ?? { ms, held: new Map<number, number>() };
+        byMs.set(ms, moment);
+        const row = rowOf.get(context[i]!);
+        if (row !== undefined) moment.held.set(row, bytes[i]!);
+    });
+    // Of several processes peak and exit are sums, and the curve is that of one of them.
+    if (times.processes === 1) {
+        const last = times.points[times.points.length - 1]!;
+        const exit = whole(model, last.ms, "ExitSize");
+        // What a killed process last held may be more recent than its last point.
+        if (sum(exit) <= last.bytes) byMs.set(last.ms, exit);
+        byMs.set(times.peak_ms, whole(model, times.peak_ms, "PeakSize"));
+    }
+    const most = new Map<number, number>();
+    for (const { held } of byMs.values())
+        for (const [row, b] of held) most.set(row, Math.max(b, most.get(row) ?? 0));
+    return {
+        moments: [...byMs.values()].sort((a, b) => a.ms - b.ms),
+        rows: [...most].sort((a, b) => b[1] - a[1] || a[0] - b[0]),
+    };
+}
+
+export function useHeld(model: HeapModel): Held {
+    return useMemo(() => collect(model), [model]);
+}
+
+/** The areas of some rows; they end where the curve does. */
+export function HeldAreas(props: {
+    moments: Moment[];
+    rows: number[];
+    xs: ScaleLinear<number, number>;
+    ys: ScaleLinear<number, number>;
+    within: string; // points of the area below the curve
+}) {
+    const { moments, rows, xs, ys } = props;
+    const below = moments.map(() => 0);
+    const edge = () =>
+        moments.map(({ ms }, i) => `${xs(ms).toFixed(1)},${ys(below[i]!).toFixed(1)}`);
+    const areas = rows.map((row) => {
+        const lower = edge();
+        moments.forEach(({ held }, i) => (below[i]! += held.get(row) ?? 0));
+        return [...edge(), ...lower.reverse()].join(" ");
+    });
+    return (
+        <g clip-path="url(#below-the-curve)">
+            <clipPath id="below-the-curve">
+                <polygon points={props.within} />
+            </clipPath>
+            {areas.map((points, i) => (
+                <polygon key={rows[i]} class={`held held-${i}`} points={points} />
+            ))}
+        </g>
+    );
+}
+
+/** The names of the areas; which contexts they are is chosen here. */
+export function HeldLegend(props: {
+    model: HeapModel;
+    held: Held;
+    first: number; // of the rows that are drawn; -1: none are
+    onFirst: (first: number) => void;
+    onOpen: (row: number) => void;
+}) {
+    const { model, held, first } = props;
+    const shown = first < 0 ? [] : held.rows.slice(first, first + AT_ONCE);
+    const starts = held.rows.map((_, i) => i).filter((i) => i % AT_ONCE === 0);
+    return (
+        <div class="held-legend">
+            <label>
+                Contexts{" "}
+                <select
+                    value={first}
+                    onChange={(e) => props.onFirst(Number(e.currentTarget.value))}
+                >
+                    {starts.map((start) => (
+                        <option key={start} value={start}>
+                            {start + 1} to {Math.min(start + AT_ONCE, held.rows.length)} by size
+                        </option>
+                    ))}
+                    <option value={-1}>none</option>
+                </select>
+            </label>
+            <ol start={first + 1}>
+                {shown.map(([row, most], i) => (
+                    <li key={row} data-exact={most}>
+                        <span class={`swatch held-${i}`} aria-hidden="true" />
+                        <button type="button" class="link" onClick={() => props.onOpen(row)}>
+                            {rowName(model, row, shown)}
+                        </button>
+                        <span class="quiet">up to {format.bytes(most)}</span>
+                    </li>
+                ))}
+            </ol>
+        </div>
+    );
+}
