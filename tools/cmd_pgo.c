@@ -5,6 +5,7 @@
 #include "perf_check.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -68,8 +69,8 @@ struct pgo {
     char profile[PATH_MAX]; /* absolute */
 };
 
-/* Removed when we end, however that is. */
-static char scratch[] = "/tmp/pgokit-pgo-XXXXXX";
+/* Removed when we end, unless we are killed. */
+static char scratch[PATH_MAX];
 static bool has_scratch;
 
 /* As record_run, which changes no word. */
@@ -84,6 +85,30 @@ static void remove_scratch(void)
     const char *const words[] = {"rm", "-rf", scratch, NULL};
     if (has_scratch)
         (void)run_words("/bin/rm", words, &ended);
+}
+
+/* While a command runs, signals are passed on to it, and its end is ours. */
+static void end_by(int sig)
+{
+    remove_scratch();
+    signal(sig, SIG_DFL);
+    raise(sig);
+}
+
+static void make_scratch(void)
+{
+    static const int ends[] = {SIGHUP, SIGINT, SIGTERM};
+    const struct sigaction ours = {.sa_handler = end_by};
+    const char *folder = record_environment("TMPDIR");
+    struct sigaction was;
+    if ((size_t)snprintf(scratch, sizeof scratch, "%s/pgokit-pgo-XXXXXX",
+                         *folder ? folder : "/tmp") < sizeof scratch)
+        has_scratch = mkdtemp(scratch) != NULL;
+    if (!has_scratch || atexit(remove_scratch))
+        pgo_stop("cannot make a folder in %s: %s", *folder ? folder : "/tmp", strerror(errno));
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
+        if (!sigaction(ends[i], NULL, &was) && was.sa_handler != SIG_IGN)
+            sigaction(ends[i], &ours, NULL);
 }
 
 _Noreturn void pgo_stop(const char *fmt, ...)
@@ -193,7 +218,9 @@ static struct timespec build(const struct pgo *p, const char *profile)
 static void load_recorder(const struct pgo *p)
 {
     char path[PATH_MAX], ours[2 * PATH_MAX];
-    snprintf(ours, sizeof ours, "out='%s/run.%%p':frequency=%lu", scratch, p->frequency);
+    const char quote = record_quote(scratch);
+    snprintf(ours, sizeof ours, "out=%c%s/run.%%p%c:frequency=%lu", quote, scratch, quote,
+             p->frequency);
     record_join("PGOKIT_BRANCHES_OPTIONS", record_environment("PGOKIT_BRANCHES_OPTIONS"), ours);
     record_find_runtime("the program", path, RECORDER);
     record_join("LD_PRELOAD", path, record_environment("LD_PRELOAD"));
@@ -220,7 +247,7 @@ static double record_once(const struct pgo *p, const char *event, unsigned run)
         pgo_shell("the recorded command", p->run, &ended);
         return record_cpu_s(&ended);
     }
-    char output[PATH_MAX];
+    char output[2 * PATH_MAX];
     snprintf(output, sizeof output, "%s/run.%u", scratch, run);
     const char *const words[] = {"env",    "perf", "record", "-q", "-b", "-e", event,  "-c",
                                  "100003", "-o",   output,   "--", "sh", "-c", p->run, NULL};
@@ -294,9 +321,7 @@ static int run(int argc, char **argv)
     parse(&p, argc, argv);
     pgo_find_compiler(&p.compiler, p.cc);
     record_absolute(p.profile, sizeof p.profile, "the program", p.output, "");
-    has_scratch = mkdtemp(scratch) != NULL;
-    if (!has_scratch || atexit(remove_scratch))
-        pgo_stop("cannot make a folder in /tmp: %s", strerror(errno));
+    make_scratch();
     struct timespec begun = build(&p, NULL);
     pgo_find_files(&p.files, &p.common.binaries, begun);
     pgo_keep(&p.files, scratch, false);

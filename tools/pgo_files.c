@@ -2,7 +2,6 @@
  * puts one or the other in its place. */
 #include "pgo.h"
 
-#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
@@ -29,13 +28,11 @@ static bool is_newer(const struct stat *s, struct timespec since)
 
 static bool is_linked(const char *path)
 {
-    Elf64_Ehdr head;
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    bool whole = fd >= 0 && read(fd, &head, sizeof head) == sizeof head;
-    if (fd >= 0)
-        close(fd);
-    return whole && !memcmp(head.e_ident, ELFMAG, SELFMAG) &&
-           (head.e_type == ET_EXEC || head.e_type == ET_DYN);
+    struct pgk_binaries *one = NULL;
+    struct pgk_err why = {0};
+    const bool linked = !pgk_binaries_new(&one, NULL, &why) && !pgk_binaries_add(one, path, &why);
+    pgk_binaries_close(&one);
+    return linked;
 }
 
 static void add(struct pgo_files *files, const char *path)
@@ -61,7 +58,8 @@ void pgo_find_files(struct pgo_files *files, const struct cli_list *chosen, stru
     char safe[256];
     for (size_t i = 0; i < chosen->n; i++) {
         if (!is_linked(chosen->v[i]))
-            pgo_stop("the build has not made %s, which -b names, or it is no program",
+            pgo_stop("after the build, %s is not a program or shared library. Is it the file that "
+                     "the build makes?",
                      pgk_human_text(safe, sizeof safe, chosen->v[i]));
         add(files, chosen->v[i]);
     }
@@ -72,9 +70,9 @@ void pgo_find_files(struct pgo_files *files, const struct cli_list *chosen, stru
     if (nftw(".", look_at, OPEN_FOLDERS, FTW_PHYS | FTW_MOUNT))
         pgo_stop("cannot read the current folder: %s", strerror(errno));
     if (!files->n)
-        pgo_stop("the build made no program below the current folder. If there is one from an "
-                 "earlier build, give --clean 'make clean' or the like; if it is elsewhere, name "
-                 "it with -b");
+        pgo_stop("the build made no program below the current folder. If an earlier build has made "
+                 "it, remove it before each build by --clean 'make clean'. If the build makes it "
+                 "elsewhere, name it with -b");
 }
 
 static void copy(const char *from, const char *to)

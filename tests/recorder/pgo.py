@@ -6,7 +6,10 @@ usage: pgo.py PGOKIT LIBRARY
 
 import os
 import re
+import signal
+import subprocess
 import sys
+import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.append(os.path.join(HERE, "..", "runtime"))
@@ -86,7 +89,7 @@ def stops(folder):
     tool("gcc-12")
     cases = (("the build failed with exit status 3", {"build": "exit 3"}, []),
              ("the build made no program", {"build": "true"}, []),
-             ("the build has not made nothing", {}, ["-b", "nothing"]),
+             ("after the build, nothing is not a program", {}, ["-b", "nothing"]),
              ("does the build command use $CFLAGS", {"build": "gcc-12 app.c -o app"}, []),
              ("the recorded command failed with exit status 1", {"command": "false"}, []),
              ("the recorded command was ended by signal 9", {"command": "kill -9 $$"}, []),
@@ -104,6 +107,35 @@ def stops(folder):
         require("processor time of" not in done.stdout, done.stdout)
 
 
+def interrupted(folder):
+    """The folder of its own is gone, whether a command runs or not."""
+    tool("gcc-12")
+    folders = os.path.join(folder, "folders")
+    os.mkdir(folders)
+    os.mkfifo(os.path.join(folder, "pipe"))
+    for build, binary in (("echo > built; exec sleep 100", "app"), ("echo > built", "pipe")):
+        argv = [PGOKIT, "pgo", "--cc", "gcc-12", "--build", build, "--run", "true", "-b", binary]
+        with subprocess.Popen(argv, cwd=folder, env={**os.environ, "TMPDIR": folders},
+                              stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as child:
+            built = os.path.join(folder, "built")
+            end = time.monotonic() + 60
+            while not (os.path.exists(built) and waits_in_it(child.pid, binary)):
+                require(time.monotonic() < end and child.poll() is None, "it does not come so far")
+                time.sleep(0.02)
+            require(os.listdir(folders), "there is no folder to be removed")
+            child.send_signal(signal.SIGINT)
+            child.wait(60)
+        require(child.returncode, "it ended well")
+        require(not os.listdir(folders), os.listdir(folders))
+        os.remove(built)
+
+
+def waits_in_it(pid, binary):
+    """With the pipe: no command runs any more, as opening it waits for a writer."""
+    with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as file:
+        return bool(file.read().strip()) == (binary != "pipe")
+
+
 def main():
     cases = Cases()
     cases.run("clang-22", way, "clang-22", "-fprofile-sample-use=")
@@ -111,6 +143,7 @@ def main():
     cases.run("flags of the user", own_flags)
     cases.run("a program and a library", several_files)
     cases.run("where it stops", stops)
+    cases.run("interrupted", interrupted)
     cases.finish()
 
 
