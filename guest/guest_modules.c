@@ -142,6 +142,7 @@ bool pgg_module_at(u64 pc, struct pgg_module *m)
             continue;
         *m = (struct pgg_module){
             .segment = {.start = start, .end = start + p->p_memsz, .bias = info.dlpi_addr},
+            .file_off = p->p_offset,
             .name = found.dlfo_link_map->l_name,
             .end = found.dlfo_map_end,
             .mapped = found.dlfo_map_start,

@@ -22,6 +22,7 @@ void pgg_modules_after_fork(void);
 /* The segment of code at an address, looked up without a lock and kept nowhere. */
 struct pgg_module {
     struct pgg_segment segment;
+    u64 file_off;       /* of the segment in its file */
     const char *name;   /* as the dynamic linker has it: "" is the program */
     const void *end;    /* of all that is mapped of it */
     const void *mapped; /* these two differ between modules that lie in the same place, one after */

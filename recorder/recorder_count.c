@@ -2,6 +2,8 @@
  * open then if contexts are asked for. Those are the calls of the stack at its beginning, and what
  * the window's own calls and returns made of them. */
 #include "recorder_modules.h"
+#include "recorder_options.h"
+#include "recorder_perf.h"
 #include "recorder_table.h"
 #include "recorder_thread.h"
 
@@ -99,6 +101,8 @@ void pgbr_count_window(struct pgbr_engine *x)
         begun = to;
     }
     count_loads(x, loads, x->n);
+    if (pgbr_options.perf)
+        pgbr_perf_add(x);
     pgbr_count(PGK_BRANCH_WINDOWS);
     pgbr_count_n(PGK_BRANCH_BRANCHES, x->n);
     pgbr_count_n(PGK_BRANCH_LOADS, x->loads_n);

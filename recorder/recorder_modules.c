@@ -60,7 +60,7 @@ void pgbr_modules_learn(u64 pc)
     struct pgbr_module *m = &pgbr_modules[pgbr_modules_n];
     *m = (struct pgbr_module){.start = s->start, .end = s->end, .bias = s->bias,
                               .mapped = found.mapped, .mapped_end = found.end,
-                              .tables = found.tables,
+                              .tables = found.tables, .file_off = found.file_off,
                               .code = PGBR_CODE_KNOWN, .file = NO_FILE};
     if ((u64)pgbr_stub - s->start < s->end - s->start)
         m->code = PGBR_CODE_OWN;
@@ -72,8 +72,10 @@ void pgbr_modules_learn(u64 pc)
 /* A child has a file of its own, with its own numbers. */
 void pgbr_modules_forked(void)
 {
-    for (u32 i = 0; i < pgbr_modules_n; i++)
+    for (u32 i = 0; i < pgbr_modules_n; i++) {
         pgbr_modules[i].file = NO_FILE;
+        pgbr_modules[i].told = false;
+    }
 }
 
 void pgbr_modules_check(void)

@@ -17,6 +17,8 @@ struct pgbr_module {
     u64 start, end, bias; /* end is 0 when it was closed */
     const void *mapped, *mapped_end, *tables;
     enum pgbr_code code;
+    u64 file_off; /* of its code in its file */
+    bool told;    /* to perf.data */
     u32 file;    /* number of its file, once it is named */
     u32 checked; /* in which window it was looked up again */
 };

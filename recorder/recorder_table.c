@@ -127,6 +127,16 @@ u32 pgbr_table_file(const struct pgk_branch_module *file)
     return i;
 }
 
+const char *pgbr_table_path(void)
+{
+    return mapped.file.path;
+}
+
+const struct pgk_branch_module *pgbr_table_module(u32 file)
+{
+    return &files()[file];
+}
+
 static u64 slot_of(u32 kind, u64 from, u64 to, u32 under)
 {
     const u64 key = from ^ (to << 21 | to >> 43) ^ (u64)kind << 60 ^

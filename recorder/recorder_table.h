@@ -14,6 +14,9 @@ u32 pgbr_table_file(const struct pgk_branch_module *file);
 /* One more time from here to there, names of pgbr_module_name and pgbr_module_data_name, under a
  * call: what this told for it, or 0. Returns a number to count under it; 0: no room. */
 u32 pgbr_table_add(enum pgk_branch_kind kind, u64 from, u64 to, u32 under);
+/* The file, once there is one, and one of its modules. */
+const char *pgbr_table_path(void);
+const struct pgk_branch_module *pgbr_table_module(u32 file);
 void pgbr_table_forked(void); /* the parent's file is left */
 
 #pragma GCC visibility pop

@@ -6,6 +6,7 @@
 #include "guest_sys.h"
 #include "recorder_modules.h"
 #include "recorder_options.h"
+#include "recorder_perf.h"
 #include "recorder_signals.h"
 #include "recorder_table.h"
 
@@ -178,6 +179,7 @@ static void child(void)
     pgbr_lock = 0;
     pgbr_engines_forked();
     pgbr_table_forked();
+    pgbr_perf_forked();
     pgbr_modules_forked();
     for (struct pgbr_thread *t = threads; t; t = t->next) {
         t->timer = -1;

@@ -29,6 +29,9 @@ static const char help[] =
     "                       for --data. They are in the recordings, so --keep is implied\n"
     "      --callchain      count by calling context, of which pgokit gen makes profiles\n"
     "                       with contexts; frame pointers are not needed\n"
+    "      --perf           write the windows of each process as samples of perf, too, with\n"
+    "                       branch stacks of 32: FILE.PROCESS.perf, for perf script and others;\n"
+    "                       it grows with time, by 13 KB for each window\n"
     "      --keep           keep the recording of each process, FILE.PROCESS, which has all\n"
     "                       libraries and is an input of pgokit gen, too\n"
     "\nPGOKIT_BRANCHES_OPTIONS in the environment is kept; options given here win. PGOKIT_RUNTIME\n"
@@ -37,7 +40,7 @@ static const char help[] =
     "  pgokit record branches -- ./app input; pgokit gen branches.counts -b ./app -o app.afdo\n"
     "  pgokit record branches -b ./libx.so -o libx.counts -- make check\n";
 
-enum { OPT_REAL_TIME = 256, OPT_LOADS, OPT_CALLCHAIN, OPT_KEEP };
+enum { OPT_REAL_TIME = 256, OPT_LOADS, OPT_CALLCHAIN, OPT_PERF, OPT_KEEP };
 
 static const struct option options[] = {
     {"output", required_argument, NULL, 'o'},
@@ -47,6 +50,7 @@ static const struct option options[] = {
     {"real-time", no_argument, NULL, OPT_REAL_TIME},
     {"loads", no_argument, NULL, OPT_LOADS},
     {"callchain", no_argument, NULL, OPT_CALLCHAIN},
+    {"perf", no_argument, NULL, OPT_PERF},
     {"keep", no_argument, NULL, OPT_KEEP},
     CLI_COMMON_LONG,
     {0},
@@ -56,7 +60,7 @@ struct record {
     struct cli_common common;
     const char *output;
     unsigned long frequency, branches, seconds; /* 0: not given */
-    bool real_time, loads, callchain, keep;
+    bool real_time, loads, callchain, perf, keep;
     char **argv;
     struct record_program p;
     char counts[PATH_MAX];       /* absolute */
@@ -88,6 +92,9 @@ static void parse(struct record *r, int argc, char **argv)
             break;
         case OPT_CALLCHAIN:
             r->callchain = true;
+            break;
+        case OPT_PERF:
+            r->perf = true;
             break;
         case OPT_KEEP:
             r->keep = true;
@@ -131,6 +138,7 @@ static void set_environment(const struct record *r)
     add_number(ours, "real_time", r->real_time);
     add_number(ours, "loads", r->loads);
     add_number(ours, "callchain", r->callchain);
+    add_number(ours, "perf", r->perf);
     record_join("PGOKIT_BRANCHES_OPTIONS", record_environment("PGOKIT_BRANCHES_OPTIONS"), ours);
     record_find_runtime(r->p.program, path, RECORDER);
     record_join("LD_PRELOAD", path, record_environment("LD_PRELOAD"));
@@ -180,6 +188,7 @@ static int finish(struct record *r, const struct record_files *files,
                                       : DEFAULT_NAME,
         .keep = r->keep || status,
         .loads = r->loads,
+        .perf = r->perf,
         .quiet = r->common.quiet};
     record_branches_tell(&done);
     for (size_t i = 0; !done.keep && i < files->n; i++)

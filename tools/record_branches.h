@@ -9,6 +9,7 @@ struct record_branches_done {
     const struct record_ended *ended;
     const char *binary; /* whose counts are wanted */
     const char *counts; /* where they are; NULL: there are none */
+    bool perf;          /* beside each recording is a perf.data */
     bool keep;          /* recordings stay */
     bool loads;         /* they have loads, which counts have not */
     bool quiet;         /* only what is wrong */

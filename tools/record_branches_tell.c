@@ -112,6 +112,9 @@ void record_branches_tell(const struct record_branches_done *d)
         for (size_t i = 0; i < d->files->n; i++)
             fprintf(stderr, "  recording %s\n",
                     pgk_human_text(safe, sizeof safe, d->files->v[i].path));
+    for (size_t i = 0; d->perf && i < d->files->n; i++)
+        fprintf(stderr, "  samples of perf %s.perf\n",
+                pgk_human_text(safe, sizeof safe, d->files->v[i].path));
     if (d->counts)
         tell_next(d);
 }

@@ -22,6 +22,8 @@ PGOKIT, LIBRARY = map(os.path.abspath, sys.argv[1:3])
 PROGRAMS = os.path.join(HERE, "programs")
 STRESS_SECONDS = int(os.environ.get("PGOKIT_TEST_STRESS", "0"))
 FAST = ["--real-time", "-F", "2000"]
+# Warnings of llvm-profgen that are not about what was recorded.
+OF_LLVM_ITSELF = re.compile(r".*(PGO is estimated|failed to determine function entry).*\n")
 
 
 def build(folder, source, *more):
@@ -85,8 +87,34 @@ def llvm_reads(folder):
     record(folder, program, "6000", options=FAST)
     told = run([profgen, "--unsymbolized-profile=branches.counts", f"--binary={program}",
                 "--format=text", "-o", "llvm.text"], folder)
-    of_its_own = re.compile(r".*(PGO is estimated|failed to determine function entry).*\n")
-    require("warning" not in of_its_own.sub("", told.stderr), told.stderr)
+    require("warning" not in OF_LLVM_ITSELF.sub("", told.stderr), told.stderr)
+
+
+# ---- samples of perf ----
+
+def samples_of_perf(folder):
+    """perf, llvm-profgen and gen read them; llvm-profgen does not warn of what is in them."""
+    profgen, perf = tool("llvm-profgen-22"), tool("perf")
+    program = build(folder, "kinds.cpp")
+    told = record(folder, program, "6000", options=[*FAST, "--perf", "--keep"])
+    [name] = [name for name in os.listdir(folder) if name.endswith(".perf")]
+    require(f"{name}\n" in told.stderr, told.stderr)
+    [recording] = [Recording(os.path.join(folder, other)) for other in os.listdir(folder)
+                   if other + ".perf" == name]
+    text = run([perf, "script", "-i", name, "-F", "brstack"], folder).stdout
+    stacks = [line.split() for line in text.splitlines() if line.strip()]
+    require(max(map(len, stacks)) == 32, "stacks of 32")
+    require(sum(map(len, stacks)) == recording.counters["BRANCHES"],
+            f"{sum(map(len, stacks))} branches of {recording.counters['BRANCHES']}")
+    told = run([profgen, f"--perfdata={name}", f"--binary={program}", "--format=text", "-o",
+                "llvm.text"], folder)
+    require("warning" not in OF_LLVM_ITSELF.sub("", told.stderr), told.stderr)
+    ours = functions_of(folder, name, binary=program)
+    with open(os.path.join(folder, "llvm.text"), encoding="utf-8") as file:
+        theirs = {line.split(":")[0]: int(line.split(":")[1]) for line in file
+                  if re.match(r"^[^ \n]", line)}
+    require(ours == theirs and len(ours) > 3, f"{ours}\n{theirs}")
+    return [f"{len(stacks)} samples with {sum(map(len, stacks))} branches"]
 
 
 # ---- contexts ----
@@ -333,7 +361,7 @@ def stress_once(folder, program, rounds, options, plain):
     require(told.stdout == plain, f"with {options}:\n{told.stdout}\nwithout:\n{plain}")
     windows = 0
     for name in os.listdir(folder):
-        if name.startswith("r."):
+        if name.startswith("r.") and not name.endswith(".perf"):
             windows += Recording(os.path.join(folder, name)).counters["WINDOWS"]
             os.remove(os.path.join(folder, name))
     return windows
@@ -346,7 +374,7 @@ def stress(folder):
     end, windows, runs = time.monotonic() + STRESS_SECONDS, 0, 0
     while not runs or time.monotonic() < end:
         for options in ("frequency=250", "frequency=2000:loads=1", "frequency=5000",
-                        "frequency=2000:callchain=1"):
+                        "frequency=2000:callchain=1:perf=1"):
             windows += stress_once(folder, program, "2000", options, plain)
             runs += 1
     require(windows > 300, f"{windows} windows only")
@@ -525,6 +553,7 @@ def main():
     cases.run("counts of a program", counts)
     cases.run("only the counts stay", only_counts_stay)
     cases.run("llvm-profgen reads the counts", llvm_reads)
+    cases.run("samples of perf", samples_of_perf)
     cases.run("calling contexts", calling_contexts)
     cases.run("calling contexts by probes", contexts_by_probes)
     cases.run("loads tell types of objects", loads_tell_types)
