@@ -1,0 +1,294 @@
+"""What pgokit-fleet does without an engine: lists inputs, plans the tree of merges, and runs one
+of them, on whichever machine."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import functools
+import glob
+import hashlib
+import json
+import os
+import re
+import resource
+import shlex
+import socket
+import subprocess
+import tempfile
+import time
+from typing import Any, Iterator, Sequence
+
+Report = dict[str, Any]
+DONE, INCOMPLETE, FAILED, BAD_INPUT = 0, 1, 2, 3
+MIB = 1 << 20
+LEAF_FILES = 4096
+RETRIES, PAUSE_S = 5, 0.5
+
+
+class Failure(Exception):
+    """The run cannot go on; what is done stays for the next one."""
+
+
+# ---- where files are: folders, or an object store ----
+
+@functools.lru_cache(maxsize=None)
+def s3_client() -> Any:
+    import boto3  # type: ignore[import]
+    from botocore.config import Config  # type: ignore[import]
+    patient = Config(retries={"max_attempts": 10, "mode": "standard"}, read_timeout=60)
+    return boto3.client("s3", endpoint_url=os.environ.get("AWS_ENDPOINT_URL"), config=patient)
+
+
+def is_s3(path: str) -> bool:
+    return path.startswith("s3://")
+
+
+def s3_parts(uri: str) -> tuple[str, str]:
+    bucket, _, key = uri.removeprefix("s3://").partition("/")
+    return bucket, key
+
+
+def fetch(path: str, to: str) -> str:
+    """The file itself, or a copy of it here."""
+    if not is_s3(path):
+        return path
+    s3_client().download_file(*s3_parts(path), to)
+    return to
+
+
+def store(path: str, to: str) -> None:
+    if is_s3(to):
+        s3_client().upload_file(path, *s3_parts(to))
+    else:
+        os.replace(path, to)
+
+
+def list_folder(folder: str) -> Iterator[tuple[str, int, str]]:
+    """Each file below a folder or prefix: its name, bytes and state."""
+    if not is_s3(folder):
+        for place, _, names in os.walk(folder):
+            for path in (os.path.join(place, name) for name in names):
+                yield path, os.path.getsize(path), str(os.stat(path).st_mtime_ns)
+        return
+    bucket, prefix = s3_parts(folder)
+    pages = s3_client().get_paginator("list_objects_v2").paginate(Bucket=bucket, Prefix=prefix)
+    for found in (one for page in pages for one in page.get("Contents", ())):
+        yield f"s3://{bucket}/{found['Key']}", found["Size"], found["ETag"]
+
+
+def remove(path: str) -> None:
+    if is_s3(path):
+        s3_client().delete_object(**dict(zip(("Bucket", "Key"), s3_parts(path))))
+    else:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(path)
+
+
+# ---- inputs ----
+
+@dataclasses.dataclass(frozen=True)
+class Input:
+    """A profile, and what tells whether it is still the same."""
+    path: str
+    weight: int
+    bytes: int
+    state: str
+
+    @property
+    def operand(self) -> str:
+        return f"{self.path}@{self.weight}"
+
+
+def split_weight(text: str) -> tuple[str, int]:
+    found = None if os.path.exists(text) else re.fullmatch(r"(.+)@([1-9][0-9]*)", text)
+    return (found[1], int(found[2])) if found else (text, 1)
+
+
+def expand(source: str) -> Iterator[Input]:
+    """The inputs of a folder, a pattern, a list @FILE, a file, or s3://BUCKET/PREFIX."""
+    if source.startswith("@"):
+        with open(source[1:], encoding="utf-8", errors="surrogateescape") as lines:
+            for line in filter(None, map(str.strip, lines)):
+                yield from expand(line)
+        return
+    path, weight = split_weight(source)
+    if is_s3(path) or os.path.isdir(path):
+        folder = path if is_s3(path) else os.path.abspath(path)
+        for name, size, state in list_folder(folder):
+            yield Input(name, weight, size, state)
+        return
+    names = [path] if os.path.exists(path) else glob.glob(path, recursive=True)
+    if not names:
+        raise Failure(f"{path}: there is no such profile")
+    for name in (os.path.abspath(n) for n in names if os.path.isfile(n)):
+        yield Input(name, weight, os.path.getsize(name), str(os.stat(name).st_mtime_ns))
+
+
+def list_inputs(sources: Sequence[str]) -> tuple[list[Input], list[Report]]:
+    """Sorted, and those that were listed again, which count once."""
+    taken: dict[str, Input] = {}
+    left_out = []
+    for found in (one for source in sources for one in expand(source)):
+        if "\n" in found.path:
+            raise Failure(f"{found.path!r}: names with line breaks are not supported")
+        if found.path in taken:
+            left_out.append({"file": found.path, "offset": None, "reason": "is listed twice"})
+        taken.setdefault(found.path, found)
+    if not taken:
+        raise Failure("there are no inputs")
+    return sorted(taken.values(), key=lambda i: i.path), left_out
+
+
+# ---- the plan: a tree of merges ----
+
+@dataclasses.dataclass
+class Task:
+    """One `merge --partial`, of inputs or of what other tasks wrote."""
+    name: str
+    level: int
+    operands: list[str]
+    children: list[str]
+    bytes: int
+
+
+def task_of(version: str, level: int, inputs: Sequence[Input], children: Sequence[Task]) -> Task:
+    identities = sorted([f"{i.operand} {i.bytes} {i.state}" for i in inputs]
+                        + [c.name for c in children])
+    digest = hashlib.sha256("\n".join([version, *identities]).encode("utf-8", "surrogateescape"))
+    return Task(digest.hexdigest()[:40], level, [i.operand for i in inputs],
+                [c.name for c in children], sum(i.bytes for i in inputs)
+                + sum(c.bytes for c in children))
+
+
+def leaves(version: str, inputs: Sequence[Input], shard_bytes: int) -> Iterator[Task]:
+    shard: list[Input] = []
+    size = 0
+    for one in inputs:
+        if shard and (size + one.bytes > shard_bytes or len(shard) == LEAF_FILES):
+            yield task_of(version, 0, shard, ())
+            shard, size = [], 0
+        shard.append(one)
+        size += one.bytes
+    yield task_of(version, 0, shard, ())
+
+
+def make_plan(version: str, inputs: Sequence[Input], group_by: str, shard_bytes: int,
+              fan_in: int) -> tuple[list[Task], list[Task]]:
+    """All tasks, children first, and the roots. Profiles of one build share their code, so their
+    shards are small: each build has a tree of its own."""
+    groups: dict[str, list[Input]] = {}
+    for one in inputs:
+        found = re.search(group_by, one.path)
+        groups.setdefault(found[0] if found else "", []).append(one)
+    size = shard_bytes or min(max(sum(i.bytes for i in inputs) // 64, MIB), 128 * MIB)
+    rows = [list(leaves(version, group, size)) for _, group in sorted(groups.items())]
+    tasks = [task for row in rows for task in row]
+    while sum(map(len, rows)) > fan_in:
+        if all(len(row) == 1 for row in rows):
+            rows = [[row[0] for row in rows]]
+        rows = [row if len(row) == 1 else level_above(version, row, fan_in) for row in rows]
+        known = {task.name for task in tasks}
+        tasks += [task for row in rows for task in row if task.name not in known]
+    return tasks, [task for row in rows for task in row]
+
+
+def level_above(version: str, row: Sequence[Task], fan_in: int) -> list[Task]:
+    n, level = -(-len(row) // fan_in), max(task.level for task in row) + 1
+    shares = [row[len(row) * i // n:len(row) * (i + 1) // n] for i in range(n)]
+    return [task_of(version, level, (), share) for share in shares]
+
+
+# ---- a task, on whichever machine ----
+
+@dataclasses.dataclass
+class Setting:
+    """What all tasks need to know."""
+    pgokit: str
+    workdir: str
+    threads: int
+
+    def part(self, name: str) -> str:
+        return f"{self.workdir}/{name}.pgk"
+
+    def report(self, name: str) -> str:
+        return f"{self.workdir}/{name}.json"
+
+
+def read_report(setting: Setting, task: Task) -> Report | None:
+    """What a finished task told; None if it has not finished."""
+    with tempfile.TemporaryDirectory() as scratch:
+        try:
+            with open(fetch(setting.report(task.name), f"{scratch}/report"), "rb") as file:
+                report: Report = json.load(file)
+                return report
+        except Exception as err:
+            if isinstance(err, FileNotFoundError) or "404" in str(err):
+                return None
+            raise
+
+
+def bad_inputs(errors: str, names: dict[str, str]) -> Iterator[Report]:
+    for line in errors.splitlines():
+        if line.startswith("{"):
+            bad: Report = json.loads(line)
+            yield {**bad, "file": names.get(bad["file"], bad["file"])}
+
+
+def run_task(setting: Setting, task: Task, children: Sequence[Report]) -> Report:
+    """Writes the part and then its report; finds both there if the task was run before."""
+    done = read_report(setting, task)
+    if done:
+        return {**done, "old": True}
+    local = None if is_s3(setting.workdir) else setting.workdir
+    with tempfile.TemporaryDirectory(prefix="tmp-", dir=local) as scratch:
+        parts = [setting.part(c["task"]) for c in children if c["taken"]]
+        operands = task.operands or parts
+        paths = []
+        for number, (path, weight) in enumerate(map(split_weight, operands)):
+            paths.append(f"{fetch(path, f'{scratch}/{number}')}@{weight}")
+        report = {"task": task.name, "bytes": task.bytes, "host": socket.gethostname(),
+                  "old": False, "taken": sum(c["taken"] for c in children), "left_out": []}
+        if paths:
+            merge_once(setting, task, paths, operands, f"{scratch}/part", report)
+        if report["taken"]:
+            store(f"{scratch}/part", setting.part(task.name))
+        with open(f"{scratch}/report", "w", encoding="utf-8") as file:
+            json.dump(report, file)
+        store(f"{scratch}/report", setting.report(task.name))
+    return report
+
+
+def merge_once(setting: Setting, task: Task, paths: list[str], operands: Sequence[str], out: str,
+               report: Report) -> None:
+    limit = len(paths) if task.operands else 0
+    start, before = time.monotonic(), resource.getrusage(resource.RUSAGE_CHILDREN)
+    command = [setting.pgokit, "merge", "--partial", "--run-names", "none", "--skip-bad",
+               str(limit), "--parent", str(os.getpid()), "-q", "-j", str(setting.threads),
+               "--files-from", "-", "-o", out]
+    result = subprocess.run(command, check=False, capture_output=True, errors="surrogateescape",
+                            text=True, input="".join(f"{p}\n" for p in paths))
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    names = {split_weight(p)[0]: split_weight(o)[0] for p, o in zip(paths, operands)}
+    bad = list(bad_inputs(result.stderr, names))
+    if result.returncode not in (DONE, INCOMPLETE) and not (
+            result.returncode == BAD_INPUT and task.operands and len(bad) == len(paths)):
+        raise RuntimeError(f"{shlex.join(command)}: status {result.returncode}: "
+                           f"{result.stderr.strip()[-2000:]}")
+    report.update(left_out=bad, wall_s=time.monotonic() - start, cpu_s=after.ru_utime
+                  + after.ru_stime - before.ru_utime - before.ru_stime,
+                  peak_kib=after.ru_maxrss)
+    report["taken"] = report["taken"] or len(paths) - len(bad)
+
+
+def attempt(setting: Setting, task: Task, children: Sequence[Report]) -> Report:
+    """Tries again what may go better: pgokit was killed, a disk was full, a store slow."""
+    for left in reversed(range(RETRIES)):
+        try:
+            failed = next((c for c in children if "error" in c), None)
+            return failed or run_task(setting, task, children)
+        except Exception as err:
+            if not left or isinstance(err, Failure):
+                return {"error": str(err), "task": task.name}
+            time.sleep(PAUSE_S * 2 ** (RETRIES - left - 1))
+    raise AssertionError

@@ -1,0 +1,240 @@
+#!/usr/bin/env python3
+"""pgokit-fleet comes to the bytes of one process, whatever is killed, damaged, full or slow.
+
+usage: fleet_faults.py PGOKIT
+
+PGOKIT_TEST_FAULTS is how often each fault happens (default 1), PGOKIT_TEST_PROFILES how many
+profiles there are (default 120), PGOKIT_TEST_SEED the seed, which is printed.
+"""
+
+import os
+import pathlib
+import random
+import signal
+import sys
+import tempfile
+import time
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent / "house"))
+sys.path.insert(0, str(HERE.parent / "interop"))
+
+import sample_texts  # noqa: E402
+from fleet_harness import (Cluster, Run, Store, cramped_pgokit, descendants,  # noqa: E402
+                           name_of, slow_pgokit, until, why_not)
+from merge_trees import golden  # noqa: E402
+from tap import Report  # noqa: E402
+
+TIMES = int(os.environ.get("PGOKIT_TEST_FAULTS", "1"))
+PROFILES = int(os.environ.get("PGOKIT_TEST_PROFILES", "120"))
+SEED = int(os.environ.get("PGOKIT_TEST_SEED", random.randrange(1 << 30)))
+TASKS = 12
+
+
+class Wrong(Exception):
+    """Something does not hold."""
+
+
+def require(condition, text):
+    if not condition:
+        raise Wrong(text)
+
+
+class Fleet:
+    """Profiles, what one process makes of them, and a folder to work in."""
+
+    def __init__(self, pgokit, folder, rng):
+        self.pgokit, self.folder, self.rng = pgokit, pathlib.Path(folder), rng
+        self.inputs, self.count = self.folder / "in", 0
+        self.inputs.mkdir()
+        kinds = [sample_texts.text(seed, "flat", True, seed).encode() for seed in range(23)]
+        for i in range(PROFILES):
+            build = "0123456789abcdef"[i % 3] * 40
+            (self.inputs / f"{build}-{i}.prof").write_bytes(kinds[i % len(kinds)])
+        self.last = ["--vtables"]
+        self.one = self.alone([self.inputs])
+        size = sum(p.stat().st_size for p in self.inputs.iterdir())
+        self.options = ["--shard-bytes", size // TASKS, "--patience", "120"]
+        self.slow = slow_pgokit(folder, os.path.abspath(pgokit), 0.3)
+
+    def alone(self, inputs):
+        run = os.path.join(self.folder, "one")
+        command = [self.pgokit, "merge", *map(str, inputs), *self.last, "-q", "-o", run]
+        status = os.spawnvp(os.P_WAIT, command[0], command)
+        require(status in (0, 1), f"one process: {status}")
+        return pathlib.Path(run).read_bytes()
+
+    def new_out(self):
+        self.count += 1
+        return self.folder / f"out{self.count}"
+
+    def run(self, *options, source=None, pgokit=None, out=None, **kw):
+        return Run(pgokit or self.slow, source or [self.inputs], out or self.new_out(),
+                   *self.options, *options, last=self.last, **kw)
+
+    def check(self, run, bad=()):
+        """It ended well, with these inputs left out, and nothing is left."""
+        status, result, errors = run.end()
+        require(status == (1 if bad else 0), f"status {status}: {errors}")
+        require(run.out.read_bytes() == self.one, "other bytes than those of one process")
+        names = sorted(os.path.basename(b["file"]) for b in result["left_out"])
+        require(names == sorted(bad), f"left out: {names}")
+        require(not os.path.exists(f"{run.out}.work"), "the work folder is still there")
+        return result
+
+
+def done_tasks(run):
+    return len(list(pathlib.Path(f"{run.out}.work").glob("*.json")))
+
+
+def at_random(fleet, run):
+    """Waits until some of the tasks are done."""
+    wanted = fleet.rng.randint(1, TASKS - 4)
+    until(lambda: done_tasks(run) >= wanted or not run.running(), "tasks that are done")
+    time.sleep(fleet.rng.random() * 0.3)
+
+
+def nothing_happens(fleet):
+    fleet.check(fleet.run(pgokit=fleet.pgokit))
+
+
+def worker_killed(fleet):
+    cluster = Cluster(fleet.folder)
+    try:
+        run = fleet.run("--scheduler", cluster.address)
+        at_random(fleet, run)
+        cluster.kill_worker(fleet.rng)
+        fleet.check(run)
+    finally:
+        cluster.close()
+
+
+def pgokit_killed(fleet):
+    cluster = Cluster(fleet.folder)
+    try:
+        run = fleet.run("--scheduler", cluster.address)
+        at_random(fleet, run)
+        victims = []
+        until(lambda: victims.extend(cluster.merges()) or victims or not run.running(),
+              "a merge that runs")
+        for victim in victims[:1]:
+            os.kill(victim, signal.SIGKILL)
+        fleet.check(run)
+    finally:
+        cluster.close()
+
+
+def scheduler_killed(fleet):
+    cluster = Cluster(fleet.folder)
+    try:
+        run = fleet.run("--scheduler", cluster.address)
+        at_random(fleet, run)
+        cluster.restart_scheduler()
+        fleet.check(run)
+    finally:
+        cluster.close()
+
+
+def all_killed(fleet):
+    """The run itself, with its cluster: the next one goes on, and the orphans end."""
+    run = fleet.run()
+    at_random(fleet, run)
+    started = list(descendants(run.process.pid))
+    done = done_tasks(run)
+    run.process.kill()
+    run.end()
+    again = fleet.run(out=run.out)
+    result = fleet.check(again)
+    fresh = [r for r in result["reports"] if not r["old"]]
+    require(len(fresh) <= result["tasks"] - done, f"{done} were done, {len(fresh)} ran again")
+    until(lambda: not any(" merge " in name_of(pid) for pid in started), "orphans to end")
+
+
+def bad_inputs(fleet):
+    cut = fleet.folder / "bad" / "cut.afdo"
+    forged = fleet.folder / "bad" / "forged.prof"
+    cut.parent.mkdir(exist_ok=True)
+    whole = pathlib.Path(fleet.rng.choice(golden("sample", "llvm*-ext.afdo"))).read_bytes()
+    cut.write_bytes(whole[:fleet.rng.randint(1, len(whole) - 1)])
+    forged.write_bytes(fleet.rng.randbytes(fleet.rng.randint(1, 5000)))
+    fleet.check(fleet.run(source=[fleet.inputs, cut.parent], pgokit=fleet.pgokit),
+                [cut.name, forged.name])
+
+
+def delivered_twice(fleet):
+    again = fleet.rng.choice(sorted(fleet.inputs.iterdir()))
+    fleet.check(fleet.run(source=[fleet.inputs, again], pgokit=fleet.pgokit), [again.name])
+
+
+def full_disk(fleet):
+    """No merge can write more than a few bytes, until there is room again: soon, or in the next
+    run."""
+    full, tried = fleet.folder / "full", fleet.folder / "tried"
+    pgokit = cramped_pgokit(fleet.folder, os.path.abspath(fleet.pgokit), full, tried)
+    full.touch()
+    run = fleet.run(pgokit=pgokit)
+    until(lambda: tried.exists() or not run.running(), "a merge without room")
+    full.unlink()
+    fleet.check(run)
+    full.touch()
+    run = fleet.run(pgokit=pgokit)
+    status, _, errors = run.end()
+    require(status == 2 and "File too large" in errors, f"status {status}: {errors}")
+    require(not run.out.exists() and not done_tasks(run), "half of it is there")
+    full.unlink()
+    fleet.check(fleet.run(pgokit=pgokit, out=run.out))
+
+
+def object_store(fleet, trouble):
+    store = Store(trouble, fleet.rng)
+    for path in fleet.inputs.iterdir():
+        store.objects[f"/profiles/day/{path.name}"] = path.read_bytes()
+    before = len(store.objects)
+    try:
+        run = fleet.run("--workdir", "s3://profiles/work", source=["s3://profiles/day/"],
+                        pgokit=fleet.pgokit, env=store.env())
+        fleet.check(run)
+        require(len(store.objects) == before, "objects are left in the work folder")
+        require(store.failed > 0, "the store answered all requests at once")
+    finally:
+        store.shutdown()
+        store.server_close()
+
+
+FAULTS = {
+    "nothing happens": (nothing_happens, []),
+    "a worker is killed": (worker_killed, []),
+    "pgokit is killed": (pgokit_killed, []),
+    "the scheduler is killed and started again": (scheduler_killed, []),
+    "everything is killed, and run again": (all_killed, []),
+    "a truncated and a forged input": (bad_inputs, []),
+    "an input is delivered twice": (delivered_twice, []),
+    "the disk is full for a while": (full_disk, []),
+    "an object store answers errors": (lambda f: object_store(f, "errors"), ["boto3"]),
+    "an object store is slow": (lambda f: object_store(f, "slow"), ["boto3"]),
+}
+
+
+def main():
+    report, rng = Report(), random.Random(SEED)
+    print(f"# seed {SEED}")
+    for name, (fault, modules) in FAULTS.items():
+        reason = why_not("distributed", *modules)
+        if reason:
+            report.skip(name, reason)
+            continue
+        with tempfile.TemporaryDirectory() as folder:
+            problems, start = [], time.monotonic()
+            fleet = Fleet(sys.argv[1], folder, rng)
+            for turn in range(TIMES):
+                try:
+                    fault(fleet)
+                except (Wrong, RuntimeError) as err:
+                    problems.append(f"turn {turn}, seed {SEED}: {err}")
+            report.case(f"{name}: {TIMES - len(problems)} of {TIMES}", problems)
+            print(f"# {time.monotonic() - start:.0f} s")
+    report.end()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,256 @@
+"""What the tests and the benchmark of pgokit-fleet share: a Dask scheduler with workers on the
+loopback, an object store of a few lines that can be slow and answer errors, a pgokit that takes
+its time, and ways to hurt each of them."""
+
+import contextlib
+import http.server
+import json
+import os
+import pathlib
+import random
+import re
+import socket
+import subprocess
+import threading
+import time
+import urllib.parse
+
+HERE = pathlib.Path(__file__).resolve().parent
+FLEET = HERE.parents[1] / "fleet" / "pgokit-fleet"
+PYTHON = "/usr/bin/python3"
+LIMIT_S = 300
+
+
+def why_not(*modules):
+    """Why the Python that pgokit-fleet runs in cannot do it; None if it can."""
+    if not os.path.exists(PYTHON):
+        return f"missing {PYTHON}"
+    for module in modules:
+        if subprocess.run([PYTHON, "-c", f"import {module}"], check=False,
+                          stderr=subprocess.DEVNULL).returncode:
+            return f"missing python3-{module}"
+    return None
+
+
+def until(condition, what):
+    end = time.monotonic() + LIMIT_S
+    while not condition():
+        if time.monotonic() > end:
+            raise RuntimeError(f"waited for {LIMIT_S} s: {what}")
+        time.sleep(0.01)
+
+
+def children_of(pid):
+    with contextlib.suppress(OSError):
+        for task in pathlib.Path(f"/proc/{pid}/task").iterdir():
+            for child in (task / "children").read_text().split():
+                yield int(child)
+
+
+def descendants(pid):
+    for child in children_of(pid):
+        yield child
+        yield from descendants(child)
+
+
+def name_of(pid):
+    try:
+        return pathlib.Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode()
+    except OSError:
+        return ""
+
+
+def free_port():
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        return found.getsockname()[1]
+
+
+class Cluster:
+    """A scheduler and workers, each a process of its own that can be killed."""
+
+    def __init__(self, folder, workers=2, env=None):
+        self.folder, self.env = folder, {**os.environ, **(env or {}), "TMPDIR": str(folder)}
+        self.port = free_port()
+        self.address = f"tcp://127.0.0.1:{self.port}"
+        self.processes = []
+        self.start_scheduler()
+        self.workers = [self.start_worker() for _ in range(workers)]
+
+    def start(self, *command):
+        process = subprocess.Popen([PYTHON, "-m", *command], cwd=self.folder, env=self.env,
+                                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.processes.append(process)
+        return process
+
+    def start_scheduler(self):
+        self.scheduler = self.start("distributed.cli.dask_scheduler", "--host", "127.0.0.1",
+                                    "--port", str(self.port), "--no-dashboard")
+
+    def start_worker(self):
+        return self.start("distributed.cli.dask_worker", self.address, "--host", "127.0.0.1",
+                          "--nthreads", "1", "--no-dashboard", "--no-nanny", "--local-directory",
+                          str(self.folder))
+
+    def kill_worker(self, rng):
+        """Whoever runs workers starts another one."""
+        victim = rng.choice(self.workers)
+        victim.kill()
+        victim.wait()
+        self.workers[self.workers.index(victim)] = self.start_worker()
+
+    def restart_scheduler(self):
+        self.scheduler.kill()
+        self.scheduler.wait()
+        self.start_scheduler()
+        for i, worker in enumerate(self.workers):
+            worker.kill()
+            worker.wait()
+            self.workers[i] = self.start_worker()
+
+    def merges(self):
+        return [pid for worker in self.workers for pid in descendants(worker.pid)
+                if " merge " in name_of(pid)]
+
+    def close(self):
+        for process in self.processes:
+            process.kill()
+            process.wait()
+
+
+class Store(http.server.ThreadingHTTPServer):
+    """As much of S3 as pgokit-fleet uses. Of each object's requests, the first few fail or are
+    slow, as `trouble` says."""
+
+    daemon_threads = True
+
+    def __init__(self, trouble=None, rng=None):
+        super().__init__(("127.0.0.1", 0), StoreRequest)
+        self.objects, self.trouble, self.rng = {}, trouble, rng or random.Random(1)
+        self.lock, self.requests, self.failed = threading.Lock(), 0, 0
+        threading.Thread(target=self.serve_forever, daemon=True).start()
+
+    def env(self):
+        return {"AWS_ENDPOINT_URL": f"http://127.0.0.1:{self.server_address[1]}",
+                "AWS_ACCESS_KEY_ID": "nobody", "AWS_SECRET_ACCESS_KEY": "nothing",
+                "AWS_DEFAULT_REGION": "us-east-1", "AWS_EC2_METADATA_DISABLED": "true"}
+
+
+class StoreRequest(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def log_message(self, *_):
+        pass
+
+    def answer(self, status, body=b"", headers=()):
+        self.send_response(status)
+        for name, value in headers:
+            self.send_header(name, value)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        if self.command != "HEAD":
+            self.wfile.write(body)
+
+    def troubled(self):
+        """Answers with an error, or waits."""
+        store = self.server
+        with store.lock:
+            store.requests += 1
+            kind = store.trouble if store.rng.random() < 0.1 else None
+            store.failed += bool(kind)
+        if kind == "slow":
+            time.sleep(0.2)
+        elif kind == "errors":
+            self.answer(503, b"<Error><Code>SlowDown</Code></Error>")
+            return True
+        return False
+
+    def body(self):
+        if self.headers.get("Transfer-Encoding") == "chunked":
+            raise ValueError("not expected")
+        return self.rfile.read(int(self.headers.get("Content-Length") or 0))
+
+    def do_PUT(self):
+        body = self.body()
+        if not self.troubled():
+            self.server.objects[urllib.parse.unquote(self.path.partition("?")[0])] = body
+            self.answer(200, headers=[("ETag", f'"{hash(body):x}"')])
+
+    def do_DELETE(self):
+        self.server.objects.pop(urllib.parse.unquote(self.path), None)
+        self.answer(204)
+
+    def do_HEAD(self):
+        self.do_GET()
+
+    def do_GET(self):
+        if self.troubled():
+            return
+        path, _, query = self.path.partition("?")
+        if "list-type=2" in query:
+            self.list(path, urllib.parse.parse_qs(query).get("prefix", [""])[0])
+            return
+        body = self.server.objects.get(urllib.parse.unquote(path))
+        if body is None:
+            self.answer(404, b"<Error><Code>NoSuchKey</Code></Error>")
+            return
+        headers = [("ETag", '"1"'), ("Last-Modified", "Thu, 01 Jan 2026 00:00:00 GMT")]
+        wanted = re.fullmatch(r"bytes=(\d+)-(\d*)", self.headers.get("Range") or "")
+        if wanted:
+            first, last = int(wanted[1]), int(wanted[2] or len(body) - 1)
+            headers.append(("Content-Range", f"bytes {first}-{last}/{len(body)}"))
+            self.answer(206, body[first:last + 1], headers)
+        else:
+            self.answer(200, body, headers)
+
+    def list(self, bucket, prefix):
+        items = "".join(
+            f"<Contents><Key>{path[len(bucket.rstrip('/')) + 1:]}</Key><Size>{len(body)}</Size>"
+            f"<ETag>{len(body)}</ETag></Contents>"
+            for path, body in sorted(self.server.objects.items())
+            if path.startswith(f"{bucket.rstrip('/')}/{prefix}"))
+        self.answer(200, f"<ListBucketResult><IsTruncated>false</IsTruncated>{items}"
+                    "</ListBucketResult>".encode())
+
+
+def slow_pgokit(folder, pgokit, seconds):
+    """A pgokit that gives one the time to kill it."""
+    path = pathlib.Path(folder, f"slow-{seconds}")
+    path.write_text(f'#!/bin/sh\n[ "$1" = --version ] || sleep {seconds}\nexec {pgokit} "$@"\n')
+    path.chmod(0o755)
+    return path
+
+
+def cramped_pgokit(folder, pgokit, full, tried):
+    """A pgokit that can write 512 bytes to a file while `full` is there, and then makes `tried`."""
+    path = pathlib.Path(folder, "cramped")
+    path.write_text(f"""#!/bin/sh
+if [ -e {full} ] && [ "$1" != --version ]; then
+    touch {tried}
+    trap '' XFSZ
+    ulimit -f 1
+fi
+exec {pgokit} "$@"
+""")
+    path.chmod(0o755)
+    return path
+
+
+class Run:
+    """A pgokit-fleet at work."""
+
+    def __init__(self, pgokit, source, out, *options, last=(), env=None):
+        self.out = pathlib.Path(out)
+        command = [PYTHON, FLEET, "merge", *source, "-o", out, "--pgokit", pgokit, "--json", "-q",
+                   *options, "--", *last]
+        self.process = subprocess.Popen([str(w) for w in command], stdout=subprocess.PIPE,
+                                        stderr=subprocess.PIPE, text=True,
+                                        env={**os.environ, **(env or {})})
+
+    def running(self):
+        return self.process.poll() is None
+
+    def end(self):
+        """Exit status, the result as JSON, messages."""
+        out, err = self.process.communicate(timeout=LIMIT_S)
+        return self.process.returncode, json.loads(out) if out else {}, err
