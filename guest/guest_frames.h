@@ -25,6 +25,14 @@ struct pgg_rule {
 };
 _Static_assert(sizeof(struct pgg_rule) == sizeof(u64), "a rule is stored as one word");
 
+/* By far the most frequent rule: push %rbp, mov %rsp, %rbp. */
+PGG_INLINE bool pgg_rule_is_framed(struct pgg_rule rule)
+{
+    const struct pgg_rule framed = {.cfa = PGG_CFA_BP, .bp = PGG_BP_AT_CFA, .bp_off = -16,
+                                     .cfa_off = 16};
+    return __builtin_memcmp(&rule, &framed, sizeof rule) == 0;
+}
+
 /* Goes up when rules may have changed: what was found with another one has to be found again. */
 extern u32 pgg_frames_epoch;
 void pgg_frames_ready(void);  /* the C library is set up: unwind tables can be looked up */

@@ -188,14 +188,6 @@ PGG_INLINE bool leave(const struct pgg_walker *t, struct place *p, struct pgg_wa
     return true;
 }
 
-/* By far the most frequent rule: push %rbp, mov %rsp, %rbp. */
-PGG_INLINE bool is_framed(struct pgg_rule rule)
-{
-    const struct pgg_rule framed = {.cfa = PGG_CFA_BP, .bp = PGG_BP_AT_CFA, .bp_off = -16,
-                                     .cfa_off = 16};
-    return __builtin_memcmp(&rule, &framed, sizeof rule) == 0;
-}
-
 PGG_INLINE u32 walk(struct pgg_walker *t, uintptr_t frame, struct pgg_walked *w, u64 *pcs,
                     u32 depth, bool tables)
 {
@@ -209,7 +201,7 @@ PGG_INLINE u32 walk(struct pgg_walker *t, uintptr_t frame, struct pgg_walked *w,
     while (n < depth && p.pc >= PGG_PAGE - 1) {
         pcs[n++] = p.pc;
         const struct pgg_rule rule = tables ? pgg_rule(p.pc) : over_frame_pointers;
-        if (!is_framed(rule)) {
+        if (!pgg_rule_is_framed(rule)) {
             if (!leave(t, &p, w, rule))
                 break;
             continue;
@@ -325,6 +317,11 @@ u32 pgg_walk_context(const void *context, u64 *pcs, u32 depth)
             break;
     }
     return n;
+}
+
+u32 pgg_walk_first(struct pgg_walker *t, const void *frame, u64 *pcs, u32 depth)
+{
+    return walk(t, (uintptr_t)frame, NULL, pcs, depth, pgg_modules_ready);
 }
 
 /* Puts those in front of which the word beside was read next, or before, into pairs. */

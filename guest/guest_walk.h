@@ -4,6 +4,7 @@
 #define PGG_WALK_H
 
 #include "guest.h"
+#include "guest_frames.h"
 
 #pragma GCC visibility push(hidden)
 
@@ -47,8 +48,54 @@ u32 pgg_walk(struct pgg_walker *w, const void *frame, u64 *pcs, struct pgg_walke
 /* The stack of code that a signal interrupted, for its handler: takes no memory and no lock. First
  * where it was interrupted, then return addresses minus one. */
 u32 pgg_walk_context(const void *context, u64 *pcs, u32 depth);
+/* The first `depth` of them, by unwind tables; nothing is remembered, and pgg_walk_options do not
+ * matter. */
+u32 pgg_walk_first(struct pgg_walker *w, const void *frame, u64 *pcs, u32 depth);
 void pgg_walk_remember(struct pgg_walked *reads, u32 id); /* not 0 */
 u32 pgg_walk_known(struct pgg_walker *w, const void *frame); /* the id remembered for it, or 0 */
+
+/* A frame that is left by a rule that the caller keeps, for walks of a few known frames. */
+struct pgg_step {
+    uintptr_t sp, bp_at, hi; /* as the frame sees it; where its caller's rbp is; end of the stack */
+};
+/* The calling thread's stack has the frame, as far as earlier walks asked for it. */
+PGG_INLINE bool pgg_step_begin(const struct pgg_walker *w, const void *frame, struct pgg_step *s)
+{
+    const uintptr_t at = (uintptr_t)frame;
+    *s = (struct pgg_step){.sp = at + 16, .bp_at = at, .hi = w->stack_hi};
+    return PGG_LIKELY(at - w->stack_lo < w->stack_hi - w->stack_lo);
+}
+/* Code address in the caller, or 0: the rule is a rare one, or the stack ends. */
+PGG_INLINE u64 pgg_step_leave(struct pgg_step *s, struct pgg_rule rule)
+{
+    uintptr_t cfa = (uintptr_t)(intptr_t)rule.cfa_off;
+    if (PGG_LIKELY(pgg_rule_is_framed(rule))) { /* so that nothing waits for the rule itself */
+        cfa = *(const uintptr_t *)s->bp_at + 16;
+        if (PGG_UNLIKELY(cfa - 16 < s->sp || cfa > s->hi || (cfa & 7)))
+            return 0;
+        s->bp_at = cfa - 16;
+        s->sp = cfa;
+        return *(const u64 *)(cfa - 8) - 1;
+    }
+    if (rule.cfa == PGG_CFA_BP)
+        cfa += *(const uintptr_t *)s->bp_at;
+    else if (rule.cfa == PGG_CFA_SP)
+        cfa += s->sp;
+    else
+        return 0;
+    const uintptr_t kept = cfa + (uintptr_t)(intptr_t)rule.bp_off;
+    if (PGG_UNLIKELY(cfa - 8 < s->sp || cfa > s->hi || (cfa & 7)))
+        return 0;
+    if (rule.bp == PGG_BP_AT_CFA) {
+        if (PGG_UNLIKELY(kept < s->sp || kept > s->hi - 8 || (kept & 7)))
+            return 0;
+        s->bp_at = kept;
+    } else if (PGG_UNLIKELY(rule.bp != PGG_BP_SAME)) {
+        return 0;
+    }
+    s->sp = cfa;
+    return *(const u64 *)(cfa - 8) - 1;
+}
 
 #pragma GCC visibility pop
 #endif

@@ -66,6 +66,7 @@ bool heap_runtime_find(char path[PATH_MAX], const char *file)
 {
     static const char *const of_build_or_prefix[] = {"../runtime",
                                                      "../recorder",
+                                                     "../allocator",
                                                      "../compiler/clang",
                                                      "../compiler/gcc",
                                                      PGK_BIN_TO_LIB,

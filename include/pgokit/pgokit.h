@@ -16,6 +16,7 @@
 #include "pgokit/instr.h"
 #include "pgokit/log.h"
 #include "pgokit/match.h"
+#include "pgokit/plan.h"
 #include "pgokit/probe.h"
 #include "pgokit/program.h"
 #include "pgokit/report.h"

@@ -176,6 +176,14 @@ static int match_print(const void *opts)
     return pgk_match_print(on.match, opts, on.out, &on.err);
 }
 
+static int plan_heap(const void *opts)
+{
+    struct pgk_plan *plan = NULL;
+    int status = pgk_plan_heap(&plan, on.heap, NULL, NULL, opts, &on.err);
+    pgk_plan_close(&plan);
+    return status;
+}
+
 static int probes_print_table(const void *opts)
 {
     return pgk_probes_print_table(on.probes, on.index, opts, on.out, &on.err);
@@ -252,6 +260,7 @@ static const struct {
     {"pgk_probes_print_table", sizeof(struct pgk_probes_print_opts), probes_print_table},
     {"pgk_probes_print_json", sizeof(struct pgk_probes_print_opts), probes_print_json},
     {"pgk_match_heap", sizeof(struct pgk_match_opts), match_heap},
+    {"pgk_plan_heap", sizeof(struct pgk_plan_opts), plan_heap},
     {"pgk_match_print", sizeof(struct pgk_match_print_opts), match_print},
     {"pgk_function_match_print", sizeof(struct pgk_match_print_opts), function_match_print},
     {"pgk_match_sample", sizeof(struct pgk_match_opts), match_sample},

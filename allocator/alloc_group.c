@@ -1,0 +1,219 @@
+/* Groups: their ranges of addresses and their arenas. */
+#include "alloc_group.h"
+
+#include "guest_sys.h"
+#include "guest_text.h"
+
+#include <sys/mman.h>
+
+uintptr_t pgal_base, pgal_span;
+uint8_t *pgal_pages;
+u32 pgal_shift;
+
+/* Room of a group at most; less where the limit of addresses (ulimit -v) is low. */
+enum { SHIFT_MOST = 36, SHIFT_LEAST = 30 };
+/* So many threads of a group do not wait for one another where jemalloc fills their caches. */
+enum { ARENAS_OF_GROUP = 4 };
+
+/* As jemalloc's manual has it under "extent_hooks". Those that are NULL are refused. */
+struct hooks {
+    void *(*alloc)(struct hooks *, void *, size_t, size_t, bool *, bool *, unsigned);
+    bool (*dalloc)(struct hooks *, void *, size_t, bool, unsigned);
+    void (*destroy)(struct hooks *, void *, size_t, bool, unsigned);
+    bool (*commit)(struct hooks *, void *, size_t, size_t, size_t, unsigned);
+    bool (*decommit)(struct hooks *, void *, size_t, size_t, size_t, unsigned);
+    bool (*purge_lazy)(struct hooks *, void *, size_t, size_t, size_t, unsigned);
+    bool (*purge_forced)(struct hooks *, void *, size_t, size_t, size_t, unsigned);
+    bool (*split)(struct hooks *, void *, size_t, size_t, size_t, bool, unsigned);
+    bool (*merge)(struct hooks *, void *, size_t, void *, size_t, bool, unsigned);
+};
+
+static struct group {
+    struct hooks hooks;
+    uintptr_t next;              /* what lies behind was never given out */
+    u32 arenas[ARENAS_OF_GROUP]; /* as jemalloc numbers them, plus one; 0: not made yet */
+} groups[PGAL_GROUPS];
+
+static volatile u32 making;
+static enum { NOT_ASKED, READY, NO_ROOM } state;
+
+/* The next piece of the group's range. */
+static void *piece(struct hooks *hooks, void *wanted, size_t bytes, size_t align, bool *zero,
+                   bool *commit, unsigned arena)
+{
+    (void)arena;
+    struct group *g = (struct group *)(void *)hooks;
+    const uintptr_t end = pgal_base + ((uintptr_t)(g - groups + 1) << pgal_shift);
+    uintptr_t next = __atomic_load_n(&g->next, __ATOMIC_RELAXED), at;
+    do {
+        at = (next + align - 1) & ~(uintptr_t)(align - 1);
+        if ((wanted && (uintptr_t)wanted != at) || bytes > end - at || at > end)
+            return NULL;
+    } while (!__atomic_compare_exchange_n(&g->next, &next, at + bytes, false, __ATOMIC_RELAXED,
+                                          __ATOMIC_RELAXED));
+    *zero = *commit = true;
+    return (void *)at;
+}
+
+static bool keep(struct hooks *hooks, void *at, size_t bytes, bool committed, unsigned arena)
+{
+    (void)hooks;
+    (void)at;
+    (void)bytes;
+    (void)committed;
+    (void)arena;
+    return true;
+}
+
+static bool purge(struct hooks *hooks, void *at, size_t bytes, size_t off, size_t length,
+                  unsigned arena)
+{
+    (void)hooks;
+    (void)bytes;
+    (void)arena;
+    return pgg_sys_advise((char *)at + off, length, MADV_DONTNEED) < 0;
+}
+
+static bool split(struct hooks *hooks, void *at, size_t bytes, size_t a, size_t b, bool committed,
+                  unsigned arena)
+{
+    (void)a;
+    (void)b;
+    return !keep(hooks, at, bytes, committed, arena);
+}
+
+static bool merge(struct hooks *hooks, void *a, size_t a_bytes, void *b, size_t b_bytes,
+                  bool committed, unsigned arena)
+{
+    (void)b;
+    (void)b_bytes;
+    return !keep(hooks, a, a_bytes, committed, arena);
+}
+
+static const struct hooks all_hooks = {
+    .alloc = piece,
+    .dalloc = keep,
+    .purge_forced = purge,
+    .split = split,
+    .merge = merge,
+};
+
+static void reserve(void)
+{
+    long at = -1;
+    u32 shift = SHIFT_MOST + 2;
+    /* With a group's room in front, so that each begins at a multiple of 2 MiB. */
+    while (at < 0 && (shift -= 2) >= SHIFT_LEAST)
+        at = pgg_sys_pages((size_t)(PGAL_GROUPS + 1) << shift);
+    const long pages = at < 0 ? at : pgg_sys_pages((size_t)PGAL_GROUPS << shift >> 12);
+    if (pages < 0) {
+        state = NO_ROOM;
+        return;
+    }
+    pgal_pages = (uint8_t *)pages;
+    const uintptr_t bytes = (uintptr_t)1 << shift;
+    pgal_shift = shift;
+    const uintptr_t base = ((uintptr_t)at + bytes - 1) & ~(bytes - 1);
+    for (u32 i = 0; i < PGAL_GROUPS; i++) {
+        groups[i].hooks = all_hooks;
+        groups[i].next = base + i * bytes;
+    }
+    pgal_base = base;
+    __atomic_store_n(&pgal_span, PGAL_GROUPS * bytes, __ATOMIC_RELEASE);
+    state = READY;
+}
+
+bool pgal_groups_ready(void)
+{
+    if (PGG_UNLIKELY(__atomic_load_n(&state, __ATOMIC_ACQUIRE) == NOT_ASKED)) {
+        pgg_lock(&making);
+        if (state == NOT_ASKED)
+            reserve();
+        pgg_unlock(&making);
+    }
+    return state == READY;
+}
+
+static PGG_COLD u32 make_arena(struct group *g, u32 *arena)
+{
+    unsigned number;
+    size_t size = sizeof number;
+    struct hooks *hooks = &g->hooks;
+    pgg_lock(&making);
+    if (!*arena && !pgal_je_mallctl("arenas.create", &number, &size, &hooks, sizeof hooks))
+        __atomic_store_n(arena, number + 1, __ATOMIC_RELEASE);
+    pgg_unlock(&making);
+    return *arena ? *arena - 1 : 0;
+}
+
+u32 pgal_group_arena(u32 group, u32 thread)
+{
+    u32 *arena = &groups[group].arenas[thread % ARENAS_OF_GROUP];
+    const u32 made = __atomic_load_n(arena, __ATOMIC_ACQUIRE);
+    return PGG_LIKELY(made) ? made - 1 : make_arena(&groups[group], arena);
+}
+
+void pgal_groups_after_fork(void)
+{
+    making = 0;
+}
+
+void pgal_groups_purge(void)
+{
+    pgal_je_mallctl("arena.4096.purge", NULL, NULL, NULL, 0); /* of all arenas */
+}
+
+/* ---- what is in them ---- */
+
+static u64 statistic(u32 arena, const char *what)
+{
+    char name[80];
+    struct pgg_text t;
+    size_t value = 0, size = sizeof value;
+    pgg_text_init(&t, name, sizeof name);
+    pgg_text_str(&t, "stats.arenas.");
+    pgg_text_u64(&t, arena);
+    pgg_text_str(&t, what);
+    return pgal_je_mallctl(name, &value, &size, NULL, 0) ? 0 : value;
+}
+
+static void print_group(u32 number, const struct group *g)
+{
+    u64 objects = 0, pages = 0, unused = 0;
+    char line[160];
+    struct pgg_text t;
+    for (u32 i = 0; i < ARENAS_OF_GROUP; i++)
+        if (g->arenas[i]) {
+            const u32 arena = g->arenas[i] - 1;
+            objects += statistic(arena, ".small.allocated") + statistic(arena, ".large.allocated");
+            pages += statistic(arena, ".pactive") * PGG_PAGE;
+            unused += statistic(arena, ".pdirty") * PGG_PAGE;
+        }
+    pgg_text_init(&t, line, sizeof line);
+    pgg_text_u64(&t, objects);
+    pgg_text_str(&t, " bytes of objects in ");
+    pgg_text_u64(&t, pages);
+    pgg_text_str(&t, " bytes of pages (");
+    pgg_text_u64(&t, pages ? objects * 100 / pages : 100);
+    pgg_text_str(&t, " %), ");
+    pgg_text_u64(&t, unused);
+    pgg_text_str(&t, " bytes of empty pages");
+    char name[24];
+    pgg_text_init(&t, name, sizeof name);
+    pgg_text_str(&t, number == PGAL_COLD ? "cold" : number == PGAL_HOT ? "hot" : "group ");
+    if (number < PGAL_COLD)
+        pgg_text_u64(&t, number);
+    pgal_say(name, line);
+}
+
+void pgal_groups_print(void)
+{
+    u64 epoch = 1;
+    pgal_je_mallctl("epoch", NULL, NULL, &epoch, sizeof epoch);
+    for (u32 i = 1; i < PGAL_GROUPS; i++)
+        for (u32 k = 0; k < ARENAS_OF_GROUP; k++)
+            if (groups[i].arenas[k]) {
+                print_group(i, &groups[i]);
+                break;
+            }
+}

@@ -1,0 +1,37 @@
+/* A group: arenas of jemalloc that take their pages from one range of addresses, so that an address
+ * tells the group. A few threads share an arena. */
+#ifndef PGAL_GROUP_H
+#define PGAL_GROUP_H
+
+#include "pgal.h"
+
+#pragma GCC visibility push(hidden)
+
+/* Ranges of all groups, one after the other; 0 bytes until there are any. */
+extern uintptr_t pgal_base, pgal_span;
+extern u32 pgal_shift; /* bytes of one, as a power of two */
+
+/* By page of the ranges: what alloc_object.c knows of the objects that begin there. */
+extern uint8_t *pgal_pages;
+
+/* False: there is no room for them, and all is in group 0. Only once; later calls answer the same.
+ */
+bool pgal_groups_ready(void);
+/* The arena of a group for threads of this number; 0: there is none, no memory. */
+u32 pgal_group_arena(u32 group, u32 thread);
+/* In a child: who held a lock in the parent is not here. */
+void pgal_groups_after_fork(void);
+/* Gives the system the pages that nothing is in. */
+void pgal_groups_purge(void);
+/* One line for each group with objects, on standard error. */
+void pgal_groups_print(void);
+
+/* 0 for an object that is in none. */
+PGG_INLINE u32 pgal_group_of_object(const void *p)
+{
+    const uintptr_t at = (uintptr_t)p - pgal_base;
+    return PGG_LIKELY(at >= pgal_span) ? 0 : (u32)(at >> pgal_shift);
+}
+
+#pragma GCC visibility pop
+#endif

@@ -1,0 +1,127 @@
+/* Objects of groups. Each thread keeps a few free ones of each size, in front of jemalloc's cache
+ * for the group: they cost a load and a store, and objects that were freed by this thread come
+ * first. New ones come in rising addresses, as loops go over them in the order of their making. */
+#include "alloc_object.h"
+
+#include "alloc_thread.h"
+#include "guest_bytes.h"
+
+#include <errno.h>
+
+/* Most free objects of a size that a thread keeps for a group. */
+enum { KEPT = 32, KEPT_LEAST = 4, KEPT_OF_SIZE = 4096 };
+static struct {
+    u32 bytes; /* of jemalloc's size class */
+    u32 most;
+} classes[PGAL_BINS];
+
+void pgal_objects_init(void)
+{
+    for (u32 i = 0; i < PGAL_BINS; i++) {
+        classes[i].bytes = (u32)pgal_je_nallocx(i ? i * 16 : 16, 0);
+        classes[i].most = KEPT_OF_SIZE / classes[i].bytes;
+        if (classes[i].most > KEPT)
+            classes[i].most = KEPT;
+        if (classes[i].most < KEPT_LEAST)
+            classes[i].most = KEPT_LEAST;
+    }
+}
+
+/* jemalloc's pages have objects of one size class each: the bin of those that begin on a page, or 0
+ * if they are not kept. Others may look at other objects there. */
+static uint8_t *page_of(const void *p)
+{
+    return &pgal_pages[((uintptr_t)p - pgal_base) / PGG_PAGE];
+}
+
+static void *from_jemalloc(struct pgal_thread *t, u32 group, size_t n, int more)
+{
+    const int flags = pgal_group_flags_slow(t, group);
+    void *p = flags ? pgal_je_mallocx(n, flags | more) : NULL;
+    if (p) {
+        const size_t bytes = pgal_je_sallocx(p, 0);
+        __atomic_store_n(page_of(p), bytes <= PGAL_KEPT_BYTES ? bytes / 16 : 0, __ATOMIC_RELAXED);
+    }
+    return p;
+}
+
+/* One to use, and half of those that may be kept. */
+static PGG_COLD void *fill(struct pgal_thread *t, u32 group, u32 class)
+{
+    struct pgal_bin *bin = &t->bins[group][classes[class].bytes / 16];
+    void *found[KEPT / 2 + 1];
+    u32 n = 0;
+    while (n <= classes[class].most / 2 &&
+           (found[n] = from_jemalloc(t, group, classes[class].bytes, 0)))
+        n++;
+    for (u32 i = n; i > 1; i--) {
+        *(void **)found[i - 1] = bin->first;
+        bin->first = found[i - 1];
+        bin->n++;
+    }
+    return n ? found[0] : NULL;
+}
+
+void *pgal_object(u32 group, size_t n)
+{
+    struct pgal_thread *t = pgal_thread();
+    const size_t class = (n + 15) / 16;
+    if (PGG_UNLIKELY(!t || n > PGAL_KEPT_BYTES))
+        return from_jemalloc(t, group, n < 16 ? 16 : n, 0);
+    struct pgal_bin *bin = &t->bins[group][classes[class].bytes / 16];
+    void *p = bin->first;
+    if (PGG_UNLIKELY(!p))
+        return fill(t, group, (u32)class);
+    bin->first = *(void **)p;
+    bin->n--;
+    return p;
+}
+
+void *pgal_object_aligned(u32 group, size_t n, size_t align)
+{
+    return from_jemalloc(pgal_thread(), group, n < 16 ? 16 : n, __builtin_ctzl(align));
+}
+
+/* Half of them go back. */
+static PGG_COLD void give_back(struct pgal_thread *t, u32 group, struct pgal_bin *bin)
+{
+    for (u32 i = bin->n / 2; i; i--) {
+        void *p = bin->first;
+        bin->first = *(void **)p;
+        bin->n--;
+        pgal_je_dallocx(p, pgal_cache_flags(t, group));
+    }
+}
+
+void pgal_object_free(u32 group, void *p)
+{
+    struct pgal_thread *t = pgal_thread();
+    const u32 class = __atomic_load_n(page_of(p), __ATOMIC_RELAXED);
+    if (PGG_UNLIKELY(!t || !class)) {
+        pgal_je_dallocx(p, pgal_cache_flags(t, group));
+        return;
+    }
+    struct pgal_bin *bin = &t->bins[group][class];
+    *(void **)p = bin->first;
+    bin->first = p;
+    if (PGG_UNLIKELY(++bin->n > classes[class].most))
+        give_back(t, group, bin);
+}
+
+/* An object stays where it is as long as its group and its size class do. */
+void *pgal_object_move(void *p, u32 group, size_t n)
+{
+    if (p && !n) {
+        pgal_free(p);
+        return NULL;
+    }
+    const size_t old = p ? pgal_je_sallocx(p, 0) : 0;
+    if (p && pgal_group_of_object(p) == group && pgal_je_nallocx(n < 16 ? 16 : n, 0) == old)
+        return p;
+    void *to = pgal_alloc_in(group, n, 0);
+    if (!to || !p)
+        return to;
+    pgg_copy(to, p, old < n ? old : n);
+    pgal_free(p);
+    return to;
+}

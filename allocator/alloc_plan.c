@@ -1,0 +1,221 @@
+/* The plan of a process: read once, and found in place as its modules come. */
+#include "alloc_plan.h"
+
+#include "alloc_group.h"
+#include "alloc_thread.h"
+#include "guest_bytes.h"
+#include "guest_memory.h"
+#include "guest_modules.h"
+#include "guest_sys.h"
+#include "guest_text.h"
+#include "placement_plan.h"
+
+#include <fcntl.h>
+
+struct pgal_node *pgal_nodes;
+struct pgal_leaf *pgal_leaves;
+u32 pgal_leaves_shift;
+u32 pgal_modules_missing;
+
+static struct pgk_placement plan;
+static bool loaded[PGK_PLACEMENT_MODULES_MAX];
+static volatile u32 adding; /* one thread at a time */
+/* Pages of code whose module was looked up, so that it is not done again for each allocation. */
+enum { PAGES_SEEN_SHIFT = 54 };
+static u64 pages_seen[1 << (64 - PAGES_SEEN_SHIFT)];
+
+/* ---- where its calls are ---- */
+
+static void add_leaf(u32 node)
+{
+    const u64 mask = (UINT64_C(1) << (64 - pgal_leaves_shift)) - 1,
+              address = pgal_nodes[node].address;
+    u64 at = address * UINT64_C(0x9e3779b97f4a7c15) >> pgal_leaves_shift;
+    while (pgal_leaves[at].address)
+        at = (at + 1) & mask;
+    pgal_leaves[at].node = node;
+    __atomic_store_n(&pgal_leaves[at].address, address, __ATOMIC_RELEASE);
+}
+
+static void place(u32 node, u64 bias)
+{
+    struct pgal_node *n = &pgal_nodes[node];
+    const u64 address = plan.nodes[node].address + bias;
+    if (n->depth)
+        n->rule = pgg_rule_find(address);
+    __atomic_store_n(&n->address, address, __ATOMIC_RELEASE);
+    if (!plan.nodes[node].parent && address)
+        add_leaf(node);
+}
+
+/* The frames of a module are where it was loaded. */
+static void add_module(const struct pgg_segment *s)
+{
+    for (u32 m = 0; m < plan.header->n_modules; m++) {
+        const struct pgk_placement_module *module = &plan.modules[m];
+        if (loaded[m] || s->id_size != module->id_size ||
+            pgg_compare(s->id, module->id, module->id_size))
+            continue;
+        loaded[m] = true;
+        for (u32 i = 1; i < plan.header->n_nodes; i++)
+            if (plan.nodes[i].module == m)
+                place(i, s->bias);
+        __atomic_fetch_sub(&pgal_modules_missing, 1, __ATOMIC_RELEASE);
+    }
+}
+
+void pgal_plan_after_fork(void)
+{
+    adding = 0;
+    pgg_modules_after_fork();
+}
+
+/* A call of a module that may have been loaded since. */
+PGG_COLD u32 pgal_group_of_unknown(u64 address)
+{
+    struct pgg_module m;
+    const u64 page = address / PGG_PAGE;
+    u64 *seen = &pages_seen[page * UINT64_C(0x9e3779b97f4a7c15) >> PAGES_SEEN_SHIFT];
+    if (__atomic_load_n(seen, __ATOMIC_RELAXED) == page)
+        return 0;
+    __atomic_store_n(seen, page, __ATOMIC_RELAXED);
+    if (pgg_module_at(address, &m) && !__atomic_exchange_n(&adding, 1, __ATOMIC_ACQUIRE)) {
+        add_module(&m.segment);
+        pgg_unlock(&adding);
+    }
+    return 0; /* the next allocation there is in its group */
+}
+
+/* ---- a call stack ---- */
+
+/* Below a frame is a call that the plan does not have. */
+static u32 unknown(u32 node, u64 call)
+{
+    if (PGG_UNLIKELY(pgal_modules_missing))
+        pgal_group_of_unknown(call);
+    return pgal_nodes[node].group;
+}
+
+/* By the walk that knows all there is: for rare frames, and a thread's first time. */
+static PGG_COLD u32 walk_deeper(struct pgal_thread *t, u32 node, const void *frame)
+{
+    u64 calls[PGK_PLACEMENT_DEPTH_MAX + 1];
+    t->busy = true; /* its first walk asks for its stack, which may allocate */
+    pgg_compiler_barrier();
+    const u32 n = pgg_walk_first(&t->walker, frame, calls, pgal_nodes[node].depth + 1u);
+    pgg_compiler_barrier();
+    t->busy = false;
+    for (u32 i = 1; i < n && pgal_nodes[node].depth; i++) {
+        const u32 next = pgal_node_below(node, calls[i]);
+        if (!next)
+            return unknown(node, calls[i]);
+        node = next;
+    }
+    return pgal_nodes[node].group;
+}
+
+u32 pgal_group_of_deeper(u32 first, const void *frame)
+{
+    struct pgal_thread *t = pgal_thread();
+    struct pgg_step step;
+    if (PGG_UNLIKELY(!t || t->busy))
+        return 0;
+    if (!pgg_step_begin(&t->walker, frame, &step))
+        return walk_deeper(t, first, frame);
+    u32 node = first;
+    do {
+        const u64 call = pgg_step_leave(&step, pgal_nodes[node].rule);
+        if (PGG_UNLIKELY(!call))
+            return walk_deeper(t, first, frame);
+        const u32 next = pgal_node_below(node, call);
+        if (!next)
+            return unknown(node, call);
+        node = next;
+    } while (pgal_nodes[node].depth);
+    return pgal_nodes[node].group;
+}
+
+/* ---- the file ---- */
+
+static const void *read_file(const char *path, size_t *bytes)
+{
+    enum { MOST = 4 << 20 };
+    struct stat s;
+    const long fd = pgg_sys_open(path, O_RDONLY | O_CLOEXEC, 0);
+    void *file = NULL;
+    *bytes = 0;
+    if (fd >= 0 && !pgg_sys_fstat((int)fd, &s) && s.st_size > 0 && s.st_size <= MOST)
+        file = pgg_map(pgg_whole_pages((size_t)s.st_size));
+    for (long n = 1; file && n > 0 && *bytes < (size_t)s.st_size; *bytes += n > 0 ? (size_t)n : 0)
+        n = pgg_sys_read((int)fd, (char *)file + *bytes, (size_t)s.st_size - *bytes);
+    if (fd >= 0)
+        pgg_sys_close((int)fd);
+    return file;
+}
+
+/* What of the trie does not depend on where its modules are. */
+static bool make_nodes(void)
+{
+    const u32 n = plan.header->n_nodes;
+    pgal_nodes = pgg_map(pgg_whole_pages(n * sizeof *pgal_nodes));
+    if (!pgal_nodes)
+        return false;
+    for (u32 i = n - 1; i; i--) {
+        struct pgal_node *parent = &pgal_nodes[plan.nodes[i].parent];
+        pgal_nodes[i].group = (uint8_t)plan.nodes[i].group;
+        parent->first = i;
+        parent->below++;
+        if (parent->depth <= pgal_nodes[i].depth)
+            parent->depth = pgal_nodes[i].depth + 1;
+        if (parent->depth > PGK_PLACEMENT_DEPTH_MAX)
+            return false;
+    }
+    return true;
+}
+
+static bool make_leaves(void)
+{
+    u32 bits = 6;
+    while ((u32)1 << bits < pgal_nodes[0].below * 4u)
+        bits++;
+    struct pgal_leaf *leaves = pgg_map(pgg_whole_pages(sizeof *leaves << bits));
+    if (!leaves)
+        return false;
+    pgal_leaves_shift = 64 - bits;
+    pgal_leaves = leaves;
+    return true;
+}
+
+static void find_modules(const char *path)
+{
+    const struct pgg_segment *segments;
+    const u32 all = pgal_modules_missing = plan.header->n_modules;
+    pgg_modules_refresh();
+    const u32 n = pgg_modules(&segments);
+    for (u32 i = 0; i < n; i++)
+        add_module(&segments[i]);
+    if (pgal_modules_missing == all)
+        pgal_say("the plan is for other builds than what is loaded at the start", path);
+}
+
+void pgal_plan_read(const char *path)
+{
+    struct pgk_placement_fault fault = {.what = "it cannot be read"};
+    size_t bytes;
+    const void *file = read_file(path, &bytes);
+    if (!file || !pgk_placement_check(file, bytes, &plan, &fault)) {
+        char why[160];
+        struct pgg_text t;
+        pgg_text_init(&t, why, sizeof why);
+        pgg_text_str(&t, path);
+        pgg_text_str(&t, ": ");
+        pgg_text_str(&t, fault.what);
+        pgal_say("no plan is used", why);
+    } else if (!make_nodes()) {
+        pgal_say("no plan is used, its stacks are too deep or memory is short", path);
+    } else if (!pgal_groups_ready() || !make_leaves()) {
+        pgal_say("no plan is used, memory is short", path);
+    } else {
+        find_modules(path);
+    }
+}

@@ -1,0 +1,44 @@
+/* The start: the plan that the environment names, and what is said at the end. */
+#include "alloc_object.h"
+#include "alloc_thread.h"
+#include "guest_env.h"
+#include "guest_frames.h"
+#include "guest_modules.h"
+#include "guest_text.h"
+
+#include <pthread.h>
+
+void pgal_say(const char *a, const char *b)
+{
+    pgg_say("pgokit_alloc", a, b);
+}
+
+static bool is_set(const char *name)
+{
+    const char *value = pgg_getenv(name);
+    return value && *value && *value != '0';
+}
+
+static void child(void)
+{
+    pgal_groups_after_fork();
+    pgal_plan_after_fork();
+}
+
+__attribute__((constructor(101))) static void at_start(void)
+{
+    const char *plan = pgg_getenv("PGOKIT_ALLOC_PLAN");
+    pgg_modules_ready = true;
+    pgg_frames_ready();
+    pgal_objects_init();
+    pgal_threads_init();
+    pthread_atfork(NULL, NULL, child);
+    if (plan && *plan)
+        pgal_plan_read(plan);
+}
+
+__attribute__((destructor)) static void at_end(void)
+{
+    if (is_set("PGOKIT_ALLOC_STATS"))
+        pgal_groups_print();
+}

@@ -1,0 +1,21 @@
+/* What clang 22 calls with -fsanitize=alloc-token: the same functions with a token, a hash of the
+ * type that is allocated. A plan knows contexts, which says more; without one, tokens are not used.
+ * The objects are freed as all others are. */
+#include "alloc_object.h"
+
+#define GROUP   pgal_group_of_stack(__builtin_frame_address(0))
+#define IGNORED __attribute__((unused))
+#define TOKEN(name, params, result)                  \
+    PGAL_EXPORT void *__alloc_token_##name params;   \
+    void *__alloc_token_##name params                \
+    {                                                \
+        return result;                               \
+    }
+
+TOKEN(malloc, (size_t n, u64 token IGNORED), pgal_alloc_in(GROUP, n, 0))
+TOKEN(calloc, (size_t n, size_t size, u64 token IGNORED), pgal_calloc(n, size, GROUP))
+TOKEN(realloc, (void *p, size_t n, u64 token IGNORED), pgal_realloc(p, n, GROUP))
+TOKEN(aligned_alloc, (size_t align, size_t n, u64 token IGNORED), pgal_alloc_in(GROUP, n, align))
+TOKEN(memalign, (size_t align, size_t n, u64 token IGNORED), pgal_alloc_in(GROUP, n, align))
+TOKEN(valloc, (size_t n, u64 token IGNORED), pgal_alloc_in(GROUP, n, PGG_PAGE))
+TOKEN(pvalloc, (size_t n, u64 token IGNORED), pgal_alloc_in(GROUP, pgg_whole_pages(n), PGG_PAGE))

@@ -1,0 +1,84 @@
+/* From a heap profile to a plan for the allocator.
+ *
+ *   heap profile ──► contexts with their calls ──► groups ──► trie of calls ──► file
+ *              placement_calls.c       placement_choose.c  placement_trie.c  placement_write.c
+ */
+#ifndef PGK_PLACEMENT_H
+#define PGK_PLACEMENT_H
+
+#include "arena.h"
+#include "fail.h"
+#include "pgokit/plan.h"
+#include "placement_plan.h"
+#include "vec.h"
+
+enum {
+    PGK_PLAN_CLASS_BYTES = 64, /* size classes are as fine as this tells contexts apart */
+    PGK_PLAN_CLASSES = 224,    /* up to 14 KiB: larger objects have pages of their own */
+};
+
+/* Why a context is where it is. */
+enum pgk_plan_reason {
+    PGK_PLAN_SPLIT,
+    PGK_PLAN_SMALL, /* hardly any memory at the peak */
+    PGK_PLAN_LARGE, /* objects of whole pages */
+    PGK_PLAN_MIXED, /* objects that live shortly and long */
+    PGK_PLAN_MANY,  /* more contexts than are compared */
+    PGK_PLAN_NO_CALL, /* it is not known which calls of the build it goes through */
+    PGK_PLAN_REASONS,
+};
+
+/* A call, in the addresses of its module's file: the last byte of the instruction. */
+struct pgk_plan_call {
+    uint64_t address;
+    uint32_t module;
+};
+
+/* A context. Its stack is of steps, leaf first; each is one call of several that compilers made of
+ * the same place. */
+struct pgk_plan_step {
+    uint32_t first, n; /* of plan->calls */
+};
+struct pgk_plan_context {
+    uint32_t first_step, n_steps;
+    const char *names; /* of the first functions, leaf first; addresses where nobody knows */
+    uint64_t total;   /* bytes of all objects */
+    uint64_t peak;    /* bytes alive at the peak, or an estimate */
+    uint64_t kept;    /* bytes alive at the end */
+    uint64_t objects, lifetime_ms, longest_ms; /* mean, longest */
+    uint64_t accesses;
+    uint32_t class_low, class_high; /* sizes */
+    uint32_t group;
+    enum pgk_plan_reason reason;
+};
+
+struct pgk_plan {
+    struct pgk_arena arena;
+    PGK_VEC(struct pgk_placement_module) modules;
+    PGK_VEC(struct pgk_plan_call) calls;
+    PGK_VEC(struct pgk_plan_step) steps;
+    PGK_VEC(struct pgk_plan_context) contexts; /* by falling peak */
+    PGK_VEC(struct pgk_placement_node) nodes;
+    uint32_t n_groups, depth;
+    uint64_t run_ms;      /* how long the program ran, as far as the profile tells */
+    bool knows_accesses, knows_peak;
+};
+
+/* The module of this build id, added if it is new; UINT32_MAX without memory. */
+uint32_t pgk_plan_module(struct pgk_plan *plan, const uint8_t *id, size_t size);
+
+/* Fills contexts and their calls. */
+PGK_MUST_USE int pgk_plan_add_contexts(struct pgk_plan *plan, const struct pgk_heap *heap,
+                                       const struct pgk_match *match,
+                                       struct pgk_binaries *binaries, struct pgk_err *err);
+/* Gives contexts their groups, of which there are at most so many. */
+PGK_MUST_USE int pgk_plan_choose(struct pgk_plan *plan, uint32_t groups, struct pgk_err *err);
+/* Makes the nodes. */
+PGK_MUST_USE int pgk_plan_make_trie(struct pgk_plan *plan, struct pgk_err *err);
+
+/* Bytes of pages that a part of the objects lies on, when they are scattered among the others of
+ * their size: `all` and `part` are bytes by size class. */
+uint64_t pgk_plan_scattered(const uint64_t all[PGK_PLAN_CLASSES],
+                            const uint64_t part[PGK_PLAN_CLASSES]);
+
+#endif

@@ -1,0 +1,171 @@
+/* The contexts of a profile, with what a plan needs of them. */
+#include "placement_calls.h"
+
+#include "binary_set.h"
+#include "elf_file.h"
+#include "heap_model.h"
+#include "search.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+enum { FRAMES_MAX = 256, NAMES = 3 };
+
+/* ---- names ---- */
+
+/* The symbol that an address is in, or NULL. */
+static const char *symbol_at(struct pgk_binaries *set, const struct pgk_heap_frame *f)
+{
+    const uint32_t pos = set ? pgk_binaries_find(set, f->build_id, f->build_id_size)
+                             : PGK_INDEX_NONE;
+    const struct pgk_elf_sym *syms;
+    size_t n;
+    struct pgk_err ignored;
+    if (pos == PGK_INDEX_NONE || pgk_elf_symbols(pgk_binaries_elf(set, pos), &syms, &n, &ignored))
+        return NULL;
+    PGK_SEARCH(at, n, mid, syms[mid].addr <= f->address)
+    return at && f->address - syms[at - 1].addr < syms[at - 1].size ? syms[at - 1].name : NULL;
+}
+
+static const char *names_of(struct pgk_plan *plan, struct pgk_binaries *set,
+                            const struct pgk_heap_frame *frames, size_t n)
+{
+    char text[400];
+    size_t used = 0;
+    for (size_t i = 0; i < n && i < NAMES; i++) {
+        const struct pgk_heap_frame *f = &frames[i];
+        const char *name = f->is_address ? symbol_at(set, f) : f->function;
+        char number[32];
+        snprintf(number, sizeof number, "0x%" PRIx64, f->is_address ? f->address : f->guid);
+        const int more = snprintf(text + used, sizeof text - used, "%s%s", i ? " < " : "",
+                                  name && *name ? name : number);
+        used += more > 0 ? (size_t)more : 0;
+        if (used >= sizeof text) {
+            used = sizeof text - 1;
+            break;
+        }
+    }
+    return pgk_arena_copy(&plan->arena, text, used);
+}
+
+/* ---- calls ---- */
+
+/* Addresses of the build that was profiled. What is in no module ends the stack. */
+static bool add_addresses(struct pgk_plan *plan, const struct pgk_heap_frame *frames, size_t n)
+{
+    for (size_t i = 0; i < n && i < plan->depth && frames[i].build_id_size; i++) {
+        const uint32_t module =
+            pgk_plan_module(plan, frames[i].build_id, frames[i].build_id_size);
+        const struct pgk_plan_step step = {(uint32_t)plan->calls.n, 1};
+        if (module == UINT32_MAX)
+            return plan->modules.n == PGK_PLACEMENT_MODULES_MAX;
+        if (!pgk_vec_push(&plan->calls, (struct pgk_plan_call){frames[i].address, module}) ||
+            !pgk_vec_push(&plan->steps, step))
+            return false;
+    }
+    return true;
+}
+
+/* ---- figures ---- */
+
+static uint32_t class_of(uint64_t bytes)
+{
+    const uint64_t class = bytes ? (bytes - 1) / PGK_PLAN_CLASS_BYTES : 0;
+    return class < PGK_PLAN_CLASSES ? (uint32_t)class : PGK_PLAN_CLASSES - 1;
+}
+
+/* Where the peak is not known: what is alive on average while the program runs. */
+static uint64_t estimated_peak(const struct pgk_plan *plan, const struct pgk_plan_context *c)
+{
+    const uint64_t ms = c->lifetime_ms < plan->run_ms ? c->lifetime_ms : plan->run_ms;
+    return plan->run_ms ? (uint64_t)((double)c->total * (double)ms / (double)plan->run_ms) : 0;
+}
+
+static void take_figures(const struct pgk_plan *plan, const struct pgk_heap *heap, size_t i,
+                         struct pgk_plan_context *c)
+{
+    c->objects = pgk_heap_value(heap, i, PGK_MIB_AllocCount);
+    c->total = pgk_heap_value(heap, i, PGK_MIB_TotalSize);
+    c->lifetime_ms = c->objects ? pgk_heap_value(heap, i, PGK_MIB_TotalLifetime) / c->objects : 0;
+    c->longest_ms = pgk_heap_value(heap, i, PGK_MIB_MaxLifetime);
+    c->accesses = pgk_heap_value(heap, i, PGK_MIB_TotalAccessCount);
+    c->class_low = class_of(pgk_heap_value(heap, i, PGK_MIB_MinSize));
+    c->class_high = class_of(pgk_heap_value(heap, i, PGK_MIB_MaxSize));
+    c->kept = pgk_heap_value(heap, i, PGK_MIB_ExitSize);
+    c->peak = plan->knows_peak ? pgk_heap_value(heap, i, PGK_MIB_PeakSize)
+                               : estimated_peak(plan, c);
+}
+
+static void take_run(struct pgk_plan *plan, const struct pgk_heap *heap)
+{
+    const size_t n = pgk_heap_contexts(heap);
+    for (size_t i = 0; i < n; i++) {
+        const uint64_t end = pgk_heap_value(heap, i, PGK_MIB_DeallocTimestamp),
+                       longest = pgk_heap_value(heap, i, PGK_MIB_MaxLifetime);
+        plan->run_ms = end > plan->run_ms ? end : plan->run_ms;
+        plan->run_ms = longest > plan->run_ms ? longest : plan->run_ms;
+        plan->knows_peak |= pgk_heap_knows(heap, i, PGK_MIB_PeakSize);
+    }
+    plan->knows_accesses &= !pgk_heap_lacks_accesses(heap);
+}
+
+/* ---- all of them ---- */
+
+struct adding {
+    struct pgk_plan *plan;
+    const struct pgk_heap *heap;
+    const struct pgk_match *match;
+    struct pgk_binaries *binaries;
+    struct pgk_plan_places places;
+};
+
+static int add_context(struct adding *a, size_t i, struct pgk_err *err)
+{
+    struct pgk_heap_frame frames[FRAMES_MAX];
+    struct pgk_plan *plan = a->plan;
+    struct pgk_plan_context c = {.first_step = (uint32_t)plan->steps.n};
+    size_t n = a->match ? pgk_match_stack(a->match, i, frames, FRAMES_MAX)
+                        : pgk_heap_stack(a->heap, i, frames, FRAMES_MAX);
+    n = n < FRAMES_MAX ? n : FRAMES_MAX;
+    if (n && !a->match && !frames[0].is_address)
+        return pgk_fail(err, PGK_E_ARG, .field = "call stacks",
+                        .found = "source positions, not addresses",
+                        .hint = "give the binaries of the build that the plan is for (-b)");
+    const bool added = a->match ? pgk_plan_add_places(plan, &a->places, frames, n)
+                                : add_addresses(plan, frames, n);
+    c.n_steps = (uint32_t)plan->steps.n - c.first_step;
+    c.names = names_of(plan, a->binaries, frames, n);
+    take_figures(plan, a->heap, i, &c);
+    return added && c.names && pgk_vec_push(&plan->contexts, c) ? 0 : pgk_fail_nomem(err);
+}
+
+/* Whether a plan of addresses is for any of the binaries. */
+static int check_builds(const struct pgk_plan *plan, struct pgk_binaries *binaries,
+                        struct pgk_err *err)
+{
+    const size_t n = pgk_binaries_count(binaries);
+    for (uint32_t i = 0; i < n; i++) {
+        size_t size;
+        const uint8_t *id = pgk_elf_build_id(pgk_binaries_elf(binaries, i), &size);
+        for (size_t m = 0; id && m < plan->modules.n; m++)
+            if (plan->modules.v[m].id_size == size && !memcmp(plan->modules.v[m].id, id, size))
+                return 0;
+    }
+    return pgk_fail(err, PGK_E_MISMATCH, .field = "build ids of the binaries",
+                    .found = "none that the profile has addresses of",
+                    .hint = "give the program that was profiled, too (--profiled-binary)");
+}
+
+int pgk_plan_add_contexts(struct pgk_plan *plan, const struct pgk_heap *heap,
+                          const struct pgk_match *match, struct pgk_binaries *binaries,
+                          struct pgk_err *err)
+{
+    struct adding a = {.plan = plan, .heap = heap, .match = match, .binaries = binaries};
+    const size_t n = pgk_heap_contexts(heap);
+    take_run(plan, heap);
+    int status = match ? pgk_plan_places_read(&a.places, plan, binaries, err) : 0;
+    for (size_t i = 0; i < n && !status; i++)
+        status = add_context(&a, i, err);
+    pgk_plan_places_free(&a.places);
+    return !status && !match && binaries ? check_builds(plan, binaries, err) : status;
+}

@@ -1,0 +1,200 @@
+#!/usr/bin/env python3
+"""Programs under libpgokit_alloc: with a plan, without one, and with one that is damaged.
+
+usage: alloc_programs.py PGOKIT LIBPGOKIT_ALLOC.so LIBPGOKIT_ALLOC.a
+
+Prints TAP.
+"""
+
+import os
+import random
+import struct
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.append(os.path.join(HERE, "..", "runtime"))
+from harness import Cases, require, run, tool  # noqa: E402
+
+PGOKIT, SHARED, STATIC = map(os.path.abspath, sys.argv[1:4])
+PROGRAMS = os.path.join(HERE, "programs")
+FLAGS = ["-O2", "-g", "-fomit-frame-pointer", "-Wl,--build-id"]
+
+
+def build(folder, name="groups", flags=(), libraries=()):
+    source = os.path.join(PROGRAMS, name + ".c")
+    program = os.path.join(folder, name)
+    run([tool("gcc"), *FLAGS, *flags, source, "-o", program, "-pthread", "-ldl", *libraries],
+        folder)
+    return program
+
+
+def record(folder, argv, output="heap.profraw"):
+    run([PGOKIT, "record", "heap", "-q", "-o", output, "--", *argv], folder)
+    return output
+
+
+def plan_of(folder, program, *more, mode="record"):
+    record(folder, [program, mode, *more])
+    run([PGOKIT, "plan", "heap.profraw", "-b", program, "-o", "app.plan"], folder)
+    return os.path.join(folder, "app.plan")
+
+
+def with_plan(folder, plan, argv, **kw):
+    options = ["--plan", plan] if plan else []
+    return run([PGOKIT, "run", *options, "--", *argv], folder, **kw)
+
+
+def shared_pages(folder, plan, argv):
+    result = with_plan(folder, plan, argv)
+    require(not result.stderr, result.stderr)
+    return int(result.stdout)
+
+
+def splits(folder, flags):
+    program = build(folder, flags=flags)
+    plan = plan_of(folder, program)
+    without = shared_pages(folder, None, [program, "pages"])
+    split = shared_pages(folder, plan, [program, "pages"])
+    require(without > 100, f"without a plan {without} pages are shared: the test shows nothing")
+    require(split == 0, f"{split} pages are shared, without the plan {without}")
+    return [f"{without} shared pages, with the plan none"]
+
+
+def fits_another_build(folder, compiler, flags):
+    """The profile of one build makes the plan of another one, which never ran."""
+    old = os.path.join(folder, "old")
+    os.rename(build(folder), old)
+    record(folder, [old, "record"])
+    new = os.path.join(folder, "new")
+    run([tool(compiler), "-g", "-Wl,--build-id", *flags, os.path.join(PROGRAMS, "groups.c"), "-o",
+         new, "-pthread", "-ldl"], folder)
+    run([PGOKIT, "plan", "heap.profraw", "--profiled-binary", old, "-b", new, "-o", "app.plan"],
+        folder)
+    without = shared_pages(folder, None, [new, "pages"])
+    split = shared_pages(folder, os.path.join(folder, "app.plan"), [new, "pages"])
+    require(without > 100 and split == 0, f"{split} pages are shared, without the plan {without}")
+
+
+def explains(folder):
+    program = build(folder)
+    record(folder, [program, "record"])
+    text = run([PGOKIT, "plan", "heap.profraw", "-b", program, "--explain"], folder).stdout
+    for function in ("take < take_kept < record", "take < take_passing < record"):
+        require(function.split(" < record")[0] in text, f"{function} is not in\n{text}")
+    require("expected: pages kept by what is alive at the end" in text, text)
+
+
+def survives(folder, mode):
+    program = build(folder)
+    plan = plan_of(folder, program)
+    for used in (None, plan):
+        result = with_plan(folder, used, [program, mode], timeout=300)
+        require(not result.stderr, result.stderr)
+
+
+def finds_libraries(folder):
+    program, library = build(folder), os.path.join(folder, "liblibrary.so")
+    run([tool("gcc"), *FLAGS, "-shared", "-fPIC", os.path.join(PROGRAMS, "library.c"), "-o",
+         library], folder)
+    plan = plan_of(folder, program, library, mode="library")
+    without = shared_pages(folder, None, [program, "library", library])
+    split = shared_pages(folder, plan, [program, "library", library])
+    # The first object of each kind may be allocated before the library is known.
+    require(without > 100 and split <= 2, f"{split} pages are shared, without the plan {without}")
+
+
+def links_statically(folder):
+    program = build(folder, flags=["-static"], libraries=[STATIC])
+    for mode in ("pages", "resize", "align", "threads", "forks"):
+        run([program, mode], folder, timeout=300)
+    result = run([PGOKIT, "run", "--", program, "pages"], folder, status=126)
+    require("statically linked" in result.stderr, result.stderr)
+
+
+def hints(folder):
+    source, program = os.path.join(PROGRAMS, "hints.cpp"), os.path.join(folder, "hints")
+    run([tool("g++"), "-std=c++17", "-O2", source, "-o", program, STATIC, "-pthread"], folder)
+    out = run([program], folder).stdout
+    require(out == "0 1\n", f"hints of several kinds share pages, or sizes are wrong: {out}")
+
+
+def says_once(folder, program, plan):
+    result = with_plan(folder, plan, [program, "pages"])
+    require(result.stderr.count("\n") == 1 and result.stderr.startswith("pgokit_alloc: "),
+            f"not one line: {result.stderr}")
+    return result
+
+
+def refuses(folder):
+    program = build(folder)
+    plan = plan_of(folder, program)
+    with open(plan, "rb") as file:
+        good = file.read()
+    bad = os.path.join(folder, "bad.plan")
+
+    def written(data):
+        with open(bad, "wb") as file:
+            file.write(data)
+        return bad
+
+    for cut in (0, 1, 7, 8, 31, 32, 33, len(good) - 1):
+        result = says_once(folder, program, written(good[:cut]))
+        require("no plan is used" in result.stderr, result.stderr)
+    says_once(folder, program, written(good + b"\0" * 8))
+    says_once(folder, program, written(b"#!/bin/sh\n" * 100))
+    dice = random.Random(23)
+    for _ in range(60):
+        data = bytearray(good)
+        data[dice.randrange(len(data))] ^= 1 << dice.randrange(8)
+        says_once(folder, program, written(bytes(data)))
+    # A sum that is right does not make a number right.
+    for offset, value in ((len(good) - 8, 0xffffffff), (len(good) - 2, 0xffff)):
+        data = bytearray(good)
+        data[offset:offset + 2] = struct.pack("<Q", value)[:2]
+        data[24:32] = struct.pack("<Q", checksum(data[32:]))
+        says_once(folder, program, written(bytes(data)))
+    with_plan(folder, plan, [program, "pages"])
+
+
+def checksum(data):
+    total = 0xcbf29ce484222325
+    for (word,) in struct.iter_unpack("<Q", data):
+        total = (total ^ word) * 0x100000001b3 & (1 << 64) - 1
+    return total
+
+
+def tells_stale(folder):
+    program = build(folder)
+    plan = plan_of(folder, program)
+    build(folder, flags=["-O1"])
+    result = says_once(folder, program, plan)
+    require("other builds" in result.stderr, result.stderr)
+
+
+def counts_groups(folder):
+    program = build(folder)
+    plan = plan_of(folder, program)
+    result = run([PGOKIT, "run", "--plan", plan, "--stats", "--", program, "pages"], folder)
+    lines = result.stderr.splitlines()
+    require(len(lines) == 2 and all("bytes of objects" in line for line in lines), result.stderr)
+
+
+def main():
+    cases = Cases()
+    cases.run("a plan keeps two kinds of objects apart", splits, [])
+    cases.run("also in code with frame pointers", splits, ["-fno-omit-frame-pointer"])
+    cases.run("a plan for another build of gcc", fits_another_build, "gcc", ["-O1"])
+    cases.run("a plan for a build of clang", fits_another_build, "clang-14", ["-O2"])
+    cases.run("--explain names contexts and what to expect", explains)
+    for mode in ("resize", "align", "threads", "forks"):
+        cases.run(f"nothing breaks: {mode}", survives, mode)
+    cases.run("a library that is loaded later has its groups", finds_libraries)
+    cases.run("linked statically", links_statically)
+    cases.run("hints of compilers reach groups", hints)
+    cases.run("a damaged plan is refused with one line", refuses)
+    cases.run("a plan for another build is refused with one line", tells_stale)
+    cases.run("what groups hold at the end", counts_groups)
+    cases.finish()
+
+
+main()

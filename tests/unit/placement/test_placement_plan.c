@@ -1,0 +1,230 @@
+/* Plans of small profiles: what shares a group, how deep calls are looked at, and the file. */
+#include "placement.h"
+
+#include "pgk_test.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+enum { KIB = 1024 };
+
+/* One context; addresses leaf first, 0 ends them. */
+struct context {
+    uint64_t stack[5];
+    uint64_t count, size, lifetime, longest, peak;
+};
+
+static void add(struct pgk_heap *heap, const struct context *c)
+{
+    static const uint8_t id[20] = {1, 2, 3};
+    struct pgk_heap_frame frames[5] = {{0}};
+    const struct pgk_heap_value values[] = {
+        {PGK_MIB_AllocCount, c->count},
+        {PGK_MIB_TotalSize, c->count * c->size},
+        {PGK_MIB_MinSize, c->size},
+        {PGK_MIB_MaxSize, c->size},
+        {PGK_MIB_TotalLifetime, c->count * c->lifetime},
+        {PGK_MIB_MaxLifetime, c->longest},
+        {PGK_MIB_PeakSize, c->peak},
+        {PGK_MIB_ExitSize, 0},
+    };
+    struct pgk_heap_allocation a = {.struct_size = sizeof a, .frames = frames, .values = values,
+                                    .n_values = sizeof values / sizeof *values};
+    for (; a.n_frames < 5 && c->stack[a.n_frames]; a.n_frames++)
+        frames[a.n_frames] = (struct pgk_heap_frame){.is_address = true,
+                                                     .address = c->stack[a.n_frames],
+                                                     .build_id = id,
+                                                     .build_id_size = sizeof id};
+    assert_int_equal(pgk_heap_build_context(heap, &a, NULL), 0);
+}
+
+static int make(struct pgk_plan **plan, const struct context *contexts, size_t n, unsigned groups,
+                struct pgk_err *err)
+{
+    const struct pgk_plan_opts opts = {.struct_size = sizeof opts, .groups = groups};
+    struct pgk_heap *heap;
+    assert_int_equal(pgk_heap_new(&heap, NULL), 0);
+    for (size_t i = 0; i < n; i++)
+        add(heap, &contexts[i]);
+    const int status = pgk_plan_heap(plan, heap, NULL, NULL, &opts, err);
+    pgk_heap_close(&heap);
+    return status;
+}
+
+#define MAKE(plan, contexts, groups) \
+    assert_int_equal(make(plan, contexts, sizeof(contexts) / sizeof *(contexts), groups, NULL), 0)
+
+static const struct pgk_plan_context *context_of(const struct pgk_plan *plan, uint64_t leaf)
+{
+    for (size_t i = 0; i < plan->contexts.n; i++) {
+        const struct pgk_plan_context *c = &plan->contexts.v[i];
+        if (plan->calls.v[plan->steps.v[c->first_step].first].address == leaf)
+            return c;
+    }
+    fail();
+    return NULL;
+}
+
+static void contexts_of_one_size_are_apart(void **state)
+{
+    (void)state;
+    static const struct context all[] = {
+        {{0x10, 0x90}, 1000, 48, 100, 100, 48 * KIB},
+        {{0x20, 0x90}, 1000, 48, 100, 100, 40 * KIB},
+        {{0x30, 0x90}, 1000, 48, 100, 100, 30 * KIB},
+    };
+    struct pgk_plan *plan;
+    MAKE(&plan, all, 0);
+    assert_int_equal(plan->n_groups, 4);
+    assert_int_not_equal(context_of(plan, 0x10)->group, context_of(plan, 0x20)->group);
+    assert_int_not_equal(context_of(plan, 0x10)->group, context_of(plan, 0x30)->group);
+    assert_int_equal(plan->nodes.n, 4); /* by their leaves alone */
+    pgk_plan_close(&plan);
+}
+
+/* With two groups: those that live alike, or those whose sizes differ anyway, are joined. */
+static void what_is_alike_is_joined_first(void **state)
+{
+    (void)state;
+    static const struct context all[] = {
+        {{0x10}, 1000, 48, 1000, 1000, 50 * KIB}, {{0x20}, 1000, 48, 900, 900, 40 * KIB},
+        {{0x30}, 1000, 48, 10, 10, 40 * KIB},     {{0x40}, 1000, 640, 10, 10, 90 * KIB},
+        {{0x50}, 1000, 640, 900, 900, 70 * KIB},
+    };
+    struct pgk_plan *plan;
+    MAKE(&plan, all, 3);
+    assert_int_equal(plan->n_groups, 3);
+    assert_int_equal(context_of(plan, 0x10)->group, context_of(plan, 0x20)->group);
+    assert_int_not_equal(context_of(plan, 0x10)->group, context_of(plan, 0x30)->group);
+    assert_int_not_equal(context_of(plan, 0x40)->group, context_of(plan, 0x50)->group);
+    pgk_plan_close(&plan);
+}
+
+static void others_are_left_alone(void **state)
+{
+    (void)state;
+    static const struct context all[] = {
+        {{0x10}, 1000, 48, 100, 100, 480 * KIB},
+        {{0x20}, 1000, 48, 100, 100, 480 * KIB},
+        {{0x30}, 9000000, 48, 0, 1, 48},              /* hardly any at a time */
+        {{0x40}, 10, 100 * KIB, 100, 100, 900 * KIB}, /* large */
+        {{0x50}, 1000, 48, 10, 1000, 90 * KIB},       /* of two kinds */
+    };
+    struct pgk_plan *plan;
+    MAKE(&plan, all, 0);
+    assert_int_equal(plan->n_groups, 3);
+    assert_int_equal(context_of(plan, 0x30)->reason, PGK_PLAN_SMALL);
+    assert_int_equal(context_of(plan, 0x40)->reason, PGK_PLAN_LARGE);
+    assert_int_equal(context_of(plan, 0x50)->reason, PGK_PLAN_MIXED);
+    for (uint64_t leaf = 0x30; leaf <= 0x50; leaf += 0x10)
+        assert_int_equal(context_of(plan, leaf)->group, 0);
+    pgk_plan_close(&plan);
+}
+
+/* 0x10 is a wrapper; what it is called by decides, in one case only what that is called by. */
+static void calls_are_looked_at_as_deep_as_needed(void **state)
+{
+    (void)state;
+    static const struct context all[] = {
+        {{0x10, 0x20, 0x30, 0x90}, 1000, 48, 100, 100, 48 * KIB},
+        {{0x10, 0x21, 0x31, 0x90}, 1000, 48, 100, 100, 40 * KIB},
+        {{0x10, 0x21, 0x32, 0x90}, 1000, 48, 100, 100, 30 * KIB},
+        {{0x11, 0x20, 0x30, 0x90}, 9000, 48, 0, 1, 48}, /* another leaf */
+        {{0x10, 0x22, 0x30, 0x90}, 9000, 48, 0, 1, 48}, /* no group below the wrapper */
+    };
+    struct pgk_plan *plan;
+    MAKE(&plan, all, 0);
+    assert_int_equal(plan->nodes.n, 6); /* root, 10, 20, 21, 31, 32 */
+    assert_int_equal(plan->nodes.v[1].address, 0x10);
+    assert_int_equal(plan->nodes.v[1].group, 0);
+    for (size_t i = 2; i < plan->nodes.n; i++) {
+        const struct pgk_placement_node *n = &plan->nodes.v[i];
+        const uint32_t forked = plan->nodes.v[2].address == 0x21 ? 2 : 3;
+        assert_int_equal(n->parent, n->address < 0x30 ? 1 : forked);
+        assert_int_equal(n->group != 0, n->address != 0x21);
+    }
+    pgk_plan_close(&plan);
+}
+
+static void nothing_to_keep_apart_is_an_error(void **state)
+{
+    (void)state;
+    static const struct context one[] = {{{0x10}, 1000, 48, 100, 100, 48 * KIB}};
+    struct pgk_plan *plan = NULL;
+    struct pgk_err err = {0};
+    assert_int_equal(make(&plan, one, 1, 0, &err), PGK_E_EMPTY);
+    assert_null(plan);
+    assert_int_equal(make(&plan, one, 1, 1, &err), PGK_E_ARG);
+    assert_int_equal(make(&plan, one, 1, 15, &err), PGK_E_ARG);
+}
+
+static size_t written(const struct pgk_plan *plan, uint64_t *bytes, size_t room)
+{
+    char path[] = "/tmp/pgokit-plan-XXXXXX";
+    const int fd = mkstemp(path);
+    assert_true(fd >= 0);
+    assert_int_equal(pgk_plan_write(plan, path, NULL), 0);
+    FILE *file = fopen(path, "rb");
+    assert_non_null(file);
+    const size_t n = fread(bytes, 1, room, file);
+    fclose(file);
+    close(fd);
+    unlink(path);
+    return n;
+}
+
+/* What is written is accepted, and no other length, nor any other bit. */
+static void the_file_is_checked(void **state)
+{
+    (void)state;
+    static const struct context all[] = {
+        {{0x10, 0x20}, 1000, 48, 100, 100, 48 * KIB},
+        {{0x10, 0x21}, 1000, 48, 100, 100, 40 * KIB},
+    };
+    static uint64_t bytes[512];
+    struct pgk_placement p;
+    struct pgk_placement_fault fault;
+    struct pgk_plan *plan;
+    MAKE(&plan, all, 0);
+    const size_t n = written(plan, bytes, sizeof bytes);
+    pgk_plan_close(&plan);
+    assert_true(pgk_placement_check(bytes, n, &p, &fault));
+    assert_int_equal(p.header->n_groups, 3);
+    assert_int_equal(p.groups[1].bytes, 48 * KIB);
+    assert_int_equal(p.groups[1].contexts, 1);
+    for (size_t cut = 0; cut < n; cut++)
+        assert_false(pgk_placement_check(bytes, cut, &p, &fault));
+    for (size_t bit = 0; bit < n * 8; bit++) {
+        bytes[bit / 64] ^= UINT64_C(1) << bit % 64;
+        assert_false(pgk_placement_check(bytes, n, &p, &fault));
+        bytes[bit / 64] ^= UINT64_C(1) << bit % 64;
+    }
+}
+
+/* Objects of 64 bytes, 64 of them on a page: a tenth of them is on nearly all pages. */
+static void scattered_objects_keep_pages(void **state)
+{
+    (void)state;
+    uint64_t all[PGK_PLAN_CLASSES] = {1000000}, part[PGK_PLAN_CLASSES] = {100000};
+    const uint64_t bytes = pgk_plan_scattered(all, part);
+    assert_true(bytes > 990000 && bytes <= 1000000);
+    part[0] = 0;
+    assert_int_equal(pgk_plan_scattered(all, part), 0);
+    part[0] = all[0];
+    assert_int_equal(pgk_plan_scattered(all, part), 1000000);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(contexts_of_one_size_are_apart),
+        cmocka_unit_test(what_is_alike_is_joined_first),
+        cmocka_unit_test(others_are_left_alone),
+        cmocka_unit_test(calls_are_looked_at_as_deep_as_needed),
+        cmocka_unit_test(nothing_to_keep_apart_is_an_error),
+        cmocka_unit_test(the_file_is_checked),
+        cmocka_unit_test(scattered_objects_keep_pages),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

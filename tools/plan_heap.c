@@ -1,0 +1,120 @@
+/* pgokit plan for heap profiles. */
+#include "heap_input.h"
+
+#include <stdio.h>
+
+static const char help[] =
+    "A raw profile holds addresses, and its plan is for the build that was profiled; -b only\n"
+    "gives names for --explain. Other profiles, and raw ones with --profiled-binary, are matched\n"
+    "with the build that -b gives, which needs debug information.\n\n"
+    "  -o, --output FILE    the plan; - is standard output\n"
+    "      --explain        print why each context is where it is, and what is expected of it\n"
+    "      --groups N       groups at most, that of all other objects included, 2 to 14\n"
+    "                       (default 8)\n"
+    "      --depth N        calls looked at when an object is allocated, at most, 1 to 16\n"
+    "                       (default 8)\n"
+    "      --profiled-binary FILE  the program or a library as it was profiled, if -b is another\n"
+    "                       build; may be repeated\n"
+    "\nExamples:\n"
+    "  pgokit plan memprof.profraw.1 -b ./app -o app.plan\n"
+    "  pgokit plan memprof.profraw.1 -b ./app --explain\n"
+    "  pgokit plan app.profdata -b ./app -b ./libapp.so -o app.plan\n";
+
+enum { OPT_EXPLAIN = 256, OPT_GROUPS, OPT_DEPTH, OPT_PROFILED };
+
+static const struct option options[] = {
+    {"output", required_argument, NULL, 'o'},
+    {"explain", no_argument, NULL, OPT_EXPLAIN},
+    {"groups", required_argument, NULL, OPT_GROUPS},
+    {"depth", required_argument, NULL, OPT_DEPTH},
+    {"profiled-binary", required_argument, NULL, OPT_PROFILED},
+    CLI_COMMON_LONG,
+    {0},
+};
+
+struct plan {
+    struct cli_common common;
+    struct cli_list profiled;
+    struct pgk_plan_opts opts;
+    const char *profile, *output;
+    bool explain;
+};
+
+static void parse(struct plan *p, int argc, char **argv)
+{
+    p->opts.struct_size = sizeof p->opts;
+    for (int c; (c = cli_next_option(&cmd_plan, argc, argv, "o:", options, &p->common)) != -1;) {
+        switch (c) {
+        case 'o':
+            p->output = optarg;
+            break;
+        case OPT_EXPLAIN:
+            p->explain = true;
+            break;
+        case OPT_GROUPS:
+            p->opts.groups = (unsigned)cli_number("--groups", optarg, 2, 14);
+            break;
+        case OPT_DEPTH:
+            p->opts.depth = (unsigned)cli_number("--depth", optarg, 1, 16);
+            break;
+        case OPT_PROFILED:
+            cli_list_add(&p->profiled, optarg);
+            break;
+        }
+    }
+    if (optind + 1 != argc)
+        cli_usage(&cmd_plan, "plan takes one profile; pgokit merge adds up several");
+    if (!p->output && !p->explain)
+        cli_usage(&cmd_plan, "name the plan (-o FILE), or ask for --explain");
+    p->profile = argv[optind];
+}
+
+/* The build whose addresses the profile has needs no matching. */
+static int make(struct plan *p, struct pgk_plan **plan, struct heap_input *in,
+                struct pgk_binaries *binaries, struct pgk_err *err)
+{
+    struct pgk_match *match = NULL;
+    struct cli_common profiled = p->common;
+    profiled.binaries = p->profiled;
+    int status = heap_input_read(in, p->profile, &(struct cli_common){0}, err);
+    if (!status) /* accesses of library functions alone are too few to compare contexts by */
+        p->opts.lifetimes_only = pgk_file_info_fact(in->info, PGK_FACT_LIBRARY_ACCESSES);
+    if (!status && pgk_heap_needs_binaries(in->heap) && !p->profiled.n)
+        return pgk_plan_heap(plan, in->heap, NULL, binaries, &p->opts, err);
+    if (!status && !binaries)
+        cli_usage(&cmd_plan, "the plan of this profile needs the build that it is for (-b BINARY)");
+    if (!status && p->profiled.n)
+        status = heap_input_read(in, p->profile, &profiled, err);
+    if (!status)
+        status = pgk_match_heap(&match, in->heap, binaries, NULL, err);
+    if (!status)
+        status = pgk_plan_heap(plan, in->heap, match, binaries, &p->opts, err);
+    pgk_match_close(&match);
+    return status;
+}
+
+static int run(int argc, char **argv)
+{
+    struct plan p = {0};
+    struct heap_input in = {0};
+    struct pgk_binaries *binaries = NULL;
+    struct pgk_plan *plan = NULL;
+    struct pgk_err err = {0};
+    parse(&p, argc, argv);
+    int status = p.common.binaries.n ? cli_open_binaries(&p.common, &binaries, &err) : 0;
+    if (!status)
+        status = make(&p, &plan, &in, binaries, &err);
+    if (!status && p.output)
+        status = pgk_plan_write(plan, p.output, &err);
+    if (!status && p.explain)
+        status = pgk_plan_print(plan, stdout, &err);
+    const int exit_code = status ? cli_fail(&err) : cli_finish_output(EXIT_DONE);
+    pgk_plan_close(&plan);
+    pgk_binaries_close(&binaries);
+    pgk_heap_close(&in.heap);
+    cli_list_free(&p.profiled);
+    cli_common_free(&p.common);
+    return exit_code;
+}
+
+const struct cli_action plan_heap = {PGK_KIND_HEAP, help, "o:", options, run};
