@@ -2,6 +2,7 @@
 #
 #   make            build into $(BUILD)
 #   make demo       profile an example program end to end; installs what it needs
+#   make fleet-demo merge 2000 profiles over workers, of which one is killed
 #   make test       build and run all tests; installs what they need
 #   make bench      compare with LLVM's tools; installs what it needs
 #   make install    PREFIX=/usr/local, DESTDIR for packagers
@@ -20,7 +21,7 @@ FUZZ_ARGS ?=
 
 MAKEFLAGS += --no-print-directory
 
-.PHONY: build demo test bench install fuzz clean
+.PHONY: build demo fleet-demo test bench install fuzz clean
 
 build: $(BUILD)/build.ninja
 	ninja -C $(BUILD)
@@ -33,6 +34,11 @@ demo:
 	scripts/deps demo
 	$(MAKE) build
 	scripts/demo $(BUILD)
+
+fleet-demo:
+	scripts/deps demo fleet
+	$(MAKE) build
+	scripts/fleet-demo $(BUILD)
 
 test:
 	scripts/deps test

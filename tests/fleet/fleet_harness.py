@@ -213,10 +213,16 @@ class StoreRequest(http.server.BaseHTTPRequestHandler):
                     "</ListBucketResult>".encode())
 
 
-def slow_pgokit(folder, pgokit, seconds):
-    """A pgokit that gives one the time to kill it."""
-    path = pathlib.Path(folder, f"slow-{seconds}")
-    path.write_text(f'#!/bin/sh\n[ "$1" = --version ] || sleep {seconds}\nexec {pgokit} "$@"\n')
+def slow_pgokit(folder, pgokit, seconds, started):
+    """A pgokit that gives one the time to kill it, and counts its shards: a line of `started`."""
+    path = pathlib.Path(folder, "slow")
+    path.write_text(f"""#!/bin/sh
+case " $* " in *" --partial "*)
+    echo >>{started}
+    sleep {seconds} ;;
+esac
+exec {pgokit} "$@"
+""")
     path.chmod(0o755)
     return path
 
