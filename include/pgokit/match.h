@@ -155,6 +155,14 @@ struct pgk_function_match;
 int pgk_match_sample(struct pgk_function_match **match, const struct pgk_sample *profile,
                      struct pgk_binaries *binaries, const struct pgk_match_opts *opts,
                      struct pgk_err *err);
+/* Makes of a finished sample profile by lines one in terms of the other build, finished: lines
+ * where they are now, static functions by the names they have now. What is found, or at the
+ * likeliest of several lines, is kept; what is not is left out of all totals. `match`, which may be
+ * NULL, gets every decision, and the caller closes it. `opts` may be NULL. PGK_E_ARG for profiles
+ * by probes; else as pgk_match_sample(). */
+int pgk_sample_rebase(struct pgk_sample **rebased, struct pgk_function_match **match,
+                      const struct pgk_sample *profile, struct pgk_binaries *binaries,
+                      const struct pgk_match_opts *opts, struct pgk_err *err);
 /* Compares the hashes of functions with counters with those that an instrumented build records for
  * its own. PGK_E_EMPTY if no binary is instrumented, or the profile has no functions;
  * PGK_E_MISMATCH as above. */

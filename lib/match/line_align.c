@@ -451,7 +451,7 @@ static struct pgk_line_found find_between(const struct pgk_line_align *a,
         found.level = PGK_MATCH_AMBIGUOUS;
     else if (has)
         found.level = has == 2 && !shift ? PGK_MATCH_EXACT : PGK_MATCH_MOVED;
-    else if (!line || (s.has_behind && !s.before && !s.behind))
+    else if (!line || (s.has_behind && s.before == s.behind))
         found.level = PGK_MATCH_LINE_ZERO;
     return found;
 }

@@ -1,6 +1,7 @@
 /* A sample profile in another build: samples by level. */
+#include "sample_match.h"
+
 #include "function_totals.h"
-#include "line_align.h"
 #include "opts.h"
 #include "function_hashes.h"
 
@@ -113,9 +114,8 @@ static bool count(struct walk *w, uint32_t node, const struct pgk_sample_rec *r)
 static bool visit(struct walk *w, uint32_t node)
 {
     const struct pgk_sample_node *n = pgk_sample_node(w->p, node);
-    bool is_context = n->flags & PGK_NODE_CONTEXT, ok = true;
-    w->is_live[node] = !(n->flags & PGK_NODE_LOST) && (is_context || w->is_live[n->parent]);
-    if (!w->is_live[node])
+    bool ok = true;
+    if (!pgk_sample_visit_live(w->p, node, w->is_live))
         return true;
     if (n->parent)
         ok = enter(w, node);
@@ -145,14 +145,27 @@ static int walk(struct walk *w, struct pgk_err *err)
     return 0;
 }
 
-static int match_lines(struct walk *w, struct pgk_binaries *binaries,
-                       struct pgk_binaries *profiled, struct pgk_err *err)
+int pgk_match_lines(struct pgk_function_match **match, const struct pgk_sample *profile,
+                    const struct pgk_line_align *lines, struct pgk_err *err)
+{
+    struct walk w = {.p = profile, .lines = lines};
+    PGK_TRY(pgk_function_match_new(&w.m, err));
+    int status = walk(&w, err);
+    if (status)
+        pgk_function_match_close(&w.m);
+    else
+        *match = w.m;
+    return status;
+}
+
+static int match_by_lines(struct pgk_function_match **match, const struct pgk_sample *profile,
+                          struct pgk_binaries *binaries, struct pgk_binaries *profiled,
+                          struct pgk_err *err)
 {
     struct pgk_line_align lines = {0};
-    w->lines = &lines;
-    int status = pgk_line_align(&lines, w->p, binaries, profiled, err);
+    int status = pgk_line_align(&lines, profile, binaries, profiled, err);
     if (!status)
-        status = walk(w, err);
+        status = pgk_match_lines(match, profile, &lines, err);
     pgk_line_align_free(&lines);
     return status;
 }
@@ -172,16 +185,23 @@ static bool has_any(const struct walk *w)
     return false;
 }
 
-static int match_probes(struct walk *w, struct pgk_binaries *binaries, struct pgk_err *err)
+static int match_by_probes(struct pgk_function_match **match, const struct pgk_sample *profile,
+                           struct pgk_binaries *binaries, struct pgk_err *err)
 {
     struct pgk_hashes probes = {0};
-    w->probes = &probes;
-    int status = pgk_hashes_of_probes(&probes, binaries, err);
+    struct walk w = {.p = profile, .probes = &probes};
+    int status = pgk_function_match_new(&w.m, err);
     if (!status)
-        status = pgk_function_match_check(w->p->by_heat.n, has_any(w), err);
+        status = pgk_hashes_of_probes(&probes, binaries, err);
     if (!status)
-        status = walk(w, err);
+        status = pgk_function_match_check(profile->by_heat.n, has_any(&w), err);
+    if (!status)
+        status = walk(&w, err);
     pgk_hashes_free(&probes);
+    if (status)
+        pgk_function_match_close(&w.m);
+    else
+        *match = w.m;
     return status;
 }
 
@@ -194,13 +214,7 @@ int pgk_match_sample(struct pgk_function_match **into, const struct pgk_sample *
     if (!profile->by_heat.n)
         return pgk_fail(err, PGK_E_EMPTY, .field = "functions", .found = "none",
                         .expected = "a sample profile with functions");
-    struct walk w = {.p = profile};
-    PGK_TRY(pgk_function_match_new(&w.m, err));
-    int status = profile->kind.probes ? match_probes(&w, binaries, err)
-                                      : match_lines(&w, binaries, opts.profiled, err);
-    if (status)
-        pgk_function_match_close(&w.m);
-    else
-        *into = w.m;
-    return status;
+    return profile->kind.probes
+               ? match_by_probes(into, profile, binaries, err)
+               : match_by_lines(into, profile, binaries, opts.profiled, err);
 }

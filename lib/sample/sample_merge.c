@@ -113,7 +113,7 @@ bool pgk_merger_has(struct pgk_sample_merger *m, uint32_t top)
     return to && pgk_sample_is_top(m->into, to);
 }
 
-static bool merge_symbols(struct pgk_sample *into, const struct pgk_sample *from)
+bool pgk_sample_take_symbols(struct pgk_sample *into, const struct pgk_sample *from)
 {
     into->has_symbols |= from->has_symbols;
     for (size_t i = 1; from->symbols && i < from->symbols->strs.n; i++)
@@ -136,7 +136,7 @@ int pgk_merger_open(struct pgk_sample_merger *m, struct pgk_sample *into,
 {
     *m = (struct pgk_sample_merger){.into = into, .from = from, .discriminator_mask = UINT32_MAX};
     if (!zeroes(&m->name_of, from->names.v.n) || !zeroes(&m->node_of, from->nodes.n) ||
-        !merge_symbols(into, from))
+        !pgk_sample_take_symbols(into, from))
         return pgk_fail_nomem(err);
     into->preinlined |= from->preinlined;
     into->fs |= from->fs;

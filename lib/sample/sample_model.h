@@ -270,6 +270,8 @@ static inline void pgk_sample_prefetch_records(const struct pgk_sample *p, uint3
 PGK_MUST_USE int pgk_sample_set_kind(struct pgk_sample *p, bool contexts, bool probes,
                                      const char *file, struct pgk_err *err);
 bool pgk_sample_add_symbol(struct pgk_sample *p, const char *s, size_t len);
+/* Those of another profile's list. */
+bool pgk_sample_take_symbols(struct pgk_sample *into, const struct pgk_sample *from);
 
 /* ---- reading ---- */
 

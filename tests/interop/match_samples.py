@@ -135,6 +135,44 @@ def moved(work, compiler):
     require(found["found_percent"] > 90, f"{found}")
 
 
+def as_text(work, profile):
+    return good(work.pgokit, "convert", "-q", profile, "--to", "text", "-o", "-")
+
+
+def rebased(work, flags, options):
+    """To the same build: the same profile. To the changed one: at its lines, of which clang takes
+    what it took of the old profile and source."""
+    exe = build(work, clang(), *LINES, *flags)
+    good(work.recorder, "-g", "-e", "7", "-n", "40000", f"{exe}.trace", exe, "50", timeout=300)
+    profile, out = f"{exe}.afdo", f"{exe}.rebased"
+    good(work.pgokit, "gen", "-q", f"{exe}.trace", "-b", exe, *options, "-o", profile)
+    good(work.pgokit, "convert", "-q", profile, "--rebase-to", exe, "-o", out)
+    require(as_text(work, profile) == as_text(work, out), "another profile of the same build")
+    now = build(work, clang(), *LINES, source=changed(SOURCE, *MOVED))
+    told = run(work.pgokit, "convert", profile, "--rebase-to", now, "-b", exe, "--explain", "-o",
+               out)
+    require(told.code in (0, 1) and b"moved" in told.out and b"leaf" in told.out, f"{told}")
+    require(told.code == 0 or "lost: " in told.errors, f"{told}")
+    found = match(work, out, now)
+    require(found["totals"]["samples"] > 0.95 * match(work, profile, exe)["totals"]["samples"],
+            f"{told}")
+    require(found["found_percent"] == 100, f"{found}")
+    for change in found["changes"]: # but for discriminators
+        require(change["level"] != "moved" or
+                change["profile"]["line_offset"] == change["build"]["line_offset"], f"{change}")
+    good(clang(), *FLAGS, *LINES, f"-fprofile-sample-use={out}", "-c", "prog.c", "-o", "used.o",
+         cwd=os.path.dirname(now))
+
+
+def rebase_with_losses(work):
+    profile = recorded(work, build(work, clang(), *LINES))
+    exe = build(work, clang(), source=SOURCE.replace("work(", "labour("))
+    result = run(work.pgokit, "convert", profile, "--rebase-to", exe, "-o", f"{exe}.afdo")
+    require(result.code == 1 and "lost: " in result.errors, f"{result}")
+    lines = as_text(work, f"{exe}.afdo").splitlines()
+    require(lines and not any(x.startswith("work:") for x in lines), f"{lines}")
+
+
 def gone(work):
     """A function that is not there, and a limit that says so."""
     profile = recorded(work, build(work, clang(), *LINES))
@@ -204,6 +242,10 @@ def add_cases(work, tap):
             tap.add(f"unchanged source, {name} {level}", same_source, work, compiler, level)
         tap.add(f"moved lines, {name}", moved, work, compiler)
     tap.add("a function that is gone", gone, work)
+    tap.add("rebased lines", rebased, work, [], ["--no-preinline"])
+    tap.add("rebased contexts", rebased, work, ["-fno-omit-frame-pointer"],
+            ["--contexts", "--no-preinline", "--keep-cold"])
+    tap.add("rebased, with losses", rebase_with_losses, work)
     tap.add("probes", probes, work)
     for release in at_hand(14, 16, 19, 22):
         for flag in ("-fprofile-generate", "-fprofile-instr-generate"):

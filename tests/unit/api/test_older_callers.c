@@ -166,6 +166,14 @@ static int match_sample(const void *opts)
     return status;
 }
 
+static int sample_rebase(const void *opts)
+{
+    struct pgk_sample *rebased = NULL;
+    int status = pgk_sample_rebase(&rebased, NULL, on.sample, on.self, opts, &on.err);
+    pgk_sample_close(&rebased);
+    return status;
+}
+
 static int function_match_print(const void *opts)
 {
     return pgk_function_match_print(on.functions, opts, on.out, &on.err);
@@ -263,6 +271,7 @@ static const struct {
     {"pgk_plan_heap", sizeof(struct pgk_plan_opts), plan_heap},
     {"pgk_match_print", sizeof(struct pgk_match_print_opts), match_print},
     {"pgk_function_match_print", sizeof(struct pgk_match_print_opts), function_match_print},
+    {"pgk_sample_rebase", sizeof(struct pgk_match_opts), sample_rebase},
     {"pgk_match_sample", sizeof(struct pgk_match_opts), match_sample},
     {"pgk_sample_print_table", sizeof(struct pgk_sample_print_opts), sample_print_table},
     {"pgk_sample_print_summary", sizeof(struct pgk_sample_print_opts), sample_print_summary},

@@ -46,12 +46,17 @@ static void call(struct pgk_sample *p, uint32_t node, uint32_t at, const char *c
     assert_int_equal(pgk_sample_build_target(p, node, at, 0, callee, 1, NULL), 0);
 }
 
+static void finish(struct pgk_sample *p)
+{
+    assert_int_equal(pgk_sample_build_totals(p, NULL), 0);
+    assert_int_equal(pgk_sample_finish(p, NULL), 0);
+}
+
 static struct pgk_function_match *match(struct pgk_sample *p, struct pgk_err *err)
 {
     struct pgk_binaries *set;
     struct pgk_function_match *m = NULL;
-    assert_int_equal(pgk_sample_build_totals(p, NULL), 0);
-    assert_int_equal(pgk_sample_finish(p, NULL), 0);
+    finish(p);
     assert_int_equal(pgk_binaries_new(&set, NULL, NULL), 0);
     assert_int_equal(pgk_binaries_add(set, "/proc/self/exe", NULL), 0);
     int status = pgk_match_sample(&m, p, set, NULL, err);
@@ -153,6 +158,53 @@ static void inlined_code_is_as_the_calls_it_came_through(void **state)
     pgk_sample_close(&p);
 }
 
+static struct pgk_sample *rebase(const struct pgk_sample *p, struct pgk_function_match **m)
+{
+    struct pgk_binaries *set;
+    struct pgk_sample *rebased = NULL;
+    assert_int_equal(pgk_binaries_new(&set, NULL, NULL), 0);
+    assert_int_equal(pgk_binaries_add(set, "/proc/self/exe", NULL), 0);
+    assert_int_equal(pgk_sample_rebase(&rebased, m, p, set, NULL, NULL), 0);
+    pgk_binaries_close(&set);
+    return rebased;
+}
+
+/* Lines and inlined code are at their places in this build; what is gone is in no total. */
+static void rebased_to_this_build(void **state)
+{
+    (void)state;
+    struct pgk_sample *p = new_profile();
+    uint32_t n = function(p, "twice"), inlined;
+    line(p, n, 12, 50);
+    call(p, n, 12, "add");
+    line(p, n, 15, 40);
+    assert_int_equal(pgk_sample_build_inlinee(p, n, 15, 0, "add", &inlined, NULL), 0);
+    line(p, inlined, 2, 11);
+    line(p, inlined, 300, 5);
+    line(p, function(p, "no_such_function"), 1, 7);
+    finish(p);
+    struct pgk_function_match *m = NULL;
+    struct pgk_sample *now = rebase(p, &m);
+    assert_int_equal(totals(m, PGK_MATCH_GONE).samples, 7);
+    assert_int_equal(totals(m, PGK_MATCH_FUNCTIONS).samples, 5);
+    assert_int_equal(pgk_sample_functions(now), 1);
+    struct pgk_sample_function f = {.struct_size = sizeof f};
+    uint32_t node = pgk_sample_find_function(now, "twice");
+    assert_true(pgk_sample_get(now, node, &f));
+    assert_int_equal(f.total, 101);
+    struct pgk_sample_record r = {.struct_size = sizeof r, .node = node};
+    assert_true(pgk_sample_next_record(now, &r));
+    assert_int_equal(r.line, 2);
+    assert_int_equal(r.count, 50);
+    assert_true(pgk_sample_get(now, pgk_sample_first_inlinee(now, node), &f));
+    assert_string_equal(f.name, "add");
+    assert_int_equal(f.line, 5);
+    assert_int_equal(f.total, 11);
+    pgk_function_match_close(&m);
+    pgk_sample_close(&p);
+    pgk_sample_close(&now);
+}
+
 static void refused(void **state)
 {
     (void)state;
@@ -206,6 +258,7 @@ int main(void)
         cmocka_unit_test(levels_and_totals),
         cmocka_unit_test(lines_move_with_the_calls_around_them),
         cmocka_unit_test(inlined_code_is_as_the_calls_it_came_through),
+        cmocka_unit_test(rebased_to_this_build),
         cmocka_unit_test(refused),
         cmocka_unit_test(counters_need_an_instrumented_build),
     };

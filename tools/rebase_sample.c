@@ -1,0 +1,93 @@
+/* pgokit convert --rebase-to for sample profiles. */
+#include "rebase_sample.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+bool rebase_option(struct rebase_options *r, int option, const char *value)
+{
+    if (option == OPT_REBASE_TO)
+        cli_list_add(&r->builds, value);
+    else if (option == OPT_EXPLAIN)
+        r->explain = true;
+    else
+        return false;
+    return true;
+}
+
+void rebase_check_options(const struct rebase_options *r, const char *output)
+{
+    if (r->explain && !r->builds.n)
+        cli_usage(&cmd_convert, "--explain is about --rebase-to");
+    if (r->explain && !strcmp(output, "-"))
+        cli_usage(&cmd_convert, "--explain prints to standard output: name a file with -o");
+}
+
+static struct pgk_function_totals totals(const struct pgk_function_match *m,
+                                         enum pgk_match_level level)
+{
+    struct pgk_function_totals t = {.struct_size = sizeof t};
+    pgk_function_totals(m, level, &t);
+    return t;
+}
+
+/* What several lines fit is at the likeliest one; what is worse is lost. */
+static int tell(const struct pgk_function_match *m, const char *output,
+                const struct cli_common *common)
+{
+    char safe[256];
+    uint64_t all = totals(m, PGK_MATCH_LEVELS).samples, lost = 0,
+             likely = totals(m, PGK_MATCH_AMBIGUOUS).samples;
+    for (enum pgk_match_level l = PGK_MATCH_AMBIGUOUS + 1; l < PGK_MATCH_LEVELS; l++)
+        lost += totals(m, l).samples;
+    double whole = all ? (double)all / 100 : 1;
+    pgk_human_text(safe, sizeof safe, output);
+    if (!common->quiet)
+        fprintf(stderr, "pgokit: note: %.1f %% of the samples have a place in the build, and "
+                "%.1f %% one of several, of which they are at the likeliest\n",
+                pgk_function_match_percent(m), (double)likely / whole);
+    if (!lost)
+        return EXIT_DONE;
+    fprintf(stderr, "pgokit: warning: %s: lost: %" PRIu64 " samples (%.1f %%) of code that the "
+            "build does not have; --explain lists it\n", safe, lost, (double)lost / whole);
+    return EXIT_INCOMPLETE;
+}
+
+static int explain(const struct pgk_function_match *m, const char *title, const char *against,
+                   struct pgk_err *err)
+{
+    struct pgk_match_print_opts opts = {.struct_size = sizeof opts, .title = title,
+                                        .against = against, .colour = cli_colour()};
+    return pgk_function_match_print(m, &opts, stdout, err);
+}
+
+int rebase_sample(const struct rebase_options *r, struct pgk_sample **profile, const char *input,
+                  const char *output, const struct cli_common *common)
+{
+    struct cli_common now = *common;
+    struct pgk_sample *rebased = NULL;
+    struct pgk_binaries *builds = NULL;
+    struct pgk_function_match *match = NULL;
+    struct pgk_match_opts opts = {.struct_size = sizeof opts};
+    struct pgk_err err = {0};
+    now.binaries = r->builds;
+    int status = pgk_sample_finish(*profile, &err);
+    if (!status)
+        status = cli_open_binaries(&now, &builds, &err);
+    if (!status && common->binaries.n)
+        status = cli_open_binaries(common, &opts.profiled, &err);
+    if (!status)
+        status = pgk_sample_rebase(&rebased, &match, *profile, builds, &opts, &err);
+    if (!status && r->explain)
+        status = explain(match, input, r->builds.v[0], &err);
+    int exit_code = status ? cli_fail(&err) : tell(match, output, common);
+    if (!status) {
+        pgk_sample_close(profile);
+        *profile = rebased;
+    }
+    pgk_function_match_close(&match);
+    pgk_binaries_close(&builds);
+    pgk_binaries_close(&opts.profiled);
+    return exit_code;
+}
