@@ -381,6 +381,19 @@ def stress(folder):
     return [f"{windows} windows in {runs} runs"]
 
 
+def odd_instructions(folder):
+    """10,000 windows that begin at random places among instructions that are seldom met."""
+    program = build(folder, "odd.c", "-no-pie", "-mno-red-zone")
+    plain = run([program, "2000000"], folder).stdout
+    windows = runs = 0
+    while windows < 10000 or runs < 3:
+        options = f"frequency=10000:branches={(2, 32, 100)[runs % 3]}:loads={runs % 2}"
+        windows += stress_once(folder, program, "2000000", options, plain)
+        runs += 1
+        require(runs < 100, f"{windows} windows in {runs} runs")
+    return [f"{windows} windows in {runs} runs"]
+
+
 def programs(folder):
     """What is installed everywhere does the same with it."""
     text = os.path.join(folder, "text")
@@ -572,6 +585,7 @@ def main():
     cases.run("every branch is real", every_branch_is_real)
     cases.run("counts are true", counts_are_true)
     cases.run("programs print the same", programs)
+    cases.run("odd instructions", odd_instructions)
     cases.run("stress", stress)
     cases.finish()
 
