@@ -247,11 +247,13 @@ def run_task(setting: Setting, task: Task, children: Sequence[Report]) -> Report
         paths = []
         for number, (path, weight) in enumerate(map(split_weight, operands)):
             paths.append(f"{fetch(path, f'{scratch}/{number}')}@{weight}")
-        report = {"task": task.name, "bytes": task.bytes, "host": socket.gethostname(),
-                  "old": False, "taken": sum(c["taken"] for c in children), "left_out": []}
+        report = {"task": task.name, "level": task.level, "bytes": task.bytes, "part_bytes": 0,
+                  "host": socket.gethostname(), "old": False, "left_out": [],
+                  "taken": sum(c["taken"] for c in children)}
         if paths:
             merge_once(setting, task, paths, operands, f"{scratch}/part", report)
         if report["taken"]:
+            report["part_bytes"] = os.path.getsize(f"{scratch}/part")
             store(f"{scratch}/part", setting.part(task.name))
         with open(f"{scratch}/report", "w", encoding="utf-8") as file:
             json.dump(report, file)

@@ -23,7 +23,7 @@ sys.path.insert(0, str(HERE.parent / "interop"))
 import sample_texts  # noqa: E402
 from fleet_harness import (Cluster, Run, Store, cramped_pgokit, descendants,  # noqa: E402
                            name_of, slow_pgokit, until, why_not)
-from merge_trees import golden  # noqa: E402
+from merge_trees import golden, sample_files  # noqa: E402
 from tap import Report  # noqa: E402
 
 TIMES = int(os.environ.get("PGOKIT_TEST_FAULTS", "1"))
@@ -53,15 +53,15 @@ class Fleet:
             build = "0123456789abcdef"[i % 3] * 40
             (self.inputs / f"{build}-{i}.prof").write_bytes(kinds[i % len(kinds)])
         self.last = ["--vtables"]
-        self.one = self.alone([self.inputs])
+        self.one = self.alone([self.inputs], self.last)
         size = sum(p.stat().st_size for p in self.inputs.iterdir())
         self.options = ["--shard-bytes", size // TASKS, "--patience", "120"]
         self.started = self.folder / "started"
         self.slow = slow_pgokit(folder, os.path.abspath(pgokit), 0.3, self.started)
 
-    def alone(self, inputs):
+    def alone(self, inputs, last):
         run = os.path.join(self.folder, "one")
-        command = [self.pgokit, "merge", *map(str, inputs), *self.last, "-q", "-o", run]
+        command = [self.pgokit, "merge", *map(str, inputs), *last, "-q", "-o", run]
         status = os.spawnvp(os.P_WAIT, command[0], command)
         require(status in (0, 1), f"one process: {status}")
         return pathlib.Path(run).read_bytes()
@@ -80,11 +80,11 @@ class Fleet:
         return Run(pgokit or self.slow, source or [self.inputs], out or self.new_out(),
                    *self.options, *options, last=self.last, **kw)
 
-    def check(self, run, bad=()):
+    def check(self, run, bad=(), want=None):
         """It ended well, with these inputs left out, and nothing is left."""
         status, result, errors = run.end()
         require(status == (1 if bad else 0), f"status {status}: {errors}")
-        require(run.out.read_bytes() == self.one, "other bytes than those of one process")
+        require(run.out.read_bytes() == (want or self.one), "other bytes than those of one process")
         names = sorted(os.path.basename(b["file"]) for b in result["left_out"])
         require(names == sorted(bad), f"left out: {names}")
         require(not os.path.exists(f"{run.out}.work"), "the work folder is still there")
@@ -110,6 +110,19 @@ def at_most(fleet, shards, result):
 
 def nothing_happens(fleet):
     fleet.check(fleet.run(pgokit=fleet.pgokit))
+
+
+def every_kind(fleet):
+    """Heap profiles, counters, samples with probes and contexts, in shards of a few files."""
+    part = ["--partial", "--run-names", "none"]
+    kinds = [(golden("heap-raw", "clang*.profraw"), part),
+             (golden("instr-raw", "clang*-ir.profraw"), [])]
+    for kind in ("probe", "cs", "cs-probe"):
+        kinds.append((sample_files(fleet.folder, kind), ["--vtables"]))
+    for files, last in kinds:
+        want = fleet.alone(files, last)
+        run = Run(fleet.pgokit, files, fleet.new_out(), "--shard-bytes", "1000", last=last)
+        require(fleet.check(run, want=want)["tasks"] > 1, "one task for all")
 
 
 def worker_killed(fleet):
@@ -219,6 +232,7 @@ def object_store(fleet, trouble):
 
 FAULTS = {
     "nothing happens": (nothing_happens, []),
+    "profiles of every kind": (every_kind, []),
     "a worker is killed": (worker_killed, []),
     "pgokit is killed": (pgokit_killed, []),
     "the scheduler is killed and started again": (scheduler_killed, []),

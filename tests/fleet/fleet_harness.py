@@ -32,11 +32,11 @@ def why_not(*modules):
     return None
 
 
-def until(condition, what):
-    end = time.monotonic() + LIMIT_S
+def until(condition, what, limit_s=LIMIT_S):
+    end = time.monotonic() + limit_s
     while not condition():
         if time.monotonic() > end:
-            raise RuntimeError(f"waited for {LIMIT_S} s: {what}")
+            raise RuntimeError(f"waited for {limit_s} s: {what}")
         time.sleep(0.01)
 
 

@@ -73,7 +73,7 @@ def slurm(folder):
                 [name, "-D"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)))
             stack.callback(daemons[-1].kill)
         until(lambda: b"idle" in subprocess.run(["sinfo", "-h"], capture_output=True,
-                                                check=False).stdout, "a node that is idle")
+                                                check=False).stdout, "a node that is idle", 120)
         yield daemons[1]
 
 
@@ -109,8 +109,12 @@ def jobs_killed(fleet):
 def main():
     report, reason = Report(), why_not()
     with tempfile.TemporaryDirectory() as folder, contextlib.ExitStack() as stack:
-        if not reason:
-            stack.enter_context(slurm(folder))
+        try:
+            if not reason:
+                stack.enter_context(slurm(folder))
+        except RuntimeError as err:
+            logs = [p.read_text().splitlines()[-1:] for p in pathlib.Path(folder).glob("*.log")]
+            reason = f"Slurm does not start here: {err}; {logs}"
         for case in (same_bytes, bad_input, jobs_killed):
             if reason:
                 report.skip(case.__name__, reason)

@@ -110,6 +110,12 @@ class Installed:
         if not re.match(r"pgokit \d+\.\d+\.\d+$", self.pgokit("--version")):
             raise Failed("pgokit --version prints something else")
 
+    def run_fleet(self):
+        """It finds its module where that is installed."""
+        fleet = next(self.root.rglob("bin/pgokit-fleet"))
+        if "SOURCE" not in run("python3", fleet, "merge", "--help"):
+            raise Failed("pgokit-fleet merge --help prints something else")
+
     def show_manual(self):
         """man(1) shows the installed page; without it or the page, the text of --help comes."""
         page = next(self.root.rglob("man1/pgokit-merge.1"), None)
@@ -157,6 +163,7 @@ def main():
         installed = case("it installs", Installed, build, pathlib.Path(folder))
         if installed:
             case("pgokit runs", installed.run_pgokit)
+            case("pgokit-fleet runs", installed.run_fleet)
             case("pgokit help shows a manual page", installed.show_manual)
             case("shells find their completion", installed.find_completions)
             if has_compat(build):
