@@ -188,6 +188,10 @@ def bad_inputs(fleet):
     forged.write_bytes(fleet.rng.randbytes(fleet.rng.randint(1, 5000)))
     fleet.check(fleet.run(source=[fleet.inputs, cut.parent], pgokit=fleet.pgokit),
                 [cut.name, forged.name])
+    refused = fleet.run("--max-bad", "1", source=[fleet.inputs, cut.parent], pgokit=fleet.pgokit)
+    status, result, errors = refused.end()
+    require(status == 3 and len(result["left_out"]) == 2, f"status {status}: {errors}")
+    require(not refused.out.exists(), "there is an output with too many inputs left out")
 
 
 def delivered_twice(fleet):
