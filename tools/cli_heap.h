@@ -35,11 +35,16 @@ bool cli_prune_option(const struct cli_verb *verb, int c, struct cli_prune *prun
 int cli_prune(const struct cli_prune *prune, const struct cli_common *common,
               struct pgk_heap **heap, struct pgk_err *err);
 
-/* Replaces addresses by source frames, where there are any; they need binaries. `for_llvm`: as
- * in struct pgk_heap_symbolise_opts. */
-int cli_symbolise_heap(const struct cli_verb *verb, const struct cli_common *common, bool for_llvm,
-                       struct pgk_heap **heap, struct pgk_heap_symbolised *done,
-                       struct pgk_err *err);
+/* What symbolised heap data are wanted for. */
+enum cli_heap_for {
+    CLI_HEAP_FOR_COMPILERS, /* LLVM's forms, with the fields that compilers use */
+    CLI_HEAP_FOR_LLVM,      /* LLVM's forms, with all fields: types of objects, too */
+    CLI_HEAP_FOR_PGOKIT,    /* all there is */
+};
+/* Replaces addresses by source frames, where there are any; they need binaries. */
+int cli_symbolise_heap(const struct cli_verb *verb, const struct cli_common *common,
+                       enum cli_heap_for wanted, struct pgk_heap **heap,
+                       struct pgk_heap_symbolised *done, struct pgk_err *err);
 
 /* What is said of heap data once it is written, when the profile itself may be gone. */
 struct cli_heap_content {

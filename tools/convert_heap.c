@@ -149,6 +149,8 @@ static int prepare(struct convert *c, struct pgk_heap **heap, struct cli_list *l
         status = pgk_heap_rebase(&prepared, *heap, binaries, c->target.version, err);
     else if (!status)
         status = pgk_heap_symbolise(heap, binaries, NULL, &c->symbolised, err);
+    if (!status && (c->target.form == PGK_HEAP_PATHS || c->target.full_schema))
+        status = pgk_heap_find_types(*heap, binaries, false, err);
     pgk_binaries_close(&binaries);
     if (!status && raw) {
         pgk_heap_close(heap);

@@ -16,10 +16,14 @@ void heap_input_note_no_names(const struct pgk_heap *heap)
 /* Gives names to what the profile knows by address or number only. */
 static int name_frames(struct heap_input *in, struct pgk_binaries *binaries, struct pgk_err *err)
 {
-    if (!pgk_heap_needs_binaries(in->heap))
-        return pgk_heap_name_functions(in->heap, binaries, err);
-    in->symbolised.struct_size = sizeof in->symbolised;
-    return pgk_heap_symbolise(&in->heap, binaries, NULL, &in->symbolised, err);
+    int status;
+    if (!pgk_heap_needs_binaries(in->heap)) {
+        status = pgk_heap_name_functions(in->heap, binaries, err);
+    } else {
+        in->symbolised.struct_size = sizeof in->symbolised;
+        status = pgk_heap_symbolise(&in->heap, binaries, NULL, &in->symbolised, err);
+    }
+    return status ? status : pgk_heap_find_types(in->heap, binaries, true, err);
 }
 
 static int read_file(struct heap_input *in, const char *path, struct pgk_err *err)

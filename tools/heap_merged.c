@@ -4,9 +4,9 @@
 
 #include <stdio.h>
 
-int cli_symbolise_heap(const struct cli_verb *verb, const struct cli_common *common, bool for_llvm,
-                       struct pgk_heap **heap, struct pgk_heap_symbolised *done,
-                       struct pgk_err *err)
+int cli_symbolise_heap(const struct cli_verb *verb, const struct cli_common *common,
+                       enum cli_heap_for wanted, struct pgk_heap **heap,
+                       struct pgk_heap_symbolised *done, struct pgk_err *err)
 {
     struct pgk_binaries *binaries;
     struct cli_common for_all = *common;
@@ -21,8 +21,11 @@ int cli_symbolise_heap(const struct cli_verb *verb, const struct cli_common *com
     if (status)
         return status;
     done->struct_size = sizeof *done;
-    const struct pgk_heap_symbolise_opts opts = {.struct_size = sizeof opts, .for_llvm = for_llvm};
+    const struct pgk_heap_symbolise_opts opts = {.struct_size = sizeof opts,
+                                                 .for_llvm = wanted != CLI_HEAP_FOR_PGOKIT};
     status = pgk_heap_symbolise(heap, binaries, &opts, done, err);
+    if (!status && wanted != CLI_HEAP_FOR_COMPILERS)
+        status = pgk_heap_find_types(*heap, binaries, false, err);
     pgk_binaries_close(&binaries);
     return status;
 }

@@ -120,7 +120,10 @@ static int symbolise(struct merge *m, struct pgk_heap **heap, struct pgk_err *er
 {
     if (m->partial && !cli_has_binaries(&m->common))
         return 0;
-    return cli_symbolise_heap(&cmd_merge, &m->common, !m->partial, heap, &m->symbolised, err);
+    enum cli_heap_for wanted = m->partial             ? CLI_HEAP_FOR_PGOKIT
+                               : m->write.full_schema ? CLI_HEAP_FOR_LLVM
+                                                      : CLI_HEAP_FOR_COMPILERS;
+    return cli_symbolise_heap(&cmd_merge, &m->common, wanted, heap, &m->symbolised, err);
 }
 
 static int save(const struct merge *m, struct pgk_heap *heap, struct pgk_err *err)

@@ -318,7 +318,8 @@ static int prepare_heap(struct merge *m, struct pgk_err *err)
 {
     if (!m->heap)
         return 0;
-    int status = cli_symbolise_heap(m->verb, &m->common, true, &m->heap, &m->symbolised, err);
+    int status = cli_symbolise_heap(m->verb, &m->common, CLI_HEAP_FOR_COMPILERS, &m->heap,
+                                    &m->symbolised, err);
     return status ? status : cli_prune(&m->prune, &m->common, &m->heap, err);
 }
 

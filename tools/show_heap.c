@@ -19,6 +19,7 @@ static const char help[] =
     "                       counts levels (default: all)\n"
     "      --least PERCENT  with --tree: share below which a branch is summed up (default 1)\n"
     "      --library        with --tree: frames of libraries, too\n"
+    "      --types          what the objects of each type cost\n"
     "      --timeline       draw the bytes that were alive over time\n"
     "\nExamples:\n"
     "  pgokit show memprof.profraw.4711 -b ./app\n"
@@ -27,7 +28,7 @@ static const char help[] =
     "  pgokit show app.profdata --json | jq .totals\n";
 
 enum { OPT_SORT = 256, OPT_TOP, OPT_DEPTH, OPT_JSON, OPT_RAW, OPT_TREE, OPT_LEAST, OPT_LIBRARY,
-       OPT_TIMELINE };
+       OPT_TIMELINE, OPT_TYPES };
 
 static const struct option options[] = {
     {"sort", required_argument, NULL, OPT_SORT},
@@ -39,11 +40,12 @@ static const struct option options[] = {
     {"least", required_argument, NULL, OPT_LEAST},
     {"library", no_argument, NULL, OPT_LIBRARY},
     {"timeline", no_argument, NULL, OPT_TIMELINE},
+    {"types", no_argument, NULL, OPT_TYPES},
     CLI_COMMON_LONG,
     {0},
 };
 
-enum view { VIEW_TABLE, VIEW_JSON, VIEW_FIELDS, VIEW_TREE, VIEW_TIMELINE };
+enum view { VIEW_TABLE, VIEW_JSON, VIEW_FIELDS, VIEW_TREE, VIEW_TIMELINE, VIEW_TYPES };
 
 struct show {
     struct cli_common common;
@@ -99,6 +101,9 @@ static void parse(struct show *s, int argc, char **argv)
         case OPT_TIMELINE:
             s->view = VIEW_TIMELINE;
             break;
+        case OPT_TYPES:
+            s->view = VIEW_TYPES;
+            break;
         case OPT_JSON:
             s->view = VIEW_JSON;
             break;
@@ -131,6 +136,8 @@ static int print(const struct show *s, const struct pgk_heap *heap, struct pgk_e
         return pgk_heap_print_tree(heap, &s->tree, stdout, err);
     case VIEW_TIMELINE:
         return pgk_heap_print_timeline(heap, &s->timeline, stdout, err);
+    case VIEW_TYPES:
+        return pgk_heap_print_types(heap, &s->report, stdout, err);
     case VIEW_TABLE:
         break;
     }

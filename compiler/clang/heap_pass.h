@@ -20,6 +20,10 @@ struct pgc_options {
 /* False: nothing has been changed, as in a module that counts already. */
 bool pgc_instrument_heap(LLVMModuleRef module, const struct pgc_options *options);
 
+/* Tells the types of what is allocated, in a section beside the debug information; for a module as
+ * it came from the front end. In heap_types.cc. */
+void pgc_tell_heap_types(LLVMModuleRef module);
+
 /* What the C interface of LLVM lacks; in plugin.cc. */
 void pgc_set_dso_local(LLVMValueRef global);
 /* The block is reached from another one than before, over one edge instead of all from that. */

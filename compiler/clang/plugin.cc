@@ -43,6 +43,15 @@ struct HeapPass : PassInfoMixin<HeapPass> {
     }
     static bool isRequired() { return true; } // at -O0, too
 };
+
+struct TypesPass : PassInfoMixin<TypesPass> {
+    PreservedAnalyses run(Module &module, ModuleAnalysisManager &)
+    {
+        pgc_tell_heap_types(wrap(&module));
+        return PreservedAnalyses::all();
+    }
+    static bool isRequired() { return true; } // at -O0, too
+};
 } // namespace
 
 extern "C" void pgc_set_dso_local(LLVMValueRef global)
@@ -63,6 +72,8 @@ extern "C" void pgc_change_predecessor(LLVMBasicBlockRef block, LLVMBasicBlockRe
 // Callbacks have got more parameters from release to release.
 static void register_passes(PassBuilder &builder)
 {
+    builder.registerPipelineStartEPCallback(
+        [](ModulePassManager &manager, auto...) { manager.addPass(TypesPass()); });
     builder.registerOptimizerLastEPCallback(
         [](ModulePassManager &manager, auto...) { manager.addPass(HeapPass()); });
     builder.registerPipelineParsingCallback(

@@ -48,7 +48,9 @@ int plugin_init(struct plugin_name_args *about, struct plugin_gcc_version *versi
             return 1;
         }
     struct register_pass_info place = {pgc_pass(&options), "optimized", 1, PASS_POS_INSERT_BEFORE};
+    struct register_pass_info early = {pgc_types_pass(), "ssa", 1, PASS_POS_INSERT_AFTER};
     register_callback(name, PLUGIN_PASS_MANAGER_SETUP, NULL, &place);
+    register_callback(name, PLUGIN_PASS_MANAGER_SETUP, NULL, &early);
     register_callback(name, PLUGIN_FINISH_UNIT, finish_unit, NULL);
     return 0;
 }

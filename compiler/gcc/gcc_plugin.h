@@ -74,4 +74,7 @@ void pgc_finish_unit(const struct pgc_options *options);
 opt_pass *pgc_pass(const struct pgc_options *options);
 bool pgc_any_counted(void);
 
+/* The pass that tells the types of what is allocated, in a section beside the debug information. */
+opt_pass *pgc_types_pass(void);
+
 #endif

@@ -287,6 +287,15 @@ int pgk_heap_prune(struct pgk_heap **into, const struct pgk_heap *from,
 int pgk_heap_name_functions(struct pgk_heap *heap, struct pgk_binaries *binaries,
                             struct pgk_err *err);
 
+/* Finds out which type the objects of contexts have, as far as the binaries tell it
+ * (docs/formats/heap-types.md): fills in PGK_MIB_DataTypeId, and names for it. `by_names`: also
+ * where names of functions of the C++ library say it, which profiles need not hold, as it can be
+ * found again. For symbolised profiles. PGK_E_NOMEM. */
+int pgk_heap_find_types(struct pgk_heap *heap, struct pgk_binaries *binaries, bool by_names,
+                        struct pgk_err *err);
+/* The name of the type with this DataTypeId; "" unknown. Belongs to the profile. */
+const char *pgk_heap_type_name(const struct pgk_heap *heap, uint64_t id);
+
 /* The forms of heap profiles on disk; `version` is that of raw files, or of MemProf. */
 enum pgk_heap_form {
     PGK_HEAP_RAW,     /* as runtimes write it */

@@ -54,6 +54,11 @@ int pgk_heap_print_fields(const struct pgk_heap *heap, const struct pgk_heap_pri
 int pgk_heap_print_json(const struct pgk_heap *heap, const struct pgk_heap_print_opts *opts,
                         FILE *out, struct pgk_err *err);
 
+/* What the objects of each type cost, in the order of opts->sort; opts->top of the types. Types are
+ * found by pgk_heap_find_types(). */
+int pgk_heap_print_types(const struct pgk_heap *heap, const struct pgk_heap_print_opts *opts,
+                         FILE *out, struct pgk_err *err);
+
 /* How the curve of the heap over time is printed. */
 struct pgk_heap_timeline_opts {
     size_t struct_size; /* sizeof(struct pgk_heap_timeline_opts) */

@@ -46,6 +46,8 @@ void pgk_heap_close(struct pgk_heap **heap)
     pgk_index_free(&h->func_index);
     pgk_index_free(&h->frame_index);
     pgk_index_free(&h->site_index);
+    pgk_vec_free(&h->types);
+    pgk_index_free(&h->type_index);
     pgk_mem_free(h);
     *heap = NULL;
 }
@@ -256,7 +258,8 @@ int pgk_heap_add_whole(struct pgk_heap *to, const struct pgk_heap *from, const u
 {
     struct pgk_data_store data = pgk_heap_data_store(to);
     return pgk_data_access_merge(&data, &from->data, &from->strings) &&
-                   pgk_over_time_merge(&to->over_time, &from->over_time, stacks)
+                   pgk_over_time_merge(&to->over_time, &from->over_time, stacks) &&
+                   pgk_heap_add_types(to, from)
                ? 0
                : pgk_fail_nomem(err);
 }

@@ -95,6 +95,12 @@ struct pgk_heap_site {
     uint64_t *callees;  /* sorted GUIDs, in the arena */
 };
 
+/* The name of a type that a DataTypeId stands for. */
+struct pgk_heap_type {
+    uint64_t id;
+    uint32_t name; /* string id */
+};
+
 struct pgk_heap {
     struct pgk_arena arena;
     struct pgk_intern strings;
@@ -112,7 +118,8 @@ struct pgk_heap {
     struct pgk_over_time over_time;
     PGK_VEC(uint32_t) context_of; /* by stack node: context + 1, or 0; may be shorter. With
                                      PGK_CONTEXT_HELD while a thread changes the context */
-    struct pgk_index func_index, frame_index, site_index;
+    PGK_VEC(struct pgk_heap_type) types;
+    struct pgk_index func_index, frame_index, site_index, type_index;
     /* If a profile counts only some of the accesses, readers treat them as unknown, because nothing
      * in the model, or in files that are written from it, would distinguish them from all. */
     bool no_partial_accesses;
@@ -209,8 +216,13 @@ PGK_MUST_USE int pgk_heap_add_site(struct pgk_heap *h, enum pgk_site_kind kind, 
                                    uint32_t stack, const uint64_t *callees, size_t n_callees,
                                    struct pgk_err *err);
 
-/* Adds what is of the whole profile and not of a context or function: the data access profile, and
- * how the heap was over time. `stacks` is as for pgk_over_time_merge. */
+/* Notes the name of a type; false when out of memory. */
+bool pgk_heap_note_type(struct pgk_heap *h, uint64_t id, uint32_t name);
+/* Those of another model. */
+bool pgk_heap_add_types(struct pgk_heap *to, const struct pgk_heap *from);
+
+/* Adds what is of the whole profile and not of a context or function: the data access profile, how
+ * the heap was over time, and names of types. `stacks` is as for pgk_over_time_merge. */
 PGK_MUST_USE int pgk_heap_add_whole(struct pgk_heap *to, const struct pgk_heap *from,
                                     const uint32_t *stacks, struct pgk_err *err);
 

@@ -62,6 +62,9 @@ static int put_context(struct pgk_json *j, const struct pgk_heap *heap,
         pgk_json_object(j, NULL);
         pgk_json_text(j, "label", pgk_mib_label_name(pgk_view_label(m, info)));
         put_mib(j, m);
+        const char *type = pgk_heap_type_name(heap, m->v[PGK_MIB_DataTypeId]);
+        if (*type)
+            pgk_json_text(j, "type", type);
         pgk_json_array(j, "stack");
         for (size_t i = 0; i < n; i++)
             put_frame(j, &frames[i]);

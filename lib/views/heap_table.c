@@ -175,6 +175,9 @@ static int print_context(const struct table *t, size_t rank, size_t context, str
     const struct pgk_mib *m = pgk_heap_mib(t->heap, context, PGK_MIB_ROOM);
     print_numbers(t, rank, m);
     print_context_times(t, m);
+    if (*pgk_heap_type_name(t->heap, m->v[PGK_MIB_DataTypeId]))
+        fprintf(t->out, "      type %s\n",
+                pgk_heap_type_name(t->heap, m->v[PGK_MIB_DataTypeId]));
     return pgk_heap_print_stack(t->heap, context, &t->style, err);
 }
 

@@ -402,6 +402,8 @@ def parse_json(text):
         for index in record["alloc_sites"]:
             context = doc["contexts"][index]
             block = dict(context["mib"])
+            if "type" in context:
+                block["DataTypeId"] = 0 # found by the names of functions, which are no such file's
             if "histogram" in context:
                 block["hist"] = context["histogram"]
             out.add_alloc(guid, map(json_frame, context["stack"]), block)

@@ -1,0 +1,250 @@
+/* Which type the objects of each allocating call have, told in a section beside the debug
+ * information (docs/formats/heap-types.md). It is found early, when functions are in SSA form and
+ * nothing is inlined or optimised yet. No code is changed. */
+#include "gcc_plugin.h"
+
+#include <inttypes.h>
+#include <langhooks.h>
+#include <md5.h>
+#include <ssa-iterators.h>
+#include <string>
+#include <vector>
+
+/* ---- names of types ---- */
+
+static std::string name_of(tree type);
+
+static std::string qualified(tree decl)
+{
+    std::string text;
+    for (; decl && TREE_CODE(decl) != TRANSLATION_UNIT_DECL; decl = DECL_CONTEXT(decl)) {
+        if (TYPE_P(decl)) /* a class */
+            decl = TYPE_NAME(decl);
+        if (!decl || TREE_CODE(decl) == IDENTIFIER_NODE)
+            break;
+        /* 2: with the arguments of a template */
+        int detail = TREE_CODE(decl) == TYPE_DECL ? 2 : 0;
+        const char *name = DECL_NAME(decl) ? lang_hooks.dwarf_name(decl, detail) : NULL;
+        std::string part = name && *name ? name : "(anonymous namespace)";
+        text = text.empty() ? part : part + "::" + text;
+    }
+    return text;
+}
+
+/* As the program writes it; "" if it has no name. */
+static std::string name_of(tree type)
+{
+    if (TYPE_NAME(TYPE_MAIN_VARIANT(type))) /* else a typedef may have one */
+        type = TYPE_MAIN_VARIANT(type);
+    if (POINTER_TYPE_P(type))
+        return name_of(TREE_TYPE(type)) + "*";
+    if (TREE_CODE(type) == ARRAY_TYPE)
+        return name_of(TREE_TYPE(type));
+    if (FUNC_OR_METHOD_TYPE_P(type))
+        return "function";
+    tree name = TYPE_NAME(type);
+    if (!name)
+        return VOID_TYPE_P(type) ? "void" : "";
+    /* With -flto the front end's names are gone by now; readers know linkage names, too. */
+    if (TREE_CODE(name) == TYPE_DECL && DECL_ASSEMBLER_NAME_SET_P(name))
+        return std::string("_ZTS") + IDENTIFIER_POINTER(DECL_ASSEMBLER_NAME(name));
+    return TREE_CODE(name) == IDENTIFIER_NODE ? IDENTIFIER_POINTER(name) : qualified(name);
+}
+
+/* Text of any kind, which a program may also use for whatever it likes. */
+static bool is_bytes(tree type)
+{
+    return INTEGRAL_TYPE_P(type) && TYPE_PRECISION(type) == CHAR_BIT;
+}
+
+/* ---- what becomes of the pointer that a call returns ---- */
+
+struct fate {
+    std::string type; /* "" none */
+    bool is_bytes, returned;
+};
+
+/* Takes what a type points to. */
+static void take(struct fate *fate, tree pointer)
+{
+    if (!pointer || !POINTER_TYPE_P(pointer) || VOID_TYPE_P(TREE_TYPE(pointer)))
+        return;
+    tree type = TREE_TYPE(pointer);
+    if (!fate->type.empty() && (!fate->is_bytes || is_bytes(type)))
+        return;
+    fate->type = name_of(type);
+    fate->is_bytes = is_bytes(type);
+}
+
+static void add(std::vector<tree> *values, tree value)
+{
+    for (tree known : *values)
+        if (known == value)
+            return;
+    if (value && TREE_CODE(value) == SSA_NAME)
+        values->push_back(value);
+}
+
+static void look_at_assignment(gimple *use, tree value, struct fate *fate,
+                               std::vector<tree> *values)
+{
+    tree to = gimple_assign_lhs(use);
+    enum tree_code code = gimple_assign_rhs_code(use);
+    bool copies = gimple_assign_single_p(use) && gimple_assign_rhs1(use) == value;
+    bool moves = code == POINTER_PLUS_EXPR && gimple_assign_rhs1(use) == value;
+    if (!copies && !moves && !CONVERT_EXPR_CODE_P(code))
+        return;
+    if (!moves || is_gimple_reg(to))
+        take(fate, TREE_TYPE(to));
+    add(values, to);
+}
+
+static void look_at_use(gimple *use, tree value, struct fate *fate, std::vector<tree> *values)
+{
+    if (is_gimple_assign(use)) {
+        look_at_assignment(use, value, fate, values);
+    } else if (gimple_code(use) == GIMPLE_PHI) {
+        tree to = gimple_phi_result(use);
+        take(fate, TREE_TYPE(to));
+        add(values, to);
+    } else if (gimple_code(use) == GIMPLE_RETURN) {
+        tree type = TREE_TYPE(TREE_TYPE(cfun->decl));
+        take(fate, type);
+        fate->returned |= POINTER_TYPE_P(type) && VOID_TYPE_P(TREE_TYPE(type));
+    } else if (is_gimple_call(use) && gimple_call_num_args(use) &&
+               gimple_call_arg(use, 0) == value) {
+        tree callee = gimple_call_fndecl(use);
+        if (callee && DECL_CXX_CONSTRUCTOR_P(callee) && DECL_ARGUMENTS(callee))
+            take(fate, TREE_TYPE(DECL_ARGUMENTS(callee)));
+    }
+}
+
+static struct fate fate_of(gimple *call)
+{
+    struct fate fate = {"", false, false};
+    std::vector<tree> values(1, gimple_call_lhs(call));
+    take(&fate, TREE_TYPE(values[0]));
+    if (TREE_CODE(values[0]) != SSA_NAME)
+        return fate;
+    for (size_t i = 0; i < values.size(); i++) {
+        imm_use_iterator at;
+        use_operand_p use;
+        tree value = values[i];
+        FOR_EACH_IMM_USE_FAST(use, at, value)
+        if (!is_gimple_debug(USE_STMT(use)))
+            look_at_use(USE_STMT(use), value, &fate, &values);
+    }
+    return fate;
+}
+
+/* ---- rows ---- */
+
+static const char *linkage_name(tree decl)
+{
+    const char *name = IDENTIFIER_POINTER(DECL_ASSEMBLER_NAME(decl));
+    return *name == '*' ? name + 1 : name;
+}
+
+static bool allocates(gimple *call)
+{
+    static const char *const names[] = {"malloc", "calloc", "realloc", "reallocarray", "memalign",
+                                        "aligned_alloc", "valloc", "pvalloc", "strdup", "strndup"};
+    tree callee = gimple_call_fndecl(call);
+    const char *name = callee ? linkage_name(callee) : "";
+    for (const char *known : names)
+        if (!strcmp(name, known))
+            return true;
+    return startswith(name, "_Znw") || startswith(name, "_Zna"); /* operator new, new[] */
+}
+
+static std::string guid_of(tree function)
+{
+    unsigned char sum[16];
+    uint64_t low;
+    char text[17];
+    const char *name = linkage_name(function);
+    md5_buffer(name, strlen(name), sum);
+    memcpy(&low, sum, sizeof low);
+    snprintf(text, sizeof text, "%016" PRIx64, low);
+    return text;
+}
+
+static void add_row(std::string *rows, tree function, gimple *call, const std::string &type)
+{
+    expanded_location at = expand_location(gimple_location(call)),
+                      of = expand_location(DECL_SOURCE_LOCATION(function));
+    char place[40];
+    snprintf(place, sizeof place, " %" PRIu32 " %u %c ", (uint32_t)(at.line - of.line),
+             (unsigned)at.column, allocates(call) ? 'a' : 'c');
+    *rows += "\t.asciz \"" + guid_of(function) + place;
+    for (char sign : type) {
+        if (sign == '"' || sign == '\\')
+            *rows += '\\';
+        *rows += sign;
+    }
+    *rows += "\"\n";
+}
+
+/* The callee says it. */
+static bool is_known(gimple *call)
+{
+    tree type = gimple_call_return_type(as_a<gcall *>(call));
+    return !POINTER_TYPE_P(type) || (!allocates(call) && !VOID_TYPE_P(TREE_TYPE(type)));
+}
+
+static void describe(gimple *call, std::string *rows)
+{
+    if (!gimple_call_lhs(call) || gimple_call_internal_p(call) || is_known(call) ||
+        LOCATION_LOCUS(gimple_location(call)) <= BUILTINS_LOCATION)
+        return;
+    struct fate fate = fate_of(call);
+    if (fate.type.empty() && !fate.returned)
+        return;
+    add_row(rows, cfun->decl, call, fate.type);
+    /* Debug information of an inlined constructor has the name of all of its copies. */
+    if (DECL_ABSTRACT_ORIGIN(cfun->decl) && DECL_ABSTRACT_ORIGIN(cfun->decl) != cfun->decl)
+        add_row(rows, DECL_ABSTRACT_ORIGIN(cfun->decl), call, fate.type);
+}
+
+static void tell_types(void)
+{
+    std::string rows;
+    basic_block block;
+    FOR_EACH_BB_FN(block, cfun)
+        for (gimple_stmt_iterator at = gsi_start_bb(block); !gsi_end_p(at); gsi_next(&at))
+            if (is_gimple_call(gsi_stmt(at)))
+                describe(gsi_stmt(at), &rows);
+    if (rows.empty())
+        return;
+    rows = "\t.pushsection .debug_pgokit_types,\"MS\",@progbits,1\n" + rows + "\t.popsection";
+    symtab->finalize_toplevel_asm(build_string((int)rows.size(), rows.c_str()));
+}
+
+namespace
+{
+const pass_data about = {
+    GIMPLE_PASS, "pgokit_types", OPTGROUP_NONE, TV_NONE, PROP_ssa | PROP_cfg, 0, 0, 0, 0,
+};
+
+class types_pass : public gimple_opt_pass
+{
+  public:
+    explicit types_pass(gcc::context *context) : gimple_opt_pass(about, context)
+    {
+    }
+    bool gate(function *) final
+    {
+        return debug_info_level > DINFO_LEVEL_NONE;
+    }
+    unsigned execute(function *) final
+    {
+        tell_types();
+        return 0;
+    }
+};
+} // namespace
+
+opt_pass *pgc_types_pass(void)
+{
+    return new types_pass(g);
+}
