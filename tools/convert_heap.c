@@ -2,6 +2,7 @@
 #include "export_choice.h"
 #include "heap_input.h"
 #include "output_indexed.h"
+#include "rebase.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,12 +18,14 @@ static const char help[] =
     "                           newest)\n"
     INDEXED_VERSIONS_HELP
     "      --compiler-fields    of indexed profiles: only the fields that the compiler uses\n"
+    REBASE_HELP
     "\nExamples:\n"
     "  pgokit convert memprof.profraw.4711 --to raw --format-version 4 -o for-llvm-19.profraw\n"
     "  pgokit convert app.profdata --to yaml -o -\n"
     "  pgokit convert new.profdata --to llvm16 -o old.profdata\n"
     "  pgokit convert memprof.profraw.4711 -b ./app --to paths -o app.heappaths\n"
-    "  pgokit convert app.profdata -b ./app --to pprof -o heap.pb.gz\n";
+    "  pgokit convert app.profdata -b ./app --to pprof -o heap.pb.gz\n"
+    "  pgokit convert app.profdata --rebase-to ./app -b ./app.released -o new.profdata\n";
 
 struct convert {
     struct cli_common common;
@@ -31,6 +34,7 @@ struct convert {
     struct pgk_heap_target target;
     struct pgk_heap_symbolised symbolised;
     struct pgk_heap_paths_size paths;
+    struct rebase_options rebase;
 };
 
 enum { OPT_FORMAT = 256 };
@@ -40,6 +44,7 @@ static const struct option options[] = {
     {"format-version", required_argument, NULL, OPT_FORMAT},
     INDEXED_OUTPUT_LONG,
     INDEXED_FIELDS_LONG,
+    REBASE_LONG,
     CLI_COMMON_LONG,
     {0},
 };
@@ -91,6 +96,9 @@ static void check_options(const struct convert *c, const struct indexed_output *
                                 "indexed profiles");
     if (!c->output)
         cli_usage(&cmd_convert, "no output: name it with -o");
+    if (c->rebase.builds.n && (is_raw || c->viewer))
+        cli_usage(&cmd_convert, "--rebase-to makes no raw profiles, and nothing for viewers");
+    rebase_check_options(&c->rebase, c->output);
 }
 
 static void parse(struct convert *c, int argc, char **argv)
@@ -109,7 +117,7 @@ static void parse(struct convert *c, int argc, char **argv)
         else if (o == OPT_FORMAT)
             raw_version =
                 (uint32_t)cli_version("--format-version", optarg, RAW_NAME, PGK_KIND_HEAP);
-        else if (o != OPT_INDEXED_TO || !c->viewer)
+        else if (!rebase_option(&c->rebase, o, optarg) && (o != OPT_INDEXED_TO || !c->viewer))
             indexed_output_option(&indexed, o, optarg);
     }
     c->target = target(&indexed, raw_version);
@@ -224,7 +232,21 @@ static int read_input(const struct convert *c, struct pgk_heap **heap,
     return status ? status : pgk_heap_read_file(*heap, input.file, 1, err);
 }
 
-/* What is lost is gathered before writing, while the profile still has it. */
+/* Writes the profile; what is lost is gathered before, while the profile still has it. */
+static int convert(struct convert *c, struct pgk_heap *heap, struct cli_list *losses)
+{
+    struct pgk_err err = {0};
+    int status = pgk_heap_losses(heap, &c->target, keep_loss, losses, &err);
+    size_t cold = status >= 0 && c->target.form == PGK_HEAP_INDEXED ? pgk_heap_cold_by_default(heap)
+                                                                    : 0;
+    if (status >= 0)
+        status = write_output(c, heap, &err);
+    if (status)
+        return cli_fail(&err);
+    cli_warn_cold_by_default(cold);
+    return report(c, losses);
+}
+
 static int run(int argc, char **argv)
 {
     struct convert c = {.symbolised.struct_size = sizeof c.symbolised,
@@ -245,19 +267,18 @@ static int run(int argc, char **argv)
                                : "accesses, which are those of library functions only");
     if (!status)
         status = prepare(&c, &heap, &losses, &err);
-    if (!status)
-        status = pgk_heap_losses(heap, &c.target, keep_loss, &losses, &err);
-    size_t cold = status >= 0 && c.target.form == PGK_HEAP_INDEXED ? pgk_heap_cold_by_default(heap)
-                                                                   : 0;
-    if (status >= 0)
-        status = write_output(&c, heap, &err);
-    if (!status)
-        cli_warn_cold_by_default(cold);
+    int exit_code = status ? cli_fail(&err) : EXIT_DONE, of_rebase = EXIT_DONE;
+    if (!status && c.rebase.builds.n)
+        exit_code = of_rebase = rebase_heap(&c.rebase, &heap, c.input, c.output, &c.common);
+    if (exit_code != EXIT_FAILED)
+        exit_code = convert(&c, heap, &losses);
+    if (exit_code == EXIT_DONE)
+        exit_code = of_rebase;
     pgk_heap_close(&heap);
-    int exit_code = status ? cli_fail(&err) : report(&c, &losses);
     for (size_t i = 0; i < losses.n; i++)
         free((char *)(uintptr_t)losses.v[i]);
     cli_list_free(&losses);
+    cli_list_free(&c.rebase.builds);
     cli_common_free(&c.common);
     return exit_code;
 }

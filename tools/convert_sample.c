@@ -1,7 +1,7 @@
 /* pgokit convert for sample profiles. */
 #include "export_choice.h"
 #include "output_sample.h"
-#include "rebase_sample.h"
+#include "rebase.h"
 
 #include <stdio.h>
 

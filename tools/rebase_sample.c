@@ -1,5 +1,5 @@
 /* pgokit convert --rebase-to for sample profiles. */
-#include "rebase_sample.h"
+#include "rebase.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -4,6 +4,7 @@ inlining, and of changed sources; what is not there is not found.
 """
 
 import json
+import os
 import re
 import sys
 
@@ -343,6 +344,34 @@ def suffixes(work):
     require(levels(found) == ["exact"], f"{levels(found)}")
 
 
+def rebased(work):
+    """In terms of the new source all that was found is exact; what was lost is counted."""
+    clang = tool("clang", PROFILED)
+    profile = shapes(work).profile("-fno-inline")
+    old = profile.removesuffix(".profdata")
+    out = old + ".rebased"
+    result = run(work.pgokit, "convert", "-q", profile, "--rebase-to", old, "-o", out)
+    require(result.code == 1 and result.errors.count("\n") == 1 and  # files tell statics apart
+            "same name in other files" in result.errors, f"{result}")
+    require_levels(match(work, out, old), {"exact", "line 0"})
+    source = shapes(work).changed("shapes", "    char *p = mk(n);\n",
+                                  "    sum += n;\n    sum += 2;\n      char *p =  mk(n);\n")
+    exe = source.build(clang, *PLAIN)
+    told = run(work.pgokit, "convert", "-q", profile, "--rebase-to", exe, "-b", old, "--explain",
+               "--to", "paths", "-o", out).out.decode()
+    require("moved" in told and "-> shapes.c:" in told, f"{told}")
+    found = match(work, out, exe)
+    require_levels(found, {"exact", "line 0"})
+    require(found["totals"]["bytes"] == match(work, profile, exe)["totals"]["bytes"], f"{found}")
+    gone = shapes(work).changed("shapes", "    return mk(n);", "    return argv0;")
+    gone = gone.changed("shapes", "volatile long sum;",
+                        "volatile long sum;\nstatic char *argv0;").build(clang, *PLAIN)
+    result = run(work.pgokit, "convert", profile, "--rebase-to", gone, "-o", out)
+    require(result.code == 1 and "lost: 1 contexts" in result.errors, f"{result}")
+    good(clang, *FLAGS[:2], f"-fmemory-profile-use={out}", "-c", f"{os.path.dirname(old)}/shapes.c",
+         "-o", f"{out}.o")
+
+
 def refused(work):
     clang = tool("clang", PROFILED)
     source = shapes(work)
@@ -380,6 +409,7 @@ def add_cases(work, tap):
     tap.add("what is not found", not_found, work)
     tap.add("the profiled build", profiled_build, work)
     tap.add("suffixes of names, older DWARF, no optimisation", suffixes, work)
+    tap.add("rebased to a changed source", rebased, work)
     tap.add("refused", refused, work)
     tap.add("another processor", aarch64, work)
 

@@ -100,6 +100,37 @@ static void levels_and_totals(void **state)
     pgk_heap_close(&h);
 }
 
+/* What was found, at its lines in this build; what is gone is left out. */
+static void rebased_to_this_build(void **state)
+{
+    (void)state;
+    struct pgk_err err = {0};
+    struct pgk_heap *h = some_contexts(), *now;
+    struct pgk_match *m = match(h, &err);
+    assert_non_null(m);
+    assert_int_equal(pgk_match_rebase(&now, m, NULL), 0);
+    uint64_t bytes = 0, found = 0;
+    for (enum pgk_match_level l = 0; l <= PGK_MATCH_FOUND; l++) {
+        struct pgk_match_totals t = {.struct_size = sizeof t};
+        pgk_match_totals(m, l, &t);
+        found += t.bytes;
+    }
+    assert_in_range(found, 110, 111);
+    pgk_match_close(&m);
+    for (size_t i = 0; i < pgk_heap_contexts(now); i++)
+        bytes += pgk_heap_value(now, i, PGK_MIB_TotalSize);
+    assert_int_equal(bytes, found);
+    assert_true(pgk_heap_knows(now, 0, PGK_MIB_TotalSize));
+    assert_false(pgk_heap_knows(now, 0, PGK_MIB_AllocCount));
+    m = match(now, &err);
+    assert_non_null(m);
+    assert_int_equal(pgk_match_changes(m), 0);
+    assert_true(pgk_match_percent(m) == 100);
+    pgk_match_close(&m);
+    pgk_heap_close(&now);
+    pgk_heap_close(&h);
+}
+
 static void stacks_of_the_build(void **state)
 {
     (void)state;
@@ -171,6 +202,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(levels_and_totals),
+        cmocka_unit_test(rebased_to_this_build),
         cmocka_unit_test(stacks_of_the_build),
         cmocka_unit_test(contexts_of_a_place),
         cmocka_unit_test(profiles_that_cannot_be_matched),

@@ -1,10 +1,10 @@
-/* pgokit convert --rebase-to for sample profiles. */
-#ifndef REBASE_SAMPLE_H
-#define REBASE_SAMPLE_H
+/* pgokit convert --rebase-to. */
+#ifndef REBASE_H
+#define REBASE_H
 
 #include "cli.h"
 
-enum { OPT_REBASE_TO = 768, OPT_EXPLAIN };
+enum { OPT_REBASE_TO = 1280, OPT_EXPLAIN };
 
 #define REBASE_LONG                                          \
     {"rebase-to", required_argument, NULL, OPT_REBASE_TO},   \
@@ -28,5 +28,8 @@ void rebase_check_options(const struct rebase_options *r, const char *output);
  * status, EXIT_FAILED if it failed. */
 int rebase_sample(const struct rebase_options *r, struct pgk_sample **profile, const char *input,
                   const char *output, const struct cli_common *common);
+/* The same of a heap profile whose frames are places in functions. */
+int rebase_heap(const struct rebase_options *r, struct pgk_heap **heap, const char *input,
+                const char *output, const struct cli_common *common);
 
 #endif

@@ -1,0 +1,64 @@
+/* pgokit convert --rebase-to for heap profiles. */
+#include "rebase.h"
+
+#include <stdio.h>
+
+static int explain(const struct pgk_match *m, const char *title, const char *against,
+                   struct pgk_err *err)
+{
+    struct pgk_match_print_opts opts = {.struct_size = sizeof opts, .title = title,
+                                        .against = against, .colour = cli_colour()};
+    return pgk_match_print(m, &opts, stdout, err);
+}
+
+static int tell(const struct pgk_match *m, const char *output, const struct cli_common *common)
+{
+    char safe[256], bytes[PGK_HUMAN_SIZE];
+    struct pgk_match_totals t = {.struct_size = sizeof t}, lost = {0};
+    for (enum pgk_match_level l = PGK_MATCH_FOUND + 1; l < PGK_MATCH_LEVELS; l++) {
+        pgk_match_totals(m, l, &t);
+        lost.contexts += t.contexts;
+        lost.bytes += t.bytes;
+    }
+    pgk_match_totals(m, PGK_MATCH_LEVELS, &t);
+    pgk_human_text(safe, sizeof safe, output);
+    if (!common->quiet)
+        fprintf(stderr, "pgokit: note: %zu of %zu contexts have a place in the build\n",
+                t.contexts - lost.contexts, t.contexts);
+    if (!lost.contexts)
+        return EXIT_DONE;
+    fprintf(stderr, "pgokit: warning: %s: lost: %zu contexts (%s) that the build does not have, or "
+            "has several places for; --explain lists why\n", safe, lost.contexts,
+            pgk_human_bytes(bytes, (double)lost.bytes));
+    return EXIT_INCOMPLETE;
+}
+
+int rebase_heap(const struct rebase_options *r, struct pgk_heap **heap, const char *input,
+                const char *output, const struct cli_common *common)
+{
+    struct cli_common now = *common;
+    struct pgk_heap *rebased = NULL;
+    struct pgk_binaries *builds = NULL;
+    struct pgk_match *match = NULL;
+    struct pgk_match_opts opts = {.struct_size = sizeof opts};
+    struct pgk_err err = {0};
+    now.binaries = r->builds;
+    int status = cli_open_binaries(&now, &builds, &err);
+    if (!status && common->binaries.n)
+        status = cli_open_binaries(common, &opts.profiled, &err);
+    if (!status)
+        status = pgk_match_heap(&match, *heap, builds, &opts, &err);
+    if (!status)
+        status = pgk_match_rebase(&rebased, match, &err);
+    if (!status && r->explain)
+        status = explain(match, input, r->builds.v[0], &err);
+    int exit_code = status ? cli_fail(&err) : tell(match, output, common);
+    pgk_match_close(&match);
+    if (!status) {
+        pgk_heap_close(heap);
+        *heap = rebased;
+    }
+    pgk_binaries_close(&builds);
+    pgk_binaries_close(&opts.profiled);
+    return exit_code;
+}
