@@ -155,7 +155,7 @@ MAKERS = {"sqlite3": sqlite, "lua": lua, "jq": jq, "zstd": zstd, "leveldb": leve
 
 # ---- building ----
 
-def compile_all(pool, program, folder, more):
+def compile_all(pool, program, folder, more, flags=None, compilers=(CC, CXX)):
     """Objects of the program; those that are there are kept."""
     os.makedirs(folder, exist_ok=True)
     objects, jobs = [], []
@@ -164,9 +164,9 @@ def compile_all(pool, program, folder, more):
         object_ = os.path.join(folder, name.strip("_") + ".o")
         objects.append(object_)
         if not os.path.exists(object_):
-            compiler = CXX if program.cxx else CC
-            jobs.append(pool.submit(run, [compiler, *FLAGS, *more, *program.flags, "-c", source,
-                                          "-o", object_ + ".new"], folder))
+            jobs.append(pool.submit(run, [compilers[program.cxx], *(flags or FLAGS), *more,
+                                          *program.flags, "-c", source, "-o",
+                                          object_ + ".new"], folder))
     for job in jobs:
         job.result()
     for object_ in objects:
@@ -175,8 +175,8 @@ def compile_all(pool, program, folder, more):
     return objects
 
 
-def link(program, objects, out, more):
-    run([CXX if program.cxx else CC, *objects, *more, *program.libraries, "-Wl,--build-id",
+def link(program, objects, out, more, compilers=(CC, CXX)):
+    run([compilers[program.cxx], *objects, *more, *program.libraries, "-Wl,--build-id",
          "-o", out], os.path.dirname(out))
 
 

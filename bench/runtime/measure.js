@@ -1,0 +1,1 @@
+var ROUNDS = 25, SIZE = 190;

@@ -1,0 +1,1 @@
+var ROUNDS = 160, SIZE = 90;
