@@ -15,6 +15,11 @@ enum { SHIFT_MOST = 36, SHIFT_LEAST = 30 };
 /* So many threads of a group do not wait for one another where jemalloc fills their caches. */
 enum { ARENAS_OF_GROUP = 4 };
 
+/* Objects that come and go together leave large empty extents, which jemalloc would not cut small
+ * ones from: a group would grow with each burst until its pages decay. */
+extern const char *pgal_je_malloc_conf;
+const char *pgal_je_malloc_conf = "lg_extent_max_active_fit:14";
+
 /* As jemalloc's manual has it under "extent_hooks". Those that are NULL are refused. */
 struct hooks {
     void *(*alloc)(struct hooks *, void *, size_t, size_t, bool *, bool *, unsigned);

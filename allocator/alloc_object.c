@@ -9,7 +9,7 @@
 #include <errno.h>
 
 /* Most free objects of a size that a thread keeps for a group. */
-enum { KEPT = 32, KEPT_LEAST = 4, KEPT_OF_SIZE = 4096 };
+enum { KEPT_LEAST = 4, KEPT_OF_SIZE = 4096 };
 static struct {
     u32 bytes; /* of jemalloc's size class */
     u32 most;
@@ -20,8 +20,8 @@ void pgal_objects_init(void)
     for (u32 i = 0; i < PGAL_BINS; i++) {
         classes[i].bytes = (u32)pgal_je_nallocx(i ? i * 16 : 16, 0);
         classes[i].most = KEPT_OF_SIZE / classes[i].bytes;
-        if (classes[i].most > KEPT)
-            classes[i].most = KEPT;
+        if (classes[i].most > PGAL_KEPT)
+            classes[i].most = PGAL_KEPT;
         if (classes[i].most < KEPT_LEAST)
             classes[i].most = KEPT_LEAST;
     }
@@ -29,36 +29,34 @@ void pgal_objects_init(void)
 
 /* jemalloc's pages have objects of one size class each: the bin of those that begin on a page, or 0
  * if they are not kept. Others may look at other objects there. */
-static uint8_t *page_of(const void *p)
+PGG_INLINE void note_page(const void *p, u32 bin)
 {
-    return &pgal_pages[((uintptr_t)p - pgal_base) / PGG_PAGE];
+    __atomic_store_n(&pgal_pages[((uintptr_t)p - pgal_base) / PGG_PAGE], (uint8_t)bin,
+                     __ATOMIC_RELAXED);
 }
 
+/* One that no bin has. */
 static void *from_jemalloc(struct pgal_thread *t, u32 group, size_t n, int more)
 {
     const int flags = pgal_group_flags_slow(t, group);
     void *p = flags ? pgal_je_mallocx(n, flags | more) : NULL;
-    if (p) {
-        const size_t bytes = pgal_je_sallocx(p, 0);
-        __atomic_store_n(page_of(p), bytes <= PGAL_KEPT_BYTES ? bytes / 16 : 0, __ATOMIC_RELAXED);
-    }
+    if (p)
+        note_page(p, 0);
     return p;
 }
 
 /* One to use, and half of those that may be kept. */
 static PGG_COLD void *fill(struct pgal_thread *t, u32 group, u32 class)
 {
-    struct pgal_bin *bin = &t->bins[group][classes[class].bytes / 16];
-    void *found[KEPT / 2 + 1];
+    const u32 bytes = classes[class].bytes;
+    const int flags = pgal_group_flags_slow(t, group);
+    struct pgal_bin *bin = &t->bins[group][bytes / 16];
+    void *found[PGAL_KEPT / 2 + 1];
     u32 n = 0;
-    while (n <= classes[class].most / 2 &&
-           (found[n] = from_jemalloc(t, group, classes[class].bytes, 0)))
-        n++;
-    for (u32 i = n; i > 1; i--) {
-        *(void **)found[i - 1] = bin->first;
-        bin->first = found[i - 1];
-        bin->n++;
-    }
+    while (flags && n <= classes[class].most / 2 && (found[n] = pgal_je_mallocx(bytes, flags)))
+        note_page(found[n++], bytes / 16);
+    for (u32 i = n; i > 1; i--)
+        bin->objects[bin->n++] = found[i - 1];
     return n ? found[0] : NULL;
 }
 
@@ -69,12 +67,7 @@ void *pgal_object(u32 group, size_t n)
     if (PGG_UNLIKELY(!t || n > PGAL_KEPT_BYTES))
         return from_jemalloc(t, group, n < 16 ? 16 : n, 0);
     struct pgal_bin *bin = &t->bins[group][classes[class].bytes / 16];
-    void *p = bin->first;
-    if (PGG_UNLIKELY(!p))
-        return fill(t, group, (u32)class);
-    bin->first = *(void **)p;
-    bin->n--;
-    return p;
+    return PGG_LIKELY(bin->n) ? bin->objects[--bin->n] : fill(t, group, (u32)class);
 }
 
 void *pgal_object_aligned(u32 group, size_t n, size_t align)
@@ -82,33 +75,34 @@ void *pgal_object_aligned(u32 group, size_t n, size_t align)
     return from_jemalloc(pgal_thread(), group, n < 16 ? 16 : n, __builtin_ctzl(align));
 }
 
-/* Half of them go back. */
+/* The half that was not used for longest goes back. */
 static PGG_COLD void give_back(struct pgal_thread *t, u32 group, struct pgal_bin *bin)
 {
-    for (u32 i = bin->n / 2; i; i--) {
-        void *p = bin->first;
-        bin->first = *(void **)p;
-        bin->n--;
-        pgal_je_dallocx(p, pgal_cache_flags(t, group));
-    }
+    const int flags = pgal_cache_flags(t, group);
+    const u64 back = bin->n - bin->n / 2;
+    for (u64 i = 0; i < back; i++)
+        pgal_je_dallocx(bin->objects[i], flags);
+    bin->n -= back;
+    pgg_move_fast(bin->objects, bin->objects + back, bin->n * sizeof *bin->objects);
 }
 
 void pgal_object_free(u32 group, void *p)
 {
     struct pgal_thread *t = pgal_thread();
-    const u32 class = __atomic_load_n(page_of(p), __ATOMIC_RELAXED);
+    const u32 class = __atomic_load_n(&pgal_pages[((uintptr_t)p - pgal_base) / PGG_PAGE],
+                                      __ATOMIC_RELAXED);
     if (PGG_UNLIKELY(!t || !class)) {
         pgal_je_dallocx(p, pgal_cache_flags(t, group));
         return;
     }
     struct pgal_bin *bin = &t->bins[group][class];
-    *(void **)p = bin->first;
-    bin->first = p;
-    if (PGG_UNLIKELY(++bin->n > classes[class].most))
+    if (PGG_UNLIKELY(bin->n == classes[class].most))
         give_back(t, group, bin);
+    bin->objects[bin->n++] = p;
 }
 
-/* An object stays where it is as long as its group and its size class do. */
+/* An object stays where it is as long as its size class does; one that has to move anyway goes to
+ * the group of the stack that asks. */
 void *pgal_object_move(void *p, u32 group, size_t n)
 {
     if (p && !n) {
@@ -116,7 +110,7 @@ void *pgal_object_move(void *p, u32 group, size_t n)
         return NULL;
     }
     const size_t old = p ? pgal_je_sallocx(p, 0) : 0;
-    if (p && pgal_group_of_object(p) == group && pgal_je_nallocx(n < 16 ? 16 : n, 0) == old)
+    if (p && pgal_je_nallocx(n < 16 ? 16 : n, 0) == old)
         return p;
     void *to = pgal_alloc_in(group, n, 0);
     if (!to || !p)

@@ -20,10 +20,8 @@ static void end(void *arg)
     pgal_self = NULL;
     for (u32 group = 1; group < PGAL_GROUPS; group++) {
         for (u32 bin = 0; bin < PGAL_BINS; bin++)
-            for (void *p = t->bins[group][bin].first, *next; p; p = next) {
-                next = *(void **)p;
-                pgal_je_dallocx(p, pgal_cache_flags(t, group));
-            }
+            for (u64 i = t->bins[group][bin].n; i; i--)
+                pgal_je_dallocx(t->bins[group][bin].objects[i - 1], pgal_cache_flags(t, group));
         if (t->caches[group] && t->caches[group] != PGAL_JE_NO_CACHE) {
             u32 number = (u32)(t->caches[group] >> 8) - 2;
             pgal_je_mallctl("tcache.destroy", NULL, NULL, &number, sizeof number);

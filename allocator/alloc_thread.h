@@ -7,11 +7,12 @@
 
 #pragma GCC visibility push(hidden)
 
-/* Free objects of up to PGAL_KEPT_BYTES, by sixteenths of it. */
-enum { PGAL_KEPT_BYTES = 1024, PGAL_BINS = PGAL_KEPT_BYTES / 16 + 1 };
+/* Free objects of up to PGAL_KEPT_BYTES, by sixteenths of it. Nothing is written into them, as they
+ * may have left the processor's caches. */
+enum { PGAL_KEPT_BYTES = 1024, PGAL_BINS = PGAL_KEPT_BYTES / 16 + 1, PGAL_KEPT = 31 };
 struct pgal_bin {
-    void *first; /* each begins with the next one */
-    u32 n;
+    u64 n;
+    void *objects[PGAL_KEPT]; /* the last one is used first */
 };
 struct pgal_thread {
     bool busy; /* it asks for its stack, or is made: what is allocated then is of group 0 */

@@ -147,6 +147,25 @@ static void calls_are_looked_at_as_deep_as_needed(void **state)
     pgk_plan_close(&plan);
 }
 
+/* A wrapper that all of a busy program allocates by costs more than it brings. */
+static void busy_calls_are_left_alone(void **state)
+{
+    (void)state;
+    static const struct context all[] = {
+        {{0x10, 0x20}, 1000, 48, 100, 100, 48 * KIB},
+        {{0x10, 0x21}, 1000, 48, 100, 100, 48 * KIB},
+        {{0x10, 0x22}, 90000, 48, 0, 1, 48},
+        {{0x11, 0x20}, 1000, 48, 100, 100, 48 * KIB},
+        {{0x12, 0x20}, 90000, 48, 100, 100, 48 * KIB}, /* one look is cheap */
+    };
+    struct pgk_plan *plan;
+    MAKE(&plan, all, 0);
+    assert_int_equal(plan->nodes.n, 3);
+    for (size_t i = 1; i < plan->nodes.n; i++)
+        assert_int_not_equal(plan->nodes.v[i].address, 0x10);
+    pgk_plan_close(&plan);
+}
+
 static void nothing_to_keep_apart_is_an_error(void **state)
 {
     (void)state;
@@ -222,6 +241,7 @@ int main(void)
         cmocka_unit_test(what_is_alike_is_joined_first),
         cmocka_unit_test(others_are_left_alone),
         cmocka_unit_test(calls_are_looked_at_as_deep_as_needed),
+        cmocka_unit_test(busy_calls_are_left_alone),
         cmocka_unit_test(nothing_to_keep_apart_is_an_error),
         cmocka_unit_test(the_file_is_checked),
         cmocka_unit_test(scattered_objects_keep_pages),
