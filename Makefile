@@ -6,6 +6,8 @@
 #   make test       build and run all tests; installs what they need
 #   make bench      compare with LLVM's tools; installs what it needs
 #   make install    PREFIX=/usr/local, DESTDIR for packagers
+#   make dist       the release tarball, in $(BUILD); building it takes no git
+#   make packages   Debian packages, in $(BUILD)/packages; installs what making them needs
 #   make fuzz       run every fuzz target for FUZZ_SECONDS; FUZZ_ARGS=--pack keeps new seeds
 #   make clean      remove $(BUILD)
 #
@@ -21,7 +23,7 @@ FUZZ_ARGS ?=
 
 MAKEFLAGS += --no-print-directory
 
-.PHONY: build demo fleet-demo test bench install fuzz clean
+.PHONY: build demo fleet-demo test bench install dist packages fuzz clean
 
 build: $(BUILD)/build.ninja
 	ninja -C $(BUILD)
@@ -59,6 +61,13 @@ bench:
 install: build
 	meson configure $(BUILD) -Dprefix=$(PREFIX)
 	meson install -C $(BUILD) $(if $(DESTDIR),--destdir $(abspath $(DESTDIR)))
+
+dist:
+	scripts/tarball $(BUILD)/pgokit-$$(sed -n "s/^  version: '\(.*\)',/\1/p" meson.build).tar.xz
+
+packages:
+	scripts/deps packages
+	scripts/packages $(BUILD)/packages
 
 fuzz:
 	scripts/deps fuzz
