@@ -130,6 +130,20 @@ class Installed:
             if not next(self.root.rglob(f"share/{name}"), None):
                 raise Failed(f"there is no share/{name}")
 
+    def build_by_cmake(self, example):
+        """A project that finds the library by find_package."""
+        project = self.root / "cmake"
+        project.mkdir()
+        (project / "CMakeLists.txt").write_text(
+            "cmake_minimum_required(VERSION 3.16)\nproject(found C)\n"
+            "find_package(pgokit 0.1 REQUIRED)\n"
+            f"add_executable(found {example})\n"
+            "target_link_libraries(found PRIVATE pgokit::pgokit)\n", encoding="utf-8")
+        prefix = self.library_folder.parent
+        run("cmake", "-S", project, "-B", project / "built", f"-DCMAKE_PREFIX_PATH={prefix}")
+        run("cmake", "--build", project / "built")
+        run(project / "built/found", self.root / "written", input="main 4 120\n", env=self.env)
+
     def run_names(self):
         links = sorted(next(self.root.rglob("libexec")).glob("pgokit/*"))
         names = {line.split()[0] for line in self.pgokit("compat").splitlines()}
@@ -166,6 +180,11 @@ def main():
             case("pgokit-fleet runs", installed.run_fleet)
             case("pgokit help shows a manual page", installed.show_manual)
             case("shells find their completion", installed.find_completions)
+            if shutil.which("cmake"):
+                case("CMake finds the library", installed.build_by_cmake,
+                     pathlib.Path(source).resolve() / "examples/build_samples.c")
+            else:
+                report.skip("CMake finds the library", "missing cmake")
             if has_compat(build):
                 case("names of other tools", installed.run_names)
             for example in examples:

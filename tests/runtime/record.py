@@ -145,9 +145,9 @@ def pkg_config(folder, package, compiler):
 
 def cmake(folder, compiler):
     example = os.path.dirname(INVENTORY)
-    environment = dict(package_folder(folder), CC=tool(compiler))
-    run([tool("cmake"), "-S", example, "-B", "built", "-DPROFILE_HEAP=ON"], folder,
-        env=environment)
+    tools = os.path.dirname(PGOKIT)
+    run([tool("cmake"), "-S", example, "-B", "built", "-DPROFILE_HEAP=ON", f"-Dpgokit_DIR={tools}"],
+        folder, env={"CC": tool(compiler), "PATH": f"{tools}:{os.environ['PATH']}"})
     run([tool("cmake"), "--build", "built"], folder)
     through(folder, os.path.join(folder, "built", "inventory"))
 
