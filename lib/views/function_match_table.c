@@ -1,12 +1,10 @@
 /* A match of functions for people: on a terminal, or as tables of Markdown. */
-#include "function_match_view.h"
+#include "match_view.h"
 
-#include "heap_stack_text.h"
-#include "opts.h"
 #include "pgokit/human.h"
-#include "shown_names.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 #define COUNT(x) pgk_human_count((char[PGK_HUMAN_SIZE]){0}, (x))
 
@@ -23,52 +21,46 @@ static const char *const meanings[PGK_MATCH_LEVELS] = {
 
 struct table {
     const struct pgk_function_match *m;
-    const struct pgk_match_print_opts *opts;
-    struct pgk_text_style style;
     struct pgk_function_totals all;
-    struct pgk_shown_names names;
+    struct pgk_match_view view;
 };
+
+static struct pgk_function_totals totals_of(const struct table *t, enum pgk_match_level level)
+{
+    struct pgk_function_totals totals = {.struct_size = sizeof totals};
+    pgk_function_totals(t->m, level, &totals);
+    return totals;
+}
 
 static void print_title(const struct table *t)
 {
-    char a[160], b[160];
+    char rest[160];
     size_t found = 0;
     for (enum pgk_match_level l = 0; l <= PGK_MATCH_FOUND; l++)
-        found += pgk_function_totals_of(t->m, l).functions;
-    bool md = t->opts->markdown;
-    fprintf(t->style.out, "%s%s in %s: %.1f %% of %s found, most of %s of %s functions%s\n\n",
-            md ? "### " : pgk_style_on(&t->style, PGK_STYLE_BOLD),
-            pgk_human_text(a, sizeof a, t->opts->title),
-            pgk_human_text(b, sizeof b, t->opts->against), pgk_function_match_percent(t->m),
-            t->all.samples ? "the samples" : "the places", COUNT(found), COUNT(t->all.functions),
-            md ? "" : pgk_style_off(&t->style));
+        found += totals_of(t, l).functions;
+    snprintf(rest, sizeof rest, "most of %s of %s functions", COUNT(found),
+             COUNT(t->all.functions));
+    pgk_match_view_title(&t->view, pgk_function_match_percent(t->m),
+                         t->all.samples ? "the samples" : "the places", rest);
 }
 
 static void print_levels(const struct table *t)
 {
-    bool md = t->opts->markdown;
+    bool md = t->view.opts.markdown;
     if (md)
         fputs("| level | functions | places | samples | share | meaning |\n"
-              "|---|--:|--:|--:|--:|---|\n", t->style.out);
+              "|---|--:|--:|--:|--:|---|\n", t->view.style.out);
     else
-        fprintf(t->style.out, "  %-15s %9s %9s %12s\n", "", "functions", "places", "samples");
+        fprintf(t->view.style.out, "  %-15s %9s %9s %12s\n", "", "functions", "places", "samples");
     for (enum pgk_match_level level = 0; level < PGK_MATCH_LEVELS; level++) {
-        struct pgk_function_totals l = pgk_function_totals_of(t->m, level);
+        struct pgk_function_totals l = totals_of(t, level);
         const char *format = md ? "| %s | %s | %s | %s | %.1f %% | %s |\n"
                                 : "  %-15s %9s %9s %12s %7.1f %%  %s\n";
         if (l.places)
-            fprintf(t->style.out, format, pgk_match_level_name(level), COUNT(l.functions),
+            fprintf(t->view.style.out, format, pgk_match_level_name(level), COUNT(l.functions),
                     COUNT(l.places), COUNT(l.samples),
                     pgk_match_share(l.samples, t->all.samples), meanings[level]);
     }
-}
-
-static const char *shown(struct table *t, const char *linkage, uint64_t guid)
-{
-    char unknown[32];
-    snprintf(unknown, sizeof unknown, "0x%016" PRIx64, guid);
-    const char *name = linkage && *linkage ? linkage : unknown;
-    return pgk_shown_name(&t->names, name, strlen(name));
 }
 
 /* "book.c:+3.1"; the line of the file where it is known. */
@@ -99,59 +91,54 @@ static void put_place(const struct pgk_function_change *c, char *before, char *n
 
 static void print_change(struct table *t, const struct pgk_function_change *c)
 {
+    struct pgk_match_view *v = &t->view;
     char before[192], now[192];
-    const char *function = shown(t, c->function, c->guid);
-    const char *callee = c->callee ? shown(t, c->callee, c->callee_guid) : "";
+    const char *function = pgk_match_view_name(v, c->function, c->guid);
+    const char *callee = c->callee ? pgk_match_view_name(v, c->callee, c->callee_guid) : "";
     put_place(c, before, now, sizeof before);
-    if (t->opts->markdown)
-        fprintf(t->style.out, "| %s | %s | %s | `%s` | %s%s%s | %s | %s |\n", COUNT(c->samples),
+    if (v->opts.markdown)
+        fprintf(v->style.out, "| %s | %s | %s | `%s` | %s%s%s | %s | %s |\n", COUNT(c->samples),
                 COUNT(c->places), pgk_match_level_name(c->level), function, *callee ? "`" : "",
                 callee, *callee ? "`" : "", before, now);
     else
-        fprintf(t->style.out, "  %12s %9s  %s%s%s\n      %s%s%s\n      %s -> %s\n",
-                COUNT(c->samples), COUNT(c->places), pgk_style_on(&t->style, PGK_STYLE_LABEL),
-                pgk_match_level_name(c->level), pgk_style_off(&t->style), function,
+        fprintf(v->style.out, "  %12s %9s  %s%s%s\n      %s%s%s\n      %s -> %s\n",
+                COUNT(c->samples), COUNT(c->places), pgk_style_on(&v->style, PGK_STYLE_LABEL),
+                pgk_match_level_name(c->level), pgk_style_off(&v->style), function,
                 *callee ? " calls " : "", callee, before, now);
 }
 
 static void print_changes(struct table *t)
 {
-    size_t all = pgk_function_changes(t->m), n = pgk_functions_shown(t->m, t->opts);
+    size_t all = pgk_function_changes(t->m), n = pgk_match_top(&t->view.opts, all);
     if (!n)
         return;
-    if (t->opts->markdown)
+    if (t->view.opts.markdown)
         fputs("\n| samples | places | level | function | calls | profile | build |\n"
-              "|--:|--:|---|---|---|---|---|\n", t->style.out);
+              "|--:|--:|---|---|---|---|---|\n", t->view.style.out);
     else
-        fprintf(t->style.out, "\n%sFunctions and calls that changed, with their heaviest place%s\n",
-                pgk_style_on(&t->style, PGK_STYLE_BOLD), pgk_style_off(&t->style));
+        pgk_match_view_heading(&t->view,
+                               "Functions and calls that changed, with their heaviest place");
     for (size_t i = 0; i < n; i++) {
         struct pgk_function_change c = {.struct_size = sizeof c};
         pgk_function_change(t->m, i, &c);
         print_change(t, &c);
     }
-    if (all > n)
-        fprintf(t->style.out, "\n%s%zu more\n", t->opts->markdown ? "" : "  ", all - n);
+    pgk_match_view_left(&t->view, all - n);
 }
 
 int pgk_function_match_print(const struct pgk_function_match *match,
                              const struct pgk_match_print_opts *given, FILE *out,
                              struct pgk_err *err)
 {
-    struct pgk_match_print_opts opts;
-    PGK_TRY(PGK_OPTS_TAKE(&opts, given, err));
-    opts.title = opts.title ? opts.title : "profile";
-    opts.against = opts.against ? opts.against : "build";
-    if (opts.json) {
-        pgk_function_match_json(match, &opts, out);
+    struct table t = {.m = match};
+    PGK_TRY(pgk_match_view_begin(&t.view, given, out, err));
+    if (t.view.opts.json) {
+        pgk_function_match_json(match, &t.view.opts, out);
         return 0;
     }
-    struct table t = {.m = match, .opts = &opts, .style = {out, 100, 0, opts.colour}};
-    t.all = pgk_function_totals_of(match, PGK_MATCH_LEVELS);
+    t.all = totals_of(&t, PGK_MATCH_LEVELS);
     print_title(&t);
     print_levels(&t);
     print_changes(&t);
-    bool failed = t.names.failed;
-    pgk_shown_names_free(&t.names);
-    return failed ? pgk_fail_nomem(err) : 0;
+    return pgk_match_view_end(&t.view, err);
 }

@@ -1,36 +1,13 @@
 /* A match for programs: docs/formats/match-json.md. */
 #include "match_view.h"
 
-#include "json_out.h"
-
-static struct pgk_match_totals totals_of(const struct pgk_match *m, enum pgk_match_level level)
+static void put_totals(struct pgk_json *j, const void *match, enum pgk_match_level level)
 {
     struct pgk_match_totals t = {.struct_size = sizeof t};
-    pgk_match_totals(m, level, &t);
-    return t;
-}
-
-static void put_totals(struct pgk_json *j, const struct pgk_match_totals *t)
-{
-    pgk_json_number(j, "contexts", t->contexts);
-    pgk_json_number(j, "bytes", t->bytes);
-    pgk_json_number(j, "accesses", t->accesses);
-}
-
-static void put_levels(struct pgk_json *j, const struct pgk_match *m)
-{
-    pgk_json_array(j, "levels");
-    for (enum pgk_match_level level = 0; level < PGK_MATCH_LEVELS; level++) {
-        struct pgk_match_totals t = totals_of(m, level);
-        pgk_json_line(j, 2);
-        pgk_json_object(j, NULL);
-        pgk_json_text(j, "level", pgk_match_level_name(level));
-        pgk_json_flag(j, "found", level <= PGK_MATCH_FOUND);
-        put_totals(j, &t);
-        pgk_json_end_object(j);
-    }
-    pgk_json_line(j, 0);
-    pgk_json_end_array(j);
+    pgk_match_totals(match, level, &t);
+    pgk_json_number(j, "contexts", t.contexts);
+    pgk_json_number(j, "bytes", t.bytes);
+    pgk_json_number(j, "accesses", t.accesses);
 }
 
 static void put_place(struct pgk_json *j, const char *key, const char *file, uint32_t line,
@@ -82,10 +59,12 @@ static void put_changes(struct pgk_json *j, const struct pgk_match *m, size_t n)
 }
 
 /* Levels of all contexts, in the order of the profile. */
-static void put_contexts(struct pgk_json *j, const struct pgk_match *m, size_t n)
+static void put_contexts(struct pgk_json *j, const struct pgk_match *m)
 {
+    struct pgk_match_totals all = {.struct_size = sizeof all};
+    pgk_match_totals(m, PGK_MATCH_LEVELS, &all);
     pgk_json_array(j, "contexts");
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < all.contexts; i++)
         pgk_json_text(j, NULL, pgk_match_level_name(pgk_match_level(m, i)));
     pgk_json_end_array(j);
 }
@@ -93,21 +72,9 @@ static void put_contexts(struct pgk_json *j, const struct pgk_match *m, size_t n
 void pgk_match_print_json(const struct pgk_match *m, const struct pgk_match_print_opts *opts,
                           FILE *out)
 {
-    struct pgk_match_totals all = totals_of(m, PGK_MATCH_LEVELS);
-    struct pgk_text_out text;
-    struct pgk_json j;
-    pgk_text_to_file(&text, out);
-    pgk_json_begin(&j, &text, PGK_JSON_TIGHT);
-    pgk_json_object(&j, NULL);
-    pgk_json_text(&j, "schema", "pgokit-match-1");
-    pgk_json_double(&j, "found_percent", pgk_match_percent(m));
-    pgk_json_object(&j, "totals");
-    put_totals(&j, &all);
-    pgk_json_end_object(&j);
-    put_levels(&j, m);
-    put_changes(&j, m, pgk_match_shown(m, opts));
-    put_contexts(&j, m, all.contexts);
-    pgk_json_end_object(&j);
-    pgk_text_lit(&text, "\n");
-    pgk_text_flush(&text);
+    struct pgk_match_json view;
+    pgk_match_json_begin(&view, "pgokit-match-1", pgk_match_percent(m), m, put_totals, out);
+    put_changes(&view.j, m, pgk_match_top(opts, pgk_match_changes(m)));
+    put_contexts(&view.j, m);
+    pgk_match_json_end(&view);
 }

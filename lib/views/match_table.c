@@ -1,12 +1,10 @@
 /* A match for people: on a terminal, or as tables of Markdown. */
 #include "match_view.h"
 
-#include "heap_stack_text.h"
-#include "opts.h"
 #include "pgokit/human.h"
-#include "shown_names.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 #define BYTES(x) pgk_human_bytes((char[PGK_HUMAN_SIZE]){0}, (double)(x))
 #define COUNT(x) pgk_human_count((char[PGK_HUMAN_SIZE]){0}, (x))
@@ -24,28 +22,22 @@ static const char *const meanings[PGK_MATCH_LEVELS] = {
 
 struct table {
     const struct pgk_match *m;
-    const struct pgk_match_print_opts *opts;
-    struct pgk_text_style style;
     struct pgk_match_totals all;
-    struct pgk_shown_names names;
+    struct pgk_match_view view;
 };
 
 static void print_title(const struct table *t)
 {
-    char a[160], b[160];
-    struct pgk_match_totals found = {0};
+    char rest[160];
+    size_t found = 0;
     for (enum pgk_match_level l = 0; l <= PGK_MATCH_FOUND; l++) {
         struct pgk_match_totals one = {.struct_size = sizeof one};
         pgk_match_totals(t->m, l, &one);
-        found.contexts += one.contexts;
+        found += one.contexts;
     }
-    bool md = t->opts->markdown;
-    fprintf(t->style.out, "%s%s in %s: %.1f %% of %s found, %s of %s contexts%s\n\n",
-            md ? "### " : pgk_style_on(&t->style, PGK_STYLE_BOLD),
-            pgk_human_text(a, sizeof a, t->opts->title),
-            pgk_human_text(b, sizeof b, t->opts->against), pgk_match_percent(t->m),
-            t->all.bytes ? "the bytes" : "the contexts", COUNT(found.contexts),
-            COUNT(t->all.contexts), md ? "" : pgk_style_off(&t->style));
+    snprintf(rest, sizeof rest, "%s of %s contexts", COUNT(found), COUNT(t->all.contexts));
+    pgk_match_view_title(&t->view, pgk_match_percent(t->m),
+                         t->all.bytes ? "the bytes" : "the contexts", rest);
 }
 
 static void print_level(const struct table *t, enum pgk_match_level level)
@@ -55,33 +47,25 @@ static void print_level(const struct table *t, enum pgk_match_level level)
     if (!l.contexts)
         return;
     char accesses[32] = "";
-    const char *format = t->opts->markdown ? "| %s | %s | %s | %.1f %% | %s | %s |\n"
+    const char *format = t->view.opts.markdown ? "| %s | %s | %s | %.1f %% | %s | %s |\n"
                                            : "  %-15s %9s %12s %7.1f %% %9s  %s\n";
     if (t->all.accesses)
         snprintf(accesses, sizeof accesses, "%.1f %%",
                  pgk_match_share(l.accesses, t->all.accesses));
-    fprintf(t->style.out, format, pgk_match_level_name(level), COUNT(l.contexts), BYTES(l.bytes),
-            pgk_match_share(l.bytes, t->all.bytes), accesses, meanings[level]);
+    fprintf(t->view.style.out, format, pgk_match_level_name(level), COUNT(l.contexts),
+            BYTES(l.bytes), pgk_match_share(l.bytes, t->all.bytes), accesses, meanings[level]);
 }
 
 static void print_levels(const struct table *t)
 {
-    if (t->opts->markdown)
+    if (t->view.opts.markdown)
         fputs("| level | contexts | bytes | share | of accesses | meaning |\n"
-              "|---|--:|--:|--:|--:|---|\n", t->style.out);
+              "|---|--:|--:|--:|--:|---|\n", t->view.style.out);
     else
-        fprintf(t->style.out, "  %-15s %9s %12s%s\n", "", "contexts", "bytes",
+        fprintf(t->view.style.out, "  %-15s %9s %12s%s\n", "", "contexts", "bytes",
                 t->all.accesses ? "            accesses" : "");
     for (enum pgk_match_level l = 0; l < PGK_MATCH_LEVELS; l++)
         print_level(t, l);
-}
-
-static const char *shown(struct table *t, const char *linkage, uint64_t guid)
-{
-    char unknown[32];
-    snprintf(unknown, sizeof unknown, "0x%016" PRIx64, guid);
-    return *linkage ? pgk_shown_name(&t->names, linkage, strlen(linkage))
-                    : pgk_shown_name(&t->names, unknown, strlen(unknown));
 }
 
 /* "book.c:91:7"; without the line of the declaration "book.c:+3:7". */
@@ -103,69 +87,63 @@ static const char *place(char *buf, size_t size, const char *file, uint32_t line
 
 static void print_change(struct table *t, const struct pgk_match_change *c)
 {
+    struct pgk_match_view *v = &t->view;
     char before[192], now[192] = "not found";
     bool no_line = c->line_zero;
-    const char *callee = c->callee ? shown(t, c->callee, c->callee_guid) : "the allocator";
+    const char *callee =
+        c->callee ? pgk_match_view_name(v, c->callee, c->callee_guid) : "the allocator";
     place(before, sizeof before, c->file, c->line, c->line_offset, c->column, no_line);
     if (c->has_now) {
         place(now, sizeof now, c->now_file, c->now_line, c->now_line_offset, c->now_column,
               !c->now_line);
         size_t n = strlen(now);
         if (c->level == PGK_MATCH_REROUTED)
-            snprintf(now + n, sizeof now - n, " calls %s", shown(t, c->now_callee, 0));
+            snprintf(now + n, sizeof now - n, " calls %s",
+                     pgk_match_view_name(v, c->now_callee, 0));
         else if (c->level == PGK_MATCH_AMBIGUOUS)
             snprintf(now + n, sizeof now - n, " or another");
     }
-    const char *caller = shown(t, c->caller, c->guid);
-    if (t->opts->markdown)
-        fprintf(t->style.out, "| %s | %s | %s | `%s` | `%s` | %s | %s |\n", COUNT(c->contexts),
+    const char *caller = pgk_match_view_name(v, c->caller, c->guid);
+    if (v->opts.markdown)
+        fprintf(v->style.out, "| %s | %s | %s | `%s` | `%s` | %s | %s |\n", COUNT(c->contexts),
                 BYTES(c->bytes), pgk_match_level_name(c->level), caller, callee, before, now);
     else
-        fprintf(t->style.out, "  %9s %12s  %s%s%s\n      %s calls %s\n      %s -> %s\n",
-                COUNT(c->contexts), BYTES(c->bytes), pgk_style_on(&t->style, PGK_STYLE_LABEL),
-                pgk_match_level_name(c->level), pgk_style_off(&t->style), caller, callee, before,
+        fprintf(v->style.out, "  %9s %12s  %s%s%s\n      %s calls %s\n      %s -> %s\n",
+                COUNT(c->contexts), BYTES(c->bytes), pgk_style_on(&v->style, PGK_STYLE_LABEL),
+                pgk_match_level_name(c->level), pgk_style_off(&v->style), caller, callee, before,
                 now);
 }
 
 static void print_changes(struct table *t)
 {
-    size_t n = pgk_match_shown(t->m, t->opts);
+    size_t all = pgk_match_changes(t->m), n = pgk_match_top(&t->view.opts, all);
     if (!n)
         return;
-    if (t->opts->markdown)
+    if (t->view.opts.markdown)
         fputs("\n| contexts | bytes | level | caller | calls | profile | build |\n"
-              "|--:|--:|---|---|---|---|---|\n", t->style.out);
+              "|--:|--:|---|---|---|---|---|\n", t->view.style.out);
     else
-        fprintf(t->style.out, "\n%sCalls that changed%s\n",
-                pgk_style_on(&t->style, PGK_STYLE_BOLD), pgk_style_off(&t->style));
+        pgk_match_view_heading(&t->view, "Calls that changed");
     for (size_t i = 0; i < n; i++) {
         struct pgk_match_change c = {.struct_size = sizeof c};
         pgk_match_change(t->m, i, &c);
         print_change(t, &c);
     }
-    size_t left = pgk_match_changes(t->m) - n;
-    if (left)
-        fprintf(t->style.out, "\n%s%zu more\n", t->opts->markdown ? "" : "  ", left);
+    pgk_match_view_left(&t->view, all - n);
 }
 
 int pgk_match_print(const struct pgk_match *match, const struct pgk_match_print_opts *given,
                     FILE *out, struct pgk_err *err)
 {
-    struct pgk_match_print_opts opts;
-    PGK_TRY(PGK_OPTS_TAKE(&opts, given, err));
-    opts.title = opts.title ? opts.title : "profile";
-    opts.against = opts.against ? opts.against : "build";
-    if (opts.json) {
-        pgk_match_print_json(match, &opts, out);
+    struct table t = {.m = match, .all = {.struct_size = sizeof t.all}};
+    PGK_TRY(pgk_match_view_begin(&t.view, given, out, err));
+    if (t.view.opts.json) {
+        pgk_match_print_json(match, &t.view.opts, out);
         return 0;
     }
-    struct table t = {.m = match, .opts = &opts, .style = {out, 100, 0, opts.colour}};
-    t.all.struct_size = sizeof t.all;
     pgk_match_totals(match, PGK_MATCH_LEVELS, &t.all);
     print_title(&t);
     print_levels(&t);
     print_changes(&t);
-    bool failed = t.names.failed;
-    pgk_shown_names_free(&t.names);
-    return failed ? pgk_fail_nomem(err) : 0;
+    return pgk_match_view_end(&t.view, err);
 }
