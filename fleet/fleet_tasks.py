@@ -11,13 +11,14 @@ import hashlib
 import json
 import os
 import re
-import resource
 import shlex
 import socket
 import subprocess
 import tempfile
 import time
+import urllib.parse
 from typing import Any, Iterator, Sequence
+from xml.etree import ElementTree
 
 Report = dict[str, Any]
 DONE, INCOMPLETE, FAILED, BAD_INPUT = 0, 1, 2, 3
@@ -32,14 +33,6 @@ class Failure(Exception):
 
 # ---- where files are: folders, or an object store ----
 
-@functools.lru_cache(maxsize=None)
-def s3_client() -> Any:
-    import boto3  # type: ignore[import]
-    from botocore.config import Config  # type: ignore[import]
-    patient = Config(retries={"max_attempts": 10, "mode": "standard"}, read_timeout=60)
-    return boto3.client("s3", endpoint_url=os.environ.get("AWS_ENDPOINT_URL"), config=patient)
-
-
 def is_s3(path: str) -> bool:
     return path.startswith("s3://")
 
@@ -49,37 +42,122 @@ def s3_parts(uri: str) -> tuple[str, str]:
     return bucket, key
 
 
+class Boto:
+    """Objects through boto3."""
+
+    def __init__(self, boto3: Any):
+        from botocore.config import Config  # type: ignore[import]
+        patient = Config(retries={"max_attempts": 10, "mode": "standard"}, read_timeout=60)
+        self.client = boto3.client("s3", endpoint_url=os.environ.get("AWS_ENDPOINT_URL"),
+                                   config=patient)
+
+    def get(self, uri: str, to: str) -> None:
+        self.client.download_file(*s3_parts(uri), to)
+
+    def put(self, path: str, uri: str) -> None:
+        self.client.upload_file(path, *s3_parts(uri))
+
+    def list(self, uri: str) -> Iterator[tuple[str, int, str]]:
+        bucket, prefix = s3_parts(uri)
+        pages = self.client.get_paginator("list_objects_v2").paginate(Bucket=bucket, Prefix=prefix)
+        for found in (one for page in pages for one in page.get("Contents", ())):
+            yield f"s3://{bucket}/{found['Key']}", found["Size"], found["ETag"]
+
+    def delete(self, uri: str) -> None:
+        self.client.delete_object(**dict(zip(("Bucket", "Key"), s3_parts(uri))))
+
+
+class Curl:
+    """Objects through `curl --aws-sigv4`, where boto3 is not installed."""
+
+    def __init__(self) -> None:
+        env = os.environ.get
+        region = env("AWS_DEFAULT_REGION") or env("AWS_REGION") or "us-east-1"
+        amazon = f"https://s3.{region}.amazonaws.com"
+        self.endpoint = (env("AWS_ENDPOINT_URL") or amazon).rstrip("/")
+        user, secret = env("AWS_ACCESS_KEY_ID"), env("AWS_SECRET_ACCESS_KEY")
+        if not user or not secret:
+            raise Failure("without python3-boto3, AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY "
+                          "have to be set")
+        token = env("AWS_SESSION_TOKEN")
+        # On standard input, because other users of the machine see the command line.
+        self.secrets = f"user = {json.dumps(f'{user}:{secret}')}\n" + (
+            f"header = {json.dumps(f'x-amz-security-token: {token}')}\n" if token else "")
+        self.command = ["curl", "-q", "-sSfg", "--aws-sigv4", f"aws:amz:{region}:s3", "-H",
+                        "x-amz-content-sha256: UNSIGNED-PAYLOAD", "--retry", "10",
+                        "--retry-connrefused", "--speed-time", "60", "-K", "-"]
+
+    def run(self, uri: str, *words: str, query: str = "") -> bytes:
+        bucket, key = s3_parts(uri)
+        path = urllib.parse.quote(f"{bucket}/{key}" if key else bucket, safe="/~")
+        done = subprocess.run([*self.command, *words, f"{self.endpoint}/{path}{query}"],
+                              check=False, capture_output=True, input=self.secrets.encode())
+        if done.returncode:
+            text = f"{uri}: {done.stderr.decode(errors='replace').strip()}"
+            raise FileNotFoundError(text) if "error: 404" in text else RuntimeError(text)
+        return done.stdout
+
+    def get(self, uri: str, to: str) -> None:
+        self.run(uri, "-o", to)
+
+    def put(self, path: str, uri: str) -> None:
+        self.run(uri, "-T", path)
+
+    def list(self, uri: str) -> Iterator[tuple[str, int, str]]:
+        bucket, prefix = s3_parts(uri)
+        ask = {"list-type": "2", "prefix": prefix}
+        while True:  # curl before 8.3 signs the query as it is: sorted and quoted
+            query = urllib.parse.urlencode(sorted(ask.items()), quote_via=urllib.parse.quote,
+                                           safe="~")
+            page = ElementTree.fromstring(self.run(f"s3://{bucket}", query=f"?{query}"))
+            for one in page.iterfind("{*}Contents"):
+                key, size, state = (one.findtext(f"{{*}}{n}", "") for n in ("Key", "Size", "ETag"))
+                yield f"s3://{bucket}/{key}", int(size), state
+            ask["continuation-token"] = page.findtext("{*}NextContinuationToken", "")
+            if not ask["continuation-token"]:
+                return
+
+    def delete(self, uri: str) -> None:
+        self.run(uri, "-X", "DELETE")
+
+
+@functools.lru_cache(maxsize=None)
+def s3() -> Boto | Curl:
+    try:
+        import boto3  # type: ignore[import]
+    except ImportError:
+        return Curl()
+    return Boto(boto3)
+
+
 def fetch(path: str, to: str) -> str:
     """The file itself, or a copy of it here."""
     if not is_s3(path):
         return path
-    s3_client().download_file(*s3_parts(path), to)
+    s3().get(path, to)
     return to
 
 
 def store(path: str, to: str) -> None:
     if is_s3(to):
-        s3_client().upload_file(path, *s3_parts(to))
+        s3().put(path, to)
     else:
         os.replace(path, to)
 
 
 def list_folder(folder: str) -> Iterator[tuple[str, int, str]]:
     """Each file below a folder or prefix: its name, bytes and state."""
-    if not is_s3(folder):
-        for place, _, names in os.walk(folder):
-            for path in (os.path.join(place, name) for name in names):
-                yield path, os.path.getsize(path), str(os.stat(path).st_mtime_ns)
+    if is_s3(folder):
+        yield from s3().list(folder)
         return
-    bucket, prefix = s3_parts(folder)
-    pages = s3_client().get_paginator("list_objects_v2").paginate(Bucket=bucket, Prefix=prefix)
-    for found in (one for page in pages for one in page.get("Contents", ())):
-        yield f"s3://{bucket}/{found['Key']}", found["Size"], found["ETag"]
+    for place, _, names in os.walk(folder):
+        for path in (os.path.join(place, name) for name in names):
+            yield path, os.path.getsize(path), str(os.stat(path).st_mtime_ns)
 
 
 def remove(path: str) -> None:
     if is_s3(path):
-        s3_client().delete_object(**dict(zip(("Bucket", "Key"), s3_parts(path))))
+        s3().delete(path)
     else:
         with contextlib.suppress(FileNotFoundError):
             os.unlink(path)
@@ -261,25 +339,35 @@ def run_task(setting: Setting, task: Task, children: Sequence[Report]) -> Report
     return report
 
 
+def run_measured(command: Sequence[str], text: str = "") -> tuple[int, str, Report]:
+    """Status and messages of a program that reads the text, and what it took."""
+    start = time.monotonic()
+    with tempfile.TemporaryFile("w+", errors="surrogateescape") as given, \
+            tempfile.TemporaryFile("w+", errors="surrogateescape") as told:
+        given.write(text)
+        given.seek(0)
+        process = subprocess.Popen(command, stdin=given, stderr=told)
+        _, status, used = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        told.seek(0)
+        return process.returncode, told.read(), {
+            "wall_s": time.monotonic() - start, "cpu_s": used.ru_utime + used.ru_stime,
+            "peak_kib": used.ru_maxrss}
+
+
 def merge_once(setting: Setting, task: Task, paths: list[str], operands: Sequence[str], out: str,
                report: Report) -> None:
     limit = len(paths) if task.operands else 0
-    start, before = time.monotonic(), resource.getrusage(resource.RUSAGE_CHILDREN)
     command = [setting.pgokit, "merge", "--partial", "--run-names", "none", "--skip-bad",
                str(limit), "--parent", str(os.getpid()), "-q", "-j", str(setting.threads),
                "--files-from", "-", "-o", out]
-    result = subprocess.run(command, check=False, capture_output=True, errors="surrogateescape",
-                            text=True, input="".join(f"{p}\n" for p in paths))
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    status, errors, cost = run_measured(command, "".join(f"{p}\n" for p in paths))
     names = {split_weight(p)[0]: split_weight(o)[0] for p, o in zip(paths, operands)}
-    bad = list(bad_inputs(result.stderr, names))
-    if result.returncode not in (DONE, INCOMPLETE) and not (
-            result.returncode == BAD_INPUT and task.operands and len(bad) == len(paths)):
-        raise RuntimeError(f"{shlex.join(command)}: status {result.returncode}: "
-                           f"{result.stderr.strip()[-2000:]}")
-    report.update(left_out=bad, wall_s=time.monotonic() - start, cpu_s=after.ru_utime
-                  + after.ru_stime - before.ru_utime - before.ru_stime,
-                  peak_kib=after.ru_maxrss)
+    bad = list(bad_inputs(errors, names))
+    if status not in (DONE, INCOMPLETE) and not (
+            status == BAD_INPUT and task.operands and len(bad) == len(paths)):
+        raise RuntimeError(f"{shlex.join(command)}: status {status}: {errors.strip()[-2000:]}")
+    report.update(cost, left_out=bad)
     report["taken"] = report["taken"] or len(paths) - len(bad)
 
 

@@ -4,7 +4,7 @@
 usage: fleet_faults.py PGOKIT
 
 PGOKIT_TEST_FAULTS is how often each fault happens (default 1), PGOKIT_TEST_PROFILES how many
-profiles there are (default 120), PGOKIT_TEST_SEED the seed, which is printed.
+profiles there are (default 48), PGOKIT_TEST_SEED the seed, which is printed.
 """
 
 import contextlib
@@ -22,12 +22,12 @@ sys.path.insert(0, str(HERE.parent / "interop"))
 
 import sample_texts  # noqa: E402
 from fleet_harness import (Cluster, Run, Store, cramped_pgokit, descendants,  # noqa: E402
-                           name_of, slow_pgokit, until, why_not)
+                           name_of, no_boto3, slow_pgokit, until, why_no_curl, why_not)
 from merge_trees import golden, sample_files  # noqa: E402
 from tap import Report  # noqa: E402
 
 TIMES = int(os.environ.get("PGOKIT_TEST_FAULTS", "1"))
-PROFILES = int(os.environ.get("PGOKIT_TEST_PROFILES", "120"))
+PROFILES = int(os.environ.get("PGOKIT_TEST_PROFILES", "48"))
 SEED = int(os.environ.get("PGOKIT_TEST_SEED", random.randrange(1 << 30)))
 TASKS = 12
 
@@ -119,10 +119,15 @@ def every_kind(fleet):
              (golden("instr-raw", "clang*-ir.profraw"), [])]
     for kind in ("probe", "cs", "cs-probe"):
         kinds.append((sample_files(fleet.folder, kind), ["--vtables"]))
-    for files, last in kinds:
-        want = fleet.alone(files, last)
-        run = Run(fleet.pgokit, files, fleet.new_out(), "--shard-bytes", "1000", last=last)
-        require(fleet.check(run, want=want)["tasks"] > 1, "one task for all")
+    cluster = Cluster(fleet.folder)
+    try:
+        for files, last in kinds:
+            want = fleet.alone(files, last)
+            run = Run(fleet.pgokit, files, fleet.new_out(), "--shard-bytes", "1000",
+                      "--scheduler", cluster.address, last=last)
+            require(fleet.check(run, want=want)["tasks"] > 1, "one task for all")
+    finally:
+        cluster.close()
 
 
 def worker_killed(fleet):
@@ -218,14 +223,14 @@ def full_disk(fleet):
     fleet.check(fleet.run(pgokit=pgokit, out=run.out))
 
 
-def object_store(fleet, trouble):
+def object_store(fleet, trouble, env=None):
     store = Store(trouble, fleet.rng)
     for path in fleet.inputs.iterdir():
         store.objects[f"/profiles/day/{path.name}"] = path.read_bytes()
     before = len(store.objects)
     try:
         run = fleet.run("--workdir", "s3://profiles/work", source=["s3://profiles/day/"],
-                        pgokit=fleet.pgokit, env=store.env())
+                        pgokit=fleet.pgokit, env={**store.env(), **(env or {})})
         fleet.check(run)
         require(len(store.objects) == before, "objects are left in the work folder")
         require(store.failed > 0, "the store answered all requests at once")
@@ -246,13 +251,16 @@ FAULTS = {
     "the disk is full for a while": (full_disk, []),
     "an object store answers errors": (lambda f: object_store(f, "errors"), ["boto3"]),
     "an object store is slow": (lambda f: object_store(f, "slow"), ["boto3"]),
+    "an object store, by curl, answers errors": (
+        lambda f: object_store(f, "errors", no_boto3(f.folder)), []),
 }
 
 
 def all_faults(pgokit, rng):
     """Yields the name of each fault, why it cannot be tried, what went wrong, and seconds."""
     for name, (fault, modules) in FAULTS.items():
-        reason, problems, start = why_not("distributed", *modules), [], time.monotonic()
+        reason = why_not("distributed", *modules) or ("by curl" in name and why_no_curl())
+        problems, start = [], time.monotonic()
         with tempfile.TemporaryDirectory() as folder:
             fleet = None if reason else Fleet(pgokit, folder, rng)
             for turn in range(TIMES if fleet else 0):

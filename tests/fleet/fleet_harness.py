@@ -3,6 +3,8 @@ loopback, an object store of a few lines that can be slow and answer errors, a p
 its time, and ways to hurt each of them."""
 
 import contextlib
+import hashlib
+import hmac
 import http.server
 import json
 import os
@@ -11,6 +13,7 @@ import random
 import re
 import socket
 import subprocess
+import sys
 import threading
 import time
 import urllib.parse
@@ -19,6 +22,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 FLEET = HERE.parents[1] / "fleet" / "pgokit-fleet"
 PYTHON = "/usr/bin/python3"
 LIMIT_S = 300
+PAGE = 20  # objects in a page of a list
 
 
 def why_not(*modules):
@@ -30,6 +34,13 @@ def why_not(*modules):
                           stderr=subprocess.DEVNULL).returncode:
             return f"missing python3-{module}"
     return None
+
+
+def why_no_curl():
+    """Why curl cannot sign requests; None if it can."""
+    done = subprocess.run(["sh", "-c", "curl --help all"], capture_output=True, text=True,
+                          check=False)
+    return None if "--aws-sigv4" in done.stdout else "missing curl 7.75 or newer"
 
 
 def until(condition, what, limit_s=LIMIT_S):
@@ -118,11 +129,43 @@ class Cluster:
             process.wait()
 
 
+def no_boto3(folder):
+    """An environment in which Python has no boto3, whether or not it is installed."""
+    place = pathlib.Path(folder, "no-boto3")
+    place.mkdir(exist_ok=True)
+    (place / "boto3.py").write_text("raise ImportError\n")
+    return {"PYTHONPATH": str(place)}
+
+
+def signature(request, secret):
+    """By Amazon's rules (Signature Version 4), of a request as it came."""
+    head, path = request.headers, request.path.partition("?")
+    date, region, service, _ = (scope := found_in(head, "Credential").partition("/")[2]).split("/")
+    names = found_in(head, "SignedHeaders")
+    query = "&".join(sorted(word if "=" in word else f"{word}=" for word in path[2].split("&")
+                            if word))
+    asked = "\n".join([request.command, path[0], query,
+                       *(f"{name}:{' '.join(head[name].split())}" for name in names.split(";")),
+                       "", names, head["x-amz-content-sha256"]])
+    key = f"AWS4{secret}".encode()
+    for word in (date, region, service, "aws4_request"):
+        key = hmac.digest(key, word.encode(), "sha256")
+    digest = hashlib.sha256(asked.encode()).hexdigest()
+    text = "\n".join(["AWS4-HMAC-SHA256", head["x-amz-date"], scope, digest])
+    return hmac.digest(key, text.encode(), "sha256").hex()
+
+
+def found_in(headers, name):
+    """A part of the Authorization header."""
+    return re.search(rf"{name}=([^, ]+)", headers["Authorization"])[1]
+
+
 class Store(http.server.ThreadingHTTPServer):
-    """As much of S3 as pgokit-fleet uses. Of each object's requests, the first few fail or are
-    slow, as `trouble` says."""
+    """As much of S3 as pgokit-fleet uses, signatures included. A tenth of all requests fail or
+    are slow, as `trouble` says."""
 
     daemon_threads = True
+    user, secret = "nobody", "nothing/at+all"
 
     def __init__(self, trouble=None, rng=None):
         super().__init__(("127.0.0.1", 0), StoreRequest)
@@ -130,9 +173,13 @@ class Store(http.server.ThreadingHTTPServer):
         self.lock, self.requests, self.failed = threading.Lock(), 0, 0
         threading.Thread(target=self.serve_forever, daemon=True).start()
 
+    def handle_error(self, request, client_address):
+        if not isinstance(sys.exc_info()[1], ConnectionError):  # a client may go away
+            super().handle_error(request, client_address)
+
     def env(self):
         return {"AWS_ENDPOINT_URL": f"http://127.0.0.1:{self.server_address[1]}",
-                "AWS_ACCESS_KEY_ID": "nobody", "AWS_SECRET_ACCESS_KEY": "nothing",
+                "AWS_ACCESS_KEY_ID": self.user, "AWS_SECRET_ACCESS_KEY": self.secret,
                 "AWS_DEFAULT_REGION": "us-east-1", "AWS_EC2_METADATA_DISABLED": "true"}
 
 
@@ -154,6 +201,9 @@ class StoreRequest(http.server.BaseHTTPRequestHandler):
     def troubled(self):
         """Answers with an error, or waits."""
         store = self.server
+        if signature(self, store.secret) != found_in(self.headers, "Signature"):
+            self.answer(403, b"<Error><Code>SignatureDoesNotMatch</Code></Error>")
+            return True
         with store.lock:
             store.requests += 1
             kind = store.trouble if store.rng.random() < 0.1 else None
@@ -177,6 +227,8 @@ class StoreRequest(http.server.BaseHTTPRequestHandler):
             self.answer(200, headers=[("ETag", f'"{hash(body):x}"')])
 
     def do_DELETE(self):
+        if self.troubled():
+            return
         self.server.objects.pop(urllib.parse.unquote(self.path), None)
         self.answer(204)
 
@@ -188,7 +240,9 @@ class StoreRequest(http.server.BaseHTTPRequestHandler):
             return
         path, _, query = self.path.partition("?")
         if "list-type=2" in query:
-            self.list(path, urllib.parse.parse_qs(query).get("prefix", [""])[0])
+            asked = urllib.parse.parse_qs(query)
+            self.list(path, asked.get("prefix", [""])[0],
+                      int(asked.get("continuation-token", ["0"])[0]))
             return
         body = self.server.objects.get(urllib.parse.unquote(path))
         if body is None:
@@ -203,14 +257,19 @@ class StoreRequest(http.server.BaseHTTPRequestHandler):
         else:
             self.answer(200, body, headers)
 
-    def list(self, bucket, prefix):
-        items = "".join(
-            f"<Contents><Key>{path[len(bucket.rstrip('/')) + 1:]}</Key><Size>{len(body)}</Size>"
-            f"<ETag>{len(body)}</ETag></Contents>"
-            for path, body in sorted(self.server.objects.items())
-            if path.startswith(f"{bucket.rstrip('/')}/{prefix}"))
-        self.answer(200, f"<ListBucketResult><IsTruncated>false</IsTruncated>{items}"
-                    "</ListBucketResult>".encode())
+    def list(self, bucket, prefix, start):
+        """A page of objects; the token of the next one is where it starts."""
+        bucket = bucket.rstrip("/")
+        objects = sorted(self.server.objects.items())
+        found = [(path[len(bucket) + 1:], body) for path, body in objects
+                 if path.startswith(f"{bucket}/{prefix}")]
+        page = found[start:start + PAGE]
+        more = start + len(page) < len(found)
+        items = "".join(f"<Contents><Key>{key}</Key><Size>{len(body)}</Size>"
+                        f"<ETag>{len(body)}</ETag></Contents>" for key, body in page)
+        token = f"<NextContinuationToken>{start + PAGE}</NextContinuationToken>" if more else ""
+        self.answer(200, f"<ListBucketResult><IsTruncated>{str(more).lower()}</IsTruncated>{items}"
+                    f"{token}</ListBucketResult>".encode())
 
 
 def slow_pgokit(folder, pgokit, seconds, started):
