@@ -1,13 +1,16 @@
 /* pgokit diff for heap profiles. */
 #include "diff_limits.h"
 #include "heap_input.h"
+#include "pgokit/program.h"
+#include "rebase.h"
 
 #include <stdio.h>
 #include <string.h>
 
 static const char help[] =
-    "Totals of both, an overlap score, and the contexts that changed most. With binaries of\n"
-    "both builds, contexts are found again also where lines have moved.\n\n"
+    "Totals of both, an overlap score, and the contexts that changed most. With the programs\n"
+    "of both builds, -b OLD -b NEW, contexts are compared across changes of the source.\n\n"
+    "      --on FILE        compare in terms of this build, of the newer source; may be repeated\n"
     "      --top N          contexts shown (default 10; 0: all)\n"
     "      --depth N        frames shown of a stack (default 12; 0: all)\n"
     "      --json           all of it as JSON (docs/formats/heap-json.md)\n"
@@ -17,15 +20,17 @@ static const char help[] =
     "                       new=N%      bytes in new contexts, N % or more of those before\n"
     "\nExamples:\n"
     "  pgokit diff old.profdata new.profdata -b ./app\n"
+    "  pgokit diff old.profdata new.profdata -b ./app.old -b ./app\n"
     "  pgokit diff main.profdata branch.profdata -b ./app --fail-on growth=10%\n";
 
-enum { OPT_TOP = 256, OPT_DEPTH, OPT_JSON, OPT_FAIL_ON };
+enum { OPT_TOP = 256, OPT_DEPTH, OPT_JSON, OPT_FAIL_ON, OPT_ON };
 
 static const struct option options[] = {
     {"top", required_argument, NULL, OPT_TOP},
     {"depth", required_argument, NULL, OPT_DEPTH},
     {"json", no_argument, NULL, OPT_JSON},
     {"fail-on", required_argument, NULL, OPT_FAIL_ON},
+    {"on", required_argument, NULL, OPT_ON},
     CLI_COMMON_LONG,
     {0},
 };
@@ -41,6 +46,7 @@ struct diff {
     struct cli_common common;
     struct pgk_heap_diff_opts opts;
     struct diff_limit limits[LIMITS];
+    struct cli_list on;
 };
 
 static void parse(struct diff *d, int argc, char **argv)
@@ -62,6 +68,9 @@ static void parse(struct diff *d, int argc, char **argv)
         case OPT_FAIL_ON:
             diff_limit_parse(d->limits, LIMITS, optarg);
             break;
+        case OPT_ON:
+            cli_list_add(&d->on, optarg);
+            break;
         }
     }
     if (optind + 2 != argc)
@@ -82,6 +91,88 @@ static int check_limits(const struct diff *d, const struct pgk_heap_diff_figures
     return diff_limits_check(d->limits, LIMITS, found);
 }
 
+static bool is_program(const char *path)
+{
+    struct pgk_program p = {.struct_size = sizeof p};
+    return !pgk_program_inspect(&p, path, NULL) && p.kind == PGK_PROGRAM_DYNAMIC;
+}
+
+/* Where the second build begins among the files of -b: at the second program, if there are two;
+ * else behind all of them. */
+static size_t second_build(const struct cli_list *files)
+{
+    size_t programs = 0, second = files->n;
+    for (size_t i = 0; i < files->n; i++)
+        if (is_program(files->v[i]) && ++programs == 2)
+            second = i;
+    return programs == 2 ? second : files->n;
+}
+
+static void swap(struct pgk_heap **a, struct pgk_heap **b)
+{
+    struct pgk_heap *of_a = *a;
+    *a = *b;
+    *b = of_a;
+}
+
+/* Both profiles with the stacks that their contexts have in the newer build. Contexts that are not
+ * found there stay as they are, to be called gone or new. */
+static int rebase_both(struct heap_input *before, struct heap_input *now,
+                       const struct cli_common *old, const struct cli_list *newer,
+                       double *percent, struct pgk_err *err)
+{
+    struct rebase_builds builds;
+    struct pgk_heap *was = NULL, *is = NULL;
+    double of_now;
+    int status = rebase_open(&builds, newer, old, err);
+    if (!status)
+        status = rebase_heap_on(&was, before->heap, &builds, true, percent, err);
+    pgk_binaries_close(&builds.profiled);
+    if (!status)
+        status = rebase_heap_on(&is, now->heap, &builds, true, &of_now, err);
+    rebase_close(&builds);
+    if (!status) {
+        swap(&before->heap, &was);
+        swap(&now->heap, &is);
+    }
+    pgk_heap_close(&was);
+    pgk_heap_close(&is);
+    return status;
+}
+
+/* By --on, or by the second program of -b. That is no wish that must be met: two programs may have
+ * been given for their names. */
+static int rebase(const struct diff *d, struct heap_input *before, struct heap_input *now,
+                  struct pgk_err *err)
+{
+    struct cli_common old = d->common;
+    struct cli_list newer = d->on;
+    struct pgk_err own = {0};
+    double percent;
+    if (!newer.n) {
+        size_t second = second_build(&d->common.binaries);
+        newer = (struct cli_list){old.binaries.v + second, old.binaries.n - second};
+        old.binaries.n = second;
+    }
+    if (!newer.n)
+        return 0;
+    int status = rebase_both(before, now, &old, &newer, &percent, &own);
+    if (status && d->on.n) {
+        *err = own;
+        return status;
+    }
+    if (d->common.quiet)
+        return 0;
+    if (status) {
+        fputs("pgokit: note: contexts are not compared across changes of the source: ", stderr);
+        pgk_err_print(&own, stderr);
+        fputc('\n', stderr);
+    } else {
+        rebase_note(d->opts.before_title, percent, "bytes", newer.v[0]);
+    }
+    return 0;
+}
+
 static int run(int argc, char **argv)
 {
     struct diff d = {0};
@@ -89,11 +180,14 @@ static int run(int argc, char **argv)
     struct pgk_heap_diff_figures figures = {.struct_size = sizeof figures};
     struct pgk_err err = {0};
     parse(&d, argc, argv);
-    int status = heap_input_read(&before, d.opts.before_title, &d.common, &err);
+    struct cli_common all = rebase_all_binaries(&d.common, &d.on);
+    int status = heap_input_read(&before, d.opts.before_title, &all, &err);
     if (!status)
-        status = heap_input_read(&now, d.opts.now_title, &d.common, &err);
+        status = heap_input_read(&now, d.opts.now_title, &all, &err);
+    if (!status)
+        status = rebase(&d, &before, &now, &err);
     if (!status) {
-        if (!d.common.quiet && !d.opts.json && !cli_has_binaries(&d.common))
+        if (!d.common.quiet && !d.opts.json && !cli_has_binaries(&all))
             heap_input_note_no_names(now.heap);
         status = pgk_heap_print_diff(before.heap, now.heap, &d.opts, stdout, &figures, &err);
     }
@@ -102,6 +196,8 @@ static int run(int argc, char **argv)
     int exit_code = status ? cli_fail(&err) : cli_finish_output(EXIT_DONE);
     if (exit_code == EXIT_DONE)
         exit_code = check_limits(&d, &figures);
+    cli_list_free(&all.binaries);
+    cli_list_free(&d.on);
     cli_common_free(&d.common);
     return exit_code;
 }

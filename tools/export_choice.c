@@ -66,6 +66,9 @@ void report_option(struct report_choice *choice, int option)
     case 'B':
         choice->base = optarg;
         break;
+    case 'O':
+        cli_list_add(&choice->on, optarg);
+        break;
     }
 }
 

@@ -1,4 +1,4 @@
-/* pgokit convert --rebase-to. */
+/* Profiles in terms of another build: pgokit convert --rebase-to, and --on of diff and report. */
 #ifndef REBASE_H
 #define REBASE_H
 
@@ -31,5 +31,28 @@ int rebase_sample(const struct rebase_options *r, struct pgk_sample **profile, c
 /* The same of a heap profile whose frames are places in functions. */
 int rebase_heap(const struct rebase_options *r, struct pgk_heap **heap, const char *input,
                 const char *output, const struct cli_common *common);
+
+/* The builds between which a profile moves. */
+struct rebase_builds {
+    struct pgk_binaries *now, *profiled; /* the latter is NULL if it was not given */
+};
+/* Opens the binaries of the new build, and those of -b as the profiled one. Close in any case. */
+int rebase_open(struct rebase_builds *b, const struct cli_list *now,
+                const struct cli_common *common, struct pgk_err *err);
+void rebase_close(struct rebase_builds *b);
+/* The options with all files of both builds for names, so that each profile finds its own. The
+ * caller frees the list of binaries. */
+struct cli_common rebase_all_binaries(const struct cli_common *common, const struct cli_list *now);
+
+/* Says how much of the profile has a place in the build. */
+void rebase_note(const char *profile, double percent, const char *of, const char *build);
+
+/* For people: a profile in terms of the new build, with names, and how much of it was found. The
+ * caller closes it. `keep_lost` as of pgk_match_rebase. */
+int rebase_heap_on(struct pgk_heap **rebased, const struct pgk_heap *heap,
+                   const struct rebase_builds *b, bool keep_lost, double *percent,
+                   struct pgk_err *err);
+int rebase_sample_on(struct pgk_sample **rebased, const struct pgk_sample *profile,
+                     const struct rebase_builds *b, double *percent, struct pgk_err *err);
 
 #endif

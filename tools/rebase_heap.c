@@ -36,20 +36,17 @@ static int tell(const struct pgk_match *m, const char *output, const struct cli_
 int rebase_heap(const struct rebase_options *r, struct pgk_heap **heap, const char *input,
                 const char *output, const struct cli_common *common)
 {
-    struct cli_common now = *common;
     struct pgk_heap *rebased = NULL;
-    struct pgk_binaries *builds = NULL;
+    struct rebase_builds builds = {0};
     struct pgk_match *match = NULL;
     struct pgk_match_opts opts = {.struct_size = sizeof opts};
     struct pgk_err err = {0};
-    now.binaries = r->builds;
-    int status = cli_open_binaries(&now, &builds, &err);
-    if (!status && common->binaries.n)
-        status = cli_open_binaries(common, &opts.profiled, &err);
+    int status = rebase_open(&builds, &r->builds, common, &err);
+    opts.profiled = builds.profiled;
     if (!status)
-        status = pgk_match_heap(&match, *heap, builds, &opts, &err);
+        status = pgk_match_heap(&match, *heap, builds.now, &opts, &err);
     if (!status)
-        status = pgk_match_rebase(&rebased, match, &err);
+        status = pgk_match_rebase(&rebased, match, false, &err);
     if (!status && r->explain)
         status = explain(match, input, r->builds.v[0], &err);
     int exit_code = status ? cli_fail(&err) : tell(match, output, common);
@@ -58,7 +55,6 @@ int rebase_heap(const struct rebase_options *r, struct pgk_heap **heap, const ch
         pgk_heap_close(heap);
         *heap = rebased;
     }
-    pgk_binaries_close(&builds);
-    pgk_binaries_close(&opts.profiled);
+    rebase_close(&builds);
     return exit_code;
 }

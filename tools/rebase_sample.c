@@ -65,20 +65,17 @@ static int explain(const struct pgk_function_match *m, const char *title, const 
 int rebase_sample(const struct rebase_options *r, struct pgk_sample **profile, const char *input,
                   const char *output, const struct cli_common *common)
 {
-    struct cli_common now = *common;
     struct pgk_sample *rebased = NULL;
-    struct pgk_binaries *builds = NULL;
+    struct rebase_builds builds = {0};
     struct pgk_function_match *match = NULL;
     struct pgk_match_opts opts = {.struct_size = sizeof opts};
     struct pgk_err err = {0};
-    now.binaries = r->builds;
     int status = pgk_sample_finish(*profile, &err);
     if (!status)
-        status = cli_open_binaries(&now, &builds, &err);
-    if (!status && common->binaries.n)
-        status = cli_open_binaries(common, &opts.profiled, &err);
+        status = rebase_open(&builds, &r->builds, common, &err);
+    opts.profiled = builds.profiled;
     if (!status)
-        status = pgk_sample_rebase(&rebased, &match, *profile, builds, &opts, &err);
+        status = pgk_sample_rebase(&rebased, &match, *profile, builds.now, &opts, &err);
     if (!status && r->explain)
         status = explain(match, input, r->builds.v[0], &err);
     int exit_code = status ? cli_fail(&err) : tell(match, output, common);
@@ -87,7 +84,6 @@ int rebase_sample(const struct rebase_options *r, struct pgk_sample **profile, c
         *profile = rebased;
     }
     pgk_function_match_close(&match);
-    pgk_binaries_close(&builds);
-    pgk_binaries_close(&opts.profiled);
+    rebase_close(&builds);
     return exit_code;
 }

@@ -1,6 +1,7 @@
 /* pgokit report for heap profiles. */
 #include "export_choice.h"
 #include "heap_input.h"
+#include "rebase.h"
 
 static const char help[] =
     "The page shows headline figures, a flame graph of calling contexts, contexts by access\n"
@@ -63,17 +64,46 @@ static void parse(struct report *r, int argc, char **argv)
     report_operand(&r->choice, argc, argv);
 }
 
+/* With --on the profile at the lines of that build, without what is not there. */
+static int read_profile(struct heap_input *in, const char *path, const struct report *r,
+                        struct pgk_err *err)
+{
+    struct cli_common all = rebase_all_binaries(&r->common, &r->choice.on);
+    struct rebase_builds builds;
+    struct pgk_heap *rebased = NULL;
+    double percent;
+    int status = heap_input_read(in, path, &all, err);
+    cli_list_free(&all.binaries);
+    if (status || !r->choice.on.n)
+        return status;
+    status = rebase_open(&builds, &r->choice.on, &r->common, err);
+    if (!status)
+        status = rebase_heap_on(&rebased, in->heap, &builds, false, &percent, err);
+    if (!status)
+        status = pgk_heap_find_types(rebased, builds.now, true, err);
+    rebase_close(&builds);
+    if (status) {
+        pgk_heap_close(&rebased);
+        return status;
+    }
+    pgk_heap_close(&in->heap);
+    in->heap = rebased;
+    if (!r->common.quiet)
+        rebase_note(path, percent, "bytes", r->choice.on.v[0]);
+    return 0;
+}
+
 static int run(int argc, char **argv)
 {
     struct report r = {0};
     struct heap_input now = {0}, base = {0};
     struct pgk_err err = {0};
     parse(&r, argc, argv);
-    int status = heap_input_read(&now, r.choice.path, &r.common, &err);
+    int status = read_profile(&now, r.choice.path, &r, &err);
     if (!status && r.choice.base)
-        status = heap_input_read(&base, r.choice.base, &r.common, &err);
+        status = read_profile(&base, r.choice.base, &r, &err);
     if (!status) {
-        if (!r.common.quiet && !cli_has_binaries(&r.common))
+        if (!r.common.quiet && !cli_has_binaries(&r.common) && !r.choice.on.n)
             heap_input_note_no_names(now.heap);
         r.export.title = export_title(r.choice.path);
         r.export.info = now.info;
@@ -89,6 +119,7 @@ static int run(int argc, char **argv)
     if (exit_code == EXIT_DONE && !r.common.quiet)
         cli_note_symbolised(&now.symbolised);
     cli_list_free(&r.sources);
+    cli_list_free(&r.choice.on);
     cli_common_free(&r.common);
     return exit_code;
 }

@@ -1,5 +1,6 @@
 /* pgokit report for sample profiles. */
 #include "export_choice.h"
+#include "rebase.h"
 #include "sample_input.h"
 
 #include <stdio.h>
@@ -55,8 +56,11 @@ static int write_report(struct report *r, const struct pgk_sample *now,
                         struct pgk_err *err)
 {
     struct pgk_binaries *binaries = NULL;
-    if (r->common.binaries.n) {
-        int status = cli_open_binaries(&r->common, &binaries, err);
+    struct cli_common shown = r->common;
+    if (r->choice.on.n)
+        shown.binaries = r->choice.on;
+    if (shown.binaries.n) {
+        int status = cli_open_binaries(&shown, &binaries, err);
         if (status)
             return status;
     }
@@ -80,6 +84,31 @@ static void note_no_names(const struct pgk_sample *profile)
               stderr);
 }
 
+/* With --on the profile at the lines of that build, without what is not there. */
+static int read_profile(struct pgk_sample **profile, const char *path, const struct report *r,
+                        const struct pgk_file_info **info, struct pgk_err *err)
+{
+    struct cli_common all = rebase_all_binaries(&r->common, &r->choice.on);
+    struct rebase_builds builds;
+    struct pgk_sample *rebased;
+    double percent;
+    int status = sample_input_read(profile, path, &all, info, err);
+    cli_list_free(&all.binaries);
+    if (status || !r->choice.on.n)
+        return status;
+    status = rebase_open(&builds, &r->choice.on, &r->common, err);
+    if (!status)
+        status = rebase_sample_on(&rebased, *profile, &builds, &percent, err);
+    rebase_close(&builds);
+    if (status)
+        return status;
+    pgk_sample_close(profile);
+    *profile = rebased;
+    if (!r->common.quiet)
+        rebase_note(path, percent, "samples", r->choice.on.v[0]);
+    return 0;
+}
+
 static int run(int argc, char **argv)
 {
     struct report r = {0};
@@ -87,9 +116,9 @@ static int run(int argc, char **argv)
     const struct pgk_file_info *info = NULL;
     struct pgk_err err = {0};
     parse(&r, argc, argv);
-    int status = sample_input_read(&now, r.choice.path, &r.common, &info, &err);
+    int status = read_profile(&now, r.choice.path, &r, &info, &err);
     if (!status && r.choice.base)
-        status = sample_input_read(&base, r.choice.base, &r.common, NULL, &err);
+        status = read_profile(&base, r.choice.base, &r, NULL, &err);
     if (!status) {
         if (!r.common.quiet && !cli_has_binaries(&r.common))
             note_no_names(now);
@@ -97,6 +126,7 @@ static int run(int argc, char **argv)
     }
     pgk_sample_close(&now);
     pgk_sample_close(&base);
+    cli_list_free(&r.choice.on);
     cli_common_free(&r.common);
     return status ? cli_fail(&err) : EXIT_DONE;
 }

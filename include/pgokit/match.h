@@ -83,10 +83,11 @@ size_t pgk_match_stack(const struct pgk_match *match, size_t context,
                        struct pgk_heap_frame *frames, size_t max);
 
 /* Makes a heap profile of the contexts that were found, with their stacks in terms of the other
- * build; those that have one stack there are added up. The data access profile stays as it is; how
- * the heap was over time is left out. The caller closes it, before or after the match.
- * PGK_E_NOMEM. */
-int pgk_match_rebase(struct pgk_heap **rebased, const struct pgk_match *match,
+ * build; those that have one stack there are added up. Other contexts have the stacks of the
+ * profile if `keep_lost`, for comparisons; else they are left out. The data access profile stays
+ * as it is; how the heap was over time is left out. The caller closes it, before or after the
+ * match. PGK_E_NOMEM. */
+int pgk_match_rebase(struct pgk_heap **rebased, const struct pgk_match *match, bool keep_lost,
                      struct pgk_err *err);
 
 /* A place in the source of the other build. */

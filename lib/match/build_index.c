@@ -111,10 +111,12 @@ static uint32_t add_func(struct reader *r, const char *name, const char *file)
         .linkage = plain == len ? name_id : pgk_intern(&build->strings, name, len),
         .name = name_id,
         .file = file_id,
+        .path = pgk_intern_cstr(&build->strings, file),
         .allocates = is_allocator(name, plain),
     };
     uint32_t at = (uint32_t)build->funcs.n;
-    bool ok = f.linkage != PGK_INDEX_NONE && pgk_vec_push(&build->funcs, f) &&
+    bool ok = f.linkage != PGK_INDEX_NONE && f.path != PGK_INDEX_NONE &&
+              pgk_vec_push(&build->funcs, f) &&
               pgk_index_add(&r->by_identity, hash, at) &&
               pgk_index_add(&build->by_guid, f.guid, at) &&
               (f.full_guid == f.guid || pgk_index_add(&build->by_guid, f.full_guid, at)) &&

@@ -31,6 +31,7 @@ struct pgk_build_func {
     uint64_t bare_guid; /* of a static of C whose name was made unique; else `guid` */
     uint32_t linkage, name, file; /* string ids; name: without suffixes; file: with its folder; 0
                                      unknown */
+    uint32_t path;      /* string id: of the file, as debug information has it */
     uint32_t decl_line; /* 0 unknown */
     uint32_t first_call, n_calls;
     uint32_t first_place, n_places;

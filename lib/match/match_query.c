@@ -46,7 +46,7 @@ static struct pgk_heap_frame frame_at(const struct pgk_match *m, const struct pg
     return (struct pgk_heap_frame){
         .guid = f->full_guid,
         .function = pgk_build_text(&m->build, f->linkage),
-        .file = pgk_build_text(&m->build, f->file),
+        .file = pgk_build_text(&m->build, f->path),
         .decl_line = f->decl_line,
         .line_offset = c->offset,
         .column = c->column,

@@ -372,6 +372,71 @@ def rebased(work):
          "-o", f"{out}.o")
 
 
+def next_release(work):
+    """Lines move, a function gets another name, and another comes between."""
+    source = Source(work, other=OTHER, shapes=SHAPES.replace("sibling(", "brother("))
+    source = source.changed("shapes", "    char *p = mk(n);\n",
+                            "    sum += n;\n    sum += 2;\n      char *p =  mk(n);\n")
+    source = source.changed("shapes", "p[i] = mk(32)", "p[i] = more(32)")
+    return source.changed("shapes", "__attribute__((noinline)) void unrolled",
+                          "static __attribute__((noinline)) char *more(int n) { return mk(n); }\n"
+                          "__attribute__((noinline)) void unrolled")
+
+
+def compared(work):
+    """Across a change of the source contexts are what they were; without builds some are new."""
+    old, new = (source.profile("-fno-inline") for source in (shapes(work), next_release(work)))
+    exes = [path.removesuffix(".profdata") for path in (old, new)]
+
+    def changes(*options):
+        data = json.loads(good(work.pgokit, "diff", "--json", old, new, *options))
+        return sorted({(c["change"], c["moved"]) for c in data["contexts"]}), data["overlap"]
+    require(("new", False) in changes()[0], f"{changes()}")
+    both = ["-b", exes[0], "-b", exes[1]]
+    for options in (both, ["-b", exes[1], "-b", exes[0]], ["--on", exes[1]],
+                    ["-b", exes[0], "--on", exes[1]]):
+        found, overlap = changes(*options)
+        require(found == [("same", False)] and overlap > 0.999, f"{options}: {found}")
+    told = run(work.pgokit, "diff", old, new, *both)
+    require(told.code == 0 and "100.0 % of the bytes have a place in" in told.errors, f"{told}")
+    quiet = run(work.pgokit, "diff", "-q", old, new, *both)
+    require(quiet.code == 0 and not quiet.errors, f"{quiet}")
+    # What is gone stays in the sums.
+    gone = shapes(work).changed("shapes", "    free(sibling(24));\n", "").profile("-fno-inline")
+    data = json.loads(good(work.pgokit, "diff", "--json", old, gone, "--on",
+                           gone.removesuffix(".profdata")))
+    require([c["before"]["TotalSize"] for c in data["contexts"] if c["change"] == "gone"] == [24],
+            f"{data}")
+    require(data["before"]["TotalSize"] == data["now"]["TotalSize"] + 24, f"{data}")
+    # Without debug information: a note for -b, which may be there for names; a refusal for --on.
+    stripped = f"{exes[1]}.stripped"
+    good("strip", "-o", stripped, exes[1])
+    told = run(work.pgokit, "diff", old, new, "-b", exes[0], "-b", stripped)
+    refusal = run(work.pgokit, "diff", old, new, "-b", exes[0], "--on", stripped)
+    require(refusal.code == 2 and "compile and link with -g" in refusal.errors.lower(),
+            f"{refusal}")
+    require(told.code == refusal.code or "not compared across changes" in told.errors, f"{told}")
+
+
+def shown(work):
+    """A report has functions and lines as the newer build has them, and what is not there not."""
+    profile = shapes(work).profile("-fno-inline")
+    old = profile.removesuffix(".profdata")
+    exe = next_release(work).build(tool("clang", PROFILED), *PLAIN)
+    told = run(work.pgokit, "report", profile, "-b", old, "--on", exe, "--format", "folded")
+    stacks = told.out.decode().splitlines()
+    require(told.code == 0 and "100.0 % of the bytes have a place in" in told.errors, f"{told}")
+    require("main;brother;mk 24" in stacks and "main;unrolled;more;mk 128" in stacks and
+            not any("sibling" in s for s in stacks), f"{stacks}")
+    gone = shapes(work).changed("shapes", "    free(sibling(24));\n", "").build(
+        tool("clang", PROFILED), *PLAIN)
+    stacks = good(work.pgokit, "report", profile, "--on", gone, "--format", "folded").splitlines()
+    require(len(stacks) == 5 and not any("sibling" in s for s in stacks), f"{stacks}")
+    page = f"{old}.html"
+    good(work.pgokit, "report", "-q", profile, "--base", profile, "--on", exe, "-o", page)
+    require(os.path.getsize(page) > 10000, "no page")
+
+
 def refused(work):
     clang = tool("clang", PROFILED)
     source = shapes(work)
@@ -410,6 +475,8 @@ def add_cases(work, tap):
     tap.add("the profiled build", profiled_build, work)
     tap.add("suffixes of names, older DWARF, no optimisation", suffixes, work)
     tap.add("rebased to a changed source", rebased, work)
+    tap.add("compared across a change of the source", compared, work)
+    tap.add("shown at the lines of a newer source", shown, work)
     tap.add("refused", refused, work)
     tap.add("another processor", aarch64, work)
 

@@ -164,6 +164,21 @@ def rebased(work, flags, options):
          cwd=os.path.dirname(now))
 
 
+def reported(work):
+    """A report is of the lines that the newer source has."""
+    profile = recorded(work, build(work, clang(), *LINES))
+    exe = build(work, clang(), *LINES, source=changed(SOURCE, *MOVED))
+    out = f"{exe}.afdo"
+    run(work.pgokit, "convert", "-q", profile, "--rebase-to", exe, "-o", out)
+    told = run(work.pgokit, "report", profile, "--on", exe, "--format", "json", "-o", "-")
+    require(told.code == 0 and "of the samples have a place in" in told.errors, f"{told}")
+    require(told.out.decode() == good(work.pgokit, "report", out, "--format", "json", "-o", "-"),
+            "not the rebased profile")
+    page = f"{exe}.html"
+    good(work.pgokit, "report", "-q", profile, "--base", profile, "--on", exe, "-o", page)
+    require(os.path.getsize(page) > 10000, "no page")
+
+
 def rebase_with_losses(work):
     profile = recorded(work, build(work, clang(), *LINES))
     exe = build(work, clang(), source=SOURCE.replace("work(", "labour("))
@@ -246,6 +261,7 @@ def add_cases(work, tap):
     tap.add("rebased contexts", rebased, work, ["-fno-omit-frame-pointer"],
             ["--contexts", "--no-preinline", "--keep-cold"])
     tap.add("rebased, with losses", rebase_with_losses, work)
+    tap.add("reported at the lines of a newer source", reported, work)
     tap.add("probes", probes, work)
     for release in at_hand(14, 16, 19, 22):
         for flag in ("-fprofile-generate", "-fprofile-instr-generate"):

@@ -100,7 +100,15 @@ static void levels_and_totals(void **state)
     pgk_heap_close(&h);
 }
 
-/* What was found, at its lines in this build; what is gone is left out. */
+static uint64_t total_bytes(const struct pgk_heap *h)
+{
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < pgk_heap_contexts(h); i++)
+        bytes += pgk_heap_value(h, i, PGK_MIB_TotalSize);
+    return bytes;
+}
+
+/* What was found, at its lines in this build; what is gone is left out unless it is wanted. */
 static void rebased_to_this_build(void **state)
 {
     (void)state;
@@ -108,8 +116,8 @@ static void rebased_to_this_build(void **state)
     struct pgk_heap *h = some_contexts(), *now;
     struct pgk_match *m = match(h, &err);
     assert_non_null(m);
-    assert_int_equal(pgk_match_rebase(&now, m, NULL), 0);
-    uint64_t bytes = 0, found = 0;
+    assert_int_equal(pgk_match_rebase(&now, m, false, NULL), 0);
+    uint64_t found = 0;
     for (enum pgk_match_level l = 0; l <= PGK_MATCH_FOUND; l++) {
         struct pgk_match_totals t = {.struct_size = sizeof t};
         pgk_match_totals(m, l, &t);
@@ -117,11 +125,20 @@ static void rebased_to_this_build(void **state)
     }
     assert_in_range(found, 110, 111);
     pgk_match_close(&m);
-    for (size_t i = 0; i < pgk_heap_contexts(now); i++)
-        bytes += pgk_heap_value(now, i, PGK_MIB_TotalSize);
-    assert_int_equal(bytes, found);
+    assert_int_equal(total_bytes(now), found);
     assert_true(pgk_heap_knows(now, 0, PGK_MIB_TotalSize));
     assert_false(pgk_heap_knows(now, 0, PGK_MIB_AllocCount));
+    pgk_heap_close(&now);
+    m = match(h, &err);
+    assert_non_null(m);
+    assert_int_equal(pgk_match_rebase(&now, m, true, NULL), 0);
+    struct pgk_match_totals all = {.struct_size = sizeof all};
+    pgk_match_totals(m, PGK_MATCH_LEVELS, &all);
+    assert_int_equal(total_bytes(now), all.bytes);
+    assert_true(all.bytes > found);
+    pgk_heap_close(&now);
+    assert_int_equal(pgk_match_rebase(&now, m, false, NULL), 0);
+    pgk_match_close(&m);
     m = match(now, &err);
     assert_non_null(m);
     assert_int_equal(pgk_match_changes(m), 0);
