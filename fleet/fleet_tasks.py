@@ -3,6 +3,7 @@ of them, on whichever machine."""
 
 from __future__ import annotations
 
+import collections
 import contextlib
 import dataclasses
 import functools
@@ -25,6 +26,8 @@ DONE, INCOMPLETE, FAILED, BAD_INPUT = 0, 1, 2, 3
 MIB = 1 << 20
 LEAF_FILES = 4096
 RETRIES, PAUSE_S = 5, 0.5
+BATCH = 1000  # names of files in a command line
+JOINED = {"heap", "instr"}  # kinds that one output can hold
 
 
 class Failure(Exception):
@@ -218,6 +221,28 @@ def list_inputs(sources: Sequence[str]) -> tuple[list[Input], list[Report]]:
     return sorted(taken.values(), key=lambda i: i.path), left_out
 
 
+# ---- kinds of inputs ----
+
+def kinds_of(pgokit: str, inputs: Sequence[Input]) -> dict[str, str]:
+    """What pgokit takes each file for, by its first bytes. Objects are not looked at."""
+    paths = [i.path for i in inputs if not is_s3(i.path)]
+    kinds: dict[str, str] = {}
+    for batch in (paths[i:i + BATCH] for i in range(0, len(paths), BATCH)):
+        told = subprocess.run([pgokit, "check", "--kinds", "--", *batch], check=False, text=True,
+                              stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                              errors="surrogateescape").stdout.split("\n")
+        kinds.update((path, line.rpartition(": ")[2]) for path, line in zip(batch, told))
+    return kinds
+
+
+def tree_kinds(kinds: dict[str, str]) -> dict[str, str]:
+    """In the trees of which kind inputs are merged. Heap profiles and counters have trees of their
+    own, which the last merge joins. Whatever else is among them is left out by pgokit there."""
+    count = collections.Counter(sorted(kinds.values()))
+    most = max(count, key=lambda kind: (kind != "unknown", count[kind]), default="")
+    return {path: kind if {kind, most} <= JOINED else most for path, kind in kinds.items()}
+
+
 # ---- the plan: a tree of merges ----
 
 @dataclasses.dataclass
@@ -251,10 +276,20 @@ def leaves(version: str, inputs: Sequence[Input], shard_bytes: int) -> Iterator[
     yield task_of(version, 0, shard, ())
 
 
-def make_plan(version: str, inputs: Sequence[Input], group_by: str, shard_bytes: int,
+def make_plan(version: str, inputs: Sequence[Input], kinds: dict[str, str], group_by: str,
+              shard_bytes: int, fan_in: int) -> tuple[list[Task], list[Task]]:
+    """All tasks, children first, and the roots of all kinds."""
+    sets: dict[str, list[Input]] = {}
+    for one in inputs:
+        sets.setdefault(kinds.get(one.path, ""), []).append(one)
+    plans = [plan_kind(version, sets[kind], group_by, shard_bytes, fan_in) for kind in sorted(sets)]
+    return [t for tasks, _ in plans for t in tasks], [r for _, roots in plans for r in roots]
+
+
+def plan_kind(version: str, inputs: Sequence[Input], group_by: str, shard_bytes: int,
               fan_in: int) -> tuple[list[Task], list[Task]]:
-    """All tasks, children first, and the roots. Profiles of one build share their code, so their
-    shards are small: each build has a tree of its own."""
+    """Profiles of one build share their code, so their shards are small: each build has a tree of
+    its own."""
     groups: dict[str, list[Input]] = {}
     for one in inputs:
         found = re.search(group_by, one.path)

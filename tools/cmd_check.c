@@ -5,19 +5,23 @@
 
 static const char help[] =
     "usage: pgokit check FILE...\n"
-    "       pgokit check --repair OUTPUT FILE\n\n"
+    "       pgokit check --repair OUTPUT FILE\n"
+    "       pgokit check --kinds FILE...\n\n"
     "Reads each file to its last byte and says whether it is sound, what it holds, and which\n"
     "other tools read it. The files may be of different kinds.\n\n"
     "      --repair OUTPUT  write what can be read of a damaged heap profile, record by record,\n"
     "                       in the same format and version, and list what is lost\n"
+    "      --kinds          say only of which kind each file is, by its first bytes: heap,\n"
+    "                       instr, sample, gcov, binary, both 'instr,heap', or unknown\n"
     "\nExamples:\n"
     "  pgokit check memprof.profraw.* app.profdata\n"
     "  pgokit check --repair saved.profraw memprof.profraw.4711\n";
 
-enum { OPT_REPAIR = 256 };
+enum { OPT_REPAIR = 256, OPT_KINDS };
 
 static const struct option options[] = {
     {"repair", required_argument, NULL, OPT_REPAIR},
+    {"kinds", no_argument, NULL, OPT_KINDS},
     CLI_COMMON_LONG,
     {0},
 };
@@ -56,6 +60,31 @@ static int check(const char *path, const struct cli_common *common, struct pgk_e
     return status ? status : kind->run(path, common, err);
 }
 
+/* A line for each file, also for one that is none. */
+static int print_kinds(const char *path, struct pgk_err *err)
+{
+    char safe[512];
+    struct pgk_file *file;
+    const char *between = "";
+    printf("%s: ", pgk_human_text(safe, sizeof safe, path));
+    int status = cli_open(&file, path, err);
+    if (status) {
+        puts("unknown");
+        return status;
+    }
+    /* The format's own kind comes first. */
+    const enum pgk_kind own = pgk_file_info_format(pgk_file_info(file))->kind;
+    for (int i = 0; i < PGK_KINDS; i++) {
+        const enum pgk_kind kind = (enum pgk_kind)((own + i) % PGK_KINDS);
+        if (pgk_file_holds(file, kind)) {
+            printf("%s%s", between, pgk_kind_name(kind));
+            between = ",";
+        }
+    }
+    putchar('\n');
+    return 0;
+}
+
 static int repair(const char *path, const char *output)
 {
     struct pgk_err err = {0};
@@ -73,19 +102,24 @@ static int run(int argc, char **argv)
     struct cli_common common = {0};
     int exit_code = EXIT_DONE;
     const char *output = NULL;
+    bool kinds_only = false;
     for (int c; (c = cli_next_option(&cmd_check, argc, argv, "", options, &common)) != -1;)
         if (c == OPT_REPAIR)
             output = optarg;
+        else
+            kinds_only = true;
     if (optind == argc)
         cli_usage(&cmd_check, "nothing to check: name at least one file");
     if (output && optind + 1 != argc)
         cli_usage(&cmd_check, "--repair takes one file");
+    if (output && kinds_only)
+        cli_usage(&cmd_check, "--repair and --kinds contradict one another");
     cli_keep_stdin(argc - optind, argv + optind);
     if (output)
         exit_code = repair(argv[optind], output);
     for (int i = optind; i < argc && !output; i++) {
         struct pgk_err err = {0};
-        if (check(argv[i], &common, &err))
+        if (kinds_only ? print_kinds(argv[i], &err) : check(argv[i], &common, &err))
             exit_code = cli_fail(&err);
     }
     cli_common_free(&common);

@@ -113,18 +113,21 @@ def nothing_happens(fleet):
 
 
 def every_kind(fleet):
-    """Heap profiles, counters, samples with probes and contexts, in shards of a few files."""
+    """Heap profiles, counters, both with an earlier output, samples with probes and contexts, in
+    shards of a few files."""
     part = ["--partial", "--run-names", "none"]
-    kinds = [(golden("heap-raw", "clang*.profraw"), part),
-             (golden("instr-raw", "clang*-ir.profraw"), [])]
+    counters = golden("instr-raw", "clang*-ir.profraw")
+    base = golden("instr-indexed", "llvm22-ir.profdata")[0] + "@2"
+    kinds = [(golden("heap-raw", "clang*.profraw"), [], part), (counters, [], []),
+             (counters + golden("yaml", "*.yaml"), ["--base", base], ["--to", "llvm22"])]
     for kind in ("probe", "cs", "cs-probe"):
-        kinds.append((sample_files(fleet.folder, kind), ["--vtables"]))
+        kinds.append((sample_files(fleet.folder, kind), [], ["--vtables"]))
     cluster = Cluster(fleet.folder)
     try:
-        for files, last in kinds:
-            want = fleet.alone(files, last)
+        for files, options, last in kinds:
+            want = fleet.alone([*files, *options[1:]], last)
             run = Run(fleet.pgokit, files, fleet.new_out(), "--shard-bytes", "1000",
-                      "--scheduler", cluster.address, last=last)
+                      "--scheduler", cluster.address, *options, last=last)
             require(fleet.check(run, want=want)["tasks"] > 1, "one task for all")
     finally:
         cluster.close()

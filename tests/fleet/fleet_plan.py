@@ -18,7 +18,7 @@ sys.path.insert(0, str(HERE.parent / "house"))
 sys.path.insert(0, str(FLEET))
 
 import fleet_tasks  # noqa: E402
-from fleet_tasks import Input, list_inputs, make_plan  # noqa: E402
+from fleet_tasks import Input, list_inputs, make_plan, tree_kinds  # noqa: E402
 from tap import Report  # noqa: E402
 
 BUILDS = ["a" * 40, "b" * 40]
@@ -30,7 +30,7 @@ def inputs(n, sizes=(1000,)):
 
 
 def plan(files, version="1", shard=4000, fan_in=8):
-    return make_plan(version, files, "[0-9a-f]{40}", shard, fan_in)
+    return make_plan(version, files, {}, "[0-9a-f]{40}", shard, fan_in)
 
 
 def whole_tree():
@@ -56,6 +56,31 @@ def by_bytes_and_build():
     leaves = [t for t in tasks if not t.children]
     return [f"{t.operands}" for t in leaves
             if t.bytes > 4000 or len({o.split("/")[1] for o in t.operands}) > 1]
+
+
+def kinds():
+    """A tree for each of the two kinds that an output can hold; strays go with the most."""
+    files = inputs(60, (1500,))
+    of = {f.path: "heap" if i % 3 else "instr" for i, f in enumerate(files)}
+    tasks, roots = make_plan("1", files, tree_kinds(of), "[0-9a-f]{40}", 4000, 8)
+    mixed = [t.operands for t in tasks if len({of[o.partition("@")[0]] for o in t.operands}) > 1]
+    below = {t.name: t for t in tasks}
+    problems = [f"{operands}" for operands in mixed]
+    for root in roots:
+        leaves, some = [root], []
+        while leaves:
+            task = leaves.pop()
+            leaves += [below[c] for c in task.children]
+            some += task.operands
+        if len({of[o.partition("@")[0]] for o in some}) > 1:
+            problems.append(f"a root of two kinds: {some}")
+    for found, want in (({"a": "heap", "b": "unknown", "c": "sample"}, {"heap"}),
+                        ({"a": "sample", "b": "sample", "c": "heap"}, {"sample"}),
+                        ({"a": "unknown", "b": "unknown", "c": "instr"}, {"instr"}),
+                        ({"a": "unknown"}, {"unknown"}), ({}, set())):
+        if set(tree_kinds(found).values()) != want:
+            problems.append(f"{found}: {tree_kinds(found)}")
+    return problems
 
 
 def names():
@@ -107,7 +132,7 @@ def types():
 
 def main():
     report = Report()
-    for case in (whole_tree, by_bytes_and_build, names, sources):
+    for case in (whole_tree, by_bytes_and_build, kinds, names, sources):
         report.case(case.__name__.replace("_", " "), case())
     if shutil.which("mypy"):
         report.case("types", types())
