@@ -55,6 +55,14 @@ static bool defines(const struct link_map *module, const char *name)
     return false;
 }
 
+static const struct link_map *behind(const struct link_map *module, const char *name)
+{
+    do
+        module = module->l_next;
+    while (module && !defines(module, name));
+    return module;
+}
+
 /* A program at a fixed address that takes a function's address has an entry of its own for it, and
  * all others take that for the function: an undefined symbol with a value. The entry leads to the
  * first function of that name in a library. (dlsym cannot be asked for a single one of those that
@@ -68,10 +76,7 @@ const struct link_map *pgg_symbol_module(const char *name)
     if (!function || !dladdr1(function, &info, (void **)&symbol, RTLD_DL_SYMENT) ||
         !dladdr1(function, &info, (void **)&module, RTLD_DL_LINKMAP))
         return NULL;
-    if (symbol && symbol->st_shndx == SHN_UNDEF)
-        for (module = module->l_next; module && !defines(module, name); module = module->l_next)
-            continue;
-    return module;
+    return symbol && symbol->st_shndx == SHN_UNDEF ? behind(module, name) : module;
 }
 
 const struct link_map *pgg_own_module(void)
@@ -80,4 +85,10 @@ const struct link_map *pgg_own_module(void)
     Dl_info info;
     const struct link_map *module;
     return dladdr1(&here, &info, (void **)&module, RTLD_DL_LINKMAP) ? module : NULL;
+}
+
+void *pgg_symbol_behind(const char *name)
+{
+    const struct link_map *own = pgg_own_module();
+    return own && behind(own, name) ? dlsym(RTLD_NEXT, name) : NULL;
 }

@@ -11,6 +11,9 @@
 /* NULL: there is none. When the C library is set up; may take the dynamic linker's lock. */
 const struct link_map *pgg_symbol_module(const char *name);
 const struct link_map *pgg_own_module(void); /* that this code is in */
+/* The function of that name of a module that was loaded behind this code's. Where there is none,
+ * the program's dlerror() does not hear of it. */
+void *pgg_symbol_behind(const char *name);
 
 #pragma GCC visibility pop
 #endif

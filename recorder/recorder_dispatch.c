@@ -125,10 +125,11 @@ static enum pgk_branch_counter why_not(const struct pgbr_block *b)
 /* The copy of what comes next, unless that may only run in its own place. */
 static u64 go_on(struct pgbr_engine *x)
 {
+    if (pgbr_is_own(x->at))
+        pgbr_leave(x, PGK_BRANCH_OWN_CODE);
     const struct pgbr_module *m = pgbr_module_of(x->at);
     switch (m ? m->code : PGBR_CODE_UNKNOWN) {
     case PGBR_CODE_KNOWN: break;
-    case PGBR_CODE_OWN: pgbr_leave(x, PGK_BRANCH_OWN_CODE);
     case PGBR_CODE_RESTARTABLE: pgbr_leave(x, PGK_BRANCH_RESTARTABLE);
     default:
         x->unknown_pc = x->at;

@@ -5,7 +5,6 @@
 #include "guest_frames.h"
 #include "guest_modules.h"
 #include "guest_sys.h"
-#include "recorder_engine.h"
 #include "recorder_table.h"
 
 struct pgbr_module pgbr_modules[PGK_BRANCH_MODULES_MAX];
@@ -62,9 +61,7 @@ void pgbr_modules_learn(u64 pc)
                               .mapped = found.mapped, .mapped_end = found.end,
                               .tables = found.tables, .file_off = found.file_off,
                               .code = PGBR_CODE_KNOWN, .file = NO_FILE};
-    if ((u64)pgbr_stub - s->start < s->end - s->start)
-        m->code = PGBR_CODE_OWN;
-    else if (has_restartable((const uint8_t *)s->start, (const uint8_t *)s->end))
+    if (has_restartable((const uint8_t *)s->start, (const uint8_t *)s->end))
         m->code = PGBR_CODE_RESTARTABLE;
     __atomic_store_n(&pgbr_modules_n, pgbr_modules_n + 1, __ATOMIC_RELEASE);
 }

@@ -10,7 +10,6 @@
 enum pgbr_code {
     PGBR_CODE_UNKNOWN,
     PGBR_CODE_KNOWN,
-    PGBR_CODE_OWN,
     PGBR_CODE_RESTARTABLE, /* of a library that has sequences that the kernel restarts */
 };
 struct pgbr_module {
@@ -22,6 +21,14 @@ struct pgbr_module {
     u32 file;    /* number of its file, once it is named */
     u32 checked; /* in which window it was looked up again */
 };
+/* The recorder may be linked into the program, so that its code is not known by its module: the
+ * ends of its section, which the linker defines. */
+extern const char __start_pgbr_code[], __stop_pgbr_code[];
+PGG_INLINE bool pgbr_is_own(u64 pc)
+{
+    return pc - (u64)__start_pgbr_code < (u64)(__stop_pgbr_code - __start_pgbr_code);
+}
+
 extern struct pgbr_module pgbr_modules[PGK_BRANCH_MODULES_MAX];
 extern u32 pgbr_modules_n, pgbr_modules_last; /* the last one that was asked for */
 

@@ -1,6 +1,7 @@
 /* Start and end, and what programs may call. */
 #include "guest_file.h"
 #include "guest_frames.h"
+#include "guest_symbols.h"
 #include "guest_sys.h"
 #include "recorder_options.h"
 #include "recorder_signals.h"
@@ -22,9 +23,25 @@ void pgokit_branches_stop(void)
     pgbr_switch(false);
 }
 
+/* A program that is linked with the recorder may run with it preloaded, too: that of the program
+ * records, as its functions come first. */
+static void stop_other(void)
+{
+    void (*stop)(void);
+    *(void **)&stop = pgg_symbol_behind("pgokit_branches_stop");
+    if (stop)
+        stop();
+}
+
+/* Only dynamic programs have this function, so that no program can be linked with -static, where
+ * the C library's own functions behind those here could not be found. */
+void *__tls_get_addr(void *variable);
+
 /* Before anything of the program runs; the C library is there. */
 __attribute__((constructor(101))) static void at_load(void)
 {
+    __asm__ volatile("" ::"r"(__tls_get_addr));
+    stop_other();
     pgg_frames_ready();
     pgg_file_init();
     pgbr_options_read();

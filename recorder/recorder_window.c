@@ -65,6 +65,8 @@ static enum pgk_branch_counter why_not(struct pgbr_thread *t, const ucontext_t *
     const u64 pc = (u64)regs[REG_RIP];
     if (regs[REG_EFL] & STEP_FLAG)
         return PGK_BRANCH_STEPPING;
+    if (pgbr_is_own(pc))
+        return PGK_BRANCH_IN_RECORDER;
     if (t->restartable && *t->restartable)
         return PGK_BRANCH_RESTARTABLE;
     if (pgg_shadow_stack())
@@ -77,7 +79,6 @@ static enum pgk_branch_counter why_not(struct pgbr_thread *t, const ucontext_t *
     pgg_unlock(&pgbr_lock);
     switch (m ? m->code : PGBR_CODE_UNKNOWN) {
     case PGBR_CODE_UNKNOWN: return PGK_BRANCH_OTHER_CODE;
-    case PGBR_CODE_OWN: return PGK_BRANCH_IN_RECORDER;
     case PGBR_CODE_RESTARTABLE: return PGK_BRANCH_RESTARTABLE;
     case PGBR_CODE_KNOWN: break;
     }

@@ -2,7 +2,7 @@
 """The branch recorder: programs behave as without it, what it counts is true, and pgokit record
 branches does what its page says.
 
-usage: record_branches.py PGOKIT LIBRARY
+usage: record_branches.py PGOKIT LIBRARY ARCHIVE
 """
 
 import bisect
@@ -18,7 +18,7 @@ sys.path.append(os.path.join(HERE, "..", "runtime"))
 from harness import Cases, require, run, tool  # noqa: E402
 from recording import Recording  # noqa: E402
 
-PGOKIT, LIBRARY = map(os.path.abspath, sys.argv[1:3])
+PGOKIT, LIBRARY, ARCHIVE = map(os.path.abspath, sys.argv[1:4])
 PROGRAMS = os.path.join(HERE, "programs")
 STRESS_SECONDS = int(os.environ.get("PGOKIT_TEST_STRESS", "0"))
 FAST = ["--real-time", "-F", "2000"]
@@ -35,6 +35,16 @@ def build_with(folder, compiler, source, *more):
     run([tool(compiler), "-O2", "-g", os.path.join(PROGRAMS, source), "-o", out,
          "-Wl,--build-id", "-pthread", "-ldl", *more], folder)
     return out
+
+
+def build_linked(folder, source, *more):
+    """With the recorder in it, whether the program calls it or not."""
+    return build(folder, source, "-Wl,-u,pgokit_branches_start", ARCHIVE, *more)
+
+
+def recording_itself(folder, options, argv, **kw):
+    """Runs a program that has the recorder in it; the recordings are r.PROCESS."""
+    return run(argv, folder, env={"PGOKIT_BRANCHES_OPTIONS": f"out={folder}/r.%p:{options}"}, **kw)
 
 
 def record(folder, *command, options=(), **kw):
@@ -276,15 +286,67 @@ def status_is_the_programs(folder):
 
 # ---- switching on and off ----
 
-def exported_calls(folder):
-    program = build(folder, "switched.c", f"-L{os.path.dirname(LIBRARY)}", "-lpgokit_branches",
-                    f"-Wl,-rpath,{os.path.dirname(LIBRARY)}")
-    run([program, "20000000"], folder, env={
-        "PGOKIT_BRANCHES_OPTIONS": f"out={folder}/r.%p:enabled=0:real_time=1:frequency=2000"})
+def exported_calls(folder, *library):
+    program = build(folder, "switched.c", *library)
+    recording_itself(folder, "enabled=0:real_time=1:frequency=2000", [program, "20000000"])
     got = functions_of(folder, *[n for n in os.listdir(folder) if n.startswith("r.")],
                        binary=program)
     require("recorded" in got and "left_out" not in got, got)
 
+
+# ---- linked into the program ----
+
+def linked(folder):
+    """Recorded by the environment, and by pgokit record, which preloads the recorder, too."""
+    program = build(folder, "kinds.cpp")
+    plain = run([program, "6000"], folder).stdout
+    program = build_linked(folder, "kinds.cpp")
+    told = recording_itself(folder, "real_time=1:frequency=2000", [program, "6000"])
+    require(told.stdout == plain, told.stdout)
+    [recording] = [name for name in os.listdir(folder) if name.startswith("r.")]
+    got = functions_of(folder, recording, binary=program)
+    require(any("compare" in name for name in got), got)
+    require(not any(name.startswith(("pgbr_", "pgg_")) for name in got), got)
+    told = record(folder, program, "6000", options=[*FAST, "--keep"])
+    require(told.stdout == plain, told.stdout)
+    [recording] = recordings(folder, "branches.counts.")
+    require(recording.counters["WINDOWS"] > 20, recording.ended())
+
+
+def section_of(program, name):
+    """Where it starts and stops."""
+    listing = run([tool("readelf"), "-SW", program], ".").stdout
+    start, size = re.search(rf" {name} +PROGBITS +(\w+) \w+ (\w+)", listing).groups()
+    return range(int(start, 16), int(start, 16) + int(size, 16))
+
+
+def linked_stress(folder):
+    """Nothing of the recorder runs in a window, and nothing goes on behind it."""
+    plain = run([build(folder, "stress.cpp", "-mno-red-zone"), "2000"], folder).stdout
+    program = build_linked(folder, "stress.cpp", "-mno-red-zone")
+    own, ended, windows = section_of(program, "pgbr_code"), 0, 0
+    require(len(own) > 10000, f"{own} is hardly the recorder")
+    told = recording_itself(folder, "real_time=1:frequency=5000", [program, "2000"])
+    require(told.stdout == plain, f"{told.stdout}\nwithout:\n{plain}")
+    for recording in recordings(folder, "r."):
+        numbers = [i for i, module in enumerate(recording.modules) if module.path == program]
+        ended += recording.counters["OWN_CODE"]
+        of_own = [pair for pair in recording.branches + recording.ranges
+                  if pair.module in numbers and pair.first in own]
+        require(not of_own, of_own)
+        windows += recording.counters["WINDOWS"]
+    require(ended, "no window ended where the program calls the recorder")
+    return [f"{windows} windows, {ended} of which ended where the program calls the recorder"]
+
+
+def linked_statically(folder):
+    """A link that is refused, instead of a program that fails."""
+    argv = [tool("gcc"), "-static", os.path.join(PROGRAMS, "switched.c"), ARCHIVE, "-o", "out"]
+    told = run(argv, folder, status=1)
+    require("undefined reference to `__tls_get_addr'" in told.stderr, told.stderr)
+
+
+# ---- switched while it runs ----
 
 def switched_by_signal(folder):
     program = build(folder, "stress.cpp", "-mno-red-zone")
@@ -578,7 +640,13 @@ def main():
     cases.run("a program that is too short", too_short)
     cases.run("static program", static_program)
     cases.run("exit status of the program", status_is_the_programs)
-    cases.run("on and off by calls", exported_calls)
+    folder = os.path.dirname(LIBRARY)
+    cases.run("on and off by calls", exported_calls, f"-L{folder}", "-lpgokit_branches",
+              f"-Wl,-rpath,{folder}")
+    cases.run("on and off by calls of a program with the archive", exported_calls, ARCHIVE)
+    cases.run("linked into the program", linked)
+    cases.run("linked into the program: stress", linked_stress)
+    cases.run("linked statically", linked_statically)
     cases.run("on and off by a signal", switched_by_signal)
     cases.run("on again after a time without a tick", switched_on_while_idle)
     cases.run("on for a time, twice", switched_on_for_a_time)

@@ -6,7 +6,7 @@ import struct
 from collections import namedtuple
 
 Module = namedtuple("Module", "start end build_id path")
-Pair = namedtuple("Pair", "module start_module first last count")  # addresses of the file
+Pair = namedtuple("Pair", "module first to_module last count")  # addresses of the files
 PLACE = (1 << 48) - 1
 NAMES = pathlib.Path(__file__).parents[2] / "lib" / "records" / "branch_recording.def"
 
@@ -33,7 +33,7 @@ class Recording:
         by_kind = self.branches, self.ranges, self.loads, self.calls = [], [], [], []
         for i in range(entries):
             first, last, count, kind = struct.unpack_from("<QQQI", data, entries_off + 32 * i)
-            pair = ((first >> 48) - 1, first & PLACE, (last >> 48) - 1, last & PLACE, count)
+            pair = Pair((first >> 48) - 1, first & PLACE, (last >> 48) - 1, last & PLACE, count)
             by_kind[kind].append(pair)
 
     def ended(self):
