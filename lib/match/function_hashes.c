@@ -7,6 +7,7 @@
 
 #include "instr_raw.def"
 
+#include <elf.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -125,17 +126,24 @@ static bool find_layout(const uint8_t *data, size_t size, uint64_t counters,
     return false;
 }
 
-static int add_records(struct pgk_hashes *h, const struct pgk_elf *elf, struct pgk_err *err)
+int pgk_hashes_of_records(struct pgk_hashes *h, const struct pgk_elf *elf, struct pgk_err *err)
 {
     struct pgk_elf_section_info s = section_of(elf, "__llvm_prf_data");
     struct pgk_raw_record_layout layout;
+    if (!s.bytes && s.size && s.type != SHT_NOBITS)
+        return pgk_fail(err, PGK_E_CORRUPT, .file = pgk_elf_path(elf), .format = s.name,
+                        .offset = &s.offset, .field = "records",
+                        .found = PGK_F("%" PRIu64 " bytes, which end outside of the file", s.size),
+                        .expected = "all of them in the file",
+                        .hint = "the file was cut; build the program again");
     if (!s.bytes)
         return 0;
     if (!find_layout(s.bytes, s.size, section_of(elf, "__llvm_prf_cnts").size, &layout))
         return pgk_fail(err, PGK_E_VERSION, .file = pgk_elf_path(elf), .format = s.name,
                         .offset = &s.offset, .field = "records",
                         .found = PGK_F("%" PRIu64 " bytes", s.size),
-                        .expected = "those of LLVM 14 to 23, with the program's counters");
+                        .expected = "those of LLVM 14 to 23, with the program's counters",
+                        .hint = "give the program as it was linked, or build it again");
     for (size_t at = 0; at < s.size; at += layout.bytes)
         if (!add(h, number(s.bytes + at, layout.name_ref), number(s.bytes + at, layout.hash)))
             return pgk_fail_nomem(err);
@@ -146,7 +154,7 @@ int pgk_hashes_of_counters(struct pgk_hashes *h, struct pgk_binaries *set, struc
 {
     size_t n = pgk_binaries_count(set);
     for (uint32_t i = 0; i < n; i++)
-        PGK_TRY(add_records(h, pgk_binaries_elf(set, i), err));
+        PGK_TRY(pgk_hashes_of_records(h, pgk_binaries_elf(set, i), err));
     if (h->v.n || !n)
         return 0;
     return pgk_fail(err, PGK_E_EMPTY, .file = pgk_elf_path(pgk_binaries_elf(set, 0)),

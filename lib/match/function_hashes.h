@@ -31,6 +31,10 @@ PGK_MUST_USE int pgk_hashes_of_probes(struct pgk_hashes *h, struct pgk_binaries 
 /* Of the records of instrumented programs; PGK_E_EMPTY if none is one. Free in any case. */
 PGK_MUST_USE int pgk_hashes_of_counters(struct pgk_hashes *h, struct pgk_binaries *set,
                                          struct pgk_err *err);
+/* The same of one program, which may have none. PGK_E_CORRUPT if the section of its records is
+ * outside of the file, PGK_E_VERSION if they are not those of a known layout. */
+PGK_MUST_USE int pgk_hashes_of_records(struct pgk_hashes *h, const struct pgk_elf *elf,
+                                       struct pgk_err *err);
 void pgk_hashes_free(struct pgk_hashes *h);
 
 /* Exact, by another name, of another hash, or gone; *now is that of the build, or 0. */

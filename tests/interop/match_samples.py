@@ -228,6 +228,15 @@ def counters(work, release, flag):
             levels(found) == {"exact", "functions only"}, f"{found}")
     result = run(work.pgokit, "match", f"{exe}.profraw", "-b", build(work, clang()))
     require(result.code == 2 and "an instrumented build" in result.errors, f"{result}")
+    # Records that were cut.
+    section, cut = f"{exe}.section", f"{exe}.cut"
+    good(tool("objcopy"), f"--dump-section=__llvm_prf_data={section}", exe, cut)
+    with open(section, "r+b") as file:
+        file.truncate(os.path.getsize(section) - 8)
+    good(tool("objcopy"), f"--update-section=__llvm_prf_data={section}", exe, cut)
+    result = run(work.pgokit, "match", f"{exe}.profraw", "-b", cut)
+    require(result.code == 2 and result.errors.count("\n") == 1 and
+            "__llvm_prf_data: field records at offset 0x" in result.errors, f"{result}")
 
 
 def refused(work):
