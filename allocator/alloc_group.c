@@ -14,6 +14,11 @@ u32 pgal_shift;
 enum { SHIFT_MOST = 36, SHIFT_LEAST = 30 };
 /* So many threads of a group do not wait for one another where jemalloc fills their caches. */
 enum { ARENAS_OF_GROUP = 4 };
+/* Groups begin at equal distances, and their first pages, where the oldest objects are, must not
+ * look alike: processors predict the way of a cache by some bits of an address (AMD's by 12 to 27),
+ * and choose the set of a TLB by the lowest of its page. The extents of a group begin by so many
+ * pages later in its range than those of the group before. */
+enum { STAGGER = 17 };
 
 /* Objects that come and go together leave large empty extents, which jemalloc would not cut small
  * ones from: a group would grow with each burst until its pages decay. */
@@ -48,14 +53,18 @@ static void *piece(struct hooks *hooks, void *wanted, size_t bytes, size_t align
 {
     (void)arena;
     struct group *g = (struct group *)(void *)hooks;
-    const uintptr_t end = pgal_base + ((uintptr_t)(g - groups + 1) << pgal_shift);
+    const uintptr_t number = (uintptr_t)(g - groups);
+    const uintptr_t end = pgal_base + ((number + 1) << pgal_shift);
+    /* What jemalloc knows of an arena, in front of its extents, is aligned to 2 MiB. */
+    const uintptr_t gap = align > PGG_PAGE ? number * STAGGER * PGG_PAGE : 0;
     uintptr_t next = __atomic_load_n(&g->next, __ATOMIC_RELAXED), at;
     do {
         at = (next + align - 1) & ~(uintptr_t)(align - 1);
-        if ((wanted && (uintptr_t)wanted != at) || bytes > end - at || at > end)
+        if ((wanted && (uintptr_t)wanted != at) || at > end || bytes > end - at ||
+            gap > end - at - bytes)
             return NULL;
-    } while (!__atomic_compare_exchange_n(&g->next, &next, at + bytes, false, __ATOMIC_RELAXED,
-                                          __ATOMIC_RELAXED));
+    } while (!__atomic_compare_exchange_n(&g->next, &next, at + bytes + gap, false,
+                                          __ATOMIC_RELAXED, __ATOMIC_RELAXED));
     *zero = *commit = true;
     return (void *)at;
 }

@@ -6,33 +6,28 @@
 #include "alloc_thread.h"
 #include "guest_bytes.h"
 
-#include <errno.h>
+#include <string.h>
 
 /* Most free objects of a size that a thread keeps for a group. */
 enum { KEPT_LEAST = 4, KEPT_OF_SIZE = 4096 };
-static struct {
-    u32 bytes; /* of jemalloc's size class */
-    u32 most;
-} classes[PGAL_BINS];
+uint8_t pgal_bin_of[PGAL_BINS];
 
 void pgal_objects_init(void)
 {
-    for (u32 i = 0; i < PGAL_BINS; i++) {
-        classes[i].bytes = (u32)pgal_je_nallocx(i ? i * 16 : 16, 0);
-        classes[i].most = KEPT_OF_SIZE / classes[i].bytes;
-        if (classes[i].most > PGAL_KEPT)
-            classes[i].most = PGAL_KEPT;
-        if (classes[i].most < KEPT_LEAST)
-            classes[i].most = KEPT_LEAST;
-    }
+    for (u32 i = 0; i < PGAL_BINS; i++)
+        pgal_bin_of[i] = (uint8_t)(pgal_je_nallocx(i ? i * 16 : 16, 0) / 16);
 }
 
-/* jemalloc's pages have objects of one size class each: the bin of those that begin on a page, or 0
- * if they are not kept. Others may look at other objects there. */
+static u32 most_of(u32 bin)
+{
+    const u32 most = KEPT_OF_SIZE / (bin * 16);
+    return most > PGAL_KEPT ? PGAL_KEPT : most < KEPT_LEAST ? KEPT_LEAST : most;
+}
+
+/* jemalloc's pages have objects of one size class each. Others may look at other objects there. */
 PGG_INLINE void note_page(const void *p, u32 bin)
 {
-    __atomic_store_n(&pgal_pages[((uintptr_t)p - pgal_base) / PGG_PAGE], (uint8_t)bin,
-                     __ATOMIC_RELAXED);
+    __atomic_store_n(pgal_page_of(p), (uint8_t)bin, __ATOMIC_RELAXED);
 }
 
 /* One that no bin has. */
@@ -46,57 +41,58 @@ static void *from_jemalloc(struct pgal_thread *t, u32 group, size_t n, int more)
 }
 
 /* One to use, and half of those that may be kept. */
-static PGG_COLD void *fill(struct pgal_thread *t, u32 group, u32 class)
+static void *fill(struct pgal_thread *t, u32 group, u32 number)
 {
-    const u32 bytes = classes[class].bytes;
     const int flags = pgal_group_flags_slow(t, group);
-    struct pgal_bin *bin = &t->bins[group][bytes / 16];
+    struct pgal_bin *bin = &t->bins[group][number];
     void *found[PGAL_KEPT / 2 + 1];
     u32 n = 0;
-    while (flags && n <= classes[class].most / 2 && (found[n] = pgal_je_mallocx(bytes, flags)))
-        note_page(found[n++], bytes / 16);
+    bin->most = most_of(number);
+    while (flags && n <= bin->most / 2 && (found[n] = pgal_je_mallocx(number * 16, flags)))
+        note_page(found[n++], number);
     for (u32 i = n; i > 1; i--)
         bin->objects[bin->n++] = found[i - 1];
     return n ? found[0] : NULL;
 }
 
-void *pgal_object(u32 group, size_t n)
+PGG_COLD void *pgal_object_slow(u32 group, size_t n)
 {
     struct pgal_thread *t = pgal_thread();
-    const size_t class = (n + 15) / 16;
-    if (PGG_UNLIKELY(!t || n > PGAL_KEPT_BYTES))
-        return from_jemalloc(t, group, n < 16 ? 16 : n, 0);
-    struct pgal_bin *bin = &t->bins[group][classes[class].bytes / 16];
-    return PGG_LIKELY(bin->n) ? bin->objects[--bin->n] : fill(t, group, (u32)class);
+    if (n > PGAL_LARGEST)
+        return NULL;
+    return t && n <= PGAL_KEPT_BYTES ? fill(t, group, pgal_bin_of[(n + 15) / 16])
+                                     : from_jemalloc(t, group, n < 16 ? 16 : n, 0);
 }
 
 void *pgal_object_aligned(u32 group, size_t n, size_t align)
 {
+    if (n > PGAL_LARGEST || align > PGG_PAGE)
+        return NULL;
     return from_jemalloc(pgal_thread(), group, n < 16 ? 16 : n, __builtin_ctzl(align));
 }
 
 /* The half that was not used for longest goes back. */
-static PGG_COLD void give_back(struct pgal_thread *t, u32 group, struct pgal_bin *bin)
+static void give_back(struct pgal_thread *t, u32 group, struct pgal_bin *bin)
 {
     const int flags = pgal_cache_flags(t, group);
-    const u64 back = bin->n - bin->n / 2;
-    for (u64 i = 0; i < back; i++)
+    const u32 back = bin->n - bin->n / 2;
+    for (u32 i = 0; i < back; i++)
         pgal_je_dallocx(bin->objects[i], flags);
     bin->n -= back;
     pgg_move_fast(bin->objects, bin->objects + back, bin->n * sizeof *bin->objects);
 }
 
-void pgal_object_free(u32 group, void *p)
+PGG_COLD void pgal_object_free_slow(u32 group, void *p)
 {
     struct pgal_thread *t = pgal_thread();
-    const u32 class = __atomic_load_n(&pgal_pages[((uintptr_t)p - pgal_base) / PGG_PAGE],
-                                      __ATOMIC_RELAXED);
-    if (PGG_UNLIKELY(!t || !class)) {
+    const u32 number = __atomic_load_n(pgal_page_of(p), __ATOMIC_RELAXED);
+    if (!t || !number) {
         pgal_je_dallocx(p, pgal_cache_flags(t, group));
         return;
     }
-    struct pgal_bin *bin = &t->bins[group][class];
-    if (PGG_UNLIKELY(bin->n == classes[class].most))
+    struct pgal_bin *bin = &t->bins[group][number];
+    bin->most = most_of(number);
+    if (bin->n == bin->most)
         give_back(t, group, bin);
     bin->objects[bin->n++] = p;
 }
@@ -115,7 +111,7 @@ void *pgal_object_move(void *p, u32 group, size_t n)
     void *to = pgal_alloc_in(group, n, 0);
     if (!to || !p)
         return to;
-    pgg_copy(to, p, old < n ? old : n);
+    memcpy(to, p, old < n ? old : n);
     pgal_free(p);
     return to;
 }

@@ -4,6 +4,7 @@
 
 #include "alloc_group.h"
 #include "alloc_plan.h"
+#include "alloc_thread.h"
 
 #pragma GCC visibility push(hidden)
 
@@ -11,16 +12,49 @@
 enum { PGAL_LARGEST = 14 << 10 };
 
 void pgal_objects_init(void);
-/* An object of a group other than 0, whose size is at most PGAL_LARGEST; NULL: no memory there. */
-void *pgal_object(u32 group, size_t n);
+/* An object of a group other than 0; NULL: it is too large, or no memory there. */
+void *pgal_object_slow(u32 group, size_t n);
 void *pgal_object_aligned(u32 group, size_t n, size_t align);
-void pgal_object_free(u32 group, void *p);
+void pgal_object_free_slow(u32 group, void *p);
 void *pgal_object_move(void *p, u32 group, size_t n);
+extern uint8_t pgal_bin_of[PGAL_BINS]; /* by sixteenths of the size, rounded up */
+
+PGG_INLINE void *pgal_object(u32 group, size_t n)
+{
+    struct pgal_thread *t = pgal_self;
+    if (PGG_LIKELY(t && n <= PGAL_KEPT_BYTES)) {
+        struct pgal_bin *bin = &t->bins[group][pgal_bin_of[(n + 15) / 16]];
+        if (PGG_LIKELY(bin->n))
+            return bin->objects[--bin->n];
+    }
+    return pgal_object_slow(group, n);
+}
+
+/* The bin of the objects that begin on the page of this one; 0 if they are not kept. */
+PGG_INLINE uint8_t *pgal_page_of(const void *p)
+{
+    return &pgal_pages[((uintptr_t)p - pgal_base) / PGG_PAGE];
+}
+
+PGG_INLINE void pgal_object_free(u32 group, void *p)
+{
+    struct pgal_thread *t = pgal_self;
+    if (PGG_LIKELY(t)) {
+        /* Bin 0 keeps none. */
+        struct pgal_bin *bin =
+            &t->bins[group][__atomic_load_n(pgal_page_of(p), __ATOMIC_RELAXED)];
+        if (PGG_LIKELY(bin->n < bin->most)) {
+            bin->objects[bin->n++] = p;
+            return;
+        }
+    }
+    pgal_object_free_slow(group, p);
+}
 
 /* align: a power of two, or 0. */
 PGG_INLINE void *pgal_alloc_in(u32 group, size_t n, size_t align)
 {
-    if (PGG_UNLIKELY(group) && n <= PGAL_LARGEST && align <= PGG_PAGE) {
+    if (PGG_UNLIKELY(group)) {
         void *p = align > 16 ? pgal_object_aligned(group, n, align) : pgal_object(group, n);
         if (PGG_LIKELY(p))
             return p;
@@ -54,7 +88,7 @@ PGG_INLINE void *pgal_realloc(void *p, size_t n, u32 group)
 PGG_INLINE void *pgal_calloc(size_t n, size_t size, u32 group)
 {
     size_t bytes;
-    if (PGG_LIKELY(!group) || __builtin_mul_overflow(n, size, &bytes) || bytes > PGAL_LARGEST)
+    if (PGG_LIKELY(!group) || __builtin_mul_overflow(n, size, &bytes))
         return pgal_je_calloc(n, size);
     void *p = pgal_object(group, bytes);
     return PGG_LIKELY(p) ? __builtin_memset(p, 0, bytes) : pgal_je_calloc(n, size);

@@ -28,13 +28,14 @@ static u64 pages_seen[1 << (64 - PAGES_SEEN_SHIFT)];
 
 static void add_leaf(u32 node)
 {
-    const u64 mask = (UINT64_C(1) << (64 - pgal_leaves_shift)) - 1,
-              address = pgal_nodes[node].address;
-    u64 at = address * UINT64_C(0x9e3779b97f4a7c15) >> pgal_leaves_shift;
-    while (pgal_leaves[at].address)
-        at = (at + 1) & mask;
-    pgal_leaves[at].node = node;
-    __atomic_store_n(&pgal_leaves[at].address, address, __ATOMIC_RELEASE);
+    const struct pgal_node *n = &pgal_nodes[node];
+    struct pgal_leaf *leaf = pgal_leaf_slot(n->address);
+    while (leaf->address)
+        leaf++;
+    leaf->node = node;
+    leaf->group = n->group;
+    leaf->depth = n->depth;
+    __atomic_store_n(&leaf->address, n->address, __ATOMIC_RELEASE);
 }
 
 static void place(u32 node, u64 bias)
@@ -88,51 +89,80 @@ PGG_COLD u32 pgal_group_of_unknown(u64 address)
 
 /* ---- a call stack ---- */
 
-/* Below a frame is a call that the plan does not have. */
-static u32 unknown(u32 node, u64 call)
+PGG_INLINE const struct pgal_node *node_below(const struct pgal_node *node, u64 address)
 {
-    if (PGG_UNLIKELY(pgal_modules_missing))
-        pgal_group_of_unknown(call);
-    return pgal_nodes[node].group;
+    const struct pgal_node *end = node->below + node->n_below;
+    for (const struct pgal_node *n = node->below; n < end; n++)
+        if (PGG_LIKELY(n->address == address))
+            return n;
+    return NULL;
+}
+
+static PGG_COLD u32 look_again(const struct pgal_node *node, u64 call)
+{
+    pgal_group_of_unknown(call);
+    return node->group;
+}
+
+/* Below a frame is a call that the plan does not have. */
+PGG_INLINE u32 unknown(const struct pgal_node *node, u64 call)
+{
+    return PGG_UNLIKELY(pgal_modules_missing) ? look_again(node, call) : node->group;
 }
 
 /* By the walk that knows all there is: for rare frames, and a thread's first time. */
-static PGG_COLD u32 walk_deeper(struct pgal_thread *t, u32 node, const void *frame)
+static PGG_COLD u32 walk_deeper(struct pgal_thread *t, const struct pgal_node *node,
+                                const void *frame)
 {
     u64 calls[PGK_PLACEMENT_DEPTH_MAX + 1];
     t->busy = true; /* its first walk asks for its stack, which may allocate */
     pgg_compiler_barrier();
-    const u32 n = pgg_walk_first(&t->walker, frame, calls, pgal_nodes[node].depth + 1u);
+    const u32 n = pgg_walk_first(&t->walker, frame, calls, node->depth + 1u);
     pgg_compiler_barrier();
     t->busy = false;
-    for (u32 i = 1; i < n && pgal_nodes[node].depth; i++) {
-        const u32 next = pgal_node_below(node, calls[i]);
+    for (u32 i = 1; i < n && node->depth; i++) {
+        const struct pgal_node *next = node_below(node, calls[i]);
         if (!next)
             return unknown(node, calls[i]);
         node = next;
     }
-    return pgal_nodes[node].group;
+    return node->group;
+}
+
+/* As the next function, with one step, and so without anything that has to be kept meanwhile. */
+u32 pgal_group_of_second(u32 first, const void *frame)
+{
+    const struct pgal_thread *t = pgal_self;
+    const struct pgal_node *node = &pgal_nodes[first];
+    struct pgg_step step;
+    if (PGG_UNLIKELY(!t || t->busy || !pgg_step_begin(&t->walker, frame, &step)))
+        return pgal_group_of_deeper(first, frame);
+    const u64 call = pgg_step_leave(&step, node->rule);
+    if (PGG_UNLIKELY(!call))
+        return pgal_group_of_deeper(first, frame);
+    const struct pgal_node *next = node_below(node, call);
+    return PGG_LIKELY(next != NULL) ? next->group : unknown(node, call);
 }
 
 u32 pgal_group_of_deeper(u32 first, const void *frame)
 {
     struct pgal_thread *t = pgal_thread();
+    const struct pgal_node *node = &pgal_nodes[first];
     struct pgg_step step;
     if (PGG_UNLIKELY(!t || t->busy))
         return 0;
     if (!pgg_step_begin(&t->walker, frame, &step))
-        return walk_deeper(t, first, frame);
-    u32 node = first;
+        return walk_deeper(t, node, frame);
     do {
-        const u64 call = pgg_step_leave(&step, pgal_nodes[node].rule);
+        const u64 call = pgg_step_leave(&step, node->rule);
         if (PGG_UNLIKELY(!call))
-            return walk_deeper(t, first, frame);
-        const u32 next = pgal_node_below(node, call);
+            return walk_deeper(t, &pgal_nodes[first], frame);
+        const struct pgal_node *next = node_below(node, call);
         if (!next)
             return unknown(node, call);
         node = next;
-    } while (pgal_nodes[node].depth);
-    return pgal_nodes[node].group;
+    } while (node->depth);
+    return node->group;
 }
 
 /* ---- the file ---- */
@@ -163,8 +193,8 @@ static bool make_nodes(void)
     for (u32 i = n - 1; i; i--) {
         struct pgal_node *parent = &pgal_nodes[plan.nodes[i].parent];
         pgal_nodes[i].group = (uint8_t)plan.nodes[i].group;
-        parent->first = i;
-        parent->below++;
+        parent->below = &pgal_nodes[i];
+        parent->n_below++;
         if (parent->depth <= pgal_nodes[i].depth)
             parent->depth = pgal_nodes[i].depth + 1;
         if (parent->depth > PGK_PLACEMENT_DEPTH_MAX)
@@ -176,9 +206,11 @@ static bool make_nodes(void)
 static bool make_leaves(void)
 {
     u32 bits = 6;
-    while ((u32)1 << bits < pgal_nodes[0].below * 4u)
+    const u32 n = pgal_nodes[0].n_below;
+    while ((u32)1 << bits < n * 4)
         bits++;
-    struct pgal_leaf *leaves = pgg_map(pgg_whole_pages(sizeof *leaves << bits));
+    struct pgal_leaf *leaves =
+        pgg_map(pgg_whole_pages((((size_t)1 << bits) + n + 1) * sizeof *leaves));
     if (!leaves)
         return false;
     pgal_leaves_shift = 64 - bits;

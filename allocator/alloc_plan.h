@@ -17,8 +17,8 @@ void pgal_plan_after_fork(void);
 struct pgal_node {
     u64 address; /* of the call in the process; 0: its module is not loaded */
     struct pgg_rule rule; /* how to leave it */
-    u32 first;            /* of those below, by number */
-    uint16_t below;       /* how many */
+    struct pgal_node *below; /* the first of those below */
+    u32 n_below;
     uint8_t group, depth; /* depth: how many more frames of the stack can matter */
 };
 extern struct pgal_node *pgal_nodes;
@@ -27,34 +27,30 @@ extern struct pgal_node *pgal_nodes;
 struct pgal_leaf {
     u64 address; /* 0: none */
     u32 node;
+    uint8_t group, depth; /* as the node has them */
 };
 extern struct pgal_leaf *pgal_leaves; /* NULL: no plan */
-extern u32 pgal_leaves_shift;         /* 64 less the power of two that their number is */
+extern u32 pgal_leaves_shift;         /* hashes have 64 bits less these */
 
-/* Number of the frame, or 0: others can be added meanwhile. */
-PGG_INLINE u32 pgal_leaf_find(u64 address)
+PGG_INLINE struct pgal_leaf *pgal_leaf_slot(u64 address)
 {
-    for (u64 i = address * UINT64_C(0x9e3779b97f4a7c15) >> pgal_leaves_shift;; i++) {
-        const struct pgal_leaf *e =
-            &pgal_leaves[i & ((UINT64_C(1) << (64 - pgal_leaves_shift)) - 1)];
-        const u64 found = __atomic_load_n(&e->address, __ATOMIC_ACQUIRE);
+    return &pgal_leaves[address * UINT64_C(0x9e3779b97f4a7c15) >> pgal_leaves_shift];
+}
+
+/* NULL: none; others can be added meanwhile. Behind the last hash is room for all of them, so that
+ * a search ends at an empty one. */
+PGG_INLINE const struct pgal_leaf *pgal_leaf_find(u64 address)
+{
+    for (const struct pgal_leaf *leaf = pgal_leaf_slot(address);; leaf++) {
+        const u64 found = __atomic_load_n(&leaf->address, __ATOMIC_ACQUIRE);
         if (PGG_LIKELY(found == address))
-            return e->node;
+            return leaf;
         if (!found)
-            return 0;
+            return NULL;
     }
 }
 
-/* Number of the frame below another one, or 0. */
-PGG_INLINE u32 pgal_node_below(u32 node, u64 address)
-{
-    const u32 first = pgal_nodes[node].first;
-    for (u32 i = 0; i < pgal_nodes[node].below; i++)
-        if (PGG_LIKELY(pgal_nodes[first + i].address == address))
-            return first + i;
-    return 0;
-}
-
+u32 pgal_group_of_second(u32 node, const void *frame); /* for nodes of depth 1 */
 u32 pgal_group_of_deeper(u32 node, const void *frame);
 u32 pgal_group_of_unknown(u64 address);
 extern u32 pgal_modules_missing; /* modules of the plan that are not loaded yet */
@@ -65,12 +61,13 @@ PGG_INLINE u32 pgal_group_of_stack(const void *frame)
     if (PGG_LIKELY(!pgal_leaves))
         return 0;
     const u64 address = ((const u64 *)frame)[1] - 1;
-    const u32 node = pgal_leaf_find(address);
-    if (!node)
+    const struct pgal_leaf *leaf = pgal_leaf_find(address);
+    if (!leaf)
         return PGG_UNLIKELY(pgal_modules_missing) ? pgal_group_of_unknown(address) : 0;
-    if (!pgal_nodes[node].depth)
-        return pgal_nodes[node].group;
-    return pgal_group_of_deeper(node, frame);
+    if (!leaf->depth)
+        return leaf->group;
+    return leaf->depth == 1 ? pgal_group_of_second(leaf->node, frame)
+                            : pgal_group_of_deeper(leaf->node, frame);
 }
 
 #pragma GCC visibility pop

@@ -20,7 +20,7 @@ static void end(void *arg)
     pgal_self = NULL;
     for (u32 group = 1; group < PGAL_GROUPS; group++) {
         for (u32 bin = 0; bin < PGAL_BINS; bin++)
-            for (u64 i = t->bins[group][bin].n; i; i--)
+            for (u32 i = t->bins[group][bin].n; i; i--)
                 pgal_je_dallocx(t->bins[group][bin].objects[i - 1], pgal_cache_flags(t, group));
         if (t->caches[group] && t->caches[group] != PGAL_JE_NO_CACHE) {
             u32 number = (u32)(t->caches[group] >> 8) - 2;

@@ -11,7 +11,7 @@
  * may have left the processor's caches. */
 enum { PGAL_KEPT_BYTES = 1024, PGAL_BINS = PGAL_KEPT_BYTES / 16 + 1, PGAL_KEPT = 31 };
 struct pgal_bin {
-    u64 n;
+    u32 n, most; /* most: 0 until one is kept */
     void *objects[PGAL_KEPT]; /* the last one is used first */
 };
 struct pgal_thread {

@@ -2,6 +2,10 @@
  *
  *   heap profile ──► contexts with their calls ──► groups ──► trie of calls ──► file
  *              placement_calls.c       placement_choose.c  placement_trie.c  placement_write.c
+ *                                              ▲                │
+ *                                              └────────────────┘ placement_gain.c: groups that the
+ *                                                                 trie cannot tell apart or that
+ *                                                                 bring nothing are left out
  */
 #ifndef PGK_PLACEMENT_H
 #define PGK_PLACEMENT_H
@@ -24,6 +28,8 @@ enum pgk_plan_reason {
     PGK_PLAN_LARGE, /* objects of whole pages */
     PGK_PLAN_MIXED, /* objects that live shortly and long */
     PGK_PLAN_MANY,  /* more contexts than are compared */
+    PGK_PLAN_SHARED, /* by calls that have too many other objects */
+    PGK_PLAN_GAINLESS, /* apart from others they would not lie much closer together */
     PGK_PLAN_NO_CALL, /* it is not known which calls of the build it goes through */
     PGK_PLAN_REASONS,
 };
@@ -73,8 +79,24 @@ PGK_MUST_USE int pgk_plan_add_contexts(struct pgk_plan *plan, const struct pgk_h
                                        struct pgk_binaries *binaries, struct pgk_err *err);
 /* Gives contexts their groups, of which there are at most so many. */
 PGK_MUST_USE int pgk_plan_choose(struct pgk_plan *plan, uint32_t groups, struct pgk_err *err);
-/* Makes the nodes. */
+/* Makes the nodes, instead of those that there are. */
 PGK_MUST_USE int pgk_plan_make_trie(struct pgk_plan *plan, struct pgk_err *err);
+/* Leaves out groups that bring nothing, and gives contexts the groups that the trie finds. */
+PGK_MUST_USE int pgk_plan_keep_worthy(struct pgk_plan *plan, struct pgk_err *err);
+
+/* Leaves out modules that no node is in: a plan is not for a build of them. The last step, as calls
+ * keep the numbers that modules had. */
+void pgk_plan_drop_modules(struct pgk_plan *plan);
+
+/* Bytes of pages that a group's objects lie on at the peak: among all others of their size, and
+ * apart from them. */
+struct pgk_plan_pages {
+    uint64_t scattered, apart;
+};
+struct pgk_plan_pages pgk_plan_pages_of(const struct pgk_plan *plan, uint32_t group);
+/* Adds bytes of a context to its size classes. */
+void pgk_plan_add_to_classes(uint64_t classes[PGK_PLAN_CLASSES], const struct pgk_plan_context *c,
+                             uint64_t bytes);
 
 /* Bytes of pages that a part of the objects lies on, when they are scattered among the others of
  * their size: `all` and `part` are bytes by size class. */

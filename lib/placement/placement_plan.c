@@ -61,7 +61,10 @@ static int make(struct pgk_plan *plan, const struct pgk_heap *heap, const struct
     PGK_TRY(pgk_plan_add_contexts(plan, heap, match, binaries, err));
     PGK_TRY(sort_modules(plan, err));
     PGK_TRY(pgk_plan_choose(plan, o->groups, err));
-    return pgk_plan_make_trie(plan, err);
+    PGK_TRY(pgk_plan_make_trie(plan, err));
+    PGK_TRY(pgk_plan_keep_worthy(plan, err));
+    pgk_plan_drop_modules(plan);
+    return 0;
 }
 
 int pgk_plan_heap(struct pgk_plan **into, const struct pgk_heap *heap,

@@ -13,6 +13,8 @@ static const char *const reasons[PGK_PLAN_REASONS] = {
     [PGK_PLAN_LARGE] = "objects of whole pages, which are apart anyway",
     [PGK_PLAN_MIXED] = "some objects live shortly and some long",
     [PGK_PLAN_MANY] = "more contexts than are compared",
+    [PGK_PLAN_SHARED] = "its calls are too busy to look at deeper ones, or tell too little",
+    [PGK_PLAN_GAINLESS] = "apart from others its objects would not lie much closer together",
     [PGK_PLAN_NO_CALL] = "its calls are not in the build",
 };
 enum { SHOWN = 20 };
@@ -55,14 +57,6 @@ static void print_group(const struct pgk_plan *plan, uint32_t group, FILE *out)
 
 /* ---- what to expect ---- */
 
-static void add_to_classes(uint64_t classes[PGK_PLAN_CLASSES], const struct pgk_plan_context *c,
-                           uint64_t bytes)
-{
-    const uint32_t n = c->class_high - c->class_low + 1;
-    for (uint32_t i = c->class_low; i <= c->class_high; i++)
-        classes[i] += bytes / n;
-}
-
 static uint64_t part_of(const struct pgk_plan_context *c, bool hot, double mean)
 {
     if (!hot)
@@ -78,8 +72,8 @@ static uint64_t expect(const struct pgk_plan *plan, bool hot, double mean, uint3
         const struct pgk_plan_context *c = &plan->contexts.v[i];
         if (c->reason == PGK_PLAN_LARGE || (group != UINT32_MAX && c->group != group))
             continue;
-        add_to_classes(all, c, c->peak);
-        add_to_classes(part, c, part_of(c, hot, mean));
+        pgk_plan_add_to_classes(all, c, c->peak);
+        pgk_plan_add_to_classes(part, c, part_of(c, hot, mean));
     }
     return pgk_plan_scattered(all, part);
 }
@@ -92,6 +86,20 @@ static void print_expected(const struct pgk_plan *plan, bool hot, double mean, F
     fprintf(out, "expected: %s %.1f KiB, without the plan %.1f KiB\n",
             hot ? "pages with often accessed objects" : "pages kept by what is alive at the end",
             kib(split), kib(expect(plan, hot, mean, UINT32_MAX)));
+}
+
+/* What every plan brings: whose objects are used together has them on fewer pages. */
+static void print_closer(const struct pgk_plan *plan, FILE *out)
+{
+    uint64_t scattered = 0, apart = 0;
+    for (uint32_t g = 1; g < plan->n_groups; g++) {
+        const struct pgk_plan_pages pages = pgk_plan_pages_of(plan, g);
+        scattered += pages.scattered;
+        apart += pages.apart;
+    }
+    fprintf(out, "expected: pages to go over the objects of each group once %.1f KiB, without the "
+                 "plan %.1f KiB\n",
+            kib(apart), kib(scattered));
 }
 
 static double mean_density(const struct pgk_plan *plan)
@@ -112,6 +120,7 @@ int pgk_plan_print(const struct pgk_plan *plan, FILE *out, struct pgk_err *err)
     fprintf(out, "%" PRIu32 " contexts of %zu in %" PRIu32 " group%s, told apart by %zu call%s\n",
             splitting, plan->contexts.n, plan->n_groups - 1, pgk_plural(plan->n_groups - 1),
             plan->nodes.n - 1, pgk_plural(plan->nodes.n - 1));
+    print_closer(plan, out);
     if (plan->knows_peak)
         print_expected(plan, false, 0, out);
     if (plan->knows_accesses)

@@ -167,8 +167,7 @@ static bool make(struct trie *t)
     return add_nodes(t);
 }
 
-/* Leaves out modules that no node is in: a plan is not for a build of them. */
-static void drop_modules(struct pgk_plan *plan)
+void pgk_plan_drop_modules(struct pgk_plan *plan)
 {
     uint16_t number[PGK_PLACEMENT_MODULES_MAX];
     bool used[PGK_PLACEMENT_MODULES_MAX] = {false};
@@ -188,6 +187,7 @@ static void drop_modules(struct pgk_plan *plan)
 int pgk_plan_make_trie(struct pgk_plan *plan, struct pgk_err *err)
 {
     struct trie t = {.plan = plan};
+    plan->nodes.n = 0;
     const bool made = make(&t);
     pgk_vec_free(&t.branches);
     pgk_index_free(&t.index);
@@ -198,6 +198,5 @@ int pgk_plan_make_trie(struct pgk_plan *plan, struct pgk_err *err)
         return pgk_fail(err, PGK_E_EMPTY, .field = "contexts",
                         .found = "none that calls tell apart",
                         .hint = "record deeper stacks, or plan with a larger --depth");
-    drop_modules(plan);
     return 0;
 }

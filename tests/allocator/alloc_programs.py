@@ -81,7 +81,14 @@ def explains(folder):
     text = run([PGOKIT, "plan", "heap.profraw", "-b", program, "--explain"], folder).stdout
     for function in ("take < take_kept < record", "take < take_passing < record"):
         require(function.split(" < record")[0] in text, f"{function} is not in\n{text}")
+    require("expected: pages to go over the objects of each group once" in text, text)
     require("expected: pages kept by what is alive at the end" in text, text)
+
+
+def staggers(folder):
+    program = build(folder)
+    result = with_plan(folder, plan_of(folder, program), [program, "stagger"])
+    require(not result.stderr, result.stderr)
 
 
 def survives(folder, mode):
@@ -98,7 +105,11 @@ def finds_libraries(folder):
          library], folder)
     plan = plan_of(folder, program, library, mode="library")
     without = shared_pages(folder, None, [program, "library", library])
-    split = shared_pages(folder, plan, [program, "library", library])
+    result = with_plan(folder, plan, [program, "library", library])
+    split = int(result.stdout)
+    # The library is all that the plan is for.
+    says = result.stderr.splitlines()
+    require(all("loaded at the start" in line for line in says) and len(says) < 2, result.stderr)
     # The first object of each kind may be allocated before the library is known.
     require(without > 100 and split <= 2, f"{split} pages are shared, without the plan {without}")
 
@@ -185,6 +196,7 @@ def main():
     cases.run("also in code with frame pointers", splits, ["-fno-omit-frame-pointer"])
     cases.run("a plan for another build of gcc", fits_another_build, "gcc", ["-O1"])
     cases.run("a plan for a build of clang", fits_another_build, "clang-14", ["-O2"])
+    cases.run("groups begin at addresses that do not look alike", staggers)
     cases.run("--explain names contexts and what to expect", explains)
     for mode in ("resize", "align", "threads", "forks"):
         cases.run(f"nothing breaks: {mode}", survives, mode)

@@ -107,6 +107,15 @@ static void pages(void)
     free_all(kept, 1);
 }
 
+/* The oldest objects of the kinds do not have addresses that a processor takes for one another. */
+static void stagger(void)
+{
+    enum { LOOKED_AT = PAGE - 1, ALIKE = (1 << 28) - 1 };
+    fill();
+    check((((uintptr_t)kept[0] ^ (uintptr_t)passing[0]) & (ALIKE & ~LOOKED_AT)) != 0,
+          "groups begin at addresses that look alike");
+}
+
 /* Sizes grow and shrink by functions of both kinds, which move objects between groups. */
 static void resize(void)
 {
@@ -235,6 +244,8 @@ int main(int argc, char **argv)
         record();
     else if (!strcmp(mode, "pages"))
         pages();
+    else if (!strcmp(mode, "stagger"))
+        stagger();
     else if (!strcmp(mode, "resize"))
         resize();
     else if (!strcmp(mode, "align"))

@@ -163,7 +163,37 @@ static void busy_calls_are_left_alone(void **state)
     assert_int_equal(plan->nodes.n, 3);
     for (size_t i = 1; i < plan->nodes.n; i++)
         assert_int_not_equal(plan->nodes.v[i].address, 0x10);
+    /* They are not said to be in a group that the allocator does not find. */
+    assert_int_equal(context_of(plan, 0x10)->group, 0);
+    assert_int_equal(context_of(plan, 0x10)->reason, PGK_PLAN_SHARED);
+    assert_int_not_equal(context_of(plan, 0x11)->group, 0);
     pgk_plan_close(&plan);
+}
+
+/* The objects of 0x30 are the only ones of their size. */
+static void groups_that_bring_nothing_are_left_out(void **state)
+{
+    (void)state;
+    static const struct context all[] = {
+        {{0x10}, 1000, 48, 100, 100, 48 * KIB},
+        {{0x20}, 1000, 48, 100, 100, 48 * KIB},
+        {{0x30}, 1000, 640, 100, 100, 640 * KIB},
+    };
+    struct pgk_plan *plan = NULL;
+    struct pgk_err err = {0};
+    MAKE(&plan, all, 0);
+    assert_int_equal(plan->n_groups, 3);
+    assert_int_equal(plan->nodes.n, 3);
+    assert_int_equal(context_of(plan, 0x30)->group, 0);
+    assert_int_equal(context_of(plan, 0x30)->reason, PGK_PLAN_GAINLESS);
+    const struct pgk_plan_pages pages = pgk_plan_pages_of(plan, context_of(plan, 0x10)->group);
+    assert_int_equal(pages.apart, 48 * KIB);
+    assert_true(pages.scattered > 90 * KIB && pages.scattered <= 96 * KIB);
+    pgk_plan_close(&plan);
+    /* Without 0x20, each is. */
+    const struct context alone[] = {all[0], all[2]};
+    assert_int_equal(make(&plan, alone, 2, 0, &err), PGK_E_EMPTY);
+    assert_null(plan);
 }
 
 static void nothing_to_keep_apart_is_an_error(void **state)
@@ -242,6 +272,7 @@ int main(void)
         cmocka_unit_test(others_are_left_alone),
         cmocka_unit_test(calls_are_looked_at_as_deep_as_needed),
         cmocka_unit_test(busy_calls_are_left_alone),
+        cmocka_unit_test(groups_that_bring_nothing_are_left_out),
         cmocka_unit_test(nothing_to_keep_apart_is_an_error),
         cmocka_unit_test(the_file_is_checked),
         cmocka_unit_test(scattered_objects_keep_pages),
