@@ -45,8 +45,10 @@ int heap_input_read(struct heap_input *in, const char *path, const struct cli_co
     struct pgk_binaries *binaries;
     struct cli_common for_people = *common;
     int status = read_file(in, path, err);
-    if (status || !cli_has_binaries(common))
+    if (status)
         return status;
+    if (!cli_has_binaries(common))
+        return pgk_heap_find_types(in->heap, NULL, true, err);
     /* Who built a program to be profiled can build it with -g; others have what there is. */
     for_people.symbols_suffice = pgk_file_info_fact(in->info, PGK_FACT_LIBRARY_ACCESSES) ||
                                  pgk_heap_lacks_accesses(in->heap);

@@ -290,7 +290,8 @@ int pgk_heap_name_functions(struct pgk_heap *heap, struct pgk_binaries *binaries
 /* Finds out which type the objects of contexts have, as far as the binaries tell it
  * (docs/formats/heap-types.md): fills in PGK_MIB_DataTypeId, and names for it. `by_names`: also
  * where names of functions of the C++ library say it, which profiles need not hold, as it can be
- * found again. For symbolised profiles. PGK_E_NOMEM. */
+ * found again. Without binaries (NULL) these names are asked for contexts without a type only. For
+ * symbolised profiles. PGK_E_NOMEM. */
 int pgk_heap_find_types(struct pgk_heap *heap, struct pgk_binaries *binaries, bool by_names,
                         struct pgk_err *err);
 /* The name of the type with this DataTypeId; "" unknown. Belongs to the profile. */

@@ -3,8 +3,7 @@
 #include "binary_set.h"
 #include "demangle.h"
 #include "function_name.h"
-#include "hash.h"
-#include "heap_model.h"
+#include "type_names.h"
 #include "type_rows.h"
 
 #include <string.h>
@@ -15,36 +14,8 @@ struct find {
     struct pgk_type_rows rows;
     PGK_VEC(uint32_t) allocator_of; /* by function: NOT_ASKED, NONE, or string id of the type */
 };
-enum { NONE, NOT_ASKED = UINT32_MAX - 1 };
-
-bool pgk_heap_note_type(struct pgk_heap *h, uint64_t id, uint32_t name)
-{
-    PGK_INDEX_FOR (&h->type_index, pgk_hash_u64(id), i)
-        if (h->types.v[i].id == id)
-            return true;
-    return pgk_vec_push(&h->types, (struct pgk_heap_type){id, name}) &&
-           pgk_index_add(&h->type_index, pgk_hash_u64(id), (uint32_t)h->types.n - 1);
-}
-
-bool pgk_heap_add_types(struct pgk_heap *to, const struct pgk_heap *from)
-{
-    for (size_t i = 0; i < from->types.n; i++) {
-        const struct pgk_heap_type *type = &from->types.v[i];
-        uint32_t name =
-            pgk_intern_cstr(&to->strings, pgk_intern_str(&from->strings, type->name));
-        if (name == PGK_INDEX_NONE || !pgk_heap_note_type(to, type->id, name))
-            return false;
-    }
-    return true;
-}
-
-const char *pgk_heap_type_name(const struct pgk_heap *heap, uint64_t id)
-{
-    PGK_INDEX_FOR (&heap->type_index, pgk_hash_u64(id), i)
-        if (heap->types.v[i].id == id)
-            return pgk_intern_str(&heap->strings, heap->types.v[i].name);
-    return "";
-}
+#define NONE 0
+#define NOT_ASKED (UINT32_MAX - 1)
 
 /* The first argument of a template, of which `open` is the "<"; NULL if it does not end. *close is
  * its ">". */
@@ -147,18 +118,19 @@ static int find_all(struct find *f, struct pgk_err *err)
             return pgk_fail_nomem(err);
     for (size_t i = 0; i < h->contexts.n; i++) {
         struct pgk_heap_context *c = &h->contexts.v[i];
+        /* What a program told earlier counts for more than names of functions. */
+        if (!f->rows.v.n && pgk_context_value(h, c, PGK_MIB_DataTypeId))
+            continue;
         uint32_t type = type_of(f, c->stack);
         struct pgk_mib m;
         if (!type)
             continue;
         if (type == PGK_INDEX_NONE)
             return pgk_fail_nomem(err);
-        uint64_t id = pgk_heap_guid(pgk_intern_str(&h->strings, type),
-                                    pgk_intern_len(&h->strings, type));
         pgk_context_get(h, c, &m);
-        m.v[PGK_MIB_DataTypeId] = id;
+        m.v[PGK_MIB_DataTypeId] = pgk_heap_type_id(h, type);
         m.known |= UINT32_C(1) << PGK_MIB_DataTypeId;
-        if (!pgk_heap_note_type(h, id, type) || !pgk_context_set(h, c, &m))
+        if (!pgk_heap_note_type(h, type) || !pgk_context_set(h, c, &m))
             return pgk_fail_nomem(err);
     }
     return 0;

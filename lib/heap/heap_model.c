@@ -6,6 +6,7 @@
 #include "opts.h"
 #include "path.h"
 #include "saturate.h"
+#include "type_names.h"
 #include "u64_set.h"
 
 #include <assert.h>

@@ -95,7 +95,7 @@ struct pgk_heap_site {
     uint64_t *callees;  /* sorted GUIDs, in the arena */
 };
 
-/* The name of a type that a DataTypeId stands for. */
+/* The name of a type that a DataTypeId stands for: type_names.h. */
 struct pgk_heap_type {
     uint64_t id;
     uint32_t name; /* string id */
@@ -215,11 +215,6 @@ uint32_t pgk_heap_context_at(const struct pgk_heap *h, uint32_t stack);
 PGK_MUST_USE int pgk_heap_add_site(struct pgk_heap *h, enum pgk_site_kind kind, uint32_t func,
                                    uint32_t stack, const uint64_t *callees, size_t n_callees,
                                    struct pgk_err *err);
-
-/* Notes the name of a type; false when out of memory. */
-bool pgk_heap_note_type(struct pgk_heap *h, uint64_t id, uint32_t name);
-/* Those of another model. */
-bool pgk_heap_add_types(struct pgk_heap *to, const struct pgk_heap *from);
 
 /* Adds what is of the whole profile and not of a context or function: the data access profile, how
  * the heap was over time, and names of types. `stacks` is as for pgk_over_time_merge. */

@@ -4,6 +4,7 @@
 #include "format_row.h"
 #include "hash.h"
 #include "over_time_part.h"
+#include "type_names.h"
 
 #include <inttypes.h>
 
@@ -407,6 +408,19 @@ static uint32_t stack_of(const void *reader, uint64_t id)
 static int read_shares(struct reader *r)
 {
     return pgk_over_time_read_shares(&r->c, "shares", damaged, &r->over_time, stack_of, r, r->err);
+}
+
+static int read_types(struct reader *r)
+{
+    uint64_t n;
+    uint32_t name;
+    PGK_TRY(begin_part(r, PGK_PARTIAL_types, &n));
+    for (uint64_t i = 0; i < n; i++) {
+        PGK_TRY(read_name(r, RECORD(types, i), "name", &name));
+        if (!pgk_heap_note_type(r->heap, name))
+            return pgk_fail_nomem(r->err);
+    }
+    return 0;
 }
 
 static int read_header(struct reader *r)

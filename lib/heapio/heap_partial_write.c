@@ -6,7 +6,7 @@
  * written. */
 #include "heap_partial.h"
 #include "over_time_part.h"
-
+#include "type_names.h"
 #include "u64_set.h"
 
 #include <stdlib.h>
@@ -24,6 +24,7 @@ struct writer {
     const struct pgk_heap *h;
     struct pgk_sink *out;
     struct ranks strings, modules, funcs, frames, nodes, contexts, sites;
+    pgk_type_name_vec types;
 };
 
 static bool ranks_init(struct ranks *r, size_t n, uint32_t use)
@@ -196,6 +197,8 @@ static void use_rest(struct writer *w)
     }
     for (size_t i = 0; i < h->data.cold_symbols.n; i++)
         w->strings.of[h->data.cold_symbols.v[i]] = USED;
+    for (size_t i = 0; i < w->types.n; i++)
+        w->strings.of[w->types.v[i]] = USED;
     for (size_t i = 0; i < h->funcs.n; i++)
         if (w->funcs.of[i] != NOT_USED)
             w->strings.of[h->funcs.v[i].name] = w->strings.of[h->funcs.v[i].file] = USED;
@@ -268,7 +271,8 @@ static bool rank_all(struct writer *w)
         !ranks_init(&w->funcs, h->funcs.n, NOT_USED) ||
         !ranks_init(&w->frames, h->frames.n, NOT_USED) ||
         !ranks_init(&w->nodes, h->stacks.nodes.n, NOT_USED) ||
-        !ranks_init(&w->contexts, h->contexts.n, USED) || !ranks_init(&w->sites, h->sites.n, USED))
+        !ranks_init(&w->contexts, h->contexts.n, USED) ||
+        !ranks_init(&w->sites, h->sites.n, USED) || !pgk_heap_used_types(h, &w->types))
         return false;
     use_nodes(w);
     use_rest(w);
@@ -506,6 +510,14 @@ static bool write_shares(struct writer *w)
     return pgk_over_time_write_shares(&w->h->over_time, w->nodes.of, w->out);
 }
 
+static bool write_types(struct writer *w)
+{
+    pgk_sink_uleb(w->out, w->types.n);
+    for (size_t i = 0; i < w->types.n; i++)
+        pgk_sink_uleb(w->out, w->strings.of[w->types.v[i]]);
+    return true;
+}
+
 static bool write_all(struct writer *w)
 {
     enum { SIZE_OFF = 16 };
@@ -532,6 +544,7 @@ int pgk_heap_partial_write(const struct pgk_heap *h, struct pgk_sink *out, struc
                            &w.nodes,   &w.contexts, &w.sites};
     for (size_t i = 0; i < PGK_COUNTOF(all); i++)
         ranks_free(all[i]);
+    pgk_vec_free(&w.types);
     return ok ? 0 : pgk_fail_nomem(err);
 }
 

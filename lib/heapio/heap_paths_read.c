@@ -3,6 +3,7 @@
 
 #include "format_row.h"
 #include "over_time_part.h"
+#include "type_names.h"
 
 #include <inttypes.h>
 
@@ -352,6 +353,19 @@ static int read_shares(struct reader *r, struct pgk_cursor *c)
                                      r->err);
 }
 
+static int read_types(struct reader *r, struct pgk_cursor *c)
+{
+    uint64_t n;
+    uint32_t name;
+    PGK_TRY(read_count(r, c, 1, &n));
+    while (n--) {
+        PGK_TRY(read_name(r, c, "type", &name));
+        if (!pgk_heap_note_type(r->heap, name))
+            return pgk_fail_nomem(r->err);
+    }
+    return 0;
+}
+
 static const struct {
     const char *name;
     int (*read)(struct reader *r, struct pgk_cursor *c);
@@ -367,6 +381,7 @@ static const struct {
     [PGK_PATHS_DATA] = {"data access profile", read_data, true},
     [PGK_PATHS_TIMES] = {"times", read_times, true},
     [PGK_PATHS_SHARES] = {"shares", read_shares, true},
+    [PGK_PATHS_TYPES] = {"types", read_types, true},
 };
 
 /* Sections that are not known are passed over: they come after those that are. */

@@ -5,6 +5,7 @@
 #include "heap_paths.h"
 #include "opts.h"
 #include "over_time_part.h"
+#include "type_names.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -22,6 +23,7 @@ struct writer {
     uint32_t *frames, *frame_at;
     uint32_t *nodes, *node_at;  /* in order, without the root; by node its number, 0: not in use */
     size_t n_frames, n_nodes;
+    pgk_type_name_vec types;
     uint64_t plain_bytes;
     struct pgk_sink *sections[PGK_PATHS_SECTIONS_END];
 };
@@ -389,6 +391,15 @@ static bool write_data(struct writer *w, struct pgk_sink *out)
     return ok;
 }
 
+static bool write_types(struct writer *w, struct pgk_sink *out)
+{
+    bool ok = pgk_heap_used_types(w->h, &w->types);
+    pgk_sink_uleb(out, w->types.n);
+    for (size_t i = 0; i < w->types.n && ok; i++)
+        ok = write_string_id(w, out, w->types.v[i]);
+    return ok;
+}
+
 static unsigned digits(uint64_t v)
 {
     unsigned n = 1;
@@ -430,7 +441,8 @@ static bool is_missing(const struct writer *w, int section)
 {
     return (section == PGK_PATHS_DATA && !pgk_data_access_any(&w->h->data)) ||
            (section == PGK_PATHS_TIMES && !w->h->over_time.processes) ||
-           (section == PGK_PATHS_SHARES && !w->h->over_time.shares.n);
+           (section == PGK_PATHS_SHARES && !w->h->over_time.shares.n) ||
+           (section == PGK_PATHS_TYPES && !w->types.n);
 }
 
 static int write_sections(struct writer *w, struct pgk_sink *out, struct pgk_heap_paths_size *size,
@@ -476,7 +488,8 @@ static int write_file(struct writer *w, struct pgk_sink *out, struct pgk_heap_pa
         PGK_TRY(pgk_sink_memory(&s[i], err));
     if (!build_paths(w) || !number_functions(w) || !number_frames(w) || !number_stacks(w) ||
         !count_plain(w) || !write_functions(w, s[PGK_PATHS_FUNCTIONS]) ||
-        !write_sites(w, s[PGK_PATHS_SITES]) || !write_data(w, s[PGK_PATHS_DATA]))
+        !write_sites(w, s[PGK_PATHS_SITES]) || !write_data(w, s[PGK_PATHS_DATA]) ||
+        !write_types(w, s[PGK_PATHS_TYPES]))
         return pgk_fail_nomem(err);
     write_paths(w, s[PGK_PATHS_PATHS]);
     write_strings(w, s[PGK_PATHS_STRINGS]);
@@ -499,6 +512,7 @@ int pgk_heap_paths_write(const struct pgk_heap *h, struct pgk_sink *out,
         pgk_sink_drop(&w.sections[i]);
     pgk_intern_free(&w.strings);
     pgk_vec_free(&w.paths);
+    pgk_vec_free(&w.types);
     pgk_mem_free(w.path_of);
     pgk_mem_free(w.funcs);
     pgk_mem_free(w.func_at);

@@ -47,8 +47,9 @@ def profile_of(path):
     return one_file(os.path.dirname(path))
 
 
-def types_by_size(profile, path):
-    shown = run([PGOKIT, "show", "--json", profile, "-b", path], "/").stdout
+def types_by_size(profile, path=None):
+    binaries = ["-b", path] if path else []
+    shown = run([PGOKIT, "show", "--json", profile, *binaries], "/").stdout
     found = {}
     for context in json.loads(shown)["contexts"]:
         size = context["mib"]["MinSize"]
@@ -111,6 +112,21 @@ def kept_in_indexed(folder, compiler):
     require(types.split()[1:3] == ["4", "types;"] and "\n" in types, types)
 
 
+def kept_in_own_forms(folder, compiler):
+    """Partial profiles and profiles of source positions name types without any binary, and so does
+    a merge of them."""
+    path = program(folder, compiler, "typed.c", ())
+    out = [os.path.join(folder, name) for name in ("one.pgk", "two.pgk", "both.pgk", "all.paths")]
+    profile = profile_of(path)
+    for name in out[:2]:
+        run([PGOKIT, "merge", "--partial", profile, "-b", path, "-o", name], folder)
+    run([PGOKIT, "merge", "--partial", *out[:2], "-o", out[2]], folder)
+    run([PGOKIT, "convert", "--to", "paths", profile, "-b", path, "-o", out[3]], folder)
+    os.rename(path, path + ".gone")
+    for name in out:
+        compare(types_by_size(name), C_TYPES)
+
+
 def same_code(folder, compiler):
     """The rows are all that debug information adds: what is executed stays the same."""
     text = []
@@ -139,6 +155,8 @@ def main():
                       library_without_plugin, compiler)
         cases.run(f"{compiler}: types from a separate debug file", in_debug_file, compiler)
         cases.run(f"{compiler}: types in an indexed profile", kept_in_indexed, compiler)
+        cases.run(f"{compiler}: types in our own forms, without the binary", kept_in_own_forms,
+                  compiler)
         cases.run(f"{compiler}: the same code without debug information", same_code, compiler)
     cases.finish()
 

@@ -2,6 +2,7 @@
 #include "heap_partial.h"
 
 #include "heap_samples.h"
+#include "type_names.h"
 
 static const struct pgk_source source = {.file = "test", .format = "partial heap profile"};
 
@@ -38,6 +39,14 @@ static struct pgk_heap *new_heap(void)
     return h;
 }
 
+/* A type that contexts can have, by its DataTypeId. */
+static uint64_t add_type(struct pgk_heap *h, const char *text)
+{
+    uint32_t name = pgk_intern_cstr(&h->strings, text);
+    assert_true(pgk_heap_note_type(h, name));
+    return pgk_heap_type_id(h, name);
+}
+
 static void read_into(struct pgk_heap *h, struct bytes b)
 {
     struct pgk_err err = {0};
@@ -52,6 +61,7 @@ static void read_into(struct pgk_heap *h, struct bytes b)
 static struct pgk_heap *sample(uint64_t seed)
 {
     struct pgk_heap *h = new_heap();
+    const char *types[] = {"shop::Item", seed % 2 ? "node1" : "node0"};
     sample_fill(h, seed, 12, 9, true);
     for (size_t i = 0; i < h->funcs.n; i++)
         h->funcs.v[i].decl_line = 10 + (uint32_t)(h->funcs.v[i].guid % 1000);
@@ -61,7 +71,10 @@ static struct pgk_heap *sample(uint64_t seed)
     m.hist_count = 1 + seed % 3;
     m.v[PGK_MIB_AccessHistogramSize] = m.hist_count;
     m.known &= ~(UINT32_C(1) << PGK_MIB_MaxSize);
+    add_type(h, "unused type");
     for (uint32_t i = 0; i < 2; i++) {
+        m.v[PGK_MIB_DataTypeId] = add_type(h, types[i]);
+        m.known |= UINT32_C(1) << PGK_MIB_DataTypeId;
         uint32_t func = pgk_heap_func(h, 42, pgk_intern_cstr(&h->strings, "make"),
                                       pgk_intern_cstr(&h->strings, i ? "a.c" : "b.c"), 10 + i);
         uint32_t other = pgk_heap_func(h, 43, pgk_intern_cstr(&h->strings, "other"), 0, 0);
@@ -113,6 +126,9 @@ static void what_is_written_is_read(void **state)
     assert_int_equal(again->contexts.n, h->contexts.n);
     assert_int_equal(again->sites.n, h->sites.n);
     assert_int_equal(again->funcs.n, h->funcs.n - 1);
+    assert_int_equal(again->types.n, h->types.n - 1);
+    assert_string_equal(pgk_heap_type_name(again, add_type(h, "node1")), "node1");
+    assert_string_equal(pgk_heap_type_name(again, add_type(h, "unused type")), "");
     assert_int_equal(again->loaded.n, 2);
     assert_int_equal(again->texts.n, 1);
     assert_int_equal(again->data.entries.n, 2);

@@ -2,6 +2,7 @@
 #include "heap_paths.h"
 
 #include "heap_samples.h"
+#include "type_names.h"
 
 static void add_data(struct pgk_heap *h, uint64_t seed)
 {
@@ -17,6 +18,15 @@ static void add_data(struct pgk_heap *h, uint64_t seed)
         assert_true(pgk_data_access_add_cold_hash(&to, sample_random(&seed) % 3));
     }
     pgk_data_access_sort(&to);
+}
+
+/* Gives the context one of some types, or none. */
+static void give_type(struct pgk_heap *h, struct pgk_mib *mib, unsigned i)
+{
+    static const char *const types[] = {"node", "shop::Item<int>", "char*"};
+    uint32_t name = pgk_intern_cstr(&h->strings, types[i % PGK_COUNTOF(types)]);
+    assert_true(pgk_heap_note_type(h, name));
+    mib->v[PGK_MIB_DataTypeId] = i % 4 ? pgk_heap_type_id(h, name) : 0;
 }
 
 /* Random contexts whose functions have names, files and lines, and frames discriminators. */
@@ -41,6 +51,8 @@ static struct pgk_heap *sample(uint64_t seed)
             mib.hist = hist;
             mib.hist_count = 2;
         }
+        if (c % 3)
+            give_type(h, &mib, c);
         mib.known &= ~(UINT32_C(1) << sample_random(&seed) % 25);
         for (uint32_t d = 0; d < depth; d++) {
             bool inlined = d && sample_random(&seed) % 3 == 0;
@@ -121,6 +133,7 @@ static void the_content_is_as_documented(void **state)
     uint64_t seed = 1;
     struct pgk_mib mib = sample_mib(&seed);
     assert_int_equal(pgk_heap_new(&h, NULL), 0);
+    give_type(h, &mib, 1);
     uint32_t func = pgk_heap_func(h, 0x1234, pgk_intern_cstr(&h->strings, "make"),
                                   pgk_intern_cstr(&h->strings, "/src/a.c"), 10);
     uint32_t frames[] = {
@@ -145,6 +158,8 @@ static void the_content_is_as_documented(void **state)
     assert_int_equal(f[0].column, 7);
     assert_int_equal(f[0].discriminator, 4);
     assert_true(f[0].inlined);
+    const uint64_t type = pgk_heap_mib(back, 0, PGK_MIB_ROOM)->v[PGK_MIB_DataTypeId];
+    assert_string_equal(pgk_heap_type_name(back, type), "shop::Item<int>");
     assert_int_equal(f[1].line_offset, 70000);
     assert_int_equal(f[1].discriminator, 0);
     free(bytes);
