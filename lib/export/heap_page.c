@@ -118,6 +118,8 @@ static int number_all(struct pgk_heap_page *p, struct pgk_err *err)
                pgk_page_table_add(&p->texts, f->linkage) &&
                pgk_page_table_add(&p->texts, f->file) && pgk_page_table_add(&p->texts, f->module);
     }
+    for (size_t i = 0; fits && i < p->all_types.n; i++)
+        fits = pgk_page_table_add(&p->texts, p->all_types.v[i].name);
     return fits ? 0 : pgk_fail_nomem(err);
 }
 
@@ -130,6 +132,7 @@ int pgk_heap_page_make(struct pgk_heap_page *p, struct pgk_err *err)
     PGK_TRY(pgk_heap_align(&p->align, p->now, p->before, err));
     PGK_TRY(pgk_heap_advise(p->now, p->opts->info, &p->advice, err));
     PGK_TRY(choose_rows(p, err));
+    PGK_TRY(pgk_heap_page_types(p, err));
     return number_all(p, err);
 }
 
@@ -143,4 +146,5 @@ void pgk_heap_page_free(struct pgk_heap_page *p)
     pgk_page_table_free(&p->frames);
     pgk_page_table_free(&p->funcs);
     pgk_page_table_free(&p->texts);
+    pgk_heap_page_types_free(p);
 }

@@ -15,6 +15,11 @@ struct pgk_heap_page_row {
     uint64_t bytes; /* in the profile; before, if it is gone */
 };
 
+struct pgk_heap_page_type {
+    uint64_t id;   /* 0: not known */
+    uint32_t name; /* text id */
+};
+
 struct pgk_heap_page {
     const struct pgk_heap *now, *before; /* before: NULL without a comparison */
     const struct pgk_heap_export_opts *opts;
@@ -26,6 +31,10 @@ struct pgk_heap_page {
     size_t n_rows, n_shown; /* the rows from n_shown on are summed up */
     uint32_t *row_of;       /* by context of `now` */
     struct pgk_page_table nodes, frames, funcs, texts;
+    struct pgk_type_sums types, types_before;
+    /* Both of these, each type once, those of `types` first; without any if no type is known. */
+    PGK_VEC(struct pgk_heap_page_type) all_types;
+    struct pgk_index type_index;
 };
 
 /* Chooses rows and what they refer to. End in any case with pgk_heap_page_free. */
@@ -45,6 +54,17 @@ static inline const struct pgk_mib *pgk_heap_page_before(const struct pgk_heap_p
     uint32_t context = p->rows[row].pair.before;
     return context == PGK_NO_CONTEXT ? NULL : pgk_heap_mib(p->before, context, room);
 }
+
+/* Finds types and their sums. */
+PGK_MUST_USE int pgk_heap_page_types(struct pgk_heap_page *p, struct pgk_err *err);
+void pgk_heap_page_types_free(struct pgk_heap_page *p);
+/* Sums of a type, NULL where the profile does not have it. */
+const struct pgk_mib *pgk_heap_page_type_now(const struct pgk_heap_page *p, size_t type,
+                                             struct pgk_mib *room);
+const struct pgk_mib *pgk_heap_page_type_before(const struct pgk_heap_page *p, size_t type,
+                                                struct pgk_mib *room);
+/* The type of the objects of a row. */
+uint32_t pgk_heap_page_type_of(const struct pgk_heap_page *p, size_t row);
 
 /* Number of a text on the page, put there if it is new; 0 is the unknown text. False when
  * out of memory. */

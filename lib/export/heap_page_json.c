@@ -209,19 +209,19 @@ static void put_stacks(struct pgk_heap_page *p)
 typedef const struct pgk_mib *side_fn(const struct pgk_heap_page *p, size_t row,
                                        struct pgk_mib *room);
 
-/* One column per field that some context knows; null where a context does not. */
-static void put_fields(struct pgk_heap_page *p, const char *key, side_fn *side)
+/* One column per field that some of `n` contexts or types know; null where one does not. */
+static void put_fields(struct pgk_heap_page *p, const char *key, side_fn *side, size_t n)
 {
     struct pgk_json *j = p->json;
     pgk_json_object(j, key);
     for (enum pgk_mib_id id = 0; id < PGK_MIB_FIELDS; id++) {
         bool any = false;
-        for (size_t i = 0; i < p->n_shown && !any && !pgk_mib_is_of_histogram(id); i++)
+        for (size_t i = 0; i < n && !any && !pgk_mib_is_of_histogram(id); i++)
             any = side(p, i, PGK_MIB_ROOM) && side(p, i, PGK_MIB_ROOM)->known >> id & 1;
         if (!any)
             continue;
         pgk_json_array(j, pgk_mib_info(id, NULL, NULL));
-        for (size_t i = 0; i < p->n_shown; i++) {
+        for (size_t i = 0; i < n; i++) {
             const struct pgk_mib *m = side(p, i, PGK_MIB_ROOM);
             if (m && m->known >> id & 1)
                 pgk_json_number(j, NULL, m->v[id]);
@@ -277,6 +277,43 @@ static const struct pgk_json_column row_columns[] = {
     {"label", row_label}, {"change", row_change}, {"moved", row_moved},
 };
 
+static uint64_t row_type(const void *page, uint32_t row)
+{
+    return pgk_heap_page_type_of(page, row);
+}
+
+/* Where types are known. */
+static const struct pgk_json_column row_type_column = {"type", row_type};
+
+static uint64_t type_name(const void *page, uint32_t type)
+{
+    const struct pgk_heap_page *p = page;
+    return text_number(p, p->all_types.v[type].name);
+}
+
+/* Types of the first profile come first, as their sums do. */
+static uint64_t type_contexts(const void *page, uint32_t type)
+{
+    const struct pgk_heap_page *p = page;
+    return type < p->types.all.n ? p->types.all.v[type].contexts : 0;
+}
+
+static const struct pgk_json_column type_columns[] = {{"name", type_name},
+                                                      {"contexts", type_contexts}};
+
+/* Sums of all contexts, also of those that are not on the page one by one. */
+static void put_types(struct pgk_heap_page *p)
+{
+    if (!p->all_types.n)
+        return;
+    pgk_json_object(p->json, "types");
+    pgk_json_columns(p->json, type_columns, PGK_COUNTOF(type_columns), p, NULL, p->all_types.n);
+    put_fields(p, "now", pgk_heap_page_type_now, p->all_types.n);
+    if (p->before)
+        put_fields(p, "before", pgk_heap_page_type_before, p->all_types.n);
+    pgk_json_end_object(p->json);
+}
+
 static void put_histograms(struct pgk_heap_page *p)
 {
     pgk_json_object(p->json, "histograms");
@@ -299,10 +336,12 @@ static void put_rows(struct pgk_heap_page *p)
     size_t n_columns = PGK_COUNTOF(row_columns) - (p->before ? 0 : 2);
     pgk_json_object(p->json, "contexts");
     pgk_json_columns(p->json, row_columns, n_columns, p, NULL, p->n_shown);
+    if (p->all_types.n)
+        pgk_json_columns(p->json, &row_type_column, 1, p, NULL, p->n_shown);
     pgk_json_end_object(p->json);
-    put_fields(p, "now", pgk_heap_page_now);
+    put_fields(p, "now", pgk_heap_page_now, p->n_shown);
     if (p->before)
-        put_fields(p, "before", pgk_heap_page_before);
+        put_fields(p, "before", pgk_heap_page_before, p->n_shown);
     put_histograms(p);
 }
 
@@ -375,6 +414,7 @@ static int put_page(void *page, struct pgk_json *j, struct pgk_err *err)
     put_units(j);
     put_stacks(p);
     put_rows(p);
+    put_types(p);
     if (p->before)
         put_diff(p);
     put_rest(p);

@@ -170,14 +170,17 @@ static const char *sort_text(enum pgk_heap_sort sort)
     return texts[sort] ? texts[sort] : pgk_heap_sort_name(sort);
 }
 
+enum { TYPE_SIZE = 4096 };
+
 static int print_context(const struct table *t, size_t rank, size_t context, struct pgk_err *err)
 {
     const struct pgk_mib *m = pgk_heap_mib(t->heap, context, PGK_MIB_ROOM);
     print_numbers(t, rank, m);
     print_context_times(t, m);
-    if (*pgk_heap_type_name(t->heap, m->v[PGK_MIB_DataTypeId]))
-        fprintf(t->out, "      type %s\n",
-                pgk_heap_type_name(t->heap, m->v[PGK_MIB_DataTypeId]));
+    char safe[TYPE_SIZE];
+    const char *type = pgk_heap_type_name(t->heap, m->v[PGK_MIB_DataTypeId]);
+    if (*type)
+        fprintf(t->out, "      type %s\n", pgk_human_text(safe, sizeof safe, type));
     return pgk_heap_print_stack(t->heap, context, &t->style, err);
 }
 

@@ -4,8 +4,10 @@
 
 #include "arena.h"
 #include "fail.h"
+#include "index.h"
 #include "mib.h"
 #include "pgokit/report.h"
+#include "vec.h"
 
 struct pgk_heap_totals {
     size_t contexts;
@@ -44,6 +46,27 @@ double pgk_heap_sort_value(const struct pgk_mib *m, enum pgk_heap_sort sort);
 PGK_MUST_USE int pgk_heap_ranking(const struct pgk_heap *heap,
                                   const struct pgk_heap_print_opts *opts, size_t **order,
                                   size_t *count, struct pgk_err *err);
+
+/* What the objects of a type cost. */
+struct pgk_type_sum {
+    uint64_t id;        /* 0: of contexts whose type is not known */
+    const char *name;   /* belongs to the profile; "" unknown */
+    size_t contexts;
+    struct pgk_mib sum; /* of them; without histogram */
+};
+struct pgk_type_sums {
+    PGK_VEC(struct pgk_type_sum) all;
+    struct pgk_index index;
+};
+/* A sum for each type, highest value of the key first; what has no type comes last. */
+PGK_MUST_USE int pgk_heap_sum_types(const struct pgk_heap *heap, enum pgk_heap_sort sort,
+                                    struct pgk_type_sums *sums, struct pgk_err *err);
+/* Position of the sum of a type, or PGK_INDEX_NONE. */
+uint32_t pgk_type_sums_find(const struct pgk_type_sums *sums, uint64_t id);
+void pgk_type_sums_free(struct pgk_type_sums *sums);
+/* "type 0x…" for a type whose name is not known. */
+enum { PGK_TYPE_NUMBER_SIZE = 32 };
+const char *pgk_type_number(char buf[PGK_TYPE_NUMBER_SIZE], uint64_t id);
 
 /* Frames of a context, in `arena`. */
 PGK_MUST_USE int pgk_heap_view_stack(const struct pgk_heap *heap, size_t context,

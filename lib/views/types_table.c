@@ -1,70 +1,10 @@
 /* A heap profile by type: what the objects of each type cost. */
-#include "hash.h"
 #include "heap_stack_text.h"
 #include "heap_view.h"
-#include "index.h"
 #include "opts.h"
 #include "pgokit/human.h"
-#include "vec.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-struct type_sum {
-    uint64_t id;      /* 0: of contexts whose type is not known */
-    const char *name; /* belongs to the profile; "" unknown */
-    size_t contexts;
-    struct pgk_mib sum; /* of them; without histogram */
-};
-typedef PGK_VEC(struct type_sum) type_sums;
-
-static int by_key(const void *a, const void *b, void *sort)
-{
-    const struct type_sum *x = a, *y = b;
-    enum pgk_heap_sort key = *(enum pgk_heap_sort *)sort;
-    double of_x = pgk_heap_sort_value(&x->sum, key), of_y = pgk_heap_sort_value(&y->sum, key);
-    if (!x->id != !y->id)
-        return x->id ? -1 : 1;
-    if (of_x != of_y)
-        return of_x > of_y ? -1 : 1;
-    int order = strcmp(x->name, y->name);
-    return order ? order : x->id < y->id ? -1 : x->id > y->id;
-}
-
-static bool add_context(const struct pgk_heap *heap, size_t context, type_sums *sums,
-                        struct pgk_index *index)
-{
-    struct pgk_mib m = *pgk_heap_mib(heap, context, PGK_MIB_ROOM);
-    uint64_t id = m.v[PGK_MIB_DataTypeId], hash = pgk_hash_u64(id);
-    m.hist = NULL;
-    m.hist_count = 0;
-    PGK_INDEX_FOR (index, hash, i)
-        if (sums->v[i].id == id) {
-            sums->v[i].contexts++;
-            return pgk_mib_add(&sums->v[i].sum, &m, NULL);
-        }
-    return pgk_vec_push(sums, (struct type_sum){id, pgk_heap_type_name(heap, id), 1, m}) &&
-           pgk_index_add(index, hash, (uint32_t)sums->n - 1);
-}
-
-/* A sum for each type, highest value of the key first; what has no type comes last. */
-static int sum_types(const struct pgk_heap *heap, enum pgk_heap_sort sort, type_sums *sums,
-                     struct pgk_err *err)
-{
-    struct pgk_index index = {0};
-    bool ok = true;
-    *sums = (type_sums){0};
-    for (size_t c = 0; c < pgk_heap_contexts(heap) && ok; c++)
-        ok = add_context(heap, c, sums, &index);
-    pgk_index_free(&index);
-    if (!ok) {
-        pgk_vec_free(sums);
-        return pgk_fail_nomem(err);
-    }
-    if (sums->n)
-        qsort_r(sums->v, sums->n, sizeof *sums->v, by_key, &sort);
-    return 0;
-}
+enum { NAME_SIZE = 4096 };
 
 #define BYTES(x) pgk_human_bytes((char[PGK_HUMAN_SIZE]){0}, (double)(x))
 #define COUNT(x) pgk_human_count((char[PGK_HUMAN_SIZE]){0}, (x))
@@ -85,7 +25,7 @@ static void print_cell(FILE *out, int width, double value, const char *format)
     fprintf(out, "%*s", width, text);
 }
 
-static void print_row(const struct type_sum *t, uint64_t all_bytes, FILE *out)
+static void print_row(const struct pgk_type_sum *t, uint64_t all_bytes, FILE *out)
 {
     const uint64_t *v = t->sum.v;
     fprintf(out, "%12s %5.1f %10s", BYTES(v[PGK_MIB_TotalSize]),
@@ -96,9 +36,9 @@ static void print_row(const struct type_sum *t, uint64_t all_bytes, FILE *out)
     if (!t->id)
         fputs("(not known)\n", out);
     else if (*t->name)
-        fprintf(out, "%s\n", t->name);
+        fprintf(out, "%s\n", pgk_human_text((char[NAME_SIZE]){0}, NAME_SIZE, t->name));
     else
-        fprintf(out, "type 0x%016llx\n", (unsigned long long)t->id);
+        fprintf(out, "%s\n", pgk_type_number((char[PGK_TYPE_NUMBER_SIZE]){0}, t->id));
 }
 
 int pgk_heap_print_types(const struct pgk_heap *heap, const struct pgk_heap_print_opts *given,
@@ -106,15 +46,15 @@ int pgk_heap_print_types(const struct pgk_heap *heap, const struct pgk_heap_prin
 {
     struct pgk_heap_print_opts taken, *opts = &taken;
     struct pgk_heap_totals totals;
-    type_sums sums;
+    struct pgk_type_sums sums;
     PGK_TRY(PGK_OPTS_TAKE(opts, given, err));
-    PGK_TRY(sum_types(heap, opts->sort, &sums, err));
+    PGK_TRY(pgk_heap_sum_types(heap, opts->sort, &sums, err));
     pgk_heap_totals(heap, opts->info, &totals);
     uint64_t typed = 0, all = totals.v[PGK_MIB_TotalSize];
     size_t n_types = 0;
-    for (size_t i = 0; i < sums.n; i++) {
-        typed += sums.v[i].id ? sums.v[i].sum.v[PGK_MIB_TotalSize] : 0;
-        n_types += sums.v[i].id != 0;
+    for (size_t i = 0; i < sums.all.n; i++) {
+        typed += sums.all.v[i].id ? sums.all.v[i].sum.v[PGK_MIB_TotalSize] : 0;
+        n_types += sums.all.v[i].id != 0;
     }
     const struct pgk_text_style style = {.out = out, .colour = opts->colour};
     if (opts->title)
@@ -126,13 +66,13 @@ int pgk_heap_print_types(const struct pgk_heap *heap, const struct pgk_heap_prin
         fprintf(out, "%s%12s %5s %10s %10s %9s %8s  type%s\n", pgk_style_on(&style, PGK_STYLE_BOLD),
                 "allocated", "%", "objects", "accesses/B", "life", "contexts",
                 pgk_style_off(&style));
-    for (size_t i = 0; i < sums.n && n_types; i++)
-        if (!opts->top || i < opts->top || !sums.v[i].id)
-            print_row(&sums.v[i], all, out);
+    for (size_t i = 0; i < sums.all.n && n_types; i++)
+        if (!opts->top || i < opts->top || !sums.all.v[i].id)
+            print_row(&sums.all.v[i], all, out);
     if (!n_types)
         fputs("  Types are told by programs that pgokit's plugin compiled with -g, and by\n"
               "  functions of C++'s library; give the binary with -b.\n",
               out);
-    pgk_vec_free(&sums);
+    pgk_type_sums_free(&sums);
     return 0;
 }

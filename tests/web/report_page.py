@@ -22,6 +22,9 @@ GOLDEN = HERE.parent / "golden"
 ROWS = """Array.from(document.querySelectorAll('#contexts tbody tr'), (r) => [
     r.querySelector('button').textContent, ...Array.from(r.querySelectorAll('td'),
     (d) => d.textContent)])"""
+TYPES = """Array.from(document.querySelectorAll('#types tbody tr'), (r) => [
+    r.querySelector('button').title, ...Array.from(r.querySelectorAll('td'),
+    (d) => d.textContent)])"""
 TEXTS = """Object.fromEntries(Array.from(document.querySelectorAll('[data-figure]'),
     (t) => [t.dataset.figure, t.querySelector('.value').textContent]))"""
 
@@ -82,7 +85,7 @@ class Suite:
     def table_holds_every_context(self):
         data, page = self.json(self.before), self.open()
         rows = page.evaluate(ROWS)
-        expect(page.evaluate("document.querySelector('#found').textContent"),
+        expect(page.evaluate("document.querySelector('#contexts-found').textContent"),
                f"{data['totals']['contexts']} contexts", "count")
         expect(sum(int(row[2].replace(",", "")) for row in rows), data["totals"]["AllocCount"],
                "objects of all rows")
@@ -117,11 +120,11 @@ class Suite:
     def search_finds_a_context(self):
         page = self.open()
         page.type("#search", "MAKE_label")
-        page.wait("document.querySelector('#found').textContent.startsWith('1 of ')")
+        page.wait("document.querySelector('#contexts-found').textContent.startsWith('1 of ')")
         expect([row[0] for row in page.evaluate(ROWS)], ["make_label"], "rows")
         page.evaluate("document.querySelector('#search').select()")
         page.type("#search", "no such function")
-        page.wait("document.querySelector('#found').textContent.startsWith('0 of ')")
+        page.wait("document.querySelector('#contexts-found').textContent.startsWith('0 of ')")
 
     def click_opens_the_panel(self):
         page = self.open("--source", HERE)
@@ -153,13 +156,14 @@ class Suite:
         page.click("#target")
         inside = sum(any("print_labels" in f.get("function", "") for f in c["stack"])
                      for c in data["contexts"])
-        page.wait(f"document.querySelector('#found').textContent.startsWith('{inside} of')")
+        page.wait("document.querySelector('#contexts-found').textContent"
+                  f".startsWith('{inside} of')")
         # If the key meets the page before the graph has the focus, it takes the choice back, too.
         page.press("Escape")
         page.settle()
         if page.evaluate("Boolean(document.querySelector('.chip'))"):
             page.click(".chip")
-        page.wait(f"document.querySelector('#found').textContent === "
+        page.wait(f"document.querySelector('#contexts-found').textContent === "
                   f"'{data['totals']['contexts']} contexts'")
 
     def flame_graph_works_by_keys(self):
@@ -310,6 +314,59 @@ class Suite:
         page = self.open("--base", self.before.path)
         verdict = page.evaluate("document.querySelector('#verdict').textContent")
         require("none changed" in verdict and "100.0 %" in verdict, verdict)
+
+    def types_are_those_of_show(self):
+        """Their sums in the table, of contexts beyond the limit, too; a click, the search and the
+        panel know them."""
+        data, page = self.json(self.before), self.open("--contexts", "2")
+        expect(page.problems(), [], "problems")
+        wanted = {}
+        for context in data["contexts"]:
+            sums = wanted.setdefault(context.get("type", "(type not known)"), [0, 0])
+            sums[0] += context["mib"]["AllocCount"]
+            sums[1] += 1
+        require(len(wanted) > 1, f"types of the program: {wanted}")
+        rows = page.evaluate(TYPES)
+        # Accesses, accesses per byte and lifetime stand between objects and contexts.
+        expect({row[0]: [int(row[2].replace(",", "")), int(row[-1])] for row in rows}, wanted,
+               "objects and contexts by type")
+        known = next(name for name in wanted if "basic_string" in name)
+        page = self.open()
+        page.evaluate("Array.from(document.querySelectorAll('#types tbody button')).find("
+                      "(b) => b.title.includes('basic_string')).click()")
+        page.wait("document.querySelectorAll('#contexts tbody tr').length === "
+                  f"{wanted[known][1]}")
+        page.click("#contexts tbody button")
+        page.wait("document.querySelector('#panel')")
+        expect(page.evaluate("document.querySelector('#panel #type code').textContent"), known,
+               "the type in the panel")
+        page.press("Escape")
+        page.click(".chip")
+        page.type("#search", "basic_string<char")
+        page.wait("document.querySelectorAll('#types tbody tr').length < "
+                  f"{len(wanted)}")
+
+    def flame_graph_by_type(self):
+        data, page = self.json(self.before), self.open()
+        page.click("input[name=by-type] + span")
+        page.wait("Array.from(document.querySelectorAll('.box')).some("
+                  "(b) => b.ariaLabel.startsWith('(type not known)'))")
+        share = """(() => { const w = (e) => e.getBoundingClientRect().width;
+            return w(Array.from(document.querySelectorAll('.box')).find((b) =>
+                b.ariaLabel.startsWith('(type not known)'))) /
+                w(document.querySelector('.boxes')); })()"""
+        unknown = sum(c["mib"]["TotalSize"] for c in data["contexts"] if "type" not in c)
+        wanted = unknown / data["totals"]["TotalSize"]
+        require(abs(page.evaluate(share) - wanted) < 0.005,
+                f"width {page.evaluate(share)}, share {wanted}")
+        expect(page.evaluate("Array.from(document.querySelectorAll('.box')).filter("
+                             "(b) => b.ariaLabel.startsWith('main,')).length"),
+               len({c.get("type") for c in data["contexts"]}), "a box of main below each type")
+
+    def types_are_not_offered_where_none_is_known(self):
+        page = self.browser.open(self.report_of(GOLDEN / "heap-raw" / "clang22.profraw"))
+        expect(page.evaluate("document.querySelectorAll('#types, input[name=by-type]').length"),
+               0, "what shows types")
 
     def profile_without_access_counts(self):
         page = self.browser.open(self.report_of(GOLDEN / "indexed" / "llvm19-v2.profdata"))

@@ -179,7 +179,7 @@ class Suite:
                               ("nothing like it", [])):
             page = self.open(self.before)
             page.type("#search", query)
-            page.wait(f"document.querySelector('#found').textContent.startsWith("
+            page.wait(f"document.querySelector('#functions-found').textContent.startsWith("
                       f"'{len(wanted)} of 5')")
             expect([row[0] for row in page.evaluate(ROWS)], wanted, query)
 
@@ -222,7 +222,7 @@ class Suite:
         page.evaluate("Array.from(document.querySelectorAll('.box')).find((b) => "
                       "b.ariaLabel?.startsWith('parse')).id = 'target'")
         page.click("#target")
-        page.wait("document.querySelector('#found').textContent.startsWith('1 of 5')")
+        page.wait("document.querySelector('#functions-found').textContent.startsWith('1 of 5')")
         page.wait("document.querySelector('#panel')")
         page.press("Escape")
         page.wait("!document.querySelector('#panel')")

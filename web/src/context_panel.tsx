@@ -12,6 +12,7 @@ interface Props {
 export function ContextPanel({ model, context, onClose }: Props) {
     const site = model.site(context);
     const label = model.label(context);
+    const type = model.typeOf(context);
     const share = model.bytes[context]! / (model.data.totals.TotalSize || 1);
     return (
         <SidePanel title={site?.name ?? "(no stack)"} about={context} onClose={onClose}>
@@ -28,6 +29,11 @@ export function ContextPanel({ model, context, onClose }: Props) {
                     {format.plural(model.count[context]!, "object")}
                 </span>
             </p>
+            {type !== null && (
+                <p id="type">
+                    Type: <code>{model.typeName(type)}</code>
+                </p>
+            )}
             {model.isDiff && <Before model={model} context={context} />}
             <Spread model={model} context={context} />
             <Advice model={model} context={context} />
@@ -225,8 +231,9 @@ function StackFrame({ model, node }: { model: HeapModel; node: number }) {
 }
 
 function AllFields({ model, context }: { model: HeapModel; context: number }) {
+    // The number of a type says nothing, and has more digits than numbers have here.
     const known = Object.entries(model.data.fields).filter(
-        ([name]) => model.field(context, name) !== null,
+        ([name]) => name !== "DataTypeId" && model.field(context, name) !== null,
     );
     return (
         <details>

@@ -80,10 +80,18 @@ export interface HeapData {
         node: number[];
         site: number[];
         label: number[];
+        type?: number[]; // rows of `types`
         change?: number[];
         moved?: number[];
     };
     now: Record<string, Column>;
+    /** Where types of objects are known. */
+    types?: {
+        name: number[]; // 0: of contexts whose type is not known
+        contexts: number[];
+        now: Record<string, Column>; // of all contexts together
+        before?: Record<string, Column>;
+    };
     histograms: Record<string, number[]>;
     rest: {
         contexts: number;

@@ -65,7 +65,7 @@ export function DataTable(props: Props) {
         <section class="card rows" id={id} aria-labelledby={`${id}-title`}>
             <div class="bar-of-controls">
                 <h2 id={`${id}-title`}>{props.title}</h2>
-                <p class="quiet" role="status" id="found">
+                <p class="quiet" role="status" id={`${id}-found`}>
                     {rows.length === n
                         ? format.plural(rows.length, noun)
                         : `${format.count(rows.length)} of ${format.plural(n, noun)}, ` +

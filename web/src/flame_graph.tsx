@@ -1,6 +1,6 @@
 // Calling contexts as a flame graph that hangs from the entry of the program. The width of a box
 // is what is allocated in and below it, or how much of that was alive at the peak or at exit; its
-// colour is how often a byte of that is accessed.
+// colour is how often a byte of that is accessed. By type, the types of objects are the first row.
 import { useMemo, useState } from "preact/hooks";
 import { FlameControls } from "./flame_controls";
 import * as format from "./format";
@@ -47,10 +47,14 @@ interface Sums {
 export function FlameGraph({ model, matches, onOpen, onFilter }: Props) {
     const [weight, setWeight] = useState<Weight>("bytes");
     const [programOnly, setProgramOnly] = useState(true);
+    const [byType, setByType] = useState(false);
     const [before, setBefore] = useState(false);
     const [root, setRoot] = useState(0);
 
-    const tree = useMemo(() => model.callTree(programOnly), [model, programOnly]);
+    const tree = useMemo(
+        () => model.callTree(programOnly, byType),
+        [model, programOnly, byType],
+    );
     const s = useMemo<Sums>(() => {
         const now = sums(tree, model.weights(weight));
         const then = model.isDiff ? sums(tree, model.weights(weight, true)) : null;
@@ -67,8 +71,10 @@ export function FlameGraph({ model, matches, onOpen, onFilter }: Props) {
 
     const heat = (node: number) =>
         `${format.density(s.accesses[node]! / (s.bytes[node]! || 1))} accesses per byte`;
-    const name = (node: number) =>
-        tree.func[node]! < 0 ? "whole program" : model.funcName(tree.func[node]!);
+    const name = (node: number) => {
+        if (tree.type[node]! >= 0) return model.typeName(tree.type[node]!);
+        return tree.func[node]! < 0 ? "whole program" : model.funcName(tree.func[node]!);
+    };
     const colour = (node: number) => {
         if (s.before) return changeClass(s.before[node]!, s.now[node]!);
         return densityClass(model, s.accesses[node]! / s.bytes[node]!);
@@ -127,6 +133,17 @@ export function FlameGraph({ model, matches, onOpen, onFilter }: Props) {
                     />
                     <span>Program only</span>
                 </label>
+                {model.data.types && (
+                    <label class="check">
+                        <input
+                            type="checkbox"
+                            name="by-type"
+                            checked={byType}
+                            onChange={() => reset(() => setByType(!byType))}
+                        />
+                        <span>By type</span>
+                    </label>
+                )}
             </FlameControls>
             <Legend model={model} />
             <Icicle

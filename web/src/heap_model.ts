@@ -29,7 +29,8 @@ export interface Frame {
 
 /** The tree of calling functions. */
 export interface CallTree extends Tree {
-    func: Int32Array; // -1 at the root
+    func: Int32Array; // -1 at the root and of a type
+    type: Int32Array; // -1 of a function
     /** Node of each context's stack. */
     nodeOf: Int32Array;
     contexts: Float64Array; // contexts at or below a node
@@ -89,6 +90,16 @@ export class HeapModel {
 
     funcName(func: number): string {
         return this.text(this.data.funcs.name[func]!);
+    }
+
+    /** The type of a context's objects, a row of the types; null: none is known of any. */
+    typeOf(context: number): number | null {
+        return this.data.contexts.type?.[context] ?? null;
+    }
+
+    typeName(type: number): string {
+        const name = this.data.types!.name[type]!;
+        return name ? this.text(name) : "(type not known)";
     }
 
     frame(node: number): Frame {
@@ -166,7 +177,8 @@ export class HeapModel {
         return this.data.changes?.[this.data.contexts.change![context]!] ?? "";
     }
 
-    /** Contexts whose stack has a function or file with this text in its name. */
+    /** Contexts whose stack has a function or file, or whose objects have a type, with this text in
+     * its name. */
     search(query: string): Uint8Array {
         const wanted = query.trim().toLowerCase();
         const { texts, funcs, frames, nodes, contexts } = this.data;
@@ -178,46 +190,80 @@ export class HeapModel {
         for (let n = 1; n < inNode.length; n++)
             inNode[n] =
                 inFunc[frames.func[nodes.frame[n]!]!] || inNode[this.nodeParent[n]!] ? 1 : 0;
-        return Uint8Array.from(contexts.node, (node) => inNode[node]!);
+        const ofType = this.data.types?.name.map((name) => inText[name]!);
+        return Uint8Array.from(contexts.node, (node, c) =>
+            inNode[node] || ofType?.[contexts.type![c]!] ? 1 : 0,
+        );
     }
 
     /** The tree of functions; frames of libraries are left out if `programOnly`, except where a
-     * stack has nothing else. */
-    callTree(programOnly: boolean): CallTree {
+     * stack has nothing else. If `byType`, types of objects stand above it. */
+    callTree(programOnly: boolean, byType: boolean): CallTree {
         const { funcs, frames, nodes, contexts } = this.data;
+        const nFuncs = funcs.name.length;
+        const width = nFuncs + (this.data.types?.name.length ?? 0) + 1;
         const parent = [-1];
-        const func = [-1];
+        const box = [-1]; // a function, or a type beyond them
         const known = new Map<number, number>();
-        const width = funcs.name.length + 1;
-        const child = (at: number, f: number): number => {
-            const key = at * width + f;
+        const child = (at: number, what: number): number => {
+            const key = at * width + what;
             let node = known.get(key);
             if (node === undefined) {
                 node = parent.length;
                 known.set(key, node);
                 parent.push(at);
-                func.push(f);
+                box.push(what);
             }
             return node;
         };
-        const mapped = new Int32Array(nodes.frame.length);
-        for (let n = 1; n < mapped.length; n++) {
-            const f = frames.func[nodes.frame[n]!]!;
-            const at = mapped[this.nodeParent[n]!]!;
-            mapped[n] = programOnly && funcs.library[f] ? at : child(at, f);
-        }
+        const funcOf = (n: number) => frames.func[nodes.frame[n]!]!;
         const nodeOf = new Int32Array(this.n);
-        for (let c = 0; c < this.n; c++) {
-            const node = contexts.node[c]!;
-            nodeOf[c] =
-                mapped[node] || !node
-                    ? mapped[node]!
-                    : child(0, frames.func[nodes.frame[node]!]!);
+        const mapped = new Int32Array(nodes.frame.length);
+        for (const [top, members] of this.groups(byType)) {
+            const root = top < 0 ? 0 : child(0, nFuncs + top);
+            const used = this.usedBy(members);
+            mapped[0] = root;
+            for (const n of used) {
+                const at = mapped[this.nodeParent[n]!]!;
+                mapped[n] = programOnly && funcs.library[funcOf(n)] ? at : child(at, funcOf(n));
+            }
+            for (const c of members) {
+                const node = contexts.node[c]!;
+                const at = mapped[node]!;
+                nodeOf[c] = at === root && node ? child(root, funcOf(node)) : at;
+            }
         }
         const tree = link(parent);
         const own = new Float64Array(parent.length);
         for (const node of nodeOf) own[node]!++;
-        return { ...tree, func: Int32Array.from(func), nodeOf, contexts: addUp(tree, own) };
+        return {
+            ...tree,
+            func: Int32Array.from(box, (what) => (what < nFuncs ? what : -1)),
+            type: Int32Array.from(box, (what) => (what < nFuncs ? -1 : what - nFuncs)),
+            nodeOf,
+            contexts: addUp(tree, own),
+        };
+    }
+
+    /** Contexts by type, or all of them as one group, -1. */
+    private groups(byType: boolean): Map<number, number[]> {
+        const groups = new Map<number, number[]>();
+        for (let c = 0; c < this.n; c++) {
+            const type = byType ? this.data.contexts.type![c]! : -1;
+            const members = groups.get(type);
+            if (members) members.push(c);
+            else groups.set(type, [c]);
+        }
+        return groups;
+    }
+
+    /** Nodes of the stacks of contexts, callers before callees. */
+    private usedBy(contexts: number[]): Int32Array {
+        const { node } = this.data.contexts;
+        const used = new Set<number>();
+        for (const c of contexts)
+            for (let n = node[c]!; n > 0 && !used.has(n); n = this.nodeParent[n]!) used.add(n);
+        return Int32Array.from(used).sort();
     }
 }
 

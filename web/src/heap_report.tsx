@@ -13,6 +13,7 @@ import type { Filter } from "./page_frame";
 import { PageTop, usePanel } from "./page_frame";
 import { Scatter } from "./scatter";
 import { Timeline } from "./timeline";
+import { TypeTable } from "./type_table";
 
 function subtitle(data: HeapData): string {
     const kind =
@@ -33,7 +34,7 @@ export function HeapReport({ data }: { data: HeapData }) {
             <PageTop
                 title={data.title}
                 subtitle={subtitle(data)}
-                searches="functions and files"
+                searches={data.types ? "functions, files and types" : "functions and files"}
                 query={query}
                 onQuery={setQuery}
             />
@@ -58,6 +59,9 @@ export function HeapReport({ data }: { data: HeapData }) {
                             onOpen={setOpen}
                             open={open}
                         />
+                        {data.types && (
+                            <TypeTable model={model} matches={matches} onFilter={setFilter} />
+                        )}
                     </div>
                     <div class="column">
                         <AdviceList model={model} onOpen={setOpen} onFilter={setFilter} />
