@@ -260,6 +260,9 @@ export class HeapModel {
     /** Nodes of the stacks of contexts, callers before callees. */
     private usedBy(contexts: number[]): Int32Array {
         const { node } = this.data.contexts;
+        // The page has no other nodes than those of its contexts.
+        if (contexts.length === this.n)
+            return Int32Array.from(this.nodeParent.subarray(1), (_, i) => i + 1);
         const used = new Set<number>();
         for (const c of contexts)
             for (let n = node[c]!; n > 0 && !used.has(n); n = this.nodeParent[n]!) used.add(n);
