@@ -19,6 +19,7 @@ u32 pgal_modules_missing;
 
 static struct pgk_placement plan;
 static bool loaded[PGK_PLACEMENT_MODULES_MAX];
+static u32 hashed; /* groups of pgal_plan_hash; 0: none */
 static volatile u32 adding; /* one thread at a time */
 /* Pages of code whose module was looked up, so that it is not done again for each allocation. */
 enum { PAGES_SEEN_SHIFT = 54 };
@@ -75,6 +76,8 @@ void pgal_plan_after_fork(void)
 PGG_COLD u32 pgal_group_of_unknown(u64 address)
 {
     struct pgg_module m;
+    if (hashed)
+        return 1 + (u32)(address * UINT64_C(0x9e3779b97f4a7c15) >> 32) % hashed;
     const u64 page = address / PGG_PAGE;
     u64 *seen = &pages_seen[page * UINT64_C(0x9e3779b97f4a7c15) >> PAGES_SEEN_SHIFT];
     if (__atomic_load_n(seen, __ATOMIC_RELAXED) == page)
@@ -228,6 +231,19 @@ static void find_modules(const char *path)
         add_module(&segments[i]);
     if (pgal_modules_missing == all)
         pgal_say("the plan is for other builds than what is loaded at the start", path);
+}
+
+void pgal_plan_hash(u32 groups)
+{
+    static struct pgal_leaf none[2]; /* one for each hash of a bit */
+    if (!groups || groups >= PGAL_GROUPS) {
+        pgal_say("PGOKIT_ALLOC_HASH is a number from 1 to 15", NULL);
+    } else if (pgal_groups_ready()) {
+        hashed = groups;
+        pgal_modules_missing = 1;
+        pgal_leaves_shift = 63;
+        pgal_leaves = none;
+    }
 }
 
 void pgal_plan_read(const char *path)

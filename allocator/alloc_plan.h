@@ -10,6 +10,10 @@
 /* Reads the file; what is wrong with it is said, and there is no plan then. */
 void pgal_plan_read(const char *path);
 
+/* Instead of a plan, for comparisons: deals calls out to so many groups by a hash of their
+ * addresses. All of them are unknown then, so that nothing is slower without it. */
+void pgal_plan_hash(u32 groups);
+
 /* In a child: who held a lock in the parent is not here. */
 void pgal_plan_after_fork(void);
 

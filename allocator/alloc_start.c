@@ -19,6 +19,15 @@ static bool is_set(const char *name)
     return value && *value && *value != '0';
 }
 
+/* 0: it is none. */
+static u32 number(const char *digits)
+{
+    u32 n = 0;
+    for (; *digits >= '0' && *digits <= '9' && n < PGAL_GROUPS; digits++)
+        n = n * 10 + (u32)(*digits - '0');
+    return *digits ? 0 : n;
+}
+
 static void child(void)
 {
     pgal_groups_after_fork();
@@ -27,7 +36,7 @@ static void child(void)
 
 __attribute__((constructor(101))) static void at_start(void)
 {
-    const char *plan = pgg_getenv("PGOKIT_ALLOC_PLAN");
+    const char *plan = pgg_getenv("PGOKIT_ALLOC_PLAN"), *hash = pgg_getenv("PGOKIT_ALLOC_HASH");
     pgg_modules_ready = true;
     pgg_frames_ready();
     pgal_objects_init();
@@ -35,6 +44,8 @@ __attribute__((constructor(101))) static void at_start(void)
     pthread_atfork(NULL, NULL, child);
     if (plan && *plan)
         pgal_plan_read(plan);
+    else if (hash && *hash)
+        pgal_plan_hash(number(hash));
 }
 
 __attribute__((destructor)) static void at_end(void)

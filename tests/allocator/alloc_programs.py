@@ -190,6 +190,17 @@ def counts_groups(folder):
     require(len(lines) == 2 and all("bytes of objects" in line for line in lines), result.stderr)
 
 
+def hashes(folder):
+    program = build(folder)
+    env = dict(os.environ, LD_PRELOAD=SHARED, PGOKIT_ALLOC_STATS="1")
+    for mode in ("pages", "resize", "threads"):
+        lines = run([program, mode], folder, env=dict(env, PGOKIT_ALLOC_HASH="15")).stderr
+        require(lines and all("bytes of objects" in line for line in lines.splitlines()), lines)
+    for wrong in ("0", "16", "x", "99999999999"):
+        lines = run([program, "pages"], folder, env=dict(env, PGOKIT_ALLOC_HASH=wrong)).stderr
+        require(lines == "pgokit_alloc: PGOKIT_ALLOC_HASH is a number from 1 to 15\n", lines)
+
+
 def main():
     cases = Cases()
     cases.run("a plan keeps two kinds of objects apart", splits, [])
@@ -205,6 +216,7 @@ def main():
     cases.run("hints of compilers reach groups", hints)
     cases.run("a damaged plan is refused with one line", refuses)
     cases.run("a plan for another build is refused with one line", tells_stale)
+    cases.run("calls are dealt out without a plan", hashes)
     cases.run("what groups hold at the end", counts_groups)
     cases.finish()
 
