@@ -1,4 +1,5 @@
 /* Start and end, and what programs may call. */
+#include "guest_confine.h"
 #include "guest_file.h"
 #include "guest_frames.h"
 #include "guest_symbols.h"
@@ -7,8 +8,6 @@
 #include "recorder_signals.h"
 #include "recorder_table.h"
 #include "recorder_thread.h"
-
-#include <stdarg.h>
 
 PGBR_EXPORT void pgokit_branches_start(void);
 PGBR_EXPORT void pgokit_branches_stop(void);
@@ -33,6 +32,16 @@ static void stop_other(void)
         stop();
 }
 
+/* Under a filter a tick, too, may be what kills. */
+static void before_confined(u32 takes)
+{
+    if (!(takes & PGG_LESS_CALLS))
+        return;
+    pgg_confined = true;
+    pgbr_off_for_good("recording stops", "the process puts itself under a filter of system calls "
+                                         "(seccomp), which may forbid the recorder's");
+}
+
 /* Only dynamic programs have this function, so that no program can be linked with -static, where
  * the C library's own functions behind those here could not be found. */
 void *__tls_get_addr(void *variable);
@@ -42,6 +51,7 @@ __attribute__((constructor(101))) static void at_load(void)
 {
     __asm__ volatile("" ::"r"(__tls_get_addr));
     stop_other();
+    pgg_confine_watch(before_confined);
     pgg_frames_ready();
     pgg_file_init();
     pgbr_options_read();
@@ -60,45 +70,4 @@ __attribute__((destructor(101))) static void at_exit(void)
         pgbr_table_open();
         pgg_unlock(&pgbr_lock);
     }
-}
-
-/* ---- functions by which a process takes rights away from itself ---- */
-
-#define REPLACES PGBR_EXPORT __attribute__((weak))
-
-REPLACES int prctl(int option, ...);
-REPLACES long syscall(long number, ...);
-
-/* Under a filter a tick, too, may be what kills. */
-static void prepare(u32 takes)
-{
-    if (!(takes & PGG_LESS_CALLS))
-        return;
-    pgg_confined = true;
-    pgbr_off_for_good("recording stops", "the process puts itself under a filter of system calls "
-                                         "(seccomp), which may forbid the recorder's");
-}
-
-int prctl(int option, ...)
-{
-    long arguments[PGG_SYS_ARGUMENTS] = {option};
-    va_list list;
-    va_start(list, option);
-    for (int i = 1; i < 5; i++)
-        arguments[i] = va_arg(list, long);
-    va_end(list);
-    prepare(pgg_sys_control_takes(arguments));
-    return (int)pgg_sys_with_errno(pgg_sys_control(arguments));
-}
-
-long syscall(long number, ...)
-{
-    long arguments[PGG_SYS_ARGUMENTS];
-    va_list list;
-    va_start(list, number);
-    for (int i = 0; i < PGG_SYS_ARGUMENTS; i++)
-        arguments[i] = va_arg(list, long);
-    va_end(list);
-    prepare(pgg_sys_any_takes(number, arguments));
-    return pgg_sys_with_errno(pgg_sys_any(number, arguments));
 }

@@ -88,16 +88,21 @@ static void snapshot(const struct total *now, u32 now_ms)
 }
 
 /* Another thread may have been here in the meantime. */
-static struct total snapshot_of_peak(void)
+static void snapshot_of_peak(struct total *now)
 {
-    struct total now = total();
-    if (now.bytes >= next_peak() && try_lock()) {
-        now = total();
-        if (now.bytes >= next_peak())
-            snapshot(&now, pgrt_now_ms());
-        unlock();
-    }
-    return now;
+    if (now->bytes < next_peak() || !try_lock())
+        return;
+    *now = total();
+    if (now->bytes >= next_peak())
+        snapshot(now, pgrt_now_ms());
+    unlock();
+}
+
+static void peak(struct pgrt_thread *t, struct total now)
+{
+    snapshot_of_peak(&now);
+    t->series.armed = false;
+    set_limit(&t->series, &now);
 }
 
 /* While the heap of one thread grows, it is the next end of an object that makes a peak of it; so
@@ -110,14 +115,12 @@ PGG_COLD void pgrt_series_look(struct pgrt_thread *t)
         t->series.limit = pgrt_series_bytes(&t->series) + (i64)(next_peak() / PEAK_STEP) + 1;
         return;
     }
-    pgrt_series_peak(t);
+    peak(t, now);
 }
 
 PGG_COLD void pgrt_series_peak(struct pgrt_thread *t)
 {
-    const struct total now = snapshot_of_peak();
-    t->series.armed = false;
-    set_limit(&t->series, &now);
+    peak(t, total());
 }
 
 /* Of two neighbours the later one stays, and so do the breakdowns of those that stay. The number of

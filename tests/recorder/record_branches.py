@@ -15,7 +15,7 @@ import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.append(os.path.join(HERE, "..", "runtime"))
-from harness import Cases, require, run, tool  # noqa: E402
+from harness import Cases, Skip, require, run, tool  # noqa: E402
 from recording import Recording  # noqa: E402
 
 PGOKIT, LIBRARY, ARCHIVE = map(os.path.abspath, sys.argv[1:4])
@@ -346,6 +346,21 @@ def linked_statically(folder):
     require("undefined reference to `__tls_get_addr'" in told.stderr, told.stderr)
 
 
+# ---- ended by the program ----
+
+def filtered(folder, function):
+    """Under a filter the recorder makes no system calls, as they may be what it kills for."""
+    program = build(folder, "filtered.c")
+    plain = run([program, function], folder, status=None)
+    if plain.returncode == 3:
+        raise Skip("seccomp is not allowed here")
+    told = preloaded(folder, "real_time=1:frequency=2000", [program, function])
+    require(told.stdout == plain.stdout, told.stdout)
+    require("recording stops: the process puts itself under a filter" in told.stderr, told.stderr)
+    [recording] = recordings(folder, "r.")
+    require(recording.counters["WINDOWS"] > 5, recording.ended())
+
+
 # ---- switched while it runs ----
 
 def switched_by_signal(folder):
@@ -647,6 +662,8 @@ def main():
     cases.run("linked into the program", linked)
     cases.run("linked into the program: stress", linked_stress)
     cases.run("linked statically", linked_statically)
+    for function in "prctl", "syscall":
+        cases.run(f"a filter of system calls by {function}", filtered, function)
     cases.run("on and off by a signal", switched_by_signal)
     cases.run("on again after a time without a tick", switched_on_while_idle)
     cases.run("on for a time, twice", switched_on_for_a_time)

@@ -1,0 +1,14 @@
+/* The functions by which a process takes rights away from itself, in place of the C library's. */
+#ifndef PGG_CONFINE_H
+#define PGG_CONFINE_H
+
+#include "guest.h"
+
+#pragma GCC visibility push(hidden)
+
+/* From now on a room hears what the process is about to give up (PGG_LESS_...), before it does.
+ * pgg_confined is set when it has. */
+void pgg_confine_watch(void (*before)(u32 takes));
+
+#pragma GCC visibility pop
+#endif
