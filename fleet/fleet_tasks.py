@@ -26,6 +26,7 @@ DONE, INCOMPLETE, FAILED, BAD_INPUT = 0, 1, 2, 3
 MIB = 1 << 20
 LEAF_FILES = 4096
 RETRIES, PAUSE_S = 5, 0.5
+BUILD_ID = "[0-9a-f]{40}"
 BATCH = 1000  # names of files in a command line
 JOINED = {"heap", "instr"}  # kinds that one output can hold
 
@@ -221,18 +222,28 @@ def list_inputs(sources: Sequence[str]) -> tuple[list[Input], list[Report]]:
     return sorted(taken.values(), key=lambda i: i.path), left_out
 
 
-# ---- kinds of inputs ----
+# ---- kinds and builds of inputs ----
 
-def kinds_of(pgokit: str, inputs: Sequence[Input]) -> dict[str, str]:
-    """What pgokit takes each file for, by its first bytes. Objects are not looked at."""
+def look_at(pgokit: str, inputs: Sequence[Input]) -> tuple[dict[str, str], dict[str, str]]:
+    """Of each file the kind, and the build id of the program, which is the first. Objects are not
+    opened: their builds are known by their names."""
     paths = [i.path for i in inputs if not is_s3(i.path)]
     kinds: dict[str, str] = {}
+    builds = builds_by(BUILD_ID, [i for i in inputs if is_s3(i.path)])
     for batch in (paths[i:i + BATCH] for i in range(0, len(paths), BATCH)):
         told = subprocess.run([pgokit, "check", "--kinds", "--", *batch], check=False, text=True,
                               stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
                               errors="surrogateescape").stdout.split("\n")
-        kinds.update((path, line.rpartition(": ")[2]) for path, line in zip(batch, told))
-    return kinds
+        for path, line in zip(batch, told):
+            kinds[path], _, ids = line.rpartition(": ")[2].partition(" ")
+            builds[path] = ids.partition(" ")[0]
+    return kinds, builds
+
+
+def builds_by(pattern: str, inputs: Sequence[Input]) -> dict[str, str]:
+    """By their paths."""
+    found = {i.path: re.search(pattern, i.path) for i in inputs}
+    return {path: match[0] if match else "" for path, match in found.items()}
 
 
 def tree_kinds(kinds: dict[str, str]) -> dict[str, str]:
@@ -276,24 +287,24 @@ def leaves(version: str, inputs: Sequence[Input], shard_bytes: int) -> Iterator[
     yield task_of(version, 0, shard, ())
 
 
-def make_plan(version: str, inputs: Sequence[Input], kinds: dict[str, str], group_by: str,
-              shard_bytes: int, fan_in: int) -> tuple[list[Task], list[Task]]:
+def make_plan(version: str, inputs: Sequence[Input], kinds: dict[str, str],
+              builds: dict[str, str], shard_bytes: int,
+              fan_in: int) -> tuple[list[Task], list[Task]]:
     """All tasks, children first, and the roots of all kinds."""
     sets: dict[str, list[Input]] = {}
     for one in inputs:
         sets.setdefault(kinds.get(one.path, ""), []).append(one)
-    plans = [plan_kind(version, sets[kind], group_by, shard_bytes, fan_in) for kind in sorted(sets)]
+    plans = [plan_kind(version, sets[kind], builds, shard_bytes, fan_in) for kind in sorted(sets)]
     return [t for tasks, _ in plans for t in tasks], [r for _, roots in plans for r in roots]
 
 
-def plan_kind(version: str, inputs: Sequence[Input], group_by: str, shard_bytes: int,
+def plan_kind(version: str, inputs: Sequence[Input], builds: dict[str, str], shard_bytes: int,
               fan_in: int) -> tuple[list[Task], list[Task]]:
     """Profiles of one build share their code, so their shards are small: each build has a tree of
     its own."""
     groups: dict[str, list[Input]] = {}
     for one in inputs:
-        found = re.search(group_by, one.path)
-        groups.setdefault(found[0] if found else "", []).append(one)
+        groups.setdefault(builds[one.path], []).append(one)
     size = shard_bytes or min(max(sum(i.bytes for i in inputs) // 64, MIB), 128 * MIB)
     rows = [list(leaves(version, group, size)) for _, group in sorted(groups.items())]
     tasks = [task for row in rows for task in row]

@@ -33,10 +33,21 @@ static struct pgk_sink *write_raw(const struct pgk_heap *h, uint32_t version)
     return out;
 }
 
+static int take_id(void *ctx, const uint8_t *id, size_t size)
+{
+    (void)ctx;
+    if (!size || !id)
+        abort();
+    return 0;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
     struct pgk_heap_raw_info info;
+    struct pgk_source src = {.file = "fuzz", .format = "raw heap profile"};
     struct pgk_heap *h = read_raw(bytes, size, &info);
+    if (pgk_heap_raw_build_ids(bytes, size, &src, take_id, NULL, NULL) && h)
+        abort(); /* of a sound file */
     for (size_t c = 0; h && c < pgk_heap_contexts(h); c++) {
         struct pgk_heap_frame frames[4];
         if (!pgk_heap_stack(h, c, frames, 4) && h->contexts.v[c].stack)

@@ -12,7 +12,8 @@ static const char help[] =
     "      --repair OUTPUT  write what can be read of a damaged heap profile, record by record,\n"
     "                       in the same format and version, and list what is lost\n"
     "      --kinds          say only of which kind each file is, by its first bytes: heap,\n"
-    "                       instr, sample, gcov, binary, both 'instr,heap', or unknown\n"
+    "                       instr, sample, gcov, binary, both 'instr,heap', or unknown; and\n"
+    "                       the build ids that it stores\n"
     "\nExamples:\n"
     "  pgokit check memprof.profraw.* app.profdata\n"
     "  pgokit check --repair saved.profraw memprof.profraw.4711\n";
@@ -60,6 +61,15 @@ static int check(const char *path, const struct cli_common *common, struct pgk_e
     return status ? status : kind->run(path, common, err);
 }
 
+static int print_id(void *ctx, const uint8_t *id, size_t size)
+{
+    (void)ctx;
+    putchar(' ');
+    for (size_t i = 0; i < size; i++)
+        printf("%02x", id[i]);
+    return 0;
+}
+
 /* A line for each file, also for one that is none. */
 static int print_kinds(const char *path, struct pgk_err *err)
 {
@@ -74,15 +84,16 @@ static int print_kinds(const char *path, struct pgk_err *err)
     }
     /* The format's own kind comes first. */
     const enum pgk_kind own = pgk_file_info_format(pgk_file_info(file))->kind;
-    for (int i = 0; i < PGK_KINDS; i++) {
-        const enum pgk_kind kind = (enum pgk_kind)((own + i) % PGK_KINDS);
+    for (unsigned i = 0; i < PGK_KINDS; i++) {
+        const enum pgk_kind kind = (enum pgk_kind)(((unsigned)own + i) % PGK_KINDS);
         if (pgk_file_holds(file, kind)) {
             printf("%s%s", between, pgk_kind_name(kind));
             between = ",";
         }
     }
+    status = pgk_file_build_ids(file, print_id, NULL, err);
     putchar('\n');
-    return 0;
+    return status;
 }
 
 static int repair(const char *path, const char *output)

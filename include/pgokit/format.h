@@ -113,6 +113,14 @@ const struct pgk_file_info *pgk_file_info(const struct pgk_file *file);
  * data, too. */
 bool pgk_file_holds(const struct pgk_file *file, enum pgk_kind kind);
 
+/* Gets a build id, of 1 or more bytes. What is not 0 ends the search, which returns it. */
+typedef int pgk_build_id_fn(void *ctx, const uint8_t *id, size_t size);
+/* Calls `fn` for each build id that a raw or indexed profile stores, in the file's order, and does
+ * not read the rest: of a raw heap profile only the first dump has been looked at. Other formats
+ * store none, or are not searched. */
+int pgk_file_build_ids(struct pgk_file *file, pgk_build_id_fn *fn, void *ctx,
+                       struct pgk_err *err);
+
 /* Reading, the same for every kind of profile (heap, instr, sample, gcov):
  *
  *   pgk_KIND_read      a file by its name

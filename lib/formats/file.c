@@ -267,6 +267,20 @@ static int read_kind(struct pgk_file *f, const struct pgk_file_bytes *bytes,
     }
 }
 
+int pgk_file_build_ids(struct pgk_file *f, pgk_build_id_fn *fn, void *ctx, struct pgk_err *err)
+{
+    struct pgk_filemap map = f->kept;
+    if (!f->info.row->build_ids)
+        return 0;
+    if (!f->is_kept)
+        PGK_TRY(pgk_filemap_open(&map, f->src.file, err));
+    const struct pgk_file_bytes bytes = {map.bytes, map.size, &f->src};
+    int status = f->info.row->build_ids(&bytes, fn, ctx, err);
+    if (!f->is_kept)
+        pgk_filemap_close(&map);
+    return status;
+}
+
 static int read_file(struct pgk_file *f, const struct reading *r, struct pgk_err *err)
 {
     struct pgk_filemap map = f->kept;

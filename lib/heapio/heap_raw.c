@@ -158,13 +158,44 @@ static int note_module(struct reader *r, struct segment *s, const uint8_t *id)
     return 0;
 }
 
+/* The next segment, and where its build id stands. */
+static int read_segment(struct pgk_cursor *c, const struct pgk_raw_version *v, const char *record,
+                        struct segment *s, const uint8_t **id, struct pgk_err *err)
+{
+    uint64_t at = pgk_cur_off(c);
+#define PGK_RAW_SEGMENT(name, type, first, meaning) \
+    s->name = v->version >= (first) ? pgk_cur_##type(c, #name) : 0;
+#include "heap_raw.def"
+#undef PGK_RAW_SEGMENT
+    *id = pgk_cur_take(c, PGK_HEAP_RAW_ID_MAX, "build id");
+    PGK_TRY(pgk_cur_check(c, err, record));
+    if (s->build_id_size > PGK_HEAP_RAW_ID_MAX)
+        return pgk_cur_reject(c, err, PGK_E_CORRUPT, at + 24, .record = record,
+                              .field = "build_id_size",
+                              .found = PGK_F("%" PRIu64, s->build_id_size),
+                              .expected = "0 to 32", .hint = "record the profile again");
+    if (s->end < s->start)
+        return pgk_cur_reject(c, err, PGK_E_CORRUPT, at + 8, .record = record, .field = "end",
+                              .found = PGK_F("0x%" PRIx64, s->end),
+                              .expected = PGK_F("at least the start, 0x%" PRIx64, s->start),
+                              .hint = "record the profile again");
+    return 0;
+}
+
+/* Goes to the segments at `off`, and says how many there are. */
+static int find_segments(struct pgk_cursor *c, uint64_t off, const struct pgk_raw_version *v,
+                         uint32_t dump, uint64_t *count, struct pgk_err *err)
+{
+    pgk_cur_seek(c, off, "segment_off");
+    *count = pgk_cur_count(c, pgk_raw_segment_size(v), "segment count");
+    return pgk_cur_check(c, err, PGK_F("dump %u, segments", dump));
+}
+
 static int read_segments(struct reader *r, uint64_t off)
 {
-    struct pgk_cursor *c = r->c;
     const struct pgk_raw_version *v = layout_of(r, r->version)->row;
-    pgk_cur_seek(c, off, "segment_off");
-    uint64_t count = pgk_cur_count(c, pgk_raw_segment_size(v), "segment count");
-    PGK_TRY(pgk_cur_check(c, r->err, PGK_F("dump %u, segments", r->dump)));
+    uint64_t count;
+    PGK_TRY(find_segments(r->c, off, v, r->dump, &count, r->err));
     bool first_dump = r->dump == 1;
     if (!first_dump && count != r->segments.n)
         r->segments_changed = true;
@@ -173,24 +204,8 @@ static int read_segments(struct reader *r, uint64_t off)
 
     for (uint64_t i = 0; i < count; i++) {
         struct segment s = {0};
-        uint64_t at = pgk_cur_off(c);
-#define PGK_RAW_SEGMENT(name, type, first, meaning) \
-    s.name = v->version >= (first) ? pgk_cur_##type(c, #name) : 0;
-#include "heap_raw.def"
-#undef PGK_RAW_SEGMENT
-        const uint8_t *id = pgk_cur_take(c, PGK_HEAP_RAW_ID_MAX, "build id");
-        PGK_TRY(pgk_cur_check(c, r->err, RECORD(r, "segment", i)));
-        if (s.build_id_size > PGK_HEAP_RAW_ID_MAX)
-            return pgk_cur_reject(c, r->err, PGK_E_CORRUPT, at + 24,
-                                  .record = RECORD(r, "segment", i), .field = "build_id_size",
-                                  .found = PGK_F("%" PRIu64, s.build_id_size),
-                                  .expected = "0 to 32", .hint = "record the profile again");
-        if (s.end < s.start)
-            return pgk_cur_reject(c, r->err, PGK_E_CORRUPT, at + 8,
-                                  .record = RECORD(r, "segment", i), .field = "end",
-                                  .found = PGK_F("0x%" PRIx64, s.end),
-                                  .expected = PGK_F("at least the start, 0x%" PRIx64, s.start),
-                                  .hint = "record the profile again");
+        const uint8_t *id;
+        PGK_TRY(read_segment(r->c, v, RECORD(r, "segment", i), &s, &id, r->err));
         PGK_TRY(note_module(r, &s, id));
         if (!first_dump && i < r->segments.n) {
             const struct segment *old = &r->segments.v[i];
@@ -201,6 +216,26 @@ static int read_segments(struct reader *r, uint64_t off)
         r->segments.v[i] = s;
     }
     r->segments.n = count;
+    return 0;
+}
+
+int pgk_heap_raw_build_ids(const uint8_t *bytes, size_t size, const struct pgk_source *src,
+                           pgk_build_id_fn *fn, void *ctx, struct pgk_err *err)
+{
+    struct pgk_cursor c;
+    struct pgk_heap_raw_header h;
+    uint64_t count;
+    pgk_cur_init(&c, bytes, size, src);
+    PGK_TRY(read_header(&c, &h, err, "dump 1, header"));
+    const struct pgk_raw_version *v = pgk_raw_version(h.version);
+    PGK_TRY(find_segments(&c, h.segment_off, v, 1, &count, err));
+    for (uint64_t i = 0; i < count; i++) {
+        struct segment s = {0};
+        const uint8_t *id;
+        PGK_TRY(read_segment(&c, v, PGK_F("dump 1, segment %" PRIu64, i + 1), &s, &id, err));
+        if (s.build_id_size)
+            PGK_TRY(fn(ctx, id, s.build_id_size));
+    }
     return 0;
 }
 

@@ -6,6 +6,7 @@
 #include "cursor.h"
 #include "heap_model.h"
 #include "heap_raw_layout.h"
+#include "pgokit/format.h"
 #include "sink.h"
 
 #define PGK_HEAP_RAW_MAGIC UINT64_C(0xff6d70726f667281)
@@ -32,6 +33,11 @@ struct pgk_heap_raw_info {
 PGK_MUST_USE int pgk_heap_raw_read(struct pgk_heap *h, const uint8_t *bytes, size_t size,
                                    const struct pgk_source *src, struct pgk_heap_raw_info *info,
                                    struct pgk_err *err);
+
+/* The build ids of the first dump, as pgk_file_build_ids gives them. */
+PGK_MUST_USE int pgk_heap_raw_build_ids(const uint8_t *bytes, size_t size,
+                                        const struct pgk_source *src, pgk_build_id_fn *fn,
+                                        void *ctx, struct pgk_err *err);
 
 /* Writes one dump of the version. PGK_E_ARG for a version that is not, and where a frame is a
  * place in a function; addresses in modules that this version cannot describe (see

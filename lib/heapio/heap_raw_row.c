@@ -31,6 +31,12 @@ static int read(struct pgk_heap *heap, const struct pgk_file_bytes *file,
     return read_bytes(heap, file->bytes, file->size, file->src, info, err);
 }
 
+static int build_ids(const struct pgk_file_bytes *file, pgk_build_id_fn *fn, void *ctx,
+                     struct pgk_err *err)
+{
+    return pgk_heap_raw_build_ids(file->bytes, file->size, file->src, fn, ctx, err);
+}
+
 /* First writes the whole records to memory as a sound profile, and reads that. */
 static int salvage(struct pgk_heap *heap, const struct pgk_file_bytes *file,
                    struct pgk_salvage *lost, struct pgk_file_info *info, struct pgk_err *err)
@@ -82,6 +88,7 @@ const struct pgk_format_row pgk_format_heap_raw = {
                .read = {1, PGK_RAW_NOW},
                .write = {1, PGK_RAW_NOW}},
     .sniff = sniff,
+    .build_ids = build_ids,
     .read_heap = read,
     .salvage_heap = salvage,
     .write_heap = write,

@@ -7,6 +7,7 @@
 #include "heap_model.h"
 #include "instr_model.h"
 #include "memprof_version.h"
+#include "pgokit/format.h"
 #include "sink.h"
 #include "variant.h"
 
@@ -46,6 +47,10 @@ PGK_MUST_USE int pgk_indexed_read(struct pgk_heap *h, const uint8_t *bytes, size
 PGK_MUST_USE int pgk_indexed_read_instr(struct pgk_instr_adder *a, const uint8_t *bytes,
                                         size_t size, const struct pgk_source *src,
                                         struct pgk_indexed_info *info, struct pgk_err *err);
+/* The build ids, as pgk_file_build_ids gives them. */
+PGK_MUST_USE int pgk_indexed_build_ids(const uint8_t *bytes, size_t size,
+                                       const struct pgk_source *src, pgk_build_id_fn *fn,
+                                       void *ctx, struct pgk_err *err);
 /* True if the header says that there is heap data. */
 bool pgk_indexed_has_heap(const uint8_t *bytes, size_t size);
 /* True if the bytes are an indexed profile of which the heap data is the only content. */
@@ -55,6 +60,9 @@ bool pgk_indexed_is_heap_only(const uint8_t *bytes, size_t size);
 PGK_MUST_USE int pgk_instr_parts_read(struct pgk_instr_adder *a, const struct pgk_cursor *c,
                                       const struct pgk_indexed_header *header,
                                       struct pgk_err *err);
+/* The build ids in the part at `off` of the file under the cursor; at 0 there is none. */
+PGK_MUST_USE int pgk_instr_part_ids(const struct pgk_cursor *file, uint64_t off,
+                                    pgk_build_id_fn *fn, void *ctx, struct pgk_err *err);
 /* The summaries, which stand in front, and the table of functions; `p` may be NULL. */
 PGK_MUST_USE int pgk_instr_table_write(const struct pgk_instr *p, struct pgk_sink *out,
                                        uint32_t index_version, uint64_t *table_off,

@@ -122,6 +122,16 @@ int pgk_indexed_read_instr(struct pgk_instr_adder *a, const uint8_t *bytes, size
     return 0;
 }
 
+int pgk_indexed_build_ids(const uint8_t *bytes, size_t size, const struct pgk_source *src,
+                          pgk_build_id_fn *fn, void *ctx, struct pgk_err *err)
+{
+    struct pgk_cursor c;
+    struct pgk_indexed_header header = {0};
+    pgk_cur_init(&c, bytes, size, src);
+    PGK_TRY(read_header(&c, &header, err));
+    return pgk_instr_part_ids(&c, header.binary_ids_off, fn, ctx, err);
+}
+
 bool pgk_indexed_has_heap(const uint8_t *bytes, size_t size)
 {
     struct pgk_cursor c;

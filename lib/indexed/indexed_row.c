@@ -18,6 +18,12 @@ static uint32_t kinds(const uint8_t *bytes, size_t size)
     return 1u << PGK_KIND_INSTR | (uint32_t)pgk_indexed_has_heap(bytes, size) << PGK_KIND_HEAP;
 }
 
+static int build_ids(const struct pgk_file_bytes *file, pgk_build_id_fn *fn, void *ctx,
+                     struct pgk_err *err)
+{
+    return pgk_indexed_build_ids(file->bytes, file->size, file->src, fn, ctx, err);
+}
+
 static void take(struct pgk_file_info *info, const struct pgk_indexed_info *indexed)
 {
     info->version = indexed->index_version;
@@ -106,6 +112,7 @@ const struct pgk_format_row pgk_format_indexed_heap = {
                .memprof = {0, PGK_MEMPROF_NOW}},
     .sniff = sniff_heap,
     .sniffs_all = true,
+    .build_ids = build_ids,
     .read_heap = read_heap,
     .read_instr = read_instr,
     .salvage_heap = salvage,
@@ -130,6 +137,7 @@ const struct pgk_format_row pgk_format_indexed_instr = {
     .sniff = sniff,
     .sniffs_all = true,
     .kinds = kinds,
+    .build_ids = build_ids,
     .read_heap = read_heap,
     .read_instr = read_instr,
     .salvage_heap = salvage,

@@ -163,28 +163,34 @@ static int read_item(void *ctx, uint64_t ref, struct pgk_cursor *c, struct pgk_e
     return 0;
 }
 
-static int read_binary_ids(struct reader *r, const struct pgk_cursor *file, uint64_t off)
+int pgk_instr_part_ids(const struct pgk_cursor *file, uint64_t off, pgk_build_id_fn *fn, void *ctx,
+                       struct pgk_err *err)
 {
     struct pgk_cursor c = *file;
     if (!off)
         return 0;
     pgk_cur_seek(&c, off, "binary ids");
     uint64_t size = pgk_cur_count(&c, 1, "size of binary ids");
-    PGK_TRY(pgk_cur_check(&c, r->err, "binary ids"));
+    PGK_TRY(pgk_cur_check(&c, err, "binary ids"));
     c.end = c.at + size;
     while (pgk_cur_left(&c)) {
         uint64_t at = pgk_cur_off(&c), n = pgk_cur_count(&c, 1, "length of binary id");
         const uint8_t *id = pgk_cur_take(&c, n, "binary id");
         pgk_cur_take(&c, -n & 7, "padding of binary id");
-        PGK_TRY(pgk_cur_check(&c, r->err, "binary ids"));
+        PGK_TRY(pgk_cur_check(&c, err, "binary ids"));
         if (!n)
-            return pgk_cur_reject(&c, r->err, PGK_E_CORRUPT, at, .record = "binary ids",
+            return pgk_cur_reject(&c, err, PGK_E_CORRUPT, at, .record = "binary ids",
                                   .field = "length of binary id", .found = "0",
                                   .expected = "1 or more", .hint = "write the profile again");
-        if (!pgk_instr_add_binary_id(r->a->profile, id, n))
-            return pgk_fail_nomem(r->err);
+        PGK_TRY(fn(ctx, id, n));
     }
     return 0;
+}
+
+static int add_id(void *ctx, const uint8_t *id, size_t size)
+{
+    struct reader *r = ctx;
+    return pgk_instr_add_binary_id(r->a->profile, id, size) ? 0 : pgk_fail_nomem(r->err);
 }
 
 static int add_vtable(void *ctx, const char *name, size_t len)
@@ -246,7 +252,7 @@ static int read_parts(struct reader *r, const struct pgk_cursor *file,
         PGK_TRY(skip_summary(&c, r->err));
     PGK_TRY(pgk_ondisk_read(file, pgk_cur_off(&c), h->function_table_off, PGK_ONDISK_NAMES,
                             "function table", read_item, r, r->err));
-    PGK_TRY(read_binary_ids(r, file, h->binary_ids_off));
+    PGK_TRY(pgk_instr_part_ids(file, h->binary_ids_off, add_id, r, r->err));
     PGK_TRY(read_vtable_names(r, file, h->vtable_names_off));
     if (h->temporal_off && h->flags >> PGK_INDEXED_TEMPORAL & 1)
         PGK_TRY(read_traces(r, file, h->temporal_off));

@@ -3,6 +3,7 @@
 #define PGK_INSTR_RAW_H
 
 #include "instr_model.h"
+#include "pgokit/format.h"
 #include "sink.h"
 
 /* As read from a little-endian file; of a big-endian one in the other order. */
@@ -21,6 +22,11 @@ bool pgk_instr_raw_sniff(const uint8_t *bytes, size_t size);
 PGK_MUST_USE int pgk_instr_raw_read(struct pgk_instr_adder *a, const uint8_t *bytes, size_t size,
                                     const struct pgk_source *src,
                                     struct pgk_instr_raw_info *info, struct pgk_err *err);
+
+/* The build ids of the first image, as pgk_file_build_ids gives them. */
+PGK_MUST_USE int pgk_instr_raw_build_ids(const uint8_t *bytes, size_t size,
+                                         const struct pgk_source *src, pgk_build_id_fn *fn,
+                                         void *ctx, struct pgk_err *err);
 
 /* Refuses what a raw profile of the version cannot hold at all. */
 PGK_MUST_USE int pgk_instr_raw_check(const struct pgk_instr *p, const char *path,

@@ -154,6 +154,34 @@ static void pad(struct reader *r, uint64_t size, const char *field)
     pgk_cur_take(r->c, -size & 7, field);
 }
 
+static int each_id(const struct reader *r, const struct part *ids, pgk_build_id_fn *fn, void *ctx)
+{
+    struct pgk_cursor c = *r->c;
+    c.start = c.at = ids->bytes;
+    c.end = ids->bytes + ids->size;
+    c.src.base_off = ids->off;
+    while (pgk_cur_left(&c)) {
+        const uint8_t *word = pgk_cur_take(&c, 8, "length of binary id");
+        uint64_t size = word ? number(r, word, 8) : 0, at = pgk_cur_off(&c) - 8;
+        const uint8_t *id = pgk_cur_take(&c, size, "binary id");
+        pgk_cur_take(&c, -size & 7, "padding of binary id");
+        PGK_TRY(pgk_cur_check(&c, r->err, PGK_F("image %u, binary ids", r->image)));
+        if (!size)
+            return pgk_cur_reject(&c, r->err, PGK_E_CORRUPT, at,
+                                  .record = PGK_F("image %u, binary ids", r->image),
+                                  .field = "length of binary id", .found = "0",
+                                  .expected = "1 or more", .hint = "record the profile again");
+        PGK_TRY(fn(ctx, id, size));
+    }
+    return 0;
+}
+
+static int add_id(void *ctx, const uint8_t *id, size_t size)
+{
+    struct reader *r = ctx;
+    return pgk_instr_add_binary_id(r->a->profile, id, size) ? 0 : pgk_fail_nomem(r->err);
+}
+
 /* Parts are taken in their order in the file, and so that sizes are checked against the bytes left
  * before anything is read of them. Those that a version lacks have no bytes. */
 static int read_parts(struct reader *r)
@@ -176,28 +204,10 @@ static int read_parts(struct reader *r)
     pad(r, h->vtable_names_size, "vtable_names_size");
     PGK_TRY(pgk_cur_check(r->c, r->err, PGK_F("image %u, header", r->image)));
 
-    struct pgk_cursor c = *r->c;
-    c.start = c.at = ids.bytes;
-    c.end = ids.bytes + ids.size;
-    c.src.base_off = ids.off;
-    while (pgk_cur_left(&c)) {
-        const uint8_t *word = pgk_cur_take(&c, 8, "length of binary id");
-        uint64_t size = word ? number(r, word, 8) : 0, at = pgk_cur_off(&c) - 8;
-        const uint8_t *id = pgk_cur_take(&c, size, "binary id");
-        pgk_cur_take(&c, -size & 7, "padding of binary id");
-        PGK_TRY(pgk_cur_check(&c, r->err, PGK_F("image %u, binary ids", r->image)));
-        if (!size)
-            return pgk_cur_reject(&c, r->err, PGK_E_CORRUPT, at,
-                                  .record = PGK_F("image %u, binary ids", r->image),
-                                  .field = "length of binary id", .found = "0",
-                                  .expected = "1 or more", .hint = "record the profile again");
-        if (!pgk_instr_add_binary_id(r->a->profile, id, size))
-            return pgk_fail_nomem(r->err);
-    }
-    return 0;
+    return each_id(r, &ids, add_id, r);
 }
 
-static int read_header(struct reader *r)
+static int read_fields(struct reader *r)
 {
     uint32_t version = 0;
     struct pgk_raw_header *h = &r->h;
@@ -208,6 +218,14 @@ static int read_header(struct reader *r)
 #undef PGK_INSTR_HEADER
     PGK_TRY(pgk_cur_check(r->c, r->err, PGK_F("image %u, header", r->image)));
     r->c->src.version = version;
+    return 0;
+}
+
+static int read_header(struct reader *r)
+{
+    const struct pgk_raw_header *h = &r->h;
+    PGK_TRY(read_fields(r));
+    const uint32_t version = r->c->src.version;
     r->layout = pgk_raw_record_layout(version, r->pointer);
     r->bytes_count = h->version >> PGK_INDEXED_BYTE_COVERAGE & 1;
     r->stamped = h->version >> PGK_INDEXED_TEMPORAL & 1;
@@ -567,7 +585,25 @@ int pgk_instr_raw_read(struct pgk_instr_adder *a, const uint8_t *bytes, size_t s
     return status;
 }
 
+int pgk_instr_raw_build_ids(const uint8_t *bytes, size_t size, const struct pgk_source *src,
+                            pgk_build_id_fn *fn, void *ctx, struct pgk_err *err)
+{
+    struct pgk_cursor c;
+    struct reader r = {.c = &c, .err = err, .image = 1};
+    pgk_cur_init(&c, bytes, size, src);
+    PGK_TRY(read_fields(&r));
+    struct part ids = take_part(&r, r.h.binary_ids_size, 1, "binary_ids_size");
+    PGK_TRY(pgk_cur_check(&c, err, "image 1, header"));
+    return each_id(&r, &ids, fn, ctx);
+}
+
 /* ---- among the formats ---- */
+
+static int build_ids(const struct pgk_file_bytes *file, pgk_build_id_fn *fn, void *ctx,
+                     struct pgk_err *err)
+{
+    return pgk_instr_raw_build_ids(file->bytes, file->size, file->src, fn, ctx, err);
+}
 
 static int read(struct pgk_instr_adder *adder, const struct pgk_file_bytes *file,
                 struct pgk_file_info *info, struct pgk_err *err)
@@ -609,6 +645,7 @@ const struct pgk_format_row pgk_format_instr_raw = {
                .read = {PGK_INSTR_RAW_FIRST, PGK_INSTR_RAW_NOW},
                .write = {PGK_INSTR_RAW_FIRST, PGK_INSTR_RAW_NOW}},
     .sniff = pgk_instr_raw_sniff,
+    .build_ids = build_ids,
     .read_instr = read,
     .instr_writer = {.form = PGK_INSTR_RAW,
                      .name = "raw",

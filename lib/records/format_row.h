@@ -69,6 +69,9 @@ struct pgk_format_row {
     /* Which kinds of profile are in the file, as a set of bits; NULL: that of the format. */
     uint32_t (*kinds)(const uint8_t *bytes, size_t size);
 
+    /* The build ids that the file stores, as pgk_file_build_ids gives them. */
+    int (*build_ids)(const struct pgk_file_bytes *file, pgk_build_id_fn *fn, void *ctx,
+                     struct pgk_err *err);
     int (*read_heap)(struct pgk_heap *heap, const struct pgk_file_bytes *file,
                      struct pgk_file_info *info, struct pgk_err *err);
     bool wants_own_heap; /* read_heap cannot add to a model to which other threads add */

@@ -55,7 +55,8 @@ class Fleet:
         self.last = ["--vtables"]
         self.one = self.alone([self.inputs], self.last)
         size = sum(p.stat().st_size for p in self.inputs.iterdir())
-        self.options = ["--shard-bytes", size // TASKS, "--patience", "120"]
+        self.options = ["--shard-bytes", size // TASKS, "--patience", "120",
+                        "--group-by", "[0-9a-f]{40}"]
         self.started = self.folder / "started"
         self.slow = slow_pgokit(folder, os.path.abspath(pgokit), 0.3, self.started)
 

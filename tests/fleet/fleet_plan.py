@@ -2,11 +2,12 @@
 """The plan of pgokit-fleet: every input once, shards by bytes, builds apart, names that depend on
 nothing but content and release; and its types.
 
-usage: fleet_plan.py
+usage: fleet_plan.py PGOKIT
 """
 
 import pathlib
 import random
+import re
 import shutil
 import subprocess
 import sys
@@ -18,7 +19,7 @@ sys.path.insert(0, str(HERE.parent / "house"))
 sys.path.insert(0, str(FLEET))
 
 import fleet_tasks  # noqa: E402
-from fleet_tasks import Input, list_inputs, make_plan, tree_kinds  # noqa: E402
+from fleet_tasks import Input, builds_by, list_inputs, look_at, make_plan, tree_kinds  # noqa: E402
 from tap import Report  # noqa: E402
 
 BUILDS = ["a" * 40, "b" * 40]
@@ -30,7 +31,7 @@ def inputs(n, sizes=(1000,)):
 
 
 def plan(files, version="1", shard=4000, fan_in=8):
-    return make_plan(version, files, {}, "[0-9a-f]{40}", shard, fan_in)
+    return make_plan(version, files, {}, builds_by("[0-9a-f]{40}", files), shard, fan_in)
 
 
 def whole_tree():
@@ -62,7 +63,7 @@ def kinds():
     """A tree for each of the two kinds that an output can hold; strays go with the most."""
     files = inputs(60, (1500,))
     of = {f.path: "heap" if i % 3 else "instr" for i, f in enumerate(files)}
-    tasks, roots = make_plan("1", files, tree_kinds(of), "[0-9a-f]{40}", 4000, 8)
+    tasks, roots = make_plan("1", files, tree_kinds(of), builds_by("x", files), 4000, 8)
     mixed = [t.operands for t in tasks if len({of[o.partition("@")[0]] for o in t.operands}) > 1]
     below = {t.name: t for t in tasks}
     problems = [f"{operands}" for operands in mixed]
@@ -80,6 +81,24 @@ def kinds():
                         ({"a": "unknown"}, {"unknown"}), ({}, set())):
         if set(tree_kinds(found).values()) != want:
             problems.append(f"{found}: {tree_kinds(found)}")
+    return problems
+
+
+def builds():
+    """Of files the build id of the program, of objects that in the name."""
+    files = [Input(str(p), 1, 1, "1") for p in sorted((HERE.parent / "golden").glob("*-raw/clang*"))
+             if p.suffix == ".profraw"]
+    files.append(Input(f"s3://b/{BUILDS[0]}/x", 1, 1, "1"))
+    kinds, found = look_at(sys.argv[1], files)
+    with_id = [path for path, build in found.items() if build]
+    problems = [] if set(kinds.values()) == {"heap", "instr"} else [f"{kinds}"]
+    for folder in ("heap-raw", "instr-raw"):
+        if not any(f"/{folder}/" in path for path in with_id):
+            problems.append(f"{folder}: no build id in any file")
+    problems += [f"{path}: {found[path]}" for path in with_id
+                 if not re.fullmatch("([0-9a-f]{2})+", found[path])]
+    if found[files[-1].path] != BUILDS[0] or set(found) != {f.path for f in files}:
+        problems.append("an object")
     return problems
 
 
@@ -132,7 +151,7 @@ def types():
 
 def main():
     report = Report()
-    for case in (whole_tree, by_bytes_and_build, kinds, names, sources):
+    for case in (whole_tree, by_bytes_and_build, kinds, builds, names, sources):
         report.case(case.__name__.replace("_", " "), case())
     if shutil.which("mypy"):
         report.case("types", types())
