@@ -1,6 +1,7 @@
 /* A match of functions for people: on a terminal, or as tables of Markdown. */
 #include "match_view.h"
 
+#include "opts.h"
 #include "pgokit/human.h"
 
 #include <inttypes.h>
@@ -131,7 +132,8 @@ int pgk_function_match_print(const struct pgk_function_match *match,
                              struct pgk_err *err)
 {
     struct table t = {.m = match};
-    PGK_TRY(pgk_match_view_begin(&t.view, given, out, err));
+    PGK_TRY(PGK_OPTS_TAKE(&t.view.opts, given, err));
+    pgk_match_view_begin(&t.view, out);
     if (t.view.opts.json) {
         pgk_function_match_json(match, &t.view.opts, out);
         return 0;

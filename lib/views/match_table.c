@@ -1,6 +1,7 @@
 /* A match for people: on a terminal, or as tables of Markdown. */
 #include "match_view.h"
 
+#include "opts.h"
 #include "pgokit/human.h"
 
 #include <inttypes.h>
@@ -136,7 +137,8 @@ int pgk_match_print(const struct pgk_match *match, const struct pgk_match_print_
                     FILE *out, struct pgk_err *err)
 {
     struct table t = {.m = match, .all = {.struct_size = sizeof t.all}};
-    PGK_TRY(pgk_match_view_begin(&t.view, given, out, err));
+    PGK_TRY(PGK_OPTS_TAKE(&t.view.opts, given, err));
+    pgk_match_view_begin(&t.view, out);
     if (t.view.opts.json) {
         pgk_match_print_json(match, &t.view.opts, out);
         return 0;

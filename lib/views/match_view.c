@@ -1,21 +1,16 @@
 /* What the views of matches share. */
 #include "match_view.h"
 
-#include "opts.h"
 #include "pgokit/human.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-int pgk_match_view_begin(struct pgk_match_view *v, const struct pgk_match_print_opts *given,
-                         FILE *out, struct pgk_err *err)
+void pgk_match_view_begin(struct pgk_match_view *v, FILE *out)
 {
-    *v = (struct pgk_match_view){0};
-    PGK_TRY(PGK_OPTS_TAKE(&v->opts, given, err));
     v->opts.title = v->opts.title ? v->opts.title : "profile";
     v->opts.against = v->opts.against ? v->opts.against : "build";
     v->style = (struct pgk_text_style){out, 100, 0, v->opts.colour};
-    return 0;
 }
 
 void pgk_match_view_title(const struct pgk_match_view *v, double percent, const char *of_what,

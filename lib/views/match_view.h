@@ -28,9 +28,8 @@ struct pgk_match_view {
     struct pgk_text_style style;
     struct pgk_shown_names names;
 };
-PGK_MUST_USE int pgk_match_view_begin(struct pgk_match_view *v,
-                                      const struct pgk_match_print_opts *given, FILE *out,
-                                      struct pgk_err *err);
+/* Of a zeroed struct with the options as the caller of the library gave them. */
+void pgk_match_view_begin(struct pgk_match_view *v, FILE *out);
 /* "PROFILE in BUILD: 98.1 % of the bytes found, " and the rest of the sentence. */
 void pgk_match_view_title(const struct pgk_match_view *v, double percent, const char *of_what,
                           const char *rest);

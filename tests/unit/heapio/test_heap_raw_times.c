@@ -357,7 +357,7 @@ static void own_forms_keep_it(void **state)
     const uint8_t *bytes = partial(h, &out, &size);
     assert_int_equal(pgk_heap_new(&again, NULL), 0);
     assert_int_equal(pgk_heap_partial_read(again, bytes, size, &src, &version, NULL), 0);
-    assert_int_equal(version, 3);
+    assert_int_equal(version, PGK_HEAP_PARTIAL_VERSION);
     assert_int_equal(again->over_time.shares.n, 3);
     assert_same(h, again);
     pgk_heap_close(&again);
