@@ -49,7 +49,7 @@ static const DIType *plain(const DIType *type)
     return type;
 }
 
-// What a pointer type points to: NULL, if it is no pointer to a type.
+// The type that a pointer type points to; NULL if the type is not a pointer.
 static const DIType *pointee(const DIType *type)
 {
     type = plain(type);

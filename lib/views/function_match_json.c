@@ -40,12 +40,7 @@ static void put_change(struct pgk_json *j, const struct pgk_function_change *c)
     pgk_json_text(j, "level", pgk_match_level_name(c->level));
     pgk_json_number(j, "samples", c->samples);
     pgk_json_number(j, "places", c->places);
-    pgk_json_text(j, "function", c->function);
-    pgk_json_hex(j, "guid", c->guid, 16);
-    if (c->callee) {
-        pgk_json_text(j, "callee", c->callee);
-        pgk_json_hex(j, "callee_guid", c->callee_guid, 16);
-    }
+    pgk_match_json_call(j, "function", c->function, c->guid, c->callee, c->callee_guid);
     put_places(j, c);
     pgk_json_end_object(j);
 }

@@ -27,12 +27,7 @@ static void put_change(struct pgk_json *j, const struct pgk_match_change *c)
     pgk_json_text(j, "level", pgk_match_level_name(c->level));
     pgk_json_number(j, "contexts", c->contexts);
     pgk_json_number(j, "bytes", c->bytes);
-    pgk_json_text(j, "caller", c->caller);
-    pgk_json_hex(j, "guid", c->guid, 16);
-    if (c->callee) {
-        pgk_json_text(j, "callee", c->callee);
-        pgk_json_hex(j, "callee_guid", c->callee_guid, 16);
-    }
+    pgk_match_json_call(j, "caller", c->caller, c->guid, c->callee, c->callee_guid);
     put_place(j, "profile", c->file, c->line, c->line_offset, c->column);
     pgk_json_flag(j, "inlined", c->inlined);
     pgk_json_flag(j, "renamed", c->renamed);

@@ -81,6 +81,17 @@ void pgk_match_json_begin(struct pgk_match_json *m, const char *schema, double f
     put_levels(&m->j, match, put_totals);
 }
 
+void pgk_match_json_call(struct pgk_json *j, const char *key, const char *function, uint64_t guid,
+                         const char *callee, uint64_t callee_guid)
+{
+    pgk_json_text(j, key, function);
+    pgk_json_hex(j, "guid", guid, 16);
+    if (callee) {
+        pgk_json_text(j, "callee", callee);
+        pgk_json_hex(j, "callee_guid", callee_guid, 16);
+    }
+}
+
 void pgk_match_json_end(struct pgk_match_json *m)
 {
     pgk_json_end_object(&m->j);

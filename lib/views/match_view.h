@@ -48,6 +48,9 @@ struct pgk_match_json {
 typedef void pgk_match_totals_fn(struct pgk_json *j, const void *match, enum pgk_match_level level);
 void pgk_match_json_begin(struct pgk_match_json *m, const char *schema, double found_percent,
                           const void *match, pgk_match_totals_fn *put_totals, FILE *out);
+/* A function under `key` with its GUID, and what it calls unless `callee` is NULL. */
+void pgk_match_json_call(struct pgk_json *j, const char *key, const char *function, uint64_t guid,
+                         const char *callee, uint64_t callee_guid);
 void pgk_match_json_end(struct pgk_match_json *m);
 
 void pgk_match_print_json(const struct pgk_match *match, const struct pgk_match_print_opts *opts,
