@@ -1,31 +1,22 @@
 /* The global forms of C++'s operator new and delete, under the names a C++ compiler gives them:
  * those of the standard, those with a hint (__hot_cold_t, which clang calls in programs optimised
- * with a heap profile), and those that return a size. The C++ library is there if a program throws
- * at all, so its functions are weak. */
+ * with a heap profile), and those that return a size. */
 #include "alloc_hint.h"
+#include "guest_new.h"
 
 #include <stdlib.h>
-
-typedef void (*new_handler)(void);
-new_handler get_new_handler(void) __asm__("_ZSt15get_new_handlerv") __attribute__((weak));
-void throw_bad_alloc(void) __asm__("_ZSt17__throw_bad_allocv") __attribute__((weak));
 
 /* Asks the program's handler for memory until there is some or the handler gives up. */
 static PGG_COLD void *new_again(size_t n, size_t align, bool nothrow, u32 group)
 {
-    for (;;) {
-        new_handler handler = get_new_handler ? get_new_handler() : NULL;
-        if (!handler)
-            break;
-        handler();
+    while (pgg_make_room()) {
         void *p = pgal_alloc_in(group, n, align);
         if (p)
             return p;
     }
     if (nothrow)
         return NULL;
-    if (throw_bad_alloc)
-        throw_bad_alloc();
+    pgg_throw_bad_alloc();
     pgal_say("operator new: out of memory", NULL);
     abort();
 }

@@ -1,30 +1,22 @@
 /* The twenty global forms of C++'s operator new and delete, under the names a C++ compiler
- * gives them. The C++ library is there if a program throws at all, so its functions are weak. */
+ * gives them. */
+#include "guest_new.h"
 #include "runtime_alloc.h"
 
 #include <stdlib.h>
-
-typedef void (*new_handler)(void);
-new_handler get_new_handler(void) __asm__("_ZSt15get_new_handlerv") __attribute__((weak));
-void throw_bad_alloc(void) __asm__("_ZSt17__throw_bad_allocv") __attribute__((weak));
 
 /* Asks the program's handler for memory until there is some or the handler gives up. What the
  * handler allocates is below the operator and no function of ours. */
 PGG_INLINE void *new_again(size_t n, size_t align, bool nothrow, const void *frame)
 {
-    for (;;) {
-        new_handler handler = get_new_handler ? get_new_handler() : NULL;
-        if (!handler)
-            break;
-        handler();
+    while (pgg_make_room()) {
         void *p = pgrt_alloc(n, align, false, frame);
         if (p)
             return p;
     }
     if (nothrow)
         return NULL;
-    if (throw_bad_alloc)
-        throw_bad_alloc();
+    pgg_throw_bad_alloc();
     pgrt_say("operator new: out of memory", NULL);
     abort();
 }

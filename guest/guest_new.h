@@ -1,0 +1,32 @@
+/* What operator new does where memory runs out. The C++ library is there if a program throws at
+ * all, so its functions are weak. */
+#ifndef PGG_GUEST_NEW_H
+#define PGG_GUEST_NEW_H
+
+#include "guest.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+typedef void (*pgg_new_handler)(void);
+pgg_new_handler pgg_get_new_handler(void) __asm__("_ZSt15get_new_handlerv") __attribute__((weak));
+void pgg_bad_alloc(void) __asm__("_ZSt17__throw_bad_allocv") __attribute__((weak));
+
+/* Has the program's handler make room; false if there is none. Inline, so that what the handler
+ * allocates is below the operator and no function of ours. */
+PGG_INLINE bool pgg_make_room(void)
+{
+    pgg_new_handler handler = pgg_get_new_handler ? pgg_get_new_handler() : NULL;
+    if (handler)
+        handler();
+    return handler;
+}
+
+/* Returns in a program without the C++ library. */
+PGG_INLINE void pgg_throw_bad_alloc(void)
+{
+    if (pgg_bad_alloc)
+        pgg_bad_alloc();
+}
+
+#endif
