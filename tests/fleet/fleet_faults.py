@@ -3,8 +3,10 @@
 
 usage: fleet_faults.py PGOKIT
 
-PGOKIT_TEST_FAULTS is how often each fault happens (default 1), PGOKIT_TEST_PROFILES how many
-profiles there are (default 48), PGOKIT_TEST_SEED the seed, which is printed.
+PGOKIT_TEST_FAULTS is how often each fault happens (default 1), to generated sample profiles and to
+recorded heap profiles in turn; PGOKIT_TEST_PROFILES is how many profiles there are (default 48),
+PGOKIT_TEST_RECORDED a folder of heap profiles to take instead of those in tests/golden, and
+PGOKIT_TEST_SEED the seed, which is printed.
 """
 
 import contextlib
@@ -28,6 +30,7 @@ from tap import Report  # noqa: E402
 
 TIMES = int(os.environ.get("PGOKIT_TEST_FAULTS", "1"))
 PROFILES = int(os.environ.get("PGOKIT_TEST_PROFILES", "48"))
+RECORDED = os.environ.get("PGOKIT_TEST_RECORDED")
 SEED = int(os.environ.get("PGOKIT_TEST_SEED", random.randrange(1 << 30)))
 TASKS = 12
 
@@ -41,18 +44,30 @@ def require(condition, text):
         raise Wrong(text)
 
 
+def generated_samples():
+    """Sample profiles, one that can be cut, and how they are merged."""
+    kinds = [sample_texts.text(seed, "flat", True, seed).encode() for seed in range(23)]
+    return kinds, golden("sample", "llvm*-ext.afdo"), ["--vtables"]
+
+
+def recorded_heaps():
+    files = ([str(p) for p in sorted(pathlib.Path(RECORDED).iterdir())] if RECORDED
+             else golden("heap-raw", "clang*.profraw"))
+    kinds = [pathlib.Path(p).read_bytes() for p in files]
+    return kinds, files, ["--partial", "--run-names", "none"]
+
+
 class Fleet:
     """Profiles, what one process makes of them, and a folder to work in."""
 
-    def __init__(self, pgokit, folder, rng):
+    def __init__(self, pgokit, folder, rng, profiles):
         self.pgokit, self.folder, self.rng = pgokit, pathlib.Path(folder), rng
         self.inputs, self.count = self.folder / "in", 0
-        self.inputs.mkdir()
-        kinds = [sample_texts.text(seed, "flat", True, seed).encode() for seed in range(23)]
+        self.inputs.mkdir(parents=True)
+        kinds, self.cuttable, self.last = profiles
         for i in range(PROFILES):
             build = "0123456789abcdef"[i % 3] * 40
             (self.inputs / f"{build}-{i}.prof").write_bytes(kinds[i % len(kinds)])
-        self.last = ["--vtables"]
         self.one = self.alone([self.inputs], self.last)
         size = sum(p.stat().st_size for p in self.inputs.iterdir())
         self.options = ["--shard-bytes", size // TASKS, "--patience", "120",
@@ -72,8 +87,8 @@ class Fleet:
         return self.folder / f"out{self.count}"
 
     def reworked(self, result):
-        """How many shards were merged again since the last call."""
-        started = len(self.started.read_text())
+        """How many shards were merged again since the last call. The last merge is no shard."""
+        started = len(self.started.read_text()) - ("--partial" in self.last)
         self.started.unlink()
         return started - result["tasks"]
 
@@ -189,10 +204,10 @@ def all_killed(fleet):
 
 
 def bad_inputs(fleet):
-    cut = fleet.folder / "bad" / "cut.afdo"
+    cut = fleet.folder / "bad" / "cut.prof"
     forged = fleet.folder / "bad" / "forged.prof"
     cut.parent.mkdir(exist_ok=True)
-    whole = pathlib.Path(fleet.rng.choice(golden("sample", "llvm*-ext.afdo"))).read_bytes()
+    whole = pathlib.Path(fleet.rng.choice(fleet.cuttable)).read_bytes()
     cut.write_bytes(whole[:fleet.rng.randint(1, len(whole) - 1)])
     forged.write_bytes(fleet.rng.randbytes(fleet.rng.randint(1, 5000)))
     fleet.check(fleet.run(source=[fleet.inputs, cut.parent], pgokit=fleet.pgokit),
@@ -266,10 +281,12 @@ def all_faults(pgokit, rng):
         reason = why_not("distributed", *modules) or ("by curl" in name and why_no_curl())
         problems, start = [], time.monotonic()
         with tempfile.TemporaryDirectory() as folder:
-            fleet = None if reason else Fleet(pgokit, folder, rng)
-            for turn in range(TIMES if fleet else 0):
+            fleets = [] if reason else [
+                Fleet(pgokit, os.path.join(folder, make.__name__), rng, make())
+                for make in rng.sample([generated_samples, recorded_heaps], min(TIMES, 2))]
+            for turn in range(TIMES if fleets else 0):
                 try:
-                    fault(fleet)
+                    fault(fleets[turn % 2])
                 except (Wrong, RuntimeError) as err:
                     problems.append(f"turn {turn}, seed {SEED}: {err}")
         yield name, reason, problems, time.monotonic() - start

@@ -16,7 +16,7 @@ import subprocess
 import sys
 import tempfile
 
-from fleet_faults import Fleet, Wrong, at_random, require
+from fleet_faults import Fleet, Wrong, at_random, recorded_heaps, require
 from fleet_harness import free_port, name_of, until
 from tap import Report  # found by fleet_faults
 
@@ -121,7 +121,7 @@ def main():
                 continue
             with tempfile.TemporaryDirectory() as work:
                 try:
-                    case(Fleet(sys.argv[1], work, random.Random(24)))
+                    case(Fleet(sys.argv[1], work, random.Random(24), recorded_heaps()))
                     problems = []
                 except (Wrong, RuntimeError) as err:
                     problems = [err]
