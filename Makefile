@@ -4,6 +4,7 @@
 #   make demo       profile an example program end to end; installs what it needs
 #   make fleet-demo merge 2000 profiles over workers, of which one is killed
 #   make test       build and run all tests; installs what they need
+#   make soak-recorder  test suites of real programs under the branch recorder; about an hour
 #   make bench      compare with LLVM's tools; installs what it needs
 #   make install    PREFIX=/usr/local, DESTDIR for packagers
 #   make dist       the release tarball, in $(BUILD); building it takes no git
@@ -23,7 +24,7 @@ FUZZ_ARGS ?=
 
 MAKEFLAGS += --no-print-directory
 
-.PHONY: build demo fleet-demo test bench install dist packages fuzz clean
+.PHONY: build demo fleet-demo test soak-recorder bench install dist packages fuzz clean
 
 build: $(BUILD)/build.ninja
 	ninja -C $(BUILD)
@@ -52,6 +53,11 @@ test:
 $(BUILD)/tests-enabled: $(BUILD)/build.ninja
 	meson configure $(BUILD) -Dtests=enabled
 	touch $@
+
+soak-recorder:
+	scripts/deps bench test
+	$(MAKE) build
+	scripts/soak-recorder $(BUILD)
 
 bench:
 	scripts/deps bench

@@ -5,6 +5,7 @@
 #include "guest_new.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* Asks the program's handler for memory until there is some or the handler gives up. */
 static PGG_COLD void *new_again(size_t n, size_t align, bool nothrow, u32 group)
@@ -123,6 +124,7 @@ PGAL_EXPORT void *pgokit_malloc_hint(size_t n, uint8_t hint);
 PGAL_EXPORT void *pgokit_calloc_hint(size_t n, size_t size, uint8_t hint);
 PGAL_EXPORT void *pgokit_realloc_hint(void *p, size_t n, uint8_t hint);
 PGAL_EXPORT void *pgokit_aligned_alloc_hint(size_t align, size_t n, uint8_t hint);
+PGAL_EXPORT char *pgokit_strdup_hint(const char *s, uint8_t hint);
 
 void *pgokit_malloc_hint(size_t n, uint8_t hint)
 {
@@ -142,4 +144,11 @@ void *pgokit_realloc_hint(void *p, size_t n, uint8_t hint)
 void *pgokit_aligned_alloc_hint(size_t align, size_t n, uint8_t hint)
 {
     return align & (align - 1) ? NULL : pgal_alloc_in(pgal_group_of_hint(hint, FRAME), n, align);
+}
+
+char *pgokit_strdup_hint(const char *s, uint8_t hint)
+{
+    const size_t n = strlen(s) + 1;
+    char *p = pgal_alloc_in(pgal_group_of_hint(hint, FRAME), n, 0);
+    return PGG_LIKELY(p) ? memcpy(p, s, n) : NULL;
 }

@@ -15,7 +15,7 @@ void pgal_say(const char *a, const char *b)
 
 static bool is_set(const char *name)
 {
-    const char *value = pgg_getenv(name);
+    const char *value = pgg_secure_getenv(name);
     return value && *value && *value != '0';
 }
 
@@ -36,7 +36,8 @@ static void child(void)
 
 __attribute__((constructor(101))) static void at_start(void)
 {
-    const char *plan = pgg_getenv("PGOKIT_ALLOC_PLAN"), *hash = pgg_getenv("PGOKIT_ALLOC_HASH");
+    const char *plan = pgg_secure_getenv("PGOKIT_ALLOC_PLAN"),
+               *hash = pgg_secure_getenv("PGOKIT_ALLOC_HASH");
     pgg_modules_ready = true;
     pgg_frames_ready();
     pgal_objects_init();

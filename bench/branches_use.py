@@ -23,7 +23,7 @@ import subprocess
 import measure
 from runtime import programs
 
-PACKAGES = ["sqlite3", "lua5.4", "jq", "leveldb", "duktape", "muparserx"]
+PACKAGES = ["sqlite3", "lua5.4", "jq", "leveldb", "duktape", "muparserx", "mawk"]
 CLANG, GCC = ("clang-22", "clang++-22"), ("gcc-12", "g++-12")
 OF_ALL, OF_COUNTERS = 0.95, 0.80
 LEAST_TURNS = 9
@@ -41,25 +41,26 @@ GCC_12_LEAN = ("-fno-gcse-after-reload -fno-ipa-cp-clone -fno-loop-interchange "
 
 # ---- programs, and what they are run with ----
 
-def duktape(data, _):
-    tree = programs.tree_of(data, "duktape")
-    extras = ("print-alert", "console", "logging", "module-duktape")
-    return programs.Program(
-        "duktape", programs.files(tree, "src/duktape.c", "examples/cmdline/duk_cmdline.c",
-                                  *[f"extras/{name}/*.c" for name in extras],
-                                  without=r"/test\.c$"),
-        ["-std=c99", *["-I" + os.path.join(tree, at) for at in
-                       ("src", "examples/cmdline", *[f"extras/{name}" for name in extras])],
-         *[f"-DDUK_CMDLINE_{name}_SUPPORT" for name in
-           ("PRINTALERT", "CONSOLE", "LOGGING", "MODULE")]], ["-lm"])
-
-
 def muparserx(data, _):
     tree = programs.tree_of(data, "muparserx")
     return programs.Program(
         "muparserx", [*programs.files(tree, "parser/*.cpp", without=r"/mpTest\.cpp$"),
                       os.path.join(programs.HERE, "formulas.cpp")],
         ["-DNDEBUG", "-I" + os.path.join(tree, "parser")], cxx=True)
+
+
+def mawk(data, made):
+    built = os.path.join(made, "mawk")
+    if not os.path.exists(os.path.join(built, "scancode.c")):
+        shutil.rmtree(built, ignore_errors=True)
+        shutil.copytree(programs.tree_of(data, "mawk"), built)
+        programs.run(["sh", "configure"], built)
+        programs.run(["make", "parse.c", "scancode.c"], built)
+    return programs.Program(
+        "mawk", programs.files(built, "*.c", without=r"/(fpe_check|makescan|rexp[0-4]?|rexpdb|"
+                                                     r"regexp_system|trace)\.c$"),
+        ["-I" + built, "-DHAVE_CONFIG_H", "-DLOCAL_REGEXP", "-D_DEFAULT_SOURCE",
+         "-D_XOPEN_SOURCE=500"], ["-lm"])
 
 
 def text_of(folder, name, text):
@@ -89,6 +90,22 @@ def database(folder, name, kinds, rows):
     return [f"--benchmarks={kinds}", f"--num={rows}", f"--db={os.path.join(folder, name)}"]
 
 
+COUNT_WORDS = """{ n[$2]++; s[$2] += $1; if ($3 ~ /[37]$/) t += length($2) }
+END { for (k in n) { m += s[k] / n[k]; gsub(/o/, "0", k) } printf "%.3f %d\\n", m, t }
+"""
+SPLIT_LINES = """function fib(n) { return n < 2 ? n : fib(n - 1) + fib(n - 2) }
+{ l[NR % 100] = $2 " " $3; x += index($0, "7") }
+END { print fib(22), x; for (i = 0; i < 200000; i++) { split(l[i % 100], p, " "); y += p[2] }
+      print y }
+"""
+
+
+def words(folder, name, text, lines, times=1):
+    rows = "".join(f"{i * 7919 % 10007} word{i % 97} {i}\n" for i in range(lines))
+    return ["-f", text_of(folder, name + ".awk", text),
+            *[text_of(folder, name + ".txt", rows)] * times]
+
+
 # What is built, and the arguments for training and for measuring, which are other inputs.
 PROGRAMS = {
     "sqlite3": (programs.sqlite, lambda at: shop(at, "train", 400000, 3),
@@ -104,11 +121,13 @@ PROGRAMS = {
                 lambda at: database(at, "train", "fillrandom,readrandom,readseq", 300000),
                 lambda at: database(at, "measure", "fillseq,overwrite,readreverse,readhot",
                                     120000)),
-    "duktape": (duktape, lambda at: [script("train.js"), script("mixed.js")],
+    "duktape": (programs.duktape, lambda at: [script("train.js"), script("mixed.js")],
                 lambda at: [script("measure.js"), script("mixed.js")]),
     "muparserx": (muparserx, lambda at: ["900000", "0"], lambda at: ["350000", "1"]),
+    "mawk": (mawk, lambda at: words(at, "train", COUNT_WORDS, 1000000, 7),
+             lambda at: words(at, "measure", SPLIT_LINES, 600000)),
 }
-WITH_GCC = ("sqlite3", "lua")
+WITH_GCC = ("sqlite3", "lua", "mawk")
 
 
 # ---- building and recording ----

@@ -36,18 +36,25 @@ PGG_INLINE void pgg_words_clear(u64 *word, const u64 *end)
 }
 
 /* A few one by one: they may have been counted in just now, and a load of two waits for such
- * stores. */
-PGG_INLINE u64 pgg_words_sum(const u64 *word, const u64 *end)
+ * stores. Adds to `used` how many of them are not 0. */
+PGG_INLINE u64 pgg_words_sum(const u64 *word, const u64 *end, u64 *used)
 {
     u64 sum = 0;
     if (end - word >= 8) {
-        pgg_v16 sums = pgg_zero16();
-        for (; end - word >= 2; word += 2)
-            sums = pgg_add_words(sums, pgg_load16(word));
+        pgg_v16 sums = pgg_zero16(), zeros = pgg_zero16();
+        *used += (u64)(end - word) & ~UINT64_C(1);
+        for (; end - word >= 2; word += 2) {
+            const pgg_v16 both = pgg_load16(word);
+            sums = pgg_add_words(sums, both);
+            zeros = pgg_add_words(zeros, pgg_zero_words(both)); /* -1 for each */
+        }
         sum = pgg_sum_words(sums);
+        *used += pgg_sum_words(zeros);
     }
-    while (word < end)
-        sum += *word++;
+    for (; word < end; word++) {
+        sum += *word;
+        *used += *word != 0;
+    }
     return sum;
 }
 

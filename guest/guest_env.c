@@ -5,6 +5,7 @@
 #include "guest_sys.h"
 
 #include <fcntl.h>
+#include <sys/auxv.h>
 
 extern char **__environ __attribute__((weak));
 
@@ -43,4 +44,14 @@ const char *pgg_getenv(const char *name)
             return e + n + 1;
     }
     return NULL;
+}
+
+bool pgg_has_more_rights(void)
+{
+    return getauxval(AT_SECURE);
+}
+
+const char *pgg_secure_getenv(const char *name)
+{
+    return pgg_has_more_rights() ? NULL : pgg_getenv(name);
 }

@@ -29,9 +29,42 @@ static int map(struct pgg_mapped *m, u64 to)
     return 0;
 }
 
+/* Fills the hole so far. A full disk is an error here and no signal at a later store. */
+static int fill(struct pgg_mapped *m, u64 to)
+{
+    const int err = pgg_sys_advise(m->base + m->size, to - m->size, MADV_POPULATE_WRITE);
+    if (!err)
+        m->size = to;
+    return err;
+}
+
+void pgg_mapped_let_go(struct pgg_mapped *m)
+{
+    char *behind = m->base + m->size;
+    const u64 bytes = m->room - m->size;
+    const int fd = pgg_file_descriptor(&m->file);
+    if (fd < 0 || pgg_sys_advise(m->base, m->size, MADV_POPULATE_WRITE) < 0 ||
+        !pgg_file_within_limit(m->room) || pgg_sys_truncate(fd, m->room) < 0 ||
+        pgg_sys_map_file(behind, bytes, fd, m->size) < 0)
+        return;
+    pgg_sys_advise(behind, bytes, MADV_DONTFORK);
+    m->whole = true;
+    pgg_file_leave(&m->file);
+}
+
+int pgg_mapped_end(struct pgg_mapped *m)
+{
+    const int err = m->whole ? pgg_file_shorten(&m->file, m->size) : 0;
+    if (m->whole)
+        pgg_file_leave(&m->file);
+    return err;
+}
+
 int pgg_mapped_grow(struct pgg_mapped *m, u64 to, const void *page)
 {
     int err = to > m->room ? -EFBIG : 0;
+    if (!err && m->whole)
+        return fill(m, to);
     if (!err && m->file.stream < 0)
         err = pgg_file_grow(&m->file, m->size, to, page);
     return err ? err : map(m, to);
@@ -67,8 +100,9 @@ int pgg_mapped_split(struct pgg_mapped *m, int fd, u64 from)
 void pgg_mapped_forked(struct pgg_mapped *m)
 {
     pgg_file_leave(&m->file);
-    if (m->base)
+    if (m->base && !m->whole)
         pgg_sys_unmap(m->base + m->size, m->room - m->size);
     m->base = NULL;
+    m->whole = false;
     m->size = 0;
 }

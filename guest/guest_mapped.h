@@ -12,12 +12,18 @@ struct pgg_mapped {
     char *base;           /* NULL until there is room */
     u64 size;             /* mapped from there on */
     u64 room;             /* most that can be */
+    bool whole;           /* all of the room is mapped, with a hole in the file behind `size` */
 };
 
 int pgg_mapped_reserve(struct pgg_mapped *m, u64 bytes); /* room for all, if base is NULL */
 /* By copies of the page, which are in the file before they are mapped. A fork does not inherit
  * what is mapped: a child must not write into its parent's file. */
 int pgg_mapped_grow(struct pgg_mapped *m, u64 to, const void *page);
+/* Maps all of the room, so that growing takes no descriptor, and lets go of it: programs look which
+ * ones they have. Where Linux is older than 5.14, or files may not have this size, all stays as it
+ * was. */
+void pgg_mapped_let_go(struct pgg_mapped *m);
+int pgg_mapped_end(struct pgg_mapped *m); /* the file ends where it is used; it grows no more */
 /* Another file in its place, or none (fd < 0), with so many bytes of it mapped. */
 int pgg_mapped_move(struct pgg_mapped *m, int fd, u64 size);
 /* What is mapped from `from` on goes on in another file, from its start, where it was copied to;

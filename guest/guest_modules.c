@@ -8,6 +8,7 @@
 #include <dlfcn.h>
 #include <elf.h>
 #include <link.h>
+#include <sys/auxv.h>
 
 enum { SEGMENTS_MAX = 4096 };
 
@@ -104,13 +105,26 @@ void pgg_modules_after_fork(void)
     adding = 0;
 }
 
+/* Of a program that is linked statically, of which the C library only has the code. */
+static bool headers_of_program(const struct dl_find_object *module, struct dl_phdr_info *info)
+{
+    const void *headers = (const void *)getauxval(AT_PHDR);
+    *info = (struct dl_phdr_info){
+        .dlpi_addr = module->dlfo_link_map->l_addr,
+        .dlpi_phdr = headers,
+        .dlpi_phnum = (ElfW(Half))getauxval(AT_PHNUM),
+    };
+    return headers && !*module->dlfo_link_map->l_name;
+}
+
 /* The program headers of a module lie behind the file's header at the start of its mapping. */
 static bool headers_of(const struct dl_find_object *module, struct dl_phdr_info *info)
 {
     const ElfW(Ehdr) *header = module->dlfo_map_start;
     size_t bytes = (size_t)((const char *)module->dlfo_map_end - (const char *)header);
-    if (bytes < sizeof *header || *(const u32 *)(const void *)header->e_ident != 0x464c457f ||
-        header->e_phentsize != sizeof(ElfW(Phdr)) || header->e_phoff > PGG_PAGE ||
+    if (bytes < sizeof *header || *(const u32 *)(const void *)header->e_ident != 0x464c457f)
+        return headers_of_program(module, info);
+    if (header->e_phentsize != sizeof(ElfW(Phdr)) || header->e_phoff > PGG_PAGE ||
         header->e_phoff + header->e_phnum * sizeof(ElfW(Phdr)) > bytes)
         return false;
     *info = (struct dl_phdr_info){
@@ -126,6 +140,22 @@ static void add_mapped(const struct dl_find_object *module)
     struct dl_phdr_info info;
     if (headers_of(module, &info))
         add_module(&info);
+}
+
+/* All that is mapped, data too. */
+static void find_extent(const struct dl_phdr_info *info, struct pgg_module *m)
+{
+    for (int i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *p = &info->dlpi_phdr[i];
+        const char *start = (const char *)(info->dlpi_addr + p->p_vaddr),
+                   *end = start + p->p_memsz;
+        if (p->p_type != PT_LOAD)
+            continue;
+        if ((const char *)m->mapped > start)
+            m->mapped = start;
+        if ((const char *)m->end < end)
+            m->end = end;
+    }
 }
 
 bool pgg_module_at(u64 pc, struct pgg_module *m)
@@ -148,6 +178,7 @@ bool pgg_module_at(u64 pc, struct pgg_module *m)
             .mapped = found.dlfo_map_start,
             .tables = found.dlfo_eh_frame,
         };
+        find_extent(&info, m);
         find_build_id(&info, &m->segment);
         return true;
     }

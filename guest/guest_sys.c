@@ -304,6 +304,11 @@ int pgg_sys_signals_block(u64 signals)
     return (int)CALL(rt_sigprocmask, SIG_BLOCK, &signals, 0, sizeof signals);
 }
 
+int pgg_sys_signal_file(int fd, const void *signals, int flags)
+{
+    return (int)CALL(signalfd4, fd, signals, sizeof(u64), flags);
+}
+
 int pgg_sys_signal_queue(int sig, void *info)
 {
     return (int)CALL(rt_tgsigqueueinfo, pgg_sys_process(), pgg_sys_thread(), sig, info);

@@ -83,6 +83,7 @@ long pgg_sys_timer_new(int thread, bool real_time, int sig, void *value);
 int pgg_sys_timer_set(int timer, u64 ns); /* once, after so long; 0: not at all */
 int pgg_sys_timer_delete(int timer);
 int pgg_sys_signals_block(u64 signals); /* of the calling thread; bit 0 is signal 1 */
+int pgg_sys_signal_file(int fd, const void *signals, int flags); /* as signalfd(2) */
 int pgg_sys_signal_queue(int sig, void *info); /* siginfo_t, to the calling thread */
 /* Returns only when it could not; dir is a descriptor or AT_FDCWD. */
 long pgg_sys_exec(int dir, const char *path, char *const argv[], char *const envp[], int flags);

@@ -189,6 +189,13 @@ PGG_INLINE u64 pgg_sum_words(pgg_v16 v)
     return (u64)_mm_cvtsi128_si64(_mm_add_epi64(v, _mm_unpackhi_epi64(v, v)));
 }
 
+/* All bits set in each word that is 0. */
+PGG_INLINE pgg_v16 pgg_zero_words(pgg_v16 v)
+{
+    const pgg_v16 halves = _mm_cmpeq_epi32(v, _mm_setzero_si128());
+    return _mm_and_si128(halves, _mm_shuffle_epi32(halves, _MM_SHUFFLE(2, 3, 0, 1)));
+}
+
 PGG_INLINE pgg_v16 pgg_or16(pgg_v16 a, pgg_v16 b)
 {
     return _mm_or_si128(a, b);

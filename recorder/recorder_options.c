@@ -28,7 +28,7 @@ static const struct pgg_options table = {
 void pgbr_options_read(void)
 {
     pgg_options_reset(&table);
-    pgg_options_parse(&table, pgg_getenv("PGOKIT_BRANCHES_OPTIONS"));
+    pgg_options_parse(&table, pgg_secure_getenv("PGOKIT_BRANCHES_OPTIONS"));
     if (pgbr_options.help)
         pgg_options_print(&table);
 }

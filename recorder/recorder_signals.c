@@ -3,9 +3,9 @@
 
 #include "guest_sys.h"
 #include "recorder_options.h"
+#include "recorder_real.h"
 #include "recorder_thread.h"
 
-#include <dlfcn.h>
 #include <pthread.h>
 #include <signal.h>
 #include <string.h>
@@ -277,41 +277,26 @@ static sigset_t without_own(const sigset_t *set)
     return others;
 }
 
-/* The C library's function of that name. */
-#define REAL(type, name)                           \
-    static type real;                              \
-    if (!real)                                     \
-        *(void **)&real = dlsym(RTLD_NEXT, name)
-
-typedef int (*wait_function)(const sigset_t *, int *);
-typedef int (*wait_info_function)(const sigset_t *, siginfo_t *);
-typedef int (*timed_function)(const sigset_t *, siginfo_t *, const struct timespec *);
-typedef int (*signalfd_function)(int, const sigset_t *, int);
-
 int sigwait(const sigset_t *set, int *sig)
 {
     const sigset_t others = without_own(set);
-    REAL(wait_function, "sigwait");
-    return real(&others, sig);
+    return pgbr_real()->sigwait(&others, sig);
 }
 
 int sigwaitinfo(const sigset_t *set, siginfo_t *info)
 {
     const sigset_t others = without_own(set);
-    REAL(wait_info_function, "sigwaitinfo");
-    return real(&others, info);
+    return pgbr_real()->sigwaitinfo(&others, info);
 }
 
 int sigtimedwait(const sigset_t *set, siginfo_t *info, const struct timespec *most)
 {
     const sigset_t others = without_own(set);
-    REAL(timed_function, "sigtimedwait");
-    return real(&others, info, most);
+    return pgbr_real()->sigtimedwait(&others, info, most);
 }
 
 int signalfd(int fd, const sigset_t *mask, int flags)
 {
     const sigset_t others = without_own(mask);
-    REAL(signalfd_function, "signalfd");
-    return real(fd, &others, flags);
+    return pgbr_real()->signalfd(fd, &others, flags);
 }

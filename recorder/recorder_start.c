@@ -2,9 +2,9 @@
 #include "guest_confine.h"
 #include "guest_file.h"
 #include "guest_frames.h"
-#include "guest_symbols.h"
 #include "guest_sys.h"
 #include "recorder_options.h"
+#include "recorder_real.h"
 #include "recorder_signals.h"
 #include "recorder_table.h"
 #include "recorder_thread.h"
@@ -22,16 +22,6 @@ void pgokit_branches_stop(void)
     pgbr_switch(false);
 }
 
-/* A program that is linked with the recorder may run with it preloaded, too: that of the program
- * records, as its functions come first. */
-static void stop_other(void)
-{
-    void (*stop)(void);
-    *(void **)&stop = pgg_symbol_behind("pgokit_branches_stop");
-    if (stop)
-        stop();
-}
-
 /* Under a filter a tick, too, may be what kills. */
 static void before_confined(u32 takes)
 {
@@ -42,15 +32,10 @@ static void before_confined(u32 takes)
                                          "(seccomp), which may forbid the recorder's");
 }
 
-/* Only dynamic programs have this function, so that no program can be linked with -static, where
- * the C library's own functions behind those here could not be found. */
-void *__tls_get_addr(void *variable);
-
 /* Before anything of the program runs; the C library is there. */
 __attribute__((constructor(101))) static void at_load(void)
 {
-    __asm__ volatile("" ::"r"(__tls_get_addr));
-    stop_other();
+    pgbr_real_alone();
     pgg_confine_watch(before_confined);
     pgg_frames_ready();
     pgg_file_init();
@@ -68,6 +53,7 @@ __attribute__((destructor(101))) static void at_exit(void)
     if (!pgg_confined && __atomic_load_n(&pgbr_counters[PGK_BRANCH_TICKS], __ATOMIC_RELAXED)) {
         pgg_lock(&pgbr_lock);
         pgbr_table_open();
+        pgbr_table_end();
         pgg_unlock(&pgbr_lock);
     }
 }

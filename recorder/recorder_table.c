@@ -86,6 +86,7 @@ bool pgbr_table_open(void)
     if (!err) {
         fill_header((struct pgk_branch_header *)(void *)mapped.base);
         pgg_file_publish(&mapped.file);
+        pgg_mapped_let_go(&mapped);
         header = (struct pgk_branch_header *)(void *)mapped.base;
         pgbr_counters = header->counters;
     } else {
@@ -93,6 +94,12 @@ bool pgbr_table_open(void)
         pgbr_say(mapped.file.path, pgg_errno_name(err));
     }
     return header;
+}
+
+void pgbr_table_end(void)
+{
+    if (header)
+        pgg_mapped_end(&mapped);
 }
 
 void pgbr_table_forked(void)

@@ -17,6 +17,7 @@ u32 pgbr_table_add(enum pgk_branch_kind kind, u64 from, u64 to, u32 under);
 /* The file, once there is one, and one of its modules. */
 const char *pgbr_table_path(void);
 const struct pgk_branch_module *pgbr_table_module(u32 file);
+void pgbr_table_end(void);    /* the process ends: the file gets the size of what is in it */
 void pgbr_table_forked(void); /* the parent's file is left */
 
 #pragma GCC visibility pop

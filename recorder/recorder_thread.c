@@ -1,16 +1,17 @@
 /* Threads of the program, and their timers. */
 #include "recorder_thread.h"
 
+#include "guest_env.h"
 #include "guest_memory.h"
 #include "guest_processor.h"
 #include "guest_sys.h"
 #include "recorder_modules.h"
 #include "recorder_options.h"
 #include "recorder_perf.h"
+#include "recorder_real.h"
 #include "recorder_signals.h"
 #include "recorder_table.h"
 
-#include <dlfcn.h>
 #include <linux/rseq.h>
 #include <pthread.h>
 #include <sys/mman.h>
@@ -192,17 +193,25 @@ static void child(void)
         begin(self);
 }
 
-int __register_atfork(void (*)(void), void (*)(void), void (*)(void), void *)
-    __attribute__((weak));
+int __register_atfork(void (*)(void), void (*)(void), void (*)(void), void *);
+
+static void record_nothing(const char *why)
+{
+    off_for_good = true;
+    pgbr_say("recording nothing", why);
+}
 
 void pgbr_threads_init(void)
 {
+    if (pgg_has_more_rights()) { /* by which nobody may have files written */
+        record_nothing("the program has rights that who started it does not have");
+        return;
+    }
     u32 *page = pgg_map(PGG_PAGE);
     pgbr_process = pgg_sys_process();
-    if (!page || pgg_sys_advise(page, PGG_PAGE, MADV_WIPEONFORK) < 0 || !__register_atfork ||
+    if (!page || pgg_sys_advise(page, PGG_PAGE, MADV_WIPEONFORK) < 0 ||
         __register_atfork(NULL, NULL, child, NULL)) {
-        off_for_good = true;
-        pgbr_say("recording nothing", "the system cannot tell a child from its parent");
+        record_nothing("the system cannot tell a child from its parent");
         return;
     }
     alive = page;
@@ -256,13 +265,10 @@ static int run_thrd(void *record)
 int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*start)(void *),
                    void *argument)
 {
-    static int (*real)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
-    if (!real)
-        *(void **)&real = dlsym(RTLD_NEXT, "pthread_create");
     struct pgbr_thread *t = prepare(start, argument);
     if (!t)
-        return real(thread, attributes, start, argument);
-    const int err = real(thread, attributes, run_thread, t);
+        return pgbr_real()->pthread_create(thread, attributes, start, argument);
+    const int err = pgbr_real()->pthread_create(thread, attributes, run_thread, t);
     if (err)
         dismiss(t);
     return err;
@@ -270,13 +276,10 @@ int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*
 
 int thrd_create(thrd_t *thread, thrd_start_t start, void *argument)
 {
-    static int (*real)(thrd_t *, thrd_start_t, void *);
-    if (!real)
-        *(void **)&real = dlsym(RTLD_NEXT, "thrd_create");
     struct pgbr_thread *t = prepare((void *(*)(void *))(void (*)(void))start, argument);
     if (!t)
-        return real(thread, start, argument);
-    const int err = real(thread, run_thrd, t);
+        return pgbr_real()->thrd_create(thread, start, argument);
+    const int err = pgbr_real()->thrd_create(thread, run_thrd, t);
     if (err != thrd_success)
         dismiss(t);
     return err;

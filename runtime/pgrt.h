@@ -18,6 +18,7 @@
 enum {
     PGRT_GRANULE = 64, /* bytes of memory with one counter; no two objects share one */
     PGRT_HEADER = 16,  /* bytes in front of an object */
+    PGRT_WORD = 8,     /* bytes with one counter in histogram mode */
     PGRT_CPU_UNKNOWN = 0xfff,
 };
 #define PGRT_SIZE_MAX ((UINT64_C(1) << 40) - 1)

@@ -1,9 +1,5 @@
-/* Allocation: blocks come from jemalloc, are laid out so that no two objects share a granule,
- * and are counted when they end.
- *
- *   near   | header 16 | object ...        |   block 64-aligned, object at block + 16
- *   far    | ... | block | header 16 | object ...   alignment of 32 and more: the header closes
- *                                                   a granule of its own in front of the object
+/* Allocation: blocks come from jemalloc, are laid out so that no two objects share a granule
+ * (runtime_object.h), and are counted when they end.
  *
  * Memory that a signal handler asks for while its thread is inside the runtime comes from a
  * spare region that is never given back. */
@@ -31,9 +27,12 @@ int pgrt_je_mallctl(const char *name, void *old, size_t *old_size, void *to, siz
 enum { JE_ZERO = 0x40 };
 
 /* Pages that a program has freed go back to the system within half a second: with the ten seconds
- * that jemalloc waits, programs which read one large thing after the other peak a third higher. */
+ * that jemalloc waits, programs which read one large thing after the other peak a third higher.
+ *
+ * Small objects of one size lie beside one another by 128 KiB, not by 4 or 12 KiB: programs mostly
+ * walk through them as they were made, and the processor reads ahead as long as steps are even. */
 extern const char *pgrt_je_malloc_conf;
-const char *pgrt_je_malloc_conf = "dirty_decay_ms:500";
+const char *pgrt_je_malloc_conf = "dirty_decay_ms:500,slab_sizes:64-1024:32";
 
 void pgrt_alloc_keep_pages(void)
 {
@@ -98,10 +97,16 @@ static bool is_spare(const void *p)
     return spare && (uintptr_t)p - (uintptr_t)spare < SPARE_BYTES;
 }
 
-/* Words of the object's granules, zeroed; the mark goes onto the header's. */
-PGG_INLINE void start_counting(void *object, size_t n, bool far)
+/* The granule with the mark of an object. */
+PGG_INLINE u64 *mark_of(const void *object, enum pgrt_form form)
 {
-    u64 *word = pgrt_shadow((uintptr_t)object - PGRT_HEADER);
+    return pgrt_shadow((uintptr_t)object - (form == PGRT_FORM_SMALL ? 0 : PGRT_HEADER));
+}
+
+/* Words of the object's granules, zeroed; the mark goes onto its place. */
+PGG_INLINE void start_counting(void *object, size_t n, enum pgrt_form form, u64 mark)
+{
+    u64 *word = mark_of(object, form);
     u64 *end = pgrt_shadow((uintptr_t)object + n - 1) + 1;
     uint8_t *region = &region_seen[((uintptr_t)object - PGRT_HEADER) >> PGRT_REGION_SHIFT &
                                    (sizeof region_seen - 1)];
@@ -111,43 +116,65 @@ PGG_INLINE void start_counting(void *object, size_t n, bool far)
         pgrt_shadow_reset_large(word, end);
     else
         pgg_words_clear(word + 1, end);
-    if (PGG_UNLIKELY(pgrt_histogram))
-        *word = far ? PGRT_HIST_FAR : PGRT_HIST_NEAR;
-    else
-        *word = far ? PGRT_MARK_FAR : PGRT_MARK_NEAR;
+    *word = mark;
 }
 
-/* An object by the mark of its granule; false for anything that did not come from here. */
-PGG_INLINE bool is_object(const void *p, bool *far)
+PGG_INLINE u64 mark_of_form(enum pgrt_form form)
 {
-    if (PGG_UNLIKELY(!__memprof_shadow_memory_dynamic_address)) {
-        *far = !((uintptr_t)p & (PGRT_GRANULE - 1));
-        return true;
-    }
-    u64 word = *pgrt_shadow((uintptr_t)p - PGRT_HEADER);
-    u32 inside = (uintptr_t)p & (PGRT_GRANULE - 1);
     if (PGG_UNLIKELY(pgrt_histogram))
-        word = (word & 0xff) == PGRT_HIST_NEAR  ? PGRT_MARK_NEAR
-               : (word & 0xff) == PGRT_HIST_FAR ? PGRT_MARK_FAR
-                                                : 0;
-    *far = inside == 0;
-    return (word & PGRT_MARK_BITS) == (*far ? PGRT_MARK_FAR : PGRT_MARK_NEAR) &&
-           (*far || inside == PGRT_HEADER);
+        return form == PGRT_FORM_FAR ? PGRT_HIST_FAR : PGRT_HIST_NEAR;
+    return form == PGRT_FORM_FAR ? PGRT_MARK_FAR : PGRT_MARK_NEAR;
 }
 
-/* Accesses of an object so far. */
-PGG_INLINE u64 accesses(const struct pgrt_header *h)
+/* An object by the mark of its granule; PGRT_FORM_NONE for all that did not come from here. */
+PGG_INLINE enum pgrt_form form_of(const void *p)
 {
-    const uintptr_t object = (uintptr_t)(h + 1);
-    if (PGG_UNLIKELY(pgrt_histogram))
-        return pgrt_shadow_sum_bytes(object, h->size);
-    const u64 *word = pgrt_shadow(object), *end = pgrt_shadow(object + h->size - 1) + 1;
-    return (*word & ~PGRT_MARK_BITS) + pgg_words_sum(word + 1, end);
+    const u32 inside = (uintptr_t)p & (PGRT_GRANULE - 1);
+    const enum pgrt_form form = inside ? PGRT_FORM_NEAR : PGRT_FORM_FAR;
+    if (PGG_UNLIKELY(!__memprof_shadow_memory_dynamic_address))
+        return form;
+    if (PGG_LIKELY(!inside) && PGG_LIKELY(!pgrt_histogram) &&
+        PGG_LIKELY((*pgrt_shadow((uintptr_t)p) & PGRT_MARK_BITS) == PGRT_MARK_SMALL))
+        return PGRT_FORM_SMALL;
+    const u64 bits = PGG_UNLIKELY(pgrt_histogram) ? 0xff : PGRT_MARK_BITS;
+    return (*mark_of(p, form) & bits) == mark_of_form(form) && (!inside || inside == PGRT_HEADER)
+               ? form
+               : PGRT_FORM_NONE;
 }
 
-u64 pgrt_accesses(const struct pgrt_header *h)
+static PGG_COLD struct pgrt_use use_of_bytes(const struct pgrt_object *o)
 {
-    return accesses(h);
+    const uintptr_t at = (uintptr_t)o->at;
+    const uint8_t *counters = (const uint8_t *)__memprof_shadow_memory_dynamic_address;
+    u64 used = 0;
+    struct pgrt_use use = {.accesses = pgrt_shadow_sum_bytes(at, o->h.size, &used)};
+    use.touched = used * PGRT_WORD;
+    if (counters[(at + o->h.size - 1) / PGRT_WORD])
+        use.touched -= -(u64)o->h.size % PGRT_WORD;
+    return use;
+}
+
+/* What was done with an object so far. Of its first and last granule a part may not be its own. */
+PGG_INLINE struct pgrt_use use_of(const struct pgrt_object *o)
+{
+    const uintptr_t at = (uintptr_t)o->at, last = at + o->h.size - 1;
+    if (PGG_UNLIKELY(pgrt_histogram))
+        return use_of_bytes(o);
+    const u64 *word = pgrt_shadow(at), *end = pgrt_shadow(last) + 1;
+    const u64 first = o->form == PGRT_FORM_SMALL ? *word & ((UINT64_C(1) << PGRT_COUNT_BITS) - 1)
+                                                 : *word & ~PGRT_MARK_BITS;
+    if (PGG_LIKELY(end - word == 1))
+        return (struct pgrt_use){first, first ? o->h.size : 0};
+    u64 used = first != 0;
+    struct pgrt_use use = {.accesses = first + pgg_words_sum(word + 1, end, &used)};
+    use.touched = used * PGRT_GRANULE - (first ? at % PGRT_GRANULE : 0) -
+                  (end[-1] ? PGRT_GRANULE - 1 - last % PGRT_GRANULE : 0);
+    return use;
+}
+
+struct pgrt_use pgrt_use(const struct pgrt_object *o)
+{
+    return use_of(o);
 }
 
 /* Blocks of some KiB begin at few distances from a page, so that the headers of the program's
@@ -164,9 +191,23 @@ PGG_INLINE size_t spread(size_t bytes)
     return (size_t)((u64)turn * (room / PGRT_GRANULE + 1) >> 32);
 }
 
-static void *block_alloc(size_t n, size_t align, bool zero, u32 *shift)
+/* The form of an object to be made. */
+PGG_INLINE enum pgrt_form form_for(size_t n, size_t align, u32 context)
 {
-    if (PGG_LIKELY(align <= PGRT_HEADER)) {
+    if (PGG_LIKELY(n <= PGRT_SMALL_MAX) && PGG_LIKELY(align <= PGRT_GRANULE) &&
+        PGG_LIKELY(pgrt_words) && PGG_LIKELY(context < PGRT_SMALL_CONTEXTS) &&
+        PGG_LIKELY(pgrt_generation < PGRT_SMALL_GENERATIONS))
+        return PGRT_FORM_SMALL;
+    return align > PGRT_HEADER ? PGRT_FORM_FAR : PGRT_FORM_NEAR;
+}
+
+static void *block_alloc(size_t n, size_t align, bool zero, enum pgrt_form form, u32 *shift)
+{
+    if (PGG_LIKELY(form == PGRT_FORM_SMALL)) {
+        const size_t bytes = pgrt_small_bytes(n);
+        return zero ? pgrt_je_mallocx(bytes, JE_ZERO) : pgrt_je_malloc(bytes);
+    }
+    if (PGG_LIKELY(form == PGRT_FORM_NEAR)) {
         const size_t bytes = near_bytes(n);
         if (PGG_UNLIKELY(bytes > SPREAD_BYTES && bytes < LARGE_BYTES))
             *shift = (u32)spread(bytes);
@@ -185,12 +226,14 @@ static void *block_alloc(size_t n, size_t align, bool zero, u32 *shift)
     return block + align;
 }
 
-static void block_free(struct pgrt_header *h)
+static void block_free(const struct pgrt_object *o)
 {
-    if (PGG_UNLIKELY(h->kind & PGRT_KIND_FAR))
-        pgrt_je_free(((void **)h)[-1]);
+    if (PGG_LIKELY(o->form == PGRT_FORM_SMALL))
+        pgrt_je_free(o->at);
+    else if (PGG_UNLIKELY(o->form == PGRT_FORM_FAR))
+        pgrt_je_free(((void **)pgrt_header_of(o->at))[-1]);
     else
-        pgrt_je_free((char *)h - h->shift * (size_t)PGRT_GRANULE);
+        pgrt_je_free((char *)pgrt_header_of(o->at) - o->h.shift * (size_t)PGRT_GRANULE);
 }
 
 bool pgrt_malloc_is_theirs;
@@ -201,30 +244,30 @@ void *pgrt_alloc_for(size_t n, const void *frame)
 }
 
 /* What is recorded of the end of an object. */
-PGG_INLINE void end(struct pgrt_thread *t, const struct pgrt_header *h, const void *object)
+PGG_INLINE void end(struct pgrt_thread *t, const struct pgrt_object *o)
 {
-    if (PGG_UNLIKELY(h->generation != (pgrt_generation & 0xff)))
+    if (PGG_UNLIKELY(o->h.generation != (pgrt_generation & 0xff)))
         return;
-    if (PGG_LIKELY(!(h->kind & PGRT_KIND_SILENT)))
-        pgrt_table_add(t, h, accesses(h), pgrt_now_ms(), pgrt_cpu(), (uintptr_t)object);
-    else if (!(h->kind & PGRT_KIND_UNBEGUN))
-        pgrt_table_gone(t, h);
+    if (PGG_LIKELY(!(o->h.kind & PGRT_KIND_SILENT)))
+        pgrt_table_add(t, &o->h, use_of(o), pgrt_now_ms(), pgrt_cpu(), (uintptr_t)o->at);
+    else if (!(o->h.kind & PGRT_KIND_UNBEGUN))
+        pgrt_table_gone(t, &o->h);
 }
 
 /* The end of an object; t may be NULL when nothing is recorded. */
-PGG_INLINE void free_inside(struct pgrt_thread *t, void *object)
+PGG_INLINE void free_inside(struct pgrt_thread *t, void *object, enum pgrt_form form)
 {
-    struct pgrt_header *h = pgrt_header_of(object);
-    bool shadow = __memprof_shadow_memory_dynamic_address;
+    const struct pgrt_object o = pgrt_object_at(object, form);
     if (PGG_LIKELY(t))
-        end(t, h, object);
-    if (PGG_LIKELY(shadow)) {
-        u64 *word = pgrt_shadow((uintptr_t)h), *end = pgrt_shadow((uintptr_t)object + h->size - 1);
+        end(t, &o);
+    if (PGG_LIKELY(__memprof_shadow_memory_dynamic_address)) {
+        u64 *word = mark_of(object, form),
+            *last = pgrt_shadow((uintptr_t)object + o.h.size - 1);
         *word = 0;
-        if (PGG_UNLIKELY(end - word >= LARGE_WORDS))
-            pgrt_shadow_reset_large(word, end + 1);
+        if (PGG_UNLIKELY(last - word >= LARGE_WORDS))
+            pgrt_shadow_reset_large(word, last + 1);
     }
-    block_free(h);
+    block_free(&o);
 }
 
 /* While recording is paused, the end of an object that is recorded is, too. */
@@ -233,8 +276,9 @@ static PGG_COLD void end_paused(void *object)
     struct pgrt_thread *t = pgrt_enter_paused();
     if (!t)
         return;
-    end(t, pgrt_header_of(object), object);
-    pgrt_header_of(object)->kind |= PGRT_KIND_SILENT | PGRT_KIND_UNBEGUN;
+    struct pgrt_object o = pgrt_object_at(object, form_of(object));
+    end(t, &o);
+    pgrt_object_silence(&o);
     pgrt_leave(t);
 }
 
@@ -242,13 +286,26 @@ static PGG_COLD void end_paused(void *object)
  * keep: it ends before the new one begins. */
 PGG_INLINE void move(struct pgrt_thread *t, void *object, size_t n, void *old)
 {
-    const size_t size = pgrt_header_of(old)->size;
+    const enum pgrt_form form = form_of(old);
+    const size_t size = pgrt_object_at(old, form).h.size;
     pgg_copy_fast(object, old, size < n ? size : n);
     if (PGG_LIKELY(t))
         t->series.last = NULL; /* it only grows: nothing was temporary */
     else
         end_paused(old);
-    free_inside(t, old);
+    free_inside(t, old, form);
+}
+
+/* Stores the header of a new object, and lets its accesses count. */
+PGG_INLINE void begin(void *object, enum pgrt_form form, const struct pgrt_header *h)
+{
+    u64 mark = mark_of_form(form);
+    if (PGG_LIKELY(form == PGRT_FORM_SMALL))
+        *pgrt_small_header(object, pgrt_small_bytes(h->size)) = pgrt_small_pack(h, &mark);
+    else
+        pgrt_header_set(pgrt_header_of(object), h);
+    if (PGG_LIKELY(__memprof_shadow_memory_dynamic_address))
+        start_counting(object, h->size, form, mark);
 }
 
 PGG_INLINE void *alloc(size_t n, size_t align, bool zero, const void *frame, void *old)
@@ -260,31 +317,27 @@ PGG_INLINE void *alloc(size_t n, size_t align, bool zero, const void *frame, voi
     struct pgrt_thread *t = pgrt_enter();
     if (PGG_UNLIKELY(!t && pgrt_busy()))
         return spare_alloc(n, align < PGRT_HEADER ? PGRT_HEADER : align);
-    const u32 now = pgrt_now_ms();
+    const u32 now = pgrt_now_ms(), context = t ? pgrt_context_here(t, frame) : 0;
+    const enum pgrt_form form = form_for(n, align, context);
     u32 shift = 0;
-    void *object = block_alloc(n, align, zero, &shift);
+    void *object = block_alloc(n, align, zero, form, &shift);
     if (PGG_LIKELY(object)) {
-        struct pgrt_header *h = pgrt_header_of(object);
-        const bool far = align > PGRT_HEADER;
-        const u32 context = t ? pgrt_context_here(t, frame) : 0;
         if (old)
             move(t, object, n, old);
         const bool begun = PGG_LIKELY(t) &&
                            PGG_LIKELY(pgrt_table_begin(t, &t->table, &t->series, context, n, now));
         if (PGG_LIKELY(begun))
             t->series.last = object;
-        pgrt_header_set(h, &(struct pgrt_header){
-                               .size = n,
-                               .cpu = pgrt_cpu(),
-                               .kind = (far ? PGRT_KIND_FAR : 0) | (t ? 0 : PGRT_KIND_SILENT) |
-                                       (begun ? 0 : PGRT_KIND_UNBEGUN),
-                               .generation = pgrt_generation & 0xff,
-                               .context = context,
-                               .shift = shift,
-                               .alloc_ms = now,
-                           });
-        if (PGG_LIKELY(__memprof_shadow_memory_dynamic_address))
-            start_counting(object, n, far);
+        begin(object, form,
+              &(struct pgrt_header){
+                  .size = n,
+                  .cpu = pgrt_cpu(),
+                  .kind = (t ? 0 : PGRT_KIND_SILENT) | (begun ? 0 : PGRT_KIND_UNBEGUN),
+                  .generation = pgrt_generation & 0xff,
+                  .context = context,
+                  .shift = shift,
+                  .alloc_ms = now,
+              });
     }
     if (PGG_LIKELY(t)) {
         pgrt_leave(t);
@@ -304,7 +357,8 @@ void *pgrt_alloc(size_t n, size_t align, bool zero, const void *frame)
 void pgrt_free_now(struct pgrt_thread *t, void *object)
 {
     const u32 gate = pgrt_gate_now();
-    free_inside(gate == PGRT_GATE_OPEN || gate == PGRT_GATE_PAUSED ? t : NULL, object);
+    free_inside(gate == PGRT_GATE_OPEN || gate == PGRT_GATE_PAUSED ? t : NULL, object,
+                form_of(object));
 }
 
 /* A signal handler frees while its thread is inside: later, when the thread is out. */
@@ -316,10 +370,10 @@ static PGG_COLD void free_later(void *object)
 
 void pgrt_free(void *p)
 {
-    bool far;
     if (!p || PGG_UNLIKELY(is_spare(p)))
         return;
-    if (PGG_UNLIKELY(!is_object(p, &far))) {
+    const enum pgrt_form form = form_of(p);
+    if (PGG_UNLIKELY(form == PGRT_FORM_NONE)) {
         static volatile u32 said;
         if (!__atomic_exchange_n(&said, 1, __ATOMIC_RELAXED))
             pgrt_say("free of memory that is not an object was left alone", NULL);
@@ -332,7 +386,7 @@ void pgrt_free(void *p)
         free_later(p);
         return;
     }
-    free_inside(t, p);
+    free_inside(t, p, form);
     if (PGG_LIKELY(t))
         pgrt_leave(t);
 }
@@ -340,10 +394,10 @@ void pgrt_free(void *p)
 /* Bytes the program asked for. */
 size_t pgrt_size(const void *p)
 {
-    bool far;
-    if (!p || !(is_spare(p) || is_object(p, &far)))
+    if (!p)
         return 0;
-    return pgrt_header_of(p)->size;
+    const enum pgrt_form form = is_spare(p) ? PGRT_FORM_NEAR : form_of(p);
+    return form == PGRT_FORM_NONE ? 0 : pgrt_object_at(p, form).h.size;
 }
 
 void *pgrt_realloc(void *p, size_t n, const void *frame)
@@ -352,8 +406,7 @@ void *pgrt_realloc(void *p, size_t n, const void *frame)
         pgrt_free(p);
         return NULL;
     }
-    bool far;
-    if (p && !pgrt_hooked && !pgrt_busy() && !is_spare(p) && is_object(p, &far))
+    if (p && !pgrt_hooked && !pgrt_busy() && !is_spare(p) && form_of(p) != PGRT_FORM_NONE)
         return alloc(n, 0, false, frame, p);
     void *object = pgrt_alloc(n, 0, false, frame);
     if (object && p) {

@@ -18,7 +18,7 @@ extern bool pgrt_malloc_is_theirs;
 void *pgrt_realloc(void *p, size_t n, const void *frame);
 void pgrt_free(void *p);
 size_t pgrt_size(const void *p); /* bytes the program asked for; 0 for anything else */
-u64 pgrt_accesses(const struct pgrt_header *h);
+struct pgrt_use pgrt_use(const struct pgrt_object *o);
 void pgrt_alloc_keep_pages(void); /* gives no memory back to the system from now on */
 void pgrt_free_now(struct pgrt_thread *t, void *object);
 /* Where objects have been: 4 MiB of address space each, in the order of the first one. */

@@ -52,6 +52,7 @@ static void take_life(void *arg, const struct pgrt_begun *b)
     l->peak_bytes += saved ? b->peak_bytes : b->alive_bytes;
     l->peak_objects += saved ? b->peak_objects : b->alive_objects;
     l->temporary += b->temporary;
+    pgrt_touched_merge(&l->use, &b->use);
 }
 
 static void take_lives(struct merged *all)
@@ -85,7 +86,7 @@ static void carry_lives(const struct merged *all)
 static bool has_life(const struct merged *all, u32 id)
 {
     const struct pgrt_life *l = &all->lives[id];
-    return l->peak_objects || l->exit_objects || l->temporary;
+    return l->peak_objects || l->exit_objects || l->temporary || l->use.touched || l->use.untouched;
 }
 
 /* An object of this process that no dump has counted. */
@@ -95,26 +96,30 @@ static bool is_new(const struct merged *all, const struct pgrt_header *h)
            h->generation == (pgrt_generation & 0xff);
 }
 
-static void take_live(void *arg, struct pgrt_header *h)
+static void take_live(void *arg, struct pgrt_object *o)
 {
     struct merged *all = arg;
+    const struct pgrt_header *h = &o->h;
     struct pgrt_mib one;
     if (!is_new(all, h))
         return;
-    pgrt_mib_one(&one, h, pgrt_accesses(h), pgrt_now_ms(), pgrt_cpu());
+    const struct pgrt_use use = pgrt_use(o);
+    const struct pgrt_touched touched = pgrt_touched_one(h, use);
+    pgrt_mib_one(&one, h, use.accesses, pgrt_now_ms(), pgrt_cpu());
     take(all, &one);
+    pgrt_touched_merge(&all->lives[h->context].use, &touched);
     if (h->kind & PGRT_KIND_UNBEGUN) { /* of a child that had no file yet */
         all->lives[h->context].exit_bytes += h->size;
         all->lives[h->context].exit_objects++;
     }
     if (pgrt_histogram)
-        pgrt_histogram_add(h->context, (uintptr_t)(h + 1), h->size);
+        pgrt_histogram_add(h->context, (uintptr_t)o->at, h->size);
 }
 
-static void mark_counted(void *all, struct pgrt_header *h)
+static void mark_counted(void *all, struct pgrt_object *o)
 {
-    if (is_new(all, h))
-        h->kind |= PGRT_KIND_SILENT;
+    if (is_new(all, &o->h))
+        pgrt_object_silence(o);
 }
 
 static u32 mib_size(u64 version)
@@ -287,13 +292,12 @@ static bool empty(const struct merged *all)
 }
 
 /* Ends an object in the sheets, as if it were freed now. */
-static void end_now(void *all, struct pgrt_header *h)
+static void end_now(void *all, struct pgrt_object *o)
 {
-    if (!is_new(all, h))
+    if (!is_new(all, &o->h))
         return;
-    pgrt_table_close(pgrt_self, h, pgrt_accesses(h), pgrt_now_ms(), pgrt_cpu(),
-                     (uintptr_t)(h + 1));
-    mark_counted(all, h);
+    pgrt_table_close(pgrt_self, &o->h, pgrt_use(o), pgrt_now_ms(), pgrt_cpu(), (uintptr_t)o->at);
+    mark_counted(all, o);
 }
 
 static void say_not_written(int err)

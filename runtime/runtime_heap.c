@@ -5,20 +5,24 @@
 #include "runtime_shadow.h"
 #include "runtime_thread.h"
 
-/* Header of the object whose granule has this shadow word, or NULL. */
-static struct pgrt_header *header_of_mark(u64 word, uintptr_t granule)
+/* The object whose mark this word is, of this granule; false: it is none. */
+static bool object_of_mark(u64 word, uintptr_t granule, struct pgrt_object *o)
 {
-    bool far;
-    if (pgrt_histogram) {
-        if ((word & 0xff) != PGRT_HIST_NEAR && (word & 0xff) != PGRT_HIST_FAR)
-            return NULL;
-        far = (word & 0xff) == PGRT_HIST_FAR;
-    } else {
-        if (!(word & PGRT_MARK_NEAR))
-            return NULL;
-        far = (word & PGRT_MARK_BITS) == PGRT_MARK_FAR;
-    }
-    return (struct pgrt_header *)(granule + (far ? PGRT_GRANULE - PGRT_HEADER : 0));
+    enum pgrt_form form;
+    if (pgrt_histogram)
+        form = (word & 0xff) == PGRT_HIST_NEAR  ? PGRT_FORM_NEAR
+               : (word & 0xff) == PGRT_HIST_FAR ? PGRT_FORM_FAR
+                                                : PGRT_FORM_NONE;
+    else
+        form = (word & PGRT_MARK_BITS) == PGRT_MARK_SMALL  ? PGRT_FORM_SMALL
+               : (word & PGRT_MARK_BITS) == PGRT_MARK_NEAR ? PGRT_FORM_NEAR
+               : (word & PGRT_MARK_BITS) == PGRT_MARK_FAR  ? PGRT_FORM_FAR
+                                                           : PGRT_FORM_NONE;
+    if (form == PGRT_FORM_NONE)
+        return false;
+    granule += form == PGRT_FORM_NEAR ? PGRT_HEADER : form == PGRT_FORM_FAR ? PGRT_GRANULE : 0;
+    *o = pgrt_object_at((void *)granule, form);
+    return true;
 }
 
 static u32 regions(void)
@@ -26,42 +30,42 @@ static u32 regions(void)
     return pgrt_region_count < PGRT_REGIONS_MAX ? pgrt_region_count : PGRT_REGIONS_MAX;
 }
 
-/* The first object that is the one, or NULL. */
-PGG_INLINE struct pgrt_header *find(bool (*is_it)(void *arg, struct pgrt_header *h), void *arg)
+/* Goes through all objects until one is the one; false: none is. */
+PGG_INLINE bool find(bool (*is_it)(void *arg, struct pgrt_object *o), void *arg,
+                     struct pgrt_object *o)
 {
     for (u32 i = 0; i < regions(); i++) {
         uintptr_t at = (uintptr_t)pgrt_region_list[i] << PGRT_REGION_SHIFT,
                   end = at + ((uintptr_t)1 << PGRT_REGION_SHIFT);
-        for (const u64 *word = pgrt_shadow(at); at < end; at += PGRT_GRANULE, word++) {
-            struct pgrt_header *h = *word ? header_of_mark(*word, at) : NULL;
-            if (h && is_it(arg, h))
-                return h;
-        }
+        for (const u64 *word = pgrt_shadow(at); at < end; at += PGRT_GRANULE, word++)
+            if (*word && object_of_mark(*word, at, o) && is_it(arg, o))
+                return true;
     }
-    return NULL;
-}
-
-struct visit {
-    void (*f)(void *arg, struct pgrt_header *h);
-    void *arg;
-};
-
-static bool visit(void *arg, struct pgrt_header *h)
-{
-    const struct visit *v = arg;
-    v->f(v->arg, h);
     return false;
 }
 
-void pgrt_heap_each(void (*f)(void *arg, struct pgrt_header *h), void *arg)
+struct visit {
+    void (*f)(void *arg, struct pgrt_object *o);
+    void *arg;
+};
+
+static bool visit(void *arg, struct pgrt_object *o)
 {
-    struct visit all = {f, arg};
-    find(visit, &all);
+    const struct visit *v = arg;
+    v->f(v->arg, o);
+    return false;
 }
 
-static bool contains(void *address, struct pgrt_header *h)
+void pgrt_heap_each(void (*f)(void *arg, struct pgrt_object *o), void *arg)
 {
-    return (uintptr_t)address - (uintptr_t)(h + 1) < h->size;
+    struct visit all = {f, arg};
+    struct pgrt_object o;
+    find(visit, &all, &o);
+}
+
+static bool contains(void *address, struct pgrt_object *o)
+{
+    return (uintptr_t)address - (uintptr_t)o->at < o->h.size;
 }
 
 /* False, with the world running, if it cannot be stopped. */
@@ -76,9 +80,9 @@ static bool stop_world(void)
     return false;
 }
 
-static void add_size(void *sum, struct pgrt_header *h)
+static void add_size(void *sum, struct pgrt_object *o)
 {
-    *(u64 *)sum += h->size;
+    *(u64 *)sum += o->h.size;
 }
 
 bool pgrt_heap_bytes(u64 *asked, u64 *taken)
@@ -96,7 +100,8 @@ const void *pgrt_heap_begin(const void *address)
 {
     if (!stop_world())
         return NULL;
-    const struct pgrt_header *h = find(contains, (void *)address);
+    struct pgrt_object o;
+    const bool found = find(contains, (void *)address, &o);
     pgrt_start_world();
-    return h ? h + 1 : NULL;
+    return found ? o.at : NULL;
 }

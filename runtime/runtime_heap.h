@@ -7,7 +7,7 @@
 #pragma GCC visibility push(hidden)
 
 /* Calls back with each object that is alive, in no order. With the world stopped. */
-void pgrt_heap_each(void (*f)(void *arg, struct pgrt_header *h), void *arg);
+void pgrt_heap_each(void (*f)(void *arg, struct pgrt_object *o), void *arg);
 /* Bytes that the program asked for and has not freed, and the address space that has been taken for
  * objects; false if nobody can tell now, as in a signal handler. */
 bool pgrt_heap_bytes(u64 *asked, u64 *taken);

@@ -45,9 +45,9 @@ void pgrt_options_read(void)
         pgg_options_parse(&table, __memprof_default_options());
     else if (__memprof_default_options_str)
         pgg_options_parse(&table, __memprof_default_options_str);
-    pgg_options_parse(&table, pgg_getenv("MEMPROF_OPTIONS"));
-    pgg_options_parse(&table, pgg_getenv("PGOKIT_HEAP"));
-    pgg_options_parse(&table, pgg_getenv("PGOKIT_HEAP_OPTIONS"));
+    pgg_options_parse(&table, pgg_secure_getenv("MEMPROF_OPTIONS"));
+    pgg_options_parse(&table, pgg_secure_getenv("PGOKIT_HEAP"));
+    pgg_options_parse(&table, pgg_secure_getenv("PGOKIT_HEAP_OPTIONS"));
     if (pgrt_options.help)
         pgg_options_print(&table);
 }

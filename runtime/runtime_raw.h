@@ -22,6 +22,13 @@ struct __attribute__((packed)) pgrt_mib {
 #undef PGK_MIB
 };
 
+/* How much of a context's objects was touched. */
+struct pgrt_touched {
+#define PGK_TOUCHED(name, meaning) u64 name;
+#include "heap_notes.def"
+#undef PGK_TOUCHED
+};
+
 /* What a thread has begun in a context, so that a kill leaves what was alive: over all threads,
  * the objects and bytes begun, less those in the MIBs. start_ms is of those alive alone. */
 struct pgrt_begun {
@@ -30,8 +37,9 @@ struct pgrt_begun {
 #include "heap_notes.def"
 #undef PGK_BEGUN_TIMES
 #undef PGK_BEGUN
+    struct pgrt_touched use; /* of those the thread has ended */
 };
-_Static_assert(sizeof(struct pgrt_begun) == 64, "as docs/formats/interrupted-heap.md has it");
+_Static_assert(sizeof(struct pgrt_begun) == 96, "as docs/formats/interrupted-heap.md has it");
 
 /* In front of the MIB section. docs/formats/interrupted-heap.md */
 struct pgrt_notes {
@@ -71,6 +79,7 @@ struct pgrt_life {
 #define PGK_LIFE(name, meaning) u64 name;
 #include "heap_notes.def"
 #undef PGK_LIFE
+    struct pgrt_touched use;
 };
 enum {
 #define PGK_NOTES_FLAG(name, value, meaning) PGRT_NOTE_##name = value,

@@ -48,12 +48,13 @@ void pgrt_shadow_reset_large(u64 *first, u64 *end)
     pgg_zero((void *)hi, (uintptr_t)end - hi);
 }
 
-/* Sum of the byte counters of an object. */
-u64 pgrt_shadow_sum_bytes(uintptr_t start, size_t n)
+u64 pgrt_shadow_sum_bytes(uintptr_t start, size_t n, u64 *used)
 {
     const uint8_t *c = (const uint8_t *)(__memprof_shadow_memory_dynamic_address + (start >> 3));
     u64 sum = 0;
-    for (size_t i = 0; i < (n + 7) / 8; i++)
+    for (size_t i = 0; i < (n + 7) / 8; i++) {
         sum += c[i];
+        *used += c[i] != 0;
+    }
     return sum;
 }

@@ -10,8 +10,10 @@
 extern __attribute__((visibility("default"))) uintptr_t __memprof_shadow_memory_dynamic_address;
 extern bool pgrt_histogram;  /* byte counters */
 extern uintptr_t pgrt_words; /* the shadow, if it has words; 0 also before it is there */
-/* Marks of the word of the granule where a live object's header is. Counting never reaches
- * them: instrumented code increments the low bits of the word, or bytes 2 and up. */
+/* Marks of the word of the granule where a live object's header is, or the first one of a small
+ * object. Counting never reaches them: instrumented code increments the low bits of the word, or
+ * bytes 2 and up. */
+#define PGRT_MARK_SMALL UINT64_C(0x4000000000000000) /* runtime_object.h */
 #define PGRT_MARK_NEAR UINT64_C(0x8000000000000000) /* header at the start of the granule */
 #define PGRT_MARK_FAR UINT64_C(0xc000000000000000)  /* header at its end */
 #define PGRT_MARK_BITS UINT64_C(0xc000000000000000)
@@ -26,7 +28,8 @@ extern bool pgrt_little_room; /* address space is limited: what is reserved is l
 /* runtime_demand.c: where counters are mapped as they are written; 0 if they cannot be. */
 uintptr_t pgrt_demand_begin(void);
 void pgrt_shadow_reset_large(u64 *first, u64 *end);
-u64 pgrt_shadow_sum_bytes(uintptr_t start, size_t n);
+/* Sum of the byte counters of an object; adds to `used` how many of them are not 0. */
+u64 pgrt_shadow_sum_bytes(uintptr_t start, size_t n, u64 *used);
 
 PGG_INLINE u64 *pgrt_shadow(uintptr_t address)
 {

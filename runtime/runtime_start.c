@@ -64,11 +64,13 @@ void pgrt_off(const char *why, const char *detail)
     pgrt_gate_set(PGRT_GATE_OFF);
 }
 
+static bool merged; /* some object of the process adds up accesses to different granules */
+
 u64 pgrt_notes_flags(void)
 {
-    return PGRT_NOTE_TIMES | PGRT_NOTE_BREAKDOWNS |
+    return PGRT_NOTE_TIMES | PGRT_NOTE_BREAKDOWNS | PGRT_NOTE_TOUCHED |
            (pgrt_instrumented ? 0 : PGRT_NOTE_LIBRARY_ACCESSES) |
-           (pgrt_threads_several() ? PGRT_NOTE_THREADS : 0);
+           (pgrt_threads_several() ? PGRT_NOTE_THREADS : 0) | (merged ? PGRT_NOTE_MERGED : 0);
 }
 
 void pgrt_init(void)
@@ -147,6 +149,7 @@ void pgrt_child_init(void)
 PGRT_EXPORT void __memprof_init(void);
 PGRT_EXPORT void __memprof_preinit(void);
 PGRT_EXPORT void __memprof_version_mismatch_check_v1(void);
+PGRT_EXPORT void __pgokit_heap_merges(void);
 PGRT_EXPORT int __memprof_profile_dump(void);
 PGRT_EXPORT void __memprof_profile_reset(void);
 PGRT_EXPORT void __memprof_print_accumulated_stats(void);
@@ -185,6 +188,12 @@ void __memprof_preinit(void)
 }
 
 void __memprof_version_mismatch_check_v1(void) {}
+
+void __pgokit_heap_merges(void)
+{
+    merged = true;
+    pgrt_store_tell_flags();
+}
 
 int __memprof_profile_dump(void)
 {

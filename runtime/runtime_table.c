@@ -119,7 +119,7 @@ enum { CHILD_OBJECTS = 64 };
 PGG_COLD struct pgrt_begun *pgrt_table_new(struct pgrt_thread *t, u32 context, bool ended)
 {
     struct pgrt_slot **span = &t->table.spans[context / PGRT_TABLE_SPAN];
-    if (!context)
+    if (!context || context >= pgrt_contexts()) /* a program may overwrite a header */
         return NULL;
     if (pgrt_generation && !ended && !pgrt_store_is_open() &&
         __atomic_fetch_add(&pgrt_child_objects, 1, __ATOMIC_RELAXED) < CHILD_OBJECTS)
@@ -140,8 +140,43 @@ PGG_INLINE void end_begun(struct pgrt_begun *b, const struct pgrt_header *h)
     }
 }
 
-static PGG_COLD void add_first(struct pgrt_thread *t, const struct pgrt_header *h, u64 accesses,
-                                u32 end_ms, u32 end_cpu)
+/* Most objects are touched as a whole, or not at all. */
+PGG_INLINE u64 share_of(const struct pgrt_header *h, u64 touched)
+{
+    return touched == h->size ? 100 : touched ? touched * 100 / h->size : 0;
+}
+
+PGG_INLINE void touch(struct pgrt_begun *b, const struct pgrt_header *h, struct pgrt_use use)
+{
+    const u64 share = share_of(h, use.touched);
+    if (PGG_UNLIKELY(!(b->use.touched | b->use.untouched)))
+        b->use.least = share;
+    LOWER(b->use.least, share);
+    RAISE(b->use.most, share);
+    b->use.touched += use.touched;
+    b->use.untouched += h->size - use.touched;
+}
+
+struct pgrt_touched pgrt_touched_one(const struct pgrt_header *h, struct pgrt_use use)
+{
+    const u64 share = share_of(h, use.touched);
+    return (struct pgrt_touched){use.touched, h->size - use.touched, share, share};
+}
+
+void pgrt_touched_merge(struct pgrt_touched *to, const struct pgrt_touched *more)
+{
+    if (!(more->touched | more->untouched))
+        return;
+    if (!(to->touched | to->untouched))
+        to->least = more->least;
+    LOWER(to->least, more->least);
+    RAISE(to->most, more->most);
+    to->touched += more->touched;
+    to->untouched += more->untouched;
+}
+
+static PGG_COLD void add_first(struct pgrt_thread *t, const struct pgrt_header *h,
+                               struct pgrt_use use, u32 end_ms, u32 end_cpu)
 {
     struct pgrt_slot **span = &t->table.spans[h->context / PGRT_TABLE_SPAN];
     const u32 at = h->context % PGRT_TABLE_SPAN;
@@ -154,7 +189,8 @@ static PGG_COLD void add_first(struct pgrt_thread *t, const struct pgrt_header *
         return;
     }
     end_begun((*span)[at].begun, h);
-    pgrt_mib_one(m, h, accesses, end_ms, end_cpu);
+    touch((*span)[at].begun, h, use);
+    pgrt_mib_one(m, h, use.accesses, end_ms, end_cpu);
     pgg_compiler_barrier(); /* a kill finds the entry whole or not at all */
     pgrt_store_publish(t);
     (*span)[at].mib = m;
@@ -162,7 +198,7 @@ static PGG_COLD void add_first(struct pgrt_thread *t, const struct pgrt_header *
 
 /* Closes an object in its context's entries; the entry for what is alive, or NULL. */
 PGG_INLINE struct pgrt_begun *close_object(struct pgrt_thread *t, const struct pgrt_header *h,
-                                           u64 accesses, u32 end_ms, u32 end_cpu,
+                                           struct pgrt_use use, u32 end_ms, u32 end_cpu,
                                            uintptr_t object)
 {
     const struct pgrt_slot *span = t->table.spans[h->context / PGRT_TABLE_SPAN];
@@ -170,35 +206,36 @@ PGG_INLINE struct pgrt_begun *close_object(struct pgrt_thread *t, const struct p
     if (PGG_UNLIKELY(pgrt_histogram))
         pgrt_histogram_add(h->context, object, h->size);
     if (PGG_UNLIKELY(!slot || !slot->mib)) {
-        add_first(t, h, accesses, end_ms, end_cpu);
+        add_first(t, h, use, end_ms, end_cpu);
         span = t->table.spans[h->context / PGRT_TABLE_SPAN];
         return span ? span[h->context % PGRT_TABLE_SPAN].begun : NULL;
     }
     end_begun(slot->begun, h);
-    add(slot->mib, h, accesses, end_ms, end_cpu);
+    touch(slot->begun, h, use);
+    add(slot->mib, h, use.accesses, end_ms, end_cpu);
     if (PGG_UNLIKELY(slot->mib->AllocCount % PGRT_COST_EVERY == 1))
         pgrt_cost_ask(t);
     return slot->begun;
 }
 
-void pgrt_table_add(struct pgrt_thread *t, const struct pgrt_header *h, u64 accesses, u32 end_ms,
-                    u32 end_cpu, uintptr_t object)
+void pgrt_table_add(struct pgrt_thread *t, const struct pgrt_header *h, struct pgrt_use use,
+                    u32 end_ms, u32 end_cpu, uintptr_t object)
 {
     if (PGG_UNLIKELY(t->series.armed))
         pgrt_series_peak(t);
     if (PGG_UNLIKELY(pgrt_series_due(end_ms)))
         pgrt_series_point(end_ms);
-    struct pgrt_begun *b = close_object(t, h, accesses, end_ms, end_cpu, object);
+    struct pgrt_begun *b = close_object(t, h, use, end_ms, end_cpu, object);
     if (PGG_UNLIKELY(!b || h->kind & PGRT_KIND_UNBEGUN))
         return; /* was never counted as alive */
     pgrt_series_end(&t->series, b, h->size);
     b->temporary += t->series.last == (const void *)object;
 }
 
-PGG_COLD void pgrt_table_close(struct pgrt_thread *t, const struct pgrt_header *h, u64 accesses,
-                               u32 end_ms, u32 end_cpu, uintptr_t object)
+PGG_COLD void pgrt_table_close(struct pgrt_thread *t, const struct pgrt_header *h,
+                               struct pgrt_use use, u32 end_ms, u32 end_cpu, uintptr_t object)
 {
-    close_object(t, h, accesses, end_ms, end_cpu, object);
+    close_object(t, h, use, end_ms, end_cpu, object);
 }
 
 struct pgrt_begun *pgrt_table_carry(struct pgrt_thread *t, u32 context)

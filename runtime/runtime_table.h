@@ -28,12 +28,15 @@ extern u32 pgrt_child_objects; /* made since the fork, while there is no file */
  * for the CHILD_OBJECTSth time: one that only runs another program leaves none. */
 struct pgrt_begun *pgrt_table_new(struct pgrt_thread *t, u32 context, bool ended);
 /* An object that ended: its life and accesses go to its context. */
-void pgrt_table_add(struct pgrt_thread *t, const struct pgrt_header *h, u64 accesses, u32 end_ms,
-                    u32 end_cpu, uintptr_t object);
+void pgrt_table_add(struct pgrt_thread *t, const struct pgrt_header *h, struct pgrt_use use,
+                    u32 end_ms, u32 end_cpu, uintptr_t object);
 void pgrt_table_clear(struct pgrt_thread *t);
 void pgrt_mib_one(struct pgrt_mib *m, const struct pgrt_header *h, u64 accesses, u32 end_ms,
                   u32 end_cpu);
 void pgrt_mib_merge(struct pgrt_mib *a, const struct pgrt_mib *b);
+/* How much of the objects of a context was touched: one of them, or several. */
+struct pgrt_touched pgrt_touched_one(const struct pgrt_header *h, struct pgrt_use use);
+void pgrt_touched_merge(struct pgrt_touched *to, const struct pgrt_touched *more);
 
 /* Histogram elements of a context, for the next dump; NULL when out of memory. */
 struct pgrt_histogram {
@@ -45,7 +48,7 @@ struct pgrt_histogram *pgrt_histogram_of(u32 context);
 void pgrt_histograms_clear(void);
 
 /* As pgrt_table_add for an object that lives on, but that no later dump shall count. */
-void pgrt_table_close(struct pgrt_thread *t, const struct pgrt_header *h, u64 accesses,
+void pgrt_table_close(struct pgrt_thread *t, const struct pgrt_header *h, struct pgrt_use use,
                       u32 end_ms, u32 end_cpu, uintptr_t object);
 /* An object that an earlier dump has counted ends. */
 void pgrt_table_gone(struct pgrt_thread *t, const struct pgrt_header *h);

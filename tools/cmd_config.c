@@ -1,5 +1,5 @@
-/* pgokit config: what a build system adds to build programs for recording. */
-#include "record.h"
+/* pgokit config: what a build system adds to build programs for recording, or by profiles. */
+#include "config.h"
 
 #include "heap_flags.h"
 
@@ -9,28 +9,36 @@
 #include <string.h>
 
 static const char help[] =
-    "usage: pgokit config --cflags | --ldflags | --libs heap [OPTION]...\n\n"
-    "Prints, on one line, what to add to the commands that build a program, so that pgokit\n"
-    "record heap also records its loads and stores: flags to compile with, flags to link with,\n"
-    "libraries to link. Several can be asked for at once. For a compiler whose release is in its\n"
-    "name, accesses are counted by a plugin of pgokit, if there is one for that release.\n\n"
+    "usage: pgokit config --cflags | --ldflags | --libs heap [OPTION]...\n"
+    "       pgokit config --cflags | --ldflags | --libs use --profile FILE [OPTION]...\n\n"
+    "Prints, on one line, what to add to the commands that build a program: flags to compile\n"
+    "with, flags to link with, libraries to link. Several can be asked for at once.\n\n"
+    "heap: so that pgokit record heap also records loads and stores. For a compiler whose\n"
+    "release is in its name, accesses are counted by a plugin of pgokit, if there is one for\n"
+    "that release.\n"
+    "use: so that clang uses a profile. By pgokit's plugin it promotes virtual calls by\n"
+    "comparing types of objects, which a sample profile has, and tells the allocator at calls\n"
+    "that allocate, of C too, which objects a heap profile has as cold.\n\n"
     "      --cflags      for compiling C and C++\n"
     "      --ldflags     for linking\n"
-    "      --libs        the runtime; its place in the line does not matter\n"
+    "      --libs        the runtime; of use the allocator, behind objects\n"
     "      --cc CC       compiler: gcc-12, clang, clang-22, a path; default $CC, else clang\n"
     "      --static      the runtime becomes part of the program (default); also for -static\n"
     "      --shared      the runtime as a library\n"
+    "      --profile FILE  the profile to use; may be repeated\n"
     "      --histogram   count accesses by place in the object; clang from 19 on, gcc by plugin\n"
-    "  -q, --quiet       do not say what counts the accesses\n"
+    "  -q, --quiet       do not say what counts the accesses, or what is used\n"
     "\nExamples:\n"
     "  clang -O2 $(pgokit config --cflags heap) -c app.c\n"
     "  clang app.o $(pgokit config --ldflags --libs heap) -o app\n"
     "  make CC=gcc-12 CFLAGS=\"-O2 $(pgokit config --cflags heap --cc gcc-12)\" \\\n"
-    "      LDFLAGS=\"$(pgokit config --ldflags --libs heap --cc gcc-12)\"\n";
+    "      LDFLAGS=\"$(pgokit config --ldflags --libs heap --cc gcc-12)\"\n"
+    "  clang++-22 -O2 $(pgokit config --cflags use --cc clang-22 --profile app.afdo) -c app.cpp\n";
 
 #define HISTOGRAM_NEEDS "histograms of accesses need clang 19 or newer, or a plugin for gcc"
 
-enum { OPT_CFLAGS = 256, OPT_LDFLAGS, OPT_LIBS, OPT_CC, OPT_STATIC, OPT_SHARED, OPT_HISTOGRAM };
+enum { OPT_CFLAGS = 256, OPT_LDFLAGS, OPT_LIBS, OPT_CC, OPT_STATIC, OPT_SHARED, OPT_HISTOGRAM,
+       OPT_PROFILE };
 
 static const struct option options[] = {
     {"cflags", no_argument, NULL, OPT_CFLAGS},
@@ -40,17 +48,9 @@ static const struct option options[] = {
     {"static", no_argument, NULL, OPT_STATIC},
     {"shared", no_argument, NULL, OPT_SHARED},
     {"histogram", no_argument, NULL, OPT_HISTOGRAM},
+    {"profile", required_argument, NULL, OPT_PROFILE},
     CLI_COMMON_LONG,
     {0},
-};
-
-struct config {
-    struct cli_common common;
-    bool cflags, ldflags, libs, shared, histogram;
-    const char *cc;
-    bool clang;
-    bool other_processor;  /* a gcc that no plugin of this machine fits */
-    unsigned long release; /* 0: not in its name */
 };
 
 static void parse(struct config *c, int argc, char **argv)
@@ -78,12 +78,23 @@ static void parse(struct config *c, int argc, char **argv)
         case OPT_HISTOGRAM:
             c->histogram = true;
             break;
+        case OPT_PROFILE:
+            cli_list_add(&c->profiles, optarg);
+            break;
         }
     }
-    if (optind + 1 != argc || strcmp(argv[optind], "heap") != 0)
-        cli_usage(&cmd_config, "name the kind of profile to record: heap");
+    if (optind + 1 != argc)
+        cli_usage(&cmd_config, "name what the flags are for: heap or use");
+    c->use = !strcmp(argv[optind], "use");
+    if (!c->use && strcmp(argv[optind], "heap") != 0)
+        cli_usage(&cmd_config, "name what the flags are for: heap or use");
     if (!c->cflags && !c->ldflags && !c->libs)
         cli_usage(&cmd_config, "nothing to print: name --cflags, --ldflags or --libs");
+    if (c->use != (c->profiles.n != 0))
+        cli_usage(&cmd_config, c->use ? "name the profile to use: --profile FILE"
+                                      : "--profile is for use; heap takes none");
+    if (c->use && c->histogram)
+        cli_usage(&cmd_config, "--histogram is for heap");
 }
 
 /* What follows the compiler's name: "-19" of "clang++-19". */
@@ -121,19 +132,19 @@ static void know_compiler(struct config *c)
                   "cannot find out whether '%s' is gcc or clang; give --cc gcc or --cc clang",
                   pgk_human_text(safe, sizeof safe, name));
     }
-    if (c->clang && c->release && c->release < 13)
+    if (!c->use && c->clang && c->release && c->release < 13)
         cli_usage(&cmd_config, "clang %lu has no heap profiler; 13 is the first", c->release);
     if (c->histogram && c->clang && c->release && c->release < 19)
         cli_usage(&cmd_config, HISTOGRAM_NEEDS);
 }
 
 /* Words go into command lines through $(...), which splits at blanks and knows no quotes. */
-static void check_path(const char *path)
+void config_check_path(const char *path)
 {
     char safe[256];
     if (path[strcspn(path, " \t\n,:")]) {
         fprintf(stderr,
-                "pgokit: the path of the runtime has a blank, a comma or a colon, which "
+                "pgokit: the path of a file has a blank, a comma or a colon, which "
                 "command lines split: %s\n",
                 pgk_human_text(safe, sizeof safe, path));
         exit(EXIT_FAILED);
@@ -149,7 +160,7 @@ static void find_library(char path[PATH_MAX], const char *file)
                 file);
         exit(EXIT_FAILED);
     }
-    check_path(path);
+    config_check_path(path);
 }
 
 /* The plugin for the compiler; and says what will count. */
@@ -161,7 +172,7 @@ static bool find_plugin(const struct config *c, char path[PATH_MAX])
     snprintf(file, sizeof file, "pgokit_heap_%s_%lu.so", name, c->release);
     bool found = c->release && !c->other_processor && heap_runtime_find(path, file);
     if (found)
-        check_path(path);
+        config_check_path(path);
     if (c->common.quiet)
         return found;
     if (found)
@@ -249,20 +260,25 @@ static int run(int argc, char **argv)
     struct config c = {0};
     parse(&c, argc, argv);
     know_compiler(&c);
-    if (c.cflags)
-        print_cflags(&c);
-    if (c.ldflags)
-        print_ldflags(&c);
-    if (c.libs)
-        print_libs(&c);
+    if (c.use) {
+        config_use(&c);
+    } else {
+        if (c.cflags)
+            print_cflags(&c);
+        if (c.ldflags)
+            print_ldflags(&c);
+        if (c.libs)
+            print_libs(&c);
+    }
     putchar('\n');
+    cli_list_free(&c.profiles);
     cli_common_free(&c.common);
     return cli_finish_output(EXIT_DONE);
 }
 
 const struct cli_verb cmd_config = {
     .name = "config",
-    .summary = "prints flags to build programs for recording",
+    .summary = "prints flags to build programs for recording, or by profiles",
     .help = help,
     .run = run,
     .options = options,

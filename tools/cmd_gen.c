@@ -28,11 +28,11 @@ static const char help[] =
     "      --comm NAME     only samples of processes of this name\n"
     "      --perf-event NAME  only samples of this event, as perf names it; repeatable\n"
     "      --perf-events LIST  the same, with commas between\n"
-    "      --leading-ip-only  count where samples were taken, not how often code runs:\n"
-    "                      where branches are mispredicted, for instance\n"
+    "      --leading-ip-only  count where samples were taken, as of mispredicted branches\n"
     "      --map RECORDED=FILE  FILE, which is used as with -b, was recorded as RECORDED: a path\n"
     "                      or its last part; may be repeated\n"
     "      --kernel        the first binary is the kernel (vmlinux); samples of it count\n"
+    "      --no-recovered-types  leave out types that code compares where calls were promoted\n"
     "      --vtable-scale  give counts of types the scale of those of branches\n"
     "      --min-density N  samples a line below which the report asks for more (50)\n"
     "      --data          from samples of loads: which static data are hot and cold, for\n"
@@ -66,7 +66,8 @@ enum { OPT_MODE = 256, OPT_PID, OPT_IGNORE_STACK, OPT_NO_PREINLINE, OPT_KEEP_COL
        OPT_NO_TAIL_CALLS, OPT_JSON, OPT_RAW, OPT_COMM, OPT_KERNEL, OPT_VTABLE_SCALE,
        OPT_MIN_DENSITY, OPT_EVENT, OPT_EVENTS, OPT_LEADING_IP, OPT_MAP, OPT_LIST_SYMBOLS,
        OPT_HOT_COUNT, OPT_COLD_COUNT, OPT_HOT_SHARE, OPT_COLD_SHARE, OPT_CONTEXT_DEPTH,
-       OPT_STACK_DEPTH, OPT_RECURSION, OPT_FORMAT, OPT_DATA };
+       OPT_STACK_DEPTH, OPT_RECURSION, OPT_FORMAT, OPT_DATA,
+       OPT_NO_RECOVERED };
 
 static const struct option options[] = {
     SAMPLE_FILE_LONG,
@@ -81,6 +82,7 @@ static const struct option options[] = {
     {"raw", no_argument, NULL, OPT_RAW},
     {"comm", required_argument, NULL, OPT_COMM},
     {"kernel", no_argument, NULL, OPT_KERNEL},
+    {"no-recovered-types", no_argument, NULL, OPT_NO_RECOVERED},
     {"vtable-scale", no_argument, NULL, OPT_VTABLE_SCALE},
     {"min-density", required_argument, NULL, OPT_MIN_DENSITY},
     {"perf-event", required_argument, NULL, OPT_EVENT},
@@ -191,6 +193,7 @@ static void settle(struct gen *g, int argc)
     g->opts.first_runs = pgk_sample_write_holds_times(&g->output.write);
     if (g->output.write.encoding == PGK_SAMPLE_GCC && g->opts.mode == PGK_GEN_AUTO)
         g->opts.mode = PGK_GEN_LINES; /* all that gcc takes */
+    g->opts.no_recovered_types |= !g->output.write.vtables; /* they would only be left out again */
     g->opts.traces = g->bolt;
     g->opts.threads = g->common.threads;
     g->opts.maps = g->maps;
@@ -247,6 +250,9 @@ static void parse(struct gen *g, int argc, char **argv)
             break;
         case OPT_VTABLE_SCALE:
             g->opts.scale_vtables = true;
+            break;
+        case OPT_NO_RECOVERED:
+            g->opts.no_recovered_types = true;
             break;
         case OPT_MIN_DENSITY:
             g->min_density = (double)cli_number("--min-density", optarg, 0, UINT32_MAX);

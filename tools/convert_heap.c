@@ -260,7 +260,7 @@ static int run(int argc, char **argv)
         return run_viewer(&c);
     int status = read_input(&c, &heap, &info, &err);
     if (info && pgk_file_info_fact(info, PGK_FACT_INTERRUPTED))
-        keep_loss(&losses, "the mark that the process was killed before it wrote its last dump");
+        keep_loss(&losses, "the mark that what was alive at the end was perhaps in use");
     if (info && pgk_file_info_fact(info, PGK_FACT_LIBRARY_ACCESSES))
         keep_loss(&losses, c.target.form == PGK_HEAP_RAW
                                ? "the mark that accesses are those of library functions only"

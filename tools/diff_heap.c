@@ -1,4 +1,5 @@
 /* pgokit diff for heap profiles. */
+#include "diff_form.h"
 #include "diff_limits.h"
 #include "heap_input.h"
 #include "pgokit/program.h"
@@ -12,7 +13,8 @@ static const char help[] =
     "of both builds, -b OLD -b NEW, contexts are compared across changes of the source.\n\n"
     "      --on FILE        compare in terms of this build, of the newer source; may be repeated\n"
     "      --top N          contexts shown (default 10; 0: all)\n"
-    "      --depth N        frames shown of a stack (default 12; 0: all)\n"
+    "      --depth N        frames shown of a stack (default 12, of Markdown 4; 0: all)\n"
+    DIFF_FORM_HELP
     "      --json           all of it as JSON (docs/formats/heap-json.md)\n"
     "      --fail-on LIMIT  exit status 3 if the limit is reached; may be repeated:\n"
     "                       growth=N%   more bytes allocated than before, by N % or more\n"
@@ -23,12 +25,12 @@ static const char help[] =
     "  pgokit diff old.profdata new.profdata -b ./app.old -b ./app\n"
     "  pgokit diff main.profdata branch.profdata -b ./app --fail-on growth=10%\n";
 
-enum { OPT_TOP = 256, OPT_DEPTH, OPT_JSON, OPT_FAIL_ON, OPT_ON };
+enum { OPT_TOP = 256, OPT_DEPTH, OPT_FAIL_ON, OPT_ON };
 
 static const struct option options[] = {
     {"top", required_argument, NULL, OPT_TOP},
     {"depth", required_argument, NULL, OPT_DEPTH},
-    {"json", no_argument, NULL, OPT_JSON},
+    DIFF_FORM_LONG,
     {"fail-on", required_argument, NULL, OPT_FAIL_ON},
     {"on", required_argument, NULL, OPT_ON},
     CLI_COMMON_LONG,
@@ -45,14 +47,15 @@ static const struct diff_limit limits[LIMITS] = {
 struct diff {
     struct cli_common common;
     struct pgk_heap_diff_opts opts;
+    enum diff_form form;
     struct diff_limit limits[LIMITS];
     struct cli_list on;
 };
 
 static void parse(struct diff *d, int argc, char **argv)
 {
-    long top = -1;
-    d->opts = (struct pgk_heap_diff_opts){.struct_size = sizeof d->opts, .depth = 12};
+    long top = -1, depth = -1;
+    d->opts = (struct pgk_heap_diff_opts){.struct_size = sizeof d->opts};
     memcpy(d->limits, limits, sizeof limits);
     for (int c; (c = cli_next_option(&cmd_diff, argc, argv, "", options, &d->common)) != -1;) {
         switch (c) {
@@ -60,10 +63,7 @@ static void parse(struct diff *d, int argc, char **argv)
             top = (long)cli_number("--top", optarg, 0, 1000000000);
             break;
         case OPT_DEPTH:
-            d->opts.depth = cli_number("--depth", optarg, 0, 1000000000);
-            break;
-        case OPT_JSON:
-            d->opts.json = true;
+            depth = (long)cli_number("--depth", optarg, 0, 1000000000);
             break;
         case OPT_FAIL_ON:
             diff_limit_parse(d->limits, LIMITS, optarg);
@@ -71,24 +71,18 @@ static void parse(struct diff *d, int argc, char **argv)
         case OPT_ON:
             cli_list_add(&d->on, optarg);
             break;
+        default:
+            diff_form_option(&d->form, c);
         }
     }
     if (optind + 2 != argc)
         cli_usage(&cmd_diff, "diff takes two profiles, the older one first");
     d->opts.before_title = argv[optind];
     d->opts.now_title = argv[optind + 1];
-    d->opts.top = top >= 0 ? (size_t)top : d->opts.json ? 0 : 10;
+    d->opts.json = d->form == DIFF_JSON;
+    d->opts.top = top >= 0 ? (size_t)top : d->form == DIFF_JSON ? 0 : 10;
+    d->opts.depth = depth >= 0 ? (size_t)depth : d->form == DIFF_MARKDOWN ? 4 : 12;
     d->opts.colour = cli_colour();
-}
-
-static int check_limits(const struct diff *d, const struct pgk_heap_diff_figures *f)
-{
-    const double found[LIMITS] = {
-        [LIMIT_GROWTH] = f->growth_percent,
-        [LIMIT_OBJECTS] = f->objects_growth_percent,
-        [LIMIT_NEW] = f->new_percent,
-    };
-    return diff_limits_check(d->limits, LIMITS, found);
 }
 
 static bool is_program(const char *path)
@@ -126,10 +120,10 @@ static int rebase_both(struct heap_input *before, struct heap_input *now,
     double of_now;
     int status = rebase_open(&builds, newer, old, err);
     if (!status)
-        status = rebase_heap_on(&was, before->heap, &builds, true, percent, err);
+        status = rebase_heap_on(&was, before->heap, &builds, PGK_LOST_KEEP, percent, err);
     pgk_binaries_close(&builds.profiled);
     if (!status)
-        status = rebase_heap_on(&is, now->heap, &builds, true, &of_now, err);
+        status = rebase_heap_on(&is, now->heap, &builds, PGK_LOST_KEEP, &of_now, err);
     rebase_close(&builds);
     if (!status) {
         swap(&before->heap, &was);
@@ -173,11 +167,26 @@ static int rebase(const struct diff *d, struct heap_input *before, struct heap_i
     return 0;
 }
 
+static int print(const struct diff *d, const struct pgk_heap *before, const struct pgk_heap *now,
+                 double found[LIMITS], struct pgk_err *err)
+{
+    struct pgk_heap_diff_figures f = {.struct_size = sizeof f};
+    int status = d->form == DIFF_MARKDOWN
+                     ? pgk_heap_print_diff_markdown(before, now, &d->opts, stdout, &f, err)
+                     : pgk_heap_print_diff(before, now, &d->opts, stdout, &f, err);
+    found[LIMIT_GROWTH] = f.growth_percent;
+    found[LIMIT_OBJECTS] = f.objects_growth_percent;
+    found[LIMIT_NEW] = f.new_percent;
+    if (!status && d->form == DIFF_MARKDOWN)
+        diff_limits_print_markdown(d->limits, LIMITS, found, stdout);
+    return status;
+}
+
 static int run(int argc, char **argv)
 {
     struct diff d = {0};
     struct heap_input before = {0}, now = {0};
-    struct pgk_heap_diff_figures figures = {.struct_size = sizeof figures};
+    double found[LIMITS] = {0};
     struct pgk_err err = {0};
     parse(&d, argc, argv);
     struct cli_common all = rebase_all_binaries(&d.common, &d.on);
@@ -187,15 +196,15 @@ static int run(int argc, char **argv)
     if (!status)
         status = rebase(&d, &before, &now, &err);
     if (!status) {
-        if (!d.common.quiet && !d.opts.json && !cli_has_binaries(&all))
+        if (!d.common.quiet && d.form != DIFF_JSON && !cli_has_binaries(&all))
             heap_input_note_no_names(now.heap);
-        status = pgk_heap_print_diff(before.heap, now.heap, &d.opts, stdout, &figures, &err);
+        status = print(&d, before.heap, now.heap, found, &err);
     }
     pgk_heap_close(&before.heap);
     pgk_heap_close(&now.heap);
     int exit_code = status ? cli_fail(&err) : cli_finish_output(EXIT_DONE);
     if (exit_code == EXIT_DONE)
-        exit_code = check_limits(&d, &figures);
+        exit_code = diff_limits_check(d.limits, LIMITS, found);
     cli_list_free(&all.binaries);
     cli_list_free(&d.on);
     cli_common_free(&d.common);

@@ -1,4 +1,5 @@
 /* pgokit diff for instrumentation profiles. */
+#include "diff_form.h"
 #include "heap_input.h"
 
 #include <stdio.h>
@@ -9,16 +10,17 @@ static const char help[] =
     "share of all counts changed most. Heap data of both files is compared, too.\n\n"
     "      --top N          functions shown (default 10; 0: all)\n"
     "      --contextual     of functions counted in their context (CSIR) instead\n"
+    DIFF_FORM_HELP
     "      --json           as JSON (docs/formats/instr-json.md)\n"
     "\nExample:\n"
     "  pgokit diff last-week.profdata today.profdata\n";
 
-enum { OPT_TOP = 256, OPT_JSON, OPT_CONTEXTUAL };
+enum { OPT_TOP = 256, OPT_CONTEXTUAL };
 
 static const struct option options[] = {
     {"top", required_argument, NULL, OPT_TOP},
-    {"json", no_argument, NULL, OPT_JSON},
     {"contextual", no_argument, NULL, OPT_CONTEXTUAL},
+    DIFF_FORM_LONG,
     CLI_COMMON_LONG,
     {0},
 };
@@ -38,21 +40,24 @@ static int read_profile(struct pgk_instr **instr, const char *path, bool *has_he
 
 /* Heap data of the same two files. */
 static int compare_heaps(char *const paths[2], const struct cli_common *common, size_t top,
-                         struct pgk_err *err)
+                         enum diff_form form, struct pgk_err *err)
 {
     struct heap_input before = {0}, now = {0};
     struct pgk_heap_diff_opts opts = {.struct_size = sizeof opts,
                                       .before_title = paths[0],
                                       .now_title = paths[1],
                                       .top = top,
-                                      .depth = 12,
+                                      .depth = form == DIFF_MARKDOWN ? 4 : 12,
                                       .colour = cli_colour()};
-    struct pgk_heap_diff_figures figures = {.struct_size = sizeof figures};
     int status = heap_input_read(&before, paths[0], common, err);
     if (!status)
         status = heap_input_read(&now, paths[1], common, err);
-    if (!status && fputs("\nheap data\n\n", stdout) >= 0)
-        status = pgk_heap_print_diff(before.heap, now.heap, &opts, stdout, &figures, err);
+    if (!status)
+        fputs(form == DIFF_MARKDOWN ? "\n" : "\nheap data\n\n", stdout);
+    if (!status)
+        status = form == DIFF_MARKDOWN
+                     ? pgk_heap_print_diff_markdown(before.heap, now.heap, &opts, stdout, NULL, err)
+                     : pgk_heap_print_diff(before.heap, now.heap, &opts, stdout, NULL, err);
     pgk_heap_close(&before.heap);
     pgk_heap_close(&now.heap);
     return status;
@@ -66,11 +71,12 @@ static int run(int argc, char **argv)
     struct pgk_instr *base = NULL, *test = NULL;
     struct pgk_err err = {0};
     bool base_heap = false, test_heap = false;
-    bool json = false, contextual = false;
+    bool contextual = false;
+    enum diff_form form = DIFF_TEXT;
     for (int c; (c = cli_next_option(&cmd_diff, argc, argv, "", options, &common)) != -1;) {
         if (c == OPT_TOP)
             report.top = cli_number("--top", optarg, 0, 1000000000);
-        json |= c == OPT_JSON;
+        diff_form_option(&form, c);
         contextual |= c == OPT_CONTEXTUAL;
     }
     if (optind + 2 != argc)
@@ -79,9 +85,12 @@ static int run(int argc, char **argv)
     if (!status)
         status = read_profile(&test, argv[optind + 1], &test_heap, &err);
     if (!status)
-        status = pgk_instr_print_diff(base, test, contextual, json, &report, stdout, &err);
-    if (!status && !json && base_heap && test_heap)
-        status = compare_heaps(argv + optind, &common, report.top, &err);
+        status = form == DIFF_MARKDOWN
+                     ? pgk_instr_print_diff_markdown(base, test, contextual, &report, stdout, &err)
+                     : pgk_instr_print_diff(base, test, contextual, form == DIFF_JSON, &report,
+                                            stdout, &err);
+    if (!status && form != DIFF_JSON && base_heap && test_heap)
+        status = compare_heaps(argv + optind, &common, report.top, form, &err);
     pgk_instr_close(&base);
     pgk_instr_close(&test);
     cli_common_free(&common);

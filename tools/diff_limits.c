@@ -1,7 +1,6 @@
 /* diff --fail-on: limits that a comparison must not pass. */
 #include "diff_limits.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -36,15 +35,36 @@ void diff_limit_parse(struct diff_limit *limits, int n, const char *text)
     reject(limits, n, text);
 }
 
+static bool is_reached(const struct diff_limit *limit, double found)
+{
+    return limit->is_given && found > 0 && found >= limit->given;
+}
+
 int diff_limits_check(const struct diff_limit *limits, int n, const double *found)
 {
     int exit_code = EXIT_DONE;
     for (int i = 0; i < n; i++) {
-        if (!limits[i].is_given || found[i] <= 0 || found[i] < limits[i].given)
+        if (!is_reached(&limits[i], found[i]))
             continue;
         fprintf(stderr, "pgokit: limit reached: %s %.1f %%, and %s=%g%% was given\n",
                 limits[i].meaning, found[i], limits[i].name, limits[i].given);
         exit_code = EXIT_LIMIT;
     }
     return exit_code;
+}
+
+void diff_limits_print_markdown(const struct diff_limit *limits, int n, const double *found,
+                                FILE *out)
+{
+    bool some = false;
+    for (int i = 0; i < n; i++) {
+        if (!limits[i].is_given)
+            continue;
+        if (!some)
+            fputs("\n### Limits\n\n| limit | found | |\n|---|---|---|\n", out);
+        some = true;
+        fprintf(out, "| %s=%g%% | %s %.1f %% | %s |\n", limits[i].name, limits[i].given,
+                limits[i].meaning, found[i],
+                is_reached(&limits[i], found[i]) ? "**reached**" : "kept");
+    }
 }

@@ -4,6 +4,8 @@
 
 #include "cli.h"
 
+#include <stdio.h>
+
 struct diff_limit {
     const char *name;    /* "growth" */
     const char *meaning; /* "bytes allocated grew", before a percentage */
@@ -15,5 +17,8 @@ struct diff_limit {
 void diff_limit_parse(struct diff_limit *limits, int n, const char *text);
 /* found[i] belongs to limits[i]. Says which limits are passed; the exit status. */
 int diff_limits_check(const struct diff_limit *limits, int n, const double *found);
+/* The limits that were given, what was found, and whether they are reached, in Markdown. */
+void diff_limits_print_markdown(const struct diff_limit *limits, int n, const double *found,
+                                FILE *out);
 
 #endif

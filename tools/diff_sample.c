@@ -1,4 +1,5 @@
 /* pgokit diff for sample profiles. */
+#include "diff_form.h"
 #include "diff_limits.h"
 #include "sample_input.h"
 
@@ -13,6 +14,7 @@ static const char help[] =
     "      --top N          functions listed (default 20; 0: all)\n"
     "      --linkage-names  names as the linker knows them, not as the programmer does\n"
     "      --names FILE     names to find GUIDs among, one per line\n"
+    DIFF_FORM_HELP
     "      --json           all of it as JSON\n"
     "      --fail-on LIMIT  exit status 3 if the limit is reached; may be repeated:\n"
     "                       growth=N%   more samples than before, by N % or more\n"
@@ -24,11 +26,11 @@ static const char help[] =
     "  pgokit diff a.afdo b.txt --json | jq .similarity\n"
     "  pgokit diff released.afdo today.afdo --fail-on moved=2%\n";
 
-enum { OPT_TOP = 256, OPT_JSON, OPT_LINKAGE, OPT_NAMES, OPT_FAIL_ON };
+enum { OPT_TOP = 256, OPT_LINKAGE, OPT_NAMES, OPT_FAIL_ON };
 
 static const struct option options[] = {
     {"top", required_argument, NULL, OPT_TOP},
-    {"json", no_argument, NULL, OPT_JSON},
+    DIFF_FORM_LONG,
     {"linkage-names", no_argument, NULL, OPT_LINKAGE},
     {"names", required_argument, NULL, OPT_NAMES},
     {"fail-on", required_argument, NULL, OPT_FAIL_ON},
@@ -48,7 +50,8 @@ struct diff {
     const char *paths[2];
     const char *names;
     size_t top;
-    bool json, linkage_names;
+    enum diff_form form;
+    bool linkage_names;
     struct diff_limit limits[LIMITS];
 };
 
@@ -61,7 +64,7 @@ static void parse(struct diff *d, int argc, char **argv)
             d->top = cli_number("--top", optarg, 0, 1000000000);
             top_given = true;
         }
-        d->json |= c == OPT_JSON;
+        diff_form_option(&d->form, c);
         d->linkage_names |= c == OPT_LINKAGE;
         if (c == OPT_NAMES)
             d->names = optarg;
@@ -72,7 +75,7 @@ static void parse(struct diff *d, int argc, char **argv)
         cli_usage(&cmd_diff, "diff takes two files");
     d->paths[0] = argv[optind];
     d->paths[1] = argv[optind + 1];
-    if (!top_given && !d->json)
+    if (!top_given && d->form != DIFF_JSON)
         d->top = 20;
 }
 
@@ -96,28 +99,30 @@ static int read_both(const struct diff *d, struct pgk_sample *profiles[2], struc
     return status;
 }
 
-static int print_table(const struct diff *d, const struct pgk_sample *base,
-                       const struct pgk_sample_diff *diff, struct pgk_err *err)
+static int print(const struct diff *d, const struct pgk_sample *base,
+                 const struct pgk_sample_diff *diff, struct pgk_err *err)
 {
+    if (d->form == DIFF_JSON)
+        return pgk_sample_diff_print_json(diff, d->top, stdout, err);
     struct pgk_sample_info info = {.struct_size = sizeof info};
     pgk_sample_info(base, &info);
     struct pgk_sample_diff_print_opts opts = {.struct_size = sizeof opts,
                                               .top = d->top,
                                               .contexts = info.contexts,
-                                              .linkage_names = d->linkage_names};
-    return pgk_sample_diff_print_table(diff, &opts, stdout, err);
+                                              .linkage_names = d->linkage_names,
+                                              .base_title = d->paths[0],
+                                              .test_title = d->paths[1]};
+    return d->form == DIFF_MARKDOWN ? pgk_sample_diff_print_markdown(diff, &opts, stdout, err)
+                                    : pgk_sample_diff_print_table(diff, &opts, stdout, err);
 }
 
-static int check_limits(const struct diff *d, const struct pgk_sample_diff *diff)
+static void find_figures(const struct pgk_sample_diff *diff, double found[LIMITS])
 {
     struct pgk_sample_diff_figures f = {.struct_size = sizeof f};
     pgk_sample_diff_figures(diff, &f);
-    const double found[LIMITS] = {
-        [LIMIT_GROWTH] = f.growth_percent,
-        [LIMIT_NEW] = f.new_percent,
-        [LIMIT_MOVED] = f.moved_points,
-    };
-    return diff_limits_check(d->limits, LIMITS, found);
+    found[LIMIT_GROWTH] = f.growth_percent;
+    found[LIMIT_NEW] = f.new_percent;
+    found[LIMIT_MOVED] = f.moved_points;
 }
 
 static int run(int argc, char **argv)
@@ -125,18 +130,21 @@ static int run(int argc, char **argv)
     struct diff d = {0};
     struct pgk_sample *profiles[2] = {NULL, NULL};
     struct pgk_sample_diff *diff = NULL;
+    double found[LIMITS] = {0};
     struct pgk_err err = {0};
     parse(&d, argc, argv);
     int status = read_both(&d, profiles, &err);
     if (!status)
         status = pgk_sample_compare(&diff, profiles[0], profiles[1], &err);
-    if (!status && d.json)
-        status = pgk_sample_diff_print_json(diff, d.top, stdout, &err);
-    else if (!status)
-        status = print_table(&d, profiles[0], diff, &err);
+    if (!status)
+        status = print(&d, profiles[0], diff, &err);
+    if (!status)
+        find_figures(diff, found);
+    if (!status && d.form == DIFF_MARKDOWN)
+        diff_limits_print_markdown(d.limits, LIMITS, found, stdout);
     int exit_code = status ? cli_fail(&err) : cli_finish_output(EXIT_DONE);
     if (exit_code == EXIT_DONE)
-        exit_code = check_limits(&d, diff);
+        exit_code = diff_limits_check(d.limits, LIMITS, found);
     pgk_sample_diff_close(&diff);
     pgk_sample_close(&profiles[0]);
     pgk_sample_close(&profiles[1]);

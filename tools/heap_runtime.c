@@ -69,6 +69,7 @@ bool heap_runtime_find(char path[PATH_MAX], const char *file)
                                                      "../allocator",
                                                      "../compiler/clang",
                                                      "../compiler/gcc",
+                                                     "../compiler/use",
                                                      PGK_BIN_TO_LIB,
                                                      PGK_BIN_TO_LIB "/pgokit",
                                                      NULL};

@@ -6,8 +6,8 @@
 
 static const char help[] =
     "Samples by lines: functions, lines with discriminators and the calls that code was inlined\n"
-    "through, against what lines and calls the build has. By probes: checksums of functions\n"
-    "against the descriptors of the build's probes.\n\n"
+    "through, against what lines and calls the build has. By probes: checksums of functions, and\n"
+    "where these changed calls, against the build's probes.\n\n"
     "      --profiled-binary FILE  the program or a library as it was profiled; tells more calls\n"
     "                       apart that have moved; may be repeated\n"
     "      --top N          functions and calls that changed, shown (default 10; 0: all)\n"

@@ -2,6 +2,7 @@
 #include "cli_heap.h"
 #include "merge_inputs.h"
 #include "output_indexed.h"
+#include "rebase.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,10 +24,14 @@ static const char convert_help[] =
     "A raw profile, an indexed one or a text becomes any of these, of another version. Heap data\n"
     "in an indexed profile goes along to an indexed one.\n\n" OUTPUT_HELP
     "      --compiler-fields    of heap data, only the fields that the compiler uses\n"
+    "      --rebase-to FILE     the profile in terms of this instrumented build: functions with\n"
+    "                           the hash that they have there, by their names there\n"
+    "      --explain            every decision of --rebase-to on standard output\n"
     "\nExamples:\n"
     "  pgokit convert app.profdata --to llvm16 -o app-16.profdata\n"
     "  pgokit convert app.profdata --to text -o app.proftext\n"
-    "  pgokit convert default.profraw --to raw --format-version 8 -o for-16.profraw\n";
+    "  pgokit convert default.profraw --to raw --format-version 8 -o for-16.profraw\n"
+    "  pgokit convert app.profdata --rebase-to ./app.instrumented -o new.profdata\n";
 
 static const char help[] =
     "Raw profiles (*.profraw), indexed ones (*.profdata) and texts (*.proftext) become one "
@@ -70,6 +75,8 @@ struct merge {
     char **inputs;
     size_t n_inputs, empty; /* without any bytes */
     struct merge_inputs shared;
+    struct rebase_options rebase;
+    bool lost_in_rebase;
     struct inputs {
         struct pgk_input *v;
         size_t n;
@@ -97,6 +104,7 @@ enum {
 static const struct option convert_options[] = {
     OUTPUT_LONG,
     INDEXED_FIELDS_LONG,
+    REBASE_LONG,
     CLI_COMMON_LONG,
     {0},
 };
@@ -188,6 +196,7 @@ static void take_option(struct merge *m, int c)
         break;
     default:
         if (!merge_inputs_option(&m->shared, c, optarg) &&
+            !rebase_option(&m->rebase, c, optarg) &&
             !indexed_output_option(&m->indexed, c, optarg) && !function_option(m, c) &&
             !supplement_option(m, c))
             cli_prune_option(m->verb, c, &m->prune);
@@ -206,6 +215,7 @@ static void check_options(const struct merge *m)
         cli_usage(m->verb, "no output: name it with -o");
     if (m->verb == &cmd_convert && m->n_inputs != 1)
         cli_usage(m->verb, "convert takes one file; pgokit merge adds up several");
+    rebase_check_options(&m->rebase, m->output);
     if (m->prune.unknown_leaf && !cli_has_binaries(&m->common))
         cli_usage(m->verb, "--drop-unknown-leaf needs the binaries: give them with -b");
 }
@@ -405,6 +415,22 @@ static int supplement(struct merge *m, struct pgk_err *err)
     return status;
 }
 
+/* Counters in terms of another build, and heap data that stands with them; EXIT_FAILED if it
+ * failed, which has been said. */
+static int rebase(struct merge *m)
+{
+    const char *input = m->inputs[0];
+    if (!m->rebase.builds.n)
+        return EXIT_DONE;
+    int exit_code = rebase_instr(&m->rebase, &m->instr, input, m->output, &m->common);
+    m->lost_in_rebase = exit_code == EXIT_INCOMPLETE;
+    if (exit_code == EXIT_FAILED || !m->heap)
+        return exit_code;
+    exit_code = rebase_heap(&m->rebase, &m->heap, input, m->output, &m->common);
+    m->lost_in_rebase |= exit_code == EXIT_INCOMPLETE;
+    return exit_code;
+}
+
 /* Makes ready for writing what was read. */
 static int prepare(struct merge *m, struct pgk_err *err)
 {
@@ -505,7 +531,7 @@ static bool warn_lost_in_form(const struct merge *m)
 /* What is not in the output although it was in the input. */
 static int report(const struct merge *m)
 {
-    bool lost = m->empty > 0;
+    bool lost = m->empty > 0 || m->lost_in_rebase;
     if (m->keep_going && pgk_instr_conflicts(m->instr)) {
         print_conflicts(m);
         lost = true;
@@ -528,7 +554,9 @@ static int run_as(const struct cli_verb *verb, int argc, char **argv)
     struct pgk_err err = {0};
     parse(&m, argc, argv);
     int read = read_inputs(&m, &err), status = read;
-    if (!status && pgk_instr_conflicts(m.instr) && !m.keep_going) {
+    if (!status && rebase(&m) == EXIT_FAILED)
+        status = PGK_E_ARG; /* said already */
+    else if (!status && pgk_instr_conflicts(m.instr) && !m.keep_going) {
         print_conflicts(&m);
         status = PGK_E_MISMATCH;
     } else if (!status) {
@@ -544,6 +572,7 @@ static int run_as(const struct cli_verb *verb, int argc, char **argv)
     pgk_heap_close(&m.heap);
     free(m.counted.v);
     free(m.heaps.v);
+    cli_list_free(&m.rebase.builds);
     cli_common_free(&m.common);
     return exit_code;
 }

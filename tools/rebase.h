@@ -28,14 +28,25 @@ void rebase_check_options(const struct rebase_options *r, const char *output);
  * status, EXIT_FAILED if it failed. */
 int rebase_sample(const struct rebase_options *r, struct pgk_sample **profile, const char *input,
                   const char *output, const struct cli_common *common);
+/* The same of counters, with an instrumented build. */
+int rebase_instr(const struct rebase_options *r, struct pgk_instr **profile, const char *input,
+                 const char *output, const struct cli_common *common);
 /* The same of a heap profile whose frames are places in functions. */
 int rebase_heap(const struct rebase_options *r, struct pgk_heap **heap, const char *input,
                 const char *output, const struct cli_common *common);
+
+/* What of the profile is at one level, or at all of them (PGK_MATCH_LEVELS). */
+struct pgk_function_totals rebase_totals(const struct pgk_function_match *m,
+                                         enum pgk_match_level level);
+/* What was decided for functions, on standard output. */
+int rebase_explain(const struct rebase_options *r, const struct pgk_function_match *match,
+                   const char *input, struct pgk_err *err);
 
 /* The builds between which a profile moves. */
 struct rebase_builds {
     struct pgk_binaries *now, *profiled; /* the latter is NULL if it was not given */
 };
+
 /* Opens the binaries of the new build, and those of -b as the profiled one. Close in any case. */
 int rebase_open(struct rebase_builds *b, const struct cli_list *now,
                 const struct cli_common *common, struct pgk_err *err);
@@ -48,10 +59,10 @@ struct cli_common rebase_all_binaries(const struct cli_common *common, const str
 void rebase_note(const char *profile, double percent, const char *of, const char *build);
 
 /* For people: a profile in terms of the new build, with names, and how much of it was found. The
- * caller closes it. `keep_lost` as of pgk_match_rebase. */
+ * caller closes it. `lost` as of pgk_match_rebase. */
 int rebase_heap_on(struct pgk_heap **rebased, const struct pgk_heap *heap,
-                   const struct rebase_builds *b, bool keep_lost, double *percent,
-                   struct pgk_err *err);
+                   const struct rebase_builds *b, enum pgk_match_lost lost,
+                   double *percent, struct pgk_err *err);
 int rebase_sample_on(struct pgk_sample **rebased, const struct pgk_sample *profile,
                      const struct rebase_builds *b, double *percent, struct pgk_err *err);
 

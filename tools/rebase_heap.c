@@ -13,18 +13,25 @@ static int explain(const struct pgk_match *m, const char *title, const char *aga
 
 static int tell(const struct pgk_match *m, const char *output, const struct cli_common *common)
 {
-    char safe[256], bytes[PGK_HUMAN_SIZE];
-    struct pgk_match_totals t = {.struct_size = sizeof t}, lost = {0};
+    char safe[256], bytes[PGK_HUMAN_SIZE], of_inner[160] = "";
+    struct pgk_match_totals t = {.struct_size = sizeof t}, shortened = t, lost = {0};
     for (enum pgk_match_level l = PGK_MATCH_FOUND + 1; l < PGK_MATCH_LEVELS; l++) {
         pgk_match_totals(m, l, &t);
         lost.contexts += t.contexts;
         lost.bytes += t.bytes;
     }
     pgk_match_totals(m, PGK_MATCH_LEVELS, &t);
+    pgk_match_shortened(m, &shortened);
+    lost.contexts -= shortened.contexts;
+    lost.bytes -= shortened.bytes;
     pgk_human_text(safe, sizeof safe, output);
+    if (shortened.contexts)
+        snprintf(of_inner, sizeof of_inner, ", and %zu more (%s) their inner calls, which is what "
+                 "stays of them", shortened.contexts,
+                 pgk_human_bytes(bytes, (double)shortened.bytes));
     if (!common->quiet)
-        fprintf(stderr, "pgokit: note: %zu of %zu contexts have a place in the build\n",
-                t.contexts - lost.contexts, t.contexts);
+        fprintf(stderr, "pgokit: note: %zu of %zu contexts have a place in the build%s\n",
+                t.contexts - lost.contexts - shortened.contexts, t.contexts, of_inner);
     if (!lost.contexts)
         return EXIT_DONE;
     fprintf(stderr, "pgokit: warning: %s: lost: %zu contexts (%s) that the build does not have, or "
@@ -46,7 +53,7 @@ int rebase_heap(const struct rebase_options *r, struct pgk_heap **heap, const ch
     if (!status)
         status = pgk_match_heap(&match, *heap, builds.now, &opts, &err);
     if (!status)
-        status = pgk_match_rebase(&rebased, match, false, &err);
+        status = pgk_match_rebase(&rebased, match, PGK_LOST_SHORTEN, &err);
     if (!status && r->explain)
         status = explain(match, input, r->builds.v[0], &err);
     int exit_code = status ? cli_fail(&err) : tell(match, output, common);

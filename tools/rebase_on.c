@@ -40,14 +40,14 @@ void rebase_note(const char *profile, double percent, const char *of, const char
 }
 
 int rebase_heap_on(struct pgk_heap **rebased, const struct pgk_heap *heap,
-                   const struct rebase_builds *b, bool keep_lost, double *percent,
-                   struct pgk_err *err)
+                   const struct rebase_builds *b, enum pgk_match_lost lost,
+                   double *percent, struct pgk_err *err)
 {
     struct pgk_match *match = NULL;
     struct pgk_match_opts opts = {.struct_size = sizeof opts, .profiled = b->profiled};
     int status = pgk_match_heap(&match, heap, b->now, &opts, err);
     if (!status)
-        status = pgk_match_rebase(rebased, match, keep_lost, err);
+        status = pgk_match_rebase(rebased, match, lost, err);
     if (!status)
         *percent = pgk_match_percent(match);
     pgk_match_close(&match);

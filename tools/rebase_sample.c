@@ -24,7 +24,7 @@ void rebase_check_options(const struct rebase_options *r, const char *output)
         cli_usage(&cmd_convert, "--explain prints to standard output: name a file with -o");
 }
 
-static struct pgk_function_totals totals(const struct pgk_function_match *m,
+struct pgk_function_totals rebase_totals(const struct pgk_function_match *m,
                                          enum pgk_match_level level)
 {
     struct pgk_function_totals t = {.struct_size = sizeof t};
@@ -37,10 +37,10 @@ static int tell(const struct pgk_function_match *m, const char *output,
                 const struct cli_common *common)
 {
     char safe[256];
-    uint64_t all = totals(m, PGK_MATCH_LEVELS).samples, lost = 0,
-             likely = totals(m, PGK_MATCH_AMBIGUOUS).samples;
+    uint64_t all = rebase_totals(m, PGK_MATCH_LEVELS).samples, lost = 0,
+             likely = rebase_totals(m, PGK_MATCH_AMBIGUOUS).samples;
     for (enum pgk_match_level l = PGK_MATCH_AMBIGUOUS + 1; l < PGK_MATCH_LEVELS; l++)
-        lost += totals(m, l).samples;
+        lost += rebase_totals(m, l).samples;
     double whole = all ? (double)all / 100 : 1;
     pgk_human_text(safe, sizeof safe, output);
     if (!common->quiet)
@@ -54,12 +54,12 @@ static int tell(const struct pgk_function_match *m, const char *output,
     return EXIT_INCOMPLETE;
 }
 
-static int explain(const struct pgk_function_match *m, const char *title, const char *against,
-                   struct pgk_err *err)
+int rebase_explain(const struct rebase_options *r, const struct pgk_function_match *match,
+                   const char *input, struct pgk_err *err)
 {
-    struct pgk_match_print_opts opts = {.struct_size = sizeof opts, .title = title,
-                                        .against = against, .colour = cli_colour()};
-    return pgk_function_match_print(m, &opts, stdout, err);
+    struct pgk_match_print_opts opts = {.struct_size = sizeof opts, .title = input,
+                                        .against = r->builds.v[0], .colour = cli_colour()};
+    return r->explain ? pgk_function_match_print(match, &opts, stdout, err) : 0;
 }
 
 int rebase_sample(const struct rebase_options *r, struct pgk_sample **profile, const char *input,
@@ -76,8 +76,8 @@ int rebase_sample(const struct rebase_options *r, struct pgk_sample **profile, c
     opts.profiled = builds.profiled;
     if (!status)
         status = pgk_sample_rebase(&rebased, &match, *profile, builds.now, &opts, &err);
-    if (!status && r->explain)
-        status = explain(match, input, r->builds.v[0], &err);
+    if (!status)
+        status = rebase_explain(r, match, input, &err);
     int exit_code = status ? cli_fail(&err) : tell(match, output, common);
     if (!status) {
         pgk_sample_close(profile);

@@ -207,7 +207,8 @@ static int run(int argc, char **argv)
     record_find_program(r.p.program, r.argv[0]);
     check_processor(r.p.program);
     record_inspect(&r.p);
-    record_check_can_preload(&r.p, "link it with -lpgokit_branches, not statically");
+    record_check_can_preload(
+        &r.p, "link it with libpgokit_branches_static.a, and run it without pgokit record", NULL);
     choose_names(&r);
     set_environment(&r);
     record_files_before(&files, r.template);

@@ -220,13 +220,13 @@ static void set_environment(const struct record *r)
                   stderr);
         break;
     case PGK_HEAP_RUNTIME_LLVM_SHARED:
-        record_check_can_preload(&r->p, LINK_HINT);
+        record_check_can_preload(&r->p, LINK_HINT, LINK_HINT);
         record_find_runtime(r->p.program, path, TAKEOVER_RUNTIME);
         *strrchr(path, '/') = 0;
         record_join("LD_LIBRARY_PATH", path, record_environment("LD_LIBRARY_PATH"));
         break;
     case PGK_HEAP_RUNTIME_NONE:
-        record_check_can_preload(&r->p, LINK_HINT);
+        record_check_can_preload(&r->p, LINK_HINT, LINK_HINT);
         record_find_runtime(r->p.program, path, SHARED_RUNTIME);
         record_join("LD_PRELOAD", path, record_environment("LD_PRELOAD"));
         break;

@@ -163,16 +163,18 @@ char record_quote(const char *text)
     return strchr(text, '\'') ? '"' : '\'';
 }
 
-void record_check_can_preload(const struct record_program *p, const char *instead)
+void record_check_can_preload(const struct record_program *p, const char *if_static,
+                              const char *if_more_rights)
 {
     const char *rights = extra_rights(p->profiled);
     if (p->found.kind == PGK_PROGRAM_STATIC)
         record_refuse(EXIT_NOT_EXECUTABLE, p->profiled,
-                      "it is statically linked, so nothing can be preloaded. Instead, %s", instead);
+                      "it is statically linked, so nothing can be preloaded. Instead, %s",
+                      if_static);
     if (rights)
         record_refuse(EXIT_NOT_EXECUTABLE, p->profiled,
-                      "%s, so nothing can be preloaded. Run it as that user, or %s", rights,
-                      instead);
+                      "%s, so nothing can be preloaded. Run it as that user%s%s", rights,
+                      if_more_rights ? ", or " : "", if_more_rights ? if_more_rights : "");
 }
 
 void record_find_runtime(const char *program, char path[PATH_MAX], const char *file)

@@ -10,8 +10,8 @@ static const char help[] =
     "      --source DIR     where to look for sources, besides where they were compiled; may\n"
     "                       be repeated\n"
     "      --no-source      no excerpts of sources on the page\n"
-    "      --contexts N     contexts on the page one by one (default 50000); the rest is\n"
-    "                       summed up\n"
+    "      --contexts N     contexts on the page one by one (default 50000, in Markdown\n"
+    "                       10); the rest is summed up\n"
     "      --weight NAME    what folded stacks count: bytes (default), count, accesses,\n"
     "                       lifetime-bytes, leaked, leaked-count, peak, peak-count\n"
     "\nExamples:\n"
@@ -78,7 +78,7 @@ static int read_profile(struct heap_input *in, const char *path, const struct re
         return status;
     status = rebase_open(&builds, &r->choice.on, &r->common, err);
     if (!status)
-        status = rebase_heap_on(&rebased, in->heap, &builds, false, &percent, err);
+        status = rebase_heap_on(&rebased, in->heap, &builds, PGK_LOST_DROP, &percent, err);
     if (!status)
         status = pgk_heap_find_types(rebased, builds.now, true, err);
     rebase_close(&builds);

@@ -12,8 +12,8 @@ static const char help[] = "The page shows headline figures, functions by sample
                            "is; with -b how much of the program it covers (docs/report.md).\n\n"
                            REPORT_HELP
                            "      --contexts N     functions or contexts on the page one by one "
-                           "(default 50000); the rest\n"
-                           "                       is summed up\n"
+                           "(default 50000, in\n"
+                           "                       Markdown 10); the rest is summed up\n"
                            "\nExamples:\n"
                            "  pgokit report app.afdo -b ./app -o report.html\n"
                            "  pgokit report today.afdo --base last-week.afdo -o diff.html\n"

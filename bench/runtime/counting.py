@@ -62,7 +62,7 @@ def instructions(bench, scratch, name, path):
 
 def print_instructions(bench, scratch, name, paths, accesses, updates):
     """Of programs that are one process."""
-    if name == "redis" or not shutil.which("valgrind"):
+    if name in ("redis", "tcc") or not shutil.which("valgrind"):
         return
     counted = {variant: instructions(bench, scratch, name, paths[variant])
                for variant in VARIANTS}

@@ -15,7 +15,8 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 CC, CXX = "clang-22", "clang++-22"
 FLAGS = ["-O2", "-g", "-w", "-fno-omit-frame-pointer", "-mno-omit-leaf-frame-pointer"]
 COUNT = ["-fmemory-profile"]
-PACKAGES = ["sqlite3", "lua5.4", "jq", "libzstd", "leveldb", "redis"]
+PACKAGES = ["sqlite3", "lua5.4", "jq", "libzstd", "leveldb", "redis", "ninja-build", "libxml2",
+            "duktape", "tcc"]
 VARIANTS = ["plain", "counting", "llvm", "pgokit"]
 
 
@@ -145,12 +146,72 @@ def redis_benchmark(data, made):
     return redis(data, made, "redis-benchmark", "REDIS_BENCHMARK_OBJ")
 
 
+def duktape(data, _):
+    tree = tree_of(data, "duktape")
+    extras = ("print-alert", "console", "logging", "module-duktape")
+    return Program(
+        "duktape", files(tree, "src/duktape.c", "examples/cmdline/duk_cmdline.c",
+                         *[f"extras/{name}/*.c" for name in extras], without=r"/test\.c$"),
+        ["-std=c99", *["-I" + os.path.join(tree, at) for at in
+                       ("src", "examples/cmdline", *[f"extras/{name}" for name in extras])],
+         *[f"-DDUK_CMDLINE_{name}_SUPPORT" for name in
+           ("PRINTALERT", "CONSOLE", "LOGGING", "MODULE")]], ["-lm"])
+
+
+def ninja(data, _):
+    return Program("ninja", files(tree_of(data, "ninja-build"), "src/*.cc",
+                                  without=r"test\.cc$|win32|\.in\.cc$|/(browse|"
+                                          r"hash_collision_bench)\.cc$"),
+                   ["-std=c++11", "-fno-rtti", "-fno-exceptions", "-DNDEBUG", "-DUSE_PPOLL",
+                    '-DNINJA_PYTHON="python3"'], ["-pthread"], cxx=True)
+
+
+def filled(path, values):
+    """A header's template, with each @NAME@ replaced by its value, 1 where none is given."""
+    with open(path, encoding="utf-8") as file:
+        return re.sub(r"@(\w+)@", lambda found: values.get(found[1], "1"), file.read())
+
+
+def xmllint(data, made):
+    tree = tree_of(data, "libxml2")
+    absent = ("ICU", "LZMA", "ZLIB", "HTTP", "FTP", "MODULES", "MEM_DEBUG", "RUN_DEBUG",
+              "TRIO", "THREAD_ALLOC")
+    generated = generate(
+        made, "xmllint-generated/libxml/xmlversion.h",
+        filled(os.path.join(tree, "include", "libxml", "xmlversion.h.in"),
+               {"VERSION": "2.9.14", "LIBXML_VERSION_NUMBER": "20914",
+                "LIBXML_VERSION_EXTRA": "", "MODULE_EXTENSION": ".so",
+                **{"WITH_" + name: "0" for name in absent}}))
+    above = os.path.dirname(generated)
+    have = ["ARPA_INET_H", "CTYPE_H", "DLFCN_H", "ERRNO_H", "FCNTL_H", "FLOAT_H", "GETTIMEOFDAY",
+            "INTTYPES_H", "LIMITS_H", "MATH_H", "PTHREAD_H", "SIGNAL_H", "STDARG_H", "STDINT_H",
+            "STDLIB_H", "STRING_H", "SYS_MMAN_H", "SYS_STAT_H", "SYS_TIME_H", "SYS_TYPES_H",
+            "TIME_H", "UNISTD_H", "VA_COPY", "VSNPRINTF", "SNPRINTF", "LOCALTIME", "STAT"]
+    generate(made, "xmllint-generated/config.h",
+             "#define ICONV_CONST\n#define XML_SOCKLEN_T socklen_t\n")
+    return Program("xmllint", files(tree, "*.c", without=r"/(test\w*|run\w+|trio\w*|xzlib|"
+                                    r"nanohttp|nanoftp|xmlcatalog)\.c$"),
+                   ["-I" + above, "-I" + os.path.join(tree, "include"), "-I" + tree,
+                    *[f"-DHAVE_{name}=1" for name in have]], ["-lm", "-ldl", "-pthread"])
+
+
+def tcc(data, made):
+    tree = tree_of(data, "tcc")
+    generated = generate(made, "tcc-generated/config.h",
+                         f'#define TCC_VERSION "0.9.27"\n#define CONFIG_TCCDIR "{tree}"\n'
+                         '#define CONFIG_TRIPLET "x86_64-linux-gnu"\n')
+    return Program("tcc", [os.path.join(tree, "tcc.c")],
+                   ["-DONE_SOURCE=1", "-DTCC_TARGET_X86_64", "-fno-strict-aliasing",
+                    "-I" + generated, "-I" + tree], ["-lm", "-ldl"])
+
+
 def malloc_pairs(*_):
     return Program("malloc_pairs", [os.path.join(HERE, "malloc_pairs.c")], [], ["-pthread"])
 
 
 MAKERS = {"sqlite3": sqlite, "lua": lua, "jq": jq, "zstd": zstd, "leveldb": leveldb,
-          "redis": redis, "malloc_pairs": malloc_pairs}
+          "redis": redis, "ninja": ninja, "xmllint": xmllint, "duktape": duktape, "tcc": tcc,
+          "malloc_pairs": malloc_pairs}
 
 
 # ---- building ----

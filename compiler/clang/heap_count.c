@@ -17,7 +17,8 @@ void pgc_counting_begin(struct pgc_counting *c, LLVMModuleRef module,
                                .byte = LLVMInt8TypeInContext(context),
                                .word = LLVMInt64TypeInContext(context),
                                .histogram = options->histogram,
-                               .tally = options->tally};
+                               .tally = options->tally,
+                               .near = options->merge == PGC_MERGE_NEAR};
 }
 
 void pgc_counting_end(struct pgc_counting *c)
@@ -71,6 +72,15 @@ static LLVMValueRef cell_of(struct pgc_counting *c, LLVMValueRef address, int sh
 LLVMValueRef pgc_address(struct pgc_counting *c, LLVMValueRef pointer)
 {
     return LLVMBuildPtrToInt(c->builder, pointer, c->word, "");
+}
+
+LLVMValueRef pgc_further(struct pgc_counting *c, LLVMValueRef at, LLVMValueRef pointer,
+                         unsigned bytes)
+{
+    LLVMValueRef by = pgc_word(c, bytes);
+    LLVMPositionBuilderBefore(c->builder, at);
+    pointer = LLVMBuildPointerCast(c->builder, pointer, LLVMPointerType(c->byte, 0), "");
+    return LLVMBuildInBoundsGEP2(c->builder, c->byte, pointer, &by, 1, "");
 }
 
 /* For benchmarks: how many updates are executed, and how many accesses they stand for. */

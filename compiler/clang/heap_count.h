@@ -13,7 +13,7 @@ struct pgc_counting {
     LLVMContextRef context;
     LLVMBuilderRef builder;
     LLVMTypeRef byte, word; /* i8, i64 */
-    bool histogram, tally;
+    bool histogram, tally, near;
     LLVMValueRef function;
     LLVMValueRef base; /* where counters begin, an integer; NULL before the first use */
 };
@@ -29,6 +29,10 @@ void pgc_counting_function_is(struct pgc_counting *c, LLVMValueRef function);
 LLVMValueRef pgc_address(struct pgc_counting *c, LLVMValueRef pointer);
 void pgc_add(struct pgc_counting *c, LLVMValueRef address, LLVMValueRef amount);
 LLVMValueRef pgc_word(const struct pgc_counting *c, unsigned long long value);
+
+/* Before the instruction, the pointer to so many bytes further on. */
+LLVMValueRef pgc_further(struct pgc_counting *c, LLVMValueRef at, LLVMValueRef pointer,
+                         unsigned bytes);
 
 /* Counts an access where it is. */
 void pgc_count_access(struct pgc_counting *c, const struct pgc_access *access);

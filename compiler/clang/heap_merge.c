@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-enum { DEEPEST = 6 };
+enum { DEEPEST = 6, GRANULE = 64 };
 
 /* One access, or several by one instruction. */
 struct counted {
@@ -20,6 +20,8 @@ struct counted {
 
 struct key {
     LLVMValueRef pointer;
+    int64_t window; /* of 64 bytes, from the pointer on; 0 where all of an object is merged */
+    uint32_t next;  /* key of the pointer; PGC_NONE */
     uint64_t benefit; /* accesses, those in loops counted as if they went round eight times */
     uint32_t number;
 };
@@ -27,7 +29,9 @@ struct key {
 struct merging {
     struct pgc_counting *c;
     struct pgc_flow flow;
-    struct pgc_map blocks, keys;
+    struct pgc_map blocks, pointers;
+    uint32_t *keys_of; /* by number of the pointer, its last key */
+    size_t keys_room;
     LLVMBasicBlockRef *block_at; /* by number */
     struct counted *counted;
     size_t n, room;
@@ -69,17 +73,48 @@ static void find_blocks(struct merging *m, LLVMValueRef function)
     pgc_graph_finish(&m->flow.graph);
 }
 
+static uint32_t key_of(struct merging *m, LLVMValueRef pointer, int64_t window)
+{
+    uint32_t known = m->pointers.n, number = pgc_map_number(&m->pointers, pointer);
+    if (number == known) {
+        m->keys_of = pgc_room(m->keys_of, number, &m->keys_room, sizeof *m->keys_of);
+        m->keys_of[number] = PGC_NONE;
+    }
+    for (uint32_t key = m->keys_of[number]; key != PGC_NONE; key = m->of[key].next)
+        if (m->of[key].window == window)
+            return key;
+    m->of = pgc_room(m->of, m->n_of, &m->of_room, sizeof *m->of);
+    m->of[m->n_of] = (struct key){.pointer = pointer, .window = window,
+                                  .next = m->keys_of[number], .number = (uint32_t)m->n_of};
+    return m->keys_of[number] = (uint32_t)m->n_of++;
+}
+
+static int64_t window_of(int64_t distance)
+{
+    return (distance - (distance < 0) * (GRANULE - 1)) / GRANULE;
+}
+
+/* Accesses that begin in one window are in one granule or the next one, and that of the first is
+ * counted. */
+static void look_near(const struct merging *m, LLVMValueRef pointer, struct pgc_object *object,
+                      int64_t *window)
+{
+    int64_t distance;
+    object->pointer = pgc_base_of(m->c->module, pointer, &distance);
+    object->there = !distance;
+    *window = window_of(distance);
+}
+
 static void push(struct merging *m, LLVMValueRef at, LLVMValueRef pointer, uint32_t weight)
 {
     struct pgc_object object = pgc_object_of(pointer);
+    int64_t window = 0;
     if (!object.charged)
         return;
-    uint32_t key = pgc_map_number(&m->keys, object.pointer);
+    if (m->c->near)
+        look_near(m, pointer, &object, &window);
+    uint32_t key = key_of(m, object.pointer, window);
     uint32_t b = block_number(m, LLVMGetInstructionParent(at));
-    if (key == m->n_of) {
-        m->of = pgc_room(m->of, m->n_of, &m->of_room, sizeof *m->of);
-        m->of[m->n_of++] = (struct key){.pointer = object.pointer, .number = key};
-    }
     unsigned depth = pgc_loop_depth(&m->flow.graph, b);
     m->of[key].benefit += (uint64_t)weight << 3 * (depth < DEEPEST ? depth : DEEPEST);
     m->counted = pgc_room(m->counted, m->n, &m->room, sizeof *m->counted);
@@ -87,6 +122,22 @@ static void push(struct merging *m, LLVMValueRef at, LLVMValueRef pointer, uint3
                                         b,  m->flow.segments[b] - 1, weight,
                                         (uint32_t)m->n, object.there};
     m->n++;
+}
+
+/* One count for each 8 bytes. */
+static void push_range(struct merging *m, LLVMValueRef at, LLVMValueRef pointer, uint32_t counts)
+{
+    enum { WORD = 8 };
+    int64_t distance = 0;
+    if (m->c->near)
+        pgc_base_of(m->c->module, pointer, &distance);
+    for (uint32_t i = 0, n; i < counts; i += n) {
+        const int64_t start = distance + i * WORD;
+        for (n = 1; i + n < counts; n++)
+            if (m->c->near && window_of(start + n * WORD) != window_of(start))
+                break;
+        push(m, at, i ? pgc_further(m->c, at, pointer, i * WORD) : pointer, n);
+    }
 }
 
 /* Whole ranges are counted by the runtime, but for short ones, whose length is known. */
@@ -104,9 +155,9 @@ static void find_range(struct merging *m, LLVMValueRef intrinsic, const char *fu
         return;
     }
     if (to_heap && counts)
-        push(m, written, to, counts);
+        push_range(m, written, to, counts);
     if (from_heap && counts)
-        push(m, written, from, counts);
+        push_range(m, written, from, counts);
 }
 
 static void find_in_block(struct merging *m, LLVMBasicBlockRef block)
@@ -229,7 +280,8 @@ void pgc_count_merged(struct pgc_counting *c, LLVMValueRef function)
     emit(&m);
     pgc_flow_close(&m.flow);
     pgc_map_close(&m.blocks);
-    pgc_map_close(&m.keys);
+    pgc_map_close(&m.pointers);
+    free(m.keys_of);
     free(m.block_at);
     free(m.counted);
     free(m.of);

@@ -64,7 +64,24 @@ static void add_variables(LLVMModuleRef module, const struct pgc_options *option
         pgc_set_dso_local(base);
 }
 
-static void add_constructor(LLVMModuleRef module)
+/* What was touched of objects is then not known. LLVM's runtime, which does not tell it anyway, has
+ * no such function. */
+static void tell_merges(LLVMModuleRef module, LLVMBuilderRef builder, LLVMValueRef constructor,
+                        LLVMTypeRef type)
+{
+    LLVMContextRef context = LLVMGetModuleContext(module);
+    LLVMBasicBlockRef tell = LLVMAppendBasicBlockInContext(context, constructor, ""),
+                      end = LLVMAppendBasicBlockInContext(context, constructor, "");
+    LLVMValueRef function = LLVMAddFunction(module, "__pgokit_heap_merges", type);
+    LLVMSetLinkage(function, LLVMExternalWeakLinkage);
+    LLVMBuildCondBr(builder, LLVMBuildIsNull(builder, function, ""), end, tell);
+    LLVMPositionBuilderAtEnd(builder, tell);
+    LLVMBuildCall2(builder, type, function, NULL, 0, "");
+    LLVMBuildBr(builder, end);
+    LLVMPositionBuilderAtEnd(builder, end);
+}
+
+static void add_constructor(LLVMModuleRef module, const struct pgc_options *options)
 {
     static const char *const calls[] = {"__memprof_init", "__memprof_version_mismatch_check_v1"};
     LLVMContextRef context = LLVMGetModuleContext(module);
@@ -81,6 +98,8 @@ static void add_constructor(LLVMModuleRef module)
             function = LLVMAddFunction(module, calls[i], type);
         LLVMBuildCall2(builder, type, function, NULL, 0, "");
     }
+    if (options->merge == PGC_MERGE_ALL && !options->histogram)
+        tell_merges(module, builder, constructor, type);
     LLVMBuildRetVoid(builder);
     LLVMDisposeBuilder(builder);
     /* Before constructors of the program, which have the priority 65535 or one above 100. */
@@ -95,6 +114,6 @@ bool pgc_module_begin(LLVMModuleRef module, const struct pgc_options *options)
         return false;
     LLVMGetOrInsertNamedMetadata(module, mark, strlen(mark));
     add_variables(module, options);
-    add_constructor(module);
+    add_constructor(module, options);
     return true;
 }

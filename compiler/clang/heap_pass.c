@@ -66,7 +66,7 @@ bool pgc_instrument_heap(LLVMModuleRef module, const struct pgc_options *options
         return false;
     struct pgc_counting counting;
     /* A counter of a byte is for the 8 bytes that were accessed. */
-    bool merges = options->merge && !options->histogram;
+    bool merges = options->merge != PGC_MERGE_NONE && !options->histogram;
     pgc_counting_begin(&counting, module, options);
     for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f))
         if (is_instrumented(f)) {

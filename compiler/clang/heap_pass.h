@@ -4,13 +4,21 @@
 
 #include <llvm-c/Core.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
+/* Which counts are added up before they are written. */
+enum pgc_merge {
+    PGC_MERGE_NONE,
+    PGC_MERGE_NEAR, /* of accesses that begin within 64 bytes, at fixed distances */
+    PGC_MERGE_ALL,  /* of accesses to one object */
+};
+
 struct pgc_options {
-    bool merge;     /* counts of accesses to one object */
+    enum pgc_merge merge;
     bool histogram; /* counters of bytes, one per 8 bytes of memory; else of words, one per 64 */
     bool tally;     /* count updates, too, in two variables of the program */
     bool verify;    /* stop the compiler if the module is not sound afterwards */
@@ -26,6 +34,8 @@ void pgc_tell_heap_types(LLVMModuleRef module);
 
 /* What the C interface of LLVM lacks; in plugin.cc. */
 void pgc_set_dso_local(LLVMValueRef global);
+/* The pointer that another one is at a fixed distance from, and the distance in bytes. */
+LLVMValueRef pgc_base_of(LLVMModuleRef module, LLVMValueRef pointer, int64_t *distance);
 /* The block is reached from another one than before, over one edge instead of all from that. */
 void pgc_change_predecessor(LLVMBasicBlockRef block, LLVMBasicBlockRef from, LLVMBasicBlockRef to);
 

@@ -1,5 +1,5 @@
 // The part of the plugin that takes C++: its registration with the compiler, its options on the
-// command line, and two changes that the C interface of LLVM has no function for.
+// command line, and what the C interface of LLVM has no function for.
 #include "heap_pass.h"
 
 #if __has_include(<llvm/Plugins/PassPlugin.h>)
@@ -7,18 +7,22 @@
 #else
 #include <llvm/Passes/PassPlugin.h>
 #endif
+#include <llvm/IR/DataLayout.h>
 #include <llvm/IR/GlobalValue.h>
 #include <llvm/IR/Instructions.h>
 #include <llvm/IR/Module.h>
 #include <llvm/Passes/PassBuilder.h>
 #include <llvm/Support/CommandLine.h>
 
+#include <algorithm>
+
 using namespace llvm;
 
 static cl::opt<std::string> file("pgokit-heap-file", cl::ZeroOrMore, cl::init("memprof.profraw"),
                                  cl::desc("The beginning of the names of heap profiles"));
-static cl::opt<bool> merge("pgokit-heap-coalesce", cl::ZeroOrMore, cl::init(true),
-                           cl::desc("Add up counts of accesses to one object before writing them"));
+static cl::opt<unsigned> merge("pgokit-heap-coalesce", cl::ZeroOrMore, cl::init(PGC_MERGE_ALL),
+                               cl::desc("Add up counts before writing them: 0 none, 1 of accesses "
+                                        "near one another, 2 of all accesses to one object"));
 static cl::opt<bool> tally("pgokit-heap-tally", cl::ZeroOrMore, cl::init(false),
                            cl::desc("Have pgokit_heap_updates and pgokit_heap_accesses counted"));
 static cl::opt<bool> verify("pgokit-heap-verify", cl::ZeroOrMore, cl::init(false),
@@ -37,7 +41,8 @@ namespace
 struct HeapPass : PassInfoMixin<HeapPass> {
     PreservedAnalyses run(Module &module, ModuleAnalysisManager &)
     {
-        pgc_options options = {merge, histogram_wanted(), tally, verify, file.c_str()};
+        pgc_merge level = std::min(pgc_merge(unsigned(merge)), PGC_MERGE_ALL);
+        pgc_options options = {level, histogram_wanted(), tally, verify, file.c_str()};
         return pgc_instrument_heap(wrap(&module), &options) ? PreservedAnalyses::none()
                                                             : PreservedAnalyses::all();
     }
@@ -57,6 +62,16 @@ struct TypesPass : PassInfoMixin<TypesPass> {
 extern "C" void pgc_set_dso_local(LLVMValueRef global)
 {
     cast<GlobalValue>(unwrap(global))->setDSOLocal(true);
+}
+
+extern "C" LLVMValueRef pgc_base_of(LLVMModuleRef module, LLVMValueRef pointer, int64_t *distance)
+{
+    const DataLayout &layout = unwrap(module)->getDataLayout();
+    Value *value = unwrap(pointer);
+    APInt bytes(layout.getIndexTypeSizeInBits(value->getType()), 0);
+    Value *base = value->stripAndAccumulateConstantOffsets(layout, bytes, true);
+    *distance = bytes.getSExtValue();
+    return wrap(base);
 }
 
 extern "C" void pgc_change_predecessor(LLVMBasicBlockRef block, LLVMBasicBlockRef from,

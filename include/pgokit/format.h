@@ -74,7 +74,8 @@ enum pgk_file_fact {
     PGK_FACT_FULL_SCHEMA,      /* indexed: all MIB fields, not only the compiler's */
     PGK_FACT_DUMPS,            /* raw heap: dumps in the file */
     PGK_FACT_IMAGES,           /* raw counters: images in the file */
-    PGK_FACT_INTERRUPTED,      /* raw heap: the process was killed before its last dump */
+    PGK_FACT_INTERRUPTED,      /* heap: the process was killed before its last dump, or may have
+                                  gone on; what was alive was perhaps in use */
     PGK_FACT_OBJECTS_ALIVE,    /* raw heap: objects alive then, whose accesses are not known */
     PGK_FACT_RECORDING_NS,     /* raw heap: CPU time that recording took, estimated; 0 unknown */
     PGK_FACT_RECORDING_BYTES,  /* raw heap: memory that recording took; 0 unknown */

@@ -92,6 +92,8 @@ struct pgk_gen_opts {
     bool traces; /* count branches and what ran between them for pgk_gen_write_bolt, and nothing
                   * that a profile is made of */
     bool data; /* count accesses to static data for pgk_gen_data_profile, and nothing else */
+    bool no_recovered_types; /* leave out types of objects that code compares itself, which branches
+                              * tell the counts of; with no_vtables they are left out, too */
 };
 
 /* Why something was left out, with what it was the first time. */
@@ -165,6 +167,10 @@ struct pgk_gen_stats {
                       * stand in the first binary */
     uint64_t data_samples; /* of `load_samples`, with opts.data also of stores: of variables and
                             * string literals; known when the profile has been made */
+    uint64_t recovered_types; /* counts of types that come of comparisons in code, where a compiler
+                               * promoted virtual calls; known when the profile has been made */
+    uint64_t type_tests;      /* such comparisons, each with one type, in code that was sampled */
+    uint64_t type_choices;    /* of these, those without a branch, whose counts are not known */
 };
 
 struct pgk_gen;

@@ -58,6 +58,10 @@ enum pgk_mib_id {
     PGK_MIB_ExitSize, /* B: alive when the process ended */
     PGK_MIB_ExitCount, /* objects: alive when the process ended */
     PGK_MIB_TemporaryCount, /* objects: freed by their thread before it allocated again */
+    PGK_MIB_TouchedSize, /* B: in blocks of 64 bytes that were accessed (with histograms: of 8) */
+    PGK_MIB_UntouchedSize, /* B: in blocks that never were; with TouchedSize all that is known */
+    PGK_MIB_MinTouched, /* %: of an object's bytes in accessed blocks; of the least touched one */
+    PGK_MIB_MaxTouched, /* %: the same of the most touched object */
     PGK_MIB_FIELDS, /* number of them */
 };
 

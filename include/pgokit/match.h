@@ -82,13 +82,22 @@ enum pgk_match_level pgk_match_level(const struct pgk_match *match, size_t conte
 size_t pgk_match_stack(const struct pgk_match *match, size_t context,
                        struct pgk_heap_frame *frames, size_t max);
 
+/* What becomes of contexts that were not found. */
+enum pgk_match_lost {
+    PGK_LOST_DROP,    /* they are left out */
+    PGK_LOST_KEEP,    /* they have the stacks of the profile: for comparisons */
+    PGK_LOST_SHORTEN, /* their inner calls stay, up to the first that was not found; without two
+                         such calls they are left out: for compilers, which look from the allocation
+                         outwards and no farther than they must */
+};
 /* Makes a heap profile of the contexts that were found, with their stacks in terms of the other
- * build; those that have one stack there are added up. Other contexts have the stacks of the
- * profile if `keep_lost`, for comparisons; else they are left out. The data access profile stays
- * as it is; how the heap was over time is left out. The caller closes it, before or after the
- * match. PGK_E_NOMEM. */
-int pgk_match_rebase(struct pgk_heap **rebased, const struct pgk_match *match, bool keep_lost,
-                     struct pgk_err *err);
+ * build; those that have one stack there are added up. The data access profile stays as it is; how
+ * the heap was over time is left out. The caller closes it, before or after the match.
+ * PGK_E_NOMEM. */
+int pgk_match_rebase(struct pgk_heap **rebased, const struct pgk_match *match,
+                     enum pgk_match_lost lost, struct pgk_err *err);
+/* Sums over the contexts that PGK_LOST_SHORTEN shortens. */
+void pgk_match_shortened(const struct pgk_match *match, struct pgk_match_totals *totals);
 
 /* A place in the source of the other build. */
 struct pgk_match_place {
@@ -154,20 +163,21 @@ struct pgk_function_match;
  * By lines: every line and discriminator with samples, and the calls that code was inlined or
  * entered through, are looked for among the lines that the build has code of and among its calls.
  * In functions whose calls have moved, lines have moved as the calls around them did.
- * By probes: the checksums of functions are compared with those of the build's probes.
+ * By probes: functions whose checksum is that of the build's probes are as they were. In others
+ * call probes are paired as calls of lines are, and other probes move with those around them.
  *
- * The result does not need the profile or the binaries any more. `opts` may be NULL; the profiled
- * build serves profiles by lines. PGK_E_NODEBUG if a binary has no debug information, PGK_E_EMPTY
- * if the profile has no samples or a profile by probes meets a build without, PGK_E_MISMATCH if no
- * function of the profile but main is in the binaries. */
+ * The result does not need the profile or the binaries any more. `opts` may be NULL. PGK_E_EMPTY if
+ * the profile has no samples or a profile by probes meets a build without, PGK_E_NODEBUG if a
+ * profile by lines meets a binary without debug information, PGK_E_MISMATCH if no function of the
+ * profile but main is in the binaries. */
 int pgk_match_sample(struct pgk_function_match **match, const struct pgk_sample *profile,
                      struct pgk_binaries *binaries, const struct pgk_match_opts *opts,
                      struct pgk_err *err);
-/* Makes of a finished sample profile by lines one in terms of the other build, finished: lines
- * where they are now, static functions by the names they have now. What is found, or at the
- * likeliest of several lines, is kept; what is not is left out of all totals. `match`, which may be
- * NULL, gets every decision, and the caller closes it. `opts` may be NULL. PGK_E_ARG for profiles
- * by probes; else as pgk_match_sample(). */
+/* Makes of a finished sample profile one in terms of the other build, finished: lines or probes
+ * where they are now, functions by the names and checksums that they have now. What is found, or at
+ * the likeliest of several places, is kept; what is not is left out of all totals. `match`, which
+ * may be NULL, gets every decision, and the caller closes it. `opts` may be NULL. PGK_E_ARG for a
+ * profile without functions; else as pgk_match_sample(). */
 int pgk_sample_rebase(struct pgk_sample **rebased, struct pgk_function_match **match,
                       const struct pgk_sample *profile, struct pgk_binaries *binaries,
                       const struct pgk_match_opts *opts, struct pgk_err *err);
@@ -176,6 +186,15 @@ int pgk_sample_rebase(struct pgk_sample **rebased, struct pgk_function_match **m
  * PGK_E_MISMATCH as above. */
 int pgk_match_instr(struct pgk_function_match **match, const struct pgk_instr *profile,
                     struct pgk_binaries *binaries, struct pgk_err *err);
+/* Makes of counters a profile of those functions that the instrumented build has with their hashes,
+ * by the names that they have there; what else there is stays. A function whose name is gone is
+ * found if one alone has its hash and, apart from the file of static functions, its name; or if it
+ * has four counters at least, and is the only one with its hash that has gone, as the other is the
+ * only one that has come. `match`, which may be NULL, gets every decision, and the caller closes
+ * it. Else as pgk_match_instr(). */
+int pgk_instr_rebase(struct pgk_instr **rebased, struct pgk_function_match **match,
+                     const struct pgk_instr *profile, struct pgk_binaries *binaries,
+                     struct pgk_err *err);
 /* Nulls the pointer; accepts NULL. */
 void pgk_function_match_close(struct pgk_function_match **match);
 
@@ -206,11 +225,12 @@ struct pgk_function_change {
     uint64_t checksum, now_checksum; /* or hashes, in the profile and in the build; else 0 */
     uint32_t decl_line;     /* of the declaration in the build; 0 unknown */
     uint32_t discriminator; /* of the line */
-    uint32_t now_line;      /* offset of the line in the build */
-    bool has_now;           /* there is such a line */
+    uint32_t now_line;      /* offset of the line in the build, or probe */
+    bool has_now;           /* there is such a line, or probe */
     bool line_zero;         /* the place has no line in the profile */
-    bool by_checksum;       /* checksums are compared, and not lines */
+    bool by_checksum;       /* checksums are compared, of probes or counters, and not lines */
     bool inlined;           /* the callee was */
+    const char *now_function; /* linkage name in the build, of what has another one; else "" */
 };
 /* Number of them. */
 size_t pgk_function_changes(const struct pgk_function_match *match);

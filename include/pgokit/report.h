@@ -114,6 +114,10 @@ struct pgk_heap_diff_figures {
 int pgk_heap_print_diff(const struct pgk_heap *before, const struct pgk_heap *now,
                         const struct pgk_heap_diff_opts *opts, FILE *out,
                         struct pgk_heap_diff_figures *figures, struct pgk_err *err);
+/* The same in Markdown with tables, for the summary of a job of continuous integration. */
+int pgk_heap_print_diff_markdown(const struct pgk_heap *before, const struct pgk_heap *now,
+                                 const struct pgk_heap_diff_opts *opts, FILE *out,
+                                 struct pgk_heap_diff_figures *figures, struct pgk_err *err);
 /* The figures alone, with nothing printed. */
 int pgk_heap_compare(const struct pgk_heap *before, const struct pgk_heap *now,
                      struct pgk_heap_diff_figures *figures, struct pgk_err *err);
@@ -132,7 +136,8 @@ struct pgk_export_format {
  *   csv         a row per context or function, RFC 4180
  *   json        as pgk_heap_print_json, pgk_sample_print_json
  *   massif      the curve of the heap, for ms_print and massif-visualizer; heap profiles of one
- *               process alone */
+ *               process alone
+ *   markdown    totals and what is largest, for the summary of a job */
 const struct pgk_export_format *pgk_export_format_at(size_t i);
 
 /* What is added up over the contexts of a stack. */
@@ -158,7 +163,8 @@ struct pgk_heap_export_opts {
     /* The page only: */
     const struct pgk_heap *base; /* an older profile to compare with, or NULL */
     const char *base_title; /* what is shown of `base`: a file name; or NULL */
-    size_t max_contexts;            /* shown one by one; 0: 50,000. The rest is summed up */
+    size_t max_contexts;            /* shown one by one; 0: 50,000, in Markdown 10. The rest is
+                                       summed up */
     const char *const *source_dirs; /* where to look for sources, besides where they were */
     size_t n_source_dirs; /* number of them */
     bool without_sources; /* no excerpts of source files on the page */
@@ -221,6 +227,10 @@ int pgk_instr_print_json(const struct pgk_instr *instr, const struct pgk_instr_p
 int pgk_instr_print_diff(const struct pgk_instr *base, const struct pgk_instr *test,
                          bool contextual, bool json, const struct pgk_instr_print_opts *opts,
                          FILE *out, struct pgk_err *err);
+/* The same in Markdown with tables, for the summary of a job of continuous integration. */
+int pgk_instr_print_diff_markdown(const struct pgk_instr *base, const struct pgk_instr *test,
+                                  bool contextual, const struct pgk_instr_print_opts *opts,
+                                  FILE *out, struct pgk_err *err);
 
 /* How pseudo probes are printed. */
 struct pgk_probes_print_opts {
@@ -277,7 +287,8 @@ struct pgk_sample_export_opts {
     const struct pgk_sample *base;  /* an older profile to compare with, finished, or NULL */
     const char *base_title; /* what is shown of `base`: a file name; or NULL */
     struct pgk_binaries *binaries;  /* that were profiled, for the coverage; or NULL */
-    size_t max_functions;           /* shown one by one; 0: 50,000. The rest is summed up */
+    size_t max_functions;           /* shown one by one; 0: 50,000, in Markdown 10. The rest is
+                                       summed up */
 };
 
 /* As pgk_heap_export. Stacks are calling contexts and inlined functions, their values the
@@ -292,11 +303,16 @@ struct pgk_sample_diff_print_opts {
     size_t top;                       /* functions shown, what moved most first; 0: all */
     bool contexts;                    /* the profiles have contexts */
     bool linkage_names;               /* names as the linker knows them */
+    const char *base_title, *test_title; /* of Markdown: file names; NULL: "base", "test" */
 };
 /* For people: what is common, then functions by how much their share moved. */
 int pgk_sample_diff_print_table(const struct pgk_sample_diff *diff,
                                 const struct pgk_sample_diff_print_opts *opts, FILE *out,
                                 struct pgk_err *err);
+/* The same in Markdown with tables, for the summary of a job of continuous integration. */
+int pgk_sample_diff_print_markdown(const struct pgk_sample_diff *diff,
+                                   const struct pgk_sample_diff_print_opts *opts, FILE *out,
+                                   struct pgk_err *err);
 /* Schema "pgokit-sample-diff-1"; the first `top` functions, 0: all. */
 int pgk_sample_diff_print_json(const struct pgk_sample_diff *diff, size_t top, FILE *out,
                                struct pgk_err *err);

@@ -3,6 +3,7 @@
 
 #include "opts.h"
 #include "profile_json.h"
+#include "profile_markdown.h"
 #include "sample_model.h"
 
 #include <string.h>
@@ -27,6 +28,32 @@ static int sample_json(const struct pgk_sample *profile, const struct pgk_sample
     return pgk_sample_json(profile, &report, &text, err);
 }
 
+/* Of Markdown: contexts or functions, if no other number is asked for, and frames of each. */
+enum { MARKDOWN_ROWS = 10, MARKDOWN_FRAMES = 4 };
+
+static int heap_markdown(const struct pgk_heap *heap, const struct pgk_heap_export_opts *opts,
+                         struct pgk_sink *out, struct pgk_err *err)
+{
+    struct pgk_heap_print_opts report = {
+        .struct_size = sizeof report, .title = opts->title, .info = opts->info,
+        .top = opts->max_contexts ? opts->max_contexts : MARKDOWN_ROWS, .depth = MARKDOWN_FRAMES};
+    struct pgk_text_out text;
+    pgk_text_to_sink(&text, out);
+    return pgk_heap_markdown(heap, &report, &text, err);
+}
+
+static int sample_markdown(const struct pgk_sample *profile,
+                           const struct pgk_sample_export_opts *opts, struct pgk_sink *out,
+                           struct pgk_err *err)
+{
+    struct pgk_sample_print_opts report = {
+        .struct_size = sizeof report, .title = opts->title, .info = opts->info,
+        .top = opts->max_functions ? opts->max_functions : MARKDOWN_ROWS};
+    struct pgk_text_out text;
+    pgk_text_to_sink(&text, out);
+    return pgk_sample_markdown(profile, &report, &text, err);
+}
+
 static const struct pgk_exporter exporters[] = {
     {.format = {"html", ".html"}, .heap = pgk_export_heap_page, .sample = pgk_export_sample_page},
     {.format = {"pprof", ".pb.gz"}, .stacks = pgk_export_pprof, .detail = PGK_STACKS_BY_LINE},
@@ -35,6 +62,7 @@ static const struct pgk_exporter exporters[] = {
     {.format = {"csv", ".csv"}, .heap = pgk_export_heap_csv, .sample = pgk_export_sample_csv},
     {.format = {"json", ".json"}, .heap = heap_json, .sample = sample_json},
     {.format = {"massif", ".massif"}, .heap = pgk_export_massif},
+    {.format = {"markdown", ".md"}, .heap = heap_markdown, .sample = sample_markdown},
 };
 
 const struct pgk_export_format *pgk_export_format_at(size_t i)

@@ -61,6 +61,7 @@ void pgk_call_trie_free(struct pgk_call_trie *trie)
     pgk_vec_free(&trie->ranges.v);
     pgk_vec_free(&trie->branches.v);
     pgk_vec_free(&trie->vtables.v);
+    pgk_vec_free(&trie->recovered.v);
     pgk_mem_free(trie->tally.slots);
     pgk_vec_free(&trie->last);
 }

@@ -48,6 +48,7 @@ struct pgk_call_trie {
     struct pgk_index index;
     struct pgk_call_counts ranges, branches;
     struct pgk_call_counts vtables; /* from: the load; to: number of the vtable's name */
+    struct pgk_call_counts recovered; /* the same of comparisons; from: one, or its call */
     struct pgk_call_tally tally;    /* not yet in the above */
     PGK_VEC(uint32_t) last;         /* the path that was found last, outermost first */
 };

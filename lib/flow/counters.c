@@ -3,6 +3,7 @@
 
 #include "hash.h"
 #include "saturate.h"
+#include "search.h"
 
 #include <stdlib.h>
 
@@ -33,6 +34,12 @@ void pgk_pairs_sort(struct pgk_pairs *pairs)
     pgk_index_free(&pairs->index);
     if (pairs->v.n)
         qsort(pairs->v.v, pairs->v.n, sizeof *pairs->v.v, compare_pairs);
+}
+
+size_t pgk_pairs_from(const struct pgk_pairs *pairs, uint64_t from)
+{
+    PGK_SEARCH(low, pairs->v.n, mid, pairs->v.v[mid].from < from)
+    return low;
 }
 
 void pgk_pairs_free(struct pgk_pairs *pairs)

@@ -24,6 +24,8 @@ struct pgk_pairs {
 bool pgk_pairs_add(struct pgk_pairs *pairs, uint64_t from, uint64_t to, uint64_t count);
 /* Ascending; the index is gone then, and nothing may be added. */
 void pgk_pairs_sort(struct pgk_pairs *pairs);
+/* Of sorted ones, position of the first with this source or a higher one. */
+size_t pgk_pairs_from(const struct pgk_pairs *pairs, uint64_t from);
 void pgk_pairs_free(struct pgk_pairs *pairs);
 
 struct pgk_counters {

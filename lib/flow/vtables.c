@@ -2,16 +2,13 @@
  * with functions; tables of second bases stand behind it in one symbol. */
 #include "vtables.h"
 
+#include "data_words.h"
 #include "search.h"
 
 #include <elf.h>
 #include <stdlib.h>
 
-enum { WORD = 8, HEAD = 2 * WORD /* offset to the whole object, type */ };
-
-struct patch { /* what a relocation makes of a word */
-    uint64_t at, value;
-};
+enum { WORD = PGK_WORD, HEAD = 2 * WORD /* offset to the whole object, type */ };
 
 struct type { /* a symbol _ZTI... */
     uint64_t at, size;
@@ -22,21 +19,13 @@ struct table { /* of a whole object */
 };
 
 struct tables {
-    const struct pgk_elf *elf;
     struct pgk_vtables *into;
-    PGK_VEC(struct patch) patches;
+    struct pgk_data_words data;
     PGK_VEC(struct type) types; /* ascending, once all are there */
     PGK_VEC(struct table) tables; /* ascending, once sorted */
-    struct pgk_elf_section_info last; /* that was read */
     uint64_t words; /* of tables that were read */
     bool ok;
 };
-
-static int compare_patches(const void *a, const void *b)
-{
-    const struct patch *x = a, *y = b;
-    return x->at < y->at ? -1 : x->at > y->at;
-}
 
 static int compare_entries(const void *a, const void *b)
 {
@@ -51,73 +40,6 @@ static int compare_families(const void *a, const void *b)
     const struct pgk_vtable_entry *x = a, *y = b;
     int order = compare_entries(a, b);
     return order ? order : x->family < y->family ? -1 : x->family > y->family;
-}
-
-static bool add_patches(struct tables *t, const struct pgk_elf_section_info *s)
-{
-    size_t size;
-    const uint8_t *dynamic = pgk_elf_section(t->elf, ".dynsym", &size);
-    for (size_t at = 0; s->size - at >= sizeof(Elf64_Rela); at += sizeof(Elf64_Rela)) {
-        Elf64_Rela r;
-        Elf64_Sym sym = {0};
-        memcpy(&r, s->bytes + at, sizeof r);
-        uint64_t type = ELF64_R_TYPE(r.r_info), number = ELF64_R_SYM(r.r_info);
-        bool named = type == R_X86_64_64 || type == R_AARCH64_ABS64;
-        if (!named && type != R_X86_64_RELATIVE && type != R_AARCH64_RELATIVE)
-            continue;
-        if (named && dynamic && number < size / sizeof sym)
-            memcpy(&sym, dynamic + number * sizeof sym, sizeof sym);
-        if (!pgk_vec_push(&t->patches,
-                          (struct patch){r.r_offset, sym.st_value + (uint64_t)r.r_addend}))
-            return false;
-    }
-    return true;
-}
-
-static bool list_patches(struct tables *t)
-{
-    for (size_t i = 0; i < pgk_elf_section_count(t->elf); i++) {
-        struct pgk_elf_section_info s = pgk_elf_section_at(t->elf, i);
-        if (s.bytes && s.type == SHT_RELA && s.flags & SHF_ALLOC && !add_patches(t, &s))
-            return false;
-    }
-    if (t->patches.n)
-        qsort(t->patches.v, t->patches.n, sizeof *t->patches.v, compare_patches);
-    return true;
-}
-
-static bool holds(const struct pgk_elf_section_info *s, uint64_t addr)
-{
-    return s->bytes && s->flags & SHF_ALLOC && addr >= s->addr && s->size >= WORD &&
-           addr - s->addr <= s->size - WORD;
-}
-
-static bool find_section(struct tables *t, uint64_t addr)
-{
-    for (size_t i = 0; i < pgk_elf_section_count(t->elf); i++) {
-        struct pgk_elf_section_info s = pgk_elf_section_at(t->elf, i);
-        if (!holds(&s, addr))
-            continue;
-        t->last = s;
-        return true;
-    }
-    return false;
-}
-
-/* What a word of data holds when the program runs; 0 outside of the file. */
-static uint64_t word_at(struct tables *t, uint64_t addr)
-{
-    const struct patch key = {.at = addr};
-    const struct patch *p = t->patches.n ? bsearch(&key, t->patches.v, t->patches.n, sizeof key,
-                                                   compare_patches)
-                                         : NULL;
-    uint64_t value = 0;
-    if (p)
-        return p->value;
-    if (!holds(&t->last, addr) && !find_section(t, addr))
-        return 0;
-    memcpy(&value, t->last.bytes + (addr - t->last.addr), sizeof value);
-    return value;
 }
 
 static bool is_object(const struct pgk_elf_entry *e, const char *prefix)
@@ -162,7 +84,7 @@ static bool is_offset(uint64_t word)
 static uint64_t word_of(struct tables *t, uint64_t addr, uint64_t off)
 {
     const struct type *type = find_type(t, addr);
-    return type && off + WORD <= type->size ? word_at(t, addr + off) : 0;
+    return type && off + WORD <= type->size ? pgk_data_word(&t->data, addr + off) : 0;
 }
 
 /* Of a type: the only base or, behind flags, the first of a list, whose items end with flags. */
@@ -200,12 +122,13 @@ static int add_table(void *ctx, const struct pgk_elf_entry *e)
     enum { MOST_WORDS = 1 << 22 }; /* of all together: the largest programs have a quarter */
     struct tables *t = ctx;
     uint64_t start = e->addr + HEAD, words = e->size / WORD;
-    if (!is_object(e, "_ZTV") || words > MOST_WORDS - t->words || !find_section(t, e->addr))
+    if (!is_object(e, "_ZTV") || words > MOST_WORDS - t->words ||
+        !pgk_data_words_have(&t->data, e->addr))
         return 0;
     t->words += words;
     uint64_t type = 0, owner = 0, whole = start, off = 0;
     for (uint64_t i = 0, at = e->addr; i < words; i++, at += WORD) {
-        uint64_t word = word_at(t, at);
+        uint64_t word = pgk_data_word(&t->data, at);
         if (is_offset(word)) {
             start = at + HEAD;
             off = -word;
@@ -215,7 +138,7 @@ static int add_table(void *ctx, const struct pgk_elf_entry *e)
             owner = base_at(t, type, off);
             owner = owner ? owner : at + WORD; /* the table for itself */
             start = at + WORD;
-        } else if (word && at >= start) {
+        } else if (word && !pgk_is_foreign(word) && at >= start) {
             t->ok &= pgk_vec_push(&t->into->v,
                                   (struct pgk_vtable_entry){at - start, word, owner});
             if (start == whole && type)
@@ -302,14 +225,14 @@ static void sort(struct pgk_vtables *vtables)
 
 int pgk_vtables_read(struct pgk_vtables *vtables, const struct pgk_elf *elf, struct pgk_err *err)
 {
-    struct tables t = {.elf = elf, .into = vtables, .ok = true};
-    bool ok = list_patches(&t) && !pgk_elf_entries(elf, add_type, &t);
+    struct tables t = {.into = vtables, .ok = true};
+    bool ok = pgk_data_words_open(&t.data, elf) && !pgk_elf_entries(elf, add_type, &t);
     if (t.types.n)
         qsort(t.types.v, t.types.n, sizeof *t.types.v, compare_types);
     ok = ok && !pgk_elf_entries(elf, add_table, &t);
     sort_tables(&t);
     find_families(&t);
-    pgk_vec_free(&t.patches);
+    pgk_data_words_free(&t.data);
     pgk_vec_free(&t.tables);
     pgk_vec_free(&t.types);
     sort(vtables);

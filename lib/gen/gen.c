@@ -5,6 +5,7 @@
 #include "gen_from_profile.h"
 #include "gen_input.h"
 #include "gen_priv.h"
+#include "gen_types.h"
 #include "line_contexts.h"
 #include "mem.h"
 #include "message.h"
@@ -88,6 +89,9 @@ void pgk_gen_close(struct pgk_gen **gen)
         pgk_step_table_free(&g->v.v[i].step_counts);
         pgk_counters_free(&g->v.v[i].counters);
         pgk_traces_free(&g->v.v[i].traces);
+        pgk_vtable_symbols_free(&g->v.v[i].vtables);
+        pgk_type_tests_free(&g->v.v[i].tests);
+        pgk_pairs_free(&g->v.v[i].equal);
         pgk_pairs_free(&g->v.v[i].accesses);
         pgk_pairs_free(&g->v.v[i].hits);
         pgk_pairs_free(&g->v.v[i].hit_calls);
@@ -327,19 +331,9 @@ static int open_probes(struct pgk_gen *g, struct pgk_gen_binary *b, struct pgk_e
     return status;
 }
 
-static int add_binary(struct pgk_gen *g, uint32_t number, bool by_probes, struct pgk_err *err)
+static int add_to_profile(struct pgk_gen *g, struct pgk_gen_binary *b, bool by_probes,
+                          struct pgk_err *err)
 {
-    struct pgk_gen_binary *b = &g->v.v[number];
-    int status = pgk_binaries_symboliser(g->binaries, number, &b->sym, err);
-    if (status == PGK_E_NODEBUG && by_probes) /* probes and symbols are enough */
-        status = 0;
-    PGK_TRY(status);
-    look_at_discriminators(g, b);
-    if (b->hits.v.n)
-        PGK_TRY(pgk_gen_infer(b, by_probes, g->opts.threads, &g->stats, err));
-    pgk_gen_settle(b, &g->stats);
-    if (g->opts.symbols)
-        PGK_TRY(pgk_gen_list_symbols(g->profile, b, by_probes, g->opts.threads, err));
     if (g->contexts)
         return by_probes ? pgk_gen_context_probes(g->profile, b, &g->opts, &g->stats, err)
                          : pgk_gen_context_lines(g->profile, b, &g->opts, &g->stats, err);
@@ -347,29 +341,46 @@ static int add_binary(struct pgk_gen *g, uint32_t number, bool by_probes, struct
                      : pgk_gen_lines(g->profile, b, g->opts.threads, &g->stats, err);
 }
 
+static int add_binary(struct pgk_gen *g, uint32_t number, bool by_probes, struct pgk_err *err)
+{
+    const uint64_t loads = g->stats.vtable_samples;
+    struct pgk_gen_binary *b = &g->v.v[number];
+    int status = pgk_binaries_symboliser(g->binaries, number, &b->sym, err);
+    if (status == PGK_E_NODEBUG && by_probes) /* probes and symbols are enough */
+        status = 0;
+    PGK_TRY(status);
+    look_at_discriminators(g, b);
+    PGK_TRY(pgk_gen_find_type_tests(g, b, err));
+    if (b->hits.v.n)
+        PGK_TRY(pgk_gen_infer(b, by_probes, g->opts.threads, &g->stats, err));
+    pgk_gen_settle(b, &g->stats);
+    PGK_TRY(pgk_gen_recover_types(g, b, by_probes, err));
+    if (g->opts.symbols)
+        PGK_TRY(pgk_gen_list_symbols(g->profile, b, by_probes, g->opts.threads, err));
+    PGK_TRY(add_to_profile(g, b, by_probes, err));
+    if (b->vtable_scale > 0) { /* told in samples */
+        double scaled = (double)(g->stats.vtable_samples - loads);
+        g->stats.vtable_samples = loads + (uint64_t)(scaled / b->vtable_scale + 0.5);
+    }
+    return 0;
+}
+
 /* A load of which one in `load period` is sampled, to what branch stacks tell: of one in `stack
- * period` branches as many as a stack holds. A period of 1 is one that is not known. */
+ * period` branches as many as a stack holds. */
 static int scale_vtables(struct pgk_gen *g, struct pgk_err *err)
 {
+    double scale = pgk_gen_load_scale(g);
     if (!g->loads)
         return 0;
-    bool known = g->load_period > g->loads && g->stack_period > g->stacks;
-    if (!known)
+    if (!(scale > 0))
         return pgk_fail(err, PGK_E_ARG, .field = "sampling periods",
                         .found = g->load_period > g->loads ? "none of branches" : "none of loads",
                         .expected = "a period in both recordings",
                         .hint = "record with -c N and give perf.data; text of perf script has no "
                                 "periods");
-    double stacks = (double)g->stack_branches / (double)g->stack_period;
-    double scale = stacks * ((double)g->load_period / (double)g->loads);
-    g->stats.vtable_scale = scale;
     for (size_t i = 0; i < g->v.n; i++) {
-        struct pgk_call_counts *v = &g->v.v[i].calls.vtables;
-        pgk_call_counts_sort(v);
-        for (size_t k = 0; k < v->v.n; k++) {
-            double count = (double)v->v.v[k].count * scale;
-            v->v.v[k].count = count < 1 ? 1 : count < 1e18 ? (uint64_t)(count + 0.5) : UINT64_MAX;
-        }
+        pgk_call_counts_sort(&g->v.v[i].calls.vtables);
+        pgk_gen_scale_loads(g, &g->v.v[i], scale);
     }
     return 0;
 }
@@ -526,10 +537,9 @@ static int all_left_out(const struct pgk_gen *g, struct pgk_err *err)
                     .hint = "record for a longer time");
 }
 
-/* Of a profile of the `n` binaries, whose counts are in it; before, there were so many samples of
- * types in others. */
+/* Of a profile of the `n` binaries, whose counts are in it. */
 static int finish(struct pgk_gen *g, struct pgk_gen_binary *binaries, size_t n,
-                  uint64_t vtable_samples, struct pgk_err *err)
+                  struct pgk_err *err)
 {
     struct pgk_gen_stats *s = &g->stats;
     struct pgk_sample_info info = {.struct_size = sizeof info};
@@ -542,10 +552,6 @@ static int finish(struct pgk_gen *g, struct pgk_gen_binary *binaries, size_t n,
     if (!info.functions)
         return all_left_out(g, err);
     s->functions += info.functions;
-    if (s->vtable_scale > 0) {
-        double scaled = (double)(s->vtable_samples - vtable_samples);
-        s->vtable_samples = vtable_samples + (uint64_t)(scaled / s->vtable_scale + 0.5);
-    }
     PGK_TRY(pgk_gen_density(g->profile, &density, err));
     s->density = s->density > 0 && s->density < density ? s->density : density;
     return 0;
@@ -554,7 +560,7 @@ static int finish(struct pgk_gen *g, struct pgk_gen_binary *binaries, size_t n,
 int pgk_gen_profile(struct pgk_gen *g, struct pgk_sample **profile, struct pgk_err *err)
 {
     PGK_TRY(g->inputs == PGK_GEN_PROFILE ? pgk_gen_find_profiled(g, err) : count_all(g, err));
-    PGK_TRY(finish(g, g->v.v, g->v.n, 0, err));
+    PGK_TRY(finish(g, g->v.v, g->v.n, err));
     *profile = g->profile;
     g->profile = NULL;
     return 0;
@@ -584,7 +590,6 @@ int pgk_gen_profile_of(struct pgk_gen *g, uint32_t binary, struct pgk_sample **p
                        struct pgk_err *err)
 {
     struct pgk_sample *names = g->profile;
-    const uint64_t vtable_samples = g->stats.vtable_samples;
     if (g->inputs == PGK_GEN_PROFILE || binary >= g->v.n)
         return pgk_fail(err, PGK_E_ARG, .field = "input",
                         .found = binary < g->v.n ? "a sample profile" : "no such binary",
@@ -594,7 +599,7 @@ int pgk_gen_profile_of(struct pgk_gen *g, uint32_t binary, struct pgk_sample **p
     PGK_TRY(pgk_sample_new(&g->profile, err));
     int status = share_names(g->profile, names) ? count_one(g, binary, err) : pgk_fail_nomem(err);
     if (!status)
-        status = finish(g, &g->v.v[binary], 1, vtable_samples, err);
+        status = finish(g, &g->v.v[binary], 1, err);
     if (status)
         pgk_sample_close(&g->profile);
     else

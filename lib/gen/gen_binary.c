@@ -165,6 +165,11 @@ static bool list_sampled(const struct pgk_gen_binary *b, bool range_ends, bool c
     return ok;
 }
 
+bool pgk_gen_list_sampled(const struct pgk_gen_binary *b, pgk_addr_vec *addrs)
+{
+    return list_sampled(b, true, false, addrs);
+}
+
 int pgk_gen_functions(const struct pgk_gen_binary *b, struct pgk_functions *functions, bool symbols,
                       unsigned threads, struct pgk_err *err)
 {
@@ -265,18 +270,24 @@ int pgk_gen_probe_index(const struct pgk_gen_binary *b, const struct pgk_functio
     return status;
 }
 
-uint32_t pgk_gen_call_behind(struct pgk_gen_binary *b,
-                             const struct pgk_probe_index *index, uint64_t addr)
+uint64_t pgk_gen_indirect_behind(struct pgk_gen_binary *b, uint64_t addr)
 {
     enum { FAR = 32 }; /* instructions */
     for (unsigned i = 0; i < FAR; i++) {
         uint8_t mark = pgk_code_mark(&b->code, addr);
         enum pgk_insn_kind kind = pgk_code_kind(mark);
         if (mark & PGK_CODE_INDIRECT)
-            return pgk_probe_call_at(index, addr);
+            return addr;
         if (!mark || kind == PGK_INSN_CALL || kind == PGK_INSN_RET || kind == PGK_INSN_JUMP)
             break;
         addr += mark & PGK_CODE_LENGTH;
     }
-    return PGK_PROBE_NONE;
+    return 0;
+}
+
+uint32_t pgk_gen_call_behind(struct pgk_gen_binary *b, const struct pgk_probe_index *index,
+                             uint64_t addr)
+{
+    uint64_t call = pgk_gen_indirect_behind(b, addr);
+    return call ? pgk_probe_call_at(index, call) : PGK_PROBE_NONE;
 }

@@ -13,6 +13,7 @@
 #include "steps.h"
 #include "symboliser.h"
 #include "traces.h"
+#include "type_tests.h"
 
 struct pgk_gen_binary {
     const struct pgk_elf *elf;
@@ -35,6 +36,12 @@ struct pgk_gen_binary {
     struct pgk_functions functions;  /* around what was counted with contexts */
     struct pgk_probe_index *index;   /* of these */
     struct pgk_call_trie calls;    /* the same by calling context, and loads of vtables */
+    struct pgk_vtable_symbols vtables; /* once needed */
+    bool has_vtables;                  /* `vtables` is read */
+    struct pgk_type_tests tests;       /* of types, in code that was sampled */
+    struct pgk_pairs equal;            /* of these, by branch, `from`: how often they found
+                                        * equality, where counts are inferred */
+    double vtable_scale;           /* by which counts of loads were multiplied; 0: they were not */
     struct pgk_pairs accesses;     /* instead: to addresses of data, `from` */
     struct pgk_traces traces;      /* instead of all other counts but `hits`, for llvm-bolt */
     struct pgk_named_counts named; /* the same by contexts of functions and lines */
@@ -66,10 +73,15 @@ int pgk_gen_list_symbols(struct pgk_sample *profile, struct pgk_gen_binary *bina
 int pgk_gen_probe_index(const struct pgk_gen_binary *binary, const struct pgk_functions *functions,
                         struct pgk_probe_index **index, struct pgk_err *err);
 
-/* The call probe of the indirect call that a load is for: at the load itself, or at the call that
- * control comes to next. PGK_PROBE_NONE if there is none. */
+/* The indirect call that a load is for: the load itself, or the call that control comes to next; 0
+ * if there is none. */
+uint64_t pgk_gen_indirect_behind(struct pgk_gen_binary *binary, uint64_t addr);
+/* Its call probe; PGK_PROBE_NONE if there is none. */
 uint32_t pgk_gen_call_behind(struct pgk_gen_binary *binary, const struct pgk_probe_index *index,
                              uint64_t addr);
+
+/* Adds the addresses of what was sampled, as a set. False when out of memory. */
+bool pgk_gen_list_sampled(const struct pgk_gen_binary *binary, pgk_addr_vec *addrs);
 
 /* Which functions were sampled, by number: for each of `functions` true or false. With `callers`
  * also those that only call chains name. NULL when out of memory; to be freed. */

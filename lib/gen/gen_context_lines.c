@@ -171,12 +171,12 @@ static bool count_branch(struct lines *l, const struct pgk_context_count *b)
 }
 
 static bool count_vtable(struct lines *l, const struct pgk_context_count *v,
-                         struct pgk_gen_stats *stats)
+                         uint64_t *counted)
 {
     if (!v->node)
         return true;
     need_top(l, v->node, v->from);
-    stats->vtable_samples += v->count;
+    *counted = pgk_add_saturated(*counted, v->count);
     return pgk_sample_add_vtable(l->p, v->node, l->contexts.frames.sites[v->from].loc,
                                  (uint32_t)v->to, v->count);
 }
@@ -188,8 +188,10 @@ static bool count_all(struct lines *l, struct pgk_gen_stats *stats)
     for (size_t i = 0; i < l->contexts.branches.n; i++)
         if (!count_branch(l, &l->contexts.branches.v[i]))
             return false;
-    for (size_t i = 0; i < l->contexts.vtables.n; i++)
-        if (!count_vtable(l, &l->contexts.vtables.v[i], stats))
+    size_t n = l->contexts.vtables.n, loads = n - l->contexts.recovered;
+    for (size_t i = 0; i < n; i++)
+        if (!count_vtable(l, &l->contexts.vtables.v[i],
+                          i < loads ? &stats->vtable_samples : &stats->recovered_types))
             return false;
     return true;
 }

@@ -439,7 +439,7 @@ static bool count_branches(struct contexts *c, const struct pgk_call_count *v, s
 /* ---- types of objects ---- */
 
 static bool count_vtables(struct contexts *c, const struct pgk_call_count *v, size_t n,
-                          struct pgk_gen_stats *stats)
+                          uint64_t *counted)
 {
     for (size_t i = 0; i < n; i++) {
         uint32_t call = pgk_gen_call_behind(c->b, c->index, v[i].from);
@@ -450,7 +450,7 @@ static bool count_vtables(struct contexts *c, const struct pgk_call_count *v, si
         if (!node || !pgk_sample_add_vtable(c->p, node, pgk_sample_loc(probe.index, 0),
                                             (uint32_t)v[i].to, v[i].count))
             return false;
-        stats->vtable_samples += v[i].count;
+        *counted = pgk_add_saturated(*counted, v[i].count);
     }
     return true;
 }
@@ -473,19 +473,21 @@ static const struct pgk_call_count *from_on(const struct pgk_call_counts *c, siz
 static int count_all(struct contexts *c, struct pgk_gen_stats *stats, struct pgk_err *err)
 {
     const struct pgk_call_trie *t = &c->b->calls;
-    size_t r = 0, b = 0, v = 0;
+    size_t r = 0, b = 0, v = 0, w = 0;
     for (uint32_t node = 0; node < t->nodes.n; node++) {
         size_t nr = run_of(&t->ranges, r, node), nb = run_of(&t->branches, b, node);
-        size_t nv = run_of(&t->vtables, v, node);
-        if (!nr && !nb && !nv)
+        size_t nv = run_of(&t->vtables, v, node), nw = run_of(&t->recovered, w, node);
+        if (!nr && !nb && !nv && !nw)
             continue;
         if (!enter_node(c, node) || !count_ranges(c, from_on(&t->ranges, r), nr, stats) ||
             !count_branches(c, from_on(&t->branches, b), nb) ||
-            !count_vtables(c, from_on(&t->vtables, v), nv, stats))
+            !count_vtables(c, from_on(&t->vtables, v), nv, &stats->vtable_samples) ||
+            !count_vtables(c, from_on(&t->recovered, w), nw, &stats->recovered_types))
             return pgk_fail_nomem(err);
         r += nr;
         b += nb;
         v += nv;
+        w += nw;
     }
     return 0;
 }

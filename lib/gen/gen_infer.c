@@ -9,7 +9,6 @@
 
 #include "flow_graph.h"
 #include "saturate.h"
-#include "search.h"
 #include "vtables.h"
 
 #include <stdlib.h>
@@ -35,13 +34,6 @@ struct infer {
     PGK_VEC(uint64_t) samples; /* of each function */
 };
 
-/* Position of the first hit at `addr` or behind. */
-static size_t first_hit(const struct pgk_pairs *hits, uint64_t addr)
-{
-    PGK_SEARCH(low, hits->v.n, mid, hits->v.v[mid].from < addr)
-    return low;
-}
-
 /* False when out of memory. */
 static bool measure_blocks(struct infer *f)
 {
@@ -50,7 +42,8 @@ static bool measure_blocks(struct infer *f)
     for (size_t i = 0; i < f->graph.places.n; i++) {
         const struct pgk_flow_place *p = &f->graph.places.v[i];
         uint64_t sum = 0;
-        for (size_t k = first_hit(hits, p->low); k < hits->v.n && hits->v.v[k].from <= p->last; k++)
+        for (size_t k = pgk_pairs_from(hits, p->low);
+             k < hits->v.n && hits->v.v[k].from <= p->last; k++)
             sum = pgk_add_saturated(sum, hits->v.v[k].count);
         samples = pgk_add_saturated(samples, sum);
         uint64_t count = p->n ? pgk_multiply_saturated(sum, SCALE) / p->n : 0;
@@ -112,11 +105,32 @@ static bool add_block(struct infer *f, const struct pgk_flow_place *p,
     return true;
 }
 
+/* Control that a comparison of types sends on if it finds equality. */
+static bool add_equal(struct infer *f, uint32_t block)
+{
+    const struct pgk_flow_graph *g = &f->graph;
+    const struct pgk_type_tests *tests = &f->b->tests;
+    uint64_t branch = g->places.v[block].last, jumped = 0;
+    size_t i = pgk_type_tests_from(tests, branch);
+    if (i == tests->v.n || tests->v.v[i].branch != branch || tests->v.v[i].no_branch)
+        return true;
+    const struct pgk_type_test *t = &tests->v.v[i];
+    uint32_t to = pgk_flow_graph_find(g, t->target);
+    for (size_t k = 0; k < g->edges.n; k++)
+        if (g->edges.v[k].from == block && g->edges.v[k].to == to)
+            jumped = pgk_add_saturated(jumped, g->edges.v[k].count);
+    if (to == UINT32_MAX) /* into another function */
+        jumped = g->blocks.v[block].leaves;
+    uint64_t ran = g->blocks.v[block].count, stayed = ran > jumped ? ran - jumped : 0;
+    return pgk_pairs_add(&f->b->equal, branch, 0, t->if_equal ? jumped : stayed);
+}
+
 static bool add_counters(struct infer *f)
 {
     const struct pgk_flow_graph *g = &f->graph;
     for (size_t i = 0; i < g->places.n; i++)
-        if (g->blocks.v[i].count && !add_block(f, &g->places.v[i], &g->blocks.v[i]))
+        if (g->blocks.v[i].count && (!add_block(f, &g->places.v[i], &g->blocks.v[i]) ||
+                                     !add_equal(f, (uint32_t)i)))
             return false;
     return g->entry >= g->places.n ||
            pgk_pairs_add(&f->entries, g->places.v[g->entry].low, 0, g->blocks.v[g->entry].count);
@@ -124,7 +138,7 @@ static bool add_counters(struct infer *f)
 
 static uint64_t count_of(const struct pgk_pairs *pairs, uint64_t from)
 {
-    size_t i = first_hit(pairs, from);
+    size_t i = pgk_pairs_from(pairs, from);
     return i < pairs->v.n && pairs->v.v[i].from == from ? pairs->v.v[i].count : 0;
 }
 
@@ -175,7 +189,7 @@ static bool add_frameless(struct infer *f, const struct pgk_pair *below)
     if (!r || entry == NO_ENTRY || entry == entry_of(f, below->from))
         return true;
     for (int pass = 0; pass < 2; pass++)
-        for (size_t i = first_hit(&f->sites, r->low);
+        for (size_t i = pgk_pairs_from(&f->sites, r->low);
              i < f->sites.v.n && f->sites.v.v[i].from < r->high; i++) {
             const struct pgk_pair *s = &f->sites.v.v[i], target = {s->from, entry, 0};
             if (!s->count || !is_at_slot(f, &target))
@@ -299,7 +313,7 @@ static bool is_one_family(const struct infer *f, const struct pgk_vtable_entry *
 /* The slot of a virtual call that call chains do not tell the targets of; -1 for another call. */
 static int32_t unknown_slot(struct infer *f, const struct pgk_pair *site)
 {
-    size_t i = first_hit(&f->targets, site->from);
+    size_t i = pgk_pairs_from(&f->targets, site->from);
     bool known = i < f->targets.v.n && f->targets.v.v[i].from == site->from;
     return known ? -1 : pgk_code_slot(&f->b->code, site->from);
 }

@@ -34,7 +34,15 @@ struct lines {
 
 /* ---- frames ---- */
 
-/* Instructions of the pieces, sources of branches, and loads of vtables. */
+static bool list_sources(struct lines *l, const struct pgk_call_counts *counts)
+{
+    for (size_t i = 0; i < counts->v.n; i++)
+        if (!pgk_vec_push(&l->frames.addrs, counts->v.v[i].from))
+            return false;
+    return true;
+}
+
+/* Instructions of the pieces, sources of branches, loads of vtables, and comparisons. */
 static int list_addresses(struct lines *l, struct pgk_err *err)
 {
     for (size_t i = 0; i < l->pieces.n; i++) {
@@ -47,11 +55,9 @@ static int list_addresses(struct lines *l, struct pgk_err *err)
         if (branches->v.v[i].from != PGK_ADDR_EXTERNAL &&
             !pgk_vec_push(&l->frames.addrs, branches->v.v[i].from))
             return pgk_fail_nomem(err);
-    const struct pgk_call_counts *vtables = &l->b->calls.vtables;
-    for (size_t i = 0; i < vtables->v.n; i++)
-        if (!pgk_vec_push(&l->frames.addrs, vtables->v.v[i].from))
-            return pgk_fail_nomem(err);
-    return 0;
+    return list_sources(l, &l->b->calls.vtables) && list_sources(l, &l->b->calls.recovered)
+               ? 0
+               : pgk_fail_nomem(err);
 }
 
 static int read_frames(struct lines *l, unsigned threads, struct pgk_err *err)
@@ -161,9 +167,9 @@ static int count_branches(struct lines *l, struct pgk_err *err)
     return 0;
 }
 
-static int count_vtables(struct lines *l, struct pgk_gen_stats *stats, struct pgk_err *err)
+static int count_vtables(struct lines *l, const struct pgk_call_counts *vtables, uint64_t *counted,
+                         struct pgk_err *err)
 {
-    const struct pgk_call_counts *vtables = &l->b->calls.vtables;
     for (size_t i = 0; i < vtables->v.n; i++) {
         const struct pgk_call_count *v = &vtables->v.v[i];
         const struct pgk_code_site *s = &l->frames.sites[pgk_frames_find(&l->frames, v->from)];
@@ -172,7 +178,7 @@ static int count_vtables(struct lines *l, struct pgk_gen_stats *stats, struct pg
             return pgk_fail_nomem(err);
         if (!place->node || place->no_lines)
             continue;
-        stats->vtable_samples += v->count;
+        *counted = pgk_add_saturated(*counted, v->count);
         if (!pgk_sample_add_vtable(l->p, place->node, s->loc, (uint32_t)v->to, v->count))
             return pgk_fail_nomem(err);
     }
@@ -193,7 +199,8 @@ static int generate(struct lines *l, unsigned threads, struct pgk_gen_stats *sta
         return pgk_fail_nomem(err);
     if (!pgk_line_counts_write(&l->counts))
         return pgk_fail_nomem(err);
-    return count_vtables(l, stats, err);
+    PGK_TRY(count_vtables(l, &l->b->calls.vtables, &stats->vtable_samples, err));
+    return count_vtables(l, &l->b->calls.recovered, &stats->recovered_types, err);
 }
 
 int pgk_gen_lines(struct pgk_sample *into, struct pgk_gen_binary *binary, unsigned threads,

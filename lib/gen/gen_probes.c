@@ -8,6 +8,7 @@
 
 #include "line_counts.h"
 #include "pieces.h"
+#include "saturate.h"
 
 enum { ENTRY_PROBE = 1 };
 
@@ -128,9 +129,9 @@ static int count_branches(struct probes *l, struct pgk_err *err)
     return 0;
 }
 
-static int count_vtables(struct probes *l, struct pgk_gen_stats *stats, struct pgk_err *err)
+static int count_vtables(struct probes *l, const struct pgk_call_counts *vtables,
+                         uint64_t *counted, struct pgk_err *err)
 {
-    const struct pgk_call_counts *vtables = &l->b->calls.vtables;
     for (size_t i = 0; i < vtables->v.n; i++) {
         const struct pgk_call_count *v = &vtables->v.v[i];
         uint32_t call = pgk_gen_call_behind(l->b, l->index, v->from);
@@ -142,7 +143,7 @@ static int count_vtables(struct probes *l, struct pgk_gen_stats *stats, struct p
             return pgk_fail_nomem(err);
         if (place->no_lines)
             continue;
-        stats->vtable_samples += v->count;
+        *counted = pgk_add_saturated(*counted, v->count);
         if (!pgk_sample_add_vtable(l->p, place->node, pgk_sample_loc(probe.index, 0),
                                    (uint32_t)v->to, v->count))
             return pgk_fail_nomem(err);
@@ -166,7 +167,8 @@ static int generate(struct probes *l, unsigned threads, struct pgk_gen_stats *st
     PGK_TRY(count_branches(l, err));
     if (!pgk_line_counts_write(&l->counts))
         return pgk_fail_nomem(err);
-    return count_vtables(l, stats, err);
+    PGK_TRY(count_vtables(l, &l->b->calls.vtables, &stats->vtable_samples, err));
+    return count_vtables(l, &l->b->calls.recovered, &stats->recovered_types, err);
 }
 
 int pgk_gen_probes(struct pgk_sample *into, struct pgk_gen_binary *binary, unsigned threads,

@@ -1,31 +1,27 @@
 /* Types of objects: which vtable it is that an address is in. */
 #include "gen_vtables.h"
 
-#include "search.h"
-
 #include <inttypes.h>
-#include <string.h>
 
-static bool is_vtable(const struct pgk_elf_sym *sym)
+int pgk_gen_need_vtables(struct pgk_gen_binary *b, struct pgk_err *err)
 {
-    return !sym->function && !strncmp(sym->name, "_ZTV", 4);
+    if (!b->has_vtables && !pgk_vtable_symbols_open(&b->vtables, b->elf))
+        return pgk_fail_nomem(err);
+    b->has_vtables = true;
+    return 0;
 }
 
 int pgk_gen_find_vtable(struct pgk_gen *g, struct pgk_gen_place data, uint32_t *name)
 {
-    const struct pgk_elf *elf = g->v.v[data.binary].elf;
-    const struct pgk_elf_sym *syms;
-    size_t n;
-    PGK_TRY(pgk_elf_symbols(elf, &syms, &n, g->err));
-    PGK_SEARCH(behind, n, mid, syms[mid].addr <= data.addr)
+    struct pgk_gen_binary *b = &g->v.v[data.binary];
     *name = 0;
-    for (size_t i = behind; i-- && data.addr - syms[i].addr < syms[i].size;) {
-        if (!is_vtable(&syms[i]))
-            continue;
-        *name = pgk_sample_name(g->profile, syms[i].name, strlen(syms[i].name));
+    PGK_TRY(pgk_gen_need_vtables(b, g->err));
+    const struct pgk_vtable_symbol *table = pgk_vtable_symbol_at(&b->vtables, data.addr);
+    if (table) {
+        *name = pgk_sample_name(g->profile, table->name, table->len);
         return *name ? 0 : pgk_fail_nomem(g->err);
     }
     pgk_gen_example(&g->stats, PGK_GEN_NO_VTABLE, "0x%" PRIx64 " in %s", data.addr,
-                    pgk_elf_path(elf));
+                    pgk_elf_path(b->elf));
     return 0;
 }

@@ -70,7 +70,8 @@ static bool place_calls(struct pgk_line_contexts *c)
 static int read_frames(struct pgk_line_contexts *c, unsigned threads, struct pgk_err *err)
 {
     if (!list_ranges(c) || !list_sources(c, &c->b->calls.branches) ||
-        !list_sources(c, &c->b->calls.vtables) || !list_sources(c, &c->b->named.branches) ||
+        !list_sources(c, &c->b->calls.vtables) || !list_sources(c, &c->b->calls.recovered) ||
+        !list_sources(c, &c->b->named.branches) ||
         !list_calls(c))
         return pgk_fail_nomem(err);
     PGK_TRY(pgk_frames_read(&c->frames, c->b->sym, &c->names, c->b->plain_discriminators, threads,
@@ -200,7 +201,7 @@ static bool add_branch(struct pgk_line_contexts *c, const struct pgk_call_count 
     return pgk_vec_push(&c->branches, branch);
 }
 
-/* A load that is not in a known context counts in its function. */
+/* A load or a comparison that is not in a known context counts in its function. */
 static bool add_vtable(struct pgk_line_contexts *c, const struct pgk_call_count *v)
 {
     struct pgk_context_count load = {
@@ -247,9 +248,11 @@ int pgk_line_contexts_open(struct pgk_line_contexts *c, struct pgk_sample *p,
     *c = (struct pgk_line_contexts){.p = p, .b = b, .names = {.p = p},
                                     .path = {.p = p, .limits = pgk_context_limits(opts)}};
     PGK_TRY(read_frames(c, opts->threads, err));
+    c->recovered = b->calls.recovered.v.n;
     return add_counts(c, &b->calls.ranges, add_range) &&
                    add_counts(c, &b->calls.branches, add_branch) &&
-                   add_counts(c, &b->calls.vtables, add_vtable) && add_named(c)
+                   add_counts(c, &b->calls.vtables, add_vtable) &&
+                   add_counts(c, &b->calls.recovered, add_vtable) && add_named(c)
                ? 0
                : pgk_fail_nomem(err);
 }

@@ -25,6 +25,7 @@ struct pgk_line_contexts {
     struct pgk_frame_names names;
     PGK_VEC(struct pgk_context_count) ranges, branches; /* a key may be there several times */
     PGK_VEC(struct pgk_context_count) vtables;          /* to: number of the vtable's name */
+    size_t recovered; /* so many of these, the last ones, are of comparisons */
 
     /* While it is made: */
     struct pgk_context_path path;

@@ -128,8 +128,7 @@ static int find_all(struct find *f, struct pgk_err *err)
         if (type == PGK_INDEX_NONE)
             return pgk_fail_nomem(err);
         pgk_context_get(h, c, &m);
-        m.v[PGK_MIB_DataTypeId] = pgk_heap_type_id(h, type);
-        m.known |= UINT32_C(1) << PGK_MIB_DataTypeId;
+        pgk_mib_set(&m, PGK_MIB_DataTypeId, pgk_heap_type_id(h, type));
         if (!pgk_heap_note_type(h, type) || !pgk_context_set(h, c, &m))
             return pgk_fail_nomem(err);
     }

@@ -104,11 +104,11 @@ static int add_chain(struct pgk_heap *h, uint32_t *node, bool leaf, struct pgk_e
     return status;
 }
 
-/* Function records: who allocates, and through which calls. What symbolises an address adds them
- * then. */
-static int add_sites(struct pgk_heap *h, uint32_t stack, struct pgk_err *err)
+/* What symbolises an address adds its functions then. */
+int pgk_heap_own_stack(struct pgk_heap *h, uint32_t stack, struct pgk_err *err)
 {
     uint32_t node = stack;
+    pgk_heap_own_by_chain(h, stack);
     if (h->frames.v[h->stacks.nodes.v[stack].frame].kind == PGK_FRAME_ADDRESS)
         return 0;
     while (node)
@@ -128,7 +128,7 @@ static int make_mib(const struct pgk_heap_allocation *a, struct pgk_mib *m, stru
             return refuse(err, "values", pgk_mib_info((enum pgk_mib_id)id, NULL, NULL),
                           PGK_F("%llu", (unsigned long long)a->values[i].value),
                           "a value that files can hold");
-        m->known |= UINT32_C(1) << id;
+        m->known |= UINT64_C(1) << id;
         m->v[id] = a->values[i].value;
     }
     if (a->n_histogram > UINT32_MAX)
@@ -137,7 +137,7 @@ static int make_mib(const struct pgk_heap_allocation *a, struct pgk_mib *m, stru
     m->hist = a->histogram;
     m->hist_count = (uint32_t)a->n_histogram;
     if (m->hist_count) {
-        m->known |= UINT32_C(1) << PGK_MIB_AccessHistogramSize;
+        m->known |= UINT64_C(1) << PGK_MIB_AccessHistogramSize;
         m->v[PGK_MIB_AccessHistogramSize] = m->hist_count;
     }
     return 0;
@@ -154,8 +154,7 @@ int pgk_heap_build_context(struct pgk_heap *heap, const struct pgk_heap_allocati
     PGK_TRY(make_mib(&a, &mib, err));
     PGK_TRY(add_stack(heap, a.frames, a.n_frames, &stack, err));
     PGK_TRY(pgk_heap_add(heap, stack, &mib, err));
-    pgk_heap_own_by_chain(heap, stack);
-    return add_sites(heap, stack, err);
+    return pgk_heap_own_stack(heap, stack, err);
 }
 
 /* A call site is the inline chain of one call, and so no address, nor a caller of the chain. */

@@ -10,9 +10,9 @@
 #define LONG_FIELD PGK_MIB_TotalLifetimeAccessDensity
 #define UPPER_HALF PGK_MIB_AccessHistogram
 
-_Static_assert(PGK_MIB_FIELDS <= 32, "what is known of a context has a bit for each field");
-#define ALL_FIELDS (UINT32_MAX >> (32 - PGK_MIB_FIELDS))
-#define STORED_FIELDS (ALL_FIELDS & ~(UINT32_C(1) << UPPER_HALF))
+_Static_assert(PGK_MIB_FIELDS <= 64, "what is known of a context has a bit for each field");
+#define ALL_FIELDS (UINT64_MAX >> (64 - PGK_MIB_FIELDS))
+#define STORED_FIELDS (ALL_FIELDS & ~(UINT64_C(1) << UPPER_HALF))
 
 void pgk_context_get(const struct pgk_heap *h, const struct pgk_heap_context *c, struct pgk_mib *m)
 {

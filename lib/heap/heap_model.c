@@ -403,7 +403,7 @@ bool pgk_heap_lacks_accesses(const struct pgk_heap *heap)
 
 size_t pgk_heap_cold_by_default(const struct pgk_heap *heap)
 {
-    const uint32_t density = UINT32_C(1) << PGK_MIB_TotalLifetimeAccessDensity;
+    const uint64_t density = UINT64_C(1) << PGK_MIB_TotalLifetimeAccessDensity;
     size_t n = 0;
     for (size_t i = 0; i < heap->contexts.n; i++)
         n += !(heap->contexts.v[i].known & density) &&

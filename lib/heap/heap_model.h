@@ -67,8 +67,8 @@ struct pgk_frame {
 enum { PGK_DISCRIMINATOR_MAX = (1 << 30) - 1 };
 
 struct pgk_heap_context {
+    uint64_t known; /* bit per pgk_mib_id */
     uint32_t stack; /* node of `stacks` */
-    uint32_t known;
     uint32_t owned_by_chain : 1; /* stands in the record of each function of its leaf's inline
                                     chain, which is the rule; nearly no context needs a site of
                                     its own */
@@ -223,6 +223,8 @@ PGK_MUST_USE int pgk_heap_add_whole(struct pgk_heap *to, const struct pgk_heap *
 
 /* Puts the context of the stack into the records of its leaf's inline chain. */
 void pgk_heap_own_by_chain(struct pgk_heap *h, uint32_t stack);
+/* The same, and its calls into the records of the functions that make them. */
+PGK_MUST_USE int pgk_heap_own_stack(struct pgk_heap *h, uint32_t stack, struct pgk_err *err);
 /* The functions of the leaf's inline chain of a stack, each once, leaf first: fills at most
  * `max`, returns how many there are; where that is more than `max`, it may be too much, as those
  * that did not fit are counted each time. */

@@ -245,6 +245,10 @@ bool pgk_mib_is_of_accesses(enum pgk_mib_id id)
     case PGK_MIB_TotalLifetimeAccessDensity:
     case PGK_MIB_MinLifetimeAccessDensity:
     case PGK_MIB_MaxLifetimeAccessDensity:
+    case PGK_MIB_TouchedSize:
+    case PGK_MIB_UntouchedSize:
+    case PGK_MIB_MinTouched:
+    case PGK_MIB_MaxTouched:
         return true;
     default:
         return false;
@@ -255,6 +259,6 @@ void pgk_mib_forget_accesses(struct pgk_mib *m)
 {
     for (enum pgk_mib_id id = 0; id < PGK_MIB_FIELDS; id++)
         if (pgk_mib_is_of_accesses(id))
-            m->known &= ~(UINT32_C(1) << id);
+            m->known &= ~(UINT64_C(1) << id);
     m->hist_count = 0;
 }

@@ -10,7 +10,7 @@
 
 /* A block with room for all of its values. */
 struct pgk_mib {
-    uint32_t known;       /* bit per pgk_mib_id: the profile has this field */
+    uint64_t known;       /* bit per pgk_mib_id: the profile has this field */
     uint32_t hist_count;  /* elements of `hist` */
     const uint64_t *hist; /* accesses to each 8 bytes of the objects; NULL if none */
     uint64_t v[PGK_MIB_FIELDS];
@@ -34,7 +34,7 @@ struct pgk_mib_field {
 extern const struct pgk_mib_field pgk_mib_fields[PGK_MIB_FIELDS];
 /* LLVM's fields come first. */
 #define PGK_MIB_LLVM_FIELDS (PGK_MIB_AccessHistogram + 1)
-#define PGK_MIB_LLVM_KNOWN ((UINT32_C(1) << PGK_MIB_LLVM_FIELDS) - 1)
+#define PGK_MIB_LLVM_KNOWN ((UINT64_C(1) << PGK_MIB_LLVM_FIELDS) - 1)
 #define PGK_MIB_NO_RAW UINT8_MAX
 
 /* A field that neither raw blocks nor LLVM's files have. */
@@ -77,10 +77,16 @@ static inline bool pgk_mib_is_of_histogram(enum pgk_mib_id id)
 /* One of the fields that compilers use: what an indexed profile holds at least. */
 bool pgk_mib_is_compilers(enum pgk_mib_id id);
 
+static inline void pgk_mib_set(struct pgk_mib *m, enum pgk_mib_id id, uint64_t value)
+{
+    m->v[id] = value;
+    m->known |= UINT64_C(1) << id;
+}
+
 /* A value as its field in files holds it: at most the largest of its width. */
 uint64_t pgk_mib_cut(enum pgk_mib_id id, uint64_t v);
 
-/* One of the fields that say how often objects were accessed. */
+/* One of the fields that say how often objects were accessed, or how much of them. */
 bool pgk_mib_is_of_accesses(enum pgk_mib_id id);
 /* Makes these unknown, and the histogram. */
 void pgk_mib_forget_accesses(struct pgk_mib *m);

@@ -3,7 +3,7 @@
 
 #include "saturate.h"
 
-#define BIT(field) (UINT32_C(1) << PGK_MIB_##field)
+#define BIT(field) (UINT64_C(1) << PGK_MIB_##field)
 #define KNOWN_OF_ALIVE                                                                        \
     (BIT(AllocCount) | BIT(TotalSize) | BIT(MinSize) | BIT(MaxSize) | BIT(AllocTimestamp) |   \
      BIT(DeallocTimestamp) | BIT(TotalLifetime) | BIT(MinLifetime) | BIT(MaxLifetime))

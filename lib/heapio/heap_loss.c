@@ -24,19 +24,19 @@ static void say(struct losses *l, const char *sentence)
 }
 
 /* Fields that the target has room for. */
-static uint32_t target_fields(const struct losses *l)
+static uint64_t target_fields(const struct losses *l)
 {
-    uint32_t fields = 0;
+    uint64_t fields = 0;
     if (l->raw)
         return pgk_raw_mib(l->raw).known;
     for (enum pgk_mib_id id = 0; id < PGK_MIB_FIELDS; id++)
         if (pgk_mib_is_carried(id) && (l->form != PGK_HEAP_YAML || !pgk_mib_is_own(id)) &&
             (!l->memprof || pgk_memprof_holds(l->memprof, id, l->full_schema)))
-            fields |= UINT32_C(1) << id;
+            fields |= UINT64_C(1) << id;
     return fields;
 }
 
-static void name_fields(char *buf, size_t size, uint32_t fields)
+static void name_fields(char *buf, size_t size, uint64_t fields)
 {
     size_t n = 0;
     buf[0] = '\0';
@@ -48,7 +48,7 @@ static void name_fields(char *buf, size_t size, uint32_t fields)
 
 static void lose_fields(struct losses *l)
 {
-    uint32_t known = 0, all = UINT32_MAX, room = target_fields(l);
+    uint64_t known = 0, all = UINT64_MAX, room = target_fields(l);
     uint64_t cut = 0;
     char names[640], text[800];
     for (size_t i = 0; i < l->h->contexts.n; i++) {
@@ -59,20 +59,20 @@ static void lose_fields(struct losses *l)
             cut += (m->known & room) >> id & 1 && m->v[id] != pgk_mib_file_value(m, id);
     }
     /* Without histograms their size is no loss of its own. */
-    known &= ~(UINT32_C(1) << PGK_MIB_AccessHistogramSize);
+    known &= ~(UINT64_C(1) << PGK_MIB_AccessHistogramSize);
     if (known & ~room) {
         name_fields(names, sizeof names, known & ~room);
         snprintf(text, sizeof text, "the fields %s", names);
         say(l, text);
     }
-    uint32_t zeroed = room & ~all & ~(UINT32_C(1) << PGK_MIB_AccessHistogramSize);
+    uint64_t zeroed = room & ~all & ~(UINT64_C(1) << PGK_MIB_AccessHistogramSize);
     if (l->h->contexts.n && zeroed && l->form == PGK_HEAP_RAW) {
         name_fields(names, sizeof names, zeroed);
         snprintf(text, sizeof text,
                  "the mark that these fields are not known, which now read as 0: %s", names);
         say(l, text);
     }
-    const uint32_t density = UINT32_C(1) << PGK_MIB_TotalLifetimeAccessDensity;
+    const uint64_t density = UINT64_C(1) << PGK_MIB_TotalLifetimeAccessDensity;
     if (zeroed & density && l->form == PGK_HEAP_INDEXED && l->h->contexts.n)
         say(l, "the mark that the density of accesses is not known: compilers see 0, and take what "
                "lives "

@@ -267,7 +267,7 @@ static int read_mib(struct reader *r, const char *record, struct pgk_mib *m)
     for (size_t i = 0; i < r->fields.n; i++) {
         if (!(mask >> i & 1))
             continue;
-        m->known |= UINT32_C(1) << r->fields.v[i];
+        m->known |= UINT64_C(1) << r->fields.v[i];
         m->v[r->fields.v[i]] = pgk_cur_uleb(&r->c, pgk_mib_fields[r->fields.v[i]].name);
     }
     uint64_t n = pgk_cur_uleb_count(&r->c, 1, "size of the histogram");

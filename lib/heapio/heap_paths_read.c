@@ -41,14 +41,23 @@ static int reject(const struct reader *r, const struct pgk_cursor *c, uint64_t o
 }
 
 /* A number below `end`. */
+static int read_wide(struct reader *r, struct pgk_cursor *c, const char *field, uint64_t end,
+                     uint64_t *value)
+{
+    uint64_t off = pgk_cur_off(c);
+    *value = pgk_cur_uleb(c, field);
+    PGK_TRY(pgk_cur_check(c, r->err, r->record));
+    return *value < end ? 0
+                        : reject(r, c, off, field, PGK_F("%" PRIu64, *value),
+                                 PGK_F("below %" PRIu64, end));
+}
+
 static int read_below(struct reader *r, struct pgk_cursor *c, const char *field, uint64_t end,
                       uint32_t *value)
 {
-    uint64_t off = pgk_cur_off(c), v = pgk_cur_uleb(c, field);
-    PGK_TRY(pgk_cur_check(c, r->err, r->record));
-    if (v >= end)
-        return reject(r, c, off, field, PGK_F("%" PRIu64, v), PGK_F("below %" PRIu64, end));
-    *value = (uint32_t)v;
+    uint64_t wide;
+    PGK_TRY(read_wide(r, c, field, end, &wide));
+    *value = (uint32_t)wide;
     return 0;
 }
 
@@ -216,8 +225,8 @@ static int read_numbers(struct reader *r, struct pgk_cursor *c, uint64_t n, cons
 
 static int read_mib(struct reader *r, struct pgk_cursor *c, uint8_t flags, struct pgk_mib *m)
 {
-    PGK_TRY(read_below(r, c, "known fields", UINT64_C(1) << PGK_MIB_FIELDS, &m->known));
-    m->known &= ~(UINT32_C(1) << PGK_MIB_AccessHistogram);
+    PGK_TRY(read_wide(r, c, "known fields", UINT64_C(1) << PGK_MIB_FIELDS, &m->known));
+    m->known &= ~(UINT64_C(1) << PGK_MIB_AccessHistogram);
     for (enum pgk_mib_id id = 0; id < PGK_MIB_FIELDS; id++)
         if (m->known >> id & 1)
             m->v[id] = pgk_cur_uleb(c, pgk_mib_fields[id].name);

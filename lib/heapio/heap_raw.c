@@ -358,6 +358,15 @@ static int add_block(struct reader *r, uint64_t id, uint32_t version, uint64_t o
     return 0;
 }
 
+/* A dump with contexts that does not tell something makes it unknown. */
+static void miss_times(struct reader *r, uint64_t contexts)
+{
+    const uint64_t flags = r->dump_notes.flags;
+    r->times.missing |= contexts && !(flags & PGK_NOTE_TIMES);
+    r->times.not_touched |=
+        contexts && (flags & (PGK_NOTE_TOUCHED | PGK_NOTE_MERGED)) != PGK_NOTE_TOUCHED;
+}
+
 static int read_mibs(struct reader *r, uint64_t off)
 {
     struct pgk_cursor *c = r->c;
@@ -366,7 +375,7 @@ static int read_mibs(struct reader *r, uint64_t off)
     pgk_cur_seek(c, off, "mib_off");
     uint64_t count = pgk_cur_count(c, sizeof(uint64_t) + layout->size, "MIB count");
     PGK_TRY(pgk_cur_check(c, r->err, PGK_F("dump %u, MIBs", r->dump)));
-    r->times.missing |= count && !(r->dump_notes.flags & PGK_NOTE_TIMES);
+    miss_times(r, count);
     if (!pgk_vec_reserve(&r->entries, count) ||
         !pgk_index_reserve(&r->by_id, (uint32_t)(r->entries.n + count)))
         return pgk_fail_nomem(r->err);
@@ -643,7 +652,7 @@ static int read_notes(struct reader *r, uint64_t mib_off, uint64_t segments_end)
         r->own_ns = notes.own_ns;
         r->own_bytes = notes.own_bytes;
     }
-    r->times.missing |= notes.begun && !(notes.flags & PGK_NOTE_TIMES);
+    miss_times(r, notes.begun);
     r->begun = notes.begun_off != 0;
     if (!r->begun)
         return 0;
@@ -662,7 +671,7 @@ static int read_lives(struct reader *r)
     uint32_t guess = 0;
     pgk_cur_seek(r->c, r->c->src.base_off + t->lives_off, "lives_off");
     for (uint64_t i = 0; i < t->lives; i++) {
-        const struct pgk_raw_life life = pgk_raw_life_read(r->c);
+        const struct pgk_raw_life life = pgk_raw_life_read(r->c, r->dump_notes.flags);
         if (r->c->failed)
             return pgk_cur_check(r->c, r->err, RECORD(r, "context over time", i));
         uint32_t at = find_entry(r, life.context, guess);

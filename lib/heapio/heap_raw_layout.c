@@ -41,7 +41,7 @@ struct pgk_raw_mib pgk_raw_mib(const struct pgk_raw_version *v)
         l.fields[l.count++].off = (uint8_t)l.size;
         l.size += f->bytes;
         if (pgk_mib_is_carried(id) && v->version >= f->sound)
-            l.known |= UINT32_C(1) << id;
+            l.known |= UINT64_C(1) << id;
     }
     return l;
 }

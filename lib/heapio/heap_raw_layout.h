@@ -36,7 +36,7 @@ struct pgk_raw_mib {
         uint8_t id, bytes, off;
     } fields[PGK_MIB_FIELDS];
     size_t count, size; /* size: bytes, without stack id and histogram */
-    uint32_t known;     /* fields whose values are right */
+    uint64_t known;     /* fields whose values are right */
 };
 struct pgk_raw_mib pgk_raw_mib(const struct pgk_raw_version *v);
 

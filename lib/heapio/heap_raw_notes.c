@@ -14,7 +14,8 @@ enum {
     ,
     BREAKDOWN_BYTES = sizeof(struct pgk_raw_breakdown),
     POINT_BYTES = sizeof(struct pgk_heap_point),
-    LIFE_BYTES = sizeof(struct pgk_raw_life),
+    TOUCHED_BYTES = sizeof(struct pgk_raw_touched),
+    LIFE_BYTES = sizeof(struct pgk_raw_life) - TOUCHED_BYTES,
     BEGUN_BYTES = 0
 #define PGK_BEGUN(name, type, meaning) +BYTES_##type
 #include "heap_notes.def"
@@ -64,6 +65,23 @@ static int times_bytes(uint64_t flags)
     return flags & PGK_NOTE_BREAKDOWNS ? (int)sizeof(struct pgk_raw_times) : TIMES_BYTES;
 }
 
+/* What says how much was touched comes last in its record. */
+static int touched_bytes(uint64_t flags)
+{
+    return flags & PGK_NOTE_TOUCHED ? TOUCHED_BYTES : 0;
+}
+
+static struct pgk_raw_touched touched_read(struct pgk_cursor *c, uint64_t flags)
+{
+    struct pgk_raw_touched use = {0};
+    if (!(flags & PGK_NOTE_TOUCHED))
+        return use;
+#define PGK_TOUCHED(name, meaning) use.name = pgk_cur_u64(c, #name);
+#include "heap_notes.def"
+#undef PGK_TOUCHED
+    return use;
+}
+
 /* Room for times in front of the notes, which are `at`. */
 static int check_room(struct pgk_cursor *c, uint32_t dump, uint64_t flags, uint64_t at,
                       uint64_t segments_end, struct pgk_err *err)
@@ -97,7 +115,8 @@ int pgk_raw_notes_read(struct pgk_cursor *c, uint32_t dump, uint64_t mib_off,
     const int times = times_bytes(n.flags);
     const struct table begun = {"begun_off", at + offsetof(struct pgk_raw_notes, begun_off),
                                 "contexts", n.begun_off, n.begun,
-                                times ? BEGUN_TIMES_BYTES : BEGUN_BYTES};
+                                times ? BEGUN_TIMES_BYTES + touched_bytes(n.flags)
+                                      : BEGUN_BYTES};
     if (times)
         PGK_TRY(check_room(c, dump, n.flags, at, segments_end, err));
     PGK_TRY(check_table(c, dump, "notes", &begun, segments_end, at - (uint64_t)times, err));
@@ -129,7 +148,7 @@ int pgk_raw_times_read(struct pgk_cursor *c, uint32_t dump, uint64_t flags, uint
         {"series_off", fields_at + offsetof(struct pgk_raw_times, series_off), "points",
          times->series_off, times->points, POINT_BYTES},
         {"lives_off", fields_at + offsetof(struct pgk_raw_times, lives_off), "contexts",
-         times->lives_off, times->lives, LIFE_BYTES},
+         times->lives_off, times->lives, LIFE_BYTES + touched_bytes(flags)},
     };
     for (size_t i = 0; i < PGK_COUNTOF(tables); i++)
         PGK_TRY(check_table(c, dump, "times", &tables[i], segments_end, at, err));
@@ -147,15 +166,17 @@ struct pgk_raw_begun pgk_raw_begun_read(struct pgk_cursor *c, uint64_t flags)
 #define PGK_BEGUN_TIMES(name, type, meaning) b.name = pgk_cur_##type(c, #name);
 #include "heap_notes.def"
 #undef PGK_BEGUN_TIMES
+    b.use = touched_read(c, flags);
     return b;
 }
 
-struct pgk_raw_life pgk_raw_life_read(struct pgk_cursor *c)
+struct pgk_raw_life pgk_raw_life_read(struct pgk_cursor *c, uint64_t flags)
 {
     struct pgk_raw_life life;
 #define PGK_LIFE(name, meaning) life.name = pgk_cur_u64(c, #name);
 #include "heap_notes.def"
 #undef PGK_LIFE
+    life.use = touched_read(c, flags);
     return life;
 }
 

@@ -19,6 +19,13 @@ enum {
 #undef PGK_NOTES_FLAG
 };
 
+/* How much of a context's objects was touched. */
+struct pgk_raw_touched {
+#define PGK_TOUCHED(name, meaning) uint64_t name;
+#include "heap_notes.def"
+#undef PGK_TOUCHED
+};
+
 /* What a thread began in a context. */
 struct pgk_raw_begun {
 #define PGK_BEGUN(name, type, meaning) uint64_t name;
@@ -26,6 +33,7 @@ struct pgk_raw_begun {
 #include "heap_notes.def"
 #undef PGK_BEGUN
 #undef PGK_BEGUN_TIMES
+    struct pgk_raw_touched use; /* with the flag TOUCHED */
 };
 
 /* How the heap was over time, with the flag TIMES. */
@@ -56,6 +64,7 @@ struct pgk_raw_life {
 #define PGK_LIFE(name, meaning) uint64_t name;
 #include "heap_notes.def"
 #undef PGK_LIFE
+    struct pgk_raw_touched use; /* with the flag TOUCHED */
 };
 
 /* The notes of dump number `dump`, whose MIB section is at `mib_off` and whose segments end at
@@ -71,7 +80,7 @@ PGK_MUST_USE int pgk_raw_times_read(struct pgk_cursor *c, uint32_t dump, uint64_
 /* The next of the contexts begun, of contexts over time, of points, of breakdowns, which the cursor
  * stands in front of. `flags` are those of the notes. */
 struct pgk_raw_begun pgk_raw_begun_read(struct pgk_cursor *c, uint64_t flags);
-struct pgk_raw_life pgk_raw_life_read(struct pgk_cursor *c);
+struct pgk_raw_life pgk_raw_life_read(struct pgk_cursor *c, uint64_t flags);
 struct pgk_heap_point pgk_raw_point_read(struct pgk_cursor *c);
 PGK_MUST_USE int pgk_raw_breakdown_read(struct pgk_cursor *c, const char *record,
                                         struct pgk_raw_breakdown *b, struct pgk_err *err);

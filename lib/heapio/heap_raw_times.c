@@ -90,6 +90,17 @@ int pgk_raw_times_add(struct pgk_raw_times_sum *sum, struct pgk_cursor *c, uint3
     return add_breakdowns(sum, c, dump, times, first, err);
 }
 
+static void add_touched(struct pgk_raw_touched *to, const struct pgk_raw_touched *more)
+{
+    if (!(more->touched | more->untouched))
+        return;
+    const bool first = !(to->touched | to->untouched);
+    to->least = first || more->least < to->least ? more->least : to->least;
+    to->most = more->most > to->most ? more->most : to->most;
+    to->touched = pgk_add_saturated(to->touched, more->touched);
+    to->untouched = pgk_add_saturated(to->untouched, more->untouched);
+}
+
 /* NULL when out of memory. */
 static struct pgk_raw_context_times *times_of(struct pgk_raw_times_sum *sum, size_t entry)
 {
@@ -112,6 +123,7 @@ bool pgk_raw_times_add_begun(struct pgk_raw_times_sum *sum, size_t entry,
     t->snapshot_bytes += changed ? begun->peak_bytes : begun->alive_bytes;
     t->snapshot_objects += (uint32_t)(changed ? begun->peak_objects : begun->alive_objects);
     t->temporary = pgk_add_saturated(t->temporary, begun->temporary);
+    add_touched(&t->use, &begun->use);
     return true;
 }
 
@@ -130,6 +142,7 @@ bool pgk_raw_times_add_life(struct pgk_raw_times_sum *sum, size_t entry, uint32_
     t->exit_bytes = life->exit_bytes;
     t->exit_objects = life->exit_objects;
     t->temporary = pgk_add_saturated(t->temporary, life->temporary);
+    add_touched(&t->use, &life->use);
     return true;
 }
 
@@ -144,6 +157,17 @@ static uint64_t objects_of(uint32_t sum)
     return sum <= INT32_MAX ? sum : 0;
 }
 
+/* Nothing is known of a context none of whose objects has ended. */
+static void give_touched(const struct pgk_raw_touched *use, struct pgk_mib *m)
+{
+    if (!(use->touched | use->untouched))
+        return;
+    pgk_mib_set(m, PGK_MIB_TouchedSize, use->touched);
+    pgk_mib_set(m, PGK_MIB_UntouchedSize, use->untouched);
+    pgk_mib_set(m, PGK_MIB_MinTouched, use->least);
+    pgk_mib_set(m, PGK_MIB_MaxTouched, use->most);
+}
+
 void pgk_raw_times_give(const struct pgk_raw_times_sum *sum, size_t entry, struct pgk_mib *m)
 {
     static const struct pgk_raw_context_times none;
@@ -151,8 +175,10 @@ void pgk_raw_times_give(const struct pgk_raw_times_sum *sum, size_t entry, struc
         entry < sum->contexts.n ? &sum->contexts.v[entry] : &none;
     if (!sum->any || sum->missing)
         return;
-    for (enum pgk_mib_id id = PGK_MIB_LLVM_FIELDS; id < PGK_MIB_FIELDS; id++)
-        m->known |= UINT32_C(1) << id;
+    if (!sum->not_touched)
+        give_touched(&t->use, m);
+    for (enum pgk_mib_id id = PGK_MIB_PeakSize; id <= PGK_MIB_TemporaryCount; id++)
+        m->known |= UINT64_C(1) << id;
     if (!sum->peak_dump) {
         m->v[PGK_MIB_PeakSize] = bytes_of(t->snapshot_bytes);
         m->v[PGK_MIB_PeakCount] = objects_of(t->snapshot_objects);

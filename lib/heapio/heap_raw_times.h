@@ -14,6 +14,7 @@ struct pgk_raw_context_times {
     uint32_t peak_dump, exit_dump; /* finished dumps that these are of; 0: none */
     uint64_t peak_bytes, peak_objects, exit_bytes, exit_objects;
     uint64_t temporary;
+    struct pgk_raw_touched use;
 };
 
 /* A stack id's share of a point of the curve. */
@@ -26,6 +27,7 @@ struct pgk_raw_times_sum {
     struct pgk_over_time curve;           /* without shares until pgk_raw_times_give_shares */
     PGK_VEC(struct pgk_raw_id_share) shares;
     bool any, missing;   /* dumps with contexts that tell it, that do not */
+    bool not_touched;    /* some dump with contexts does not tell what was touched */
     bool sheets;         /* some of the dumps are sheets */
     uint64_t epoch;      /* of the sheets */
     uint32_t peak_dump;  /* the finished dump with the highest peak; 0: the sheets have it */

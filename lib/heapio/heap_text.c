@@ -5,6 +5,7 @@
 
 #include "format_row.h"
 #include "hash.h"
+#include "text_fields.h"
 
 #include <inttypes.h>
 
@@ -17,12 +18,6 @@ enum { SNIFF_BYTES = 65536, STACK_FRAMES_MAX = 16384, BUILD_ID_MAX = 64, HISTOGR
 #define TERSE_START "MIB:"
 #define STACK_START "Stack for id "
 #define FRAME_START "    #"
-
-struct line {
-    const char *at, *end; /* without the newline */
-    uint64_t off;
-    bool whole;           /* a newline ends it */
-};
 
 struct block {
     uint64_t id, off;
@@ -56,47 +51,12 @@ struct reader {
     PGK_VEC(uint32_t) frames;
 };
 
-static bool next_line(struct reader *r, struct line *l)
+static bool next_line(struct reader *r, struct pgk_text_line *l)
 {
-    if (r->next == r->end)
-        return false;
-    const char *stop = memchr(r->next, '\n', (size_t)(r->end - r->next));
-    *l = (struct line){r->next, stop ? stop : r->end,
-                       r->src->base_off + (uint64_t)(r->next - r->start), stop != NULL};
-    r->next = stop ? stop + 1 : r->end;
-    return true;
+    return pgk_text_next(&r->next, r->start, r->end, r->src->base_off, l);
 }
 
-static bool take(struct line *l, const char *text)
-{
-    size_t n = strlen(text);
-    if ((size_t)(l->end - l->at) < n || memcmp(l->at, text, n) != 0)
-        return false;
-    l->at += n;
-    return true;
-}
-
-static bool take_number(struct line *l, unsigned base, uint64_t *value)
-{
-    uint64_t v = 0;
-    const char *at = l->at;
-    for (; at < l->end; at++) {
-        unsigned digit = *at >= '0' && *at <= '9'   ? (unsigned)(*at - '0')
-                         : *at >= 'a' && *at <= 'f' ? (unsigned)(*at - 'a' + 10)
-                                                    : 99;
-        if (digit >= base)
-            break;
-        if (__builtin_mul_overflow(v, base, &v) || __builtin_add_overflow(v, digit, &v))
-            return false;
-    }
-    if (at == l->at)
-        return false;
-    l->at = at;
-    *value = v;
-    return true;
-}
-
-static int reject(const struct reader *r, const struct line *l, const char *record,
+static int reject(const struct reader *r, const struct pgk_text_line *l, const char *record,
                   const char *field, const char *expected)
 {
     return pgk_fail(r->err, l->whole ? PGK_E_CORRUPT : PGK_E_TRUNCATED, .file = r->src->file,
@@ -115,24 +75,18 @@ struct triple {
     uint64_t hundredths, min, max;
 };
 
-static bool take_triple(struct line *l, const char *separator, struct triple *t)
+static bool take_triple(struct pgk_text_line *l, const char *separator, struct triple *t)
 {
     uint64_t whole, part;
     const char *point;
-    if (!take_number(l, 10, &whole) || !take(l, "."))
+    if (!pgk_text_number(l, 10, &whole) || !pgk_text_take(l, "."))
         return false;
     point = l->at;
-    if (!take_number(l, 10, &part) || l->at - point != 2 || whole > UINT64_MAX / 200)
+    if (!pgk_text_number(l, 10, &part) || l->at - point != 2 || whole > UINT64_MAX / 200)
         return false;
     t->hundredths = whole * 100 + part;
-    return take(l, separator) && take_number(l, 10, &t->min) && take(l, separator) &&
-           take_number(l, 10, &t->max);
-}
-
-static void set(struct pgk_mib *m, enum pgk_mib_id id, uint64_t value)
-{
-    m->v[id] = value;
-    m->known |= UINT32_C(1) << id;
+    return pgk_text_take(l, separator) && pgk_text_number(l, 10, &t->min) &&
+           pgk_text_take(l, separator) && pgk_text_number(l, 10, &t->max);
 }
 
 /* The smallest sum that gives the printed average: exact for up to 100 objects, and where all are
@@ -151,11 +105,11 @@ static uint64_t total_of(const struct triple *t, uint64_t count)
 static void set_triple(struct pgk_mib *m, enum pgk_mib_id total, enum pgk_mib_id min,
                        enum pgk_mib_id max, const struct triple *t)
 {
-    set(m, total, total_of(t, m->v[PGK_MIB_AllocCount]));
-    set(m, min, t->min);
+    pgk_mib_set(m, total, total_of(t, m->v[PGK_MIB_AllocCount]));
+    pgk_mib_set(m, min, t->min);
     /* The runtime of clang 14 prints minima for maxima. */
     if (t->max >= t->hundredths / 100 + (t->hundredths % 100 != 0))
-        set(m, max, t->max);
+        pgk_mib_set(m, max, t->max);
 }
 
 static void set_triples(struct pgk_mib *m, const struct triple t[3])
@@ -166,15 +120,15 @@ static void set_triples(struct pgk_mib *m, const struct triple t[3])
 }
 
 /* The four counts at the end of both forms, with what stands between them. */
-static bool take_counts(struct line *l, const char *const before[4], struct pgk_mib *m)
+static bool take_counts(struct pgk_text_line *l, const char *const before[4], struct pgk_mib *m)
 {
     static const uint8_t ids[4] = {PGK_MIB_NumMigratedCpu, PGK_MIB_NumLifetimeOverlaps,
                                    PGK_MIB_NumSameAllocCpu, PGK_MIB_NumSameDeallocCpu};
     for (size_t i = 0; i < PGK_COUNTOF(ids); i++) {
         uint64_t v;
-        if (!take(l, before[i]) || !take_number(l, 10, &v))
+        if (!pgk_text_take(l, before[i]) || !pgk_text_number(l, 10, &v))
             return false;
-        set(m, (enum pgk_mib_id)ids[i], v);
+        pgk_mib_set(m, (enum pgk_mib_id)ids[i], v);
     }
     return l->at == l->end;
 }
@@ -194,20 +148,20 @@ static int add_block(struct reader *r, const struct block *b)
 }
 
 /* Only the first elements are printed; histograms that are not whole are left out. */
-static int read_histogram(struct reader *r, struct line l, struct pgk_mib *m)
+static int read_histogram(struct reader *r, struct pgk_text_line l, struct pgk_mib *m)
 {
     uint64_t size;
-    struct line at = l;
-    if (!take_number(&at, 10, &size) || !take(&at, "]: "))
+    struct pgk_text_line at = l;
+    if (!pgk_text_number(&at, 10, &size) || !pgk_text_take(&at, "]: "))
         return reject(r, &l, "histogram", "AccessCountHistogram", "[SIZE]: and its elements");
-    set(m, PGK_MIB_AccessHistogramSize, size);
+    pgk_mib_set(m, PGK_MIB_AccessHistogramSize, size);
     if (!size || size > HISTOGRAM_PRINTED)
         return 0;
     uint64_t *hist = pgk_arena_alloc(&r->heap->arena, size, sizeof *hist);
     if (!hist)
         return pgk_fail_nomem(r->err);
     for (uint64_t i = 0; i < size; i++)
-        if (!take_number(&at, 10, &hist[i]) || !take(&at, " "))
+        if (!pgk_text_number(&at, 10, &hist[i]) || !pgk_text_take(&at, " "))
             return reject(r, &at, "histogram", "element", "a number and a blank");
     m->hist = hist;
     m->hist_count = (uint32_t)size;
@@ -216,69 +170,71 @@ static int read_histogram(struct reader *r, struct line l, struct pgk_mib *m)
 
 static bool is_next(const struct reader *r, const char *text)
 {
-    struct line l = {.at = r->next, .end = r->end};
-    return take(&l, text);
+    struct pgk_text_line l = {.at = r->next, .end = r->end};
+    return pgk_text_take(&l, text);
 }
 
-static int read_verbose(struct reader *r, struct line l)
+static int read_verbose(struct reader *r, struct pgk_text_line l)
 {
     static const char *const counts[] = {"\tnum migrated: ", ", num lifetime overlaps: ",
                                          ", num same alloc cpu: ", ", num same dealloc_cpu: "};
     struct block b = {.off = l.off, .node = PGK_NODE_NONE};
     struct triple t[3];
     uint64_t count;
-    if (!take_number(&l, 10, &b.id) || l.at != l.end)
+    if (!pgk_text_number(&l, 10, &b.id) || l.at != l.end)
         return reject(r, &l, "block", "stack id", "a number");
     const char *record = PGK_F("block of stack %" PRIu64, b.id);
-    if (!next_line(r, &l) || !take(&l, "\talloc_count ") || !take_number(&l, 10, &count) ||
-        !take(&l, ", size (ave/min/max) ") || !take_triple(&l, " / ", &t[0]) || l.at != l.end)
+    if (!next_line(r, &l) || !pgk_text_take(&l, "\talloc_count ") ||
+        !pgk_text_number(&l, 10, &count) || !pgk_text_take(&l, ", size (ave/min/max) ") ||
+        !take_triple(&l, " / ", &t[0]) || l.at != l.end)
         return reject(r, &l, record, "alloc_count", "alloc_count N, size (ave/min/max) A / B / C");
-    if (!next_line(r, &l) || !take(&l, "\taccess_count (ave/min/max): ") ||
+    if (!next_line(r, &l) || !pgk_text_take(&l, "\taccess_count (ave/min/max): ") ||
         !take_triple(&l, " / ", &t[1]) || l.at != l.end)
         return reject(r, &l, record, "access_count", "access_count (ave/min/max): A / B / C");
-    if (!next_line(r, &l) || !take(&l, "\tlifetime (ave/min/max): ") ||
+    if (!next_line(r, &l) || !pgk_text_take(&l, "\tlifetime (ave/min/max): ") ||
         !take_triple(&l, " / ", &t[2]) || l.at != l.end)
         return reject(r, &l, record, "lifetime", "lifetime (ave/min/max): A / B / C");
-    set(&b.mib, PGK_MIB_AllocCount, count);
+    pgk_mib_set(&b.mib, PGK_MIB_AllocCount, count);
     set_triples(&b.mib, t);
     if (!next_line(r, &l) || !take_counts(&l, counts, &b.mib) || !l.whole)
         return reject(r, &l, record, "num migrated", "num migrated: N, ... dealloc_cpu: N");
     if (is_next(r, "AccessCountHistogram[") && next_line(r, &l) &&
-        take(&l, "AccessCountHistogram["))
+        pgk_text_take(&l, "AccessCountHistogram["))
         PGK_TRY(read_histogram(r, l, &b.mib));
     return add_block(r, &b);
 }
 
-static int read_terse(struct reader *r, struct line l)
+static int read_terse(struct reader *r, struct pgk_text_line l)
 {
     static const char *const counts[] = {"/", "/", "/", "/"};
     struct block b = {.off = l.off, .node = PGK_NODE_NONE};
     struct triple t[3];
     uint64_t count;
-    if (take(&l, "StackID/")) /* names of the columns */
+    if (pgk_text_take(&l, "StackID/")) /* names of the columns */
         return 0;
-    struct line whole = l;
-    if (!take_number(&l, 10, &b.id) || !take(&l, "/") || !take_number(&l, 10, &count) ||
-        !take(&l, "/") || !take_triple(&l, "/", &t[0]) || !take(&l, "/") ||
-        !take_triple(&l, "/", &t[1]) || !take(&l, "/") || !take_triple(&l, "/", &t[2]) ||
+    struct pgk_text_line whole = l;
+    if (!pgk_text_number(&l, 10, &b.id) || !pgk_text_take(&l, "/") ||
+        !pgk_text_number(&l, 10, &count) ||
+        !pgk_text_take(&l, "/") || !take_triple(&l, "/", &t[0]) || !pgk_text_take(&l, "/") ||
+        !take_triple(&l, "/", &t[1]) || !pgk_text_take(&l, "/") || !take_triple(&l, "/", &t[2]) ||
         !take_counts(&l, counts, &b.mib) || !l.whole)
         return reject(r, &whole, "block", "MIB", "15 numbers between slashes");
-    set(&b.mib, PGK_MIB_AllocCount, count);
+    pgk_mib_set(&b.mib, PGK_MIB_AllocCount, count);
     set_triples(&b.mib, t);
     return add_block(r, &b);
 }
 
 /* Stacks. */
 
-static bool take_build_id(struct line *l, uint8_t id[BUILD_ID_MAX], size_t *size)
+static bool take_build_id(struct pgk_text_line *l, uint8_t id[BUILD_ID_MAX], size_t *size)
 {
     *size = 0;
-    if (!take(l, " (BuildId: "))
+    if (!pgk_text_take(l, " (BuildId: "))
         return true;
-    for (; !take(l, ")"); (*size)++) {
+    for (; !pgk_text_take(l, ")"); (*size)++) {
         uint64_t byte;
-        struct line two = {.at = l->at, .end = l->at + 2};
-        if (*size == BUILD_ID_MAX || l->end - l->at < 2 || !take_number(&two, 16, &byte) ||
+        struct pgk_text_line two = {.at = l->at, .end = l->at + 2};
+        if (*size == BUILD_ID_MAX || l->end - l->at < 2 || !pgk_text_number(&two, 16, &byte) ||
             two.at != two.end)
             return false;
         id[*size] = (uint8_t)byte;
@@ -288,7 +244,7 @@ static bool take_build_id(struct line *l, uint8_t id[BUILD_ID_MAX], size_t *size
 }
 
 /* "(MODULE+0xOFFSET)" and perhaps " (BuildId: HEX)" at the end of the line. */
-static bool take_module(struct reader *r, struct line *l, struct text_frame *f)
+static bool take_module(struct reader *r, struct pgk_text_line *l, struct text_frame *f)
 {
     const char *open = NULL, *plus = NULL;
     uint8_t id[BUILD_ID_MAX];
@@ -301,9 +257,9 @@ static bool take_module(struct reader *r, struct line *l, struct text_frame *f)
     }
     if (!plus || plus < open)
         return true; /* no module: symbolised, or unknown */
-    struct line rest = *l;
+    struct pgk_text_line rest = *l;
     rest.at = plus + 3;
-    if (!take_number(&rest, 16, &f->offset) || !take(&rest, ")"))
+    if (!pgk_text_number(&rest, 16, &f->offset) || !pgk_text_take(&rest, ")"))
         return true;
     if (!take_build_id(&rest, id, &id_size) || rest.at != rest.end)
         return false;
@@ -317,12 +273,13 @@ static bool take_module(struct reader *r, struct line *l, struct text_frame *f)
     return true;
 }
 
-static int read_frame(struct reader *r, struct line l)
+static int read_frame(struct reader *r, struct pgk_text_line l)
 {
     uint64_t number;
     struct text_frame f = {.module = PGK_INDEX_NONE};
-    struct line whole = l;
-    if (!take_number(&l, 10, &number) || !take(&l, " 0x") || !take_number(&l, 16, &f.pc) ||
+    struct pgk_text_line whole = l;
+    if (!pgk_text_number(&l, 10, &number) || !pgk_text_take(&l, " 0x") ||
+        !pgk_text_number(&l, 16, &f.pc) ||
         !l.whole)
         return reject(r, &whole, "stack", "frame", "#N 0xADDRESS and a place");
     f.words = pgk_hash_bytes(l.at, (size_t)(l.end - l.at));
@@ -339,17 +296,17 @@ static int read_frame(struct reader *r, struct line l)
     return pgk_vec_push(&r->lines, f) ? 0 : pgk_fail_nomem(r->err);
 }
 
-static int read_stack(struct reader *r, struct line l)
+static int read_stack(struct reader *r, struct pgk_text_line l)
 {
     struct stack s = {.off = l.off, .first = r->lines.n};
-    if (!take_number(&l, 10, &s.id) || !take(&l, ":") || l.at != l.end)
+    if (!pgk_text_number(&l, 10, &s.id) || !pgk_text_take(&l, ":") || l.at != l.end)
         return reject(r, &l, "stack", "stack id", "a number and a colon");
     if (!pgk_vec_push(&r->stacks, s))
         return pgk_fail_nomem(r->err);
     while (next_line(r, &l)) {
         if (l.at == l.end)
             return 0;
-        if (take(&l, FRAME_START))
+        if (pgk_text_take(&l, FRAME_START))
             PGK_TRY(read_frame(r, l));
     }
     return reject(r, &l, PGK_F("stack %" PRIu64, s.id), "end",
@@ -402,12 +359,12 @@ static int add_stack(struct reader *r, const struct stack *s, uint32_t *node)
 
 static int read_lines(struct reader *r)
 {
-    for (struct line l; next_line(r, &l);) {
-        if (take(&l, BLOCK_START))
+    for (struct pgk_text_line l; next_line(r, &l);) {
+        if (pgk_text_take(&l, BLOCK_START))
             PGK_TRY(read_verbose(r, l));
-        else if (take(&l, TERSE_START))
+        else if (pgk_text_take(&l, TERSE_START))
             PGK_TRY(read_terse(r, l));
-        else if (take(&l, STACK_START))
+        else if (pgk_text_take(&l, STACK_START))
             PGK_TRY(read_stack(r, l));
     }
     return 0;
@@ -457,9 +414,9 @@ bool pgk_heap_text_sniff(const uint8_t *bytes, size_t size)
                        .end = text + (size < SNIFF_BYTES ? size : SNIFF_BYTES)};
     if (size && memchr(bytes, 0, (size_t)(r.end - r.start)))
         return false;
-    for (struct line l; next_line(&r, &l);)
+    for (struct pgk_text_line l; next_line(&r, &l);)
         for (size_t i = 0; i < PGK_COUNTOF(starts); i++)
-            if (take(&l, starts[i]))
+            if (pgk_text_take(&l, starts[i]))
                 return true;
     return false;
 }

@@ -241,7 +241,7 @@ static int read_mib(struct reader *r, struct pgk_mib *m)
         PGK_TRY(read_number(r, pgk_mib_fields[id].name,
                             pgk_mib_fields[id].bytes == 4 ? UINT32_MAX : UINT64_MAX, &m->v[id]));
         if (pgk_mib_fields[id].across != PGK_RULE_NONE)
-            m->known |= UINT32_C(1) << id;
+            m->known |= UINT64_C(1) << id;
     }
     m->v[PGK_MIB_AccessHistogram] = 0;
     return 0;

@@ -10,7 +10,7 @@
 struct schema {
     uint8_t ids[64];
     size_t count, size; /* fields; bytes of a MIB */
-    uint32_t known;
+    uint64_t known;
 };
 
 /* Runtimes record 256 frames at most, each with its inline chain; what is far above that
@@ -63,7 +63,7 @@ static int read_schema(struct reader *r, struct pgk_cursor *c)
         s->ids[s->count++] = (uint8_t)(tag - 1);
         s->size += pgk_mib_fields[tag - 1].bytes;
         if (pgk_mib_fields[tag - 1].step != PGK_RULE_NONE)
-            s->known |= UINT32_C(1) << (tag - 1);
+            s->known |= UINT64_C(1) << (tag - 1);
     }
     return 0;
 }

@@ -20,11 +20,9 @@ uint64_t pgk_instr_renamed_ref(const struct pgk_instr_renames *renames, uint64_t
     return at == PGK_INDEX_NONE ? ref : renames->new.v[at].ref;
 }
 
-/* Of several lines for one name the first counts. */
-static int add_pair(void *ctx, const char *old, size_t n_old, const char *new, size_t n_new,
-                    struct pgk_err *err)
+int pgk_instr_rename(struct pgk_instr_renames *r, const char *old, size_t n_old, const char *new,
+                     size_t n_new, struct pgk_err *err)
 {
-    struct pgk_instr_renames *r = ctx;
     uint32_t at = pgk_names_add(&r->old, &r->arena, pgk_md5_low64(old, n_old), old, n_old);
     struct pgk_instr_name name = {.ref = pgk_md5_low64(new, n_new), .len = n_new};
     name.s = pgk_arena_copy(&r->arena, new, n_new);
@@ -33,12 +31,18 @@ static int add_pair(void *ctx, const char *old, size_t n_old, const char *new, s
     return at < r->new.n || pgk_vec_push(&r->new, name) ? 0 : pgk_fail_nomem(err);
 }
 
-static void free_renames(struct pgk_instr_renames *r)
+void pgk_instr_renames_free(struct pgk_instr_renames *r)
 {
     pgk_vec_free(&r->old.v);
     pgk_index_free(&r->old.by_ref);
     pgk_vec_free(&r->new);
     pgk_arena_free(&r->arena);
+}
+
+static int add_pair(void *ctx, const char *old, size_t n_old, const char *new, size_t n_new,
+                    struct pgk_err *err)
+{
+    return pgk_instr_rename(ctx, old, n_old, new, n_new, err);
 }
 
 int pgk_instr_remap(struct pgk_instr **profile, const char *path, struct pgk_err *err)
@@ -50,7 +54,7 @@ int pgk_instr_remap(struct pgk_instr **profile, const char *path, struct pgk_err
         status = pgk_instr_new(&renamed, err);
     if (!status)
         status = pgk_instr_copy(renamed, *profile, 1, &r, err);
-    free_renames(&r);
+    pgk_instr_renames_free(&r);
     if (status) {
         pgk_instr_close(&renamed);
         return status;

@@ -10,6 +10,11 @@ struct pgk_instr_renames {
     PGK_VEC(struct pgk_instr_name) new; /* by position in `old` */
 };
 
+/* Gives a name a new one; of several the first counts. Free in any case. */
+PGK_MUST_USE int pgk_instr_rename(struct pgk_instr_renames *r, const char *old, size_t n_old,
+                                  const char *new, size_t n_new, struct pgk_err *err);
+void pgk_instr_renames_free(struct pgk_instr_renames *r);
+
 /* The new name of what has this one, or `name`; `renames` may be NULL. */
 const struct pgk_instr_name *pgk_instr_renamed(const struct pgk_instr_renames *renames,
                                                const struct pgk_instr_name *name);

@@ -92,6 +92,14 @@ struct reader {
     bool lines; /* are wanted */
 };
 
+bool pgk_build_index_func(struct pgk_build *build, uint32_t func)
+{
+    const struct pgk_build_func *f = &build->funcs.v[func];
+    return pgk_index_add(&build->by_guid, f->guid, func) &&
+           (f->full_guid == f->guid || pgk_index_add(&build->by_guid, f->full_guid, func)) &&
+           (f->bare_guid == f->guid || pgk_index_add(&build->by_guid, f->bare_guid, func));
+}
+
 static uint32_t add_func(struct reader *r, const char *name, const char *file)
 {
     struct pgk_build *build = r->build;
@@ -117,10 +125,7 @@ static uint32_t add_func(struct reader *r, const char *name, const char *file)
     uint32_t at = (uint32_t)build->funcs.n;
     bool ok = f.linkage != PGK_INDEX_NONE && f.path != PGK_INDEX_NONE &&
               pgk_vec_push(&build->funcs, f) &&
-              pgk_index_add(&r->by_identity, hash, at) &&
-              pgk_index_add(&build->by_guid, f.guid, at) &&
-              (f.full_guid == f.guid || pgk_index_add(&build->by_guid, f.full_guid, at)) &&
-              (f.bare_guid == f.guid || pgk_index_add(&build->by_guid, f.bare_guid, at));
+              pgk_index_add(&r->by_identity, hash, at) && pgk_build_index_func(build, at);
     return ok ? at : PGK_INDEX_NONE;
 }
 
@@ -416,21 +421,35 @@ static uint32_t only_body(const struct pgk_build *build, uint32_t func)
     return n == 1 ? found : func;
 }
 
-/* Callees that other units define get their bodies; then the calls of a function stand together. */
-static void finish(struct pgk_build *build)
+/* Each call once. */
+static void finish_calls(struct pgk_build *build)
+{
+    size_t n = 0;
+    if (build->calls.n)
+        qsort(build->calls.v, build->calls.n, sizeof *build->calls.v, by_place);
+    for (size_t i = 0; i < build->calls.n; i++) {
+        const struct pgk_build_call *c = &build->calls.v[i];
+        struct pgk_build_func *f = &build->funcs.v[c->func];
+        if (n && !by_place(&build->calls.v[n - 1], c)) {
+            build->calls.v[n - 1].how |= c->how;
+            continue;
+        }
+        if (!f->n_calls++)
+            f->first_call = (uint32_t)n;
+        build->calls.v[n++] = *c;
+    }
+    build->calls.n = n;
+}
+
+/* Callees that other units define get their bodies. */
+void pgk_build_finish(struct pgk_build *build)
 {
     for (size_t i = 0; i < build->calls.n; i++) {
         struct pgk_build_call *c = &build->calls.v[i];
         if (c->callee != PGK_INDEX_NONE)
             c->callee = only_body(build, c->callee);
     }
-    if (build->calls.n)
-        qsort(build->calls.v, build->calls.n, sizeof *build->calls.v, by_place);
-    for (size_t i = 0; i < build->calls.n; i++) {
-        struct pgk_build_func *f = &build->funcs.v[build->calls.v[i].func];
-        if (!f->n_calls++)
-            f->first_call = (uint32_t)i;
-    }
+    finish_calls(build);
     finish_places(build);
 }
 
@@ -442,7 +461,7 @@ int pgk_build_read(struct pgk_build *build, struct pgk_binaries *set, bool lines
     for (uint32_t i = 0; !status && i < pgk_binaries_count(set); i++)
         status = read_binary(&r, i, err);
     if (!status)
-        finish(build);
+        pgk_build_finish(build);
     pgk_index_free(&r.by_identity);
     pgk_index_free(&r.named_index);
     pgk_index_free(&r.call_index);

@@ -60,6 +60,11 @@ PGK_MUST_USE int pgk_build_read(struct pgk_build *build, struct pgk_binaries *se
                                struct pgk_err *err);
 void pgk_build_free(struct pgk_build *build);
 
+/* For readers: finds the function by its GUIDs; false when out of memory. Once all is added, calls
+ * and places are put into order. */
+PGK_MUST_USE bool pgk_build_index_func(struct pgk_build *build, uint32_t func);
+void pgk_build_finish(struct pgk_build *build);
+
 /* The GUID of a linkage name without what compilers add to names of copies and parts of functions,
  * and of statics (.llvm.N, .part.N, .constprop.N, .isra.N, .cold, .__uniq.N). */
 size_t pgk_build_plain_len(const char *name, size_t len);

@@ -98,7 +98,7 @@ static uint64_t number(const uint8_t *record, struct pgk_raw_place at)
     return v;
 }
 
-static struct pgk_elf_section_info section_of(const struct pgk_elf *elf, const char *name)
+struct pgk_elf_section_info pgk_hashes_section(const struct pgk_elf *elf, const char *name)
 {
     for (size_t i = 0; i < pgk_elf_section_count(elf); i++) {
         struct pgk_elf_section_info s = pgk_elf_section_at(elf, i);
@@ -128,7 +128,7 @@ static bool find_layout(const uint8_t *data, size_t size, uint64_t counters,
 
 int pgk_hashes_of_records(struct pgk_hashes *h, const struct pgk_elf *elf, struct pgk_err *err)
 {
-    struct pgk_elf_section_info s = section_of(elf, "__llvm_prf_data");
+    struct pgk_elf_section_info s = pgk_hashes_section(elf, "__llvm_prf_data");
     struct pgk_raw_record_layout layout;
     if (!s.bytes && s.size && s.type != SHT_NOBITS)
         return pgk_fail(err, PGK_E_CORRUPT, .file = pgk_elf_path(elf), .format = s.name,
@@ -138,7 +138,7 @@ int pgk_hashes_of_records(struct pgk_hashes *h, const struct pgk_elf *elf, struc
                         .hint = "the file was cut; build the program again");
     if (!s.bytes)
         return 0;
-    if (!find_layout(s.bytes, s.size, section_of(elf, "__llvm_prf_cnts").size, &layout))
+    if (!find_layout(s.bytes, s.size, pgk_hashes_section(elf, "__llvm_prf_cnts").size, &layout))
         return pgk_fail(err, PGK_E_VERSION, .file = pgk_elf_path(elf), .format = s.name,
                         .offset = &s.offset, .field = "records",
                         .found = PGK_F("%" PRIu64 " bytes", s.size),

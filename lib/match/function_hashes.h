@@ -35,6 +35,8 @@ PGK_MUST_USE int pgk_hashes_of_counters(struct pgk_hashes *h, struct pgk_binarie
  * outside of the file, PGK_E_VERSION if they are not those of a known layout. */
 PGK_MUST_USE int pgk_hashes_of_records(struct pgk_hashes *h, const struct pgk_elf *elf,
                                        struct pgk_err *err);
+/* A section of the program, with its bytes as stored; all zero if there is none. */
+struct pgk_elf_section_info pgk_hashes_section(const struct pgk_elf *elf, const char *name);
 void pgk_hashes_free(struct pgk_hashes *h);
 
 /* Exact, by another name, of another hash, or gone; *now is that of the build, or 0. */

@@ -2,6 +2,11 @@
 #include "match_priv.h"
 
 #include "function_totals.h"
+#include "hash.h"
+#include "name_likeness.h"
+#include "search.h"
+
+#include <stdlib.h>
 
 static const char *base_name(const char *path)
 {
@@ -151,4 +156,61 @@ uint32_t pgk_match_renamed(const struct pgk_match *m, uint32_t from, uint32_t ol
         found = callee;
     }
     return found;
+}
+
+static int by_file(const void *a, const void *b)
+{
+    const struct pgk_func_in_file *x = a, *y = b;
+    if (x->file != y->file)
+        return x->file < y->file ? -1 : 1;
+    return x->func < y->func ? -1 : x->func > y->func;
+}
+
+static uint64_t hash_of_file(const char *path)
+{
+    const char *name = base_name(path);
+    return pgk_md5_low64(name, strlen(name));
+}
+
+static bool list_files(struct pgk_match *m)
+{
+    bool ok = true;
+    for (uint32_t i = 0; ok && i < m->build.funcs.n; i++) {
+        const struct pgk_build_func *f = &m->build.funcs.v[i];
+        uint32_t at = 0;
+        if (f->has_body && f->file && !m->known[i] &&
+            pgk_build_next(&m->profiled, f->guid, &at) == PGK_INDEX_NONE)
+            ok = pgk_vec_push(&m->in_files,
+                              (struct pgk_func_in_file){
+                                  hash_of_file(pgk_build_text(&m->build, f->file)), i});
+    }
+    if (m->in_files.n)
+        qsort(m->in_files.v, m->in_files.n, sizeof *m->in_files.v, by_file);
+    return ok;
+}
+
+bool pgk_match_renamed_in_file(struct pgk_match *m, uint32_t old_func, uint32_t *func)
+{
+    const struct pgk_heap_func *old = &m->heap->funcs.v[old_func];
+    const char *name = pgk_intern_str(&m->heap->strings, old->name);
+    uint64_t file = hash_of_file(pgk_intern_str(&m->heap->strings, old->file));
+    *func = PGK_INDEX_NONE;
+    if (!*name || !old->file)
+        return true;
+    if (!m->in_files.n && !list_files(m))
+        return false;
+    PGK_SEARCH(at, m->in_files.n, mid, m->in_files.v[mid].file < file)
+    for (; at < m->in_files.n && m->in_files.v[at].file == file; at++) {
+        uint32_t i = m->in_files.v[at].func;
+        const char *now = pgk_build_text(&m->build, m->build.funcs.v[i].linkage);
+        if (!same_file(m, old, i) || !calls_all(m, i, old_func) ||
+            pgk_name_likeness(name, now) < PGK_NAMES_ALIKE)
+            continue;
+        if (*func != PGK_INDEX_NONE) {
+            *func = PGK_INDEX_NONE;
+            return true;
+        }
+        *func = i;
+    }
+    return true;
 }

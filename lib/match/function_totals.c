@@ -171,6 +171,7 @@ void pgk_function_change(const struct pgk_function_match *match, size_t position
         .line_zero = c->line_zero,
         .by_checksum = c->by_checksum,
         .inlined = c->inlined,
+        .now_function = pgk_intern_str(&match->strings, c->now_function),
     };
     PGK_RESULT_GIVE(change, &r);
 }

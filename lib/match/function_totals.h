@@ -12,7 +12,7 @@
 struct pgk_changed {
     uint64_t guid, callee_guid; /* the latter 0: of the function's own places */
     uint8_t level;
-    uint32_t function, callee, file;
+    uint32_t function, callee, file, now_function; /* the last 0: not renamed */
     uint32_t line, discriminator, now_line, decl_line;
     bool has_now, line_zero, by_checksum, inlined;
     uint64_t checksum, now_checksum;

@@ -164,12 +164,33 @@ static uint32_t callee_of(const struct pgk_match *m, const struct pgk_match_call
     return m->build.funcs.v[callee].n_calls ? callee : PGK_INDEX_NONE;
 }
 
-/* A function that is not there by its name may have another one, if its caller says so. */
-static void look_for_renamed(struct pgk_match *m, uint32_t caller, uint32_t old_func)
+/* A function that is not there by its name may have another one, if its caller says so, or its
+ * file. */
+static bool look_for_renamed(struct pgk_match *m, uint32_t caller, uint32_t old_func)
 {
     bool gone = m->first_candidate[old_func] == m->first_candidate[old_func + 1];
     if (gone && m->renamed[old_func] == PGK_INDEX_NONE)
         m->renamed[old_func] = pgk_match_renamed(m, m->nodes[caller].func, old_func);
+    if (!gone || m->renamed[old_func] != PGK_INDEX_NONE || m->looked_in_file[old_func])
+        return true;
+    m->looked_in_file[old_func] = true;
+    return pgk_match_renamed_in_file(m, old_func, &m->renamed[old_func]);
+}
+
+/* gcc parts functions in two: the first part calls the second one from the line where the function
+ * begins. Compiled otherwise, they are one. */
+static bool is_second_part(const struct pgk_match *m, uint32_t stack, uint32_t parent)
+{
+    const struct pgk_frame *caller = frame_of(m, parent);
+    return frame_of(m, stack)->ref == caller->ref && !pgk_place_offset(caller->where);
+}
+
+static void join_parts(struct pgk_match *m, uint32_t stack, uint32_t parent)
+{
+    struct pgk_match_node *n = &m->nodes[stack];
+    *n = m->nodes[parent];
+    n->base = stack;
+    n->level = worse(n->level, PGK_MATCH_INLINING);
 }
 
 /* What the frame on top of a stack is. If its function is gone, calls of it are looked for in the
@@ -183,9 +204,14 @@ static int match_node(struct pgk_match *m, uint32_t stack, struct pgk_err *err)
     *n = (struct pgk_match_node){PGK_INDEX_NONE, PGK_INDEX_NONE, stack, base, PGK_MATCH_EXACT,
                                  true};
     if (base) {
-        look_for_renamed(m, base, f->ref);
+        if (!look_for_renamed(m, base, f->ref))
+            return pgk_fail_nomem(err);
         PGK_TRY(look_for(m, base, f->ref, f->kind == PGK_FRAME_INLINED, &n->call, &n->caller, err));
-        struct pgk_match_call *c = &m->calls.v[n->call];
+        const struct pgk_match_call *c = &m->calls.v[n->call];
+        if (c->level > PGK_MATCH_FOUND && base == parent && is_second_part(m, stack, parent)) {
+            join_parts(m, stack, parent);
+            return 0;
+        }
         n->level = worse(m->nodes[n->caller].level, c->level);
         n->func = callee_of(m, c);
         if (base != parent && c->level <= PGK_MATCH_FOUND) {
@@ -199,6 +225,7 @@ static int match_node(struct pgk_match *m, uint32_t stack, struct pgk_err *err)
     }
     if (n->func == PGK_INDEX_NONE)
         n->func = pgk_match_pick(m, f->ref, f->where, &ambiguous);
+    n->unsure = ambiguous;
     if (ambiguous)
         n->level = worse(n->level, PGK_MATCH_AMBIGUOUS);
     if (n->func == PGK_INDEX_NONE) {
@@ -231,17 +258,20 @@ static int match_context(struct pgk_match *m, size_t context, struct pgk_err *er
 
 /* ---- what it adds up to ---- */
 
-static void add_totals(struct pgk_match *m, size_t context)
+static void add_to(const struct pgk_match *m, size_t context, struct pgk_match_totals *t)
 {
     const struct pgk_heap_context *c = &m->heap->contexts.v[context];
-    const enum pgk_match_level both[] = {(enum pgk_match_level)m->level[context],
-                                         PGK_MATCH_LEVELS};
-    for (size_t i = 0; i < PGK_COUNTOF(both); i++) {
-        struct pgk_match_totals *t = &m->totals[both[i]];
-        t->contexts++;
-        t->bytes += pgk_context_value(m->heap, c, PGK_MIB_TotalSize);
-        t->accesses += pgk_context_value(m->heap, c, PGK_MIB_TotalAccessCount);
-    }
+    t->contexts++;
+    t->bytes += pgk_context_value(m->heap, c, PGK_MIB_TotalSize);
+    t->accesses += pgk_context_value(m->heap, c, PGK_MIB_TotalAccessCount);
+}
+
+static void add_totals(struct pgk_match *m, size_t context)
+{
+    add_to(m, context, &m->totals[m->level[context]]);
+    add_to(m, context, &m->totals[PGK_MATCH_LEVELS]);
+    if (m->level[context] > PGK_MATCH_FOUND && pgk_match_inner_stack(m, context, NULL, 0))
+        add_to(m, context, &m->shortened);
 }
 
 /* Each call of a context gets its weight, once. `last` is by call: the context that gave it
@@ -341,7 +371,8 @@ static int match(struct pgk_match *m, struct pgk_binaries *binaries,
     m->leaf_call = pgk_mem_alloc(h->contexts.n, sizeof *m->leaf_call);
     m->leaf_caller = pgk_mem_zalloc(h->contexts.n, sizeof *m->leaf_caller);
     m->level = pgk_mem_alloc(h->contexts.n, sizeof *m->level);
-    if (!m->nodes || !m->leaf_call || !m->leaf_caller || !m->level)
+    m->looked_in_file = pgk_mem_zalloc(h->funcs.n + 1, sizeof *m->looked_in_file);
+    if (!m->nodes || !m->leaf_call || !m->leaf_caller || !m->level || !m->looked_in_file)
         return pgk_fail_nomem(err);
     PGK_TRY(list_calls(m, err));
     m->nodes[0].call = PGK_INDEX_NONE;
@@ -390,6 +421,8 @@ void pgk_match_close(struct pgk_match **match)
     pgk_mem_free(m->first_candidate);
     pgk_mem_free(m->renamed);
     pgk_mem_free(m->known);
+    pgk_mem_free(m->looked_in_file);
+    pgk_vec_free(&m->in_files);
     pgk_vec_free(&m->old_calls);
     pgk_mem_free(m->first_old_call);
     pgk_vec_free(&m->pairs);

@@ -1,6 +1,8 @@
 /* A heap profile in terms of another build: contexts by their stacks there. */
 #include "match_priv.h"
 
+#include "opts.h"
+
 static size_t known_values(const struct pgk_heap *h, size_t context, struct pgk_heap_value *values)
 {
     size_t n = 0;
@@ -15,24 +17,27 @@ static size_t known_values(const struct pgk_heap *h, size_t context, struct pgk_
 
 typedef PGK_VEC(struct pgk_heap_frame) frame_vec;
 
-static size_t stack_of(const struct pgk_match *m, size_t context, bool keep_lost,
+static size_t stack_of(const struct pgk_match *m, size_t context, enum pgk_match_lost lost,
                        struct pgk_heap_frame *frames, size_t max)
 {
     size_t n = pgk_match_stack(m, context, frames, max);
-    return n || !keep_lost ? n : pgk_heap_stack(m->heap, context, frames, max);
+    if (n || lost == PGK_LOST_DROP)
+        return n;
+    return lost == PGK_LOST_KEEP ? pgk_heap_stack(m->heap, context, frames, max)
+                                 : pgk_match_inner_stack(m, context, frames, max);
 }
 
 static int add_context(struct pgk_heap *into, const struct pgk_match *m, size_t context,
-                       bool keep_lost, frame_vec *frames, struct pgk_err *err)
+                       enum pgk_match_lost lost, frame_vec *frames, struct pgk_err *err)
 {
     struct pgk_heap_value values[PGK_MIB_FIELDS];
-    size_t n = stack_of(m, context, keep_lost, NULL, 0);
+    size_t n = stack_of(m, context, lost, NULL, 0);
     if (!n)
         return 0;
     if (!pgk_vec_reserve(frames, n))
         return pgk_fail_nomem(err);
     memset(frames->v, 0, n * sizeof *frames->v);
-    stack_of(m, context, keep_lost, frames->v, n);
+    stack_of(m, context, lost, frames->v, n);
     for (size_t i = 0; i < n; i++) /* line 0, of which compilers compare 16 bits */
         if (frames->v[i].line_offset > INT32_MAX)
             frames->v[i].line_offset &= UINT16_MAX;
@@ -43,8 +48,8 @@ static int add_context(struct pgk_heap *into, const struct pgk_match *m, size_t 
     return pgk_heap_build_context(into, &a, err);
 }
 
-int pgk_match_rebase(struct pgk_heap **rebased, const struct pgk_match *match, bool keep_lost,
-                     struct pgk_err *err)
+int pgk_match_rebase(struct pgk_heap **rebased, const struct pgk_match *match,
+                     enum pgk_match_lost lost, struct pgk_err *err)
 {
     struct pgk_heap *into;
     frame_vec frames = {0};
@@ -55,11 +60,16 @@ int pgk_match_rebase(struct pgk_heap **rebased, const struct pgk_match *match, b
                      : pgk_fail_nomem(err);
     into->no_partial_accesses = match->heap->no_partial_accesses;
     for (size_t i = 0; !status && i < match->heap->contexts.n; i++)
-        status = add_context(into, match, i, keep_lost, &frames, err);
+        status = add_context(into, match, i, lost, &frames, err);
     pgk_vec_free(&frames);
     if (status)
         pgk_heap_close(&into);
     else
         *rebased = into;
     return status;
+}
+
+void pgk_match_shortened(const struct pgk_match *match, struct pgk_match_totals *totals)
+{
+    PGK_RESULT_GIVE(totals, &match->shortened);
 }

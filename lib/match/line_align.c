@@ -1,8 +1,9 @@
-/* Functions of a sample profile by lines beside those of a build. */
+/* Functions of a sample profile beside those of a build. */
 #include "line_align.h"
 
 #include "call_align.h"
 #include "function_totals.h"
+#include "probe_build.h"
 #include "search.h"
 
 #include <stdlib.h>
@@ -45,6 +46,8 @@ static bool list_node(struct pgk_line_align *a, const struct pgk_sample *p, uint
     const struct pgk_sample_node *n = pgk_sample_node(p, node);
     bool ok = true;
     use(a, p, n->name);
+    if (!a->funcs[n->name].checksum)
+        a->funcs[n->name].checksum = n->checksum;
     if (n->parent) {
         use(a, p, pgk_sample_node(p, n->parent)->name);
         ok = add_call(a, pgk_sample_node(p, n->parent)->name, n->loc, n->name);
@@ -217,7 +220,7 @@ static bool pick(struct pgk_line_align *a, struct room *r, struct pgk_line_func 
     return true;
 }
 
-static int align_moved(struct pgk_line_align *a, struct room *r, const struct pgk_line_func *f,
+static int align_moved(struct pgk_line_align *a, struct room *r, struct pgk_line_func *f,
                        struct pgk_err *err)
 {
     bool ok = pgk_vec_reserve(&r->to, f->n_groups);
@@ -232,6 +235,7 @@ static int align_moved(struct pgk_line_align *a, struct room *r, const struct pg
         struct pgk_line_group *g = &a->groups.v[f->first_group + i];
         if (r->to.v[i].to == PGK_INDEX_NONE)
             continue;
+        f->n_paired++;
         g->to = r->now_anchors.v[r->to.v[i].to].offset;
         g->ambiguous = r->to.v[i].ambiguous && g->to != g->line;
     }
@@ -252,6 +256,7 @@ static int align_function(struct pgk_line_align *a, struct room *r, struct pgk_l
         return align_moved(a, r, f, err);
     for (uint32_t i = 0; i < f->n_groups; i++)
         a->groups.v[f->first_group + i].to = r->old[i].line;
+    f->n_paired = f->n_groups;
     return 0;
 }
 
@@ -282,7 +287,7 @@ static int list(struct pgk_line_align *a, const struct pgk_sample *p, struct pgk
         ok = p->nodes.v[n].flags & PGK_NODE_LOST || list_node(a, p, n);
     for (uint32_t i = 0; ok && a->profiled.funcs.n && i < a->n_funcs; i++)
         ok = !a->funcs[i].is_used || add_profiled(a, i);
-    ok = ok && group_calls(a);
+    ok = ok && group_calls(a) && pgk_line_find_renamed(a, p);
     return ok ? 0 : pgk_fail_nomem(err);
 }
 
@@ -298,11 +303,12 @@ static bool is_renamed(const struct pgk_line_align *a, const struct pgk_sample_n
     return pgk_sample_drop_suffixes(now, strlen(now)) != len || memcmp(n->s, now, len) != 0;
 }
 
-static void find_renamed(struct pgk_line_align *a, const struct pgk_sample *p)
+static void note_renamed(struct pgk_line_align *a, const struct pgk_sample *p)
 {
     for (uint32_t i = 0; i < a->n_funcs; i++)
         if (a->funcs[i].func != PGK_INDEX_NONE)
-            a->funcs[i].is_renamed = is_renamed(a, &p->names.v.v[i], &a->funcs[i]);
+            a->funcs[i].is_renamed = a->funcs[i].has_new_name ||
+                                     is_renamed(a, &p->names.v.v[i], &a->funcs[i]);
 }
 
 /* Every program has a main. */
@@ -320,16 +326,26 @@ static int check(const struct pgk_line_align *a, struct pgk_err *err)
     return pgk_function_match_check(n, found, err);
 }
 
+static int read_build(struct pgk_build *build, struct pgk_binaries *set, bool by_probes,
+                      bool lines, struct pgk_err *err)
+{
+    return by_probes ? pgk_build_read_probes(build, set, err)
+                     : pgk_build_read(build, set, lines, err);
+}
+
 int pgk_line_align(struct pgk_line_align *a, const struct pgk_sample *profile,
                    struct pgk_binaries *binaries, struct pgk_binaries *profiled,
                    struct pgk_err *err)
 {
-    PGK_TRY(pgk_build_read(&a->build, binaries, true, err));
+    a->by_probes = profile->kind.probes;
+    if (a->by_probes)
+        PGK_TRY(pgk_hashes_of_probes(&a->hashes, binaries, err));
+    PGK_TRY(read_build(&a->build, binaries, a->by_probes, true, err));
     if (profiled)
-        PGK_TRY(pgk_build_read(&a->profiled, profiled, false, err));
+        PGK_TRY(read_build(&a->profiled, profiled, a->by_probes, false, err));
     PGK_TRY(list(a, profile, err));
     PGK_TRY(align_all(a, err));
-    find_renamed(a, profile);
+    note_renamed(a, profile);
     return check(a, err);
 }
 
@@ -337,6 +353,7 @@ void pgk_line_align_free(struct pgk_line_align *a)
 {
     pgk_build_free(&a->build);
     pgk_build_free(&a->profiled);
+    pgk_hashes_free(&a->hashes);
     pgk_vec_free(&a->calls);
     pgk_vec_free(&a->groups);
     pgk_mem_free(a->funcs);
@@ -377,6 +394,8 @@ static bool is_line_zero(const struct pgk_line_align *a, const struct pgk_line_f
                          uint32_t line)
 {
     uint32_t decl_line = a->build.funcs.v[f->func].decl_line;
+    if (a->by_probes)
+        return false;
     return line > INT16_MAX || (decl_line && line && pgk_same_offset(line, 0 - decl_line));
 }
 
@@ -482,16 +501,12 @@ static struct pgk_line_found find_line(const struct pgk_line_align *a,
     return found;
 }
 
-struct pgk_line_found pgk_line_find(const struct pgk_line_align *a, uint32_t name, uint64_t loc)
+static struct pgk_line_found find_in(const struct pgk_line_align *a,
+                                     const struct pgk_line_func *f, uint64_t loc)
 {
-    const struct pgk_line_func *f = &a->funcs[name];
     if (f->func == PGK_INDEX_NONE)
         return (struct pgk_line_found){.level = PGK_MATCH_GONE};
-    struct pgk_line_found found =
-        find_line(a, f, pgk_sample_line(loc), pgk_sample_discriminator(loc));
-    if (f->is_renamed && found.level < PGK_MATCH_REROUTED)
-        found.level = PGK_MATCH_REROUTED;
-    return found;
+    return find_line(a, f, pgk_sample_line(loc), pgk_sample_discriminator(loc));
 }
 
 /* Which calls of a function are looked at. */
@@ -516,10 +531,10 @@ static uint32_t how_at(const struct pgk_line_align *a, const struct pgk_line_fun
     return how;
 }
 
-struct pgk_line_found pgk_line_find_call(const struct pgk_line_align *a, uint32_t name,
-                                         uint64_t loc, uint32_t callee, bool inlined)
+static struct pgk_line_found find_call_in(const struct pgk_line_align *a,
+                                          const struct pgk_line_func *f, uint64_t loc,
+                                          uint32_t callee, bool inlined)
 {
-    const struct pgk_line_func *f = &a->funcs[name];
     uint32_t line = pgk_sample_line(loc);
     if (f->func == PGK_INDEX_NONE || a->funcs[callee].func == PGK_INDEX_NONE)
         return (struct pgk_line_found){.level = PGK_MATCH_GONE};
@@ -541,4 +556,72 @@ struct pgk_line_found pgk_line_find_call(const struct pgk_line_align *a, uint32_
              !(how & (inlined ? PGK_HOW_INLINED : PGK_HOW_CALL)))
         found.level = PGK_MATCH_INLINING;
     return found;
+}
+
+/* ---- places of nodes ---- */
+
+enum pgk_match_level pgk_line_checksum(const struct pgk_line_align *a, const struct pgk_sample *p,
+                                       uint32_t node, uint64_t *now)
+{
+    const struct pgk_sample_node *n = pgk_sample_node(p, node);
+    const struct pgk_sample_name *name = &p->names.v.v[n->name];
+    struct pgk_hash_key key = {.guid = pgk_name_guid(name), .hash = n->checksum};
+    if (!key.hash) /* callers of contexts without samples of their own */
+        key.hash = a->funcs[n->name].checksum;
+    if (name->s)
+        key.plain = pgk_build_guid(name->s, name->len);
+    if (a->funcs[n->name].has_new_name)
+        key.guid = a->build.funcs.v[a->funcs[n->name].func].full_guid;
+    return pgk_hashes_level(&a->hashes, &key, now);
+}
+
+static bool has_checksum(const struct pgk_line_align *a, const struct pgk_sample *p, uint32_t node)
+{
+    uint64_t now;
+    enum pgk_match_level level = pgk_line_checksum(a, p, node, &now);
+    return level == PGK_MATCH_EXACT || level == PGK_MATCH_REROUTED;
+}
+
+/* What changed is nowhere exact. Of a body most of whose calls are gone nothing is known; without
+ * calls, or with one that nothing tells apart, probes are where they most likely are. */
+static void judge_changed(const struct pgk_line_func *f, struct pgk_line_found *found)
+{
+    if (found->level >= PGK_MATCH_AMBIGUOUS)
+        return;
+    found->level = f->n_paired ? PGK_MATCH_MOVED : PGK_MATCH_AMBIGUOUS;
+    if (f->n_paired * 2 < f->n_groups)
+        *found = (struct pgk_line_found){.level = PGK_MATCH_FUNCTIONS};
+}
+
+/* The same with what else is known of the function of the node. */
+static struct pgk_line_found judge(const struct pgk_line_align *a, const struct pgk_sample *p,
+                                   uint32_t node, struct pgk_line_found found, uint64_t loc)
+{
+    const struct pgk_line_func *f = &a->funcs[pgk_sample_node(p, node)->name];
+    if (!a->by_probes || found.level == PGK_MATCH_GONE)
+        return found;
+    if (has_checksum(a, p, node))
+        return (struct pgk_line_found){PGK_MATCH_EXACT, pgk_sample_line(loc), true, false};
+    judge_changed(f, &found);
+    return found;
+}
+
+struct pgk_line_found pgk_line_find(const struct pgk_line_align *a, const struct pgk_sample *p,
+                                    uint32_t node, uint64_t loc)
+{
+    const struct pgk_line_func *f = &a->funcs[pgk_sample_node(p, node)->name];
+    struct pgk_line_found found = judge(a, p, node, find_in(a, f, loc), loc);
+    if (f->is_renamed && found.level < PGK_MATCH_REROUTED)
+        found.level = PGK_MATCH_REROUTED;
+    return found;
+}
+
+struct pgk_line_found pgk_line_find_call(const struct pgk_line_align *a,
+                                         const struct pgk_sample *p, uint32_t node)
+{
+    const struct pgk_sample_node *n = pgk_sample_node(p, node);
+    const struct pgk_line_func *f = &a->funcs[pgk_sample_node(p, n->parent)->name];
+    struct pgk_line_found found =
+        find_call_in(a, f, n->loc, n->name, !(n->flags & PGK_NODE_CONTEXT));
+    return judge(a, p, n->parent, found, n->loc);
 }

@@ -38,6 +38,7 @@ struct pgk_match_node {
     uint32_t caller; /* stack whose frame has the call */
     uint8_t level; /* worst of the calls up to this one */
     bool used;     /* by a context */
+    bool unsure;   /* `func` is one of several of the name */
 };
 
 /* Calls that are known in a function as it was profiled: by function, place, callee. */
@@ -62,6 +63,12 @@ struct pgk_call_group {
     uint32_t first, end;
 };
 
+/* A function of the build by the name of its file, without folders. */
+struct pgk_func_in_file {
+    uint64_t file; /* hash of it */
+    uint32_t func;
+};
+
 /* A context by the call of the build at its leaf. */
 struct pgk_match_at {
     uint32_t call, context;
@@ -78,11 +85,14 @@ struct pgk_match {
     uint32_t *leaf_caller;         /* by context: stack whose frame has that call */
     uint8_t *level;                /* by context */
     struct pgk_match_totals totals[PGK_MATCH_LEVELS + 1];
+    struct pgk_match_totals shortened; /* not found, but for inner calls */
 
     /* By function of the profile: functions of the build it may be, in `candidates`. */
     PGK_VEC(uint32_t) candidates;
     uint32_t *first_candidate;
     uint32_t *renamed; /* by function of the profile: of the build, or PGK_INDEX_NONE */
+    bool *looked_in_file; /* by function of the profile: for another name of it */
+    PGK_VEC(struct pgk_func_in_file) in_files; /* by file; empty until one is looked for */
     bool *known;       /* by function of the build: the profile has it */
     PGK_VEC(struct pgk_old_call) old_calls;
     uint32_t *first_old_call; /* by function of the profile */
@@ -112,6 +122,15 @@ uint32_t pgk_match_pick(const struct pgk_match *m, uint32_t old_func, uint64_t w
 /* A function of the build that `from` calls and that calls what the profile knows `old_func` to
  * call, if there is one alone and the profile does not know it; else PGK_INDEX_NONE. */
 uint32_t pgk_match_renamed(const struct pgk_match *m, uint32_t from, uint32_t old_func);
+/* One of the same file and of a name that is alike, which neither the profile nor the profiled
+ * build knows, and that calls what the profile knows `old_func` to call, if there is one alone;
+ * else *func is PGK_INDEX_NONE. False when out of memory. */
+PGK_MUST_USE bool pgk_match_renamed_in_file(struct pgk_match *m, uint32_t old_func,
+                                            uint32_t *func);
+/* As pgk_match_stack() of a context that was not found: its inner calls up to the first that was
+ * not found; 0 if these are less than two. */
+size_t pgk_match_inner_stack(const struct pgk_match *m, size_t context,
+                             struct pgk_heap_frame *frames, size_t max);
 /* Looks for a call of the profile in function `from` of the build: *at is its position in m->calls.
  */
 PGK_MUST_USE int pgk_match_call(struct pgk_match *m, const struct pgk_match_call *key,

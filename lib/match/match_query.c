@@ -6,7 +6,7 @@
 
 #include <assert.h>
 
-/* Walks the calls of a context that was found, leaf first. */
+/* Walks the calls of a context, leaf first, up to the first that was not found. */
 struct walk {
     const struct pgk_match *m;
     uint32_t call;  /* of m->calls; PGK_INDEX_NONE: at the end */
@@ -14,10 +14,21 @@ struct walk {
     bool at_via;    /* the function between is next */
 };
 
+static void walk_to(struct walk *w, uint32_t call, uint32_t stack)
+{
+    const struct pgk_match *m = w->m;
+    if (call != PGK_INDEX_NONE &&
+        (m->calls.v[call].level > PGK_MATCH_FOUND || m->nodes[stack].unsure))
+        call = PGK_INDEX_NONE;
+    w->call = call;
+    w->stack = stack;
+    w->at_via = call != PGK_INDEX_NONE && m->calls.v[call].via != PGK_INDEX_NONE;
+}
+
 static struct walk walk_begin(const struct pgk_match *m, size_t context)
 {
-    struct walk w = {.m = m, .call = m->leaf_call[context], .stack = m->leaf_caller[context]};
-    w.at_via = m->calls.v[w.call].via != PGK_INDEX_NONE;
+    struct walk w = {.m = m};
+    walk_to(&w, m->leaf_call[context], m->leaf_caller[context]);
     return w;
 }
 
@@ -33,10 +44,7 @@ static uint32_t walk_next(struct walk *w, bool *was_inlined)
         w->at_via = false;
         return c->via;
     }
-    uint32_t stack = w->stack;
-    w->call = m->nodes[stack].call;
-    w->stack = m->nodes[stack].caller;
-    w->at_via = w->call != PGK_INDEX_NONE && m->calls.v[w->call].via != PGK_INDEX_NONE;
+    walk_to(w, m->nodes[w->stack].call, m->nodes[w->stack].caller);
     return c->call;
 }
 
@@ -61,23 +69,35 @@ static bool is_inlined(const struct pgk_build_call *c, bool was_inlined)
     return c->how & PGK_HOW_INLINED && was_inlined;
 }
 
+static size_t walk_stack(const struct pgk_match *m, size_t context,
+                         struct pgk_heap_frame *frames, size_t max)
+{
+    struct walk w = walk_begin(m, context);
+    size_t n = 0;
+    bool was_inlined;
+    for (uint32_t at; (at = walk_next(&w, &was_inlined)) != PGK_INDEX_NONE; n++) {
+        const struct pgk_build_call *c = &m->build.calls.v[at];
+        if (n && n <= max)
+            frames[n - 1].inlined = is_inlined(c, was_inlined);
+        if (n < max)
+            frames[n] = frame_at(m, c);
+    }
+    return n;
+}
+
 size_t pgk_match_stack(const struct pgk_match *match, size_t context,
                        struct pgk_heap_frame *frames, size_t max)
 {
     assert(context < match->heap->contexts.n);
-    if (match->level[context] > PGK_MATCH_FOUND)
-        return 0;
-    struct walk w = walk_begin(match, context);
-    size_t n = 0;
-    bool was_inlined;
-    for (uint32_t at; (at = walk_next(&w, &was_inlined)) != PGK_INDEX_NONE; n++) {
-        const struct pgk_build_call *c = &match->build.calls.v[at];
-        if (n && n <= max)
-            frames[n - 1].inlined = is_inlined(c, was_inlined);
-        if (n < max)
-            frames[n] = frame_at(match, c);
-    }
-    return n;
+    return match->level[context] > PGK_MATCH_FOUND ? 0 : walk_stack(match, context, frames, max);
+}
+
+size_t pgk_match_inner_stack(const struct pgk_match *m, size_t context,
+                             struct pgk_heap_frame *frames, size_t max)
+{
+    enum { LEAST = 2 };
+    size_t n = walk_stack(m, context, frames, max);
+    return n < LEAST ? 0 : n;
 }
 
 /* ---- contexts of a place ---- */

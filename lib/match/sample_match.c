@@ -3,15 +3,13 @@
 
 #include "function_totals.h"
 #include "opts.h"
-#include "function_hashes.h"
 
 /* What the walk over the nodes knows of each. */
 struct walk {
     const struct pgk_sample *p;
     struct pgk_function_match *m;
-    const struct pgk_line_align *lines;   /* NULL: by probes */
-    const struct pgk_hashes *probes;
-    uint8_t *level;                       /* by node: the worst of the calls it is reached by */
+    const struct pgk_line_align *lines;
+    uint8_t *level; /* by node: the worst of the calls it is reached by */
     bool *is_live;
     struct pgk_level_samples *by_name;
 };
@@ -41,40 +39,35 @@ static bool note(struct walk *w, struct pgk_changed *c, uint32_t name, uint32_t 
         c->callee_guid = guid_of(w, callee);
         c->callee = text_of(w, callee);
     }
-    if (w->lines && w->lines->funcs[name].func != PGK_INDEX_NONE) {
+    if (w->lines->funcs[name].func != PGK_INDEX_NONE) {
         const struct pgk_build *build = &w->lines->build;
         const struct pgk_build_func *f = &build->funcs.v[w->lines->funcs[name].func];
         c->file = pgk_intern_cstr(&w->m->strings, pgk_build_text(build, f->file));
         c->decl_line = f->decl_line;
+        if (w->lines->funcs[name].has_new_name)
+            c->now_function =
+                pgk_intern_cstr(&w->m->strings, pgk_build_text(build, f->linkage));
     }
-    return c->function != PGK_INDEX_NONE && c->callee != PGK_INDEX_NONE &&
-           c->file != PGK_INDEX_NONE && pgk_function_match_note(w->m, c);
+    return c->function != PGK_INDEX_NONE && c->now_function != PGK_INDEX_NONE &&
+           c->callee != PGK_INDEX_NONE && c->file != PGK_INDEX_NONE &&
+           pgk_function_match_note(w->m, c);
 }
 
-static enum pgk_match_level level_of_checksum(const struct walk *w, uint32_t node,
-                                              struct pgk_changed *c)
+static void put_checksum(const struct walk *w, uint32_t node, struct pgk_changed *c)
 {
-    const struct pgk_sample_node *n = pgk_sample_node(w->p, node);
-    const struct pgk_sample_name *name = &w->p->names.v.v[n->name];
-    struct pgk_hash_key key = {.guid = guid_of(w, n->name), .hash = n->checksum};
-    if (name->s)
-        key.plain = pgk_build_guid(name->s, name->len);
-    c->checksum = n->checksum;
-    c->by_checksum = true;
-    return pgk_hashes_level(w->probes, &key, &c->now_checksum);
+    c->by_checksum = w->lines->by_probes;
+    if (!c->by_checksum)
+        return;
+    c->checksum = pgk_sample_node(w->p, node)->checksum;
+    (void)pgk_line_checksum(w->lines, w->p, node, &c->now_checksum);
 }
 
 /* The call that a node is inlined or entered through. */
 static bool enter(struct walk *w, uint32_t node)
 {
     const struct pgk_sample_node *n = pgk_sample_node(w->p, node);
-    w->level[node] = w->level[n->parent];
-    if (!w->lines)
-        return true;
-    uint32_t caller = pgk_sample_node(w->p, n->parent)->name;
-    bool inlined = !(n->flags & PGK_NODE_CONTEXT);
-    struct pgk_line_found found = pgk_line_find_call(w->lines, caller, n->loc, n->name, inlined);
-    w->level[node] = (uint8_t)worse(w->level[node], found.level);
+    struct pgk_line_found found = pgk_line_find_call(w->lines, w->p, node);
+    w->level[node] = (uint8_t)worse(w->level[n->parent], found.level);
     struct pgk_changed c = {
         .level = (uint8_t)found.level,
         .line = pgk_sample_line(n->loc),
@@ -82,29 +75,28 @@ static bool enter(struct walk *w, uint32_t node)
         .now_line = found.line,
         .has_now = found.has_line,
         .line_zero = found.line_zero,
-        .inlined = inlined,
+        .inlined = !(n->flags & PGK_NODE_CONTEXT),
         .samples = n->total,
     };
-    return found.level == PGK_MATCH_EXACT || note(w, &c, caller, n->name);
+    put_checksum(w, n->parent, &c);
+    return found.level == PGK_MATCH_EXACT ||
+           note(w, &c, pgk_sample_node(w->p, n->parent)->name, n->name);
 }
 
 static bool count(struct walk *w, uint32_t node, const struct pgk_sample_rec *r)
 {
     const struct pgk_sample_node *n = pgk_sample_node(w->p, node);
+    struct pgk_line_found found = pgk_line_find(w->lines, w->p, node, r->loc);
     struct pgk_changed c = {
+        .level = (uint8_t)found.level,
         .line = pgk_sample_line(r->loc),
         .discriminator = pgk_sample_discriminator(r->loc),
+        .now_line = found.line,
+        .has_now = found.has_line,
+        .line_zero = found.line_zero,
         .samples = r->count,
     };
-    if (w->lines) {
-        struct pgk_line_found found = pgk_line_find(w->lines, n->name, r->loc);
-        c.level = (uint8_t)found.level;
-        c.now_line = found.line;
-        c.has_now = found.has_line;
-        c.line_zero = found.line_zero;
-    } else {
-        c.level = (uint8_t)level_of_checksum(w, node, &c);
-    }
+    put_checksum(w, node, &c);
     pgk_function_match_count(w->m, worse(w->level[node], c.level), r->count,
                              &w->by_name[n->name]);
     return c.level == PGK_MATCH_EXACT || note(w, &c, n->name, 0);
@@ -158,53 +150,6 @@ int pgk_match_lines(struct pgk_function_match **match, const struct pgk_sample *
     return status;
 }
 
-static int match_by_lines(struct pgk_function_match **match, const struct pgk_sample *profile,
-                          struct pgk_binaries *binaries, struct pgk_binaries *profiled,
-                          struct pgk_err *err)
-{
-    struct pgk_line_align lines = {0};
-    int status = pgk_line_align(&lines, profile, binaries, profiled, err);
-    if (!status)
-        status = pgk_match_lines(match, profile, &lines, err);
-    pgk_line_align_free(&lines);
-    return status;
-}
-
-/* Does the build have any function of the profile? Every program has a main. */
-static bool has_any(const struct walk *w)
-{
-    uint64_t main_guid = pgk_build_guid("main", 4);
-    struct pgk_changed c = {0};
-    for (size_t i = 0; i < w->p->by_heat.n; i++) {
-        uint32_t node = w->p->by_heat.v[i];
-        bool counts = w->p->by_heat.n == 1 ||
-                      guid_of(w, pgk_sample_node(w->p, node)->name) != main_guid;
-        if (counts && level_of_checksum(w, node, &c) != PGK_MATCH_GONE)
-            return true;
-    }
-    return false;
-}
-
-static int match_by_probes(struct pgk_function_match **match, const struct pgk_sample *profile,
-                           struct pgk_binaries *binaries, struct pgk_err *err)
-{
-    struct pgk_hashes probes = {0};
-    struct walk w = {.p = profile, .probes = &probes};
-    int status = pgk_function_match_new(&w.m, err);
-    if (!status)
-        status = pgk_hashes_of_probes(&probes, binaries, err);
-    if (!status)
-        status = pgk_function_match_check(profile->by_heat.n, has_any(&w), err);
-    if (!status)
-        status = walk(&w, err);
-    pgk_hashes_free(&probes);
-    if (status)
-        pgk_function_match_close(&w.m);
-    else
-        *match = w.m;
-    return status;
-}
-
 int pgk_match_sample(struct pgk_function_match **into, const struct pgk_sample *profile,
                      struct pgk_binaries *binaries, const struct pgk_match_opts *given,
                      struct pgk_err *err)
@@ -214,7 +159,10 @@ int pgk_match_sample(struct pgk_function_match **into, const struct pgk_sample *
     if (!profile->by_heat.n)
         return pgk_fail(err, PGK_E_EMPTY, .field = "functions", .found = "none",
                         .expected = "a sample profile with functions");
-    return profile->kind.probes
-               ? match_by_probes(into, profile, binaries, err)
-               : match_by_lines(into, profile, binaries, opts.profiled, err);
+    struct pgk_line_align lines = {0};
+    int status = pgk_line_align(&lines, profile, binaries, opts.profiled, err);
+    if (!status)
+        status = pgk_match_lines(into, profile, &lines, err);
+    pgk_line_align_free(&lines);
+    return status;
 }

@@ -1,4 +1,4 @@
-/* A sample profile by lines whose functions have been aligned. */
+/* A sample profile whose functions have been aligned. */
 #ifndef PGK_SAMPLE_MATCH_H
 #define PGK_SAMPLE_MATCH_H
 

@@ -1,4 +1,4 @@
-/* A sample profile by lines in terms of another build: nodes and records at their lines there. */
+/* A sample profile in terms of another build: nodes and records at their places there. */
 #include "opts.h"
 #include "sample_match.h"
 #include "sample_origin.h"
@@ -40,6 +40,15 @@ static uint32_t name_in(struct rebase *r, uint32_t name)
     return *to;
 }
 
+/* That of the build, if its function has changed. */
+static uint64_t checksum_in(const struct rebase *r, uint32_t node)
+{
+    uint64_t old = pgk_sample_node(r->p, node)->checksum, now;
+    if (!old)
+        return 0;
+    return pgk_line_checksum(r->lines, r->p, node, &now) == PGK_MATCH_FUNCTIONS ? now : old;
+}
+
 static uint64_t place_of(const struct pgk_line_found *found, uint64_t loc)
 {
     return pgk_sample_loc(found->has_line || found->level == PGK_MATCH_LINE_ZERO
@@ -52,30 +61,27 @@ static bool add_node(struct rebase *r, uint32_t node, uint32_t *to)
 {
     const struct pgk_sample_node *n = pgk_sample_node(r->p, node);
     uint32_t name = name_in(r, n->name);
+    uint64_t checksum = checksum_in(r, node);
     *to = 0;
     if (!name)
         return false;
     if (!n->parent) {
         bool gone = r->lines->funcs[n->name].func == PGK_INDEX_NONE;
-        *to = gone ? 0 : pgk_sample_root(r->into, name);
+        *to = gone ? 0 : pgk_sample_child(r->into, 0, 0, name, PGK_NODE_CONTEXT, checksum, 0);
         return gone || *to;
     }
-    bool inlined = !(n->flags & PGK_NODE_CONTEXT);
     uint32_t caller = r->node_of[n->parent];
-    struct pgk_line_found found = pgk_line_find_call(
-        r->lines, pgk_sample_node(r->p, n->parent)->name, n->loc, n->name, inlined);
+    struct pgk_line_found found = pgk_line_find_call(r->lines, r->p, node);
     if (!caller || !is_kept(&found))
         return true;
-    uint64_t loc = place_of(&found, n->loc);
-    *to = inlined ? pgk_sample_inlinee(r->into, caller, loc, name)
-                  : pgk_sample_context(r->into, caller, loc, name);
+    *to = pgk_sample_child(r->into, caller, place_of(&found, n->loc), name,
+                           n->flags & PGK_NODE_CONTEXT, checksum, 0);
     return *to;
 }
 
 static bool add_record(struct rebase *r, uint32_t node, const struct pgk_sample_rec *rec)
 {
-    const struct pgk_sample_node *n = pgk_sample_node(r->p, node);
-    struct pgk_line_found found = pgk_line_find(r->lines, n->name, rec->loc);
+    struct pgk_line_found found = pgk_line_find(r->lines, r->p, node, rec->loc);
     uint32_t what = rec->what;
     if (!is_kept(&found)) {
         if (what == PGK_REC_BODY)
@@ -154,7 +160,7 @@ static int rebase(struct pgk_sample **into, const struct pgk_sample *p,
 {
     struct rebase r = {.p = p, .lines = lines};
     PGK_TRY(pgk_sample_new(&r.into, err));
-    int status = pgk_sample_set_kind(r.into, p->kind.contexts, false, NULL, err);
+    int status = pgk_sample_set_kind(r.into, p->kind.contexts, p->kind.probes, NULL, err);
     r.into->preinlined = p->preinlined;
     r.into->fs = p->fs;
     r.into->partial = p->partial;
@@ -178,11 +184,9 @@ int pgk_sample_rebase(struct pgk_sample **rebased, struct pgk_function_match **m
     struct pgk_line_align lines = {0};
     struct pgk_function_match *found = NULL;
     PGK_TRY(PGK_OPTS_TAKE(&opts, given, err));
-    if (profile->kind.probes || !profile->by_heat.n)
-        return pgk_fail(err, PGK_E_ARG, .field = "profile",
-                        .found = profile->kind.probes ? "probes" : "no functions",
-                        .expected = "samples by lines, which move with the source; probes whose "
-                                    "checksum changed need a new profile");
+    if (!profile->by_heat.n)
+        return pgk_fail(err, PGK_E_ARG, .field = "profile", .found = "no functions",
+                        .expected = "samples of functions");
     int status = pgk_line_align(&lines, profile, binaries, opts.profiled, err);
     if (!status)
         status = pgk_match_lines(&found, profile, &lines, err);

@@ -23,6 +23,8 @@ static void put_places(struct pgk_json *j, const struct pgk_function_change *c)
     if (!c->has_now && !c->now_checksum)
         return;
     pgk_json_object(j, "build");
+    if (*c->now_function)
+        pgk_json_text(j, "function", c->now_function);
     if (*c->file)
         pgk_json_text(j, "file", c->file);
     if (c->has_now && c->decl_line)

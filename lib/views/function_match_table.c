@@ -13,7 +13,7 @@ static const char *const meanings[PGK_MATCH_LEVELS] = {
     [PGK_MATCH_EXACT] = "as the profile has it",
     [PGK_MATCH_INLINING] = "a call at its place, inlined otherwise",
     [PGK_MATCH_LINE_ZERO] = "without code of its own in one of both builds",
-    [PGK_MATCH_MOVED] = "at another line, by the calls around it, or discriminator",
+    [PGK_MATCH_MOVED] = "at another line or probe, by the calls around it, or discriminator",
     [PGK_MATCH_REROUTED] = "of a function by another name",
     [PGK_MATCH_AMBIGUOUS] = "several lines fit",
     [PGK_MATCH_FUNCTIONS] = "the function is there, and has changed",
@@ -64,6 +64,21 @@ static void print_levels(const struct table *t)
     }
 }
 
+/* "probe 12 of checksum 0x1d" and "13 of 0x2e"; counters have no probes. */
+static void put_checksums(const struct pgk_function_change *c, char *before, char *now, size_t size)
+{
+    if (c->line)
+        snprintf(before, size, "probe %" PRIu32 " of checksum 0x%" PRIx64, c->line, c->checksum);
+    else
+        snprintf(before, size, "checksum 0x%" PRIx64, c->checksum);
+    if (!c->now_checksum)
+        snprintf(now, size, "not found");
+    else if (c->has_now)
+        snprintf(now, size, "%" PRIu32 " of 0x%" PRIx64, c->now_line, c->now_checksum);
+    else
+        snprintf(now, size, "0x%" PRIx64, c->now_checksum);
+}
+
 /* "book.c:+3.1"; the line of the file where it is known. */
 static void put_place(const struct pgk_function_change *c, char *before, char *now, size_t size)
 {
@@ -71,8 +86,7 @@ static void put_place(const struct pgk_function_change *c, char *before, char *n
     const char *slash = strrchr(c->file, '/');
     pgk_human_text(safe, sizeof safe, slash ? slash + 1 : c->file);
     if (c->by_checksum) {
-        snprintf(before, size, "checksum 0x%" PRIx64, c->checksum);
-        snprintf(now, size, c->now_checksum ? "0x%" PRIx64 : "not found", c->now_checksum);
+        put_checksums(c, before, now, size);
         return;
     }
     if (c->line_zero)
@@ -96,15 +110,18 @@ static void print_change(struct table *t, const struct pgk_function_change *c)
     char before[192], now[192];
     const char *function = pgk_match_view_name(v, c->function, c->guid);
     const char *callee = c->callee ? pgk_match_view_name(v, c->callee, c->callee_guid) : "";
+    const char *renamed = *c->now_function ? pgk_match_view_name(v, c->now_function, 0) : "";
+    const char *as = *renamed ? ", now " : "";
     put_place(c, before, now, sizeof before);
     if (v->opts.markdown)
-        fprintf(v->style.out, "| %s | %s | %s | `%s` | %s%s%s | %s | %s |\n", COUNT(c->samples),
-                COUNT(c->places), pgk_match_level_name(c->level), function, *callee ? "`" : "",
-                callee, *callee ? "`" : "", before, now);
+        fprintf(v->style.out, "| %s | %s | %s | `%s`%s%s%s%s | %s%s%s | %s | %s |\n",
+                COUNT(c->samples), COUNT(c->places), pgk_match_level_name(c->level), function, as,
+                *renamed ? "`" : "", renamed, *renamed ? "`" : "", *callee ? "`" : "", callee,
+                *callee ? "`" : "", before, now);
     else
-        fprintf(v->style.out, "  %12s %9s  %s%s%s\n      %s%s%s\n      %s -> %s\n",
+        fprintf(v->style.out, "  %12s %9s  %s%s%s\n      %s%s%s%s%s\n      %s -> %s\n",
                 COUNT(c->samples), COUNT(c->places), pgk_style_on(&v->style, PGK_STYLE_LABEL),
-                pgk_match_level_name(c->level), pgk_style_off(&v->style), function,
+                pgk_match_level_name(c->level), pgk_style_off(&v->style), function, as, renamed,
                 *callee ? " calls " : "", callee, before, now);
 }
 

@@ -45,10 +45,12 @@ const struct pgk_advice_text pgk_advice_texts[PGK_ADVICE_RULES] = {
          "8-byte words without access that stand before the last word with accesses, in contexts "
          "of one object size with a histogram; word size times objects counts"},
     [PGK_ADVICE_TOO_LARGE] =
-        {"too-large", "Larger than what is used", "lie beyond what is used of their objects",
-         "Ask for less: reserve what is needed, or grow on demand.",
+        {"too-large", "Larger than what is used",
+         "are never touched, while other parts of their objects are",
+         "Allocate less, or lazily: reserve what is needed, or grow on demand.",
          "with a histogram, bytes after the last word with accesses, of objects that all reach "
-         "beyond it; without, bytes beyond 64 for each load and store, which is the most that "
+         "beyond it; without, bytes in blocks of 64 that were never accessed, if the profile says "
+         "so, and else bytes beyond 64 for each load and store, which is the most that "
          "one of them can touch. Contexts count where this is half of their bytes or more"},
     [PGK_ADVICE_FOREIGN_FREE] =
         {"foreign-free", "Freed on another CPU",
@@ -117,6 +119,10 @@ static uint64_t beyond_use(const struct pgk_mib *m)
     } else {
         if (!knows(m, PGK_MIB_TotalAccessCount) || !m->v[PGK_MIB_TotalAccessCount])
             return 0;
+        if (knows(m, PGK_MIB_UntouchedSize))
+            return m->v[PGK_MIB_UntouchedSize] >= bytes - bytes / 2
+                       ? at_most(m->v[PGK_MIB_UntouchedSize], bytes)
+                       : 0;
         reached = pgk_multiply_saturated(m->v[PGK_MIB_TotalAccessCount], GRANULE);
     }
     return reached <= bytes / 2 ? bytes - reached : 0;
@@ -219,6 +225,7 @@ int pgk_heap_advise(const struct pgk_heap *heap, const struct pgk_file_info *inf
                 return pgk_fail_nomem(err);
             }
             advice.bytes += at_most(bytes, UINT64_MAX - advice.bytes);
+            advice.whole += at_most(m.v[PGK_MIB_TotalSize], UINT64_MAX - advice.whole);
             advice.objects += m.v[PGK_MIB_AllocCount];
         }
         advice.n = stakes.n - advice.first;

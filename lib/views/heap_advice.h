@@ -37,6 +37,7 @@ struct pgk_advice_stake {
 struct pgk_advice {
     enum pgk_advice_rule rule;
     uint64_t bytes;   /* at stake in all its contexts */
+    uint64_t whole;   /* all bytes of its contexts */
     uint64_t objects; /* of its contexts */
     size_t first, n;  /* its contexts in `stakes` */
 };

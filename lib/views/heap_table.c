@@ -7,6 +7,7 @@
 #include "opts.h"
 #include "pgokit/human.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,7 +23,7 @@ struct table {
 #define MS(x)    pgk_human_ms((char[PGK_HUMAN_SIZE]){0}, (x))
 #define COUNT(x) pgk_human_count((char[PGK_HUMAN_SIZE]){0}, (x))
 
-static bool knows(uint32_t known, enum pgk_mib_id id)
+static bool knows(uint64_t known, enum pgk_mib_id id)
 {
     return known >> id & 1;
 }
@@ -82,6 +83,22 @@ static void print_times(const struct table *t)
                 COUNT(s->no_times), pgk_plural(s->no_times));
 }
 
+/* Nothing of it is told where only library functions count. */
+static void print_touched(const struct table *t)
+{
+    const struct pgk_heap_totals *s = &t->totals;
+    const uint64_t touched = s->v[PGK_MIB_TouchedSize],
+                   all = touched + s->v[PGK_MIB_UntouchedSize];
+    if (s->no_touched == s->contexts || pgk_view_some_accesses(t->opts->info))
+        return;
+    fprintf(t->out, "  ever touched     %s of %s (%.1f %%)", BYTES(touched), BYTES(all),
+            percent(touched, all));
+    if (s->no_touched)
+        fprintf(t->out, "; not known of %s context%s", COUNT(s->no_touched),
+                pgk_plural(s->no_touched));
+    fputc('\n', t->out);
+}
+
 static void print_totals(const struct table *t)
 {
     const struct pgk_heap_totals *s = &t->totals;
@@ -115,6 +132,7 @@ static void print_totals(const struct table *t)
                 pgk_view_some_accesses(t->opts->info)
                     ? ", by library functions alone: what is not used is not known"
                     : "");
+    print_touched(t);
     if (objects && knows(s->known, PGK_MIB_TotalLifetime))
         fprintf(t->out, "  average life     %s\n",
                 MS((double)s->v[PGK_MIB_TotalLifetime] / (double)objects));
@@ -142,6 +160,19 @@ static void print_numbers(const struct table *t, size_t rank, const struct pgk_m
     if (label != PGK_LABEL_NONE)
         fprintf(t->out, "  %s%s%s", pgk_style_on(&t->style, PGK_STYLE_LABEL),
                 pgk_mib_label_name(label), pgk_style_off(&t->style));
+    fputc('\n', t->out);
+}
+
+static void print_context_touched(const struct table *t, const struct pgk_mib *m)
+{
+    const uint64_t touched = m->v[PGK_MIB_TouchedSize], least = m->v[PGK_MIB_MinTouched],
+                   most = m->v[PGK_MIB_MaxTouched];
+    if (!knows(m->known, PGK_MIB_TouchedSize) || pgk_view_some_accesses(t->opts->info))
+        return;
+    fprintf(t->out, "      ever touched %.1f %%",
+            percent(touched, touched + m->v[PGK_MIB_UntouchedSize]));
+    if (least != most)
+        fprintf(t->out, ", of single objects %" PRIu64 " to %" PRIu64 " %%", least, most);
     fputc('\n', t->out);
 }
 
@@ -176,6 +207,7 @@ static int print_context(const struct table *t, size_t rank, size_t context, str
 {
     const struct pgk_mib *m = pgk_heap_mib(t->heap, context, PGK_MIB_ROOM);
     print_numbers(t, rank, m);
+    print_context_touched(t, m);
     print_context_times(t, m);
     char safe[TYPE_SIZE];
     const char *type = pgk_heap_type_name(t->heap, m->v[PGK_MIB_DataTypeId]);
@@ -209,6 +241,9 @@ static int print_advice(const struct table *t, struct pgk_err *err)
         fprintf(t->out, "  %s (%.1f %%) in %s context%s %s.\n      %s\n", BYTES(a->bytes),
                 percent(a->bytes, t->totals.v[PGK_MIB_TotalSize]), COUNT(a->n),
                 pgk_plural(a->n), text->says, text->action);
+        if (a->rule == PGK_ADVICE_TOO_LARGE)
+            fprintf(t->out, "      Of all %s there, %.1f %% is ever touched at most.\n",
+                    BYTES(a->whole), percent(a->whole - a->bytes, a->whole));
     }
     pgk_advice_free(&list);
     return 0;

@@ -15,10 +15,10 @@ struct pgk_mib pgk_view_judged(const struct pgk_mib *m, const struct pgk_file_in
         pgk_mib_forget_accesses(&judged);
     /* The system moved the only thread there is. */
     if (info && pgk_file_info_fact(info, PGK_FACT_ONE_THREAD))
-        judged.known &= ~(UINT32_C(1) << PGK_MIB_NumMigratedCpu);
+        judged.known &= ~(UINT64_C(1) << PGK_MIB_NumMigratedCpu);
     /* What was alive was in use, perhaps. */
     if (info && pgk_file_info_fact(info, PGK_FACT_INTERRUPTED))
-        judged.known &= ~(UINT32_C(1) << PGK_MIB_ExitSize);
+        judged.known &= ~(UINT64_C(1) << PGK_MIB_ExitSize);
     return judged;
 }
 
@@ -36,12 +36,13 @@ static bool knows(const struct pgk_mib *m, enum pgk_mib_id id)
 void pgk_heap_totals(const struct pgk_heap *heap, const struct pgk_file_info *info,
                      struct pgk_heap_totals *t)
 {
-    *t = (struct pgk_heap_totals){.contexts = pgk_heap_contexts(heap), .known = UINT32_MAX};
+    *t = (struct pgk_heap_totals){.contexts = pgk_heap_contexts(heap), .known = UINT64_MAX};
     for (size_t c = 0; c < t->contexts; c++) {
         const struct pgk_mib *m = pgk_heap_mib(heap, c, PGK_MIB_ROOM);
         enum pgk_mib_label label = pgk_view_label(m, info);
         t->known &= m->known;
         t->no_accesses += !knows(m, PGK_MIB_TotalAccessCount);
+        t->no_touched += !knows(m, PGK_MIB_TouchedSize);
         t->no_times += !knows(m, PGK_MIB_PeakSize);
         t->label_contexts[label]++;
         t->label_bytes[label] += m->v[PGK_MIB_TotalSize];

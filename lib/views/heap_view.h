@@ -11,9 +11,10 @@
 
 struct pgk_heap_totals {
     size_t contexts;
-    uint32_t known;       /* fields that all contexts have */
+    uint64_t known;       /* fields that all contexts have */
     uint64_t v[PGK_MIB_FIELDS]; /* sums, of fields that add up */
     size_t no_accesses;   /* contexts whose accesses are not known */
+    size_t no_touched;    /* contexts of which it is not known how much was touched */
     size_t no_times;      /* contexts of which it is not known how they were over time */
     size_t label_contexts[PGK_LABELS];
     uint64_t label_bytes[PGK_LABELS];

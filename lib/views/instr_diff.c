@@ -2,6 +2,7 @@
 #include "instr_view.h"
 
 #include "json_out.h"
+#include "markdown_out.h"
 #include "mem.h"
 #include "opts.h"
 #include "pgokit/human.h"
@@ -130,20 +131,76 @@ static void print_json(const struct diff *d, FILE *out)
     pgk_text_flush(&text);
 }
 
+static void put_markdown(const struct diff *d, struct pgk_text_out *out)
+{
+    const struct pgk_instr_overlap *o = &d->overlap;
+    pgk_text_printf(out, "## Counters compared\n\n| | in common |\n|---|--:|\n"
+                         "| counters | %.3f %% |\n", 100 * o->counters);
+    for (int k = 0; k < PGK_VALUE_KINDS; k++)
+        if (o->values[k] >= 0)
+            pgk_text_printf(out, "| %s | %.3f %% |\n",
+                            pgk_value_kind_name((enum pgk_value_kind)k), 100 * o->values[k]);
+    pgk_text_printf(out, "\n| | before | now |\n|---|--:|--:|\n| sum of counters | %.6g | %.6g |\n"
+                         "| functions in this profile only | %zu | %zu |\n"
+                         "| functions in both | %zu | %zu |\n",
+                    o->base_total, o->test_total, o->only_base, o->only_test, o->matched,
+                    o->matched);
+    if (o->mismatched)
+        pgk_text_printf(out, "| functions in both with another shape | %zu | %zu |\n",
+                        o->mismatched, o->mismatched);
+    if (d->shown)
+        pgk_text_lit(out, "\n### Largest changes\n\n| change | share before | share now | "
+                          "function |\n|--:|--:|--:|---|\n");
+    for (size_t i = 0; i < d->shown; i++) {
+        char name[512];
+        const struct change *c = &d->changes[i];
+        pgk_text_printf(out, "| %+.2f %% | %.2f %% | %.2f %% | ", 100 * (c->test - c->base),
+                        100 * c->base, 100 * c->test);
+        pgk_md_code(out, pgk_instr_shown_name(name, sizeof name, c->f.name));
+        pgk_text_lit(out, " |\n");
+    }
+    if (d->shown < d->n)
+        pgk_text_printf(out, "\n%zu more function%s changed.\n", d->n - d->shown,
+                        pgk_plural(d->n - d->shown));
+}
+
+static void print_markdown(const struct diff *d, FILE *out)
+{
+    struct pgk_text_out text;
+    pgk_text_to_file(&text, out);
+    put_markdown(d, &text);
+    pgk_text_flush(&text);
+}
+
+static int compare_and_print(const struct pgk_instr *base, const struct pgk_instr *test,
+                             bool contextual, size_t top,
+                             void (*print)(const struct diff *d, FILE *out), FILE *out,
+                             struct pgk_err *err)
+{
+    struct diff d = {.overlap.struct_size = sizeof d.overlap};
+    PGK_TRY(pgk_instr_overlap(base, test, contextual, &d.overlap, err));
+    PGK_TRY(find_changes(base, test, contextual, &d, err));
+    d.shown = top && top < d.n ? top : d.n;
+    print(&d, out);
+    pgk_mem_free(d.changes);
+    return 0;
+}
+
 int pgk_instr_print_diff(const struct pgk_instr *base, const struct pgk_instr *test,
                          bool contextual, bool json, const struct pgk_instr_print_opts *given,
                          FILE *out, struct pgk_err *err)
 {
-    struct pgk_instr_print_opts taken, *opts = &taken;
-    PGK_TRY(PGK_OPTS_TAKE(opts, given, err));
-    struct diff d = {.overlap.struct_size = sizeof d.overlap};
-    PGK_TRY(pgk_instr_overlap(base, test, contextual, &d.overlap, err));
-    PGK_TRY(find_changes(base, test, contextual, &d, err));
-    d.shown = opts->top && opts->top < d.n ? opts->top : d.n;
-    if (json)
-        print_json(&d, out);
-    else
-        print_text(&d, out);
-    pgk_mem_free(d.changes);
-    return 0;
+    struct pgk_instr_print_opts opts;
+    PGK_TRY(PGK_OPTS_TAKE(&opts, given, err));
+    return compare_and_print(base, test, contextual, opts.top, json ? print_json : print_text, out,
+                             err);
+}
+
+int pgk_instr_print_diff_markdown(const struct pgk_instr *base, const struct pgk_instr *test,
+                                  bool contextual, const struct pgk_instr_print_opts *given,
+                                  FILE *out, struct pgk_err *err)
+{
+    struct pgk_instr_print_opts opts;
+    PGK_TRY(PGK_OPTS_TAKE(&opts, given, err));
+    return compare_and_print(base, test, contextual, opts.top, print_markdown, out, err);
 }

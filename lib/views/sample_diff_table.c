@@ -1,12 +1,15 @@
-/* How two sample profiles differ, for people. */
+/* How two sample profiles differ, for people: on a terminal, and in Markdown. */
 #include "demangle.h"
-#include "mem.h"
 #include "fail.h"
+#include "markdown_out.h"
+#include "mem.h"
 #include "opts.h"
 #include "pgokit/human.h"
 #include "pgokit/report.h"
 
 #include <string.h>
+
+#define COUNT(x) pgk_human_count((char[PGK_HUMAN_SIZE]){0}, (x))
 
 struct view {
     const struct pgk_sample_diff_print_opts *opts;
@@ -37,12 +40,13 @@ static void put_totals(const struct view *v, const struct pgk_sample_overlap *o)
 }
 
 /* The name at the start of `s`, `len` bytes long, as a person reads it. */
-static const char *name_text(const struct view *v, const char *s, size_t len, char safe[512])
+static const char *name_text(const struct pgk_sample_diff_print_opts *opts, const char *s,
+                             size_t len, char safe[512])
 {
     char *name = pgk_mem_alloc(len + 1, 1);
     if (name)
         snprintf(name, len + 1, "%.*s", (int)len, s);
-    char *readable = name && !v->opts->linkage_names ? pgk_demangle(name) : NULL;
+    char *readable = name && !opts->linkage_names ? pgk_demangle(name) : NULL;
     pgk_human_text(safe, 512, readable ? readable : name ? name : "");
     pgk_mem_free(readable);
     pgk_mem_free(name);
@@ -56,22 +60,38 @@ static size_t name_length(const char *frame, const char *end)
     return (size_t)((colon ? colon : end) - frame);
 }
 
-/* "main:3 @ parse": the function, then its callers, one a line. */
+/* "main:3 @ parse": a frame of it, the function first, then its callers. */
+struct frame {
+    const char *v, *end;
+    size_t name_size;
+    bool leaf;
+};
+
+/* Steps to the caller, from a zeroed frame to the function; false past the last one. */
+static bool next_frame(const char *context, struct frame *f)
+{
+    f->leaf = !f->v;
+    if (f->v == context)
+        return false;
+    f->end = f->leaf ? context + strlen(context) : f->v - strlen(" @ ");
+    for (f->v = f->end; f->v > context; f->v--)
+        if (f->v - context >= 3 && !memcmp(f->v - 3, " @ ", 3))
+            break;
+    f->name_size = name_length(f->v, f->end);
+    return true;
+}
+
+/* Callers stand below the function, one a line. */
 static void put_context(const struct view *v, const char *text, int indent)
 {
     char safe[512];
-    const char *end = text + strlen(text), *frame = end;
-    for (bool leaf = true; frame > text; leaf = false) {
-        const char *stop = leaf ? end : frame - strlen(" @ ");
-        for (frame = stop; frame > text; frame--)
-            if (frame - text >= 3 && !memcmp(frame - 3, " @ ", 3))
-                break;
-        size_t n = name_length(frame, stop);
-        if (leaf)
-            fprintf(v->out, "%s\n", name_text(v, frame, n, safe));
+    for (struct frame f = {0}; next_frame(text, &f);) {
+        const char *name = name_text(v->opts, f.v, f.name_size, safe);
+        if (f.leaf)
+            fprintf(v->out, "%s\n", name);
         else
-            fprintf(v->out, "%*s<- %s%.*s\n", indent, "", name_text(v, frame, n, safe),
-                    (int)(stop - frame - (ptrdiff_t)n), frame + n);
+            fprintf(v->out, "%*s<- %s%.*s\n", indent, "", name,
+                    (int)(f.end - f.v - (ptrdiff_t)f.name_size), f.v + f.name_size);
     }
 }
 
@@ -85,7 +105,7 @@ static void put_change(const struct view *v, const struct pgk_sample_change *c)
     if (v->opts->contexts)
         put_context(v, c->function, 75);
     else
-        fprintf(v->out, "%s\n", name_text(v, c->function, strlen(c->function), safe));
+        fprintf(v->out, "%s\n", name_text(v->opts, c->function, strlen(c->function), safe));
 }
 
 int pgk_sample_diff_print_table(const struct pgk_sample_diff *diff,
@@ -103,5 +123,76 @@ int pgk_sample_diff_print_table(const struct pgk_sample_diff *diff,
             opts->contexts ? "function and callers" : "function");
     for (size_t i = 0; i < n && (!opts->top || i < opts->top); i++)
         put_change(&v, &changes[i]);
+    return 0;
+}
+
+static void put_split_row(struct pgk_text_out *o, const char *what, uint64_t both, uint64_t base,
+                          uint64_t test)
+{
+    uint64_t all = both + base + test;
+    pgk_text_printf(o, "| %s | %.3f %% | %s | %s | %s |\n", what,
+                    all ? 100 * (double)both / (double)all : 0, COUNT(both), COUNT(base),
+                    COUNT(test));
+}
+
+static void put_common(const struct pgk_sample_overlap *o,
+                       const struct pgk_sample_diff_print_opts *opts, struct pgk_text_out *out)
+{
+    pgk_text_lit(out, "| | before | now |\n|---|--:|--:|\n| profile | ");
+    pgk_md_code(out, opts->base_title ? opts->base_title : "base");
+    pgk_text_lit(out, " | ");
+    pgk_md_code(out, opts->test_title ? opts->test_title : "test");
+    pgk_text_printf(out, " |\n| samples | %s | %s |\n\n", COUNT(o->base_samples),
+                    COUNT(o->test_samples));
+    pgk_text_lit(out, "| | in common | in both | before only | now only |\n"
+                      "|---|--:|--:|--:|--:|\n");
+    pgk_text_printf(out, "| similarity | %.3f %% | | | |\n", 100 * o->similarity);
+    pgk_text_printf(out, "| samples | %.3f %% | | %.3f %% | %.3f %% |\n", 100 * o->sample_overlap,
+                    100 * o->base_unique, 100 * o->test_unique);
+    put_split_row(out, "functions", o->functions_both, o->functions_base, o->functions_test);
+    put_split_row(out, "hot functions", o->hot_functions_both, o->hot_functions_base,
+                  o->hot_functions_test);
+    put_split_row(out, "hot lines", o->hot_lines_both, o->hot_lines_base, o->hot_lines_test);
+}
+
+static void put_row(const struct pgk_sample_change *c,
+                    const struct pgk_sample_diff_print_opts *opts, struct pgk_text_out *out)
+{
+    char safe[512];
+    pgk_text_printf(out, "| %+.2f %% | %.2f %% | %.2f %% | %s | %s | ",
+                    100 * (c->test_share - c->base_share), 100 * c->base_share,
+                    100 * c->test_share, COUNT(c->base_samples), COUNT(c->test_samples));
+    if (!opts->contexts)
+        pgk_md_code(out, name_text(opts, c->function, strlen(c->function), safe));
+    for (struct frame f = {0}; opts->contexts && next_frame(c->function, &f);) {
+        if (!f.leaf)
+            pgk_text_lit(out, "<br>");
+        pgk_md_code(out, name_text(opts, f.v, f.name_size, safe));
+    }
+    pgk_text_lit(out, " |\n");
+}
+
+int pgk_sample_diff_print_markdown(const struct pgk_sample_diff *diff,
+                                   const struct pgk_sample_diff_print_opts *given, FILE *out,
+                                   struct pgk_err *err)
+{
+    struct pgk_sample_diff_print_opts taken, *opts = &taken;
+    struct pgk_text_out text;
+    size_t n;
+    PGK_TRY(PGK_OPTS_TAKE(opts, given, err));
+    const struct pgk_sample_change *changes = pgk_sample_diff_changes(diff, &n);
+    size_t shown = 0, top = opts->top && opts->top < n ? opts->top : n;
+    pgk_text_to_file(&text, out);
+    pgk_text_lit(&text, "## Sample profiles compared\n\n");
+    put_common(pgk_sample_diff_overlap(diff), opts, &text);
+    for (; shown < top && changes[shown].base_share != changes[shown].test_share; shown++) {
+        if (!shown)
+            pgk_text_printf(&text, "\n### What moved most\n\n| moved | share before | share now | "
+                                   "samples before | samples now | %s |\n"
+                                   "|--:|--:|--:|--:|--:|---|\n",
+                            opts->contexts ? "function and callers" : "function");
+        put_row(&changes[shown], opts, &text);
+    }
+    pgk_text_flush(&text);
     return 0;
 }

@@ -179,6 +179,30 @@ def reported(work):
     require(os.path.getsize(page) > 10000, "no page")
 
 
+def renamed(work, marks):
+    """A function by a name that is alike, or another one that calls the same; what is neither is
+    gone."""
+    profile = recorded(work, build(work, clang(), *marks))
+    for name, accepted in (("worker", True), ("labour", False)):
+        exe = build(work, clang(), *marks, source=SOURCE.replace("work(", f"{name}("))
+        told = run(work.pgokit, "convert", profile, "--rebase-to", exe, "--explain", "-o",
+                   f"{exe}.afdo")
+        require((f"now {name}".encode() in told.out) == accepted, f"{told}")
+        lines = as_text(work, f"{exe}.afdo").splitlines()
+        require(any(x.startswith(f"{name}:") for x in lines) == accepted and
+                not any(x.startswith("work:") for x in lines), f"{lines}")
+        found = match(work, profile, exe)
+        require(bool(samples(found, "rerouted")) == accepted, f"{found}")
+    # Callees tell as well: a name that is not alike at all.
+    double = changed(SOURCE, ("    r -= leaf(n / 2);", "    r -= leaf(n / 2) + twice(n);"),
+                     ("__attribute__((noinline)) int work",
+                      "__attribute__((noinline)) int twice(int n) { return 2 * n + (int)sum; }\n"
+                      "__attribute__((noinline)) int work"))
+    profile = recorded(work, build(work, clang(), *marks, source=double))
+    exe = build(work, clang(), *marks, source=double.replace("work(", "labour("))
+    require(samples(match(work, profile, exe), "rerouted") > 0, "labour")
+
+
 def rebase_with_losses(work):
     profile = recorded(work, build(work, clang(), *LINES))
     exe = build(work, clang(), source=SOURCE.replace("work(", "labour("))
@@ -202,17 +226,53 @@ def gone(work):
 
 
 def probes(work):
-    """Checksums of functions; statics get another name with their file."""
+    """Checksums of functions; what changed moves with its calls; statics get another name with
+    their file."""
     exe = build(work, clang(), *PROBES)
     profile = recorded(work, exe)
     found = match(work, profile, exe)
     require(levels(found) == {"exact"}, f"{found}")
-    other = changed(SOURCE, BRANCH)
-    found = match(work, profile, build(work, clang(), *PROBES, source=other))
-    names = {c["function"] for c in found["changes"] if c["level"] == "functions only"}
+    found = match(work, profile, build(work, clang(), *PROBES, "-Wl,--strip-debug",
+                                       source=changed(SOURCE, BRANCH)))
+    names = {c["function"] for c in found["changes"]}
     require(names == {"work"} and samples(found, "exact") > 0, f"{found}")
+    require(levels(found) <= {"exact", "moved", "ambiguous"} and found["found_percent"] > 90,
+            f"{found}")
+    last = next(c for c in found["changes"] if "callee" in c and
+                c["profile"]["line_offset"] == 5) # of the second call of leaf
+    require(last["build"]["line_offset"] > 5, f"{last}")
+    other = changed(SOURCE, ("    int r = leaf(n);", "    int r = n < 9 ? n : 3;"),
+                    ("    r -= leaf(n / 2);", "    r -= n / 2;"))
+    found = match(work, profile, build(work, clang(), *PROBES, source=other))
+    require(samples(found, "functions only") > 0, f"{found}")
     found = match(work, profile, build(work, clang(), *PROBES, name="renamed.c"))
     require(levels(found) == {"exact", "rerouted"}, f"{found}")
+
+
+def rebased_probes(work, flags, options):
+    """To the same build: the same profile. To a changed one: it fits as if it were of it, and
+    clang, to which the old one is stale, takes it (it does not say so of contexts)."""
+    exe = build(work, clang(), *PROBES, *flags)
+    good(work.recorder, "-g", "-e", "7", "-n", "40000", f"{exe}.trace", exe, "50", timeout=300)
+    profile, out = f"{exe}.afdo", f"{exe}.rebased"
+    good(work.pgokit, "gen", "-q", f"{exe}.trace", "-b", exe, *options, "-o", profile)
+    good(work.pgokit, "convert", "-q", profile, "--rebase-to", exe, "-o", out)
+    require(as_text(work, profile) == as_text(work, out), "another profile of the same build")
+    now = build(work, clang(), *PROBES, *flags, source=changed(SOURCE, BRANCH), name="new.c")
+    told = run(work.pgokit, "convert", profile, "--rebase-to", now, "-b", exe, "--explain", "-o",
+               out)
+    require(told.code in (0, 1) and b"of checksum 0x" in told.out, f"{told}")
+    found = match(work, out, now)
+    require(levels(found) == {"exact"}, f"{found}")
+    require(found["totals"]["samples"] > 0.95 * match(work, profile, exe)["totals"]["samples"],
+            f"{told}")
+    for used, stale in ((profile, True), (out, False)):
+        result = run(clang(), *FLAGS, *PROBES, *flags, f"-fprofile-sample-use={used}",
+                     "-mllvm", "-report-profile-staleness", "-c", "new.c", "-o", "used.o",
+                     cwd=os.path.dirname(now))
+        fits = result.errors.startswith("(0/")
+        require(result.code == 0 and (fits != stale or "--contexts" in options),
+                f"{used}: {result}")
 
 
 def counters(work, release, flag):
@@ -237,6 +297,35 @@ def counters(work, release, flag):
     result = run(work.pgokit, "match", f"{exe}.profraw", "-b", cut)
     require(result.code == 2 and result.errors.count("\n") == 1 and
             "__llvm_prf_data: field records at offset 0x" in result.errors, f"{result}")
+
+
+def as_counters(work, profile):
+    return good(work.pgokit, "convert", "-q", profile, "--to", "text", "-o", "-").splitlines()
+
+
+def rebased_counters(work, release, flag):
+    """Functions with their hashes, statics of a file with another name among them, and one that
+    was renamed; what changed is lost."""
+    clang_of_old = tool("clang", release)
+    exe = build(work, clang_of_old, flag)
+    good(exe, "50", env={"LLVM_PROFILE_FILE": f"{exe}.profraw"})
+    profile, out = f"{exe}.profdata", f"{exe}.rebased"
+    good(work.pgokit, "merge", "-q", f"{exe}.profraw", "-o", profile)
+    good(work.pgokit, "convert", "-q", profile, "--rebase-to", exe, "-o", out)
+    require(good(work.pgokit, "show", "--json", profile) ==
+            good(work.pgokit, "show", "--json", out), "another profile of the same build")
+    now = build(work, clang_of_old, flag, name="renamed.c",
+                source=changed(SOURCE, BRANCH))
+    told = run(work.pgokit, "convert", profile, "--rebase-to", now, "--explain", "-o", out)
+    statics = flag == "-fprofile-instr-generate" # else leaf is inlined before
+    require(told.code == 1 and "lost: 1 functions" in told.errors and
+            f"{statics:d} of them by other names" in told.errors, f"{told}")
+    require((b"now renamed.c:leaf" in told.out) == statics, f"{told}")
+    found = match(work, out, now)
+    require(levels(found) == {"exact"} and "work" not in as_counters(work, out), f"{found}")
+    require(not statics or "renamed.c:leaf" in as_counters(work, out), f"{found}")
+    told = run(work.pgokit, "convert", profile, "--rebase-to", build(work, clang()), "-o", out)
+    require(told.code == 2 and "an instrumented build" in told.errors, f"{told}")
 
 
 def refused(work):
@@ -270,11 +359,18 @@ def add_cases(work, tap):
     tap.add("rebased contexts", rebased, work, ["-fno-omit-frame-pointer"],
             ["--contexts", "--no-preinline", "--keep-cold"])
     tap.add("rebased, with losses", rebase_with_losses, work)
+    for name, marks in (("lines", LINES), ("probes", PROBES)):
+        tap.add(f"a renamed function, by {name}", renamed, work, marks)
     tap.add("reported at the lines of a newer source", reported, work)
     tap.add("probes", probes, work)
+    tap.add("rebased probes", rebased_probes, work, [], ["--no-preinline"])
+    tap.add("rebased contexts of probes", rebased_probes, work, ["-fno-omit-frame-pointer"],
+            ["--contexts", "--no-preinline", "--keep-cold"])
     for release in at_hand(14, 16, 19, 22):
         for flag in ("-fprofile-generate", "-fprofile-instr-generate"):
             tap.add(f"counters, clang {release} {flag}", counters, work, release, flag)
+            tap.add(f"rebased counters, clang {release} {flag}", rebased_counters, work, release,
+                    flag)
     tap.add("refused", refused, work)
 
 

@@ -2,7 +2,7 @@
 """The branch recorder: programs behave as without it, what it counts is true, and pgokit record
 branches does what its page says.
 
-usage: record_branches.py PGOKIT LIBRARY ARCHIVE
+usage: record_branches.py PGOKIT LIBRARY ARCHIVE STATIC_ARCHIVE
 """
 
 import bisect
@@ -18,9 +18,12 @@ sys.path.append(os.path.join(HERE, "..", "runtime"))
 from harness import Cases, Skip, require, run, tool  # noqa: E402
 from recording import Recording  # noqa: E402
 
-PGOKIT, LIBRARY, ARCHIVE = map(os.path.abspath, sys.argv[1:4])
+PGOKIT, LIBRARY, ARCHIVE, STATIC_ARCHIVE = map(os.path.abspath, sys.argv[1:5])
 PROGRAMS = os.path.join(HERE, "programs")
 STRESS_SECONDS = int(os.environ.get("PGOKIT_TEST_STRESS", "0"))
+RATES = ("frequency=250", "frequency=2000:loads=1", "frequency=5000",
+         "frequency=2000:callchain=1:perf=1")
+HIGHEST_RATES = ("frequency=10000", "frequency=10000:loads=1", "frequency=10000:callchain=1:perf=1")
 FAST = ["--real-time", "-F", "2000"]
 # Warnings of llvm-profgen that are not about what was recorded.
 OF_LLVM_ITSELF = re.compile(r".*(PGO is estimated|failed to determine function entry).*\n")
@@ -37,9 +40,9 @@ def build_with(folder, compiler, source, *more):
     return out
 
 
-def build_linked(folder, source, *more):
+def build_linked(folder, source, *more, archive=ARCHIVE):
     """With the recorder in it, whether the program calls it or not."""
-    return build(folder, source, "-Wl,-u,pgokit_branches_start", ARCHIVE, *more)
+    return build(folder, source, "-Wl,-u,pgokit_branches_start", archive, *more)
 
 
 def recording_itself(folder, options, argv, **kw):
@@ -339,11 +342,70 @@ def linked_stress(folder):
     return [f"{windows} windows, {ended} of which ended where the program calls the recorder"]
 
 
-def linked_statically(folder):
+def linked_statically(folder, *static):
+    """It records, functions of the C library that it stands in front of work, and so do threads."""
+    plain = run([build(folder, "stress.cpp", "-mno-red-zone"), "1000"], folder).stdout
+    program = build_linked(folder, "stress.cpp", "-mno-red-zone", *static, archive=STATIC_ARCHIVE)
+    told = recording_itself(folder, "real_time=1:frequency=5000", [program, "1000"])
+    require(told.stdout == plain, f"{told.stdout}\nwithout:\n{plain}")
+    windows = sum(r.counters["WINDOWS"] for r in recordings(folder, "r."))
+    require(windows > 100, f"{windows} windows")
+    names = [name for name in os.listdir(folder) if name.startswith("r.")]
+    got = functions_of(folder, *names, binary=program)
+    require(any("work" in name for name in got), got)
+    require(not any(name.startswith(("pgbr_", "pgg_")) for name in got), got)
+    return [f"{windows} windows"]
+
+
+def loads_of_static_program(folder):
+    """Its data belong to it, although the C library only knows where its code is."""
+    program = build_linked(folder, "kinds.cpp", "-static", archive=STATIC_ARCHIVE)
+    recording_itself(folder, "real_time=1:frequency=2000:loads=1", [program, "20000"])
+    names = [name for name in os.listdir(folder) if name.startswith("r.")]
+    text = run([PGOKIT, "gen", *names, "-b", program, "--vtables", "-o", "-", "--to", "text"],
+               folder).stdout
+    require(set(types_of(text)) == {"_ZTV6Square", "_ZTV5Round"}, types_of(text))
+
+
+def waits_statically(folder):
+    """Signals that a static program waits for reach it, and the recorder's does not."""
+    program = build_linked(folder, "waits.c", "-static", archive=STATIC_ARCHIVE)
+    told = recording_itself(folder, "real_time=1:frequency=5000", [program])
+    require(told.stdout == "10 12 10 12\n", told.stdout)
+
+
+def other_archive(folder):
     """A link that is refused, instead of a program that fails."""
-    argv = [tool("gcc"), "-static", os.path.join(PROGRAMS, "switched.c"), ARCHIVE, "-o", "out"]
-    told = run(argv, folder, status=1)
-    require("undefined reference to `__tls_get_addr'" in told.stderr, told.stderr)
+    for archive, static, missing in ((ARCHIVE, ["-static"], "__tls_get_addr"),
+                                     (STATIC_ARCHIVE, [], "__sigwait")):
+        argv = [tool("gcc"), *static, os.path.join(PROGRAMS, "switched.c"), archive, "-o", "out"]
+        told = run(argv, folder, status=1)
+        require(f"undefined reference to `{missing}'" in told.stderr, told.stderr)
+
+
+# ---- a program with more rights than who runs it ----
+
+def more_rights(folder):
+    """The environment names no file that is written with them, and nothing is recorded."""
+    if os.getuid():
+        raise Skip("only root can make a program that runs as another user")
+    plain = run([build(folder, "kinds.cpp"), "3000"], folder).stdout
+    program = build_linked(folder, "kinds.cpp")
+    os.chmod(folder, 0o777)
+    os.chown(program, 65534, 65534)
+    os.chmod(program, 0o4755)
+    if os.statvfs(folder).f_flag & os.ST_NOSUID:
+        raise Skip("the file system gives no rights to programs")
+    kept = os.path.join(folder, "kept")
+    os.mkdir(kept)
+    os.chmod(kept, 0o777)
+    told = run([program, "3000"], folder, env={"PGOKIT_BRANCHES_OPTIONS":
+                                               f"out={kept}/r:real_time=1:frequency=2000"})
+    require(told.stdout == plain, told.stdout)
+    require("recording nothing: the program has rights that who started it does not have"
+            in told.stderr, told.stderr)
+    require(sorted(os.listdir(folder)) == ["kept", "kinds"] and not os.listdir(kept),
+            os.listdir(folder) + os.listdir(kept))
 
 
 # ---- ended by the program ----
@@ -450,8 +512,7 @@ def stress(folder):
     require("handlers that saw copies: 0" in plain, plain)
     end, windows, runs = time.monotonic() + STRESS_SECONDS, 0, 0
     while not runs or time.monotonic() < end:
-        for options in ("frequency=250", "frequency=2000:loads=1", "frequency=5000",
-                        "frequency=2000:callchain=1:perf=1"):
+        for options in HIGHEST_RATES if STRESS_SECONDS else RATES:
             windows += stress_once(folder, program, "2000", options, plain)
             runs += 1
     require(windows > 300, f"{windows} windows only")
@@ -469,6 +530,26 @@ def odd_instructions(folder):
         runs += 1
         require(runs < 100, f"{windows} windows in {runs} runs")
     return [f"{windows} windows in {runs} runs"]
+
+
+def descriptors(folder):
+    """A program has those that it has without it, also when the file of counts has grown."""
+    script = """if True:
+        import json, os, re, time
+        h, data, end = 7, [], time.process_time() + 0.5
+        while time.process_time() < end:
+            data = json.loads(json.dumps([{"n": i} for i in range(300)]))
+            h += len(re.findall("[1-3]+", str(data)))
+        print(sorted(os.listdir("/proc/self/fd"), key=int))
+        """
+    plain = run([sys.executable, "-c", script], folder).stdout
+    told = preloaded(folder, "real_time=1:frequency=5000", [sys.executable, "-c", script])
+    require(told.stdout == plain, f"{told.stdout} without it: {plain}")
+    [name] = [name for name in os.listdir(folder) if name.startswith("r.")]
+    [recording] = recordings(folder, "r.")
+    size = os.path.getsize(os.path.join(folder, name))
+    require(len(recording.branches) + len(recording.ranges) > 2048, "the file has not grown")
+    require(size < (1 << 20), f"{size} bytes are more than what is in it")
 
 
 def programs(folder):
@@ -661,7 +742,12 @@ def main():
     cases.run("on and off by calls of a program with the archive", exported_calls, ARCHIVE)
     cases.run("linked into the program", linked)
     cases.run("linked into the program: stress", linked_stress)
-    cases.run("linked statically", linked_statically)
+    cases.run("linked statically", linked_statically, "-static")
+    cases.run("linked statically, at any address", linked_statically, "-static-pie")
+    cases.run("loads of a static program", loads_of_static_program)
+    cases.run("a static program that waits for signals", waits_statically)
+    cases.run("the archive for the other kind of link", other_archive)
+    cases.run("a program with more rights", more_rights)
     for function in "prctl", "syscall":
         cases.run(f"a filter of system calls by {function}", filtered, function)
     cases.run("on and off by a signal", switched_by_signal)
@@ -669,6 +755,7 @@ def main():
     cases.run("on for a time, twice", switched_on_for_a_time)
     cases.run("every branch is real", every_branch_is_real)
     cases.run("counts are true", counts_are_true)
+    cases.run("descriptors of the program", descriptors)
     cases.run("programs print the same", programs)
     cases.run("odd instructions", odd_instructions)
     cases.run("stress", stress)

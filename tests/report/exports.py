@@ -218,6 +218,22 @@ class Exports:
             if path != self.small:  # sums beyond 63 bits are pprof's own matter
                 expect(float(said[1]), total, "bytes in all")
 
+    # ---- Markdown ----
+
+    def pandoc_reads_markdown(self):
+        if not shutil.which("pandoc"):
+            raise Skip("missing pandoc")
+        names = ["op|er`ator", "<b>_x_</b>", "a\\b", "x[a](b)*c*", "``"]
+        profile = self.folder / "names.prof"
+        profile.write_text("".join(f"{name}:{9 - i}0:1\n 1: {9 - i}\n"
+                                   for i, name in enumerate(names)))
+        said = subprocess.run(["pandoc", "-f", "gfm", "-t", "json"], check=True,
+                              capture_output=True, input=self.export(profile, "markdown")).stdout
+        tables = [block["c"] for block in json.loads(said)["blocks"] if block["t"] == "Table"]
+        cells = [row[1][-1][-1] for row in tables[1][4][0][3]]
+        expect([[(inline["t"], inline["c"][1]) for block in cell for inline in block["c"]]
+                for cell in cells], [[("Code", name)] for name in names], "names")
+
     # ---- others ----
 
     def folded_stacks_add_up(self):

@@ -15,6 +15,7 @@ PLUGINS = dict(argument.split("=", 1) for argument in sys.argv[5:])
 RELEASES = ("14", "16", "19", "22")
 # Of newer releases only.
 EACH = "-pgokit-heap-coalesce=0"
+NEAR = "-pgokit-heap-coalesce=1"
 LATER = {"__memprof_histogram", "__memprof_default_options_str"}
 
 
@@ -136,19 +137,21 @@ def places_in_source(folder, release):
 
 
 def tallies(folder, release):
-    """Fewer updates than accesses only if counts are merged, and as many of heap objects."""
+    """Fewer updates than accesses only if counts are merged, the more so the more may be merged."""
     found = {}
     teller = compiled(folder, "tally.c", release, [], "teller")
-    for options in ((), (EACH,)):
+    for options in ((), (EACH,), (NEAR,)):
         program = linked(release, [compiled(folder, "masked.c", release,
                                             plugin_flags(release, "-pgokit-heap-tally", *options)),
                                    teller])
         found[options] = [int(word) for word in run([program], folder).stderr.split()]
         for path in raw_profile.files(folder):
             os.remove(path)
-    merged, each = found[()], found[(EACH,)]
+    merged, each, near = found[()], found[(EACH,)], found[(NEAR,)]
     require(each[0] == each[1] > 1000 and merged[0] < merged[1] / 2, f"{found}")
-    return [f"{merged[0]} updates for {merged[1]} accesses; each by itself: {each[0]}"]
+    require(merged[0] < near[0] < near[1], f"{found}")
+    return [f"{merged[0]} updates for {merged[1]} accesses; near ones merged: {near[0]}; each by "
+            f"itself: {each[0]}"]
 
 
 def by_config(folder, release):

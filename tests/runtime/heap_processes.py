@@ -38,6 +38,27 @@ def forking(folder):
             f"parent: {theirs}")
 
 
+def descending(folder):
+    """What an object's process is has fewer bits in small objects than in others."""
+    program = build(folder, "process.c", "clang-22", "archive")
+    run([program, "descend", "20"], folder)
+    files = raw_profile.files(folder)
+    require(len(files) == 21, f"profiles: {files}")
+    found = [raw_profile.Profile(path).by_function(program) for path in files]
+    require(all(one.get("in_child", [0])[0] == 3 for one in found), f"own objects: {found}")
+    require(sorted(one["in_parent"][0] for one in found if "in_parent" in one) == [21],
+            f"inherited objects: {found}")
+
+
+def overrunning(folder):
+    """What a program writes beyond its objects does not bring it down."""
+    program = build(folder, "process.c", "clang-22", "archive")
+    run([program, "overrun"], folder)
+    path = one_file(folder)
+    check_sound(path)
+    require(raw_profile.Profile(path).by_function(program)["after"][0] == 1, "after is not told")
+
+
 def children_keep_their_memory(folder):
     """The file of the parent leaves a hole in the child, where memory of the child may come to lie:
     its own file must not be put on top of it."""
@@ -588,7 +609,9 @@ def off(folder):
 def main():
     cases = Cases()
     cases.run("fork: each process counts its own", forking)
+    cases.run("fork: twenty deep, each process counts its own", descending)
     cases.run("fork: children keep their memory", children_keep_their_memory)
+    cases.run("writing beyond small objects", overrunning)
     cases.run("dumps: an object alive at a dump counts once", dumping, "dump", 2)
     cases.run("reset: finished dumps are left out", dumping, "reset", 0)
     cases.run("reset: a renamed file keeps its dump alone", renaming)

@@ -138,7 +138,8 @@ class ProgramMaker:
             return self.place(s)
         if kind < 0.7:
             return f"look_{r.randrange(ALLOCATIONS)}({r.choice(sorted(s.nodes))})"
-        return f"({self.value(s, depth + 1)} {self.pick('+', '*', '^', '-')} " \
+        # Never negative: it may be an index or a size.
+        return f"((u64){self.value(s, depth + 1)} {self.pick('+', '*', '^', '-')} " \
                f"{self.value(s, depth + 1)})"
 
     def condition(self, s):

@@ -12,6 +12,8 @@ NOTES = 0x45544f4e544b4750
 INTERRUPTED = 1
 TIMES = 4
 BREAKDOWNS = 16
+TOUCHED = 32
+MERGED = 64
 SHARES = 24
 
 
@@ -25,6 +27,7 @@ class Profile:
         self.contexts, self.dumps, self.interrupted, self.segments = {}, 0, False, []
         self.pcs, self.begun, self.closed, self.dropped = {}, {}, {}, 0
         self.over_time, self.epoch = [], 0
+        self.touched, self.merged = {}, False
         at = 0
         while at < len(data):
             at = self.read_dump(data, at)
@@ -46,18 +49,22 @@ class Profile:
                 sheet = 0
             self.interrupted |= word == NOTES and bool(flags & INTERRUPTED)
             self.dropped = dropped if word == NOTES else 0
+            self.merged |= word == NOTES and bool(flags & MERGED)
             if word == NOTES and flags & TIMES:
-                self.read_times(data, at, mibs - 128, sheet)
+                self.read_times(data, at, mibs - 128, sheet, flags)
                 if flags & BREAKDOWNS:
                     self.read_breakdowns(data, at, mibs - 144)
             for i in range(begun if sheet else 0):
-                where = at + sheet + (64 if flags & TIMES else 32) * i
+                where = at + sheet + ((64 if flags & TIMES else 32) +
+                                      (32 if flags & TOUCHED else 0)) * i
                 bytes_, _, objects, _, stack = struct.unpack_from("<2Q3I", data, where)
                 old = self.begun.get(stack, (0, 0))
                 self.begun[stack] = old[0] + objects, old[1] + bytes_
                 if flags & TIMES:
                     self.over_time[-1].add_begun(stack, struct.unpack_from("<I2Q2IQ", data,
                                                                           where + 28))
+                if flags & TOUCHED:
+                    self.add_touched(stack, struct.unpack_from("<4Q", data, where + 64))
         pcs, where = self.pcs, at + stacks + 8  # a stack is where its thread used it first
         for _ in range(struct.unpack_from("<Q", data, at + stacks)[0]):
             stack, n = struct.unpack_from("<2Q", data, where)
@@ -85,7 +92,23 @@ class Profile:
                 where += elements * (8 if wide else 2)
         return at + total
 
-    def read_times(self, data, at, times, sheet):
+    def add_touched(self, stack, values):
+        """Of a stack id: bytes touched and not, per cent of the least and the most touched
+        object."""
+        if any(values[:2]):
+            self.touched[stack] = add_up(self.touched[stack], values) \
+                if stack in self.touched else list(values)
+
+    def touched_by_function(self, program):
+        """As by_function."""
+        found = {}
+        for stack, values in self.touched.items():
+            pcs = self.pcs.get(stack)
+            name = function_of(program, pcs, self.segments[0][2]) if pcs else "?"
+            found[name] = add_up(found[name], values) if name in found else values
+        return found
+
+    def read_times(self, data, at, times, sheet, flags):
         series, points, lives_at, lives, *peak, epoch = struct.unpack_from("<8Q", data, at + times)
         if not sheet or series:
             self.over_time.append(OverTime(peak, epoch))
@@ -95,8 +118,11 @@ class Profile:
             if not now.points or point[0] > now.points[-1][0]:
                 now.points.append(point)
         for i in range(lives):
-            stack, *values = struct.unpack_from("<6Q", data, at + lives_at + 48 * i)
+            where = at + lives_at + (80 if flags & TOUCHED else 48) * i
+            stack, *values = struct.unpack_from("<6Q", data, where)
             now.lives[stack] = values
+            if flags & TOUCHED:
+                self.add_touched(stack, struct.unpack_from("<4Q", data, where + 48))
 
     def read_breakdowns(self, data, at, where):
         """Of each point that has one: stack id -> bytes."""
@@ -120,11 +146,8 @@ class Profile:
     def by_function(self, program, contexts=None):
         """Sums per innermost function of the program that is in its symbol table."""
         found = {}
-        functions = symbols(program)
-        bias = self.segments[0][2]
         for pcs, values in (self.contexts if contexts is None else contexts).items():
-            name = next((function for pc in pcs[:1] for function, start, end in functions
-                         if start <= pc - bias < end), "?")
+            name = function_of(program, pcs, self.segments[0][2])
             found[name] = add(found[name], values) if name in found else values
         return found
 
@@ -151,6 +174,16 @@ def add(a, b):
     """Objects, bytes and accesses are summed up, the least and the most of an object is kept."""
     together = [operator.add, operator.add, operator.add, min, max]
     return type(a)(function(x, y) for function, x, y in zip(together, a, b))
+
+
+def add_up(a, b):
+    """What was touched of two contexts."""
+    return [a[0] + b[0], a[1] + b[1], min(a[2], b[2]), max(a[3], b[3])]
+
+
+def function_of(program, pcs, bias):
+    return next((function for pc in pcs[:1] for function, start, end in symbols(program)
+                 if start <= pc - bias < end), "?")
 
 
 def symbols(program):

@@ -16,7 +16,7 @@ static inline uint32_t sample_random(uint64_t *seed)
 /* A block of one object, as the runtime makes it. */
 static inline struct pgk_mib sample_mib(uint64_t *seed)
 {
-    struct pgk_mib m = {.known = (UINT32_C(1) << PGK_MIB_AccessHistogram) - 1};
+    struct pgk_mib m = {.known = (UINT64_C(1) << PGK_MIB_AccessHistogram) - 1};
     uint64_t size = 1 + sample_random(seed) % 4096, accesses = sample_random(seed) % 1000,
              life = sample_random(seed) % 500000, density = accesses * 100 / size;
     m.v[PGK_MIB_AllocCount] = 1;
@@ -103,7 +103,7 @@ static inline void sample_fill_addresses(struct pgk_heap *h, uint64_t seed, unsi
             mib.hist_count = 1 + c % 5;
             mib.v[PGK_MIB_AccessHistogramSize] = mib.hist_count;
         }
-        mib.known |= UINT32_C(1) << PGK_MIB_AccessHistogramSize;
+        mib.known |= UINT64_C(1) << PGK_MIB_AccessHistogramSize;
         for (uint32_t d = 0; d < depth; d++) {
             unsigned in = sample_random(&seed) % (modules + 1);
             uint32_t frame =
@@ -159,6 +159,9 @@ struct sample_times {
     uint64_t epoch;
     const uint64_t (*breakdowns)[50]; /* ms; shares; stack id and bytes of each */
     size_t n_breakdowns;
+    const uint64_t (*touched)[4]; /* of each context begun or over time: bytes touched and not, per
+                                     cent of the least and the most touched object; NULL: none */
+    bool merged;
 };
 struct sample_dump {
     uint32_t version;
@@ -173,6 +176,17 @@ struct sample_dump {
     const struct sample_times *times; /* with notes, if there are any */
 };
 
+/* Records of contexts, each with what was touched. */
+static inline void sample_write_touched(struct pgk_sink *out, const struct sample_times *t,
+                                        const void *records, size_t n, size_t size)
+{
+    for (size_t i = 0; i < n; i++) {
+        pgk_sink_bytes(out, (const char *)records + i * size, size);
+        if (t->touched)
+            pgk_sink_bytes(out, t->touched[i], sizeof t->touched[i]);
+    }
+}
+
 /* Series, contexts begun, contexts over time, breakdowns, times and notes. */
 static inline void sample_write_times(struct pgk_sink *out, const struct sample_times *t,
                                       uint64_t start)
@@ -180,9 +194,9 @@ static inline void sample_write_times(struct pgk_sink *out, const struct sample_
     uint64_t series = pgk_sink_tell(out) - start;
     pgk_sink_bytes(out, t->points, t->n_points * sizeof *t->points);
     uint64_t begun = pgk_sink_tell(out) - start;
-    pgk_sink_bytes(out, t->begun, t->n_begun * sizeof *t->begun);
+    sample_write_touched(out, t, t->begun, t->n_begun, sizeof *t->begun);
     uint64_t lives = pgk_sink_tell(out) - start;
-    pgk_sink_bytes(out, t->lives, t->n_lives * sizeof *t->lives);
+    sample_write_touched(out, t, t->lives, t->n_lives, sizeof *t->lives);
     const uint64_t breakdowns[2] = {pgk_sink_tell(out) - start, t->n_breakdowns};
     if (t->n_breakdowns) {
         pgk_sink_bytes(out, t->breakdowns, t->n_breakdowns * sizeof *t->breakdowns);
@@ -193,7 +207,8 @@ static inline void sample_write_times(struct pgk_sink *out, const struct sample_
                                t->peak[2],               t->epoch};
     pgk_sink_bytes(out, times, sizeof times);
     const uint64_t notes[8] = {UINT64_C(0x45544f4e544b4750),
-                               (t->n_begun ? 5u : 4u) | (t->n_breakdowns ? 16u : 0), 0, 0,
+                               (t->n_begun ? 5u : 4u) | (t->n_breakdowns ? 16u : 0) |
+                                   (t->touched ? 32u : 0) | (t->merged ? 64u : 0), 0, 0,
                                t->n_begun ? begun : 0, t->n_begun};
     pgk_sink_bytes(out, notes, sizeof notes);
 }

@@ -1,6 +1,7 @@
 /* What processes do besides allocating: fork, threads, dumps, signals, dying.
  *
- * usage: process fork | dump | signals | churn THREADS | reset
+ * usage: process fork | dump | signals | churn THREADS | reset | overrun
+ *        process descend DEPTH
  *        process exec | tail | triggers SECONDS MEBIBYTES
  *        process starve | fault | crash
  *        process die | rename FROM TO
@@ -73,6 +74,45 @@ static int forking(void)
     free((void *)mine);
     printf("%d\n", child);
     return status;
+}
+
+/* Each child forks the next one, and frees one of the objects that the first process made. */
+static int descending(int depth)
+{
+    volatile char *old[64];
+    int status = 0;
+    if (depth < 1 || depth >= 64)
+        return 2;
+    for (int i = 0; i <= depth; i++)
+        old[i] = in_parent();
+    for (int i = 0; i <= depth; i++) {
+        old[i][0] = 1;
+        free((void *)old[i]);
+        for (int object = 0; object < 3; object++)
+            in_child()[0] = 1;
+        pid_t child = i < depth ? fork() : -1;
+        if (child) {
+            if (child > 0)
+                waitpid(child, &status, 0);
+            return status != 0;
+        }
+    }
+    return 0;
+}
+
+/* Writes beyond objects of all small sizes, over what is in the same granule. */
+static int overrunning(void)
+{
+    for (size_t n = 1; n <= 248; n++) {
+        volatile char *p = malloc(n);
+        const size_t end = (n + 63) / 64 * 64;
+        for (size_t at = n; at < end; at++)
+            p[at] = (char)(at * 37);
+        __asm__ volatile("" ::: "memory");
+        free((void *)p);
+    }
+    free((void *)after());
+    return 0;
 }
 
 static int dumping(int reset)
@@ -509,6 +549,10 @@ int main(int argc, char **argv)
     const char *what = argc > 1 ? argv[1] : "";
     if (!strcmp(what, "fork"))
         return forking();
+    if (!strcmp(what, "descend") && argc > 2)
+        return descending(atoi(argv[2]));
+    if (!strcmp(what, "overrun"))
+        return overrunning();
     if (!strcmp(what, "dump") || !strcmp(what, "reset"))
         return dumping(what[0] == 'r');
     if (!strcmp(what, "die"))

@@ -1,6 +1,8 @@
 /* Allocates and accesses objects at random and keeps the truth: accesses, objects and bytes of
- * each allocation site, in memory that is not on the heap. Prints `site objects bytes accesses
- * least most` for each.
+ * each allocation site, and which blocks of 64 bytes were accessed, in memory that is not on the
+ * heap. Prints `site objects bytes accesses least most touched untouched least most` for each; the
+ * last four are bytes in blocks that were accessed and in others, and the share of the former, in
+ * per cent, in the object with the least and the most of it.
  *
  * With "bytes" each access is of one byte and nothing is reallocated, so that counting accesses
  * and counting bytes come to the same; and all is done by the first thread.
@@ -14,17 +16,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SITES = 12, SLOTS = 256, THREADS_MAX = 16 };
+enum { SITES = 12, SLOTS = 256, THREADS_MAX = 16, BLOCK = 64, SIZE_MAX_BYTES = 1 << 20 };
 
 struct slot {
     volatile char *p;
     size_t size;
     int site;
     uint64_t accesses;
+    uint8_t seen[SIZE_MAX_BYTES / BLOCK / 8 + 2]; /* a bit for each block */
 };
 
 struct truth {
-    uint64_t objects, bytes, accesses, least, most;
+    uint64_t objects, bytes, accesses, least, most, touched, untouched, least_share, most_share;
 };
 
 struct worker {
@@ -83,8 +86,33 @@ static size_t random_size(struct worker *w)
     case 0: return 1 + random_below(w, 64);
     case 1: return 1 + random_below(w, 256);
     case 2: return 1 + random_below(w, 4096);
-    default: return random_below(w, 64) ? 1 + random_below(w, 32) : 1 + random_below(w, 1 << 20);
+    default: return 1 + random_below(w, random_below(w, 64) ? 32 : SIZE_MAX_BYTES);
     }
+}
+
+static size_t block_of(const struct slot *s, uintptr_t address)
+{
+    return address / BLOCK - (uintptr_t)s->p / BLOCK;
+}
+
+/* Accesses of a byte each, or of 8. */
+static void see(struct slot *s, size_t from, size_t n)
+{
+    for (size_t i = 0; i < n; i += 8) {
+        size_t block = block_of(s, (uintptr_t)s->p + from + i);
+        s->seen[block / 8] |= (uint8_t)(1 << block % 8);
+    }
+}
+
+static uint64_t touched(const struct slot *s)
+{
+    const uintptr_t begin = (uintptr_t)s->p, end = begin + s->size;
+    uint64_t bytes = 0;
+    for (uintptr_t at = begin, next; at < end; at = next) {
+        next = (at / BLOCK + 1) * BLOCK < end ? (at / BLOCK + 1) * BLOCK : end;
+        bytes += s->seen[block_of(s, at) / 8] >> block_of(s, at) % 8 & 1 ? next - at : 0;
+    }
+    return bytes;
 }
 
 static void end(struct worker *w, struct slot *s)
@@ -92,6 +120,11 @@ static void end(struct worker *w, struct slot *s)
     struct truth *t = &w->sites[s->site];
     if (!s->p)
         return;
+    const uint64_t some = touched(s), share = some * 100 / s->size;
+    t->least_share = !t->objects || share < t->least_share ? share : t->least_share;
+    t->most_share = share > t->most_share ? share : t->most_share;
+    t->touched += some;
+    t->untouched += s->size - some;
     t->least = !t->objects || s->accesses < t->least ? s->accesses : t->least;
     t->most = s->accesses > t->most ? s->accesses : t->most;
     t->objects++;
@@ -116,17 +149,23 @@ static void start(struct worker *w, struct slot *s)
     s->size = size;
     s->site = site;
     s->accesses = 0;
+    memset(s->seen, 0, size / BLOCK / 8 + 2);
 }
 
 static void touch(struct worker *w, struct slot *s)
 {
     uint64_t n = random_below(w, 200);
-    for (uint64_t i = 0; i < n; i++)
-        s->p[random_below(w, s->size)] = (char)i;
+    for (uint64_t i = 0; i < n; i++) {
+        size_t at = random_below(w, s->size);
+        s->p[at] = (char)i;
+        see(s, at, 1);
+    }
     s->accesses += n;
     /* First and last bytes, which are next to what is not the object's. */
     s->p[0] = 1;
     s->p[s->size - 1] = 1;
+    see(s, 0, 1);
+    see(s, s->size - 1, 1);
     s->accesses += 2;
 }
 
@@ -134,6 +173,7 @@ static void fill(struct worker *w, struct slot *s)
 {
     size_t from = random_below(w, s->size), n = random_below(w, s->size - from + 1);
     memset((char *)s->p + from, (int)n, n);
+    see(s, from, n);
     s->accesses += (n + 7) / 8;
 }
 
@@ -142,6 +182,8 @@ static void copy(struct worker *w, struct slot *to, struct slot *from)
     size_t most = to->size < from->size ? to->size : from->size;
     size_t n = random_below(w, most + 1);
     memcpy((char *)to->p, (char *)from->p, n);
+    see(to, 0, n);
+    see(from, 0, n);
     to->accesses += (n + 7) / 8;
     from->accesses += (n + 7) / 8;
 }
@@ -170,6 +212,16 @@ static void *work(void *arg)
         }
     }
     return NULL;
+}
+
+static void print(int site, const struct truth *t)
+{
+    const uint64_t values[] = {t->objects, t->bytes,   t->accesses,  t->least,      t->most,
+                               t->touched, t->untouched, t->least_share, t->most_share};
+    printf("site_%d", site);
+    for (size_t i = 0; i < sizeof values / sizeof *values; i++)
+        printf(" %llu", (unsigned long long)values[i]);
+    putchar('\n');
 }
 
 int main(int argc, char **argv)
@@ -207,10 +259,14 @@ int main(int argc, char **argv)
             all.objects += t->objects;
             all.bytes += t->bytes;
             all.accesses += t->accesses;
+            all.least_share = all.touched + all.untouched && all.least_share < t->least_share
+                                  ? all.least_share
+                                  : t->least_share;
+            all.most_share = t->most_share > all.most_share ? t->most_share : all.most_share;
+            all.touched += t->touched;
+            all.untouched += t->untouched;
         }
-        printf("site_%d %llu %llu %llu %llu %llu\n", site, (unsigned long long)all.objects,
-               (unsigned long long)all.bytes, (unsigned long long)all.accesses,
-               (unsigned long long)all.least, (unsigned long long)all.most);
+        print(site, &all);
     }
     return 0;
 }

@@ -119,6 +119,11 @@ static int heap_print_diff(const void *opts)
     return pgk_heap_print_diff(on.heap, on.heap, opts, on.out, NULL, &on.err);
 }
 
+static int heap_print_diff_markdown(const void *opts)
+{
+    return pgk_heap_print_diff_markdown(on.heap, on.heap, opts, on.out, NULL, &on.err);
+}
+
 static int heap_export(const void *opts)
 {
     int status = pgk_heap_export(on.heap, "folded", "/dev/null", opts, &on.err);
@@ -143,6 +148,11 @@ static int instr_print_json(const void *opts)
 static int instr_print_diff(const void *opts)
 {
     return pgk_instr_print_diff(on.instr, on.instr, false, false, opts, on.out, &on.err);
+}
+
+static int instr_print_diff_markdown(const void *opts)
+{
+    return pgk_instr_print_diff_markdown(on.instr, on.instr, false, opts, on.out, &on.err);
 }
 
 static int instr_supplement(const void *opts)
@@ -222,6 +232,11 @@ static int sample_diff_print_table(const void *opts)
     return pgk_sample_diff_print_table(on.diff, opts, on.out, &on.err);
 }
 
+static int sample_diff_print_markdown(const void *opts)
+{
+    return pgk_sample_diff_print_markdown(on.diff, opts, on.out, &on.err);
+}
+
 static int sample_export(const void *opts)
 {
     int status = pgk_sample_export(on.sample, "folded", "/dev/null", opts, &on.err);
@@ -259,11 +274,14 @@ static const struct {
     {"pgk_heap_print_json", sizeof(struct pgk_heap_print_opts), heap_print_json},
     {"pgk_heap_print_tree", sizeof(struct pgk_heap_tree_opts), heap_print_tree},
     {"pgk_heap_print_diff", sizeof(struct pgk_heap_diff_opts), heap_print_diff},
+    {"pgk_heap_print_diff_markdown", sizeof(struct pgk_heap_diff_opts), heap_print_diff_markdown},
     {"pgk_heap_export", sizeof(struct pgk_heap_export_opts), heap_export},
     {"pgk_instr_print_table", sizeof(struct pgk_instr_print_opts), instr_print_table},
     {"pgk_instr_print_summary", sizeof(struct pgk_instr_print_opts), instr_print_summary},
     {"pgk_instr_print_json", sizeof(struct pgk_instr_print_opts), instr_print_json},
     {"pgk_instr_print_diff", sizeof(struct pgk_instr_print_opts), instr_print_diff},
+    {"pgk_instr_print_diff_markdown", sizeof(struct pgk_instr_print_opts),
+     instr_print_diff_markdown},
     {"pgk_instr_supplement", sizeof(struct pgk_supplement_opts), instr_supplement},
     {"pgk_probes_print_table", sizeof(struct pgk_probes_print_opts), probes_print_table},
     {"pgk_probes_print_json", sizeof(struct pgk_probes_print_opts), probes_print_json},
@@ -278,6 +296,8 @@ static const struct {
     {"pgk_sample_print_json", sizeof(struct pgk_sample_print_opts), sample_print_json},
     {"pgk_sample_diff_print_table", sizeof(struct pgk_sample_diff_print_opts),
      sample_diff_print_table},
+    {"pgk_sample_diff_print_markdown", sizeof(struct pgk_sample_diff_print_opts),
+     sample_diff_print_markdown},
     {"pgk_sample_export", sizeof(struct pgk_sample_export_opts), sample_export},
     {"pgk_sample_trim", sizeof(struct pgk_sample_trim_opts), sample_trim},
     {"pgk_sample_write", sizeof(struct pgk_sample_write_opts), sample_write},

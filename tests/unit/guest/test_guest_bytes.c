@@ -167,11 +167,17 @@ static void words_are_summed_added_to_and_cleared(void **state)
     for (int round = 0; round < 2000; round++) {
         size_t n = test_random(&random) % WORDS, from = test_random(&random) % 2;
         u64 each = test_random(&random), sum = 0;
-        for (size_t i = 0; i < WORDS + 2; i++)
-            words[i] = plain[i] = test_random(&random);
-        for (size_t i = from; i < from + n; i++)
+        u64 not_zero = 5, used = 5;
+        for (size_t i = 0; i < WORDS + 2; i++) { /* all bits, a half, none */
+            const u64 masks[] = {UINT64_MAX, UINT32_MAX, ~(u64)UINT32_MAX, 0};
+            words[i] = plain[i] = test_random(&random) & masks[test_random(&random) / 5 % 4];
+        }
+        for (size_t i = from; i < from + n; i++) {
             sum += plain[i];
-        assert_true(pgg_words_sum(words + from, words + from + n) == sum);
+            not_zero += plain[i] != 0;
+        }
+        assert_true(pgg_words_sum(words + from, words + from + n, &used) == sum);
+        assert_true(used == not_zero);
         for (size_t i = from; i < from + n; i++)
             plain[i] += each;
         pgg_words_add(words + from, words + from + n, each);

@@ -7,7 +7,7 @@ enum { CONTEXTS = 40, TURNS = 4000 };
 static struct pgk_mib random_mib(uint64_t *seed, uint64_t hist[4])
 {
     struct pgk_mib m = sample_mib(seed);
-    m.known |= UINT32_C(1) << PGK_MIB_AccessHistogramSize;
+    m.known |= UINT64_C(1) << PGK_MIB_AccessHistogramSize;
     if (sample_random(seed) % 4 == 0)
         m.v[sample_random(seed) % PGK_MIB_AccessHistogram] = test_random(seed);
     if (sample_random(seed) % 3 == 0)
@@ -102,11 +102,11 @@ static void coldness_by_the_default_limits(void **state)
     struct pgk_heap *h;
     assert_int_equal(pgk_heap_new(&h, NULL), 0);
     for (uint32_t i = 0; i < 4; i++) {
-        struct pgk_mib m = {.known = (UINT32_C(1) << PGK_MIB_AccessHistogram) - 1};
+        struct pgk_mib m = {.known = (UINT64_C(1) << PGK_MIB_AccessHistogram) - 1};
         m.v[PGK_MIB_AllocCount] = 1;
         m.v[PGK_MIB_TotalLifetime] = i % 2 ? 200000 : 100;
         if (i >= 2)
-            m.known &= ~(UINT32_C(1) << PGK_MIB_TotalLifetimeAccessDensity);
+            m.known &= ~(UINT64_C(1) << PGK_MIB_TotalLifetimeAccessDensity);
         assert_int_equal(pgk_heap_add(h, pgk_stack_push(&h->stacks, 0, i), &m, NULL), 0);
     }
     assert_int_equal(pgk_heap_cold_by_default(h), 1);

@@ -3,7 +3,7 @@
 
 static struct pgk_mib block(uint64_t size, uint64_t alloc_ms, uint64_t dealloc_ms, uint64_t cpu)
 {
-    struct pgk_mib m = {.known = (UINT32_C(1) << PGK_MIB_AccessHistogram) - 1};
+    struct pgk_mib m = {.known = (UINT64_C(1) << PGK_MIB_AccessHistogram) - 1};
     m.v[PGK_MIB_AllocCount] = 1;
     m.v[PGK_MIB_TotalSize] = m.v[PGK_MIB_MinSize] = m.v[PGK_MIB_MaxSize] = size;
     m.v[PGK_MIB_AllocTimestamp] = alloc_ms;
@@ -76,7 +76,7 @@ static void every_field_is_added_by_its_rule(void **state)
     assert_int_equal(a.v[PGK_MIB_NumMigratedCpu], 2);
     assert_int_equal(a.v[PGK_MIB_DataTypeId], 0);
     assert_int_equal(pgk_mib_file_value(&a, PGK_MIB_AllocCount), UINT32_MAX);
-    a.known &= ~(UINT32_C(1) << PGK_MIB_AllocCount);
+    a.known &= ~(UINT64_C(1) << PGK_MIB_AllocCount);
     assert_int_equal(pgk_mib_file_value(&a, PGK_MIB_AllocCount), 0);
     pgk_arena_free(&arena);
 }
@@ -128,7 +128,7 @@ static void labels_are_those_of_the_compiler(void **state)
     m.v[PGK_MIB_TotalAccessCount] = 1;
     m.v[PGK_MIB_TotalLifetime] = 9;
     assert_int_equal(pgk_mib_label(&m), PGK_LABEL_SHORT_LIVED);
-    m.known &= ~(UINT32_C(1) << PGK_MIB_TotalLifetime);
+    m.known &= ~(UINT64_C(1) << PGK_MIB_TotalLifetime);
     assert_int_equal(pgk_mib_label(&m), PGK_LABEL_NONE);
 }
 

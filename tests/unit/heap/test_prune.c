@@ -13,7 +13,7 @@ static struct pgk_heap *new_heap(void)
 static void add_stack(struct pgk_heap *h, const char *stack, uint64_t bytes)
 {
     uint32_t node = 0;
-    struct pgk_mib m = {.known = (UINT32_C(1) << PGK_MIB_AccessHistogram) - 1};
+    struct pgk_mib m = {.known = (UINT64_C(1) << PGK_MIB_AccessHistogram) - 1};
     m.v[PGK_MIB_AllocCount] = 1;
     m.v[PGK_MIB_TotalSize] = bytes;
     for (size_t i = strlen(stack); i-- > 0;) {

@@ -24,7 +24,7 @@ static void the_first_objects_of_a_context(void **state)
 static void closed_objects_keep_their_accesses_and_mean_density(void **state)
 {
     (void)state;
-    struct pgk_mib m = {.known = UINT32_MAX};
+    struct pgk_mib m = {.known = UINT64_MAX};
     m.v[PGK_MIB_AllocCount] = 2;
     m.v[PGK_MIB_TotalSize] = 20;
     m.v[PGK_MIB_MinSize] = 4;
@@ -65,7 +65,7 @@ static void numbers_that_make_no_sense_add_nothing(void **state)
 static void sums_stop_at_the_largest_number(void **state)
 {
     (void)state;
-    struct pgk_mib m = {.known = UINT32_MAX};
+    struct pgk_mib m = {.known = UINT64_MAX};
     m.v[PGK_MIB_AllocCount] = 1;
     m.v[PGK_MIB_TotalSize] = m.v[PGK_MIB_TotalAccessDensity] = UINT64_MAX - 3;
     pgk_alive_add(&(struct pgk_alive){2, 10, 0}, 0, &m);

@@ -39,7 +39,7 @@ static void what_raw_versions_cannot_hold(void **state)
     assert_non_null(strstr(s.text, "MaxSize"));
     assert_non_null(strstr(s.text, "the module of"));
     sample_set(h, 0, PGK_MIB_AllocCount, UINT64_C(1) << 40);
-    h->contexts.v[1].known &= ~(UINT32_C(1) << PGK_MIB_MinSize);
+    h->contexts.v[1].known &= ~(UINT64_C(1) << PGK_MIB_MinSize);
     assert_int_equal(losses(h, PGK_HEAP_RAW, 4, false, &s), 2);
     assert_non_null(strstr(s.text, "now read as 0: MinSize\n"));
     assert_non_null(strstr(s.text, "1 value too large for its field, written as 4294967295"));

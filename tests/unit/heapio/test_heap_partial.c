@@ -70,11 +70,11 @@ static struct pgk_heap *sample(uint64_t seed)
     m.hist = hist;
     m.hist_count = 1 + seed % 3;
     m.v[PGK_MIB_AccessHistogramSize] = m.hist_count;
-    m.known &= ~(UINT32_C(1) << PGK_MIB_MaxSize);
+    m.known &= ~(UINT64_C(1) << PGK_MIB_MaxSize);
     add_type(h, "unused type");
     for (uint32_t i = 0; i < 2; i++) {
         m.v[PGK_MIB_DataTypeId] = add_type(h, types[i]);
-        m.known |= UINT32_C(1) << PGK_MIB_DataTypeId;
+        m.known |= UINT64_C(1) << PGK_MIB_DataTypeId;
         uint32_t func = pgk_heap_func(h, 42, pgk_intern_cstr(&h->strings, "make"),
                                       pgk_intern_cstr(&h->strings, i ? "a.c" : "b.c"), 10 + i);
         uint32_t other = pgk_heap_func(h, 43, pgk_intern_cstr(&h->strings, "other"), 0, 0);

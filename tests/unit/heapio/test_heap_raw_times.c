@@ -19,6 +19,7 @@ enum {
     BEGUN = 64,
     TIMES = 64,
     BREAKDOWN = 400,
+    TOUCHED = 32,
 };
 
 static struct sample_block block(uint64_t id, uint64_t objects, uint64_t bytes)
@@ -207,6 +208,66 @@ static void sheets_of_a_killed_process_add_up(void **state)
     pgk_heap_close(&h);
 }
 
+/* Bytes touched and not, least and most per cent; all of them known, or none. */
+static void assert_touched(const struct pgk_heap *h, uint64_t address, const uint64_t *want)
+{
+    for (size_t i = 0; i < pgk_heap_contexts(h); i++) {
+        struct pgk_heap_frame f;
+        pgk_heap_stack(h, i, &f, 1);
+        for (unsigned k = 0; f.address == address && k < 4; k++) {
+            assert_int_equal(pgk_heap_knows(h, i, PGK_MIB_TouchedSize + k), want != NULL);
+            assert_int_equal(pgk_heap_value(h, i, PGK_MIB_TouchedSize + k), want ? want[k] : 0);
+        }
+    }
+}
+
+static void what_was_touched_adds_up(void **state)
+{
+    (void)state;
+    const struct sample_block blocks[] = {block(5, 10, 100), block(6, 5, 50)};
+    const uint64_t first[][4] = {{60, 40, 10, 100}, {0, 50, 0, 0}},
+                   second[][4] = {{30, 20, 7, 60}};
+    struct sample_times times[] = {first_times, second_times};
+    times[0].touched = first;
+    times[1].touched = second;
+    struct sample_dump dumps[] = {dump(blocks, &times[0]), dump(blocks, &times[1])};
+    struct pgk_heap *h = read_dumps(dumps, 2);
+    assert_context(h, 0x1010, (const uint64_t[]){80, 8, 0, 0, 1});
+    assert_touched(h, 0x1010, (const uint64_t[]){60, 40, 10, 100});
+    assert_touched(h, 0x1020, (const uint64_t[]){30, 70, 0, 60});
+    pgk_heap_close(&h);
+
+    /* Sheets of two threads; of context 6 no object has ended. */
+    const uint64_t one[][4] = {{0, 0, 0, 0}, {0, 0, 0, 0}}, two[][4] = {{UINT64_MAX, 5, 3, 40}};
+    const struct sample_block none[] = {block(5, 0, 0), block(6, 0, 0)},
+                              some[] = {block(5, 7, 170), block(6, 0, 0)};
+    struct sample_times threads[] = {sheets[0], sheets[1]};
+    threads[0].touched = one;
+    threads[1].touched = two;
+    const struct sample_dump both[] = {dump(none, &threads[0]), dump(some, &threads[1]), dumps[0]};
+    h = read_dumps(both, 2);
+    assert_context(h, 0x1010, (const uint64_t[]){130, 5, 30, 1, 5});
+    assert_touched(h, 0x1010, (const uint64_t[]){UINT64_MAX, 5, 3, 40});
+    assert_touched(h, 0x1020, NULL);
+    pgk_heap_close(&h);
+    h = read_dumps(both, 3); /* sums have an end */
+    assert_touched(h, 0x1010, (const uint64_t[]){UINT64_MAX, 45, 3, 100});
+    pgk_heap_close(&h);
+
+    /* A dump that cannot tell makes it unknown, and nothing else. */
+    times[1].merged = true;
+    dumps[1] = dump(blocks, &times[1]);
+    h = read_dumps(dumps, 2);
+    assert_context(h, 0x1010, (const uint64_t[]){80, 8, 0, 0, 1});
+    assert_touched(h, 0x1010, NULL);
+    pgk_heap_close(&h);
+    dumps[1] = dump(blocks, &second_times);
+    h = read_dumps(dumps, 2);
+    assert_context(h, 0x1010, (const uint64_t[]){80, 8, 0, 0, 1});
+    assert_touched(h, 0x1010, NULL);
+    pgk_heap_close(&h);
+}
+
 static void a_dump_without_times_makes_them_unknown(void **state)
 {
     (void)state;
@@ -230,6 +291,11 @@ static void offsets_are_checked(void **state)
     more.breakdowns = first_breakdowns;
     more.n_breakdowns = 2;
     const struct sample_dump broken_down = dump(blocks, &more);
+    const uint64_t used[2][4] = {{0}};
+    struct sample_times with_touched[] = {first_times, sheets[0]};
+    with_touched[0].touched = with_touched[1].touched = used;
+    const struct sample_dump touched = dump(blocks, &with_touched[0]),
+                             touched_sheet = dump(blocks, &with_touched[1]);
     const size_t times = ONE_SEGMENT + 2 * POINT + 2 * LIFE,
                  sheet_times = ONE_SEGMENT + 6 * POINT + 2 * BEGUN;
     const struct {
@@ -245,6 +311,10 @@ static void offsets_are_checked(void **state)
         {&finished, times + 16, times + 8, "lives_off"},
         {&finished, times + 24, 3, "lives_off"},
         {&sheet, sheet_times + TIMES + 40, 3, "begun_off"}, /* of 64 bytes each, now */
+        {&touched, times + 2 * TOUCHED + 24, 3, "lives_off"}, /* of 80 bytes each */
+        {&touched_sheet, sheet_times + 2 * TOUCHED + TIMES + 40, 3, "begun_off"},
+        {&finished, times + TIMES + 8, 4 + 32, "lives_off"}, /* that are not so long */
+        {&sheet, sheet_times + TIMES + 8, 5 + 32, "begun_off"},
         {&broken_down, times + 2 * BREAKDOWN, 8, "breakdowns_off"},
         {&broken_down, times + 2 * BREAKDOWN + 8, 3, "breakdowns_off"},
         {&broken_down, times + BREAKDOWN + 8, 25, "shares"},
@@ -300,8 +370,8 @@ static struct pgk_heap *sample(uint64_t seed, uint64_t peak)
         struct pgk_mib m;
         pgk_heap_mib(h, i, &m);
         for (enum pgk_mib_id id = PGK_MIB_LLVM_FIELDS; id < PGK_MIB_FIELDS; id++) {
-            m.known |= UINT32_C(1) << id;
-            m.v[id] = test_random(&seed) >> (i % 40);
+            m.known |= UINT64_C(1) << id;
+            m.v[id] = pgk_mib_cut(id, test_random(&seed) >> (i % 40));
         }
         assert_true(pgk_context_set(h, &h->contexts.v[i], &m));
     }
@@ -368,7 +438,7 @@ static void own_forms_keep_it(void **state)
     bytes = pgk_sink_data(out, &size);
     assert_int_equal(pgk_heap_new(&again, NULL), 0);
     assert_int_equal(pgk_heap_paths_read(again, bytes, size, &src, &version, NULL), 0);
-    assert_int_equal(version, 2);
+    assert_int_equal(version, PGK_HEAP_PATHS_VERSION);
     assert_int_equal(again->over_time.shares.n, 3);
     assert_same_paths(again, bytes, size);
     pgk_heap_close(&again);
@@ -425,7 +495,8 @@ static void building_checks_what_is_given(void **state)
 
 static void note_loss(void *ctx, const char *what)
 {
-    *(int *)ctx += strstr(what, "PeakSize, PeakCount, ExitSize, ExitCount, TemporaryCount") ||
+    *(int *)ctx += strstr(what, "PeakSize, PeakCount, ExitSize, ExitCount, TemporaryCount, "
+                                "TouchedSize, UntouchedSize, MinTouched, MaxTouched") ||
                    strstr(what, "2 points of the curve");
 }
 
@@ -455,6 +526,7 @@ int main(void)
         cmocka_unit_test(sheets_of_a_killed_process_add_up),
         cmocka_unit_test(breakdowns_are_of_points_and_contexts),
         cmocka_unit_test(a_context_that_is_not_in_the_file_is_left_out),
+        cmocka_unit_test(what_was_touched_adds_up),
         cmocka_unit_test(a_dump_without_times_makes_them_unknown),
         cmocka_unit_test(offsets_are_checked),
         cmocka_unit_test(times_need_room),

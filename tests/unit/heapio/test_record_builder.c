@@ -42,7 +42,8 @@ static void record(struct built *t, uint64_t guid)
 /* In the record at hand, a block of so many bytes. */
 static void alloc(struct built *t, uint32_t stack, uint64_t bytes)
 {
-    struct pgk_mib m = {.known = 1u << PGK_MIB_AllocCount | 1u << PGK_MIB_TotalSize};
+    struct pgk_mib m = {.known = UINT64_C(1) << PGK_MIB_AllocCount |
+                                 UINT64_C(1) << PGK_MIB_TotalSize};
     m.v[PGK_MIB_AllocCount] = 1;
     m.v[PGK_MIB_TotalSize] = bytes;
     assert_int_equal(pgk_record_add_alloc(&t->b, stack, &m, NULL), 0);

@@ -116,7 +116,7 @@ static void rebased_to_this_build(void **state)
     struct pgk_heap *h = some_contexts(), *now;
     struct pgk_match *m = match(h, &err);
     assert_non_null(m);
-    assert_int_equal(pgk_match_rebase(&now, m, false, NULL), 0);
+    assert_int_equal(pgk_match_rebase(&now, m, PGK_LOST_DROP, NULL), 0);
     uint64_t found = 0;
     for (enum pgk_match_level l = 0; l <= PGK_MATCH_FOUND; l++) {
         struct pgk_match_totals t = {.struct_size = sizeof t};
@@ -131,13 +131,13 @@ static void rebased_to_this_build(void **state)
     pgk_heap_close(&now);
     m = match(h, &err);
     assert_non_null(m);
-    assert_int_equal(pgk_match_rebase(&now, m, true, NULL), 0);
+    assert_int_equal(pgk_match_rebase(&now, m, PGK_LOST_KEEP, NULL), 0);
     struct pgk_match_totals all = {.struct_size = sizeof all};
     pgk_match_totals(m, PGK_MATCH_LEVELS, &all);
     assert_int_equal(total_bytes(now), all.bytes);
     assert_true(all.bytes > found);
     pgk_heap_close(&now);
-    assert_int_equal(pgk_match_rebase(&now, m, false, NULL), 0);
+    assert_int_equal(pgk_match_rebase(&now, m, PGK_LOST_DROP, NULL), 0);
     pgk_match_close(&m);
     m = match(now, &err);
     assert_non_null(m);
@@ -145,6 +145,31 @@ static void rebased_to_this_build(void **state)
     assert_true(pgk_match_percent(m) == 100);
     pgk_match_close(&m);
     pgk_heap_close(&now);
+    pgk_heap_close(&h);
+}
+
+/* What was called by a function that is gone keeps the calls that are there; one call alone says
+ * too little. */
+static void shortened_to_inner_calls(void **state)
+{
+    (void)state;
+    struct pgk_err err = {0};
+    struct pgk_heap *h = new_heap(), *now;
+    const struct pgk_heap_frame two[] = {frame("make", 2), frame("user", 2), frame("gone", 1)},
+                                one[] = {frame("make", 2), frame("gone", 1)};
+    add(h, two, 3, 50);
+    add(h, one, 2, 7);
+    struct pgk_match *m = match(h, &err);
+    assert_non_null(m);
+    struct pgk_match_totals t = {.struct_size = sizeof t};
+    pgk_match_shortened(m, &t);
+    assert_int_equal(t.contexts, 1);
+    assert_int_equal(t.bytes, 50);
+    assert_int_equal(pgk_match_rebase(&now, m, PGK_LOST_SHORTEN, NULL), 0);
+    assert_int_equal(pgk_heap_contexts(now), 1);
+    assert_int_equal(pgk_heap_stack(now, 0, NULL, 0), 2);
+    pgk_heap_close(&now);
+    pgk_match_close(&m);
     pgk_heap_close(&h);
 }
 
@@ -165,6 +190,33 @@ static void stacks_of_the_build(void **state)
     assert_false(f[0].inlined);
     assert_int_equal(pgk_match_stack(m, 1, f, 0), 2);
     assert_int_equal(pgk_match_stack(m, 3, f, 4), 0);
+    pgk_match_close(&m);
+    pgk_heap_close(&h);
+}
+
+/* gcc parts a function in two, of which the first calls the second from the line where the function
+ * begins; in this build it is one. Elsewhere a function that calls itself does so. */
+static void parts_of_a_function(void **state)
+{
+    (void)state;
+    struct pgk_err err = {0};
+    struct pgk_heap *h = new_heap();
+    const struct pgk_heap_frame parts[] = {frame("make", 2), frame("make", 0), frame("user", 4)},
+                                recursive[] = {frame("make", 2), frame("make", 1),
+                                               frame("user", 4)};
+    struct pgk_heap_frame f[4];
+    add(h, parts, 3, 30);
+    add(h, recursive, 3, 3);
+    struct pgk_match *m = match(h, &err);
+    assert_non_null(m);
+    assert_int_equal(pgk_match_level(m, 0), PGK_MATCH_INLINING);
+    assert_int_equal(pgk_match_stack(m, 0, f, 4), 2);
+    assert_string_equal(f[0].function, "make");
+    assert_int_equal(f[0].line_offset, 2);
+    assert_string_equal(f[1].function, "user");
+    assert_int_equal(f[1].line_offset, 4);
+    assert_int_equal(pgk_match_level(m, 1), PGK_MATCH_FUNCTIONS);
+    assert_int_equal(pgk_match_stack(m, 1, f, 4), 0);
     pgk_match_close(&m);
     pgk_heap_close(&h);
 }
@@ -220,7 +272,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(levels_and_totals),
         cmocka_unit_test(rebased_to_this_build),
+        cmocka_unit_test(shortened_to_inner_calls),
         cmocka_unit_test(stacks_of_the_build),
+        cmocka_unit_test(parts_of_a_function),
         cmocka_unit_test(contexts_of_a_place),
         cmocka_unit_test(profiles_that_cannot_be_matched),
     };

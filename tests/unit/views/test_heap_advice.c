@@ -7,7 +7,7 @@
 /* 1000 objects of 64 B that live for a second each and are used a bit: nothing to say. */
 static struct pgk_mib ordinary(void)
 {
-    struct pgk_mib m = {.known = (UINT32_C(1) << PGK_MIB_AccessHistogram) - 1};
+    struct pgk_mib m = {.known = (UINT64_C(1) << PGK_MIB_AccessHistogram) - 1};
     m.v[PGK_MIB_AllocCount] = 1000;
     m.v[PGK_MIB_TotalSize] = 64000;
     m.v[PGK_MIB_MinSize] = m.v[PGK_MIB_MaxSize] = 64;
@@ -20,7 +20,7 @@ static struct pgk_mib ordinary(void)
 static void know_times(struct pgk_mib *m)
 {
     for (enum pgk_mib_id id = PGK_MIB_PeakSize; id <= PGK_MIB_TemporaryCount; id++)
-        m->known |= UINT32_C(1) << id;
+        m->known |= UINT64_C(1) << id;
 }
 
 static void expect_only(const struct pgk_mib *m, enum pgk_advice_rule rule, uint64_t bytes)
@@ -44,7 +44,7 @@ static void objects_never_used(void **state)
     struct pgk_mib m = ordinary();
     m.v[PGK_MIB_TotalAccessCount] = 0;
     expect_only(&m, PGK_ADVICE_UNUSED, 64000);
-    m.known &= ~(UINT32_C(1) << PGK_MIB_TotalAccessCount);
+    m.known &= ~(UINT64_C(1) << PGK_MIB_TotalAccessCount);
     expect_only(&m, PGK_ADVICE_RULES, 0);
 }
 
@@ -201,6 +201,23 @@ static void one_thread_is_no_reason(void **state)
     pgk_heap_close(&h);
 }
 
+/* What is known of blocks says more than the number of accesses does. */
+static void objects_of_which_half_is_never_touched(void **state)
+{
+    (void)state;
+    struct pgk_mib m = ordinary();
+    m.v[PGK_MIB_TotalAccessCount] = 100; /* in 6400 bytes at most */
+    m.known |= UINT64_C(1) << PGK_MIB_TouchedSize | UINT64_C(1) << PGK_MIB_UntouchedSize;
+    m.v[PGK_MIB_UntouchedSize] = 31999;
+    expect_only(&m, PGK_ADVICE_RULES, 0);
+    m.v[PGK_MIB_UntouchedSize] = 32000;
+    expect_only(&m, PGK_ADVICE_TOO_LARGE, 32000);
+    m.v[PGK_MIB_UntouchedSize] = 70000;
+    expect_only(&m, PGK_ADVICE_TOO_LARGE, 64000);
+    m.v[PGK_MIB_TotalAccessCount] = 0;
+    expect_only(&m, PGK_ADVICE_UNUSED, 64000);
+}
+
 static void objects_that_nobody_freed(void **state)
 {
     (void)state;
@@ -211,7 +228,7 @@ static void objects_that_nobody_freed(void **state)
     expect_only(&m, PGK_ADVICE_RULES, 0);
     m.v[PGK_MIB_ExitCount] = 1000;
     expect_only(&m, PGK_ADVICE_LEAKED, 640);
-    m.known &= ~(UINT32_C(1) << PGK_MIB_ExitSize);
+    m.known &= ~(UINT64_C(1) << PGK_MIB_ExitSize);
     expect_only(&m, PGK_ADVICE_RULES, 0);
 }
 
@@ -232,7 +249,7 @@ static void temporary_before_short_lived(void **state)
     m.v[PGK_MIB_AllocCount] = m.v[PGK_MIB_TemporaryCount] = 999;
     expect_only(&m, PGK_ADVICE_RULES, 0);
     m.v[PGK_MIB_AllocCount] = m.v[PGK_MIB_TemporaryCount] = 1000;
-    m.known &= ~(UINT32_C(1) << PGK_MIB_TemporaryCount);
+    m.known &= ~(UINT64_C(1) << PGK_MIB_TemporaryCount);
     expect_only(&m, PGK_ADVICE_SHORT_LIVED, 64000);
 }
 
@@ -293,6 +310,7 @@ int main(void)
         cmocka_unit_test(savings_before_hints_and_large_before_small),
         cmocka_unit_test(some_accesses_are_no_reason),
         cmocka_unit_test(one_thread_is_no_reason),
+        cmocka_unit_test(objects_of_which_half_is_never_touched),
         cmocka_unit_test(objects_that_nobody_freed),
         cmocka_unit_test(temporary_before_short_lived),
         cmocka_unit_test(interrupted_is_not_leaked),

@@ -12,7 +12,8 @@ static struct pgk_heap *new_heap(void)
 /* A context main:1 -> function `guid` at `line`, with so many bytes. */
 static void add(struct pgk_heap *h, uint64_t guid, uint32_t line, uint64_t bytes)
 {
-    struct pgk_mib m = {.known = 1u << PGK_MIB_TotalSize | 1u << PGK_MIB_AllocCount};
+    struct pgk_mib m = {.known = UINT64_C(1) << PGK_MIB_TotalSize |
+                                 UINT64_C(1) << PGK_MIB_AllocCount};
     m.v[PGK_MIB_TotalSize] = bytes;
     m.v[PGK_MIB_AllocCount] = 1;
     uint32_t top = pgk_heap_frame(h, PGK_FRAME_CALLER, pgk_heap_func(h, 1, 0, 0, 0), 1);
@@ -83,7 +84,7 @@ static void overlap_of_two_profiles(void **state)
 static void change_of_a_context(void **state)
 {
     (void)state;
-    struct pgk_mib a = {.known = UINT32_MAX}, b = {.known = UINT32_MAX};
+    struct pgk_mib a = {.known = UINT64_MAX}, b = {.known = UINT64_MAX};
     a.v[PGK_MIB_TotalSize] = b.v[PGK_MIB_TotalSize] = 100;
     a.v[PGK_MIB_TotalAccessCount] = b.v[PGK_MIB_TotalAccessCount] = 50;
     assert_int_equal(pgk_heap_change(&a, NULL), PGK_CHANGE_NEW);
@@ -100,7 +101,7 @@ static void change_of_a_context(void **state)
     assert_int_equal(pgk_heap_change(&a, &b), PGK_CHANGE_COOLED);
     a.v[PGK_MIB_TotalAccessCount] = 100;
     assert_int_equal(pgk_heap_change(&a, &b), PGK_CHANGE_WARMED);
-    a.known = b.known = 1u << PGK_MIB_TotalSize;
+    a.known = b.known = UINT64_C(1) << PGK_MIB_TotalSize;
     assert_int_equal(pgk_heap_change(&a, &b), PGK_CHANGE_SAME);
 }
 

@@ -1,0 +1,51 @@
+/* What a heap profile says of calls that allocate: the contexts of each place, what they are. */
+#ifndef PGC_HEAP_PROFILE_H
+#define PGC_HEAP_PROFILE_H
+
+#include "use_llvm.h"
+#include "use_pass.h"
+
+#include <pgokit/err.h>
+#include <pgokit/format.h>
+
+/* What objects are; numbers are LLVM's, which adds them up. */
+enum pgc_class { PGC_NOT_COLD = 1, PGC_COLD = 2, PGC_HOT = 4 };
+
+struct pgc_frame {
+    uint64_t function;
+    uint32_t line, column; /* line offset, 16 bits; 0 unknown column */
+    bool inlined;          /* into the next frame */
+};
+struct pgc_context {
+    const struct pgc_frame *frames; /* leaf first */
+    size_t n;
+    enum pgc_class is;
+    uint64_t bytes;
+    bool matched; /* by some call of the module */
+};
+
+/* A call in a context, by its place: a row of an index. */
+struct pgc_call_row {
+    uint64_t function;
+    uint32_t context, frame; /* 0: allocates */
+};
+
+struct pgc_heap_profile {
+    struct pgc_context *contexts;
+    size_t n;
+    struct pgc_frame *frames; /* of all contexts */
+    struct pgc_call_row *rows; /* by function; those that allocate before others */
+    size_t n_rows;
+    bool columns; /* there are some */
+};
+
+/* False, and an error, if the file cannot be read or its frames are addresses. */
+bool pgc_heap_read(struct pgc_heap_profile *profile, struct pgk_file *file,
+                   const struct pgc_use_options *options, struct pgk_err *err);
+void pgc_heap_close(struct pgc_heap_profile *profile);
+
+/* Rows of calls in a function: those that allocate, or the others. */
+struct pgc_call_row *pgc_heap_calls(const struct pgc_heap_profile *profile, uint64_t function,
+                                    bool allocates, size_t *n);
+
+#endif

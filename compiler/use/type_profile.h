@@ -1,0 +1,37 @@
+/* What a sample profile says of the types of objects: at which places, in which contexts. */
+#ifndef PGC_TYPE_PROFILE_H
+#define PGC_TYPE_PROFILE_H
+
+#include "use_llvm.h"
+
+#include <pgokit/err.h>
+#include <pgokit/format.h>
+
+struct pgc_type_profile;
+
+/* A type, by LLVM's id of its virtual table, and how many objects of it there were. */
+struct pgc_type_count {
+    uint64_t type, count;
+};
+enum { PGC_TYPES = 6 }; /* of one place; as many as LLVM looks at */
+
+/* NULL, and an error, if the file cannot be read. */
+struct pgc_type_profile *pgc_types_read(struct pgk_file *file, struct pgk_err *err);
+/* Accepts NULL. */
+void pgc_types_close(struct pgc_type_profile *profile);
+
+/* Is anything known of a function, in any context? */
+bool pgc_types_know(const struct pgc_type_profile *profile, uint64_t function);
+/* Types at the place of an instruction, the most frequent first: those of its very chain of inlined
+ * calls, or else those of all contexts that may be it, added up. Returns how many, at most
+ * PGC_TYPES, and adds what they count to what has been used. */
+size_t pgc_types_at(struct pgc_type_profile *profile, const struct pgc_place *chain, size_t n,
+                    struct pgc_type_count types[PGC_TYPES]);
+
+/* Of all places: counts, and those that have been used. */
+struct pgc_types_share {
+    uint64_t counts, used;
+};
+struct pgc_types_share pgc_types_used(const struct pgc_type_profile *profile);
+
+#endif

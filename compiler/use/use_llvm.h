@@ -1,0 +1,54 @@
+/* What the C interface of LLVM lacks: places in the source, and what is said to the user. In
+ * use_llvm.cc. */
+#ifndef PGC_USE_LLVM_H
+#define PGC_USE_LLVM_H
+
+#include <llvm-c/Core.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* A place in the source of a function, as profiles name it. */
+struct pgc_place {
+    uint64_t function;      /* LLVM's id of its name, without what compilers append */
+    uint32_t line_offset;   /* line - line of the function, of which 16 bits count */
+    uint32_t column;        /* 0 unknown */
+    uint32_t discriminator; /* 0 none */
+    uint32_t probe;         /* of a call; 0 none */
+    bool line_zero;         /* it has no line: any place of the function */
+    uint32_t no_line;       /* line_offset of such a place */
+};
+enum { PGC_PLACES = 64 }; /* deeper inlining is not looked at */
+
+/* The place of an instruction, then those of the calls that it is inlined through: fills at most
+ * `max`, returns how many. 0 if it has no place, or is inlined deeper. */
+size_t pgc_places(LLVMValueRef instruction, struct pgc_place *chain, size_t max);
+
+/* LLVM's id of a function by its linkage name. */
+uint64_t pgc_function_id(LLVMValueRef function);
+
+/* LLVM's id of a frame of a call stack, as it keeps them in metadata. */
+uint64_t pgc_stack_id(uint64_t function, uint32_t line_offset, uint32_t column);
+/* Contexts of a call that allocates, shortened to what tells them apart. */
+struct pgc_trie;
+struct pgc_trie *pgc_trie_new(void);
+/* `type` is one of enum pgc_class; ids are of frames, leaf first. */
+void pgc_trie_add(struct pgc_trie *trie, int type, const uint64_t *ids, size_t n);
+/* Marks the call by an attribute, if all contexts are alike; else by metadata with the ids of its
+ * own chain, and returns true. Frees the contexts. */
+bool pgc_trie_attach(struct pgc_trie *trie, LLVMValueRef call, const uint64_t *ids, size_t n);
+/* Marks a call on the way to an allocation. */
+void pgc_set_callsite(LLVMValueRef call, const uint64_t *ids, size_t n);
+
+/* -Rpass=pgokit; or -Rpass-missed=pgokit. `name` is what records of remarks call it. */
+void pgc_remark(LLVMValueRef instruction, bool missed, const char *name, const char *text);
+void pgc_warn(LLVMModuleRef module, const char *file, const char *text);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,12 @@
+/* How alike two names are, for functions that were renamed. */
+#ifndef PGK_NAME_LIKENESS_H
+#define PGK_NAME_LIKENESS_H
+
+/* Per cent of the characters of the longer name that both have in the same order, of names as
+ * programmers write them, without parameters; at most that if they are not alike. */
+unsigned pgk_name_likeness(const char *linkage_a, const char *linkage_b);
+
+/* What a renamed function has to reach, unless more than its name says that it is the same. */
+enum { PGK_NAMES_ALIKE = 60 };
+
+#endif

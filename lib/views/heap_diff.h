@@ -1,0 +1,45 @@
+/* Two heap profiles compared: what all forms of the comparison tell. */
+#ifndef PGK_HEAP_DIFF_H
+#define PGK_HEAP_DIFF_H
+
+#include "heap_align.h"
+#include "heap_view.h"
+#include "pgokit/human.h"
+#include "text_out.h"
+
+struct pgk_heap_diff {
+    const struct pgk_heap *before, *now;
+    const struct pgk_heap_diff_opts *opts;
+    struct pgk_heap_alignment align; /* pairs in the order of what changed most */
+    struct pgk_heap_totals totals, totals_before;
+    struct pgk_heap_diff_figures figures;
+    size_t changes[PGK_CHANGES];
+    double change_bytes[PGK_CHANGES]; /* now less before */
+};
+
+/* A total of both profiles that both know. */
+struct pgk_heap_diff_total {
+    const char *name; /* "allocated" */
+    char before[PGK_HUMAN_SIZE], now[PGK_HUMAN_SIZE];
+    char growth[PGK_HUMAN_SIZE]; /* "+12.0 %"; "" where there is none to tell */
+};
+enum { PGK_HEAP_DIFF_TOTALS = 5 };
+/* How many there are. */
+size_t pgk_heap_diff_totals(const struct pgk_heap_diff *d,
+                            struct pgk_heap_diff_total totals[PGK_HEAP_DIFF_TOTALS]);
+
+/* A context of one of them or of both. */
+struct pgk_heap_diff_pair {
+    enum pgk_heap_change change;
+    uint64_t bytes_before, bytes, objects_before, objects;
+    double growth; /* in bytes */
+};
+void pgk_heap_diff_pair(const struct pgk_heap_diff *d, const struct pgk_heap_pair *p,
+                        struct pgk_heap_diff_pair *pair);
+
+/* How many of the pairs, from the first one on, are to be told one by one. */
+size_t pgk_heap_diff_told(const struct pgk_heap_diff *d);
+
+void pgk_heap_diff_markdown(const struct pgk_heap_diff *d, struct pgk_text_out *out);
+
+#endif

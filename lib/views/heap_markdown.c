@@ -1,0 +1,146 @@
+/* A heap profile in Markdown: totals, the heaviest contexts, and what to change. */
+#include "profile_markdown.h"
+
+#include "heap_advice.h"
+#include "heap_frames.h"
+#include "heap_view.h"
+#include "markdown_out.h"
+#include "markdown_stack.h"
+#include "pgokit/human.h"
+
+#define BYTES(x) pgk_human_bytes((char[PGK_HUMAN_SIZE]){0}, (double)(x))
+#define MS(x)    pgk_human_ms((char[PGK_HUMAN_SIZE]){0}, (x))
+#define COUNT(x) pgk_human_count((char[PGK_HUMAN_SIZE]){0}, (x))
+
+struct page {
+    const struct pgk_heap *heap;
+    const struct pgk_heap_print_opts *opts;
+    struct pgk_heap_totals totals;
+    struct pgk_text_out *out;
+};
+
+static double share(const struct page *p, uint64_t bytes)
+{
+    uint64_t all = p->totals.v[PGK_MIB_TotalSize];
+    return all ? 100.0 * (double)bytes / (double)all : 0;
+}
+
+static void put_accesses(const struct page *p)
+{
+    const struct pgk_heap_totals *t = &p->totals;
+    pgk_text_lit(p->out, "| accesses | ");
+    if (t->no_accesses && t->no_accesses == t->contexts) {
+        pgk_text_lit(p->out, "not known |\n");
+        return;
+    }
+    pgk_text_str(p->out, COUNT(t->v[PGK_MIB_TotalAccessCount]));
+    if (t->no_accesses)
+        pgk_text_printf(p->out, "; not known of %s context%s", COUNT(t->no_accesses),
+                        pgk_plural(t->no_accesses));
+    else if (pgk_view_some_accesses(p->opts->info))
+        pgk_text_lit(p->out, ", by library functions alone");
+    pgk_text_lit(p->out, " |\n");
+}
+
+/* Of one process or several, each at its own peak. */
+static void put_times(const struct page *p)
+{
+    const struct pgk_heap_totals *t = &p->totals;
+    struct pgk_heap_times times = {.struct_size = sizeof times};
+    pgk_heap_over_time(p->heap, &times);
+    if (!times.processes || t->no_times == t->contexts)
+        return;
+    pgk_text_printf(p->out, "| at the peak | %s in %s object%s |\n"
+                            "| at exit | %s in %s object%s |\n",
+                    BYTES(t->v[PGK_MIB_PeakSize]), COUNT(t->v[PGK_MIB_PeakCount]),
+                    pgk_plural(t->v[PGK_MIB_PeakCount]), BYTES(t->v[PGK_MIB_ExitSize]),
+                    COUNT(t->v[PGK_MIB_ExitCount]), pgk_plural(t->v[PGK_MIB_ExitCount]));
+}
+
+static void put_totals(const struct page *p)
+{
+    const struct pgk_heap_totals *t = &p->totals;
+    uint64_t objects = t->v[PGK_MIB_AllocCount];
+    pgk_text_lit(p->out, "## Heap profile\n\n| profile | ");
+    pgk_md_code(p->out, p->opts->title ? p->opts->title : "profile");
+    pgk_text_printf(p->out, " |\n|---|--:|\n| allocated | %s |\n| objects | %s |\n"
+                            "| contexts | %s |\n",
+                    BYTES(t->v[PGK_MIB_TotalSize]), COUNT(objects), COUNT(t->contexts));
+    put_accesses(p);
+    if (objects && t->known >> PGK_MIB_TotalLifetime & 1)
+        pgk_text_printf(p->out, "| average life | %s |\n",
+                        MS((double)t->v[PGK_MIB_TotalLifetime] / (double)objects));
+    put_times(p);
+    for (enum pgk_mib_label l = 0; l < PGK_LABEL_NONE; l++)
+        if (t->label_contexts[l])
+            pgk_text_printf(p->out, "| %s | %s, %.1f %% |\n", pgk_mib_label_name(l),
+                            BYTES(t->label_bytes[l]), share(p, t->label_bytes[l]));
+}
+
+static void put_context(const struct page *p, size_t context, const struct pgk_heap_frames *frames,
+                        uint32_t stack)
+{
+    const struct pgk_mib *m = pgk_heap_mib(p->heap, context, PGK_MIB_ROOM);
+    enum pgk_mib_label label = pgk_view_label(m, p->opts->info);
+    double density = pgk_heap_sort_value(m, PGK_HEAP_SORT_DENSITY),
+           life = pgk_heap_sort_value(m, PGK_HEAP_SORT_LIFETIME);
+    pgk_text_printf(p->out, "| %s | %.1f %% | %s | ", BYTES(m->v[PGK_MIB_TotalSize]),
+                    share(p, m->v[PGK_MIB_TotalSize]), COUNT(m->v[PGK_MIB_AllocCount]));
+    if (density >= 0)
+        pgk_text_printf(p->out, "%.2f ", density);
+    pgk_text_printf(p->out, "| %s | %s | ", life >= 0 ? MS(life) : "",
+                    label == PGK_LABEL_NONE ? "" : pgk_mib_label_name(label));
+    pgk_md_stack(p->out, frames, stack, p->opts->depth);
+    pgk_text_lit(p->out, " |\n");
+}
+
+static int put_contexts(const struct page *p, struct pgk_err *err)
+{
+    struct pgk_heap_frames frames;
+    uint32_t *stacks; /* by context */
+    size_t *order, n;
+    PGK_TRY(pgk_heap_ranking(p->heap, p->opts, &order, &n, err));
+    int status = pgk_heap_frames_make(&frames, p->heap, &stacks, err);
+    if (!status) {
+        pgk_text_printf(p->out, "\n### %s of %s context%s, by bytes\n\n"
+                                "| allocated | share | objects | accesses per byte | life | label "
+                                "| in |\n|--:|--:|--:|--:|--:|---|---|\n",
+                        COUNT(n), COUNT(p->totals.contexts), pgk_plural(p->totals.contexts));
+        for (size_t i = 0; i < n; i++)
+            put_context(p, order[i], &frames, stacks[order[i]]);
+        pgk_heap_frames_free(&frames);
+        pgk_mem_free(stacks);
+    }
+    pgk_mem_free(order);
+    return status;
+}
+
+static int put_advice(const struct page *p, struct pgk_err *err)
+{
+    struct pgk_advice_list list;
+    PGK_TRY(pgk_heap_advise(p->heap, p->opts->info, &list, err));
+    if (list.n)
+        pgk_text_lit(p->out, "\n### What to change\n\n");
+    for (size_t i = 0; i < list.n; i++) {
+        const struct pgk_advice *a = &list.v[i];
+        const struct pgk_advice_text *text = &pgk_advice_texts[a->rule];
+        pgk_text_printf(p->out, "- %s (%.1f %%) in %s context%s %s. %s\n", BYTES(a->bytes),
+                        share(p, a->bytes), COUNT(a->n), pgk_plural(a->n), text->says,
+                        text->action);
+    }
+    pgk_advice_free(&list);
+    return 0;
+}
+
+int pgk_heap_markdown(const struct pgk_heap *heap, const struct pgk_heap_print_opts *opts,
+                      struct pgk_text_out *out, struct pgk_err *err)
+{
+    struct page p = {.heap = heap, .opts = opts, .out = out};
+    pgk_heap_totals(heap, opts->info, &p.totals);
+    put_totals(&p);
+    int status = put_contexts(&p, err);
+    if (!status)
+        status = put_advice(&p, err);
+    pgk_text_flush(out);
+    return status;
+}

@@ -1,0 +1,36 @@
+/* Functions of the C library in a dynamic program. */
+#include "guest_symbols.h"
+#include "recorder_real.h"
+
+#include <dlfcn.h>
+
+const struct pgbr_real *pgbr_real(void)
+{
+    static struct pgbr_real real;
+    static bool known; /* two threads may look up the same, with the same result */
+    if (__atomic_load_n(&known, __ATOMIC_ACQUIRE))
+        return &real;
+#define LOOK_UP(name) *(void **)&real.name = dlsym(RTLD_NEXT, #name)
+    LOOK_UP(pthread_create);
+    LOOK_UP(thrd_create);
+    LOOK_UP(sigwait);
+    LOOK_UP(sigwaitinfo);
+    LOOK_UP(sigtimedwait);
+    LOOK_UP(signalfd);
+#undef LOOK_UP
+    __atomic_store_n(&known, true, __ATOMIC_RELEASE);
+    return &real;
+}
+
+/* Only dynamic programs have this function, so that no program can be linked with -static with the
+ * recorder for dynamic ones, which would find nothing. */
+void *__tls_get_addr(void *variable);
+
+void pgbr_real_alone(void)
+{
+    void (*stop)(void);
+    __asm__ volatile("" ::"r"(__tls_get_addr));
+    *(void **)&stop = pgg_symbol_behind("pgokit_branches_stop");
+    if (stop)
+        stop();
+}
