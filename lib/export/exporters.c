@@ -122,7 +122,7 @@ int pgk_heap_export(const struct pgk_heap *heap, const char *format, const char 
                     const struct pgk_heap_export_opts *given, struct pgk_err *err)
 {
     struct pgk_heap_export_opts opts;
-    const struct pgk_exporter *x;
+    const struct pgk_exporter *x = NULL;
     struct pgk_sink *out;
     PGK_TRY(PGK_OPTS_TAKE(&opts, given, err));
     PGK_TRY(find(&x, format, err));
@@ -137,7 +137,7 @@ int pgk_sample_export(const struct pgk_sample *profile, const char *format, cons
                       const struct pgk_sample_export_opts *given, struct pgk_err *err)
 {
     struct pgk_sample_export_opts opts;
-    const struct pgk_exporter *x;
+    const struct pgk_exporter *x = NULL;
     struct pgk_sink *out;
     PGK_TRY(PGK_OPTS_TAKE(&opts, given, err));
     PGK_TRY(find(&x, format, err));
