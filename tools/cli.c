@@ -139,19 +139,22 @@ int cli_next_option(const struct cli_verb *verb, int argc, char **argv, const ch
         case 'b':
             cli_list_add(&common->binaries, optarg);
             break;
-        case 'G':
+        case CLI_OPT_DEBUG_BINARY:
             cli_list_add(&common->debug_files, optarg);
             break;
-        case 'P':
+        case CLI_OPT_DWP:
             cli_list_add(&common->packages, optarg);
             break;
-        case 'D':
+        case CLI_OPT_DEBUG_DIR:
             cli_list_add(&common->debug_dirs, optarg);
             break;
-        case 'S':
+        case CLI_OPT_SYSROOT:
             cli_list_add(&common->sysroots, optarg);
             break;
-        case 'N':
+        case CLI_OPT_NO_DEBUGINFOD:
+            common->no_debuginfod = true;
+            break;
+        case CLI_OPT_NO_CACHE:
             common->no_cache = true;
             break;
         case 'j':
@@ -220,6 +223,9 @@ int cli_open_binaries(const struct cli_common *common, struct pgk_binaries **set
             .symbols_suffice = common->symbols_suffice,
             .packages = common->packages.v,
             .n_packages = common->packages.n,
+            .use_caches = true,
+            .download = !common->no_debuginfod,
+            .find_binaries = !cli_has_binaries(common),
         },
         err);
     if (status)
@@ -232,6 +238,40 @@ int cli_open_binaries(const struct cli_common *common, struct pgk_binaries **set
         pgk_binaries_close(&opened);
     else
         *set = opened;
+    return status;
+}
+
+/* Says which, because output depends on it. */
+static void note_found(const struct pgk_binaries *set, const struct pgk_heap_found *found)
+{
+    char safe[256];
+    fprintf(stderr,
+            "pgokit: note: found %zu of %zu programs and libraries of this profile by build id:",
+            found->modules_found, found->modules);
+    for (size_t i = 0; i < pgk_binaries_count(set); i++)
+        fprintf(stderr, "%s %s", i ? "," : "",
+                pgk_human_text(safe, sizeof safe, pgk_binaries_path(set, i)));
+    fputc('\n', stderr);
+}
+
+int cli_find_binaries(const struct cli_common *common, const struct pgk_heap *heap,
+                      struct pgk_binaries **set, struct pgk_err *err)
+{
+    struct pgk_heap_found found = {.struct_size = sizeof found};
+    struct pgk_binaries *opened = NULL;
+    *set = NULL;
+    int status = cli_open_binaries(common, &opened, err);
+    if (!status && !cli_has_binaries(common)) {
+        status = pgk_heap_find_binaries(heap, opened, &found, err);
+        /* Libraries alone would make a profile of what the program has to do with them. */
+        if (found.addresses_found <= found.addresses / 2)
+            pgk_binaries_close(&opened);
+        else if (!common->quiet && !status)
+            note_found(opened, &found);
+    }
+    if (status)
+        pgk_binaries_close(&opened);
+    *set = opened;
     return status;
 }
 

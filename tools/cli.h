@@ -119,17 +119,22 @@ void cli_list_free(struct cli_list *list);
 struct cli_common {
     struct cli_list binaries, debug_files, packages, debug_dirs, sysroots;
     unsigned threads;
-    bool quiet, no_cache;
+    bool quiet, no_cache, no_debuginfod;
     bool symbols_suffice; /* set by a verb that shows names to people */
 };
 #define CLI_COMMON_SHORT "b:j:qh"
+enum { /* without letters */
+    CLI_OPT_DEBUG_BINARY = 1 << 20, CLI_OPT_DWP, CLI_OPT_DEBUG_DIR, CLI_OPT_SYSROOT,
+    CLI_OPT_NO_CACHE, CLI_OPT_NO_DEBUGINFOD
+};
 #define CLI_COMMON_LONG                              \
     {"binary", required_argument, NULL, 'b'},        \
-    {"debug-binary", required_argument, NULL, 'G'},  \
-    {"dwp", required_argument, NULL, 'P'},           \
-    {"debug-dir", required_argument, NULL, 'D'},     \
-    {"sysroot", required_argument, NULL, 'S'},       \
-    {"no-cache", no_argument, NULL, 'N'},            \
+    {"debug-binary", required_argument, NULL, CLI_OPT_DEBUG_BINARY}, \
+    {"dwp", required_argument, NULL, CLI_OPT_DWP},   \
+    {"debug-dir", required_argument, NULL, CLI_OPT_DEBUG_DIR}, \
+    {"sysroot", required_argument, NULL, CLI_OPT_SYSROOT}, \
+    {"no-debuginfod", no_argument, NULL, CLI_OPT_NO_DEBUGINFOD}, \
+    {"no-cache", no_argument, NULL, CLI_OPT_NO_CACHE}, \
     {"jobs", required_argument, NULL, 'j'},          \
     {"quiet", no_argument, NULL, 'q'},               \
     {"help", no_argument, NULL, 'h'}
@@ -143,6 +148,7 @@ struct cli_common {
     "                       given, as .build-id/xx/yyyy.debug; may be repeated\n"        \
     "      --sysroot DIR    a copy of the target's root folder, to look for both; may be\n" \
     "                       repeated\n"                                                  \
+    "      --no-debuginfod  ask no server of DEBUGINFOD_URLS for debug files and binaries\n" \
     "      --no-cache       look all addresses up again, and keep none of the answers\n" \
     "  -j, --jobs N         threads, 1 to 1024 (default: one per processor)\n"           \
     "  -q, --quiet          no notes and no progress, only warnings and errors\n"         \
@@ -219,6 +225,10 @@ bool cli_has_binaries(const struct cli_common *common);
 /* The binaries of -b, opened. */
 int cli_open_binaries(const struct cli_common *common, struct pgk_binaries **set,
                       struct pgk_err *err);
+/* The same; where none were given, those that the addresses of the profile lie in, as far as they
+ * are found by build id. *set is NULL if that is not most of them. */
+int cli_find_binaries(const struct cli_common *common, const struct pgk_heap *heap,
+                      struct pgk_binaries **set, struct pgk_err *err);
 
 /* Warns of so many contexts that compilers take for cold although nobody knows. */
 void cli_warn_cold_by_default(size_t contexts);

@@ -115,6 +115,8 @@ static void parse(struct disasm *d, int argc, char **argv)
     d->opts.n_debug_dirs = d->common.debug_dirs.n;
     d->opts.packages = d->common.packages.v;
     d->opts.n_packages = d->common.packages.n;
+    d->opts.use_caches = true;
+    d->opts.download = !d->common.no_debuginfod;
     if (d->common.debug_files.n > 1)
         cli_usage(&cmd_disasm, "one program has one --debug-binary");
     if (d->common.debug_files.n)

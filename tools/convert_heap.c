@@ -142,9 +142,6 @@ static int prepare(struct convert *c, struct pgk_heap **heap, struct cli_list *l
     bool raw = c->target.form == PGK_HEAP_RAW;
     if (!raw && !pgk_heap_needs_binaries(*heap))
         return 0;
-    if (!raw && !cli_has_binaries(&c->common))
-        cli_usage(&cmd_convert, "this profile holds addresses, or demangled names: give "
-                                "the binary that was run with -b");
     size_t build_ids = raw ? pgk_heap_build_ids_lost(*heap, c->target.version) : 0;
     if (build_ids) {
         char text[80];
@@ -152,7 +149,11 @@ static int prepare(struct convert *c, struct pgk_heap **heap, struct cli_list *l
         keep_loss(losses, text);
     }
     c->common.symbols_suffice = pgk_heap_lacks_accesses(*heap);
-    int status = cli_open_binaries(&c->common, &binaries, err);
+    int status = raw ? cli_open_binaries(&c->common, &binaries, err)
+                     : cli_find_binaries(&c->common, *heap, &binaries, err);
+    if (!status && !binaries)
+        cli_usage(&cmd_convert, "this profile holds addresses, or demangled names: give "
+                                "the binary that was run with -b");
     if (!status && raw)
         status = pgk_heap_rebase(&prepared, *heap, binaries, c->target.version, err);
     else if (!status)

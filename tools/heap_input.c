@@ -39,6 +39,12 @@ static int read_file(struct heap_input *in, const char *path, struct pgk_err *er
     return pgk_heap_read_file(in->heap, file, 1, err);
 }
 
+int heap_input_read_addresses(struct heap_input *in, const char *path, struct pgk_err *err)
+{
+    const int status = read_file(in, path, err);
+    return status ? status : pgk_heap_find_types(in->heap, NULL, true, err);
+}
+
 int heap_input_read(struct heap_input *in, const char *path, const struct cli_common *common,
                     struct pgk_err *err)
 {
@@ -47,14 +53,14 @@ int heap_input_read(struct heap_input *in, const char *path, const struct cli_co
     int status = read_file(in, path, err);
     if (status)
         return status;
-    if (!cli_has_binaries(common))
-        return pgk_heap_find_types(in->heap, NULL, true, err);
     /* Who built a program to be profiled can build it with -g; others have what there is. */
     for_people.symbols_suffice = pgk_file_info_fact(in->info, PGK_FACT_LIBRARY_ACCESSES) ||
                                  pgk_heap_lacks_accesses(in->heap);
-    status = cli_open_binaries(&for_people, &binaries, err);
+    status = cli_find_binaries(&for_people, in->heap, &binaries, err);
     if (status)
         return status;
+    if (!binaries)
+        return pgk_heap_find_types(in->heap, NULL, true, err);
     status = name_frames(in, binaries, err);
     pgk_binaries_close(&binaries);
     if (status != PGK_E_EMPTY || !for_people.symbols_suffice)

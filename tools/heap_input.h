@@ -10,9 +10,11 @@ struct heap_input {
     struct pgk_heap_symbolised symbolised;
 };
 
-/* Close in->heap in any case. */
+/* Close in->heap in any case. Without binaries in `common` they are found by build id. */
 int heap_input_read(struct heap_input *in, const char *path, const struct cli_common *common,
                     struct pgk_err *err);
+/* The same, with the addresses that the profile has. */
+int heap_input_read_addresses(struct heap_input *in, const char *path, struct pgk_err *err);
 /* Says how to get names if the profile has none. */
 void heap_input_note_no_names(const struct pgk_heap *heap);
 

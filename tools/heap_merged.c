@@ -12,14 +12,14 @@ int cli_symbolise_heap(const struct cli_verb *verb, const struct cli_common *com
     struct cli_common for_all = *common;
     if (!pgk_heap_needs_binaries(*heap))
         return 0;
-    if (!cli_has_binaries(common))
-        cli_usage(verb,
-                  "raw heap profiles hold addresses: give the binary that was run with -b");
     /* Compilers can do nothing with what is not instrumented, people can. */
     for_all.symbols_suffice = pgk_heap_lacks_accesses(*heap);
-    int status = cli_open_binaries(&for_all, &binaries, err);
+    int status = cli_find_binaries(&for_all, *heap, &binaries, err);
     if (status)
         return status;
+    if (!binaries)
+        cli_usage(verb,
+                  "raw heap profiles hold addresses: give the binary that was run with -b");
     done->struct_size = sizeof *done;
     const struct pgk_heap_symbolise_opts opts = {.struct_size = sizeof opts,
                                                  .for_llvm = wanted != CLI_HEAP_FOR_PGOKIT};

@@ -76,7 +76,7 @@ static int make(struct plan *p, struct pgk_plan **plan, struct heap_input *in,
     struct pgk_match *match = NULL;
     struct cli_common profiled = p->common;
     profiled.binaries = p->profiled;
-    int status = heap_input_read(in, p->profile, &(struct cli_common){0}, err);
+    int status = heap_input_read_addresses(in, p->profile, err);
     if (!status) /* accesses of library functions alone are too few to compare contexts by */
         p->opts.lifetimes_only = pgk_file_info_fact(in->info, PGK_FACT_LIBRARY_ACCESSES);
     if (!status && pgk_heap_needs_binaries(in->heap) && !p->profiled.n)

@@ -32,6 +32,18 @@ struct pgk_binaries_opts {
     const char *const *packages;   /* .dwp files with split debug information of the binaries,
                                       tried before BINARY.dwp */
     size_t n_packages; /* number of them */
+    bool use_caches;               /* look for debug files by build id also in the caches of other
+                                      tools of this user, of perf (PERF_BUILDID_DIR, else
+                                      buildid.dir of its configuration, else ~/.debug) and of
+                                      debuginfod (DEBUGINFOD_CACHE_PATH, else
+                                      $XDG_CACHE_HOME/debuginfod_client); false: nowhere but in
+                                      folders given, /usr/lib/debug, and beside the binary */
+    bool download;                 /* with use_caches: what is not there also from the servers that
+                                      DEBUGINFOD_URLS names, by libdebuginfod of elfutils, which is
+                                      loaded for it and keeps the file in its cache. Nothing else
+                                      in the library reaches a network */
+    bool find_binaries;            /* look for binaries that a profile names but were not given also
+                                      in /usr/lib/debug and, with use_caches, there */
 };
 
 /* Where the cache of this user is: $XDG_CACHE_HOME/pgokit, or $HOME/.cache/pgokit, in `buf`; NULL
@@ -51,6 +63,8 @@ int pgk_binaries_add(struct pgk_binaries *set, const char *path, struct pgk_err 
 int pgk_binaries_add_debug(struct pgk_binaries *set, const char *path, struct pgk_err *err);
 /* Number of binaries in the set. */
 size_t pgk_binaries_count(const struct pgk_binaries *set);
+/* The path of one of them, below pgk_binaries_count. Lives as long as the set. */
+const char *pgk_binaries_path(const struct pgk_binaries *set, size_t number);
 /* Nulls the pointer; accepts NULL. */
 void pgk_binaries_close(struct pgk_binaries **set);
 

@@ -46,6 +46,7 @@ struct pgk_disasm_opts {
     const char *debug_file;
     const char *const *packages; /* .dwp files, tried before the one beside the binary */
     size_t n_packages; /* number of them */
+    bool use_caches, download; /* look for the debug file as struct pgk_binaries_opts tells */
 };
 
 /* What was shown. */

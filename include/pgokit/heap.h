@@ -206,6 +206,17 @@ struct pgk_heap_symbolised {
     uint64_t bytes_dropped;               /* TotalSize of those */
 };
 
+/* What pgk_heap_find_binaries found. */
+struct pgk_heap_found {
+    size_t struct_size; /* sizeof(struct pgk_heap_found), set by the caller */
+    size_t modules, modules_found;     /* programs and libraries that addresses of stacks lie in */
+    size_t addresses, addresses_found; /* distinct ones; in modules that were found */
+};
+/* Looks for each program and library that addresses of call stacks lie in by its build id, as the
+ * options of the set say, and adds to the set what it finds. `found` may be NULL. */
+int pgk_heap_find_binaries(const struct pgk_heap *heap, struct pgk_binaries *binaries,
+                           struct pgk_heap_found *found, struct pgk_err *err);
+
 /* How addresses become source frames. */
 struct pgk_heap_symbolise_opts {
     size_t struct_size; /* sizeof(struct pgk_heap_symbolise_opts) */

@@ -1,6 +1,7 @@
 /* The walk over sections, symbols and instructions that all styles share. */
 #include "disasm_priv.h"
 
+#include "debug_caches.h"
 #include "demangle.h"
 #include "hash.h"
 #include "mem.h"
@@ -372,7 +373,9 @@ static int open_all(struct pgk_disasm *d, struct pgk_err *err)
 {
     PGK_TRY(pgk_elf_open(&d->elf, d->path, err));
     d->places = (struct pgk_debug_places){d->opts->debug_dirs, d->opts->n_debug_dirs,
-                                          d->opts->packages, d->opts->n_packages};
+                                          d->opts->packages, d->opts->n_packages, NULL};
+    if (d->opts->use_caches && !(d->places.caches = pgk_debug_caches_new(d->opts->download)))
+        return pgk_fail_nomem(err);
     pgk_elf_look_in(d->elf, &d->places);
     if (d->opts->debug_file)
         PGK_TRY(pgk_elf_use_debug(d->elf, d->opts->debug_file, err));
@@ -446,6 +449,7 @@ int pgk_disasm(const char *path, const struct pgk_disasm_opts *opts, FILE *out,
     pgk_vec_free(&d->functions);
     pgk_vec_free(&d->symbols);
     pgk_elf_close(&d->elf);
+    pgk_debug_caches_close(&d->places.caches);
     pgk_mem_free(d);
     return status;
 }

@@ -1,6 +1,8 @@
 /* Matching the modules of a heap profile with binaries. */
 #include "module_match.h"
 
+#include "mem.h"
+#include "opts.h"
 #include "path.h"
 
 #include <string.h>
@@ -53,6 +55,48 @@ uint32_t pgk_module_binary(const struct pgk_heap *h, uint32_t module,
             return i;
     }
     return PGK_INDEX_NONE;
+}
+
+int pgk_module_look_for(const struct pgk_heap *h, uint32_t module, struct pgk_binaries *binaries,
+                        uint32_t *pos, struct pgk_err *err)
+{
+    const uint32_t id = h->modules.v[module].build_id;
+    if (id)
+        return pgk_binaries_look_for(binaries, (const uint8_t *)pgk_intern_str(&h->strings, id),
+                                     pgk_intern_len(&h->strings, id), pos, err);
+    *pos = pgk_module_binary(h, module, binaries);
+    return 0;
+}
+
+size_t *pgk_module_addresses(const struct pgk_heap *h)
+{
+    size_t *addresses = pgk_mem_zalloc(h->modules.n + 1, sizeof *addresses);
+    for (size_t i = 0; addresses && i < h->frames.n; i++)
+        if (h->frames.v[i].kind == PGK_FRAME_ADDRESS && h->frames.v[i].ref != PGK_INDEX_NONE)
+            addresses[h->frames.v[i].ref]++;
+    return addresses;
+}
+
+int pgk_heap_find_binaries(const struct pgk_heap *heap, struct pgk_binaries *binaries,
+                           struct pgk_heap_found *found, struct pgk_err *err)
+{
+    struct pgk_heap_found own = {.struct_size = sizeof own};
+    size_t *addresses = pgk_module_addresses(heap);
+    int status = addresses ? 0 : pgk_fail_nomem(err);
+    for (uint32_t i = 0; i < heap->modules.n && !status; i++) {
+        uint32_t pos = PGK_INDEX_NONE;
+        if (!addresses[i])
+            continue;
+        status = pgk_module_look_for(heap, i, binaries, &pos, err);
+        own.modules++;
+        own.addresses += addresses[i];
+        own.modules_found += pos != PGK_INDEX_NONE;
+        own.addresses_found += pos != PGK_INDEX_NONE ? addresses[i] : 0;
+    }
+    pgk_mem_free(addresses);
+    if (!status)
+        PGK_RESULT_GIVE(found, &own);
+    return status;
 }
 
 uint64_t pgk_module_link_address(const struct pgk_heap *h, uint32_t module,

@@ -25,6 +25,7 @@ struct symbolise {
     struct pgk_binaries *binaries;
     struct pgk_err *err;
     uint32_t *binary_of;           /* by module; PGK_INDEX_NONE: none given */
+    size_t *addresses_of;          /* by module: addresses of call stacks in it */
     struct pgk_sym_chain *chains;  /* by old frame */
     struct pgk_arena arena;        /* of the chains */
     PGK_VEC(uint64_t) guid_of;     /* by string id of the name; 0: not computed yet */
@@ -42,17 +43,13 @@ static void append(char *list, size_t size, const char *item)
     snprintf(list + used, size - used, "%s%s", used ? ", " : "", item);
 }
 
-/* The binary of a module; one with a build id that was not given may be found in folders. */
+/* The binary of a module; one with a build id that was not given may be found, but is not looked
+ * for if no call stack needs it. */
 static int find_binary(struct symbolise *s, uint32_t module)
 {
-    const struct pgk_heap *h = s->k.from;
-    uint32_t id = h->modules.v[module].build_id;
-    if (id)
-        return pgk_binaries_look_for(s->binaries,
-                                     (const uint8_t *)pgk_intern_str(&h->strings, id),
-                                     pgk_intern_len(&h->strings, id), &s->binary_of[module],
-                                     s->err);
-    s->binary_of[module] = pgk_module_binary(h, module, s->binaries);
+    if (s->addresses_of[module])
+        return pgk_module_look_for(s->k.from, module, s->binaries, &s->binary_of[module], s->err);
+    s->binary_of[module] = pgk_module_binary(s->k.from, module, s->binaries);
     return 0;
 }
 
@@ -117,7 +114,8 @@ static int match_modules(struct symbolise *s)
 {
     size_t n = s->k.from->modules.n;
     s->binary_of = pgk_mem_alloc(n + 1, sizeof *s->binary_of);
-    if (!s->binary_of)
+    s->addresses_of = pgk_module_addresses(s->k.from);
+    if (!s->binary_of || !s->addresses_of)
         return pgk_fail_nomem(s->err);
     for (size_t i = 0; i < n; i++)
         PGK_TRY(find_binary(s, (uint32_t)i));
@@ -426,6 +424,7 @@ int pgk_heap_symbolise(struct pgk_heap **heap, struct pgk_binaries *binaries,
     pgk_rekey_end(&s.k);
     pgk_index_free(&s.by_guid);
     pgk_mem_free(s.binary_of);
+    pgk_mem_free(s.addresses_of);
     pgk_mem_free(s.chains);
     pgk_mem_free(s.use);
     pgk_mem_free(s.chain_of);

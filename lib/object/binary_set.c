@@ -1,6 +1,7 @@
 /* A set of binaries and their symbolisers, opened when first asked for. */
 #include "binary_set.h"
 
+#include "debug_caches.h"
 #include "elf_priv.h"
 #include "mem.h"
 #include "message.h"
@@ -32,9 +33,10 @@ struct pgk_binaries {
     name_vec debug_dirs, sysroots, packages;
     struct pgk_debug_places places; /* the debug folders and packages, as binaries look there */
     struct pgk_sysroot in_sysroots;
+    struct pgk_debug_caches *caches; /* NULL: not looked into */
     char *cache_folder;               /* NULL: no cache */
     unsigned threads;
-    bool symbols_suffice;
+    bool symbols_suffice, find_binaries;
 };
 
 static bool copy_all(name_vec *to, const char *const *names, size_t n)
@@ -83,15 +85,17 @@ int pgk_binaries_new(struct pgk_binaries **out, const struct pgk_binaries_opts *
         return pgk_fail_nomem(err);
     set->threads = opts.threads;
     set->symbols_suffice = opts.symbols_suffice;
+    set->find_binaries = opts.find_binaries;
     if (!copy_all(&set->debug_dirs, opts.debug_dirs, opts.n_debug_dirs) ||
         !copy_all(&set->sysroots, opts.sysroots, opts.n_sysroots) ||
         !copy_all(&set->packages, opts.packages, opts.n_packages) || !add_debug_dirs(set) ||
-        (opts.cache_folder && !(set->cache_folder = pgk_mem_strdup(opts.cache_folder)))) {
+        (opts.cache_folder && !(set->cache_folder = pgk_mem_strdup(opts.cache_folder))) ||
+        (opts.use_caches && !(set->caches = pgk_debug_caches_new(opts.download)))) {
         pgk_binaries_close(&set);
         return pgk_fail_nomem(err);
     }
     set->places = (struct pgk_debug_places){set->debug_dirs.v, set->debug_dirs.n, set->packages.v,
-                                            set->packages.n};
+                                            set->packages.n, set->caches};
     *out = set;
     return 0;
 }
@@ -157,6 +161,12 @@ size_t pgk_binaries_count(const struct pgk_binaries *set)
     return set ? set->v.n : 0;
 }
 
+const char *pgk_binaries_path(const struct pgk_binaries *set, size_t number)
+{
+    assert(number < set->v.n);
+    return pgk_elf_path(set->v.v[number].elf);
+}
+
 void pgk_binaries_close(struct pgk_binaries **set_at)
 {
     struct pgk_binaries *set = *set_at;
@@ -173,6 +183,7 @@ void pgk_binaries_close(struct pgk_binaries **set_at)
     free_all(&set->sysroots);
     free_all(&set->packages);
     pgk_sysroot_free(&set->in_sysroots);
+    pgk_debug_caches_close(&set->caches);
     pgk_mem_free(set->cache_folder);
     pgk_mem_free(set);
 }
@@ -199,6 +210,18 @@ uint32_t pgk_binaries_find_file(const struct pgk_binaries *set, const char *path
     return PGK_INDEX_NONE;
 }
 
+/* Where nobody gave a folder; debug information before a program, which may have none. */
+static int look_in_system(struct pgk_binaries *set, const uint8_t *id, size_t size,
+                          struct pgk_elf **elf, struct pgk_err *err)
+{
+    static const char *const system_dir = "/usr/lib/debug";
+    static const enum pgk_id_file order[] = {PGK_ID_DEBUG, PGK_ID_PROGRAM};
+    PGK_TRY(pgk_find_in_debug_dirs(elf, &system_dir, 1, id, size, err));
+    for (size_t i = 0; i < PGK_COUNTOF(order) && !*elf; i++)
+        PGK_TRY(pgk_debug_caches_open(set->caches, order[i], PGK_ELF_PROGRAM, id, size, elf, err));
+    return 0;
+}
+
 int pgk_binaries_look_for(struct pgk_binaries *set, const uint8_t *build_id, size_t size,
                           uint32_t *pos, struct pgk_err *err)
 {
@@ -212,6 +235,8 @@ int pgk_binaries_look_for(struct pgk_binaries *set, const uint8_t *build_id, siz
     if (!b.elf)
         PGK_TRY(pgk_find_in_sysroots(&b.elf, &set->in_sysroots, set->sysroots.v, set->sysroots.n,
                                      build_id, size, err));
+    if (!b.elf && set->find_binaries)
+        PGK_TRY(look_in_system(set, build_id, size, &b.elf, err));
     if (!b.elf)
         return 0;
     pgk_elf_look_in(b.elf, &set->places);

@@ -5,8 +5,10 @@
  *     FOLDER/NAME, FOLDER/.debug/NAME         NAME from .gnu_debuglink, FOLDER the
  *     DIR/FOLDER/NAME                         program's; the checksum must fit
  *     DIR/NAME                                not gdb's: for who gives the folder itself
- * The debug folders are the caller's, then /usr/lib/debug. */
+ * The debug folders are the caller's, then /usr/lib/debug. Last, where the caller has them, caches
+ * of other tools and the servers of debuginfod. */
 #include "binary_set.h"
+#include "debug_caches.h"
 #include "dwarf_priv.h"
 #include "elf_priv.h"
 #include "message.h"
@@ -31,6 +33,11 @@ static void note_tried(struct pgk_dw_search *s, const char *path)
         snprintf(s->tried + used, room, "%s%s", used ? ", " : "", path);
     else if (used && room > sizeof ", ..." && strcmp(s->tried + used - 3, "...") != 0)
         snprintf(s->tried + used, room, ", ...");
+}
+
+static struct pgk_debug_caches *caches_of(const struct pgk_dw_search *s)
+{
+    return s->places ? s->places->caches : NULL;
 }
 
 /* A name comes from the file and may be that of a pipe or a device, which would hang. */
@@ -179,6 +186,9 @@ static int find_separate(struct pgk_dw_search *s, const struct pgk_elf *elf,
         memcpy(&crc, link + crc_at, sizeof crc);
         PGK_TRY(by_link(s, elf, (const char *)link, crc, &found, err));
     }
+    if (!found)
+        PGK_TRY(pgk_debug_caches_open(caches_of(s), PGK_ID_DEBUG, PGK_ELF_DEBUG, id, id_size,
+                                      &found, err));
     if (found && !has(found, ".debug_info") && !has(found, ".symtab")) {
         pgk_warn("debug file %s is not used: it holds neither .debug_info nor .symtab",
                  pgk_elf_path(found));
@@ -284,6 +294,9 @@ int pgk_dw_find_alt(struct pgk_dw_search *s, const struct pgk_elf *elf, struct p
     }
     if (!found)
         PGK_TRY(by_build_id(s, id, id_size, &found, err));
+    if (!found)
+        PGK_TRY(pgk_debug_caches_open(caches_of(s), PGK_ID_DEBUG, PGK_ELF_DEBUG, id, id_size,
+                                      &found, err));
     if (!found)
         pgk_warn("%s: its common debug file %s was not found; some names will be missing",
                  pgk_elf_path(elf), name);

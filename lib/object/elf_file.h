@@ -77,6 +77,7 @@ struct pgk_debug_places {
     size_t n_dirs;
     const char *const *packages; /* .dwp files, tried before the one beside the program */
     size_t n_packages;
+    struct pgk_debug_caches *caches; /* of other tools, tried last; NULL: none */
 };
 /* To be called before anything is looked up; `places` and its strings must outlive `elf`. */
 void pgk_elf_look_in(struct pgk_elf *elf, const struct pgk_debug_places *places);

@@ -71,7 +71,9 @@ def run(pgokit, script):
         work.mkdir()
         (work / "golden").symlink_to(HERE.parent / "golden")
         environment = {**os.environ, "PATH": f"{place}/bin:{os.environ['PATH']}", "LC_ALL": "C",
-                       "XDG_CACHE_HOME": "/nonexistent", "TERM": "dumb"}
+                       "XDG_CACHE_HOME": "/nonexistent", "PERF_BUILDID_DIR": "/nonexistent",
+                       "DEBUGINFOD_CACHE_PATH": "/nonexistent", "DEBUGINFOD_URLS": "",
+                       "TERM": "dumb"}
         done = subprocess.run(["bash", "-c", script], cwd=work, env=environment, check=False,
                               stdin=subprocess.DEVNULL, capture_output=True, timeout=120)
         return done.returncode, {stream: getattr(done, stream).decode("utf-8", "replace")

@@ -19,7 +19,7 @@ SCREEN = re.compile(r"<!-- screen -->\n(.*?)<!-- /screen -->", re.DOTALL)
 VERB = re.compile(r"^  ([\w-]+) {2,}", re.MULTILINE)
 OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]+")
 COMMON_OPTIONS = {"--binary", "--debug-binary", "--debug-dir", "--dwp", "--help", "--jobs",
-                  "--no-cache", "--quiet", "--sysroot"}
+                  "--no-cache", "--no-debuginfod", "--quiet", "--sysroot"}
 
 
 def output(*command):
