@@ -54,6 +54,8 @@ bool merge_inputs_option(struct merge_inputs *m, int c, const char *arg)
         break;
     case OPT_PARENT:
         break; /* taken before anything was read */
+    case OPT_FILES_FROM: /* an abbreviation */
+        cli_usage(&cmd_merge, "write --files-from in full");
     default:
         return false;
     }

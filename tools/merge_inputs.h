@@ -22,12 +22,13 @@ struct merge_inputs {
 };
 
 /* Values of options, apart from those of the single kinds. */
-enum { OPT_FAILURE = 1024, OPT_SKIP_BAD, OPT_RUN_NAMES, OPT_PARENT };
+enum { OPT_FAILURE = 1024, OPT_SKIP_BAD, OPT_RUN_NAMES, OPT_PARENT, OPT_FILES_FROM };
 #define MERGE_INPUTS_LONG                                   \
     {"failure-mode", required_argument, NULL, OPT_FAILURE}, \
     {"skip-bad", required_argument, NULL, OPT_SKIP_BAD},    \
     {"run-names", required_argument, NULL, OPT_RUN_NAMES},  \
-    {"parent", required_argument, NULL, OPT_PARENT}
+    {"parent", required_argument, NULL, OPT_PARENT},        \
+    {"files-from", required_argument, NULL, OPT_FILES_FROM} /* replaced before; for shells */
 #define MERGE_INPUTS_HELP                                                                        \
     "      --failure-mode MODE  when an input cannot be read: any (default), fail; all, leave\n" \
     "                           it out with a warning and exit status 1; warn, exit status 0\n"  \

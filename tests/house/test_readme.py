@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""README.md and the manual pages say what the program says.
+"""README.md and the manual pages say what the program says, and the program what it takes.
 
 usage: test_readme.py [--write] README PGOKIT
 
@@ -17,13 +17,37 @@ TABLE = re.compile(r"(<!-- formats -->\n)(.*?)(<!-- /formats -->)", re.DOTALL)
 NAMES = re.compile(r"(<!-- names -->\n)(.*?)(<!-- /names -->)", re.DOTALL)
 SCREEN = re.compile(r"<!-- screen -->\n(.*?)<!-- /screen -->", re.DOTALL)
 VERB = re.compile(r"^  ([\w-]+) {2,}", re.MULTILINE)
-OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]+")
+OPTION = re.compile(r"(?<![\w-])--[a-z][a-z0-9-]+")
+# Options that a row of the help explains: "  -o, --output FILE", "  --cold-only, --hot-only".
+ROW = re.compile(r"^ +(?:-\w, )?((?:--[a-z][a-z0-9-]+(?:[ =][A-Z@:\[\].]+)*(?:, )?)+)", re.MULTILINE)
 COMMON_OPTIONS = {"--binary", "--debug-binary", "--debug-dir", "--dwp", "--help", "--jobs",
                   "--no-cache", "--no-debuginfod", "--quiet", "--sysroot"}
 
 
 def output(*command):
     return subprocess.run(command, check=True, text=True, stdout=subprocess.PIPE).stdout
+
+
+def offered(pgokit, *words):
+    return [line.split("\t")[0] for line in output(pgokit, "complete", "--", *words).splitlines()]
+
+
+def options_taken(pgokit, verb):
+    """Those of the tables that command lines are parsed by, as shells are told of them."""
+    kinds = offered(pgokit, verb, "") if verb == "record" else []
+    return {word for words in [[verb, kind] for kind in kinds] or [[verb]]
+            for word in offered(pgokit, *words, "-") if word.startswith("--")}
+
+
+def wrong_options(pgokit, verb, page):
+    """Options that the verb takes and one of help and page does not tell of, and the reverse."""
+    taken, text = options_taken(pgokit, verb), output(pgokit, verb, "--help")
+    rows = {name for row in ROW.findall(text) for name in OPTION.findall(row)}
+    told = {"the help": set(OPTION.findall(text)),
+            page.name: set(OPTION.findall(page.read_text(encoding="utf-8"))) | COMMON_OPTIONS}
+    return sorted(f"{verb} takes {name}, which {place} does not tell of"
+                  for place, names in told.items() for name in taken - names) + \
+        sorted(f"the help explains {name}, which {verb} does not take" for name in rows - taken)
 
 
 def differing_options(pgokit, verb, page):
@@ -65,6 +89,9 @@ def main():
         page = pathlib.Path(readme).parent / "docs" / "man" / f"pgokit-{verb}.md"
         report.case(f"options of pgokit {verb} and of its page",
                     differing_options(pgokit, verb, page))
+        if verb != "help":
+            report.case(f"options that pgokit {verb} takes, its help and its page",
+                        wrong_options(pgokit, verb, page))
     report.end()
 
 
