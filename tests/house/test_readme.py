@@ -19,7 +19,8 @@ SCREEN = re.compile(r"<!-- screen -->\n(.*?)<!-- /screen -->", re.DOTALL)
 VERB = re.compile(r"^  ([\w-]+) {2,}", re.MULTILINE)
 OPTION = re.compile(r"(?<![\w-])--[a-z][a-z0-9-]+")
 # Options that a row of the help explains: "  -o, --output FILE", "  --cold-only, --hot-only".
-ROW = re.compile(r"^ +(?:-\w, )?((?:--[a-z][a-z0-9-]+(?:[ =][A-Z@:\[\].]+)*(?:, )?)+)", re.MULTILINE)
+ROW = re.compile(r"^ +(?:-\w, )?((?:--[a-z][a-z0-9-]+(?:[ =][A-Z@:\[\].]+)*(?:, )?)+)",
+                 re.MULTILINE)
 COMMON_OPTIONS = {"--binary", "--debug-binary", "--debug-dir", "--dwp", "--help", "--jobs",
                   "--no-cache", "--no-debuginfod", "--quiet", "--sysroot"}
 
