@@ -26,6 +26,8 @@ static const char help[] =
     "      --static      the runtime becomes part of the program (default); also for -static\n"
     "      --shared      the runtime as a library\n"
     "      --profile FILE  the profile to use; may be repeated\n"
+    "      --report DIR  each compile writes there what it used, for pgokit match --used DIR;\n"
+    "                    the folder is made\n"
     "      --histogram   count accesses by place in the object; clang from 19 on, gcc by plugin\n"
     "  -q, --quiet       do not say what counts the accesses, or what is used\n"
     "\nExamples:\n"
@@ -38,7 +40,7 @@ static const char help[] =
 #define HISTOGRAM_NEEDS "histograms of accesses need clang 19 or newer, or a plugin for gcc"
 
 enum { OPT_CFLAGS = 256, OPT_LDFLAGS, OPT_LIBS, OPT_CC, OPT_STATIC, OPT_SHARED, OPT_HISTOGRAM,
-       OPT_PROFILE };
+       OPT_PROFILE, OPT_REPORT };
 
 static const struct option options[] = {
     {"cflags", no_argument, NULL, OPT_CFLAGS},
@@ -49,6 +51,7 @@ static const struct option options[] = {
     {"shared", no_argument, NULL, OPT_SHARED},
     {"histogram", no_argument, NULL, OPT_HISTOGRAM},
     {"profile", required_argument, NULL, OPT_PROFILE},
+    {"report", required_argument, NULL, OPT_REPORT},
     CLI_COMMON_LONG,
     {0},
 };
@@ -81,6 +84,9 @@ static void parse(struct config *c, int argc, char **argv)
         case OPT_PROFILE:
             cli_list_add(&c->profiles, optarg);
             break;
+        case OPT_REPORT:
+            c->report = optarg;
+            break;
         }
     }
     if (optind + 1 != argc)
@@ -93,6 +99,8 @@ static void parse(struct config *c, int argc, char **argv)
     if (c->use != (c->profiles.n != 0))
         cli_usage(&cmd_config, c->use ? "name the profile to use: --profile FILE"
                                       : "--profile is for use; heap takes none");
+    if (c->report && !c->use)
+        cli_usage(&cmd_config, "--report is for use");
     if (c->use && c->histogram)
         cli_usage(&cmd_config, "--histogram is for heap");
 }

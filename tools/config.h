@@ -9,6 +9,7 @@ struct config {
     bool use; /* profiles; else record the heap */
     bool cflags, ldflags, libs, shared, histogram;
     const char *cc;
+    const char *report; /* folder for records of what is used; NULL: none */
     struct cli_list profiles;
     bool clang;
     bool other_processor;  /* a gcc that no plugin of this machine fits */

@@ -3,8 +3,10 @@
 
 #include "sample_input.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 enum { FIRST_WITH_TYPES = 22 }; /* clang, that reads a sample profile with types in it */
 
@@ -23,8 +25,9 @@ enum { FIRST_WITH_TYPES = 22 }; /* clang, that reads a sample profile with types
 /* Places in the source, of which columns are a part. */
 #define HEAP_CFLAGS "-g -fdebug-info-for-profiling"
 /* In a link with LTO functions are copied for callers that differ; the plugin gives hints there. */
+#define LINK_PLUGIN "-Wl,--load-pass-plugin=%s"
 #define HEAP_LDFLAGS                                                                     \
-    "-fuse-ld=lld -Wl,--load-pass-plugin=%s "                                            \
+    "-fuse-ld=lld "                                                                      \
     "-Wl,-mllvm,-enable-memprof-context-disambiguation -Wl,-mllvm,-supports-hot-cold-new"
 
 /* What the profiles need. */
@@ -123,6 +126,17 @@ static void print_libs(const struct config *c)
     printf(" -pthread");
 }
 
+/* Compilers run in any folder. */
+static void print_report(const struct config *c)
+{
+    char path[PATH_MAX], safe[256];
+    if ((mkdir(c->report, 0777) && errno != EEXIST) || !realpath(c->report, path))
+        cli_usage(&cmd_config, "cannot make the folder %s: %s",
+                  pgk_human_text(safe, sizeof safe, c->report), strerror(errno));
+    config_check_path(path);
+    printf(" -mllvm -pgokit-use-report=%s", path);
+}
+
 void config_use(const struct config *c)
 {
     struct need need = {0};
@@ -131,12 +145,16 @@ void config_use(const struct config *c)
         use_profile(c, &need, c->profiles.v[i]);
     if ((need.types || need.heap) && c->cflags)
         printf(" " PLUGIN, need.plugin, need.plugin);
+    if ((need.types || need.heap) && c->cflags && c->report)
+        print_report(c);
     if (need.types && c->cflags)
         printf(" " TYPES_CFLAGS);
     if (need.types && c->ldflags)
         printf(" " TYPES_LDFLAGS);
     if (need.heap && c->ldflags)
-        printf(" " HEAP_LDFLAGS, need.plugin);
+        printf(" " HEAP_LDFLAGS);
+    if ((need.heap || (need.types && c->report)) && c->ldflags)
+        printf(" " LINK_PLUGIN, need.plugin);
     if (need.heap && c->libs)
         print_libs(c);
 }

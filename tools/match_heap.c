@@ -9,17 +9,21 @@ static const char help[] =
     "one, too (--profiled-binary). For others it adds names of functions that are gone, and tells\n"
     "more calls apart that have moved.\n\n"
     "      --profiled-binary FILE  the program or a library as it was profiled; may be repeated\n"
-    "      --top N          calls that changed, shown (default 10; 0: all)\n"
+    "      --used DIR       instead of a build: what its compiles used of the profile, by their\n"
+    "                       records (pgokit config use --report DIR); -b adds names\n"
+    "      --top N          calls that changed, or contexts not used, shown (default 10; 0: all)\n"
     "      --json           all of it as JSON (docs/formats/match-json.md)\n"
     "      --format FORMAT  text (default), markdown or json\n"
     "      --min-match N%   exit status 3 if contexts with fewer of the bytes are found\n"
     "\nExamples:\n"
     "  pgokit match app.profdata -b ./app\n"
     "  pgokit match app.profdata -b ./app --min-match 90% --format markdown\n"
-    "  pgokit match memprof.profraw.1 --profiled-binary ./app.old -b ./app\n";
+    "  pgokit match memprof.profraw.1 --profiled-binary ./app.old -b ./app\n"
+    "  pgokit match app.memprofdata --used records -b ./app\n";
 
 static const struct option options[] = {
     MATCH_PROFILED_LONG,
+    MATCH_USED_LONG,
     MATCH_OPTIONS_LONG,
     {0},
 };
@@ -39,31 +43,53 @@ static int read_profile(const struct match_options *m, struct heap_input *in, st
     return status;
 }
 
-static int run(int argc, char **argv)
+/* Compilers read profiles whose frames are places: what -b says of them is their names. */
+static int print_used(const struct match_options *m, struct pgk_err *err)
 {
-    struct match_options m = {0};
+    struct heap_input in = {0};
+    struct pgk_used *used = NULL;
+    int status = heap_input_read(&in, m->print.title, &m->common, err);
+    status = status ? status : pgk_used_heap(&used, in.heap, m->used, err);
+    status = status ? status : pgk_used_print(used, &m->print, stdout, err);
+    int exit_code = status ? cli_fail(err) : cli_finish_output(EXIT_DONE);
+    if (exit_code == EXIT_DONE)
+        exit_code = match_check_limit(m, pgk_used_percent(used));
+    pgk_used_close(&used);
+    pgk_heap_close(&in.heap);
+    return exit_code;
+}
+
+static int print_match(const struct match_options *m, struct pgk_err *err)
+{
     struct heap_input in = {0};
     struct pgk_binaries *binaries = NULL;
     struct pgk_match_opts opts = {.struct_size = sizeof opts};
     struct pgk_match *match = NULL;
-    struct pgk_err err = {0};
-    match_options_parse(&m, options, argc, argv);
-    int status = read_profile(&m, &in, &err);
+    int status = read_profile(m, &in, err);
     if (!status)
-        status = cli_open_binaries(&m.common, &binaries, &err);
+        status = cli_open_binaries(&m->common, &binaries, err);
     if (!status)
-        status = match_open_profiled(&m, &opts.profiled, &err);
+        status = match_open_profiled(m, &opts.profiled, err);
     if (!status)
-        status = pgk_match_heap(&match, in.heap, binaries, &opts, &err);
+        status = pgk_match_heap(&match, in.heap, binaries, &opts, err);
     if (!status)
-        status = pgk_match_print(match, &m.print, stdout, &err);
-    int exit_code = status ? cli_fail(&err) : cli_finish_output(EXIT_DONE);
+        status = pgk_match_print(match, &m->print, stdout, err);
+    int exit_code = status ? cli_fail(err) : cli_finish_output(EXIT_DONE);
     if (exit_code == EXIT_DONE)
-        exit_code = match_check_limit(&m, pgk_match_percent(match));
+        exit_code = match_check_limit(m, pgk_match_percent(match));
     pgk_match_close(&match);
     pgk_binaries_close(&binaries);
     pgk_binaries_close(&opts.profiled);
     pgk_heap_close(&in.heap);
+    return exit_code;
+}
+
+static int run(int argc, char **argv)
+{
+    struct match_options m = {0};
+    struct pgk_err err = {0};
+    match_options_parse(&m, options, argc, argv);
+    int exit_code = m.used ? print_used(&m, &err) : print_match(&m, &err);
     match_options_free(&m);
     return exit_code;
 }

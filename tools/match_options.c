@@ -46,14 +46,20 @@ void match_options_parse(struct match_options *m, const struct option *options, 
         case MATCH_MIN:
             m->min_percent = percent(optarg);
             break;
+        case MATCH_USED:
+            m->used = optarg;
+            break;
         }
     }
     if (optind + 1 != argc)
         cli_usage(&cmd_match, "match takes one profile; pgokit merge adds up several");
-    if (!m->common.binaries.n)
-        cli_usage(&cmd_match, "match needs the build that the profile is to fit (-b BINARY)");
+    if (!m->common.binaries.n && !m->used)
+        cli_usage(&cmd_match, "match needs the build that the profile is to fit (-b BINARY), or "
+                              "the folder with what its compiles used (--used DIR)");
+    if (m->used && m->profiled.n)
+        cli_usage(&cmd_match, "--used takes names from -b, and no --profiled-binary");
     m->print.title = argv[optind];
-    m->print.against = m->common.binaries.v[0];
+    m->print.against = m->used ? m->used : m->common.binaries.v[0];
     m->print.top = top >= 0 ? (size_t)top : m->print.json ? 0 : 10;
     m->print.colour = cli_colour();
 }
@@ -77,7 +83,8 @@ int match_check_limit(const struct match_options *m, double found_percent)
 {
     if (m->min_percent < 0 || found_percent >= m->min_percent)
         return EXIT_DONE;
-    fprintf(stderr, "pgokit: limit reached: %.1f %% of the profile are found, and --min-match %g%% "
-            "was given\n", floor(found_percent * 10) / 10, m->min_percent);
+    fprintf(stderr, "pgokit: limit reached: %.1f %% of the profile are %s, and --min-match %g%% "
+            "was given\n", floor(found_percent * 10) / 10, m->used ? "used" : "found",
+            m->min_percent);
     return EXIT_LIMIT;
 }

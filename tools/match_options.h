@@ -4,7 +4,7 @@
 
 #include "cli.h"
 
-enum { MATCH_PROFILED = 256, MATCH_TOP, MATCH_JSON, MATCH_FORMAT, MATCH_MIN };
+enum { MATCH_PROFILED = 256, MATCH_TOP, MATCH_JSON, MATCH_FORMAT, MATCH_MIN, MATCH_USED };
 enum { EXIT_LIMIT = 3 };
 
 /* All options but --profiled-binary. */
@@ -15,12 +15,14 @@ enum { EXIT_LIMIT = 3 };
     {"min-match", required_argument, NULL, MATCH_MIN},   \
     CLI_COMMON_LONG
 #define MATCH_PROFILED_LONG {"profiled-binary", required_argument, NULL, MATCH_PROFILED}
+#define MATCH_USED_LONG {"used", required_argument, NULL, MATCH_USED}
 
 struct match_options {
     struct cli_common common;
     struct cli_list profiled;
     struct pgk_match_print_opts print;
     double min_percent; /* negative: not given */
+    const char *used;   /* folder with records of compiles; NULL: a build is matched */
 };
 
 /* Exits on what is wrong. Freed by match_options_free. */

@@ -10,45 +10,74 @@ static const char help[] =
     "where these changed calls, against the build's probes.\n\n"
     "      --profiled-binary FILE  the program or a library as it was profiled; tells more calls\n"
     "                       apart that have moved; may be repeated\n"
-    "      --top N          functions and calls that changed, shown (default 10; 0: all)\n"
+    "      --used DIR       instead of a build: what its compiles used of the types of objects,\n"
+    "                       by their records (pgokit config use --report DIR)\n"
+    "      --top N          functions and calls that changed, or types not used, shown\n"
+    "                       (default 10; 0: all)\n"
     "      --json           all of it as JSON (docs/formats/match-json.md)\n"
     "      --format FORMAT  text (default), markdown or json\n"
     "      --min-match N%   exit status 3 if fewer of the samples are found\n"
     "\nExamples:\n"
     "  pgokit match app.afdo -b ./app\n"
-    "  pgokit match app.afdo -b ./app --min-match 90% --format markdown\n";
+    "  pgokit match app.afdo -b ./app --min-match 90% --format markdown\n"
+    "  pgokit match app.afdo --used records\n";
 
 static const struct option options[] = {
     MATCH_PROFILED_LONG,
+    MATCH_USED_LONG,
     MATCH_OPTIONS_LONG,
     {0},
 };
 
-static int run(int argc, char **argv)
+static int print_used(const struct match_options *m, struct pgk_err *err)
 {
-    struct match_options m = {0};
+    struct pgk_file *file = NULL;
+    struct pgk_sample *profile = NULL;
+    struct pgk_used *used = NULL;
+    int status = cli_open(&file, m->print.title, err);
+    status = status ? status : pgk_use_read_sample(&profile, file, err);
+    status = status ? status : pgk_used_sample(&used, profile, m->used, err);
+    status = status ? status : pgk_used_print(used, &m->print, stdout, err);
+    int exit_code = status ? cli_fail(err) : cli_finish_output(EXIT_DONE);
+    if (exit_code == EXIT_DONE)
+        exit_code = match_check_limit(m, pgk_used_percent(used));
+    pgk_used_close(&used);
+    pgk_sample_close(&profile);
+    pgk_file_close(&file);
+    return exit_code;
+}
+
+static int print_match(const struct match_options *m, struct pgk_err *err)
+{
     struct pgk_sample *profile = NULL;
     struct pgk_binaries *binaries = NULL;
     struct pgk_match_opts opts = {.struct_size = sizeof opts};
     struct pgk_function_match *match = NULL;
-    struct pgk_err err = {0};
-    match_options_parse(&m, options, argc, argv);
-    int status = sample_input_read(&profile, m.print.title, &m.common, NULL, &err);
+    int status = sample_input_read(&profile, m->print.title, &m->common, NULL, err);
     if (!status)
-        status = cli_open_binaries(&m.common, &binaries, &err);
+        status = cli_open_binaries(&m->common, &binaries, err);
     if (!status)
-        status = match_open_profiled(&m, &opts.profiled, &err);
+        status = match_open_profiled(m, &opts.profiled, err);
     if (!status)
-        status = pgk_match_sample(&match, profile, binaries, &opts, &err);
+        status = pgk_match_sample(&match, profile, binaries, &opts, err);
     if (!status)
-        status = pgk_function_match_print(match, &m.print, stdout, &err);
-    int exit_code = status ? cli_fail(&err) : cli_finish_output(EXIT_DONE);
+        status = pgk_function_match_print(match, &m->print, stdout, err);
+    int exit_code = status ? cli_fail(err) : cli_finish_output(EXIT_DONE);
     if (exit_code == EXIT_DONE)
-        exit_code = match_check_limit(&m, pgk_function_match_percent(match));
+        exit_code = match_check_limit(m, pgk_function_match_percent(match));
     pgk_function_match_close(&match);
     pgk_binaries_close(&binaries);
     pgk_binaries_close(&opts.profiled);
     pgk_sample_close(&profile);
+    return exit_code;
+}
+
+static int run(int argc, char **argv)
+{
+    struct match_options m = {0};
+    struct pgk_err err = {0};
+    match_options_parse(&m, options, argc, argv);
+    int exit_code = m.used ? print_used(&m, &err) : print_match(&m, &err);
     match_options_free(&m);
     return exit_code;
 }

@@ -4,65 +4,13 @@
 
 #include "plan_memory.h"
 
+#include <pgokit/use.h>
 #include <string.h>
 
-static const double ms_per_s = 1000, per_byte = 100;
-
-/* ---- what contexts are ---- */
-
-static double mean_of(const struct pgk_heap *heap, size_t context, enum pgk_mib_id id)
-{
-    uint64_t objects = pgk_heap_value(heap, context, PGK_MIB_AllocCount);
-    return objects ? (double)pgk_heap_value(heap, context, id) / (double)objects : 0;
-}
-
-static double seconds_of(const struct pgk_heap *heap, size_t context)
-{
-    return mean_of(heap, context, PGK_MIB_TotalLifetime) / ms_per_s;
-}
-
-/* Accesses per byte and second, as LLVM has it. */
-static double density_of(const struct pgk_heap *heap, size_t context)
-{
-    return mean_of(heap, context, PGK_MIB_TotalLifetimeAccessDensity) / per_byte;
-}
-
-/* Accesses per byte over the life of an object. Files for compilers hold the density alone; of
- * objects that lived less than the clock tells it is what they had in all. */
-static double heat_of(const struct pgk_heap *heap, size_t context)
-{
-    uint64_t bytes = pgk_heap_value(heap, context, PGK_MIB_TotalSize);
-    if (bytes && pgk_heap_knows(heap, context, PGK_MIB_TotalAccessCount))
-        return (double)pgk_heap_value(heap, context, PGK_MIB_TotalAccessCount) / (double)bytes;
-    double seconds = seconds_of(heap, context);
-    return density_of(heap, context) * (seconds > 0 ? seconds : 1);
-}
-
-/* Of all bytes of the program. */
-static double mean_heat(const struct pgk_heap *heap)
-{
-    double accesses = 0, bytes = 0;
-    for (size_t i = 0; i < pgk_heap_contexts(heap); i++) {
-        double size = (double)pgk_heap_value(heap, i, PGK_MIB_TotalSize);
-        accesses += heat_of(heap, i) * size;
-        bytes += size;
-    }
-    return bytes > 0 ? accesses / bytes : 0;
-}
-
-static enum pgc_class class_of(const struct pgk_heap *heap, size_t i,
-                               const struct pgc_use_options *options, double mean)
-{
-    if (!pgk_heap_knows(heap, i, PGK_MIB_TotalLifetimeAccessDensity) &&
-        !pgk_heap_knows(heap, i, PGK_MIB_TotalAccessCount))
-        return PGC_NOT_COLD;
-    bool hardly = options->cold_density > 0 ? density_of(heap, i) < options->cold_density
-                                            : heat_of(heap, i) < mean * options->cold_share;
-    if (hardly && seconds_of(heap, i) >= options->cold_lifetime)
-        return PGC_COLD;
-    bool often = options->hot_density > 0 && density_of(heap, i) > options->hot_density;
-    return often ? PGC_HOT : PGC_NOT_COLD;
-}
+static const enum pgc_class classes[PGK_USES] = {
+    [PGK_USE_HINTED] = PGC_COLD,
+    [PGK_USE_GIVEN] = PGC_HOT,
+};
 
 /* ---- reading ---- */
 
@@ -94,6 +42,9 @@ static void add_context(struct pgc_heap_profile *p, const struct pgk_heap *heap,
             (struct pgc_call_row){stack[i].guid, (uint32_t)p->n, (uint32_t)i};
     }
     context->bytes = pgk_heap_value(heap, p->n, PGK_MIB_TotalSize);
+    context->key = pgk_use_context_key(stack, context->n);
+    context->use = PGK_USE_NO_FUNCTION;
+    p->bytes = p->bytes + context->bytes < p->bytes ? UINT64_MAX : p->bytes + context->bytes;
 }
 
 static size_t deepest_stack(const struct pgk_heap *heap)
@@ -119,26 +70,28 @@ static int compare_rows(const void *a, const void *b)
 }
 
 static void index_heap(struct pgc_heap_profile *p, const struct pgk_heap *heap,
-                       const struct pgc_use_options *options)
+                       const struct pgk_use_limits *limits)
 {
     size_t n = pgk_heap_contexts(heap), n_frames = count_frames(heap);
     size_t deepest = deepest_stack(heap);
-    double mean = mean_heat(heap);
     struct pgk_heap_frame *stack = pgc_zeroed(deepest, sizeof *stack);
+    uint8_t *uses = pgc_zeroed(n, sizeof *uses);
+    pgk_use_classify(heap, limits, uses, NULL);
     p->contexts = pgc_zeroed(n, sizeof *p->contexts);
     p->frames = pgc_zeroed(n_frames, sizeof *p->frames);
     p->rows = pgc_zeroed(n_frames, sizeof *p->rows);
     for (size_t used = 0; p->n < n; p->n++) {
         add_context(p, heap, stack, deepest, p->frames + used);
-        p->contexts[p->n].is = class_of(heap, p->n, options, mean);
+        p->contexts[p->n].is = classes[uses[p->n]] ? classes[uses[p->n]] : PGC_NOT_COLD;
         used += p->contexts[p->n].n;
     }
     free(stack);
+    free(uses);
     qsort(p->rows, p->n_rows, sizeof *p->rows, compare_rows);
 }
 
 bool pgc_heap_read(struct pgc_heap_profile *profile, struct pgk_file *file,
-                   const struct pgc_use_options *options, struct pgk_err *err)
+                   const struct pgk_use_limits *limits, struct pgk_err *err)
 {
     struct pgk_heap *heap = NULL;
     int status = pgk_heap_new(&heap, err);
@@ -151,7 +104,7 @@ bool pgc_heap_read(struct pgc_heap_profile *profile, struct pgk_file *file,
         status = err->status;
     }
     if (!status)
-        index_heap(profile, heap, options);
+        index_heap(profile, heap, limits);
     pgk_heap_close(&heap);
     return !status;
 }

@@ -3,10 +3,10 @@
 #define PGC_HEAP_PROFILE_H
 
 #include "use_llvm.h"
-#include "use_pass.h"
 
 #include <pgokit/err.h>
 #include <pgokit/format.h>
+#include <pgokit/use.h>
 
 /* What objects are; numbers are LLVM's, which adds them up. */
 enum pgc_class { PGC_NOT_COLD = 1, PGC_COLD = 2, PGC_HOT = 4 };
@@ -21,7 +21,9 @@ struct pgc_context {
     size_t n;
     enum pgc_class is;
     uint64_t bytes;
-    bool matched; /* by some call of the module */
+    uint64_t key;      /* in records */
+    enum pgk_use use;  /* what became of it in the module; PGK_USE_NO_FUNCTION: nothing */
+    uint64_t place;    /* key of the call that it was found at; 0 none */
 };
 
 /* A call in a context, by its place: a row of an index. */
@@ -36,12 +38,13 @@ struct pgc_heap_profile {
     struct pgc_frame *frames; /* of all contexts */
     struct pgc_call_row *rows; /* by function; those that allocate before others */
     size_t n_rows;
+    uint64_t bytes; /* of all contexts */
     bool columns; /* there are some */
 };
 
 /* False, and an error, if the file cannot be read or its frames are addresses. */
 bool pgc_heap_read(struct pgc_heap_profile *profile, struct pgk_file *file,
-                   const struct pgc_use_options *options, struct pgk_err *err);
+                   const struct pgk_use_limits *limits, struct pgk_err *err);
 void pgc_heap_close(struct pgc_heap_profile *profile);
 
 /* Rows of calls in a function: those that allocate, or the others. */

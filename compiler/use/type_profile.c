@@ -11,7 +11,10 @@ struct row {
     uint64_t function;
     uint32_t line, discriminator;
     uint32_t node; /* of the profile */
-    bool used;
+    uint32_t lookup; /* the last one that found it */
+    bool local;      /* of an anonymous namespace */
+    enum pgk_use use; /* what became of it; PGK_USE_NO_FUNCTION: nothing */
+    uint64_t key, place; /* of the row and of its call, in records */
     struct pgc_type_count of;
 };
 
@@ -22,6 +25,8 @@ struct pgc_type_profile {
     size_t n, room;
     uint64_t *functions; /* all that the profile names, ascending */
     size_t n_functions, function_room;
+    uint32_t lookups;
+    struct row *first, *end; /* of the last one */
 };
 
 static int by_number(uint64_t a, uint64_t b)
@@ -84,7 +89,9 @@ static void add_node(struct pgc_type_profile *p, uint32_t node)
             continue;
         p->rows = pgc_room(p->rows, p->n, &p->room, sizeof *p->rows);
         p->rows[p->n++] = (struct row){.function = id, .line = record.line,
-            .discriminator = record.discriminator, .node = node, .of = {named, record.count}};
+            .discriminator = record.discriminator, .node = node, .of = {named, record.count},
+            .local = strstr(record.name, "_GLOBAL__N_") != NULL, .use = PGK_USE_NO_FUNCTION,
+            .key = pgk_use_type_key(p->sample, node, &record)};
     }
 }
 
@@ -104,28 +111,11 @@ static void add_tree(struct pgc_type_profile *p, uint32_t root)
     }
 }
 
-static int read_sample(struct pgk_sample **sample, struct pgk_file *file, struct pgk_err *err)
-{
-    int status = pgk_sample_new(sample, err);
-    status = status ? status : pgk_sample_read_file(*sample, file, 1, err);
-    struct pgk_sample_info info = {.struct_size = sizeof info};
-    if (status)
-        return status;
-    pgk_sample_info(*sample, &info);
-    if (info.flow_discriminators)
-        status = pgk_sample_reduce_flow(sample, PGK_SAMPLE_FLOW_BASE, err);
-    status = status ? status
-                    : pgk_sample_canonicalise(sample, PGK_SAMPLE_SUFFIXES_SELECTED, err);
-    return status ? status : pgk_sample_finish(*sample, err);
-}
-
 struct pgc_type_profile *pgc_types_read(struct pgk_file *file, struct pgk_err *err)
 {
     struct pgk_sample *sample = NULL;
-    if (read_sample(&sample, file, err)) {
-        pgk_sample_close(&sample);
+    if (pgk_use_read_sample(&sample, file, err))
         return NULL;
-    }
     struct pgc_type_profile *p = pgc_zeroed(1, sizeof *p);
     struct pgk_sample_info info = {.struct_size = sizeof info};
     pgk_sample_info(sample, &info);
@@ -225,10 +215,15 @@ size_t pgc_types_at(struct pgc_type_profile *p, const struct pgc_place *chain, s
                               .discriminator = discriminator_of(p, chain)};
     struct row *first = first_at(p, &place), *end = first;
     enum agreement best = OTHER;
+    p->lookups++;
     for (; end < p->rows + p->n && !compare_places(end, &place); end++) {
         enum agreement how = compare_contexts(p, end->node, chain, n);
         best = how > best ? how : best;
+        if (end->use > PGK_USE_OTHER_CALLER)
+            end->use = PGK_USE_OTHER_CALLER;
     }
+    p->first = first;
+    p->end = end;
     if (best == OTHER)
         return 0;
     size_t found = 0;
@@ -237,7 +232,7 @@ size_t pgc_types_at(struct pgc_type_profile *p, const struct pgc_place *chain, s
         if (compare_contexts(p, row->node, chain, n) != best)
             continue;
         add_count(all, &found, row->of);
-        row->used = true;
+        row->lookup = p->lookups;
     }
     qsort(all, found, sizeof *all, by_count);
     found = found < PGC_TYPES ? found : PGC_TYPES;
@@ -246,12 +241,82 @@ size_t pgc_types_at(struct pgc_type_profile *p, const struct pgc_place *chain, s
     return found;
 }
 
-struct pgc_types_share pgc_types_used(const struct pgc_type_profile *p)
+static enum pgk_use use_of(const struct row *row, const struct pgc_type_count *types, size_t given,
+                           size_t n)
 {
-    struct pgc_types_share share = {0};
-    for (size_t i = 0; i < p->n; i++) {
-        share.counts = add_up(share.counts, p->rows[i].of.count);
-        share.used = add_up(share.used, p->rows[i].used ? p->rows[i].of.count : 0);
+    for (size_t i = 0; i < n; i++)
+        if (types[i].type == row->of.type)
+            return i < given ? PGK_USE_GIVEN : PGK_USE_RARE;
+    return PGK_USE_MANY;
+}
+
+void pgc_types_settle(struct pgc_type_profile *p, const struct pgc_type_count *types, size_t given,
+                      size_t n, bool taken, const struct pgc_place *chain, size_t n_chain)
+{
+    for (struct row *row = p->first; row < p->end; row++) {
+        enum pgk_use use = taken ? PGK_USE_TAKEN : use_of(row, types, given, n);
+        if (row->lookup != p->lookups || row->use <= use)
+            continue;
+        row->use = use;
+        row->place = pgc_place_key(chain, n_chain, row->of.type);
     }
-    return share;
+}
+
+/* ---- records ---- */
+
+static bool has_table(const uint64_t *tables, size_t n, uint64_t type)
+{
+    return n && bsearch(&type, tables, n, sizeof type, by_id);
+}
+
+/* Ids of the tables that the module names. */
+static uint64_t *list_tables(LLVMModuleRef module, size_t *n)
+{
+    uint64_t *tables = NULL;
+    size_t room = 0, length;
+    for (LLVMValueRef g = LLVMGetFirstGlobal(module); g; g = LLVMGetNextGlobal(g)) {
+        if (strncmp(LLVMGetValueName2(g, &length), "_ZTV", 4) != 0)
+            continue;
+        tables = pgc_room(tables, *n, &room, sizeof *tables);
+        tables[(*n)++] = pgc_function_id(g);
+    }
+    if (*n)
+        qsort(tables, *n, sizeof *tables, by_id);
+    return tables;
+}
+
+/* Rows of a function whose call was not found. */
+static void miss_function(struct pgc_type_profile *p, uint64_t function)
+{
+    const struct row place = {.function = function};
+    for (struct row *row = first_at(p, &place); row < p->rows + p->n; row++) {
+        if (row->function != function)
+            break;
+        if (row->use > PGK_USE_NO_CALL)
+            row->use = PGK_USE_NO_CALL;
+    }
+}
+
+void pgc_types_report(struct pgc_type_profile *p, LLVMModuleRef module, struct pgc_report *report)
+{
+    uint64_t objects = 0;
+    size_t n_tables = 0;
+    if (!report)
+        return;
+    uint64_t *tables = list_tables(module, &n_tables);
+    for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f))
+        if (!LLVMIsDeclaration(f))
+            miss_function(p, pgc_function_id(f));
+    for (size_t i = 0; i < p->n; i++)
+        objects = add_up(objects, p->rows[i].of.count);
+    pgc_report_of(report, "types", p->n, objects);
+    for (size_t i = 0; i < p->n; i++) {
+        const struct row *row = &p->rows[i];
+        enum pgk_use use = row->use;
+        if (use == PGK_USE_GIVEN && row->local && !has_table(tables, n_tables, row->of.type))
+            use = PGK_USE_LOCAL_TABLE;
+        if (use != PGK_USE_NO_FUNCTION)
+            pgc_report_use(report, use, row->key, row->place);
+    }
+    free(tables);
 }

@@ -2,7 +2,7 @@
 #ifndef PGC_TYPE_PROFILE_H
 #define PGC_TYPE_PROFILE_H
 
-#include "use_llvm.h"
+#include "use_report.h"
 
 #include <pgokit/err.h>
 #include <pgokit/format.h>
@@ -24,14 +24,17 @@ void pgc_types_close(struct pgc_type_profile *profile);
 bool pgc_types_know(const struct pgc_type_profile *profile, uint64_t function);
 /* Types at the place of an instruction, the most frequent first: those of its very chain of inlined
  * calls, or else those of all contexts that may be it, added up. Returns how many, at most
- * PGC_TYPES, and adds what they count to what has been used. */
+ * PGC_TYPES. */
 size_t pgc_types_at(struct pgc_type_profile *profile, const struct pgc_place *chain, size_t n,
                     struct pgc_type_count types[PGC_TYPES]);
 
-/* Of all places: counts, and those that have been used. */
-struct pgc_types_share {
-    uint64_t counts, used;
-};
-struct pgc_types_share pgc_types_used(const struct pgc_type_profile *profile);
+/* What became of the types that were found last: the first `given` of `n` are used, by the call
+ * with this chain; `taken`: none, as the load has others. */
+void pgc_types_settle(struct pgc_type_profile *profile, const struct pgc_type_count *types,
+                      size_t given, size_t n, bool taken, const struct pgc_place *chain,
+                      size_t n_chain);
+/* Writes what became of all types of functions that the module has. */
+void pgc_types_report(struct pgc_type_profile *profile, LLVMModuleRef module,
+                      struct pgc_report *report);
 
 #endif

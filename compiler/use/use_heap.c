@@ -31,7 +31,11 @@ struct sites {
 struct marking {
     struct pgc_heap_profile *profile;
     const struct pgc_use_options *options;
+    struct pgc_report *report;
     struct sites allocating, others;
+    uint64_t *unlocated; /* functions with calls that allocate and have no place */
+    size_t n_unlocated, unlocated_room;
+    bool for_link;
 };
 
 /* ---- places ---- */
@@ -73,17 +77,29 @@ static bool in_record_of(const struct pgc_context *context, uint64_t function)
 
 /* ---- finding calls ---- */
 
-static void add_site(struct sites *sites, LLVMValueRef call, uint64_t function)
+static bool add_site(struct sites *sites, LLVMValueRef call, uint64_t function)
 {
     struct pgc_place chain[PGC_PLACES];
     size_t n = pgc_places(call, chain, PGC_PLACES);
     if (!n)
-        return;
+        return false;
     sites->all = pgc_room(sites->all, sites->n, &sites->room, sizeof *sites->all);
     struct site *site = &sites->all[sites->n++];
     *site = (struct site){.call = call, .function = function, .n = n,
                           .chain = pgc_zeroed(n, sizeof *chain)};
     memcpy(site->chain, chain, n * sizeof *chain);
+    return true;
+}
+
+static void add_call(struct marking *m, LLVMValueRef call, uint64_t function)
+{
+    bool allocates = pgc_allocates(call, m->options->as_llvm);
+    if (add_site(allocates ? &m->allocating : &m->others, call, function) || !allocates)
+        return;
+    pgc_report_count(m->report, PGC_UNLOCATED);
+    m->unlocated = pgc_room(m->unlocated, m->n_unlocated, &m->unlocated_room,
+                            sizeof *m->unlocated);
+    m->unlocated[m->n_unlocated++] = function;
 }
 
 static void find_sites(struct marking *m, LLVMValueRef function)
@@ -93,7 +109,7 @@ static void find_sites(struct marking *m, LLVMValueRef function)
         for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i)) {
             if ((!LLVMIsACallInst(i) && !LLVMIsAInvokeInst(i)) || LLVMIsAIntrinsicInst(i))
                 continue;
-            add_site(pgc_allocates(i, m->options->as_llvm) ? &m->allocating : &m->others, i, id);
+            add_call(m, i, id);
         }
 }
 
@@ -137,7 +153,7 @@ static void skip_unknown(const struct marking *m, struct site *site)
     memmove(site->chain, site->chain + skip, site->n * sizeof *site->chain);
 }
 
-static void match(struct marking *m, struct site *site)
+static void match(const struct marking *m, struct site *site)
 {
     size_t n;
     skip_unknown(m, site);
@@ -146,11 +162,10 @@ static void match(struct marking *m, struct site *site)
     const struct pgc_call_row *rows = pgc_heap_calls(m->profile, site->chain->function, true, &n);
     site->contexts = pgc_zeroed(n, sizeof *site->contexts);
     for (size_t i = 0; i < n; i++) {
-        struct pgc_context *context = &m->profile->contexts[rows[i].context];
+        const struct pgc_context *context = &m->profile->contexts[rows[i].context];
         if (!belongs(m, context, site))
             continue;
         site->contexts[site->n_contexts++] = rows[i].context;
-        context->matched = true;
     }
 }
 
@@ -210,7 +225,8 @@ struct share {
     uint64_t bytes, cold, hot;
 };
 
-static void tell(const struct site *site, const struct share *share, bool marked)
+static void tell(const struct marking *m, const struct site *site, const struct share *share,
+                 bool marked)
 {
     char text[160];
     uint64_t told = share->hot > share->cold ? share->hot : share->cold;
@@ -222,11 +238,29 @@ static void tell(const struct site *site, const struct share *share, bool marked
                  "%" PRIu64 " of %" PRIu64 " bytes are %s, and the others are told apart only by "
                  "their callers, in a link", told, share->bytes, what);
         pgc_remark(site->call, true, "Contexts", text);
+        pgc_report_count(m->report, PGC_MISSED);
         return;
     }
     snprintf(text, sizeof text, "allocates %s objects: %zu context%s, %" PRIu64 " bytes", what,
              site->n_contexts, site->n_contexts == 1 ? "" : "s", told);
     pgc_remark(site->call, false, "Allocation", text);
+    pgc_report_count(m->report, PGC_GIVEN);
+}
+
+/* The contexts of a call are used, or left to a link. */
+static void settle(const struct marking *m, const struct site *site, bool marked)
+{
+    enum pgk_use use = !pgc_may_hint(site->call) ? PGK_USE_BY_NAME
+                       : !marked                 ? PGK_USE_HINTED
+                       : m->for_link             ? PGK_USE_IN_LINK
+                                                 : PGK_USE_CALLERS;
+    for (size_t i = 0; i < site->n_contexts; i++) {
+        struct pgc_context *context = &m->profile->contexts[site->contexts[i]];
+        if (context->use <= use)
+            continue;
+        context->use = use;
+        context->place = pgc_place_key(site->chain, site->n, 0);
+    }
 }
 
 static void mark(const struct marking *m, const struct site *site)
@@ -246,7 +280,9 @@ static void mark(const struct marking *m, const struct site *site)
         share.hot += context->is == PGC_HOT ? context->bytes : 0;
         free(stack);
     }
-    tell(site, &share, pgc_trie_attach(trie, site->call, ids, site->n));
+    bool marked = pgc_trie_attach(trie, site->call, ids, site->n);
+    tell(m, site, &share, marked);
+    settle(m, site, marked);
     free(ids);
 }
 
@@ -269,27 +305,80 @@ static void mark_call(const struct marking *m, const struct site *site)
     }
 }
 
-size_t pgc_mark_allocations(LLVMModuleRef module, struct pgc_heap_profile *profile,
-                            const struct pgc_use_options *options)
+/* ---- the record ---- */
+
+static enum pgk_use why_not(const struct marking *m, const struct pgc_context *context)
 {
-    struct marking m = {.profile = profile, .options = options};
+    for (size_t i = 0; i < m->allocating.n; i++)
+        if (m->allocating.all[i].n && is_at(m, context->frames, m->allocating.all[i].chain))
+            return PGK_USE_OTHER_CALLER;
+    for (size_t i = 0; i < m->n_unlocated; i++)
+        if (m->unlocated[i] == context->frames->function)
+            return PGK_USE_NO_PLACE;
+    return PGK_USE_NO_CALL;
+}
+
+/* Contexts of a function whose call was not found. */
+static void miss_function(const struct marking *m, uint64_t function)
+{
+    size_t n;
+    const struct pgc_call_row *rows = pgc_heap_calls(m->profile, function, true, &n);
+    for (size_t i = 0; i < n; i++) {
+        struct pgc_context *context = &m->profile->contexts[rows[i].context];
+        if (context->use == PGK_USE_NO_FUNCTION)
+            context->use = why_not(m, context);
+    }
+}
+
+static void report(const struct marking *m, LLVMModuleRef module)
+{
+    const struct pgc_heap_profile *p = m->profile;
+    if (!m->report)
+        return;
+    for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f))
+        if (!LLVMIsDeclaration(f))
+            miss_function(m, pgc_function_id(f));
+    for (const struct sites *s = &m->allocating; s; s = s == &m->others ? NULL : &m->others)
+        for (size_t i = 0; i < s->n; i++)
+            for (size_t k = 0; k < s->all[i].n; k++)
+                miss_function(m, s->all[i].chain[k].function);
+    pgc_report_of(m->report, "heap", p->n, p->bytes);
+    pgc_report_limits(m->report, &m->options->limits);
+    for (size_t i = 0; i < p->n; i++)
+        if (p->contexts[i].use != PGK_USE_NO_FUNCTION && p->contexts[i].is != PGC_NOT_COLD)
+            pgc_report_use(m->report, p->contexts[i].use, p->contexts[i].key,
+                           p->contexts[i].place);
+}
+
+static void mark_all(struct marking *m)
+{
+    for (size_t i = 0; i < m->allocating.n; i++)
+        match(m, &m->allocating.all[i]);
+    for (size_t i = 0; !m->options->as_llvm && i < m->allocating.n; i++)
+        drop_inlined_away(m, &m->allocating.all[i]);
+    for (size_t i = 0; i < m->allocating.n; i++)
+        if (m->allocating.all[i].n_contexts)
+            mark(m, &m->allocating.all[i]);
+    for (size_t i = 0; m->for_link && i < m->others.n; i++)
+        mark_call(m, &m->others.all[i]);
+}
+
+size_t pgc_mark_allocations(LLVMModuleRef module, struct pgc_heap_profile *profile,
+                            const struct pgc_use_options *options, struct pgc_report *into)
+{
+    struct marking m = {.profile = profile, .options = options, .report = into,
+                        .for_link = pgc_is_for_link(module)};
     size_t known = 0;
     for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f))
         find_sites(&m, f);
-    for (size_t i = 0; i < m.allocating.n; i++)
-        match(&m, &m.allocating.all[i]);
-    for (size_t i = 0; !options->as_llvm && i < m.allocating.n; i++)
-        drop_inlined_away(&m, &m.allocating.all[i]);
-    for (size_t i = 0; i < m.allocating.n; i++)
-        if (m.allocating.all[i].n_contexts)
-            mark(&m, &m.allocating.all[i]);
+    mark_all(&m);
     for (size_t i = 0; i < m.allocating.n; i++)
         known += m.allocating.all[i].n_contexts != 0;
     for (size_t i = 0; i < m.others.n; i++)
         known += is_known(&m, m.others.all[i].chain, false);
-    for (size_t i = 0; pgc_is_for_link(module) && i < m.others.n; i++)
-        mark_call(&m, &m.others.all[i]);
+    report(&m, module);
     free_sites(&m.allocating);
     free_sites(&m.others);
+    free(m.unlocated);
     return known;
 }

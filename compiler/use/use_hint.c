@@ -67,6 +67,12 @@ static bool may_replace(LLVMValueRef call, const struct allocator *allocator)
     return allocator->is_new ? has_attribute(call, "builtin") : !has_attribute(call, "nobuiltin");
 }
 
+bool pgc_may_hint(LLVMValueRef call)
+{
+    const struct allocator *allocator = called_by(call);
+    return allocator && may_replace(call, allocator);
+}
+
 bool pgc_is_for_link(LLVMModuleRef module)
 {
     static const char *const flags[] = {"EnableSplitLTOUnit", "ThinLTO"};
@@ -162,25 +168,60 @@ static unsigned hint_of(LLVMValueRef call)
     return n == 3 && !memcmp(value, "hot", 3) ? HOT : 0;
 }
 
-static bool add_hint(LLVMModuleRef module, LLVMValueRef call)
+static bool is_call(LLVMValueRef instruction)
 {
-    if ((!LLVMIsACallInst(call) && !LLVMIsAInvokeInst(call)) || !hint_of(call))
+    return LLVMIsACallInst(instruction) || LLVMIsAInvokeInst(instruction);
+}
+
+static bool add_hint(LLVMModuleRef module, LLVMValueRef call, struct pgc_report *report)
+{
+    if (!is_call(call) || !hint_of(call) || !pgc_may_hint(call))
         return false;
-    const struct allocator *allocator = called_by(call);
-    if (!allocator || !may_replace(call, allocator))
-        return false;
-    LLVMValueRef function = function_with(module, LLVMGetCalledValue(call), allocator,
+    LLVMValueRef function = function_with(module, LLVMGetCalledValue(call), called_by(call),
                                           hint_of(call));
     LLVMSetOperand(call, (unsigned)LLVMGetNumOperands(call) - 1, function);
+    pgc_report_linked(report, "hinted", call, 0);
     return true;
 }
 
-bool pgc_add_hints(LLVMModuleRef module)
+bool pgc_add_hints(LLVMModuleRef module, struct pgc_report *report)
 {
     bool changed = false;
     for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f))
         for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b; b = LLVMGetNextBasicBlock(b))
             for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i))
-                changed |= add_hint(module, i);
+                changed |= add_hint(module, i, report);
     return changed;
+}
+
+/* ---- what promoted calls compare ---- */
+
+/* The virtual table that an address is of; NULL: of none. */
+static LLVMValueRef table_of(LLVMValueRef address)
+{
+    size_t n;
+    while (LLVMIsAConstantExpr(address) && LLVMGetConstOpcode(address) == LLVMGetElementPtr)
+        address = LLVMGetOperand(address, 0);
+    if (!LLVMIsAGlobalVariable(address) && !LLVMIsAGlobalAlias(address))
+        return NULL;
+    return strncmp(LLVMGetValueName2(address, &n), "_ZTV", 4) ? NULL : address;
+}
+
+static void report_table(LLVMValueRef at, struct pgc_report *report)
+{
+    for (unsigned i = 0; LLVMIsAICmpInst(at) && i < 2; i++) {
+        LLVMValueRef table = table_of(LLVMGetOperand(at, i));
+        if (table)
+            pgc_report_linked(report, "compared", at, pgc_function_id(table));
+    }
+}
+
+void pgc_report_tables(LLVMModuleRef module, struct pgc_report *report)
+{
+    if (!report)
+        return;
+    for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f))
+        for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b; b = LLVMGetNextBasicBlock(b))
+            for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i))
+                report_table(i, report);
 }

@@ -19,10 +19,11 @@
 
 using namespace llvm;
 
-// Profiles are read without what compilers append, too.
+// Profiles are read without what compilers append, too; copies that a link makes for callers that
+// differ are the same function.
 static uint64_t id_of(StringRef name)
 {
-    for (StringRef suffix : {".llvm.", ".part."}) {
+    for (StringRef suffix : {".llvm.", ".part.", ".memprof."}) {
         size_t at = name.rfind(suffix);
         if (at != StringRef::npos)
             name = name.take_front(at);

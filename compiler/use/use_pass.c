@@ -73,15 +73,18 @@ static bool types_know(const void *profile, uint64_t function)
 static void use_sample(LLVMModuleRef module, const char *path, struct pgk_file *file,
                        const struct pgc_use_options *options)
 {
-    (void)options;
     struct pgk_err err;
     struct pgc_type_profile *profile = pgc_types_read(file, &err);
-    if (!profile)
+    if (!profile) {
         warn(module, path, &err);
-    else if (is_foreign(module, types_know, profile))
+        return;
+    }
+    struct pgc_report *report = pgc_report_new(options->report, module, path);
+    if (is_foreign(module, types_know, profile))
         warn_foreign(module, path);
     else
-        pgc_hint_types(module, profile);
+        pgc_hint_types(module, profile, report);
+    pgc_report_close(report, module);
     pgc_types_close(profile);
 }
 
@@ -98,11 +101,15 @@ static void use_heap(LLVMModuleRef module, const char *path, struct pgk_file *fi
 {
     struct pgk_err err;
     struct pgc_heap_profile profile;
-    if (!pgc_heap_read(&profile, file, options, &err))
+    if (!pgc_heap_read(&profile, file, &options->limits, &err)) {
         warn(module, path, &err);
-    else if (!pgc_mark_allocations(module, &profile, options) &&
-             is_foreign(module, heap_knows, &profile))
+        return;
+    }
+    struct pgc_report *report = pgc_report_new(options->report, module, path);
+    if (!pgc_mark_allocations(module, &profile, options, report) &&
+        is_foreign(module, heap_knows, &profile))
         warn_foreign(module, path);
+    pgc_report_close(report, module);
     pgc_heap_close(&profile);
 }
 
@@ -160,5 +167,15 @@ bool pgc_use_heap(LLVMModuleRef module, const struct pgc_use_options *options)
 bool pgc_use_hints(LLVMModuleRef module, const struct pgc_use_options *options)
 {
     bool early = options->n && pgc_is_for_link(module);
-    return checked(module, options, !early && pgc_add_hints(module));
+    if (early) {
+        pgc_report_in_link(module, options->report);
+        return checked(module, options, false);
+    }
+    const char *folder = options->n ? NULL : pgc_report_of_link(module);
+    struct pgc_report *report = pgc_report_new(folder, module, "link");
+    bool changed = pgc_add_hints(module, report);
+    pgc_report_of(report, "link", 0, 0);
+    pgc_report_tables(module, report);
+    pgc_report_close(report, module);
+    return checked(module, options, changed);
 }

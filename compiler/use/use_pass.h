@@ -3,6 +3,7 @@
 #define PGC_USE_PASS_H
 
 #include <llvm-c/Core.h>
+#include <pgokit/use.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -14,11 +15,9 @@ struct pgc_use_options {
     const char *const *profiles; /* files */
     size_t n;
     bool verify; /* stop the compiler if the module is not sound afterwards */
-    /* Objects are cold that live for so many seconds on average, and are accessed less often, for
-     * each byte, than this share of the mean of all bytes; or, if the density is given, fewer times
-     * per second. They are hot if accessed more often per second than that, if it is given. */
-    double cold_lifetime, cold_share, cold_density, hot_density;
-    bool as_llvm; /* find only contexts that LLVM's own pass finds */
+    struct pgk_use_limits limits; /* which objects are cold, or hot */
+    bool as_llvm;       /* find only contexts that LLVM's own pass finds */
+    const char *report; /* folder for records of what was used; NULL: none are written */
 };
 
 /* Gives the module what the sample profiles say of types. False: nothing has been changed. */

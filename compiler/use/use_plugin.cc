@@ -30,6 +30,9 @@ static cl::opt<double> hot_density("pgokit-use-hot-density", cl::ZeroOrMore, cl:
 static cl::opt<bool> as_llvm("pgokit-use-as-llvm", cl::ZeroOrMore, cl::init(false),
                              cl::desc("Find only contexts that LLVM finds"));
 
+static cl::opt<std::string> report("pgokit-use-report", cl::ZeroOrMore,
+                                   cl::desc("Folder for records of what was used"));
+
 namespace
 {
 // One of the functions of use_pass.h. Types are metadata alone, marks of allocations hardly more.
@@ -40,8 +43,10 @@ struct UsePass : PassInfoMixin<UsePass<use, changes_code>> {
         std::vector<const char *> files;
         for (const std::string &path : profiles)
             files.push_back(path.c_str());
-        pgc_use_options options = {files.data(), files.size(), verify, cold_lifetime, cold_share,
-                                   cold_density, hot_density, as_llvm};
+        pgk_use_limits limits = {sizeof limits, cold_lifetime, cold_share, cold_density,
+                                 hot_density};
+        pgc_use_options options = {files.data(), files.size(), verify, limits, as_llvm,
+                                   report.empty() ? nullptr : report.c_str()};
         bool changed = use(wrap(&module), &options);
         return changed && changes_code ? PreservedAnalyses::none() : PreservedAnalyses::all();
     }

@@ -43,17 +43,26 @@ static bool find_loads(LLVMValueRef call, struct virtual_call *found)
     return LLVMIsALoadInst(table);
 }
 
+/* A call's types, and the chain of what they were found at. */
+struct found {
+    struct pgc_type_count types[PGC_TYPES];
+    size_t n;
+    struct pgc_place call[PGC_PLACES]; /* of the call itself */
+    size_t n_call;                     /* 0: it has no place */
+};
+
 /* The types at the call; or where one of both loads is, since these may be on other lines. */
-static size_t find_types(struct pgc_type_profile *profile, const struct virtual_call *at,
-                         struct pgc_type_count types[PGC_TYPES])
+static void find_types(struct pgc_type_profile *profile, const struct virtual_call *at,
+                       struct found *found)
 {
-    const LLVMValueRef all[] = {at->call, at->function, at->table};
-    size_t n = 0;
-    for (size_t i = 0; !n && i < sizeof all / sizeof *all; i++) {
+    const LLVMValueRef loads[] = {at->function, at->table};
+    found->n_call = pgc_places(at->call, found->call, PGC_PLACES);
+    found->n = pgc_types_at(profile, found->call, found->n_call, found->types);
+    for (size_t i = 0; !found->n && i < sizeof loads / sizeof *loads; i++) {
         struct pgc_place chain[PGC_PLACES];
-        n = pgc_types_at(profile, chain, pgc_places(all[i], chain, PGC_PLACES), types);
+        found->n = pgc_types_at(profile, chain, pgc_places(loads[i], chain, PGC_PLACES),
+                                found->types);
     }
-    return n;
 }
 
 /* ---- metadata ---- */
@@ -132,43 +141,64 @@ static void set_types(const struct metadata *m, LLVMValueRef load,
 
 /* ---- the module ---- */
 
-static void hint_call(const struct metadata *m, struct pgc_type_profile *profile,
-                      const struct virtual_call *at)
+struct hinting {
+    struct metadata metadata;
+    struct pgc_type_profile *profile;
+    struct pgc_report *report;
+};
+
+static void tell(const struct hinting *h, const struct virtual_call *at, size_t n, uint64_t most)
 {
-    struct pgc_type_count types[PGC_TYPES];
-    if (LLVMGetMetadata(at->table, m->prof))
-        return; /* of another call by the same table, or of an instrumented profile */
-    size_t n = find_types(profile, at, types);
-    uint64_t calls = calls_of(m, at->call);
-    if (!n) {
-        if (calls)
-            pgc_remark(at->call, true, "NoTypes", "the profile has no types of this virtual call");
-        return;
-    }
-    scale(types, n, calls);
-    n = frequent(types, n);
-    set_types(m, at->table, types, n);
     char text[96];
     snprintf(text, sizeof text, "virtual call with %zu type%s, the first %" PRIu64 " times", n,
-             n == 1 ? "" : "s", types[0].count);
+             n == 1 ? "" : "s", most);
     pgc_remark(at->call, false, "Types", text);
+    pgc_report_count(h->report, PGC_GIVEN);
 }
 
-static void hint_function(const struct metadata *m, struct pgc_type_profile *profile,
-                          LLVMValueRef function)
+static void hint_call(const struct hinting *h, const struct virtual_call *at)
+{
+    struct found found;
+    bool taken = LLVMGetMetadata(at->table, h->metadata.prof) != NULL;
+    if (taken && !h->report)
+        return; /* of another call by the same table, or of an instrumented profile */
+    find_types(h->profile, at, &found);
+    uint64_t calls = calls_of(&h->metadata, at->call);
+    if (!found.n_call)
+        pgc_report_count(h->report, PGC_UNLOCATED);
+    if (!found.n) {
+        if (!calls || taken)
+            return;
+        pgc_remark(at->call, true, "NoTypes", "the profile has no types of this virtual call");
+        pgc_report_count(h->report, PGC_MISSED);
+        return;
+    }
+    scale(found.types, found.n, calls);
+    size_t n = frequent(found.types, found.n);
+    pgc_types_settle(h->profile, found.types, n, found.n, taken, found.call, found.n_call);
+    if (taken)
+        return;
+    set_types(&h->metadata, at->table, found.types, n);
+    tell(h, at, n, found.types[0].count);
+}
+
+static void hint_function(const struct hinting *h, LLVMValueRef function)
 {
     struct virtual_call at;
     for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(function); b; b = LLVMGetNextBasicBlock(b))
         for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i))
             if (find_loads(i, &at))
-                hint_call(m, profile, &at);
+                hint_call(h, &at);
 }
 
-void pgc_hint_types(LLVMModuleRef module, struct pgc_type_profile *profile)
+void pgc_hint_types(LLVMModuleRef module, struct pgc_type_profile *profile,
+                    struct pgc_report *report)
 {
     static const char prof[] = "prof";
     LLVMContextRef context = LLVMGetModuleContext(module);
-    struct metadata m = {context, LLVMGetMDKindIDInContext(context, prof, strlen(prof))};
+    struct hinting h = {{context, LLVMGetMDKindIDInContext(context, prof, strlen(prof))}, profile,
+                        report};
     for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f))
-        hint_function(&m, profile, f);
+        hint_function(&h, f);
+    pgc_types_report(profile, module, report);
 }

@@ -23,5 +23,6 @@
 #include "pgokit/unfinished.h"
 #include "pgokit/sample.h"
 #include "pgokit/supplement.h"
+#include "pgokit/use.h"
 
 #endif

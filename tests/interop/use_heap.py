@@ -12,7 +12,7 @@ import re
 import sys
 
 from peers import PROGRAMS, Variant, good, main, read, require, run, tool, write
-from use_types import PLUGINS, RELEASES, guid, plugin
+from use_types import PLUGINS, RELEASES, guid, outcomes, plugin, used
 
 COLD, WARM = (16, 16000, 0), (16, 16000, 10_000_000) # objects, ms of life, density of accesses
 PLACES = {} # read once
@@ -64,17 +64,17 @@ def recorder(work, release):
     return path
 
 
-def hinted(work, release, source, profile, *flags):
+def hinted(work, release, source, profile, *flags, report=()):
     """Counts by function and hint, with an allocator that knows hints; without, nothing changes."""
     tool("ld.lld", release)
     folder = work.temp("hinted")
     cpp = source.endswith(".cpp") or "c++" in flags
     compiler = tool("clang++" if cpp else "clang", release)
     objects, exe = os.path.join(folder, "program.o"), os.path.join(folder, "program")
-    good(compiler, *flags, *config(work, release, profile, "--cflags"), "-mllvm",
+    good(compiler, *flags, *config(work, release, profile, "--cflags", *report), "-mllvm",
          "-pgokit-use-verify", "-c", os.path.join(PROGRAMS, source), "-o", objects)
     good(compiler, *[flag for flag in flags if flag.startswith(("-O", "-flto"))], objects,
-         *config(work, release, profile, "--ldflags"), "-o", exe)
+         *config(work, release, profile, "--ldflags", *report), "-o", exe)
     plain = run(exe)
     result = run(exe, env={"LD_PRELOAD": recorder(work, release)})
     require(plain.code == result.code == 0 and plain.text == result.text and not plain.err,
@@ -130,9 +130,14 @@ def grid(work, release, language):
     for profiled in ("none", "A", "C"):
         profile = grid_profile(work, language, profiled)
         for built in ("none", "A", "C"):
+            records = work.temp("records")
             found = hinted(work, release, "use_grid.c", profile, "-O2", "-fno-inline", "-flto=thin",
-                           "-x", language, *([f"-DIN_{built}"] if built != "none" else []))
+                           "-x", language, *([f"-DIN_{built}"] if built != "none" else []),
+                           report=("--report", records))
             require(found == {(hint, 1): 16}, f"profiled {profiled}, built {built}: {found}")
+            told = used(work, records, profile)
+            require(outcomes(told, "bytes") == {"hinted": 1024, "accessed": 1024} and
+                    told["used_percent"] == 100, f"profiled {profiled}, built {built}: {told}")
 
 
 # ---- as LLVM ----
@@ -235,6 +240,39 @@ def remarks(work, release):
         require(result.code == 0 and re.search(pattern, result.errors), str(result))
 
 
+def report(work, release):
+    """Why bytes have no hint, in agreement with the remarks."""
+    source, records = "use_each.c", work.temp("records")
+    contexts = [([place(source, "cold_malloc", "malloc("), place(source, "main", "cold_malloc(")],
+                 COLD), ([("cold_calloc", 77, 1, False)], COLD), ([("gone", 1, 1, False)], COLD),
+                ([place(source, "cold_strdup", "strdup(")], (16, 16, 0)),
+                ([place(source, "warm_malloc", "malloc(")], WARM)]
+    profile = profile_of(work, contexts)
+    result = run(tool("clang", release), "-O2", "-fno-inline", "-Rpass=pgokit",
+                 "-Rpass-missed=pgokit",
+                 *config(work, release, profile, "--cflags", "--report", records), "-c",
+                 os.path.join(PROGRAMS, source), "-o", os.devnull)
+    told = used(work, records, profile)
+    require(outcomes(told, "bytes") == {"hinted": 1024, "no such call": 1024, "no function": 1024,
+                                        "short-lived": 1024, "accessed": 1024}, f"{told}")
+    require(told["calls"]["given"] == len(re.findall("remark:", result.errors)) == 1,
+            f"{result} {told}")
+    limit = run(work.pgokit, "match", "-q", profile, "--used", records, "--min-match", "50%")
+    require(limit.code == 3 and "33.3 % of the profile are used" in limit.errors, str(limit))
+
+
+def report_of_callers(work, release):
+    """Callers that differ, without a link that tells them apart."""
+    records, profile = work.temp("records"), grid_profile(work, "c", "none")
+    result = run(tool("clang", release), "-O2", "-fno-inline", "-Rpass-missed=pgokit",
+                 *config(work, release, profile, "--cflags", "--report", records), "-c",
+                 os.path.join(PROGRAMS, "use_grid.c"), "-o", os.devnull)
+    told = used(work, records, profile)
+    require(outcomes(told, "bytes") == {"callers differ": 1024, "accessed": 1024}, f"{told}")
+    require(told["calls"]["missed"] == len(re.findall("remark:", result.errors)) == 1,
+            f"{result} {told}")
+
+
 def add_cases(work, tap):
     for release in RELEASES:
         for level in ("-O0", "-O2"):
@@ -245,7 +283,7 @@ def add_cases(work, tap):
         for language in ("c", "c++"):
             tap.add(f"clang {release}: contexts wherever they are inlined, {language}", grid, work,
                     release, language)
-        for case in (unfit, repeated, remarks):
+        for case in (unfit, repeated, remarks, report, report_of_callers):
             tap.add(f"clang {release}: {case.__name__}", case, work, release)
     if "22" in PLUGINS:
         for source in ("classes.cpp", "lifetimes.cpp", "threads.cpp", "virtuals.cpp"):

@@ -6,6 +6,7 @@ USE_PLUGINS in the environment has RELEASE=PLUGIN for each plugin that was built
 """
 
 import hashlib
+import json
 import os
 import re
 import sys
@@ -168,6 +169,60 @@ def remarks(work, release):
             str(result))
 
 
+def used(work, folder, profile=PROFILE):
+    """What the records in a folder say."""
+    return json.loads(good(work.pgokit, "match", "-q", profile, "--used", folder, "--json"))
+
+
+def outcomes(report, weight):
+    return {row["outcome"]: row[weight] for row in report["outcomes"]}
+
+
+def report(work, release, how):
+    """What was used of the types, by compiles and links; it agrees with the remarks."""
+    folder = os.path.join(work.temp("report"), "records")
+    asked = ["--report", folder]
+    thin = how == "thin"
+    said = []
+
+    def flags(temporary):
+        said.append(run(compiler(release), *compile_flags(work, temporary, release), "-DPART=2",
+                        "-Rpass=pgokit", "-c", SOURCE, "-o", os.devnull).errors)
+        return [*compile_flags(work, temporary, release), *([] if thin else ["-flto=full"]),
+                "-mllvm", "-pgokit-use-report=" + folder]
+
+    config(work, release, "--cflags", *asked) # makes the folder
+    linked(work, release, flags, [*config(work, release, "--ldflags", *asked),
+                                  *([] if thin else ["-flto=full"])])
+    found = used(work, folder)
+    expected = {"compared": 1300 if thin else 1600, "rare type": 1}
+    if thin:
+        expected["local table"] = 300
+    require(outcomes(found, "objects") == expected, f"{found}")
+    require(found["totals"] == {"types": 7, "objects": 1601}, f"{found}")
+    given = len(re.findall(r"remark: virtual call with", said[0]))
+    require(found["calls"]["given"] == given == 6, f"{given} remarks, {found}")
+    require(found["records"]["modules"] == 3, f"{found}")
+    require([row["type"] for row in found["not_used"]][-1:] == ["_ZTV7Another"], f"{found}")
+
+
+def report_of_another_source(work, release):
+    """Why nothing was used: no call at the line, another caller, no function in the module."""
+    folder = work.temp("misfit")
+    profile = write(os.path.join(folder, "misfit.prof"), read(PROFILE).replace(
+        b" 2: vtables _ZTV6Square:310", b" 7: vtables _ZTV6Square:310").replace(
+        b" 2: vtables _ZTVN12_GLOBAL__N_16HiddenE", b" 2.1: vtables _ZTVN12_GLOBAL__N_16HiddenE") +
+        b"_Z4gonev:30:3\n 1: 27\n 1: vtables _ZTV4Gone:27\n")
+    records = os.path.join(folder, "records")
+    flags = [flag for flag in config(work, release, "--cflags", "--report", records,
+                                     profile=profile) if "sample-use" not in flag]
+    good(compiler(release), "-O2", "-g", *flags, "-DPART=2", "-c", SOURCE, "-o", os.devnull)
+    found = outcomes(used(work, records, profile), "objects")
+    require(found["no such call"] == 701 and found["no function"] == 27, f"{found}")
+    other = run(work.pgokit, "match", "-q", PROFILE, "--used", records)
+    require(other.code == 2 and "records of other profiles" in other.errors, str(other))
+
+
 def one_warning(work, release, profile, part, text):
     """And the module is as without the plugin, whose other flags stay."""
     folder = work.temp("warning")
@@ -235,12 +290,15 @@ def recorded(work, release, mode):
 def add_cases(work, tap):
     work.recorder = os.path.abspath(os.environ["BRANCH_TRACE"])
     for release in RELEASES:
-        for case in (metadata, without_counts, remarks, damaged, of_another_program, repeated):
+        for case in (metadata, without_counts, remarks, damaged, of_another_program, repeated,
+                     report_of_another_source):
             tap.add(f"clang {release}: {case.__name__.replace('_', ' ')}", case, work, release)
         tap.add(f"clang {release}: promoted by table, ThinLTO", promoted, work, release, "thin",
                 {SQUARE, CIRCLE, LOCAL})
         tap.add(f"clang {release}: promoted by function, split units", promoted, work, release,
                 "split units", {})
+        for how in ("thin", "full"):
+            tap.add(f"clang {release}: report, {how} LTO", report, work, release, how)
         tap.add(f"clang {release}: promoted by table, full LTO", promoted, work, release, "full",
                 set(CALLED))
     for mode in gen_types.MODES:

@@ -4,6 +4,7 @@
 #include "pgk_test.h"
 
 #include <pgokit/pgokit.h>
+#include <unistd.h>
 
 /* What the calls work on. */
 static struct {
@@ -15,6 +16,7 @@ static struct {
     struct pgk_binaries *self; /* this program */
     struct pgk_match *match; /* with it */
     struct pgk_function_match *functions; /* likewise */
+    struct pgk_used *used;
     struct pgk_probes *probes;
     struct pgk_probe_index *index;
     FILE *out;
@@ -194,6 +196,17 @@ static int match_print(const void *opts)
     return pgk_match_print(on.match, opts, on.out, &on.err);
 }
 
+static int use_classify(const void *limits)
+{
+    uint8_t classes[1];
+    return pgk_use_classify(on.heap, limits, classes, &on.err);
+}
+
+static int used_print(const void *opts)
+{
+    return pgk_used_print(on.used, opts, on.out, &on.err);
+}
+
 static int plan_heap(const void *opts)
 {
     struct pgk_plan *plan = NULL;
@@ -288,6 +301,8 @@ static const struct {
     {"pgk_match_heap", sizeof(struct pgk_match_opts), match_heap},
     {"pgk_plan_heap", sizeof(struct pgk_plan_opts), plan_heap},
     {"pgk_match_print", sizeof(struct pgk_match_print_opts), match_print},
+    {"pgk_use_classify", sizeof(struct pgk_use_limits), use_classify},
+    {"pgk_used_print", sizeof(struct pgk_match_print_opts), used_print},
     {"pgk_function_match_print", sizeof(struct pgk_match_print_opts), function_match_print},
     {"pgk_sample_rebase", sizeof(struct pgk_match_opts), sample_rebase},
     {"pgk_match_sample", sizeof(struct pgk_match_opts), match_sample},
@@ -418,6 +433,16 @@ static void function_change(void *result)
     pgk_function_change(on.functions, 0, result);
 }
 
+static void used_totals(void *result)
+{
+    pgk_used_totals(on.used, PGK_USES, result);
+}
+
+static void used_calls(void *result)
+{
+    pgk_used_calls(on.used, result);
+}
+
 /* Structs without padding, all of whose bytes can be compared. */
 static const struct {
     size_t size;
@@ -432,6 +457,8 @@ static const struct {
     {sizeof(struct pgk_sample_diff_figures), sample_diff_figures},
     {sizeof(struct pgk_match_totals), match_totals},
     {sizeof(struct pgk_match_change), match_change},
+    {sizeof(struct pgk_used_totals), used_totals},
+    {sizeof(struct pgk_used_calls), used_calls},
     {sizeof(struct pgk_function_totals), function_totals},
     {sizeof(struct pgk_function_change), function_change},
 };
@@ -488,6 +515,24 @@ static int make_match(void)
     return status ? status : pgk_match_heap(&on.match, on.heap, on.self, NULL, NULL);
 }
 
+/* With the record of a compile that knew nothing of it. */
+static int make_used(void)
+{
+    char folder[] = "/tmp/pgokit-used-XXXXXX", path[sizeof folder + 16];
+    if (!mkdtemp(folder))
+        return -1;
+    snprintf(path, sizeof path, "%s/a.used", folder);
+    FILE *out = fopen(path, "w");
+    if (!out)
+        return -1;
+    fputs("pgokit-use-record 1\nmodule a.c\nprofile heap 1 0\nlimits 1 1 0 0\n"
+          "calls 0 0 0\nend\n", out);
+    int status = fclose(out);
+    status = status ? status : pgk_used_heap(&on.used, on.heap, folder, NULL);
+    unlink(path);
+    return rmdir(folder) ? -1 : status;
+}
+
 static int make_instr(void)
 {
     const uint64_t counts[] = {3, 4};
@@ -519,7 +564,8 @@ static int make_sample(struct pgk_sample **profile, bool contexts)
 static int make_all(void **state)
 {
     (void)state;
-    bool ok = !make_heap() && !make_match() && !make_instr() && !make_sample(&on.sample, false) &&
+    bool ok = !make_heap() && !make_match() && !make_used() && !make_instr() &&
+              !make_sample(&on.sample, false) &&
               !make_sample(&on.contexts, true) &&
               !pgk_match_sample(&on.functions, on.sample, on.self, NULL, NULL) &&
               !pgk_sample_compare(&on.diff, on.sample, on.sample, NULL) &&
@@ -539,6 +585,7 @@ static int close_all(void **state)
     pgk_sample_close(&on.contexts);
     pgk_instr_close(&on.instr);
     pgk_match_close(&on.match);
+    pgk_used_close(&on.used);
     pgk_function_match_close(&on.functions);
     pgk_binaries_close(&on.self);
     pgk_heap_close(&on.heap);

@@ -1,0 +1,106 @@
+/* Records of several modules against a heap profile: which outcome counts, and what links did. */
+#include "pgk_test.h"
+#include "use_record.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+enum { CONTEXTS = 4, SIZE = 1000 };
+
+/* Contexts of 1000, 2000, ... bytes; the last one is accessed. */
+static struct pgk_heap *make_heap(uint64_t keys[CONTEXTS])
+{
+    struct pgk_heap *heap;
+    assert_int_equal(pgk_heap_new(&heap, NULL), 0);
+    for (uint32_t i = 0; i < CONTEXTS; i++) {
+        const struct pgk_heap_frame frame = {.function = "allocate", .line_offset = i + 1};
+        const struct pgk_heap_value values[] = {
+            {PGK_MIB_AllocCount, 1}, {PGK_MIB_TotalSize, (i + 1) * SIZE},
+            {PGK_MIB_TotalAccessCount, i + 1 == CONTEXTS ? 1000000 : 0},
+            {PGK_MIB_TotalLifetime, 5000},
+        };
+        const struct pgk_heap_allocation a = {.struct_size = sizeof a, .frames = &frame,
+            .n_frames = 1, .values = values, .n_values = PGK_COUNTOF(values)};
+        struct pgk_heap_frame stack;
+        assert_int_equal(pgk_heap_build_context(heap, &a, NULL), 0);
+        assert_int_equal(pgk_heap_stack(heap, i, &stack, 1), 1);
+        keys[i] = pgk_use_context_key(&stack, 1);
+    }
+    return heap;
+}
+
+static void write_record(const char *folder, const char *name, const char *text)
+{
+    char path[128];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    FILE *out = fopen(path, "w");
+    assert_non_null(out);
+    fprintf(out, "pgokit-use-record 1\nmodule %s\n%send\n", name, text);
+    assert_int_equal(fclose(out), 0);
+}
+
+static uint64_t bytes_of(const struct pgk_used *used, enum pgk_use use)
+{
+    struct pgk_used_totals totals = {.struct_size = sizeof totals};
+    pgk_used_totals(used, use, &totals);
+    return totals.weight;
+}
+
+static void the_best_outcome_counts(void **state)
+{
+    (void)state;
+    char folder[] = "/tmp/pgokit-used-XXXXXX", text[256], command[64];
+    uint64_t keys[CONTEXTS];
+    struct pgk_heap *heap = make_heap(keys);
+    struct pgk_used *used = NULL;
+    struct pgk_err err;
+    assert_non_null(mkdtemp(folder));
+    assert_int_equal(pgk_used_heap(&used, heap, folder, &err), PGK_E_EMPTY);
+    write_record(folder, "other.used", "profile heap 9 9\n");
+    assert_int_equal(pgk_used_heap(&used, heap, folder, &err), PGK_E_MISMATCH);
+
+    static const char head[] = "profile heap 4 10000\nlimits 0.1 0.1 0 0\n";
+    snprintf(text, sizeof text, "%suse %d %" PRIx64 " 0\nuse %d %" PRIx64 " 77\ncalls 1 1 0\n",
+             head, PGK_USE_NO_CALL, keys[0], PGK_USE_IN_LINK, keys[1]);
+    write_record(folder, "a.used", text);
+    snprintf(text, sizeof text, "%suse %d %" PRIx64 " 0\ncalls 1 0 2\n", head, PGK_USE_HINTED,
+             keys[0]);
+    write_record(folder, "b.used", text);
+    assert_int_equal(pgk_used_heap(&used, heap, folder, &err), 0);
+    assert_int_equal(bytes_of(used, PGK_USE_HINTED), 1 * SIZE);
+    assert_int_equal(bytes_of(used, PGK_USE_IN_LINK), 2 * SIZE);
+    assert_int_equal(bytes_of(used, PGK_USE_NO_FUNCTION), 3 * SIZE);
+    assert_int_equal(bytes_of(used, PGK_USE_ACCESSED), 4 * SIZE);
+    assert_int_equal(bytes_of(used, PGK_USES), 10 * SIZE);
+    assert_true(pgk_used_percent(used) > 16.6 && pgk_used_percent(used) < 16.7);
+    struct pgk_used_left left = {.struct_size = sizeof left};
+    assert_int_equal(pgk_used_left(used), 2);
+    pgk_used_left_at(used, 0, &left);
+    assert_int_equal(left.context, 2);
+    assert_int_equal(left.use, PGK_USE_NO_FUNCTION);
+    struct pgk_used_calls calls = {.struct_size = sizeof calls};
+    pgk_used_calls(used, &calls);
+    assert_int_equal(calls.modules * 10000 + calls.others * 1000 + calls.given * 100 +
+                     calls.missed * 10 + calls.unlocated, 21212);
+    pgk_used_close(&used);
+
+    write_record(folder, "link.used", "profile link 0 0\nhinted 77\ncalls 1 0 0\n");
+    assert_int_equal(pgk_used_heap(&used, heap, folder, &err), 0);
+    assert_int_equal(bytes_of(used, PGK_USE_HINTED), 3 * SIZE);
+    pgk_used_close(&used);
+
+    write_record(folder, "damaged.used", "use\n");
+    assert_int_equal(pgk_used_heap(&used, heap, folder, &err), PGK_E_CORRUPT);
+    assert_non_null(strstr(err.file, "damaged.used"));
+    assert_null(used);
+    pgk_heap_close(&heap);
+    snprintf(command, sizeof command, "rm -r %s", folder);
+    assert_int_equal(system(command), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(the_best_outcome_counts)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
