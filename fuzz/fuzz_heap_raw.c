@@ -7,7 +7,7 @@
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 
 static struct pgk_heap *read_raw(const uint8_t *bytes, size_t size,
-                                 struct pgk_heap_raw_info *info)
+                                 struct pgk_heap_read_info *info)
 {
     struct pgk_heap *h;
     struct pgk_err err = {0};
@@ -43,7 +43,7 @@ static int take_id(void *ctx, const uint8_t *id, size_t size)
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
-    struct pgk_heap_raw_info info;
+    struct pgk_heap_read_info info;
     struct pgk_source src = {.file = "fuzz", .format = "raw heap profile"};
     struct pgk_heap *h = read_raw(bytes, size, &info);
     if (pgk_heap_raw_build_ids(bytes, size, &src, take_id, NULL, NULL) && h)

@@ -260,7 +260,8 @@ static int run(int argc, char **argv)
     if (c.viewer)
         return run_viewer(&c);
     int status = read_input(&c, &heap, &info, &err);
-    if (info && pgk_file_info_fact(info, PGK_FACT_INTERRUPTED))
+    const bool keeps_origin = c.target.form == PGK_HEAP_PATHS;
+    if (info && pgk_file_info_fact(info, PGK_FACT_INTERRUPTED) && !keeps_origin)
         keep_loss(&losses, "the mark that what was alive at the end was perhaps in use");
     if (info && pgk_file_info_fact(info, PGK_FACT_LIBRARY_ACCESSES))
         keep_loss(&losses, c.target.form == PGK_HEAP_RAW

@@ -72,14 +72,14 @@ enum pgk_file_fact {
     PGK_FACT_MEMPROF_VERSION,  /* indexed: of the heap data */
     PGK_FACT_SCHEMA_TAG_MAX,   /* indexed: highest number of a stored MIB field */
     PGK_FACT_FULL_SCHEMA,      /* indexed: all MIB fields, not only the compiler's */
-    PGK_FACT_DUMPS,            /* raw heap: dumps in the file */
+    PGK_FACT_DUMPS,            /* heap: dumps that raw profiles had */
     PGK_FACT_IMAGES,           /* raw counters: images in the file */
-    PGK_FACT_INTERRUPTED,      /* heap: the process was killed before its last dump, or may have
-                                  gone on; what was alive was perhaps in use */
-    PGK_FACT_OBJECTS_ALIVE,    /* raw heap: objects alive then, whose accesses are not known */
-    PGK_FACT_RECORDING_NS,     /* raw heap: CPU time that recording took, estimated; 0 unknown */
-    PGK_FACT_RECORDING_BYTES,  /* raw heap: memory that recording took; 0 unknown */
-    PGK_FACT_LIBRARY_ACCESSES, /* raw heap: accesses are those of library functions only */
+    PGK_FACT_INTERRUPTED,      /* heap: how many of the processes were killed before their last
+                                  dump, or may have gone on; what was alive was perhaps in use */
+    PGK_FACT_OBJECTS_ALIVE,    /* heap: objects alive then, whose accesses are not known */
+    PGK_FACT_RECORDING_NS,     /* heap: CPU time that recording took, estimated; 0 unknown */
+    PGK_FACT_RECORDING_BYTES,  /* heap: memory that recording took, where it took most; 0 unknown */
+    PGK_FACT_LIBRARY_ACCESSES, /* heap: of all processes, accesses are of library functions only */
     PGK_FACT_SHARD,            /* of pgokit merge --partial: a part that loses nothing */
     PGK_FACT_VTABLES,          /* sample: there are types of objects */
     PGK_FACT_COMPRESSED,       /* sample, extensible binary: sections are */
@@ -87,7 +87,9 @@ enum pgk_file_fact {
     PGK_FACT_SPLIT_LAYOUT,     /* sample, extensible binary */
     PGK_FACT_MINOR_VERSION,    /* counters of gcc: of the release, whose version is the major */
     PGK_FACT_NO_COMPILER,      /* sample, gcc's: in a form that no compiler takes */
-    PGK_FACT_ONE_THREAD,       /* raw heap: one thread of the process allocated and freed */
+    PGK_FACT_ONE_THREAD,       /* heap: in all processes one thread allocated and freed */
+    PGK_FACT_PROCESSES,        /* heap: processes that all this is told of; 0 unknown */
+    PGK_FACT_OTHER_PROFILES,   /* heap: merged profiles that tell nothing of their processes */
     PGK_FACTS /* how many there are */
 };
 /* The fact; 0 for what the format does not tell. */

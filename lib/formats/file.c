@@ -175,6 +175,17 @@ static int fail_kind(const struct pgk_file *f, enum pgk_kind wanted, struct pgk_
                     .hint = "give files of one kind only");
 }
 
+/* Also counts what tells nothing of its processes, so that nobody takes those that are known for
+ * all. */
+static int read_heap_row(struct pgk_heap *heap, struct pgk_file *f,
+                         const struct pgk_file_bytes *bytes, struct pgk_err *err)
+{
+    PGK_TRY(f->info.row->read_heap(heap, bytes, &f->info, err));
+    if (!f->info.row->tells_origin)
+        pgk_heap_add_origin(heap, &(struct pgk_heap_origin){.untold = 1});
+    return 0;
+}
+
 /* By way of a model of its own, where many are read into one, or the file counts several times. */
 static int read_heap_apart(struct pgk_heap *heap, struct pgk_file *f,
                            const struct pgk_file_bytes *bytes, uint64_t weight,
@@ -183,7 +194,7 @@ static int read_heap_apart(struct pgk_heap *heap, struct pgk_file *f,
     struct pgk_heap *own;
     PGK_TRY(pgk_heap_new(&own, err));
     own->no_partial_accesses = heap->no_partial_accesses;
-    int status = f->info.row->read_heap(own, bytes, &f->info, err);
+    int status = read_heap_row(own, f, bytes, err);
     if (!status && weight > 1)
         status = pgk_heap_scale(own, weight, err);
     if (!status)
@@ -206,7 +217,7 @@ static int read_heap(struct pgk_heap *heap, struct pgk_file *f, const struct pgk
         return fail_kind(f, PGK_KIND_HEAP, err);
     if (r->weight > 1 || (heap->sharing && row->wants_own_heap))
         return read_heap_apart(heap, f, bytes, r->weight, err);
-    return row->read_heap(heap, bytes, &f->info, err);
+    return read_heap_row(heap, f, bytes, err);
 }
 
 static int read_instr(struct pgk_instr *instr, struct pgk_file *f,

@@ -216,6 +216,7 @@ int pgk_heap_scale(struct pgk_heap *heap, uint64_t times, struct pgk_err *err)
         heap->data.entries.v[i].count =
             pgk_multiply_saturated(heap->data.entries.v[i].count, times);
     heap->over_time.processes = pgk_multiply_saturated(heap->over_time.processes, times);
+    pgk_heap_origin_scale(&heap->origin, times);
     return 0;
 }
 
@@ -254,10 +255,18 @@ int pgk_heap_add_site(struct pgk_heap *h, enum pgk_site_kind kind, uint32_t func
     return 0;
 }
 
+void pgk_heap_add_origin(struct pgk_heap *h, const struct pgk_heap_origin *origin)
+{
+    pgk_heap_hold_names(h);
+    pgk_heap_origin_merge(&h->origin, origin);
+    pgk_heap_let_names(h);
+}
+
 int pgk_heap_add_whole(struct pgk_heap *to, const struct pgk_heap *from, const uint32_t *stacks,
                        struct pgk_err *err)
 {
     struct pgk_data_store data = pgk_heap_data_store(to);
+    pgk_heap_origin_merge(&to->origin, &from->origin);
     return pgk_data_access_merge(&data, &from->data, &from->strings) &&
                    pgk_over_time_merge(&to->over_time, &from->over_time, stacks) &&
                    pgk_heap_add_types(to, from)

@@ -10,6 +10,7 @@
 
 #include "data_access.h"
 #include "fail.h"
+#include "heap_origin.h"
 #include "index.h"
 #include "intern.h"
 #include "mib.h"
@@ -116,6 +117,7 @@ struct pgk_heap {
     PGK_VEC(struct pgk_heap_site) sites;
     struct pgk_data_access data;
     struct pgk_over_time over_time;
+    struct pgk_heap_origin origin;
     PGK_VEC(uint32_t) context_of; /* by stack node: context + 1, or 0; may be shorter. With
                                      PGK_CONTEXT_HELD while a thread changes the context */
     PGK_VEC(struct pgk_heap_type) types;
@@ -216,8 +218,11 @@ PGK_MUST_USE int pgk_heap_add_site(struct pgk_heap *h, enum pgk_site_kind kind, 
                                    uint32_t stack, const uint64_t *callees, size_t n_callees,
                                    struct pgk_err *err);
 
+/* Adds what a file tells of its processes; on a shared model, too. */
+void pgk_heap_add_origin(struct pgk_heap *h, const struct pgk_heap_origin *origin);
 /* Adds what is of the whole profile and not of a context or function: the data access profile, how
- * the heap was over time, and names of types. `stacks` is as for pgk_over_time_merge. */
+ * the heap was over time, what is told of processes, and names of types. `stacks` is as for
+ * pgk_over_time_merge. */
 PGK_MUST_USE int pgk_heap_add_whole(struct pgk_heap *to, const struct pgk_heap *from,
                                     const uint32_t *stacks, struct pgk_err *err);
 

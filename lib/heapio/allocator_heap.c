@@ -4,6 +4,7 @@
 #include "allocator_heap.h"
 
 #include "format_row.h"
+#include "heap_origin_part.h"
 #include "text_fields.h"
 
 #include <inttypes.h>
@@ -280,8 +281,12 @@ int pgk_allocator_heap_read(struct pgk_heap *h, const uint8_t *bytes, size_t siz
 static int read(struct pgk_heap *heap, const struct pgk_file_bytes *file,
                 struct pgk_file_info *info, struct pgk_err *err)
 {
-    info->facts[PGK_FACT_INTERRUPTED] = true;
-    return pgk_allocator_heap_read(heap, file->bytes, file->size, file->src, err);
+    const struct pgk_heap_read_info found = {
+        .origin = {.processes = 1, .interrupted = 1, .dumps = 1}};
+    PGK_TRY(pgk_allocator_heap_read(heap, file->bytes, file->size, file->src, err));
+    pgk_heap_origin_note(&found, info);
+    pgk_heap_add_origin(heap, &found.origin);
+    return 0;
 }
 
 static void readers(const struct pgk_file_info *info, struct pgk_info_text *text)
@@ -299,6 +304,7 @@ const struct pgk_format_row pgk_format_allocator_heap = {
                .page = "allocator-heap.md"},
     .sniff = pgk_allocator_heap_sniff,
     .read_heap = read,
+    .tells_origin = true,
     .wants_own_heap = true,
     .readers = readers,
 };

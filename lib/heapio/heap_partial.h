@@ -5,10 +5,11 @@
 
 #include "cursor.h"
 #include "heap_model.h"
+#include "heap_origin_part.h"
 #include "sink.h"
 
 #define PGK_HEAP_PARTIAL_MAGIC UINT64_C(0x817070686b6770ff) /* ff "pgkhpp" 81 */
-#define PGK_HEAP_PARTIAL_VERSION 5
+#define PGK_HEAP_PARTIAL_VERSION 6
 
 /* Lines of the file's list of parts. */
 enum pgk_partial_part {
@@ -18,11 +19,11 @@ enum pgk_partial_part {
     PGK_PARTIAL_PARTS
 };
 
-/* Adds the content to `h`, and tells the version, unless `version` is NULL; nothing points into
+/* Adds the content to `h`, and tells what was found, unless `info` is NULL; nothing points into
  * `bytes` afterwards. On failure `h` is only good for closing. */
 PGK_MUST_USE int pgk_heap_partial_read(struct pgk_heap *h, const uint8_t *bytes, size_t size,
-                                       const struct pgk_source *src, uint32_t *version,
-                                       struct pgk_err *err);
+                                       const struct pgk_source *src,
+                                       struct pgk_heap_read_info *info, struct pgk_err *err);
 /* Equal models give equal bytes, in whatever order they were filled. */
 PGK_MUST_USE int pgk_heap_partial_write(const struct pgk_heap *h, struct pgk_sink *out,
                                         struct pgk_err *err);

@@ -33,6 +33,7 @@ struct reader {
     struct pgk_data_access data; /* added to the model when all is read */
     struct pgk_data_store data_store;
     struct pgk_over_time over_time; /* this, too */
+    struct pgk_heap_origin origin;  /* and this */
 };
 
 static const struct {
@@ -423,6 +424,16 @@ static int read_types(struct reader *r)
     return 0;
 }
 
+static int read_processes(struct reader *r)
+{
+    uint64_t n, off = pgk_cur_off(&r->c);
+    PGK_TRY(begin_part(r, PGK_PARTIAL_processes, &n));
+    if (n > 1)
+        return reject(r, off, "processes", "number of items", PGK_F("%" PRIu64, n), "0 or 1");
+    r->origin = (struct pgk_heap_origin){0};
+    return n ? pgk_heap_origin_read(&r->c, "processes", damaged, &r->origin, r->err) : 0;
+}
+
 static int read_header(struct reader *r)
 {
     uint64_t start = pgk_cur_off(&r->c), size = pgk_cur_left(&r->c);
@@ -452,6 +463,7 @@ static int read_header(struct reader *r)
 static int read_all(struct reader *r)
 {
     PGK_TRY(read_header(r));
+    r->origin.untold = 1; /* unless there is a part that tells */
 #define PGK_PARTIAL_PART(name, first, least, meaning) \
     if (r->c.src.version >= (first))                  \
         PGK_TRY(read_##name(r));
@@ -462,6 +474,7 @@ static int read_all(struct reader *r)
                       PGK_F("%zu more byte%s", pgk_cur_left(&r->c),
                             pgk_plural(pgk_cur_left(&r->c))), "the end of the file");
     struct pgk_data_store into = pgk_heap_data_store(r->heap);
+    pgk_heap_add_origin(r->heap, &r->origin);
     return pgk_data_access_merge(&into, &r->data, &r->heap->strings) &&
                    pgk_over_time_merge(&r->heap->over_time, &r->over_time, NULL)
                ? 0
@@ -469,7 +482,8 @@ static int read_all(struct reader *r)
 }
 
 int pgk_heap_partial_read(struct pgk_heap *h, const uint8_t *bytes, size_t size,
-                          const struct pgk_source *src, uint32_t *version, struct pgk_err *err)
+                          const struct pgk_source *src, struct pgk_heap_read_info *info,
+                          struct pgk_err *err)
 {
     struct reader r = {.heap = h, .err = err};
     r.data_store = (struct pgk_data_store){&r.data, &h->strings, &h->arena};
@@ -485,8 +499,8 @@ int pgk_heap_partial_read(struct pgk_heap *h, const uint8_t *bytes, size_t size,
     pgk_vec_free(&r.places);
     pgk_data_access_free(&r.data);
     pgk_over_time_free(&r.over_time);
-    if (version)
-        *version = r.c.src.version;
+    if (info)
+        *info = (struct pgk_heap_read_info){.version = r.c.src.version, .origin = r.origin};
     return status;
 }
 
@@ -500,7 +514,9 @@ static bool sniff(const uint8_t *bytes, size_t size)
 static int read(struct pgk_heap *heap, const struct pgk_file_bytes *file,
                 struct pgk_file_info *info, struct pgk_err *err)
 {
-    PGK_TRY(pgk_heap_partial_read(heap, file->bytes, file->size, file->src, &info->version, err));
+    struct pgk_heap_read_info found;
+    PGK_TRY(pgk_heap_partial_read(heap, file->bytes, file->size, file->src, &found, err));
+    pgk_heap_origin_note(&found, info);
     info->facts[PGK_FACT_SHARD] = true;
     return 0;
 }
@@ -529,8 +545,10 @@ const struct pgk_format_row pgk_format_heap_partial = {
                .write = {PGK_HEAP_PARTIAL_VERSION, PGK_HEAP_PARTIAL_VERSION}},
     .sniff = sniff,
     .read_heap = read,
+    .tells_origin = true,
     .wants_own_heap = true,
     .write_heap = write,
     .form = PGK_HEAP_PARTIAL,
+    .describe = pgk_heap_origin_describe,
     .readers = readers,
 };

@@ -518,6 +518,15 @@ static bool write_types(struct writer *w)
     return true;
 }
 
+static bool write_processes(struct writer *w)
+{
+    const bool told = pgk_heap_origin_is_told(&w->h->origin);
+    pgk_sink_uleb(w->out, told);
+    if (told)
+        pgk_heap_origin_write(&w->h->origin, w->out);
+    return true;
+}
+
 static bool write_all(struct writer *w)
 {
     enum { SIZE_OFF = 16 };

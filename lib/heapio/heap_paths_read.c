@@ -375,6 +375,11 @@ static int read_types(struct reader *r, struct pgk_cursor *c)
     return 0;
 }
 
+static int read_processes(struct reader *r, struct pgk_cursor *c)
+{
+    return pgk_heap_origin_read(c, r->record, damaged, &r->heap->origin, r->err);
+}
+
 static const struct {
     const char *name;
     int (*read)(struct reader *r, struct pgk_cursor *c);
@@ -391,6 +396,7 @@ static const struct {
     [PGK_PATHS_TIMES] = {"times", read_times, true},
     [PGK_PATHS_SHARES] = {"shares", read_shares, true},
     [PGK_PATHS_TYPES] = {"types", read_types, true},
+    [PGK_PATHS_PROCESSES] = {"processes", read_processes, true},
 };
 
 /* Sections that are not known are passed over: they come after those that are. */
@@ -431,10 +437,13 @@ static int find_sections(struct reader *r, struct pgk_cursor found[PGK_PATHS_SEC
     return pgk_cur_check(&c, r->err, r->record);
 }
 
+enum { TELLS_PROCESSES = 4 }; /* the first version that can */
+
 static int read_file(struct reader *r, uint32_t *version)
 {
     struct pgk_cursor found[PGK_PATHS_SECTIONS_END] = {0};
     PGK_TRY(find_sections(r, found, version));
+    r->heap->origin.untold = *version < TELLS_PROCESSES;
     for (int i = PGK_PATHS_STRINGS; i < PGK_PATHS_SECTIONS_END; i++) {
         if (!found[i].start && sections[i].may_be_missing)
             continue;
@@ -448,7 +457,8 @@ static int read_file(struct reader *r, uint32_t *version)
 }
 
 int pgk_heap_paths_read(struct pgk_heap *h, const uint8_t *bytes, size_t size,
-                        const struct pgk_source *src, uint32_t *version, struct pgk_err *err)
+                        const struct pgk_source *src, struct pgk_heap_read_info *info,
+                        struct pgk_err *err)
 {
     struct reader r = {.err = err};
     uint32_t found = 0;
@@ -459,8 +469,8 @@ int pgk_heap_paths_read(struct pgk_heap *h, const uint8_t *bytes, size_t size,
         status = read_file(&r, &found);
     if (!status)
         status = pgk_heap_merge(h, r.heap, err);
-    if (!status && version)
-        *version = found;
+    if (!status && info)
+        *info = (struct pgk_heap_read_info){.version = found, .origin = r.heap->origin};
     pgk_heap_close(&r.heap);
     pgk_vec_free(&r.strings);
     pgk_vec_free(&r.paths);
@@ -485,7 +495,10 @@ static bool sniff(const uint8_t *bytes, size_t size)
 static int read(struct pgk_heap *heap, const struct pgk_file_bytes *file,
                 struct pgk_file_info *info, struct pgk_err *err)
 {
-    return pgk_heap_paths_read(heap, file->bytes, file->size, file->src, &info->version, err);
+    struct pgk_heap_read_info found;
+    PGK_TRY(pgk_heap_paths_read(heap, file->bytes, file->size, file->src, &found, err));
+    pgk_heap_origin_note(&found, info);
+    return 0;
 }
 
 static int write(const struct pgk_heap *heap, const char *path,
@@ -512,7 +525,9 @@ const struct pgk_format_row pgk_format_heap_paths = {
                .write = {PGK_HEAP_PATHS_VERSION, PGK_HEAP_PATHS_VERSION}},
     .sniff = sniff,
     .read_heap = read,
+    .tells_origin = true,
     .write_heap = write,
     .form = PGK_HEAP_PATHS,
+    .describe = pgk_heap_origin_describe,
     .readers = readers,
 };

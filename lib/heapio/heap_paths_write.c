@@ -442,7 +442,8 @@ static bool is_missing(const struct writer *w, int section)
     return (section == PGK_PATHS_DATA && !pgk_data_access_any(&w->h->data)) ||
            (section == PGK_PATHS_TIMES && !w->h->over_time.processes) ||
            (section == PGK_PATHS_SHARES && !w->h->over_time.shares.n) ||
-           (section == PGK_PATHS_TYPES && !w->types.n);
+           (section == PGK_PATHS_TYPES && !w->types.n) ||
+           (section == PGK_PATHS_PROCESSES && !pgk_heap_origin_is_told(&w->h->origin));
 }
 
 static int write_sections(struct writer *w, struct pgk_sink *out, struct pgk_heap_paths_size *size,
@@ -498,6 +499,7 @@ static int write_file(struct writer *w, struct pgk_sink *out, struct pgk_heap_pa
     write_contexts(w, s[PGK_PATHS_CONTEXTS]);
     if (w->h->over_time.processes)
         pgk_over_time_write(&w->h->over_time, s[PGK_PATHS_TIMES]);
+    pgk_heap_origin_write(&w->h->origin, s[PGK_PATHS_PROCESSES]);
     if (!pgk_over_time_write_shares(&w->h->over_time, w->node_at, s[PGK_PATHS_SHARES]))
         return pgk_fail_nomem(err);
     return write_sections(w, out, size, err);

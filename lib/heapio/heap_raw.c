@@ -798,8 +798,27 @@ static int add_curve(struct reader *r)
     return ok ? 0 : pgk_fail_nomem(r->err);
 }
 
+/* The file is of one process. */
+static void tell_origin(const struct reader *r, struct pgk_heap_read_info *info)
+{
+    const struct pgk_heap_read_info found = {
+        .version = r->version,
+        .origin = {.processes = 1,
+                   .dumps = r->dump,
+                   .interrupted = (r->notes & PGK_NOTE_INTERRUPTED) != 0,
+                   .library_accesses = (r->notes & PGK_NOTE_LIBRARY_ACCESSES) != 0,
+                   .one_thread = r->noted && !(r->notes & PGK_NOTE_THREADS),
+                   .alive = r->objects_alive,
+                   .own_ns = r->own_ns,
+                   .own_bytes = r->own_bytes},
+    };
+    pgk_heap_add_origin(r->heap, &found.origin);
+    if (info)
+        *info = found;
+}
+
 int pgk_heap_raw_read(struct pgk_heap *h, const uint8_t *bytes, size_t size,
-                      const struct pgk_source *src, struct pgk_heap_raw_info *info,
+                      const struct pgk_source *src, struct pgk_heap_read_info *info,
                       struct pgk_err *err)
 {
     struct reader r = {.heap = h, .err = err, .bytes = bytes, .base_off = src->base_off};
@@ -814,17 +833,8 @@ int pgk_heap_raw_read(struct pgk_heap *h, const uint8_t *bytes, size_t size,
         status = add_contexts(&r, src);
     if (!status)
         status = add_curve(&r);
-    if (!status && info)
-        *info = (struct pgk_heap_raw_info){
-            .version = r.version,
-            .dumps = r.dump,
-            .interrupted = r.notes & PGK_NOTE_INTERRUPTED,
-            .library_accesses = r.notes & PGK_NOTE_LIBRARY_ACCESSES,
-            .one_thread = r.noted && !(r.notes & PGK_NOTE_THREADS),
-            .alive = r.objects_alive,
-            .own_ns = r.own_ns,
-            .own_bytes = r.own_bytes,
-        };
+    if (!status)
+        tell_origin(&r, info);
     pgk_vec_free(&r.entries);
     pgk_vec_free(&r.alive);
     pgk_raw_times_free(&r.times);

@@ -5,6 +5,7 @@
 
 #include "cursor.h"
 #include "heap_model.h"
+#include "heap_origin_part.h"
 #include "heap_raw_layout.h"
 #include "pgokit/format.h"
 #include "sink.h"
@@ -16,22 +17,12 @@ struct pgk_heap_raw_header {
 #undef PGK_RAW_HEADER
 };
 
-struct pgk_heap_raw_info {
-    uint32_t version; /* of the last dump */
-    uint32_t dumps;
-    bool interrupted;       /* the process ended before it wrote its last dump */
-    bool library_accesses;  /* accesses are those of library functions only */
-    bool one_thread;        /* of the process allocated and freed; false: not known */
-    uint64_t own_ns, own_bytes; /* CPU time and memory that recording took; 0: not known */
-    uint64_t alive;         /* objects alive at a kill; nobody counted their accesses */
-};
-
 /* Adds all dumps of a raw profile to `h` as contexts with address frames. Blocks of one
  * stack id are merged in the order of the file first (rule `step`), then added to
  * the model (rule `across`). Nothing points into `bytes` afterwards. On failure `h`
  * holds a part of the file and is only good for closing. */
 PGK_MUST_USE int pgk_heap_raw_read(struct pgk_heap *h, const uint8_t *bytes, size_t size,
-                                   const struct pgk_source *src, struct pgk_heap_raw_info *info,
+                                   const struct pgk_source *src, struct pgk_heap_read_info *info,
                                    struct pgk_err *err);
 
 /* The build ids of the first dump, as pgk_file_build_ids gives them. */

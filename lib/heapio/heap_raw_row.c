@@ -12,16 +12,9 @@ static int read_bytes(struct pgk_heap *heap, const uint8_t *bytes, size_t size,
                       const struct pgk_source *src, struct pgk_file_info *info,
                       struct pgk_err *err)
 {
-    struct pgk_heap_raw_info raw;
+    struct pgk_heap_read_info raw;
     PGK_TRY(pgk_heap_raw_read(heap, bytes, size, src, &raw, err));
-    info->version = raw.version;
-    info->facts[PGK_FACT_DUMPS] = raw.dumps;
-    info->facts[PGK_FACT_INTERRUPTED] = raw.interrupted;
-    info->facts[PGK_FACT_LIBRARY_ACCESSES] = raw.library_accesses;
-    info->facts[PGK_FACT_ONE_THREAD] = raw.one_thread;
-    info->facts[PGK_FACT_OBJECTS_ALIVE] = raw.alive;
-    info->facts[PGK_FACT_RECORDING_NS] = raw.own_ns;
-    info->facts[PGK_FACT_RECORDING_BYTES] = raw.own_bytes;
+    pgk_heap_origin_note(&raw, info);
     return 0;
 }
 
@@ -61,16 +54,9 @@ static int write(const struct pgk_heap *heap, const char *path,
 
 static void describe(const struct pgk_file_info *info, struct pgk_info_text *text)
 {
-    const uint64_t alive = info->facts[PGK_FACT_OBJECTS_ALIVE];
     if (info->facts[PGK_FACT_DUMPS] > 1)
         pgk_info_add(text, ", %u dumps", (unsigned)info->facts[PGK_FACT_DUMPS]);
-    if (info->facts[PGK_FACT_INTERRUPTED])
-        pgk_info_add(text, ", interrupted");
-    if (alive)
-        pgk_info_add(text, " with %llu object%s alive", (unsigned long long)alive,
-                     pgk_plural(alive));
-    if (info->facts[PGK_FACT_LIBRARY_ACCESSES])
-        pgk_info_add(text, ", accesses of library functions only");
+    pgk_heap_origin_describe(info, text);
 }
 
 static void readers(const struct pgk_file_info *info, struct pgk_info_text *text)
@@ -90,6 +76,7 @@ const struct pgk_format_row pgk_format_heap_raw = {
     .sniff = sniff,
     .build_ids = build_ids,
     .read_heap = read,
+    .tells_origin = true,
     .salvage_heap = salvage,
     .write_heap = write,
     .form = PGK_HEAP_RAW,

@@ -74,6 +74,7 @@ struct pgk_format_row {
                      struct pgk_err *err);
     int (*read_heap)(struct pgk_heap *heap, const struct pgk_file_bytes *file,
                      struct pgk_file_info *info, struct pgk_err *err);
+    bool tells_origin;   /* read_heap adds what the file tells of its processes to the model */
     bool wants_own_heap; /* read_heap cannot add to a model to which other threads add */
     int (*read_sample)(struct pgk_sample *profile, const struct pgk_file_bytes *file,
                        uint64_t weight, struct pgk_file_info *info, struct pgk_err *err);

@@ -50,6 +50,27 @@ static int print_context(const struct pgk_heap *heap, size_t context, FILE *out,
     return status;
 }
 
+/* What the file tells of the processes that it is of. */
+static void print_processes(const struct pgk_file_info *info, FILE *out)
+{
+    const uint64_t n = info ? pgk_file_info_fact(info, PGK_FACT_PROCESSES) : 0;
+    if (!n)
+        return;
+    fprintf(out, "of %" PRIu64 " process%s\n", n, n == 1 ? "" : "es");
+    fprintf(out, "  dumps                       %" PRIu64 "\n",
+            pgk_file_info_fact(info, PGK_FACT_DUMPS));
+    fprintf(out, "  interrupted                 %" PRIu64 " with %" PRIu64 " objects alive\n",
+            pgk_file_info_fact(info, PGK_FACT_INTERRUPTED),
+            pgk_file_info_fact(info, PGK_FACT_OBJECTS_ALIVE));
+    fprintf(out, "  recording                   %" PRIu64 " ns, %" PRIu64 " B\n",
+            pgk_file_info_fact(info, PGK_FACT_RECORDING_NS),
+            pgk_file_info_fact(info, PGK_FACT_RECORDING_BYTES));
+    if (pgk_file_info_fact(info, PGK_FACT_ONE_THREAD))
+        fputs("  one thread allocated and freed\n", out);
+    if (pgk_file_info_fact(info, PGK_FACT_LIBRARY_ACCESSES))
+        fputs("  accesses of library functions only\n", out);
+}
+
 static void print_over_time(const struct pgk_heap *heap, FILE *out)
 {
     struct pgk_heap_times t = {.struct_size = sizeof t};
@@ -99,6 +120,7 @@ int pgk_heap_print_fields(const struct pgk_heap *heap, const struct pgk_heap_pri
     if (opts->top)
         PGK_TRY(pgk_heap_ranking(heap, opts, &order, &n, err));
     int status = 0;
+    print_processes(opts->info, out);
     print_over_time(heap, out);
     for (size_t i = 0; i < n && !status; i++)
         status = print_context(heap, order ? order[i] : i, out, err);

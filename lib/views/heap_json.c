@@ -238,6 +238,14 @@ static void put_file(struct pgk_json *j, const struct pgk_file_info *info)
         pgk_json_line(j, MEMBER);
         pgk_json_number(j, "memprof_version", pgk_file_info_fact(info, PGK_FACT_MEMPROF_VERSION));
     }
+    if (pgk_file_info_fact(info, PGK_FACT_PROCESSES)) {
+        pgk_json_line(j, MEMBER);
+        pgk_json_number(j, "processes", pgk_file_info_fact(info, PGK_FACT_PROCESSES));
+        pgk_json_line(j, MEMBER);
+        pgk_json_number(j, "interrupted", pgk_file_info_fact(info, PGK_FACT_INTERRUPTED));
+        pgk_json_line(j, MEMBER);
+        pgk_json_number(j, "objects_alive", pgk_file_info_fact(info, PGK_FACT_OBJECTS_ALIVE));
+    }
 }
 
 static int put_contexts(struct pgk_json *j, const struct pgk_heap *heap,

@@ -139,7 +139,7 @@ def partial_bytes(work):
             run_ok(work, "merge", *paths, *given, "--partial", "-o", made[-1], f"-j{1 + 2 * i}")
         require(read(made[0]) == read(made[1]), "the order of inputs shows")
     text = good(work.pgokit, "check", *made)
-    require(text.count("sound: partial heap profile, version 5") == 2, text)
+    require(text.count("sound: partial heap profile, version ") == 2, text)
     shown = profiles.parse_json(good(work.pgokit, "show", made[0], "--json", *inputs.binaries))
     require(len(shown.stacks()) > 100, f"{len(shown.stacks())} stacks")
     for option in (["--min-bytes", "1"], ["--to", "llvm22"], ["--full-schema"]):

@@ -65,6 +65,10 @@ static struct pgk_heap *sample(uint64_t seed)
     sample_fill(h, seed, 12, 9, true);
     for (size_t i = 0; i < h->funcs.n; i++)
         h->funcs.v[i].decl_line = 10 + (uint32_t)(h->funcs.v[i].guid % 1000);
+    h->origin = (struct pgk_heap_origin){.processes = 1 + seed % 3, .untold = seed % 2,
+                                         .interrupted = 1, .one_thread = seed % 2, .dumps = 5,
+                                         .alive = seed * 1000, .own_ns = UINT64_MAX / 2,
+                                         .own_bytes = seed << 20};
     struct pgk_mib m = sample_mib(&seed);
     uint64_t hist[] = {3, 0, 1000000 + seed % 100};
     m.hist = hist;

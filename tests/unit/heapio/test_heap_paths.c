@@ -76,6 +76,9 @@ static struct pgk_heap *sample(uint64_t seed)
     }
     if (seed % 2)
         add_data(h, seed);
+    if (seed % 3)
+        h->origin = (struct pgk_heap_origin){.processes = seed, .interrupted = 1, .dumps = seed,
+                                             .alive = seed * 300, .own_bytes = seed};
     return h;
 }
 

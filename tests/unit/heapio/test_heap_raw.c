@@ -29,7 +29,7 @@ static struct sample_dump dump(uint32_t version, const struct sample_block *bloc
 }
 
 static int read_bytes(const uint8_t *bytes, size_t size, struct pgk_heap **heap,
-                      struct pgk_heap_raw_info *info, struct pgk_err *err)
+                      struct pgk_heap_read_info *info, struct pgk_err *err)
 {
     struct pgk_source src = {.file = "t.profraw", .format = "raw heap profile"};
     *heap = NULL;
@@ -51,7 +51,7 @@ static void every_version_is_read(void **state)
         struct sample_dump d = dump(version, blocks, 2);
         struct pgk_sink *out;
         struct pgk_heap *h;
-        struct pgk_heap_raw_info info;
+        struct pgk_heap_read_info info;
         struct pgk_err err;
         size_t size;
         assert_int_equal(pgk_sink_memory(&out, NULL), 0);
@@ -60,7 +60,7 @@ static void every_version_is_read(void **state)
         assert_int_equal(size % 8, 0);
         assert_int_equal(read_bytes(bytes, size, &h, &info, &err), 0);
         assert_int_equal(info.version, version);
-        assert_int_equal(info.dumps, 1);
+        assert_int_equal(info.origin.dumps, 1);
         assert_int_equal(pgk_heap_contexts(h), 2);
         assert_int_equal(pgk_heap_mib(h, 0, PGK_MIB_ROOM)->v[PGK_MIB_TotalSize], 30);
 
@@ -98,7 +98,7 @@ static void several_dumps_add_up(void **state)
     struct sample_dump a = dump(4, first, 3), b = dump(3, second, 1);
     struct pgk_sink *out;
     struct pgk_heap *h;
-    struct pgk_heap_raw_info info;
+    struct pgk_heap_read_info info;
     struct pgk_err err;
     size_t size;
     assert_int_equal(pgk_sink_memory(&out, NULL), 0);
@@ -106,7 +106,7 @@ static void several_dumps_add_up(void **state)
     sample_write_dump(out, &b);
     const uint8_t *bytes = pgk_sink_data(out, &size);
     assert_int_equal(read_bytes(bytes, size, &h, &info, &err), 0);
-    assert_int_equal(info.dumps, 2);
+    assert_int_equal(info.origin.dumps, 2);
     assert_int_equal(info.version, 3);
     assert_int_equal(pgk_heap_contexts(h), 2);
     const struct pgk_mib *m = pgk_heap_mib(h, 1, PGK_MIB_ROOM);
@@ -233,13 +233,13 @@ static void objects_alive_at_a_kill_are_added(void **state)
     (void)state;
     struct pgk_sink *out;
     struct pgk_heap *h;
-    struct pgk_heap_raw_info info;
+    struct pgk_heap_read_info info;
     struct pgk_err err;
     size_t size;
     const uint8_t *bytes = write_sheets(&out, &size);
     assert_int_equal(read_bytes(bytes, size, &h, &info, &err), 0);
-    assert_true(info.interrupted);
-    assert_int_equal(info.alive, 4);
+    assert_true(info.origin.interrupted);
+    assert_int_equal(info.origin.alive, 4);
     assert_int_equal(pgk_heap_contexts(h), 2);
 
     const struct pgk_mib *m = pgk_heap_mib(h, 0, PGK_MIB_ROOM);

@@ -38,7 +38,7 @@ static struct sample_dump dump(const struct sample_block *blocks, const struct s
 }
 
 static int read_bytes(const uint8_t *bytes, size_t size, struct pgk_heap **heap,
-                      struct pgk_heap_raw_info *info, struct pgk_err *err)
+                      struct pgk_heap_read_info *info, struct pgk_err *err)
 {
     struct pgk_source src = {.file = "t.profraw", .format = "raw heap profile"};
     assert_int_equal(pgk_heap_new(heap, NULL), 0);
@@ -423,11 +423,11 @@ static void own_forms_keep_it(void **state)
     struct pgk_heap *h = sample(3, 5000), *again;
     struct pgk_sink *out;
     size_t size;
-    uint32_t version = 0;
+    struct pgk_heap_read_info info = {0};
     const uint8_t *bytes = partial(h, &out, &size);
     assert_int_equal(pgk_heap_new(&again, NULL), 0);
-    assert_int_equal(pgk_heap_partial_read(again, bytes, size, &src, &version, NULL), 0);
-    assert_int_equal(version, PGK_HEAP_PARTIAL_VERSION);
+    assert_int_equal(pgk_heap_partial_read(again, bytes, size, &src, &info, NULL), 0);
+    assert_int_equal(info.version, PGK_HEAP_PARTIAL_VERSION);
     assert_int_equal(again->over_time.shares.n, 3);
     assert_same(h, again);
     pgk_heap_close(&again);
@@ -437,8 +437,8 @@ static void own_forms_keep_it(void **state)
     assert_int_equal(pgk_heap_paths_write(h, out, NULL, NULL), 0);
     bytes = pgk_sink_data(out, &size);
     assert_int_equal(pgk_heap_new(&again, NULL), 0);
-    assert_int_equal(pgk_heap_paths_read(again, bytes, size, &src, &version, NULL), 0);
-    assert_int_equal(version, PGK_HEAP_PATHS_VERSION);
+    assert_int_equal(pgk_heap_paths_read(again, bytes, size, &src, &info, NULL), 0);
+    assert_int_equal(info.version, PGK_HEAP_PATHS_VERSION);
     assert_int_equal(again->over_time.shares.n, 3);
     assert_same_paths(again, bytes, size);
     pgk_heap_close(&again);

@@ -19,11 +19,11 @@ static struct pgk_heap *read_bytes(const uint8_t *bytes, size_t size)
 {
     struct pgk_heap *h;
     struct pgk_err err = {0};
-    struct pgk_heap_raw_info info;
+    struct pgk_heap_read_info info;
     struct pgk_source src = {.file = "t.profraw", .format = "raw heap profile"};
     assert_int_equal(pgk_heap_new(&h, NULL), 0);
     assert_int_equal(pgk_heap_raw_read(h, bytes, size, &src, &info, &err), 0);
-    assert_int_equal(info.dumps, 1);
+    assert_int_equal(info.origin.dumps, 1);
     return h;
 }
 
