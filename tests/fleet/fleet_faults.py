@@ -5,8 +5,9 @@ usage: fleet_faults.py PGOKIT
 
 PGOKIT_TEST_FAULTS is how often each fault happens (default 1), to generated sample profiles and to
 recorded heap profiles in turn; PGOKIT_TEST_PROFILES is how many profiles there are (default 48),
-PGOKIT_TEST_RECORDED a folder of heap profiles to take instead of those in tests/golden, and
-PGOKIT_TEST_SEED the seed, which is printed.
+PGOKIT_TEST_RECORDED a folder of heap profiles to take instead of those in tests/golden,
+PGOKIT_TEST_ONLY a part of the names of those faults that are wanted, and PGOKIT_TEST_SEED the seed,
+which is printed.
 """
 
 import contextlib
@@ -31,6 +32,7 @@ from tap import Report  # noqa: E402
 TIMES = int(os.environ.get("PGOKIT_TEST_FAULTS", "1"))
 PROFILES = int(os.environ.get("PGOKIT_TEST_PROFILES", "48"))
 RECORDED = os.environ.get("PGOKIT_TEST_RECORDED")
+ONLY = os.environ.get("PGOKIT_TEST_ONLY", "")
 SEED = int(os.environ.get("PGOKIT_TEST_SEED", random.randrange(1 << 30)))
 TASKS = 12
 
@@ -278,6 +280,8 @@ FAULTS = {
 def all_faults(pgokit, rng):
     """Yields the name of each fault, why it cannot be tried, what went wrong, and seconds."""
     for name, (fault, modules) in FAULTS.items():
+        if ONLY not in name:
+            continue
         reason = why_not("distributed", *modules) or ("by curl" in name and why_no_curl())
         problems, start = [], time.monotonic()
         with tempfile.TemporaryDirectory() as folder:
