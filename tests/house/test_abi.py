@@ -19,7 +19,7 @@ int pgk_a@V(struct pgk_options *)
 const struct pgk_stats * pgk_b@V(struct pgk_pair, const char *, const char *, const char *, const
         char *)
 
-enum pgk_kind: 4 bytes
+enum pgk_kind
     PGK_ONE = 1
 struct pgk_options: 16 bytes
     0 size_t struct_size
