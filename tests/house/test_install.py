@@ -4,6 +4,7 @@
 usage: test_install.py BUILD-FOLDER SOURCE-FOLDER C-COMPILER...
 """
 
+import configparser
 import json
 import os
 import pathlib
@@ -144,6 +145,56 @@ class Installed:
         run("cmake", "--build", project / "built")
         run(project / "built/found", self.root / "written", input="main 4 120\n", env=self.env)
 
+    # ---- examples/build-systems/library ----
+
+    def check_formats(self, program):
+        if "raw heap profile\n" not in run(program, env=self.env):
+            raise Failed(f"{program} does not list the formats")
+
+    def copy_of(self, example, name):
+        return shutil.copytree(example, self.root / name)
+
+    def example_of_cmake(self, example):
+        folder, prefix = self.copy_of(example, "by-cmake"), self.library_folder.parent
+        run("cmake", "-S", folder, "-B", folder / "built", f"-DCMAKE_PREFIX_PATH={prefix}")
+        run("cmake", "--build", folder / "built")
+        self.check_formats(folder / "built/formats")
+
+    def example_of_make(self, example):
+        folder = self.copy_of(example, "by-make")
+        run("make", "-C", folder, env=self.env)
+        self.check_formats(folder / "formats")
+
+    def example_of_meson(self, example):
+        folder = self.copy_of(example, "by-meson")
+        run("meson", "setup", folder / "built", folder, "--wrap-mode=nofallback", env=self.env)
+        run("ninja", "-C", folder / "built", env=self.env)
+        self.check_formats(folder / "built/formats")
+
+    def wrap_of_meson(self, example, source):
+        """Where the library is not installed, the wrap file's release is; it is only set up."""
+        folder = self.copy_of(example, "by-wrap")
+        wrap = configparser.ConfigParser()
+        wrap.read(folder / "subprojects/pgokit.wrap")
+        (folder / "subprojects" / wrap["wrap-file"]["directory"]).symlink_to(source)
+        said = run("meson", "setup", folder / "built", folder, "--wrap-mode=forcefallback",
+                   "-Dpgokit:tests=disabled", "-Dpgokit:plugins=disabled", "-Dpgokit:man=disabled")
+        targets = run("ninja", "-C", folder / "built", "-t", "targets", "all")
+        if "formats:" not in targets or "libpgokit.so" not in targets:
+            raise Failed(f"the library is not built with the program: {said}")
+
+    def example_of_bazel(self, example):
+        """Loads the rules. Building needs those of C, which bazel fetches from the network."""
+        folder = self.copy_of(example, "by-bazel")
+        place = folder / "WORKSPACE"
+        place.write_text(place.read_text(encoding="utf-8").replace(
+            '"/usr"', f'"{self.library_folder.parent}"'), encoding="utf-8")
+        found = run("bazel", "--batch", f"--output_user_root={self.root / 'bazel'}", "query",
+                    "--output=label_kind", "//... + @pgokit//...", cwd=folder)
+        for rule in ("cc_binary rule //:formats", "cc_library rule @pgokit//:pgokit"):
+            if rule not in found:
+                raise Failed(f"no {rule}: {found}")
+
     def run_names(self):
         links = sorted(next(self.root.rglob("libexec")).glob("pgokit/*"))
         names = {line.split()[0] for line in self.pgokit("compat").splitlines()}
@@ -185,6 +236,18 @@ def main():
                      pathlib.Path(source).resolve() / "examples/build_samples.c")
             else:
                 report.skip("CMake finds the library", "missing cmake")
+            library = pathlib.Path(source).resolve() / "examples/build-systems/library"
+            for tool, function in (("make", installed.example_of_make),
+                                   ("cmake", installed.example_of_cmake),
+                                   ("meson", installed.example_of_meson),
+                                   ("bazel", installed.example_of_bazel)):
+                name = f"the example of {tool}"
+                if shutil.which(tool):
+                    case(name, function, library)
+                else:
+                    report.skip(name, f"no {tool}" if tool == "bazel" else f"missing {tool}")
+            case("the wrap file of Meson", installed.wrap_of_meson, library,
+                 pathlib.Path(source).resolve())
             if has_compat(build):
                 case("names of other tools", installed.run_names)
             for example in examples:
