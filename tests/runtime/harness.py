@@ -5,6 +5,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 
 sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "interop"))
 import peers  # noqa: E402
@@ -35,7 +36,19 @@ def tool(name):
     return found
 
 
-def run(argv, cwd, env=None, status=0, timeout=120, **kw):
+# Nothing here takes minutes but on a machine that does much else: this ends what hangs.
+PATIENCE = 600
+
+
+def wait_until(right, what):
+    """Until the function says so."""
+    end = time.monotonic() + PATIENCE
+    while not right():
+        require(time.monotonic() < end, f"{what} did not happen in {PATIENCE} s")
+        time.sleep(0.02)
+
+
+def run(argv, cwd, env=None, status=0, timeout=PATIENCE, **kw):
     """Fails if the exit status is another one; None: any will do."""
     result = subprocess.run(argv, cwd=cwd, env=dict(os.environ, **(env or {})), timeout=timeout,
                             stdin=subprocess.DEVNULL, capture_output=True, text=True,

@@ -6,10 +6,9 @@ import os
 import re
 import subprocess
 import sys
-import time
 
 import raw_profile
-from harness import Cases, peers, require, run, tool
+from harness import PATIENCE, Cases, peers, require, run, tool, wait_until
 from runtime_programs import (ARCHIVE, EXPORTS, FRAMES, HERE, PGOKIT, SHARED, build, check_sound,
                               one_file, require_exact)
 
@@ -263,15 +262,13 @@ def redis(folder):
         with subprocess.Popen([tool("redis-server"), "--port", "0", "--unixsocket", "s", "--dir",
                                where], cwd=where, env=dict(os.environ, **env),
                               stdout=subprocess.DEVNULL) as server:
-            for _ in range(200):
-                if os.path.exists(os.path.join(where, "s")):
-                    break
-                time.sleep(0.05)
+            wait_until(lambda at=os.path.join(where, "s"): os.path.exists(at),
+                       "that redis-server listens")
             out = subprocess.run(["redis-cli", "-s", "s"], cwd=where, input=script, text=True,
-                                 stdout=subprocess.PIPE, check=True, timeout=100).stdout
+                                 stdout=subprocess.PIPE, check=True, timeout=PATIENCE).stdout
             subprocess.run(["redis-cli", "-s", "s", "shutdown", "nosave"], cwd=where, check=True,
-                           timeout=100)
-            require(server.wait(60) == 0, f"{name}: exit {server.returncode}")
+                           timeout=PATIENCE)
+            require(server.wait(PATIENCE) == 0, f"{name}: exit {server.returncode}")
         answers.append(out)
     require(answers[0] == answers[1] and "500500" in answers[0], "other answers")
     return preloaded_profiles(folder)

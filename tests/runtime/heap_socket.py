@@ -15,11 +15,12 @@ import subprocess
 import time
 
 import raw_profile
-from harness import Cases, Failure, Skip, require, run, tool
+from harness import PATIENCE, Cases, Failure, Skip, require, run, tool, wait_until
 from pprof_profile import Pprof
 from runtime_programs import PGOKIT, SHARED, HERE, build, check_sound, one_file
 
 REQUESTS = int(os.environ.get("PGOKIT_TEST_REQUESTS", "400"))
+REQUEST_SECONDS = 2  # until a client has to have sent all of its request
 VALUES = [("alloc_objects", "count"), ("alloc_space", "bytes"), ("inuse_objects", "count"),
           ("inuse_space", "bytes")]
 
@@ -50,14 +51,14 @@ class Served:
 
     def ended(self, status=0, err=""):
         """What the program had to say, having been told to end."""
-        out, said = self.process.communicate(timeout=60)
+        out, said = self.process.communicate(timeout=PATIENCE)
         require(status is None or self.process.returncode == status and out == "fine\n" and
                 said == err, f"status {self.process.returncode}, {out!r}, {said!r}")
         return said
 
     def connect(self):
         client = socket.socket(socket.AF_UNIX)
-        client.settimeout(20)
+        client.settimeout(PATIENCE)
         client.connect(self.path)
         return client
 
@@ -67,7 +68,7 @@ class Served:
             return read_all(client)
 
     def get(self, path, method="GET"):
-        connection = http.client.HTTPConnection("localhost", timeout=20)
+        connection = http.client.HTTPConnection("localhost", timeout=PATIENCE)
         connection.sock = self.connect()
         connection.request(method, path)
         answer = connection.getresponse()
@@ -80,13 +81,11 @@ class Served:
 
     def status_when(self, right):
         """The status once it is as wanted."""
-        told = self.status()
-        for _ in range(1000):
-            if right(told):
-                return told
+        end = time.monotonic() + PATIENCE
+        while not right(told := self.status()):
+            require(time.monotonic() < end, f"the status stays {told}")
             time.sleep(0.02)
-            told = self.status()
-        raise Failure(f"the status stays {told}")
+        return told
 
     def at_work(self):
         """When its threads have allocated, each in each of its ways."""
@@ -178,7 +177,6 @@ def pausing(folder):
     """Stopped, nothing new is recorded, and what is freed is no longer alive."""
     served = Served(folder, program_of(folder), "2")
     require(served.ask("stop").startswith("ok"), "stop")
-    time.sleep(0.1)
     first = served.status()
     second = served.status_when(lambda told: int(told["alive objects"]) < 100)
     require(first["recording"] == "stopped" and
@@ -268,24 +266,32 @@ def one_thread(folder):
     check_sound(one_file(folder))
 
 
+def ends_at_once(folder, program):
+    """Before a client is let go that sends nothing while the program ends."""
+    served = Served(folder, program, "1")
+    with served.connect():
+        began = time.monotonic()
+        served.ended()
+        return time.monotonic() - began < REQUEST_SECONDS * 0.75
+
+
 def slow_clients(folder):
-    """One that sends nothing, one that takes nothing, and one that was killed hold up nobody for
-    long, and the end of the program not at all."""
-    served = Served(folder, program_of(folder), "4")
+    """One that sends nothing, one that takes nothing, and one that was killed are let go at some
+    time, so that others are served, and the end of the program does not wait for them."""
+    program = program_of(folder)
+    served = Served(folder, program, "4")
     silent, greedy = served.connect(), served.connect()
-    began = time.monotonic()
     greedy.sendall(b"GET /debug/pprof/heap HTTP/1.1\r\n\r\n")
     require("process" in served.status(), "status")
-    require(time.monotonic() - began < 12, "a slow client held up the next one")
     client = subprocess.Popen(["cat"], stdin=subprocess.PIPE)
     client.send_signal(signal.SIGKILL)
     client.wait()
-    another = served.connect()  # sends nothing while the program ends
-    began = time.monotonic()
     served.ended()
-    require(time.monotonic() - began < 1.5, "the program waited for a client")
-    for one in (silent, greedy, another):
+    for one in (silent, greedy):
         one.close()
+    # A program that waited for its client would do so each time; one that a busy machine keeps from
+    # ending is quick enough at some time.
+    require(any(ends_at_once(folder, program) for _ in range(20)), "each end waited for a client")
 
 
 # ---- the file of the socket ----
@@ -393,11 +399,7 @@ def other_user(folder):
             require(not read_all(client), "it was answered")
         except (ConnectionResetError, BrokenPipeError):
             pass
-    for _ in range(500):
-        if not os.path.exists(served.path):
-            break
-        time.sleep(0.02)
-    require(not os.path.exists(served.path), "the socket is still there")
+    wait_until(lambda: not os.path.exists(served.path), "that the socket went")
     served.ended(None)
     check_sound(one_file(folder))
 

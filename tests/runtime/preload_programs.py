@@ -15,7 +15,7 @@ import subprocess
 import sys
 import tempfile
 
-from harness import Cases, require, tool
+from harness import PATIENCE, Cases, require, tool
 
 # Program, command line, and at the end "< FILE", its input. Names of results begin with "out".
 # Behind "@" stands what is recorded where a script or a link has another name, or "-" if that is
@@ -246,7 +246,7 @@ def once(before, argv, stdin):
                    GIT_CONFIG_GLOBAL="/dev/null", TERM="dumb")
         with open(os.path.join(folder, stdin) if stdin else os.devnull, "rb") as file:
             done = subprocess.run([*before, *argv], cwd=folder, env=env, stdin=file,
-                                  capture_output=True, timeout=120, check=False)
+                                  capture_output=True, timeout=PATIENCE, check=False)
         cut = folder.encode()
         return (done.returncode, done.stdout.replace(cut, b"."), done.stderr.replace(cut, b"."),
                 results(folder))
@@ -292,7 +292,7 @@ def check(folder, pgokit, line):
             f"no profile of {wanted}: {names}")
     for name in names:
         shown = subprocess.run([pgokit, "show", name], cwd=profiles, capture_output=True, text=True,
-                               check=False, timeout=120)
+                               check=False, timeout=PATIENCE)
         require(shown.returncode == 0, f"show {name}: {shown.returncode} {shown.stderr}")
     return [f"status {plain[0]}, {len(names)} profiles"]
 

@@ -83,7 +83,7 @@ def by_oracle(program, out):
 
 def counted(folder, release, level, cxx, how):
     program = build(folder, release, level, cxx, how)
-    out = run([program], folder, timeout=20).stdout
+    out = run([program], folder).stdout
     if how == "oracle":
         found, used = by_oracle(program, out)
     else:

@@ -11,9 +11,8 @@ import re
 import signal
 import subprocess
 import sys
-import time
 
-from harness import Cases, Skip, require, run, tool
+from harness import PATIENCE, Cases, Skip, require, run, tool
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
@@ -282,7 +281,7 @@ def forwards_signals(folder):
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE) as child:
         child.stdout.readline()
         child.terminate()
-        told = child.communicate(timeout=60)[1]
+        told = child.communicate(timeout=PATIENCE)[1]
     require(child.returncode == 5 and "exit status 5" in told, f"{child.returncode}: {told}")
 
 
@@ -300,9 +299,8 @@ def interrupt_of_terminal(folder):
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                           start_new_session=True) as child:
         child.stdout.readline()
-        time.sleep(0.2)
         os.killpg(child.pid, signal.SIGINT)
-        told = child.communicate(timeout=60)[1]
+        told = child.communicate(timeout=PATIENCE)[1]
     require(child.returncode == 130 and "signal 2" in told, f"{child.returncode}: {told}")
 
 

@@ -2,7 +2,7 @@
  *
  * usage: process fork | dump | signals | churn THREADS | reset | overrun
  *        process descend DEPTH
- *        process exec | tail | triggers SECONDS MEBIBYTES
+ *        process exec | tail | triggers DUMPS MEBIBYTES PROFILE
  *        process starve | fault | crash
  *        process die | rename FROM TO
  *        process chroot-child FOLDER
@@ -299,24 +299,37 @@ static int executing(char *self)
     return execl(self, self, "tail", NULL);
 }
 
-/* Signals itself, takes time, and grows. */
-static int triggering(int seconds, int mebibytes)
+/* Signals itself, goes on until its profile has been replaced by so many more dumps, however long
+ * that takes, and grows. Prints how many objects it made meanwhile, and the ms that all took. */
+static int triggering(int dumps, int mebibytes, const char *profile)
 {
+    struct timespec begin, end;
+    struct stat now, last;
     volatile char *old = before();
     long n = 0;
     old[0] = 1;
+    clock_gettime(CLOCK_MONOTONIC, &begin);
     for (int i = 0; i < 3; i++) {
         raise(SIGUSR2);
         free((void *)after());
     }
-    for (time_t end = time(NULL) + seconds; time(NULL) < end; n++)
+    if (stat(profile, &last))
+        return 1;
+    for (int left = dumps; left; n++) {
         free((void *)in_main());
+        if (stat(profile, &now))
+            return 1;
+        left -= now.st_ino != last.st_ino;
+        last = now;
+    }
     for (int i = 0; i < mebibytes; i++) {
         volatile char *p = malloc(1 << 20);
         p[0] = 1;
         free((void *)in_child());
     }
-    printf("%ld\n", n);
+    clock_gettime(CLOCK_MONOTONIC, &end);
+    printf("%ld %ld\n", n,
+           (end.tv_sec - begin.tv_sec) * 1000 + (end.tv_nsec - begin.tv_nsec) / 1000000);
     return 0;
 }
 
@@ -563,8 +576,8 @@ int main(int argc, char **argv)
         return executing(argv[0]);
     if (!strcmp(what, "tail"))
         free((void *)in_child());
-    if (!strcmp(what, "triggers") && argc > 3)
-        return triggering(atoi(argv[2]), atoi(argv[3]));
+    if (!strcmp(what, "triggers") && argc > 4)
+        return triggering(atoi(argv[2]), atoi(argv[3]), argv[4]);
     if (!strcmp(what, "starve"))
         return starving();
     if (!strcmp(what, "fault") || !strcmp(what, "crash"))
