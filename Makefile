@@ -5,6 +5,7 @@
 #   make fleet-demo merge 2000 profiles over workers, of which one is killed
 #   make test       build and run all tests; installs what they need
 #   make soak-recorder  test suites of real programs under the branch recorder; about an hour
+#   make soak-heap  150 programs of Debian under the heap profiler; installs many of them
 #   make bench      compare with LLVM's tools; installs what it needs
 #   make install    PREFIX=/usr/local, DESTDIR for packagers
 #   make dist       the release tarball, in $(BUILD); building it takes no git
@@ -24,7 +25,7 @@ FUZZ_ARGS ?=
 
 MAKEFLAGS += --no-print-directory
 
-.PHONY: build demo fleet-demo test soak-recorder bench install dist packages fuzz clean
+.PHONY: build demo fleet-demo test soak-recorder soak-heap bench install dist packages fuzz clean
 
 build: $(BUILD)/build.ninja
 	ninja -C $(BUILD)
@@ -58,6 +59,11 @@ soak-recorder:
 	scripts/deps bench test
 	$(MAKE) build
 	scripts/soak-recorder $(BUILD)
+
+soak-heap:
+	scripts/deps test
+	$(MAKE) build
+	scripts/soak-heap $(BUILD) --install
 
 bench:
 	scripts/deps bench

@@ -171,6 +171,21 @@ indent -o out.c in.c
 hunspell -v
 column -t text
 ts@perl -h
+mksh -c 'typeset -i i=0; while ((i < 3000)); do s="$s$i"; ((i += 1)); done; print ${#s}'
+emacs -Q --batch --eval '(princ (length (mapcar (function 1+) (number-sequence 1 50000))))'
+octave-cli --norc --eval 'disp(sum(sort(mod((1:5000) .^ 2, 97)))); disp(inv(magic(4) + eye(4)))'
+Rscript@R --vanilla -e 'x <- sapply(1:3000, function(i) sum(1:i)); print(summary(x))'
+maxima@- --very-quiet --batch-string='factor(x^20-1);'
+ocaml in.ml
+sbcl --noinform --non-interactive --no-userinit --eval '(print (length (format nil "~R" 1234567)))'
+luajit -e 't = {} for i = 1, 1e5 do t[i] = tostring(i) end print(#table.concat(t))'
+rustc -O --crate-type lib -o out.rlib in.rs
+pandoc -f markdown -t html in.md
+gfortran -O1 -S -o out.s in.f90
+swipl -g 'numlist(1, 20000, L), sum_list(L, S), print(S), nl' -t halt
+nasm -f elf64 -o out.o in.asm
+tex --version
+/usr/bin/python3 in.py
 """
 
 
@@ -204,6 +219,20 @@ def fill(folder):
         "in.ps": "%!PS\n/Times-Roman findfont 30 scalefont setfont 50 50 moveto (hello) show\n"
                  "showpage\n",
         "in.pbm": "P1\n4 2\n1 0 1 0\n0 1 0 1\n",
+        "in.ml": "let rec f n = if n < 2 then n else f (n - 1) + f (n - 2)\n"
+                 "let () = print_int (f 20); print_newline ()\n",
+        "in.rs": "pub fn f(n: u64) -> Vec<u64> { (0..n).map(|i| i * i % 97).collect() }\n",
+        "in.md": "# A title\n\n" + "Some *words* and `code`.\n\n" * 200,
+        "in.f90": "subroutine f(a, n)\n  integer :: n\n  real :: a(n)\n  a = a * 2\nend\n",
+        "in.asm": "section .text\n%rep 500\n  add rax, rbx\n%endrep\n  ret\n",
+        # A part of its own test suite, where that is there; without times.
+        "in.py": "import os, unittest\n"
+                 "names = 'json dict list re set str struct zlib heapq bytes collections'\n"
+                 "tests = unittest.defaultTestLoader.loadTestsFromNames(\n"
+                 "    ['test.test_' + name for name in names.split()])\n"
+                 "with open(os.devnull, 'w') as nowhere:\n"
+                 "    done = unittest.TextTestRunner(nowhere).run(tests)\n"
+                 "print(done.testsRun, done.failures, done.errors, len(done.skipped))\n",
         "in.ti": "made-up|a terminal,\n\tam, cols#80, bel=^G, cr=\\r,\n",
         "page.1": ".TH X 1\n.SH NAME\nx \\- does x\n.SH DESCRIPTION\n" + "Some words. " * 200,
         "key.pub": "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIDKiRVjxm4ap9ZOrRvbNM3JjcDXj4gYO"
@@ -312,4 +341,5 @@ def main():
     cases.finish()
 
 
-main()
+if __name__ == "__main__":
+    main()
