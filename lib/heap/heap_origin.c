@@ -3,6 +3,15 @@
 
 #include "saturate.h"
 
+#define PGK_ORIGIN(name, rule, meaning) +1
+enum {
+    ORIGIN_FIELDS = 0
+#include "heap_origin.def"
+};
+#undef PGK_ORIGIN
+_Static_assert(sizeof(struct pgk_heap_origin) == ORIGIN_FIELDS * sizeof(uint64_t),
+               "each row is a field");
+
 static uint64_t greater(uint64_t a, uint64_t b)
 {
     return a > b ? a : b;
