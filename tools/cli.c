@@ -263,8 +263,7 @@ int cli_find_binaries(const struct cli_common *common, const struct pgk_heap *he
     int status = cli_open_binaries(common, &opened, err);
     if (!status && !cli_has_binaries(common)) {
         status = pgk_heap_find_binaries(heap, opened, &found, err);
-        /* Libraries alone would make a profile of what the program has to do with them. */
-        if (found.addresses_found <= found.addresses / 2)
+        if (!found.program)
             pgk_binaries_close(&opened);
         else if (!common->quiet && !status)
             note_found(opened, &found);

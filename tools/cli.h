@@ -226,7 +226,7 @@ bool cli_has_binaries(const struct cli_common *common);
 int cli_open_binaries(const struct cli_common *common, struct pgk_binaries **set,
                       struct pgk_err *err);
 /* The same; where none were given, those that the addresses of the profile lie in, as far as they
- * are found by build id. *set is NULL if that is not most of them. */
+ * are found by build id. *set is NULL if the program itself is not among them. */
 int cli_find_binaries(const struct cli_common *common, const struct pgk_heap *heap,
                       struct pgk_binaries **set, struct pgk_err *err);
 

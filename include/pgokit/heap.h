@@ -211,6 +211,8 @@ struct pgk_heap_found {
     size_t struct_size; /* sizeof(struct pgk_heap_found), set by the caller */
     size_t modules, modules_found;     /* programs and libraries that addresses of stacks lie in */
     size_t addresses, addresses_found; /* distinct ones; in modules that were found */
+    bool program; /* one of those that were found has a function main: libraries alone would only
+                     name what the program has to do with them */
 };
 /* Looks for each program and library that addresses of call stacks lie in by its build id, as the
  * options of the set say, and adds to the set what it finds. `found` may be NULL. */

@@ -85,6 +85,20 @@ def in_debuginfod_cache(work):
                XDG_CACHE_HOME=renamed(case.cache, case.folder / "xdg/debuginfod_client").parent)
 
 
+def a_library_alone(work):
+    """Its frames alone would make a profile of what the program has to do with it."""
+    case, program = Case(work), work.modules(Variant(22, "-pie"))
+    case.raw = program.raw
+    for name in ("lib.so", "prog"):
+        path = program.path(name)
+        case.id = re.search(r"Build ID: ([0-9a-f]+)", good(tool("readelf"), "-n", path))[1]
+        case.cached("debuginfo").parent.mkdir(parents=True)
+        good(tool("objcopy"), "--only-keep-debug", path, case.cached("debuginfo"))
+        result = case.show()
+        require(result.code == 0 and ("module_library.cpp" in result.text) == (name == "prog"),
+                f"with {name}: {result}")
+
+
 def renamed(path, to):
     to.parent.mkdir(parents=True, exist_ok=True)
     path.rename(to)
@@ -293,9 +307,9 @@ def without_the_library(work):
 
 
 def cases(work, tap):
-    for fn in (in_debuginfod_cache, bad_files_of_a_cache, in_perfs_cache, from_a_server,
-               a_stripped_program, a_program_without_debug_file, gone, without_the_file, slow,
-               cut_short, another_build_id, without_the_library):
+    for fn in (in_debuginfod_cache, a_library_alone, bad_files_of_a_cache, in_perfs_cache,
+               from_a_server, a_stripped_program, a_program_without_debug_file, gone,
+               without_the_file, slow, cut_short, another_build_id, without_the_library):
         tap.add(fn.__name__.replace("_", " "), fn, work)
 
 
