@@ -194,14 +194,16 @@ static u64 statistic(u32 arena, const char *what)
 static void print_group(u32 number, const struct group *g)
 {
     u64 objects = 0, pages = 0, unused = 0;
+    size_t page = PGG_PAGE, size = sizeof page;
     char line[160];
     struct pgg_text t;
+    pgal_je_mallctl("arenas.page", &page, &size, NULL, 0);
     for (u32 i = 0; i < ARENAS_OF_GROUP; i++)
         if (g->arenas[i]) {
             const u32 arena = g->arenas[i] - 1;
             objects += statistic(arena, ".small.allocated") + statistic(arena, ".large.allocated");
-            pages += statistic(arena, ".pactive") * PGG_PAGE;
-            unused += statistic(arena, ".pdirty") * PGG_PAGE;
+            pages += statistic(arena, ".pactive") * page;
+            unused += statistic(arena, ".pdirty") * page;
         }
     pgg_text_init(&t, line, sizeof line);
     pgg_text_u64(&t, objects);

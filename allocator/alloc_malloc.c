@@ -6,7 +6,7 @@
 #include <string.h>
 #include <wchar.h>
 
-#define HERE pgal_group_of_stack(__builtin_frame_address(0))
+#define HERE pgal_group_of_stack(PGG_HERE)
 
 PGAL_EXPORT void *malloc(size_t n);
 PGAL_EXPORT void *calloc(size_t n, size_t size);
@@ -123,12 +123,13 @@ int posix_memalign(void **out, size_t align, size_t n)
 
 void *valloc(size_t n)
 {
-    return aligned(n, PGG_PAGE, HERE);
+    return aligned(n, pgg_page(), HERE);
 }
 
 void *pvalloc(size_t n)
 {
-    return aligned(pgg_whole_pages(n) < n ? SIZE_MAX : pgg_whole_pages(n), PGG_PAGE, HERE);
+    return aligned(n + pgg_page() - 1 < n ? SIZE_MAX : (n + pgg_page() - 1) & ~(pgg_page() - 1),
+                   pgg_page(), HERE);
 }
 
 size_t malloc_usable_size(void *p)

@@ -28,7 +28,7 @@ PGG_INLINE void *new_object(size_t n, size_t align, bool nothrow, u32 group)
     return PGG_LIKELY(p) ? p : new_again(n, align, nothrow, group);
 }
 
-#define FRAME   __builtin_frame_address(0)
+#define FRAME   PGG_HERE
 #define IGNORED __attribute__((unused))
 /* name, parameters, alignment, nothrow; with and without a hint */
 #define NEW(name, params, align, nothrow)                                     \

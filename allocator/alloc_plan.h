@@ -3,6 +3,7 @@
 #define PGAL_PLAN_H
 
 #include "guest_frames.h"
+#include "guest_memory.h"
 #include "pgal.h"
 
 #pragma GCC visibility push(hidden)
@@ -64,7 +65,8 @@ PGG_INLINE u32 pgal_group_of_stack(const void *frame)
 {
     if (PGG_LIKELY(!pgal_leaves))
         return 0;
-    const u64 address = ((const u64 *)frame)[1] - 1;
+    const u64 *pair = (const u64 *)pgg_frame_pair((uintptr_t)frame);
+    const u64 address = pgg_return_address(pair[1]) - 1;
     const struct pgal_leaf *leaf = pgal_leaf_find(address);
     if (!leaf)
         return PGG_UNLIKELY(pgal_modules_missing) ? pgal_group_of_unknown(address) : 0;

@@ -3,7 +3,7 @@
  * The objects are freed as all others are. */
 #include "alloc_object.h"
 
-#define GROUP   pgal_group_of_stack(__builtin_frame_address(0))
+#define GROUP   pgal_group_of_stack(PGG_HERE)
 #define IGNORED __attribute__((unused))
 #define TOKEN(name, params, result)                  \
     PGAL_EXPORT void *__alloc_token_##name params;   \
@@ -17,5 +17,6 @@ TOKEN(calloc, (size_t n, size_t size, u64 token IGNORED), pgal_calloc(n, size, G
 TOKEN(realloc, (void *p, size_t n, u64 token IGNORED), pgal_realloc(p, n, GROUP))
 TOKEN(aligned_alloc, (size_t align, size_t n, u64 token IGNORED), pgal_alloc_in(GROUP, n, align))
 TOKEN(memalign, (size_t align, size_t n, u64 token IGNORED), pgal_alloc_in(GROUP, n, align))
-TOKEN(valloc, (size_t n, u64 token IGNORED), pgal_alloc_in(GROUP, n, PGG_PAGE))
-TOKEN(pvalloc, (size_t n, u64 token IGNORED), pgal_alloc_in(GROUP, pgg_whole_pages(n), PGG_PAGE))
+TOKEN(valloc, (size_t n, u64 token IGNORED), pgal_alloc_in(GROUP, n, pgg_page()))
+TOKEN(pvalloc, (size_t n, u64 token IGNORED),
+      pgal_alloc_in(GROUP, (n + pgg_page() - 1) & ~(pgg_page() - 1), pgg_page()))

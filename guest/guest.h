@@ -3,7 +3,7 @@
  * guest/ is what the rooms in a recorded process share: the heap profiler, the branch recorder and
  * the allocator. It sees nothing of the tree, takes no memory of the C library's heap and is the
  * only place with system calls. Names begin with pgg_; what depends on the processor is in one
- * header for each, guest_x86_64.h. */
+ * header for each, guest_x86_64.h and guest_aarch64.h. */
 #ifndef PGG_GUEST_H
 #define PGG_GUEST_H
 
@@ -26,7 +26,14 @@ typedef uint32_t u32;
 typedef uint64_t u64;
 typedef int64_t i64;
 
+/* The smallest page of any kernel; pgg_page() tells that of this one. */
 enum { PGG_PAGE = 4096 };
+
+/* Whether a signed number of so many bits holds it. */
+PGG_INLINE bool pgg_fits(i64 v, unsigned bits)
+{
+    return v >= -(INT64_C(1) << (bits - 1)) && v < INT64_C(1) << (bits - 1);
+}
 
 PGG_INLINE size_t pgg_whole_pages(size_t bytes)
 {

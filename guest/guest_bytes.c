@@ -28,16 +28,6 @@ void pgg_copy(void *to, const void *from, size_t n)
     pgg_copy_string(to, from, n);
 }
 
-/* The C library's copy under a name that nobody replaces; statically linked, all its other
- * names end in memcpy, which is ours. */
-void *__mempcpy(void *to, const void *from, size_t n);
-
-void *pgg_copy_long(void *to, const void *from, size_t n)
-{
-    __mempcpy(to, from, n);
-    return to;
-}
-
 /* More than 64 bytes to lower addresses, or to higher ones: 64 at a time. The last, or first, 64
  * are loaded before anything is stored, and stored after all the others. */
 struct bytes64 {
@@ -72,6 +62,19 @@ static void move_up(char *to, const char *from, size_t n)
     for (size_t left = n; left > 64; left -= 64)
         store64(to + left - 64, load64(from + left - 64));
     store64(to, first);
+}
+
+/* The C library's copy under a name that nobody replaces, which on x86-64 is no call of memcpy;
+ * statically linked, all its other names end in memcpy, which is ours. */
+void *__mempcpy(void *to, const void *from, size_t n);
+
+void *pgg_copy_long(void *to, const void *from, size_t n)
+{
+    if (PGG_MEMPCPY_COPIES)
+        __mempcpy(to, from, n);
+    else
+        move_down(to, from, n);
+    return to;
 }
 
 void *pgg_move_long(void *to, const void *from, size_t n)

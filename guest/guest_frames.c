@@ -4,8 +4,10 @@
  * address comes from _dl_find_object, which is made for unwinding from anywhere. */
 #include "guest_frames.h"
 
+#include "guest_memory.h"
 #include "guest_modules.h"
 #include "guest_processor.h"
+#include "guest_sys.h"
 
 #include <dlfcn.h>
 
@@ -285,7 +287,7 @@ static bool execute_extended(struct program *p, struct bytes *b, uint8_t op, u64
         block(b);
         return true;
     case 0x2e: uleb(b); return true;                                       /* GNU_args_size */
-    default: return false;
+    default: return pgg_dwarf_signs(op);
     }
 }
 
@@ -333,6 +335,8 @@ static bool read_common(struct program *p, struct bytes b, struct bytes *instruc
             case 'R': p->pointers = (uint8_t)fixed(&extra, 1, false); break;
             case 'L': fixed(&extra, 1, false); break;
             case 'S': p->is_signal = true; break;
+            case 'B': /* which key signs return addresses */
+            case 'G': break; /* memory of the stack is tagged */
             case 'P':
                 encoding = (uint8_t)fixed(&extra, 1, false);
                 pointer(&extra, encoding & 0x0f, 0);
@@ -349,41 +353,62 @@ static bool read_common(struct program *p, struct bytes b, struct bytes *instruc
     return !b.bad;
 }
 
-static bool fits(int64_t v, unsigned bits)
-{
-    return v >= -(INT64_C(1) << (bits - 1)) && v < INT64_C(1) << (bits - 1);
-}
-
 /* A row as a rule, if it is one of those that there are. */
 static struct pgg_rule rule_of(const struct program *p)
 {
     const struct row *row = &p->now;
-    struct pgg_rule rule = {.cfa = PGG_CFA_FRAME_POINTER, .bp = PGG_BP_AT_BP};
+    struct pgg_rule rule = {.cfa = row->cfa};
+    const u32 bp = row->bp.how == SAVED_SAME     ? PGG_BP_SAME
+                   : row->bp.how == SAVED_AT_CFA ? PGG_BP_AT_CFA
+                   : row->bp.how == SAVED_AT_BP  ? PGG_BP_AT_BP
+                                                 : PGG_BP_LOST;
     if (p->is_signal)
         return (struct pgg_rule){.cfa = PGG_CFA_SIGNAL};
     if (row->ra.how == SAVED_UNDEFINED)
         return (struct pgg_rule){.cfa = PGG_CFA_END};
-    if (row->ra.how != SAVED_AT_CFA || row->ra.off != -8 || !fits(row->cfa_off, 32) ||
-        row->plus < 0 || row->plus > UINT8_MAX || row->cfa == PGG_CFA_FRAME_POINTER)
-        return rule;
-    rule.cfa = row->cfa;
-    rule.cfa_off = (int32_t)row->cfa_off;
-    rule.plus = (u32)row->plus & UINT8_MAX;
-    rule.bp = row->bp.how == SAVED_SAME ? PGG_BP_SAME : PGG_BP_LOST;
-    if ((row->bp.how == SAVED_AT_CFA || row->bp.how == SAVED_AT_BP) && fits(row->bp.off, 16)) {
-        rule.bp = row->bp.how == SAVED_AT_CFA ? PGG_BP_AT_CFA : PGG_BP_AT_BP;
-        rule.bp_off = (int16_t)row->bp.off;
-    }
+    if ((row->ra.how != SAVED_AT_CFA && row->ra.how != SAVED_SAME) ||
+        row->cfa == PGG_CFA_FRAME_POINTER ||
+        !pgg_rule_keep(&rule, row->cfa_off, row->plus, bp, row->bp.off,
+                       row->ra.how == SAVED_AT_CFA, row->ra.off))
+        return pgg_rule_make(PGG_CFA_FRAME_POINTER, 0, PGG_BP_AT_BP, 0);
     return rule;
+}
+
+/* The kernel's code behind a handler of signals has no tables where the dynamic linker does not
+ * know it. The address may be anything: a word of a stack that was taken for one. */
+static bool returns_from_signal(u64 pc)
+{
+    const u64 code = pc + 1, page = code & ~(u64)(pgg_page() - 1);
+    unsigned char in_core[1];
+    return PGG_SIGNAL_RETURN_BYTES && code % sizeof(u32) == 0 && !pgg_confined &&
+           code + PGG_SIGNAL_RETURN_BYTES <= page + pgg_page() &&
+           pgg_sys_in_core((const void *)page, pgg_page(), in_core) == 0 &&
+           pgg_is_signal_return((const u32 *)code);
+}
+
+/* Of a program with holes between its segments, as they are where segments are aligned to more than
+ * a page, the dynamic linker tells the one that the code is in. */
+static void find_whole_module(u64 pc, struct dl_find_object *module)
+{
+    const char *table = module->dlfo_eh_frame;
+    struct pgg_module whole;
+    if ((table < (const char *)module->dlfo_map_start ||
+         table >= (const char *)module->dlfo_map_end) && pgg_module_at(pc, &whole)) {
+        module->dlfo_map_start = (void *)(uintptr_t)whole.mapped;
+        module->dlfo_map_end = (void *)(uintptr_t)whole.end;
+    }
 }
 
 struct pgg_rule pgg_rule_find(u64 pc)
 {
-    const struct pgg_rule none = {.cfa = PGG_CFA_FRAME_POINTER, .bp = PGG_BP_AT_BP};
+    const struct pgg_rule none = pgg_rule_make(PGG_CFA_FRAME_POINTER, 0, PGG_BP_AT_BP, 0);
     struct dl_find_object module;
     struct program p = {.now = {.cfa = PGG_CFA_FRAME_POINTER}, .pc = pc};
+    if (returns_from_signal(pc))
+        return (struct pgg_rule){.cfa = PGG_CFA_SIGNAL};
     if (_dl_find_object((void *)pc, &module) || !module.dlfo_eh_frame)
         return none;
+    find_whole_module(pc, &module);
     const uint8_t *first = module.dlfo_map_start, *end = module.dlfo_map_end;
     const uint8_t *description = find_description(&module, pc);
     if (!description || description < first || description >= end)

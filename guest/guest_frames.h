@@ -3,6 +3,7 @@
 #define PGG_FRAMES_H
 
 #include "guest.h"
+#include "guest_processor.h"
 
 #pragma GCC visibility push(hidden)
 
@@ -16,21 +17,15 @@ enum pgg_cfa {
     PGG_CFA_END,               /* nobody called this function */
 };
 enum pgg_bp { PGG_BP_SAME = 0, PGG_BP_AT_CFA, PGG_BP_AT_BP, PGG_BP_LOST };
-/* The CFA is the address above the return address; the caller's frame pointer is kept at bp_off of
- * it. */
-struct pgg_rule {
-    u32 cfa : 4, bp : 4, plus : 8;
-    int bp_off : 16;
-    int32_t cfa_off;
-};
+/* The CFA is the caller's stack pointer. The processor's header has the rule: its `cfa`, `cfa_off`
+ * and `bp`, and where the return address is. */
 _Static_assert(sizeof(struct pgg_rule) == sizeof(u64), "a rule is stored as one word");
 
-/* By far the most frequent rule: push %rbp, mov %rsp, %rbp. */
+/* The rule that most functions have, if there is one: the pair lies at the frame's end. */
 PGG_INLINE bool pgg_rule_is_framed(struct pgg_rule rule)
 {
-    const struct pgg_rule framed = {.cfa = PGG_CFA_BP, .bp = PGG_BP_AT_CFA, .bp_off = -16,
-                                     .cfa_off = 16};
-    return __builtin_memcmp(&rule, &framed, sizeof rule) == 0;
+    const struct pgg_rule framed = pgg_rule_make(PGG_CFA_BP, 16, PGG_BP_AT_CFA, -16);
+    return PGG_RULE_FRAMED_IS && __builtin_memcmp(&rule, &framed, sizeof rule) == 0;
 }
 
 /* Goes up when rules may have changed: what was found with another one has to be found again. */
@@ -40,7 +35,8 @@ void pgg_frames_forget(void); /* all rules */
 struct pgg_rule pgg_rule_find(u64 pc); /* without what is kept */
 struct pgg_rule pgg_rule_miss(u64 pc);
 
-/* A reader that meets a slot half written sees an address that is not its own. */
+/* A reader that meets a slot half written sees an address that is not its own, in whatever order
+ * the two words reach it. */
 struct pgg_rule_slot {
     u64 pc_xor_rule, rule;
 };

@@ -1,6 +1,9 @@
 /* A thread that the C library does not know.
  *
- *     | stack ...  | thread variables | thread pointer: what the C library has of a thread | */
+ *     | stack ...  | thread variables | thread pointer: what the C library has of a thread |
+ *     | stack ...  | what the C library has of a thread | thread pointer: thread variables |
+ *
+ * in the first way on x86-64, in the second on AArch64. */
 #include "guest_helper.h"
 
 #include "guest_memory.h"
@@ -14,18 +17,27 @@ PGG_TLS u32 pgg_is_helper;
 
 enum {
     STACK_BYTES = 256 << 10,
-    ABOVE_BYTES = 16 << 10,
+    THREAD_BYTES = 16 << 10,
     BELL_SIGNAL = 64,
 };
 
-static size_t bytes_below(const struct pgg_helper *h)
+/* How far the variable is on the side of the thread pointer where variables are. */
+static size_t distance(const void *variable)
 {
-    const char *lowest = h->lowest, *const others[] = {(const char *)&pgg_is_helper,
-                                                       (const char *)&errno};
+    const ptrdiff_t above = (const char *)variable - pgg_thread_pointer();
+    const ptrdiff_t far = PGG_VARIABLES_ABOVE ? above : -above;
+    return far > 0 ? (size_t)far : 0;
+}
+
+/* Bytes of that side. */
+static size_t variable_bytes(const struct pgg_helper *h)
+{
+    const void *const others[] = {&pgg_is_helper, &errno};
+    size_t most = distance(h->furthest);
     for (u32 i = 0; i < sizeof others / sizeof *others; i++)
-        if (others[i] < lowest)
-            lowest = others[i];
-    return pgg_whole_pages((size_t)(pgg_thread_pointer() - lowest) + PGG_PAGE);
+        if (distance(others[i]) > most)
+            most = distance(others[i]);
+    return pgg_whole_pages(most + PGG_PAGE);
 }
 
 /* Standard streams are the bell, too, which nothing can be written to: a message is lost, and does
@@ -70,13 +82,13 @@ static void wait_for_end(struct pgg_helper *h, size_t bytes)
 
 int pgg_helper_start(struct pgg_helper *h)
 {
-    const size_t below = bytes_below(h), bytes = STACK_BYTES + below + ABOVE_BYTES;
+    const size_t variables = variable_bytes(h), bytes = STACK_BYTES + variables + THREAD_BYTES;
     u64 signals;
     h->memory = pgg_map(bytes);
     if (!h->memory)
         return -ENOMEM;
     pgg_sys_advise(h->memory, bytes, MADV_DONTFORK);
-    char *pointer = h->memory + STACK_BYTES + below;
+    char *pointer = h->memory + STACK_BYTES + (PGG_VARIABLES_ABOVE ? THREAD_BYTES : variables);
     *(char **)pointer = pointer;
     h->began = 0;
     pgg_sys_block_signals(&signals);
@@ -105,7 +117,7 @@ void pgg_helper_end(struct pgg_helper *h)
     if (!h->memory)
         return;
     pgg_helper_ring(h);
-    wait_for_end(h, STACK_BYTES + bytes_below(h) + ABOVE_BYTES);
+    wait_for_end(h, STACK_BYTES + variable_bytes(h) + THREAD_BYTES);
 }
 
 bool pgg_helper_runs(const struct pgg_helper *h)

@@ -18,7 +18,7 @@ struct pgg_helper {
     int (*begin)(void);  /* 0, or a negative error number: it ends */
     void (*serve)(void); /* until the bell rings */
     const char *name;    /* of the thread: 15 bytes at most */
-    const void *lowest;  /* of the caller's thread variables that it uses */
+    const void *furthest; /* from the thread pointer, of the caller's variables that it uses */
     char *memory;
     volatile u32 number; /* of the thread; 0 once it has ended */
     volatile u32 began;

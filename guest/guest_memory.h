@@ -8,6 +8,7 @@
 
 void *pgg_map(size_t bytes); /* zeroed private pages, or NULL */
 void pgg_unmap(void *start, size_t bytes);
+size_t pgg_page(void); /* bytes of a page of the kernel: PGG_PAGE or a multiple of it */
 extern u64 pgg_mapped_bytes; /* by these two, at present */
 
 #pragma GCC visibility pop

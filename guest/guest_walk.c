@@ -9,6 +9,7 @@
 
 #include "guest_bytes.h"
 #include "guest_frames.h"
+#include "guest_memory.h"
 #include "guest_modules.h"
 #include "guest_processor.h"
 #include "guest_sys.h"
@@ -16,10 +17,11 @@
 #include <pthread.h>
 
 struct pgg_walk_options pgg_walk_options;
-static const struct pgg_rule over_frame_pointers = {
-    .cfa = PGG_CFA_FRAME_POINTER,
-    .bp = PGG_BP_AT_BP,
-};
+
+PGG_INLINE struct pgg_rule over_frame_pointers(void)
+{
+    return pgg_rule_make(PGG_CFA_FRAME_POINTER, 0, PGG_BP_AT_BP, 0);
+}
 
 /* Of the frame that is left next. */
 struct place {
@@ -27,6 +29,8 @@ struct place {
     uintptr_t sp;    /* as it sees it */
     uintptr_t bp_at; /* where its rbp is kept; 0: nobody knows */
     uintptr_t hi;    /* end of its stack */
+    u64 ra;          /* where it returns to, if only a register says; 0: none does */
+    bool sp_is_low;  /* it may see a higher one */
     u32 reads;       /* words read so far */
 };
 
@@ -61,19 +65,19 @@ static void find_stack(struct pgg_walker *w, uintptr_t frame)
     }
 }
 
-/* A stack that the program made itself: as far up as its pages are mapped, at most 256 KiB from
+/* A stack that the program made itself: as far up as its pages are mapped, at most 64 of them from
  * the frame. Frames in the upper half of what was cut off there have it looked at again. */
 enum { SEEN_PAGES = 64 };
 static PGG_COLD uintptr_t mapped_end(uintptr_t frame)
 {
     unsigned char in_core[SEEN_PAGES];
-    const uintptr_t lo = frame & ~(uintptr_t)(PGG_PAGE - 1);
+    const uintptr_t page = pgg_page(), lo = frame & ~(page - 1);
     uintptr_t hi = lo;
     if (pgg_confined)
-        return lo + PGG_PAGE;
-    for (size_t pages = SEEN_PAGES; pages && hi < lo + SEEN_PAGES * PGG_PAGE;)
-        if (pgg_sys_in_core((const void *)hi, pages * PGG_PAGE, in_core) == 0)
-            hi += pages * PGG_PAGE;
+        return lo + page;
+    for (size_t pages = SEEN_PAGES; pages && hi < lo + SEEN_PAGES * page;)
+        if (pgg_sys_in_core((const void *)hi, pages * page, in_core) == 0)
+            hi += pages * page;
         else
             pages /= 2;
     return hi;
@@ -90,10 +94,10 @@ static PGG_COLD uintptr_t see_stack(struct pgg_walker *t, uintptr_t frame)
     for (; s < t->seen + PGG_STACKS; s++)
         if (frame - s->lo < s->good - s->lo)
             return s->hi;
-    const uintptr_t lo = frame & ~(uintptr_t)(PGG_PAGE - 1), hi = mapped_end(frame);
+    const uintptr_t page = pgg_page(), lo = frame & ~(page - 1), hi = mapped_end(frame);
     if (!pgg_confined)
         t->seen[t->seen_next++ % PGG_STACKS] = (struct pgg_stack){
-            lo, hi, hi < lo + SEEN_PAGES * PGG_PAGE ? hi : lo + (hi - lo) / 2};
+            lo, hi, hi < lo + SEEN_PAGES * page ? hi : lo + (hi - lo) / 2};
     return hi;
 }
 
@@ -110,7 +114,7 @@ PGG_INLINE uintptr_t word_at(struct place *p, struct pgg_walked *w, uintptr_t ad
     if (!w)
         return word;
     u32 at = p->reads < PGG_READS ? p->reads : PGG_READS; /* the last place is for all others */
-    w->off[at] = (u32)(address - w->frame);
+    w->off[at] = (u32)(address - pgg_frame_pair(w->frame));
     w->word[at] = word;
     p->reads++;
     return word;
@@ -124,14 +128,15 @@ PGG_INLINE uintptr_t bp(struct place *p, struct pgg_walked *w)
 /* A signal handler returns to the code that was interrupted, maybe on another stack. */
 static PGG_COLD bool leave_signal(const struct pgg_walker *t, struct place *p)
 {
-    const ucontext_t *context = (const ucontext_t *)p->sp;
-    uintptr_t end = p->sp + offsetof(ucontext_t, uc_mcontext) + sizeof context->uc_mcontext;
+    const ucontext_t *context = (const ucontext_t *)(p->sp + PGG_SIGNAL_CONTEXT);
+    uintptr_t end = (uintptr_t)&context->uc_mcontext + sizeof context->uc_mcontext;
     if (end > p->hi || (p->sp & 7))
         return false;
     uintptr_t old_hi = p->hi, old_sp = p->sp;
     p->pc = pgg_context_pc(context);
     p->sp = pgg_context_sp(context);
     p->bp_at = (uintptr_t)pgg_context_fp(context);
+    p->ra = pgg_context_ra(context);
     p->reads = PGG_READS + 1; /* not worth remembering */
     if (p->sp > old_sp && p->sp < old_hi)
         return true;
@@ -148,10 +153,17 @@ static PGG_COLD uintptr_t rare_cfa(struct place *p, struct pgg_walked *w, struct
     case PGG_CFA_AT_SP:
     case PGG_CFA_AT_BP:
         at = (rule.cfa == PGG_CFA_AT_SP ? p->sp : bp(p, w)) + (uintptr_t)(intptr_t)rule.cfa_off;
-        return readable(p, at) ? word_at(p, w, at) + rule.plus : 0;
+        return readable(p, at) ? word_at(p, w, at) + pgg_rule_plus(rule) : 0;
     case PGG_CFA_FRAME_POINTER: return bp(p, w) + 16;
     default: return 0;
     }
+}
+
+/* Where the frame keeps its caller's frame pointer, or what lies beside it. */
+PGG_INLINE uintptr_t kept_at(struct place *p, struct pgg_walked *w, struct pgg_rule rule,
+                             uintptr_t cfa)
+{
+    return (rule.bp == PGG_BP_AT_BP ? bp(p, w) : cfa) + (uintptr_t)(intptr_t)pgg_rule_off(rule);
 }
 
 /* Leaves the frame; false at the end of the stack. What is rare works on a copy of the place, so
@@ -159,31 +171,37 @@ static PGG_COLD uintptr_t rare_cfa(struct place *p, struct pgg_walked *w, struct
 PGG_INLINE bool leave(const struct pgg_walker *t, struct place *p, struct pgg_walked *w,
                        struct pgg_rule rule)
 {
-    uintptr_t cfa = (uintptr_t)(intptr_t)rule.cfa_off, kept;
+    uintptr_t cfa = (uintptr_t)(intptr_t)rule.cfa_off, kept = 0;
     if (rule.cfa == PGG_CFA_BP) {
         cfa += bp(p, w);
-    } else if (rule.cfa == PGG_CFA_SP) {
+    } else if (rule.cfa == PGG_CFA_SP && PGG_LIKELY(!p->sp_is_low)) {
         cfa += p->sp;
     } else {
         struct place copy = *p;
         bool left = false;
+        if (rule.cfa == PGG_CFA_SP)
+            rule = over_frame_pointers();
         if (rule.cfa == PGG_CFA_SIGNAL)
-            left = leave_signal(t, &copy);
+            left = !copy.sp_is_low && leave_signal(t, &copy);
         else
             cfa = rare_cfa(&copy, w, rule);
         *p = copy;
         if (rule.cfa == PGG_CFA_SIGNAL)
             return left;
     }
-    if (!readable(p, cfa - 8))
+    const bool in_register = pgg_rule_in_register(rule);
+    if (rule.bp == PGG_BP_AT_CFA || rule.bp == PGG_BP_AT_BP)
+        kept = kept_at(p, w, rule, cfa);
+    const uintptr_t return_at = pgg_rule_return_at(rule, cfa, kept);
+    if (cfa < p->sp || (in_register ? !p->ra || cfa > p->hi : !readable(p, return_at)))
         return false;
-    if (rule.bp == PGG_BP_AT_CFA || rule.bp == PGG_BP_AT_BP) {
-        kept = (rule.bp == PGG_BP_AT_CFA ? cfa : bp(p, w)) + (uintptr_t)(intptr_t)rule.bp_off;
+    if (rule.bp == PGG_BP_AT_CFA || rule.bp == PGG_BP_AT_BP)
         p->bp_at = readable(p, kept) ? kept : 0;
-    } else if (rule.bp == PGG_BP_LOST) {
+    else if (rule.bp == PGG_BP_LOST)
         p->bp_at = 0;
-    }
-    p->pc = word_at(p, w, cfa - 8) - 1;
+    p->pc = pgg_return_address(in_register ? p->ra : word_at(p, w, return_at)) - 1;
+    p->ra = 0;
+    p->sp_is_low = !PGG_PAIR_IS_END && rule.cfa == PGG_CFA_FRAME_POINTER;
     p->sp = cfa;
     return true;
 }
@@ -191,16 +209,18 @@ PGG_INLINE bool leave(const struct pgg_walker *t, struct place *p, struct pgg_wa
 PGG_INLINE u32 walk(struct pgg_walker *t, uintptr_t frame, struct pgg_walked *w, u64 *pcs,
                     u32 depth, bool tables)
 {
-    struct place p = {.sp = frame + 16, .bp_at = frame, .hi = t->stack_hi};
+    const uintptr_t here = frame;
+    frame = pgg_frame_pair(here);
+    struct place p = {.sp = pgg_frame_end(here), .bp_at = frame, .hi = t->stack_hi};
     u32 n = 0;
     if (PGG_UNLIKELY(frame - t->stack_lo >= t->stack_hi - t->stack_lo)) {
         p.hi = see_stack(t, frame);
         p.reads = PGG_READS + 1; /* what is above may be gone next time */
     }
-    p.pc = word_at(&p, w, frame + 8) - 1;
+    p.pc = pgg_return_address(word_at(&p, w, frame + 8)) - 1;
     while (n < depth && p.pc >= PGG_PAGE - 1) {
         pcs[n++] = p.pc;
-        const struct pgg_rule rule = tables ? pgg_rule(p.pc) : over_frame_pointers;
+        const struct pgg_rule rule = tables ? pgg_rule(p.pc) : over_frame_pointers();
         if (!pgg_rule_is_framed(rule)) {
             if (!leave(t, &p, w, rule))
                 break;
@@ -242,13 +262,14 @@ static PGG_COLD bool is_asking(struct pgg_walker *w, uintptr_t frame)
 /* The two places where a walk that began here is remembered. */
 PGG_INLINE struct pgg_walked *places(struct pgg_walker *t, uintptr_t frame)
 {
-    u64 pc = ((const u64 *)frame)[1];
+    u64 pc = ((const u64 *)pgg_frame_pair(frame))[1];
     return t->walked[((frame ^ pc * UINT64_C(0x9e3779b97f4a7c15)) *
                       UINT64_C(0xc4ceb9fe1a85ec53)) >> PGG_WALKED_SHIFT];
 }
 
 PGG_INLINE bool same(const struct pgg_walked *w, uintptr_t frame)
 {
+    const uintptr_t from = pgg_frame_pair(frame);
     pgg_v16 others = pgg_zero16();
     u64 other = 0;
     if (w->frame != frame || w->epoch != pgg_frames_epoch)
@@ -256,10 +277,10 @@ PGG_INLINE bool same(const struct pgg_walked *w, uintptr_t frame)
     u32 i = 0;
     const u64 *word = w->word;
     for (; i < w->pairs; i++, word += 2)
-        others = pgg_or16(others, pgg_xor16(pgg_load16((const char *)frame + w->off[i]),
+        others = pgg_or16(others, pgg_xor16(pgg_load16((const char *)from + w->off[i]),
                                             pgg_load16(word)));
     for (; i < w->n; i++, word++)
-        other |= *(const u64 *)(frame + w->off[i]) ^ *word;
+        other |= *(const u64 *)(from + w->off[i]) ^ *word;
     other |= pgg_high_bits(pgg_same16(others, pgg_zero16())) ^ 0xffff;
     return !other;
 }
@@ -303,7 +324,8 @@ u32 pgg_walk_context(const void *context, u64 *pcs, u32 depth)
     const struct pgg_walker *nobody = NULL;
     const ucontext_t *c = context;
     struct place p = {.pc = pgg_context_pc(c), .sp = pgg_context_sp(c),
-                      .bp_at = (uintptr_t)pgg_context_fp(c), .reads = PGG_READS + 1};
+                      .bp_at = (uintptr_t)pgg_context_fp(c), .ra = pgg_context_ra(c),
+                      .reads = PGG_READS + 1};
     u32 n = 0;
     p.hi = mapped_end(p.sp);
     /* The system's threads have their data at the end of their stack. */

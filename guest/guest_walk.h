@@ -13,7 +13,7 @@ enum { PGG_READS = 48, PGG_WALKED_SHIFT = 57, PGG_STACKS = 4 };
 /* The words that a walk read, by their place above the frame it began with; first those that lie
  * beside one another in pairs, as return address and frame pointer do. */
 struct pgg_walked {
-    uintptr_t frame;
+    uintptr_t frame; /* PGG_HERE */
     u32 id, epoch, pairs, n;
     u32 off[PGG_READS + 1];
     u64 word[PGG_READS + 1];
@@ -42,7 +42,7 @@ extern struct pgg_walk_options pgg_walk_options;
 /* For the calling thread. Its first walks ask for its stack, which may take memory by malloc. */
 void pgg_walker_init(struct pgg_walker *w);
 /* Code addresses of the stack, innermost first: return addresses minus one. The first one is the
- * caller of the function with this frame address. *reads is NULL for a walk that is not to be
+ * caller of the function with this frame (PGG_HERE). *reads is NULL for a walk that is not to be
  * remembered. */
 u32 pgg_walk(struct pgg_walker *w, const void *frame, u64 *pcs, struct pgg_walked **reads);
 /* The stack of code that a signal interrupted, for its handler: takes no memory and no lock. First
@@ -56,13 +56,14 @@ u32 pgg_walk_known(struct pgg_walker *w, const void *frame); /* the id remembere
 
 /* A frame that is left by a rule that the caller keeps, for walks of a few known frames. */
 struct pgg_step {
-    uintptr_t sp, bp_at, hi; /* as the frame sees it; where its caller's rbp is; end of the stack */
+    uintptr_t sp, bp_at, hi; /* as the frame sees it; where its caller's frame pointer is; end of
+                                the stack */
 };
 /* The calling thread's stack has the frame, as far as earlier walks asked for it. */
 PGG_INLINE bool pgg_step_begin(const struct pgg_walker *w, const void *frame, struct pgg_step *s)
 {
-    const uintptr_t at = (uintptr_t)frame;
-    *s = (struct pgg_step){.sp = at + 16, .bp_at = at, .hi = w->stack_hi};
+    const uintptr_t here = (uintptr_t)frame, at = pgg_frame_pair(here);
+    *s = (struct pgg_step){.sp = pgg_frame_end(here), .bp_at = at, .hi = w->stack_hi};
     return PGG_LIKELY(at - w->stack_lo < w->stack_hi - w->stack_lo);
 }
 /* Code address in the caller, or 0: the rule is a rare one, or the stack ends. */
@@ -83,8 +84,10 @@ PGG_INLINE u64 pgg_step_leave(struct pgg_step *s, struct pgg_rule rule)
         cfa += s->sp;
     else
         return 0;
-    const uintptr_t kept = cfa + (uintptr_t)(intptr_t)rule.bp_off;
-    if (PGG_UNLIKELY(cfa - 8 < s->sp || cfa > s->hi || (cfa & 7)))
+    const uintptr_t kept = cfa + (uintptr_t)(intptr_t)pgg_rule_off(rule),
+                    return_at = pgg_rule_return_at(rule, cfa, kept);
+    if (PGG_UNLIKELY(return_at < s->sp || return_at > s->hi - 8 || (return_at & 7) ||
+                     pgg_rule_in_register(rule)))
         return 0;
     if (rule.bp == PGG_BP_AT_CFA) {
         if (PGG_UNLIKELY(kept < s->sp || kept > s->hi - 8 || (kept & 7)))
@@ -94,7 +97,7 @@ PGG_INLINE u64 pgg_step_leave(struct pgg_step *s, struct pgg_rule rule)
         return 0;
     }
     s->sp = cfa;
-    return *(const u64 *)(cfa - 8) - 1;
+    return pgg_return_address(*(const u64 *)return_at) - 1;
 }
 
 #pragma GCC visibility pop

@@ -11,6 +11,12 @@
 
 /* ---- the kernel ---- */
 
+enum {
+    PGG_ADDRESS_BITS = 47,       /* of a program's memory */
+    PGG_PAGE_MOST = PGG_PAGE,    /* pages of a kernel */
+    PGG_VARIABLES_ABOVE = false, /* thread variables are below the thread's own pointer */
+};
+
 /* Result or negative error number; errno stays. */
 PGG_INLINE long pgg_syscall(long number, long a, long b, long c, long d, long e, long f)
 {
@@ -66,6 +72,12 @@ PGG_INLINE u64 pgg_ticks(void)
     return __rdtsc();
 }
 
+/* Of some 2 to 4 us: what takes longer was interrupted. */
+PGG_INLINE u64 pgg_ticks_of_visit(void)
+{
+    return 8192;
+}
+
 /* In a loop that waits for another thread. */
 PGG_INLINE void pgg_pause(void)
 {
@@ -112,6 +124,8 @@ PGG_INLINE void pgg_serialize(void)
                      : "memory", "cc");
 }
 
+enum { PGG_MEMPCPY_COPIES = true }; /* the C library's __mempcpy does the work itself */
+
 /* No call of the C library's memset or memcpy, which a program may have replaced. */
 PGG_INLINE void pgg_fill_string(void *p, int c, size_t n)
 {
@@ -128,6 +142,103 @@ PGG_INLINE void pgg_copy_string(void *to, const void *from, size_t n)
 /* Numbers of registers in unwind tables. */
 enum { PGG_DWARF_FP = 6, PGG_DWARF_SP = 7, PGG_DWARF_RA = 16 };
 
+/* No instruction of unwind tables is this processor's own. */
+PGG_INLINE bool pgg_dwarf_signs(uint8_t op)
+{
+    (void)op;
+    return false;
+}
+
+/* The frame of the function that this stands in. */
+#define PGG_HERE ((const void *)__builtin_frame_address(0))
+
+/* Where the caller's frame pointer and, behind it, the return address are. */
+PGG_INLINE uintptr_t pgg_frame_pair(uintptr_t here)
+{
+    return here;
+}
+
+/* The caller's stack pointer. */
+PGG_INLINE uintptr_t pgg_frame_end(uintptr_t here)
+{
+    return here + 16;
+}
+
+/* The code that a kept return address is of. */
+PGG_INLINE u64 pgg_return_address(u64 kept)
+{
+    return kept;
+}
+
+/* The frame ends behind the pair. */
+enum { PGG_PAIR_IS_END = true };
+
+/* How to leave a frame, in one word. The CFA is the address above the return address; the caller's
+ * frame pointer is kept at bp_off of it. */
+struct pgg_rule {
+    u32 cfa : 4, bp : 4, plus : 8;
+    int bp_off : 16;
+    int32_t cfa_off;
+};
+/* By far the most frequent one: push %rbp, mov %rsp, %rbp. */
+#define PGG_RULE_FRAMED_IS true
+
+/* What is not given is 0. The caller's frame pointer is kept at `off`. */
+PGG_INLINE struct pgg_rule pgg_rule_make(u32 cfa, int32_t cfa_off, u32 bp, int16_t off)
+{
+    return (struct pgg_rule){.cfa = cfa & 15, .cfa_off = cfa_off, .bp = bp & 15, .bp_off = off};
+}
+
+enum { PGG_X86_BP_LOST = 3 }; /* of enum pgg_bp */
+/* Adds to a rule where its frame begins and what is kept where: the return address at ra_off of the
+ * CFA, unless it is still in its register. False: there is no such rule. */
+PGG_INLINE bool pgg_rule_keep(struct pgg_rule *rule, i64 cfa_off, i64 plus, u32 bp, i64 bp_off,
+                              bool ra_kept, i64 ra_off)
+{
+    if (!ra_kept || ra_off != -8 || !pgg_fits(cfa_off, 32) || plus < 0 || plus > UINT8_MAX)
+        return false;
+    const bool fits = pgg_fits(bp_off, 16);
+    rule->cfa_off = (int32_t)cfa_off;
+    rule->plus = (u32)plus & UINT8_MAX;
+    rule->bp = fits ? bp & 15 : PGG_X86_BP_LOST;
+    rule->bp_off = fits ? (int16_t)bp_off : 0;
+    return true;
+}
+
+PGG_INLINE i64 pgg_rule_off(struct pgg_rule rule)
+{
+    return rule.bp_off;
+}
+
+PGG_INLINE u32 pgg_rule_plus(struct pgg_rule rule)
+{
+    return rule.plus;
+}
+
+PGG_INLINE uintptr_t pgg_rule_return_at(struct pgg_rule rule, uintptr_t cfa, uintptr_t kept)
+{
+    (void)rule;
+    (void)kept;
+    return cfa - 8;
+}
+
+PGG_INLINE bool pgg_rule_in_register(struct pgg_rule rule)
+{
+    (void)rule;
+    return false;
+}
+
+/* Tables say where a handler of signals returns to. */
+PGG_INLINE bool pgg_is_signal_return(const u32 *code)
+{
+    (void)code;
+    return false;
+}
+enum {
+    PGG_SIGNAL_RETURN_BYTES = 0,
+    PGG_SIGNAL_CONTEXT = 0, /* from the stack pointer there */
+};
+
 /* Registers where a signal interrupted a thread. */
 PGG_INLINE uintptr_t pgg_context_pc(const ucontext_t *context)
 {
@@ -143,6 +254,13 @@ PGG_INLINE uintptr_t pgg_context_sp(const ucontext_t *context)
 PGG_INLINE const void *pgg_context_fp(const ucontext_t *context)
 {
     return &context->uc_mcontext.gregs[REG_RBP];
+}
+
+/* The register of the return address: none. */
+PGG_INLINE u64 pgg_context_ra(const ucontext_t *context)
+{
+    (void)context;
+    return 0;
 }
 
 /* ---- 16 bytes ---- */

@@ -6,6 +6,7 @@
 #include "runtime_alloc.h"
 
 #include "guest_memory.h"
+#include "guest_processor.h"
 #include "guest_sys.h"
 #include "runtime_access.h"
 #include "runtime_depot.h"
@@ -43,7 +44,7 @@ void pgrt_alloc_keep_pages(void)
 }
 
 u32 pgrt_region_list[PGRT_REGIONS_MAX], pgrt_region_count;
-static uint8_t region_seen[1 << (47 - PGRT_REGION_SHIFT)];
+static uint8_t region_seen[1 << (PGG_ADDRESS_BITS - PGRT_REGION_SHIFT)];
 
 static PGG_COLD void add_region(uint8_t *region)
 {

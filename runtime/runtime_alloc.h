@@ -2,6 +2,8 @@
 #ifndef PGRT_ALLOC_H
 #define PGRT_ALLOC_H
 
+#include "guest_memory.h"
+#include "guest_processor.h"
 #include "runtime_object.h"
 
 #pragma GCC visibility push(hidden)

@@ -16,12 +16,12 @@
 #include <time.h>
 
 enum {
-    TICKS_MAX = 8192, /* of one visit, some 2 to 4 us; those that take longer were interrupted */
     REGION_SHADOW = (1 << PGRT_REGION_SHIFT) / PGRT_GRANULE * 8,
 };
 
 char pgrt_cost_asked, pgrt_cost_timed;
 static u64 began_ticks, began_ns; /* of the process */
+static u64 ticks_of_visit;        /* at most; those that take longer were interrupted */
 static u64 ticks_of_timing;       /* that timing adds to a visit */
 static u64 objects_dumped;
 static u64 once_ns;               /* of the start, and of dumps */
@@ -50,6 +50,7 @@ void pgrt_cost_init(bool timed)
         return;
     began_ticks = pgg_ticks();
     began_ns = clock_ns(CLOCK_MONOTONIC);
+    ticks_of_visit = pgg_ticks_of_visit();
     ticks_of_timing = UINT64_MAX;
     for (int i = 0; i < 16; i++) {
         u64 ticks = pgg_ticks();
@@ -107,7 +108,7 @@ u64 pgrt_cost_ticks(void)
 void pgrt_cost_visit_ends(struct pgrt_thread *t, u64 now)
 {
     u64 ticks = now - t->cost.visit_began;
-    if (ticks >= TICKS_MAX)
+    if (ticks >= ticks_of_visit)
         return;
     ticks -= ticks < ticks_of_timing ? ticks : ticks_of_timing;
     /* The thread is outside by now, so a dump may be looking. */
@@ -144,14 +145,15 @@ u64 pgrt_cost_bytes(void)
 {
     unsigned char in_core[REGION_SHADOW / PGG_PAGE];
     u64 bytes = pgg_mapped_bytes + pgrt_store_bytes();
+    const size_t page = pgg_page();
     if (pgg_confined)
         return 0;
     for (u32 i = 0; i < pgrt_region_count && i < PGRT_REGIONS_MAX; i++) {
         const u64 *shadow = pgrt_shadow((uintptr_t)pgrt_region_list[i] << PGRT_REGION_SHIFT);
         if (pgg_sys_in_core(shadow, REGION_SHADOW, in_core) < 0)
             continue;
-        for (size_t page = 0; page < sizeof in_core; page++)
-            bytes += in_core[page] & 1 ? PGG_PAGE : 0;
+        for (size_t at = 0; at < REGION_SHADOW / page; at++)
+            bytes += in_core[at] & 1 ? page : 0;
     }
     return bytes;
 }

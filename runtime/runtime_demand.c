@@ -10,7 +10,6 @@
 #include <signal.h>
 #include <sys/mman.h>
 
-#define PGRT_DEMAND_AT (UINT64_C(1) << 44) /* programs are above 2^46 or below 2^43 */
 enum { CHUNK = 64 << 10 };
 
 /* Names that nobody replaces. */
@@ -22,6 +21,9 @@ PGRT_EXPORT int sigaction(int sig, const struct sigaction *restrict to,
 PGRT_EXPORT void (*signal(int sig, void (*handler)(int)))(int);
 
 static bool on_demand;
+/* The second eighth of all addresses: programs are above, in the upper half, or below. On x86-64
+ * from 2^44 on. */
+static u64 demand_at;
 static struct sigaction theirs; /* what the program asked for */
 
 /* False if there is no memory; another thread may be faster. */
@@ -47,7 +49,7 @@ static void let_it_end(const siginfo_t *info)
 static void fault(int sig, siginfo_t *info, void *context)
 {
     const uintptr_t at = (uintptr_t)info->si_addr;
-    if (info->si_code == SEGV_MAPERR && at - PGRT_DEMAND_AT < PGRT_SHADOW_BYTES && map_chunk(at))
+    if (info->si_code == SEGV_MAPERR && at - demand_at < pgrt_shadow_bytes && map_chunk(at))
         return;
     if (theirs.sa_handler == SIG_DFL || theirs.sa_handler == SIG_IGN)
         let_it_end(info);
@@ -62,10 +64,11 @@ uintptr_t pgrt_demand_begin(void)
     /* On the stack for signals where there is one: that of the thread may be all used. */
     const struct sigaction ours = {.sa_sigaction = fault,
                                    .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER | SA_RESTART};
-    if (__sigaction(SIGSEGV, &ours, &theirs) || !map_chunk(PGRT_DEMAND_AT))
+    demand_at = pgrt_shadow_bytes;
+    if (__sigaction(SIGSEGV, &ours, &theirs) || !map_chunk(demand_at))
         return 0;
     on_demand = true;
-    return PGRT_DEMAND_AT;
+    return demand_at;
 }
 
 int sigaction(int sig, const struct sigaction *restrict to, struct sigaction *restrict old)

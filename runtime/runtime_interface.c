@@ -1,5 +1,6 @@
 /* What programs call of the sanitizers' common interface: what each does,
  * <sanitizer/allocator_interface.h> and <sanitizer/common_interface_defs.h> of compiler-rt say. */
+#include "guest_processor.h"
 #include "guest_text.h"
 #include "guest_walk.h"
 #include "runtime_access.h"
@@ -95,7 +96,7 @@ void __sanitizer_print_stack_trace(void)
     struct pgrt_thread *t = pgrt_enter_paused();
     if (!t)
         return;
-    const u32 n = pgg_walk(&t->walker, __builtin_frame_address(0), pcs, &reads);
+    const u32 n = pgg_walk(&t->walker, PGG_HERE, pcs, &reads);
     pgrt_leave(t);
     for (u32 i = 0; i < n; i++) {
         struct pgg_text text;

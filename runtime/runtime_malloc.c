@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <wchar.h>
 
-#define HERE __builtin_frame_address(0)
 
 PGRT_EXPORT void *malloc(size_t n);
 PGRT_EXPORT void *calloc(size_t n, size_t size);
@@ -38,7 +37,7 @@ PGG_INLINE void *or_enomem(void *p)
 
 void *malloc(size_t n)
 {
-    return or_enomem(pgrt_alloc(n, 0, false, HERE));
+    return or_enomem(pgrt_alloc(n, 0, false, PGG_HERE));
 }
 
 void *calloc(size_t n, size_t size)
@@ -46,12 +45,12 @@ void *calloc(size_t n, size_t size)
     size_t bytes;
     if (__builtin_mul_overflow(n, size, &bytes))
         return or_enomem(NULL);
-    return or_enomem(pgrt_alloc(bytes, 0, true, HERE));
+    return or_enomem(pgrt_alloc(bytes, 0, true, PGG_HERE));
 }
 
 void *realloc(void *p, size_t n)
 {
-    void *q = pgrt_realloc(p, n, HERE);
+    void *q = pgrt_realloc(p, n, PGG_HERE);
     return q || (p && !n) ? q : or_enomem(q);
 }
 
@@ -60,7 +59,7 @@ void *reallocarray(void *p, size_t n, size_t size)
     size_t bytes;
     if (__builtin_mul_overflow(n, size, &bytes))
         return or_enomem(NULL);
-    void *q = pgrt_realloc_for(p, bytes, HERE);
+    void *q = pgrt_realloc_for(p, bytes, PGG_HERE);
     return q || (p && !bytes) ? q : or_enomem(q);
 }
 
@@ -96,14 +95,14 @@ void *memalign(size_t align, size_t n)
 {
     if (align > (size_t)1 << 40)
         return or_enomem(NULL);
-    return or_enomem(pgrt_alloc(n, power_of_two(align), false, HERE));
+    return or_enomem(pgrt_alloc(n, power_of_two(align), false, PGG_HERE));
 }
 
 void *__libc_memalign(size_t align, size_t n)
 {
     if (align > (size_t)1 << 40)
         return or_enomem(NULL);
-    return or_enomem(pgrt_alloc(n, power_of_two(align), false, HERE));
+    return or_enomem(pgrt_alloc(n, power_of_two(align), false, PGG_HERE));
 }
 
 void *aligned_alloc(size_t align, size_t n)
@@ -112,14 +111,14 @@ void *aligned_alloc(size_t align, size_t n)
         errno = EINVAL;
         return NULL;
     }
-    return or_enomem(pgrt_alloc(n, align, false, HERE));
+    return or_enomem(pgrt_alloc(n, align, false, PGG_HERE));
 }
 
 int posix_memalign(void **out, size_t align, size_t n)
 {
     if (align < sizeof(void *) || (align & (align - 1)) || align > (size_t)1 << 40)
         return EINVAL;
-    void *p = pgrt_alloc(n, align, false, HERE);
+    void *p = pgrt_alloc(n, align, false, PGG_HERE);
     if (!p)
         return ENOMEM;
     *out = p;
@@ -128,15 +127,15 @@ int posix_memalign(void **out, size_t align, size_t n)
 
 void *valloc(size_t n)
 {
-    return or_enomem(pgrt_alloc(n, PGG_PAGE, false, HERE));
+    return or_enomem(pgrt_alloc(n, pgg_page(), false, PGG_HERE));
 }
 
 void *pvalloc(size_t n)
 {
-    size_t bytes = (n + PGG_PAGE - 1) & ~(size_t)(PGG_PAGE - 1);
+    const size_t page = pgg_page(), bytes = (n + page - 1) & ~(page - 1);
     if (bytes < n)
         return or_enomem(NULL);
-    return or_enomem(pgrt_alloc(bytes ? bytes : PGG_PAGE, PGG_PAGE, false, HERE));
+    return or_enomem(pgrt_alloc(bytes ? bytes : page, page, false, PGG_HERE));
 }
 
 size_t malloc_usable_size(void *p)
@@ -159,22 +158,22 @@ static char *copy_string(const char *s, size_t max, const void *frame)
 
 char *strdup(const char *s)
 {
-    return copy_string(s, SIZE_MAX, HERE);
+    return copy_string(s, SIZE_MAX, PGG_HERE);
 }
 
 char *__strdup(const char *s)
 {
-    return copy_string(s, SIZE_MAX, HERE);
+    return copy_string(s, SIZE_MAX, PGG_HERE);
 }
 
 char *strndup(const char *s, size_t n)
 {
-    return copy_string(s, n, HERE);
+    return copy_string(s, n, PGG_HERE);
 }
 
 char *__strndup(const char *s, size_t n)
 {
-    return copy_string(s, n, HERE);
+    return copy_string(s, n, PGG_HERE);
 }
 
 wchar_t *wcsdup(const wchar_t *s)
@@ -186,7 +185,7 @@ wchar_t *wcsdup(const wchar_t *s)
     }
     size_t bytes = (n + 1) * sizeof *s;
     pgrt_count_range(s, bytes);
-    wchar_t *copy = or_enomem(pgrt_alloc_for(bytes, HERE));
+    wchar_t *copy = or_enomem(pgrt_alloc_for(bytes, PGG_HERE));
     if (copy)
         pgg_copy_fast(copy, s, bytes);
     return copy;

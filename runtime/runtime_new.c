@@ -32,7 +32,7 @@ PGG_INLINE void *new_object(size_t n, size_t align, bool nothrow, const void *fr
     PGRT_EXPORT void *name params;                                   \
     void *name params                                                \
     {                                                                \
-        return new_object(n, align, nothrow, __builtin_frame_address(0)); \
+        return new_object(n, align, nothrow, PGG_HERE); \
     }
 #define DELETE(name, params)     \
     PGRT_EXPORT void name params; \

@@ -1,25 +1,54 @@
-/* The shadow, reserved as one range of 2^44 bytes where that may be. */
+/* The shadow, reserved as one range for all addresses where that may be: 2^44 bytes for the 47 bits
+ * that addresses have on x86-64. */
 #include "runtime_shadow.h"
 
 #include "guest_bytes.h"
 #include "guest_memory.h"
+#include "guest_processor.h"
 #include "guest_sys.h"
 
+#include <errno.h>
 #include <sys/mman.h>
 
 PGRT_EXPORT uintptr_t __memprof_shadow_memory_dynamic_address;
 bool pgrt_histogram;
 uintptr_t pgrt_words;
+u64 pgrt_shadow_bytes;
+
+/* Something is, or can be, at the upper end of addresses of so many bits. */
+static bool has_bits(u32 bits)
+{
+    const uintptr_t last = ((uintptr_t)1 << bits) - PGG_PAGE_MOST;
+    const long p = pgg_sys_pages_at(last - PGG_PAGE_MOST, PGG_PAGE_MOST);
+    if (p >= 0)
+        pgg_sys_unmap((void *)p, PGG_PAGE_MOST);
+    return p == -EEXIST || (uintptr_t)p == last - PGG_PAGE_MOST;
+}
+
+/* How long addresses are is a choice of the kernel's on AArch64. Of more than 48 bits programs have
+ * to ask for each one. */
+static u32 address_bits(void)
+{
+    static const u32 fewer[] = {47, 42, 39, 36};
+    if (PGG_ADDRESS_BITS <= fewer[0] || has_bits(PGG_ADDRESS_BITS))
+        return PGG_ADDRESS_BITS;
+    for (u32 i = 0; i < sizeof fewer / sizeof *fewer; i++)
+        if (has_bits(fewer[i]))
+            return fewer[i];
+    return PGG_ADDRESS_BITS;
+}
 
 void pgrt_shadow_reserve(void)
 {
-    uintptr_t p = (uintptr_t)pgg_map(PGRT_SHADOW_BYTES);
+    if (!pgrt_shadow_bytes)
+        pgrt_shadow_bytes = UINT64_C(1) << address_bits() >> 3;
+    uintptr_t p = (uintptr_t)pgg_map(pgrt_shadow_bytes);
     if (!p)
         return;
-    pgg_mapped_bytes -= PGRT_SHADOW_BYTES; /* it is sparse; see pgrt_cost_bytes */
+    pgg_mapped_bytes -= pgrt_shadow_bytes; /* it is sparse; see pgrt_cost_bytes */
     /* Counters are sparse, so huge pages would waste memory; a core dump needs none. */
-    pgg_sys_advise((void *)p, PGRT_SHADOW_BYTES, MADV_NOHUGEPAGE);
-    pgg_sys_advise((void *)p, PGRT_SHADOW_BYTES, MADV_DONTDUMP);
+    pgg_sys_advise((void *)p, pgrt_shadow_bytes, MADV_NOHUGEPAGE);
+    pgg_sys_advise((void *)p, pgrt_shadow_bytes, MADV_DONTDUMP);
     __memprof_shadow_memory_dynamic_address = p;
 }
 
@@ -38,8 +67,8 @@ bool pgrt_shadow_init(void)
 /* Whole pages go back to the system, which is also the fastest way to zero them. */
 void pgrt_shadow_reset_large(u64 *first, u64 *end)
 {
-    uintptr_t lo = ((uintptr_t)first + PGG_PAGE - 1) & ~(uintptr_t)(PGG_PAGE - 1);
-    uintptr_t hi = (uintptr_t)end & ~(uintptr_t)(PGG_PAGE - 1);
+    const uintptr_t page = pgg_page(), lo = ((uintptr_t)first + page - 1) & ~(page - 1),
+                    hi = (uintptr_t)end & ~(page - 1);
     if (lo >= hi || pgg_confined || pgg_sys_advise((void *)lo, hi - lo, MADV_DONTNEED) < 0) {
         pgg_zero(first, (size_t)((char *)end - (char *)first));
         return;

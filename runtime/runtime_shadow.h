@@ -19,7 +19,8 @@ extern uintptr_t pgrt_words; /* the shadow, if it has words; 0 also before it is
 #define PGRT_MARK_BITS UINT64_C(0xc000000000000000)
 #define PGRT_HIST_NEAR UINT64_C(0xff)
 #define PGRT_HIST_FAR UINT64_C(0xfe)
-#define PGRT_SHADOW_BYTES (UINT64_C(1) << 44)
+/* For all addresses that a program can have. */
+extern u64 pgrt_shadow_bytes;
 bool pgrt_shadow_init(void);
 /* The counters alone, where there is room for all of them. Calls nothing of the C library, which
  * may not have been started yet. */

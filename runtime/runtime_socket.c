@@ -197,7 +197,7 @@ void pgrt_socket_begin(void)
     if (!pgrt_options.socket[0] || pgg_helper_runs(&helper) || pgg_confined ||
         pgrt_gate_now() == PGRT_GATE_OFF || !choose_name())
         return;
-    helper.lowest = pgrt_thread_variables();
+    helper.furthest = pgrt_thread_variables();
     const int err = pgg_helper_start(&helper);
     if (err == -EADDRINUSE)
         say("another process answers there; %p in the name is the number of each process", 0);

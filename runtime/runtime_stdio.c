@@ -329,7 +329,7 @@ int vprintf(const char *restrict format, va_list args)
 
 int vasprintf(char **restrict to, const char *restrict format, va_list args)
 {
-    return print_new(to, 0, format, args, __builtin_frame_address(0));
+    return print_new(to, 0, format, args, PGG_HERE);
 }
 
 /* name, parameters, the function that does it */
@@ -347,7 +347,7 @@ FORMAT(printf, (const char *restrict format, ...), print_file(stdout, 0, format,
 FORMAT(fprintf, (FILE *restrict f, const char *restrict format, ...),
        print_file(f, 0, format, args))
 FORMAT(asprintf, (char **restrict to, const char *restrict format, ...),
-       print_new(to, 0, format, args, __builtin_frame_address(0)))
+       print_new(to, 0, format, args, PGG_HERE))
 FORMAT(sprintf, (char *restrict to, const char *restrict format, ...),
        print_text(to, SIZE_MAX, 0, format, args))
 FORMAT(snprintf, (char *restrict to, size_t size, const char *restrict format, ...),
@@ -393,7 +393,7 @@ CHECKED_FORMAT(__printf_chk, (int flag, const char *restrict format, ...),
 CHECKED_FORMAT(__fprintf_chk, (FILE *restrict f, int flag, const char *restrict format, ...),
                print_file(f, flag, format, args))
 CHECKED_FORMAT(__asprintf_chk, (char **restrict to, int flag, const char *restrict format, ...),
-               print_new(to, flag, format, args, __builtin_frame_address(0)))
+               print_new(to, flag, format, args, PGG_HERE))
 CHECKED_FORMAT(__sprintf_chk,
                (char *restrict to, int flag, size_t room, const char *restrict format, ...),
                __vsprintf_chk(to, flag, room, format, args))

@@ -6,7 +6,9 @@
 
 #include "guest_bytes.h"
 #include "guest_mapped.h"
+#include "guest_memory.h"
 #include "guest_modules.h"
+#include "guest_processor.h"
 #include "guest_sys.h"
 #include "runtime_depot.h"
 #include "runtime_options.h"
@@ -147,9 +149,9 @@ static struct pgrt_sheet *new_sheet(int *err)
                                        .begun_off = begun_off};
     *times_of(s) = (struct pgrt_times){.breakdowns_off = first ? breakdowns_off : 0,
                                        .series_off = first ? series_off : 0};
-    pgg_compiler_barrier();
     if (store.last)
-        store.last->h.total_size = (u64)((char *)s - (char *)store.last);
+        __atomic_store_n(&store.last->h.total_size, (u64)((char *)s - (char *)store.last),
+                         __ATOMIC_RELEASE);
     store.last = s;
     store.used += bytes;
     return s;
@@ -171,8 +173,7 @@ static bool learn_segments(struct pgrt_sheet *s)
         return false;
     if (n > have) {
         write_segments(s, (u32)have, (u32)n, list);
-        pgg_compiler_barrier();
-        *count_at(s, s->h.segment_off) = n;
+        __atomic_store_n(count_at(s, s->h.segment_off), n, __ATOMIC_RELEASE);
     }
     return true;
 }
@@ -221,9 +222,9 @@ static struct pgrt_begun *add_begun(struct pgrt_sheet *s, u32 context)
     for (u32 i = 0; i < c->n; i++)
         to[2 + i] = c->pcs[i];
     *b = (struct pgrt_begun){.context = context};
-    pgg_compiler_barrier(); /* a kill finds both whole or not at all */
+    /* A kill, or a copy of the file, finds both whole or not at all. */
     notes->stack_bytes += stack_bytes;
-    ++*stacks;
+    __atomic_store_n(stacks, *stacks + 1, __ATOMIC_RELEASE);
     /* pgrt_store_add_alive looks from other threads. */
     __atomic_store_n(&notes->begun, notes->begun + 1, __ATOMIC_RELEASE);
     return b;
@@ -250,7 +251,8 @@ struct pgrt_mib *pgrt_store_entry(struct pgrt_thread *t)
 
 void pgrt_store_publish(struct pgrt_thread *t)
 {
-    ++*count_at(t->store.sheet, t->store.sheet->h.mib_off);
+    u64 *count = count_at(t->store.sheet, t->store.sheet->h.mib_off);
+    __atomic_store_n(count, *count + 1, __ATOMIC_RELEASE);
 }
 
 void pgrt_store_each(void (*f)(void *arg, const struct pgrt_mib *m), void *arg)
@@ -380,7 +382,7 @@ bool pgrt_store_open(void)
 /* The new file with finished dumps and this one; or -error. */
 static long write_finished(const void *dump, size_t size, u64 pad)
 {
-    static const char zeros[PGG_PAGE];
+    static const char zeros[PGG_PAGE_MOST];
     if (!pgg_file_within_limit(store.finished + size + pad))
         return -EFBIG;
     long fd = pgg_file_create(&store.mapped.file, false);
@@ -421,7 +423,7 @@ int pgrt_store_finish(const void *dump, size_t size, bool last)
     } else {
         if (!last) {
             /* Sheets begin on a page; the dump's size takes the padding in. */
-            pad = -(kept + size) & (PGG_PAGE - 1);
+            pad = -(kept + size) & (pgg_page() - 1);
             ((struct pgrt_raw_header *)dump)->total_size += pad;
         }
         long fd = write_finished(dump, size, pad);

@@ -25,6 +25,11 @@ PGRT_EXPORT int strncmp(const char *a, const char *b, size_t n);
 PGRT_EXPORT char *strchr(const char *s, int c);
 PGRT_EXPORT char *strrchr(const char *s, int c);
 
+/* As the C library for AArch64 calls them itself. Where it is linked statically, it would bring its
+ * own. */
+PGRT_EXPORT void *__memchr(const void *s, int c, size_t n) __attribute__((alias("memchr")));
+PGRT_EXPORT size_t __strlen(const char *s) __attribute__((alias("strlen")));
+
 void *memcpy(void *restrict to, const void *restrict from, size_t n)
 {
     return pgrt_counted_copy(to, from, n);

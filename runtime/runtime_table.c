@@ -191,8 +191,7 @@ static PGG_COLD void add_first(struct pgrt_thread *t, const struct pgrt_header *
     end_begun((*span)[at].begun, h);
     touch((*span)[at].begun, h, use);
     pgrt_mib_one(m, h, use.accesses, end_ms, end_cpu);
-    pgg_compiler_barrier(); /* a kill finds the entry whole or not at all */
-    pgrt_store_publish(t);
+    pgrt_store_publish(t); /* a kill finds the entry whole or not at all */
     (*span)[at].mib = m;
 }
 

@@ -166,7 +166,8 @@ static void barrier(void)
 {
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
     if (pgg_confined) {
-        /* The stores of a processor do not stay with it for longer than this takes. */
+        /* The stores of a processor do not stay with it for longer than this takes, though no
+         * processor promises a time. */
         for (int i = 0; i < 10000; i++)
             pgg_pause();
         return;
@@ -235,11 +236,11 @@ const void *pgrt_thread_variables(void)
 {
     const char *const words[] = {(const char *)&pgrt_self, (const char *)&making,
                                  pgg_thread_pointer() + pgrt_cpu_at};
-    const char *lowest = words[0];
+    const char *furthest = words[0];
     for (u32 i = 1; i < sizeof words / sizeof *words; i++)
-        if (words[i] < lowest)
-            lowest = words[i];
-    return lowest;
+        if ((words[i] > furthest) == PGG_VARIABLES_ABOVE)
+            furthest = words[i];
+    return furthest;
 }
 
 static void child(void)

@@ -58,7 +58,8 @@ void pgrt_pause(bool paused); /* with the world stopped: once it starts again */
 /* A record for a helper (guest_helper.h), which allocates nothing: it is not among those of all
  * threads. False: no memory. */
 bool pgrt_thread_of_helper(void);
-const void *pgrt_thread_variables(void); /* the lowest address of those of the calling thread */
+/* That of the calling thread's variables which is furthest from its thread pointer. */
+const void *pgrt_thread_variables(void);
 bool pgrt_threads_several(void); /* more than one thread of the process was here */
 void pgrt_defer_free(struct pgrt_thread *t, void *object); /* until the thread leaves */
 

@@ -139,7 +139,7 @@ ATOMICS(16, uint16_t)
 ATOMICS(32, uint32_t)
 ATOMICS(64, uint64_t)
 
-/* 16 bytes go through cmpxchg16b alone. */
+/* 16 bytes go through one compare-and-swap alone: cmpxchg16b on x86-64. */
 __extension__ typedef unsigned __int128 u128;
 
 static u128 exchange_if(volatile u128 *a, u128 expected, u128 v)

@@ -115,7 +115,11 @@ static unsigned long release_in(const char *after)
 /* "aarch64-linux-gnu-gcc-12" compiles for another processor. */
 static bool is_cross(const char *name, const char *gcc)
 {
+#ifdef __aarch64__
+    static const char own[] = "aarch64-linux-gnu-";
+#else
     static const char own[] = "x86_64-linux-gnu-";
+#endif
     size_t before = (size_t)(gcc - name), n = strlen(own);
     return before && gcc[-1] == '-' && !(before >= n && !memcmp(gcc - n, own, n));
 }

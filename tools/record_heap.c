@@ -9,7 +9,11 @@
 
 #define SHARED_RUNTIME "libpgokit_heap.so"
 /* The name under which programs of clang -shared-libsan look for their runtime. */
+#ifdef __aarch64__
+#define TAKEOVER_RUNTIME "libclang_rt.memprof-aarch64.so"
+#else
 #define TAKEOVER_RUNTIME "libclang_rt.memprof-x86_64.so"
+#endif
 #define DEFAULT_NAME     "memprof.profraw.%p"
 #define LINK_HINT        "link it with the runtime: pgokit config --libs heap"
 

@@ -107,17 +107,26 @@ static int check_ident(const struct pgk_filemap *map, const char *path, struct p
     return 0;
 }
 
+/* The runtime that is installed here is for programs of this machine. */
+#ifdef __aarch64__
+#define OWN_MACHINE EM_AARCH64
+#define OWN_NAME    "AArch64 (183)"
+#else
+#define OWN_MACHINE EM_X86_64
+#define OWN_NAME    "x86-64 (62)"
+#endif
+
 static int inspect_elf(struct pgk_program *program, const char *path, struct pgk_err *err)
 {
     struct pgk_elf *elf;
     PGK_TRY(pgk_elf_open(&elf, path, err));
     int status = 0;
-    if (pgk_elf_machine(elf) != EM_X86_64)
+    if (pgk_elf_machine(elf) != OWN_MACHINE)
         status = pgk_fail(err, PGK_E_FORMAT, .file = path, .format = "program",
                           .offset = &(uint64_t){offsetof(Elf64_Ehdr, e_machine)},
                           .field = "machine", .found = PGK_F("%u", pgk_elf_machine(elf)),
-                          .expected = "x86-64 (62)",
-                          .hint = "build it for x86-64, for which there is a runtime");
+                          .expected = OWN_NAME,
+                          .hint = "build it for the machine that records it, or record it there");
     if (!status) {
         program->kind = has_section(elf, ".interp") ? PGK_PROGRAM_DYNAMIC : PGK_PROGRAM_STATIC;
         program->heap_runtime = runtime_of(elf);
