@@ -10,6 +10,10 @@ import time
 sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "interop"))
 import peers  # noqa: E402
 
+# A target of this name is compiled for by compilers of this machine, and its programs run in an
+# emulator; cross.py sets it up.
+TARGET = None
+
 
 class Failure(Exception):
     pass
@@ -30,10 +34,15 @@ def tool(name):
             return peers.peer(name)
         except peers.Skip as reason:
             raise Skip(str(reason)) from None
-    found = shutil.which(name)
+    found = TARGET and TARGET.compiler(name) or shutil.which(name)
     if not found:
         raise Skip(f"missing {name}")
     return found
+
+
+def started(argv):
+    """The command that runs a program where it is of the target."""
+    return TARGET.started(argv) if TARGET else argv
 
 
 # Nothing here takes minutes but on a machine that does much else: this ends what hangs.
@@ -50,7 +59,8 @@ def wait_until(right, what):
 
 def run(argv, cwd, env=None, status=0, timeout=PATIENCE, **kw):
     """Fails if the exit status is another one; None: any will do."""
-    result = subprocess.run(argv, cwd=cwd, env=dict(os.environ, **(env or {})), timeout=timeout,
+    result = subprocess.run(started(argv), cwd=cwd, env=dict(os.environ, **(env or {})),
+                            timeout=timeout,
                             stdin=subprocess.DEVNULL, capture_output=True, text=True,
                             errors="replace", check=False, **kw)
     if status is not None:

@@ -331,8 +331,10 @@ def stacks(folder, compiler, seed, flags):
     require(not out.stderr, out.stderr)
     (start, end), = [row[1:] for row in raw_profile.symbols(program) if row[0] == "leaf"]
     contexts = raw_profile.Profile(os.path.join(folder, "p.profraw")).contexts
-    found = {pcs[1:]: values[0] for pcs, values in contexts.items()
-             if pcs and start <= pcs[0] < end}
+    found = {}
+    for pcs, values in contexts.items():  # the calls of an unrolled loop are of one stack
+        if pcs and start <= pcs[0] < end:
+            found[pcs[1:]] = found.get(pcs[1:], 0) + values[0]
     # A return address is recorded as one less; where a signal came in, the address as it is.
     wrong, truth = [], {}
     for line in out.stdout.splitlines():
@@ -390,4 +392,5 @@ def main():
     cases.finish()
 
 
-main()
+if __name__ == "__main__":
+    main()

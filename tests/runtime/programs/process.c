@@ -33,6 +33,10 @@
 #include <time.h>
 #include <unistd.h>
 
+#ifndef SYS_open /* newer processors have openat alone */
+#define SYS_open SYS_openat
+#endif
+
 int __memprof_profile_dump(void) __attribute__((weak));
 void __memprof_profile_reset(void) __attribute__((weak));
 
