@@ -377,7 +377,8 @@ int pgk_heap_build_data(struct pgk_heap *heap, const struct pgk_heap_data *data,
  * What was alive when. Raw profiles of pgokit's runtime, partial profiles and those of source
  * positions hold it. */
 
-/* What was alive at a time. In an array, so it does not grow. */
+/* What was alive at a time. Where bytes are alive and the other three are 0, these are not known.
+ * In an array, so it does not grow. */
 struct pgk_heap_point {
     uint64_t ms;                /* since the process started */
     uint64_t bytes;             /* alive */

@@ -179,6 +179,14 @@ static bool put_detailed(struct massif *m, uint64_t ms, enum pgk_mib_id field, c
     return put_tree(m);
 }
 
+static bool knows_exit(const struct massif *m)
+{
+    for (size_t c = 0; c < pgk_heap_contexts(m->heap); c++)
+        if (pgk_heap_knows(m->heap, c, PGK_MIB_ExitSize))
+            return true;
+    return false;
+}
+
 /* The points of the curve, but at the peak and in the end what is known by context. */
 static bool put_snapshots(struct massif *m, const struct pgk_heap_times *t)
 {
@@ -191,7 +199,12 @@ static bool put_snapshots(struct massif *m, const struct pgk_heap_times *t)
     for (; i < t->n_points; i++)
         if (t->points[i].ms > t->peak_ms && t->points[i].ms < end_ms)
             begin_snapshot(m, t->points[i].ms, t->points[i].bytes, "empty");
-    return put_detailed(m, end_ms > t->peak_ms ? end_ms : t->peak_ms, PGK_MIB_ExitSize, "detailed");
+    if (knows_exit(m))
+        return put_detailed(m, end_ms > t->peak_ms ? end_ms : t->peak_ms, PGK_MIB_ExitSize,
+                            "detailed");
+    if (end_ms > t->peak_ms)
+        begin_snapshot(m, end_ms, t->points[t->n_points - 1].bytes, "empty");
+    return true;
 }
 
 static int write_file(struct massif *m, const struct pgk_heap_export_opts *opts,

@@ -42,6 +42,15 @@ static void put_accesses(const struct page *p)
     pgk_text_lit(p->out, " |\n");
 }
 
+/* Bytes of no object are of profiles that do not count objects. */
+static void put_alive(const struct page *p, const char *when, uint64_t bytes, uint64_t objects)
+{
+    pgk_text_printf(p->out, "| %s | %s", when, BYTES(bytes));
+    if (objects || !bytes)
+        pgk_text_printf(p->out, " in %s object%s", COUNT(objects), pgk_plural(objects));
+    pgk_text_lit(p->out, " |\n");
+}
+
 /* Of one process or several, each at its own peak. */
 static void put_times(const struct page *p)
 {
@@ -50,11 +59,9 @@ static void put_times(const struct page *p)
     pgk_heap_over_time(p->heap, &times);
     if (!times.processes || t->no_times == t->contexts)
         return;
-    pgk_text_printf(p->out, "| at the peak | %s in %s object%s |\n"
-                            "| at exit | %s in %s object%s |\n",
-                    BYTES(t->v[PGK_MIB_PeakSize]), COUNT(t->v[PGK_MIB_PeakCount]),
-                    pgk_plural(t->v[PGK_MIB_PeakCount]), BYTES(t->v[PGK_MIB_ExitSize]),
-                    COUNT(t->v[PGK_MIB_ExitCount]), pgk_plural(t->v[PGK_MIB_ExitCount]));
+    put_alive(p, "at the peak", t->v[PGK_MIB_PeakSize], t->v[PGK_MIB_PeakCount]);
+    if (t->some_know >> PGK_MIB_ExitSize & 1)
+        put_alive(p, "at exit", t->v[PGK_MIB_ExitSize], t->v[PGK_MIB_ExitCount]);
 }
 
 static void put_totals(const struct page *p)
@@ -65,7 +72,10 @@ static void put_totals(const struct page *p)
     pgk_md_code(p->out, p->opts->title ? p->opts->title : "profile");
     pgk_text_printf(p->out, " |\n|---|--:|\n| allocated | %s |\n| objects | %s |\n"
                             "| contexts | %s |\n",
-                    BYTES(t->v[PGK_MIB_TotalSize]), COUNT(objects), COUNT(t->contexts));
+                    BYTES(t->v[PGK_MIB_TotalSize]),
+                    objects || t->some_know >> PGK_MIB_AllocCount & 1 ? COUNT(objects)
+                                                                      : "not known",
+                    COUNT(t->contexts));
     put_accesses(p);
     if (objects && t->known >> PGK_MIB_TotalLifetime & 1)
         pgk_text_printf(p->out, "| average life | %s |\n",
@@ -85,7 +95,8 @@ static void put_context(const struct page *p, size_t context, const struct pgk_h
     double density = pgk_heap_sort_value(m, PGK_HEAP_SORT_DENSITY),
            life = pgk_heap_sort_value(m, PGK_HEAP_SORT_LIFETIME);
     pgk_text_printf(p->out, "| %s | %.1f %% | %s | ", BYTES(m->v[PGK_MIB_TotalSize]),
-                    share(p, m->v[PGK_MIB_TotalSize]), COUNT(m->v[PGK_MIB_AllocCount]));
+                    share(p, m->v[PGK_MIB_TotalSize]),
+                    m->known >> PGK_MIB_AllocCount & 1 ? COUNT(m->v[PGK_MIB_AllocCount]) : "");
     if (density >= 0)
         pgk_text_printf(p->out, "%.2f ", density);
     pgk_text_printf(p->out, "| %s | %s | ", life >= 0 ? MS(life) : "",

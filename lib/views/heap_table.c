@@ -53,9 +53,12 @@ static bool lacks_fields(const struct pgk_file_info *info)
            !pgk_file_info_fact(info, PGK_FACT_FULL_SCHEMA);
 }
 
+/* Bytes of no object are of profiles that do not count objects. */
 static void print_alive(const struct table *t, uint64_t bytes, uint64_t objects)
 {
-    fprintf(t->out, "%s in %s object%s", BYTES(bytes), COUNT(objects), pgk_plural(objects));
+    fputs(BYTES(bytes), t->out);
+    if (objects || !bytes)
+        fprintf(t->out, " in %s object%s", COUNT(objects), pgk_plural(objects));
 }
 
 /* What was alive when, and how much was so only for a moment. */
@@ -73,11 +76,16 @@ static void print_times(const struct table *t)
                 COUNT(times.processes));
     }
     print_alive(t, times.peak_bytes, times.peak_objects);
-    fprintf(t->out, ", after %s\n  at exit          ", MS((double)times.peak_ms));
-    print_alive(t, s->v[PGK_MIB_ExitSize], s->v[PGK_MIB_ExitCount]);
-    fprintf(t->out, "\n  temporary        %s object%s (%.1f %%)\n",
-            COUNT(s->v[PGK_MIB_TemporaryCount]), pgk_plural(s->v[PGK_MIB_TemporaryCount]),
-            percent(s->v[PGK_MIB_TemporaryCount], s->v[PGK_MIB_AllocCount]));
+    fprintf(t->out, ", after %s\n", MS((double)times.peak_ms));
+    if (knows(s->some_know, PGK_MIB_ExitSize)) {
+        fputs("  at exit          ", t->out);
+        print_alive(t, s->v[PGK_MIB_ExitSize], s->v[PGK_MIB_ExitCount]);
+        fputc('\n', t->out);
+    }
+    if (knows(s->some_know, PGK_MIB_TemporaryCount))
+        fprintf(t->out, "  temporary        %s object%s (%.1f %%)\n",
+                COUNT(s->v[PGK_MIB_TemporaryCount]), pgk_plural(s->v[PGK_MIB_TemporaryCount]),
+                percent(s->v[PGK_MIB_TemporaryCount], s->v[PGK_MIB_AllocCount]));
     if (s->no_times)
         fprintf(t->out, "                   none of this is known of %s context%s\n",
                 COUNT(s->no_times), pgk_plural(s->no_times));
@@ -112,7 +120,8 @@ static void print_totals(const struct table *t)
         fputs("\n\n", t->out);
     }
     fprintf(t->out, "  contexts         %s\n", COUNT(s->contexts));
-    fprintf(t->out, "  objects          %s\n", COUNT(objects));
+    fprintf(t->out, "  objects          %s\n",
+            objects || knows(s->some_know, PGK_MIB_AllocCount) ? COUNT(objects) : "not known");
     fprintf(t->out, "  allocated        %s", BYTES(bytes));
     if (objects)
         fprintf(t->out, ", %s per object", BYTES((double)bytes / (double)objects));
@@ -144,10 +153,11 @@ static void print_numbers(const struct table *t, size_t rank, const struct pgk_m
 {
     uint64_t objects = m->v[PGK_MIB_AllocCount], bytes = m->v[PGK_MIB_TotalSize];
     enum pgk_mib_label label = pgk_view_label(m, t->opts->info);
-    fprintf(t->out, "\n%s#%-3zu %s%s (%.1f %%)  %s object%s",
-            pgk_style_on(&t->style, PGK_STYLE_BOLD), rank, BYTES(bytes), pgk_style_off(&t->style),
-            percent(bytes, t->totals.v[PGK_MIB_TotalSize]), COUNT(objects),
-            pgk_plural(objects));
+    fprintf(t->out, "\n%s#%-3zu %s%s (%.1f %%)", pgk_style_on(&t->style, PGK_STYLE_BOLD), rank,
+            BYTES(bytes), pgk_style_off(&t->style),
+            percent(bytes, t->totals.v[PGK_MIB_TotalSize]));
+    if (knows(m->known, PGK_MIB_AllocCount))
+        fprintf(t->out, "  %s object%s", COUNT(objects), pgk_plural(objects));
     if (knows(m->known, PGK_MIB_MinSize) && m->v[PGK_MIB_MinSize] != m->v[PGK_MIB_MaxSize])
         fprintf(t->out, " of %s to %s", BYTES(m->v[PGK_MIB_MinSize]), BYTES(m->v[PGK_MIB_MaxSize]));
     else if (objects)
@@ -182,10 +192,14 @@ static void print_context_times(const struct table *t, const struct pgk_mib *m)
         return;
     fputs("      at the peak ", t->out);
     print_alive(t, m->v[PGK_MIB_PeakSize], m->v[PGK_MIB_PeakCount]);
-    fputs("  at exit ", t->out);
-    print_alive(t, m->v[PGK_MIB_ExitSize], m->v[PGK_MIB_ExitCount]);
-    fprintf(t->out, "  temporary %.1f %%\n",
-            percent(m->v[PGK_MIB_TemporaryCount], m->v[PGK_MIB_AllocCount]));
+    if (knows(m->known, PGK_MIB_ExitSize)) {
+        fputs("  at exit ", t->out);
+        print_alive(t, m->v[PGK_MIB_ExitSize], m->v[PGK_MIB_ExitCount]);
+    }
+    if (knows(m->known, PGK_MIB_TemporaryCount))
+        fprintf(t->out, "  temporary %.1f %%",
+                percent(m->v[PGK_MIB_TemporaryCount], m->v[PGK_MIB_AllocCount]));
+    fputc('\n', t->out);
 }
 
 static const char *sort_text(enum pgk_heap_sort sort)

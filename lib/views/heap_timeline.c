@@ -88,15 +88,26 @@ static void print_axis(const struct timeline *t)
     fprintf(t->out, "\n%*s0 ms%*s\n\n", LABEL_WIDTH + 1, "", (int)t->columns - 4, MS(t->end_ms));
 }
 
+/* Bytes of no object are of profiles that do not count objects. */
+static void print_bytes(const struct timeline *t, uint64_t bytes, uint64_t objects)
+{
+    fputs(BYTES(bytes), t->out);
+    if (objects || !bytes)
+        fprintf(t->out, " in %s object%s", COUNT(objects), pgk_plural(objects));
+}
+
 static void print_summary(const struct timeline *t)
 {
     const struct pgk_heap_times *s = t->times;
     const struct pgk_heap_point *last = &s->points[s->n_points - 1];
-    fprintf(t->out, "  ^ peak: %s in %s object%s, after %s\n", BYTES(s->peak_bytes),
-            COUNT(s->peak_objects), pgk_plural(s->peak_objects), MS(s->peak_ms));
-    fprintf(t->out, "  last point, after %s: %s in %s object%s; allocated so far: %s in %s\n",
-            MS(last->ms), BYTES(last->bytes), COUNT(last->objects), pgk_plural(last->objects),
-            BYTES(last->allocated_bytes), COUNT(last->allocated_objects));
+    fputs("  ^ peak: ", t->out);
+    print_bytes(t, s->peak_bytes, s->peak_objects);
+    fprintf(t->out, ", after %s\n  last point, after %s: ", MS(s->peak_ms), MS(last->ms));
+    print_bytes(t, last->bytes, last->objects);
+    if (last->allocated_bytes >= last->bytes)
+        fprintf(t->out, "; allocated so far: %s in %s", BYTES(last->allocated_bytes),
+                COUNT(last->allocated_objects));
+    fputc('\n', t->out);
     if (s->processes > 1)
         fprintf(t->out, "  of the process with the highest peak, of %s\n", COUNT(s->processes));
 }

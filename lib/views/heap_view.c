@@ -41,6 +41,7 @@ void pgk_heap_totals(const struct pgk_heap *heap, const struct pgk_file_info *in
         const struct pgk_mib *m = pgk_heap_mib(heap, c, PGK_MIB_ROOM);
         enum pgk_mib_label label = pgk_view_label(m, info);
         t->known &= m->known;
+        t->some_know |= m->known;
         t->no_accesses += !knows(m, PGK_MIB_TotalAccessCount);
         t->no_touched += !knows(m, PGK_MIB_TouchedSize);
         t->no_times += !knows(m, PGK_MIB_PeakSize);
