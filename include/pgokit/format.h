@@ -90,6 +90,8 @@ enum pgk_file_fact {
     PGK_FACT_ONE_THREAD,       /* heap: in all processes one thread allocated and freed */
     PGK_FACT_PROCESSES,        /* heap: processes that all this is told of; 0 unknown */
     PGK_FACT_OTHER_PROFILES,   /* heap: merged profiles that tell nothing of their processes */
+    PGK_FACT_SAMPLE_BYTES,     /* heap, pprof's: bytes from one sample to the next, on average;
+                                  0 or 1: everything is counted */
     PGK_FACTS /* how many there are */
 };
 /* The fact; 0 for what the format does not tell. */

@@ -56,7 +56,7 @@ void pgk_heap_close(struct pgk_heap **heap)
 static bool same_module(const struct pgk_heap_module *a, const struct pgk_heap_module *b)
 {
     if (a->build_id || b->build_id)
-        return a->build_id == b->build_id;
+        return a->build_id == b->build_id && a->by_file_off == b->by_file_off;
     return a->name == b->name && a->text_size == b->text_size && a->text_off == b->text_off &&
            a->by_file_off == b->by_file_off;
 }
