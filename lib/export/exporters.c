@@ -62,6 +62,7 @@ static const struct pgk_exporter exporters[] = {
     {.format = {"csv", ".csv"}, .heap = pgk_export_heap_csv, .sample = pgk_export_sample_csv},
     {.format = {"json", ".json"}, .heap = heap_json, .sample = sample_json},
     {.format = {"massif", ".massif"}, .heap = pgk_export_massif},
+    {.format = {"dhat", ".dhat.json"}, .heap = pgk_export_dhat},
     {.format = {"markdown", ".md"}, .heap = heap_markdown, .sample = sample_markdown},
 };
 

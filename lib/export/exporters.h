@@ -26,7 +26,8 @@ struct pgk_exporter {
 };
 
 pgk_stacks_export_fn pgk_export_pprof, pgk_export_folded, pgk_export_speedscope;
-pgk_heap_export_fn pgk_export_heap_page, pgk_export_heap_csv, pgk_export_massif;
+pgk_heap_export_fn pgk_export_heap_page, pgk_export_heap_csv, pgk_export_massif,
+    pgk_export_dhat;
 pgk_sample_export_fn pgk_export_sample_page, pgk_export_sample_csv;
 
 #endif

@@ -8,6 +8,7 @@
 #include "heap_frames.h"
 #include "heap_view.h"
 #include "pgokit/human.h"
+#include "valgrind_place.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -28,6 +29,8 @@ struct massif {
     uint32_t *order;              /* nodes but the root, by parent, then falling bytes */
     uint32_t *first;              /* by node: its first child in `order` + 1; 0: none */
     unsigned snapshot;
+    pgk_place_text place;
+    bool full; /* out of memory */
 };
 
 static bool build_tree(struct massif *m)
@@ -116,15 +119,10 @@ static void put_place(struct massif *m, uint32_t node)
         pgk_sink_printf(m->out, "(heap allocation functions) malloc/new/new[], --alloc-fns, etc.");
         return;
     }
-    const struct pgk_view_frame *f = &m->frames.frames.v[m->callers.nodes.v[node].frame];
-    const struct pgk_view_func *func = &m->frames.funcs.v[f->func];
-    const char *file = pgk_frames_text(&m->frames, func->file), *slash = strrchr(file, '/');
-    pgk_sink_printf(m->out, "0x%" PRIX64 ": %s", f->address,
-                    f->is_address ? "???" : pgk_frames_text(&m->frames, func->name));
-    if (f->line)
-        pgk_sink_printf(m->out, " (%s:%" PRIu32 ")", slash ? slash + 1 : file, f->line);
-    else if (f->is_address)
-        pgk_sink_printf(m->out, " (in module %s)", pgk_frames_text(&m->frames, func->module));
+    const char *place = pgk_valgrind_place(
+        &m->place, &m->frames, &m->frames.frames.v[m->callers.nodes.v[node].frame]);
+    m->full |= !place;
+    pgk_sink_printf(m->out, "%s", place ? place : "");
 }
 
 static void put_node(struct massif *m, uint32_t entry)
@@ -217,7 +215,7 @@ static int write_file(struct massif *m, const struct pgk_heap_export_opts *opts,
     if (opts->title)
         pgk_human_text(title, sizeof title, opts->title);
     pgk_sink_printf(m->out, "desc: heap profile of pgokit\ncmd: %s\ntime_unit: ms\n", title);
-    return put_snapshots(m, times) ? 0 : pgk_fail_nomem(err);
+    return put_snapshots(m, times) && !m->full ? 0 : pgk_fail_nomem(err);
 }
 
 int pgk_export_massif(const struct pgk_heap *heap, const struct pgk_heap_export_opts *opts,
@@ -241,5 +239,6 @@ int pgk_export_massif(const struct pgk_heap *heap, const struct pgk_heap_export_
     pgk_mem_free(m.depth);
     pgk_mem_free(m.order);
     pgk_mem_free(m.first);
+    pgk_vec_free(&m.place);
     return status;
 }

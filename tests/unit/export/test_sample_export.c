@@ -47,7 +47,7 @@ static struct pgk_sample *sample(uint64_t count)
 
 static bool is_of_heaps(const char *format)
 {
-    return !strcmp(format, "massif");
+    return !strcmp(format, "massif") || !strcmp(format, "dhat");
 }
 
 static void an_empty_profile_is_refused(void **state)
