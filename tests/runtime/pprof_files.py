@@ -70,7 +70,8 @@ def counts_are_the_programs(folder):
         found[context["stack"][0]["function"]] = (
             context["stack"][0]["line"], m["AllocCount"], m["TotalSize"], m["ExitSize"])
     line, objects, size, alive = found["main.churn"]
-    require(line == 27 and objects in range(20000, 20010) and size >= 20000 * 1000 and not alive,
+    # Go itself may allocate a little there, and keep it.
+    require(line == 27 and objects in range(20000, 20010) and size >= 20000 * 1000 and alive < 1000,
             f"{found}")
     require("main.makeNodes" in found, f"{found}")
 
