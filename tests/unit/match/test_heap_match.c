@@ -215,7 +215,8 @@ static void parts_of_a_function(void **state)
     assert_int_equal(f[0].line_offset, 2);
     assert_string_equal(f[1].function, "user");
     assert_int_equal(f[1].line_offset, 4);
-    assert_int_equal(pgk_match_level(m, 1), PGK_MATCH_FUNCTIONS);
+    /* Whether no place or several ones come into question depends on the compiler. */
+    assert_true(pgk_match_level(m, 1) > PGK_MATCH_FOUND);
     assert_int_equal(pgk_match_stack(m, 1, f, 4), 0);
     pgk_match_close(&m);
     pgk_heap_close(&h);
