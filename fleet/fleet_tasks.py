@@ -4,6 +4,7 @@ of them, on whichever machine."""
 from __future__ import annotations
 
 import collections
+import concurrent.futures
 import contextlib
 import dataclasses
 import functools
@@ -26,6 +27,7 @@ DONE, INCOMPLETE, FAILED, BAD_INPUT = 0, 1, 2, 3
 MIB = 1 << 20
 LEAF_FILES = 4096
 RETRIES, PAUSE_S = 5, 0.5
+FETCHES = 16  # objects that are on their way at once
 BUILD_ID = "[0-9a-f]{40}"
 BATCH = 1000  # names of files in a command line
 JOINED = {"heap", "instr"}  # kinds that one output can hold
@@ -50,13 +52,16 @@ class Boto:
     """Objects through boto3."""
 
     def __init__(self, boto3: Any):
+        from boto3.s3.transfer import TransferConfig  # type: ignore[import]
         from botocore.config import Config  # type: ignore[import]
-        patient = Config(retries={"max_attempts": 10, "mode": "standard"}, read_timeout=60)
+        patient = Config(retries={"max_attempts": 10, "mode": "standard"}, read_timeout=60,
+                         max_pool_connections=FETCHES)
+        self.one_thread = TransferConfig(use_threads=False)
         self.client = boto3.client("s3", endpoint_url=os.environ.get("AWS_ENDPOINT_URL"),
                                    config=patient)
 
     def get(self, uri: str, to: str) -> None:
-        self.client.download_file(*s3_parts(uri), to)
+        self.client.download_file(*s3_parts(uri), to, Config=self.one_thread)
 
     def put(self, path: str, uri: str) -> None:
         self.client.upload_file(path, *s3_parts(uri))
@@ -140,6 +145,14 @@ def fetch(path: str, to: str) -> str:
         return path
     s3().get(path, to)
     return to
+
+
+def fetch_all(paths: Sequence[str], folder: str) -> list[str]:
+    """The same for many, several at a time: what an object costs is mostly waiting."""
+    if any(map(is_s3, paths)):
+        s3()  # boto3 makes clients on one thread only
+    with concurrent.futures.ThreadPoolExecutor(FETCHES) as pool:
+        return list(pool.map(fetch, paths, (f"{folder}/{n}" for n in range(len(paths)))))
 
 
 def store(path: str, to: str) -> None:
@@ -368,9 +381,8 @@ def run_task(setting: Setting, task: Task, children: Sequence[Report]) -> Report
     with tempfile.TemporaryDirectory(prefix="tmp-", dir=local) as scratch:
         parts = [setting.part(c["task"]) for c in children if c["taken"]]
         operands = task.operands or parts
-        paths = []
-        for number, (path, weight) in enumerate(map(split_weight, operands)):
-            paths.append(f"{fetch(path, f'{scratch}/{number}')}@{weight}")
+        names, weights = zip(*map(split_weight, operands)) if operands else ((), ())
+        paths = [f"{path}@{weight}" for path, weight in zip(fetch_all(names, scratch), weights)]
         report = {"task": task.name, "level": task.level, "bytes": task.bytes, "part_bytes": 0,
                   "host": socket.gethostname(), "old": False, "left_out": [],
                   "taken": sum(c["taken"] for c in children)}
