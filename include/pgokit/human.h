@@ -25,6 +25,9 @@ const char *pgk_human_count(char buf[PGK_HUMAN_SIZE], uint64_t n);
 /* A text from a file or a file name, for a terminal: control bytes, invalid UTF-8 and
  * characters that turn the writing direction become "\\xNN". Cut to `size` > 0. */
 const char *pgk_human_text(char *buf, size_t size, const char *text);
+/* The name of a function that a programmer wrote: of a linkage name of C++ or Rust without
+ * parameters ("std::vector<int>::push_back"), any other as it is; otherwise as pgk_human_text. */
+const char *pgk_human_function(char *buf, size_t size, const char *linkage_name);
 
 #pragma GCC visibility pop
 #ifdef __cplusplus

@@ -2,6 +2,7 @@
 #include "demangle.h"
 
 #include "mem.h"
+#include "pgokit/human.h"
 
 #include <libiberty/demangle.h>
 #include <stdbool.h>
@@ -62,4 +63,12 @@ char *pgk_demangle_short(const char *linkage_name)
         return name;
     pgk_mem_free(name);
     return shorter;
+}
+
+const char *pgk_human_function(char *buf, size_t size, const char *linkage_name)
+{
+    char *name = pgk_demangle(linkage_name);
+    pgk_human_text(buf, size, name ? name : linkage_name);
+    pgk_mem_free(name);
+    return buf;
 }

@@ -1,0 +1,351 @@
+"""Heap profiles: allocation contexts and what is known of each."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from typing import Any, Iterable, Iterator
+
+from pgokit._binaries import Binaries, BinariesLike, as_binaries
+from pgokit._files import File, FileInfo, Input, call_read_all, file_title
+from pgokit._library import (Both, Handle, Part, Path, call, demangled, ffi, lib, name_bytes,
+                             path_bytes, sized, text)
+
+_NEWEST_RAW = 5
+_FRAMES_AT_ONCE = 64
+
+
+@dataclasses.dataclass(frozen=True)
+class Field:
+    """A number that a profile has for each context."""
+
+    name: str  #: as in LLVM's files: "TotalSize"
+    unit: str  #: "B", "ms", "accesses", ...
+    meaning: str
+
+
+def _fields() -> dict[str, int]:
+    return {text(lib.pgk_mib_info(number, ffi.NULL, ffi.NULL)): number
+            for number in range(lib.PGK_MIB_FIELDS) if number != lib.PGK_MIB_AccessHistogram}
+
+
+_FIELDS = _fields()
+
+
+def heap_fields() -> list[Field]:
+    """All numbers that contexts may have."""
+    rows = []
+    for number in _FIELDS.values():
+        unit, meaning = ffi.new("const char **"), ffi.new("const char **")
+        name = lib.pgk_mib_info(number, unit, meaning)
+        rows.append(Field(text(name), text(unit[0]), text(meaning[0])))
+    return rows
+
+
+@dataclasses.dataclass(frozen=True)
+class Frame:
+    """A frame of a call stack: a place in a function, or an address that no binary has named."""
+
+    linkage_name: str  #: "" unknown
+    file: str  #: source file of the function; "" unknown
+    line: int | None  #: None: unknown
+    column: int | None  #: None: unknown
+    inlined: bool  #: into the next frame
+    discriminator: int  #: 0: none, or unknown
+    guid: int  #: LLVM's 64-bit id of the function; 0 of an address
+    line_offset: int  #: behind the function's first line, modulo 2^32
+    address: int | None  #: link-time address in its module, or None for a place in a function
+    build_id: bytes  #: of the module of an address; b"" unknown
+
+    @property
+    def function(self) -> str:
+        """The name that the programmer wrote, without parameters; else what is known instead."""
+        if self.linkage_name:
+            return demangled(self.linkage_name)
+        return f"0x{self.address:x}" if self.address is not None else f"GUID {self.guid:#018x}"
+
+    @property
+    def place(self) -> str:
+        """"file.c:12:5" as far as it is known; "" if nothing is."""
+        numbers = [str(number) for number in (self.line, self.column) if number is not None]
+        return ":".join([self.file, *numbers]) if self.file else ""
+
+
+def _as_frame(frame: Any) -> Frame:
+    if frame.is_address:
+        size = frame.build_id_size
+        build_id = ffi.buffer(frame.build_id, size)[:] if size else b""
+        return Frame("", "", None, None, False, 0, 0, 0, frame.address, build_id)
+    line = (frame.decl_line + frame.line_offset) % 2**32 if frame.decl_line else None
+    return Frame(text(frame.function), text(frame.file), line, frame.column or None, frame.inlined,
+                 frame.discriminator, frame.guid, frame.line_offset, None, b"")
+
+
+class Context(Part, Mapping[str, int]):
+    """A call stack that allocated, and what is known of its objects: a mapping of the names of
+    fields (heap_fields()) to numbers, without those that the profile does not know.
+
+        context["TotalSize"]            # KeyError if it is not known
+        context.get("PeakSize")         # None if it is not known
+    """
+
+    __slots__ = ("_id", "_frames")
+
+    def __init__(self, profile: HeapProfile, number: int) -> None:
+        super().__init__(profile)
+        self._id = number
+        self._frames: tuple[Frame, ...] | None = None
+
+    def __getitem__(self, name: str) -> int:
+        field = _FIELDS[name]
+        with self._profile._lock:
+            if not lib.pgk_heap_knows(self._handle, self._id, field):
+                raise KeyError(name)
+            value: int = lib.pgk_heap_value(self._handle, self._id, field)
+            return value
+
+    def __iter__(self) -> Iterator[str]:
+        with self._profile._lock:
+            return iter([name for name, field in _FIELDS.items()
+                         if lib.pgk_heap_knows(self._handle, self._id, field)])
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Context) and (self._profile, self._id, self._generation) == (
+            other._profile, other._id, other._generation)
+
+    def __hash__(self) -> int:
+        return hash((id(self._profile), self._id))
+
+    def __repr__(self) -> str:
+        frames = self.frames
+        return f"<Context of {frames[0].function if frames else 'nothing'}, {dict(self)}>"
+
+    @property
+    def frames(self) -> tuple[Frame, ...]:
+        """The call stack, the function that called malloc or its like first."""
+        if self._frames is None:
+            with self._profile._lock:
+                room = _FRAMES_AT_ONCE
+                while True:
+                    array = ffi.new("struct pgk_heap_frame[]", room)
+                    count = lib.pgk_heap_stack(self._handle, self._id, array, room)
+                    if count <= room:
+                        break
+                    room = count
+                self._frames = tuple(_as_frame(array[i]) for i in range(count))
+        return self._frames
+
+    def calls_through(self, function: str) -> bool:
+        """A function of that name, written or for the linker, is on the call stack."""
+        return any(function in (frame.linkage_name, frame.function) for frame in self.frames)
+
+    @property
+    def label(self) -> str:
+        """"cold", "hot", "never used", "short-lived" or "": what the context is by its numbers."""
+        with self._profile._lock:
+            return text(lib.pgk_mib_label_name(lib.pgk_heap_label(self._handle, self._id)))
+
+    @property
+    def type_name(self) -> str:
+        """The type of the objects; "" unknown."""
+        with self._profile._lock:
+            number = lib.pgk_heap_value(self._handle, self._id, lib.PGK_MIB_DataTypeId)
+            return text(lib.pgk_heap_type_name(self._handle, number))
+
+    @property
+    def histogram(self) -> list[int] | None:
+        """Accesses to each 8 bytes of the objects; None if it was not recorded."""
+        with self._profile._lock:
+            count = ffi.new("size_t *")
+            values = lib.pgk_heap_histogram(self._handle, self._id, count)
+            return None if values == ffi.NULL else list(ffi.unpack(values, count[0]))
+
+
+@dataclasses.dataclass(frozen=True)
+class HeapPoint:
+    """What was alive at a time."""
+
+    ms: int  #: since the process started
+    bytes: int
+    objects: int
+    allocated_bytes: int  #: since the process started, freed ones too
+    allocated_objects: int
+
+
+@dataclasses.dataclass(frozen=True)
+class HeapTimes:
+    """How the heap was over time: of the process with the highest peak."""
+
+    peak_ms: int
+    peak_bytes: int
+    peak_objects: int
+    points: tuple[HeapPoint, ...]  #: the curve; () if there is none
+
+
+class HeapProfile(Handle):
+    """A heap profile: a collection of contexts."""
+
+    kind = "heap"
+
+    def __init__(self) -> None:
+        super().__init__("pgk_heap", lib.pgk_heap_close)
+        self._file: File | None = None
+        #: The file that it was read from; None for what was merged or made.
+        self.info: FileInfo | None = None
+        call(lib.pgk_heap_new, self._box)
+
+    @classmethod
+    def read(cls, path: Path, *, binaries: BinariesLike = None, weight: int = 1) -> HeapProfile:
+        """Reads a file of any format of heap profiles. Addresses get names by `binaries`, or, if
+        that is None, by programs and libraries that are found by build id; where the program is
+        not found they stay addresses."""
+        return cls._of_file(File(path), binaries, weight)
+
+    @classmethod
+    def _of_file(cls, file: File, binaries: BinariesLike, weight: int = 1) -> HeapProfile:
+        profile = cls()
+        call(lib.pgk_heap_read_file, profile._handle, file.handle, weight)
+        profile._file, profile.info = file, file.info()
+        profile._give_names(binaries)
+        return profile
+
+    @classmethod
+    def read_all(cls, inputs: Iterable[Input], *, binaries: BinariesLike = None,
+                 threads: int = 0) -> HeapProfile:
+        """Adds up any number of files: paths, or pairs of a path and how often it counts."""
+        profile = cls()
+        profile.close()
+        call_read_all(lib.pgk_heap_read_all, profile._box, inputs, threads)
+        profile._give_names(binaries)
+        return profile
+
+    def _give_names(self, given: BinariesLike) -> None:
+        binaries = as_binaries(given, symbols_suffice=lib.pgk_heap_lacks_accesses(self._handle))
+        if given is None or binaries.searches:
+            found = sized("struct pgk_heap_found")
+            with Both(self, binaries):
+                call(lib.pgk_heap_find_binaries, self._handle, binaries._handle, found)
+            if not found.program:
+                return
+        self.name(binaries)
+
+    def name(self, binaries: Binaries | Iterable[Path]) -> None:
+        """Gives names of functions, files and lines to what is known by address or by number
+        only, and finds the types of objects."""
+        binaries = as_binaries(binaries)
+        with Both(self, binaries):
+            self._changed()
+            if lib.pgk_heap_needs_binaries(self._handle):
+                call(lib.pgk_heap_symbolise, self._box, binaries._handle, ffi.NULL, ffi.NULL)
+            else:
+                call(lib.pgk_heap_name_functions, self._handle, binaries._handle)
+            call(lib.pgk_heap_find_types, self._handle, binaries._handle, True)
+
+    @property
+    def needs_binaries(self) -> bool:
+        """There are addresses that no program has named."""
+        with self._lock:
+            return bool(lib.pgk_heap_needs_binaries(self._handle))
+
+    def __len__(self) -> int:
+        """How many contexts there are."""
+        with self._lock:
+            return int(lib.pgk_heap_contexts(self._handle))
+
+    def __bool__(self) -> bool:
+        return True
+
+    def __iter__(self) -> Iterator[Context]:
+        return iter([Context(self, i) for i in range(len(self))])
+
+    def top(self, count: int, by: str = "TotalSize") -> list[Context]:
+        """The contexts with the largest number in a field, the largest first."""
+        if by not in _FIELDS:
+            raise ValueError(f"no field is called {by}: heap_fields() lists them")
+        return sorted(self, key=lambda context: -context.get(by, 0))[:count]
+
+    def total(self, field: str = "TotalSize") -> int:
+        """A field added up over all contexts: "TotalSize" (bytes) or "AllocCount" (objects)."""
+        if field not in _FIELDS:
+            raise ValueError(f"no field is called {field}: heap_fields() lists them")
+        return sum(context.get(field, 0) for context in self)
+
+    def allocations_of(self, function: str) -> list[Context]:
+        """The contexts whose call stack goes through a function: what it and all that it calls
+        allocated."""
+        return [context for context in self if context.calls_through(function)]
+
+    def over_time(self) -> HeapTimes | None:
+        """How the heap was over time; None if the profile does not tell."""
+        with self._lock:
+            times = sized("struct pgk_heap_times")
+            lib.pgk_heap_over_time(self._handle, times)
+            if not times.processes:
+                return None
+            points = tuple(HeapPoint(p.ms, p.bytes, p.objects, p.allocated_bytes,
+                                     p.allocated_objects)
+                           for p in (times.points[i] for i in range(times.n_points)))
+            return HeapTimes(times.peak_ms, times.peak_bytes, times.peak_objects, points)
+
+    def copy(self) -> HeapProfile:
+        """Another profile that holds what this one does."""
+        with self._lock:
+            other = type(self)()
+            other.close()
+            call(lib.pgk_heap_copy, other._box, self._handle)
+            return other
+
+    def merge(self, other: HeapProfile, weight: int = 1) -> None:
+        """Adds all of another profile, `weight` times; equal call stacks become one context."""
+        if weight != 1:
+            other = other.copy()
+            call(lib.pgk_heap_scale, other._handle, weight)
+        with Both(self, other):
+            self._changed()
+            call(lib.pgk_heap_merge, self._handle, other._handle)
+
+    def prune(self, *, min_bytes: int = 0, min_count: int = 0, cold_only: bool = False,
+              hot_only: bool = False, max_depth: int = 0,
+              collapse_recursion: bool = False) -> HeapProfile:
+        """A new profile without contexts below these numbers, with shorter stacks."""
+        opts = sized("struct pgk_heap_prune_opts", min_bytes=min_bytes, min_count=min_count,
+                     cold_only=cold_only, hot_only=hot_only, max_depth=max_depth,
+                     collapse_recursion=collapse_recursion)
+        with self._lock:
+            other = type(self)()
+            other.close()
+            call(lib.pgk_heap_prune, other._box, self._handle, opts, ffi.NULL)
+            return other
+
+    def write(self, path: Path, to: str = "any", *, full_schema: bool = True,
+              version: int = _NEWEST_RAW) -> None:
+        """Writes a file, whole or not at all.
+
+        to           who is to read it: "any" or a release as "llvm22" for an indexed profile
+                     (.profdata); or a form: "yaml", "paths" (source positions), "partial" (loses
+                     nothing), "raw"; or for viewers "html", "pprof", "folded", "speedscope", "csv",
+                     "json", "massif", "dhat", "markdown"
+        full_schema  of indexed profiles: all fields, not only the compiler's
+        version      of raw profiles"""
+        target, name = lib.pgk_indexed_target(name_bytes(to)), path_bytes(path)
+        with self._lock:
+            if target != ffi.NULL:
+                opts = sized("struct pgk_indexed_write_opts", target=target[0],
+                             full_schema=full_schema)
+                call(lib.pgk_indexed_write, self._handle, ffi.NULL, name, opts)
+            elif to == "yaml":
+                call(lib.pgk_heap_write_yaml, self._handle, name)
+            elif to == "paths":
+                call(lib.pgk_heap_write_paths, self._handle, name, ffi.NULL)
+            elif to == "partial":
+                call(lib.pgk_heap_write_partial, self._handle, name)
+            elif to == "raw":
+                call(lib.pgk_heap_write_raw, self._handle, name, version)
+            else:
+                title = file_title(self.info)
+                opts = sized("struct pgk_heap_export_opts", title=title,
+                             info=self._file._info if self._file else ffi.NULL)
+                call(lib.pgk_heap_export, self._handle, name_bytes(to), name, opts)
