@@ -18,6 +18,7 @@ u32 pgal_leaves_shift;
 u32 pgal_modules_missing;
 
 static struct pgk_placement plan;
+static u32 *node_of; /* by the plan's frame */
 static bool loaded[PGK_PLACEMENT_MODULES_MAX];
 static u32 hashed; /* groups of pgal_plan_hash; 0: none */
 static volatile u32 adding; /* one thread at a time */
@@ -39,15 +40,15 @@ static void add_leaf(u32 node)
     __atomic_store_n(&leaf->address, n->address, __ATOMIC_RELEASE);
 }
 
-static void place(u32 node, u64 bias)
+static void place(u32 frame, u64 bias)
 {
-    struct pgal_node *n = &pgal_nodes[node];
-    const u64 address = plan.nodes[node].address + bias;
+    struct pgal_node *n = &pgal_nodes[node_of[frame]];
+    const u64 address = plan.nodes[frame].address + bias;
     if (n->depth)
         n->rule = pgg_rule_find(address);
     __atomic_store_n(&n->address, address, __ATOMIC_RELEASE);
-    if (!plan.nodes[node].parent && address)
-        add_leaf(node);
+    if (!plan.nodes[frame].parent && address)
+        add_leaf(node_of[frame]);
 }
 
 /* The frames of a module are where it was loaded. */
@@ -92,10 +93,13 @@ PGG_COLD u32 pgal_group_of_unknown(u64 address)
 
 /* ---- a call stack ---- */
 
-PGG_INLINE const struct pgal_node *node_below(const struct pgal_node *node, u64 address)
+/* The node has some below it. */
+PGG_INLINE struct pgal_node *node_below(struct pgal_node *node, u64 address)
 {
-    const struct pgal_node *end = node->below + node->n_below;
-    for (const struct pgal_node *n = node->below; n < end; n++)
+    struct pgal_node *n = node + 1;
+    if (PGG_LIKELY(n->address == address))
+        return n;
+    for (const struct pgal_node *end = node + node->size; (n += n->size) < end;)
         if (PGG_LIKELY(n->address == address))
             return n;
     return NULL;
@@ -114,8 +118,7 @@ PGG_INLINE u32 unknown(const struct pgal_node *node, u64 call)
 }
 
 /* By the walk that knows all there is: for rare frames, and a thread's first time. */
-static PGG_COLD u32 walk_deeper(struct pgal_thread *t, const struct pgal_node *node,
-                                const void *frame)
+static PGG_COLD u32 walk_deeper(struct pgal_thread *t, struct pgal_node *node, const void *frame)
 {
     u64 calls[PGK_PLACEMENT_DEPTH_MAX + 1];
     t->busy = true; /* its first walk asks for its stack, which may allocate */
@@ -124,7 +127,7 @@ static PGG_COLD u32 walk_deeper(struct pgal_thread *t, const struct pgal_node *n
     pgg_compiler_barrier();
     t->busy = false;
     for (u32 i = 1; i < n && node->depth; i++) {
-        const struct pgal_node *next = node_below(node, calls[i]);
+        struct pgal_node *next = node_below(node, calls[i]);
         if (!next)
             return unknown(node, calls[i]);
         node = next;
@@ -132,25 +135,29 @@ static PGG_COLD u32 walk_deeper(struct pgal_thread *t, const struct pgal_node *n
     return node->group;
 }
 
-/* As the next function, with one step, and so without anything that has to be kept meanwhile. */
-u32 pgal_group_of_second(u32 first, const void *frame)
+/* Where the step that left this node's frame read, unless that is too far away. */
+static void note(struct pgal_node *node, const struct pgg_step *step, uintptr_t pair)
 {
-    const struct pgal_thread *t = pgal_self;
-    const struct pgal_node *node = &pgal_nodes[first];
-    struct pgg_step step;
-    if (PGG_UNLIKELY(!t || t->busy || !pgg_step_begin(&t->walker, frame, &step)))
-        return pgal_group_of_deeper(first, frame);
-    const u64 call = pgg_step_leave(&step, node->rule);
-    if (PGG_UNLIKELY(!call))
-        return pgal_group_of_deeper(first, frame);
-    const struct pgal_node *next = node_below(node, call);
-    return PGG_LIKELY(next != NULL) ? next->group : unknown(node, call);
+    enum { WORD = sizeof(u64), FAR = UINT16_MAX * WORD };
+    uintptr_t read_at = 0, read = 0;
+    if (step->read_at) {
+        read_at = step->read_at - pair;
+        read = *(const uintptr_t *)step->read_at - pair;
+    }
+    if (step->return_at - pair > FAR || read > FAR || read_at > step->return_at - pair ||
+        ((read | read_at) & 7) || __atomic_exchange_n(&node->noted, 1, __ATOMIC_RELAXED))
+        return;
+    node->read_at = (uint16_t)(read_at / WORD);
+    node->read = (uint16_t)(read / WORD);
+    __atomic_store_n(&node->return_at, (uint16_t)((step->return_at - pair) / WORD),
+                     __ATOMIC_RELEASE);
 }
 
-u32 pgal_group_of_deeper(u32 first, const void *frame)
+/* By the rules of the frames. */
+static __attribute__((noinline)) u32 step_deeper(u32 first, const void *frame)
 {
     struct pgal_thread *t = pgal_thread();
-    const struct pgal_node *node = &pgal_nodes[first];
+    struct pgal_node *node = &pgal_nodes[first];
     struct pgg_step step;
     if (PGG_UNLIKELY(!t || t->busy))
         return 0;
@@ -160,12 +167,82 @@ u32 pgal_group_of_deeper(u32 first, const void *frame)
         const u64 call = pgg_step_leave(&step, node->rule);
         if (PGG_UNLIKELY(!call))
             return walk_deeper(t, &pgal_nodes[first], frame);
-        const struct pgal_node *next = node_below(node, call);
+        if (PGG_UNLIKELY(!node->noted))
+            note(node, &step, pgg_frame_pair((uintptr_t)frame));
+        struct pgal_node *next = node_below(node, call);
         if (!next)
             return unknown(node, call);
         node = next;
     } while (node->depth);
     return node->group;
+}
+
+/* A stack whose frames are where they are noted. */
+struct noted_stack {
+    const u64 *pair;
+    size_t last; /* word of the stack above it */
+};
+PGG_INLINE bool noted_begin(const struct pgal_thread *t, const void *frame, struct noted_stack *s)
+{
+    struct pgg_step begin;
+    if (PGG_UNLIKELY(!t || t->busy || !pgg_step_begin(&t->walker, frame, &begin)))
+        return false;
+    s->pair = (const u64 *)begin.bp_at;
+    s->last = (begin.hi - begin.bp_at) / sizeof(u64) - 1;
+    return true;
+}
+/* False: what is noted of how this node's frame is left is not so here, or nothing is. */
+PGG_INLINE bool noted_call(const struct noted_stack *s, const struct pgal_node *node, u64 *call)
+{
+    const size_t at = __atomic_load_n(&node->return_at, __ATOMIC_ACQUIRE);
+    if (PGG_UNLIKELY(at - 1 >= s->last) ||
+        (node->read && PGG_UNLIKELY(s->pair[node->read_at] != (uintptr_t)(s->pair + node->read))))
+        return false;
+    *call = pgg_return_address(s->pair[at]) - 1;
+    return true;
+}
+
+/* Nobody knows before which of a few callers it is, the processor neither: without branches. */
+PGG_INLINE u32 last_group(const struct pgal_node *node, u64 call)
+{
+    const struct pgal_node *end = node + node->size;
+    u32 group = node->group;
+    for (const struct pgal_node *n = node + 1; n < end; n++)
+        group ^= (group ^ n->group) & -(u32)(n->address == call);
+    return group;
+}
+
+/* As the next function, with one step. */
+u32 pgal_group_of_second(u32 first, const void *frame)
+{
+    const struct pgal_node *node = &pgal_nodes[first];
+    struct noted_stack stack;
+    u64 call;
+    if (PGG_UNLIKELY(pgal_modules_missing || !noted_begin(pgal_self, frame, &stack) ||
+                     !noted_call(&stack, node, &call)))
+        return step_deeper(first, frame);
+    return last_group(node, call);
+}
+
+u32 pgal_group_of_deeper(u32 first, const void *frame)
+{
+    struct pgal_node *node = &pgal_nodes[first];
+    struct noted_stack stack;
+    u64 call;
+    if (PGG_UNLIKELY(pgal_modules_missing || !noted_begin(pgal_self, frame, &stack)))
+        return step_deeper(first, frame);
+    for (;;) {
+        if (PGG_UNLIKELY(!noted_call(&stack, node, &call)))
+            return step_deeper(first, frame);
+        if (node->depth == 1)
+            return last_group(node, call);
+        struct pgal_node *next = node_below(node, call);
+        if (PGG_UNLIKELY(!next))
+            return node->group;
+        node = next;
+        if (PGG_UNLIKELY(!node->depth))
+            return node->group;
+    }
 }
 
 /* ---- the file ---- */
@@ -186,20 +263,38 @@ static const void *read_file(const char *path, size_t *bytes)
     return file;
 }
 
+/* Frames of the plan that are below one lie beside one another, behind it: here each is followed by
+ * its own first. */
+static void order_nodes(u32 n)
+{
+    for (u32 i = n - 1; i; i--) /* how many are below each */
+        node_of[plan.nodes[i].parent] += node_of[i] + 1;
+    pgal_nodes[0].size = n;
+    node_of[0] = 0;
+    for (u32 i = 1; i < n; i++) {
+        const u32 before = node_of[i - 1], parent = plan.nodes[i].parent;
+        const bool first = i == 1 || plan.nodes[i - 1].parent != parent;
+        const u32 at = first ? node_of[parent] + 1 : before + pgal_nodes[before].size;
+        pgal_nodes[at].size = node_of[i] + 1;
+        node_of[i] = at;
+    }
+}
+
 /* What of the trie does not depend on where its modules are. */
 static bool make_nodes(void)
 {
     const u32 n = plan.header->n_nodes;
     pgal_nodes = pgg_map(pgg_whole_pages(n * sizeof *pgal_nodes));
-    if (!pgal_nodes)
+    node_of = pgg_map(pgg_whole_pages(n * sizeof *node_of));
+    if (!pgal_nodes || !node_of)
         return false;
+    order_nodes(n);
     for (u32 i = n - 1; i; i--) {
-        struct pgal_node *parent = &pgal_nodes[plan.nodes[i].parent];
-        pgal_nodes[i].group = (uint8_t)plan.nodes[i].group;
-        parent->below = &pgal_nodes[i];
-        parent->n_below++;
-        if (parent->depth <= pgal_nodes[i].depth)
-            parent->depth = pgal_nodes[i].depth + 1;
+        struct pgal_node *node = &pgal_nodes[node_of[i]],
+                         *parent = &pgal_nodes[node_of[plan.nodes[i].parent]];
+        node->group = (uint8_t)plan.nodes[i].group;
+        if (parent->depth <= node->depth)
+            parent->depth = node->depth + 1;
         if (parent->depth > PGK_PLACEMENT_DEPTH_MAX)
             return false;
     }
@@ -209,7 +304,9 @@ static bool make_nodes(void)
 static bool make_leaves(void)
 {
     u32 bits = 6;
-    const u32 n = pgal_nodes[0].n_below;
+    u32 n = 0;
+    while (n + 1 < plan.header->n_nodes && !plan.nodes[n + 1].parent)
+        n++;
     while ((u32)1 << bits < n * 4)
         bits++;
     struct pgal_leaf *leaves =

@@ -2,8 +2,8 @@
 #ifndef PGAL_PLAN_H
 #define PGAL_PLAN_H
 
-#include "guest_frames.h"
 #include "guest_memory.h"
+#include "guest_walk.h"
 #include "pgal.h"
 
 #pragma GCC visibility push(hidden)
@@ -18,13 +18,21 @@ void pgal_plan_hash(u32 groups);
 /* In a child: who held a lock in the parent is not here. */
 void pgal_plan_after_fork(void);
 
-/* A frame of the plan's trie: node 0 is the root. Those below it lie beside one another. */
+/* A frame of the plan's trie: node 0 is the root. Those below a node follow it, each with its own
+ * behind it, so that a walk along a chain of single frames knows where the next one is without
+ * reading it.
+ *
+ * Frames of a function are mostly equally large. What the first walk to a node read is noted, in
+ * words above the stack pointer it began with: later walks compare what is there, and no load waits
+ * for another one. */
 struct pgal_node {
     u64 address; /* of the call in the process; 0: its module is not loaded */
     struct pgg_rule rule; /* how to leave it */
-    struct pgal_node *below; /* the first of those below */
-    u32 n_below;
-    uint8_t group, depth; /* depth: how many more frames of the stack can matter */
+    u32 size;             /* nodes, with all that are below it */
+    uint16_t return_at;   /* where the next call's address is; 0: not noted */
+    uint16_t read_at, read; /* where a frame pointer was read, and to where it pointed; 0: none */
+    uint8_t group, depth;   /* depth: how many more frames of the stack can matter */
+    uint8_t noted;          /* or somebody is about to note it */
 };
 extern struct pgal_node *pgal_nodes;
 

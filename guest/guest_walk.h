@@ -58,6 +58,8 @@ u32 pgg_walk_known(struct pgg_walker *w, const void *frame); /* the id remembere
 struct pgg_step {
     uintptr_t sp, bp_at, hi; /* as the frame sees it; where its caller's frame pointer is; end of
                                 the stack */
+    uintptr_t return_at, read_at; /* where the last step found its return address, and a frame
+                                     pointer; 0: it needed none */
 };
 /* The calling thread's stack has the frame, as far as earlier walks asked for it. */
 PGG_INLINE bool pgg_step_begin(const struct pgg_walker *w, const void *frame, struct pgg_step *s)
@@ -74,10 +76,13 @@ PGG_INLINE u64 pgg_step_leave(struct pgg_step *s, struct pgg_rule rule)
         cfa = *(const uintptr_t *)s->bp_at + 16;
         if (PGG_UNLIKELY(cfa - 16 < s->sp || cfa > s->hi || (cfa & 7)))
             return 0;
+        s->read_at = s->bp_at;
+        s->return_at = cfa - 8;
         s->bp_at = cfa - 16;
         s->sp = cfa;
         return *(const u64 *)(cfa - 8) - 1;
     }
+    s->read_at = rule.cfa == PGG_CFA_BP ? s->bp_at : 0;
     if (rule.cfa == PGG_CFA_BP)
         cfa += *(const uintptr_t *)s->bp_at;
     else if (rule.cfa == PGG_CFA_SP)
@@ -97,6 +102,7 @@ PGG_INLINE u64 pgg_step_leave(struct pgg_step *s, struct pgg_rule rule)
         return 0;
     }
     s->sp = cfa;
+    s->return_at = return_at;
     return pgg_return_address(*(const u64 *)return_at) - 1;
 }
 

@@ -91,8 +91,8 @@ def staggers(folder):
     require(not result.stderr, result.stderr)
 
 
-def survives(folder, mode):
-    program = build(folder)
+def survives(folder, mode, flags=()):
+    program = build(folder, flags=flags)
     plan = plan_of(folder, program)
     for used in (None, plan):
         result = with_plan(folder, used, [program, mode], timeout=300)
@@ -205,6 +205,10 @@ def main():
     cases = Cases()
     cases.run("a plan keeps two kinds of objects apart", splits, [])
     cases.run("also in code with frame pointers", splits, ["-fno-omit-frame-pointer"])
+    cases.run("kinds that only the eighth call tells apart", splits, ["-DDEPTH=5"])
+    cases.run("the same over frame pointers", splits, ["-DDEPTH=5", "-fno-omit-frame-pointer"])
+    cases.run("the same with frames that change", splits, ["-DDEPTH=5", "-DVARY"])
+    cases.run("nothing breaks: deep stacks of threads", survives, "threads", ["-DDEPTH=5"])
     cases.run("a plan for another build of gcc", fits_another_build, "gcc", ["-O1"])
     cases.run("a plan for a build of clang", fits_another_build, "clang-14", ["-O2"])
     cases.run("groups begin at addresses that do not look alike", staggers)

@@ -1,6 +1,6 @@
 /* Allocates as tests of the allocator ask: groups MODE. Objects of two kinds come from one function
  * in turn, so that only their callers tell them apart; what is wrong is said, with exit status 1.
- */
+ * DEPTH: so many functions are between the two; VARY: whose frames are never equally large. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <malloc.h>
@@ -26,9 +26,31 @@ static void check(int condition, const char *what)
     exit(1);
 }
 
+#ifndef DEPTH
+#define DEPTH 0
+#endif
+#ifdef VARY
+static size_t more_of_frame(int depth)
+{
+    static _Thread_local size_t calls;
+    return 16 + (calls++ * 80 + (size_t)depth * 48) % 512;
+}
+#endif
+
+static NOINLINE void *take_below(size_t n, int depth)
+{
+#ifdef VARY
+    char *more = __builtin_alloca(more_of_frame(depth));
+    __asm__ volatile("" : : "r"(more) : "memory");
+#endif
+    void *p = depth ? take_below(n, depth - 1) : malloc(n);
+    __asm__ volatile("" : "+r"(p));
+    return p;
+}
+
 static NOINLINE void *take(size_t n)
 {
-    void *p = malloc(n);
+    void *p = DEPTH ? take_below(n, DEPTH) : malloc(n);
     __asm__ volatile("" : "+r"(p));
     return p;
 }
