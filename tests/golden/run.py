@@ -14,6 +14,10 @@ import os
 import subprocess
 import sys
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "house"))
+
+import emulated  # noqa: E402
+
 VERBS = {
     "counts": ["disasm", "../probe/foo2-clang22", "--profile"],
     "probe": ["disasm", "--format", "llvm", "--probes"],
@@ -28,7 +32,7 @@ def run(pgokit, folder, name):
     """What pgokit prints for a file, with its exit status where it should be refused."""
     reject = folder == "reject"
     verb = VERBS.get(folder, ["show", "--raw"])
-    r = subprocess.run([pgokit, *verb, name], cwd=os.path.join(HERE, folder),
+    r = subprocess.run([*emulated.started(pgokit), *verb, name], cwd=os.path.join(HERE, folder),
                        capture_output=True, text=True, timeout=60)
     text = r.stderr if reject else r.stdout
     return text, r.returncode, 2 if reject else 0

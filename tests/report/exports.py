@@ -29,6 +29,7 @@ if not HAS_PROTOBUF and os.path.exists(DEBIAN_PYTHON) and \
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "house"))
 
+import emulated  # noqa: E402
 from tap import Report  # noqa: E402
 
 GOLDEN = HERE.parent / "golden"
@@ -92,7 +93,7 @@ def expect(found, wanted, what):
 
 class Exports:
     def __init__(self, pgokit, folder):
-        self.pgokit, self.folder = pgokit, folder
+        self.pgokit, self.folder = emulated.started(pgokit), folder
         self.small = folder / "small.yaml"
         self.small.write_text(YAML.format(huge=HUGE), encoding="utf-8")
         self.indexed = GOLDEN / "indexed" / "llvm22-v4-full.profdata"
@@ -105,7 +106,7 @@ class Exports:
                         GOLDEN / "sample" / "llvm22-probes-split.afdo")
 
     def run(self, *args):
-        return subprocess.run([self.pgokit, *map(str, args)], check=True,
+        return subprocess.run([*self.pgokit, *map(str, args)], check=True,
                               capture_output=True).stdout
 
     def nodes(self, profile):
@@ -326,13 +327,13 @@ class Exports:
                 expect(self.export(path, name, "-o", "-") == first and bool(first), True, name)
 
     def a_wrong_format_is_refused(self):
-        done = subprocess.run([self.pgokit, "report", self.indexed, "--format", "pdf"], check=False,
-                              capture_output=True, text=True)
+        done = subprocess.run([*self.pgokit, "report", self.indexed, "--format", "pdf"],
+                              check=False, capture_output=True, text=True)
         expect(done.returncode, 2, "exit status")
         assert "speedscope" in done.stderr, done.stderr
 
     def an_output_that_cannot_be_written_is_refused(self):
-        done = subprocess.run([self.pgokit, "report", self.indexed, "-o", "/proc/none/x.html"],
+        done = subprocess.run([*self.pgokit, "report", self.indexed, "-o", "/proc/none/x.html"],
                               check=False, capture_output=True, text=True)
         expect(done.returncode, 2, "exit status")
         assert "/proc/none" in done.stderr, done.stderr
@@ -454,7 +455,7 @@ class Exports:
 
         def code(before, now, *limits):
             args = [a for limit in limits for a in ("--fail-on", limit)]
-            return subprocess.run([self.pgokit, "diff", "-q", before, now, *args], check=False,
+            return subprocess.run([*self.pgokit, "diff", "-q", before, now, *args], check=False,
                                   capture_output=True).returncode
         expect(code(smaller, larger), 0, "without a limit")
         expect(code(smaller, larger, "growth=10%"), 3, "133 % more")

@@ -8,6 +8,20 @@
 
 static char path[TEST_PATH_SIZE];
 
+/* Programs that are recorded are of the machine that records them. */
+#ifdef __aarch64__
+enum { OWN_MACHINE = EM_AARCH64, OTHER_MACHINE = EM_X86_64 };
+#else
+enum { OWN_MACHINE = EM_X86_64, OTHER_MACHINE = EM_AARCH64 };
+#endif
+
+static struct test_bytes own_elf(const struct test_section *sections, size_t n)
+{
+    struct test_bytes image = test_elf(ET_EXEC, sections, n);
+    ((Elf64_Ehdr *)(void *)image.v)->e_machine = OWN_MACHINE;
+    return image;
+}
+
 static int set_up(void **state)
 {
     char folder[TEST_PATH_SIZE];
@@ -28,7 +42,7 @@ static struct pgk_program inspect(const void *bytes, size_t size)
 
 static struct pgk_program inspect_sections(const struct test_section *sections, size_t n)
 {
-    struct test_bytes image = test_elf(ET_EXEC, sections, n);
+    struct test_bytes image = own_elf(sections, n);
     struct pgk_program program = inspect(image.v, image.n);
     tb_free(&image);
     return program;
@@ -130,10 +144,10 @@ static void others_are_refused(void **state)
     (void)state;
     struct pgk_program program = {.struct_size = sizeof program};
     struct pgk_err err = {0};
-    struct test_bytes image = test_elf(ET_EXEC, NULL, 0);
+    struct test_bytes image = own_elf(NULL, 0);
     refuse("echo hello\n", 11, PGK_E_FORMAT, "magic");
     refuse("", 0, PGK_E_FORMAT, "magic");
-    image.v[offsetof(Elf64_Ehdr, e_machine)] = EM_AARCH64;
+    image.v[offsetof(Elf64_Ehdr, e_machine)] = OTHER_MACHINE;
     refuse(image.v, image.n, PGK_E_FORMAT, "machine");
     image.v[EI_CLASS] = ELFCLASS32;
     refuse(image.v, image.n, PGK_E_FORMAT, "class");
