@@ -9,11 +9,12 @@
 #include <string.h>
 
 static const char help[] =
-    "usage: pgokit gen INPUT... -b BINARY... -o OUTPUT\n\n"
+    "usage: pgokit gen INPUT... [-b BINARY]... -o OUTPUT\n\n"
     "Makes a sample profile for -fprofile-sample-use= from perf.data, or from text of perf script\n"
     "and perf report -D. Branch stacks (perf record -b) give counts of lines and call targets,\n"
     "samples of loads give types of objects at virtual calls. Without branch stacks, counts are\n"
-    "inferred from where the program was interrupted.\n\n"
+    "inferred from where the program was interrupted. Without -b the program is found where it\n"
+    "was, or by its build id.\n\n"
     "  -o, --output FILE   the profile to write; - for standard output; DIR/: of each binary\n"
     SAMPLE_FILE_HELP
     "      --format NAME   the same as --to, or counts of branches: bolt, for llvm-bolt -data, or\n"
@@ -51,14 +52,13 @@ static const char help[] =
     "      --keep-cold     without the pre-inliner, do not merge cold contexts\n"
     "      --cold-depth N  frames that merged cold contexts keep (1)\n"
     "      --context-depth N  frames that contexts keep (all)\n"
-    "      --stack-depth N functions of a call stack that contexts keep, with what is inlined\n"
-    "                      into each; for probes (all)\n"
+    "      --stack-depth N  functions of a call stack that contexts keep; for probes (all)\n"
     "      --recursion N   calls of the longest repetition that becomes one round; 0: none (any)\n"
     "      --contexts      keep contexts, do not turn them into inlinees\n"
     "      --no-tail-calls  do not look for callers that tail calls hide\n"
     "\nExamples:\n"
-    "  perf record -e cpu-clock:u -F 5000 -- ./app; pgokit gen perf.data -b ./app -o app.afdo\n"
-    "  perf record -b -e branches:u -- ./app; pgokit gen perf.data -b ./app -o app.afdo\n"
+    "  perf record -e cpu-clock:u -F 5000 -- ./app; pgokit gen perf.data -o app.afdo\n"
+    "  perf record -b -e branches:u -- ./app; pgokit gen perf.data -o app.afdo\n"
     "  pgokit gen perf.data loads.data -b ./app -b ./lib.so -o app.afdo\n"
     "  pgokit gen perf.data -b ./app -b ./lib.so --format bolt -o counts/\n";
 
@@ -207,8 +207,8 @@ static void settle(struct gen *g, int argc)
         cli_usage(&cmd_gen, "--data and %s are two kinds of output", g->raw ? "--raw" : "--format");
     if (g->bolt && g->raw)
         cli_usage(&cmd_gen, "--raw and --format %s are two kinds of output", g->bolt->name);
-    if (!g->common.binaries.n)
-        cli_usage(&cmd_gen, "which program was recorded? give it with -b");
+    if (!g->common.binaries.n && g->opts.kernel)
+        cli_usage(&cmd_gen, "--kernel takes the kernel that was recorded (-b vmlinux)");
 }
 
 static void parse(struct gen *g, int argc, char **argv)
@@ -473,6 +473,42 @@ static int write_each(struct gen *g, struct pgk_gen *gen, size_t n, int *exit_co
     return status;
 }
 
+/* ---- the program, where nobody gave it ---- */
+
+/* Says which, because output depends on it. */
+static void note_program(const char *recording, const struct pgk_gen_found *found,
+                         const struct pgk_binaries *binaries)
+{
+    char safe[256], libraries[sizeof found->libraries];
+    const char *path = pgk_binaries_path(binaries, pgk_binaries_count(binaries) - 1);
+    fprintf(stderr, "pgokit: note: the program of %s is %s%s\n", recording,
+            pgk_human_text(safe, sizeof safe, path),
+            found->by_build_id ? "" : "; its build cannot be checked, as it has no build id");
+    if (*found->libraries)
+        fprintf(stderr,
+                "pgokit: note: other samples of it are in %s; to count them, give the program and "
+                "these with -b\n",
+                pgk_human_text(libraries, sizeof libraries, found->libraries));
+}
+
+static int find_programs(const struct gen *g, struct pgk_binaries *binaries, char **recordings,
+                         int n, struct pgk_err *err)
+{
+    for (int i = 0; i < n; i++) {
+        struct pgk_gen_found found = {.struct_size = sizeof found};
+        const size_t before = pgk_binaries_count(binaries);
+        if (!strcmp(recordings[i], "-"))
+            cli_usage(&cmd_gen, "standard input is read once, and cannot be searched for its "
+                                "program first: give it with -b");
+        int status = pgk_gen_find_program(recordings[i], binaries, &g->opts, &found, err);
+        if (status)
+            return status;
+        if (!g->common.quiet && pgk_binaries_count(binaries) > before)
+            note_program(recordings[i], &found, binaries);
+    }
+    return 0;
+}
+
 static int run(int argc, char **argv)
 {
     struct gen g = {.output = {.generated = true}};
@@ -483,6 +519,8 @@ static int run(int argc, char **argv)
     int exit_code = EXIT_DONE;
     parse(&g, argc, argv);
     int status = cli_open_binaries(&g.common, &binaries, &err);
+    if (!status && !g.common.binaries.n)
+        status = find_programs(&g, binaries, argv + optind, argc - optind, &err);
     if (!status)
         status = pgk_gen_new(&gen, binaries, &g.opts, &err);
     for (int i = optind; !status && i < argc; i++)

@@ -175,6 +175,24 @@ struct pgk_gen_stats {
 
 struct pgk_gen;
 
+/* What pgk_gen_find_program found. */
+struct pgk_gen_found {
+    size_t struct_size;  /* sizeof(struct pgk_gen_found), set by the caller */
+    bool by_build_id;    /* else the recording has no build id of the program: the file at its path
+                          * was taken */
+    char libraries[400]; /* where else samples of it are, for people: "/lib/libz.so (12.3 %)", the
+                          * largest first; "" nowhere */
+};
+/* Looks for the program that a recording (perf.data, text of perf with mappings, or of the branch
+ * recorder) is of, and adds it to the set: the file that it was, if its build id is still that, or
+ * by its build id where the options of the set say. Of several programs it is the one with nine
+ * tenths of the samples, of which opts->pid and opts->comm choose. `opts` and `found` may be NULL.
+ * PGK_E_MISMATCH if the recording does not name its program, is of several, or that is not found;
+ * `err` says where it was looked for. */
+int pgk_gen_find_program(const char *recording, struct pgk_binaries *binaries,
+                         const struct pgk_gen_opts *opts, struct pgk_gen_found *found,
+                         struct pgk_err *err);
+
 /* `binaries` holds the programs and libraries that were run, in which case it must outlive
  * `gen`. One thread per generator. */
 int pgk_gen_new(struct pgk_gen **gen, struct pgk_binaries *binaries,

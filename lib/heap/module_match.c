@@ -77,12 +77,6 @@ size_t *pgk_module_addresses(const struct pgk_heap *h)
     return addresses;
 }
 
-static int is_main(void *ctx, const struct pgk_elf_entry *entry)
-{
-    (void)ctx;
-    return entry->section && !strcmp(entry->name, "main");
-}
-
 int pgk_heap_find_binaries(const struct pgk_heap *heap, struct pgk_binaries *binaries,
                            struct pgk_heap_found *found, struct pgk_err *err)
 {
@@ -98,8 +92,7 @@ int pgk_heap_find_binaries(const struct pgk_heap *heap, struct pgk_binaries *bin
         own.addresses += addresses[i];
         own.modules_found += pos != PGK_INDEX_NONE;
         own.addresses_found += pos != PGK_INDEX_NONE ? addresses[i] : 0;
-        own.program |= pos != PGK_INDEX_NONE &&
-                       pgk_elf_entries(pgk_binaries_elf(binaries, pos), is_main, NULL) > 0;
+        own.program |= pos != PGK_INDEX_NONE && pgk_elf_has_main(pgk_binaries_elf(binaries, pos));
     }
     pgk_mem_free(addresses);
     if (!status)

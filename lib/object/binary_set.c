@@ -260,6 +260,70 @@ int pgk_binaries_look_for(struct pgk_binaries *set, const uint8_t *build_id, siz
     return status == PGK_E_NOMEM ? pgk_fail_nomem(err) : 0;
 }
 
+static int is_main(void *ctx, const struct pgk_elf_entry *entry)
+{
+    (void)ctx;
+    return entry->section && !strcmp(entry->name, "main");
+}
+
+bool pgk_elf_has_main(const struct pgk_elf *elf)
+{
+    return pgk_elf_entries(elf, is_main, NULL) > 0;
+}
+
+/* The file at the path, or NULL; nobody named it, so it is no error if it is something else. */
+static struct pgk_elf *open_at_path(const struct pgk_program_wanted *wanted, bool *other)
+{
+    struct pgk_elf *elf;
+    size_t size;
+    if (pgk_elf_open(&elf, wanted->path, NULL))
+        return NULL;
+    const uint8_t *id = pgk_elf_build_id(elf, &size);
+    if (!wanted->build_id_size ||
+        (size == wanted->build_id_size && !memcmp(id, wanted->build_id, size)))
+        return elf;
+    if (other)
+        *other = true;
+    pgk_elf_close(&elf);
+    return NULL;
+}
+
+int pgk_binaries_look_for_program(struct pgk_binaries *set,
+                                  const struct pgk_program_wanted *wanted, uint32_t *pos,
+                                  bool *other, struct pgk_err *err)
+{
+    const uint8_t *id = wanted->build_id;
+    const size_t size = wanted->build_id_size;
+    struct stat st;
+    *pos = size ? pgk_binaries_find(set, id, size) : pgk_binaries_find_file(set, wanted->path);
+    if (*pos != PGK_INDEX_NONE)
+        return 0;
+    struct binary b = {.elf = open_at_path(wanted, other)};
+    if (b.elf && !stat(wanted->path, &st)) {
+        b.device = st.st_dev;
+        b.inode = st.st_ino;
+    }
+    if (!b.elf && size)
+        PGK_TRY(pgk_find_in_sysroots(&b.elf, &set->in_sysroots, set->sysroots.v, set->sysroots.n,
+                                     id, size, err));
+    if (!b.elf && size && set->find_binaries)
+        PGK_TRY(pgk_debug_caches_open(set->caches, PGK_ID_PROGRAM, PGK_ELF_PROGRAM, id, size,
+                                      &b.elf, err));
+    if (!b.elf)
+        return 0;
+    if (wanted->with_main && !pgk_elf_has_main(b.elf)) {
+        pgk_elf_close(&b.elf);
+        return 0;
+    }
+    pgk_elf_look_in(b.elf, &set->places);
+    if (!pgk_vec_push(&set->v, b)) {
+        pgk_elf_close(&b.elf);
+        return pgk_fail_nomem(err);
+    }
+    *pos = (uint32_t)set->v.n - 1;
+    return 0;
+}
+
 const struct pgk_elf *pgk_binaries_elf(const struct pgk_binaries *set, uint32_t pos)
 {
     assert(pos < set->v.n);

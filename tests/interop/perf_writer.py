@@ -86,15 +86,15 @@ class Recording:
         self.time += 1
         return data
 
-    def mmap(self, pid, start, size, offset, path, prot=5):
+    def mmap(self, pid, start, size, offset, path, prot=5, build_id=b""):
         self.add(
             10,
             struct.pack("<iiQQQ", pid, pid, start, size, offset)
-            + bytes(24)
+            + (struct.pack("<B3x20s", len(build_id), build_id) if build_id else bytes(24))
             + struct.pack("<II", prot, 2)
             + pad(path.encode() + b"\0")
             + self.trailer(pid, pid),
-            misc=2,
+            misc=2 | (1 << 14 if build_id else 0),
         )
 
     def comm(self, pid, name, by_exec=False):

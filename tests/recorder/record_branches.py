@@ -86,6 +86,10 @@ def counts(folder):
         require(any(name in function for function in got), f"{name} is not in {got}")
     kept = [name for name in os.listdir(folder) if re.fullmatch(r"branches\.counts\.\d+", name)]
     require(functions_of(folder, *kept, binary=program) == got, "the recording says otherwise")
+    run([PGOKIT, "gen", *kept, "-o", "found.text", "--to", "text"], folder)
+    with open(os.path.join(folder, "found.text"), "rb") as found, \
+            open(os.path.join(folder, "out.text"), "rb") as given:
+        require(found.read() == given.read(), "the program is found, and its profile is another")
 
 
 def only_counts_stay(folder):

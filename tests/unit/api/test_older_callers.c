@@ -46,6 +46,13 @@ static int order_functions(const void *opts)
     return status;
 }
 
+/* A program is no recording: what is refused is that, whatever the options are. */
+static int gen_find_program(const void *opts)
+{
+    int status = pgk_gen_find_program(PROGRAM, on.binaries, opts, NULL, &on.err);
+    return status == PGK_E_MISMATCH ? 0 : status;
+}
+
 static int gen_new(const void *opts)
 {
     struct pgk_gen *gen = NULL;
@@ -274,6 +281,7 @@ static const struct {
     {"pgk_binaries_new", sizeof(struct pgk_binaries_opts), binaries_new},
     {"pgk_disasm", sizeof(struct pgk_disasm_opts), disasm},
     {"pgk_instr_order_functions", sizeof(struct pgk_function_order_opts), order_functions},
+    {"pgk_gen_find_program", sizeof(struct pgk_gen_opts), gen_find_program},
     {"pgk_gen_new", sizeof(struct pgk_gen_opts), gen_new},
     {"pgk_heap_symbolise", sizeof(struct pgk_heap_symbolise_opts), heap_symbolise},
     {"pgk_heap_prune", sizeof(struct pgk_heap_prune_opts), heap_prune},
