@@ -5,6 +5,7 @@
 #   make fleet-demo merge 2000 profiles over workers, of which one is killed
 #   make test       build and run all tests; installs what they need
 #   make soak-recorder  test suites of real programs under the branch recorder; about an hour
+#   make soak-allocator  the same with libpgokit_alloc
 #   make soak-heap  150 programs of Debian under the heap profiler; installs many of them
 #   make bench      compare with LLVM's tools; installs what it needs
 #   make install    PREFIX=/usr/local, DESTDIR for packagers
@@ -25,7 +26,7 @@ FUZZ_ARGS ?=
 
 MAKEFLAGS += --no-print-directory
 
-.PHONY: build demo fleet-demo test soak-recorder soak-heap bench install dist packages fuzz clean
+.PHONY: build demo fleet-demo test soak-recorder soak-allocator soak-heap bench install dist packages fuzz clean
 
 build: $(BUILD)/build.ninja
 	ninja -C $(BUILD)
@@ -59,6 +60,11 @@ soak-recorder:
 	scripts/deps bench test
 	$(MAKE) build
 	scripts/soak-recorder $(BUILD)
+
+soak-allocator:
+	scripts/deps bench test
+	$(MAKE) build
+	scripts/soak-allocator $(BUILD)
 
 soak-heap:
 	scripts/deps test

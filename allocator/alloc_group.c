@@ -1,6 +1,7 @@
 /* Groups: their ranges of addresses and their arenas. */
 #include "alloc_group.h"
 
+#include "alloc_plan.h"
 #include "guest_sys.h"
 #include "guest_text.h"
 
@@ -9,6 +10,7 @@
 uintptr_t pgal_base, pgal_span;
 uint8_t *pgal_pages;
 u32 pgal_shift;
+volatile bool pgal_stats_asked;
 
 /* Room of a group at most; less where the limit of addresses (ulimit -v) is low. */
 enum { SHIFT_MOST = 36, SHIFT_LEAST = 30 };
@@ -195,7 +197,7 @@ static void print_group(u32 number, const struct group *g)
 {
     u64 objects = 0, pages = 0, unused = 0;
     size_t page = PGG_PAGE, size = sizeof page;
-    char line[160];
+    char line[240];
     struct pgg_text t;
     pgal_je_mallctl("arenas.page", &page, &size, NULL, 0);
     for (u32 i = 0; i < ARENAS_OF_GROUP; i++)
@@ -214,6 +216,11 @@ static void print_group(u32 number, const struct group *g)
     pgg_text_str(&t, " %), ");
     pgg_text_u64(&t, unused);
     pgg_text_str(&t, " bytes of empty pages");
+    if (pgal_planned_bytes(number)) {
+        pgg_text_str(&t, "; the profile had ");
+        pgg_text_u64(&t, pgal_planned_bytes(number));
+        pgg_text_str(&t, " bytes of objects at its peak");
+    }
     char name[24];
     pgg_text_init(&t, name, sizeof name);
     pgg_text_str(&t, number == PGAL_COLD ? "cold" : number == PGAL_HOT ? "hot" : "group ");
@@ -225,6 +232,7 @@ static void print_group(u32 number, const struct group *g)
 void pgal_groups_print(void)
 {
     u64 epoch = 1;
+    pgal_stats_asked = false;
     pgal_je_mallctl("epoch", NULL, NULL, &epoch, sizeof epoch);
     for (u32 i = 1; i < PGAL_GROUPS; i++)
         for (u32 k = 0; k < ARENAS_OF_GROUP; k++)

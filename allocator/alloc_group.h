@@ -25,6 +25,9 @@ void pgal_groups_after_fork(void);
 void pgal_groups_purge(void);
 /* One line for each group with objects, on standard error. */
 void pgal_groups_print(void);
+/* A signal asks for these lines: they come with the next object that jemalloc gives or takes, as
+ * the code that was interrupted may hold its locks. */
+extern volatile bool pgal_stats_asked;
 
 /* 0 for an object that is in none. */
 PGG_INLINE u32 pgal_group_of_object(const void *p)

@@ -58,6 +58,8 @@ static void *fill(struct pgal_thread *t, u32 group, u32 number)
 PGG_COLD void *pgal_object_slow(u32 group, size_t n)
 {
     struct pgal_thread *t = pgal_thread();
+    if (pgal_stats_asked)
+        pgal_groups_print();
     if (n > PGAL_LARGEST)
         return NULL;
     return t && n <= PGAL_KEPT_BYTES ? fill(t, group, pgal_bin_of[(n + 15) / 16])
@@ -85,6 +87,8 @@ static void give_back(struct pgal_thread *t, u32 group, struct pgal_bin *bin)
 PGG_COLD void pgal_object_free_slow(u32 group, void *p)
 {
     struct pgal_thread *t = pgal_thread();
+    if (pgal_stats_asked)
+        pgal_groups_print();
     const u32 number = __atomic_load_n(pgal_page_of(p), __ATOMIC_RELAXED);
     if (!t || !number) {
         pgal_je_dallocx(p, pgal_cache_flags(t, group));

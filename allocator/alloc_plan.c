@@ -330,6 +330,11 @@ static void find_modules(const char *path)
         pgal_say("the plan is for other builds than what is loaded at the start", path);
 }
 
+u64 pgal_planned_bytes(u32 group)
+{
+    return plan.header && group < plan.header->n_groups ? plan.groups[group].bytes : 0;
+}
+
 void pgal_plan_hash(u32 groups)
 {
     static struct pgal_leaf none[2]; /* one for each hash of a bit */

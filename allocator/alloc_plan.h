@@ -15,6 +15,10 @@ void pgal_plan_read(const char *path);
  * addresses. All of them are unknown then, so that nothing is slower without it. */
 void pgal_plan_hash(u32 groups);
 
+/* Bytes of a group's objects at the peak of the profile that was planned with; 0: there is no such
+ * group. */
+u64 pgal_planned_bytes(u32 group);
+
 /* In a child: who held a lock in the parent is not here. */
 void pgal_plan_after_fork(void);
 

@@ -7,6 +7,7 @@
 #include "guest_text.h"
 
 #include <pthread.h>
+#include <signal.h>
 
 void pgal_say(const char *a, const char *b)
 {
@@ -19,13 +20,26 @@ static bool is_set(const char *name)
     return value && *value && *value != '0';
 }
 
-/* 0: it is none. */
+/* 0: it is none of up to two digits. */
 static u32 number(const char *digits)
 {
     u32 n = 0;
-    for (; *digits >= '0' && *digits <= '9' && n < PGAL_GROUPS; digits++)
+    for (; *digits >= '0' && *digits <= '9' && n < 10; digits++)
         n = n * 10 + (u32)(*digits - '0');
     return *digits ? 0 : n;
+}
+
+static void ask(int number)
+{
+    (void)number;
+    pgal_stats_asked = true;
+}
+
+static void listen(const char *to)
+{
+    struct sigaction action = {.sa_handler = ask, .sa_flags = SA_RESTART};
+    if (to && *to && (!number(to) || sigaction((int)number(to), &action, NULL)))
+        pgal_say("PGOKIT_ALLOC_STATS_SIGNAL is the number of a signal that can be handled", to);
 }
 
 static void child(void)
@@ -43,6 +57,7 @@ __attribute__((constructor(101))) static void at_start(void)
     pgal_objects_init();
     pgal_threads_init();
     pthread_atfork(NULL, NULL, child);
+    listen(pgg_secure_getenv("PGOKIT_ALLOC_STATS_SIGNAL"));
     if (plan && *plan)
         pgal_plan_read(plan);
     else if (hash && *hash)

@@ -2,6 +2,7 @@
 #include "record.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,15 +17,17 @@ static const char help[] =
     "else of the program changes.\n\n"
     "      --plan FILE      the plan; without one all is as with jemalloc\n"
     "      --stats          say at the end of each process what its groups hold\n"
+    "      --stats-signal N  say it whenever a process gets signal number N\n"
     "\nExamples:\n"
     "  pgokit run --plan app.plan -- ./app input\n"
     "  pgokit run --plan app.plan --stats -- ./app input\n";
 
-enum { OPT_PLAN = 256, OPT_STATS };
+enum { OPT_PLAN = 256, OPT_STATS, OPT_STATS_SIGNAL };
 
 static const struct option options[] = {
     {"plan", required_argument, NULL, OPT_PLAN},
     {"stats", no_argument, NULL, OPT_STATS},
+    {"stats-signal", required_argument, NULL, OPT_STATS_SIGNAL},
     CLI_COMMON_LONG,
     {0},
 };
@@ -69,11 +72,14 @@ static int run(int argc, char **argv)
 {
     struct cli_common common = {0};
     const char *plan = NULL;
+    unsigned long stats_signal = 0;
     char path[PATH_MAX];
     bool stats = false;
     for (int c; (c = cli_next_option(&cmd_run, argc, argv, "+", options, &common)) != -1;) {
         if (c == OPT_PLAN)
             plan = optarg;
+        if (c == OPT_STATS_SIGNAL)
+            stats_signal = cli_number("--stats-signal", optarg, 1, SIGRTMAX);
         stats |= c == OPT_STATS;
     }
     if (optind == argc)
@@ -83,6 +89,11 @@ static int run(int argc, char **argv)
         set_plan(plan);
     if (stats)
         set("PGOKIT_ALLOC_STATS", "1");
+    if (stats_signal) {
+        char number[24];
+        snprintf(number, sizeof number, "%lu", stats_signal);
+        set("PGOKIT_ALLOC_STATS_SIGNAL", number);
+    }
     if (!heap_runtime_find(path, ALLOCATOR))
         refuse(EXIT_RECORD_FAILED, argv[optind],
                ALLOCATOR " is nowhere. Set PGOKIT_RUNTIME to the folder where it is");

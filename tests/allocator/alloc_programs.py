@@ -7,6 +7,7 @@ Prints TAP.
 """
 
 import os
+import signal
 import random
 import struct
 import sys
@@ -188,6 +189,17 @@ def counts_groups(folder):
     result = run([PGOKIT, "run", "--plan", plan, "--stats", "--", program, "pages"], folder)
     lines = result.stderr.splitlines()
     require(len(lines) == 2 and all("bytes of objects" in line for line in lines), result.stderr)
+    require(all(" had " in line for line in lines), result.stderr)
+    number = str(int(signal.SIGUSR2))
+    result = run([PGOKIT, "run", "--plan", plan, "--stats-signal", number, "--", program, "ask"],
+                 folder)
+    lines = result.stderr.splitlines()
+    require(len(lines) == 2 and not any(": 0 bytes" in line for line in lines), result.stderr)
+    for wrong in ("0", "9", "x", "100"):
+        env = dict(os.environ, LD_PRELOAD=SHARED, PGOKIT_ALLOC_STATS_SIGNAL=wrong)
+        lines = run([program, "pages"], folder, env=env).stderr
+        require(lines == "pgokit_alloc: PGOKIT_ALLOC_STATS_SIGNAL is the number of a signal that "
+                f"can be handled: {wrong}\n", lines)
 
 
 def hashes(folder):
@@ -221,7 +233,7 @@ def main():
     cases.run("a damaged plan is refused with one line", refuses)
     cases.run("a plan for another build is refused with one line", tells_stale)
     cases.run("calls are dealt out without a plan", hashes)
-    cases.run("what groups hold at the end", counts_groups)
+    cases.run("what groups hold, at the end and on a signal", counts_groups)
     cases.finish()
 
 

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <malloc.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -125,6 +126,15 @@ static void pages(void)
 {
     fill();
     printf("%d\n", shared_pages());
+    free_all(passing, 2);
+    free_all(kept, 1);
+}
+
+/* Asks for what groups hold, by a signal. */
+static void ask(void)
+{
+    fill();
+    raise(SIGUSR2);
     free_all(passing, 2);
     free_all(kept, 1);
 }
@@ -266,6 +276,8 @@ int main(int argc, char **argv)
         record();
     else if (!strcmp(mode, "pages"))
         pages();
+    else if (!strcmp(mode, "ask"))
+        ask();
     else if (!strcmp(mode, "stagger"))
         stagger();
     else if (!strcmp(mode, "resize"))

@@ -1,0 +1,128 @@
+"""Test suites of real programs from Debian's sources, for what must not change how programs behave
+(soak-recorder, soak-allocator)."""
+
+import collections
+import os
+import pathlib
+import re
+import subprocess
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+
+# `build` and `run` are for the shell, in a folder of the suite; $SOURCE is where the sources are.
+# `passed` matches a test that has passed, and its name is the first group. `interrupted` has the
+# first words of tests that fail if any signal often interrupts calls that wait, as ticks of real
+# time do.
+Suite = collections.namedtuple("Suite", "package what build run passed interrupted",
+                               defaults=[()])
+PYTHON = pathlib.Path("/usr/bin/python3").resolve().name
+TRIES = 3
+LIMIT_S = 3600
+
+SUITES = {
+    "tcl": Suite(
+        "tcl8.6", "an interpreter; threads, timers, child processes",
+        "$SOURCE/unix/configure --disable-shared && make -j2 tcltest",
+        "make test-tcl TESTFLAGS='-verbose p -notfile \"http* socket*\"'",
+        r"^\+\+\+\+ (\S+) PASSED"),
+    "libuv": Suite(
+        "libuv1", "threads, signals, child processes",
+        "cmake -DCMAKE_BUILD_TYPE=Release $SOURCE && make -j2 uv_run_tests_a",
+        "UV_RUN_AS_ROOT=1 ./uv_run_tests_a", r"^ok \d+ - (\w+)$",
+        # Time in a call that is interrupted is lost, and no longer idle.
+        ["metrics_idle_time", "metrics_idle_time_thread"]),
+    "programs": Suite(
+        None, "python3, node, java, redis, postgres and clang as they are installed",
+        "true", "$SOURCE/same_output.sh", r"^PASS: (.*)"),
+    "libsigsegv": Suite(
+        "libsigsegv", "handlers of faults, full stacks, alternate stacks",
+        "$SOURCE/configure --disable-shared && make && make check TESTS=",
+        "for i in $(seq 30); do make check || exit; done", r"^PASS: (\S+)"),
+    "jsoncpp": Suite(
+        "libjsoncpp", "C++ with exceptions",
+        "g++ -O2 -std=c++17 -I$SOURCE/include -I$SOURCE/src/test_lib_json -o tests "
+        "$SOURCE/src/lib_json/*.cpp $SOURCE/src/test_lib_json/*.cpp",
+        "for i in $(seq 200); do ./tests || exit; done",
+        r"^Testing (.*): OK"),
+    "muparser": Suite(
+        "muparser", "C++ with exceptions",
+        "cmake -DCMAKE_BUILD_TYPE=Release -DENABLE_OPENMP=OFF $SOURCE && make -j2 t_ParserTest",
+        "for i in $(seq 30); do ./t_ParserTest || exit; done",
+        r"^(.*)(?:\.\.\.| )passed"),
+    "pcre2": Suite(
+        "pcre2", "a JIT compiler",
+        "$SOURCE/configure --enable-jit --enable-pcre2-16 --enable-pcre2-32 --disable-shared && "
+        "make -j2 pcre2test pcre2_jit_test",
+        "./pcre2_jit_test; srcdir=$SOURCE $SOURCE/RunTest",
+        r"^((?:Test \w+: [^\n]*(?:\n  OK[^\n]*)+)|Successful test ratio: 100%)"),
+    "python": Suite(
+        PYTHON, "an interpreter; signals, threads, child processes",
+        "ln -sfn $SOURCE/Lib/test test",
+        f"PYTHONPATH=$PWD /usr/bin/{PYTHON} -m test -v -i '*test_4_daemon_threads' "
+        "test_signal test_threading test_threadsignals test_thread test_subprocess "
+        "test_exceptions test_faulthandler test_fork1 test_re test_coroutines test_generators "
+        "test_queue",
+        r"^(test\w* \([\w.]+\))(?:\n(?!test)[^\n]*)? \.\.\. ok$",
+        # They pause() until their own signal comes, or write() all to a pipe in one call.
+        ["test_itimer_real", "test_communicate_pipe_buf", "test_siginterrupt_on",
+         "test_without_siginterrupt"]),
+}
+
+
+def folder_of(data, name):
+    folder = data / "soak" / name
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+def source_of(data, package):
+    if not package:
+        return ROOT / "tests" / "recorder"
+    [found] = [path for path in (data / "sources").glob(f"{package}-[0-9]*") if path.is_dir()]
+    return found
+
+
+def shell(command, folder, source, **env):
+    with tempfile.TemporaryFile("w+", errors="replace") as out:
+        done = subprocess.run(["sh", "-c", command], cwd=folder, stdin=subprocess.DEVNULL,
+                              stdout=out, stderr=subprocess.STDOUT, check=False, timeout=LIMIT_S,
+                              env={**os.environ, "LC_ALL": "C.UTF-8", "SOURCE": str(source), **env})
+        out.seek(0)
+        return done.returncode, out.read()
+
+
+def build(suite, folder, source):
+    if (folder / "built").exists():
+        return
+    status, text = shell(suite.build, folder, source)
+    if status:
+        raise SystemExit(f"{suite.package} cannot be built:\n{text[-3000:]}")
+    (folder / "built").touch()
+
+
+def names_of(suite, text):
+    return {" ".join(match[1].split()) for match in re.finditer(suite.passed, text, re.M)}
+
+
+def run_plain(name, suite, data):
+    """Builds the suite and runs it: its folder, its sources, and the names of tests that pass."""
+    folder, source = folder_of(data, name), source_of(data, suite.package)
+    build(suite, folder, source)
+    _, text = shell(suite.run, folder, source)
+    (folder / "plain.log").write_text(text)
+    plain = names_of(suite, text)
+    if not plain:
+        raise SystemExit(f"{name}: no test passed; see {folder}/plain.log")
+    print(f"{name}: {suite.what}; {len(plain)} tests pass plain", flush=True)
+    return folder, source, plain
+
+
+def chosen(names):
+    """Fetches the sources of these suites, or of all: suites by name, and the folder of data."""
+    data = pathlib.Path(os.environ.get("PGOKIT_BENCH_DATA") or ROOT / "build" / "bench-data")
+    data = data.absolute()
+    suites = {name: SUITES[name] for name in names or SUITES}
+    subprocess.run([ROOT / "bench" / "fetch-sources", data,
+                    *{suite.package for suite in suites.values() if suite.package}], check=True)
+    return suites, data
