@@ -44,16 +44,35 @@ static struct group {
     struct hooks hooks;
     uintptr_t next;              /* what lies behind was never given out */
     u32 arenas[ARENAS_OF_GROUP]; /* as jemalloc numbers them, plus one; 0: not made yet */
+    struct span {
+        void *at;
+        size_t bytes;
+    } last[ARENAS_OF_GROUP]; /* the piece that an arena asked for last */
+    bool cold;
 } groups[PGAL_GROUPS];
+
+static bool pages_out;
 
 static volatile u32 making;
 static enum { NOT_ASKED, READY, NO_ROOM } state;
+
+/* An arena fills a piece before it asks for the next one, under a lock of its own. What it has
+ * filled with cold objects can go. */
+static void page_out_last(struct group *g, unsigned arena, void *at, size_t bytes)
+{
+    for (u32 i = 0; i < ARENAS_OF_GROUP; i++) {
+        if (__atomic_load_n(&g->arenas[i], __ATOMIC_ACQUIRE) != arena + 1)
+            continue;
+        if (g->last[i].bytes)
+            pgg_sys_advise(g->last[i].at, g->last[i].bytes, MADV_PAGEOUT);
+        g->last[i] = (struct span){at, bytes};
+    }
+}
 
 /* The next piece of the group's range. */
 static void *piece(struct hooks *hooks, void *wanted, size_t bytes, size_t align, bool *zero,
                    bool *commit, unsigned arena)
 {
-    (void)arena;
     struct group *g = (struct group *)(void *)hooks;
     const uintptr_t number = (uintptr_t)(g - groups);
     const uintptr_t end = pgal_base + ((number + 1) << pgal_shift);
@@ -67,6 +86,8 @@ static void *piece(struct hooks *hooks, void *wanted, size_t bytes, size_t align
             return NULL;
     } while (!__atomic_compare_exchange_n(&g->next, &next, at + bytes + gap, false,
                                           __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+    if (pages_out && g->cold && !gap)
+        page_out_last(g, arena, (void *)at, bytes);
     *zero = *commit = true;
     return (void *)at;
 }
@@ -167,6 +188,16 @@ u32 pgal_group_arena(u32 group, u32 thread)
     u32 *arena = &groups[group].arenas[thread % ARENAS_OF_GROUP];
     const u32 made = __atomic_load_n(arena, __ATOMIC_ACQUIRE);
     return PGG_LIKELY(made) ? made - 1 : make_arena(&groups[group], arena);
+}
+
+void pgal_groups_page_out(void)
+{
+    pages_out = groups[PGAL_COLD].cold = true;
+}
+
+void pgal_group_is_cold(u32 group)
+{
+    groups[group].cold = true;
 }
 
 void pgal_groups_after_fork(void)

@@ -19,6 +19,10 @@ extern uint8_t *pgal_pages;
 bool pgal_groups_ready(void);
 /* The arena of a group for threads of this number; 0: there is none, no memory. */
 u32 pgal_group_arena(u32 group, u32 thread);
+/* Pages of cold groups are given to swap when the next ones are asked for: PGAL_COLD's, and those
+ * that are said to be cold. */
+void pgal_groups_page_out(void);
+void pgal_group_is_cold(u32 group);
 /* In a child: who held a lock in the parent is not here. */
 void pgal_groups_after_fork(void);
 /* Gives the system the pages that nothing is in. */

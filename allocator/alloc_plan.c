@@ -366,6 +366,9 @@ void pgal_plan_read(const char *path)
     } else if (!pgal_groups_ready() || !make_leaves()) {
         pgal_say("no plan is used, memory is short", path);
     } else {
+        for (u32 i = 1; i < plan.header->n_groups; i++)
+            if (plan.groups[i].flags & PGK_PLACEMENT_COLD)
+                pgal_group_is_cold(i);
         find_modules(path);
     }
 }

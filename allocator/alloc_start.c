@@ -57,6 +57,8 @@ __attribute__((constructor(101))) static void at_start(void)
     pgal_objects_init();
     pgal_threads_init();
     pthread_atfork(NULL, NULL, child);
+    if (is_set("PGOKIT_ALLOC_PAGE_OUT"))
+        pgal_groups_page_out();
     listen(pgg_secure_getenv("PGOKIT_ALLOC_STATS_SIGNAL"));
     if (plan && *plan)
         pgal_plan_read(plan);

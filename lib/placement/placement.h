@@ -88,6 +88,11 @@ PGK_MUST_USE int pgk_plan_keep_worthy(struct pgk_plan *plan, struct pgk_err *err
  * keep the numbers that modules had. */
 void pgk_plan_drop_modules(struct pgk_plan *plan);
 
+/* Accesses for each byte of all objects. */
+double pgk_plan_mean_density(const struct pgk_plan *plan);
+/* Its objects live for a good part of the run and are accessed much more rarely than others. */
+bool pgk_plan_is_cold(const struct pgk_plan *plan, uint32_t group);
+
 /* Bytes of pages that a group's objects lie on at the peak: among all others of their size, and
  * apart from them. */
 struct pgk_plan_pages {

@@ -115,3 +115,31 @@ int pgk_plan_keep_worthy(struct pgk_plan *plan, struct pgk_err *err)
     }
     return 0;
 }
+
+double pgk_plan_mean_density(const struct pgk_plan *plan)
+{
+    double accesses = 0, bytes = 0;
+    for (size_t i = 0; i < plan->contexts.n; i++) {
+        accesses += (double)plan->contexts.v[i].accesses;
+        bytes += (double)plan->contexts.v[i].total;
+    }
+    return bytes > 0 ? accesses / bytes : 0;
+}
+
+bool pgk_plan_is_cold(const struct pgk_plan *plan, uint32_t group)
+{
+    enum { RARER = 8, PART_OF_RUN = 4 };
+    double accesses = 0, bytes = 0, lifetimes = 0, objects = 0;
+    for (size_t i = 0; i < plan->contexts.n; i++) {
+        const struct pgk_plan_context *c = &plan->contexts.v[i];
+        if (c->group != group)
+            continue;
+        accesses += (double)c->accesses;
+        bytes += (double)c->total;
+        lifetimes += (double)c->lifetime_ms * (double)c->objects;
+        objects += (double)c->objects;
+    }
+    return group && plan->knows_accesses && plan->run_ms && pgk_plan_mean_density(plan) > 0 &&
+           accesses * RARER <= bytes * pgk_plan_mean_density(plan) &&
+           lifetimes * PART_OF_RUN >= objects * (double)plan->run_ms;
+}

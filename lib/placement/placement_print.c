@@ -44,8 +44,9 @@ static void print_group(const struct pgk_plan *plan, uint32_t group, FILE *out)
             peak += plan->contexts.v[i].peak;
             n++;
         }
-    fprintf(out, "\n%s%.0u: %zu context%s, %.1f KiB at the peak\n", group ? "group " : "not split",
-            group, n, pgk_plural(n), kib(peak));
+    fprintf(out, "\n%s%.0u%s: %zu context%s, %.1f KiB at the peak\n",
+            group ? "group " : "not split", group, pgk_plan_is_cold(plan, group) ? ", cold" : "", n,
+            pgk_plural(n), kib(peak));
     for (size_t i = 0; i < plan->contexts.n && shown < SHOWN; i++)
         if (plan->contexts.v[i].group == group) {
             print_context(plan, &plan->contexts.v[i], out);
@@ -102,16 +103,6 @@ static void print_closer(const struct pgk_plan *plan, FILE *out)
             kib(apart), kib(scattered));
 }
 
-static double mean_density(const struct pgk_plan *plan)
-{
-    double accesses = 0, bytes = 0;
-    for (size_t i = 0; i < plan->contexts.n; i++) {
-        accesses += (double)plan->contexts.v[i].accesses;
-        bytes += (double)plan->contexts.v[i].total;
-    }
-    return bytes > 0 ? accesses / bytes : 0;
-}
-
 int pgk_plan_print(const struct pgk_plan *plan, FILE *out, struct pgk_err *err)
 {
     uint32_t splitting = 0;
@@ -124,7 +115,7 @@ int pgk_plan_print(const struct pgk_plan *plan, FILE *out, struct pgk_err *err)
     if (plan->knows_peak)
         print_expected(plan, false, 0, out);
     if (plan->knows_accesses)
-        print_expected(plan, true, mean_density(plan), out);
+        print_expected(plan, true, pgk_plan_mean_density(plan), out);
     for (uint32_t g = 1; g < plan->n_groups; g++)
         print_group(plan, g, out);
     print_group(plan, 0, out);

@@ -17,6 +17,7 @@ static void add_group(const struct pgk_plan *plan, uint32_t group, struct pgk_si
         lifetimes += c->lifetime_ms * c->objects;
     }
     g.lifetime_ms = g.objects ? lifetimes / g.objects : 0;
+    g.flags = pgk_plan_is_cold(plan, group) ? PGK_PLACEMENT_COLD : 0;
     pgk_sink_bytes(s, &g, sizeof g);
 }
 

@@ -11,13 +11,15 @@
 /* "PGKPLACE" in the order of the file. */
 #define PGK_PLACEMENT_MAGIC UINT64_C(0x4543414c504b4750)
 enum {
-    PGK_PLACEMENT_VERSION = 1,
+    PGK_PLACEMENT_VERSION = 2,
     PGK_PLACEMENT_MODULES_MAX = 255,
     PGK_PLACEMENT_NODES_MAX = 1 << 16,
     PGK_PLACEMENT_GROUPS_MAX = 14, /* with group 0, of all that is not in the plan */
     PGK_PLACEMENT_DEPTH_MAX = 16,  /* frames of a context */
     PGK_PLACEMENT_ID = 32,
 };
+/* Of a group: its objects live long and are hardly accessed, so that its pages can be paged out. */
+#define PGK_PLACEMENT_COLD UINT64_C(1)
 
 /* At the start; modules, groups and nodes follow in this order, and nothing else. */
 struct pgk_placement_header {
@@ -36,6 +38,7 @@ struct pgk_placement_module {
 struct pgk_placement_group {
     uint64_t contexts, bytes, objects; /* bytes: alive at the peak */
     uint64_t lifetime_ms;              /* mean of its objects */
+    uint64_t flags;                    /* PGK_PLACEMENT_COLD */
 };
 
 /* A frame of contexts: the trie of their stacks, leaf first. Node 0 is the root, which has no

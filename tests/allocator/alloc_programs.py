@@ -202,6 +202,21 @@ def counts_groups(folder):
                 f"can be handled: {wrong}\n", lines)
 
 
+def swap_free():
+    with open("/proc/meminfo", encoding="utf-8") as file:
+        return next((int(line.split()[1]) for line in file if line.startswith("SwapFree:")), 0)
+
+
+def pages_out(folder):
+    """Objects keep what is in them; where there is swap, it has most of the pages."""
+    program = build(folder)
+    env = dict(os.environ, LD_PRELOAD=SHARED, PGOKIT_ALLOC_PAGE_OUT="1")
+    room = swap_free() > 1 << 17
+    swapped = int(run([program, "cold"], folder, env=env).stdout)
+    require(swapped > 1 << 15 or not room, f"{swapped} KiB in swap")
+    return [f"{swapped} KiB of 64 MiB in swap"]
+
+
 def hashes(folder):
     program = build(folder)
     env = dict(os.environ, LD_PRELOAD=SHARED, PGOKIT_ALLOC_STATS="1")
@@ -232,6 +247,7 @@ def main():
     cases.run("hints of compilers reach groups", hints)
     cases.run("a damaged plan is refused with one line", refuses)
     cases.run("a plan for another build is refused with one line", tells_stale)
+    cases.run("cold objects come back from swap", pages_out)
     cases.run("calls are dealt out without a plan", hashes)
     cases.run("what groups hold, at the end and on a signal", counts_groups)
     cases.finish()

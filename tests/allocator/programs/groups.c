@@ -17,6 +17,8 @@ enum { OBJECTS = 20000, SIZE = 48, PAGE = 4096 };
 
 #define NOINLINE __attribute__((noinline, noclone, no_icf))
 
+void *pgokit_malloc_hint(size_t n, uint8_t hint) __attribute__((weak));
+
 static void *kept[OBJECTS], *passing[OBJECTS];
 
 static void check(int condition, const char *what)
@@ -194,6 +196,27 @@ static void align(void)
     free(zero);
 }
 
+/* Objects for cold memory: some of 64 MiB. Prints how many KiB of the process are in swap. */
+static void cold(void)
+{
+    enum { N = 1 << 18, BYTES = 256 };
+    static unsigned char *objects[N];
+    char line[128];
+    long swapped = 0;
+    check(pgokit_malloc_hint != NULL, "pgokit_malloc_hint");
+    for (int i = 0; i < N; i++)
+        objects[i] = memset(pgokit_malloc_hint(BYTES, 1), i & 0xff, BYTES);
+    FILE *f = fopen("/proc/self/status", "r");
+    while (f && fgets(line, sizeof line, f))
+        if (!strncmp(line, "VmSwap:", 7))
+            swapped = atol(line + 7);
+    fclose(f);
+    for (int i = 0; i < N; i++)
+        check(objects[i][0] == (i & 0xff) && objects[i][BYTES - 1] == (i & 0xff),
+              "an object that came back from swap");
+    printf("%ld\n", swapped);
+}
+
 /* Threads pass objects on to one another, which then free them. */
 enum { THREADS = 8, SLOTS = 512, ROUNDS = 200000 };
 static void *slots[SLOTS];
@@ -276,6 +299,8 @@ int main(int argc, char **argv)
         record();
     else if (!strcmp(mode, "pages"))
         pages();
+    else if (!strcmp(mode, "cold"))
+        cold();
     else if (!strcmp(mode, "ask"))
         ask();
     else if (!strcmp(mode, "stagger"))

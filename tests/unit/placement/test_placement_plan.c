@@ -13,6 +13,7 @@ enum { KIB = 1024 };
 struct context {
     uint64_t stack[5];
     uint64_t count, size, lifetime, longest, peak;
+    uint64_t accesses; /* 0: they were not counted */
 };
 
 static void add(struct pgk_heap *heap, const struct context *c)
@@ -28,9 +29,10 @@ static void add(struct pgk_heap *heap, const struct context *c)
         {PGK_MIB_MaxLifetime, c->longest},
         {PGK_MIB_PeakSize, c->peak},
         {PGK_MIB_ExitSize, 0},
+        {PGK_MIB_TotalAccessCount, c->accesses},
     };
     struct pgk_heap_allocation a = {.struct_size = sizeof a, .frames = frames, .values = values,
-                                    .n_values = sizeof values / sizeof *values};
+                                    .n_values = sizeof values / sizeof *values - !c->accesses};
     for (; a.n_frames < 5 && c->stack[a.n_frames]; a.n_frames++)
         frames[a.n_frames] = (struct pgk_heap_frame){.is_address = true,
                                                      .address = c->stack[a.n_frames],
@@ -98,6 +100,25 @@ static void what_is_alike_is_joined_first(void **state)
     assert_int_equal(context_of(plan, 0x10)->group, context_of(plan, 0x20)->group);
     assert_int_not_equal(context_of(plan, 0x10)->group, context_of(plan, 0x30)->group);
     assert_int_not_equal(context_of(plan, 0x40)->group, context_of(plan, 0x50)->group);
+    pgk_plan_close(&plan);
+}
+
+/* Not those that are accessed rarely because they live shortly. */
+static void groups_that_are_hardly_accessed_are_cold(void **state)
+{
+    (void)state;
+    static const struct context all[] = {
+        {{0x10}, 1000, 48, 1000, 1000, 48 * KIB, 1000},
+        {{0x20}, 1000, 48, 1000, 1000, 48 * KIB, 1000000},
+        {{0x30}, 1000, 48, 10, 10, 48 * KIB, 1000},
+    };
+    struct pgk_plan *plan;
+    MAKE(&plan, all, 0);
+    assert_int_equal(plan->n_groups, 4);
+    assert_true(pgk_plan_is_cold(plan, context_of(plan, 0x10)->group));
+    assert_false(pgk_plan_is_cold(plan, context_of(plan, 0x20)->group));
+    assert_false(pgk_plan_is_cold(plan, context_of(plan, 0x30)->group));
+    assert_false(pgk_plan_is_cold(plan, 0));
     pgk_plan_close(&plan);
 }
 
@@ -232,7 +253,7 @@ static void the_file_is_checked(void **state)
         {{0x10, 0x21}, 1000, 48, 100, 100, 40 * KIB},
     };
     static uint64_t bytes[512];
-    struct pgk_placement p;
+    struct pgk_placement p = {0};
     struct pgk_placement_fault fault;
     struct pgk_plan *plan;
     MAKE(&plan, all, 0);
@@ -269,6 +290,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(contexts_of_one_size_are_apart),
         cmocka_unit_test(what_is_alike_is_joined_first),
+        cmocka_unit_test(groups_that_are_hardly_accessed_are_cold),
         cmocka_unit_test(others_are_left_alone),
         cmocka_unit_test(calls_are_looked_at_as_deep_as_needed),
         cmocka_unit_test(busy_calls_are_left_alone),
