@@ -24,13 +24,12 @@ sys.path.insert(0, str(HERE.parent / "house"))
 sys.path.insert(0, str(HERE.parent / "interop"))
 
 import sample_texts  # noqa: E402
-from fleet_harness import (Cluster, Run, Store, cramped_pgokit, descendants,  # noqa: E402
-                           name_of, no_boto3, slow_pgokit, until, why_no_curl, why_not)
+from fleet_harness import (PROFILES, Cluster, Run, Store, cramped_pgokit,  # noqa: E402
+                           descendants, name_of, no_boto3, slow_pgokit, until, why_no_curl, why_not)
 from merge_trees import golden, sample_files  # noqa: E402
 from tap import Report  # noqa: E402
 
 TIMES = int(os.environ.get("PGOKIT_TEST_FAULTS", "1"))
-PROFILES = int(os.environ.get("PGOKIT_TEST_PROFILES", "48"))
 RECORDED = os.environ.get("PGOKIT_TEST_RECORDED")
 ONLY = os.environ.get("PGOKIT_TEST_ONLY", "")
 SEED = int(os.environ.get("PGOKIT_TEST_SEED", random.randrange(1 << 30)))
@@ -64,7 +63,7 @@ class Fleet:
 
     def __init__(self, pgokit, folder, rng, profiles):
         self.pgokit, self.folder, self.rng = pgokit, pathlib.Path(folder), rng
-        self.inputs, self.count = self.folder / "in", 0
+        self.inputs, self.count, self.runs = self.folder / "in", 0, []
         self.inputs.mkdir(parents=True)
         kinds, self.cuttable, self.last = profiles
         for i in range(PROFILES):
@@ -95,8 +94,17 @@ class Fleet:
         return started - result["tasks"]
 
     def run(self, *options, source=None, pgokit=None, out=None, **kw):
-        return Run(pgokit or self.slow, source or [self.inputs], out or self.new_out(),
-                   *self.options, *options, last=self.last, **kw)
+        return self.begin(pgokit or self.slow, source or [self.inputs], out or self.new_out(),
+                          *self.options, *options, last=self.last, **kw)
+
+    def begin(self, *args, **kw):
+        self.runs.append(Run(*args, **kw))
+        return self.runs[-1]
+
+    def stop(self):
+        """No run outlives the turn that began it."""
+        while self.runs:
+            self.runs.pop().stop()
 
     def check(self, run, bad=(), want=None):
         """It ended well, with these inputs left out, and nothing is left."""
@@ -144,8 +152,8 @@ def every_kind(fleet):
     try:
         for files, options, last in kinds:
             want = fleet.alone([*files, *options[1:]], last)
-            run = Run(fleet.pgokit, files, fleet.new_out(), "--shard-bytes", "1000",
-                      "--scheduler", cluster.address, *options, last=last)
+            run = fleet.begin(fleet.pgokit, files, fleet.new_out(), "--shard-bytes", "1000",
+                              "--scheduler", cluster.address, *options, last=last)
             require(fleet.check(run, want=want)["tasks"] > 1, "one task for all")
     finally:
         cluster.close()
@@ -293,6 +301,8 @@ def all_faults(pgokit, rng):
                     fault(fleets[turn % 2])
                 except (Wrong, RuntimeError) as err:
                     problems.append(f"turn {turn}, seed {SEED}: {err}")
+                finally:
+                    fleets[turn % 2].stop()
         yield name, reason, problems, time.monotonic() - start
 
 

@@ -11,6 +11,7 @@ import os
 import pathlib
 import random
 import re
+import signal
 import socket
 import subprocess
 import sys
@@ -21,7 +22,8 @@ import urllib.parse
 HERE = pathlib.Path(__file__).resolve().parent
 FLEET = HERE.parents[1] / "fleet" / "pgokit-fleet"
 PYTHON = "/usr/bin/python3"
-LIMIT_S = 300
+PROFILES = int(os.environ.get("PGOKIT_TEST_PROFILES", "48"))
+LIMIT_S = 300 + PROFILES // 10  # of one run: what takes longer hangs
 PAGE = 20  # objects in a page of a list
 
 
@@ -317,5 +319,18 @@ class Run:
 
     def end(self):
         """Exit status, the result as JSON, messages."""
-        out, err = self.process.communicate(timeout=LIMIT_S)
+        try:
+            out, err = self.process.communicate(timeout=LIMIT_S)
+        except subprocess.TimeoutExpired as late:
+            self.stop()
+            raise RuntimeError(f"the run did not end within {LIMIT_S} s, and was killed") from late
         return self.process.returncode, json.loads(out) if out else {}, err
+
+    def stop(self):
+        """Kills it, with all that it started and that may hold its output open."""
+        if self.running():
+            started = [self.process.pid, *descendants(self.process.pid)]
+            for pid in started:
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
+            self.process.communicate()
