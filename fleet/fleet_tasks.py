@@ -4,10 +4,8 @@ of them, on whichever machine."""
 from __future__ import annotations
 
 import collections
-import concurrent.futures
 import contextlib
 import dataclasses
-import functools
 import glob
 import hashlib
 import json
@@ -18,166 +16,18 @@ import socket
 import subprocess
 import tempfile
 import time
-import urllib.parse
 from typing import Any, Iterator, Sequence
-from xml.etree import ElementTree
+
+from fleet_store import Failure, fetch_all, is_s3, list_folder, store
 
 Report = dict[str, Any]
 DONE, INCOMPLETE, FAILED, BAD_INPUT = 0, 1, 2, 3
 MIB = 1 << 20
 LEAF_FILES = 4096
 RETRIES, PAUSE_S = 5, 0.5
-FETCHES = 16  # objects that are on their way at once
 BUILD_ID = "[0-9a-f]{40}"
 BATCH = 1000  # names of files in a command line
 JOINED = {"heap", "instr"}  # kinds that one output can hold
-
-
-class Failure(Exception):
-    """The run cannot go on; what is done stays for the next one."""
-
-
-# ---- where files are: folders, or an object store ----
-
-def is_s3(path: str) -> bool:
-    return path.startswith("s3://")
-
-
-def s3_parts(uri: str) -> tuple[str, str]:
-    bucket, _, key = uri.removeprefix("s3://").partition("/")
-    return bucket, key
-
-
-class Boto:
-    """Objects through boto3."""
-
-    def __init__(self, boto3: Any):
-        from boto3.s3.transfer import TransferConfig  # type: ignore[import]
-        from botocore.config import Config  # type: ignore[import]
-        patient = Config(retries={"max_attempts": 10, "mode": "standard"}, read_timeout=60,
-                         max_pool_connections=FETCHES)
-        self.one_thread = TransferConfig(use_threads=False)
-        self.client = boto3.client("s3", endpoint_url=os.environ.get("AWS_ENDPOINT_URL"),
-                                   config=patient)
-
-    def get(self, uri: str, to: str) -> None:
-        self.client.download_file(*s3_parts(uri), to, Config=self.one_thread)
-
-    def put(self, path: str, uri: str) -> None:
-        self.client.upload_file(path, *s3_parts(uri))
-
-    def list(self, uri: str) -> Iterator[tuple[str, int, str]]:
-        bucket, prefix = s3_parts(uri)
-        pages = self.client.get_paginator("list_objects_v2").paginate(Bucket=bucket, Prefix=prefix)
-        for found in (one for page in pages for one in page.get("Contents", ())):
-            yield f"s3://{bucket}/{found['Key']}", found["Size"], found["ETag"]
-
-    def delete(self, uri: str) -> None:
-        self.client.delete_object(**dict(zip(("Bucket", "Key"), s3_parts(uri))))
-
-
-class Curl:
-    """Objects through `curl --aws-sigv4`, where boto3 is not installed."""
-
-    def __init__(self) -> None:
-        env = os.environ.get
-        region = env("AWS_DEFAULT_REGION") or env("AWS_REGION") or "us-east-1"
-        amazon = f"https://s3.{region}.amazonaws.com"
-        self.endpoint = (env("AWS_ENDPOINT_URL") or amazon).rstrip("/")
-        user, secret = env("AWS_ACCESS_KEY_ID"), env("AWS_SECRET_ACCESS_KEY")
-        if not user or not secret:
-            raise Failure("without python3-boto3, AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY "
-                          "have to be set")
-        token = env("AWS_SESSION_TOKEN")
-        # On standard input, because other users of the machine see the command line.
-        self.secrets = f"user = {json.dumps(f'{user}:{secret}')}\n" + (
-            f"header = {json.dumps(f'x-amz-security-token: {token}')}\n" if token else "")
-        self.command = ["curl", "-q", "-sSfg", "--aws-sigv4", f"aws:amz:{region}:s3", "-H",
-                        "x-amz-content-sha256: UNSIGNED-PAYLOAD", "--retry", "10",
-                        "--retry-connrefused", "--speed-time", "60", "-K", "-"]
-
-    def run(self, uri: str, *words: str, query: str = "") -> bytes:
-        bucket, key = s3_parts(uri)
-        path = urllib.parse.quote(f"{bucket}/{key}" if key else bucket, safe="/~")
-        done = subprocess.run([*self.command, *words, f"{self.endpoint}/{path}{query}"],
-                              check=False, capture_output=True, input=self.secrets.encode())
-        if done.returncode:
-            text = f"{uri}: {done.stderr.decode(errors='replace').strip()}"
-            raise FileNotFoundError(text) if "error: 404" in text else RuntimeError(text)
-        return done.stdout
-
-    def get(self, uri: str, to: str) -> None:
-        self.run(uri, "-o", to)
-
-    def put(self, path: str, uri: str) -> None:
-        self.run(uri, "-T", path)
-
-    def list(self, uri: str) -> Iterator[tuple[str, int, str]]:
-        bucket, prefix = s3_parts(uri)
-        ask = {"list-type": "2", "prefix": prefix}
-        while True:  # curl before 8.3 signs the query as it is: sorted and quoted
-            query = urllib.parse.urlencode(sorted(ask.items()), quote_via=urllib.parse.quote,
-                                           safe="~")
-            page = ElementTree.fromstring(self.run(f"s3://{bucket}", query=f"?{query}"))
-            for one in page.iterfind("{*}Contents"):
-                key, size, state = (one.findtext(f"{{*}}{n}", "") for n in ("Key", "Size", "ETag"))
-                yield f"s3://{bucket}/{key}", int(size), state
-            ask["continuation-token"] = page.findtext("{*}NextContinuationToken", "")
-            if not ask["continuation-token"]:
-                return
-
-    def delete(self, uri: str) -> None:
-        self.run(uri, "-X", "DELETE")
-
-
-@functools.lru_cache(maxsize=None)
-def s3() -> Boto | Curl:
-    try:
-        import boto3  # type: ignore[import]
-    except ImportError:
-        return Curl()
-    return Boto(boto3)
-
-
-def fetch(path: str, to: str) -> str:
-    """The file itself, or a copy of it here."""
-    if not is_s3(path):
-        return path
-    s3().get(path, to)
-    return to
-
-
-def fetch_all(paths: Sequence[str], folder: str) -> list[str]:
-    """The same for many, several at a time: what an object costs is mostly waiting."""
-    if any(map(is_s3, paths)):
-        s3()  # boto3 makes clients on one thread only
-    with concurrent.futures.ThreadPoolExecutor(FETCHES) as pool:
-        return list(pool.map(fetch, paths, (f"{folder}/{n}" for n in range(len(paths)))))
-
-
-def store(path: str, to: str) -> None:
-    if is_s3(to):
-        s3().put(path, to)
-    else:
-        os.replace(path, to)
-
-
-def list_folder(folder: str) -> Iterator[tuple[str, int, str]]:
-    """Each file below a folder or prefix: its name, bytes and state."""
-    if is_s3(folder):
-        yield from s3().list(folder)
-        return
-    for place, _, names in os.walk(folder):
-        for path in (os.path.join(place, name) for name in names):
-            yield path, os.path.getsize(path), str(os.stat(path).st_mtime_ns)
-
-
-def remove(path: str) -> None:
-    if is_s3(path):
-        s3().delete(path)
-    else:
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(path)
 
 
 # ---- inputs ----
@@ -354,15 +204,13 @@ class Setting:
 
 def read_report(setting: Setting, task: Task) -> Report | None:
     """What a finished task told; None if it has not finished."""
-    with tempfile.TemporaryDirectory() as scratch:
-        try:
-            with open(fetch(setting.report(task.name), f"{scratch}/report"), "rb") as file:
+    name = setting.report(task.name)
+    with tempfile.TemporaryDirectory() as scratch, contextlib.suppress(FileNotFoundError):
+        for place in fetch_all([name], scratch, may_lack=True).values():
+            with open(place, "rb") as file:
                 report: Report = json.load(file)
                 return report
-        except Exception as err:
-            if isinstance(err, FileNotFoundError) or "404" in str(err):
-                return None
-            raise
+    return None
 
 
 def bad_inputs(errors: str, names: dict[str, str]) -> Iterator[Report]:
@@ -380,14 +228,14 @@ def run_task(setting: Setting, task: Task, children: Sequence[Report]) -> Report
     local = None if is_s3(setting.workdir) else setting.workdir
     with tempfile.TemporaryDirectory(prefix="tmp-", dir=local) as scratch:
         parts = [setting.part(c["task"]) for c in children if c["taken"]]
-        operands = task.operands or parts
-        names, weights = zip(*map(split_weight, operands)) if operands else ((), ())
-        paths = [f"{path}@{weight}" for path, weight in zip(fetch_all(names, scratch), weights)]
+        weights = dict(map(split_weight, task.operands or parts))
+        places = fetch_all(list(weights), scratch, may_lack=bool(task.operands))
         report = {"task": task.name, "level": task.level, "bytes": task.bytes, "part_bytes": 0,
-                  "host": socket.gethostname(), "old": False, "left_out": [],
+                  "host": socket.gethostname(), "old": False,
+                  "left_out": [gone(name) for name in weights if name not in places],
                   "taken": sum(c["taken"] for c in children)}
-        if paths:
-            merge_once(setting, task, paths, operands, f"{scratch}/part", report)
+        if places:
+            merge_once(setting, task, places, weights, f"{scratch}/part", report)
         if report["taken"]:
             report["part_bytes"] = os.path.getsize(f"{scratch}/part")
             store(f"{scratch}/part", setting.part(task.name))
@@ -413,20 +261,26 @@ def run_measured(command: Sequence[str], text: str = "") -> tuple[int, str, Repo
             "peak_kib": used.ru_maxrss}
 
 
-def merge_once(setting: Setting, task: Task, paths: list[str], operands: Sequence[str], out: str,
-               report: Report) -> None:
-    limit = len(paths) if task.operands else 0
+def gone(name: str) -> Report:
+    """An input that was listed, and is not in the store any more."""
+    return {"file": name, "offset": None, "status": "not found",
+            "reason": f"{name}: the store listed this object and has it no more"}
+
+
+def merge_once(setting: Setting, task: Task, places: dict[str, str], weights: dict[str, int],
+               out: str, report: Report) -> None:
+    limit = len(places) if task.operands else 0
     command = [setting.pgokit, "merge", "--partial", "--run-names", "none", "--skip-bad",
                str(limit), "--parent", str(os.getpid()), "-q", "-j", str(setting.threads),
                "--files-from", "-", "-o", out]
-    status, errors, cost = run_measured(command, "".join(f"{p}\n" for p in paths))
-    names = {split_weight(p)[0]: split_weight(o)[0] for p, o in zip(paths, operands)}
-    bad = list(bad_inputs(errors, names))
+    status, errors, cost = run_measured(
+        command, "".join(f"{place}@{weights[name]}\n" for name, place in places.items()))
+    bad = list(bad_inputs(errors, {place: name for name, place in places.items()}))
     if status not in (DONE, INCOMPLETE) and not (
-            status == BAD_INPUT and task.operands and len(bad) == len(paths)):
+            status == BAD_INPUT and task.operands and len(bad) == len(places)):
         raise RuntimeError(f"{shlex.join(command)}: status {status}: {errors.strip()[-2000:]}")
-    report.update(cost, left_out=bad)
-    report["taken"] = report["taken"] or len(paths) - len(bad)
+    report.update(cost, left_out=report["left_out"] + bad)
+    report["taken"] = report["taken"] or len(places) - len(bad)
 
 
 def attempt(setting: Setting, task: Task, children: Sequence[Report]) -> Report:

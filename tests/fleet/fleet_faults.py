@@ -253,14 +253,17 @@ def full_disk(fleet):
 
 
 def object_store(fleet, trouble, env=None):
+    """One object is no profile, and one is deleted after it was listed."""
     store = Store(trouble, fleet.rng)
     for path in fleet.inputs.iterdir():
         store.objects[f"/profiles/day/{path.name}"] = path.read_bytes()
+    store.objects["/profiles/day/forged.prof"] = fleet.rng.randbytes(100)
+    store.objects["/profiles/day/gone.prof"] = None
     before = len(store.objects)
     try:
         run = fleet.run("--workdir", "s3://profiles/work", source=["s3://profiles/day/"],
                         pgokit=fleet.pgokit, env={**store.env(), **(env or {})})
-        fleet.check(run)
+        fleet.check(run, ["forged.prof", "gone.prof"])
         require(len(store.objects) == before, "objects are left in the work folder")
         require(store.failed > 0, "the store answered all requests at once")
     finally:

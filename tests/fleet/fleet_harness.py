@@ -24,7 +24,7 @@ FLEET = HERE.parents[1] / "fleet" / "pgokit-fleet"
 PYTHON = "/usr/bin/python3"
 PROFILES = int(os.environ.get("PGOKIT_TEST_PROFILES", "48"))
 LIMIT_S = 300 + PROFILES // 10  # of one run: what takes longer hangs
-PAGE = 20  # objects in a page of a list
+PAGE = max(20, min(1000, PROFILES // 10))  # objects in a page of a list
 
 
 def why_not(*modules):
@@ -163,10 +163,13 @@ def found_in(headers, name):
 
 
 class Store(http.server.ThreadingHTTPServer):
-    """As much of S3 as pgokit-fleet uses, signatures included. A tenth of all requests fail or
-    are slow, as `trouble` says."""
+    """As much of S3 as pgokit-fleet uses, signatures included. An object that is None is listed
+    and not there. A share of all requests, a tenth, fail or are slow, as `trouble` says: errors are
+    an answer that says so, no answer, or half of one."""
 
     daemon_threads = True
+    request_queue_size = 128  # of connections that wait for a thread
+    share = 0.1
     user, secret = "nobody", "nothing/at+all"
 
     def __init__(self, trouble=None, rng=None):
@@ -187,9 +190,16 @@ class Store(http.server.ThreadingHTTPServer):
 
 class StoreRequest(http.server.BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+    wbufsize = -1  # an answer goes out at once, and no part of it waits for the other side
+    disable_nagle_algorithm = True
 
     def log_message(self, *_):
         pass
+
+    def handle_expect_100(self):
+        super().handle_expect_100()
+        self.wfile.flush()  # the client waits for it
+        return True
 
     def answer(self, status, body=b"", headers=()):
         self.send_response(status)
@@ -198,23 +208,29 @@ class StoreRequest(http.server.BaseHTTPRequestHandler):
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
         if self.command != "HEAD":
-            self.wfile.write(body)
+            self.wfile.write(body[:len(body) // 2] if self.halves else body)
+        self.close_connection |= self.halves
 
     def troubled(self):
         """Answers with an error, or waits."""
+        self.halves = False
         store = self.server
         if signature(self, store.secret) != found_in(self.headers, "Signature"):
             self.answer(403, b"<Error><Code>SignatureDoesNotMatch</Code></Error>")
             return True
         with store.lock:
             store.requests += 1
-            kind = store.trouble if store.rng.random() < 0.1 else None
+            kind = store.trouble if store.rng.random() < store.share else None
             store.failed += bool(kind)
         if kind == "slow":
             time.sleep(0.2)
         elif kind == "errors":
-            self.answer(503, b"<Error><Code>SlowDown</Code></Error>")
-            return True
+            how = store.rng.choice(["error", "nothing", "half"])
+            self.halves = how == "half" and self.command == "GET"
+            if how == "error":
+                self.answer(503, b"<Error><Code>SlowDown</Code></Error>")
+            self.close_connection |= how == "nothing"
+            return how != "half"
         return False
 
     def body(self):
@@ -263,7 +279,7 @@ class StoreRequest(http.server.BaseHTTPRequestHandler):
         """A page of objects; the token of the next one is where it starts."""
         bucket = bucket.rstrip("/")
         objects = sorted(self.server.objects.items())
-        found = [(path[len(bucket) + 1:], body) for path, body in objects
+        found = [(path[len(bucket) + 1:], body or b"") for path, body in objects
                  if path.startswith(f"{bucket}/{prefix}")]
         page = found[start:start + PAGE]
         more = start + len(page) < len(found)

@@ -18,7 +18,7 @@ FLEET = HERE.parents[1] / "fleet"
 sys.path.insert(0, str(HERE.parent / "house"))
 sys.path.insert(0, str(FLEET))
 
-import fleet_tasks  # noqa: E402
+import fleet_store  # noqa: E402
 from fleet_tasks import Input, builds_by, list_inputs, look_at, make_plan, tree_kinds  # noqa: E402
 from tap import Report  # noqa: E402
 
@@ -137,14 +137,14 @@ def sources():
         try:
             list_inputs([f"{folder}/gone"])
             problems.append("what is not there is taken")
-        except fleet_tasks.Failure:
+        except fleet_store.Failure:
             pass
         return problems
 
 
 def types():
     done = subprocess.run(["mypy", "--strict", "--scripts-are-modules", "--cache-dir=/dev/null",
-                           FLEET / "pgokit-fleet", FLEET / "fleet_tasks.py"],
+                           FLEET / "pgokit-fleet", *FLEET.glob("*.py")],
                           capture_output=True, text=True, check=False)
     return [done.stdout] if done.returncode else []
 
