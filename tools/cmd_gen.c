@@ -28,12 +28,13 @@ static const char help[] =
     "      --pid N         only samples of this process\n"
     "      --comm NAME     only samples of processes of this name\n"
     "      --perf-event NAME  only samples of this event, as perf names it; repeatable\n"
-    "      --perf-events LIST  the same, with commas between\n"
+    "      --perf-events LIST  the same, with commas\n"
     "      --leading-ip-only  count where samples were taken, as of mispredicted branches\n"
     "      --map RECORDED=FILE  FILE, which is used as with -b, was recorded as RECORDED: a path\n"
     "                      or its last part; may be repeated\n"
     "      --kernel        the first binary is the kernel (vmlinux); samples of it count\n"
     "      --no-recovered-types  leave out types that code compares where calls were promoted\n"
+    "      --no-scale      of record branches: counts as its windows saw them\n"
     "      --vtable-scale  give counts of types the scale of those of branches\n"
     "      --min-density N  samples a line below which the report asks for more (50)\n"
     "      --data          from samples of loads: which static data are hot and cold, for\n"
@@ -59,12 +60,12 @@ static const char help[] =
     "\nExamples:\n"
     "  perf record -e cpu-clock:u -F 5000 -- ./app; pgokit gen perf.data -o app.afdo\n"
     "  perf record -b -e branches:u -- ./app; pgokit gen perf.data -o app.afdo\n"
-    "  pgokit gen perf.data loads.data -b ./app -b ./lib.so -o app.afdo\n"
     "  pgokit gen perf.data -b ./app -b ./lib.so --format bolt -o counts/\n";
 
 enum { OPT_MODE = 256, OPT_PID, OPT_IGNORE_STACK, OPT_NO_PREINLINE, OPT_KEEP_COLD, OPT_CONTEXTS,
        OPT_NO_TAIL_CALLS, OPT_JSON, OPT_RAW, OPT_COMM, OPT_KERNEL, OPT_VTABLE_SCALE,
        OPT_MIN_DENSITY, OPT_EVENT, OPT_EVENTS, OPT_LEADING_IP, OPT_MAP, OPT_LIST_SYMBOLS,
+       OPT_NO_SCALE,
        OPT_HOT_COUNT, OPT_COLD_COUNT, OPT_HOT_SHARE, OPT_COLD_SHARE, OPT_CONTEXT_DEPTH,
        OPT_STACK_DEPTH, OPT_RECURSION, OPT_FORMAT, OPT_DATA,
        OPT_NO_RECOVERED };
@@ -83,6 +84,7 @@ static const struct option options[] = {
     {"comm", required_argument, NULL, OPT_COMM},
     {"kernel", no_argument, NULL, OPT_KERNEL},
     {"no-recovered-types", no_argument, NULL, OPT_NO_RECOVERED},
+    {"no-scale", no_argument, NULL, OPT_NO_SCALE},
     {"vtable-scale", no_argument, NULL, OPT_VTABLE_SCALE},
     {"min-density", required_argument, NULL, OPT_MIN_DENSITY},
     {"perf-event", required_argument, NULL, OPT_EVENT},
@@ -254,6 +256,9 @@ static void parse(struct gen *g, int argc, char **argv)
         case OPT_NO_RECOVERED:
             g->opts.no_recovered_types = true;
             break;
+        case OPT_NO_SCALE:
+            g->opts.no_scale = true;
+            break;
         case OPT_MIN_DENSITY:
             g->min_density = (double)cli_number("--min-density", optarg, 0, UINT32_MAX);
             break;
@@ -337,6 +342,8 @@ static void report(const struct gen *g, const struct pgk_gen_stats *s)
     if (g->verbose && *s->examples[PGK_GEN_NO_VTABLE])
         fprintf(stderr, "  the first load that is not of a vtable: %s\n",
                 s->examples[PGK_GEN_NO_VTABLE]);
+    if (s->branch_scale > 1)
+        fprintf(stderr, "  counts of windows were multiplied by %" PRIu64 "\n", s->branch_scale);
     if (s->vtable_scale > 0)
         fprintf(stderr, "  counts of types were multiplied by %.3g\n", s->vtable_scale);
     if (s->inferred)

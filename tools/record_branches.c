@@ -29,6 +29,7 @@ static const char help[] =
     "                       for --data. They are in the recordings, so --keep is implied\n"
     "      --callchain      count by calling context, of which pgokit gen makes profiles\n"
     "                       with contexts; frame pointers are not needed\n"
+    "      --no-scale       count what windows saw, not what they stand for\n"
     "      --perf           write the windows of each process as samples of perf, too, with\n"
     "                       branch stacks of 32: FILE.PROCESS.perf, for perf script and others;\n"
     "                       it grows with time, by 13 KB for each window\n"
@@ -40,7 +41,7 @@ static const char help[] =
     "  pgokit record branches -- ./app input; pgokit gen branches.counts -b ./app -o app.afdo\n"
     "  pgokit record branches -b ./libx.so -o libx.counts -- make check\n";
 
-enum { OPT_REAL_TIME = 256, OPT_LOADS, OPT_CALLCHAIN, OPT_PERF, OPT_KEEP };
+enum { OPT_REAL_TIME = 256, OPT_LOADS, OPT_CALLCHAIN, OPT_PERF, OPT_KEEP, OPT_NO_SCALE };
 
 static const struct option options[] = {
     {"output", required_argument, NULL, 'o'},
@@ -52,6 +53,7 @@ static const struct option options[] = {
     {"callchain", no_argument, NULL, OPT_CALLCHAIN},
     {"perf", no_argument, NULL, OPT_PERF},
     {"keep", no_argument, NULL, OPT_KEEP},
+    {"no-scale", no_argument, NULL, OPT_NO_SCALE},
     CLI_COMMON_LONG,
     {0},
 };
@@ -60,7 +62,7 @@ struct record {
     struct cli_common common;
     const char *output;
     unsigned long frequency, branches, seconds; /* 0: not given */
-    bool real_time, loads, callchain, perf, keep;
+    bool real_time, loads, callchain, perf, keep, no_scale;
     char **argv;
     struct record_program p;
     char counts[PATH_MAX];       /* absolute */
@@ -98,6 +100,9 @@ static void parse(struct record *r, int argc, char **argv)
             break;
         case OPT_KEEP:
             r->keep = true;
+            break;
+        case OPT_NO_SCALE:
+            r->no_scale = true;
             break;
         }
     }
@@ -158,7 +163,8 @@ static int write_counts(struct record *r, const struct record_files *files, stru
 {
     struct pgk_binaries *binaries = NULL;
     struct pgk_gen *gen = NULL;
-    const struct pgk_gen_opts opts = {.struct_size = sizeof opts, .threads = r->common.threads};
+    const struct pgk_gen_opts opts = {.struct_size = sizeof opts, .threads = r->common.threads,
+                                      .no_scale = r->no_scale};
     if (!r->common.binaries.n)
         cli_list_add(&r->common.binaries, r->p.profiled);
     int status = cli_open_binaries(&r->common, &binaries, err);

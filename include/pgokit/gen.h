@@ -94,6 +94,7 @@ struct pgk_gen_opts {
     bool data; /* count accesses to static data for pgk_gen_data_profile, and nothing else */
     bool no_recovered_types; /* leave out types of objects that code compares itself, which branches
                               * tell the counts of; with no_vtables they are left out, too */
+    bool no_scale; /* of recordings of branches: count what windows saw, not what they stand for */
 };
 
 /* Why something was left out, with what it was the first time. */
@@ -150,7 +151,8 @@ struct pgk_gen_stats {
     uint64_t unreadable_line;    /* its number */
     uint64_t functions;          /* with a profile of their own */
     uint64_t instructions, symbolised; /* that were sampled; of these, with a source line */
-    double density;      /* samples per line in the function that completes 99 % of all samples */
+    double density;      /* samples per line in the function that completes 99 % of all samples; of
+                          * counts of the branch recorder, what windows saw */
     double vtable_scale; /* by which counts of types were multiplied; 0: they were not */
     char (*examples)[PGK_GEN_EXAMPLE_SIZE]; /* by enum pgk_gen_drop: the first of each kind; "":
                                              * none. They belong to the generator */
@@ -171,6 +173,8 @@ struct pgk_gen_stats {
                                * promoted virtual calls; known when the profile has been made */
     uint64_t type_tests;      /* such comparisons, each with one type, in code that was sampled */
     uint64_t type_choices;    /* of these, those without a branch, whose counts are not known */
+    uint64_t branch_scale; /* by which counts of the branch recorder were multiplied, the least of
+                            * all recordings; 0: there were none */
 };
 
 struct pgk_gen;

@@ -1,4 +1,5 @@
 /* Sample profiles from recordings: samples to counters of each binary, then to a profile. */
+#include "branch_scale.h"
 #include "branch_view.h"
 #include "gen_branches.h"
 #include "gen_empty.h"
@@ -159,7 +160,7 @@ static int add_raw(struct pgk_gen *g, const struct pgk_filemap *map, const char 
                         .expected = g->contexts ? "counters by calling context" : "plain counters",
                         .hint = "generate from inputs of one kind, or choose another --mode");
     g->contexts = c.contexts;
-    g->decided = true;
+    g->decided = g->of_windows = true;
     return 0;
 }
 
@@ -448,6 +449,7 @@ int pgk_gen_write_counts(struct pgk_gen *g, const char *path, struct pgk_err *er
                         .expected = "a recording, or counts of addresses",
                         .hint = "counts of addresses are lost in a profile");
     settle_hits(g);
+    pgk_gen_limit_scaled(g);
     for (size_t i = 0; i < g->v.n; i++) {
         if (!has_counts(&g->v.v[i]))
             continue;
@@ -483,6 +485,7 @@ static int settle(struct pgk_gen *g, struct pgk_err *err)
         return 0;
     g->settled = true;
     settle_hits(g);
+    pgk_gen_limit_scaled(g);
     return g->opts.scale_vtables ? scale_vtables(g, err) : 0;
 }
 
@@ -553,6 +556,7 @@ static int finish(struct pgk_gen *g, struct pgk_gen_binary *binaries, size_t n,
         return all_left_out(g, err);
     s->functions += info.functions;
     PGK_TRY(pgk_gen_density(g->profile, &density, err));
+    density /= (double)pgk_gen_unit(g);
     s->density = s->density > 0 && s->density < density ? s->density : density;
     return 0;
 }

@@ -2,6 +2,7 @@
 #include "gen_branches.h"
 
 #include "binary_set.h"
+#include "branch_scale.h"
 #include "branch_view.h"
 #include "gen_vtables.h"
 #include "message.h"
@@ -14,6 +15,7 @@
 struct adder {
     struct pgk_gen *g;
     struct pgk_branches_view view;
+    uint64_t scale;       /* of counts */
     pgk_addr_vec callers; /* of the entry in hand, innermost first */
     uint32_t of[PGK_BRANCH_MODULES_MAX + 1]; /* binary of each module, or PGK_NO_BINARY */
     char foreign[300];                       /* a file of the same name that is another build */
@@ -27,6 +29,11 @@ static bool is_named(const struct pgk_gen *g, const struct pgk_elf *elf, uint32_
                                          !strcmp(g->known.v[i].recorded, pgk_base_name(recorded))))
             return true;
     return !strcmp(pgk_base_name(pgk_elf_path(elf)), pgk_base_name(recorded));
+}
+
+static uint64_t scaled(const struct adder *a, const struct pgk_branch_entry *e)
+{
+    return pgk_multiply_saturated(e->count, a->scale);
 }
 
 /* By its build id; one without is known by its name. */
@@ -108,10 +115,10 @@ static bool add_range(struct adder *a, const struct pgk_branch_entry *e)
         return true;
     struct pgk_gen_binary *b = &a->g->v.v[binary];
     if (!a->g->contexts)
-        return pgk_pairs_add(&b->counters.ranges, from, to, e->count);
+        return pgk_pairs_add(&b->counters.ranges, from, to, scaled(a, e));
     const uint32_t node = node_of(a, binary, e);
     return node != PGK_INDEX_NONE &&
-           pgk_call_trie_add_range(&b->calls, &b->code, node, from, to, e->count);
+           pgk_call_trie_add_range(&b->calls, &b->code, node, from, to, scaled(a, e));
 }
 
 /* Of a branch from elsewhere the callers are not known. */
@@ -120,11 +127,11 @@ static bool count_branch(struct adder *a, const struct pgk_branch_entry *e, uint
 {
     struct pgk_gen_binary *b = &a->g->v.v[binary];
     if (!a->g->contexts)
-        return pgk_pairs_add(&b->counters.branches, from, to, e->count);
+        return pgk_pairs_add(&b->counters.branches, from, to, scaled(a, e));
     const uint32_t node = from == PGK_ADDR_EXTERNAL ? pgk_call_trie_find(&b->calls, NULL, 0)
                                                     : node_of(a, binary, e);
     return node != PGK_INDEX_NONE &&
-           pgk_call_counts_add(&b->calls.branches, node, from, to, e->count);
+           pgk_call_counts_add(&b->calls.branches, node, from, to, scaled(a, e));
 }
 
 /* Tables of the linker (.plt) are no code that profiles are of. */
@@ -154,7 +161,7 @@ static bool add_branch(struct adder *a, const struct pgk_branch_entry *e)
 }
 
 /* What a load hit: for data profiles any data, else vtables. Every load of a window is counted, as
- * is every branch, so counts of types need no scaling. */
+ * is every branch, so counts of types are scaled as those of branches. */
 static int add_load(struct adder *a, const struct pgk_branch_entry *e)
 {
     struct pgk_gen *g = a->g;
@@ -169,7 +176,7 @@ static int add_load(struct adder *a, const struct pgk_branch_entry *e)
         return 0;
     struct pgk_gen_binary *b = &g->v.v[g->opts.data ? data.binary : binary];
     if (g->opts.data)
-        return pgk_pairs_add(&b->accesses, data.addr, 0, e->count) ? 0 : pgk_fail_nomem(g->err);
+        return pgk_pairs_add(&b->accesses, data.addr, 0, scaled(a, e)) ? 0 : pgk_fail_nomem(g->err);
     if (!fits)
         return 0;
     PGK_TRY(pgk_gen_find_vtable(g, data, &name));
@@ -177,7 +184,7 @@ static int add_load(struct adder *a, const struct pgk_branch_entry *e)
         return 0;
     const uint32_t node = node_of(a, binary, e);
     return node != PGK_INDEX_NONE &&
-                   pgk_call_counts_add(&b->calls.vtables, node, at, name, e->count)
+                   pgk_call_counts_add(&b->calls.vtables, node, at, name, scaled(a, e))
                ? 0
                : pgk_fail_nomem(g->err);
 }
@@ -197,6 +204,16 @@ static int add_entries(struct adder *a, struct pgk_err *err)
             return pgk_fail_nomem(err);
     }
     return 0;
+}
+
+/* Of several inputs the least scale is told. */
+static void choose_scale(struct adder *a)
+{
+    struct pgk_gen *g = a->g;
+    a->scale = g->opts.no_scale ? 1 : pgk_branch_scale(&a->view.head);
+    if (!g->stats.branch_scale || a->scale < g->stats.branch_scale)
+        g->stats.branch_scale = a->scale;
+    g->of_windows = true;
 }
 
 /* Which files were recorded instead, for a person. */
@@ -235,6 +252,7 @@ int pgk_gen_add_branches(struct pgk_gen *g, const struct pgk_filemap *map, const
     bool any = false;
     PGK_TRY(pgk_branches_check(&a.view, map->bytes, map->size, &src, err));
     PGK_TRY(decide_contexts(&a, &src, err));
+    choose_scale(&a);
     const uint64_t n = a.view.head.modules;
     a.of[n] = PGK_NO_BINARY;
     for (uint64_t i = 0; i < n; i++) {

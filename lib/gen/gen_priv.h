@@ -33,6 +33,7 @@ struct pgk_gen {
     uint64_t hits_unfit;         /* of the latter, in code, but at no instruction */
     char hit_outside[PGK_GEN_EXAMPLE_SIZE]; /* the first of the latter */
     enum pgk_gen_input { PGK_GEN_NOTHING, PGK_GEN_RECORDING, PGK_GEN_PROFILE } inputs; /* so far */
+    bool of_windows; /* some counts are the branch recorder's, or such as it writes */
     bool settled; /* nothing may be added any more */
     bool decided, contexts; /* counters are kept by calling context */
     struct pgk_sample *profile;       /* names of vtables go there as they are met */

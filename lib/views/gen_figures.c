@@ -91,6 +91,7 @@ void pgk_gen_print_json(const struct pgk_gen_stats *s, FILE *out)
     put_number(&j, "instructions", s->instructions);
     pgk_json_line(&j, 1);
     pgk_json_fixed(&j, "density", s->density, 1);
+    put_number(&j, "branch_scale", s->branch_scale);
     pgk_json_line(&j, 1);
     pgk_json_digits(&j, "vtable_scale", s->vtable_scale, 6);
     pgk_json_line(&j, 1);

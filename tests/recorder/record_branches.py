@@ -65,8 +65,8 @@ def preloaded(folder, options, argv, **kw):
                                   f"out={folder}/r.%p:{options}"}, **kw)
 
 
-def functions_of(folder, *inputs, binary):
-    run([PGOKIT, "gen", *inputs, "-b", binary, "-o", "out.text", "--to", "text"], folder)
+def functions_of(folder, *inputs, binary, options=()):
+    run([PGOKIT, "gen", *inputs, *options, "-b", binary, "-o", "out.text", "--to", "text"], folder)
     with open(os.path.join(folder, "out.text"), encoding="utf-8") as text:
         return {line.split(":")[0]: int(line.split(":")[1]) for line in text
                 if re.match(r"^[^ \n]", line)}
@@ -90,6 +90,17 @@ def counts(folder):
     with open(os.path.join(folder, "found.text"), "rb") as found, \
             open(os.path.join(folder, "out.text"), "rb") as given:
         require(found.read() == given.read(), "the program is found, and its profile is another")
+    seen = functions_of(folder, *kept, binary=program, options=["--no-scale"])
+    scale = round(50e6 / 2000 / 512)
+    require({name: n * scale for name, n in seen.items()} == got, f"{seen} times {scale}: {got}")
+
+
+def counts_as_windows_saw_them(folder):
+    program = build(folder, "kinds.cpp")
+    record(folder, program, "3000", options=[*FAST, "--keep", "--no-scale"])
+    kept = [name for name in os.listdir(folder) if re.fullmatch(r"branches\.counts\.\d+", name)]
+    seen = functions_of(folder, *kept, binary=program, options=["--no-scale"])
+    require(functions_of(folder, "branches.counts", binary=program) == seen, seen)
 
 
 def only_counts_stay(folder):
@@ -726,6 +737,7 @@ def counts_are_true(folder):
 def main():
     cases = Cases()
     cases.run("counts of a program", counts)
+    cases.run("counts as windows saw them", counts_as_windows_saw_them)
     cases.run("only the counts stay", only_counts_stay)
     cases.run("llvm-profgen reads the counts", llvm_reads)
     cases.run("samples of perf", samples_of_perf)

@@ -1,0 +1,100 @@
+/* What a count of the branch recorder stands for.
+ *
+ * Windows see one of some thousand branches. Compilers take small counts for what they are: where
+ * the way into a loop was not seen, they assume one entry beside the few rounds that were, and
+ * some add 1 to each count. So counts are brought to the size that they have in profiles of whole
+ * runs. */
+#include "branch_scale.h"
+
+#include "saturate.h"
+
+uint64_t pgk_branch_scale(const struct pgk_branch_header *head)
+{
+    const uint64_t seen = pgk_multiply_saturated(head->frequency, head->window);
+    if (!seen || seen >= PGK_BRANCHES_A_SECOND)
+        return 1;
+    return (PGK_BRANCHES_A_SECOND + seen / 2) / seen;
+}
+
+/* ---- all counts of a generator ---- */
+
+typedef void on_count(void *ctx, uint64_t *count);
+
+static void each_pair(struct pgk_pairs *pairs, on_count *on, void *ctx)
+{
+    for (size_t i = 0; i < pairs->v.n; i++)
+        on(ctx, &pairs->v.v[i].count);
+}
+
+static void each_call(struct pgk_call_counts *counts, on_count *on, void *ctx)
+{
+    for (size_t i = 0; i < counts->v.n; i++)
+        on(ctx, &counts->v.v[i].count);
+}
+
+static void each_range(struct pgk_gen *g, on_count *on, void *ctx)
+{
+    for (size_t i = 0; i < g->v.n; i++) {
+        each_pair(&g->v.v[i].counters.ranges, on, ctx);
+        each_call(&g->v.v[i].calls.ranges, on, ctx);
+        each_call(&g->v.v[i].named.ranges, on, ctx);
+    }
+}
+
+static void each_other(struct pgk_gen *g, on_count *on, void *ctx)
+{
+    for (size_t i = 0; i < g->v.n; i++) {
+        each_pair(&g->v.v[i].counters.branches, on, ctx);
+        each_call(&g->v.v[i].calls.branches, on, ctx);
+        each_call(&g->v.v[i].named.branches, on, ctx);
+        each_call(&g->v.v[i].calls.vtables, on, ctx);
+    }
+}
+
+static void add_up(void *ctx, uint64_t *count)
+{
+    uint64_t *sum = ctx;
+    *sum = pgk_add_saturated(*sum, *count);
+}
+
+/* What was counted is not forgotten. */
+static void divide(void *ctx, uint64_t *count)
+{
+    const uint64_t *by = ctx;
+    *count = *count / *by + (*count && *count < *by);
+}
+
+static void join_divisors(void *ctx, uint64_t *count)
+{
+    uint64_t *common = ctx;
+    for (uint64_t other = *count; other;) {
+        const uint64_t rest = *common % other;
+        *common = other;
+        other = rest;
+    }
+}
+
+void pgk_gen_limit_scaled(struct pgk_gen *g)
+{
+    uint64_t sum = 0;
+    if (g->stats.branch_scale <= 1)
+        return;
+    each_range(g, add_up, &sum);
+    uint64_t by = sum / UINT32_MAX + 1;
+    if (by > g->stats.branch_scale)
+        by = g->stats.branch_scale;
+    if (by == 1)
+        return;
+    each_range(g, divide, &by);
+    each_other(g, divide, &by);
+    g->stats.branch_scale /= by;
+}
+
+uint64_t pgk_gen_unit(struct pgk_gen *g)
+{
+    uint64_t unit = 0;
+    if (!g->of_windows)
+        return 1;
+    each_range(g, join_divisors, &unit);
+    return unit ? unit : 1;
+}

@@ -1,0 +1,98 @@
+/* What counts of the branch recorder are multiplied by, and that they stay within 32 bits. */
+#include "branch_scale.h"
+
+#include "pgk_test.h"
+
+static uint64_t scale_of(uint64_t frequency, uint64_t window)
+{
+    const struct pgk_branch_header head = {.frequency = frequency, .window = window};
+    return pgk_branch_scale(&head);
+}
+
+/* The same time has the same weight, whatever part of it windows saw. */
+static void test_scale(void **state)
+{
+    (void)state;
+    assert_int_equal(scale_of(100, 512), 977);
+    assert_int_equal(scale_of(20, 512), 4883);
+    assert_int_equal(scale_of(100, 4096), 122);
+    assert_int_equal(scale_of(10000, 4096), 1);
+    assert_int_equal(scale_of(1, 2), PGK_BRANCHES_A_SECOND / 2);
+    assert_int_equal(scale_of(0, 512), 1);
+    assert_int_equal(scale_of(100, 0), 1);
+    assert_int_equal(scale_of(UINT64_MAX, UINT64_MAX), 1);
+}
+
+/* A generator of one binary with two ranges and a branch. */
+struct counted {
+    struct pgk_gen gen;
+    struct pgk_gen_binary binary;
+};
+
+static void count(struct counted *c, uint64_t scale, uint64_t often, uint64_t seldom)
+{
+    *c = (struct counted){.gen = {.stats = {.branch_scale = scale}, .of_windows = true}};
+    assert_true(pgk_pairs_add(&c->binary.counters.ranges, 0x10, 0x20, often));
+    assert_true(pgk_pairs_add(&c->binary.counters.ranges, 0x30, 0x40, seldom));
+    assert_true(pgk_pairs_add(&c->binary.counters.branches, 0x20, 0x30, seldom));
+    assert_true(pgk_vec_push(&c->gen.v, c->binary));
+}
+
+static void check(struct counted *c, uint64_t often, uint64_t seldom, uint64_t branches)
+{
+    const struct pgk_counters *is = &c->gen.v.v[0].counters;
+    assert_int_equal(is->ranges.v.v[0].count, often);
+    assert_int_equal(is->ranges.v.v[1].count, seldom);
+    assert_int_equal(is->branches.v.v[0].count, branches);
+}
+
+static void forget(struct counted *c)
+{
+    pgk_counters_free(&c->gen.v.v[0].counters);
+    pgk_vec_free(&c->gen.v);
+}
+
+static void test_limit(void **state)
+{
+    const uint64_t most = UINT32_MAX;
+    struct counted c;
+    (void)state;
+    count(&c, 500, 500 * 70, 500);
+    pgk_gen_limit_scaled(&c.gen);
+    check(&c, 500 * 70, 500, 500);
+    assert_int_equal(pgk_gen_unit(&c.gen), 500);
+    forget(&c);
+    count(&c, 500, most * 9, 500); /* tenfold */
+    pgk_gen_limit_scaled(&c.gen);
+    check(&c, most * 9 / 10, 50, 50);
+    assert_int_equal(c.gen.stats.branch_scale, 50);
+    forget(&c);
+    count(&c, 4, most * 9, 3); /* not below what was seen, and nothing is forgotten */
+    pgk_gen_limit_scaled(&c.gen);
+    check(&c, most * 9 / 4, 1, 1);
+    assert_int_equal(c.gen.stats.branch_scale, 1);
+    forget(&c);
+}
+
+/* Nothing of what is known from elsewhere changes. */
+static void test_others(void **state)
+{
+    struct counted c;
+    (void)state;
+    count(&c, 0, UINT64_MAX, 8);
+    pgk_gen_limit_scaled(&c.gen);
+    check(&c, UINT64_MAX, 8, 8);
+    c.gen.of_windows = false;
+    assert_int_equal(pgk_gen_unit(&c.gen), 1);
+    forget(&c);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_scale),
+        cmocka_unit_test(test_limit),
+        cmocka_unit_test(test_others),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
