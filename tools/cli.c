@@ -274,6 +274,80 @@ int cli_find_binaries(const struct cli_common *common, const struct pgk_heap *he
     return status;
 }
 
+/* Has that file a function main, and are addresses of the profile in it? */
+static bool is_its_program(const char *path, const struct pgk_heap *heap)
+{
+    struct pgk_heap_found found = {.struct_size = sizeof found};
+    struct pgk_binaries *one = NULL;
+    const bool is = !pgk_binaries_new(&one, NULL, NULL) && !pgk_binaries_add(one, path, NULL) &&
+                    !pgk_heap_find_binaries(heap, one, &found, NULL) && found.program;
+    pgk_binaries_close(&one);
+    return is;
+}
+
+int cli_find_program(const struct cli_common *common, const struct pgk_heap *heap, char **path,
+                     struct pgk_err *err)
+{
+    struct cli_common searching = *common;
+    struct pgk_binaries *found = NULL;
+    searching.binaries = (struct cli_list){0};
+    searching.quiet = true; /* of libraries, which are not used */
+    *path = NULL;
+    int status = cli_find_binaries(&searching, heap, &found, err);
+    for (size_t i = 0; !status && !*path && i < pgk_binaries_count(found); i++)
+        if (is_its_program(pgk_binaries_path(found, i), heap))
+            *path = strdup(pgk_binaries_path(found, i));
+    pgk_binaries_close(&found);
+    if (*path && !common->quiet)
+        fprintf(stderr, "pgokit: note: the program that was profiled is %s\n", *path);
+    return status;
+}
+
+enum { NAMED_IDS = 3, FRAMES_LOOKED_AT = 256, ID_TEXT = 2 * 64 + 1 };
+
+struct id_list {
+    char text[NAMED_IDS][ID_TEXT];
+    size_t n; /* also of those that are not named */
+};
+
+static void list_id(struct id_list *ids, const struct pgk_heap_frame *frame)
+{
+    char text[ID_TEXT] = "";
+    if (!frame->is_address || !frame->build_id_size || 2 * frame->build_id_size >= ID_TEXT)
+        return;
+    for (size_t i = 0; i < frame->build_id_size; i++)
+        snprintf(text + 2 * i, sizeof text - 2 * i, "%02x", frame->build_id[i]);
+    for (size_t i = 0; i < ids->n && i < NAMED_IDS; i++)
+        if (!strcmp(ids->text[i], text))
+            return;
+    if (ids->n < NAMED_IDS)
+        memcpy(ids->text[ids->n], text, sizeof text);
+    ids->n++;
+}
+
+_Noreturn void cli_not_found(const struct cli_verb *verb, const struct pgk_heap *heap,
+                             const char *needs)
+{
+    struct id_list ids = {0};
+    struct pgk_heap_frame frames[FRAMES_LOOKED_AT];
+    char list[NAMED_IDS * (ID_TEXT + 2)] = "";
+    for (size_t i = 0; i < pgk_heap_contexts(heap) && ids.n < NAMED_IDS; i++) {
+        const size_t n = pgk_heap_stack(heap, i, frames, FRAMES_LOOKED_AT);
+        for (size_t f = 0; f < n && f < FRAMES_LOOKED_AT && ids.n < NAMED_IDS; f++)
+            list_id(&ids, &frames[f]);
+    }
+    for (size_t i = 0; i < ids.n; i++)
+        snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", i ? ", " : "",
+                 ids.text[i]);
+    if (!ids.n)
+        cli_usage(verb, "%s (-b BINARY); this profile has no build ids to find it by", needs);
+    cli_usage(verb,
+              "%s (-b BINARY); it was not found by the build ids of the profile (%s) in "
+              "/usr/lib/debug, the caches of debuginfod and perf, or on a server that "
+              "DEBUGINFOD_URLS names",
+              needs, list);
+}
+
 void cli_note_symbolised(const struct pgk_heap_symbolised *done)
 {
     char bytes[PGK_HUMAN_SIZE];

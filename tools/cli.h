@@ -229,6 +229,14 @@ int cli_open_binaries(const struct cli_common *common, struct pgk_binaries **set
  * are found by build id. *set is NULL if the program itself is not among them. */
 int cli_find_binaries(const struct cli_common *common, const struct pgk_heap *heap,
                       struct pgk_binaries **set, struct pgk_err *err);
+/* The program that the addresses of the profile lie in, alone, as it is found by build id whatever
+ * -b is; *path is NULL if it is not found, else to be freed. A note says which. */
+int cli_find_program(const struct cli_common *common, const struct pgk_heap *heap, char **path,
+                     struct pgk_err *err);
+/* Exits with a sentence: `needs` (what the verb needs them for), the build ids of the profile that
+ * nothing was found for, where they were looked for, and what to do. */
+_Noreturn void cli_not_found(const struct cli_verb *verb, const struct pgk_heap *heap,
+                             const char *needs);
 
 /* Warns of so many contexts that compilers take for cold although nobody knows. */
 void cli_warn_cold_by_default(size_t contexts);

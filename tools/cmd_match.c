@@ -1,7 +1,7 @@
 /* pgokit match: how much of a profile fits a build. */
 #include "cli.h"
 
-static const char help[] = "usage: pgokit match PROFILE -b BINARY...\n\n"
+static const char help[] = "usage: pgokit match PROFILE [-b BINARY]...\n\n"
                            "Says how much of a profile fits another build than the one that was\n"
                            "profiled, what does not, and why: code that was changed, moved or\n"
                            "compiled otherwise. Needs debug information (-g), no LLVM.\n";

@@ -18,8 +18,8 @@ int cli_symbolise_heap(const struct cli_verb *verb, const struct cli_common *com
     if (status)
         return status;
     if (!binaries)
-        cli_usage(verb,
-                  "raw heap profiles hold addresses: give the binary that was run with -b");
+        cli_not_found(verb, *heap,
+                      "raw heap profiles hold addresses: give the binary that was run");
     done->struct_size = sizeof *done;
     const struct pgk_heap_symbolise_opts opts = {.struct_size = sizeof opts,
                                                  .for_llvm = wanted != CLI_HEAP_FOR_PGOKIT};

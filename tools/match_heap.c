@@ -5,9 +5,10 @@
 #include <stdio.h>
 
 static const char help[] =
-    "-b is the build that the profile is to be used for. Raw profiles of another build need that\n"
-    "one, too (--profiled-binary). For others it adds names of functions that are gone, and tells\n"
-    "more calls apart that have moved.\n\n"
+    "-b is the build that the profile is to be used for; of raw profiles without it, the one that\n"
+    "was profiled. Raw profiles of another build need that one, too: it is found by its build\n"
+    "id, or given by --profiled-binary. For other profiles that adds names of functions that are\n"
+    "gone, and tells more calls apart that have moved.\n\n"
     "      --profiled-binary FILE  the program or a library as it was profiled; may be repeated\n"
     "      --used DIR       instead of a build: what its compiles used of the profile, by their\n"
     "                       records (pgokit config use --report DIR); -b adds names\n"
@@ -28,18 +29,56 @@ static const struct option options[] = {
     {0},
 };
 
-/* Addresses and names are those of the profiled build; without it, of the same one. */
-static int read_profile(const struct match_options *m, struct heap_input *in, struct pgk_err *err)
+/* Where -b is another build, and one alone, the one that was profiled is looked for. */
+static int find_profiled(struct match_options *m, struct pgk_err *err)
 {
-    struct cli_common profiled = m->common;
-    profiled.binaries = m->profiled;
-    int status = heap_input_read(in, m->print.title, &(struct cli_common){0}, err);
+    struct heap_input in = {0};
+    int status = heap_input_read_addresses(&in, m->print.title, err);
+    if (!status && m->common.binaries.n == 1 && pgk_heap_needs_binaries(in.heap))
+        status = cli_find_program(&m->common, in.heap, &m->found, err);
+    if (!status && m->found)
+        cli_list_add(&m->profiled, m->found);
+    pgk_heap_close(&in.heap);
+    return status;
+}
+
+/* Addresses are those of the profiled build: given, or the same as that of -b, or found. */
+static int read_profile(struct match_options *m, struct heap_input *in, struct pgk_err *err)
+{
+    struct pgk_err why = {0};
+    int status = heap_input_read_addresses(in, m->print.title, err);
     if (status || (!m->profiled.n && !pgk_heap_needs_binaries(in->heap)))
         return status;
-    status = heap_input_read(in, m->print.title, m->profiled.n ? &profiled : &m->common, err);
-    if (status == PGK_E_MISMATCH && !m->profiled.n)
+    if (!m->profiled.n)
+        status = heap_input_read(in, m->print.title, &m->common, err);
+    if (status == PGK_E_MISMATCH) {
         snprintf(err->hint, sizeof err->hint,
                  "give the program that was profiled (--profiled-binary)");
+        if (!find_profiled(m, &why) && m->profiled.n)
+            status = 0;
+    }
+    if (status || !m->profiled.n)
+        return status;
+    struct cli_common profiled = m->common;
+    profiled.binaries = m->profiled;
+    return heap_input_read(in, m->print.title, &profiled, err);
+}
+
+/* The build that -b gives, or else the one that was profiled. */
+static int open_build(struct match_options *m, struct pgk_binaries **binaries, struct pgk_err *err)
+{
+    struct heap_input in = {0};
+    if (m->common.binaries.n)
+        return cli_open_binaries(&m->common, binaries, err);
+    int status = heap_input_read_addresses(&in, m->print.title, err);
+    if (!status && !pgk_heap_needs_binaries(in.heap))
+        match_need_binary(m);
+    status = status ? status : cli_find_binaries(&m->common, in.heap, binaries, err);
+    if (!status && !*binaries)
+        cli_not_found(&cmd_match, in.heap, "match needs the build that the profile is to fit");
+    if (!status)
+        m->print.against = pgk_binaries_path(*binaries, 0);
+    pgk_heap_close(&in.heap);
     return status;
 }
 
@@ -59,15 +98,15 @@ static int print_used(const struct match_options *m, struct pgk_err *err)
     return exit_code;
 }
 
-static int print_match(const struct match_options *m, struct pgk_err *err)
+static int print_match(struct match_options *m, struct pgk_err *err)
 {
     struct heap_input in = {0};
     struct pgk_binaries *binaries = NULL;
     struct pgk_match_opts opts = {.struct_size = sizeof opts};
     struct pgk_match *match = NULL;
-    int status = read_profile(m, &in, err);
+    int status = open_build(m, &binaries, err);
     if (!status)
-        status = cli_open_binaries(&m->common, &binaries, err);
+        status = read_profile(m, &in, err);
     if (!status)
         status = match_open_profiled(m, &opts.profiled, err);
     if (!status)

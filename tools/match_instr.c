@@ -28,6 +28,7 @@ static int run(int argc, char **argv)
     struct pgk_file *file;
     struct pgk_err err = {0};
     match_options_parse(&m, options, argc, argv);
+    match_need_binary(&m);
     int status = pgk_instr_new(&profile, &err);
     if (!status)
         status = cli_open(&file, m.print.title, &err);

@@ -53,21 +53,28 @@ void match_options_parse(struct match_options *m, const struct option *options, 
     }
     if (optind + 1 != argc)
         cli_usage(&cmd_match, "match takes one profile; pgokit merge adds up several");
-    if (!m->common.binaries.n && !m->used)
-        cli_usage(&cmd_match, "match needs the build that the profile is to fit (-b BINARY), or "
-                              "the folder with what its compiles used (--used DIR)");
     if (m->used && m->profiled.n)
         cli_usage(&cmd_match, "--used takes names from -b, and no --profiled-binary");
     m->print.title = argv[optind];
-    m->print.against = m->used ? m->used : m->common.binaries.v[0];
+    m->print.against = m->used                ? m->used
+                       : m->common.binaries.n ? m->common.binaries.v[0]
+                                              : NULL; /* that is found */
     m->print.top = top >= 0 ? (size_t)top : m->print.json ? 0 : 10;
     m->print.colour = cli_colour();
 }
 
 void match_options_free(struct match_options *m)
 {
+    free(m->found);
     cli_list_free(&m->profiled);
     cli_common_free(&m->common);
+}
+
+void match_need_binary(const struct match_options *m)
+{
+    if (!m->common.binaries.n)
+        cli_usage(&cmd_match, "match needs the build that the profile is to fit (-b BINARY), or "
+                              "the folder with what its compiles used (--used DIR)");
 }
 
 int match_open_profiled(const struct match_options *m, struct pgk_binaries **set,

@@ -22,6 +22,7 @@ struct match_options {
     struct cli_list profiled;
     struct pgk_match_print_opts print;
     double min_percent; /* negative: not given */
+    char *found;        /* one of `profiled` that was found; NULL: none */
     const char *used;   /* folder with records of compiles; NULL: a build is matched */
 };
 
@@ -29,6 +30,8 @@ struct match_options {
 void match_options_parse(struct match_options *m, const struct option *options, int argc,
                          char **argv);
 void match_options_free(struct match_options *m);
+/* Exits with a sentence where no -b was given, for profiles without build ids. */
+void match_need_binary(const struct match_options *m);
 /* The binaries of --profiled-binary; NULL without. */
 int match_open_profiled(const struct match_options *m, struct pgk_binaries **set,
                         struct pgk_err *err);

@@ -53,6 +53,7 @@ static int print_match(const struct match_options *m, struct pgk_err *err)
     struct pgk_binaries *binaries = NULL;
     struct pgk_match_opts opts = {.struct_size = sizeof opts};
     struct pgk_function_match *match = NULL;
+    match_need_binary(m);
     int status = sample_input_read(&profile, m->print.title, &m->common, NULL, err);
     if (!status)
         status = cli_open_binaries(&m->common, &binaries, err);

@@ -14,7 +14,8 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { NO_FILE = UINT32_MAX, NAMED_PROGRAMS = 3, TENTHS = 9 };
+#define NO_FILE UINT32_MAX
+enum { NAMED_PROGRAMS = 3, TENTHS = 9 };
 
 /* What a process runs from a time on: the file that is mapped first after it was started. */
 struct program_of {

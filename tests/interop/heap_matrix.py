@@ -257,7 +257,7 @@ def refusals(work):
     convert(work, r.raw, f"{folder}/named", "--to", "llvm22", exe=r.exe)
     for what, argv in (
             ("frames that are places in functions", [f"{folder}/named", "--to", "raw"]),
-            ("give the binary that was run with -b", [r.raw, "--to", "llvm22"]),
+            ("give the binary that was run (-b", [r.raw, "--to", "llvm22"]),
             ("binary that was run is needed to translate them",
              [r.raw, "--to", "raw", "--format-version", "2"]),
             ("--format-version is for --to raw", [r.raw, "--format-version", "2"]),
