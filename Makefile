@@ -7,6 +7,7 @@
 #   make soak-recorder  test suites of real programs under the branch recorder; about an hour
 #   make soak-allocator  the same with libpgokit_alloc
 #   make soak-heap  150 programs of Debian under the heap profiler; installs many of them
+#   make soak-aarch64  the heap profiler for AArch64 in an emulator: 1000 random programs, 1000 kills
 #   make bench      compare with LLVM's tools; installs what it needs
 #   make install    PREFIX=/usr/local, DESTDIR for packagers
 #   make dist       the release tarball, in $(BUILD); building it takes no git
@@ -26,7 +27,8 @@ FUZZ_ARGS ?=
 
 MAKEFLAGS += --no-print-directory
 
-.PHONY: build demo fleet-demo test soak-recorder soak-allocator soak-heap bench install dist packages fuzz clean
+.PHONY: build demo fleet-demo test soak-recorder soak-allocator soak-heap soak-aarch64 bench install
+.PHONY: dist packages fuzz clean
 
 build: $(BUILD)/build.ninja
 	ninja -C $(BUILD)
@@ -70,6 +72,14 @@ soak-heap:
 	scripts/deps test
 	$(MAKE) build
 	scripts/soak-heap $(BUILD) --install
+
+soak-aarch64:
+	scripts/deps test
+	scripts/cross
+	$(MAKE) $(BUILD)/tests-enabled
+	ninja -C $(BUILD)
+	PGOKIT_TEST_PROGRAMS=1000 PGOKIT_TEST_KILLS=1000 \
+		scripts/run-tests -C $(BUILD) --timeout-multiplier 20 heap_aarch64
 
 bench:
 	scripts/deps bench

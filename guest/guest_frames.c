@@ -379,7 +379,7 @@ static struct pgg_rule rule_of(const struct program *p)
 static bool returns_from_signal(u64 pc)
 {
     const u64 code = pc + 1, page = code & ~(u64)(pgg_page() - 1);
-    unsigned char in_core[1];
+    unsigned char in_core[PGG_PAGE_MOST / PGG_PAGE];
     return PGG_SIGNAL_RETURN_BYTES && code % sizeof(u32) == 0 && !pgg_confined &&
            code + PGG_SIGNAL_RETURN_BYTES <= page + pgg_page() &&
            pgg_sys_in_core((const void *)page, pgg_page(), in_core) == 0 &&

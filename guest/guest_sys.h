@@ -37,7 +37,8 @@ long pgg_sys_map_code(void *at, size_t bytes, int fd);
 long pgg_sys_memory_file(const char *name); /* a descriptor; what is in it may be run */
 int pgg_sys_unmap(void *start, size_t bytes);
 int pgg_sys_advise(void *start, size_t bytes, int advice); /* MADV_... */
-/* Bit 0 of pages[i]: in memory. -ENOMEM: not all of it is mapped. */
+/* Bit 0 of pages[i]: in memory. -ENOMEM: not all of it is mapped. There must be room for one of
+ * each PGG_PAGE bytes: an emulator tells of the pages of the machine that it runs on. */
 int pgg_sys_in_core(const void *start, size_t bytes, unsigned char *pages);
 
 /* ---- files: paths that are not absolute begin at the current directory ---- */

@@ -70,7 +70,7 @@ static void find_stack(struct pgg_walker *w, uintptr_t frame)
 enum { SEEN_PAGES = 64 };
 static PGG_COLD uintptr_t mapped_end(uintptr_t frame)
 {
-    unsigned char in_core[SEEN_PAGES];
+    unsigned char in_core[SEEN_PAGES * PGG_PAGE_MOST / PGG_PAGE];
     const uintptr_t page = pgg_page(), lo = frame & ~(page - 1);
     uintptr_t hi = lo;
     if (pgg_confined)

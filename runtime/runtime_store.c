@@ -32,8 +32,14 @@ enum {
     SEGMENT_BYTES = 64,
     CACHE_LINE = 64,
 };
-#define RESERVE_BYTES (UINT64_C(1) << (pgrt_little_room ? 25 : 36))
 
+/* Room in the space of addresses for the file to grow into: no more than for the shadow, where a
+ * kernel has addresses of few bits. */
+static u64 reserve_bytes(void)
+{
+    const u64 most = UINT64_C(1) << (pgrt_little_room ? 25 : 36);
+    return pgrt_shadow_bytes && pgrt_shadow_bytes < most ? pgrt_shadow_bytes : most;
+}
 static struct {
     struct pgg_mapped mapped; /* with a stream, sheets are in memory of no file */
     u64 used, finished;
@@ -359,7 +365,7 @@ bool pgrt_store_open(void)
         pgg_file_take(&store.mapped.file, (int)fd);
     }
     if (!store.mapped.base)
-        err = pgg_mapped_reserve(&store.mapped, RESERVE_BYTES);
+        err = pgg_mapped_reserve(&store.mapped, reserve_bytes());
     if (store.mapped.base)
         store.unowned = new_sheet(&err);
     if (store.unowned && store.mapped.file.stream < 0)

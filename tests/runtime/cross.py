@@ -1,5 +1,6 @@
 """A target that programs are compiled for and emulated, as scripts/cross brings it."""
 
+import contextlib
 import os
 import shutil
 import subprocess
@@ -20,9 +21,9 @@ class Aarch64:
     def __init__(self, folder):
         self.root = os.path.join(BROUGHT, "aarch64")
         self.cross_file = os.path.join(BROUGHT, "aarch64.ini")
-        self.emulator = os.path.join(BROUGHT, "bin", "qemu-aarch64")
+        self.emulator = [os.path.join(BROUGHT, "bin", "qemu-aarch64")]
         self.folder = folder
-        for path in (self.root, self.cross_file, self.emulator):
+        for path in (self.root, self.cross_file, self.emulator[0]):
             if not os.path.exists(path):
                 raise Skip(f"no {path}: scripts/cross brings it")
         if not shutil.which("aarch64-linux-gnu-gcc"):
@@ -34,7 +35,23 @@ class Aarch64:
                 ours = file.read(20)[MACHINE_OF_ELF] == AARCH64
         except OSError:
             ours = False
-        return [self.emulator, "-L", self.root, *argv] if ours else argv
+        return [*self.emulator, "-L", self.root, *argv] if ours else argv
+
+    @contextlib.contextmanager
+    def kernel(self, bits, page):
+        """As on a kernel with addresses of so many bits and pages of so many bytes. Only an older
+        emulator knows pages of other sizes than this machine's, and that one is slow with what is
+        reserved in larger spaces of addresses."""
+        emulator = self.emulator[0] + ("-pages" if page != 4096 else "")
+        if not os.path.exists(emulator):
+            raise Skip(f"no {emulator}: scripts/cross brings it")
+        before = self.emulator
+        self.emulator = [emulator, "-R", hex(1 << bits),
+                         *(["-p", str(page)] if page != 4096 else [])]
+        try:
+            yield
+        finally:
+            self.emulator = before
 
     def compiler(self, name):
         """A command that compiles for the target, or None if the name is of no compiler."""

@@ -3,9 +3,11 @@
 as an emulator can do it. Counts are compared with what the programs know of themselves, and the
 profile of a program with that of the same program for x86-64.
 
-usage: heap_aarch64.py PGOKIT ARCHIVE SHARED-LIBRARY EXPORTS, all of this machine.
+usage: heap_aarch64.py PGOKIT ARCHIVE SHARED-LIBRARY EXPORTS [RELEASE=PLUGIN]..., all of this
+machine.
 
-PGOKIT_TEST_KILLS=1000 in the environment kills so many programs."""
+PGOKIT_TEST_KILLS=1000 in the environment kills so many programs, PGOKIT_TEST_PROGRAMS=1000 makes so
+many at random, from PGOKIT_TEST_SEED on."""
 
 import os
 import re
@@ -14,12 +16,13 @@ import tempfile
 
 import cross
 import harness
-from harness import Cases, Failure, Skip, require, run
+from harness import Cases, Failure, Skip, require, run, tool
 
 HOST_ARCHIVE, HOST_SHARED = map(os.path.abspath, sys.argv[2:4])
 TARGETS = ("runtime/libpgokit_heap.a", "runtime/libpgokit_heap.so",
            "runtime/libclang_rt.memprof-aarch64.so", "allocator/libpgokit_alloc.so")
 os.environ.setdefault("PGOKIT_TEST_KILLS", "10")
+RANDOM_PROGRAMS = int(os.environ.get("PGOKIT_TEST_PROGRAMS", "8"))
 
 
 def exact(folder, compiler, link, version, seed, threads):
@@ -31,6 +34,17 @@ def exact(folder, compiler, link, version, seed, threads):
     path = one_file(folder)
     check_sound(path)
     require_exact(program, out, raw_profile.Profile(path))
+
+
+def on_kernel(folder, bits, page, function, *args):
+    with harness.TARGET.kernel(bits, page):
+        return function(folder, *args)
+
+
+def races(folder):
+    """Many threads in the runtime's tables, as the thread sanitizer sees them on x86-64."""
+    program = heap_processes.build_races(folder, "-mno-outline-atomics")
+    return heap_processes.check_races(folder, run([program, "20"], folder))
 
 
 def same_as_x86_64(folder, source, compiler, arguments, skipped=()):
@@ -66,6 +80,41 @@ class on:
 
     def __exit__(self, *_):
         harness.TARGET, runtime_programs.ARCHIVE = self.values
+
+
+def count_at_random(folder, compiler, seed, cxx):
+    """What a program made at random prints on each processor, and its objects by function."""
+    name, counting = compiler
+    if cxx:
+        name = name.replace("clang", "clang++").replace("gcc", "g++")
+    results = []
+    for target, archive in ((harness.TARGET, runtime_programs.ARCHIVE), (None, HOST_ARCHIVE)):
+        where = os.path.join(folder, f"{seed}-{'target' if target else 'host'}")
+        os.mkdir(where)
+        with on(target, archive):
+            program = os.path.join(where, "program")
+            run([tool(name), *FRAMES, "-O0", "-w", counting, "-c",
+                 *random_programs.write_parts(where, seed, cxx)], where)
+            run([tool(name), "one.o", "two.o", runtime_programs.ARCHIVE, "-pthread", "-no-pie",
+                 "-Wl,--build-id", "-o", program], where)
+            out = run([program], where).stdout
+        functions = raw_profile.Profile(one_file(where)).by_function(program)
+        results.append((out, {site: functions[site] for site in functions if "site_" in site}))
+    return results
+
+
+def random_on_both(folder, compiler):
+    """Not optimised, so that both compilers make the same accesses of the source."""
+    accesses = 0
+    for seed in range(random_programs.FIRST, random_programs.FIRST + RANDOM_PROGRAMS):
+        (out, found), (also_out, truth) = count_at_random(folder, compiler, seed,
+                                                          random_programs.is_cxx(seed))
+        require(out == also_out, f"seed {seed}: AArch64 prints {out}, x86-64 {also_out}")
+        wrong = [f"seed {seed}: {site}: AArch64 {found.get(site)}, x86-64 {truth.get(site)}"
+                 for site in sorted({*found, *truth}) if found.get(site) != truth.get(site)]
+        require(truth and not wrong, "\n".join(wrong))
+        accesses += sum(values[2] for values in truth.values())
+    return [f"{RANDOM_PROGRAMS} programs, {accesses} accesses"]
 
 
 def merged(folder):
@@ -143,11 +192,28 @@ def cases_of(cases):
             ("gcc", "archive", 5), ("gcc", "static", 5), ("gcc", "shared", 5)]):
         cases.run(f"exact: {compiler}, {link}, raw version {version}", exact, compiler, link,
                   version, seed, 4)
+    for bits, page in ((36, 4), (39, 4), (42, 4), (39, 16), (39, 64)):
+        kernel = f"pages of {page} KiB, addresses of {bits} bits"
+        cases.run(f"{kernel}: exact", on_kernel, bits, page << 10, exact, "clang-22", "archive", 5,
+                  11, 4)
+        cases.run(f"{kernel}: dumps", on_kernel, bits, page << 10, p.dumping, "dump", 2)
+        cases.run(f"{kernel}: killed", on_kernel, bits, page << 10, p.dying, "clang-22", "archive")
+        # The emulator of larger pages returns from signals on a page of 4 KiB, keeps what a process
+        # asks to be wiped where it forks, and takes seconds to start threads that are killed.
+        if page == 4:
+            cases.run(f"{kernel}: stacks", on_kernel, bits, page << 10, e.stacks, "clang-22", 3, [])
+            cases.run(f"{kernel}: fork", on_kernel, bits, page << 10, p.forking)
+            cases.run(f"{kernel}: killed threads", on_kernel, bits, page << 10, p.killing)
+    cases.run("many threads: tables without locks", races)
+    cases.run("many threads: exact", exact, "clang-22", "archive", 5, 12, 16)
     for compiler in ("clang-22", "gcc"):
         cases.run(f"return addresses that are signed: {compiler}", signed_returns, compiler)
         cases.run(f"the same as on x86-64: {compiler}", same_as_x86_64, "random_access.c",
                   compiler, ["7", "1", "3000"])
         cases.run(f"library calls: {compiler}", e.library_calls, compiler, [])
+    for compiler in (("clang-22", "-fmemory-profile"), ("gcc", "-fsanitize=thread")):
+        cases.run(f"random programs count as on x86-64: {compiler[0]}", random_on_both, compiler)
+    random_programs.add_cases(cases, RANDOM_PROGRAMS)
     cases.run("results of memory functions", e.memory_functions, "clang-22", "archive")
     cases.run("profiles of both processors merge", merged)
     cases.run("C++: new, delete, exceptions, a library opened late", e.cplusplus)
@@ -187,10 +253,11 @@ if __name__ == "__main__":
             CASES.finish()
         sys.argv[2:4] = [os.path.join(BUILT, target) for target in TARGETS[:2]]
         import json
+        import random_programs
         import raw_profile
         import runtime_programs
         import heap_exact
         import heap_processes
-        from runtime_programs import build, check_sound, one_file, require_exact
+        from runtime_programs import FRAMES, build, check_sound, one_file, require_exact
         cases_of(CASES)
     CASES.finish()

@@ -16,7 +16,7 @@ import time
 import harness
 import raw_profile
 from harness import Cases, Skip, require, run, started, tool
-from runtime_programs import (ARCHIVE, EXPORTS, HERE, PGOKIT, SHARED, build, check_sound,
+from runtime_programs import (ARCHIVE, EXPORTS, FRAMES, HERE, PGOKIT, SHARED, build, check_sound,
                               one_file, require_exact)
 
 KILLS = int(os.environ.get("PGOKIT_TEST_KILLS", "30"))
@@ -164,26 +164,35 @@ def triggered(folder, options, timed, mebibytes, dumps):
     return [f"{profile.dumps} dumps in {ms} ms"]
 
 
-def races(folder):
+def build_races(folder, *flags):
     runtime = os.path.dirname(EXPORTS)
     guest = os.path.join(runtime, "..", "guest")
     parts = ["access", "alloc", "answer", "breakdown", "cost", "depot", "dump", "heap", "options",
              "pprof", "series", "socket", "start", "store", "table", "thread", "totals", "trigger"]
-    run([tool("clang-22"), "-g", "-O1", "-fsanitize=thread", "-fno-omit-frame-pointer",
+    run([tool("clang-22"), "-g", "-O1", *flags, *FRAMES[2:],
          f"-I{guest}", f"-I{runtime}", f"-I{runtime}/../lib/records",
          os.path.join(HERE, "programs", "races.c"),
          *[f"{runtime}/runtime_{part}.c" for part in parts],
-         *sorted(glob.glob(os.path.join(guest, "*.c"))), "-D_GNU_SOURCE", "-mcx16",
+         *sorted(glob.glob(os.path.join(guest, "*.c"))), "-D_GNU_SOURCE",
          "-Wl,--wrap=pgg_map,--wrap=pgg_unmap", "-pthread", "-o", "races"], folder, timeout=600)
-    # The sanitizer's own start-up does not know the address-space layout of every kernel.
-    run(["setarch", "-R", "true"], folder)
-    out = run(["setarch", "-R", "./races", "5"], folder, {"TSAN_OPTIONS": "exitcode=66"})
+    return os.path.join(folder, "races")
+
+
+def check_races(folder, out):
     require(not out.stderr, out.stderr[:3000])
     profile = raw_profile.Profile(one_file(folder))
     counted = sum(values[0] for values in profile.contexts.values())
     require(counted == int(out.stdout), f"{counted} objects of {out.stdout}")
     require(len(profile.contexts) == 256, f"{len(profile.contexts)} contexts")
     return [f"{counted} objects, {len(profile.contexts)} contexts, {profile.dumps} dumps"]
+
+
+def races(folder):
+    program = build_races(folder, "-fsanitize=thread", "-mcx16")
+    # The sanitizer's own start-up does not know the address-space layout of every kernel.
+    run(["setarch", "-R", "true"], folder)
+    return check_races(folder, run(["setarch", "-R", program, "5"], folder,
+                                   {"TSAN_OPTIONS": "exitcode=66"}))
 
 
 def signalling(folder):

@@ -13,10 +13,12 @@ import shutil
 import sys
 import tempfile
 
+import harness
 import raw_profile
+import runtime_programs
 from harness import Cases, Failure, Skip, require, run, tool
 from program_maker import ProgramMaker
-from runtime_programs import ARCHIVE, FRAMES, HERE, one_file
+from runtime_programs import FRAMES, HERE, one_file
 
 PLUGINS = dict(argument.split("=", 1) for argument in sys.argv[5:])
 RELEASES = ("14", "16", "19", "22")
@@ -44,6 +46,8 @@ def level_flags(release, level):
 
 
 def has_avx2():
+    if harness.TARGET:
+        return False
     with open("/proc/cpuinfo", encoding="utf-8") as file:
         return " avx2 " in file.read()
 
@@ -58,7 +62,7 @@ def build(folder, release, level, cxx, how):
         run([compiler, *flags, *ways_to_count(release)[how], "-c",
              f"{part}.{'cpp' if cxx else 'c'}", "-o", objects[-1]], folder)
     program = os.path.join(folder, how)
-    heap = [os.path.join(folder, "oracle.o")] if how == "oracle" else [ARCHIVE]
+    heap = [os.path.join(folder, "oracle.o")] if how == "oracle" else [runtime_programs.ARCHIVE]
     run([compiler, *flags, *objects, *heap, "-pthread", "-no-pie", "-Wl,--build-id", "-o", program],
         folder)
     return program
@@ -111,12 +115,16 @@ def check_touched(how, found, truth, objects):
                 f"{how}: touched of {name}: {told}, oracle {values}")
 
 
-def compare(folder, seed, release, level, cxx):
-    maker = ProgramMaker(seed, cxx)
-    for part, text in zip(("one", "two"), maker.program()):
-        with open(os.path.join(folder, f"{part}.{'cpp' if cxx else 'c'}"), "w",
-                  encoding="utf-8") as file:
+def write_parts(folder, seed, cxx):
+    paths = [os.path.join(folder, f"{part}.{'cpp' if cxx else 'c'}") for part in ("one", "two")]
+    for path, text in zip(paths, ProgramMaker(seed, cxx).program()):
+        with open(path, "w", encoding="utf-8") as file:
             file.write(text)
+    return paths
+
+
+def compare(folder, seed, release, level, cxx):
+    write_parts(folder, seed, cxx)
     run([tool(f"clang-{release}"), "-O1", "-fno-builtin", "-c",
          os.path.join(HERE, "programs", "counting_oracle.c"), "-o",
          os.path.join(folder, "oracle.o")], folder)
@@ -167,14 +175,15 @@ def all_the_same(_, seeds):
             f"{len(skips)}{''.join(sorted({f' ({skip})' for skip in skips}))}"]
 
 
-def main():
-    cases = Cases()
+def add_cases(cases, programs):
     for cxx in (False, True):
-        seeds = [seed for seed in range(FIRST, FIRST + PROGRAMS) if is_cxx(seed) == cxx]
+        seeds = [seed for seed in range(FIRST, FIRST + programs) if is_cxx(seed) == cxx]
         if seeds:
             cases.run(f"{len(seeds)} random programs in {'C++' if cxx else 'C'}: the same counts "
                       "in all ways", all_the_same, seeds)
-    cases.finish()
 
 
-main()
+if __name__ == "__main__":
+    CASES = Cases()
+    add_cases(CASES, PROGRAMS)
+    CASES.finish()

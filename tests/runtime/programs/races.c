@@ -5,6 +5,7 @@
  *
  * usage: races ROUNDS   prints how many objects there were */
 #include "guest_bytes.h"
+#include "guest_processor.h"
 #include "runtime_alloc.h"
 #include "runtime_confine.h"
 #include "runtime_cost.h"
@@ -27,6 +28,7 @@ static void *slots[SLOTS];
 static long objects;
 
 uintptr_t __memprof_shadow_memory_dynamic_address, pgrt_words;
+u64 pgrt_shadow_bytes;
 bool pgrt_histogram;
 
 int __memprof_profile_dump(void);
@@ -126,7 +128,7 @@ void pgrt_confine_ask(void) {}
 
 __attribute__((noinline)) static void *object(size_t n)
 {
-    return pgrt_alloc(n, 0, false, __builtin_frame_address(0));
+    return pgrt_alloc(n, 0, false, PGG_HERE);
 }
 
 static void *below(int depth, unsigned path);
