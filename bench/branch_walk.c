@@ -9,10 +9,12 @@
  * call chain is that of the walk. How a branch tends to go is drawn from its address, so two
  * seeds are two runs of one program. Calls to functions of libraries leave the program and come
  * back. What no walk can follow (a jump table, for instance) ends it, and another begins. */
+#include "code.h"
 #include "elf_file.h"
 #include "insn.h"
 #include "vec.h"
 
+#include <elf.h>
 #include <errno.h>
 #include <getopt.h>
 #include <inttypes.h>
@@ -55,6 +57,7 @@ struct walk {
     uint32_t depth;
     FILE *out;
     bool chains, data;
+    struct pgk_code code; /* of a program for AArch64 */
     char path[PATH_MAX];
 };
 
@@ -353,6 +356,13 @@ static uint64_t follow(struct walk *w, const struct transfer *t)
     return to;
 }
 
+/* Where chains by frame pointers would lack the caller. On AArch64 those are many places, and
+ * llvm-profgen knows of two of them only. */
+static bool is_frameless(struct walk *w, uint64_t at)
+{
+    return w->chains && w->code.elf && pgk_code_is_frame_edge(&w->code, at);
+}
+
 static void record(struct walk *w, uint64_t samples)
 {
     uint64_t at = 0, left = 0, next = PERIOD;
@@ -371,7 +381,7 @@ static void record(struct walk *w, uint64_t samples)
         }
         at = follow(w, &w->transfers.v[i]);
         left--;
-        if (!at || w->branches < next)
+        if (!at || w->branches < next || is_frameless(w, entry(w, 0)->to))
             continue;
         (w->data ? put_data : put_text)(w, entry(w, 0)->to);
         next = w->branches + PERIOD / 2 + draw(w) % PERIOD;
@@ -411,8 +421,13 @@ int main(int argc, char **argv)
     if (!(w.out = fopen(argv[optind + 1], "w")))
         die(argv[optind + 1]);
     read_program(&w, &err);
+    if (pgk_elf_machine(w.elf) == EM_AARCH64 && pgk_code_open(&w.code, w.elf, &err)) {
+        pgk_err_print(&err, stderr);
+        return 2;
+    }
     start_output(&w);
     record(&w, samples);
+    pgk_code_close(&w.code);
     pgk_elf_close(&w.elf);
     pgk_vec_free(&w.transfers);
     pgk_vec_free(&w.functions);

@@ -150,6 +150,10 @@ static void tell_commands(bool branches, bool cycles, bool events, bool intel)
     } else {
         tell_command("", clock, " -F 5000", "counts, inferred");
         tell_recorder();
+        if (has_device("arm_spe_0"))
+            tell_command("", "arm_spe_0//u", "",
+                         "counts and call targets, inferred; exact counts and types of objects, "
+                         "too, where the processor tells the branch before (FEAT_SPE_PBT)");
         tell_command("-g ", clock, " -F 5000",
                      "and whom indirect calls enter; needs frame pointers");
         puts("and on a machine that has branch stacks, for exact counts and call targets, with");

@@ -29,6 +29,7 @@ struct pgk_gen_binary {
     struct pgk_counters counters;  /* as seen: ranges need not be sound */
     struct pgk_pairs hits;         /* instructions that were sampled, without branches: `from` */
     struct pgk_pairs hit_calls;    /* indirect calls in their call chains: to what code */
+    bool hit_calls_sampled; /* these are samples of the calls themselves, not of what they called */
     struct pgk_pairs hit_frameless; /* functions whose frame a chain lacks: to the code below */
     struct pgk_first_runs first_runs;      /* when its code ran first, in all inputs */
     struct pgk_first_runs first_runs_here; /* in the input that is being read, by its clock */

@@ -230,6 +230,8 @@ static bool list_targets(struct infer *f)
  * seen above it, by their samples: a callee that takes long is not one that is called often. */
 static double calls_of(const struct infer *f, const struct pgk_pair *target)
 {
+    if (f->b->hit_calls_sampled)
+        return (double)target->count;
     uint64_t entries = count_of(&f->entries, target->to), direct = count_of(&f->calls, target->to);
     double open = entries > direct ? (double)(entries - direct) : 0;
     double calls = open * (double)target->count / (double)count_of(&f->entered, target->to);

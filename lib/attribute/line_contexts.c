@@ -3,6 +3,7 @@
 
 #include "pieces.h"
 
+#include <elf.h>
 #include <stdlib.h>
 
 /* ---- instructions ---- */
@@ -92,6 +93,19 @@ static bool add_caller(struct pgk_line_contexts *c, uint32_t frame)
     return pgk_vec_push(&c->callers, frame);
 }
 
+/* A call without a source: LLVM knows no context then. On AArch64 the C library has frame pointers,
+ * too, and where it is linked statically all chains begin in its start, so what lies outside is
+ * left out there. */
+static bool leaves_callers_out(struct pgk_line_contexts *c)
+{
+    if (c->b->code.decoder.machine != EM_AARCH64)
+        return false;
+    c->callers.n = 0;
+    c->recurs = false;
+    c->stack++;
+    return true;
+}
+
 /* The frames of the calls that lead to a node. False when out of memory. */
 static bool enter_node(struct pgk_line_contexts *c, uint32_t node)
 {
@@ -107,7 +121,7 @@ static bool enter_node(struct pgk_line_contexts *c, uint32_t node)
     for (size_t i = c->nodes.n; i-- > 0 && c->has_callers;) {
         const struct pgk_open_call *call = &c->open_calls[c->nodes.v[i]];
         const struct pgk_frame_run *run = &c->frames.runs.v[call->run];
-        c->has_callers = run->n;
+        c->has_callers = run->n || leaves_callers_out(c);
         for (uint32_t k = 0; k < run->n; k++)
             if (!add_caller(c, k + 1 < run->n ? c->frames.run_frames.v[run->first + k]
                                               : call->leaf))

@@ -1,6 +1,7 @@
 /* The instructions of a binary by address. */
 #include "code.h"
 
+#include "frame_states.h"
 #include "mem.h"
 #include "search.h"
 
@@ -118,6 +119,7 @@ void pgk_code_close(struct pgk_code *code)
     pgk_vec_free(&code->regions);
     pgk_mem_free(code->marks);
     pgk_mem_free(code->pages);
+    pgk_mem_free(code->frames);
     *code = (struct pgk_code){0};
 }
 
@@ -252,6 +254,8 @@ bool pgk_code_is_frame_edge(struct pgk_code *code, uint64_t addr)
     uint8_t mark = pgk_code_mark(code, addr);
     uint8_t next = pgk_code_mark(code, addr + (mark & PGK_CODE_LENGTH));
     if (pgk_code_kind(mark) == PGK_INSN_RET || pgk_code_kind(next) == PGK_INSN_RET)
+        return true;
+    if (code->decoder.machine == EM_AARCH64 && pgk_frame_is_missing(code, addr))
         return true;
     uint64_t before = pgk_code_before(code, addr);
     return starts_region(code, addr) || (before != UINT64_MAX && starts_region(code, before));

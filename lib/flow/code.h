@@ -32,6 +32,7 @@ struct pgk_code {
     uint64_t base, span;   /* of all code; span: below 2^32 */
     uint8_t *marks;        /* by address - base */
     uint8_t *pages;        /* decoded, by page */
+    uint8_t *frames;       /* of AArch64, by word; of frame_states.c, on first use */
     PGK_VEC(struct pgk_code_region) regions; /* ascending */
 };
 
@@ -91,7 +92,7 @@ uint64_t pgk_code_before(struct pgk_code *code, uint64_t addr);
 bool pgk_code_is_straight(struct pgk_code *code, uint64_t start, uint64_t end);
 
 /* Whether a function's frame is not there yet or no more: its first two instructions, and a return
- * and the instruction before. */
+ * and the instruction before; of AArch64, also where the code has none. */
 bool pgk_code_is_frame_edge(struct pgk_code *code, uint64_t addr);
 
 #endif

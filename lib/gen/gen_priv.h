@@ -46,6 +46,7 @@ struct pgk_gen {
     uint64_t stacks, stack_branches, stack_period; /* of samples with branches: how many, their
                                                      * branches, their periods */
     uint64_t loads, load_period;                     /* of loads from vtables */
+    bool any_operations; /* ARM's unit took others than loads, stores and branches, too */
 
     /* Of the input that is being read: */
     struct pgk_address_space space;

@@ -2,10 +2,12 @@
 #include "gen_bolt.h"
 #include "gen_data.h"
 #include "gen_place.h"
+#include "gen_samples.h"
 #include "gen_vtables.h"
 #include "perf_hardware.h"
 #include "saturate.h"
 
+#include <elf.h>
 #include <inttypes.h>
 
 /* ---- addresses ---- */
@@ -44,8 +46,8 @@ static const char *file_at(struct pgk_gen *g, const struct pgk_perf_sample *s, u
 }
 
 /* The place of an address of code; elsewhere, if no instruction starts there. */
-static int code_place(struct pgk_gen *g, const struct pgk_perf_sample *s, uint64_t addr,
-                      struct pgk_gen_place *place)
+int pgk_gen_code_place(struct pgk_gen *g, const struct pgk_perf_sample *s, uint64_t addr,
+                       struct pgk_gen_place *place)
 {
     *place = pgk_gen_place(g, s, addr);
     if (place->binary == PGK_NO_BINARY)
@@ -329,7 +331,7 @@ static int place_sample(struct pgk_gen *g, const struct pgk_perf_sample *s)
         g->seen.v[g->seen.n++] = 0;
     }
     for (size_t i = 0; i < n_chain; i++)
-        PGK_TRY(code_place(g, s, chain[i], &g->chain.v[g->chain.n++]));
+        PGK_TRY(pgk_gen_code_place(g, s, chain[i], &g->chain.v[g->chain.n++]));
     return 0;
 }
 
@@ -403,6 +405,43 @@ static bool list_steps(struct pgk_gen *g, uint32_t binary)
     return true;
 }
 
+/* The call that entered the code of the sample, as branches tell; 0 if they go not back so far.
+ * Calls that have returned are passed over, and so is code that jumped to the function. */
+static uint64_t entered_by(struct pgk_gen *g, uint32_t binary)
+{
+    struct pgk_code *code = &g->v.v[binary].code;
+    size_t returned = 0;
+    for (size_t i = 0; i + 1 < g->branches.n; i += 2) {
+        uint32_t from = offset_in(binary, g->branches.v[i]),
+                 to = offset_in(binary, g->branches.v[i + 1]);
+        enum pgk_insn_kind kind = from != PGK_STEP_OUT
+                                      ? pgk_code_kind(pgk_code_mark(code, code->base + from))
+                                      : PGK_INSN_RET;
+        if (from == PGK_STEP_OUT && to == PGK_STEP_OUT)
+            continue;
+        if (from == PGK_STEP_OUT && !pgk_code_call_before(code, code->base + to))
+            return 0;
+        if (kind == PGK_INSN_CALL && !returned)
+            return to == PGK_STEP_OUT ? 0 : code->base + from;
+        returned += (kind == PGK_INSN_RET) - (size_t)(kind == PGK_INSN_CALL);
+    }
+    return 0;
+}
+
+/* Code of AArch64 may run long without a frame. The chain then lacks the caller, unless who
+ * recorded it looked for the return address elsewhere, too. */
+static bool add_missing_caller(struct pgk_gen *g, uint64_t call)
+{
+    if (g->sample.callers.n && g->sample.callers.v[0] == call)
+        return true;
+    if (!pgk_vec_push(&g->sample.callers, call))
+        return false;
+    uint64_t *v = g->sample.callers.v;
+    memmove(v + 1, v, (g->sample.callers.n - 1) * sizeof *v);
+    v[0] = call;
+    return true;
+}
+
 /* A chain that was taken where a frame is being set up or taken down lacks the caller. */
 static bool is_between_frames(struct pgk_gen *g, uint32_t binary)
 {
@@ -423,14 +462,18 @@ static int unwind_in(struct pgk_gen *g, uint32_t binary, uint64_t count)
         return pgk_fail_nomem(g->err);
     if (!g->sample.steps.n)
         return 0;
-    if (is_between_frames(g, binary)) {
+    uint64_t missing = 0;
+    bool between = is_between_frames(g, binary);
+    if (between && b->code.decoder.machine == EM_AARCH64)
+        missing = entered_by(g, binary);
+    if (between && !missing) {
         g->stats.between_frames += count;
         pgk_gen_example(&g->stats, PGK_GEN_BETWEEN_FRAMES, "0x%" PRIx64 " in %s",
                         g->chain.v[0].addr, pgk_elf_path(b->elf));
         return 0;
     }
     g->sample.count = count;
-    return list_callers(g, binary, count) &&
+    return list_callers(g, binary, count) && (!missing || add_missing_caller(g, missing)) &&
                    pgk_call_trie_unwind(&b->calls, &b->steps, &g->sample)
                ? 0
                : pgk_fail_nomem(g->err);
@@ -457,15 +500,15 @@ static int count_stack(struct pgk_gen *g, const struct pgk_perf_sample *s)
 /* ---- loads ---- */
 
 /* A load from a vtable tells the type of the object whose function is about to be called. */
-static int count_load(struct pgk_gen *g, const struct pgk_perf_sample *s, uint64_t ip,
-                      uint64_t addr)
+int pgk_gen_count_load(struct pgk_gen *g, const struct pgk_perf_sample *s, uint64_t ip,
+                       uint64_t addr)
 {
     struct pgk_gen_place code, data = pgk_gen_place(g, s, addr);
     uint32_t name;
     if (g->opts.data)
         return pgk_gen_count_access(g, s, ip, addr);
     g->stats.load_samples += s->count;
-    PGK_TRY(code_place(g, s, ip, &code));
+    PGK_TRY(pgk_gen_code_place(g, s, ip, &code));
     if (code.binary == PGK_NO_BINARY || data.binary == PGK_NO_BINARY)
         return 0;
     PGK_TRY(pgk_gen_find_vtable(g, data, &name));
@@ -504,20 +547,20 @@ static int count_data(struct pgk_gen *g, const struct pgk_perf_sample *s, bool *
         return 0;
     if (s->has & PGK_PERF_HAS_ADDR && s->addr && (g->opts.data || is_load(s))) {
         *used = true;
-        return count_load(g, s, s->ip, s->addr);
+        return pgk_gen_count_load(g, s, s->ip, s->addr);
     }
     if (s->raw_size && s->event < info->n_events &&
         !strncmp(info->events[s->event].pmu, "ibs_op", 6) &&
         pgk_hw_ibs_op(s->raw, s->raw_size, &op) && op.addr &&
         (op.is_load || (op.is_store && g->opts.data))) {
         *used = true;
-        return count_load(g, s, op.pc, op.addr);
+        return pgk_gen_count_load(g, s, op.pc, op.addr);
     }
     return 0;
 }
 
 /* The first sample with branches tells whether there are call chains, too. */
-static int count_taken(struct pgk_gen *g, const struct pgk_perf_sample *s)
+int pgk_gen_count_taken(struct pgk_gen *g, const struct pgk_perf_sample *s)
 {
     if (!g->decided) {
         g->contexts = s->n_chain && !g->opts.ignore_chains;
@@ -530,7 +573,7 @@ static int count_taken(struct pgk_gen *g, const struct pgk_perf_sample *s)
     return g->contexts ? count_stack(g, s) : count_branches(g, s);
 }
 
-static void without_branches(struct pgk_gen *g, const struct pgk_perf_sample *s)
+void pgk_gen_without_branches(struct pgk_gen *g, const struct pgk_perf_sample *s)
 {
     g->stats.without_branches += s->count;
     pgk_gen_example(&g->stats, PGK_GEN_WITHOUT_BRANCHES, "at 0x%" PRIx64, s->ip);
@@ -572,10 +615,10 @@ static int count_hit_calls(struct pgk_gen *g, const struct pgk_perf_sample *s, u
 
 /* A sample of an instruction alone is good for something if there are no branch stacks at all,
  * which is known at the end. */
-static int count_hit(struct pgk_gen *g, const struct pgk_perf_sample *s)
+int pgk_gen_count_hit(struct pgk_gen *g, const struct pgk_perf_sample *s)
 {
     struct pgk_gen_place at;
-    PGK_TRY(code_place(g, s, s->ip, &at));
+    PGK_TRY(pgk_gen_code_place(g, s, s->ip, &at));
     if (at.binary == PGK_NO_BINARY) {
         struct pgk_gen_offset place;
         PGK_TRY(find_offset(g, s, s->ip, &place));
@@ -656,7 +699,7 @@ static int count_leading(struct pgk_gen *g, const struct pgk_perf_sample *s)
     struct pgk_gen_place at;
     if (is_in_kernel(g, s))
         return 0;
-    PGK_TRY(code_place(g, s, s->ip, &at));
+    PGK_TRY(pgk_gen_code_place(g, s, s->ip, &at));
     if (at.binary == PGK_NO_BINARY || !(s->has & PGK_PERF_HAS_IP)) {
         sample_outside(g, s);
         return 0;
@@ -698,58 +741,15 @@ int pgk_gen_on_sample(void *ctx, const struct pgk_perf_sample *s)
         return count_leading(g, s);
     PGK_TRY(count_data(g, s, &used));
     if (s->n_branches && !g->opts.data)
-        return count_taken(g, s);
+        return pgk_gen_count_taken(g, s);
     if (used)
         return 0;
     if (is_in_kernel(g, s))
         return 0;
     if (s->has & PGK_PERF_HAS_IP && !g->opts.data)
-        return count_hit(g, s);
-    without_branches(g, s);
+        return pgk_gen_count_hit(g, s);
+    pgk_gen_without_branches(g, s);
     return 0;
-}
-
-/* ARM's unit writes no samples, but operations: loads, and branches of one entry. */
-static int on_op(void *ctx, const struct pgk_hw_op *op)
-{
-    struct pgk_gen *g = ctx;
-    struct pgk_perf_branch branches[2] = {{op->pc, op->target, op->mispredicted},
-                                          {PGK_ADDR_EXTERNAL, op->earlier_target, 0}};
-    struct pgk_perf_sample s = {
-        .pid = op->context ? (int32_t)op->context : PGK_PID_UNKNOWN,
-        .ip = op->pc,
-        .time = UINT64_MAX - 1,
-        .count = 1,
-        .branches = branches,
-        .n_branches = op->earlier_target ? 2 : 1,
-    };
-    g->stats.samples++;
-    pgk_gen_choose_windows(g, &s);
-    if (op->in_kernel) {
-        g->stats.in_kernel++;
-        pgk_gen_example(&g->stats, PGK_GEN_IN_KERNEL, "at 0x%" PRIx64, op->pc);
-        return 0;
-    }
-    if (op->is_branch && op->target && g->opts.traces)
-        return pgk_gen_count_traces(g, &s);
-    if ((op->is_load || (op->is_store && g->opts.data)) && op->addr && !g->opts.traces &&
-        !g->opts.no_vtables)
-        return count_load(g, &s, op->pc, op->addr);
-    if (op->is_branch && op->target && !g->opts.data)
-        return count_taken(g, &s);
-    without_branches(g, &s);
-    return 0;
-}
-
-int pgk_gen_on_trace(void *ctx, const struct pgk_perf_trace *t)
-{
-    struct pgk_gen *g = ctx;
-    struct pgk_source src = {.file = "trace", .format = "ARM SPE", .base_off = t->file_offset};
-    if (t->type != PGK_PERF_TRACE_SPE)
-        return 0;
-    PGK_TRY(pgk_process_map_ready(g->space.map, g->err));
-    g->stats.no_mapping = !g->space.any_matched;
-    return pgk_hw_spe(t->bytes, t->size, &src, on_op, g, g->err);
 }
 
 int pgk_gen_on_mapping(void *ctx, const struct pgk_perf_mapping *m)

@@ -1,0 +1,20 @@
+/* What a sample of one kind or another counts as. */
+#ifndef PGK_GEN_SAMPLES_H
+#define PGK_GEN_SAMPLES_H
+
+#include "gen_priv.h"
+
+/* The place of an address of code; elsewhere, if no instruction starts there. */
+int pgk_gen_code_place(struct pgk_gen *gen, const struct pgk_perf_sample *sample, uint64_t addr,
+                       struct pgk_gen_place *place);
+/* A load: of an object's type, if it is one from a vtable, or of data. */
+int pgk_gen_count_load(struct pgk_gen *gen, const struct pgk_perf_sample *sample, uint64_t ip,
+                       uint64_t addr);
+/* A sample with branches. */
+int pgk_gen_count_taken(struct pgk_gen *gen, const struct pgk_perf_sample *sample);
+/* A sample of an instruction alone. */
+int pgk_gen_count_hit(struct pgk_gen *gen, const struct pgk_perf_sample *sample);
+/* A sample that is of no use without branches. */
+void pgk_gen_without_branches(struct pgk_gen *gen, const struct pgk_perf_sample *sample);
+
+#endif
