@@ -50,9 +50,12 @@ function collect(model: HeapModel): Held {
     if (times.processes === 1) {
         const last = times.points[times.points.length - 1]!;
         const exit = whole(model, last.ms, "ExitSize");
-        // What a killed process last held may be more recent than its last point.
-        if (sum(exit) <= last.bytes) byMs.set(last.ms, exit);
-        byMs.set(times.peak_ms, whole(model, times.peak_ms, "PeakSize"));
+        // What a killed process last held may be more recent than its last point. Files of other
+        // tools do not tell what was alive at the end; then the last time that is told stays.
+        if (model.data.now.ExitSize && sum(exit) <= last.bytes) byMs.set(last.ms, exit);
+        if (model.data.now.PeakSize) {
+            byMs.set(times.peak_ms, whole(model, times.peak_ms, "PeakSize"));
+        }
     }
     const most = new Map<number, number>();
     for (const { held } of byMs.values())
