@@ -438,7 +438,8 @@ class Suite:
                "areas when none are chosen")
 
     def areas_end_with_what_is_known(self):
-        """Files of massif do not tell what was alive at the end, but what their last snapshot had."""
+        """Files of massif do not tell what was alive at the end, but what their last snapshot
+        had."""
         snapshot = ("#-----------\nsnapshot={}\n#-----------\ntime={}\nmem_heap_B={}\n"
                     "mem_heap_extra_B=0\nmem_stacks_B=0\nheap_tree={}\n")
         tree = ("n1: {0} (heap allocation functions) malloc/new/new[], --alloc-fns, etc.\n"
