@@ -37,14 +37,12 @@ static void add_context(struct pgc_heap_profile *p, const struct pgk_heap *heap,
     for (size_t i = 0; i < context->n; i++) {
         frames[i] = (struct pgc_frame){stack[i].guid, stack[i].line_offset & 0xffff,
                                        stack[i].column, stack[i].inlined};
-        p->columns |= stack[i].column != 0;
         p->rows[p->n_rows++] =
             (struct pgc_call_row){stack[i].guid, (uint32_t)p->n, (uint32_t)i};
     }
     context->bytes = pgk_heap_value(heap, p->n, PGK_MIB_TotalSize);
     context->key = pgk_use_context_key(stack, context->n);
     context->use = PGK_USE_NO_FUNCTION;
-    p->bytes = p->bytes + context->bytes < p->bytes ? UINT64_MAX : p->bytes + context->bytes;
 }
 
 static size_t deepest_stack(const struct pgk_heap *heap)
@@ -90,21 +88,25 @@ static void index_heap(struct pgc_heap_profile *p, const struct pgk_heap *heap,
     qsort(p->rows, p->n_rows, sizeof *p->rows, compare_rows);
 }
 
-bool pgc_heap_read(struct pgc_heap_profile *profile, struct pgk_file *file,
+bool pgc_heap_read(struct pgc_heap_profile *profile, struct pgk_file *file, LLVMModuleRef module,
                    const struct pgk_use_limits *limits, struct pgk_err *err)
 {
     struct pgk_heap *heap = NULL;
-    int status = pgk_heap_new(&heap, err);
-    *profile = (struct pgc_heap_profile){0};
-    status = status ? status : pgk_heap_read_file(heap, file, 1, err);
+    size_t n;
+    uint64_t *functions = pgc_functions(module, &n);
+    *profile = (struct pgc_heap_profile){.whole = {.struct_size = sizeof profile->whole}};
+    int status = pgk_heap_read_functions(&heap, file, functions, n, err);
+    free(functions);
     if (!status && frames_are_addresses(heap)) {
         *err = (struct pgk_err){.status = PGK_E_ARG, .offset = PGK_NO_OFFSET};
         strcpy(err->found, "call stacks are addresses");
         strcpy(err->hint, "give it the program, by pgokit merge -b PROGRAM");
         status = err->status;
     }
-    if (!status)
+    if (!status) {
+        pgk_heap_sum(heap, &profile->whole);
         index_heap(profile, heap, limits);
+    }
     pgk_heap_close(&heap);
     return !status;
 }

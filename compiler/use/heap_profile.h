@@ -38,12 +38,12 @@ struct pgc_heap_profile {
     struct pgc_frame *frames; /* of all contexts */
     struct pgc_call_row *rows; /* by function; those that allocate before others */
     size_t n_rows;
-    uint64_t bytes; /* of all contexts */
-    bool columns; /* there are some */
+    struct pgk_heap_sum whole; /* of the profile, of which the contexts are a part */
 };
 
-/* False, and an error, if the file cannot be read or its frames are addresses. */
-bool pgc_heap_read(struct pgc_heap_profile *profile, struct pgk_file *file,
+/* Reads what concerns the module. False, and an error, if the file cannot be read or its frames are
+ * addresses. */
+bool pgc_heap_read(struct pgc_heap_profile *profile, struct pgk_file *file, LLVMModuleRef module,
                    const struct pgk_use_limits *limits, struct pgk_err *err);
 void pgc_heap_close(struct pgc_heap_profile *profile);
 

@@ -46,7 +46,7 @@ static bool is_at(const struct marking *m, const struct pgc_frame *frame,
 {
     if (frame->function != place->function)
         return false;
-    if (frame->line == place->line_offset && (!m->profile->columns ||
+    if (frame->line == place->line_offset && (!m->profile->whole.columns ||
                                               frame->column == place->column))
         return true;
     return !m->options->as_llvm && (place->line_zero || frame->line == place->no_line);
@@ -217,7 +217,7 @@ static uint64_t *ids_of_chain(const struct marking *m, const struct site *site)
     uint64_t *ids = pgc_zeroed(site->n, sizeof *ids);
     for (size_t i = 0; i < site->n; i++)
         ids[i] = pgc_stack_id(site->chain[i].function, site->chain[i].line_offset,
-                              m->profile->columns ? site->chain[i].column : 0);
+                              m->profile->whole.columns ? site->chain[i].column : 0);
     return ids;
 }
 
@@ -342,7 +342,7 @@ static void report(const struct marking *m, LLVMModuleRef module)
         for (size_t i = 0; i < s->n; i++)
             for (size_t k = 0; k < s->all[i].n; k++)
                 miss_function(m, s->all[i].chain[k].function);
-    pgc_report_of(m->report, "heap", p->n, p->bytes);
+    pgc_report_of(m->report, "heap", p->whole.contexts, p->whole.bytes);
     pgc_report_limits(m->report, &m->options->limits);
     for (size_t i = 0; i < p->n; i++)
         if (p->contexts[i].use != PGK_USE_NO_FUNCTION && p->contexts[i].is != PGC_NOT_COLD)

@@ -2,20 +2,25 @@
 // how LLVM keeps contexts of allocations, and says nothing to the user.
 #include "use_llvm.h"
 
+#include "plan_memory.h"
+
 #include <pgokit/sample.h>
 
 #include <llvm/Analysis/MemoryProfileInfo.h>
 #include <llvm/Analysis/OptimizationRemarkEmitter.h>
 #include <llvm/IR/DebugInfoMetadata.h>
 #include <llvm/IR/DiagnosticInfo.h>
+#include <llvm/IR/InstIterator.h>
 #include <llvm/IR/Instructions.h>
 #include <llvm/IR/Module.h>
 #include <llvm/IR/PseudoProbe.h>
 #include <llvm/Support/BLAKE3.h>
 #include <llvm/Support/HashBuilder.h>
 
+#include <algorithm>
 #include <cstring>
 #include <string>
+#include <vector>
 
 using namespace llvm;
 
@@ -31,6 +36,12 @@ static uint64_t id_of(StringRef name)
     return pgk_sample_guid(name.str().c_str());
 }
 
+static uint64_t id_of(const DISubprogram *function)
+{
+    StringRef linkage = function->getLinkageName();
+    return id_of(linkage.empty() ? function->getName() : linkage);
+}
+
 extern "C" size_t pgc_places(LLVMValueRef instruction, struct pgc_place *chain, size_t max)
 {
     size_t n = 0;
@@ -39,10 +50,9 @@ extern "C" size_t pgc_places(LLVMValueRef instruction, struct pgc_place *chain, 
         if (n == max)
             return 0;
         const DISubprogram *function = at->getScope()->getSubprogram();
-        StringRef linkage = function->getLinkageName();
         unsigned bits = at->getDiscriminator();
         bool probe = DILocation::isPseudoProbeDiscriminator(bits);
-        chain[n].function = id_of(linkage.empty() ? function->getName() : linkage);
+        chain[n].function = id_of(function);
         chain[n].line_offset = (at->getLine() - function->getLine()) & 0xffff;
         chain[n].line_zero = at->getLine() == 0;
         chain[n].no_line = (0 - function->getLine()) & 0xffff;
@@ -51,6 +61,30 @@ extern "C" size_t pgc_places(LLVMValueRef instruction, struct pgc_place *chain, 
         chain[n].probe = probe ? PseudoProbeDwarfDiscriminator::extractProbeIndex(bits) : 0;
     }
     return n;
+}
+
+extern "C" uint64_t *pgc_functions(LLVMModuleRef module, size_t *n)
+{
+    const Function *main = unwrap(module)->getFunction("main");
+    bool all = main && !main->isDeclaration();
+    SmallPtrSet<const Metadata *, 32> seen;
+    std::vector<uint64_t> ids;
+    for (const Function &function : *unwrap(module)) {
+        if (all || !function.isDeclaration())
+            ids.push_back(id_of(function.getName()));
+        for (const Instruction &instruction : instructions(function))
+            for (const DILocation *at = instruction.getDebugLoc(); at; at = at->getInlinedAt()) {
+                const DISubprogram *scope = at->getScope()->getSubprogram();
+                if (seen.insert(scope).second)
+                    ids.push_back(id_of(scope));
+                if (at->getInlinedAt() && !seen.insert(at->getInlinedAt()).second)
+                    break;
+            }
+    }
+    auto *copy = static_cast<uint64_t *>(pgc_zeroed(ids.size(), sizeof(uint64_t)));
+    std::copy(ids.begin(), ids.end(), copy);
+    *n = ids.size();
+    return copy;
 }
 
 extern "C" uint64_t pgc_function_id(LLVMValueRef function)

@@ -31,6 +31,11 @@ size_t pgc_places(LLVMValueRef instruction, struct pgc_place *chain, size_t max)
 /* LLVM's id of a function by its linkage name. */
 uint64_t pgc_function_id(LLVMValueRef function);
 
+/* The ids of functions that a profile may tell something of the module by: those with code, and
+ * those that are inlined into it; where `main` is, all that it names. Some may be there several
+ * times. To be freed. */
+uint64_t *pgc_functions(LLVMModuleRef module, size_t *n);
+
 /* LLVM's id of a frame of a call stack, as it keeps them in metadata. */
 uint64_t pgc_stack_id(uint64_t function, uint32_t line_offset, uint32_t column);
 /* Contexts of a call that allocates, shortened to what tells them apart. */

@@ -101,7 +101,7 @@ static void use_heap(LLVMModuleRef module, const char *path, struct pgk_file *fi
 {
     struct pgk_err err;
     struct pgc_heap_profile profile;
-    if (!pgc_heap_read(&profile, file, &options->limits, &err)) {
+    if (!pgc_heap_read(&profile, file, module, &options->limits, &err)) {
         warn(module, path, &err);
         return;
     }

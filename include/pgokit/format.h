@@ -159,6 +159,16 @@ int pgk_heap_read_file(struct pgk_heap *profile, struct pgk_file *file, uint64_t
 int pgk_heap_read_all(struct pgk_heap **profile, const struct pgk_input *inputs, size_t n,
                       unsigned threads, struct pgk_err *err);
 
+/* Reads into a new profile what a heap profile has of some functions, by their GUIDs, as a compiler
+ * needs it of those of a module: all contexts that one of them allocates; and of the contexts that
+ * one of them is a caller in, at least one for each way from its call to the root. There may be
+ * others. Of an indexed profile with MemProf V3 or V4 nothing else is decoded, so that this takes a
+ * small part of the time of pgk_heap_read; other formats are read as a whole.
+ * pgk_heap_sum() and pgk_use_classify() tell what they would of the whole profile. Without
+ * functions only the totals are read. */
+int pgk_heap_read_functions(struct pgk_heap **profile, struct pgk_file *file,
+                            const uint64_t *functions, size_t n, struct pgk_err *err);
+
 /* PGK_E_MISMATCH if the file's counters mean something else than those read before. Heap data of an
  * indexed profile is passed over; pgk_heap_read reads it. */
 int pgk_instr_read(struct pgk_instr *profile, const char *path, uint64_t weight,

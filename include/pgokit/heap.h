@@ -96,6 +96,16 @@ void pgk_heap_close(struct pgk_heap **heap);
 
 /* Contexts, in the order in which they were first met (by whichever thread was first). */
 size_t pgk_heap_contexts(const struct pgk_heap *heap);
+/* What a profile adds up to. */
+struct pgk_heap_sum {
+    size_t struct_size; /* sizeof(struct pgk_heap_sum), set by the caller */
+    size_t contexts;    /* number of them */
+    uint64_t bytes;     /* that they allocated; at most UINT64_MAX */
+    double accesses_per_byte; /* over the life of objects, on average of all bytes */
+    bool columns;       /* there are frames whose column is known */
+};
+/* The totals; of a part of a profile (pgk_heap_read_functions) those of the whole profile. */
+void pgk_heap_sum(const struct pgk_heap *heap, struct pgk_heap_sum *totals);
 /* The value of a field of a context's MIB, in the unit that pgk_mib_info() says; 0 if the profile
  * does not have it, see pgk_heap_knows(). */
 uint64_t pgk_heap_value(const struct pgk_heap *heap, size_t context, enum pgk_mib_id id);

@@ -4,6 +4,7 @@
 #include "instr_model.h"
 #include "mem.h"
 #include "salvage.h"
+#include "u64_set.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -160,6 +161,8 @@ struct reading {
     void *profile;
     uint64_t weight;
     const char *function;        /* a sample profile: only this one */
+    const uint64_t *functions;   /* a heap profile: what concerns these, rising; NULL: all */
+    size_t n_functions;
     struct pgk_salvage *salvage; /* a heap profile: what can be read of it */
 };
 
@@ -215,6 +218,12 @@ static int read_heap(struct pgk_heap *heap, struct pgk_file *f, const struct pgk
         return row->salvage_heap(heap, bytes, r->salvage, &f->info, err);
     if (!row->read_heap)
         return fail_kind(f, PGK_KIND_HEAP, err);
+    if (r->functions && row->read_heap_functions) {
+        int status = row->read_heap_functions(heap, bytes, r->functions, r->n_functions, &f->info,
+                                              err);
+        if (status != PGK_E_ARG)
+            return status;
+    }
     if (r->weight > 1 || (heap->sharing && row->wants_own_heap))
         return read_heap_apart(heap, f, bytes, r->weight, err);
     return read_heap_row(heap, f, bytes, err);
@@ -334,6 +343,34 @@ READS(heap, PGK_KIND_HEAP)
 READS(instr, PGK_KIND_INSTR)
 READS(sample, PGK_KIND_SAMPLE)
 READS(gcov, PGK_KIND_GCOV)
+
+static int read_heap_part(struct pgk_heap *heap, struct pgk_file *file, const uint64_t *functions,
+                          size_t n, struct pgk_err *err)
+{
+    uint64_t *rising = pgk_mem_alloc(n + 1, sizeof *rising);
+    if (!rising)
+        return pgk_fail_nomem(err);
+    if (n)
+        memcpy(rising, functions, n * sizeof *rising);
+    const struct reading r = {.kind = PGK_KIND_HEAP, .profile = heap, .weight = 1,
+                              .functions = rising, .n_functions = pgk_u64_set(rising, n)};
+    int status = read_file(file, &r, err);
+    pgk_mem_free(rising);
+    return status;
+}
+
+int pgk_heap_read_functions(struct pgk_heap **profile, struct pgk_file *file,
+                            const uint64_t *functions, size_t n, struct pgk_err *err)
+{
+    struct pgk_heap *heap;
+    PGK_TRY(pgk_heap_new(&heap, err));
+    int status = read_heap_part(heap, file, functions, n, err);
+    if (status)
+        pgk_heap_close(&heap);
+    else
+        *profile = heap;
+    return status;
+}
 
 int pgk_sample_read_function(struct pgk_sample *profile, struct pgk_file *file,
                              const char *function, struct pgk_err *err)

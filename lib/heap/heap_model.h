@@ -102,6 +102,17 @@ struct pgk_heap_type {
     uint32_t name; /* string id */
 };
 
+/* What all contexts of a profile add up to. */
+struct pgk_heap_whole {
+    size_t contexts; /* 0: nothing was added up */
+    uint64_t bytes;  /* at most UINT64_MAX */
+    double sizes, accesses; /* bytes again, and accesses to them */
+    bool columns;    /* frames have some */
+};
+void pgk_heap_whole_add(struct pgk_heap_whole *whole, const struct pgk_mib *mib);
+/* Those of the profile that the model is a part of; else of the model. */
+struct pgk_heap_whole pgk_heap_whole(const struct pgk_heap *heap);
+
 struct pgk_heap {
     struct pgk_arena arena;
     struct pgk_intern strings;
@@ -125,6 +136,7 @@ struct pgk_heap {
     /* If a profile counts only some of the accesses, readers treat them as unknown, because nothing
      * in the model, or in files that are written from it, would distinguish them from all. */
     bool no_partial_accesses;
+    struct pgk_heap_whole whole; /* of the profile that this is a part of; else nothing */
     struct pgk_heap_sharing *sharing; /* while several threads add: heap_shared.h; else NULL */
 };
 

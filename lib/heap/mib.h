@@ -77,6 +77,13 @@ static inline bool pgk_mib_is_of_histogram(enum pgk_mib_id id)
 /* One of the fields that compilers use: what an indexed profile holds at least. */
 bool pgk_mib_is_compilers(enum pgk_mib_id id);
 
+/* Of the objects of a context on average: seconds that they live; accesses per byte and second, as
+ * LLVM has them; accesses per byte over their life. Files for compilers hold the density alone: of
+ * objects that lived less than the clock tells it is what they had in all. */
+double pgk_mib_seconds(const struct pgk_mib *m);
+double pgk_mib_density(const struct pgk_mib *m);
+double pgk_mib_heat(const struct pgk_mib *m);
+
 static inline void pgk_mib_set(struct pgk_mib *m, enum pgk_mib_id id, uint64_t value)
 {
     m->v[id] = value;

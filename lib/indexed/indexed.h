@@ -43,6 +43,12 @@ struct pgk_indexed_info {
 PGK_MUST_USE int pgk_indexed_read(struct pgk_heap *h, const uint8_t *bytes, size_t size,
                                   const struct pgk_source *src, struct pgk_indexed_info *info,
                                   struct pgk_err *err);
+/* The same of the contexts that concern functions, whose GUIDs are rising, into a new profile;
+ * PGK_E_ARG if the file has to be read as a whole. */
+PGK_MUST_USE int pgk_indexed_read_functions(struct pgk_heap *h, const uint8_t *bytes, size_t size,
+                                            const struct pgk_source *src,
+                                            const uint64_t *functions, size_t n,
+                                            struct pgk_indexed_info *info, struct pgk_err *err);
 /* Adds all but the heap data, to the adder's profile. */
 PGK_MUST_USE int pgk_indexed_read_instr(struct pgk_instr_adder *a, const uint8_t *bytes,
                                         size_t size, const struct pgk_source *src,
@@ -90,6 +96,11 @@ PGK_MUST_USE int pgk_indexed_salvage(struct pgk_heap *h, const uint8_t *bytes, s
 PGK_MUST_USE int pgk_memprof_read(struct pgk_heap *h, const struct pgk_cursor *c, uint64_t off,
                                   struct pgk_salvage *salvage, struct pgk_indexed_info *info,
                                   struct pgk_err *err);
+/* The same of contexts that concern functions, whose GUIDs are rising, into a new model; the totals
+ * of all are in `whole` of it. PGK_E_ARG for a version whose stacks are read as a whole. */
+PGK_MUST_USE int pgk_memprof_read_functions(struct pgk_heap *h, const struct pgk_cursor *c,
+                                            uint64_t off, const uint64_t *functions, size_t n,
+                                            struct pgk_indexed_info *info, struct pgk_err *err);
 /* data_access_part.c: under the cursor; after what is written so far. */
 PGK_MUST_USE int pgk_data_access_read(struct pgk_heap *h, struct pgk_cursor *c,
                                       struct pgk_err *err);

@@ -107,6 +107,19 @@ int pgk_indexed_salvage(struct pgk_heap *h, const uint8_t *bytes, size_t size,
     return read_file(h, bytes, size, src, salvage, info, err);
 }
 
+int pgk_indexed_read_functions(struct pgk_heap *h, const uint8_t *bytes, size_t size,
+                               const struct pgk_source *src, const uint64_t *functions, size_t n,
+                               struct pgk_indexed_info *info, struct pgk_err *err)
+{
+    struct pgk_cursor c;
+    struct pgk_indexed_header header = {0};
+    *info = (struct pgk_indexed_info){0};
+    PGK_TRY(open_file(&c, bytes, size, src, NULL, &header, info, err));
+    return has_flag(&header, PGK_INDEXED_MEMPROF)
+               ? pgk_memprof_read_functions(h, &c, header.memprof_off, functions, n, info, err)
+               : 0;
+}
+
 int pgk_indexed_read_instr(struct pgk_instr_adder *a, const uint8_t *bytes, size_t size,
                            const struct pgk_source *src, struct pgk_indexed_info *info,
                            struct pgk_err *err)

@@ -44,6 +44,17 @@ static int read_heap(struct pgk_heap *heap, const struct pgk_file_bytes *file,
     return 0;
 }
 
+static int read_heap_functions(struct pgk_heap *heap, const struct pgk_file_bytes *file,
+                               const uint64_t *functions, size_t n, struct pgk_file_info *info,
+                               struct pgk_err *err)
+{
+    struct pgk_indexed_info indexed;
+    PGK_TRY(pgk_indexed_read_functions(heap, file->bytes, file->size, file->src, functions, n,
+                                       &indexed, err));
+    take(info, &indexed);
+    return 0;
+}
+
 static int read_instr(struct pgk_instr_adder *adder, const struct pgk_file_bytes *file,
                       struct pgk_file_info *info, struct pgk_err *err)
 {
@@ -114,6 +125,7 @@ const struct pgk_format_row pgk_format_indexed_heap = {
     .sniffs_all = true,
     .build_ids = build_ids,
     .read_heap = read_heap,
+    .read_heap_functions = read_heap_functions,
     .read_instr = read_instr,
     .salvage_heap = salvage,
     .write_heap = write_heap,
@@ -139,6 +151,7 @@ const struct pgk_format_row pgk_format_indexed_instr = {
     .kinds = kinds,
     .build_ids = build_ids,
     .read_heap = read_heap,
+    .read_heap_functions = read_heap_functions,
     .read_instr = read_instr,
     .salvage_heap = salvage,
     .instr_writer = {.form = PGK_INSTR_INDEXED,

@@ -1,5 +1,6 @@
 /* Reader of the MemProf section, V0 to V4. docs/formats/indexed-heap.md sections 4 to 8. */
 #include "indexed.h"
+#include "memprof_part.h"
 #include "ondisk_table.h"
 #include "record_builder.h"
 #include "hash.h"
@@ -23,11 +24,12 @@ struct reader {
     struct pgk_heap *heap;
     struct pgk_cursor file;
     struct pgk_salvage *salvage; /* NULL: damage is an error */
+    struct pgk_memprof_part *part; /* V3, V4: contexts that are read; NULL: all */
     struct pgk_err *err;
     struct pgk_memprof_version v;
     struct schema schema;
-    uint32_t *frames; /* V3, V4: model frames by linear id */
-    uint64_t n_frames;
+    uint32_t *frames; /* V3, V4: model frames by linear id; not of a part */
+    uint64_t n_frames, frames_off;
     const uint8_t *radix;
     uint64_t n_radix, radix_off;
     uint32_t *radix_node;             /* by position; node + 1 of the stack that starts there */
@@ -78,8 +80,6 @@ static void read_mib(struct pgk_cursor *c, const struct schema *s, struct pgk_mi
     m->v[PGK_MIB_AccessHistogram] = 0;
 }
 
-enum { FRAME_SIZE = 17 };
-
 /* The model frame of 17 packed bytes. */
 static uint32_t read_frame(struct reader *r, struct pgk_cursor *c)
 {
@@ -109,6 +109,16 @@ static int bad_stack(const struct reader *r, uint64_t at, const char *found, con
                           .expected = expected, .hint = "write the profile again");
 }
 
+/* The model frame of a linear id; of a part, whose frames are few, it is read when it is met. */
+static uint32_t frame_at(struct reader *r, uint32_t linear)
+{
+    if (!r->part)
+        return r->frames[linear];
+    struct pgk_cursor c = r->file;
+    pgk_cur_seek(&c, r->frames_off + linear * (uint64_t)PGK_MEMPROF_FRAME_SIZE, "frame");
+    return read_frame(r, &c);
+}
+
 static int stack_at(struct reader *r, uint64_t start, uint32_t *node)
 {
     if (start >= r->n_radix)
@@ -131,7 +141,8 @@ static int stack_at(struct reader *r, uint64_t start, uint32_t *node)
         uint32_t frame = radix_at(r, at);
         if (frame >= r->n_frames)
             return bad_stack(r, at, PGK_F("frame %u", frame), PGK_F("below %" PRIu64, r->n_frames));
-        if (!pgk_vec_push(&r->stack, r->frames[frame]))
+        uint32_t known = frame_at(r, frame);
+        if (known == PGK_INDEX_NONE || !pgk_vec_push(&r->stack, known))
             return pgk_fail_nomem(r->err);
     }
     *node = pgk_stack_add(&r->heap->stacks, r->stack.v, r->stack.n);
@@ -268,6 +279,34 @@ static int read_record(void *ctx, uint64_t guid, struct pgk_cursor *c, struct pg
     return pgk_cur_check(c, err, "function record");
 }
 
+/* Of a part: all contexts are counted, those that are wanted go into the model. What is behind
+ * them is not read. */
+static int read_record_of_part(void *ctx, uint64_t guid, struct pgk_cursor *c, struct pgk_err *err)
+{
+    struct reader *r = ctx;
+    bool begun = false;
+    r->err = err;
+    PGK_TRY(pgk_part_begin_record(r->part, err));
+    uint64_t n = pgk_cur_count(c, sizeof(uint32_t) + r->schema.size, "number of alloc sites");
+    for (uint64_t i = 0; i < n; i++) {
+        uint32_t stack, start = pgk_cur_u32(c, "call stack id");
+        struct pgk_mib mib;
+        bool wanted;
+        read_mib(c, &r->schema, &mib);
+        PGK_TRY(pgk_cur_check(c, err, "function record"));
+        PGK_TRY(pgk_part_count(r->part, start, &mib, &wanted, err));
+        if (!wanted)
+            continue;
+        if (!begun)
+            PGK_TRY(pgk_record_begin(&r->records, guid, err));
+        begun = true;
+        PGK_TRY(stack_at(r, start, &stack));
+        PGK_TRY(pgk_record_add_alloc(&r->records, stack, &mib, err));
+    }
+    pgk_part_end_record(r->part);
+    return pgk_cur_check(c, err, "function record");
+}
+
 /* A part of the file given by its first and last offset. */
 static int check_order(struct reader *r, uint64_t at, const char *field, uint64_t off,
                        uint64_t floor, uint64_t unit)
@@ -304,6 +343,19 @@ static int read_data_access(struct reader *r, uint64_t off)
     return pgk_salvage_skip(r->salvage, pgk_data_access_read(r->heap, &part, &why), &why);
 }
 
+/* The cursor is at the frames, behind which stacks and records follow. */
+static int read_part(struct reader *r, struct pgk_cursor *c, uint64_t payload, uint64_t table)
+{
+    const uint8_t *frames = pgk_cur_take_items(c, r->n_frames, PGK_MEMPROF_FRAME_SIZE, "frames");
+    r->radix = pgk_cur_take_items(c, r->n_radix, sizeof(uint32_t), "call stacks");
+    PGK_TRY(pgk_cur_check(c, r->err, "MemProf section"));
+    struct pgk_cursor stacks = r->file;
+    stacks.src.base_off = r->radix_off;
+    PGK_TRY(pgk_part_open(r->part, &stacks, frames, r->n_frames, r->radix, r->n_radix, r->err));
+    return read_table(r, payload, table, PGK_ONDISK_KEY_AND_DATA, "function record",
+                      read_record_of_part);
+}
+
 static int read_v3(struct reader *r, struct pgk_cursor *c, uint64_t off,
                    struct pgk_indexed_info *info)
 {
@@ -318,17 +370,22 @@ static int read_v3(struct reader *r, struct pgk_cursor *c, uint64_t off,
     PGK_TRY(pgk_cur_check(c, r->err, "MemProf section"));
     PGK_TRY(read_schema(r, c));
     uint64_t frames = pgk_cur_off(c);
-    PGK_TRY(check_order(r, off + 8, "call stack offset", radix, frames, FRAME_SIZE));
+    PGK_TRY(check_order(r, off + 8, "call stack offset", radix, frames, PGK_MEMPROF_FRAME_SIZE));
     PGK_TRY(check_order(r, off + 16, "record offset", payload, radix, sizeof(uint32_t)));
     if (!r->salvage)
         PGK_TRY(check_order(r, off + 24, "record table offset", table, payload, 1));
 
-    r->n_frames = (radix - frames) / FRAME_SIZE;
+    r->n_frames = (radix - frames) / PGK_MEMPROF_FRAME_SIZE;
+    r->frames_off = frames;
     r->n_radix = (payload - radix) / sizeof(uint32_t);
     r->radix_off = radix;
-    r->frames = pgk_mem_alloc(r->n_frames + 1, sizeof *r->frames);
     r->radix_node = pgk_mem_zalloc(r->n_radix + 1, sizeof *r->radix_node);
-    if (!r->frames || !r->radix_node)
+    if (!r->radix_node)
+        return pgk_fail_nomem(r->err);
+    if (r->part)
+        return read_part(r, c, payload, table);
+    r->frames = pgk_mem_alloc(r->n_frames + 1, sizeof *r->frames);
+    if (!r->frames)
         return pgk_fail_nomem(r->err);
     for (uint64_t i = 0; i < r->n_frames; i++)
         if ((r->frames[i] = read_frame(r, c)) == PGK_INDEX_NONE)
@@ -385,6 +442,8 @@ static int read_section(struct reader *r, uint64_t off, struct pgk_indexed_info 
     if (v->word)
         c = after_version;
     r->v = *v;
+    if (r->part && v->stacks != PGK_MEMPROF_BY_PLACE)
+        return pgk_fail(r->err, PGK_E_ARG, .found = "stacks that are read as a whole");
     int status = v->stacks == PGK_MEMPROF_BY_PLACE ? read_v3(r, &c, off, info)
                                                    : read_v2(r, &c, pgk_cur_off(&c));
     info->has_heap = true;
@@ -396,30 +455,50 @@ static int read_section(struct reader *r, uint64_t off, struct pgk_indexed_info 
     return status;
 }
 
+static int read_heap(struct reader *r, struct pgk_heap *h, uint64_t off,
+                     struct pgk_indexed_info *info, struct pgk_err *err)
+{
+    /* Into a model of its own first: a stack that `h` has already is added to, while one
+     * that this file mentions twice counts once. */
+    int status = pgk_heap_new(&r->heap, err);
+    r->records.heap = r->heap;
+    r->err = err;
+    if (!status)
+        status = read_section(r, off, info);
+    if (!status)
+        status = pgk_record_end(&r->records, err);
+    if (!status)
+        status = pgk_heap_merge(h, r->heap, err);
+    pgk_heap_close(&r->heap);
+    pgk_mem_free(r->frames);
+    pgk_mem_free(r->radix_node);
+    pgk_vec_free(&r->frame_ids);
+    pgk_vec_free(&r->stack_ids);
+    pgk_index_free(&r->frame_by_id);
+    pgk_index_free(&r->stack_by_id);
+    pgk_vec_free(&r->stack);
+    pgk_vec_free(&r->callees);
+    pgk_record_builder_free(&r->records);
+    return status;
+}
+
 int pgk_memprof_read(struct pgk_heap *h, const struct pgk_cursor *c, uint64_t off,
                      struct pgk_salvage *salvage, struct pgk_indexed_info *info,
                      struct pgk_err *err)
 {
-    /* Into a model of its own first: a stack that `h` has already is added to, while one
-     * that this file mentions twice counts once. */
-    struct reader r = {.file = *c, .salvage = salvage, .err = err};
-    int status = pgk_heap_new(&r.heap, err);
-    r.records.heap = r.heap;
+    struct reader r = {.file = *c, .salvage = salvage};
+    return read_heap(&r, h, off, info, err);
+}
+
+int pgk_memprof_read_functions(struct pgk_heap *h, const struct pgk_cursor *c, uint64_t off,
+                               const uint64_t *functions, size_t n,
+                               struct pgk_indexed_info *info, struct pgk_err *err)
+{
+    struct pgk_memprof_part part = {.functions = functions, .n_functions = n};
+    struct reader r = {.file = *c, .part = &part};
+    int status = read_heap(&r, h, off, info, err);
     if (!status)
-        status = read_section(&r, off, info);
-    if (!status)
-        status = pgk_record_end(&r.records, err);
-    if (!status)
-        status = pgk_heap_merge(h, r.heap, err);
-    pgk_heap_close(&r.heap);
-    pgk_mem_free(r.frames);
-    pgk_mem_free(r.radix_node);
-    pgk_vec_free(&r.frame_ids);
-    pgk_vec_free(&r.stack_ids);
-    pgk_index_free(&r.frame_by_id);
-    pgk_index_free(&r.stack_by_id);
-    pgk_vec_free(&r.stack);
-    pgk_vec_free(&r.callees);
-    pgk_record_builder_free(&r.records);
+        h->whole = part.whole;
+    pgk_part_close(&part);
     return status;
 }

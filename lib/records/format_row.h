@@ -74,6 +74,11 @@ struct pgk_format_row {
                      struct pgk_err *err);
     int (*read_heap)(struct pgk_heap *heap, const struct pgk_file_bytes *file,
                      struct pgk_file_info *info, struct pgk_err *err);
+    /* The contexts that concern some functions, whose GUIDs are rising, into a new profile;
+     * PGK_E_ARG if the file has to be read as a whole. */
+    int (*read_heap_functions)(struct pgk_heap *heap, const struct pgk_file_bytes *file,
+                               const uint64_t *functions, size_t n, struct pgk_file_info *info,
+                               struct pgk_err *err);
     bool tells_origin;   /* read_heap adds what the file tells of its processes to the model */
     bool wants_own_heap; /* read_heap cannot add to a model to which other threads add */
     int (*read_sample)(struct pgk_sample *profile, const struct pgk_file_bytes *file,

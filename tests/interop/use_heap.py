@@ -187,6 +187,41 @@ def as_llvm(work, source):
     return f"{marked} calls marked, and {beyond} where places count"
 
 
+# ---- reading a part ----
+
+def as_whole(work, profile):
+    """The same profile in a version of which no part can be read."""
+    path = os.path.join(work.temp("whole"), "heap.memprofdata")
+    good(work.pgokit, "convert", "-q", profile, "--memprof-version", "2", "-o", path)
+    return path
+
+
+def part_as_whole(work, release):
+    """A module is the same whether what concerns it is read of a profile, or all."""
+    for language in ("c", "c++"):
+        for profiled in ("none", "A", "C"):
+            profile = grid_profile(work, language, profiled)
+            for built in ("none", "A", "C"):
+                modules = [good(tool("clang", release), "-O2", "-fno-inline", "-flto=thin", "-S",
+                                "-x", language, *([f"-DIN_{built}"] if built != "none" else []),
+                                *config(work, release, one, "--cflags"),
+                                os.path.join(PROGRAMS, "use_grid.c"), "-o", "-")
+                           for one in (profile, as_whole(work, profile))]
+                require("memprof" in modules[0] and modules[0] == modules[1],
+                        f"{language}, profiled {profiled}, built {built}")
+
+
+def part_of_program(work, source):
+    program = work.build(source, Variant(22, "-O1"))
+    folder = work.temp("part")
+    profile = os.path.join(folder, "heap.memprofdata")
+    good(work.pgokit, "merge", "-q", program.raw, "-b", program.exe, "-o", profile)
+    modules = [good(tool("clang++", 22), "-O2", "-g", "-flto=thin", "-S",
+                    *config(work, 22, one, "--cflags"), os.path.join(PROGRAMS, source), "-o", "-")
+               for one in (profile, as_whole(work, profile))]
+    require(re.search(r'!callsite|"memprof"=', modules[0]) and modules[0] == modules[1], source)
+
+
 # ---- profiles that cannot be used ----
 
 def one_warning(work, release, profile, text):
@@ -283,11 +318,12 @@ def add_cases(work, tap):
         for language in ("c", "c++"):
             tap.add(f"clang {release}: contexts wherever they are inlined, {language}", grid, work,
                     release, language)
-        for case in (unfit, repeated, remarks, report, report_of_callers):
+        for case in (unfit, repeated, remarks, report, report_of_callers, part_as_whole):
             tap.add(f"clang {release}: {case.__name__}", case, work, release)
     if "22" in PLUGINS:
         for source in ("classes.cpp", "lifetimes.cpp", "threads.cpp", "virtuals.cpp"):
             tap.add(f"marks as LLVM's, {source}", as_llvm, work, source)
+            tap.add(f"a part as the whole, {source}", part_of_program, work, source)
 
 
 if __name__ == "__main__":
