@@ -111,10 +111,21 @@ static void add_tree(struct pgc_type_profile *p, uint32_t root)
     }
 }
 
-struct pgc_type_profile *pgc_types_read(struct pgk_file *file, struct pgk_err *err)
+static int read_part(struct pgk_sample **sample, struct pgk_file *file, LLVMModuleRef module,
+                     struct pgk_err *err)
+{
+    size_t n;
+    uint64_t *functions = pgc_functions(module, &n);
+    int status = pgk_use_read_functions(sample, file, functions, n, err);
+    free(functions);
+    return status;
+}
+
+struct pgc_type_profile *pgc_types_read(struct pgk_file *file, LLVMModuleRef module, bool all,
+                                        struct pgk_err *err)
 {
     struct pgk_sample *sample = NULL;
-    if (pgk_use_read_sample(&sample, file, err))
+    if (all ? pgk_use_read_sample(&sample, file, err) : read_part(&sample, file, module, err))
         return NULL;
     struct pgc_type_profile *p = pgc_zeroed(1, sizeof *p);
     struct pgk_sample_info info = {.struct_size = sizeof info};

@@ -15,8 +15,10 @@ struct pgc_type_count {
 };
 enum { PGC_TYPES = 6 }; /* of one place; as many as LLVM looks at */
 
-/* NULL, and an error, if the file cannot be read. */
-struct pgc_type_profile *pgc_types_read(struct pgk_file *file, struct pgk_err *err);
+/* Reads what concerns the module; or all, as a report of it needs. NULL, and an error, if the file
+ * cannot be read. */
+struct pgc_type_profile *pgc_types_read(struct pgk_file *file, LLVMModuleRef module, bool all,
+                                        struct pgk_err *err);
 /* Accepts NULL. */
 void pgc_types_close(struct pgc_type_profile *profile);
 

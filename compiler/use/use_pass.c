@@ -74,7 +74,12 @@ static void use_sample(LLVMModuleRef module, const char *path, struct pgk_file *
                        const struct pgc_use_options *options)
 {
     struct pgk_err err;
-    struct pgc_type_profile *profile = pgc_types_read(file, &err);
+    bool all = options->report != NULL;
+    struct pgc_type_profile *profile = pgc_types_read(file, module, all, &err);
+    if (profile && !all && is_foreign(module, types_know, profile)) {
+        pgc_types_close(profile); /* call targets may still tell that it is not */
+        profile = pgc_types_read(file, module, true, &err);
+    }
     if (!profile) {
         warn(module, path, &err);
         return;

@@ -161,7 +161,7 @@ struct reading {
     void *profile;
     uint64_t weight;
     const char *function;        /* a sample profile: only this one */
-    const uint64_t *functions;   /* a heap profile: what concerns these, rising; NULL: all */
+    const uint64_t *functions;   /* only what concerns these, rising; NULL: all */
     size_t n_functions;
     struct pgk_salvage *salvage; /* a heap profile: what can be read of it */
 };
@@ -263,6 +263,12 @@ static int read_sample(struct pgk_sample *profile, struct pgk_file *f,
         if (status != PGK_E_ARG)
             return status;
     }
+    if (r->functions && row->read_functions) {
+        int status = row->read_functions(profile, bytes, r->functions, r->n_functions, &f->info,
+                                         err);
+        if (status != PGK_E_ARG)
+            return status;
+    }
     PGK_TRY(row->read_sample(profile, bytes, r->weight, &f->info, err));
     if (!r->function)
         return 0;
@@ -344,15 +350,15 @@ READS(instr, PGK_KIND_INSTR)
 READS(sample, PGK_KIND_SAMPLE)
 READS(gcov, PGK_KIND_GCOV)
 
-static int read_heap_part(struct pgk_heap *heap, struct pgk_file *file, const uint64_t *functions,
-                          size_t n, struct pgk_err *err)
+static int read_part(enum pgk_kind kind, void *profile, struct pgk_file *file,
+                     const uint64_t *functions, size_t n, struct pgk_err *err)
 {
     uint64_t *rising = pgk_mem_alloc(n + 1, sizeof *rising);
     if (!rising)
         return pgk_fail_nomem(err);
     if (n)
         memcpy(rising, functions, n * sizeof *rising);
-    const struct reading r = {.kind = PGK_KIND_HEAP, .profile = heap, .weight = 1,
+    const struct reading r = {.kind = kind, .profile = profile, .weight = 1,
                               .functions = rising, .n_functions = pgk_u64_set(rising, n)};
     int status = read_file(file, &r, err);
     pgk_mem_free(rising);
@@ -364,11 +370,24 @@ int pgk_heap_read_functions(struct pgk_heap **profile, struct pgk_file *file,
 {
     struct pgk_heap *heap;
     PGK_TRY(pgk_heap_new(&heap, err));
-    int status = read_heap_part(heap, file, functions, n, err);
+    int status = read_part(PGK_KIND_HEAP, heap, file, functions, n, err);
     if (status)
         pgk_heap_close(&heap);
     else
         *profile = heap;
+    return status;
+}
+
+int pgk_sample_read_functions(struct pgk_sample **profile, struct pgk_file *file,
+                              const uint64_t *functions, size_t n, struct pgk_err *err)
+{
+    struct pgk_sample *sample;
+    PGK_TRY(pgk_sample_new(&sample, err));
+    int status = read_part(PGK_KIND_SAMPLE, sample, file, functions, n, err);
+    if (status)
+        pgk_sample_close(&sample);
+    else
+        *profile = sample;
     return status;
 }
 

@@ -92,6 +92,11 @@ struct pgk_format_row {
      * whole. */
     int (*read_function)(struct pgk_sample *profile, const struct pgk_file_bytes *file,
                          const char *function, struct pgk_file_info *info, struct pgk_err *err);
+    /* What a new sample profile needs of some functions, whose GUIDs are rising; PGK_E_ARG if the
+     * file has to be read as a whole. */
+    int (*read_functions)(struct pgk_sample *profile, const struct pgk_file_bytes *file,
+                          const uint64_t *functions, size_t n, struct pgk_file_info *info,
+                          struct pgk_err *err);
     /* What can be read of a damaged file. */
     int (*salvage_heap)(struct pgk_heap *heap, const struct pgk_file_bytes *file,
                         struct pgk_salvage *salvage, struct pgk_file_info *info,

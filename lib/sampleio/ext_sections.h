@@ -37,6 +37,12 @@ struct pgk_sample_ext_info;
 /* What the flags of the summary say of the profile, and the summary as stored. */
 PGK_MUST_USE int pgk_ext_read_summary(struct pgk_ext_sections *s, struct pgk_sample *p,
                                       struct pgk_sample_ext_info *info, struct pgk_err *err);
+struct pgk_sample_name_table;
+/* Where the names stand, of which those that are needed will be put into `p`. The table is valid as
+ * long as the sections. Without the section there are none. */
+PGK_MUST_USE int pgk_ext_read_names_lazily(struct pgk_ext_sections *s, struct pgk_sample *p,
+                                           struct pgk_sample_name_table *names,
+                                           struct pgk_err *err);
 /* What the table says of the file. */
 void pgk_ext_describe(const struct pgk_ext_sections *s, struct pgk_sample_ext_info *info);
 

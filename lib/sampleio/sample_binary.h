@@ -29,6 +29,13 @@ PGK_MUST_USE int pgk_sample_ext_read_function(struct pgk_sample *p, const uint8_
                                               size_t size, const struct pgk_source *src,
                                               const char *name, struct pgk_sample_ext_info *info,
                                               struct pgk_err *err);
+/* Adds the records of functions, by their rising GUIDs, and of those that they are inlined into,
+ * without checksums and attributes. PGK_E_ARG if the file has to be read as a whole. */
+PGK_MUST_USE int pgk_sample_ext_read_functions(struct pgk_sample *p, const uint8_t *bytes,
+                                               size_t size, const struct pgk_source *src,
+                                               const uint64_t *functions, size_t n,
+                                               struct pgk_sample_ext_info *info,
+                                               struct pgk_err *err);
 PGK_MUST_USE int pgk_sample_raw_read(struct pgk_sample *p, const uint8_t *bytes, size_t size,
                                      const struct pgk_source *src, uint64_t weight,
                                      struct pgk_err *err);

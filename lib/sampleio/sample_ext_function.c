@@ -52,89 +52,38 @@ static int want(struct finder *f, uint64_t identity, size_t frames_off, struct p
 
 /* ---- names ---- */
 
-static int find_guid(struct finder *f, struct pgk_cursor *c, uint64_t n, struct pgk_err *err)
+static void find_guid(struct finder *f, uint64_t n)
 {
     uint64_t wanted = pgk_md5_low64(f->name, strlen(f->name)), given;
     if (pgk_sample_name_is_guid(f->name, strlen(f->name), &given))
         wanted = given;
-    bool fixed = f->names.lazy == PGK_LAZY_GUIDS;
-    for (uint64_t i = 0; i < n && !c->failed; i++) {
-        f->names.lazy_off.v[i] = (uint32_t)(c->at - f->names.lazy_bytes);
-        if ((fixed ? pgk_cur_u64(c, "GUID") : pgk_cur_uleb(c, "GUID")) == wanted)
+    for (uint64_t i = 0; i < n; i++)
+        if (pgk_sample_lazy_guid(&f->names, i) == wanted)
             f->index = i;
-    }
-    return pgk_cur_check(c, err, "name table");
 }
 
-static int find_string(struct finder *f, struct pgk_cursor *c, uint64_t n, struct pgk_err *err)
+static void find_string(struct finder *f, uint64_t n)
 {
-    size_t len = strlen(f->name);
+    size_t len = strlen(f->name), found;
     for (uint64_t i = 0; i < n; i++) {
-        const uint8_t *end = memchr(c->at, 0, pgk_cur_left(c));
-        if (!end)
-            return pgk_cur_reject(c, err, PGK_E_TRUNCATED, pgk_cur_off(c), .record = "name table",
-                                  .field = "name", .found = "no NUL byte after the name",
-                                  .expected = PGK_F("%" PRIu64 " names", n), .hint = DAMAGED);
-        f->names.lazy_off.v[i] = (uint32_t)(c->at - f->names.lazy_bytes);
-        if ((size_t)(end - c->at) == len && !memcmp(c->at, f->name, len))
+        const char *name = pgk_sample_lazy_string(&f->names, i, &found);
+        if (found == len && !memcmp(name, f->name, len))
             f->index = i;
-        c->at = end + 1;
     }
-    return 0;
 }
 
 static int find_name(struct finder *f, struct pgk_err *err)
 {
-    struct pgk_cursor c;
-    struct pgk_ext_section *s = pgk_ext_find(&f->sections, PGK_SEC_NAMES, 0);
     f->index = UINT64_MAX;
-    if (!s)
-        return fail_absent(f, err);
-    PGK_TRY(pgk_ext_cursor(&f->sections, s, &c, err));
-    uint64_t off = pgk_cur_off(&c), n = pgk_cur_uleb(&c, "number of names");
-    PGK_TRY(pgk_cur_check(&c, err, "name table"));
-    if (pgk_cur_left(&c) > UINT32_MAX)
-        return pgk_fail(err, PGK_E_ARG, .found = "a name table beyond 4 GiB");
-    f->names.lazy_into = f->p;
-    f->names.lazy = s->flags & PGK_SECF_NAMES_FIXED ? PGK_LAZY_GUIDS
-                    : s->flags & PGK_SECF_NAMES_MD5 ? PGK_LAZY_ULEB_GUIDS
-                                                    : PGK_LAZY_STRINGS;
-    size_t most = pgk_cur_left(&c) / (f->names.lazy == PGK_LAZY_GUIDS ? sizeof(uint64_t) : 1);
-    if (n > most)
-        return pgk_cur_reject(&c, err, PGK_E_TRUNCATED, off, .record = "name table",
-                              .field = "number of names", .found = PGK_F("%" PRIu64, n),
-                              .expected = PGK_F("at most %zu", most), .hint = DAMAGED);
-    if (!pgk_vec_reserve(&f->names.lazy_off, n + 1))
-        return pgk_fail_nomem(err);
-    f->names.lazy_bytes = c.at;
-    PGK_TRY(f->names.lazy == PGK_LAZY_STRINGS ? find_string(f, &c, n, err)
-                                              : find_guid(f, &c, n, err));
-    f->names.ids.n = n; /* what indexes are checked against */
+    PGK_TRY(pgk_ext_read_names_lazily(&f->sections, f->p, &f->names, err));
+    if (f->names.lazy == PGK_LAZY_STRINGS)
+        find_string(f, f->names.ids.n);
+    else
+        find_guid(f, f->names.ids.n);
     return f->index == UINT64_MAX ? fail_absent(f, err) : 0;
 }
 
 /* ---- contexts ---- */
-
-/* Numbers that end in the eight bytes: how many have no highest bit. */
-static unsigned count_ends(const uint8_t *bytes)
-{
-    uint64_t word;
-    memcpy(&word, bytes, sizeof word);
-    uint64_t ends = ~word >> 7 & UINT64_C(0x0101010101010101);
-    return (unsigned)(ends * UINT64_C(0x0101010101010101) >> 56);
-}
-
-static void skip_ulebs(struct pgk_cursor *c, uint64_t n)
-{
-    const uint8_t *at = c->at, *end = c->end;
-    for (; n >= 8 && end - at >= 8; at += 8)
-        n -= count_ends(at);
-    while (n && at < end)
-        n -= *at++ < 0x80;
-    c->at = at;
-    if (n)
-        pgk_cur_uleb(c, "frame"); /* fails at the end */
-}
 
 static int find_contexts(struct finder *f, struct pgk_err *err)
 {
@@ -151,9 +100,9 @@ static int find_contexts(struct finder *f, struct pgk_err *err)
             return pgk_cur_reject(&c, err, PGK_E_LIMIT, off, .record = "context table",
                                   .field = "number of frames", .found = PGK_F("%" PRIu64, n_frames),
                                   .expected = "1 to 1000", .hint = DAMAGED);
-        skip_ulebs(&c, 3 * (n_frames - 1));
+        pgk_sample_skip_ulebs(&c, 3 * (n_frames - 1));
         bool leaf = pgk_sample_uleb(&c, "function of a frame") == f->index;
-        skip_ulebs(&c, 2);
+        pgk_sample_skip_ulebs(&c, 2);
         if (leaf && !c.failed)
             PGK_TRY(want(f, i, (size_t)(start - c.start), err));
     }

@@ -373,6 +373,17 @@ static int read_function(struct pgk_sample *profile, const struct pgk_file_bytes
     return 0;
 }
 
+static int read_functions(struct pgk_sample *profile, const struct pgk_file_bytes *file,
+                          const uint64_t *functions, size_t n, struct pgk_file_info *info,
+                          struct pgk_err *err)
+{
+    struct pgk_sample_ext_info ext;
+    PGK_TRY(pgk_sample_ext_read_functions(profile, file->bytes, file->size, file->src, functions,
+                                          n, &ext, err));
+    take(info, &ext);
+    return 0;
+}
+
 static void describe(const struct pgk_file_info *info, struct pgk_info_text *text)
 {
     if (info->facts[PGK_FACT_GUID_NAMES])
@@ -408,6 +419,7 @@ const struct pgk_format_row pgk_format_sample_ext = {
     .sniff = sniff,
     .read_sample = read,
     .read_function = read_function,
+    .read_functions = read_functions,
     .sample_writer = {.encoding = PGK_SAMPLE_EXT_BINARY,
                       .name = "extbinary",
                       .write = pgk_sample_ext_write,

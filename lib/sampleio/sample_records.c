@@ -80,12 +80,31 @@ int pgk_sample_read_strings(struct pgk_cursor *c, struct pgk_sample *p,
     return 0;
 }
 
-static uint32_t resolve_lazily(const struct pgk_sample_name_table *names, uint64_t i)
+/* Numbers that end in the eight bytes: how many have no highest bit. */
+static unsigned count_ends(const uint8_t *bytes)
+{
+    uint64_t word;
+    memcpy(&word, bytes, sizeof word);
+    uint64_t ends = ~word >> 7 & UINT64_C(0x0101010101010101);
+    return (unsigned)(ends * UINT64_C(0x0101010101010101) >> 56);
+}
+
+void pgk_sample_skip_ulebs(struct pgk_cursor *c, uint64_t n)
+{
+    const uint8_t *at = c->at, *end = c->end;
+    for (; n >= 8 && end - at >= 8; at += 8)
+        n -= count_ends(at);
+    while (n && at < end)
+        n -= *at++ < 0x80;
+    c->at = at;
+    if (n)
+        pgk_cur_uleb(c, "number"); /* fails at the end */
+}
+
+uint64_t pgk_sample_lazy_guid(const struct pgk_sample_name_table *names, uint64_t i)
 {
     const uint8_t *bytes = names->lazy_bytes + names->lazy_off.v[i];
     uint64_t guid = 0;
-    if (names->lazy == PGK_LAZY_STRINGS)
-        return pgk_sample_name(names->lazy_into, (const char *)bytes, strlen((const char *)bytes));
     if (names->lazy == PGK_LAZY_GUIDS)
         memcpy(&guid, bytes, sizeof guid);
     for (unsigned shift = 0; names->lazy == PGK_LAZY_ULEB_GUIDS; shift += 7) {
@@ -93,7 +112,23 @@ static uint32_t resolve_lazily(const struct pgk_sample_name_table *names, uint64
         if (*bytes++ < 0x80)
             break;
     }
-    return pgk_sample_name_guid(names->lazy_into, guid);
+    return guid;
+}
+
+const char *pgk_sample_lazy_string(const struct pgk_sample_name_table *names, uint64_t i,
+                                   size_t *len)
+{
+    *len = names->lazy_off.v[i + 1] - names->lazy_off.v[i] - 1;
+    return (const char *)names->lazy_bytes + names->lazy_off.v[i];
+}
+
+static uint32_t resolve_lazily(const struct pgk_sample_name_table *names, uint64_t i)
+{
+    size_t len;
+    if (names->lazy != PGK_LAZY_STRINGS)
+        return pgk_sample_name_guid(names->lazy_into, pgk_sample_lazy_guid(names, i));
+    const char *name = pgk_sample_lazy_string(names, i, &len);
+    return pgk_sample_name(names->lazy_into, name, len);
 }
 
 /* Name `i` of the file, whose index stands at `off`, if it is not an easy one. */

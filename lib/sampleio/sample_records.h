@@ -44,6 +44,14 @@ struct pgk_sample_name_table {
     const uint8_t *lazy_bytes;
 };
 
+/* A lazy name: its GUID, or its `len` characters. */
+uint64_t pgk_sample_lazy_guid(const struct pgk_sample_name_table *names, uint64_t i);
+const char *pgk_sample_lazy_string(const struct pgk_sample_name_table *names, uint64_t i,
+                                   size_t *len);
+
+/* Passes over `n` numbers. */
+void pgk_sample_skip_ulebs(struct pgk_cursor *c, uint64_t n);
+
 struct pgk_record_reader {
     struct pgk_cursor *c;
     struct pgk_sample *p;

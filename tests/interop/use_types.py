@@ -108,6 +108,18 @@ def metadata(work, release):
     require(found == expected, f"{found}")
 
 
+def part_as_whole(work, release):
+    """Of an extensible binary what concerns the module is read, of a text all."""
+    whole = types_in(assembly(work, release))
+    require(whole, "no types: the test shows nothing")
+    for options in ([], ["--md5"], ["--compress"]):
+        binary = os.path.join(work.temp("binary"), "types.afdo")
+        good(work.pgokit, "convert", "-q", PROFILE, "--to", "extbinary", "--vtables", *options,
+             "-o", binary)
+        part = types_in(assembly(work, release, profile=binary))
+        require(part == whole, f"{options}: {part} of {whole}")
+
+
 def without_counts(work, release):
     """By opt, on a module without counts: the profile's own. A function that is not inlined has the
     types of all places that it was inlined at."""
@@ -290,8 +302,8 @@ def recorded(work, release, mode):
 def add_cases(work, tap):
     work.recorder = os.path.abspath(os.environ["BRANCH_TRACE"])
     for release in RELEASES:
-        for case in (metadata, without_counts, remarks, damaged, of_another_program, repeated,
-                     report_of_another_source):
+        for case in (metadata, part_as_whole, without_counts, remarks, damaged,
+                     of_another_program, repeated, report_of_another_source):
             tap.add(f"clang {release}: {case.__name__.replace('_', ' ')}", case, work, release)
         tap.add(f"clang {release}: promoted by table, ThinLTO", promoted, work, release, "thin",
                 {SQUARE, CIRCLE, LOCAL})

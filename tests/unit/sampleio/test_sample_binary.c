@@ -453,6 +453,86 @@ static void one_function_is_read_alone(void **state)
     pgk_sink_drop(&out);
 }
 
+static int read_part(const uint8_t *bytes, size_t size, const char *function,
+                     struct pgk_sample **p, struct pgk_err *err)
+{
+    struct pgk_sample_ext_info info;
+    uint64_t guid = pgk_sample_guid(function);
+    *err = (struct pgk_err){0};
+    assert_int_equal(pgk_sample_new(p, NULL), 0);
+    return pgk_sample_ext_read_functions(*p, bytes, size, &case_source, &guid, *function != 0,
+                                         &info, err);
+}
+
+static void expect_part(struct pgk_sink *out, const char *function, const char *text)
+{
+    struct pgk_sample *p;
+    struct pgk_err err;
+    size_t size;
+    const uint8_t *bytes = pgk_sink_data(out, &size);
+    assert_int_equal(read_part(bytes, size, function, &p, &err), 0);
+    for (const char *s = "a.llvm.7\0b\0c\0deep\0inline1\0main\0_Z3bari\0_Z3fooi\0"; *s;
+         s += strlen(s) + 1)
+        assert_true(pgk_sample_names_spell(&p->names, s, strlen(s)));
+    case_expect(p, text);
+}
+
+/* Of some functions: their records, and those of what they are inlined into. */
+static void functions_are_read_in_part(void **state)
+{
+    (void)state;
+    static const char text[] = "a.llvm.7:9:1\n 1: 9\nb:8:1\n 1: 3\n 2: c:5\n  1: 5 b:1\n";
+    for (int bits = 0; bits < 8; bits++) {
+        opts_t opts = {.compress = bits & 1, .split_layout = bits & 2, .md5 = bits & 4};
+        struct pgk_sink *out = case_encode(CASE_PLAIN, &opts);
+        expect_part(out, "_Z3bari", "_Z3bari:20301:1437\n 1: 1437\n");
+        expect_part(out, "deep",
+                    "main:184019:7\n 4: 534\n 4.2: 534\n 9: 2064 _Z3bari:1471 _Z3fooi:631\n"
+                    " 10: inline1:1000\n  1: 1000\n  2: deep:10\n   1: 10 _Z3fooi:10\n");
+        expect_part(out, "nowhere", "");
+        expect_part(out, "", "");
+        pgk_sink_drop(&out);
+        out = case_encode(text, &opts);
+        expect_part(out, "c", "b:8:1\n 1: 3\n 2: c:5\n  1: 5 b:1\n");
+        if (!opts.md5)
+            expect_part(out, "a", "a.llvm.7:9:1\n 1: 9\n");
+        pgk_sink_drop(&out);
+    }
+}
+
+/* Damage is refused with an offset and a field; nothing is read beyond the bytes. */
+static void damaged_parts_are_refused(void **state)
+{
+    (void)state;
+    opts_t opts = {.vtables = true};
+    struct pgk_sink *out = case_encode(CASE_PLAIN, &opts);
+    size_t size;
+    const uint8_t *bytes = pgk_sink_data(out, &size);
+    for (size_t i = 0; i < 2 * size; i++) {
+        size_t n = i < size ? i : size;
+        uint8_t *damaged = malloc(n + 1); /* of its own, so that sanitizers see its end */
+        struct pgk_sample *p;
+        struct pgk_err err;
+        memcpy(damaged, bytes, n);
+        if (i >= size)
+            damaged[i - size] ^= 0xff;
+        int status = read_part(damaged, n, "deep", &p, &err);
+        assert_int_equal(status, err.status);
+        if (status && status != PGK_E_ARG) /* that: one that has to be read as a whole */
+            assert_true(*err.field);
+        pgk_sample_close(&p);
+        free(damaged);
+    }
+    pgk_sink_drop(&out);
+    struct pgk_sample *p;
+    struct pgk_err err;
+    out = case_encode(CASE_CONTEXTS, &opts);
+    bytes = pgk_sink_data(out, &size);
+    assert_int_equal(read_part(bytes, size, "main", &p, &err), PGK_E_ARG);
+    pgk_sample_close(&p);
+    pgk_sink_drop(&out);
+}
+
 /* All contexts of a function, and what stands apart from them: checksums and attributes. */
 static void one_function_is_read_in_its_contexts(void **state)
 {
@@ -578,6 +658,8 @@ int main(void)
         cmocka_unit_test(forged_numbers_are_refused),
         cmocka_unit_test(sizes_that_would_fill_memory_are_refused),
         cmocka_unit_test(one_function_is_read_alone),
+        cmocka_unit_test(functions_are_read_in_part),
+        cmocka_unit_test(damaged_parts_are_refused),
         cmocka_unit_test(one_function_is_read_in_its_contexts),
         cmocka_unit_test(guids_of_fewer_bytes),
         cmocka_unit_test(compact_binaries_of_old_releases),
