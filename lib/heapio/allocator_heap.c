@@ -11,6 +11,8 @@
 #include <math.h>
 
 enum { STACK_FRAMES_MAX = 16384 };
+/* What to do about a file that is not as it should be. */
+#define HINT "the file is cut or damaged; write it again"
 #define MAPS "MAPPED_LIBRARIES:"
 
 /* Code of a file in the process. */
@@ -26,28 +28,11 @@ struct counts {
 
 struct reader {
     struct pgk_heap *heap;
-    const struct pgk_source *src;
-    struct pgk_err *err;
-    const char *next, *start, *end;
+    struct pgk_text text;
     double rate; /* bytes from one sample to the next, on average; 0: everything is counted */
     PGK_VEC(struct mapping) mappings;
     PGK_VEC(uint32_t) frames;
 };
-
-static int reject(const struct reader *r, const struct pgk_text_line *l, const char *record,
-                  const char *field, const char *expected)
-{
-    int n = l->end - l->at > 60 ? 60 : (int)(l->end - l->at);
-    return pgk_fail(r->err, l->whole ? PGK_E_CORRUPT : PGK_E_TRUNCATED, .file = r->src->file,
-                    .format = r->src->format, .offset = &(uint64_t){l->off}, .record = record,
-                    .field = field, .found = PGK_F("'%.*s'", n, l->at), .expected = expected,
-                    .hint = "the file is cut or damaged; write it again");
-}
-
-static bool next_line(struct reader *r, struct pgk_text_line *l)
-{
-    return pgk_text_next(&r->next, r->start, r->end, r->src->base_off, l);
-}
 
 static void skip_blanks(struct pgk_text_line *l)
 {
@@ -83,12 +68,13 @@ static int read_kind(struct reader *r, struct pgk_text_line *l)
         return 0;
     *l = whole;
     if (!pgk_text_take(l, "heap_v2/") || !pgk_text_number(l, 10, &rate) || l->at != l->end)
-        return pgk_fail(r->err, PGK_E_VERSION, .file = r->src->file, .format = r->src->format,
-                        .offset = &(uint64_t){l->off}, .record = "header", .field = "kind",
-                        .found = PGK_F("'%.*s'", whole.end - whole.at > 60 ? 60
-                                       : (int)(whole.end - whole.at), whole.at),
-                        .expected = "heapprofile, or heap_v2/ and a number",
-                        .hint = "other profiles of allocators have other numbers");
+        return pgk_fail(
+            r->text.err, PGK_E_VERSION, .file = r->text.src->file, .format = r->text.src->format,
+            .offset = &(uint64_t){l->off}, .record = "header", .field = "kind",
+            .found = PGK_F("'%.*s'", whole.end - whole.at > 60 ? 60 : (int)(whole.end - whole.at),
+                           whole.at),
+            .expected = "heapprofile, or heap_v2/ and a number",
+            .hint = "other profiles of allocators have other numbers");
     r->rate = (double)rate;
     return 0;
 }
@@ -100,30 +86,31 @@ static int read_mapping(struct reader *r, struct pgk_text_line *l)
     struct pgk_text_line whole = *l;
     if (!pgk_text_number(l, 16, &m.start) || !pgk_text_take(l, "-") ||
         !pgk_text_number(l, 16, &m.end) || !pgk_text_take(l, " ") || l->end - l->at < 5)
-        return reject(r, &whole, "map", "addresses", "START-END and what is allowed there");
+        return pgk_text_reject(&r->text, &whole, "map", "addresses",
+                               "START-END and what is allowed there");
     bool code = l->at[2] == 'x';
     l->at += 4;
     if (!pgk_text_take(l, " ") || !pgk_text_number(l, 16, &m.off))
-        return reject(r, &whole, "map", "offset", "a hexadecimal number");
+        return pgk_text_reject(&r->text, &whole, "map", "offset", "a hexadecimal number");
     const char *path = memchr(l->at, '/', (size_t)(l->end - l->at));
     if (!code || !path || path[-1] != ' ')
         return 0;
     struct pgk_heap_module module = {.by_file_off = true};
     module.name = pgk_intern(&r->heap->strings, path, (size_t)(l->end - path));
     if (module.name == PGK_INDEX_NONE)
-        return pgk_fail_nomem(r->err);
+        return pgk_fail_nomem(r->text.err);
     m.module = pgk_heap_module(r->heap, &module);
     return m.module != PGK_INDEX_NONE && pgk_vec_push(&r->mappings, m) &&
-                   pgk_heap_note_loaded(r->heap, r->src->file, m.module)
+                   pgk_heap_note_loaded(r->heap, r->text.src->file, m.module)
                ? 0
-               : pgk_fail_nomem(r->err);
+               : pgk_fail_nomem(r->text.err);
 }
 
 /* All behind the line that announces it; blank lines end it. */
 static int read_map(struct reader *r)
 {
     bool in_map = false;
-    for (struct pgk_text_line l; next_line(r, &l);) {
+    for (struct pgk_text_line l; pgk_text_next(&r->text, &l);) {
         if (in_map && l.at == l.end)
             break;
         if (in_map)
@@ -152,15 +139,17 @@ static int read_stack(struct reader *r, struct pgk_text_line *l, uint32_t *node)
     r->frames.n = 0;
     for (uint64_t address; l->at < l->end;) {
         if (!pgk_text_take(l, " 0x") || !pgk_text_number(l, 16, &address) || !address)
-            return reject(r, l, "stack", "address", "a blank, 0x and a number that is not 0");
+            return pgk_text_reject(&r->text, l, "stack", "address",
+                                   "a blank, 0x and a number that is not 0");
         uint32_t frame = make_frame(r, address);
         if (frame == PGK_INDEX_NONE || !pgk_vec_push(&r->frames, frame))
-            return pgk_fail_nomem(r->err);
+            return pgk_fail_nomem(r->text.err);
     }
     if (!r->frames.n || r->frames.n > STACK_FRAMES_MAX || !l->whole)
-        return reject(r, &whole, "stack", "addresses", PGK_F("1 to %d", STACK_FRAMES_MAX));
+        return pgk_text_reject(&r->text, &whole, "stack", "addresses",
+                               PGK_F("1 to %d", STACK_FRAMES_MAX));
     *node = pgk_stack_add(&r->heap->stacks, r->frames.v, r->frames.n);
-    return *node == PGK_NODE_NONE ? pgk_fail_nomem(r->err) : 0;
+    return *node == PGK_NODE_NONE ? pgk_fail_nomem(r->text.err) : 0;
 }
 
 static uint64_t scaled(uint64_t v, double by)
@@ -197,14 +186,14 @@ static int add(struct reader *r, uint32_t node, struct counts c)
     pgk_mib_set(&m, PGK_MIB_TotalSize, c.all_bytes);
     pgk_mib_set(&m, PGK_MIB_ExitCount, c.alive);
     pgk_mib_set(&m, PGK_MIB_ExitSize, c.alive_bytes);
-    return pgk_heap_add(r->heap, node, &m, r->err);
+    return pgk_heap_add(r->heap, node, &m, r->text.err);
 }
 
 /* jemalloc: a stack, then its counts of all threads, "  t*: ...", and of each. */
 static int read_jemalloc(struct reader *r)
 {
     uint32_t node = 0;
-    for (struct pgk_text_line l; next_line(r, &l);) {
+    for (struct pgk_text_line l; pgk_text_next(&r->text, &l);) {
         struct counts c;
         struct pgk_text_line whole = l;
         if (pgk_text_take(&l, MAPS))
@@ -213,7 +202,8 @@ static int read_jemalloc(struct reader *r)
             PGK_TRY(read_stack(r, &l, &node));
         } else if (pgk_text_take(&l, "  t*:")) {
             if (!take_counts(&l, &c) || l.at != l.end)
-                return reject(r, &whole, "stack", "counts", "OBJECTS: BYTES [OBJECTS: BYTES]");
+                return pgk_text_reject(&r->text, &whole, "stack", "counts",
+                                       "OBJECTS: BYTES [OBJECTS: BYTES]");
             if (node) /* those before the first stack are of all */
                 PGK_TRY(add(r, node, c));
         }
@@ -224,7 +214,7 @@ static int read_jemalloc(struct reader *r)
 /* gperftools: "1: 100 [2: 200] @ 0x1 0x2" */
 static int read_gperftools(struct reader *r)
 {
-    for (struct pgk_text_line l; next_line(r, &l);) {
+    for (struct pgk_text_line l; pgk_text_next(&r->text, &l);) {
         struct counts c;
         uint32_t node;
         struct pgk_text_line whole = l;
@@ -233,7 +223,8 @@ static int read_gperftools(struct reader *r)
         if (l.at == l.end)
             continue;
         if (!take_counts(&l, &c) || !pgk_text_take(&l, " @"))
-            return reject(r, &whole, "stack", "counts", "OBJECTS: BYTES [OBJECTS: BYTES] @");
+            return pgk_text_reject(&r->text, &whole, "stack", "counts",
+                                   "OBJECTS: BYTES [OBJECTS: BYTES] @");
         PGK_TRY(read_stack(r, &l, &node));
         PGK_TRY(add(r, node, c));
     }
@@ -243,16 +234,17 @@ static int read_gperftools(struct reader *r)
 static int read_text(struct reader *r)
 {
     struct counts all;
-    struct pgk_text_line first = {.off = r->src->base_off};
+    struct pgk_text_line first = {.off = r->text.src->base_off};
     PGK_TRY(read_map(r));
-    r->next = r->start;
-    if (!next_line(r, &first) || !pgk_text_take(&first, "heap profile:")) {
+    r->text.next = r->text.start;
+    if (!pgk_text_next(&r->text, &first) || !pgk_text_take(&first, "heap profile:")) {
         PGK_TRY(read_kind(r, &first));
         return read_jemalloc(r);
     }
     struct pgk_text_line whole = first;
     if (!take_counts(&first, &all) || !pgk_text_take(&first, " @ "))
-        return reject(r, &whole, "header", "counts", "OBJECTS: BYTES [OBJECTS: BYTES] @");
+        return pgk_text_reject(&r->text, &whole, "header", "counts",
+                               "OBJECTS: BYTES [OBJECTS: BYTES] @");
     PGK_TRY(read_kind(r, &first));
     return read_gperftools(r);
 }
@@ -266,9 +258,7 @@ bool pgk_allocator_heap_sniff(const uint8_t *bytes, size_t size)
 int pgk_allocator_heap_read(struct pgk_heap *h, const uint8_t *bytes, size_t size,
                             const struct pgk_source *src, struct pgk_err *err)
 {
-    const char *text = (const char *)bytes;
-    struct reader r = {.heap = h, .src = src, .err = err, .start = text, .next = text,
-                       .end = text + size};
+    struct reader r = {.heap = h, .text = pgk_text_of(bytes, size, src, HINT, err)};
     int status = read_text(&r);
     pgk_vec_free(&r.mappings);
     pgk_vec_free(&r.frames);

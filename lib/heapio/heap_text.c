@@ -9,6 +9,8 @@
 
 #include <inttypes.h>
 
+/* What to do about a file that is not as it should be. */
+#define HINT "the text is cut or was edited; record it again"
 enum { SNIFF_BYTES = 65536, STACK_FRAMES_MAX = 16384, BUILD_ID_MAX = 64, HISTOGRAM_PRINTED = 32 };
 /* What a position-independent program takes at most: its addresses that are printed without module
  * lie so far behind its start. */
@@ -39,9 +41,7 @@ struct stack {
 
 struct reader {
     struct pgk_heap *heap;
-    const struct pgk_source *src;
-    struct pgk_err *err;
-    const char *next, *end, *start;
+    struct pgk_text text;
     PGK_VEC(struct block) blocks;
     struct pgk_index by_id;
     PGK_VEC(struct text_frame) lines; /* of all stacks */
@@ -50,23 +50,6 @@ struct reader {
     uint64_t program_start; /* where it was loaded */
     PGK_VEC(uint32_t) frames;
 };
-
-static bool next_line(struct reader *r, struct pgk_text_line *l)
-{
-    return pgk_text_next(&r->next, r->start, r->end, r->src->base_off, l);
-}
-
-static int reject(const struct reader *r, const struct pgk_text_line *l, const char *record,
-                  const char *field, const char *expected)
-{
-    return pgk_fail(r->err, l->whole ? PGK_E_CORRUPT : PGK_E_TRUNCATED, .file = r->src->file,
-                    .format = r->src->format, .offset = &(uint64_t){l->off}, .record = record,
-                    .field = field,
-                    .found = PGK_F("'%.*s'", l->end - l->at > 60 ? 60 : (int)(l->end - l->at),
-                                   l->at),
-                    .expected = expected,
-                    .hint = "the text is cut or was edited; record it again");
-}
 
 /* Blocks. */
 
@@ -140,11 +123,11 @@ static int add_block(struct reader *r, const struct block *b)
         if (r->blocks.v[i].id == b->id)
             return pgk_mib_add(&r->blocks.v[i].mib, &b->mib, &r->heap->arena)
                        ? 0
-                       : pgk_fail_nomem(r->err);
+                       : pgk_fail_nomem(r->text.err);
     return pgk_vec_push(&r->blocks, *b) &&
                    pgk_index_add(&r->by_id, pgk_hash_u64(b->id), (uint32_t)r->blocks.n - 1)
                ? 0
-               : pgk_fail_nomem(r->err);
+               : pgk_fail_nomem(r->text.err);
 }
 
 /* Only the first elements are printed; histograms that are not whole are left out. */
@@ -153,16 +136,17 @@ static int read_histogram(struct reader *r, struct pgk_text_line l, struct pgk_m
     uint64_t size;
     struct pgk_text_line at = l;
     if (!pgk_text_number(&at, 10, &size) || !pgk_text_take(&at, "]: "))
-        return reject(r, &l, "histogram", "AccessCountHistogram", "[SIZE]: and its elements");
+        return pgk_text_reject(&r->text, &l, "histogram", "AccessCountHistogram",
+                               "[SIZE]: and its elements");
     pgk_mib_set(m, PGK_MIB_AccessHistogramSize, size);
     if (!size || size > HISTOGRAM_PRINTED)
         return 0;
     uint64_t *hist = pgk_arena_alloc(&r->heap->arena, size, sizeof *hist);
     if (!hist)
-        return pgk_fail_nomem(r->err);
+        return pgk_fail_nomem(r->text.err);
     for (uint64_t i = 0; i < size; i++)
         if (!pgk_text_number(&at, 10, &hist[i]) || !pgk_text_take(&at, " "))
-            return reject(r, &at, "histogram", "element", "a number and a blank");
+            return pgk_text_reject(&r->text, &at, "histogram", "element", "a number and a blank");
     m->hist = hist;
     m->hist_count = (uint32_t)size;
     return 0;
@@ -170,7 +154,7 @@ static int read_histogram(struct reader *r, struct pgk_text_line l, struct pgk_m
 
 static bool is_next(const struct reader *r, const char *text)
 {
-    struct pgk_text_line l = {.at = r->next, .end = r->end};
+    struct pgk_text_line l = pgk_text_rest(&r->text);
     return pgk_text_take(&l, text);
 }
 
@@ -182,23 +166,27 @@ static int read_verbose(struct reader *r, struct pgk_text_line l)
     struct triple t[3];
     uint64_t count;
     if (!pgk_text_number(&l, 10, &b.id) || l.at != l.end)
-        return reject(r, &l, "block", "stack id", "a number");
+        return pgk_text_reject(&r->text, &l, "block", "stack id", "a number");
     const char *record = PGK_F("block of stack %" PRIu64, b.id);
-    if (!next_line(r, &l) || !pgk_text_take(&l, "\talloc_count ") ||
+    if (!pgk_text_next(&r->text, &l) || !pgk_text_take(&l, "\talloc_count ") ||
         !pgk_text_number(&l, 10, &count) || !pgk_text_take(&l, ", size (ave/min/max) ") ||
         !take_triple(&l, " / ", &t[0]) || l.at != l.end)
-        return reject(r, &l, record, "alloc_count", "alloc_count N, size (ave/min/max) A / B / C");
-    if (!next_line(r, &l) || !pgk_text_take(&l, "\taccess_count (ave/min/max): ") ||
+        return pgk_text_reject(&r->text, &l, record, "alloc_count",
+                               "alloc_count N, size (ave/min/max) A / B / C");
+    if (!pgk_text_next(&r->text, &l) || !pgk_text_take(&l, "\taccess_count (ave/min/max): ") ||
         !take_triple(&l, " / ", &t[1]) || l.at != l.end)
-        return reject(r, &l, record, "access_count", "access_count (ave/min/max): A / B / C");
-    if (!next_line(r, &l) || !pgk_text_take(&l, "\tlifetime (ave/min/max): ") ||
+        return pgk_text_reject(&r->text, &l, record, "access_count",
+                               "access_count (ave/min/max): A / B / C");
+    if (!pgk_text_next(&r->text, &l) || !pgk_text_take(&l, "\tlifetime (ave/min/max): ") ||
         !take_triple(&l, " / ", &t[2]) || l.at != l.end)
-        return reject(r, &l, record, "lifetime", "lifetime (ave/min/max): A / B / C");
+        return pgk_text_reject(&r->text, &l, record, "lifetime",
+                               "lifetime (ave/min/max): A / B / C");
     pgk_mib_set(&b.mib, PGK_MIB_AllocCount, count);
     set_triples(&b.mib, t);
-    if (!next_line(r, &l) || !take_counts(&l, counts, &b.mib) || !l.whole)
-        return reject(r, &l, record, "num migrated", "num migrated: N, ... dealloc_cpu: N");
-    if (is_next(r, "AccessCountHistogram[") && next_line(r, &l) &&
+    if (!pgk_text_next(&r->text, &l) || !take_counts(&l, counts, &b.mib) || !l.whole)
+        return pgk_text_reject(&r->text, &l, record, "num migrated",
+                               "num migrated: N, ... dealloc_cpu: N");
+    if (is_next(r, "AccessCountHistogram[") && pgk_text_next(&r->text, &l) &&
         pgk_text_take(&l, "AccessCountHistogram["))
         PGK_TRY(read_histogram(r, l, &b.mib));
     return add_block(r, &b);
@@ -218,7 +206,7 @@ static int read_terse(struct reader *r, struct pgk_text_line l)
         !pgk_text_take(&l, "/") || !take_triple(&l, "/", &t[0]) || !pgk_text_take(&l, "/") ||
         !take_triple(&l, "/", &t[1]) || !pgk_text_take(&l, "/") || !take_triple(&l, "/", &t[2]) ||
         !take_counts(&l, counts, &b.mib) || !l.whole)
-        return reject(r, &whole, "block", "MIB", "15 numbers between slashes");
+        return pgk_text_reject(&r->text, &whole, "block", "MIB", "15 numbers between slashes");
     pgk_mib_set(&b.mib, PGK_MIB_AllocCount, count);
     set_triples(&b.mib, t);
     return add_block(r, &b);
@@ -281,36 +269,37 @@ static int read_frame(struct reader *r, struct pgk_text_line l)
     if (!pgk_text_number(&l, 10, &number) || !pgk_text_take(&l, " 0x") ||
         !pgk_text_number(&l, 16, &f.pc) ||
         !l.whole)
-        return reject(r, &whole, "stack", "frame", "#N 0xADDRESS and a place");
+        return pgk_text_reject(&r->text, &whole, "stack", "frame", "#N 0xADDRESS and a place");
     f.words = pgk_hash_bytes(l.at, (size_t)(l.end - l.at));
     if (!take_module(r, &l, &f))
-        return reject(r, &whole, "stack", "build id", "hexadecimal digits");
+        return pgk_text_reject(&r->text, &whole, "stack", "build id", "hexadecimal digits");
     struct stack *s = &r->stacks.v[r->stacks.n - 1];
     if (++s->n > STACK_FRAMES_MAX)
-        return reject(r, &whole, "stack", "frame", PGK_F("at most %d frames", STACK_FRAMES_MAX));
+        return pgk_text_reject(&r->text, &whole, "stack", "frame",
+                               PGK_F("at most %d frames", STACK_FRAMES_MAX));
     /* The innermost frame of a stack is the runtime's, and that is in the program. */
     if (s->n == 1 && f.module != PGK_INDEX_NONE && r->program == PGK_INDEX_NONE) {
         r->program = f.module;
         r->program_start = f.pc - f.offset;
     }
-    return pgk_vec_push(&r->lines, f) ? 0 : pgk_fail_nomem(r->err);
+    return pgk_vec_push(&r->lines, f) ? 0 : pgk_fail_nomem(r->text.err);
 }
 
 static int read_stack(struct reader *r, struct pgk_text_line l)
 {
     struct stack s = {.off = l.off, .first = r->lines.n};
     if (!pgk_text_number(&l, 10, &s.id) || !pgk_text_take(&l, ":") || l.at != l.end)
-        return reject(r, &l, "stack", "stack id", "a number and a colon");
+        return pgk_text_reject(&r->text, &l, "stack", "stack id", "a number and a colon");
     if (!pgk_vec_push(&r->stacks, s))
-        return pgk_fail_nomem(r->err);
-    while (next_line(r, &l)) {
+        return pgk_fail_nomem(r->text.err);
+    while (pgk_text_next(&r->text, &l)) {
         if (l.at == l.end)
             return 0;
         if (pgk_text_take(&l, FRAME_START))
             PGK_TRY(read_frame(r, l));
     }
-    return reject(r, &l, PGK_F("stack %" PRIu64, s.id), "end",
-                  "an empty line after the last frame");
+    return pgk_text_reject(&r->text, &l, PGK_F("stack %" PRIu64, s.id), "end",
+                           "an empty line after the last frame");
 }
 
 /* A symbolised address without module: of the program if it is near. */
@@ -348,18 +337,18 @@ static int add_stack(struct reader *r, const struct stack *s, uint32_t *node)
             run++;
         uint32_t frame = make_frame(r, &lines[i]);
         if (frame == PGK_INDEX_NONE)
-            return pgk_fail_nomem(r->err);
+            return pgk_fail_nomem(r->text.err);
         for (size_t copies = run / period(lines + i, run); copies; copies--)
             if (!pgk_vec_push(&r->frames, frame))
-                return pgk_fail_nomem(r->err);
+                return pgk_fail_nomem(r->text.err);
     }
     *node = pgk_stack_add(&r->heap->stacks, r->frames.v, r->frames.n);
-    return *node == PGK_NODE_NONE ? pgk_fail_nomem(r->err) : 0;
+    return *node == PGK_NODE_NONE ? pgk_fail_nomem(r->text.err) : 0;
 }
 
 static int read_lines(struct reader *r)
 {
-    for (struct pgk_text_line l; next_line(r, &l);) {
+    for (struct pgk_text_line l; pgk_text_next(&r->text, &l);) {
         if (pgk_text_take(&l, BLOCK_START))
             PGK_TRY(read_verbose(r, l));
         else if (pgk_text_take(&l, TERSE_START))
@@ -374,12 +363,12 @@ static int read_lines(struct reader *r)
 static int note_modules(struct reader *r)
 {
     if (r->program != PGK_INDEX_NONE &&
-        !pgk_heap_note_loaded(r->heap, r->src->file, r->program))
-        return pgk_fail_nomem(r->err);
+        !pgk_heap_note_loaded(r->heap, r->text.src->file, r->program))
+        return pgk_fail_nomem(r->text.err);
     for (size_t i = 0; i < r->lines.n; i++)
         if (r->lines.v[i].module != PGK_INDEX_NONE &&
-            !pgk_heap_note_loaded(r->heap, r->src->file, r->lines.v[i].module))
-            return pgk_fail_nomem(r->err);
+            !pgk_heap_note_loaded(r->heap, r->text.src->file, r->lines.v[i].module))
+            return pgk_fail_nomem(r->text.err);
     return 0;
 }
 
@@ -393,13 +382,13 @@ static int join(struct reader *r)
     for (size_t i = 0; i < r->blocks.n; i++) {
         const struct block *b = &r->blocks.v[i];
         if (b->node == PGK_NODE_NONE)
-            return pgk_fail(r->err, PGK_E_TRUNCATED, .file = r->src->file,
-                            .format = r->src->format, .offset = &b->off, .record = "block",
+            return pgk_fail(r->text.err, PGK_E_TRUNCATED, .file = r->text.src->file,
+                            .format = r->text.src->format, .offset = &b->off, .record = "block",
                             .field = "stack id",
                             .found = PGK_F("id %" PRIu64 ", which no stack has", b->id),
                             .expected = "a stack for each block",
                             .hint = "the text is cut short; record it again");
-        PGK_TRY(pgk_heap_add(r->heap, b->node, &b->mib, r->err));
+        PGK_TRY(pgk_heap_add(r->heap, b->node, &b->mib, r->text.err));
     }
     return 0;
 }
@@ -408,13 +397,11 @@ bool pgk_heap_text_sniff(const uint8_t *bytes, size_t size)
 {
     static const char *const starts[] = {BLOCK_START, "Recorded MIBs (incl. live on exit):",
                                          "Live on exit:", "Evicted:", TERSE_START};
-    const char *text = (const char *)bytes;
-    struct pgk_source src = {0};
-    struct reader r = {.start = text, .next = text, .src = &src,
-                       .end = text + (size < SNIFF_BYTES ? size : SNIFF_BYTES)};
-    if (size && memchr(bytes, 0, (size_t)(r.end - r.start)))
+    size_t n = size < SNIFF_BYTES ? size : SNIFF_BYTES;
+    struct pgk_text text = pgk_text_of(bytes, n, NULL, NULL, NULL);
+    if (n && memchr(bytes, 0, n))
         return false;
-    for (struct pgk_text_line l; next_line(&r, &l);)
+    for (struct pgk_text_line l; pgk_text_next(&text, &l);)
         for (size_t i = 0; i < PGK_COUNTOF(starts); i++)
             if (pgk_text_take(&l, starts[i]))
                 return true;
@@ -424,9 +411,8 @@ bool pgk_heap_text_sniff(const uint8_t *bytes, size_t size)
 int pgk_heap_text_read(struct pgk_heap *h, const uint8_t *bytes, size_t size,
                        const struct pgk_source *src, struct pgk_err *err)
 {
-    const char *text = (const char *)bytes;
-    struct reader r = {.heap = h, .src = src, .err = err, .start = text, .next = text,
-                       .end = text + size, .program = PGK_INDEX_NONE};
+    struct reader r = {
+        .heap = h, .program = PGK_INDEX_NONE, .text = pgk_text_of(bytes, size, src, HINT, err)};
     int status = read_lines(&r);
     if (!status)
         status = join(&r);

@@ -17,6 +17,9 @@ enum { VERSION_MIN = 1, VERSION_MAX = 3, VERSION_SIZED_STRINGS = 3 };
 /* Stacks far above what is recorded are damage, and would make a small file expensive. */
 enum { STACK_FRAMES_MAX = 16384, POINTS_MAX = 1000 };
 
+/* What to do about a file that is not as it should be. */
+#define HINT "the file is cut or damaged; record it again"
+
 /* An instruction: its frames in `frames`, the innermost first. */
 struct place {
     uint32_t first, n;
@@ -35,9 +38,7 @@ struct kind {
 
 struct reader {
     struct pgk_heap *heap;
-    const struct pgk_source *src;
-    struct pgk_err *err;
-    const char *next, *start, *end;
+    struct pgk_text text;
     uint64_t version;
     PGK_VEC(uint32_t) strings; /* ids; numbers in the file begin with 1 */
     PGK_VEC(struct place) places;
@@ -50,23 +51,6 @@ struct reader {
     uint64_t events, peak_event;
     uint64_t last; /* kind of the last event + 1 if that was an allocation, else 0 */
 };
-
-static int fail(const struct reader *r, const struct pgk_text_line *l, int code,
-                const char *record, const char *field, const char *found, const char *expected)
-{
-    return pgk_fail(r->err, code, .file = r->src->file, .format = r->src->format,
-                    .offset = &(uint64_t){l->off}, .record = record, .field = field,
-                    .found = found, .expected = expected,
-                    .hint = "the file is cut or damaged; record it again");
-}
-
-static int reject(const struct reader *r, const struct pgk_text_line *l, const char *record,
-                  const char *field, const char *expected)
-{
-    int n = l->end - l->at > 60 ? 60 : (int)(l->end - l->at);
-    return fail(r, l, l->whole ? PGK_E_CORRUPT : PGK_E_TRUNCATED, record, field,
-                PGK_F("'%.*s'", n, l->at), expected);
-}
 
 /* A number behind a blank. */
 static bool take_number(struct pgk_text_line *l, uint64_t *value)
@@ -81,7 +65,9 @@ static bool take_number(struct pgk_text_line *l, uint64_t *value)
 static int number(const struct reader *r, struct pgk_text_line *l, const char *record,
                   const char *field, uint64_t *value)
 {
-    return take_number(l, value) ? 0 : reject(r, l, record, field, "a hexadecimal number");
+    return take_number(l, value)
+               ? 0
+               : pgk_text_reject(&r->text, l, record, field, "a hexadecimal number");
 }
 
 /* A number that is below `end`. */
@@ -90,13 +76,15 @@ static int below(const struct reader *r, struct pgk_text_line *l, const char *re
 {
     PGK_TRY(number(r, l, record, field, value));
     return *value < end ? 0
-                        : fail(r, l, PGK_E_CORRUPT, record, field, PGK_F("%" PRIx64, *value),
-                               PGK_F("below %" PRIx64, end));
+                        : pgk_text_fail(&r->text, l, PGK_E_CORRUPT, record, field,
+                                        PGK_F("%" PRIx64, *value), PGK_F("below %" PRIx64, end));
 }
 
 static int at_end(const struct reader *r, const struct pgk_text_line *l, const char *record)
 {
-    return l->at == l->end && l->whole ? 0 : reject(r, l, record, "end", "the end of the line");
+    return l->at == l->end && l->whole
+               ? 0
+               : pgk_text_reject(&r->text, l, record, "end", "the end of the line");
 }
 
 static int read_version(struct reader *r, struct pgk_text_line *l)
@@ -107,10 +95,10 @@ static int read_version(struct reader *r, struct pgk_text_line *l)
     PGK_TRY(at_end(r, l, "header"));
     if (r->version >= VERSION_MIN && r->version <= VERSION_MAX)
         return 0;
-    return pgk_fail(r->err, PGK_E_VERSION, .file = r->src->file, .format = r->src->format,
-                    .version = (uint32_t)r->version, .offset = &(uint64_t){l->off},
-                    .record = "header", .field = "version of the file",
-                    .found = PGK_F("%" PRIu64, r->version),
+    return pgk_fail(r->text.err, PGK_E_VERSION, .file = r->text.src->file,
+                    .format = r->text.src->format, .version = (uint32_t)r->version,
+                    .offset = &(uint64_t){l->off}, .record = "header",
+                    .field = "version of the file", .found = PGK_F("%" PRIu64, r->version),
                     .expected = PGK_F("%d to %d", VERSION_MIN, VERSION_MAX),
                     .hint = "another release of pgokit may read it");
 }
@@ -121,15 +109,15 @@ static int read_string(struct reader *r, struct pgk_text_line *l)
     if (r->version >= VERSION_SIZED_STRINGS)
         PGK_TRY(number(r, l, "string", "length", &size));
     if (!pgk_text_take(l, " "))
-        return reject(r, l, "string", "text", "a blank and the text");
+        return pgk_text_reject(&r->text, l, "string", "text", "a blank and the text");
     size_t left = (size_t)(l->end - l->at);
     if (!l->whole || (r->version >= VERSION_SIZED_STRINGS && size != left))
-        return fail(r, l, l->whole ? PGK_E_CORRUPT : PGK_E_TRUNCATED, "string", "text",
-                    PGK_F("%zu bytes", left), "as many bytes as its length says");
+        return pgk_text_fail(&r->text, l, l->whole ? PGK_E_CORRUPT : PGK_E_TRUNCATED, "string",
+                             "text", PGK_F("%zu bytes", left), "as many bytes as its length says");
     if (memchr(l->at, 0, left))
-        return fail(r, l, PGK_E_CORRUPT, "string", "text", "a zero byte", "text");
+        return pgk_text_fail(&r->text, l, PGK_E_CORRUPT, "string", "text", "a zero byte", "text");
     uint32_t id = pgk_intern(&r->heap->strings, l->at, left);
-    return id != PGK_INDEX_NONE && pgk_vec_push(&r->strings, id) ? 0 : pgk_fail_nomem(r->err);
+    return id != PGK_INDEX_NONE && pgk_vec_push(&r->strings, id) ? 0 : pgk_fail_nomem(r->text.err);
 }
 
 /* A number of a string; 0 is none. */
@@ -153,7 +141,7 @@ static int add_frame(struct reader *r, bool inlined, uint32_t name, uint32_t fil
                          : pgk_heap_frame(r->heap, inlined ? PGK_FRAME_INLINED : PGK_FRAME_CALLER,
                                           func, pgk_frame_place(line ? line - 1 : 0, 0));
     return frame != PGK_INDEX_NONE && pgk_vec_push(&r->frames, frame) ? 0
-                                                                      : pgk_fail_nomem(r->err);
+                                                                      : pgk_fail_nomem(r->text.err);
 }
 
 /* Code without debug information or symbol: "[libz.so.1]". Its address says nothing, as the file
@@ -163,8 +151,7 @@ static int add_unknown(struct reader *r, uint32_t module)
     const char *path = pgk_intern_str(&r->heap->strings, module);
     const char *base = pgk_base_name(*path ? path : "unknown module");
     uint32_t name = pgk_intern_cstr(&r->heap->strings, PGK_F("[%s]", base));
-    return name == PGK_INDEX_NONE ? pgk_fail_nomem(r->err)
-                                  : add_frame(r, false, name, 0, 0);
+    return name == PGK_INDEX_NONE ? pgk_fail_nomem(r->text.err) : add_frame(r, false, name, 0, 0);
 }
 
 /* FILE LINE behind the name of a function; a symbol has neither. */
@@ -199,9 +186,9 @@ static int read_place(struct reader *r, struct pgk_text_line *l)
     if (r->frames.n == p.first)
         PGK_TRY(add_unknown(r, module));
     if (r->frames.n >= PGK_INDEX_NONE)
-        return pgk_fail_nomem(r->err);
+        return pgk_fail_nomem(r->text.err);
     p.n = (uint32_t)r->frames.n - p.first;
-    return pgk_vec_push(&r->places, p) ? 0 : pgk_fail_nomem(r->err);
+    return pgk_vec_push(&r->places, p) ? 0 : pgk_fail_nomem(r->text.err);
 }
 
 /* t INSTRUCTION CALLER: an instruction on top of an earlier stack, or of 0, the empty one. */
@@ -213,20 +200,22 @@ static int read_trace(struct reader *r, struct pgk_text_line *l)
     PGK_TRY(below(r, l, "stack", "caller", r->traces.n + 1, &caller));
     PGK_TRY(at_end(r, l, "stack"));
     if (!place)
-        return fail(r, l, PGK_E_CORRUPT, "stack", "instruction", "0", "an instruction");
+        return pgk_text_fail(&r->text, l, PGK_E_CORRUPT, "stack", "instruction", "0",
+                             "an instruction");
     const struct place *p = &r->places.v[place - 1];
     if (caller)
         t = r->traces.v[caller - 1];
     t.depth += p->n;
     if (t.depth > STACK_FRAMES_MAX)
-        return fail(r, l, PGK_E_CORRUPT, "stack", "caller", PGK_F("%u frames", t.depth),
-                    PGK_F("at most %d frames", STACK_FRAMES_MAX));
+        return pgk_text_fail(&r->text, l, PGK_E_CORRUPT, "stack", "caller",
+                             PGK_F("%u frames", t.depth),
+                             PGK_F("at most %d frames", STACK_FRAMES_MAX));
     for (uint32_t i = p->n; i-- > 0;) {
         t.node = pgk_stack_push(&r->heap->stacks, t.node, r->frames.v[p->first + i]);
         if (t.node == PGK_NODE_NONE)
-            return pgk_fail_nomem(r->err);
+            return pgk_fail_nomem(r->text.err);
     }
-    return pgk_vec_push(&r->traces, t) ? 0 : pgk_fail_nomem(r->err);
+    return pgk_vec_push(&r->traces, t) ? 0 : pgk_fail_nomem(r->text.err);
 }
 
 /* a SIZE STACK */
@@ -238,9 +227,9 @@ static int read_kind(struct reader *r, struct pgk_text_line *l)
     PGK_TRY(below(r, l, "allocation", "stack", r->traces.n + 1, &trace));
     PGK_TRY(at_end(r, l, "allocation"));
     if (!trace)
-        return fail(r, l, PGK_E_CORRUPT, "allocation", "stack", "0", "a stack");
+        return pgk_text_fail(&r->text, l, PGK_E_CORRUPT, "allocation", "stack", "0", "a stack");
     k.node = r->traces.v[trace - 1].node;
-    return pgk_vec_push(&r->kinds, k) ? 0 : pgk_fail_nomem(r->err);
+    return pgk_vec_push(&r->kinds, k) ? 0 : pgk_fail_nomem(r->text.err);
 }
 
 static void note_peak(struct reader *r)
@@ -260,8 +249,8 @@ static int read_allocated(struct reader *r, struct pgk_text_line *l)
     struct kind *k = &r->kinds.v[at];
     struct pgk_heap_point *now = &r->now;
     if (__builtin_add_overflow(now->allocated_bytes, k->size, &now->allocated_bytes))
-        return fail(r, l, PGK_E_CORRUPT, "event", "allocation", "more than 2^64 bytes in all",
-                    "sizes of objects");
+        return pgk_text_fail(&r->text, l, PGK_E_CORRUPT, "event", "allocation",
+                             "more than 2^64 bytes in all", "sizes of objects");
     k->allocated++;
     k->alive++;
     now->allocated_objects++;
@@ -282,8 +271,8 @@ static int read_freed(struct reader *r, struct pgk_text_line *l)
     PGK_TRY(at_end(r, l, "event"));
     struct kind *k = &r->kinds.v[at];
     if (!k->alive)
-        return fail(r, l, PGK_E_CORRUPT, "event", "allocation", "an object that is not alive",
-                    "one that was allocated before");
+        return pgk_text_fail(&r->text, l, PGK_E_CORRUPT, "event", "allocation",
+                             "an object that is not alive", "one that was allocated before");
     k->alive--;
     k->temporary += r->last == at + 1;
     r->now.bytes -= k->size;
@@ -300,12 +289,13 @@ static int read_time(struct reader *r, struct pgk_text_line *l)
     PGK_TRY(number(r, l, "time", "milliseconds", &ms));
     PGK_TRY(at_end(r, l, "time"));
     if (ms < r->now.ms)
-        return fail(r, l, PGK_E_CORRUPT, "time", "milliseconds", PGK_F("%" PRIu64, ms),
-                    PGK_F("at least %" PRIu64 ", as before", r->now.ms));
+        return pgk_text_fail(&r->text, l, PGK_E_CORRUPT, "time", "milliseconds",
+                             PGK_F("%" PRIu64, ms),
+                             PGK_F("at least %" PRIu64 ", as before", r->now.ms));
     r->now.ms = ms;
     if (r->points.n && r->points.v[r->points.n - 1].ms == ms)
         r->points.n--;
-    return pgk_vec_push(&r->points, r->now) ? 0 : pgk_fail_nomem(r->err);
+    return pgk_vec_push(&r->points, r->now) ? 0 : pgk_fail_nomem(r->text.err);
 }
 
 static int read_line(struct reader *r, struct pgk_text_line *l)
@@ -327,28 +317,23 @@ static int read_line(struct reader *r, struct pgk_text_line *l)
         return read_time(r, l);
     case 'x':
     case 'm':
-        return pgk_fail(r->err, PGK_E_VERSION, .file = r->src->file, .format = r->src->format,
-                        .offset = &(uint64_t){l->off}, .record = "line", .field = "kind",
-                        .found = "addresses and modules, of heaptrack --raw",
-                        .expected = "functions and lines",
-                        .hint = "record without --raw, or pass it through heaptrack_interpret");
+        return pgk_fail(
+            r->text.err, PGK_E_VERSION, .file = r->text.src->file, .format = r->text.src->format,
+            .offset = &(uint64_t){l->off}, .record = "line", .field = "kind",
+            .found = "addresses and modules, of heaptrack --raw", .expected = "functions and lines",
+            .hint = "record without --raw, or pass it through heaptrack_interpret");
     default:
         return 0; /* the command, memory in use, suppressions, comments */
     }
 }
 
-static bool next_line(struct reader *r, struct pgk_text_line *l)
-{
-    return pgk_text_next(&r->next, r->start, r->end, r->src->base_off, l);
-}
-
 static int read_lines(struct reader *r)
 {
-    struct pgk_text_line l = {.off = r->src->base_off};
-    if (!next_line(r, &l) || !pgk_text_take(&l, "v"))
-        return reject(r, &l, "header", "version of heaptrack", "v and two numbers");
+    struct pgk_text_line l = {.off = r->text.src->base_off};
+    if (!pgk_text_next(&r->text, &l) || !pgk_text_take(&l, "v"))
+        return pgk_text_reject(&r->text, &l, "header", "version of heaptrack", "v and two numbers");
     PGK_TRY(read_version(r, &l));
-    while (next_line(r, &l))
+    while (pgk_text_next(&r->text, &l))
         PGK_TRY(read_line(r, &l));
     return 0;
 }
@@ -357,8 +342,8 @@ static int read_lines(struct reader *r)
 static void find_at_peak(struct reader *r)
 {
     uint64_t at, events = 0;
-    r->next = r->start;
-    for (struct pgk_text_line l; events < r->peak_event && next_line(r, &l);) {
+    r->text.next = r->text.start;
+    for (struct pgk_text_line l; events < r->peak_event && pgk_text_next(&r->text, &l);) {
         bool allocated = pgk_text_take(&l, "+");
         if ((!allocated && !pgk_text_take(&l, "-")) || !take_number(&l, &at))
             continue;
@@ -389,8 +374,8 @@ static int add_kind(struct reader *r, const struct kind *k)
     set(&m, PGK_MIB_ExitCount, k->alive);
     set(&m, PGK_MIB_ExitSize, pgk_multiply_saturated(k->alive, k->size));
     set(&m, PGK_MIB_TemporaryCount, k->temporary);
-    PGK_TRY(pgk_heap_add(r->heap, k->node, &m, r->err));
-    return pgk_heap_own_stack(r->heap, k->node, r->err);
+    PGK_TRY(pgk_heap_add(r->heap, k->node, &m, r->text.err));
+    return pgk_heap_own_stack(r->heap, k->node, r->text.err);
 }
 
 /* heaptrack notes a point every 10 ms, which is more than anyone looks at. The last one stays. */
@@ -412,19 +397,18 @@ static int add_all(struct reader *r)
     r->times.processes = 1;
     r->times.points = r->points.v;
     r->times.n_points = r->points.n;
-    return pgk_heap_build_over_time(r->heap, &r->times, r->err);
+    return pgk_heap_build_over_time(r->heap, &r->times, r->text.err);
 }
 
 /* "v 10400 3", then what was run. */
 bool pgk_heaptrack_sniff(const uint8_t *bytes, size_t size)
 {
-    const char *next = (const char *)bytes;
+    struct pgk_text text = pgk_text_of(bytes, size, NULL, NULL, NULL);
     struct pgk_text_line first, second;
     uint64_t number;
-    return pgk_text_next(&next, next, (const char *)bytes + size, 0, &first) &&
-           pgk_text_take(&first, "v") && take_number(&first, &number) &&
-           take_number(&first, &number) && first.at == first.end &&
-           pgk_text_next(&next, next, (const char *)bytes + size, 0, &second) &&
+    return pgk_text_next(&text, &first) && pgk_text_take(&first, "v") &&
+           take_number(&first, &number) && take_number(&first, &number) && first.at == first.end &&
+           pgk_text_next(&text, &second) &&
            (pgk_text_take(&second, "X ") || pgk_text_take(&second, "x "));
 }
 
@@ -432,9 +416,7 @@ int pgk_heaptrack_read(struct pgk_heap *h, const uint8_t *bytes, size_t size,
                        const struct pgk_source *src, uint32_t *version,
                        struct pgk_err *err)
 {
-    const char *text = (const char *)bytes;
-    struct reader r = {.heap = h, .src = src, .err = err, .start = text, .next = text,
-                       .end = text + size};
+    struct reader r = {.heap = h, .text = pgk_text_of(bytes, size, src, HINT, err)};
     int status = read_lines(&r);
     if (!status)
         status = add_all(&r);

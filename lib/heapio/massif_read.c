@@ -14,6 +14,8 @@
 
 /* Stacks far above what is recorded are damage, and would make a small file expensive. */
 enum { STACK_FRAMES_MAX = 16384 };
+/* What to do about a file that is not as it should be. */
+#define HINT "the file is cut or damaged; record it again"
 /* What no place is given for, because it is less than massif's threshold. */
 #define SUMMED_UP "[places below massif's threshold]"
 
@@ -41,9 +43,7 @@ struct held {
 
 struct reader {
     struct pgk_heap *heap;
-    const struct pgk_source *src;
-    struct pgk_err *err;
-    const char *next, *start, *end;
+    struct pgk_text text;
     bool in_ms;
     PGK_VEC(struct snapshot) snapshots;
     PGK_VEC(struct place) path; /* [0] is the root, which is no frame */
@@ -53,32 +53,15 @@ struct reader {
     PGK_VEC(struct pgk_heap_share) shares;
 };
 
-static int fail(const struct reader *r, const struct pgk_text_line *l, int code,
-                const char *record, const char *field, const char *found, const char *expected)
-{
-    return pgk_fail(r->err, code, .file = r->src->file, .format = r->src->format,
-                    .offset = &(uint64_t){l->off}, .record = record, .field = field,
-                    .found = found, .expected = expected,
-                    .hint = "the file is cut or damaged; record it again");
-}
-
-static int reject(const struct reader *r, const struct pgk_text_line *l, const char *record,
-                  const char *field, const char *expected)
-{
-    int n = l->end - l->at > 60 ? 60 : (int)(l->end - l->at);
-    return fail(r, l, l->whole ? PGK_E_CORRUPT : PGK_E_TRUNCATED, record, field,
-                PGK_F("'%.*s'", n, l->at), expected);
-}
-
 /* The next line, which has to be there. */
 static int need_line(struct reader *r, struct pgk_text_line *l, const char *record,
                      const char *field, const char *expected)
 {
-    if (pgk_text_next(&r->next, r->start, r->end, r->src->base_off, l))
+    if (pgk_text_next(&r->text, l))
         return 0;
-    *l = (struct pgk_text_line){r->end, r->end, r->src->base_off + (uint64_t)(r->end - r->start),
-                                false};
-    return fail(r, l, PGK_E_TRUNCATED, record, field, "the end of the file", expected);
+    *l = pgk_text_rest(&r->text);
+    return pgk_text_fail(&r->text, l, PGK_E_TRUNCATED, record, field, "the end of the file",
+                         expected);
 }
 
 /* ---- trees ---- */
@@ -138,7 +121,7 @@ static int read_name(struct reader *r, const struct pgk_text_line *l, struct pla
                                                   : pgk_intern(&r->heap->strings, l->at, n);
     if (w.file)
         p->file = pgk_intern(&r->heap->strings, w.file, (size_t)(w.end - w.file));
-    return p->name == PGK_INDEX_NONE || p->file == PGK_INDEX_NONE ? pgk_fail_nomem(r->err) : 0;
+    return p->name == PGK_INDEX_NONE || p->file == PGK_INDEX_NONE ? pgk_fail_nomem(r->text.err) : 0;
 }
 
 /* Lines are known, but not the line at which a function begins, so they count from the first one of
@@ -172,18 +155,18 @@ static int add_held(struct reader *r, uint64_t bytes)
         const bool inlined = i + 1 < r->path.n && is_inlined(&r->path.v[i], &r->path.v[i + 1]);
         uint32_t frame = make_frame(r, &r->path.v[i], inlined);
         if (frame == PGK_INDEX_NONE || !pgk_vec_push(&r->frames, frame))
-            return pgk_fail_nomem(r->err);
+            return pgk_fail_nomem(r->text.err);
     }
     struct held h = {.snapshot = (uint32_t)r->snapshots.n - 1, .bytes = bytes};
     h.node = pgk_stack_add(&r->heap->stacks, r->frames.v, r->frames.n);
-    return h.node != PGK_NODE_NONE && pgk_vec_push(&r->held, h) ? 0 : pgk_fail_nomem(r->err);
+    return h.node != PGK_NODE_NONE && pgk_vec_push(&r->held, h) ? 0 : pgk_fail_nomem(r->text.err);
 }
 
 static int push_summed(struct reader *r, uint64_t bytes)
 {
     struct place p = {.bytes = bytes};
     p.name = pgk_intern_cstr(&r->heap->strings, SUMMED_UP);
-    return p.name != PGK_INDEX_NONE && pgk_vec_push(&r->path, p) ? 0 : pgk_fail_nomem(r->err);
+    return p.name != PGK_INDEX_NONE && pgk_vec_push(&r->path, p) ? 0 : pgk_fail_nomem(r->text.err);
 }
 
 /* Leaves the last place of the path, whose callers were all read. What they do not hold it holds
@@ -193,8 +176,9 @@ static int leave_place(struct reader *r, const struct pgk_text_line *l)
     const struct place *p = &r->path.v[r->path.n - 1];
     const uint64_t bytes = p->bytes, rest = p->bytes - p->below;
     if (p->below > p->bytes)
-        return fail(r, l, PGK_E_CORRUPT, "tree", "bytes", PGK_F("%" PRIu64, p->below),
-                    PGK_F("at most %" PRIu64 ", which the callers hold together", p->bytes));
+        return pgk_text_fail(
+            &r->text, l, PGK_E_CORRUPT, "tree", "bytes", PGK_F("%" PRIu64, p->below),
+            PGK_F("at most %" PRIu64 ", which the callers hold together", p->bytes));
     if (r->path.n == 1 && rest) {
         PGK_TRY(push_summed(r, rest));
         PGK_TRY(add_held(r, rest));
@@ -217,12 +201,13 @@ static int read_node_head(struct reader *r, struct pgk_text_line *l, struct plac
     struct pgk_text_line whole = *l;
     for (size_t depth = r->path.n; depth; depth--)
         if (!pgk_text_take(l, " "))
-            return reject(r, &whole, "tree", "depth",
-                          PGK_F("a line with %zu blanks before it", r->path.n));
+            return pgk_text_reject(&r->text, &whole, "tree", "depth",
+                                   PGK_F("a line with %zu blanks before it", r->path.n));
     if (!pgk_text_take(l, "n") || !pgk_text_number(l, 10, &p->callers) ||
         !pgk_text_take(l, ": ") || !pgk_text_number(l, 10, &p->bytes) ||
         !pgk_text_take(l, " ") || !l->whole)
-        return reject(r, &whole, "tree", "place", "n, the number of callers, and bytes");
+        return pgk_text_reject(&r->text, &whole, "tree", "place",
+                               "n, the number of callers, and bytes");
     return 0;
 }
 
@@ -234,13 +219,14 @@ static int read_place(struct reader *r, struct pgk_text_line *l, struct place *p
     pgk_text_take(l, "0x");
     for (const char *digit; l->at < l->end && (digit = memchr(digits, *l->at, 16)); l->at++) {
         if (p->address >> 60)
-            return reject(r, &whole, "tree", "address", "64 bits");
+            return pgk_text_reject(&r->text, &whole, "tree", "address", "64 bits");
         p->address = p->address << 4 | (uint64_t)(digit - digits);
     }
     if (!pgk_text_take(l, ": ") || l->at == l->end)
-        return reject(r, &whole, "tree", "address", "0x, an address, a colon and a function");
+        return pgk_text_reject(&r->text, &whole, "tree", "address",
+                               "0x, an address, a colon and a function");
     PGK_TRY(read_name(r, l, p));
-    return pgk_vec_push(&r->path, *p) ? 0 : pgk_fail_nomem(r->err);
+    return pgk_vec_push(&r->path, *p) ? 0 : pgk_fail_nomem(r->text.err);
 }
 
 static int read_node(struct reader *r, struct pgk_text_line *l)
@@ -249,16 +235,18 @@ static int read_node(struct reader *r, struct pgk_text_line *l)
     struct pgk_text_line whole = *l;
     PGK_TRY(read_node_head(r, l, &p));
     if (!r->path.n)
-        return pgk_vec_push(&r->path, p) ? 0 : pgk_fail_nomem(r->err);
+        return pgk_vec_push(&r->path, p) ? 0 : pgk_fail_nomem(r->text.err);
     if (r->path.n > STACK_FRAMES_MAX)
-        return fail(r, &whole, PGK_E_CORRUPT, "tree", "depth", PGK_F("%zu places", r->path.n),
-                    PGK_F("at most %d", STACK_FRAMES_MAX));
+        return pgk_text_fail(&r->text, &whole, PGK_E_CORRUPT, "tree", "depth",
+                             PGK_F("%zu places", r->path.n), PGK_F("at most %d", STACK_FRAMES_MAX));
     if (memchr(l->at, 0, (size_t)(l->end - l->at)))
-        return fail(r, &whole, PGK_E_CORRUPT, "tree", "place", "a zero byte", "text");
+        return pgk_text_fail(&r->text, &whole, PGK_E_CORRUPT, "tree", "place", "a zero byte",
+                             "text");
     if (l->end - l->at > 2 && !memcmp(l->at, "0x", 2))
         return read_place(r, l, &p);
     if (!pgk_text_take(l, "in ") || p.callers)
-        return reject(r, &whole, "tree", "place", "0x, or in and a number of places");
+        return pgk_text_reject(&r->text, &whole, "tree", "place",
+                               "0x, or in and a number of places");
     return push_summed(r, p.bytes);
 }
 
@@ -271,9 +259,9 @@ static int read_tree(struct reader *r)
         PGK_TRY(need_line(r, &l, "tree", "place", "a place of the tree"));
         PGK_TRY(read_node(r, &l));
         if (r->path.n == 1 && r->path.v[0].bytes != s->bytes)
-            return fail(r, &l, PGK_E_CORRUPT, "tree", "bytes",
-                        PGK_F("%" PRIu64, r->path.v[0].bytes),
-                        PGK_F("%" PRIu64 ", the mem_heap_B of the snapshot", s->bytes));
+            return pgk_text_fail(&r->text, &l, PGK_E_CORRUPT, "tree", "bytes",
+                                 PGK_F("%" PRIu64, r->path.v[0].bytes),
+                                 PGK_F("%" PRIu64 ", the mem_heap_B of the snapshot", s->bytes));
         while (r->path.n && !r->path.v[r->path.n - 1].callers)
             PGK_TRY(leave_place(r, &l));
     } while (r->path.n);
@@ -291,14 +279,16 @@ static int read_value(struct reader *r, const char *key, uint64_t *value)
     return pgk_text_take(&l, key) && pgk_text_take(&l, "=") && pgk_text_number(&l, 10, value) &&
                    l.at == l.end && l.whole
                ? 0
-               : reject(r, &whole, "snapshot", key, expected);
+               : pgk_text_reject(&r->text, &whole, "snapshot", key, expected);
 }
 
 static int read_rule(struct reader *r)
 {
     struct pgk_text_line l;
     PGK_TRY(need_line(r, &l, "snapshot", "line", "a line of # and -"));
-    return pgk_text_take(&l, "#-") ? 0 : reject(r, &l, "snapshot", "line", "a line of # and -");
+    return pgk_text_take(&l, "#-")
+               ? 0
+               : pgk_text_reject(&r->text, &l, "snapshot", "line", "a line of # and -");
 }
 
 static int read_kind_of_tree(struct reader *r, enum tree *tree)
@@ -313,15 +303,15 @@ static int read_kind_of_tree(struct reader *r, enum tree *tree)
         i++;
     known &= i < PGK_COUNTOF(kinds) && l.at == l.end && l.whole;
     *tree = (enum tree)i;
-    return known ? 0 : reject(r, &whole, "snapshot", "heap_tree",
-                              "heap_tree= and empty, detailed or peak");
+    return known ? 0
+                 : pgk_text_reject(&r->text, &whole, "snapshot", "heap_tree",
+                                   "heap_tree= and empty, detailed or peak");
 }
 
 static int read_snapshot(struct reader *r)
 {
     struct snapshot s = {0};
-    const struct pgk_text_line l = {r->next, r->end,
-                                    r->src->base_off + (uint64_t)(r->next - r->start), true};
+    const struct pgk_text_line l = pgk_text_rest(&r->text);
     uint64_t number, unused;
     PGK_TRY(read_rule(r));
     PGK_TRY(read_value(r, "snapshot", &number));
@@ -332,10 +322,11 @@ static int read_snapshot(struct reader *r)
     PGK_TRY(read_value(r, "mem_stacks_B", &unused));
     PGK_TRY(read_kind_of_tree(r, &s.tree));
     if (r->snapshots.n && s.time < r->snapshots.v[r->snapshots.n - 1].time)
-        return fail(r, &l, PGK_E_CORRUPT, "snapshot", "time", PGK_F("%" PRIu64, s.time),
-                    "a time that is not before that of the last snapshot");
+        return pgk_text_fail(&r->text, &l, PGK_E_CORRUPT, "snapshot", "time",
+                             PGK_F("%" PRIu64, s.time),
+                             "a time that is not before that of the last snapshot");
     if (!pgk_vec_push(&r->snapshots, s))
-        return pgk_fail_nomem(r->err);
+        return pgk_fail_nomem(r->text.err);
     return s.tree == TREE_NONE ? 0 : read_tree(r);
 }
 
@@ -347,11 +338,12 @@ static int read_header(struct reader *r)
     for (size_t i = 0; i < PGK_COUNTOF(keys); i++) {
         PGK_TRY(need_line(r, &l, "header", keys[i], keys[i]));
         if (!pgk_text_take(&l, keys[i]) || !l.whole)
-            return reject(r, &l, "header", keys[i], PGK_F("a line that begins with %s", keys[i]));
+            return pgk_text_reject(&r->text, &l, "header", keys[i],
+                                   PGK_F("a line that begins with %s", keys[i]));
     }
     r->in_ms = l.end - l.at == 2 && !memcmp(l.at, "ms", 2);
     if (!r->in_ms && !(l.end - l.at == 1 && (*l.at == 'i' || *l.at == 'B')))
-        return reject(r, &l, "header", "time_unit", "i, ms or B");
+        return pgk_text_reject(&r->text, &l, "header", "time_unit", "i, ms or B");
     return 0;
 }
 
@@ -408,8 +400,8 @@ static int add_context(struct reader *r, size_t first, size_t n, uint32_t peak)
             pgk_mib_set(&m, PGK_MIB_PeakSize, h[i].bytes);
     }
     pgk_mib_set(&m, PGK_MIB_TotalSize, most);
-    PGK_TRY(pgk_heap_add(r->heap, h->node, &m, r->err));
-    return pgk_heap_own_stack(r->heap, h->node, r->err);
+    PGK_TRY(pgk_heap_add(r->heap, h->node, &m, r->text.err));
+    return pgk_heap_own_stack(r->heap, h->node, r->text.err);
 }
 
 /* Points have different times: of several snapshots at one it is the last with a tree, or else the
@@ -460,7 +452,7 @@ static int add_all(struct reader *r)
     if (!r->in_ms || peak == PGK_INDEX_NONE)
         return 0;
     if (!add_points(r))
-        return pgk_fail_nomem(r->err);
+        return pgk_fail_nomem(r->text.err);
     const struct pgk_heap_times times = {
         .struct_size = sizeof times,
         .processes = 1,
@@ -471,25 +463,23 @@ static int add_all(struct reader *r)
         .shares = r->shares.v,
         .n_shares = r->shares.n,
     };
-    return pgk_heap_build_over_time(r->heap, &times, r->err);
+    return pgk_heap_build_over_time(r->heap, &times, r->text.err);
 }
 
 bool pgk_massif_sniff(const uint8_t *bytes, size_t size)
 {
-    const char *next = (const char *)bytes, *const end = next + size;
+    struct pgk_text text = pgk_text_of(bytes, size, NULL, NULL, NULL);
     struct pgk_text_line l;
-    return pgk_text_next(&next, next, end, 0, &l) && pgk_text_take(&l, "desc:") && l.whole &&
-           pgk_text_next(&next, next, end, 0, &l) && pgk_text_take(&l, "cmd:");
+    return pgk_text_next(&text, &l) && pgk_text_take(&l, "desc:") && l.whole &&
+           pgk_text_next(&text, &l) && pgk_text_take(&l, "cmd:");
 }
 
 int pgk_massif_read(struct pgk_heap *h, const uint8_t *bytes, size_t size,
                     const struct pgk_source *src, struct pgk_err *err)
 {
-    const char *text = (const char *)bytes;
-    struct reader r = {.heap = h, .src = src, .err = err, .start = text, .next = text,
-                       .end = text + size};
+    struct reader r = {.heap = h, .text = pgk_text_of(bytes, size, src, HINT, err)};
     int status = read_header(&r);
-    while (!status && r.next < r.end)
+    while (!status && r.text.next < r.text.end)
         status = read_snapshot(&r);
     if (!status)
         status = add_all(&r);
