@@ -133,6 +133,9 @@ static void keep_loss(void *ctx, const char *what)
     cli_list_add(ctx, strdup(what));
 }
 
+#define NEEDS_BINARY \
+    "this profile holds addresses, or demangled names: give the binary that was run"
+
 /* Makes frames what the target has: addresses of its kind, or source positions. */
 static int prepare(struct convert *c, struct pgk_heap **heap, struct cli_list *losses,
                    struct pgk_err *err)
@@ -151,9 +154,10 @@ static int prepare(struct convert *c, struct pgk_heap **heap, struct cli_list *l
     c->common.symbols_suffice = pgk_heap_lacks_accesses(*heap);
     int status = raw ? cli_open_binaries(&c->common, &binaries, err)
                      : cli_find_binaries(&c->common, *heap, &binaries, err);
+    if (!status && !binaries && !raw)
+        cli_not_found(&cmd_convert, *heap, NEEDS_BINARY);
     if (!status && !binaries)
-        cli_usage(&cmd_convert, "this profile holds addresses, or demangled names: give "
-                                "the binary that was run with -b");
+        cli_usage(&cmd_convert, NEEDS_BINARY " (-b BINARY)");
     if (!status && raw)
         status = pgk_heap_rebase(&prepared, *heap, binaries, c->target.version, err);
     else if (!status)
