@@ -209,6 +209,8 @@ PGG_INLINE u32 last_group(const struct pgal_node *node, u64 call)
     u32 group = node->group;
     for (const struct pgal_node *n = node + 1; n < end; n++)
         group ^= (group ^ n->group) & -(u32)(n->address == call);
+    if (PGG_UNLIKELY(pgal_modules_missing) && group == node->group)
+        return look_again(node, call);
     return group;
 }
 
@@ -218,8 +220,7 @@ u32 pgal_group_of_second(u32 first, const void *frame)
     const struct pgal_node *node = &pgal_nodes[first];
     struct noted_stack stack;
     u64 call;
-    if (PGG_UNLIKELY(pgal_modules_missing || !noted_begin(pgal_self, frame, &stack) ||
-                     !noted_call(&stack, node, &call)))
+    if (PGG_UNLIKELY(!noted_begin(pgal_self, frame, &stack) || !noted_call(&stack, node, &call)))
         return step_deeper(first, frame);
     return last_group(node, call);
 }
@@ -229,7 +230,7 @@ u32 pgal_group_of_deeper(u32 first, const void *frame)
     struct pgal_node *node = &pgal_nodes[first];
     struct noted_stack stack;
     u64 call;
-    if (PGG_UNLIKELY(pgal_modules_missing || !noted_begin(pgal_self, frame, &stack)))
+    if (PGG_UNLIKELY(!noted_begin(pgal_self, frame, &stack)))
         return step_deeper(first, frame);
     for (;;) {
         if (PGG_UNLIKELY(!noted_call(&stack, node, &call)))
@@ -238,7 +239,7 @@ u32 pgal_group_of_deeper(u32 first, const void *frame)
             return last_group(node, call);
         struct pgal_node *next = node_below(node, call);
         if (PGG_UNLIKELY(!next))
-            return node->group;
+            return unknown(node, call);
         node = next;
         if (PGG_UNLIKELY(!node->depth))
             return node->group;
