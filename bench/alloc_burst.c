@@ -2,11 +2,12 @@
  * allocates objects of 16 to 512 bytes, of which one of 25 is kept; the others are freed at its
  * end. Then memory is given back (malloc_trim). Prints the bytes that are alive, and those of the
  * process in memory, without what it had before. */
+#include "alloc_resident.h"
+
 #include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define NOINLINE __attribute__((noinline, noclone, no_icf))
 enum { KEPT_OF = 25 };
@@ -40,16 +41,6 @@ static NOINLINE void *of_cache(size_t n)
     __asm__ volatile("" : "+r"(p));
     live += n;
     return p;
-}
-
-static size_t resident(void)
-{
-    long pages = 0, all;
-    FILE *f = fopen("/proc/self/statm", "r");
-    if (!f || fscanf(f, "%ld %ld", &all, &pages) != 2)
-        abort();
-    fclose(f);
-    return (size_t)pages * (size_t)sysconf(_SC_PAGESIZE);
 }
 
 int main(int argc, char **argv)

@@ -2,12 +2,13 @@
  * Records are allocated with a hint for cold memory. In each round the table is gone through many
  * times, and one record is read. Prints the bytes of the process that are in memory, and its
  * seconds of processor time. */
+#include "alloc_resident.h"
+
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 enum { RECORD = 256, TABLE = 1 << 20, STEPS = 20000 };
 
@@ -19,16 +20,6 @@ static void *record_of(size_t n)
     if (!p)
         abort();
     return p;
-}
-
-static size_t resident(void)
-{
-    long pages = 0, all;
-    FILE *f = fopen("/proc/self/statm", "r");
-    if (!f || fscanf(f, "%ld %ld", &all, &pages) != 2)
-        abort();
-    fclose(f);
-    return (size_t)pages * (size_t)sysconf(_SC_PAGESIZE);
 }
 
 int main(int argc, char **argv)

@@ -307,9 +307,10 @@ enum { NAMED_IDS = 3, FRAMES_LOOKED_AT = 256, ID_TEXT = 2 * 64 + 1 };
 
 struct id_list {
     char text[NAMED_IDS][ID_TEXT];
-    size_t n; /* also of those that are not named */
+    size_t n;
 };
 
+/* There is room for it. */
 static void list_id(struct id_list *ids, const struct pgk_heap_frame *frame)
 {
     char text[ID_TEXT] = "";
@@ -317,12 +318,10 @@ static void list_id(struct id_list *ids, const struct pgk_heap_frame *frame)
         return;
     for (size_t i = 0; i < frame->build_id_size; i++)
         snprintf(text + 2 * i, sizeof text - 2 * i, "%02x", frame->build_id[i]);
-    for (size_t i = 0; i < ids->n && i < NAMED_IDS; i++)
+    for (size_t i = 0; i < ids->n; i++)
         if (!strcmp(ids->text[i], text))
             return;
-    if (ids->n < NAMED_IDS)
-        memcpy(ids->text[ids->n], text, sizeof text);
-    ids->n++;
+    memcpy(ids->text[ids->n++], text, sizeof text);
 }
 
 _Noreturn void cli_not_found(const struct cli_verb *verb, const struct pgk_heap *heap,

@@ -271,7 +271,8 @@ bool pgk_elf_has_main(const struct pgk_elf *elf)
     return pgk_elf_entries(elf, is_main, NULL) > 0;
 }
 
-/* The file at the path, or NULL; nobody named it, so it is no error if it is something else. */
+/* The file at the path if it is the one that is wanted, or NULL. A recording named the path and not
+ * the user, so that another file there is no error. */
 static struct pgk_elf *open_at_path(const struct pgk_program_wanted *wanted, bool *other)
 {
     struct pgk_elf *elf;
