@@ -12,6 +12,8 @@ import random
 import struct
 import sys
 
+import plan_bytes
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.append(os.path.join(HERE, "..", "runtime"))
 from harness import Cases, require, run, tool  # noqa: E402
@@ -163,16 +165,9 @@ def refuses(folder):
     for offset, value in ((len(good) - 8, 0xffffffff), (len(good) - 2, 0xffff)):
         data = bytearray(good)
         data[offset:offset + 2] = struct.pack("<Q", value)[:2]
-        data[24:32] = struct.pack("<Q", checksum(data[32:]))
+        data[24:32] = struct.pack("<Q", plan_bytes.checksum(data))
         says_once(folder, program, written(bytes(data)))
     with_plan(folder, plan, [program, "pages"])
-
-
-def checksum(data):
-    total = 0xcbf29ce484222325
-    for (word,) in struct.iter_unpack("<Q", data):
-        total = (total ^ word) * 0x100000001b3 & (1 << 64) - 1
-    return total
 
 
 def tells_stale(folder):
