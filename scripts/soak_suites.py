@@ -14,6 +14,7 @@ import time
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 
 # `build` and `run` are for the shell, in a folder of the suite; $SOURCE is where the sources are.
+# Short suites are run many times, or $ROUNDS times where that is set, as what is tried is random.
 # `passed` matches a test that has passed, and its name is the first group. `interrupted` has the
 # first words of tests that fail if any signal often interrupts calls that wait, as ticks of real
 # time do.
@@ -46,17 +47,17 @@ SUITES = {
     "libsigsegv": Suite(
         "libsigsegv", "handlers of faults, full stacks, alternate stacks",
         "$SOURCE/configure --disable-shared && make && make check TESTS=",
-        "for i in $(seq 30); do make check || exit; done", r"^PASS: (\S+)"),
+        "for i in $(seq ${ROUNDS:-30}); do make check || exit; done", r"^PASS: (\S+)"),
     "jsoncpp": Suite(
         "libjsoncpp", "C++ with exceptions",
         "g++ -O2 -std=c++17 -I$SOURCE/include -I$SOURCE/src/test_lib_json -o tests "
         "$SOURCE/src/lib_json/*.cpp $SOURCE/src/test_lib_json/*.cpp",
-        "for i in $(seq 200); do ./tests || exit; done",
+        "for i in $(seq ${ROUNDS:-200}); do ./tests || exit; done",
         r"^Testing (.*): OK"),
     "muparser": Suite(
         "muparser", "C++ with exceptions",
         "cmake -DCMAKE_BUILD_TYPE=Release -DENABLE_OPENMP=OFF $SOURCE && make -j2 t_ParserTest",
-        "for i in $(seq 30); do ./t_ParserTest || exit; done",
+        "for i in $(seq ${ROUNDS:-30}); do ./t_ParserTest || exit; done",
         r"^(.*)(?:\.\.\.| )passed"),
     "pcre2": Suite(
         "pcre2", "a JIT compiler",
