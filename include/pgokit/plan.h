@@ -40,6 +40,20 @@ struct pgk_plan_opts {
 int pgk_plan_heap(struct pgk_plan **plan, const struct pgk_heap *heap,
                   const struct pgk_match *match, struct pgk_binaries *binaries,
                   const struct pgk_plan_opts *opts, struct pgk_err *err);
+/* The plan of a file, with the contexts of a profile, which may be another one than that it was
+ * made of: `heap`, `match` and `binaries` as above; of `opts` lifetimes_only counts. PGK_E_CORRUPT
+ * if the file is damaged or another release wrote it, PGK_E_MISMATCH if it is for none of the
+ * builds that the profile has addresses of. The plan is for reading: pgk_plan_print, and the
+ * report page. */
+int pgk_plan_read(struct pgk_plan **plan, const char *path, const struct pgk_heap *heap,
+                  const struct pgk_match *match, struct pgk_binaries *binaries,
+                  const struct pgk_plan_opts *opts, struct pgk_err *err);
+/* What groups held in a process, from what libpgokit_alloc wrote to standard error (pgokit run
+ * --stats or --stats-signal); lines of others are passed over. Of several times and processes it is
+ * the one at which a group had most bytes of objects. The plan shows it from then on.
+ * PGK_E_CORRUPT if a line is damaged or of a group that the plan does not have, PGK_E_EMPTY if
+ * there is none. */
+int pgk_plan_read_stats(struct pgk_plan *plan, const char *path, struct pgk_err *err);
 /* Nulls the pointer; accepts NULL. */
 void pgk_plan_close(struct pgk_plan **plan);
 

@@ -155,6 +155,8 @@ enum pgk_heap_weight {
 };
 const char *pgk_heap_weight_name(enum pgk_heap_weight weight); /* "bytes", ... */
 
+struct pgk_plan;
+
 /* What goes into an exported heap profile. */
 struct pgk_heap_export_opts {
     size_t struct_size; /* sizeof(struct pgk_heap_export_opts) */
@@ -169,6 +171,7 @@ struct pgk_heap_export_opts {
     const char *const *source_dirs; /* where to look for sources, besides where they were */
     size_t n_source_dirs; /* number of them */
     bool without_sources; /* no excerpts of source files on the page */
+    const struct pgk_plan *plan; /* shown, with what its groups held if that was read; or NULL */
 };
 
 /* Writes the profile to `path` ("-": standard output) in the format of that name, whole or not at

@@ -6,6 +6,7 @@
 #include "mib.h"
 #include "page_pack.h"
 #include "page_titles.h"
+#include "placement.h"
 
 #include <string.h>
 
@@ -411,6 +412,8 @@ static int put_page(void *page, struct pgk_json *j, struct pgk_err *err)
     put_labels(j, &p->totals);
     put_times(p);
     put_advice(p);
+    if (p->opts->plan)
+        pgk_plan_put(p->opts->plan, j);
     put_units(j);
     put_stacks(p);
     put_rows(p);

@@ -31,6 +31,7 @@ enum pgk_plan_reason {
     PGK_PLAN_SHARED, /* by calls that have too many other objects */
     PGK_PLAN_GAINLESS, /* apart from others they would not lie much closer together */
     PGK_PLAN_NO_CALL, /* it is not known which calls of the build it goes through */
+    PGK_PLAN_UNNAMED, /* the file of the plan does not have its calls */
     PGK_PLAN_REASONS,
 };
 
@@ -58,6 +59,16 @@ struct pgk_plan_context {
     enum pgk_plan_reason reason;
 };
 
+/* What a group held in a process, as libpgokit_alloc says it. */
+struct pgk_plan_held {
+    uint64_t objects, pages, empty; /* bytes: of objects, of pages with some, of pages without */
+};
+enum {
+    PGK_PLAN_HINT_COLD = 14, /* the allocator's groups of hints are behind those of plans */
+    PGK_PLAN_HINT_HOT = 15,
+    PGK_PLAN_HELD = 16,
+};
+
 struct pgk_plan {
     struct pgk_arena arena;
     PGK_VEC(struct pgk_placement_module) modules;
@@ -68,6 +79,8 @@ struct pgk_plan {
     uint32_t n_groups, depth;
     uint64_t run_ms;      /* how long the program ran, as far as the profile tells */
     bool knows_accesses, knows_peak;
+    bool knows_held;
+    struct pgk_plan_held held[PGK_PLAN_HELD]; /* by group */
 };
 
 /* The module of this build id, added if it is new; UINT32_MAX without memory. */
@@ -79,6 +92,12 @@ PGK_MUST_USE int pgk_plan_add_contexts(struct pgk_plan *plan, const struct pgk_h
                                        struct pgk_binaries *binaries, struct pgk_err *err);
 /* Gives contexts their groups, of which there are at most so many. */
 PGK_MUST_USE int pgk_plan_choose(struct pgk_plan *plan, uint32_t groups, struct pgk_err *err);
+/* By falling weight, in the same order whatever that of the profile is. */
+void pgk_plan_sort_contexts(struct pgk_plan *plan);
+/* Objects of it have pages of their own. */
+bool pgk_plan_is_large(const struct pgk_plan_context *c);
+/* Gives contexts the groups that the nodes lead to; those without any get the reason. */
+void pgk_plan_take_found_groups(struct pgk_plan *plan, enum pgk_plan_reason otherwise);
 /* Makes the nodes, instead of those that there are. */
 PGK_MUST_USE int pgk_plan_make_trie(struct pgk_plan *plan, struct pgk_err *err);
 /* Leaves out groups that bring nothing, and gives contexts the groups that the trie finds. */
@@ -99,6 +118,31 @@ struct pgk_plan_pages {
     uint64_t scattered, apart;
 };
 struct pgk_plan_pages pgk_plan_pages_of(const struct pgk_plan *plan, uint32_t group);
+/* Bytes of pages with the plan and without it: to go over the objects of each group once; kept by
+ * what is alive at the end; with objects that are accessed often. Nothing is known of the second
+ * without a peak, of the third without accesses. */
+enum pgk_plan_gain {
+    PGK_PLAN_GAIN_TOUCHED,
+    PGK_PLAN_GAIN_KEPT,
+    PGK_PLAN_GAIN_HOT,
+    PGK_PLAN_GAINS,
+};
+struct pgk_plan_expected {
+    uint64_t with, without;
+};
+bool pgk_plan_knows_gain(const struct pgk_plan *plan, enum pgk_plan_gain gain);
+struct pgk_plan_expected pgk_plan_expect(const struct pgk_plan *plan, enum pgk_plan_gain gain);
+extern const char *const pgk_plan_gain_names[PGK_PLAN_GAINS];
+const char *pgk_plan_reason_text(enum pgk_plan_reason reason);
+
+/* Takes a line of what the allocator said of a group; those of others are passed over. */
+PGK_MUST_USE int pgk_plan_take_stats(struct pgk_plan *plan, const char *path, const char *line,
+                                     size_t len, uint64_t number_of_line, struct pgk_err *err);
+
+/* "plan": {...}, for the report page. */
+struct pgk_json;
+void pgk_plan_put(const struct pgk_plan *plan, struct pgk_json *json);
+
 /* Adds bytes of a context to its size classes. */
 void pgk_plan_add_to_classes(uint64_t classes[PGK_PLAN_CLASSES], const struct pgk_plan_context *c,
                              uint64_t bytes);

@@ -29,13 +29,18 @@ struct choice {
 
 /* ---- what is worth a group ---- */
 
+bool pgk_plan_is_large(const struct pgk_plan_context *c)
+{
+    return c->objects && c->total / c->objects > LARGEST;
+}
+
 static enum pgk_plan_reason reason_of(const struct pgk_plan_context *c, uint64_t peak)
 {
     if (!c->n_steps)
         return PGK_PLAN_NO_CALL;
     if (!c->peak || c->peak < peak / SMALLEST_PART)
         return PGK_PLAN_SMALL;
-    if (c->objects && c->total / c->objects > LARGEST)
+    if (pgk_plan_is_large(c))
         return PGK_PLAN_LARGE;
     if (c->lifetime_ms < c->longest_ms / MIXED && c->kept < c->peak / 2)
         return PGK_PLAN_MIXED;
@@ -60,6 +65,12 @@ static int by_weight(const void *a, const void *b, void *arg)
                                           : (p->address > q->address ? 1 : -1);
     }
     return (x->n_steps > y->n_steps) - (x->n_steps < y->n_steps);
+}
+
+void pgk_plan_sort_contexts(struct pgk_plan *plan)
+{
+    if (plan->contexts.n)
+        qsort_r(plan->contexts.v, plan->contexts.n, sizeof *plan->contexts.v, by_weight, plan);
 }
 
 /* ---- clusters ---- */
@@ -184,8 +195,7 @@ int pgk_plan_choose(struct pgk_plan *plan, uint32_t groups, struct pgk_err *err)
     struct pgk_plan_context *candidates[COMPARED];
     uint64_t peak = 0;
     size_t n = 0;
-    if (plan->contexts.n)
-        qsort_r(plan->contexts.v, plan->contexts.n, sizeof *plan->contexts.v, by_weight, plan);
+    pgk_plan_sort_contexts(plan);
     for (size_t i = 0; i < plan->contexts.n; i++)
         peak += plan->contexts.v[i].peak;
     for (size_t i = 0; i < plan->contexts.n; i++) {

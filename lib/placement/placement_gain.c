@@ -58,7 +58,7 @@ static uint32_t found_group(const struct pgk_plan *plan, const struct pgk_plan_c
     return plan->nodes.v[node].group;
 }
 
-static void take_found_groups(struct pgk_plan *plan)
+void pgk_plan_take_found_groups(struct pgk_plan *plan, enum pgk_plan_reason otherwise)
 {
     for (size_t i = 0; i < plan->contexts.n; i++) {
         struct pgk_plan_context *c = &plan->contexts.v[i];
@@ -66,7 +66,7 @@ static void take_found_groups(struct pgk_plan *plan)
             continue;
         c->group = found_group(plan, c);
         if (!c->group)
-            c->reason = PGK_PLAN_SHARED;
+            c->reason = otherwise;
     }
 }
 
@@ -103,7 +103,7 @@ static void leave_out(struct pgk_plan *plan, const uint32_t numbers[PGK_PLACEMEN
 int pgk_plan_keep_worthy(struct pgk_plan *plan, struct pgk_err *err)
 {
     uint32_t numbers[PGK_PLACEMENT_GROUPS_MAX];
-    take_found_groups(plan);
+    pgk_plan_take_found_groups(plan, PGK_PLAN_SHARED);
     while (number_worthy(plan, numbers)) {
         leave_out(plan, numbers);
         if (plan->n_groups == 1)
@@ -111,7 +111,7 @@ int pgk_plan_keep_worthy(struct pgk_plan *plan, struct pgk_err *err)
                             .found = "none whose objects would lie closer together",
                             .hint = "a plan would bring this program nothing; run it without");
         PGK_TRY(pgk_plan_make_trie(plan, err));
-        take_found_groups(plan);
+        pgk_plan_take_found_groups(plan, PGK_PLAN_SHARED);
     }
     return 0;
 }

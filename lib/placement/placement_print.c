@@ -16,8 +16,14 @@ static const char *const reasons[PGK_PLAN_REASONS] = {
     [PGK_PLAN_SHARED] = "its calls are too busy to look at deeper ones, or tell too little",
     [PGK_PLAN_GAINLESS] = "apart from others its objects would not lie much closer together",
     [PGK_PLAN_NO_CALL] = "its calls are not in the build",
+    [PGK_PLAN_UNNAMED] = "the plan does not have its calls",
 };
 enum { SHOWN = 20 };
+
+const char *pgk_plan_reason_text(enum pgk_plan_reason reason)
+{
+    return reasons[reason];
+}
 
 static double kib(uint64_t bytes)
 {
@@ -35,6 +41,15 @@ static void print_context(const struct pgk_plan *plan, const struct pgk_plan_con
             c->group || !*reasons[c->reason] ? "" : ": ", c->group ? "" : reasons[c->reason]);
 }
 
+/* What the allocator said. */
+static void print_held(const struct pgk_plan_held *h, const char *what, FILE *out)
+{
+    fprintf(out, "%s  held %.1f KiB of objects in %.1f KiB of pages (%.0f %%), and %.1f KiB of "
+                 "empty pages\n",
+            what, kib(h->objects), kib(h->pages),
+            h->pages ? 100 * (double)h->objects / (double)h->pages : 0.0, kib(h->empty));
+}
+
 static void print_group(const struct pgk_plan *plan, uint32_t group, FILE *out)
 {
     uint64_t peak = 0;
@@ -47,6 +62,8 @@ static void print_group(const struct pgk_plan *plan, uint32_t group, FILE *out)
     fprintf(out, "\n%s%.0u%s: %zu context%s, %.1f KiB at the peak\n",
             group ? "group " : "not split", group, pgk_plan_is_cold(plan, group) ? ", cold" : "", n,
             pgk_plural(n), kib(peak));
+    if (group && plan->knows_held)
+        print_held(&plan->held[group], "", out);
     for (size_t i = 0; i < plan->contexts.n && shown < SHOWN; i++)
         if (plan->contexts.v[i].group == group) {
             print_context(plan, &plan->contexts.v[i], out);
@@ -56,51 +73,14 @@ static void print_group(const struct pgk_plan *plan, uint32_t group, FILE *out)
         fprintf(out, "  and %zu more\n", n - shown);
 }
 
-/* ---- what to expect ---- */
-
-static uint64_t part_of(const struct pgk_plan_context *c, bool hot, double mean)
+static void print_expected(const struct pgk_plan *plan, FILE *out)
 {
-    if (!hot)
-        return c->kept < c->peak ? c->kept : c->peak;
-    return c->total && (double)c->accesses / (double)c->total >= mean ? c->peak : 0;
-}
-
-/* Bytes of pages with a part, scattered within each group; or, `group` UINT32_MAX, within all. */
-static uint64_t expect(const struct pgk_plan *plan, bool hot, double mean, uint32_t group)
-{
-    uint64_t all[PGK_PLAN_CLASSES] = {0}, part[PGK_PLAN_CLASSES] = {0};
-    for (size_t i = 0; i < plan->contexts.n; i++) {
-        const struct pgk_plan_context *c = &plan->contexts.v[i];
-        if (c->reason == PGK_PLAN_LARGE || (group != UINT32_MAX && c->group != group))
-            continue;
-        pgk_plan_add_to_classes(all, c, c->peak);
-        pgk_plan_add_to_classes(part, c, part_of(c, hot, mean));
+    for (enum pgk_plan_gain g = 0; g < PGK_PLAN_GAINS; g++) {
+        const struct pgk_plan_expected e = pgk_plan_expect(plan, g);
+        if (pgk_plan_knows_gain(plan, g))
+            fprintf(out, "expected: %s %.1f KiB, without the plan %.1f KiB\n",
+                    pgk_plan_gain_names[g], kib(e.with), kib(e.without));
     }
-    return pgk_plan_scattered(all, part);
-}
-
-static void print_expected(const struct pgk_plan *plan, bool hot, double mean, FILE *out)
-{
-    uint64_t split = 0;
-    for (uint32_t g = 0; g < plan->n_groups; g++)
-        split += expect(plan, hot, mean, g);
-    fprintf(out, "expected: %s %.1f KiB, without the plan %.1f KiB\n",
-            hot ? "pages with often accessed objects" : "pages kept by what is alive at the end",
-            kib(split), kib(expect(plan, hot, mean, UINT32_MAX)));
-}
-
-/* What every plan brings: whose objects are used together has them on fewer pages. */
-static void print_closer(const struct pgk_plan *plan, FILE *out)
-{
-    uint64_t scattered = 0, apart = 0;
-    for (uint32_t g = 1; g < plan->n_groups; g++) {
-        const struct pgk_plan_pages pages = pgk_plan_pages_of(plan, g);
-        scattered += pages.scattered;
-        apart += pages.apart;
-    }
-    fprintf(out, "expected: pages to go over the objects of each group once %.1f KiB, without the "
-                 "plan %.1f KiB\n",
-            kib(apart), kib(scattered));
 }
 
 int pgk_plan_print(const struct pgk_plan *plan, FILE *out, struct pgk_err *err)
@@ -111,13 +91,13 @@ int pgk_plan_print(const struct pgk_plan *plan, FILE *out, struct pgk_err *err)
     fprintf(out, "%" PRIu32 " contexts of %zu in %" PRIu32 " group%s, told apart by %zu call%s\n",
             splitting, plan->contexts.n, plan->n_groups - 1, pgk_plural(plan->n_groups - 1),
             plan->nodes.n - 1, pgk_plural(plan->nodes.n - 1));
-    print_closer(plan, out);
-    if (plan->knows_peak)
-        print_expected(plan, false, 0, out);
-    if (plan->knows_accesses)
-        print_expected(plan, true, pgk_plan_mean_density(plan), out);
+    print_expected(plan, out);
     for (uint32_t g = 1; g < plan->n_groups; g++)
         print_group(plan, g, out);
+    if (plan->held[PGK_PLAN_HINT_COLD].pages)
+        print_held(&plan->held[PGK_PLAN_HINT_COLD], "\nhints of cold objects\n", out);
+    if (plan->held[PGK_PLAN_HINT_HOT].pages)
+        print_held(&plan->held[PGK_PLAN_HINT_HOT], "\nhints of hot objects\n", out);
     print_group(plan, 0, out);
     return ferror(out) ? pgk_fail(err, PGK_E_IO, .field = "the explanation") : 0;
 }

@@ -61,6 +61,32 @@ class Suite:
             expect(page.problems(), [], "problems")
             expect(page.evaluate("document.title"), "before.profdata – pgokit report", "title")
 
+    def a_plan_shows_what_its_groups_held(self):
+        apart = shop.Profile(self.pgokit, self.folder, "apart",
+                             source=HERE.parent / "allocator" / "programs" / "compiler_hints.cpp")
+        plan, stats, report = (self.folder / name for name in ("app.plan", "stats", "plan.html"))
+        explained = self.run("plan", apart.raw, "-b", apart.binary, "-o", plan, "--explain")
+        stats.write_text("pgokit_alloc: group 1: 1048576 bytes of objects in 2097152 bytes of "
+                         "pages (50 %), 4096 bytes of empty pages\n", encoding="utf-8")
+        self.run("report", apart.raw, "-b", apart.binary, "--plan", plan, "--alloc-stats", stats,
+                 "-q", "-o", report)
+        page = self.browser.open(report)
+        expect(page.problems(), [], "problems")
+        groups = page.evaluate("Array.from(document.querySelectorAll('#plan tbody tr'), (r) => "
+                               "[r.dataset.group, r.textContent])")
+        expect([number for number, _ in groups],
+               [*(str(n + 1) for n in range(explained.count("\ngroup "))), "0"], "groups")
+        for text in ("1.00 MiB", "2.00 MiB 50.0 %", "4.00 KiB"):
+            require(text in groups[0][1], f"{text} in {groups[0][1]}")
+        require("make" in groups[0][1], f"make in {groups[0][1]}")
+        for line in explained.splitlines():
+            if line.startswith("expected: "):
+                what = line.removeprefix("expected: ").rsplit(" KiB, without", 1)[0]
+                require(page.evaluate("document.querySelector('#plan').textContent").count(
+                    what.rsplit(" ", 1)[0]), f"{what} is on the page")
+        expect_names(page)
+        expect_fit(self.browser.open(report, width=390), 390)
+
     def figures_are_those_of_show(self):
         data, page = self.json(self.before), self.open()
         figures = page.evaluate(FIGURES)

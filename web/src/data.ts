@@ -47,6 +47,31 @@ export interface OverTime {
     shares?: { point: number[]; context: number[]; bytes: number[] };
 }
 
+/** A plan for the allocator; the last group is of all objects that are in no group. */
+export interface Plan {
+    calls: number;
+    expected: { what: string; with: number; without: number }[]; // bytes of pages
+    groups: {
+        group: number; // 0: none
+        cold: boolean;
+        contexts: number;
+        objects: number;
+        peak: number; // bytes
+        lifetime: number; // ms, mean
+        scattered: number; // bytes of pages at the peak, among other objects
+        apart: number;
+        held?: { objects: number; pages: number; empty: number }; // bytes, in a process
+        /** Those that held most. */
+        members: {
+            names: string;
+            peak: number;
+            lifetime: number;
+            density?: number;
+            why?: string; // it is in no group
+        }[];
+    }[];
+}
+
 export interface HeapData {
     schema: "pgokit-page-1";
     kind: "heap";
@@ -58,6 +83,7 @@ export interface HeapData {
     labels: Label[];
     over_time?: OverTime;
     advice: Advice[];
+    plan?: Plan;
     fields: Record<string, [unit: string, meaning: string]>;
     texts: string[];
     funcs: {

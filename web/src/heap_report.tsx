@@ -11,6 +11,7 @@ import { Headline } from "./headline";
 import { HeapModel } from "./heap_model";
 import type { Filter } from "./page_frame";
 import { PageTop, usePanel } from "./page_frame";
+import { PlanGroups } from "./plan_groups";
 import { Scatter } from "./scatter";
 import { Timeline } from "./timeline";
 import { TypeTable } from "./type_table";
@@ -43,6 +44,7 @@ export function HeapReport({ data }: { data: HeapData }) {
                 {data.over_time && data.over_time.points.length > 1 && (
                     <Timeline model={model} times={data.over_time} onOpen={setOpen} />
                 )}
+                {data.plan && <PlanGroups plan={data.plan} />}
                 <div class="columns wide-left">
                     <div class="column">
                         <FlameGraph

@@ -214,6 +214,14 @@ static int used_print(const void *opts)
     return pgk_used_print(on.used, opts, on.out, &on.err);
 }
 
+static int plan_read(const void *opts)
+{
+    struct pgk_plan *plan = NULL;
+    int status = pgk_plan_read(&plan, "/dev/null", on.heap, NULL, NULL, opts, &on.err);
+    pgk_plan_close(&plan);
+    return status;
+}
+
 static int plan_heap(const void *opts)
 {
     struct pgk_plan *plan = NULL;
@@ -308,6 +316,7 @@ static const struct {
     {"pgk_probes_print_json", sizeof(struct pgk_probes_print_opts), probes_print_json},
     {"pgk_match_heap", sizeof(struct pgk_match_opts), match_heap},
     {"pgk_plan_heap", sizeof(struct pgk_plan_opts), plan_heap},
+    {"pgk_plan_read", sizeof(struct pgk_plan_opts), plan_read},
     {"pgk_match_print", sizeof(struct pgk_match_print_opts), match_print},
     {"pgk_use_classify", sizeof(struct pgk_use_limits), use_classify},
     {"pgk_used_print", sizeof(struct pgk_match_print_opts), used_print},

@@ -41,14 +41,20 @@ static void add(struct pgk_heap *heap, const struct context *c)
     assert_int_equal(pgk_heap_build_context(heap, &a, NULL), 0);
 }
 
-static int make(struct pgk_plan **plan, const struct context *contexts, size_t n, unsigned groups,
-                struct pgk_err *err)
+static struct pgk_heap *heap_of(const struct context *contexts, size_t n)
 {
-    const struct pgk_plan_opts opts = {.struct_size = sizeof opts, .groups = groups};
     struct pgk_heap *heap;
     assert_int_equal(pgk_heap_new(&heap, NULL), 0);
     for (size_t i = 0; i < n; i++)
         add(heap, &contexts[i]);
+    return heap;
+}
+
+static int make(struct pgk_plan **plan, const struct context *contexts, size_t n, unsigned groups,
+                struct pgk_err *err)
+{
+    const struct pgk_plan_opts opts = {.struct_size = sizeof opts, .groups = groups};
+    struct pgk_heap *heap = heap_of(contexts, n);
     const int status = pgk_plan_heap(plan, heap, NULL, NULL, &opts, err);
     pgk_heap_close(&heap);
     return status;
@@ -285,6 +291,135 @@ static void scattered_objects_keep_pages(void **state)
     assert_int_equal(pgk_plan_scattered(all, part), 1000000);
 }
 
+/* ---- reading ---- */
+
+static const struct context of_file[] = {
+    {{0x10, 0x20}, 1000, 48, 100, 100, 48 * KIB},
+    {{0x10, 0x21, 0x30}, 1000, 48, 100, 100, 40 * KIB},
+    {{0x11}, 1000, 48, 10, 1000, 30 * KIB}, /* of two kinds */
+};
+static const struct context another[] = {
+    {{0x10, 0x21, 0x31}, 1000, 48, 100, 100, 8 * KIB},
+    {{0x12}, 10, 100 * KIB, 100, 100, 900 * KIB},
+};
+
+static void write_file(const char *path, const void *bytes, size_t n)
+{
+    FILE *file = fopen(path, "wb");
+    assert_non_null(file);
+    assert_int_equal(fwrite(bytes, 1, n, file), n);
+    assert_int_equal(fclose(file), 0);
+}
+
+/* Also with the contexts of another profile. */
+static void a_file_gives_contexts_their_groups(void **state)
+{
+    (void)state;
+    char folder[TEST_PATH_SIZE], path[TEST_PATH_SIZE + 10];
+    struct pgk_plan *plan, *read;
+    struct pgk_heap *same = heap_of(of_file, 3), *other = heap_of(another, 2);
+    test_folder(folder);
+    snprintf(path, sizeof path, "%s/plan", folder);
+    MAKE(&plan, of_file, 0);
+    assert_int_equal(pgk_plan_write(plan, path, NULL), 0);
+    assert_int_equal(pgk_plan_read(&read, path, same, NULL, NULL, NULL, NULL), 0);
+    assert_int_equal(read->n_groups, plan->n_groups);
+    assert_int_equal(read->contexts.n, 3);
+    for (size_t i = 0; i < 3; i++)
+        assert_int_equal(read->contexts.v[i].group, plan->contexts.v[i].group);
+    assert_int_equal(context_of(read, 0x11)->reason, PGK_PLAN_UNNAMED);
+    const struct pgk_plan_expected a = pgk_plan_expect(plan, PGK_PLAN_GAIN_TOUCHED),
+                                   b = pgk_plan_expect(read, PGK_PLAN_GAIN_TOUCHED);
+    assert_int_equal(a.with, b.with);
+    assert_int_equal(a.without, b.without);
+    pgk_plan_close(&read);
+    assert_int_equal(pgk_plan_read(&read, path, other, NULL, NULL, NULL, NULL), 0);
+    assert_int_equal(context_of(read, 0x10)->group, plan->contexts.v[1].group);
+    assert_int_equal(context_of(read, 0x12)->reason, PGK_PLAN_LARGE);
+    pgk_plan_close(&read);
+    pgk_plan_close(&plan);
+    pgk_heap_close(&same);
+    pgk_heap_close(&other);
+    test_folder_remove(folder);
+}
+
+static void a_damaged_file_is_refused(void **state)
+{
+    (void)state;
+    static uint64_t bytes[512];
+    char folder[TEST_PATH_SIZE], path[TEST_PATH_SIZE + 10];
+    struct pgk_plan *plan, *read = NULL;
+    struct pgk_heap *heap = heap_of(of_file, 3);
+    struct pgk_err err;
+    test_folder(folder);
+    snprintf(path, sizeof path, "%s/plan", folder);
+    MAKE(&plan, of_file, 0);
+    const size_t n = written(plan, bytes, sizeof bytes);
+    for (size_t cut = 0; cut < n; cut++) {
+        write_file(path, bytes, cut);
+        assert_int_equal(pgk_plan_read(&read, path, heap, NULL, NULL, NULL, &err), PGK_E_CORRUPT);
+        assert_true(*err.field && *err.file && err.offset <= cut);
+    }
+    /* Another build: its id is the first that the file has. */
+    struct pgk_placement_header *h = (struct pgk_placement_header *)bytes;
+    ((uint8_t *)(h + 1))[8] ^= 1;
+    h->checksum = pgk_placement_sum(h + 1, n - sizeof *h);
+    write_file(path, bytes, n);
+    assert_int_equal(pgk_plan_read(&read, path, heap, NULL, NULL, NULL, &err), PGK_E_MISMATCH);
+    assert_null(read);
+    pgk_plan_close(&plan);
+    pgk_heap_close(&heap);
+    test_folder_remove(folder);
+}
+
+#define GROUP_1 "pgokit_alloc: group 1: 960 bytes of objects in 4096 bytes of pages (23 %), 8192 " \
+                "bytes of empty pages; the profile had 5 bytes of objects at its peak\n"
+
+static int read_stats(struct pgk_plan *plan, const char *text, struct pgk_err *err)
+{
+    char folder[TEST_PATH_SIZE], path[TEST_PATH_SIZE + 10];
+    test_folder(folder);
+    snprintf(path, sizeof path, "%s/stats", folder);
+    write_file(path, text, strlen(text));
+    const int status = pgk_plan_read_stats(plan, path, err);
+    test_folder_remove(folder);
+    return status;
+}
+
+static void what_groups_held_is_read(void **state)
+{
+    (void)state;
+    struct pgk_plan *plan;
+    struct pgk_err err = {0};
+    MAKE(&plan, of_file, 0);
+    /* The time at which a group held most counts. */
+    assert_int_equal(read_stats(plan, "hello\n" GROUP_1 "pgokit_alloc: no plan is used: x\n"
+        "pgokit_alloc: group 1: 10 bytes of objects in 4096 bytes of pages (0 %), 0 bytes of empty "
+        "pages\npgokit_alloc: hot: 1 bytes of objects in 4096 bytes of pages (0 %), 0 bytes of "
+        "empty pages\n", &err), 0);
+    assert_int_equal(plan->held[1].objects, 960);
+    assert_int_equal(plan->held[1].pages, 4096);
+    assert_int_equal(plan->held[1].empty, 8192);
+    assert_int_equal(plan->held[2].pages, 0);
+    assert_int_equal(plan->held[PGK_PLAN_HINT_HOT].objects, 1);
+    assert_int_equal(read_stats(plan, "nothing\n", &err), PGK_E_EMPTY);
+    assert_int_equal(plan->held[1].objects, 0);
+    assert_int_equal(read_stats(plan, "pgokit_alloc: group 3: 1 bytes of objects in\n", &err),
+                     PGK_E_CORRUPT);
+    assert_string_equal(err.field, "number of the group");
+    assert_string_equal(err.record, "line 1");
+    for (size_t cut = sizeof "pgokit_alloc: group 1: 960 bytes of objects" - 1;
+         cut < sizeof "pgokit_alloc: group 1: 960 bytes of objects in 4096 bytes of pages (23 %), "
+                      "8192 bytes of empty pages" - 1;
+         cut++) {
+        char text[sizeof GROUP_1] = GROUP_1;
+        text[cut] = 0;
+        assert_int_equal(read_stats(plan, text, &err), PGK_E_CORRUPT);
+        assert_string_equal(err.field, "what a group holds");
+    }
+    pgk_plan_close(&plan);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -298,6 +433,9 @@ int main(void)
         cmocka_unit_test(nothing_to_keep_apart_is_an_error),
         cmocka_unit_test(the_file_is_checked),
         cmocka_unit_test(scattered_objects_keep_pages),
+        cmocka_unit_test(a_file_gives_contexts_their_groups),
+        cmocka_unit_test(a_damaged_file_is_refused),
+        cmocka_unit_test(what_groups_held_is_read),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
