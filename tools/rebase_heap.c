@@ -13,8 +13,8 @@ static int explain(const struct pgk_match *m, const char *title, const char *aga
 
 static int tell(const struct pgk_match *m, const char *output, const struct cli_common *common)
 {
-    char safe[256], bytes[PGK_HUMAN_SIZE], of_inner[160] = "";
-    struct pgk_match_totals t = {.struct_size = sizeof t}, shortened = t, lost = {0};
+    char safe[256], bytes[PGK_HUMAN_SIZE], of_inner[160] = "", of_likeliest[160] = "";
+    struct pgk_match_totals t = {.struct_size = sizeof t}, shortened = t, likeliest = t, lost = {0};
     for (enum pgk_match_level l = PGK_MATCH_FOUND + 1; l < PGK_MATCH_LEVELS; l++) {
         pgk_match_totals(m, l, &t);
         lost.contexts += t.contexts;
@@ -22,6 +22,7 @@ static int tell(const struct pgk_match *m, const char *output, const struct cli_
     }
     pgk_match_totals(m, PGK_MATCH_LEVELS, &t);
     pgk_match_shortened(m, &shortened);
+    pgk_match_likeliest(m, &likeliest);
     lost.contexts -= shortened.contexts;
     lost.bytes -= shortened.bytes;
     pgk_human_text(safe, sizeof safe, output);
@@ -29,13 +30,18 @@ static int tell(const struct pgk_match *m, const char *output, const struct cli_
         snprintf(of_inner, sizeof of_inner, ", and %zu more (%s) their inner calls, which is what "
                  "stays of them", shortened.contexts,
                  pgk_human_bytes(bytes, (double)shortened.bytes));
+    if (likeliest.contexts)
+        snprintf(of_likeliest, sizeof of_likeliest, "; %zu of these (%s) have a call for which "
+                 "several places fit, and are kept at the likeliest",
+                 likeliest.contexts, pgk_human_bytes(bytes, (double)likeliest.bytes));
     if (!common->quiet)
-        fprintf(stderr, "pgokit: note: %zu of %zu contexts have a place in the build%s\n",
-                t.contexts - lost.contexts - shortened.contexts, t.contexts, of_inner);
+        fprintf(stderr, "pgokit: note: %zu of %zu contexts have a place in the build%s%s\n",
+                t.contexts - lost.contexts - shortened.contexts, t.contexts, of_inner,
+                of_likeliest);
     if (!lost.contexts)
         return EXIT_DONE;
-    fprintf(stderr, "pgokit: warning: %s: lost: %zu contexts (%s) that the build does not have, or "
-            "has several places for; --explain lists why\n", safe, lost.contexts,
+    fprintf(stderr, "pgokit: warning: %s: lost: %zu contexts (%s) that the build does not have; "
+            "--explain lists why\n", safe, lost.contexts,
             pgk_human_bytes(bytes, (double)lost.bytes));
     return EXIT_INCOMPLETE;
 }

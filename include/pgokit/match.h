@@ -86,9 +86,10 @@ size_t pgk_match_stack(const struct pgk_match *match, size_t context,
 enum pgk_match_lost {
     PGK_LOST_DROP,    /* they are left out */
     PGK_LOST_KEEP,    /* they have the stacks of the profile: for comparisons */
-    PGK_LOST_SHORTEN, /* their inner calls stay, up to the first that was not found; without two
-                         such calls they are left out: for compilers, which look from the allocation
-                         outwards and no farther than they must */
+    PGK_LOST_SHORTEN, /* their inner calls stay, up to the first that was not found: for compilers,
+                         which look from the allocation outwards and no farther than they must. If
+                         these are less than two, an ambiguous call is taken to be where it most
+                         likely is; those without two calls even so are left out */
 };
 /* Makes a heap profile of the contexts that were found, with their stacks in terms of the other
  * build; those that have one stack there are added up. The data access profile stays as it is; how
@@ -98,6 +99,8 @@ int pgk_match_rebase(struct pgk_heap **rebased, const struct pgk_match *match,
                      enum pgk_match_lost lost, struct pgk_err *err);
 /* Sums over the contexts that PGK_LOST_SHORTEN shortens. */
 void pgk_match_shortened(const struct pgk_match *match, struct pgk_match_totals *totals);
+/* Of these, sums over those that keep an ambiguous call where it most likely is. */
+void pgk_match_likeliest(const struct pgk_match *match, struct pgk_match_totals *totals);
 
 /* A place in the source of the other build. */
 struct pgk_match_place {

@@ -41,6 +41,55 @@ uint64_t pgk_build_guid(const char *name, size_t len)
     return pgk_md5_low64(name, pgk_build_plain_len(name, len));
 }
 
+/* The next character of a mangled name that is not of an identifier, a literal or the number of a
+ * substitution or parameter: in these anything may stand. */
+static size_t skip_name(const char *name, size_t len, size_t at)
+{
+    size_t n = 0, digits = at;
+    while (digits < len && n < len && name[digits] >= '0' && name[digits] <= '9')
+        n = n * 10 + (size_t)(name[digits++] - '0');
+    if (digits > at)
+        return n < len - digits ? digits + n : len;
+    const char *end = NULL;
+    if (at + 1 < len && (name[at] == 'S' || name[at] == 'T') &&
+        (name[at + 1] == '_' || name[at + 1] <= 'Z'))
+        end = memchr(name + at, '_', len - at);
+    else if (at + 1 < len && name[at] == 'L' && name[at + 1] >= 'a' && name[at + 1] <= 'z')
+        end = memchr(name + at, 'E', len - at);
+    return end ? (size_t)(end - name) + 1 : at + 1;
+}
+
+/* Where a mangled name tells which body of a constructor or destructor it is (C1, C2, C5, D1, ...,
+ * the Itanium C++ ABI, 5.1.4.3; C4 is what gcc has in debug information); 0 in others. */
+static size_t structor_kind(const char *name, size_t len)
+{
+    if (len < 3 || memcmp(name, "_ZN", 3) != 0)
+        return 0;
+    for (size_t at = 3; at + 1 < len && name[at] != '.'; at = skip_name(name, len, at))
+        if ((name[at] == 'C' || name[at] == 'D') && strchr("1245", name[at + 1]))
+            return at + 1;
+    return 0;
+}
+
+/* A name without suffixes, with room for one that is the same for all bodies of a constructor. */
+struct plain {
+    const char *s;
+    size_t len;
+    char copy[1024]; /* longer names stay as they are */
+};
+
+static void make_plain(struct plain *p, const char *name, size_t len)
+{
+    p->s = name;
+    p->len = pgk_build_plain_len(name, len);
+    size_t kind = structor_kind(name, p->len);
+    if (!kind || p->len > sizeof p->copy)
+        return;
+    memcpy(p->copy, name, p->len);
+    p->copy[kind] = '2';
+    p->s = p->copy;
+}
+
 uint64_t pgk_build_bare_guid(const char *name, size_t len)
 {
     static const char begin[] = "_ZL", unique[] = ".__uniq.";
@@ -51,7 +100,9 @@ uint64_t pgk_build_bare_guid(const char *name, size_t len)
         if (n && n <= len - at)
             return pgk_md5_low64(name + at, n);
     }
-    return pgk_build_guid(name, len);
+    struct plain plain;
+    make_plain(&plain, name, len);
+    return pgk_md5_low64(plain.s, plain.len);
 }
 
 const char *pgk_build_file_tail(const char *path)
@@ -103,8 +154,10 @@ bool pgk_build_index_func(struct pgk_build *build, uint32_t func)
 static uint32_t add_func(struct reader *r, const char *name, const char *file)
 {
     struct pgk_build *build = r->build;
-    size_t len = strlen(name), plain = pgk_build_plain_len(name, len);
-    uint32_t name_id = pgk_intern(&build->strings, name, plain);
+    size_t len = strlen(name);
+    struct plain plain;
+    make_plain(&plain, name, len);
+    uint32_t name_id = pgk_intern(&build->strings, plain.s, plain.len);
     uint32_t file_id = pgk_intern_cstr(&build->strings, file ? pgk_build_file_tail(file) : NULL);
     if (name_id == PGK_INDEX_NONE || file_id == PGK_INDEX_NONE)
         return PGK_INDEX_NONE;
@@ -113,14 +166,14 @@ static uint32_t add_func(struct reader *r, const char *name, const char *file)
         if (build->funcs.v[i].name == name_id && build->funcs.v[i].file == file_id)
             return i;
     struct pgk_build_func f = {
-        .guid = pgk_md5_low64(name, plain),
+        .guid = pgk_build_guid(name, len),
         .full_guid = pgk_heap_guid(name, len),
         .bare_guid = pgk_build_bare_guid(name, len),
-        .linkage = plain == len ? name_id : pgk_intern(&build->strings, name, len),
+        .linkage = pgk_intern(&build->strings, name, len),
         .name = name_id,
         .file = file_id,
         .path = pgk_intern_cstr(&build->strings, file),
-        .allocates = is_allocator(name, plain),
+        .allocates = is_allocator(plain.s, plain.len),
     };
     uint32_t at = (uint32_t)build->funcs.n;
     bool ok = f.linkage != PGK_INDEX_NONE && f.path != PGK_INDEX_NONE &&
@@ -143,13 +196,28 @@ static uint32_t find_func(struct reader *r, const char *name, const char *file)
     return func;
 }
 
+/* Calls of a constructor may name it otherwise than its first body, whose name profiles have. */
+static bool name_as_body(struct pgk_build *build, uint32_t func, const char *name)
+{
+    struct pgk_build_func *f = &build->funcs.v[func];
+    size_t len = strlen(name);
+    uint32_t linkage = pgk_intern(&build->strings, name, len);
+    bool is_new = !f->has_body && linkage != f->linkage;
+    f->has_body = true;
+    if (!is_new)
+        return linkage != PGK_INDEX_NONE;
+    f->linkage = linkage;
+    f->guid = pgk_build_guid(name, len);
+    f->full_guid = pgk_heap_guid(name, len);
+    return linkage != PGK_INDEX_NONE && pgk_build_index_func(build, func);
+}
+
 static int note_function(void *ctx, const struct pgk_sym_function *f)
 {
     struct reader *r = ctx;
     uint32_t func = find_func(r, f->name, f->decl_file);
-    if (func == PGK_INDEX_NONE)
+    if (func == PGK_INDEX_NONE || !name_as_body(r->build, func, f->name))
         return PGK_E_NOMEM;
-    r->build->funcs.v[func].has_body = true;
     if (!r->build->funcs.v[func].decl_line)
         r->build->funcs.v[func].decl_line = f->decl_line;
     return 0;
@@ -407,18 +475,25 @@ static void finish_places(struct pgk_build *build)
     build->places.n = n;
 }
 
-/* The only function of its name with a body, if it is the only one. */
-static uint32_t only_body(const struct pgk_build *build, uint32_t func)
+/* The only function with this GUID and a body; `func` if there is none or several. */
+static uint32_t only_body_of(const struct pgk_build *build, uint64_t guid, uint32_t func)
 {
     uint32_t found = func, at = 0, n = 0;
-    if (build->funcs.v[func].has_body)
-        return func;
-    uint64_t guid = build->funcs.v[func].guid;
     for (uint32_t f; (f = pgk_build_next(build, guid, &at)) != PGK_INDEX_NONE;) {
         found = f;
         n++;
     }
     return n == 1 ? found : func;
+}
+
+/* The only function of its name with a body, if it is the only one. */
+static uint32_t only_body(const struct pgk_build *build, uint32_t func)
+{
+    const struct pgk_build_func *f = &build->funcs.v[func];
+    if (f->has_body)
+        return func;
+    uint32_t found = only_body_of(build, f->guid, func);
+    return found != func ? found : only_body_of(build, f->bare_guid, func);
 }
 
 /* Each call once. */

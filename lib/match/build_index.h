@@ -28,9 +28,9 @@ struct pgk_build_call {
 struct pgk_build_func {
     uint64_t guid;      /* of the name without suffixes of compilers */
     uint64_t full_guid; /* LLVM's, of the name as it is */
-    uint64_t bare_guid; /* of a static of C whose name was made unique; else `guid` */
-    uint32_t linkage, name, file; /* string ids; name: without suffixes; file: with its folder; 0
-                                     unknown */
+    uint64_t bare_guid; /* pgk_build_bare_guid(): often `guid` */
+    uint32_t linkage, name, file; /* string ids; name: without suffixes, one for all bodies of a
+                                     constructor; file: with its folder; 0 unknown */
     uint32_t path;      /* string id: of the file, as debug information has it */
     uint32_t decl_line; /* 0 unknown */
     uint32_t first_call, n_calls;
@@ -70,7 +70,9 @@ void pgk_build_finish(struct pgk_build *build);
 size_t pgk_build_plain_len(const char *name, size_t len);
 uint64_t pgk_build_guid(const char *name, size_t len);
 /* The GUID of NAME in _ZL<length>NAME...__uniq.N, which is what clang's
- * -funique-internal-linkage-names makes of a static function of C; else that of above. */
+ * -funique-internal-linkage-names makes of a static function of C; of a constructor or destructor
+ * that of its body C2 or D2, of which compilers tell the others apart differently; else that of
+ * above. */
 uint64_t pgk_build_bare_guid(const char *name, size_t len);
 /* The last folder and the name of a path, which stay where a build is done elsewhere. */
 const char *pgk_build_file_tail(const char *path);

@@ -153,7 +153,8 @@ static void settle(const struct aligner *a, size_t i)
 }
 
 /* A pair is sure if no other call would do: none between the pairs around it, or none that moved
- * with these, or in this column. */
+ * with these, or in this column. Where calls of several functions were at one place, those of its
+ * line and behind it are all meant. */
 static bool is_ambiguous(const struct aligner *a, size_t i)
 {
     struct gap g = gap_around(a, i);
@@ -161,7 +162,8 @@ static bool is_ambiguous(const struct aligner *a, size_t i)
     bool moved = moved_with_others(&g, shift(a, i, j));
     bool in_column = a->old[i].column && a->old[i].column == a->now[j].column;
     for (size_t k = g.low; k < g.high; k++) {
-        if (k == j || !a->alike(a->ctx, i, k))
+        bool meant = a->old[i].several && a->now[k].offset >= a->now[j].offset;
+        if (k == j || meant || !a->alike(a->ctx, i, k))
             continue;
         rivals++;
         if (moved_with_others(&g, shift(a, i, k))) {

@@ -30,8 +30,9 @@ static enum pgk_calls calls(const struct pgk_match *m, uint32_t call, uint32_t c
         return PGK_CALLS_ADDRESS;
     const struct pgk_build_func *f = &m->build.funcs.v[func];
     if (callee != PGK_INDEX_NONE && callee >= m->heap->funcs.n)
-        return m->profiled.funcs.v[callee - m->heap->funcs.n].guid == f->guid ? PGK_CALLS_SURELY
-                                                                              : PGK_CALLS_NOT;
+        return m->profiled.funcs.v[callee - m->heap->funcs.n].bare_guid == f->bare_guid
+                   ? PGK_CALLS_SURELY
+                   : PGK_CALLS_NOT;
     if (callee == PGK_INDEX_NONE ? f->allocates : is_candidate(m, func, callee))
         return PGK_CALLS_SURELY;
     if (!f->has_body)
@@ -174,6 +175,7 @@ static bool list_old(struct pgk_match *m, const struct pgk_func_pair *p, struct 
             continue;
         if (r->old.n && m->places.v[m->places.n - 1] == where) {
             r->runs.v[r->runs.n - 1].end = i + 1;
+            r->old.v[r->old.n - 1].several = true;
             continue;
         }
         ok = pgk_vec_push(&m->places, where) &&
@@ -250,6 +252,33 @@ static int find_pair(struct pgk_match *m, uint32_t old_func, uint32_t func, uint
                : pgk_fail_nomem(err);
 }
 
+/* The line behind those that old call i, of an alignment that ends at `end`, may be on: that of the
+ * next pair. */
+static uint32_t next_line(const struct pgk_match *m, size_t i, size_t end)
+{
+    for (size_t k = i + 1; k < end; k++)
+        if (m->aligned.v[k].to != PGK_INDEX_NONE &&
+            pgk_place_offset(m->places.v[k]) != pgk_place_offset(m->places.v[i]))
+            return m->build.calls.v[m->groups.v[m->aligned.v[k].to].first].line;
+    return UINT32_MAX;
+}
+
+/* gcc has all calls of a macro at one place, which clang has where its arguments stand: on this
+ * line or behind it. */
+static struct found find_in_macro(const struct pgk_match *m, const struct pgk_match_call *key,
+                                  uint32_t first, uint32_t behind)
+{
+    const struct pgk_build_func *f = &m->build.funcs.v[key->from];
+    uint32_t line = m->build.calls.v[first].line;
+    struct found best = {0};
+    for (uint32_t c = f->first_call; c < f->first_call + f->n_calls; c++) {
+        uint32_t at = m->build.calls.v[c].line;
+        if (at == line || (at > line && at < behind && !best.rank))
+            consider(m, key, c, &best);
+    }
+    return best;
+}
+
 /* Only calls of which it is at least so sure that they are meant count. */
 static int find_moved(struct pgk_match *m, struct pgk_match_call *key, enum pgk_calls least,
                       struct pgk_err *err)
@@ -261,9 +290,14 @@ static int find_moved(struct pgk_match *m, struct pgk_match_call *key, enum pgk_
         const struct pgk_aligned *to = &m->aligned.v[i];
         if (m->places.v[i] != key->where || to->to == PGK_INDEX_NONE)
             continue;
-        struct found best = {0};
-        for (uint32_t c = m->groups.v[to->to].first; c < m->groups.v[to->to].end; c++)
+        const struct pgk_call_group *group = &m->groups.v[to->to];
+        struct found best = {0}, beside = {0};
+        for (uint32_t c = group->first; c < group->end; c++)
             consider(m, key, c, &best);
+        if (!is_sure(&best))
+            beside = find_in_macro(m, key, group->first, next_line(m, i, end));
+        if (is_sure(&beside))
+            best = beside;
         if (best.rank < least * 2u)
             return 0;
         key->call = best.call;
@@ -311,6 +345,20 @@ static void find_between(const struct pgk_match *m, struct pgk_match_call *key)
     key->level = n == 1 ? PGK_MATCH_REROUTED : PGK_MATCH_AMBIGUOUS;
 }
 
+/* Where the function between is gone, nothing tells the place: the call has to be the only one. */
+static void find_only(const struct pgk_match *m, struct pgk_match_call *key)
+{
+    const struct pgk_build_func *f = &m->build.funcs.v[key->from];
+    uint32_t n = 0, end = f->first_call + f->n_calls;
+    for (uint32_t i = f->first_call; i < end; i++) {
+        if (pgk_match_calls(m, i, key->callee) != PGK_CALLS_SURELY)
+            continue;
+        key->call = n++ ? key->call : i;
+    }
+    if (n)
+        key->level = n == 1 ? PGK_MATCH_REROUTED : PGK_MATCH_AMBIGUOUS;
+}
+
 static int find(struct pgk_match *m, struct pgk_match_call *key, struct pgk_err *err)
 {
     bool gone = key->callee != PGK_INDEX_NONE &&
@@ -327,6 +375,8 @@ static int find(struct pgk_match *m, struct pgk_match_call *key, struct pgk_err 
         PGK_TRY(find_moved(m, key, PGK_CALLS_SURELY, err));
         if (key->call == PGK_INDEX_NONE)
             find_between(m, key);
+        if (key->call == PGK_INDEX_NONE && key->past_gone)
+            find_only(m, key);
         if (key->call == PGK_INDEX_NONE)
             PGK_TRY(find_moved(m, key, least, err));
     }
@@ -338,7 +388,8 @@ static int find(struct pgk_match *m, struct pgk_match_call *key, struct pgk_err 
 static bool same_key(const struct pgk_match_call *a, const struct pgk_match_call *b)
 {
     return a->from == b->from && a->old_func == b->old_func && a->callee == b->callee &&
-           a->where == b->where && a->inlined == b->inlined && a->merged == b->merged;
+           a->where == b->where && a->inlined == b->inlined && a->merged == b->merged &&
+           a->past_gone == b->past_gone;
 }
 
 int pgk_match_call(struct pgk_match *m, const struct pgk_match_call *key, uint32_t *at,
@@ -346,7 +397,8 @@ int pgk_match_call(struct pgk_match *m, const struct pgk_match_call *key, uint32
 {
     uint64_t hash = pgk_hash_pair(
         pgk_hash_pair((uint64_t)key->from << 32 | key->old_func, key->where),
-        (uint64_t)key->callee << 2 | (uint64_t)key->merged << 1 | key->inlined);
+        (uint64_t)key->callee << 3 | (uint64_t)key->past_gone << 2 | (uint64_t)key->merged << 1 |
+            key->inlined);
     PGK_INDEX_FOR (&m->call_index, hash, i) {
         if (same_key(&m->calls.v[i], key)) {
             *at = i;

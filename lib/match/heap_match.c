@@ -101,24 +101,26 @@ static enum pgk_match_level worse(uint32_t a, uint32_t b)
     return (enum pgk_match_level)(a > b ? a : b);
 }
 
-static int look_in(struct pgk_match *m, uint32_t stack, uint32_t callee, bool inlined,
-                   bool merged, uint32_t *at, struct pgk_err *err)
+/* Looks for a call, of which all but the caller is given, from the frame of a stack. */
+static int look_in(struct pgk_match *m, uint32_t stack, struct pgk_match_call call, uint32_t *at,
+                   struct pgk_err *err)
 {
     const struct pgk_frame *f = frame_of(m, stack);
-    struct pgk_match_call key = {
-        .from = m->nodes[stack].func,
-        .old_func = f->ref,
-        .callee = callee,
-        .where = f->where,
-        .inlined = inlined,
-        .merged = merged,
-    };
-    return pgk_match_call(m, &key, at, err);
+    call.from = m->nodes[stack].func;
+    call.old_func = f->ref;
+    call.where = f->where;
+    return pgk_match_call(m, &call, at, err);
 }
 
 static bool is_found(const struct pgk_match *m, uint32_t call)
 {
     return call != PGK_INDEX_NONE && m->calls.v[call].level <= PGK_MATCH_FOUND;
+}
+
+static bool is_lost(const struct pgk_match *m, uint32_t stack)
+{
+    uint32_t call = m->nodes[stack].call;
+    return call != PGK_INDEX_NONE && !is_found(m, call);
 }
 
 /* A function in which nothing but what was merged called anything is not seen to be inlined. */
@@ -129,24 +131,28 @@ static bool may_be_inlined(const struct pgk_match *m, uint32_t call)
     return !is_found(m, call) || m->build.calls.v[m->calls.v[call].call].how & PGK_HOW_INLINED;
 }
 
-/* The call of `callee`, which may be PGK_INDEX_NONE, from the frame of a stack. Calls that were
- * merged stand without a line in the function that both were inlined into; what they were merged
- * out of need not be there. */
-static int look_for(struct pgk_match *m, uint32_t stack, uint32_t callee, bool inlined,
+/* As look_in(), with *caller the stack that has it in the build. Calls that were merged stand
+ * without a line in the function that both were inlined into; what they were merged out of need not
+ * be there. So callers are looked at, too, up to one whose own way is known. */
+static int look_for(struct pgk_match *m, uint32_t stack, struct pgk_match_call call,
                     uint32_t *at, uint32_t *caller, struct pgk_err *err)
 {
     *caller = stack;
-    PGK_TRY(look_in(m, stack, callee, inlined, false, at, err));
-    bool lost = m->nodes[stack].call != PGK_INDEX_NONE && !is_found(m, m->nodes[stack].call);
-    while ((lost || !is_found(m, *at)) && may_be_inlined(m, m->nodes[stack].call)) {
+    PGK_TRY(look_in(m, stack, call, at, err));
+    call.merged = true;
+    bool found = is_found(m, *at) && !is_lost(m, stack), merged_found = false;
+    while (!found && may_be_inlined(m, m->nodes[stack].call)) {
         uint32_t merged;
         stack = m->nodes[stack].caller;
-        PGK_TRY(look_in(m, stack, callee, inlined, true, &merged, err));
-        if (is_found(m, merged)) {
+        PGK_TRY(look_in(m, stack, call, &merged, err));
+        if (!is_found(m, merged))
+            continue;
+        found = m->nodes[stack].level <= PGK_MATCH_FOUND;
+        if (found || !merged_found) {
             *at = merged;
             *caller = stack;
-            return 0;
         }
+        merged_found = true;
     }
     return 0;
 }
@@ -177,12 +183,23 @@ static bool look_for_renamed(struct pgk_match *m, uint32_t caller, uint32_t old_
     return pgk_match_renamed_in_file(m, old_func, &m->renamed[old_func]);
 }
 
-/* gcc parts functions in two: the first part calls the second one from the line where the function
- * begins. Compiled otherwise, they are one. */
-static bool is_second_part(const struct pgk_match *m, uint32_t stack, uint32_t parent)
+static bool calls_itself(const struct pgk_match *m, uint32_t func)
+{
+    const struct pgk_build_func *f = &m->build.funcs.v[func];
+    for (uint32_t i = f->first_call; i < f->first_call + f->n_calls; i++)
+        if (m->build.calls.v[i].callee == func)
+            return true;
+    return false;
+}
+
+/* gcc parts functions in two, and the first part calls the second one, often from the line where
+ * the function begins; compilers make a loop of a function that calls itself last. Compiled
+ * otherwise, such a function has no call of itself. */
+static bool is_same_call(const struct pgk_match *m, uint32_t stack, uint32_t parent)
 {
     const struct pgk_frame *caller = frame_of(m, parent);
-    return frame_of(m, stack)->ref == caller->ref && !pgk_place_offset(caller->where);
+    return frame_of(m, stack)->ref == caller->ref &&
+           (!pgk_place_offset(caller->where) || !calls_itself(m, m->nodes[parent].func));
 }
 
 static void join_parts(struct pgk_match *m, uint32_t stack, uint32_t parent)
@@ -206,18 +223,21 @@ static int match_node(struct pgk_match *m, uint32_t stack, struct pgk_err *err)
     if (base) {
         if (!look_for_renamed(m, base, f->ref))
             return pgk_fail_nomem(err);
-        PGK_TRY(look_for(m, base, f->ref, f->kind == PGK_FRAME_INLINED, &n->call, &n->caller, err));
+        struct pgk_match_call call = {.callee = f->ref,
+                                      .inlined = f->kind == PGK_FRAME_INLINED,
+                                      .past_gone = base != parent};
+        PGK_TRY(look_for(m, base, call, &n->call, &n->caller, err));
         const struct pgk_match_call *c = &m->calls.v[n->call];
-        if (c->level > PGK_MATCH_FOUND && base == parent && is_second_part(m, stack, parent)) {
+        if (c->level > PGK_MATCH_FOUND && base == parent && is_same_call(m, stack, parent)) {
             join_parts(m, stack, parent);
             return 0;
         }
         n->level = worse(m->nodes[n->caller].level, c->level);
         n->func = callee_of(m, c);
-        if (base != parent && c->level <= PGK_MATCH_FOUND) {
+        if (base != parent && c->level <= PGK_MATCH_AMBIGUOUS) {
             n->level = worse(n->level, PGK_MATCH_REROUTED);
         } else if (base != parent) {
-            n->level = PGK_MATCH_GONE;
+            n->level = worse(m->nodes[parent].level, c->level);
             n->call = PGK_INDEX_NONE;
         }
     } else if (parent) {
@@ -231,6 +251,10 @@ static int match_node(struct pgk_match *m, uint32_t stack, struct pgk_err *err)
     if (n->func == PGK_INDEX_NONE) {
         n->base = base;
         n->level = PGK_MATCH_GONE;
+    } else if (base && !m->build.funcs.v[n->func].n_calls) {
+        n->base = base; /* merged with calls of its caller */
+        n->func = PGK_INDEX_NONE;
+        n->level = worse(n->level, PGK_MATCH_FUNCTIONS);
     }
     return 0;
 }
@@ -242,14 +266,14 @@ static int match_context(struct pgk_match *m, size_t context, struct pgk_err *er
     m->level[context] = PGK_MATCH_GONE;
     if (!base)
         return 0;
-    PGK_TRY(look_for(m, base, PGK_INDEX_NONE, false, &m->leaf_call[context],
-                     &m->leaf_caller[context], err));
+    struct pgk_match_call call = {.callee = PGK_INDEX_NONE, .past_gone = base != stack};
+    PGK_TRY(look_for(m, base, call, &m->leaf_call[context], &m->leaf_caller[context], err));
     const struct pgk_match_call *c = &m->calls.v[m->leaf_call[context]];
     enum pgk_match_level level = worse(m->nodes[m->leaf_caller[context]].level, c->level);
-    if (base != stack && c->level <= PGK_MATCH_FOUND) {
+    if (base != stack && c->level <= PGK_MATCH_AMBIGUOUS) {
         level = worse(level, PGK_MATCH_REROUTED);
     } else if (base != stack) {
-        level = PGK_MATCH_GONE;
+        level = worse(m->nodes[stack].level, c->level);
         m->leaf_call[context] = PGK_INDEX_NONE;
     }
     m->level[context] = (uint8_t)level;
@@ -270,8 +294,13 @@ static void add_totals(struct pgk_match *m, size_t context)
 {
     add_to(m, context, &m->totals[m->level[context]]);
     add_to(m, context, &m->totals[PGK_MATCH_LEVELS]);
-    if (m->level[context] > PGK_MATCH_FOUND && pgk_match_inner_stack(m, context, NULL, 0))
-        add_to(m, context, &m->shortened);
+    bool likeliest;
+    if (m->level[context] <= PGK_MATCH_FOUND ||
+        !pgk_match_inner_stack(m, context, NULL, 0, &likeliest))
+        return;
+    add_to(m, context, &m->shortened);
+    if (likeliest)
+        add_to(m, context, &m->likeliest);
 }
 
 /* Each call of a context gets its weight, once. `last` is by call: the context that gave it

@@ -21,10 +21,11 @@ static size_t stack_of(const struct pgk_match *m, size_t context, enum pgk_match
                        struct pgk_heap_frame *frames, size_t max)
 {
     size_t n = pgk_match_stack(m, context, frames, max);
+    bool likeliest;
     if (n || lost == PGK_LOST_DROP)
         return n;
     return lost == PGK_LOST_KEEP ? pgk_heap_stack(m->heap, context, frames, max)
-                                 : pgk_match_inner_stack(m, context, frames, max);
+                                 : pgk_match_inner_stack(m, context, frames, max, &likeliest);
 }
 
 static int add_context(struct pgk_heap *into, const struct pgk_match *m, size_t context,
@@ -72,4 +73,9 @@ int pgk_match_rebase(struct pgk_heap **rebased, const struct pgk_match *match,
 void pgk_match_shortened(const struct pgk_match *match, struct pgk_match_totals *totals)
 {
     PGK_RESULT_GIVE(totals, &match->shortened);
+}
+
+void pgk_match_likeliest(const struct pgk_match *match, struct pgk_match_totals *totals)
+{
+    PGK_RESULT_GIVE(totals, &match->likeliest);
 }

@@ -21,6 +21,7 @@ struct pgk_match_call {
     uint64_t where;    /* pgk_frame_place() */
     bool inlined;      /* the callee was */
     bool merged;       /* only code without a line is looked at */
+    bool past_gone;    /* what called it is not there, but what called that */
 
     uint8_t level;
     bool renamed;  /* the callee has another name */
@@ -86,6 +87,7 @@ struct pgk_match {
     uint8_t *level;                /* by context */
     struct pgk_match_totals totals[PGK_MATCH_LEVELS + 1];
     struct pgk_match_totals shortened; /* not found, but for inner calls */
+    struct pgk_match_totals likeliest; /* of these, where one of the calls is ambiguous */
 
     /* By function of the profile: functions of the build it may be, in `candidates`. */
     PGK_VEC(uint32_t) candidates;
@@ -128,9 +130,10 @@ uint32_t pgk_match_renamed(const struct pgk_match *m, uint32_t from, uint32_t ol
 PGK_MUST_USE bool pgk_match_renamed_in_file(struct pgk_match *m, uint32_t old_func,
                                             uint32_t *func);
 /* As pgk_match_stack() of a context that was not found: its inner calls up to the first that was
- * not found; 0 if these are less than two. */
+ * not found. If these are less than two, the first two are where they most likely are; 0 if there
+ * are not as many. */
 size_t pgk_match_inner_stack(const struct pgk_match *m, size_t context,
-                             struct pgk_heap_frame *frames, size_t max);
+                             struct pgk_heap_frame *frames, size_t max, bool *likeliest);
 /* Looks for a call of the profile in function `from` of the build: *at is its position in m->calls.
  */
 PGK_MUST_USE int pgk_match_call(struct pgk_match *m, const struct pgk_match_call *key,

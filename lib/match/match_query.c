@@ -9,25 +9,32 @@
 /* Walks the calls of a context, leaf first, up to the first that was not found. */
 struct walk {
     const struct pgk_match *m;
-    uint32_t call;  /* of m->calls; PGK_INDEX_NONE: at the end */
-    uint32_t stack; /* whose frame makes the call */
-    bool at_via;    /* the function between is next */
+    uint32_t call;   /* of m->calls; PGK_INDEX_NONE: at the end */
+    uint32_t stack;  /* whose frame makes the call */
+    bool at_via;     /* the function between is next */
+    size_t likeliest; /* calls that are taken for the likeliest of several, while there are fewer */
+    size_t n;         /* calls so far */
 };
+
+static bool goes_on(const struct walk *w, uint32_t call, uint32_t stack)
+{
+    if (call == PGK_INDEX_NONE || w->m->nodes[stack].unsure)
+        return false;
+    uint8_t level = w->m->calls.v[call].level;
+    return level <= PGK_MATCH_FOUND || (level == PGK_MATCH_AMBIGUOUS && w->n < w->likeliest);
+}
 
 static void walk_to(struct walk *w, uint32_t call, uint32_t stack)
 {
-    const struct pgk_match *m = w->m;
-    if (call != PGK_INDEX_NONE &&
-        (m->calls.v[call].level > PGK_MATCH_FOUND || m->nodes[stack].unsure))
-        call = PGK_INDEX_NONE;
-    w->call = call;
+    w->call = goes_on(w, call, stack) ? call : PGK_INDEX_NONE;
     w->stack = stack;
-    w->at_via = call != PGK_INDEX_NONE && m->calls.v[call].via != PGK_INDEX_NONE;
+    w->at_via =
+        w->call != PGK_INDEX_NONE && w->m->calls.v[w->call].via != PGK_INDEX_NONE;
 }
 
-static struct walk walk_begin(const struct pgk_match *m, size_t context)
+static struct walk walk_begin(const struct pgk_match *m, size_t context, size_t likeliest)
 {
-    struct walk w = {.m = m};
+    struct walk w = {.m = m, .likeliest = likeliest};
     walk_to(&w, m->leaf_call[context], m->leaf_caller[context]);
     return w;
 }
@@ -40,6 +47,7 @@ static uint32_t walk_next(struct walk *w, bool *was_inlined)
         return PGK_INDEX_NONE;
     const struct pgk_match_call *c = &m->calls.v[w->call];
     *was_inlined = c->inlined;
+    w->n++;
     if (w->at_via) {
         w->at_via = false;
         return c->via;
@@ -69,34 +77,38 @@ static bool is_inlined(const struct pgk_build_call *c, bool was_inlined)
     return c->how & PGK_HOW_INLINED && was_inlined;
 }
 
-static size_t walk_stack(const struct pgk_match *m, size_t context,
+static size_t walk_stack(const struct pgk_match *m, size_t context, size_t likeliest,
                          struct pgk_heap_frame *frames, size_t max)
 {
-    struct walk w = walk_begin(m, context);
-    size_t n = 0;
+    struct walk w = walk_begin(m, context, likeliest);
     bool was_inlined;
-    for (uint32_t at; (at = walk_next(&w, &was_inlined)) != PGK_INDEX_NONE; n++) {
+    for (uint32_t at; (at = walk_next(&w, &was_inlined)) != PGK_INDEX_NONE;) {
         const struct pgk_build_call *c = &m->build.calls.v[at];
+        size_t n = w.n - 1;
         if (n && n <= max)
             frames[n - 1].inlined = is_inlined(c, was_inlined);
         if (n < max)
             frames[n] = frame_at(m, c);
     }
-    return n;
+    return w.n;
 }
 
 size_t pgk_match_stack(const struct pgk_match *match, size_t context,
                        struct pgk_heap_frame *frames, size_t max)
 {
     assert(context < match->heap->contexts.n);
-    return match->level[context] > PGK_MATCH_FOUND ? 0 : walk_stack(match, context, frames, max);
+    return match->level[context] > PGK_MATCH_FOUND ? 0
+                                                   : walk_stack(match, context, 0, frames, max);
 }
 
 size_t pgk_match_inner_stack(const struct pgk_match *m, size_t context,
-                             struct pgk_heap_frame *frames, size_t max)
+                             struct pgk_heap_frame *frames, size_t max, bool *likeliest)
 {
     enum { LEAST = 2 };
-    size_t n = walk_stack(m, context, frames, max);
+    size_t n = walk_stack(m, context, 0, frames, max);
+    *likeliest = n < LEAST;
+    if (*likeliest)
+        n = walk_stack(m, context, LEAST, frames, max);
     return n < LEAST ? 0 : n;
 }
 
@@ -128,7 +140,7 @@ static uint64_t guid_of(const struct pgk_match_place *place)
 static bool begins_with(const struct pgk_match *m, size_t context,
                         const struct pgk_match_place *chain, size_t n)
 {
-    struct walk w = walk_begin(m, context);
+    struct walk w = walk_begin(m, context, 0);
     bool was_inlined;
     for (size_t i = 0; i < n; i++) {
         uint32_t call = walk_next(&w, &was_inlined);

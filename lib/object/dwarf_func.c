@@ -12,6 +12,7 @@ struct search {
     struct pgk_dw_die seen[MAX_DIES], todo[MAX_DIES];
     unsigned n_seen, n_todo;
     bool has_line;
+    bool at_origin; /* the next DIE is what the first one is a copy of */
     const char *linkage, *plain;
 };
 
@@ -70,7 +71,7 @@ static void read_die(struct search *s, struct pgk_dw_die die, struct pgk_dw_func
                 f->decl_file = decl_file(die.unit, &it.value);
             break;
         case DW_AT_declaration:
-            if (s->n_seen == 1)
+            if (s->n_seen == 1 || s->at_origin)
                 f->is_declaration = true;
             break;
         case DW_AT_abstract_origin:
@@ -90,6 +91,7 @@ static void read_die(struct search *s, struct pgk_dw_die die, struct pgk_dw_func
         s->linkage = mips ? mips : linkage;
     if (!s->plain)
         s->plain = plain;
+    s->at_origin = s->n_seen == 1 && origin.form;
     /* A stack: the last added is read first. */
     add_die(s, die.unit, &origin);
     add_die(s, die.unit, &specification);

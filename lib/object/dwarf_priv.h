@@ -392,7 +392,8 @@ void pgk_dw_lines_free(struct pgk_dw_lines *t);
 struct pgk_dw_func {
     const char *name, *decl_file;
     uint32_t decl_line;
-    bool is_declaration; /* what is at the DIE only declares it */
+    bool is_declaration; /* what is at the DIE only declares it, or copies a declaration,
+                            as gcc does for constructors of other units */
 };
 /* Name and declaration of a function or variable, found at a DIE or at those it refers to. */
 void pgk_dw_func_read(struct pgk_dw_die die, struct pgk_dw_func *f);

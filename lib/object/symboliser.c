@@ -645,7 +645,7 @@ static int list_function(void *ctx, const struct pgk_dw_unit *u, const struct pg
     if (a->flags & PGK_DW_A_DECLARATION || (a->has_origin && a->flags & PGK_DW_A_NAMELESS))
         return 0;
     pgk_dw_func_read((struct pgk_dw_die){u, die}, &f);
-    if (!f.name)
+    if (!f.name || (f.is_declaration && !(a->flags & PGK_DW_A_PC)))
         return 0;
     uint64_t hash = pgk_hash_pair((uintptr_t)f.name, f.decl_line);
     PGK_INDEX_FOR (&l->seen, hash, i) {

@@ -150,6 +150,44 @@ int main(int argc, char **argv)
 }
 """
 
+# A constructor that another unit calls, whose name compilers spell differently.
+BOX = """#ifndef BOX
+#define BOX
+#include <stdlib.h>
+extern "C" void note(void *p);
+struct Box {
+    Box(int n);
+    ~Box();
+    void *p;
+};
+#endif
+"""
+MADE = """#include "box.c"
+extern "C" void note(void *) {}
+__attribute__((noinline)) Box::Box(int n)
+{
+    p = malloc(n);
+    note(p);
+}
+__attribute__((noinline)) Box::~Box()
+{
+    void *last = malloc(8);
+    note(last);
+    free(last);
+    free(p);
+}
+"""
+BOXES = """#include "box.c"
+int main()
+{
+    Box small(3);
+    Box *large = (Box *)malloc(sizeof *large);
+    large->p = Box(300).p;
+    note(large);
+    return 0;
+}
+"""
+
 FLAGS = ["-O2", "-g", "-Wl,--build-id", "-w"]
 PLAIN = [*FRAME_POINTERS, "-fno-optimize-sibling-calls", "-fno-inline"]
 FOUND = {"exact", "other inlining", "line 0", "moved", "rerouted"}
@@ -327,6 +365,17 @@ def profiled_build(work):
     require(found["changes"][0]["build"]["line_offset"] == 11, f"{found}")
 
 
+def constructors(work):
+    """gcc and clang name bodies of a constructor, and calls of it, differently."""
+    source = Source(work, box=BOX, made=MADE, boxes=BOXES)
+    flags = ["-x", "c++", "-fno-exceptions"]
+    profile = source.profile(*flags)
+    for _, compiler in compilers():
+        found = match(work, profile, source.build(compiler, *flags))
+        require(len(found["contexts"]) >= 3, f"{found['contexts']}")
+        require_levels(found, FOUND)
+
+
 def suffixes(work):
     """Names that compilers give to copies and parts of functions."""
     profile = shapes(work).profile("-fno-inline")
@@ -473,6 +522,7 @@ def add_cases(work, tap):
     tap.add("a function more, less, or of another name", rerouted, work)
     tap.add("what is not found", not_found, work)
     tap.add("the profiled build", profiled_build, work)
+    tap.add("constructors and destructors", constructors, work)
     tap.add("suffixes of names, older DWARF, no optimisation", suffixes, work)
     tap.add("rebased to a changed source", rebased, work)
     tap.add("compared across a change of the source", compared, work)

@@ -30,6 +30,29 @@ static void statics_of_c_with_unique_names(void **state)
     assert_int_equal(pgk_build_bare_guid(cpp, strlen(cpp)), pgk_md5_low64(cpp, strlen(cpp)));
 }
 
+static void one_name_for_all_bodies_of_a_constructor(void **state)
+{
+    (void)state;
+    /* The second of each has the name that all have. */
+    static const char *const bodies[][2] = {
+        {"_ZN3mup7ParserXC1Ej", "_ZN3mup7ParserXC2Ej"},
+        {"_ZN3mup7ParserXC4Ej", "_ZN3mup7ParserXC2Ej"},
+        {"_ZN3BoxD1Ev", "_ZN3BoxD2Ev"},
+        {"_ZN3BoxC1Ei.constprop.0", "_ZN3BoxC2Ei"},
+        {"_ZN4ListIiLj3ELb1EEC5IS0_EERKT_", "_ZN4ListIiLj3ELb1EEC2IS0_EERKT_"},
+        {"_ZNSt6vectorI4AC1EE3setC1Ev", "_ZNSt6vectorI4AC1EE3setC2Ev"},
+    };
+    /* Identifiers, a deleting destructor, and what is no nested name. */
+    static const char *const as_they_are[] = {"_ZN4AC1E3getEv", "_ZN3BoxD0Ev", "_ZN3Box2C1Ev",
+                                              "C1Ev", "_ZN99C1Ev", "_ZN", "_ZN3BoxC"};
+    for (size_t i = 0; i < PGK_COUNTOF(bodies); i++)
+        assert_int_equal(pgk_build_bare_guid(bodies[i][0], strlen(bodies[i][0])),
+                         pgk_md5_low64(bodies[i][1], strlen(bodies[i][1])));
+    for (size_t i = 0; i < PGK_COUNTOF(as_they_are); i++)
+        assert_int_equal(pgk_build_bare_guid(as_they_are[i], strlen(as_they_are[i])),
+                         pgk_md5_low64(as_they_are[i], strlen(as_they_are[i])));
+}
+
 static void files_without_where_they_were_built(void **state)
 {
     (void)state;
@@ -44,6 +67,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(names_without_what_compilers_add),
         cmocka_unit_test(statics_of_c_with_unique_names),
+        cmocka_unit_test(one_name_for_all_bodies_of_a_constructor),
         cmocka_unit_test(files_without_where_they_were_built),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

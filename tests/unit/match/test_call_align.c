@@ -97,6 +97,21 @@ static void calls_of_one_macro_share_a_place(void **state)
     assert_int_equal(b.to[1].to, 0);
 }
 
+/* A macro of several lines: what is behind its first line is of the same place. */
+static void a_place_of_several_calls_has_no_rivals_behind(void **state)
+{
+    (void)state;
+    struct both b = {0};
+    add(&b.old, 6, 7, 1);
+    add(&b.now, 9, 9, 1);
+    add(&b.now, 10, 9, 1);
+    align(&b);
+    assert_true(b.to[0].ambiguous);
+    b.old.place[0].several = true;
+    align(&b);
+    expect(&b, 0, 0, false);
+}
+
 static void known_callees_come_before_unknown_ones(void **state)
 {
     (void)state;
@@ -151,6 +166,7 @@ int main(void)
         cmocka_unit_test(one_of_two_is_a_guess),
         cmocka_unit_test(what_is_gone_has_no_partner),
         cmocka_unit_test(calls_of_one_macro_share_a_place),
+        cmocka_unit_test(a_place_of_several_calls_has_no_rivals_behind),
         cmocka_unit_test(known_callees_come_before_unknown_ones),
         cmocka_unit_test(as_many_pairs_as_there_can_be),
     };
