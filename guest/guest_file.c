@@ -213,6 +213,12 @@ int pgg_file_publish(const struct pgg_file *f)
     return pgg_sys_rename(f->part, f->path);
 }
 
+bool pgg_file_is_published(const struct pgg_file *f)
+{
+    struct stat now;
+    return pgg_sys_stat(f->path, &now) == 0 && is_same(id_of(&now), f->id);
+}
+
 void pgg_file_drop(const struct pgg_file *f, int fd)
 {
     pgg_sys_close(fd);
@@ -264,6 +270,26 @@ int pgg_file_shorten(struct pgg_file *f, u64 bytes)
     if (fd < 0)
         return fd;
     return bytes ? pgg_sys_truncate(fd, bytes) : pgg_sys_remove(f->path);
+}
+
+int pgg_file_write(struct pgg_file *f, u64 off, const void *from, u64 bytes)
+{
+    const int fd = pgg_file_within_limit(off + bytes) ? pgg_file_descriptor(f) : -EFBIG;
+    if (fd < 0)
+        return fd;
+    for (u64 n = 0; n < bytes;) {
+        const long done = pgg_sys_pwrite(fd, (const char *)from + n, bytes - n, (off_t)(off + n));
+        if (done <= 0 && done != -EINTR)
+            return done < 0 ? (int)done : -ENOSPC;
+        n += done > 0 ? (u64)done : 0;
+    }
+    return 0;
+}
+
+int pgg_file_punch(struct pgg_file *f, u64 from, u64 to)
+{
+    const int fd = pgg_file_descriptor(f);
+    return fd < 0 ? fd : pgg_sys_punch_blocks(fd, from, to - from);
 }
 
 /* Blocks are reserved first, so that a full disk is an error here and no signal at a later store.

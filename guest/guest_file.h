@@ -42,9 +42,12 @@ void pgg_file_take(struct pgg_file *f, int fd);             /* it is this one fr
 void pgg_file_leave(struct pgg_file *f);
 int pgg_file_descriptor(struct pgg_file *f); /* of the calling thread; it may have been closed */
 int pgg_file_publish(const struct pgg_file *f); /* under its first name */
+bool pgg_file_is_published(const struct pgg_file *f); /* and nobody has moved it since */
 void pgg_file_drop(const struct pgg_file *f, int fd);
 /* By copies of a page; sizes are whole pages. */
 int pgg_file_grow(struct pgg_file *f, u64 from, u64 to, const void *page);
+int pgg_file_write(struct pgg_file *f, u64 off, const void *from, u64 bytes); /* where it is long */
+int pgg_file_punch(struct pgg_file *f, u64 from, u64 to); /* zeros that take no blocks */
 int pgg_file_shorten(struct pgg_file *f, u64 bytes); /* to so many bytes; none: it is removed */
 bool pgg_file_within_limit(u64 bytes); /* larger ones cost the process a signal that kills */
 

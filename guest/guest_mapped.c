@@ -70,6 +70,16 @@ int pgg_mapped_grow(struct pgg_mapped *m, u64 to, const void *page)
     return err ? err : map(m, to);
 }
 
+int pgg_mapped_write(struct pgg_mapped *m, u64 off, const void *from, u64 bytes)
+{
+    return off + bytes > m->size ? -EFBIG : pgg_file_write(&m->file, off, from, bytes);
+}
+
+int pgg_mapped_punch(struct pgg_mapped *m, u64 from, u64 to)
+{
+    return from < to ? pgg_file_punch(&m->file, from, to) : 0;
+}
+
 int pgg_mapped_move(struct pgg_mapped *m, int fd, u64 size)
 {
     pgg_sys_reserve(m->base, m->size);

@@ -24,6 +24,9 @@ int pgg_mapped_grow(struct pgg_mapped *m, u64 to, const void *page);
  * was. */
 void pgg_mapped_let_go(struct pgg_mapped *m);
 int pgg_mapped_end(struct pgg_mapped *m); /* the file ends where it is used; it grows no more */
+int pgg_mapped_write(struct pgg_mapped *m, u64 off, const void *from, u64 bytes); /* below `size` */
+/* Pages, which are zeros then and take no blocks. Not all systems can. */
+int pgg_mapped_punch(struct pgg_mapped *m, u64 from, u64 to);
 /* Another file in its place, or none (fd < 0), with so many bytes of it mapped. */
 int pgg_mapped_move(struct pgg_mapped *m, int fd, u64 size);
 /* What is mapped from `from` on goes on in another file, from its start, where it was copied to;

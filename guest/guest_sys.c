@@ -186,6 +186,11 @@ int pgg_sys_reserve_blocks(int fd, u64 off, u64 bytes)
     return (int)CALL(fallocate, fd, FALLOC_FL_KEEP_SIZE, off, bytes);
 }
 
+int pgg_sys_punch_blocks(int fd, u64 off, u64 bytes)
+{
+    return (int)CALL(fallocate, fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, off, bytes);
+}
+
 long pgg_sys_read_link(const char *path, char *to, size_t n)
 {
     return CALL(readlinkat, AT_FDCWD, path, to, n);

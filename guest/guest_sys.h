@@ -60,6 +60,7 @@ int pgg_sys_remove(const char *path);
 int pgg_sys_truncate(int fd, u64 bytes);
 int pgg_sys_lock_file(int fd); /* -EWOULDBLOCK: somebody else has it locked */
 int pgg_sys_reserve_blocks(int fd, u64 off, u64 bytes); /* -EOPNOTSUPP: not on this system */
+int pgg_sys_punch_blocks(int fd, u64 off, u64 bytes); /* the same; the file stays as long */
 long pgg_sys_read_link(const char *path, char *to, size_t n); /* bytes, without a zero byte */
 long pgg_sys_directory(char *to, size_t n);             /* the current one; bytes */
 

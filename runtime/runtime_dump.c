@@ -263,7 +263,8 @@ static char *encode(const struct merged *all, size_t *size, size_t *room, u64 *o
     p = put_times(p, bytes, all, &times);
     p = put(p,
             &(struct pgrt_notes){.magic = PGK_NOTES_MAGIC, .flags = pgrt_notes_flags(),
-                                 .dropped = pgrt_dropped, .own_ns = pgrt_cost_ns(objects),
+                                 .dropped = pgrt_dropped, .stack_bytes = stack_bytes,
+                                 .own_ns = pgrt_cost_ns(objects),
                                  .own_bytes = pgrt_cost_bytes()},
             sizeof(struct pgrt_notes));
     p = put_u64(p, n);

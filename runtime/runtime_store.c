@@ -18,6 +18,7 @@
 #include "runtime_thread.h"
 
 #include <errno.h>
+#include <sys/mman.h>
 
 struct pgrt_sheet {
     struct pgrt_raw_header h;
@@ -29,6 +30,7 @@ enum {
     FIRST_BYTES = 64 << 10, /* growth of the file */
     GROW_BYTES = 1 << 20,
     AHEAD_BYTES = 4 << 20,
+    SPARE_BYTES = 4 << 20, /* of sheets that were, beyond what the dumps take */
     SEGMENT_BYTES = 64,
     CACHE_LINE = 64,
 };
@@ -43,6 +45,11 @@ static u64 reserve_bytes(void)
 static struct {
     struct pgg_mapped mapped; /* with a stream, sheets are in memory of no file */
     u64 used, finished;
+    u64 newest; /* where the last finished dump begins, if there is one */
+    u64 own;    /* what the finished dumps take without what they cover */
+    struct {
+        u64 from, to; /* sheets of before the last dump: none reads them, unless it began before */
+    } covered;
     struct pgrt_sheet *last;
     struct pgrt_sheet *unowned; /* the first sheet, until a thread takes it */
     bool open;
@@ -100,6 +107,14 @@ static const void *empty_dump(void)
     return &page;
 }
 
+/* Gives the blocks of sheets back that the dump before the newest covers. Where the system cannot,
+ * they stay. */
+static void punch_covered(void)
+{
+    pgg_mapped_punch(&store.mapped, store.covered.from, store.covered.to);
+    store.covered.from = store.covered.to = 0;
+}
+
 static int grow(u64 bytes)
 {
     if (store.mapped.file.stream < 0 && pgg_confined)
@@ -107,6 +122,10 @@ static int grow(u64 bytes)
     const u64 step = store.mapped.size ? GROW_BYTES : FIRST_BYTES;
     u64 to = (store.mapped.size + bytes + step - 1) & ~(step - 1);
     int err = pgg_mapped_grow(&store.mapped, to, empty_dump());
+    if (err == -ENOSPC && store.covered.to) {
+        punch_covered();
+        err = pgg_mapped_grow(&store.mapped, to, empty_dump());
+    }
     if (!err && store.last)
         store.last->h.total_size = to - (u64)((char *)store.last - store.mapped.base);
     return err;
@@ -120,46 +139,77 @@ static u64 sheet_bytes(u64 begun_off)
     return (begun_off + SHEET_BYTES) & ~(u64)(PGG_PAGE - 1);
 }
 
-/* A new sheet behind the others, or NULL with *err. The first one has the series. */
-static struct pgrt_sheet *new_sheet(int *err)
+/* Where the parts of a new sheet are. The first one has the series. */
+struct sheet_plan {
+    u32 segments;
+    u64 series_off, breakdowns_off, begun_off, mib_off, stack_off, bytes;
+};
+
+static struct sheet_plan plan_sheet(bool first)
 {
     const struct pgg_segment *list;
-    u32 n = pgg_modules(&list);
-    const bool first = store.used == store.finished;
-    const u64 series_off = (sizeof(struct pgrt_raw_header) + sizeof(u64) +
-                            (u64)(n + SPARE_SEGMENTS) * SEGMENT_BYTES + CACHE_LINE - 1) &
-                           ~(u64)(CACHE_LINE - 1),
-              breakdowns_off = series_off + PGRT_POINTS_MAX * sizeof(struct pgrt_point),
-              begun_off = first ? breakdowns_off +
-                                      PGRT_BREAKDOWNS_MAX * sizeof(struct pgrt_breakdown)
-                                : series_off,
-              bytes = sheet_bytes(begun_off), entries = (bytes - begun_off) * 9 / 20 / ENTRY_BYTES,
-              mib_off = begun_off + entries * sizeof(struct pgrt_begun) +
-                        sizeof(struct pgrt_times) + sizeof(struct pgrt_notes);
-    if (store.used + bytes > store.mapped.size && (*err = grow(bytes)))
-        return NULL;
-    struct pgrt_sheet *s = (struct pgrt_sheet *)(store.mapped.base + store.used);
+    struct sheet_plan p = {.segments = pgg_modules(&list)};
+    const u64 gap_end = (sizeof(struct pgrt_raw_header) + sizeof(u64) +
+                         (u64)(p.segments + SPARE_SEGMENTS) * SEGMENT_BYTES + CACHE_LINE - 1) &
+                        ~(u64)(CACHE_LINE - 1);
+    p.begun_off = gap_end;
+    if (first) {
+        p.series_off = gap_end;
+        p.breakdowns_off = p.series_off + PGRT_POINTS_MAX * sizeof(struct pgrt_point);
+        p.begun_off = p.breakdowns_off + PGRT_BREAKDOWNS_MAX * sizeof(struct pgrt_breakdown);
+    }
+    p.bytes = sheet_bytes(p.begun_off);
+    const u64 entries = (p.bytes - p.begun_off) * 9 / 20 / ENTRY_BYTES;
+    p.mib_off = p.begun_off + entries * sizeof(struct pgrt_begun) + sizeof(struct pgrt_times) +
+                sizeof(struct pgrt_notes);
+    p.stack_off = p.mib_off + sizeof(u64) + entries * sizeof(struct pgrt_mib);
+    return p;
+}
+
+/* Makes the sheet at `off`, where there is room, and which no other leads to so far. It covers the
+ * rest of the file. */
+static struct pgrt_sheet *put_sheet(const struct sheet_plan *p, u64 off)
+{
+    const struct pgg_segment *list;
+    struct pgrt_sheet *s = (struct pgrt_sheet *)(store.mapped.base + off);
+    pgg_modules(&list);
     s->h = (struct pgrt_raw_header){
         .magic = PGRT_RAW_MAGIC,
         .version = PGK_RAW_NOW,
-        .total_size = store.mapped.size - store.used,
+        .total_size = store.mapped.size - off,
         .segment_off = sizeof s->h,
-        .mib_off = mib_off,
-        .stack_off = mib_off + sizeof(u64) + entries * sizeof(struct pgrt_mib),
+        .mib_off = p->mib_off,
+        .stack_off = p->stack_off,
     };
-    write_segments(s, 0, n, list);
-    *count_at(s, s->h.segment_off) = n;
+    write_segments(s, 0, p->segments, list);
+    *count_at(s, s->h.segment_off) = p->segments;
     *count_at(s, s->h.mib_off) = *count_at(s, s->h.stack_off) = 0;
     *notes_of(s) = (struct pgrt_notes){.magic = PGK_NOTES_MAGIC,
                                        .flags = PGRT_NOTE_INTERRUPTED | pgrt_notes_flags(),
-                                       .begun_off = begun_off};
-    *times_of(s) = (struct pgrt_times){.breakdowns_off = first ? breakdowns_off : 0,
-                                       .series_off = first ? series_off : 0};
+                                       .begun_off = p->begun_off};
+    *times_of(s) = (struct pgrt_times){.breakdowns_off = p->breakdowns_off,
+                                       .series_off = p->series_off};
+    return s;
+}
+
+/* So that the file has room up to `end`. */
+static int grow_to(u64 end)
+{
+    return end > store.mapped.size ? grow(end - store.mapped.size) : 0;
+}
+
+/* A new sheet behind the others, or NULL with *err. */
+static struct pgrt_sheet *new_sheet(int *err)
+{
+    const struct sheet_plan plan = plan_sheet(store.used == store.finished);
+    if ((*err = grow_to(store.used + plan.bytes)))
+        return NULL;
+    struct pgrt_sheet *s = put_sheet(&plan, store.used);
     if (store.last)
         __atomic_store_n(&store.last->h.total_size, (u64)((char *)s - (char *)store.last),
                          __ATOMIC_RELEASE);
     store.last = s;
-    store.used += bytes;
+    store.used += plan.bytes;
     return s;
 }
 
@@ -328,7 +378,8 @@ void pgrt_store_leave(struct pgrt_thread *t)
 void pgrt_store_forked(void)
 {
     pgg_mapped_forked(&store.mapped);
-    store.used = store.finished = 0;
+    store.used = store.finished = store.own = 0;
+    store.covered.from = store.covered.to = 0;
     store.last = store.unowned = NULL;
     store.open = false;
     store.lock = 0;
@@ -385,16 +436,41 @@ bool pgrt_store_open(void)
     return true;
 }
 
+/* What a finished dump takes itself: it may cover what lies behind it. */
+static u64 own_bytes(const struct pgrt_raw_header *h)
+{
+    const struct pgrt_notes *notes = (const struct pgrt_notes *)((const char *)h + h->mib_off) - 1;
+    return h->stack_off + sizeof(u64) + notes->stack_bytes;
+}
+
+/* The finished dumps, without what they cover. */
+static int write_own(int fd)
+{
+    for (u64 off = 0; off < store.finished;) {
+        const struct pgrt_raw_header *dump =
+            (const struct pgrt_raw_header *)(store.mapped.base + off);
+        struct pgrt_raw_header h = *dump;
+        h.total_size = own_bytes(dump);
+        int err = pgg_sys_write_all(fd, &h, sizeof h);
+        if (!err)
+            err = pgg_sys_write_all(fd, dump + 1, h.total_size - sizeof h);
+        if (err)
+            return err;
+        off += dump->total_size;
+    }
+    return 0;
+}
+
 /* The new file with finished dumps and this one; or -error. */
 static long write_finished(const void *dump, size_t size, u64 pad)
 {
     static const char zeros[PGG_PAGE_MOST];
-    if (!pgg_file_within_limit(store.finished + size + pad))
+    if (!pgg_file_within_limit(store.own + size + pad))
         return -EFBIG;
     long fd = pgg_file_create(&store.mapped.file, false);
     if (fd < 0)
         return fd;
-    int err = pgg_sys_write_all((int)fd, store.mapped.base, store.finished);
+    int err = write_own((int)fd);
     if (!err)
         err = pgg_sys_write_all((int)fd, dump, size);
     if (!err)
@@ -405,45 +481,112 @@ static long write_finished(const void *dump, size_t size, u64 pad)
     return err;
 }
 
+static void clear_tables(void)
+{
+    for (struct pgrt_thread *t = pgrt_threads_first(); t; t = pgrt_threads_next(t))
+        pgrt_table_clear(t);
+}
+
 /* From now on the sheets are in the file behind fd. */
 static int move_to(int fd, u64 finished)
 {
     int err = pgg_mapped_move(&store.mapped, fd, finished);
     store.finished = store.used = finished;
+    store.covered.from = store.covered.to = 0;
     store.last = NULL;
-    for (struct pgrt_thread *t = pgrt_threads_first(); t; t = pgrt_threads_next(t))
-        pgrt_table_clear(t);
+    clear_tables();
     if (!err)
         store.unowned = new_sheet(&err);
     return err;
 }
 
-int pgrt_store_finish(const void *dump, size_t size, bool last)
+/* In a new file, with the dumps before it. */
+static int finish_anew(struct pgrt_raw_header *dump, size_t size, bool last)
 {
-    u64 kept = store.finished, pad = 0;
-    int err = 0;
-    if (store.mapped.file.stream >= 0) {
-        err = pgg_sys_write_all(store.mapped.file.stream, dump, size);
-        if (!last && !err)
-            err = move_to(-1, 0);
-    } else {
-        if (!last) {
-            /* Sheets begin on a page; the dump's size takes the padding in. */
-            pad = -(kept + size) & (pgg_page() - 1);
-            ((struct pgrt_raw_header *)dump)->total_size += pad;
-        }
-        long fd = write_finished(dump, size, pad);
-        err = fd < 0 ? (int)fd : 0;
-        if (!err && !last)
-            err = move_to((int)fd, kept + size + pad);
-        if (!err)
-            err = pgg_file_publish(&store.mapped.file);
-        if (!err && last) {
-            pgg_sys_close((int)fd);
-            pgg_file_leave(&store.mapped.file);
-        }
+    /* Sheets begin on a page; the dump's size takes the padding in. */
+    const u64 newest = store.own, pad = last ? 0 : -(newest + size) & (pgg_page() - 1);
+    dump->total_size = size + pad;
+    const long fd = write_finished(dump, size, pad);
+    int err = fd < 0 ? (int)fd : 0;
+    if (!err && !last) {
+        err = move_to((int)fd, newest + size + pad);
+        store.newest = newest;
+        store.own = newest + size;
+    }
+    if (!err)
+        err = pgg_file_publish(&store.mapped.file);
+    if (!err && last) {
+        pgg_sys_close((int)fd);
+        pgg_file_leave(&store.mapped.file);
     }
     return err;
+}
+
+static u64 whole_pages(u64 bytes)
+{
+    return (bytes + pgg_page() - 1) & ~(u64)(pgg_page() - 1);
+}
+
+/* Behind the sheets, which the dump before covers then: some part of the file is of no use, but it
+ * is no more than what is, so that all that is written grows with the dumps and not with their
+ * square. Where files may not be long there is a better use of their length. The program may have
+ * given the file another name, or have removed it. */
+static bool fits_behind(size_t size, bool last)
+{
+    const u64 spare = last ? 0 : SPARE_BYTES, end = store.used + size;
+    const u64 whole = last && end < store.mapped.size ? store.mapped.size : end;
+    return store.finished && whole <= 2 * (store.own + size) + spare &&
+           2 * end <= store.mapped.room && pgg_file_within_limit(2 * end) &&
+           pgg_file_is_published(&store.mapped.file);
+}
+
+/* Until the dump before covers the sheets, the last of them covers all that is written here. That
+ * is one store, so a kill leaves the sheets or the dump. */
+static int finish_behind(struct pgrt_raw_header *dump, size_t size, bool last)
+{
+    const u64 at = store.used, end = whole_pages(at + size);
+    const struct sheet_plan plan = plan_sheet(true);
+    struct pgrt_raw_header *before = (struct pgrt_raw_header *)(store.mapped.base + store.newest);
+    struct pgrt_sheet *sheet = NULL;
+    int err = grow_to(end + (last ? 0 : plan.bytes));
+    dump->total_size = (last ? store.mapped.size : end) - at;
+    if (!err)
+        err = pgg_mapped_write(&store.mapped, at, dump, size);
+    if (err)
+        return err;
+    if (!last)
+        sheet = put_sheet(&plan, end);
+    __atomic_store_n(&before->total_size, at - store.newest, __ATOMIC_RELEASE);
+    clear_tables();
+    /* Who began to read the file before the dump finds the sheets, until the next one. */
+    punch_covered();
+    store.covered.from = store.finished;
+    store.covered.to = at;
+    pgg_sys_advise(store.mapped.base + store.finished, at - store.finished, MADV_DONTNEED);
+    store.newest = at;
+    store.own += size;
+    store.finished = store.used = end;
+    store.last = store.unowned = sheet;
+    if (!last) {
+        store.used += plan.bytes;
+        return 0;
+    }
+    punch_covered();
+    pgg_mapped_punch(&store.mapped, end, store.mapped.size);
+    pgg_file_leave(&store.mapped.file);
+    return 0;
+}
+
+int pgrt_store_finish(void *dump, size_t size, bool last)
+{
+    int err;
+    if (store.mapped.file.stream >= 0) {
+        err = pgg_sys_write_all(store.mapped.file.stream, dump, size);
+        return last || err ? err : move_to(-1, 0);
+    }
+    if (fits_behind(size, last) && !finish_behind(dump, size, last))
+        return 0;
+    return finish_anew(dump, size, last);
 }
 
 int pgrt_store_reset(void)
@@ -456,6 +599,7 @@ int pgrt_store_reset(void)
         return (int)fd;
     int err = pgg_sys_write_all((int)fd, store.mapped.base + finished,
                                 store.mapped.size - finished);
+    punch_covered();
     if (!err)
         err = pgg_mapped_split(&store.mapped, (int)fd, finished);
     if (err) {
@@ -463,14 +607,17 @@ int pgrt_store_reset(void)
         return err;
     }
     store.used -= finished;
-    store.finished = 0;
+    store.finished = store.own = 0;
+    store.covered.from = store.covered.to = 0;
     return pgg_file_publish(&store.mapped.file);
 }
 
 void pgrt_store_discard(void)
 {
-    if (pgrt_store_is_file())
-        pgg_file_shorten(&store.mapped.file, store.finished);
+    if (!pgrt_store_is_file())
+        return;
+    punch_covered();
+    pgg_file_shorten(&store.mapped.file, store.finished);
 }
 
 const char *pgrt_store_path(void)
@@ -480,7 +627,7 @@ const char *pgrt_store_path(void)
 
 u64 pgrt_store_bytes(void)
 {
-    return store.mapped.size;
+    return store.mapped.size - store.finished;
 }
 
 bool pgrt_store_is_file(void)

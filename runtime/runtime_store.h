@@ -34,11 +34,12 @@ struct pgrt_breakdown *pgrt_store_breakdowns(const struct pgrt_times *times);
 /* Adds the bytes alive of each context below `n` by its number, while threads go on; how many
  * entries that took. */
 u64 pgrt_store_add_alive(u64 *bytes, u32 n);
-/* Puts a dump behind those that are finished and empties the sheets. `last` leaves none. */
-int pgrt_store_finish(const void *dump, size_t size, bool last);
+/* Puts a dump behind those that are finished and empties the sheets. `last` leaves none. Its header
+ * says where it ends afterwards. */
+int pgrt_store_finish(void *dump, size_t size, bool last);
 void pgrt_store_mark(bool complete); /* whether anything comes after what the sheets have */
 bool pgrt_store_is_file(void);
-u64 pgrt_store_bytes(void); /* mapped */
+u64 pgrt_store_bytes(void); /* mapped, without finished dumps */
 /* What some thousands of contexts take, as the file will not grow any more. */
 void pgrt_store_grow_ahead(void);
 const char *pgrt_store_path(void); /* Of the file; empty while there is none. */
