@@ -29,10 +29,12 @@ from runtime import programs
 
 CLANG, GCC = ("clang-22", "clang++-22"), ("gcc-12", "g++-12")
 REPOSITORIES = {"lua": "https://github.com/lua/lua",
-                "quickjs": "https://github.com/bellard/quickjs"}
+                "quickjs": "https://github.com/bellard/quickjs",
+                "mujs": "https://github.com/ccxvii/mujs"}
 LUA_RELEASES = [f"v5.4.{n}" for n in range(9)] + ["v5.5.0"]
 # Older and newer release, and when the latter was made.
-STALE = {"lua": ("v5.3.6", "v5.4.0"), "quickjs": ("b5e6289", "3f81070")}
+STALE = {"lua": ("v5.3.6", "v5.4.0"), "quickjs": ("b5e6289", "3f81070"),
+         "mujs": ("1.1.0", "1.3.5")}
 OF_OPTIONS, OF_COMPILERS, OF_RELEASES, OF_LOSS = 99, 95, 90, 60
 LEAST_TURNS, SAMPLE = 15, 100
 FRAMES = ["-g", "-fno-omit-frame-pointer", "-fno-optimize-sibling-calls"]
@@ -82,7 +84,13 @@ def quickjs_release(bench, tag):
         ["-lm", "-ldl", "-pthread"])
 
 
-RELEASES = {"lua": lua_release, "quickjs": quickjs_release}
+def mujs_release(bench, tag):
+    tree = release_of(bench, "mujs", tag)
+    return programs.Program("mujs", programs.files(tree, "js*.c", "utf*.c", "regexp.c", "main.c"),
+                            [], ["-lm"])
+
+
+RELEASES = {"lua": lua_release, "quickjs": quickjs_release, "mujs": mujs_release}
 LEVELS = ["lua", "sqlite3", "jq", "leveldb", "muparserx"]
 
 
@@ -255,7 +263,14 @@ def arguments(bench, name, measured):
         return [os.path.join(bench.here, "mixed.lua"), *(["12", "100"] if measured else
                                                          ["60", "60"])]
     first = branches_use.script("measure.js" if measured else "train.js")
-    return ["-I", first, branches_use.script("mixed.js")]
+    if name == "quickjs":
+        return ["-I", first, branches_use.script("mixed.js")]
+    whole = os.path.join(bench.data, os.path.basename(first))
+    with open(whole, "w", encoding="utf-8") as out:
+        for path in (first, branches_use.script("mixed.js")):
+            with open(path, encoding="utf-8") as part:
+                out.write(part.read())
+    return [whole]
 
 
 def sampled(folder, exe, name):

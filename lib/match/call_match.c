@@ -318,6 +318,25 @@ static uint32_t sure_call(const struct pgk_match *m, uint32_t func, uint32_t cal
     return PGK_INDEX_NONE;
 }
 
+/* A call without a line stands for those that were merged, of all functions that are inlined here:
+ * the first of them is as good as any. */
+static void find_inlined(const struct pgk_match *m, struct pgk_match_call *key)
+{
+    const struct pgk_build_func *f = &m->build.funcs.v[key->from];
+    for (uint32_t i = f->first_call; i < f->first_call + f->n_calls; i++) {
+        const struct pgk_build_call *c = &m->build.calls.v[i];
+        if (c->callee == PGK_INDEX_NONE || !(c->how & PGK_HOW_INLINED))
+            continue;
+        uint32_t next = sure_call(m, c->callee, key->callee);
+        if (next == PGK_INDEX_NONE)
+            continue;
+        key->call = i;
+        key->via = next;
+        key->level = PGK_MATCH_LINE_ZERO;
+        return;
+    }
+}
+
 /* A function that the profile does not know may have come between caller and callee. It is taken
  * if there is one alone, called from one place alone or from the place of the old call. */
 static void find_between(const struct pgk_match *m, struct pgk_match_call *key)
@@ -346,17 +365,17 @@ static void find_between(const struct pgk_match *m, struct pgk_match_call *key)
 }
 
 /* Where the function between is gone, nothing tells the place: the call has to be the only one. */
-static void find_only(const struct pgk_match *m, struct pgk_match_call *key)
+static void find_only(const struct pgk_match *m, struct pgk_match_call *key, bool or_ambiguous)
 {
     const struct pgk_build_func *f = &m->build.funcs.v[key->from];
-    uint32_t n = 0, end = f->first_call + f->n_calls;
-    for (uint32_t i = f->first_call; i < end; i++) {
-        if (pgk_match_calls(m, i, key->callee) != PGK_CALLS_SURELY)
-            continue;
-        key->call = n++ ? key->call : i;
-    }
-    if (n)
-        key->level = n == 1 ? PGK_MATCH_REROUTED : PGK_MATCH_AMBIGUOUS;
+    uint32_t first = PGK_INDEX_NONE, n = 0;
+    for (uint32_t i = f->first_call; i < f->first_call + f->n_calls; i++)
+        if (pgk_match_calls(m, i, key->callee) == PGK_CALLS_SURELY && !n++)
+            first = i;
+    if (!n || (n > 1 && !or_ambiguous))
+        return;
+    key->call = first;
+    key->level = n == 1 ? PGK_MATCH_REROUTED : PGK_MATCH_AMBIGUOUS;
 }
 
 static int find(struct pgk_match *m, struct pgk_match_call *key, struct pgk_err *err)
@@ -373,12 +392,16 @@ static int find(struct pgk_match *m, struct pgk_match_call *key, struct pgk_err 
         enum pgk_calls least =
             key->callee == PGK_INDEX_NONE ? PGK_CALLS_ELSEWHERE : PGK_CALLS_ADDRESS;
         PGK_TRY(find_moved(m, key, PGK_CALLS_SURELY, err));
+        if (key->call == PGK_INDEX_NONE && pgk_match_is_line_zero(m, key->from, key->where))
+            find_inlined(m, key);
         if (key->call == PGK_INDEX_NONE)
             find_between(m, key);
         if (key->call == PGK_INDEX_NONE && key->past_gone)
-            find_only(m, key);
+            find_only(m, key, false);
         if (key->call == PGK_INDEX_NONE)
             PGK_TRY(find_moved(m, key, least, err));
+        if (key->call == PGK_INDEX_NONE && key->past_gone)
+            find_only(m, key, true);
     }
     if (key->renamed && key->level < PGK_MATCH_REROUTED)
         key->level = PGK_MATCH_REROUTED;

@@ -54,6 +54,25 @@ __attribute__((noinline)) static void apart(size_t n)
     free(q);
 }
 
+static inline __attribute__((always_inline)) void first_half(size_t n)
+{
+    kept = take(n);
+}
+
+static inline __attribute__((always_inline)) void second_half(size_t n)
+{
+    kept = take(3 * n);
+}
+
+enum { HALVES = __LINE__ + 1 };
+__attribute__((noinline)) static void halves(size_t n)
+{
+    if (n > 3)
+        first_half(n);
+    else
+        second_half(n);
+}
+
 static struct pgk_heap_frame frame(const char *function, uint32_t offset)
 {
     return (struct pgk_heap_frame){.function = function, .line_offset = offset};
@@ -224,6 +243,23 @@ static void several_calls_at_one_place(void **state)
     pgk_heap_close(&h);
 }
 
+/* A call without a line is one that was merged out of functions that are inlined here. */
+static void merged_out_of_inlined_functions(void **state)
+{
+    (void)state;
+    struct pgk_err err = {0};
+    struct pgk_heap *h = new_heap();
+    struct pgk_heap_frame f[] = {frame("take", 2), frame("halves", 0U - HALVES)}, now[3];
+    add(h, f, 2, 30);
+    struct pgk_match *m = match(h, &err);
+    assert_non_null(m);
+    assert_int_equal(pgk_match_level(m, 0), PGK_MATCH_LINE_ZERO);
+    assert_int_equal(pgk_match_stack(m, 0, now, 3), 3);
+    assert_true(now[1].inlined && !strcmp(now[2].function, "halves"));
+    pgk_match_close(&m);
+    pgk_heap_close(&h);
+}
+
 /* A function that calls nothing here, as calls of it were merged with others: what it called is
  * looked for in its caller, where it has to be the only call. */
 static void past_a_function_without_calls(void **state)
@@ -373,6 +409,7 @@ int main(void)
         cmocka_unit_test(rebased_to_this_build),
         cmocka_unit_test(shortened_to_inner_calls),
         cmocka_unit_test(several_calls_at_one_place),
+        cmocka_unit_test(merged_out_of_inlined_functions),
         cmocka_unit_test(past_a_function_without_calls),
         cmocka_unit_test(kept_at_the_likeliest_place),
         cmocka_unit_test(stacks_of_the_build),
@@ -382,6 +419,7 @@ int main(void)
     };
     user(1);
     apart(1);
+    halves(1);
     hollow();
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
