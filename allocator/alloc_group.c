@@ -48,10 +48,12 @@ static struct group {
         void *at;
         size_t bytes;
     } last[ARENAS_OF_GROUP]; /* the piece that an arena asked for last */
-    bool cold;
+    bool cold, hot;
+    bool advised; /* that its range is for huge pages */
 } groups[PGAL_GROUPS];
 
 static bool pages_out;
+static enum pgal_huge huge;
 
 static volatile u32 making;
 static enum { NOT_ASKED, READY, NO_ROOM } state;
@@ -171,12 +173,25 @@ bool pgal_groups_ready(void)
     return state == READY;
 }
 
+/* The whole range: the kernel finds more of its pages beside one another than in a piece. Where it
+ * has no huge pages, nothing is different. */
+static void advise_huge(struct group *g)
+{
+    const uintptr_t bytes = (uintptr_t)1 << pgal_shift,
+                    at = pgal_base + (uintptr_t)(g - groups) * bytes;
+    if (g->advised || huge == PGAL_HUGE_NONE || !(huge == PGAL_HUGE_ALL ? !g->cold : g->hot))
+        return;
+    pgg_sys_advise((void *)at, bytes, MADV_HUGEPAGE);
+    g->advised = true;
+}
+
 static PGG_COLD u32 make_arena(struct group *g, u32 *arena)
 {
     unsigned number;
     size_t size = sizeof number;
     struct hooks *hooks = &g->hooks;
     pgg_lock(&making);
+    advise_huge(g);
     if (!*arena && !pgal_je_mallctl("arenas.create", &number, &size, &hooks, sizeof hooks))
         __atomic_store_n(arena, number + 1, __ATOMIC_RELEASE);
     pgg_unlock(&making);
@@ -193,6 +208,17 @@ u32 pgal_group_arena(u32 group, u32 thread)
 void pgal_groups_page_out(void)
 {
     pages_out = groups[PGAL_COLD].cold = true;
+}
+
+void pgal_groups_huge(enum pgal_huge which)
+{
+    groups[PGAL_COLD].cold = groups[PGAL_HOT].hot = true;
+    huge = which;
+}
+
+void pgal_group_is_hot(u32 group)
+{
+    groups[group].hot = true;
 }
 
 void pgal_group_is_cold(u32 group)

@@ -23,6 +23,15 @@ u32 pgal_group_arena(u32 group, u32 thread);
  * that are said to be cold. */
 void pgal_groups_page_out(void);
 void pgal_group_is_cold(u32 group);
+/* Ranges of hot groups are for huge pages: of PGAL_HOT, and those that are said to be hot; or of
+ * all groups that are not cold. Before there are any. */
+enum pgal_huge {
+    PGAL_HUGE_NONE,
+    PGAL_HUGE_HOT,
+    PGAL_HUGE_ALL,
+};
+void pgal_groups_huge(enum pgal_huge which);
+void pgal_group_is_hot(u32 group);
 /* In a child: who held a lock in the parent is not here. */
 void pgal_groups_after_fork(void);
 /* Gives the system the pages that nothing is in. */

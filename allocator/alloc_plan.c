@@ -370,6 +370,8 @@ void pgal_plan_read(const char *path)
         for (u32 i = 1; i < plan.header->n_groups; i++)
             if (plan.groups[i].flags & PGK_PLACEMENT_COLD)
                 pgal_group_is_cold(i);
+            else if (plan.groups[i].flags & PGK_PLACEMENT_HOT)
+                pgal_group_is_hot(i);
         find_modules(path);
     }
 }

@@ -59,6 +59,9 @@ __attribute__((constructor(101))) static void at_start(void)
     pthread_atfork(NULL, NULL, child);
     if (is_set("PGOKIT_ALLOC_PAGE_OUT"))
         pgal_groups_page_out();
+    if (is_set("PGOKIT_ALLOC_HUGE_PAGES"))
+        pgal_groups_huge(*pgg_secure_getenv("PGOKIT_ALLOC_HUGE_PAGES") == 'a' ? PGAL_HUGE_ALL
+                                                                             : PGAL_HUGE_HOT);
     listen(pgg_secure_getenv("PGOKIT_ALLOC_STATS_SIGNAL"));
     if (plan && *plan)
         pgal_plan_read(plan);

@@ -111,6 +111,8 @@ void pgk_plan_drop_modules(struct pgk_plan *plan);
 double pgk_plan_mean_density(const struct pgk_plan *plan);
 /* Its objects live for a good part of the run and are accessed much more rarely than others. */
 bool pgk_plan_is_cold(const struct pgk_plan *plan, uint32_t group);
+/* Its objects are accessed as often as all are on average, for each byte, or more. */
+bool pgk_plan_is_hot(const struct pgk_plan *plan, uint32_t group);
 
 /* Bytes of pages that a group's objects lie on at the peak: among all others of their size, and
  * apart from them. */

@@ -126,20 +126,38 @@ double pgk_plan_mean_density(const struct pgk_plan *plan)
     return bytes > 0 ? accesses / bytes : 0;
 }
 
-bool pgk_plan_is_cold(const struct pgk_plan *plan, uint32_t group)
+struct use {
+    double accesses, bytes, lifetimes, objects;
+};
+
+static struct use use_of(const struct pgk_plan *plan, uint32_t group)
 {
-    enum { RARER = 8, PART_OF_RUN = 4 };
-    double accesses = 0, bytes = 0, lifetimes = 0, objects = 0;
+    struct use u = {0};
     for (size_t i = 0; i < plan->contexts.n; i++) {
         const struct pgk_plan_context *c = &plan->contexts.v[i];
         if (c->group != group)
             continue;
-        accesses += (double)c->accesses;
-        bytes += (double)c->total;
-        lifetimes += (double)c->lifetime_ms * (double)c->objects;
-        objects += (double)c->objects;
+        u.accesses += (double)c->accesses;
+        u.bytes += (double)c->total;
+        u.lifetimes += (double)c->lifetime_ms * (double)c->objects;
+        u.objects += (double)c->objects;
     }
-    return group && plan->knows_accesses && plan->run_ms && pgk_plan_mean_density(plan) > 0 &&
-           accesses * RARER <= bytes * pgk_plan_mean_density(plan) &&
-           lifetimes * PART_OF_RUN >= objects * (double)plan->run_ms;
+    return u;
+}
+
+bool pgk_plan_is_cold(const struct pgk_plan *plan, uint32_t group)
+{
+    enum { RARER = 8, PART_OF_RUN = 4 };
+    const struct use u = use_of(plan, group);
+    const double mean = pgk_plan_mean_density(plan);
+    return group && plan->knows_accesses && plan->run_ms && mean > 0 &&
+           u.accesses * RARER <= u.bytes * mean &&
+           u.lifetimes * PART_OF_RUN >= u.objects * (double)plan->run_ms;
+}
+
+bool pgk_plan_is_hot(const struct pgk_plan *plan, uint32_t group)
+{
+    const struct use u = use_of(plan, group);
+    const double mean = pgk_plan_mean_density(plan);
+    return group && plan->knows_accesses && mean > 0 && u.accesses >= u.bytes * mean;
 }

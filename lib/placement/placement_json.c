@@ -55,6 +55,7 @@ static void put_group(const struct pgk_plan *plan, uint32_t group, struct pgk_js
     pgk_json_object(j, NULL);
     pgk_json_number(j, "group", group);
     pgk_json_flag(j, "cold", pgk_plan_is_cold(plan, group));
+    pgk_json_flag(j, "hot", pgk_plan_is_hot(plan, group));
     pgk_json_number(j, "contexts", contexts);
     pgk_json_number(j, "objects", objects);
     pgk_json_number(j, "peak", peak);

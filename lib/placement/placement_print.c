@@ -59,9 +59,11 @@ static void print_group(const struct pgk_plan *plan, uint32_t group, FILE *out)
             peak += plan->contexts.v[i].peak;
             n++;
         }
+    const char *temperature = pgk_plan_is_cold(plan, group)  ? ", cold"
+                              : pgk_plan_is_hot(plan, group) ? ", hot"
+                                                             : "";
     fprintf(out, "\n%s%.0u%s: %zu context%s, %.1f KiB at the peak\n",
-            group ? "group " : "not split", group, pgk_plan_is_cold(plan, group) ? ", cold" : "", n,
-            pgk_plural(n), kib(peak));
+            group ? "group " : "not split", group, temperature, n, pgk_plural(n), kib(peak));
     if (group && plan->knows_held)
         print_held(&plan->held[group], "", out);
     for (size_t i = 0; i < plan->contexts.n && shown < SHOWN; i++)

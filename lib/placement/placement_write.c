@@ -18,6 +18,7 @@ static void add_group(const struct pgk_plan *plan, uint32_t group, struct pgk_si
     }
     g.lifetime_ms = g.objects ? lifetimes / g.objects : 0;
     g.flags = pgk_plan_is_cold(plan, group) ? PGK_PLACEMENT_COLD : 0;
+    g.flags |= pgk_plan_is_hot(plan, group) ? PGK_PLACEMENT_HOT : 0;
     pgk_sink_bytes(s, &g, sizeof g);
 }
 

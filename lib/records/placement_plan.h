@@ -20,6 +20,8 @@ enum {
 };
 /* Of a group: its objects live long and are hardly accessed, so that its pages can be paged out. */
 #define PGK_PLACEMENT_COLD UINT64_C(1)
+/* Its objects are accessed as often as others or more, so that it is one for huge pages. */
+#define PGK_PLACEMENT_HOT UINT64_C(2)
 
 /* At the start; modules, groups and nodes follow in this order, and nothing else. */
 struct pgk_placement_header {

@@ -16,7 +16,7 @@ import plan_bytes
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.append(os.path.join(HERE, "..", "runtime"))
-from harness import Cases, require, run, tool  # noqa: E402
+from harness import Cases, Skip, require, run, tool  # noqa: E402
 
 PGOKIT, SHARED, STATIC = map(os.path.abspath, sys.argv[1:4])
 PROGRAMS = os.path.join(HERE, "programs")
@@ -212,6 +212,17 @@ def pages_out(folder):
     return [f"{swapped} KiB of 64 MiB in swap"]
 
 
+def huge_pages(folder):
+    """The kernel notes what it was advised."""
+    if not os.path.exists("/sys/kernel/mm/transparent_hugepage"):
+        raise Skip("this kernel has no huge pages")
+    program = build(folder)
+    env = {"LD_PRELOAD": SHARED, "PGOKIT_ALLOC_PLAN": plan_of(folder, program)}
+    for wanted, noted in (("", "0 0 0 0"), ("0", "0 0 0 0"), ("1", "1 0 0 0"), ("all", "1 0 1 1")):
+        found = run([program, "huge"], folder, env={**env, "PGOKIT_ALLOC_HUGE_PAGES": wanted})
+        require(found.stdout == noted + "\n", f"{wanted}: {found.stdout} instead of {noted}")
+
+
 def hashes(folder):
     program = build(folder)
     env = dict(os.environ, LD_PRELOAD=SHARED, PGOKIT_ALLOC_STATS="1")
@@ -243,6 +254,7 @@ def main():
     cases.run("a damaged plan is refused with one line", refuses)
     cases.run("a plan for another build is refused with one line", tells_stale)
     cases.run("cold objects come back from swap", pages_out)
+    cases.run("hot groups are for huge pages", huge_pages)
     cases.run("calls are dealt out without a plan", hashes)
     cases.run("what groups hold, at the end and on a signal", counts_groups)
     cases.finish()

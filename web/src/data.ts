@@ -54,6 +54,7 @@ export interface Plan {
     groups: {
         group: number; // 0: none
         cold: boolean;
+        hot: boolean;
         contexts: number;
         objects: number;
         peak: number; // bytes

@@ -49,6 +49,7 @@ function Members({ group }: { group: Group }) {
             <summary>
                 {name(group)}
                 {group.cold && <span class="quiet"> cold</span>}
+                {group.hot && <span class="quiet"> hot</span>}
                 <span class="quiet"> {format.plural(group.contexts, "context")}</span>
                 {group.group > 0 && group.members[0] && (
                     <span class="place">{group.members[0].names}</span>

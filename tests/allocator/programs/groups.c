@@ -217,6 +217,37 @@ static void cold(void)
     printf("%ld\n", swapped);
 }
 
+/* Whether the memory of an object is for huge pages, as the kernel has it. */
+static int is_for_huge_pages(const void *object)
+{
+    char line[512];
+    int within = 0, found = 0;
+    FILE *f = fopen("/proc/self/smaps", "r");
+    while (f && fgets(line, sizeof line, f)) {
+        uintptr_t start, end;
+        if (sscanf(line, "%lx-%lx ", &start, &end) == 2)
+            within = (uintptr_t)object >= start && (uintptr_t)object < end;
+        else if (within && !strncmp(line, "VmFlags:", 8))
+            found = strstr(line, " hg") != NULL;
+    }
+    fclose(f);
+    return found;
+}
+
+/* Prints it for an object with a hint for hot and one for cold, and for those of the two kinds. */
+static void huge(void)
+{
+    check(pgokit_malloc_hint != NULL, "pgokit_malloc_hint");
+    void *hot = pgokit_malloc_hint(SIZE, 254), *cold_one = pgokit_malloc_hint(SIZE, 1);
+    fill();
+    printf("%d %d %d %d\n", is_for_huge_pages(hot), is_for_huge_pages(cold_one),
+           is_for_huge_pages(kept[0]), is_for_huge_pages(passing[0]));
+    free(hot);
+    free(cold_one);
+    free_all(passing, 2);
+    free_all(kept, 1);
+}
+
 /* Threads pass objects on to one another, which then free them. */
 enum { THREADS = 8, SLOTS = 512, ROUNDS = 200000 };
 static void *slots[SLOTS];
@@ -301,6 +332,8 @@ int main(int argc, char **argv)
         pages();
     else if (!strcmp(mode, "cold"))
         cold();
+    else if (!strcmp(mode, "huge"))
+        huge();
     else if (!strcmp(mode, "ask"))
         ask();
     else if (!strcmp(mode, "stagger"))

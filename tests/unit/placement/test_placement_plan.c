@@ -125,6 +125,9 @@ static void groups_that_are_hardly_accessed_are_cold(void **state)
     assert_false(pgk_plan_is_cold(plan, context_of(plan, 0x20)->group));
     assert_false(pgk_plan_is_cold(plan, context_of(plan, 0x30)->group));
     assert_false(pgk_plan_is_cold(plan, 0));
+    assert_false(pgk_plan_is_hot(plan, context_of(plan, 0x10)->group));
+    assert_true(pgk_plan_is_hot(plan, context_of(plan, 0x20)->group));
+    assert_false(pgk_plan_is_hot(plan, 0));
     pgk_plan_close(&plan);
 }
 
