@@ -148,23 +148,31 @@ bool pgk_code_is_between(struct pgk_code *code, uint64_t addr)
     return i < code->regions.n && code->regions.v[i].low <= addr && !pgk_code_is(code, addr);
 }
 
-bool pgk_code_insn(const struct pgk_code *code, uint64_t addr, struct pgk_insn *insn)
+const uint8_t *pgk_code_bytes(const struct pgk_code *code, uint64_t addr, size_t *n)
 {
     size_t i = region_behind(code, addr);
     if (i == code->regions.n || code->regions.v[i].low > addr)
-        return false;
+        return NULL;
     const struct pgk_code_region *r = &code->regions.v[i];
-    pgk_insn_decode(&code->decoder, r->bytes + (addr - r->low), r->high - addr, addr, insn);
+    *n = r->high - addr;
+    return r->bytes + (addr - r->low);
+}
+
+bool pgk_code_insn(const struct pgk_code *code, uint64_t addr, struct pgk_insn *insn)
+{
+    size_t n;
+    const uint8_t *bytes = pgk_code_bytes(code, addr, &n);
+    if (!bytes)
+        return false;
+    pgk_insn_decode(&code->decoder, bytes, n, addr, insn);
     return insn->valid;
 }
 
 static bool read_table(const struct pgk_code *code, uint64_t addr, struct pgk_insn_table *table)
 {
-    size_t i = region_behind(code, addr);
-    if (i == code->regions.n || code->regions.v[i].low > addr)
-        return false;
-    const struct pgk_code_region *r = &code->regions.v[i];
-    return pgk_insn_table(&code->decoder, r->bytes + (addr - r->low), r->high - addr, table);
+    size_t n;
+    const uint8_t *bytes = pgk_code_bytes(code, addr, &n);
+    return bytes && pgk_insn_table(&code->decoder, bytes, n, table);
 }
 
 int32_t pgk_code_slot(struct pgk_code *code, uint64_t branch)

@@ -71,6 +71,8 @@ static inline enum pgk_insn_kind pgk_code_kind(uint8_t mark)
     return (mark & PGK_CODE_KIND) >> PGK_CODE_KIND_SHIFT;
 }
 
+/* What is at `addr`, up to the next symbol: n bytes, at least one; NULL outside of the code. */
+const uint8_t *pgk_code_bytes(const struct pgk_code *code, uint64_t addr, size_t *n);
 /* The instruction that starts at `addr`; false if there is none. */
 bool pgk_code_insn(const struct pgk_code *code, uint64_t addr, struct pgk_insn *insn);
 

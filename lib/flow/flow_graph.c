@@ -5,6 +5,8 @@
 #include "search.h"
 #include "u64_set.h"
 
+#include <elf.h>
+
 struct reader {
     struct pgk_flow_graph *g;
     struct pgk_code *code;
@@ -12,6 +14,7 @@ struct reader {
     const struct pgk_function *function;
     bool has_indirect;
     pgk_addr_vec table_targets;
+    struct pgk_arm64_jumps jumps;
 };
 
 static const struct pgk_function_range *range_of(const struct reader *r, uint32_t number)
@@ -40,6 +43,15 @@ static bool is_direct(const struct pgk_insn *insn)
     return !insn->indirect && (insn->kind == PGK_INSN_JUMP || insn->kind == PGK_INSN_COND);
 }
 
+static bool list_table_targets(struct reader *r, const struct pgk_insn *insn)
+{
+    if (r->code->decoder.machine == EM_AARCH64)
+        return pgk_jump_table_step(r->code, &r->jumps, insn->addr, is_inside, r,
+                                   &r->table_targets);
+    return !insn->data ||
+           pgk_jump_table_read(r->code, insn->data, is_inside, r, &r->table_targets);
+}
+
 static bool list_leaders_of(struct reader *r, const struct pgk_function_range *range)
 {
     struct pgk_insn insn;
@@ -54,8 +66,7 @@ static bool list_leaders_of(struct reader *r, const struct pgk_function_range *r
             return false;
         if (is_direct(&insn) && is_inside(r, insn.target) && !add_leader(r, insn.target))
             return false;
-        if (insn.data &&
-            !pgk_jump_table_read(r->code, insn.data, is_inside, r, &r->table_targets))
+        if (!list_table_targets(r, &insn))
             return false;
         r->has_indirect |= insn.kind == PGK_INSN_JUMP && insn.indirect;
         leads = insn.kind != PGK_INSN_OTHER && insn.kind != PGK_INSN_CALL;

@@ -23,8 +23,8 @@ struct pgk_flow_graph {
 };
 
 /* The graph of a function; what was in `graph` is overwritten. Targets of indirect jumps come of
- * tables of offsets from their own address, as compilers make them for a switch; and what no other
- * path leads to may be one, too. */
+ * tables of offsets, as compilers make them for a switch; and what no other path leads to may be
+ * one, too. */
 int pgk_flow_graph_make(struct pgk_flow_graph *graph, struct pgk_code *code,
                         const struct pgk_functions *functions, uint32_t function,
                         struct pgk_err *err);
