@@ -1,6 +1,7 @@
 /* Files of any format: which it is, and reading them. */
 #include "filemap.h"
 #include "format_rows.h"
+#include "heap_raw.h"
 #include "instr_model.h"
 #include "mem.h"
 #include "salvage.h"
@@ -33,6 +34,16 @@ static const char *first_bytes(char buf[64], const struct pgk_filemap *map)
     return buf;
 }
 
+/* Raw heap profiles alone are written in the order of the machine and read in one order. */
+static bool is_of_big_endian(const struct pgk_filemap *map)
+{
+    uint64_t magic;
+    if (map->size < sizeof magic)
+        return false;
+    memcpy(&magic, map->bytes, sizeof magic);
+    return __builtin_bswap64(magic) == PGK_HEAP_RAW_MAGIC;
+}
+
 static int find_row(const struct pgk_format_row **row, const struct pgk_filemap *map,
                     const char *path, struct pgk_err *err)
 {
@@ -40,6 +51,11 @@ static int find_row(const struct pgk_format_row **row, const struct pgk_filemap 
         if ((*row)->sniff(map->bytes, map->size))
             return 0;
     char found[64];
+    if (is_of_big_endian(map))
+        return pgk_fail(err, PGK_E_FORMAT, .file = path, .offset = &(uint64_t){0},
+                        .field = "magic", .found = "a raw heap profile of a big-endian machine",
+                        .expected = "one of a little-endian machine",
+                        .hint = "record the program on x86-64 or little-endian AArch64");
     return pgk_fail(err, map->size ? PGK_E_FORMAT : PGK_E_TRUNCATED, .file = path,
                     .offset = &(uint64_t){0}, .field = "magic", .found = first_bytes(found, map),
                     .expected = "the start of a profile, such as 81 72 66 6f 72 70 6d ff (raw "

@@ -85,7 +85,8 @@ static int check_ident(const struct pgk_elf *elf, struct pgk_err *err)
                         .offset = &(uint64_t){EI_DATA}, .field = "data encoding",
                         .found = b[EI_DATA] == ELFDATA2MSB ? "big-endian"
                                                            : PGK_F("%u", b[EI_DATA]),
-                        .expected = "little-endian");
+                        .expected = "little-endian",
+                        .hint = "give a build for x86-64 or little-endian AArch64");
     if (elf->map.size < sizeof(Elf64_Ehdr))
         return pgk_fail(err, PGK_E_TRUNCATED, .file = elf->path, .format = FORMAT,
                         .offset = &(uint64_t){elf->map.size}, .field = "file header",
