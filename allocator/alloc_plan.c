@@ -319,7 +319,7 @@ static bool make_leaves(void)
     return true;
 }
 
-static void find_modules(const char *path)
+static void find_modules(const char *path, bool others_are_expected)
 {
     const struct pgg_segment *segments;
     const u32 all = pgal_modules_missing = plan.header->n_modules;
@@ -327,7 +327,7 @@ static void find_modules(const char *path)
     const u32 n = pgg_modules(&segments);
     for (u32 i = 0; i < n; i++)
         add_module(&segments[i]);
-    if (pgal_modules_missing == all)
+    if (pgal_modules_missing == all && !others_are_expected)
         pgal_say("the plan is for other builds than what is loaded at the start", path);
 }
 
@@ -349,7 +349,7 @@ void pgal_plan_hash(u32 groups)
     }
 }
 
-void pgal_plan_read(const char *path)
+void pgal_plan_read(const char *path, bool others_are_expected)
 {
     struct pgk_placement_fault fault = {.what = "it cannot be read"};
     size_t bytes;
@@ -372,6 +372,6 @@ void pgal_plan_read(const char *path)
                 pgal_group_is_cold(i);
             else if (plan.groups[i].flags & PGK_PLACEMENT_HOT)
                 pgal_group_is_hot(i);
-        find_modules(path);
+        find_modules(path, others_are_expected);
     }
 }

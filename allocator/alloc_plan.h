@@ -8,8 +8,9 @@
 
 #pragma GCC visibility push(hidden)
 
-/* Reads the file; what is wrong with it is said, and there is no plan then. */
-void pgal_plan_read(const char *path);
+/* Reads the file; what is wrong with it is said, and there is no plan then. So is a plan of which
+ * nothing is loaded, unless other programs than that of the plan are expected to run with it. */
+void pgal_plan_read(const char *path, bool others_are_expected);
 
 /* Instead of a plan, for comparisons: deals calls out to so many groups by a hash of their
  * addresses. All of them are unknown then, so that nothing is slower without it. */

@@ -64,7 +64,7 @@ __attribute__((constructor(101))) static void at_start(void)
                                                                              : PGAL_HUGE_HOT);
     listen(pgg_secure_getenv("PGOKIT_ALLOC_STATS_SIGNAL"));
     if (plan && *plan)
-        pgal_plan_read(plan);
+        pgal_plan_read(plan, is_set("PGOKIT_ALLOC_PLAN_OF_OTHERS"));
     else if (hash && *hash)
         pgal_plan_hash(number(hash));
 }

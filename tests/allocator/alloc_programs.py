@@ -176,6 +176,8 @@ def tells_stale(folder):
     build(folder, flags=["-O1"])
     result = says_once(folder, program, plan)
     require("other builds" in result.stderr, result.stderr)
+    quiet = with_plan(folder, plan, [program, "pages"], env={"PGOKIT_ALLOC_PLAN_OF_OTHERS": "1"})
+    require(not quiet.stderr, quiet.stderr)
 
 
 def counts_groups(folder):
