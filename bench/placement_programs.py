@@ -88,7 +88,7 @@ def programs(folder):
         "graph, 4 threads": ([graph, "5000", "10", "1"], [graph, "50000", "40", "4"]),
         "sqlite3": (["sqlite3", ":memory:", ".read " + few],
                     ["sqlite3", ":memory:", ".read " + sql]),
-        "lua": (["lua5.4", trees, "8"], ["lua5.4", trees, "13"]),
+        "lua": (["lua5.4", trees, "8"], ["lua5.4", trees, "15"]),
         "perl": (["perl", "-e", PERL, "20000"], ["perl", "-e", PERL, "1500000"]),
         "redis": (["redis-server", "5000"], ["redis-server", "60000"]),
         "cc1": ([*compile_it, source(folder, 30)], [*compile_it, source(folder, 400)]),
