@@ -7,6 +7,7 @@
 #define PGG_AARCH64_H
 
 #include "guest.h"
+#include "guest_vector.h"
 
 #include <arm_neon.h>
 #include <ucontext.h>
@@ -276,70 +277,6 @@ PGG_INLINE u64 pgg_context_ra(const ucontext_t *context)
 }
 
 /* ---- 16 bytes ---- */
-
-typedef uint8x16_t pgg_v16;
-
-PGG_INLINE pgg_v16 pgg_load16(const void *p)
-{
-    return vld1q_u8((const uint8_t *)p);
-}
-
-PGG_INLINE pgg_v16 pgg_load16_aligned(uintptr_t at)
-{
-    return vld1q_u8((const uint8_t *)at);
-}
-
-PGG_INLINE void pgg_store16(void *p, pgg_v16 v)
-{
-    vst1q_u8((uint8_t *)p, v);
-}
-
-PGG_INLINE pgg_v16 pgg_zero16(void)
-{
-    return vdupq_n_u8(0);
-}
-
-PGG_INLINE pgg_v16 pgg_all_bytes(char c)
-{
-    return vdupq_n_u8((uint8_t)c);
-}
-
-PGG_INLINE pgg_v16 pgg_both_words(u64 word)
-{
-    return vreinterpretq_u8_u64(vdupq_n_u64(word));
-}
-
-PGG_INLINE pgg_v16 pgg_add_words(pgg_v16 a, pgg_v16 b)
-{
-    return vreinterpretq_u8_u64(vaddq_u64(vreinterpretq_u64_u8(a), vreinterpretq_u64_u8(b)));
-}
-
-PGG_INLINE u64 pgg_sum_words(pgg_v16 v)
-{
-    return vaddvq_u64(vreinterpretq_u64_u8(v));
-}
-
-/* All bits set in each word that is 0. */
-PGG_INLINE pgg_v16 pgg_zero_words(pgg_v16 v)
-{
-    return vreinterpretq_u8_u64(vceqzq_u64(vreinterpretq_u64_u8(v)));
-}
-
-PGG_INLINE pgg_v16 pgg_or16(pgg_v16 a, pgg_v16 b)
-{
-    return vorrq_u8(a, b);
-}
-
-PGG_INLINE pgg_v16 pgg_xor16(pgg_v16 a, pgg_v16 b)
-{
-    return veorq_u8(a, b);
-}
-
-/* All bits set in each byte that is the same in both. */
-PGG_INLINE pgg_v16 pgg_same16(pgg_v16 a, pgg_v16 b)
-{
-    return vceqq_u8(a, b);
-}
 
 PGG_INLINE pgg_v16 pgg_min_bytes(pgg_v16 a, pgg_v16 b)
 {

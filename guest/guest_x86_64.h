@@ -4,6 +4,7 @@
 #define PGG_X86_64_H
 
 #include "guest.h"
+#include "guest_vector.h"
 
 #include <emmintrin.h>
 #include <ucontext.h>
@@ -265,80 +266,15 @@ PGG_INLINE u64 pgg_context_ra(const ucontext_t *context)
 
 /* ---- 16 bytes ---- */
 
-typedef __m128i pgg_v16;
-
-PGG_INLINE pgg_v16 pgg_load16(const void *p)
-{
-    return _mm_loadu_si128((const __m128i *)p);
-}
-
-PGG_INLINE pgg_v16 pgg_load16_aligned(uintptr_t at)
-{
-    return _mm_load_si128((const __m128i *)at);
-}
-
-PGG_INLINE void pgg_store16(void *p, pgg_v16 v)
-{
-    _mm_storeu_si128((__m128i *)p, v);
-}
-
-PGG_INLINE pgg_v16 pgg_zero16(void)
-{
-    return _mm_setzero_si128();
-}
-
-PGG_INLINE pgg_v16 pgg_all_bytes(char c)
-{
-    return _mm_set1_epi8(c);
-}
-
-PGG_INLINE pgg_v16 pgg_both_words(u64 word)
-{
-    return _mm_set1_epi64x((long long)word);
-}
-
-PGG_INLINE pgg_v16 pgg_add_words(pgg_v16 a, pgg_v16 b)
-{
-    return _mm_add_epi64(a, b);
-}
-
-PGG_INLINE u64 pgg_sum_words(pgg_v16 v)
-{
-    return (u64)_mm_cvtsi128_si64(_mm_add_epi64(v, _mm_unpackhi_epi64(v, v)));
-}
-
-/* All bits set in each word that is 0. */
-PGG_INLINE pgg_v16 pgg_zero_words(pgg_v16 v)
-{
-    const pgg_v16 halves = _mm_cmpeq_epi32(v, _mm_setzero_si128());
-    return _mm_and_si128(halves, _mm_shuffle_epi32(halves, _MM_SHUFFLE(2, 3, 0, 1)));
-}
-
-PGG_INLINE pgg_v16 pgg_or16(pgg_v16 a, pgg_v16 b)
-{
-    return _mm_or_si128(a, b);
-}
-
-PGG_INLINE pgg_v16 pgg_xor16(pgg_v16 a, pgg_v16 b)
-{
-    return _mm_xor_si128(a, b);
-}
-
-/* All bits set in each byte that is the same in both. */
-PGG_INLINE pgg_v16 pgg_same16(pgg_v16 a, pgg_v16 b)
-{
-    return _mm_cmpeq_epi8(a, b);
-}
-
 PGG_INLINE pgg_v16 pgg_min_bytes(pgg_v16 a, pgg_v16 b)
 {
-    return _mm_min_epu8(a, b);
+    return (pgg_v16)_mm_min_epu8((__m128i)a, (__m128i)b);
 }
 
 /* The highest bit of each byte, that of the first byte lowest. */
 PGG_INLINE u32 pgg_high_bits(pgg_v16 v)
 {
-    return (u32)_mm_movemask_epi8(v);
+    return (u32)_mm_movemask_epi8((__m128i)v);
 }
 
 #endif
