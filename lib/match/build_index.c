@@ -5,7 +5,6 @@
 #include "discriminator.h"
 #include "function_name.h"
 #include "hash.h"
-#include "sample_names.h"
 
 #include <stdlib.h>
 
@@ -20,102 +19,6 @@ static const char *const allocators[] = {
     "_ZnwmSt11align_val_tRKSt9nothrow_t",
     "_ZnamSt11align_val_tRKSt9nothrow_t",
 };
-
-size_t pgk_build_plain_len(const char *name, size_t len)
-{
-    static const char *const suffixes[] = {".llvm.",     ".part.", ".constprop.", ".isra.",
-                                           ".lto_priv.", ".cold.", ".__uniq."};
-    static const char cold[] = ".cold";
-    enum { COLD = sizeof cold - 1 };
-    for (size_t before = 0; before != len;) {
-        before = len;
-        len = pgk_sample_drop_numbered(name, len, suffixes, PGK_COUNTOF(suffixes));
-        if (len > COLD && !memcmp(name + len - COLD, cold, COLD))
-            len -= COLD;
-    }
-    return len;
-}
-
-uint64_t pgk_build_guid(const char *name, size_t len)
-{
-    return pgk_md5_low64(name, pgk_build_plain_len(name, len));
-}
-
-/* The next character of a mangled name that is not of an identifier, a literal or the number of a
- * substitution or parameter: in these anything may stand. */
-static size_t skip_name(const char *name, size_t len, size_t at)
-{
-    size_t n = 0, digits = at;
-    while (digits < len && n < len && name[digits] >= '0' && name[digits] <= '9')
-        n = n * 10 + (size_t)(name[digits++] - '0');
-    if (digits > at)
-        return n < len - digits ? digits + n : len;
-    const char *end = NULL;
-    if (at + 1 < len && (name[at] == 'S' || name[at] == 'T') &&
-        (name[at + 1] == '_' || name[at + 1] <= 'Z'))
-        end = memchr(name + at, '_', len - at);
-    else if (at + 1 < len && name[at] == 'L' && name[at + 1] >= 'a' && name[at + 1] <= 'z')
-        end = memchr(name + at, 'E', len - at);
-    return end ? (size_t)(end - name) + 1 : at + 1;
-}
-
-/* Where a mangled name tells which body of a constructor or destructor it is (C1, C2, C5, D1, ...,
- * the Itanium C++ ABI, 5.1.4.3; C4 is what gcc has in debug information); 0 in others. */
-static size_t structor_kind(const char *name, size_t len)
-{
-    if (len < 3 || memcmp(name, "_ZN", 3) != 0)
-        return 0;
-    for (size_t at = 3; at + 1 < len && name[at] != '.'; at = skip_name(name, len, at))
-        if ((name[at] == 'C' || name[at] == 'D') && strchr("1245", name[at + 1]))
-            return at + 1;
-    return 0;
-}
-
-/* A name without suffixes, with room for one that is the same for all bodies of a constructor. */
-struct plain {
-    const char *s;
-    size_t len;
-    char copy[1024]; /* longer names stay as they are */
-};
-
-static void make_plain(struct plain *p, const char *name, size_t len)
-{
-    p->s = name;
-    p->len = pgk_build_plain_len(name, len);
-    size_t kind = structor_kind(name, p->len);
-    if (!kind || p->len > sizeof p->copy)
-        return;
-    memcpy(p->copy, name, p->len);
-    p->copy[kind] = '2';
-    p->s = p->copy;
-}
-
-uint64_t pgk_build_bare_guid(const char *name, size_t len)
-{
-    static const char begin[] = "_ZL", unique[] = ".__uniq.";
-    size_t at = sizeof begin - 1, n = 0;
-    if (len > at && !memcmp(name, begin, at) && memmem(name, len, unique, sizeof unique - 1)) {
-        for (; at < len && name[at] >= '0' && name[at] <= '9' && n < len; at++)
-            n = n * 10 + (size_t)(name[at] - '0');
-        if (n && n <= len - at)
-            return pgk_md5_low64(name + at, n);
-    }
-    struct plain plain;
-    make_plain(&plain, name, len);
-    return pgk_md5_low64(plain.s, plain.len);
-}
-
-const char *pgk_build_file_tail(const char *path)
-{
-    const char *tail = path, *last = path;
-    for (const char *c = path; *c; c++) {
-        if (*c == '/') {
-            tail = last;
-            last = c + 1;
-        }
-    }
-    return tail;
-}
 
 static bool is_allocator(const char *name, size_t len)
 {
@@ -148,15 +51,16 @@ bool pgk_build_index_func(struct pgk_build *build, uint32_t func)
     const struct pgk_build_func *f = &build->funcs.v[func];
     return pgk_index_add(&build->by_guid, f->guid, func) &&
            (f->full_guid == f->guid || pgk_index_add(&build->by_guid, f->full_guid, func)) &&
-           (f->bare_guid == f->guid || pgk_index_add(&build->by_guid, f->bare_guid, func));
+           (f->bare_guid == f->guid || pgk_index_add(&build->by_guid, f->bare_guid, func)) &&
+           (!f->identifier_guid || pgk_index_add(&build->by_guid, f->identifier_guid, func));
 }
 
 static uint32_t add_func(struct reader *r, const char *name, const char *file)
 {
     struct pgk_build *build = r->build;
     size_t len = strlen(name);
-    struct plain plain;
-    make_plain(&plain, name, len);
+    struct pgk_plain_name plain;
+    pgk_build_plain(&plain, name, len);
     uint32_t name_id = pgk_intern(&build->strings, plain.s, plain.len);
     uint32_t file_id = pgk_intern_cstr(&build->strings, file ? pgk_build_file_tail(file) : NULL);
     if (name_id == PGK_INDEX_NONE || file_id == PGK_INDEX_NONE)
@@ -169,6 +73,7 @@ static uint32_t add_func(struct reader *r, const char *name, const char *file)
         .guid = pgk_build_guid(name, len),
         .full_guid = pgk_heap_guid(name, len),
         .bare_guid = pgk_build_bare_guid(name, len),
+        .identifier_guid = pgk_build_identifier_guid(name, len),
         .linkage = pgk_intern(&build->strings, name, len),
         .name = name_id,
         .file = file_id,
@@ -563,4 +468,18 @@ uint32_t pgk_build_next(const struct pgk_build *build, uint64_t guid, uint32_t *
             return i;
     }
     return PGK_INDEX_NONE;
+}
+
+uint32_t pgk_build_next_internal(const struct pgk_build *build, uint64_t guid, uint32_t *at)
+{
+    for (uint32_t i; (i = pgk_index_next(&build->by_guid, guid, at)) != PGK_INDEX_NONE;)
+        if (build->funcs.v[i].has_body && build->funcs.v[i].identifier_guid == guid)
+            return i;
+    return PGK_INDEX_NONE;
+}
+
+bool pgk_build_same_name(const struct pgk_build_func *a, const struct pgk_build_func *b)
+{
+    return a->bare_guid == b->bare_guid || a->identifier_guid == b->guid ||
+           b->identifier_guid == a->guid;
 }

@@ -7,6 +7,7 @@
 #include "binary_set.h"
 #include "index.h"
 #include "intern.h"
+#include "plain_name.h"
 #include "vec.h"
 
 /* How a call was compiled; one place may have been compiled in several ways. */
@@ -29,6 +30,7 @@ struct pgk_build_func {
     uint64_t guid;      /* of the name without suffixes of compilers */
     uint64_t full_guid; /* LLVM's, of the name as it is */
     uint64_t bare_guid; /* pgk_build_bare_guid(): often `guid` */
+    uint64_t identifier_guid; /* pgk_build_identifier_guid() */
     uint32_t linkage, name, file; /* string ids; name: without suffixes, one for all bodies of a
                                      constructor; file: with its folder; 0 unknown */
     uint32_t path;      /* string id: of the file, as debug information has it */
@@ -65,20 +67,14 @@ void pgk_build_free(struct pgk_build *build);
 PGK_MUST_USE bool pgk_build_index_func(struct pgk_build *build, uint32_t func);
 void pgk_build_finish(struct pgk_build *build);
 
-/* The GUID of a linkage name without what compilers add to names of copies and parts of functions,
- * and of statics (.llvm.N, .part.N, .constprop.N, .isra.N, .cold, .__uniq.N). */
-size_t pgk_build_plain_len(const char *name, size_t len);
-uint64_t pgk_build_guid(const char *name, size_t len);
-/* The GUID of NAME in _ZL<length>NAME...__uniq.N, which is what clang's
- * -funique-internal-linkage-names makes of a static function of C; of a constructor or destructor
- * that of its body C2 or D2, of which compilers tell the others apart differently; else that of
- * above. */
-uint64_t pgk_build_bare_guid(const char *name, size_t len);
-/* The last folder and the name of a path, which stay where a build is done elsewhere. */
-const char *pgk_build_file_tail(const char *path);
-
 /* Next function of that GUID with a body: starts with *at = 0, PGK_INDEX_NONE at the end. */
 uint32_t pgk_build_next(const struct pgk_build *build, uint64_t guid, uint32_t *at);
+/* The same for functions of internal linkage whose identifier has that GUID: those of other files
+ * may have it, too. */
+uint32_t pgk_build_next_internal(const struct pgk_build *build, uint64_t guid, uint32_t *at);
+
+/* Do the names of functions of two builds, or their identifiers, stand for the same? */
+bool pgk_build_same_name(const struct pgk_build_func *a, const struct pgk_build_func *b);
 
 /* Is it the same function, as far as is known? One that is elsewhere may be any of its name. */
 static inline bool pgk_build_same(const struct pgk_build *build, uint32_t a, uint32_t b)

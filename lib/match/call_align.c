@@ -133,6 +133,42 @@ static void share_place(const struct aligner *a, size_t i)
             break;
 }
 
+static bool is_taken(const struct aligner *a, size_t j)
+{
+    for (size_t i = 0; i < a->n_old; i++)
+        if (a->to[i].to == j)
+            return true;
+    return false;
+}
+
+/* The only call of the function on the lines that calls beside old call i are paired with: one
+ * without a partner, or one that shares its place. */
+static uint32_t only_on_line(const struct aligner *a, size_t i, bool shared)
+{
+    uint32_t found = PGK_INDEX_NONE;
+    for (size_t k = 0; k < a->n_old; k++) {
+        if (a->old[k].offset != a->old[i].offset || a->to[k].to == PGK_INDEX_NONE)
+            continue;
+        for (uint32_t j = 0; j < a->n_now; j++) {
+            if (a->now[j].offset != a->now[a->to[k].to].offset || a->alike(a->ctx, i, j) < 2 ||
+                j == found || (shared ? !a->now[j].several : is_taken(a, j)))
+                continue;
+            if (found != PGK_INDEX_NONE)
+                return PGK_INDEX_NONE;
+            found = j;
+        }
+    }
+    return found;
+}
+
+/* Compilers have calls in the arguments of a call before it or behind it, by their columns. */
+static void cross_on_line(const struct aligner *a, size_t i)
+{
+    a->to[i].to = only_on_line(a, i, false);
+    if (a->to[i].to == PGK_INDEX_NONE)
+        a->to[i].to = only_on_line(a, i, true);
+}
+
 /* Where a call could be one of several, it is the one that moved as the pairs around it did, if
  * only one did. */
 static void settle(const struct aligner *a, size_t i)
@@ -201,5 +237,8 @@ int pgk_calls_align(const struct pgk_anchor *old, size_t n_old, const struct pgk
             to[i].ambiguous = is_ambiguous(&a, i);
     for (size_t i = 0; i < n_old; i++)
         share_place(&a, i);
+    for (size_t i = 0; i < n_old; i++)
+        if (to[i].to == PGK_INDEX_NONE)
+            cross_on_line(&a, i);
     return 0;
 }

@@ -30,7 +30,7 @@ static enum pgk_calls calls(const struct pgk_match *m, uint32_t call, uint32_t c
         return PGK_CALLS_ADDRESS;
     const struct pgk_build_func *f = &m->build.funcs.v[func];
     if (callee != PGK_INDEX_NONE && callee >= m->heap->funcs.n)
-        return m->profiled.funcs.v[callee - m->heap->funcs.n].bare_guid == f->bare_guid
+        return pgk_build_same_name(&m->profiled.funcs.v[callee - m->heap->funcs.n], f)
                    ? PGK_CALLS_SURELY
                    : PGK_CALLS_NOT;
     if (callee == PGK_INDEX_NONE ? f->allocates : is_candidate(m, func, callee))

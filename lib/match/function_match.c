@@ -45,6 +45,30 @@ static bool add_candidates(struct pgk_match *m, const struct pgk_heap_func *old,
     return true;
 }
 
+/* Functions of internal linkage that only one of both sides has the whole name of: those of one
+ * identifier in the file that the profile knows, and at its line if one is. */
+static bool add_internal(struct pgk_match *m, const struct pgk_heap_func *old, uint64_t guid,
+                         bool whole_in_profile)
+{
+    size_t first = m->candidates.n;
+    uint32_t at = 0;
+    bool at_line = false;
+    for (;;) {
+        uint32_t f = whole_in_profile ? pgk_build_next(&m->build, guid, &at)
+                                      : pgk_build_next_internal(&m->build, guid, &at);
+        if (f == PGK_INDEX_NONE)
+            return true;
+        bool same_line = old->decl_line && m->build.funcs.v[f].decl_line == old->decl_line;
+        if (!same_file(m, old, f) || (at_line && !same_line))
+            continue;
+        if (same_line && !at_line)
+            m->candidates.n = first;
+        at_line |= same_line;
+        if (!pgk_vec_push(&m->candidates, f))
+            return false;
+    }
+}
+
 /* Every program has a main. */
 static bool has_own_function(const struct pgk_match *m)
 {
@@ -75,6 +99,11 @@ int pgk_match_functions(struct pgk_match *m, struct pgk_err *err)
             ok = add_candidates(m, f, pgk_build_guid(name, strlen(name)));
         if (ok && m->candidates.n == before && *name)
             ok = add_candidates(m, f, pgk_build_bare_guid(name, strlen(name)));
+        if (ok && m->candidates.n == before)
+            ok = add_internal(m, f, f->guid, false);
+        uint64_t identifier = pgk_build_identifier_guid(name, strlen(name));
+        if (ok && m->candidates.n == before && identifier)
+            ok = add_internal(m, f, identifier, true);
         if (!ok)
             return pgk_fail_nomem(err);
         m->first_candidate[i + 1] = (uint32_t)m->candidates.n;

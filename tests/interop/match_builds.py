@@ -178,12 +178,30 @@ __attribute__((noinline)) Box::~Box()
 }
 """
 BOXES = """#include "box.c"
+namespace {
+struct Shelf {
+    __attribute__((noinline)) void *room(int n)
+    {
+        void *p = malloc(n);
+        note(p);
+        return p;
+    }
+};
+}
+static __attribute__((noinline)) void *shelve(Shelf &shelf, int n)
+{
+    void *p = shelf.room(n);
+    note(p);
+    return p;
+}
 int main()
 {
+    Shelf shelf;
     Box small(3);
     Box *large = (Box *)malloc(sizeof *large);
     large->p = Box(300).p;
     note(large);
+    free(shelve(shelf, 40));
     return 0;
 }
 """
@@ -366,13 +384,14 @@ def profiled_build(work):
 
 
 def constructors(work):
-    """gcc and clang name bodies of a constructor, and calls of it, differently."""
+    """gcc and clang name bodies of a constructor, and calls of it, differently; of functions of
+    internal linkage gcc has the identifier alone."""
     source = Source(work, box=BOX, made=MADE, boxes=BOXES)
     flags = ["-x", "c++", "-fno-exceptions"]
     profile = source.profile(*flags)
     for _, compiler in compilers():
         found = match(work, profile, source.build(compiler, *flags))
-        require(len(found["contexts"]) >= 3, f"{found['contexts']}")
+        require(len(found["contexts"]) >= 4, f"{found['contexts']}")
         require_levels(found, FOUND)
 
 
@@ -522,7 +541,7 @@ def add_cases(work, tap):
     tap.add("a function more, less, or of another name", rerouted, work)
     tap.add("what is not found", not_found, work)
     tap.add("the profiled build", profiled_build, work)
-    tap.add("constructors and destructors", constructors, work)
+    tap.add("constructors, and functions of internal linkage", constructors, work)
     tap.add("suffixes of names, older DWARF, no optimisation", suffixes, work)
     tap.add("rebased to a changed source", rebased, work)
     tap.add("compared across a change of the source", compared, work)

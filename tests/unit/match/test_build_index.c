@@ -53,6 +53,31 @@ static void one_name_for_all_bodies_of_a_constructor(void **state)
                          pgk_md5_low64(as_they_are[i], strlen(as_they_are[i])));
 }
 
+/* gcc's debug information has no more of them than the identifier. */
+static void identifiers_of_internal_functions(void **state)
+{
+    (void)state;
+    static const char *const internal[][2] = {
+        {"_ZN7leveldb12_GLOBAL__N_18PosixEnv8LockFileERKSs", "LockFile"},
+        {"_ZNK12_GLOBAL__N_13Box3getEv", "get"},
+        {"_ZN12_GLOBAL__N_13BoxC2Ei", "Box"},
+        {"_ZL5parsei", "parse"},
+        {"_ZL5parsei.part.0", "parse"},
+        {"_ZN7leveldbL19DoWriteStringToFileEv", "DoWriteStringToFile"},
+        {"_ZN1a9Benchmark4ReadEPN12_GLOBAL__N_15StateE", "Read"},
+        {"_ZN12_GLOBAL__N_14ListIN1a1bELi3EXsr1c1dELb0EE4pushB5cxx11Ev", "push"},
+    };
+    static const char *const others[] = {
+        "_ZN7leveldb6Status2OKEv", "_ZN12_GLOBAL__N_13BoxD2Ev", "_ZN12_GLOBAL__N_1E", "parse", "_Z",
+        "_ZN12_GLOBAL__N_1",       "_ZN12_GLOBAL__N_1I",        "_ZNL",               "",      "_ZN",
+    };
+    for (size_t i = 0; i < PGK_COUNTOF(internal); i++)
+        assert_int_equal(pgk_build_identifier_guid(internal[i][0], strlen(internal[i][0])),
+                         pgk_md5_low64(internal[i][1], strlen(internal[i][1])));
+    for (size_t i = 0; i < PGK_COUNTOF(others); i++)
+        assert_int_equal(pgk_build_identifier_guid(others[i], strlen(others[i])), 0);
+}
+
 static void files_without_where_they_were_built(void **state)
 {
     (void)state;
@@ -68,6 +93,7 @@ int main(void)
         cmocka_unit_test(names_without_what_compilers_add),
         cmocka_unit_test(statics_of_c_with_unique_names),
         cmocka_unit_test(one_name_for_all_bodies_of_a_constructor),
+        cmocka_unit_test(identifiers_of_internal_functions),
         cmocka_unit_test(files_without_where_they_were_built),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

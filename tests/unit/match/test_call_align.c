@@ -112,6 +112,23 @@ static void a_place_of_several_calls_has_no_rivals_behind(void **state)
     expect(&b, 0, 0, false);
 }
 
+/* f(g()), of which one compiler has f before g, and the other one behind it. */
+static void calls_of_one_line_may_cross(void **state)
+{
+    (void)state;
+    struct both b = {0};
+    add(&b.old, 6, 4, 1);
+    add(&b.old, 6, 9, 2);
+    add(&b.now, 8, 9, 2);
+    add(&b.now, 8, 20, 1);
+    align(&b);
+    assert_int_equal(b.to[0].to, 1);
+    assert_int_equal(b.to[1].to, 0);
+    b.now.place[0].offset = 7; /* on lines of their own they may not */
+    align(&b);
+    assert_true((b.to[0].to == PGK_INDEX_NONE) != (b.to[1].to == PGK_INDEX_NONE));
+}
+
 static void known_callees_come_before_unknown_ones(void **state)
 {
     (void)state;
@@ -167,6 +184,7 @@ int main(void)
         cmocka_unit_test(what_is_gone_has_no_partner),
         cmocka_unit_test(calls_of_one_macro_share_a_place),
         cmocka_unit_test(a_place_of_several_calls_has_no_rivals_behind),
+        cmocka_unit_test(calls_of_one_line_may_cross),
         cmocka_unit_test(known_callees_come_before_unknown_ones),
         cmocka_unit_test(as_many_pairs_as_there_can_be),
     };
