@@ -62,7 +62,7 @@ class Suite:
             expect(page.evaluate("document.title"), "before.profdata – pgokit report", "title")
 
     def a_plan_shows_what_its_groups_held(self):
-        apart = shop.Profile(self.pgokit, self.folder, "apart",
+        apart = shop.Profile(self.pgokit, self.folder, "apart", arguments=["300"],  # ms to live
                              source=HERE.parent / "allocator" / "programs" / "compiler_hints.cpp")
         plan, stats, report = (self.folder / name for name in ("app.plan", "stats", "plan.html"))
         explained = self.run("plan", apart.raw, "-b", apart.binary, "-o", plan, "--explain")

@@ -20,12 +20,13 @@ def find_compiler():
 class Profile:
     """A program and the indexed profile of one run of it."""
 
-    def __init__(self, pgokit, folder, name, *flags, source=SOURCE):
+    def __init__(self, pgokit, folder, name, *flags, source=SOURCE, arguments=()):
         self.binary, self.path = folder / name, folder / f"{name}.profdata"
         subprocess.run([find_compiler(), *FLAGS, *flags, source, "-o", self.binary], check=True,
                        cwd=folder)
         options = f"print_text=0:log_path={folder}/{name}.raw"
-        subprocess.run([self.binary], check=True, cwd=folder,
+        subprocess.run([self.binary, *arguments], check=True, cwd=folder,
+                       stdout=subprocess.DEVNULL,
                        env={**os.environ, "MEMPROF_OPTIONS": options})
         [self.raw] = folder.glob(f"{name}.raw.*")
         subprocess.run([pgokit, "merge", "-q", self.raw, "-b", self.binary, "--full-schema", "-o",
