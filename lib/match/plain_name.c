@@ -141,8 +141,8 @@ static struct text identifier_at(const char *name, size_t at, size_t next)
     return (struct text){name + at, next - at};
 }
 
-/* The last identifier of a mangled name, if it, or what is around it, or a type of its parameters is
- * of internal linkage: the Itanium C++ ABI, 5.1.2. */
+/* The last identifier of a mangled name, if it, or what is around it, or a type of its parameters
+ * is of internal linkage: the Itanium C++ ABI, 5.1.2. */
 static bool internal_identifier(const char *name, size_t len, struct text *last)
 {
     enum { PREFIX = 2 };

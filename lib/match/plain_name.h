@@ -27,8 +27,8 @@ uint64_t pgk_build_bare_guid(const char *name, size_t len);
 const char *pgk_build_file_tail(const char *path);
 
 /* Of a C++ function of internal linkage, in an anonymous namespace or static, the GUID of its
- * identifier: gcc's debug information has no linkage name of it, so that this is all that is known of
- * it there. 0 of others, and of destructors. */
+ * identifier: gcc's debug information has no linkage name of it, so that this is all that is known
+ * of it there. 0 of others, and of destructors. */
 uint64_t pgk_build_identifier_guid(const char *name, size_t len);
 
 #endif

@@ -69,7 +69,7 @@ static void identifiers_of_internal_functions(void **state)
     };
     static const char *const others[] = {
         "_ZN7leveldb6Status2OKEv", "_ZN12_GLOBAL__N_13BoxD2Ev", "_ZN12_GLOBAL__N_1E", "parse", "_Z",
-        "_ZN12_GLOBAL__N_1",       "_ZN12_GLOBAL__N_1I",        "_ZNL",               "",      "_ZN",
+        "_ZN12_GLOBAL__N_1", "_ZN12_GLOBAL__N_1I", "_ZNL", "", "_ZN",
     };
     for (size_t i = 0; i < PGK_COUNTOF(internal); i++)
         assert_int_equal(pgk_build_identifier_guid(internal[i][0], strlen(internal[i][0])),

@@ -56,12 +56,16 @@ __attribute__((noinline)) static void apart(size_t n)
 
 static inline __attribute__((always_inline)) void first_half(size_t n)
 {
-    kept = take(n);
+    char *p = take(n);
+    kept = NULL;
+    free(p);
 }
 
 static inline __attribute__((always_inline)) void second_half(size_t n)
 {
-    kept = take(3 * n);
+    char *p = take(3 * n);
+    kept = NULL;
+    free(p);
 }
 
 enum { HALVES = __LINE__ + 1 };
