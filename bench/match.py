@@ -284,7 +284,7 @@ def sampled(folder, exe, name):
 def stale_builds(bench, name, marks):
     """The newer release with each profile."""
     folder = Folder(bench, f"stale-{name}-{marks}")
-    flags = ["-O2", "-g", *MARKS[marks]]
+    flags = ["-O2", "-g", branches_use.ALIGNED, *MARKS[marks]]
     old, new = (RELEASES[name](bench, tag) for tag in STALE[name])
     built = {"plain": folder.build(new, "plain", flags)}
     profiled = folder.build(old, "old", flags)
