@@ -2,9 +2,10 @@
 """Types of objects over three rounds of compiling and recording: what a compiler promotes by type
 is not loaded any more, and its counts come of the comparisons in the code. Clang promotes what a
 profile of instrumented code says, whose types are replaced by those that were recorded; or, with
-our plugin, what the sample profiles of the rounds before say.
+our plugin, what the sample profiles of the rounds before say. What is recorded is random, but where
+the program is traced step by step: there all types are promoted, and only comparisons tell of them.
 
-usage: promoted_types.py PGOKIT LIBRARY [PLUGIN]
+usage: promoted_types.py PGOKIT LIBRARY TRACER [PLUGIN]
 """
 
 import glob
@@ -18,8 +19,8 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.append(os.path.join(HERE, "..", "runtime"))
 from harness import Cases, Skip, require, run, tool  # noqa: E402
 
-PGOKIT, LIBRARY = (os.path.abspath(path) for path in sys.argv[1:3])
-PLUGIN = sys.argv[3] if len(sys.argv) > 3 else None
+PGOKIT, LIBRARY, TRACER = (os.path.abspath(path) for path in sys.argv[1:4])
+PLUGIN = sys.argv[4] if len(sys.argv) > 4 else None
 SOURCES = ["promoted_main.cpp", "promoted_types.cpp"]
 SITES = ["_Z7area_ofP5Shapei", "_Z8areas_ofPP5Shapei", "_Z7name_ofP5Namedi", "_Z7tone_ofP4Tonei"]
 AREA = {"_ZTVN12_GLOBAL__N_15LocalE": "_ZN12_GLOBAL__N_15Local4areaEi",
@@ -35,7 +36,10 @@ LINKED = ["-flto=thin", "-fwhole-program-vtables", "-fno-split-lto-unit",
           "-Wl,--lto-whole-program-visibility"]
 USE = ["-mllvm", "-enable-vtable-profile-use", "-Wl,-mllvm,-enable-vtable-profile-use"]
 FORMS = {"position-independent": ["-fPIE", "-pie"], "at a fixed address": ["-fno-pie", "-no-pie"]}
-SHORT, LONG = "10000", "8000000"
+SHORT, LONG, TRACED = "10000", "8000000", "2000"
+# Four types of a call, so that none is left to loads.
+ALL_TYPES = [word for option in ("-icp-max-prom=4", "-icp-max-annotations=4")
+             for word in ("-mllvm", option, "-Wl,-mllvm," + option)]
 
 
 def compile_program(folder, out, *options):
@@ -84,6 +88,12 @@ def record_types(folder, program, *options):
     return generate(folder, program, *options)
 
 
+def trace_types(folder, program):
+    """The same of a program that is traced: branches of known instructions, and no loads."""
+    run([TRACER, "-e", "101", "-n", "20000", "app.counts.traced", program, TRACED], folder)
+    return generate(folder, program)
+
+
 def generate(folder, program, *options):
     recorded = glob.glob(os.path.join(folder, "app.counts.*"))
     report = run([PGOKIT, "gen", *recorded, "-b", program, "--vtables", "--to", "text",
@@ -109,8 +119,8 @@ def shares(counts):
     return {name: n / total for name, n in counts.items()}
 
 
-def check_shares(first, later, what):
-    for site in SITES:
+def check_shares(first, later, what, sites=SITES):
+    for site in sites:
         require(later.get(site), f"{what}: no types at {site}: {later}")
         old, new = shares(first[site]), shares(later[site])
         for name in {*old, *new}:
@@ -197,8 +207,49 @@ def rounds_of_samples(folder):
     return notes
 
 
+def types_counted(folder):
+    """Of each site, by clang's own counters. Its profiles as text have no names of types."""
+    found = {}
+    for site in SITES:
+        text = run([tool("llvm-profdata-22"), "show", "--show-vtables", "--function=" + site,
+                    "counted.profraw"], folder).stdout
+        found[site] = {name: int(n) for name, n in
+                       re.findall(r"\[ +0, (?:[\w.]+;)?(_ZTV\w+), +(\d+) \]", text)}
+    return found
+
+
+def check_traced(folder, first, what):
+    """Shares of types are those of the counters; without comparisons there are none."""
+    types, _, report = trace_types(folder, "./app")
+    check_shares(first, types, what, SITES[:3])
+    require(not report["vtable_samples"], f"{what}: {report}")
+    without, _, left = generate(folder, "./app", "--no-recovered-types")
+    require(not without and not left["recovered_types"], f"{what}: {without} without recovery")
+    note = f"{what}: {report['recovered_types']} types of {report['type_tests']} comparisons"
+    return types, note
+
+
+def traced_rounds(folder):
+    """Clang promotes what its own counters say, then what was recovered of that build, and on."""
+    sources_in(folder)
+    profile, notes = instrumented_profile(folder), []
+    first = types_counted(folder)
+    require(shares(first[SITES[2]])["_ZTV5Label"] == 0.7, str(first))
+    counters = "counted.profraw"
+    for number in range(1, ROUNDS + 1):
+        run([tool("llvm-profdata-22"), "merge", counters, "-o", "types.profdata"], folder)
+        compile_program(folder, "app", *LINKED, *USE, *ALL_TYPES, "-fprofile-use=types.profdata")
+        types, note = check_traced(folder, first, f"counters, round {number}")
+        notes.append(note)
+        counters = "types.proftext"
+        with open(os.path.join(folder, counters), "w", encoding="utf-8") as file:
+            file.write("\n".join(with_types(profile, {**first, **types})))
+    return notes
+
+
 def main():
     cases = Cases()
+    cases.run("three rounds, traced step by step", traced_rounds)
     for form in FORMS:
         cases.run(f"three rounds, {form}", rounds, form)
     cases.run("three rounds of sample profiles and the plugin", rounds_of_samples)
