@@ -7,6 +7,7 @@
 #include "heap_object.h"
 #include "plan_memory.h"
 
+#include <llvm/Config/llvm-config.h>
 #include <string.h>
 
 enum { DEEPEST = 6, GRANULE = 64 };
@@ -160,6 +161,16 @@ static void find_range(struct merging *m, LLVMValueRef intrinsic, const char *fu
         push_range(m, written, from, counts);
 }
 
+/* Not by an exception or a computed goto, before whose targets no code can be put. */
+static bool ends_by_choice(LLVMValueRef last)
+{
+#if LLVM_VERSION_MAJOR >= 23
+    return LLVMIsAUncondBrInst(last) || LLVMIsACondBrInst(last) || LLVMIsASwitchInst(last);
+#else
+    return LLVMIsABranchInst(last) || LLVMIsASwitchInst(last);
+#endif
+}
+
 static void find_in_block(struct merging *m, LLVMBasicBlockRef block)
 {
     uint32_t b = block_number(m, block);
@@ -181,8 +192,7 @@ static void find_in_block(struct merging *m, LLVMBasicBlockRef block)
         m->flow.segments[b] += pgc_is_barrier(i);
         m->returns_twice |= pgc_returns_twice(i);
     }
-    LLVMOpcode last = LLVMGetInstructionOpcode(LLVMGetBasicBlockTerminator(block));
-    m->flow.open[b] = last == LLVMBr || last == LLVMSwitch;
+    m->flow.open[b] = ends_by_choice(LLVMGetBasicBlockTerminator(block));
 }
 
 /* Where a function may go on twice, nothing is pending from one block to another. */

@@ -236,7 +236,7 @@ static void take(Fate &fate, const DIType *type)
 static const DIType *returned_type(const DISubprogram *function)
 {
     const DISubroutineType *type = function ? function->getType() : nullptr;
-    DITypeRefArray types = type ? type->getTypeArray() : DITypeRefArray();
+    auto types = type ? type->getTypeArray() : decltype(type->getTypeArray())();
     return types && types.size() ? types[0] : nullptr;
 }
 

@@ -1,6 +1,7 @@
 """What the tests of the runtime share: running programs, and cases that print TAP."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -28,8 +29,12 @@ def require(condition, text):
         raise Failure(text)
 
 
+# Compilers and tools that scripts/peers brings, where this Debian does not have them.
+NEWER = re.compile(r"(gcc|g\+\+)-1[3-6]|.*-(" + "|".join(map(str, peers.NEWEST_RELEASES)) + ")")
+
+
 def tool(name):
-    if name.endswith(tuple(f"-{release}" for release in peers.NEWEST_RELEASES)):
+    if NEWER.fullmatch(name):
         try:
             return peers.peer(name)
         except peers.Skip as reason:
@@ -40,9 +45,17 @@ def tool(name):
     return found
 
 
+BESIDE = {}
+
+
+def built_by(program, compiler):
+    """Where the compiler is one of a newer Debian, the program runs with the libraries of that."""
+    BESIDE[program] = peers.beside(compiler)
+
+
 def started(argv):
-    """The command that runs a program where it is of the target."""
-    return TARGET.started(argv) if TARGET else argv
+    """The command that runs a program where it is of the target, or of a newer Debian."""
+    return TARGET.started(argv) if TARGET else [*BESIDE.get(argv[0], []), *argv]
 
 
 # Nothing here takes minutes but on a machine that does much else: this ends what hangs.

@@ -7,7 +7,7 @@ import os
 import sys
 
 import raw_profile
-from harness import Cases, Skip, peers, require, run, tool
+from harness import Cases, Skip, built_by, require, run, tool
 from runtime_programs import (ARCHIVE, FRAMES, HERE, PGOKIT, check_sound, one_file,
                               require_exact)
 
@@ -40,8 +40,10 @@ def compiled(folder, source, release, flags, name="program"):
 def linked(release, objects, flags=()):
     """Position independent or not by chance of the release's default: -no-pie, for symbols."""
     path = objects[0].removesuffix(".o")
-    run([tool(f"clang-{release}"), *objects, *flags, "-o", path, "-no-pie", "-Wl,--build-id",
-         ARCHIVE, "-pthread"], os.path.dirname(path))
+    compiler = tool(f"clang-{release}")
+    run([compiler, *objects, *flags, "-o", path, "-no-pie", "-Wl,--build-id", ARCHIVE, "-pthread"],
+        os.path.dirname(path))
+    built_by(path, compiler)
     return path
 
 
@@ -188,4 +190,5 @@ def main():
     cases.finish()
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -7,7 +7,7 @@ import os
 import sys
 
 import raw_profile
-from harness import Cases, Skip, require, run, tool
+from harness import Cases, Skip, built_by, require, run, tool
 from runtime_programs import (ARCHIVE, FRAMES, HERE, PGOKIT, check_sound, one_file,
                               require_exact)
 
@@ -30,6 +30,7 @@ def built(folder, release, source, flags, link=(), compiler="gcc"):
         folder)
     run([gcc, path + ".o", *link, "-o", path, "-no-pie", "-Wl,--build-id", ARCHIVE, "-pthread"],
         folder)
+    built_by(path, gcc)
     return path
 
 
@@ -125,4 +126,5 @@ def main():
     cases.finish()
 
 
-main()
+if __name__ == "__main__":
+    main()

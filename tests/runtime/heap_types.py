@@ -8,7 +8,7 @@ import os
 import sys
 
 import raw_profile
-from harness import Cases, Skip, require, run, tool
+from harness import Cases, Skip, built_by, require, run, tool
 from runtime_programs import ARCHIVE, FRAMES, HERE, PGOKIT, one_file
 
 PLUGINS = dict(argument.split("=", 1) for argument in sys.argv[5:])
@@ -39,6 +39,7 @@ def program(folder, compiler, source, flags, plugin=True):
          out + ".o"], folder)
     link = [*flags, *how] if is_gcc else flags
     run([compiler, *link, out + ".o", "-o", out, "-Wl,--build-id", ARCHIVE, "-pthread"], folder)
+    built_by(out, compiler)
     return out
 
 
@@ -161,4 +162,5 @@ def main():
     cases.finish()
 
 
-main()
+if __name__ == "__main__":
+    main()

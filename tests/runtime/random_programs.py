@@ -65,6 +65,7 @@ def build(folder, release, level, cxx, how):
     heap = [os.path.join(folder, "oracle.o")] if how == "oracle" else [runtime_programs.ARCHIVE]
     run([compiler, *flags, *objects, *heap, "-pthread", "-no-pie", "-Wl,--build-id", "-o", program],
         folder)
+    harness.built_by(program, compiler)
     return program
 
 
