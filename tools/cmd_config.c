@@ -262,7 +262,7 @@ static void print_libs(const struct config *c)
         printf(" " HEAP_LIBS_BEFORE "%s" HEAP_LIBS_AFTER, path);
         return;
     }
-    printf(" %s", path);
+    printf(" " HEAP_SHARED_BEFORE "%s" HEAP_SHARED_AFTER, path);
     *strrchr(path, '/') = 0;
     printf(" -Wl,-rpath,%s -pthread", path);
 }

@@ -94,11 +94,11 @@ def compiled(folder, compiler, *link):
     through(folder, build(folder, compiler, link, source))
 
 
-def one_command(folder, compiler):
-    """Compile and link at once."""
+def one_command(folder, compiler, *how):
+    """Compile and link at once; some compilers link as needed by default."""
     out = os.path.join(folder, "inventory")
-    run([tool(compiler), *config("--cflags", "--ldflags", "--libs", "--cc", compiler),
-         INVENTORY, "-o", out],
+    run([tool(compiler), "-Wl,--as-needed",
+         *config("--cflags", "--ldflags", "--libs", "--cc", compiler, *how), INVENTORY, "-o", out],
         folder)
     through(folder, out)
 
@@ -411,6 +411,8 @@ def main():
         cases.run(f"modules linked with the flags of programs: {compiler}", module, compiler)
     for compiler in ("gcc", "clang-22"):
         cases.run(f"compile and link at once: {compiler}", one_command, compiler)
+    for compiler in ("gcc-12", "clang-22"):
+        cases.run(f"shared runtime before objects: {compiler}", one_command, compiler, "--shared")
     cases.run("histogram: clang-19", histogram, "clang-19")
     cases.run("histogram: clang-22", histogram, "clang-22")
     cases.run("stripped program with the runtime in it", stripped)
