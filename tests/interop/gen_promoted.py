@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Types of objects that code compares itself: three of four objects are of the type that a virtual
 call was promoted for, so that no load of its table tells of them. Their counts come of branches;
-profiles are by lines, by probes and with calling contexts, of branch stacks and without.
+profiles are by lines, by probes and with calling contexts, of branch stacks and without. Programs
+for AArch64 run in an emulator.
 """
 
 import json
@@ -9,10 +10,11 @@ import os
 import re
 import sys
 
+import arm_trace
 from gen_inferred import instructions_alone
-from gen_profiles import FRAMES, LINES, PROBES
+from gen_profiles import FRAMES, LINES, LLD, PROBES
 from gen_types import LOAD, call_of, counts, recording, BASE, SLOT, symbols
-from peers import PROGRAMS, good, main, require, run, tool
+from peers import AARCH64, PROGRAMS, good, main, require, run, tool
 from perf_writer import ADDR, DATA_SRC, IP, PERIOD, TID, TIME, Event
 
 SITES = ["_Z11calls_firstP4Basei", "_Z12calls_secondP4Basei"]
@@ -21,6 +23,10 @@ FORMS = {
     "for a library": ["-fPIC", "-pie", "-Wl,-z,norelro"],
     "at a fixed address": ["-fno-pie", "-no-pie"],
     "with the table's address in a slot": ["-fPIC", "-pie", "-Wa,-mrelax-relocations=no"],
+}
+ON_AARCH64 = {
+    "the table's address put together": ["-fno-pie"],
+    "the table's address in a slot": ["-fPIC", "-Wl,--no-relax"],
 }
 MODES = {
     "lines": (LINES, ["--mode", "autofdo"]),
@@ -73,6 +79,20 @@ def recovered(work, mode, form):
             "more than types differs")
 
 
+def on_aarch64(work, form):
+    """By lines: for AArch64 clang makes no probes of calls, which types would belong to."""
+    root, (kind, options) = arm_trace.need(), MODES["lines"]
+    exe = os.path.join(work.temp("aarch64"), "types")
+    good(tool("clang++", 22), AARCH64, LLD, f"--sysroot={root}", "-O2", "-g", kind, FRAMES,
+         "-fno-strict-aliasing", "-static", "-no-pie", *ON_AARCH64[form],
+         os.path.join(PROGRAMS, "types_promoted.cpp"), "-o", exe)
+    trace = arm_trace.trace(exe, "400", steps=40000).write(exe + ".trace")
+    text, report = gen(work, exe, trace, *options)
+    check_shares(text, report)
+    none, report = gen(work, exe, trace, *options, "--no-recovered-types")
+    require("vtables" not in none and not report["recovered_types"], none)
+
+
 def inferred(work):
     """Without branch stacks, from the samples of instructions alone."""
     exe, trace = build(work, LINES, "position-independent")
@@ -113,6 +133,8 @@ def add_cases(work, tap):
         tap.add(f"types of comparisons, {mode}", recovered, work, mode, "position-independent")
     for form in list(FORMS)[1:]:
         tap.add(f"types of comparisons, {form}", recovered, work, "lines", form)
+    for form in ON_AARCH64:
+        tap.add(f"types of comparisons on AArch64, {form}", on_aarch64, work, form)
     tap.add("types of comparisons without branch stacks", inferred, work)
     tap.add("types of loads and of comparisons", one_scale, work)
     tap.add("types only if asked for", only_if_asked_for, work)
