@@ -28,7 +28,8 @@ enum pgk_plan_reason {
     PGK_PLAN_LARGE, /* objects of whole pages */
     PGK_PLAN_MIXED, /* objects that live shortly and long */
     PGK_PLAN_MANY,  /* more contexts than are compared */
-    PGK_PLAN_SHARED, /* by calls that have too many other objects */
+    PGK_PLAN_SHARED, /* its calls are those of other groups, too */
+    PGK_PLAN_BUSY,   /* to look at its calls costs more than it brings */
     PGK_PLAN_GAINLESS, /* apart from others they would not lie much closer together */
     PGK_PLAN_NO_CALL, /* it is not known which calls of the build it goes through */
     PGK_PLAN_UNNAMED, /* the file of the plan does not have its calls */
@@ -69,6 +70,13 @@ enum {
     PGK_PLAN_HELD = 16,
 };
 
+/* What the allocator has to look at beyond the call that allocates, over the whole run. */
+struct pgk_plan_looks {
+    uint64_t allocations; /* that are looked at so */
+    uint64_t tenths_ns;   /* of processor time, by what a step takes on an x86-64 of about 3 GHz */
+    uint64_t apart;       /* objects at the peak that are in a group */
+};
+
 struct pgk_plan {
     struct pgk_arena arena;
     PGK_VEC(struct pgk_placement_module) modules;
@@ -80,6 +88,7 @@ struct pgk_plan {
     uint64_t run_ms;      /* how long the program ran, as far as the profile tells */
     bool knows_accesses, knows_peak;
     bool knows_held;
+    struct pgk_plan_looks looks;
     struct pgk_plan_held held[PGK_PLAN_HELD]; /* by group */
 };
 
@@ -96,11 +105,13 @@ PGK_MUST_USE int pgk_plan_choose(struct pgk_plan *plan, uint32_t groups, struct 
 void pgk_plan_sort_contexts(struct pgk_plan *plan);
 /* Objects of it have pages of their own. */
 bool pgk_plan_is_large(const struct pgk_plan_context *c);
-/* Gives contexts the groups that the nodes lead to; those without any get the reason. */
+/* Gives contexts the groups that the nodes lead to, and the plan what looking at them takes; those
+ * without any get the reason. */
 void pgk_plan_take_found_groups(struct pgk_plan *plan, enum pgk_plan_reason otherwise);
 /* Makes the nodes, instead of those that there are. */
 PGK_MUST_USE int pgk_plan_make_trie(struct pgk_plan *plan, struct pgk_err *err);
-/* Leaves out groups that bring nothing, and gives contexts the groups that the trie finds. */
+/* Leaves out groups that bring nothing or too little for what looking at calls costs, and gives
+ * contexts the groups that the trie finds. */
 PGK_MUST_USE int pgk_plan_keep_worthy(struct pgk_plan *plan, struct pgk_err *err);
 
 /* Leaves out modules that no node is in: a plan is not for a build of them. The last step, as calls

@@ -9,9 +9,10 @@
 #include <stdlib.h>
 
 /* More contexts than these are not compared; a context with less of the peak is left alone. */
-enum { COMPARED = 256, SMALLEST_PART = 1000 };
-/* A context whose objects live an eighth of the longest on average is of two kinds. */
-enum { MIXED = 8, LARGEST = PGK_PLAN_CLASS_BYTES * PGK_PLAN_CLASSES };
+enum { COMPARED = 256, SMALLEST_PART = 250 };
+/* A context whose objects live an eighth of the longest on average is of two kinds. Lives that are
+ * shorter than clocks step several times differ by chance, from one recording to the next. */
+enum { MIXED = 8, SURE_MS = 16, LARGEST = PGK_PLAN_CLASS_BYTES * PGK_PLAN_CLASSES };
 enum { ACCESSES_PER = 1024 };
 
 struct cluster {
@@ -34,6 +35,11 @@ bool pgk_plan_is_large(const struct pgk_plan_context *c)
     return c->objects && c->total / c->objects > LARGEST;
 }
 
+static bool lives_longer(uint64_t ms, uint64_t than_ms)
+{
+    return ms > MIXED * (than_ms < SURE_MS ? SURE_MS : than_ms);
+}
+
 static enum pgk_plan_reason reason_of(const struct pgk_plan_context *c, uint64_t peak)
 {
     if (!c->n_steps)
@@ -42,7 +48,7 @@ static enum pgk_plan_reason reason_of(const struct pgk_plan_context *c, uint64_t
         return PGK_PLAN_SMALL;
     if (pgk_plan_is_large(c))
         return PGK_PLAN_LARGE;
-    if (c->lifetime_ms < c->longest_ms / MIXED && c->kept < c->peak / 2)
+    if (lives_longer(c->longest_ms, c->lifetime_ms) && c->kept < c->peak / 2)
         return PGK_PLAN_MIXED;
     return PGK_PLAN_SPLIT;
 }
@@ -95,9 +101,9 @@ static int magnitude(uint64_t n)
 /* How unlike the objects of two are: 0 to 2. */
 static uint64_t unlike(const struct choice *ch, const struct cluster *a, const struct cluster *b)
 {
-    const int lives = magnitude(a->objects ? a->lifetime_sum / a->objects : 0) -
-                      magnitude(b->objects ? b->lifetime_sum / b->objects : 0);
-    uint64_t n = abs(lives) >= 3;
+    const uint64_t of_a = a->objects ? a->lifetime_sum / a->objects : 0,
+                   of_b = b->objects ? b->lifetime_sum / b->objects : 0;
+    uint64_t n = lives_longer(of_a, of_b) || lives_longer(of_b, of_a);
     if (ch->plan->knows_accesses) {
         const int density = magnitude(a->accesses / (a->total / ACCESSES_PER + 1)) -
                             magnitude(b->accesses / (b->total / ACCESSES_PER + 1));

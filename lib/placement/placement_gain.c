@@ -1,11 +1,19 @@
-/* What groups bring. A group is worth its arenas and the look at each allocation where its objects
- * would otherwise lie scattered among others of their size. */
+/* What groups bring, and what they cost. A group is worth its arenas where its objects would
+ * otherwise lie scattered among others of their size; and a call is worth looking at those above it
+ * where not too many objects are allocated there for each one that is kept apart.
+ *
+ * Both are by counts and sizes alone, not by the time of the run, which differs from recording to
+ * recording. */
 #include "placement.h"
 
 #include "search.h"
 
-/* A group that saves less of the memory at the peak is left out. */
-enum { LEAST_PERCENT = 1 };
+/* A group that has or saves less of the memory at the peak is left out; one with so much of all
+ * accesses may be small. */
+enum { LEAST_PERCENT = 1, OFTEN_PERCENT = 5 };
+/* Tenths of a nanosecond that the first step to a function above takes, and each one after it; and
+ * what all steps from a call may take for each object at the peak that they keep apart. */
+enum { FIRST_STEP = 30, FURTHER_STEP = 6, MOST_FOR_EACH = 160 };
 
 void pgk_plan_add_to_classes(uint64_t classes[PGK_PLAN_CLASSES], const struct pgk_plan_context *c,
                              uint64_t bytes)
@@ -31,42 +39,71 @@ struct pgk_plan_pages pgk_plan_pages_of(const struct pgk_plan *plan, uint32_t gr
 
 /* ---- groups as the allocator will find them ---- */
 
-static uint32_t node_below(const struct pgk_plan *plan, uint32_t node,
-                           const struct pgk_plan_call *call)
+/* The first of the nodes below one, which lie beside one another; 0: there are none. */
+static size_t first_below(const struct pgk_plan *plan, uint32_t node)
 {
     const struct pgk_placement_node *nodes = plan->nodes.v;
-    PGK_SEARCH(first, plan->nodes.n - 1, mid, nodes[mid + 1].parent < node)
-    for (size_t i = first + 1; i < plan->nodes.n && nodes[i].parent == node; i++)
+    PGK_SEARCH(before, plan->nodes.n - 1, mid, nodes[mid + 1].parent < node)
+    return before + 1 < plan->nodes.n && nodes[before + 1].parent == node ? before + 1 : 0;
+}
+
+static uint32_t node_of_call(const struct pgk_plan *plan, size_t first,
+                             const struct pgk_plan_call *call)
+{
+    const struct pgk_placement_node *nodes = plan->nodes.v;
+    for (size_t i = first; i < plan->nodes.n && nodes[i].parent == nodes[first].parent; i++)
         if (nodes[i].address == call->address && nodes[i].module == call->module)
             return (uint32_t)i;
     return 0;
 }
 
+/* The nodes that a context leads through: the call that allocates, the last one, and what the steps
+ * between them cost an allocation. */
+struct way {
+    uint32_t leaf, node;
+    uint64_t tenths_ns;
+};
+
 /* By the first of the calls that a step was compiled to and the trie has. */
-static uint32_t found_group(const struct pgk_plan *plan, const struct pgk_plan_context *c)
+static struct way way_of(const struct pgk_plan *plan, const struct pgk_plan_context *c)
 {
-    uint32_t node = 0;
+    struct way w = {0};
     for (uint32_t step = 0; step < c->n_steps; step++) {
         const struct pgk_plan_step *s = &plan->steps.v[c->first_step + step];
+        const size_t first = first_below(plan, w.node);
         uint32_t below = 0;
+        if (!first)
+            break;
+        w.tenths_ns += !step ? 0 : step == 1 ? FIRST_STEP : FURTHER_STEP;
         for (uint32_t i = 0; i < s->n && !below; i++)
-            below = node_below(plan, node, &plan->calls.v[s->first + i]);
+            below = node_of_call(plan, first, &plan->calls.v[s->first + i]);
         if (!below)
             break;
-        node = below;
+        w.leaf = w.leaf ? w.leaf : below;
+        w.node = below;
     }
-    return plan->nodes.v[node].group;
+    return w;
+}
+
+/* Objects of a context that are alive at the peak. */
+static uint64_t alive(const struct pgk_plan_context *c)
+{
+    return c->total ? (uint64_t)((double)c->peak * (double)c->objects / (double)c->total) : 0;
 }
 
 void pgk_plan_take_found_groups(struct pgk_plan *plan, enum pgk_plan_reason otherwise)
 {
+    plan->looks = (struct pgk_plan_looks){0};
     for (size_t i = 0; i < plan->contexts.n; i++) {
         struct pgk_plan_context *c = &plan->contexts.v[i];
-        if (c->reason != PGK_PLAN_SPLIT)
-            continue;
-        c->group = found_group(plan, c);
-        if (!c->group)
-            c->reason = otherwise;
+        const struct way w = way_of(plan, c);
+        if (c->reason == PGK_PLAN_SPLIT) {
+            c->group = plan->nodes.v[w.node].group;
+            c->reason = c->group ? PGK_PLAN_SPLIT : otherwise;
+        }
+        plan->looks.allocations += w.tenths_ns ? c->objects : 0;
+        plan->looks.tenths_ns += w.tenths_ns * c->objects;
+        plan->looks.apart += c->group ? alive(c) : 0;
     }
 }
 
@@ -75,15 +112,26 @@ void pgk_plan_take_found_groups(struct pgk_plan *plan, enum pgk_plan_reason othe
 /* The numbers that groups have without those that save too little; false if all stay. */
 static bool number_worthy(struct pgk_plan *plan, uint32_t numbers[PGK_PLACEMENT_GROUPS_MAX])
 {
-    uint64_t peak = 0;
+    uint64_t bytes[PGK_PLACEMENT_GROUPS_MAX] = {0}, accesses[PGK_PLACEMENT_GROUPS_MAX] = {0};
+    uint64_t peak = 0, all_accesses = 0;
     uint32_t n = 1;
-    for (size_t i = 0; i < plan->contexts.n; i++)
-        peak += plan->contexts.v[i].reason == PGK_PLAN_LARGE ? 0 : plan->contexts.v[i].peak;
+    for (size_t i = 0; i < plan->contexts.n; i++) {
+        const struct pgk_plan_context *c = &plan->contexts.v[i];
+        peak += c->reason == PGK_PLAN_LARGE ? 0 : c->peak;
+        all_accesses += c->accesses;
+        bytes[c->group] += c->peak;
+        accesses[c->group] += c->accesses;
+    }
     numbers[0] = 0;
     for (uint32_t g = 1; g < plan->n_groups; g++) {
         const struct pgk_plan_pages pages = pgk_plan_pages_of(plan, g);
         const uint64_t saved = pages.scattered > pages.apart ? pages.scattered - pages.apart : 0;
-        numbers[g] = saved > peak / 100 * LEAST_PERCENT ? n++ : 0;
+        const bool often = plan->knows_accesses &&
+                           accesses[g] > all_accesses / 100 * OFTEN_PERCENT;
+        numbers[g] = saved > peak / 100 * LEAST_PERCENT &&
+                             (often || bytes[g] > peak / 100 * LEAST_PERCENT)
+                         ? n++
+                         : 0;
     }
     const bool all_stay = n == plan->n_groups;
     plan->n_groups = n;
@@ -100,20 +148,69 @@ static void leave_out(struct pgk_plan *plan, const uint32_t numbers[PGK_PLACEMEN
     }
 }
 
-int pgk_plan_keep_worthy(struct pgk_plan *plan, struct pgk_err *err)
+/* Leaves alone what is allocated by calls that cost more than they bring; false if none is. */
+static bool leave_busy(struct pgk_plan *plan, struct pgk_plan_looks *of_leaf)
+{
+    bool any = false;
+    for (size_t i = 0; i < plan->contexts.n; i++) {
+        const struct pgk_plan_context *c = &plan->contexts.v[i];
+        const struct way w = way_of(plan, c);
+        of_leaf[w.leaf].tenths_ns += w.tenths_ns * c->objects;
+        of_leaf[w.leaf].apart += c->group ? alive(c) : 0;
+    }
+    for (size_t i = 0; i < plan->contexts.n; i++) {
+        struct pgk_plan_context *c = &plan->contexts.v[i];
+        const struct pgk_plan_looks *looks = &of_leaf[way_of(plan, c).leaf];
+        if (!c->group || looks->tenths_ns <= MOST_FOR_EACH * looks->apart)
+            continue;
+        c->group = 0;
+        c->reason = PGK_PLAN_BUSY;
+        any = true;
+    }
+    return any;
+}
+
+static bool leave_unworthy(struct pgk_plan *plan, bool *changed)
 {
     uint32_t numbers[PGK_PLACEMENT_GROUPS_MAX];
-    pgk_plan_take_found_groups(plan, PGK_PLAN_SHARED);
-    while (number_worthy(plan, numbers)) {
+    struct pgk_plan_looks *of_leaf = pgk_mem_zalloc(plan->nodes.n, sizeof *of_leaf);
+    if (!of_leaf)
+        return false;
+    *changed = leave_busy(plan, of_leaf);
+    pgk_mem_free(of_leaf);
+    if (number_worthy(plan, numbers)) {
         leave_out(plan, numbers);
+        *changed = true;
+    }
+    return true;
+}
+
+static int nothing_pays(const struct pgk_plan *plan, struct pgk_err *err)
+{
+    bool busy = false;
+    for (size_t i = 0; i < plan->contexts.n; i++)
+        busy |= plan->contexts.v[i].reason == PGK_PLAN_BUSY;
+    return pgk_fail(err, PGK_E_EMPTY, .field = "groups",
+                    .found = busy ? "none that is worth a look at calls, by which far more objects "
+                                    "are allocated than are alive at the same time"
+                                  : "none whose objects would lie closer together",
+                    .hint = "a plan would bring this program nothing; run it without");
+}
+
+int pgk_plan_keep_worthy(struct pgk_plan *plan, struct pgk_err *err)
+{
+    bool changed = false;
+    pgk_plan_take_found_groups(plan, PGK_PLAN_SHARED);
+    for (;;) {
+        if (!leave_unworthy(plan, &changed))
+            return pgk_fail_nomem(err);
+        if (!changed)
+            return 0;
         if (plan->n_groups == 1)
-            return pgk_fail(err, PGK_E_EMPTY, .field = "groups",
-                            .found = "none whose objects would lie closer together",
-                            .hint = "a plan would bring this program nothing; run it without");
+            return nothing_pays(plan, err);
         PGK_TRY(pgk_plan_make_trie(plan, err));
         pgk_plan_take_found_groups(plan, PGK_PLAN_SHARED);
     }
-    return 0;
 }
 
 double pgk_plan_mean_density(const struct pgk_plan *plan)

@@ -13,8 +13,9 @@ static const char *const reasons[PGK_PLAN_REASONS] = {
     [PGK_PLAN_LARGE] = "objects of whole pages, which are apart anyway",
     [PGK_PLAN_MIXED] = "some objects live shortly and some long",
     [PGK_PLAN_MANY] = "more contexts than are compared",
-    [PGK_PLAN_SHARED] = "its calls are too busy to look at deeper ones, or tell too little",
-    [PGK_PLAN_GAINLESS] = "apart from others its objects would not lie much closer together",
+    [PGK_PLAN_SHARED] = "its calls are those of objects that belong elsewhere, too",
+    [PGK_PLAN_BUSY] = "to look at its calls would cost more than it brings",
+    [PGK_PLAN_GAINLESS] = "its objects are few, or would not lie much closer together apart",
     [PGK_PLAN_NO_CALL] = "its calls are not in the build",
     [PGK_PLAN_UNNAMED] = "the plan does not have its calls",
 };
@@ -83,6 +84,11 @@ static void print_expected(const struct pgk_plan *plan, FILE *out)
             fprintf(out, "expected: %s %.1f KiB, without the plan %.1f KiB\n",
                     pgk_plan_gain_names[g], kib(e.with), kib(e.without));
     }
+    const struct pgk_plan_looks looks = plan->looks;
+    fprintf(out, "cost: about %.2f ms to look at calls in %" PRIu64 " allocations, %.1f ns for "
+                 "each of %" PRIu64 " objects that are apart at the peak\n",
+            (double)looks.tenths_ns / 1e7, looks.allocations,
+            (double)looks.tenths_ns / 10 / (double)(looks.apart ? looks.apart : 1), looks.apart);
 }
 
 int pgk_plan_print(const struct pgk_plan *plan, FILE *out, struct pgk_err *err)

@@ -12,9 +12,6 @@ enum { PATHS = 64 };
 /* Of the bytes that go through a call, those of its group, where the trie ends before its depth,
  * and where it cannot go on. */
 enum { PURE_PERCENT = 99, MOST_PERCENT = 90 };
-/* Objects that are allocated by a call for each one of its groups that is alive at the peak: with
- * more, looking at deeper calls costs more than objects that are apart bring. */
-enum { BUSY = 8 };
 
 /* A call below others, before it is known which ones are needed. */
 struct branch {
@@ -22,7 +19,6 @@ struct branch {
     uint32_t parent, child, sibling; /* the first below, the next beside; 0: none */
     uint64_t bytes[PGK_PLACEMENT_GROUPS_MAX], sum; /* of contexts that go through */
     uint64_t ends[PGK_PLACEMENT_GROUPS_MAX];       /* of those that end here */
-    double objects, alive; /* of contexts that go through; those at the peak that have a group */
     uint16_t group;
     bool is_end, is_needed; /* nothing below matters; it or something below has a group */
 };
@@ -59,9 +55,6 @@ static bool add_below(struct trie *t, uint32_t at, const struct pgk_plan_context
     struct branch *b = &t->branches.v[at];
     b->bytes[c->group] += c->total + 1;
     b->sum += c->total + 1;
-    b->objects += (double)c->objects;
-    if (c->group && c->total)
-        b->alive += (double)c->peak * (double)c->objects / (double)c->total;
     if (step == c->n_steps || t->paths >= PATHS) {
         b->ends[c->group] += c->total + 1;
         return true;
@@ -98,7 +91,7 @@ static bool decide(struct trie *t, uint32_t at)
 {
     struct branch *b = &t->branches.v[at];
     b->group = at ? group_with(b->bytes, b->sum, PURE_PERCENT) : 0;
-    b->is_end = b->group != 0 || (at && !b->parent && b->objects > BUSY * b->alive);
+    b->is_end = b->group != 0;
     if (!b->is_end && at)
         b->group = group_with(b->ends, ends_sum(b), MOST_PERCENT);
     b->is_needed = b->group != 0;

@@ -86,6 +86,7 @@ def explains(folder):
         require(function.split(" < record")[0] in text, f"{function} is not in\n{text}")
     require("expected: pages to go over the objects of each group once" in text, text)
     require("expected: pages kept by what is alive at the end" in text, text)
+    require("ms to look at calls in" in text, text)
 
 
 def staggers(folder):

@@ -195,9 +195,73 @@ static void busy_calls_are_left_alone(void **state)
         assert_int_not_equal(plan->nodes.v[i].address, 0x10);
     /* They are not said to be in a group that the allocator does not find. */
     assert_int_equal(context_of(plan, 0x10)->group, 0);
-    assert_int_equal(context_of(plan, 0x10)->reason, PGK_PLAN_SHARED);
+    assert_int_equal(context_of(plan, 0x10)->reason, PGK_PLAN_BUSY);
     assert_int_not_equal(context_of(plan, 0x11)->group, 0);
     pgk_plan_close(&plan);
+}
+
+/* Four objects are allocated for each that is alive: that pays by one step, not by four. */
+static void deep_calls_pay_by_fewer_objects(void **state)
+{
+    (void)state;
+    static const struct context all[] = {
+        {{0x10, 0x20}, 4000, 48, 100, 100, 48 * KIB},
+        {{0x10, 0x21}, 4000, 48, 100, 100, 48 * KIB},
+        {{0x11, 0x20, 0x30, 0x40, 0x50}, 4000, 48, 100, 100, 48 * KIB},
+        {{0x11, 0x20, 0x30, 0x40, 0x51}, 4000, 48, 100, 100, 48 * KIB},
+    };
+    struct pgk_plan *plan = NULL;
+    struct pgk_err err = {0};
+    MAKE(&plan, all, 0);
+    assert_int_equal(plan->nodes.n, 4);
+    assert_int_equal(context_of(plan, 0x11)->reason, PGK_PLAN_BUSY);
+    assert_int_equal(plan->looks.allocations, 8000);
+    assert_int_equal(plan->looks.tenths_ns, 8000 * 30);
+    assert_in_range(plan->looks.apart, 2046, 2048);
+    pgk_plan_close(&plan);
+    /* Nothing is left without the first two. */
+    assert_int_equal(make(&plan, all + 2, 2, 0, &err), PGK_E_EMPTY);
+    assert_non_null(strstr(err.found, "worth a look at calls"));
+    assert_null(plan);
+}
+
+/* Unless most accesses are to them. */
+static void small_groups_are_left_out(void **state)
+{
+    (void)state;
+    enum { COUNT = 20000, SIZE = 48, FEW = COUNT / 120 };
+    struct context all[] = {
+        {{0x10}, COUNT, SIZE, 100, 100, COUNT * SIZE, 1000},
+        {{0x20}, COUNT, SIZE, 100, 100, COUNT * SIZE, 1000},
+        {{0x30}, FEW, SIZE, 100, 100, FEW * SIZE, 10},
+    };
+    struct pgk_plan *plan;
+    MAKE(&plan, all, 0);
+    assert_int_equal(plan->n_groups, 3);
+    assert_int_equal(context_of(plan, 0x30)->reason, PGK_PLAN_GAINLESS);
+    pgk_plan_close(&plan);
+    all[2].accesses = 1000000;
+    MAKE(&plan, all, 0);
+    assert_int_equal(plan->n_groups, 4);
+    pgk_plan_close(&plan);
+}
+
+/* Lives of a few milliseconds differ from one recording to the next. */
+static void lives_count_where_clocks_tell_them(void **state)
+{
+    (void)state;
+    for (uint64_t ms = 8; ms <= 800; ms *= 10) {
+        const struct context all[] = {
+            {{0x10}, 1000, 48, ms, ms, 48 * KIB},
+            {{0x20}, 1000, 48, ms, ms, 40 * KIB},
+            {{0x30}, 1000, 48, ms / 32, ms, 30 * KIB},
+        };
+        struct pgk_plan *plan;
+        MAKE(&plan, all, 0);
+        assert_int_equal(context_of(plan, 0x30)->reason,
+                         ms < 800 ? PGK_PLAN_SPLIT : PGK_PLAN_MIXED);
+        pgk_plan_close(&plan);
+    }
 }
 
 /* The objects of 0x30 are the only ones of their size. */
@@ -432,6 +496,9 @@ int main(void)
         cmocka_unit_test(others_are_left_alone),
         cmocka_unit_test(calls_are_looked_at_as_deep_as_needed),
         cmocka_unit_test(busy_calls_are_left_alone),
+        cmocka_unit_test(deep_calls_pay_by_fewer_objects),
+        cmocka_unit_test(small_groups_are_left_out),
+        cmocka_unit_test(lives_count_where_clocks_tell_them),
         cmocka_unit_test(groups_that_bring_nothing_are_left_out),
         cmocka_unit_test(nothing_to_keep_apart_is_an_error),
         cmocka_unit_test(the_file_is_checked),
