@@ -14,9 +14,19 @@
 
 enum { FIRST_POINT = 2 * PGK_WORD }; /* what an object points to is behind offset and type */
 
+/* 8 bytes of the frame that code put an address into, so that a register was free meanwhile. */
+struct spilled {
+    int base;
+    uint64_t at, value;
+};
+
 /* What registers hold wherever control comes from. */
+enum { MOST_SPILLED = 8 };
 struct registers {
     bool reached;
+    uint32_t from_frame; /* what is known of them was read there */
+    uint32_t n_spilled;
+    struct spilled spilled[MOST_SPILLED];
     uint32_t known; /* a bit for each */
     uint32_t read;  /* what they point to has been read */
     uint64_t v[PGK_INSN_REGISTERS];
@@ -99,9 +109,23 @@ static void find_spans(struct finder *f)
 
 /* ---- registers ---- */
 
+static const struct spilled *spilled_at(const struct registers *r,
+                                        const struct pgk_insn_operand *o)
+{
+    for (uint32_t i = 0; o->kind == PGK_OPERAND_MEMORY && i < r->n_spilled; i++)
+        if (r->spilled[i].base == o->base && r->spilled[i].at == o->value)
+            return &r->spilled[i];
+    return NULL;
+}
+
 static bool value_of(struct finder *f, const struct registers *r, const struct pgk_insn_operand *o,
                      uint64_t *value)
 {
+    const struct spilled *s = spilled_at(r, o);
+    if (s) {
+        *value = s->value;
+        return true;
+    }
     if (o->kind == PGK_OPERAND_UNKNOWN || (o->base >= 0 && !(r->known >> o->base & 1)))
         return false;
     *value = o->value + (o->base >= 0 ? r->v[o->base] : 0);
@@ -125,11 +149,43 @@ static bool is_read(const struct registers *r, const struct pgk_insn_operand *o)
     return o->kind == PGK_OPERAND_VALUE && !o->value && r->read & bit(o->base);
 }
 
+static bool is_from_frame(const struct registers *r, const struct pgk_insn_operand *o)
+{
+    return spilled_at(r, o) || (o->kind == PGK_OPERAND_VALUE && r->from_frame & bit(o->base));
+}
+
+/* Forgets what a store overwrites, and what is found by registers that change. */
+static void forget_spilled(struct registers *r, const struct pgk_insn_effect *e)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < r->n_spilled; i++) {
+        const struct spilled *s = &r->spilled[i];
+        bool overwritten = e->stores && s->base == e->place.base &&
+                           (s->at - e->place.value < e->stores ||
+                            e->place.value - s->at < PGK_WORD);
+        if (!overwritten && !(e->changed & bit(s->base)))
+            r->spilled[n++] = *s;
+    }
+    r->n_spilled = n;
+}
+
+static void go_in_frame(struct finder *f, struct registers *r, const struct pgk_insn_effect *e)
+{
+    uint64_t value;
+    bool known = e->stores == PGK_WORD && value_of(f, r, &e->stored, &value);
+    forget_spilled(r, e);
+    if (known && r->n_spilled < MOST_SPILLED)
+        r->spilled[r->n_spilled++] = (struct spilled){e->place.base, e->place.value, value};
+}
+
 static void go(struct finder *f, struct registers *r, const struct pgk_insn_effect *e)
 {
     uint64_t value;
     bool known = e->reg >= 0 && value_of(f, r, &e->a, &value);
     bool copies_read = e->reg >= 0 && is_read(r, &e->a);
+    uint32_t from_frame = known && is_from_frame(r, &e->a) ? bit(e->reg) : 0;
+    go_in_frame(f, r, e);
+    r->from_frame = (r->from_frame & ~e->changed) | from_frame;
     r->read = ((r->read | read_by(&e->a) | read_by(&e->b)) & ~e->changed) |
               (copies_read ? bit(e->reg) : 0);
     r->known &= ~e->changed;
@@ -142,7 +198,8 @@ static void go(struct finder *f, struct registers *r, const struct pgk_insn_effe
 /* Leaves what both have; true if that is less than `into` had. */
 static bool join(struct registers *into, const struct registers *from)
 {
-    uint32_t known = into->known, read = into->read;
+    uint32_t known = into->known, read = into->read, from_frame = into->from_frame;
+    const uint32_t spilled = into->n_spilled;
     if (!into->reached) {
         *into = *from;
         return true;
@@ -152,7 +209,17 @@ static bool join(struct registers *into, const struct registers *from)
     for (unsigned i = 0; i < PGK_INSN_REGISTERS; i++)
         if (into->known >> i & 1 && into->v[i] != from->v[i])
             into->known &= ~bit((int)i);
-    return into->known != known || into->read != read;
+    into->from_frame |= from->from_frame;
+    into->n_spilled = 0;
+    for (uint32_t i = 0; i < spilled; i++) {
+        const struct spilled s = into->spilled[i];
+        const struct spilled *other = spilled_at(from, &(struct pgk_insn_operand){
+                                                           PGK_OPERAND_MEMORY, s.base, s.at});
+        if (other && other->value == s.value)
+            into->spilled[into->n_spilled++] = s;
+    }
+    return into->known != known || into->read != read || into->from_frame != from_frame ||
+           into->n_spilled != spilled;
 }
 
 static size_t step_at(const struct finder *f, uint64_t addr)
@@ -216,6 +283,10 @@ static void compare(struct finder *f, const struct registers *r, const struct st
 {
     uint64_t a, b;
     bool know_a = value_of(f, r, &s->effect.a, &a), know_b = value_of(f, r, &s->effect.b, &b);
+    if (know_a && know_b) { /* one may be an object in the frame, which a call may have changed */
+        know_a = !is_from_frame(r, &s->effect.a);
+        know_b = !is_from_frame(r, &s->effect.b);
+    }
     bool fits = know_a != know_b && (s->effect.flags == PGK_FLAGS_COMPARE ||
                                      (c->n && c->n < MOST_AT_ONCE));
     c->n = s->effect.flags == PGK_FLAGS_COMPARE || !fits ? 0 : c->n;

@@ -1,7 +1,7 @@
 /* What instructions of x86-64 do with addresses. */
 #include "x86_priv.h"
 
-enum { RAX = 0, RCX = 1, RDX = 2, RSI = 6, RDI = 7, R8 = 8, R11 = 11 };
+enum { RAX = 0, RCX = 1, RDX = 2, RSP = 4, RBP = 5, RSI = 6, RDI = 7, R8 = 8, R11 = 11 };
 
 /* Registers that a call need not keep. */
 enum {
@@ -61,7 +61,24 @@ static uint32_t changed_by(const ZydisDecodedInstruction *in, const ZydisDecoded
             int number = number_of(ops[i].reg.value);
             changed |= number < 0 ? 0 : (uint32_t)1 << number;
         }
-    return changed;
+    /* What is called gives the stack back as it was. */
+    return in->meta.category == ZYDIS_CATEGORY_CALL ? changed & ~(1u << RSP) : changed;
+}
+
+/* Stores in the frame, whose place registers and numbers tell. */
+static void find_store(const ZydisDecodedInstruction *in, const ZydisDecodedOperand *ops,
+                       uint64_t addr, struct pgk_insn_effect *e)
+{
+    for (unsigned i = 0; i < in->operand_count_visible; i++)
+        if (ops[i].type == ZYDIS_OPERAND_TYPE_MEMORY &&
+            ops[i].actions & ZYDIS_OPERAND_ACTION_MASK_WRITE &&
+            place_of(in, &ops[i], addr, &e->place) &&
+            (e->place.base == RSP || e->place.base == RBP)) {
+            e->place.kind = PGK_OPERAND_MEMORY;
+            e->stores = ops[i].size / 8u;
+        }
+    if (e->stores == 8 && in->mnemonic == ZYDIS_MNEMONIC_MOV)
+        e->stored = read_operand(in, &ops[1], addr);
 }
 
 static bool is_register(const ZydisDecodedOperand *op)
@@ -140,7 +157,7 @@ void pgk_x86_effect(const struct pgk_insn_decoder *d, const uint8_t *bytes, size
     ZydisDecodedOperand ops[ZYDIS_MAX_OPERAND_COUNT];
     *e = (struct pgk_insn_effect){
         .changed = UINT32_MAX, .reg = -1, .a = {.base = -1}, .b = {.base = -1},
-        .flags = PGK_FLAGS_LOST};
+        .flags = PGK_FLAGS_LOST, .place = {.base = -1}, .stored = {.base = -1}};
     if (!ZYAN_SUCCESS(ZydisDecoderDecodeFull(d->zydis, bytes, n, &in, ops)))
         return;
     e->pads = in.mnemonic == ZYDIS_MNEMONIC_NOP || in.mnemonic == ZYDIS_MNEMONIC_INT3 ||
@@ -149,6 +166,7 @@ void pgk_x86_effect(const struct pgk_insn_decoder *d, const uint8_t *bytes, size
     e->changed = changed_by(&in, ops);
     e->flags = changes_zero_flag(&in) ? PGK_FLAGS_LOST : PGK_FLAGS_KEPT;
     e->asks = asks_what(in.mnemonic);
+    find_store(&in, ops, addr, e);
     if (in.mnemonic == ZYDIS_MNEMONIC_CMP && ops[0].size == 64) {
         e->flags = PGK_FLAGS_COMPARE;
         e->a = read_operand(&in, &ops[0], addr);

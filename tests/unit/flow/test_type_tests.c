@@ -102,6 +102,32 @@ static const uint8_t x86[] = {
     0x75, 1, /* 210a jne 0x210d */
     0xc3, /* 210c retq */
     0xff, 0xe1, /* 210d jmpq *%rcx */
+    /* 210f spilled */
+    0x48, 0x8d, 5, 0xfa, 0x1e, 0, 0, /* 210f leaq 0x1efa(%rip), %rax */
+    0x48, 0x89, 0x44, 0x24, 8, /* 2116 movq %rax, 0x8(%rsp) */
+    0xe8, 0xe0, 0xfe, 0xff, 0xff, /* 211b callq 0x2000 */
+    0x48, 0x8b, 0xf, /* 2120 movq (%rdi), %rcx */
+    0x48, 0x3b, 0x4c, 0x24, 8, /* 2123 cmpq 0x8(%rsp), %rcx */
+    0x75, 1, /* 2128 jne 0x212b */
+    0xc3, /* 212a retq */
+    0xff, 0x61, 0x10, /* 212b jmpq *0x10(%rcx) */
+    /* 212e overwritten */
+    0x48, 0x8d, 5, 0xdb, 0x1e, 0, 0, /* 212e leaq 0x1edb(%rip), %rax */
+    0x48, 0x89, 0x44, 0x24, 8, /* 2135 movq %rax, 0x8(%rsp) */
+    0xc6, 0x44, 0x24, 0xf, 0, /* 213a movb $0, 0xf(%rsp) */
+    0x48, 0x3b, 0x4c, 0x24, 8, /* 213f cmpq 0x8(%rsp), %rcx */
+    0x75, 0, /* 2144 jne 0x2146 */
+    0xc3, /* 2146 retq */
+    /* 2147 object */
+    0x48, 0x8d, 5, 0xc2, 0x1e, 0, 0, /* 2147 leaq 0x1ec2(%rip), %rax */
+    0x48, 0x89, 0x44, 0x24, 8, /* 214e movq %rax, 0x8(%rsp) */
+    0xe8, 0xa8, 0xfe, 0xff, 0xff, /* 2153 callq 0x2000 */
+    0x48, 0x8b, 0x44, 0x24, 8, /* 2158 movq 0x8(%rsp), %rax */
+    0x48, 0x8d, 0xd, 0xec, 0x1e, 0, 0, /* 215d leaq 0x1eec(%rip), %rcx */
+    0x48, 0x39, 0xc8, /* 2164 cmpq %rcx, %rax */
+    0x75, 1, /* 2167 jne 0x216a */
+    0xc3, /* 2169 retq */
+    0xff, 0x60, 0x10, /* 216a jmpq *0x10(%rax) */
 };
 
 static const uint8_t arm64[] = {
@@ -154,7 +180,8 @@ static const struct function x86_functions[] = {
     {"plain", 0x2000},     {"second", 0x2013},  {"slot", 0x2023},
     {"foreign", 0x2037},   {"loop", 0x204b},    {"choice", 0x2074},
     {"clobbered", 0x2087}, {"differs", 0x209a}, {"elsewhere", 0x20b5},
-    {"read", 0x20f9},
+    {"read", 0x20f9},      {"spilled", 0x210f}, {"overwritten", 0x212e},
+    {"object", 0x2147},
 };
 static const struct function arm64_functions[] = {
     {"plain", 0x2000}, {"slot", 0x2020}, {"two", 0x2044}, {"choice", 0x2074}};
@@ -278,7 +305,8 @@ static void expect(struct opened *o, const struct expected *want, size_t n)
 #define TWO_NAME "_ZTVN12_GLOBAL__N_13TwoE"
 
 /* Not those of registers that a call may have changed, or that hold one of two tables; of addresses
- * that no object points to; of what is known; and whose flags are overwritten. */
+ * that no object points to; of what is known; and whose flags are overwritten. What is kept in the
+ * frame is known until it is overwritten, but an object there may have become another one. */
 static void comparisons_on_x86(void **state)
 {
     (void)state;
@@ -291,6 +319,8 @@ static void comparisons_on_x86(void **state)
         {0x2060, 0x2063, 0x206c, 0x2065, false, false, 1, TWO_NAME, 0x206c},
         {0x207b, 0x2083, 0, 0, false, true, 1, "_ZTV3One", 0},
         {0x2107, 0x210a, 0x210d, 0x210c, false, false, 1, "_ZTV3One", 0x210d, true},
+        {0x2123, 0x2128, 0x212b, 0x212a, false, false, 1, "_ZTV3One", 0x212b},
+        {0x2164, 0x2167, 0x216a, 0x2169, false, false, 1, TWO_NAME, 0x216a},
     };
     struct opened o = open_all(false);
     uint64_t all[PGK_COUNTOF(x86_functions)];

@@ -61,8 +61,8 @@ static const struct form x86[] = {
     {"7209", "jb", -1, NONE, NONE, PGK_FLAGS_KEPT, 0, 0},
     {"0f94c0", "sete %al", -1, NONE, NONE, PGK_FLAGS_KEPT, PGK_ASKS_CHOICE, 1 << 0},
     {"480f45c8", "cmovne %rax,%rcx", -1, NONE, NONE, PGK_FLAGS_KEPT, PGK_ASKS_CHOICE, 1 << 1},
-    {"e800000000", "call", -1, NONE, NONE, PGK_FLAGS_LOST, 0, 0xfd7},
-    {"ff5010", "call *0x10(%rax)", -1, NONE, NONE, PGK_FLAGS_LOST, 0, 0xfd7},
+    {"e800000000", "call", -1, NONE, NONE, PGK_FLAGS_LOST, 0, 0xfc7},
+    {"ff5010", "call *0x10(%rax)", -1, NONE, NONE, PGK_FLAGS_LOST, 0, 0xfc7},
     {"4891", "xchg %rax,%rcx", -1, NONE, NONE, PGK_FLAGS_KEPT, 0, 3},
     {"488907", "mov %rax,(%rdi)", -1, NONE, NONE, PGK_FLAGS_KEPT, 0, 0},
     {"0f1f4000", "nopl 0(%rax)", -1, NONE, NONE, PGK_FLAGS_KEPT, 0, 0},
@@ -132,6 +132,37 @@ static void what_fills_up_space(void **state)
     check_pads(EM_X86_64, "\x48\x87\x00", 3, false);        /* xchg %rax,(%rax) */
     check_pads(EM_AARCH64, "\x1f\x20\x03\xd5", 4, true);   /* nop */
     check_pads(EM_AARCH64, "\xe9\x03\x08\xaa", 4, false);  /* mov x9, x8 */
+}
+
+static void check_store(const char *bytes, size_t n, int base, uint64_t at, uint32_t stores,
+                        int stored)
+{
+    struct pgk_insn_decoder d;
+    struct pgk_insn_effect e;
+    assert_int_equal(pgk_insn_decoder_open(&d, EM_X86_64, PGK_INSN_READABLE, NULL), 0);
+    pgk_insn_effect(&d, (const uint8_t *)bytes, n, AT, &e);
+    assert_int_equal(e.stores, stores);
+    if (stores) {
+        assert_int_equal(e.place.base, base);
+        assert_true(e.place.value == at);
+        assert_int_equal(e.stored.kind, stored < 0 ? PGK_OPERAND_UNKNOWN : PGK_OPERAND_VALUE);
+        assert_int_equal(e.stored.base, stored);
+    }
+    pgk_insn_decoder_close(&d);
+}
+
+static void what_is_stored_in_the_frame(void **state)
+{
+    (void)state;
+    enum { RAX = 0, RSP = 4, RBP = 5 };
+    check_store("\x48\x89\x44\x24\x08", 5, RSP, 8, 8, RAX);       /* mov %rax,8(%rsp) */
+    check_store("\x48\x89\x45\xf0", 4, RBP, (uint64_t)-16, 8, RAX); /* mov %rax,-16(%rbp) */
+    check_store("\x89\x44\x24\x08", 4, RSP, 8, 4, -1);            /* mov %eax,8(%rsp) */
+    check_store("\x48\xff\x44\x24\x08", 5, RSP, 8, 8, -1);        /* incq 8(%rsp) */
+    check_store("\x0f\x29\x44\x24\x10", 5, RSP, 16, 16, -1);      /* movaps %xmm0,16(%rsp) */
+    check_store("\x48\x89\x04\xc4", 4, 0, 0, 0, -1);              /* mov %rax,(%rsp,%rax,8) */
+    check_store("\x48\x89\x07", 3, 0, 0, 0, -1);                  /* mov %rax,(%rdi) */
+    check_store("\x48\x8b\x44\x24\x08", 5, 0, 0, 0, -1);          /* mov 8(%rsp),%rax */
 }
 
 static bool same(const struct pgk_insn_operand *x, const struct pgk_insn_operand *y)
@@ -242,6 +273,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(effects_on_x86),
         cmocka_unit_test(effects_on_arm64),
+        cmocka_unit_test(what_is_stored_in_the_frame),
         cmocka_unit_test(what_fills_up_space),
         cmocka_unit_test(random_bytes),
         cmocka_unit_test(names_of_addresses),
