@@ -140,14 +140,14 @@ WITH_GCC = ("sqlite3", "lua", "mawk")
 class Maker:
     """Builds variants of one program with one compiler."""
 
-    def __init__(self, bench, name, compilers):
+    def __init__(self, bench, name, compilers, suite="branches-use", known=None):
         self.bench, self.name, self.compilers = bench, name, compilers
         self.gcc = compilers is GCC
-        made = os.path.join(bench.data, "branches-use")
+        made = os.path.join(bench.data, suite)
         self.folder = os.path.join(made, f"{name}-{compilers[0]}")
         shutil.rmtree(self.folder, ignore_errors=True)
         os.makedirs(self.folder)
-        maker, self.train, self.measured = PROGRAMS[name]
+        maker, self.train, self.measured = (known or PROGRAMS)[name]
         self.program = maker(bench.data, made)
 
     def at(self, name):
