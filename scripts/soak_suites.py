@@ -1,5 +1,5 @@
 """Test suites of real programs from Debian's sources, for what must not change how programs behave
-(soak-recorder, soak-allocator)."""
+(soak-recorder, soak-allocator, soak-use)."""
 
 import collections
 import ctypes
@@ -129,10 +129,10 @@ def shell(command, folder, source, **env):
         return done.returncode, out.read()
 
 
-def build(suite, folder, source):
+def build(suite, folder, source, **env):
     if (folder / "built").exists():
         return
-    status, text = shell(suite.build, folder, source)
+    status, text = shell(suite.build, folder, source, **env)
     if status:
         raise SystemExit(f"{suite.package} cannot be built:\n{text[-3000:]}")
     (folder / "built").touch()
@@ -155,11 +155,15 @@ def run_plain(name, suite, data):
     return folder, source, plain
 
 
-def chosen(names):
-    """Fetches the sources of these suites, or of all: suites by name, and the folder of data."""
+def fetch(packages):
+    """Sources of Debian's packages; the folder of data that they are in."""
     data = pathlib.Path(os.environ.get("PGOKIT_BENCH_DATA") or ROOT / "build" / "bench-data")
     data = data.absolute()
+    subprocess.run([ROOT / "bench" / "fetch-sources", data, *sorted(set(packages))], check=True)
+    return data
+
+
+def chosen(names):
+    """Fetches the sources of these suites, or of all: suites by name, and the folder of data."""
     suites = {name: SUITES[name] for name in names or SUITES}
-    subprocess.run([ROOT / "bench" / "fetch-sources", data,
-                    *{suite.package for suite in suites.values() if suite.package}], check=True)
-    return suites, data
+    return suites, fetch(suite.package for suite in suites.values() if suite.package)
