@@ -74,6 +74,10 @@ def programs(folder):
     xml = ["xmllint", "--xpath"]
     small, large = document(folder, 5000), document(folder, 40000)
     graph, health = c_program(folder, "alloc_graph"), c_program(folder, "alloc_health")
+    style = ["xsltproc", os.path.join(HERE, "dear_items.xsl")]
+    # Debian's Python has an allocator of its own for small objects, instead of malloc.
+    python = ["env", "PYTHONMALLOC=malloc", "/usr/bin/python3",
+              os.path.join(HERE, "graph_of_objects.py")]
     sql, trees = (os.path.join(HERE, "runtime", name) for name in ("orders.sql",
                                                                     "binary_trees.lua"))
     few = fewer_rows(folder, sql)
@@ -83,6 +87,7 @@ def programs(folder):
     return {
         "xpath": ([*xml, XPATH, small], [*xml, XPATH, large]),
         "xpath, other queries": ([*xml, XPATH, small], [*xml, UNLIKE, large]),
+        "xsltproc": ([*style, document(folder, 3000)], [*style, document(folder, 15000)]),
         "health": ([health, "6", "100"], [health, "7", "160"]),
         "graph": ([graph, "5000", "10", "1"], [graph, "150000", "40", "1"]),
         "graph, 4 threads": ([graph, "5000", "10", "1"], [graph, "50000", "40", "4"]),
@@ -90,9 +95,15 @@ def programs(folder):
                     ["sqlite3", ":memory:", ".read " + sql]),
         "lua": (["lua5.4", trees, "8"], ["lua5.4", trees, "15"]),
         "perl": (["perl", "-e", PERL, "20000"], ["perl", "-e", PERL, "1500000"]),
+        "python": ([*python, "8000", "4"], [*python, "60000", "20"]),
         "redis": (["redis-server", "5000"], ["redis-server", "60000"]),
         "cc1": ([*compile_it, source(folder, 30)], [*compile_it, source(folder, 400)]),
     }
+
+
+def program_of(argv):
+    """The program of a command line that may set variables first."""
+    return argv[2] if argv[0] == "env" else argv[0]
 
 
 def ask_redis(address, keys):
