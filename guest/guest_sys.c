@@ -15,6 +15,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 
 /* Arguments that are not given are 0. */
 #define CALL(...) CALL_6(__VA_ARGS__, 0, 0, 0, 0, 0, 0, 0)
@@ -72,6 +73,12 @@ int pgg_sys_unmap(void *start, size_t bytes)
 int pgg_sys_advise(void *start, size_t bytes, int advice)
 {
     return (int)CALL(madvise, start, bytes, advice);
+}
+
+long pgg_sys_copy_memory(void *to, const void *from, size_t n)
+{
+    const struct iovec here = {to, n}, there = {(void *)from, n};
+    return CALL(process_vm_readv, pgg_sys_process(), &here, 1, &there, 1, 0);
 }
 
 int pgg_sys_in_core(const void *start, size_t bytes, unsigned char *pages)

@@ -39,6 +39,8 @@ int pgg_sys_unmap(void *start, size_t bytes);
 int pgg_sys_advise(void *start, size_t bytes, int advice); /* MADV_... */
 /* Bit 0 of pages[i]: in memory. -ENOMEM: not all of it is mapped. There must be room for one of
  * each PGG_PAGE bytes: an emulator tells of the pages of the machine that it runs on. */
+/* Of the own process; bytes, perhaps not all: up to a page that cannot be read. */
+long pgg_sys_copy_memory(void *to, const void *from, size_t n);
 int pgg_sys_in_core(const void *start, size_t bytes, unsigned char *pages);
 
 /* ---- files: paths that are not absolute begin at the current directory ---- */

@@ -10,6 +10,7 @@
 #include "runtime_alloc.h"
 #include "runtime_heap.h"
 #include "runtime_options.h"
+#include "runtime_reach.h"
 #include "runtime_series.h"
 #include "runtime_shadow.h"
 #include "runtime_socket.h"
@@ -24,6 +25,7 @@ struct merged {
     struct pgrt_life *lives;
     u64 snapshot;
     u32 n;
+    bool looked; /* for what no pointer leads to */
 };
 
 static void take(void *arg, const struct pgrt_mib *m)
@@ -116,6 +118,24 @@ static void take_live(void *arg, struct pgrt_object *o)
         pgrt_histogram_add(h->context, (uintptr_t)o->at, h->size);
 }
 
+static void take_lost(void *arg, const struct pgrt_header *h)
+{
+    struct merged *all = arg;
+    if (h->context >= all->n)
+        return;
+    all->lives[h->context].lost.bytes += h->size;
+    all->lives[h->context].lost.objects++;
+}
+
+static void check_leaks(struct merged *all)
+{
+    const int err = pgrt_reach_each_lost(take_lost, all);
+    all->looked = !err;
+    if (err)
+        pgrt_say("no leak check: nobody knows which objects are unreachable",
+                 pgg_errno_name(err));
+}
+
 static void mark_counted(void *all, struct pgrt_object *o)
 {
     if (is_new(all, &o->h))
@@ -196,6 +216,11 @@ static const struct pgrt_histogram *histogram(u64 version, u32 context)
     return pgrt_histogram && element_bytes(version) ? pgrt_histogram_of(context) : NULL;
 }
 
+static size_t life_size(const struct merged *all)
+{
+    return all->looked ? sizeof *all->lives : offsetof(struct pgrt_life, lost);
+}
+
 /* Bytes of the series, of its breakdowns, of what is known of contexts over time, and of what says
  * where they are. */
 static size_t times_size(const struct merged *all, struct pgrt_times *times)
@@ -207,7 +232,7 @@ static size_t times_size(const struct merged *all, struct pgrt_times *times)
         times->lives += has_life(all, id);
     return times->points * sizeof(struct pgrt_point) +
            times->breakdowns * sizeof(struct pgrt_breakdown) +
-           times->lives * sizeof(struct pgrt_life) + sizeof *times;
+           times->lives * life_size(all) + sizeof *times;
 }
 
 static char *put_times(char *p, const char *bytes, const struct merged *all,
@@ -223,7 +248,7 @@ static char *put_times(char *p, const char *bytes, const struct merged *all,
     times->lives_off = times->lives ? (u64)(p - bytes) : 0;
     for (u32 id = 1; id < all->n; id++)
         if (has_life(all, id))
-            p = put(p, &all->lives[id], sizeof *all->lives);
+            p = put(p, &all->lives[id], life_size(all));
     return put(p, times, sizeof *times);
 }
 
@@ -262,7 +287,8 @@ static char *encode(const struct merged *all, size_t *size, size_t *room, u64 *o
     p = put(p, segments, n_segments * sizeof *segments);
     p = put_times(p, bytes, all, &times);
     p = put(p,
-            &(struct pgrt_notes){.magic = PGK_NOTES_MAGIC, .flags = pgrt_notes_flags(),
+            &(struct pgrt_notes){.magic = PGK_NOTES_MAGIC, .flags = pgrt_notes_flags() |
+                                          (all->looked ? PGRT_NOTE_UNREACHABLE : 0),
                                  .dropped = pgrt_dropped, .stack_bytes = stack_bytes,
                                  .own_ns = pgrt_cost_ns(objects),
                                  .own_bytes = pgrt_cost_bytes()},
@@ -340,6 +366,8 @@ static int dump(struct merged *all, bool last)
     pgrt_store_each(take, all);
     take_lives(all);
     pgrt_heap_each(take_live, all);
+    if (last && pgrt_options.leak_check)
+        check_leaks(all);
     if (last && !pgrt_store_is_open() && empty(all))
         return 0;
     if (!pgrt_store_is_open() && !pgrt_store_open())

@@ -74,12 +74,19 @@ struct pgrt_breakdown {
 #undef PGK_BREAKDOWN
     struct pgrt_share of[PGK_SHARES_MAX];
 };
+/* What no pointer led to. */
+struct pgrt_unreachable {
+#define PGK_UNREACHABLE(name, meaning) u64 name;
+#include "heap_notes.def"
+#undef PGK_UNREACHABLE
+};
 /* Of a context, in a dump. */
 struct pgrt_life {
 #define PGK_LIFE(name, meaning) u64 name;
 #include "heap_notes.def"
 #undef PGK_LIFE
     struct pgrt_touched use;
+    struct pgrt_unreachable lost; /* in the file where somebody looked */
 };
 enum {
 #define PGK_NOTES_FLAG(name, value, meaning) PGRT_NOTE_##name = value,

@@ -10,6 +10,7 @@
 #include "runtime_dump.h"
 #include "runtime_hooks.h"
 #include "runtime_options.h"
+#include "runtime_reach.h"
 #include "runtime_series.h"
 #include "runtime_socket.h"
 #include "runtime_thread.h"
@@ -228,6 +229,9 @@ __attribute__((destructor(101))) static void at_exit(void)
         pgrt_socket_end();
     if (!pgrt_can_stop())
         return;
+    __builtin_unwind_init(); /* what the callers keep in registers is on the stack */
+    if (pgrt_options.dump_at_exit && pgrt_options.leak_check)
+        pgrt_reach_prepare();
     if (pgrt_options.dump_at_exit)
         pgrt_dump(true);
     else

@@ -65,6 +65,7 @@ static struct pgrt_thread *make_self(void)
     if (t) {
         pgrt_busy_set(t, 1);
         t->deferred = NULL;
+        t->pointer = pgg_thread_pointer();
         pgg_walker_init(&t->walker);
         if (key_made)
             pthread_setspecific(key, t);

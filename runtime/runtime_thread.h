@@ -20,6 +20,7 @@ struct pgrt_thread {
     void *volatile deferred;  /* a list of objects that a signal handler freed while busy; then
                                  what is asked of the next visit */
     struct pgrt_thread *next; /* in the list of all, which only grows */
+    const char *pointer;      /* of the thread: its variables are around it */
     struct pgrt_store store;
     struct pgrt_series series;
     struct pgrt_cost cost;

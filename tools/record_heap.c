@@ -29,6 +29,7 @@ static const char help[] =
     "      --raw-version N  version of the raw profile, 3 to 5 (default 5)\n"
     "      --histogram      require accesses by place in the object; the program decides,\n"
     "                       see pgokit config --histogram\n"
+    "      --leak-check     find the objects that no pointer leads to when the program ends\n"
     "      --socket FILE    answer requests there while the program runs, see --attach; %p, %h,\n"
     "                       %e and %t as in -o. Children need %p to have one of their own\n"
     "\nOf a running process that has a socket:\n\n"
@@ -43,13 +44,14 @@ static const char help[] =
     "  pgokit record heap --socket /run/app.sock -- ./app &\n"
     "  pgokit record heap --attach $(pidof app) dump\n";
 
-enum { OPT_DEPTH = 256, OPT_VERSION, OPT_HISTOGRAM, OPT_SOCKET, OPT_ATTACH };
+enum { OPT_DEPTH = 256, OPT_VERSION, OPT_HISTOGRAM, OPT_LEAK_CHECK, OPT_SOCKET, OPT_ATTACH };
 
 static const struct option options[] = {
     {"output", required_argument, NULL, 'o'},
     {"depth", required_argument, NULL, OPT_DEPTH},
     {"raw-version", required_argument, NULL, OPT_VERSION},
     {"histogram", no_argument, NULL, OPT_HISTOGRAM},
+    {"leak-check", no_argument, NULL, OPT_LEAK_CHECK},
     {"socket", required_argument, NULL, OPT_SOCKET},
     {"attach", required_argument, NULL, OPT_ATTACH},
     CLI_COMMON_LONG,
@@ -61,7 +63,7 @@ struct record {
     const char *output, *socket;
     unsigned long attach;             /* number of a running process, or 0 */
     unsigned long depth, raw_version; /* 0: not given */
-    bool histogram;
+    bool histogram, leak_check;
     char **argv;
     struct record_program p;
     char template[PATH_MAX]; /* of the profiles' names, absolute */
@@ -84,6 +86,9 @@ static void parse(struct record *r, int argc, char **argv)
         case OPT_HISTOGRAM:
             r->histogram = true;
             break;
+        case OPT_LEAK_CHECK:
+            r->leak_check = true;
+            break;
         case OPT_SOCKET:
             r->socket = optarg;
             break;
@@ -92,7 +97,8 @@ static void parse(struct record *r, int argc, char **argv)
             break;
         }
     }
-    if (r->attach && (r->output || r->socket || r->depth || r->raw_version || r->histogram))
+    if (r->attach && (r->output || r->socket || r->depth || r->raw_version || r->histogram ||
+                      r->leak_check))
         cli_usage(&record_heap, "--attach is for a program that runs already, other options are "
                                 "for its start");
     if (r->attach && (argc - optind != 1 || !record_attach_knows(argv[optind])))
@@ -181,6 +187,8 @@ static void set_options(const struct record *r)
         snprintf(number, sizeof number, ":raw_version=%lu", r->raw_version);
         strcat(ours, number);
     }
+    if (r->leak_check)
+        strcat(ours, ":leak_check=1");
     record_join("PGOKIT_HEAP_OPTIONS", record_environment("PGOKIT_HEAP_OPTIONS"), ours);
 }
 
@@ -195,6 +203,9 @@ static void set_options_of_llvm(const struct record *r)
     if (r->socket)
         record_refuse(EXIT_RECORD_FAILED, r->p.program,
                "it is linked with LLVM's runtime, which answers at no socket; leave --socket out");
+    if (r->leak_check)
+        record_refuse(EXIT_RECORD_FAILED, r->p.program,
+               "it is linked with LLVM's runtime, which finds no leaks; leave --leak-check out");
     if (r->raw_version)
         record_refuse(EXIT_RECORD_FAILED, r->p.program,
                "it is linked with LLVM's runtime, which writes a version of its own; leave "

@@ -10,7 +10,7 @@ static const char help[] =
     "Totals, then the heaviest allocation contexts with their call stacks. With the profiled\n"
     "binaries, addresses and function numbers become names and source lines.\n\n"
     "      --sort KEY       bytes (default), count, accesses, lifetime, density, peak, leaked,\n"
-    "                       temporary\n"
+    "                       temporary, unreachable\n"
     "      --top N          contexts shown (default 10; 0: all)\n"
     "      --depth N        frames shown of a stack (default 12; 0: all)\n"
     "      --json           all of it as JSON (docs/formats/heap-json.md)\n"
@@ -61,8 +61,8 @@ static enum pgk_heap_sort parse_sort(const char *text)
     for (enum pgk_heap_sort s = 0; s < PGK_HEAP_SORTS; s++)
         if (!strcmp(text, pgk_heap_sort_name(s)))
             return s;
-    cli_usage(&cmd_show, "--sort takes bytes, count, accesses, lifetime, density, peak, leaked or "
-              "temporary, not '%s'", text);
+    cli_usage(&cmd_show, "--sort takes bytes, count, accesses, lifetime, density, peak, leaked, "
+              "temporary or unreachable, not '%s'", text);
 }
 
 /* 0 into a file or a pipe. */

@@ -62,6 +62,8 @@ enum pgk_mib_id {
     PGK_MIB_UntouchedSize, /* B: in blocks that never were; with TouchedSize all that is known */
     PGK_MIB_MinTouched, /* %: of an object's bytes in accessed blocks; of the least touched one */
     PGK_MIB_MaxTouched, /* %: the same of the most touched object */
+    PGK_MIB_UnreachableSize, /* B: alive when the process ended, and no pointer led there */
+    PGK_MIB_UnreachableCount, /* objects: these */
     PGK_MIB_FIELDS, /* number of them */
 };
 

@@ -26,6 +26,7 @@ enum pgk_heap_sort {
     PGK_HEAP_SORT_PEAK,     /* bytes alive at the peak */
     PGK_HEAP_SORT_LEAKED,   /* bytes alive at exit */
     PGK_HEAP_SORT_TEMPORARY, /* objects freed before their thread's next allocation */
+    PGK_HEAP_SORT_UNREACHABLE, /* bytes alive at exit that no pointer led to */
     PGK_HEAP_SORTS, /* number of them */
 };
 const char *pgk_heap_sort_name(enum pgk_heap_sort sort); /* "bytes", ... */

@@ -9,7 +9,7 @@
 #include "sink.h"
 
 #define PGK_HEAP_PARTIAL_MAGIC UINT64_C(0x817070686b6770ff) /* ff "pgkhpp" 81 */
-#define PGK_HEAP_PARTIAL_VERSION 6
+#define PGK_HEAP_PARTIAL_VERSION 7
 
 /* Lines of the file's list of parts. */
 enum pgk_partial_part {

@@ -9,7 +9,7 @@
 #include "sink.h"
 
 #define PGK_HEAP_PATHS_MAGIC UINT64_C(0x31736874617067ff) /* ff 'gpaths1' */
-#define PGK_HEAP_PATHS_VERSION 4
+#define PGK_HEAP_PATHS_VERSION 5
 
 enum pgk_paths_section {
 #define PGK_PATHS_SECTION(name, number, meaning) PGK_PATHS_##name = (number),

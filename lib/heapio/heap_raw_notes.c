@@ -15,7 +15,8 @@ enum {
     BREAKDOWN_BYTES = sizeof(struct pgk_raw_breakdown),
     POINT_BYTES = sizeof(struct pgk_heap_point),
     TOUCHED_BYTES = sizeof(struct pgk_raw_touched),
-    LIFE_BYTES = sizeof(struct pgk_raw_life) - TOUCHED_BYTES,
+    UNREACHABLE_BYTES = sizeof(struct pgk_raw_unreachable),
+    LIFE_BYTES = sizeof(struct pgk_raw_life) - TOUCHED_BYTES - UNREACHABLE_BYTES,
     BEGUN_BYTES = 0
 #define PGK_BEGUN(name, type, meaning) +BYTES_##type
 #include "heap_notes.def"
@@ -69,6 +70,13 @@ static int times_bytes(uint64_t flags)
 static int touched_bytes(uint64_t flags)
 {
     return flags & PGK_NOTE_TOUCHED ? TOUCHED_BYTES : 0;
+}
+
+/* A context over time in the file. */
+static int life_bytes(uint64_t flags)
+{
+    return LIFE_BYTES + touched_bytes(flags) +
+           (flags & PGK_NOTE_UNREACHABLE ? UNREACHABLE_BYTES : 0);
 }
 
 static struct pgk_raw_touched touched_read(struct pgk_cursor *c, uint64_t flags)
@@ -148,7 +156,7 @@ int pgk_raw_times_read(struct pgk_cursor *c, uint32_t dump, uint64_t flags, uint
         {"series_off", fields_at + offsetof(struct pgk_raw_times, series_off), "points",
          times->series_off, times->points, POINT_BYTES},
         {"lives_off", fields_at + offsetof(struct pgk_raw_times, lives_off), "contexts",
-         times->lives_off, times->lives, LIFE_BYTES + touched_bytes(flags)},
+         times->lives_off, times->lives, life_bytes(flags)},
     };
     for (size_t i = 0; i < PGK_COUNTOF(tables); i++)
         PGK_TRY(check_table(c, dump, "times", &tables[i], segments_end, at, err));
@@ -172,11 +180,16 @@ struct pgk_raw_begun pgk_raw_begun_read(struct pgk_cursor *c, uint64_t flags)
 
 struct pgk_raw_life pgk_raw_life_read(struct pgk_cursor *c, uint64_t flags)
 {
-    struct pgk_raw_life life;
+    struct pgk_raw_life life = {0};
 #define PGK_LIFE(name, meaning) life.name = pgk_cur_u64(c, #name);
 #include "heap_notes.def"
 #undef PGK_LIFE
     life.use = touched_read(c, flags);
+    if (!(flags & PGK_NOTE_UNREACHABLE))
+        return life;
+#define PGK_UNREACHABLE(name, meaning) life.lost.name = pgk_cur_u64(c, "unreachable " #name);
+#include "heap_notes.def"
+#undef PGK_UNREACHABLE
     return life;
 }
 

@@ -26,6 +26,13 @@ struct pgk_raw_touched {
 #undef PGK_TOUCHED
 };
 
+/* What no pointer led to when the process ended. */
+struct pgk_raw_unreachable {
+#define PGK_UNREACHABLE(name, meaning) uint64_t name;
+#include "heap_notes.def"
+#undef PGK_UNREACHABLE
+};
+
 /* What a thread began in a context. */
 struct pgk_raw_begun {
 #define PGK_BEGUN(name, type, meaning) uint64_t name;
@@ -65,6 +72,7 @@ struct pgk_raw_life {
 #include "heap_notes.def"
 #undef PGK_LIFE
     struct pgk_raw_touched use; /* with the flag TOUCHED */
+    struct pgk_raw_unreachable lost; /* with the flag UNREACHABLE */
 };
 
 /* The notes of dump number `dump`, whose MIB section is at `mib_off` and whose segments end at

@@ -75,8 +75,10 @@ int pgk_raw_times_add(struct pgk_raw_times_sum *sum, struct pgk_cursor *c, uint3
     const size_t first = sum->curve.points.n;
     if (sheet && times->epoch)
         sum->epoch = times->epoch;
-    if (!sheet)
+    if (!sheet) {
         sum->last_dump = dump;
+        sum->looked = notes->flags & PGK_NOTE_UNREACHABLE;
+    }
     if (!sum->any || times->peak_bytes > sum->curve.peak_bytes) {
         sum->curve.peak_ms = times->peak_ms;
         sum->curve.peak_bytes = times->peak_bytes;
@@ -141,6 +143,7 @@ bool pgk_raw_times_add_life(struct pgk_raw_times_sum *sum, size_t entry, uint32_
     t->exit_dump = dump;
     t->exit_bytes = life->exit_bytes;
     t->exit_objects = life->exit_objects;
+    t->lost = life->lost;
     t->temporary = pgk_add_saturated(t->temporary, life->temporary);
     add_touched(&t->use, &life->use);
     return true;
@@ -166,6 +169,17 @@ static void give_touched(const struct pgk_raw_touched *use, struct pgk_mib *m)
     pgk_mib_set(m, PGK_MIB_UntouchedSize, use->untouched);
     pgk_mib_set(m, PGK_MIB_MinTouched, use->least);
     pgk_mib_set(m, PGK_MIB_MaxTouched, use->most);
+}
+
+/* What a dump says is of the end only if nothing came after it. */
+static void give_unreachable(const struct pgk_raw_times_sum *sum,
+                             const struct pgk_raw_context_times *t, struct pgk_mib *m)
+{
+    if (sum->sheets || !sum->looked)
+        return;
+    const bool last = t->exit_dump == sum->last_dump;
+    pgk_mib_set(m, PGK_MIB_UnreachableSize, last ? t->lost.bytes : 0);
+    pgk_mib_set(m, PGK_MIB_UnreachableCount, last ? t->lost.objects : 0);
 }
 
 void pgk_raw_times_give(const struct pgk_raw_times_sum *sum, size_t entry, struct pgk_mib *m)
@@ -194,6 +208,7 @@ void pgk_raw_times_give(const struct pgk_raw_times_sum *sum, size_t entry, struc
         m->v[PGK_MIB_ExitCount] = t->exit_objects;
     }
     m->v[PGK_MIB_TemporaryCount] = t->temporary;
+    give_unreachable(sum, t, m);
 }
 
 bool pgk_raw_times_give_shares(struct pgk_raw_times_sum *sum,

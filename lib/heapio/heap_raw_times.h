@@ -15,6 +15,7 @@ struct pgk_raw_context_times {
     uint64_t peak_bytes, peak_objects, exit_bytes, exit_objects;
     uint64_t temporary;
     struct pgk_raw_touched use;
+    struct pgk_raw_unreachable lost; /* in the dump that exit_* are of */
 };
 
 /* A stack id's share of a point of the curve. */
@@ -32,6 +33,7 @@ struct pgk_raw_times_sum {
     uint64_t epoch;      /* of the sheets */
     uint32_t peak_dump;  /* the finished dump with the highest peak; 0: the sheets have it */
     uint32_t last_dump;  /* the last finished one that tells it */
+    bool looked;         /* it says what no pointer led to */
     PGK_VEC(struct pgk_raw_context_times) contexts; /* of the reader's entries; may be shorter */
 };
 

@@ -22,7 +22,8 @@ const struct pgk_advice_text pgk_advice_texts[PGK_ADVICE_RULES] = {
         {"leaked", "Never freed", "are never freed",
          "Free the objects after their last use, or limit their number.",
          "contexts of which 1,000 objects or more were alive when the process ended; the bytes of "
-         "these count. Nothing is advised for a process that was interrupted, where objects were "
+         "these count. Of a profile with a leak check, objects that no pointer led to then, "
+         "however few. Nothing is advised for a process that was interrupted, where objects were "
          "still in use"},
     [PGK_ADVICE_TEMPORARY] =
         {"temporary", "Freed before the next allocation",
@@ -146,6 +147,8 @@ static uint64_t temporary(const struct pgk_mib *m)
 
 static uint64_t leaked(const struct pgk_mib *m)
 {
+    if (knows(m, PGK_MIB_UnreachableSize))
+        return m->v[PGK_MIB_UnreachableSize];
     return knows(m, PGK_MIB_ExitSize) && m->v[PGK_MIB_ExitCount] >= MANY ? m->v[PGK_MIB_ExitSize]
                                                                          : 0;
 }

@@ -82,6 +82,11 @@ static void print_times(const struct table *t)
         print_alive(t, s->v[PGK_MIB_ExitSize], s->v[PGK_MIB_ExitCount]);
         fputc('\n', t->out);
     }
+    if (knows(s->some_know, PGK_MIB_UnreachableSize)) {
+        fputs("  unreachable      ", t->out);
+        print_alive(t, s->v[PGK_MIB_UnreachableSize], s->v[PGK_MIB_UnreachableCount]);
+        fputs(", at exit\n", t->out);
+    }
     if (knows(s->some_know, PGK_MIB_TemporaryCount))
         fprintf(t->out, "  temporary        %s object%s (%.1f %%)\n",
                 COUNT(s->v[PGK_MIB_TemporaryCount]), pgk_plural(s->v[PGK_MIB_TemporaryCount]),
@@ -196,6 +201,10 @@ static void print_context_times(const struct table *t, const struct pgk_mib *m)
         fputs("  at exit ", t->out);
         print_alive(t, m->v[PGK_MIB_ExitSize], m->v[PGK_MIB_ExitCount]);
     }
+    if (knows(m->known, PGK_MIB_UnreachableSize) && m->v[PGK_MIB_UnreachableCount]) {
+        fputs(", unreachable ", t->out);
+        print_alive(t, m->v[PGK_MIB_UnreachableSize], m->v[PGK_MIB_UnreachableCount]);
+    }
     if (knows(m->known, PGK_MIB_TemporaryCount))
         fprintf(t->out, "  temporary %.1f %%",
                 percent(m->v[PGK_MIB_TemporaryCount], m->v[PGK_MIB_AllocCount]));
@@ -211,6 +220,7 @@ static const char *sort_text(enum pgk_heap_sort sort)
         [PGK_HEAP_SORT_PEAK] = "bytes alive at the peak",
         [PGK_HEAP_SORT_LEAKED] = "bytes alive at exit",
         [PGK_HEAP_SORT_TEMPORARY] = "temporary objects",
+        [PGK_HEAP_SORT_UNREACHABLE] = "bytes that no pointer led to at exit",
     };
     return texts[sort] ? texts[sort] : pgk_heap_sort_name(sort);
 }

@@ -77,6 +77,8 @@ double pgk_heap_sort_value(const struct pgk_mib *m, enum pgk_heap_sort sort)
         return knows(m, PGK_MIB_ExitSize) ? (double)m->v[PGK_MIB_ExitSize] : -1;
     case PGK_HEAP_SORT_TEMPORARY:
         return knows(m, PGK_MIB_TemporaryCount) ? (double)m->v[PGK_MIB_TemporaryCount] : -1;
+    case PGK_HEAP_SORT_UNREACHABLE:
+        return knows(m, PGK_MIB_UnreachableSize) ? (double)m->v[PGK_MIB_UnreachableSize] : -1;
     case PGK_HEAP_SORTS:
         break;
     }
@@ -90,6 +92,7 @@ const char *pgk_heap_sort_name(enum pgk_heap_sort sort)
         [PGK_HEAP_SORT_ACCESSES] = "accesses", [PGK_HEAP_SORT_LIFETIME] = "lifetime",
         [PGK_HEAP_SORT_DENSITY] = "density",   [PGK_HEAP_SORT_PEAK] = "peak",
         [PGK_HEAP_SORT_LEAKED] = "leaked",     [PGK_HEAP_SORT_TEMPORARY] = "temporary",
+        [PGK_HEAP_SORT_UNREACHABLE] = "unreachable",
     };
     return names[sort];
 }

@@ -215,6 +215,8 @@ def cases_of(cases):
         cases.run(f"random programs count as on x86-64: {compiler[0]}", random_on_both, compiler)
     random_programs.add_cases(cases, RANDOM_PROGRAMS)
     cases.run("results of memory functions", e.memory_functions, "clang-22", "archive")
+    for compiler, link in ("clang-22", "archive"), ("clang-22", "static"), ("gcc", "shared"):
+        cases.run(f"leaks: {compiler}, {link}", heap_leaks.exact, compiler, link)
     cases.run("profiles of both processors merge", merged)
     cases.run("C++: new, delete, exceptions, a library opened late", e.cplusplus)
     cases.run("handlers, exceptions and formats that allocate", e.handlers)
@@ -257,6 +259,7 @@ if __name__ == "__main__":
         import raw_profile
         import runtime_programs
         import heap_exact
+        import heap_leaks
         import heap_processes
         from runtime_programs import FRAMES, build, check_sound, one_file, require_exact
         cases_of(CASES)

@@ -162,6 +162,8 @@ struct sample_times {
     const uint64_t (*touched)[4]; /* of each context begun or over time: bytes touched and not, per
                                      cent of the least and the most touched object; NULL: none */
     bool merged;
+    const uint64_t (*lost)[2]; /* of each context over time: bytes and objects that are unreachable;
+                                  NULL: nobody looked */
 };
 struct sample_dump {
     uint32_t version;
@@ -176,14 +178,17 @@ struct sample_dump {
     const struct sample_times *times; /* with notes, if there are any */
 };
 
-/* Records of contexts, each with what was touched. */
+/* Records of contexts, each with what was touched, and what was unreachable. */
 static inline void sample_write_touched(struct pgk_sink *out, const struct sample_times *t,
-                                        const void *records, size_t n, size_t size)
+                                        const void *records, size_t n, size_t size,
+                                        const uint64_t (*lost)[2])
 {
     for (size_t i = 0; i < n; i++) {
         pgk_sink_bytes(out, (const char *)records + i * size, size);
         if (t->touched)
             pgk_sink_bytes(out, t->touched[i], sizeof t->touched[i]);
+        if (lost)
+            pgk_sink_bytes(out, lost[i], sizeof lost[i]);
     }
 }
 
@@ -194,9 +199,9 @@ static inline void sample_write_times(struct pgk_sink *out, const struct sample_
     uint64_t series = pgk_sink_tell(out) - start;
     pgk_sink_bytes(out, t->points, t->n_points * sizeof *t->points);
     uint64_t begun = pgk_sink_tell(out) - start;
-    sample_write_touched(out, t, t->begun, t->n_begun, sizeof *t->begun);
+    sample_write_touched(out, t, t->begun, t->n_begun, sizeof *t->begun, NULL);
     uint64_t lives = pgk_sink_tell(out) - start;
-    sample_write_touched(out, t, t->lives, t->n_lives, sizeof *t->lives);
+    sample_write_touched(out, t, t->lives, t->n_lives, sizeof *t->lives, t->lost);
     const uint64_t breakdowns[2] = {pgk_sink_tell(out) - start, t->n_breakdowns};
     if (t->n_breakdowns) {
         pgk_sink_bytes(out, t->breakdowns, t->n_breakdowns * sizeof *t->breakdowns);
@@ -208,7 +213,8 @@ static inline void sample_write_times(struct pgk_sink *out, const struct sample_
     pgk_sink_bytes(out, times, sizeof times);
     const uint64_t notes[8] = {UINT64_C(0x45544f4e544b4750),
                                (t->n_begun ? 5u : 4u) | (t->n_breakdowns ? 16u : 0) |
-                                   (t->touched ? 32u : 0) | (t->merged ? 64u : 0), 0, 0,
+                                   (t->touched ? 32u : 0) | (t->merged ? 64u : 0) |
+                                   (t->lost ? 128u : 0), 0, 0,
                                t->n_begun ? begun : 0, t->n_begun};
     pgk_sink_bytes(out, notes, sizeof notes);
 }

@@ -20,6 +20,7 @@ enum {
     TIMES = 64,
     BREAKDOWN = 400,
     TOUCHED = 32,
+    UNREACHABLE = 16,
 };
 
 static struct sample_block block(uint64_t id, uint64_t objects, uint64_t bytes)
@@ -268,6 +269,59 @@ static void what_was_touched_adds_up(void **state)
     pgk_heap_close(&h);
 }
 
+/* Bytes and objects of a context, known or not. */
+static void assert_unreachable(const struct pgk_heap *h, uint64_t address, const uint64_t *want)
+{
+    for (size_t i = 0; i < pgk_heap_contexts(h); i++) {
+        struct pgk_heap_frame f;
+        pgk_heap_stack(h, i, &f, 1);
+        for (unsigned k = 0; f.address == address && k < 2; k++) {
+            assert_int_equal(pgk_heap_knows(h, i, PGK_MIB_UnreachableSize + k), want != NULL);
+            assert_int_equal(pgk_heap_value(h, i, PGK_MIB_UnreachableSize + k),
+                             want ? want[k] : 0);
+        }
+    }
+}
+
+static void what_is_unreachable_is_of_the_end(void **state)
+{
+    (void)state;
+    const struct sample_block blocks[] = {block(5, 10, 100), block(6, 5, 50)};
+    const uint64_t first[][2] = {{15, 1}, {5, 1}}, second[][2] = {{9, 1}},
+                   used[][4] = {{1, 2, 3, 4}};
+    struct sample_times times[] = {first_times, second_times};
+    times[0].lost = first;
+    times[1].lost = second;
+    times[1].touched = used;
+    const struct sample_dump dumps[] = {dump(blocks, &times[0]), dump(blocks, &times[1])};
+    struct pgk_heap *h = read_dumps(dumps, 1);
+    assert_context(h, 0x1010, (const uint64_t[]){80, 8, 20, 2, 1});
+    assert_unreachable(h, 0x1010, (const uint64_t[]){15, 1});
+    assert_unreachable(h, 0x1020, (const uint64_t[]){5, 1});
+    pgk_heap_close(&h);
+
+    /* The last dump has the end; context 5 has nothing alive there. */
+    h = read_dumps(dumps, 2);
+    assert_context(h, 0x1010, (const uint64_t[]){80, 8, 0, 0, 1});
+    assert_unreachable(h, 0x1010, (const uint64_t[]){0, 0});
+    assert_unreachable(h, 0x1020, (const uint64_t[]){9, 1});
+    pgk_heap_close(&h);
+
+    /* Nobody looked at the end, or the process was killed after the dump. */
+    const struct sample_dump not_last[] = {dumps[0], dump(blocks, &second_times)};
+    h = read_dumps(not_last, 2);
+    assert_unreachable(h, 0x1010, NULL);
+    assert_unreachable(h, 0x1020, NULL);
+    pgk_heap_close(&h);
+    const struct sample_block none[] = {block(5, 0, 0), block(6, 0, 0)},
+                              some[] = {block(5, 7, 170), block(6, 0, 0)};
+    const struct sample_dump killed[] = {dumps[0], dump(none, &sheets[0]), dump(some, &sheets[1])};
+    h = read_dumps(killed, 3);
+    assert_context(h, 0x1010, (const uint64_t[]){130, 5, 30, 1, 6});
+    assert_unreachable(h, 0x1010, NULL);
+    pgk_heap_close(&h);
+}
+
 static void a_dump_without_times_makes_them_unknown(void **state)
 {
     (void)state;
@@ -294,7 +348,10 @@ static void offsets_are_checked(void **state)
     const uint64_t used[2][4] = {{0}};
     struct sample_times with_touched[] = {first_times, sheets[0]};
     with_touched[0].touched = with_touched[1].touched = used;
-    const struct sample_dump touched = dump(blocks, &with_touched[0]),
+    struct sample_times with_lost = first_times;
+    with_lost.lost = (const uint64_t[2][2]){{1, 1}, {2, 2}};
+    const struct sample_dump lost = dump(blocks, &with_lost),
+                             touched = dump(blocks, &with_touched[0]),
                              touched_sheet = dump(blocks, &with_touched[1]);
     const size_t times = ONE_SEGMENT + 2 * POINT + 2 * LIFE,
                  sheet_times = ONE_SEGMENT + 6 * POINT + 2 * BEGUN;
@@ -313,7 +370,9 @@ static void offsets_are_checked(void **state)
         {&sheet, sheet_times + TIMES + 40, 3, "begun_off"}, /* of 64 bytes each, now */
         {&touched, times + 2 * TOUCHED + 24, 3, "lives_off"}, /* of 80 bytes each */
         {&touched_sheet, sheet_times + 2 * TOUCHED + TIMES + 40, 3, "begun_off"},
+        {&lost, times + 2 * UNREACHABLE + 24, 3, "lives_off"}, /* of 64 bytes each */
         {&finished, times + TIMES + 8, 4 + 32, "lives_off"}, /* that are not so long */
+        {&finished, times + TIMES + 8, 4 + 128, "lives_off"},
         {&sheet, sheet_times + TIMES + 8, 5 + 32, "begun_off"},
         {&broken_down, times + 2 * BREAKDOWN, 8, "breakdowns_off"},
         {&broken_down, times + 2 * BREAKDOWN + 8, 3, "breakdowns_off"},
@@ -363,6 +422,7 @@ static void times_need_room(void **state)
 /* A profile of functions with all fields, and a curve. */
 static struct pgk_heap *sample(uint64_t seed, uint64_t peak)
 {
+    const uint64_t processes = 1 + seed % 3;
     struct pgk_heap *h;
     assert_int_equal(pgk_heap_new(&h, NULL), 0);
     sample_fill(h, seed, 20, 5, false);
@@ -378,7 +438,7 @@ static struct pgk_heap *sample(uint64_t seed, uint64_t peak)
     const struct pgk_heap_point points[] = {{0, 1, 1, 1, 1}, {seed % 100 + 1, peak, 3, peak, 4}};
     const size_t last = pgk_heap_contexts(h) - 1;
     const struct pgk_heap_share shares[] = {{1, last, peak}, {0, seed % last, 1}, {1, 0, 5}};
-    const struct pgk_heap_times t = {.struct_size = sizeof t, .processes = 1 + seed % 3,
+    const struct pgk_heap_times t = {.struct_size = sizeof t, .processes = processes,
                                      .peak_ms = seed % 100 + 1, .peak_bytes = peak,
                                      .peak_objects = 3, .points = points, .n_points = 2,
                                      .shares = shares, .n_shares = PGK_COUNTOF(shares)};
@@ -527,6 +587,7 @@ int main(void)
         cmocka_unit_test(breakdowns_are_of_points_and_contexts),
         cmocka_unit_test(a_context_that_is_not_in_the_file_is_left_out),
         cmocka_unit_test(what_was_touched_adds_up),
+        cmocka_unit_test(what_is_unreachable_is_of_the_end),
         cmocka_unit_test(a_dump_without_times_makes_them_unknown),
         cmocka_unit_test(offsets_are_checked),
         cmocka_unit_test(times_need_room),
