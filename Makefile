@@ -7,6 +7,7 @@
 #   make soak-recorder  test suites of real programs under the branch recorder; about an hour
 #   make soak-allocator  the same with libpgokit_alloc
 #   make soak-use  C++ programs that clang builds by profiles of their own test suites
+#   make soak-plugins  test suites of programs built with the plugins that count accesses
 #   make soak-heap  150 programs of Debian under the heap profiler; installs many of them
 #   make soak-aarch64  the heap profiler for AArch64 in an emulator: 1000 random programs, 1000 kills
 #   make bench      compare with LLVM's tools; installs what it needs
@@ -28,8 +29,8 @@ FUZZ_ARGS ?=
 
 MAKEFLAGS += --no-print-directory
 
-.PHONY: build demo fleet-demo test soak-recorder soak-allocator soak-use soak-heap soak-aarch64 bench \
-    install
+.PHONY: build demo fleet-demo test soak-recorder soak-allocator soak-use soak-plugins soak-heap \
+    soak-aarch64 bench install
 .PHONY: dist packages fuzz clean
 
 build: $(BUILD)/build.ninja
@@ -74,6 +75,11 @@ soak-use:
 	scripts/deps bench test
 	$(MAKE) build
 	scripts/soak-use $(BUILD)
+
+soak-plugins:
+	scripts/deps bench test
+	$(MAKE) build
+	scripts/soak-plugins $(BUILD)
 
 soak-heap:
 	scripts/deps test

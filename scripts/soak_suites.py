@@ -1,5 +1,5 @@
 """Test suites of real programs from Debian's sources, for what must not change how programs behave
-(soak-recorder, soak-allocator, soak-use)."""
+(soak-recorder, soak-allocator, soak-plugins, soak-use)."""
 
 import collections
 import ctypes
@@ -14,12 +14,13 @@ import time
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 
 # `build` and `run` are for the shell, in a folder of the suite; $SOURCE is where the sources are.
+# Where `compiled`, `build` obeys CC, CXX, CFLAGS, CXXFLAGS and LDFLAGS.
 # Short suites are run many times, or $ROUNDS times where that is set, as what is tried is random.
 # `passed` matches a test that has passed, and its name is the first group. `interrupted` has the
 # first words of tests that fail if any signal often interrupts calls that wait, as ticks of real
 # time do.
-Suite = collections.namedtuple("Suite", "package what build run passed interrupted",
-                               defaults=[()])
+Suite = collections.namedtuple("Suite", "package what build run passed interrupted compiled",
+                               defaults=[(), True])
 PYTHON = pathlib.Path("/usr/bin/python3").resolve().name
 TRIES = 3
 LIMIT_S = 3600
@@ -43,15 +44,15 @@ SUITES = {
          "tcp_unexpected_read"]),
     "programs": Suite(
         None, "python3, node, java, redis, postgres and clang as they are installed",
-        "true", "$SOURCE/same_output.sh", r"^PASS: (.*)"),
+        "true", "$SOURCE/same_output.sh", r"^PASS: (.*)", compiled=False),
     "libsigsegv": Suite(
         "libsigsegv", "handlers of faults, full stacks, alternate stacks",
         "$SOURCE/configure --disable-shared && make && make check TESTS=",
         "for i in $(seq ${ROUNDS:-30}); do make check || exit; done", r"^PASS: (\S+)"),
     "jsoncpp": Suite(
         "libjsoncpp", "C++ with exceptions",
-        "g++ -O2 -std=c++17 -I$SOURCE/include -I$SOURCE/src/test_lib_json -o tests "
-        "$SOURCE/src/lib_json/*.cpp $SOURCE/src/test_lib_json/*.cpp",
+        "${CXX:-g++} ${CXXFLAGS:--O2} -std=c++17 -I$SOURCE/include -I$SOURCE/src/test_lib_json "
+        "-o tests $SOURCE/src/lib_json/*.cpp $SOURCE/src/test_lib_json/*.cpp $LDFLAGS",
         "for i in $(seq ${ROUNDS:-200}); do ./tests || exit; done",
         r"^Testing (.*): OK"),
     "muparser": Suite(
@@ -75,7 +76,8 @@ SUITES = {
         r"^(test\w* \([\w.]+\))(?:\n(?!test)[^\n]*)? \.\.\. ok$",
         # They pause() until their own signal comes, or write() all to a pipe in one call.
         ["test_itimer_real", "test_communicate_pipe_buf", "test_siginterrupt_on",
-         "test_without_siginterrupt"]),
+         "test_without_siginterrupt"],
+        compiled=False),
 }
 
 
@@ -133,6 +135,7 @@ def build(suite, folder, source, **env):
     if (folder / "built").exists():
         return
     status, text = shell(suite.build, folder, source, **env)
+    (folder / "build.log").write_text(text)
     if status:
         raise SystemExit(f"{suite.package} cannot be built:\n{text[-3000:]}")
     (folder / "built").touch()

@@ -10,7 +10,7 @@
 
 enum { FIRST_WITH_TYPES = 22 }; /* clang, that reads a sample profile with types in it */
 
-#define PLUGIN "-Xclang -load -Xclang %s -Xclang -fpass-plugin=%s"
+#define PLUGIN "-fplugin=%s -Xclang -fpass-plugin=%s"
 /* Virtual calls are marked in objects for ThinLTO, and the plugin's types are compared by what LLVM
  * has for types of instrumented profiles. */
 #define TYPES_CFLAGS "-flto=thin -fwhole-program-vtables -fno-split-lto-unit"

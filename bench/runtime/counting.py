@@ -4,11 +4,13 @@ does nothing.
 Real programs from Debian's sources: plain; with -fmemory-profile; with the plugin, each access
 counted where it is; and with counts merged. What a variant adds is its CPU time above plain in the
 same turn. How many accesses were counted and how many updates were executed is counted by programs
-of their own. With --full, valgrind counts instructions: those added per access, and per update.
+of their own. With --full, valgrind counts instructions: those added per access, and per update; and
+the compiles are measured, and the code that they make.
 """
 
 import os
 import re
+import shlex
 import shutil
 import statistics
 import subprocess
@@ -18,6 +20,7 @@ import measure
 from runtime import overhead, programs
 
 REQUIRED = 0.5  # of what -fmemory-profile adds, geometric mean
+REQUIRED_COMPILE = 1.1  # of a compile with -fmemory-profile, geometric mean
 VARIANTS = ("plain", "llvm", "each", "merged")
 EACH, TALLY = "-pgokit-heap-coalesce=0", "-pgokit-heap-tally"
 
@@ -30,12 +33,47 @@ def plugin_flags(bench, *options):
     return [*told.stdout.split(), *[word for option in options for word in ("-mllvm", option)]]
 
 
+def flags_of(bench):
+    return {"plain": [], "llvm": programs.COUNT, "each": plugin_flags(bench, EACH),
+            "merged": plugin_flags(bench)}
+
+
 def build(bench, name):
     """Paths by variant; those that tally are beside them, as tally-each and tally-merged."""
-    flags = {"plain": [], "llvm": programs.COUNT, "each": plugin_flags(bench, EACH),
-             "merged": plugin_flags(bench), "tally-each": plugin_flags(bench, TALLY, EACH),
-             "tally-merged": plugin_flags(bench, TALLY)}
-    return programs.build_counting(bench, name, flags)
+    return programs.build_counting(bench, name, {
+        **flags_of(bench), "tally-each": plugin_flags(bench, TALLY, EACH),
+        "tally-merged": plugin_flags(bench, TALLY)})
+
+
+def compile_command(bench, scratch, name, more):
+    """All sources of the program, one after the other."""
+    program = programs.prepare(bench, name)[0]
+    compiler = programs.CXX if program.cxx else programs.CC
+    out = os.path.join(scratch, "compiled.o")
+    return ["sh", "-ec", "export CCACHE_DISABLE=1\n" + "\n".join(
+        shlex.join([compiler, *programs.FLAGS, *more, *program.flags, "-c", source, "-o", out])
+        for source in program.sources)]
+
+
+def code_bytes(path):
+    told = subprocess.run(["size", "-A", path], check=True, capture_output=True, text=True).stdout
+    return int(re.search(r"^\.text\s+(\d+)", told, re.M)[1])
+
+
+def print_compile(bench, scratch, name, paths, runs):
+    """What compiles cost, and their code; the time of merged as a share of llvm's."""
+    commands = [compile_command(bench, scratch, name, more) for more in flags_of(bench).values()]
+    costs = dict(zip(VARIANTS, measure.in_turn(commands, runs)))
+    share = statistics.median(ours / llvm for ours, llvm in
+                              zip(costs["merged"].turns_cpu_s, costs["llvm"].turns_cpu_s))
+    code = {variant: code_bytes(paths[variant]) for variant in VARIANTS}
+    print(f"{'':<9}CPU time of compiles: "
+          + ", ".join(f"{variant} {costs[variant].cpu_s:.1f} s" for variant in VARIANTS)
+          + f"; merged {share:.2f} times llvm\n"
+          f"{'':<9}code: plain {code['plain'] / 1024:,.0f} KiB; times plain: "
+          + ", ".join(f"{variant} {code[variant] / code['plain']:.2f}" for variant in VARIANTS[1:]),
+          flush=True)
+    return share
 
 
 def tally(bench, scratch, name, path):
@@ -90,7 +128,7 @@ def run(bench, runs):
     subprocess.run([os.path.join(bench.here, "fetch-sources"), bench.data, *programs.PACKAGES],
                    check=True)
     names = [name for name in overhead.WORKLOADS if not bench.only or name in bench.only]
-    rows, shares = [], []
+    rows, shares, compiles = [], [], []
     print("\nCPU time in s, medians, times plain in brackets; what merged adds, as a share of what "
           "-fmemory-profile\nadds in the same turn; accesses in millions, updates executed per "
           "access\n"
@@ -107,9 +145,12 @@ def run(bench, runs):
             shares.append(max(print_row(name, costs, accesses, updates), 0.01))
             if bench.full:
                 print_instructions(bench, scratch, name, paths, accesses, updates)
+                compiles.append(print_compile(bench, scratch, name, paths, runs))
             rows += [(name, variant, costs[variant]) for variant in VARIANTS]
-    if len(shares) > 1:
-        mean = overhead.geometric_mean(shares)
-        print(f"geometric mean of the share: {mean:.2f}, required {REQUIRED}: "
-              + ("pass" if mean <= REQUIRED else "MISS"))
+    for what, found, required in (("share", shares, REQUIRED),
+                                  ("compiles, times llvm", compiles, REQUIRED_COMPILE)):
+        if len(found) > 1:
+            mean = overhead.geometric_mean(found)
+            print(f"geometric mean of the {what}: {mean:.2f}, required {required}: "
+                  + ("pass" if mean <= required else "MISS"))
     return rows

@@ -160,6 +160,8 @@ def by_config(folder, release):
     """What pgokit config prints; other options of the plugin may follow."""
     plugin_flags(release)
     told = run([PGOKIT, "config", "--cflags", "heap", "--cc", f"clang++-{release}"], folder)
+    libraries = [word for word in told.stdout.split() if word.startswith(("-l", "-L"))]
+    require(not libraries, f"libtool takes {libraries} for libraries")
     require(f"counted by the plugin for clang {release}: {PLUGINS[release]}" in told.stderr,
             told.stderr)
     program = linked(release, [compiled(folder, "random_access.c", release,
