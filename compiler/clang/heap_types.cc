@@ -210,6 +210,8 @@ static const DIType *type_of_object(const Typing &in, const Value *address)
         global->getDebugInfo(described);
         return described.empty() ? nullptr : described[0]->getVariable()->getType();
     }
+    if (isa<LoadInst>(address)) // of a parameter, mostly: what it points to
+        return pointee(type_of_value(in, address));
     auto *element = dyn_cast<GEPOperator>(address);
     return element ? type_of_element(in, element) : nullptr;
 }
@@ -254,11 +256,26 @@ static void follow_store(const Typing &in, const Value *address, Fate &fate, Pla
             places.insert(user);
 }
 
+static StringRef callee_of(const CallBase *call)
+{
+    const Function *callee = call->getCalledFunction();
+    return callee ? callee->getName() : StringRef();
+}
+
+// Whether the call stores the pointer where its first argument says, and returns a number.
+static bool stores_pointer(const CallBase *call)
+{
+    return callee_of(call) == "posix_memalign" && call->arg_size() == 3;
+}
+
 static Fate fate_of(const Typing &in, const CallBase *call, const DISubprogram *in_function)
 {
     Fate fate;
     Places places;
-    places.insert(call);
+    if (stores_pointer(call))
+        follow_store(in, call->getArgOperand(0), fate, places);
+    else
+        places.insert(call);
     for (size_t i = 0; i < places.size(); i++) {
         const Value *value = places[i];
         for (const User *user : value->users()) {
@@ -283,9 +300,9 @@ static Fate fate_of(const Typing &in, const CallBase *call, const DISubprogram *
 static bool allocates(const CallBase *call)
 {
     static const char *const names[] = {"malloc", "calloc", "realloc", "reallocarray", "memalign",
-                                        "aligned_alloc", "valloc", "pvalloc", "strdup", "strndup"};
-    const Function *callee = call->getCalledFunction();
-    StringRef name = callee ? callee->getName() : StringRef();
+                                        "aligned_alloc", "valloc", "pvalloc", "strdup", "strndup",
+                                        "posix_memalign"};
+    StringRef name = callee_of(call);
     for (const char *known : names)
         if (name == known)
             return true;
@@ -311,7 +328,8 @@ static void write_escaped(raw_ostream &out, const std::string &text)
 static void describe(const Typing &in, const CallBase *call, raw_ostream &out)
 {
     const DILocation *at = call->getDebugLoc().get();
-    if (!at || !at->getLine() || !call->getType()->isPointerTy() || isa<IntrinsicInst>(call))
+    if (!at || !at->getLine() || isa<IntrinsicInst>(call) ||
+        !(call->getType()->isPointerTy() || stores_pointer(call)))
         return;
     const DISubprogram *function = at->getScope()->getSubprogram();
     const Function *callee = call->getCalledFunction();

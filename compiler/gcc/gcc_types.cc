@@ -111,6 +111,9 @@ static void look_at_use(gimple *use, tree value, struct fate *fate, std::vector<
         tree type = TREE_TYPE(TREE_TYPE(cfun->decl));
         take(fate, type);
         fate->returned |= POINTER_TYPE_P(type) && VOID_TYPE_P(TREE_TYPE(type));
+    } else if (gimple_call_builtin_p(use, BUILT_IN_ASSUME_ALIGNED) && gimple_call_lhs(use)) {
+        take(fate, TREE_TYPE(gimple_call_lhs(use)));
+        add(values, gimple_call_lhs(use));
     } else if (is_gimple_call(use) && gimple_call_num_args(use) &&
                gimple_call_arg(use, 0) == value) {
         tree callee = gimple_call_fndecl(use);
@@ -119,13 +122,60 @@ static void look_at_use(gimple *use, tree value, struct fate *fate, std::vector<
     }
 }
 
+static const char *linkage_name(tree decl)
+{
+    const char *name = IDENTIFIER_POINTER(DECL_ASSEMBLER_NAME(decl));
+    return *name == '*' ? name + 1 : name;
+}
+
+static const char *callee_name(gimple *call)
+{
+    tree callee = gimple_call_fndecl(call);
+    return callee ? linkage_name(callee) : "";
+}
+
+/* Whether the call stores the pointer where its first argument says, and returns a number. */
+static bool stores_pointer(gimple *call)
+{
+    return !strcmp(callee_name(call), "posix_memalign") && gimple_call_num_args(call) == 3;
+}
+
+/* What a pointer to a pointer was before it was converted, as for `(void **)&p`. */
+static tree unconverted(tree value)
+{
+    while (TREE_CODE(value) == SSA_NAME && is_gimple_assign(SSA_NAME_DEF_STMT(value)) &&
+           (CONVERT_EXPR_CODE_P(gimple_assign_rhs_code(SSA_NAME_DEF_STMT(value))) ||
+            gimple_assign_single_p(SSA_NAME_DEF_STMT(value))))
+        value = gimple_assign_rhs1(SSA_NAME_DEF_STMT(value));
+    return value;
+}
+
+/* gcc has a variable of its own for the pointer, which it copies to where the program wants it once
+ * it knows that the call has not failed. */
+static void add_loads(tree variable, std::vector<tree> *values)
+{
+    basic_block block;
+    FOR_EACH_BB_FN(block, cfun)
+        for (gimple_stmt_iterator at = gsi_start_bb(block); !gsi_end_p(at); gsi_next(&at))
+            if (gimple_assign_single_p(gsi_stmt(at)) &&
+                gimple_assign_rhs1(gsi_stmt(at)) == variable)
+                add(values, gimple_assign_lhs(gsi_stmt(at)));
+}
+
 static struct fate fate_of(gimple *call)
 {
     struct fate fate = {"", false, false};
-    std::vector<tree> values(1, gimple_call_lhs(call));
-    take(&fate, TREE_TYPE(values[0]));
-    if (TREE_CODE(values[0]) != SSA_NAME)
-        return fate;
+    std::vector<tree> values;
+    if (stores_pointer(call)) {
+        tree to = unconverted(gimple_call_arg(call, 0));
+        bool is_variable = TREE_CODE(to) == ADDR_EXPR && VAR_P(TREE_OPERAND(to, 0));
+        take(&fate, is_variable ? TREE_TYPE(TREE_OPERAND(to, 0)) : TREE_TYPE(TREE_TYPE(to)));
+        if (is_variable && DECL_ARTIFICIAL(TREE_OPERAND(to, 0)))
+            add_loads(TREE_OPERAND(to, 0), &values);
+    } else {
+        take(&fate, TREE_TYPE(gimple_call_lhs(call)));
+        add(&values, gimple_call_lhs(call));
+    }
     for (size_t i = 0; i < values.size(); i++) {
         imm_use_iterator at;
         use_operand_p use;
@@ -139,18 +189,12 @@ static struct fate fate_of(gimple *call)
 
 /* ---- rows ---- */
 
-static const char *linkage_name(tree decl)
-{
-    const char *name = IDENTIFIER_POINTER(DECL_ASSEMBLER_NAME(decl));
-    return *name == '*' ? name + 1 : name;
-}
-
 static bool allocates(gimple *call)
 {
     static const char *const names[] = {"malloc", "calloc", "realloc", "reallocarray", "memalign",
-                                        "aligned_alloc", "valloc", "pvalloc", "strdup", "strndup"};
-    tree callee = gimple_call_fndecl(call);
-    const char *name = callee ? linkage_name(callee) : "";
+                                        "aligned_alloc", "valloc", "pvalloc", "strdup", "strndup",
+                                        "posix_memalign"};
+    const char *name = callee_name(call);
     for (const char *known : names)
         if (!strcmp(name, known))
             return true;
@@ -194,7 +238,8 @@ static bool is_known(gimple *call)
 
 static void describe(gimple *call, std::string *rows)
 {
-    if (!gimple_call_lhs(call) || gimple_call_internal_p(call) || is_known(call) ||
+    if (gimple_call_internal_p(call) ||
+        (!stores_pointer(call) && (!gimple_call_lhs(call) || is_known(call))) ||
         LOCATION_LOCUS(gimple_location(call)) <= BUILTINS_LOCATION)
         return;
     struct fate fate = fate_of(call);

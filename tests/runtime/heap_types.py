@@ -17,7 +17,7 @@ SECTION = ".debug_pgokit_types"
 
 # By the size of the object; None: not known.
 C_TYPES = {101: "node", 102: "box", 103: "char", 104: "node", 105: None, 106: "node", 107: "box",
-           12: "char", 109: "node*", 401: None}
+           12: "char", 109: "node*", 401: None, 110: "node", 113: "box", 114: "node"}
 CXX_TYPES = {201: "shop::Item<201>", 202: "shop::Item<202>", 406: "shop::Cart::Line",
              205: "shop::Item<205>", 301: "char", 207: "shop::Item<207>",
              208: "shop::Item<208>"}

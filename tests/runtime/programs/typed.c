@@ -40,6 +40,17 @@ static __attribute__((noinline)) void *grown(void *old, size_t size)
     return size ? realloc(old, size) : NULL;
 }
 
+static __attribute__((noinline)) int make(struct node **out)
+{
+    *out = malloc(110);
+    return *out != NULL;
+}
+
+static __attribute__((noinline)) int make_aligned(box **out)
+{
+    return posix_memalign((void **)out, 64, 113);
+}
+
 int main(void)
 {
     struct node *local = malloc(101);
@@ -54,7 +65,13 @@ int main(void)
     char *text;
     struct node *other;
     TWO(&text, &other); /* one place, two types */
-    void *all[] = {local, global, cast, copy, table, text, other};
+    struct node *by_parameter, *aligned;
+    box *aligned_by_parameter;
+    int failed = posix_memalign((void **)&aligned, 64, 114);
+    if (failed || !make(&by_parameter) || make_aligned(&aligned_by_parameter))
+        abort();
+    void *all[] = {local, global, cast, copy, table, text, other, by_parameter,
+                   aligned_by_parameter, aligned};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         keep(all[i]);
     return 0;
