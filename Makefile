@@ -61,25 +61,10 @@ $(BUILD)/tests-enabled: $(BUILD)/build.ninja
 	meson configure $(BUILD) -Dtests=enabled
 	touch $@
 
-soak-recorder:
+soak-recorder soak-allocator soak-use soak-plugins:
 	scripts/deps bench test
 	$(MAKE) build
-	scripts/soak-recorder $(BUILD)
-
-soak-allocator:
-	scripts/deps bench test
-	$(MAKE) build
-	scripts/soak-allocator $(BUILD)
-
-soak-use:
-	scripts/deps bench test
-	$(MAKE) build
-	scripts/soak-use $(BUILD)
-
-soak-plugins:
-	scripts/deps bench test
-	$(MAKE) build
-	scripts/soak-plugins $(BUILD)
+	scripts/$@ $(BUILD)
 
 soak-heap:
 	scripts/deps test
