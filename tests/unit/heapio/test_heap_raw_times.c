@@ -209,17 +209,24 @@ static void sheets_of_a_killed_process_add_up(void **state)
     pgk_heap_close(&h);
 }
 
-/* Bytes touched and not, least and most per cent; all of them known, or none. */
-static void assert_touched(const struct pgk_heap *h, uint64_t address, const uint64_t *want)
+/* Fields of the context of an address, from the first one on; all of them known, or none. */
+static void assert_fields(const struct pgk_heap *h, uint64_t address, enum pgk_mib_id first,
+                          unsigned n, const uint64_t *want)
 {
     for (size_t i = 0; i < pgk_heap_contexts(h); i++) {
         struct pgk_heap_frame f;
         pgk_heap_stack(h, i, &f, 1);
-        for (unsigned k = 0; f.address == address && k < 4; k++) {
-            assert_int_equal(pgk_heap_knows(h, i, PGK_MIB_TouchedSize + k), want != NULL);
-            assert_int_equal(pgk_heap_value(h, i, PGK_MIB_TouchedSize + k), want ? want[k] : 0);
+        for (unsigned k = 0; f.address == address && k < n; k++) {
+            assert_int_equal(pgk_heap_knows(h, i, first + k), want != NULL);
+            assert_int_equal(pgk_heap_value(h, i, first + k), want ? want[k] : 0);
         }
     }
+}
+
+/* Bytes touched and not, least and most per cent. */
+static void assert_touched(const struct pgk_heap *h, uint64_t address, const uint64_t *want)
+{
+    assert_fields(h, address, PGK_MIB_TouchedSize, 4, want);
 }
 
 static void what_was_touched_adds_up(void **state)
@@ -269,18 +276,10 @@ static void what_was_touched_adds_up(void **state)
     pgk_heap_close(&h);
 }
 
-/* Bytes and objects of a context, known or not. */
+/* Bytes and objects. */
 static void assert_unreachable(const struct pgk_heap *h, uint64_t address, const uint64_t *want)
 {
-    for (size_t i = 0; i < pgk_heap_contexts(h); i++) {
-        struct pgk_heap_frame f;
-        pgk_heap_stack(h, i, &f, 1);
-        for (unsigned k = 0; f.address == address && k < 2; k++) {
-            assert_int_equal(pgk_heap_knows(h, i, PGK_MIB_UnreachableSize + k), want != NULL);
-            assert_int_equal(pgk_heap_value(h, i, PGK_MIB_UnreachableSize + k),
-                             want ? want[k] : 0);
-        }
-    }
+    assert_fields(h, address, PGK_MIB_UnreachableSize, 2, want);
 }
 
 static void what_is_unreachable_is_of_the_end(void **state)
