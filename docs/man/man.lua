@@ -32,7 +32,8 @@ end
 local function share_line(tbl)
   local line, gap = 70, 3
   local words, texts, all_words, all_texts = {}, {}, 0, 0
-  local rows = pandoc.List(tbl.head.rows)
+  local rows = pandoc.List() -- a list that is made from another one would be the same list
+  rows:extend(tbl.head.rows)
   for _, body in ipairs(tbl.bodies) do
     rows:extend(body.body)
   end
