@@ -11,8 +11,8 @@
 /* More contexts than these are not compared; a context with less of the peak is left alone. */
 enum { COMPARED = 256, SMALLEST_PART = 250 };
 /* A context whose objects live an eighth of the longest on average is of two kinds. Lives that are
- * shorter than clocks step several times differ by chance, from one recording to the next. */
-enum { MIXED = 8, SURE_MS = 16, LARGEST = PGK_PLAN_CLASS_BYTES * PGK_PLAN_CLASSES };
+ * no longer than other programs have the processor for a time differ by chance. */
+enum { MIXED = 8, SURE_MS = 128, LARGEST = PGK_PLAN_CLASS_BYTES * PGK_PLAN_CLASSES };
 enum { ACCESSES_PER = 1024 };
 
 struct cluster {

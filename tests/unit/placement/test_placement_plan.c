@@ -96,9 +96,9 @@ static void what_is_alike_is_joined_first(void **state)
 {
     (void)state;
     static const struct context all[] = {
-        {{0x10}, 1000, 48, 1000, 1000, 50 * KIB}, {{0x20}, 1000, 48, 900, 900, 40 * KIB},
-        {{0x30}, 1000, 48, 10, 10, 40 * KIB},     {{0x40}, 1000, 640, 10, 10, 90 * KIB},
-        {{0x50}, 1000, 640, 900, 900, 70 * KIB},
+        {{0x10}, 1000, 48, 10000, 10000, 50 * KIB}, {{0x20}, 1000, 48, 9000, 9000, 40 * KIB},
+        {{0x30}, 1000, 48, 100, 100, 40 * KIB},     {{0x40}, 1000, 640, 100, 100, 90 * KIB},
+        {{0x50}, 1000, 640, 9000, 9000, 70 * KIB},
     };
     struct pgk_plan *plan;
     MAKE(&plan, all, 3);
@@ -139,7 +139,7 @@ static void others_are_left_alone(void **state)
         {{0x20}, 1000, 48, 100, 100, 480 * KIB},
         {{0x30}, 9000000, 48, 0, 1, 48},              /* hardly any at a time */
         {{0x40}, 10, 100 * KIB, 100, 100, 900 * KIB}, /* large */
-        {{0x50}, 1000, 48, 10, 1000, 90 * KIB},       /* of two kinds */
+        {{0x50}, 1000, 48, 100, 10000, 90 * KIB},     /* of two kinds */
     };
     struct pgk_plan *plan;
     MAKE(&plan, all, 0);
@@ -246,11 +246,12 @@ static void small_groups_are_left_out(void **state)
     pgk_plan_close(&plan);
 }
 
-/* Lives of a few milliseconds differ from one recording to the next. */
+/* Lives of some milliseconds differ from one recording to the next: another program may have had
+ * the processor. A perl script had three groups instead of two in one recording of eight. */
 static void lives_count_where_clocks_tell_them(void **state)
 {
     (void)state;
-    for (uint64_t ms = 8; ms <= 800; ms *= 10) {
+    for (uint64_t ms = 8; ms <= 8000; ms *= 10) {
         const struct context all[] = {
             {{0x10}, 1000, 48, ms, ms, 48 * KIB},
             {{0x20}, 1000, 48, ms, ms, 40 * KIB},
@@ -259,7 +260,7 @@ static void lives_count_where_clocks_tell_them(void **state)
         struct pgk_plan *plan;
         MAKE(&plan, all, 0);
         assert_int_equal(context_of(plan, 0x30)->reason,
-                         ms < 800 ? PGK_PLAN_SPLIT : PGK_PLAN_MIXED);
+                         ms < 8000 ? PGK_PLAN_SPLIT : PGK_PLAN_MIXED);
         pgk_plan_close(&plan);
     }
 }
@@ -363,7 +364,7 @@ static void scattered_objects_keep_pages(void **state)
 static const struct context of_file[] = {
     {{0x10, 0x20}, 1000, 48, 100, 100, 48 * KIB},
     {{0x10, 0x21, 0x30}, 1000, 48, 100, 100, 40 * KIB},
-    {{0x11}, 1000, 48, 10, 1000, 30 * KIB}, /* of two kinds */
+    {{0x11}, 1000, 48, 100, 10000, 30 * KIB}, /* of two kinds */
 };
 static const struct context another[] = {
     {{0x10, 0x21, 0x31}, 1000, 48, 100, 100, 8 * KIB},
