@@ -77,6 +77,11 @@ struct pgk_plan_looks {
     uint64_t apart;       /* objects at the peak that are in a group */
 };
 
+/* The calls that are looked at beyond the one that allocates, by what decided that they are. */
+struct pgk_plan_decided {
+    uint32_t by_time, by_memory; /* calls that allocate */
+};
+
 struct pgk_plan {
     struct pgk_arena arena;
     PGK_VEC(struct pgk_placement_module) modules;
@@ -89,6 +94,7 @@ struct pgk_plan {
     bool knows_accesses, knows_peak;
     bool knows_held;
     struct pgk_plan_looks looks;
+    struct pgk_plan_decided decided; /* none of a plan that was read */
     struct pgk_plan_held held[PGK_PLAN_HELD]; /* by group */
 };
 
@@ -103,6 +109,8 @@ PGK_MUST_USE int pgk_plan_add_contexts(struct pgk_plan *plan, const struct pgk_h
 PGK_MUST_USE int pgk_plan_choose(struct pgk_plan *plan, uint32_t groups, struct pgk_err *err);
 /* By falling weight, in the same order whatever that of the profile is. */
 void pgk_plan_sort_contexts(struct pgk_plan *plan);
+/* A life is much longer than another one, by so much that it is no chance. */
+bool pgk_plan_lives_longer(uint64_t ms, uint64_t than_ms);
 /* Objects of it have pages of their own. */
 bool pgk_plan_is_large(const struct pgk_plan_context *c);
 /* Gives contexts the groups that the nodes lead to, and the plan what looking at them takes; those
@@ -132,11 +140,13 @@ struct pgk_plan_pages {
 };
 struct pgk_plan_pages pgk_plan_pages_of(const struct pgk_plan *plan, uint32_t group);
 /* Bytes of pages with the plan and without it: to go over the objects of each group once; kept by
- * what is alive at the end; with objects that are accessed often. Nothing is known of the second
- * without a peak, of the third without accesses. */
+ * what is alive at the end; held by what lives on when what lives shortly has been freed; with
+ * objects that are accessed often. Nothing is known of the second and third without a peak, of the
+ * last without accesses. */
 enum pgk_plan_gain {
     PGK_PLAN_GAIN_TOUCHED,
     PGK_PLAN_GAIN_KEPT,
+    PGK_PLAN_GAIN_HELD,
     PGK_PLAN_GAIN_HOT,
     PGK_PLAN_GAINS,
 };
@@ -146,6 +156,10 @@ struct pgk_plan_expected {
 bool pgk_plan_knows_gain(const struct pgk_plan *plan, enum pgk_plan_gain gain);
 struct pgk_plan_expected pgk_plan_expect(const struct pgk_plan *plan, enum pgk_plan_gain gain);
 extern const char *const pgk_plan_gain_names[PGK_PLAN_GAINS];
+/* The span of lives after which most memory would be held without the plan that is free with it. */
+uint64_t pgk_plan_span_ms(const struct pgk_plan *plan);
+/* Bytes of pages that are held so after that span without the plan, but not with it. */
+uint64_t pgk_plan_spared(const struct pgk_plan *plan, uint64_t span_ms);
 const char *pgk_plan_reason_text(enum pgk_plan_reason reason);
 
 /* Takes a line of what the allocator said of a group; those of others are passed over. */

@@ -17,7 +17,7 @@ enum { ACCESSES_PER = 1024 };
 
 struct cluster {
     uint64_t classes[PGK_PLAN_CLASSES]; /* bytes at the peak, by size */
-    uint64_t peak, objects, lifetime_sum, accesses, total;
+    uint64_t peak, kept, objects, lifetime_sum, accesses, total;
     uint32_t group; /* that it was joined to: itself while it is one */
 };
 
@@ -35,7 +35,7 @@ bool pgk_plan_is_large(const struct pgk_plan_context *c)
     return c->objects && c->total / c->objects > LARGEST;
 }
 
-static bool lives_longer(uint64_t ms, uint64_t than_ms)
+bool pgk_plan_lives_longer(uint64_t ms, uint64_t than_ms)
 {
     return ms > MIXED * (than_ms < SURE_MS ? SURE_MS : than_ms);
 }
@@ -48,7 +48,7 @@ static enum pgk_plan_reason reason_of(const struct pgk_plan_context *c, uint64_t
         return PGK_PLAN_SMALL;
     if (pgk_plan_is_large(c))
         return PGK_PLAN_LARGE;
-    if (lives_longer(c->longest_ms, c->lifetime_ms) && c->kept < c->peak / 2)
+    if (pgk_plan_lives_longer(c->longest_ms, c->lifetime_ms) && c->kept < c->peak / 2)
         return PGK_PLAN_MIXED;
     return PGK_PLAN_SPLIT;
 }
@@ -87,6 +87,7 @@ static void begin(struct cluster *cl, const struct pgk_plan_context *c)
     for (uint32_t i = c->class_low; i <= c->class_high; i++)
         cl->classes[i] = c->peak / n + 1;
     cl->peak = c->peak;
+    cl->kept = c->kept;
     cl->objects = c->objects;
     cl->lifetime_sum = c->lifetime_ms * c->objects;
     cl->accesses = c->accesses;
@@ -98,12 +99,20 @@ static int magnitude(uint64_t n)
     return n ? 64 - __builtin_clzll(n) : 0;
 }
 
+/* Most that is alive of one at the peak is still there at the end, hardly anything of the other:
+ * that holds also where a run is too short for clocks. */
+static bool is_kept_longer(const struct cluster *a, const struct cluster *b)
+{
+    return a->kept > a->peak / 2 && b->kept < b->peak / MIXED;
+}
+
 /* How unlike the objects of two are: 0 to 2. */
 static uint64_t unlike(const struct choice *ch, const struct cluster *a, const struct cluster *b)
 {
     const uint64_t of_a = a->objects ? a->lifetime_sum / a->objects : 0,
                    of_b = b->objects ? b->lifetime_sum / b->objects : 0;
-    uint64_t n = lives_longer(of_a, of_b) || lives_longer(of_b, of_a);
+    uint64_t n = pgk_plan_lives_longer(of_a, of_b) || pgk_plan_lives_longer(of_b, of_a) ||
+                 is_kept_longer(a, b) || is_kept_longer(b, a);
     if (ch->plan->knows_accesses) {
         const int density = magnitude(a->accesses / (a->total / ACCESSES_PER + 1)) -
                             magnitude(b->accesses / (b->total / ACCESSES_PER + 1));
@@ -134,6 +143,7 @@ static void join(struct choice *ch, size_t a, size_t b)
     for (uint32_t c = 0; c < PGK_PLAN_CLASSES; c++)
         into->classes[c] += from->classes[c];
     into->peak += from->peak;
+    into->kept += from->kept;
     into->objects += from->objects;
     into->lifetime_sum += from->lifetime_sum;
     into->accesses += from->accesses;

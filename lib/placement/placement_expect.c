@@ -2,23 +2,36 @@
  * without it. */
 #include "placement.h"
 
+/* Spans that are tried are 1, 2, 4 ms and so on; a month is as good as ever. */
+enum { SPANS = 32 };
+
 const char *const pgk_plan_gain_names[PGK_PLAN_GAINS] = {
     [PGK_PLAN_GAIN_TOUCHED] = "pages to go over the objects of each group once",
     [PGK_PLAN_GAIN_KEPT] = "pages kept by what is alive at the end",
+    [PGK_PLAN_GAIN_HELD] = "pages held after bursts by what lives on",
     [PGK_PLAN_GAIN_HOT] = "pages with often accessed objects",
 };
 
-/* Bytes of a context that are alive at the end, or that are accessed more often than the mean. */
-static uint64_t part_of(const struct pgk_plan_context *c, enum pgk_plan_gain gain, double mean)
+struct parts {
+    enum pgk_plan_gain gain;
+    double mean;      /* accesses for each byte */
+    uint64_t span_ms; /* after which what does not live longer is free */
+};
+
+/* Bytes of a context that are alive at the end or live on, or that are accessed more often than the
+ * mean. */
+static uint64_t part_of(const struct pgk_plan_context *c, const struct parts *parts)
 {
-    if (gain == PGK_PLAN_GAIN_KEPT)
-        return c->kept < c->peak ? c->kept : c->peak;
-    return c->total && (double)c->accesses / (double)c->total >= mean ? c->peak : 0;
+    const uint64_t kept = c->kept < c->peak ? c->kept : c->peak;
+    if (parts->gain == PGK_PLAN_GAIN_KEPT)
+        return kept;
+    if (parts->gain == PGK_PLAN_GAIN_HELD)
+        return pgk_plan_lives_longer(c->lifetime_ms, parts->span_ms) ? c->peak : kept;
+    return c->total && (double)c->accesses / (double)c->total >= parts->mean ? c->peak : 0;
 }
 
 /* Bytes of pages with a part, scattered within a group; or, `group` UINT32_MAX, within all. */
-static uint64_t pages_with(const struct pgk_plan *plan, enum pgk_plan_gain gain, double mean,
-                           uint32_t group)
+static uint64_t pages_with(const struct pgk_plan *plan, const struct parts *parts, uint32_t group)
 {
     uint64_t all[PGK_PLAN_CLASSES] = {0}, part[PGK_PLAN_CLASSES] = {0};
     for (size_t i = 0; i < plan->contexts.n; i++) {
@@ -26,28 +39,57 @@ static uint64_t pages_with(const struct pgk_plan *plan, enum pgk_plan_gain gain,
         if (c->reason == PGK_PLAN_LARGE || (group != UINT32_MAX && c->group != group))
             continue;
         pgk_plan_add_to_classes(all, c, c->peak);
-        pgk_plan_add_to_classes(part, c, part_of(c, gain, mean));
+        pgk_plan_add_to_classes(part, c, part_of(c, parts));
     }
     return pgk_plan_scattered(all, part);
+}
+
+static struct pgk_plan_expected pages_of_parts(const struct pgk_plan *plan,
+                                               const struct parts *parts)
+{
+    struct pgk_plan_expected e = {.without = pages_with(plan, parts, UINT32_MAX)};
+    for (uint32_t g = 0; g < plan->n_groups; g++)
+        e.with += pages_with(plan, parts, g);
+    return e;
+}
+
+uint64_t pgk_plan_spared(const struct pgk_plan *plan, uint64_t span_ms)
+{
+    const struct parts parts = {.gain = PGK_PLAN_GAIN_HELD, .span_ms = span_ms};
+    const struct pgk_plan_expected e = pages_of_parts(plan, &parts);
+    return e.without > e.with ? e.without - e.with : 0;
+}
+
+uint64_t pgk_plan_span_ms(const struct pgk_plan *plan)
+{
+    uint64_t best = UINT32_MAX, most = pgk_plan_spared(plan, best); /* what is alive at the end */
+    for (int i = 0; i < SPANS && UINT64_C(1) << i <= plan->run_ms; i++) {
+        const uint64_t spared = pgk_plan_spared(plan, UINT64_C(1) << i);
+        if (spared <= most)
+            continue;
+        most = spared;
+        best = UINT64_C(1) << i;
+    }
+    return best;
 }
 
 bool pgk_plan_knows_gain(const struct pgk_plan *plan, enum pgk_plan_gain gain)
 {
     return gain == PGK_PLAN_GAIN_TOUCHED ||
-           (gain == PGK_PLAN_GAIN_KEPT ? plan->knows_peak : plan->knows_accesses);
+           (gain == PGK_PLAN_GAIN_HOT ? plan->knows_accesses : plan->knows_peak);
 }
 
 struct pgk_plan_expected pgk_plan_expect(const struct pgk_plan *plan, enum pgk_plan_gain gain)
 {
     struct pgk_plan_expected e = {0};
-    const bool touched = gain == PGK_PLAN_GAIN_TOUCHED;
-    const double mean = pgk_plan_mean_density(plan);
-    for (uint32_t g = touched; g < plan->n_groups; g++) {
-        const struct pgk_plan_pages pages = pgk_plan_pages_of(plan, g);
-        e.with += touched ? pages.apart : pages_with(plan, gain, mean, g);
-        e.without += touched ? pages.scattered : 0;
+    if (gain != PGK_PLAN_GAIN_TOUCHED) {
+        const struct parts parts = {gain, pgk_plan_mean_density(plan), pgk_plan_span_ms(plan)};
+        return pages_of_parts(plan, &parts);
     }
-    if (!touched)
-        e.without = pages_with(plan, gain, mean, UINT32_MAX);
+    for (uint32_t g = 1; g < plan->n_groups; g++) {
+        const struct pgk_plan_pages pages = pgk_plan_pages_of(plan, g);
+        e.with += pages.apart;
+        e.without += pages.scattered;
+    }
     return e;
 }

@@ -1,12 +1,15 @@
 /* What groups bring, and what they cost. A group is worth its arenas where its objects would
  * otherwise lie scattered among others of their size; and a call is worth looking at those above it
- * where not too many objects are allocated there for each one that is kept apart.
+ * where not too many objects are allocated there for each one that is kept apart, or where that
+ * keeps much memory from being held by what lives on when a burst is over.
  *
- * Both are by counts and sizes alone, not by the time of the run, which differs from recording to
- * recording. */
+ * The first two are by counts and sizes alone, not by the time of the run, which differs from
+ * recording to recording. */
 #include "placement.h"
 
 #include "search.h"
+
+#include <stdlib.h>
 
 /* A group that has or saves less of the memory at the peak is left out; one with so much of all
  * accesses may be small. */
@@ -14,6 +17,12 @@ enum { LEAST_PERCENT = 1, OFTEN_PERCENT = 5 };
 /* Tenths of a nanosecond that the first step to a function above takes, and each one after it; and
  * what all steps from a call may take for each object at the peak that they keep apart. */
 enum { FIRST_STEP = 30, FURTHER_STEP = 6, MOST_FOR_EACH = 160 };
+/* Or what looks at a call have to spare of the memory at the peak. A program that allocates in
+ * bursts looks at calls more often with each burst, and no more objects are alive for that: by time
+ * alone it would have no plan, though a few objects of each burst that live on would hold most of
+ * its pages. The part is large because the time is lost in any case, and what is held is estimated:
+ * others may take the holes, and groups have pages of their own that are not full. */
+enum { SPARED_PERCENT = 25 };
 
 void pgk_plan_add_to_classes(uint64_t classes[PGK_PLAN_CLASSES], const struct pgk_plan_context *c,
                              uint64_t bytes)
@@ -148,36 +157,110 @@ static void leave_out(struct pgk_plan *plan, const uint32_t numbers[PGK_PLACEMEN
     }
 }
 
-/* Leaves alone what is allocated by calls that cost more than they bring; false if none is. */
-static bool leave_busy(struct pgk_plan *plan, struct pgk_plan_looks *of_leaf)
+/* ---- calls that are looked at too often ---- */
+
+/* A call that allocates, by its node, and what its looks cost and bring. */
+struct leaf {
+    uint32_t node;
+    struct pgk_plan_looks looks;
+};
+
+/* The dearest first. */
+static int by_cost(const void *a, const void *b)
 {
-    bool any = false;
+    const struct leaf *x = a, *y = b;
+    if (x->looks.tenths_ns != y->looks.tenths_ns)
+        return x->looks.tenths_ns < y->looks.tenths_ns ? 1 : -1;
+    return (x->node > y->node) - (x->node < y->node);
+}
+
+static void take_looks(const struct pgk_plan *plan, struct leaf *leaves, uint32_t *leaf_of)
+{
+    for (size_t i = 0; i < plan->nodes.n; i++)
+        leaves[i].node = (uint32_t)i;
     for (size_t i = 0; i < plan->contexts.n; i++) {
         const struct pgk_plan_context *c = &plan->contexts.v[i];
         const struct way w = way_of(plan, c);
-        of_leaf[w.leaf].tenths_ns += w.tenths_ns * c->objects;
-        of_leaf[w.leaf].apart += c->group ? alive(c) : 0;
+        leaf_of[i] = w.leaf;
+        leaves[w.leaf].looks.tenths_ns += w.tenths_ns * c->objects;
+        leaves[w.leaf].looks.apart += c->group ? alive(c) : 0;
     }
+}
+
+static uint64_t bytes_at_peak(const struct pgk_plan *plan)
+{
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < plan->contexts.n; i++)
+        bytes += plan->contexts.v[i].reason == PGK_PLAN_LARGE ? 0 : plan->contexts.v[i].peak;
+    return bytes;
+}
+
+/* Leaves alone what one call allocates, unless that holds much memory. */
+static bool leave_leaf(struct pgk_plan *plan, uint32_t leaf, const uint32_t *leaf_of,
+                       uint32_t *groups, uint64_t span_ms)
+{
+    const uint64_t before = pgk_plan_spared(plan, span_ms);
+    for (size_t i = 0; i < plan->contexts.n; i++) {
+        groups[i] = plan->contexts.v[i].group;
+        if (leaf_of[i] == leaf)
+            plan->contexts.v[i].group = 0;
+    }
+    const uint64_t after = pgk_plan_spared(plan, span_ms);
+    const bool stays = plan->knows_peak && before > after &&
+                       before - after > bytes_at_peak(plan) / 100 * SPARED_PERCENT;
     for (size_t i = 0; i < plan->contexts.n; i++) {
         struct pgk_plan_context *c = &plan->contexts.v[i];
-        const struct pgk_plan_looks *looks = &of_leaf[way_of(plan, c).leaf];
-        if (!c->group || looks->tenths_ns <= MOST_FOR_EACH * looks->apart)
+        if (stays)
+            c->group = groups[i];
+        else if (c->group != groups[i])
+            c->reason = PGK_PLAN_BUSY;
+    }
+    return !stays;
+}
+
+/* Leaves alone what is allocated by calls that cost more than they bring; false if none is. What
+ * one call spares depends on those that are still looked at: the dearest ones are tried first. */
+static bool leave_leaves(struct pgk_plan *plan, struct leaf *leaves, uint32_t *leaf_of,
+                         uint32_t *groups)
+{
+    bool any = false;
+    plan->decided = (struct pgk_plan_decided){0};
+    take_looks(plan, leaves, leaf_of);
+    qsort(leaves, plan->nodes.n, sizeof *leaves, by_cost);
+    const uint64_t span_ms = pgk_plan_span_ms(plan);
+    for (size_t i = 0; i < plan->nodes.n && leaves[i].looks.tenths_ns; i++) {
+        const struct leaf *l = &leaves[i];
+        if (!l->looks.apart)
             continue;
-        c->group = 0;
-        c->reason = PGK_PLAN_BUSY;
-        any = true;
+        if (l->looks.tenths_ns <= MOST_FOR_EACH * l->looks.apart)
+            plan->decided.by_time++;
+        else if (leave_leaf(plan, l->node, leaf_of, groups, span_ms))
+            any = true;
+        else
+            plan->decided.by_memory++;
     }
     return any;
+}
+
+static bool leave_busy(struct pgk_plan *plan, bool *any)
+{
+    struct leaf *leaves = pgk_mem_zalloc(plan->nodes.n, sizeof *leaves);
+    uint32_t *leaf_of = pgk_mem_zalloc(plan->contexts.n, sizeof *leaf_of),
+             *groups = pgk_mem_zalloc(plan->contexts.n, sizeof *groups);
+    const bool done = leaves && leaf_of && groups;
+    if (done)
+        *any = leave_leaves(plan, leaves, leaf_of, groups);
+    pgk_mem_free(leaves);
+    pgk_mem_free(leaf_of);
+    pgk_mem_free(groups);
+    return done;
 }
 
 static bool leave_unworthy(struct pgk_plan *plan, bool *changed)
 {
     uint32_t numbers[PGK_PLACEMENT_GROUPS_MAX];
-    struct pgk_plan_looks *of_leaf = pgk_mem_zalloc(plan->nodes.n, sizeof *of_leaf);
-    if (!of_leaf)
+    if (!leave_busy(plan, changed))
         return false;
-    *changed = leave_busy(plan, of_leaf);
-    pgk_mem_free(of_leaf);
     if (number_worthy(plan, numbers)) {
         leave_out(plan, numbers);
         *changed = true;
@@ -192,7 +275,8 @@ static int nothing_pays(const struct pgk_plan *plan, struct pgk_err *err)
         busy |= plan->contexts.v[i].reason == PGK_PLAN_BUSY;
     return pgk_fail(err, PGK_E_EMPTY, .field = "groups",
                     .found = busy ? "none that is worth a look at calls, by which far more objects "
-                                    "are allocated than are alive at the same time"
+                                    "are allocated than are alive at the same time, and that "
+                                    "would not hold a quarter of the memory after a burst"
                                   : "none whose objects would lie closer together",
                     .hint = "a plan would bring this program nothing; run it without");
 }

@@ -76,6 +76,21 @@ static void print_group(const struct pgk_plan *plan, uint32_t group, FILE *out)
         fprintf(out, "  and %zu more\n", n - shown);
 }
 
+/* Nothing if no call is looked at but the one that allocates, and of a plan that was read. */
+static void print_decided(const struct pgk_plan *plan, FILE *out)
+{
+    const struct pgk_plan_decided d = plan->decided;
+    if (d.by_time)
+        fprintf(out, "decided by time: at %" PRIu32 " call%s that allocate%s, looks cost little "
+                     "for each object that is apart at the peak\n",
+                d.by_time, pgk_plural(d.by_time), d.by_time == 1 ? "s" : "");
+    if (d.by_memory)
+        fprintf(out, "decided by memory: at %" PRIu32 " call%s that allocate%s, looks cost much, "
+                     "but more than a quarter of the peak would be held after bursts "
+                     "without them\n",
+                d.by_memory, pgk_plural(d.by_memory), d.by_memory == 1 ? "s" : "");
+}
+
 static void print_expected(const struct pgk_plan *plan, FILE *out)
 {
     for (enum pgk_plan_gain g = 0; g < PGK_PLAN_GAINS; g++) {
@@ -89,6 +104,7 @@ static void print_expected(const struct pgk_plan *plan, FILE *out)
                  "each of %" PRIu64 " objects that are apart at the peak\n",
             (double)looks.tenths_ns / 1e7, looks.allocations,
             (double)looks.tenths_ns / 10 / (double)(looks.apart ? looks.apart : 1), looks.apart);
+    print_decided(plan, out);
 }
 
 int pgk_plan_print(const struct pgk_plan *plan, FILE *out, struct pgk_err *err)

@@ -89,6 +89,25 @@ def explains(folder):
     require("ms to look at calls in" in text, text)
 
 
+def held(out):
+    live, left = map(int, out.split())
+    return left / live
+
+
+def frees_after_bursts(folder):
+    """Eight kinds of bursts by one function: too many objects for a plan by time alone."""
+    program = build(folder, "bursts")
+    record(folder, [program, "10000"])
+    text = run([PGOKIT, "plan", "heap.profraw", "-b", program, "-o", "app.plan", "--explain"],
+               folder).stdout
+    require("decided by memory: at 1 call that allocates" in text and "by time" not in text, text)
+    without, planned = (held(with_plan(folder, plan, [program, "100000"]).stdout)
+                        for plan in (None, os.path.join(folder, "app.plan")))
+    require(without > 3 and planned < 2, f"{planned:.2f} times what is alive stays held with the "
+            f"plan, without it {without:.2f}")
+    return [f"{planned:.2f} times what is alive, without the plan {without:.2f}"]
+
+
 def staggers(folder):
     program = build(folder)
     result = with_plan(folder, plan_of(folder, program), [program, "stagger"])
@@ -249,6 +268,7 @@ def main():
     cases.run("a plan for a build of clang", fits_another_build, "clang-14", ["-O2"])
     cases.run("groups begin at addresses that do not look alike", staggers)
     cases.run("--explain names contexts and what to expect", explains)
+    cases.run("bursts of many kinds by one function hold few pages", frees_after_bursts)
     for mode in ("resize", "align", "threads", "forks"):
         cases.run(f"nothing breaks: {mode}", survives, mode)
     cases.run("a library that is loaded later has its groups", finds_libraries)

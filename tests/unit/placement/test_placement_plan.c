@@ -14,6 +14,7 @@ struct context {
     uint64_t stack[5];
     uint64_t count, size, lifetime, longest, peak;
     uint64_t accesses; /* 0: they were not counted */
+    uint64_t kept;     /* bytes alive at the end */
 };
 
 static void add(struct pgk_heap *heap, const struct context *c)
@@ -28,7 +29,7 @@ static void add(struct pgk_heap *heap, const struct context *c)
         {PGK_MIB_TotalLifetime, c->count * c->lifetime},
         {PGK_MIB_MaxLifetime, c->longest},
         {PGK_MIB_PeakSize, c->peak},
-        {PGK_MIB_ExitSize, 0},
+        {PGK_MIB_ExitSize, c->kept},
         {PGK_MIB_TotalAccessCount, c->accesses},
     };
     struct pgk_heap_allocation a = {.struct_size = sizeof a, .frames = frames, .values = values,
@@ -222,6 +223,65 @@ static void deep_calls_pay_by_fewer_objects(void **state)
     /* Nothing is left without the first two. */
     assert_int_equal(make(&plan, all + 2, 2, 0, &err), PGK_E_EMPTY);
     assert_non_null(strstr(err.found, "worth a look at calls"));
+    assert_null(plan);
+}
+
+/* Of each burst 400 objects live on, and hold the pages of 9600. All are allocated by one function:
+ * to look at what calls it takes more for each object that is apart than the limit. */
+enum { BURSTS = 8, LIVE_ON = 400, PASS = 9600, BURST_SIZE = 256 };
+
+static void fill_bursts(struct context all[2 * BURSTS], bool live_on, bool until_end)
+{
+    for (uint64_t i = 0; i < BURSTS; i++) {
+        const uint64_t bytes = LIVE_ON * BURST_SIZE,
+                       /* That of the last burst lives no longer than its burst. */
+                       ms = live_on ? 8000 * (BURSTS - i) : 500;
+        all[2 * i] = (struct context){{0x10, 0x20 + i}, PASS, BURST_SIZE, 500, 1000,
+                                      i == BURSTS - 1 ? PASS * BURST_SIZE : 0};
+        all[2 * i + 1] = (struct context){{0x10, 0x40 + i}, LIVE_ON, BURST_SIZE, ms, ms, bytes};
+        all[2 * i + 1].kept = until_end ? bytes : 0;
+    }
+}
+
+static void assert_bursts_are_apart(const struct context all[2 * BURSTS])
+{
+    struct pgk_plan *plan = NULL;
+    assert_int_equal(make(&plan, all, 2 * BURSTS, 0, NULL), 0);
+    assert_true(plan->looks.tenths_ns > 160 * plan->looks.apart);
+    assert_int_equal(plan->decided.by_memory, 1);
+    assert_int_equal(plan->decided.by_time, 0);
+    const struct pgk_plan_expected e = pgk_plan_expect(plan, PGK_PLAN_GAIN_HELD);
+    assert_true(e.without > 3 * e.with);
+    const struct pgk_plan_context *passing = &plan->contexts.v[0];
+    assert_int_equal(passing->peak, PASS * BURST_SIZE);
+    for (size_t i = 1; i <= BURSTS; i++) {
+        assert_int_equal(plan->contexts.v[i].objects, LIVE_ON);
+        assert_int_not_equal(plan->contexts.v[i].group, 0);
+        assert_int_not_equal(plan->contexts.v[i].group, passing->group);
+    }
+    pgk_plan_close(&plan);
+}
+
+/* By how long objects live, or, of a run that is too short for that, by what is left at its end. */
+static void bursts_of_many_kinds_pay_by_memory(void **state)
+{
+    (void)state;
+    struct context all[2 * BURSTS];
+    fill_bursts(all, true, false);
+    assert_bursts_are_apart(all);
+    fill_bursts(all, false, true);
+    assert_bursts_are_apart(all);
+}
+
+static void bursts_that_leave_nothing_do_not_pay(void **state)
+{
+    (void)state;
+    struct context all[2 * BURSTS];
+    struct pgk_plan *plan = NULL;
+    struct pgk_err err = {0};
+    fill_bursts(all, false, false);
+    assert_int_equal(make(&plan, all, 2 * BURSTS, 0, &err), PGK_E_EMPTY);
+    assert_non_null(strstr(err.found, "hold a quarter of the memory after a burst"));
     assert_null(plan);
 }
 
@@ -498,6 +558,8 @@ int main(void)
         cmocka_unit_test(calls_are_looked_at_as_deep_as_needed),
         cmocka_unit_test(busy_calls_are_left_alone),
         cmocka_unit_test(deep_calls_pay_by_fewer_objects),
+        cmocka_unit_test(bursts_of_many_kinds_pay_by_memory),
+        cmocka_unit_test(bursts_that_leave_nothing_do_not_pay),
         cmocka_unit_test(small_groups_are_left_out),
         cmocka_unit_test(lives_count_where_clocks_tell_them),
         cmocka_unit_test(groups_that_bring_nothing_are_left_out),
