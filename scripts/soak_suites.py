@@ -16,6 +16,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 # `build` and `run` are for the shell, in a folder of the suite; $SOURCE is where the sources are.
 # Where `compiled`, `build` obeys CC, CXX, CFLAGS, CXXFLAGS and LDFLAGS.
 # Short suites are run many times, or $ROUNDS times where that is set, as what is tried is random.
+# Of tcl's suite $TCL_FILES run, if it is set, without the ending .test.
 # `passed` matches a test that has passed, and its name is the first group. `interrupted` has the
 # first words of tests that fail if any signal often interrupts calls that wait, as ticks of real
 # time do.
@@ -31,7 +32,8 @@ SUITES = {
     "tcl": Suite(
         "tcl8.6", "an interpreter; threads, timers, child processes",
         "$SOURCE/unix/configure --disable-shared && make -j2 tcltest",
-        "make test-tcl TESTFLAGS='-verbose p -notfile \"http* socket*\"'",
+        "files=; for i in ${TCL_FILES:-'*'}; do files=\"$files $i.test\"; done; "
+        "make test-tcl TESTFLAGS=\"-verbose p -file '$files' -notfile 'http* socket*'\"",
         r"^\+\+\+\+ (\S+) PASSED"),
     "libuv": Suite(
         "libuv1", "threads, signals, child processes",
@@ -78,6 +80,20 @@ SUITES = {
         ["test_itimer_real", "test_communicate_pipe_buf", "test_siginterrupt_on",
          "test_without_siginterrupt"],
         compiled=False),
+    # Of the 400 modules of CPython's own suite, which takes hours, those whose code allocates in
+    # different ways. Objects of up to 512 bytes come from malloc here, as all others do; otherwise
+    # malloc sees hardly any.
+    "python_objects": Suite(
+        PYTHON, "an interpreter, all of whose objects come from malloc",
+        "ln -sfn $SOURCE/Lib/test test",
+        f"PYTHONPATH=$PWD PYTHONMALLOC=malloc /usr/bin/{PYTHON} -m test -v "
+        "test_gc test_weakref test_weakset test_dict test_ordered_dict test_list test_tuple "
+        "test_set test_deque test_heapq test_array test_bytes test_unicode test_format test_long "
+        "test_complex test_fractions test_struct test_memoryview test_mmap test_json test_pickle "
+        "test_copy test_itertools test_functools test_enum test_dataclasses test_descr "
+        "test_sqlite3 test_xml_etree_c test_pyexpat test_zlib test_hashlib test_contextlib "
+        "test_sched test_fork1 test_thread test_queue test_re",
+        r"^(test\w* \([\w.]+\))(?:\n(?!test)[^\n]*)? \.\.\. ok$", compiled=False),
 }
 
 
@@ -115,6 +131,11 @@ def end_children():
             os.waitpid(process, 0)
 
 
+def take_interrupts():
+    """What a shell starts in the background ignores SIGINT, which suites send themselves."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 def shell(command, folder, source, **env):
     """Status and output; leaves no process behind."""
     # What has lost its parent becomes a child of this process.
@@ -123,8 +144,9 @@ def shell(command, folder, source, **env):
         try:
             done = subprocess.run(["sh", "-c", command], cwd=folder, stdin=subprocess.DEVNULL,
                                   stdout=out, stderr=subprocess.STDOUT, check=False,
-                                  timeout=LIMIT_S, env={**os.environ, "LC_ALL": "C.UTF-8",
-                                                        "SOURCE": str(source), **env})
+                                  timeout=LIMIT_S, preexec_fn=take_interrupts,
+                                  env={**os.environ, "LC_ALL": "C.UTF-8", "SOURCE": str(source),
+                                       **env})
         finally:
             end_children()
         out.seek(0)
