@@ -369,6 +369,8 @@ size_t pgc_mark_allocations(LLVMModuleRef module, struct pgc_heap_profile *profi
     struct marking m = {.profile = profile, .options = options, .report = into,
                         .for_link = pgc_is_for_link(module)};
     size_t known = 0;
+    if (!options->as_llvm)
+        pgc_keep_all_contexts();
     for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f))
         find_sites(&m, f);
     mark_all(&m);

@@ -15,6 +15,7 @@
 #include <llvm/IR/Module.h>
 #include <llvm/IR/PseudoProbe.h>
 #include <llvm/Support/BLAKE3.h>
+#include <llvm/Support/CommandLine.h>
 #include <llvm/Support/HashBuilder.h>
 
 #include <algorithm>
@@ -100,6 +101,14 @@ extern "C" uint64_t pgc_stack_id(uint64_t function, uint32_t line_offset, uint32
     uint64_t id;
     std::memcpy(&id, hash.data(), sizeof id);
     return id;
+}
+
+extern "C" void pgc_keep_all_contexts(void)
+{
+    auto &options = cl::getRegisteredOptions();
+    auto found = options.find("memprof-keep-all-not-cold-contexts");
+    if (found != options.end() && !found->second->getNumOccurrences())
+        static_cast<cl::opt<bool> *>(found->second)->setValue(true);
 }
 
 struct pgc_trie {

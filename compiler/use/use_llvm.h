@@ -38,6 +38,11 @@ uint64_t *pgc_functions(LLVMModuleRef module, size_t *n);
 
 /* LLVM's id of a frame of a call stack, as it keeps them in metadata. */
 uint64_t pgc_stack_id(uint64_t function, uint32_t line_offset, uint32_t column);
+/* LLVM leaves contexts of objects that are not cold out of the metadata of a call where it counts
+ * on them to stay what unmarked ones are, and a link then may let them have the copy of a function
+ * that is for cold ones. From now on it keeps them, if it can (LLVM 19 leaves none out), unless the
+ * user has decided (-memprof-keep-all-not-cold-contexts). */
+void pgc_keep_all_contexts(void);
 /* Contexts of a call that allocates, shortened to what tells them apart. */
 struct pgc_trie;
 struct pgc_trie *pgc_trie_new(void);

@@ -3,7 +3,8 @@
 called, contexts in builds with other inlining, marks as those of LLVM's own pass, and profiles that
 cannot be used.
 
-USE_PLUGINS in the environment has RELEASE=PLUGIN for each plugin that was built.
+USE_PLUGINS in the environment has RELEASE=PLUGIN for each plugin that was built, PGOKIT_HEAP_LIBRARY
+the heap profiler that can be preloaded, if it was built.
 """
 
 import collections
@@ -11,7 +12,8 @@ import os
 import re
 import sys
 
-from peers import PROGRAMS, Variant, good, main, read, require, run, tool, write
+import hinted_contexts
+from peers import PROGRAMS, Skip, Variant, good, main, read, require, run, tool, write
 from use_types import PLUGINS, RELEASES, guid, outcomes, plugin, used
 
 COLD, WARM = (16, 16000, 0), (16, 16000, 10_000_000) # objects, ms of life, density of accesses
@@ -64,8 +66,7 @@ def recorder(work, release):
     return path
 
 
-def hinted(work, release, source, profile, *flags, report=()):
-    """Counts by function and hint, with an allocator that knows hints; without, nothing changes."""
+def build_hinted(work, release, source, profile, *flags, report=()):
     tool("ld.lld", release)
     folder = work.temp("hinted")
     cpp = source.endswith(".cpp") or "c++" in flags
@@ -75,6 +76,12 @@ def hinted(work, release, source, profile, *flags, report=()):
          "-pgokit-use-verify", "-c", os.path.join(PROGRAMS, source), "-o", objects)
     good(compiler, *[flag for flag in flags if flag.startswith(("-O", "-flto"))], objects,
          *config(work, release, profile, "--ldflags", *report), "-o", exe)
+    return exe
+
+
+def hinted(work, release, source, profile, *flags, report=()):
+    """Counts by function and hint, with an allocator that knows hints; without, nothing changes."""
+    exe = build_hinted(work, release, source, profile, *flags, report=report)
     plain = run(exe)
     result = run(exe, env={"LD_PRELOAD": recorder(work, release)})
     require(plain.code == result.code == 0 and plain.text == result.text and not plain.err,
@@ -138,6 +145,59 @@ def grid(work, release, language):
             told = used(work, records, profile)
             require(outcomes(told, "bytes") == {"hinted": 1024, "accessed": 1024} and
                     told["used_percent"] == 100, f"profiled {profiled}, built {built}: {told}")
+
+
+CALLERS = {"keep": "make", "store": "keep", "deep": "store", "deeper": "deep", "cold_1": "store",
+           "cold_2": "store", "cold_3": "deep", "cold_4": "deeper", "warm_1": "store",
+           "warm_2": "store", "warm_3": "deep", "warm_4": "deeper", "warm_5": "keep"}
+
+
+def callers_profile(work, language):
+    source, contexts = "use_callers.c", []
+    for name in CALLERS:
+        stack, at = [], name
+        while at in CALLERS:
+            stack.insert(0, place(source, at, CALLERS[at] + "("))
+            at = CALLERS[at]
+        if name.startswith(("cold", "warm")):
+            contexts.append(([place(source, "make", "NEW"), *stack, place(source, "main", "all[i")],
+                             WARM if name.startswith("warm") else COLD))
+    return profile_of(work, contexts, lambda name: name if name == "main" or language == "c"
+                      else f"_Z{len(name)}{name}i")
+
+
+def by_context(work, release, language):
+    """Each hint is what the profile says of the context of the object that came with it."""
+    runtime = os.environ.get("PGOKIT_HEAP_LIBRARY")
+    if not runtime:
+        raise Skip("no heap profiler in this build")
+    profile, kept = callers_profile(work, language), work.temp("recorded")
+    exe = build_hinted(work, release, "use_callers.c", profile, "-O2", "-fno-inline", "-g",
+                       "-flto=thin", "-x", language)
+    library = hinted_contexts.make_library(tool("clang", release), work.temp("library"))
+    good(exe, env=hinted_contexts.environment(library, runtime, kept))
+    [recorded] = os.listdir(kept)
+    tree = hinted_contexts.profile_tree(work.pgokit, profile, exe, hinted_contexts.Limits())
+    found = hinted_contexts.compare(work.pgokit, tree, os.path.join(kept, recorded),
+                                    [exe, library])
+    told = "\n".join(f"{key}: {hinted_contexts.words(stack)}"
+                     for key, stacks in found.examples.items() for stack in stacks)
+    require(found.contexts == {("cold", "right"): 4, ("cold", "alike"): 1} and
+            found.objects == {("cold", "right"): 64, ("cold", "alike"): 16},
+            f"{found.contexts}\n{told}")
+    require(found.bytes["cold", "cold"] and not found.bytes["cold", None], f"{found.bytes}")
+
+
+def all_contexts(work):
+    """Also those that LLVM takes for granted, unless the user wants it so: a link may give objects
+    that are not cold the copies of functions for cold ones otherwise."""
+    profile, counts = callers_profile(work, "c++"), []
+    for options in ([], ["-mllvm", "-memprof-keep-all-not-cold-contexts=false"]):
+        text = good(tool("clang", 22), "-O2", "-fno-inline", "-g", "-flto=thin", "-S", "-x", "c++",
+                    *config(work, 22, profile, "--cflags"), *options,
+                    os.path.join(PROGRAMS, "use_callers.c"), "-o", "-")
+        counts.append(len(re.findall(r'!"notcold"', text)))
+    require(counts[1] < counts[0] == sum(name.startswith("warm") for name in CALLERS), f"{counts}")
 
 
 # ---- as LLVM ----
@@ -318,9 +378,12 @@ def add_cases(work, tap):
         for language in ("c", "c++"):
             tap.add(f"clang {release}: contexts wherever they are inlined, {language}", grid, work,
                     release, language)
+            tap.add(f"clang {release}: hints by context, {language}", by_context, work, release,
+                    language)
         for case in (unfit, repeated, remarks, report, report_of_callers, part_as_whole):
             tap.add(f"clang {release}: {case.__name__}", case, work, release)
     if "22" in PLUGINS:
+        tap.add("all contexts are kept", all_contexts, work)
         for source in ("classes.cpp", "lifetimes.cpp", "threads.cpp", "virtuals.cpp"):
             tap.add(f"marks as LLVM's, {source}", as_llvm, work, source)
             tap.add(f"a part as the whole, {source}", part_of_program, work, source)
