@@ -51,6 +51,24 @@ static void place(u32 frame, u64 bias)
         add_leaf(node_of[frame]);
 }
 
+/* Most code has frame pointers, or frames whose size tells where the caller's is. */
+PGG_INLINE bool is_sized(struct pgg_rule rule)
+{
+    return rule.cfa == PGG_CFA_SP;
+}
+
+static void find_runs(void)
+{
+    for (u32 i = plan.header->n_nodes - 1; i; i--) {
+        struct pgal_node *n = &pgal_nodes[i];
+        const bool framed = pgg_rule_is_framed(n->rule), sized = is_sized(n->rule);
+        if (n->depth < 2 || n[1].size != n->size - 1 || !(framed || sized))
+            continue;
+        const bool alike = framed ? pgg_rule_is_framed(n[1].rule) : is_sized(n[1].rule);
+        __atomic_store_n(&n->run, (uint8_t)(alike ? n[1].run + 1 : 1), __ATOMIC_RELAXED);
+    }
+}
+
 /* The frames of a module are where it was loaded. */
 static void add_module(const struct pgg_segment *s)
 {
@@ -63,6 +81,7 @@ static void add_module(const struct pgg_segment *s)
         for (u32 i = 1; i < plan.header->n_nodes; i++)
             if (plan.nodes[i].module == m)
                 place(i, s->bias);
+        find_runs();
         __atomic_fetch_sub(&pgal_modules_missing, 1, __ATOMIC_RELEASE);
     }
 }
@@ -225,6 +244,33 @@ u32 pgal_group_of_second(u32 first, const void *frame)
     return last_group(node, call);
 }
 
+/* Goes up over a run of frames, as far as they are where they are noted and their calls are the
+ * plan's. */
+PGG_INLINE struct pgal_node *leave_run(const struct noted_stack *s, struct pgal_node *node)
+{
+    const struct pgal_node *end = node + __atomic_load_n(&node->run, __ATOMIC_RELAXED);
+    if (!pgg_rule_is_framed(node->rule)) {
+        for (; node < end; node++) {
+            const size_t at = __atomic_load_n(&node->return_at, __ATOMIC_RELAXED);
+            if (PGG_UNLIKELY(at - 1 >= s->last ||
+                             pgg_return_address(s->pair[at]) - 1 != node[1].address))
+                break;
+        }
+        return node;
+    }
+    /* Each frame pointer tells where the next one is. That is right if it was noted so. */
+    const u64 *kept = s->pair + node->read_at;
+    for (; node < end; node++) {
+        const size_t at = node->read;
+        const u64 *next = s->pair + at;
+        if (PGG_UNLIKELY(at >= s->last || *kept != (uintptr_t)next ||
+                         pgg_return_address(next[1]) - 1 != node[1].address))
+            break;
+        kept = next;
+    }
+    return node;
+}
+
 u32 pgal_group_of_deeper(u32 first, const void *frame)
 {
     struct pgal_node *node = &pgal_nodes[first];
@@ -232,6 +278,7 @@ u32 pgal_group_of_deeper(u32 first, const void *frame)
     u64 call;
     if (PGG_UNLIKELY(!noted_begin(pgal_self, frame, &stack)))
         return step_deeper(first, frame);
+    node = leave_run(&stack, node);
     for (;;) {
         if (PGG_UNLIKELY(!noted_call(&stack, node, &call)))
             return step_deeper(first, frame);

@@ -38,6 +38,7 @@ struct pgal_node {
     uint16_t read_at, read; /* where a frame pointer was read, and to where it pointed; 0: none */
     uint8_t group, depth;   /* depth: how many more frames of the stack can matter */
     uint8_t noted;          /* or somebody is about to note it */
+    uint8_t run; /* so many frames from here on are left alike, and have one call each below them */
 };
 extern struct pgal_node *pgal_nodes;
 
