@@ -1,12 +1,20 @@
 /* What C programs allocate with. Every function looks at its own frame, so that the stack of an
- * object begins with the function that called here, as in the profiles of libpgokit_heap. */
+ * object begins with the function that called here, as in the profiles of libpgokit_heap.
+ *
+ * Where no plan is, those that programs call most go on to jemalloc before they make a frame. What
+ * they do with a plan is a function that they jump to as their last step, so that it has the frame
+ * and the caller of the one that was called. (An indirect function, which would be jemalloc's own
+ * without a plan, cannot be in a library that is preloaded: the C library asks for it before this
+ * one is in place.) */
 #include "alloc_object.h"
 
 #include <errno.h>
 #include <string.h>
 #include <wchar.h>
 
-#define HERE pgal_group_of_stack(PGG_HERE)
+#define HERE         pgal_group_of_stack(PGG_HERE)
+#define HERE_PLANNED pgal_group_of_planned(PGG_HERE)
+#define LAST_STEP    __attribute__((noinline))
 
 PGAL_EXPORT void *malloc(size_t n);
 PGAL_EXPORT void *calloc(size_t n, size_t size);
@@ -43,19 +51,35 @@ PGG_INLINE void *aligned(size_t n, size_t align, u32 group)
     return p;
 }
 
+static LAST_STEP void *planned_malloc(size_t n)
+{
+    return pgal_alloc_in(HERE_PLANNED, n, 0);
+}
+
 void *malloc(size_t n)
 {
-    return pgal_alloc_in(HERE, n, 0);
+    return PGG_LIKELY(!pgal_planned()) ? pgal_je_malloc(n) : planned_malloc(n);
+}
+
+static LAST_STEP void *planned_calloc(size_t n, size_t size)
+{
+    return pgal_calloc(n, size, HERE_PLANNED);
 }
 
 void *calloc(size_t n, size_t size)
 {
-    return pgal_calloc(n, size, HERE);
+    return PGG_LIKELY(!pgal_planned()) ? pgal_je_calloc(n, size) : planned_calloc(n, size);
 }
 
+static LAST_STEP void *planned_realloc(void *p, size_t n)
+{
+    return pgal_realloc(p, n, HERE_PLANNED);
+}
+
+/* Objects of groups are also there without a plan, where compilers gave hints. */
 void *realloc(void *p, size_t n)
 {
-    return pgal_realloc(p, n, HERE);
+    return PGG_LIKELY(!pgal_planned()) ? pgal_realloc(p, n, 0) : planned_realloc(p, n);
 }
 
 void *reallocarray(void *p, size_t n, size_t size)

@@ -74,11 +74,16 @@ u32 pgal_group_of_deeper(u32 node, const void *frame);
 u32 pgal_group_of_unknown(u64 address);
 extern u32 pgal_modules_missing; /* modules of the plan that are not loaded yet */
 
-/* The group of what the caller of the function with this frame address allocates. */
-PGG_INLINE u32 pgal_group_of_stack(const void *frame)
+/* Some calls have groups: a plan's, or by their hash. */
+PGG_INLINE bool pgal_planned(void)
 {
-    if (PGG_LIKELY(!pgal_leaves))
-        return 0;
+    return pgal_leaves;
+}
+
+/* The group of what the caller of the function with this frame address allocates, where some calls
+ * have one. */
+PGG_INLINE u32 pgal_group_of_planned(const void *frame)
+{
     const u64 *pair = (const u64 *)pgg_frame_pair((uintptr_t)frame);
     const u64 address = pgg_return_address(pair[1]) - 1;
     const struct pgal_leaf *leaf = pgal_leaf_find(address);
@@ -88,6 +93,10 @@ PGG_INLINE u32 pgal_group_of_stack(const void *frame)
         return leaf->group;
     return leaf->depth == 1 ? pgal_group_of_second(leaf->node, frame)
                             : pgal_group_of_deeper(leaf->node, frame);
+}
+PGG_INLINE u32 pgal_group_of_stack(const void *frame)
+{
+    return PGG_LIKELY(!pgal_planned()) ? 0 : pgal_group_of_planned(frame);
 }
 
 #pragma GCC visibility pop
