@@ -7,6 +7,7 @@
  * without a plan, cannot be in a library that is preloaded: the C library asks for it before this
  * one is in place.) */
 #include "alloc_object.h"
+#include "guest_memory.h"
 
 #include <errno.h>
 #include <string.h>

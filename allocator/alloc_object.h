@@ -3,8 +3,7 @@
 #define PGAL_OBJECT_H
 
 #include "alloc_group.h"
-#include "alloc_plan.h"
-#include "alloc_thread.h"
+#include "alloc_lookup.h"
 
 #pragma GCC visibility push(hidden)
 

@@ -1,8 +1,7 @@
 /* The plan of a process: read once, and found in place as its modules come. */
-#include "alloc_plan.h"
+#include "alloc_lookup.h"
 
 #include "alloc_group.h"
-#include "alloc_thread.h"
 #include "guest_bytes.h"
 #include "guest_memory.h"
 #include "guest_modules.h"
@@ -124,7 +123,7 @@ PGG_INLINE struct pgal_node *node_below(struct pgal_node *node, u64 address)
     return NULL;
 }
 
-static PGG_COLD u32 look_again(const struct pgal_node *node, u64 call)
+PGG_COLD u32 pgal_group_of_unknown_below(const struct pgal_node *node, u64 call)
 {
     pgal_group_of_unknown(call);
     return node->group;
@@ -133,7 +132,8 @@ static PGG_COLD u32 look_again(const struct pgal_node *node, u64 call)
 /* Below a frame is a call that the plan does not have. */
 PGG_INLINE u32 unknown(const struct pgal_node *node, u64 call)
 {
-    return PGG_UNLIKELY(pgal_modules_missing) ? look_again(node, call) : node->group;
+    return PGG_UNLIKELY(pgal_modules_missing) ? pgal_group_of_unknown_below(node, call)
+                                              : node->group;
 }
 
 /* By the walk that knows all there is: for rare frames, and a thread's first time. */
@@ -173,7 +173,7 @@ static void note(struct pgal_node *node, const struct pgg_step *step, uintptr_t 
 }
 
 /* By the rules of the frames. */
-static __attribute__((noinline)) u32 step_deeper(u32 first, const void *frame)
+u32 pgal_group_by_rules(u32 first, const void *frame)
 {
     struct pgal_thread *t = pgal_thread();
     struct pgal_node *node = &pgal_nodes[first];
@@ -196,57 +196,9 @@ static __attribute__((noinline)) u32 step_deeper(u32 first, const void *frame)
     return node->group;
 }
 
-/* A stack whose frames are where they are noted. */
-struct noted_stack {
-    const u64 *pair;
-    size_t last; /* word of the stack above it */
-};
-PGG_INLINE bool noted_begin(const struct pgal_thread *t, const void *frame, struct noted_stack *s)
-{
-    struct pgg_step begin;
-    if (PGG_UNLIKELY(!t || t->busy || !pgg_step_begin(&t->walker, frame, &begin)))
-        return false;
-    s->pair = (const u64 *)begin.bp_at;
-    s->last = (begin.hi - begin.bp_at) / sizeof(u64) - 1;
-    return true;
-}
-/* False: what is noted of how this node's frame is left is not so here, or nothing is. */
-PGG_INLINE bool noted_call(const struct noted_stack *s, const struct pgal_node *node, u64 *call)
-{
-    const size_t at = __atomic_load_n(&node->return_at, __ATOMIC_ACQUIRE);
-    if (PGG_UNLIKELY(at - 1 >= s->last) ||
-        (node->read && PGG_UNLIKELY(s->pair[node->read_at] != (uintptr_t)(s->pair + node->read))))
-        return false;
-    *call = pgg_return_address(s->pair[at]) - 1;
-    return true;
-}
-
-/* Nobody knows before which of a few callers it is, the processor neither: without branches. */
-PGG_INLINE u32 last_group(const struct pgal_node *node, u64 call)
-{
-    const struct pgal_node *end = node + node->size;
-    u32 group = node->group;
-    for (const struct pgal_node *n = node + 1; n < end; n++)
-        group ^= (group ^ n->group) & -(u32)(n->address == call);
-    if (PGG_UNLIKELY(pgal_modules_missing) && group == node->group)
-        return look_again(node, call);
-    return group;
-}
-
-/* As the next function, with one step. */
-u32 pgal_group_of_second(u32 first, const void *frame)
-{
-    const struct pgal_node *node = &pgal_nodes[first];
-    struct noted_stack stack;
-    u64 call;
-    if (PGG_UNLIKELY(!noted_begin(pgal_self, frame, &stack) || !noted_call(&stack, node, &call)))
-        return step_deeper(first, frame);
-    return last_group(node, call);
-}
-
 /* Goes up over a run of frames, as far as they are where they are noted and their calls are the
  * plan's. */
-PGG_INLINE struct pgal_node *leave_run(const struct noted_stack *s, struct pgal_node *node)
+PGG_INLINE struct pgal_node *leave_run(const struct pgal_noted *s, struct pgal_node *node)
 {
     const struct pgal_node *end = node + __atomic_load_n(&node->run, __ATOMIC_RELAXED);
     if (!pgg_rule_is_framed(node->rule)) {
@@ -274,16 +226,16 @@ PGG_INLINE struct pgal_node *leave_run(const struct noted_stack *s, struct pgal_
 u32 pgal_group_of_deeper(u32 first, const void *frame)
 {
     struct pgal_node *node = &pgal_nodes[first];
-    struct noted_stack stack;
+    struct pgal_noted stack;
     u64 call;
-    if (PGG_UNLIKELY(!noted_begin(pgal_self, frame, &stack)))
-        return step_deeper(first, frame);
+    if (PGG_UNLIKELY(!pgal_noted_begin(pgal_self, frame, &stack)))
+        return pgal_group_by_rules(first, frame);
     node = leave_run(&stack, node);
     for (;;) {
-        if (PGG_UNLIKELY(!noted_call(&stack, node, &call)))
-            return step_deeper(first, frame);
+        if (PGG_UNLIKELY(!pgal_noted_call(&stack, node, &call)))
+            return pgal_group_by_rules(first, frame);
         if (node->depth == 1)
-            return last_group(node, call);
+            return pgal_last_group(node, call);
         struct pgal_node *next = node_below(node, call);
         if (PGG_UNLIKELY(!next))
             return unknown(node, call);

@@ -2,7 +2,6 @@
 #ifndef PGAL_PLAN_H
 #define PGAL_PLAN_H
 
-#include "guest_memory.h"
 #include "guest_walk.h"
 #include "pgal.h"
 
@@ -56,48 +55,21 @@ PGG_INLINE struct pgal_leaf *pgal_leaf_slot(u64 address)
     return &pgal_leaves[address * UINT64_C(0x9e3779b97f4a7c15) >> pgal_leaves_shift];
 }
 
-/* NULL: none; others can be added meanwhile. Behind the last hash is room for all of them, so that
- * a search ends at an empty one. */
-PGG_INLINE const struct pgal_leaf *pgal_leaf_find(u64 address)
-{
-    for (const struct pgal_leaf *leaf = pgal_leaf_slot(address);; leaf++) {
-        const u64 found = __atomic_load_n(&leaf->address, __ATOMIC_ACQUIRE);
-        if (PGG_LIKELY(found == address))
-            return leaf;
-        if (!found)
-            return NULL;
-    }
-}
-
-u32 pgal_group_of_second(u32 node, const void *frame); /* for nodes of depth 1 */
-u32 pgal_group_of_deeper(u32 node, const void *frame);
-u32 pgal_group_of_unknown(u64 address);
-extern u32 pgal_modules_missing; /* modules of the plan that are not loaded yet */
-
 /* Some calls have groups: a plan's, or by their hash. */
 PGG_INLINE bool pgal_planned(void)
 {
     return pgal_leaves;
 }
 
-/* The group of what the caller of the function with this frame address allocates, where some calls
- * have one. */
-PGG_INLINE u32 pgal_group_of_planned(const void *frame)
-{
-    const u64 *pair = (const u64 *)pgg_frame_pair((uintptr_t)frame);
-    const u64 address = pgg_return_address(pair[1]) - 1;
-    const struct pgal_leaf *leaf = pgal_leaf_find(address);
-    if (!leaf)
-        return PGG_UNLIKELY(pgal_modules_missing) ? pgal_group_of_unknown(address) : 0;
-    if (!leaf->depth)
-        return leaf->group;
-    return leaf->depth == 1 ? pgal_group_of_second(leaf->node, frame)
-                            : pgal_group_of_deeper(leaf->node, frame);
-}
-PGG_INLINE u32 pgal_group_of_stack(const void *frame)
-{
-    return PGG_LIKELY(!pgal_planned()) ? 0 : pgal_group_of_planned(frame);
-}
+extern u32 pgal_modules_missing; /* modules of the plan that are not loaded yet */
+/* The group of a call that is no leaf, whose module may have been loaded since. */
+u32 pgal_group_of_unknown(u64 address);
+/* The group of a stack whose leaf is this node, of depth 1 and more: as the frames are noted, or by
+ * their rules. */
+u32 pgal_group_of_deeper(u32 node, const void *frame);
+u32 pgal_group_by_rules(u32 node, const void *frame);
+/* The node's, where the call below it is none of the plan. */
+u32 pgal_group_of_unknown_below(const struct pgal_node *node, u64 call);
 
 #pragma GCC visibility pop
 #endif

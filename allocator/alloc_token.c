@@ -2,6 +2,7 @@
  * type that is allocated. A plan knows contexts, which says more; without one, tokens are not used.
  * The objects are freed as all others are. */
 #include "alloc_object.h"
+#include "guest_memory.h"
 
 #define GROUP   pgal_group_of_stack(PGG_HERE)
 #define IGNORED __attribute__((unused))

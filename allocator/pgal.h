@@ -3,7 +3,7 @@
  *
  *   alloc_malloc.c, alloc_new.c, alloc_token.c    what programs call
  *   alloc_object.c                                an object of a group
- *   alloc_plan.c                                  the group of a call stack
+ *   alloc_plan.c, alloc_lookup.h                  the group of a call stack
  *   alloc_group.c                                 a group's arenas and address range
  *   alloc_thread.c                                what a thread keeps for itself
  *
