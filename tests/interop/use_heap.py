@@ -3,8 +3,8 @@
 called, contexts in builds with other inlining, marks as those of LLVM's own pass, and profiles that
 cannot be used.
 
-USE_PLUGINS in the environment has RELEASE=PLUGIN for each plugin that was built, PGOKIT_HEAP_LIBRARY
-the heap profiler that can be preloaded, if it was built.
+USE_PLUGINS in the environment has RELEASE=PLUGIN for each plugin that was built,
+PGOKIT_HEAP_LIBRARY the heap profiler that can be preloaded, if it was built.
 """
 
 import collections

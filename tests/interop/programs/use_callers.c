@@ -1,6 +1,6 @@
-/* One function that allocates, and many that call it, at once or through others: some for objects that
- * are used (warm), others for objects that are not. What they return is volatile, so that no call
- * becomes a jump. */
+/* One function that allocates, and many that call it, at once or through others: some for objects
+ * that are used (warm), others for objects that are not. What they return is volatile, so that no
+ * call becomes a jump. */
 #include <stdlib.h>
 
 #ifdef __cplusplus
