@@ -11,8 +11,9 @@
 /* More contexts than these are not compared; a context with less of the peak is left alone. */
 enum { COMPARED = 256, SMALLEST_PART = 250 };
 /* A context whose objects live an eighth of the longest on average is of two kinds. Lives that are
- * no longer than other programs have the processor for a time differ by chance. */
-enum { MIXED = 8, SURE_MS = 128, LARGEST = PGK_PLAN_CLASS_BYTES * PGK_PLAN_CLASSES };
+ * no longer than other programs have the processor for a time differ by chance, or, even where all
+ * is quiet, than clocks step several times. */
+enum { MIXED = 8, SURE_MS = 128, STEPS_MS = 16, LARGEST = PGK_PLAN_CLASS_BYTES * PGK_PLAN_CLASSES };
 enum { ACCESSES_PER = 1024 };
 
 struct cluster {
@@ -40,6 +41,16 @@ bool pgk_plan_lives_longer(uint64_t ms, uint64_t than_ms)
     return ms > MIXED * (than_ms < SURE_MS ? SURE_MS : than_ms);
 }
 
+/* What another program takes from one time adds to the longest life, and to the mean as many of all
+ * objects as are alive then: little where most objects have come and gone. */
+static bool is_mixed(const struct pgk_plan_context *c)
+{
+    const uint64_t chance_ms = c->peak < c->total ? SURE_MS * c->peak / c->total : SURE_MS,
+                   sure_ms = chance_ms > STEPS_MS ? chance_ms : STEPS_MS,
+                   mean_ms = c->lifetime_ms > sure_ms ? c->lifetime_ms : sure_ms;
+    return c->longest_ms > SURE_MS + MIXED * mean_ms && c->kept < c->peak / 2;
+}
+
 static enum pgk_plan_reason reason_of(const struct pgk_plan_context *c, uint64_t peak)
 {
     if (!c->n_steps)
@@ -48,7 +59,7 @@ static enum pgk_plan_reason reason_of(const struct pgk_plan_context *c, uint64_t
         return PGK_PLAN_SMALL;
     if (pgk_plan_is_large(c))
         return PGK_PLAN_LARGE;
-    if (pgk_plan_lives_longer(c->longest_ms, c->lifetime_ms) && c->kept < c->peak / 2)
+    if (is_mixed(c))
         return PGK_PLAN_MIXED;
     return PGK_PLAN_SPLIT;
 }

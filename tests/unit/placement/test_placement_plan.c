@@ -311,16 +311,20 @@ static void small_groups_are_left_out(void **state)
 static void lives_count_where_clocks_tell_them(void **state)
 {
     (void)state;
-    for (uint64_t ms = 8; ms <= 8000; ms *= 10) {
+    for (uint64_t ms = 7; ms <= 7000; ms *= 10) {
         const struct context all[] = {
             {{0x10}, 1000, 48, ms, ms, 48 * KIB},
             {{0x20}, 1000, 48, ms, ms, 40 * KIB},
             {{0x30}, 1000, 48, ms / 32, ms, 30 * KIB},
+            /* Where a hundred times as many have come and gone, chance has less to say. */
+            {{0x40}, 100000, 48, ms / 32, ms, 30 * KIB},
         };
         struct pgk_plan *plan;
         MAKE(&plan, all, 0);
         assert_int_equal(context_of(plan, 0x30)->reason,
-                         ms < 8000 ? PGK_PLAN_SPLIT : PGK_PLAN_MIXED);
+                         ms < 7000 ? PGK_PLAN_SPLIT : PGK_PLAN_MIXED);
+        assert_int_equal(context_of(plan, 0x40)->reason,
+                         ms < 700 ? PGK_PLAN_SPLIT : PGK_PLAN_MIXED);
         pgk_plan_close(&plan);
     }
 }
