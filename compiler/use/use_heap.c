@@ -40,16 +40,20 @@ struct marking {
 
 /* ---- places ---- */
 
+static bool is_exactly_at(const struct marking *m, const struct pgc_frame *frame,
+                          const struct pgc_place *place)
+{
+    return frame->function == place->function && frame->line == place->line_offset &&
+           (!m->profile->whole.columns || frame->column == place->column);
+}
+
 /* Calls that optimisation merged have no line: they may be any of the function. */
 static bool is_at(const struct marking *m, const struct pgc_frame *frame,
                   const struct pgc_place *place)
 {
-    if (frame->function != place->function)
-        return false;
-    if (frame->line == place->line_offset && (!m->profile->whole.columns ||
-                                              frame->column == place->column))
-        return true;
-    return !m->options->as_llvm && (place->line_zero || frame->line == place->no_line);
+    return is_exactly_at(m, frame, place) ||
+           (!m->options->as_llvm && frame->function == place->function &&
+            (place->line_zero || frame->line == place->no_line));
 }
 
 static bool begins_with(const struct marking *m, const struct pgc_frame *frames, size_t n_frames,
@@ -286,23 +290,46 @@ static void mark(const struct marking *m, const struct site *site)
     free(ids);
 }
 
-/* Calls on the way to an allocation are known by the frames of the profile. */
-static void mark_call(const struct marking *m, const struct site *site)
+static size_t exact_frames(const struct marking *m, const struct pgc_frame *frames,
+                           const struct site *site)
 {
-    size_t n;
+    size_t n = 0;
+    for (size_t i = 0; i < site->n; i++)
+        n += is_exactly_at(m, &frames[i], &site->chain[i]);
+    return n;
+}
+
+/* The frames of the profile that a call is at: of calls without a line only where no others are. */
+static const struct pgc_frame *frames_of_call(const struct marking *m, const struct site *site)
+{
+    size_t n, most = 0;
+    const struct pgc_frame *best = NULL;
     const struct pgc_call_row *rows = pgc_heap_calls(m->profile, site->chain->function, false, &n);
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < n && most < site->n; i++) {
         const struct pgc_context *context = &m->profile->contexts[rows[i].context];
         const struct pgc_frame *frames = context->frames + rows[i].frame;
         if (!begins_with(m, frames, context->n - rows[i].frame, site))
             continue;
-        uint64_t *ids = pgc_zeroed(site->n, sizeof *ids);
-        for (size_t k = 0; k < site->n; k++)
-            ids[k] = id_of_frame(&frames[k]);
-        pgc_set_callsite(site->call, ids, site->n);
-        free(ids);
-        return;
+        size_t exact = exact_frames(m, frames, site);
+        if (!best || exact > most) {
+            best = frames;
+            most = exact;
+        }
     }
+    return best;
+}
+
+/* Calls on the way to an allocation are known by the frames of the profile. */
+static void mark_call(const struct marking *m, const struct site *site)
+{
+    const struct pgc_frame *frames = frames_of_call(m, site);
+    if (!frames)
+        return;
+    uint64_t *ids = pgc_zeroed(site->n, sizeof *ids);
+    for (size_t k = 0; k < site->n; k++)
+        ids[k] = id_of_frame(&frames[k]);
+    pgc_set_callsite(site->call, ids, site->n);
+    free(ids);
 }
 
 /* ---- the record ---- */

@@ -152,6 +152,14 @@ CALLERS = {"keep": "make", "store": "keep", "deep": "store", "deeper": "deep", "
            "warm_2": "store", "warm_3": "deep", "warm_4": "deeper", "warm_5": "keep"}
 
 
+def without_line(source, function):
+    """The place of a call that optimisation left without a line."""
+    name = os.path.join(PROGRAMS, source)
+    lines = read(name).decode().splitlines()
+    first = next(i for i, line in enumerate(lines) if re.search(rf"\b{function}\(.*\)$", line))
+    return function, 0xffff - first, 0, False
+
+
 def callers_profile(work, language):
     source, contexts = "use_callers.c", []
     for name in CALLERS:
@@ -162,6 +170,10 @@ def callers_profile(work, language):
         if name.startswith(("cold", "warm")):
             contexts.append(([place(source, "make", "NEW"), *stack, place(source, "main", "all[i")],
                              WARM if name.startswith("warm") else COLD))
+    # Calls without a line, which are not those that have one.
+    [deep] = [stack for stack, _ in contexts if stack[-2][0] == "cold_3"]
+    for i, (name, *_) in enumerate(deep[1:-2], 1):
+        contexts.append(([*deep[:i], without_line(source, name), ("gone", 1, 1, False)], COLD))
     return profile_of(work, contexts, lambda name: name if name == "main" or language == "c"
                       else f"_Z{len(name)}{name}i")
 
