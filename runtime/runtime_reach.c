@@ -7,6 +7,7 @@
 #include "guest_memory.h"
 #include "guest_processor.h"
 #include "guest_sys.h"
+#include "guest_text.h"
 #include "runtime_heap.h"
 #include "runtime_thread.h"
 
@@ -35,6 +36,14 @@ enum {
     OF_LINKER = 4, /* the dynamic linker has made it, and keeps it where nobody looks */
     BITS = REACHED | OURS | OF_LINKER,
     HEAD_BYTES = 2 * WORD, /* at the thread pointer: where the linker's vector of variables is */
+    /* Below the stack pointer of a thread that waits in a system call: 128 bytes may be in use on
+     * x86-64, and registers that nobody can ask for were saved there by functions it called just
+     * before. */
+    BELOW_STACK = 1024,
+    CALL_ARGUMENTS = 6,
+    /* The allocator's tree of pages has a node for so many bytes. Where nodes begin that it has
+     * used lately is kept among the variables of each thread. */
+    NODE = 1 << 30,
 };
 
 struct range {
@@ -193,7 +202,7 @@ PGG_INLINE void follow(struct reach *r, uintptr_t word)
     }
     struct found *f = &r->found[low];
     const u64 in = word - address_of(f);
-    if (f->at & REACHED || (in && in >= f->size))
+    if (f->at & REACHED || (in && (in >= f->size || !(word & (NODE - 1)))))
         return;
     f->at |= REACHED;
     r->todo[r->n_todo++] = low;
@@ -280,11 +289,88 @@ static void look_at_variables(struct reach *r, uintptr_t pointer)
     look_through(r, pointer + (uintptr_t)tls_from, pointer + (uintptr_t)tls_to);
 }
 
-/* Nobody knows how far down a stack is in use. */
+/* The next number, hexadecimal where it says so; false: something else is there. */
+static bool read_number(const char **s, u64 *value)
+{
+    const bool hexadecimal = (*s)[0] == '0' && (*s)[1] == 'x';
+    const char *start = *s += hexadecimal ? 2 : 0;
+    *value = 0;
+    for (;; ++*s) {
+        const char c = **s;
+        const u32 digit = c >= '0' && c <= '9'                  ? (u32)(c - '0')
+                          : hexadecimal && c >= 'a' && c <= 'f' ? (u32)(c - 'a') + 10
+                                                                : 16;
+        if (digit == 16)
+            break;
+        *value = *value * (hexadecimal ? 16 : 10) + digit;
+    }
+    const bool good = *s > start && (**s == ' ' || **s == '\n');
+    *s += good;
+    return good;
+}
+
+/* The system call that a thread waits in. */
+struct waiting {
+    u64 call, arguments[CALL_ARGUMENTS], stack;
+};
+
+/* False: it runs, or the system does not tell. */
+static bool ask_waiting(const struct pgrt_thread *t, struct waiting *to)
+{
+    char text[256];
+    const char *s = text;
+    struct pgg_text name;
+    if (!t->number || pgg_confined)
+        return false;
+    pgg_text_init(&name, text, sizeof text);
+    pgg_text_str(&name, "/proc/self/task/");
+    pgg_text_u64(&name, t->number);
+    pgg_text_str(&name, "/syscall");
+    const int fd = (int)pgg_sys_open(text, O_RDONLY | O_CLOEXEC, 0);
+    if (fd < 0)
+        return false;
+    const long n = pgg_sys_read(fd, text, sizeof text - 1);
+    pgg_sys_close(fd);
+    text[n > 0 ? n : 0] = 0;
+    bool good = read_number(&s, &to->call);
+    for (u32 i = 0; i < CALL_ARGUMENTS; i++)
+        good = good && read_number(&s, &to->arguments[i]);
+    return good && read_number(&s, &to->stack) &&
+           to->stack - t->walker.stack_lo < t->walker.stack_hi - t->walker.stack_lo;
+}
+
+static bool same_waiting(const struct waiting *a, const struct waiting *b)
+{
+    bool same = a->call == b->call && a->stack == b->stack;
+    for (u32 i = 0; i < CALL_ARGUMENTS; i++)
+        same = same && a->arguments[i] == b->arguments[i];
+    return same;
+}
+
+/* What is below the stack pointer of a thread that waits is of functions that have returned. One
+ * that went on meanwhile may have brought pointers down there. */
+static bool look_at_waiting(struct reach *r, const struct pgrt_thread *t)
+{
+    struct waiting w, after;
+    if (!ask_waiting(t, &w))
+        return false;
+    const uintptr_t room = w.stack - t->walker.stack_lo,
+                    from = w.stack - (room < BELOW_STACK ? room : BELOW_STACK);
+    for (u32 i = 0; i < CALL_ARGUMENTS; i++)
+        follow(r, w.arguments[i]);
+    look_through(r, from, t->walker.stack_hi);
+    return ask_waiting(t, &after) && same_waiting(&w, &after);
+}
+
+/* Nobody knows how far down the stack of a thread that runs is in use. */
 static void look_at_thread(struct reach *r, const struct pgrt_thread *t)
 {
     const uintptr_t pointer = (uintptr_t)t->pointer;
     look_at_variables(r, pointer);
+    if (look_at_waiting(r, t)) {
+        look_at_objects(r);
+        return;
+    }
     if (t->walker.stack_hi)
         look_down(r, t->walker.stack_hi, t->walker.stack_lo);
     else /* it has never allocated: its stack is below its variables */

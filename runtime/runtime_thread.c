@@ -66,6 +66,7 @@ static struct pgrt_thread *make_self(void)
         pgrt_busy_set(t, 1);
         t->deferred = NULL;
         t->pointer = pgg_thread_pointer();
+        t->number = pgg_confined ? 0 : (u32)pgg_sys_thread();
         pgg_walker_init(&t->walker);
         if (key_made)
             pthread_setspecific(key, t);
@@ -279,5 +280,7 @@ void pgrt_threads_after_fork(void)
         pgrt_busy_set(t, 0);
         t->deferred = NULL;
         t->taken = t == pgrt_self;
+        if (t->taken)
+            t->number = pgg_confined ? 0 : (u32)pgg_sys_thread();
     }
 }

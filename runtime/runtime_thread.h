@@ -21,6 +21,7 @@ struct pgrt_thread {
                                  what is asked of the next visit */
     struct pgrt_thread *next; /* in the list of all, which only grows */
     const char *pointer;      /* of the thread: its variables are around it */
+    u32 number;               /* the system's; 0: it was not asked under a filter of system calls */
     struct pgrt_store store;
     struct pgrt_series series;
     struct pgrt_cost cost;

@@ -6,9 +6,10 @@ usage: heap_leaks.py PGOKIT ARCHIVE SHARED-LIBRARY EXPORTS"""
 
 import json
 import os
+import subprocess
 
 import raw_profile
-from harness import Cases, require, run, tool
+from harness import Cases, Skip, require, run, tool
 from runtime_programs import FRAMES, HERE, PGOKIT, SHARED, build, check_sound
 
 # Bytes of the objects that a function has lost; of all others none is.
@@ -121,6 +122,18 @@ def other_forms(folder):
     require(SIZE not in shown(indexed)["totals"], f"{shown(indexed)['totals']}")
 
 
+def waiting(folder, compiler, linkage):
+    """What returned functions left on the stack of a thread that waits in a system call."""
+    program = made(folder, compiler, linkage)
+    if subprocess.run([program, "waiting"], cwd=folder, env={**os.environ, **CHECK},
+                      check=False).returncode == 77:
+        raise Skip("the system does not tell which system call a thread waits in")
+    path, = raw_profile.files(folder)
+    sums = by_function(shown(path, "-b", program))
+    require(sums.get("lost_below") == [1, 66, 1], f"{sums}")
+    require(sums.get("kept_above") == [0, 0, 2], f"{sums}")
+
+
 def unknown(folder):
     """Without the check, and where the process was killed before its end."""
     program = made(folder, "gcc", "plain")
@@ -134,6 +147,9 @@ def main():
     for compiler, linkage in (("clang-22", "archive"), ("clang-22", "shared"),
                               ("clang-22", "static"), ("gcc", "archive")):
         cases.run(f"{compiler}, {linkage}", exact, compiler, linkage)
+    for compiler, linkage in (("clang-22", "archive"), ("gcc", "shared")):
+        cases.run(f"stale pointers of a thread that waits: {compiler}, {linkage}", waiting,
+                  compiler, linkage)
     cases.run("preloaded", preloaded)
     cases.run("child", of_child)
     cases.run("other forms", other_forms)

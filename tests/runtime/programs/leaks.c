@@ -1,7 +1,7 @@
 /* Objects that pointers of all kinds lead to, and some that none does: `leaks exit`, or `leaks
  * fork` for a child that ends in the same way. Lost ones are made by a thread that has ended, so
  * that no stack has what is left of their addresses; nor has a kept object, as all of them are
- * filled. */
+ * filled. `leaks waiting` has a thread whose stack has what is left of one. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <pthread.h>
@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -158,6 +159,62 @@ FUNCTION static void *lose(void *argument)
     return argument;
 }
 
+/* ---- a thread that waits ---- */
+
+/* Far below what the thread uses later: also what the allocator leaves there. */
+FUNCTION static void lost_below(void)
+{
+    volatile char deep[64 << 10];
+    deep[0] = 1;
+    void *volatile here = memset(malloc(66), 1, 66);
+    __asm__ volatile("" : : "r"(deep), "r"(&here) : "memory");
+}
+
+static volatile long number; /* of the thread */
+
+FUNCTION static void *kept_above(void *argument)
+{
+    int nobody[2];
+    void *volatile here = memset(malloc(55), 1, 55);
+    lost_below();
+    if (pipe(nobody))
+        abort();
+    number = syscall(SYS_gettid);
+    if (write(ready[1], "x", 1) != 1 || read(nobody[0], memset(malloc(33), 1, 33), 33) != 1)
+        abort();
+    return here ? argument : NULL;
+}
+
+/* Returns when the thread waits in its system call: false if the system does not tell. */
+static int waits(void)
+{
+    char name[80], text[200];
+    snprintf(name, sizeof name, "/proc/self/task/%ld/syscall", number);
+    for (;;) {
+        FILE *file = fopen(name, "re");
+        const size_t n = file ? fread(text, 1, sizeof text - 1, file) : 0;
+        text[n] = 0;
+        if (file)
+            fclose(file);
+        if (!n)
+            return 0;
+        if (*text != 'r' && strtol(text, NULL, 10) == SYS_read) /* not "running" */
+            return 1;
+        usleep(1000);
+    }
+}
+
+/* Other threads' stale pointers: status 77 if the system does not tell how they wait. */
+static int with_waiting(void)
+{
+    pthread_t waiting;
+    char c;
+    if (pipe(ready) || pthread_create(&waiting, NULL, kept_above, NULL) ||
+        read(ready[0], &c, 1) != 1)
+        abort();
+    return waits() ? 0 : 77;
+}
+
 /* ---- end ---- */
 
 /* The pointer is in a register or on the stack, as it is asked for afterwards. */
@@ -210,6 +267,8 @@ static int in_child(void)
 
 int main(int argc, char **argv)
 {
+    if (argc > 1 && !strcmp(argv[1], "waiting"))
+        return with_waiting();
     keep();
     return argc > 1 && !strcmp(argv[1], "fork") ? in_child() : kept_by_caller(0);
 }
