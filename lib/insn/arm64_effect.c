@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-enum { ZERO_OR_STACK = 31, CONDITION_EQ = 0, CONDITION_NE = 1, FLAG_Z = 4 };
+enum { FRAME = 29, ZERO_OR_STACK = 31, CONDITION_EQ = 0, CONDITION_NE = 1, FLAG_Z = 4 };
 
 /* Registers that a call need not keep: x0 to x18 and x30. */
 static const uint32_t of_callee = 0x4007ffff;
@@ -16,6 +16,19 @@ static uint32_t bit(unsigned reg)
 static unsigned field(uint32_t w, unsigned shift)
 {
     return w >> shift & 31;
+}
+
+/* Of a register where 31 is the stack pointer, which is its number as a base, too. */
+static uint32_t bit_or_stack(unsigned reg)
+{
+    return (uint32_t)1 << reg;
+}
+
+/* The signed number of `n` bits from `shift` on. */
+static uint64_t signed_field(uint32_t w, unsigned shift, unsigned n)
+{
+    uint64_t sign = (uint64_t)1 << (n - 1), number = w >> shift & (sign * 2 - 1);
+    return (number ^ sign) - sign;
 }
 
 static struct pgk_insn_operand value(int base, uint64_t number)
@@ -36,12 +49,37 @@ static void of_memory_value(uint32_t w, uint64_t addr, struct pgk_insn_effect *e
         pgk_arm64_decode(NULL, (const uint8_t *)&w, sizeof w, addr, &insn);
         e->reg = (int)field(w, 0);
         e->a = (struct pgk_insn_operand){PGK_OPERAND_MEMORY, -1, insn.data};
-    } else if ((w & 0xffc00000) == 0xf9400000 && field(w, 5) != ZERO_OR_STACK) {
+    } else if ((w & 0xffc00000) == 0xf9400000) {
         e->reg = (int)field(w, 0);
         e->a = (struct pgk_insn_operand){PGK_OPERAND_MEMORY, (int)field(w, 5),
                                          (w >> 10 & 0xfff) * 8};
+    } else if ((w & 0xffe00c00) == 0xf8400000) { /* ldur */
+        e->reg = (int)field(w, 0);
+        e->a = (struct pgk_insn_operand){PGK_OPERAND_MEMORY, (int)field(w, 5),
+                                         signed_field(w, 12, 9)};
     }
     e->reg = e->reg == ZERO_OR_STACK ? -1 : e->reg;
+}
+
+/* Stores in the frame, which do not move what it is found by. */
+static void of_frame_store(uint32_t w, struct pgk_insn_effect *e)
+{
+    bool vector = w >> 26 & 1, at_number = (w & 0x3b000000) == 0x39000000;
+    bool near = (w & 0x3b200c00) == 0x38000000, is_pair = (w & 0x3b800000) == 0x29000000 ||
+                                                          (w & 0x3b800000) == 0x28000000;
+    unsigned base = field(w, 5), opc = w >> 22 & 3;
+    uint32_t one = is_pair ? (vector ? 4 : w >> 31 ? 8 : 4) << (vector ? w >> 30 : 0)
+                           : vector && opc == 2 ? 16 : 1 << (w >> 30);
+    bool store = is_pair ? !(opc & 1) : !opc || (vector && opc == 2);
+    if (!store || !(at_number || near || is_pair) || (base != FRAME && base != ZERO_OR_STACK))
+        return;
+    uint64_t at = is_pair     ? signed_field(w, 15, 7) * one
+                  : at_number ? (uint64_t)(w >> 10 & 0xfff) * one
+                              : signed_field(w, 12, 9);
+    e->place = (struct pgk_insn_operand){PGK_OPERAND_MEMORY, (int)base, at};
+    e->stores = is_pair ? 2 * one : one;
+    if (!is_pair && !vector && one == 8 && field(w, 0) != ZERO_OR_STACK)
+        e->stored = reg_value(field(w, 0));
 }
 
 /* Loads and stores: a load changes its first register, or two; some forms move the base. */
@@ -55,8 +93,9 @@ static void of_memory(uint32_t w, uint64_t addr, struct pgk_insn_effect *e)
     if (is_pair || literal || at_number || near || at_register) {
         e->changed = (vector || !load ? 0 : bit(field(w, 0))) |
                      (vector || !load || !is_pair ? 0 : bit(field(w, 10))) |
-                     (moves_base ? bit(field(w, 5)) : 0);
+                     (moves_base ? bit_or_stack(field(w, 5)) : 0);
         of_memory_value(w, addr, e);
+        of_frame_store(w, e);
     } else { /* atomic ones, and others that are rare */
         e->changed = bit(field(w, 0)) | bit(field(w, 5)) | bit(field(w, 10)) | bit(field(w, 16));
     }
@@ -68,7 +107,7 @@ static void of_immediate(uint32_t w, uint64_t addr, struct pgk_insn_effect *e)
     struct pgk_insn insn;
     unsigned rd = field(w, 0), rn = field(w, 5);
     uint64_t number = w >> 10 & 0xfff;
-    bool flags = w >> 29 & 1, known = false;
+    bool flags = w >> 29 & 1, known = false, to_stack = false;
     if ((w & 0x1f000000) == 0x10000000) { /* adr, adrp */
         pgk_arm64_decode(NULL, (const uint8_t *)&w, sizeof w, addr, &insn);
         e->a = value(-1, insn.data);
@@ -77,6 +116,7 @@ static void of_immediate(uint32_t w, uint64_t addr, struct pgk_insn_effect *e)
         number <<= w >> 22 & 1 ? 12 : 0;
         e->flags = flags ? PGK_FLAGS_LOST : PGK_FLAGS_KEPT;
         known = w >> 31 && !flags && rn != ZERO_OR_STACK;
+        to_stack = !flags;
         if (known)
             e->a = value((int)rn, w >> 30 & 1 ? -number : number);
     } else if ((w & 0x7f800000) == 0x52800000) { /* movz */
@@ -84,8 +124,10 @@ static void of_immediate(uint32_t w, uint64_t addr, struct pgk_insn_effect *e)
         known = true;
     } else if ((w & 0x7f800000) == 0x72000000) { /* ands */
         e->flags = PGK_FLAGS_LOST;
+    } else if ((w & 0x1f800000) == 0x12000000) { /* and, orr, eor */
+        to_stack = true;
     }
-    e->changed = bit(rd);
+    e->changed = to_stack ? bit_or_stack(rd) : bit(rd);
     e->reg = known && rd != ZERO_OR_STACK ? (int)rd : -1;
 }
 
@@ -99,7 +141,8 @@ static enum pgk_insn_asks choice(uint32_t w)
 static void of_registers(uint32_t w, struct pgk_insn_effect *e)
 {
     unsigned rd = field(w, 0), rn = field(w, 5), rm = field(w, 16);
-    e->changed = bit(rd);
+    bool to_stack = (w & 0x3fe00000) == 0x0b200000; /* add, sub of a part of a register */
+    e->changed = to_stack ? bit_or_stack(rd) : bit(rd);
     if ((w & 0xffe0fc1f) == 0xeb00001f) { /* cmp */
         e->flags = PGK_FLAGS_COMPARE;
         e->a = reg_value(rn);
@@ -158,7 +201,8 @@ void pgk_arm64_effect(const uint8_t *bytes, size_t n, uint64_t addr, struct pgk_
     uint32_t w;
     struct pgk_insn insn;
     *e = (struct pgk_insn_effect){
-        .changed = UINT32_MAX, .reg = -1, .a = {.base = -1}, .b = {.base = -1}};
+        .changed = UINT32_MAX, .reg = -1, .a = {.base = -1}, .b = {.base = -1},
+        .place = {.base = -1}, .stored = {.base = -1}};
     pgk_arm64_decode(NULL, bytes, n, addr, &insn);
     if (!insn.valid) {
         e->flags = PGK_FLAGS_LOST;

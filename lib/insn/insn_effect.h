@@ -43,7 +43,7 @@ struct pgk_insn_effect {
     enum pgk_insn_flags flags;
     enum pgk_insn_asks asks;
     bool pads; /* does nothing, but fill up space */
-    /* Of a store in the frame, on x86-64 alone: where, and of how many bytes; 0: none. */
+    /* Of a store in the frame: where, and of how many bytes; 0: none. */
     struct pgk_insn_operand place;
     uint32_t stores;
     struct pgk_insn_operand stored; /* what 8 bytes become */

@@ -169,6 +169,36 @@ static const uint8_t arm64[] = {
     0x3f, 1, 8, 0xeb, /* 207c cmp x9, x8 */
     0xe0, 0x17, 0x9f, 0x1a, /* 2080 cset w0, eq */
     0xc0, 3, 0x5f, 0xd6, /* 2084 ret */
+    /* 2088 spilled */
+    8, 0, 0, 0xd0, /* 2088 adrp x8, 0x4000 */
+    8, 0x41, 0, 0x91, /* 208c add x8, x8, #0x10 */
+    0xe8, 7, 0, 0xf9, /* 2090 str x8, [sp, #8] */
+    0xdb, 0xff, 0xff, 0x97, /* 2094 bl 0x2000 */
+    9, 0, 0x40, 0xf9, /* 2098 ldr x9, [x0] */
+    0xe8, 7, 0x40, 0xf9, /* 209c ldr x8, [sp, #8] */
+    0x3f, 1, 8, 0xeb, /* 20a0 cmp x9, x8 */
+    0x41, 0, 0, 0x54, /* 20a4 b.ne #8 */
+    0xc0, 3, 0x5f, 0xd6, /* 20a8 ret */
+    0x28, 9, 0x40, 0xf9, /* 20ac ldr x8, [x9, #0x10] */
+    0, 1, 0x1f, 0xd6, /* 20b0 br x8 */
+    /* 20b4 overwritten */
+    8, 0, 0, 0xd0, /* 20b4 adrp x8, 0x4000 */
+    8, 0x41, 0, 0x91, /* 20b8 add x8, x8, #0x10 */
+    0xa8, 3, 0x1f, 0xf8, /* 20bc stur x8, [x29, #-16] */
+    0xbf, 0x73, 0x1f, 0x38, /* 20c0 strb wzr, [x29, #-9] */
+    0xa8, 3, 0x5f, 0xf8, /* 20c4 ldur x8, [x29, #-16] */
+    0x3f, 1, 8, 0xeb, /* 20c8 cmp x9, x8 */
+    0x21, 0, 0, 0x54, /* 20cc b.ne #4 */
+    0xc0, 3, 0x5f, 0xd6, /* 20d0 ret */
+    /* 20d4 moved */
+    8, 0, 0, 0xd0, /* 20d4 adrp x8, 0x4000 */
+    8, 0x41, 0, 0x91, /* 20d8 add x8, x8, #0x10 */
+    0xe8, 7, 0, 0xf9, /* 20dc str x8, [sp, #8] */
+    0xff, 0x43, 0, 0xd1, /* 20e0 sub sp, sp, #16 */
+    0xe8, 7, 0x40, 0xf9, /* 20e4 ldr x8, [sp, #8] */
+    0x3f, 1, 8, 0xeb, /* 20e8 cmp x9, x8 */
+    0x21, 0, 0, 0x54, /* 20ec b.ne #4 */
+    0xc0, 3, 0x5f, 0xd6, /* 20f0 ret */
 };
 
 struct function {
@@ -184,7 +214,8 @@ static const struct function x86_functions[] = {
     {"object", 0x2147},
 };
 static const struct function arm64_functions[] = {
-    {"plain", 0x2000}, {"slot", 0x2020}, {"two", 0x2044}, {"choice", 0x2074}};
+    {"plain", 0x2000}, {"slot", 0x2020}, {"two", 0x2044}, {"choice", 0x2074},
+    {"spilled", 0x2088}, {"overwritten", 0x20b4}, {"moved", 0x20d4}};
 
 struct image {
     struct test_bytes symbols, names, elf;
@@ -345,6 +376,7 @@ static void comparisons_on_arm64(void **state)
         {0x2058, 0x2064, 0x206c, 0x2068, false, false, 2, "_ZTV3One", 0x2070},
         {0x2060, 0x2064, 0x206c, 0x2068, false, false, 2, TWO_NAME, 0x2070},
         {0x207c, 0x2080, 0, 0, false, true, 1, "_ZTV3One", 0},
+        {0x20a0, 0x20a4, 0x20ac, 0x20a8, false, false, 1, "_ZTV3One", 0x20b0},
     };
     struct opened o = open_all(true);
     uint64_t all[PGK_COUNTOF(arm64_functions)];

@@ -77,7 +77,7 @@ static const struct form arm64[] = {
     {"08410011", "add w8, w8, #16", -1, NONE, NONE, PGK_FLAGS_KEPT, 0, 1 << 8},
     {"e8034091", "add x8, sp, #0, lsl #12", -1, NONE, NONE, PGK_FLAGS_KEPT, 0, 1 << 8},
     {"080940f9", "ldr x8, [x8, #16]", 8, MEMORY(8, 16), NONE, PGK_FLAGS_KEPT, 0, 1 << 8},
-    {"e80740f9", "ldr x8, [sp, #8]", -1, NONE, NONE, PGK_FLAGS_KEPT, 0, 1 << 8},
+    {"e80740f9", "ldr x8, [sp, #8]", 8, MEMORY(31, 8), NONE, PGK_FLAGS_KEPT, 0, 1 << 8},
     {"080940b9", "ldr w8, [x8, #8]", -1, NONE, NONE, PGK_FLAGS_KEPT, 0, 1 << 8},
     {"48000058", "ldr x8, 0x1008", 8, MEMORY(-1, 0x1008), NONE, PGK_FLAGS_KEPT, 0, 1 << 8},
     {"487a68f8", "ldr x8, [x18, x8, lsl #3]", -1, NONE, NONE, PGK_FLAGS_KEPT, 0, 1 << 8},
@@ -134,12 +134,12 @@ static void what_fills_up_space(void **state)
     check_pads(EM_AARCH64, "\xe9\x03\x08\xaa", 4, false);  /* mov x9, x8 */
 }
 
-static void check_store(const char *bytes, size_t n, int base, uint64_t at, uint32_t stores,
-                        int stored)
+static void check_store_of(uint16_t machine, const char *bytes, size_t n, int base, uint64_t at,
+                           uint32_t stores, int stored)
 {
     struct pgk_insn_decoder d;
     struct pgk_insn_effect e;
-    assert_int_equal(pgk_insn_decoder_open(&d, EM_X86_64, PGK_INSN_READABLE, NULL), 0);
+    assert_int_equal(pgk_insn_decoder_open(&d, machine, PGK_INSN_READABLE, NULL), 0);
     pgk_insn_effect(&d, (const uint8_t *)bytes, n, AT, &e);
     assert_int_equal(e.stores, stores);
     if (stores) {
@@ -149,6 +149,38 @@ static void check_store(const char *bytes, size_t n, int base, uint64_t at, uint
         assert_int_equal(e.stored.base, stored);
     }
     pgk_insn_decoder_close(&d);
+}
+
+static void check_store(const char *bytes, size_t n, int base, uint64_t at, uint32_t stores,
+                        int stored)
+{
+    check_store_of(EM_X86_64, bytes, n, base, at, stores, stored);
+}
+
+static void what_is_stored_in_the_frame_of_arm64(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *bytes; /* of 4 */
+        int base;
+        int64_t at;
+        uint32_t stores;
+        int stored;
+    } want[] = {
+        {"\xe8\x07\x00\xf9", 31, 8, 8, 8}, /* str x8, [sp, #8] */
+        {"\xa8\x03\x1f\xf8", 29, -16, 8, 8}, /* stur x8, [x29, #-16] */
+        {"\xe8\x0f\x00\xb9", 31, 12, 4, -1}, /* str w8, [sp, #12] */
+        {"\xe8\x3f\x00\x39", 31, 15, 1, -1}, /* strb w8, [sp, #15] */
+        {"\xe8\x27\x01\xa9", 31, 16, 16, -1}, /* stp x8, x9, [sp, #16] */
+        {"\xe0\x0b\x80\x3d", 31, 32, 16, -1}, /* str q0, [sp, #32] */
+        {"\xa8\x27\x3e\x6d", 29, -32, 16, -1}, /* stp d8, d9, [x29, #-32] */
+        {"\xe8\x0f\x1f\xf8", 0, 0, 0, -1}, /* str x8, [sp, #-16]! */
+        {"\x08\x00\x00\xf9", 0, 0, 0, -1}, /* str x8, [x0] */
+        {"\xe8\x07\x40\xf9", 0, 0, 0, -1}, /* ldr x8, [sp, #8] */
+    };
+    for (size_t i = 0; i < PGK_COUNTOF(want); i++)
+        check_store_of(EM_AARCH64, want[i].bytes, 4, want[i].base, (uint64_t)want[i].at,
+                       want[i].stores, want[i].stored);
 }
 
 static void what_is_stored_in_the_frame(void **state)
@@ -274,6 +306,7 @@ int main(void)
         cmocka_unit_test(effects_on_x86),
         cmocka_unit_test(effects_on_arm64),
         cmocka_unit_test(what_is_stored_in_the_frame),
+        cmocka_unit_test(what_is_stored_in_the_frame_of_arm64),
         cmocka_unit_test(what_fills_up_space),
         cmocka_unit_test(random_bytes),
         cmocka_unit_test(names_of_addresses),
