@@ -18,7 +18,8 @@ static size_t last_occurrence(const char *name, size_t len, const char *part)
 
 size_t pgk_heap_canonical_len(const char *name, size_t len)
 {
-    static const char *const suffixes[] = {".llvm.", ".part."};
+    /* A link that optimises by a heap profile copies functions as the last of all. */
+    static const char *const suffixes[] = {".memprof.", ".llvm.", ".part."};
     for (size_t i = 0; i < PGK_COUNTOF(suffixes); i++) {
         size_t at = last_occurrence(name, len, suffixes[i]);
         /* Only when the suffix's own last dot is the last dot of the name. */

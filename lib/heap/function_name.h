@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Length of the canonical part of a linkage name: compilers' suffixes .llvm.N and
+/* Length of the canonical part of a linkage name: compilers' suffixes .memprof.N, .llvm.N and
  * .part.N, which do not name another function, are left out. docs/formats/indexed-heap.md 3.1 */
 size_t pgk_heap_canonical_len(const char *name, size_t len);
 

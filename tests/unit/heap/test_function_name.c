@@ -11,7 +11,7 @@ static void check_canonical(const char *name, const char *canonical)
                      pgk_md5_low64(canonical, strlen(canonical)));
 }
 
-static void names_lose_suffixes_as_in_llvm(void **state)
+static void names_lose_suffixes(void **state)
 {
     (void)state;
     check_canonical("", "");
@@ -22,6 +22,9 @@ static void names_lose_suffixes_as_in_llvm(void **state)
     check_canonical("f.llvm.99.part.1", "f.llvm.99"); /* .llvm. is not at the end */
     check_canonical("a.llvm.1.cold", "a.llvm.1.cold");
     check_canonical("f.__uniq.123", "f.__uniq.123");
+    check_canonical("f.memprof.1", "f"); /* which LLVM's profiles keep */
+    check_canonical("f.llvm.99.memprof.12", "f");
+    check_canonical("f.memprof.1.cold", "f.memprof.1.cold");
     check_canonical(".llvm.", "");
     check_canonical("x.llvm", "x.llvm");
 }
@@ -38,7 +41,7 @@ static void guids_are_those_of_llvm(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(names_lose_suffixes_as_in_llvm),
+        cmocka_unit_test(names_lose_suffixes),
         cmocka_unit_test(guids_are_those_of_llvm),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
