@@ -103,8 +103,21 @@ class Trees:
 
 def reads(pid):
     """The process has made its place in memory for what comes from the pipe."""
-    descriptors = pathlib.Path(f"/proc/{pid}/fd").iterdir()
-    return any("pgokit-input" in os.readlink(fd) for fd in descriptors)
+    for fd in pathlib.Path(f"/proc/{pid}/fd").iterdir():
+        try:
+            if "pgokit-input" in os.readlink(fd):
+                return True
+        except FileNotFoundError:  # closed since it was listed
+            pass
+    return False
+
+
+def runs(pid):
+    """The process is there, and has not ended."""
+    try:
+        return "State:\tZ" not in pathlib.Path(f"/proc/{pid}/status").read_text()
+    except (FileNotFoundError, ProcessLookupError):
+        return False
 
 
 def ends_with_parent(pgokit, folder):
@@ -122,13 +135,10 @@ def ends_with_parent(pgokit, folder):
                 return ["it does not read"]
             time.sleep(0.01)
         parent.send_signal(signal.SIGKILL)
-        while status.exists() and time.monotonic() < deadline:
-            if "State:\tZ" in status.read_text():
-                break
-            time.sleep(0.01)
-        else:
-            if status.exists():
+        while runs(child):
+            if time.monotonic() > deadline:
                 return ["it is still there"]
+            time.sleep(0.01)
     return []
 
 
