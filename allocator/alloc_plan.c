@@ -210,12 +210,14 @@ PGG_INLINE struct pgal_node *leave_run(const struct pgal_noted *s, struct pgal_n
         }
         return node;
     }
-    /* Each frame pointer tells where the next one is. That is right if it was noted so. */
-    const u64 *kept = s->pair + node->read_at;
+    /* Each frame pointer tells where the next one is, below the return address. That is right if it
+     * was noted so; what is noted of the first one is there when its return address is. */
+    const bool noted = __atomic_load_n(&node->return_at, __ATOMIC_ACQUIRE);
+    const u64 *kept = s->pair + (noted ? node->read_at : 0);
     for (; node < end; node++) {
-        const size_t at = node->read;
-        const u64 *next = s->pair + at;
-        if (PGG_UNLIKELY(at >= s->last || *kept != (uintptr_t)next ||
+        const size_t at = __atomic_load_n(&node->return_at, __ATOMIC_RELAXED);
+        const u64 *next = s->pair + at - 1;
+        if (PGG_UNLIKELY(at - 1 >= s->last || *kept != (uintptr_t)next ||
                          pgg_return_address(next[1]) - 1 != node[1].address))
             break;
         kept = next;
