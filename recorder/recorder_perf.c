@@ -56,6 +56,13 @@ static u64 data_bytes;
 static char buffer[BUFFER_BYTES] __attribute__((aligned(8)));
 static u32 used;
 
+void pgbr_perf_drop(void)
+{
+    if (begun)
+        pgg_sys_remove(path);
+    refused = true;
+}
+
 void pgbr_perf_forked(void)
 {
     begun = refused = false;

@@ -8,6 +8,7 @@
 
 /* Adds the branches of a window whose code is loaded and named. For one thread at a time. */
 void pgbr_perf_add(const struct pgbr_engine *x);
+void pgbr_perf_drop(void);   /* the file is removed, and none made again */
 void pgbr_perf_forked(void); /* the parent's file is left */
 
 #pragma GCC visibility pop

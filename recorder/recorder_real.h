@@ -24,7 +24,7 @@ struct pgbr_real {
 };
 const struct pgbr_real *pgbr_real(void);
 /* A program that is linked with the recorder may run with it preloaded, too: that of the program
- * records, as its functions come first. */
+ * records, as its functions come first. The other one may have begun before, and is told. */
 void pgbr_real_alone(void);
 
 #pragma GCC visibility pop

@@ -28,9 +28,9 @@ void *__tls_get_addr(void *variable);
 
 void pgbr_real_alone(void)
 {
-    void (*stop)(void);
+    void (*yield)(void);
     __asm__ volatile("" ::"r"(__tls_get_addr));
-    *(void **)&stop = pgg_symbol_behind("pgokit_branches_stop");
-    if (stop)
-        stop();
+    *(void **)&yield = pgg_symbol_behind("pgokit_branches_yield");
+    if (yield)
+        yield();
 }

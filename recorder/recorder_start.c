@@ -4,6 +4,7 @@
 #include "guest_frames.h"
 #include "guest_sys.h"
 #include "recorder_options.h"
+#include "recorder_perf.h"
 #include "recorder_real.h"
 #include "recorder_signals.h"
 #include "recorder_table.h"
@@ -11,6 +12,7 @@
 
 PGBR_EXPORT void pgokit_branches_start(void);
 PGBR_EXPORT void pgokit_branches_stop(void);
+PGBR_EXPORT void pgokit_branches_yield(void);
 
 void pgokit_branches_start(void)
 {
@@ -20,6 +22,17 @@ void pgokit_branches_start(void)
 void pgokit_branches_stop(void)
 {
     pgbr_switch(false);
+}
+
+/* For another copy of the recorder, which records this process: one recording is there of it, so
+ * that what this one has, if a tick came before, is removed. */
+void pgokit_branches_yield(void)
+{
+    pgbr_switch(false);
+    pgg_lock(&pgbr_lock);
+    pgbr_perf_drop();
+    pgbr_table_drop();
+    pgg_unlock(&pgbr_lock);
 }
 
 /* Under a filter a tick, too, may be what kills. */

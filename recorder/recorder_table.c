@@ -102,6 +102,14 @@ void pgbr_table_end(void)
         pgg_mapped_end(&mapped);
 }
 
+void pgbr_table_drop(void)
+{
+    if (header)
+        pgg_sys_remove(mapped.file.path);
+    header = NULL;
+    refused = true;
+}
+
 void pgbr_table_forked(void)
 {
     pgbr_counters = counters_before_file;
@@ -195,7 +203,7 @@ static bool have_entry(enum pgk_branch_kind kind)
 u32 pgbr_table_add(enum pgk_branch_kind kind, u64 from, u64 to, u32 under)
 {
     u64 slot;
-    if (!have_slot()) {
+    if (!header || !have_slot()) {
         pgbr_count(PGK_BRANCH_NO_ROOM);
         return 0;
     }

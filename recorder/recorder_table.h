@@ -18,6 +18,7 @@ u32 pgbr_table_add(enum pgk_branch_kind kind, u64 from, u64 to, u32 under);
 const char *pgbr_table_path(void);
 const struct pgk_branch_module *pgbr_table_module(u32 file);
 void pgbr_table_end(void);    /* the process ends: the file gets the size of what is in it */
+void pgbr_table_drop(void);   /* there is to be none: the file is removed, and none made again */
 void pgbr_table_forked(void); /* the parent's file is left */
 
 #pragma GCC visibility pop

@@ -331,6 +331,20 @@ def linked(folder):
     require(recording.counters["WINDOWS"] > 20, recording.ended())
 
 
+def linked_and_preloaded(folder):
+    """The preloaded recorder has windows before that of the program takes over."""
+    early = os.path.join(PROGRAMS, "early.c")
+    program = build_linked(folder, "kinds.cpp", "-Wno-prio-ctor-dtor", early)
+    preloaded(folder, "real_time=1:frequency=2000:perf=1", [program, "6000"])
+    names = sorted(name for name in os.listdir(folder) if name.startswith("r."))
+    require(len(names) == 2 and names[1] == names[0] + ".perf", names)
+    [recording] = [Recording(os.path.join(folder, names[0]))]
+    require(recording.counters["WINDOWS"] > 20, recording.ended())
+    got = functions_of(folder, names[0], binary=program)
+    require(any("compare" in name for name in got), got)
+    require(not any("early" in name for name in got), got)
+
+
 def section_of(program, name):
     """Where it starts and stops."""
     listing = run([tool("readelf"), "-SW", program], ".").stdout
@@ -757,6 +771,7 @@ def main():
               f"-Wl,-rpath,{folder}")
     cases.run("on and off by calls of a program with the archive", exported_calls, ARCHIVE)
     cases.run("linked into the program", linked)
+    cases.run("linked into the program and preloaded", linked_and_preloaded)
     cases.run("linked into the program: stress", linked_stress)
     cases.run("linked statically", linked_statically, "-static")
     cases.run("linked statically, at any address", linked_statically, "-static-pie")
