@@ -50,24 +50,6 @@ static void place(u32 frame, u64 bias)
         add_leaf(node_of[frame]);
 }
 
-/* Most code has frame pointers, or frames whose size tells where the caller's is. */
-PGG_INLINE bool is_sized(struct pgg_rule rule)
-{
-    return rule.cfa == PGG_CFA_SP;
-}
-
-static void find_runs(void)
-{
-    for (u32 i = plan.header->n_nodes - 1; i; i--) {
-        struct pgal_node *n = &pgal_nodes[i];
-        const bool framed = pgg_rule_is_framed(n->rule), sized = is_sized(n->rule);
-        if (n->depth < 2 || n[1].size != n->size - 1 || !(framed || sized))
-            continue;
-        const bool alike = framed ? pgg_rule_is_framed(n[1].rule) : is_sized(n[1].rule);
-        __atomic_store_n(&n->run, (uint8_t)(alike ? n[1].run + 1 : 1), __ATOMIC_RELAXED);
-    }
-}
-
 /* The frames of a module are where it was loaded. */
 static void add_module(const struct pgg_segment *s)
 {
@@ -80,7 +62,6 @@ static void add_module(const struct pgg_segment *s)
         for (u32 i = 1; i < plan.header->n_nodes; i++)
             if (plan.nodes[i].module == m)
                 place(i, s->bias);
-        find_runs();
         __atomic_fetch_sub(&pgal_modules_missing, 1, __ATOMIC_RELEASE);
     }
 }
@@ -154,6 +135,45 @@ static PGG_COLD u32 walk_deeper(struct pgal_thread *t, struct pgal_node *node, c
     return node->group;
 }
 
+PGG_INLINE struct pgal_run run_from(const struct pgal_node *node)
+{
+    const u32 word = __atomic_load_n(&node->run, __ATOMIC_ACQUIRE);
+    return (struct pgal_run){.frames = (word & UINT16_MAX) >> 1, .reach = word >> 16};
+}
+
+/* Most code has frame pointers, or frames whose size tells where the caller's is. */
+enum kind { FRAMED, SIZED, OTHER };
+static enum kind kind_of(const struct pgal_node *node)
+{
+    if (pgg_rule_is_framed(node->rule))
+        return FRAMED;
+    return node->rule.cfa == PGG_CFA_SP ? SIZED : OTHER;
+}
+
+/* The node is noted: it begins a run, or goes before the one that is there. */
+static bool begin_run(struct pgal_node *node)
+{
+    const struct pgal_node *next = node + 1;
+    const enum kind kind = kind_of(node);
+    if (node->depth < 2 || next->size != node->size - 1 || kind == OTHER)
+        return false;
+    struct pgal_run run = {.frames = 0};
+    if (__atomic_load_n(&next->address, __ATOMIC_ACQUIRE) && kind_of(next) == kind)
+        run = run_from(next);
+    run.frames++;
+    if (run.reach < node->return_at)
+        run.reach = node->return_at;
+    __atomic_store_n(&node->run, run.reach << 16 | run.frames << 1 | PGAL_NOTED, __ATOMIC_RELEASE);
+    return true;
+}
+
+/* With those of which it is the one below them. */
+static void begin_runs(struct pgal_node *node)
+{
+    while (begin_run(node) && node > pgal_nodes && run_from(node - 1).frames)
+        node--;
+}
+
 /* Where the step that left this node's frame read, unless that is too far away. */
 static void note(struct pgal_node *node, const struct pgg_step *step, uintptr_t pair)
 {
@@ -164,12 +184,14 @@ static void note(struct pgal_node *node, const struct pgg_step *step, uintptr_t 
         read = *(const uintptr_t *)step->read_at - pair;
     }
     if (step->return_at - pair > FAR || read > FAR || read_at > step->return_at - pair ||
-        ((read | read_at) & 7) || __atomic_exchange_n(&node->noted, 1, __ATOMIC_RELAXED))
+        ((read | read_at) & 7) ||
+        (__atomic_fetch_or(&node->run, PGAL_NOTED, __ATOMIC_RELAXED) & PGAL_NOTED))
         return;
     node->read_at = (uint16_t)(read_at / WORD);
     node->read = (uint16_t)(read / WORD);
     __atomic_store_n(&node->return_at, (uint16_t)((step->return_at - pair) / WORD),
                      __ATOMIC_RELEASE);
+    begin_runs(node);
 }
 
 /* By the rules of the frames. */
@@ -186,7 +208,7 @@ u32 pgal_group_by_rules(u32 first, const void *frame)
         const u64 call = pgg_step_leave(&step, node->rule);
         if (PGG_UNLIKELY(!call))
             return walk_deeper(t, &pgal_nodes[first], frame);
-        if (PGG_UNLIKELY(!node->noted))
+        if (PGG_UNLIKELY(!(node->run & PGAL_NOTED)))
             note(node, &step, pgg_frame_pair((uintptr_t)frame));
         struct pgal_node *next = node_below(node, call);
         if (!next)
@@ -200,24 +222,22 @@ u32 pgal_group_by_rules(u32 first, const void *frame)
  * plan's. */
 PGG_INLINE struct pgal_node *leave_run(const struct pgal_noted *s, struct pgal_node *node)
 {
-    const struct pgal_node *end = node + __atomic_load_n(&node->run, __ATOMIC_RELAXED);
+    const struct pgal_run run = run_from(node);
+    if (PGG_UNLIKELY(run.reach - (size_t)1 >= s->last))
+        return node;
+    const struct pgal_node *end = node + run.frames;
     if (!pgg_rule_is_framed(node->rule)) {
-        for (; node < end; node++) {
-            const size_t at = __atomic_load_n(&node->return_at, __ATOMIC_RELAXED);
-            if (PGG_UNLIKELY(at - 1 >= s->last ||
-                             pgg_return_address(s->pair[at]) - 1 != node[1].address))
-                break;
-        }
+        while (node < end &&
+               PGG_LIKELY(pgg_return_address(s->pair[node->return_at]) - 1 == node[1].address))
+            node++;
         return node;
     }
     /* Each frame pointer tells where the next one is, below the return address. That is right if it
-     * was noted so; what is noted of the first one is there when its return address is. */
-    const bool noted = __atomic_load_n(&node->return_at, __ATOMIC_ACQUIRE);
-    const u64 *kept = s->pair + (noted ? node->read_at : 0);
+     * was noted so. */
+    const u64 *kept = s->pair + node->read_at;
     for (; node < end; node++) {
-        const size_t at = __atomic_load_n(&node->return_at, __ATOMIC_RELAXED);
-        const u64 *next = s->pair + at - 1;
-        if (PGG_UNLIKELY(at - 1 >= s->last || *kept != (uintptr_t)next ||
+        const u64 *next = s->pair + node->return_at - 1;
+        if (PGG_UNLIKELY(*kept != (uintptr_t)next ||
                          pgg_return_address(next[1]) - 1 != node[1].address))
             break;
         kept = next;

@@ -33,12 +33,18 @@ struct pgal_node {
     u64 address; /* of the call in the process; 0: its module is not loaded */
     struct pgg_rule rule; /* how to leave it */
     u32 size;             /* nodes, with all that are below it */
+    u32 run;              /* struct pgal_run and PGAL_NOTED, in one word */
     uint16_t return_at;   /* where the next call's address is; 0: not noted */
     uint16_t read_at, read; /* where a frame pointer was read, and to where it pointed; 0: none */
     uint8_t group, depth;   /* depth: how many more frames of the stack can matter */
-    uint8_t noted;          /* or somebody is about to note it */
-    uint8_t run; /* so many frames from here on are left alike, and have one call each below them */
 };
+_Static_assert(sizeof(struct pgal_node) == 32, "two in each cache line");
+/* So many frames from a node on are noted and left alike, and each has one call below it; the
+ * furthest of their return addresses is in this word of the stack. */
+struct pgal_run {
+    u32 frames, reach;
+};
+#define PGAL_NOTED 1u /* or somebody is about to note it */
 extern struct pgal_node *pgal_nodes;
 
 /* Those below the root, by address: leaf frames. */

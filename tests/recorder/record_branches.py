@@ -333,7 +333,7 @@ def linked(folder):
 
 def linked_and_preloaded(folder):
     """The preloaded recorder has windows before that of the program takes over."""
-    early = os.path.join(PROGRAMS, "early.c")
+    early = os.path.join(PROGRAMS, "begins_early.c")
     program = build_linked(folder, "kinds.cpp", "-Wno-prio-ctor-dtor", early)
     preloaded(folder, "real_time=1:frequency=2000:perf=1", [program, "6000"])
     names = sorted(name for name in os.listdir(folder) if name.startswith("r."))
