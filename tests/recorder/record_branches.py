@@ -338,7 +338,7 @@ def linked_and_preloaded(folder):
     preloaded(folder, "real_time=1:frequency=2000:perf=1", [program, "6000"])
     names = sorted(name for name in os.listdir(folder) if name.startswith("r."))
     require(len(names) == 2 and names[1] == names[0] + ".perf", names)
-    [recording] = [Recording(os.path.join(folder, names[0]))]
+    recording = Recording(os.path.join(folder, names[0]))
     require(recording.counters["WINDOWS"] > 20, recording.ended())
     got = functions_of(folder, names[0], binary=program)
     require(any("compare" in name for name in got), got)
