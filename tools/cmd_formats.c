@@ -32,7 +32,7 @@ static void print_text(const struct pgk_format *f)
 
 static void print_markdown(const struct pgk_format *f)
 {
-    printf("| [%s](docs/formats/%s) | %s | %s | %s | %s |\n", f->name, f->page,
+    printf("| [%s](%s) | %s | %s | %s | %s |\n", f->name, f->page,
            pgk_kind_name(f->kind), or_dash(f->reads), or_dash(f->writes), f->made_by);
 }
 

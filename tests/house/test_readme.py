@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""README.md and the manual pages say what the program says, and the program what it takes.
+"""README.md, docs/formats and the manual pages say what the program says, and what it takes.
 
 usage: test_readme.py [--write] README PGOKIT
 
-With --write, puts the table of formats into README, and that of other tools into docs/compat.md.
+With --write, puts the table of formats into docs/formats/README.md, and that of other tools into
+docs/compat.md.
 """
 
 import pathlib
@@ -17,6 +18,7 @@ TABLE = re.compile(r"(<!-- formats -->\n)(.*?)(<!-- /formats -->)", re.DOTALL)
 NAMES = re.compile(r"(<!-- names -->\n)(.*?)(<!-- /names -->)", re.DOTALL)
 SCREEN = re.compile(r"<!-- screen -->\n(.*?)<!-- /screen -->", re.DOTALL)
 VERB = re.compile(r"^  ([\w-]+) {2,}", re.MULTILINE)
+MOST_LINES = 150  # of README.md, which is read before anything else
 OPTION = re.compile(r"(?<![\w-])--[a-z][a-z0-9-]+")
 # Options that a row of the help explains: "  -o, --output FILE", "  --cold-only, --hot-only".
 ROW = re.compile(r"^ +(?:-\w, )?((?:--[a-z][a-z0-9-]+(?:[ =][A-Z@:\[\].]+)*(?:, )?)+)",
@@ -64,30 +66,34 @@ def differing_options(pgokit, verb, page):
 def main():
     write = "--write" in sys.argv
     readme, pgokit = [arg for arg in sys.argv[1:] if arg != "--write"]
-    with open(readme, encoding="utf-8") as file:
-        text = file.read()
-    expected = output(pgokit, "formats", "--markdown")
-    names_page = pathlib.Path(readme).parent / "docs" / "compat.md"
+    docs = pathlib.Path(readme).parent / "docs"
+    text = pathlib.Path(readme).read_text(encoding="utf-8")
+    formats_page, names_page = docs / "formats" / "README.md", docs / "compat.md"
+    formats = formats_page.read_text(encoding="utf-8")
     names = names_page.read_text(encoding="utf-8")
+    expected = output(pgokit, "formats", "--markdown")
     expected_names = output(pgokit, "compat", "--markdown")
     if write:
-        text = TABLE.sub(lambda match: match[1] + expected + match[3], text)
-        with open(readme, "w", encoding="utf-8") as file:
-            file.write(text)
+        formats = TABLE.sub(lambda match: match[1] + expected + match[3], formats)
+        formats_page.write_text(formats, encoding="utf-8")
         names = NAMES.sub(lambda match: match[1] + expected_names + match[3], names)
         names_page.write_text(names, encoding="utf-8")
 
     report = Report()
-    table, screen = TABLE.search(text), SCREEN.search(text)
+    table, screen = TABLE.search(formats), SCREEN.search(text)
+    lines = text.count("\n")
     report.case("the table of formats is what `pgokit formats --markdown` prints",
-                [] if table and table[2] == expected else ["README.md should have:", expected])
+                [] if table and table[2] == expected else
+                ["docs/formats/README.md should have:", expected])
+    report.case("README.md has at most 150 lines",
+                [] if lines <= MOST_LINES else [f"it has {lines} lines"])
     report.case("docs/compat.md has what `pgokit compat --markdown` prints",
                 [] if NAMES.search(names)[2] == expected_names else
                 ["tests/house/test_readme.py --write README.md PGOKIT changes it"])
     report.case("there is a screen of `pgokit show`",
                 [] if screen and "pgokit show" in screen[1] else ["nothing between the markers"])
     for verb in VERB.findall(output(pgokit, "--help")):
-        page = pathlib.Path(readme).parent / "docs" / "man" / f"pgokit-{verb}.md"
+        page = docs / "man" / f"pgokit-{verb}.md"
         report.case(f"options of pgokit {verb} and of its page",
                     differing_options(pgokit, verb, page))
         if verb != "help":

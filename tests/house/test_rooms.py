@@ -19,7 +19,6 @@ from tap import Report
 
 MAP = re.compile(r"(<!-- rooms -->\n)(.*?)(<!-- /rooms -->)", re.DOTALL)
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)
-README_ROOM = re.compile(r"`(?:lib/)?([a-z/]+)`")
 SOURCES = {".c", ".h", ".def"}
 # Names of the tree; the runtime also defines some of the C library, which all use.
 OURS = re.compile(r"pgk_|pgg_|pgrt_|pgbr_|pgc_")
@@ -138,15 +137,6 @@ def drawn(rooms):
     return "\n".join(lines) + "\n"
 
 
-def check_readme(root, rooms):
-    """The rooms of README's tree, which has a line for each or for two together."""
-    tree = (root / "README.md").read_text(encoding="utf-8").split("## The tree")[1]
-    named = {name for line in tree.split("\n## ")[0].splitlines() if line.startswith("|")
-             for name in README_ROOM.findall(line.split("|")[1])}
-    return [f"README.md does not name {room.folder.relative_to(root)}" for room in rooms.values()
-            if room.name not in named]
-
-
 def main():
     write = "--write" in sys.argv
     root, library, tools, *rest = [argument for argument in sys.argv[1:] if argument != "--write"]
@@ -171,7 +161,6 @@ def main():
     report.case("the map of CONTRIBUTING.md is that of the table",
                 [] if drawing and drawing[2] == expected else ["CONTRIBUTING.md should have:",
                                                                expected])
-    report.case("README's tree has the rooms", check_readme(root, rooms))
     report.end()
 
 
