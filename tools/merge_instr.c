@@ -431,10 +431,34 @@ static int rebase(struct merge *m)
     return exit_code;
 }
 
+/* The index version by which compilers find the functions. A release reads no newer one than its
+ * own, but all older ones. */
+static void choose_version(struct merge *m)
+{
+    uint32_t *version = &m->write.target.index_version, wanted = *version,
+             suited = pgk_instr_index_version(m->instr, wanted);
+    if (m->partial)
+        *version = pgk_instr_lossless_version(m->instr);
+    else if (m->indexed.index == INDEXED_NOT_GIVEN &&
+             (suited < wanted || indexed_output_is_for_any(&m->indexed)))
+        *version = suited;
+    if (*version == wanted || m->form != PGK_INSTR_INDEXED || m->partial || m->common.quiet)
+        return;
+    if (suited < wanted)
+        fprintf(stderr,
+                "pgokit: note: written as index version %u, which LLVM 22 and later read, too, "
+                "because its hashes look like those of clang up to 19, or of rustc\n",
+                suited);
+    else
+        fprintf(stderr,
+                "pgokit: note: written as index version %u, because its hashes look like those of "
+                "the front end of LLVM 22 and later; --to llvm19 is for older ones\n",
+                suited);
+}
+
 /* Makes ready for writing what was read. */
 static int prepare(struct merge *m, struct pgk_err *err)
 {
-    uint32_t *version = &m->write.target.index_version;
     int status = prepare_heap(m, err);
     if (!status && m->keep_going)
         status = pgk_instr_drop_conflicts(m->instr, err);
@@ -444,16 +468,8 @@ static int prepare(struct merge *m, struct pgk_err *err)
         status = pgk_instr_filter(m->instr, m->function, m->no_function, err);
     if (!status && m->sparse)
         status = pgk_instr_drop_unused(m->instr, NULL, err);
-    uint32_t wanted = *version;
-    if (m->partial)
-        *version = pgk_instr_lossless_version(m->instr);
-    else if (indexed_output_is_for_any(&m->indexed))
-        *version = pgk_instr_index_version(m->instr, wanted);
-    if (*version != wanted && !m->indexed.other && !m->partial && !m->common.quiet)
-        fprintf(stderr,
-                "pgokit: note: written as index version %u, because its hashes look like those of "
-                "the front end of LLVM 22 and later; --to llvm19 is for older ones\n",
-                *version);
+    if (!status)
+        choose_version(m);
     return status;
 }
 
@@ -496,8 +512,9 @@ static bool warn_lost_counters(const struct pgk_instr_loss *loss, const char *wh
                       "because a site holds 255 values: the rarest are left out");
     lost |= warn_lost(loss->loop_entries, "mark that loop entries are counted is", why);
     if (loss->hashes)
-        fputs("pgokit: warning: hashes of the front end of LLVM 22 are not found in a file of this "
-              "version; --to llvm22 writes another\n",
+        fputs("pgokit: warning: compilers miss some functions in a file of this version, because "
+              "they look them up by other hashes; coverage reports find all. --to any takes the "
+              "version that suits most functions\n",
               stderr);
     return lost;
 }

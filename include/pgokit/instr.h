@@ -273,17 +273,18 @@ struct pgk_instr_loss {
     size_t unknown_targets;  /* raw: call targets that have no counters, and so no address */
     size_t covered_twice;    /* raw: counts above 1 in a profile of coverage */
     bool loop_entries;       /* the mark that loop entries are counted: before index 10, raw 9 */
-    bool hashes;             /* front-end hashes of LLVM 22 are not looked up before index 13 and
-                                raw 10 */
+    bool hashes;             /* nothing is lost, but compilers look some functions up by other
+                                hashes in files of this version, and so miss them */
     size_t uniform_functions; /* functions with uniformity: before index 14, raw 11; texts */
 };
 /* Fills in what the target cannot hold. PGK_E_ARG for no form or another version, PGK_E_NOMEM. */
 int pgk_instr_loss(const struct pgk_instr *profile, const struct pgk_instr_target *target,
                    struct pgk_instr_loss *loss, struct pgk_err *err);
 
-/* The index version to write instead of `wanted` so that some compiler finds all functions:
- * front-end profiles of LLVM 22 and later need 13 or later, since their hashes are looked up by the
- * version. All others can be written at any. */
+/* The index version to write instead of `wanted` so that compilers find the functions, which they
+ * look up by hashes that depend on it: front-end profiles of LLVM 22 and later need 13 or later,
+ * those of older releases and of rustc 12 at most. All others can be written at any. Hashes are
+ * written as they are at every version. */
 uint32_t pgk_instr_index_version(const struct pgk_instr *profile, uint32_t wanted);
 /* The newest index version at which nothing of the profile is lost. */
 uint32_t pgk_instr_lossless_version(const struct pgk_instr *profile);

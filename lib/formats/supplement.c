@@ -212,7 +212,7 @@ static int find_thresholds(struct supplement *s, struct pgk_err *err)
     struct pgk_instr_summary sums;
     struct pgk_summary_cutoff cutoffs[PGK_SUMMARY_CUTOFFS];
     struct pgk_sample_summary summary = {.struct_size = sizeof summary};
-    PGK_TRY(pgk_instr_summarise_written(s->instr, false, 0, &sums, cutoffs, err));
+    PGK_TRY(pgk_instr_summarise_written(s->instr, false, &sums, cutoffs, err));
     PGK_TRY(pgk_sample_summarise(s->samples, &summary, err));
     s->hot_count = cutoffs[HOT_CUTOFF].min_count;
     s->cold_count = s->opts.cold_count ? s->opts.cold_count : cutoffs[COLD_CUTOFF].min_count;

@@ -282,7 +282,6 @@ int pgk_instr_parts_read(struct pgk_instr_adder *a, const struct pgk_cursor *c,
 
 struct writer {
     const struct pgk_instr *p;
-    uint32_t version;
     struct pgk_instr_holds holds; /* of the version */
     uint32_t *order; /* functions by name, then hash */
     struct pgk_values_writer values;
@@ -310,12 +309,12 @@ int pgk_instr_parts_loss(const struct pgk_instr *p, uint32_t index_version,
     return 0;
 }
 
-static int write_summary(const struct pgk_instr *p, bool contextual, uint32_t index_version,
-                         struct pgk_sink *out, struct pgk_err *err)
+static int write_summary(const struct pgk_instr *p, bool contextual, struct pgk_sink *out,
+                         struct pgk_err *err)
 {
     struct pgk_instr_summary s;
     struct pgk_summary_cutoff cutoffs[PGK_SUMMARY_CUTOFFS];
-    PGK_TRY(pgk_instr_summarise_written(p, contextual, index_version, &s, cutoffs, err));
+    PGK_TRY(pgk_instr_summarise_written(p, contextual, &s, cutoffs, err));
     const uint64_t fields[] = {s.functions, s.counters,        s.max_entry_count,
                                s.max_count, s.max_inner_count, s.total_count};
     pgk_sink_u64(out, PGK_COUNTOF(fields));
@@ -378,7 +377,7 @@ static void write_uniformity(const struct writer *w, const struct pgk_instr_func
 
 static void write_record(struct writer *w, const struct pgk_instr_func *f, struct pgk_sink *out)
 {
-    pgk_sink_u64(out, pgk_instr_written_hash(w->p, f->hash, w->version));
+    pgk_sink_u64(out, f->hash);
     pgk_sink_u64(out, f->n_counts);
     pgk_sink_bytes(out, f->counts, f->n_counts * sizeof *f->counts);
     write_bitmap(w, f, out);
@@ -443,12 +442,11 @@ static int write_table(struct writer *w, struct pgk_sink *out, uint64_t *table_o
 int pgk_instr_table_write(const struct pgk_instr *p, struct pgk_sink *out, uint32_t index_version,
                           uint64_t *table_off, struct pgk_err *err)
 {
-    struct writer w = {
-        .p = p, .version = index_version, .holds = pgk_index_holds(index_version)};
+    struct writer w = {.p = p, .holds = pgk_index_holds(index_version)};
     w.values.kinds = w.holds.vtables ? PGK_VALUE_KINDS : PGK_VALUE_VTABLE;
-    PGK_TRY(write_summary(p, false, index_version, out, err));
+    PGK_TRY(write_summary(p, false, out, err));
     if (p && p->flags >> PGK_INDEXED_CONTEXT_SENSITIVE & 1)
-        PGK_TRY(write_summary(p, true, index_version, out, err));
+        PGK_TRY(write_summary(p, true, out, err));
     if (p)
         PGK_TRY(pgk_instr_order(p, &w.order, err));
     int status = write_table(&w, out, table_off, err);

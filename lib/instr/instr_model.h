@@ -32,9 +32,6 @@
 /* Bit of a function's hash: counted in its context. */
 #define PGK_HASH_CONTEXTUAL_BIT 60
 
-/* What LLVM 22 keeps of the hashes that clang's front end makes. */
-#define PGK_HASH_SHORT_MASK ((UINT64_C(1) << 60) - 1)
-
 /* Names by the first 8 bytes of their MD5. */
 struct pgk_instr_name {
     uint64_t ref;
@@ -146,9 +143,6 @@ uint32_t pgk_names_find(const struct pgk_instr_names *t, uint64_t ref);
 
 /* The function's position, or PGK_INDEX_NONE. */
 uint32_t pgk_instr_find(const struct pgk_instr *p, uint64_t name_ref, uint64_t hash);
-/* A function's hash as a file of the index version has it. */
-uint64_t pgk_instr_written_hash(const struct pgk_instr *p, uint64_t hash,
-                                uint32_t index_version);
 
 bool pgk_instr_add_binary_id(struct pgk_instr *p, const uint8_t *bytes, size_t size);
 /* Takes a copy; a trace without names is not kept. False when out of memory. */

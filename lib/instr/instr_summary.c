@@ -125,7 +125,7 @@ int pgk_instr_summarise(const struct pgk_instr *p, bool contextual, uint64_t con
 }
 
 int pgk_instr_summarise_written(const struct pgk_instr *p, bool contextual,
-                                uint32_t index_version, struct pgk_instr_summary *sums,
+                                struct pgk_instr_summary *sums,
                                 struct pgk_summary_cutoff cutoffs[PGK_SUMMARY_CUTOFFS],
                                 struct pgk_err *err)
 {
@@ -133,8 +133,6 @@ int pgk_instr_summarise_written(const struct pgk_instr *p, bool contextual,
     pgk_summary_usual_cutoffs(cutoffs);
     if (!p)
         return 0;
-    uint64_t context_bit =
-        pgk_instr_written_hash(p, UINT64_C(1) << PGK_HASH_CONTEXTUAL_BIT, index_version);
-    return pgk_instr_summarise(p, contextual, context_bit, sums, cutoffs, PGK_SUMMARY_CUTOFFS,
-                               err);
+    return pgk_instr_summarise(p, contextual, UINT64_C(1) << PGK_HASH_CONTEXTUAL_BIT, sums, cutoffs,
+                               PGK_SUMMARY_CUTOFFS, err);
 }

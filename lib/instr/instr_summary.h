@@ -25,9 +25,8 @@ PGK_MUST_USE int pgk_instr_summarise(const struct pgk_instr *p, bool contextual,
                                      uint64_t context_bit, struct pgk_instr_summary *sums,
                                      struct pgk_summary_cutoff *cutoffs, size_t n_cutoffs,
                                      struct pgk_err *err);
-/* As a file of the index version has it. NULL for `p` gives the summary of no functions. */
+/* As indexed files have it. NULL for `p` gives the summary of no functions. */
 PGK_MUST_USE int pgk_instr_summarise_written(const struct pgk_instr *p, bool contextual,
-                                             uint32_t index_version,
                                              struct pgk_instr_summary *sums,
                                              struct pgk_summary_cutoff cutoffs[PGK_SUMMARY_CUTOFFS],
                                              struct pgk_err *err);

@@ -3,8 +3,9 @@
  *
  * clang looks functions up by a hash of their structure. That of its front end had 64 bits up to
  * LLVM 19 and has the lower 60 of them in LLVM 22; index versions up to 12 mean the former,
- * later ones the latter. So a profile of older hashes can be written for either, one of
- * newer hashes for the newer only. Hashes of IR do not depend on it. */
+ * later ones the latter. Reports of coverage look for the hash that the program itself has, so
+ * that hashes stay as they are: the version follows the hashes, never the hashes the version.
+ * Those of rustc have 64 bits always. Hashes of IR do not depend on it. */
 #include "instr_version.h"
 
 #include "instr_raw.h"
@@ -52,6 +53,52 @@ struct pgk_instr_holds pgk_raw_holds(uint32_t raw_version)
     return holds;
 }
 
+/* Hashes of functions with few branches pack one number of 6 bits for each, and are the same in all
+ * releases; those of others are spread over all bits, so that among many the upper bits tell. */
+#define SPREAD_HASH (UINT64_C(1) << 54)
+#define LONG_HASH (UINT64_C(1) << 60)
+
+struct spread_hashes {
+    size_t long_ones, short_ones;
+};
+
+/* None in profiles of IR, whose hashes are the same in all releases. */
+static struct spread_hashes count_spread(const struct pgk_instr *p)
+{
+    struct spread_hashes n = {0};
+    if (pgk_instr_origin(p) != PGK_INSTR_FRONT_END)
+        return n;
+    for (size_t i = 0; i < p->funcs.n; i++) {
+        uint64_t hash = p->funcs.v[i].hash;
+        n.long_ones += hash >= LONG_HASH;
+        n.short_ones += hash >= SPREAD_HASH && hash < LONG_HASH;
+    }
+    return n;
+}
+
+enum hash_kind { ANY_HASHES, LONG_HASHES, SHORT_HASHES };
+
+/* What the hashes look like counts more than the versions of the inputs: llvm-profdata 22 writes
+ * long ones at index version 13. Where most are short, files of old versions have long ones whose
+ * upper bits happen to be 0. */
+static enum hash_kind hash_kind(const struct pgk_instr *p, struct spread_hashes n)
+{
+    if (n.long_ones + n.short_ones == 0)
+        return ANY_HASHES;
+    return n.long_ones >= n.short_ones || p->hash_age == PGK_HASHES_OLD ? LONG_HASHES
+                                                                        : SHORT_HASHES;
+}
+
+/* Whether compilers look some functions up by other hashes in files of the age. */
+static bool misses_some(const struct pgk_instr *p, enum pgk_hash_age age)
+{
+    struct spread_hashes n = count_spread(p);
+    if (age != PGK_HASHES_OLD)
+        return age == PGK_HASHES_NEW && n.long_ones;
+    return p->hash_age & PGK_HASHES_NEW && n.short_ones &&
+           (p->hash_age & PGK_HASHES_OLD || hash_kind(p, n) == SHORT_HASHES);
+}
+
 void pgk_instr_note_loss(const struct pgk_instr *p, const struct pgk_instr_holds *holds,
                          struct pgk_instr_loss *loss)
 {
@@ -63,52 +110,37 @@ void pgk_instr_note_loss(const struct pgk_instr *p, const struct pgk_instr_holds
         loss->cut_sites += pgk_values_cut(f);
     }
     loss->loop_entries = !holds->loop_entries && p->flags >> PGK_INDEXED_LOOP_ENTRIES & 1;
-    loss->hashes = holds->hashes == PGK_HASHES_OLD && p->hash_age & PGK_HASHES_NEW &&
-                   pgk_instr_origin(p) == PGK_INSTR_FRONT_END;
+    loss->hashes = misses_some(p, holds->hashes);
 }
 
-/* Hashes of functions with few branches pack one number of 6 bits for each; those of others
- * are spread over all bits, so that among many the upper bits tell. */
-#define SPREAD_HASH (UINT64_C(1) << 54)
-
-enum hash_kind { ANY_HASHES, LONG_HASHES, SHORT_HASHES };
-
-static enum hash_kind hash_kind(const struct pgk_instr *p)
+static uint32_t newest_for(enum pgk_hash_age age)
 {
-    bool spread = false;
-    if (p->hash_age & PGK_HASHES_NEW)
-        return SHORT_HASHES;
-    if (p->hash_age & PGK_HASHES_OLD)
-        return LONG_HASHES;
-    for (size_t i = 0; i < p->funcs.n; i++) {
-        if (p->funcs.v[i].hash & ~PGK_HASH_SHORT_MASK)
-            return LONG_HASHES;
-        spread |= p->funcs.v[i].hash >= SPREAD_HASH;
-    }
-    return spread ? SHORT_HASHES : ANY_HASHES;
-}
-
-uint32_t pgk_instr_index_version(const struct pgk_instr *p, uint32_t wanted)
-{
-    if (pgk_instr_origin(p) != PGK_INSTR_FRONT_END || hash_kind(p) != SHORT_HASHES)
-        return wanted;
-    while (wanted < PGK_INDEX_NOW && index_hashes(wanted) != PGK_HASHES_NEW)
-        wanted++;
-    return wanted;
-}
-
-uint32_t pgk_instr_lossless_version(const struct pgk_instr *p)
-{
-    bool shortens = pgk_instr_origin(p) == PGK_INSTR_FRONT_END && hash_kind(p) != SHORT_HASHES;
     uint32_t version = PGK_INDEX_NOW;
-    while (shortens && index_hashes(version) == PGK_HASHES_NEW)
+    while (index_hashes(version) != age)
         version--;
     return version;
 }
 
-uint64_t pgk_instr_written_hash(const struct pgk_instr *p, uint64_t hash, uint32_t index_version)
+uint32_t pgk_instr_index_version(const struct pgk_instr *p, uint32_t wanted)
 {
-    bool shorten =
-        pgk_instr_origin(p) == PGK_INSTR_FRONT_END && index_hashes(index_version) == PGK_HASHES_NEW;
-    return shorten ? hash & PGK_HASH_SHORT_MASK : hash;
+    enum hash_kind kind = hash_kind(p, count_spread(p));
+    uint32_t newest_old = newest_for(PGK_HASHES_OLD);
+    if (kind == LONG_HASHES && wanted > newest_old)
+        return newest_old;
+    if (kind == SHORT_HASHES && wanted <= newest_old)
+        return newest_old + 1;
+    return wanted;
+}
+
+/* At an old version where nothing shows that the hashes are new, because of a partial profile the
+ * version is all that says so. */
+uint32_t pgk_instr_lossless_version(const struct pgk_instr *p)
+{
+    uint32_t version = newest_for(PGK_HASHES_OLD);
+    const struct pgk_instr_holds holds = pgk_index_holds(version);
+    struct pgk_instr_loss loss = {0};
+    pgk_instr_note_loss(p, &holds, &loss);
+    bool as_old = pgk_instr_origin(p) == PGK_INSTR_FRONT_END && !loss.uniform_functions &&
+                  hash_kind(p, count_spread(p)) != SHORT_HASHES;
+    return as_old ? version : PGK_INDEX_NOW;
 }

@@ -139,8 +139,9 @@ class CounterProfile(Handle):
         with Both(self, heap or self):
             if target != ffi.NULL:
                 opts = sized("struct pgk_indexed_write_opts", target=target[0])
-                opts.target.index_version = lib.pgk_instr_index_version(
-                    self._handle, opts.target.index_version)
+                suited = lib.pgk_instr_index_version(self._handle, opts.target.index_version)
+                if to == "any" or suited < opts.target.index_version:
+                    opts.target.index_version = suited
                 call(lib.pgk_indexed_write, heap._handle if heap else ffi.NULL, self._handle, name,
                      opts)
             elif to in _FORMS and not heap:

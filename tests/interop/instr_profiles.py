@@ -69,6 +69,24 @@ def counted(work, kind, release):
     return program
 
 
+def many_branches(folder):
+    """A C program whose functions have so many branches that hashes of theirs fill all bits. By its
+    argument it runs more or less of them, but never all."""
+    source = os.path.join(folder, "branches.c")
+    with open(source, "w", encoding="ascii") as f:
+        f.write("#include <stdlib.h>\n")
+        for i in range(24):
+            body = "".join(f"if (a > {k} && b) r += a; while (b-- > {k}) r--; "
+                           for k in range(3 + i % 7))
+            f.write(f"int f{i}(int a, int b) {{ int r = {i}; {body} return r; }}\n")
+        f.write("int main(int argc, char **argv)\n{\n"
+                "    int sum = f0(1, 2) + f23(3, 4), n = argc > 1 ? atoi(argv[1]) : 0;\n")
+        for i in range(1, 20):
+            f.write(f"    if (n > {i % 12}) sum += f{i}(n, {i});\n")
+        f.write("    return sum > 1000;\n}\n")
+    return source
+
+
 def each(kinds=KINDS):
     return [(kind, release) for kind in kinds for release in KINDS[kind][1]]
 

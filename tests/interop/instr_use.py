@@ -4,7 +4,7 @@ heap data in one file, and by front-end profiles of other releases."""
 import os
 import sys
 
-from instr_profiles import counted, merge, profdata
+from instr_profiles import counted, many_branches, merge, profdata
 from peers import PROGRAMS, Variant, beside, good, main, read, require, run, tool
 
 USE = {"ir": "-fprofile-use=", "fe": "-fprofile-instr-use=", "csir": "-fprofile-use=",
@@ -81,13 +81,7 @@ def both(work, source):
 def front_end_warnings(work, made_by, used_by, target):
     """The compiler's complaints about functions that the profile does not fit."""
     folder = work.temp("front-end")
-    source = os.path.join(folder, "branches.c")
-    with open(source, "w", encoding="ascii") as f:
-        for i in range(24):
-            body = "".join(f"if (a > {k} && b) r += a; while (b-- > {k}) r--; "
-                           for k in range(3 + i % 7))
-            f.write(f"int f{i}(int a, int b) {{ int r = {i}; {body} return r; }}\n")
-        f.write("int main(void) { return f0(1, 2) + f23(3, 4) > 1000; }\n")
+    source = many_branches(folder)
     compiler = tool("clang", made_by)
     good(compiler, "-fprofile-instr-generate", source, "-o", f"{folder}/prog")
     run(*beside(compiler), f"{folder}/prog", env={"LLVM_PROFILE_FILE": f"{folder}/raw"})
