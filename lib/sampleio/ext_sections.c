@@ -1,12 +1,15 @@
 /* The section table of an extensible binary, and the bytes of its sections. */
 #include "ext_sections.h"
 
+#include "format_row.h"
 #include "sample_records.h"
 
 #include <inttypes.h>
 #include <zlib.h>
 
 #define DAMAGED "the file is damaged; copy it again, or create it again"
+
+static const char unknown_section[] = "section of an unknown type";
 
 const char *pgk_ext_section_name(uint64_t type)
 {
@@ -15,7 +18,70 @@ const char *pgk_ext_section_name(uint64_t type)
     PGK_SAMPLE_SECTIONS(X)
 #undef X
     }
-    return "section of an unknown type";
+    return unknown_section;
+}
+
+static bool is_known(const struct pgk_ext_section *s)
+{
+    return pgk_ext_section_name(s->type) != unknown_section;
+}
+
+static const struct pgk_ext_flag flags[] = {
+    {0, PGK_SECF_COMPRESSED, "compressed"},
+    {0, PGK_SECF_FLAT, "functions without inlinees"},
+    {PGK_SEC_NAMES, PGK_SECF_NAMES_MD5, "names are GUIDs"},
+    {PGK_SEC_NAMES, PGK_SECF_NAMES_FIXED, "of fixed length"},
+    {PGK_SEC_NAMES, PGK_SECF_NAMES_UNIQ, "unique suffixes"},
+    {PGK_SEC_SUMMARY, PGK_SECF_SUMMARY_PARTIAL, "partial profile"},
+    {PGK_SEC_SUMMARY, PGK_SECF_SUMMARY_CONTEXTS, "contexts"},
+    {PGK_SEC_SUMMARY, PGK_SECF_SUMMARY_FS, "flow-sensitive discriminators"},
+    {PGK_SEC_SUMMARY, PGK_SECF_SUMMARY_PREINLINED, "pre-inlined"},
+    {PGK_SEC_SUMMARY, PGK_SECF_SUMMARY_VTABLES, "types of objects"},
+    {PGK_SEC_METADATA, PGK_SECF_METADATA_CHECKSUMS, "checksums"},
+    {PGK_SEC_METADATA, PGK_SECF_METADATA_ATTRIBUTES, "attributes"},
+    {PGK_SEC_OFFSETS, PGK_SECF_OFFSETS_ORDERED, "ordered by context"},
+};
+
+const struct pgk_ext_flag *pgk_ext_flag_at(uint64_t type, size_t nth)
+{
+    for (size_t i = 0; i < PGK_COUNTOF(flags); i++)
+        if ((!flags[i].type || flags[i].type == type) && !nth--)
+            return &flags[i];
+    return NULL;
+}
+
+uint64_t pgk_ext_unknown_flags(const struct pgk_ext_section *s)
+{
+    const struct pgk_ext_flag *flag;
+    uint64_t left = s->flags;
+    for (size_t i = 0; (flag = pgk_ext_flag_at(s->type, i)); i++)
+        left &= ~flag->bit;
+    return left;
+}
+
+/* An empty section has nothing to be lost, but its flags may be of the whole profile. */
+static int check_known(const struct pgk_ext_sections *all, struct pgk_err *err)
+{
+    static const char newer[] = "the profile is newer than this pgokit; use a newer one, or have "
+                                "the tool that made it write what LLVM " PGK_LLVM_NOW_TEXT " reads";
+    for (size_t i = 0; i < all->v.n; i++) {
+        const struct pgk_ext_section *s = &all->v.v[i];
+        uint64_t unknown = pgk_ext_unknown_flags(s), off = s->entry_off + sizeof s->type;
+        if (!is_known(s) && s->size)
+            return pgk_fail(err, PGK_E_VERSION, .file = all->src.file, .format = all->src.format,
+                            .version = all->src.version, .offset = &s->entry_off,
+                            .record = "section table", .field = "type",
+                            .found = PGK_F("a section of type %" PRIu64, s->type),
+                            .expected = "a type of section that pgokit knows", .hint = newer);
+        if (is_known(s) && unknown)
+            return pgk_fail(err, PGK_E_VERSION, .file = all->src.file, .format = all->src.format,
+                            .version = all->src.version, .offset = &off, .record = "section table",
+                            .field = PGK_F("flags of the %s", pgk_ext_section_name(s->type)),
+                            .found = PGK_F("bit %d (0x%" PRIx64 ")", __builtin_ctzll(unknown),
+                                           unknown),
+                            .expected = "flags that pgokit knows", .hint = newer);
+    }
+    return 0;
 }
 
 static int check_section(const struct pgk_cursor *c, const struct pgk_ext_section *s,
@@ -56,21 +122,20 @@ static int read_table(struct pgk_ext_sections *all, struct pgk_cursor *c, uint64
         struct pgk_ext_section s = {.type = pgk_cur_u64(c, "type"),
                                     .flags = pgk_cur_u64(c, "flags"),
                                     .off = pgk_cur_u64(c, "offset"),
-                                    .size = pgk_cur_u64(c, "size")};
+                                    .size = pgk_cur_u64(c, "size"),
+                                    .entry_off = off};
         PGK_TRY(pgk_cur_check(c, err, "section table"));
         if (s.size)
             PGK_TRY(check_section(c, &s, off, file_size, err));
-        bool known = strcmp(pgk_ext_section_name(s.type), pgk_ext_section_name(0)) != 0;
-        if (!known)
-            continue;
-        PGK_TRY(check_single(all, c, &s, off, err));
+        if (is_known(&s))
+            PGK_TRY(check_single(all, c, &s, off, err));
         all->v.v[all->v.n++] = s;
     }
     return 0;
 }
 
-int pgk_ext_open(struct pgk_ext_sections *s, const uint8_t *bytes, size_t size,
-                 const struct pgk_source *src, struct pgk_err *err)
+int pgk_ext_open_any(struct pgk_ext_sections *s, const uint8_t *bytes, size_t size,
+                     const struct pgk_source *src, struct pgk_err *err)
 {
     struct pgk_cursor c;
     *s = (struct pgk_ext_sections){.bytes = bytes, .src = *src};
@@ -81,6 +146,13 @@ int pgk_ext_open(struct pgk_ext_sections *s, const uint8_t *bytes, size_t size,
     uint64_t n = pgk_cur_count(&c, 4 * sizeof(uint64_t), "number of sections");
     PGK_TRY(pgk_cur_check(&c, err, "header"));
     return read_table(s, &c, n, size, err);
+}
+
+int pgk_ext_open(struct pgk_ext_sections *s, const uint8_t *bytes, size_t size,
+                 const struct pgk_source *src, struct pgk_err *err)
+{
+    PGK_TRY(pgk_ext_open_any(s, bytes, size, src, err));
+    return check_known(s, err);
 }
 
 void pgk_ext_close(struct pgk_ext_sections *s)

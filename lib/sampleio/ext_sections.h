@@ -8,6 +8,7 @@
 
 struct pgk_ext_section {
     uint64_t type, flags, off, size; /* as the table has them */
+    uint64_t entry_off;              /* of its entry in the table */
     uint8_t *plain;                  /* NULL: not compressed */
     uint64_t plain_size;
 };
@@ -18,10 +19,14 @@ struct pgk_ext_sections {
     PGK_VEC(struct pgk_ext_section) v;
 };
 
-/* Header and section table. Refuses sections outside the file, and several of one type but
- * for the two halves of a split layout. */
+/* Header and section table. Refuses sections outside the file, several of one type but for the two
+ * halves of a split layout, and types and flags that are not known: those of the summary say how
+ * the profiles are to be read, so that an unknown one may change what any byte means. */
 PGK_MUST_USE int pgk_ext_open(struct pgk_ext_sections *s, const uint8_t *bytes, size_t size,
                               const struct pgk_source *src, struct pgk_err *err);
+/* The same with types and flags that are not known, for showing them. */
+PGK_MUST_USE int pgk_ext_open_any(struct pgk_ext_sections *s, const uint8_t *bytes, size_t size,
+                                  const struct pgk_source *src, struct pgk_err *err);
 void pgk_ext_close(struct pgk_ext_sections *s);
 /* The `nth` section of the type that is not empty, or NULL. */
 struct pgk_ext_section *pgk_ext_find(struct pgk_ext_sections *s, enum pgk_sample_section type,
@@ -31,6 +36,14 @@ struct pgk_ext_section *pgk_ext_find(struct pgk_ext_sections *s, enum pgk_sample
 PGK_MUST_USE int pgk_ext_cursor(struct pgk_ext_sections *s, struct pgk_ext_section *section,
                                 struct pgk_cursor *c, struct pgk_err *err);
 const char *pgk_ext_section_name(uint64_t type);
+struct pgk_ext_flag {
+    uint64_t type, bit; /* type 0: of every section */
+    const char *meaning;
+};
+/* The `nth` flag that a section of the type may have, or NULL. */
+const struct pgk_ext_flag *pgk_ext_flag_at(uint64_t type, size_t nth);
+/* Those that it has and that are not known. */
+uint64_t pgk_ext_unknown_flags(const struct pgk_ext_section *s);
 
 struct pgk_sample;
 struct pgk_sample_ext_info;

@@ -7,39 +7,18 @@
 
 #include <inttypes.h>
 
-/* What a flag of a section says; type 0: of any. */
-static const struct flag {
-    uint64_t type, flag;
-    const char *meaning;
-} flags[] = {
-    {0, PGK_SECF_COMPRESSED, "compressed"},
-    {0, PGK_SECF_FLAT, "functions without inlinees"},
-    {PGK_SEC_NAMES, PGK_SECF_NAMES_MD5, "names are GUIDs"},
-    {PGK_SEC_NAMES, PGK_SECF_NAMES_FIXED, "of fixed length"},
-    {PGK_SEC_NAMES, PGK_SECF_NAMES_UNIQ, "unique suffixes"},
-    {PGK_SEC_SUMMARY, PGK_SECF_SUMMARY_PARTIAL, "partial profile"},
-    {PGK_SEC_SUMMARY, PGK_SECF_SUMMARY_CONTEXTS, "contexts"},
-    {PGK_SEC_SUMMARY, PGK_SECF_SUMMARY_FS, "flow-sensitive discriminators"},
-    {PGK_SEC_SUMMARY, PGK_SECF_SUMMARY_PREINLINED, "pre-inlined"},
-    {PGK_SEC_SUMMARY, PGK_SECF_SUMMARY_VTABLES, "types of objects"},
-    {PGK_SEC_METADATA, PGK_SECF_METADATA_CHECKSUMS, "checksums"},
-    {PGK_SEC_METADATA, PGK_SECF_METADATA_ATTRIBUTES, "attributes"},
-    {PGK_SEC_OFFSETS, PGK_SECF_OFFSETS_ORDERED, "ordered by context"},
-};
-
 static void print_flags(const struct pgk_ext_section *s, FILE *out)
 {
-    uint64_t left = s->flags;
+    uint64_t unknown = pgk_ext_unknown_flags(s);
     const char *comma = "";
-    for (size_t i = 0; i < PGK_COUNTOF(flags); i++) {
-        bool is_set = left & flags[i].flag && (!flags[i].type || flags[i].type == s->type);
-        if (is_set)
-            fprintf(out, "%s%s", comma, flags[i].meaning);
-        comma = is_set ? ", " : comma;
-        left &= is_set ? ~flags[i].flag : UINT64_MAX;
-    }
-    if (left)
-        fprintf(out, "%sflags 0x%" PRIx64 " that pgokit does not know", comma, left);
+    const struct pgk_ext_flag *flag;
+    for (size_t i = 0; (flag = pgk_ext_flag_at(s->type, i)); i++)
+        if (s->flags & flag->bit) {
+            fprintf(out, "%s%s", comma, flag->meaning);
+            comma = ", ";
+        }
+    if (unknown)
+        fprintf(out, "%sflags 0x%" PRIx64 " that pgokit does not know", comma, unknown);
     fputc('\n', out);
 }
 
@@ -87,7 +66,7 @@ static int print_file(const struct pgk_filemap *map, const char *path, FILE *out
                         .found = "another format",
                         .expected = "that of extensible binaries, which alone have sections",
                         .hint = "pgokit convert --to extbinary makes one");
-    int status = pgk_ext_open(&sections, map->bytes, map->size, &src, err);
+    int status = pgk_ext_open_any(&sections, map->bytes, map->size, &src, err);
     if (!status)
         status = print_sections(&sections, path, map->size, out, err);
     pgk_ext_close(&sections);

@@ -5,6 +5,8 @@
 #include "sample_format.h"
 #include "sample_records.h"
 
+#include <inttypes.h>
+
 typedef struct pgk_sample_write_opts opts_t;
 
 static int read_bytes(const uint8_t *bytes, size_t size, enum pgk_sample_encoding encoding,
@@ -416,6 +418,99 @@ static void tables_that_would_fill_memory_are_refused(void **state)
             PGK_E_CORRUPT, "section table", "name table");
 }
 
+/* Flags of each type of section that LLVM 23 knows. */
+static uint64_t known_flags(uint64_t type)
+{
+    switch (type) {
+    case 1:
+        return UINT64_C(0x3700000003);
+    case 2:
+        return UINT64_C(0x700000003);
+    case 4:
+        return UINT64_C(0x100000003);
+    case 5:
+        return UINT64_C(0x300000003);
+    }
+    return 3;
+}
+
+static void expect_newer(int status, const struct pgk_err *err, uint64_t off, const char *found)
+{
+    assert_int_equal(status, PGK_E_VERSION);
+    assert_int_equal(err->offset, off);
+    assert_string_equal(err->record, "section table");
+    assert_non_null(strstr(err->found, found));
+    assert_non_null(strstr(err->hint, "newer than this pgokit"));
+}
+
+/* Each flag of each section is flipped; one that is not known is refused by every reader. */
+static void flags_that_are_not_known_are_not_ignored(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        opts_t opts;
+    } cases[] = {{CASE_PLAIN, {.vtables = true, .split_layout = true}},
+                 {CASE_PROBES, {.compress = true}},
+                 {CASE_CONTEXTS, {.vtables = true}}};
+    uint64_t types = 0, refusals = 0;
+    for (size_t i = 0; i < PGK_COUNTOF(cases); i++) {
+        struct pgk_sink *out = case_encode(cases[i].text, &cases[i].opts);
+        size_t size;
+        uint8_t *bytes = (uint8_t *)(uintptr_t)pgk_sink_data(out, &size);
+        for (uint64_t entry = 18; entry < 18 + 32 * (uint64_t)bytes[10]; entry += 32)
+            for (unsigned bit = 0; bit < 64; bit++) {
+                struct pgk_sample *p;
+                struct pgk_err err;
+                char found[32];
+                types |= UINT64_C(1) << bytes[entry];
+                snprintf(found, sizeof found, "bit %u (0x%" PRIx64 ")", bit, UINT64_C(1) << bit);
+                bytes[entry + 8 + bit / 8] ^= (uint8_t)(1 << bit % 8);
+                int status = read_bytes(bytes, size, PGK_SAMPLE_EXT_BINARY, &p, &err);
+                pgk_sample_close(&p);
+                if (known_flags(bytes[entry]) >> bit & 1) {
+                    assert_int_not_equal(status, PGK_E_VERSION);
+                } else {
+                    struct pgk_sample_ext_info info;
+                    expect_newer(status, &err, entry + 8, found);
+                    assert_int_equal(pgk_sample_new(&p, NULL), 0);
+                    status = pgk_sample_ext_read_function(p, bytes, size, &case_source, "main",
+                                                          &info, &err);
+                    expect_newer(status, &err, entry + 8, found);
+                    status = pgk_sample_ext_read_functions(p, bytes, size, &case_source, NULL, 0,
+                                                           &info, &err);
+                    expect_newer(status, &err, entry + 8, found);
+                    pgk_sample_close(&p);
+                    refusals++;
+                }
+                bytes[entry + 8 + bit / 8] ^= (uint8_t)(1 << bit % 8);
+            }
+        pgk_sink_drop(&out);
+    }
+    assert_int_equal(types, UINT64_C(0x10000007e)); /* 1 to 6 and 32 */
+    assert_in_range(refusals, 1000, 2000);
+}
+
+/* One that is empty holds nothing. */
+static void sections_that_are_not_known_are_not_ignored(void **state)
+{
+    (void)state;
+    struct pgk_sample *p;
+    struct pgk_err err;
+    size_t size;
+    for (int full = 0; full < 2; full++) {
+        struct pgk_sink *out = one_section(7, 0, "x", (size_t)full);
+        const uint8_t *bytes = pgk_sink_data(out, &size);
+        int status = read_bytes(bytes, size, PGK_SAMPLE_EXT_BINARY, &p, &err);
+        if (full)
+            expect_newer(status, &err, 18, "a section of type 7");
+        else
+            assert_int_equal(status, 0);
+        pgk_sample_close(&p);
+        pgk_sink_drop(&out);
+    }
+}
+
 static struct pgk_sample *read_one(struct pgk_sink *out, const char *function, int expected,
                                    struct pgk_sample_ext_info *info)
 {
@@ -666,6 +761,8 @@ int main(void)
         cmocka_unit_test(sizes_of_gccs_form_that_would_fill_memory),
         cmocka_unit_test(numbers_of_every_length),
         cmocka_unit_test(tables_that_would_fill_memory_are_refused),
+        cmocka_unit_test(flags_that_are_not_known_are_not_ignored),
+        cmocka_unit_test(sections_that_are_not_known_are_not_ignored),
         cmocka_unit_test(out_of_memory_anywhere),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
