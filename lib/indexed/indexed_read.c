@@ -1,5 +1,6 @@
 /* Reader of the indexed container: header, and which parts there are. */
 #include "indexed.h"
+#include "instr_version.h"
 #include "salvage.h"
 
 #include <inttypes.h>
@@ -19,6 +20,7 @@ static int read_header(struct pgk_cursor *c, struct pgk_indexed_header *h, struc
                               .expected = PGK_F("%d to %d", PGK_INDEX_FIRST, PGK_INDEX_NOW),
                               .hint = "see pgokit formats for what is read");
     c->src.version = h->index_version;
+    PGK_TRY(pgk_instr_check_variant(c, word, c->src.base_off + 8, "header", err));
 #define PGK_INDEXED_HEADER(name, first, meaning) \
     h->name = h->index_version >= (first) ? pgk_cur_u64(c, #name) : 0;
 #include "indexed.def"

@@ -132,6 +132,8 @@ static int read_version(struct reader *r, uint32_t *version)
             .field = "version", .found = PGK_F("%u", *version),
             .expected = PGK_F("%d to %d", PGK_INSTR_RAW_FIRST, PGK_INSTR_RAW_NOW),
             .hint = "see pgokit formats for what is read");
+    PGK_TRY(pgk_instr_check_variant(r->c, word, off + 8, PGK_F("image %u, header", r->image),
+                                    r->err));
     if (word >> PGK_INDEXED_DEBUG_INFO & 1)
         return pgk_cur_reject(r->c, r->err, PGK_E_VERSION, off + 8,
                               .record = PGK_F("image %u, header", r->image), .field = "version",

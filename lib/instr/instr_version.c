@@ -11,6 +11,8 @@
 #include "instr_raw.h"
 #include "value_sites.h"
 
+#include <inttypes.h>
+
 static enum pgk_hash_age index_hashes(uint32_t index_version)
 {
     switch (index_version) {
@@ -51,6 +53,23 @@ struct pgk_instr_holds pgk_raw_holds(uint32_t raw_version)
 #include "instr_raw.def"
 #undef PGK_INSTR_RAW_HOLDS
     return holds;
+}
+
+int pgk_instr_check_variant(const struct pgk_cursor *c, uint64_t word, uint64_t off,
+                            const char *record, struct pgk_err *err)
+{
+    uint64_t unknown = word & ~(uint64_t)UINT32_MAX;
+#define PGK_INDEXED_FLAG(name, bit, meaning) unknown &= ~(UINT64_C(1) << (bit));
+#include "indexed.def"
+#undef PGK_INDEXED_FLAG
+    if (!unknown)
+        return 0;
+    return pgk_cur_reject(c, err, PGK_E_VERSION, off, .record = record,
+                          .field = "variants in the version word",
+                          .found = PGK_F("bit %d (0x%016" PRIx64 ")", __builtin_ctzll(unknown),
+                                         unknown),
+                          .expected = "variants that pgokit knows",
+                          .hint = "the profile is newer than this pgokit; use a newer one");
 }
 
 /* Hashes of functions with few branches pack one number of 6 bits for each, and are the same in all

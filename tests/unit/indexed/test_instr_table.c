@@ -6,6 +6,8 @@
 #include "instr_samples.h"
 #include "instr_summary.h"
 
+#include <inttypes.h>
+
 static const uint64_t ir = SAMPLE_BIT(IR);
 
 static uint8_t *write_bytes(const struct pgk_heap *h, const struct pgk_instr *p, uint32_t index,
@@ -223,6 +225,33 @@ static void coverage_is_not_erased_by_cut_hashes(void **state)
     }
 }
 
+static void variants_that_are_not_known_are_not_ignored(void **state)
+{
+    (void)state;
+    struct pgk_instr *p = sample_instr(), *back;
+    struct pgk_heap *h;
+    size_t size;
+    sample_instr_fill(p, 1, 4, ir, 1);
+    uint8_t *bytes = write_bytes(NULL, p, PGK_INDEX_NOW, &size);
+    for (unsigned bit = 32; bit < 55; bit++) {
+        struct pgk_err err = {0};
+        char found[40];
+        snprintf(found, sizeof found, "bit %u (0x%016" PRIx64 ")", bit, UINT64_C(1) << bit);
+        bytes[8 + bit / 8] ^= (uint8_t)(1 << bit % 8);
+        assert_int_equal(read_bytes(&back, bytes, size, NULL, &err), PGK_E_VERSION);
+        assert_string_equal(err.found, found);
+        assert_non_null(strstr(err.hint, "newer than this pgokit"));
+        pgk_instr_close(&back);
+        assert_int_equal(pgk_heap_new(&h, NULL), 0);
+        struct pgk_source src = {.file = "t.profdata"};
+        assert_int_equal(pgk_indexed_read(h, bytes, size, &src, NULL, &err), PGK_E_VERSION);
+        pgk_heap_close(&h);
+        bytes[8 + bit / 8] ^= (uint8_t)(1 << bit % 8);
+    }
+    free(bytes);
+    pgk_instr_close(&p);
+}
+
 /* The plain version of the summary. */
 static void test_summary(void **state)
 {
@@ -331,6 +360,7 @@ int main(void)
         cmocka_unit_test(test_versions),
         cmocka_unit_test(test_packed_bitmap_and_uniformity),
         cmocka_unit_test(test_damage),
+        cmocka_unit_test(variants_that_are_not_known_are_not_ignored),
         cmocka_unit_test(coverage_is_not_erased_by_cut_hashes),
         cmocka_unit_test(test_summary),
         cmocka_unit_test(test_refused_targets),

@@ -378,6 +378,24 @@ static void test_forged(void **state)
     free(bytes);
 }
 
+static void variants_that_are_not_known_are_not_ignored(void **state)
+{
+    (void)state;
+    for (unsigned bit = 32; bit < 55; bit++)
+        for (int big = 0; big < 2; big++) {
+            struct sample_raw s = {PGK_INSTR_RAW_NOW, 8, big, UINT64_C(1) << bit};
+            struct pgk_instr *p;
+            struct pgk_err err = {0};
+            size_t size;
+            uint8_t *bytes = raw_bytes(&s, 1, &size);
+            assert_int_equal(read_raw(&p, bytes, size, &err), PGK_E_VERSION);
+            assert_string_equal(err.field, "variants in the version word");
+            assert_non_null(strstr(err.hint, "newer than this pgokit"));
+            pgk_instr_close(&p);
+            free(bytes);
+        }
+}
+
 static void test_out_of_memory(void **state)
 {
     (void)state;
@@ -409,6 +427,7 @@ int main(void)
         cmocka_unit_test(test_mutations),
         cmocka_unit_test(test_forged),
         cmocka_unit_test(test_forged_uniform_counters),
+        cmocka_unit_test(variants_that_are_not_known_are_not_ignored),
         cmocka_unit_test(test_out_of_memory),
         cmocka_unit_test(test_write_and_read),
         cmocka_unit_test(test_older_versions),
