@@ -1,5 +1,5 @@
 /* What the verbs of the command line share. */
-#include "cli.h"
+#include "complete_options.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -126,6 +126,33 @@ long cli_memprof_version(const char *text)
     return (long)cli_number("--memprof-version", text, memprof.first, memprof.last);
 }
 
+/* Whether the option names a file, and whether it is written. */
+static void note_file(const struct cli_verb *verb, const struct option *options, int c)
+{
+    static const char *const written[] = {"output", "repair"};
+    const struct option *o = options;
+    while (o->name && o->val != c)
+        o++;
+    if (!o->name || o->has_arg == no_argument)
+        return;
+    for (size_t i = 0; i < sizeof written / sizeof *written; i++)
+        if (!strcmp(o->name, written[i])) {
+            cli_writes(optarg);
+            return;
+        }
+    if (option_takes_file(verb, o) && !cli_is_folder(optarg))
+        cli_reads(optarg);
+}
+
+/* Of a command line to run the program alone, if it is named by its path. */
+static void note_operands(const struct cli_verb *verb, int argc, char **argv, bool is_program)
+{
+    if (is_program && optind < argc && strchr(argv[optind], '/'))
+        cli_reads(argv[optind]);
+    for (int i = optind; i < argc && !is_program; i++)
+        cli_reads(cli_input(verb, argv[i]).path);
+}
+
 int cli_next_option(const struct cli_verb *verb, int argc, char **argv, const char *own_short,
                     const struct option *options, struct cli_common *common)
 {
@@ -135,7 +162,11 @@ int cli_next_option(const struct cli_verb *verb, int argc, char **argv, const ch
              own_short + first_only);
     for (;;) {
         int c = getopt_long(argc, argv, spec, options, NULL);
+        note_file(verb, options, c);
         switch (c) {
+        case -1:
+            note_operands(verb, argc, argv, first_only);
+            return c;
         case 'b':
             cli_list_add(&common->binaries, optarg);
             break;

@@ -185,6 +185,15 @@ struct pgk_input cli_input(const struct cli_verb *verb, const char *operand);
  * twice. It lives as long as the process. */
 int cli_open(struct pgk_file **file, const char *path, struct pgk_err *err);
 
+/* An input is never an output: both are given as the command line names them, in any order, before
+ * anything is opened for writing; "-" is standard input and output. Exits with EXIT_FAILED and a
+ * sentence if a file or folder, by whatever names, is both. cli_next_option does this for operands
+ * and for options whose help says FILE; verbs do it for paths that they make. */
+void cli_reads(const char *path);
+void cli_writes(const char *path);
+/* But files of formats that `writer` makes may be both; NULL: none. */
+void cli_replaces(const char *writer);
+
 /* Next option that is the verb's own, or -1 after the last, which a `+` before `own_short`
  * makes the last before the first operand; common ones are taken in. Prints
  * what is wrong and exits with EXIT_FAILED on a wrong one, and with EXIT_DONE on --help. */

@@ -189,6 +189,7 @@ static void add_lines(struct cli_list *list, const char *path)
     FILE *in = strcmp(path, "-") ? fopen(path, "re") : stdin;
     if (!in)
         die("open", path);
+    cli_reads(path);
     char *line = NULL;
     size_t cap = 0;
     for (ssize_t n; (n = getline(&line, &cap, in)) >= 0;) {

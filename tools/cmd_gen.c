@@ -133,6 +133,7 @@ static void add_map(struct gen *g, char *text)
         cli_usage(&cmd_gen, "out of memory");
     g->maps[g->opts.n_maps++] = (struct pgk_gen_map){text, equals + 1};
     cli_list_add(&g->common.binaries, equals + 1);
+    cli_reads(equals + 1);
 }
 
 static enum pgk_gen_mode parse_mode(const char *text)

@@ -233,6 +233,7 @@ static void add_list(struct compat_call *call, const char *option, const char *p
     if (!in)
         compat_refuse(call, option, compat_text("names %s, which cannot be read: %s", path,
                                                 strerror(errno)));
+    cli_reads(path);
     while (getline(&line, &cap, in) >= 0) {
         char *entry = trim(line);
         if (!*entry || *entry == '#')

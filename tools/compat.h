@@ -69,6 +69,8 @@ struct compat_tool {
     const char *operands;   /* for the usage */
     enum compat_syntax syntax;
     const char *verb;       /* words of pgokit */
+    const char *replaces;   /* by whom files are made that may be an input and the output, as the
+                               tool reads all before it writes; NULL: none */
     const struct compat_option *options; /* the last has no names */
     /* Looks at options and operands before they are translated; may be NULL. */
     void (*choose)(struct compat_call *call);
@@ -90,6 +92,10 @@ void compat_translate(struct compat_call *call, char **argv);
 
 /* The arguments with the words of response files (@FILE) in their places. */
 char **compat_expand_responses(const struct compat_call *call, char **argv);
+
+/* Keeps what is printed from here on in memory, and places it where `stdout_path` says. */
+void compat_keep_output(const struct compat_call *call);
+void compat_place_output(const struct compat_call *call);
 
 /* For `choose`: */
 /* The value of an option that was given; NULL if it was not. */

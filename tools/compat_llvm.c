@@ -356,7 +356,7 @@ static const struct compat_option profgen_options[] = {
 
 const struct compat_tool compat_tools_llvm[] = {
     {"llvm-profdata", "merge", "adds up profiles", .operands = "FILE...", .verb = "merge --quiet",
-     .options = merge_options, .choose = choose_merge},
+     .options = merge_options, .choose = choose_merge, .replaces = "llvm-profdata"},
     {"llvm-profdata", "show", "shows what a profile says", .operands = "FILE", .verb = "show",
      .options = show_options, .choose = choose_show},
     {"llvm-profdata", "overlap", "compares two profiles", .operands = "BASE TEST", .verb = "diff",

@@ -220,9 +220,14 @@ static int run_words(struct compat_call *call)
     const char *path = call->stdout_path;
     int argc = (int)call->words.n;
     cli_list_add(&call->words, NULL);
-    if (path && !freopen(path, "we", stdout))
-        compat_refuse(call, path, compat_text("cannot be written: %s", strerror(errno)));
+    cli_replaces(call->tool->replaces);
+    if (path) {
+        cli_writes(path);
+        compat_keep_output(call);
+    }
     int exit_code = cli_run_verb(argc, (char **)(uintptr_t)call->words.v);
+    if (path && exit_code != EXIT_FAILED && !fflush(stdout))
+        compat_place_output(call);
     return exit_code == EXIT_INCOMPLETE ? EXIT_DONE : exit_code;
 }
 

@@ -31,7 +31,8 @@ static const char *find_in_help(const char *help, const char *name)
 /* By the word that stands for the value. */
 static enum completed_value find_value(const char *behind, const struct option *o)
 {
-    static const char *const files[] = {"FILE", "DIR", "FOLDER", "BINARY", "PROGRAM"};
+    static const char *const files[] = {"FILE", "DIR", "FOLDER", "BINARY", "PROGRAM", "OLD",
+                                        "OUTPUT"};
     if (o->has_arg == no_argument)
         return VALUE_NONE;
     behind += strspn(behind, " =[");
@@ -74,6 +75,12 @@ static const char *find_explanation(const struct cli_verb *verb, const char *nam
     for (size_t i = 0; !found && verb->actions && verb->actions[i]; i++)
         found = find_in_help(verb->actions[i]->help, name);
     return found ? found : find_in_help(CLI_COMMON_HELP, name);
+}
+
+bool option_takes_file(const struct cli_verb *verb, const struct option *o)
+{
+    const char *behind = find_explanation(verb, o->name);
+    return behind && find_value(behind, o) == VALUE_FILE;
 }
 
 static bool has_option(const struct completed_options *options, const char *name)

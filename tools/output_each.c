@@ -45,13 +45,41 @@ static bool is_name_taken(const struct pgk_gen *gen, uint32_t binary)
     return false;
 }
 
+static int make_path(char path[PATH_MAX], const char *folder, const char *name, const char *suffix,
+                     struct pgk_err *err)
+{
+    int len = snprintf(path, PATH_MAX, "%s%s%s%s", folder, ends_in_slash(folder) ? "" : "/",
+                       last_part(name), suffix);
+    return len >= 0 && len < PATH_MAX
+               ? 0
+               : output_fail(err, PGK_E_ARG, folder, "a path that is too long",
+                             "name another folder");
+}
+
+/* Before the first is written. */
+static int check_paths(const struct pgk_gen *gen, size_t n, const char *folder, const char *suffix,
+                       struct pgk_err *err)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        char path[PATH_MAX];
+        const char *name = pgk_gen_counted(gen, i);
+        int status = name ? make_path(path, folder, name, suffix, err) : 0;
+        if (status)
+            return status;
+        if (name)
+            cli_writes(path);
+    }
+    return 0;
+}
+
 int output_each(const struct pgk_gen *gen, size_t n, const char *folder, const char *suffix,
                 int (*write)(void *ctx, uint32_t binary, const char *path, struct pgk_err *err),
                 void *ctx, struct pgk_err *err)
 {
     if (mkdir(folder, 0777) && errno != EEXIST)
         return output_fail(err, PGK_E_IO, folder, "cannot be made", strerror(errno));
-    for (uint32_t i = 0; i < n; i++) {
+    int status = check_paths(gen, n, folder, suffix, err);
+    for (uint32_t i = 0; !status && i < n; i++) {
         char path[PATH_MAX];
         const char *name = pgk_gen_counted(gen, i);
         if (!name)
@@ -59,14 +87,9 @@ int output_each(const struct pgk_gen *gen, size_t n, const char *folder, const c
         if (is_name_taken(gen, i))
             return output_fail(err, PGK_E_ARG, name, "a binary with the name of another one",
                                "write them into two folders, one after the other");
-        int len = snprintf(path, sizeof path, "%s%s%s%s", folder, ends_in_slash(folder) ? "" : "/",
-                           last_part(name), suffix);
-        if (len < 0 || (size_t)len >= sizeof path)
-            return output_fail(err, PGK_E_ARG, folder, "a path that is too long",
-                               "name another folder");
-        int status = write(ctx, i, path, err);
-        if (status)
-            return status;
+        status = make_path(path, folder, name, suffix, err);
+        if (!status)
+            status = write(ctx, i, path, err);
     }
-    return 0;
+    return status;
 }
