@@ -36,6 +36,36 @@ enum {
 #undef PGK_MIB_OWN
 _Static_assert((int)ROWS == (int)PGK_MIB_FIELDS, "a row for each field");
 
+const uint64_t pgk_mib_llvm_known = 0
+#define PGK_MIB(field, ...) | UINT64_C(1) << PGK_MIB_##field
+#define PGK_MIB_OWN(...)
+#include "heap_mib.def"
+#undef PGK_MIB
+#undef PGK_MIB_OWN
+    ;
+
+/* No two cases may have one value, so the compiler finds tags that are not unique. */
+bool pgk_mib_by_tag(uint64_t tag, enum pgk_mib_id *id)
+{
+    switch (tag) {
+#define PGK_MIB(field, type, first, sound, tag_, ...)                                      \
+    case tag_:                                                                             \
+        *id = PGK_MIB_##field;                                                             \
+        _Static_assert((tag_) >= 1 && (tag_) < PGK_MIB_OWN_TAGS, "tag of LLVM: " #field); \
+        return true;
+#define PGK_MIB_OWN(field, type, tag_, ...)                                                \
+    case tag_:                                                                             \
+        *id = PGK_MIB_##field;                                                             \
+        _Static_assert((tag_) >= PGK_MIB_OWN_TAGS, "tag of pgokit: " #field);             \
+        return true;
+#include "heap_mib.def"
+#undef PGK_MIB
+#undef PGK_MIB_OWN
+    default:
+        return false;
+    }
+}
+
 const char *pgk_mib_info(enum pgk_mib_id id, const char **unit, const char **meaning)
 {
     assert((unsigned)id < PGK_MIB_FIELDS);

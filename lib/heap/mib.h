@@ -28,19 +28,21 @@ struct pgk_mib_field {
     uint8_t bytes;       /* width in files: 4 or 8 */
     uint8_t first;       /* raw version that has it; PGK_MIB_NO_RAW: none */
     uint8_t sound;       /* first one whose values are right */
-    uint8_t tag;         /* in an indexed schema, or in pgokit's own forms */
+    uint16_t tag;        /* in an indexed schema, or in pgokit's own forms */
     uint8_t step, across; /* enum pgk_mib_rule */
 };
 extern const struct pgk_mib_field pgk_mib_fields[PGK_MIB_FIELDS];
-/* LLVM's fields come first. */
-#define PGK_MIB_LLVM_FIELDS (PGK_MIB_AccessHistogram + 1)
-#define PGK_MIB_LLVM_KNOWN ((UINT64_C(1) << PGK_MIB_LLVM_FIELDS) - 1)
 #define PGK_MIB_NO_RAW UINT8_MAX
+#define PGK_MIB_OWN_TAGS 1000 /* tags from here on are pgokit's */
+/* Finds a field by its tag; false if there is none. */
+bool pgk_mib_by_tag(uint64_t tag, enum pgk_mib_id *id);
+
+extern const uint64_t pgk_mib_llvm_known; /* bits of LLVM's fields */
 
 /* A field that neither raw blocks nor LLVM's files have. */
 static inline bool pgk_mib_is_own(enum pgk_mib_id id)
 {
-    return id >= PGK_MIB_LLVM_FIELDS;
+    return pgk_mib_fields[id].tag >= PGK_MIB_OWN_TAGS;
 }
 
 enum pgk_mib_rule {

@@ -95,19 +95,26 @@ static int begin_part(struct reader *r, enum pgk_partial_part part, uint64_t *n)
 
 static int read_fields(struct reader *r)
 {
-    uint64_t n, tag, start = pgk_cur_off(&r->c);
+    uint64_t n, tag, met = 0, start = pgk_cur_off(&r->c);
     PGK_TRY(begin_part(r, PGK_PARTIAL_fields, &n));
     if (n > PGK_MIB_FIELDS)
         return reject(r, start, "fields", "number of items", PGK_F("%" PRIu64, n),
                       PGK_F("at most %d", PGK_MIB_FIELDS));
     for (uint64_t i = 0; i < n; i++) {
+        enum pgk_mib_id id;
         uint64_t off = pgk_cur_off(&r->c);
-        PGK_TRY(read_below(r, PGK_MIB_FIELDS + 1, RECORD(fields, i), "tag", &tag));
-        /* Rows are in tag order, starting at 1. */
-        if (!tag || (r->fields.n && tag - 1 <= r->fields.v[r->fields.n - 1]))
+        tag = pgk_cur_uleb(&r->c, "tag");
+        PGK_TRY(pgk_cur_check(&r->c, r->err, RECORD(fields, i)));
+        if (!pgk_mib_by_tag(tag, &id))
+            return pgk_cur_reject(&r->c, r->err, PGK_E_VERSION, off, .record = RECORD(fields, i),
+                                  .field = "tag", .found = PGK_F("%" PRIu64, tag),
+                                  .expected = "the tag of a field that this pgokit knows",
+                                  .hint = "the file is newer than this pgokit");
+        if (met >> id & 1)
             return reject(r, off, RECORD(fields, i), "tag", PGK_F("%" PRIu64, tag),
-                          "numbers that rise, from 1 on");
-        if (!pgk_vec_push(&r->fields, (uint8_t)(tag - 1)))
+                          "each field once");
+        met |= UINT64_C(1) << id;
+        if (!pgk_vec_push(&r->fields, (uint8_t)id))
             return pgk_fail_nomem(r->err);
     }
     return 0;

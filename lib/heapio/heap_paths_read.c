@@ -225,7 +225,15 @@ static int read_numbers(struct reader *r, struct pgk_cursor *c, uint64_t n, cons
 
 static int read_mib(struct reader *r, struct pgk_cursor *c, uint8_t flags, struct pgk_mib *m)
 {
-    PGK_TRY(read_wide(r, c, "known fields", UINT64_C(1) << PGK_MIB_FIELDS, &m->known));
+    uint64_t off = pgk_cur_off(c);
+    m->known = pgk_cur_uleb(c, "known fields");
+    PGK_TRY(pgk_cur_check(c, r->err, r->record));
+    if (m->known >> PGK_MIB_FIELDS)
+        return pgk_cur_reject(c, r->err, PGK_E_VERSION, off, .record = r->record,
+                              .field = "known fields", .found = PGK_F("%#" PRIx64, m->known),
+                              .expected = PGK_F("the %d fields that this pgokit knows",
+                                                PGK_MIB_FIELDS),
+                              .hint = "the file is newer than this pgokit");
     m->known &= ~(UINT64_C(1) << PGK_MIB_AccessHistogram);
     for (enum pgk_mib_id id = 0; id < PGK_MIB_FIELDS; id++)
         if (m->known >> id & 1)

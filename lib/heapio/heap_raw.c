@@ -241,8 +241,8 @@ int pgk_heap_raw_build_ids(const uint8_t *bytes, size_t size, const struct pgk_s
 
 static void read_mib(const uint8_t *p, const struct pgk_raw_mib *l, struct pgk_mib *m)
 {
-    const size_t from = l->count < PGK_MIB_LLVM_FIELDS ? 0 : PGK_MIB_LLVM_FIELDS;
-    memset(m->v + from, 0, (PGK_MIB_FIELDS - from) * sizeof *m->v);
+    for (size_t i = 0; i < l->n_absent; i++)
+        m->v[l->absent[i]] = 0;
     m->known = l->known;
     m->hist = NULL;
     m->hist_count = 0;

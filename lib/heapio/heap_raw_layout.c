@@ -34,8 +34,10 @@ struct pgk_raw_mib pgk_raw_mib(const struct pgk_raw_version *v)
     struct pgk_raw_mib l = {0};
     for (uint8_t id = 0; id < PGK_MIB_FIELDS; id++) {
         const struct pgk_mib_field *f = &pgk_mib_fields[id];
-        if (v->version < f->first)
+        if (v->version < f->first) {
+            l.absent[l.n_absent++] = id;
             continue;
+        }
         l.fields[l.count].id = id;
         l.fields[l.count].bytes = f->bytes;
         l.fields[l.count++].off = (uint8_t)l.size;

@@ -35,7 +35,8 @@ struct pgk_raw_mib {
     struct {
         uint8_t id, bytes, off;
     } fields[PGK_MIB_FIELDS];
-    size_t count, size; /* size: bytes, without stack id and histogram */
+    uint8_t absent[PGK_MIB_FIELDS]; /* ids of the others */
+    size_t count, n_absent, size; /* size: bytes, without stack id and histogram */
     uint64_t known;     /* fields whose values are right */
 };
 struct pgk_raw_mib pgk_raw_mib(const struct pgk_raw_version *v);

@@ -233,10 +233,8 @@ static int read_mib(struct reader *r, struct pgk_mib *m)
         PGK_TRY(next_key(r, &key));
         if (!key)
             break;
-        enum pgk_mib_id id = 0;
-        while (id < PGK_MIB_LLVM_FIELDS && strcmp(key, pgk_mib_fields[id].name))
-            id++;
-        if (id == PGK_MIB_LLVM_FIELDS)
+        enum pgk_mib_id id;
+        if (!pgk_mib_find(key, &id) || pgk_mib_is_own(id))
             return unknown_key(r, key, "a field of the memory info block");
         PGK_TRY(read_number(r, pgk_mib_fields[id].name,
                             pgk_mib_fields[id].bytes == 4 ? UINT32_MAX : UINT64_MAX, &m->v[id]));

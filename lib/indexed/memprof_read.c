@@ -56,16 +56,16 @@ static int read_schema(struct reader *r, struct pgk_cursor *c)
         at = pgk_cur_off(c);
         uint64_t tag = pgk_cur_u64(c, "tag");
         PGK_TRY(pgk_cur_check(c, r->err, "schema"));
-        /* Rows are in tag order, starting at 1. */
-        if (tag < 1 || tag > PGK_MIB_LLVM_FIELDS)
-            return pgk_cur_reject(c, r->err, PGK_E_CORRUPT, at, .record = "schema",
+        enum pgk_mib_id id;
+        if (!pgk_mib_by_tag(tag, &id) || pgk_mib_is_own(id))
+            return pgk_cur_reject(c, r->err, PGK_E_VERSION, at, .record = "schema",
                                   .field = "tag", .found = PGK_F("%" PRIu64, tag),
-                                  .expected = PGK_F("1 to %d", PGK_MIB_LLVM_FIELDS),
-                                  .hint = "the profile is damaged, or of a newer release");
-        s->ids[s->count++] = (uint8_t)(tag - 1);
-        s->size += pgk_mib_fields[tag - 1].bytes;
-        if (pgk_mib_fields[tag - 1].step != PGK_RULE_NONE)
-            s->known |= UINT64_C(1) << (tag - 1);
+                                  .expected = "the tag of a field that this pgokit knows",
+                                  .hint = "the profile is newer than this pgokit");
+        s->ids[s->count++] = (uint8_t)id;
+        s->size += pgk_mib_fields[id].bytes;
+        if (pgk_mib_is_carried(id))
+            s->known |= UINT64_C(1) << id;
     }
     return 0;
 }

@@ -132,12 +132,32 @@ static void labels_are_those_of_the_compiler(void **state)
     assert_int_equal(pgk_mib_label(&m), PGK_LABEL_NONE);
 }
 
+/* LLVM's next tags are free, and enumerators that programs were compiled with stay. */
+static void next_field_of_llvm_meets_no_other(void **state)
+{
+    (void)state;
+    enum pgk_mib_id id;
+    for (uint64_t tag = 28; tag < PGK_MIB_OWN_TAGS; tag++)
+        assert_false(pgk_mib_by_tag(tag, &id));
+    assert_false(pgk_mib_by_tag(0, &id));
+    assert_true(pgk_mib_by_tag(27, &id));
+    assert_int_equal(id, 26);
+    assert_false(pgk_mib_is_own(id));
+    assert_true(pgk_mib_by_tag(1000, &id));
+    assert_int_equal(id, PGK_MIB_PeakSize);
+    assert_true(pgk_mib_is_own(id));
+    assert_int_equal(PGK_MIB_PeakSize, 27);
+    assert_int_equal(PGK_MIB_UnreachableCount, 37);
+}
+
 static void rows_describe_every_field(void **state)
 {
     (void)state;
     for (enum pgk_mib_id id = 0; id < PGK_MIB_FIELDS; id++) {
         const char *unit, *meaning;
-        assert_int_equal(pgk_mib_fields[id].tag, id + 1);
+        enum pgk_mib_id found = PGK_MIB_FIELDS;
+        assert_true(pgk_mib_by_tag(pgk_mib_fields[id].tag, &found));
+        assert_int_equal(found, id);
         assert_true(strlen(pgk_mib_info(id, &unit, &meaning)) && *unit && *meaning);
     }
     for (enum pgk_mib_label l = 0; l < PGK_LABELS; l++)
@@ -152,6 +172,7 @@ int main(void)
         cmocka_unit_test(every_field_is_added_by_its_rule),
         cmocka_unit_test(histograms_are_added),
         cmocka_unit_test(labels_are_those_of_the_compiler),
+        cmocka_unit_test(next_field_of_llvm_meets_no_other),
         cmocka_unit_test(rows_describe_every_field),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

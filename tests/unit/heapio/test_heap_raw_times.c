@@ -428,7 +428,7 @@ static struct pgk_heap *sample(uint64_t seed, uint64_t peak)
     for (size_t i = 0; i < pgk_heap_contexts(h); i++) {
         struct pgk_mib m;
         pgk_heap_mib(h, i, &m);
-        for (enum pgk_mib_id id = PGK_MIB_LLVM_FIELDS; id < PGK_MIB_FIELDS; id++) {
+        for (enum pgk_mib_id id = PGK_MIB_PeakSize; id < PGK_MIB_FIELDS; id++) {
             m.known |= UINT64_C(1) << id;
             m.v[id] = pgk_mib_cut(id, test_random(&seed) >> (i % 40));
         }
