@@ -4,6 +4,7 @@
 #include "guest_env.h"
 #include "guest_frames.h"
 #include "guest_modules.h"
+#include "guest_open.h"
 #include "guest_text.h"
 
 #include <pthread.h>
@@ -52,6 +53,7 @@ __attribute__((constructor(101))) static void at_start(void)
 {
     const char *plan = pgg_secure_getenv("PGOKIT_ALLOC_PLAN"),
                *hash = pgg_secure_getenv("PGOKIT_ALLOC_HASH");
+    pgg_open_watch(pgal_say);
     pgg_modules_ready = true;
     pgg_frames_ready();
     pgal_objects_init();

@@ -4,6 +4,7 @@
 #include "guest_file.h"
 #include "guest_frames.h"
 #include "guest_modules.h"
+#include "guest_open.h"
 #include "guest_sys.h"
 #include "runtime_access.h"
 #include "runtime_confine.h"
@@ -112,6 +113,7 @@ void pgrt_init(void)
 
 void pgrt_ready(void)
 {
+    pgg_open_watch(pgrt_say);
     pgg_frames_ready();
     pgrt_init();
     /* An allocation of the C library's own start came before it knew its modules. */

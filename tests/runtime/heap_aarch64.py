@@ -185,7 +185,7 @@ def big_endian(folder):
 
 
 def cases_of(cases):
-    e, p = heap_exact, heap_processes
+    e, p, o = heap_exact, heap_processes, opened_libraries
     for seed, (compiler, link, version) in enumerate([
             ("clang-14", "archive", 5), ("clang-16", "archive", 4), ("clang-19", "archive", 3),
             ("clang-22", "archive", 5), ("clang-22", "static", 5), ("clang-22", "shared", 5),
@@ -238,6 +238,11 @@ def cases_of(cases):
     cases.run("signal handlers allocate anywhere", p.signalling)
     cases.run("killed threads leave a sound profile", p.killing)
     cases.run("killed at any moment", p.early_kills)
+    for linkage in ("linked", runtime_programs.ARCHIVE), ("beside", runtime_programs.SHARED):
+        cases.run(f"library of RTLD_DEEPBIND frees our object: {linkage[0]}", o.deepbind, linkage,
+                  "deep")
+        cases.run(f"library found by the RUNPATH of its caller: {linkage[0]}",
+                  o.runpath_of_the_caller, linkage)
     cases.run("code that runs before all other", p.before_all, "archive")
     cases.run("big-endian is refused", big_endian)
 
@@ -261,6 +266,7 @@ if __name__ == "__main__":
         import heap_exact
         import heap_leaks
         import heap_processes
+        import opened_libraries
         from runtime_programs import FRAMES, build, check_sound, one_file, require_exact
         cases_of(CASES)
     CASES.finish()
