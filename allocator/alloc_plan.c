@@ -3,13 +3,12 @@
 
 #include "alloc_group.h"
 #include "guest_bytes.h"
+#include "guest_file.h"
 #include "guest_memory.h"
 #include "guest_modules.h"
 #include "guest_sys.h"
 #include "guest_text.h"
 #include "placement_plan.h"
-
-#include <fcntl.h>
 
 struct pgal_node *pgal_nodes;
 struct pgal_leaf *pgal_leaves;
@@ -269,21 +268,7 @@ u32 pgal_group_of_deeper(u32 first, const void *frame)
 
 /* ---- the file ---- */
 
-static const void *read_file(const char *path, size_t *bytes)
-{
-    enum { MOST = 4 << 20 };
-    struct stat s;
-    const long fd = pgg_sys_open(path, O_RDONLY | O_CLOEXEC, 0);
-    void *file = NULL;
-    *bytes = 0;
-    if (fd >= 0 && !pgg_sys_fstat((int)fd, &s) && s.st_size > 0 && s.st_size <= MOST)
-        file = pgg_map(pgg_whole_pages((size_t)s.st_size));
-    for (long n = 1; file && n > 0 && *bytes < (size_t)s.st_size; *bytes += n > 0 ? (size_t)n : 0)
-        n = pgg_sys_read((int)fd, (char *)file + *bytes, (size_t)s.st_size - *bytes);
-    if (fd >= 0)
-        pgg_sys_close((int)fd);
-    return file;
-}
+enum { PLAN_MOST = 4 << 20 };
 
 /* Frames of the plan that are below one lie beside one another, behind it: here each is followed by
  * its own first. */
@@ -372,9 +357,9 @@ void pgal_plan_hash(u32 groups)
 
 void pgal_plan_read(const char *path, bool others_are_expected)
 {
-    struct pgk_placement_fault fault = {.what = "it cannot be read"};
+    struct pgk_placement_fault fault = {.what = NULL};
     size_t bytes;
-    const void *file = read_file(path, &bytes);
+    const void *file = pgg_file_read(path, PLAN_MOST, &bytes, &fault.what);
     if (!file || !pgk_placement_check(file, bytes, &plan, &fault)) {
         char why[160];
         struct pgg_text t;

@@ -2,6 +2,7 @@
 #include "guest_file.h"
 
 #include "guest_helper.h"
+#include "guest_memory.h"
 #include "guest_sys.h"
 
 #include <errno.h>
@@ -147,9 +148,22 @@ static void make_directories(char *path)
     }
 }
 
+/* A pipe or a device that nobody else has open would be waited for. */
+enum { AT_ONCE = O_CLOEXEC | O_NONBLOCK | O_NOCTTY };
+
+long pgg_file_open(const char *path, int flags)
+{
+    struct stat now;
+    const long fd = pgg_sys_open(path, flags | AT_ONCE | O_NOFOLLOW, 0644);
+    if (fd < 0 || (pgg_sys_fstat((int)fd, &now) == 0 && S_ISREG(now.st_mode)))
+        return fd == -ENXIO ? -EEXIST : fd;
+    pgg_sys_close((int)fd);
+    return -EEXIST;
+}
+
 static long open_part(const struct pgg_file *f)
 {
-    return pgg_sys_open(f->part, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0644);
+    return pgg_file_open(f->part, O_RDWR | O_CREAT | O_TRUNC);
 }
 
 /* Above the descriptors that shells hand around. */
@@ -228,7 +242,7 @@ void pgg_file_drop(const struct pgg_file *f, int fd)
 /* The file under this name, if it is the one. */
 static long open_again(const struct pgg_file *f, const char *name, int flags)
 {
-    const long fd = pgg_sys_open(name, O_RDWR | O_CLOEXEC | flags, 0);
+    const long fd = pgg_sys_open(name, O_RDWR | AT_ONCE | flags, 0);
     if (fd < 0 || is_open_as(fd, f->id))
         return fd;
     pgg_sys_close((int)fd);
@@ -316,4 +330,43 @@ int pgg_file_grow(struct pgg_file *f, u64 from, u64 to, const void *page)
         from += (u64)done & ~(u64)(PGG_PAGE - 1);
     }
     return 0;
+}
+
+/* ---- files that are given ---- */
+
+/* NULL: it can be read. */
+static const char *refusal(const struct stat *file, u64 most)
+{
+    if (!S_ISREG(file->st_mode))
+        return "it is not a regular file";
+    if (file->st_uid && file->st_uid != (uid_t)pgg_sys_user())
+        return "it belongs to another user; make a copy of your own";
+    if (!file->st_size)
+        return "it is empty";
+    return (u64)file->st_size > most ? "it is larger than such a file can be" : NULL;
+}
+
+static void *read_all(int fd, size_t size, size_t *bytes)
+{
+    char *to = pgg_map(pgg_whole_pages(size));
+    long n = 1;
+    for (*bytes = 0; to && n > 0 && *bytes < size; *bytes += n > 0 ? (size_t)n : 0)
+        do
+            n = pgg_sys_read(fd, to + *bytes, size - *bytes);
+        while (n == -EINTR);
+    return to;
+}
+
+void *pgg_file_read(const char *path, u64 most, size_t *bytes, const char **why)
+{
+    struct stat file;
+    void *to = NULL;
+    const long fd = pgg_sys_open(path, O_RDONLY | AT_ONCE, 0);
+    const int err = fd < 0 ? (int)fd : pgg_sys_fstat((int)fd, &file);
+    *why = err ? pgg_errno_name(err) : refusal(&file, most);
+    if (!*why && !(to = read_all((int)fd, (size_t)file.st_size, bytes)))
+        *why = pgg_errno_name(-ENOMEM);
+    if (fd >= 0)
+        pgg_sys_close((int)fd);
+    return to;
 }

@@ -60,7 +60,7 @@ const char *pgg_errno_name(long err)
     switch (-err) {
     case EACCES: return "permission denied";
     case EPERM: return "operation not permitted";
-    case ENOENT: return "no such directory";
+    case ENOENT: return "no such file or directory";
     case ENOTDIR: return "not a directory";
     case EROFS: return "read-only file system";
     case ENOSPC: return "no space left on the device";
@@ -72,6 +72,7 @@ const char *pgg_errno_name(long err)
     case ENAMETOOLONG: return "the name is too long";
     case EISDIR: return "it is a directory";
     case EXDEV: return "the process has another root directory now (chroot)";
+    case ELOOP: return "it is a symbolic link";
     case EEXIST: return "it exists and is not a regular file";
     default: return "refused by the system";
     }

@@ -5,6 +5,7 @@
 #include "recorder_perf.h"
 
 #include "guest_bytes.h"
+#include "guest_file.h"
 #include "guest_sys.h"
 #include "recorder_modules.h"
 #include "recorder_options.h"
@@ -175,7 +176,7 @@ void pgbr_perf_add(const struct pgbr_engine *x)
         pgg_text_str(&t, ".perf");
     }
     const int fresh = begun ? 0 : O_CREAT | O_TRUNC;
-    const long fd = pgg_sys_open(path, O_WRONLY | O_CLOEXEC | fresh, 0666);
+    const long fd = pgg_file_open(path, O_WRONLY | fresh);
     const int err = fd < 0 ? (int)fd : put_window((int)fd, x);
     if (fd >= 0)
         pgg_sys_close((int)fd);

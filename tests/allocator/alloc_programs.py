@@ -190,6 +190,49 @@ def refuses(folder):
     with_plan(folder, plan, [program, "pages"])
 
 
+def odd_files(folder):
+    """What is no plan at all, with the words of the line."""
+    def path(name, make):
+        make(os.path.join(folder, name))
+        return os.path.join(folder, name)
+
+    def large(name):
+        with open(name, "wb") as file:
+            file.truncate(5 << 20)
+
+    yield path("pipe", os.mkfifo), "not a regular file"
+    yield path("folder", os.mkdir), "not a regular file"
+    yield "/dev/zero", "not a regular file"
+    yield path("large", large), "larger than such a file can be"
+    yield path("empty", lambda name: open(name, "wb").close()), "it is empty"
+    yield os.path.join(folder, "nowhere"), "no such file"
+
+
+def never_waits(folder):
+    program = build(folder)
+    for plan, words in odd_files(folder):
+        result = run([program, "pages"], folder, timeout=60,
+                     env={"LD_PRELOAD": SHARED, "PGOKIT_ALLOC_PLAN": plan})
+        require(result.stderr.startswith("pgokit_alloc: no plan is used: ") and
+                result.stderr.count("\n") == 1 and words in result.stderr,
+                f"{plan}: {result.stderr}")
+
+
+def plan_of_other_user(folder):
+    if os.geteuid():
+        raise Skip("takes root to give a file to another user")
+    program = build(folder)
+    plan = plan_of(folder, program)
+    os.chmod(folder, 0o755)
+    for owner, runs_as, used in ((0, 0, True), (0, 1, True), (1, 1, True), (1, 0, False),
+                                 (2, 1, False)):
+        os.chown(plan, owner, owner)
+        result = run([program, "pages"], folder, user=runs_as,
+                     env={"LD_PRELOAD": SHARED, "PGOKIT_ALLOC_PLAN": plan})
+        require("another user" in result.stderr if not used else not result.stderr,
+                f"a plan of {owner}, run by {runs_as}: {result.stderr}")
+
+
 def tells_stale(folder):
     program = build(folder)
     plan = plan_of(folder, program)
@@ -275,6 +318,8 @@ def main():
     cases.run("linked statically", links_statically)
     cases.run("hints of compilers reach groups", hints)
     cases.run("a damaged plan is refused with one line", refuses)
+    cases.run("a pipe as plan: the program starts, with one line", never_waits)
+    cases.run("a plan of another user is refused", plan_of_other_user)
     cases.run("a plan for another build is refused with one line", tells_stale)
     cases.run("cold objects come back from swap", pages_out)
     cases.run("hot groups are for huge pages", huge_pages)

@@ -120,6 +120,17 @@ def llvm_reads(folder):
 
 # ---- samples of perf ----
 
+def samples_into_pipe(folder):
+    """A pipe that nobody reads lies under the name of the samples: the program goes on."""
+    program = build(folder, "kinds.cpp")
+    script = f"mkfifo {folder}/r.$$.perf; exec env LD_PRELOAD={LIBRARY} {program} 6000"
+    plain = run([program, "6000"], folder)
+    told = run(["sh", "-c", script], folder, timeout=120, env={
+        "PGOKIT_BRANCHES_OPTIONS": f"out={folder}/r.%p:frequency=2000:perf=1"})
+    require(told.stdout == plain.stdout, told.stdout)
+    require(told.stderr.count("\n") == 1 and "not a regular file" in told.stderr, told.stderr)
+
+
 def samples_of_perf(folder):
     """perf, llvm-profgen and gen read them; llvm-profgen does not warn of what is in them."""
     profgen, perf = tool("llvm-profgen-22"), tool("perf")
@@ -755,6 +766,7 @@ def main():
     cases.run("only the counts stay", only_counts_stay)
     cases.run("llvm-profgen reads the counts", llvm_reads)
     cases.run("samples of perf", samples_of_perf)
+    cases.run("a pipe in the place of samples", samples_into_pipe)
     cases.run("calling contexts", calling_contexts)
     cases.run("calling contexts by probes", contexts_by_probes)
     cases.run("loads tell types of objects", loads_tell_types)

@@ -373,6 +373,17 @@ def no_profile(folder, options, words, before=None):
     unprofiled(folder, ["/bin/echo", "on"], options, words, before, {"LD_PRELOAD": SHARED})
 
 
+def link_to_file(name):
+    os.symlink("other", name)
+
+
+def part_taken(folder, make, words):
+    make(os.path.join(folder, "p.profraw.part"))
+    unprofiled(folder, ["/bin/echo", "on"], f"out={folder}/p.profraw", words, None,
+               {"LD_PRELOAD": SHARED})
+    require(not os.path.exists(os.path.join(folder, "other")), "what the link points to was made")
+
+
 def mounted(folder, options, name, words):
     if os.geteuid():
         raise Skip("takes root to mount a file system")
@@ -657,9 +668,11 @@ def main():
     cases.run("a child with another root directory", child_elsewhere)
     cases.run("nothing but reading and writing is allowed", strictly_confined)
     cases.run("the child of a program that has put itself under a filter", child_of_confined)
-    cases.run("no such place", no_profile, "out=/proc/none/p.profraw", "no such directory")
+    cases.run("no such place", no_profile, "out=/proc/none/p.profraw", "no such file or directory")
     cases.run("a device in its place", no_profile, "out=/dev/full", "is not a regular file")
     cases.run("a directory in its place", no_profile, "out=/", "is a directory")
+    for make, words in ((os.mkfifo, "not a regular file"), (link_to_file, "symbolic link")):
+        cases.run(f"{words} under the name that it is made by", part_taken, make, words)
     cases.run("full disk", mounted, "size=64k", "p.profraw", "no space left")
     cases.run("disk that gets full", late_full_disk)
     cases.run("read-only file system", mounted, "ro", "p.profraw", "read-only")

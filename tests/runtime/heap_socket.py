@@ -415,7 +415,7 @@ def other_user(folder):
 
 def no_place(folder):
     program = program_of(folder)
-    for name, text in (("nowhere/s.sock", "no such directory"), ("x" * 120, "longer than")):
+    for name, text in (("nowhere/s.sock", "no such file or directory"), ("x" * 120, "longer than")):
         served = Served(folder, program, "1", name=name)
         said = served.ended(None)
         require(served.process.returncode == 0 and "no socket" in said and text in said, said)
