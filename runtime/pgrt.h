@@ -13,6 +13,8 @@
 #pragma GCC visibility push(hidden)
 
 #define PGRT_EXPORT __attribute__((visibility("default"), used))
+/* UBSan, XRay and coverage bring functions of the same name, which are taken then. */
+#define PGRT_EXPORT_WEAK __attribute__((visibility("default"), used, weak))
 #define PGRT_WHO "pgokit heap profiler"
 
 enum {

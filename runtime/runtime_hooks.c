@@ -10,7 +10,8 @@ typedef void (*free_hook)(const volatile void *object);
 
 extern void __sanitizer_malloc_hook(const volatile void *object, size_t n) __attribute__((weak));
 extern void __sanitizer_free_hook(const volatile void *object) __attribute__((weak));
-PGRT_EXPORT int __sanitizer_install_malloc_and_free_hooks(alloc_hook on_alloc, free_hook on_free);
+PGRT_EXPORT_WEAK int __sanitizer_install_malloc_and_free_hooks(alloc_hook on_alloc,
+                                                               free_hook on_free);
 
 enum { HOOKS = 5 }; /* as many as compiler-rt takes */
 static struct {

@@ -77,7 +77,7 @@ void __sanitizer_purge_allocator(void) {}
 
 /* ---- where the profile is ---- */
 
-PGRT_EXPORT const char *__sanitizer_get_report_path(void);
+PGRT_EXPORT_WEAK const char *__sanitizer_get_report_path(void);
 
 const char *__sanitizer_get_report_path(void)
 {
@@ -86,7 +86,7 @@ const char *__sanitizer_get_report_path(void)
 
 /* ---- this call's stack ---- */
 
-PGRT_EXPORT void __sanitizer_print_stack_trace(void);
+PGRT_EXPORT_WEAK void __sanitizer_print_stack_trace(void);
 
 void __sanitizer_print_stack_trace(void)
 {

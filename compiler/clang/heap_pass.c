@@ -5,6 +5,7 @@
 #include "heap_count.h"
 #include "heap_merge.h"
 #include "heap_module.h"
+#include "heap_refuse.h"
 #include "plan_memory.h"
 
 #include <llvm-c/Analysis.h>
@@ -62,7 +63,7 @@ static void count_each(struct pgc_counting *counting, LLVMValueRef function)
 
 bool pgc_instrument_heap(LLVMModuleRef module, const struct pgc_options *options)
 {
-    if (!pgc_module_begin(module, options))
+    if (pgc_is_refused(module) || !pgc_module_begin(module, options))
         return false;
     struct pgc_counting counting;
     /* A counter of a byte is for the 8 bytes that were accessed. */

@@ -25,7 +25,7 @@ struct pgc_options {
     const char *file; /* the beginning of the names of profiles */
 };
 
-/* False: nothing has been changed, as in a module that counts already. */
+/* False: nothing has been changed, as in a module that counts already, or that has been refused. */
 bool pgc_instrument_heap(LLVMModuleRef module, const struct pgc_options *options);
 
 /* Tells the types of what is allocated, in a section beside the debug information; for a module as
@@ -33,6 +33,7 @@ bool pgc_instrument_heap(LLVMModuleRef module, const struct pgc_options *options
 void pgc_tell_heap_types(LLVMModuleRef module);
 
 /* What the C interface of LLVM lacks; in plugin.cc. */
+void pgc_report_error(LLVMModuleRef module, const char *text);
 void pgc_set_dso_local(LLVMValueRef global);
 /* The pointer that another one is at a fixed distance from, and the distance in bytes. */
 LLVMValueRef pgc_base_of(LLVMModuleRef module, LLVMValueRef pointer, int64_t *distance);

@@ -59,6 +59,11 @@ struct TypesPass : PassInfoMixin<TypesPass> {
 };
 } // namespace
 
+extern "C" void pgc_report_error(LLVMModuleRef module, const char *text)
+{
+    unwrap(module)->getContext().emitError(text);
+}
+
 extern "C" void pgc_set_dso_local(LLVMValueRef global)
 {
     cast<GlobalValue>(unwrap(global))->setDSOLocal(true);

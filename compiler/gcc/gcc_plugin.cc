@@ -24,6 +24,11 @@ static bool take_option(const char *key, const char *value)
     return true;
 }
 
+static void start_unit(void *, void *name)
+{
+    pgc_refuse_unit(static_cast<const char *>(name));
+}
+
 static void finish_unit(void *, void *)
 {
     if (pgc_any_counted() && !seen_error())
@@ -51,6 +56,7 @@ int plugin_init(struct plugin_name_args *about, struct plugin_gcc_version *versi
     struct register_pass_info early = {pgc_types_pass(), "ssa", 1, PASS_POS_INSERT_AFTER};
     register_callback(name, PLUGIN_PASS_MANAGER_SETUP, NULL, &place);
     register_callback(name, PLUGIN_PASS_MANAGER_SETUP, NULL, &early);
+    register_callback(name, PLUGIN_START_UNIT, start_unit, about->base_name);
     register_callback(name, PLUGIN_FINISH_UNIT, finish_unit, NULL);
     return 0;
 }

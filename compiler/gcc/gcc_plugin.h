@@ -61,6 +61,10 @@ bool pgc_count_in_runtime(gimple *statement);
 /* Whether memory may be given back, or control may leave the block, in a statement. */
 bool pgc_ends_run(gimple *statement);
 
+/* Reports an error, by `name`, if the unit has other instrumentation that cannot be in one program
+ * with the heap profiler. */
+void pgc_refuse_unit(const char *name);
+
 /* Code that counts, for one function. */
 struct pgc_counting {
     const struct pgc_options *options;
