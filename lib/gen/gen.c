@@ -234,9 +234,10 @@ static int add_recording(struct pgk_gen *g, struct pgk_filemap *map, const char 
         if (!pgk_first_runs_move(&g->v.v[i].first_runs, &g->v.v[i].first_runs_here, g->start))
             status = pgk_fail_nomem(err);
     take_info(g);
-    if (!status)
+    const bool foreign = !g->space.any_matched && g->space.foreign;
+    if (!status && !foreign)
         note_files(g);
-    if (!status && !g->space.any_matched && g->space.foreign)
+    if (!status && foreign)
         status = pgk_fail(err, PGK_E_MISMATCH, .file = path, .field = "build id",
                           .found = g->space.foreign_text, .expected = "the binary that was run",
                           .hint = "give exactly the file that was recorded with -b");

@@ -44,7 +44,7 @@ static uint32_t find_binary(struct adder *a, const struct pgk_branch_module *m)
         size_t size;
         const uint8_t *id = pgk_elf_build_id(g->v.v[i].elf, &size);
         const bool has_both = size && m->id_size;
-        if (has_both && size == m->id_size && !memcmp(id, m->id, size))
+        if (pgk_elf_has_build_id(g->v.v[i].elf, m->id, m->id_size))
             return i;
         if (!is_named(g, g->v.v[i].elf, i, m->path))
             continue;

@@ -190,12 +190,9 @@ void pgk_binaries_close(struct pgk_binaries **set_at)
 
 uint32_t pgk_binaries_find(const struct pgk_binaries *set, const uint8_t *build_id, size_t size)
 {
-    for (size_t i = 0; size && i < pgk_binaries_count(set); i++) {
-        size_t have_size;
-        const uint8_t *have = pgk_elf_build_id(set->v.v[i].elf, &have_size);
-        if (have_size == size && memcmp(have, build_id, size) == 0)
+    for (size_t i = 0; i < pgk_binaries_count(set); i++)
+        if (pgk_elf_has_build_id(set->v.v[i].elf, build_id, size))
             return (uint32_t)i;
-    }
     return PGK_INDEX_NONE;
 }
 
@@ -276,12 +273,10 @@ bool pgk_elf_has_main(const struct pgk_elf *elf)
 static struct pgk_elf *open_at_path(const struct pgk_program_wanted *wanted, bool *other)
 {
     struct pgk_elf *elf;
-    size_t size;
     if (pgk_elf_open(&elf, wanted->path, NULL))
         return NULL;
-    const uint8_t *id = pgk_elf_build_id(elf, &size);
     if (!wanted->build_id_size ||
-        (size == wanted->build_id_size && !memcmp(id, wanted->build_id, size)))
+        pgk_elf_has_build_id(elf, wanted->build_id, wanted->build_id_size))
         return elf;
     if (other)
         *other = true;

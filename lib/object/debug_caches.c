@@ -172,7 +172,6 @@ static int try_open(const char *path, const struct wanted *w, struct pgk_elf **e
 {
     struct stat st;
     struct pgk_elf *found = NULL;
-    size_t size;
     if (!*path || stat(path, &st) || !S_ISREG(st.st_mode) || !st.st_size)
         return 0;
     struct pgk_err why = {0};
@@ -184,8 +183,7 @@ static int try_open(const char *path, const struct wanted *w, struct pgk_elf **e
                  *why.found ? why.found : pgk_status_text(status));
         return 0;
     }
-    const uint8_t *id = pgk_elf_build_id(found, &size);
-    const bool right = size == w->size && !memcmp(id, w->id, size);
+    const bool right = pgk_elf_has_build_id(found, w->id, w->size);
     if (!right)
         pgk_warn("%s is not used: its build id is not that of its name; remove it, so that it is "
                  "fetched again",

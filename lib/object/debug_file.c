@@ -90,13 +90,6 @@ static const char *dir_at(const struct pgk_dw_search *s, size_t i)
     return i + 1 < dir_count(s) ? s->places->dirs[i] : SYSTEM_DIR;
 }
 
-static bool same_build_id(const struct pgk_elf *elf, const uint8_t *id, size_t size)
-{
-    size_t have_size;
-    const uint8_t *have = pgk_elf_build_id(elf, &have_size);
-    return have_size == size && size && memcmp(have, id, size) == 0;
-}
-
 static bool has(const struct pgk_elf *elf, const char *section)
 {
     size_t size;
@@ -119,7 +112,7 @@ static int by_build_id(struct pgk_dw_search *s, const uint8_t *id, size_t size,
         if (!format(path, dir_at(s, i), name, "", ""))
             continue;
         PGK_TRY(try_open(s, path, found, err));
-        if (*found && !same_build_id(*found, id, size)) {
+        if (*found && !pgk_elf_has_build_id(*found, id, size)) {
             pgk_warn("debug file %s is not used: its build id is not that of its name", path);
             pgk_elf_close(found);
         }
@@ -214,7 +207,7 @@ int pgk_elf_use_debug(struct pgk_elf *elf, const char *path, struct pgk_err *err
     const uint8_t *id = pgk_elf_build_id(elf, &size);
     const uint8_t *debug_id = pgk_elf_build_id(debug, &debug_size);
     int status = 0;
-    if (size && debug_size && !same_build_id(debug, id, size)) {
+    if (size && debug_size && !pgk_elf_has_build_id(debug, id, size)) {
         char want[PGK_BUILD_ID_TEXT], found[PGK_BUILD_ID_TEXT];
         status = pgk_fail(err, PGK_E_MISMATCH, .file = path, .format = "ELF", .field = "build id",
                           .found = pgk_build_id_text(found, debug_id, debug_size),
@@ -289,7 +282,7 @@ int pgk_dw_find_alt(struct pgk_dw_search *s, const struct pgk_elf *elf, struct p
     folder_of(folder, realpath(pgk_elf_path(elf), real) ? real : pgk_elf_path(elf));
     if (format(path, name[0] == '/' ? "" : folder, name, "", "")) {
         PGK_TRY(try_open(s, path, &found, err));
-        if (found && id_size && !same_build_id(found, id, id_size))
+        if (found && id_size && !pgk_elf_has_build_id(found, id, id_size))
             pgk_elf_close(&found);
     }
     if (!found)

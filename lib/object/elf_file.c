@@ -409,6 +409,24 @@ const uint8_t *pgk_elf_build_id(const struct pgk_elf *elf, size_t *size)
     return elf->build_id;
 }
 
+bool pgk_build_ids_equal(const uint8_t *a, size_t a_size, const uint8_t *b, size_t b_size)
+{
+    enum { RECORDED = 20 };
+    if (a_size > b_size)
+        return pgk_build_ids_equal(b, b_size, a, a_size);
+    if (!a_size || memcmp(a, b, a_size))
+        return false;
+    size_t zeros = a_size;
+    while (zeros < b_size && !b[zeros])
+        zeros++;
+    return zeros == b_size || a_size == RECORDED;
+}
+
+bool pgk_elf_has_build_id(const struct pgk_elf *elf, const uint8_t *id, size_t size)
+{
+    return pgk_build_ids_equal(elf->build_id, elf->build_id_size, id, size);
+}
+
 const uint8_t *pgk_elf_bytes(const struct pgk_elf *elf, size_t *size)
 {
     *size = elf->map.size;

@@ -33,6 +33,12 @@ uint16_t pgk_elf_machine(const struct pgk_elf *elf); /* EM_... */
 const struct pgk_segment *pgk_elf_segments(const struct pgk_elf *elf, size_t *count);
 /* GNU build id; *size 0 and NULL if the file has none. */
 const uint8_t *pgk_elf_build_id(const struct pgk_elf *elf, size_t *size);
+/* Whether that is the build id of the file; false if it has none, or `size` is 0. */
+bool pgk_elf_has_build_id(const struct pgk_elf *elf, const uint8_t *id, size_t size);
+/* Recordings of perf have 20 bytes for a build id: perf before 5.11 fills up a shorter one with
+ * zeros and does not say its size, and a longer one is cut. Such ids are equal, as for perf; ids of
+ * no bytes are not. */
+bool pgk_build_ids_equal(const uint8_t *a, size_t a_size, const uint8_t *b, size_t b_size);
 /* Section contents, decompressed where needed (SHF_COMPRESSED, .zdebug_);
  * *size 0 and NULL if there is no such section (or it is SHT_NOBITS). Valid until the file
  * is closed. Sections are decompressed on first use, under a lock. */

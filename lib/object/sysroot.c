@@ -12,13 +12,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static bool has_id(const struct pgk_elf *elf, const uint8_t *id, size_t size)
-{
-    size_t have_size;
-    const uint8_t *have = pgk_elf_build_id(elf, &have_size);
-    return have_size == size && size && !memcmp(have, id, size);
-}
-
 /* *elf stays NULL if the file cannot be used. */
 static int try_open(struct pgk_elf **elf, const char *path, const uint8_t *id, size_t id_size,
                     struct pgk_err *err)
@@ -32,7 +25,7 @@ static int try_open(struct pgk_elf **elf, const char *path, const uint8_t *id, s
         return pgk_fail_nomem(err);
     if (status < 0)
         return 0;
-    if (has_id(found, id, id_size))
+    if (pgk_elf_has_build_id(found, id, id_size))
         *elf = found;
     else
         pgk_elf_close(&found);
@@ -124,7 +117,7 @@ int pgk_find_in_sysroots(struct pgk_elf **elf, struct pgk_sysroot *s, const char
     for (int debug = 1; debug >= 0; debug--) {
         for (size_t i = 0; i < s->files.n && !*elf; i++) {
             const struct pgk_sysroot_file *f = &s->files.v[i];
-            if (f->has_debug == debug && f->id_size == id_size && !memcmp(f->id, id, id_size))
+            if (f->has_debug == debug && pgk_build_ids_equal(f->id, f->id_size, id, id_size))
                 PGK_TRY(try_open(elf, f->path, id, id_size, err));
         }
     }

@@ -91,6 +91,17 @@ int pgk_perf_add_event(struct pgk_perf_data *file, struct pgk_cursor *c, size_t 
     return 0;
 }
 
+/* perf before 5.11 does not say how many of the bytes are the build id, and zeros fill up the rest.
+ * Linkers make ids of 8 bytes (lld's "fast"), 16 ("md5", "uuid") and 20. */
+static uint8_t unpadded_size(const uint8_t id[static PGK_BUILD_ID_MAX])
+{
+    static const uint8_t sizes[] = {8, 16}, zeros[PGK_BUILD_ID_MAX];
+    for (size_t i = 0; i < PGK_COUNTOF(sizes); i++)
+        if (!memcmp(id + sizes[i], zeros, PGK_BUILD_ID_MAX - sizes[i]))
+            return sizes[i];
+    return PGK_BUILD_ID_MAX;
+}
+
 static int add_build_id(struct pgk_perf_data *file, struct pgk_cursor *c, uint16_t misc,
                         struct pgk_err *err)
 {
@@ -100,7 +111,7 @@ static int add_build_id(struct pgk_perf_data *file, struct pgk_cursor *c, uint16
     size_t left = pgk_cur_left(c);
     const char *path = (const char *)pgk_cur_take(c, left, "path");
     PGK_TRY(pgk_cur_check(c, err, "build id"));
-    uint8_t size = misc & MISC_BUILD_ID_SIZE ? id[PGK_BUILD_ID_MAX] : PGK_BUILD_ID_MAX;
+    uint8_t size = misc & MISC_BUILD_ID_SIZE ? id[PGK_BUILD_ID_MAX] : unpadded_size(id);
     b.size = size < PGK_BUILD_ID_MAX ? size : PGK_BUILD_ID_MAX;
     memcpy(b.bytes, id, b.size);
     size_t len = strnlen(path, left);

@@ -145,10 +145,9 @@ static int check_builds(const struct pgk_plan *plan, struct pgk_binaries *binari
 {
     const size_t n = pgk_binaries_count(binaries);
     for (uint32_t i = 0; i < n; i++) {
-        size_t size;
-        const uint8_t *id = pgk_elf_build_id(pgk_binaries_elf(binaries, i), &size);
-        for (size_t m = 0; id && m < plan->modules.n; m++)
-            if (plan->modules.v[m].id_size == size && !memcmp(plan->modules.v[m].id, id, size))
+        const struct pgk_elf *elf = pgk_binaries_elf(binaries, i);
+        for (size_t m = 0; m < plan->modules.n; m++)
+            if (pgk_elf_has_build_id(elf, plan->modules.v[m].id, plan->modules.v[m].id_size))
                 return 0;
     }
     return pgk_fail(err, PGK_E_MISMATCH, .field = "build ids of the binaries",

@@ -15,7 +15,7 @@ REGS_INTR, PHYS = 1 << 18, 1 << 19
 HW_INDEX = 1 << 17  # of branch types
 SAMPLE_ID_ALL = 1 << 18  # of flags
 CONTEXT_USER = (1 << 64) - 512
-VERSION, ARCH, CPUID, EVENT_DESC, PMU_MAPPINGS, AUXTRACE = 4, 6, 9, 12, 16, 18
+BUILD_ID, VERSION, ARCH, CPUID, EVENT_DESC, PMU_MAPPINGS, AUXTRACE = 2, 5, 6, 9, 12, 16, 18
 RAW_PMU = 4
 
 
@@ -49,23 +49,27 @@ class Event:
         )
         self.period, self.regs, self.precise, self.ids = period, regs, precise, ids
 
-    def attr(self):
-        flags = SAMPLE_ID_ALL | 1 << 8 | 1 << 9 | 1 << 13 | 1 << 23 | self.precise << 15
+    def attr(self, size=128):
+        """Flags that came with later sizes are left out with them."""
+        newer = 1 << 23 if size >= 104 else 0
+        flags = SAMPLE_ID_ALL | 1 << 8 | 1 << 9 | 1 << 13 | newer | self.precise << 15
         head = struct.pack(
-            "<IIQQQQQII", self.pmu, 128, 0, self.period, self.sample_type, 4, flags, 0, 0
+            "<IIQQQQQII", self.pmu, size, 0, self.period, self.sample_type, 4, flags, 0, 0
         )
         return (
             head
             + struct.pack("<QQQQIIQII", 0, 0, self.branch_type, self.regs, 0, 0, self.regs, 0, 0)
             + bytes(16)
-        )
+        )[:size]
 
 
 class Recording:
     """Records of one recording; `samples` are the truth about them."""
 
-    def __init__(self, *events, cpu="GenuineIntel,6,167,1", pmus=((RAW_PMU, "cpu"),)):
+    def __init__(self, *events, cpu="GenuineIntel,6,167,1", pmus=((RAW_PMU, "cpu"),),
+                 version="6.1", attr_size=128):
         self.events, self.cpu, self.pmus = events, cpu, pmus
+        self.version, self.attr_size, self.build_ids = version, attr_size, []
         self.records, self.samples, self.time, self.traces = [], [], 1000, []
 
     def add(self, kind, body, misc=0, trailing=b""):
@@ -96,6 +100,24 @@ class Recording:
             + self.trailer(pid, pid),
             misc=2 | (1 << 14 if build_id else 0),
         )
+
+    def mmap1(self, pid, start, size, offset, path):
+        """As the kernel before 3.16 says it, and perf of its own symbols."""
+        self.add(
+            1,
+            struct.pack("<iiQQQ", pid, 0 if pid < 0 else pid, start, size, offset)
+            + pad(path.encode() + b"\0")
+            + self.trailer(pid & 0xFFFFFFFF, pid & 0xFFFFFFFF),
+            misc=1 if pid < 0 else 2,
+        )
+
+    def build_id(self, build_id, path, with_size=True):
+        """In the table behind the data; perf before 5.11 does not say the size."""
+        name = path.encode() + bytes(64 - len(path) % 64)
+        size = struct.pack("<B3x", len(build_id)) if with_size else bytes(4)
+        misc = 2 | (1 << 15 if with_size else 0)
+        self.build_ids.append(struct.pack("<IHHi20s", 0, misc, 36 + len(name), -1, build_id)
+                              + size + name)
 
     def comm(self, pid, name, by_exec=False):
         self.add(
@@ -169,19 +191,20 @@ class Recording:
         ids = b"".join(struct.pack(f"<{len(e.ids)}Q", *e.ids) for e in self.events)
         at = head
         for e in self.events:
-            attrs += e.attr() + struct.pack("<QQ", at, 8 * len(e.ids))
+            attrs += e.attr(self.attr_size) + struct.pack("<QQ", at, 8 * len(e.ids))
             at += 8 * len(e.ids)
         data_at = head + len(ids) + len(attrs)
         data = b"".join(self.records)
-        features = [
-            (VERSION, string("6.1")),
+        features = [(BUILD_ID, b"".join(self.build_ids))] if self.build_ids else []
+        features += [
+            (VERSION, string(self.version)),
             (ARCH, string("x86_64")),
             (CPUID, string(self.cpu)),
             (
                 EVENT_DESC,
-                struct.pack("<II", len(self.events), 128)
+                struct.pack("<II", len(self.events), self.attr_size)
                 + b"".join(
-                    e.attr()
+                    e.attr(self.attr_size)
                     + struct.pack("<I", len(e.ids))
                     + string(e.name)
                     + struct.pack(f"<{len(e.ids)}Q", *e.ids)
@@ -213,7 +236,7 @@ class Recording:
         header = MAGIC + struct.pack(
             "<QQQQQQQQ",
             head,
-            144,
+            self.attr_size + 16,
             head + len(ids),
             len(attrs),
             data_at,

@@ -309,6 +309,32 @@ static void symbols_are_sorted_by_address(void **state)
     tb_free(&t);
 }
 
+static void build_ids_filled_with_zeros_are_equal(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *a, *b;
+        size_t a_size, b_size;
+        bool equal;
+    } cases[] = {
+        {"12345678", "12345678\0\0\0\0\0\0\0\0\0\0\0", 8, 20, true},
+        {"12345678", "12345678\0\0\0\0\0\0\0\0\0\0\1", 8, 20, false},
+        {"12345678", "12345679\0\0\0\0\0\0\0\0\0\0\0", 8, 20, false},
+        {"1234567", "12345678", 7, 8, false},
+        {"12345678901234567890", "123456789012345678901234", 20, 24, true}, /* perf cut it */
+        {"1234567890123456", "123456789012345678901234", 16, 24, false},
+        {"", "\0\0\0\0", 0, 4, false},
+        {"", "", 0, 0, false},
+    };
+    for (size_t i = 0; i < PGK_COUNTOF(cases); i++) {
+        const uint8_t *a = (const uint8_t *)cases[i].a, *b = (const uint8_t *)cases[i].b;
+        assert_int_equal(pgk_build_ids_equal(a, cases[i].a_size, b, cases[i].b_size),
+                         cases[i].equal);
+        assert_int_equal(pgk_build_ids_equal(b, cases[i].b_size, a, cases[i].a_size),
+                         cases[i].equal);
+    }
+}
+
 /* Everything that can be asked of an image. */
 static void use(const struct test_bytes *b)
 {
@@ -388,6 +414,7 @@ int main(void)
         cmocka_unit_test(objects_are_debug_files_only),
         cmocka_unit_test(a_cut_file_says_so),
         cmocka_unit_test(segments_and_build_id_are_found),
+        cmocka_unit_test(build_ids_filled_with_zeros_are_equal),
         cmocka_unit_test(compressed_sections_are_unpacked),
         cmocka_unit_test(damaged_compression_gives_no_section_and_a_warning),
         cmocka_unit_test(sections_without_bytes_are_none),
