@@ -31,6 +31,16 @@ static int note_process(struct pgk_text_reader *t, int32_t pid)
 
 /* ---- records ---- */
 
+/* As C prints numbers by "%#x". */
+static const uint8_t *hex_or_zero(const uint8_t *p, const uint8_t *end, uint64_t *value)
+{
+    const uint8_t *rest = pgk_text_0x(p, end, value);
+    if (rest || p == end || *p != '0')
+        return rest;
+    *value = 0;
+    return p + 1;
+}
+
 /* PERF_RECORD_MMAP2 1/1: [0x1000(0x2000) @ 0x3000 08:01 77 0]: r-xp /opt/a
  * `p` is behind the name of the record. */
 static int read_mapping(struct pgk_text_reader *t, const uint8_t *p, const uint8_t *end)
@@ -42,7 +52,7 @@ static int read_mapping(struct pgk_text_reader *t, const uint8_t *p, const uint8
     p = pgk_text_word(p, end, "/");
     p = p ? pgk_text_decimal(p, end, &tid) : NULL;
     p = pgk_text_word(p, end, ": [");
-    p = p ? pgk_text_0x(p, end, &m.start) : NULL;
+    p = p ? hex_or_zero(p, end, &m.start) : NULL;
     p = pgk_text_word(p, end, "(");
     p = p ? pgk_text_0x(p, end, &m.size) : NULL;
     p = pgk_text_word(p, end, ") @ ");

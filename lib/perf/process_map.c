@@ -118,6 +118,18 @@ static int find_file(struct pgk_process_map *m, const struct pgk_perf_mapping *f
                : pgk_fail_nomem(err);
 }
 
+/* The kernel has the upper half of all addresses, of every processor that we know. perf before 3.13
+ * maps it from 0 on and gives the address of its first symbol as the offset, which is 0, too, where
+ * users may not see such addresses. */
+static void keep_to_kernel(struct pgk_process_mapping *m)
+{
+    const uint64_t lowest = UINT64_C(1) << 63, end = m->start + m->size;
+    if (m->start >= lowest || end <= lowest)
+        return;
+    m->start = m->file_offset >= lowest && m->file_offset < end ? m->file_offset : lowest;
+    m->size = end - m->start;
+}
+
 int pgk_process_map_add(struct pgk_process_map *m, const struct pgk_perf_mapping *from,
                         struct pgk_err *err)
 {
@@ -126,6 +138,8 @@ int pgk_process_map_add(struct pgk_process_map *m, const struct pgk_perf_mapping
                                           .size = from->size,
                                           .file_offset = from->file_offset,
                                           .prot = from->prot};
+    if (mapping.pid == PGK_PID_KERNEL)
+        keep_to_kernel(&mapping);
     PGK_TRY(find_file(m, from, &mapping.file, err));
     if (!pgk_vec_push(&m->mappings, mapping))
         return pgk_fail_nomem(err);

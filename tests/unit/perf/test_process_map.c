@@ -110,6 +110,30 @@ static void test_kernel_and_unknown_processes(void **state)
     pgk_process_map_close(&m);
 }
 
+/* perf before 3.13; with an address of its first symbol, or none where users may not see it. */
+static void test_kernel_from_address_zero_hides_no_process(void **state)
+{
+    (void)state;
+    static const uint64_t text[] = {UINT64_C(0xffffffff81000000), 0};
+    for (size_t i = 0; i < PGK_COUNTOF(text); i++) {
+        struct pgk_process_map *m = fresh();
+        struct pgk_perf_mapping kernel = {.pid = PGK_PID_KERNEL,
+                                          .size = UINT64_C(0xffffffff9fffffff),
+                                          .file_offset = text[i],
+                                          .path = "[kernel.kallsyms]_text",
+                                          .path_len = 22};
+        assert_int_equal(pgk_process_map_add(m, &kernel, NULL), 0);
+        map(m, 7, 1, 0x1000, 0x1000, "/seven");
+        assert_string_equal(at(m, 7, 2, 0x5000), "nothing");
+        assert_string_equal(at(m, 7, 2, 0x1000), "/seven");
+        assert_string_equal(at(m, 7, 2, UINT64_C(0xffffffff81000010)), "[kernel.kallsyms]_text");
+        struct pgk_process_place p = pgk_process_map_find(m, 7, 2, UINT64_C(0xffffffff81000010));
+        assert_int_equal(p.start, text[i] ? text[i] : UINT64_C(1) << 63);
+        assert_int_equal(p.end, UINT64_C(0xffffffff9fffffff));
+        pgk_process_map_close(&m);
+    }
+}
+
 static void test_mappings_between_samples(void **state)
 {
     (void)state;
@@ -198,6 +222,7 @@ int main(void)
         cmocka_unit_test(test_fork_has_what_its_parent_had),
         cmocka_unit_test(test_number_of_a_process_is_used_again),
         cmocka_unit_test(test_kernel_and_unknown_processes),
+        cmocka_unit_test(test_kernel_from_address_zero_hides_no_process),
         cmocka_unit_test(test_mappings_between_samples),
         cmocka_unit_test(test_random_against_plain),
         cmocka_unit_test(test_out_of_memory),
