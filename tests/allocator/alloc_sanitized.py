@@ -62,9 +62,11 @@ def allocator(folder, kind):
     jemalloc = run([tool("gcc"), "-print-file-name=libjemalloc_pic.a"], folder).stdout.strip()
     run([f"{ROOT}/runtime/combine", out, exports, jemalloc, "pgal_je_", *archives], folder,
         env={name.upper(): name for name in ("ar", "ld", "nm", "objcopy")})
-    with open(exports, encoding="utf-8") as names, open(folder + "/names", "w",
-                                                        encoding="utf-8") as renamed:
-        renamed.writelines(f"{name} sanitized_{name}\n" for name in names.read().split())
+    # Not dlopen: these programs are linked with the allocator and open nothing that brings another.
+    defined = run(["nm", "-P", "--extern-only", "--defined-only", out], folder).stdout
+    with open(folder + "/names", "w", encoding="utf-8") as renamed:
+        renamed.writelines(f"{name} sanitized_{name}\n"
+                           for name in (line.split()[0] for line in defined.splitlines()))
     run(["objcopy", f"--redefine-syms={folder}/names", out], folder)
     return out
 
