@@ -70,6 +70,17 @@ int pgg_sys_unmap(void *start, size_t bytes)
     return (int)CALL(munmap, start, bytes);
 }
 
+long pgg_sys_resize_pages(void *start, size_t bytes, size_t to_bytes)
+{
+    return CALL(mremap, start, bytes, to_bytes);
+}
+
+long pgg_sys_move_pages(void *start, size_t bytes, void *to)
+{
+    enum { MAY_MOVE = 1, FIXED = 2, KEEP = 4 };
+    return CALL(mremap, start, bytes, bytes, MAY_MOVE | FIXED | KEEP, to);
+}
+
 int pgg_sys_advise(void *start, size_t bytes, int advice)
 {
     return (int)CALL(madvise, start, bytes, advice);

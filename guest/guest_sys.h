@@ -36,6 +36,11 @@ long pgg_sys_map_file(void *at, size_t bytes, int fd, u64 off);
 long pgg_sys_map_code(void *at, size_t bytes, int fd);
 long pgg_sys_memory_file(const char *name); /* a descriptor; what is in it may be run */
 int pgg_sys_unmap(void *start, size_t bytes);
+/* Pages of this process, made more where they are; -ENOMEM: something is behind them. */
+long pgg_sys_resize_pages(void *start, size_t bytes, size_t to_bytes);
+/* Their contents to other pages, in place of what is there; zeroes stay behind. Untouched ones stay
+ * so. -EINVAL: Linux is older than 5.7. */
+long pgg_sys_move_pages(void *start, size_t bytes, void *to);
 int pgg_sys_advise(void *start, size_t bytes, int advice); /* MADV_... */
 /* Bit 0 of pages[i]: in memory. -ENOMEM: not all of it is mapped. There must be room for one of
  * each PGG_PAGE bytes: an emulator tells of the pages of the machine that it runs on. */

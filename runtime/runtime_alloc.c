@@ -11,6 +11,7 @@
 #include "runtime_access.h"
 #include "runtime_depot.h"
 #include "runtime_hooks.h"
+#include "runtime_mapped.h"
 #include "runtime_options.h"
 #include "runtime_shadow.h"
 #include "runtime_start.h"
@@ -24,6 +25,7 @@
 void *pgrt_je_malloc(size_t n);
 void *pgrt_je_mallocx(size_t n, int flags);
 void pgrt_je_free(void *p);
+size_t pgrt_je_xallocx(void *p, size_t n, size_t more, int flags);
 int pgrt_je_mallctl(const char *name, void *old, size_t *old_size, void *to, size_t to_size);
 enum { JE_ZERO = 0x40 };
 
@@ -56,7 +58,7 @@ static PGG_COLD void add_region(uint8_t *region)
     }
 }
 
-enum { LARGE_WORDS = (64 << 10) / 8 };
+enum { LARGE_WORDS = (64 << 10) / 8, SPARSE_WORDS = (256 << 10) / 8 };
 
 #define SPARE_BYTES ((size_t)1 << (pgrt_little_room ? 24 : 32))
 static char *spare, *spare_at;
@@ -167,7 +169,11 @@ PGG_INLINE struct pgrt_use use_of(const struct pgrt_object *o)
     if (PGG_LIKELY(end - word == 1))
         return (struct pgrt_use){first, first ? o->h.size : 0};
     u64 used = first != 0;
-    struct pgrt_use use = {.accesses = first + pgg_words_sum(word + 1, end, &used)};
+    struct pgrt_use use = {
+        .accesses = first + (PGG_UNLIKELY(end - word >= SPARSE_WORDS)
+                                 ? pgrt_shadow_sum_large(word, end, &used)
+                                 : pgg_words_sum(word + 1, end, &used)),
+    };
     use.touched = used * PGRT_GRANULE - (first ? at % PGRT_GRANULE : 0) -
                   (end[-1] ? PGRT_GRANULE - 1 - last % PGRT_GRANULE : 0);
     return use;
@@ -233,6 +239,8 @@ static void block_free(const struct pgrt_object *o)
         pgrt_je_free(o->at);
     else if (PGG_UNLIKELY(o->form == PGRT_FORM_FAR))
         pgrt_je_free(((void **)pgrt_header_of(o->at))[-1]);
+    else if (PGG_UNLIKELY(o->h.kind & PGRT_KIND_MAPPED))
+        pgrt_mapped_free(o);
     else
         pgrt_je_free((char *)pgrt_header_of(o->at) - o->h.shift * (size_t)PGRT_GRANULE);
 }
@@ -283,18 +291,65 @@ static PGG_COLD void end_paused(void *object)
     pgrt_leave(t);
 }
 
-/* What is alive would be too much if the old object still were, which no other allocator needs to
- * keep: it ends before the new one begins. */
-PGG_INLINE void move(struct pgrt_thread *t, void *object, size_t n, void *old)
+/* An object that realloc replaces: it only grows, so that nothing was temporary. */
+PGG_INLINE void end_replaced(struct pgrt_thread *t, void *old)
 {
-    const enum pgrt_form form = form_of(old);
-    const size_t size = pgrt_object_at(old, form).h.size;
-    pgg_copy_fast(object, old, size < n ? size : n);
     if (PGG_LIKELY(t))
-        t->series.last = NULL; /* it only grows: nothing was temporary */
+        t->series.last = NULL;
     else
         end_paused(old);
+}
+
+/* What is alive would be too much if the old object still were, which no other allocator needs to
+ * keep: it ends before the new one begins. */
+PGG_INLINE void move(struct pgrt_thread *t, void *object, size_t n, void *old, bool mapped)
+{
+    const enum pgrt_form form = form_of(old);
+    const struct pgrt_object o = pgrt_object_at(old, form);
+    if (PGG_UNLIKELY(mapped))
+        pgrt_mapped_move(object, &o);
+    else
+        pgg_copy_fast(object, old, o.h.size < n ? o.h.size : n);
+    end_replaced(t, old);
     free_inside(t, old, form);
+}
+
+/* Another size for the block where it is; a smaller one can be had always. */
+static bool resize_block(const struct pgrt_object *o, size_t n)
+{
+    if (o->h.kind & PGRT_KIND_MAPPED)
+        return pgrt_mapped_resize(o, n);
+    const size_t bytes = near_bytes(n);
+    return pgrt_je_xallocx(pgrt_header_of(o->at), bytes, 0, 0) >= bytes;
+}
+
+/* A large object that realloc leaves where it is ends there, before its memory may be another's. */
+static PGG_COLD bool stay(struct pgrt_thread *t, const struct pgrt_object *o, size_t n)
+{
+    const bool grows = n > o->h.size;
+    if (grows && !resize_block(o, n))
+        return false;
+    end_replaced(t, o->at);
+    if (PGG_LIKELY(t))
+        end(t, o);
+    if (!grows)
+        resize_block(o, n);
+    return true;
+}
+
+/* Where realloc puts an object, if that takes more than a block and a copy: *mapped says what it is
+ * if it is not where the old one was. NULL: a block and a copy. */
+static void *place_large(struct pgrt_thread *t, size_t n, void *old, bool *mapped)
+{
+    const struct pgrt_object o = pgrt_object_at(old, form_of(old));
+    if (o.form != PGRT_FORM_NEAR || o.h.size < LARGE_BYTES || n < LARGE_BYTES)
+        return NULL;
+    *mapped = o.h.kind & PGRT_KIND_MAPPED;
+    if (stay(t, &o, n))
+        return old;
+    void *object = n < PGRT_MAPPED_LEAST ? NULL : pgrt_mapped_new(n, old);
+    *mapped = object;
+    return object;
 }
 
 /* Stores the header of a new object, and lets its accesses count. */
@@ -321,10 +376,13 @@ PGG_INLINE void *alloc(size_t n, size_t align, bool zero, const void *frame, voi
     const u32 now = pgrt_now_ms(), context = t ? pgrt_context_here(t, frame) : 0;
     const enum pgrt_form form = form_for(n, align, context);
     u32 shift = 0;
-    void *object = block_alloc(n, align, zero, form, &shift);
+    bool mapped = false;
+    void *object = old && PGG_UNLIKELY(n >= LARGE_BYTES) ? place_large(t, n, old, &mapped) : NULL;
+    if (PGG_LIKELY(!object))
+        object = block_alloc(n, align, zero, form, &shift);
     if (PGG_LIKELY(object)) {
-        if (old)
-            move(t, object, n, old);
+        if (old && PGG_LIKELY(object != old))
+            move(t, object, n, old, mapped);
         const bool begun = PGG_LIKELY(t) &&
                            PGG_LIKELY(pgrt_table_begin(t, &t->table, &t->series, context, n, now));
         if (PGG_LIKELY(begun))
@@ -333,7 +391,8 @@ PGG_INLINE void *alloc(size_t n, size_t align, bool zero, const void *frame, voi
               &(struct pgrt_header){
                   .size = n,
                   .cpu = pgrt_cpu(),
-                  .kind = (t ? 0 : PGRT_KIND_SILENT) | (begun ? 0 : PGRT_KIND_UNBEGUN),
+                  .kind = (t ? 0 : PGRT_KIND_SILENT) | (begun ? 0 : PGRT_KIND_UNBEGUN) |
+                          (mapped ? PGRT_KIND_MAPPED : 0),
                   .generation = pgrt_generation & 0xff,
                   .context = context,
                   .shift = shift,

@@ -13,6 +13,7 @@
 #pragma GCC visibility push(hidden)
 
 enum {
+    PGRT_KIND_MAPPED = 1,  /* its block is from runtime_mapped.h */
     PGRT_KIND_SPARE = 2,   /* from the spare memory; never given back */
     PGRT_KIND_SILENT = 4,  /* is in no profile */
     PGRT_KIND_UNBEGUN = 8, /* not noted when it was made, as there was no file */

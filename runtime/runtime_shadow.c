@@ -8,6 +8,7 @@
 #include "guest_sys.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <sys/mman.h>
 
 PGRT_EXPORT uintptr_t __memprof_shadow_memory_dynamic_address;
@@ -75,6 +76,42 @@ void pgrt_shadow_reset_large(u64 *first, u64 *end)
     }
     pgg_zero(first, lo - (uintptr_t)first);
     pgg_zero((void *)hi, (uintptr_t)end - hi);
+}
+
+/* What the kernel says of one page: in memory, or swapped out. */
+static bool is_touched(u64 page)
+{
+    return page >> 62;
+}
+
+/* Of 512 pages at a time the kernel is asked which there are. It is not believed if it does not
+ * know of the page with the mark, as in an emulator, whose addresses are not the kernel's. */
+u64 pgrt_shadow_sum_large(const u64 *mark, const u64 *end, u64 *used)
+{
+    enum { PAGES = 512 };
+    const uintptr_t page = pgg_page(), last = ((uintptr_t)end + page - 1) / page;
+    u64 touched[PAGES], sum = 0;
+    const u64 *word = mark + 1;
+    const int fd = pgg_confined
+                       ? -1
+                       : (int)pgg_sys_open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC, 0);
+    for (uintptr_t at = (uintptr_t)mark / page; fd >= 0 && at < last;) {
+        const u64 n = last - at < PAGES ? last - at : PAGES;
+        const long got = pgg_sys_pread(fd, touched, n * sizeof *touched,
+                                       (off_t)(at * sizeof *touched));
+        if (got < (long)sizeof *touched || (word == mark + 1 && !is_touched(touched[0])))
+            break;
+        for (long i = 0; i < got / (long)sizeof *touched; i++) {
+            const u64 *next = (const u64 *)(++at * page);
+            next = next < end ? next : end;
+            if (is_touched(touched[i]))
+                sum += pgg_words_sum(word, next, used);
+            word = next;
+        }
+    }
+    if (fd >= 0)
+        pgg_sys_close(fd);
+    return sum + pgg_words_sum(word, end, used);
 }
 
 u64 pgrt_shadow_sum_bytes(uintptr_t start, size_t n, u64 *used)

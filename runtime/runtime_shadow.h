@@ -29,6 +29,9 @@ extern bool pgrt_little_room; /* address space is limited: what is reserved is l
 /* runtime_demand.c: where counters are mapped as they are written; 0 if they cannot be. */
 uintptr_t pgrt_demand_begin(void);
 void pgrt_shadow_reset_large(u64 *first, u64 *end);
+/* Sum of the words after a mark, of which pages that were never touched are not read; adds to
+ * `used` how many of them are not 0. */
+u64 pgrt_shadow_sum_large(const u64 *mark, const u64 *end, u64 *used);
 /* Sum of the byte counters of an object; adds to `used` how many of them are not 0. */
 u64 pgrt_shadow_sum_bytes(uintptr_t start, size_t n, u64 *used);
 

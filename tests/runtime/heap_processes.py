@@ -69,6 +69,22 @@ def children_keep_their_memory(folder):
     check_sound(*raw_profile.files(folder))
 
 
+def growing(folder):
+    """Buffers grow by realloc where they are, or with their pages: no copies, no faults."""
+    program = os.path.join(folder, "grown")
+    source = os.path.join(HERE, "programs", "grown.c")
+    run([tool("gcc"), "-O1", "-w", source, "-o", program], folder)
+    preloaded = {"LD_PRELOAD": SHARED}
+    faults, most = map(int, run([program, "grow"], folder).stdout.split())
+    ours_faults, ours_most = map(int, run([program, "grow"], folder, preloaded).stdout.split())
+    require(ours_faults < 2 * faults and ours_most < 1.2 * most,
+            f"{ours_faults} faults and {ours_most} KiB, plain {faults} and {most}")
+    most = int(run([program, "sparse"], folder, preloaded).stdout.split()[1])
+    require(most < 64 << 10, f"two bytes of 40 GiB took {most} KiB")
+    run([program, "random"], folder, preloaded)
+    check_sound(*raw_profile.files(folder))
+
+
 def dumping(folder, what, objects_before):
     program = build(folder, "process.c", "clang-22", "archive")
     run([program, what], folder)
@@ -641,6 +657,7 @@ def main():
     cases.run("fork: each process counts its own", forking)
     cases.run("fork: twenty deep, each process counts its own", descending)
     cases.run("fork: children keep their memory", children_keep_their_memory)
+    cases.run("realloc copies large buffers each time", growing)
     cases.run("writing beyond small objects", overrunning)
     cases.run("dumps: an object alive at a dump counts once", dumping, "dump", 2)
     cases.run("reset: finished dumps are left out", dumping, "reset", 0)

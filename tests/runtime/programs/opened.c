@@ -1,7 +1,7 @@
 /* A program that opens a library and exchanges memory with it:
  *   opened HOW LIBRARY [INNER]
- * HOW: deep, with RTLD_DEEPBIND; base, the same by dlmopen; apart, in a namespace of its own; inner,
- * where the library opens another one that only its own RUNPATH leads to. */
+ * HOW: deep, with RTLD_DEEPBIND; base, the same by dlmopen; apart, in a namespace of its own;
+ * inner, where the library opens another one that only its own RUNPATH leads to. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdio.h>
