@@ -10,6 +10,8 @@
 #include "guest_sys.h"
 #include "runtime_access.h"
 #include "runtime_depot.h"
+#include "runtime_dump.h"
+#include "runtime_heap.h"
 #include "runtime_hooks.h"
 #include "runtime_mapped.h"
 #include "runtime_options.h"
@@ -428,15 +430,86 @@ static PGG_COLD void free_later(void *object)
         pgrt_defer_free(pgrt_self, object);
 }
 
+extern void __libc_free(void *p) __attribute__((weak));
+extern void *__libc_realloc(void *p, size_t n) __attribute__((weak));
+void (*pgrt_free_behind)(void *p);
+void *(*pgrt_realloc_behind)(void *p, size_t n);
+
+/* Whether memory without a mark is on a page of the allocator's. It is asked only about regions
+ * where objects have been, as it takes for granted that it has a record of the address. */
+static bool is_on_our_page(const void *p)
+{
+    size_t found[6] = {0}, any = 0, n = sizeof found; /* numbers of the page's objects */
+    const uint8_t *region = &region_seen[((uintptr_t)p - PGRT_HEADER) >> PGRT_REGION_SHIFT &
+                                         (sizeof region_seen - 1)];
+    if (!__atomic_load_n(region, __ATOMIC_RELAXED) ||
+        pgrt_je_mallctl("experimental.utilization.query", found, &n, &p, sizeof p))
+        return false;
+    for (u32 i = 0; i < sizeof found / sizeof *found; i++)
+        any |= found[i];
+    return any;
+}
+
+/* The program ends as the C library would end it; its profile has all up to here. */
+static PGG_COLD void end_program(const char *why)
+{
+    pgrt_say(why, NULL);
+    if (pgrt_can_stop())
+        pgrt_dump(false);
+    abort();
+}
+
+static bool said_not_ours;
+
+static void say_not_ours(void)
+{
+    if (!__atomic_exchange_n(&said_not_ours, true, __ATOMIC_RELAXED))
+        pgrt_say("memory that is not the profiler's was freed: it is left to the C library", NULL);
+}
+
+/* A page within a large object is not known to be the allocator's. To look through all objects
+ * takes long, so that it is done only until a program has freed memory that is not ours. */
+static bool is_within_object(const void *p, bool on_our_page)
+{
+    return (on_our_page || !said_not_ours) && pgrt_heap_begin(p);
+}
+
+/* Memory without a mark. What is neither an object nor the allocator's may be of the C library's
+ * own malloc, or of that of another library; whoever has it finds errors, too. */
+static PGG_COLD void free_unknown(void *p)
+{
+    void (*other)(void *) = pgrt_free_behind ? pgrt_free_behind : __libc_free;
+    const bool ours = is_on_our_page(p);
+    if (is_within_object(p, ours) || (!ours && !other))
+        end_program("free(): invalid pointer");
+    if (ours)
+        end_program("free(): double free detected");
+    say_not_ours();
+    other(p);
+}
+
+/* Of an object that was freed, contents are unknown; the C library goes on then, too. */
+static PGG_COLD void *realloc_unknown(void *p, size_t n, const void *frame)
+{
+    void *(*other)(void *, size_t) = pgrt_realloc_behind ? pgrt_realloc_behind : __libc_realloc;
+    const bool ours = is_on_our_page(p);
+    if (is_within_object(p, ours))
+        end_program("realloc(): invalid pointer");
+    if (ours || !other) {
+        pgrt_say("realloc(): memory that is not an object any more", NULL);
+        return pgrt_alloc(n, 0, false, frame);
+    }
+    say_not_ours();
+    return other(p, n);
+}
+
 void pgrt_free(void *p)
 {
     if (!p || PGG_UNLIKELY(is_spare(p)))
         return;
     const enum pgrt_form form = form_of(p);
     if (PGG_UNLIKELY(form == PGRT_FORM_NONE)) {
-        static volatile u32 said;
-        if (!__atomic_exchange_n(&said, 1, __ATOMIC_RELAXED))
-            pgrt_say("free of memory that is not an object was left alone", NULL);
+        free_unknown(p);
         return;
     }
     if (PGG_UNLIKELY(pgrt_hooked))
@@ -466,7 +539,9 @@ void *pgrt_realloc(void *p, size_t n, const void *frame)
         pgrt_free(p);
         return NULL;
     }
-    if (p && !pgrt_hooked && !pgrt_busy() && !is_spare(p) && form_of(p) != PGRT_FORM_NONE)
+    if (p && !is_spare(p) && form_of(p) == PGRT_FORM_NONE)
+        return realloc_unknown(p, n, frame);
+    if (p && !pgrt_hooked && !pgrt_busy() && !is_spare(p))
         return alloc(n, 0, false, frame, p);
     void *object = pgrt_alloc(n, 0, false, frame);
     if (object && p) {

@@ -17,6 +17,9 @@ void *pgrt_alloc(size_t n, size_t align, bool zero, const void *frame);
 void *pgrt_alloc_for(size_t n, const void *frame);
 void *pgrt_realloc_for(void *p, size_t n, const void *frame);
 extern bool pgrt_malloc_is_theirs;
+/* Those of whoever would have them without us, for memory that is not ours; NULL: the C library. */
+extern void (*pgrt_free_behind)(void *p);
+extern void *(*pgrt_realloc_behind)(void *p, size_t n);
 void *pgrt_realloc(void *p, size_t n, const void *frame);
 void pgrt_free(void *p);
 size_t pgrt_size(const void *p); /* bytes the program asked for; 0 for anything else */

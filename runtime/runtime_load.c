@@ -27,6 +27,8 @@ static bool must_stay_out(void)
 
 __attribute__((constructor(101))) static void at_load(void)
 {
+    *(void **)&pgrt_free_behind = pgg_symbol_behind("free");
+    *(void **)&pgrt_realloc_behind = pgg_symbol_behind("realloc");
     if (!must_stay_out())
         pgrt_ready();
 }

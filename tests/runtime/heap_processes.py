@@ -69,6 +69,28 @@ def children_keep_their_memory(folder):
     check_sound(*raw_profile.files(folder))
 
 
+def heap_errors(folder):
+    """What the C library stops is stopped, with a line and a profile; its own memory is not."""
+    program = os.path.join(folder, "errors")
+    run([tool("gcc"), "-O1", "-w", os.path.join(HERE, "programs", "errors.c"), "-o", program],
+        folder)
+    wrong = []
+    for how, line in {"double": "free(): double free detected",
+                      "many": "free(): double free detected",
+                      "large": "free(): double free detected",
+                      "interior": "free(): invalid pointer", "page": "free(): invalid pointer",
+                      "stack": "free(): invalid pointer",
+                      "resized": "realloc(): invalid pointer", "theirs": None}.items():
+        run([program, how], folder, status=-signal.SIGABRT if line and how != "large" else None)
+        result = run([program, how], folder, {"LD_PRELOAD": SHARED}, status=None)
+        ended = result.returncode == -signal.SIGABRT and line in result.stderr if line else \
+            result.returncode == 0 and result.stdout == "went on\n"
+        if not ended or (how != "stack" and "pgokit heap profiler: " not in result.stderr):
+            wrong.append(f"{how}: {result.returncode} {result.stdout} {result.stderr}")
+    require(not wrong, "\n".join(wrong))
+    check_sound(*raw_profile.files(folder))
+
+
 def growing(folder):
     """Buffers grow by realloc where they are, or with their pages: no copies, no faults."""
     program = os.path.join(folder, "grown")
@@ -657,6 +679,7 @@ def main():
     cases.run("fork: each process counts its own", forking)
     cases.run("fork: twenty deep, each process counts its own", descending)
     cases.run("fork: children keep their memory", children_keep_their_memory)
+    cases.run("heap errors go on under the profiler", heap_errors)
     cases.run("realloc copies large buffers each time", growing)
     cases.run("writing beyond small objects", overrunning)
     cases.run("dumps: an object alive at a dump counts once", dumping, "dump", 2)
