@@ -10,6 +10,7 @@
 
 struct pgc_edge {
     uint32_t from, to;
+    uint32_t times; /* how often the one block names the other */
     bool retreats; /* does not lead on in reverse postorder */
     bool closes;   /* leads back to the header of the natural loop that it comes from */
 };
@@ -25,8 +26,10 @@ struct pgc_graph {
     uint32_t *order, reached; /* blocks that can be reached, in reverse postorder */
     uint32_t *place;  /* of a block in that order; PGC_NONE: not reached */
     uint32_t *idom;   /* of a block, the one that dominates it and nothing else between */
+    uint32_t *first, *dominated; /* number in preorder of these; blocks that it dominates */
     uint32_t *loop;   /* header of the innermost natural loop around a block; PGC_NONE: none */
     uint32_t *outer;  /* of a header, that of the next loop around its own */
+    uint64_t steps;   /* that finding all this took, for tests */
 };
 
 void pgc_graph_open(struct pgc_graph *g, uint32_t blocks);
@@ -42,7 +45,6 @@ static inline bool pgc_reached(const struct pgc_graph *g, uint32_t block)
 
 /* Of blocks that are reached. A block dominates itself. */
 bool pgc_dominates(const struct pgc_graph *g, uint32_t a, uint32_t b);
-uint32_t pgc_common_dominator(const struct pgc_graph *g, uint32_t a, uint32_t b);
 bool pgc_in_loop(const struct pgc_graph *g, uint32_t header, uint32_t block);
 unsigned pgc_loop_depth(const struct pgc_graph *g, uint32_t block);
 
