@@ -310,24 +310,39 @@ static void report_line(const struct pgk_gen_figure *l, bool verbose)
         fprintf(stderr, "    the first: %s\n", l->example);
 }
 
-static void report_density(const struct gen *g, double density)
+/* How many times as long to record; something is missing, so that it is never "1.0 times". */
+static const char *times_as_long(double times, char text[static PGK_HUMAN_SIZE])
 {
-    fprintf(stderr, "  %-22s %.1f samples a line\n", "density", density);
-    if (density > 0 && density < g->min_density)
+    if (times < 10)
+        snprintf(text, PGK_HUMAN_SIZE, "%.1f", times < 1.1 ? 1.1 : times);
+    else
+        pgk_human_count(text, (uint64_t)(times + 0.5));
+    return text;
+}
+
+static void report_density(const struct gen *g, const struct pgk_gen_stats *s)
+{
+    char times[PGK_HUMAN_SIZE], safe[PGK_GEN_EXAMPLE_SIZE];
+    fprintf(stderr, "  %-22s %.1f samples a line%s%s\n", "density", s->density,
+            *s->density_function ? " in " : "",
+            pgk_human_text(safe, sizeof safe, s->density_function));
+    if (s->density > 0 && s->density < g->min_density)
         fprintf(stderr,
-                "  more samples would help the compiler: record %.1f times as long, or as often\n",
-                g->min_density / density);
+                "  more samples would help the compiler: record %s times as long, or as often\n",
+                times_as_long(g->min_density / s->density, times));
 }
 
 static void report_inferred(const struct pgk_gen_stats *s)
 {
     fputs("  counts are inferred: without branch stacks, the flow of control that fits the\n"
           "  samples best\n", stderr);
+    char times[PGK_HUMAN_SIZE];
     if (s->record_more > 1)
         fprintf(stderr, "  of the functions with 90 %% of the samples, %.0f %% have the %d samples "
-                        "that settle\n  their counts: record %.1f times as long, or as often, to "
+                        "that settle\n  their counts: record %s times as long, or as often, to "
                         "settle all of them\n",
-                100.0 * (double)s->settled / (double)s->settling, PGK_GEN_SETTLED, s->record_more);
+                100.0 * (double)s->settled / (double)s->settling, PGK_GEN_SETTLED,
+                times_as_long(s->record_more, times));
 }
 
 static void report(const struct gen *g, const struct pgk_gen_stats *s)
@@ -337,7 +352,7 @@ static void report(const struct gen *g, const struct pgk_gen_stats *s)
         if (figure.n || (!i && !s->functions))
             report_line(&figure, g->verbose);
     if (!g->raw && !g->bolt && !g->opts.data && !s->inferred) /* which has a scale of its own */
-        report_density(g, s->density);
+        report_density(g, s);
     if (g->verbose && *s->examples[PGK_GEN_NO_SOURCE])
         fprintf(stderr, "  the first code without a source: %s\n", s->examples[PGK_GEN_NO_SOURCE]);
     if (g->verbose && *s->examples[PGK_GEN_NO_VTABLE])

@@ -175,6 +175,8 @@ struct pgk_gen_stats {
     uint64_t type_choices;    /* of these, those without a branch, whose counts are not known */
     uint64_t branch_scale; /* by which counts of the branch recorder were multiplied, the least of
                             * all recordings; 0: there were none */
+    char density_function[PGK_GEN_EXAMPLE_SIZE]; /* the function that `density` is of, as symbols
+                                                  * have its name; "": unknown */
 };
 
 struct pgk_gen;

@@ -9,6 +9,7 @@ enum { PPM = 1000000, HOT_PPM = 990000 };
 struct function_density {
     double density;
     uint64_t sum;
+    uint32_t node;
 };
 
 /* Sums up the lines of a function and of what is inlined there; nesting is limited by the reader
@@ -31,7 +32,8 @@ static int densest_first(const void *a, const void *b)
     return x->density > y->density ? -1 : x->density < y->density;
 }
 
-int pgk_gen_density(const struct pgk_sample *p, double *density, struct pgk_err *err)
+int pgk_gen_density(const struct pgk_sample *p, double *density, uint32_t *function,
+                    struct pgk_err *err)
 {
     size_t n = p->by_heat.n, used = 0;
     struct function_density *v = pgk_mem_alloc(n + 1, sizeof *v);
@@ -43,14 +45,17 @@ int pgk_gen_density(const struct pgk_sample *p, double *density, struct pgk_err 
         add_lines(p, p->by_heat.v[i], &sum, &lines);
         all += (double)sum;
         if (lines)
-            v[used++] = (struct function_density){(double)sum / (double)lines, sum};
+            v[used++] = (struct function_density){(double)sum / (double)lines, sum,
+                                                  p->by_heat.v[i]};
     }
     if (used)
         qsort(v, used, sizeof *v, densest_first);
     *density = 0;
+    *function = 0;
     for (size_t i = 0; i < used && seen * PPM < all * HOT_PPM; i++) {
         seen += (double)v[i].sum;
         *density = v[i].density;
+        *function = v[i].node;
     }
     pgk_mem_free(v);
     return 0;

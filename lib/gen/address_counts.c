@@ -136,6 +136,12 @@ static bool add_pair(struct reader *r, const struct pgk_pair *p, bool branch)
                   : pgk_call_trie_add_range(c->calls, c->code, r->node, p->from, p->to, p->count);
 }
 
+/* A branch from elsewhere to elsewhere is none of the program: it has the scale. */
+static bool is_scale(const struct pgk_pair *p, bool branch)
+{
+    return branch && p->from == PGK_ADDR_EXTERNAL && p->to == PGK_ADDR_EXTERNAL;
+}
+
 static int read_pairs(struct reader *r, bool branch)
 {
     const char *what = branch ? "branch" : "range";
@@ -154,6 +160,10 @@ static int read_pairs(struct reader *r, bool branch)
                                             "digits");
         p.from += r->into->base;
         p.to += r->into->base;
+        if (is_scale(&p, branch)) {
+            r->into->scale = p.count;
+            continue;
+        }
         if (!is_place(r, &p, branch))
             return reject(r, what, "addresses of instructions of the given program (-b)");
         if (!add_pair(r, &p, branch))
@@ -277,6 +287,7 @@ int pgk_address_counts_read(struct pgk_address_counts *into, const uint8_t *byte
                        .src = src,
                        .err = err};
     into->contexts = false;
+    into->scale = 0;
     int status = read_all(&r);
     pgk_vec_free(&r.callers);
     return status;
@@ -307,10 +318,13 @@ static void write_pair(struct pgk_sink *out, uint64_t base, const char *indent, 
                     to - base, count);
 }
 
+/* With the scale before them, if there is one. */
 static void write_pairs(struct pgk_sink *out, uint64_t base, const char *indent, const char *arrow,
-                        const struct pgk_pairs *pairs)
+                        const struct pgk_pairs *pairs, uint64_t scale)
 {
-    pgk_sink_printf(out, "%s%zu\n", indent, pairs->v.n);
+    pgk_sink_printf(out, "%s%zu\n", indent, pairs->v.n + (scale > 1));
+    if (scale > 1)
+        write_pair(out, base, indent, arrow, PGK_ADDR_EXTERNAL, PGK_ADDR_EXTERNAL, scale);
     for (size_t i = 0; i < pairs->v.n; i++)
         write_pair(out, base, indent, arrow, pairs->v.v[i].from, pairs->v.v[i].to,
                    pairs->v.v[i].count);
@@ -412,6 +426,7 @@ static bool add_pairs(struct pgk_pairs *to, const struct pgk_pairs *from)
 /* Nodes that differ in recursion only are one context. */
 static bool write_contexts(struct writer *w, struct pgk_sink *out)
 {
+    uint64_t scale = w->from->scale;
     for (size_t i = 0, end; i < w->contexts.n; i = end) {
         struct context *c = &w->contexts.v[i];
         for (end = i + 1; end < w->contexts.n && !strcmp(w->contexts.v[end].text, c->text); end++)
@@ -421,8 +436,9 @@ static bool write_contexts(struct writer *w, struct pgk_sink *out)
         pgk_pairs_sort(&c->ranges);
         pgk_pairs_sort(&c->branches);
         pgk_sink_printf(out, "[%s]\n", c->text);
-        write_pairs(out, w->from->base, "  ", "-", &c->ranges);
-        write_pairs(out, w->from->base, "  ", "->", &c->branches);
+        write_pairs(out, w->from->base, "  ", "-", &c->ranges, 0);
+        write_pairs(out, w->from->base, "  ", "->", &c->branches, scale);
+        scale = 0; /* once is enough */
     }
     return true;
 }
@@ -435,8 +451,8 @@ int pgk_address_counts_write(const struct pgk_address_counts *from, struct pgk_s
     if (from->contexts) {
         ok = list_contexts(&w) && write_contexts(&w, out);
     } else {
-        write_pairs(out, from->base, "", "-", &from->counters->ranges);
-        write_pairs(out, from->base, "", "->", &from->counters->branches);
+        write_pairs(out, from->base, "", "-", &from->counters->ranges, 0);
+        write_pairs(out, from->base, "", "->", &from->counters->branches, from->scale);
     }
     for (size_t i = 0; i < w.contexts.n; i++) {
         pgk_mem_free(w.contexts.v[i].text);

@@ -27,6 +27,8 @@ struct pgk_address_counts {
     uint64_t base;
     struct pgk_context_limits limits; /* in writing, of contexts of calls */
     bool contexts;
+    uint64_t scale; /* by which what windows of the branch recorder saw was multiplied; 0: it was
+                     * not, or the text does not say */
 };
 
 /* Adds what the text says; `contexts` is set by it. PGK_E_CORRUPT for what is no such text. */

@@ -64,22 +64,51 @@ static void divide(void *ctx, uint64_t *count)
     *count = *count / *by + (*count && *count < *by);
 }
 
-static void join_divisors(void *ctx, uint64_t *count)
+void pgk_gen_note_scale(struct pgk_gen *g, uint64_t scale)
 {
-    uint64_t *common = ctx;
-    for (uint64_t other = *count; other;) {
-        const uint64_t rest = *common % other;
-        *common = other;
-        other = rest;
-    }
+    if (!g->stats.branch_scale || scale < g->stats.branch_scale)
+        g->stats.branch_scale = scale;
+}
+
+double pgk_gen_range_sum(struct pgk_gen *g)
+{
+    uint64_t sum = 0;
+    each_range(g, add_up, &sum);
+    return (double)sum;
+}
+
+void pgk_gen_note_windows(struct pgk_windows *w, double seen, uint64_t scale)
+{
+    w->seen += seen;
+    w->scaled += seen * (double)scale;
+}
+
+/* Of counts that add up to `all`, those of other inputs than windows being what was seen. */
+static double unit_of(const struct pgk_windows *w, double all)
+{
+    const double seen = all - w->scaled + w->seen;
+    return seen > 0 && seen < all ? all / seen : 1;
+}
+
+static double divided(double unit, uint64_t by)
+{
+    return unit > (double)by ? unit / (double)by : 1;
+}
+
+void pgk_gen_to_samples(uint64_t *counted, uint64_t before, double unit)
+{
+    *counted = before + (uint64_t)((double)(*counted - before) / unit + 0.5);
 }
 
 void pgk_gen_limit_scaled(struct pgk_gen *g)
 {
     uint64_t sum = 0;
+    each_range(g, add_up, &sum);
+    g->unit = unit_of(&g->ranges, (double)sum);
+    g->load_unit = unit_of(&g->loaded, (double)g->stats.load_samples - g->loaded.seen +
+                                           g->loaded.scaled);
     if (g->stats.branch_scale <= 1)
         return;
-    each_range(g, add_up, &sum);
     uint64_t by = sum / UINT32_MAX + 1;
     if (by > g->stats.branch_scale)
         by = g->stats.branch_scale;
@@ -88,13 +117,6 @@ void pgk_gen_limit_scaled(struct pgk_gen *g)
     each_range(g, divide, &by);
     each_other(g, divide, &by);
     g->stats.branch_scale /= by;
-}
-
-uint64_t pgk_gen_unit(struct pgk_gen *g)
-{
-    uint64_t unit = 0;
-    if (!g->of_windows)
-        return 1;
-    each_range(g, join_divisors, &unit);
-    return unit ? unit : 1;
+    g->unit = divided(g->unit, by);
+    g->load_unit = divided(g->load_unit, by);
 }

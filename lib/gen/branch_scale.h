@@ -14,11 +14,18 @@ enum {
 uint64_t pgk_branch_scale(const struct pgk_branch_header *head);
 
 /* Divides all counts if they add up to more than compilers' 32 bits for a branch or a call hold,
- * and what was multiplied allows for it. To be called once, when all inputs have been read. */
+ * and what was multiplied allows for it, and works out the units of `gen`. To be called once, when
+ * all inputs have been read. */
 void pgk_gen_limit_scaled(struct pgk_gen *gen);
 
-/* The number that all counts are multiples of: what one sample adds, at least, if counts come of
- * the branch recorder; 1 if they do not. */
-uint64_t pgk_gen_unit(struct pgk_gen *gen);
+/* Notes what the counts of an input were multiplied by; of several inputs the report has the least.
+ */
+void pgk_gen_note_scale(struct pgk_gen *gen, uint64_t scale);
+/* Notes that so much was seen, and counted `scale` times. */
+void pgk_gen_note_windows(struct pgk_windows *windows, double seen, uint64_t scale);
+/* What was counted since `before` becomes what was seen. */
+void pgk_gen_to_samples(uint64_t *counted, uint64_t before, double unit);
+/* The sum of the counts of all ranges. */
+double pgk_gen_range_sum(struct pgk_gen *gen);
 
 #endif

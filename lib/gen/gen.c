@@ -152,7 +152,13 @@ static int add_raw(struct pgk_gen *g, const struct pgk_filemap *map, const char 
                                    .profile = g->profile,
                                    .code = &b->code,
                                    .base = pgk_address_counts_base(b->elf)};
+    const double before = pgk_gen_range_sum(g);
     PGK_TRY(pgk_address_counts_read(&c, map->bytes, map->size, &src, err));
+    if (c.scale > 1) {
+        pgk_gen_note_scale(g, c.scale);
+        const double counted = pgk_gen_range_sum(g) - before;
+        pgk_gen_note_windows(&g->ranges, counted / (double)c.scale, c.scale);
+    }
     if (g->decided && c.contexts != g->contexts)
         return pgk_fail(err, PGK_E_MISMATCH, .file = path, .format = src.format,
                         .offset = &(uint64_t){0}, .field = "contexts",
@@ -160,7 +166,7 @@ static int add_raw(struct pgk_gen *g, const struct pgk_filemap *map, const char 
                         .expected = g->contexts ? "counters by calling context" : "plain counters",
                         .hint = "generate from inputs of one kind, or choose another --mode");
     g->contexts = c.contexts;
-    g->decided = g->of_windows = true;
+    g->decided = true;
     return 0;
 }
 
@@ -345,7 +351,7 @@ static int add_to_profile(struct pgk_gen *g, struct pgk_gen_binary *b, bool by_p
 
 static int add_binary(struct pgk_gen *g, uint32_t number, bool by_probes, struct pgk_err *err)
 {
-    const uint64_t loads = g->stats.vtable_samples;
+    const uint64_t loads = g->stats.vtable_samples, recovered = g->stats.recovered_types;
     struct pgk_gen_binary *b = &g->v.v[number];
     int status = pgk_binaries_symboliser(g->binaries, number, &b->sym, err);
     if (status == PGK_E_NODEBUG && by_probes) /* probes and symbols are enough */
@@ -360,10 +366,9 @@ static int add_binary(struct pgk_gen *g, uint32_t number, bool by_probes, struct
     if (g->opts.symbols)
         PGK_TRY(pgk_gen_list_symbols(g->profile, b, by_probes, g->opts.threads, err));
     PGK_TRY(add_to_profile(g, b, by_probes, err));
-    if (b->vtable_scale > 0) { /* told in samples */
-        double scaled = (double)(g->stats.vtable_samples - loads);
-        g->stats.vtable_samples = loads + (uint64_t)(scaled / b->vtable_scale + 0.5);
-    }
+    pgk_gen_to_samples(&g->stats.vtable_samples, loads,
+                       b->vtable_scale > 0 ? b->vtable_scale : g->load_unit);
+    pgk_gen_to_samples(&g->stats.recovered_types, recovered, g->unit);
     return 0;
 }
 
@@ -430,7 +435,8 @@ static int write_counts(struct pgk_gen *g, struct pgk_gen_binary *b, const char 
                                    .profile = g->profile,
                                    .base = pgk_address_counts_base(b->elf),
                                    .limits = pgk_context_limits(&g->opts),
-                                   .contexts = g->contexts};
+                                   .contexts = g->contexts,
+                                   .scale = (uint64_t)(g->unit + 0.5)};
     if (!status)
         status = pgk_sink_open(&out, path, err);
     if (!status && (status = pgk_address_counts_write(&c, out, err)) != 0)
@@ -548,6 +554,7 @@ static int finish(struct pgk_gen *g, struct pgk_gen_binary *binaries, size_t n,
     struct pgk_gen_stats *s = &g->stats;
     struct pgk_sample_info info = {.struct_size = sizeof info};
     double density;
+    uint32_t node;
     PGK_TRY(pgk_gen_finish(&g->profile, binaries, n, &g->opts, err));
     if (g->contexts || g->inputs == PGK_GEN_PROFILE) /* else they were not counted */
         pgk_gen_drop_start_up(g->profile);
@@ -556,9 +563,14 @@ static int finish(struct pgk_gen *g, struct pgk_gen_binary *binaries, size_t n,
     if (!info.functions)
         return all_left_out(g, err);
     s->functions += info.functions;
-    PGK_TRY(pgk_gen_density(g->profile, &density, err));
-    density /= (double)pgk_gen_unit(g);
-    s->density = s->density > 0 && s->density < density ? s->density : density;
+    PGK_TRY(pgk_gen_density(g->profile, &density, &node, err));
+    if (g->unit > 1) /* 0 if nothing was counted */
+        density /= g->unit;
+    if (s->density > 0 && s->density < density)
+        return 0;
+    s->density = density;
+    const char *name = g->profile->names.v.v[g->profile->nodes.v[node].name].s;
+    snprintf(s->density_function, sizeof s->density_function, "%s", name ? name : "");
     return 0;
 }
 

@@ -16,6 +16,7 @@ struct adder {
     struct pgk_gen *g;
     struct pgk_branches_view view;
     uint64_t scale;       /* of counts */
+    double ran, loaded;   /* what windows saw of ranges and loads that are counted */
     pgk_addr_vec callers; /* of the entry in hand, innermost first */
     uint32_t of[PGK_BRANCH_MODULES_MAX + 1]; /* binary of each module, or PGK_NO_BINARY */
     char foreign[300];                       /* a file of the same name that is another build */
@@ -114,6 +115,7 @@ static bool add_range(struct adder *a, const struct pgk_branch_entry *e)
     if (!fits || !ends)
         return true;
     struct pgk_gen_binary *b = &a->g->v.v[binary];
+    a->ran += (double)e->count;
     if (!a->g->contexts)
         return pgk_pairs_add(&b->counters.ranges, from, to, scaled(a, e));
     const uint32_t node = node_of(a, binary, e);
@@ -172,6 +174,7 @@ static int add_load(struct adder *a, const struct pgk_branch_entry *e)
     const struct pgk_gen_place data = {a->of[pgk_branches_module_of(&a->view, e->to)],
                                        pgk_branches_place(e->to)};
     g->stats.load_samples = pgk_add_saturated(g->stats.load_samples, e->count);
+    a->loaded += (double)e->count;
     if (data.binary == PGK_NO_BINARY || g->opts.no_vtables)
         return 0;
     struct pgk_gen_binary *b = &g->v.v[g->opts.data ? data.binary : binary];
@@ -204,16 +207,6 @@ static int add_entries(struct adder *a, struct pgk_err *err)
             return pgk_fail_nomem(err);
     }
     return 0;
-}
-
-/* Of several inputs the least scale is told. */
-static void choose_scale(struct adder *a)
-{
-    struct pgk_gen *g = a->g;
-    a->scale = g->opts.no_scale ? 1 : pgk_branch_scale(&a->view.head);
-    if (!g->stats.branch_scale || a->scale < g->stats.branch_scale)
-        g->stats.branch_scale = a->scale;
-    g->of_windows = true;
 }
 
 /* Which files were recorded instead, for a person. */
@@ -252,7 +245,8 @@ int pgk_gen_add_branches(struct pgk_gen *g, const struct pgk_filemap *map, const
     bool any = false;
     PGK_TRY(pgk_branches_check(&a.view, map->bytes, map->size, &src, err));
     PGK_TRY(decide_contexts(&a, &src, err));
-    choose_scale(&a);
+    a.scale = g->opts.no_scale ? 1 : pgk_branch_scale(&a.view.head);
+    pgk_gen_note_scale(g, a.scale);
     const uint64_t n = a.view.head.modules;
     a.of[n] = PGK_NO_BINARY;
     for (uint64_t i = 0; i < n; i++) {
@@ -274,6 +268,8 @@ int pgk_gen_add_branches(struct pgk_gen *g, const struct pgk_filemap *map, const
         note_elsewhere(&a);
     }
     const int status = add_entries(&a, err);
+    pgk_gen_note_windows(&g->ranges, a.ran, a.scale);
+    pgk_gen_note_windows(&g->loaded, a.loaded, a.scale);
     pgk_vec_free(&a.callers);
     return status;
 }

@@ -2,6 +2,7 @@
  * docs/formats/profile-generation.md section 11 */
 #include "gen_data.h"
 
+#include "branch_scale.h"
 #include "data_access.h"
 #include "data_places.h"
 #include "gen_place.h"
@@ -238,6 +239,7 @@ static int tell_all(struct data *d)
     struct pgk_gen *g = d->g;
     for (size_t i = 0; i < g->v.n; i++)
         PGK_TRY(tell_accesses(d, (uint32_t)i));
+    pgk_gen_to_samples(&g->stats.data_samples, 0, g->load_unit);
     if (!g->stats.data_samples)
         return pgk_fail(d->err, PGK_E_EMPTY, .field = "accesses of static data",
                         .found = PGK_F("none among %" PRIu64 " samples with an address of data",
@@ -257,6 +259,7 @@ int pgk_gen_data_profile(struct pgk_gen *g, struct pgk_heap **heap, struct pgk_e
 {
     struct data d = {.g = g, .err = err};
     PGK_TRY(pgk_heap_new(&d.heap, err));
+    pgk_gen_limit_scaled(g);
     int status = pgk_intern(&d.hot, "", 0) == PGK_INDEX_NONE ? pgk_fail_nomem(err) : tell_all(&d);
     pgk_intern_free(&d.hot);
     pgk_index_free(&d.literals);

@@ -33,7 +33,10 @@ struct pgk_gen {
     uint64_t hits_unfit;         /* of the latter, in code, but at no instruction */
     char hit_outside[PGK_GEN_EXAMPLE_SIZE]; /* the first of the latter */
     enum pgk_gen_input { PGK_GEN_NOTHING, PGK_GEN_RECORDING, PGK_GEN_PROFILE } inputs; /* so far */
-    bool of_windows; /* some counts are the branch recorder's, or such as it writes */
+    struct pgk_windows { double scaled, seen; } ranges, loaded; /* of counts of the branch
+                                             * recorder: as they are, and as windows saw them */
+    double unit, load_unit; /* what one that was seen adds to counts of code and of loads, on
+                             * average over all inputs; known when all have been read */
     bool settled; /* nothing may be added any more */
     bool decided, contexts; /* counters are kept by calling context */
     struct pgk_sample *profile;       /* names of vtables go there as they are met */

@@ -266,7 +266,8 @@ def how_much_is_settled(work):
     require(much["settled"] > little["settled"] and little["record_more"] > 5 * much["record_more"],
             f"{much}\n{little}")
     said = run(work.pgokit, "gen", few, "-b", exe, "-o", few + ".afdo").errors
-    require(f"record {little['record_more']:.1f} times as long" in said, said)
+    more = little["record_more"]
+    require(f"record {more:.{int(more < 10)}f} times as long" in said, said)
 
 
 def contexts_need_branches(work):

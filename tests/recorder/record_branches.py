@@ -103,6 +103,46 @@ def counts_as_windows_saw_them(folder):
     require(functions_of(folder, "branches.counts", binary=program) == seen, seen)
 
 
+def said_of(folder, *inputs, binary, options=()):
+    """Density, and whether more is to be recorded."""
+    said = run([PGOKIT, "gen", *inputs, *options, "-b", binary, "-o", "out.afdo"], folder).stderr
+    return float(re.search(r"density +([\d.]+) samples a line", said)[1]), \
+        "more samples would help" in said, said
+
+
+def one_hot_loop_is_recorded_long_enough(folder):
+    """Counts have one common divisor, which is no scale; the text has it. Recordings at two rates
+    have no divisor at all, and what they saw adds up."""
+    program = build(folder, "one_hot_loop.c")
+    seen = []
+    for rate in ("400", "1700"):
+        record(folder, program, options=["--real-time", "-F", rate, "-o", rate, "--keep"])
+        [kept] = [name for name in os.listdir(folder) if name.startswith(rate + ".")]
+        plain = said_of(folder, kept, binary=program, options=["--no-scale"])[0]
+        for name in (rate, kept):
+            density, more, said = said_of(folder, name, binary=program)
+            require(abs(density / plain - 1) < 0.01 and density > 100 and not more,
+                    f"{plain} a line was seen\n{said}")
+            require("samples a line in main\n" in said and
+                    f"multiplied by {round(50e6 / int(rate) / 512)}\n" in said, said)
+        seen.append(plain)
+    for names in (("400", "1700"), ("1700", "400")):
+        density, _, said = said_of(folder, *names, binary=program)
+        require(abs(density / sum(seen) - 1) < 0.01, f"{seen} a line were seen\n{said}")
+    return [f"{seen} samples a line, together {density}"]
+
+
+def too_few_samples_are_said_to_be(folder):
+    """Of a recording at a low rate, also together with one that is told in other counts."""
+    program = build(folder, "one_hot_loop.c")
+    for rate in ("20", "30"):
+        record(folder, program, options=["--real-time", "-F", rate, "-n", "2", "-o", rate])
+    density, more, said = said_of(folder, "20", "30", binary=program)
+    require(density < 50 and more, said)
+    times = float(re.search(r"record ([\d.,]+) times", said)[1].replace(",", ""))
+    require(1.1 <= times and abs(times / (50 / density) - 1) < 0.2, said)
+
+
 def only_counts_stay(folder):
     program = build(folder, "kinds.cpp")
     record(folder, program, "3000", options=[*FAST, "-o", "app.counts"])
@@ -218,6 +258,9 @@ def loads_tell_types(folder):
                folder).stdout
     found = types_of(text)
     require(set(found) == {"_ZTV6Square", "_ZTV5Round"}, found)
+    said = run([PGOKIT, "gen", kept, "-b", program, "--vtables", "-o", "out.afdo"], folder).stderr
+    share = float(re.search(r"loads of vtables +[\d,]+ \(([\d.]+) %\)", said)[1])
+    require(0 < share <= 100, said)  # counted by windows as all loads are, and not as multiplied
     ratio = found["_ZTV6Square"] / found["_ZTV5Round"]
     require(abs(ratio / 3 - 1) < 0.05, f"{found}: {ratio:.3f} : 1")
     return [f"{found['_ZTV6Square']} and {found['_ZTV5Round']}: {ratio:.3f} : 1"]
@@ -763,6 +806,8 @@ def main():
     cases = Cases()
     cases.run("counts of a program", counts)
     cases.run("counts as windows saw them", counts_as_windows_saw_them)
+    cases.run("one hot loop is recorded long enough", one_hot_loop_is_recorded_long_enough)
+    cases.run("too few samples are said to be", too_few_samples_are_said_to_be)
     cases.run("only the counts stay", only_counts_stay)
     cases.run("llvm-profgen reads the counts", llvm_reads)
     cases.run("samples of perf", samples_of_perf)

@@ -31,7 +31,7 @@ struct counted {
 
 static void count(struct counted *c, uint64_t scale, uint64_t often, uint64_t seldom)
 {
-    *c = (struct counted){.gen = {.stats = {.branch_scale = scale}, .of_windows = true}};
+    *c = (struct counted){.gen = {.stats = {.branch_scale = scale}}};
     assert_true(pgk_pairs_add(&c->binary.counters.ranges, 0x10, 0x20, often));
     assert_true(pgk_pairs_add(&c->binary.counters.ranges, 0x30, 0x40, seldom));
     assert_true(pgk_pairs_add(&c->binary.counters.branches, 0x20, 0x30, seldom));
@@ -60,7 +60,6 @@ static void test_limit(void **state)
     count(&c, 500, 500 * 70, 500);
     pgk_gen_limit_scaled(&c.gen);
     check(&c, 500 * 70, 500, 500);
-    assert_int_equal(pgk_gen_unit(&c.gen), 500);
     forget(&c);
     count(&c, 500, most * 9, 500); /* tenfold */
     pgk_gen_limit_scaled(&c.gen);
@@ -82,8 +81,37 @@ static void test_others(void **state)
     count(&c, 0, UINT64_MAX, 8);
     pgk_gen_limit_scaled(&c.gen);
     check(&c, UINT64_MAX, 8, 8);
-    c.gen.of_windows = false;
-    assert_int_equal(pgk_gen_unit(&c.gen), 1);
+    assert_true(c.gen.unit == 1);
+    forget(&c);
+}
+
+/* What one that was seen adds on average: not the common divisor of what happens to be there. */
+static void test_unit(void **state)
+{
+    struct counted c;
+    (void)state;
+    count(&c, 0, 977 * 26559, 977 * 3);
+    pgk_gen_note_scale(&c.gen, 977);
+    pgk_gen_note_windows(&c.gen.ranges, 26559 + 3, 977);
+    pgk_gen_limit_scaled(&c.gen);
+    assert_true(c.gen.unit == 977);
+    forget(&c);
+    count(&c, 0, 1954 * 1000 + 326 * 6000, 0); /* recordings at 50 and 300 Hz */
+    pgk_gen_note_windows(&c.gen.ranges, 1000, 1954);
+    pgk_gen_note_windows(&c.gen.ranges, 6000, 326);
+    pgk_gen_limit_scaled(&c.gen);
+    assert_true((uint64_t)(c.gen.unit * 7000 + 0.5) == 1954 * 1000 + 326 * 6000);
+    forget(&c);
+    count(&c, 0, 977 * 1000 + 5000, 0); /* and 5,000 that perf has counted */
+    pgk_gen_note_windows(&c.gen.ranges, 1000, 977);
+    pgk_gen_limit_scaled(&c.gen);
+    assert_true((uint64_t)(c.gen.unit * 6000 + 0.5) == 977 * 1000 + 5000);
+    forget(&c);
+    const uint64_t most = UINT32_MAX;
+    count(&c, 500, most * 9, 500); /* a tenth is left of all */
+    pgk_gen_note_windows(&c.gen.ranges, (double)(most * 9 + 500) / 500, 500);
+    pgk_gen_limit_scaled(&c.gen);
+    assert_int_equal((uint64_t)(c.gen.unit + 0.5), 50);
     forget(&c);
 }
 
@@ -93,6 +121,7 @@ int main(void)
         cmocka_unit_test(test_scale),
         cmocka_unit_test(test_limit),
         cmocka_unit_test(test_others),
+        cmocka_unit_test(test_unit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
