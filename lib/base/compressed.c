@@ -10,10 +10,13 @@
 #include <zlib.h>
 #include <zstd.h>
 
-/* What a file may grow to when it is decompressed. Heap profiles shrink to a tenth, rarely to
- * a fiftieth; beyond FREE_BYTES a file that grows more than so is taken for a bomb. */
+/* What may be large beside what it comes of. */
 #define FREE_BYTES ((size_t)64 << 20)
-enum { RATIO_MAX = 200 };
+
+bool pgk_is_bomb(uint64_t plain_bytes, uint64_t packed_bytes)
+{
+    return plain_bytes > FREE_BYTES && plain_bytes / PGK_BOMB_RATIO > packed_bytes;
+}
 
 enum { PIECE_BYTES = 256 << 10, ZSTD_LEVEL = 3 };
 
@@ -63,7 +66,7 @@ static int make_room(struct job *j)
     if (j->out.n > j->limit)
         return fail_at(j, PGK_E_LIMIT,
                        PGK_F("more than %zu bytes out of %zu", j->limit, j->size),
-                       PGK_F("at most %d times as many bytes", RATIO_MAX));
+                       PGK_F("at most %d times as many bytes", PGK_BOMB_RATIO));
     if (!pgk_vec_reserve(&j->out, PIECE_BYTES))
         return pgk_fail(j->err, PGK_E_NOMEM, .file = j->file,
                         .hint = "decompress the file first, it needs less memory");
@@ -144,7 +147,7 @@ int pgk_decompress_head(enum pgk_compression how, const uint8_t *bytes, size_t s
 {
     struct job j = {.bytes = bytes, .size = size, .enough = enough, .file = file, .err = err,
                     .format = how == PGK_ZSTD ? "zstd file" : "gzip file"};
-    if (__builtin_mul_overflow(size, (size_t)RATIO_MAX, &j.limit) || j.limit > SIZE_MAX / 4)
+    if (__builtin_mul_overflow(size, (size_t)PGK_BOMB_RATIO, &j.limit) || j.limit > SIZE_MAX / 4)
         j.limit = SIZE_MAX / 4;
     if (j.limit < FREE_BYTES)
         j.limit = FREE_BYTES;

@@ -14,6 +14,11 @@ enum pgk_compression pgk_compression_of(const uint8_t *bytes, size_t size);
 /* By the end of a name: PGK_ZSTD for ".zst", else PGK_PLAIN. */
 enum pgk_compression pgk_compression_for(const char *path);
 
+/* Whether bytes that claim to become so many were made to exhaust their reader's memory: real ones
+ * shrink to a tenth, rarely to a fiftieth. */
+enum { PGK_BOMB_RATIO = 200 };
+bool pgk_is_bomb(uint64_t plain_bytes, uint64_t packed_bytes);
+
 /* All content of a compressed file, which may be several pieces one after the other; free
  * *out with pgk_mem_free. PGK_E_TRUNCATED and PGK_E_CORRUPT name the offset in the compressed
  * file; PGK_E_LIMIT if a small file claims to be a huge one. */

@@ -2,6 +2,7 @@
  * checking every range, because libelf 0.188 knows no zstd and is not thread-safe. */
 #include "elf_priv.h"
 
+#include "compressed.h"
 #include "filemap.h"
 #include "hash.h"
 #include "mem.h"
@@ -469,6 +470,10 @@ static uint8_t *decompress(uint32_t method, const uint8_t *in, size_t in_size, u
         return NULL;
     *why = "it claims more bytes than can be in it";
     if (out_size / ratio > in_size || out_size > PTRDIFF_MAX)
+        return NULL;
+    *why = "it would become more than 200 times as large, and was made to exhaust memory";
+    static_assert(PGK_BOMB_RATIO == 200, "as the message has it");
+    if (pgk_is_bomb(out_size, in_size))
         return NULL;
     *why = "out of memory";
     uint8_t *out = pgk_mem_alloc((size_t)out_size + 1, 1);

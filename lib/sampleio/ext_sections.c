@@ -1,6 +1,7 @@
 /* The section table of an extensible binary, and the bytes of its sections. */
 #include "ext_sections.h"
 
+#include "compressed.h"
 #include "format_row.h"
 #include "sample_records.h"
 
@@ -173,10 +174,6 @@ struct pgk_ext_section *pgk_ext_find(struct pgk_ext_sections *s, enum pgk_sample
 
 /* ---- compression ---- */
 
-/* What a profile may grow to: real ones shrink to a third or a tenth. */
-enum { BOMB_RATIO = 200 };
-#define SMALL_ENOUGH (UINT64_C(64) << 20)
-
 static int inflate_all(const uint8_t *packed, uint64_t packed_size, uint8_t *plain,
                        uint64_t plain_size)
 {
@@ -208,11 +205,11 @@ static int decompress(struct pgk_ext_sections *all, struct pgk_ext_section *s,
     uint64_t packed = pgk_cur_uleb(&c, "compressed size"), off = pgk_cur_off(&c);
     const uint8_t *bytes = pgk_cur_take(&c, packed, "compressed bytes");
     PGK_TRY(pgk_cur_check(&c, err, name));
-    if (plain > SMALL_ENOUGH && plain / BOMB_RATIO > packed)
+    if (pgk_is_bomb(plain, packed))
         return pgk_cur_reject(
             &c, err, PGK_E_LIMIT, src.base_off, .record = name, .field = "size before compression",
             .found = PGK_F("%" PRIu64 " bytes in %" PRIu64, plain, packed),
-            .expected = "at most 200 times as many",
+            .expected = PGK_F("at most %d times as many", PGK_BOMB_RATIO),
             .hint = "the file is damaged, or made to exhaust its reader's memory");
     s->plain = pgk_mem_alloc(plain + 1, 1);
     if (!s->plain)

@@ -242,6 +242,32 @@ static void damaged_compression_gives_no_section_and_a_warning(void **state)
     tb_free(&p);
 }
 
+/* 256 MiB of zeros in 256 KiB: as profiles that do so they are refused, and memory is not taken. */
+static void sections_that_unpack_to_gigabytes_are_left_out(void **state)
+{
+    (void)state;
+    enum { HUGE_BYTES = 256 << 20 };
+    uLongf n = compressBound(HUGE_BYTES);
+    uint8_t *plain = calloc(HUGE_BYTES, 1), *packed = malloc(n);
+    assert_true(plain && packed);
+    assert_int_equal(compress2(packed, &n, plain, HUGE_BYTES, 1), Z_OK);
+    const Elf64_Chdr head = {.ch_type = ELFCOMPRESS_ZLIB, .ch_size = HUGE_BYTES,
+                             .ch_addralign = 1};
+    struct test_bytes p = {0};
+    tb_put(&p, &head, sizeof head);
+    tb_put(&p, packed, n);
+    struct test_section s = {
+        .name = ".debug_info", .flags = SHF_COMPRESSED, .bytes = p.v, .size = p.n};
+    pgk_log_set(count_warning, NULL);
+    warnings = 0;
+    expect_section(&s, ".debug_info", false);
+    assert_int_equal(warnings, 1);
+    pgk_log_set(NULL, NULL);
+    tb_free(&p);
+    free(plain);
+    free(packed);
+}
+
 static void sections_without_bytes_are_none(void **state)
 {
     (void)state;
@@ -417,6 +443,7 @@ int main(void)
         cmocka_unit_test(build_ids_filled_with_zeros_are_equal),
         cmocka_unit_test(compressed_sections_are_unpacked),
         cmocka_unit_test(damaged_compression_gives_no_section_and_a_warning),
+        cmocka_unit_test(sections_that_unpack_to_gigabytes_are_left_out),
         cmocka_unit_test(sections_without_bytes_are_none),
         cmocka_unit_test(symbols_are_sorted_by_address),
         cmocka_unit_test(hostile_images_do_no_harm),
