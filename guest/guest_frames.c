@@ -12,7 +12,8 @@
 #include <dlfcn.h>
 
 u32 pgg_frames_epoch = 1;
-struct pgg_rule_slot pgg_rules[1 << (64 - PGG_RULES_SHIFT)];
+__attribute__((aligned(64)))
+struct pgg_rule_slot pgg_rules[1 << (64 - PGG_RULES_SHIFT)][PGG_RULE_WAYS];
 
 enum { OP_DEREF = 0x06, OP_PLUS_UCONST = 0x23, OP_BREG0 = 0x70 };
 enum { ENC_OMIT = 0xff, ENC_PCREL = 0x10, ENC_DATAREL = 0x30 };
@@ -433,24 +434,29 @@ struct pgg_rule pgg_rule_find(u64 pc)
     return execute(&p, b) ? rule_of(&p) : none;
 }
 
+static void keep(struct pgg_rule_slot *slot, u64 pc, u64 rule)
+{
+    __atomic_store_n(&slot->rule, rule, __ATOMIC_RELAXED);
+    __atomic_store_n(&slot->pc_xor_rule, rule ^ pc, __ATOMIC_RELAXED);
+}
+
+/* In the place of each of the others in turn. */
 PGG_COLD struct pgg_rule pgg_rule_miss(u64 pc)
 {
+    static u32 turn;
     union {
         struct pgg_rule rule;
         u64 word;
     } u = {pgg_rule_find(pc)};
-    struct pgg_rule_slot *slot = pgg_rule_slot(pc);
-    __atomic_store_n(&slot->rule, u.word, __ATOMIC_RELAXED);
-    __atomic_store_n(&slot->pc_xor_rule, u.word ^ pc, __ATOMIC_RELAXED);
+    const u32 way = __atomic_fetch_add(&turn, 1, __ATOMIC_RELAXED) % PGG_RULE_WAYS;
+    keep(&pgg_rule_slots(pc)[way], pc, u.word);
     return u.rule;
 }
 
 void pgg_frames_forget(void)
 {
-    for (size_t i = 0; i < sizeof pgg_rules / sizeof *pgg_rules; i++) {
-        __atomic_store_n(&pgg_rules[i].rule, 0, __ATOMIC_RELAXED);
-        __atomic_store_n(&pgg_rules[i].pc_xor_rule, 0, __ATOMIC_RELAXED);
-    }
+    for (size_t i = 0; i < sizeof pgg_rules / sizeof **pgg_rules; i++)
+        keep(&pgg_rules[0][i], 0, 0);
     __atomic_fetch_add(&pgg_frames_epoch, 1, __ATOMIC_RELAXED);
 }
 

@@ -40,24 +40,27 @@ struct pgg_rule pgg_rule_miss(u64 pc);
 struct pgg_rule_slot {
     u64 pc_xor_rule, rule;
 };
-enum { PGG_RULES_SHIFT = 52 };
-extern struct pgg_rule_slot pgg_rules[1 << (64 - PGG_RULES_SHIFT)];
+enum { PGG_RULES_SHIFT = 54, PGG_RULE_WAYS = 4 };
+extern struct pgg_rule_slot pgg_rules[1 << (64 - PGG_RULES_SHIFT)][PGG_RULE_WAYS];
 
-PGG_INLINE struct pgg_rule_slot *pgg_rule_slot(u64 pc)
+/* A rule is in one of the slots of a line of the cache. */
+PGG_INLINE struct pgg_rule_slot *pgg_rule_slots(u64 pc)
 {
-    return &pgg_rules[pc * UINT64_C(0x9e3779b97f4a7c15) >> PGG_RULES_SHIFT];
+    return pgg_rules[pc * UINT64_C(0x9e3779b97f4a7c15) >> PGG_RULES_SHIFT];
 }
 
 /* How to leave the frame that executes the code at pc. */
 PGG_INLINE struct pgg_rule pgg_rule(u64 pc)
 {
-    struct pgg_rule_slot *slot = pgg_rule_slot(pc);
-    union {
-        u64 word;
-        struct pgg_rule rule;
-    } u = {__atomic_load_n(&slot->rule, __ATOMIC_RELAXED)};
-    if (PGG_LIKELY((__atomic_load_n(&slot->pc_xor_rule, __ATOMIC_RELAXED) ^ u.word) == pc))
-        return u.rule;
+    const struct pgg_rule_slot *slot = pgg_rule_slots(pc);
+    for (int way = 0; way < PGG_RULE_WAYS; way++, slot++) {
+        const union {
+            u64 word;
+            struct pgg_rule rule;
+        } u = {__atomic_load_n(&slot->rule, __ATOMIC_RELAXED)};
+        if (PGG_LIKELY((__atomic_load_n(&slot->pc_xor_rule, __ATOMIC_RELAXED) ^ u.word) == pc))
+            return u.rule;
+    }
     return pgg_rule_miss(pc);
 }
 
